@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The reason of a failure, said where it is known and printed once, by the tool, at the top.
+ * A struct error is the caller's storage and owns nothing; a NULL error is allowed everywhere.
+ *
+ *	return error_set(err, -EBADMSG, "%s: bad magic %#x at offset %zu", path, magic, off);
+ *
+ *	struct error err = ERROR_INIT;
+ *	if (session_open(dir, &s, &err) < 0)
+ *		return tool_fail(&err);
+ */
+#pragma once
+
+#include "base/macro.h"
+
+struct error {
+	int code;	 /* -errno of the failure, 0 while there is none */
+	char text[1024]; /* one line without a newline; cut short with "..." where it is longer */
+};
+
+#define ERROR_INIT ((struct error){ 0 })
+
+/* Says why: sets text and code, returns @code, which is negative. */
+int error_set(struct error *err, int code, const char *format, ...) _printf_(3, 4);
+
+/* As error_set() with ": strerror(-code)" appended. */
+int error_errno(struct error *err, int code, const char *format, ...) _printf_(3, 4);
+
+/* Puts "what: " before the text that is there; returns the error's code. */
+int error_prefix(struct error *err, const char *format, ...) _printf_(2, 3);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Mixing functions for hash tables; not for anything that must resist an attacker. */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Spreads the bits of one integer over all 64. */
+static inline uint64_t hash_u64(uint64_t x)
+{
+	x ^= x >> 31;
+	x *= 0x9e3779b97f4a7c15ULL;
+	x ^= x >> 29;
+	x *= 0xbf58476d1ce4e5b9ULL;
+	return x ^ x >> 32;
+}
+
+/* Adds one more integer to a hash. */
+static inline uint64_t hash_add(uint64_t hash, uint64_t x)
+{
+	return hash_u64(hash * 31 + x);
+}
+
+/* Hash of @size bytes (FNV-1a, mixed). */
+static inline uint64_t hash_bytes(const void *data, size_t size)
+{
+	const uint8_t *p = data;
+	uint64_t h = 0xcbf29ce484222325ULL;
+
+	while (size--)
+		h = (h ^ *p++) * 0x100000001b3ULL;
+	return hash_u64(h);
+}

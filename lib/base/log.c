@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/log.h"
+
+#include "base/mem.h"
+
+static struct {
+	log_sink *sink;
+	void *data;
+	enum log_level level;
+} log_state;
+
+void log_to(enum log_level level, log_sink *sink, void *data)
+{
+	log_state.level = level;
+	log_state.sink = sink;
+	log_state.data = data;
+}
+
+bool log_wants(enum log_level level)
+{
+	return log_state.sink && level <= log_state.level;
+}
+
+void log_line(enum log_level level, const char *format, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	va_list ap;
+
+	if (!log_wants(level))
+		return;
+	va_start(ap, format);
+	text = xvasprintf(format, ap);
+	va_end(ap);
+	log_state.sink(level, text, log_state.data);
+}

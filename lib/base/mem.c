@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The only exit in the libraries. */
+static _noreturn_ void out_of_memory(void)
+{
+	static const char text[] = "oprofile: out of memory\n";
+
+	(void)!write(STDERR_FILENO, text, sizeof(text) - 1);
+	abort();
+}
+
+void *xmalloc(size_t size)
+{
+	void *p = malloc(size ? size : 1);
+
+	if (!p)
+		out_of_memory();
+	return p;
+}
+
+void *xcalloc(size_t n, size_t size)
+{
+	void *p = calloc(n ? n : 1, size ? size : 1);
+
+	if (!p)
+		out_of_memory();
+	return p;
+}
+
+void *xreallocarray(void *p, size_t n, size_t size)
+{
+	p = reallocarray(p, n ? n : 1, size ? size : 1);
+	if (!p)
+		out_of_memory();
+	return p;
+}
+
+char *xstrdup(const char *s)
+{
+	return xmemdup(s, strlen(s) + 1);
+}
+
+char *xstrndup(const char *s, size_t n)
+{
+	size_t length = strnlen(s, n);
+	char *copy = xmalloc(length + 1);
+
+	memcpy(copy, s, length);
+	copy[length] = '\0';
+	return copy;
+}
+
+void *xmemdup(const void *p, size_t size)
+{
+	void *copy = xmalloc(size);
+
+	if (size)
+		memcpy(copy, p, size);
+	return copy;
+}
+
+char *xvasprintf(const char *format, va_list ap)
+{
+	char *s;
+
+	if (vasprintf(&s, format, ap) < 0)
+		out_of_memory();
+	return s;
+}
+
+char *xasprintf(const char *format, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, format);
+	s = xvasprintf(format, ap);
+	va_end(ap);
+	return s;
+}
+
+void *mem_grow(void *array, size_t need, size_t *room, size_t size)
+{
+	size_t want = *room ? *room : 8;
+
+	if (need <= *room)
+		return array;
+	while (want < need)
+		if (__builtin_mul_overflow(want, 2, &want))
+			out_of_memory();
+	array = xreallocarray(array, want, size);
+	*room = want;
+	return array;
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Memory that is there or ends the program: out of memory is the one thing a library may die of.
+ * Everything returned is the caller's, to be released with free().
+ *
+ *	struct item *items = NULL;
+ *	size_t n = 0, room = 0;
+ *	array_grow(&items, n + 1, &room);
+ *	items[n++] = (struct item){ .key = 1 };
+ */
+#pragma once
+
+#include "base/macro.h"
+
+#include <stdarg.h>
+#include <stddef.h>
+
+/* Allocates @size bytes; caller frees. */
+void *xmalloc(size_t size);
+/* Allocates @n zeroed elements of @size bytes; caller frees. */
+void *xcalloc(size_t n, size_t size);
+/* Resizes @p to @n elements of @size bytes; the old pointer is taken, caller frees the new one. */
+void *xreallocarray(void *p, size_t n, size_t size);
+/* Copies a string; caller frees. */
+char *xstrdup(const char *s);
+/* Copies at most @n characters of a string; caller frees. */
+char *xstrndup(const char *s, size_t n);
+/* Copies @size bytes; caller frees. */
+void *xmemdup(const void *p, size_t size);
+/* Prints into a new string; caller frees. */
+char *xasprintf(const char *format, ...) _printf_(1, 2);
+/* As xasprintf(), with the arguments in a va_list. */
+char *xvasprintf(const char *format, va_list ap) _printf_(1, 0);
+
+/* Makes room for @need elements in the array *@array of *@room elements, doubling; new elements are
+ * not initialised. */
+#define array_grow(array, need, room)                                                              \
+	(*(array) = mem_grow(*(array), (need), (room), sizeof(**(array))))
+
+/* The function behind array_grow(); returns the array, moved or not. */
+void *mem_grow(void *array, size_t need, size_t *room, size_t size);

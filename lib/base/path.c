@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/path.h"
+
+#include "base/mem.h"
+#include "base/parse.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <fts.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { READ_MAX = 16 << 20 };
+
+char *path_join(const char *dir, const char *name)
+{
+	size_t length = strlen(dir);
+
+	while (length && dir[length - 1] == '/')
+		length--;
+	while (*name == '/')
+		name++;
+	return xasprintf("%.*s/%s", (int)length, dir, name);
+}
+
+char *path_under(const char *root, const char *path)
+{
+	return root && *root ? path_join(root, path) : xstrdup(path);
+}
+
+const char *path_base(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+bool path_is_absolute(const char *path)
+{
+	return path[0] == '/';
+}
+
+char *path_absolute(const char *path)
+{
+	_cleanup_free_ char *cwd = NULL;
+
+	if (path_is_absolute(path))
+		return xstrdup(path);
+	cwd = getcwd(NULL, 0);
+	return cwd ? path_join(cwd, path) : xstrdup(path);
+}
+
+/* Creates each directory of @path that ends before @end. */
+static int make_dirs_until(const char *path, const char *end, mode_t mode, struct error *err)
+{
+	_cleanup_free_ char *dir = xstrndup(path, (size_t)(end - path));
+	char *slash = dir;
+	int r;
+
+	do {
+		slash = strchr(slash + 1, '/');
+		if (slash)
+			*slash = '\0';
+		r = mkdir(dir, mode) < 0 ? -errno : 0;
+		if (r < 0 && r != -EEXIST)
+			return error_errno(err, r, "cannot create directory %s", dir);
+		if (slash)
+			*slash = '/';
+	} while (slash);
+	return 0;
+}
+
+int path_make_dirs(const char *path, mode_t mode, struct error *err)
+{
+	return make_dirs_until(path, path + strlen(path), mode, err);
+}
+
+int path_make_parents(const char *path, mode_t mode, struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash && slash != path ? make_dirs_until(path, slash, mode, err) : 0;
+}
+
+int path_remove_tree(const char *path, struct error *err)
+{
+	char *paths[] = { (char *)path, NULL };
+	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+	FTSENT *entry;
+	int r = 0;
+
+	if (!fts)
+		return error_errno(err, -errno, "%s", path);
+	while (r == 0 && (entry = fts_read(fts)))
+		switch (entry->fts_info) {
+		case FTS_D:
+			break;
+		case FTS_ERR:
+		case FTS_NS:
+		case FTS_DNR:
+			if (entry->fts_errno != ENOENT)
+				r = error_errno(err, -entry->fts_errno, "%s", entry->fts_path);
+			break;
+		default:
+			if (remove(entry->fts_accpath) < 0 && errno != ENOENT)
+				r = error_errno(err, -errno, "cannot remove %s", entry->fts_path);
+		}
+	(void)fts_close(fts);
+	return r;
+}
+
+FILE *path_fopen(const char *root, const char *path)
+{
+	_cleanup_free_ char *full = path_under(root, path);
+
+	return fopen(full, "re");
+}
+
+ssize_t path_read(const char *root, const char *path, char **ret, struct error *err)
+{
+	_cleanup_free_ char *full = path_under(root, path);
+	_cleanup_free_ char *text = NULL;
+	_cleanup_close_ int fd = open(full, O_RDONLY | O_CLOEXEC);
+	size_t length = 0, room = 0;
+	ssize_t n;
+
+	if (fd < 0)
+		return error_errno(err, -errno, "%s", full);
+	do {
+		array_grow(&text, length + 4096, &room);
+		n = read(fd, text + length, room - length - 1);
+		if (n < 0)
+			return error_errno(err, -errno, "%s", full);
+		length += (size_t)n;
+		if (length > READ_MAX)
+			return error_set(err, -EFBIG, "%s: larger than %d MiB", full,
+					 READ_MAX >> 20);
+	} while (n > 0);
+	text[length] = '\0';
+	*ret = STEAL(text);
+	return (ssize_t)length;
+}
+
+int path_read_u64(const char *root, const char *path, uint64_t *ret)
+{
+	_cleanup_free_ char *text = NULL;
+	ssize_t r = path_read(root, path, &text, NULL);
+
+	if (r < 0)
+		return (int)r;
+	text[strcspn(text, "\n")] = '\0';
+	return parse_u64(text, 0, UINT64_MAX, ret);
+}
+
+/* Writes all of @text to @fd; 0 or -errno. */
+static int write_all(int fd, const char *text)
+{
+	size_t left = strlen(text);
+	ssize_t n;
+
+	for (; left; text += n, left -= (size_t)n) {
+		n = write(fd, text, left);
+		if (n < 0)
+			return -errno;
+	}
+	return 0;
+}
+
+int path_write(const char *path, const char *text, mode_t mode, struct error *err)
+{
+	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", path, (int)getpid());
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	(void)unlink(temporary);
+	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	if (fd < 0)
+		return error_errno(err, -errno, "cannot create %s", temporary);
+	r = write_all(fd, text);
+	if (r == 0 && rename(temporary, path) < 0)
+		r = -errno;
+	if (r < 0) {
+		(void)unlink(temporary);
+		return error_errno(err, r, "cannot write %s", path);
+	}
+	return 0;
+}

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What /proc says of processes: lines of maps, names, thread groups. Every function takes the root
+ * below which /proc lies ("" for this machine), so that recorded machines can be read.
+ *
+ *	procfs_maps("", pid, add_mapping, proc, &err);
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* One line of /proc/PID/maps (Documentation/filesystems/proc.rst). */
+struct maps_line {
+	uint64_t start, end;   /* addresses, end excluded */
+	uint64_t offset;       /* of start in the file */
+	uint32_t major, minor; /* device */
+	uint64_t inode;	       /* 0: no file */
+	bool executable;
+	const char *path; /* borrowed from the line; "" for anonymous memory, "[vdso]", or a path
+			   * with \ooo escapes as the kernel wrote it */
+};
+
+/* Takes a line apart, with or without its newline; writes a NUL in place of the newline.
+ * 0 or -EBADMSG. */
+int maps_line_parse(char *line, struct maps_line *ret);
+
+/* Calls @each for every mapping of @pid, until it returns non-zero; returns that, 0 at the end, or
+ * -errno if the process cannot be read. A line that does not parse is skipped. */
+int procfs_maps(const char *root, uint32_t pid,
+		int (*each)(const struct maps_line *line, void *data), void *data);
+
+/* Calls @each with the pid of every process; 0 or -errno. */
+int procfs_pids(const char *root, void (*each)(uint32_t pid, void *data), void *data);
+
+/* Calls @each with every thread of @pid; 0 or -errno. */
+int procfs_tids(const char *root, uint32_t pid, void (*each)(uint32_t tid, void *data), void *data);
+
+/* Name of a process (at most 15 characters) into @comm; 0 or -errno. */
+int procfs_comm(const char *root, uint32_t pid, char comm[16]);
+
+/* The target of /proc/PID/exe; caller frees, NULL where there is none (a kernel thread). */
+char *procfs_exe(const char *root, uint32_t pid);
+
+/* Frequency of the first CPU in MHz, 0 where /proc/cpuinfo does not say. */
+double procfs_cpu_mhz(const char *root);

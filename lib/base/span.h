@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Checked reading of foreign bytes. A span borrows the bytes it points at; every take moves it on
+ * and fails, without moving, where the bytes end.
+ *
+ *	struct span in = span_of(data, size);
+ *	uint32_t magic;
+ *	if (span_u32(&in, &magic) < 0)
+ *		return error_set(err, -EBADMSG, "%s: cut short", path);
+ */
+#pragma once
+
+#include <errno.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+struct span {
+	const uint8_t *at; /* next byte */
+	size_t left;	   /* bytes from there to the end */
+};
+
+/* A span over @size bytes at @data, which stay the caller's. */
+static inline struct span span_of(const void *data, size_t size)
+{
+	return (struct span){ data, size };
+}
+
+/* Returns the next @size bytes and moves past them, or NULL if there are fewer. */
+static inline const void *span_take(struct span *s, size_t size)
+{
+	const uint8_t *at = s->at;
+
+	if (size > s->left)
+		return NULL;
+	s->at += size;
+	s->left -= size;
+	return at;
+}
+
+/* Copies the next @size bytes to @to; 0, or -EBADMSG if there are fewer. */
+static inline int span_copy(struct span *s, void *to, size_t size)
+{
+	const void *from = span_take(s, size);
+
+	if (!from)
+		return -EBADMSG;
+	memcpy(to, from, size);
+	return 0;
+}
+
+/* Cuts the next @size bytes off as a span of their own; 0, or -EBADMSG if there are fewer. */
+static inline int span_sub(struct span *s, size_t size, struct span *ret)
+{
+	const void *from = span_take(s, size);
+
+	if (!from)
+		return -EBADMSG;
+	*ret = span_of(from, size);
+	return 0;
+}
+
+/* The next unsigned integer in host byte order (what the kernel and our own daemon write);
+ * 0 or -EBADMSG. */
+static inline int span_u16(struct span *s, uint16_t *ret)
+{
+	return span_copy(s, ret, sizeof(*ret));
+}
+
+static inline int span_u32(struct span *s, uint32_t *ret)
+{
+	return span_copy(s, ret, sizeof(*ret));
+}
+
+static inline int span_u64(struct span *s, uint64_t *ret)
+{
+	return span_copy(s, ret, sizeof(*ret));
+}
+
+/* The string that starts at the span's next byte and ends with NUL inside the span, or NULL;
+ * moves past the NUL. */
+static inline const char *span_string(struct span *s)
+{
+	const char *text = (const char *)s->at;
+	const uint8_t *nul = s->left ? memchr(s->at, 0, s->left) : NULL;
+
+	if (!nul)
+		return NULL;
+	s->left -= (size_t)(nul + 1 - s->at);
+	s->at = nul + 1;
+	return text;
+}
+
+/* The 16, 32 or 64 bit little-endian integer at @p. */
+static inline uint16_t get_le16(const void *p)
+{
+	const uint8_t *b = p;
+
+	return (uint16_t)(b[0] | b[1] << 8);
+}
+
+static inline uint32_t get_le32(const void *p)
+{
+	return get_le16(p) | (uint32_t)get_le16((const uint8_t *)p + 2) << 16;
+}
+
+static inline uint64_t get_le64(const void *p)
+{
+	return get_le32(p) | (uint64_t)get_le32((const uint8_t *)p + 4) << 32;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A string that grows. The buffer is the strbuf's until strbuf_take() hands it over.
+ *
+ *	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+ *	strbuf_addf(&b, "%s/%u", dir, pid);
+ *	return strbuf_take(&b);
+ */
+#pragma once
+
+#include "base/macro.h"
+
+#include <stddef.h>
+
+struct strbuf {
+	char *text;    /* NUL-terminated, or NULL while nothing was added */
+	size_t length; /* without the NUL */
+	size_t room;
+};
+
+#define STRBUF_INIT ((struct strbuf){ 0 })
+
+/* Appends @size bytes. */
+void strbuf_add(struct strbuf *b, const void *data, size_t size);
+/* Appends a string. */
+void strbuf_adds(struct strbuf *b, const char *s);
+/* Appends formatted text. */
+void strbuf_addf(struct strbuf *b, const char *format, ...) _printf_(2, 3);
+/* The text so far, "" if there is none; borrowed until the next change. */
+const char *strbuf_text(const struct strbuf *b);
+/* Hands the text over, "" if there is none; caller frees, the strbuf is empty again. */
+char *strbuf_take(struct strbuf *b);
+/* Empties it but keeps the memory. */
+void strbuf_clear(struct strbuf *b);
+/* Frees what it holds. */
+void strbuf_done(struct strbuf *b);

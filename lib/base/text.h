@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Small work on text for people. */
+#pragma once
+
+#include "base/strbuf.h"
+
+/* Adds @text wrapped at blanks to @width columns (0: not wrapped) and a newline; lines after the
+ * first are indented by @indent, the first is taken to stand there already. */
+void text_wrap(struct strbuf *out, const char *text, unsigned int indent, unsigned int width);
+
+/* Edit distance of two words, at most 64 characters of each looked at. */
+unsigned int text_distance(const char *a, const char *b);

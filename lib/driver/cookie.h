@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Cookies: small numbers for images, as the kernel's dcookies were. The driver makes them, record
+ * looks them up. An image is identified (size, mtime, build-id) at its first sample, while the
+ * process that mapped it can still show the file.
+ *
+ * The table owns everything; what it returns is borrowed until cookie_table_free().
+ */
+#pragma once
+
+#include "base/build_id.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum cookie_kind {
+	COOKIE_FILE,   /* a mapped file: device, inode, generation, path */
+	COOKIE_ANON,   /* memory without a file: tgid, start, end, label in ->path */
+	COOKIE_VDSO,   /* the vdso, one for all processes */
+	COOKIE_THREAD, /* a kernel thread as application, its name in ->path */
+	COOKIE_KIND_COUNT_
+};
+
+struct cookie_image {
+	uint64_t cookie;
+	enum cookie_kind kind;
+	bool identified; /* the fields up to build_id were looked for */
+	bool verified;	 /* and belong to the very file that was mapped */
+	uint64_t device; /* major << 32 | minor */
+	uint64_t inode, generation;
+	uint64_t size, mtime;	  /* bytes, seconds; 0: unknown */
+	struct build_id build_id; /* none if unknown */
+	uint32_t tgid;		  /* COOKIE_ANON */
+	uint64_t start, end;	  /* COOKIE_ANON: end excluded */
+	char *path;		  /* as the process saw it, " (deleted)" cut off */
+};
+
+struct cookie_table;
+
+struct cookie_table *cookie_table_new(void);
+void cookie_table_free(struct cookie_table *t);
+
+/* The cookie of the file (device, inode, generation) seen under @path; made where new. */
+uint64_t cookie_file(struct cookie_table *t, uint64_t device, uint64_t inode, uint64_t generation,
+		     const char *path);
+/* The cookie of anonymous memory; a region that grew in place keeps its cookie. */
+uint64_t cookie_anon(struct cookie_table *t, uint32_t tgid, uint64_t start, uint64_t end,
+		     const char *label);
+/* The cookie of the vdso. */
+uint64_t cookie_vdso(struct cookie_table *t);
+/* The cookie of kernel threads called @name (what follows a slash or colon is cut off). */
+uint64_t cookie_thread(struct cookie_table *t, const char *name);
+
+/* Sets a cookie as a recorded stream has it; a copy is taken, an older one replaced. */
+void cookie_define(struct cookie_table *t, const struct cookie_image *image);
+
+/* The image of @cookie, or NULL. */
+const struct cookie_image *cookie_lookup(const struct cookie_table *t, uint64_t cookie);
+
+/* Looks for size, mtime and build-id of a file image, once: through /proc/PID/map_files, the path
+ * below /proc/PID/root, the path itself, whichever is the file that was mapped. @address is where
+ * process @tgid has it mapped, 0 if unknown. */
+void cookie_identify(struct cookie_table *t, uint64_t cookie, const char *root, uint32_t tgid,
+		     uint64_t start, uint64_t end);
+
+/* Number of cookies; the i-th in order of making. */
+size_t cookie_count(const struct cookie_table *t);
+const struct cookie_image *cookie_at(const struct cookie_table *t, size_t i);

@@ -1,0 +1,95 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A driver turns counter overflows or clock ticks into the event buffer: PCs become (image, offset)
+ * here, against the mappings of that moment. Two of them: "perf" (the kernel's perf rings) and
+ * "replay" (a recorded stream). driver_find() hands them out; operf and oprofiled use them through
+ * record/collector.h.
+ *
+ *	const struct driver_ops *ops = driver_find("perf");
+ *	if (ops->setup(&config, &driver, err) == 0 && ops->start(driver, err) == 0)
+ *		while (!stop) { poll(ops->fd(driver)); ops->sync(driver, false, err); }
+ *	ops->stop(driver); ops->shutdown(driver);
+ */
+#pragma once
+
+#include "base/error.h"
+#include "driver/evbuf.h"
+#include "event/event.h"
+
+#include <sys/types.h>
+
+struct cookie_table;
+struct driver;
+
+/* Totals of a run: name in stats/ and in driver_stats, what it says in the log. Samples that a
+ * driver received = samples in the event buffer + lost_no_mapping + lost_no_mm + filtered. */
+#define DRIVER_STATS(X)                                                                            \
+	X(sample_received, "samples received")                                                     \
+	X(sample_lost_overflow, "samples lost: CPU buffer overflow")                               \
+	X(sample_lost_no_mapping, "samples lost: address in no mapping")                           \
+	X(sample_lost_no_mm, "samples lost: process unknown")                                      \
+	X(sample_filtered, "samples of other processes, left out")                                 \
+	X(sideband_lost, "mapping records lost (resynchronised)")                                  \
+	X(resync, "times the process table was read anew")                                         \
+	X(throttled, "times the kernel throttled sampling")                                        \
+	X(throttled_ns, "nanoseconds spent throttled")                                             \
+	X(cpu_hotplug, "CPUs that came or went")                                                   \
+	X(bad_record, "records of the kernel that made no sense")
+
+struct driver_stats {
+#define X(name, text) uint64_t name;
+	DRIVER_STATS(X)
+#undef X
+};
+
+enum driver_scope {
+	DRIVER_SYSTEM, /* every CPU, every process */
+	DRIVER_TREE,   /* every CPU, but only ->pid and its descendants are kept */
+	DRIVER_TASK,   /* ->pid by inherited events: all that an ordinary user may do */
+};
+
+struct driver_config {
+	const struct event *events; /* borrowed for setup() */
+	size_t event_count;
+	enum driver_scope scope;
+	pid_t pid;		 /* DRIVER_TREE, DRIVER_TASK */
+	bool enable_on_exec;	 /* ->pid is a child of ours waiting to exec: count from there */
+	bool no_timer_fallback;	 /* fail where an event does not open */
+	size_t cpu_buffer_bytes; /* ring of each CPU; 0: default */
+	size_t buffer_words;	 /* event buffer; 0: default */
+	const char *root;	 /* whose /proc is read; "" or NULL: this machine's */
+	const char *replay_path; /* driver "replay": the recorded stream */
+	struct cookie_table *cookies; /* borrowed for the driver's life */
+	evbuf_sink *sink;	      /* takes the event buffer */
+	void *sink_data;
+};
+
+struct driver_ops {
+	const char *name;
+	/* Whether it would work here: 0, or -errno with the step that fails and the remedy. */
+	int (*probe)(const struct driver_config *config, struct error *err);
+	/* Opens everything, nothing counts yet. Caller ends it with shutdown(). */
+	int (*setup)(const struct driver_config *config, struct driver **ret, struct error *err);
+	/* Starts and, after stop(), starts again. 0 or -errno. */
+	int (*start)(struct driver *d, struct error *err);
+	/* CPU buffers to event buffer, up to a moment ago, or all there is if @all. 0; 1 when the
+	 * source has ended (replay finished, no process left to follow); -errno. */
+	int (*sync)(struct driver *d, bool all, struct error *err);
+	/* Stops counting; what is in the CPU buffers stays for a last sync(). */
+	void (*stop)(struct driver *d);
+	/* Frees all; NULL is fine. */
+	void (*shutdown)(struct driver *d);
+	/* A descriptor that polls readable when a sync is due before its time, or -1. */
+	int (*fd)(const struct driver *d);
+	/* The events as they were opened (timer mode replaces what does not open); borrowed. */
+	const struct event *(*events)(const struct driver *d, size_t *ret_count);
+	/* One line saying what is sampled by what and why; borrowed. */
+	const char *(*why)(const struct driver *d);
+	/* Totals since setup(). */
+	void (*stats)(const struct driver *d, struct driver_stats *ret);
+};
+
+/* The driver called @name, the one that fits this machine for "auto" or NULL; NULL if there is none
+ * of that name. */
+const struct driver_ops *driver_find(const char *name);
+extern const struct driver_ops driver_perf, driver_replay;

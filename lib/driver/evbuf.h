@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The event buffer: one stream of 64-bit words from driver to record. A sample is two words, offset
+ * (or absolute PC) and counter; what changes between samples (task, CPU, image) stands between them
+ * behind an escape word. Codes below 16 are the original's; man oprofile-buffer.5 has the grammar.
+ *
+ *	struct evbuf *b = evbuf_new(131072, sink, data);
+ *	evbuf_context(b, &(struct evbuf_context){ .cpu = 0, .tgid = 7, .tid = 7, .app = 1 });
+ *	evbuf_sample(b, cookie, offset, counter, 1);
+ *	evbuf_flush(b);
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define EVBUF_ESCAPE	     UINT64_MAX
+#define EVBUF_NO_COOKIE	     ((uint64_t)0) /* anonymous: what follows are absolute PCs */
+#define EVBUF_INVALID_COOKIE UINT64_MAX
+
+/* Codes: name, number, words behind the code. Those of variable length say so in record's handler
+ * (CTX_SWITCH is followed by an ESCAPE, TGID, tgid of its own). */
+#define EVBUF_CODES(X)                                                                             \
+	X(CTX_SWITCH, 1, 2)    /* tid, application cookie */                                       \
+	X(CPU_SWITCH, 2, 1)    /* cpu */                                                           \
+	X(COOKIE_SWITCH, 3, 1) /* cookie of the image the next samples are in */                   \
+	X(KERNEL_ENTER, 4, 0)  /* what follows are absolute kernel PCs */                          \
+	X(USER_ENTER, 5, 0)                                                                        \
+	X(MODULE_LOADED, 6, 0) /* read the module list again */                                    \
+	X(CTX_TGID, 7, 1)      /* thread group of the CTX_SWITCH before it */                      \
+	X(TRACE_BEGIN, 8, 0)   /* the samples up to the next context are one call chain */         \
+	X(TRACE_END, 9, 0)                                                                         \
+	X(XEN_ENTER, 10, 0)                                                                        \
+	X(SPU_PROFILING, 11, 1)                                                                    \
+	X(SPU_CTX_SWITCH, 12, 0)                                                                   \
+	X(IBS_FETCH, 13, 7)                                                                        \
+	X(IBS_OP, 14, 13)                                                                          \
+	X(WEIGHT, 32, 1) /* ours: the next sample stands for so many */
+
+enum evbuf_code {
+#define X(name, number, words) EVBUF_##name = number,
+	EVBUF_CODES(X)
+#undef X
+};
+
+/* Takes a run of whole records; @words is borrowed for the call. 0 or -errno, which stops the run.
+ */
+typedef int evbuf_sink(const uint64_t *words, size_t count, void *data);
+
+/* Who runs: written out only where it differs from the sample before. */
+struct evbuf_context {
+	uint32_t cpu, tgid, tid;
+	uint64_t app; /* cookie of the application image, EVBUF_NO_COOKIE if there is none */
+};
+
+struct evbuf;
+
+/* A buffer of @words (at least 64), handed to @sink when full and by evbuf_flush(). Caller frees.
+ */
+struct evbuf *evbuf_new(size_t words, evbuf_sink *sink, void *data);
+void evbuf_free(struct evbuf *b);
+
+/* Sets the context of the samples that follow. */
+void evbuf_context(struct evbuf *b, const struct evbuf_context *context);
+/* Adds @weight samples of @counter at @offset in the image @cookie. */
+void evbuf_sample(struct evbuf *b, uint64_t cookie, uint64_t offset, unsigned int counter,
+		  uint64_t weight);
+/* Adds samples at an absolute kernel address. */
+void evbuf_kernel_sample(struct evbuf *b, uint64_t pc, unsigned int counter, uint64_t weight);
+/* Adds a code that has no words of its own (MODULE_LOADED, TRACE_BEGIN, TRACE_END). */
+void evbuf_code(struct evbuf *b, enum evbuf_code code);
+/* Hands over what there is; 0, or what the sink returned the last time it failed. */
+int evbuf_flush(struct evbuf *b);
+/* Words handed over so far. */
+uint64_t evbuf_words(const struct evbuf *b);

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Events: what is counted, how often it makes a sample, and where (kernel, user). A struct event is
+ * a value and owns nothing.
+ *
+ *	struct event events[EVENT_MAX];
+ *	int n = event_parse_list("CPU_CLK_UNHALTED:100000:0:1:1", events, &err);
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { EVENT_MAX = 24, EVENT_NAME_MAX = 64 };
+
+struct event {
+	char name[EVENT_NAME_MAX]; /* as in sample file names: "CPU_CLK_UNHALTED", "TIMER" */
+	uint64_t count;		   /* events between two samples; 0 in timer mode */
+	uint64_t rate_hz;	   /* samples a second and CPU instead of a count, or 0 */
+	uint32_t code;		   /* the event file's code, for the sample file's header */
+	uint32_t unit_mask;
+	bool kernel, user;    /* where it counts */
+	bool is_timer;	      /* sampled by the clock: no counter, idle time left out */
+	uint32_t perf_type;   /* perf_event_attr.type */
+	uint64_t perf_config; /* perf_event_attr.config */
+};
+
+/* Parses "NAME[:count[:unitmask[:kernel[:user]]]]"; "default" is the CPU's default event, "TIMER"
+ * or "TIMER:HZ" the clock. 0, or -EINVAL with a message that names the nearest event. */
+int event_parse(const char *spec, struct event *ret, struct error *err);
+
+/* Parses a comma list into @events, which has room for EVENT_MAX, leaving out repetitions; the
+ * number of events or -EINVAL. */
+int event_parse_list(const char *specs, struct event *events, struct error *err);
+
+/* The default event of this CPU: cycles. */
+void event_default(struct event *ret);
+/* The clock at @rate_hz samples a second and CPU. */
+void event_timer(struct event *ret, uint64_t rate_hz, bool kernel, bool user);
+
+/* "NAME:count:unitmask:kernel:user" ("TIMER:rate:..." in timer mode); caller frees. */
+char *event_text(const struct event *event);
+/* One line for people, as the report's header has it: "Counted CPU_CLK_UNHALTED events (...)";
+ * caller frees. */
+char *event_describe(const char *name, uint64_t count, uint64_t unit_mask);
+
+/* Calls @each with the name and description of every event known. */
+void event_each(void (*each)(const char *name, const char *description, void *data), void *data);

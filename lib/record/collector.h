@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A driver and a record joined over one session: all that operf and oprofiled are fronts of.
+ *
+ *	struct collector *c;
+ *	if (collector_new(&config, &c, err) < 0 || collector_start(c, err) < 0) ...
+ *	while (!stop) {
+ *		poll({ collector_fd(c), POLLIN }, 1, COLLECTOR_SYNC_MS);
+ *		if (collector_sync(c, false, err) != 0)
+ *			break;
+ *	}
+ *	collector_stop(c, err);
+ *	collector_free(c);
+ */
+#pragma once
+
+#include "driver/driver.h"
+#include "record/record.h"
+
+enum { COLLECTOR_SYNC_MS = 250 };
+
+struct collector_config {
+	const char *driver;	     /* "auto", "perf", "replay"; NULL: auto */
+	struct driver_config drive;  /* cookies, sink and sink_data are the collector's to fill */
+	struct record_config record; /* events, event_count and cookies likewise */
+	const char *tee_path;	     /* the event buffer is also written here, or NULL */
+};
+
+struct collector;
+
+/* Locks and opens the session, sets the driver up; nothing counts yet. Caller frees. 0 or -errno:
+ * -EBUSY if another writer has the session. */
+int collector_new(const struct collector_config *config, struct collector **ret, struct error *err);
+/* Shuts the driver down, closes the session; NULL is fine. */
+void collector_free(struct collector *c);
+DEFINE_CLEANUP(struct collector *, collector_free);
+
+/* Starts, or after collector_stop() starts again, to sample. 0 or -errno. */
+int collector_start(struct collector *c, struct error *err);
+/* Stops and records all that was sampled. 0 or -errno. */
+int collector_stop(struct collector *c, struct error *err);
+/* Records what has been sampled up to a moment ago, or with @all up to now, then also writes the
+ * counters to stats/. 0; 1 if the source has ended; -errno. */
+int collector_sync(struct collector *c, bool all, struct error *err);
+
+/* Polls readable when a sync is due early; -1 if never. */
+int collector_fd(const struct collector *c);
+/* Whether it samples now. */
+bool collector_running(const struct collector *c);
+/* The events as opened; borrowed. */
+const struct event *collector_events(const struct collector *c, size_t *ret_count);
+/* One line: which driver, and why; borrowed. */
+const char *collector_why(const struct collector *c);
+/* Totals since collector_new(). */
+void collector_stats(const struct collector *c, struct driver_stats *driver,
+		     struct record_stats *record);
+/* The statistics section of the log. */
+void collector_print_stats(const struct collector *c, FILE *out);
+
+/* Removes what the current session holds and goes on with an empty one. 0 or -errno. */
+int collector_reset(struct collector *c, struct error *err);
+/* Renames the current session to @name and goes on with an empty one; -EEXIST if there is one. */
+int collector_save(struct collector *c, const char *name, struct error *err);

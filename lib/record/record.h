@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Record: the event buffer's words become counts in sample files. Words go through a table of
+ * handlers that change the transient (who, where); each sample goes to the sample file that the
+ * transient's relevant fields select.
+ *
+ *	struct record *rec;
+ *	record_new(&config, &rec, err);
+ *	record_words(rec, words, count);	(an evbuf_sink with rec as data)
+ *	record_flush(rec, err);			counters to stats/
+ *	record_free(rec);
+ */
+#pragma once
+
+#include "base/error.h"
+#include "event/event.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct cookie_table;
+struct record;
+
+/* --separate, a set of bits. */
+enum record_separate {
+	RECORD_SEPARATE_NONE = 0,
+	RECORD_SEPARATE_LIB = 1,    /* libraries apart for each application */
+	RECORD_SEPARATE_KERNEL = 2, /* kernel and modules too; implies LIB */
+	RECORD_SEPARATE_THREAD = 4, /* by tgid and tid */
+	RECORD_SEPARATE_CPU = 8,
+	RECORD_SEPARATE_ALL = 15
+};
+
+/* Parses "none,lib,library,kernel,thread,cpu,all"; the bits, or -EINVAL. */
+int record_separate_parse(const char *text, struct error *err);
+
+/* Totals of a run: name in stats/, the original's line in the log (features-oprofile.md 6.2).
+ * Every sample is either recorded or in exactly one of the lost ones. */
+#define RECORD_STATS(X)                                                                            \
+	X(sample_dumps, "Nr. sample dumps")                                                        \
+	X(samples, "Nr. non-backtrace samples")                                                    \
+	X(kernel_samples, "Nr. kernel samples")                                                    \
+	X(lost_no_context, "Nr. lost samples (no kernel/user)")                                    \
+	X(lost_kernel, "Nr. lost kernel samples")                                                  \
+	X(incomplete_code, "Nr. incomplete code structs")                                          \
+	X(lost_samplefile, "Nr. samples lost due to sample file open failure")                     \
+	X(lost_no_mapping, "Nr. samples lost due to no permanent mapping")                         \
+	X(lost_no_app, "Nr. user context kernel samples lost due to no app info available")        \
+	X(filtered, "Nr. samples left out by the image filter")                                    \
+	X(arcs_no_mapping, "Nr. backtraces skipped due to no file mapping")
+
+struct record_stats {
+#define X(name, text) uint64_t name;
+	RECORD_STATS(X)
+#undef X
+};
+
+struct record_config {
+	const char *session_dir, *session_name; /* borrowed for record_new() */
+	const struct event *events;		/* index = counter in the event buffer; copied */
+	size_t event_count;
+	unsigned int separate;		    /* enum record_separate */
+	const char *images;		    /* only these application images, comma list; or NULL */
+	const char *vmlinux;		    /* kernel image with symbols; NULL: /proc/kallsyms */
+	uint64_t kernel_start, kernel_end;  /* its text; 0: from kallsyms */
+	bool no_vmlinux;		    /* one image for all kernel addresses */
+	const char *root;		    /* whose /proc is read */
+	const char *ext_feature;	    /* "ibs:fetch:...|op:...", or NULL */
+	size_t mapped_bytes_max;	    /* of open sample files; 0: default */
+	unsigned int open_files_max;	    /* 0: from the fd limit */
+	const struct cookie_table *cookies; /* borrowed for the record's life */
+};
+
+/* Makes it ready: session directory, kernel ranges, manifest. Caller frees; 0 or -errno. */
+int record_new(const struct record_config *config, struct record **ret, struct error *err);
+/* Closes all sample files; NULL is fine. */
+void record_free(struct record *rec);
+
+/* Takes words of the event buffer; a record may be cut anywhere between calls. An evbuf_sink:
+ * @data is the struct record. Always 0: what cannot be written is counted. */
+int record_words(const uint64_t *words, size_t count, void *data);
+
+/* Writes the counters to stats/ of the session; 0 or -errno. */
+int record_flush(struct record *rec, struct error *err);
+/* Closes all sample files, so that the session's directory can be renamed or removed; the next
+ * sample makes them anew. Flushes first. */
+int record_close_files(struct record *rec, struct error *err);
+
+/* Totals since record_new(). */
+void record_stats(const struct record *rec, struct record_stats *ret);
+/* Writes the statistics as the log has them. */
+void record_print_stats(const struct record *rec, FILE *out);
+/* Sample files open now; bytes mapped by them. */
+size_t record_open_files(const struct record *rec, size_t *ret_mapped);

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The sample database: a hash of (u64 key, u32 count) in a file mapped into memory, the original's
+ * format bit for bit (man opsample.5). It knows nothing of what stands in the header before it.
+ *
+ * One writer, any number of readers at the same time. A node is complete before it is counted, so
+ * that a reader never sees half of one; a writer killed at any moment loses at most the insert it
+ * was in, and the next odb_open() for writing finishes an interrupted growth.
+ *
+ *	struct odb *db;
+ *	if (odb_open(path, ODB_WRITE, sizeof(header), &db, err) < 0) ...
+ *	odb_add(db, offset, 1);
+ *	odb_close(db);
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct odb;
+
+enum odb_mode {
+	ODB_READ, /* the file must exist; damage is an error */
+	ODB_WRITE /* created where missing; the leftovers of a killed writer are repaired */
+};
+
+/* A node as it stands in the file; node 0 is never used and ends a chain. */
+struct odb_node {
+	uint64_t key;
+	uint32_t value;
+	uint32_t next; /* index of the next node of the chain */
+};
+
+/* Opens the database behind @header_size bytes of @path; a new file gets a zeroed header. Returns 0
+ * or -errno: -EBADMSG if it is no sample database or damaged beyond what ODB_WRITE repairs, -EINVAL
+ * if its length is not what its size demands. The caller closes *ret. */
+int odb_open(const char *path, enum odb_mode mode, size_t header_size, struct odb **ret,
+	     struct error *err);
+/* Unmaps and closes; NULL is fine. */
+void odb_close(struct odb *db);
+DEFINE_CLEANUP(struct odb *, odb_close);
+
+/* Adds @count to the value of @key, which saturates at UINT32_MAX. Returns 0, or -errno (-ENOSPC)
+ * where a new key needs a larger file that cannot be had: then nothing has changed. */
+int odb_add(struct odb *db, uint64_t key, uint32_t count);
+
+/* The value of @key, 0 if it is not there. */
+uint32_t odb_get(const struct odb *db, uint64_t key);
+
+/* The nodes in use, in order of insertion; borrowed until the next odb_add() or odb_close(). A key
+ * can stand twice after a crash: readers add. */
+const struct odb_node *odb_nodes(const struct odb *db, size_t *ret_count);
+
+/* The header bytes, writable with ODB_WRITE; borrowed until the next odb_add() or odb_close(). */
+void *odb_header(struct odb *db);
+
+/* Bytes mapped now. */
+size_t odb_mapped_bytes(const struct odb *db);
+
+/* Asks the kernel to write the pages out now; 0 or -errno. */
+int odb_sync(struct odb *db);

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A sample file: the original's header (version 0x13, read also 0x12) and the database behind it.
+ *
+ *	struct sfile *sf;
+ *	if (sfile_open(path, &header, &sf, err) == 0)	for writing, creating it and its directories
+ *		odb_add(sfile_odb(sf), offset, 1);
+ *	sfile_close(sf);
+ */
+#pragma once
+
+#include "sfile/odb.h"
+
+/* The header's fields in host form (man opsample.5 draws the bytes). */
+struct sfile_header {
+	uint32_t version;  /* 0x13; set by the reader, ignored by the writer */
+	uint32_t cpu_type; /* number of the CPU type, reference: original's table */
+	uint32_t event;	   /* event code, 0 in timer mode */
+	uint32_t unit_mask;
+	uint32_t count;	      /* sampling period, 0 in timer mode */
+	bool is_kernel;	      /* the image (of a {cg} file: the caller's) is kernel or module */
+	bool cg_to_is_kernel; /* {cg} files only: the callee's is */
+	double cpu_mhz;	      /* 0: unknown */
+	uint64_t mtime;	      /* of the image, seconds; 0: unknown or none */
+	uint64_t anon_start;  /* start of the region if the image is anonymous memory */
+	uint64_t cg_to_anon_start; /* {cg} files only: of the callee's region */
+};
+
+struct sfile;
+
+/* Opens @path for writing, creates it with its parent directories, writes @header over what stands
+ * there. -EEXIST-like mismatches (other event, other period) are -EBADMSG. */
+int sfile_create(const char *path, const struct sfile_header *header, struct sfile **ret,
+		 struct error *err);
+/* Opens @path for reading; 0, or -errno with the file named: -EBADMSG if it is no sample file. */
+int sfile_open(const char *path, struct sfile **ret, struct error *err);
+/* Closes; NULL is fine. */
+void sfile_close(struct sfile *sf);
+DEFINE_CLEANUP(struct sfile *, sfile_close);
+
+/* The header as read or written; borrowed. */
+const struct sfile_header *sfile_header(const struct sfile *sf);
+/* The database; borrowed until sfile_close(). */
+struct odb *sfile_odb(struct sfile *sf);

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "base/build_id.h"
+#include "base/map.h"
+#include "base/opt.h"
+#include "base/parse.h"
+#include "base/procfs.h"
+#include "base/span.h"
+#include "base/text.h"
+
+#include <errno.h>
+
+static void numbers_are_whole_strings_in_range(void)
+{
+	static const struct {
+		const char *text;
+		int r;
+		uint64_t value;
+	} rows[] = {
+		{ "0", 0, 0 },
+		{ "4294967295", 0, 4294967295 },
+		{ "0x10", 0, 16 },
+		{ "18446744073709551615", 0, UINT64_MAX },
+		{ "18446744073709551616", -ERANGE, 0 },
+		{ "", -EINVAL, 0 },
+		{ "-1", -EINVAL, 0 },
+		{ "7 ", -EINVAL, 0 },
+		{ "0x", -EINVAL, 0 },
+		{ "0x11112222333344445", -EINVAL, 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint64_t value = 0;
+
+		if (parse_u64(rows[i].text, 0, UINT64_MAX, &value) != rows[i].r ||
+		    value != rows[i].value) {
+			printf("# row \"%s\"\n", rows[i].text);
+			CHECK(false);
+		}
+	}
+}
+
+static void sizes_take_units(void)
+{
+	uint64_t size = 0;
+
+	CHECK_EQ(parse_size("64K", &size), 0);
+	CHECK_EQ(size, 65536);
+	CHECK_EQ(parse_size("2G", &size), 0);
+	CHECK_EQ(size, 2LL << 30);
+	CHECK_EQ(parse_size("2KB", &size), -EINVAL);
+	CHECK_EQ(parse_size("99999999999T", &size), -ERANGE);
+}
+
+static void signed_numbers_reach_both_ends(void)
+{
+	int64_t value = 0;
+
+	CHECK_EQ(parse_i64("-9223372036854775808", INT64_MIN, INT64_MAX, &value), 0);
+	CHECK(value == INT64_MIN);
+	CHECK_EQ(parse_i64("-2147483648", INT32_MIN, INT32_MAX, &value), 0);
+	CHECK_EQ(parse_i64("2147483648", INT32_MIN, INT32_MAX, &value), -ERANGE);
+}
+
+static void map_finds_all_after_removals(void)
+{
+	struct map m = MAP_INIT;
+	uintptr_t i;
+
+	for (i = 1; i <= 1000; i++)
+		CHECK(!map_set(&m, i * 16, (void *)i));
+	for (i = 1; i <= 1000; i += 3)
+		CHECK(map_remove(&m, i * 16) == (void *)i);
+	for (i = 1; i <= 1000; i++)
+		CHECK(map_get(&m, i * 16) == (i % 3 == 1 ? NULL : (void *)i));
+	CHECK_EQ(m.count, 666);
+	map_done(&m);
+	CHECK(!map_get(&m, 16));
+}
+
+static void span_never_leaves_its_bytes(void)
+{
+	static const uint8_t bytes[] = { 1, 0, 0, 0, 'a', 0, 'b' };
+	struct span s = span_of(bytes, sizeof(bytes));
+	uint32_t word;
+	uint64_t quad;
+
+	CHECK_EQ(span_u32(&s, &word), 0);
+	CHECK_EQ(word, 1);
+	CHECK_EQ(span_u64(&s, &quad), -EBADMSG);
+	CHECK_STR(span_string(&s), "a");
+	CHECK(!span_string(&s));
+	CHECK_EQ(s.left, 1);
+	CHECK_EQ(get_le64("\1\2\3\4\5\6\7\10"), 0x0807060504030201);
+}
+
+static void maps_lines_parse(void)
+{
+	char file[] =
+		"7f0000-7f1000 r-xp 00002000 fe:01 1234                /usr/lib/a b.so (deleted)\n";
+	char anon[] = "7f0000-7f1000 rwxp 00000000 00:00 0 \n";
+	char bad[] = "7f0000 r-xp";
+	struct maps_line m;
+
+	CHECK_EQ(maps_line_parse(file, &m), 0);
+	CHECK(m.start == 0x7f0000 && m.end == 0x7f1000 && m.offset == 0x2000 && m.executable);
+	CHECK(m.major == 0xfe && m.minor == 1 && m.inode == 1234);
+	CHECK_STR(m.path, "/usr/lib/a b.so (deleted)");
+	CHECK_EQ(maps_line_parse(anon, &m), 0);
+	CHECK_STR(m.path, "");
+	CHECK_EQ(maps_line_parse(bad, &m), -EBADMSG);
+}
+
+static bool flag;
+static const char *word;
+static uint64_t number;
+static const struct opt opts[] = { { 'f', "flag", OPT_FLAG, &flag, NULL, "set the flag", NULL },
+				   { 'w', "word", OPT_STRING, &word, "WORD", "take a word", NULL },
+				   { 0, "number", OPT_U64, &number, "N", "take a number", NULL },
+				   OPT_END };
+
+static int parse(struct opt_cmdline cmdline, struct error *err, const char *line)
+{
+	_cleanup_free_ char *copy = xstrdup(line);
+	char *argv[16] = { 0 };
+	int argc = 0;
+
+	flag = false;
+	word = NULL;
+	cmdline.opts = opts;
+	for (char *part = strtok(copy, " "); part; part = strtok(NULL, " "))
+		argv[argc++] = part;
+	return opt_parse(&cmdline, argc, argv, err);
+}
+
+static void options_come_from_the_table(void)
+{
+	struct opt_cmdline plain = { .tool = "t" }, stop = { .tool = "t", .stop_at_operand = true };
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(parse(plain, &err, "t a --number=5 -f"), 3);
+	CHECK(flag && number == 5);
+	CHECK_EQ(parse(stop, &err, "t -f cmd --flg"), 2);
+	CHECK_EQ(parse(plain, &err, "t --flog"), -EINVAL);
+	CHECK_STR(err.text, "unknown option '--flog'; did you mean '--flag'?");
+	CHECK_EQ(parse(plain, &err, "t --number=x"), -EINVAL);
+	CHECK_STR(err.text, "--number: 'x' is not a number");
+	CHECK_EQ(parse(plain, &err, "t -x"), -EINVAL);
+	CHECK_STR(err.text, "unknown option '-x'");
+	CHECK_EQ(parse(plain, &err, "t --word"), -EINVAL);
+	CHECK_EQ(parse(plain, &err, "t --help"), OPT_HELP);
+	CHECK_EQ(parse(plain, &err, "t -h"), OPT_HELP);
+}
+
+static void build_ids_survive_the_text_form(void)
+{
+	struct build_id id = { .bytes = { 0xde, 0xad, 0x01 }, .size = 3 }, back = { 0 };
+	char text[BUILD_ID_TEXT];
+
+	CHECK_STR(build_id_text(&id, text), "dead01");
+	CHECK_EQ(build_id_parse(text, &back), 0);
+	CHECK(build_id_equal(&id, &back));
+	CHECK_EQ(build_id_parse("abc", &back), -EINVAL);
+	CHECK_EQ(build_id_parse("zz", &back), -EINVAL);
+	CHECK(!build_id_equal(&(struct build_id){ 0 }, &(struct build_id){ 0 }));
+}
+
+static void files_are_written_whole(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "a/b/c"), *text = NULL;
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(path_write(path, "x", 0600, &err), -ENOENT);
+	CHECK_EQ(path_make_parents(path, 0755, &err), 0);
+	CHECK_EQ(path_write(path, "one\n", 0600, &err), 0);
+	CHECK_EQ(path_write(path, "two\n", 0600, &err), 0);
+	CHECK_EQ(path_read(dir, "/a/b/c", &text, &err), 4);
+	CHECK_STR(text, "two\n");
+}
+
+static void long_errors_end_in_dots(void)
+{
+	struct error err = ERROR_INIT;
+	char text[3000];
+
+	memset(text, 'x', sizeof(text) - 1);
+	text[sizeof(text) - 1] = '\0';
+	CHECK_EQ(error_set(&err, -EIO, "%s", text), -EIO);
+	CHECK_EQ(strlen(err.text), sizeof(err.text) - 1);
+	CHECK_STR(err.text + sizeof(err.text) - 4, "...");
+}
+
+static void text_wraps_at_blanks(void)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+
+	text_wrap(&b, "one two three", 2, 9);
+	CHECK_STR(strbuf_text(&b), "one two\n  three\n");
+	CHECK_EQ(text_distance("symbls", "symbols"), 1);
+}
+
+TESTS(T(numbers_are_whole_strings_in_range) T(sizes_take_units) T(signed_numbers_reach_both_ends)
+	      T(map_finds_all_after_removals) T(span_never_leaves_its_bytes) T(maps_lines_parse)
+		      T(options_come_from_the_table) T(build_ids_survive_the_text_form)
+			      T(files_are_written_whole) T(long_errors_end_in_dots)
+				      T(text_wraps_at_blanks))

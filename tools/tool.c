@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tool.h"
+
+#include "base/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+
+static const char *tool_name = "oprofile";
+
+static void stderr_sink(enum log_level level, const char *text, void *data)
+{
+	static const char *const prefix[] = {
+		[LOG_LEVEL_ERROR] = "error: ",
+		[LOG_LEVEL_WARNING] = "warning: ",
+		[LOG_LEVEL_INFO] = "",
+		[LOG_LEVEL_DEBUG] = "",
+	};
+	static_assert(ARRAY_SIZE(prefix) == LOG_LEVEL_COUNT_, "a prefix for each level");
+
+	(void)data;
+	(void)fprintf(stderr, "%s: %s%s\n", tool_name, prefix[level], text);
+}
+
+void tool_verbose(enum log_level level)
+{
+	log_to(level, stderr_sink, NULL);
+}
+
+unsigned int tool_terminal_width(int fd)
+{
+	struct winsize size;
+
+	if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) < 0)
+		return 0;
+	return size.ws_col ? size.ws_col : 80;
+}
+
+bool tool_colour(int fd)
+{
+	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+
+	return isatty(fd) && !(no_colour && *no_colour) && term && strcmp(term, "dumb");
+}
+
+int tool_fail(const struct error *err)
+{
+	(void)fflush(stdout);
+	(void)fprintf(stderr, "%s: %s\n", tool_name, err->text);
+	return TOOL_FAILURE;
+}
+
+int tool_usage(const char *format, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	va_list ap;
+
+	va_start(ap, format);
+	text = xvasprintf(format, ap);
+	va_end(ap);
+	(void)fprintf(stderr, "%s: %s\nTry '%s --help'.\n", tool_name, text, tool_name);
+	return TOOL_USAGE;
+}
+
+void tool_warn(const char *format, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	va_list ap;
+
+	va_start(ap, format);
+	text = xvasprintf(format, ap);
+	va_end(ap);
+	(void)fprintf(stderr, "%s: warning: %s\n", tool_name, text);
+}
+
+int tool_options(const struct opt_cmdline *cmdline, int argc, char **argv)
+{
+	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
+	struct error err = ERROR_INIT;
+	int r;
+
+	tool_name = cmdline->tool;
+	tool_verbose(LOG_LEVEL_WARNING);
+	r = opt_parse(cmdline, argc, argv, &err);
+	if (r >= 0)
+		return r;
+	switch (r) {
+	case OPT_HELP:
+		opt_help(cmdline, MIN(tool_terminal_width(STDOUT_FILENO) ?: 100, 120u), &out);
+		break;
+	case OPT_VERSION:
+		strbuf_addf(&out, "%s (OProfile) %s\n", cmdline->tool, OPROFILE_VERSION);
+		break;
+	case OPT_LIST:
+		opt_list(cmdline, &out);
+		break;
+	default:
+		exit(tool_usage("%s", err.text));
+	}
+	(void)fputs(strbuf_text(&out), stdout);
+	exit(fflush(stdout) == 0 ? 0 : TOOL_FAILURE);
+}
