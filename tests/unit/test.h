@@ -7,7 +7,7 @@
  *	{
  *		CHECK_EQ(odb_get(db, 7), 1);
  *	}
- *	TESTS(T(add_survives_growth))
+ *	TESTS(T(add_survives_growth), T(...))
  */
 #pragma once
 
@@ -93,15 +93,17 @@ struct test {
 	void (*run)(void);
 };
 
-#define T(function) { #function, function },
-#define TESTS(list)                                                                                \
-	static const struct test tests[] = { list };                                               \
+/* clang-format off */
+#define T(function) { #function, function }
+/* clang-format on */
+#define TESTS(...)                                                                                 \
+	static const struct test tests[] = { __VA_ARGS__ };                                        \
 	int main(void)                                                                             \
 	{                                                                                          \
 		return test_main(tests, ARRAY_SIZE(tests));                                        \
 	}
 
-static inline int test_main(const struct test *tests, size_t count)
+static inline int test_main(const struct test *list, size_t count)
 {
 	int failed = 0;
 	size_t i;
@@ -111,9 +113,9 @@ static inline int test_main(const struct test *tests, size_t count)
 	for (i = 0; i < count; i++) {
 		test_failures = 0;
 		test_skipped = NULL;
-		tests[i].run();
+		list[i].run();
 		failed += test_failures > 0;
-		printf("%s %zu - %s%s%s\n", test_failures ? "not ok" : "ok", i + 1, tests[i].name,
+		printf("%s %zu - %s%s%s\n", test_failures ? "not ok" : "ok", i + 1, list[i].name,
 		       test_skipped ? " # SKIP " : "", test_skipped ? test_skipped : "");
 	}
 	return failed > 0;

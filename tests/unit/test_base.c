@@ -202,8 +202,7 @@ static void text_wraps_at_blanks(void)
 	CHECK_EQ(text_distance("symbls", "symbols"), 1);
 }
 
-TESTS(T(numbers_are_whole_strings_in_range) T(sizes_take_units) T(signed_numbers_reach_both_ends)
-	      T(map_finds_all_after_removals) T(span_never_leaves_its_bytes) T(maps_lines_parse)
-		      T(options_come_from_the_table) T(build_ids_survive_the_text_form)
-			      T(files_are_written_whole) T(long_errors_end_in_dots)
-				      T(text_wraps_at_blanks))
+TESTS(T(numbers_are_whole_strings_in_range), T(sizes_take_units), T(signed_numbers_reach_both_ends),
+      T(map_finds_all_after_removals), T(span_never_leaves_its_bytes), T(maps_lines_parse),
+      T(options_come_from_the_table), T(build_ids_survive_the_text_form),
+      T(files_are_written_whole), T(long_errors_end_in_dots), T(text_wraps_at_blanks))
