@@ -54,6 +54,8 @@ const char *collector_why(const struct collector *c);
 /* Totals since collector_new(). */
 void collector_stats(const struct collector *c, struct driver_stats *driver,
 		     struct record_stats *record);
+/* Sample files open now; in *@ret_mapped the bytes that they map. */
+size_t collector_open_files(const struct collector *c, size_t *ret_mapped);
 /* The statistics section of the log. */
 void collector_print_stats(const struct collector *c, FILE *out);
 
@@ -61,3 +63,6 @@ void collector_print_stats(const struct collector *c, FILE *out);
 int collector_reset(struct collector *c, struct error *err);
 /* Renames the current session to @name and goes on with an empty one; -EEXIST if there is one. */
 int collector_save(struct collector *c, const char *name, struct error *err);
+/* Closes all sample files; the next sample makes or opens them anew, as after somebody moved them.
+ * 0 or -errno. */
+int collector_reopen(struct collector *c, struct error *err);
