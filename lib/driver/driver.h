@@ -55,6 +55,8 @@ struct driver_config {
 	pid_t pid;		 /* DRIVER_TREE, DRIVER_TASK */
 	bool enable_on_exec;	 /* ->pid is a child of ours waiting to exec: count from there */
 	bool no_timer_fallback;	 /* fail where an event does not open */
+	uint64_t timer_hz;	 /* of the clock where an event does not open or names no rate of
+				  * its own; 0: default */
 	size_t cpu_buffer_bytes; /* ring of each CPU; 0: default */
 	size_t buffer_words;	 /* event buffer; 0: default */
 	const char *root;	 /* whose /proc is read; "" or NULL: this machine's */
