@@ -108,3 +108,19 @@ static inline uint64_t get_le64(const void *p)
 {
 	return get_le32(p) | (uint64_t)get_le32((const uint8_t *)p + 4) << 32;
 }
+
+/* The same, big-endian. */
+static inline uint16_t get_be16(const void *p)
+{
+	return __builtin_bswap16(get_le16(p));
+}
+
+static inline uint32_t get_be32(const void *p)
+{
+	return __builtin_bswap32(get_le32(p));
+}
+
+static inline uint64_t get_be64(const void *p)
+{
+	return __builtin_bswap64(get_le64(p));
+}

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ELF headers and notes: lib/image/buildid.c. */
+#include "fuzz.h"
+
+#include "image/buildid.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	int fd = memfd_create("fuzz", MFD_CLOEXEC);
+	struct build_id id = { .size = 0 };
+
+	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
+		abort();
+	if (buildid_read_fd(fd, &id) == 0 && (!id.size || id.size > BUILD_ID_MAX))
+		abort();
+	(void)buildid_from_notes(span_of(data, size), true, &id);
+	(void)buildid_from_notes(span_of(data, size), false, &id);
+	(void)close(fd);
+	return 0;
+}
