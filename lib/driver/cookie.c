@@ -1,0 +1,258 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/cookie.h"
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "driver/cookie_identify.h"
+
+#include <string.h>
+
+struct entry {
+	struct cookie_image image;
+	struct entry *next; /* of the same key */
+};
+
+struct cookie_table {
+	struct entry **entries; /* in order of making */
+	size_t count, room;
+	struct entry **replaced; /* by cookie_define(): somebody may still look at them */
+	size_t replaced_count, replaced_room;
+	struct map by_cookie; /* cookie: entry */
+	struct map by_key;    /* hash of what identifies an image: chain of entries */
+	uint64_t last;	      /* the highest cookie given out or defined */
+	uint64_t vdso;	      /* its cookie, 0: not made yet */
+};
+
+struct cookie_table *cookie_table_new(void)
+{
+	return xcalloc(1, sizeof(struct cookie_table));
+}
+
+static void entry_free(struct entry *e)
+{
+	free(e->image.path);
+	free(e);
+}
+
+void cookie_table_free(struct cookie_table *t)
+{
+	size_t i;
+
+	if (!t)
+		return;
+	for (i = 0; i < t->count; i++)
+		entry_free(t->entries[i]);
+	for (i = 0; i < t->replaced_count; i++)
+		entry_free(t->replaced[i]);
+	free(t->entries);
+	free(t->replaced);
+	map_done(&t->by_cookie);
+	map_done(&t->by_key);
+	free(t);
+}
+
+/* What an image is looked up by; what else must agree is compared by the lookups. */
+static uint64_t key_of(const struct cookie_image *i)
+{
+	uint64_t hash = i->kind;
+
+	switch (i->kind) {
+	case COOKIE_FILE:
+		hash = hash_add(hash_add(hash, i->device), i->inode);
+		return i->inode ? hash : hash_add(hash, hash_bytes(i->path, strlen(i->path)));
+	case COOKIE_ANON:
+		return hash_add(hash_add(hash, i->tgid), i->start);
+	case COOKIE_THREAD:
+		return hash_add(hash, hash_bytes(i->path, strlen(i->path)));
+	case COOKIE_VDSO:
+	case COOKIE_KIND_COUNT_:
+		break;
+	}
+	return hash_u64(hash);
+}
+
+static void chain(struct cookie_table *t, struct entry *e)
+{
+	uint64_t key = key_of(&e->image);
+
+	e->next = map_get(&t->by_key, key);
+	(void)map_set(&t->by_key, key, e);
+}
+
+static void unchain(struct cookie_table *t, struct entry *e)
+{
+	uint64_t key = key_of(&e->image);
+	struct entry *first = map_get(&t->by_key, key), **at = &first;
+
+	while (*at && *at != e)
+		at = &(*at)->next;
+	if (*at)
+		*at = e->next;
+	if (first)
+		(void)map_set(&t->by_key, key, first);
+	else
+		(void)map_remove(&t->by_key, key);
+}
+
+/* Adds a copy of @image under its cookie. */
+static struct entry *add(struct cookie_table *t, const struct cookie_image *image)
+{
+	struct entry *e = xcalloc(1, sizeof(*e));
+
+	e->image = *image;
+	e->image.path = xstrdup(image->path ? image->path : "");
+	array_grow(&t->entries, t->count + 1, &t->room);
+	t->entries[t->count++] = e;
+	(void)map_set(&t->by_cookie, image->cookie, e);
+	chain(t, e);
+	/* The numbers from the top are taken (EVBUF_INVALID_COOKIE). */
+	if (image->cookie > t->last && image->cookie < UINT64_MAX)
+		t->last = image->cookie;
+	return e;
+}
+
+/* Makes a cookie for @image. */
+static uint64_t make(struct cookie_table *t, struct cookie_image *image)
+{
+	image->cookie = t->last + 1;
+	return add(t, image)->image.cookie;
+}
+
+/* Cuts " (deleted)" off, except where the suffix is all that tells memory from a file of that name:
+ * memfds and System V segments have it from birth. */
+static char *file_path(const char *path)
+{
+	static const char suffix[] = " (deleted)";
+	size_t length = strlen(path), cut = sizeof(suffix) - 1;
+
+	if (length > cut && !strcmp(path + length - cut, suffix) && strncmp(path, "/memfd:", 7) &&
+	    strncmp(path, "/SYSV", 5))
+		length -= cut;
+	return xstrndup(path, length);
+}
+
+/* Whether an entry of the same device and inode is the same file. /proc/PID/maps does not tell the
+ * generation (0): there the path must do. */
+static bool same_file(const struct cookie_image *have, const struct cookie_image *want)
+{
+	if (have->kind != COOKIE_FILE || have->device != want->device || have->inode != want->inode)
+		return false;
+	if (!want->inode || have->generation != want->generation)
+		return (!have->generation || !want->generation) && !strcmp(have->path, want->path);
+	return want->generation || !strcmp(have->path, want->path);
+}
+
+uint64_t cookie_file(struct cookie_table *t, uint64_t device, uint64_t inode, uint64_t generation,
+		     const char *path)
+{
+	_cleanup_free_ char *clean = file_path(path);
+	struct cookie_image want = { .kind = COOKIE_FILE,
+				     .device = device,
+				     .inode = inode,
+				     .generation = generation,
+				     .path = clean };
+	struct entry *e = map_get(&t->by_key, key_of(&want));
+
+	while (e && !same_file(&e->image, &want))
+		e = e->next;
+	if (!e)
+		return make(t, &want);
+	if (!e->image.generation)
+		e->image.generation = generation;
+	return e->image.cookie;
+}
+
+uint64_t cookie_anon(struct cookie_table *t, uint32_t tgid, uint64_t start, uint64_t end,
+		     const char *label)
+{
+	struct cookie_image want = {
+		.kind = COOKIE_ANON, .tgid = tgid, .start = start, .end = end, .path = (char *)label
+	};
+	struct entry *e = map_get(&t->by_key, key_of(&want));
+
+	while (e && (e->image.kind != COOKIE_ANON || e->image.tgid != tgid ||
+		     e->image.start != start || strcmp(e->image.path, label)))
+		e = e->next;
+	if (!e)
+		return make(t, &want);
+	e->image.end = MAX(e->image.end, end);
+	return e->image.cookie;
+}
+
+uint64_t cookie_vdso(struct cookie_table *t)
+{
+	char path[] = "[vdso]";
+	struct cookie_image want = { .kind = COOKIE_VDSO, .path = path };
+
+	if (!t->vdso)
+		t->vdso = make(t, &want);
+	return t->vdso;
+}
+
+uint64_t cookie_thread(struct cookie_table *t, const char *name)
+{
+	size_t length = strcspn(name, "/:");
+	_cleanup_free_ char *cut = length ? xstrndup(name, length) : xstrdup("unnamed");
+	struct cookie_image want = { .kind = COOKIE_THREAD, .path = cut };
+	struct entry *e = map_get(&t->by_key, key_of(&want));
+
+	while (e && (e->image.kind != COOKIE_THREAD || strcmp(e->image.path, cut)))
+		e = e->next;
+	return e ? e->image.cookie : make(t, &want);
+}
+
+/* Takes @e out of the lookups but keeps it. */
+static void retire(struct cookie_table *t, struct entry *e)
+{
+	size_t i = 0;
+
+	unchain(t, e);
+	while (t->entries[i] != e)
+		i++;
+	memmove(t->entries + i, t->entries + i + 1, (--t->count - i) * sizeof(*t->entries));
+	array_grow(&t->replaced, t->replaced_count + 1, &t->replaced_room);
+	t->replaced[t->replaced_count++] = e;
+}
+
+void cookie_define(struct cookie_table *t, const struct cookie_image *image)
+{
+	struct entry *old = map_get(&t->by_cookie, image->cookie);
+
+	if (old)
+		retire(t, old);
+	(void)add(t, image);
+	if (image->kind == COOKIE_VDSO)
+		t->vdso = image->cookie;
+}
+
+const struct cookie_image *cookie_lookup(const struct cookie_table *t, uint64_t cookie)
+{
+	const struct entry *e;
+
+	/* Nearly always they are numbered as they stand. */
+	if (cookie && cookie <= t->count && t->entries[cookie - 1]->image.cookie == cookie)
+		return &t->entries[cookie - 1]->image;
+	e = map_get(&t->by_cookie, cookie);
+	return e ? &e->image : NULL;
+}
+
+void cookie_identify(struct cookie_table *t, uint64_t cookie, const char *root, uint32_t tgid,
+		     uint64_t start, uint64_t end)
+{
+	struct entry *e = map_get(&t->by_cookie, cookie);
+	struct cookie_mapped where = { root, tgid, start, end };
+
+	if (e && e->image.kind == COOKIE_FILE && !e->image.identified)
+		cookie_identify_file(&e->image, &where);
+}
+
+size_t cookie_count(const struct cookie_table *t)
+{
+	return t->count;
+}
+
+const struct cookie_image *cookie_at(const struct cookie_table *t, size_t i)
+{
+	return &t->entries[i]->image;
+}

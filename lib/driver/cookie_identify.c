@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/cookie_identify.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "image/buildid.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+static uint64_t device_of(const struct stat *st)
+{
+	return (uint64_t)major(st->st_dev) << 32 | minor(st->st_dev);
+}
+
+/* Whether @st can be the file that was mapped. stat() of a btrfs subvolume shows a device of its
+ * own where mappings show the file system's, all of them anonymous (major 0): there the inode alone
+ * must do. */
+static bool is_mapped_file(const struct cookie_image *image, const struct stat *st)
+{
+	uint64_t device = device_of(st);
+
+	if (!S_ISREG(st->st_mode) || st->st_ino != image->inode)
+		return false;
+	return device == image->device || (device >> 32 == 0 && image->device >> 32 == 0);
+}
+
+/* The inode's generation, 0 where the file system does not tell. */
+static uint32_t generation_of(int fd)
+{
+	/* The request says long, file systems write an int. */
+	uint32_t generation[sizeof(long) / sizeof(uint32_t)] = { 0 };
+
+	return ioctl(fd, FS_IOC_GETVERSION, generation) == 0 ? generation[0] : 0;
+}
+
+/* Opens the regular file that @path leads to for reading, without ever opening anything else (a
+ * device, a FIFO) that a process may have put there meanwhile. -1 if there is none. */
+static int open_regular(const char *path, struct stat *st)
+{
+	_cleanup_close_ int handle = open(path, O_PATH | O_CLOEXEC);
+	char through[64];
+
+	if (handle < 0 || fstat(handle, st) < 0 || !S_ISREG(st->st_mode))
+		return -1;
+	(void)snprintf(through, sizeof(through), "/proc/self/fd/%d", handle);
+	return open(through, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+}
+
+/* Fills @image from @path if that is the file; whether it was. */
+static bool identify_by(struct cookie_image *image, const char *path)
+{
+	struct stat st = { 0 };
+	_cleanup_close_ int fd = open_regular(path, &st);
+	uint32_t generation = fd < 0 ? 0 : generation_of(fd);
+	bool known = image->inode != 0; /* what to compare with */
+
+	if (fd < 0 || (known && !is_mapped_file(image, &st)) ||
+	    (generation && image->generation && generation != (uint32_t)image->generation))
+		return false;
+	if (known && !image->generation)
+		image->generation = generation;
+	image->size = (uint64_t)st.st_size;
+	image->mtime = (uint64_t)st.st_mtime;
+	image->verified = known;
+	if (buildid_read_fd(fd, &image->build_id) < 0)
+		image->build_id.size = 0;
+	return true;
+}
+
+void cookie_identify_file(struct cookie_image *image, const struct cookie_mapped *where)
+{
+	const char *root = where->root ? where->root : "";
+	_cleanup_free_ char *by_range = xasprintf("%s/proc/%u/map_files/%" PRIx64 "-%" PRIx64, root,
+						  where->tgid, where->start, where->end);
+	_cleanup_free_ char *by_process =
+		xasprintf("%s/proc/%u/root%s", root, where->tgid, image->path);
+	_cleanup_free_ char *by_path = path_under(root, image->path);
+
+	image->identified = true;
+	if (!path_is_absolute(image->path))
+		return;
+	if (where->tgid && where->end && identify_by(image, by_range))
+		return;
+	if (where->tgid && identify_by(image, by_process))
+		return;
+	(void)identify_by(image, by_path);
+}

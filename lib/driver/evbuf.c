@@ -1,0 +1,167 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/evbuf.h"
+
+#include "base/macro.h"
+#include "base/mem.h"
+
+/* The most that one call of an exported function adds: a sample with all of its context. */
+enum { RECORD_WORDS_MAX = 24, BUFFER_WORDS_MIN = 64 };
+
+enum mode { MODE_UNKNOWN, MODE_KERNEL, MODE_USER };
+
+struct evbuf {
+	evbuf_sink *sink;
+	void *data;
+	uint64_t *words;
+	size_t count, room;
+	uint64_t handed_over; /* words */
+	int failure;	      /* of the sink, the last one since the last flush that said so */
+
+	/* What a reader of the words so far knows. */
+	struct evbuf_context written;
+	bool have_context;
+	enum mode mode;
+	uint64_t cookie;
+	bool have_cookie;
+
+	struct evbuf_context context; /* of the next sample */
+	bool context_changed;	      /* and it is not that in ->written */
+};
+
+struct evbuf *evbuf_new(size_t words, evbuf_sink *sink, void *data)
+{
+	struct evbuf *b = xcalloc(1, sizeof(*b));
+
+	b->sink = sink;
+	b->data = data;
+	b->room = MAX(words, (size_t)BUFFER_WORDS_MIN);
+	b->words = xcalloc(b->room, sizeof(*b->words));
+	return b;
+}
+
+void evbuf_free(struct evbuf *b)
+{
+	if (!b)
+		return;
+	free(b->words);
+	free(b);
+}
+
+static void hand_over(struct evbuf *b)
+{
+	int r = b->count ? b->sink(b->words, b->count, b->data) : 0;
+
+	if (r < 0)
+		b->failure = r;
+	b->handed_over += b->count;
+	b->count = 0;
+}
+
+int evbuf_flush(struct evbuf *b)
+{
+	int r;
+
+	hand_over(b);
+	r = b->failure;
+	b->failure = 0;
+	return r;
+}
+
+uint64_t evbuf_words(const struct evbuf *b)
+{
+	return b->handed_over;
+}
+
+/* Makes sure that one record fits, so that the sink gets whole ones. */
+static void make_room(struct evbuf *b)
+{
+	if (_unlikely_(b->room - b->count < RECORD_WORDS_MAX))
+		hand_over(b);
+}
+
+static void put(struct evbuf *b, uint64_t word)
+{
+	b->words[b->count++] = word;
+}
+
+static void put_code(struct evbuf *b, enum evbuf_code code)
+{
+	put(b, EVBUF_ESCAPE);
+	put(b, code);
+}
+
+void evbuf_context(struct evbuf *b, const struct evbuf_context *c)
+{
+	b->context = *c;
+	b->context_changed = !b->have_context || c->cpu != b->written.cpu ||
+			     c->tgid != b->written.tgid || c->tid != b->written.tid ||
+			     c->app != b->written.app;
+}
+
+static void put_context(struct evbuf *b)
+{
+	const struct evbuf_context *c = &b->context, *old = &b->written;
+
+	if (!b->have_context || c->cpu != old->cpu) {
+		put_code(b, EVBUF_CPU_SWITCH);
+		put(b, c->cpu);
+	}
+	if (!b->have_context || c->tid != old->tid || c->tgid != old->tgid || c->app != old->app) {
+		put_code(b, EVBUF_CTX_SWITCH);
+		put(b, c->tid);
+		put(b, c->app);
+		put_code(b, EVBUF_CTX_TGID);
+		put(b, c->tgid);
+	}
+	b->written = *c;
+	b->have_context = true;
+	b->context_changed = false;
+}
+
+/* What stands before a sample: whatever differs from the one before. */
+static void put_prefix(struct evbuf *b, enum mode mode)
+{
+	make_room(b);
+	if (_unlikely_(b->context_changed))
+		put_context(b);
+	if (_likely_(b->mode == mode))
+		return;
+	put_code(b, mode == MODE_KERNEL ? EVBUF_KERNEL_ENTER : EVBUF_USER_ENTER);
+	b->mode = mode;
+}
+
+static void put_sample(struct evbuf *b, uint64_t at, unsigned int counter, uint64_t weight)
+{
+	if (weight != 1) {
+		put_code(b, EVBUF_WEIGHT);
+		put(b, weight);
+	}
+	/* The last address of all would read as an escape; no code lies there. */
+	put(b, at == EVBUF_ESCAPE ? at - 1 : at);
+	put(b, counter);
+}
+
+void evbuf_sample(struct evbuf *b, uint64_t cookie, uint64_t offset, unsigned int counter,
+		  uint64_t weight)
+{
+	put_prefix(b, MODE_USER);
+	if (_unlikely_(!b->have_cookie || b->cookie != cookie)) {
+		put_code(b, EVBUF_COOKIE_SWITCH);
+		put(b, cookie);
+		b->cookie = cookie;
+		b->have_cookie = true;
+	}
+	put_sample(b, offset, counter, weight);
+}
+
+void evbuf_kernel_sample(struct evbuf *b, uint64_t pc, unsigned int counter, uint64_t weight)
+{
+	put_prefix(b, MODE_KERNEL);
+	put_sample(b, pc, counter, weight);
+}
+
+void evbuf_code(struct evbuf *b, enum evbuf_code code)
+{
+	make_room(b);
+	put_code(b, code);
+}

@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "driver/cookie.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+
+DEFINE_CLEANUP(struct cookie_table *, cookie_table_free);
+#define _cleanup_table_ _cleanup_(cookie_table_freep)
+
+static void file_is_known_by_its_inode(void)
+{
+	_cleanup_table_ struct cookie_table *t = cookie_table_new();
+	uint64_t a = cookie_file(t, 8ULL << 32 | 1, 100, 7, "/usr/bin/a");
+
+	CHECK(a != 0);
+	CHECK_EQ(cookie_file(t, 8ULL << 32 | 1, 100, 7, "/usr/bin/a"), a);
+	CHECK_EQ(cookie_file(t, 8ULL << 32 | 1, 100, 7, "/mnt/bind/a"), a);
+	CHECK(cookie_file(t, 8ULL << 32 | 1, 101, 7, "/usr/bin/a") != a);
+	CHECK(cookie_file(t, 8ULL << 32 | 2, 100, 7, "/usr/bin/a") != a);
+	CHECK(cookie_file(t, 8ULL << 32 | 1, 100, 8, "/usr/bin/a") != a);
+	CHECK_STR(cookie_lookup(t, a)->path, "/usr/bin/a");
+	CHECK_EQ(cookie_count(t), 4);
+}
+
+static void unknown_generation_agrees_where_the_path_does(void)
+{
+	_cleanup_table_ struct cookie_table *t = cookie_table_new();
+	uint64_t a = cookie_file(t, 1, 100, 0, "/lib/libc.so.6");
+
+	CHECK_EQ(cookie_file(t, 1, 100, 9, "/lib/libc.so.6"), a);
+	CHECK_EQ(cookie_lookup(t, a)->generation, 9);
+	CHECK_EQ(cookie_file(t, 1, 100, 0, "/lib/libc.so.6"), a);
+	CHECK_EQ(cookie_file(t, 1, 100, 0, "/lib/libc.so.6 (deleted)"), a);
+	CHECK(cookie_file(t, 1, 100, 10, "/lib/libc.so.6") != a);
+	CHECK(cookie_file(t, 1, 100, 0, "/tmp/reused-inode") != a);
+}
+
+static void files_without_an_inode_are_known_by_path(void)
+{
+	_cleanup_table_ struct cookie_table *t = cookie_table_new();
+	uint64_t a = cookie_file(t, 0, 0, 0, "/odd/a");
+
+	CHECK(cookie_file(t, 0, 0, 0, "/odd/b") != a);
+	CHECK_EQ(cookie_file(t, 0, 0, 0, "/odd/a"), a);
+}
+
+static void deleted_suffix_is_cut_off_but_for_nameless_memory(void)
+{
+	static const struct {
+		const char *seen, *path;
+	} rows[] = {
+		{ "/tmp/a (deleted)", "/tmp/a" },
+		{ "/tmp/a", "/tmp/a" },
+		{ "/memfd:jit (deleted)", "/memfd:jit (deleted)" },
+		{ "/SYSV00000000 (deleted)", "/SYSV00000000 (deleted)" },
+		{ " (deleted)", " (deleted)" },
+	};
+	_cleanup_table_ struct cookie_table *t = cookie_table_new();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		CHECK_STR(cookie_lookup(t, cookie_file(t, 1, 10 + i, 1, rows[i].seen))->path,
+			  rows[i].path);
+}
+
+static void anonymous_region_that_grows_keeps_its_cookie(void)
+{
+	_cleanup_table_ struct cookie_table *t = cookie_table_new();
+	uint64_t a = cookie_anon(t, 7, 0x1000, 0x2000, "anon");
+
+	CHECK_EQ(cookie_anon(t, 7, 0x1000, 0x4000, "anon"), a);
+	CHECK_EQ(cookie_lookup(t, a)->end, 0x4000);
+	CHECK_EQ(cookie_anon(t, 7, 0x1000, 0x2000, "anon"), a);
+	CHECK_EQ(cookie_lookup(t, a)->end, 0x4000);
+	CHECK(cookie_anon(t, 8, 0x1000, 0x2000, "anon") != a);
+	CHECK(cookie_anon(t, 7, 0x1000, 0x2000, "[heap]") != a);
+	CHECK(cookie_anon(t, 7, 0x3000, 0x4000, "anon") != a);
+}
+
+static void kernel_threads_share_the_part_before_the_slash(void)
+{
+	_cleanup_table_ struct cookie_table *t = cookie_table_new();
+	uint64_t kworker = cookie_thread(t, "kworker/0:2-even");
+
+	CHECK_EQ(cookie_thread(t, "kworker/u8:1"), kworker);
+	CHECK_STR(cookie_lookup(t, kworker)->path, "kworker");
+	CHECK(cookie_thread(t, "ksoftirqd/0") != kworker);
+	CHECK_STR(cookie_lookup(t, cookie_thread(t, "/odd"))->path, "unnamed");
+	CHECK_EQ(cookie_vdso(t), cookie_vdso(t));
+	CHECK_EQ(cookie_lookup(t, cookie_vdso(t))->kind, COOKIE_VDSO);
+}
+
+static void recorded_cookies_keep_their_numbers(void)
+{
+	char path[] = "/usr/bin/x", newer[] = "/usr/bin/y";
+	struct cookie_image image = { .cookie = 0xffff880012345678,
+				      .kind = COOKIE_FILE,
+				      .inode = 3,
+				      .device = 1,
+				      .path = path };
+	_cleanup_table_ struct cookie_table *t = cookie_table_new();
+	const struct cookie_image *old;
+
+	cookie_define(t, &image);
+	old = cookie_lookup(t, image.cookie);
+	CHECK_STR(old->path, "/usr/bin/x");
+	CHECK_EQ(cookie_file(t, 1, 3, 0, "/usr/bin/x"), image.cookie);
+	image.path = newer;
+	cookie_define(t, &image);
+	CHECK_STR(old->path, "/usr/bin/x"); /* still the borrower's */
+	CHECK_STR(cookie_lookup(t, image.cookie)->path, "/usr/bin/y");
+	CHECK_EQ(cookie_count(t), 1);
+	CHECK_EQ(cookie_file(t, 2, 3, 0, "/usr/bin/z"), image.cookie + 1);
+	CHECK(!cookie_lookup(t, 1));
+	CHECK(!cookie_lookup(t, 0));
+	CHECK_STR(cookie_at(t, 1)->path, "/usr/bin/z");
+}
+
+static void many_files_are_all_found(void)
+{
+	_cleanup_table_ struct cookie_table *t = cookie_table_new();
+	uint64_t i;
+
+	for (i = 1; i <= 5000; i++)
+		CHECK_EQ(cookie_file(t, 1, i, 1, "/x"), i);
+	for (i = 1; i <= 5000; i++)
+		CHECK_EQ(cookie_lookup(t, i)->inode, i);
+}
+
+/* The test program itself is a file with a build-id that is there to be read. */
+static void file_that_was_mapped_is_identified(void)
+{
+	_cleanup_table_ struct cookie_table *t = cookie_table_new();
+	const struct cookie_image *image;
+	char self[4096];
+	struct stat st;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	uint64_t cookie;
+
+	CHECK(n > 0 && stat("/proc/self/exe", &st) == 0);
+	self[n] = '\0';
+	cookie = cookie_file(t, (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev), st.st_ino, 0,
+			     self);
+	cookie_identify(t, cookie, NULL, (uint32_t)getpid(), 0, 0);
+	image = cookie_lookup(t, cookie);
+	CHECK(image->identified);
+	CHECK(image->verified);
+	CHECK_EQ(image->size, st.st_size);
+	CHECK_EQ(image->mtime, st.st_mtime);
+	CHECK_EQ(image->build_id.size, 20);
+}
+
+static void another_file_under_that_path_is_not_taken(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "file"), *fifo = path_join(dir, "fifo");
+	_cleanup_table_ struct cookie_table *t = cookie_table_new();
+	const struct cookie_image *image;
+	struct stat st;
+	uint64_t device;
+
+	CHECK_EQ(path_write(path, "no ELF", 0644, NULL), 0);
+	CHECK_EQ(mkfifo(fifo, 0600), 0);
+	CHECK_EQ(stat(path, &st), 0);
+	device = (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev);
+	image = cookie_lookup(t, cookie_file(t, device, st.st_ino + 1, 0, path));
+	cookie_identify(t, image->cookie, NULL, 0, 0, 0);
+	CHECK(image->identified && !image->verified && image->size == 0);
+	image = cookie_lookup(t, cookie_file(t, device, st.st_ino, 0, path));
+	cookie_identify(t, image->cookie, NULL, 0, 0, 0);
+	CHECK(image->verified && image->size == 6 && image->build_id.size == 0);
+	/* Must not hang: nobody writes into that FIFO. */
+	image = cookie_lookup(t, cookie_file(t, 0, 0, 0, fifo));
+	cookie_identify(t, image->cookie, NULL, 0, 0, 0);
+	CHECK(!image->verified && image->size == 0);
+}
+
+TESTS(T(file_is_known_by_its_inode), T(unknown_generation_agrees_where_the_path_does),
+      T(files_without_an_inode_are_known_by_path),
+      T(deleted_suffix_is_cut_off_but_for_nameless_memory),
+      T(anonymous_region_that_grows_keeps_its_cookie),
+      T(kernel_threads_share_the_part_before_the_slash), T(recorded_cookies_keep_their_numbers),
+      T(many_files_are_all_found), T(file_that_was_mapped_is_identified),
+      T(another_file_under_that_path_is_not_taken))

@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "driver/evbuf.h"
+
+#include <errno.h>
+
+#define ESC EVBUF_ESCAPE
+
+/* Collects what a buffer hands over. */
+struct taken {
+	uint64_t words[512];
+	size_t count, calls;
+	int answer;
+};
+
+static int take(const uint64_t *words, size_t count, void *data)
+{
+	struct taken *t = data;
+
+	t->calls++;
+	if (t->answer < 0)
+		return t->answer;
+	CHECK(t->count + count <= ARRAY_SIZE(t->words));
+	memcpy(t->words + t->count, words, count * sizeof(*words));
+	t->count += count;
+	return 0;
+}
+
+/* Whether exactly these words were handed over; then forgets them. */
+static void expect(struct taken *t, const uint64_t *words, size_t count)
+{
+	size_t i;
+
+	CHECK_EQ(t->count, count);
+	for (i = 0; i < count && i < t->count; i++)
+		if (t->words[i] != words[i]) {
+			printf("# word %zu\n", i);
+			CHECK_EQ(t->words[i], words[i]);
+		}
+	t->count = 0;
+}
+#define EXPECT(t, ...)                                                                             \
+	expect((t), (const uint64_t[]){ __VA_ARGS__ },                                             \
+	       sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
+static const struct evbuf_context first = { .cpu = 2, .tgid = 70, .tid = 71, .app = 5 };
+
+static void first_sample_says_everything(void)
+{
+	struct taken t = { .count = 0 };
+	struct evbuf *b = evbuf_new(256, take, &t);
+
+	evbuf_context(b, &first);
+	evbuf_sample(b, 9, 0x1000, 0, 1);
+	CHECK_EQ(evbuf_flush(b), 0);
+	EXPECT(&t, ESC, EVBUF_CPU_SWITCH, 2, ESC, EVBUF_CTX_SWITCH, 71, 5, ESC, EVBUF_CTX_TGID, 70,
+	       ESC, EVBUF_USER_ENTER, ESC, EVBUF_COOKIE_SWITCH, 9, 0x1000, 0);
+	evbuf_free(b);
+}
+
+static void only_what_differs_is_written(void)
+{
+	struct evbuf_context other = first;
+	struct taken t = { .count = 0 };
+	struct evbuf *b = evbuf_new(256, take, &t);
+
+	evbuf_context(b, &first);
+	evbuf_sample(b, 9, 0x1000, 0, 1);
+	(void)evbuf_flush(b);
+	t.count = 0;
+
+	evbuf_context(b, &first);
+	evbuf_sample(b, 9, 0x1004, 1, 1);
+	(void)evbuf_flush(b);
+	EXPECT(&t, 0x1004, 1);
+
+	other.cpu = 3;
+	evbuf_context(b, &other);
+	evbuf_kernel_sample(b, 0xffffffff81000000, 0, 1);
+	(void)evbuf_flush(b);
+	EXPECT(&t, ESC, EVBUF_CPU_SWITCH, 3, ESC, EVBUF_KERNEL_ENTER, 0xffffffff81000000, 0);
+
+	other.tid = 72;
+	evbuf_context(b, &other);
+	evbuf_sample(b, 9, 4, 0, 1);
+	(void)evbuf_flush(b);
+	EXPECT(&t, ESC, EVBUF_CTX_SWITCH, 72, 5, ESC, EVBUF_CTX_TGID, 70, ESC, EVBUF_USER_ENTER, 4,
+	       0);
+
+	other.app = 6;
+	evbuf_context(b, &other);
+	evbuf_sample(b, 10, 4, 0, 1);
+	(void)evbuf_flush(b);
+	EXPECT(&t, ESC, EVBUF_CTX_SWITCH, 72, 6, ESC, EVBUF_CTX_TGID, 70, ESC, EVBUF_COOKIE_SWITCH,
+	       10, 4, 0);
+	evbuf_free(b);
+}
+
+static void context_that_goes_and_comes_back_costs_nothing(void)
+{
+	struct evbuf_context other = first;
+	struct taken t = { .count = 0 };
+	struct evbuf *b = evbuf_new(256, take, &t);
+
+	evbuf_context(b, &first);
+	evbuf_kernel_sample(b, 7, 0, 1);
+	(void)evbuf_flush(b);
+	t.count = 0;
+	other.tgid = 1;
+	evbuf_context(b, &other);
+	evbuf_context(b, &first);
+	evbuf_kernel_sample(b, 8, 0, 1);
+	(void)evbuf_flush(b);
+	EXPECT(&t, 8, 0);
+	evbuf_free(b);
+}
+
+static void weight_stands_before_its_sample_only(void)
+{
+	struct taken t = { .count = 0 };
+	struct evbuf *b = evbuf_new(256, take, &t);
+
+	evbuf_kernel_sample(b, 7, 0, 12);
+	evbuf_kernel_sample(b, 7, 0, 1);
+	evbuf_code(b, EVBUF_MODULE_LOADED);
+	(void)evbuf_flush(b);
+	EXPECT(&t, ESC, EVBUF_KERNEL_ENTER, ESC, EVBUF_WEIGHT, 12, 7, 0, 7, 0, ESC,
+	       EVBUF_MODULE_LOADED);
+	evbuf_free(b);
+}
+
+static void no_offset_reads_as_an_escape(void)
+{
+	struct taken t = { .count = 0 };
+	struct evbuf *b = evbuf_new(256, take, &t);
+
+	evbuf_kernel_sample(b, UINT64_MAX, 0, 1);
+	(void)evbuf_flush(b);
+	EXPECT(&t, ESC, EVBUF_KERNEL_ENTER, UINT64_MAX - 1, 0);
+	evbuf_free(b);
+}
+
+/* A small buffer is handed over when the next record might not fit, never in the middle of one. */
+static void full_buffer_is_handed_over_in_whole_records(void)
+{
+	struct taken t = { .count = 0 };
+	struct evbuf *b = evbuf_new(64, take, &t);
+	struct evbuf_context c = first;
+	size_t i;
+
+	for (i = 0; i < 20; i++) {
+		size_t had = t.count;
+
+		c.tid = (uint32_t)i;
+		evbuf_context(b, &c);
+		evbuf_sample(b, 1, i, 0, 1);
+		if (t.count > had)
+			CHECK_EQ(t.words[t.count - 2], i - 1);
+	}
+	CHECK(t.calls > 1);
+	CHECK_EQ(evbuf_words(b), t.count);
+	(void)evbuf_flush(b);
+	CHECK_EQ(evbuf_words(b), t.count);
+	CHECK_EQ(t.words[t.count - 2], 19);
+	evbuf_free(b);
+}
+
+static void sink_that_fails_is_told_once(void)
+{
+	struct taken t = { .answer = -ENOSPC };
+	struct evbuf *b = evbuf_new(64, take, &t);
+
+	evbuf_kernel_sample(b, 7, 0, 1);
+	CHECK_EQ(evbuf_flush(b), -ENOSPC);
+	CHECK_EQ(evbuf_flush(b), 0);
+	evbuf_free(b);
+}
+
+TESTS(T(first_sample_says_everything), T(only_what_differs_is_written),
+      T(context_that_goes_and_comes_back_costs_nothing), T(weight_stands_before_its_sample_only),
+      T(no_offset_reads_as_an_escape), T(full_buffer_is_handed_over_in_whole_records),
+      T(sink_that_fails_is_told_once))
