@@ -29,7 +29,8 @@ struct map {
 #define MAP_INIT ((struct map){ 0 })
 
 #define map_for_each(m, slot)                                                                      \
-	for (struct map_slot *slot = (m)->slots; slot < (m)->slots + (m)->room; slot++)            \
+	for (struct map_slot *slot = (m)->slots, *slot##_end = slot ? slot + (m)->room : slot;     \
+	     slot < slot##_end; slot++)                                                            \
 		if (slot->value)
 
 /* The value of @key, or NULL. */
