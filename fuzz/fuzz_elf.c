@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* ELF files as reports read them: structure, build-id, debuglink, symbols, PLT names. */
+#include "fuzz.h"
+
+#include "image/elfsym.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_cleanup_(symtab_freep) struct symtab *st = symtab_new();
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	/* libelf may write into the memory that it is given: the input stays as it is. */
+	_cleanup_free_ uint8_t *copy = malloc(size + 1);
+	const char *link;
+	uint32_t crc;
+
+	if (!copy)
+		return 0;
+	memcpy(copy, data, size);
+	if (elffile_open_memory(copy, size, "input", &ef, NULL) < 0)
+		return 0;
+	(void)elffile_debuglink(ef, &link, &crc);
+	(void)elfsym_load(ef, NULL, ELFSYM_FILE_OFFSET, st);
+	(void)elfsym_load(ef, ef, ELFSYM_FROM_TEXT, st);
+	elfsym_load_plt(ef, st);
+	symtab_settle(st);
+	(void)symtab_find(st, size);
+	return 0;
+}

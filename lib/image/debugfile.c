@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/debugfile.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+static const char *const debug_directory = "/usr/lib/debug";
+
+/* Fills the table of the reflected polynomial 0xedb88320, that of zlib and gdb. */
+static void crc_table(uint32_t table[256])
+{
+	uint32_t i, j;
+
+	for (i = 0; i < 256; i++) {
+		uint32_t c = i;
+
+		for (j = 0; j < 8; j++)
+			c = c & 1 ? c >> 1 ^ 0xedb88320u : c >> 1;
+		table[i] = c;
+	}
+}
+
+uint32_t debugfile_crc(uint32_t crc, const void *data, size_t size)
+{
+	const uint8_t *p = data;
+	uint32_t table[256];
+
+	crc_table(table);
+	crc = ~crc;
+	while (size--)
+		crc = table[(crc ^ *p++) & 0xff] ^ crc >> 8;
+	return ~crc;
+}
+
+static bool crc_fits(const char *path, uint64_t size, uint32_t expected)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	void *bytes =
+		fd >= 0 && size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
+	uint32_t crc;
+
+	if (bytes == MAP_FAILED)
+		return false;
+	crc = debugfile_crc(0, bytes, size);
+	(void)munmap(bytes, size);
+	return crc == expected;
+}
+
+/* Opens @path if it is the debug file of @ef: same build-id, or, where @ef has none, the CRC. */
+static int try_file(const struct elffile *ef, const char *path, const uint32_t *crc,
+		    struct elffile **ret)
+{
+	_cleanup_(elffile_closep) struct elffile *debug = NULL;
+	const struct build_id *id = elffile_build_id(ef);
+	struct error err = ERROR_INIT;
+	struct stat st;
+	bool fits;
+
+	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+		return -ENOENT;
+	if (elffile_open(path, &debug, &err) < 0) {
+		log_debug("%s", err.text);
+		return -ENOENT;
+	}
+	if (id && elffile_build_id(debug))
+		fits = build_id_equal(id, elffile_build_id(debug));
+	else
+		fits = crc && crc_fits(path, (uint64_t)st.st_size, *crc);
+	if (!fits) {
+		log_debug("%s: not the debug file of %s", path, elffile_path(ef));
+		return -ENOENT;
+	}
+	*ret = STEAL(debug);
+	return 0;
+}
+
+static int by_build_id(const struct elffile *ef, const char *root, struct elffile **ret)
+{
+	const struct build_id *id = elffile_build_id(ef);
+	_cleanup_free_ char *name = NULL, *path = NULL;
+	char text[BUILD_ID_TEXT];
+
+	if (!id || id->size < 2)
+		return -ENOENT;
+	(void)build_id_text(id, text);
+	name = xasprintf("%s/.build-id/%.2s/%s.debug", debug_directory, text, text + 2);
+	path = path_under(root, name);
+	return try_file(ef, path, NULL, ret);
+}
+
+static int by_link(const struct elffile *ef, const char *binary, const char *root,
+		   struct elffile **ret)
+{
+	const char *link, *base = path_base(binary);
+	int directory = (int)(base - binary), i;
+	uint32_t crc;
+
+	if (!elffile_debuglink(ef, &link, &crc) || strchr(link, '/'))
+		return -ENOENT;
+	for (i = 0; i < 3; i++) {
+		static const char *const before[] = { "", "", "/usr/lib/debug" };
+		static const char *const below[] = { "", ".debug/", "" };
+		_cleanup_free_ char *name =
+			xasprintf("%s%.*s%s%s", before[i], directory, binary, below[i], link);
+		_cleanup_free_ char *path = path_under(root, name);
+
+		if (strcmp(path, elffile_path(ef)) && try_file(ef, path, &crc, ret) == 0)
+			return 0;
+	}
+	return -ENOENT;
+}
+
+int debugfile_open(const struct elffile *ef, const char *path, const char *const *roots,
+		   size_t count, struct elffile **ret)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (by_build_id(ef, roots[i], ret) == 0)
+			return 0;
+	for (i = 0; i < count; i++)
+		if (by_link(ef, path, roots[i], ret) == 0)
+			return 0;
+	return -ENOENT;
+}

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Finds the separate debug file of a stripped binary, as gdb does: by build-id below
+ * /usr/lib/debug/.build-id, else by the name in .gnu_debuglink (in the binary's directory, in
+ * .debug below it, and below /usr/lib/debug), where the CRC must fit unless the build-ids do.
+ *
+ *	struct elffile *debug;
+ *	if (debugfile_open(ef, "/usr/bin/xz", roots, 1, &debug) == 0)
+ *		elfsym_load(ef, debug, ELFSYM_FILE_OFFSET, st);
+ */
+#pragma once
+
+#include "image/elffile.h"
+
+/* Opens the debug file of @ef, which was found as @path (its path in the profiled system, without
+ * the root) below one of the @count @roots (NULL or "" is this machine), in each of which is
+ * looked. 0 with *ret, to be closed by the caller, or -ENOENT. A file that was found but does not
+ * belong to @ef is said in the debug log. */
+int debugfile_open(const struct elffile *ef, const char *path, const char *const *roots,
+		   size_t count, struct elffile **ret);
+/* The CRC of a debug file's bytes, as .gnu_debuglink counts it; for @crc start with 0. */
+uint32_t debugfile_crc(uint32_t crc, const void *data, size_t size);

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Names as people write them: those of C++ and Rust, demangled.
+ *
+ *	_cleanup_free_ char *text = demangle(sym->name);
+ *	puts(text ? text : sym->name);				"std::sort(int*, int*)"
+ */
+#pragma once
+
+/* The demangled form of @name, caller frees; NULL where it is not mangled. A suffix that a compiler
+ * or we added (.isra.0, .cold, @plt) is kept. */
+char *demangle(const char *name);

@@ -1,0 +1,286 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/elffile.h"
+
+#include "base/mem.h"
+#include "base/span.h"
+#include "image/buildid.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <libelf.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct segment {
+	uint64_t address, offset, size; /* size: bytes that are in the file */
+};
+
+struct elffile {
+	char *path;
+	int fd;
+	Elf *elf;
+	GElf_Ehdr header;
+	uint64_t mtime, size;
+	struct segment *segments; /* PT_LOAD */
+	size_t segment_count;
+	uint64_t *bases; /* of the sections of a relocatable file */
+	size_t section_count;
+	size_t names; /* section of section names */
+	struct build_id build_id;
+};
+
+static void read_segments(struct elffile *ef)
+{
+	size_t i, n = 0, count = 0;
+
+	if (elf_getphdrnum(ef->elf, &count) < 0 || count > 65536)
+		count = 0;
+	ef->segments = xcalloc(count + 1, sizeof(*ef->segments));
+	for (i = 0; i < count; i++) {
+		GElf_Phdr ph;
+
+		if (!gelf_getphdr(ef->elf, (int)i, &ph) || ph.p_type != PT_LOAD)
+			continue;
+		ef->segments[n++] = (struct segment){ ph.p_vaddr, ph.p_offset, ph.p_filesz };
+	}
+	ef->segment_count = n;
+}
+
+/* Lays the code of a relocatable file out as the kernel's module loader does: section after
+ * section, each aligned, init code elsewhere (kernel/module/main.c, layout_sections()). */
+static void lay_out(struct elffile *ef)
+{
+	uint64_t at = 0;
+	size_t i;
+
+	ef->bases = xcalloc(ef->section_count + 1, sizeof(*ef->bases));
+	for (i = 0; i < ef->section_count; i++) {
+		struct elf_section s;
+		uint64_t align;
+
+		if (!elffile_section(ef, i, &s) || !(s.header.sh_flags & SHF_EXECINSTR))
+			continue;
+		if (!strncmp(s.name, ".init", strlen(".init")))
+			continue;
+		align = s.header.sh_addralign;
+		if (align > 1 && !(align & (align - 1)))
+			at = (at + align - 1) & ~(align - 1);
+		ef->bases[i] = at;
+		at += s.header.sh_size;
+	}
+}
+
+static void read_build_id(struct elffile *ef)
+{
+	bool big_endian = ef->header.e_ident[EI_DATA] == ELFDATA2MSB;
+	size_t i;
+
+	for (i = 0; i < ef->section_count; i++) {
+		struct elf_section s;
+		const Elf_Data *data;
+
+		if (!elffile_section(ef, i, &s) || s.header.sh_type != SHT_NOTE)
+			continue;
+		data = elf_rawdata(s.scn, NULL);
+		if (data && data->d_buf &&
+		    buildid_from_notes(span_of(data->d_buf, data->d_size), big_endian,
+				       &ef->build_id) == 0)
+			return;
+	}
+}
+
+/* Reads what every user needs; the elffile is whole afterwards. */
+static int read_structure(struct elffile *ef, struct error *err)
+{
+	if (!ef->elf || elf_kind(ef->elf) != ELF_K_ELF || !gelf_getehdr(ef->elf, &ef->header))
+		return error_set(err, -EBADMSG, "%s: not an ELF file", ef->path);
+	if (elf_getshdrnum(ef->elf, &ef->section_count) < 0 || ef->section_count > UINT32_MAX)
+		ef->section_count = 0;
+	if (elf_getshdrstrndx(ef->elf, &ef->names) < 0)
+		ef->section_count = 0;
+	read_segments(ef);
+	if (ef->header.e_type == ET_REL)
+		lay_out(ef);
+	read_build_id(ef);
+	return 0;
+}
+
+static struct elffile *elffile_new(const char *path)
+{
+	struct elffile *ef = xcalloc(1, sizeof(*ef));
+
+	(void)elf_version(EV_CURRENT);
+	ef->path = xstrdup(path);
+	ef->fd = -1;
+	return ef;
+}
+
+int elffile_open(const char *path, struct elffile **ret, struct error *err)
+{
+	_cleanup_(elffile_closep) struct elffile *ef = elffile_new(path);
+	struct stat st;
+	int r;
+
+	ef->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	if (ef->fd < 0 || fstat(ef->fd, &st) < 0)
+		return error_errno(err, -errno, "%s", path);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, -EBADMSG, "%s: not a regular file", path);
+	ef->mtime = (uint64_t)st.st_mtime;
+	ef->size = (uint64_t)st.st_size;
+	ef->elf = elf_begin(ef->fd, ELF_C_READ_MMAP, NULL);
+	r = read_structure(ef, err);
+	if (r < 0)
+		return r;
+	*ret = STEAL(ef);
+	return 0;
+}
+
+int elffile_open_memory(void *bytes, size_t size, const char *name, struct elffile **ret,
+			struct error *err)
+{
+	_cleanup_(elffile_closep) struct elffile *ef = elffile_new(name);
+	int r;
+
+	ef->elf = elf_memory(bytes, size);
+	r = read_structure(ef, err);
+	if (r < 0)
+		return r;
+	*ret = STEAL(ef);
+	return 0;
+}
+
+void elffile_close(struct elffile *ef)
+{
+	if (!ef)
+		return;
+	(void)elf_end(ef->elf);
+	if (ef->fd >= 0)
+		(void)close(ef->fd);
+	free(ef->path);
+	free(ef->segments);
+	free(ef->bases);
+	free(ef);
+}
+
+const char *elffile_path(const struct elffile *ef)
+{
+	return ef->path;
+}
+
+const GElf_Ehdr *elffile_header(const struct elffile *ef)
+{
+	return &ef->header;
+}
+
+Elf *elffile_elf(const struct elffile *ef)
+{
+	return ef->elf;
+}
+
+const struct build_id *elffile_build_id(const struct elffile *ef)
+{
+	return ef->build_id.size ? &ef->build_id : NULL;
+}
+
+uint64_t elffile_mtime(const struct elffile *ef)
+{
+	return ef->mtime;
+}
+
+uint64_t elffile_size(const struct elffile *ef)
+{
+	return ef->size;
+}
+
+bool elffile_offset(const struct elffile *ef, uint64_t address, uint64_t *ret)
+{
+	size_t i;
+
+	if (ef->header.e_type == ET_REL) {
+		*ret = address;
+		return true;
+	}
+	for (i = 0; i < ef->segment_count; i++) {
+		const struct segment *s = &ef->segments[i];
+
+		if (address >= s->address && address - s->address < s->size) {
+			*ret = address - s->address + s->offset;
+			return true;
+		}
+	}
+	return false;
+}
+
+uint64_t elffile_section_base(const struct elffile *ef, size_t index)
+{
+	struct elf_section s;
+
+	if (ef->bases)
+		return index < ef->section_count ? ef->bases[index] : 0;
+	return elffile_section(ef, index, &s) ? s.header.sh_addr : 0;
+}
+
+size_t elffile_section_count(const struct elffile *ef)
+{
+	return ef->section_count;
+}
+
+bool elffile_section(const struct elffile *ef, size_t index, struct elf_section *ret)
+{
+	Elf_Scn *scn = index < ef->section_count ? elf_getscn(ef->elf, index) : NULL;
+
+	if (!scn || !gelf_getshdr(scn, &ret->header))
+		return false;
+	ret->scn = scn;
+	ret->index = index;
+	ret->name = elf_strptr(ef->elf, ef->names, ret->header.sh_name);
+	if (!ret->name)
+		ret->name = "";
+	return true;
+}
+
+bool elffile_find_section(const struct elffile *ef, const char *name, struct elf_section *ret)
+{
+	size_t i;
+
+	for (i = 0; i < ef->section_count; i++)
+		if (elffile_section(ef, i, ret) && !strcmp(ret->name, name))
+			return true;
+	return false;
+}
+
+const Elf_Data *elffile_data(const struct elf_section *section)
+{
+	const Elf_Data *data;
+
+	if (section->header.sh_type == SHT_NOBITS || section->header.sh_size == 0)
+		return NULL;
+	data = elf_getdata(section->scn, NULL);
+	return data && data->d_buf && data->d_size ? data : NULL;
+}
+
+bool elffile_debuglink(const struct elffile *ef, const char **ret_name, uint32_t *ret_crc)
+{
+	struct elf_section s;
+	const Elf_Data *data;
+	struct span in;
+	const char *name;
+	const void *crc;
+	bool little = ef->header.e_ident[EI_DATA] == ELFDATA2LSB;
+
+	if (!elffile_find_section(ef, ".gnu_debuglink", &s) || !(data = elffile_data(&s)))
+		return false;
+	in = span_of(data->d_buf, data->d_size);
+	name = span_string(&in);
+	if (!name || !*name)
+		return false;
+	/* The CRC stands behind the name at the next multiple of four. */
+	(void)span_take(&in, -(size_t)(in.at - (const uint8_t *)data->d_buf) & 3);
+	crc = span_take(&in, 4);
+	if (!crc)
+		return false;
+	*ret_name = name;
+	*ret_crc = little ? get_le32(crc) : __builtin_bswap32(get_le32(crc));
+	return true;
+}

@@ -1,0 +1,68 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An ELF file opened for reading: what is where in it. Everything it hands out lies in the mapped
+ * file and is borrowed until elffile_close(). Damaged files give errors, never more.
+ *
+ *	struct elffile *ef;
+ *	if (elffile_open("/usr/bin/true", &ef, err) == 0 && elffile_offset(ef, address, &offset))
+ *		...
+ *	elffile_close(ef);
+ */
+#pragma once
+
+#include "base/build_id.h"
+#include "base/error.h"
+
+#include <gelf.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+struct elffile;
+
+/* A section that is in the file: NULL-free, borrowed. */
+struct elf_section {
+	Elf_Scn *scn;
+	GElf_Shdr header;
+	size_t index;
+	const char *name;
+};
+
+/* Opens a file. 0, -EBADMSG if it is no ELF file, or -errno; the caller closes. */
+int elffile_open(const char *path, struct elffile **ret, struct error *err);
+/* Opens @size bytes in memory, which must stay as long as the elffile; @name is for messages. */
+int elffile_open_memory(void *bytes, size_t size, const char *name, struct elffile **ret,
+			struct error *err);
+/* Closes; NULL is fine. */
+void elffile_close(struct elffile *ef);
+DEFINE_CLEANUP(struct elffile *, elffile_close);
+
+/* The path or name it was opened by; borrowed. */
+const char *elffile_path(const struct elffile *ef);
+/* Its header. */
+const GElf_Ehdr *elffile_header(const struct elffile *ef);
+/* libelf's handle of it, for reading what this module does not know. */
+Elf *elffile_elf(const struct elffile *ef);
+/* Its build-id; NULL if it has none. */
+const struct build_id *elffile_build_id(const struct elffile *ef);
+/* Modification time in seconds and length in bytes; 0 for memory. */
+uint64_t elffile_mtime(const struct elffile *ef);
+uint64_t elffile_size(const struct elffile *ef);
+
+/* Where the byte that is linked to @address lies in the file. A relocatable file (a kernel module)
+ * has no addresses: there @address must be section-relative plus elffile_section_base(). False if
+ * no segment holds it. */
+bool elffile_offset(const struct elffile *ef, uint64_t address, uint64_t *ret);
+/* Where the section would start in memory: its address; in a relocatable file where the kernel's
+ * module loader puts it if it lays the code sections out in the order of the file. */
+uint64_t elffile_section_base(const struct elffile *ef, size_t index);
+
+/* Number of sections (0 if there are none), and the one at @index; false if it is damaged. */
+size_t elffile_section_count(const struct elffile *ef);
+bool elffile_section(const struct elffile *ef, size_t index, struct elf_section *ret);
+/* The first section called @name, or false. */
+bool elffile_find_section(const struct elffile *ef, const char *name, struct elf_section *ret);
+/* The section's bytes, or NULL if it has none in this file. */
+const Elf_Data *elffile_data(const struct elf_section *section);
+
+/* What .gnu_debuglink says: the name of the debug file and its CRC. False where there is none. */
+bool elffile_debuglink(const struct elffile *ef, const char **ret_name, uint32_t *ret_crc);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/elfsym.h"
+
+#include "base/mem.h"
+
+#include <libelf.h>
+#include <string.h>
+
+/* What a symbol's section says of it. */
+struct section_code {
+	uint64_t base; /* what st_value of a relocatable file is relative to, else 0 */
+	uint64_t end;  /* address behind its last byte */
+	bool is_code;
+};
+
+/* One symbol table on its way into a symtab. */
+struct loader {
+	const struct elffile *image; /* whose segments say what lies where */
+	const struct elffile *file;  /* whose symbol table it is: the same, or a debug file */
+	struct section_code *sections;
+	enum elfsym_unit unit;
+	uint64_t text; /* address of .text, for ELFSYM_FROM_TEXT */
+	struct symtab *out;
+	size_t added;
+};
+
+void elfsym_release(void *ef)
+{
+	elffile_close(ef);
+}
+
+static struct section_code *read_sections(const struct elffile *ef)
+{
+	size_t i, n = elffile_section_count(ef);
+	struct section_code *codes = xcalloc(n + 1, sizeof(*codes));
+
+	for (i = 0; i < n; i++) {
+		struct elf_section s;
+
+		if (!elffile_section(ef, i, &s))
+			continue;
+		codes[i].is_code = s.header.sh_flags & SHF_EXECINSTR;
+		codes[i].end = elffile_section_base(ef, i) + s.header.sh_size;
+		if (elffile_header(ef)->e_type == ET_REL)
+			codes[i].base = elffile_section_base(ef, i);
+	}
+	return codes;
+}
+
+static bool place(const struct loader *l, uint64_t address, uint64_t *ret)
+{
+	if (l->unit == ELFSYM_FILE_OFFSET)
+		return elffile_offset(l->image, address, ret);
+	*ret = address - l->text;
+	return address >= l->text;
+}
+
+static bool is_function(const GElf_Sym *sym)
+{
+	unsigned int type = GELF_ST_TYPE(sym->st_info);
+
+	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
+}
+
+static unsigned int rank_of(const GElf_Sym *sym)
+{
+	unsigned int bind = GELF_ST_BIND(sym->st_info), seen = GELF_ST_VISIBILITY(sym->st_other);
+
+	if (bind == STB_LOCAL || seen == STV_HIDDEN || seen == STV_INTERNAL)
+		return SYMBOL_LOCAL;
+	return bind == STB_WEAK ? SYMBOL_WEAK : 0;
+}
+
+/* Names that compilers and assemblers make for themselves: ARM and AArch64 mapping symbols ($x),
+ * local labels (.L1). */
+static bool is_internal_name(const char *name)
+{
+	return name[0] == '\0' || name[0] == '$' || (name[0] == '.' && name[1] == 'L');
+}
+
+static void add_symbol(struct loader *l, const GElf_Sym *sym, uint32_t section, const char *name)
+{
+	const struct section_code *code;
+	struct symbol s = { .name = name, .rank = rank_of(sym) };
+
+	if (section >= elffile_section_count(l->file))
+		return;
+	code = &l->sections[section];
+	s.address = sym->st_value + code->base;
+	if (!code->is_code || s.address >= code->end || !place(l, s.address, &s.offset))
+		return;
+	s.limit = s.offset + (code->end - s.address);
+	s.end = s.offset + MIN(sym->st_size, code->end - s.address);
+	symtab_add(l->out, &s);
+	l->added++;
+}
+
+static void load_table(struct loader *l, const struct elf_section *table)
+{
+	const Elf_Data *data = elffile_data(table);
+	Elf *elf;
+	size_t i, n;
+
+	if (!data || table->header.sh_entsize == 0)
+		return;
+	n = MIN((size_t)(table->header.sh_size / table->header.sh_entsize), (size_t)UINT32_MAX / 2);
+	elf = elffile_elf(l->file);
+	for (i = 1; i < n; i++) {
+		GElf_Sym sym;
+		const char *name;
+
+		if (!gelf_getsym((Elf_Data *)data, (int)i, &sym))
+			return;
+		if (!is_function(&sym) || sym.st_shndx == SHN_UNDEF ||
+		    sym.st_shndx >= SHN_LORESERVE)
+			continue;
+		name = elf_strptr(elf, table->header.sh_link, sym.st_name);
+		if (name && !is_internal_name(name))
+			add_symbol(l, &sym, sym.st_shndx, name);
+	}
+}
+
+static void load_file(struct loader *l, const struct elffile *file)
+{
+	size_t i, n = elffile_section_count(file);
+	_cleanup_free_ struct section_code *sections = read_sections(file);
+
+	l->file = file;
+	l->sections = sections;
+	for (i = 0; i < n; i++) {
+		struct elf_section s;
+
+		if (elffile_section(file, i, &s) &&
+		    (s.header.sh_type == SHT_SYMTAB || s.header.sh_type == SHT_DYNSYM))
+			load_table(l, &s);
+	}
+}
+
+size_t elfsym_load(const struct elffile *ef, const struct elffile *debug, enum elfsym_unit unit,
+		   struct symtab *st)
+{
+	struct loader l = { .image = ef, .unit = unit, .out = st };
+	struct elf_section text;
+
+	if (elffile_find_section(ef, ".text", &text))
+		l.text = text.header.sh_addr;
+	if (debug)
+		load_file(&l, debug);
+	load_file(&l, ef);
+	return l.added;
+}

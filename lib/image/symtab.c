@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/symtab.h"
+
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct held {
+	void *owned;
+	void (*release)(void *);
+};
+
+struct symtab {
+	struct symbol *symbols;
+	size_t count, room;
+	struct held *held;
+	size_t held_count, held_room;
+};
+
+struct symtab *symtab_new(void)
+{
+	return xcalloc(1, sizeof(struct symtab));
+}
+
+void symtab_free(struct symtab *st)
+{
+	if (!st)
+		return;
+	while (st->held_count) {
+		struct held *held = &st->held[--st->held_count];
+
+		held->release(held->owned);
+	}
+	free(st->held);
+	free(st->symbols);
+	free(st);
+}
+
+void symtab_add(struct symtab *st, const struct symbol *symbol)
+{
+	array_grow(&st->symbols, st->count + 1, &st->room);
+	/* The order of adding decides last among aliases; settling sorts by it through ->whole. */
+	st->symbols[st->count] = *symbol;
+	st->symbols[st->count].whole = (uint32_t)st->count;
+	st->count++;
+}
+
+void symtab_hold(struct symtab *st, void *owned, void (*release)(void *))
+{
+	array_grow(&st->held, st->held_count + 1, &st->held_room);
+	st->held[st->held_count++] = (struct held){ owned, release };
+}
+
+/* What makes an alias the worse name, most weighty bit first. */
+static unsigned int alias_badness(const struct symbol *s)
+{
+	return (s->rank & SYMBOL_SYNTHETIC ? 16u : 0u) | (s->rank & SYMBOL_LOCAL ? 8u : 0u) |
+	       (s->name[0] == '_' ? 4u : 0u) | (s->rank & SYMBOL_WEAK ? 2u : 0u) |
+	       (s->end <= s->offset ? 1u : 0u);
+}
+
+/* By offset; the name to keep first among aliases. */
+static int compare_symbols(const void *pa, const void *pb)
+{
+	const struct symbol *a = pa, *b = pb;
+	unsigned int bad_a, bad_b;
+
+	if (a->offset != b->offset)
+		return (a->offset > b->offset) - (a->offset < b->offset);
+	bad_a = alias_badness(a);
+	bad_b = alias_badness(b);
+	if (bad_a != bad_b)
+		return (bad_a > bad_b) - (bad_a < bad_b);
+	return (a->whole > b->whole) - (a->whole < b->whole);
+}
+
+/* Keeps the first symbol at each offset, with the longest size that any alias gives. */
+static void drop_aliases(struct symtab *st)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < st->count; i++) {
+		const struct symbol *sym = &st->symbols[i];
+		struct symbol *last = n ? &st->symbols[n - 1] : NULL;
+
+		if (last && last->offset == sym->offset) {
+			last->end = MAX(last->end, sym->end);
+			last->limit = MAX(last->limit, sym->limit);
+			continue;
+		}
+		st->symbols[n++] = *sym;
+	}
+	st->count = n;
+}
+
+/* Drops the labels inside sized symbols and gives the other sizeless ones an end. */
+static void bound_sizeless(struct symtab *st)
+{
+	uint64_t covered = 0; /* by the sized symbols so far */
+	size_t i, n = 0;
+
+	for (i = 0; i < st->count; i++) {
+		struct symbol *sym = &st->symbols[i];
+
+		if (sym->end <= sym->offset && sym->offset < covered)
+			continue;
+		covered = MAX(covered, sym->end);
+		st->symbols[n++] = *sym;
+	}
+	st->count = n;
+	for (i = 0; i < n; i++) {
+		struct symbol *sym = &st->symbols[i];
+
+		if (sym->end > sym->offset)
+			continue;
+		sym->end = i + 1 < n ? st->symbols[i + 1].offset : sym->limit;
+		if (sym->limit > sym->offset)
+			sym->end = MIN(sym->end, sym->limit);
+	}
+}
+
+/* The outer symbols that the walk is inside of, innermost last. */
+struct nest {
+	struct symbol *open;
+	size_t depth, room;
+};
+
+/* Writes the pieces of the open symbols that lie before @until; those that end there are closed. */
+static void emit_until(struct symtab *out, struct nest *nest, uint64_t *at, uint64_t until)
+{
+	while (nest->depth && *at < until) {
+		struct symbol piece = nest->open[nest->depth - 1];
+
+		if (piece.end <= *at) {
+			nest->depth--;
+			continue;
+		}
+		if (piece.whole == UINT32_MAX)
+			nest->open[nest->depth - 1].whole = piece.whole = (uint32_t)out->count;
+		piece.offset = *at;
+		piece.end = MIN(piece.end, until);
+		*at = piece.end;
+		array_grow(&out->symbols, out->count + 1, &out->room);
+		out->symbols[out->count++] = piece;
+	}
+}
+
+/* Makes the symbols disjoint: one inside another, or one that starts before the last has ended,
+ * takes the place it names, and what remains of the other becomes pieces. */
+static void cut_overlaps(struct symtab *st)
+{
+	struct symtab out = { .held = st->held,
+			      .held_count = st->held_count,
+			      .held_room = st->held_room };
+	struct nest nest = { 0 };
+	uint64_t at = 0;
+	size_t i;
+
+	array_grow(&out.symbols, st->count, &out.room);
+	for (i = 0; i < st->count; i++) {
+		struct symbol *sym = &st->symbols[i];
+
+		emit_until(&out, &nest, &at, sym->offset);
+		while (nest.depth && nest.open[nest.depth - 1].end <= sym->offset)
+			nest.depth--;
+		at = sym->offset;
+		array_grow(&nest.open, nest.depth + 1, &nest.room);
+		nest.open[nest.depth] = *sym;
+		nest.open[nest.depth++].whole = UINT32_MAX;
+	}
+	emit_until(&out, &nest, &at, UINT64_MAX);
+	free(nest.open);
+	free(st->symbols);
+	*st = out;
+}
+
+void symtab_settle(struct symtab *st)
+{
+	if (st->count == 0)
+		return;
+	qsort(st->symbols, st->count, sizeof(*st->symbols), compare_symbols);
+	drop_aliases(st);
+	bound_sizeless(st);
+	cut_overlaps(st);
+}
+
+size_t symtab_count(const struct symtab *st)
+{
+	return st->count;
+}
+
+const struct symbol *symtab_at(const struct symtab *st, size_t i)
+{
+	return &st->symbols[i];
+}
+
+size_t symtab_seek(const struct symtab *st, size_t from, uint64_t offset)
+{
+	size_t step = 1, low = from, high = from;
+
+	while (high < st->count && st->symbols[high].end <= offset) {
+		low = high + 1;
+		high = high + step < st->count ? high + step : st->count;
+		step *= 2;
+	}
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (st->symbols[middle].end <= offset)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+const struct symbol *symtab_find(const struct symtab *st, uint64_t offset)
+{
+	size_t i = symtab_seek(st, 0, offset);
+
+	return i < st->count && st->symbols[i].offset <= offset ? &st->symbols[i] : NULL;
+}
