@@ -1,0 +1,371 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/kallsyms.h"
+
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/path.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Code outside kernel and modules says where it starts, not how long it is: an address belongs to
+ * the symbol before it if it is no further away than this. */
+enum { ABSOLUTE_REACH = 64 << 10 };
+
+/* Cuts the next word off at a blank or tab; "" at the end. */
+static char *take_word(char **at)
+{
+	char *word = *at + strspn(*at, " \t");
+	size_t length = strcspn(word, " \t\n");
+
+	*at = word + length + (word[length] != '\0');
+	word[length] = '\0';
+	return word;
+}
+
+int kallsyms_line_parse(char *line, struct kallsyms_line *ret)
+{
+	struct kallsyms_line l = { 0 };
+	const char *address = take_word(&line), *type = take_word(&line);
+	char *module;
+	size_t length;
+
+	l.name = take_word(&line);
+	module = take_word(&line);
+	length = strlen(module);
+	if (parse_hex(&address, &l.address) < 0 || *address || !*type || type[1] || !*l.name)
+		return -EBADMSG;
+	if (length && (module[0] != '[' || module[length - 1] != ']'))
+		return -EBADMSG;
+	if (length) {
+		module[length - 1] = '\0';
+		module++;
+	}
+	l.type = *type;
+	l.module = module;
+	*ret = l;
+	return 0;
+}
+
+int modules_line_parse(char *line, struct modules_line *ret)
+{
+	struct modules_line l = { .name = take_word(&line) };
+	const char *size = take_word(&line), *address;
+	int skipped;
+
+	for (skipped = 0; skipped < 3; skipped++) /* users, their names, state */
+		(void)take_word(&line);
+	address = take_word(&line);
+	if (!*l.name || parse_u64(size, 0, UINT64_MAX, &l.size) < 0 ||
+	    parse_u64(address, 0, UINT64_MAX, &l.address) < 0)
+		return -EBADMSG;
+	*ret = l;
+	return 0;
+}
+
+static bool is_text(char type)
+{
+	return type == 't' || type == 'T' || type == 'w' || type == 'W';
+}
+
+/* Calls @each with every text symbol of the kernel below @root; 0 or -errno. */
+static int each_text_symbol(const char *root,
+			    void (*each)(const struct kallsyms_line *line, void *data), void *data,
+			    struct error *err)
+{
+	_cleanup_fclose_ FILE *f = path_fopen(root, "/proc/kallsyms");
+	_cleanup_free_ char *line = NULL;
+	struct kallsyms_line l;
+	size_t room = 0;
+
+	if (!f)
+		return error_errno(err, -errno, "%s/proc/kallsyms", root ? root : "");
+	while (getline(&line, &room, f) > 0)
+		if (kallsyms_line_parse(line, &l) == 0 && is_text(l.type))
+			each(&l, data);
+	return 0;
+}
+
+/* What is known while the two files are read. */
+struct survey {
+	struct kallsyms_ranges r;
+	size_t room;
+	uint64_t text, stext, etext;  /* addresses of the kernel's own marks, 0: not seen */
+	uint64_t last_text;	      /* highest symbol of the kernel itself */
+	size_t modules;		      /* ranges that came from /proc/modules, the first ones */
+	struct kallsyms_range *loose; /* one for each symbol outside both */
+	size_t loose_count, loose_room;
+	bool any; /* an address that is not 0 */
+};
+
+static void add_range(struct survey *s, const char *name, uint64_t start, uint64_t end,
+		      bool absolute)
+{
+	if (start >= end)
+		return;
+	array_grow(&s->r.ranges, s->r.count + 1, &s->room);
+	s->r.ranges[s->r.count++] = (struct kallsyms_range){
+		.name = xstrdup(name), .start = start, .end = end, .absolute = absolute
+	};
+}
+
+static void read_modules(struct survey *s, const char *root)
+{
+	_cleanup_fclose_ FILE *f = path_fopen(root, "/proc/modules");
+	_cleanup_free_ char *line = NULL;
+	struct modules_line l;
+	uint64_t end;
+	size_t room = 0;
+
+	while (f && getline(&line, &room, f) > 0)
+		if (modules_line_parse(line, &l) == 0 && l.address &&
+		    !__builtin_add_overflow(l.address, l.size, &end))
+			add_range(s, l.name, l.address, end, false);
+	s->modules = s->r.count;
+}
+
+static bool in_modules(const struct survey *s, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < s->modules; i++)
+		if (!strcmp(s->r.ranges[i].name, name))
+			return true;
+	return false;
+}
+
+static void add_loose(struct survey *s, const struct kallsyms_line *line)
+{
+	struct kallsyms_range *last = s->loose_count ? &s->loose[s->loose_count - 1] : NULL;
+	bool same = last && !strcmp(last->name, line->module);
+
+	if (!same && in_modules(s, line->module))
+		return;
+	array_grow(&s->loose, s->loose_count + 1, &s->loose_room);
+	s->loose[s->loose_count++] =
+		(struct kallsyms_range){ .name = xstrdup(line->module),
+					 .start = line->address,
+					 .end = line->address + ABSOLUTE_REACH };
+}
+
+static void survey_symbol(const struct kallsyms_line *line, void *data)
+{
+	struct survey *s = data;
+
+	if (!line->address)
+		return;
+	s->any = true;
+	if (*line->module)
+		add_loose(s, line);
+	else if (!strcmp(line->name, "_text"))
+		s->text = line->address;
+	else if (!strcmp(line->name, "_stext"))
+		s->stext = line->address;
+	else if (!strcmp(line->name, "_etext"))
+		s->etext = line->address;
+	if (!*line->module)
+		s->last_text = MAX(s->last_text, line->address);
+}
+
+static int by_start(const void *a, const void *b)
+{
+	const struct kallsyms_range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* The range among the first @count ones (unsorted, modules and kernel) that holds @address. */
+static bool taken(const struct survey *s, size_t count, uint64_t address)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (address - s->r.ranges[i].start < s->r.ranges[i].end - s->r.ranges[i].start)
+			return true;
+	return false;
+}
+
+/* Makes ranges of neighbouring symbols outside kernel and modules. */
+static void join_loose(struct survey *s)
+{
+	size_t i, n, solid = s->r.count;
+
+	if (s->loose_count)
+		qsort(s->loose, s->loose_count, sizeof(*s->loose), by_start);
+	for (i = 0; i < s->loose_count; i = n) {
+		const struct kallsyms_range *first = &s->loose[i];
+		uint64_t end = first->end;
+
+		for (n = i + 1; n < s->loose_count && s->loose[n].start < end &&
+				!strcmp(s->loose[n].name, first->name);
+		     n++)
+			end = s->loose[n].end;
+		if (!taken(s, solid, first->start))
+			add_range(s, first->name, first->start, end, true);
+	}
+	for (i = 0; i < s->loose_count; i++)
+		free(s->loose[i].name);
+	free(s->loose);
+}
+
+/* Sorts, and ends each range where the next one starts. */
+static void settle(struct kallsyms_ranges *r)
+{
+	size_t i;
+
+	if (r->count)
+		qsort(r->ranges, r->count, sizeof(*r->ranges), by_start);
+	for (i = 0; i + 1 < r->count; i++)
+		r->ranges[i].end = MIN(r->ranges[i].end, r->ranges[i + 1].start);
+}
+
+int kallsyms_ranges_read(const char *root, struct kallsyms_ranges *ret, struct error *err)
+{
+	struct survey s = { 0 };
+	uint64_t start;
+	int r;
+
+	read_modules(&s, root);
+	r = each_text_symbol(root, survey_symbol, &s, err);
+	start = s.text ? s.text : s.stext;
+	if (start)
+		add_range(&s, "", start, s.etext > start ? s.etext : s.last_text + 1, false);
+	join_loose(&s);
+	settle(&s.r);
+	s.r.hidden = !s.any;
+	if (r < 0) {
+		kallsyms_ranges_done(&s.r);
+		return r;
+	}
+	*ret = s.r;
+	return 0;
+}
+
+void kallsyms_ranges_done(struct kallsyms_ranges *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->count; i++)
+		free(r->ranges[i].name);
+	free(r->ranges);
+	*r = (struct kallsyms_ranges){ 0 };
+}
+
+struct kallsyms_range *kallsyms_ranges_find(const struct kallsyms_ranges *r, uint64_t address)
+{
+	size_t low = 0, high = r->count, middle;
+
+	while (low < high) {
+		middle = low + (high - low) / 2;
+		if (r->ranges[middle].start <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low && address < r->ranges[low - 1].end ? &r->ranges[low - 1] : NULL;
+}
+
+/* Symbols on their way into a saved file. */
+struct saving {
+	const struct kallsyms_ranges *r;
+	const struct kallsyms *old;	    /* what the file has already; or NULL */
+	const struct kallsyms_range *range; /* whose heading stands above */
+	FILE *out;
+};
+
+static void save_symbol(const struct kallsyms_line *line, void *data)
+{
+	struct saving *s = data;
+	const struct kallsyms_range *range = kallsyms_ranges_find(s->r, line->address);
+
+	if (!range || strcmp(range->name, line->module) ||
+	    (s->old && kallsyms_image(s->old, range->name)))
+		return;
+	if (range != s->range && range->absolute)
+		(void)fprintf(s->out, "# absolute %s\n", range->name);
+	else if (range != s->range && *range->name)
+		(void)fprintf(s->out, "# module %s %" PRIx64 " %" PRIx64 "\n", range->name,
+			      range->start, range->end);
+	else if (range != s->range)
+		(void)fprintf(s->out, "# text %" PRIx64 " %" PRIx64 "\n", range->start, range->end);
+	s->range = range;
+	(void)fprintf(s->out, "%016" PRIx64 " %c %s\n", line->address, line->type, line->name);
+}
+
+/* Copies what @path holds, if it exists. */
+static void copy_old(const char *path, FILE *out)
+{
+	_cleanup_fclose_ FILE *in = fopen(path, "re");
+	char bytes[4096];
+	size_t n;
+
+	while (in && (n = fread(bytes, 1, sizeof(bytes), in)) > 0)
+		(void)fwrite(bytes, 1, n, out);
+}
+
+/* Whether every image of @r stands in @old. */
+static bool all_saved(const struct kallsyms_ranges *r, const struct kallsyms *old)
+{
+	size_t i;
+
+	for (i = 0; i < r->count; i++)
+		if (!kallsyms_image(old, r->ranges[i].name))
+			return false;
+	return true;
+}
+
+int kallsyms_save(const char *root, const struct kallsyms_ranges *r, const char *path,
+		  struct error *err)
+{
+	_cleanup_(kallsyms_freep) struct kallsyms *old = NULL;
+	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", path, (int)getpid());
+	struct saving s = { .r = r };
+	int result;
+
+	(void)kallsyms_load(path, &old, NULL); /* most often there is none yet */
+	if (old && all_saved(r, old))
+		return 0;
+	s.old = old;
+	(void)unlink(temporary);
+	s.out = fopen(temporary, "wxe");
+	if (!s.out)
+		return error_errno(err, -errno, "cannot create %s", temporary);
+	copy_old(path, s.out);
+	result = each_text_symbol(root, save_symbol, &s, err);
+	errno = 0;
+	if ((ferror(s.out) | fclose(s.out)) && result == 0)
+		result = error_errno(err, errno ? -errno : -EIO, "cannot write %s", temporary);
+	if (result == 0 && (chmod(temporary, 0644) < 0 || rename(temporary, path) < 0))
+		result = error_errno(err, -errno, "cannot write %s", path);
+	if (result < 0)
+		(void)unlink(temporary);
+	return result;
+}
+
+int kallsyms_load_live(const char *root, struct kallsyms **ret, struct error *err)
+{
+	struct kallsyms_ranges ranges = { 0 };
+	_cleanup_fclose_ FILE *f = NULL;
+	struct saving s;
+	int r = kallsyms_ranges_read(root, &ranges, err);
+
+	if (r < 0)
+		return r;
+	f = tmpfile();
+	s = (struct saving){ .r = &ranges, .out = f };
+	if (ranges.hidden)
+		r = error_set(err, -EACCES,
+			      "kernel addresses are hidden: run as root, or 'sysctl "
+			      "kernel.kptr_restrict=0 kernel.perf_event_paranoid=1'");
+	else if (!f)
+		r = error_errno(err, -errno, "cannot create a temporary file");
+	else
+		r = each_text_symbol(root, save_symbol, &s, err);
+	kallsyms_ranges_done(&ranges);
+	if (r < 0)
+		return r;
+	rewind(f);
+	return kallsyms_load_stream(f, "/proc/kallsyms", ret, err);
+}

@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the kernel says of its own code: /proc/kallsyms (symbols) and /proc/modules (load addresses
+ * and sizes). Record asks for the ranges; reports ask for the symbols, of this boot or of the one
+ * that a session was made in, whose symbols record saved in the session.
+ *
+ * A saved file is kallsyms' own lines (text symbols only), each image's behind a line that says
+ * where it lay: "# text START END" for the kernel, "# module NAME START END" for a module, "#
+ * absolute NAME" for code outside both (BPF programs, ftrace trampolines), START and END in
+ * hexadecimal. Images are only ever appended, so those of several boots of one kernel can stand in
+ * one file.
+ *
+ *	struct kallsyms *k;
+ *	if (kallsyms_load(path, &k, err) == 0)
+ *		symbol = kallsyms_find(kallsyms_image(k, "xfs"), key);
+ *	kallsyms_free(k);
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/* One line of /proc/kallsyms. */
+struct kallsyms_line {
+	uint64_t address;
+	char type; /* as nm(1) prints it */
+	const char *name;
+	const char *module; /* without brackets; "" for the kernel */
+};
+
+/* One line of /proc/modules. */
+struct modules_line {
+	const char *name;
+	uint64_t size; /* bytes */
+	uint64_t address;
+};
+
+/* Takes a line apart, writing NULs into it; the strings are borrowed from it. 0 or -EBADMSG. */
+int kallsyms_line_parse(char *line, struct kallsyms_line *ret);
+int modules_line_parse(char *line, struct modules_line *ret);
+
+/* Addresses that belong together. */
+struct kallsyms_range {
+	char *name;	     /* "" for the kernel's own text, else the module's or bracket's name */
+	uint64_t start, end; /* end excluded */
+	bool absolute; /* samples are counted by address, not from the start: code that is neither
+			* kernel nor module and has no place of its own */
+};
+
+struct kallsyms_ranges {
+	struct kallsyms_range *ranges; /* sorted, not overlapping */
+	size_t count;
+	bool hidden; /* kptr_restrict: all addresses read as 0, so there are no ranges */
+};
+
+/* Reads both files below @root. No /proc/modules (a kernel without modules) is no error. Caller
+ * calls kallsyms_ranges_done(); 0 or -errno where /proc/kallsyms cannot be read. */
+int kallsyms_ranges_read(const char *root, struct kallsyms_ranges *ret, struct error *err);
+/* Frees what it holds and empties it. */
+void kallsyms_ranges_done(struct kallsyms_ranges *r);
+/* The range that @address lies in, or NULL; borrowed. */
+struct kallsyms_range *kallsyms_ranges_find(const struct kallsyms_ranges *r, uint64_t address);
+
+/* Appends the text symbols of the images in @r that @path does not have yet, read from
+ * /proc/kallsyms below @root; creates the file where missing. 0 or -errno. */
+int kallsyms_save(const char *root, const struct kallsyms_ranges *r, const char *path,
+		  struct error *err);
+
+struct kallsyms_symbol {
+	uint64_t address;
+	const char *name;
+};
+
+/* The text symbols of the kernel, of a module, or of code outside both. */
+struct kallsyms_image {
+	const char *name; /* "" for the kernel */
+	uint64_t start;	  /* a sample's key + start = its address in this table */
+	uint64_t end;	  /* end of the image, excluded; 0: not known */
+	const struct kallsyms_symbol *symbols; /* sorted by address; of several at one address the
+						* one to show stands first */
+	size_t count;
+};
+
+struct kallsyms;
+
+/* Reads a saved file, or a plain copy of /proc/kallsyms (in which only the kernel's own start is
+ * known: modules are left out). Lines that make no sense are skipped. Caller frees; 0 or -errno,
+ * -ENODATA if it holds no symbol. */
+int kallsyms_load(const char *path, struct kallsyms **ret, struct error *err);
+/* As kallsyms_load(), for the kernel that runs now (below @root); -EACCES with the remedy if its
+ * addresses are hidden from us. */
+int kallsyms_load_live(const char *root, struct kallsyms **ret, struct error *err);
+/* As kallsyms_load() from a stream, @name for messages. */
+int kallsyms_load_stream(FILE *f, const char *name, struct kallsyms **ret, struct error *err);
+void kallsyms_free(struct kallsyms *k);
+DEFINE_CLEANUP(struct kallsyms *, kallsyms_free);
+
+/* The image called @name ("" for the kernel), or NULL; borrowed until kallsyms_free(). It may have
+ * no symbol. */
+const struct kallsyms_image *kallsyms_image(const struct kallsyms *k, const char *name);
+/* Number of images, and the i-th. */
+size_t kallsyms_image_count(const struct kallsyms *k);
+const struct kallsyms_image *kallsyms_image_at(const struct kallsyms *k, size_t i);
+/* The symbol at or before @key, which counts from the image's start, or NULL. NULL @image is fine.
+ */
+const struct kallsyms_symbol *kallsyms_find(const struct kallsyms_image *image, uint64_t key);

@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "image/kallsyms.h"
+
+#include <errno.h>
+
+static const char symbols[] = "0000000000000000 A fixed_percpu_data\n"
+			      "ffffffff81000000 T _stext\n"
+			      "ffffffff81000000 T _text\n"
+			      "ffffffff81000000 T startup_64\n"
+			      "ffffffff81000100 t do_idle\n"
+			      "ffffffff81000100 T __do_idle_alias\n"
+			      "ffffffff81000180 D not_code\n"
+			      "ffffffff81000200 W schedule\n"
+			      "not a line\n"
+			      "ffffffff81001000 T _etext\n"
+			      "ffffffff82000000 t in_init_text\n"
+			      "ffffffffc0100010 t xfs_read\t[xfs]\n"
+			      "ffffffffc0100400 t xfs_write\t[xfs]\n"
+			      "ffffffffc0200000 t ext4_read\t[ext4]\n"
+			      "ffffffffc0300000 t bpf_prog_1\t[bpf]\n"
+			      "ffffffffc0300400 t bpf_prog_2\t[bpf]\n"
+			      "ffffffffc0400000 t trampoline\t[__builtin__ftrace]\n";
+static const char modules[] = "xfs 4096 1 - Live 0xffffffffc0100000 (E)\n"
+			      "ext4 2097152 0 - Live 0xffffffffc0200000\n";
+
+/* A root directory whose /proc has these files; NULL: none. */
+static char *fake_root(const char *kallsyms, const char *module_list)
+{
+	char *root = test_directory();
+	_cleanup_free_ char *proc = path_join(root, "proc");
+	_cleanup_free_ char *k = path_join(proc, "kallsyms"), *m = path_join(proc, "modules");
+
+	CHECK_EQ(path_make_dirs(proc, 0755, NULL), 0);
+	if (kallsyms)
+		CHECK_EQ(path_write(k, kallsyms, 0644, NULL), 0);
+	if (module_list)
+		CHECK_EQ(path_write(m, module_list, 0644, NULL), 0);
+	return root;
+}
+
+static void lines_are_taken_apart(void)
+{
+	static const struct {
+		const char *text;
+		int r;
+		uint64_t address;
+		char type;
+		const char *name, *module;
+	} rows[] = {
+		{ "ffffffff81000000 T _text\n", 0, 0xffffffff81000000, 'T', "_text", "" },
+		{ "0000000000000010 t f\t[xfs]", 0, 0x10, 't', "f", "xfs" },
+		{ "10 t f [bpf]", 0, 0x10, 't', "f", "bpf" },
+		{ "10 t", -EBADMSG, 0, 0, NULL, NULL },
+		{ "10 tt f", -EBADMSG, 0, 0, NULL, NULL },
+		{ "1x t f", -EBADMSG, 0, 0, NULL, NULL },
+		{ "10 t f xfs", -EBADMSG, 0, 0, NULL, NULL },
+		{ "11112222333344445 t f", -EBADMSG, 0, 0, NULL, NULL },
+		{ "", -EBADMSG, 0, 0, NULL, NULL },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_free_ char *line = xstrdup(rows[i].text);
+		struct kallsyms_line l;
+		int r = kallsyms_line_parse(line, &l);
+
+		if (!CHECK(r == rows[i].r))
+			printf("# row \"%s\"\n", rows[i].text);
+		if (r < 0)
+			continue;
+		CHECK_EQ(l.address, rows[i].address);
+		CHECK_EQ(l.type, rows[i].type);
+		CHECK_STR(l.name, rows[i].name);
+		CHECK_STR(l.module, rows[i].module);
+	}
+}
+
+static void module_lines_are_taken_apart(void)
+{
+	char good[] = "xfs 2027520 1 a,b, Live 0xffffffffc0a00000 (OE)\n";
+	char bad[] = "xfs much 1 - Live 0xffffffffc0a00000\n", cut[] = "xfs 20 1 -";
+	struct modules_line l;
+
+	CHECK_EQ(modules_line_parse(good, &l), 0);
+	CHECK_STR(l.name, "xfs");
+	CHECK_EQ(l.size, 2027520);
+	CHECK_EQ(l.address, 0xffffffffc0a00000);
+	CHECK_EQ(modules_line_parse(bad, &l), -EBADMSG);
+	CHECK_EQ(modules_line_parse(cut, &l), -EBADMSG);
+}
+
+static void every_kernel_address_has_its_range(void)
+{
+	static const struct {
+		uint64_t address;
+		const char *name; /* NULL: none */
+		bool absolute;
+	} rows[] = {
+		{ 0xffffffff80ffffff, NULL, false },
+		{ 0xffffffff81000000, "", false },
+		{ 0xffffffff81000fff, "", false },
+		{ 0xffffffff81001000, NULL, false },
+		{ 0xffffffffc0100000, "xfs", false },
+		{ 0xffffffffc0101000, NULL, false },
+		{ 0xffffffffc0200fff, "ext4", false },
+		{ 0xffffffffc02fffff, "ext4", false },
+		{ 0xffffffffc0300000, "ext4", false },
+		{ 0xffffffffc0400001, "__builtin__ftrace", true },
+		{ 0xffffffffc0410000, NULL, false },
+	};
+	_cleanup_directory_ char *root = fake_root(symbols, modules);
+	struct kallsyms_ranges r;
+	size_t i;
+
+	CHECK_EQ(kallsyms_ranges_read(root, &r, NULL), 0);
+	CHECK(!r.hidden);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct kallsyms_range *range = kallsyms_ranges_find(&r, rows[i].address);
+
+		if (!CHECK(!range == !rows[i].name))
+			printf("# address %#" PRIx64 "\n", rows[i].address);
+		if (!range || !rows[i].name)
+			continue;
+		CHECK_STR(range->name, rows[i].name);
+		CHECK_EQ(range->absolute, rows[i].absolute);
+	}
+	kallsyms_ranges_done(&r);
+}
+
+static void code_outside_modules_reaches_a_little_past_its_symbols(void)
+{
+	_cleanup_directory_ char *root = fake_root(symbols, NULL);
+	struct kallsyms_ranges r;
+	const struct kallsyms_range *range;
+
+	CHECK_EQ(kallsyms_ranges_read(root, &r, NULL), 0);
+	range = kallsyms_ranges_find(&r, 0xffffffffc0300500);
+	if (CHECK(range)) {
+		CHECK_STR(range->name, "bpf");
+		CHECK_EQ(range->start, 0xffffffffc0300000);
+		CHECK_EQ(range->end, 0xffffffffc0310400);
+	}
+	kallsyms_ranges_done(&r);
+}
+
+static void addresses_of_zero_mean_hidden(void)
+{
+	_cleanup_directory_ char *root =
+		fake_root("0000000000000000 T _text\n0000000000000000 T _etext\n", modules);
+	struct kallsyms_ranges r;
+	struct kallsyms *k = NULL;
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(kallsyms_ranges_read(root, &r, NULL), 0);
+	CHECK(r.hidden);
+	kallsyms_ranges_done(&r);
+	CHECK_EQ(kallsyms_load_live(root, &k, &err), -EACCES);
+	CHECK(strstr(err.text, "kptr_restrict"));
+}
+
+static void no_kallsyms_is_an_error_that_names_it(void)
+{
+	_cleanup_directory_ char *root = fake_root(NULL, NULL);
+	struct kallsyms_ranges r;
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(kallsyms_ranges_read(root, &r, &err), -ENOENT);
+	CHECK(strstr(err.text, "/proc/kallsyms"));
+}
+
+static void check_symbol(const struct kallsyms *k, const char *image, uint64_t key,
+			 const char *name)
+{
+	const struct kallsyms_symbol *s = kallsyms_find(kallsyms_image(k, image), key);
+
+	CHECK_STR(s ? s->name : "none", name);
+}
+
+static void saved_symbols_answer_by_key(void)
+{
+	_cleanup_directory_ char *root = fake_root(symbols, modules);
+	_cleanup_free_ char *path = path_join(root, "saved");
+	_cleanup_(kallsyms_freep) struct kallsyms *k = NULL;
+	struct kallsyms_ranges r;
+
+	CHECK_EQ(kallsyms_ranges_read(root, &r, NULL), 0);
+	CHECK_EQ(kallsyms_save(root, &r, path, NULL), 0);
+	kallsyms_ranges_done(&r);
+	CHECK_EQ(kallsyms_load(path, &k, NULL), 0);
+	check_symbol(k, "", 0, "startup_64");
+	check_symbol(k, "", 0x17f, "__do_idle_alias");
+	check_symbol(k, "", 0xfff, "schedule");
+	check_symbol(k, "", 0x1000, "none");
+	check_symbol(k, "xfs", 0x3ff, "xfs_read");
+	check_symbol(k, "xfs", 0xf, "none");
+	check_symbol(k, "__builtin__ftrace", 0xffffffffc0400004, "trampoline");
+	check_symbol(k, "nfs", 0, "none");
+}
+
+static void another_boot_adds_only_what_is_new(void)
+{
+	_cleanup_directory_ char *first = fake_root(symbols, modules);
+	_cleanup_directory_ char *second =
+		fake_root("ffffffff91000000 T _text\nffffffff91001000 T _etext\n"
+			  "ffffffff91000100 t moved\n"
+			  "ffffffffc0900010 t xfs_moved\t[xfs]\n"
+			  "ffffffffc0100010 t nfs_read\t[nfs]\n",
+			  "xfs 4096 1 - Live 0xffffffffc0900000\n"
+			  "nfs 4096 1 - Live 0xffffffffc0100000\n");
+	_cleanup_free_ char *path = path_join(first, "saved");
+	_cleanup_(kallsyms_freep) struct kallsyms *k = NULL;
+	const char *roots[] = { first, second, second };
+	struct kallsyms_ranges r;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(roots); i++) {
+		CHECK_EQ(kallsyms_ranges_read(roots[i], &r, NULL), 0);
+		CHECK_EQ(kallsyms_save(roots[i], &r, path, NULL), 0);
+		kallsyms_ranges_done(&r);
+	}
+	CHECK_EQ(kallsyms_load(path, &k, NULL), 0);
+	check_symbol(k, "", 0x100, "__do_idle_alias");
+	check_symbol(k, "xfs", 0x10, "xfs_read");
+	check_symbol(k, "nfs", 0x10, "nfs_read");
+	CHECK_EQ(kallsyms_image(k, "nfs")->count, 1);
+}
+
+static void a_plain_copy_answers_for_the_kernel(void)
+{
+	_cleanup_directory_ char *root = fake_root(symbols, modules);
+	_cleanup_free_ char *path = path_join(root, "proc/kallsyms");
+	_cleanup_(kallsyms_freep) struct kallsyms *k = NULL;
+
+	CHECK_EQ(kallsyms_load(path, &k, NULL), 0);
+	CHECK_EQ(kallsyms_image_count(k), 1);
+	check_symbol(k, "", 0x100, "__do_idle_alias");
+}
+
+static void the_running_kernel_is_read_with_its_modules(void)
+{
+	_cleanup_directory_ char *root = fake_root(symbols, modules);
+	_cleanup_(kallsyms_freep) struct kallsyms *k = NULL;
+
+	CHECK_EQ(kallsyms_load_live(root, &k, NULL), 0);
+	check_symbol(k, "", 0x200, "schedule");
+	check_symbol(k, "xfs", 0x400, "xfs_write");
+}
+
+TESTS(T(lines_are_taken_apart), T(module_lines_are_taken_apart),
+      T(every_kernel_address_has_its_range),
+      T(code_outside_modules_reaches_a_little_past_its_symbols), T(addresses_of_zero_mean_hidden),
+      T(no_kallsyms_is_an_error_that_names_it), T(saved_symbols_answer_by_key),
+      T(another_boot_adds_only_what_is_new), T(a_plain_copy_answers_for_the_kernel),
+      T(the_running_kernel_is_read_with_its_modules))
