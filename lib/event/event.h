@@ -14,7 +14,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EVENT_MAX = 24, EVENT_NAME_MAX = 64 };
+enum {
+	EVENT_MAX = 24,
+	EVENT_NAME_MAX = 64,
+	EVENT_TIMER_HZ = 997,	     /* of the clock where no rate is said */
+	EVENT_TIMER_MAX_HZ = 100000, /* the floor of the kernel's clock event is 10 us */
+};
 
 struct event {
 	char name[EVENT_NAME_MAX]; /* as in sample file names: "CPU_CLK_UNHALTED", "TIMER" */
@@ -33,7 +38,7 @@ struct event {
 int event_parse(const char *spec, struct event *ret, struct error *err);
 
 /* Parses a comma list into @events, which has room for EVENT_MAX, leaving out repetitions; the
- * number of events or -EINVAL. */
+ * number of events or -EINVAL, as for two that would write the same sample files. */
 int event_parse_list(const char *specs, struct event *events, struct error *err);
 
 /* The default event of this CPU: cycles. */

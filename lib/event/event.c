@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "event/event.h"
+
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/strbuf.h"
+#include "event/catalog.h"
+#include "event/cpu_type.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <string.h>
+
+/* The sample file's header has 32 bits for the count, its name prints them with a sign. */
+static const uint64_t count_max = INT32_MAX;
+
+/* The parts of a specification, by their place. */
+enum part { PART_NAME, PART_COUNT, PART_MASK, PART_KERNEL, PART_USER, PART_COUNT_ };
+
+struct parts {
+	const char *spec; /* the whole, for messages */
+	char *at[PART_COUNT_];
+	size_t count;
+	struct error *err;
+};
+
+static void parts_done(struct parts *parts)
+{
+	size_t i;
+
+	for (i = 0; i < parts->count; i++)
+		free(parts->at[i]);
+}
+
+static int parts_add(const char *part, void *data)
+{
+	struct parts *parts = data;
+
+	if (parts->count == PART_COUNT_)
+		return error_set(
+			parts->err, -EINVAL,
+			"event '%s': too many colons; it is NAME:count:unitmask:kernel:user",
+			parts->spec);
+	parts->at[parts->count++] = xstrdup(part);
+	return 0;
+}
+
+/* Reads a number where the part is there; leaves @ret as it is where it is left out or empty. */
+static int parts_number(const struct parts *parts, enum part part, const char *what, uint64_t max,
+			uint64_t *ret)
+{
+	if (parts->count <= part || !*parts->at[part])
+		return 0;
+	if (parse_u64(parts->at[part], 0, max, ret) < 0)
+		return error_set(parts->err, -EINVAL,
+				 "event '%s': %s '%s' is not a number from 0 to %" PRIu64,
+				 parts->spec, what, parts->at[part], max);
+	return 0;
+}
+
+static int unknown_name(const char *name, struct error *err)
+{
+	const struct catalog_event *nearest = catalog_nearest(name);
+	_cleanup_(strbuf_done) struct strbuf known = STRBUF_INIT;
+	size_t i;
+
+	if (nearest)
+		return error_set(err, -EINVAL, "Invalid event %s; did you mean %s?", name,
+				 nearest->name);
+	for (i = 0; i < catalog_count(); i++)
+		strbuf_addf(&known, "%s%s", i ? ", " : "", catalog_at(i)->name);
+	return error_set(err, -EINVAL, "Invalid event %s; there are %s", name, strbuf_text(&known));
+}
+
+static void fill(struct event *event, const struct catalog_event *info, const struct cpu_type *type)
+{
+	*event = (struct event){
+		.count = info->count,
+		.code = catalog_code(info, type),
+		.unit_mask = info->default_mask,
+		.kernel = true,
+		.user = true,
+		.is_timer = info->kind == CATALOG_TIMER,
+		.perf_type = info->perf_type,
+		.perf_config = info->perf_config,
+	};
+	assert(strlen(info->name) < sizeof(event->name));
+	strcpy(event->name, info->name);
+	if (event->is_timer)
+		event->rate_hz = EVENT_TIMER_HZ;
+}
+
+/* The count, or the rate of the timer. */
+static int read_count(const struct parts *parts, const struct catalog_event *info,
+		      struct event *event)
+{
+	uint64_t least = event->is_timer ? 1 : info->minimum;
+	uint64_t *to = event->is_timer ? &event->rate_hz : &event->count;
+	uint64_t max = event->is_timer ? EVENT_TIMER_MAX_HZ : count_max;
+
+	if (parts_number(parts, PART_COUNT, event->is_timer ? "rate" : "count", max, to) < 0)
+		return -EINVAL;
+	if (*to < least)
+		return error_set(parts->err, -EINVAL,
+				 "%s %" PRIu64 " for event %s is below the minimum %" PRIu64,
+				 event->is_timer ? "Rate" : "Count", *to, event->name, least);
+	return 0;
+}
+
+static int read_mask(const struct parts *parts, const struct catalog_event *info,
+		     struct event *event)
+{
+	_cleanup_(strbuf_done) struct strbuf valid = STRBUF_INIT;
+	uint64_t mask = event->unit_mask;
+	size_t i;
+
+	if (parts_number(parts, PART_MASK, "unit mask", UINT32_MAX, &mask) < 0)
+		return -EINVAL;
+	event->unit_mask = (uint32_t)mask;
+	if (catalog_mask_valid(info, mask)) {
+		if (event->perf_type == PERF_TYPE_RAW)
+			event->perf_config |= mask << 8;
+		return 0;
+	}
+	for (i = 0; i < info->mask_count; i++)
+		strbuf_addf(&valid, "%s%#x", i ? ", " : "", info->masks[i].value);
+	return error_set(parts->err, -EINVAL, "Invalid unit mask %#" PRIx64 " for event %s; %s%s",
+			 mask, event->name, info->masks ? "it has " : "it has none, say 0",
+			 strbuf_text(&valid));
+}
+
+static int read_where(const struct parts *parts, struct event *event)
+{
+	uint64_t kernel = 1, user = 1;
+
+	if (parts_number(parts, PART_KERNEL, "kernel", 1, &kernel) < 0 ||
+	    parts_number(parts, PART_USER, "user", 1, &user) < 0)
+		return -EINVAL;
+	if (!kernel && !user)
+		return error_set(parts->err, -EINVAL,
+				 "event '%s' counts neither in the kernel nor in user programs",
+				 parts->spec);
+	event->kernel = kernel;
+	event->user = user;
+	return 0;
+}
+
+int event_parse(const char *spec, struct event *ret, struct error *err)
+{
+	_cleanup_(parts_done) struct parts parts = { .spec = spec, .err = err };
+	const struct cpu_type *type = cpu_type_detect("", false);
+	const struct catalog_event *info;
+	struct event event;
+
+	if (!*spec)
+		return error_set(err, -EINVAL, "an event has no name");
+	if (parse_list(spec, ':', parts_add, &parts) < 0)
+		return -EINVAL;
+	info = strcmp(parts.at[PART_NAME], "default") ? catalog_find(parts.at[PART_NAME])
+						      : catalog_default(type);
+	if (!info)
+		return unknown_name(parts.at[PART_NAME], err);
+	if (!catalog_on_cpu(info, type))
+		return error_set(err, -EINVAL, "event %s: this CPU (%s) does not have it",
+				 info->name, type->key);
+	fill(&event, info, type);
+	if (read_count(&parts, info, &event) < 0 || read_mask(&parts, info, &event) < 0 ||
+	    read_where(&parts, &event) < 0)
+		return -EINVAL;
+	*ret = event;
+	return 0;
+}
+
+struct list {
+	struct event *events;
+	size_t count;
+	struct error *err;
+};
+
+/* Whether two events would write the same sample files. */
+static bool event_same_files(const struct event *a, const struct event *b)
+{
+	return !strcmp(a->name, b->name) && a->count == b->count && a->unit_mask == b->unit_mask;
+}
+
+static bool event_same(const struct event *a, const struct event *b)
+{
+	return event_same_files(a, b) && a->rate_hz == b->rate_hz && a->kernel == b->kernel &&
+	       a->user == b->user;
+}
+
+static int list_add(const char *spec, void *data)
+{
+	struct list *list = data;
+	struct event event;
+	size_t i;
+
+	if (event_parse(spec, &event, list->err) < 0)
+		return -EINVAL;
+	for (i = 0; i < list->count; i++) {
+		if (event_same(&list->events[i], &event))
+			return 0;
+		if (event_same_files(&list->events[i], &event))
+			return error_set(list->err, -EINVAL,
+					 "event %s is there twice, and both would be one profile",
+					 event.name);
+	}
+	if (list->count == EVENT_MAX)
+		return error_set(list->err, -EINVAL, "more than %d events", EVENT_MAX);
+	list->events[list->count++] = event;
+	return 0;
+}
+
+int event_parse_list(const char *specs, struct event *events, struct error *err)
+{
+	struct list list = { .events = events, .err = err };
+
+	if (!*specs)
+		return error_set(err, -EINVAL, "the list of events is empty");
+	if (parse_list(specs, ',', list_add, &list) < 0)
+		return -EINVAL;
+	return (int)list.count;
+}
+
+void event_default(struct event *ret)
+{
+	const struct cpu_type *type = cpu_type_detect("", false);
+
+	fill(ret, catalog_default(type), type);
+}
+
+void event_timer(struct event *ret, uint64_t rate_hz, bool kernel, bool user)
+{
+	fill(ret, catalog_find("TIMER"), cpu_type_detect("", true));
+	ret->rate_hz = rate_hz;
+	ret->kernel = kernel;
+	ret->user = user;
+}
+
+char *event_text(const struct event *event)
+{
+	return xasprintf("%s:%" PRIu64 ":%u:%d:%d", event->name,
+			 event->is_timer ? event->rate_hz : event->count, event->unit_mask,
+			 event->kernel, event->user);
+}
+
+char *event_describe(const char *name, uint64_t count, uint64_t unit_mask)
+{
+	const struct catalog_event *info = catalog_find(name);
+
+	if (info && info->kind == CATALOG_TIMER)
+		return xstrdup("Profiling through timer interrupt");
+	if (!info)
+		return xasprintf("Counted %s events with a unit mask of 0x%02" PRIx64
+				 " count %" PRIu64,
+				 name, unit_mask, count);
+	return xasprintf("Counted %s events (%s) with a unit mask of 0x%02" PRIx64
+			 " (%s) count %" PRIu64,
+			 name, info->description, unit_mask, catalog_mask_text(info, unit_mask),
+			 count);
+}
+
+void event_each(void (*each)(const char *name, const char *description, void *data), void *data)
+{
+	size_t i;
+
+	for (i = 0; i < catalog_count(); i++)
+		each(catalog_at(i)->name, catalog_at(i)->description, data);
+}
