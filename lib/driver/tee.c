@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/tee.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/path.h"
+#include "base/span.h"
+#include "base/strbuf.h"
+#include "driver/cookie.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/*
+ * head:  "OPSTREAM"  u32 byte order mark 0x01020304  u32 version
+ * chunk: u32 kind  u32 size  size bytes, a multiple of 8
+ */
+static const char magic[8] = "OPSTREAM";
+enum { ORDER_MARK = 0x01020304, VERSION = 1, CHUNK_MAX = 64 << 20, BOOT_ID_MAX = 64 };
+
+enum chunk_kind {
+	CHUNK_EVENTS = 1, /* one event after the other, first chunk of the file */
+	CHUNK_BOOT = 2,	  /* boot id as text */
+	CHUNK_COOKIE = 3, /* one image */
+	CHUNK_WORDS = 4,  /* the event buffer */
+	CHUNK_STATS = 5	  /* the driver's totals, "name value" lines */
+};
+
+enum event_flag { EVENT_KERNEL = 1, EVENT_USER = 2, EVENT_IS_TIMER = 4 };
+enum cookie_flag { COOKIE_IDENTIFIED = 1, COOKIE_VERIFIED = 2 };
+
+struct tee {
+	FILE *file;
+	char *path;
+	const struct cookie_table *cookies;
+	uint8_t *written; /* by index of the cookie: 0 not yet, 1 unidentified, 2 identified */
+	size_t written_room;
+	int failed; /* -errno of the first write that failed */
+};
+
+struct tee_reader {
+	FILE *file;
+	char *path;
+	struct event events[EVENT_MAX];
+	size_t event_count;
+	char boot_id[BOOT_ID_MAX];
+	struct driver_stats stats;
+	uint64_t *chunk; /* payload of the last chunk, aligned for its words */
+	size_t room;	 /* in words */
+};
+
+/* --- writing --- */
+
+static void put(struct strbuf *b, const void *data, size_t size)
+{
+	strbuf_add(b, data, size);
+}
+
+static void put_u32(struct strbuf *b, uint32_t value)
+{
+	put(b, &value, sizeof(value));
+}
+
+static void put_u64(struct strbuf *b, uint64_t value)
+{
+	put(b, &value, sizeof(value));
+}
+
+/* Text, NUL and zeros up to a multiple of eight. */
+static void put_text(struct strbuf *b, const char *text)
+{
+	static const char zeros[8];
+
+	put(b, text, strlen(text) + 1);
+	put(b, zeros, -b->length & 7);
+}
+
+static int write_chunk(struct tee *t, enum chunk_kind kind, const void *data, size_t size)
+{
+	uint32_t head[2] = { kind, (uint32_t)size };
+
+	if (t->failed < 0)
+		return t->failed;
+	if (fwrite(head, sizeof(head), 1, t->file) != 1 ||
+	    (size && fwrite(data, size, 1, t->file) != 1))
+		t->failed = errno ? -errno : -EIO;
+	return t->failed;
+}
+
+static int write_events(struct tee *t, const struct event *events, size_t count)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const struct event *e = &events[i];
+
+		put_u64(&b, e->count);
+		put_u64(&b, e->rate_hz);
+		put_u64(&b, e->perf_config);
+		put_u32(&b, e->code);
+		put_u32(&b, e->unit_mask);
+		put_u32(&b, e->perf_type);
+		put_u32(&b, (e->kernel ? EVENT_KERNEL : 0) | (e->user ? EVENT_USER : 0) |
+				    (e->is_timer ? EVENT_IS_TIMER : 0));
+		put_text(&b, e->name);
+	}
+	return write_chunk(t, CHUNK_EVENTS, strbuf_text(&b), b.length);
+}
+
+static int write_text(struct tee *t, enum chunk_kind kind, const char *text)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+
+	put_text(&b, text);
+	return write_chunk(t, kind, strbuf_text(&b), b.length);
+}
+
+static int write_cookie(struct tee *t, const struct cookie_image *image)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+
+	put_u64(&b, image->cookie);
+	put_u64(&b, image->device);
+	put_u64(&b, image->inode);
+	put_u64(&b, image->generation);
+	put_u64(&b, image->size);
+	put_u64(&b, image->mtime);
+	put_u64(&b, image->start);
+	put_u64(&b, image->end);
+	put_u32(&b, image->tgid);
+	put_u32(&b, image->kind);
+	put_u32(&b, (image->identified ? COOKIE_IDENTIFIED : 0) |
+			    (image->verified ? COOKIE_VERIFIED : 0));
+	put_u32(&b, image->build_id.size);
+	put(&b, image->build_id.bytes, sizeof(image->build_id.bytes));
+	put_text(&b, image->path ? image->path : "");
+	return write_chunk(t, CHUNK_COOKIE, strbuf_text(&b), b.length);
+}
+
+/* Writes what has changed in the cookie table since the last words. */
+static int write_cookies(struct tee *t)
+{
+	size_t count = cookie_count(t->cookies), old = t->written_room, i;
+	int r = 0;
+
+	array_grow(&t->written, count, &t->written_room);
+	memset(t->written + old, 0, t->written_room - old);
+	for (i = 0; i < count && r == 0; i++) {
+		const struct cookie_image *image = cookie_at(t->cookies, i);
+		uint8_t state = image->identified ? 2 : 1;
+
+		if (t->written[i] >= state)
+			continue;
+		r = write_cookie(t, image);
+		t->written[i] = state;
+	}
+	return r;
+}
+
+static char *running_boot_id(void)
+{
+	char *text = NULL;
+
+	if (path_read(NULL, "/proc/sys/kernel/random/boot_id", &text, NULL) < 0)
+		return xstrdup("");
+	text[strcspn(text, "\n")] = '\0';
+	return text;
+}
+
+int tee_create(const char *path, const struct event *events, size_t event_count,
+	       const struct cookie_table *cookies, struct tee **ret, struct error *err)
+{
+	_cleanup_free_ char *boot_id = running_boot_id();
+	uint32_t head[2] = { ORDER_MARK, VERSION };
+	struct tee *t = xcalloc(1, sizeof(*t));
+
+	t->path = xstrdup(path);
+	t->cookies = cookies;
+	t->file = fopen(path, "we");
+	if (!t->file || fwrite(magic, sizeof(magic), 1, t->file) != 1 ||
+	    fwrite(head, sizeof(head), 1, t->file) != 1)
+		t->failed = -errno;
+	if (t->failed == 0 && write_events(t, events, event_count) == 0)
+		(void)write_text(t, CHUNK_BOOT, boot_id); /* a failure stays in t->failed */
+	if (t->failed < 0) {
+		int r = error_errno(err, t->failed, "cannot write %s", path);
+
+		(void)tee_close(t, NULL, NULL);
+		return r;
+	}
+	*ret = t;
+	return 0;
+}
+
+int tee_words(const uint64_t *words, size_t count, void *data)
+{
+	enum { MOST = CHUNK_MAX / sizeof(uint64_t) };
+	struct tee *t = data;
+	int r = write_cookies(t);
+	size_t n;
+
+	for (; r == 0 && count; words += n, count -= n) {
+		n = MIN(count, (size_t)MOST);
+		r = write_chunk(t, CHUNK_WORDS, words, n * sizeof(*words));
+	}
+	return r;
+}
+
+static int write_stats(struct tee *t, const struct driver_stats *stats)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+
+#define X(name, text) strbuf_addf(&b, #name " %llu\n", (unsigned long long)stats->name);
+	DRIVER_STATS(X)
+#undef X
+	return write_text(t, CHUNK_STATS, strbuf_text(&b));
+}
+
+int tee_close(struct tee *t, const struct driver_stats *stats, struct error *err)
+{
+	int r;
+
+	if (!t)
+		return 0;
+	if (stats)
+		(void)write_stats(t, stats); /* a failure stays in t->failed */
+	r = t->failed;
+	if (t->file && fclose(t->file) != 0 && r == 0)
+		r = -errno;
+	if (r < 0)
+		(void)error_errno(err, r, "cannot write %s", t->path);
+	free(t->written);
+	free(t->path);
+	free(t);
+	return r;
+}
+
+/* --- reading --- */
+
+/* Moves past the zeros that fill the last word of a text. */
+static void skip_padding(struct span *in)
+{
+	while (in->left % 8 && *in->at == 0)
+		(void)span_take(in, 1);
+}
+
+static int read_event(struct span *in, struct event *ret)
+{
+	struct event e = { 0 };
+	const char *name;
+	uint32_t flags;
+
+	if (span_u64(in, &e.count) < 0 || span_u64(in, &e.rate_hz) < 0 ||
+	    span_u64(in, &e.perf_config) < 0 || span_u32(in, &e.code) < 0 ||
+	    span_u32(in, &e.unit_mask) < 0 || span_u32(in, &e.perf_type) < 0 ||
+	    span_u32(in, &flags) < 0)
+		return -EBADMSG;
+	name = span_string(in);
+	if (!name || !*name || strlen(name) >= sizeof(e.name) || strchr(name, '/'))
+		return -EBADMSG;
+	skip_padding(in);
+	memcpy(e.name, name, strlen(name));
+	e.kernel = flags & EVENT_KERNEL;
+	e.user = flags & EVENT_USER;
+	e.is_timer = flags & EVENT_IS_TIMER;
+	*ret = e;
+	return 0;
+}
+
+static int read_events(struct tee_reader *r, struct span in)
+{
+	r->event_count = 0;
+	while (in.left) {
+		if (r->event_count == EVENT_MAX || read_event(&in, &r->events[r->event_count]) < 0)
+			return -EBADMSG;
+		r->event_count++;
+	}
+	return r->event_count ? 0 : -EBADMSG;
+}
+
+static int read_cookie(struct span in, struct cookie_table *cookies)
+{
+	struct cookie_image image = { 0 };
+	uint32_t kind, flags, id_size;
+
+	if (span_u64(&in, &image.cookie) < 0 || span_u64(&in, &image.device) < 0 ||
+	    span_u64(&in, &image.inode) < 0 || span_u64(&in, &image.generation) < 0 ||
+	    span_u64(&in, &image.size) < 0 || span_u64(&in, &image.mtime) < 0 ||
+	    span_u64(&in, &image.start) < 0 || span_u64(&in, &image.end) < 0 ||
+	    span_u32(&in, &image.tgid) < 0 || span_u32(&in, &kind) < 0 ||
+	    span_u32(&in, &flags) < 0 || span_u32(&in, &id_size) < 0 ||
+	    span_copy(&in, image.build_id.bytes, sizeof(image.build_id.bytes)) < 0)
+		return -EBADMSG;
+	image.path = (char *)span_string(&in);
+	if (!image.path || kind >= COOKIE_KIND_COUNT_ || id_size > BUILD_ID_MAX ||
+	    image.cookie == EVBUF_NO_COOKIE || image.cookie == EVBUF_INVALID_COOKIE)
+		return -EBADMSG;
+	image.kind = kind;
+	image.identified = flags & COOKIE_IDENTIFIED;
+	image.verified = flags & COOKIE_VERIFIED;
+	image.build_id.size = (uint8_t)id_size;
+	cookie_define(cookies, &image);
+	return 0;
+}
+
+static int read_boot(struct tee_reader *r, struct span in)
+{
+	const char *text = span_string(&in);
+
+	if (!text || strlen(text) >= sizeof(r->boot_id))
+		return -EBADMSG;
+	(void)snprintf(r->boot_id, sizeof(r->boot_id), "%s", text);
+	return 0;
+}
+
+/* One "name value" line; a name of another version is left out. */
+static int read_stat(const char *line, void *data)
+{
+	struct driver_stats *stats = data;
+	const char *blank = strchr(line, ' ');
+	uint64_t value;
+
+	if (!blank || parse_u64(blank + 1, 0, UINT64_MAX, &value) < 0)
+		return -EBADMSG;
+#define X(name, text)                                                                              \
+	if ((size_t)(blank - line) == strlen(#name) && !strncmp(line, #name, strlen(#name)))       \
+		stats->name = value;
+	DRIVER_STATS(X)
+#undef X
+	return 0;
+}
+
+static int read_stats(struct tee_reader *r, struct span in)
+{
+	const char *text = span_string(&in);
+
+	return text ? parse_list(text, '\n', read_stat, &r->stats) : -EBADMSG;
+}
+
+/* Reads the next chunk's payload into r->chunk; 1, 0 at the end of the file or where it was cut
+ * short, -EBADMSG. */
+static int next_chunk(struct tee_reader *r, uint32_t *ret_kind, size_t *ret_size)
+{
+	uint32_t head[2];
+	size_t n = fread(head, 1, sizeof(head), r->file);
+
+	if (n == 0)
+		return 0;
+	if (n == sizeof(head) && (head[1] % 8 || head[1] > CHUNK_MAX))
+		return -EBADMSG;
+	if (n == sizeof(head)) {
+		array_grow(&r->chunk, head[1] / sizeof(*r->chunk), &r->room);
+		n = fread(r->chunk, 1, head[1], r->file);
+		if (n == head[1]) {
+			*ret_kind = head[0];
+			*ret_size = head[1];
+			return 1;
+		}
+	}
+	log_warn("%s: cut short inside a chunk; what stands before it is used", r->path);
+	return 0;
+}
+
+static int read_head(struct tee_reader *r, struct error *err)
+{
+	char name[sizeof(magic)];
+	uint32_t head[2], kind;
+	size_t size;
+
+	if (fread(name, sizeof(name), 1, r->file) != 1 || memcmp(name, magic, sizeof(magic)) ||
+	    fread(head, sizeof(head), 1, r->file) != 1)
+		return error_set(err, -EBADMSG, "%s: not a recorded event stream", r->path);
+	if (head[0] != ORDER_MARK)
+		return error_set(err, -EBADMSG, "%s: recorded on a machine of the other byte order",
+				 r->path);
+	if (head[1] != VERSION)
+		return error_set(err, -EBADMSG, "%s: stream version %u, this reads version %d",
+				 r->path, head[1], VERSION);
+	if (next_chunk(r, &kind, &size) != 1 || kind != CHUNK_EVENTS ||
+	    read_events(r, span_of(r->chunk, size)) < 0)
+		return error_set(err, -EBADMSG, "%s: its list of events is damaged", r->path);
+	if (next_chunk(r, &kind, &size) != 1 || kind != CHUNK_BOOT ||
+	    read_boot(r, span_of(r->chunk, size)) < 0)
+		return error_set(err, -EBADMSG, "%s: its boot id is damaged", r->path);
+	return 0;
+}
+
+int tee_open(const char *path, struct tee_reader **ret, struct error *err)
+{
+	_cleanup_(tee_reader_closep) struct tee_reader *r = xcalloc(1, sizeof(*r));
+	int result;
+
+	r->path = xstrdup(path);
+	r->file = fopen(path, "re");
+	if (!r->file)
+		return error_errno(err, -errno, "%s", path);
+	result = read_head(r, err);
+	if (result < 0)
+		return result;
+	*ret = STEAL(r);
+	return 0;
+}
+
+void tee_reader_close(struct tee_reader *r)
+{
+	if (!r)
+		return;
+	if (r->file)
+		(void)fclose(r->file);
+	free(r->chunk);
+	free(r->path);
+	free(r);
+}
+
+const struct event *tee_events(const struct tee_reader *r, size_t *ret_count)
+{
+	*ret_count = r->event_count;
+	return r->events;
+}
+
+bool tee_same_boot(const struct tee_reader *r)
+{
+	_cleanup_free_ char *boot_id = running_boot_id();
+
+	return *boot_id && !strcmp(boot_id, r->boot_id);
+}
+
+int tee_next(struct tee_reader *r, struct cookie_table *cookies, const uint64_t **ret_words,
+	     size_t *ret_count, struct error *err)
+{
+	uint32_t kind;
+	size_t size;
+	int got, bad = 0;
+
+	while ((got = next_chunk(r, &kind, &size)) > 0 && kind != CHUNK_WORDS) {
+		if (kind == CHUNK_COOKIE)
+			bad = read_cookie(span_of(r->chunk, size), cookies);
+		else if (kind == CHUNK_STATS)
+			bad = read_stats(r, span_of(r->chunk, size));
+		if (bad < 0)
+			break; /* chunks of other kinds are a later version's: skipped */
+	}
+	if (got < 0 || bad < 0)
+		return error_set(err, -EBADMSG, "%s: damaged before offset %ld", r->path,
+				 ftell(r->file));
+	if (got > 0) {
+		*ret_words = r->chunk;
+		*ret_count = size / sizeof(**ret_words);
+	}
+	return got;
+}
+
+void tee_stats(const struct tee_reader *r, struct driver_stats *ret)
+{
+	*ret = r->stats;
+}

@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "driver/cookie.h"
+#include "driver/tee.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+static const struct event two_events[] = {
+	{ .name = "TIMER", .rate_hz = 999, .kernel = true, .user = true, .is_timer = true },
+	{ .name = "CPU_CLK_UNHALTED",
+	  .count = 100000,
+	  .code = 0x76,
+	  .user = true,
+	  .perf_config = 7 },
+};
+static const uint64_t words[] = { EVBUF_ESCAPE, EVBUF_COOKIE_SWITCH, 1, 0x1234, 0 };
+
+struct run {
+	char *dir;
+	char *path;
+	struct cookie_table *cookies;
+	struct tee *tee;
+};
+
+static void run_init(struct run *run)
+{
+	struct error err = ERROR_INIT;
+
+	run->dir = test_directory();
+	run->path = path_join(run->dir, "stream");
+	run->cookies = cookie_table_new();
+	CHECK_EQ(tee_create(run->path, two_events, 2, run->cookies, &run->tee, &err), 0);
+}
+
+static void run_done(struct run *run)
+{
+	cookie_table_free(run->cookies);
+	free(run->path);
+	test_directory_donep(&run->dir);
+}
+
+static void what_is_teed_is_what_is_replayed(void)
+{
+	_cleanup_(run_done) struct run run;
+	_cleanup_(tee_reader_closep) struct tee_reader *reader = NULL;
+	struct cookie_table *seen = cookie_table_new();
+	struct driver_stats stats = { .sample_received = 11, .throttled = 3 }, back = { 0 };
+	struct error err = ERROR_INIT;
+	const struct cookie_image *image;
+	const uint64_t *got;
+	size_t n = 0;
+
+	run_init(&run);
+	CHECK_EQ(cookie_file(run.cookies, 5, 6, 7, "/usr/bin/a b"), 1);
+	CHECK_EQ(tee_words(words, 5, run.tee), 0);
+	CHECK_EQ(tee_words(words, 2, run.tee), 0);
+	CHECK_EQ(tee_close(run.tee, &stats, &err), 0);
+
+	CHECK_EQ(tee_open(run.path, &reader, &err), 0);
+	CHECK(!memcmp(tee_events(reader, &n), two_events, sizeof(two_events)));
+	CHECK_EQ(n, 2);
+	CHECK(tee_same_boot(reader));
+	CHECK_EQ(tee_next(reader, seen, &got, &n, &err), 1);
+	CHECK_EQ(n, 5);
+	CHECK(!memcmp(got, words, sizeof(words)));
+	image = cookie_lookup(seen, 1);
+	if (CHECK(image)) {
+		CHECK_STR(image->path, "/usr/bin/a b");
+		CHECK(image->device == 5 && image->inode == 6 && image->generation == 7);
+	}
+	CHECK_EQ(tee_next(reader, seen, &got, &n, &err), 1);
+	CHECK_EQ(n, 2);
+	CHECK_EQ(tee_next(reader, seen, &got, &n, &err), 0);
+	tee_stats(reader, &back);
+	CHECK_EQ(back.sample_received, 11);
+	CHECK_EQ(back.throttled, 3);
+	cookie_table_free(seen);
+}
+
+static void a_stream_cut_anywhere_is_read_up_to_there(void)
+{
+	_cleanup_(run_done) struct run run;
+	struct error err = ERROR_INIT;
+	struct stat st;
+	off_t length;
+	int calls = 0;
+
+	run_init(&run);
+	CHECK_EQ(cookie_file(run.cookies, 5, 6, 7, "/bin/a"), 1);
+	CHECK_EQ(tee_words(words, 5, run.tee), 0);
+	CHECK_EQ(tee_close(run.tee, NULL, &err), 0);
+	CHECK_EQ(stat(run.path, &st), 0);
+	for (length = st.st_size - 1; length >= 0; length--) {
+		_cleanup_(tee_reader_closep) struct tee_reader *reader = NULL;
+		struct cookie_table *seen = cookie_table_new();
+		const uint64_t *got;
+		size_t n;
+
+		CHECK_EQ(truncate(run.path, length), 0);
+		if (tee_open(run.path, &reader, &err) == 0) {
+			CHECK_EQ(tee_next(reader, seen, &got, &n, &err), 0);
+			calls++;
+		} else {
+			CHECK_EQ(err.code, -EBADMSG);
+		}
+		cookie_table_free(seen);
+	}
+	CHECK(calls > 0);
+}
+
+static void what_is_no_stream_is_named(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "x");
+	struct tee_reader *reader;
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(tee_open(path, &reader, &err), -ENOENT);
+	CHECK_EQ(path_write(path, "something else\n", 0600, &err), 0);
+	CHECK_EQ(tee_open(path, &reader, &err), -EBADMSG);
+	CHECK(strstr(err.text, path) && strstr(err.text, "not a recorded event stream"));
+}
+
+static void a_full_disk_is_reported(void)
+{
+	struct cookie_table *cookies = cookie_table_new();
+	struct error err = ERROR_INIT;
+	struct tee *tee;
+
+	if (access("/dev/full", W_OK) < 0) {
+		cookie_table_free(cookies);
+		SKIP("no /dev/full here");
+	}
+	CHECK_EQ(tee_create("/dev/full", two_events, 2, cookies, &tee, &err), 0);
+	CHECK_EQ(tee_close(tee, NULL, &err), -ENOSPC);
+	CHECK(strstr(err.text, "/dev/full"));
+	cookie_table_free(cookies);
+}
+
+TESTS(T(what_is_teed_is_what_is_replayed), T(a_stream_cut_anywhere_is_read_up_to_there),
+      T(what_is_no_stream_is_named), T(a_full_disk_is_reported))
