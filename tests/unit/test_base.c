@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include "base/arena.h"
 #include "base/build_id.h"
 #include "base/map.h"
 #include "base/opt.h"
@@ -202,7 +203,29 @@ static void text_wraps_at_blanks(void)
 	CHECK_EQ(text_distance("symbls", "symbols"), 1);
 }
 
+static void arenas_keep_what_they_gave(void)
+{
+	struct arena a = ARENA_INIT;
+	const char *texts[5000];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(texts); i++) {
+		uint64_t *aligned = arena_alloc(&a, sizeof(*aligned));
+
+		CHECK_EQ((uintptr_t)aligned % _Alignof(max_align_t), 0);
+		*aligned = UINT64_MAX;
+		texts[i] = arena_strndup(&a, "0123456789012345678901234567890123456789", i % 40);
+	}
+	memset(arena_alloc(&a, 1 << 20), 0xff, 1 << 20);
+	for (i = 0; i < ARRAY_SIZE(texts); i++)
+		CHECK_EQ(strlen(texts[i]), i % 40);
+	arena_done(&a);
+	CHECK_STR(arena_strdup(&a, ""), "");
+	arena_done(&a);
+}
+
 TESTS(T(numbers_are_whole_strings_in_range), T(sizes_take_units), T(signed_numbers_reach_both_ends),
       T(map_finds_all_after_removals), T(span_never_leaves_its_bytes), T(maps_lines_parse),
       T(options_come_from_the_table), T(build_ids_survive_the_text_form),
-      T(files_are_written_whole), T(long_errors_end_in_dots), T(text_wraps_at_blanks))
+      T(files_are_written_whole), T(long_errors_end_in_dots), T(text_wraps_at_blanks),
+      T(arenas_keep_what_they_gave))
