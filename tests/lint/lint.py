@@ -1,0 +1,168 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""What a compiler does not check of this tree; speaks TAP, a line a check.
+
+usage: lint.py SOURCE_ROOT BUILD_ROOT [CHECK...], CHECK one of those in CHECKS below, all if none.
+"""
+import os
+import re
+import subprocess
+import sys
+
+# Which directories of lib/ a directory may include, beside itself (DESIGN.md, "Directories").
+MAY_INCLUDE = {
+    "base": [],
+    "event": ["base"],
+    "sfile": ["base"],
+    "image": ["base"],
+    "driver": ["base", "event", "image"],
+    "record": ["base", "event", "sfile", "image", "driver"],
+    "profile": ["base", "event", "sfile", "image"],
+    "control": ["base"],
+}
+
+
+def sources(root, *suffixes):
+    """Files of the tree with these suffixes, build directories left out."""
+    for directory, names, files in os.walk(root):
+        names[:] = sorted(n for n in names if not n.startswith((".", "build", "corpus")))
+        for name in sorted(files):
+            if name.endswith(suffixes):
+                yield os.path.relpath(os.path.join(directory, name), root)
+
+
+def read(root, path):
+    with open(os.path.join(root, path), encoding="utf-8") as f:
+        return f.read()
+
+
+def check_spdx(root, _build):
+    """Every source says its licence in the first lines, by an SPDX line only."""
+    for path in sources(root, ".c", ".h", ".py", ".sh"):
+        head = "\n".join(read(root, path).splitlines()[:2])
+        yield path, [] if "SPDX-License-Identifier: GPL-2.0-or-later" in head else ["no SPDX line"]
+
+
+def check_includes(root, _build):
+    """Dependencies between the directories of lib/ point down."""
+    for path in sources(os.path.join(root, "lib"), ".c", ".h"):
+        own = path.split("/")[0]
+        wrong = []
+        for line in read(root, f"lib/{path}").splitlines():
+            found = re.match(r'#include "(\w+)/', line)
+            if found and found[1] != own and found[1] not in MAY_INCLUDE[own]:
+                wrong.append(f"{line}: lib/{own} may not include lib/{found[1]}")
+        yield f"lib/{path}", wrong
+
+
+def check_headers(root, _build):
+    """Every header of lib/ compiles alone."""
+    for path in sources(os.path.join(root, "lib"), ".h"):
+        run = subprocess.run(
+            ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
+             "-I", f"{root}/lib", "-include", f"{root}/lib/{path}", "-x", "c", "/dev/null"],
+            capture_output=True, text=True)
+        yield f"lib/{path}", run.stderr.splitlines()[:5] if run.returncode else []
+
+
+def check_format(root, _build):
+    """clang-format would change nothing."""
+    for path in sources(root, ".c", ".h"):
+        run = subprocess.run(["clang-format", "--dry-run", "-Werror", path], cwd=root,
+                             capture_output=True, text=True)
+        yield path, run.stderr.splitlines()[:3] if run.returncode else []
+
+
+def check_lengths(root, _build):
+    """No file over 700 lines, no line over 100 columns, no function over 100 lines."""
+    for path in sources(root, ".c", ".h"):
+        lines = read(root, path).splitlines()
+        wrong = []
+        if len(lines) > 700 and not path.startswith("tests/"):
+            wrong.append(f"{len(lines)} lines")
+        start = 0
+        for number, line in enumerate(lines, 1):
+            if len(line.expandtabs(8)) > 100 and "clang-format off" not in line:
+                wrong.append(f"line {number} is {len(line.expandtabs(8))} columns wide")
+            if line == "{":
+                start = number
+            if line == "}" and start and number - start > 100:
+                wrong.append(f"line {start}: a function of {number - start} lines")
+        yield path, wrong
+
+
+def tool_path(build, name):
+    for directory in ("tools", "daemon"):
+        path = os.path.join(build, directory, name)
+        if os.access(path, os.X_OK):
+            return path
+    return None
+
+
+def documented_options(page):
+    """Long options that a man page documents: bold, at the start of a line."""
+    found = set()
+    for line in page.splitlines():
+        if line.startswith("*-"):
+            found.update(re.findall(r"\*--([a-z0-9-]+)", line))
+    return found
+
+
+def check_options(root, build):
+    """Each tool has a man page, and both know the same options; --help prints them too."""
+    pages = {path.rsplit(".", 2)[0]: path for path in os.listdir(f"{root}/man")
+             if re.search(r"\.[18]\.scd$", path)}
+    for name in sorted(set(pages) | set(built_tools(build))):
+        tool = tool_path(build, name)
+        if name not in pages or not tool:
+            yield name, [f"no man page man/{name}.1.scd" if tool else "a man page without a tool"]
+            continue
+        listed = subprocess.run([tool, "--list-options"], capture_output=True, text=True,
+                                check=True).stdout
+        text = subprocess.run([tool, "--help"], capture_output=True, text=True, check=True).stdout
+        options = set(re.findall(r"^--([a-z0-9-]+)", listed, re.M))
+        documented = documented_options(read(root, f"man/{pages[name]}"))
+        yield name, ([f"--{o} is not in the man page" for o in sorted(options - documented)] +
+                     [f"--{o} is in the man page only" for o in sorted(documented - options)] +
+                     [f"--{o} is not in --help" for o in sorted(options) if f"--{o}" not in text])
+
+
+def built_tools(build):
+    for directory in ("tools", "daemon"):
+        for name in os.listdir(os.path.join(build, directory)):
+            path = os.path.join(build, directory, name)
+            if os.path.isfile(path) and os.access(path, os.X_OK) and "." not in name:
+                yield name
+
+
+CHECKS = {
+    "spdx": check_spdx,
+    "includes": check_includes,
+    "headers": check_headers,
+    "format": check_format,
+    "lengths": check_lengths,
+    "options": check_options,
+}
+
+
+def main():
+    root, build, *checks = sys.argv[1:]
+    checks = checks or list(CHECKS)
+    failed = 0
+    print(f"1..{len(checks)}")
+    for number, check in enumerate(checks, 1):
+        try:
+            wrong = [f"{what}: {line}" for what, lines in CHECKS[check](root, build)
+                     for line in lines]
+        except FileNotFoundError as missing:
+            print(f"ok {number} - {check} # SKIP {missing.filename} is not installed")
+            continue
+        failed += bool(wrong)
+        print(f"{'not ok' if wrong else 'ok'} {number} - {check}: {CHECKS[check].__doc__}")
+        for line in wrong:
+            print(f"# {line}")
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
