@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What this machine, this kernel and this user's rights allow: one probe a facility, each with a
+ * verdict, a line of detail and the remedy. Nothing is changed by asking.
+ *
+ *	struct probe_result result;
+ *	for (i = 0; i < PROBE_COUNT_; i++) {
+ *		probe_run(i, "", &result);
+ *		printf("%s: %s\n", probe_name(i), result.detail);
+ *	}
+ */
+#pragma once
+
+#include "base/strbuf.h"
+
+#include <stdbool.h>
+
+enum probe_id {
+	PROBE_OWN_PROCESS,
+	PROBE_SYSTEM_WIDE,
+	PROBE_HARDWARE_EVENT,
+	PROBE_PARANOID,
+	PROBE_SAMPLE_RATE,
+	PROBE_MLOCK,
+	PROBE_KERNEL_SYMBOLS,
+	PROBE_CAPABILITIES,
+	PROBE_PID_NAMESPACE,
+	PROBE_LOCKDOWN,
+	PROBE_NMI_WATCHDOG,
+	PROBE_BPF,
+	PROBE_BTF,
+	PROBE_FUSE,
+	PROBE_COUNT_
+};
+
+enum probe_verdict {
+	PROBE_OK,
+	PROBE_WARN,    /* works, but less than it could */
+	PROBE_MISSING, /* does not work here */
+	PROBE_VERDICT_COUNT_
+};
+
+struct probe_result {
+	enum probe_verdict verdict;
+	char detail[192]; /* what was seen, one line */
+	char remedy[256]; /* what to do about it, "" where nothing is to be done */
+};
+
+/* A short name such as "hardware-event"; constant. */
+const char *probe_name(enum probe_id id);
+/* What it is good for, one line; constant. */
+const char *probe_what(enum probe_id id);
+/* "ok", "warn" or "missing"; constant. */
+const char *probe_verdict_text(enum probe_verdict verdict);
+
+/* Asks. @root is put before paths of /proc and /sys ("" for this machine); what only a system call
+ * tells is always told of this machine. */
+void probe_run(enum probe_id id, const char *root, struct probe_result *ret);
+
+/* Runs all probes and adds a table for people to @out, with @verbose also what each is good for.
+ * Whether profiling works at all, be it of own processes only. */
+bool probe_report(const char *root, bool verbose, struct strbuf *out);
+/* As probe_report(), as one JSON object {"usable", "probes": [{"name", "verdict", ...}]}. */
+bool probe_report_json(const char *root, struct strbuf *out);
