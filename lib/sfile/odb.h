@@ -34,11 +34,22 @@ struct odb_node {
 	uint32_t next; /* index of the next node of the chain */
 };
 
+/* Creates an empty database behind the @header_size bytes at @header (NULL: zeros; a multiple of
+ * 8). It has its name only when it is whole. 0 or -errno (-EEXIST). */
+int odb_create(const char *path, const void *header, size_t header_size, struct error *err);
+
 /* Opens the database behind @header_size bytes of @path; a new file gets a zeroed header. Returns 0
  * or -errno: -EBADMSG if it is no sample database or damaged beyond what ODB_WRITE repairs, -EINVAL
- * if its length is not what its size demands. The caller closes *ret. */
+ * if its length is not what its size demands. A file that is just growing, or was when its writer
+ * died, is whole to a reader. The caller closes *ret. */
 int odb_open(const char *path, enum odb_mode mode, size_t header_size, struct odb **ret,
 	     struct error *err);
+/* The same for the open file @fd, which is taken on success; @path is for messages. */
+int odb_open_fd(int fd, const char *path, enum odb_mode mode, size_t header_size, struct odb **ret,
+		struct error *err);
+/* Whether nothing but zeros, or nothing at all, stands where header and descriptor belong: the file
+ * of a writer that died while it created it. */
+bool odb_is_blank(int fd, size_t header_size);
 /* Unmaps and closes; NULL is fine. */
 void odb_close(struct odb *db);
 DEFINE_CLEANUP(struct odb *, odb_close);
@@ -47,7 +58,8 @@ DEFINE_CLEANUP(struct odb *, odb_close);
  * where a new key needs a larger file that cannot be had: then nothing has changed. */
 int odb_add(struct odb *db, uint64_t key, uint32_t count);
 
-/* The value of @key, 0 if it is not there. */
+/* The value of @key, 0 if it is not there. With ODB_READ it looks at every node, since a writer may
+ * be at work on the chains. */
 uint32_t odb_get(const struct odb *db, uint64_t key);
 
 /* The nodes in use, in order of insertion; borrowed until the next odb_add() or odb_close(). A key

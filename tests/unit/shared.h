@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Data that lie beside the source tree, not in it: recordings of the original tools. A stand-alone
+ * checkout has none; tests then skip.
+ *
+ *	_cleanup_free_ char *path = shared_path("interop/abi");
+ *	if (!path)
+ *		SKIP(SHARED_MISSING);
+ */
+#pragma once
+
+#include "test.h"
+
+#define SHARED_MISSING "no recordings beside the source tree (OP_SHARED)"
+
+/* $OP_SHARED/@name, else the directory "shared" beside the source root; caller frees. NULL where it
+ * does not exist. */
+static inline char *shared_path(const char *name)
+{
+	const char *shared = getenv("OP_SHARED"), *root = getenv("OP_SOURCE_ROOT");
+	_cleanup_free_ char *base =
+		shared ? xstrdup(shared) : xasprintf("%s/../shared", root ? root : ".");
+	char *path = path_join(base, name);
+
+	if (access(path, R_OK) == 0)
+		return path;
+	free(path);
+	return NULL;
+}
+
+/* Unpacks the original's sessions below @directory: the path of data/, caller frees; NULL where
+ * there are none. */
+static inline char *shared_sessions(const char *directory)
+{
+	_cleanup_free_ char *archive = shared_path("interop/sessions.tar.xz");
+	_cleanup_free_ char *command =
+		archive ? xasprintf("tar xJf '%s' -C '%s' data", archive, directory) : NULL;
+
+	if (!command || system(command) != 0)
+		return NULL;
+	return path_join(directory, "data");
+}
