@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "shared.h"
+
+#include "base/strbuf.h"
+#include "sfile/sname.h"
+
+#include <errno.h>
+#include <fts.h>
+
+#define SPEC "/CYCLES.100000.0.all.all.all"
+
+static bool image_is(const struct sname_image *image, enum sname_kind kind, const char *name)
+{
+	return image->kind == kind && !strcmp(image->name, name);
+}
+
+static void names_go_both_ways(void)
+{
+	static const struct {
+		const char *text;
+		enum sname_kind app_kind;
+		const char *app;
+		enum sname_kind kind;
+		const char *image, *callee;
+	} rows[] = {
+		{ "{root}/usr/bin/xz/{dep}/{root}/usr/lib/liblzma.so.5" SPEC, SNAME_ROOT,
+		  "/usr/bin/xz", SNAME_ROOT, "/usr/lib/liblzma.so.5", NULL },
+		{ "{kern}/kdamond.0/{dep}/{kern}/ext4" SPEC, SNAME_KERN, "kdamond.0", SNAME_KERN,
+		  "ext4", NULL },
+		{ "{root}/kworker/0:2-even/{dep}/{root}/proc/kallsyms" SPEC, SNAME_ROOT,
+		  "/kworker/0:2-even", SNAME_ROOT, "/proc/kallsyms", NULL },
+		{ "{root}/a/{dep}/{root}/b/{cg}/{root}/c" SPEC, SNAME_ROOT, "/a", SNAME_ROOT, "/b",
+		  "/c" },
+		{ "{root}/a/{dep}/{root}/b/{cg}/{kern}/c" SPEC, SNAME_ROOT, "/a", SNAME_ROOT, "/b",
+		  "c" },
+		{ "{root}/a/{dep}/{anon:[vdso]}/0.0x0.0xfff/{cg}/{anon:anon}/9.0x1.0x2" SPEC,
+		  SNAME_ROOT, "/a", SNAME_ANON, "[vdso]", "anon" },
+		{ "{root}/a/{dep}/{anon:x}y}/1.0x2.0x3" SPEC, SNAME_ROOT, "/a", SNAME_ANON, "x}y",
+		  NULL },
+		/* Nothing is escaped. */
+		{ "{root}/a b,c{d}e.f\\g'h/w l;\303\274.x/{dep}/{root}/z\n" SPEC, SNAME_ROOT,
+		  "/a b,c{d}e.f\\g'h/w l;\303\274.x", SNAME_ROOT, "/z\n", NULL },
+		{ "{root}/back\\/slash/{dep}/{root}/x (deleted)" SPEC, SNAME_ROOT, "/back\\/slash",
+		  SNAME_ROOT, "/x (deleted)", NULL },
+		/* Directories that are called like a token. */
+		{ "{root}/t/{dep}/wl/{dep}/{root}/t/{dep}/wl" SPEC, SNAME_ROOT, "/t/{dep}/wl",
+		  SNAME_ROOT, "/t/{dep}/wl", NULL },
+		{ "{root}/t/{cg}/wl/{dep}/{root}/t/{cg}/wl/{cg}/{root}/t/{cg}/wl" SPEC, SNAME_ROOT,
+		  "/t/{cg}/wl", SNAME_ROOT, "/t/{cg}/wl", "/t/{cg}/wl" },
+		{ "{root}/{dep}/{dep}/{root}/{dep}" SPEC, SNAME_ROOT, "/{dep}", SNAME_ROOT,
+		  "/{dep}", NULL },
+		{ "{root}/{root}/{dep}/{root}/{kern}" SPEC, SNAME_ROOT, "/{root}", SNAME_ROOT,
+		  "/{kern}", NULL },
+		{ "{root}/a/{cg}/{root}/b/{dep}/{root}/c" SPEC, SNAME_ROOT, "/a/{cg}/{root}/b",
+		  SNAME_ROOT, "/c", NULL },
+		{ "{root}/a/{dep}/{anon:b/{dep}/{root}/c" SPEC, SNAME_ROOT, "/a/{dep}/{anon:b",
+		  SNAME_ROOT, "/c", NULL },
+		{ "{root}/a/{dep}/{root}/b/{cg}/{anon:b}" SPEC, SNAME_ROOT, "/a", SNAME_ROOT,
+		  "/b/{cg}/{anon:b}", NULL },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct error err = ERROR_INIT;
+		_cleanup_free_ char *text = NULL;
+		struct sname name;
+
+		if (sname_parse(rows[i].text, &name, &err) < 0) {
+			printf("# row %zu: %s\n", i, err.text);
+			CHECK(false);
+			continue;
+		}
+		text = sname_mangle(&name);
+		CHECK_STR(text, rows[i].text);
+		CHECK(image_is(&name.app, rows[i].app_kind, rows[i].app));
+		CHECK(image_is(&name.image, rows[i].kind, rows[i].image));
+		CHECK_EQ(name.has_callee, rows[i].callee != NULL);
+		if (name.has_callee && rows[i].callee)
+			CHECK_STR(name.callee.name, rows[i].callee);
+		sname_done(&name);
+	}
+}
+
+static void event_specs_go_both_ways(void)
+{
+	static const struct {
+		const char *text, *event;
+		int64_t count, unit_mask, tgid, tid, cpu;
+	} rows[] = {
+		{ "TIMER.0.0.all.all.all", "TIMER", 0, 0, SNAME_ALL, SNAME_ALL, SNAME_ALL },
+		{ "E.750000.65.31637.31640.1", "E", 750000, 65, 31637, 31640, 1 },
+		{ "E.-1294967296.-2147483648.all.all.0", "E", 3000000000, 2147483648, SNAME_ALL,
+		  SNAME_ALL, 0 },
+		{ "mem_load.l1_hit.1.-1.4294967295.0.all", "mem_load.l1_hit", 1, 4294967295,
+		  4294967295, 0, SNAME_ALL },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_free_ char *path = xasprintf("{root}/a/{dep}/{root}/b/%s", rows[i].text);
+		_cleanup_free_ char *text = NULL;
+		struct error err = ERROR_INIT;
+		struct sname name;
+
+		if (sname_parse(path, &name, &err) < 0) {
+			printf("# row %zu: %s\n", i, err.text);
+			CHECK(false);
+			continue;
+		}
+		CHECK_STR(name.event, rows[i].event);
+		CHECK_EQ(name.count, rows[i].count);
+		CHECK_EQ(name.unit_mask, rows[i].unit_mask);
+		CHECK_EQ(name.tgid, rows[i].tgid);
+		CHECK_EQ(name.tid, rows[i].tid);
+		CHECK_EQ(name.cpu, rows[i].cpu);
+		text = sname_mangle(&name);
+		CHECK_STR(text, path);
+		sname_done(&name);
+	}
+}
+
+static void what_is_no_name_is_refused(void)
+{
+	static const char *const rows[] = {
+		"",
+		"/",
+		"{root}",
+		"{root}/",
+		"stats/total_samples",
+		"{root}/a" SPEC,
+		"{root}/a/{dep}" SPEC,
+		"{root}/a/{dep}/b" SPEC,
+		"{root}/a/{dep}/{root}" SPEC,
+		"{root}/{dep}/{root}/b" SPEC,
+		"{root}/a/{dep}/{root}/b/CYCLES",
+		"{root}/a/{dep}/{root}/b/CYCLES.1.2.3.4",
+		"{root}/a/{dep}/{root}/b/.1.2.all.all.all",
+		"{root}/a/{dep}/{root}/b/E.1.2.all.all.",
+		"{root}/a/{dep}/{root}/b/E.01.2.all.all.all",
+		"{root}/a/{dep}/{root}/b/E.1.0x2.all.all.all",
+		"{root}/a/{dep}/{root}/b/E.1.2.all.all.-1",
+		"{root}/a/{dep}/{root}/b/E.1.2.ALL.all.all",
+		"{root}/a/{dep}/{root}/b/E.4294967295.0.all.all.all",
+		"{root}/a/{dep}/{root}/b/E.1.2.all.all.99999999999",
+		"{root}/a/{dep}/{anon:anon}/7.jo",
+		"{root}/a/{dep}/{anon:anon}/7.0x1" SPEC,
+		"{root}/a/{dep}/{anon:anon}/7.0x1.0x2.0x3" SPEC,
+		"{root}/a/{dep}/{anon:anon}/7.0X1.0x2" SPEC,
+		"{root}/a/{dep}/{anon:anon}/99999999999.0x1.0x2" SPEC,
+		"{root}/a/{dep}/{anon:}/7.0x1.0x2" SPEC,
+		"{root}/a/{dep}/{anon:a/b}/7.0x1.0x2" SPEC,
+		"{kern}/a/b/{dep}/{root}/c" SPEC,
+		"{anon:anon}/7.0x1.0x2/{dep}/{root}/c" SPEC,
+		"{root}/a/../b/{dep}/{root}/c" SPEC,
+		"{root}/a//b/{dep}/{root}/c" SPEC,
+		"x{root}/a/{dep}/{root}/c" SPEC,
+		/* Two readings each. */
+		"{root}/a/{dep}/{root}/b/{dep}/{root}/c" SPEC,
+		"{root}/a/{dep}/{root}/b/{cg}/{root}/c/{cg}/{root}/d" SPEC,
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct error err = ERROR_INIT;
+		struct sname name;
+
+		if (sname_parse(rows[i], &name, &err) == 0) {
+			printf("# row \"%s\" was taken\n", rows[i]);
+			CHECK(false);
+			sname_done(&name);
+		}
+		CHECK_EQ(err.code, -EBADMSG);
+		CHECK(!strncmp(err.text, rows[i], strlen(rows[i])));
+	}
+}
+
+static void what_stands_before_the_first_token_is_skipped(void)
+{
+	struct sname name;
+
+	if (!CHECK(sname_parse("/x/{kern}/{foo}/samples/current/{root}/a/{dep}/{root}/b" SPEC,
+			       &name, NULL) == 0))
+		return;
+	CHECK_STR(name.app.name, "/a");
+	sname_done(&name);
+}
+
+/* The mangled form of an image that is its own application. */
+static char *mangle_own(enum sname_kind kind, const char *name)
+{
+	const struct sname_image image = { .kind = kind, .name = name, .tgid = 7, .end = 0xfff };
+	const struct sname sname = { .app = image,
+				     .image = image,
+				     .event = "E",
+				     .tgid = SNAME_ALL,
+				     .tid = SNAME_ALL,
+				     .cpu = SNAME_ALL };
+	char *text = sname_mangle(&sname);
+
+	*strstr(text, "/{dep}/") = '\0';
+	return text;
+}
+
+static void no_name_leads_out_of_the_session(void)
+{
+	static const struct {
+		enum sname_kind kind;
+		const char *name, *mangled;
+	} rows[] = {
+		{ SNAME_ROOT, "/a", "{root}/a" },
+		{ SNAME_ROOT, "memfd:x (deleted)", "{root}/memfd:x (deleted)" },
+		{ SNAME_ROOT, "", "{root}/_" },
+		{ SNAME_ROOT, "//a///b/", "{root}/a/b" },
+		{ SNAME_ROOT, "/../../etc/./x/..", "{root}/__/__/etc/_/x/__" },
+		{ SNAME_ROOT, "/.../..a/.b", "{root}/.../..a/.b" },
+		{ SNAME_KERN, "ext4", "{kern}/ext4" },
+		{ SNAME_KERN, "..", "{kern}/__" },
+		{ SNAME_KERN, "kworker/0:1", "{root}/kworker/0:1" },
+		{ SNAME_KERN, "../../x", "{root}/__/__/x" },
+		{ SNAME_ANON, "[heap]", "{anon:[heap]}/7.0x0.0xfff" },
+		{ SNAME_ANON, "", "{anon:anon}/7.0x0.0xfff" },
+		{ SNAME_ANON, "[anon:a/../../b]", "{anon:[anon:a_.._.._b]}/7.0x0.0xfff" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_free_ char *text = mangle_own(rows[i].kind, rows[i].name);
+
+		CHECK_STR(text, rows[i].mangled);
+	}
+}
+
+static void images_are_shown_as_the_original_does(void)
+{
+	const struct sname_image anon = { SNAME_ANON, "anon", 7, 0x1000, 0x1fff };
+	const struct sname_image vdso = { SNAME_ANON, "[vdso]", 0, 0, 0x1fff };
+	const struct sname_image root = { SNAME_ROOT, "/bin/ls", 0, 0, 0 };
+	_cleanup_free_ char *a = sname_image_display(&anon), *v = sname_image_display(&vdso);
+	_cleanup_free_ char *r = sname_image_display(&root);
+
+	CHECK_STR(a, "anon (tgid:7 range:0x1000-0x1fff)");
+	CHECK_STR(v, "[vdso]");
+	CHECK_STR(r, "/bin/ls");
+}
+
+static void equal_images_have_equal_regions(void)
+{
+	const struct sname_image a = { SNAME_ANON, "anon", 7, 0x1000, 0x1fff };
+	struct sname_image b = a;
+
+	CHECK(sname_image_equal(&a, &b));
+	b.end++;
+	CHECK(!sname_image_equal(&a, &b));
+	b = a;
+	b.kind = SNAME_ROOT;
+	CHECK(!sname_image_equal(&a, &b));
+}
+
+static void a_path_of_separators_is_refused_in_time(void)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	struct sname name;
+	int i;
+
+	strbuf_adds(&b, "{root}/a");
+	for (i = 0; i < 600; i++)
+		strbuf_adds(&b, "/{dep}/x/{cg}/{anon:");
+	strbuf_adds(&b, SPEC);
+	CHECK_EQ(sname_parse(strbuf_text(&b), &name, NULL), -EBADMSG);
+	for (i = 0; i < 10000; i++)
+		strbuf_adds(&b, SPEC);
+	CHECK_EQ(sname_parse(strbuf_text(&b), &name, NULL), -EBADMSG);
+}
+
+static void names_of_the_original_go_both_ways(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *data = shared_sessions(dir);
+	char *paths[] = { data, NULL };
+	unsigned int files = 0;
+	FTSENT *entry;
+	FTS *fts;
+
+	if (!data)
+		SKIP(SHARED_MISSING);
+	fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	while (fts && (entry = fts_read(fts))) {
+		_cleanup_free_ char *text = NULL;
+		struct error err = ERROR_INIT;
+		struct sname name;
+
+		if (entry->fts_info != FTS_F || !strstr(entry->fts_path, "/samples/"))
+			continue;
+		files++;
+		if (sname_parse(entry->fts_path, &name, &err) < 0) {
+			test_check(false, err.text, __FILE__, __LINE__);
+			continue;
+		}
+		text = sname_mangle(&name);
+		CHECK_STR(text, strchr(entry->fts_path, '{'));
+		sname_done(&name);
+	}
+	(void)fts_close(fts);
+	CHECK(files > 80);
+}
+
+TESTS(T(names_go_both_ways), T(event_specs_go_both_ways), T(what_is_no_name_is_refused),
+      T(what_stands_before_the_first_token_is_skipped), T(no_name_leads_out_of_the_session),
+      T(images_are_shown_as_the_original_does), T(equal_images_have_equal_regions),
+      T(a_path_of_separators_is_refused_in_time), T(names_of_the_original_go_both_ways))
