@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sfile/header.h"
+
+#include <errno.h>
+#include <unistd.h>
+
+static const char magic[4] = { 'D', 'A', 'E', '\n' };
+
+/*
+ * The layouts (host byte order, the alignment of 64-bit machines):
+ *
+ *	bytes	version 0x13		version 0x12
+ *	0	magic "DAE\n"		the same
+ *	4	u32 version
+ *	8	u32 cpu_type
+ *	12	u32 event
+ *	16	u32 unit mask
+ *	20	u32 count
+ *	24	u32 is_kernel, 4 zero
+ *	32	double cpu_mhz
+ *	40	u64 mtime
+ *	48	u32 cg_to_is_kernel
+ *	52	4 zero			u32 Cell's SPU
+ *	56	u64 anon_start		u64 Cell's embedded offset
+ *	64	u64 cg_to_anon_start	u64 anon_start
+ *	72				u64 cg_to_anon_start
+ *	80				8 reserved
+ */
+struct layout {
+	uint32_t version;
+	size_t size, anon_start, cg_to_anon_start;
+};
+static const struct layout layouts[] = {
+	{ HEADER_VERSION, HEADER_SIZE, 56, 64 },
+	{ HEADER_VERSION_0_9, HEADER_SIZE_0_9, 64, 72 },
+};
+
+static uint32_t u32_at(struct span in, size_t offset)
+{
+	uint32_t value;
+
+	memcpy(&value, in.at + offset, sizeof(value));
+	return value;
+}
+
+static uint64_t u64_at(struct span in, size_t offset)
+{
+	uint64_t value;
+
+	memcpy(&value, in.at + offset, sizeof(value));
+	return value;
+}
+
+static const struct layout *find_layout(uint32_t version)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
+		if (layouts[i].version == version)
+			return &layouts[i];
+	return NULL;
+}
+
+/* Why a file with the magic is not one of ours. */
+static int refuse_version(const char *path, uint32_t version, struct error *err)
+{
+	if (find_layout(__builtin_bswap32(version)))
+		return error_set(err, -EBADMSG,
+				 "%s: written on a machine of the other byte order; convert it "
+				 "with opimport",
+				 path);
+	if (version < HEADER_VERSION_0_9)
+		return error_set(err, -EBADMSG,
+				 "%s: written by OProfile 0.9.7 or older (version %#x)", path,
+				 version);
+	return error_set(err, -EBADMSG, "%s: of version %#x, which this OProfile does not know",
+			 path, version);
+}
+
+/* Where alignment is that of 32-bit x86, the descriptor (size, current) stands 8 bytes earlier: on
+ * what is cg_to_anon_start here, and zeros follow it. */
+static bool is_32_bit(struct span in)
+{
+	uint32_t size = u32_at(in, 64), current = u32_at(in, 68);
+
+	return u64_at(in, 72) == 0 && size && (size & (size - 1)) == 0 && current &&
+	       current <= size;
+}
+
+int header_decode(struct span in, const char *path, struct sfile_header *ret, struct error *err)
+{
+	const struct layout *layout;
+
+	if (in.left < sizeof(magic) || memcmp(in.at, magic, sizeof(magic)) != 0)
+		return error_set(err, -EBADMSG, "%s: not a sample file: %s", path,
+				 in.left ? "does not start with DAE" : "empty");
+	if (in.left < 80)
+		return error_set(err, -EBADMSG, "%s: cut short: %zu bytes", path, in.left);
+	layout = find_layout(u32_at(in, 4));
+	if (!layout)
+		return refuse_version(path, u32_at(in, 4), err);
+	if (layout->version == HEADER_VERSION && is_32_bit(in))
+		return error_set(err, -EBADMSG,
+				 "%s: written by a 32-bit OProfile; convert it with opimport",
+				 path);
+	*ret = (struct sfile_header){
+		.version = layout->version,
+		.cpu_type = u32_at(in, 8),
+		.event = u32_at(in, 12),
+		.unit_mask = u32_at(in, 16),
+		.count = u32_at(in, 20),
+		.is_kernel = u32_at(in, 24) != 0,
+		.mtime = u64_at(in, 40),
+		.cg_to_is_kernel = u32_at(in, 48) != 0,
+		.anon_start = u64_at(in, layout->anon_start),
+		.cg_to_anon_start = u64_at(in, layout->cg_to_anon_start),
+	};
+	memcpy(&ret->cpu_mhz, in.at + 32, sizeof(ret->cpu_mhz));
+	return (int)layout->size;
+}
+
+int header_read(int fd, const char *path, struct sfile_header *ret, struct error *err)
+{
+	uint8_t bytes[HEADER_SIZE_MAX];
+	ssize_t n = pread(fd, bytes, sizeof(bytes), 0);
+
+	if (n < 0)
+		return error_errno(err, -errno, "cannot read %s", path);
+	return header_decode(span_of(bytes, (size_t)n), path, ret, err);
+}
+
+void header_encode(const struct sfile_header *header, uint8_t bytes[HEADER_SIZE])
+{
+	const uint32_t words[] = { HEADER_VERSION,    header->cpu_type, header->event,
+				   header->unit_mask, header->count,	header->is_kernel };
+	uint32_t cg_to_is_kernel = header->cg_to_is_kernel;
+
+	memset(bytes, 0, HEADER_SIZE);
+	memcpy(bytes, magic, sizeof(magic));
+	memcpy(bytes + 4, words, sizeof(words));
+	memcpy(bytes + 32, &header->cpu_mhz, sizeof(header->cpu_mhz));
+	memcpy(bytes + 40, &header->mtime, sizeof(header->mtime));
+	memcpy(bytes + 48, &cg_to_is_kernel, sizeof(cg_to_is_kernel));
+	memcpy(bytes + 56, &header->anon_start, sizeof(header->anon_start));
+	memcpy(bytes + 64, &header->cg_to_anon_start, sizeof(header->cg_to_anon_start));
+}

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sfile/sfile.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/span.h"
+#include "sfile/header.h"
+#include "sfile/sname.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+struct sfile {
+	struct odb *db;
+	struct sfile_header header;
+};
+
+/* Whether the path is that of a call graph file: {cg} as a separator, not as a directory's name. */
+static bool is_callgraph(const char *path)
+{
+	struct sname name;
+	bool is;
+
+	if (!strstr(path, "/{cg}/") || sname_parse(path, &name, NULL) < 0)
+		return false;
+	is = name.has_callee;
+	sname_done(&name);
+	return is;
+}
+
+/* Opens what stands at @path for writing; a descriptor, or -ENOENT where nothing does, or only what
+ * a writer left that died while it created it. */
+static int open_existing(const char *path, struct error *err)
+{
+	_cleanup_close_ int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+
+	if (fd < 0)
+		return errno == ENOENT ? -ENOENT : error_errno(err, -errno, "cannot open %s", path);
+	if (!odb_is_blank(fd, HEADER_SIZE))
+		return STEAL_FD(fd);
+	if (unlink(path) < 0)
+		return error_errno(err, -errno, "cannot replace %s", path);
+	return -ENOENT;
+}
+
+/* Whether samples under @new may be added to a file of @old. */
+static int check_same(const char *path, const struct sfile_header *old,
+		      const struct sfile_header *new, struct error *err)
+{
+	if (old->version != HEADER_VERSION)
+		return error_set(err, -EBADMSG,
+				 "%s: written by OProfile 0.9.8 or 0.9.9 (version %#x): can be "
+				 "read, but not added to",
+				 path, old->version);
+	if (old->cpu_type != new->cpu_type || old->event != new->event ||
+	    old->unit_mask != new->unit_mask || old->count != new->count)
+		return error_set(err, -EBADMSG,
+				 "%s: counts event %#x, unit mask %#x, period %u on CPU type %u, "
+				 "not event %#x, unit mask %#x, period %u on CPU type %u",
+				 path, old->event, old->unit_mask, old->count, old->cpu_type,
+				 new->event, new->unit_mask, new->count, new->cpu_type);
+	return 0;
+}
+
+int sfile_create(const char *path, const struct sfile_header *header, struct sfile **ret,
+		 struct error *err)
+{
+	_cleanup_(sfile_closep) struct sfile *sf = xcalloc(1, sizeof(*sf));
+	_cleanup_close_ int fd = open_existing(path, err);
+	uint8_t bytes[HEADER_SIZE];
+	bool created = fd == -ENOENT;
+	int r = 0;
+
+	header_encode(header, bytes);
+	if (created) {
+		r = path_make_parents(path, 0755, err);
+		if (r == 0)
+			r = odb_create(path, bytes, HEADER_SIZE, err);
+		if (r == 0)
+			fd = open_existing(path, err);
+	}
+	if (r < 0 || fd < 0)
+		return r < 0 ? r : fd;
+	r = header_read(fd, path, &sf->header, err);
+	if (r >= 0)
+		r = check_same(path, &sf->header, header, err);
+	if (r == 0)
+		r = odb_open_fd(fd, path, ODB_WRITE, HEADER_SIZE, &sf->db, err);
+	if (r < 0)
+		return r;
+	(void)STEAL_FD(fd);
+	if (memcmp(odb_header(sf->db), bytes, HEADER_SIZE) != 0)
+		memcpy(odb_header(sf->db), bytes, HEADER_SIZE);
+	sf->header = *header;
+	sf->header.version = HEADER_VERSION;
+	*ret = STEAL(sf);
+	return 0;
+}
+
+int sfile_open(const char *path, struct sfile **ret, struct error *err)
+{
+	_cleanup_(sfile_closep) struct sfile *sf = xcalloc(1, sizeof(*sf));
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	int r;
+
+	if (fd < 0)
+		return error_errno(err, -errno, "cannot open %s", path);
+	r = header_read(fd, path, &sf->header, err);
+	if (r < 0)
+		return r;
+	r = odb_open_fd(fd, path, ODB_READ, (size_t)r, &sf->db, err);
+	if (r < 0)
+		return r;
+	(void)STEAL_FD(fd);
+	if (!is_callgraph(path)) {
+		/* The original leaves there what it last had for a file of the other kind. */
+		sf->header.cg_to_is_kernel = false;
+		sf->header.cg_to_anon_start = 0;
+	}
+	*ret = STEAL(sf);
+	return 0;
+}
+
+void sfile_close(struct sfile *sf)
+{
+	if (!sf)
+		return;
+	odb_close(sf->db);
+	free(sf);
+}
+
+const struct sfile_header *sfile_header(const struct sfile *sf)
+{
+	return &sf->header;
+}
+
+struct odb *sfile_odb(struct sfile *sf)
+{
+	return sf->db;
+}
