@@ -87,24 +87,21 @@ static void fill(struct event *event, const struct catalog_event *info, const st
 	};
 	assert(strlen(info->name) < sizeof(event->name));
 	strcpy(event->name, info->name);
-	if (event->is_timer)
-		event->rate_hz = EVENT_TIMER_HZ;
 }
 
 /* The count, or the rate of the timer. */
 static int read_count(const struct parts *parts, const struct catalog_event *info,
 		      struct event *event)
 {
-	uint64_t least = event->is_timer ? 1 : info->minimum;
 	uint64_t *to = event->is_timer ? &event->rate_hz : &event->count;
 	uint64_t max = event->is_timer ? EVENT_TIMER_MAX_HZ : count_max;
 
 	if (parts_number(parts, PART_COUNT, event->is_timer ? "rate" : "count", max, to) < 0)
 		return -EINVAL;
-	if (*to < least)
+	if (!event->is_timer && event->count < info->minimum)
 		return error_set(parts->err, -EINVAL,
-				 "%s %" PRIu64 " for event %s is below the minimum %" PRIu64,
-				 event->is_timer ? "Rate" : "Count", *to, event->name, least);
+				 "Count %" PRIu64 " for event %s is below the minimum %" PRIu64,
+				 event->count, event->name, info->minimum);
 	return 0;
 }
 

@@ -17,14 +17,13 @@
 enum {
 	EVENT_MAX = 24,
 	EVENT_NAME_MAX = 64,
-	EVENT_TIMER_HZ = 997,	     /* of the clock where no rate is said */
 	EVENT_TIMER_MAX_HZ = 100000, /* the floor of the kernel's clock event is 10 us */
 };
 
 struct event {
 	char name[EVENT_NAME_MAX]; /* as in sample file names: "CPU_CLK_UNHALTED", "TIMER" */
 	uint64_t count;		   /* events between two samples; 0 in timer mode */
-	uint64_t rate_hz;	   /* samples a second and CPU instead of a count, or 0 */
+	uint64_t rate_hz;	   /* a second and CPU, of the clock; 0: driver_config.timer_hz */
 	uint32_t code;		   /* the event file's code, for the sample file's header */
 	uint32_t unit_mask;
 	bool kernel, user;    /* where it counts */
