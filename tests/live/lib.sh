@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# For tests that run the tools on this machine: TAP, a directory of their own, waiting.
+#
+#	. "$OP_SOURCE_ROOT/tests/live/lib.sh"
+#	need_root
+#	ok "the daemon starts" opcontrol --start
+#	is "its name" "$(cat name)" "expected"
+#	done_testing
+#
+# $dir is empty at the start and removed at the end; cleanup() may be redefined.
+
+set -u
+export LC_ALL=C
+PATH=$OP_BUILD_ROOT/tools:$OP_BUILD_ROOT/daemon:$PATH
+dir=$(mktemp -d "${TMPDIR:-/tmp}/oplive.XXXXXX")
+tests=0
+failures=0
+
+cleanup() { :; }
+trap 'cleanup; rm -rf "$dir"' EXIT
+trap 'exit 130' INT TERM
+
+skip_all()
+{
+	echo "1..0 # SKIP $*"
+	exit 0
+}
+
+need_root()
+{
+	[ "$(id -u)" = 0 ] || skip_all "needs root"
+}
+
+# result STATUS NAME: a line of TAP; the file $dir/output is shown where it failed.
+result()
+{
+	tests=$((tests + 1))
+	if [ "$1" = 0 ]; then
+		echo "ok $tests - $2"
+		return
+	fi
+	failures=$((failures + 1))
+	echo "not ok $tests - $2"
+	[ ! -s "$dir/output" ] || sed 's/^/# /' "$dir/output"
+}
+
+# ok NAME COMMAND...: the command succeeds. Its output is in $dir/output afterwards.
+ok()
+{
+	name=$1
+	shift
+	"$@" >"$dir/output" 2>&1
+	result $? "$name"
+}
+
+# fails NAME STATUS COMMAND...: the command exits with that status.
+fails()
+{
+	name=$1 expected=$2
+	shift 2
+	"$@" >"$dir/output" 2>&1
+	status=$?
+	[ "$status" = "$expected" ] || echo "exit status $status, not $expected" >>"$dir/output"
+	[ "$status" = "$expected" ]
+	result $? "$name"
+}
+
+# is NAME VALUE EXPECTED: two strings are equal.
+is()
+{
+	echo "is '$2', not '$3'" >"$dir/output"
+	[ "$2" = "$3" ]
+	result $? "$1"
+}
+
+# has NAME PATTERN [FILE]: a line of the file (of the last output) matches the regular expression.
+has()
+{
+	file=${3:-$dir/output}
+	if grep -q -e "$2" "$file"; then
+		result 0 "$1"
+	else
+		{ echo "nothing matches '$2' in:" && cat "$file"; } >"$dir/output.new"
+		mv "$dir/output.new" "$dir/output"
+		result 1 "$1"
+	fi
+}
+
+# wait_for COMMAND...: until it succeeds, at most 10 seconds.
+wait_for()
+{
+	tries=100
+	until "$@" >/dev/null 2>&1; do
+		tries=$((tries - 1))
+		[ "$tries" -gt 0 ] || return 1
+		sleep 0.1
+	done
+}
+
+done_testing()
+{
+	echo "1..$tests"
+	[ "$failures" = 0 ]
+	exit $?
+}
