@@ -1,0 +1,342 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sfile/manifest.h"
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/path.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+
+struct manifest {
+	char *path;
+	int fd; /* open for appending, or -1 */
+	struct manifest_image *images;
+	size_t count, room;
+	size_t damaged;
+	struct map
+		by_name; /* hash of the name -> index + 1; equal hashes are told apart by strcmp */
+	struct arena strings;
+};
+
+enum { COLUMNS = 6 };
+
+/* --- text form --- */
+
+/* Adds a field, so escaped that it has no tab, newline or backslash; "-" where there is none. */
+static void add_field(struct strbuf *b, const char *s)
+{
+	static const char special[] = "\\\t\n", letter[] = "\\tn";
+	const char *found;
+
+	if (!*s)
+		strbuf_adds(b, "-");
+	else if (!strcmp(s, "-"))
+		strbuf_adds(b, "\\-");
+	else
+		for (; *s; s++) {
+			found = strchr(special, *s);
+			if (found)
+				strbuf_addf(b, "\\%c", letter[found - special]);
+			else
+				strbuf_add(b, s, 1);
+		}
+}
+
+/* The reverse, in place; 0 or -EBADMSG. */
+static int unescape(char *s)
+{
+	static const char special[] = "\\\t\n-", letter[] = "\\tn-";
+	const char *found;
+	char *to = s;
+
+	if (!strcmp(s, "-"))
+		*s = '\0';
+	for (; *s; s++, to++) {
+		if (*s != '\\') {
+			*to = *s;
+			continue;
+		}
+		found = s[1] ? strchr(letter, s[1]) : NULL;
+		if (!found)
+			return -EBADMSG;
+		*to = special[found - letter];
+		s++;
+	}
+	*to = '\0';
+	return 0;
+}
+
+static void add_number(struct strbuf *b, uint64_t value)
+{
+	if (value)
+		strbuf_addf(b, "\t%" PRIu64, value);
+	else
+		strbuf_adds(b, "\t-");
+}
+
+static void add_line(struct strbuf *b, const struct manifest_image *image)
+{
+	char id[BUILD_ID_TEXT];
+
+	add_field(b, image->name);
+	strbuf_adds(b, "\t");
+	add_field(b, image->path);
+	strbuf_adds(b, "\t");
+	add_field(b, build_id_text(&image->build_id, id));
+	add_number(b, image->size);
+	add_number(b, image->mtime);
+	strbuf_addf(b, "\t%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 "\n", image->device >> 32,
+		    image->device & UINT32_MAX, image->inode, image->generation);
+}
+
+static int read_number(const char *s, uint64_t *ret)
+{
+	*ret = 0;
+	return !strcmp(s, "-") ? 0 : parse_u64(s, 0, UINT64_MAX, ret);
+}
+
+/* "major:minor:inode:generation". */
+static int read_identity(const char *s, struct manifest_image *image)
+{
+	uint64_t numbers[4];
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(numbers); i++)
+		if ((i && *s++ != ':') || parse_dec(&s, &numbers[i]) < 0)
+			return -EBADMSG;
+	if (*s || numbers[0] > UINT32_MAX || numbers[1] > UINT32_MAX)
+		return -EBADMSG;
+	image->device = numbers[0] << 32 | numbers[1];
+	image->inode = numbers[2];
+	image->generation = numbers[3];
+	return 0;
+}
+
+/* Takes a line apart, in place; what it fills in points into the line. 0 or -EBADMSG. */
+static int read_line(char *line, struct manifest_image *ret)
+{
+	struct manifest_image image = { 0 };
+	char *columns[COLUMNS];
+	size_t i;
+
+	for (i = 0; i < COLUMNS; i++)
+		columns[i] = strsep(&line, "\t");
+	if (!columns[COLUMNS - 1] || line || unescape(columns[0]) < 0 || unescape(columns[1]) < 0 ||
+	    unescape(columns[2]) < 0 || !*columns[0])
+		return -EBADMSG;
+	if (build_id_parse(columns[2], &image.build_id) < 0 ||
+	    read_number(columns[3], &image.size) < 0 || read_number(columns[4], &image.mtime) < 0 ||
+	    read_identity(columns[5], &image) < 0)
+		return -EBADMSG;
+	image.name = columns[0];
+	image.path = columns[1];
+	*ret = image;
+	return 0;
+}
+
+/* --- table --- */
+
+/* The index of @name, or -1. Two names of one hash stand in keys that follow each other. */
+static ssize_t find_index(const struct manifest *m, const char *name, uint64_t *ret_key)
+{
+	uint64_t key = hash_bytes(name, strlen(name));
+	uintptr_t value;
+
+	while ((value = (uintptr_t)map_get(&m->by_name, key))) {
+		if (!strcmp(m->images[value - 1].name, name))
+			break;
+		key++;
+	}
+	*ret_key = key;
+	return (ssize_t)value - 1;
+}
+
+/* Puts @image into the table in place of an earlier one of its name; returns the entry. */
+static struct manifest_image *put(struct manifest *m, const struct manifest_image *image)
+{
+	struct manifest_image copy = *image, *entry;
+	uint64_t key;
+	ssize_t i = find_index(m, image->name, &key);
+
+	copy.path = arena_strdup(&m->strings, image->path);
+	if (i >= 0) {
+		copy.name = m->images[i].name;
+		m->images[i] = copy;
+		return &m->images[i];
+	}
+	copy.name = arena_strdup(&m->strings, image->name);
+	array_grow(&m->images, m->count + 1, &m->room);
+	entry = &m->images[m->count++];
+	*entry = copy;
+	map_set(&m->by_name, key, (void *)(uintptr_t)m->count);
+	return entry;
+}
+
+static int read_manifest(struct manifest *m, struct error *err)
+{
+	_cleanup_fclose_ FILE *f = fopen(m->path, "re");
+	_cleanup_free_ char *line = NULL;
+	struct manifest_image image;
+	size_t room = 0;
+	ssize_t n;
+
+	if (!f)
+		return errno == ENOENT ? 0 : error_errno(err, -errno, "%s", m->path);
+	while ((n = getline(&line, &room, f)) > 0) {
+		if (line[n - 1] == '\n' && strlen(line) == (size_t)n) {
+			line[n - 1] = '\0';
+			if (read_line(line, &image) == 0) {
+				(void)put(m, &image);
+				continue;
+			}
+		}
+		m->damaged++;
+	}
+	return 0;
+}
+
+/* Ends a line that a crash cut short, so that the next one stands by itself. */
+static int mend_end(int fd)
+{
+	off_t end = lseek(fd, 0, SEEK_END);
+	char last;
+
+	if (end <= 0 || pread(fd, &last, 1, end - 1) != 1 || last == '\n')
+		return 0;
+	return write(fd, "\n", 1) == 1 ? 0 : -errno;
+}
+
+int manifest_open(const char *samples, bool write, struct manifest **ret, struct error *err)
+{
+	_cleanup_(manifest_closep) struct manifest *m = xcalloc(1, sizeof(*m));
+	int r;
+
+	m->fd = -1;
+	m->path = path_join(samples, "images");
+	r = read_manifest(m, err);
+	if (r < 0)
+		return r;
+	if (write) {
+		m->fd = open(m->path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+		r = m->fd < 0 ? -errno : mend_end(m->fd);
+		if (r < 0)
+			return error_errno(err, r, "cannot write %s", m->path);
+	}
+	*ret = STEAL(m);
+	return 0;
+}
+
+void manifest_close(struct manifest *m)
+{
+	if (!m)
+		return;
+	if (m->fd >= 0)
+		(void)close(m->fd);
+	map_done(&m->by_name);
+	arena_done(&m->strings);
+	free(m->images);
+	free(m->path);
+	free(m);
+}
+
+const struct manifest_image *manifest_find(const struct manifest *m, const char *name)
+{
+	uint64_t key;
+	ssize_t i = find_index(m, name, &key);
+
+	return i >= 0 ? &m->images[i] : NULL;
+}
+
+/* --- naming --- */
+
+static bool equal_or_unknown(uint64_t a, uint64_t b)
+{
+	return !a || !b || a == b;
+}
+
+/* Whether two images are one file under one path, as far as can be known. */
+static bool same_file(const struct manifest_image *a, const struct manifest_image *b)
+{
+	if (strcmp(a->path, b->path))
+		return false;
+	if (a->build_id.size && b->build_id.size)
+		return build_id_equal(&a->build_id, &b->build_id);
+	return equal_or_unknown(a->inode, b->inode) && equal_or_unknown(a->device, b->device) &&
+	       equal_or_unknown(a->generation, b->generation) &&
+	       equal_or_unknown(a->size, b->size) && equal_or_unknown(a->mtime, b->mtime);
+}
+
+/* Whether @image says something of the same file that @entry does not. */
+static bool knows_more(const struct manifest_image *image, const struct manifest_image *entry)
+{
+	return (image->build_id.size && !entry->build_id.size) || (image->size && !entry->size) ||
+	       (image->mtime && !entry->mtime) || (image->inode && !entry->inode);
+}
+
+/* Eight digits that tell @image from others of its path: of the build-id where it has one. */
+static uint32_t distinction(const struct manifest_image *image)
+{
+	const uint8_t *id = image->build_id.bytes;
+	uint64_t h;
+
+	if (image->build_id.size >= 4)
+		return (uint32_t)id[0] << 24 | (uint32_t)id[1] << 16 | (uint32_t)id[2] << 8 | id[3];
+	h = hash_add(hash_add(image->device, image->inode), image->generation);
+	return (uint32_t)hash_add(hash_add(h, image->size), image->mtime);
+}
+
+/* Writes the image's line, then puts it into the table. */
+static const char *add(struct manifest *m, const struct manifest_image *image, struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+	ssize_t n;
+
+	add_line(&line, image);
+	n = m->fd < 0 ? (errno = EBADF, -1) : write(m->fd, line.text, line.length);
+	if (n != (ssize_t)line.length) {
+		(void)error_errno(err, n < 0 ? -errno : -ENOSPC, "cannot write %s", m->path);
+		if (n > 0)
+			(void)mend_end(m->fd); /* best effort: a reader skips the torn line */
+		return NULL;
+	}
+	return put(m, image)->name;
+}
+
+const char *manifest_name(struct manifest *m, const struct manifest_image *image, struct error *err)
+{
+	_cleanup_free_ char *name = xstrdup(image->path);
+	const struct manifest_image *entry;
+	uint32_t digits = distinction(image);
+	struct manifest_image named = *image;
+
+	while ((entry = manifest_find(m, name)) && !same_file(entry, image)) {
+		free(name);
+		name = xasprintf("%s#%08x", image->path, digits++);
+	}
+	if (entry && !knows_more(image, entry))
+		return entry->name;
+	named.name = name;
+	return add(m, &named, err);
+}
+
+size_t manifest_count(const struct manifest *m)
+{
+	return m->count;
+}
+
+const struct manifest_image *manifest_at(const struct manifest *m, size_t i)
+{
+	return &m->images[i];
+}
+
+size_t manifest_damaged(const struct manifest *m)
+{
+	return m->damaged;
+}

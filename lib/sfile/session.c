@@ -1,0 +1,417 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sfile/session.h"
+
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/path.h"
+#include "base/span.h"
+#include "base/strbuf.h"
+#include "sfile/sname.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+char *session_samples(const char *session_dir, const char *name)
+{
+	_cleanup_free_ char *samples = path_join(session_dir, "samples");
+
+	return path_join(samples, name);
+}
+
+bool session_name_valid(const char *name)
+{
+	return *name && *name != '.' && !strchr(name, '/') && strlen(name) <= NAME_MAX;
+}
+
+/* The writer's layout of integers and structures, which opimport reads: 64-bit Linux, where all
+ * that the format speaks of has one layout (man opsample.5). */
+static char *abi_text(void)
+{
+	static const char order[2] = { 1, 0 };
+	static const struct {
+		const char *name;
+		unsigned int value;
+	} rows[] = {
+		{ "sizeof_double", sizeof(double) },
+		{ "sizeof_u64", 8 },
+		{ "sizeof_u8", 1 },
+		{ "sizeof_u32", 4 },
+		{ "sizeof_int", sizeof(int) },
+		{ "sizeof_unsigned_int", sizeof(unsigned int) },
+		{ "sizeof_odb_key_t", 8 },
+		{ "sizeof_odb_index_t", 4 },
+		{ "sizeof_odb_value_t", 4 },
+		{ "sizeof_odb_node_nr_t", 4 },
+		{ "sizeof_odb_descr_t", 32 },
+		{ "sizeof_odb_node_t", 16 },
+		{ "sizeof_struct_opd_header", 72 },
+		{ "offsetof_node_key", 0 },
+		{ "offsetof_node_value", 8 },
+		{ "offsetof_node_next", 12 },
+		{ "offsetof_descr_size", 0 },
+		{ "offsetof_descr_current_size", 4 },
+		{ "offsetof_header_magic", 0 },
+		{ "offsetof_header_version", 4 },
+		{ "offsetof_header_cpu_type", 8 },
+		{ "offsetof_header_ctr_event", 12 },
+		{ "offsetof_header_ctr_um", 16 },
+		{ "offsetof_header_ctr_count", 20 },
+		{ "offsetof_header_is_kernel", 24 },
+		{ "offsetof_header_cpu_speed", 32 },
+		{ "offsetof_header_mtime", 40 },
+		{ "offsetof_header_cg_to_is_kernel", 48 },
+		{ "offsetof_header_anon_start", 56 },
+		{ "offsetof_header_cg_to_anon_start", 64 },
+	};
+	struct strbuf b = STRBUF_INIT;
+	uint16_t one;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		strbuf_addf(&b, "%s %u\n", rows[i].name, rows[i].value);
+	memcpy(&one, order, sizeof(one));
+	strbuf_addf(&b, "little_endian %d\n", one == get_le16(order));
+	return strbuf_take(&b);
+}
+
+int session_create(const char *session_dir, const char *name, struct error *err)
+{
+	_cleanup_free_ char *samples = session_samples(session_dir, name);
+	_cleanup_free_ char *stats = path_join(samples, "stats");
+	_cleanup_free_ char *abi = path_join(session_dir, "abi");
+	_cleanup_free_ char *text = abi_text();
+	int r = path_make_dirs(stats, 0755, err);
+
+	if (r == 0 && access(abi, F_OK) < 0)
+		r = path_write(abi, text, 0644, err);
+	return r;
+}
+
+/* --- walking --- */
+
+struct walk {
+	int (*each)(const char *path, const struct sname *name, void *data);
+	void (*bad)(const char *path, const struct error *why, void *data);
+	void *data;
+	struct strbuf path;
+	size_t samples_length; /* of the part of path that is the samples directory */
+};
+
+struct entry {
+	char *name;
+	bool is_directory;
+};
+
+static int compare_entries(const void *a, const void *b)
+{
+	return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
+}
+
+static void report_bad(struct walk *w, const struct error *why)
+{
+	if (w->bad)
+		w->bad(strbuf_text(&w->path), why, w->data);
+}
+
+static bool entry_is_directory(int dirfd, const struct dirent *d)
+{
+	struct stat st;
+
+	if (d->d_type != DT_UNKNOWN)
+		return d->d_type == DT_DIR;
+	return fstatat(dirfd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* The entries of the directory at w->path in order of name; their number. Caller frees both. */
+static size_t read_directory(struct walk *w, struct entry **ret)
+{
+	DIR *dir = opendir(strbuf_text(&w->path));
+	struct entry *list = NULL;
+	size_t count = 0, room = 0;
+	struct error err = ERROR_INIT;
+	struct dirent *d;
+
+	*ret = NULL;
+	if (!dir) {
+		(void)error_errno(&err, -errno, "%s", strbuf_text(&w->path));
+		report_bad(w, &err);
+		return 0;
+	}
+	while ((d = readdir(dir))) {
+		if (!strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
+			continue;
+		array_grow(&list, count + 1, &room);
+		list[count++] =
+			(struct entry){ xstrdup(d->d_name), entry_is_directory(dirfd(dir), d) };
+	}
+	(void)closedir(dir);
+	if (count)
+		qsort(list, count, sizeof(*list), compare_entries);
+	*ret = list;
+	return count;
+}
+
+static bool ends_with(const char *s, const char *end)
+{
+	size_t n = strlen(s), m = strlen(end);
+
+	return n >= m && !strcmp(s + n - m, end);
+}
+
+/* A file below {root} or {kern}: a sample file, or the code of a JIT region (TGID.jo). */
+static int walk_file(struct walk *w)
+{
+	const char *path = strbuf_text(&w->path);
+	struct error err = ERROR_INIT;
+	struct sname name;
+	int r;
+
+	if (ends_with(path, ".jo"))
+		return 0;
+	if (sname_parse(path + w->samples_length, &name, &err) < 0) {
+		report_bad(w, &err);
+		return 0;
+	}
+	r = w->each(path, &name, w->data);
+	sname_done(&name);
+	return r;
+}
+
+/* Walks the directory at w->path; at the top only what can lead to sample files. */
+static int walk_directory(struct walk *w, bool top)
+{
+	size_t length = w->path.length, count, i;
+	struct entry *list;
+	int r = 0;
+
+	count = read_directory(w, &list);
+	for (i = 0; i < count; i++) {
+		if (r == 0 && (!top || (list[i].is_directory && list[i].name[0] == '{'))) {
+			strbuf_addf(&w->path, "/%s", list[i].name);
+			r = list[i].is_directory ? walk_directory(w, false) : walk_file(w);
+			w->path.length = length;
+			w->path.text[length] = '\0';
+		}
+		free(list[i].name);
+	}
+	free(list);
+	return r;
+}
+
+int session_walk(const char *samples,
+		 int (*each)(const char *path, const struct sname *name, void *),
+		 void (*bad)(const char *path, const struct error *why, void *data), void *data,
+		 struct error *err)
+{
+	struct walk w = { .each = each, .bad = bad, .data = data };
+	int r;
+
+	if (access(samples, R_OK | X_OK) < 0)
+		return error_errno(err, -errno, "%s", samples);
+	strbuf_adds(&w.path, samples);
+	while (w.path.length > 1 && w.path.text[w.path.length - 1] == '/')
+		w.path.text[--w.path.length] = '\0';
+	w.samples_length = w.path.length + 1;
+	r = walk_directory(&w, true);
+	strbuf_done(&w.path);
+	return r;
+}
+
+static int found_one(const char *path, const struct sname *name, void *data)
+{
+	(void)path;
+	(void)name;
+	(void)data;
+	return 1;
+}
+
+bool session_exists(const char *session_dir, const char *name)
+{
+	_cleanup_free_ char *samples = session_samples(session_dir, name);
+
+	return session_walk(samples, found_one, NULL, NULL, NULL) == 1;
+}
+
+int session_list(const char *session_dir, int (*each)(const char *name, void *data), void *data,
+		 struct error *err)
+{
+	_cleanup_free_ char *samples = path_join(session_dir, "samples");
+	struct walk w = { .path = STRBUF_INIT };
+	struct entry *list;
+	size_t count, i;
+	int r = 0;
+
+	if (access(samples, R_OK | X_OK) < 0)
+		return error_errno(err, -errno, "%s", samples);
+	strbuf_adds(&w.path, samples);
+	count = read_directory(&w, &list);
+	for (i = 0; i < count; i++) {
+		if (r == 0 && list[i].is_directory && session_name_valid(list[i].name))
+			r = each(list[i].name, data);
+		free(list[i].name);
+	}
+	free(list);
+	strbuf_done(&w.path);
+	return r;
+}
+
+/* --- renaming and removing --- */
+
+int session_rename(const char *session_dir, const char *from, const char *to, struct error *err)
+{
+	_cleanup_free_ char *old = session_samples(session_dir, from);
+	_cleanup_free_ char *new = session_samples(session_dir, to);
+
+	if (!session_name_valid(to))
+		return error_set(err, -EINVAL, "'%s' cannot be the name of a session", to);
+	if (renameat2(AT_FDCWD, old, AT_FDCWD, new, RENAME_NOREPLACE) == 0)
+		return 0;
+	if (errno == EEXIST)
+		return error_set(err, -EEXIST, "there is a session '%s' already in %s", to,
+				 session_dir);
+	return error_errno(err, -errno, "cannot rename %s to %s", old, new);
+}
+
+int session_remove(const char *session_dir, const char *name, struct error *err)
+{
+	_cleanup_free_ char *samples = session_samples(session_dir, name);
+
+	if (!session_name_valid(name))
+		return error_set(err, -EINVAL, "'%s' cannot be the name of a session", name);
+	return path_remove_tree(samples, err);
+}
+
+/* --- lock --- */
+
+/* The pid that stands in the lock file, 0 if none does. */
+static uint32_t read_pid(int fd)
+{
+	char text[32];
+	ssize_t n = pread(fd, text, sizeof(text) - 1, 0);
+	uint64_t pid = 0;
+
+	if (n <= 0)
+		return 0;
+	text[n] = '\0';
+	text[strcspn(text, "\n")] = '\0';
+	return parse_u64(text, 1, UINT32_MAX, &pid) < 0 ? 0 : (uint32_t)pid;
+}
+
+int session_lock(const char *session_dir, struct error *err)
+{
+	_cleanup_free_ char *path = path_join(session_dir, "lock");
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+	_cleanup_close_ int fd = -1;
+	int r = path_make_dirs(session_dir, 0755, err);
+
+	if (r < 0)
+		return r;
+	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	if (fd < 0)
+		return error_errno(err, -errno, "cannot open the lock %s", path);
+	if (fcntl(fd, F_OFD_SETLK, &whole) < 0) {
+		if (errno != EAGAIN && errno != EACCES)
+			return error_errno(err, -errno, "cannot lock %s", path);
+		return error_set(err, -EBUSY, "%s is being written by another profiler (pid %u)",
+				 session_dir, read_pid(fd));
+	}
+	if (ftruncate(fd, 0) < 0 || dprintf(fd, "%d\n", (int)getpid()) < 0)
+		return error_errno(err, -errno, "cannot write %s", path);
+	return STEAL_FD(fd);
+}
+
+uint32_t session_lock_holder(const char *session_dir)
+{
+	_cleanup_free_ char *path = path_join(session_dir, "lock");
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
+
+	if (fd < 0 || fcntl(fd, F_OFD_GETLK, &whole) < 0 || whole.l_type == F_UNLCK)
+		return 0;
+	return read_pid(fd);
+}
+
+/* --- counters --- */
+
+/* @samples/stats/@name, or NULL if @name would leave that directory; caller frees. */
+static char *stat_path(const char *samples, const char *name)
+{
+	if (!*name || *name == '/' || *name == '.' || strstr(name, "/."))
+		return NULL;
+	return xasprintf("%s/stats/%s", samples, name);
+}
+
+uint64_t session_stat_get(const char *samples, const char *name)
+{
+	_cleanup_free_ char *path = stat_path(samples, name);
+	uint64_t value = 0;
+
+	if (path)
+		(void)path_read_u64(NULL, path, &value); /* no file: never counted */
+	return value;
+}
+
+int session_stat_add(const char *samples, const char *name, uint64_t value, struct error *err)
+{
+	_cleanup_free_ char *path = stat_path(samples, name);
+	_cleanup_free_ char *text = NULL;
+	uint64_t sum = session_stat_get(samples, name);
+	int r;
+
+	if (!path)
+		return error_set(err, -EINVAL, "'%s' cannot be the name of a counter", name);
+	if (__builtin_add_overflow(sum, value, &sum))
+		sum = UINT64_MAX;
+	text = xasprintf("%llu", (unsigned long long)sum);
+	r = path_make_parents(path, 0755, err);
+	return r < 0 ? r : path_write(path, text, 0644, err);
+}
+
+struct stat_walk {
+	void (*each)(const char *name, uint64_t v, void *data);
+	void *data;
+	const char *samples;
+	struct walk w;
+	size_t stats_length; /* of the part of w.path that is the stats directory */
+};
+
+static void each_stat(struct stat_walk *s)
+{
+	size_t length = s->w.path.length, count, i;
+	struct entry *list;
+
+	count = read_directory(&s->w, &list);
+	for (i = 0; i < count; i++) {
+		const char *name;
+
+		strbuf_addf(&s->w.path, "/%s", list[i].name);
+		name = strbuf_text(&s->w.path) + s->stats_length;
+		if (list[i].is_directory)
+			each_stat(s);
+		else if (!ends_with(name, ".tmp"))
+			s->each(name, session_stat_get(s->samples, name), s->data);
+		s->w.path.length = length;
+		s->w.path.text[length] = '\0';
+		free(list[i].name);
+	}
+	free(list);
+}
+
+int session_stat_each(const char *samples, void (*each)(const char *name, uint64_t v, void *data),
+		      void *data)
+{
+	struct stat_walk s = { .each = each, .data = data, .samples = samples };
+	_cleanup_free_ char *stats = path_join(samples, "stats");
+
+	if (access(stats, R_OK | X_OK) < 0)
+		return -errno;
+	strbuf_adds(&s.w.path, stats);
+	s.stats_length = s.w.path.length + 1;
+	each_stat(&s);
+	strbuf_done(&s.w.path);
+	return 0;
+}

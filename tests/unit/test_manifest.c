@@ -1,0 +1,164 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "sfile/manifest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+
+static const struct manifest_image libc = {
+	.path = "/usr/lib/libc.so.6",
+	.build_id = { .bytes = { 0xaa, 0xbb, 0xcc, 0xdd, 0xee }, .size = 5 },
+	.size = 1926256,
+	.mtime = 1700000000,
+	.device = 254ULL << 32 | 1,
+	.inode = 1234,
+	.generation = 7,
+};
+
+static struct manifest *open_manifest(const char *dir)
+{
+	struct error err = ERROR_INIT;
+	struct manifest *m = NULL;
+
+	CHECK_EQ(manifest_open(dir, true, &m, &err), 0);
+	return m;
+}
+
+static void two_files_of_one_path_have_two_names(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(manifest_closep) struct manifest *m = open_manifest(dir);
+	struct manifest_image other = libc;
+	struct error err = ERROR_INIT;
+
+	other.build_id.bytes[0] = 0x11;
+	other.inode = 99;
+	CHECK_STR(manifest_name(m, &libc, &err), "/usr/lib/libc.so.6");
+	CHECK_STR(manifest_name(m, &other, &err), "/usr/lib/libc.so.6#11bbccdd");
+	CHECK_STR(manifest_name(m, &libc, &err), "/usr/lib/libc.so.6");
+	CHECK_STR(manifest_name(m, &other, &err), "/usr/lib/libc.so.6#11bbccdd");
+	CHECK_EQ(manifest_count(m), 2);
+}
+
+static void a_build_id_decides_over_the_inode(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(manifest_closep) struct manifest *m = open_manifest(dir);
+	struct manifest_image moved = libc;
+	struct error err = ERROR_INIT;
+
+	moved.inode = 4321;
+	moved.mtime++;
+	CHECK_STR(manifest_name(m, &libc, &err), "/usr/lib/libc.so.6");
+	CHECK_STR(manifest_name(m, &moved, &err), "/usr/lib/libc.so.6");
+}
+
+static void without_build_ids_the_inode_decides(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(manifest_closep) struct manifest *m = open_manifest(dir);
+	struct manifest_image a = libc, b, unknown = { .path = libc.path };
+	struct error err = ERROR_INIT;
+	const char *name;
+
+	a.build_id.size = 0;
+	b = a;
+	b.inode = 5;
+	CHECK_STR(manifest_name(m, &a, &err), a.path);
+	CHECK_STR(manifest_name(m, &unknown, &err), a.path);
+	name = manifest_name(m, &b, &err);
+	CHECK(name && !strncmp(name, "/usr/lib/libc.so.6#", 19) && strlen(name) == 27);
+}
+
+static void what_is_learnt_later_is_added(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(manifest_closep) struct manifest *m = open_manifest(dir);
+	_cleanup_(manifest_closep) struct manifest *again = NULL;
+	struct manifest_image early = libc;
+	struct error err = ERROR_INIT;
+
+	early.build_id.size = 0;
+	early.size = early.mtime = 0;
+	CHECK_STR(manifest_name(m, &early, &err), libc.path);
+	CHECK_STR(manifest_name(m, &libc, &err), libc.path);
+	CHECK_EQ(manifest_count(m), 1);
+	again = open_manifest(dir);
+	CHECK_EQ(manifest_count(again), 1);
+	CHECK(build_id_equal(&manifest_at(again, 0)->build_id, &libc.build_id));
+}
+
+static void every_path_survives_the_file(void)
+{
+	static const char *const paths[] = { "/a b", "/tab\there",  "/new\nline", "/back\\slash\\n",
+					     "-",    "/a#12345678", "/\xff\xfe" };
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(manifest_closep) struct manifest *m = open_manifest(dir);
+	_cleanup_(manifest_closep) struct manifest *again = NULL;
+	struct error err = ERROR_INIT;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(paths); i++) {
+		struct manifest_image image = libc;
+
+		image.path = paths[i];
+		CHECK_STR(manifest_name(m, &image, &err), paths[i]);
+	}
+	again = open_manifest(dir);
+	CHECK_EQ(manifest_damaged(again), 0);
+	CHECK_EQ(manifest_count(again), ARRAY_SIZE(paths));
+	for (i = 0; i < ARRAY_SIZE(paths); i++) {
+		const struct manifest_image *image = manifest_find(again, paths[i]);
+
+		if (!CHECK(image))
+			continue;
+		CHECK_STR(image->path, paths[i]);
+		CHECK(image->size == libc.size && image->mtime == libc.mtime &&
+		      image->device == libc.device && image->inode == libc.inode &&
+		      image->generation == libc.generation);
+	}
+}
+
+static void damaged_lines_are_skipped_and_counted(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "images");
+	_cleanup_(manifest_closep) struct manifest *m = NULL;
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(path_write(path,
+			    "/a\t/a\tab12\t1\t2\t3:4:5:6\n"
+			    "rubbish\n"
+			    "/b\t/b\txyz\t1\t2\t3:4:5:6\n"
+			    "/c\t/c\t-\t-\t-\t0:0:0\n"
+			    "/d\\q\t/d\t-\t-\t-\t0:0:0:0\n"
+			    "/e\t/e\t-\t-\t-\t0:0:0:0\n"
+			    "/torn\t/to",
+			    0644, &err),
+		 0);
+	m = open_manifest(dir);
+	CHECK_EQ(manifest_count(m), 2);
+	CHECK_EQ(manifest_damaged(m), 5);
+	CHECK_STR(manifest_name(m, &libc, &err), libc.path);
+	manifest_close(m);
+	m = open_manifest(dir);
+	CHECK(manifest_find(m, libc.path));
+}
+
+static void a_write_that_fails_is_reported(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(manifest_closep) struct manifest *m = NULL;
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(manifest_open(dir, false, &m, &err), 0);
+	CHECK(!manifest_name(m, &libc, &err));
+	CHECK(strstr(err.text, dir));
+	CHECK_EQ(manifest_count(m), 0);
+}
+
+TESTS(T(two_files_of_one_path_have_two_names), T(a_build_id_decides_over_the_inode),
+      T(without_build_ids_the_inode_decides), T(what_is_learnt_later_is_added),
+      T(every_path_survives_the_file), T(damaged_lines_are_skipped_and_counted),
+      T(a_write_that_fails_is_reported))

@@ -1,0 +1,208 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "base/strbuf.h"
+#include "sfile/session.h"
+#include "sfile/sname.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static void put_file(const char *dir, const char *name)
+{
+	_cleanup_free_ char *path = path_join(dir, name);
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(path_make_parents(path, 0755, &err), 0);
+	CHECK_EQ(path_write(path, "x", 0644, &err), 0);
+}
+
+static int list_event(const char *path, const struct sname *name, void *data)
+{
+	CHECK_EQ(access(path, F_OK), 0);
+	strbuf_addf(data, "%s:%s ", name->image.name, name->event);
+	return 0;
+}
+
+static int stop_at_first(const char *path, const struct sname *name, void *data)
+{
+	(void)path;
+	(void)name;
+	++*(int *)data;
+	return 7;
+}
+
+static void list_bad(const char *path, const struct error *why, void *data)
+{
+	CHECK(why->code < 0);
+	strbuf_addf(data, "bad:%s ", path_base(path));
+}
+
+static void a_walk_finds_sample_files_in_order_and_nothing_else(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(strbuf_done) struct strbuf seen = STRBUF_INIT;
+	struct error err = ERROR_INIT;
+	int calls = 0;
+
+	put_file(dir, "{root}/bin/b/{dep}/{root}/bin/b/TIMER.0.0.all.all.all");
+	put_file(dir, "{root}/bin/a/{dep}/{root}/lib/x/TIMER.0.0.all.all.all");
+	put_file(dir, "{root}/bin/a/{dep}/{root}/bin/a/TIMER.0.0.all.all.all");
+	put_file(dir, "{root}/bin/a/{dep}/{root}/bin/a/rubbish");
+	put_file(dir, "{root}/bin/a/{dep}/{anon:anon}/12.jo");
+	put_file(dir, "{kern}/ext4/{dep}/{kern}/ext4/CYC.1.0.all.all.all");
+	put_file(dir, "stats/total_samples");
+	put_file(dir, "images");
+	CHECK_EQ(session_walk(dir, list_event, list_bad, &seen, &err), 0);
+	CHECK_STR(strbuf_text(&seen),
+		  "ext4:CYC /bin/a:TIMER bad:rubbish /lib/x:TIMER /bin/b:TIMER ");
+	CHECK_EQ(session_walk(dir, stop_at_first, NULL, &calls, &err), 7);
+	CHECK_EQ(calls, 1);
+}
+
+static void a_session_that_is_not_there_is_named(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(session_walk("/nonexistent/samples", list_event, NULL, NULL, &err), -ENOENT);
+	CHECK(strstr(err.text, "/nonexistent/samples"));
+	CHECK(!session_exists(dir, "current"));
+}
+
+static void a_new_session_has_all_that_belongs_to_it(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *samples = session_samples(dir, "current"), *abi = NULL;
+	_cleanup_free_ char *stats = path_join(samples, "stats");
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(session_create(dir, "current", &err), 0);
+	CHECK_EQ(session_create(dir, "current", &err), 0);
+	CHECK_EQ(access(stats, F_OK), 0);
+	CHECK(path_read(dir, "/abi", &abi, &err) > 0);
+	CHECK(strstr(abi, "sizeof_struct_opd_header 72\n"));
+	CHECK(!session_exists(dir, "current"));
+	put_file(samples, "{root}/bin/a/{dep}/{root}/bin/a/TIMER.0.0.all.all.all");
+	CHECK(session_exists(dir, "current"));
+}
+
+/* The original's own file, where the samples of the original are there. */
+static void the_abi_is_the_originals(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *shared = NULL, *theirs = NULL, *ours = NULL;
+	struct error err = ERROR_INIT;
+
+	shared = xasprintf("%s/../shared/interop/abi/native.abi", getenv("OP_SOURCE_ROOT") ?: ".");
+	if (access(shared, R_OK) < 0)
+		SKIP("the original's abi file is not there");
+	CHECK_EQ(session_create(dir, "current", &err), 0);
+	CHECK(path_read(NULL, shared, &theirs, &err) > 0);
+	CHECK(path_read(dir, "/abi", &ours, &err) > 0);
+	CHECK_STR(ours, theirs);
+}
+
+static int list_name(const char *name, void *data)
+{
+	strbuf_addf(data, "%s ", name);
+	return 0;
+}
+
+static void sessions_are_renamed_listed_and_removed(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(strbuf_done) struct strbuf seen = STRBUF_INIT;
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(session_create(dir, "current", &err), 0);
+	CHECK_EQ(session_rename(dir, "current", "monday", &err), 0);
+	CHECK_EQ(session_create(dir, "current", &err), 0);
+	CHECK_EQ(session_rename(dir, "current", "monday", &err), -EEXIST);
+	CHECK_EQ(session_rename(dir, "current", "../x", &err), -EINVAL);
+	CHECK_EQ(session_rename(dir, "current", "", &err), -EINVAL);
+	CHECK_EQ(session_list(dir, list_name, &seen, &err), 0);
+	CHECK_STR(strbuf_text(&seen), "current monday ");
+	CHECK_EQ(session_remove(dir, "monday", &err), 0);
+	CHECK_EQ(session_remove(dir, "monday", &err), 0);
+	CHECK_EQ(session_remove(dir, "..", &err), -EINVAL);
+	strbuf_clear(&seen);
+	CHECK_EQ(session_list(dir, list_name, &seen, &err), 0);
+	CHECK_STR(strbuf_text(&seen), "current ");
+}
+
+static void removing_a_session_does_not_follow_links(void)
+{
+	_cleanup_directory_ char *dir = test_directory(), *other = test_directory();
+	_cleanup_free_ char *link = path_join(dir, "samples/current/out"), *kept = NULL;
+	struct error err = ERROR_INIT;
+
+	put_file(other, "precious");
+	CHECK_EQ(session_create(dir, "current", &err), 0);
+	CHECK_EQ(symlink(other, link), 0);
+	CHECK_EQ(session_remove(dir, "current", &err), 0);
+	CHECK_EQ(path_read(other, "/precious", &kept, &err), 1);
+}
+
+static void one_writer_at_a_time_and_death_frees_the_lock(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct error err = ERROR_INIT;
+	int fd, ready[2], status;
+	pid_t child;
+	char byte;
+
+	CHECK_EQ(session_lock_holder(dir), 0);
+	CHECK_EQ(pipe(ready), 0);
+	child = fork();
+	if (child == 0) {
+		fd = session_lock(dir, &err);
+		(void)!write(ready[1], "x", 1);
+		pause();
+		_exit(fd < 0);
+	}
+	CHECK_EQ(read(ready[0], &byte, 1), 1);
+	CHECK_EQ(session_lock_holder(dir), child);
+	CHECK_EQ(session_lock(dir, &err), -EBUSY);
+	CHECK(strstr(err.text, "another profiler"));
+	CHECK_EQ(kill(child, SIGKILL), 0);
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK_EQ(session_lock_holder(dir), 0);
+	fd = session_lock(dir, &err);
+	CHECK(fd >= 0);
+	CHECK_EQ(session_lock(dir, &err), -EBUSY);
+	(void)close(fd);
+	(void)close(ready[0]);
+	(void)close(ready[1]);
+}
+
+static void list_stat(const char *name, uint64_t v, void *data)
+{
+	strbuf_addf(data, "%s=%llu ", name, (unsigned long long)v);
+}
+
+static void counters_add_up(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(strbuf_done) struct strbuf seen = STRBUF_INIT;
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(session_stat_get(dir, "total_samples"), 0);
+	CHECK_EQ(session_stat_add(dir, "total_samples", 5, &err), 0);
+	CHECK_EQ(session_stat_add(dir, "total_samples", 6, &err), 0);
+	CHECK_EQ(session_stat_add(dir, "cpu0/received", UINT64_MAX, &err), 0);
+	CHECK_EQ(session_stat_add(dir, "cpu0/received", 1, &err), 0);
+	CHECK_EQ(session_stat_add(dir, "../x", 1, &err), -EINVAL);
+	CHECK_EQ(session_stat_add(dir, "a/../../x", 1, &err), -EINVAL);
+	CHECK_EQ(session_stat_get(dir, "total_samples"), 11);
+	CHECK_EQ(session_stat_each(dir, list_stat, &seen), 0);
+	CHECK_STR(strbuf_text(&seen), "cpu0/received=18446744073709551615 total_samples=11 ");
+}
+
+TESTS(T(a_walk_finds_sample_files_in_order_and_nothing_else),
+      T(a_session_that_is_not_there_is_named), T(a_new_session_has_all_that_belongs_to_it),
+      T(the_abi_is_the_originals), T(sessions_are_renamed_listed_and_removed),
+      T(removing_a_session_does_not_follow_links), T(one_writer_at_a_time_and_death_frees_the_lock),
+      T(counters_add_up))
