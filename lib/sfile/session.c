@@ -78,14 +78,23 @@ static char *abi_text(void)
 	return strbuf_take(&b);
 }
 
+static int check_name(const char *name, struct error *err)
+{
+	if (session_name_valid(name))
+		return 0;
+	return error_set(err, -EINVAL, "'%s' cannot be the name of a session", name);
+}
+
 int session_create(const char *session_dir, const char *name, struct error *err)
 {
 	_cleanup_free_ char *samples = session_samples(session_dir, name);
 	_cleanup_free_ char *stats = path_join(samples, "stats");
 	_cleanup_free_ char *abi = path_join(session_dir, "abi");
 	_cleanup_free_ char *text = abi_text();
-	int r = path_make_dirs(stats, 0755, err);
+	int r = check_name(name, err);
 
+	if (r == 0)
+		r = path_make_dirs(stats, 0755, err);
 	if (r == 0 && access(abi, F_OK) < 0)
 		r = path_write(abi, text, 0644, err);
 	return r;
@@ -136,6 +145,8 @@ static size_t read_directory(struct walk *w, struct entry **ret)
 	struct dirent *d;
 
 	*ret = NULL;
+	if (!dir && errno == ENOENT)
+		return 0; /* gone since its parent was read */
 	if (!dir) {
 		(void)error_errno(&err, -errno, "%s", strbuf_text(&w->path));
 		report_bad(w, &err);
@@ -162,7 +173,8 @@ static bool ends_with(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
-/* A file below {root} or {kern}: a sample file, or the code of a JIT region (TGID.jo). */
+/* A file below {root} or {kern}: a sample file, the code of a JIT region (TGID.jo), or one whose
+ * creation was cut short and which never got its name (odb_create()). */
 static int walk_file(struct walk *w)
 {
 	const char *path = strbuf_text(&w->path);
@@ -170,7 +182,7 @@ static int walk_file(struct walk *w)
 	struct sname name;
 	int r;
 
-	if (ends_with(path, ".jo"))
+	if (ends_with(path, ".jo") || path_base(path)[0] == '.')
 		return 0;
 	if (sname_parse(path + w->samples_length, &name, &err) < 0) {
 		report_bad(w, &err);
@@ -233,7 +245,7 @@ bool session_exists(const char *session_dir, const char *name)
 {
 	_cleanup_free_ char *samples = session_samples(session_dir, name);
 
-	return session_walk(samples, found_one, NULL, NULL, NULL) == 1;
+	return session_name_valid(name) && session_walk(samples, found_one, NULL, NULL, NULL) == 1;
 }
 
 int session_list(const char *session_dir, int (*each)(const char *name, void *data), void *data,
@@ -266,8 +278,8 @@ int session_rename(const char *session_dir, const char *from, const char *to, st
 	_cleanup_free_ char *old = session_samples(session_dir, from);
 	_cleanup_free_ char *new = session_samples(session_dir, to);
 
-	if (!session_name_valid(to))
-		return error_set(err, -EINVAL, "'%s' cannot be the name of a session", to);
+	if (check_name(from, err) < 0 || check_name(to, err) < 0)
+		return -EINVAL;
 	if (renameat2(AT_FDCWD, old, AT_FDCWD, new, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno == EEXIST)
@@ -280,8 +292,8 @@ int session_remove(const char *session_dir, const char *name, struct error *err)
 {
 	_cleanup_free_ char *samples = session_samples(session_dir, name);
 
-	if (!session_name_valid(name))
-		return error_set(err, -EINVAL, "'%s' cannot be the name of a session", name);
+	if (check_name(name, err) < 0)
+		return -EINVAL;
 	return path_remove_tree(samples, err);
 }
 

@@ -62,6 +62,65 @@ static void a_walk_finds_sample_files_in_order_and_nothing_else(void)
 	CHECK_EQ(calls, 1);
 }
 
+static void a_walk_passes_over_files_that_never_got_their_names(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(strbuf_done) struct strbuf seen = STRBUF_INIT;
+	struct error err = ERROR_INIT;
+
+	put_file(dir, "{root}/a/{dep}/{root}/.hidden/TIMER.0.0.all.all.all");
+	put_file(dir, "{root}/a/{dep}/{root}/.hidden/.new.7");
+	CHECK_EQ(session_walk(dir, list_event, list_bad, &seen, &err), 0);
+	CHECK_STR(strbuf_text(&seen), "/.hidden:TIMER ");
+}
+
+static void a_walk_survives_an_unreadable_directory(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *locked = path_join(dir, "{root}/a");
+	int status = 0;
+	pid_t pid;
+
+	put_file(dir, "{root}/a/{dep}/{root}/a/TIMER.0.0.all.all.all");
+	put_file(dir, "{root}/b/{dep}/{root}/b/TIMER.0.0.all.all.all");
+	CHECK_EQ(chmod(locked, 0), 0);
+	CHECK_EQ(chmod(dir, 0755), 0);
+	pid = fork();
+	if (pid == 0) {
+		struct strbuf seen = STRBUF_INIT;
+
+		/* Root reads everything. */
+		if (geteuid() == 0 && setuid(65534) < 0)
+			_exit(77);
+		test_failures = 0;
+		CHECK_EQ(session_walk(dir, list_event, list_bad, &seen, NULL), 0);
+		CHECK_STR(strbuf_text(&seen), "bad:a /b:TIMER ");
+		_exit(test_failures != 0);
+	}
+	CHECK_EQ(waitpid(pid, &status, 0), pid);
+	CHECK_EQ(chmod(locked, 0755), 0);
+	if (WIFEXITED(status) && WEXITSTATUS(status) == 77)
+		SKIP("root without the right to become another");
+	CHECK_EQ(status, 0);
+}
+
+static void no_name_leads_out_of_the_session_directory(void)
+{
+	static const char *const names[] = { "", ".", "..", "../x", "a/b", ".hidden" };
+	_cleanup_directory_ char *dir = test_directory();
+	struct error err = ERROR_INIT;
+	size_t i;
+
+	CHECK_EQ(session_create(dir, "current", &err), 0);
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		CHECK_EQ(session_create(dir, names[i], &err), -EINVAL);
+		CHECK_EQ(session_rename(dir, "current", names[i], &err), -EINVAL);
+		CHECK_EQ(session_rename(dir, names[i], "new", &err), -EINVAL);
+		CHECK_EQ(session_remove(dir, names[i], &err), -EINVAL);
+		CHECK(!session_exists(dir, names[i]));
+	}
+}
+
 static void a_session_that_is_not_there_is_named(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -202,6 +261,8 @@ static void counters_add_up(void)
 }
 
 TESTS(T(a_walk_finds_sample_files_in_order_and_nothing_else),
+      T(a_walk_passes_over_files_that_never_got_their_names),
+      T(a_walk_survives_an_unreadable_directory), T(no_name_leads_out_of_the_session_directory),
       T(a_session_that_is_not_there_is_named), T(a_new_session_has_all_that_belongs_to_it),
       T(the_abi_is_the_originals), T(sessions_are_renamed_listed_and_removed),
       T(removing_a_session_does_not_follow_links), T(one_writer_at_a_time_and_death_frees_the_lock),
