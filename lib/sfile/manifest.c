@@ -202,15 +202,26 @@ static int read_manifest(struct manifest *m, struct error *err)
 	return 0;
 }
 
-/* Ends a line that a crash cut short, so that the next one stands by itself. */
-static int mend_end(int fd)
+/* Takes away what stands behind the last newline: a line that was cut short. Ended where it is, it
+ * could pass for a whole one, with the first digits of a number. 0 or -errno. */
+static int drop_torn_line(int fd)
 {
-	off_t end = lseek(fd, 0, SEEK_END);
-	char last;
+	off_t end = lseek(fd, 0, SEEK_END), at;
+	char buffer[512];
 
-	if (end <= 0 || pread(fd, &last, 1, end - 1) != 1 || last == '\n')
-		return 0;
-	return write(fd, "\n", 1) == 1 ? 0 : -errno;
+	for (at = end; at > 0; at -= MIN(at, (off_t)sizeof(buffer))) {
+		size_t size = (size_t)MIN(at, (off_t)sizeof(buffer));
+		const char *newline;
+
+		if (pread(fd, buffer, size, at - (off_t)size) != (ssize_t)size)
+			return -EIO;
+		newline = memrchr(buffer, '\n', size);
+		if (newline) {
+			at -= (off_t)size - (newline + 1 - buffer);
+			break;
+		}
+	}
+	return end < 0 || (at < end && ftruncate(fd, at) < 0) ? -errno : 0;
 }
 
 int manifest_open(const char *samples, bool write, struct manifest **ret, struct error *err)
@@ -225,7 +236,7 @@ int manifest_open(const char *samples, bool write, struct manifest **ret, struct
 		return r;
 	if (write) {
 		m->fd = open(m->path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
-		r = m->fd < 0 ? -errno : mend_end(m->fd);
+		r = m->fd < 0 ? -errno : drop_torn_line(m->fd);
 		if (r < 0)
 			return error_errno(err, r, "cannot write %s", m->path);
 	}
@@ -303,7 +314,7 @@ static const char *add(struct manifest *m, const struct manifest_image *image, s
 	if (n != (ssize_t)line.length) {
 		(void)error_errno(err, n < 0 ? -errno : -ENOSPC, "cannot write %s", m->path);
 		if (n > 0)
-			(void)mend_end(m->fd); /* best effort: a reader skips the torn line */
+			(void)drop_torn_line(m->fd); /* else a reader skips it */
 		return NULL;
 	}
 	return put(m, image)->name;

@@ -146,6 +146,31 @@ static void damaged_lines_are_skipped_and_counted(void)
 	CHECK(manifest_find(m, libc.path));
 }
 
+/* Cut anywhere, a line must not come back as a whole one with shorter numbers. */
+static void a_torn_line_is_never_taken_for_a_whole_one(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "images");
+	static const char whole[] = "/a\t/a\t-\t1\t2\t3:4:5:6\n";
+	static const char torn[] = "/b\t/b\t-\t10\t20\t30:40:50:60";
+	struct error err = ERROR_INIT;
+	size_t n;
+
+	for (n = 1; n < sizeof(torn); n++) {
+		/* Long and short ones: a torn path can be longer than what is read at once. */
+		_cleanup_free_ char *text =
+			xasprintf("%s%.*s%*s", whole, (int)n, torn, n % 2 ? 0 : 1500, "");
+		struct manifest *m;
+
+		CHECK_EQ(path_write(path, text, 0644, &err), 0);
+		manifest_close(open_manifest(dir));
+		m = open_manifest(dir);
+		CHECK_EQ(manifest_count(m), 1);
+		CHECK_EQ(manifest_damaged(m), 0);
+		manifest_close(m);
+	}
+}
+
 static void a_write_that_fails_is_reported(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -161,4 +186,4 @@ static void a_write_that_fails_is_reported(void)
 TESTS(T(two_files_of_one_path_have_two_names), T(a_build_id_decides_over_the_inode),
       T(without_build_ids_the_inode_decides), T(what_is_learnt_later_is_added),
       T(every_path_survives_the_file), T(damaged_lines_are_skipped_and_counted),
-      T(a_write_that_fails_is_reported))
+      T(a_torn_line_is_never_taken_for_a_whole_one), T(a_write_that_fails_is_reported))
