@@ -1,0 +1,53 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Extended features: kinds of samples that need more than (offset, counter). A feature takes codes
+ * of the event buffer that record itself does not know and makes counts of events of its own of
+ * them. One is enabled at a time, by "NAME:ARGUMENTS".
+ *
+ *	struct feature *f;
+ *	if (feature_new("ibs:fetch:IBS_FETCH_ALL:250000:0", root, &f, err) == 0)
+ *		f->ops->sample(f, EVBUF_IBS_FETCH, words, count_event, data);
+ *	feature_free(f);
+ */
+#pragma once
+
+#include "base/error.h"
+#include "event/event.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct feature_ops;
+
+/* What every feature's state starts with. */
+struct feature {
+	const struct feature_ops *ops;
+};
+
+/* Takes one count: @value of the feature's event @index at @pc. */
+typedef void feature_emit(size_t index, uint64_t pc, uint64_t value, void *data);
+
+struct feature_ops {
+	const char *name;
+	/* Parses @args; the state starts with a struct feature. 0 or -EINVAL with the reason. */
+	int (*init)(const char *args, const char *root, struct feature **ret, struct error *err);
+	void (*done)(struct feature *f);
+	/* Its events, borrowed; the index in the list is that given to feature_emit. */
+	const struct event *(*events)(const struct feature *f, size_t *ret_count);
+	/* Words behind @code in the event buffer, 0 if the feature does not take this code. */
+	size_t (*words)(const struct feature *f, uint64_t code);
+	/* Takes the words of one sample; the first one is the offset or PC. */
+	void (*sample)(struct feature *f, uint64_t code, const uint64_t *words, feature_emit *emit,
+		       void *data);
+	/* Adds its section to the statistics. */
+	void (*print_stats)(const struct feature *f, FILE *out);
+};
+
+/* The feature that @text asks for. Caller frees; 0, or -EINVAL naming those there are. */
+int feature_new(const char *text, const char *root, struct feature **ret, struct error *err);
+void feature_free(struct feature *f);
+DEFINE_CLEANUP(struct feature *, feature_free);
+
+extern const struct feature_ops feature_ibs;
