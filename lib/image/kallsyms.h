@@ -49,6 +49,7 @@ struct kallsyms_range {
 	uint64_t start, end; /* end excluded */
 	bool absolute; /* samples are counted by address, not from the start: code that is neither
 			* kernel nor module and has no place of its own */
+	void *data;    /* the caller's; NULL at first */
 };
 
 struct kallsyms_ranges {

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/macro.h"
 #include "event/event.h"
 
 #include <stdbool.h>
@@ -36,8 +37,10 @@ enum record_separate {
 /* Parses "none,lib,library,kernel,thread,cpu,all"; the bits, or -EINVAL. */
 int record_separate_parse(const char *text, struct error *err);
 
-/* Totals of a run: name in stats/, the original's line in the log (features-oprofile.md 6.2).
- * Every sample is either recorded or in exactly one of the lost ones. */
+/* Totals of a run: name here and in stats/ (operf's names where they mean the same), the original's
+ * line in the log. Every sample that came in is in "samples" or in exactly one of the lost_... and
+ * "filtered"; but lost_samplefile is a part of "samples", as it was in the original: recorded are
+ * samples - lost_samplefile. stats/ also has "total_samples", all that came in. */
 #define RECORD_STATS(X)                                                                            \
 	X(sample_dumps, "Nr. sample dumps")                                                        \
 	X(samples, "Nr. non-backtrace samples")                                                    \
@@ -47,9 +50,13 @@ int record_separate_parse(const char *text, struct error *err);
 	X(incomplete_code, "Nr. incomplete code structs")                                          \
 	X(lost_samplefile, "Nr. samples lost due to sample file open failure")                     \
 	X(lost_no_mapping, "Nr. samples lost due to no permanent mapping")                         \
-	X(lost_no_app, "Nr. user context kernel samples lost due to no app info available")        \
+	X(lost_no_app_for_kernel_sample,                                                           \
+	  "Nr. user context kernel samples lost due to no app info available")                     \
+	X(lost_no_app_for_user_sample, "Nr. user samples lost due to no app info available")       \
+	X(lost_counter, "Nr. samples lost due to a counter not in use")                            \
 	X(filtered, "Nr. samples left out by the image filter")                                    \
-	X(arcs_no_mapping, "Nr. backtraces skipped due to no file mapping")
+	X(arcs_no_mapping, "Nr. backtraces skipped due to no file mapping")                        \
+	X(arcs_no_samplefile, "Nr. arcs lost due to sample file open failure")
 
 struct record_stats {
 #define X(name, text) uint64_t name;
@@ -77,6 +84,7 @@ struct record_config {
 int record_new(const struct record_config *config, struct record **ret, struct error *err);
 /* Closes all sample files; NULL is fine. */
 void record_free(struct record *rec);
+DEFINE_CLEANUP(struct record *, record_free);
 
 /* Takes words of the event buffer; a record may be cut anywhere between calls. An evbuf_sink:
  * @data is the struct record. Always 0: what cannot be written is counted. */
@@ -90,6 +98,8 @@ int record_close_files(struct record *rec, struct error *err);
 
 /* Totals since record_new(). */
 void record_stats(const struct record *rec, struct record_stats *ret);
+/* All that came in, "total_samples". */
+uint64_t record_stats_total(const struct record_stats *stats);
 /* Writes the statistics as the log has them. */
 void record_print_stats(const struct record *rec, FILE *out);
 /* Sample files open now; bytes mapped by them. */

@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/binary.h"
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/path.h"
+#include "base/procfs.h"
+#include "driver/cookie.h"
+#include "record/vdso.h"
+#include "sfile/manifest.h"
+#include "sfile/session.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <string.h>
+
+struct binary_table {
+	char *samples, *root, *select;
+	const struct cookie_table *cookies;
+	struct manifest *manifest; /* NULL: not open */
+	struct map by_cookie;	   /* cookie: binary */
+	struct map by_name;	   /* hash of the image: chain of binaries */
+	struct binary **regions;   /* those found by /proc/PID/maps */
+	size_t region_count, region_room;
+	uint32_t count;	 /* binaries made so far */
+	bool complained; /* about the manifest */
+};
+
+struct binary_table *binary_table_new(const char *samples, const char *root, const char *select,
+				      const struct cookie_table *cookies)
+{
+	struct binary_table *t = xcalloc(1, sizeof(*t));
+
+	t->samples = xstrdup(samples);
+	t->root = xstrdup(root ? root : "");
+	t->select = select ? xstrdup(select) : NULL;
+	t->cookies = cookies;
+	return t;
+}
+
+void binary_forget(struct binary_table *t)
+{
+	map_for_each (&t->by_name, slot) {
+		struct binary *b = slot->value, *next;
+
+		for (; b; b = next) {
+			next = b->next;
+			free((char *)b->image.name);
+			free(b);
+		}
+	}
+	map_done(&t->by_name);
+	map_done(&t->by_cookie);
+	t->region_count = 0;
+	manifest_close(t->manifest);
+	t->manifest = NULL;
+	t->complained = false;
+}
+
+void binary_table_free(struct binary_table *t)
+{
+	if (!t)
+		return;
+	binary_forget(t);
+	free(t->regions);
+	free(t->samples);
+	free(t->root);
+	free(t->select);
+	free(t);
+}
+
+int binary_open_manifest(struct binary_table *t, const char *session_dir, const char *session_name,
+			 struct error *err)
+{
+	int r;
+
+	if (t->manifest)
+		return 0;
+	r = session_create(session_dir, session_name, err);
+	if (r == 0)
+		r = manifest_open(t->samples, true, &t->manifest, err);
+	return r;
+}
+
+static uint64_t image_hash(const struct sname_image *i)
+{
+	uint64_t hash = hash_bytes(i->name, strlen(i->name));
+
+	hash = hash_add(hash, i->kind);
+	return i->kind == SNAME_ANON ? hash_add(hash_add(hash, i->tgid), i->start) : hash;
+}
+
+/* The one binary with this name; made, with its own copy of the string, where it is new. */
+static struct binary *intern(struct binary_table *t, const struct sname_image *image)
+{
+	uint64_t hash = image_hash(image);
+	struct binary *first = map_get(&t->by_name, hash), *b;
+
+	for (b = first; b; b = b->next)
+		if (sname_image_equal(&b->image, image))
+			return b;
+	b = xcalloc(1, sizeof(*b));
+	b->image = *image;
+	b->image.name = xstrdup(image->name);
+	b->id = ++t->count;
+	b->next = first;
+	b->selected = !t->select;
+	(void)map_set(&t->by_name, hash, b);
+	return b;
+}
+
+static int matches(const char *pattern, void *path)
+{
+	const char *subject = strchr(pattern, '/') ? path : path_base(path);
+
+	return fnmatch(pattern, subject, 0) == 0;
+}
+
+struct binary *binary_file(struct binary_table *t, const struct manifest_image *file,
+			   bool is_kernel)
+{
+	struct sname_image image = { .kind = SNAME_ROOT };
+	struct error err = ERROR_INIT;
+	struct binary *b;
+
+	if (t->manifest)
+		image.name = manifest_name(t->manifest, file, &err);
+	if (t->manifest && !image.name && !t->complained) {
+		log_error("%s", err.text);
+		t->complained = true;
+	}
+	if (!image.name)
+		image.name = file->path;
+	b = intern(t, &image);
+	b->mtime = file->mtime;
+	b->is_kernel = is_kernel;
+	/* A name by which the manifest tells files apart ends in a mark: ask for the path itself.
+	 */
+	if (t->select)
+		b->selected = parse_list(t->select, ',', matches, (void *)file->path);
+	return b;
+}
+
+struct binary *binary_kernel(struct binary_table *t, const char *name, bool is_kernel)
+{
+	struct binary *b = intern(t, &(struct sname_image){ .kind = SNAME_KERN, .name = name });
+
+	b->is_kernel = is_kernel;
+	return b;
+}
+
+/* Anonymous memory under the kernel's label if it has one of its own ("[heap]"), else "anon". */
+static struct binary *region_binary(struct binary_table *t, uint32_t tgid, uint64_t start,
+				    uint64_t end, const char *label)
+{
+	_cleanup_free_ char *name = xstrdup(*label == '[' ? label : "anon");
+	struct binary *b;
+	char *slash;
+
+	while ((slash = strchr(name, '/')))
+		*slash = '_';
+	b = intern(t, &(struct sname_image){ .kind = SNAME_ANON,
+					     .name = name,
+					     .tgid = tgid,
+					     .start = start,
+					     .end = end });
+	b->selected = false;
+	return b;
+}
+
+/* The vdso is the same for all processes of a boot: one region that belongs to none. Its code is
+ * kept in the session, for no file has it. */
+static struct binary *vdso_binary(struct binary_table *t)
+{
+	_cleanup_free_ char *path = path_join(t->samples, "vdso");
+	struct error err = ERROR_INIT;
+	uint64_t size = vdso_size();
+
+	if (vdso_save(path, &err) < 0)
+		log_warn("%s: functions of the vdso will have no names", err.text);
+	return region_binary(t, 0, 0, size, "[vdso]");
+}
+
+static struct binary *cookie_binary(struct binary_table *t, const struct cookie_image *c)
+{
+	_cleanup_free_ char *absolute = NULL;
+	struct manifest_image file = { .size = c->size,
+				       .mtime = c->mtime,
+				       .build_id = c->build_id,
+				       .device = c->device,
+				       .inode = c->inode,
+				       .generation = c->generation };
+
+	switch (c->kind) {
+	case COOKIE_FILE:
+		absolute = path_join("/", c->path);
+		file.path = absolute;
+		return binary_file(t, &file, false);
+	case COOKIE_ANON:
+		return region_binary(t, c->tgid, c->start, c->end, c->path);
+	case COOKIE_VDSO:
+		return vdso_binary(t);
+	case COOKIE_THREAD:
+		return binary_kernel(t, c->path, false);
+	case COOKIE_KIND_COUNT_:
+		break;
+	}
+	return NULL;
+}
+
+struct binary *binary_of_cookie(struct binary_table *t, uint64_t cookie)
+{
+	struct binary *b = map_get(&t->by_cookie, cookie);
+	const struct cookie_image *image;
+
+	if (b)
+		return b;
+	image = cookie_lookup(t->cookies, cookie);
+	b = image ? cookie_binary(t, image) : NULL;
+	if (b)
+		(void)map_set(&t->by_cookie, cookie, b);
+	return b;
+}
+
+/* The search for the mapping around an address. */
+struct search {
+	uint64_t pc;
+	struct binary_table *table;
+	uint32_t tgid;
+	struct binary *found;
+};
+
+static int look_at_mapping(const struct maps_line *line, void *data)
+{
+	struct search *s = data;
+
+	if (s->pc < line->start || s->pc >= line->end)
+		return 0;
+	s->found = region_binary(s->table, s->tgid, line->start, line->end, line->path);
+	return 1;
+}
+
+struct binary *binary_of_region(struct binary_table *t, uint32_t tgid, uint64_t pc)
+{
+	struct search s = { .pc = pc, .table = t, .tgid = tgid };
+	size_t i;
+
+	for (i = t->region_count; i-- > 0;)
+		if (t->regions[i]->image.tgid == tgid && pc >= t->regions[i]->image.start &&
+		    pc < t->regions[i]->image.end)
+			return t->regions[i];
+	if (procfs_maps(t->root, tgid, look_at_mapping, &s) <= 0 || !s.found)
+		return NULL;
+	array_grow(&t->regions, t->region_count + 1, &t->region_room);
+	t->regions[t->region_count++] = s.found;
+	return s.found;
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Binary images as sample files name them. A struct binary stands for one image part of a name, so
+ * that two with the same name are the same pointer; cookies, kernel ranges and /proc maps lead to
+ * it. All belong to the table and live until binary_forget() or binary_table_free().
+ *
+ *	struct binary *b = binary_of_cookie(t, cookie);
+ *	key = pc - base; name.image = b->image;
+ */
+#pragma once
+
+#include "base/error.h"
+#include "sfile/sname.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct cookie_table;
+struct manifest_image;
+struct store_file;
+
+struct binary {
+	struct sname_image image;  /* its string is the table's */
+	uint64_t mtime;		   /* seconds; 0: unknown or none */
+	bool is_kernel;		   /* kernel or module */
+	bool selected;		   /* as application: --image asks for it */
+	uint32_t id;		   /* number in the table, for hashing */
+	struct store_file *recent; /* the store's shortcut: a file of this image, or NULL */
+	struct binary *next;	   /* the table's: of the same hash */
+};
+
+struct binary_table;
+
+/* @samples is the session's directory, @root where /proc lies, @select the list of --image (or
+ * NULL); all are copied. @cookies is borrowed for the table's life. Caller frees. */
+struct binary_table *binary_table_new(const char *samples, const char *root, const char *select,
+				      const struct cookie_table *cookies);
+void binary_table_free(struct binary_table *t);
+
+/* Creates the session's directory and opens its manifest for writing, if that was not done since
+ * the start or binary_forget(); 0 or -errno, after which files are named by their paths. */
+int binary_open_manifest(struct binary_table *t, const char *session_dir, const char *session_name,
+			 struct error *err);
+/* Frees all images and closes the manifest: the session's directory may go away. */
+void binary_forget(struct binary_table *t);
+
+/* The image of a cookie, or NULL if nobody knows it; at first sight it is entered in the manifest.
+ */
+struct binary *binary_of_cookie(struct binary_table *t, uint64_t cookie);
+
+/* The anonymous region of process @tgid around @pc by /proc/TGID/maps, read at each first sight;
+ * NULL if there is none any more. */
+struct binary *binary_of_region(struct binary_table *t, uint32_t tgid, uint64_t pc);
+
+/* {kern}/@name. */
+struct binary *binary_kernel(struct binary_table *t, const char *name, bool is_kernel);
+
+/* {root}/NAME where NAME is the name of @file in the manifest (its path if that cannot be written).
+ */
+struct binary *binary_file(struct binary_table *t, const struct manifest_image *file,
+			   bool is_kernel);

@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/kernel.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "image/buildid.h"
+#include "image/kallsyms.h"
+#include "record/binary.h"
+#include "sfile/manifest.h"
+
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+/* Reading the ranges may take this share of the time, and is not done more often than that. */
+enum { REREAD_COST_SHARE = 200, REREAD_MIN_MS = 1000 };
+#define NS_PER_MS 1000000ULL
+#define NS_PER_S  1000000000ULL
+
+struct kernel {
+	char *root, *samples, *vmlinux;
+	struct binary_table *binaries;
+	bool given, absolute, wanted; /* given: the range came with the configuration */
+	uint64_t start, end;	      /* of the kernel's own text; equal: not known */
+	struct kallsyms_ranges ranges;
+	uint64_t reread_at_ns; /* not before, unless */
+	bool changed;	       /* a module was loaded */
+	bool saved;	       /* the symbols of these ranges stand in the session */
+
+	struct binary *self; /* the kernel's own image; NULL: not made yet */
+	char *suffix; /* tells this kernel from another one of the session: "" or "#12345678" */
+};
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
+}
+
+/* Why there are no kernel addresses, and what helps. */
+static void explain(const struct kernel *k, const struct error *err)
+{
+	if (!k->wanted)
+		return;
+	if (err->code)
+		log_warn("%s: kernel samples will have no symbols", err->text);
+	else if (k->ranges.hidden)
+		log_warn("kernel addresses are hidden (kptr_restrict): kernel samples will have no "
+			 "symbols; run as root or 'sysctl kernel.kptr_restrict=0 "
+			 "kernel.perf_event_paranoid=1'");
+	else
+		log_warn("%s/proc/kallsyms does not say where the kernel lies: kernel samples will "
+			 "have no symbols",
+			 k->root);
+}
+
+static void read_ranges(struct kernel *k, struct error *err)
+{
+	uint64_t before = now_ns(), after;
+	struct kallsyms_ranges ranges = { 0 };
+	size_t i;
+
+	k->changed = false;
+	if (kallsyms_ranges_read(k->root, &ranges, err) == 0) {
+		kallsyms_ranges_done(&k->ranges);
+		k->ranges = ranges;
+		k->saved = false;
+	}
+	for (i = 0; i < k->ranges.count && !k->given; i++)
+		if (!*k->ranges.ranges[i].name) {
+			k->start = k->ranges.ranges[i].start;
+			k->end = k->ranges.ranges[i].end;
+		}
+	after = now_ns();
+	k->reread_at_ns =
+		after + MAX((after - before) * REREAD_COST_SHARE, REREAD_MIN_MS * NS_PER_MS);
+}
+
+struct kernel *kernel_new(const struct kernel_config *config)
+{
+	struct kernel *k = xcalloc(1, sizeof(*k));
+	struct error err = ERROR_INIT;
+
+	k->root = xstrdup(config->root ? config->root : "");
+	k->samples = xstrdup(config->samples);
+	k->vmlinux = config->vmlinux ? path_absolute(config->vmlinux) : NULL;
+	k->binaries = config->binaries;
+	k->wanted = config->wanted;
+	k->absolute = config->absolute;
+	k->given = config->end > config->start;
+	k->start = config->start;
+	k->end = config->end;
+	if (k->absolute)
+		return k;
+	read_ranges(k, &err);
+	if (k->end <= k->start) {
+		explain(k, &err);
+		k->absolute = true;
+	}
+	return k;
+}
+
+void kernel_free(struct kernel *k)
+{
+	if (!k)
+		return;
+	kallsyms_ranges_done(&k->ranges);
+	free(k->root);
+	free(k->samples);
+	free(k->vmlinux);
+	free(k->suffix);
+	free(k);
+}
+
+void kernel_forget(struct kernel *k)
+{
+	size_t i;
+
+	for (i = 0; i < k->ranges.count; i++)
+		k->ranges.ranges[i].data = NULL;
+	free(k->suffix);
+	k->suffix = NULL;
+	k->self = NULL;
+	k->saved = false;
+}
+
+void kernel_changed(struct kernel *k)
+{
+	k->changed = true;
+}
+
+/* Enters the running kernel in the manifest under kallsyms' name, for its build-id. */
+static struct binary *kallsyms_binary(struct kernel *k)
+{
+	struct manifest_image image = { .path = "/proc/kallsyms" };
+
+	(void)buildid_read_kernel(k->root, &image.build_id);
+	return binary_file(k->binaries, &image, true);
+}
+
+static struct binary *vmlinux_binary(struct kernel *k)
+{
+	struct manifest_image image = { .path = k->vmlinux };
+	_cleanup_close_ int fd = open(k->vmlinux, O_RDONLY | O_CLOEXEC);
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0) {
+		image.size = (uint64_t)st.st_size;
+		image.mtime = (uint64_t)st.st_mtime;
+		(void)buildid_read_fd(fd, &image.build_id);
+	}
+	return binary_file(k->binaries, &image, true);
+}
+
+/* The kernel's own image; at first its symbols' name is settled too. */
+static struct binary *kernel_binary(struct kernel *k)
+{
+	struct binary *symbols;
+	const char *mark;
+
+	if (k->self)
+		return k->self;
+	symbols = kallsyms_binary(k);
+	mark = strchr(symbols->image.name, '#');
+	k->suffix = xstrdup(mark ? mark : "");
+	k->self = k->vmlinux ? vmlinux_binary(k) : symbols;
+	return k->self;
+}
+
+/* Keeps the symbols of this boot in the session, once for each image. */
+static void save_symbols(struct kernel *k)
+{
+	_cleanup_free_ char *name = NULL;
+	_cleanup_free_ char *path = NULL;
+	struct error err = ERROR_INIT;
+
+	(void)kernel_binary(k);
+	name = xasprintf("kallsyms%s", k->suffix);
+	path = path_join(k->samples, name);
+	if (kallsyms_save(k->root, &k->ranges, path, &err) < 0)
+		log_warn("%s: the kernel's symbols will be those of the boot that reports",
+			 err.text);
+	k->saved = true;
+}
+
+static struct binary *range_binary(struct kernel *k, struct kallsyms_range *range)
+{
+	_cleanup_free_ char *name = NULL;
+
+	if (range->data)
+		return range->data;
+	(void)kernel_binary(k);
+	name = xasprintf("%s%s", range->name, k->suffix);
+	range->data = binary_kernel(k->binaries, name, true);
+	return range->data;
+}
+
+/* The range of a module or the like. */
+static bool find_range(struct kernel *k, uint64_t pc, struct place *ret)
+{
+	struct kallsyms_range *range = kallsyms_ranges_find(&k->ranges, pc);
+
+	if (!range || !*range->name)
+		return false;
+	*ret = (struct place){ .image = range_binary(k, range),
+			       .base = range->absolute ? 0 : range->start,
+			       .low = range->start,
+			       .size = range->end - range->start };
+	return true;
+}
+
+/* The one image of kernels that do not show their addresses. */
+static void place_absolute(struct kernel *k, struct place *ret)
+{
+	if (!k->self)
+		k->self = binary_kernel(k->binaries, "no-vmlinux", true);
+	*ret = (struct place){ .image = k->self };
+}
+
+void kernel_find(struct kernel *k, uint64_t pc, struct place *ret)
+{
+	if (k->absolute) {
+		place_absolute(k, ret);
+		return;
+	}
+	if (k->changed || (pc - k->start >= k->end - k->start &&
+			   !kallsyms_ranges_find(&k->ranges, pc) && now_ns() >= k->reread_at_ns))
+		read_ranges(k, NULL);
+	if (!k->saved && k->ranges.count)
+		save_symbols(k);
+	if (pc - k->start < k->end - k->start)
+		*ret = (struct place){ .image = kernel_binary(k),
+				       .base = k->start,
+				       .low = k->start,
+				       .size = k->end - k->start };
+	else if (!find_range(k, pc, ret))
+		*ret = (struct place){ .image = binary_kernel(k->binaries, "unknown", true),
+				       .low = pc,
+				       .size = 1 };
+}

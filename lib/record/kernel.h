@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which image a kernel address is in: the kernel itself, a module, code outside both (BPF programs,
+ * trampolines) under the name that kallsyms has in brackets, or {kern}/unknown. Every address gets
+ * an answer, so that no kernel sample is lost.
+ *
+ *	kernel_find(k, pc, &place);
+ *	key = pc - place.base;
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct binary;
+struct binary_table;
+struct kernel;
+
+struct kernel_config {
+	const char *root;    /* below which /proc lies */
+	const char *samples; /* the session's directory, where symbols are kept */
+	const char *vmlinux; /* NULL: /proc/kallsyms */
+	uint64_t start, end; /* the kernel's text; 0: from kallsyms */
+	bool absolute;	     /* one image for all, counted by address (--no-vmlinux) */
+	bool wanted;	     /* kernel samples are expected: say so if symbols will be missing */
+	struct binary_table *binaries; /* borrowed for the kernel's life */
+};
+
+/* An image and the addresses in it that count from the same base. */
+struct place {
+	struct binary *image;
+	uint64_t base;	    /* key = address - base */
+	uint64_t low, size; /* addresses low ... low + size - 1; size 0: all */
+};
+
+/* Reads the ranges. Never fails: addresses that cannot be had mean counting by address, which is
+ * logged with the remedy. Strings are copied, caller frees. */
+struct kernel *kernel_new(const struct kernel_config *config);
+void kernel_free(struct kernel *k);
+
+/* The place of @pc. Reads the ranges anew where none has it, but seldom. */
+void kernel_find(struct kernel *k, uint64_t pc, struct place *ret);
+/* A module was loaded: the next kernel_find() reads the ranges. */
+void kernel_changed(struct kernel *k);
+/* The binaries are gone: as after kernel_new(). */
+void kernel_forget(struct kernel *k);

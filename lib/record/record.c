@@ -1,0 +1,170 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/record.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/procfs.h"
+#include "event/cpu_type.h"
+#include "record/binary.h"
+#include "record/feature.h"
+#include "record/store.h"
+#include "record/transient.h"
+#include "sfile/session.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	unsigned int bits;
+} separations[] = {
+	{ "none", RECORD_SEPARATE_NONE },     { "lib", RECORD_SEPARATE_LIB },
+	{ "library", RECORD_SEPARATE_LIB },   { "kernel", RECORD_SEPARATE_KERNEL },
+	{ "thread", RECORD_SEPARATE_THREAD }, { "cpu", RECORD_SEPARATE_CPU },
+	{ "all", RECORD_SEPARATE_ALL },
+};
+
+static int parse_separation(const char *part, void *data)
+{
+	unsigned int *bits = data;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(separations); i++)
+		if (!strcmp(part, separations[i].name)) {
+			*bits |= separations[i].bits;
+			return 0;
+		}
+	return -EINVAL;
+}
+
+int record_separate_parse(const char *text, struct error *err)
+{
+	unsigned int bits = 0;
+
+	if (!*text || parse_list(text, ',', parse_separation, &bits) < 0)
+		return error_set(err, -EINVAL,
+				 "separation '%s' is not a list of none, lib, kernel, thread, cpu, "
+				 "all",
+				 text);
+	if (bits & RECORD_SEPARATE_KERNEL)
+		bits |= RECORD_SEPARATE_LIB;
+	return (int)bits;
+}
+
+/* Copies the events of the configuration, with those of the feature behind them. */
+static void copy_events(struct record *rec, const struct record_config *config)
+{
+	size_t extra = 0;
+	const struct event *events =
+		rec->feature ? rec->feature->ops->events(rec->feature, &extra) : NULL;
+
+	rec->event_count = config->event_count;
+	rec->events = xcalloc(config->event_count + extra + 1, sizeof(*rec->events));
+	if (config->event_count)
+		memcpy(rec->events, config->events, config->event_count * sizeof(*rec->events));
+	if (extra)
+		memcpy(rec->events + config->event_count, events, extra * sizeof(*events));
+}
+
+static bool wants_kernel(const struct record_config *config)
+{
+	size_t i;
+
+	for (i = 0; i < config->event_count; i++)
+		if (config->events[i].kernel)
+			return true;
+	return false;
+}
+
+static void open_kernel(struct record *rec, const struct record_config *config)
+{
+	struct kernel_config kernel = { .root = config->root,
+					.samples = rec->samples,
+					.vmlinux = config->vmlinux,
+					.start = config->kernel_start,
+					.end = config->kernel_end,
+					.absolute = config->no_vmlinux,
+					.wanted = wants_kernel(config),
+					.binaries = rec->binaries };
+
+	rec->kernel = kernel_new(&kernel);
+}
+
+static void open_store(struct record *rec, const struct record_config *config)
+{
+	bool timer = config->event_count && config->events[0].is_timer;
+	struct store_config store = { .samples = rec->samples,
+				      .events = rec->events,
+				      .cpu_type = cpu_type_detect(config->root, timer)->id,
+				      .cpu_mhz = procfs_cpu_mhz(config->root),
+				      .mapped_max = config->mapped_bytes_max,
+				      .open_max = config->open_files_max };
+
+	rec->store = store_new(&store);
+}
+
+int record_new(const struct record_config *config, struct record **ret, struct error *err)
+{
+	_cleanup_(record_freep) struct record *rec = xcalloc(1, sizeof(*rec));
+	int r;
+
+	rec->trans.weight = 1;
+	rec->separate = config->separate;
+	if (rec->separate & RECORD_SEPARATE_KERNEL)
+		rec->separate |= RECORD_SEPARATE_LIB;
+	rec->select = config->images != NULL;
+	rec->session_dir = xstrdup(config->session_dir);
+	rec->session_name = xstrdup(config->session_name);
+	rec->samples = session_samples(config->session_dir, config->session_name);
+	if (config->ext_feature) {
+		r = feature_new(config->ext_feature, config->root, &rec->feature, err);
+		if (r < 0)
+			return r;
+	}
+	copy_events(rec, config);
+	rec->binaries =
+		binary_table_new(rec->samples, config->root, config->images, config->cookies);
+	r = binary_open_manifest(rec->binaries, rec->session_dir, rec->session_name, err);
+	if (r < 0)
+		return r;
+	open_store(rec, config);
+	open_kernel(rec, config);
+	*ret = STEAL(rec);
+	return 0;
+}
+
+void record_free(struct record *rec)
+{
+	if (!rec)
+		return;
+	store_free(rec->store);
+	kernel_free(rec->kernel);
+	binary_table_free(rec->binaries);
+	feature_free(rec->feature);
+	free(rec->events);
+	free(rec->session_dir);
+	free(rec->session_name);
+	free(rec->samples);
+	free(rec);
+}
+
+int record_close_files(struct record *rec, struct error *err)
+{
+	int r = record_flush(rec, err);
+
+	store_close_all(rec->store);
+	kernel_forget(rec->kernel);
+	binary_forget(rec->binaries);
+	rec->trans.app_known = false;
+	rec->trans.app = NULL;
+	rec->trans.callee = NULL;
+	rec->trans.size = 0;
+	rec->complained = false;
+	return r;
+}
+
+size_t record_open_files(const struct record *rec, size_t *ret_mapped)
+{
+	return store_open_files(rec->store, ret_mapped);
+}

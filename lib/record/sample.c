@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/transient.h"
+
+#include "base/log.h"
+#include "record/binary.h"
+#include "record/feature.h"
+#include "record/store.h"
+
+/* Where a sample belongs, or which counter its loss goes to. */
+struct found {
+	struct place place;
+	struct binary *app;
+	uint64_t *lost; /* NULL: nothing is wrong */
+};
+
+/* After the session's directory was moved away the next sample makes it anew. */
+static void ensure_session(struct record *rec)
+{
+	struct error err = ERROR_INIT;
+
+	if (binary_open_manifest(rec->binaries, rec->session_dir, rec->session_name, &err) == 0 ||
+	    rec->complained)
+		return;
+	log_error("%s", err.text);
+	rec->complained = true;
+}
+
+static void find_user_place(struct record *rec, uint64_t pc, struct found *f)
+{
+	const struct transient *t = &rec->trans;
+	struct binary *image;
+
+	if (t->image_cookie == EVBUF_NO_COOKIE) {
+		image = binary_of_region(rec->binaries, t->tgid, pc);
+		if (!image)
+			f->lost = &rec->stats.lost_no_mapping;
+		else
+			f->place = (struct place){ image, image->image.start, image->image.start,
+						   image->image.end - image->image.start };
+		return;
+	}
+	image = t->image_cookie == EVBUF_INVALID_COOKIE
+			? NULL
+			: binary_of_cookie(rec->binaries, t->image_cookie);
+	if (!image)
+		f->lost = &rec->stats.lost_samplefile;
+	f->place = (struct place){ .image = image };
+}
+
+static struct binary *current_app(struct record *rec)
+{
+	struct transient *t = &rec->trans;
+	bool valid = t->app_cookie != EVBUF_NO_COOKIE && t->app_cookie != EVBUF_INVALID_COOKIE;
+
+	if (!t->app_known) {
+		t->app = valid ? binary_of_cookie(rec->binaries, t->app_cookie) : NULL;
+		t->app_known = true;
+	}
+	return t->app;
+}
+
+/* The application image: that of the process, or the sample's own image where these are not kept
+ * apart. A region cannot stand as application in a name. */
+static void find_app(struct record *rec, struct found *f)
+{
+	struct binary *app = current_app(rec), *image = f->place.image;
+	unsigned int apart = image->is_kernel ? RECORD_SEPARATE_KERNEL : RECORD_SEPARATE_LIB;
+	bool is_region = image->image.kind == SNAME_ANON;
+
+	if (image->is_kernel && !app)
+		f->lost = &rec->stats.lost_no_app_for_kernel_sample;
+	else if (rec->select && (!app || !app->selected))
+		f->lost = &rec->stats.filtered;
+	else if (!is_region && !(rec->separate & apart))
+		f->app = image;
+	else if (app && app->image.kind != SNAME_ANON)
+		f->app = app;
+	else if (is_region)
+		f->lost = &rec->stats.lost_no_app_for_user_sample;
+	else
+		f->app = image;
+}
+
+static void find_place(struct record *rec, uint64_t pc, struct found *f)
+{
+	ensure_session(rec);
+	switch (rec->trans.mode) {
+	case MODE_NONE:
+		f->lost = &rec->stats.lost_no_context;
+		return;
+	case MODE_XEN:
+		f->lost = &rec->stats.lost_kernel;
+		return;
+	case MODE_USER:
+		find_user_place(rec, pc, f);
+		break;
+	case MODE_KERNEL:
+		kernel_find(rec->kernel, pc, &f->place);
+		break;
+	}
+	if (!f->lost)
+		find_app(rec, f);
+}
+
+static struct store_key key_of(const struct record *rec, const struct found *f, size_t event)
+{
+	const struct transient *t = &rec->trans;
+	bool thread = rec->separate & RECORD_SEPARATE_THREAD;
+
+	return (struct store_key){ .app = f->app,
+				   .image = f->place.image,
+				   .event = (uint32_t)event,
+				   .tgid = thread ? (int64_t)t->tgid : STORE_ALL,
+				   .tid = thread ? (int64_t)t->tid : STORE_ALL,
+				   .cpu = rec->separate & RECORD_SEPARATE_CPU ? (int32_t)t->cpu
+									      : STORE_ALL };
+}
+
+/* The caller of the frame before it: an arc, counted with the caller's image. */
+static void add_arc(struct record *rec, uint64_t pc, uint64_t counter, const struct found *f)
+{
+	struct transient *t = &rec->trans;
+	uint64_t key = pc - f->place.base;
+	struct store_key at;
+	struct store_file *file;
+
+	if (f->lost) {
+		rec->stats.arcs_no_mapping += t->trace_weight;
+		t->callee = NULL;
+		return;
+	}
+	if (t->callee) {
+		at = key_of(rec, f, (size_t)counter);
+		at.callee = t->callee;
+		file = store_get(rec->store, &at);
+		if (!file || store_add(rec->store, file, key << 32 | (uint32_t)t->callee_key,
+				       t->trace_weight) < 0)
+			rec->stats.arcs_no_samplefile += t->trace_weight;
+	}
+	t->callee = f->place.image;
+	t->callee_key = key;
+}
+
+/* Adds to the place's file and leaves the shortcut to it. */
+static void add_flat(struct record *rec, uint64_t pc, uint64_t counter, const struct found *f,
+		     uint64_t weight)
+{
+	struct transient *t = &rec->trans;
+	struct store_key at = key_of(rec, f, (size_t)counter);
+	struct store_file *file = store_get(rec->store, &at);
+
+	if (!file || store_add(rec->store, file, pc - f->place.base, weight) < 0) {
+		rec->stats.lost_samplefile += weight;
+		return;
+	}
+	if (t->tracing != TRACE_OFF)
+		return;
+	t->file = file;
+	t->counter = counter;
+	t->base = f->place.base;
+	t->low = f->place.low;
+	t->size = f->place.size ? f->place.size : UINT64_MAX;
+}
+
+/* The innermost frame, or a sample outside any chain. */
+static void add_leaf(struct record *rec, uint64_t pc, uint64_t counter, struct found *f,
+		     uint64_t weight)
+{
+	struct transient *t = &rec->trans;
+
+	if (f->lost && f->lost != &rec->stats.lost_samplefile) {
+		*f->lost += weight;
+	} else {
+		rec->stats.samples += weight;
+		rec->stats.kernel_samples += t->mode == MODE_KERNEL ? weight : 0;
+		if (f->lost)
+			*f->lost += weight;
+		else
+			add_flat(rec, pc, counter, f, weight);
+	}
+	if (t->tracing == TRACE_START) {
+		t->tracing = TRACE_ON;
+		t->trace_weight = weight;
+		t->callee = f->lost ? NULL : f->place.image;
+		t->callee_key = pc - f->place.base;
+	}
+}
+
+void sample_add(struct record *rec, uint64_t pc, uint64_t counter)
+{
+	struct transient *t = &rec->trans;
+	struct found f = { 0 };
+	uint64_t weight = t->weight;
+
+	t->weight = 1;
+	t->size = 0;
+	if (counter >= rec->event_count) {
+		rec->stats.lost_counter += weight;
+		return;
+	}
+	find_place(rec, pc, &f);
+	if (t->tracing == TRACE_ON)
+		add_arc(rec, pc, counter, &f);
+	else
+		add_leaf(rec, pc, counter, &f, weight);
+}
+
+/* A feature's sample while it counts its events. */
+struct featuring {
+	struct record *rec;
+	const struct found *found;
+	bool lost;
+};
+
+static void count_event(size_t index, uint64_t pc, uint64_t value, void *data)
+{
+	struct featuring *x = data;
+	struct record *rec = x->rec;
+	struct store_key at = key_of(rec, x->found, rec->event_count + index);
+	struct store_file *file = store_get(rec->store, &at);
+
+	if (!file || store_add(rec->store, file, pc - x->found->place.base, value) < 0)
+		x->lost = true;
+}
+
+static void drop_event(size_t index, uint64_t pc, uint64_t value, void *data)
+{
+	(void)index, (void)pc, (void)value, (void)data;
+}
+
+void sample_add_feature(struct record *rec, uint64_t code, const uint64_t *words)
+{
+	struct found f = { 0 };
+	struct featuring x = { .rec = rec, .found = &f };
+
+	rec->trans.size = 0;
+	find_place(rec, words[0], &f);
+	rec->feature->ops->sample(rec->feature, code, words, f.lost ? drop_event : count_event, &x);
+	if (f.lost)
+		(*f.lost)++;
+	else if (x.lost)
+		rec->stats.lost_samplefile++;
+}

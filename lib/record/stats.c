@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/record.h"
+
+#include "driver/evbuf.h"
+#include "record/feature.h"
+#include "record/store.h"
+#include "record/transient.h"
+#include "sfile/session.h"
+
+#include <inttypes.h>
+
+uint64_t record_stats_total(const struct record_stats *s)
+{
+	return s->samples + s->lost_no_context + s->lost_kernel + s->lost_no_mapping +
+	       s->lost_no_app_for_kernel_sample + s->lost_no_app_for_user_sample + s->lost_counter +
+	       s->filtered;
+}
+
+void record_stats(const struct record *rec, struct record_stats *ret)
+{
+	*ret = rec->stats;
+	/* The stream may still go on, but as it stands it ends in the middle of a record. */
+	ret->incomplete_code += rec->pending_count > 0;
+}
+
+/* Adds what a counter grew by since the last time; 0 or -errno. */
+static int write_growth(const struct record *rec, const char *name, uint64_t now, uint64_t before,
+			struct error *err)
+{
+	return now > before ? session_stat_add(rec->samples, name, now - before, err) : 0;
+}
+
+int record_flush(struct record *rec, struct error *err)
+{
+	struct record_stats now;
+	int r;
+
+	record_stats(rec, &now);
+	store_retry(rec->store);
+	r = write_growth(rec, "total_samples", record_stats_total(&now),
+			 record_stats_total(&rec->written), err);
+#define X(name, text)                                                                              \
+	if (r == 0)                                                                                \
+		r = write_growth(rec, #name, now.name, rec->written.name, err);                    \
+	if (r == 0)                                                                                \
+		rec->written.name = now.name;
+	RECORD_STATS(X)
+#undef X
+	return r;
+}
+
+void record_print_stats(const struct record *rec, FILE *out)
+{
+	struct record_stats s;
+
+	record_stats(rec, &s);
+#define X(name, text) (void)fprintf(out, "%s: %" PRIu64 "\n", text, s.name);
+	RECORD_STATS(X)
+#undef X
+	if (rec->feature)
+		rec->feature->ops->print_stats(rec->feature, out);
+}

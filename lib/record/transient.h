@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The inside of record, shared by its own files only: the state between words of the event buffer
+ * ("transient"), and what samples are turned into.
+ */
+#pragma once
+
+#include "driver/evbuf.h"
+#include "record/kernel.h"
+#include "record/record.h"
+
+struct binary;
+struct feature;
+struct store;
+struct store_file;
+
+enum transient_mode {
+	MODE_NONE, /* neither kernel nor user was said */
+	MODE_USER,
+	MODE_KERNEL,
+	MODE_XEN
+};
+
+enum transient_trace {
+	TRACE_OFF,
+	TRACE_START, /* the next sample is the innermost frame of a chain */
+	TRACE_ON     /* the next one is its caller */
+};
+
+struct transient {
+	uint32_t cpu, tgid, tid;
+	uint64_t app_cookie, image_cookie;
+	enum transient_mode mode;
+	enum transient_trace tracing;
+	uint64_t weight;       /* of the next sample */
+	uint64_t trace_weight; /* of the chain being taken */
+
+	struct binary *app; /* of app_cookie, if app_known; NULL: none */
+	bool app_known;
+
+	/* The innermost frame seen last in a chain, whose caller comes next; NULL: none. */
+	struct binary *callee;
+	uint64_t callee_key;
+
+	/* Shortcut: samples of this counter at addresses low ... low + size - 1 go to the same
+	 * file as the last one. size 0: none. */
+	struct store_file *file;
+	uint64_t counter, low, size, base;
+};
+
+/* Longest record: escape, code, and the words of IBS_OP with a branch target. */
+enum { RECORD_WORDS_LONGEST = 2 + 14, RECORD_CODES = 64 };
+
+struct record {
+	struct transient trans;
+	struct record_stats stats;
+	struct store *store;
+	unsigned int separate;
+	bool select; /* there is an image filter */
+	size_t event_count;
+
+	uint64_t pending[RECORD_WORDS_LONGEST]; /* the start of a record that was cut */
+	size_t pending_count;
+
+	struct kernel *kernel;
+	struct binary_table *binaries;
+	struct feature *feature;  /* or NULL */
+	uint64_t feature_samples; /* samples that were its own */
+	struct event *events;	  /* those of the configuration, then the feature's */
+	char *session_dir, *session_name, *samples;
+	struct record_stats written; /* what stats/ holds of this run already */
+	bool complained;	     /* about the session's directory */
+};
+
+/* Takes the sample (@pc, @counter): the way for all that the shortcut does not take. */
+void sample_add(struct record *rec, uint64_t pc, uint64_t counter);
+/* Takes a sample of the extended feature. */
+void sample_add_feature(struct record *rec, uint64_t code, const uint64_t *words);

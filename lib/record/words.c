@@ -1,0 +1,214 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/record.h"
+
+#include "record/binary.h"
+#include "record/feature.h"
+#include "record/store.h"
+#include "record/transient.h"
+
+#include <string.h>
+
+/* Words behind each code. */
+static const uint8_t code_words[RECORD_CODES] = {
+#define X(name, number, words) [number] = words,
+	EVBUF_CODES(X)
+#undef X
+};
+
+static void end_trace(struct transient *t)
+{
+	t->tracing = TRACE_OFF;
+	t->callee = NULL;
+}
+
+static void code_ctx_switch(struct record *rec, const uint64_t *words)
+{
+	struct transient *t = &rec->trans;
+
+	t->tid = (uint32_t)words[0];
+	t->tgid = t->tid; /* until CTX_TGID says otherwise */
+	t->app_cookie = words[1];
+	t->app_known = false;
+	end_trace(t);
+}
+
+static void code_ctx_tgid(struct record *rec, const uint64_t *words)
+{
+	rec->trans.tgid = (uint32_t)words[0];
+}
+
+static void code_cpu_switch(struct record *rec, const uint64_t *words)
+{
+	rec->trans.cpu = (uint32_t)words[0];
+	end_trace(&rec->trans);
+}
+
+static void code_cookie_switch(struct record *rec, const uint64_t *words)
+{
+	rec->trans.image_cookie = words[0];
+}
+
+/* The image cookie stays: it holds again after the next USER_ENTER. */
+static void code_kernel_enter(struct record *rec, const uint64_t *words)
+{
+	(void)words;
+	rec->trans.mode = MODE_KERNEL;
+}
+
+static void code_user_enter(struct record *rec, const uint64_t *words)
+{
+	(void)words;
+	rec->trans.mode = MODE_USER;
+}
+
+static void code_xen_enter(struct record *rec, const uint64_t *words)
+{
+	(void)words;
+	rec->trans.mode = MODE_XEN;
+}
+
+static void code_module_loaded(struct record *rec, const uint64_t *words)
+{
+	(void)words;
+	kernel_changed(rec->kernel);
+}
+
+static void code_trace_begin(struct record *rec, const uint64_t *words)
+{
+	(void)words;
+	rec->trans.tracing = TRACE_START;
+	rec->trans.callee = NULL;
+}
+
+static void code_trace_end(struct record *rec, const uint64_t *words)
+{
+	(void)words;
+	end_trace(&rec->trans);
+}
+
+static void code_weight(struct record *rec, const uint64_t *words)
+{
+	rec->trans.weight = words[0];
+}
+
+static void code_feature(struct record *rec, uint64_t code, const uint64_t *words)
+{
+	if (rec->feature && rec->feature->ops->words(rec->feature, code))
+		sample_add_feature(rec, code, words);
+	else
+		rec->stats.incomplete_code++;
+}
+
+static void code_ibs_fetch(struct record *rec, const uint64_t *words)
+{
+	code_feature(rec, EVBUF_IBS_FETCH, words);
+}
+
+static void code_ibs_op(struct record *rec, const uint64_t *words)
+{
+	code_feature(rec, EVBUF_IBS_OP, words);
+}
+
+/* By code; NULL: nobody knows it. */
+static void (*const handlers[RECORD_CODES])(struct record *rec, const uint64_t *words) = {
+	[EVBUF_CTX_SWITCH] = code_ctx_switch,
+	[EVBUF_CPU_SWITCH] = code_cpu_switch,
+	[EVBUF_COOKIE_SWITCH] = code_cookie_switch,
+	[EVBUF_KERNEL_ENTER] = code_kernel_enter,
+	[EVBUF_USER_ENTER] = code_user_enter,
+	[EVBUF_MODULE_LOADED] = code_module_loaded,
+	[EVBUF_CTX_TGID] = code_ctx_tgid,
+	[EVBUF_TRACE_BEGIN] = code_trace_begin,
+	[EVBUF_TRACE_END] = code_trace_end,
+	[EVBUF_XEN_ENTER] = code_xen_enter,
+	[EVBUF_IBS_FETCH] = code_ibs_fetch,
+	[EVBUF_IBS_OP] = code_ibs_op,
+	[EVBUF_WEIGHT] = code_weight,
+};
+
+/* Words behind @code in this record's streams. */
+static size_t words_behind(const struct record *rec, uint64_t code)
+{
+	size_t own = rec->feature ? rec->feature->ops->words(rec->feature, code) : 0;
+
+	if (own)
+		return own;
+	return code < RECORD_CODES ? code_words[code] : 0;
+}
+
+static void take_code(struct record *rec, uint64_t code, const uint64_t *words)
+{
+	if (code != EVBUF_WEIGHT)
+		rec->trans.size = 0;
+	if (code < RECORD_CODES && handlers[code])
+		handlers[code](rec, words);
+	else
+		rec->stats.incomplete_code++;
+}
+
+static inline void take_sample(struct record *rec, uint64_t pc, uint64_t counter)
+{
+	struct transient *t = &rec->trans;
+
+	if (_unlikely_(pc - t->low >= t->size || counter != t->counter)) {
+		sample_add(rec, pc, counter);
+		return;
+	}
+	rec->stats.samples += t->weight;
+	if (t->mode == MODE_KERNEL)
+		rec->stats.kernel_samples += t->weight;
+	if (_unlikely_(store_add(rec->store, t->file, pc - t->base, t->weight) < 0))
+		rec->stats.lost_samplefile += t->weight;
+	t->weight = 1;
+}
+
+/* Takes the record at the start of @words; the words it takes up, 0 if there are too few. */
+static inline size_t take_record(struct record *rec, const uint64_t *words, size_t count)
+{
+	size_t need;
+
+	if (count < 2)
+		return 0;
+	if (_unlikely_(words[1] == EVBUF_ESCAPE)) {
+		rec->stats.incomplete_code++; /* a PC without its counter, an escape without code */
+		return 1;
+	}
+	if (_likely_(words[0] != EVBUF_ESCAPE)) {
+		take_sample(rec, words[0], words[1]);
+		return 2;
+	}
+	need = 2 + words_behind(rec, words[1]);
+	if (count < need)
+		return 0;
+	take_code(rec, words[1], words + 2);
+	return need;
+}
+
+/* Completes the record that the call before left cut; the words taken for that. */
+static size_t finish_pending(struct record *rec, const uint64_t *words, size_t count)
+{
+	size_t taken = 0, used;
+
+	while (rec->pending_count && taken < count) {
+		rec->pending[rec->pending_count++] = words[taken++];
+		used = take_record(rec, rec->pending, rec->pending_count);
+		rec->pending_count -= used;
+		memmove(rec->pending, rec->pending + used,
+			rec->pending_count * sizeof(*rec->pending));
+	}
+	return taken;
+}
+
+int record_words(const uint64_t *words, size_t count, void *data)
+{
+	struct record *rec = data;
+	size_t i, used;
+
+	rec->stats.sample_dumps++;
+	i = finish_pending(rec, words, count);
+	while ((used = take_record(rec, words + i, count - i)))
+		i += used;
+	memcpy(rec->pending + rec->pending_count, words + i, (count - i) * sizeof(*words));
+	rec->pending_count += count - i;
+	return 0;
+}
