@@ -102,6 +102,35 @@ int procfs_comm(const char *root, uint32_t pid, char comm[16])
 	return 0;
 }
 
+int procfs_stat_parse(const char *line, struct procfs_stat *ret)
+{
+	/* The name before it may hold anything, but nothing behind it has a parenthesis. */
+	const char *at = strrchr(line, ')');
+	unsigned long flags, threads;
+	unsigned int parent;
+	char state;
+
+	if (!at || sscanf(at,
+			  ") %c %u %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d "
+			  "%*d %lu",
+			  &state, &parent, &flags, &threads) != 4)
+		return -EBADMSG;
+	*ret = (struct procfs_stat){ .state = state,
+				     .parent = parent,
+				     .threads = threads,
+				     .kernel_thread = flags & 0x00200000 /* PF_KTHREAD */ };
+	return 0;
+}
+
+int procfs_stat(const char *root, uint32_t pid, struct procfs_stat *ret)
+{
+	_cleanup_free_ char *path = xasprintf("/proc/%u/stat", pid);
+	_cleanup_free_ char *line = NULL;
+	ssize_t r = path_read(root, path, &line, NULL);
+
+	return r < 0 ? (int)r : procfs_stat_parse(line, ret);
+}
+
 char *procfs_exe(const char *root, uint32_t pid)
 {
 	_cleanup_free_ char *path = xasprintf("/proc/%u/exe", pid);

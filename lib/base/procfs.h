@@ -41,6 +41,19 @@ int procfs_tids(const char *root, uint32_t pid, void (*each)(uint32_t tid, void 
 /* Name of a process (at most 15 characters) into @comm; 0 or -errno. */
 int procfs_comm(const char *root, uint32_t pid, char comm[16]);
 
+/* A few fields of /proc/PID/stat. */
+struct procfs_stat {
+	char state; /* 'R', 'S', ... 'Z' for one that has exited */
+	uint32_t parent;
+	bool kernel_thread;
+	uint64_t threads; /* of the whole process, 0 once it is a zombie */
+};
+
+/* Takes a line of /proc/PID/stat apart; 0 or -EBADMSG. */
+int procfs_stat_parse(const char *line, struct procfs_stat *ret);
+/* Reads it; 0 or -errno. */
+int procfs_stat(const char *root, uint32_t pid, struct procfs_stat *ret);
+
 /* The target of /proc/PID/exe; caller frees, NULL where there is none (a kernel thread). */
 char *procfs_exe(const char *root, uint32_t pid);
 

@@ -224,8 +224,26 @@ static void arenas_keep_what_they_gave(void)
 	arena_done(&a);
 }
 
-TESTS(T(numbers_are_whole_strings_in_range), T(sizes_take_units), T(signed_numbers_reach_both_ends),
-      T(map_finds_all_after_removals), T(span_never_leaves_its_bytes), T(maps_lines_parse),
-      T(options_come_from_the_table), T(build_ids_survive_the_text_form),
-      T(files_are_written_whole), T(long_errors_end_in_dots), T(text_wraps_at_blanks),
-      T(arenas_keep_what_they_gave))
+static void stat_lines_parse_whatever_the_name(void)
+{
+	struct procfs_stat st;
+
+	CHECK_EQ(procfs_stat_parse("2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 24 "
+				   "0 0 18446744073709551615 0\n",
+				   &st),
+		 0);
+	CHECK(st.state == 'S' && st.parent == 0 && st.kernel_thread && st.threads == 1);
+	CHECK_EQ(procfs_stat_parse("77 (a) Z (b c) R 5 77 77 0 -1 4194560 99 0 1 0 0 0 0 0 20 0 12 "
+				   "0 33 31 358",
+				   &st),
+		 0);
+	CHECK(st.state == 'R' && st.parent == 5 && !st.kernel_thread && st.threads == 12);
+	CHECK_EQ(procfs_stat_parse("77 (cut) R 5 77", &st), -EBADMSG);
+	CHECK_EQ(procfs_stat_parse("", &st), -EBADMSG);
+}
+
+TESTS(T(stat_lines_parse_whatever_the_name), T(numbers_are_whole_strings_in_range),
+      T(sizes_take_units), T(signed_numbers_reach_both_ends), T(map_finds_all_after_removals),
+      T(span_never_leaves_its_bytes), T(maps_lines_parse), T(options_come_from_the_table),
+      T(build_ids_survive_the_text_form), T(files_are_written_whole), T(long_errors_end_in_dots),
+      T(text_wraps_at_blanks), T(arenas_keep_what_they_gave))
