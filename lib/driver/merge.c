@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/merge.h"
+
+#include "base/macro.h"
+
+struct merge {
+	struct merge_cpu *cpus;
+	size_t count;
+	const struct merge_handler *handler;
+	uint64_t first_sample_ns; /* the oldest sample of all CPUs is not older */
+};
+
+/* Decodes the next record of @ring that makes sense; whether there is one. */
+static bool next_record(const struct merge *m, struct ring *ring, struct perf_record *ret)
+{
+	struct span bytes;
+	int r;
+
+	while (ring && (r = ring_peek(ring, &bytes)) != 0) {
+		if (r > 0 && perf_record_decode(bytes, ret) == 0)
+			return true;
+		if (r > 0)
+			ring_take(ring);
+		m->handler->bad(m->handler->data);
+	}
+	return false;
+}
+
+static void look_at(struct merge *m, struct merge_cpu *c)
+{
+	if (c->sideband)
+		ring_refresh(c->sideband);
+	if (c->samples)
+		ring_refresh(c->samples);
+	c->have_change = next_record(m, c->sideband, &c->change);
+	c->have_sample = next_record(m, c->samples, &c->sample);
+}
+
+static void take_samples_of(struct merge *m, struct merge_cpu *c, uint64_t until_ns)
+{
+	bool any = false;
+
+	while (c->have_sample && c->sample.time_ns <= until_ns) {
+		m->handler->sample((size_t)(c - m->cpus), &c->sample, m->handler->data);
+		ring_take(c->samples);
+		c->have_sample = next_record(m, c->samples, &c->sample);
+		any = true;
+	}
+	if (any)
+		ring_release(c->samples);
+}
+
+/* Handles the samples of all CPUs up to @until_ns. */
+static void take_samples(struct merge *m, uint64_t until_ns)
+{
+	size_t i;
+
+	if (m->first_sample_ns > until_ns)
+		return;
+	m->first_sample_ns = UINT64_MAX;
+	for (i = 0; i < m->count; i++) {
+		struct merge_cpu *c = &m->cpus[i];
+
+		take_samples_of(m, c, until_ns);
+		if (c->have_sample)
+			m->first_sample_ns = MIN(m->first_sample_ns, c->sample.time_ns);
+	}
+}
+
+/* The CPU whose next change is the oldest, not younger than @until_ns; NULL if there is none. */
+static struct merge_cpu *oldest_change(struct merge *m, uint64_t until_ns)
+{
+	struct merge_cpu *oldest = NULL;
+	size_t i;
+
+	for (i = 0; i < m->count; i++) {
+		struct merge_cpu *c = &m->cpus[i];
+
+		if (c->have_change && c->change.time_ns <= until_ns &&
+		    (!oldest || c->change.time_ns < oldest->change.time_ns))
+			oldest = c;
+	}
+	return oldest;
+}
+
+void merge_run(struct merge_cpu *cpus, size_t count, uint64_t until_ns,
+	       const struct merge_handler *handler)
+{
+	struct merge m = { .cpus = cpus, .count = count, .handler = handler };
+	struct merge_cpu *c;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		look_at(&m, &cpus[i]);
+	while ((c = oldest_change(&m, until_ns))) {
+		/* What happened in the same nanosecond as a change is looked up after it. */
+		if (c->change.time_ns)
+			take_samples(&m, c->change.time_ns - 1);
+		handler->change((size_t)(c - cpus), &c->change, handler->data);
+		ring_take(c->sideband);
+		ring_release(c->sideband);
+		c->have_change = next_record(&m, c->sideband, &c->change);
+	}
+	take_samples(&m, until_ns);
+	/* Records that made no sense were passed over without a handler's taking them. */
+	for (i = 0; i < count; i++) {
+		if (cpus[i].samples)
+			ring_release(cpus[i].samples);
+		if (cpus[i].sideband)
+			ring_release(cpus[i].sideband);
+	}
+}

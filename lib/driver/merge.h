@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The CPU buffers of all CPUs read in the order that attribution needs: records that change the
+ * process table strictly by time, and each sample after all of those that are older than it and
+ * before all that are younger. Between two such records the samples are taken CPU by CPU, which
+ * spares context changes in the event buffer.
+ *
+ *	merge_run(cpus, n, now_ns - 2000000, &handler);
+ */
+#pragma once
+
+#include "driver/perf_record.h"
+#include "driver/ring.h"
+
+/* The two rings of a CPU, borrowed; the rest is merge's. */
+struct merge_cpu {
+	struct ring *samples, *sideband;   /* NULL: none */
+	struct perf_record sample, change; /* the next of each */
+	bool have_sample, have_change;
+};
+
+struct merge_handler {
+	/* A record of the sample ring of cpus[@i]: samples, and what the kernel says of them. */
+	void (*sample)(size_t i, const struct perf_record *record, void *data);
+	/* A record of its sideband ring. */
+	void (*change)(size_t i, const struct perf_record *record, void *data);
+	/* A record, or a whole stretch of a ring, made no sense and was passed over. */
+	void (*bad)(void *data);
+	void *data;
+};
+
+/* Handles all records up to @until_ns that are in the rings now, and gives their room back. */
+void merge_run(struct merge_cpu *cpus, size_t count, uint64_t until_ns,
+	       const struct merge_handler *handler);

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The kernel's perf records, taken apart. Every event is opened with PERF_RECORD_FIELDS and
+ * sample_id_all, so that all records say when, who and by which event:
+ *
+ *	sample	header id ip pid,tid time
+ *	others	header ... pid,tid time id
+ *
+ * A struct perf_record borrows its strings from the bytes it was decoded from.
+ */
+#pragma once
+
+#include "base/span.h"
+
+#include <linux/perf_event.h>
+#include <stdbool.h>
+
+/* perf_event_attr.sample_type of every event. */
+#define PERF_RECORD_FIELDS                                                                         \
+	(PERF_SAMPLE_IDENTIFIER | PERF_SAMPLE_IP | PERF_SAMPLE_TID | PERF_SAMPLE_TIME)
+
+struct perf_record {
+	uint32_t type;	   /* PERF_RECORD_* */
+	uint16_t misc;	   /* PERF_RECORD_MISC_* */
+	uint32_t pid, tid; /* whom it is about: of a FORK the child */
+	uint64_t time_ns;  /* CLOCK_MONOTONIC */
+	uint64_t id;	   /* of the event that made it */
+	union {
+		uint64_t ip;			     /* SAMPLE */
+		struct {			     /* MMAP2 */
+			uint64_t start, end, offset; /* end excluded */
+			uint64_t device;	     /* major << 32 | minor; 0: unknown */
+			uint64_t inode, generation;
+			const char *path; /* "//anon", "[vdso]", or a file's */
+		} map;
+		struct { /* COMM */
+			const char *name;
+			bool exec;
+		} comm;
+		struct { /* FORK, EXIT */
+			uint32_t parent_pid, parent_tid;
+		} task;
+		uint64_t lost; /* LOST, LOST_SAMPLES: how many records */
+	};
+};
+
+/* Takes the record @bytes (whole, with its header) apart: 0, or -EBADMSG if it is cut short or
+ * makes no sense. Of a type that is not named above only the common fields are filled. */
+int perf_record_decode(struct span bytes, struct perf_record *ret);

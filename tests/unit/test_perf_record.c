@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "perf_bytes.h"
+
+static struct span span_of_buf(const struct strbuf *b)
+{
+	return span_of(b->text, b->length);
+}
+
+static void sample_is_taken_apart(void)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	struct perf_record r;
+
+	bytes_sample(&b, PERF_RECORD_MISC_USER, 70, 0x401000, 123456789);
+	CHECK_EQ(b.length, 40);
+	CHECK_EQ(perf_record_decode(span_of_buf(&b), &r), 0);
+	CHECK_EQ(r.type, PERF_RECORD_SAMPLE);
+	CHECK_EQ(r.misc & PERF_RECORD_MISC_CPUMODE_MASK, PERF_RECORD_MISC_USER);
+	CHECK(r.id == 1 && r.ip == 0x401000 && r.pid == 70 && r.tid == 70);
+	CHECK_EQ(r.time_ns, 123456789);
+}
+
+static void mapping_is_taken_apart(void)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	struct perf_record r;
+
+	bytes_map(&b, 70, 0x401000, 0x3000, 5, "/usr/bin/xz", 99);
+	CHECK_EQ(perf_record_decode(span_of_buf(&b), &r), 0);
+	CHECK(r.pid == 70 && r.time_ns == 99 && r.id == 2);
+	CHECK(r.map.start == 0x401000 && r.map.end == 0x404000 && r.map.offset == 0x1000);
+	CHECK(r.map.device == (8ULL << 32 | 1) && r.map.inode == 5 && r.map.generation == 77);
+	CHECK_STR(r.map.path, "/usr/bin/xz");
+}
+
+static void tasks_are_taken_apart(void)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	struct perf_record r;
+
+	bytes_task(&b, PERF_RECORD_FORK, (const uint32_t[]){ 71, 70, 72, 69 }, 5);
+	CHECK_EQ(perf_record_decode(span_of_buf(&b), &r), 0);
+	CHECK(r.pid == 71 && r.tid == 72);
+	CHECK(r.task.parent_pid == 70 && r.task.parent_tid == 69);
+	bytes_comm(&b, 71, 72, "cc1plus", true, 6);
+	CHECK_EQ(perf_record_decode(span_of_buf(&b), &r), 0);
+	CHECK(r.pid == 71 && r.tid == 72 && r.comm.exec && r.time_ns == 6);
+	CHECK_STR(r.comm.name, "cc1plus");
+	bytes_lost(&b, 1000, 7);
+	CHECK_EQ(perf_record_decode(span_of_buf(&b), &r), 0);
+	CHECK(r.lost == 1000 && r.time_ns == 7);
+}
+
+/* A kernel to come may write types and tails that we do not know. */
+static void unknown_types_have_a_time_all_the_same(void)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	struct perf_record r;
+
+	bytes_begin(&b, 4711, 0);
+	bytes_u64(&b, 1);
+	bytes_trailer(&b, 70, 44, 2);
+	CHECK_EQ(perf_record_decode(span_of_buf(&b), &r), 0);
+	CHECK(r.type == 4711 && r.time_ns == 44 && r.pid == 70);
+}
+
+/* Every record cut at every length: an error or, where only padding is gone, the same record. */
+static void cut_records_are_errors(void)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	struct perf_record r;
+	size_t i, row;
+
+	for (row = 0; row < 3; row++) {
+		if (row == 0)
+			bytes_sample(&b, 1, 70, 1, 1);
+		else if (row == 1)
+			bytes_map(&b, 70, 0x401000, 0x3000, 5, "/a", 99);
+		else
+			bytes_task(&b, PERF_RECORD_EXIT, (const uint32_t[]){ 1, 1, 1, 1 }, 5);
+		for (i = 0; i < b.length - 8; i++) {
+			_cleanup_free_ void *copy = xmemdup(b.text, i + 1);
+
+			if (perf_record_decode(span_of(copy, i), &r) == 0) {
+				printf("# row %zu, %zu bytes\n", row, i);
+				CHECK(false);
+			}
+		}
+	}
+}
+
+static void mapping_that_wraps_round_is_an_error(void)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	struct perf_record r;
+
+	bytes_map(&b, 70, UINT64_MAX - 4095, 8192, 5, "/a", 99);
+	CHECK_EQ(perf_record_decode(span_of_buf(&b), &r), -EBADMSG);
+}
+
+static void path_without_an_end_is_an_error(void)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	struct perf_record r;
+
+	bytes_begin(&b, PERF_RECORD_COMM, 0);
+	bytes_u64(&b, 70);
+	strbuf_add(&b, "unending", 8);
+	bytes_trailer(&b, 0x6e6e6e6e, 0x6e6e6e6e6e6e6e6e, 2);
+	CHECK_EQ(perf_record_decode(span_of_buf(&b), &r), -EBADMSG);
+}
+
+TESTS(T(sample_is_taken_apart), T(mapping_is_taken_apart), T(tasks_are_taken_apart),
+      T(unknown_types_have_a_time_all_the_same), T(cut_records_are_errors),
+      T(mapping_that_wraps_round_is_an_error), T(path_without_an_end_is_an_error))
