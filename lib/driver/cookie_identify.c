@@ -75,18 +75,25 @@ static bool identify_by(struct cookie_image *image, const char *path)
 void cookie_identify_file(struct cookie_image *image, const struct cookie_mapped *where)
 {
 	const char *root = where->root ? where->root : "";
-	_cleanup_free_ char *by_range = xasprintf("%s/proc/%u/map_files/%" PRIx64 "-%" PRIx64, root,
-						  where->tgid, where->start, where->end);
-	_cleanup_free_ char *by_process =
-		xasprintf("%s/proc/%u/root%s", root, where->tgid, image->path);
-	_cleanup_free_ char *by_path = path_under(root, image->path);
+	unsigned int tgid = where->tgid;
+	_cleanup_free_ char *range = xasprintf("%s/proc/%u/map_files/%" PRIx64 "-%" PRIx64, root,
+					       tgid, where->start, where->end);
+	_cleanup_free_ char *exe = xasprintf("%s/proc/%u/exe", root, tgid);
+	_cleanup_free_ char *inside = xasprintf("%s/proc/%u/root%s", root, tgid, image->path);
+	_cleanup_free_ char *plain = path_under(root, image->path);
+	const struct {
+		const char *path;
+		bool usable; /* by name only, where nothing else tells the file */
+	} ways[] = {
+		{ range, tgid && where->end && image->inode },
+		{ exe, tgid && image->inode },
+		{ inside, tgid },
+		{ plain, true },
+	};
+	size_t i;
 
 	image->identified = true;
-	if (!path_is_absolute(image->path))
-		return;
-	if (where->tgid && where->end && identify_by(image, by_range))
-		return;
-	if (where->tgid && identify_by(image, by_process))
-		return;
-	(void)identify_by(image, by_path);
+	for (i = 0; i < ARRAY_SIZE(ways) && path_is_absolute(image->path); i++)
+		if (ways[i].usable && identify_by(image, ways[i].path))
+			return;
 }

@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/maps.h"
+
+#include "base/mem.h"
+
+#include <string.h>
+
+struct maps {
+	unsigned int refs;
+	struct mapping *list; /* by address, none overlap */
+	size_t count, room;
+};
+
+struct maps *maps_new(void)
+{
+	struct maps *m = xcalloc(1, sizeof(*m));
+
+	m->refs = 1;
+	return m;
+}
+
+struct maps *maps_ref(struct maps *m)
+{
+	m->refs++;
+	return m;
+}
+
+void maps_unref(struct maps *m)
+{
+	if (!m || --m->refs)
+		return;
+	free(m->list);
+	free(m);
+}
+
+/* Makes *@m the caller's own. */
+static struct maps *unshare(struct maps **m)
+{
+	struct maps *copy;
+
+	if ((*m)->refs == 1)
+		return *m;
+	copy = maps_new();
+	array_grow(&copy->list, (*m)->count + 1, &copy->room);
+	memcpy(copy->list, (*m)->list, (*m)->count * sizeof(*copy->list));
+	copy->count = (*m)->count;
+	maps_unref(*m);
+	*m = copy;
+	return copy;
+}
+
+/* Index of the first mapping that ends behind @address. */
+static size_t first_behind(const struct maps *m, uint64_t address)
+{
+	size_t low = 0, high = m->count, middle;
+
+	while (low < high) {
+		middle = (low + high) / 2;
+		if (m->list[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* Replaces the @old mappings at index @at by @new others. */
+static void splice(struct maps *m, size_t at, size_t old, const struct mapping *with, size_t new)
+{
+	size_t tail = m->count - at - old;
+
+	array_grow(&m->list, m->count + new, &m->room);
+	memmove(m->list + at + new, m->list + at + old, tail * sizeof(*m->list));
+	memcpy(m->list + at, with, new * sizeof(*m->list));
+	m->count = m->count - old + new;
+}
+
+void maps_add(struct maps **shared, const struct mapping *mapping)
+{
+	struct maps *m;
+	struct mapping with[3];
+	size_t at, end, new = 0;
+
+	if (mapping->start >= mapping->end)
+		return;
+	m = unshare(shared);
+	at = end = first_behind(m, mapping->start);
+	while (end < m->count && m->list[end].start < mapping->end)
+		end++;
+	/* [at, end) overlap: of the first the head may stay, of the last the tail. */
+	if (at < end && m->list[at].start < mapping->start) {
+		with[new] = m->list[at];
+		with[new ++].end = mapping->start;
+	}
+	with[new ++] = *mapping;
+	if (at < end && m->list[end - 1].end > mapping->end) {
+		with[new] = m->list[end - 1];
+		with[new].offset += mapping->end - with[new].start;
+		with[new ++].start = mapping->end;
+	}
+	splice(m, at, end - at, with, new);
+}
+
+const struct mapping *maps_find(const struct maps *m, uint64_t address)
+{
+	size_t i = first_behind(m, address);
+
+	return i < m->count && m->list[i].start <= address ? &m->list[i] : NULL;
+}
+
+size_t maps_count(const struct maps *m)
+{
+	return m->count;
+}
+
+const struct mapping *maps_at(const struct maps *m, size_t i)
+{
+	return &m->list[i];
+}

@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Learning of processes from /proc: those that ran before we looked, and those of which records
+ * were lost. */
+#pragma once
+
+#include "driver/cookie.h"
+#include "driver/process.h"
+
+/* Where to look, and where files get their cookies; borrowed. */
+struct process_source {
+	const char *root;
+	struct cookie_table *cookies;
+};
+
+/* Replaces what is known of the process by what /proc says of its thread @tid: name, mappings,
+ * application, whether it belongs to the kernel. 0, or -errno (-ESRCH for a zombie): then nothing
+ * has changed. */
+int process_read(struct process_table *t, struct process *p, uint32_t tid,
+		 const struct process_source *from);
+
+/* Whether nothing of the process is left but, perhaps, a zombie. */
+bool process_is_gone(const char *root, uint32_t tgid);
+
+/* Marks @tgid and all its living descendants as followed, making those that are missing. */
+void process_follow(struct process_table *t, uint32_t tgid, const char *root);

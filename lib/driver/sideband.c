@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/sideband.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/procfs.h"
+#include "driver/cookie.h"
+#include "driver/mapping.h"
+
+#include <sys/stat.h>
+
+/* How long a process that has exited is kept for samples that come late, how long one that could
+ * not be read, or had no mapping, is not asked for again. */
+enum { LEAVE_NS = 1000000000, READ_AGAIN_NS = 100000000 };
+
+/* Mappings are never reported to go: a process that collects more than this and twice what it had
+ * when last read is read anew. */
+enum { MAPS_STALE = 2048 };
+
+void sideband_init(struct sideband *s, const struct process_source *from,
+		   struct driver_stats *stats)
+{
+	*s = (struct sideband){ .processes = PROCESS_TABLE_INIT, .from = *from, .stats = stats };
+}
+
+void sideband_done(struct sideband *s)
+{
+	process_table_clear(&s->processes);
+}
+
+/* Whether @p is to be known at all. */
+static bool wanted(const struct sideband *s, const struct process *p)
+{
+	return p && (!s->follow || p->followed);
+}
+
+/* The idle task of every CPU: no process of /proc. */
+static void make_idle(struct sideband *s)
+{
+	struct process *p = process_make(&s->processes, 0);
+
+	p->kernel = true;
+	process_rename(&s->processes, p, "swapper");
+}
+
+static bool is_gone(uint32_t tgid, void *data)
+{
+	const struct sideband *s = data;
+
+	return process_is_gone(s->from.root, tgid);
+}
+
+/* Reads @p; remembers that it was tried. */
+static int read_one(struct sideband *s, struct process *p, uint32_t tid, uint64_t now_ns)
+{
+	int r = process_read(&s->processes, p, tid, &s->from);
+
+	p->tried_ns = now_ns;
+	if (r == 0)
+		p->read_ns = now_ns;
+	return r;
+}
+
+struct read_all {
+	struct sideband *s;
+	uint64_t now_ns;
+};
+
+static void read_each(uint32_t pid, void *data)
+{
+	const struct read_all *all = data;
+	struct sideband *s = all->s;
+	struct process *p = process_get(&s->processes, pid);
+
+	if (s->follow && !wanted(s, p))
+		return;
+	p = process_make(&s->processes, pid);
+	p->leaving = false;
+	if (read_one(s, p, pid, all->now_ns) < 0)
+		process_leave(&s->processes, p, all->now_ns);
+}
+
+void sideband_read_all(struct sideband *s, uint64_t now_ns)
+{
+	struct read_all all = { s, now_ns };
+
+	make_idle(s);
+	if (s->follow)
+		process_follow(&s->processes, s->follow, s->from.root);
+	/* Whoever is not there any more is found out by process_expire(). */
+	map_for_each (&s->processes.by_tgid, slot)
+		if (((struct process *)slot->value)->tgid)
+			process_leave(&s->processes, slot->value, now_ns);
+	(void)procfs_pids(s->from.root, read_each, &all);
+	s->read_all_ns = now_ns;
+}
+
+/* Whether @p as it was read from /proc already has what the record says. */
+static bool is_old_news(const struct process *p, const struct perf_record *r)
+{
+	return p && r->time_ns < p->read_ns;
+}
+
+static void apply_map(struct sideband *s, const struct perf_record *r)
+{
+	struct process *p = process_get(&s->processes, r->pid);
+	struct mapping mapping;
+
+	/* Of a process that is not known yet one mapping is not the truth. */
+	if (!p || !p->maps || is_old_news(p, r))
+		return;
+	mapping_from(&(struct mapping_source){ .start = r->map.start,
+					       .end = r->map.end,
+					       .offset = r->map.offset,
+					       .device = r->map.device,
+					       .inode = r->map.inode,
+					       .generation = r->map.generation,
+					       .path = r->map.path },
+		     s->from.cookies, &mapping);
+	process_map(&s->processes, p, &mapping);
+}
+
+static void apply_comm(struct sideband *s, const struct perf_record *r)
+{
+	struct process *p = process_get(&s->processes, r->pid);
+
+	if (is_old_news(p, r) || (s->follow && !wanted(s, p)))
+		return;
+	if (r->comm.exec)
+		process_exec(&s->processes, process_make(&s->processes, r->pid), r->comm.name);
+	else if (p && r->pid == r->tid) /* else a thread's name */
+		process_rename(&s->processes, p, r->comm.name);
+}
+
+static void apply_fork(struct sideband *s, const struct perf_record *r)
+{
+	const struct process *parent = process_get(&s->processes, r->task.parent_pid);
+	const struct process *child = process_get(&s->processes, r->pid);
+
+	if (r->pid == r->task.parent_pid || is_old_news(child, r))
+		return; /* a thread, or known */
+	/* Of whoever had that number nothing is left. */
+	if (wanted(s, parent) || child)
+		(void)process_fork(&s->processes, r->task.parent_pid, r->pid);
+}
+
+static void apply_exit(struct sideband *s, const struct perf_record *r)
+{
+	struct process *p = process_get(&s->processes, r->pid);
+
+	if (p && r->pid == r->tid)
+		process_leave(&s->processes, p, r->time_ns);
+}
+
+static void apply_lost(struct sideband *s, const struct perf_record *r, uint64_t now_ns)
+{
+	s->stats->sideband_lost += r->lost;
+	/* What was lost before /proc was last read is in the table. */
+	if (r->time_ns < s->read_all_ns)
+		return;
+	s->stats->resync++;
+	log_warn("%llu mapping records were lost: reading all processes again",
+		 (unsigned long long)r->lost);
+	sideband_read_all(s, now_ns);
+}
+
+void sideband_apply(struct sideband *s, const struct perf_record *r, uint64_t now_ns)
+{
+	switch (r->type) {
+	case PERF_RECORD_MMAP2:
+		apply_map(s, r);
+		break;
+	case PERF_RECORD_COMM:
+		apply_comm(s, r);
+		break;
+	case PERF_RECORD_FORK:
+		apply_fork(s, r);
+		break;
+	case PERF_RECORD_EXIT:
+		apply_exit(s, r);
+		break;
+	case PERF_RECORD_KSYMBOL:
+	case PERF_RECORD_BPF_EVENT:
+		s->kernel_changed = true;
+		break;
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		apply_lost(s, r, now_ns);
+		break;
+	default: /* TEXT_POKE and what kernels to come may say */
+		break;
+	}
+}
+
+static bool tried_lately(const struct process *p, uint64_t now_ns)
+{
+	return p->tried_ns && now_ns < p->tried_ns + READ_AGAIN_NS;
+}
+
+struct process *sideband_process(struct sideband *s, uint32_t tgid, uint32_t tid, uint64_t now_ns)
+{
+	struct process *p = process_get(&s->processes, tgid);
+
+	if (p && (p->kernel || p->maps))
+		return wanted(s, p) ? p : NULL;
+	if (s->follow && !wanted(s, p))
+		return NULL;
+	p = process_make(&s->processes, tgid);
+	if (tried_lately(p, now_ns))
+		return NULL;
+	if (read_one(s, p, tid, now_ns) == 0)
+		return p;
+	process_leave(&s->processes, p, now_ns);
+	return NULL;
+}
+
+bool sideband_read_again(struct sideband *s, struct process *p, uint32_t tid, uint64_t now_ns)
+{
+	if (p->kernel || tried_lately(p, now_ns))
+		return false;
+	return read_one(s, p, tid, now_ns) == 0;
+}
+
+/* Modules make no record; the number of their directories shows most comings and goings. */
+static void look_at_modules(struct sideband *s)
+{
+	_cleanup_free_ char *path = path_under(s->from.root, "/sys/module");
+	struct stat st;
+
+	if (stat(path, &st) < 0)
+		return;
+	if (s->module_count && st.st_nlink != s->module_count)
+		s->kernel_changed = true;
+	s->module_count = st.st_nlink;
+}
+
+/* Processes that gathered mappings which may be gone are read anew. */
+static void prune_maps(struct sideband *s, uint64_t now_ns)
+{
+	map_for_each (&s->processes.by_tgid, slot) {
+		struct process *p = slot->value;
+		size_t count = p->maps ? maps_count(p->maps) : 0;
+
+		if (count > MAPS_STALE && count > 2 * p->read_count)
+			(void)sideband_read_again(s, p, p->tgid, now_ns);
+	}
+}
+
+void sideband_tidy(struct sideband *s, uint64_t now_ns)
+{
+	/* Of those that are followed the end is to be known at once. */
+	uint64_t wait = s->follow ? LEAVE_NS / 100 : LEAVE_NS;
+
+	if (now_ns > wait)
+		process_expire(&s->processes, now_ns - wait, is_gone, s);
+	look_at_modules(s);
+	prune_maps(s, now_ns);
+}
+
+bool sideband_any_followed(const struct sideband *s)
+{
+	map_for_each (&s->processes.by_tgid, slot)
+		if (((const struct process *)slot->value)->followed)
+			return true;
+	return false;
+}
