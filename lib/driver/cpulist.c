@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/cpulist.h"
+
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/path.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { CPU_MAX = 1 << 16 };
+
+struct list {
+	unsigned int *cpus;
+	size_t count, room;
+};
+
+/* Adds "5" or "0-3". */
+static int add_range(const char *part, void *data)
+{
+	struct list *list = data;
+	uint64_t first, last;
+
+	if (parse_dec(&part, &first) < 0)
+		return -EINVAL;
+	last = first;
+	if (*part == '-' && (part++, parse_dec(&part, &last) < 0))
+		return -EINVAL;
+	if (*part || last < first || last >= CPU_MAX ||
+	    (list->count && first <= list->cpus[list->count - 1]))
+		return -EINVAL;
+	array_grow(&list->cpus, list->count + (size_t)(last - first) + 1, &list->room);
+	for (; first <= last; first++)
+		list->cpus[list->count++] = (unsigned int)first;
+	return 0;
+}
+
+int cpulist_parse(const char *text, unsigned int **ret)
+{
+	_cleanup_free_ char *line = xstrndup(text, strcspn(text, "\n"));
+	struct list list = { 0 };
+
+	if (parse_list(line, ',', add_range, &list) < 0 || !list.count) {
+		free(list.cpus);
+		return -EINVAL;
+	}
+	*ret = list.cpus;
+	return (int)list.count;
+}
+
+int cpulist_online(const char *root, unsigned int **ret)
+{
+	_cleanup_free_ char *text = NULL;
+	ssize_t r = path_read(root, "/sys/devices/system/cpu/online", &text, NULL);
+
+	return r < 0 ? (int)r : cpulist_parse(text, ret);
+}

@@ -1,0 +1,12 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Lists of CPUs as the kernel writes them: "0-3,5". */
+#pragma once
+
+#include <stddef.h>
+
+/* Takes @text apart; the numbers in rising order go to *@ret, which the caller frees. How many, or
+ * -EINVAL. */
+int cpulist_parse(const char *text, unsigned int **ret);
+
+/* The CPUs that are online on the machine below @root; as above, or -errno. */
+int cpulist_online(const char *root, unsigned int **ret);

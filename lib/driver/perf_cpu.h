@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The events of one CPU and their two rings: one for samples, one for sideband records. With tasks
+ * as targets there are events for each task, all writing into the same rings.
+ */
+#pragma once
+
+#include "driver/perf_plan.h"
+#include "driver/perf_targets.h"
+#include "driver/ring.h"
+
+/* A sampling event as opened. */
+struct perf_source {
+	int fd;
+	unsigned int counter;	  /* index of the event */
+	uint64_t id;		  /* in its records */
+	uint64_t throttled_since; /* ns, 0: is not throttled */
+};
+
+struct perf_cpu {
+	unsigned int cpu;
+	struct ring samples, sideband;
+	struct perf_source *sources; /* targets times events; the first owns the ring */
+	size_t source_count;
+	int *sideband_fds; /* one a target; likewise */
+	size_t sideband_count;
+	uint64_t lost_recorded; /* samples lost, by the records in the ring */
+	uint64_t lost_read;	/* by what the events say themselves */
+};
+
+/* Opens all for @cpu, disabled; rings that the kernel refuses as too large are made smaller, in
+ * @plan too. 0 or -errno; -ENODEV if that CPU is not online. Caller closes. */
+int perf_cpu_open(struct perf_cpu *ret, unsigned int cpu, struct perf_plan *plan,
+		  const struct perf_targets *targets, struct error *err);
+/* Closes all; all-zero is fine. */
+void perf_cpu_close(struct perf_cpu *c);
+
+/* Lets the events report changes, and samples, or not. */
+int perf_cpu_enable_sideband(struct perf_cpu *c, bool on);
+int perf_cpu_enable_samples(struct perf_cpu *c, bool on);
+
+/* Asks the events how many samples they could not write; the ring's records tell all but the last
+ * of them. */
+void perf_cpu_read_lost(struct perf_cpu *c, const struct perf_plan *plan);
+/* Samples lost on this CPU. */
+uint64_t perf_cpu_lost(const struct perf_cpu *c);
+
+/* The source of records with @id, or NULL. */
+struct perf_source *perf_cpu_source(struct perf_cpu *c, uint64_t id);

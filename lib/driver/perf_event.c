@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/perf_event.h"
+
+#include "base/macro.h"
+#include "driver/perf_record.h"
+
+#include <errno.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+static int open_event(struct perf_event_attr *attr, pid_t pid, unsigned int cpu)
+{
+	int fd = (int)syscall(SYS_perf_event_open, attr, pid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+
+	return fd < 0 ? -errno : fd;
+}
+
+/* As open_event(), with as many descriptors as the hard limit allows. */
+static int open_within_limit(struct perf_event_attr *attr, pid_t pid, unsigned int cpu)
+{
+	struct rlimit limit;
+	int fd = open_event(attr, pid, cpu);
+
+	if (fd != -EMFILE || getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
+	    limit.rlim_cur == limit.rlim_max)
+		return fd;
+	limit.rlim_cur = limit.rlim_max;
+	return setrlimit(RLIMIT_NOFILE, &limit) < 0 ? fd : open_event(attr, pid, cpu);
+}
+
+static void common_attr(const struct perf_attrs *attrs, size_t ring_bytes,
+			struct perf_event_attr *attr)
+{
+	*attr = (struct perf_event_attr){
+		.size = sizeof(*attr),
+		.sample_type = PERF_RECORD_FIELDS,
+		.sample_id_all = 1,
+		.disabled = 1,
+		.inherit = attrs->inherit,
+		.use_clockid = 1,
+		.clockid = CLOCK_MONOTONIC,
+		.watermark = 1,
+		.wakeup_watermark = (uint32_t)(ring_bytes / 2),
+	};
+}
+
+static void sampling_attr(const struct perf_attrs *attrs, const struct event *event,
+			  struct perf_event_attr *attr)
+{
+	common_attr(attrs, attrs->sample_bytes, attr);
+	attr->type = event->perf_type;
+	attr->config = event->perf_config;
+	attr->freq = event->rate_hz != 0;
+	if (event->rate_hz)
+		attr->sample_freq = event->rate_hz;
+	else
+		attr->sample_period = event->count;
+	attr->read_format = attrs->no_format_lost ? 0 : PERF_FORMAT_LOST;
+	attr->exclude_kernel = !event->kernel;
+	attr->exclude_hv = !event->kernel;
+	attr->exclude_user = !event->user;
+	/* The clock ticks in the idle task too: it would be most of the profile. */
+	attr->exclude_idle = event->is_timer;
+	attr->exclude_guest = !event->is_timer && !attrs->no_exclude_guest;
+	attr->enable_on_exec = attrs->enable_on_exec;
+}
+
+int perf_event_open_sampling(struct perf_attrs *attrs, const struct event *event, pid_t pid,
+			     unsigned int cpu)
+{
+	bool *const optional[] = { &attrs->no_format_lost, &attrs->no_exclude_guest };
+	const struct perf_attrs before = *attrs;
+	struct perf_event_attr attr;
+	size_t i;
+	int fd;
+
+	sampling_attr(attrs, event, &attr);
+	fd = open_within_limit(&attr, pid, cpu);
+	for (i = 0; i < ARRAY_SIZE(optional) && (fd == -EINVAL || fd == -EOPNOTSUPP); i++) {
+		*optional[i] = true;
+		sampling_attr(attrs, event, &attr);
+		fd = open_within_limit(&attr, pid, cpu);
+	}
+	if (fd < 0)
+		*attrs = before; /* it was something else */
+	return fd;
+}
+
+int perf_event_open_sideband(struct perf_attrs *attrs, pid_t pid, unsigned int cpu)
+{
+	struct perf_event_attr attr;
+	int fd;
+
+	common_attr(attrs, attrs->sideband_bytes, &attr);
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_DUMMY;
+	attr.sample_period = 1;
+	/* It counts nothing, but must not ask for more than an ordinary user may have. */
+	attr.exclude_kernel = attr.exclude_hv = 1;
+	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
+	for (;;) {
+		attr.ksymbol = !attrs->no_ksymbol;
+		attr.bpf_event = !attrs->no_bpf_event;
+		fd = open_within_limit(&attr, pid, cpu);
+		if (fd != -EINVAL || attrs->no_ksymbol)
+			return fd;
+		/* Linux before 5.1 knows neither; the one without the other is of use as well. */
+		if (!attrs->no_bpf_event)
+			attrs->no_bpf_event = true;
+		else
+			attrs->no_ksymbol = true;
+	}
+}
+
+uint64_t perf_event_lost(const struct perf_attrs *attrs, int fd)
+{
+	uint64_t value_lost[2] = { 0 };
+
+	if (attrs->no_format_lost ||
+	    read(fd, value_lost, sizeof(value_lost)) != (ssize_t)sizeof(value_lost))
+		return 0;
+	return value_lost[1];
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Opening perf events: which attributes the sampling events and the sideband event have, and which
+ * of those a kernel may refuse without harm.
+ *
+ *	struct perf_attrs attrs = { .inherit = true };
+ *	int fd = perf_event_open_sampling(&attrs, &event, pid, cpu);
+ */
+#pragma once
+
+#include "event/event.h"
+
+#include <sys/types.h>
+
+/* What all events of a run have in common. The refused ones are found out by the first opening. */
+struct perf_attrs {
+	bool inherit;	     /* children of the process are sampled too */
+	bool enable_on_exec; /* sampling begins when the process executes something */
+	size_t sample_bytes; /* of the rings: when half full, they wake the reader */
+	size_t sideband_bytes;
+	bool no_exclude_guest; /* refused: */
+	bool no_format_lost;
+	bool no_ksymbol;
+	bool no_bpf_event;
+};
+
+/* Opens @event for @pid (-1: all) on @cpu, disabled; the descriptor, which the caller closes, or
+ * -errno. */
+int perf_event_open_sampling(struct perf_attrs *attrs, const struct event *event, pid_t pid,
+			     unsigned int cpu);
+/* Opens the event that counts nothing but reports mmap, exec, fork, exit and changes of kernel
+ * code; likewise. */
+int perf_event_open_sideband(struct perf_attrs *attrs, pid_t pid, unsigned int cpu);
+
+/* The samples that the event @fd could not write, 0 where the kernel does not tell. */
+uint64_t perf_event_lost(const struct perf_attrs *attrs, int fd);

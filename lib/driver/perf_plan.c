@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/perf_plan.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* The clock's rate where nobody says one; no multiple of what runs by the clock itself. */
+enum { TIMER_HZ = 997 };
+
+/* Rings of a CPU. What an ordinary user has, stays below kernel.perf_event_mlock_kb (516). */
+enum {
+	SAMPLE_BYTES = 512 << 10,
+	SIDEBAND_BYTES = 256 << 10,
+	SAMPLE_BYTES_USER = 256 << 10,
+	SIDEBAND_BYTES_USER = 128 << 10,
+	RING_BYTES_MIN = 4 << 10,
+	RING_BYTES_MAX = 256 << 20,
+};
+
+static bool is_refusal(int code)
+{
+	return code == -EACCES || code == -EPERM;
+}
+
+/* What must be changed so that this may be done. */
+static char *rights_remedy(const struct perf_plan *plan)
+{
+	static const char give[] = "run as root, or give the program the right "
+				   "(setcap cap_perfmon+ep PROGRAM)";
+	uint64_t paranoid, wanted = plan->scope == DRIVER_TASK ? 2 : 0;
+
+	/* A negative one is no number here and forbids nothing. */
+	if (path_read_u64(plan->root, "/proc/sys/kernel/perf_event_paranoid", &paranoid) < 0)
+		paranoid = 0;
+	if (paranoid > wanted)
+		return xasprintf("kernel.perf_event_paranoid is %" PRIu64
+				 ": %s, or sysctl kernel.perf_event_paranoid=%" PRIu64,
+				 paranoid, give, wanted);
+	if (geteuid() == 0)
+		return xstrdup("is this a container? Its seccomp profile must allow "
+			       "perf_event_open, and it needs cap_perfmon");
+	return xasprintf("the process belongs to somebody else: %s", give);
+}
+
+/* What helps against @code; NULL if nothing is known. Caller frees. */
+static char *remedy_for(const struct perf_plan *plan, int code)
+{
+	static const struct {
+		int code;
+		const char *remedy;
+	} remedies[] = {
+		{ -EMFILE, "too many descriptors: raise the limit (ulimit -n)" },
+		{ -ENFILE, "too many descriptors in the whole system: sysctl fs.file-max" },
+		{ -ENOSYS, "this kernel was built without perf events (CONFIG_PERF_EVENTS)" },
+		{ -EBUSY, "somebody else has the counter: stop the other profiler" },
+		{ -ENOENT, "this machine does not count that event" },
+		{ -ENODEV, "this machine does not count that event" },
+		{ -EOPNOTSUPP, "the counter cannot interrupt: sample by the clock (event TIMER)" },
+		{ -ESRCH, "there is no such process" },
+	};
+	size_t i;
+
+	if (is_refusal(code))
+		return rights_remedy(plan);
+	for (i = 0; i < ARRAY_SIZE(remedies); i++)
+		if (remedies[i].code == code)
+			return xstrdup(remedies[i].remedy);
+	return NULL;
+}
+
+int perf_plan_explain(const struct perf_plan *plan, int code, const char *step, struct error *err)
+{
+	_cleanup_free_ char *remedy = remedy_for(plan, code);
+
+	if (!remedy)
+		return error_errno(err, code, "%s", step);
+	return error_set(err, code, "%s: %s: %s", step, strerror(-code), remedy);
+}
+
+/* Whether @event opens; 0 or -errno. */
+static int try_event(struct perf_plan *plan, const struct event *event, unsigned int cpu)
+{
+	_cleanup_close_ int fd = perf_event_open_sampling(&plan->attrs, event, plan->pid, cpu);
+
+	return fd < 0 ? fd : 0;
+}
+
+/* Whether all events open, without the kernel if need be; the first that does not goes to
+ * *@ret_which. */
+static int try_events(struct perf_plan *plan, unsigned int cpu, bool *ret_no_kernel,
+		      const struct event **ret_which)
+{
+	bool no_kernel = false;
+	size_t i;
+	int r;
+
+	for (i = 0; i < plan->count; i++) {
+		struct event *e = &plan->events[i];
+
+		r = try_event(plan, e, cpu);
+		if (is_refusal(r) && e->kernel && e->user) {
+			e->kernel = false;
+			no_kernel = true;
+			r = try_event(plan, e, cpu);
+		}
+		*ret_which = e;
+		if (r < 0)
+			return r;
+	}
+	*ret_no_kernel = no_kernel;
+	return 0;
+}
+
+/* The clock's rate where the events do not open: the highest that any of them asks for. */
+static uint64_t fallback_rate(const struct driver_config *config)
+{
+	uint64_t rate = 0;
+	size_t i;
+
+	for (i = 0; i < config->event_count; i++)
+		rate = MAX(rate, config->events[i].rate_hz);
+	if (!rate)
+		rate = config->timer_hz ? config->timer_hz : TIMER_HZ;
+	return rate;
+}
+
+/* Replaces the events by the clock. */
+static void use_timer(struct perf_plan *plan, const struct driver_config *config)
+{
+	bool kernel = false, user = false;
+	size_t i;
+
+	for (i = 0; i < config->event_count; i++) {
+		kernel |= config->events[i].kernel;
+		user |= config->events[i].user;
+	}
+	event_timer(&plan->events[0], fallback_rate(config), kernel, user);
+	plan->count = 1;
+}
+
+/* The kernel refuses rates above its limit with a bare EINVAL. */
+static int check_rate(const struct perf_plan *plan, const struct event *event, struct error *err)
+{
+	uint64_t most;
+
+	if (path_read_u64(plan->root, "/proc/sys/kernel/perf_event_max_sample_rate", &most) < 0 ||
+	    event->rate_hz <= most)
+		return 0;
+	return error_set(err, -EINVAL,
+			 "%s: %" PRIu64 " samples a second are above the kernel's limit of %" PRIu64
+			 ": ask for less, or sysctl kernel.perf_event_max_sample_rate=%" PRIu64,
+			 event->name, event->rate_hz, most, event->rate_hz);
+}
+
+static int check_rates(const struct perf_plan *plan, struct error *err)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < plan->count && r == 0; i++)
+		r = check_rate(plan, &plan->events[i], err);
+	return r;
+}
+
+static void describe_events(const struct perf_plan *plan, struct strbuf *why)
+{
+	size_t i;
+
+	for (i = 0; i < plan->count; i++) {
+		const struct event *e = &plan->events[i];
+
+		strbuf_adds(why, i ? ", " : "");
+		if (e->is_timer)
+			strbuf_addf(why, "the clock, %" PRIu64 " samples a second and CPU",
+				    e->rate_hz);
+		else
+			strbuf_addf(why, "%s", e->name);
+	}
+}
+
+/* Writes plan->why. */
+static void explain_choice(struct perf_plan *plan, const struct event *failed, int code,
+			   bool no_kernel)
+{
+	static const char *const scopes[] = {
+		[DRIVER_SYSTEM] = "the whole system",
+		[DRIVER_TREE] = "a process and its descendants",
+		[DRIVER_TASK] = "a process and its children",
+	};
+	_cleanup_(strbuf_done) struct strbuf why = STRBUF_INIT;
+
+	strbuf_addf(&why, "perf: %s by ", scopes[plan->scope]);
+	describe_events(plan, &why);
+	if (failed)
+		strbuf_addf(&why, " (timer mode: event %s did not open: %s)", failed->name,
+			    strerror(-code));
+	if (no_kernel)
+		strbuf_adds(&why, "; without the kernel (kernel.perf_event_paranoid is above 1 and "
+				  "the program lacks cap_perfmon)");
+	plan->why = strbuf_take(&why);
+}
+
+/* A size in bytes as a ring needs it, a power of two. */
+static size_t ring_bytes(size_t wanted)
+{
+	size_t bytes = RING_BYTES_MIN;
+
+	while (bytes < wanted && bytes < RING_BYTES_MAX)
+		bytes *= 2;
+	return MAX(bytes, (size_t)sysconf(_SC_PAGESIZE));
+}
+
+static void plan_init(struct perf_plan *plan, const struct driver_config *config)
+{
+	bool task = config->scope == DRIVER_TASK;
+	size_t i;
+
+	*plan = (struct perf_plan){
+		.count = MIN(config->event_count, (size_t)EVENT_MAX),
+		.attrs = { .inherit = task, .enable_on_exec = task && config->enable_on_exec },
+		.scope = config->scope,
+		.root = config->root,
+		.pid = task ? config->pid : -1,
+	};
+	plan->attrs.sample_bytes = ring_bytes(config->cpu_buffer_bytes ? config->cpu_buffer_bytes
+					      : task		       ? SAMPLE_BYTES_USER
+								       : SAMPLE_BYTES);
+	plan->attrs.sideband_bytes = ring_bytes(task ? SIDEBAND_BYTES_USER : SIDEBAND_BYTES);
+	memcpy(plan->events, config->events, plan->count * sizeof(*plan->events));
+	for (i = 0; i < plan->count; i++)
+		if (plan->events[i].is_timer && !plan->events[i].rate_hz)
+			plan->events[i].rate_hz = fallback_rate(config);
+}
+
+int perf_plan_make(struct perf_plan *ret, const struct driver_config *config, unsigned int cpu,
+		   struct error *err)
+{
+	struct event failed = { .name = "" };
+	const struct event *which = NULL;
+	_cleanup_free_ char *step = NULL;
+	bool no_kernel = false;
+	struct perf_plan plan;
+	int r, code = 0;
+
+	plan_init(&plan, config);
+	if (!plan.count)
+		return error_set(err, -EINVAL, "no event to sample");
+	r = check_rates(&plan, err);
+	if (r < 0)
+		return r;
+	r = try_events(&plan, cpu, &no_kernel, &which);
+	if (r < 0 && !which->is_timer && !config->no_timer_fallback) {
+		failed = *which;
+		code = r;
+		use_timer(&plan, config);
+		r = check_rates(&plan, err);
+		if (r < 0)
+			return r;
+		r = try_events(&plan, cpu, &no_kernel, &which);
+	}
+	if (r < 0) {
+		step = xasprintf("cannot open event %s", which->name);
+		return perf_plan_explain(&plan, r, step, err);
+	}
+	explain_choice(&plan, code ? &failed : NULL, code, no_kernel);
+	*ret = plan;
+	return 0;
+}
+
+void perf_plan_done(struct perf_plan *plan)
+{
+	free(plan->why);
+	plan->why = NULL;
+}

@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a run samples and how, decided once by trying: the events as asked for, without the kernel
+ * where that is refused, or the clock in their place.
+ *
+ *	struct perf_plan plan;
+ *	if (perf_plan_make(&plan, config, cpu, err) == 0)
+ *		log_info("%s", plan.why);
+ *	perf_plan_done(&plan);
+ */
+#pragma once
+
+#include "driver/driver.h"
+#include "driver/perf_event.h"
+
+struct perf_plan {
+	struct event events[EVENT_MAX]; /* as they open; the index is the counter */
+	size_t count;
+	struct perf_attrs attrs;
+	enum driver_scope scope;
+	const char *root; /* borrowed from the config */
+	pid_t pid;	  /* to try with, -1: all */
+	char *why;	  /* one line for people, owned */
+};
+
+/* Decides, trying on @cpu; 0, or -errno with the step that failed and the remedy. On success the
+ * caller calls perf_plan_done(). */
+int perf_plan_make(struct perf_plan *ret, const struct driver_config *config, unsigned int cpu,
+		   struct error *err);
+/* Frees what it holds; all-zero is fine. */
+void perf_plan_done(struct perf_plan *plan);
+
+/* Says in @err which @step failed with @code (-errno) and what helps; returns @code. */
+int perf_plan_explain(const struct perf_plan *plan, int code, const char *step, struct error *err);

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/perf_targets.h"
+
+#include "base/mem.h"
+#include "base/procfs.h"
+
+#include <errno.h>
+
+struct list {
+	pid_t *pids;
+	size_t count, room;
+};
+
+static void add(struct list *list, pid_t pid)
+{
+	array_grow(&list->pids, list->count + 1, &list->room);
+	list->pids[list->count++] = pid;
+}
+
+static void add_thread(uint32_t tid, void *data)
+{
+	add(data, (pid_t)tid);
+}
+
+int perf_targets_find(struct perf_targets *ret, const struct driver_config *config,
+		      struct error *err)
+{
+	struct list list = { 0 };
+
+	if (config->scope != DRIVER_TASK)
+		add(&list, -1);
+	else if (procfs_tids(config->root, (uint32_t)config->pid, add_thread, &list) < 0 ||
+		 !list.count)
+		return error_set(err, -ESRCH, "process %d: there is no such process", config->pid);
+	*ret = (struct perf_targets){ list.pids, list.count };
+	return 0;
+}
+
+void perf_targets_done(struct perf_targets *t)
+{
+	free(t->pids);
+	*t = (struct perf_targets){ 0 };
+}
