@@ -294,6 +294,30 @@ char *daemonrc_separate(const struct daemonrc *rc)
 	return out.length ? strbuf_take(&out) : xstrdup("none");
 }
 
+/* A hexadecimal number with or without 0x. */
+static int take_hex(const char **at, uint64_t *ret)
+{
+	if ((*at)[0] == '0' && ((*at)[1] == 'x' || (*at)[1] == 'X'))
+		*at += 2;
+	return parse_hex(at, ret);
+}
+
+int daemonrc_kernel_range(const struct daemonrc *rc, uint64_t *ret_start, uint64_t *ret_end,
+			  struct error *err)
+{
+	const char *at = rc->kernel_range;
+	uint64_t start = 0, end = 0;
+
+	if (at && (take_hex(&at, &start) < 0 || *at++ != ',' || take_hex(&at, &end) < 0 || *at ||
+		   start >= end))
+		return error_set(err, -EINVAL,
+				 "kernel range '%s' is not START,END in hexadecimal digits",
+				 rc->kernel_range);
+	*ret_start = start;
+	*ret_end = end;
+	return 0;
+}
+
 static void print_key(const struct daemonrc *rc, const struct key *key, struct strbuf *out)
 {
 	const char *text;

@@ -85,6 +85,10 @@ char *daemonrc_events(const struct daemonrc *rc);
 /* What is separated, as --separate takes it: "library,thread", or "none"; caller frees. */
 char *daemonrc_separate(const struct daemonrc *rc);
 
+/* The numbers of KERNEL_RANGE, 0 and 0 where it is not set; 0 or -EINVAL. */
+int daemonrc_kernel_range(const struct daemonrc *rc, uint64_t *ret_start, uint64_t *ret_end,
+			  struct error *err);
+
 /* Adds the file's text to @out. */
 void daemonrc_print(const struct daemonrc *rc, struct strbuf *out);
 /* Writes the file as a whole, making its directory; 0 or -errno. Below ~/.oprofile only its owner

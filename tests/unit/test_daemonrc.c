@@ -169,6 +169,33 @@ static void file_is_private_at_home_and_public_elsewhere(void)
 	}
 }
 
+static void kernel_range_is_two_hexadecimal_numbers(void)
+{
+	static const struct {
+		const char *text;
+		int r;
+		uint64_t start, end;
+	} rows[] = {
+		{ "", 0, 0, 0 },
+		{ "ffffffff81000000,ffffffff82000000", 0, 0xffffffff81000000, 0xffffffff82000000 },
+		{ "0xC0000000,0xc0300000", 0, 0xc0000000, 0xc0300000 },
+		{ "0xc0000000", -EINVAL, 0, 0 },
+		{ "2,1", -EINVAL, 0, 0 },
+		{ "1,2,3", -EINVAL, 0, 0 },
+		{ "kernel,text", -EINVAL, 0, 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(daemonrc_done) struct daemonrc rc = DAEMONRC_INIT;
+		uint64_t start = 0, end = 0;
+
+		CHECK_EQ(daemonrc_set(&rc, "KERNEL_RANGE", rows[i].text, NULL), 0);
+		CHECK_EQ(daemonrc_kernel_range(&rc, &start, &end, NULL), rows[i].r);
+		CHECK(start == rows[i].start && end == rows[i].end);
+	}
+}
+
 static void path_is_given_or_of_the_environment(void)
 {
 	_cleanup_free_ char *given = NULL, *environment = NULL, *standard = NULL;
@@ -185,5 +212,5 @@ static void path_is_given_or_of_the_environment(void)
 
 TESTS(T(original_file_is_read), T(bad_lines_are_named), T(nul_bytes_and_endless_lines_are_refused),
       T(unknown_keys_are_warned_of_and_kept), T(what_is_printed_reads_back_the_same),
-      T(values_that_would_break_the_file_are_refused),
+      T(values_that_would_break_the_file_are_refused), T(kernel_range_is_two_hexadecimal_numbers),
       T(file_is_private_at_home_and_public_elsewhere), T(path_is_given_or_of_the_environment))
