@@ -1,0 +1,150 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "logfile.h"
+
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <time.h>
+
+static struct {
+	char *path;
+	FILE *file;
+	bool stderr_is_log; /* detached, in the background */
+	bool echo;	    /* every line to stderr, too */
+} logfile;
+
+/* "2026-11-20 19:16:02" */
+static void print_time(FILE *out)
+{
+	time_t now = time(NULL);
+	char text[32] = "";
+	struct tm tm;
+
+	if (localtime_r(&now, &tm))
+		(void)strftime(text, sizeof(text), "%F %T", &tm);
+	(void)fputs(text, out);
+}
+
+static void log_to_file(enum log_level level, const char *text, void *data)
+{
+	static const char *const prefix[] = {
+		[LOG_LEVEL_ERROR] = "error: ",
+		[LOG_LEVEL_WARNING] = "warning: ",
+		[LOG_LEVEL_INFO] = "",
+		[LOG_LEVEL_DEBUG] = "",
+	};
+	static_assert(ARRAY_SIZE(prefix) == LOG_LEVEL_COUNT_, "a prefix for each level");
+	_cleanup_free_ char *line = xstrdup(text);
+
+	(void)data;
+	/* Names of files and processes stand in some lines: they must not forge others. */
+	for (unsigned char *at = (unsigned char *)line; *at; at++)
+		if (*at < ' ' || *at == 0x7f)
+			*at = '?';
+	print_time(logfile.file);
+	(void)fprintf(logfile.file, " %s%s\n", prefix[level], line);
+	/* A full disk must not stop the daemon: a line that does not fit is gone. */
+	(void)fflush(logfile.file);
+	clearerr(logfile.file);
+	if (logfile.echo || (!logfile.stderr_is_log && level <= LOG_LEVEL_WARNING))
+		(void)fprintf(stderr, "oprofiled: %s%s\n", prefix[level], line);
+}
+
+void logfile_level(enum log_level level)
+{
+	log_to(level, log_to_file, NULL);
+}
+
+int logfile_reopen(struct error *err)
+{
+	int fd = open(logfile.path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
+	FILE *file = fd < 0 ? NULL : fdopen(fd, "a");
+
+	if (!file)
+		return error_errno(err, -errno, "cannot open the log %s", logfile.path);
+	if (logfile.file)
+		(void)fclose(logfile.file);
+	logfile.file = file;
+	if (logfile.stderr_is_log)
+		(void)dup2(fd, STDERR_FILENO);
+	return 0;
+}
+
+int logfile_open(const char *session_dir, enum log_level level, bool echo, struct error *err)
+{
+	int r;
+
+	free(logfile.path);
+	logfile.path = path_join(session_dir, "samples/oprofiled.log");
+	r = path_make_parents(logfile.path, 0755, err);
+	if (r == 0)
+		r = logfile_reopen(err);
+	logfile.echo = echo;
+	if (r == 0)
+		logfile_level(level);
+	return r;
+}
+
+void logfile_detach(void)
+{
+	logfile.stderr_is_log = true;
+	(void)dup2(fileno(logfile.file), STDERR_FILENO);
+}
+
+void logfile_section(void (*print)(void *data, FILE *out), void *data)
+{
+	print_time(logfile.file);
+	(void)fputc('\n', logfile.file);
+	print(data, logfile.file);
+	(void)fflush(logfile.file);
+	clearerr(logfile.file);
+}
+
+void logfile_raw(const char *text)
+{
+	if (logfile.file)
+		(void)!write(fileno(logfile.file), text, strlen(text));
+	if (!logfile.stderr_is_log)
+		(void)!write(STDERR_FILENO, text, strlen(text));
+}
+
+static int level_word(const char *word, void *data)
+{
+	/* The original's kinds of verbosity: our lines have levels, but no kinds. */
+	static const struct {
+		const char *word;
+		enum log_level level;
+	} words[] = {
+		{ "none", LOG_LEVEL_WARNING },	{ "info", LOG_LEVEL_INFO },
+		{ "debug", LOG_LEVEL_DEBUG },	{ "all", LOG_LEVEL_DEBUG },
+		{ "sfile", LOG_LEVEL_DEBUG },	{ "arcs", LOG_LEVEL_DEBUG },
+		{ "samples", LOG_LEVEL_DEBUG }, { "module", LOG_LEVEL_DEBUG },
+		{ "misc", LOG_LEVEL_DEBUG },	{ "ext", LOG_LEVEL_DEBUG },
+	};
+	enum log_level *level = data;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++)
+		if (!strcmp(word, words[i].word)) {
+			*level = MAX(*level, words[i].level);
+			return 0;
+		}
+	return -EINVAL;
+}
+
+int logfile_level_parse(const char *text, enum log_level *ret, struct error *err)
+{
+	enum log_level level = LOG_LEVEL_WARNING;
+
+	if (parse_list(text ? text : "all", ',', level_word, &level) < 0)
+		return error_set(err, -EINVAL,
+				 "verbosity '%s' is none of none, info, debug, all, sfile, arcs, "
+				 "samples, module, misc, ext",
+				 text);
+	*ret = level;
+	return 0;
+}

@@ -1,0 +1,51 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "meter.h"
+
+#include <time.h>
+
+#define MARK_EVERY_NS 10000000000ULL
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	(void)clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+uint64_t meter_now_ns(void)
+{
+	return clock_ns(CLOCK_MONOTONIC);
+}
+
+static struct meter_mark mark_now(uint64_t samples)
+{
+	return (struct meter_mark){ .at_ns = meter_now_ns(),
+				    .cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+				    .samples = samples };
+}
+
+void meter_reset(struct meter *meter, uint64_t samples)
+{
+	meter->older = meter->newer = mark_now(samples);
+}
+
+void meter_tick(struct meter *meter, uint64_t samples)
+{
+	if (meter_now_ns() - meter->newer.at_ns < MARK_EVERY_NS)
+		return;
+	meter->older = meter->newer;
+	meter->newer = mark_now(samples);
+}
+
+void meter_read(const struct meter *meter, uint64_t samples, struct meter_reading *ret)
+{
+	struct meter_mark now = mark_now(samples);
+	double ns = (double)(now.at_ns - meter->older.at_ns);
+
+	*ret = (struct meter_reading){ 0 };
+	if (ns <= 0)
+		return;
+	ret->samples_per_s = (double)(now.samples - meter->older.samples) * 1e9 / ns;
+	ret->cpu_percent = (double)(now.cpu_ns - meter->older.cpu_ns) * 100 / ns;
+}

@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How fast samples come and what that costs: over the last 10 to 20 seconds, from marks that are
+ * set while the daemon is awake anyway. A value; nothing to free.
+ *
+ *	meter_reset(&meter, samples);		at each start
+ *	meter_tick(&meter, samples);		a few times a second
+ *	meter_read(&meter, samples, &reading);
+ */
+#pragma once
+
+#include <stdint.h>
+
+struct meter_mark {
+	uint64_t at_ns;	  /* CLOCK_MONOTONIC */
+	uint64_t cpu_ns;  /* of this process so far */
+	uint64_t samples; /* received so far */
+};
+
+struct meter {
+	struct meter_mark older, newer;
+};
+
+struct meter_reading {
+	double samples_per_s;
+	double cpu_percent; /* of one CPU */
+};
+
+/* CLOCK_MONOTONIC now. */
+uint64_t meter_now_ns(void);
+/* Begins anew. */
+void meter_reset(struct meter *meter, uint64_t samples);
+/* Sets a mark if the last one is old enough. */
+void meter_tick(struct meter *meter, uint64_t samples);
+/* The rates from the older mark to now. */
+void meter_read(const struct meter *meter, uint64_t samples, struct meter_reading *ret);

@@ -1,0 +1,96 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* oprofiled: samples the whole machine for as long as it runs. Here is how it comes up and goes
+ * down; service.c has what it does meanwhile. */
+#include "background.h"
+#include "logfile.h"
+#include "notify.h"
+#include "replay.h"
+#include "service.h"
+#include "settings.h"
+#include "sfile/session.h"
+#include "sigbus.h"
+#include "tool.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+enum { FILES_WANTED = 16384 };
+
+/* Open sample files are what the daemon is fast with: takes as many descriptors as it may. */
+static void raise_file_limit(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= FILES_WANTED)
+		return;
+	limit.rlim_cur = FILES_WANTED;
+	if (limit.rlim_max < FILES_WANTED) {
+		const struct rlimit both = { FILES_WANTED, FILES_WANTED };
+
+		if (setrlimit(RLIMIT_NOFILE, &both) == 0)
+			return;
+		limit.rlim_cur = limit.rlim_max;
+	}
+	(void)setrlimit(RLIMIT_NOFILE, &limit);
+}
+
+/* Says early, and in plain words, what the session's lock would say later. */
+static int refuse_second(const struct settings *settings, struct error *err)
+{
+	uint32_t pid = session_lock_holder(settings->rc.session_dir);
+
+	if (!pid)
+		return 0;
+	return error_set(err, -EBUSY,
+			 "%s is already being written by pid %u; end it with 'opcontrol "
+			 "--session-dir=%s --shutdown', or give another --session-dir",
+			 settings->rc.session_dir, pid, settings->rc.session_dir);
+}
+
+/* The daemon's life, from the first lock to the last sample. */
+static int serve(const struct settings *settings, int *ready, struct error *err)
+{
+	_cleanup_(service_freep) struct service *service = NULL;
+	int r = refuse_second(settings, err);
+
+	if (r == 0)
+		r = logfile_open(settings->rc.session_dir, settings->verbose, settings->foreground,
+				 err);
+	if (r < 0)
+		return r;
+	sigbus_catch();
+	r = service_new(settings, &service, err);
+	if (r < 0)
+		return r;
+	log_info("oprofiled " OPROFILE_VERSION ", pid %d: %s", (int)getpid(), service_why(service));
+	if (*ready >= 0) {
+		logfile_detach();
+		background_ready(ready);
+	}
+	notify_manager("READY=1\nMAINPID=%d", (int)getpid());
+	r = service_run(service, err);
+	log_info("ended");
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	_cleanup_(settings_done) struct settings settings = SETTINGS_INIT;
+	_cleanup_close_ int ready = -1;
+	struct error err = ERROR_INIT;
+	int r = settings_load(argc, argv, &settings, &err);
+
+	background_tidy();
+	(void)signal(SIGPIPE, SIG_IGN);
+	raise_file_limit();
+	if (r == 0 && settings.replay) {
+		r = replay(&settings, &err);
+		return r < 0 ? tool_fail(&err) : 0;
+	}
+	if (r == 0 && !settings.foreground)
+		r = background_enter(&ready, &err);
+	if (r == 0)
+		r = serve(&settings, &ready, &err);
+	return r < 0 ? tool_fail(&err) : 0;
+}

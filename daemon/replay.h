@@ -1,0 +1,10 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* oprofiled --replay: sample files from a recorded event buffer. */
+#pragma once
+
+#include "base/error.h"
+
+struct settings;
+
+/* Reads the stream to its end and prints the statistics on stdout; 0 or -errno. */
+int replay(const struct settings *settings, struct error *err);

@@ -1,0 +1,495 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "service.h"
+
+#include "base/mem.h"
+#include "control/server.h"
+#include "logfile.h"
+#include "meter.h"
+#include "notify.h"
+#include "settings.h"
+#include "status.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/signalfd.h>
+#include <sys/timerfd.h>
+
+#define MS		  1000000ULL /* nanoseconds */
+#define STATISTICS_PERIOD (600000 * MS)
+
+/* What the loop waits for. */
+enum source {
+	SOURCE_SIGNAL,
+	SOURCE_CONTROL,
+	SOURCE_DRIVER,	   /* a CPU buffer fills: only while sampling */
+	SOURCE_TICK,	   /* only while sampling */
+	SOURCE_STATISTICS, /* only while sampling */
+	SOURCE_WATCHDOG,   /* if the service manager wants it */
+	SOURCE_COUNT_
+};
+
+struct service {
+	const struct settings *settings;
+	struct collector *collector;
+	struct control_server *control;
+	int epoll, signals, tick, statistics, watchdog;
+	bool quit;
+	struct meter meter;
+	uint64_t born_ns;
+	uint64_t lost_said;   /* samples that could not be written, as far as the log has it */
+	struct error trouble; /* what last went wrong by itself; code 0: nothing */
+};
+
+/* Adds @fd to what the loop waits for; one that is -1 is left out. */
+static int watch(struct service *s, int fd, enum source source, struct error *err)
+{
+	struct epoll_event event = { .events = EPOLLIN, .data.u32 = source };
+
+	if (fd < 0 || epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event) == 0)
+		return 0;
+	return error_errno(err, -errno, "cannot wait for a descriptor");
+}
+
+static void unwatch(struct service *s, int fd)
+{
+	if (fd >= 0)
+		(void)epoll_ctl(s->epoll, EPOLL_CTL_DEL, fd, NULL);
+}
+
+/* Lets a timer fire every @period_ns; 0: never. */
+static void set_period(int timer, uint64_t period_ns)
+{
+	struct itimerspec when = { 0 };
+
+	when.it_interval = (struct timespec){ (time_t)(period_ns / 1000000000),
+					      (long)(period_ns % 1000000000) };
+	when.it_value = when.it_interval;
+	(void)timerfd_settime(timer, 0, &when, NULL);
+}
+
+static void swallow_expirations(int timer)
+{
+	uint64_t expirations;
+
+	(void)!read(timer, &expirations, sizeof(expirations));
+}
+
+static uint64_t samples_received(const struct service *s)
+{
+	struct driver_stats driver;
+	struct record_stats record;
+
+	collector_stats(s->collector, &driver, &record);
+	return driver.sample_received;
+}
+
+static void print_statistics(void *data, FILE *out)
+{
+	collector_print_stats(((struct service *)data)->collector, out);
+}
+
+static void tell_manager(const struct service *s)
+{
+	notify_manager("STATUS=%s (%s)", collector_running(s->collector) ? "sampling" : "stopped",
+		       collector_why(s->collector));
+}
+
+/* Sampling has begun or ended: the timers run only in between. */
+static int set_sampling(struct service *s, bool on, struct error *err)
+{
+	int fd = collector_fd(s->collector);
+
+	set_period(s->tick, on ? COLLECTOR_SYNC_MS * MS : 0);
+	set_period(s->statistics, on ? STATISTICS_PERIOD : 0);
+	tell_manager(s);
+	if (on) {
+		meter_reset(&s->meter, samples_received(s));
+		return watch(s, fd, SOURCE_DRIVER, err);
+	}
+	unwatch(s, fd);
+	return 0;
+}
+
+static int start(struct service *s, struct error *err)
+{
+	int r;
+
+	if (collector_running(s->collector))
+		return 0;
+	r = collector_start(s->collector, err);
+	if (r < 0)
+		return r;
+	s->trouble = ERROR_INIT;
+	log_info("started: %s", collector_why(s->collector));
+	return set_sampling(s, true, err);
+}
+
+static int stop(struct service *s, struct error *err)
+{
+	int r;
+
+	if (!collector_running(s->collector))
+		return 0;
+	(void)set_sampling(s, false, err);
+	r = collector_stop(s->collector, err);
+	tell_manager(s);
+	log_info("stopped");
+	return r;
+}
+
+/* Sampling cannot go on: the daemon stays, to be asked why. */
+static void give_up(struct service *s, const struct error *why)
+{
+	struct error err = ERROR_INIT;
+
+	log_error("%s", why->text);
+	s->trouble = *why;
+	if (stop(s, &err) < 0)
+		log_error("%s", err.text);
+}
+
+/* Samples that could not be written are said in the log when they begin and as they grow tenfold,
+ * not each time. */
+static void say_unwritten(struct service *s)
+{
+	struct driver_stats driver;
+	struct record_stats record;
+
+	collector_stats(s->collector, &driver, &record);
+	if (record.lost_samplefile <= s->lost_said * 10)
+		return;
+	log_error("%llu samples so far could not be written to sample files (disk full?)",
+		  (unsigned long long)record.lost_samplefile);
+	s->lost_said = record.lost_samplefile;
+}
+
+/* Whether an error of a sync is the disk's: the samples that could not be written are counted, and
+ * it may have room again later. */
+static bool passes(int code)
+{
+	return code == -ENOSPC || code == -EDQUOT || code == -EIO || code == -EROFS;
+}
+
+static void sync_now(struct service *s)
+{
+	struct error err = ERROR_INIT;
+	int r = collector_sync(s->collector, false, &err);
+
+	if (r > 0)
+		r = error_set(&err, -ENODATA, "the driver has nothing more to sample");
+	if (r < 0 && !passes(r)) {
+		give_up(s, &err);
+	} else if (r < 0 && r != s->trouble.code) {
+		log_error("%s; sampling goes on", err.text);
+		s->trouble = err;
+	}
+}
+
+/* Commands of the control socket: thin, the same as the signals do. */
+
+static int run_status(const char *arg, struct strbuf *answer, void *data, struct error *err)
+{
+	const struct service *s = data;
+	const struct status status = { .settings = s->settings,
+				       .collector = s->collector,
+				       .meter = &s->meter,
+				       .born_ns = s->born_ns,
+				       .trouble = s->trouble.code ? s->trouble.text : NULL };
+
+	(void)arg;
+	(void)err;
+	status_answer(&status, answer);
+	return 0;
+}
+
+static int run_start(const char *arg, struct strbuf *answer, void *data, struct error *err)
+{
+	struct service *s = data;
+	int r = start(s, err);
+
+	(void)arg;
+	if (r == 0)
+		control_answer(answer, "driver", "%s", collector_why(s->collector));
+	return r;
+}
+
+static int run_stop(const char *arg, struct strbuf *answer, void *data, struct error *err)
+{
+	(void)arg;
+	(void)answer;
+	return stop(data, err);
+}
+
+static int run_dump(const char *arg, struct strbuf *answer, void *data, struct error *err)
+{
+	struct service *s = data;
+	int r = collector_sync(s->collector, true, err);
+
+	(void)arg;
+	if (r == 0)
+		s->trouble = ERROR_INIT;
+	if (r >= 0)
+		control_answer(answer, "samples_received", "%llu",
+			       (unsigned long long)samples_received(s));
+	return MIN(r, 0);
+}
+
+static int run_reset(const char *arg, struct strbuf *answer, void *data, struct error *err)
+{
+	struct service *s = data;
+	int r = collector_reset(s->collector, err);
+
+	(void)arg;
+	(void)answer;
+	if (r == 0)
+		log_info("the current session was emptied");
+	return r;
+}
+
+static int run_save(const char *arg, struct strbuf *answer, void *data, struct error *err)
+{
+	struct service *s = data;
+	int r = collector_save(s->collector, arg, err);
+
+	(void)answer;
+	if (r == 0)
+		log_info("the current session was saved as %s", arg);
+	return r;
+}
+
+static int run_shutdown(const char *arg, struct strbuf *answer, void *data, struct error *err)
+{
+	struct service *s = data;
+
+	(void)arg;
+	s->quit = true;
+	/* Stopped before the answer goes out: whoever waits for it finds all samples in the files.
+	 */
+	control_answer(answer, "pid", "%d", (int)getpid());
+	return stop(s, err);
+}
+
+static int run_verbose(const char *arg, struct strbuf *answer, void *data, struct error *err)
+{
+	enum log_level level;
+	int r = logfile_level_parse(arg, &level, err);
+
+	(void)answer;
+	(void)data;
+	if (r == 0)
+		logfile_level(level);
+	return r;
+}
+
+static const struct control_command commands[] = {
+	{ "status", NULL, run_status, "what it does, how fast, what was lost" },
+	{ "start", NULL, run_start, "begin to sample" },
+	{ "stop", NULL, run_stop, "end sampling; all samples are recorded" },
+	{ "dump", NULL, run_dump, "record what was sampled up to now" },
+	{ "reset", NULL, run_reset, "empty the current session" },
+	{ "save", "NAME", run_save, "rename the current session, go on with an empty one" },
+	{ "shutdown", NULL, run_shutdown, "stop and end" },
+	{ "verbose", "[LEVEL]", run_verbose, "what the log says" },
+	{ NULL, NULL, NULL, NULL },
+};
+
+/* Signals. */
+
+static int on_term(struct service *s, struct error *err)
+{
+	s->quit = true;
+	return stop(s, err);
+}
+
+static int on_hup(struct service *s, struct error *err)
+{
+	int r = logfile_reopen(err);
+
+	log_info("log and sample files opened anew");
+	return r < 0 ? r : collector_reopen(s->collector, err);
+}
+
+static int on_alarm(struct service *s, struct error *err)
+{
+	(void)err;
+	logfile_section(print_statistics, s);
+	return 0;
+}
+
+static const struct {
+	int number;
+	int (*handle)(struct service *s, struct error *err);
+} handled_signals[] = {
+	{ SIGTERM, on_term }, { SIGINT, on_term }, { SIGHUP, on_hup },
+	{ SIGUSR1, start },   { SIGUSR2, stop },   { SIGALRM, on_alarm },
+};
+
+static void take_signal(struct service *s)
+{
+	struct signalfd_siginfo info;
+	struct error err = ERROR_INIT;
+	size_t i;
+
+	if (read(s->signals, &info, sizeof(info)) != sizeof(info))
+		return;
+	log_info("SIG%s from pid %u", sigabbrev_np((int)info.ssi_signo), info.ssi_pid);
+	for (i = 0; i < ARRAY_SIZE(handled_signals); i++)
+		if (handled_signals[i].number == (int)info.ssi_signo &&
+		    handled_signals[i].handle(s, &err) < 0)
+			log_error("%s", err.text);
+}
+
+static void take_control(struct service *s)
+{
+	control_server_run(s->control);
+}
+
+static void take_tick(struct service *s)
+{
+	swallow_expirations(s->tick);
+	sync_now(s);
+	meter_tick(&s->meter, samples_received(s));
+	say_unwritten(s);
+}
+
+static void take_statistics(struct service *s)
+{
+	swallow_expirations(s->statistics);
+	logfile_section(print_statistics, s);
+}
+
+static void take_watchdog(struct service *s)
+{
+	swallow_expirations(s->watchdog);
+	notify_manager("WATCHDOG=1");
+}
+
+static void (*const sources[])(struct service *s) = {
+	[SOURCE_SIGNAL] = take_signal,
+	[SOURCE_CONTROL] = take_control,
+	[SOURCE_DRIVER] = sync_now,
+	[SOURCE_TICK] = take_tick,
+	[SOURCE_STATISTICS] = take_statistics,
+	[SOURCE_WATCHDOG] = take_watchdog,
+};
+static_assert(ARRAY_SIZE(sources) == SOURCE_COUNT_, "a handler for each source");
+
+static int open_signals(struct error *err)
+{
+	sigset_t set;
+	size_t i;
+	int fd;
+
+	(void)sigemptyset(&set);
+	for (i = 0; i < ARRAY_SIZE(handled_signals); i++)
+		(void)sigaddset(&set, handled_signals[i].number);
+	(void)sigprocmask(SIG_BLOCK, &set, NULL);
+	fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+	return fd < 0 ? error_errno(err, -errno, "cannot take signals") : fd;
+}
+
+static int open_timer(struct error *err)
+{
+	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
+
+	return fd < 0 ? error_errno(err, -errno, "cannot make a timer") : fd;
+}
+
+/* Opens what the loop waits with. */
+static int open_loop(struct service *s, struct error *err)
+{
+	int r = 0;
+
+	s->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (s->epoll < 0)
+		return error_errno(err, -errno, "cannot make an epoll descriptor");
+	if ((r = s->signals = open_signals(err)) < 0 || (r = s->tick = open_timer(err)) < 0 ||
+	    (r = s->statistics = open_timer(err)) < 0 || (r = s->watchdog = open_timer(err)) < 0)
+		return r;
+	if ((r = watch(s, s->signals, SOURCE_SIGNAL, err)) < 0 ||
+	    (r = watch(s, s->tick, SOURCE_TICK, err)) < 0 ||
+	    (r = watch(s, s->statistics, SOURCE_STATISTICS, err)) < 0 ||
+	    (r = watch(s, s->watchdog, SOURCE_WATCHDOG, err)) < 0)
+		return r;
+	/* Twice as often as demanded, as sd_watchdog_enabled(3) advises. */
+	set_period(s->watchdog, notify_watchdog_us() * 1000 / 2);
+	return 0;
+}
+
+static int set_up(struct service *s, struct error *err)
+{
+	struct control_server_config control = { .session_dir = s->settings->rc.session_dir,
+						 .group = s->settings->rc.socket_group,
+						 .commands = commands,
+						 .data = s };
+	struct collector_config collector;
+	int r = open_loop(s, err);
+
+	if (r < 0)
+		return r;
+	settings_collector(s->settings, &collector);
+	r = collector_new(&collector, &s->collector, err);
+	if (r == 0)
+		r = control_server_new(&control, &s->control, err);
+	if (r == 0)
+		r = watch(s, control_server_fd(s->control), SOURCE_CONTROL, err);
+	if (r == 0 && s->settings->start)
+		r = start(s, err);
+	return r;
+}
+
+int service_new(const struct settings *settings, struct service **ret, struct error *err)
+{
+	_cleanup_(service_freep) struct service *s = xcalloc(1, sizeof(*s));
+	int r;
+
+	*s = (struct service){ .settings = settings,
+			       .epoll = -1,
+			       .signals = -1,
+			       .tick = -1,
+			       .statistics = -1,
+			       .watchdog = -1,
+			       .born_ns = meter_now_ns() };
+	r = set_up(s, err);
+	if (r < 0)
+		return r;
+	*ret = STEAL(s);
+	return 0;
+}
+
+int service_run(struct service *s, struct error *err)
+{
+	struct epoll_event event;
+
+	tell_manager(s);
+	while (!s->quit) {
+		if (epoll_wait(s->epoll, &event, 1, -1) == 1)
+			sources[event.data.u32](s);
+		else if (errno != EINTR)
+			return error_errno(err, -errno, "cannot wait");
+	}
+	notify_manager("STOPPING=1");
+	logfile_section(print_statistics, s);
+	return 0;
+}
+
+void service_free(struct service *s)
+{
+	if (!s)
+		return;
+	control_server_free(s->control);
+	collector_free(s->collector);
+	cleanup_closep(&s->watchdog);
+	cleanup_closep(&s->statistics);
+	cleanup_closep(&s->tick);
+	cleanup_closep(&s->signals);
+	cleanup_closep(&s->epoll);
+	free(s);
+}
+
+const char *service_why(const struct service *s)
+{
+	return collector_why(s->collector);
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The daemon at work: one loop over signals, the control socket, the driver and a few timers. A
+ * collector does the profiling; here is only when. Nothing wakes it while it does not sample.
+ *
+ *	service_new(&settings, &service, err);
+ *	service_run(service);		until told to end
+ *	service_free(service);
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/macro.h"
+#include "base/strbuf.h"
+
+struct service;
+struct settings;
+
+/* Sets collector and control socket up, starts if the settings say so; signals must not be blocked
+ * by the caller. @settings stays the caller's and must outlive it. Caller frees; 0 or -errno. */
+int service_new(const struct settings *settings, struct service **ret, struct error *err);
+/* Serves until SIGTERM, SIGINT or the command "shutdown", then stops and records all. 0 or -errno
+ * of what could not be recorded. */
+int service_run(struct service *service, struct error *err);
+/* NULL is fine. */
+void service_free(struct service *service);
+DEFINE_CLEANUP(struct service *, service_free);
+
+/* One line: what samples and why; borrowed. */
+const char *service_why(const struct service *service);

@@ -1,0 +1,253 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "settings.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "logfile.h"
+#include "tool.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* What the command line said; NULL where nothing. */
+static const char *config_path, *session_dir, *vmlinux, *kernel_range, *image, *separate, *events,
+	*ext_feature, *driver, *rate, *buffer_size, *cpu_buffer_size, *socket_group, *tee, *replay;
+static const char *separate_lib, *separate_kernel, *separate_thread, *separate_cpu;
+static const char *verbose;
+static bool no_vmlinux, foreground, start;
+
+static int set_verbose(const char *arg, void *target, struct error *err)
+{
+	enum log_level level;
+
+	*(const char **)target = arg ?: "all";
+	return logfile_level_parse(arg, &level, err);
+}
+
+/* clang-format off */
+static const struct opt opts[] = {
+	{ 0, NULL, OPT_HEADING, NULL, NULL, "What is sampled" },
+	{ 'e', "events", OPT_STRING, &events, "EVENT,...",
+	  "events, each NAME:count:unitmask:kernel:user, or TIMER:HZ" },
+	{ 0, "rate", OPT_STRING, &rate, "HZ",
+	  "samples a second and CPU where the clock replaces a counter (199)" },
+	{ 0, "driver", OPT_STRING, &driver, "NAME", "what takes the samples: auto, perf" },
+	{ 'x', "ext-feature", OPT_STRING, &ext_feature, "NAME:ARGS", "an extended feature (ibs)" },
+	{ 0, NULL, OPT_HEADING, NULL, NULL, "How it is kept" },
+	{ 0, "session-dir", OPT_STRING, &session_dir, "DIR",
+	  "where the sample files go (/var/lib/oprofile)" },
+	{ 0, "separate", OPT_STRING, &separate, "WHAT,...",
+	  "own sample files by: none, library, kernel, thread, cpu, all" },
+	{ 0, "separate-lib", OPT_STRING, &separate_lib, "0|1", NULL },
+	{ 0, "separate-kernel", OPT_STRING, &separate_kernel, "0|1", NULL },
+	{ 0, "separate-thread", OPT_STRING, &separate_thread, "0|1", NULL },
+	{ 0, "separate-cpu", OPT_STRING, &separate_cpu, "0|1", NULL },
+	{ 'i', "image", OPT_STRING, &image, "PATH,...", "keep only these programs' samples" },
+	{ 'k', "vmlinux", OPT_STRING, &vmlinux, "FILE", "kernel image with symbols" },
+	{ 0, "no-vmlinux", OPT_FLAG, &no_vmlinux, NULL, "count all of the kernel as one image" },
+	{ 'r', "kernel-range", OPT_STRING, &kernel_range, "START,END",
+	  "the kernel's text, hexadecimal" },
+	{ 0, "buffer-size", OPT_STRING, &buffer_size, "WORDS", "size of the event buffer" },
+	{ 0, "cpu-buffer-size", OPT_STRING, &cpu_buffer_size, "WORDS",
+	  "size of each CPU's buffer" },
+	{ 0, NULL, OPT_HEADING, NULL, NULL, "The daemon" },
+	{ 0, "config", OPT_STRING, &config_path, "FILE", "settings (see daemonrc(5))" },
+	{ 'F', "foreground", OPT_FLAG, &foreground, NULL, "stay; the log also goes to stderr" },
+	{ 0, "start", OPT_FLAG, &start, NULL, "begin to sample at once" },
+	{ 0, "socket-group", OPT_STRING, &socket_group, "GROUP",
+	  "members may control the daemon" },
+	{ 'V', "verbose", OPT_CALL, &verbose, "[LEVEL]",
+	  "what the log says: none, info (the default), debug; the original's all, sfile, arcs, "
+	  "samples, module, misc, ext are taken as debug", set_verbose },
+	{ 0, NULL, OPT_HEADING, NULL, NULL, "Recorded streams" },
+	{ 0, "tee", OPT_STRING, &tee, "FILE", "also write the event buffer to FILE" },
+	{ 0, "replay", OPT_STRING, &replay, "FILE",
+	  "make sample files of a stream that --tee wrote, print the statistics, exit" },
+	OPT_END
+};
+/* clang-format on */
+
+static const struct opt_cmdline cmdline = {
+	.tool = "oprofiled",
+	.usage = "[OPTION]...",
+	.summary = "Sample the whole machine into sample files. Mostly started by opcontrol or the "
+		   "service manager; settings not given are taken from daemonrc.",
+	.opts = opts,
+};
+
+/* Options that stand for a key of daemonrc. */
+static const struct {
+	const char *key;
+	const char **value;
+} keys[] = {
+	{ "SESSION_DIR", &session_dir },
+	{ "VMLINUX", &vmlinux },
+	{ "KERNEL_RANGE", &kernel_range },
+	{ "IMAGE_FILTER", &image },
+	{ "SEPARATE_LIB", &separate_lib },
+	{ "SEPARATE_KERNEL", &separate_kernel },
+	{ "SEPARATE_THREAD", &separate_thread },
+	{ "SEPARATE_CPU", &separate_cpu },
+	{ "EXT_FEATURE", &ext_feature },
+	{ "DRIVER", &driver },
+	{ "RATE", &rate },
+	{ "BUF_SIZE", &buffer_size },
+	{ "CPU_BUF_SIZE", &cpu_buffer_size },
+	{ "SOCKET_GROUP", &socket_group },
+	{ "VERBOSE", &verbose },
+};
+
+static int read_file(struct daemonrc *rc, struct error *err)
+{
+	_cleanup_free_ char *path = daemonrc_path(config_path, false);
+	struct error why = ERROR_INIT;
+	int r = daemonrc_read(path, rc, &why);
+
+	/* A file that was not asked for need not be there. */
+	if (r < 0 && (r != -ENOENT || config_path))
+		return error_set(err, r, "%s", why.text);
+	return 0;
+}
+
+static int lay_options_over(struct daemonrc *rc, struct error *err)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < ARRAY_SIZE(keys); i++)
+		if (*keys[i].value)
+			r = daemonrc_set(rc, keys[i].key, *keys[i].value, err);
+	if (r == 0 && no_vmlinux)
+		r = daemonrc_set(rc, "VMLINUX", "none", err);
+	return r;
+}
+
+/* A path as it is seen from elsewhere, for the daemon leaves the current directory. */
+static void make_absolute(char **path)
+{
+	char *absolute = path_absolute(*path);
+
+	free(*path);
+	*path = absolute;
+}
+
+static int take_events(struct settings *s, struct error *err)
+{
+	_cleanup_free_ char *stored = daemonrc_events(&s->rc);
+	const char *specs = events ?: stored;
+	int n;
+
+	if (!specs) {
+		event_default(&s->events[0]);
+		s->event_count = 1;
+		return 0;
+	}
+	n = event_parse_list(specs, s->events, err);
+	s->event_count = (size_t)MAX(n, 0);
+	return MIN(n, 0);
+}
+
+static int take_separate(struct settings *s, struct error *err)
+{
+	int bits;
+
+	if (separate) {
+		bits = record_separate_parse(separate, err);
+		s->separate = (unsigned int)MAX(bits, 0);
+		return MIN(bits, 0);
+	}
+	s->separate = (s->rc.separate_lib ? RECORD_SEPARATE_LIB : 0u) |
+		      (s->rc.separate_kernel ? RECORD_SEPARATE_LIB | RECORD_SEPARATE_KERNEL : 0u) |
+		      (s->rc.separate_thread ? RECORD_SEPARATE_THREAD : 0u) |
+		      (s->rc.separate_cpu ? RECORD_SEPARATE_CPU : 0u);
+	return 0;
+}
+
+/* What follows from the keys. */
+static int complete(struct settings *s, struct error *err)
+{
+	int r;
+
+	if (!s->rc.session_dir)
+		s->rc.session_dir = xstrdup(DAEMONRC_SESSION_DIR);
+	make_absolute(&s->rc.session_dir);
+	if (s->rc.vmlinux && strcmp(s->rc.vmlinux, "none") != 0)
+		make_absolute(&s->rc.vmlinux);
+	s->tee = tee ? path_absolute(tee) : NULL;
+	s->replay = replay ? path_absolute(replay) : NULL;
+	s->foreground = foreground;
+	s->start = start;
+	s->verbose = LOG_LEVEL_INFO;
+	r = s->rc.verbose ? logfile_level_parse(s->rc.verbose, &s->verbose, err) : 0;
+	if (r == 0)
+		r = take_events(s, err);
+	if (r == 0)
+		r = take_separate(s, err);
+	if (r == 0)
+		r = daemonrc_kernel_range(&s->rc, &s->kernel_start, &s->kernel_end, err);
+	return r;
+}
+
+int settings_load(int argc, char **argv, struct settings *ret, struct error *err)
+{
+	int operands = tool_options(&cmdline, argc, argv), r;
+
+	if (operands < argc)
+		exit(tool_usage("unexpected '%s'", argv[operands]));
+	r = read_file(&ret->rc, err);
+	if (r == 0)
+		r = lay_options_over(&ret->rc, err);
+	if (r == 0)
+		r = complete(ret, err);
+	return r;
+}
+
+void settings_done(struct settings *settings)
+{
+	daemonrc_done(&settings->rc);
+	free(settings->tee);
+	free(settings->replay);
+	*settings = SETTINGS_INIT;
+}
+
+void settings_collector(const struct settings *s, struct collector_config *ret)
+{
+	bool none = s->rc.vmlinux && !strcmp(s->rc.vmlinux, "none");
+
+	*ret = (struct collector_config){
+		.driver = s->replay ? "replay" : s->rc.driver,
+		.drive = {
+			.events = s->events,
+			.event_count = s->event_count,
+			.scope = DRIVER_SYSTEM,
+			.timer_hz = s->rc.rate ?: SETTINGS_TIMER_HZ,
+			.cpu_buffer_bytes = s->rc.cpu_buffer_size * sizeof(uint64_t),
+			.buffer_words = s->rc.buffer_size,
+			.replay_path = s->replay,
+		},
+		.record = {
+			.session_dir = s->rc.session_dir,
+			.session_name = "current",
+			.separate = s->separate,
+			.images = s->rc.image_filter,
+			.vmlinux = none ? NULL : s->rc.vmlinux,
+			.kernel_start = s->kernel_start,
+			.kernel_end = s->kernel_end,
+			.no_vmlinux = none,
+			.ext_feature = s->rc.ext_feature,
+		},
+		.tee_path = s->tee,
+	};
+}
+
+char *settings_separate(const struct settings *settings)
+{
+	struct daemonrc rc = {
+		.separate_lib = settings->separate & RECORD_SEPARATE_LIB,
+		.separate_kernel = settings->separate & RECORD_SEPARATE_KERNEL,
+		.separate_thread = settings->separate & RECORD_SEPARATE_THREAD,
+		.separate_cpu = settings->separate & RECORD_SEPARATE_CPU,
+	};
+
+	return daemonrc_separate(&rc);
+}

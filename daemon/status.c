@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "status.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "control/server.h"
+#include "settings.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Resident memory of this process in KiB. */
+static uint64_t resident_kib(void)
+{
+	_cleanup_free_ char *text = NULL;
+	unsigned long long size, resident;
+
+	if (path_read(NULL, "/proc/self/statm", &text, NULL) < 0 ||
+	    sscanf(text, "%llu %llu", &size, &resident) != 2)
+		return 0;
+	return resident * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
+}
+
+static void answer_events(const struct status *status, struct strbuf *answer)
+{
+	size_t count, i;
+	const struct event *events = collector_events(status->collector, &count);
+
+	for (i = 0; i < count; i++) {
+		_cleanup_free_ char *text = event_text(&events[i]);
+
+		control_answer(answer, "event", "%s", text);
+	}
+}
+
+/* The counters that are not zero, each with its text; the sum of the losses. */
+static void answer_counters(const struct status *status, struct strbuf *answer)
+{
+	struct driver_stats driver;
+	struct record_stats record;
+	uint64_t lost = 0;
+
+	collector_stats(status->collector, &driver, &record);
+	const struct {
+		const char *name, *text;
+		uint64_t value;
+	} rows[] = {
+#define X(name, text) { #name, text, driver.name },
+		DRIVER_STATS(X)
+#undef X
+#define X(name, text) { #name, text, record.name },
+			RECORD_STATS(X)
+#undef X
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (!strncmp(rows[i].name, "lost_", 5) ||
+		    !strncmp(rows[i].name, "sample_lost_", 12))
+			lost += rows[i].value;
+		if (rows[i].value)
+			control_answer(answer, "counter", "%s %" PRIu64 " %s", rows[i].name,
+				       rows[i].value, rows[i].text);
+	}
+	control_answer(answer, "samples_received", "%" PRIu64, driver.sample_received);
+	control_answer(answer, "samples_lost", "%" PRIu64, lost);
+}
+
+static void answer_load(const struct status *status, struct strbuf *answer)
+{
+	struct driver_stats driver;
+	struct record_stats record;
+	struct meter_reading reading;
+	size_t mapped, files = collector_open_files(status->collector, &mapped);
+
+	collector_stats(status->collector, &driver, &record);
+	meter_read(status->meter, driver.sample_received, &reading);
+	if (!collector_running(status->collector))
+		reading = (struct meter_reading){ 0 };
+	control_answer(answer, "samples_per_s", "%.1f", reading.samples_per_s);
+	control_answer(answer, "cpu_percent", "%.2f", reading.cpu_percent);
+	control_answer(answer, "resident_kib", "%" PRIu64, resident_kib());
+	control_answer(answer, "open_files", "%zu", files);
+	control_answer(answer, "mapped_kib", "%zu", mapped / 1024);
+}
+
+void status_answer(const struct status *status, struct strbuf *answer)
+{
+	const struct settings *settings = status->settings;
+	_cleanup_free_ char *separate = settings_separate(settings);
+
+	control_answer(answer, "state", "%s",
+		       collector_running(status->collector) ? "running" : "stopped");
+	if (status->trouble)
+		control_answer(answer, "trouble", "%s", status->trouble);
+	control_answer(answer, "pid", "%d", (int)getpid());
+	control_answer(answer, "version", "%s", OPROFILE_VERSION);
+	control_answer(answer, "uptime_s", "%" PRIu64,
+		       (meter_now_ns() - status->born_ns) / 1000000000);
+	control_answer(answer, "driver", "%s", collector_why(status->collector));
+	answer_events(status, answer);
+	control_answer(answer, "separate", "%s", separate);
+	if (settings->rc.image_filter)
+		control_answer(answer, "images", "%s", settings->rc.image_filter);
+	control_answer(answer, "session_dir", "%s", settings->rc.session_dir);
+	answer_load(status, answer);
+	answer_counters(status, answer);
+}

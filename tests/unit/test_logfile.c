@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "logfile.h"
+
+#include <errno.h>
+
+static void levels_are_ours_and_the_originals(void)
+{
+	static const struct {
+		const char *text;
+		int r;
+		enum log_level level;
+	} rows[] = {
+		{ NULL, 0, LOG_LEVEL_DEBUG },
+		{ "all", 0, LOG_LEVEL_DEBUG },
+		{ "none", 0, LOG_LEVEL_WARNING },
+		{ "info", 0, LOG_LEVEL_INFO },
+		{ "info,none", 0, LOG_LEVEL_INFO },
+		{ "sfile,arcs", 0, LOG_LEVEL_DEBUG },
+		{ "loud", -EINVAL, 0 },
+		{ "info,,debug", -EINVAL, 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		enum log_level level = LOG_LEVEL_ERROR;
+		struct error err = ERROR_INIT;
+
+		CHECK_EQ(logfile_level_parse(rows[i].text, &level, &err), rows[i].r);
+		if (rows[i].r == 0)
+			CHECK_EQ(level, rows[i].level);
+		else
+			CHECK(strstr(err.text, rows[i].text));
+	}
+}
+
+static void print_section(void *data, FILE *out)
+{
+	(void)fprintf(out, "-- %s --\n", (const char *)data);
+}
+
+static void lines_are_dated_and_cannot_forge_others(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "samples/oprofiled.log"), *old = NULL;
+	_cleanup_free_ char *moved = path_join(dir, "moved"), *text = NULL;
+	struct error err = ERROR_INIT;
+	int year, length;
+
+	CHECK_EQ(logfile_open(dir, LOG_LEVEL_INFO, false, &err), 0);
+	log_info("one\n2000-01-01 00:00:00 two");
+	log_debug("not wanted");
+	CHECK_EQ(path_read(NULL, path, &text, &err), 67 - 19);
+	CHECK_EQ(sscanf(text, "%4d-%*2d-%*2d %*2d:%*2d:%*2d %n", &year, &length), 1);
+	CHECK_STR(text + length, "one?2000-01-01 00:00:00 two\n");
+
+	CHECK_EQ(rename(path, moved), 0);
+	log_info("still to the old one");
+	CHECK_EQ(logfile_reopen(&err), 0);
+	logfile_section(print_section, (void *)"statistics");
+	free(STEAL(text));
+	CHECK(path_read(NULL, path, &text, &err) > 0);
+	CHECK(strstr(text, "\n-- statistics --\n") && !strstr(text, "old one"));
+	CHECK(path_read(NULL, moved, &old, &err) > 0);
+	CHECK(strstr(old, "still to the old one"));
+	log_to(LOG_LEVEL_ERROR, NULL, NULL);
+}
+
+static void link_in_its_place_is_not_followed(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *samples = path_join(dir, "samples");
+	_cleanup_free_ char *path = path_join(samples, "oprofiled.log");
+	_cleanup_free_ char *victim = path_join(dir, "victim");
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(path_make_dirs(samples, 0755, &err), 0);
+	CHECK_EQ(symlink(victim, path), 0);
+	CHECK_EQ(logfile_open(dir, LOG_LEVEL_INFO, false, &err), -ELOOP);
+	CHECK(access(victim, F_OK) < 0);
+}
+
+TESTS(T(levels_are_ours_and_the_originals), T(lines_are_dated_and_cannot_forge_others),
+      T(link_in_its_place_is_not_followed))
