@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "status_view.h"
+
+static const char running[] =
+	"state running\npid 77\nversion 2.0.0\nuptime_s 93784\n"
+	"driver perf: the clock, for the PMU does not open\n"
+	"event TIMER:199:0:1:1\nevent A:1:0:1:1\nseparate library\n"
+	"session_dir /var/lib/\"o\\p\"\nsession current\nsession monday\ndisk_kib 2048\n"
+	"samples_received 1000\nsamples_lost 12\nsamples_per_s 398.0\ncpu_percent 0.25\n"
+	"resident_kib 12288\nopen_files 40\nmapped_kib 100\n"
+	"counter sample_received 1000 samples received\n"
+	"counter sample_lost_overflow 12 samples lost: CPU buffer overflow\n"
+	"config /etc/oprofile/daemonrc\n";
+
+static char *printed(void (*print)(const char *lines, FILE *out), const char *lines)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	print(lines, out);
+	(void)fclose(out);
+	return text;
+}
+
+static void people_see_a_table(void)
+{
+	_cleanup_free_ char *text = printed(status_view_text, running);
+
+	CHECK_STR(text, "Daemon:        sampling, pid 77, up 1 d 2 h 3 min 4 s\n"
+			"Driver:        perf: the clock, for the PMU does not open\n"
+			"Events:        TIMER:199:0:1:1, A:1:0:1:1\n"
+			"Separate:      library\n"
+			"Session:       /var/lib/\"o\\p\" (2.0 MiB; sessions: current, monday)\n"
+			"Samples:       1000 received, 12 lost; 398 a second\n"
+			"               12 samples lost: CPU buffer overflow\n"
+			"Own cost:      0.25 % of a CPU, 12.0 MiB of memory, 40 sample files open\n"
+			"Settings:      /etc/oprofile/daemonrc\n");
+}
+
+static void programs_see_json(void)
+{
+	_cleanup_free_ char *text = printed(status_view_json, running);
+
+	CHECK_STR(text, "{\n  \"state\": \"running\",\n  \"pid\": 77,\n"
+			"  \"version\": \"2.0.0\",\n  \"uptime_s\": 93784,\n"
+			"  \"driver\": \"perf: the clock, for the PMU does not open\",\n"
+			"  \"events\": [\"TIMER:199:0:1:1\", \"A:1:0:1:1\"],\n"
+			"  \"separate\": \"library\",\n"
+			"  \"session_dir\": \"/var/lib/\\\"o\\\\p\\\"\",\n"
+			"  \"sessions\": [\"current\", \"monday\"],\n  \"disk_kib\": 2048,\n"
+			"  \"samples_received\": 1000,\n  \"samples_lost\": 12,\n"
+			"  \"samples_per_s\": 398.0,\n  \"cpu_percent\": 0.25,\n"
+			"  \"resident_kib\": 12288,\n  \"open_files\": 40,\n"
+			"  \"mapped_kib\": 100,\n  \"config\": \"/etc/oprofile/daemonrc\",\n"
+			"  \"counters\": {\"sample_received\": 1000, "
+			"\"sample_lost_overflow\": 12}\n}\n");
+}
+
+static void without_daemon_the_settings_are_shown(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(daemonrc_done) struct daemonrc rc = DAEMONRC_INIT;
+	_cleanup_(strbuf_done) struct strbuf lines = STRBUF_INIT;
+	_cleanup_free_ char *text = NULL, *expected = NULL;
+
+	CHECK_EQ(daemonrc_add_event(&rc, "TIMER:7", NULL), 0);
+	rc.separate_cpu = true;
+	status_view_absent(&rc, dir, &lines);
+	status_view_session(dir, &lines);
+	text = printed(status_view_text, strbuf_text(&lines));
+	expected = xasprintf("Daemon:        not running; opcontrol --start begins to profile\n"
+			     "Events:        TIMER:7\n"
+			     "Separate:      cpu\n"
+			     "Session:       %s (0.0 MiB; no session yet)\n",
+			     dir);
+	CHECK_STR(text, expected);
+}
+
+TESTS(T(people_see_a_table), T(programs_see_json), T(without_daemon_the_settings_are_shown))

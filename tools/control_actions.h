@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What opcontrol can be told to do: a table of actions over one context.
+ *
+ *	r = control_actions[ACTION_DUMP].run(&context, NULL, err);
+ */
+#pragma once
+
+#include "base/error.h"
+#include "control/daemonrc.h"
+
+#include <stdbool.h>
+
+/* What the actions work on; whoever fills it owns the strings. */
+struct control_context {
+	struct daemonrc rc;
+	char *rc_path;	   /* absolute; need not exist */
+	char *session_dir; /* absolute */
+	bool json;	   /* show as JSON */
+};
+
+enum action_id {
+	ACTION_SETUP,
+	ACTION_INIT,
+	ACTION_START_DAEMON,
+	ACTION_START,
+	ACTION_STOP,
+	ACTION_DUMP,
+	ACTION_RESET,
+	ACTION_SAVE,
+	ACTION_STATUS,
+	ACTION_SHUTDOWN,
+	ACTION_LIST_EVENTS,
+	ACTION_CHECK,
+	ACTION_COUNT_
+};
+
+struct control_action {
+	/* Does it; @arg is the option's argument or NULL. What it shows goes to stdout. 0 or
+	 * -errno. */
+	int (*run)(const struct control_context *context, const char *arg, struct error *err);
+	bool stores; /* goes with settings: a --session-dir beside it is kept */
+};
+
+extern const struct control_action control_actions[ACTION_COUNT_];

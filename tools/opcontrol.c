@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* opcontrol: stores settings, starts the daemon, tells it what to do, shows what it does. */
+#include "tool.h"
+
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/path.h"
+#include "control/client.h"
+#include "control/daemonrc.h"
+#include "control_actions.h"
+#include "daemon_process.h"
+#include "event/event.h"
+#include "record/record.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { ACTIONS_MAX = 32 };
+
+/* What the command line said. */
+static struct {
+	const struct control_action *action;
+	const char *arg;
+} queue[ACTIONS_MAX];
+static size_t queued;
+static const char *config_path, *session_dir, *separate, *callgraph, *image, *vmlinux,
+	*kernel_range, *buffer_size, *buffer_watershed, *cpu_buffer_size, *rate, *driver,
+	*socket_group, *verbose;
+static const char *events[DAEMONRC_EVENTS_MAX];
+static size_t event_count;
+static bool no_vmlinux, json;
+
+/* An action on the command line: they are done in the order in which they stand there. */
+static int queue_action(const char *arg, void *target, struct error *err)
+{
+	if (queued == ACTIONS_MAX)
+		return error_set(err, -EINVAL, "more than %d things to do", ACTIONS_MAX);
+	queue[queued].action = target;
+	queue[queued++].arg = arg;
+	return 0;
+}
+
+static int add_event(const char *arg, void *target, struct error *err)
+{
+	(void)target;
+	if (event_count == DAEMONRC_EVENTS_MAX)
+		return error_set(err, -EINVAL, "more than %d events", DAEMONRC_EVENTS_MAX);
+	events[event_count++] = arg;
+	return 0;
+}
+
+static int set_verbose(const char *arg, void *target, struct error *err)
+{
+	(void)err;
+	*(const char **)target = arg ?: "all";
+	return 0;
+}
+
+/* clang-format off */
+#define DO(letter, name, id, arg, help)                                                            \
+	{ letter, name, OPT_CALL, (void *)&control_actions[id], arg, help, queue_action }
+static const struct opt opts[] = {
+	{ 0, NULL, OPT_HEADING, NULL, NULL, "What to do, in the order given", NULL },
+	DO(0, "setup", ACTION_SETUP, NULL, "store the settings given, do nothing else"),
+	DO(0, "start-daemon", ACTION_START_DAEMON, NULL, "start the daemon, do not sample yet"),
+	DO('s', "start", ACTION_START, NULL, "sample; starts the daemon where none runs"),
+	DO('d', "dump", ACTION_DUMP, NULL, "write out what was sampled up to now, for reports"),
+	DO('t', "stop", ACTION_STOP, NULL, "stop sampling; the daemon stays"),
+	DO(0, "reset", ACTION_RESET, NULL, "throw the current session's samples away"),
+	DO(0, "save", ACTION_SAVE, "NAME", "keep the current session as NAME, begin an empty one"),
+	DO(0, "status", ACTION_STATUS, NULL, "show what the daemon does and what was lost"),
+	DO('h', "shutdown", ACTION_SHUTDOWN, NULL, "stop sampling and end the daemon"),
+	DO('l', "list-events", ACTION_LIST_EVENTS, NULL, "list the events there are"),
+	DO(0, "check", ACTION_CHECK, NULL,
+	  "show what can be profiled here, and what to do about the rest"),
+	DO(0, "init", ACTION_INIT, NULL, "nothing: there is no module to load any more"),
+	DO(0, "deinit", ACTION_SHUTDOWN, NULL, "as --shutdown"),
+	{ 0, "json", OPT_FLAG, &json, NULL, "--status and --check as JSON", NULL },
+	{ 0, NULL, OPT_HEADING, NULL, NULL, "Settings, kept for the next time", NULL },
+	{ 'e', "event", OPT_CALL, NULL, "EVENT",
+	  "sample EVENT, which is NAME:count:unitmask:kernel:user, TIMER:HZ, or \"default\"; may "
+	  "be given more than once, or with commas between",
+	  add_event },
+	{ 'p', "separate", OPT_STRING, &separate, "WHAT,...",
+	  "own sample files by: none, library, kernel, thread, cpu, all", NULL },
+	{ 'i', "image", OPT_STRING, &image, "PATH,...",
+	  "keep only these programs' samples; \"all\" keeps all", NULL },
+	{ 0, "session-dir", OPT_STRING, &session_dir, "DIR",
+	  "where samples are kept (/var/lib/oprofile)", NULL },
+	{ 'k', "vmlinux", OPT_STRING, &vmlinux, "FILE", "kernel image with symbols", NULL },
+	{ 0, "no-vmlinux", OPT_FLAG, &no_vmlinux, NULL,
+	  "count all of the kernel as one image", NULL },
+	{ 0, "kernel-range", OPT_STRING, &kernel_range, "START,END",
+	  "the kernel's text, hexadecimal", NULL },
+	{ 0, "rate", OPT_STRING, &rate, "HZ",
+	  "samples a second and CPU where the clock replaces a counter (199)", NULL },
+	{ 0, "driver", OPT_STRING, &driver, "NAME", "what takes the samples: auto, perf", NULL },
+	{ 0, "buffer-size", OPT_STRING, &buffer_size, "WORDS",
+	  "size of the event buffer (0: default)", NULL },
+	{ 0, "cpu-buffer-size", OPT_STRING, &cpu_buffer_size, "WORDS",
+	  "size of each CPU's buffer (0: default)", NULL },
+	{ 0, "buffer-watershed", OPT_STRING, &buffer_watershed, "WORDS",
+	  "stored, without effect", NULL },
+	{ 'c', "callgraph", OPT_STRING, &callgraph, "DEPTH",
+	  "stored, without effect: this version records no call chains", NULL },
+	{ 0, "socket-group", OPT_STRING, &socket_group, "GROUP",
+	  "members may control the daemon", NULL },
+	{ 'V', "verbose", OPT_CALL, &verbose, "[LEVEL]",
+	  "what the log says: none, info, debug, or the original's kinds", set_verbose },
+	{ 0, "config", OPT_STRING, &config_path, "FILE",
+	  "keep the settings in FILE (see daemonrc(5))", NULL },
+	OPT_END
+};
+/* clang-format on */
+
+static const struct opt_cmdline cmdline = {
+	.tool = "opcontrol",
+	.usage = "[OPTION]...",
+	.summary =
+		"Control the profiling daemon: store its settings, start and stop it, keep or drop "
+		"what it sampled.",
+	.epilog = "To profile the whole machine for a while:\n"
+		  "  opcontrol --start\n"
+		  "  opcontrol --dump && opreport\n"
+		  "  opcontrol --shutdown\n",
+	.opts = opts,
+};
+
+/* Options that stand for a key of daemonrc. */
+static const struct {
+	const char *key;
+	const char **value;
+} keys[] = {
+	{ "CALLGRAPH", &callgraph },
+	{ "IMAGE_FILTER", &image },
+	{ "VMLINUX", &vmlinux },
+	{ "KERNEL_RANGE", &kernel_range },
+	{ "RATE", &rate },
+	{ "DRIVER", &driver },
+	{ "BUF_SIZE", &buffer_size },
+	{ "BUF_WATERSHED", &buffer_watershed },
+	{ "CPU_BUF_SIZE", &cpu_buffer_size },
+	{ "SOCKET_GROUP", &socket_group },
+	{ "VERBOSE", &verbose },
+};
+
+/* Whether any setting but the session directory was given. */
+static bool settings_given(void)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(keys); i++)
+		if (*keys[i].value)
+			return true;
+	return event_count || separate || no_vmlinux;
+}
+
+/* Whether an action was given that stores settings. */
+static bool storing_action(void)
+{
+	size_t i;
+
+	for (i = 0; i < queued; i++)
+		if (queue[i].action->stores)
+			return true;
+	return false;
+}
+
+static int add_stored_event(const char *spec, void *data)
+{
+	return daemonrc_add_event(data, spec, NULL);
+}
+
+/* The events given replace those stored; "default" stores none. */
+static int lay_events_over(struct daemonrc *rc, struct error *err)
+{
+	struct event checked[EVENT_MAX];
+	_cleanup_free_ char *all = NULL;
+	size_t i;
+
+	if (event_count)
+		daemonrc_clear_events(rc);
+	for (i = 0; i < event_count; i++)
+		if (strcmp(events[i], "default") != 0 &&
+		    parse_list(events[i], ',', add_stored_event, rc) < 0)
+			return error_set(err, -EINVAL, "'%s' cannot be stored as an event",
+					 events[i]);
+	all = daemonrc_events(rc);
+	return all ? MIN(event_parse_list(all, checked, err), 0) : 0;
+}
+
+static int lay_separate_over(struct daemonrc *rc, struct error *err)
+{
+	int bits = separate ? record_separate_parse(separate, err) : 0;
+
+	if (bits < 0 || !separate)
+		return bits;
+	rc->separate_lib = bits & RECORD_SEPARATE_LIB;
+	rc->separate_kernel = bits & RECORD_SEPARATE_KERNEL;
+	rc->separate_thread = bits & RECORD_SEPARATE_THREAD;
+	rc->separate_cpu = bits & RECORD_SEPARATE_CPU;
+	return 0;
+}
+
+static int check_vmlinux(struct daemonrc *rc, struct error *err)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (no_vmlinux)
+		return daemonrc_set(rc, "VMLINUX", "none", err);
+	if (!vmlinux || !*vmlinux || !strcmp(vmlinux, "none"))
+		return 0;
+	path = path_absolute(vmlinux);
+	if (access(path, R_OK) < 0)
+		return error_errno(err, -errno, "--vmlinux: %s", path);
+	return daemonrc_set(rc, "VMLINUX", path, err);
+}
+
+static int lay_options_over(struct control_context *context, struct error *err)
+{
+	struct daemonrc *rc = &context->rc;
+	uint64_t start, end;
+	size_t i;
+	int r = 0;
+
+	if (image && !strcmp(image, "all"))
+		image = "";
+	for (i = 0; r == 0 && i < ARRAY_SIZE(keys); i++)
+		if (*keys[i].value)
+			r = daemonrc_set(rc, keys[i].key, *keys[i].value, err);
+	if (r == 0 && session_dir)
+		r = daemonrc_set(rc, "SESSION_DIR", context->session_dir, err);
+	if (r == 0)
+		r = check_vmlinux(rc, err);
+	if (r == 0)
+		r = daemonrc_kernel_range(rc, &start, &end, err);
+	if (r == 0)
+		r = lay_separate_over(rc, err);
+	if (r == 0)
+		r = lay_events_over(rc, err);
+	return r;
+}
+
+/* Stores what was given; a daemon that runs is told what it can take over at once. */
+static int store(const struct control_context *context, struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
+	_cleanup_free_ char *request = xasprintf("verbose %s", verbose ?: "");
+	int r = daemonrc_write(context->rc_path, &context->rc, err);
+
+	if (r < 0)
+		return r;
+	if (callgraph && context->rc.callgraph)
+		tool_warn("--callgraph is stored, but this version records no call chains");
+	if (buffer_watershed)
+		tool_warn("--buffer-watershed is stored, but has no effect in this version");
+	if (!settings_given() || !daemon_runs(context->session_dir))
+		return 0;
+	if (verbose)
+		return control_call(context->session_dir, request, &answer, err);
+	tool_warn("the running daemon keeps its settings; the new ones hold after "
+		  "'opcontrol --shutdown' and '--start'");
+	return 0;
+}
+
+static int load(struct control_context *context, struct error *err)
+{
+	bool stores = storing_action() || settings_given();
+	struct error why = ERROR_INIT;
+	int r;
+
+	context->rc_path = daemonrc_path(config_path, stores);
+	r = daemonrc_read(context->rc_path, &context->rc, &why);
+	if (r < 0 && r != -ENOENT)
+		return error_set(err, r, "%s", why.text);
+	context->session_dir =
+		path_absolute(session_dir ?: context->rc.session_dir ?: DAEMONRC_SESSION_DIR);
+	r = lay_options_over(context, err);
+	if (r == 0 && stores && (settings_given() || session_dir))
+		r = store(context, err);
+	return r;
+}
+
+static void context_done(struct control_context *context)
+{
+	daemonrc_done(&context->rc);
+	free(context->rc_path);
+	free(context->session_dir);
+}
+
+int main(int argc, char **argv)
+{
+	_cleanup_(context_done) struct control_context context = { .rc = DAEMONRC_INIT };
+	int operands = tool_options(&cmdline, argc, argv), r;
+	struct error err = ERROR_INIT;
+	size_t i;
+
+	if (operands < argc)
+		return tool_usage("unexpected '%s'", argv[operands]);
+	if (!queued && !settings_given() && !session_dir)
+		return tool_usage("nothing to do");
+	/* What is kept for all to read must be readable whatever the caller's mask. */
+	umask(022);
+	context.json = json;
+	r = load(&context, &err);
+	for (i = 0; r == 0 && i < queued; i++)
+		r = queue[i].action->run(&context, queue[i].arg, &err);
+	return r < 0 ? tool_fail(&err) : 0;
+}

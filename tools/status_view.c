@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "status_view.h"
+
+#include "base/mem.h"
+#include "base/parse.h"
+#include "control/client.h"
+#include "control/server.h"
+#include "sfile/session.h"
+
+#include <fts.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { LABEL_WIDTH = 14 };
+
+static void add_counter(const char *name, uint64_t value, void *data)
+{
+	struct strbuf *lines = data;
+
+	/* Those of single CPUs stand in directories of their own: too many to show. */
+	if (value && !strchr(name, '/'))
+		control_answer(lines, "counter", "%s %" PRIu64 " ", name, value);
+}
+
+void status_view_absent(const struct daemonrc *rc, const char *session_dir, struct strbuf *lines)
+{
+	_cleanup_free_ char *separate = daemonrc_separate(rc);
+	_cleanup_free_ char *samples = session_samples(session_dir, "current");
+	uint32_t holder = session_lock_holder(session_dir);
+	size_t i;
+
+	control_answer(lines, "state", "absent");
+	if (holder)
+		control_answer(lines, "writer", "%u", holder);
+	for (i = 0; i < rc->events.count; i++)
+		control_answer(lines, "event", "%s", rc->events.items[i]);
+	control_answer(lines, "separate", "%s", separate);
+	if (rc->image_filter)
+		control_answer(lines, "images", "%s", rc->image_filter);
+	control_answer(lines, "session_dir", "%s", session_dir);
+	(void)session_stat_each(samples, add_counter, lines);
+}
+
+/* Bytes that the files below @path take on disk, in KiB. */
+static uint64_t disk_kib(const char *path)
+{
+	char *paths[] = { (char *)path, NULL };
+	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+	uint64_t blocks = 0;
+	FTSENT *entry;
+
+	while (fts && (entry = fts_read(fts)))
+		if (entry->fts_info != FTS_DP && entry->fts_info != FTS_NS)
+			blocks += (uint64_t)entry->fts_statp->st_blocks;
+	if (fts)
+		(void)fts_close(fts);
+	return blocks / 2;
+}
+
+static int add_session(const char *name, void *data)
+{
+	control_answer(data, "session", "%s", name);
+	return 0;
+}
+
+void status_view_session(const char *session_dir, struct strbuf *lines)
+{
+	_cleanup_free_ char *samples = session_samples(session_dir, "");
+
+	control_answer(lines, "disk_kib", "%" PRIu64, disk_kib(samples));
+	/* A directory that is not there yet has no sessions. */
+	(void)session_list(session_dir, add_session, lines, NULL);
+}
+
+/* Calls @each with every value of @key. */
+static void each_value(const char *lines, const char *key,
+		       void (*each)(const char *value, void *data), void *data)
+{
+	size_t length = strlen(key);
+	const char *line, *end;
+
+	for (line = lines; *line; line = *end ? end + 1 : end) {
+		_cleanup_free_ char *value = NULL;
+
+		end = strchrnul(line, '\n');
+		if (strncmp(line, key, length) != 0 || line[length] != ' ')
+			continue;
+		value = xstrndup(line + length + 1, (size_t)(end - line) - length - 1);
+		each(value, data);
+	}
+}
+
+/* The value of a key as a number; 0 where it is none. */
+static double number_of(const char *lines, const char *key)
+{
+	_cleanup_free_ char *value = control_value(lines, key);
+
+	return value ? strtod(value, NULL) : 0;
+}
+
+static bool is_state(const char *lines, const char *state)
+{
+	_cleanup_free_ char *value = control_value(lines, "state");
+
+	return value && !strcmp(value, state);
+}
+
+static void add_joined(const char *value, void *data)
+{
+	struct strbuf *out = data;
+
+	strbuf_addf(out, "%s%s", out->length ? ", " : "", value);
+}
+
+/* For people: each row's text, left out where it stays empty. */
+
+static void daemon_row(const char *lines, struct strbuf *out)
+{
+	_cleanup_free_ char *pid = control_value(lines, "pid");
+	_cleanup_free_ char *writer = control_value(lines, "writer");
+	unsigned long seconds = (unsigned long)number_of(lines, "uptime_s");
+
+	if (is_state(lines, "absent")) {
+		strbuf_adds(out, "not running; opcontrol --start begins to profile");
+		if (writer)
+			strbuf_addf(out, " (the session is being written by pid %s)", writer);
+		return;
+	}
+	strbuf_addf(out, "%s, pid %s, up ",
+		    is_state(lines, "running") ? "sampling" : "running, not sampling", pid ?: "?");
+	if (seconds >= 86400)
+		strbuf_addf(out, "%lu d ", seconds / 86400);
+	if (seconds >= 3600)
+		strbuf_addf(out, "%lu h ", seconds / 3600 % 24);
+	if (seconds >= 60)
+		strbuf_addf(out, "%lu min ", seconds / 60 % 60);
+	strbuf_addf(out, "%lu s", seconds % 60);
+}
+
+static void copy_value(const char *lines, const char *key, struct strbuf *out)
+{
+	_cleanup_free_ char *value = control_value(lines, key);
+
+	strbuf_adds(out, value ?: "");
+}
+
+static void trouble_row(const char *lines, struct strbuf *out)
+{
+	copy_value(lines, "trouble", out);
+}
+
+static void driver_row(const char *lines, struct strbuf *out)
+{
+	copy_value(lines, "driver", out);
+}
+
+static void events_row(const char *lines, struct strbuf *out)
+{
+	each_value(lines, "event", add_joined, out);
+	if (!out->length)
+		strbuf_adds(out, "the CPU's default event");
+}
+
+static void separate_row(const char *lines, struct strbuf *out)
+{
+	copy_value(lines, "separate", out);
+}
+
+static void images_row(const char *lines, struct strbuf *out)
+{
+	copy_value(lines, "images", out);
+}
+
+static void session_row(const char *lines, struct strbuf *out)
+{
+	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
+
+	each_value(lines, "session", add_joined, &names);
+	copy_value(lines, "session_dir", out);
+	strbuf_addf(out, " (%.1f MiB; %s%s)", number_of(lines, "disk_kib") / 1024,
+		    names.length ? "sessions: " : "no session yet", strbuf_text(&names));
+}
+
+static void samples_row(const char *lines, struct strbuf *out)
+{
+	if (is_state(lines, "absent"))
+		return;
+	strbuf_addf(out, "%.0f received, %.0f lost", number_of(lines, "samples_received"),
+		    number_of(lines, "samples_lost"));
+	if (is_state(lines, "running"))
+		strbuf_addf(out, "; %.0f a second", number_of(lines, "samples_per_s"));
+}
+
+static void cost_row(const char *lines, struct strbuf *out)
+{
+	if (is_state(lines, "absent"))
+		return;
+	strbuf_addf(out, "%.2f %% of a CPU, %.1f MiB of memory, %.0f sample files open",
+		    number_of(lines, "cpu_percent"), number_of(lines, "resident_kib") / 1024,
+		    number_of(lines, "open_files"));
+}
+
+static void config_row(const char *lines, struct strbuf *out)
+{
+	copy_value(lines, "config", out);
+}
+
+static const struct {
+	const char *label;
+	void (*add)(const char *lines, struct strbuf *out);
+} rows[] = {
+	{ "Daemon", daemon_row },   { "Trouble", trouble_row },	  { "Driver", driver_row },
+	{ "Events", events_row },   { "Separate", separate_row }, { "Images", images_row },
+	{ "Session", session_row }, { "Samples", samples_row },	  { "Own cost", cost_row },
+	{ "Settings", config_row },
+};
+
+/* "name value text" of a counter: the losses among them, one a line. */
+static void print_loss(const char *value, void *data)
+{
+	const char *number = strchr(value, ' ');
+	const char *text = number ? strchr(number + 1, ' ') : NULL;
+
+	if (!text || (strncmp(value, "lost_", 5) != 0 && !strstr(value, "_lost") &&
+		      strncmp(value, "throttled ", 10) != 0))
+		return;
+	(void)fprintf(data, "%-*s %.*s %s\n", LABEL_WIDTH, "", (int)(text - number - 1), number + 1,
+		      text[1] ? text + 1 : value);
+}
+
+void status_view_text(const char *lines, FILE *out)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+
+		rows[i].add(lines, &text);
+		if (!text.length)
+			continue;
+		(void)fprintf(out, "%s:%*s %s\n", rows[i].label,
+			      LABEL_WIDTH - 1 - (int)strlen(rows[i].label), "", strbuf_text(&text));
+		if (rows[i].add == samples_row)
+			each_value(lines, "counter", print_loss, out);
+	}
+}
+
+/* As JSON. */
+
+enum json_kind { JSON_TEXT, JSON_NUMBER, JSON_LIST, JSON_COUNTERS };
+
+static const struct {
+	const char *key, *name;
+	enum json_kind kind;
+} members[] = {
+	{ "state", "state", JSON_TEXT },
+	{ "trouble", "trouble", JSON_TEXT },
+	{ "pid", "pid", JSON_NUMBER },
+	{ "writer", "writer", JSON_NUMBER },
+	{ "version", "version", JSON_TEXT },
+	{ "uptime_s", "uptime_s", JSON_NUMBER },
+	{ "driver", "driver", JSON_TEXT },
+	{ "event", "events", JSON_LIST },
+	{ "separate", "separate", JSON_TEXT },
+	{ "images", "images", JSON_TEXT },
+	{ "session_dir", "session_dir", JSON_TEXT },
+	{ "session", "sessions", JSON_LIST },
+	{ "disk_kib", "disk_kib", JSON_NUMBER },
+	{ "samples_received", "samples_received", JSON_NUMBER },
+	{ "samples_lost", "samples_lost", JSON_NUMBER },
+	{ "samples_per_s", "samples_per_s", JSON_NUMBER },
+	{ "cpu_percent", "cpu_percent", JSON_NUMBER },
+	{ "resident_kib", "resident_kib", JSON_NUMBER },
+	{ "open_files", "open_files", JSON_NUMBER },
+	{ "mapped_kib", "mapped_kib", JSON_NUMBER },
+	{ "config", "config", JSON_TEXT },
+	{ "counter", "counters", JSON_COUNTERS },
+};
+
+/* Lines hold no control characters (control_answer()): quotes and backslashes remain. */
+static void json_string(const char *text, size_t length, struct strbuf *out)
+{
+	strbuf_adds(out, "\"");
+	for (; length--; text++)
+		strbuf_addf(out, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
+	strbuf_adds(out, "\"");
+}
+
+static void json_element(const char *value, void *data)
+{
+	struct strbuf *out = data;
+
+	strbuf_adds(out, out->text[out->length - 1] == '[' ? "" : ", ");
+	json_string(value, strlen(value), out);
+}
+
+static void json_counter(const char *value, void *data)
+{
+	struct strbuf *out = data;
+	const char *space = strchr(value, ' ');
+	uint64_t number;
+
+	if (!space || (space++, parse_dec(&space, &number) < 0))
+		return;
+	strbuf_adds(out, out->text[out->length - 1] == '{' ? "" : ", ");
+	json_string(value, strcspn(value, " "), out);
+	strbuf_addf(out, ": %" PRIu64, number);
+}
+
+static void json_member(const char *lines, size_t i, struct strbuf *out)
+{
+	_cleanup_free_ char *value = control_value(lines, members[i].key);
+
+	switch (members[i].kind) {
+	case JSON_TEXT:
+		json_string(value, strlen(value), out);
+		break;
+	case JSON_NUMBER:
+		strbuf_adds(out, value);
+		break;
+	case JSON_LIST:
+		strbuf_adds(out, "[");
+		each_value(lines, members[i].key, json_element, out);
+		strbuf_adds(out, "]");
+		break;
+	case JSON_COUNTERS:
+		strbuf_adds(out, "{");
+		each_value(lines, members[i].key, json_counter, out);
+		strbuf_adds(out, "}");
+		break;
+	}
+}
+
+void status_view_json(const char *lines, FILE *out)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(members); i++) {
+		_cleanup_free_ char *value = control_value(lines, members[i].key);
+
+		if (!value)
+			continue;
+		strbuf_addf(&text, "%s\n  \"%s\": ", text.length ? "," : "{", members[i].name);
+		json_member(lines, i, &text);
+	}
+	(void)fprintf(out, "%s\n}\n", strbuf_text(&text));
+}

@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What opcontrol --status shows, for people and as JSON. It is lines of "key value": those of the
+ * daemon's answer, or where none runs the same keys out of its configuration and the session.
+ *
+ *	status_view_absent(&rc, &lines);	(or the answer to "status")
+ *	status_view_session(dir, &lines);
+ *	status_view_text(strbuf_text(&lines), stdout);
+ */
+#pragma once
+
+#include "base/strbuf.h"
+#include "control/daemonrc.h"
+
+#include <stdio.h>
+
+/* Adds what is known while no daemon runs. */
+void status_view_absent(const struct daemonrc *rc, const char *session_dir, struct strbuf *lines);
+/* Adds what is on disk: the sessions and their size. */
+void status_view_session(const char *session_dir, struct strbuf *lines);
+
+/* Prints a table for people. */
+void status_view_text(const char *lines, FILE *out);
+/* Prints one JSON object: numbers as numbers; events, sessions and counters as arrays and object.
+ */
+void status_view_json(const char *lines, FILE *out);
