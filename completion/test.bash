@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What bash would offer after a line: test.bash COMPLETION_FILE TOOLS_DIRECTORY; speaks TAP.
+source "$1"
+PATH=$2:$PATH
+tests=0 failures=0
+dir=$(mktemp -d)
+trap 'rm -rf "$dir"' EXIT
+mkdir -p "$dir/session/samples/current" "$dir/session/samples/monday"
+
+# The completions of a line as readline would ask for them, one blank between.
+complete_line()
+{
+	local COMP_LINE=$1 COMP_POINT=${#1} COMP_WORDS COMP_CWORD COMPREPLY
+	# As readline does with the default COMP_WORDBREAKS: "=" and ":" are words of their own.
+	read -ra COMP_WORDS <<<"$(sed 's/\([=:]\)/ \1 /g' <<<"$1")"
+	case $1 in *[[:blank:]=:]) COMP_WORDS+=("") ;; esac
+	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
+	_oprofile "${COMP_WORDS[0]}" "${COMP_WORDS[COMP_CWORD]}" 2>/dev/null
+	echo "${COMPREPLY[*]}"
+}
+
+# offers LINE PATTERN: the completions, with a blank before and behind, match the glob.
+offers()
+{
+	local got=" $(complete_line "$1") "
+	tests=$((tests + 1))
+	# shellcheck disable=SC2053 # a pattern
+	if [[ $got == $2 ]]; then
+		echo "ok $tests - $1"
+	else
+		failures=$((failures + 1))
+		echo "not ok $tests - $1"
+		echo "# offers '$got', which does not match '$2'"
+	fi
+}
+
+offers "opcontrol --sta" " --start-daemon --start --status "
+offers "opcontrol --sess" " --session-dir= "
+offers "opcontrol -" "* --dump -d *"
+offers "opcontrol --separate=" "* library *"
+offers "opcontrol --separate=lib" " library "
+offers "opcontrol --separate=thread,c" " thread,cpu "
+offers "opcontrol --event=TIM" " TIMER "
+offers "opcontrol --event TIM" " TIMER "
+offers "opcontrol --event=TIMER,CPU_CLK" " TIMER,CPU_CLK_UNHALTED "
+offers "opcontrol --no-such-option-th" "  "
+offers "opreport --session-dir=$dir/session session:mon" " monday "
+offers "opreport sess" "* session: *"
+offers "opreport --session-dir=$dir/sess" " $dir/session "
+offers "operf tru" "* true *"
+
+echo "1..$tests"
+[ "$failures" = 0 ]
