@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A whole day of a user: set up, start, dump, look, save, reset, stop, shut down.
+. "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
+
+ok "status without anything" opcontrol --status
+has "  says that nothing runs" "^Daemon: *not running; opcontrol --start"
+ok "setup" opcontrol --setup --session-dir="$session" --separate=library --event=TIMER:500
+has "  is kept" "^CHOSEN_EVENTS_0=TIMER:500$" "$OPROFILE_DAEMONRC"
+has "  with the session" "^SESSION_DIR=$session$" "$OPROFILE_DAEMONRC"
+fails "stopping what does not run" 1 opcontrol --stop
+has "  names the remedy" "opcontrol --start"
+ok "the daemon starts" opcontrol --start-daemon
+ok "  once" opcontrol --start-daemon
+ok "status" opcontrol --status
+has "  says it does not sample yet" "^Daemon: *running, not sampling, pid "
+ok "it samples" opcontrol --start
+has "  and says by what" "^Profiler running: perf: "
+keep_busy
+ok "samples come" wait_for received_more_than 200
+ok "dump" opcontrol --dump
+before=$(counter samples)
+ok "  makes them visible" test "$before" -gt 200
+is "  all that were received, or a name for what was lost" "$(accounted)" \
+	"$(counter sample_received)"
+ok "status" opcontrol --status
+has "  shows the state" "^Daemon: *sampling, pid "
+has "  shows the event" "^Events: *TIMER:500:0:1:1$"
+has "  shows the separation" "^Separate: *library$"
+has "  shows losses" "^Samples: *[0-9]* received, [0-9]* lost; "
+has "  and what it costs" "^Own cost: .* MiB of memory"
+ok "status as JSON" sh -c "opcontrol --status --json | python3 -m json.tool"
+ok "save" opcontrol --save=monday
+ok "  keeps what was there" test "$(counter samples monday)" -ge "$before"
+fails "saving under a name that is taken" 1 opcontrol --save=monday
+has "  says so" "monday"
+fails "saving under an impossible name" 1 opcontrol --save=../escape
+ok "it goes on" wait_for received_more_than $((before + 200))
+ok "stop" opcontrol --stop
+before=$(counter samples)
+ok "  all is recorded" test "$before" -gt 0
+ok "reset while it is stopped" opcontrol --reset
+is "  empties the session" "$(counter samples)" 0
+is "  but not the saved one" "$(ls "$session/samples/monday/stats/samples")" \
+	"$session/samples/monday/stats/samples"
+ok "start, dump and stop in one call" opcontrol --start --dump --stop
+opcontrol --start
+before=$(status_number samples_received)
+wait_for received_more_than "$before"
+pid=$(daemon_pid)
+ok "shutdown" opcontrol --shutdown
+ok "  ends it" wait_for test ! -e "/proc/$pid"
+ok "  removes the socket" test ! -e "$session/control"
+ok "shutdown where none runs" opcontrol --shutdown
+has "  says so" "^No daemon runs"
+ok "save without a daemon" opcontrol --save=tuesday
+ok "reset without a daemon" opcontrol --reset
+ok "status without a daemon" opcontrol --status
+has "  lists the sessions" "sessions: .*monday"
+has "  and those just saved" "sessions: .*tuesday"
+fails "saving where there is nothing" 1 opcontrol --save=wednesday
+has "  says so" "there are no samples to save"
+fails "an unknown option" 2 opcontrol --strat
+has "  names the nearest" "did you mean '--start'"
+fails "an unknown event" 1 opcontrol --setup --event=TIMR
+has "  names the nearest" "did you mean TIMER"
+has "  and changes nothing" "^CHOSEN_EVENTS_0=TIMER:500$" "$OPROFILE_DAEMONRC"
+fails "an unknown separation" 1 opcontrol --setup --separate=lbi
+fails "nothing to do" 2 opcontrol
+done_testing

@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What the tests of oprofiled and opcontrol share: a session and settings of their own in $dir, a
+# daemon that is gone afterwards.
+. "$OP_SOURCE_ROOT/tests/live/lib.sh"
+need_root
+
+session=$dir/session
+export OPROFILE_DAEMONRC="$dir/daemonrc"
+worker=
+
+stop_all()
+{
+	[ -z "$worker" ] || kill "$worker" 2>/dev/null
+	pid=$(daemon_pid)
+	[ -z "$pid" ] || kill -9 "$pid" 2>/dev/null
+}
+
+cleanup()
+{
+	stop_all
+}
+
+# The pid of the session's daemon, from its answer; nothing where none answers.
+daemon_pid()
+{
+	opcontrol --status --json 2>/dev/null | sed -n 's/^  "pid": \([0-9]*\),$/\1/p'
+}
+
+# A number of opcontrol --status --json.
+status_number()
+{
+	opcontrol --status --json | sed -n "s/^  \"$1\": \([0-9.]*\),\$/\1/p"
+}
+
+# A counter of the current session, or of another.
+counter()
+{
+	cat "$session/samples/${2:-current}/stats/$1" 2>/dev/null || echo 0
+}
+
+# Samples of the session for which there is an account: what came to be recorded, and what the driver
+# lost before under a name.
+accounted()
+{
+	cd "$session/samples/current/stats" || return
+	sum=0
+	for file in total_samples sample_lost_no_* sample_filtered; do
+		[ ! -f "$file" ] || sum=$((sum + $(cat "$file")))
+	done
+	echo $sum
+	cd "$dir" || return
+}
+
+# Something to sample, in the background.
+keep_busy()
+{
+	(while :; do :; done) &
+	worker=$!
+}
+
+# Whether more than $1 samples have been received.
+received_more_than()
+{
+	[ "$(status_number samples_received)" -gt "$1" ]
+}

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The control socket: who may use it, and that nobody who does can hinder the daemon.
+. "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
+command -v python3 >/dev/null || skip_all "needs python3"
+command -v setpriv >/dev/null || skip_all "needs setpriv"
+
+chmod 755 "$dir"
+mkdir "$dir/bin"
+cp "$(command -v opcontrol)" "$dir/bin"
+as_user() # UID GID COMMAND...
+{
+	uid=$1 gid=$2
+	shift 2
+	setpriv --reuid="$uid" --regid="$gid" --clear-groups "$dir/bin/opcontrol" "$@"
+}
+
+ok "it starts" opcontrol --session-dir="$session" --event=TIMER:500 --start
+chmod 644 "$OPROFILE_DAEMONRC"
+is "the socket is the owner's alone" "$(stat -c %a "$session/control")" 600
+fails "another user may not control it" 1 as_user 12345 12345 --stop
+has "  and learns what to do" "sudo opcontrol"
+ok "shutdown" opcontrol --shutdown
+ok "with a group" opcontrol --socket-group=nogroup --start
+is "  the socket is the group's, too" "$(stat -c '%a %G' "$session/control")" "660 nogroup"
+ok "  a member may control it" as_user 12345 nogroup --dump
+fails "  another may not" 1 as_user 12345 12345 --dump
+
+# Seven of the eight connections that a user may have, each a nuisance.
+cat >"$dir/hostile.py" <<'PYTHON'
+import os, socket, sys
+def connect():
+    s = socket.socket(socket.AF_UNIX)
+    s.connect(sys.argv[1])
+    return s
+held = [connect() for _ in range(5)]
+held[0].sendall(b"stat")
+held[1].sendall(b"status\n" * 100)
+held[2].sendall(b"\0\xff\x1b[2J\n" * 50)
+endless = connect()
+try:
+    for _ in range(1000):
+        endless.sendall(b"x" * 1000)
+    sys.exit("an endless line was taken")
+except (BrokenPipeError, ConnectionResetError):
+    pass
+for _ in range(200):
+    connect().close()
+open(sys.argv[2], "w").close()
+sys.stdin.read()
+PYTHON
+mkfifo "$dir/hold"
+python3 "$dir/hostile.py" "$session/control" "$dir/ready" <"$dir/hold" 2>"$dir/hostile.err" &
+exec 9>"$dir/hold"
+keep_busy
+ok "hostile clients are at work" wait_for test -e "$dir/ready"
+ok "others are answered" timeout 2 opcontrol --status
+ok "it samples on" wait_for received_more_than $(($(status_number samples_received) + 100))
+ok "its memory stays small" test "$(status_number resident_kib)" -lt 32768
+exec 9>&-
+ok "shutdown" opcontrol --shutdown
+is "the hostile ones met no surprise" "$(cat "$dir/hostile.err")" ""
+done_testing
