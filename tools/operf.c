@@ -238,7 +238,8 @@ static uint64_t print_losses(const struct driver_stats *driver, const struct rec
 		uint64_t count;
 		const char *what;
 	} losses[] = {
-		{ driver->sample_lost_overflow, "the CPU buffers were full" },
+		{ driver->sample_lost_overflow,
+		  "the CPU buffers were full (all processes counted)" },
 		{ driver->sample_lost_no_mapping, "their address was in no mapping" },
 		{ driver->sample_lost_no_mm, "their process was not known" },
 		{ record->lost_no_context, "neither in the kernel nor in user space" },
