@@ -57,6 +57,9 @@ static int serve(const struct settings *settings, int *ready, struct error *err)
 	if (r == 0)
 		r = logfile_open(settings->rc.session_dir, settings->verbose, settings->foreground,
 				 err);
+	if (r == -EACCES)
+		return error_set(err, r, "%s; run as root, or give another --session-dir",
+				 err->text);
 	if (r < 0)
 		return r;
 	sigbus_catch();
