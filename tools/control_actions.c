@@ -22,10 +22,8 @@ static int ask(const struct control_context *context, const char *request, struc
 
 	if (r == -ENOENT)
 		return error_set(err, r, "%s; 'opcontrol --start' starts one", err->text);
-	if (r == -EACCES || r == -EPERM)
-		return error_set(err, r,
-				 "%s; try 'sudo opcontrol ...', or as a member of the daemon's "
-				 "SOCKET_GROUP (see daemonrc(5))",
+	if (r == -EACCES)
+		return error_set(err, r, "%s (a SOCKET_GROUP could be let in, see daemonrc(5))",
 				 err->text);
 	return r;
 }

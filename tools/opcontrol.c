@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
+#include "base/strbuf.h"
 #include "control/client.h"
 #include "control/daemonrc.h"
 #include "control_actions.h"
@@ -243,13 +244,18 @@ static int lay_options_over(struct control_context *context, struct error *err)
 	return r;
 }
 
-/* Stores what was given; a daemon that runs is told what it can take over at once. */
-static int store(const struct control_context *context, struct error *err)
+/* Stores the settings where they differ from @before, the file's text; a daemon that runs is told
+ * what it can take over at once. */
+static int store(const struct control_context *context, const char *before, struct error *err)
 {
-	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
+	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT, now = STRBUF_INIT;
 	_cleanup_free_ char *request = xasprintf("verbose %s", verbose ?: "");
-	int r = daemonrc_write(context->rc_path, &context->rc, err);
+	bool changed;
+	int r;
 
+	daemonrc_print(&context->rc, &now);
+	changed = strcmp(before, strbuf_text(&now)) != 0;
+	r = changed ? daemonrc_write(context->rc_path, &context->rc, err) : 0;
 	if (r < 0)
 		return r;
 	if (callgraph && context->rc.callgraph)
@@ -260,26 +266,40 @@ static int store(const struct control_context *context, struct error *err)
 		return 0;
 	if (verbose)
 		return control_call(context->session_dir, request, &answer, err);
-	tool_warn("the running daemon keeps its settings; the new ones hold after "
-		  "'opcontrol --shutdown' and '--start'");
+	if (changed)
+		tool_warn("the running daemon keeps its settings; the new ones hold after "
+			  "'opcontrol --shutdown' and '--start'");
+	return 0;
+}
+
+/* Reads the settings' file; its text into @before. */
+static int read_settings(struct control_context *context, struct strbuf *before, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int r = daemonrc_read(context->rc_path, &context->rc, &why);
+
+	if (r < 0 && r != -ENOENT)
+		return error_set(err, r, "%s", why.text);
+	if (r == 0)
+		daemonrc_print(&context->rc, before);
 	return 0;
 }
 
 static int load(struct control_context *context, struct error *err)
 {
+	_cleanup_(strbuf_done) struct strbuf before = STRBUF_INIT;
 	bool stores = storing_action() || settings_given();
-	struct error why = ERROR_INIT;
 	int r;
 
 	context->rc_path = daemonrc_path(config_path, stores);
-	r = daemonrc_read(context->rc_path, &context->rc, &why);
-	if (r < 0 && r != -ENOENT)
-		return error_set(err, r, "%s", why.text);
+	r = read_settings(context, &before, err);
+	if (r < 0)
+		return r;
 	context->session_dir =
 		path_absolute(session_dir ?: context->rc.session_dir ?: DAEMONRC_SESSION_DIR);
 	r = lay_options_over(context, err);
 	if (r == 0 && stores && (settings_given() || session_dir))
-		r = store(context, err);
+		r = store(context, strbuf_text(&before), err);
 	return r;
 }
 
@@ -307,5 +327,7 @@ int main(int argc, char **argv)
 	r = load(&context, &err);
 	for (i = 0; r == 0 && i < queued; i++)
 		r = queue[i].action->run(&context, queue[i].arg, &err);
+	if ((r == -EACCES || r == -EPERM) && geteuid() != 0)
+		(void)error_set(&err, r, "%s; try 'sudo opcontrol ...'", err.text);
 	return r < 0 ? tool_fail(&err) : 0;
 }

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/parse.h"
+#include "base/path.h"
 #include "control/client.h"
 #include "control/server.h"
 #include "sfile/session.h"
@@ -66,9 +67,12 @@ static int add_session(const char *name, void *data)
 
 void status_view_session(const char *session_dir, struct strbuf *lines)
 {
-	_cleanup_free_ char *samples = session_samples(session_dir, "");
+	_cleanup_free_ char *all = path_join(session_dir, "samples");
+	_cleanup_free_ char *current = session_samples(session_dir, "current");
 
-	control_answer(lines, "disk_kib", "%" PRIu64, disk_kib(samples));
+	control_answer(lines, "disk_kib", "%" PRIu64, disk_kib(all));
+	control_answer(lines, "session_samples", "%" PRIu64,
+		       session_stat_get(current, "total_samples"));
 	/* A directory that is not there yet has no sessions. */
 	(void)session_list(session_dir, add_session, lines, NULL);
 }
@@ -178,7 +182,8 @@ static void session_row(const char *lines, struct strbuf *out)
 
 	each_value(lines, "session", add_joined, &names);
 	copy_value(lines, "session_dir", out);
-	strbuf_addf(out, " (%.1f MiB; %s%s)", number_of(lines, "disk_kib") / 1024,
+	strbuf_addf(out, " (%.0f samples in current, %.1f MiB on disk; %s%s)",
+		    number_of(lines, "session_samples"), number_of(lines, "disk_kib") / 1024,
 		    names.length ? "sessions: " : "no session yet", strbuf_text(&names));
 }
 
@@ -266,6 +271,7 @@ static const struct {
 	{ "images", "images", JSON_TEXT },
 	{ "session_dir", "session_dir", JSON_TEXT },
 	{ "session", "sessions", JSON_LIST },
+	{ "session_samples", "session_samples", JSON_NUMBER },
 	{ "disk_kib", "disk_kib", JSON_NUMBER },
 	{ "samples_received", "samples_received", JSON_NUMBER },
 	{ "samples_lost", "samples_lost", JSON_NUMBER },

@@ -15,6 +15,11 @@ ok "status" opcontrol --status
 has "  says it does not sample yet" "^Daemon: *running, not sampling, pid "
 ok "it samples" opcontrol --start
 has "  and says by what" "^Profiler running: perf: "
+ok "the same settings again" opcontrol --start --event=TIMER:500
+is "  need no warning" "$(grep -c warning "$dir/output")" 0
+ok "other settings" opcontrol --setup --event=TIMER:400
+has "  wait for the next daemon" "warning: the running daemon keeps its settings"
+opcontrol --setup --event=TIMER:500 2>/dev/null
 keep_busy
 ok "samples come" wait_for received_more_than 200
 ok "dump" opcontrol --dump
@@ -26,6 +31,7 @@ ok "status" opcontrol --status
 has "  shows the state" "^Daemon: *sampling, pid "
 has "  shows the event" "^Events: *TIMER:500:0:1:1$"
 has "  shows the separation" "^Separate: *library$"
+has "  shows what is stored" "^Session: *$session ([1-9][0-9]* samples in current, "
 has "  shows losses" "^Samples: *[0-9]* received, [0-9]* lost; "
 has "  and what it costs" "^Own cost: .* MiB of memory"
 ok "status as JSON" sh -c "opcontrol --status --json | python3 -m json.tool"
@@ -43,7 +49,7 @@ is "  empties the session" "$(counter samples)" 0
 is "  but not the saved one" "$(ls "$session/samples/monday/stats/samples")" \
 	"$session/samples/monday/stats/samples"
 ok "start, dump and stop in one call" opcontrol --start --dump --stop
-opcontrol --start
+opcontrol --start >/dev/null
 before=$(status_number samples_received)
 wait_for received_more_than "$before"
 pid=$(daemon_pid)

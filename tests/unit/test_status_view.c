@@ -7,7 +7,8 @@ static const char running[] =
 	"state running\npid 77\nversion 2.0.0\nuptime_s 93784\n"
 	"driver perf: the clock, for the PMU does not open\n"
 	"event TIMER:199:0:1:1\nevent A:1:0:1:1\nseparate library\n"
-	"session_dir /var/lib/\"o\\p\"\nsession current\nsession monday\ndisk_kib 2048\n"
+	"session_dir /var/lib/\"o\\p\"\nsession current\nsession monday\ndisk_kib "
+	"2048\nsession_samples 5\n"
 	"samples_received 1000\nsamples_lost 12\nsamples_per_s 398.0\ncpu_percent 0.25\n"
 	"resident_kib 12288\nopen_files 40\nmapped_kib 100\n"
 	"counter sample_received 1000 samples received\n"
@@ -33,7 +34,8 @@ static void people_see_a_table(void)
 			"Driver:        perf: the clock, for the PMU does not open\n"
 			"Events:        TIMER:199:0:1:1, A:1:0:1:1\n"
 			"Separate:      library\n"
-			"Session:       /var/lib/\"o\\p\" (2.0 MiB; sessions: current, monday)\n"
+			"Session:       /var/lib/\"o\\p\" (5 samples in current, 2.0 MiB on disk; "
+			"sessions: current, monday)\n"
 			"Samples:       1000 received, 12 lost; 398 a second\n"
 			"               12 samples lost: CPU buffer overflow\n"
 			"Own cost:      0.25 % of a CPU, 12.0 MiB of memory, 40 sample files open\n"
@@ -50,7 +52,8 @@ static void programs_see_json(void)
 			"  \"events\": [\"TIMER:199:0:1:1\", \"A:1:0:1:1\"],\n"
 			"  \"separate\": \"library\",\n"
 			"  \"session_dir\": \"/var/lib/\\\"o\\\\p\\\"\",\n"
-			"  \"sessions\": [\"current\", \"monday\"],\n  \"disk_kib\": 2048,\n"
+			"  \"sessions\": [\"current\", \"monday\"],\n  \"session_samples\": 5,\n  "
+			"\"disk_kib\": 2048,\n"
 			"  \"samples_received\": 1000,\n  \"samples_lost\": 12,\n"
 			"  \"samples_per_s\": 398.0,\n  \"cpu_percent\": 0.25,\n"
 			"  \"resident_kib\": 12288,\n  \"open_files\": 40,\n"
@@ -71,11 +74,12 @@ static void without_daemon_the_settings_are_shown(void)
 	status_view_absent(&rc, dir, &lines);
 	status_view_session(dir, &lines);
 	text = printed(status_view_text, strbuf_text(&lines));
-	expected = xasprintf("Daemon:        not running; opcontrol --start begins to profile\n"
-			     "Events:        TIMER:7\n"
-			     "Separate:      cpu\n"
-			     "Session:       %s (0.0 MiB; no session yet)\n",
-			     dir);
+	expected = xasprintf(
+		"Daemon:        not running; opcontrol --start begins to profile\n"
+		"Events:        TIMER:7\n"
+		"Separate:      cpu\n"
+		"Session:       %s (0 samples in current, 0.0 MiB on disk; no session yet)\n",
+		dir);
 	CHECK_STR(text, expected);
 }
 
