@@ -221,18 +221,27 @@ static void place_absolute(struct kernel *k, struct place *ret)
 	*ret = (struct place){ .image = k->self };
 }
 
+/* Whether the ranges beside the kernel's own text are out of date for @pc. */
+static bool ranges_are_old(struct kernel *k, uint64_t pc)
+{
+	return k->changed || (!kallsyms_ranges_find(&k->ranges, pc) && now_ns() >= k->reread_at_ns);
+}
+
 void kernel_find(struct kernel *k, uint64_t pc, struct place *ret)
 {
+	bool own = pc - k->start < k->end - k->start;
+
 	if (k->absolute) {
 		place_absolute(k, ret);
 		return;
 	}
-	if (k->changed || (pc - k->start >= k->end - k->start &&
-			   !kallsyms_ranges_find(&k->ranges, pc) && now_ns() >= k->reread_at_ns))
+	/* The kernel's own text does not move: only what is beside it makes reading worth its cost.
+	 */
+	if (!own && ranges_are_old(k, pc))
 		read_ranges(k, NULL);
 	if (!k->saved && k->ranges.count)
 		save_symbols(k);
-	if (pc - k->start < k->end - k->start)
+	if (own)
 		*ret = (struct place){ .image = kernel_binary(k),
 				       .base = k->start,
 				       .low = k->start,
