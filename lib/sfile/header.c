@@ -26,6 +26,8 @@ static const char magic[4] = { 'D', 'A', 'E', '\n' };
  *	72				u64 cg_to_anon_start
  *	80				8 reserved
  */
+enum { HEADER_NEEDED = 80 }; /* bytes that tell which of them it is */
+
 struct layout {
 	uint32_t version;
 	size_t size, anon_start, cg_to_anon_start;
@@ -87,6 +89,11 @@ static bool is_32_bit(struct span in)
 	       current <= size;
 }
 
+bool header_has_magic(struct span in)
+{
+	return in.left >= HEADER_NEEDED && memcmp(in.at, magic, sizeof(magic)) == 0;
+}
+
 int header_decode(struct span in, const char *path, struct sfile_header *ret, struct error *err)
 {
 	const struct layout *layout;
@@ -94,7 +101,7 @@ int header_decode(struct span in, const char *path, struct sfile_header *ret, st
 	if (in.left < sizeof(magic) || memcmp(in.at, magic, sizeof(magic)) != 0)
 		return error_set(err, -EBADMSG, "%s: not a sample file: %s", path,
 				 in.left ? "does not start with DAE" : "empty");
-	if (in.left < 80)
+	if (in.left < HEADER_NEEDED)
 		return error_set(err, -EBADMSG, "%s: cut short: %zu bytes", path, in.left);
 	layout = find_layout(u32_at(in, 4));
 	if (!layout)

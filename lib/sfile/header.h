@@ -21,6 +21,9 @@ enum {
 	HEADER_SIZE_MAX = HEADER_SIZE_0_9
 };
 
+/* Whether it starts as a sample file of whatever machine and version. */
+bool header_has_magic(struct span in);
+
 /* Takes the first bytes of a file apart (at most HEADER_SIZE_MAX are looked at); @path is for
  * messages. Returns the header's size, or -EBADMSG with what it is instead: no sample file, one of
  * a foreign machine, of another version. */

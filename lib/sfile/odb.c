@@ -67,13 +67,6 @@ static uint64_t file_length(size_t header_size, uint64_t size)
 	       size * (sizeof(struct odb_node) + sizeof(uint32_t));
 }
 
-static inline uint32_t key_bucket(uint64_t key, uint32_t mask)
-{
-	uint32_t t = (uint32_t)(key >> 32) ^ (uint32_t)key;
-
-	return (t ^ t >> 8) & mask;
-}
-
 /* Sets the pointers into a mapping of @size slots. */
 static void set_layout(struct odb *db, uint8_t *map, uint32_t size)
 {
@@ -87,7 +80,7 @@ static void set_layout(struct odb *db, uint8_t *map, uint32_t size)
 
 static void link_node(struct odb *db, uint32_t i)
 {
-	uint32_t *head = &db->hash[key_bucket(db->nodes[i].key, db->mask)];
+	uint32_t *head = &db->hash[odb_bucket(db->nodes[i].key, db->mask)];
 
 	db->nodes[i].next = *head;
 	__atomic_store_n(head, i, __ATOMIC_RELEASE);
@@ -100,7 +93,7 @@ static void link_nodes(struct odb *db)
 
 	for (i = 1; i < db->current; i++) {
 		ahead = i + RELINK_AHEAD < db->current ? i + RELINK_AHEAD : i;
-		__builtin_prefetch(&db->hash[key_bucket(db->nodes[ahead].key, db->mask)], 1);
+		__builtin_prefetch(&db->hash[odb_bucket(db->nodes[ahead].key, db->mask)], 1);
 		link_node(db, i);
 	}
 }
@@ -108,7 +101,7 @@ static void link_nodes(struct odb *db)
 /* The bucket's head of the last node; to be called with a node there. */
 static uint32_t *last_head(struct odb *db)
 {
-	return &db->hash[key_bucket(db->nodes[db->current - 1].key, db->mask)];
+	return &db->hash[odb_bucket(db->nodes[db->current - 1].key, db->mask)];
 }
 
 /* Makes the chains anew where they are; can be killed and begun again. */
@@ -295,7 +288,7 @@ static int recover(struct odb *db, uint64_t length, const char *path, struct err
 					   path);
 		rebuild(db);
 	} else if (last <= db->mask &&
-		   db->hash[key_bucket(db->nodes[last].key, db->mask)] == last) {
+		   db->hash[odb_bucket(db->nodes[last].key, db->mask)] == last) {
 		db->descriptor->current = ++db->current;
 	} else if (last > 1 && *last_head(db) != last - 1) {
 		rebuild(db);
@@ -398,7 +391,7 @@ static int insert(struct odb *db, uint64_t key, uint32_t count)
 /* Looks @key up: its node, or NULL with *ret_whole false if the chain is damaged. */
 static inline struct odb_node *find(const struct odb *db, uint64_t key, bool *ret_whole)
 {
-	uint32_t i = db->hash[key_bucket(key, db->mask)], limit = db->current;
+	uint32_t i = db->hash[odb_bucket(key, db->mask)], limit = db->current;
 
 	while (i - 1 < limit - 1) {
 		struct odb_node *node = &db->nodes[i];

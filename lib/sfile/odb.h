@@ -34,6 +34,14 @@ struct odb_node {
 	uint32_t next; /* index of the next node of the chain */
 };
 
+/* The bucket of @key in a hash table of @mask + 1 buckets. */
+static inline uint32_t odb_bucket(uint64_t key, uint32_t mask)
+{
+	uint32_t t = (uint32_t)(key >> 32) ^ (uint32_t)key;
+
+	return (t ^ t >> 8) & mask;
+}
+
 /* Creates an empty database behind the @header_size bytes at @header (NULL: zeros; a multiple of
  * 8). It has its name only when it is whole. 0 or -errno (-EEXIST). */
 int odb_create(const char *path, const void *header, size_t header_size, struct error *err);
