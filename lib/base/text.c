@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/text.h"
 
+#include <stdint.h>
 #include <string.h>
 
 void text_wrap(struct strbuf *out, const char *text, unsigned int indent, unsigned int width)
@@ -47,4 +48,34 @@ unsigned int text_distance(const char *a, const char *b)
 		}
 	}
 	return row[m];
+}
+
+bool text_is_utf8(const char *s)
+{
+	/* The second byte's range tells overlong forms, surrogates and what lies beyond U+10FFFF.
+	 */
+	static const struct {
+		uint8_t first, last, low, high, more;
+	} rows[] = {
+		{ 0x00, 0x7f, 0, 0, 0 },       { 0xc2, 0xdf, 0x80, 0xbf, 1 },
+		{ 0xe0, 0xe0, 0xa0, 0xbf, 2 }, { 0xe1, 0xec, 0x80, 0xbf, 2 },
+		{ 0xed, 0xed, 0x80, 0x9f, 2 }, { 0xee, 0xef, 0x80, 0xbf, 2 },
+		{ 0xf0, 0xf0, 0x90, 0xbf, 3 }, { 0xf1, 0xf3, 0x80, 0xbf, 3 },
+		{ 0xf4, 0xf4, 0x80, 0x8f, 3 },
+	};
+	const uint8_t *p = (const uint8_t *)s;
+	size_t i, k;
+
+	for (; *p; p += 1 + rows[i].more) {
+		for (i = 0; i < ARRAY_SIZE(rows) && (*p < rows[i].first || *p > rows[i].last);)
+			i++;
+		if (i == ARRAY_SIZE(rows))
+			return false;
+		if (rows[i].more && (p[1] < rows[i].low || p[1] > rows[i].high))
+			return false;
+		for (k = 2; k <= rows[i].more; k++)
+			if (p[k] < 0x80 || p[k] > 0xbf)
+				return false;
+	}
+	return true;
 }

@@ -4,9 +4,14 @@
 
 #include "base/strbuf.h"
 
+#include <stdbool.h>
+
 /* Adds @text wrapped at blanks to @width columns (0: not wrapped) and a newline; lines after the
  * first are indented by @indent, the first is taken to stand there already. */
 void text_wrap(struct strbuf *out, const char *text, unsigned int indent, unsigned int width);
 
 /* Edit distance of two words, at most 64 characters of each looked at. */
 unsigned int text_distance(const char *a, const char *b);
+
+/* Whether @s is UTF-8 throughout (RFC 3629), which paths need not be. */
+bool text_is_utf8(const char *s);

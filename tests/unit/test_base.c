@@ -242,8 +242,36 @@ static void stat_lines_parse_whatever_the_name(void)
 	CHECK_EQ(procfs_stat_parse("", &st), -EBADMSG);
 }
 
-TESTS(T(stat_lines_parse_whatever_the_name), T(numbers_are_whole_strings_in_range),
-      T(sizes_take_units), T(signed_numbers_reach_both_ends), T(map_finds_all_after_removals),
-      T(span_never_leaves_its_bytes), T(maps_lines_parse), T(options_come_from_the_table),
-      T(build_ids_survive_the_text_form), T(files_are_written_whole), T(long_errors_end_in_dots),
-      T(text_wraps_at_blanks), T(arenas_keep_what_they_gave))
+static void utf8_is_told_from_other_bytes(void)
+{
+	static const struct {
+		const char *text;
+		bool is;
+	} rows[] = {
+		{ "", true },
+		{ "a/b", true },
+		{ "\xc3\xbc \xe2\x82\xac \xf0\x9f\x98\x80", true },
+		{ "\xed\x9f\xbf \xee\x80\x80 \xf4\x8f\xbf\xbf", true },
+		{ "\xfc", false },
+		{ "\x80", false },
+		{ "\xc3", false },
+		{ "\xc0\xaf", false },
+		{ "\xe2\x82", false },
+		{ "\xe0\x80\xaf", false },
+		{ "\xed\xa0\x80", false },
+		{ "\xf0\x80\x80\x80", false },
+		{ "\xf4\x90\x80\x80", false },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!CHECK(text_is_utf8(rows[i].text) == rows[i].is))
+			printf("# row %zu\n", i);
+}
+
+TESTS(T(utf8_is_told_from_other_bytes), T(stat_lines_parse_whatever_the_name),
+      T(numbers_are_whole_strings_in_range), T(sizes_take_units), T(signed_numbers_reach_both_ends),
+      T(map_finds_all_after_removals), T(span_never_leaves_its_bytes), T(maps_lines_parse),
+      T(options_come_from_the_table), T(build_ids_survive_the_text_form),
+      T(files_are_written_whole), T(long_errors_end_in_dots), T(text_wraps_at_blanks),
+      T(arenas_keep_what_they_gave))
