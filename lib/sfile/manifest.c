@@ -337,6 +337,16 @@ const char *manifest_name(struct manifest *m, const struct manifest_image *image
 	return add(m, &named, err);
 }
 
+int manifest_rewrite(const struct manifest *m, struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	size_t i;
+
+	for (i = 0; i < m->count; i++)
+		add_line(&text, &m->images[i]);
+	return path_write(m->path, strbuf_text(&text), 0644, err);
+}
+
 size_t manifest_count(const struct manifest *m)
 {
 	return m->count;

@@ -50,6 +50,10 @@ const struct manifest_image *manifest_find(const struct manifest *m, const char 
 const char *manifest_name(struct manifest *m, const struct manifest_image *image,
 			  struct error *err);
 
+/* Writes the file anew with what could be read, which leaves damaged lines out; 0 or -errno. Not
+ * while another has it open for writing. */
+int manifest_rewrite(const struct manifest *m, struct error *err);
+
 /* Number of images, and the i-th; for listings. */
 size_t manifest_count(const struct manifest *m);
 const struct manifest_image *manifest_at(const struct manifest *m, size_t i);

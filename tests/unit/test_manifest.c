@@ -171,6 +171,23 @@ static void a_torn_line_is_never_taken_for_a_whole_one(void)
 	}
 }
 
+static void rewriting_leaves_damaged_lines_out(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "images"), *text = NULL;
+	static const char good[] = "/a\t/a\t-\t1\t2\t3:4:5:6\n/b\t/b\tabcd\t-\t-\t0:0:0:0\n";
+	_cleanup_free_ char *damaged = xasprintf("/c\tcut\n%snonsense\n", good);
+	_cleanup_(manifest_closep) struct manifest *m = NULL;
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(path_write(path, damaged, 0644, &err), 0);
+	CHECK_EQ(manifest_open(dir, false, &m, &err), 0);
+	CHECK_EQ(manifest_damaged(m), 2);
+	CHECK_EQ(manifest_rewrite(m, &err), 0);
+	CHECK(path_read(NULL, path, &text, &err) > 0);
+	CHECK_STR(text, good);
+}
+
 static void a_write_that_fails_is_reported(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -186,4 +203,5 @@ static void a_write_that_fails_is_reported(void)
 TESTS(T(two_files_of_one_path_have_two_names), T(a_build_id_decides_over_the_inode),
       T(without_build_ids_the_inode_decides), T(what_is_learnt_later_is_added),
       T(every_path_survives_the_file), T(damaged_lines_are_skipped_and_counted),
-      T(a_torn_line_is_never_taken_for_a_whole_one), T(a_write_that_fails_is_reported))
+      T(a_torn_line_is_never_taken_for_a_whole_one), T(rewriting_leaves_damaged_lines_out),
+      T(a_write_that_fails_is_reported))
