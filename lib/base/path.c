@@ -40,14 +40,36 @@ bool path_is_absolute(const char *path)
 	return path[0] == '/';
 }
 
+/* Takes "." and empty parts out of a path, in place; ".." stays, for it may lead through a link. */
+static void drop_dots(char *path)
+{
+	char *to = path, *from = path;
+
+	while (*from) {
+		size_t length = strcspn(from, "/");
+
+		if (from > path && (length == 0 || (length == 1 && *from == '.'))) {
+			from += length + (from[length] == '/');
+			continue;
+		}
+		memmove(to, from, length);
+		to += length;
+		from += length;
+		if (*from == '/')
+			*to++ = *from++;
+	}
+	if (to > path + 1 && to[-1] == '/')
+		to--;
+	*to = '\0';
+}
+
 char *path_absolute(const char *path)
 {
-	_cleanup_free_ char *cwd = NULL;
+	_cleanup_free_ char *cwd = path_is_absolute(path) ? NULL : getcwd(NULL, 0);
+	char *whole = cwd ? path_join(cwd, path) : xstrdup(path);
 
-	if (path_is_absolute(path))
-		return xstrdup(path);
-	cwd = getcwd(NULL, 0);
-	return cwd ? path_join(cwd, path) : xstrdup(path);
+	drop_dots(whole);
+	return whole;
 }
 
 /* Creates each directory of @path that ends before @end. */

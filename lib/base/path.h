@@ -21,7 +21,8 @@ char *path_join(const char *dir, const char *name);
 char *path_under(const char *root, const char *path);
 /* The part of @path behind the last slash; borrowed. */
 const char *path_base(const char *path);
-/* @path as an absolute one, not resolving links and not needing to exist; caller frees. */
+/* @path as an absolute one, without "." and doubled slashes, but not resolving links and not
+ * needing to exist; caller frees. */
 char *path_absolute(const char *path);
 /* Whether @path starts with a slash. */
 bool path_is_absolute(const char *path);

@@ -203,6 +203,24 @@ static void text_wraps_at_blanks(void)
 	CHECK_EQ(text_distance("symbls", "symbols"), 1);
 }
 
+static void absolute_paths_have_no_dots(void)
+{
+	static const char *const rows[][2] = {
+		{ "/a/b", "/a/b" },	  { "/./a//b/./c", "/a/b/c" }, { "/", "/" },
+		{ "/a/../b", "/a/../b" }, { "/a/.b/c.", "/a/.b/c." },  { "/a/", "/a" },
+	};
+	_cleanup_free_ char *cwd = getcwd(NULL, 0), *below = path_join(cwd, "x/y");
+	_cleanup_free_ char *relative = path_absolute("./x//y");
+	size_t i;
+
+	CHECK_STR(relative, below);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_free_ char *got = path_absolute(rows[i][0]);
+
+		CHECK_STR(got, rows[i][1]);
+	}
+}
+
 static void arenas_keep_what_they_gave(void)
 {
 	struct arena a = ARENA_INIT;
@@ -274,4 +292,4 @@ TESTS(T(utf8_is_told_from_other_bytes), T(stat_lines_parse_whatever_the_name),
       T(map_finds_all_after_removals), T(span_never_leaves_its_bytes), T(maps_lines_parse),
       T(options_come_from_the_table), T(build_ids_survive_the_text_form),
       T(files_are_written_whole), T(long_errors_end_in_dots), T(text_wraps_at_blanks),
-      T(arenas_keep_what_they_gave))
+      T(absolute_paths_have_no_dots), T(arenas_keep_what_they_gave))
