@@ -1,0 +1,291 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/classes.h"
+
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/strbuf.h"
+#include "profile/gather.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	unsigned int bits;
+} merges[] = {
+	{ "cpu", CLASSES_MERGE_CPU },
+	{ "tid", CLASSES_MERGE_TID },
+	{ "tgid", CLASSES_MERGE_TGID | CLASSES_MERGE_TID },
+	{ "unitmask", CLASSES_MERGE_UNIT_MASK },
+	{ "lib", CLASSES_MERGE_LIB },
+	{ "all", CLASSES_MERGE_ALL },
+};
+
+static int compare_int(int64_t a, int64_t b)
+{
+	return (a > b) - (a < b);
+}
+
+static int compare_event(const struct class *a, const struct class *b)
+{
+	int r = strcmp(a->event, b->event);
+
+	r = r ? r : compare_int(a->count, b->count);
+	return r ? r : compare_int(a->unit_mask, b->unit_mask);
+}
+
+static int compare_tgid(const struct class *a, const struct class *b)
+{
+	return compare_int(a->tgid, b->tgid);
+}
+
+static int compare_tid(const struct class *a, const struct class *b)
+{
+	return compare_int(a->tid, b->tid);
+}
+
+static int compare_cpu(const struct class *a, const struct class *b)
+{
+	return compare_int(a->cpu, b->cpu);
+}
+
+/* The axes: what the classes on one differ in, its tag in a specification, the option that merges
+ * it. */
+static const struct {
+	int (*compare)(const struct class *a, const struct class *b);
+	const char *tag, *merge;
+} axes[] = {
+	[AXIS_NONE] = { NULL, "", NULL },
+	[AXIS_EVENT] = { compare_event, "event", NULL },
+	[AXIS_TGID] = { compare_tgid, "tgid", "tgid" },
+	[AXIS_TID] = { compare_tid, "tid", "tid" },
+	[AXIS_CPU] = { compare_cpu, "cpu", "cpu" },
+};
+static_assert(ARRAY_SIZE(axes) == AXIS_COUNT_, "a row for each axis");
+
+static int compare_classes(const void *a, const void *b)
+{
+	int r = 0;
+	size_t i;
+
+	for (i = AXIS_NONE + 1; r == 0 && i < AXIS_COUNT_; i++)
+		r = axes[i].compare(a, b);
+	return r;
+}
+
+struct merge_parse {
+	unsigned int bits;
+	struct error *err;
+};
+
+static int merge_bit(const char *part, void *data)
+{
+	struct merge_parse *parse = data;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(merges); i++) {
+		if (!strcmp(part, merges[i].name)) {
+			parse->bits |= merges[i].bits;
+			return 0;
+		}
+	}
+	return error_set(parse->err, -EINVAL,
+			 "--merge: '%s' is not one of cpu, tid, tgid, unitmask, lib, all", part);
+}
+
+int classes_merge_parse(const char *text, struct error *err)
+{
+	struct merge_parse parse = { 0, err };
+	int r = parse_list(text, ',', merge_bit, &parse);
+
+	return r < 0 ? r : (int)parse.bits;
+}
+
+/* The template of a file, without what is merged. */
+static struct class template_of(const struct gather_file *f, unsigned int merge)
+{
+	return (struct class){
+		.event = f->event,
+		.count = f->count,
+		.unit_mask = merge & CLASSES_MERGE_UNIT_MASK ? SNAME_ALL : f->unit_mask,
+		.tgid = merge & CLASSES_MERGE_TGID ? SNAME_ALL : f->tgid,
+		.tid = merge & CLASSES_MERGE_TID ? SNAME_ALL : f->tid,
+		.cpu = merge & CLASSES_MERGE_CPU ? SNAME_ALL : f->cpu,
+	};
+}
+
+static bool varies(const struct classes *c, enum class_axis axis)
+{
+	size_t i;
+
+	for (i = 1; i < c->count; i++)
+		if (axes[axis].compare(&c->classes[0], &c->classes[i]))
+			return true;
+	return false;
+}
+
+/* Threads of different processes differ anyway: where each process has but one thread here, the
+ * process alone says it. */
+static bool tid_follows_tgid(const struct classes *c)
+{
+	size_t i;
+
+	for (i = 1; i < c->count; i++)
+		if (!compare_tgid(&c->classes[i - 1], &c->classes[i]) &&
+		    compare_tid(&c->classes[i - 1], &c->classes[i]))
+			return false;
+	return true;
+}
+
+/* The value of a class on an axis, as a specification would say it. */
+static void add_value(struct strbuf *out, enum class_axis axis, const struct class *class)
+{
+	switch (axis) {
+	case AXIS_EVENT:
+		strbuf_adds(out, class->event);
+		break;
+	case AXIS_TGID:
+		strbuf_addf(out, "tgid:%" PRId64, class->tgid);
+		break;
+	case AXIS_TID:
+		strbuf_addf(out, "tid:%" PRId64, class->tid);
+		break;
+	case AXIS_CPU:
+		strbuf_addf(out, "cpu:%" PRId64, class->cpu);
+		break;
+	case AXIS_NONE:
+	case AXIS_COUNT_:
+		break;
+	}
+}
+
+static int say_conflict(const struct classes *c, enum class_axis a, enum class_axis b,
+			struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf values = STRBUF_INIT, remedy = STRBUF_INIT;
+	size_t i, shown = 0;
+
+	for (i = 0; i < c->count && shown < 8; i++) {
+		if (i && axes[a].compare(&c->classes[i - 1], &c->classes[i]) == 0)
+			continue;
+		strbuf_adds(&values, shown++ ? ", " : "");
+		add_value(&values, a, &c->classes[i]);
+	}
+	if (axes[a].merge)
+		strbuf_addf(&remedy, "%s:N or --merge=%s, or ", axes[a].tag, axes[a].merge);
+	else
+		strbuf_addf(&remedy, "%s:NAME, or ", axes[a].tag);
+	strbuf_addf(&remedy, "%s:N or --merge=%s", axes[b].tag, axes[b].merge);
+	return error_set(err, -EINVAL,
+			 "the samples differ both in %s (%s%s) and in %s, but one report has "
+			 "columns for one of them; give %s",
+			 axes[a].tag, strbuf_text(&values), shown == 8 ? ", ..." : "", axes[b].tag,
+			 strbuf_text(&remedy));
+}
+
+static int find_axis(struct classes *c, struct error *err)
+{
+	enum class_axis axis;
+
+	c->axis = AXIS_NONE;
+	for (axis = AXIS_NONE + 1; axis < AXIS_COUNT_; axis++) {
+		if (!varies(c, axis))
+			continue;
+		if (c->axis == AXIS_TGID && axis == AXIS_TID && tid_follows_tgid(c))
+			continue;
+		if (c->axis != AXIS_NONE)
+			return say_conflict(c, c->axis, axis, err);
+		c->axis = axis;
+	}
+	return 0;
+}
+
+/* The event's name, and what else tells two columns of one event apart; where there is but one
+ * event, the latter alone. */
+static char *event_name(const struct classes *c, const struct class *class)
+{
+	bool event = c->count == 1, count = false, mask = false;
+	struct strbuf name = STRBUF_INIT;
+	size_t i;
+
+	for (i = 0; i < c->count; i++) {
+		const struct class *other = &c->classes[i];
+		bool same = !strcmp(other->event, class->event);
+
+		event |= !same;
+		count |= same && other->count != class->count;
+		mask |= same && other->unit_mask != class->unit_mask;
+	}
+	if (event)
+		strbuf_adds(&name, class->event);
+	if (count)
+		strbuf_addf(&name, "%s%" PRId64, event ? ":" : "count:", class->count);
+	if (mask)
+		strbuf_addf(&name, "%s%#" PRIx32,
+			    name.length ? ":" : "unit-mask:", (uint32_t) class->unit_mask);
+	return strbuf_take(&name);
+}
+
+static char *class_name(const struct classes *c, const struct class *class)
+{
+	struct strbuf name = STRBUF_INIT;
+
+	if (c->axis == AXIS_NONE || c->axis == AXIS_EVENT)
+		return event_name(c, class);
+	add_value(&name, c->axis, class);
+	return strbuf_take(&name);
+}
+
+/* The templates of all files, sorted, each once. */
+static void collect_templates(const struct gather *g, unsigned int merge, struct classes *c)
+{
+	size_t i, n = 0;
+
+	array_grow(&c->classes, g->file_count, &c->room);
+	for (i = 0; i < g->file_count; i++)
+		c->classes[i] = template_of(&g->files[i], merge);
+	qsort(c->classes, g->file_count, sizeof(*c->classes), compare_classes);
+	for (i = 0; i < g->file_count; i++)
+		if (n == 0 || compare_classes(&c->classes[n - 1], &c->classes[i]))
+			c->classes[n++] = c->classes[i];
+	c->count = n;
+}
+
+int classes_arrange(const struct gather *g, unsigned int merge, struct classes *ret,
+		    struct error *err)
+{
+	struct classes c = { 0 };
+	size_t i;
+	int r;
+
+	collect_templates(g, merge, &c);
+	r = find_axis(&c, err);
+	if (r < 0) {
+		classes_done(&c);
+		return r;
+	}
+	for (i = 0; i < c.count; i++)
+		c.classes[i].name = class_name(&c, &c.classes[i]);
+	c.of_file = xcalloc(g->file_count + 1, sizeof(*c.of_file));
+	for (i = 0; i < g->file_count; i++) {
+		struct class want = template_of(&g->files[i], merge);
+		const struct class *found =
+			bsearch(&want, c.classes, c.count, sizeof(*c.classes), compare_classes);
+
+		c.of_file[i] = (uint32_t)(found - c.classes);
+	}
+	*ret = c;
+	return 0;
+}
+
+void classes_done(struct classes *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->count; i++)
+		free(c->classes[i].name);
+	free(c->classes);
+	free(c->of_file);
+	*c = (struct classes){ 0 };
+}

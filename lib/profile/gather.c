@@ -1,0 +1,321 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/gather.h"
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/strbuf.h"
+#include "sfile/manifest.h"
+#include "sfile/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+/* A walk over one session's files. */
+struct walk {
+	struct gather *g;
+	const struct spec *spec;
+	uint32_t session;
+};
+
+void gather_free(struct gather *g)
+{
+	size_t i;
+
+	if (!g)
+		return;
+	for (i = 0; i < g->session_count; i++)
+		manifest_close(g->sessions[i].manifest);
+	free(g->sessions);
+	free(g->images);
+	free(g->files);
+	map_done(&g->image_by_hash);
+	map_done(&g->event_by_hash);
+	arena_done(&g->arena);
+	free(g);
+}
+
+static const char *intern_event(struct gather *g, const char *event)
+{
+	uint64_t hash = hash_bytes(event, strlen(event));
+	const char *known;
+
+	/* Of two names with one hash the later one moves on. */
+	while ((known = map_get(&g->event_by_hash, hash)) && strcmp(known, event))
+		hash++;
+	if (!known) {
+		known = arena_strdup(&g->arena, event);
+		map_set(&g->event_by_hash, hash, (void *)known);
+	}
+	return known;
+}
+
+static uint64_t hash_image(const struct sname_image *image)
+{
+	uint64_t hash = hash_bytes(image->name, strlen(image->name));
+
+	hash = hash_add(hash, (uint64_t)image->kind << 32 | image->tgid);
+	return hash_add(hash_add(hash, image->start), image->end);
+}
+
+/* Whether two sessions mean the same file by one name. */
+static bool same_file(const struct manifest_image *a, const struct manifest_image *b)
+{
+	return !a || !b || !a->build_id.size || !b->build_id.size ||
+	       build_id_equal(&a->build_id, &b->build_id);
+}
+
+static uint32_t intern_image(struct walk *w, const struct sname_image *id)
+{
+	struct gather *g = w->g;
+	const struct manifest *manifest = g->sessions[w->session].manifest;
+	const struct manifest_image *entry =
+		manifest && id->kind != SNAME_ANON ? manifest_find(manifest, id->name) : NULL;
+	uint64_t hash = hash_image(id);
+	uint32_t first = (uint32_t)(uintptr_t)map_get(&g->image_by_hash, hash) - 1, i;
+	_cleanup_free_ char *display = NULL;
+
+	for (i = first; i != GATHER_NONE; i = g->images[i].next)
+		if (sname_image_equal(&g->images[i].id, id) &&
+		    same_file(g->images[i].manifest, entry))
+			return i;
+	display = sname_image_display(id);
+	array_grow(&g->images, g->image_count + 1, &g->image_room);
+	i = (uint32_t)g->image_count++;
+	g->images[i] = (struct gather_image){ .id = *id,
+					      .manifest = entry,
+					      .display = arena_strdup(&g->arena, display),
+					      .session = w->session,
+					      .next = first };
+	g->images[i].id.name = arena_strdup(&g->arena, id->name);
+	map_set(&g->image_by_hash, hash, (void *)(uintptr_t)(i + 1));
+	return i;
+}
+
+/* What a file has where the specification wants something else; NULL where a list of it would help
+ * nobody. Caller frees. */
+static char *value_of(enum spec_tag tag, const struct sname *name)
+{
+	switch (tag) {
+	case SPEC_PATH:
+	case SPEC_LIB_IMAGE:
+	case SPEC_LIB_IMAGE_EXCLUDE:
+		return sname_image_display(&name->image);
+	case SPEC_IMAGE:
+	case SPEC_IMAGE_EXCLUDE:
+		return sname_image_display(&name->app);
+	case SPEC_EVENT:
+		return xstrdup(name->event);
+	case SPEC_COUNT:
+		return xasprintf("%" PRId64, name->count);
+	case SPEC_UNIT_MASK:
+		return xasprintf("%#" PRIx32, (uint32_t)name->unit_mask);
+	case SPEC_TGID:
+		return name->tgid == SNAME_ALL ? NULL : xasprintf("%" PRId64, name->tgid);
+	case SPEC_TID:
+		return name->tid == SNAME_ALL ? NULL : xasprintf("%" PRId64, name->tid);
+	case SPEC_CPU:
+		return name->cpu == SNAME_ALL ? NULL : xasprintf("%" PRId64, name->cpu);
+	case SPEC_ARCHIVE:
+	case SPEC_SESSION:
+	case SPEC_SESSION_EXCLUDE:
+	case SPEC_TAG_COUNT_:
+		return NULL;
+	}
+	return NULL;
+}
+
+static void note_rejected(struct gather *g, enum spec_tag tag, const struct sname *name)
+{
+	_cleanup_free_ char *value = value_of(tag, name);
+	size_t i;
+
+	g->rejected[tag]++;
+	for (i = 0; value && i < GATHER_PRESENT_MAX; i++) {
+		if (g->present[tag][i] && strcmp(g->present[tag][i], value))
+			continue;
+		if (!g->present[tag][i])
+			g->present[tag][i] = arena_strdup(&g->arena, value);
+		return;
+	}
+}
+
+static int add_file(const char *path, const struct sname *name, void *data)
+{
+	struct walk *w = data;
+	struct gather *g = w->g;
+	int tag = spec_reject(w->spec, name);
+	struct gather_file file = { .callee = GATHER_NONE, .session = w->session };
+
+	if (tag >= 0) {
+		note_rejected(g, (enum spec_tag)tag, name);
+		return 0;
+	}
+	file.path = arena_strdup(&g->arena, path);
+	file.app = intern_image(w, &name->app);
+	file.image = intern_image(w, &name->image);
+	if (name->has_callee)
+		file.callee = intern_image(w, &name->callee);
+	file.event = intern_event(g, name->event);
+	file.count = name->count;
+	file.unit_mask = name->unit_mask;
+	file.tgid = name->tgid;
+	file.tid = name->tid;
+	file.cpu = name->cpu;
+	array_grow(&g->files, g->file_count + 1, &g->file_room);
+	g->files[g->file_count++] = file;
+	return 0;
+}
+
+static void skip_file(const char *path, const struct error *why, void *data)
+{
+	struct walk *w = data;
+
+	(void)path;
+	w->g->skipped++;
+	log_warn("%s; the file is skipped", why->text);
+}
+
+static void add_session(struct gather *g, const char *name, const char *samples)
+{
+	struct gather_session *s;
+	struct error err = ERROR_INIT;
+	size_t i;
+
+	for (i = 0; i < g->session_count; i++)
+		if (!strcmp(g->sessions[i].samples, samples))
+			return;
+	array_grow(&g->sessions, g->session_count + 1, &g->session_room);
+	s = &g->sessions[g->session_count++];
+	*s = (struct gather_session){ .name = arena_strdup(&g->arena, name),
+				      .samples = arena_strdup(&g->arena, samples) };
+	if (manifest_open(samples, false, &s->manifest, &err) < 0) {
+		s->manifest = NULL;
+		log_debug("%s", err.text);
+	} else if (manifest_damaged(s->manifest)) {
+		log_warn("%s/images: %zu damaged lines are skipped", samples,
+			 manifest_damaged(s->manifest));
+	}
+}
+
+/* A session's name from the directory's listing, or its tree given as a path. */
+static int add_session_named(struct gather *g, const char *session_dir, const char *name)
+{
+	bool is_tree = name[0] == '.' || name[0] == '/';
+	_cleanup_free_ char *samples = is_tree ? xstrdup(name) : session_samples(session_dir, name);
+
+	if (access(samples, F_OK) < 0)
+		return 0;
+	add_session(g, is_tree ? path_base(name) : name, samples);
+	return 1;
+}
+
+struct session_list {
+	struct strbuf text;
+	size_t count;
+};
+
+static int list_session(const char *name, void *data)
+{
+	struct session_list *list = data;
+
+	strbuf_addf(&list->text, "%s%s", list->count++ ? ", " : "", name);
+	return 0;
+}
+
+static int say_no_session(const struct spec *spec, const char *session_dir, struct error *err)
+{
+	const struct spec_values *wanted = &spec->of[SPEC_SESSION];
+	struct session_list list = { .text = STRBUF_INIT };
+	int r;
+
+	if (access(session_dir, F_OK) < 0) {
+		return error_errno(
+			err, -errno,
+			"%s: no profile there (operf COMMAND makes one in ./oprofile_data, "
+			"opcontrol --start one in /var/lib/oprofile; --session-dir=DIR "
+			"reads another)",
+			session_dir);
+	}
+	(void)session_list(session_dir, list_session, &list, NULL);
+	if (list.count)
+		r = error_set(err, -ENOENT, "%s: no session '%s' there; there is: %s", session_dir,
+			      wanted->count ? wanted->values[0] : "current",
+			      strbuf_text(&list.text));
+	else
+		r = error_set(
+			err, -ENOENT,
+			"%s: holds no session yet; profile something first (operf COMMAND, or "
+			"opcontrol --start)",
+			session_dir);
+	strbuf_done(&list.text);
+	return r;
+}
+
+static int add_sessions(struct gather *g, const struct spec *spec, const char *session_dir,
+			struct error *err)
+{
+	const struct spec_values *wanted = &spec->of[SPEC_SESSION];
+	size_t i;
+
+	if (!wanted->count && spec_wants_session(spec, "current"))
+		(void)add_session_named(g, session_dir, "current");
+	for (i = 0; i < wanted->count; i++)
+		if (spec_wants_session(spec, wanted->values[i]) &&
+		    !add_session_named(g, session_dir, wanted->values[i]))
+			log_warn("%s: no session '%s' there", session_dir, wanted->values[i]);
+	return g->session_count ? 0 : say_no_session(spec, session_dir, err);
+}
+
+/* Why there is nothing: the tag that left most files out, and what they have instead. */
+static int say_nothing_matched(const struct gather *g, const struct spec *spec, struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf there = STRBUF_INIT, given = STRBUF_INIT;
+	const struct spec_values *values;
+	size_t i, worst = 0;
+
+	for (i = 0; i < SPEC_TAG_COUNT_; i++)
+		if (g->rejected[i] > g->rejected[worst])
+			worst = i;
+	if (g->rejected[worst] == 0)
+		return error_set(err, -ENODATA,
+				 "%s: holds no sample files%s; nothing was sampled yet, or it was "
+				 "not written out (opcontrol --dump)",
+				 g->sessions[0].samples, g->skipped ? " that can be read" : "");
+	values = &spec->of[worst];
+	for (i = 0; i < values->count; i++)
+		strbuf_addf(&given, "%s%s", i ? "," : "", values->values[i]);
+	for (i = 0; i < GATHER_PRESENT_MAX && g->present[worst][i]; i++)
+		strbuf_addf(&there, "%s%s", i ? ", " : "; there is: ", g->present[worst][i]);
+	return error_set(err, -ENODATA,
+			 "no sample file matches: the %s '%s%s%s' leaves out %zu of them%s",
+			 spec_tag_what((enum spec_tag)worst), spec_tag_name((enum spec_tag)worst),
+			 *spec_tag_name((enum spec_tag)worst) ? ":" : "", strbuf_text(&given),
+			 g->rejected[worst], strbuf_text(&there));
+}
+
+int gather_files(const struct spec *spec, const char *session_dir, struct gather **ret,
+		 struct error *err)
+{
+	_cleanup_(gather_freep) struct gather *g = xcalloc(1, sizeof(*g));
+	const char *archive = spec_value(spec, SPEC_ARCHIVE);
+	_cleanup_free_ char *directory =
+		archive ? path_under(archive, session_dir) : xstrdup(session_dir);
+	size_t i;
+	int r;
+
+	r = add_sessions(g, spec, directory, err);
+	for (i = 0; r == 0 && i < g->session_count; i++) {
+		struct walk w = { .g = g, .spec = spec, .session = (uint32_t)i };
+
+		r = session_walk(g->sessions[i].samples, add_file, skip_file, &w, err);
+	}
+	if (r < 0)
+		return r;
+	if (g->file_count == 0)
+		return say_nothing_matched(g, spec, err);
+	*ret = STEAL(g);
+	return 0;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The candidates: the sample files that a specification selects, with their names taken apart and
+ * every image named once. First stage of a report; opens no sample file yet.
+ *
+ *	struct gather *g;
+ *	if (gather_files(&spec, session_dir, &g, err) == 0)
+ *		for (i = 0; i < g->file_count; i++)
+ *			puts(g->images[g->files[i].image].display);
+ *	gather_free(g);
+ *
+ * The struct owns all that it points at.
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "profile/spec.h"
+#include "sfile/sname.h"
+
+#include <stdint.h>
+
+struct manifest;
+struct manifest_image;
+
+enum { GATHER_NONE = UINT32_MAX, GATHER_PRESENT_MAX = 8 };
+
+struct gather_session {
+	const char *name;	   /* "current" */
+	const char *samples;	   /* directory of the sample files */
+	struct manifest *manifest; /* NULL: the session has none */
+};
+
+/* An image that samples are in or an application; the same one in several sessions is one. */
+struct gather_image {
+	struct sname_image id;
+	const struct manifest_image *manifest; /* what was profiled, NULL if not recorded */
+	const char *display; /* how it is shown in full: path, kernel name, or "anon (...)" */
+	uint32_t session;    /* index of the first session it was seen in */
+	uint32_t next;	     /* with the same hash, or GATHER_NONE */
+};
+
+struct gather_file {
+	const char *path;
+	uint32_t app, image; /* indexes of images */
+	uint32_t callee;     /* likewise, GATHER_NONE for all but call graph files */
+	uint32_t session;
+	const char *event;			  /* equal events are the same pointer */
+	int64_t count, unit_mask, tgid, tid, cpu; /* as in struct sname */
+};
+
+struct gather {
+	struct gather_session *sessions;
+	size_t session_count, session_room;
+	struct gather_image *images;
+	size_t image_count, image_room;
+	struct gather_file *files;
+	size_t file_count, file_room;
+	size_t rejected[SPEC_TAG_COUNT_]; /* files left out, by the tag that did it */
+	const char *present[SPEC_TAG_COUNT_][GATHER_PRESENT_MAX]; /* what they had instead */
+	size_t skipped; /* files whose names make no sense; each was warned of */
+	struct arena arena;
+	struct map image_by_hash; /* index + 1 */
+	struct map event_by_hash; /* the string itself */
+};
+
+/* Collects what @spec selects of the sessions below @session_dir (in the archive, where @spec names
+ * one). 0, the caller frees; or negative with the reason and what to do about it: -ENOENT if there
+ * is no such session, -ENODATA if it is empty or nothing in it is wanted. */
+int gather_files(const struct spec *spec, const char *session_dir, struct gather **ret,
+		 struct error *err);
+/* Frees all; NULL is fine. */
+void gather_free(struct gather *g);
+DEFINE_CLEANUP(struct gather *, gather_free);

@@ -1,0 +1,279 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/spec.h"
+
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/path.h"
+#include "sfile/sname.h"
+
+#include <errno.h>
+#include <fnmatch.h>
+#include <stdint.h>
+#include <string.h>
+
+/* What the values of a tag must look like. */
+enum value_kind { ANY, NUMBER, ONE };
+
+static const struct {
+	const char *name, *what;
+	enum value_kind kind;
+} tags[] = {
+#define X(tag, name, what, kind) [SPEC_##tag] = { name, what, kind },
+	SPEC_TAGS(X)
+#undef X
+};
+
+const char *spec_tag_name(enum spec_tag tag)
+{
+	return tags[tag].name;
+}
+
+const char *spec_tag_what(enum spec_tag tag)
+{
+	return tags[tag].what;
+}
+
+static void add_value(struct spec_values *to, char *value)
+{
+	array_grow(&to->values, to->count + 1, &to->room);
+	to->values[to->count++] = value;
+}
+
+/* Cuts @text at commas that no backslash stands before. */
+static void split_values(const char *text, struct spec_values *to)
+{
+	while (*text) {
+		char *value = xmalloc(strlen(text) + 1), *end = value;
+
+		for (; *text && *text != ','; text++) {
+			if (text[0] == '\\' && text[1] == ',')
+				text++;
+			*end++ = *text;
+		}
+		*end = '\0';
+		if (*value)
+			add_value(to, value);
+		else
+			free(value);
+		text += *text == ',';
+	}
+}
+
+/* The tag that @word starts with, its value to *ret; SPEC_PATH if it starts with none. */
+static enum spec_tag tag_of(const char *word, const char **ret)
+{
+	size_t i;
+
+	for (i = 0; i < SPEC_TAG_COUNT_; i++) {
+		size_t length = strlen(tags[i].name);
+
+		if (length && !strncmp(word, tags[i].name, length) && word[length] == ':') {
+			*ret = word + length + 1;
+			return (enum spec_tag)i;
+		}
+	}
+	*ret = word;
+	return SPEC_PATH;
+}
+
+static int check_values(enum spec_tag tag, const struct spec_values *values, struct error *err)
+{
+	uint64_t number;
+	size_t i;
+
+	if (values->count == 0)
+		return error_set(err, -EINVAL, "%s: has no value after the colon", tags[tag].name);
+	if (tags[tag].kind == ONE && values->count > 1)
+		return error_set(err, -EINVAL, "%s: takes one value only", tags[tag].name);
+	for (i = 0; tags[tag].kind == NUMBER && i < values->count; i++)
+		if (strcmp(values->values[i], "all") &&
+		    parse_u64(values->values[i], 0, UINT32_MAX, &number) < 0)
+			return error_set(err, -EINVAL, "%s:%s is not a number", tags[tag].name,
+					 values->values[i]);
+	return 0;
+}
+
+/* Tells a mistyped tag ("evnt:X") from an image whose name has a colon in it. */
+static int check_path(const char *word, struct error *err)
+{
+	const char *colon = strchr(word, ':');
+
+	if (!colon || memchr(word, '/', (size_t)(colon - word)) || access(word, F_OK) == 0)
+		return 0;
+	return error_set(err, -EINVAL,
+			 "'%s': there is no tag '%.*s:' (if it is a file, give its path with a "
+			 "slash)",
+			 word, (int)(colon - word), word);
+}
+
+static int parse_word(const char *word, struct spec *spec, struct error *err)
+{
+	const char *value;
+	enum spec_tag tag = tag_of(word, &value);
+	int r;
+
+	if (tag == SPEC_PATH) {
+		r = check_path(word, err);
+		if (r == 0)
+			add_value(&spec->of[tag], xstrdup(word));
+		return r;
+	}
+	if (spec->of[tag].count)
+		return error_set(err, -EINVAL,
+				 "%s: is given twice; its values can stand in one list",
+				 tags[tag].name);
+	split_values(value, &spec->of[tag]);
+	return check_values(tag, &spec->of[tag], err);
+}
+
+int spec_parse(char *const *words, size_t count, struct spec *ret, struct error *err)
+{
+	struct spec spec = { 0 };
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		int r = parse_word(words[i], &spec, err);
+
+		if (r < 0) {
+			spec_done(&spec);
+			return r;
+		}
+	}
+	*ret = spec;
+	return 0;
+}
+
+void spec_done(struct spec *spec)
+{
+	size_t i, j;
+
+	for (i = 0; i < SPEC_TAG_COUNT_; i++) {
+		for (j = 0; j < spec->of[i].count; j++)
+			free(spec->of[i].values[j]);
+		free(spec->of[i].values);
+	}
+	*spec = (struct spec){ 0 };
+}
+
+const char *spec_value(const struct spec *spec, enum spec_tag tag)
+{
+	return spec->of[tag].count ? spec->of[tag].values[0] : NULL;
+}
+
+static bool lists(const struct spec_values *values, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < values->count; i++)
+		if (!strcmp(values->values[i], name))
+			return true;
+	return false;
+}
+
+bool spec_wants_session(const struct spec *spec, const char *name)
+{
+	const struct spec_values *sessions = &spec->of[SPEC_SESSION];
+
+	if (lists(&spec->of[SPEC_SESSION_EXCLUDE], name))
+		return false;
+	return sessions->count ? lists(sessions, name) : !strcmp(name, "current");
+}
+
+static bool is_or_matches(const char *pattern, const char *name)
+{
+	return !strcmp(pattern, name) || fnmatch(pattern, name, 0) == 0;
+}
+
+/* Whether one pattern is the image: the whole name as it stands or as a glob, for a pattern without
+ * slash the last part of the path, the file that a path means here (links resolved or not), the
+ * name below the archive. */
+static bool image_matches(const struct spec *spec, const char *pattern,
+			  const struct sname_image *image)
+{
+	const char *archive = spec_value(spec, SPEC_ARCHIVE);
+	_cleanup_free_ char *whole = NULL, *real = NULL, *root = NULL, *below = NULL;
+
+	if (is_or_matches(pattern, image->name))
+		return true;
+	if (!strchr(pattern, '/') && is_or_matches(pattern, path_base(image->name)))
+		return true;
+	whole = path_absolute(pattern);
+	if (is_or_matches(whole, image->name))
+		return true;
+	real = realpath(pattern, NULL);
+	if (real && !strcmp(real, image->name))
+		return true;
+	if (!archive || !path_is_absolute(image->name))
+		return false;
+	root = path_absolute(archive);
+	below = path_under(root, image->name);
+	return is_or_matches(whole, below);
+}
+
+static bool any_matches(const struct spec *spec, enum spec_tag tag, const struct sname_image *image)
+{
+	const struct spec_values *values = &spec->of[tag];
+	size_t i;
+
+	for (i = 0; i < values->count; i++)
+		if (image_matches(spec, values->values[i], image))
+			return true;
+	return false;
+}
+
+/* Whether a number of the file's name ("all" is SNAME_ALL) is among the tag's values, if any. */
+static bool number_wanted(const struct spec *spec, enum spec_tag tag, int64_t number)
+{
+	const struct spec_values *values = &spec->of[tag];
+	uint64_t wanted;
+	size_t i;
+
+	for (i = 0; i < values->count; i++) {
+		if (!strcmp(values->values[i], "all"))
+			return true;
+		if (parse_u64(values->values[i], 0, UINT32_MAX, &wanted) == 0 &&
+		    number != SNAME_ALL && wanted == (uint32_t)number)
+			return true;
+	}
+	return values->count == 0;
+}
+
+/* Whether the images fit: a plain name may be either of the two. */
+static int reject_images(const struct spec *spec, const struct sname *name)
+{
+	bool same = sname_image_equal(&name->app, &name->image);
+
+	if (spec->of[SPEC_PATH].count && !any_matches(spec, SPEC_PATH, &name->image) &&
+	    (same || !any_matches(spec, SPEC_PATH, &name->app)))
+		return SPEC_PATH;
+	if (spec->of[SPEC_IMAGE].count && !any_matches(spec, SPEC_IMAGE, &name->app))
+		return SPEC_IMAGE;
+	if (any_matches(spec, SPEC_IMAGE_EXCLUDE, &name->app) ||
+	    any_matches(spec, SPEC_IMAGE_EXCLUDE, &name->image))
+		return SPEC_IMAGE_EXCLUDE;
+	if (spec->of[SPEC_LIB_IMAGE].count && !any_matches(spec, SPEC_LIB_IMAGE, &name->image))
+		return SPEC_LIB_IMAGE;
+	if (any_matches(spec, SPEC_LIB_IMAGE_EXCLUDE, &name->image))
+		return SPEC_LIB_IMAGE_EXCLUDE;
+	return -1;
+}
+
+int spec_reject(const struct spec *spec, const struct sname *name)
+{
+	const struct spec_values *events = &spec->of[SPEC_EVENT];
+	int image = reject_images(spec, name);
+
+	if (image >= 0)
+		return image;
+	if (events->count && !lists(events, name->event) && !lists(events, "all"))
+		return SPEC_EVENT;
+	if (!number_wanted(spec, SPEC_COUNT, name->count))
+		return SPEC_COUNT;
+	if (!number_wanted(spec, SPEC_UNIT_MASK, name->unit_mask))
+		return SPEC_UNIT_MASK;
+	if (!number_wanted(spec, SPEC_TGID, name->tgid))
+		return SPEC_TGID;
+	if (!number_wanted(spec, SPEC_TID, name->tid))
+		return SPEC_TID;
+	return number_wanted(spec, SPEC_CPU, name->cpu) ? -1 : SPEC_CPU;
+}

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The profile specification: which sample files a report is about. Words of the command line,
+ * "tag:value,value" (a backslash before a comma makes it part of the value) or the name of an image
+ * (man opreport.1).
+ *
+ *	struct spec spec;
+ *	if (spec_parse(argv + i, argc - i, &spec, err) == 0 && spec_reject(&spec, &name) < 0)
+ *		...the file is wanted
+ *	spec_done(&spec);
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct sname;
+
+/* Tags in the order in which they are tried: name, what it selects by (for messages), what its
+ * values are. */
+#define SPEC_TAGS(X)                                                                               \
+	X(ARCHIVE, "archive", "archive directory", ONE)                                            \
+	X(SESSION, "session", "session", ANY)                                                      \
+	X(SESSION_EXCLUDE, "session-exclude", "session", ANY)                                      \
+	X(PATH, "", "image", ANY)                                                                  \
+	X(IMAGE, "image", "application", ANY)                                                      \
+	X(IMAGE_EXCLUDE, "image-exclude", "image", ANY)                                            \
+	X(LIB_IMAGE, "lib-image", "image", ANY)                                                    \
+	X(LIB_IMAGE_EXCLUDE, "lib-image-exclude", "image", ANY)                                    \
+	X(EVENT, "event", "event", ANY)                                                            \
+	X(COUNT, "count", "count", NUMBER)                                                         \
+	X(UNIT_MASK, "unit-mask", "unit mask", NUMBER)                                             \
+	X(TGID, "tgid", "process", NUMBER)                                                         \
+	X(TID, "tid", "thread", NUMBER)                                                            \
+	X(CPU, "cpu", "CPU", NUMBER)
+
+enum spec_tag {
+#define X(tag, name, what, kind) SPEC_##tag,
+	SPEC_TAGS(X) SPEC_TAG_COUNT_
+#undef X
+};
+
+struct spec_values {
+	char **values;
+	size_t count, room;
+};
+
+struct spec {
+	struct spec_values of[SPEC_TAG_COUNT_];
+};
+
+/* Parses @count words. 0, or -EINVAL with the reason: a tag given twice, a value that is no number
+ * where one must be. On success the caller calls spec_done(). */
+int spec_parse(char *const *words, size_t count, struct spec *ret, struct error *err);
+/* Frees what spec_parse() allocated. */
+void spec_done(struct spec *spec);
+
+/* The only value of a tag that takes one (archive), or NULL. */
+const char *spec_value(const struct spec *spec, enum spec_tag tag);
+/* Whether session @name is wanted ("current" where no session is named). */
+bool spec_wants_session(const struct spec *spec, const char *name);
+/* The tag by which the sample file called @name is left out, or -1 if it is wanted. */
+int spec_reject(const struct spec *spec, const struct sname *name);
+
+/* The tag's word before the colon ("" for a plain image), and what it selects by. */
+const char *spec_tag_name(enum spec_tag tag);
+const char *spec_tag_what(enum spec_tag tag);
