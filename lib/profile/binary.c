@@ -1,0 +1,268 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/binary.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/path.h"
+#include "image/debugfile.h"
+#include "image/elfsym.h"
+#include "image/filefind.h"
+#include "profile/gather.h"
+#include "profile/kernel.h"
+#include "sfile/manifest.h"
+#include "sfile/sfile.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { ROOTS_MAX = 16 };
+
+struct binaries {
+	const struct gather *gather;
+	const char *root;
+	/* Where debug files are looked for: the root, then the image paths, which may be roots. */
+	const char *roots[ROOTS_MAX];
+	size_t root_count;
+	char *root_copies[ROOTS_MAX];
+	struct filefind *found; /* files below the image paths, by name */
+	struct kernels *kernels;
+	size_t opened;
+};
+
+/* One image on its way to its symbols. */
+struct search {
+	struct binaries *bs;
+	const struct gather_image *image;
+	const struct sfile_header *header;
+	const char *path;	 /* in the profiled system */
+	struct elffile *ef;	 /* the file that was taken */
+	struct elffile *changed; /* one that was found but is not the right one */
+};
+
+static int add_image_path(const char *part, void *data)
+{
+	struct binaries *bs = data;
+
+	if (bs->root_count == ROOTS_MAX) {
+		log_warn("--image-path: only the first %d directories are searched", ROOTS_MAX - 1);
+		return 1;
+	}
+	if (!*part)
+		return 0;
+	bs->root_copies[bs->root_count] = xstrdup(part);
+	bs->roots[bs->root_count] = bs->root_copies[bs->root_count];
+	bs->root_count++;
+	filefind_add(bs->found, part);
+	return 0;
+}
+
+struct binaries *binaries_new(const struct gather *g, const struct binaries_config *config)
+{
+	struct binaries *bs = xcalloc(1, sizeof(*bs));
+
+	bs->gather = g;
+	bs->root = config->root ? config->root : "";
+	bs->roots[bs->root_count++] = bs->root;
+	bs->found = filefind_new();
+	if (config->image_paths)
+		(void)parse_list(config->image_paths, ',', add_image_path, bs);
+	bs->kernels = kernels_new(g, bs->root, bs->found);
+	return bs;
+}
+
+void binaries_free(struct binaries *bs)
+{
+	size_t i;
+
+	if (!bs)
+		return;
+	for (i = 0; i < ROOTS_MAX; i++)
+		free(bs->root_copies[i]);
+	filefind_free(bs->found);
+	kernels_free(bs->kernels);
+	free(bs);
+}
+
+size_t binaries_opened(const struct binaries *bs)
+{
+	return bs->opened;
+}
+
+/* Whether the file is the one that was profiled: by build-id if both have one, else by size and
+ * modification time as far as they are known. */
+static bool is_profiled(const struct search *s, const struct elffile *ef)
+{
+	const struct manifest_image *m = s->image->manifest;
+	const struct build_id *id = elffile_build_id(ef);
+
+	if (m && m->build_id.size)
+		return id && build_id_equal(id, &m->build_id);
+	if (!m)
+		return true; /* nothing to hold it against but the time, see check_time() */
+	return (!m->size || m->size == elffile_size(ef)) &&
+	       (!m->mtime || m->mtime == elffile_mtime(ef));
+}
+
+/* Tries one file; true if it is the right one, which is then s->ef. */
+static bool try_file(struct search *s, const char *path)
+{
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	struct error err = ERROR_INIT;
+
+	if (access(path, F_OK) < 0)
+		return false;
+	s->bs->opened++;
+	if (elffile_open(path, &ef, &err) < 0) {
+		log_warn("%s; its samples are shown without symbols", err.text);
+		return false;
+	}
+	if (is_profiled(s, ef)) {
+		s->ef = STEAL(ef);
+		return true;
+	}
+	if (!s->changed)
+		s->changed = STEAL(ef);
+	return false;
+}
+
+/* Looks for the file in every place that there is: below each root at its path, then anywhere in
+ * the image paths by its name. */
+static bool find_file(struct search *s)
+{
+	const struct binaries *bs = s->bs;
+	const char *found;
+	size_t i;
+
+	for (i = 0; i < bs->root_count; i++) {
+		_cleanup_free_ char *path = path_under(bs->roots[i], s->path);
+
+		if (try_file(s, path))
+			return true;
+	}
+	for (i = 0; (found = filefind_get(bs->found, path_base(s->path), i)); i++)
+		if (try_file(s, found))
+			return true;
+	return false;
+}
+
+static void warn_changed(const struct search *s)
+{
+	const struct manifest_image *m = s->image->manifest;
+	const struct build_id *id = elffile_build_id(s->changed);
+	char was[BUILD_ID_TEXT], is[BUILD_ID_TEXT];
+
+	if (m->build_id.size)
+		log_warn("%s is not the file that was profiled (build-id %s, profiled was %s): its "
+			 "samples are shown without symbols; --image-path=DIR can name the old one",
+			 elffile_path(s->changed), id ? build_id_text(id, is) : "none",
+			 build_id_text(&m->build_id, was));
+	else
+		log_warn("%s has changed since it was profiled (size %" PRIu64 ", mtime %" PRIu64
+			 "; profiled was %" PRIu64 ", %" PRIu64
+			 "): its samples are shown without symbols",
+			 elffile_path(s->changed), elffile_size(s->changed),
+			 elffile_mtime(s->changed), m->size, m->mtime);
+}
+
+/* Sessions of the original have no manifest: only the time in the sample file's header tells. */
+static void check_time(const struct search *s)
+{
+	uint64_t profiled = s->header->mtime;
+
+	if (s->image->manifest || !profiled || profiled == elffile_mtime(s->ef))
+		return;
+	log_warn("%s was modified after it was profiled, or is another file (mtime %" PRIu64
+		 ", profiled was %" PRIu64 "): its symbols may be wrong",
+		 elffile_path(s->ef), elffile_mtime(s->ef), profiled);
+}
+
+/* The path of the file as the profiled process saw it. */
+static const char *path_of(const struct gather_image *image)
+{
+	return image->manifest && image->manifest->path && image->manifest->path[0] == '/'
+		       ? image->manifest->path
+		       : image->id.name;
+}
+
+/* Symbols of an opened file, which the table then holds; its debug file too, if there is one. */
+static struct symtab *load_symbols(struct binaries *bs, struct elffile *ef, const char *path,
+				   enum elfsym_unit unit)
+{
+	struct symtab *st = symtab_new();
+	struct elffile *debug = NULL;
+
+	if (debugfile_open(ef, path, bs->roots, bs->root_count, &debug) == 0)
+		symtab_hold(st, debug, elfsym_release);
+	symtab_hold(st, ef, elfsym_release);
+	(void)elfsym_load(ef, debug, unit, st);
+	if (unit == ELFSYM_FILE_OFFSET)
+		elfsym_load_plt(ef, st);
+	symtab_settle(st);
+	if (symtab_count(st))
+		return st;
+	symtab_free(st);
+	return NULL;
+}
+
+static void open_file(struct search *s, struct binary *ret)
+{
+	enum elfsym_unit unit = s->header->is_kernel ? ELFSYM_FROM_TEXT : ELFSYM_FILE_OFFSET;
+
+	s->path = path_of(s->image);
+	if (find_file(s)) {
+		check_time(s);
+		ret->symtab = load_symbols(s->bs, STEAL(s->ef), s->path, unit);
+		ret->why = ROW_NO_SYMBOLS;
+	} else if (s->changed) {
+		warn_changed(s);
+		ret->why = ROW_CHANGED;
+	} else {
+		ret->why = ROW_NO_FILE;
+	}
+	elffile_close(s->changed);
+}
+
+/* The vdso has no file; record keeps a copy of it in the session. */
+static void open_vdso(struct search *s, struct binary *ret)
+{
+	const struct gather_session *session = &s->bs->gather->sessions[s->image->session];
+	_cleanup_free_ char *path = path_join(session->samples, "vdso");
+	struct elffile *ef;
+
+	ret->why = ROW_NO_SYMBOLS;
+	if (elffile_open(path, &ef, NULL) == 0)
+		ret->symtab = load_symbols(s->bs, ef, path, ELFSYM_FILE_OFFSET);
+}
+
+void binary_open(struct binaries *bs, uint32_t image, const struct sfile_header *header,
+		 struct binary *ret)
+{
+	struct search s = { .bs = bs, .image = &bs->gather->images[image], .header = header };
+
+	*ret = (struct binary){ .why = ROW_NO_SYMBOLS };
+	switch (s.image->id.kind) {
+	case SNAME_ROOT:
+		if (!strcmp(s.image->id.name, "/proc/kallsyms"))
+			ret->symtab = kernels_symbols(bs->kernels, s.image);
+		else
+			open_file(&s, ret);
+		break;
+	case SNAME_KERN:
+		ret->symtab = kernels_symbols(bs->kernels, s.image);
+		break;
+	case SNAME_ANON:
+		ret->why = ROW_ANONYMOUS;
+		if (!strcmp(s.image->id.name, "[vdso]"))
+			open_vdso(&s, ret);
+		break;
+	case SNAME_KIND_COUNT_:
+		break;
+	}
+}
+
+void binary_close(struct binary *b)
+{
+	symtab_free(b->symtab);
+	b->symtab = NULL;
+}

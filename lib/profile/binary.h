@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * From the name of an image in a session to its symbols: finds the file on this machine (or in the
+ * archive, or below other roots), makes sure that it is the one that was profiled, and reads the
+ * symbols of file, kernel, module or vdso. What is missing or does not fit is warned of once an
+ * image.
+ *
+ *	struct binaries *bs = binaries_new(gather, &config);
+ *	binary_open(bs, image, header, &b);
+ *	symtab_find(b.symtab, offset);
+ *	binary_close(&b);
+ *	binaries_free(bs);
+ */
+#pragma once
+
+#include "base/macro.h"
+#include "profile/container.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct binaries;
+struct gather;
+struct sfile_header;
+struct symtab;
+
+struct binaries_config {
+	const char *root;	 /* before every path: archive or --root; NULL: this machine */
+	const char *image_paths; /* --image-path: directories to search too, comma list; or NULL */
+};
+
+struct binary {
+	struct symtab *symtab; /* NULL where there are no symbols; then ->why */
+	enum row_kind why;     /* the kind of its one row: ROW_NO_SYMBOLS, ROW_NO_FILE, ... */
+};
+
+/* What is shared by all images of a report: where to look, kernel symbols. @g and @config's strings
+ * are borrowed. Caller frees. */
+struct binaries *binaries_new(const struct gather *g, const struct binaries_config *config);
+void binaries_free(struct binaries *bs);
+DEFINE_CLEANUP(struct binaries *, binaries_free);
+
+/* Opens image number @image of the gather, whose samples stand in a file with @header. Always
+ * fills @ret; the caller closes. */
+void binary_open(struct binaries *bs, uint32_t image, const struct sfile_header *header,
+		 struct binary *ret);
+/* Frees its symbols. */
+void binary_close(struct binary *b);
+/* How often binary_open() opened an image's own file; for the test that each is opened once. */
+size_t binaries_opened(const struct binaries *bs);

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/container.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "image/demangle.h"
+
+#include <string.h>
+
+static const char *const kind_text[] = {
+#define X(kind, text) [ROW_##kind] = text,
+	ROW_KINDS(X)
+#undef X
+};
+static_assert(ARRAY_SIZE(kind_text) == ROW_KIND_COUNT_, "a text for each kind");
+
+void container_init(struct container *c, size_t class_count)
+{
+	*c = (struct container){ .class_count = class_count };
+	c->totals = xcalloc(class_count, sizeof(*c->totals));
+	c->hidden = xcalloc(class_count, sizeof(*c->hidden));
+}
+
+void container_done(struct container *c)
+{
+	free(c->rows);
+	free(c->totals);
+	free(c->hidden);
+	arena_done(&c->arena);
+	*c = (struct container){ 0 };
+}
+
+struct row *container_add_row(struct container *c, const struct row *row)
+{
+	size_t size = c->class_count * sizeof(*row->counts);
+	struct row *added;
+
+	array_grow(&c->rows, c->count + 1, &c->room);
+	added = &c->rows[c->count++];
+	*added = *row;
+	added->counts = memset(arena_alloc(&c->arena, size), 0, size);
+	return added;
+}
+
+double container_percent(const struct container *c, uint64_t count, size_t class)
+{
+	return count ? 100.0 * (double)count / (double)c->totals[class] : 0;
+}
+
+bool container_reaches(const struct container *c, const struct row *row, double percent)
+{
+	size_t i;
+
+	for (i = 0; i < c->class_count; i++)
+		if (row->counts[i] && container_percent(c, row->counts[i], i) >= percent)
+			return true;
+	return false;
+}
+
+void container_cut(struct container *c, double percent)
+{
+	size_t i, j, n = 0;
+
+	for (i = 0; i < c->count; i++) {
+		if (container_reaches(c, &c->rows[i], percent)) {
+			c->rows[n++] = c->rows[i];
+			continue;
+		}
+		for (j = 0; j < c->class_count; j++)
+			c->hidden[j] += c->rows[i].counts[j];
+		c->hidden_rows++;
+	}
+	c->count = n;
+}
+
+/* The demangled form of @symbol, from the table of those that were met before (by the address of
+ * the name: the rows of one symbol share it). */
+static const char *demangled_once(struct container *c, struct map *known, const char *symbol)
+{
+	const char *text = symbol[0] == '_' ? map_get(known, (uintptr_t)symbol) : symbol;
+	_cleanup_free_ char *fresh = NULL;
+
+	if (text)
+		return text;
+	fresh = demangle(symbol);
+	text = fresh ? arena_strdup(&c->arena, fresh) : symbol;
+	map_set(known, (uintptr_t)symbol, (void *)text);
+	return text;
+}
+
+void container_name(struct container *c, bool demangled)
+{
+	struct map known = MAP_INIT;
+	size_t i;
+
+	for (i = 0; i < c->count; i++) {
+		struct row *row = &c->rows[i];
+
+		if (row->kind != ROW_SYMBOL)
+			row->text = kind_text[row->kind];
+		else if (demangled)
+			row->text = demangled_once(c, &known, row->symbol);
+		else
+			row->text = row->symbol;
+		if (!row->text)
+			row->text = "";
+	}
+	map_done(&known);
+}

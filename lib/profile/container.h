@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The container: all rows of a report, with a count for each class, and the totals. Filled by
+ * populate, then cut to what is to be shown, named, sorted and printed.
+ *
+ *	struct container c;
+ *	container_init(&c, classes.count);
+ *	container_add_row(&c, &(struct row){ .image = i, .app = a, .kind = ROW_SYMBOL, ... });
+ *	container_done(&c);
+ */
+#pragma once
+
+#include "base/arena.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Kinds of rows and what is shown in place of a symbol's name. */
+#define ROW_KINDS(X)                                                                               \
+	X(SYMBOL, NULL)                                                                            \
+	X(IMAGE, NULL)			   /* a whole image: the summary */                        \
+	X(UNNAMED, "(no symbol here)")	   /* code between the symbols */                          \
+	X(NO_SYMBOLS, "(no symbols)")	   /* the image has none at all */                         \
+	X(NO_FILE, "(file not found)")	   /* nothing to read symbols from */                      \
+	X(CHANGED, "(file has changed)")   /* the file is not the one that was profiled */         \
+	X(ANONYMOUS, "(anonymous memory)") /* never had a file */
+
+enum row_kind {
+#define X(kind, text) ROW_##kind,
+	ROW_KINDS(X) ROW_KIND_COUNT_
+#undef X
+};
+
+struct row {
+	uint32_t image, app; /* indexes in the gather; app GATHER_NONE if merged */
+	enum row_kind kind;
+	uint64_t address;   /* of the symbol */
+	const char *symbol; /* as linked; NULL but for ROW_SYMBOL */
+	const char *text;   /* for people; set by container_name() */
+	uint64_t *counts;   /* one a class */
+};
+
+struct container {
+	struct row *rows;
+	size_t count, room;
+	size_t class_count;
+	uint64_t *totals; /* of all samples read, one a class */
+	uint64_t *hidden; /* of these, in rows that container_cut() took away */
+	size_t hidden_rows;
+	struct arena arena; /* holds names and counts */
+};
+
+/* An empty container for so many classes; the caller calls container_done(). */
+void container_init(struct container *c, size_t class_count);
+/* Frees all. */
+void container_done(struct container *c);
+
+/* Adds a row with zero counts (@row's own are ignored); the row is borrowed until the next one is
+ * added. Its names must be the container's or outlive it. */
+struct row *container_add_row(struct container *c, const struct row *row);
+
+/* Takes away the rows whose share is below @percent of the total in every class. */
+void container_cut(struct container *c, double percent);
+/* Whether the row's share is at least @percent in some class. */
+bool container_reaches(const struct container *c, const struct row *row, double percent);
+/* Gives every row that is left its text, demangled if @demangled. Names that are equal are
+ * demangled once. */
+void container_name(struct container *c, bool demangled);
+/* Share of @count in the total of @class, in percent; 0 of nothing is 0. */
+double container_percent(const struct container *c, uint64_t count, size_t class);

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/kernel.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "image/buildid.h"
+#include "image/elfsym.h"
+#include "image/filefind.h"
+#include "image/kallsyms.h"
+#include "profile/gather.h"
+#include "sfile/manifest.h"
+
+#include <string.h>
+
+struct kernels {
+	const struct gather *gather;
+	const char *root;
+	struct filefind *found;
+	struct kallsyms **of_session; /* NULL: not read, or none */
+	bool *was_read;
+	bool warned_hidden;
+};
+
+struct kernels *kernels_new(const struct gather *g, const char *root, struct filefind *found)
+{
+	struct kernels *k = xcalloc(1, sizeof(*k));
+
+	k->gather = g;
+	k->root = root;
+	k->found = found;
+	k->of_session = xcalloc(g->session_count, sizeof(struct kallsyms *));
+	k->was_read = xcalloc(g->session_count, sizeof(*k->was_read));
+	return k;
+}
+
+void kernels_free(struct kernels *k)
+{
+	size_t i;
+
+	if (!k)
+		return;
+	for (i = 0; i < k->gather->session_count; i++)
+		kallsyms_free(k->of_session[i]);
+	free(k->of_session);
+	free(k->was_read);
+	free(k);
+}
+
+/* Whether the kernel that runs now is the one that was profiled. */
+static bool is_running(const struct manifest_image *profiled)
+{
+	struct build_id running = { 0 };
+
+	return profiled && buildid_read_kernel(NULL, &running) == 0 &&
+	       build_id_equal(&running, &profiled->build_id);
+}
+
+/* The running kernel's symbols, where no others are there. */
+static struct kallsyms *load_live(const struct manifest_image *profiled)
+{
+	struct kallsyms *live = NULL;
+	struct error err = ERROR_INIT;
+
+	if (profiled && profiled->build_id.size && !is_running(profiled)) {
+		log_warn(
+			"another kernel runs now than was profiled, and the session has no copy of "
+			"its symbols: its samples are shown without them");
+		return NULL;
+	}
+	if (kallsyms_load_live(NULL, &live, &err) < 0) {
+		log_warn("%s; samples in the kernel are shown without symbols", err.text);
+		return NULL;
+	}
+	if (!is_running(profiled))
+		log_warn("symbols of the kernel are those of the kernel that runs now: the session "
+			 "does not say whether it is the one that was profiled");
+	return live;
+}
+
+static struct kallsyms *load_for(struct kernels *k, uint32_t session)
+{
+	const struct gather_session *s = &k->gather->sessions[session];
+	const struct manifest_image *profiled =
+		s->manifest ? manifest_find(s->manifest, "/proc/kallsyms") : NULL;
+	_cleanup_free_ char *saved = path_join(s->samples, "kallsyms");
+	_cleanup_free_ char *archived = path_under(k->root, "/proc/kallsyms");
+	struct kallsyms *symbols = NULL;
+	struct error err = ERROR_INIT;
+
+	if (access(saved, F_OK) == 0) {
+		if (kallsyms_load(saved, &symbols, &err) == 0)
+			return symbols;
+		log_warn("%s", err.text);
+	}
+	if (!*k->root)
+		return load_live(profiled);
+	if (kallsyms_load(archived, &symbols, &err) < 0)
+		log_warn("%s; samples in the kernel are shown without symbols", err.text);
+	return symbols;
+}
+
+/* The table of kallsyms, whose names it borrows, as one of ours. */
+static struct symtab *convert(const struct kallsyms_image *image)
+{
+	struct symtab *st = symtab_new();
+	size_t i;
+
+	for (i = 0; i < image->count; i++) {
+		const struct kallsyms_symbol *from = &image->symbols[i];
+		struct symbol to = { .offset = from->address - image->start, .name = from->name };
+
+		/* Of several names at one address the first is the one to show. */
+		if (i && from[-1].address == from->address)
+			continue;
+		if (from->address < image->start)
+			continue;
+		to.end = to.offset;
+		to.address = to.offset;
+		to.limit = image->end > image->start ? image->end - image->start : UINT64_MAX;
+		symtab_add(st, &to);
+	}
+	symtab_settle(st);
+	return st;
+}
+
+/* kmod writes '-' and '_' as it likes in file names, the kernel only '_'. */
+static const char *module_file(struct kernels *k, const char *module, size_t i)
+{
+	_cleanup_free_ char *file = xasprintf("%s.ko", module);
+	const char *path = filefind_get(k->found, file, i);
+	char *c;
+
+	if (path)
+		return path;
+	for (c = file; *c; c++)
+		*c = *c == '_' ? '-' : *c;
+	return filefind_get(k->found, file, i);
+}
+
+/* A module's symbols from its file in one of the image paths. */
+static struct symtab *load_module_file(struct kernels *k, const struct gather_image *image)
+{
+	const struct build_id *profiled = image->manifest ? &image->manifest->build_id : NULL;
+	const char *path;
+	size_t i;
+
+	for (i = 0; (path = module_file(k, image->id.name, i)); i++) {
+		struct symtab *st;
+		struct elffile *ef;
+
+		if (elffile_open(path, &ef, NULL) < 0)
+			continue;
+		if (profiled && profiled->size && elffile_build_id(ef) &&
+		    !build_id_equal(profiled, elffile_build_id(ef))) {
+			log_warn("%s: is not the module that was profiled", path);
+			elffile_close(ef);
+			continue;
+		}
+		st = symtab_new();
+		symtab_hold(st, ef, elfsym_release);
+		(void)elfsym_load(ef, NULL, ELFSYM_FILE_OFFSET, st);
+		symtab_settle(st);
+		return st;
+	}
+	return NULL;
+}
+
+static void warn_no_vmlinux(struct kernels *k)
+{
+	if (k->warned_hidden)
+		return;
+	k->warned_hidden = true;
+	log_warn("the kernel is shown as a whole (no-vmlinux): its symbols were hidden when it was "
+		 "profiled; profile as root, or with kernel.kptr_restrict=0 and "
+		 "kernel.perf_event_paranoid at most 1");
+}
+
+struct symtab *kernels_symbols(struct kernels *k, const struct gather_image *image)
+{
+	bool is_kernel = image->id.kind == SNAME_ROOT;
+	const struct kallsyms_image *symbols;
+
+	if (!is_kernel && !strcmp(image->id.name, "no-vmlinux")) {
+		warn_no_vmlinux(k);
+		return NULL;
+	}
+	if (!k->was_read[image->session]) {
+		k->was_read[image->session] = true;
+		k->of_session[image->session] = load_for(k, image->session);
+	}
+	symbols = k->of_session[image->session] ? kallsyms_image(k->of_session[image->session],
+								 is_kernel ? "" : image->id.name)
+						: NULL;
+	if (symbols && symbols->count)
+		return convert(symbols);
+	return is_kernel ? NULL : load_module_file(k, image);
+}

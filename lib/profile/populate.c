@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/populate.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "image/symtab.h"
+#include "profile/binary.h"
+#include "profile/classes.h"
+#include "profile/gather.h"
+#include "profile/invert.h"
+#include "profile/samples.h"
+
+#include <string.h>
+
+struct populate {
+	const struct gather *gather;
+	const struct classes *classes;
+	const struct inverted *inverted;
+	struct binaries *binaries;
+	const struct populate_config *config;
+	struct container *out;
+	struct populate_stats *stats;
+	struct samples samples; /* of one image and application */
+};
+
+/* A symbol that has a row: its name in the container, shared by the rows of all applications, and
+ * the latest of these. */
+struct named {
+	const char *name;
+	size_t row;
+};
+
+/* The image whose samples are being turned into rows. */
+struct current {
+	uint32_t image, app;
+	struct sfile_header header; /* of its first file */
+	bool is_open;
+	struct binary binary;
+	struct named *named; /* one a symbol of the binary */
+};
+
+static uint32_t app_of(const struct populate *p, uint32_t file)
+{
+	return p->config->merge_lib ? GATHER_NONE : p->gather->files[file].app;
+}
+
+static bool is_wanted(const struct populate *p, const struct gather_file *f)
+{
+	return !p->config->exclude_dependent || f->app == f->image;
+}
+
+/* Reads one file into the samples, or, for the summary, its sum into @sums. */
+static void read_file(struct populate *p, uint32_t index, struct current *cur, uint64_t *sums)
+{
+	const struct gather_file *f = &p->gather->files[index];
+	_cleanup_(sfile_closep) struct sfile *sf = NULL;
+	struct error err = ERROR_INIT;
+	uint32_t class = p->classes->of_file[index];
+	uint64_t sum;
+
+	if (sfile_open(f->path, &sf, &err) < 0) {
+		p->stats->bad++;
+		log_warn("%s; the file is skipped", err.text);
+		return;
+	}
+	if (p->stats->read++ == 0)
+		p->stats->header = *sfile_header(sf);
+	if (cur->header.version == 0)
+		cur->header = *sfile_header(sf);
+	sum = p->config->symbols ? samples_read(&p->samples, sf, class) : samples_sum(sf);
+	sums[class] += sum;
+	p->out->totals[class] += sum;
+}
+
+static struct row *add_row(struct populate *p, const struct current *cur, enum row_kind kind)
+{
+	return container_add_row(
+		p->out, &(struct row){ .image = cur->image, .app = cur->app, .kind = kind });
+}
+
+/* The row of @sym: a new one, or, where an earlier piece of it had samples, that one's. Rows from
+ * @first on are of this image and application. */
+static struct row *symbol_row(struct populate *p, struct current *cur, const struct symbol *sym,
+			      size_t first)
+{
+	struct named *named = &cur->named[sym->whole];
+	struct row *row;
+
+	if (named->name && named->row >= first)
+		return &p->out->rows[named->row];
+	if (!named->name)
+		named->name = arena_strdup(&p->out->arena, sym->name);
+	named->row = p->out->count;
+	row = add_row(p, cur, ROW_SYMBOL);
+	row->symbol = named->name;
+	row->address = sym->address;
+	return row;
+}
+
+/* Counts the samples from @at up to the offset @last; returns the first that lies behind it. */
+static const struct sample *count_up_to(struct row *row, const struct sample *at,
+					const struct sample *end, uint64_t last)
+{
+	for (; at < end && at->offset <= last; at++)
+		row->counts[at->class] += at->count;
+	return at;
+}
+
+/* Merges the sorted samples with the sorted symbols in one pass over both. */
+static void merge_symbols(struct populate *p, struct current *cur)
+{
+	const struct symtab *st = cur->binary.symtab;
+	const struct sample *at = p->samples.samples, *end = at + p->samples.count;
+	size_t first = p->out->count, unnamed = SIZE_MAX, n = symtab_count(st), i = 0;
+
+	while (at < end) {
+		const struct symbol *sym;
+
+		i = symtab_seek(st, i, at->offset);
+		sym = i < n ? symtab_at(st, i) : NULL;
+		if (sym && sym->offset <= at->offset) {
+			at = count_up_to(symbol_row(p, cur, sym, first), at, end, sym->end - 1);
+			continue;
+		}
+		if (unnamed == SIZE_MAX) {
+			unnamed = p->out->count;
+			(void)add_row(p, cur, ROW_UNNAMED);
+		}
+		at = count_up_to(&p->out->rows[unnamed], at, end,
+				 sym ? sym->offset - 1 : UINT64_MAX);
+	}
+}
+
+static void open_binary(struct populate *p, struct current *cur)
+{
+	if (cur->is_open)
+		return;
+	cur->is_open = true;
+	binary_open(p->binaries, cur->image, &cur->header, &cur->binary);
+	if (cur->binary.symtab)
+		cur->named = xcalloc(symtab_count(cur->binary.symtab), sizeof(*cur->named));
+}
+
+/* Makes the rows of one image and application out of what was read of it. */
+static void make_rows(struct populate *p, struct current *cur, const uint64_t *sums)
+{
+	struct row *row;
+
+	if (p->config->symbols) {
+		open_binary(p, cur);
+		if (cur->binary.symtab) {
+			samples_sort(&p->samples);
+			merge_symbols(p, cur);
+			return;
+		}
+	}
+	row = add_row(p, cur, p->config->symbols ? cur->binary.why : ROW_IMAGE);
+	memcpy(row->counts, sums, p->classes->count * sizeof(*sums));
+}
+
+/* Reads the files from the @i-th on that are of one application; returns the index behind them. */
+static size_t populate_app(struct populate *p, struct current *cur, size_t i, size_t end)
+{
+	_cleanup_free_ uint64_t *sums = xcalloc(p->classes->count, sizeof(*sums));
+	const uint32_t *files = p->inverted->files;
+	size_t c;
+
+	cur->app = app_of(p, files[i]);
+	samples_clear(&p->samples);
+	for (; i < end && app_of(p, files[i]) == cur->app; i++)
+		if (is_wanted(p, &p->gather->files[files[i]]))
+			read_file(p, files[i], cur, sums);
+	for (c = 0; c < p->classes->count; c++) {
+		if (sums[c]) {
+			make_rows(p, cur, sums);
+			break;
+		}
+	}
+	return i;
+}
+
+static void populate_image(struct populate *p, const struct inverted_image *image)
+{
+	struct current cur = { .image = image->image };
+	size_t i = image->first, end = image->first + image->count;
+
+	while (i < end)
+		i = populate_app(p, &cur, i, end);
+	if (cur.is_open)
+		binary_close(&cur.binary);
+	free(cur.named);
+}
+
+void populate_images(const struct gather *g, const struct classes *c, const struct inverted *inv,
+		     struct binaries *bs, const struct populate_config *config,
+		     struct container *ret, struct populate_stats *stats)
+{
+	struct populate p = { .gather = g,
+			      .classes = c,
+			      .inverted = inv,
+			      .binaries = bs,
+			      .config = config,
+			      .out = ret,
+			      .stats = stats,
+			      .samples = SAMPLES_INIT };
+	size_t i;
+
+	*stats = (struct populate_stats){ 0 };
+	for (i = 0; i < inv->image_count; i++)
+		populate_image(&p, &inv->images[i]);
+	samples_done(&p.samples);
+}

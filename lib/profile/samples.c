@@ -1,0 +1,102 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/samples.h"
+
+#include "base/mem.h"
+#include "sfile/sfile.h"
+
+#include <string.h>
+
+/* A radix sort takes DIGIT bits a pass; below SMALL elements the passes cost more than they save.
+ */
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, SMALL = 256 };
+
+uint64_t samples_sum(struct sfile *sf)
+{
+	const struct odb_node *nodes;
+	uint64_t sum = 0;
+	size_t i, n;
+
+	nodes = odb_nodes(sfile_odb(sf), &n);
+	for (i = 0; i < n; i++)
+		sum += nodes[i].value;
+	return sum;
+}
+
+uint64_t samples_read(struct samples *s, struct sfile *sf, uint32_t class)
+{
+	const struct odb_node *nodes;
+	uint64_t sum = 0;
+	size_t i, n;
+
+	nodes = odb_nodes(sfile_odb(sf), &n);
+	array_grow(&s->samples, s->count + n, &s->room);
+	for (i = 0; i < n; i++) {
+		s->samples[s->count++] = (struct sample){ nodes[i].key, nodes[i].value, class };
+		sum += nodes[i].value;
+	}
+	return sum;
+}
+
+static int compare_samples(const void *pa, const void *pb)
+{
+	const struct sample *a = pa, *b = pb;
+
+	return (a->offset > b->offset) - (a->offset < b->offset);
+}
+
+/* One stable pass over the digit at @shift, from @from to @to. */
+static void radix_pass(const struct sample *from, struct sample *to, size_t count,
+		       unsigned int shift)
+{
+	size_t starts[DIGITS] = { 0 }, i, sum = 0;
+
+	for (i = 0; i < count; i++)
+		starts[from[i].offset >> shift & (DIGITS - 1)]++;
+	for (i = 0; i < DIGITS; i++) {
+		size_t n = starts[i];
+
+		starts[i] = sum;
+		sum += n;
+	}
+	for (i = 0; i < count; i++)
+		to[starts[from[i].offset >> shift & (DIGITS - 1)]++] = from[i];
+}
+
+void samples_sort(struct samples *s)
+{
+	struct sample *swap;
+	uint64_t differ = 0;
+	unsigned int shift;
+	size_t i, room;
+
+	if (s->count < SMALL) {
+		qsort(s->samples, s->count, sizeof(*s->samples), compare_samples);
+		return;
+	}
+	for (i = 1; i < s->count; i++)
+		differ |= s->samples[i].offset ^ s->samples[0].offset;
+	array_grow(&s->spare, s->count, &s->spare_room);
+	for (shift = 0; shift < 64 && differ >> shift; shift += DIGIT_BITS) {
+		if (!(differ >> shift & (DIGITS - 1)))
+			continue;
+		radix_pass(s->samples, s->spare, s->count, shift);
+		swap = s->samples;
+		s->samples = s->spare;
+		s->spare = swap;
+		room = s->room;
+		s->room = s->spare_room;
+		s->spare_room = room;
+	}
+}
+
+void samples_clear(struct samples *s)
+{
+	s->count = 0;
+}
+
+void samples_done(struct samples *s)
+{
+	free(s->samples);
+	free(s->spare);
+	*s = SAMPLES_INIT;
+}

@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Samples out of sample files, of several files together, sorted by offset.
+ *
+ *	struct samples s = SAMPLES_INIT;
+ *	samples_read(&s, sf, class);		once a file
+ *	samples_sort(&s);
+ *	for (i = 0; i < s.count; i++)
+ *		...s.samples[i].offset...
+ *	samples_done(&s);
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sfile;
+
+struct sample {
+	uint64_t offset; /* the key of the sample file */
+	uint32_t count;
+	uint32_t class;
+};
+
+struct samples {
+	struct sample *samples;
+	size_t count, room;
+	struct sample *spare; /* the sort's second array, kept for the next one */
+	size_t spare_room;
+};
+
+#define SAMPLES_INIT ((struct samples){ 0 })
+
+/* Adds the samples of @sf as those of @class; returns their sum. */
+uint64_t samples_read(struct samples *s, struct sfile *sf, uint32_t class);
+/* The sum alone, without reading them in. */
+uint64_t samples_sum(struct sfile *sf);
+/* Sorts them by offset. */
+void samples_sort(struct samples *s);
+/* Forgets them but keeps the memory. */
+void samples_clear(struct samples *s);
+/* Frees all. */
+void samples_done(struct samples *s);
