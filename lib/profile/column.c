@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/column.h"
+
+#include "base/strbuf.h"
+#include "profile/report.h"
+
+#include <inttypes.h>
+
+static bool shown_always(const struct report *r)
+{
+	(void)r;
+	return true;
+}
+
+static bool shown_with_address(const struct report *r)
+{
+	return r->show_address;
+}
+
+static bool shown_accumulated(const struct report *r)
+{
+	return r->accumulated;
+}
+
+static bool shown_with_apps(const struct report *r)
+{
+	return !r->merge_lib && report_has_apps(r);
+}
+
+static void add_share(const struct cell *cell, uint64_t count, struct strbuf *out)
+{
+	char text[16];
+
+	report_percent(container_percent(cell->report->container, count, cell->class), text);
+	strbuf_adds(out, text);
+}
+
+static void write_vma(const struct cell *cell, struct strbuf *out)
+{
+	strbuf_addf(out, "%08" PRIx64, cell->row->address);
+}
+
+static void write_samples(const struct cell *cell, struct strbuf *out)
+{
+	strbuf_addf(out, "%" PRIu64, cell->row->counts[cell->class]);
+}
+
+static void write_sum(const struct cell *cell, struct strbuf *out)
+{
+	strbuf_addf(out, "%" PRIu64, cell->sum);
+}
+
+static void write_percent(const struct cell *cell, struct strbuf *out)
+{
+	add_share(cell, cell->row->counts[cell->class], out);
+}
+
+static void write_sum_percent(const struct cell *cell, struct strbuf *out)
+{
+	add_share(cell, cell->sum, out);
+}
+
+static void write_image(const struct cell *cell, struct strbuf *out)
+{
+	strbuf_adds(out, report_image(cell->report, cell->row->image));
+}
+
+static void write_app(const struct cell *cell, struct strbuf *out)
+{
+	strbuf_adds(out, report_image(cell->report, cell->row->app));
+}
+
+static void write_symbol(const struct cell *cell, struct strbuf *out)
+{
+	strbuf_adds(out, cell->row->text);
+}
+
+static const struct column columns[] = {
+	{ "vma", 8, 16, false, shown_with_address, write_vma },
+	{ "samples", 8, 20, true, shown_always, write_samples },
+	{ "cum. samples", 13, 20, true, shown_accumulated, write_sum },
+	{ "%", 8, 8, true, shown_always, write_percent },
+	{ "cum. %", 10, 10, true, shown_accumulated, write_sum_percent },
+	{ "image name", 24, 40, false, shown_always, write_image },
+	{ "app name", 24, 40, false, shown_with_apps, write_app },
+	{ "symbol name", 0, 0, false, shown_always, write_symbol },
+};
+
+const struct column *column_table(size_t *ret_count)
+{
+	*ret_count = ARRAY_SIZE(columns);
+	return columns;
+}

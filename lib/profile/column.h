@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The columns of the symbol list as a table: head, width, when it is shown, how a cell is written.
+ * Formatters walk it; a new column is one line of it.
+ *
+ *	const struct column *columns = column_table(&n);
+ *	columns[i].write(&(struct cell){ .report = r, .row = row, .class = 0 }, &line);
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct report;
+struct row;
+struct strbuf;
+
+/* What a cell is written from. */
+struct cell {
+	const struct report *report;
+	const struct row *row;
+	size_t class;
+	uint64_t sum; /* of the class, of all rows up to this one */
+};
+
+struct column {
+	const char *head;
+	unsigned int width; /* in characters, at least */
+	unsigned int most;  /* grows up to so many with what is in it */
+	bool per_class;	    /* stands once for each class; neighbours go together */
+	bool (*is_shown)(const struct report *r);
+	void (*write)(const struct cell *cell, struct strbuf *out);
+};
+
+/* The table, in the order of printing. */
+const struct column *column_table(size_t *ret_count);

@@ -1,0 +1,151 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/report.h"
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { HEAD_WIDTH = 17 }; /* of a class: nine digits, a blank, seven characters of percent */
+
+/* The applications' sums, and the rows of each. */
+struct summary {
+	const struct report *report;
+	struct container apps;	 /* a row an application, its image the application's */
+	const struct row **rows; /* by application, each one's in the report's order */
+	size_t *first;		 /* of each image as application: its part of ->rows */
+	size_t *count;
+};
+
+/* Sorts the rows by application without changing the order within one. */
+static void split_rows(struct summary *s)
+{
+	const struct container *c = s->report->container;
+	size_t images = s->report->gather->image_count, i, sum = 0;
+
+	s->rows = xcalloc(c->count + 1, sizeof(*s->rows));
+	s->first = xcalloc(images, sizeof(*s->first));
+	s->count = xcalloc(images, sizeof(*s->count));
+	for (i = 0; i < c->count; i++)
+		s->count[c->rows[i].app]++;
+	for (i = 0; i < images; i++) {
+		s->first[i] = sum;
+		sum += s->count[i];
+		s->count[i] = 0;
+	}
+	for (i = 0; i < c->count; i++) {
+		uint32_t app = c->rows[i].app;
+
+		s->rows[s->first[app] + s->count[app]++] = &c->rows[i];
+	}
+}
+
+static void sum_apps(struct summary *s)
+{
+	const struct container *c = s->report->container;
+	size_t i, j, k;
+
+	container_init(&s->apps, c->class_count);
+	memcpy(s->apps.totals, c->totals, c->class_count * sizeof(*c->totals));
+	for (i = 0; i < s->report->gather->image_count; i++) {
+		struct row *app;
+
+		if (s->count[i] == 0)
+			continue;
+		app = container_add_row(&s->apps, &(struct row){ .image = (uint32_t)i,
+								 .app = (uint32_t)i,
+								 .kind = ROW_IMAGE });
+		for (j = 0; j < s->count[i]; j++)
+			for (k = 0; k < c->class_count; k++)
+				app->counts[k] += s->rows[s->first[i] + j]->counts[k];
+	}
+	container_name(&s->apps, false);
+}
+
+/* One line: the counts as they are, percentages of @whole's (of all samples if NULL). */
+static void print_row(const struct report *r, const struct row *row, const uint64_t *whole,
+		      FILE *out)
+{
+	size_t i;
+
+	for (i = 0; i < r->container->class_count; i++) {
+		uint64_t of = whole ? whole[i] : r->container->totals[i];
+		char text[16];
+
+		report_percent(row->counts[i] ? 100.0 * (double)row->counts[i] / (double)of : 0,
+			       text);
+		(void)fprintf(out, "%9" PRIu64 " %s ", row->counts[i], text);
+	}
+	(void)fprintf(out, "%s\n", report_image(r, row->image));
+}
+
+static void print_heads(const struct report *r, FILE *out)
+{
+	size_t i;
+
+	for (i = 0; i < r->classes->count; i++) {
+		char name[HEAD_WIDTH + 1];
+
+		report_class_name(r, i, HEAD_WIDTH, name);
+		(void)fprintf(out, "%*s|", HEAD_WIDTH, name);
+	}
+	(void)fputs("\n", out);
+	for (i = 0; i < r->classes->count; i++)
+		(void)fputs("  samples|      %|", out);
+	(void)fputs("\n", out);
+	for (i = 0; i < r->classes->count * (HEAD_WIDTH + 1); i++)
+		(void)fputs("-", out);
+	(void)fputs("\n", out);
+}
+
+/* The images of an application, indented; nothing where all is in the application itself. */
+static void print_images(const struct summary *s, const struct row *app, FILE *out)
+{
+	const struct row *const *rows = s->rows + s->first[app->image];
+	size_t n = s->count[app->image], i;
+
+	if (n == 1 && rows[0]->image == app->image)
+		return;
+	for (i = 0; i < n; i++) {
+		if (!container_reaches(s->report->container, rows[i], s->report->threshold))
+			continue;
+		(void)fputs("\t", out);
+		print_row(s->report, rows[i], s->report->global_percent ? NULL : app->counts, out);
+	}
+}
+
+static void print_merged(const struct report *r, FILE *out)
+{
+	size_t i;
+
+	for (i = 0; i < r->container->count; i++)
+		if (container_reaches(r->container, &r->container->rows[i], r->threshold))
+			print_row(r, &r->container->rows[i], NULL, out);
+}
+
+void report_summary_text(const struct report *r, FILE *out)
+{
+	struct summary s = { .report = r };
+	size_t i;
+
+	if (r->show_header)
+		print_heads(r, out);
+	if (r->merge_lib) {
+		print_merged(r, out);
+		return;
+	}
+	split_rows(&s);
+	sum_apps(&s);
+	sort_rows(&s.apps, r->gather, r->sort);
+	for (i = 0; i < s.apps.count; i++) {
+		if (!container_reaches(&s.apps, &s.apps.rows[i], r->threshold))
+			continue;
+		print_row(r, &s.apps.rows[i], NULL, out);
+		print_images(&s, &s.apps.rows[i], out);
+	}
+	container_done(&s.apps);
+	free(s.rows);
+	free(s.first);
+	free(s.count);
+}

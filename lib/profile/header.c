@@ -1,0 +1,92 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/header.h"
+
+#include "base/mem.h"
+#include "event/cpu_type.h"
+#include "event/event.h"
+#include "profile/report.h"
+
+#include <inttypes.h>
+
+char *header_cpu(const struct report *r)
+{
+	const struct cpu_type *type = cpu_type_by_id(r->header.cpu_type);
+	_cleanup_free_ char *name = type ? xstrdup(type->pretty)
+					 : xasprintf("unknown type %" PRIu32, r->header.cpu_type);
+
+	if (r->header.cpu_mhz <= 0)
+		return xasprintf("CPU: %s", name);
+	return xasprintf("CPU: %s, speed %.6g MHz (estimated)", name, r->header.cpu_mhz);
+}
+
+char *header_class(const struct report *r, size_t class)
+{
+	const struct class *c = &r->classes->classes[class];
+	uint64_t mask = c->unit_mask == SNAME_ALL ? 0 : (uint32_t)c->unit_mask;
+
+	return event_describe(c->event, (uint32_t)c->count, mask);
+}
+
+/* What the columns differ in where it is not the event. */
+static void print_axis(const struct report *r, FILE *out)
+{
+	size_t i;
+
+	for (i = 0; i < r->classes->count; i++) {
+		const struct class *c = &r->classes->classes[i];
+
+		switch (r->classes->axis) {
+		case AXIS_TGID:
+			(void)fprintf(out, "Processes with a thread group ID of %" PRId64 "\n",
+				      c->tgid);
+			break;
+		case AXIS_TID:
+			(void)fprintf(out, "Processes with a thread ID of %" PRId64 "\n", c->tid);
+			break;
+		case AXIS_CPU:
+			(void)fprintf(out, "Samples on CPU %" PRId64 "\n", c->cpu);
+			break;
+		case AXIS_NONE:
+		case AXIS_EVENT:
+		case AXIS_COUNT_:
+			break;
+		}
+	}
+}
+
+static void print_loss(const struct loss *loss, double all, FILE *out)
+{
+	if (loss->is_samples)
+		(void)fprintf(out, "Lost: %" PRIu64 " samples (%.2g %%), %s [%s]\n", loss->value,
+			      100.0 * (double)loss->value / all, loss->meaning, loss->name);
+	else
+		(void)fprintf(out, "Note: %" PRIu64 " %s%s[%s]\n", loss->value, loss->meaning,
+			      *loss->meaning ? " " : "", loss->name);
+}
+
+static uint64_t total_of(const struct report *r)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < r->container->class_count; i++)
+		sum += r->container->totals[i];
+	return sum;
+}
+
+void header_text(const struct report *r, const struct losses *l, FILE *out)
+{
+	_cleanup_free_ char *cpu = header_cpu(r);
+	size_t i, events = r->classes->axis == AXIS_EVENT ? r->classes->count : 1;
+	uint64_t recorded = l->recorded ? l->recorded : total_of(r);
+
+	(void)fprintf(out, "%s\n", cpu);
+	for (i = 0; i < events; i++) {
+		_cleanup_free_ char *text = header_class(r, i);
+
+		(void)fprintf(out, "%s\n", text);
+	}
+	print_axis(r, out);
+	for (i = 0; i < l->count; i++)
+		print_loss(&l->list[i], (double)(recorded + l->samples), out);
+}

@@ -1,0 +1,107 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/json.h"
+
+#include <inttypes.h>
+
+/* Length of the UTF-8 character at @s, 0 if there is none (RFC 3629; no surrogates). */
+static size_t utf8_length(const unsigned char *s)
+{
+	size_t length = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
+	size_t i;
+
+	if (s[0] > 0xf4)
+		return 0;
+	for (i = 1; i < length; i++)
+		if ((s[i] & 0xc0) != 0x80)
+			return 0;
+	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
+	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+		return 0;
+	return length;
+}
+
+static void put_string(FILE *out, const char *text)
+{
+	const unsigned char *s = (const unsigned char *)text;
+
+	(void)fputc('"', out);
+	while (*s) {
+		size_t length = utf8_length(s);
+
+		if (*s == '"' || *s == '\\')
+			(void)fprintf(out, "\\%c", *s);
+		else if (*s < 0x20)
+			(void)fprintf(out, "\\u%04x", *s);
+		else if (length == 0)
+			(void)fputs("\\ufffd", out);
+		else
+			(void)fwrite(s, 1, length, out);
+		s += length ? length : 1;
+	}
+	(void)fputc('"', out);
+}
+
+static void put_name(struct json *j, const char *name)
+{
+	if (j->comma)
+		(void)fputc(',', j->out);
+	if (j->line)
+		(void)fputc('\n', j->out);
+	j->comma = true;
+	j->line = false;
+	if (!name)
+		return;
+	put_string(j->out, name);
+	(void)fputc(':', j->out);
+}
+
+void json_open(struct json *j, const char *name, char bracket)
+{
+	put_name(j, name);
+	(void)fputc(bracket, j->out);
+	j->comma = false;
+}
+
+void json_close(struct json *j, char bracket)
+{
+	(void)fputc(bracket, j->out);
+	j->comma = true;
+}
+
+void json_string(struct json *j, const char *name, const char *value)
+{
+	put_name(j, name);
+	if (value)
+		put_string(j->out, value);
+	else
+		(void)fputs("null", j->out);
+}
+
+void json_u64(struct json *j, const char *name, uint64_t value)
+{
+	put_name(j, name);
+	(void)fprintf(j->out, "%" PRIu64, value);
+}
+
+void json_i64(struct json *j, const char *name, int64_t value)
+{
+	put_name(j, name);
+	(void)fprintf(j->out, "%" PRId64, value);
+}
+
+void json_double(struct json *j, const char *name, double value)
+{
+	put_name(j, name);
+	(void)fprintf(j->out, "%.17g", value);
+}
+
+void json_line(struct json *j)
+{
+	j->line = true;
+}
+
+void json_hex(struct json *j, const char *name, uint64_t value)
+{
+	put_name(j, name);
+	(void)fprintf(j->out, "\"0x%" PRIx64 "\"", value);
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a formatter prints: the filled container with all that names its rows, and how to show it.
+ * The formatters (text, JSON) only read it.
+ *
+ *	struct report report = { .gather = g, .classes = &c, .container = &rows, ... };
+ *	report_symbols_text(&report, stdout);
+ */
+#pragma once
+
+#include "profile/classes.h"
+#include "profile/container.h"
+#include "profile/gather.h"
+#include "profile/sort.h"
+#include "sfile/sfile.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+struct losses;
+
+struct report {
+	const struct gather *gather;
+	const struct classes *classes;
+	const struct container *container;
+	const struct sort *sort;    /* the order that the rows stand in */
+	struct sfile_header header; /* of a sample file: CPU type, speed */
+	bool show_header;
+	bool long_names;     /* paths instead of their last parts */
+	bool show_address;   /* a column of addresses */
+	bool accumulated;    /* columns of running sums */
+	bool global_percent; /* of dependent images: of the total, not of the application */
+	bool merge_lib;	     /* applications are not told apart */
+	double threshold;    /* in percent: what container_cut() was asked for */
+	bool colour;	     /* escape sequences are welcome */
+};
+
+/* How image number @image is named in the report: its path, or the last part of it. */
+const char *report_image(const struct report *r, uint32_t image);
+/* As report_image() for another kind of list, with @long_names. */
+const char *report_image_name(const struct gather *g, uint32_t image, bool long_names);
+/* Whether the rows have more than one application, so that a column for it says something. */
+bool report_has_apps(const struct report *r);
+
+/* A percentage in seven characters: "62.2916", "100.000", "      0", "3.4e-06". */
+void report_percent(double percent, char text[16]);
+
+/* The name of a class cut to @width characters: in the middle, so that what tells it from its
+ * neighbour stays. @text has room for @width + 1. */
+void report_class_name(const struct report *r, size_t class, size_t width, char *text);
+
+/* The list of symbols, a line a row, as a table for people. */
+void report_symbols_text(const struct report *r, FILE *out);
+/* The summary: applications with their images below them. */
+void report_summary_text(const struct report *r, FILE *out);
+/* All rows and what the header says as one JSON object (man opreport.1). */
+void report_json(const struct report *r, const struct losses *losses, FILE *out);

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The order of rows: a list of keys, after which the others decide in a fixed order, so that two
+ * runs over one session print the same.
+ *
+ *	struct sort sort;
+ *	if (sort_parse("image,symbol", &sort, err) == 0)
+ *		sort_rows(&container, gather, &sort);
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+
+struct container;
+struct gather;
+
+/* In the order in which those decide that were not asked for. */
+enum sort_key { SORT_SAMPLE, SORT_IMAGE, SORT_SYMBOL, SORT_VMA, SORT_APP_NAME, SORT_KEY_COUNT_ };
+
+struct sort {
+	enum sort_key keys[SORT_KEY_COUNT_]; /* most weighty first; all of them */
+	bool reverse;
+	bool long_names; /* images are ordered as they are shown */
+};
+
+/* Parses a comma list of keys; NULL is the default order. 0 or -EINVAL. */
+int sort_parse(const char *keys, struct sort *ret, struct error *err);
+/* Sorts the rows, which have their texts (container_name()). */
+void sort_rows(struct container *c, const struct gather *g, const struct sort *sort);
