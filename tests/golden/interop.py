@@ -1,0 +1,281 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""interop.py OPREPORT: reads sessions that the original tools wrote and holds our reports against
+the original's reports of them: the same rows, counts, percentages, names and order. Speaks TAP.
+
+Deliberate differences, each where the original is wrong or says less:
+
+ OUTSIDE   The original drops samples that lie in no symbol (PLT entries, padding) from -l, and its
+           percentages are of what is left. We show them, so our total is larger.
+ DYNSYM    The original does not read .dynsym: a stripped library is one row under its path. We
+           name its functions; the rows add up to the original's one.
+ ALIAS     Of several names at one address of the kernel it takes the first of kallsyms; we prefer
+           one without underscores.
+ NONAME    Where it has no symbol it repeats the image's name as symbol; we say why there is none.
+ ARCHIVE   image: and lib-image: with the path or name of a file in an archive match nothing in the
+           original, which compares with the archive's directory in front. We find it.
+ PREFIX    With -f the original shows paths in an archive behind the archive's directory.
+ ONEIMAGE  With -x it leaves the column of images out.
+"""
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+PREFIX = "/opt/interop/archives/"
+# ARCHIVE; in separate/img two axes conflict, special has no such image
+FOUND_BY_US = {f"{session}/{case}" for case in ("img", "lib") for session in (
+    "callgraph", "cpp", "events", "flat", "previous", "separate", "special", "umask")}
+FOUND_BY_US -= {"separate/img", "special/img"}
+STRIPPED = {"libstdc++.so.6.0.30", "libgcc_s.so.1"}  # DYNSYM
+ALIASES = {"__pi_memcpy": "memcpy"}  # ALIAS
+SUMMARY = {"image", "mergelib"}
+
+
+def shared():
+    root = os.environ.get("OP_SOURCE_ROOT", ".")
+    for path in (os.environ.get("OP_SHARED"), os.path.join(root, "..", "shared")):
+        if path and os.path.exists(os.path.join(path, "interop", "sessions.tar.xz")):
+            return os.path.join(path, "interop", "sessions.tar.xz")
+    return None
+
+
+def unnamed(symbol):
+    """What stands for a symbol where there is none (NONAME)."""
+    return symbol.startswith(("/", "anon (")) or (symbol.startswith("(") and symbol.endswith(")")
+                                                  and symbol != "(no symbol here)")
+
+
+class Row:
+    def __init__(self, vma, numbers, names, archive):
+        self.vma = vma
+        self.counts = [int(n) for n in numbers[0::2]]
+        self.percents = numbers[1::2]
+        self.image, _, self.symbol = names
+        self.image = self.image.replace(PREFIX + archive, "")
+        if unnamed(self.symbol):
+            self.symbol = "-"
+
+    def key(self):
+        return (self.vma, self.counts, self.image, self.symbol)
+
+    def __repr__(self):
+        return f"{self.vma or ''} {self.counts} {self.image} {self.symbol}"
+
+
+def split_names(text, one_image):
+    """Image and symbol: an image may have blanks in its name, but no two in a row, and the
+    anonymous ones are longer than their column."""
+    text = text.strip()
+    anon = re.match(r"(anon \([^)]*\)) (.*)", text)
+    if anon:
+        return anon[1], " ", anon[2]
+    if one_image and not re.match(r"\S+ {2,}", text):
+        return "", " ", text
+    wide = re.match(r"(.*?\S) {2,}(.*)", text)
+    return (wide[1], " ", wide[2]) if wide else text.partition(" ")
+
+
+def symbol_rows(text, classes, archive, one_image):
+    rows = []
+    for line in text.splitlines():
+        m = re.match(r"(?:([0-9a-f]{8,16}) )?" + r"((?:\d+ +[\d.e-]+ +){%d})(.*)" % classes, line)
+        if m:
+            rows.append(Row(m[1], m[2].split(), split_names(m[3], one_image), archive))
+    return rows
+
+
+def summary_rows(text, classes):
+    rows = []
+    for line in text.splitlines():
+        m = re.match(r"(\t?) *((?:\d+ +[\d.e-]+ +){%d})(.*)" % classes, line)
+        if m:
+            rows.append((m[1], m[2].split(), m[3]))
+    return rows
+
+
+def percent(count, total):
+    value = 100.0 * count / total if count else 0
+    if value == 0:
+        return "0"
+    return "%.1e" % value if value < 0.001 else "%.3f" % value if value >= 99.99995 else "%.4f" % value
+
+
+class Case:
+    def __init__(self, tool, session, name, path):
+        self.tool, self.session, self.name = tool, session, name
+        read = lambda ending: open(path + ending, encoding="utf-8", errors="replace").read()
+        self.words = read(".cmd").split()[1:]
+        self.out, self.code = read(".out"), int(read(".rc"))
+        self.problems = []
+
+    def say(self, text):
+        self.problems.append(text)
+
+    def run(self, *more):
+        return subprocess.run([self.tool, *self.words, *more], capture_output=True, text=True,
+                              check=False, errors="replace")
+
+    def compare(self):
+        result = self.run()
+        if self.code:
+            if f"{self.session}/{self.name}" in FOUND_BY_US:
+                if result.returncode or not result.stdout:
+                    self.say("found nothing: " + result.stderr)
+            elif result.returncode == 0:
+                self.say("exits 0 where the original refuses")
+            return
+        if result.returncode:
+            self.say(f"exits {result.returncode}: {result.stderr}")
+            return
+        whole = json.loads(self.run("--json", "-t", "0").stdout)
+        if self.name in SUMMARY:
+            self.compare_summary(result.stdout, len(whole["classes"]))
+        else:
+            self.compare_symbols(result.stdout, whole)
+
+    def compare_summary(self, text, classes):
+        theirs, ours = summary_rows(self.out, classes), summary_rows(text, classes)
+        if not theirs:
+            self.say("the expectation has no rows")
+        for a, b in zip(theirs, ours):
+            if a != b:
+                self.say(f"{a} != {b}")
+        if len(theirs) != len(ours):
+            self.say(f"{len(theirs)} rows != {len(ours)}")
+
+    def compare_symbols(self, text, whole):
+        classes = len(whole["classes"])
+        if "-a" in self.words:
+            self.out, text = (self.without_sums(t, classes) for t in (self.out, text))
+        theirs = symbol_rows(self.out, classes, self.session, "-x" in self.words)
+        ours = symbol_rows(text, classes, self.session, False)
+        if not theirs:
+            self.say("the expectation has no rows")
+        stripped = {r.image for r in theirs + ours if os.path.basename(r.image) in STRIPPED}
+        self.check_percents(theirs, ours, whole, stripped)
+        if "-x" in self.words:  # ONEIMAGE
+            for row in ours:
+                row.image = ""
+        ours = [r for r in ours
+                if r.image in stripped or not self.is_outside(r.symbol)]  # OUTSIDE
+        theirs, ours = self.without_dynsym(theirs, ours, stripped)
+        theirs, ours = self.without_aliases(list(theirs), list(ours))
+        for a, b in zip(theirs, ours):
+            if a.key() != b.key():
+                self.say(f"{a} != {b}")
+        if len(theirs) != len(ours):
+            self.say(f"{len(theirs)} rows != {len(ours)}")
+
+    @staticmethod
+    def without_sums(text, classes):
+        """Takes the accumulated columns out of a list made with -a."""
+        pair = re.compile(r"(\d+) +\d+ +([\d.e-]+) +[\d.e-]+ +")
+        lines = []
+        for line in text.splitlines():
+            rest, head = line, ""
+            for _ in range(classes):
+                m = pair.match(rest)
+                if not m:
+                    break
+                head += f"{m[1]} {m[2]} "
+                rest = rest[m.end():]
+            lines.append(head + rest)
+        return "\n".join(lines)
+
+    @staticmethod
+    def is_outside(symbol):
+        return symbol == "(no symbol here)" or symbol.endswith("@plt")
+
+    def check_percents(self, theirs, ours, whole, stripped):
+        """Each side's percentages are those of its own total."""
+        for i, cls in enumerate(whole["classes"]):
+            total = cls["samples"]
+            outside = sum(r["samples"][i] for r in whole["rows"]
+                          if self.is_outside(r["symbol"] or r["why"])
+                          and os.path.basename(r["image"]) not in STRIPPED)
+            for row in theirs:
+                if row.percents[i] != percent(row.counts[i], total - outside):
+                    self.say(f"percentage of {row} is {row.percents[i]} of {total - outside}")
+            for row in ours:
+                if row.percents[i] != percent(row.counts[i], total):
+                    self.say(f"our percentage of {row} is {row.percents[i]} of {total}")
+
+    def without_aliases(self, theirs, ours):
+        """Takes the rows out that have another name here, and so another place (ALIAS)."""
+        for their, our in ALIASES.items():
+            a = [r for r in theirs if r.symbol == their and not any(o.symbol == their for o in ours)]
+            for row in a:
+                same = [o for o in ours if o.symbol == our and o.counts == row.counts]
+                if not same:
+                    self.say(f"{row} is missing, as {our} too")
+                    continue
+                theirs.remove(row)
+                ours.remove(same[0])
+        return theirs, ours
+
+    def without_dynsym(self, theirs, ours, stripped):
+        """Holds the images that have only dynamic symbols against each other by their sums, and
+        takes them out of both lists (DYNSYM)."""
+        for image in stripped:
+            a, b = ([r for r in rows if r.image == image] for rows in (theirs, ours))
+            if [sum(c) for c in zip(*(r.counts for r in a))] != \
+               [sum(c) for c in zip(*(r.counts for r in b))]:
+                self.say(f"{image}: the rows add up to something else")
+        return ([r for r in rows if r.image not in stripped] for rows in (theirs, ours))
+
+
+def not_offered(words, offered):
+    for word in words:
+        option = word.split("=")[0]
+        if word == "{":
+            return "differential reports"
+        if option.startswith("-") and option not in offered:
+            return option
+    return None
+
+
+def main():
+    tool = os.path.abspath(sys.argv[1])
+    tar = shared()
+    if not tar:
+        print("1..0 # SKIP no interop data (shared/interop/sessions.tar.xz)")
+        return 0
+    offered = set(re.split(r"[\s=]+", subprocess.run([tool, "--list-options"], capture_output=True,
+                                                     text=True, check=True).stdout))
+    work = tempfile.mkdtemp(prefix="optest-interop-")
+    failed = number = 0
+    try:
+        with tarfile.open(tar) as archive:
+            archive.extractall(work)
+        os.chdir(os.path.join(work, "archives"))
+        expected = os.path.join(work, "expected")
+        for session in sorted(os.listdir(expected)):
+            for file in sorted(os.listdir(os.path.join(expected, session))):
+                name, ending = os.path.splitext(file)
+                path = os.path.join(expected, session, name)
+                if ending != ".cmd" or not open(path + ending).read().startswith("opreport"):
+                    continue
+                number += 1
+                case = Case(tool, session, name, path)
+                missing = not_offered(case.words, offered)
+                if missing:
+                    print(f"ok {number} - {session}/{name} # SKIP not offered: {missing}")
+                    continue
+                case.compare()
+                for problem in case.problems[:10]:
+                    print("# " + problem.strip().replace("\n", "\n# "))
+                failed += bool(case.problems)
+                print(f"{'not ok' if case.problems else 'ok'} {number} - {session}/{name}")
+        print(f"1..{number}")
+    finally:
+        shutil.rmtree(work)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,83 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""run.py CASES BUILD: runs the golden tests in the directory CASES, one a subdirectory:
+
+ session       what was sampled (see tests/mksession.c), made into ./oprofile_data; or none
+ kallsyms, ... other files the case needs
+ cmd           a shell script, run in a directory with those files and ./elf, the ELF fixtures
+ expect.out, expect.err    what it must print; no file: nothing
+ expect.rc     its exit status; no file: 0
+
+In the output the directory is written @DIR@. Speaks TAP. With OP_UPDATE=1 the expectations are
+written instead; read the difference before you commit it.
+"""
+import difflib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+
+
+def read(path, default=""):
+    try:
+        with open(path, encoding="utf-8") as f:
+            return f.read()
+    except FileNotFoundError:
+        return default
+
+
+def write(path, text, default):
+    if text == default:
+        if os.path.exists(path):
+            os.remove(path)
+        return
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+
+
+def run_case(case, build, work):
+    """What came out: {"out": ..., "err": ..., "rc": ...}."""
+    for name in os.listdir(case):
+        if not name.startswith("expect."):
+            shutil.copy(os.path.join(case, name), work)
+    os.symlink(os.path.join(build, "tests/fixtures/elf"), os.path.join(work, "elf"))
+    env = dict(os.environ, PATH=os.path.join(build, "tools") + ":" + os.environ["PATH"],
+               MKSESSION=os.path.join(build, "tests/golden/mksession"), LC_ALL="C.UTF-8", NO_COLOR="1")
+    if os.path.exists(os.path.join(work, "session")):
+        with open(os.path.join(work, "session"), encoding="utf-8") as text:
+            made = subprocess.run([env["MKSESSION"], "oprofile_data"], stdin=text, cwd=work,
+                                  capture_output=True, text=True, check=False)
+        if made.returncode:
+            return {"out": "", "err": made.stderr, "rc": "mksession\n"}
+    done = subprocess.run(["sh", "-e", "cmd"], cwd=work, env=env, capture_output=True, check=False,
+                          stdin=subprocess.DEVNULL)
+    text = lambda data: data.decode("utf-8", "replace").replace(work, "@DIR@")
+    return {"out": text(done.stdout), "err": text(done.stderr), "rc": f"{done.returncode}\n"}
+
+
+def main():
+    cases, build = (os.path.abspath(path) for path in sys.argv[1:3])
+    names = sorted(name for name in os.listdir(cases) if os.path.isdir(f"{cases}/{name}"))
+    failed = 0
+    for number, name in enumerate(names, 1):
+        with tempfile.TemporaryDirectory(prefix="optest-") as work:
+            got = run_case(f"{cases}/{name}", build, os.path.realpath(work))
+        differs = False
+        for key, default in (("out", ""), ("err", ""), ("rc", "0\n")):
+            path = f"{cases}/{name}/expect.{key}"
+            if os.environ.get("OP_UPDATE"):
+                write(path, got[key], default)
+            want = read(path, default)
+            differs |= got[key] != want
+            for line in difflib.unified_diff(want.splitlines(), got[key].splitlines(),
+                                             f"expected {key}", f"printed {key}", lineterm=""):
+                print("# " + line)
+        failed += differs
+        print(f"{'not ok' if differs else 'ok'} {number} - {name}")
+    print(f"1..{len(names)}")
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

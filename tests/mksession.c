@@ -1,0 +1,345 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * mksession DIR < TEXT: writes a session directory out of a description, so that a test of a report
+ * can say in a few lines what was sampled. Lines, "#" starts a comment:
+ *
+ *	session NAME			what follows goes to this session (at first: current)
+ *	cpu ID [MHZ]			CPU type and speed in the headers of the files that follow
+ *	mtime SECONDS			likewise, of the image
+ *	manifest NAME BUILDID SIZE MTIME	"-": unknown; "build": as the file has it now
+ *	stat COUNTER VALUE
+ *	copy NAME FILE			a file beside the sample files (kallsyms, vdso, setup)
+ *	raw PATH TEXT			a file with any name and content below the samples
+ *	file APP IMAGE EVENT.COUNT.MASK.TGID.TID.CPU
+ *	    WHERE COUNT ...		its samples: an offset, or SYMBOL[+OFFSET] of the image
+ *
+ * An image is a path (from the current directory on if it starts with a dot), kern:NAME, or
+ * anon:LABEL:TGID:START:END. Blanks in names are written as %20.
+ */
+#include "base/error.h"
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/path.h"
+#include "image/elfsym.h"
+#include "sfile/manifest.h"
+#include "sfile/session.h"
+#include "sfile/sfile.h"
+#include "sfile/sname.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WORDS_MAX = 64 };
+
+struct maker {
+	const char *directory;
+	char *samples;		    /* of the session being written */
+	struct sfile_header header; /* for the next file */
+	struct sfile *file;	    /* that samples go to, or NULL */
+	struct symtab *symbols;	    /* of its image, or NULL */
+	struct error err;
+};
+
+static int fail(struct maker *m, const char *what)
+{
+	return error_set(&m->err, -EINVAL, "%s: makes no sense", what);
+}
+
+/* Replaces %XX in place. */
+static void decode(char *word)
+{
+	char *to = word, digits[3] = { 0 };
+
+	for (; *word; word++) {
+		if (*word != '%' || !word[1] || !word[2]) {
+			*to++ = *word;
+			continue;
+		}
+		digits[0] = word[1];
+		digits[1] = word[2];
+		*to++ = (char)strtoul(digits, NULL, 16);
+		word += 2;
+	}
+	*to = '\0';
+}
+
+static size_t split(char *line, char **words)
+{
+	char *save, *word = strtok_r(line, " \t\n", &save);
+	size_t n = 0;
+
+	for (; word && *word != '#' && n < WORDS_MAX; word = strtok_r(NULL, " \t\n", &save)) {
+		decode(word);
+		words[n++] = word;
+	}
+	return n;
+}
+
+static uint64_t number(const char *word)
+{
+	uint64_t value = 0;
+
+	(void)parse_u64(word, 0, UINT64_MAX, &value);
+	return value;
+}
+
+static void close_file(struct maker *m)
+{
+	sfile_close(m->file);
+	m->file = NULL;
+	symtab_free(m->symbols);
+	m->symbols = NULL;
+}
+
+static int do_session(struct maker *m, size_t n, char **words)
+{
+	if (n != 1)
+		return fail(m, "session");
+	close_file(m);
+	free(m->samples);
+	m->samples = session_samples(m->directory, words[0]);
+	return session_create(m->directory, words[0], &m->err);
+}
+
+static int do_cpu(struct maker *m, size_t n, char **words)
+{
+	if (n < 1)
+		return fail(m, "cpu");
+	m->header.cpu_type = (uint32_t)number(words[0]);
+	m->header.cpu_mhz = n > 1 ? strtod(words[1], NULL) : 0;
+	return 0;
+}
+
+static int do_mtime(struct maker *m, size_t n, char **words)
+{
+	m->header.mtime = n ? number(words[0]) : 0;
+	return 0;
+}
+
+static int do_stat(struct maker *m, size_t n, char **words)
+{
+	if (n != 2)
+		return fail(m, "stat");
+	return session_stat_add(m->samples, words[0], number(words[1]), &m->err);
+}
+
+static int do_copy(struct maker *m, size_t n, char **words)
+{
+	_cleanup_free_ char *to = NULL, *text = NULL;
+	_cleanup_fclose_ FILE *out = NULL;
+	ssize_t size;
+
+	if (n != 2)
+		return fail(m, "copy");
+	size = path_read(NULL, words[1], &text, &m->err);
+	to = path_join(m->samples, words[0]);
+	out = size < 0 ? NULL : fopen(to, "we");
+	if (!out || fwrite(text, 1, (size_t)size, out) != (size_t)size)
+		return fail(m, words[1]);
+	return 0;
+}
+
+static int do_raw(struct maker *m, size_t n, char **words)
+{
+	_cleanup_free_ char *path = NULL;
+	int r;
+
+	if (n != 2)
+		return fail(m, "raw");
+	path = path_join(m->samples, words[0]);
+	r = path_make_parents(path, 0755, &m->err);
+	return r < 0 ? r : path_write(path, words[1], 0644, &m->err);
+}
+
+/* Borrows or, for a path from here, makes the image's name; *ret_path is to be freed. */
+static void parse_image(char *word, struct sname_image *ret, char **ret_path)
+{
+	char *save, *part;
+
+	*ret = (struct sname_image){ .kind = SNAME_ROOT, .name = word };
+	if (!strncmp(word, "kern:", 5)) {
+		ret->kind = SNAME_KERN;
+		ret->name = word + 5;
+	} else if (!strncmp(word, "anon:", 5)) {
+		ret->kind = SNAME_ANON;
+		ret->name = strtok_r(word + 5, ":", &save);
+		part = strtok_r(NULL, ":", &save);
+		ret->tgid = part ? (uint32_t)number(part) : 0;
+		part = strtok_r(NULL, ":", &save);
+		ret->start = part ? number(part) : 0;
+		part = strtok_r(NULL, ":", &save);
+		ret->end = part ? number(part) : 0;
+	} else if (word[0] == '.') {
+		*ret_path = path_absolute(word);
+		ret->name = *ret_path;
+	}
+}
+
+static int do_manifest(struct maker *m, size_t n, char **words)
+{
+	_cleanup_(manifest_closep) struct manifest *manifest = NULL;
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	_cleanup_free_ char *path = NULL;
+	struct manifest_image image = { 0 };
+	struct sname_image name;
+	int r;
+
+	if (n != 4)
+		return fail(m, "manifest");
+	parse_image(words[0], &name, &path);
+	image.path = name.name;
+	image.size = number(words[2]);
+	image.mtime = number(words[3]);
+	if (!strcmp(words[1], "build") && elffile_open(name.name, &ef, &m->err) == 0 &&
+	    elffile_build_id(ef))
+		image.build_id = *elffile_build_id(ef);
+	else
+		(void)build_id_parse(words[1], &image.build_id);
+	r = manifest_open(m->samples, true, &manifest, &m->err);
+	if (r < 0)
+		return r;
+	return manifest_name(manifest, &image, &m->err) ? 0 : m->err.code;
+}
+
+static int64_t field(const char *word)
+{
+	return strcmp(word, "all") ? (int64_t)number(word) : SNAME_ALL;
+}
+
+static int parse_event(char *word, struct sname *name)
+{
+	char *parts[6], *save, *part = strtok_r(word, ".", &save);
+	size_t n;
+
+	for (n = 0; part && n < 6; part = strtok_r(NULL, ".", &save))
+		parts[n++] = part;
+	if (n != 6)
+		return -EINVAL;
+	name->event = parts[0];
+	name->count = field(parts[1]);
+	name->unit_mask = field(parts[2]);
+	name->tgid = field(parts[3]);
+	name->tid = field(parts[4]);
+	name->cpu = field(parts[5]);
+	return 0;
+}
+
+/* The symbols of the image, so that samples can be placed by name. */
+static void read_symbols(struct maker *m, const char *path)
+{
+	struct elffile *ef;
+
+	if (path[0] != '/' || elffile_open(path, &ef, NULL) < 0)
+		return;
+	m->symbols = symtab_new();
+	symtab_hold(m->symbols, ef, elfsym_release);
+	elfsym_load(ef, NULL, ELFSYM_FILE_OFFSET, m->symbols);
+	elfsym_load_plt(ef, m->symbols);
+	symtab_settle(m->symbols);
+}
+
+static int do_file(struct maker *m, size_t n, char **words)
+{
+	_cleanup_free_ char *app = NULL, *image = NULL, *below = NULL, *path = NULL;
+	struct sname name = { 0 };
+
+	close_file(m);
+	if (n != 3 || parse_event(words[2], &name) < 0)
+		return fail(m, "file");
+	parse_image(words[0], &name.app, &app);
+	parse_image(words[1], &name.image, &image);
+	below = sname_mangle(&name);
+	path = path_join(m->samples, below);
+	m->header.count = (uint32_t)name.count;
+	m->header.unit_mask = (uint32_t)name.unit_mask;
+	m->header.is_kernel =
+		name.image.kind == SNAME_KERN || !strcmp(name.image.name, "/proc/kallsyms");
+	m->header.anon_start = name.image.start;
+	read_symbols(m, name.image.name);
+	return sfile_create(path, &m->header, &m->file, &m->err);
+}
+
+/* An offset: a number, or SYMBOL[+NUMBER]. */
+static int place(struct maker *m, char *word, uint64_t *ret)
+{
+	char *plus = strchr(word, '+');
+	uint64_t add = plus ? number(plus + 1) : 0;
+	size_t i;
+
+	if (parse_u64(word, 0, UINT64_MAX, ret) == 0)
+		return 0;
+	if (plus)
+		*plus = '\0';
+	for (i = 0; m->symbols && i < symtab_count(m->symbols); i++) {
+		if (strcmp(symtab_at(m->symbols, i)->name, word))
+			continue;
+		*ret = symtab_at(m->symbols, i)->offset + add;
+		return 0;
+	}
+	return fail(m, word);
+}
+
+static int add_samples(struct maker *m, size_t n, char **words)
+{
+	uint64_t offset;
+	size_t i;
+	int r = 0;
+
+	if (!m->file || n % 2)
+		return fail(m, words[0]);
+	for (i = 0; r == 0 && i < n; i += 2) {
+		r = place(m, words[i], &offset);
+		if (r == 0)
+			r = odb_add(sfile_odb(m->file), offset, (uint32_t)number(words[i + 1]));
+	}
+	return r;
+}
+
+static const struct {
+	const char *word;
+	int (*run)(struct maker *m, size_t n, char **words);
+} commands[] = {
+	{ "session", do_session },   { "cpu", do_cpu },	  { "mtime", do_mtime },
+	{ "stat", do_stat },	     { "copy", do_copy }, { "raw", do_raw },
+	{ "manifest", do_manifest }, { "file", do_file },
+};
+
+static int run_line(struct maker *m, char *line)
+{
+	char *words[WORDS_MAX];
+	size_t n = split(line, words), i;
+
+	if (n == 0)
+		return 0;
+	for (i = 0; i < ARRAY_SIZE(commands); i++)
+		if (!strcmp(words[0], commands[i].word))
+			return commands[i].run(m, n - 1, words + 1);
+	return add_samples(m, n, words);
+}
+
+int main(int argc, char **argv)
+{
+	struct maker m = { .directory = argc > 1 ? argv[1] : NULL, .err = ERROR_INIT };
+	_cleanup_free_ char *line = NULL;
+	char current[] = "current", *words[] = { current };
+	unsigned int lines = 0;
+	size_t room = 0;
+	int r;
+
+	if (!m.directory) {
+		(void)fprintf(stderr, "usage: mksession DIR <TEXT\n");
+		return 2;
+	}
+	r = do_session(&m, 1, words);
+	while (r == 0 && getline(&line, &room, stdin) > 0) {
+		lines++;
+		r = run_line(&m, line);
+	}
+	close_file(&m);
+	free(m.samples);
+	if (r < 0)
+		(void)fprintf(stderr, "mksession: line %u: %s\n", lines, m.err.text);
+	return r < 0;
+}

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* opreport: where the samples of a session went, by image or by symbol. */
+#include "tool.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "profile/binary.h"
+#include "profile/header.h"
+#include "profile/invert.h"
+#include "profile/populate.h"
+#include "profile/report.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct {
+	bool symbols, long_names, show_address, no_header, accumulated, global_percent;
+	bool exclude_dependent, reverse, json;
+	bool mangled;	    /* --demangle=none */
+	unsigned int merge; /* enum classes_merge */
+	double threshold;   /* percent */
+	struct sort sort;
+	const char *session_dir, *image_path, *root, *output;
+} options;
+
+static int set_merge(const char *arg, void *target, struct error *err)
+{
+	int bits = classes_merge_parse(arg, err);
+
+	(void)target;
+	options.merge |= bits < 0 ? 0 : (unsigned int)bits;
+	return bits < 0 ? bits : 0;
+}
+
+static int set_sort(const char *arg, void *target, struct error *err)
+{
+	return sort_parse(arg, target, err);
+}
+
+static int set_threshold(const char *arg, void *target, struct error *err)
+{
+	char *end;
+	double percent = strtod(arg, &end);
+
+	if (end == arg || *end || !(percent >= 0 && percent <= 100))
+		return error_set(err, -EINVAL,
+				 "--threshold: '%s' is not a percentage from 0 to 100", arg);
+	*(double *)target = percent;
+	return 0;
+}
+
+static int set_demangle(const char *arg, void *target, struct error *err)
+{
+	if (strcmp(arg, "none") && strcmp(arg, "normal"))
+		return error_set(err, -EINVAL, "--demangle: '%s' is not one of none, normal", arg);
+	*(bool *)target = !strcmp(arg, "none");
+	return 0;
+}
+
+static int set_verbose(const char *arg, void *target, struct error *err)
+{
+	(void)arg;
+	(void)target;
+	(void)err;
+	tool_verbose(LOG_LEVEL_DEBUG);
+	return 0;
+}
+
+static const struct opt opts[] = {
+	{ 0, "what to report", OPT_HEADING, NULL, NULL, "What to report" },
+	{ 'l', "symbols", OPT_FLAG, &options.symbols, NULL, "a line a symbol, not an image" },
+	{ 'x', "exclude-dependent", OPT_FLAG, &options.exclude_dependent, NULL,
+	  "only samples in the applications' own images" },
+	{ 'm', "merge", OPT_CALL, NULL, "LIST",
+	  "do not tell apart: cpu, tid, tgid, unitmask (columns), lib (applications), all",
+	  set_merge },
+	{ 't', "threshold", OPT_CALL, &options.threshold, "PERCENT",
+	  "leave rows below this share out, and say how much that is", set_threshold },
+	{ 0, "how to show it", OPT_HEADING, NULL, NULL, "How to show it" },
+	{ 's', "sort", OPT_CALL, &options.sort, "LIST",
+	  "order by sample, image, app-name, symbol, vma (default: sample)", set_sort },
+	{ 'r', "reverse-sort", OPT_FLAG, &options.reverse, NULL, "the other way round" },
+	{ 'f', "long-filenames", OPT_FLAG, &options.long_names, NULL, "whole paths of images" },
+	{ 'w', "show-address", OPT_FLAG, &options.show_address, NULL,
+	  "with -l: a column of addresses" },
+	{ 'a', "accumulated", OPT_FLAG, &options.accumulated, NULL,
+	  "with -l: columns of running sums" },
+	{ '%', "global-percent", OPT_FLAG, &options.global_percent, NULL,
+	  "percentages of all samples, not of the application's" },
+	{ 'D', "demangle", OPT_CALL, &options.mangled, "KIND", "none or normal (default)",
+	  set_demangle },
+	{ 'n', "no-header", OPT_FLAG, &options.no_header, NULL, "rows only" },
+	{ 0, "json", OPT_FLAG, &options.json, NULL, "as JSON" },
+	{ 'o', "output-file", OPT_STRING, &options.output, "FILE", "into FILE" },
+	{ 0, "where to look", OPT_HEADING, NULL, NULL, "Where to look" },
+	{ 0, "session-dir", OPT_STRING, &options.session_dir, "DIR",
+	  "the session directory (default: ./oprofile_data, else /var/lib/oprofile)" },
+	{ 'p', "image-path", OPT_STRING, &options.image_path, "DIR,...",
+	  "look for images, modules and debug files in these directories too" },
+	{ 'R', "root", OPT_STRING, &options.root, "DIR", "images are below DIR" },
+	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "say what is done, on standard error",
+	  set_verbose },
+	OPT_END
+};
+
+static const struct opt_cmdline cmdline = {
+	.tool = "opreport",
+	.usage = "[OPTION]... [SPECIFICATION]...",
+	.summary = "Report where the samples of a profile went, by image or (-l) by symbol.",
+	.epilog = "A specification narrows the report: the name of an image, or TAG:VALUE,... with "
+		  "the tags archive, session, session-exclude, image, image-exclude, lib-image, "
+		  "lib-image-exclude, event, count, unit-mask, tgid, tid, cpu. See opreport(1).",
+	.opts = opts,
+};
+
+/* All that a report is made of; freed together. */
+struct parts {
+	struct spec spec;
+	struct gather *gather;
+	struct classes classes;
+	struct inverted inverted;
+	struct binaries *binaries;
+	struct container container;
+	struct losses losses;
+};
+
+static void parts_done(struct parts *p)
+{
+	losses_done(&p->losses);
+	container_done(&p->container);
+	binaries_free(p->binaries);
+	invert_done(&p->inverted);
+	classes_done(&p->classes);
+	gather_free(p->gather);
+	spec_done(&p->spec);
+}
+
+/* The session directory; says so where it is not the one in the current directory. */
+static const char *session_dir(const struct spec *spec)
+{
+	static const char *const local = "oprofile_data", *const global = "/var/lib/oprofile";
+
+	if (options.session_dir)
+		return options.session_dir;
+	if (spec_value(spec, SPEC_ARCHIVE))
+		return global;
+	if (access(local, F_OK) == 0)
+		return local;
+	(void)fprintf(stderr, "Using %s/samples/ for samples directory.\n", global);
+	return global;
+}
+
+static int check_options(struct error *err)
+{
+	if (options.show_address && !options.symbols)
+		return error_set(err, -EINVAL, "--show-address needs --symbols");
+	if (options.accumulated && !options.symbols)
+		return error_set(err, -EINVAL, "--accumulated needs --symbols");
+	if (options.exclude_dependent && options.merge & CLASSES_MERGE_LIB)
+		return error_set(err, -EINVAL,
+				 "--merge=lib and --exclude-dependent exclude each other: one puts "
+				 "all libraries together, the other leaves them out");
+	if (options.global_percent && options.symbols)
+		return error_set(err, -EINVAL,
+				 "--global-percent is for the summary: with --symbols percentages "
+				 "are of all samples anyway");
+	return 0;
+}
+
+/* From the specification to the filled container. 0 or negative. */
+static int collect(struct parts *p, struct populate_stats *stats, struct error *err)
+{
+	struct binaries_config where = { .root = options.root, .image_paths = options.image_path };
+	struct populate_config how = { .symbols = options.symbols,
+				       .merge_lib = options.merge & CLASSES_MERGE_LIB,
+				       .exclude_dependent = options.exclude_dependent };
+	int r = gather_files(&p->spec, session_dir(&p->spec), &p->gather, err);
+
+	if (r < 0)
+		return r;
+	r = classes_arrange(p->gather, options.merge, &p->classes, err);
+	if (r < 0)
+		return r;
+	if (spec_value(&p->spec, SPEC_ARCHIVE))
+		where.root = spec_value(&p->spec, SPEC_ARCHIVE);
+	invert_files(p->gather, &p->classes, &p->inverted);
+	p->binaries = binaries_new(p->gather, &where);
+	container_init(&p->container, p->classes.count);
+	populate_images(p->gather, &p->classes, &p->inverted, p->binaries, &how, &p->container,
+			stats);
+	losses_collect(p->gather, &p->losses);
+	if (p->container.count == 0)
+		return error_set(err, -ENODATA, "%s: %s", p->gather->sessions[0].samples,
+				 stats->read ? "the sample files hold no samples"
+					     : "no sample file can be read");
+	return 0;
+}
+
+static void print(const struct parts *p, const struct populate_stats *stats, FILE *out)
+{
+	struct report report = { .gather = p->gather,
+				 .classes = &p->classes,
+				 .container = &p->container,
+				 .sort = &options.sort,
+				 .header = stats->header,
+				 .show_header = !options.no_header,
+				 .long_names = options.long_names,
+				 .show_address = options.show_address,
+				 .accumulated = options.accumulated,
+				 .global_percent = options.global_percent,
+				 .merge_lib = options.merge & CLASSES_MERGE_LIB,
+				 .threshold = options.threshold,
+				 .colour = tool_colour(fileno(out)) };
+
+	if (options.json) {
+		report_json(&report, &p->losses, out);
+		return;
+	}
+	if (report.show_header)
+		header_text(&report, &p->losses, out);
+	if (options.symbols)
+		report_symbols_text(&report, out);
+	else
+		report_summary_text(&report, out);
+}
+
+static int output(const struct parts *p, const struct populate_stats *stats, struct error *err)
+{
+	_cleanup_fclose_ FILE *file = options.output ? fopen(options.output, "we") : NULL;
+	FILE *out = options.output ? file : stdout;
+
+	if (!out)
+		return error_errno(err, -errno, "%s", options.output);
+	print(p, stats, out);
+	if (fflush(out) != 0 || ferror(out))
+		return error_errno(err, -errno, "%s",
+				   options.output ? options.output : "standard output");
+	return 0;
+}
+
+static int report(int argc, char **argv, struct error *err)
+{
+	_cleanup_(parts_done) struct parts p = { 0 };
+	struct populate_stats stats;
+	int r = spec_parse(argv, (size_t)argc, &p.spec, err);
+
+	if (r < 0)
+		return r;
+	r = collect(&p, &stats, err);
+	if (r < 0)
+		return r;
+	if (options.symbols || options.json)
+		container_cut(&p.container, options.threshold);
+	container_name(&p.container, !options.mangled);
+	sort_rows(&p.container, p.gather, &options.sort);
+	return output(&p, &stats, err);
+}
+
+int main(int argc, char **argv)
+{
+	struct error err = ERROR_INIT;
+	int operands;
+
+	(void)sort_parse(NULL, &options.sort, &err);
+	operands = tool_options(&cmdline, argc, argv);
+	options.sort.reverse = options.reverse;
+	options.sort.long_names = options.long_names;
+	if (check_options(&err) < 0)
+		return tool_usage("%s", err.text);
+	if (report(argc - operands, argv + operands, &err) < 0)
+		return tool_fail(&err);
+	return 0;
+}
