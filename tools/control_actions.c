@@ -130,8 +130,8 @@ static int do_status(const struct control_context *context, const char *arg, str
 	int r = control_call(context->session_dir, "status", &lines, err);
 
 	(void)arg;
-	if (r == -ENOENT)
-		status_view_absent(&context->rc, context->session_dir, &lines);
+	if (r == -ENOENT || r == -EACCES)
+		status_view_silent(&context->rc, context->session_dir, r == -EACCES, &lines);
 	else if (r < 0)
 		return r;
 	status_view_session(context->session_dir, &lines);

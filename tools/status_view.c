@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { LABEL_WIDTH = 14 };
+enum { LABEL_WIDTH = 14, NAMES_SHOWN = 8 };
 
 static void add_counter(const char *name, uint64_t value, void *data)
 {
@@ -24,14 +24,15 @@ static void add_counter(const char *name, uint64_t value, void *data)
 		control_answer(lines, "counter", "%s %" PRIu64 " ", name, value);
 }
 
-void status_view_absent(const struct daemonrc *rc, const char *session_dir, struct strbuf *lines)
+void status_view_silent(const struct daemonrc *rc, const char *session_dir, bool refused,
+			struct strbuf *lines)
 {
 	_cleanup_free_ char *separate = daemonrc_separate(rc);
 	_cleanup_free_ char *samples = session_samples(session_dir, "current");
 	uint32_t holder = session_lock_holder(session_dir);
 	size_t i;
 
-	control_answer(lines, "state", "absent");
+	control_answer(lines, "state", refused ? "hidden" : "absent");
 	if (holder)
 		control_answer(lines, "writer", "%u", holder);
 	for (i = 0; i < rc->events.count; i++)
@@ -110,6 +111,26 @@ static bool is_state(const char *lines, const char *state)
 	return value && !strcmp(value, state);
 }
 
+/* Whether the lines are the daemon's own. */
+static bool is_answer(const char *lines)
+{
+	return !is_state(lines, "absent") && !is_state(lines, "hidden");
+}
+
+/* Names of sessions: one is saved a day, some places keep years of them. */
+struct names {
+	struct strbuf text;
+	size_t count;
+};
+
+static void add_name(const char *value, void *data)
+{
+	struct names *names = data;
+
+	if (names->count++ < NAMES_SHOWN)
+		strbuf_addf(&names->text, "%s%s", names->text.length ? ", " : "", value);
+}
+
 static void add_joined(const char *value, void *data)
 {
 	struct strbuf *out = data;
@@ -129,6 +150,10 @@ static void daemon_row(const char *lines, struct strbuf *out)
 		strbuf_adds(out, "not running; opcontrol --start begins to profile");
 		if (writer)
 			strbuf_addf(out, " (the session is being written by pid %s)", writer);
+		return;
+	}
+	if (is_state(lines, "hidden")) {
+		strbuf_addf(out, "running, pid %s; it tells root more", writer ?: "unknown");
 		return;
 	}
 	strbuf_addf(out, "%s, pid %s, up ",
@@ -178,18 +203,22 @@ static void images_row(const char *lines, struct strbuf *out)
 
 static void session_row(const char *lines, struct strbuf *out)
 {
-	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
+	struct names names = { .text = STRBUF_INIT };
 
-	each_value(lines, "session", add_joined, &names);
+	each_value(lines, "session", add_name, &names);
 	copy_value(lines, "session_dir", out);
-	strbuf_addf(out, " (%.0f samples in current, %.1f MiB on disk; %s%s)",
+	strbuf_addf(out, " (%.0f samples in current, %.1f MiB on disk; %s%s",
 		    number_of(lines, "session_samples"), number_of(lines, "disk_kib") / 1024,
-		    names.length ? "sessions: " : "no session yet", strbuf_text(&names));
+		    names.count ? "sessions: " : "no session yet", strbuf_text(&names.text));
+	if (names.count > NAMES_SHOWN)
+		strbuf_addf(out, " and %zu more", names.count - NAMES_SHOWN);
+	strbuf_adds(out, ")");
+	strbuf_done(&names.text);
 }
 
 static void samples_row(const char *lines, struct strbuf *out)
 {
-	if (is_state(lines, "absent"))
+	if (!is_answer(lines))
 		return;
 	strbuf_addf(out, "%.0f received, %.0f lost", number_of(lines, "samples_received"),
 		    number_of(lines, "samples_lost"));
@@ -199,7 +228,7 @@ static void samples_row(const char *lines, struct strbuf *out)
 
 static void cost_row(const char *lines, struct strbuf *out)
 {
-	if (is_state(lines, "absent"))
+	if (!is_answer(lines))
 		return;
 	strbuf_addf(out, "%.2f %% of a CPU, %.1f MiB of memory, %.0f sample files open",
 		    number_of(lines, "cpu_percent"), number_of(lines, "resident_kib") / 1024,

@@ -3,7 +3,7 @@
  * What opcontrol --status shows, for people and as JSON. It is lines of "key value": those of the
  * daemon's answer, or where none runs the same keys out of its configuration and the session.
  *
- *	status_view_absent(&rc, &lines);	(or the answer to "status")
+ *	status_view_silent(&rc, dir, false, &lines);	(or the answer to "status")
  *	status_view_session(dir, &lines);
  *	status_view_text(strbuf_text(&lines), stdout);
  */
@@ -14,8 +14,10 @@
 
 #include <stdio.h>
 
-/* Adds what is known while no daemon runs. */
-void status_view_absent(const struct daemonrc *rc, const char *session_dir, struct strbuf *lines);
+/* Adds what is known without a daemon's answer: because none runs, or because it does not answer
+ * this user (@refused). */
+void status_view_silent(const struct daemonrc *rc, const char *session_dir, bool refused,
+			struct strbuf *lines);
 /* Adds what is on disk: the sessions and their size. */
 void status_view_session(const char *session_dir, struct strbuf *lines);
 

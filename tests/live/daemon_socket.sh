@@ -19,6 +19,8 @@ chmod 644 "$OPROFILE_DAEMONRC"
 is "the socket is the owner's alone" "$(stat -c %a "$session/control")" 600
 fails "another user may not control it" 1 as_user 12345 12345 --stop
 has "  and learns what to do" "sudo opcontrol"
+ok "  but sees that it runs" as_user 12345 12345 --status
+has "  by its pid" "^Daemon: *running, pid $(daemon_pid); it tells root more"
 ok "shutdown" opcontrol --shutdown
 ok "with a group" opcontrol --socket-group=nogroup --start
 is "  the socket is the group's, too" "$(stat -c '%a %G' "$session/control")" "660 nogroup"

@@ -71,7 +71,7 @@ static void without_daemon_the_settings_are_shown(void)
 
 	CHECK_EQ(daemonrc_add_event(&rc, "TIMER:7", NULL), 0);
 	rc.separate_cpu = true;
-	status_view_absent(&rc, dir, &lines);
+	status_view_silent(&rc, dir, false, &lines);
 	status_view_session(dir, &lines);
 	text = printed(status_view_text, strbuf_text(&lines));
 	expected = xasprintf(
@@ -83,4 +83,18 @@ static void without_daemon_the_settings_are_shown(void)
 	CHECK_STR(text, expected);
 }
 
-TESTS(T(people_see_a_table), T(programs_see_json), T(without_daemon_the_settings_are_shown))
+static void many_sessions_are_counted(void)
+{
+	_cleanup_(strbuf_done) struct strbuf lines = STRBUF_INIT;
+	_cleanup_free_ char *text = NULL;
+	int i;
+
+	strbuf_adds(&lines, "state absent\nsession_dir /s\nseparate none\n");
+	for (i = 0; i < 20; i++)
+		strbuf_addf(&lines, "session s%d\n", i);
+	text = printed(status_view_text, strbuf_text(&lines));
+	CHECK(strstr(text, "; sessions: s0, s1, s2, s3, s4, s5, s6, s7 and 12 more)\n"));
+}
+
+TESTS(T(people_see_a_table), T(programs_see_json), T(without_daemon_the_settings_are_shown),
+      T(many_sessions_are_counted))
