@@ -79,9 +79,9 @@ static bool says(const struct strbuf *out, const char *text)
 static void a_whole_session_is_one_line(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
-	_cleanup_free_ char *samples = make_session(dir);
 	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
 
+	free(make_session(dir));
 	CHECK_EQ(run(dir, ".", &out), 0);
 	CHECK_STR(strbuf_text(&out), "2 sample files, 6 samples: all whole\n");
 	CHECK_EQ(run(dir, "samples/current/", &out), 0);
@@ -224,9 +224,9 @@ static void the_session_of_this_directory_is_the_default(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *session = path_join(dir, "oprofile_data");
-	_cleanup_free_ char *samples = make_session(session);
 	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
 
+	free(make_session(session));
 	CHECK_EQ(run(dir, "", &out), 0);
 	CHECK_STR(strbuf_text(&out), "2 sample files, 6 samples: all whole\n");
 }
