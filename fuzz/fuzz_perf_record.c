@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Records of the kernel's rings: lib/driver/ring.c, perf_record.c, merge.c. The input is what lies
+ * in a ring, which it fills from the middle on so that it wraps. */
+#include "fuzz.h"
+
+#include "base/mem.h"
+#include "driver/merge.h"
+
+#include <string.h>
+
+enum { RING_SIZE = 4096 };
+
+/* Reads every byte of what was decoded. */
+static void look(size_t cpu, const struct perf_record *r, void *data)
+{
+	size_t *strings = data;
+
+	(void)cpu;
+	if (r->type == PERF_RECORD_MMAP2)
+		*strings += strlen(r->map.path);
+	if (r->type == PERF_RECORD_COMM)
+		*strings += strlen(r->comm.name);
+}
+
+static void look_away(void *data)
+{
+	(void)data;
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_cleanup_free_ uint8_t *memory = xcalloc(1, RING_SIZE);
+	struct perf_event_mmap_page page = { .data_tail = RING_SIZE / 2 };
+	struct perf_record record;
+	size_t i, strings = 0;
+	struct ring ring;
+	struct merge_cpu cpu = { .sideband = &ring };
+	const struct merge_handler handler = { look, look, look_away, &strings };
+
+	(void)perf_record_decode(span_of(data, size), &record);
+	ring_init(&ring, &page, memory, RING_SIZE);
+	for (i = 0; i < size && i < RING_SIZE; i++)
+		memory[(page.data_tail + i) % RING_SIZE] = data[i];
+	page.data_head = page.data_tail + i;
+	merge_run(&cpu, 1, UINT64_MAX, &handler);
+	if (page.data_tail != page.data_head)
+		abort();
+	ring_done(&ring);
+	return 0;
+}

@@ -1,0 +1,538 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Process table, sideband and attribution together: records go in, the event buffer comes out, and
+ * /proc is a directory of ours. */
+#include "test.h"
+
+#include "driver/attribution.h"
+#include "driver/cookie.h"
+#include "perf_bytes.h"
+
+#include <sys/stat.h>
+
+enum { USER = PERF_RECORD_MISC_USER, KERNEL = PERF_RECORD_MISC_KERNEL };
+
+/* A machine: its /proc, what the driver makes of it, the samples that came out as text, one line
+ * each: "application image+offset" or "application kernel address". */
+struct machine {
+	char *root;
+	struct cookie_table *cookies;
+	struct driver_stats stats;
+	struct sideband sideband;
+	struct evbuf *out;
+	struct attribution attribution;
+	struct strbuf bytes; /* of the record being made */
+	uint64_t now_ns;
+	/* What the words said last. */
+	uint64_t app, cookie;
+	bool kernel;
+	struct strbuf seen;
+	uint64_t placed; /* samples that came out */
+};
+
+static const char *path_of(const struct machine *m, uint64_t cookie)
+{
+	const struct cookie_image *image = cookie_lookup(m->cookies, cookie);
+
+	return image ? image->path : "nobody";
+}
+
+static int take(const uint64_t *w, size_t count, void *data)
+{
+	static const size_t words[] = {
+		[EVBUF_CTX_SWITCH] = 2,	  [EVBUF_CPU_SWITCH] = 1, [EVBUF_COOKIE_SWITCH] = 1,
+		[EVBUF_KERNEL_ENTER] = 0, [EVBUF_USER_ENTER] = 0, [EVBUF_CTX_TGID] = 1
+	};
+	struct machine *m = data;
+	size_t i;
+
+	for (i = 0; i < count; i += 2) {
+		if (w[i] != EVBUF_ESCAPE) {
+			m->placed++;
+			strbuf_addf(&m->seen, "%s ", path_of(m, m->app));
+			strbuf_addf(&m->seen, "%s+%" PRIx64 "\n",
+				    m->kernel ? "kernel" : path_of(m, m->cookie), w[i]);
+			continue;
+		}
+		if (w[i + 1] == EVBUF_CTX_SWITCH)
+			m->app = w[i + 3];
+		if (w[i + 1] == EVBUF_COOKIE_SWITCH)
+			m->cookie = w[i + 2];
+		if (w[i + 1] == EVBUF_KERNEL_ENTER || w[i + 1] == EVBUF_USER_ENTER)
+			m->kernel = w[i + 1] == EVBUF_KERNEL_ENTER;
+		i += words[w[i + 1]];
+	}
+	return 0;
+}
+
+static struct machine *machine_new(void)
+{
+	struct machine *m = xcalloc(1, sizeof(*m));
+
+	m->root = test_directory();
+	m->cookies = cookie_table_new();
+	m->out = evbuf_new(4096, take, m);
+	m->now_ns = 1000000000;
+	sideband_init(&m->sideband, &(struct process_source){ m->root, m->cookies }, &m->stats);
+	m->attribution =
+		(struct attribution){ .sideband = &m->sideband, .out = m->out, .stats = &m->stats };
+	return m;
+}
+
+static void machine_free(struct machine *m)
+{
+	sideband_done(&m->sideband);
+	evbuf_free(m->out);
+	cookie_table_free(m->cookies);
+	strbuf_done(&m->bytes);
+	strbuf_done(&m->seen);
+	test_directory_donep(&m->root);
+	free(m);
+}
+DEFINE_CLEANUP(struct machine *, machine_free);
+#define _cleanup_machine_ _cleanup_(machine_freep)
+
+/* Puts a file into the machine's /proc/@pid. */
+static void proc_file(struct machine *m, uint32_t pid, const char *name, const char *text)
+{
+	_cleanup_free_ char *path = xasprintf("%s/proc/%u/%s", m->root, pid, name);
+
+	CHECK_EQ(path_make_parents(path, 0755, NULL), 0);
+	CHECK_EQ(path_write(path, text, 0644, NULL), 0);
+}
+
+/* A process that runs @exe and has it mapped at 0x400000. */
+static void proc_process(struct machine *m, uint32_t pid, uint32_t parent, const char *exe)
+{
+	_cleanup_free_ char *link = xasprintf("%s/proc/%u/exe", m->root, pid);
+	_cleanup_free_ char *comm = xasprintf("%s\n", path_base(exe));
+	_cleanup_free_ char *stat = xasprintf("%u (%s) S %u 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 1",
+					      pid, path_base(exe), parent);
+	_cleanup_free_ char *maps = xasprintf("00400000-00405000 r-xp 00001000 08:01 %u %s\n"
+					      "00800000-00805000 rw-p 00001000 08:01 %u %s\n"
+					      "7ffc0000-7ffc1000 r-xp 00000000 00:00 0 [vdso]\n",
+					      pid, exe, pid, exe);
+
+	proc_file(m, pid, "comm", comm);
+	proc_file(m, pid, "stat", stat);
+	proc_file(m, pid, "maps", maps);
+	(void)unlink(link);
+	CHECK_EQ(symlink(exe, link), 0);
+}
+
+static void proc_kernel_thread(struct machine *m, uint32_t pid, const char *name)
+{
+	_cleanup_free_ char *stat = xasprintf("%u (%s) S 2 0 0 0 -1 %u 0 0 0 0 0 0 0 0 20 0 1 0 1",
+					      pid, name, 0x200040);
+
+	proc_file(m, pid, "comm", name);
+	proc_file(m, pid, "stat", stat);
+	proc_file(m, pid, "maps", "");
+}
+
+static void proc_remove(struct machine *m, uint32_t pid)
+{
+	_cleanup_free_ char *path = xasprintf("%s/proc/%u", m->root, pid);
+
+	CHECK_EQ(path_remove_tree(path, NULL), 0);
+}
+
+/* Time goes on by a moment. */
+static uint64_t tick(struct machine *m)
+{
+	return m->now_ns += 1000;
+}
+
+static void apply(struct machine *m)
+{
+	struct perf_record r;
+
+	CHECK_EQ(perf_record_decode(span_of(m->bytes.text, m->bytes.length), &r), 0);
+	sideband_apply(&m->sideband, &r, m->now_ns);
+}
+
+static void fork_to(struct machine *m, uint32_t parent, uint32_t child)
+{
+	bytes_task(&m->bytes, PERF_RECORD_FORK, (const uint32_t[]){ child, parent, child, parent },
+		   tick(m));
+	apply(m);
+}
+
+static void leave(struct machine *m, uint32_t pid)
+{
+	bytes_task(&m->bytes, PERF_RECORD_EXIT, (const uint32_t[]){ pid, 1, pid, 1 }, tick(m));
+	apply(m);
+}
+
+static void map_file(struct machine *m, uint32_t pid, uint64_t start, const char *path)
+{
+	bytes_map(&m->bytes, pid, start, 0x5000, strlen(path), path, tick(m));
+	apply(m);
+}
+
+/* An exec as the kernel reports it: the name, then the program's mapping. */
+static void exec_to(struct machine *m, uint32_t pid, const char *path)
+{
+	bytes_comm(&m->bytes, pid, pid, path_base(path), true, tick(m));
+	apply(m);
+	map_file(m, pid, 0x400000, path);
+}
+
+static void sample(struct machine *m, uint16_t mode, uint32_t pid, uint64_t ip)
+{
+	struct perf_record r;
+
+	bytes_sample(&m->bytes, mode, pid, ip, tick(m));
+	CHECK_EQ(perf_record_decode(span_of(m->bytes.text, m->bytes.length), &r), 0);
+	m->attribution.now_ns = m->now_ns;
+	attribution_sample(&m->attribution, 0, 0, &r);
+}
+
+/* What came out since the last call is @lines; and no sample went anywhere unseen. */
+static void expect(struct machine *m, const char *lines)
+{
+	(void)evbuf_flush(m->out);
+	CHECK_STR(strbuf_text(&m->seen), lines);
+	CHECK_EQ(m->stats.sample_received, m->placed + m->stats.sample_lost_no_mapping +
+						   m->stats.sample_lost_no_mm +
+						   m->stats.sample_filtered);
+	strbuf_clear(&m->seen);
+	m->placed = 0;
+	m->stats = (struct driver_stats){ 0 };
+}
+
+static void process_that_was_there_is_known(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+
+	proc_process(m, 70, 1, "/usr/bin/old");
+	sideband_read_all(&m->sideband, tick(m));
+	sample(m, USER, 70, 0x400010);
+	sample(m, USER, 70, 0x404fff);
+	sample(m, USER, 70, 0x7ffc0123);
+	sample(m, KERNEL, 70, 0xffffffff81000010);
+	expect(m, "/usr/bin/old /usr/bin/old+1010\n"
+		  "/usr/bin/old /usr/bin/old+5fff\n"
+		  "/usr/bin/old [vdso]+123\n"
+		  "/usr/bin/old kernel+ffffffff81000010\n");
+}
+
+static void fork_shares_and_exec_replaces(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+
+	proc_process(m, 70, 1, "/bin/sh");
+	sideband_read_all(&m->sideband, tick(m));
+	fork_to(m, 70, 71);
+	sample(m, USER, 71, 0x400010);
+	bytes_comm(&m->bytes, 71, 71, "true", true, tick(m));
+	apply(m);
+	sample(m, KERNEL, 71, 0xffffffff81000010); /* still the shell until something is mapped */
+	map_file(m, 71, 0x400000, "/bin/true");
+	map_file(m, 71, 0x7f000000, "/lib/ld.so");
+	sample(m, USER, 71, 0x400010);
+	sample(m, USER, 71, 0x7f000020);
+	sample(m, USER, 70, 0x400010);
+	expect(m, "/bin/sh /bin/sh+1010\n"
+		  "/bin/sh kernel+ffffffff81000010\n"
+		  "/bin/true /bin/true+1010\n"
+		  "/bin/true /lib/ld.so+1020\n"
+		  "/bin/sh /bin/sh+1010\n");
+}
+
+static void executable_stack_is_not_the_application(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+
+	bytes_comm(&m->bytes, 71, 71, "true", true, tick(m));
+	apply(m);
+	bytes_map(&m->bytes, 71, 0x7fff0000, 0x1000, 0, "[stack]", tick(m));
+	apply(m);
+	map_file(m, 71, 0x400000, "/bin/true");
+	sample(m, USER, 71, 0x7fff0010);
+	expect(m, "/bin/true [stack]+10\n");
+}
+
+static void number_that_is_used_again_is_another_process(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+
+	proc_process(m, 70, 1, "/bin/sh");
+	sideband_read_all(&m->sideband, tick(m));
+	fork_to(m, 70, 71);
+	exec_to(m, 71, "/bin/true");
+	leave(m, 71);
+	sample(m, USER, 71, 0x400010); /* threads may go on */
+	fork_to(m, 70, 71);
+	sample(m, USER, 71, 0x400010);
+	/* The first one's end must not be taken for the second's. */
+	m->now_ns += 2000000000;
+	proc_process(m, 71, 70, "/bin/sh");
+	sideband_tidy(&m->sideband, m->now_ns);
+	sample(m, USER, 71, 0x400010);
+	expect(m, "/bin/true /bin/true+1010\n/bin/sh /bin/sh+1010\n/bin/sh /bin/sh+1010\n");
+}
+
+static void process_that_left_is_forgotten_when_proc_says_so(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+
+	proc_process(m, 70, 1, "/bin/threads");
+	sideband_read_all(&m->sideband, tick(m));
+	leave(m, 70);
+	m->now_ns += 2000000000;
+	sideband_tidy(&m->sideband, m->now_ns);
+	CHECK(process_get(&m->sideband.processes, 70));
+	proc_file(m, 70, "stat", "70 (threads) Z 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 3 0 1");
+	m->now_ns += 2000000000;
+	sideband_tidy(&m->sideband, m->now_ns);
+	CHECK(process_get(&m->sideband.processes, 70)); /* two threads go on */
+	proc_file(m, 70, "stat", "70 (threads) Z 1 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 1");
+	m->now_ns += 2000000000;
+	sideband_tidy(&m->sideband, m->now_ns);
+	CHECK(!process_get(&m->sideband.processes, 70));
+}
+
+static void unknown_process_is_read_when_it_is_sampled(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+
+	proc_process(m, 70, 1, "/usr/bin/late");
+	sample(m, USER, 70, 0x400010);
+	sample(m, USER, 99, 0x400010);
+	CHECK_EQ(m->stats.sample_lost_no_mm, 1);
+	sample(m, KERNEL, 99, 0xffffffff81000010);
+	expect(m, "/usr/bin/late /usr/bin/late+1010\nnobody kernel+ffffffff81000010\n");
+	/* It is asked for again, but not at once. */
+	proc_process(m, 99, 1, "/usr/bin/later");
+	sample(m, USER, 99, 0x400010);
+	m->now_ns += 200000000;
+	sample(m, USER, 99, 0x400010);
+	CHECK_EQ(m->stats.sample_lost_no_mm, 1);
+	expect(m, "/usr/bin/later /usr/bin/later+1010\n");
+}
+
+static void address_in_no_mapping_is_looked_up_once_more(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+
+	proc_process(m, 70, 1, "/usr/bin/a");
+	sideband_read_all(&m->sideband, tick(m));
+	proc_file(m, 70, "maps",
+		  "00400000-00405000 r-xp 00001000 08:01 70 /usr/bin/a\n"
+		  "00900000-00905000 r-xp 00001000 08:01 71 /usr/lib/with\\012newline\n");
+	sample(m, USER, 70, 0x900010);
+	CHECK_EQ(m->stats.sample_lost_no_mapping, 1); /* it was read a moment ago */
+	m->now_ns += 200000000;
+	sample(m, USER, 70, 0x900010);
+	sample(m, USER, 70, 0xa00010);
+	CHECK_EQ(m->stats.sample_lost_no_mapping, 2);
+	expect(m, "/usr/bin/a /usr/lib/with\nnewline+1010\n");
+}
+
+static void lost_records_are_made_good_from_proc(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+
+	proc_process(m, 70, 1, "/bin/sh");
+	sideband_read_all(&m->sideband, tick(m));
+	fork_to(m, 70, 71);
+	proc_process(m, 70, 1, "/bin/exec-was-lost");
+	proc_process(m, 72, 1, "/bin/fork-was-lost");
+	bytes_lost(&m->bytes, 5, tick(m));
+	m->now_ns += 100000000; /* handled a good while later */
+	apply(m);
+	CHECK_EQ(m->stats.sideband_lost, 5);
+	CHECK_EQ(m->stats.resync, 1);
+	/* Another one from before that reading changes nothing. */
+	bytes_lost(&m->bytes, 5, m->now_ns - 1000);
+	apply(m);
+	CHECK_EQ(m->stats.resync, 1);
+	sample(m, USER, 70, 0x400010);
+	sample(m, USER, 71, 0x400010); /* gone from /proc, but what was known was right */
+	sample(m, USER, 72, 0x400010);
+	expect(m, "/bin/exec-was-lost /bin/exec-was-lost+1010\n"
+		  "/bin/sh /bin/sh+1010\n"
+		  "/bin/fork-was-lost /bin/fork-was-lost+1010\n");
+}
+
+static void records_older_than_the_reading_are_old_news(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+	uint64_t before = m->now_ns;
+
+	proc_process(m, 70, 1, "/bin/sh");
+	proc_process(m, 71, 70, "/bin/true");
+	m->now_ns += 1000000;
+	sideband_read_all(&m->sideband, m->now_ns);
+	m->now_ns = before;
+	fork_to(m, 70, 71);
+	sample(m, USER, 71, 0x400010);
+	expect(m, "/bin/true /bin/true+1010\n");
+}
+
+static void kernel_threads_are_their_own_application(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+
+	proc_kernel_thread(m, 2, "kthreadd");
+	proc_kernel_thread(m, 9, "ksoftirqd/0");
+	sideband_read_all(&m->sideband, tick(m));
+	sample(m, KERNEL, 0, 0xffffffff81000010);
+	sample(m, KERNEL, 9, 0xffffffff81000020);
+	sample(m, KERNEL, 2, 0xffffffff81000030);
+	fork_to(m, 2, 80);
+	bytes_comm(&m->bytes, 80, 80, "kworker/3:1", false, tick(m));
+	apply(m);
+	sample(m, KERNEL, 80, 0xffffffff81000040);
+	/* A helper that the kernel starts becomes a process. */
+	fork_to(m, 80, 81);
+	exec_to(m, 81, "/sbin/modprobe");
+	sample(m, USER, 81, 0x400010);
+	expect(m, "swapper kernel+ffffffff81000010\n"
+		  "ksoftirqd kernel+ffffffff81000020\n"
+		  "kthreadd kernel+ffffffff81000030\n"
+		  "kworker kernel+ffffffff81000040\n"
+		  "/sbin/modprobe /sbin/modprobe+1010\n");
+}
+
+static void threads_belong_to_their_process(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+
+	proc_process(m, 70, 1, "/bin/a");
+	sideband_read_all(&m->sideband, tick(m));
+	/* A thread starts and gives itself a name: no new process, no new application. */
+	bytes_task(&m->bytes, PERF_RECORD_FORK, (const uint32_t[]){ 70, 70, 75, 70 }, tick(m));
+	apply(m);
+	bytes_comm(&m->bytes, 70, 75, "worker", false, tick(m));
+	apply(m);
+	CHECK_STR(process_get(&m->sideband.processes, 70)->name, "a");
+	/* It ends; then another executes something: the main thread's end is reported first. */
+	bytes_task(&m->bytes, PERF_RECORD_EXIT, (const uint32_t[]){ 70, 1, 75, 70 }, tick(m));
+	apply(m);
+	leave(m, 70);
+	exec_to(m, 70, "/bin/b");
+	m->now_ns += 2000000000;
+	proc_process(m, 70, 1, "/bin/b");
+	sideband_tidy(&m->sideband, m->now_ns);
+	sample(m, USER, 70, 0x400010);
+	expect(m, "/bin/b /bin/b+1010\n");
+}
+
+static void only_the_family_is_kept(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+
+	proc_process(m, 5, 1, "/bin/stranger");
+	proc_process(m, 60, 71, "/bin/grandchild");
+	proc_process(m, 70, 1, "/bin/sh");
+	proc_process(m, 71, 70, "/bin/child");
+	m->sideband.follow = 70;
+	sideband_read_all(&m->sideband, tick(m));
+	fork_to(m, 60, 72);
+	fork_to(m, 5, 73);
+	sample(m, USER, 5, 0x400010);
+	sample(m, USER, 73, 0x400010);
+	sample(m, KERNEL, 0, 0xffffffff81000010);
+	CHECK_EQ(m->stats.sample_filtered, 3);
+	sample(m, USER, 60, 0x400010);
+	sample(m, USER, 72, 0x400010);
+	expect(m, "/bin/grandchild /bin/grandchild+1010\n/bin/grandchild /bin/grandchild+1010\n");
+	CHECK(sideband_any_followed(&m->sideband));
+	/* An orphan is still of the family. */
+	proc_remove(m, 70);
+	proc_remove(m, 71);
+	proc_remove(m, 72);
+	leave(m, 70);
+	leave(m, 71);
+	leave(m, 72);
+	m->now_ns += 100000000;
+	sideband_tidy(&m->sideband, m->now_ns);
+	CHECK(sideband_any_followed(&m->sideband));
+	proc_remove(m, 60);
+	leave(m, 60);
+	m->now_ns += 100000000;
+	sideband_tidy(&m->sideband, m->now_ns);
+	CHECK(!sideband_any_followed(&m->sideband));
+}
+
+static void anonymous_code_counts_from_its_start(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+	const struct cookie_image *image;
+
+	proc_process(m, 70, 1, "/bin/jit");
+	sideband_read_all(&m->sideband, tick(m));
+	bytes_map(&m->bytes, 70, 0x10000000, 0x4000, 0, "//anon", tick(m));
+	apply(m);
+	sample(m, USER, 70, 0x10001234);
+	/* A library lands in its middle: what is behind it is still the same region. */
+	bytes_map(&m->bytes, 70, 0x10001000, 0x1000, 9, "/lib/x", tick(m));
+	apply(m);
+	sample(m, USER, 70, 0x10001234);
+	sample(m, USER, 70, 0x10003000);
+	expect(m, "/bin/jit anon+1234\n/bin/jit /lib/x+1234\n/bin/jit anon+3000\n");
+	image = cookie_lookup(m->cookies, m->cookie);
+	CHECK_EQ(image->start, 0x10000000);
+	CHECK_EQ(image->tgid, 70);
+}
+
+static void library_that_replaces_another_takes_its_addresses(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+
+	proc_process(m, 70, 1, "/bin/a");
+	sideband_read_all(&m->sideband, tick(m));
+	map_file(m, 70, 0x7f000000, "/lib/plugin-one.so");
+	sample(m, USER, 70, 0x7f000010);
+	sample(m, USER, 70, 0x7f000010);
+	map_file(m, 70, 0x7f000000, "/lib/plugin-the-second.so");
+	sample(m, USER, 70, 0x7f000010);
+	expect(m, "/bin/a /lib/plugin-one.so+1010\n"
+		  "/bin/a /lib/plugin-one.so+1010\n"
+		  "/bin/a /lib/plugin-the-second.so+1010\n");
+}
+
+static void guests_and_hypervisors_have_no_mapping(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+
+	sample(m, PERF_RECORD_MISC_GUEST_KERNEL, 70, 0xffffffff81000010);
+	sample(m, PERF_RECORD_MISC_HYPERVISOR, 70, 0x10);
+	CHECK_EQ(m->stats.sample_lost_no_mapping, 2);
+	expect(m, "");
+}
+
+static void changed_kernel_code_is_noticed(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+	_cleanup_free_ char *one = xasprintf("%s/sys/module/ext4/x", m->root);
+	_cleanup_free_ char *two = xasprintf("%s/sys/module/loop/x", m->root);
+	_cleanup_free_ char *modules = xasprintf("%s/sys/module", m->root);
+	struct stat st;
+
+	CHECK_EQ(path_make_parents(one, 0755, NULL), 0);
+	sideband_tidy(&m->sideband, m->now_ns);
+	CHECK(!m->sideband.kernel_changed);
+	CHECK_EQ(path_make_parents(two, 0755, NULL), 0);
+	if (stat(modules, &st) == 0 && st.st_nlink != 4)
+		SKIP("the file system here does not count directories as sysfs does");
+	sideband_tidy(&m->sideband, m->now_ns);
+	CHECK(m->sideband.kernel_changed);
+	m->sideband.kernel_changed = false;
+	bytes_begin(&m->bytes, PERF_RECORD_KSYMBOL, 0);
+	bytes_u64(&m->bytes, 0xffffffffc0000000);
+	bytes_trailer(&m->bytes, 1, tick(m), 2);
+	apply(m);
+	CHECK(m->sideband.kernel_changed);
+}
+
+TESTS(T(process_that_was_there_is_known), T(fork_shares_and_exec_replaces),
+      T(executable_stack_is_not_the_application), T(number_that_is_used_again_is_another_process),
+      T(process_that_left_is_forgotten_when_proc_says_so),
+      T(unknown_process_is_read_when_it_is_sampled),
+      T(address_in_no_mapping_is_looked_up_once_more), T(lost_records_are_made_good_from_proc),
+      T(records_older_than_the_reading_are_old_news), T(kernel_threads_are_their_own_application),
+      T(threads_belong_to_their_process), T(only_the_family_is_kept),
+      T(anonymous_code_counts_from_its_start), T(library_that_replaces_another_takes_its_addresses),
+      T(guests_and_hypervisors_have_no_mapping), T(changed_kernel_code_is_noticed))
