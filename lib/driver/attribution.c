@@ -97,7 +97,7 @@ static bool is_filtered(const struct attribution *a, const struct perf_record *r
 	if (!a->sideband->follow)
 		return false;
 	p = process_get(&a->sideband->processes, r->pid);
-	return !p || !p->followed;
+	return !p || !p->followed || p->waiting;
 }
 
 static void place_user_sample(struct attribution *a, unsigned int cpu, unsigned int counter,

@@ -8,12 +8,10 @@
 #include "driver/cookie.h"
 #include "driver/cpulist.h"
 #include "driver/merge.h"
-#include "driver/perf_cpu.h"
-#include "driver/perf_targets.h"
+#include "driver/perf_cpuset.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/epoll.h>
 #include <time.h>
 
 enum { EVENT_BUFFER_WORDS = 128 << 10 };
@@ -25,10 +23,7 @@ enum { HOTPLUG_EVERY_NS = 1000000000 };
 struct driver {
 	struct perf_plan plan;
 	struct perf_targets targets;
-	struct perf_cpu *cpus; /* by number */
-	size_t cpu_count;
-	uint64_t lost_on_closed; /* samples, on CPUs that went */
-	int epoll;
+	struct perf_cpuset cpus;
 	char *root;
 
 	struct sideband sideband;
@@ -74,56 +69,11 @@ static int perf_probe(const struct driver_config *config, struct error *err)
 	return r;
 }
 
-/* Readable when a ring is half full. */
-static void watch(struct driver *d, const struct perf_cpu *c)
-{
-	const int fds[] = { c->sources[0].fd, c->sideband_fds[0] };
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(fds); i++) {
-		struct epoll_event event = { .events = EPOLLIN, .data.fd = fds[i] };
-
-		/* Without it samples wait for the next sync in time. */
-		(void)epoll_ctl(d->epoll, EPOLL_CTL_ADD, fds[i], &event);
-	}
-}
-
-/* Opens the events of one more CPU, keeping them sorted. */
-static int add_cpu(struct driver *d, unsigned int cpu, struct error *err)
-{
-	struct perf_cpu c = { .cpu = cpu };
-	size_t at = 0;
-	int r = perf_cpu_open(&c, cpu, &d->plan, &d->targets, err);
-
-	if (r < 0)
-		return r;
-	while (at < d->cpu_count && d->cpus[at].cpu < cpu)
-		at++;
-	d->cpus = xreallocarray(d->cpus, d->cpu_count + 1, sizeof(*d->cpus));
-	memmove(d->cpus + at + 1, d->cpus + at, (d->cpu_count - at) * sizeof(*d->cpus));
-	d->cpus[at] = c;
-	d->cpu_count++;
-	watch(d, &d->cpus[at]);
-	return 0;
-}
-
-static void remove_cpu(struct driver *d, size_t at)
-{
-	d->lost_on_closed += perf_cpu_lost(&d->cpus[at]);
-	perf_cpu_close(&d->cpus[at]);
-	d->cpu_count--;
-	memmove(d->cpus + at, d->cpus + at + 1, (d->cpu_count - at) * sizeof(*d->cpus));
-}
-
 static void perf_shutdown(struct driver *d)
 {
 	if (!d)
 		return;
-	while (d->cpu_count)
-		remove_cpu(d, d->cpu_count - 1);
-	free(d->cpus);
-	if (d->epoll >= 0)
-		(void)close(d->epoll);
+	perf_cpuset_close(&d->cpus);
 	perf_plan_done(&d->plan);
 	perf_targets_done(&d->targets);
 	sideband_done(&d->sideband);
@@ -134,21 +84,15 @@ static void perf_shutdown(struct driver *d)
 
 DEFINE_CLEANUP(struct driver *, perf_shutdown);
 
-/* Opens the events of all CPUs that are there. */
-static int open_cpus(struct driver *d, struct error *err)
+/* Samples carry the numbers that processes have in the reader's PID namespace, and 0 for all that
+ * are not in it. */
+static void warn_of_namespace(void)
 {
-	_cleanup_free_ unsigned int *cpus = NULL;
-	int i, r, n = cpulist_online(d->root, &cpus);
+	static const char initial[] = "pid:[4026531836]"; /* PROC_PID_INIT_INO */
+	char name[64] = "";
 
-	if (n < 0)
-		return error_errno(err, n, "cannot read which CPUs are online");
-	for (i = 0; i < n; i++) {
-		r = add_cpu(d, cpus[i], err);
-		/* One may go between the reading and the opening. */
-		if (r < 0 && r != -ENODEV)
-			return r;
-	}
-	return d->cpu_count ? 0 : -ENODEV;
+	if (readlink("/proc/self/ns/pid", name, sizeof(name) - 1) > 0 && strcmp(name, initial))
+		log_warn("in a PID namespace of its own: processes outside of it are not known");
 }
 
 static int perf_setup(const struct driver_config *config, struct driver **ret, struct error *err)
@@ -158,9 +102,7 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	int r;
 
 	d->root = xstrdup(config->root ? config->root : "");
-	d->epoll = epoll_create1(EPOLL_CLOEXEC);
-	if (d->epoll < 0)
-		return error_errno(err, -errno, "epoll_create1");
+	d->cpus.epoll = -1;
 	r = first_cpu(d->root, &cpu, err);
 	if (r < 0)
 		return r;
@@ -171,15 +113,19 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	r = perf_targets_find(&d->targets, config, err);
 	if (r < 0)
 		return r;
-	r = open_cpus(d, err);
+	r = perf_cpuset_open(&d->cpus, &d->plan, &d->targets, err);
 	if (r < 0)
 		return r;
 	d->out = evbuf_new(config->buffer_words ? config->buffer_words : EVENT_BUFFER_WORDS,
 			   config->sink, config->sink_data);
 	sideband_init(&d->sideband, &(struct process_source){ d->root, config->cookies },
 		      &d->stats);
+	if (config->scope != DRIVER_TASK)
+		warn_of_namespace();
 	if (config->scope != DRIVER_SYSTEM)
 		d->sideband.follow = (uint32_t)config->pid;
+	d->sideband.follow_children = config->scope == DRIVER_TREE;
+	d->sideband.await_exec = config->enable_on_exec;
 	d->attribution =
 		(struct attribution){ .sideband = &d->sideband, .out = d->out, .stats = &d->stats };
 	*ret = STEAL(d);
@@ -231,7 +177,7 @@ static void handle_notice(struct driver *d, struct perf_cpu *c, const struct per
 static void on_sample(size_t cpu, const struct perf_record *r, void *data)
 {
 	struct driver *d = data;
-	struct perf_cpu *c = &d->cpus[cpu];
+	struct perf_cpu *c = &d->cpus.cpus[cpu];
 
 	if (_likely_(r->type == PERF_RECORD_SAMPLE))
 		attribution_sample(&d->attribution, c->cpu, counter_of(d, c, r->id), r);
@@ -271,40 +217,14 @@ static void on_bad(void *data)
 static void drain(struct driver *d, uint64_t until_ns)
 {
 	const struct merge_handler handler = { on_sample, on_change, on_bad, d };
-	_cleanup_free_ struct merge_cpu *cpus = xcalloc(d->cpu_count, sizeof(*cpus));
+	_cleanup_free_ struct merge_cpu *cpus = xcalloc(d->cpus.count, sizeof(*cpus));
 	size_t i;
 
-	for (i = 0; i < d->cpu_count; i++) {
-		cpus[i].samples = &d->cpus[i].samples;
-		cpus[i].sideband = &d->cpus[i].sideband;
+	for (i = 0; i < d->cpus.count; i++) {
+		cpus[i].samples = &d->cpus.cpus[i].samples;
+		cpus[i].sideband = &d->cpus.cpus[i].sideband;
 	}
-	merge_run(cpus, d->cpu_count, until_ns, &handler);
-}
-
-static bool any_ring_half_full(const struct driver *d)
-{
-	size_t i;
-
-	for (i = 0; i < d->cpu_count; i++) {
-		const struct perf_cpu *c = &d->cpus[i];
-
-		if (ring_used(&c->samples) > c->samples.size / 2 ||
-		    ring_used(&c->sideband) > c->sideband.size / 2)
-			return true;
-	}
-	return false;
-}
-
-static int enable_all(struct driver *d, int (*enable)(struct perf_cpu *c, bool on), bool on)
-{
-	int r, failure = 0;
-	size_t i;
-
-	for (i = 0; i < d->cpu_count; i++) {
-		r = enable(&d->cpus[i], on);
-		failure = r < 0 ? r : failure;
-	}
-	return failure;
+	merge_run(cpus, d->cpus.count, until_ns, &handler);
 }
 
 static void perf_stop(struct driver *d)
@@ -314,13 +234,13 @@ static void perf_stop(struct driver *d)
 
 	if (!d->running)
 		return;
-	(void)enable_all(d, perf_cpu_enable_samples, false);
-	(void)enable_all(d, perf_cpu_enable_sideband, false);
-	for (i = 0; i < d->cpu_count; i++) {
-		for (k = 0; k < d->cpus[i].source_count; k++)
-			end_throttling(d, &d->cpus[i].sources[k], now_ns);
-		perf_cpu_read_lost(&d->cpus[i], &d->plan);
+	(void)perf_cpuset_enable_samples(&d->cpus, false);
+	(void)perf_cpuset_enable_sideband(&d->cpus, false);
+	for (i = 0; i < d->cpus.count; i++) {
+		for (k = 0; k < d->cpus.cpus[i].source_count; k++)
+			end_throttling(d, &d->cpus.cpus[i].sources[k], now_ns);
 	}
+	perf_cpuset_read_lost(&d->cpus);
 	d->running = false;
 }
 
@@ -335,12 +255,12 @@ static int perf_start(struct driver *d, struct error *err)
 	d->now_ns = clock_ns();
 	drain(d, UINT64_MAX);
 	process_table_clear(&d->sideband.processes);
-	r = enable_all(d, perf_cpu_enable_sideband, true);
+	r = perf_cpuset_enable_sideband(&d->cpus, true);
 	if (r == 0) {
 		d->sideband_since_ns = d->now_ns = clock_ns();
 		sideband_read_all(&d->sideband, d->now_ns);
 		if (!d->plan.attrs.enable_on_exec)
-			r = enable_all(d, perf_cpu_enable_samples, true);
+			r = perf_cpuset_enable_samples(&d->cpus, true);
 	}
 	d->running = true;
 	if (r < 0) {
@@ -350,89 +270,29 @@ static int perf_start(struct driver *d, struct error *err)
 	return 0;
 }
 
-static size_t find_cpu(const struct driver *d, unsigned int cpu)
-{
-	size_t at = 0;
-
-	while (at < d->cpu_count && d->cpus[at].cpu != cpu)
-		at++;
-	return at;
-}
-
-static void on_cpu_came(struct driver *d, unsigned int cpu)
-{
-	struct error err = ERROR_INIT;
-	struct perf_cpu *c;
-
-	if (add_cpu(d, cpu, &err) < 0) {
-		log_warn("cpu %u came but cannot be sampled: %s", cpu, err.text);
-		return;
-	}
-	c = &d->cpus[find_cpu(d, cpu)];
-	if (d->running &&
-	    (perf_cpu_enable_sideband(c, true) < 0 || perf_cpu_enable_samples(c, true) < 0))
-		log_warn("cpu %u came but cannot be sampled", cpu);
-	d->stats.cpu_hotplug++;
-	log_info("cpu %u came: sampling it", cpu);
-}
-
-static bool listed(const unsigned int *cpus, int n, unsigned int cpu)
-{
-	int i;
-
-	for (i = 0; i < n; i++)
-		if (cpus[i] == cpu)
-			return true;
-	return false;
-}
-
-/* Closes the events of CPUs that went, opens those of CPUs that came. What the gone ones left in
- * their rings was drained just before. */
+/* Looks now and then which CPUs are there. What those that went left in their rings was drained
+ * just before. */
 static void look_at_cpus(struct driver *d)
 {
-	_cleanup_free_ unsigned int *cpus = NULL;
-	size_t at;
-	int i, n;
+	struct perf_cpuset_change change;
 
 	if (d->now_ns < d->hotplug_looked_ns + HOTPLUG_EVERY_NS)
 		return;
 	d->hotplug_looked_ns = d->now_ns;
-	n = cpulist_online(d->root, &cpus);
-	if (n <= 0)
+	perf_cpuset_update(&d->cpus, &change);
+	d->stats.cpu_hotplug += change.came + change.went;
+	if (!change.came || !d->running)
 		return;
-	for (at = d->cpu_count; at-- > 0;) {
-		unsigned int cpu = d->cpus[at].cpu;
-
-		if (listed(cpus, n, cpu))
-			continue;
-		remove_cpu(d, at);
-		d->stats.cpu_hotplug++;
-		log_info("cpu %u went: not sampling it", cpu);
-	}
-	/* An event of a task is there for the CPUs of its start; children inherit those only. */
-	for (i = 0; i < n && d->plan.scope != DRIVER_TASK; i++)
-		if (find_cpu(d, cpus[i]) == d->cpu_count)
-			on_cpu_came(d, cpus[i]);
-}
-
-/* Takes what woke the reader off the epoll descriptor; a task that has ended would wake it for
- * ever. */
-static void clear_wakeups(struct driver *d)
-{
-	struct epoll_event events[64];
-	int i, n = epoll_wait(d->epoll, events, ARRAY_SIZE(events), 0);
-
-	for (i = 0; i < n; i++)
-		if (events[i].events & (EPOLLHUP | EPOLLERR))
-			(void)epoll_ctl(d->epoll, EPOLL_CTL_DEL, events[i].data.fd, NULL);
+	/* What happened there before its events were opened is not recorded. */
+	d->stats.resync++;
+	sideband_read_all(&d->sideband, clock_ns());
 }
 
 static int perf_sync(struct driver *d, bool all, struct error *err)
 {
-	size_t i;
 	int r;
 
-	clear_wakeups(d);
+	perf_cpuset_clear_wakeups(&d->cpus);
 	d->now_ns = d->attribution.now_ns = clock_ns();
 	d->told_kernel_change = false;
 	sideband_tidy(&d->sideband, d->now_ns);
@@ -442,11 +302,10 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 	else
 		drain(d, d->now_ns - HORIZON_NS);
 	/* Rather a sample before its time than one that is lost. */
-	if (any_ring_half_full(d))
+	if (perf_cpuset_half_full(&d->cpus))
 		drain(d, clock_ns());
 	if (all)
-		for (i = 0; i < d->cpu_count; i++)
-			perf_cpu_read_lost(&d->cpus[i], &d->plan);
+		perf_cpuset_read_lost(&d->cpus);
 	look_at_cpus(d);
 	r = evbuf_flush(d->out);
 	if (r < 0)
@@ -456,7 +315,7 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 
 static int perf_fd(const struct driver *d)
 {
-	return d->epoll;
+	return d->cpus.epoll;
 }
 
 static const struct event *perf_events(const struct driver *d, size_t *ret_count)
@@ -472,12 +331,8 @@ static const char *perf_why(const struct driver *d)
 
 static void perf_stats(const struct driver *d, struct driver_stats *ret)
 {
-	size_t i;
-
 	*ret = d->stats;
-	ret->sample_lost_overflow = d->lost_on_closed;
-	for (i = 0; i < d->cpu_count; i++)
-		ret->sample_lost_overflow += perf_cpu_lost(&d->cpus[i]);
+	ret->sample_lost_overflow = perf_cpuset_lost(&d->cpus);
 }
 
 const struct driver_ops driver_perf = {

@@ -2,9 +2,25 @@
 #include "driver/perf_cpu.h"
 
 #include "base/mem.h"
+#include "base/path.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <sys/ioctl.h>
+
+static int ring_failed(const struct perf_plan *plan, int code, unsigned int cpu, struct error *err)
+{
+	uint64_t kib;
+
+	if (code != -EPERM && code != -ENOMEM)
+		return error_errno(err, code, "cannot map the rings of cpu %u", cpu);
+	if (path_read_u64(plan->root, "/proc/sys/kernel/perf_event_mlock_kb", &kib) < 0)
+		kib = 0;
+	return error_set(err, -ENOBUFS,
+			 "cannot map the rings of cpu %u: kernel.perf_event_mlock_kb (%" PRIu64
+			 ") is used up: end other profilers, or raise it, or ulimit -l",
+			 cpu, kib);
+}
 
 static int failed(const struct perf_plan *plan, int code, const char *what, unsigned int cpu,
 		  struct error *err)
@@ -14,65 +30,49 @@ static int failed(const struct perf_plan *plan, int code, const char *what, unsi
 	return perf_plan_explain(plan, code, step, err);
 }
 
-/* Maps the ring of @fd, halving *@bytes while that is too much for the kernel. */
-static int map_ring(struct ring *ring, int fd, size_t *bytes)
-{
-	size_t least = (size_t)sysconf(_SC_PAGESIZE);
-	int r = ring_map(ring, fd, *bytes);
-
-	while ((r == -EPERM || r == -ENOMEM) && *bytes > least) {
-		*bytes /= 2;
-		r = ring_map(ring, fd, *bytes);
-	}
-	return r;
-}
-
 /* The first event's ring becomes that of all, or @fd joins it. */
-static int join_ring(struct ring *ring, int fd, int owner, size_t *bytes)
+static int join_ring(struct ring *ring, int fd, int owner, size_t bytes)
 {
 	if (!ring->page)
-		return map_ring(ring, fd, bytes);
+		return ring_map(ring, fd, bytes);
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, owner) < 0 ? -errno : 0;
 }
 
-static int open_source(struct perf_cpu *c, unsigned int counter, struct perf_plan *plan, pid_t pid)
+static int open_source(struct perf_cpu *c, unsigned int counter, struct perf_plan *plan, pid_t pid,
+		       struct error *err)
 {
 	struct perf_source *s = &c->sources[c->source_count];
 	int r, fd = perf_event_open_sampling(&plan->attrs, &plan->events[counter], pid, c->cpu);
 
 	if (fd < 0)
-		return fd;
+		return failed(plan, fd, "open the events", c->cpu, err);
 	*s = (struct perf_source){ .fd = fd, .counter = counter };
 	c->source_count++;
-	r = join_ring(&c->samples, fd, c->sources[0].fd, &plan->attrs.sample_bytes);
-	if (r == 0 && ioctl(fd, PERF_EVENT_IOC_ID, &s->id) < 0)
-		r = -errno;
-	return r;
+	if (ioctl(fd, PERF_EVENT_IOC_ID, &s->id) < 0)
+		return failed(plan, -errno, "number the events", c->cpu, err);
+	r = join_ring(&c->samples, fd, c->sources[0].fd, plan->attrs.sample_bytes);
+	return r < 0 ? ring_failed(plan, r, c->cpu, err) : 0;
 }
 
-static int open_sideband(struct perf_cpu *c, struct perf_plan *plan, pid_t pid)
+static int open_sideband(struct perf_cpu *c, struct perf_plan *plan, pid_t pid, struct error *err)
 {
-	int fd = perf_event_open_sideband(&plan->attrs, pid, c->cpu);
+	int r, fd = perf_event_open_sideband(&plan->attrs, pid, c->cpu);
 
 	if (fd < 0)
-		return fd;
+		return failed(plan, fd, "follow mmap, exec, fork and exit", c->cpu, err);
 	c->sideband_fds[c->sideband_count++] = fd;
-	return join_ring(&c->sideband, fd, c->sideband_fds[0], &plan->attrs.sideband_bytes);
+	r = join_ring(&c->sideband, fd, c->sideband_fds[0], plan->attrs.sideband_bytes);
+	return r < 0 ? ring_failed(plan, r, c->cpu, err) : 0;
 }
 
 static int open_target(struct perf_cpu *c, struct perf_plan *plan, pid_t pid, struct error *err)
 {
 	unsigned int i;
-	int r = open_sideband(c, plan, pid);
+	int r = open_sideband(c, plan, pid, err);
 
-	if (r < 0)
-		return failed(plan, r, "follow mmap, exec, fork and exit", c->cpu, err);
-	for (i = 0; i < plan->count; i++) {
-		r = open_source(c, i, plan, pid);
-		if (r < 0)
-			return failed(plan, r, "open the events and their ring", c->cpu, err);
-	}
-	return 0;
+	for (i = 0; i < plan->count && r == 0; i++)
+		r = open_source(c, i, plan, pid, err);
+	return r;
 }
 
 int perf_cpu_open(struct perf_cpu *ret, unsigned int cpu, struct perf_plan *plan,

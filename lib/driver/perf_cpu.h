@@ -28,8 +28,8 @@ struct perf_cpu {
 	uint64_t lost_read;	/* by what the events say themselves */
 };
 
-/* Opens all for @cpu, disabled; rings that the kernel refuses as too large are made smaller, in
- * @plan too. 0 or -errno; -ENODEV if that CPU is not online. Caller closes. */
+/* Opens all for @cpu, disabled. 0 or -errno: -ENODEV if that CPU is not online, -ENOBUFS if the
+ * kernel does not grant rings of that size. Caller closes. */
 int perf_cpu_open(struct perf_cpu *ret, unsigned int cpu, struct perf_plan *plan,
 		  const struct perf_targets *targets, struct error *err);
 /* Closes all; all-zero is fine. */

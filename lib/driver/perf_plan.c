@@ -116,17 +116,26 @@ static int try_events(struct perf_plan *plan, unsigned int cpu, bool *ret_no_ker
 	return 0;
 }
 
-/* The clock's rate where the events do not open: the highest that any of them asks for. */
-static uint64_t fallback_rate(const struct driver_config *config)
+/* The most samples a second and CPU that the kernel allows; it lowers that by itself on machines
+ * where sampling is slow. */
+static uint64_t rate_limit(const struct driver_config *config)
 {
-	uint64_t rate = 0;
+	uint64_t most;
+
+	if (path_read_u64(config->root, "/proc/sys/kernel/perf_event_max_sample_rate", &most) < 0)
+		return UINT64_MAX;
+	return most;
+}
+
+/* The clock's rate where an event does not say one: the highest that any of them asks for. */
+static uint64_t clock_rate(const struct driver_config *config)
+{
+	uint64_t rate = config->timer_hz;
 	size_t i;
 
 	for (i = 0; i < config->event_count; i++)
 		rate = MAX(rate, config->events[i].rate_hz);
-	if (!rate)
-		rate = config->timer_hz ? config->timer_hz : TIMER_HZ;
-	return rate;
+	return rate ? rate : MIN((uint64_t)TIMER_HZ, rate_limit(config));
 }
 
 /* Replaces the events by the clock. */
@@ -139,32 +148,28 @@ static void use_timer(struct perf_plan *plan, const struct driver_config *config
 		kernel |= config->events[i].kernel;
 		user |= config->events[i].user;
 	}
-	event_timer(&plan->events[0], fallback_rate(config), kernel, user);
+	event_timer(&plan->events[0], clock_rate(config), kernel, user);
 	plan->count = 1;
 }
 
 /* The kernel refuses rates above its limit with a bare EINVAL. */
-static int check_rate(const struct perf_plan *plan, const struct event *event, struct error *err)
+static int check_rates(const struct perf_plan *plan, const struct driver_config *config,
+		       struct error *err)
 {
-	uint64_t most;
-
-	if (path_read_u64(plan->root, "/proc/sys/kernel/perf_event_max_sample_rate", &most) < 0 ||
-	    event->rate_hz <= most)
-		return 0;
-	return error_set(err, -EINVAL,
-			 "%s: %" PRIu64 " samples a second are above the kernel's limit of %" PRIu64
-			 ": ask for less, or sysctl kernel.perf_event_max_sample_rate=%" PRIu64,
-			 event->name, event->rate_hz, most, event->rate_hz);
-}
-
-static int check_rates(const struct perf_plan *plan, struct error *err)
-{
+	uint64_t most = rate_limit(config);
 	size_t i;
-	int r = 0;
 
-	for (i = 0; i < plan->count && r == 0; i++)
-		r = check_rate(plan, &plan->events[i], err);
-	return r;
+	for (i = 0; i < plan->count; i++) {
+		const struct event *e = &plan->events[i];
+
+		if (e->rate_hz > most)
+			return error_set(err, -EINVAL,
+					 "%s: %" PRIu64 " samples a second are above the kernel's "
+					 "limit of %" PRIu64 ": ask for less, or "
+					 "sysctl kernel.perf_event_max_sample_rate=%" PRIu64,
+					 e->name, e->rate_hz, most, e->rate_hz);
+	}
+	return 0;
 }
 
 static void describe_events(const struct perf_plan *plan, struct strbuf *why)
@@ -234,7 +239,7 @@ static void plan_init(struct perf_plan *plan, const struct driver_config *config
 	memcpy(plan->events, config->events, plan->count * sizeof(*plan->events));
 	for (i = 0; i < plan->count; i++)
 		if (plan->events[i].is_timer && !plan->events[i].rate_hz)
-			plan->events[i].rate_hz = fallback_rate(config);
+			plan->events[i].rate_hz = clock_rate(config);
 }
 
 int perf_plan_make(struct perf_plan *ret, const struct driver_config *config, unsigned int cpu,
@@ -250,7 +255,7 @@ int perf_plan_make(struct perf_plan *ret, const struct driver_config *config, un
 	plan_init(&plan, config);
 	if (!plan.count)
 		return error_set(err, -EINVAL, "no event to sample");
-	r = check_rates(&plan, err);
+	r = check_rates(&plan, config, err);
 	if (r < 0)
 		return r;
 	r = try_events(&plan, cpu, &no_kernel, &which);
@@ -258,7 +263,7 @@ int perf_plan_make(struct perf_plan *ret, const struct driver_config *config, un
 		failed = *which;
 		code = r;
 		use_timer(&plan, config);
-		r = check_rates(&plan, err);
+		r = check_rates(&plan, config, err);
 		if (r < 0)
 			return r;
 		r = try_events(&plan, cpu, &no_kernel, &which);
@@ -270,6 +275,17 @@ int perf_plan_make(struct perf_plan *ret, const struct driver_config *config, un
 	explain_choice(&plan, code ? &failed : NULL, code, no_kernel);
 	*ret = plan;
 	return 0;
+}
+
+bool perf_plan_shrink(struct perf_plan *plan)
+{
+	size_t least = ring_bytes(0);
+
+	if (plan->attrs.sample_bytes == least && plan->attrs.sideband_bytes == least)
+		return false;
+	plan->attrs.sample_bytes = MAX(plan->attrs.sample_bytes / 2, least);
+	plan->attrs.sideband_bytes = MAX(plan->attrs.sideband_bytes / 2, least);
+	return true;
 }
 
 void perf_plan_done(struct perf_plan *plan)

@@ -30,5 +30,8 @@ int perf_plan_make(struct perf_plan *ret, const struct driver_config *config, un
 /* Frees what it holds; all-zero is fine. */
 void perf_plan_done(struct perf_plan *plan);
 
+/* Halves the rings; false if they cannot be smaller. */
+bool perf_plan_shrink(struct perf_plan *plan);
+
 /* Says in @err which @step failed with @code (-errno) and what helps; returns @code. */
 int perf_plan_explain(const struct perf_plan *plan, int code, const char *step, struct error *err);

@@ -103,6 +103,7 @@ void process_exec(struct process_table *t, struct process *p, const char *name)
 	process_rename(t, p, name);
 	process_set_maps(t, p, maps_new());
 	p->exec = true;
+	p->waiting = false;
 	p->kernel = false;
 	p->leaving = false;
 }

@@ -140,13 +140,12 @@ static void add_member(uint32_t pid, void *data)
 	f->members[f->count++].parent = st.parent;
 }
 
-void process_follow(struct process_table *t, uint32_t tgid, const char *root)
+void process_follow_children(struct process_table *t, const char *root)
 {
 	struct family f = { .root = root };
 	bool more = true;
 	size_t i;
 
-	process_make(t, tgid)->followed = true;
 	(void)procfs_pids(root, add_member, &f);
 	/* A child's number can be lower than its parent's: go round until nobody joins. */
 	while (more) {

@@ -21,5 +21,5 @@ int process_read(struct process_table *t, struct process *p, uint32_t tid,
 /* Whether nothing of the process is left but, perhaps, a zombie. */
 bool process_is_gone(const char *root, uint32_t tgid);
 
-/* Marks @tgid and all its living descendants as followed, making those that are missing. */
-void process_follow(struct process_table *t, uint32_t tgid, const char *root);
+/* Marks all living descendants of those that are followed, making those that are missing. */
+void process_follow_children(struct process_table *t, const char *root);

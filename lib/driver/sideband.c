@@ -44,6 +44,19 @@ static void make_idle(struct sideband *s)
 	process_rename(&s->processes, p, "swapper");
 }
 
+static void make_followed(struct sideband *s)
+{
+	struct process *p = process_make(&s->processes, s->follow);
+
+	p->followed = true;
+	/* Its exec may be among what was lost when this is not the first time. */
+	p->waiting = s->await_exec;
+	s->await_exec = false;
+	if (s->follow_children)
+		process_follow_children(&s->processes, s->from.root);
+	s->follow_children = true;
+}
+
 static bool is_gone(uint32_t tgid, void *data)
 {
 	const struct sideband *s = data;
@@ -87,7 +100,7 @@ void sideband_read_all(struct sideband *s, uint64_t now_ns)
 
 	make_idle(s);
 	if (s->follow)
-		process_follow(&s->processes, s->follow, s->from.root);
+		make_followed(s);
 	/* Whoever is not there any more is found out by process_expire(). */
 	map_for_each (&s->processes.by_tgid, slot)
 		if (((struct process *)slot->value)->tgid)
@@ -202,6 +215,8 @@ struct process *sideband_process(struct sideband *s, uint32_t tgid, uint32_t tid
 {
 	struct process *p = process_get(&s->processes, tgid);
 
+	if (tgid == UINT32_MAX)
+		return NULL; /* the kernel's last steps for one that has exited */
 	if (p && (p->kernel || p->maps))
 		return wanted(s, p) ? p : NULL;
 	if (s->follow && !wanted(s, p))

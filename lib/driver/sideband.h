@@ -19,6 +19,8 @@ struct sideband {
 	struct process_source from;
 	struct driver_stats *stats;
 	uint32_t follow;       /* only this process and its descendants are kept; 0: all */
+	bool follow_children;  /* those too that it had before */
+	bool await_exec;       /* that process is sampled from its next exec on */
 	uint64_t read_all_ns;  /* when all of /proc was last read, 0: never */
 	bool kernel_changed;   /* code came or went in the kernel; for the caller to clear */
 	uint64_t module_count; /* directories in /sys/module */

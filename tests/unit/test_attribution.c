@@ -428,6 +428,7 @@ static void only_the_family_is_kept(void)
 	proc_process(m, 70, 1, "/bin/sh");
 	proc_process(m, 71, 70, "/bin/child");
 	m->sideband.follow = 70;
+	m->sideband.follow_children = true;
 	sideband_read_all(&m->sideband, tick(m));
 	fork_to(m, 60, 72);
 	fork_to(m, 5, 73);
@@ -454,6 +455,24 @@ static void only_the_family_is_kept(void)
 	m->now_ns += 100000000;
 	sideband_tidy(&m->sideband, m->now_ns);
 	CHECK(!sideband_any_followed(&m->sideband));
+}
+
+static void command_is_sampled_from_its_exec_on(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+
+	proc_process(m, 70, 1, "/bin/operf");
+	proc_process(m, 71, 70, "/bin/child-from-before");
+	m->sideband.follow = 70;
+	m->sideband.await_exec = true;
+	sideband_read_all(&m->sideband, tick(m));
+	sample(m, USER, 70, 0x400010);
+	sample(m, USER, 71, 0x400010);
+	CHECK_EQ(m->stats.sample_filtered, 2);
+	CHECK(sideband_any_followed(&m->sideband));
+	exec_to(m, 70, "/bin/command");
+	sample(m, USER, 70, 0x400010);
+	expect(m, "/bin/command /bin/command+1010\n");
 }
 
 static void anonymous_code_counts_from_its_start(void)
@@ -534,5 +553,6 @@ TESTS(T(process_that_was_there_is_known), T(fork_shares_and_exec_replaces),
       T(address_in_no_mapping_is_looked_up_once_more), T(lost_records_are_made_good_from_proc),
       T(records_older_than_the_reading_are_old_news), T(kernel_threads_are_their_own_application),
       T(threads_belong_to_their_process), T(only_the_family_is_kept),
-      T(anonymous_code_counts_from_its_start), T(library_that_replaces_another_takes_its_addresses),
+      T(command_is_sampled_from_its_exec_on), T(anonymous_code_counts_from_its_start),
+      T(library_that_replaces_another_takes_its_addresses),
       T(guests_and_hypervisors_have_no_mapping), T(changed_kernel_code_is_noticed))

@@ -1,0 +1,219 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/perf_cpuset.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "driver/cpulist.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/epoll.h>
+
+/* Readable when a ring is half full. */
+static void watch(struct perf_cpuset *set, const struct perf_cpu *c)
+{
+	const int fds[] = { c->sources[0].fd, c->sideband_fds[0] };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(fds); i++) {
+		struct epoll_event event = { .events = EPOLLIN, .data.fd = fds[i] };
+
+		/* Without it samples wait for the next sync in time. */
+		(void)epoll_ctl(set->epoll, EPOLL_CTL_ADD, fds[i], &event);
+	}
+}
+
+/* Opens the events of one more CPU, keeping them sorted. */
+static int add_cpu(struct perf_cpuset *set, unsigned int cpu, struct error *err)
+{
+	struct perf_cpu c = { .cpu = cpu };
+	size_t at = 0;
+	int r = perf_cpu_open(&c, cpu, set->plan, set->targets, err);
+
+	if (r < 0)
+		return r;
+	while (at < set->count && set->cpus[at].cpu < cpu)
+		at++;
+	set->cpus = xreallocarray(set->cpus, set->count + 1, sizeof(*set->cpus));
+	memmove(set->cpus + at + 1, set->cpus + at, (set->count - at) * sizeof(*set->cpus));
+	set->cpus[at] = c;
+	set->count++;
+	watch(set, &set->cpus[at]);
+	if (set->sideband_on)
+		r = perf_cpu_enable_sideband(&set->cpus[at], true);
+	if (r == 0 && set->samples_on)
+		r = perf_cpu_enable_samples(&set->cpus[at], true);
+	return r < 0 ? error_errno(err, r, "cannot enable the events of cpu %u", cpu) : 0;
+}
+
+static void remove_cpu(struct perf_cpuset *set, size_t at)
+{
+	set->lost_on_closed += perf_cpu_lost(&set->cpus[at]);
+	perf_cpu_close(&set->cpus[at]);
+	set->count--;
+	memmove(set->cpus + at, set->cpus + at + 1, (set->count - at) * sizeof(*set->cpus));
+}
+
+static void remove_all(struct perf_cpuset *set)
+{
+	while (set->count)
+		remove_cpu(set, set->count - 1);
+}
+
+static int add_online(struct perf_cpuset *set, struct error *err)
+{
+	_cleanup_free_ unsigned int *cpus = NULL;
+	int i, r, n = cpulist_online(set->plan->root, &cpus);
+
+	if (n < 0)
+		return error_errno(err, n, "cannot read which CPUs are online");
+	for (i = 0; i < n; i++) {
+		r = add_cpu(set, cpus[i], err);
+		/* One may go between the reading and the opening. */
+		if (r < 0 && r != -ENODEV)
+			return r;
+	}
+	return set->count ? 0 : -ENODEV;
+}
+
+int perf_cpuset_open(struct perf_cpuset *ret, struct perf_plan *plan,
+		     const struct perf_targets *targets, struct error *err)
+{
+	int r;
+
+	*ret = (struct perf_cpuset){ .plan = plan, .targets = targets };
+	ret->epoll = epoll_create1(EPOLL_CLOEXEC);
+	if (ret->epoll < 0)
+		return error_errno(err, -errno, "epoll_create1");
+	r = add_online(ret, err);
+	while (r == -ENOBUFS && perf_plan_shrink(plan)) {
+		remove_all(ret);
+		r = add_online(ret, err);
+	}
+	return r;
+}
+
+void perf_cpuset_close(struct perf_cpuset *set)
+{
+	remove_all(set);
+	free(set->cpus);
+	set->cpus = NULL;
+	if (set->epoll >= 0)
+		(void)close(set->epoll);
+	set->epoll = -1;
+}
+
+static int enable_all(struct perf_cpuset *set, int (*enable)(struct perf_cpu *c, bool on), bool on)
+{
+	int r, failure = 0;
+	size_t i;
+
+	for (i = 0; i < set->count; i++) {
+		r = enable(&set->cpus[i], on);
+		failure = r < 0 ? r : failure;
+	}
+	return failure;
+}
+
+int perf_cpuset_enable_sideband(struct perf_cpuset *set, bool on)
+{
+	set->sideband_on = on;
+	return enable_all(set, perf_cpu_enable_sideband, on);
+}
+
+int perf_cpuset_enable_samples(struct perf_cpuset *set, bool on)
+{
+	set->samples_on = on;
+	return enable_all(set, perf_cpu_enable_samples, on);
+}
+
+static bool is_sampled(const struct perf_cpuset *set, unsigned int cpu)
+{
+	size_t at;
+
+	for (at = 0; at < set->count; at++)
+		if (set->cpus[at].cpu == cpu)
+			return true;
+	return false;
+}
+
+static bool is_listed(const unsigned int *cpus, int n, unsigned int cpu)
+{
+	int i;
+
+	for (i = 0; i < n; i++)
+		if (cpus[i] == cpu)
+			return true;
+	return false;
+}
+
+void perf_cpuset_update(struct perf_cpuset *set, struct perf_cpuset_change *ret)
+{
+	_cleanup_free_ unsigned int *cpus = NULL;
+	struct error err = ERROR_INIT;
+	size_t at;
+	int i, n = cpulist_online(set->plan->root, &cpus);
+
+	*ret = (struct perf_cpuset_change){ 0 };
+	for (at = set->count; n > 0 && at-- > 0;) {
+		if (is_listed(cpus, n, set->cpus[at].cpu))
+			continue;
+		log_info("cpu %u went: not sampling it", set->cpus[at].cpu);
+		remove_cpu(set, at);
+		ret->went++;
+	}
+	/* An event of a task is there for the CPUs of its start; children inherit those only. */
+	for (i = 0; i < n && set->plan->scope != DRIVER_TASK; i++) {
+		if (is_sampled(set, cpus[i]))
+			continue;
+		if (add_cpu(set, cpus[i], &err) < 0) {
+			log_warn("cpu %u came but cannot be sampled: %s", cpus[i], err.text);
+			continue;
+		}
+		log_info("cpu %u came: sampling it", cpus[i]);
+		ret->came++;
+	}
+}
+
+void perf_cpuset_clear_wakeups(struct perf_cpuset *set)
+{
+	struct epoll_event events[64];
+	int i, n = epoll_wait(set->epoll, events, ARRAY_SIZE(events), 0);
+
+	/* A task that has ended would wake its poller for ever. */
+	for (i = 0; i < n; i++)
+		if (events[i].events & (EPOLLHUP | EPOLLERR))
+			(void)epoll_ctl(set->epoll, EPOLL_CTL_DEL, events[i].data.fd, NULL);
+}
+
+bool perf_cpuset_half_full(const struct perf_cpuset *set)
+{
+	size_t i;
+
+	for (i = 0; i < set->count; i++) {
+		const struct perf_cpu *c = &set->cpus[i];
+
+		if (ring_used(&c->samples) > c->samples.size / 2 ||
+		    ring_used(&c->sideband) > c->sideband.size / 2)
+			return true;
+	}
+	return false;
+}
+
+void perf_cpuset_read_lost(struct perf_cpuset *set)
+{
+	size_t i;
+
+	for (i = 0; i < set->count; i++)
+		perf_cpu_read_lost(&set->cpus[i], set->plan);
+}
+
+uint64_t perf_cpuset_lost(const struct perf_cpuset *set)
+{
+	uint64_t lost = set->lost_on_closed;
+	size_t i;
+
+	for (i = 0; i < set->count; i++)
+		lost += perf_cpu_lost(&set->cpus[i]);
+	return lost;
+}

@@ -1,0 +1,55 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The CPUs that are sampled: those that are online, as they come and go, and one descriptor that
+ * polls readable when a ring of any of them fills.
+ *
+ *	perf_cpuset_open(&set, &plan, &targets, err);
+ *	perf_cpuset_enable_sideband(&set, true);
+ *	perf_cpuset_update(&set, &change);
+ *	perf_cpuset_close(&set);
+ */
+#pragma once
+
+#include "driver/perf_cpu.h"
+
+struct perf_cpuset {
+	struct perf_plan *plan;		    /* borrowed */
+	const struct perf_targets *targets; /* borrowed */
+	struct perf_cpu *cpus;		    /* by number */
+	size_t count;
+	uint64_t lost_on_closed; /* samples, on CPUs that went */
+	int epoll;		 /* -1: not open */
+	bool sideband_on, samples_on;
+};
+
+/* What perf_cpuset_update() did. */
+struct perf_cpuset_change {
+	unsigned int came, went; /* CPUs */
+};
+
+/* Opens the events of all CPUs that are online, with the largest rings up to the plan's that the
+ * kernel grants for all; 0 or -errno. Caller closes, also after a failure.
+ */
+int perf_cpuset_open(struct perf_cpuset *ret, struct perf_plan *plan,
+		     const struct perf_targets *targets, struct error *err);
+/* Closes all, also what a perf_cpuset_open() that failed left; one with only ->epoll set to -1 is
+ * fine. */
+void perf_cpuset_close(struct perf_cpuset *set);
+
+/* Lets the events report changes, and samples, or not; on CPUs still to come as well. */
+int perf_cpuset_enable_sideband(struct perf_cpuset *set, bool on);
+int perf_cpuset_enable_samples(struct perf_cpuset *set, bool on);
+
+/* Closes the events of CPUs that went, whatever is left in their rings, and opens those of CPUs
+ * that came. */
+void perf_cpuset_update(struct perf_cpuset *set, struct perf_cpuset_change *ret);
+
+/* Takes what woke the poller off the descriptor. */
+void perf_cpuset_clear_wakeups(struct perf_cpuset *set);
+/* Whether more than half of any ring is in use, as of the last look. */
+bool perf_cpuset_half_full(const struct perf_cpuset *set);
+
+/* Asks all events how many samples they could not write. */
+void perf_cpuset_read_lost(struct perf_cpuset *set);
+/* Samples lost so far. */
+uint64_t perf_cpuset_lost(const struct perf_cpuset *set);
