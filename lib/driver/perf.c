@@ -103,16 +103,14 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 
 	d->root = xstrdup(config->root ? config->root : "");
 	d->cpus.epoll = -1;
-	r = first_cpu(d->root, &cpu, err);
-	if (r < 0)
-		return r;
-	r = perf_plan_make(&d->plan, config, cpu, err);
+	r = perf_targets_find(&d->targets, config, err);
+	if (r == 0)
+		r = first_cpu(d->root, &cpu, err);
+	if (r == 0)
+		r = perf_plan_make(&d->plan, config, cpu, err);
 	if (r < 0)
 		return r;
 	d->plan.root = d->root;
-	r = perf_targets_find(&d->targets, config, err);
-	if (r < 0)
-		return r;
 	r = perf_cpuset_open(&d->cpus, &d->plan, &d->targets, err);
 	if (r < 0)
 		return r;

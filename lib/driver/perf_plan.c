@@ -61,7 +61,6 @@ static char *remedy_for(const struct perf_plan *plan, int code)
 		{ -ENOENT, "this machine does not count that event" },
 		{ -ENODEV, "this machine does not count that event" },
 		{ -EOPNOTSUPP, "the counter cannot interrupt: sample by the clock (event TIMER)" },
-		{ -ESRCH, "there is no such process" },
 	};
 	size_t i;
 
