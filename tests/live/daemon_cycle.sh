@@ -44,6 +44,9 @@ ok "it goes on" wait_for received_more_than $((before + 200))
 ok "stop" opcontrol --stop
 before=$(counter samples)
 ok "  all is recorded" test "$before" -gt 0
+ok "report" opreport --session-dir="$session" --symbols
+is "  has every sample" "$(awk '$1 ~ /^[0-9]+$/ { sum += $1 } END { print sum }' "$dir/output")" \
+	"$before"
 ok "reset while it is stopped" opcontrol --reset
 is "  empties the session" "$(counter samples)" 0
 is "  but not the saved one" "$(ls "$session/samples/monday/stats/samples")" \

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Few file descriptors, many programs: sample files are closed and opened again, nothing is lost.
+. "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
+
+command -v setpriv >/dev/null || skip_all "needs setpriv"
+
+# Without the right to raise its limit.
+start_with_few()
+{
+	(ulimit -n "$1" && setpriv --bounding-set=-sys_resource \
+		opcontrol --session-dir="$session" --separate=library --event=TIMER:997 --start)
+}
+# Two rounds, so that files that were closed are needed again.
+run_many_programs()
+{
+	for i in $(seq 80) $(seq 80); do
+		[ -f "$dir/program$i" ] || cp "$(command -v sh)" "$dir/program$i"
+		"$dir/program$i" -c 'i=0; while [ $i -lt 3000 ]; do i=$((i + 1)); done'
+	done
+}
+
+limit=$((64 + 8 * $(nproc)))
+ok "it starts" start_with_few "$limit"
+ok "many programs run" run_many_programs
+ok "dump" opcontrol --dump
+ok "  more sample files than descriptors" test \
+	"$(find "$session" -name 'TIMER.*' | wc -l)" -gt "$limit"
+ok "  not all of them open" test "$(status_number open_files)" -lt "$limit"
+is "  none that could not be opened" "$(counter lost_samplefile)" 0
+ok "shutdown" opcontrol --shutdown
+is "every sample is accounted for" "$(accounted)" "$(counter sample_received)"
+done_testing
