@@ -1,0 +1,125 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What a user of operf sees: messages, exit statuses, signals, sessions.
+. "$OP_SOURCE_ROOT/tests/live/truth.sh"
+need_sampling
+cd "$dir" || exit 1
+
+fails "nothing to profile" 2 operf
+has "says what can be" "a command, --pid or --system-wide"
+fails "two things to profile" 2 operf --system-wide true
+has "are one too many" "exclude each other"
+fails "an unknown option" 2 operf --evnets=x true
+fails "an unknown level of verbosity" 2 operf --verbose=x true
+has "names those there are" "debug, record"
+fails "a misspelt event" 1 operf --events=CPU_CLK_UNHALTD true
+has "names the nearest" "did you mean CPU_CLK_UNHALTED"
+fails "a count below the minimum" 1 operf --events=CPU_CLK_UNHALTED:1 true
+has "names the minimum" "Count 1 for event CPU_CLK_UNHALTED is below the minimum"
+fails "a rate of nothing" 1 operf --rate=0 true
+fails "no such process" 1 operf --pid=2147483647
+has "is said" "there is no process 2147483647"
+fails "no such command" 127 operf no-such-command
+has "is said" "no-such-command: command not found"
+fails "no such path" 127 operf ./no-such-command
+printf 'text\n' >text
+fails "a file that is no program" 126 operf ./text
+has "is said" "./text: Permission denied"
+ok "nothing of that has made a session" test ! -e oprofile_data
+fails "a kernel image that is not there" 1 operf --vmlinux=./no-such-vmlinux true
+fails "a session where none can be" 1 operf --session-dir="$dir/text" true
+has "is said, with its path" "$dir/text"
+
+fails "the command's exit status" 3 operf sh -c 'exit 3'
+fails "the command's signal" 143 operf sh -c 'kill -TERM $$'
+ok "options of the command are the command's" operf sh -c 'test "$1" = --pid=1' sh --pid=1
+
+ok "a command that does nothing" operf --rate=10 true
+has "says that nothing was sampled" "let it run longer, or raise --rate"
+ok "a command that computes" operf truth_chains 0.3
+has "says that it starts" "operf: Profiler started"
+has "says that it ends" "Profiling done"
+has "says how much there is" "operf: [1-9][0-9]* samples, 0 lost"
+has "says how to see it" "opreport"
+first=$(sed -n 's/^operf: \([0-9]*\) samples.*/\1/p' "$dir/output")
+ok "the profile is in ./oprofile_data" test -d oprofile_data/samples/current
+
+ok "one more" operf truth_chains 0.3
+ok "moves it to previous" test -d oprofile_data/samples/previous
+opreport -l --session-dir=oprofile_data session:previous >previous 2>&1
+opreport -l --session-dir=oprofile_data >before 2>&1
+ok "appending" operf --append truth_chains 0.3
+opreport -l --session-dir=oprofile_data >after 2>&1
+is "the previous one is whole" "$(sum_of previous)" "$first"
+ok "and adds to the current one" test "$(sum_of after)" -gt "$(sum_of before)"
+
+ok "threads apart" operf --separate-thread --separate-cpu truth_threads 20
+ok "have their ids in the names" sh -c \
+	'find oprofile_data/samples/current -name "*.*.*.[0-9]*.[0-9]*.[0-9]*" | grep -q truth_threads'
+ok "call chains are accepted" operf --callgraph --lazy-conversion truth_chains 0.1
+has "with a word of warning" "no call chains yet"
+
+# Signals. A shell has SIGINT ignored in what it starts in the background; operf takes it anyway.
+truth_chains 30 >/dev/null &
+long=$!
+operf --pid=$long >pid.log 2>&1 &
+profiler=$!
+wait_for grep -q "Press Ctl-c" pid.log
+kill -INT $profiler
+ok "a profiled process goes on after SIGINT" sh -c "wait_for() { :; }; kill -0 $long"
+wait $profiler
+is "and operf has ended well" $? 0
+has "with its data" "operf: [0-9]* samples, 0 lost" pid.log
+operf --pid=$long >pid.log 2>&1 &
+profiler=$!
+wait_for grep -q "Press Ctl-c" pid.log
+kill $long
+wait $profiler
+is "it ends with the process too" $? 0
+
+operf truth_chains 30 >signal.log 2>&1 &
+profiler=$!
+wait_for grep -q "Profiler started" signal.log
+kill -TERM $profiler
+wait $profiler
+is "a signal sent to operf ends the command" $? 143
+has "and what was sampled is kept" "Profiling done" signal.log
+
+if [ "$(id -u)" = 0 ]; then
+	operf --system-wide >system.log 2>&1 &
+	profiler=$!
+	wait_for grep -q "Press Ctl-c" system.log
+	truth_chains 0.3 >/dev/null
+	fails "a second operf on the session" 1 operf true
+	has "names the first" "$profiler"
+	kill -INT $profiler
+	wait $profiler
+	is "the whole machine, until SIGINT" $? 0
+	ok "has the program in it" sh -c 'opreport --session-dir=oprofile_data | grep -q truth_chains'
+fi
+
+# Ctrl-C at a terminal: the command gets it once and decides.
+if command -v python3 >/dev/null; then
+	cat >terminal.py <<'END'
+import os, pty, sys, time
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execvp("operf", ["operf", "sh", "-c", "trap 'echo caught' INT; truth_chains 30; exit 7"])
+seen = b""
+while b"Profiler started" not in seen or b"share" not in seen:
+    seen += os.read(terminal, 4096)
+time.sleep(0.3)
+os.write(terminal, b"\x03")
+try:
+    while data := os.read(terminal, 4096):
+        seen += data
+except OSError:
+    pass
+print(seen.decode())
+sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
+END
+	fails "the status of a command that caught ctrl-C" 7 python3 terminal.py
+		is "which it got once" "$(grep -c caught "$dir/output")" 1
+fi
+
+done_testing

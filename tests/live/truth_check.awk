@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Compares a report with what a truth program said of itself.
+#
+#	awk -v least=10000 -f truth_check.awk SHARES REPORT
+#
+# SHARES has lines "share IMAGE SYMBOL WEIGHT" (symbol "-": all of the image); REPORT is what
+# opreport -l prints. With p the part of the weight and n the samples of all lines, the samples of
+# each must be np give or take 4 standard errors, sqrt(np(1-p)), and n at least `least`. Samples
+# elsewhere (the kernel, the loader) do not count. Exits 1 where it does not hold.
+
+FNR == NR {
+	if ($1 == "share") {
+		image[++lines] = $2
+		symbol[lines] = $3
+		weight[lines] = $4
+		weights += $4
+	}
+	next
+}
+
+$1 ~ /^[0-9]+$/ && $2 ~ /^[0-9.e+-]+$/ {
+	for (i = 1; i <= lines; i++)
+		if (image[i] == $3 && (symbol[i] == "-" || symbol[i] == $NF)) {
+			count[i] += $1
+			all += $1
+		}
+}
+
+END {
+	bad = lines == 0 || all < least
+	printf "%d samples, at least %d wanted\n", all, least
+	for (i = 1; i <= lines; i++) {
+		p = weight[i] / weights
+		error = sqrt(all * p * (1 - p))
+		off = error > 0 ? (count[i] - all * p) / error : count[i] - all * p
+		printf "%s %s: %d samples, %.3f %%, should be %.3f %%: off by %.2f standard errors\n",
+		       image[i], symbol[i], count[i], all ? 100 * count[i] / all : 0, 100 * p, off
+		if (off > 4 || off < -4)
+			bad = 1
+	}
+	exit bad
+}

@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Programs that are not where they were, or not where one can look: the image is told all the same.
+. "$OP_SOURCE_ROOT/tests/live/truth.sh"
+need_sampling
+
+# image_has TITLE NAME IMAGE: ten thousand samples and more are in that image.
+image_has()
+{
+	n=$(awk -v image="$3" '$1 ~ /^[0-9]+$/ && $3 == image { n += $1 } END { print n + 0 }' "$dir/$2.report")
+	echo "# $n samples in $3"
+	{ echo "$n samples in $3:" && cat "$dir/$2.log" "$dir/$2.err" "$dir/$2.report"; } >"$dir/output"
+	[ "$n" -ge 10000 ]
+	result $? "$1"
+}
+
+# What runs below operf: a program at $1, and $2 is done as soon as it runs.
+cat >"$dir/meanwhile" <<'END'
+"$1" 1.5 25 75 &
+until [ "$(readlink "/proc/$!/exe")" = "$1" ]; do sleep 0.01; done
+eval "$2"
+wait $!
+END
+
+cp "$live/truth_chains" "$dir/gone"
+ok "a program deleted while it runs" profile deleted sh "$dir/meanwhile" "$dir/gone" "rm $dir/gone"
+image_has "is an image of its own" deleted gone
+
+cp "$live/truth_chains" "$dir/program"
+cp "$live/truth_images" "$dir/other"
+ok "a program replaced while it runs" profile replaced sh "$dir/meanwhile" "$dir/program" \
+	"mv $dir/other $dir/program"
+image_has "is an image of its own" replaced program
+has "and the report warns that the file is another" "program.*not the\|program.*build-id" "$dir/replaced.err"
+
+ok "a program without a file" profile memfd truth_memfd "$live/truth_chains" 1.5 25 75
+image_has "is called by its memfd" memfd memfd:truth
+
+ok "code made at run time" profile jit truth_jit 1.5
+holds "has its share" jit
+
+if [ "$(id -u)" = 0 ]; then
+	mkdir "$dir/jail"
+	cp "$live/truth_chains_static" "$dir/jail/jailed"
+	ok "a program in a chroot" profile jail chroot "$dir/jail" /jailed 1.5 25 75
+	image_has "is called by its path there" jail jailed
+
+	mkdir "$dir/lower" "$dir/merged"
+	cp "$live/truth_chains_static" "$dir/lower/layered"
+	overlay="mount -t tmpfs tmpfs $dir/jail && mkdir $dir/jail/upper $dir/jail/work &&
+		mount -t overlay overlay -o lowerdir=$dir/lower,upperdir=$dir/jail/upper,workdir=$dir/jail/work $dir/merged"
+	if unshare -m sh -c "$overlay" >/dev/null 2>&1; then
+		ok "a program on an overlay in a mount namespace" profile overlay \
+			unshare -m sh -c "$overlay && $dir/merged/layered 1.5 25 75"
+		image_has "is called by its path there" overlay layered
+	else
+		result 0 "a program on an overlay # SKIP no overlayfs here"
+	fi
+fi
+
+done_testing
