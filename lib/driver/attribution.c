@@ -82,11 +82,11 @@ static bool memo_covers(const struct attribution *a, uint64_t pc)
 	return _likely_(pc >= a->memo.start && pc < a->memo.end);
 }
 
-static void set_context(struct attribution *a, unsigned int cpu, const struct perf_record *r)
+static void set_context(struct attribution *a, unsigned int cpu, const struct perf_record *r,
+			uint64_t app)
 {
-	evbuf_context(a->out,
-		      &(struct evbuf_context){
-			      .cpu = cpu, .tgid = r->pid, .tid = r->tid, .app = a->memo.app });
+	evbuf_context(a->out, &(struct evbuf_context){
+				      .cpu = cpu, .tgid = r->pid, .tid = r->tid, .app = app });
 }
 
 /* Whether the sample's process is one of those that are left out. */
@@ -118,16 +118,22 @@ static void place_user_sample(struct attribution *a, unsigned int cpu, unsigned 
 			return;
 		}
 	}
-	set_context(a, cpu, r);
+	set_context(a, cpu, r, memo->app);
 	evbuf_sample(a->out, memo->cookie, r->ip - memo->start + memo->offset, counter, 1);
 }
 
+/* Where a kernel sample is, is known even of a process that has gone, or has not got its program
+ * yet; its application is then called "unknown". */
 static void place_kernel_sample(struct attribution *a, unsigned int cpu, unsigned int counter,
 				const struct perf_record *r)
 {
+	uint64_t app;
+
 	if (!memo_is_valid(a, r))
 		(void)look_up_process(a, r);
-	set_context(a, cpu, r);
+	app = a->memo.app != EVBUF_NO_COOKIE ? a->memo.app
+					     : cookie_thread(a->sideband->from.cookies, "unknown");
+	set_context(a, cpu, r, app);
 	evbuf_kernel_sample(a->out, r->ip, counter, 1);
 }
 

@@ -301,7 +301,7 @@ static void unknown_process_is_read_when_it_is_sampled(void)
 	sample(m, USER, 99, 0x400010);
 	CHECK_EQ(m->stats.sample_lost_no_mm, 1);
 	sample(m, KERNEL, 99, 0xffffffff81000010);
-	expect(m, "/usr/bin/late /usr/bin/late+1010\nnobody kernel+ffffffff81000010\n");
+	expect(m, "/usr/bin/late /usr/bin/late+1010\nunknown kernel+ffffffff81000010\n");
 	/* It is asked for again, but not at once. */
 	proc_process(m, 99, 1, "/usr/bin/later");
 	sample(m, USER, 99, 0x400010);
