@@ -136,14 +136,45 @@ static void load_file(struct loader *l, const struct elffile *file)
 	}
 }
 
+/* The address of the symbol @name, or false. */
+static bool find_address(const struct elffile *ef, const char *name, uint64_t *ret)
+{
+	struct elf_section table;
+	const Elf_Data *data;
+	GElf_Sym sym;
+	int i;
+
+	if (!elffile_find_section(ef, ".symtab", &table) || !(data = elffile_data(&table)))
+		return false;
+	for (i = 1; gelf_getsym((Elf_Data *)data, i, &sym); i++) {
+		const char *found = elf_strptr(elffile_elf(ef), table.header.sh_link, sym.st_name);
+
+		if (found && !strcmp(found, name)) {
+			*ret = sym.st_value;
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Where the samples of a kernel count from. */
+static uint64_t kernel_start(const struct elffile *ef)
+{
+	struct elf_section text;
+	uint64_t address;
+
+	if (find_address(ef, "_text", &address) || find_address(ef, "_stext", &address))
+		return address;
+	return elffile_find_section(ef, ".text", &text) ? text.header.sh_addr : 0;
+}
+
 size_t elfsym_load(const struct elffile *ef, const struct elffile *debug, enum elfsym_unit unit,
 		   struct symtab *st)
 {
 	struct loader l = { .image = ef, .unit = unit, .out = st };
-	struct elf_section text;
 
-	if (elffile_find_section(ef, ".text", &text))
-		l.text = text.header.sh_addr;
+	if (unit == ELFSYM_FROM_TEXT)
+		l.text = kernel_start(ef);
 	if (debug)
 		load_file(&l, debug);
 	load_file(&l, ef);

@@ -15,7 +15,8 @@
 
 enum elfsym_unit {
 	ELFSYM_FILE_OFFSET, /* symbols are placed by file offset, as samples of files are */
-	ELFSYM_FROM_TEXT    /* by distance from the start of .text, as samples of a kernel are */
+	ELFSYM_FROM_TEXT    /* by distance from _text (else _stext, else the start of .text), as the
+			     * samples of a kernel are */
 };
 
 /* Adds the symbols of @ef, and of @debug where it is not NULL, to @st. Names are borrowed from the

@@ -177,14 +177,6 @@ static void check_time(const struct search *s)
 		 elffile_path(s->ef), elffile_mtime(s->ef), profiled);
 }
 
-/* The path of the file as the profiled process saw it. */
-static const char *path_of(const struct gather_image *image)
-{
-	return image->manifest && image->manifest->path && image->manifest->path[0] == '/'
-		       ? image->manifest->path
-		       : image->id.name;
-}
-
 /* Symbols of an opened file, which the table then holds; its debug file too, if there is one. */
 static struct symtab *load_symbols(struct binaries *bs, struct elffile *ef, const char *path,
 				   enum elfsym_unit unit)
@@ -209,7 +201,7 @@ static void open_file(struct search *s, struct binary *ret)
 {
 	enum elfsym_unit unit = s->header->is_kernel ? ELFSYM_FROM_TEXT : ELFSYM_FILE_OFFSET;
 
-	s->path = path_of(s->image);
+	s->path = s->image->display;
 	if (find_file(s)) {
 		check_time(s);
 		ret->symtab = load_symbols(s->bs, STEAL(s->ef), s->path, unit);
@@ -243,7 +235,7 @@ void binary_open(struct binaries *bs, uint32_t image, const struct sfile_header 
 	*ret = (struct binary){ .why = ROW_NO_SYMBOLS };
 	switch (s.image->id.kind) {
 	case SNAME_ROOT:
-		if (!strcmp(s.image->id.name, "/proc/kallsyms"))
+		if (!strcmp(s.image->display, "/proc/kallsyms"))
 			ret->symtab = kernels_symbols(bs->kernels, s.image);
 		else
 			open_file(&s, ret);

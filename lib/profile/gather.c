@@ -67,6 +67,31 @@ static bool same_file(const struct manifest_image *a, const struct manifest_imag
 	       build_id_equal(&a->build_id, &b->build_id);
 }
 
+/* The mark at the end of a name by which record tells two files (or kernels) of one path apart. */
+static const char *suffix_of(const char *name)
+{
+	const char *mark = strrchr(name, '#');
+
+	return mark && strlen(mark) == 9 && strspn(mark + 1, "0123456789abcdef") == 8 ? mark : "";
+}
+
+/* Names the image for people: by the path that the manifest knows, without the mark. */
+static void describe_image(struct gather *g, struct gather_image *image)
+{
+	struct sname_image shown = image->id;
+	_cleanup_free_ char *plain = NULL, *display = NULL;
+	const struct manifest_image *m = image->manifest;
+	bool marked = shown.kind == SNAME_KERN || (m && m->path && strcmp(m->path, shown.name));
+
+	image->suffix = marked ? suffix_of(image->id.name) : "";
+	if (*image->suffix) {
+		plain = xstrndup(shown.name, (size_t)(image->suffix - shown.name));
+		shown.name = plain;
+	}
+	display = sname_image_display(&shown);
+	image->display = arena_strdup(&g->arena, display);
+}
+
 static uint32_t intern_image(struct walk *w, const struct sname_image *id)
 {
 	struct gather *g = w->g;
@@ -75,21 +100,18 @@ static uint32_t intern_image(struct walk *w, const struct sname_image *id)
 		manifest && id->kind != SNAME_ANON ? manifest_find(manifest, id->name) : NULL;
 	uint64_t hash = hash_image(id);
 	uint32_t first = (uint32_t)(uintptr_t)map_get(&g->image_by_hash, hash) - 1, i;
-	_cleanup_free_ char *display = NULL;
 
 	for (i = first; i != GATHER_NONE; i = g->images[i].next)
 		if (sname_image_equal(&g->images[i].id, id) &&
 		    same_file(g->images[i].manifest, entry))
 			return i;
-	display = sname_image_display(id);
 	array_grow(&g->images, g->image_count + 1, &g->image_room);
 	i = (uint32_t)g->image_count++;
-	g->images[i] = (struct gather_image){ .id = *id,
-					      .manifest = entry,
-					      .display = arena_strdup(&g->arena, display),
-					      .session = w->session,
-					      .next = first };
+	g->images[i] = (struct gather_image){
+		.id = *id, .manifest = entry, .session = w->session, .next = first
+	};
 	g->images[i].id.name = arena_strdup(&g->arena, id->name);
+	describe_image(g, &g->images[i]);
 	map_set(&g->image_by_hash, hash, (void *)(uintptr_t)(i + 1));
 	return i;
 }

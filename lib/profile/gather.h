@@ -37,8 +37,10 @@ struct gather_image {
 	struct sname_image id;
 	const struct manifest_image *manifest; /* what was profiled, NULL if not recorded */
 	const char *display; /* how it is shown in full: path, kernel name, or "anon (...)" */
-	uint32_t session;    /* index of the first session it was seen in */
-	uint32_t next;	     /* with the same hash, or GATHER_NONE */
+	const char *
+		suffix; /* "#12345678" where the name has it to tell two of one path apart, or "" */
+	uint32_t session; /* index of the first session it was seen in */
+	uint32_t next;	  /* with the same hash, or GATHER_NONE */
 };
 
 struct gather_file {

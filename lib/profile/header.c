@@ -5,6 +5,7 @@
 #include "event/cpu_type.h"
 #include "event/event.h"
 #include "profile/report.h"
+#include "sfile/setup.h"
 
 #include <inttypes.h>
 
@@ -23,8 +24,25 @@ char *header_class(const struct report *r, size_t class)
 {
 	const struct class *c = &r->classes->classes[class];
 	uint64_t mask = c->unit_mask == SNAME_ALL ? 0 : (uint32_t)c->unit_mask;
+	_cleanup_free_ char *text = event_describe(c->event, (uint32_t)c->count, mask);
 
-	return event_describe(c->event, (uint32_t)c->count, mask);
+	if (c->count || !r->timer_hz)
+		return STEAL(text);
+	return xasprintf("%s, %" PRIu64 " samples a second and CPU", text, r->timer_hz);
+}
+
+uint64_t header_timer_hz(const struct gather *g)
+{
+	struct setup setup = { 0 };
+	uint64_t hz = 0;
+	size_t i;
+
+	if (setup_read(g->sessions[0].samples, &setup, NULL) < 0)
+		return 0;
+	for (i = 0; i < setup.event_count && !hz; i++)
+		hz = setup.events[i].rate_hz;
+	setup_done(&setup);
+	return hz;
 }
 
 /* What the columns differ in where it is not the event. */

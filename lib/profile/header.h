@@ -40,6 +40,8 @@ void losses_done(struct losses *l);
 /* Whether a counter of this name (without "cpuN/") is known to mean a loss, or to mean none. */
 bool losses_knows(const char *name);
 
+/* The rate of the clock in timer mode, by the setup of the first session; 0 if not known. */
+uint64_t header_timer_hz(const struct gather *g);
 /* "CPU: NAME, speed 2596.1 MHz (estimated)"; caller frees. */
 char *header_cpu(const struct report *r);
 /* What was counted in a class: "Counted CPU_CLK_UNHALTED events (...) ..."; caller frees. */

@@ -13,12 +13,19 @@
 
 #include <string.h>
 
+/* The symbols of one kernel: sessions can hold samples of several. */
+struct source {
+	uint32_t session;
+	const char *suffix;	   /* of the images' names, and of its file in the session */
+	struct kallsyms *kallsyms; /* NULL: there are none */
+};
+
 struct kernels {
 	const struct gather *gather;
 	const char *root;
 	struct filefind *found;
-	struct kallsyms **of_session; /* NULL: not read, or none */
-	bool *was_read;
+	struct source *sources; /* those asked for so far */
+	size_t source_count, source_room;
 	bool warned_hidden;
 };
 
@@ -29,8 +36,6 @@ struct kernels *kernels_new(const struct gather *g, const char *root, struct fil
 	k->gather = g;
 	k->root = root;
 	k->found = found;
-	k->of_session = xcalloc(g->session_count, sizeof(struct kallsyms *));
-	k->was_read = xcalloc(g->session_count, sizeof(*k->was_read));
 	return k;
 }
 
@@ -40,10 +45,9 @@ void kernels_free(struct kernels *k)
 
 	if (!k)
 		return;
-	for (i = 0; i < k->gather->session_count; i++)
-		kallsyms_free(k->of_session[i]);
-	free(k->of_session);
-	free(k->was_read);
+	for (i = 0; i < k->source_count; i++)
+		kallsyms_free(k->sources[i].kallsyms);
+	free(k->sources);
 	free(k);
 }
 
@@ -78,12 +82,13 @@ static struct kallsyms *load_live(const struct manifest_image *profiled)
 	return live;
 }
 
-static struct kallsyms *load_for(struct kernels *k, uint32_t session)
+static struct kallsyms *load_for(const struct kernels *k, const struct gather_image *image)
 {
-	const struct gather_session *s = &k->gather->sessions[session];
+	const struct gather_session *s = &k->gather->sessions[image->session];
+	_cleanup_free_ char *name = xasprintf("/proc/kallsyms%s", image->suffix);
+	_cleanup_free_ char *saved = path_join(s->samples, path_base(name));
 	const struct manifest_image *profiled =
-		s->manifest ? manifest_find(s->manifest, "/proc/kallsyms") : NULL;
-	_cleanup_free_ char *saved = path_join(s->samples, "kallsyms");
+		s->manifest ? manifest_find(s->manifest, name) : NULL;
 	_cleanup_free_ char *archived = path_under(k->root, "/proc/kallsyms");
 	struct kallsyms *symbols = NULL;
 	struct error err = ERROR_INIT;
@@ -98,6 +103,21 @@ static struct kallsyms *load_for(struct kernels *k, uint32_t session)
 	if (kallsyms_load(archived, &symbols, &err) < 0)
 		log_warn("%s; samples in the kernel are shown without symbols", err.text);
 	return symbols;
+}
+
+/* The symbols of the kernel that @image is or belongs to, read at the first question. */
+static const struct kallsyms *source_of(struct kernels *k, const struct gather_image *image)
+{
+	size_t i;
+
+	for (i = 0; i < k->source_count; i++)
+		if (k->sources[i].session == image->session &&
+		    !strcmp(k->sources[i].suffix, image->suffix))
+			return k->sources[i].kallsyms;
+	array_grow(&k->sources, k->source_count + 1, &k->source_room);
+	k->sources[k->source_count++] =
+		(struct source){ image->session, image->suffix, load_for(k, image) };
+	return k->sources[i].kallsyms;
 }
 
 /* The table of kallsyms, whose names it borrows, as one of ours. */
@@ -145,7 +165,7 @@ static struct symtab *load_module_file(struct kernels *k, const struct gather_im
 	const char *path;
 	size_t i;
 
-	for (i = 0; (path = module_file(k, image->id.name, i)); i++) {
+	for (i = 0; (path = module_file(k, image->display, i)); i++) {
 		struct symtab *st;
 		struct elffile *ef;
 
@@ -180,18 +200,14 @@ struct symtab *kernels_symbols(struct kernels *k, const struct gather_image *ima
 {
 	bool is_kernel = image->id.kind == SNAME_ROOT;
 	const struct kallsyms_image *symbols;
+	const struct kallsyms *source;
 
-	if (!is_kernel && !strcmp(image->id.name, "no-vmlinux")) {
+	if (!strcmp(image->display, "no-vmlinux")) {
 		warn_no_vmlinux(k);
 		return NULL;
 	}
-	if (!k->was_read[image->session]) {
-		k->was_read[image->session] = true;
-		k->of_session[image->session] = load_for(k, image->session);
-	}
-	symbols = k->of_session[image->session] ? kallsyms_image(k->of_session[image->session],
-								 is_kernel ? "" : image->id.name)
-						: NULL;
+	source = source_of(k, image);
+	symbols = source ? kallsyms_image(source, is_kernel ? "" : image->display) : NULL;
 	if (symbols && symbols->count)
 		return convert(symbols);
 	return is_kernel ? NULL : load_module_file(k, image);

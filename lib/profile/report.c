@@ -2,21 +2,14 @@
 #include "profile/report.h"
 
 #include "base/path.h"
-#include "sfile/manifest.h"
 
 #include <string.h>
 
 const char *report_image_name(const struct gather *g, uint32_t image, bool long_names)
 {
 	const struct gather_image *i = &g->images[image];
-	const char *name = i->display;
 
-	if (i->id.kind != SNAME_ROOT)
-		return name;
-	/* The name in the session may have a number to tell two files of one path apart. */
-	if (i->manifest && i->manifest->path && i->manifest->path[0] == '/')
-		name = i->manifest->path;
-	return long_names ? name : path_base(name);
+	return i->id.kind == SNAME_ROOT && !long_names ? path_base(i->display) : i->display;
 }
 
 const char *report_image(const struct report *r, uint32_t image)
