@@ -1,0 +1,376 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "driver/driver.h"
+#include "profile/binary.h"
+#include "profile/classes.h"
+#include "profile/gather.h"
+#include "profile/header.h"
+#include "profile/invert.h"
+#include "profile/json.h"
+#include "profile/populate.h"
+#include "profile/samples.h"
+#include "profile/sort.h"
+#include "profile/spec.h"
+#include "record/record.h"
+#include "sfile/session.h"
+#include "sfile/sname.h"
+
+#include <errno.h>
+
+static const char *const no_words[] = { NULL };
+
+static int parse(const char *const *words, struct spec *ret, struct error *err)
+{
+	size_t n = 0;
+
+	while (words[n])
+		n++;
+	return spec_parse((char *const *)words, n, ret, err);
+}
+
+static void specifications_parse(void)
+{
+	static const struct {
+		const char *words[3];
+		int r;
+		enum spec_tag tag;
+		const char *value; /* the first one of the tag */
+		size_t count;
+	} rows[] = {
+		{ { "image:a,b" }, 0, SPEC_IMAGE, "a", 2 },
+		{ { "image:a\\,b" }, 0, SPEC_IMAGE, "a,b", 1 },
+		{ { "image:a\\b" }, 0, SPEC_IMAGE, "a\\b", 1 },
+		{ { "/usr/bin/x:y", "z" }, 0, SPEC_PATH, "/usr/bin/x:y", 2 },
+		{ { "cpu:0,all" }, 0, SPEC_CPU, "0", 2 },
+		{ { "unit-mask:0x1f" }, 0, SPEC_UNIT_MASK, "0x1f", 1 },
+		{ { "session-exclude:x" }, 0, SPEC_SESSION_EXCLUDE, "x", 1 },
+		{ { "cpu:zero" }, -EINVAL },
+		{ { "cpu:" }, -EINVAL },
+		{ { "cpu:," }, -EINVAL },
+		{ { "cpu:1", "cpu:2" }, -EINVAL },
+		{ { "archive:a,b" }, -EINVAL },
+		{ { "evnt:X" }, -EINVAL },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct spec spec;
+		struct error err = ERROR_INIT;
+		int r = parse(rows[i].words, &spec, &err);
+
+		if (!CHECK(r == rows[i].r))
+			printf("# row %zu: %s\n", i, err.text);
+		if (r < 0)
+			continue;
+		CHECK_STR(spec_value(&spec, rows[i].tag), rows[i].value);
+		CHECK_EQ(spec.of[rows[i].tag].count, rows[i].count);
+		spec_done(&spec);
+	}
+}
+
+static void specifications_select(void)
+{
+	const struct sname name = {
+		.app = { .kind = SNAME_ROOT, .name = "/usr/bin/xmms" },
+		.image = { .kind = SNAME_ROOT, .name = "/lib/libc.so.6" },
+		.event = "CPU_CLK",
+		.count = 100000,
+		.unit_mask = (int32_t)0x80000001,
+		.tgid = 7,
+		.tid = 8,
+		.cpu = SNAME_ALL,
+	};
+	static const struct {
+		const char *words[3];
+		int rejected_by;
+	} rows[] = {
+		{ { NULL }, -1 },
+		{ { "/usr/bin/xmms" }, -1 },
+		{ { "libc.so.6" }, -1 },
+		{ { "libc" }, SPEC_PATH },
+		{ { "libc*" }, -1 },
+		{ { "image:xmms", "lib-image:*/libc.so.*" }, -1 },
+		{ { "image:libc.so.6" }, SPEC_IMAGE },
+		{ { "image-exclude:xmms" }, SPEC_IMAGE_EXCLUDE },
+		{ { "image-exclude:libc.so.6" }, SPEC_IMAGE_EXCLUDE },
+		{ { "lib-image-exclude:xmms" }, -1 },
+		{ { "lib-image-exclude:libc.so.6" }, SPEC_LIB_IMAGE_EXCLUDE },
+		{ { "event:CPU_CLK,OTHER", "count:100000" }, -1 },
+		{ { "event:OTHER" }, SPEC_EVENT },
+		{ { "event:all" }, -1 },
+		{ { "count:5" }, SPEC_COUNT },
+		{ { "unit-mask:0x80000001" }, -1 },
+		{ { "tgid:7", "tid:8,9" }, -1 },
+		{ { "tid:9" }, SPEC_TID },
+		{ { "cpu:0" }, SPEC_CPU },
+		{ { "cpu:all" }, -1 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct spec spec;
+
+		CHECK_EQ(parse(rows[i].words, &spec, NULL), 0);
+		if (!CHECK(spec_reject(&spec, &name) == rows[i].rejected_by))
+			printf("# row %zu\n", i);
+		spec_done(&spec);
+	}
+}
+
+static void samples_are_sorted_few_or_many(void)
+{
+	static const size_t counts[] = { 0, 1, 2, 255, 256, 5000 };
+	size_t c, i;
+
+	for (c = 0; c < ARRAY_SIZE(counts); c++) {
+		struct samples s = SAMPLES_INIT;
+		uint64_t x = 1, sum = 0, sorted_sum = 0;
+
+		s.samples = xcalloc(counts[c] + 1, sizeof(*s.samples));
+		s.room = counts[c] + 1;
+		for (i = 0; i < counts[c]; i++) {
+			x = x * 6364136223846793005 + 1442695040888963407;
+			s.samples[s.count++] = (struct sample){ x >> (i % 3 * 20), 1, (uint32_t)i };
+			sum += x >> (i % 3 * 20);
+		}
+		samples_sort(&s);
+		for (i = 0; i < s.count; i++) {
+			sorted_sum += s.samples[i].offset;
+			CHECK(i == 0 || s.samples[i - 1].offset <= s.samples[i].offset);
+		}
+		CHECK_EQ(s.count, counts[c]);
+		CHECK(sum == sorted_sum);
+		samples_done(&s);
+	}
+}
+
+static void write_samples(const char *samples, const char *below, const uint64_t *pairs)
+{
+	_cleanup_free_ char *path = path_join(samples, below);
+	_cleanup_(sfile_closep) struct sfile *sf = NULL;
+	struct error err = ERROR_INIT;
+
+	if (!CHECK(sfile_create(path, &(struct sfile_header){ .cpu_type = 4 }, &sf, &err) == 0)) {
+		printf("# %s\n", err.text);
+		return;
+	}
+	for (; pairs[1]; pairs += 2)
+		CHECK_EQ(odb_add(sfile_odb(sf), pairs[0], (uint32_t)pairs[1]), 0);
+}
+
+/* A report's parts, from a session directory to the container. */
+struct pipeline {
+	struct spec spec;
+	struct gather *gather;
+	struct classes classes;
+	struct inverted inverted;
+	struct binaries *binaries;
+	struct container container;
+	struct populate_stats stats;
+};
+
+static bool run(const char *directory, const struct populate_config *config, unsigned int merge,
+		struct pipeline *ret)
+{
+	struct error err = ERROR_INIT;
+
+	*ret = (struct pipeline){ 0 };
+	if (parse(no_words, &ret->spec, &err) < 0 ||
+	    gather_files(&ret->spec, directory, &ret->gather, &err) < 0 ||
+	    classes_arrange(ret->gather, merge, &ret->classes, &err) < 0) {
+		printf("# %s\n", err.text);
+		return CHECK(false);
+	}
+	invert_files(ret->gather, &ret->classes, &ret->inverted);
+	ret->binaries = binaries_new(ret->gather, &(struct binaries_config){ 0 });
+	container_init(&ret->container, ret->classes.count);
+	populate_images(ret->gather, &ret->classes, &ret->inverted, ret->binaries, config,
+			&ret->container, &ret->stats);
+	return true;
+}
+
+static void done(struct pipeline *p)
+{
+	container_done(&p->container);
+	binaries_free(p->binaries);
+	invert_done(&p->inverted);
+	classes_done(&p->classes);
+	gather_free(p->gather);
+	spec_done(&p->spec);
+}
+
+static char *elf_fixture(const char *name)
+{
+	return xasprintf("%s/tests/fixtures/elf/%s", getenv("OP_BUILD_ROOT"), name);
+}
+
+/* Fifty programs that use one library. */
+static void an_image_is_opened_once_for_all_programs(void)
+{
+	_cleanup_directory_ char *directory = test_directory();
+	_cleanup_free_ char *samples = session_samples(directory, "current");
+	_cleanup_free_ char *library = elf_fixture("lib.so");
+	struct pipeline p;
+	size_t i, unnamed = 0;
+
+	for (i = 0; i < 50; i++) {
+		_cleanup_free_ char *below = xasprintf(
+			"{root}/bin/p%zu/{dep}/{root}%s/TIMER.0.0.all.all.all", i, library);
+
+		write_samples(samples, below, (const uint64_t[]){ 0x1000, 2, 0x7fffffff, 1, 0, 0 });
+	}
+	if (run(directory, &(struct populate_config){ .symbols = true }, 0, &p)) {
+		CHECK_EQ(binaries_opened(p.binaries), 1);
+		CHECK_EQ(p.stats.read, 50);
+		CHECK_EQ(p.container.totals[0], 150);
+		for (i = 0; i < p.container.count; i++)
+			unnamed += p.container.rows[i].kind == ROW_UNNAMED
+					   ? p.container.rows[i].counts[0]
+					   : 0;
+		CHECK(unnamed >= 50);
+	}
+	done(&p);
+	if (run(directory, &(struct populate_config){ .symbols = true, .merge_lib = true }, 0, &p))
+		CHECK(p.container.count <= 2);
+	done(&p);
+}
+
+static void rows_add_up_to_the_samples(void)
+{
+	_cleanup_directory_ char *directory = test_directory();
+	_cleanup_free_ char *samples = session_samples(directory, "current");
+	_cleanup_free_ char *program = elf_fixture("exe-static");
+	_cleanup_free_ char *below =
+		xasprintf("{root}%s/{dep}/{root}%s/TIMER.0.0.all.all.all", program, program);
+	uint64_t pairs[2002] = { 0 }, sum = 0, rows = 0;
+	struct pipeline p;
+	size_t i;
+
+	for (i = 0; i < 1000; i++) {
+		pairs[2 * i] = i == 0 ? UINT64_MAX : i * 997;
+		pairs[2 * i + 1] = i % 7 + 1;
+		sum += i % 7 + 1;
+	}
+	write_samples(samples, below, pairs);
+	if (run(directory, &(struct populate_config){ .symbols = true }, 0, &p)) {
+		for (i = 0; i < p.container.count; i++)
+			rows += p.container.rows[i].counts[0];
+		CHECK_EQ(p.container.totals[0], sum);
+		CHECK_EQ(rows, sum);
+		CHECK(p.container.count > 20);
+	}
+	done(&p);
+}
+
+static void one_axis_makes_columns_two_conflict(void)
+{
+	static const struct {
+		const char *files[3];
+		unsigned int merge;
+		int r;
+		enum class_axis axis;
+		size_t classes;
+	} rows[] = {
+		{ { "A.1.0.all.all.all" }, 0, 0, AXIS_NONE, 1 },
+		{ { "A.1.0.all.all.all", "B.1.0.all.all.all" }, 0, 0, AXIS_EVENT, 2 },
+		{ { "A.1.0.all.all.all", "A.1.3.all.all.all" }, 0, 0, AXIS_EVENT, 2 },
+		{ { "A.1.0.all.all.all", "A.1.3.all.all.all" },
+		  CLASSES_MERGE_UNIT_MASK,
+		  0,
+		  AXIS_NONE,
+		  1 },
+		{ { "A.1.0.5.5.0", "A.1.0.5.5.1" }, 0, 0, AXIS_CPU, 2 },
+		{ { "A.1.0.5.5.0", "A.1.0.5.6.0" }, 0, 0, AXIS_TID, 2 },
+		{ { "A.1.0.5.5.0", "A.1.0.6.6.0" }, 0, 0, AXIS_TGID, 2 },
+		{ { "A.1.0.5.5.0", "A.1.0.6.6.0", "A.1.0.6.7.0" }, 0, -EINVAL, AXIS_NONE, 0 },
+		{ { "A.1.0.5.5.0", "A.1.0.6.6.0", "A.1.0.6.7.0" },
+		  CLASSES_MERGE_TID,
+		  0,
+		  AXIS_TGID,
+		  2 },
+		{ { "A.1.0.5.5.0", "B.1.0.5.5.1" }, 0, -EINVAL, AXIS_NONE, 0 },
+		{ { "A.1.0.5.5.0", "B.1.0.5.5.1" }, CLASSES_MERGE_CPU, 0, AXIS_EVENT, 2 },
+		{ { "A.1.0.5.5.0", "B.1.0.6.7.1" }, CLASSES_MERGE_ALL, 0, AXIS_EVENT, 2 },
+	};
+	size_t i, j;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_directory_ char *directory = test_directory();
+		_cleanup_free_ char *samples = session_samples(directory, "current");
+		_cleanup_(gather_freep) struct gather *g = NULL;
+		struct spec spec = { 0 };
+		struct classes c = { 0 };
+		struct error err = ERROR_INIT;
+		int r;
+
+		for (j = 0; j < 3 && rows[i].files[j]; j++) {
+			_cleanup_free_ char *below =
+				xasprintf("{root}/a/{dep}/{root}/a/%s", rows[i].files[j]);
+
+			write_samples(samples, below, (const uint64_t[]){ 1, 1, 0, 0 });
+		}
+		CHECK_EQ(gather_files(&spec, directory, &g, &err), 0);
+		r = classes_arrange(g, rows[i].merge, &c, &err);
+		if (!CHECK(r == rows[i].r && c.axis == rows[i].axis && c.count == rows[i].classes))
+			printf("# row %zu: %d, axis %d, %zu classes\n", i, r, (int)c.axis, c.count);
+		if (r < 0)
+			CHECK(strstr(err.text, "--merge="));
+		classes_done(&c);
+	}
+}
+
+static void all_our_counters_are_known(void)
+{
+	static const char *const names[] = {
+#define X(name, text) #name,
+		DRIVER_STATS(X) RECORD_STATS(X)
+#undef X
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		if (!CHECK(losses_knows(names[i])))
+			printf("# %s: add it to lib/profile/losses.c\n", names[i]);
+}
+
+static void sort_keys_parse(void)
+{
+	struct sort sort;
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(sort_parse(NULL, &sort, &err), 0);
+	CHECK_EQ(sort.keys[0], SORT_SAMPLE);
+	CHECK_EQ(sort_parse("vma,image,vma", &sort, &err), 0);
+	CHECK_EQ(sort.keys[0], SORT_VMA);
+	CHECK_EQ(sort.keys[1], SORT_IMAGE);
+	CHECK_EQ(sort.keys[2], SORT_SAMPLE);
+	CHECK_EQ(sort_parse("size", &sort, &err), -EINVAL);
+}
+
+static void json_is_valid_whatever_the_bytes(void)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	struct json j = JSON_INIT(f);
+
+	json_open(&j, NULL, '{');
+	json_string(&j, "a\"b", "q\"\\\n\x1b \xc3\xbc \xff\xed\xa0\x80 \xf0\x9f\x98\x80\xc3");
+	json_open(&j, "list", '[');
+	json_u64(&j, NULL, UINT64_MAX);
+	json_i64(&j, NULL, -1);
+	json_string(&j, NULL, NULL);
+	json_close(&j, ']');
+	json_hex(&j, "x", 255);
+	json_close(&j, '}');
+	(void)fclose(f);
+	CHECK_STR(text, "{\"a\\\"b\":\"q\\\"\\\\\\u000a\\u001b \xc3\xbc "
+			"\\ufffd\\ufffd\\ufffd\\ufffd \xf0\x9f\x98\x80\\ufffd\",\"list\":"
+			"[18446744073709551615,-1,null],\"x\":\"0xff\"}");
+}
+
+TESTS(T(specifications_parse), T(specifications_select), T(samples_are_sorted_few_or_many),
+      T(an_image_is_opened_once_for_all_programs), T(rows_add_up_to_the_samples),
+      T(one_axis_makes_columns_two_conflict), T(all_our_counters_are_known), T(sort_keys_parse),
+      T(json_is_valid_whatever_the_bytes))
