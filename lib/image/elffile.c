@@ -212,6 +212,25 @@ bool elffile_offset(const struct elffile *ef, uint64_t address, uint64_t *ret)
 	return false;
 }
 
+bool elffile_address(const struct elffile *ef, uint64_t offset, uint64_t *ret)
+{
+	size_t i;
+
+	if (ef->header.e_type == ET_REL) {
+		*ret = offset;
+		return true;
+	}
+	for (i = 0; i < ef->segment_count; i++) {
+		const struct segment *s = &ef->segments[i];
+
+		if (offset >= s->offset && offset - s->offset < s->size) {
+			*ret = offset - s->offset + s->address;
+			return true;
+		}
+	}
+	return false;
+}
+
 uint64_t elffile_section_base(const struct elffile *ef, size_t index)
 {
 	struct elf_section s;

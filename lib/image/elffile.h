@@ -52,6 +52,8 @@ uint64_t elffile_size(const struct elffile *ef);
  * has no addresses: there @address must be section-relative plus elffile_section_base(). False if
  * no segment holds it. */
 bool elffile_offset(const struct elffile *ef, uint64_t address, uint64_t *ret);
+/* The address that the byte at @offset of the file is linked to: the other way round. */
+bool elffile_address(const struct elffile *ef, uint64_t offset, uint64_t *ret);
 /* Where the section would start in memory: its address; in a relocatable file where the kernel's
  * module loader puts it if it lays the code sections out in the order of the file. */
 uint64_t elffile_section_base(const struct elffile *ef, size_t index);
