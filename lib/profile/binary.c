@@ -178,8 +178,8 @@ static void check_time(const struct search *s)
 }
 
 /* Symbols of an opened file, which the table then holds; its debug file too, if there is one. */
-static struct symtab *load_symbols(struct binaries *bs, struct elffile *ef, const char *path,
-				   enum elfsym_unit unit)
+static void load_symbols(struct binaries *bs, struct elffile *ef, const char *path,
+			 enum elfsym_unit unit, struct binary *ret)
 {
 	struct symtab *st = symtab_new();
 	struct elffile *debug = NULL;
@@ -191,10 +191,14 @@ static struct symtab *load_symbols(struct binaries *bs, struct elffile *ef, cons
 	if (unit == ELFSYM_FILE_OFFSET)
 		elfsym_load_plt(ef, st);
 	symtab_settle(st);
-	if (symtab_count(st))
-		return st;
-	symtab_free(st);
-	return NULL;
+	ret->why = ROW_NO_SYMBOLS;
+	if (symtab_count(st) == 0) {
+		symtab_free(st);
+		return;
+	}
+	ret->symtab = st;
+	ret->file = ef;
+	ret->debug = debug;
 }
 
 static void open_file(struct search *s, struct binary *ret)
@@ -204,8 +208,7 @@ static void open_file(struct search *s, struct binary *ret)
 	s->path = s->image->display;
 	if (find_file(s)) {
 		check_time(s);
-		ret->symtab = load_symbols(s->bs, STEAL(s->ef), s->path, unit);
-		ret->why = ROW_NO_SYMBOLS;
+		load_symbols(s->bs, STEAL(s->ef), s->path, unit, ret);
 	} else if (s->changed) {
 		warn_changed(s);
 		ret->why = ROW_CHANGED;
@@ -224,7 +227,7 @@ static void open_vdso(struct search *s, struct binary *ret)
 
 	ret->why = ROW_NO_SYMBOLS;
 	if (elffile_open(path, &ef, NULL) == 0)
-		ret->symtab = load_symbols(s->bs, ef, path, ELFSYM_FILE_OFFSET);
+		load_symbols(s->bs, ef, path, ELFSYM_FILE_OFFSET, ret);
 }
 
 void binary_open(struct binaries *bs, uint32_t image, const struct sfile_header *header,
@@ -257,4 +260,5 @@ void binary_close(struct binary *b)
 {
 	symtab_free(b->symtab);
 	b->symtab = NULL;
+	b->file = b->debug = NULL;
 }

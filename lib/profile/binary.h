@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 struct binaries;
+struct elffile;
 struct gather;
 struct sfile_header;
 struct symtab;
@@ -32,6 +33,9 @@ struct binaries_config {
 struct binary {
 	struct symtab *symtab; /* NULL where there are no symbols; then ->why */
 	enum row_kind why;     /* the kind of its one row: ROW_NO_SYMBOLS, ROW_NO_FILE, ... */
+	/* What the symbols were read from, held by ->symtab: the file, and its debug file or NULL.
+	 * Both NULL where it is no file (kernel symbols out of kallsyms). */
+	struct elffile *file, *debug;
 };
 
 /* What is shared by all images of a report: where to look, kernel symbols. @g and @config's strings
