@@ -4,16 +4,21 @@
 #include "base/macro.h"
 #include "driver/cookie.h"
 
-/* Looks for the file behind @cookie while the process can still show it. */
-static void identify(struct attribution *a, uint64_t cookie, uint32_t tgid,
-		     const struct mapping *mapping)
+/* Looks for the file behind @cookie while the process can still show it; the cookie to count under.
+ */
+static uint64_t identify(struct attribution *a, uint64_t cookie, uint32_t tgid,
+			 const struct mapping *mapping)
 {
 	const struct process_source *from = &a->sideband->from;
 	const struct cookie_image *image = cookie_lookup(from->cookies, cookie);
+	struct cookie_mapped where = { from->root, tgid, mapping ? mapping->start : 0,
+				       mapping ? mapping->end : 0 };
 
-	if (image && image->kind == COOKIE_FILE && !image->identified)
-		cookie_identify(from->cookies, cookie, from->root, tgid,
-				mapping ? mapping->start : 0, mapping ? mapping->end : 0);
+	if (!image || image->kind != COOKIE_FILE)
+		return cookie;
+	if (!image->identified)
+		cookie_identify(from->cookies, cookie, where.root, tgid, where.start, where.end);
+	return cookie_renew(from->cookies, cookie, &where, a->now_ns);
 }
 
 /* The application of a process: what it executes, or the name of a kernel thread. */
@@ -22,7 +27,7 @@ static uint64_t app_of(struct attribution *a, struct process *p)
 	if (p->kernel && !p->app)
 		p->app = cookie_thread(a->sideband->from.cookies, p->name);
 	else if (!p->kernel && p->app)
-		identify(a, p->app, p->tgid, NULL);
+		p->app = identify(a, p->app, p->tgid, NULL);
 	return p->app;
 }
 
@@ -61,11 +66,11 @@ static void look_up_mapping(struct attribution *a, struct process *p, const stru
 	a->memo.start = m->start;
 	a->memo.end = m->end;
 	a->memo.offset = m->offset;
-	a->memo.cookie =
-		m->cookie ? m->cookie
-			  : cookie_anon(cookies, p->tgid, m->start - m->offset, m->end, m->label);
 	if (m->cookie)
-		identify(a, m->cookie, p->tgid, m);
+		a->memo.cookie = identify(a, m->cookie, p->tgid, m);
+	else
+		a->memo.cookie =
+			cookie_anon(cookies, p->tgid, m->start - m->offset, m->end, m->label);
 	/* Reading the process again changes the table. */
 	a->memo.app = app_of(a, p);
 	a->memo.changes = a->sideband->processes.changes;

@@ -8,9 +8,14 @@
 
 #include <string.h>
 
+/* How often at most a file is looked at for changes. */
+enum { RENEW_EVERY_NS = 2000000000 };
+
 struct entry {
 	struct cookie_image image;
-	struct entry *next; /* of the same key */
+	struct entry *next;	 /* of the same key */
+	struct entry *successor; /* the file as it is since it was changed, or NULL */
+	uint64_t looked_ns;	 /* for changes, last */
 };
 
 struct cookie_table {
@@ -245,6 +250,34 @@ void cookie_identify(struct cookie_table *t, uint64_t cookie, const char *root, 
 
 	if (e && e->image.kind == COOKIE_FILE && !e->image.identified)
 		cookie_identify_file(&e->image, &where);
+}
+
+uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
+		      uint64_t now_ns)
+{
+	struct entry *e = map_get(&t->by_cookie, cookie), *newer;
+	struct cookie_image want;
+
+	if (!e)
+		return cookie;
+	while (e->successor)
+		e = e->successor;
+	if (!e->image.verified || now_ns < e->looked_ns + RENEW_EVERY_NS)
+		return e->image.cookie;
+	e->looked_ns = now_ns;
+	if (!cookie_file_changed(&e->image, where))
+		return e->image.cookie;
+	unchain(t, e);
+	want = (struct cookie_image){ .kind = COOKIE_FILE,
+				      .device = e->image.device,
+				      .inode = e->image.inode,
+				      .generation = e->image.generation,
+				      .path = e->image.path };
+	newer = map_get(&t->by_cookie, make(t, &want));
+	newer->looked_ns = now_ns;
+	cookie_identify_file(&newer->image, where);
+	e->successor = newer;
+	return newer->image.cookie;
 }
 
 size_t cookie_count(const struct cookie_table *t)

@@ -36,6 +36,13 @@ struct cookie_image {
 	char *path;		  /* as the process saw it, " (deleted)" cut off */
 };
 
+/* Where a process has a file mapped; borrowed. */
+struct cookie_mapped {
+	const char *root;    /* below which /proc lies; "" or NULL: this machine's */
+	uint32_t tgid;	     /* 0: unknown */
+	uint64_t start, end; /* 0: unknown */
+};
+
 struct cookie_table;
 
 struct cookie_table *cookie_table_new(void);
@@ -63,6 +70,11 @@ const struct cookie_image *cookie_lookup(const struct cookie_table *t, uint64_t 
  * process @tgid has it mapped, 0 if unknown. */
 void cookie_identify(struct cookie_table *t, uint64_t cookie, const char *root, uint32_t tgid,
 		     uint64_t start, uint64_t end);
+
+/* The cookie to count under: @cookie, or, where its file was changed in place since it was
+ * identified, a new one, identified. Looks at the file no more than every few seconds. */
+uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
+		      uint64_t now_ns);
 
 /* Number of cookies; the i-th in order of making. */
 size_t cookie_count(const struct cookie_table *t);

@@ -72,7 +72,12 @@ static bool identify_by(struct cookie_image *image, const char *path)
 	return true;
 }
 
-void cookie_identify_file(struct cookie_image *image, const struct cookie_mapped *where)
+/* What may be done with a path that might lead to the file; non-zero ends the search. */
+typedef int try_way(const char *path, void *data);
+
+/* Goes through the paths that might lead to the file of @image; what the last try returned. */
+static int each_way(const struct cookie_image *image, const struct cookie_mapped *where,
+		    try_way *try, void *data)
 {
 	const char *root = where->root ? where->root : "";
 	unsigned int tgid = where->tgid;
@@ -91,9 +96,40 @@ void cookie_identify_file(struct cookie_image *image, const struct cookie_mapped
 		{ plain, true },
 	};
 	size_t i;
+	int r = 0;
 
+	for (i = 0; i < ARRAY_SIZE(ways) && r == 0 && path_is_absolute(image->path); i++)
+		if (ways[i].usable)
+			r = try(ways[i].path, data);
+	return r;
+}
+
+static int try_to_identify(const char *path, void *data)
+{
+	return identify_by(data, path);
+}
+
+void cookie_identify_file(struct cookie_image *image, const struct cookie_mapped *where)
+{
 	image->identified = true;
-	for (i = 0; i < ARRAY_SIZE(ways) && path_is_absolute(image->path); i++)
-		if (ways[i].usable && identify_by(image, ways[i].path))
-			return;
+	(void)each_way(image, where, try_to_identify, image);
+}
+
+enum { UNKNOWN, UNCHANGED, CHANGED };
+
+static int try_to_compare(const char *path, void *data)
+{
+	const struct cookie_image *image = data;
+	struct stat st;
+
+	if (stat(path, &st) < 0 || !is_mapped_file(image, &st))
+		return UNKNOWN;
+	return (uint64_t)st.st_size == image->size && (uint64_t)st.st_mtime == image->mtime
+		       ? UNCHANGED
+		       : CHANGED;
+}
+
+bool cookie_file_changed(const struct cookie_image *image, const struct cookie_mapped *where)
+{
+	return each_way(image, where, try_to_compare, (void *)image) == CHANGED;
 }

@@ -5,13 +5,9 @@
 
 #include "driver/cookie.h"
 
-/* Where a process has the file mapped; borrowed. */
-struct cookie_mapped {
-	const char *root;    /* below which /proc lies; "" or NULL: this machine's */
-	uint32_t tgid;	     /* 0: unknown */
-	uint64_t start, end; /* 0: unknown */
-};
-
 /* Fills size, mtime and build-id, and the generation where it was not known, of the file image
  * @image and marks it identified; leaves all unknown where no path leads to that file any more. */
 void cookie_identify_file(struct cookie_image *image, const struct cookie_mapped *where);
+
+/* Whether a path leads to the file, and size or mtime are no longer what @image says. */
+bool cookie_file_changed(const struct cookie_image *image, const struct cookie_mapped *where);

@@ -178,8 +178,41 @@ static void another_file_under_that_path_is_not_taken(void)
 	CHECK(!image->verified && image->size == 0);
 }
 
-TESTS(T(file_is_known_by_its_inode), T(unknown_generation_agrees_where_the_path_does),
-      T(files_without_an_inode_are_known_by_path),
+/* A build that writes over a program in place leaves device, inode and generation as they were. */
+static void file_changed_in_place_gets_a_new_cookie(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "program");
+	_cleanup_table_ struct cookie_table *t = cookie_table_new();
+	const struct cookie_mapped where = { NULL, 0, 0, 0 };
+	const uint64_t second = 1000000000;
+	_cleanup_close_ int fd = -1;
+	struct stat st;
+	uint64_t old, new;
+
+	CHECK_EQ(path_write(path, "one", 0644, NULL), 0);
+	CHECK_EQ(stat(path, &st), 0);
+	old = cookie_file(t, (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev), st.st_ino, 0,
+			  path);
+	CHECK_EQ(cookie_renew(t, old, &where, 1 * second), old);
+	cookie_identify(t, old, NULL, 0, 0, 0);
+	CHECK_EQ(cookie_renew(t, old, &where, 10 * second), old);
+	fd = open(path, O_WRONLY | O_TRUNC);
+	CHECK_EQ(write(fd, "three", 5), 5);
+	CHECK_EQ(cookie_renew(t, old, &where, 11 * second), old); /* looked a moment ago */
+	new = cookie_renew(t, old, &where, 20 * second);
+	CHECK(new != old);
+	CHECK_EQ(cookie_lookup(t, old)->size, 3);
+	CHECK_EQ(cookie_lookup(t, new)->size, 5);
+	CHECK_EQ(cookie_file(t, cookie_lookup(t, new)->device, st.st_ino, 0, path), new);
+	CHECK_EQ(cookie_renew(t, old, &where, 30 * second), new);
+	/* Gone is not changed. */
+	CHECK_EQ(unlink(path), 0);
+	CHECK_EQ(cookie_renew(t, old, &where, 40 * second), new);
+}
+
+TESTS(T(file_changed_in_place_gets_a_new_cookie), T(file_is_known_by_its_inode),
+      T(unknown_generation_agrees_where_the_path_does), T(files_without_an_inode_are_known_by_path),
       T(deleted_suffix_is_cut_off_but_for_nameless_memory),
       T(anonymous_region_that_grows_keeps_its_cookie),
       T(kernel_threads_share_the_part_before_the_slash), T(recorded_cookies_keep_their_numbers),
