@@ -7,6 +7,7 @@
 #include "driver/mapping.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -113,6 +114,9 @@ bool process_is_gone(const char *root, uint32_t tgid)
 {
 	struct procfs_stat st;
 
+	/* Asking the kernel itself is ten times cheaper, and mostly enough. */
+	if ((!root || !*root) && kill((pid_t)tgid, 0) < 0 && errno == ESRCH)
+		return true;
 	if (procfs_stat(root, tgid, &st) < 0)
 		return true;
 	/* The main thread alone can be a zombie while others go on. */

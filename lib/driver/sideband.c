@@ -17,6 +17,7 @@ enum { LEAVE_NS = 1000000000, READ_AGAIN_NS = 100000000 };
 /* Mappings are never reported to go: a process that collects more than this and twice what it had
  * when last read is read anew. */
 enum { MAPS_STALE = 2048 };
+enum { PRUNE_EVERY_NS = 2000000000 };
 
 void sideband_init(struct sideband *s, const struct process_source *from,
 		   struct driver_stats *stats)
@@ -253,6 +254,9 @@ static void look_at_modules(struct sideband *s)
 /* Processes that gathered mappings which may be gone are read anew. */
 static void prune_maps(struct sideband *s, uint64_t now_ns)
 {
+	if (now_ns < s->pruned_ns + PRUNE_EVERY_NS)
+		return;
+	s->pruned_ns = now_ns;
 	map_for_each (&s->processes.by_tgid, slot) {
 		struct process *p = slot->value;
 		size_t count = p->maps ? maps_count(p->maps) : 0;

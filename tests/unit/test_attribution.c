@@ -512,6 +512,22 @@ static void library_that_replaces_another_takes_its_addresses(void)
 		  "/bin/a /lib/plugin-the-second.so+1010\n");
 }
 
+/* Unmapping is never reported: a plugin host would gather mappings for ever. */
+static void mappings_that_pile_up_are_read_anew(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+	uint64_t i;
+
+	proc_process(m, 70, 1, "/bin/a");
+	sideband_read_all(&m->sideband, tick(m));
+	for (i = 0; i < 3000; i++)
+		map_file(m, 70, 0x7f0000000000 + i * 0x10000, "/lib/plugin.so");
+	CHECK_EQ(maps_count(process_get(&m->sideband.processes, 70)->maps), 3002);
+	m->now_ns += 10000000000;
+	sideband_tidy(&m->sideband, m->now_ns);
+	CHECK_EQ(maps_count(process_get(&m->sideband.processes, 70)->maps), 2);
+}
+
 static void guests_and_hypervisors_have_no_mapping(void)
 {
 	_cleanup_machine_ struct machine *m = machine_new();
@@ -554,5 +570,5 @@ TESTS(T(process_that_was_there_is_known), T(fork_shares_and_exec_replaces),
       T(records_older_than_the_reading_are_old_news), T(kernel_threads_are_their_own_application),
       T(threads_belong_to_their_process), T(only_the_family_is_kept),
       T(command_is_sampled_from_its_exec_on), T(anonymous_code_counts_from_its_start),
-      T(library_that_replaces_another_takes_its_addresses),
+      T(library_that_replaces_another_takes_its_addresses), T(mappings_that_pile_up_are_read_anew),
       T(guests_and_hypervisors_have_no_mapping), T(changed_kernel_code_is_noticed))
