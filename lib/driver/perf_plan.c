@@ -126,15 +126,13 @@ static uint64_t rate_limit(const struct driver_config *config)
 	return most;
 }
 
-/* The clock's rate where an event does not say one: the highest that any of them asks for. */
+/* The clock's rate where an event does not say one: no more than the kernel allows, unlike a rate
+ * that was asked for, which is refused then. */
 static uint64_t clock_rate(const struct driver_config *config)
 {
-	uint64_t rate = config->timer_hz;
-	size_t i;
+	uint64_t rate = config->timer_hz ? config->timer_hz : TIMER_HZ;
 
-	for (i = 0; i < config->event_count; i++)
-		rate = MAX(rate, config->events[i].rate_hz);
-	return rate ? rate : MIN((uint64_t)TIMER_HZ, rate_limit(config));
+	return MIN(rate, rate_limit(config));
 }
 
 /* Replaces the events by the clock. */
@@ -182,8 +180,11 @@ static void describe_events(const struct perf_plan *plan, struct strbuf *why)
 		if (e->is_timer)
 			strbuf_addf(why, "the clock, %" PRIu64 " samples a second and CPU",
 				    e->rate_hz);
+		else if (e->rate_hz)
+			strbuf_addf(why, "%s, %" PRIu64 " samples a second and CPU", e->name,
+				    e->rate_hz);
 		else
-			strbuf_addf(why, "%s", e->name);
+			strbuf_addf(why, "%s, a sample every %" PRIu64, e->name, e->count);
 	}
 }
 
