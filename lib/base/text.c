@@ -79,3 +79,41 @@ bool text_is_utf8(const char *s)
 	}
 	return true;
 }
+
+unsigned int text_width(const char *s)
+{
+	unsigned int width = 0;
+
+	for (; *s; s++)
+		width += ((unsigned char)*s & 0xc0) != 0x80;
+	return width;
+}
+
+/* Length of the control character at @s: C0, DEL, or C1 as UTF-8 has it; 0 if it is none. */
+static size_t control_length(const char *s)
+{
+	unsigned char c = (unsigned char)s[0], next = (unsigned char)(c ? s[1] : 0);
+
+	if (c < 0x20 || c == 0x7f)
+		return 1;
+	return c == 0xc2 && next >= 0x80 && next < 0xa0 ? 2 : 0;
+}
+
+void text_visible(struct strbuf *out, const char *text)
+{
+	const char *from = text;
+
+	while (*text) {
+		size_t length = control_length(text);
+
+		if (!length) {
+			text++;
+			continue;
+		}
+		strbuf_add(out, from, (size_t)(text - from));
+		for (; length; length--)
+			strbuf_addf(out, "\\x%02x", (unsigned char)*text++);
+		from = text;
+	}
+	strbuf_add(out, from, (size_t)(text - from));
+}

@@ -15,3 +15,9 @@ unsigned int text_distance(const char *a, const char *b);
 
 /* Whether @s is UTF-8 throughout (RFC 3629), which paths need not be. */
 bool text_is_utf8(const char *s);
+
+/* Characters of UTF-8 text; a byte that is none counts as one. */
+unsigned int text_width(const char *s);
+/* Adds @text with its control characters as \xNN: names come from anywhere, and a terminal obeys
+ * what it is sent. */
+void text_visible(struct strbuf *out, const char *text);

@@ -203,6 +203,17 @@ static void text_wraps_at_blanks(void)
 	CHECK_EQ(text_distance("symbls", "symbols"), 1);
 }
 
+static void control_characters_become_visible(void)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+
+	text_visible(&b, "");
+	CHECK_STR(strbuf_text(&b), "");
+	text_visible(&b, "a\x1b[31m\n\x7f \xc3\xbc\xc2\x9b\xc2\xa0\xff");
+	CHECK_STR(strbuf_text(&b), "a\\x1b[31m\\x0a\\x7f \xc3\xbc\\xc2\\x9b\xc2\xa0\xff");
+	CHECK_EQ(text_width("\xc3\xbc\xe2\x82\xac!"), 3);
+}
+
 static void absolute_paths_have_no_dots(void)
 {
 	static const char *const rows[][2] = {
@@ -292,4 +303,5 @@ TESTS(T(utf8_is_told_from_other_bytes), T(stat_lines_parse_whatever_the_name),
       T(map_finds_all_after_removals), T(span_never_leaves_its_bytes), T(maps_lines_parse),
       T(options_come_from_the_table), T(build_ids_survive_the_text_form),
       T(files_are_written_whole), T(long_errors_end_in_dots), T(text_wraps_at_blanks),
-      T(absolute_paths_have_no_dots), T(arenas_keep_what_they_gave))
+      T(control_characters_become_visible), T(absolute_paths_have_no_dots),
+      T(arenas_keep_what_they_gave))
