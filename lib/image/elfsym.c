@@ -120,7 +120,24 @@ static void load_table(struct loader *l, const struct elf_section *table)
 	}
 }
 
-static void load_file(struct loader *l, const struct elffile *file)
+/* Symbols of a table that are seen outside their file. */
+static size_t global_count(const struct elffile *ef, unsigned int type)
+{
+	size_t i, n = elffile_section_count(ef);
+
+	for (i = 0; i < n; i++) {
+		struct elf_section s;
+		size_t count;
+
+		if (!elffile_section(ef, i, &s) || s.header.sh_type != type || !s.header.sh_entsize)
+			continue;
+		count = s.header.sh_size / s.header.sh_entsize;
+		return count - MIN(count, (size_t)s.header.sh_info);
+	}
+	return 0;
+}
+
+static void load_file(struct loader *l, const struct elffile *file, bool with_dynsym)
 {
 	size_t i, n = elffile_section_count(file);
 	_cleanup_free_ struct section_code *sections = read_sections(file);
@@ -131,7 +148,8 @@ static void load_file(struct loader *l, const struct elffile *file)
 		struct elf_section s;
 
 		if (elffile_section(file, i, &s) &&
-		    (s.header.sh_type == SHT_SYMTAB || s.header.sh_type == SHT_DYNSYM))
+		    (s.header.sh_type == SHT_SYMTAB ||
+		     (with_dynsym && s.header.sh_type == SHT_DYNSYM)))
 			load_table(l, &s);
 	}
 }
@@ -172,11 +190,14 @@ size_t elfsym_load(const struct elffile *ef, const struct elffile *debug, enum e
 		   struct symtab *st)
 {
 	struct loader l = { .image = ef, .unit = unit, .out = st };
+	const struct elffile *whole = debug ? debug : ef;
+	/* A .symtab that was not cut down holds all that .dynsym does. */
+	bool with_dynsym = global_count(whole, SHT_SYMTAB) < global_count(ef, SHT_DYNSYM);
 
 	if (unit == ELFSYM_FROM_TEXT)
 		l.text = kernel_start(ef);
 	if (debug)
-		load_file(&l, debug);
-	load_file(&l, ef);
+		load_file(&l, debug, false);
+	load_file(&l, ef, with_dynsym);
 	return l.added;
 }

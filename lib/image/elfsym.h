@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Symbols out of ELF files: functions of .symtab and .dynsym, those of a separate debug file, and
- * names for PLT entries ("memcpy@plt"). Only symbols of code count.
+ * Symbols out of ELF files: functions of .symtab and .dynsym (which is left out where .symtab has
+ * all of it), those of a separate debug file, and names for PLT entries ("memcpy@plt"). Only
+ * symbols of code count.
  *
  *	struct symtab *st = symtab_new();
  *	elfsym_load(ef, debug, ELFSYM_FILE_OFFSET, st);

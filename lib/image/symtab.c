@@ -175,11 +175,22 @@ static void cut_overlaps(struct symtab *st)
 	*st = out;
 }
 
+static bool is_sorted(const struct symtab *st)
+{
+	size_t i;
+
+	for (i = 1; i < st->count; i++)
+		if (compare_symbols(&st->symbols[i - 1], &st->symbols[i]) > 0)
+			return false;
+	return true;
+}
+
 void symtab_settle(struct symtab *st)
 {
 	if (st->count == 0)
 		return;
-	qsort(st->symbols, st->count, sizeof(*st->symbols), compare_symbols);
+	if (!is_sorted(st))
+		qsort(st->symbols, st->count, sizeof(*st->symbols), compare_symbols);
 	drop_aliases(st);
 	bound_sizeless(st);
 	cut_overlaps(st);
