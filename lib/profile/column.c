@@ -2,6 +2,7 @@
 #include "profile/column.h"
 
 #include "base/strbuf.h"
+#include "base/text.h"
 #include "profile/report.h"
 
 #include <inttypes.h>
@@ -37,7 +38,7 @@ static void add_share(const struct cell *cell, uint64_t count, struct strbuf *ou
 
 static void write_vma(const struct cell *cell, struct strbuf *out)
 {
-	strbuf_addf(out, "%08" PRIx64, cell->row->address);
+	strbuf_addf(out, "%0*" PRIx64, (int)cell->width, cell->row->address);
 }
 
 static void write_samples(const struct cell *cell, struct strbuf *out)
@@ -62,28 +63,80 @@ static void write_sum_percent(const struct cell *cell, struct strbuf *out)
 
 static void write_image(const struct cell *cell, struct strbuf *out)
 {
-	strbuf_adds(out, report_image(cell->report, cell->row->image));
+	text_visible(out, report_image(cell->report, cell->row->image));
 }
 
 static void write_app(const struct cell *cell, struct strbuf *out)
 {
-	strbuf_adds(out, report_image(cell->report, cell->row->app));
+	text_visible(out, report_image(cell->report, cell->row->app));
 }
 
 static void write_symbol(const struct cell *cell, struct strbuf *out)
 {
-	strbuf_adds(out, cell->row->text);
+	text_visible(out, cell->row->text);
+}
+
+/* No count is longer than the longest total. */
+static unsigned int longest_count(const struct report *r)
+{
+	unsigned int longest = 1, digits;
+	size_t i;
+
+	for (i = 0; i < r->container->class_count; i++) {
+		uint64_t total = r->container->totals[i];
+
+		for (digits = 1; total >= 10; digits++)
+			total /= 10;
+		longest = MAX(longest, digits);
+	}
+	return longest;
+}
+
+static unsigned int longest_image(const struct report *r)
+{
+	const struct container *c = r->container;
+	unsigned int longest = 0;
+	size_t i;
+
+	for (i = 0; i < c->count; i++)
+		if (i == 0 || c->rows[i].image != c->rows[i - 1].image)
+			longest = MAX(longest, text_width(report_image(r, c->rows[i].image)));
+	return longest;
+}
+
+static unsigned int longest_app(const struct report *r)
+{
+	const struct container *c = r->container;
+	unsigned int longest = 0;
+	size_t i;
+
+	for (i = 0; i < c->count; i++)
+		if (i == 0 || c->rows[i].app != c->rows[i - 1].app)
+			longest = MAX(longest, text_width(report_image(r, c->rows[i].app)));
+	return longest;
+}
+
+/* Addresses of one length make a straight column. */
+static unsigned int longest_address(const struct report *r)
+{
+	const struct container *c = r->container;
+	size_t i;
+
+	for (i = 0; i < c->count; i++)
+		if (c->rows[i].address >> 32)
+			return 16;
+	return 8;
 }
 
 static const struct column columns[] = {
-	{ "vma", 8, 16, false, shown_with_address, write_vma },
-	{ "samples", 8, 20, true, shown_always, write_samples },
-	{ "cum. samples", 13, 20, true, shown_accumulated, write_sum },
-	{ "%", 8, 8, true, shown_always, write_percent },
-	{ "cum. %", 10, 10, true, shown_accumulated, write_sum_percent },
-	{ "image name", 24, 40, false, shown_always, write_image },
-	{ "app name", 24, 40, false, shown_with_apps, write_app },
-	{ "symbol name", 0, 0, false, shown_always, write_symbol },
+	{ "vma", 8, 16, false, shown_with_address, longest_address, write_vma },
+	{ "samples", 8, 20, true, shown_always, longest_count, write_samples },
+	{ "cum. samples", 13, 20, true, shown_accumulated, longest_count, write_sum },
+	{ "%", 8, 8, true, shown_always, NULL, write_percent },
+	{ "cum. %", 10, 10, true, shown_accumulated, NULL, write_sum_percent },
+	{ "image name", 24, 40, false, shown_always, longest_image, write_image },
+	{ "app name", 24, 40, false, shown_with_apps, longest_app, write_app },
+	{ "symbol name", 0, 0, false, shown_always, NULL, write_symbol },
 };
 
 const struct column *column_table(size_t *ret_count)

@@ -21,15 +21,18 @@ struct cell {
 	const struct report *report;
 	const struct row *row;
 	size_t class;
-	uint64_t sum; /* of the class, of all rows up to this one */
+	uint64_t sum;	    /* of the class, of all rows up to this one */
+	unsigned int width; /* of the column */
 };
 
 struct column {
 	const char *head;
 	unsigned int width; /* in characters, at least */
-	unsigned int most;  /* grows up to so many with what is in it */
+	unsigned int most;  /* at most, where what is in it is longer; that then sticks out */
 	bool per_class;	    /* stands once for each class; neighbours go together */
 	bool (*is_shown)(const struct report *r);
+	/* Characters of the longest cell, or more; NULL: never longer than ->width. */
+	unsigned int (*longest)(const struct report *r);
 	void (*write)(const struct cell *cell, struct strbuf *out);
 };
 

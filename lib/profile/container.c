@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/container.h"
 
-#include "base/map.h"
 #include "base/mem.h"
 #include "image/demangle.h"
 
@@ -73,37 +72,37 @@ void container_cut(struct container *c, double percent)
 	c->count = n;
 }
 
-/* The demangled form of @symbol, from the table of those that were met before (by the address of
- * the name: the rows of one symbol share it). */
-static const char *demangled_once(struct container *c, struct map *known, const char *symbol)
+struct row_symbol *container_symbol(struct container *c, const char *name)
 {
-	const char *text = symbol[0] == '_' ? map_get(known, (uintptr_t)symbol) : symbol;
-	_cleanup_free_ char *fresh = NULL;
+	size_t size = strlen(name) + 1;
+	struct row_symbol *symbol = arena_alloc(&c->arena, sizeof(*symbol) + size);
 
-	if (text)
-		return text;
-	fresh = demangle(symbol);
-	text = fresh ? arena_strdup(&c->arena, fresh) : symbol;
-	map_set(known, (uintptr_t)symbol, (void *)text);
-	return text;
+	symbol->text = NULL;
+	memcpy(symbol->name, name, size);
+	return symbol;
+}
+
+static const char *symbol_text(struct container *c, struct row_symbol *symbol, bool demangled)
+{
+	_cleanup_free_ char *text = NULL;
+
+	if (symbol->text)
+		return symbol->text;
+	text = demangled ? demangle(symbol->name) : NULL;
+	symbol->text = text ? arena_strdup(&c->arena, text) : symbol->name;
+	return symbol->text;
 }
 
 void container_name(struct container *c, bool demangled)
 {
-	struct map known = MAP_INIT;
 	size_t i;
 
 	for (i = 0; i < c->count; i++) {
 		struct row *row = &c->rows[i];
 
-		if (row->kind != ROW_SYMBOL)
-			row->text = kind_text[row->kind];
-		else if (demangled)
-			row->text = demangled_once(c, &known, row->symbol);
+		if (row->kind == ROW_SYMBOL)
+			row->text = symbol_text(c, row->symbol, demangled);
 		else
-			row->text = row->symbol;
-		if (!row->text)
-			row->text = "";
+			row->text = kind_text[row->kind] ?: "";
 	}
-	map_done(&known);
 }

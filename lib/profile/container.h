@@ -32,13 +32,19 @@ enum row_kind {
 #undef X
 };
 
+/* A symbol's name, shared by its rows for all applications. */
+struct row_symbol {
+	const char *text; /* for people: demangled; NULL until container_name() */
+	char name[];	  /* as linked */
+};
+
 struct row {
 	uint32_t image, app; /* indexes in the gather; app GATHER_NONE if merged */
 	enum row_kind kind;
-	uint64_t address;   /* of the symbol */
-	const char *symbol; /* as linked; NULL but for ROW_SYMBOL */
-	const char *text;   /* for people; set by container_name() */
-	uint64_t *counts;   /* one a class */
+	uint64_t address;	   /* of the symbol */
+	struct row_symbol *symbol; /* NULL but for ROW_SYMBOL */
+	const char *text;	   /* for people; set by container_name() */
+	uint64_t *counts;	   /* one a class */
 };
 
 struct container {
@@ -56,8 +62,10 @@ void container_init(struct container *c, size_t class_count);
 /* Frees all. */
 void container_done(struct container *c);
 
+/* Keeps a symbol's name for as long as the container. */
+struct row_symbol *container_symbol(struct container *c, const char *name);
 /* Adds a row with zero counts (@row's own are ignored); the row is borrowed until the next one is
- * added. Its names must be the container's or outlive it. */
+ * added. Its symbol must be the container's. */
 struct row *container_add_row(struct container *c, const struct row *row);
 
 /* Takes away the rows whose share is below @percent of the total in every class. */

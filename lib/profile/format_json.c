@@ -79,8 +79,8 @@ static void write_row(const struct report *r, const struct row *row, struct json
 		json_string(j, "app", report_image_name(r->gather, row->app, true));
 	if (row->kind == ROW_SYMBOL) {
 		json_string(j, "symbol", row->text);
-		if (strcmp(row->text, row->symbol))
-			json_string(j, "linkage_name", row->symbol);
+		if (strcmp(row->text, row->symbol->name))
+			json_string(j, "linkage_name", row->symbol->name);
 		json_hex(j, "address", row->address);
 	} else if (row->kind != ROW_IMAGE) {
 		json_string(j, "symbol", NULL);

@@ -2,7 +2,7 @@
 #include "profile/report.h"
 
 #include "base/mem.h"
-#include "base/strbuf.h"
+#include "base/text.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -67,6 +67,7 @@ static void sum_apps(struct summary *s)
 static void print_row(const struct report *r, const struct row *row, const uint64_t *whole,
 		      FILE *out)
 {
+	_cleanup_(strbuf_done) struct strbuf name = STRBUF_INIT;
 	size_t i;
 
 	for (i = 0; i < r->container->class_count; i++) {
@@ -77,7 +78,8 @@ static void print_row(const struct report *r, const struct row *row, const uint6
 			       text);
 		(void)fprintf(out, "%9" PRIu64 " %s ", row->counts[i], text);
 	}
-	(void)fprintf(out, "%s\n", report_image(r, row->image));
+	text_visible(&name, report_image(r, row->image));
+	(void)fprintf(out, "%s\n", strbuf_text(&name));
 }
 
 static void print_heads(const struct report *r, FILE *out)

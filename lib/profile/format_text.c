@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/text.h"
 #include "profile/column.h"
 
 #include <inttypes.h>
@@ -23,16 +24,6 @@ struct table {
 	size_t count;
 	uint64_t *sums; /* so far, one a class */
 };
-
-/* Width on the screen: characters, not bytes. */
-static unsigned int text_width(const char *s)
-{
-	unsigned int width = 0;
-
-	for (; *s; s++)
-		width += ((unsigned char)*s & 0xc0) != 0x80;
-	return width;
-}
 
 /* Drops the blanks at the end. */
 static void trim(struct strbuf *line)
@@ -86,22 +77,14 @@ static void place_columns(struct table *t)
 /* Widens the columns to what is in them, as far as they go; the last one needs no width. */
 static void fit_columns(struct table *t)
 {
-	const struct container *c = t->report->container;
-	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
-	size_t i, j;
+	size_t i;
 
 	for (i = 0; i + 1 < t->count; i++) {
 		const struct column *column = t->places[i].column;
-		unsigned int width = column->width;
+		unsigned int longest = column->longest ? column->longest(t->report) : 0;
 
-		for (j = 0; j < c->count && width < column->most; j++) {
-			struct cell cell = { t->report, &c->rows[j], t->places[i].class, 0 };
-
-			strbuf_clear(&text);
-			column->write(&cell, &text);
-			width = MAX(width, text_width(strbuf_text(&text)));
-		}
-		t->places[i].width = MIN(width, column->most) + 1;
+		longest = MAX(longest, column->width);
+		t->places[i].width = MIN(longest, column->most) + 1;
 	}
 }
 
@@ -155,7 +138,8 @@ static void print_rows(struct table *t, FILE *out)
 			t->sums[j] += row->counts[j];
 		for (j = 0; j < t->count; j++) {
 			const struct place *p = &t->places[j];
-			struct cell cell = { t->report, row, p->class, t->sums[p->class] };
+			struct cell cell = { t->report, row, p->class, t->sums[p->class],
+					     p->width ? p->width - 1 : 0 };
 
 			strbuf_clear(&text);
 			p->column->write(&cell, &text);

@@ -26,7 +26,7 @@ struct populate {
 /* A symbol that has a row: its name in the container, shared by the rows of all applications, and
  * the latest of these. */
 struct named {
-	const char *name;
+	struct row_symbol *symbol;
 	size_t row;
 };
 
@@ -86,13 +86,13 @@ static struct row *symbol_row(struct populate *p, struct current *cur, const str
 	struct named *named = &cur->named[sym->whole];
 	struct row *row;
 
-	if (named->name && named->row >= first)
+	if (named->symbol && named->row >= first)
 		return &p->out->rows[named->row];
-	if (!named->name)
-		named->name = arena_strdup(&p->out->arena, sym->name);
+	if (!named->symbol)
+		named->symbol = container_symbol(p->out, sym->name);
 	named->row = p->out->count;
 	row = add_row(p, cur, ROW_SYMBOL);
-	row->symbol = named->name;
+	row->symbol = named->symbol;
 	row->address = sym->address;
 	return row;
 }
