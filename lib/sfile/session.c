@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
-#include "base/span.h"
 #include "base/strbuf.h"
+#include "sfile/abi.h"
 #include "sfile/sname.h"
 
 #include <dirent.h>
@@ -27,57 +27,6 @@ bool session_name_valid(const char *name)
 	return *name && *name != '.' && !strchr(name, '/') && strlen(name) <= NAME_MAX;
 }
 
-/* The writer's layout of integers and structures, which opimport reads: 64-bit Linux, where all
- * that the format speaks of has one layout (man opsample.5). */
-static char *abi_text(void)
-{
-	static const char order[2] = { 1, 0 };
-	static const struct {
-		const char *name;
-		unsigned int value;
-	} rows[] = {
-		{ "sizeof_double", sizeof(double) },
-		{ "sizeof_u64", 8 },
-		{ "sizeof_u8", 1 },
-		{ "sizeof_u32", 4 },
-		{ "sizeof_int", sizeof(int) },
-		{ "sizeof_unsigned_int", sizeof(unsigned int) },
-		{ "sizeof_odb_key_t", 8 },
-		{ "sizeof_odb_index_t", 4 },
-		{ "sizeof_odb_value_t", 4 },
-		{ "sizeof_odb_node_nr_t", 4 },
-		{ "sizeof_odb_descr_t", 32 },
-		{ "sizeof_odb_node_t", 16 },
-		{ "sizeof_struct_opd_header", 72 },
-		{ "offsetof_node_key", 0 },
-		{ "offsetof_node_value", 8 },
-		{ "offsetof_node_next", 12 },
-		{ "offsetof_descr_size", 0 },
-		{ "offsetof_descr_current_size", 4 },
-		{ "offsetof_header_magic", 0 },
-		{ "offsetof_header_version", 4 },
-		{ "offsetof_header_cpu_type", 8 },
-		{ "offsetof_header_ctr_event", 12 },
-		{ "offsetof_header_ctr_um", 16 },
-		{ "offsetof_header_ctr_count", 20 },
-		{ "offsetof_header_is_kernel", 24 },
-		{ "offsetof_header_cpu_speed", 32 },
-		{ "offsetof_header_mtime", 40 },
-		{ "offsetof_header_cg_to_is_kernel", 48 },
-		{ "offsetof_header_anon_start", 56 },
-		{ "offsetof_header_cg_to_anon_start", 64 },
-	};
-	struct strbuf b = STRBUF_INIT;
-	uint16_t one;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(rows); i++)
-		strbuf_addf(&b, "%s %u\n", rows[i].name, rows[i].value);
-	memcpy(&one, order, sizeof(one));
-	strbuf_addf(&b, "little_endian %d\n", one == get_le16(order));
-	return strbuf_take(&b);
-}
-
 static int check_name(const char *name, struct error *err)
 {
 	if (session_name_valid(name))
@@ -90,7 +39,7 @@ int session_create(const char *session_dir, const char *name, struct error *err)
 	_cleanup_free_ char *samples = session_samples(session_dir, name);
 	_cleanup_free_ char *stats = path_join(samples, "stats");
 	_cleanup_free_ char *abi = path_join(session_dir, "abi");
-	_cleanup_free_ char *text = abi_text();
+	_cleanup_free_ char *text = abi_text(abi_native());
 	int r = check_name(name, err);
 
 	if (r == 0)

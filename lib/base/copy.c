@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/copy.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+enum { PIECE = 256 << 10 };
+
+static int write_piece(int fd, const char *bytes, size_t size)
+{
+	while (size) {
+		ssize_t n = write(fd, bytes, size);
+
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0) {
+			bytes += n;
+			size -= (size_t)n;
+		}
+	}
+	return 0;
+}
+
+/* From the one's position to its end. */
+static int copy_bytes(int from, int to)
+{
+	_cleanup_free_ char *piece = xmalloc(PIECE);
+	ssize_t n;
+	int r = 0;
+
+	while (r == 0 && (n = read(from, piece, PIECE)) != 0) {
+		if (n < 0 && errno != EINTR)
+			return -errno;
+		if (n > 0)
+			r = write_piece(to, piece, (size_t)n);
+	}
+	return r;
+}
+
+static int copy_open(int from, const struct stat *st, const char *to)
+{
+	struct timespec times[2] = { st->st_atim, st->st_mtim };
+	_cleanup_close_ int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
+				      (st->st_mode & 0777) | 0200);
+	int r;
+
+	if (fd < 0)
+		return -errno;
+	r = copy_bytes(from, fd);
+	/* The set-user-id bits of a program are no part of a copy of it. */
+	if (r == 0 && (fchmod(fd, (st->st_mode & 0777) | 0200) < 0 || futimens(fd, times) < 0))
+		r = -errno;
+	return r;
+}
+
+int copy_file(const char *from, const char *to, struct error *err)
+{
+	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", to, (int)getpid());
+	_cleanup_close_ int fd = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	struct stat st;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return error_errno(err, -errno, "cannot read %s", from);
+	if (!S_ISREG(st.st_mode))
+		return error_set(err, -EINVAL, "%s: not a file", from);
+	r = path_make_parents(to, 0755, err);
+	if (r < 0)
+		return r;
+	(void)unlink(temporary);
+	r = copy_open(fd, &st, temporary);
+	if (r == 0 && rename(temporary, to) < 0)
+		r = -errno;
+	if (r < 0) {
+		(void)unlink(temporary);
+		return error_errno(err, r, "cannot copy %s to %s", from, to);
+	}
+	return 0;
+}

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Copies a file with its mode and times, whole or not at all.
+ *
+ *	if (copy_file("/usr/bin/xz", "archive/usr/bin/xz", err) < 0) ...
+ */
+#pragma once
+
+#include "base/error.h"
+
+/* Copies the content of the file @from (links are followed) to @to, which is replaced, and gives it
+ * the permissions and the modification time of @from; missing directories are made. A file of
+ * /proc, which says that it is empty, is read to its end. 0 or -errno. */
+int copy_file(const char *from, const char *to, struct error *err);

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* opimport: makes sample files of this machine's kind out of another's. */
+#include "tool.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "sfile/abi.h"
+#include "sfile/import.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static struct {
+	const char *abi, *output;
+	bool force, verbose;
+} options;
+
+static const struct opt opts[] = {
+	{ 'a', "abi", OPT_STRING, &options.abi, "FILE",
+	  "the description of the other machine (default: the file abi of the session that INPUT "
+	  "is "
+	  "in)" },
+	{ 'o', "output", OPT_STRING, &options.output, "FILE",
+	  "the new sample file, or directory where INPUT is one" },
+	{ 'f', "force", OPT_FLAG, &options.force, NULL,
+	  "import even if it is of this machine's kind, and replace what is there" },
+	{ 'V', "verbose", OPT_FLAG, &options.verbose, NULL, "say what was imported" },
+	OPT_END
+};
+
+static const struct opt_cmdline cmdline = {
+	.tool = "opimport",
+	.usage = "[OPTION]... --output=FILE INPUT",
+	.summary =
+		"Convert a sample file, or all of a session directory, that a machine of another "
+		"word size or byte order wrote.",
+	.epilog = "INPUT is a sample file or a session directory (which holds abi and samples/). "
+		  "See opimport(1).",
+	.opts = opts,
+};
+
+static bool is_directory(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* The file abi of the session directory that @input is or is in: the nearest one beside a directory
+ * samples. Caller frees; NULL where there is none. */
+static char *find_abi(const char *input)
+{
+	_cleanup_free_ char *directory = path_absolute(input);
+
+	while (*directory) {
+		_cleanup_free_ char *abi = path_join(directory, "abi");
+		_cleanup_free_ char *samples = path_join(directory, "samples");
+
+		if (is_directory(samples) && access(abi, F_OK) == 0)
+			return STEAL(abi);
+		*strrchr(directory, '/') = '\0';
+	}
+	return NULL;
+}
+
+static int read_abi(const char *input, struct abi *ret, struct error *err)
+{
+	_cleanup_free_ char *path = options.abi ? xstrdup(options.abi) : find_abi(input);
+	int r;
+
+	if (!path)
+		return error_set(err, -ENOENT,
+				 "%s: is in no session directory that has a description of its "
+				 "machine; name one with --abi=FILE",
+				 input);
+	r = abi_read(path, ret, err);
+	if (r < 0 || !abi_equal(ret, abi_native()) || options.force)
+		return r;
+	return error_set(err, -EINVAL,
+			 "%s: describes a machine of the kind of this one: there is nothing to "
+			 "convert (--force does it anyway)",
+			 path);
+}
+
+static int import(const char *input, struct error *err)
+{
+	struct import_stats stats = { 0 };
+	struct abi abi;
+	int r;
+
+	if (access(input, R_OK) < 0)
+		return error_errno(err, -errno, "%s", input);
+	r = read_abi(input, &abi, err);
+	if (r < 0)
+		return r;
+	if (is_directory(input))
+		r = import_session(input, &abi, options.output, options.force, &stats, err);
+	else
+		r = import_file(input, &abi, options.output, options.force, &stats, err);
+	if (r < 0)
+		return r;
+	if (stats.bad)
+		return error_set(err, -EBADMSG, "%zu of %zu sample files could not be imported",
+				 stats.bad, stats.bad + stats.files);
+	if (options.verbose)
+		printf("%zu sample files, %" PRIu64 " places, %" PRIu64
+		       " samples; %zu other files\n",
+		       stats.files, stats.nodes, stats.samples, stats.copied);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct error err = ERROR_INIT;
+	int operands = tool_options(&cmdline, argc, argv);
+
+	if (argc - operands != 1)
+		return tool_usage("%s", operands == argc ? "no input is given"
+							 : "more than one input is given");
+	if (!options.output)
+		return tool_usage("where to write is not given: --output=FILE");
+	return import(argv[operands], &err) < 0 ? tool_fail(&err) : 0;
+}
