@@ -45,7 +45,9 @@ struct cookie_mapped {
 
 struct cookie_table;
 
+/* Makes an empty table; caller frees. */
 struct cookie_table *cookie_table_new(void);
+/* Frees it with all images; NULL is fine. */
 void cookie_table_free(struct cookie_table *t);
 
 /* The cookie of the file (device, inode, generation) seen under @path; made where new. */
@@ -76,6 +78,7 @@ void cookie_identify(struct cookie_table *t, uint64_t cookie, const char *root, 
 uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
 		      uint64_t now_ns);
 
-/* Number of cookies; the i-th in order of making. */
+/* Number of cookies. */
 size_t cookie_count(const struct cookie_table *t);
+/* The @i-th in order of making. */
 const struct cookie_image *cookie_at(const struct cookie_table *t, size_t i);

@@ -37,6 +37,7 @@ void maps_add(struct maps **m, const struct mapping *mapping);
 /* The mapping that holds @address, or NULL; borrowed until the next change. */
 const struct mapping *maps_find(const struct maps *m, uint64_t address);
 
-/* Number of mappings, and the i-th by address. */
+/* Number of mappings. */
 size_t maps_count(const struct maps *m);
+/* The @i-th by address; borrowed until the next change. */
 const struct mapping *maps_at(const struct maps *m, size_t i);

@@ -35,8 +35,9 @@ int perf_cpu_open(struct perf_cpu *ret, unsigned int cpu, struct perf_plan *plan
 /* Closes all; all-zero is fine. */
 void perf_cpu_close(struct perf_cpu *c);
 
-/* Lets the events report changes, and samples, or not. */
+/* Lets the events report changes, or not; 0 or -errno. */
 int perf_cpu_enable_sideband(struct perf_cpu *c, bool on);
+/* Lets them sample, or not; 0 or -errno. */
 int perf_cpu_enable_samples(struct perf_cpu *c, bool on);
 
 /* Asks the events how many samples they could not write; the ring's records tell all but the last

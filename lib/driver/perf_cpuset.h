@@ -36,8 +36,9 @@ int perf_cpuset_open(struct perf_cpuset *ret, struct perf_plan *plan,
  * fine. */
 void perf_cpuset_close(struct perf_cpuset *set);
 
-/* Lets the events report changes, and samples, or not; on CPUs still to come as well. */
+/* Lets the events report changes, or not, on CPUs still to come as well; 0 or -errno. */
 int perf_cpuset_enable_sideband(struct perf_cpuset *set, bool on);
+/* Lets them sample, or not; likewise. */
 int perf_cpuset_enable_samples(struct perf_cpuset *set, bool on);
 
 /* Closes the events of CPUs that went, whatever is left in their rings, and opens those of CPUs

@@ -30,6 +30,7 @@ struct sideband {
 /* An empty table. @from and @stats are borrowed until sideband_done(). */
 void sideband_init(struct sideband *s, const struct process_source *from,
 		   struct driver_stats *stats);
+/* Frees the table. */
 void sideband_done(struct sideband *s);
 
 /* Reads all processes (of those that are followed) from /proc as they are now. */
