@@ -280,6 +280,26 @@ uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cook
 	return newer->image.cookie;
 }
 
+size_t cookie_sweep(struct cookie_table *t, const struct map *in_use)
+{
+	size_t i, kept = 0, count = t->count;
+
+	for (i = 0; i < count; i++) {
+		struct entry *e = t->entries[i];
+
+		if (e->image.kind != COOKIE_FILE || e->image.identified ||
+		    map_get(in_use, e->image.cookie)) {
+			t->entries[kept++] = e;
+			continue;
+		}
+		unchain(t, e);
+		(void)map_remove(&t->by_cookie, e->image.cookie);
+		entry_free(e);
+	}
+	t->count = kept;
+	return count - kept;
+}
+
 size_t cookie_count(const struct cookie_table *t)
 {
 	return t->count;

@@ -4,11 +4,13 @@
  * looks them up. An image is identified (size, mtime, build-id) at its first sample, while the
  * process that mapped it can still show the file.
  *
- * The table owns everything; what it returns is borrowed until cookie_table_free().
+ * The table owns everything; what it returns is borrowed until cookie_table_free(), of a file that
+ * was never identified only until cookie_sweep().
  */
 #pragma once
 
 #include "base/build_id.h"
+#include "base/map.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,6 +79,10 @@ void cookie_identify(struct cookie_table *t, uint64_t cookie, const char *root, 
  * identified, a new one, identified. Looks at the file no more than every few seconds. */
 uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
 		      uint64_t now_ns);
+
+/* Forgets the files that were never identified, for no sample fell into them, unless the cookie is
+ * a key of @in_use; returns how many. Their numbers are not given out again. */
+size_t cookie_sweep(struct cookie_table *t, const struct map *in_use);
 
 /* Number of cookies. */
 size_t cookie_count(const struct cookie_table *t);

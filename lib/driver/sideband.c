@@ -19,10 +19,17 @@ enum { LEAVE_NS = 1000000000, READ_AGAIN_NS = 100000000 };
 enum { MAPS_STALE = 2048 };
 enum { PRUNE_EVERY_NS = 2000000000 };
 
+/* Every file that is executed has a cookie, though few are ever sampled: a machine that builds and
+ * tests all day would collect them for ever. */
+enum { COOKIES_MIN = 16384 };
+
 void sideband_init(struct sideband *s, const struct process_source *from,
 		   struct driver_stats *stats)
 {
-	*s = (struct sideband){ .processes = PROCESS_TABLE_INIT, .from = *from, .stats = stats };
+	*s = (struct sideband){ .processes = PROCESS_TABLE_INIT,
+				.from = *from,
+				.stats = stats,
+				.cookie_limit = COOKIES_MIN };
 }
 
 void sideband_done(struct sideband *s)
@@ -266,6 +273,32 @@ static void prune_maps(struct sideband *s, uint64_t now_ns)
 	}
 }
 
+static void note_use(struct map *in_use, uint64_t cookie, struct process *by)
+{
+	if (cookie)
+		(void)map_set(in_use, cookie, by);
+}
+
+/* Forgets the cookies of files that were never sampled and that nobody has mapped any more. */
+static void sweep_cookies(struct sideband *s)
+{
+	struct map in_use = MAP_INIT;
+	size_t i;
+
+	if (cookie_count(s->from.cookies) <= s->cookie_limit)
+		return;
+	map_for_each (&s->processes.by_tgid, slot) {
+		struct process *p = slot->value;
+
+		note_use(&in_use, p->app, p);
+		for (i = 0; p->maps && i < maps_count(p->maps); i++)
+			note_use(&in_use, maps_at(p->maps, i)->cookie, p);
+	}
+	(void)cookie_sweep(s->from.cookies, &in_use);
+	map_done(&in_use);
+	s->cookie_limit = MAX(2 * cookie_count(s->from.cookies), (size_t)COOKIES_MIN);
+}
+
 void sideband_tidy(struct sideband *s, uint64_t now_ns)
 {
 	/* Of those that are followed the end is to be known at once. */
@@ -275,6 +308,7 @@ void sideband_tidy(struct sideband *s, uint64_t now_ns)
 		process_expire(&s->processes, now_ns - wait, is_gone, s);
 	look_at_modules(s);
 	prune_maps(s, now_ns);
+	sweep_cookies(s);
 }
 
 bool sideband_any_followed(const struct sideband *s)

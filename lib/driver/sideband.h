@@ -22,6 +22,7 @@ struct sideband {
 	bool follow_children;  /* those too that it had before */
 	bool await_exec;       /* that process is sampled from its next exec on */
 	uint64_t read_all_ns;  /* when all of /proc was last read, 0: never */
+	size_t cookie_limit;   /* of the table: when it has more, unused ones are forgotten */
 	uint64_t pruned_ns;    /* when mappings that may be gone were last looked for */
 	bool kernel_changed;   /* code came or went in the kernel; for the caller to clear */
 	uint64_t module_count; /* directories in /sys/module */

@@ -528,6 +528,39 @@ static void mappings_that_pile_up_are_read_anew(void)
 	CHECK_EQ(maps_count(process_get(&m->sideband.processes, 70)->maps), 2);
 }
 
+static void files_that_were_never_sampled_are_forgotten(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+	uint64_t sampled, unused;
+	size_t i;
+
+	proc_process(m, 70, 1, "/bin/a");
+	sideband_read_all(&m->sideband, tick(m));
+	m->sideband.cookie_limit = 100;
+	sample(m, USER, 70, 0x400010);
+	exec_to(m, 70, "/bin/sampled-once");
+	sample(m, USER, 70, 0x400010);
+	sampled = process_get(&m->sideband.processes, 70)->app;
+	exec_to(m, 70, "/bin/never-sampled");
+	unused = process_get(&m->sideband.processes, 70)->app;
+	for (i = 0; i < 200; i++) {
+		bytes_comm(&m->bytes, 70, 70, "conftest", true, tick(m));
+		apply(m);
+		bytes_map(&m->bytes, 70, 0x400000, 0x5000, 1000 + i, "/tmp/conftest", tick(m));
+		apply(m);
+	}
+	sideband_tidy(&m->sideband, tick(m));
+	CHECK(cookie_count(m->cookies) < 10);
+	CHECK(cookie_lookup(m->cookies, sampled));
+	CHECK(!cookie_lookup(m->cookies, unused));
+	/* What runs now is still known, and what comes back is made anew. */
+	sample(m, USER, 70, 0x400010);
+	exec_to(m, 70, "/bin/never-sampled");
+	sample(m, USER, 70, 0x400010);
+	CHECK(process_get(&m->sideband.processes, 70)->app > unused);
+	CHECK_EQ(m->stats.sample_lost_no_mapping + m->stats.sample_lost_no_mm, 0);
+}
+
 static void guests_and_hypervisors_have_no_mapping(void)
 {
 	_cleanup_machine_ struct machine *m = machine_new();
@@ -571,4 +604,5 @@ TESTS(T(process_that_was_there_is_known), T(fork_shares_and_exec_replaces),
       T(threads_belong_to_their_process), T(only_the_family_is_kept),
       T(command_is_sampled_from_its_exec_on), T(anonymous_code_counts_from_its_start),
       T(library_that_replaces_another_takes_its_addresses), T(mappings_that_pile_up_are_read_anew),
-      T(guests_and_hypervisors_have_no_mapping), T(changed_kernel_code_is_noticed))
+      T(files_that_were_never_sampled_are_forgotten), T(guests_and_hypervisors_have_no_mapping),
+      T(changed_kernel_code_is_noticed))
