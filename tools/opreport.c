@@ -204,6 +204,7 @@ static void print(const struct parts *p, const struct populate_stats *stats, FIL
 				 .container = &p->container,
 				 .sort = &options.sort,
 				 .header = stats->header,
+				 .skipped = stats->bad + p->gather->skipped,
 				 .timer_hz = header_timer_hz(p->gather),
 				 .show_header = !options.no_header,
 				 .long_names = options.long_names,

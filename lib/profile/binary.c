@@ -38,6 +38,7 @@ struct search {
 	const char *path;	 /* in the profiled system */
 	struct elffile *ef;	 /* the file that was taken */
 	struct elffile *changed; /* one that was found but is not the right one */
+	bool unreadable;	 /* one was found but could not be opened */
 };
 
 static int add_image_path(const char *part, void *data)
@@ -115,6 +116,7 @@ static bool try_file(struct search *s, const char *path)
 	s->bs->opened++;
 	if (elffile_open(path, &ef, &err) < 0) {
 		log_warn("%s; its samples are shown without symbols", err.text);
+		s->unreadable = true;
 		return false;
 	}
 	if (is_profiled(s, ef)) {
@@ -213,7 +215,7 @@ static void open_file(struct search *s, struct binary *ret)
 		warn_changed(s);
 		ret->why = ROW_CHANGED;
 	} else {
-		ret->why = ROW_NO_FILE;
+		ret->why = s->unreadable ? ROW_UNREADABLE : ROW_NO_FILE;
 	}
 	elffile_close(s->changed);
 }

@@ -72,13 +72,22 @@ void container_cut(struct container *c, double percent)
 	c->count = n;
 }
 
+/* Length of a name without its version; "@plt" is none. */
+static size_t unversioned_length(const char *name)
+{
+	const char *at = strchr(name, '@');
+
+	return at && at > name && strcmp(at, "@plt") ? (size_t)(at - name) : strlen(name);
+}
+
 struct row_symbol *container_symbol(struct container *c, const char *name)
 {
-	size_t size = strlen(name) + 1;
-	struct row_symbol *symbol = arena_alloc(&c->arena, sizeof(*symbol) + size);
+	size_t length = unversioned_length(name);
+	struct row_symbol *symbol = arena_alloc(&c->arena, sizeof(*symbol) + length + 1);
 
 	symbol->text = NULL;
-	memcpy(symbol->name, name, size);
+	memcpy(symbol->name, name, length);
+	symbol->name[length] = '\0';
 	return symbol;
 }
 

@@ -19,12 +19,13 @@
 /* Kinds of rows and what is shown in place of a symbol's name. */
 #define ROW_KINDS(X)                                                                               \
 	X(SYMBOL, NULL)                                                                            \
-	X(IMAGE, NULL)			   /* a whole image: the summary */                        \
-	X(UNNAMED, "(no symbol here)")	   /* code between the symbols */                          \
-	X(NO_SYMBOLS, "(no symbols)")	   /* the image has none at all */                         \
-	X(NO_FILE, "(file not found)")	   /* nothing to read symbols from */                      \
-	X(CHANGED, "(file has changed)")   /* the file is not the one that was profiled */         \
-	X(ANONYMOUS, "(anonymous memory)") /* never had a file */
+	X(IMAGE, NULL)			     /* a whole image: the summary */                      \
+	X(UNNAMED, "(no symbol here)")	     /* code between the symbols */                        \
+	X(NO_SYMBOLS, "(no symbols)")	     /* the image has none at all */                       \
+	X(NO_FILE, "(file not found)")	     /* nothing to read symbols from */                    \
+	X(UNREADABLE, "(file not readable)") /* not allowed, or no ELF file */                     \
+	X(CHANGED, "(file has changed)")     /* the file is not the one that was profiled */       \
+	X(ANONYMOUS, "(anonymous memory)")   /* never had a file */
 
 enum row_kind {
 #define X(kind, text) ROW_##kind,
@@ -62,7 +63,7 @@ void container_init(struct container *c, size_t class_count);
 /* Frees all. */
 void container_done(struct container *c);
 
-/* Keeps a symbol's name for as long as the container. */
+/* Keeps a symbol's name for as long as the container, without a version ("@@GLIBC_2.17"). */
 struct row_symbol *container_symbol(struct container *c, const char *name);
 /* Adds a row with zero counts (@row's own are ignored); the row is borrowed until the next one is
  * added. Its symbol must be the container's. */

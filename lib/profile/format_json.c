@@ -101,6 +101,7 @@ void report_json(const struct report *r, const struct losses *losses, FILE *out)
 	json_string(&j, "cpu", cpu);
 	write_classes(r, &j);
 	write_losses(losses, &j);
+	json_u64(&j, "skipped_files", r->skipped);
 	json_open(&j, "rows", '[');
 	for (i = 0; i < r->container->count; i++)
 		write_row(r, &r->container->rows[i], &j);

@@ -197,7 +197,7 @@ static void skip_file(const char *path, const struct error *why, void *data)
 
 	(void)path;
 	w->g->skipped++;
-	log_warn("%s; the file is skipped", why->text);
+	log_warn("%s; it is skipped", why->text);
 }
 
 static void add_session(struct gather *g, const char *name, const char *samples)
@@ -253,6 +253,15 @@ static int say_no_session(const struct spec *spec, const char *session_dir, stru
 	struct session_list list = { .text = STRBUF_INIT };
 	int r;
 
+	if (!wanted->count) {
+		_cleanup_free_ char *samples = session_samples(session_dir, "current");
+
+		if (access(samples, R_OK | X_OK) < 0 && errno == EACCES)
+			return error_errno(err, -EACCES,
+					   "%s: the profile is another user's: read it as that "
+					   "user or as root",
+					   samples);
+	}
 	if (access(session_dir, F_OK) < 0) {
 		return error_errno(
 			err, -errno,

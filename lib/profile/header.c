@@ -105,6 +105,10 @@ void header_text(const struct report *r, const struct losses *l, FILE *out)
 		(void)fprintf(out, "%s\n", text);
 	}
 	print_axis(r, out);
+	if (r->skipped)
+		(void)fprintf(out, "Note: %zu file%s could not be read and %s not in this report\n",
+			      r->skipped, r->skipped == 1 ? "" : "s",
+			      r->skipped == 1 ? "is" : "are");
 	for (i = 0; i < l->count; i++)
 		print_loss(&l->list[i], (double)(recorded + l->samples), out);
 }

@@ -60,7 +60,7 @@ static void read_file(struct populate *p, uint32_t index, struct current *cur, u
 
 	if (sfile_open(f->path, &sf, &err) < 0) {
 		p->stats->bad++;
-		log_warn("%s; the file is skipped", err.text);
+		log_warn("%s; it is skipped", err.text);
 		return;
 	}
 	if (p->stats->read++ == 0)

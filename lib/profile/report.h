@@ -26,6 +26,7 @@ struct report {
 	const struct sort *sort;    /* the order that the rows stand in */
 	struct sfile_header header; /* of a sample file: CPU type, speed */
 	uint64_t timer_hz;	    /* samples a second and CPU in timer mode; 0: unknown */
+	size_t skipped;		    /* files that could not be read and are not in it */
 	bool show_header;
 	bool long_names;     /* paths instead of their last parts */
 	bool show_address;   /* a column of addresses */

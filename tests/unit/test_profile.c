@@ -263,6 +263,24 @@ static void rows_add_up_to_the_samples(void)
 	done(&p);
 }
 
+static void names_lose_their_version(void)
+{
+	static const char *const rows[][2] = {
+		{ "brk", "brk" },
+		{ "clock_gettime@@GLIBC_2.17", "clock_gettime" },
+		{ "f@V1", "f" },
+		{ "puts@plt", "puts@plt" },
+		{ "@strange", "@strange" },
+	};
+	struct container c;
+	size_t i;
+
+	container_init(&c, 1);
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		CHECK_STR(container_symbol(&c, rows[i][0])->name, rows[i][1]);
+	container_done(&c);
+}
+
 static void one_axis_makes_columns_two_conflict(void)
 {
 	static const struct {
@@ -372,5 +390,5 @@ static void json_is_valid_whatever_the_bytes(void)
 
 TESTS(T(specifications_parse), T(specifications_select), T(samples_are_sorted_few_or_many),
       T(an_image_is_opened_once_for_all_programs), T(rows_add_up_to_the_samples),
-      T(one_axis_makes_columns_two_conflict), T(all_our_counters_are_known), T(sort_keys_parse),
-      T(json_is_valid_whatever_the_bytes))
+      T(names_lose_their_version), T(one_axis_makes_columns_two_conflict),
+      T(all_our_counters_are_known), T(sort_keys_parse), T(json_is_valid_whatever_the_bytes))
