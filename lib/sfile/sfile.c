@@ -44,6 +44,12 @@ static int open_existing(const char *path, struct error *err)
 	return -ENOENT;
 }
 
+/* The clock ticks alike on every CPU. */
+static bool is_clock(const struct sfile_header *h)
+{
+	return !h->event && !h->unit_mask && !h->count;
+}
+
 /* Whether samples under @new may be added to a file of @old. */
 static int check_same(const char *path, const struct sfile_header *old,
 		      const struct sfile_header *new, struct error *err)
@@ -53,7 +59,7 @@ static int check_same(const char *path, const struct sfile_header *old,
 				 "%s: written by OProfile 0.9.8 or 0.9.9 (version %#x): can be "
 				 "read, but not added to",
 				 path, old->version);
-	if (old->cpu_type != new->cpu_type || old->event != new->event ||
+	if ((old->cpu_type != new->cpu_type && !is_clock(new)) || old->event != new->event ||
 	    old->unit_mask != new->unit_mask || old->count != new->count)
 		return error_set(err, -EBADMSG,
 				 "%s: counts event %#x, unit mask %#x, period %u on CPU type %u, "

@@ -3,7 +3,7 @@
  * A sample file: the original's header (version 0x13, read also 0x12) and the database behind it.
  *
  *	struct sfile *sf;
- *	if (sfile_open(path, &header, &sf, err) == 0)	for writing, creating it and its directories
+ *	if (sfile_create(path, &header, &sf, err) == 0)	for writing; makes it and its directories
  *		odb_add(sfile_odb(sf), offset, 1);
  *	sfile_close(sf);
  */
@@ -29,7 +29,8 @@ struct sfile_header {
 struct sfile;
 
 /* Opens @path for writing, creates it with its parent directories, writes @header over what stands
- * there. -EEXIST-like mismatches (other event, other period) are -EBADMSG. */
+ * there. -EBADMSG if that counts something else: another event, period or, but for the clock, which
+ * is the same everywhere, CPU type. */
 int sfile_create(const char *path, const struct sfile_header *header, struct sfile **ret,
 		 struct error *err);
 /* Opens @path for reading; 0, or -errno with the file named: -EBADMSG if it is no sample file. */

@@ -121,6 +121,17 @@ static void other_samples_are_not_mixed_in(void)
 	}
 }
 
+static void the_clock_is_the_same_on_every_cpu(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, FLAT);
+	struct sfile_header clock = { .cpu_type = 4 }, elsewhere = { .cpu_type = 69 };
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(create(path, &clock, 7, &err), 0);
+	CHECK_EQ(create(path, &elsewhere, 7, &err), 0);
+}
+
 static void a_file_left_blank_is_created_anew(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -268,6 +279,7 @@ static void a_foreign_machines_files_name_the_converter(void)
 
 TESTS(T(what_is_written_is_read), T(callgraph_fields_count_in_callgraph_files_only),
       T(a_file_is_added_to_and_its_header_renewed), T(other_samples_are_not_mixed_in),
-      T(a_file_left_blank_is_created_anew), T(every_damage_is_told),
-      T(short_and_missing_files_are_told), T(version_0x12_is_read_and_not_written),
-      T(the_originals_header_is_read), T(a_foreign_machines_files_name_the_converter))
+      T(the_clock_is_the_same_on_every_cpu), T(a_file_left_blank_is_created_anew),
+      T(every_damage_is_told), T(short_and_missing_files_are_told),
+      T(version_0x12_is_read_and_not_written), T(the_originals_header_is_read),
+      T(a_foreign_machines_files_name_the_converter))
