@@ -33,12 +33,15 @@ static int write_growth(const struct record *rec, const char *name, uint64_t now
 int record_flush(struct record *rec, struct error *err)
 {
 	struct record_stats now;
+	uint64_t total;
 	int r;
 
 	record_stats(rec, &now);
+	total = record_stats_total(&now);
 	store_retry(rec->store);
-	r = write_growth(rec, "total_samples", record_stats_total(&now),
-			 record_stats_total(&rec->written), err);
+	r = write_growth(rec, "total_samples", total, rec->written_total, err);
+	if (r == 0)
+		rec->written_total = total;
 #define X(name, text)                                                                              \
 	if (r == 0)                                                                                \
 		r = write_growth(rec, #name, now.name, rec->written.name, err);                    \

@@ -69,6 +69,7 @@ struct record {
 	struct event *events;	  /* those of the configuration, then the feature's */
 	char *session_dir, *session_name, *samples;
 	struct record_stats written; /* what stats/ holds of this run already */
+	uint64_t written_total;	     /* and of their sum */
 	bool complained;	     /* about the session's directory */
 };
 
