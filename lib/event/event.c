@@ -235,6 +235,16 @@ void event_timer(struct event *ret, uint64_t rate_hz, bool kernel, bool user)
 	ret->user = user;
 }
 
+bool event_clock_only(const struct event *events, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (!events[i].is_timer)
+			return false;
+	return count > 0;
+}
+
 char *event_text(const struct event *event)
 {
 	return xasprintf("%s:%" PRIu64 ":%u:%d:%d", event->name,

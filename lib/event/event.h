@@ -45,6 +45,9 @@ void event_default(struct event *ret);
 /* The clock at @rate_hz samples a second and CPU. */
 void event_timer(struct event *ret, uint64_t rate_hz, bool kernel, bool user);
 
+/* Whether nothing but the clock samples: then a profile is of no type of CPU. */
+bool event_clock_only(const struct event *events, size_t count);
+
 /* "NAME:count:unitmask:kernel:user" ("TIMER:rate:..." in timer mode); caller frees. */
 char *event_text(const struct event *event);
 /* One line for people, as the report's header has it: "Counted CPU_CLK_UNHALTED events (...)";

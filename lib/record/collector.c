@@ -119,7 +119,7 @@ static int write_setup(struct collector *c, struct error *err)
 	int r;
 
 	events = c->ops->events(c->driver, &count);
-	s.cpu_type = xstrdup(cpu_type_detect(c->root, count && events[0].is_timer)->key);
+	s.cpu_type = xstrdup(cpu_type_detect(c->root, event_clock_only(events, count))->key);
 	setup_describe_machine(&s, c->root);
 	for (i = 0; i < count; i++)
 		setup_add_event(&s, events[i].name, events[i].count, events[i].unit_mask,

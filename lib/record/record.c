@@ -93,10 +93,10 @@ static void open_kernel(struct record *rec, const struct record_config *config)
 
 static void open_store(struct record *rec, const struct record_config *config)
 {
-	bool timer = config->event_count && config->events[0].is_timer;
+	bool clock = event_clock_only(config->events, config->event_count);
 	struct store_config store = { .samples = rec->samples,
 				      .events = rec->events,
-				      .cpu_type = cpu_type_detect(config->root, timer)->id,
+				      .cpu_type = cpu_type_detect(config->root, clock)->id,
 				      .cpu_mhz = procfs_cpu_mhz(config->root),
 				      .mapped_max = config->mapped_bytes_max,
 				      .open_max = config->open_files_max };

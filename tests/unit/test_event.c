@@ -249,8 +249,32 @@ static void timer_has_a_rate_and_no_count(void)
 	CHECK_EQ(event.perf_type, PERF_TYPE_SOFTWARE);
 }
 
-TESTS(T(specs_are_read), T(bad_specs_say_what_is_wrong), T(lists_leave_out_repetitions),
-      T(events_of_one_sample_file_are_refused), T(too_many_events_are_refused),
-      T(descriptions_are_the_originals), T(masks_of_a_bitmask_add_up), T(names_are_unique_and_fit),
-      T(every_event_is_shown), T(default_event_follows_the_cpu), T(default_is_hardware_cycles),
+static void a_clock_among_counters_is_not_alone(void)
+{
+	static const struct {
+		const char *specs;
+		bool alone;
+	} rows[] = {
+		{ "TIMER:100", true },
+		{ "PAGE_FAULTS", false },
+		{ "TIMER:100,PAGE_FAULTS", false },
+		{ "PAGE_FAULTS,TIMER:100", false },
+	};
+	struct event events[EVENT_MAX] = { { .count = 0 } };
+	size_t i;
+
+	CHECK(!event_clock_only(events, 0));
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		int count = event_parse_list(rows[i].specs, events, NULL);
+
+		if (CHECK(count > 0))
+			CHECK_EQ(event_clock_only(events, (size_t)count), rows[i].alone);
+	}
+}
+
+TESTS(T(specs_are_read), T(a_clock_among_counters_is_not_alone), T(bad_specs_say_what_is_wrong),
+      T(lists_leave_out_repetitions), T(events_of_one_sample_file_are_refused),
+      T(too_many_events_are_refused), T(descriptions_are_the_originals),
+      T(masks_of_a_bitmask_add_up), T(names_are_unique_and_fit), T(every_event_is_shown),
+      T(default_event_follows_the_cpu), T(default_is_hardware_cycles),
       T(timer_has_a_rate_and_no_count))
