@@ -165,13 +165,6 @@ static void say_unwritten(struct service *s)
 	s->lost_said = record.lost_samplefile;
 }
 
-/* Whether an error of a sync is the disk's: the samples that could not be written are counted, and
- * it may have room again later. */
-static bool passes(int code)
-{
-	return code == -ENOSPC || code == -EDQUOT || code == -EIO || code == -EROFS;
-}
-
 static void sync_now(struct service *s)
 {
 	struct error err = ERROR_INIT;
@@ -179,7 +172,7 @@ static void sync_now(struct service *s)
 
 	if (r > 0)
 		r = error_set(&err, -ENODATA, "the driver has nothing more to sample");
-	if (r < 0 && !passes(r)) {
+	if (r < 0 && !collector_can_go_on(r)) {
 		give_up(s, &err);
 	} else if (r < 0 && r != s->trouble.code) {
 		log_error("%s; sampling goes on", err.text);

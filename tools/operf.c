@@ -211,19 +211,22 @@ static int open_collector(const struct target *target, struct collector **ret, s
 	return 0;
 }
 
-/* Samples until the target ends. An error ends the sampling, but not the command. */
+/* Samples until the target ends. An error ends the sampling, but for a full disk and its like,
+ * which may pass; it never ends the command. */
 static int collect(struct collector *c, struct target *target, struct error *err)
 {
 	struct pollfd fds[] = { { .fd = collector_fd(c), .events = POLLIN },
 				{ .fd = target->signals, .events = POLLIN },
 				{ .fd = target->pidfd, .events = POLLIN } };
+	bool on = true;
 	int r = 0;
 
-	while (r == 0 && !target_ended(target)) {
+	while (on && !target_ended(target)) {
 		(void)poll(fds, ARRAY_SIZE(fds), COLLECTOR_SYNC_MS);
 		r = collector_sync(c, false, err);
+		on = r == 0 || collector_can_go_on(r);
 	}
-	if (r < 0)
+	if (r < 0 && !on)
 		(void)collector_stop(c, NULL);
 	else
 		r = collector_stop(c, err);

@@ -184,12 +184,34 @@ static int write_driver_stats(struct collector *c, struct error *err)
 	return r;
 }
 
-static int write_stats(struct collector *c, struct error *err)
+static int try_write_stats(struct collector *c, struct error *err)
 {
 	int r = write_driver_stats(c, err);
 
-	c->written_at = now_s();
 	return r < 0 ? r : record_flush(c->record, err);
+}
+
+static bool lacks_descriptors(int code)
+{
+	return code == -EMFILE || code == -ENFILE;
+}
+
+static int write_stats(struct collector *c, struct error *err)
+{
+	int r = try_write_stats(c, err);
+
+	if (lacks_descriptors(r)) {
+		record_yield_files(c->record);
+		r = try_write_stats(c, err);
+	}
+	c->written_at = now_s();
+	return r;
+}
+
+bool collector_can_go_on(int code)
+{
+	return code == -ENOSPC || code == -EDQUOT || code == -EIO || code == -EROFS ||
+	       lacks_descriptors(code);
 }
 
 int collector_sync(struct collector *c, bool all, struct error *err)

@@ -43,6 +43,10 @@ int collector_stop(struct collector *c, struct error *err);
  * counters to stats/. 0; 1 if the source has ended; -errno. */
 int collector_sync(struct collector *c, bool all, struct error *err);
 
+/* Whether sampling can go on after collector_sync() failed with @code: a full disk or the like,
+ * which may pass. What could not be written meanwhile is counted. */
+bool collector_can_go_on(int code);
+
 /* Polls readable when a sync is due early; -1 if never. */
 int collector_fd(const struct collector *c);
 /* Whether it samples now. */

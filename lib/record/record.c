@@ -149,6 +149,11 @@ void record_free(struct record *rec)
 	free(rec);
 }
 
+void record_yield_files(struct record *rec)
+{
+	store_close_all(rec->store);
+}
+
 int record_close_files(struct record *rec, struct error *err)
 {
 	int r = record_flush(rec, err);

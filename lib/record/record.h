@@ -6,7 +6,7 @@
  *
  *	struct record *rec;
  *	record_new(&config, &rec, err);
- *	record_words(rec, words, count);	(an evbuf_sink with rec as data)
+ *	record_words(words, count, rec);	(an evbuf_sink with rec as data)
  *	record_flush(rec, err);			counters to stats/
  *	record_free(rec);
  */
@@ -92,6 +92,8 @@ int record_words(const uint64_t *words, size_t count, void *data);
 
 /* Writes the counters to stats/ of the session; 0 or -errno. */
 int record_flush(struct record *rec, struct error *err);
+/* Gives the descriptors of the sample files back; they are opened again when they are needed. */
+void record_yield_files(struct record *rec);
 /* Closes all sample files, so that the session's directory can be renamed or removed; the next
  * sample makes them anew. Flushes first. */
 int record_close_files(struct record *rec, struct error *err);

@@ -52,6 +52,15 @@ ok "and can still be reported" opreport --session-dir=small/session
 
 ok "few descriptors are enough" sh -c 'ulimit -n 20; operf --session-dir=few truth_storm 50'
 has "with no sample lost" ", 0 lost"
+cat >many <<'EOF'
+for i in $(seq 40); do
+	cp "$(command -v sh)" "few$i"
+	"./few$i" -c 'i=0; while [ $i -lt 9999 ]; do i=$((i + 1)); done'
+done
+EOF
+ok "and for more images than descriptors" \
+	sh -c 'ulimit -n 24; operf --rate=9973 --session-dir=crowd sh many'
+ok "with all counters written" test -s crowd/samples/current/stats/sample_received
 fails "too few are not" 1 sh -c 'ulimit -n 8; operf --session-dir=fewer true'
 has "is told" "Too many open files"
 
