@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A list of names or shell patterns, as options take it: "main,std::*,operator\,". A name that is
+ * in the list letter by letter always matches, whatever a pattern would make of its brackets.
+ *
+ *	struct patterns p = { 0 };
+ *	patterns_add(&p, "*.h,msort.c");
+ *	if (patterns_match(&p, path))
+ *		...
+ *	patterns_done(&p);
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct patterns {
+	char **list;
+	size_t count, room;
+};
+
+/* Adds the parts of a comma list; a backslash makes the comma behind it part of the name. */
+void patterns_add(struct patterns *p, const char *text);
+/* Whether @name is one of the list or matches one. NULL matches none. */
+bool patterns_match(const struct patterns *p, const char *name);
+/* As patterns_match(), where a pattern without a slash is matched with the last part of @path. */
+bool patterns_match_path(const struct patterns *p, const char *path);
+/* Frees the list. */
+void patterns_done(struct patterns *p);
