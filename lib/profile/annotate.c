@@ -1,0 +1,260 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/annotate.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "image/demangle.h"
+#include "image/symtab.h"
+#include "profile/invert.h"
+#include "sfile/sfile.h"
+
+#include <string.h>
+
+static const char *const why_kind[] = {
+#define X(kind, text) [ROW_##kind] = text,
+	ROW_KINDS(X)
+#undef X
+};
+
+uint64_t *annotate_counts(struct annotate *a)
+{
+	size_t size = a->totals.class_count * sizeof(uint64_t);
+
+	return memset(arena_alloc(&a->totals.arena, size), 0, size);
+}
+
+static void read_file(struct annotate *a, const struct gather_file *f, uint32_t class,
+		      struct annotate_image *image)
+{
+	_cleanup_(sfile_closep) struct sfile *sf = NULL;
+	struct error err = ERROR_INIT;
+	uint64_t sum;
+
+	if (sfile_open(f->path, &sf, &err) < 0) {
+		a->bad++;
+		log_warn("%s; the file is skipped", err.text);
+		return;
+	}
+	if (a->read++ == 0)
+		a->report.header = *sfile_header(sf);
+	if (image->header.version == 0)
+		image->header = *sfile_header(sf);
+	sum = samples_read(&image->samples, sf, class);
+	image->counts[class] += sum;
+	image->sum += sum;
+	a->totals.totals[class] += sum;
+}
+
+static int compare_images(const void *pa, const void *pb)
+{
+	const struct annotate_image *a = pa, *b = pb;
+
+	if (a->sum != b->sum)
+		return (a->sum < b->sum) - (a->sum > b->sum);
+	return (a->image > b->image) - (a->image < b->image);
+}
+
+void annotate_collect(const struct gather *g, const struct classes *c, const struct inverted *inv,
+		      const struct annotate_config *config, struct annotate *ret)
+{
+	size_t i, j;
+
+	*ret = (struct annotate){ .config = config };
+	container_init(&ret->totals, c->count);
+	ret->report = (struct report){ .gather = g, .classes = c };
+	ret->images = xcalloc(inv->image_count + 1, sizeof(*ret->images));
+	for (i = 0; i < inv->image_count; i++) {
+		const struct inverted_image *from = &inv->images[i];
+		struct annotate_image *image = &ret->images[ret->image_count++];
+
+		*image = (struct annotate_image){ .image = from->image };
+		image->counts = annotate_counts(ret);
+		for (j = from->first; j < from->first + from->count; j++) {
+			const struct gather_file *f = &g->files[inv->files[j]];
+
+			if (!config->exclude_dependent || f->app == f->image)
+				read_file(ret, f, c->of_file[inv->files[j]], image);
+		}
+		samples_sort(&image->samples);
+	}
+	qsort(ret->images, ret->image_count, sizeof(*ret->images), compare_images);
+	while (ret->image_count && ret->images[ret->image_count - 1].sum == 0)
+		samples_done(&ret->images[--ret->image_count].samples);
+}
+
+void annotate_done(struct annotate *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->image_count; i++)
+		samples_done(&a->images[i].samples);
+	free(a->images);
+	free(a->rest);
+	container_done(&a->totals);
+	*a = (struct annotate){ 0 };
+}
+
+void annotate_add_rest(struct annotate *a, uint32_t image, const char *why, const uint64_t *counts)
+{
+	size_t i, j;
+
+	for (i = 0; i < a->rest_count; i++)
+		if (a->rest[i].image == image && !strcmp(a->rest[i].why, why))
+			break;
+	if (i == a->rest_count) {
+		array_grow(&a->rest, a->rest_count + 1, &a->rest_room);
+		a->rest[a->rest_count++] = (struct annotate_rest){ image, why, annotate_counts(a) };
+	}
+	for (j = 0; j < a->totals.class_count; j++)
+		a->rest[i].counts[j] += counts[j];
+}
+
+bool annotate_reaches(const struct annotate *a, const uint64_t *counts)
+{
+	struct row row = { .counts = (uint64_t *)counts };
+
+	return container_reaches(&a->totals, &row, a->config->threshold);
+}
+
+/* A list being made of the symbols in a view. */
+struct making {
+	struct annotate *a;
+	struct annotate_view *view;
+	uint32_t *symbol_of; /* of each symbol of the table that is a whole one: its index + 1 */
+	size_t room;
+};
+
+static const char *text_of(struct annotate *a, const char *name)
+{
+	_cleanup_free_ char *text = a->config->mangled ? NULL : demangle(name);
+
+	return arena_strdup(&a->totals.arena, text ? text : name);
+}
+
+static bool is_wanted(const struct annotate_config *c, const char *name, const char *text)
+{
+	if (c->include_symbols.count && !patterns_match(&c->include_symbols, name) &&
+	    !patterns_match(&c->include_symbols, text))
+		return false;
+	return !patterns_match(&c->exclude_symbols, name) &&
+	       !patterns_match(&c->exclude_symbols, text);
+}
+
+/* The index in the view of the symbol that piece number @piece of the table belongs to. */
+static uint32_t symbol_at(struct making *m, size_t piece)
+{
+	const struct symtab *st = m->view->binary.symtab;
+	uint32_t whole = symtab_at(st, piece)->whole;
+	struct annotate_view *v = m->view;
+	struct annotate_symbol *added;
+
+	if (m->symbol_of[whole]) {
+		added = &v->symbols[m->symbol_of[whole] - 1];
+	} else {
+		array_grow(&v->symbols, v->symbol_count + 1, &m->room);
+		added = &v->symbols[v->symbol_count++];
+		*added = (struct annotate_symbol){ .symbol = symtab_at(st, whole),
+						   .first = whole,
+						   .counts = annotate_counts(m->a) };
+		added->text = text_of(m->a, added->symbol->name);
+		added->is_wanted = is_wanted(m->a->config, added->symbol->name, added->text);
+		m->symbol_of[whole] = (uint32_t)v->symbol_count;
+	}
+	return m->symbol_of[whole] - 1;
+}
+
+/* Finds the last piece of each symbol: pieces lie behind the first one in the table. */
+static void find_last_pieces(struct making *m)
+{
+	const struct symtab *st = m->view->binary.symtab;
+	size_t i, n = symtab_count(st);
+
+	for (i = 0; i < n; i++) {
+		uint32_t known = m->symbol_of[symtab_at(st, i)->whole];
+
+		if (known)
+			m->view->symbols[known - 1].last = (uint32_t)i;
+	}
+}
+
+/* Merges the sorted samples with the sorted symbols. */
+static void find_symbols(struct making *m, uint64_t *unnamed)
+{
+	const struct samples *s = &m->view->image->samples;
+	const struct symtab *st = m->view->binary.symtab;
+	size_t i, at = 0, n = symtab_count(st);
+
+	for (i = 0; i < s->count; i++) {
+		const struct sample *sample = &s->samples[i];
+		const struct symbol *sym;
+
+		at = symtab_seek(st, at, sample->offset);
+		sym = at < n ? symtab_at(st, at) : NULL;
+		if (!sym || sym->offset > sample->offset) {
+			m->view->of_sample[i] = ANNOTATE_NONE;
+			unnamed[sample->class] += sample->count;
+			continue;
+		}
+		m->view->of_sample[i] = symbol_at(m, at);
+		m->view->symbols[m->view->of_sample[i]].counts[sample->class] += sample->count;
+	}
+}
+
+static void add_unwanted(struct annotate *a, const struct annotate_view *v)
+{
+	size_t i;
+
+	for (i = 0; i < v->symbol_count; i++)
+		if (!v->symbols[i].is_wanted)
+			annotate_add_rest(a, ANNOTATE_NONE, "in symbols that were not asked for",
+					  v->symbols[i].counts);
+}
+
+static bool is_any(const struct annotate *a, const uint64_t *counts)
+{
+	size_t i;
+
+	for (i = 0; i < a->totals.class_count; i++)
+		if (counts[i])
+			return true;
+	return false;
+}
+
+void annotate_open(struct annotate *a, size_t i, struct binaries *bs, struct annotate_view *ret)
+{
+	const struct annotate_image *image = &a->images[i];
+	struct annotate_view view = { .image = image };
+	struct making m = { .a = a, .view = &view };
+	uint64_t *unnamed = annotate_counts(a);
+
+	binary_open(bs, image->image, &image->header, &view.binary);
+	if (!view.binary.symtab) {
+		annotate_add_rest(a, image->image, why_kind[view.binary.why], image->counts);
+		*ret = view;
+		return;
+	}
+	view.of_sample = xcalloc(image->samples.count + 1, sizeof(*view.of_sample));
+	m.symbol_of = xcalloc(symtab_count(view.binary.symtab) + 1, sizeof(*m.symbol_of));
+	find_symbols(&m, unnamed);
+	find_last_pieces(&m);
+	free(m.symbol_of);
+	if (is_any(a, unnamed))
+		annotate_add_rest(a, image->image, why_kind[ROW_UNNAMED], unnamed);
+	add_unwanted(a, &view);
+	*ret = view;
+}
+
+void annotate_close(struct annotate_view *v)
+{
+	free(v->symbols);
+	free(v->of_sample);
+	binary_close(&v->binary);
+	*v = (struct annotate_view){ 0 };
+}
+
+uint64_t annotate_address(const struct annotate_view *v, size_t i)
+{
+	const struct symbol *sym = v->symbols[v->of_sample[i]].symbol;
+
+	return sym->address + (v->image->samples.samples[i].offset - sym->offset);
+}

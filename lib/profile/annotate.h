@@ -1,0 +1,103 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What annotated sources and assembly are made of: the samples of all selected files by image, not
+ * summed up to symbols but one by one, and, of one image at a time, the symbols that they are in.
+ *
+ *	struct annotate a;
+ *	annotate_collect(gather, &classes, &inverted, &config, &a);
+ *	for (i = 0; i < a.image_count; i++) {
+ *		annotate_open(&a, i, binaries, &view);
+ *		...view.symbols[view.of_sample[j]] holds a.images[i].samples.samples[j]
+ *		annotate_close(&view);
+ *	}
+ *	annotate_done(&a);
+ *
+ * Every sample that is in the totals is in what is printed or in the rest, which is printed too.
+ */
+#pragma once
+
+#include "profile/binary.h"
+#include "profile/container.h"
+#include "profile/patterns.h"
+#include "profile/report.h"
+#include "profile/samples.h"
+
+struct inverted;
+struct strbuf;
+struct symbol;
+
+enum { ANNOTATE_NONE = UINT32_MAX };
+
+struct annotate_config {
+	bool exclude_dependent; /* only samples in the application's own image */
+	bool mangled;		/* names as linked */
+	double threshold;	/* in percent: what is below is not shown */
+	struct patterns include_symbols, exclude_symbols;
+	struct patterns include_files, exclude_files;
+};
+
+/* The samples of one image, sorted by offset. */
+struct annotate_image {
+	uint32_t image; /* in the gather */
+	struct sfile_header header;
+	struct samples samples;
+	uint64_t *counts; /* their sums, one a class */
+	uint64_t sum;	  /* of all classes */
+};
+
+/* Samples that could not be annotated, or were not wanted. */
+struct annotate_rest {
+	uint32_t image; /* in the gather, ANNOTATE_NONE: of several */
+	const char *why;
+	uint64_t *counts;
+};
+
+struct annotate {
+	const struct annotate_config *config;
+	struct annotate_image *images; /* most samples first */
+	size_t image_count;
+	struct container totals; /* has no rows; its arena holds names and counts of all */
+	struct report report;	 /* for the header */
+	struct annotate_rest *rest;
+	size_t rest_count, rest_room;
+	size_t read, bad; /* sample files */
+};
+
+/* A symbol with samples. */
+struct annotate_symbol {
+	const struct symbol *symbol; /* its first piece */
+	const char *text;	     /* its name for people */
+	uint32_t first, last;	     /* indexes in the table of its first and last piece; other
+				      * symbols may lie between */
+	bool is_wanted;		     /* by --include-symbols and --exclude-symbols */
+	uint64_t *counts;
+};
+
+/* An image that is open. */
+struct annotate_view {
+	const struct annotate_image *image;
+	struct binary binary;		 /* without symtab: nothing can be said of its samples */
+	struct annotate_symbol *symbols; /* by address */
+	size_t symbol_count;
+	uint32_t *of_sample; /* of each sample: its symbol, or ANNOTATE_NONE */
+};
+
+/* Reads the sample files. @config is borrowed. The caller calls annotate_done(). */
+void annotate_collect(const struct gather *g, const struct classes *c, const struct inverted *inv,
+		      const struct annotate_config *config, struct annotate *ret);
+/* Frees all. */
+void annotate_done(struct annotate *a);
+
+/* Opens the i-th image and finds the symbols of its samples; samples in no symbol, or in one that
+ * is not wanted, go to the rest. The caller calls annotate_close(). */
+void annotate_open(struct annotate *a, size_t i, struct binaries *bs, struct annotate_view *ret);
+void annotate_close(struct annotate_view *v);
+
+/* The address that sample number @i of the view, which has a symbol, is linked to. */
+uint64_t annotate_address(const struct annotate_view *v, size_t i);
+/* New zero counts, one a class; they live as long as @a. */
+uint64_t *annotate_counts(struct annotate *a);
+/* Adds @counts to the rest of @image for the reason @why, a literal. */
+void annotate_add_rest(struct annotate *a, uint32_t image, const char *why, const uint64_t *counts);
+/* Whether the counts' share reaches the threshold in some class. */
+bool annotate_reaches(const struct annotate *a, const uint64_t *counts);

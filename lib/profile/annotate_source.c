@@ -1,0 +1,409 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/annotate_source.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/strbuf.h"
+#include "image/lines.h"
+#include "image/symtab.h"
+#include "profile/annotate_text.h"
+#include "profile/sources.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* A function that starts on a line. */
+struct head {
+	unsigned int line;
+	const char *name;
+	const uint64_t *counts;
+};
+
+struct source_file {
+	const char *path;
+	uint32_t next;	  /* index + 1 of another file with the same hash, or 0 */
+	struct map lines; /* line: its counts */
+	uint64_t *counts;
+	uint64_t sum;
+	struct head *heads;
+	size_t head_count, head_room;
+};
+
+struct annotate_source {
+	struct annotate *a;
+	struct source_file *files;
+	size_t count, room;
+	struct map by_hash;    /* of the path: index + 1 */
+	struct map by_pointer; /* the same for the strings of the open image */
+};
+
+struct annotate_source *annotate_source_new(struct annotate *a)
+{
+	struct annotate_source *s = xcalloc(1, sizeof(*s));
+
+	s->a = a;
+	return s;
+}
+
+void annotate_source_free(struct annotate_source *s)
+{
+	size_t i;
+
+	if (!s)
+		return;
+	for (i = 0; i < s->count; i++) {
+		map_done(&s->files[i].lines);
+		free(s->files[i].heads);
+	}
+	free(s->files);
+	map_done(&s->by_hash);
+	map_done(&s->by_pointer);
+	free(s);
+}
+
+static uintptr_t add_file(struct annotate_source *s, const char *path, uint64_t hash, uint32_t next)
+{
+	array_grow(&s->files, s->count + 1, &s->room);
+	s->files[s->count++] =
+		(struct source_file){ .path = arena_strdup(&s->a->totals.arena, path),
+				      .next = next,
+				      .counts = annotate_counts(s->a) };
+	(void)map_set(&s->by_hash, hash, (void *)(uintptr_t)s->count);
+	return s->count;
+}
+
+static struct source_file *file_called(struct annotate_source *s, const char *path)
+{
+	uintptr_t index = (uintptr_t)map_get(&s->by_pointer, (uintptr_t)path);
+	uint32_t first;
+	uint64_t hash;
+
+	if (index)
+		return &s->files[index - 1];
+	hash = hash_bytes(path, strlen(path));
+	index = first = (uint32_t)(uintptr_t)map_get(&s->by_hash, hash);
+	while (index && strcmp(s->files[index - 1].path, path))
+		index = s->files[index - 1].next;
+	if (!index)
+		index = add_file(s, path, hash, first);
+	(void)map_set(&s->by_pointer, (uintptr_t)path, (void *)index);
+	return &s->files[index - 1];
+}
+
+static void add_sample(struct annotate_source *s, const struct lines_place *at,
+		       const struct sample *sample)
+{
+	struct source_file *file = file_called(s, at->file);
+	uint64_t *counts = map_get(&file->lines, at->line);
+
+	if (!counts) {
+		counts = annotate_counts(s->a);
+		(void)map_set(&file->lines, at->line, counts);
+	}
+	counts[sample->class] += sample->count;
+	file->counts[sample->class] += sample->count;
+	file->sum += sample->count;
+}
+
+/* Notes on which lines the functions with samples start. */
+static void add_heads(struct annotate_source *s, const struct annotate_view *v, struct lines *lines)
+{
+	size_t i;
+
+	for (i = 0; i < v->symbol_count; i++) {
+		const struct annotate_symbol *sym = &v->symbols[i];
+		struct source_file *file;
+		struct lines_place at;
+
+		if (!sym->is_wanted || !lines_find(lines, sym->symbol->address, &at))
+			continue;
+		file = file_called(s, at.file);
+		array_grow(&file->heads, file->head_count + 1, &file->head_room);
+		file->heads[file->head_count++] = (struct head){ at.line, sym->text, sym->counts };
+	}
+}
+
+void annotate_source_add(struct annotate_source *s, const struct annotate_view *v)
+{
+	_cleanup_(lines_freep) struct lines *lines = NULL;
+	const struct samples *samples = &v->image->samples;
+	uint64_t *lost;
+	size_t i, lost_count = 0;
+
+	if (!v->binary.symtab)
+		return;
+	if (!v->binary.file) {
+		annotate_add_rest(s->a, v->image->image, "symbols only, no file with code",
+				  v->image->counts);
+		return;
+	}
+	lost = annotate_counts(s->a);
+	lines = lines_new(v->binary.file, v->binary.debug);
+	for (i = 0; i < samples->count; i++) {
+		struct lines_place at;
+
+		if (v->of_sample[i] == ANNOTATE_NONE || !v->symbols[v->of_sample[i]].is_wanted)
+			continue;
+		if (lines_find(lines, annotate_address(v, i), &at)) {
+			add_sample(s, &at, &samples->samples[i]);
+			continue;
+		}
+		lost[samples->samples[i].class] += samples->samples[i].count;
+		lost_count++;
+	}
+	add_heads(s, v, lines);
+	map_done(&s->by_pointer);
+	if (lost_count)
+		annotate_add_rest(s->a, v->image->image,
+				  lines_exist(lines) ? "no source line is known"
+						     : "no debug information",
+				  lost);
+}
+
+/* A file being printed: what is before its lines, in their order. */
+struct printing {
+	const struct annotate *a;
+	const struct source_file *file;
+	struct map_slot *lines; /* sorted by line */
+	size_t line_count;
+	FILE *out;
+	size_t next_line, next_head;
+	struct strbuf text;
+};
+
+static int compare_lines(const void *pa, const void *pb)
+{
+	const struct map_slot *a = pa, *b = pb;
+
+	return (a->key > b->key) - (a->key < b->key);
+}
+
+static int compare_heads(const void *pa, const void *pb)
+{
+	const struct head *a = pa, *b = pb;
+
+	if (a->line != b->line)
+		return (a->line > b->line) - (a->line < b->line);
+	return strcmp(a->name, b->name);
+}
+
+static int compare_files(const void *pa, const void *pb)
+{
+	const struct source_file *a = pa, *b = pb;
+
+	if (a->sum != b->sum)
+		return (a->sum < b->sum) - (a->sum > b->sum);
+	return strcmp(a->path, b->path);
+}
+
+static void put(struct printing *p)
+{
+	(void)fwrite(strbuf_text(&p->text), 1, p->text.length, p->out);
+	strbuf_clear(&p->text);
+}
+
+static void print_prefix(struct printing *p, unsigned int line)
+{
+	const uint64_t *counts = NULL;
+
+	if (p->next_line < p->line_count && p->lines[p->next_line].key == line)
+		counts = p->lines[p->next_line++].value;
+	annotate_prefix(p->a, counts, &p->text);
+	put(p);
+}
+
+static void print_heads(struct printing *p, unsigned int line)
+{
+	for (; p->next_head < p->file->head_count; p->next_head++) {
+		const struct head *head = &p->file->heads[p->next_head];
+
+		if (head->line > line)
+			return;
+		annotate_symbol_total(p->a, head->name, head->counts, &p->text);
+		put(p);
+	}
+}
+
+/* Copies the source through a character at a time: neither it nor a line of it need fit into
+ * memory. Returns the number of lines. */
+static unsigned int print_lines(struct printing *p, FILE *in)
+{
+	unsigned int line = 0;
+	bool at_start = true;
+	int c;
+
+	while ((c = getc_unlocked(in)) != EOF) {
+		if (at_start)
+			print_prefix(p, ++line);
+		if (c == '\n')
+			print_heads(p, line);
+		(void)putc_unlocked(c, p->out);
+		at_start = c == '\n';
+	}
+	if (!at_start) {
+		print_heads(p, line);
+		(void)putc_unlocked('\n', p->out);
+	}
+	return line;
+}
+
+/* Lines that the source, where there is one, does not have. */
+static void print_unread_lines(struct printing *p, bool has_source)
+{
+	while (p->next_line < p->line_count || p->next_head < p->file->head_count) {
+		uint64_t line = UINT64_MAX;
+
+		if (p->next_line < p->line_count)
+			line = p->lines[p->next_line].key;
+		if (p->next_head < p->file->head_count)
+			line = MIN(line, (uint64_t)p->file->heads[p->next_head].line);
+		print_prefix(p, (unsigned int)line);
+		(void)fprintf(p->out, "(line %u%s)", (unsigned int)line,
+			      has_source ? ": behind the end of the file" : "");
+		print_heads(p, (unsigned int)line);
+		(void)putc_unlocked('\n', p->out);
+	}
+}
+
+static void sort_lines(struct printing *p)
+{
+	const struct source_file *file = p->file;
+	size_t n = 0;
+
+	p->lines = xcalloc(file->lines.count + 1, sizeof(*p->lines));
+	map_for_each (&file->lines, slot)
+		p->lines[n++] = *slot;
+	p->line_count = n;
+	qsort(p->lines, n, sizeof(*p->lines), compare_lines);
+	if (file->head_count)
+		qsort(file->heads, file->head_count, sizeof(*file->heads), compare_heads);
+}
+
+static void print_body(struct printing *p, FILE *in)
+{
+	sort_lines(p);
+	if (in)
+		(void)print_lines(p, in);
+	print_unread_lines(p, in);
+	free(p->lines);
+}
+
+static void print_file_heading(struct printing *p)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+
+	strbuf_addf(&text, "Total samples for file : \"%s\"\n\n", p->file->path);
+	annotate_numbers(p->a, p->file->counts, &text);
+	annotate_comment(strbuf_text(&text), &p->text);
+	put(p);
+}
+
+/* @path below @directory, without ways out of it: it comes out of a binary. */
+static char *path_inside(const char *directory, const char *path)
+{
+	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
+
+	strbuf_adds(&out, directory);
+	while (*path) {
+		size_t n = strcspn(path, "/");
+
+		if (n && !(n == 1 && path[0] == '.') && !(n == 2 && !strncmp(path, "..", 2)))
+			strbuf_addf(&out, "/%.*s", (int)n, path);
+		path += n + (path[n] == '/');
+	}
+	return strbuf_take(&out);
+}
+
+static bool is_same_file(const char *a, FILE *b)
+{
+	struct stat sa, sb;
+
+	return b && stat(a, &sa) == 0 && fstat(fileno(b), &sb) == 0 && sa.st_dev == sb.st_dev &&
+	       sa.st_ino == sb.st_ino;
+}
+
+/* One source as a file of its own: the comments stand behind it, so that its lines keep their
+ * numbers. */
+static int write_file(struct printing *p, const struct annotate_source_output *to, FILE *in,
+		      struct error *err)
+{
+	_cleanup_free_ char *path = path_inside(to->directory, p->file->path);
+	_cleanup_fclose_ FILE *out = NULL;
+	int r = path_make_parents(path, 0777, err);
+
+	if (r < 0)
+		return r;
+	if (is_same_file(path, in))
+		return error_set(err, -EEXIST,
+				 "%s is the source itself: choose another --output-dir", path);
+	out = fopen(path, "we");
+	if (!out)
+		return error_errno(err, -errno, "%s", path);
+	p->out = out;
+	print_body(p, in);
+	print_file_heading(p);
+	annotate_comment(to->heading, &p->text);
+	put(p);
+	if (fflush(out) != 0 || ferror(out))
+		return error_errno(err, -errno, "%s", path);
+	return 0;
+}
+
+static int print_file(struct annotate_source *s, const struct source_file *file,
+		      const struct annotate_source_output *to, struct error *err)
+{
+	_cleanup_free_ char *path = sources_find(to->sources, file->path);
+	_cleanup_fclose_ FILE *in = path ? fopen(path, "re") : NULL;
+	struct printing p = { .a = s->a, .file = file, .out = to->out };
+	int r = 0;
+
+	if (to->directory) {
+		r = write_file(&p, to, in, err);
+	} else {
+		print_file_heading(&p);
+		(void)fputs("\n\n", p.out);
+		print_body(&p, in);
+	}
+	strbuf_done(&p.text);
+	return r;
+}
+
+/* Whether it is to be printed; puts its samples to the rest if not. */
+static bool is_shown(struct annotate *a, const struct source_file *file)
+{
+	const struct annotate_config *c = a->config;
+
+	if (file->sum == 0) /* only the head of a function whose samples are in other files */
+		return false;
+	if ((c->include_files.count && !patterns_match_path(&c->include_files, file->path)) ||
+	    patterns_match_path(&c->exclude_files, file->path)) {
+		annotate_add_rest(a, ANNOTATE_NONE, "in source files that were not asked for",
+				  file->counts);
+		return false;
+	}
+	if (annotate_reaches(a, file->counts))
+		return true;
+	annotate_add_rest(a, ANNOTATE_NONE, "in source files below the threshold", file->counts);
+	return false;
+}
+
+int annotate_source_print(struct annotate_source *s, const struct annotate_source_output *to,
+			  struct error *err)
+{
+	size_t i;
+	int r;
+
+	map_done(&s->by_hash); /* sorting makes it useless */
+	if (s->count)
+		qsort(s->files, s->count, sizeof(*s->files), compare_files);
+	for (i = 0; i < s->count; i++) {
+		if (!is_shown(s->a, &s->files[i]))
+			continue;
+		r = print_file(s, &s->files[i], to, err);
+		if (r < 0)
+			return r;
+	}
+	return 0;
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/annotate_text.h"
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "profile/header.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { COUNT_WIDTH = 6, PERCENT_WIDTH = 7 };
+
+/* Digits of the largest count that can occur, so that columns line up. */
+static int count_width(const struct annotate *a)
+{
+	int width = 0;
+	size_t i;
+
+	for (i = 0; i < a->totals.class_count; i++) {
+		int digits = snprintf(NULL, 0, "%" PRIu64, a->totals.totals[i]);
+
+		width = MAX(width, digits);
+	}
+	return MAX(width, (int)COUNT_WIDTH);
+}
+
+void annotate_numbers(const struct annotate *a, const uint64_t *counts, struct strbuf *out)
+{
+	int width = count_width(a);
+	size_t i;
+
+	for (i = 0; i < a->totals.class_count; i++) {
+		char share[16];
+
+		report_percent(container_percent(&a->totals, counts[i], i), share);
+		strbuf_addf(out, "%s%*" PRIu64 " %s", i ? "  " : "", width, counts[i], share);
+	}
+}
+
+void annotate_prefix(const struct annotate *a, const uint64_t *counts, struct strbuf *out)
+{
+	size_t n = a->totals.class_count, i = 0;
+
+	while (counts && i < n && !counts[i])
+		i++;
+	if (counts && i < n)
+		annotate_numbers(a, counts, out);
+	else
+		strbuf_addf(out, "%*s",
+			    (int)n * (count_width(a) + 1 + PERCENT_WIDTH) + 2 * (int)(n - 1), "");
+	strbuf_adds(out, " :");
+}
+
+void annotate_symbol_total(const struct annotate *a, const char *name, const uint64_t *counts,
+			   struct strbuf *out)
+{
+	strbuf_addf(out, " /* %s total: ", name);
+	annotate_numbers(a, counts, out);
+	strbuf_adds(out, " */");
+}
+
+void annotate_comment(const char *text, struct strbuf *out)
+{
+	strbuf_adds(out, "/*\n");
+	while (*text) {
+		size_t n = strcspn(text, "\n");
+
+		strbuf_addf(out, n ? " * %.*s\n" : " *\n", (int)n, text);
+		text += n + (text[n] == '\n');
+	}
+	strbuf_adds(out, " */\n");
+}
+
+/* What header_text() prints. */
+static char *header_lines(const struct annotate *a, const struct losses *l)
+{
+	struct report report = a->report;
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	if (!out)
+		return xstrdup("");
+	report.container = &a->totals;
+	header_text(&report, l, out);
+	if (fclose(out) != 0) {
+		free(text);
+		return xstrdup("");
+	}
+	return text;
+}
+
+void annotate_heading(const struct annotate *a, const struct losses *l, const char *command_line,
+		      const char *meaning, struct strbuf *out)
+{
+	_cleanup_free_ char *header = header_lines(a, l);
+
+	strbuf_addf(out, "Command line: %s\n\nInterpretation of command line:\n%s\n\n%s",
+		    command_line, meaning, header);
+}
+
+void annotate_rest_text(const struct annotate *a, struct strbuf *out)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	size_t i;
+
+	if (a->rest_count == 0)
+		return;
+	strbuf_adds(&text, "Samples that are not shown above:\n\n");
+	for (i = 0; i < a->rest_count; i++) {
+		const struct annotate_rest *rest = &a->rest[i];
+
+		annotate_numbers(a, rest->counts, &text);
+		if (rest->image == ANNOTATE_NONE)
+			strbuf_addf(&text, " %s\n", rest->why);
+		else
+			strbuf_addf(&text, " %s: %s\n",
+				    report_image_name(a->report.gather, rest->image, true),
+				    rest->why);
+	}
+	annotate_comment(strbuf_text(&text), out);
+}

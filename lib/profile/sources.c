@@ -1,0 +1,110 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/sources.h"
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/strbuf.h"
+#include "profile/patterns.h"
+
+#include <string.h>
+#include <sys/stat.h>
+
+struct sources {
+	char *root;
+	struct patterns search, base; /* as lists of directories */
+	struct map missing;	      /* hash of each path that was warned of */
+};
+
+struct sources *sources_new(const char *root, const char *search_dirs, const char *base_dirs)
+{
+	struct sources *s = xcalloc(1, sizeof(*s));
+
+	s->root = xstrdup(root ? root : "");
+	if (search_dirs)
+		patterns_add(&s->search, search_dirs);
+	if (base_dirs)
+		patterns_add(&s->base, base_dirs);
+	return s;
+}
+
+void sources_free(struct sources *s)
+{
+	if (!s)
+		return;
+	free(s->root);
+	patterns_done(&s->search);
+	patterns_done(&s->base);
+	map_done(&s->missing);
+	free(s);
+}
+
+/* One look for a file: the places looked at so far, and where it was found. */
+struct look {
+	char *found;
+	struct strbuf places;
+};
+
+/* Takes @path over. */
+static void try_path(struct look *l, char *path)
+{
+	_cleanup_free_ char *tried = path;
+	struct stat st;
+
+	if (l->found)
+		return;
+	if (stat(tried, &st) == 0 && S_ISREG(st.st_mode) && access(tried, R_OK) == 0) {
+		l->found = STEAL(tried);
+		return;
+	}
+	if (!strstr(strbuf_text(&l->places), tried))
+		strbuf_addf(&l->places, "%s%s", l->places.length ? ", " : "", tried);
+}
+
+/* The part of @path behind the longest base directory that it lies in, or @path. */
+static const char *without_base(const struct sources *s, const char *path)
+{
+	size_t i, best = 0;
+
+	for (i = 0; i < s->base.count; i++) {
+		const char *base = s->base.list[i];
+		size_t n = strlen(base);
+
+		while (n && base[n - 1] == '/')
+			n--;
+		if (n > best && !strncmp(path, base, n) && path[n] == '/')
+			best = n;
+	}
+	return path + best;
+}
+
+static void warn_missing(struct sources *s, const char *path, const struct look *l)
+{
+	if (map_set(&s->missing, hash_bytes(path, strlen(path)), s))
+		return;
+	log_warn("no source %s (looked for %s); --search-dirs can name where it is", path,
+		 strbuf_text(&l->places));
+}
+
+char *sources_find(struct sources *s, const char *path)
+{
+	struct look look = { 0 };
+	size_t i;
+
+	if (path_is_absolute(path))
+		try_path(&look, path_under(s->root, path));
+	try_path(&look, xstrdup(path));
+	for (i = 0; i < s->search.count; i++) {
+		const char *directory = s->search.list[i];
+
+		try_path(&look, path_join(directory, without_base(s, path)));
+		try_path(&look, path_join(directory, path));
+		try_path(&look, path_join(directory, path_base(path)));
+	}
+	if (!look.found)
+		warn_missing(s, path, &look);
+	strbuf_done(&look.places);
+	return look.found;
+}

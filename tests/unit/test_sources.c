@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "base/log.h"
+#include "profile/sources.h"
+
+struct warnings {
+	size_t count;
+	char last[1024];
+};
+
+static void count_warning(enum log_level level, const char *text, void *data)
+{
+	struct warnings *w = data;
+
+	(void)level;
+	w->count++;
+	(void)snprintf(w->last, sizeof(w->last), "%s", text);
+}
+
+/* An empty file; the directories are made too. */
+static void make_file(const char *directory, const char *name)
+{
+	_cleanup_free_ char *path = path_join(directory, name);
+	struct error err = ERROR_INIT;
+
+	if (path_make_parents(path, 0777, &err) < 0 || path_write(path, "", 0666, &err) < 0)
+		abort();
+}
+
+/* Whether @path is found as @expected below @directory. */
+static bool finds(struct sources *s, const char *path, const char *directory, const char *expected)
+{
+	_cleanup_free_ char *found = sources_find(s, path);
+	_cleanup_free_ char *want = path_join(directory, expected);
+
+	if (!found || strcmp(found, want))
+		printf("# %s is found as %s\n", path, found ? found : "nothing");
+	return found && !strcmp(found, want);
+}
+
+static void a_source_is_looked_for_in_every_place(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *root = path_join(dir, "root"), *search = NULL;
+	_cleanup_(sources_freep) struct sources *s = NULL;
+
+	make_file(dir, "root/build/x/in-root.c");
+	make_file(dir, "src/sub/stripped.c");
+	make_file(dir, "src/build/x/whole.c");
+	make_file(dir, "src/named.c");
+	make_file(dir, "src2/sub/second.c");
+	search = xasprintf("%s/src,%s/src2/", dir, dir);
+	s = sources_new(root, search, "/build,/build/x/,/other");
+	CHECK(finds(s, "/build/x/in-root.c", dir, "root/build/x/in-root.c"));
+	CHECK(finds(s, "/build/x/sub/stripped.c", dir, "src/sub/stripped.c"));
+	CHECK(finds(s, "/build/x/whole.c", dir, "src/build/x/whole.c"));
+	CHECK(finds(s, "/anywhere/named.c", dir, "src/named.c"));
+	CHECK(finds(s, "sub/second.c", dir, "src2/sub/second.c"));
+}
+
+static void a_missing_source_is_warned_of_once(void)
+{
+	_cleanup_(sources_freep) struct sources *s = sources_new(NULL, "/no/such", NULL);
+	struct warnings w = { 0 };
+
+	log_to(LOG_LEVEL_WARNING, count_warning, &w);
+	CHECK(!sources_find(s, "/nowhere/a.c"));
+	CHECK(strstr(w.last, "/nowhere/a.c, /no/such/nowhere/a.c, /no/such/a.c"));
+	CHECK(!sources_find(s, "/nowhere/a.c"));
+	CHECK_EQ(w.count, 1);
+	CHECK(!sources_find(s, "/nowhere/b.c"));
+	CHECK_EQ(w.count, 2);
+	log_to(LOG_LEVEL_WARNING, NULL, NULL);
+}
+
+static void a_directory_is_no_source(void)
+{
+	_cleanup_(sources_freep) struct sources *s = sources_new(NULL, NULL, NULL);
+	_cleanup_free_ char *found = sources_find(s, "/usr");
+
+	CHECK(!found);
+}
+
+TESTS(T(a_source_is_looked_for_in_every_place), T(a_missing_source_is_warned_of_once),
+      T(a_directory_is_no_source))

@@ -1,0 +1,271 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* opannotate: source and code with the samples of each line before it. */
+#include "tool.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/strbuf.h"
+#include "profile/annotate_source.h"
+#include "profile/annotate_text.h"
+#include "profile/header.h"
+#include "profile/invert.h"
+#include "profile/sources.h"
+
+#include <errno.h>
+#include <string.h>
+
+static struct {
+	bool source;
+	unsigned int merge; /* enum classes_merge */
+	struct annotate_config config;
+	const char *output_dir, *search_dirs, *base_dirs;
+	const char *session_dir, *image_path, *root;
+} options = { .merge = CLASSES_MERGE_LIB };
+
+static int set_merge(const char *arg, void *target, struct error *err)
+{
+	int bits = classes_merge_parse(arg, err);
+
+	(void)target;
+	options.merge |= bits < 0 ? 0 : (unsigned int)bits;
+	return bits < 0 ? bits : 0;
+}
+
+static int set_threshold(const char *arg, void *target, struct error *err)
+{
+	char *end;
+	double percent = strtod(arg, &end);
+
+	if (end == arg || *end || !(percent >= 0 && percent <= 100))
+		return error_set(err, -EINVAL,
+				 "--threshold: '%s' is not a percentage from 0 to 100", arg);
+	*(double *)target = percent;
+	return 0;
+}
+
+static int set_demangle(const char *arg, void *target, struct error *err)
+{
+	if (strcmp(arg, "none") && strcmp(arg, "normal"))
+		return error_set(err, -EINVAL, "--demangle: '%s' is not one of none, normal", arg);
+	*(bool *)target = !strcmp(arg, "none");
+	return 0;
+}
+
+static int set_patterns(const char *arg, void *target, struct error *err)
+{
+	(void)err;
+	patterns_add(target, arg);
+	return 0;
+}
+
+static int set_verbose(const char *arg, void *target, struct error *err)
+{
+	(void)arg;
+	(void)target;
+	(void)err;
+	tool_verbose(LOG_LEVEL_DEBUG);
+	return 0;
+}
+
+static const struct opt opts[] = {
+	{ 0, "what to show", OPT_HEADING, NULL, NULL, "What to show" },
+	{ 's', "source", OPT_FLAG, &options.source, NULL,
+	  "sources, with the samples of each line" },
+	{ 'i', "include-symbols", OPT_CALL, &options.config.include_symbols, "LIST",
+	  "only samples in these symbols (names or patterns)", set_patterns },
+	{ 'e', "exclude-symbols", OPT_CALL, &options.config.exclude_symbols, "LIST",
+	  "no samples in these symbols", set_patterns },
+	{ 0, "include-file", OPT_CALL, &options.config.include_files, "LIST",
+	  "with --source: only these source files (names or patterns)", set_patterns },
+	{ 0, "exclude-file", OPT_CALL, &options.config.exclude_files, "LIST",
+	  "with --source: not these source files", set_patterns },
+	{ 't', "threshold", OPT_CALL, &options.config.threshold, "PERCENT",
+	  "leave files and symbols below this share out", set_threshold },
+	{ 'x', "exclude-dependent", OPT_FLAG, &options.config.exclude_dependent, NULL,
+	  "only samples in the applications' own images" },
+	{ 'm', "merge", OPT_CALL, NULL, "LIST",
+	  "do not tell apart: cpu, tid, tgid, unitmask (columns), all", set_merge },
+	{ 0, "how to show it", OPT_HEADING, NULL, NULL, "How to show it" },
+	{ 'o', "output-dir", OPT_STRING, &options.output_dir, "DIR",
+	  "with --source: a file for each source, below DIR" },
+	{ 'D', "demangle", OPT_CALL, &options.config.mangled, "KIND", "none or normal (default)",
+	  set_demangle },
+	{ 0, "where to look", OPT_HEADING, NULL, NULL, "Where to look" },
+	{ 'd', "search-dirs", OPT_STRING, &options.search_dirs, "DIR,...",
+	  "look for sources in these directories too" },
+	{ 'b', "base-dirs", OPT_STRING, &options.base_dirs, "DIR,...",
+	  "with --search-dirs: take these off the front of the sources' paths" },
+	{ 0, "session-dir", OPT_STRING, &options.session_dir, "DIR",
+	  "the session directory (default: ./oprofile_data, else /var/lib/oprofile)" },
+	{ 'p', "image-path", OPT_STRING, &options.image_path, "DIR,...",
+	  "look for images, modules and debug files in these directories too" },
+	{ 'R', "root", OPT_STRING, &options.root, "DIR", "images and sources are below DIR" },
+	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "say what is done, on standard error",
+	  set_verbose },
+	OPT_END
+};
+
+static const struct opt_cmdline cmdline = {
+	.tool = "opannotate",
+	.usage = "--source [OPTION]... [SPECIFICATION]...",
+	.summary = "Show sources with the samples of each line before it.",
+	.epilog =
+		"A specification narrows what is shown: the name of an image, or TAG:VALUE,... as "
+		"in opreport(1).",
+	.opts = opts,
+};
+
+/* All that is needed until the end; freed together. */
+struct parts {
+	struct spec spec;
+	struct gather *gather;
+	struct classes classes;
+	struct inverted inverted;
+	struct binaries *binaries;
+	struct sources *sources;
+	struct losses losses;
+	struct annotate annotate;
+};
+
+static void parts_done(struct parts *p)
+{
+	annotate_done(&p->annotate);
+	losses_done(&p->losses);
+	sources_free(p->sources);
+	binaries_free(p->binaries);
+	invert_done(&p->inverted);
+	classes_done(&p->classes);
+	gather_free(p->gather);
+	spec_done(&p->spec);
+}
+
+/* The session directory; says so where it is not the one in the current directory. */
+static const char *session_dir(const struct spec *spec)
+{
+	static const char *const local = "oprofile_data", *const global = "/var/lib/oprofile";
+
+	if (options.session_dir)
+		return options.session_dir;
+	if (spec_value(spec, SPEC_ARCHIVE))
+		return global;
+	if (access(local, F_OK) == 0)
+		return local;
+	(void)fprintf(stderr, "Using %s/samples/ for samples directory.\n", global);
+	return global;
+}
+
+static int check_options(struct error *err)
+{
+	if (!options.source)
+		return error_set(err, -EINVAL, "please say --source");
+	if (options.base_dirs && !options.search_dirs)
+		return error_set(err, -EINVAL,
+				 "--base-dirs does nothing without --search-dirs: it says what to "
+				 "take off the paths of sources before they are looked for there");
+	return 0;
+}
+
+/* From the specification to the samples. 0 or negative. */
+static int collect(struct parts *p, struct error *err)
+{
+	struct binaries_config where = { .root = options.root, .image_paths = options.image_path };
+	int r = gather_files(&p->spec, session_dir(&p->spec), &p->gather, err);
+
+	if (r < 0)
+		return r;
+	r = classes_arrange(p->gather, options.merge, &p->classes, err);
+	if (r < 0)
+		return r;
+	if (spec_value(&p->spec, SPEC_ARCHIVE))
+		where.root = spec_value(&p->spec, SPEC_ARCHIVE);
+	invert_files(p->gather, &p->classes, &p->inverted);
+	p->binaries = binaries_new(p->gather, &where);
+	p->sources = sources_new(where.root, options.search_dirs, options.base_dirs);
+	annotate_collect(p->gather, &p->classes, &p->inverted, &options.config, &p->annotate);
+	losses_collect(p->gather, &p->losses);
+	if (p->annotate.image_count == 0)
+		return error_set(err, -ENODATA, "%s: %s", p->gather->sessions[0].samples,
+				 p->annotate.read ? "the sample files hold no samples"
+						  : "no sample file can be read");
+	return 0;
+}
+
+static void put(const struct strbuf *text)
+{
+	(void)fwrite(strbuf_text(text), 1, text->length, stdout);
+}
+
+static int show_sources(struct parts *p, const char *heading, struct error *err)
+{
+	_cleanup_(annotate_source_freep) struct annotate_source *source =
+		annotate_source_new(&p->annotate);
+	struct annotate_source_output to = { .sources = p->sources,
+					     .heading = heading,
+					     .out = stdout,
+					     .directory = options.output_dir };
+	size_t i;
+
+	for (i = 0; i < p->annotate.image_count; i++) {
+		struct annotate_view view;
+
+		annotate_open(&p->annotate, i, p->binaries, &view);
+		annotate_source_add(source, &view);
+		annotate_close(&view);
+	}
+	return annotate_source_print(source, &to, err);
+}
+
+/* What is shown, for the heading; caller frees. */
+static char *meaning(void)
+{
+	static const char *const what = "Output annotated source file with samples";
+
+	if (options.config.threshold > 0)
+		return xasprintf("%s\nOutput files where samples count reach %g%%", what,
+				 options.config.threshold);
+	return xasprintf("%s\nOutput all files", what);
+}
+
+static int annotate(int argc, char **argv, const char *command_line, struct error *err)
+{
+	_cleanup_(parts_done) struct parts p = { 0 };
+	_cleanup_(strbuf_done) struct strbuf heading = STRBUF_INIT, comment = STRBUF_INIT;
+	_cleanup_free_ char *means = meaning();
+	int r = spec_parse(argv, (size_t)argc, &p.spec, err);
+
+	if (r < 0)
+		return r;
+	r = collect(&p, err);
+	if (r < 0)
+		return r;
+	annotate_heading(&p.annotate, &p.losses, command_line, means, &heading);
+	annotate_comment(strbuf_text(&heading), &comment);
+	if (!options.output_dir)
+		put(&comment);
+	r = show_sources(&p, strbuf_text(&heading), err);
+	if (r < 0)
+		return r;
+	strbuf_clear(&comment);
+	annotate_rest_text(&p.annotate, &comment);
+	put(&comment);
+	if (fflush(stdout) != 0 || ferror(stdout))
+		return error_errno(err, -errno, "standard output");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	_cleanup_(strbuf_done) struct strbuf command_line = STRBUF_INIT;
+	struct error err = ERROR_INIT;
+	int operands, i;
+
+	strbuf_adds(&command_line, "opannotate");
+	for (i = 1; i < argc; i++)
+		strbuf_addf(&command_line, " %s", argv[i]);
+	operands = tool_options(&cmdline, argc, argv);
+	if (check_options(&err) < 0)
+		return tool_usage("%s", err.text);
+	if (annotate(argc - operands, argv + operands, strbuf_text(&command_line), &err) < 0)
+		return tool_fail(&err);
+	return 0;
+}
