@@ -10,6 +10,7 @@
  *	stat COUNTER VALUE
  *	copy NAME FILE			a file beside the sample files (kallsyms, vdso, setup)
  *	raw PATH TEXT			a file with any name and content below the samples
+ *	symbols FILE			names in what follows are of this ELF file, not of the image
  *	file APP IMAGE EVENT.COUNT.MASK.TGID.TID.CPU
  *	    WHERE COUNT ...		its samples: an offset, or SYMBOL[+OFFSET] of the image
  *
@@ -39,6 +40,7 @@ struct maker {
 	struct sfile_header header; /* for the next file */
 	struct sfile *file;	    /* that samples go to, or NULL */
 	struct symtab *symbols;	    /* of its image, or NULL */
+	char *symbol_file;	    /* whose symbols are used instead, or NULL */
 	struct error err;
 };
 
@@ -177,6 +179,13 @@ static void parse_image(char *word, struct sname_image *ret, char **ret_path)
 	}
 }
 
+static int do_symbols(struct maker *m, size_t n, char **words)
+{
+	free(m->symbol_file);
+	m->symbol_file = n ? path_absolute(words[0]) : NULL;
+	return 0;
+}
+
 static int do_manifest(struct maker *m, size_t n, char **words)
 {
 	_cleanup_(manifest_closep) struct manifest *manifest = NULL;
@@ -257,7 +266,7 @@ static int do_file(struct maker *m, size_t n, char **words)
 	m->header.is_kernel =
 		name.image.kind == SNAME_KERN || !strcmp(name.image.name, "/proc/kallsyms");
 	m->header.anon_start = name.image.start;
-	read_symbols(m, name.image.name);
+	read_symbols(m, m->symbol_file ? m->symbol_file : name.image.name);
 	return sfile_create(path, &m->header, &m->file, &m->err);
 }
 
@@ -303,7 +312,7 @@ static const struct {
 } commands[] = {
 	{ "session", do_session },   { "cpu", do_cpu },	  { "mtime", do_mtime },
 	{ "stat", do_stat },	     { "copy", do_copy }, { "raw", do_raw },
-	{ "manifest", do_manifest }, { "file", do_file },
+	{ "manifest", do_manifest }, { "file", do_file }, { "symbols", do_symbols },
 };
 
 static int run_line(struct maker *m, char *line)
@@ -339,6 +348,7 @@ int main(int argc, char **argv)
 	}
 	close_file(&m);
 	free(m.samples);
+	free(m.symbol_file);
 	if (r < 0)
 		(void)fprintf(stderr, "mksession: line %u: %s\n", lines, m.err.text);
 	return r < 0;

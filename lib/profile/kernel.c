@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/parse.h"
 #include "base/path.h"
 #include "image/buildid.h"
 #include "image/elfsym.h"
@@ -12,6 +13,7 @@
 #include "sfile/manifest.h"
 
 #include <string.h>
+#include <sys/stat.h>
 
 /* The symbols of one kernel: sessions can hold samples of several. */
 struct source {
@@ -60,25 +62,50 @@ static bool is_running(const struct manifest_image *profiled)
 	       build_id_equal(&running, &profiled->build_id);
 }
 
-/* The running kernel's symbols, where no others are there. */
-static struct kallsyms *load_live(const struct manifest_image *profiled)
+/* Whether nothing was written to @samples since this machine booted: then what is in it was sampled
+ * under a kernel that may have been another one. */
+static bool is_older_than_boot(const char *samples)
 {
+	_cleanup_free_ char *text = NULL;
+	const char *line;
+	struct stat st;
+	uint64_t booted;
+
+	if (stat(samples, &st) < 0 || path_read(NULL, "/proc/stat", &text, NULL) < 0)
+		return false;
+	line = strstr(text, "btime ");
+	if (!line)
+		return false;
+	line += strlen("btime ");
+	return parse_dec(&line, &booted) == 0 && (uint64_t)st.st_mtime < booted;
+}
+
+/* The running kernel's symbols, where no others are there and it can be the one that was profiled.
+ */
+static struct kallsyms *load_live(const struct gather_session *s,
+				  const struct manifest_image *profiled)
+{
+	static const char *const remedy =
+		"its samples are shown without symbols (--root=DIR takes those of "
+		"DIR/proc/kallsyms)";
+	bool known = profiled && profiled->build_id.size, running = is_running(profiled);
 	struct kallsyms *live = NULL;
 	struct error err = ERROR_INIT;
 
-	if (profiled && profiled->build_id.size && !is_running(profiled)) {
-		log_warn(
-			"another kernel runs now than was profiled, and the session has no copy of "
-			"its symbols: its samples are shown without them");
-		return NULL;
-	}
-	if (kallsyms_load_live(NULL, &live, &err) < 0) {
+	if (known && !running) {
+		log_warn("another kernel runs now than was profiled, and the session has no copy "
+			 "of its symbols: %s",
+			 remedy);
+	} else if (!known && is_older_than_boot(s->samples)) {
+		log_warn("the session is older than this boot and does not say which kernel was "
+			 "profiled: %s",
+			 remedy);
+	} else if (kallsyms_load_live(NULL, &live, &err) < 0) {
 		log_warn("%s; samples in the kernel are shown without symbols", err.text);
-		return NULL;
-	}
-	if (!is_running(profiled))
+	} else if (!running) {
 		log_warn("symbols of the kernel are those of the kernel that runs now: the session "
 			 "does not say whether it is the one that was profiled");
+	}
 	return live;
 }
 
@@ -99,7 +126,7 @@ static struct kallsyms *load_for(const struct kernels *k, const struct gather_im
 		log_warn("%s", err.text);
 	}
 	if (!*k->root)
-		return load_live(profiled);
+		return load_live(s, profiled);
 	if (kallsyms_load(archived, &symbols, &err) < 0)
 		log_warn("%s; samples in the kernel are shown without symbols", err.text);
 	return symbols;

@@ -106,6 +106,8 @@ def percent(count, total):
 
 
 class Case:
+    wholes = {}
+
     def __init__(self, tool, session, name, path):
         self.tool, self.session, self.name = tool, session, name
         read = lambda ending: open(path + ending, encoding="utf-8", errors="replace").read()
@@ -132,11 +134,20 @@ class Case:
         if result.returncode:
             self.say(f"exits {result.returncode}: {result.stderr}")
             return
-        whole = json.loads(self.run("--json", "-t", "0").stdout)
+        whole = self.whole()
         if self.name in SUMMARY:
             self.compare_summary(result.stdout, len(whole["classes"]))
         else:
             self.compare_symbols(result.stdout, whole)
+
+    def whole(self):
+        """All rows of the report as JSON; the same for all cases that differ in how they show it."""
+        shown_by = {"-f", "-w", "-a", "-r", "-s", "image,symbol", "vma", "-t", "1"}
+        key = tuple(word for word in self.words if word not in shown_by)
+        if key not in Case.wholes:
+            report = subprocess.run([self.tool, *key, "--json"], capture_output=True, check=False)
+            Case.wholes[key] = json.loads(report.stdout.decode("utf-8", "replace"))
+        return Case.wholes[key]
 
     def compare_summary(self, text, classes):
         theirs, ours = summary_rows(self.out, classes), summary_rows(text, classes)

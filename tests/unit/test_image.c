@@ -245,6 +245,23 @@ static void symbols_lie_where_their_code_is(void)
 	}
 }
 
+static void kernel_symbols_count_from_its_start(void)
+{
+	_cleanup_(symtab_freep) struct symtab *st = symtab_new();
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	_cleanup_free_ char *path = fixture("exe-fixed");
+	const struct symbol *first;
+	struct elf_section text;
+
+	if (!CHECK(elffile_open(path, &ef, NULL) == 0 && elffile_find_section(ef, ".text", &text)))
+		return;
+	CHECK(elfsym_load(ef, NULL, ELFSYM_FROM_TEXT, st) > 0);
+	symtab_settle(st);
+	first = find_name(st, "marked_first");
+	if (CHECK(first))
+		CHECK_EQ(first->offset, first->address - text.header.sh_addr);
+}
+
 static void a_stripped_library_has_its_dynamic_symbols(void)
 {
 	_cleanup_(elffile_closep) struct elffile *ef = NULL;
@@ -319,6 +336,7 @@ TESTS(T(symbols_hold_their_bytes_and_no_more), T(an_empty_table_finds_nothing),
       T(of_aliases_the_best_name_stays), T(sizeless_symbols_reach_to_the_next),
       T(labels_inside_functions_are_not_symbols), T(a_symbol_inside_another_cuts_it_in_pieces),
       T(seeking_from_anywhere_finds_the_same), T(names_are_demangled),
-      T(symbols_lie_where_their_code_is), T(a_stripped_library_has_its_dynamic_symbols),
-      T(the_debug_file_names_what_was_stripped), T(a_debug_file_of_another_binary_is_not_taken),
-      T(plt_entries_have_names), T(what_is_no_elf_file_is_said_so), T(the_crc_is_that_of_debuglink))
+      T(symbols_lie_where_their_code_is), T(kernel_symbols_count_from_its_start),
+      T(a_stripped_library_has_its_dynamic_symbols), T(the_debug_file_names_what_was_stripped),
+      T(a_debug_file_of_another_binary_is_not_taken), T(plt_entries_have_names),
+      T(what_is_no_elf_file_is_said_so), T(the_crc_is_that_of_debuglink))
