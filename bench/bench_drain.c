@@ -182,10 +182,8 @@ int main(int argc, char **argv)
 		(void)fprintf(stderr, "usage: bench_drain [SECONDS [RATE...]]\n");
 		return 2;
 	}
-	printf("load     Hz/CPU  samples/s   lost  sideb. throt- unattri-  ns CPU   ns user  "
-	       "words\n");
-	printf("                 and CPU           lost   tled   buted    /sample  /sample "
-	       "/sample\n");
+	printf("load   Hz/CPU samples/s      lost sideb. throt-  unattri-   ns CPU   words\n"
+	       "                and CPU             lost   tled     buted  /sample /sample\n");
 	for (i = 0; i < n; i++) {
 		rate = i < ARRAY_SIZE(usual) ? usual[i] : 0;
 		if (argc > 2 && parse_u64(argv[i + 2], 1, 1000000, &rate) < 0) {
