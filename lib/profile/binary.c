@@ -203,14 +203,15 @@ static void load_symbols(struct binaries *bs, struct elffile *ef, const char *pa
 	ret->debug = debug;
 }
 
-static void open_file(struct search *s, struct binary *ret)
+/* Finds the file and says why there is none. */
+static bool search_file(struct search *s, struct binary *ret)
 {
-	enum elfsym_unit unit = s->header->is_kernel ? ELFSYM_FROM_TEXT : ELFSYM_FILE_OFFSET;
+	bool found;
 
 	s->path = s->image->display;
-	if (find_file(s)) {
+	found = find_file(s);
+	if (found) {
 		check_time(s);
-		load_symbols(s->bs, STEAL(s->ef), s->path, unit, ret);
 	} else if (s->changed) {
 		warn_changed(s);
 		ret->why = ROW_CHANGED;
@@ -218,6 +219,29 @@ static void open_file(struct search *s, struct binary *ret)
 		ret->why = s->unreadable ? ROW_UNREADABLE : ROW_NO_FILE;
 	}
 	elffile_close(s->changed);
+	return found;
+}
+
+static void open_file(struct search *s, struct binary *ret)
+{
+	enum elfsym_unit unit = s->header->is_kernel ? ELFSYM_FROM_TEXT : ELFSYM_FILE_OFFSET;
+
+	if (search_file(s, ret))
+		load_symbols(s->bs, STEAL(s->ef), s->path, unit, ret);
+}
+
+bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header *header,
+		 struct binary *ret)
+{
+	struct search s = { .bs = bs, .image = &bs->gather->images[image], .header = header };
+
+	*ret = (struct binary){ .why = ROW_NO_FILE };
+	if (s.image->id.kind != SNAME_ROOT || !search_file(&s, ret))
+		return false;
+	ret->file = STEAL(s.ef);
+	if (debugfile_open(ret->file, s.path, bs->roots, bs->root_count, &ret->debug) < 0)
+		ret->debug = NULL;
+	return true;
 }
 
 /* The vdso has no file; record keeps a copy of it in the session. */

@@ -16,6 +16,7 @@
 #include "base/macro.h"
 #include "profile/container.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -47,6 +48,11 @@ DEFINE_CLEANUP(struct binaries *, binaries_free);
 /* Opens image number @image of the gather, whose samples stand in a file with @header. Always
  * fills @ret; the caller closes. */
 void binary_open(struct binaries *bs, uint32_t image, const struct sfile_header *header,
+		 struct binary *ret);
+/* Finds the file of image number @image, and its debug file, without reading symbols. True with
+ * both in *ret, ->file and ->debug (NULL where there is none), which the caller closes by hand;
+ * false where there is no such file, or only one that is not the profiled one: ->why says which. */
+bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header *header,
 		 struct binary *ret);
 /* Frees its symbols. */
 void binary_close(struct binary *b);

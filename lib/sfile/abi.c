@@ -134,7 +134,7 @@ static int parse_line(char *line, struct abi *abi, bool *seen)
 
 int abi_parse(struct span text, const char *path, struct abi *ret, struct error *err)
 {
-	_cleanup_free_ char *copy = xstrndup((const char *)text.at, text.left);
+	_cleanup_free_ char *copy = xstrndup(text.left ? (const char *)text.at : "", text.left);
 	bool seen[ABI_FIELD_COUNT_] = { false };
 	struct abi abi = { 0 };
 	char *at = copy, *line;

@@ -10,7 +10,6 @@
 #include "sfile/header.h"
 #include "sfile/session.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -231,16 +230,10 @@ struct importer {
 	struct error *err;
 };
 
-/* Where the file @path below ->from goes; caller frees. */
-static char *target_of(const struct importer *im, const char *path)
-{
-	return path_join(im->to, path + strlen(im->from) + 1);
-}
-
 static int import_one(const char *path, const struct sname *name, void *data)
 {
 	struct importer *im = data;
-	_cleanup_free_ char *to = target_of(im, path);
+	_cleanup_free_ char *to = path_join(im->to, path + strlen(im->from) + 1);
 	struct error err = ERROR_INIT;
 	int r = import_file(path, im->abi, to, im->force, im->stats, &err);
 
@@ -263,30 +256,13 @@ static void name_bad(const char *path, const struct error *why, void *data)
 	im->stats->bad++;
 }
 
-/* Copies what is no sample file: the entries whose names do not start with a brace. */
-static int copy_rest(struct importer *im, const char *directory, struct error *err)
+static int copy_other(const char *path, const char *below, void *data)
 {
-	DIR *dir = opendir(directory);
-	struct dirent *d;
-	struct stat st;
-	int r = 0;
+	struct importer *im = data;
+	_cleanup_free_ char *to = path_join(im->to, below);
+	int r = copy_file(path, to, im->err);
 
-	if (!dir)
-		return error_errno(err, -errno, "%s", directory);
-	while (r == 0 && (d = readdir(dir))) {
-		_cleanup_free_ char *path = path_join(directory, d->d_name);
-		_cleanup_free_ char *to = target_of(im, path);
-
-		if (d->d_name[0] == '.' || d->d_name[0] == '{' || lstat(path, &st) < 0)
-			continue;
-		if (S_ISDIR(st.st_mode)) {
-			r = copy_rest(im, path, err);
-		} else if (S_ISREG(st.st_mode)) {
-			r = copy_file(path, to, err);
-			im->stats->copied += r == 0;
-		}
-	}
-	(void)closedir(dir);
+	im->stats->copied += r == 0;
 	return r;
 }
 
@@ -301,7 +277,7 @@ static int import_one_session(const char *name, void *data)
 	im->to = to;
 	if (r == 0)
 		r = session_walk(from, import_one, name_bad, im, im->err);
-	return r < 0 ? r : copy_rest(im, from, im->err);
+	return r < 0 ? r : session_walk_rest(from, copy_other, im, im->err);
 }
 
 int import_session(const char *from, const struct abi *abi, const char *to, bool force,

@@ -163,6 +163,14 @@ static int walk_directory(struct walk *w, bool top)
 	return r;
 }
 
+static void start_walk(struct walk *w, const char *samples)
+{
+	strbuf_adds(&w->path, samples);
+	while (w->path.length > 1 && w->path.text[w->path.length - 1] == '/')
+		w->path.text[--w->path.length] = '\0';
+	w->samples_length = w->path.length + 1;
+}
+
 int session_walk(const char *samples,
 		 int (*each)(const char *path, const struct sname *name, void *),
 		 void (*bad)(const char *path, const struct error *why, void *data), void *data,
@@ -173,12 +181,57 @@ int session_walk(const char *samples,
 
 	if (access(samples, R_OK | X_OK) < 0)
 		return error_errno(err, -errno, "%s", samples);
-	strbuf_adds(&w.path, samples);
-	while (w.path.length > 1 && w.path.text[w.path.length - 1] == '/')
-		w.path.text[--w.path.length] = '\0';
-	w.samples_length = w.path.length + 1;
+	start_walk(&w, samples);
 	r = walk_directory(&w, true);
 	strbuf_done(&w.path);
+	return r;
+}
+
+struct walk_rest {
+	int (*each)(const char *path, const char *below, void *data);
+	void *data;
+	struct walk w;
+};
+
+static int walk_rest(struct walk_rest *rest)
+{
+	struct walk *w = &rest->w;
+	size_t length = w->path.length, count, i;
+	struct entry *list;
+	int r = 0;
+
+	count = read_directory(w, &list);
+	for (i = 0; i < count; i++) {
+		const char *name = list[i].name;
+
+		if (r == 0 && name[0] != '{' && name[0] != '.' && !ends_with(name, ".tmp")) {
+			strbuf_addf(&w->path, "/%s", name);
+			r = list[i].is_directory
+				    ? walk_rest(rest)
+				    : rest->each(strbuf_text(&w->path),
+						 strbuf_text(&w->path) + w->samples_length,
+						 rest->data);
+			w->path.length = length;
+			w->path.text[length] = '\0';
+		}
+		free(list[i].name);
+	}
+	free(list);
+	return r;
+}
+
+int session_walk_rest(const char *samples,
+		      int (*each)(const char *path, const char *below, void *data), void *data,
+		      struct error *err)
+{
+	struct walk_rest rest = { .each = each, .data = data };
+	int r;
+
+	if (access(samples, R_OK | X_OK) < 0)
+		return error_errno(err, -errno, "%s", samples);
+	start_walk(&rest.w, samples);
+	r = walk_rest(&rest);
+	strbuf_done(&rest.w.path);
 	return r;
 }
 

@@ -32,6 +32,13 @@ int session_walk(const char *samples,
 		 void (*bad)(const char *path, const struct error *why, void *data), void *data,
 		 struct error *err);
 
+/* Calls @each with every file below @samples that is no sample file (counters, manifest, kallsyms):
+ * its whole path and that below @samples, both borrowed for the call; until one returns non-zero,
+ * which is returned. 0 or -errno. */
+int session_walk_rest(const char *samples,
+		      int (*each)(const char *path, const char *below, void *data), void *data,
+		      struct error *err);
+
 /* Calls @each with the name of every session of DIR; 0 or -errno. */
 int session_list(const char *session_dir, int (*each)(const char *name, void *data), void *data,
 		 struct error *err);

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/archive.h"
+
+#include "base/copy.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/strbuf.h"
+#include "image/buildid.h"
+#include "image/elffile.h"
+#include "image/kallsyms.h"
+#include "profile/binary.h"
+#include "profile/gather.h"
+#include "sfile/manifest.h"
+#include "sfile/session.h"
+#include "sfile/sfile.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* Where every archive has its session, wherever that lay: as the original's do. */
+static const char *const session_place = "/var/lib/oprofile";
+
+struct plan {
+	const struct gather *gather;
+	struct binaries *binaries;
+	const struct archive_config *config;
+	struct archive *out;
+	bool *done; /* images that were looked for */
+	const struct gather_session *session;
+};
+
+bool archive_path_is_safe(const char *path)
+{
+	const char *at;
+
+	for (at = path; at; at = strchr(at + 1, '/')) {
+		size_t length = strcspn(at + 1, "/");
+
+		if (*at != '/' || (length == 1 && at[1] == '.') ||
+		    (length == 2 && at[1] == '.' && at[2] == '.'))
+			return false;
+	}
+	return true;
+}
+
+/* Adds a file. Another one that has its place already stays: false, and that is said. */
+static bool add_file(struct plan *p, const char *from, const char *to)
+{
+	struct archive *a = p->out;
+	uint64_t hash = hash_bytes(to, strlen(to));
+	size_t known;
+
+	if (!archive_path_is_safe(to)) {
+		log_warn("%s: would lie outside the archive; it is left out", to);
+		return false;
+	}
+	while ((known = (uintptr_t)map_get(&a->by_target, hash))) {
+		const struct archive_file *f = &a->files[known - 1];
+
+		if (!strcmp(f->to, to)) {
+			if (!strcmp(f->from, from))
+				return true;
+			log_warn("%s: %s has its place in the archive; it is left out", from,
+				 f->from);
+			return false;
+		}
+		hash++;
+	}
+	array_grow(&a->files, a->count + 1, &a->room);
+	a->files[a->count++] = (struct archive_file){ .from = arena_strdup(&a->arena, from),
+						      .to = arena_strdup(&a->arena, to) };
+	map_set(&a->by_target, hash, (void *)(uintptr_t)a->count);
+	return true;
+}
+
+/* --- sessions --- */
+
+/* Adds a file below the samples directory of the session being planned. */
+static int add_session_file(const char *path, const char *below, void *data)
+{
+	struct plan *p = data;
+	_cleanup_free_ char *to =
+		xasprintf("%s/samples/%s/%s", session_place, p->session->name, below);
+
+	(void)add_file(p, path, to);
+	return 0;
+}
+
+/* Adds files of the session directory itself, where @samples is in one. */
+static void add_session_directory(struct plan *p, const char *samples)
+{
+	static const char *const names[] = { "abi", "samples/oprofiled.log", "samples/operf.log" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_free_ char *from = xasprintf("%s/../../%s", samples, names[i]);
+		_cleanup_free_ char *plain = realpath(from, NULL);
+		_cleanup_free_ char *to = path_join(session_place, names[i]);
+
+		if (plain)
+			(void)add_file(p, plain, to);
+	}
+}
+
+static void add_sessions(struct plan *p)
+{
+	struct error err = ERROR_INIT;
+	size_t i;
+
+	for (i = 0; i < p->gather->session_count; i++) {
+		p->session = &p->gather->sessions[i];
+		add_session_directory(p, p->session->samples);
+		if (session_walk_rest(p->session->samples, add_session_file, p, &err) < 0)
+			log_warn("%s", err.text);
+	}
+}
+
+/* The part of a sample file's path below its session. */
+static const char *below_session(const struct plan *p, const char *path)
+{
+	const char *below = path + strlen(p->session->samples);
+
+	return below + strspn(below, "/");
+}
+
+/* The code of a JIT region stands beside the region's directory: TGID.jo. */
+static void add_jit(struct plan *p, const struct gather_file *f)
+{
+	const struct gather_image *image = &p->gather->images[f->image];
+	const char *end = strrchr(f->path, '/');
+	_cleanup_free_ char *path = NULL;
+
+	if (image->id.kind != SNAME_ANON || f->callee != GATHER_NONE)
+		return;
+	end = memrchr(f->path, '/', (size_t)(end - f->path));
+	path = xasprintf("%.*s/%u.jo", (int)(end - f->path), f->path, image->id.tgid);
+	if (access(path, F_OK) == 0)
+		(void)add_session_file(path, below_session(p, path), p);
+}
+
+/* --- images --- */
+
+static void close_binary(struct binary *b)
+{
+	elffile_close(b->file);
+	elffile_close(b->debug);
+}
+
+/* Where the debug file of @ef, whose path is @path, is looked for first. Caller frees. */
+static char *debug_place(const struct elffile *ef, const struct elffile *debug, const char *path)
+{
+	const struct build_id *id = elffile_build_id(ef);
+	char text[BUILD_ID_TEXT];
+	const char *link;
+	uint32_t crc;
+
+	if (id && id->size >= 2 && elffile_build_id(debug)) {
+		(void)build_id_text(id, text);
+		return xasprintf("/usr/lib/debug/.build-id/%.2s/%s.debug", text, text + 2);
+	}
+	if (!elffile_debuglink(ef, &link, &crc))
+		return NULL;
+	return xasprintf("%.*s.debug/%s", (int)(path_base(path) - path), path, link);
+}
+
+/* What -g reads of a file that dwz(1) has taken common parts out of: the file with those parts. */
+static void add_common_debug(struct plan *p, const struct elffile *ef, const char *place)
+{
+	struct elf_section section;
+	const Elf_Data *data;
+	_cleanup_free_ char *from = NULL, *to = NULL, *real = NULL;
+
+	if (!ef || !place || !elffile_find_section(ef, ".gnu_debugaltlink", &section))
+		return;
+	data = elffile_data(&section);
+	if (!data || !data->d_size || !memchr(data->d_buf, 0, data->d_size))
+		return;
+	if (path_is_absolute(data->d_buf)) {
+		from = path_under(p->config->root, data->d_buf);
+		to = xstrdup(data->d_buf);
+	} else {
+		const char *own = elffile_path(ef);
+
+		from = xasprintf("%.*s%s", (int)(path_base(own) - own), own,
+				 (const char *)data->d_buf);
+		to = xasprintf("%.*s%s", (int)(path_base(place) - place), place,
+			       (const char *)data->d_buf);
+	}
+	real = realpath(from, NULL);
+	if (real && archive_path_is_safe(to))
+		(void)add_file(p, real, to);
+}
+
+static void leave_out(struct plan *p, const struct gather_image *image, const char *why)
+{
+	log_warn("%s: %s; it is left out", image->display, why);
+	p->out->left_out++;
+}
+
+static void add_image_file(struct plan *p, uint32_t index, const struct sfile_header *header)
+{
+	const struct gather_image *image = &p->gather->images[index];
+	_cleanup_(close_binary) struct binary b = { 0 };
+	_cleanup_free_ char *place = NULL;
+
+	if (!binary_find(p->binaries, index, header, &b)) {
+		leave_out(p, image,
+			  b.why == ROW_NO_FILE ? "file not found"
+					       : "the file there is not the one that was profiled");
+		return;
+	}
+	if (!add_file(p, elffile_path(b.file), image->display)) {
+		p->out->left_out++;
+		return;
+	}
+	add_common_debug(p, b.file, image->display);
+	place = b.debug ? debug_place(b.file, b.debug, image->display) : NULL;
+	if (place && add_file(p, elffile_path(b.debug), place))
+		add_common_debug(p, b.debug, place);
+}
+
+/* Whether the kernel that runs now can be the one that @image belongs to. */
+static bool can_be_running(const struct plan *p, const struct gather_image *image)
+{
+	_cleanup_free_ char *name = xasprintf("/proc/kallsyms%s", image->suffix);
+	const struct manifest *manifest = p->gather->sessions[image->session].manifest;
+	const struct manifest_image *profiled = manifest ? manifest_find(manifest, name) : NULL;
+	struct build_id running;
+
+	if (!profiled || !profiled->build_id.size)
+		return true;
+	return buildid_read_kernel(NULL, &running) == 0 &&
+	       build_id_equal(&running, &profiled->build_id);
+}
+
+/* The symbols of kernel and modules, where the session has no copy of them. */
+static void add_kernel(struct plan *p, const struct gather_image *image)
+{
+	const char *samples = p->gather->sessions[image->session].samples;
+	_cleanup_free_ char *saved = xasprintf("%s/kallsyms%s", samples, image->suffix);
+	_cleanup_free_ char *from = path_under(p->config->root, "/proc/kallsyms");
+
+	if (!strcmp(image->display, "no-vmlinux") || access(saved, F_OK) == 0)
+		return;
+	if (p->config->root && *p->config->root) {
+		if (access(from, F_OK) == 0)
+			(void)add_file(p, from, "/proc/kallsyms");
+		else
+			leave_out(p, image, "the session has no copy of the kernel's symbols");
+		return;
+	}
+	if (can_be_running(p, image))
+		p->out->live_kernel = true;
+	else
+		leave_out(p, image,
+			  "another kernel runs now than was profiled, and the session has no copy "
+			  "of its symbols");
+}
+
+static void add_image(struct plan *p, uint32_t index, const struct sfile_header *header)
+{
+	const struct gather_image *image = &p->gather->images[index];
+
+	if (p->done[index])
+		return;
+	p->done[index] = true;
+	switch (image->id.kind) {
+	case SNAME_ROOT:
+		if (strcmp(image->display, "/proc/kallsyms"))
+			add_image_file(p, index, header);
+		else
+			add_kernel(p, image);
+		break;
+	case SNAME_KERN:
+		add_kernel(p, image);
+		break;
+	case SNAME_ANON:
+	case SNAME_KIND_COUNT_:
+		break;
+	}
+}
+
+/* Adds the image that the samples of a file are in, with what its header says of it. */
+static void add_image_of(struct plan *p, const struct gather_file *f)
+{
+	_cleanup_(sfile_closep) struct sfile *sf = NULL;
+	struct error err = ERROR_INIT;
+
+	if (p->done[f->image])
+		return;
+	if (sfile_open(f->path, &sf, &err) < 0)
+		log_warn("%s; its image is left out", err.text);
+	else
+		add_image(p, f->image, sfile_header(sf));
+}
+
+/* Sample files first: what a callee is, only its own file knows. */
+static void add_sample_files(struct plan *p)
+{
+	const struct gather *g = p->gather;
+	const struct sfile_header unknown = { 0 };
+	size_t i;
+
+	for (i = 0; i < g->file_count; i++) {
+		const struct gather_file *f = &g->files[i];
+
+		if (p->config->exclude_dependent && f->app != f->image)
+			continue;
+		p->session = &g->sessions[f->session];
+		(void)add_session_file(f->path, below_session(p, f->path), p);
+		add_jit(p, f);
+		add_image_of(p, f);
+	}
+	for (i = 0; i < g->file_count; i++) {
+		const struct gather_file *f = &g->files[i];
+
+		if (f->callee != GATHER_NONE &&
+		    !(p->config->exclude_dependent && f->app != f->image))
+			add_image(p, f->callee, &unknown);
+	}
+}
+
+void archive_plan(const struct gather *g, struct binaries *bs, const struct archive_config *config,
+		  struct archive *ret)
+{
+	_cleanup_free_ bool *done = xcalloc(g->image_count, sizeof(*done));
+	struct plan p = { .gather = g, .binaries = bs, .config = config, .out = ret, .done = done };
+
+	*ret = (struct archive){ 0 };
+	add_sessions(&p);
+	add_sample_files(&p);
+}
+
+void archive_done(struct archive *a)
+{
+	free(a->files);
+	map_done(&a->by_target);
+	arena_done(&a->arena);
+}
+
+/* --- writing --- */
+
+static int write_kernel(const char *directory, struct error *err)
+{
+	_cleanup_free_ char *to = path_under(directory, "/proc/kallsyms");
+	struct kallsyms_ranges ranges = { 0 };
+	int r = kallsyms_ranges_read(NULL, &ranges, err);
+
+	if (r < 0)
+		return r;
+	if (ranges.hidden) {
+		log_warn("the kernel's symbols are left out: its addresses are hidden; run as "
+			 "root, or 'sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1'");
+	} else {
+		r = path_make_parents(to, 0755, err);
+		if (r == 0)
+			r = kallsyms_save(NULL, &ranges, to, err);
+	}
+	kallsyms_ranges_done(&ranges);
+	return r;
+}
+
+int archive_write(const struct archive *a, const char *directory, struct error *err)
+{
+	_cleanup_free_ char *place = path_under(directory, session_place);
+	int r = 0;
+	size_t i;
+
+	if (access(place, F_OK) == 0)
+		return error_set(err, -EEXIST, "%s: there is an archive already", directory);
+	for (i = 0; r == 0 && i < a->count; i++) {
+		_cleanup_free_ char *to = path_under(directory, a->files[i].to);
+
+		r = copy_file(a->files[i].from, to, err);
+	}
+	if (r == 0 && a->live_kernel)
+		r = write_kernel(directory, err);
+	if (r < 0) /* half an archive must not pass for one */
+		(void)path_remove_tree(place, NULL);
+	return r;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * An archive: a directory that holds all that a report of a profile reads, each file under the path
+ * that it has on the machine: the sample files and what stands beside them below
+ * /var/lib/oprofile, the images and their debug files, kernel symbols. "archive:DIR" in a
+ * specification reads it.
+ *
+ *	struct archive a;
+ *	archive_plan(gather, binaries, &config, &a);
+ *	archive_write(&a, "/tmp/profile", err);
+ *	archive_done(&a);
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/map.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct binaries;
+struct gather;
+
+struct archive_config {
+	const char *root;	/* before every path, as in struct binaries_config; or NULL */
+	bool exclude_dependent; /* only samples in the applications' own images */
+};
+
+struct archive_file {
+	const char *from; /* here */
+	const char *to;	  /* below the archive's directory: absolute, without "." and ".." */
+};
+
+struct archive {
+	struct archive_file *files;
+	size_t count, room;
+	size_t left_out;  /* images that are not in it; each was warned of */
+	bool live_kernel; /* the running kernel's symbols belong to it */
+	struct arena arena;
+	struct map by_target; /* file index + 1 */
+};
+
+/* Finds all files that belong to the profile @g, whose images @bs finds. The caller calls
+ * archive_done(). */
+void archive_plan(const struct gather *g, struct binaries *bs, const struct archive_config *config,
+		  struct archive *ret);
+/* Frees what archive_plan() allocated. */
+void archive_done(struct archive *a);
+
+/* Writes it to @directory, which is made where it is missing and must hold no archive yet
+ * (-EEXIST). 0 or -errno. */
+int archive_write(const struct archive *a, const char *directory, struct error *err);
+
+/* Whether an absolute path stays below what it is appended to: no "." or ".." in it. */
+bool archive_path_is_safe(const char *path);

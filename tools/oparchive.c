@@ -1,0 +1,125 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* oparchive: puts a profile and all that a report of it reads into one directory. */
+#include "tool.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "profile/archive.h"
+#include "profile/binary.h"
+#include "profile/gather.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static struct {
+	bool list, exclude_dependent;
+	const char *output, *session_dir, *image_path, *root;
+} options;
+
+static int set_verbose(const char *arg, void *target, struct error *err)
+{
+	(void)arg;
+	(void)target;
+	(void)err;
+	tool_verbose(LOG_LEVEL_DEBUG);
+	return 0;
+}
+
+static const struct opt opts[] = {
+	{ 'o', "output-directory", OPT_STRING, &options.output, "DIR", "write the archive to DIR" },
+	{ 'l', "list-files", OPT_FLAG, &options.list, NULL,
+	  "write nothing; list the files that belong to it" },
+	{ 'x', "exclude-dependent", OPT_FLAG, &options.exclude_dependent, NULL,
+	  "only samples in the applications' own images, and only those images" },
+	{ 0, "session-dir", OPT_STRING, &options.session_dir, "DIR",
+	  "the session directory (default: ./oprofile_data, else /var/lib/oprofile)" },
+	{ 'p', "image-path", OPT_STRING, &options.image_path, "DIR,...",
+	  "look for images, modules and debug files in these directories too" },
+	{ 'R', "root", OPT_STRING, &options.root, "DIR", "images are below DIR" },
+	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "say what is done, on standard error",
+	  set_verbose },
+	OPT_END
+};
+
+static const struct opt_cmdline cmdline = {
+	.tool = "oparchive",
+	.usage = "[OPTION]... --output-directory=DIR [SPECIFICATION]...",
+	.summary =
+		"Put a profile, its binaries, debug files and kernel symbols into one directory, "
+		"which can be reported on any machine.",
+	.epilog = "A specification narrows the archive as it narrows a report: see opreport(1). "
+		  "Reports of the archive: opreport archive:DIR.",
+	.opts = opts,
+};
+
+static const char *session_dir(const struct spec *spec)
+{
+	static const char *const local = "oprofile_data", *const global = "/var/lib/oprofile";
+
+	if (options.session_dir)
+		return options.session_dir;
+	return !spec_value(spec, SPEC_ARCHIVE) && access(local, F_OK) == 0 ? local : global;
+}
+
+static void print_list(const struct archive *a)
+{
+	size_t i;
+
+	for (i = 0; i < a->count; i++)
+		puts(a->files[i].from);
+	if (a->live_kernel)
+		puts("/proc/kallsyms");
+}
+
+static int check_output(struct error *err)
+{
+	_cleanup_free_ char *plain = options.output ? realpath(options.output, NULL) : NULL;
+
+	if (plain && !strcmp(plain, "/"))
+		return error_set(err, -EINVAL, "--output-directory=/ would overwrite this system");
+	return 0;
+}
+
+static int archive(int argc, char **argv, struct error *err)
+{
+	_cleanup_(gather_freep) struct gather *g = NULL;
+	_cleanup_(binaries_freep) struct binaries *bs = NULL;
+	_cleanup_(spec_done) struct spec spec = { 0 };
+	_cleanup_(archive_done) struct archive a = { 0 };
+	struct archive_config config = { .root = options.root,
+					 .exclude_dependent = options.exclude_dependent };
+	struct binaries_config where = { .image_paths = options.image_path };
+	int r = check_output(err);
+
+	if (r == 0)
+		r = spec_parse(argv, (size_t)argc, &spec, err);
+	if (r == 0)
+		r = gather_files(&spec, session_dir(&spec), &g, err);
+	if (r < 0)
+		return r;
+	if (spec_value(&spec, SPEC_ARCHIVE))
+		config.root = spec_value(&spec, SPEC_ARCHIVE);
+	where.root = config.root;
+	bs = binaries_new(g, &where);
+	archive_plan(g, bs, &config, &a);
+	if (!options.list)
+		return archive_write(&a, options.output, err);
+	print_list(&a);
+	if (fflush(stdout) != 0)
+		return error_errno(err, -errno, "standard output");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	struct error err = ERROR_INIT;
+	int operands = tool_options(&cmdline, argc, argv);
+
+	if (!options.list && !options.output)
+		return tool_usage("where to write is not given: --output-directory=DIR (or "
+				  "--list-files, which writes nothing)");
+	if (archive(argc - operands, argv + operands, &err) < 0)
+		return tool_fail(&err);
+	return 0;
+}
