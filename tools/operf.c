@@ -311,6 +311,32 @@ static void summarise(const struct collector *c, const struct target *target)
 			      session_dir);
 }
 
+static bool is_among(const struct event *events, size_t count, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (!strcmp(events[i].name, name))
+			return true;
+	return false;
+}
+
+/* Says what samples, loudly where it is not what was asked for. */
+static void say_driver(const struct collector *c)
+{
+	struct event asked[EVENT_MAX];
+	size_t count;
+	const struct event *events = collector_events(c, &count);
+	int i, n = specs.length ? event_parse_list(strbuf_text(&specs), asked, NULL) : 0;
+
+	for (i = 0; i < n && is_among(events, count, asked[i].name); i++)
+		;
+	if (i < n)
+		tool_warn("%s", collector_why(c));
+	else
+		log_info("%s", collector_why(c));
+}
+
 static int profile(struct target *target, struct error *err)
 {
 	_cleanup_(collector_freep) struct collector *c = NULL;
@@ -318,7 +344,7 @@ static int profile(struct target *target, struct error *err)
 
 	if (r < 0 || (r = collector_start(c, err)) < 0)
 		return r;
-	log_info("%s", collector_why(c));
+	say_driver(c);
 	if (target->kind == TARGET_COMMAND && (r = target_release(target, err)) < 0)
 		return r;
 	(void)fprintf(stderr, "operf: Profiler started\n");

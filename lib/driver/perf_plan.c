@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <linux/perf_event.h>
 #include <string.h>
 
 /* The clock's rate where nobody says one; no multiple of what runs by the clock itself. */
@@ -135,18 +136,30 @@ static uint64_t clock_rate(const struct driver_config *config)
 	return MIN(rate, rate_limit(config));
 }
 
-/* Replaces the events by the clock. */
-static void use_timer(struct perf_plan *plan, const struct driver_config *config)
+/* Puts the clock in the place of @failed and of all that counters of the CPU count; what the kernel
+ * counts itself stays. */
+static void use_timer(struct perf_plan *plan, const struct driver_config *config,
+		      const struct event *failed)
 {
-	bool kernel = false, user = false;
-	size_t i;
+	struct event clock;
+	size_t i, count = 0;
+	bool has_clock = false;
 
-	for (i = 0; i < config->event_count; i++) {
-		kernel |= config->events[i].kernel;
-		user |= config->events[i].user;
+	event_timer(&clock, clock_rate(config), false, false);
+	for (i = 0; i < plan->count; i++) {
+		const struct event *e = &plan->events[i];
+
+		if (e != failed && e->perf_type == PERF_TYPE_SOFTWARE) {
+			has_clock |= e->is_timer;
+			plan->events[count++] = *e;
+			continue;
+		}
+		clock.kernel |= config->events[i].kernel;
+		clock.user |= config->events[i].user;
 	}
-	event_timer(&plan->events[0], clock_rate(config), kernel, user);
-	plan->count = 1;
+	if (!has_clock)
+		plan->events[count++] = clock;
+	plan->count = count;
 }
 
 /* The kernel refuses rates above its limit with a bare EINVAL. */
@@ -176,7 +189,7 @@ static void describe_events(const struct perf_plan *plan, struct strbuf *why)
 	for (i = 0; i < plan->count; i++) {
 		const struct event *e = &plan->events[i];
 
-		strbuf_adds(why, i ? ", " : "");
+		strbuf_adds(why, i ? "; " : "");
 		if (e->is_timer)
 			strbuf_addf(why, "the clock, %" PRIu64 " samples a second and CPU",
 				    e->rate_hz);
@@ -262,7 +275,7 @@ int perf_plan_make(struct perf_plan *ret, const struct driver_config *config, un
 	if (r < 0 && !which->is_timer && !config->no_timer_fallback) {
 		failed = *which;
 		code = r;
-		use_timer(&plan, config);
+		use_timer(&plan, config, which);
 		r = check_rates(&plan, config, err);
 		if (r < 0)
 			return r;

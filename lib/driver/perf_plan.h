@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What a run samples and how, decided once by trying: the events as asked for, without the kernel
- * where that is refused, or the clock in their place.
+ * where that is refused, or the clock in the place of the CPU's counters.
  *
  *	struct perf_plan plan;
  *	if (perf_plan_make(&plan, config, cpu, err) == 0)

@@ -53,6 +53,16 @@ opreport -l --session-dir=oprofile_data >after 2>&1
 is "the previous one is whole" "$(sum_of previous)" "$first"
 ok "and adds to the current one" test "$(sum_of after)" -gt "$(sum_of before)"
 
+ok "a counter and an event of the kernel" operf --events=CPU_CLK_UNHALTED,PAGE_FAULTS:1 \
+	truth_chains 0.3
+cp "$dir/output" two.log
+if grep -q "timer mode" two.log; then
+	has "without a counter the clock takes its place, aloud" \
+		"warning: perf: .* by PAGE_FAULTS.*; the clock, .*CPU_CLK_UNHALTED did not open" two.log
+fi
+ok "are reported" opreport
+has "side by side" "PAGE_FAULTS|.*\(TIMER\|CPU_CLK_UNHALTED\)[^|]*|"
+
 ok "threads apart" operf --separate-thread --separate-cpu truth_threads 20
 ok "have their ids in the names" sh -c \
 	'find oprofile_data/samples/current -name "*.*.*.[0-9]*.[0-9]*.[0-9]*" | grep -q truth_threads'
