@@ -10,6 +10,7 @@
 #include "control/daemonrc.h"
 #include "control_actions.h"
 #include "daemon_process.h"
+#include "driver/driver.h"
 #include "event/event.h"
 #include "record/record.h"
 
@@ -219,6 +220,30 @@ static int check_vmlinux(struct daemonrc *rc, struct error *err)
 	return daemonrc_set(rc, "VMLINUX", path, err);
 }
 
+static const char *option_of(const char *const *value)
+{
+	const struct opt *o = opts;
+
+	while (o->target != value)
+		o++;
+	return o->name;
+}
+
+static int lay_key_over(struct daemonrc *rc, const char *key, const char *const *value,
+			struct error *err)
+{
+	int r = daemonrc_set(rc, key, *value, err);
+
+	return r < 0 ? error_prefix(err, "--%s", option_of(value)) : 0;
+}
+
+static int check_driver(struct error *err)
+{
+	if (!driver || !*driver || (driver_find(driver) && strcmp(driver, "replay") != 0))
+		return 0;
+	return error_set(err, -EINVAL, "--driver: there is no '%s', but auto and perf", driver);
+}
+
 static int lay_options_over(struct control_context *context, struct error *err)
 {
 	struct daemonrc *rc = &context->rc;
@@ -230,7 +255,9 @@ static int lay_options_over(struct control_context *context, struct error *err)
 		image = "";
 	for (i = 0; r == 0 && i < ARRAY_SIZE(keys); i++)
 		if (*keys[i].value)
-			r = daemonrc_set(rc, keys[i].key, *keys[i].value, err);
+			r = lay_key_over(rc, keys[i].key, keys[i].value, err);
+	if (r == 0)
+		r = check_driver(err);
 	if (r == 0 && session_dir)
 		r = daemonrc_set(rc, "SESSION_DIR", context->session_dir, err);
 	if (r == 0)

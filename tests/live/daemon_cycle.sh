@@ -74,5 +74,9 @@ fails "an unknown event" 1 opcontrol --setup --event=TIMR
 has "  names the nearest" "did you mean TIMER"
 has "  and changes nothing" "^CHOSEN_EVENTS_0=TIMER:500$" "$OPROFILE_DAEMONRC"
 fails "an unknown separation" 1 opcontrol --setup --separate=lbi
+fails "an unknown driver" 1 opcontrol --setup --driver=perv
+has "  names those there are" "driver: .*auto and perf"
+fails "a size that is no number" 1 opcontrol --setup --buffer-size=many
+has "  names the option" "opcontrol: --buffer-size: "
 fails "nothing to do" 2 opcontrol
 done_testing
