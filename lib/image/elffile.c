@@ -5,6 +5,7 @@
 #include "base/span.h"
 #include "image/buildid.h"
 
+#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libelf.h>
@@ -115,6 +116,21 @@ static struct elffile *elffile_new(const char *path)
 	return ef;
 }
 
+/* Kernel modules are installed compressed on many systems; libdw unpacks what it was built for. */
+static bool is_compressed(const char *path)
+{
+	static const char *const endings[] = { ".xz", ".zst", ".gz", ".bz2" };
+	size_t i, length = strlen(path);
+
+	for (i = 0; i < ARRAY_SIZE(endings); i++) {
+		size_t n = strlen(endings[i]);
+
+		if (length > n && !strcmp(path + length - n, endings[i]))
+			return true;
+	}
+	return false;
+}
+
 int elffile_open(const char *path, struct elffile **ret, struct error *err)
 {
 	_cleanup_(elffile_closep) struct elffile *ef = elffile_new(path);
@@ -129,6 +145,10 @@ int elffile_open(const char *path, struct elffile **ret, struct error *err)
 	ef->mtime = (uint64_t)st.st_mtime;
 	ef->size = (uint64_t)st.st_size;
 	ef->elf = elf_begin(ef->fd, ELF_C_READ_MMAP, NULL);
+	if (ef->elf && elf_kind(ef->elf) != ELF_K_ELF && is_compressed(path)) {
+		(void)elf_end(ef->elf);
+		ef->elf = dwelf_elf_begin(ef->fd);
+	}
 	r = read_structure(ef, err);
 	if (r < 0)
 		return r;

@@ -27,7 +27,8 @@ struct elf_section {
 	const char *name;
 };
 
-/* Opens a file. 0, -EBADMSG if it is no ELF file, or -errno; the caller closes. */
+/* Opens a file, which may be compressed if its name says so (.xz, .gz, ...). 0, -EBADMSG if it is
+ * no ELF file, or -errno; the caller closes. */
 int elffile_open(const char *path, struct elffile **ret, struct error *err);
 /* Opens @size bytes in memory, which must stay as long as the elffile; @name is for messages. */
 int elffile_open_memory(void *bytes, size_t size, const char *name, struct elffile **ret,

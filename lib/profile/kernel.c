@@ -11,6 +11,7 @@
 #include "image/kallsyms.h"
 #include "profile/gather.h"
 #include "sfile/manifest.h"
+#include "sfile/setup.h"
 
 #include <string.h>
 #include <sys/stat.h>
@@ -26,7 +27,8 @@ struct kernels {
 	const struct gather *gather;
 	const char *root;
 	struct filefind *found;
-	struct source *sources; /* those asked for so far */
+	struct filefind *installed; /* modules in /lib/modules; NULL: not looked for yet */
+	struct source *sources;	    /* those asked for so far */
 	size_t source_count, source_room;
 	bool warned_hidden;
 };
@@ -50,6 +52,7 @@ void kernels_free(struct kernels *k)
 	for (i = 0; i < k->source_count; i++)
 		kallsyms_free(k->sources[i].kallsyms);
 	free(k->sources);
+	filefind_free(k->installed);
 	free(k);
 }
 
@@ -171,33 +174,23 @@ static struct symtab *convert(const struct kallsyms_image *image)
 	return st;
 }
 
-/* kmod writes '-' and '_' as it likes in file names, the kernel only '_'. */
-static const char *module_file(struct kernels *k, const char *module, size_t i)
-{
-	_cleanup_free_ char *file = xasprintf("%s.ko", module);
-	const char *path = filefind_get(k->found, file, i);
-	char *c;
-
-	if (path)
-		return path;
-	for (c = file; *c; c++)
-		*c = *c == '_' ? '-' : *c;
-	return filefind_get(k->found, file, i);
-}
-
-/* A module's symbols from its file in one of the image paths. */
-static struct symtab *load_module_file(struct kernels *k, const struct gather_image *image)
+/* The symbols of the first file called @name that is no other module than the profiled one. */
+static struct symtab *load_named(struct filefind *found, const char *name,
+				 const struct gather_image *image)
 {
 	const struct build_id *profiled = image->manifest ? &image->manifest->build_id : NULL;
 	const char *path;
 	size_t i;
 
-	for (i = 0; (path = module_file(k, image->display, i)); i++) {
+	for (i = 0; (path = filefind_get(found, name, i)); i++) {
+		struct error err = ERROR_INIT;
 		struct symtab *st;
 		struct elffile *ef;
 
-		if (elffile_open(path, &ef, NULL) < 0)
+		if (elffile_open(path, &ef, &err) < 0) {
+			log_warn("%s", err.text);
 			continue;
+		}
 		if (profiled && profiled->size && elffile_build_id(ef) &&
 		    !build_id_equal(profiled, elffile_build_id(ef))) {
 			log_warn("%s: is not the module that was profiled", path);
@@ -211,6 +204,54 @@ static struct symtab *load_module_file(struct kernels *k, const struct gather_im
 		return st;
 	}
 	return NULL;
+}
+
+/* A module's symbols from its file among those @found. Files are named with '-' or '_' as their
+ * authors liked, loaded modules with '_' only. */
+static struct symtab *load_module_file(struct filefind *found, const struct gather_image *image)
+{
+	static const char *const endings[] = { ".ko", ".ko.xz", ".ko.zst", ".ko.gz" };
+	struct symtab *st = NULL;
+	size_t i;
+
+	for (i = 0; !st && i < ARRAY_SIZE(endings); i++) {
+		_cleanup_free_ char *name = xasprintf("%s%s", image->display, endings[i]);
+		char *c;
+
+		st = load_named(found, name, image);
+		for (c = name; *c; c++)
+			*c = *c == '_' ? '-' : *c;
+		if (!st && strchr(name, '-'))
+			st = load_named(found, name, image);
+	}
+	return st;
+}
+
+/* The modules installed for the kernel that the session was made under. */
+static struct filefind *installed_modules(struct kernels *k, uint32_t session)
+{
+	struct setup setup = { 0 };
+	_cleanup_free_ char *below = NULL, *directory = NULL;
+
+	if (k->installed)
+		return k->installed;
+	k->installed = filefind_new();
+	if (setup_read(k->gather->sessions[session].samples, &setup, NULL) == 0 && setup.kernel &&
+	    !strchr(setup.kernel, '/')) {
+		below = xasprintf("/lib/modules/%s", setup.kernel);
+		directory = path_under(k->root, below);
+		if (access(directory, F_OK) == 0)
+			filefind_add(k->installed, directory);
+	}
+	setup_done(&setup);
+	return k->installed;
+}
+
+static struct symtab *load_module(struct kernels *k, const struct gather_image *image)
+{
+	struct symtab *st = load_module_file(k->found, image);
+
+	return st ? st : load_module_file(installed_modules(k, image->session), image);
 }
 
 static void warn_no_vmlinux(struct kernels *k)
@@ -237,5 +278,5 @@ struct symtab *kernels_symbols(struct kernels *k, const struct gather_image *ima
 	symbols = source ? kallsyms_image(source, is_kernel ? "" : image->display) : NULL;
 	if (symbols && symbols->count)
 		return convert(symbols);
-	return is_kernel ? NULL : load_module_file(k, image);
+	return is_kernel ? NULL : load_module(k, image);
 }

@@ -2,7 +2,8 @@
 /*
  * Symbols of kernel and modules for a report: from the copy of kallsyms in the session, else that
  * in the archive, else of the kernel that runs now if it is the one that was profiled; of a module
- * that is in none of them from its file. Each source is read once a report.
+ * that is in none of them from its file, in the image paths or in /lib/modules. Each source is read
+ * once a report.
  */
 #pragma once
 
