@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* opannotate: source and code with the samples of each line before it. */
+/* opannotate: sources and code with the samples of each line before it. */
 #include "tool.h"
 
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
+#include "profile/annotate_asm.h"
 #include "profile/annotate_source.h"
 #include "profile/annotate_text.h"
 #include "profile/header.h"
@@ -15,7 +16,9 @@
 #include <string.h>
 
 static struct {
-	bool source;
+	bool source, assembly;
+	bool show_bytes;    /* of instructions */
+	char *disassembler; /* its options */
 	unsigned int merge; /* enum classes_merge */
 	struct annotate_config config;
 	const char *output_dir, *search_dirs, *base_dirs;
@@ -58,6 +61,55 @@ static int set_patterns(const char *arg, void *target, struct error *err)
 	return 0;
 }
 
+/* One word of --objdump-params; a word that needs another is kept in @pending. */
+static int add_param(const char *word, bool *pending, struct error *err)
+{
+	static const char *const long_name = "--disassembler-options=";
+	const char *value = NULL;
+
+	if (*pending)
+		value = word;
+	else if (!strncmp(word, long_name, strlen(long_name)))
+		value = word + strlen(long_name);
+	else if (!strncmp(word, "-M", 2) && word[2])
+		value = word + 2;
+	*pending = !value && !strcmp(word, "-M");
+	if (value) {
+		char *all = options.disassembler ? xasprintf("%s,%s", options.disassembler, value)
+						 : xstrdup(value);
+
+		free(options.disassembler);
+		options.disassembler = all;
+	} else if (!strcmp(word, "--show-raw-insn") || !strcmp(word, "--no-show-raw-insn")) {
+		options.show_bytes = word[2] == 's';
+	} else if (!*pending) {
+		return error_set(err, -EINVAL,
+				 "--objdump-params: '%s' is not one of -M OPTIONS, "
+				 "--disassembler-options=OPTIONS, --show-raw-insn, "
+				 "--no-show-raw-insn",
+				 word);
+	}
+	return 0;
+}
+
+static int set_objdump_params(const char *arg, void *target, struct error *err)
+{
+	_cleanup_free_ char *copy = xstrdup(arg);
+	bool pending = false;
+	char *word, *rest = copy;
+
+	(void)target;
+	while ((word = strsep(&rest, " "))) {
+		int r = *word ? add_param(word, &pending, err) : 0;
+
+		if (r < 0)
+			return r;
+	}
+	if (pending)
+		return error_set(err, -EINVAL, "--objdump-params: -M needs an argument");
+	return 0;
+}
+
 static int set_verbose(const char *arg, void *target, struct error *err)
 {
 	(void)arg;
@@ -71,6 +123,8 @@ static const struct opt opts[] = {
 	{ 0, "what to show", OPT_HEADING, NULL, NULL, "What to show" },
 	{ 's', "source", OPT_FLAG, &options.source, NULL,
 	  "sources, with the samples of each line" },
+	{ 'a', "assembly", OPT_FLAG, &options.assembly, NULL,
+	  "code, with the samples of each instruction; with --source also the lines it came from" },
 	{ 'i', "include-symbols", OPT_CALL, &options.config.include_symbols, "LIST",
 	  "only samples in these symbols (names or patterns)", set_patterns },
 	{ 'e', "exclude-symbols", OPT_CALL, &options.config.exclude_symbols, "LIST",
@@ -88,6 +142,8 @@ static const struct opt opts[] = {
 	{ 0, "how to show it", OPT_HEADING, NULL, NULL, "How to show it" },
 	{ 'o', "output-dir", OPT_STRING, &options.output_dir, "DIR",
 	  "with --source: a file for each source, below DIR" },
+	{ 0, "objdump-params", OPT_CALL, NULL, "PARAMS",
+	  "with --assembly: -M OPTIONS (such as -M intel), --show-raw-insn", set_objdump_params },
 	{ 'D', "demangle", OPT_CALL, &options.config.mangled, "KIND", "none or normal (default)",
 	  set_demangle },
 	{ 0, "where to look", OPT_HEADING, NULL, NULL, "Where to look" },
@@ -107,8 +163,8 @@ static const struct opt opts[] = {
 
 static const struct opt_cmdline cmdline = {
 	.tool = "opannotate",
-	.usage = "--source [OPTION]... [SPECIFICATION]...",
-	.summary = "Show sources with the samples of each line before it.",
+	.usage = "--source|--assembly [OPTION]... [SPECIFICATION]...",
+	.summary = "Show sources or code with the samples of each line before it.",
 	.epilog =
 		"A specification narrows what is shown: the name of an image, or TAG:VALUE,... as "
 		"in opreport(1).",
@@ -156,8 +212,18 @@ static const char *session_dir(const struct spec *spec)
 
 static int check_options(struct error *err)
 {
-	if (!options.source)
-		return error_set(err, -EINVAL, "please say --source");
+	if (!options.source && !options.assembly)
+		return error_set(err, -EINVAL, "please say --source, --assembly, or both");
+	if (options.assembly && options.output_dir)
+		return error_set(err, -EINVAL,
+				 "--output-dir is for sources: it does nothing with --assembly");
+	if (options.assembly &&
+	    (options.config.include_files.count || options.config.exclude_files.count))
+		return error_set(err, -EINVAL,
+				 "--include-file and --exclude-file choose sources: with "
+				 "--assembly choose symbols");
+	if (!options.assembly && (options.disassembler || options.show_bytes))
+		return error_set(err, -EINVAL, "--objdump-params does nothing without --assembly");
 	if (options.base_dirs && !options.search_dirs)
 		return error_set(err, -EINVAL,
 				 "--base-dirs does nothing without --search-dirs: it says what to "
@@ -215,11 +281,34 @@ static int show_sources(struct parts *p, const char *heading, struct error *err)
 	return annotate_source_print(source, &to, err);
 }
 
+static void show_assembly(struct parts *p)
+{
+	struct annotate_asm_output to = { .out = stdout,
+					  .options = options.disassembler,
+					  .show_bytes = options.show_bytes,
+					  .sources = options.source ? p->sources : NULL };
+	size_t i;
+
+	for (i = 0; i < p->annotate.image_count; i++) {
+		struct annotate_view view;
+
+		annotate_open(&p->annotate, i, p->binaries, &view);
+		annotate_asm_print(&p->annotate, &view, &to);
+		annotate_close(&view);
+	}
+}
+
 /* What is shown, for the heading; caller frees. */
 static char *meaning(void)
 {
 	static const char *const what = "Output annotated source file with samples";
 
+	if (options.assembly && options.config.threshold > 0)
+		return xasprintf("Output annotated assembly listing with samples\n"
+				 "Output symbols where samples count reach %g%%",
+				 options.config.threshold);
+	if (options.assembly)
+		return xstrdup("Output annotated assembly listing with samples");
 	if (options.config.threshold > 0)
 		return xasprintf("%s\nOutput files where samples count reach %g%%", what,
 				 options.config.threshold);
@@ -242,7 +331,10 @@ static int annotate(int argc, char **argv, const char *command_line, struct erro
 	annotate_comment(strbuf_text(&heading), &comment);
 	if (!options.output_dir)
 		put(&comment);
-	r = show_sources(&p, strbuf_text(&heading), err);
+	if (options.assembly)
+		show_assembly(&p);
+	else
+		r = show_sources(&p, strbuf_text(&heading), err);
 	if (r < 0)
 		return r;
 	strbuf_clear(&comment);

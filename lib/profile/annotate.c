@@ -109,6 +109,15 @@ void annotate_add_rest(struct annotate *a, uint32_t image, const char *why, cons
 		a->rest[i].counts[j] += counts[j];
 }
 
+void annotate_give_up(struct annotate *a, const struct annotate_view *v, const char *why)
+{
+	size_t i;
+
+	for (i = 0; i < v->symbol_count; i++)
+		if (v->symbols[i].is_wanted)
+			annotate_add_rest(a, v->image->image, why, v->symbols[i].counts);
+}
+
 bool annotate_reaches(const struct annotate *a, const uint64_t *counts)
 {
 	struct row row = { .counts = (uint64_t *)counts };

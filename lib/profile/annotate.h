@@ -99,5 +99,7 @@ uint64_t annotate_address(const struct annotate_view *v, size_t i);
 uint64_t *annotate_counts(struct annotate *a);
 /* Adds @counts to the rest of @image for the reason @why, a literal. */
 void annotate_add_rest(struct annotate *a, uint32_t image, const char *why, const uint64_t *counts);
+/* Adds what the wanted symbols of @v have to the rest: none of it can be shown, for @why. */
+void annotate_give_up(struct annotate *a, const struct annotate_view *v, const char *why);
 /* Whether the counts' share reaches the threshold in some class. */
 bool annotate_reaches(const struct annotate *a, const uint64_t *counts);

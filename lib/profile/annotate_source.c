@@ -135,8 +135,7 @@ void annotate_source_add(struct annotate_source *s, const struct annotate_view *
 	if (!v->binary.symtab)
 		return;
 	if (!v->binary.file) {
-		annotate_add_rest(s->a, v->image->image, "symbols only, no file with code",
-				  v->image->counts);
+		annotate_give_up(s->a, v, "symbols only, no file with code");
 		return;
 	}
 	lost = annotate_counts(s->a);

@@ -1,0 +1,33 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The lines of source above the instructions they became: follows the code of one function after
+ * the other and tells what to print before an instruction.
+ *
+ *	struct annotate_mix *m = annotate_mix_new(lines, sources);
+ *	annotate_mix_start(m);				at each function
+ *	annotate_mix_at(m, address, prefix, &text);	at each instruction
+ *	annotate_mix_free(m);
+ */
+#pragma once
+
+#include "base/macro.h"
+
+#include <stdint.h>
+
+struct annotate_mix;
+struct lines;
+struct sources;
+struct strbuf;
+
+/* Both are borrowed. Caller frees. */
+struct annotate_mix *annotate_mix_new(struct lines *lines, struct sources *sources);
+void annotate_mix_free(struct annotate_mix *m);
+DEFINE_CLEANUP(struct annotate_mix *, annotate_mix_free);
+
+/* Forgets what was printed: another function begins. */
+void annotate_mix_start(struct annotate_mix *m);
+/* Adds the lines, each behind @prefix, that stand above the instruction at @address: nothing while
+ * the source stays on one line. Code of another file, such as what was inlined, is announced by its
+ * name and line. */
+void annotate_mix_at(struct annotate_mix *m, uint64_t address, const char *prefix,
+		     struct strbuf *out);
