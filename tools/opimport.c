@@ -49,19 +49,23 @@ static bool is_directory(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* The file abi of the session directory that @input is or is in: the nearest one beside a directory
- * samples. Caller frees; NULL where there is none. */
+/* The file abi of the session directory that @input is, or below whose samples it is. Caller frees;
+ * NULL where there is none. */
 static char *find_abi(const char *input)
 {
 	_cleanup_free_ char *directory = path_absolute(input);
+	_cleanup_free_ char *samples = path_join(directory, "samples");
+	bool in_samples = is_directory(samples);
+	char *slash;
 
 	while (*directory) {
 		_cleanup_free_ char *abi = path_join(directory, "abi");
-		_cleanup_free_ char *samples = path_join(directory, "samples");
 
-		if (is_directory(samples) && access(abi, F_OK) == 0)
+		if (in_samples && access(abi, F_OK) == 0)
 			return STEAL(abi);
-		*strrchr(directory, '/') = '\0';
+		slash = strrchr(directory, '/');
+		in_samples = !strcmp(slash, "/samples");
+		*slash = '\0';
 	}
 	return NULL;
 }
