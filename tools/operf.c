@@ -4,9 +4,9 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "driver/probe.h"
-#include "operf_target.h"
 #include "record/collector.h"
 #include "sfile/session.h"
+#include "target.h"
 #include "tool.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "operf_target.h"
+#include "target.h"
 
 #include "base/mem.h"
 #include "base/path.h"
@@ -177,7 +177,7 @@ static void reap(struct target *target)
 }
 
 /* A signal from a keyboard goes to the whole foreground group, the command with it; one that was
- * sent to operf alone is meant for both. */
+ * sent to the tool alone is meant for both. */
 static void pass_on(const struct target *target, const struct signalfd_siginfo *info)
 {
 	bool of_keyboard = info->ssi_code == SI_KERNEL;

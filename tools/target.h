@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What operf profiles: a command that it starts, a process that runs already, or the machine. A
- * command is forked at once, but waits in a pipe until the profiler is ready.
+ * What a tool profiles or counts: a command that it starts, a process that runs already, or the
+ * machine. A command is forked at once, but waits in a pipe until the tool is ready.
  *
  *	_cleanup_(target_done) struct target target = TARGET_INIT;
  *	target_command(&target, argv, &err);
@@ -44,7 +44,7 @@ struct target {
 int target_command(struct target *target, char **command, struct error *err);
 /* The running process @pid; -ESRCH if there is none. */
 int target_process(struct target *target, uint64_t pid, struct error *err);
-/* The machine, until a signal ends it. */
+/* The machine, or whatever else only a signal ends. */
 int target_system(struct target *target, struct error *err);
 
 /* Lets the command exec; 0, or the -errno with which it failed to. */
@@ -58,7 +58,7 @@ bool target_ended(struct target *target);
 /* Waits for a command's end, though nothing is sampled any more. */
 void target_wait(struct target *target);
 
-/* The exit status of operf: of the command (128 + signal where one killed it), or by @result. */
+/* The exit status of the tool: of the command (128 + signal where one killed it), or by @result. */
 int target_exit_status(const struct target *target, int result);
 
 /* Ends a command that still waits to exec; closes what is open. */
