@@ -114,6 +114,32 @@ int perf_event_open_sideband(struct perf_attrs *attrs, pid_t pid, unsigned int c
 	}
 }
 
+int perf_event_open_counting(struct perf_attrs *attrs, const struct event *event, pid_t pid,
+			     unsigned int cpu)
+{
+	struct perf_event_attr attr = {
+		.size = sizeof(attr),
+		.type = event->perf_type,
+		.config = event->perf_config,
+		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
+		.disabled = 1,
+		.inherit = attrs->inherit,
+		.enable_on_exec = attrs->enable_on_exec,
+		.exclude_kernel = !event->kernel,
+		.exclude_hv = !event->kernel,
+		.exclude_user = !event->user,
+		.exclude_guest = event->perf_type != PERF_TYPE_SOFTWARE && !attrs->no_exclude_guest,
+	};
+	int fd = open_within_limit(&attr, pid, cpu);
+
+	if ((fd != -EINVAL && fd != -EOPNOTSUPP) || !attr.exclude_guest)
+		return fd;
+	attr.exclude_guest = 0;
+	fd = open_within_limit(&attr, pid, cpu);
+	attrs->no_exclude_guest = fd >= 0;
+	return fd;
+}
+
 uint64_t perf_event_lost(const struct perf_attrs *attrs, int fd)
 {
 	uint64_t value_lost[2] = { 0 };

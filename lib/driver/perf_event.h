@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opening perf events: which attributes the sampling events and the sideband event have, and which
- * of those a kernel may refuse without harm.
+ * Opening perf events: which attributes the sampling and counting events and the sideband event
+ * have, and which of those a kernel may refuse without harm.
  *
  *	struct perf_attrs attrs = { .inherit = true };
  *	int fd = perf_event_open_sampling(&attrs, &event, pid, cpu);
@@ -31,6 +31,11 @@ int perf_event_open_sampling(struct perf_attrs *attrs, const struct event *event
 /* Opens the event that counts nothing but reports mmap, exec, fork, exit and changes of kernel
  * code; likewise. */
 int perf_event_open_sideband(struct perf_attrs *attrs, pid_t pid, unsigned int cpu);
+
+/* Opens @event for counting alone, disabled, @cpu may be -1 for all; likewise. What is read from it
+ * is three words: the count, the nanoseconds enabled, those of them on a counter. */
+int perf_event_open_counting(struct perf_attrs *attrs, const struct event *event, pid_t pid,
+			     unsigned int cpu);
 
 /* The samples that the event @fd could not write, 0 where the kernel does not tell. */
 uint64_t perf_event_lost(const struct perf_attrs *attrs, int fd);
