@@ -48,6 +48,9 @@ offers "opreport --session-dir=$dir/session session:mon" " monday "
 offers "opreport sess" "* session: *"
 offers "opreport --session-dir=$dir/sess" " $dir/session "
 offers "operf tru" "* true *"
+offers "ocount --separate" " --separate-thread --separate-cpu "
+offers "ocount --events=PAGE_FAULTS_M" " PAGE_FAULTS_MIN PAGE_FAULTS_MAJ "
+offers "ocount tru" "* true *"
 
 echo "1..$tests"
 [ "$failures" = 0 ]

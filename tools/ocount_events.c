@@ -1,0 +1,97 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ocount_events.h"
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { COLONS_MAX = 3 };
+
+/* The length of @text up to one of @ends that is not between two slashes. */
+static size_t part_length(const char *text, const char *ends)
+{
+	bool inside = false;
+	size_t i;
+
+	for (i = 0; text[i]; i++) {
+		inside ^= text[i] == '/';
+		if (!inside && strchr(ends, text[i]))
+			break;
+	}
+	return i;
+}
+
+/* The specification with the empty count that event_parse() wants after the name. Caller frees. */
+static char *with_count(const char *spec)
+{
+	size_t name = part_length(spec, ":");
+
+	return xasprintf("%.*s%s%s", (int)name, spec, spec[name] ? ":" : "", spec + name);
+}
+
+static bool same(const struct event *a, const struct event *b)
+{
+	return !strcmp(a->name, b->name) && a->unit_mask == b->unit_mask &&
+	       a->perf_type == b->perf_type && a->perf_config == b->perf_config &&
+	       a->kernel == b->kernel && a->user == b->user;
+}
+
+static int add_one(struct ocount_events *events, const char *spec, struct error *err)
+{
+	_cleanup_free_ char *full = with_count(spec);
+	size_t i, colons = 0, at = part_length(spec, ":");
+	struct event event;
+
+	for (; spec[at]; at++)
+		colons += spec[at] == ':';
+	if (colons > COLONS_MAX)
+		return error_set(err, -EINVAL,
+				 "event '%s': there is no count here; it is "
+				 "NAME[:unitmask[:kernel[:user]]]",
+				 spec);
+	if (event_parse(full, &event, err) < 0)
+		return -EINVAL;
+	for (i = 0; i < events->count; i++)
+		if (same(&events->events[i], &event))
+			return 0;
+	if (events->count == EVENT_MAX)
+		return error_set(err, -EINVAL, "more than %d events", EVENT_MAX);
+	events->labels[events->count] = xstrdup(!strcmp(spec, "default") ? event.name : spec);
+	events->events[events->count++] = event;
+	return 0;
+}
+
+int ocount_events_add(struct ocount_events *events, const char *list, struct error *err)
+{
+	for (;;) {
+		size_t length = part_length(list, ",");
+		_cleanup_free_ char *spec = xstrndup(list, length);
+
+		if (add_one(events, spec, err) < 0)
+			return -EINVAL;
+		if (!list[length])
+			return 0;
+		list += length + 1;
+	}
+}
+
+void ocount_events_add_defaults(struct ocount_events *events)
+{
+	static const char *const names[] = { "default",	    "INST_RETIRED",	"TASK_CLOCK",
+					     "PAGE_FAULTS", "CONTEXT_SWITCHES", "CPU_MIGRATIONS" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		(void)add_one(events, names[i], NULL); /* not every CPU has all */
+}
+
+void ocount_events_done(struct ocount_events *events)
+{
+	size_t i;
+
+	for (i = 0; i < events->count; i++)
+		free(events->labels[i]);
+	events->count = 0;
+}
