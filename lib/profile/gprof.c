@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/gprof.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "image/elffile.h"
+#include "image/symtab.h"
+#include "profile/binary.h"
+#include "profile/classes.h"
+#include "profile/gather.h"
+#include "profile/gmon.h"
+#include "profile/samples.h"
+#include "sfile/sfile.h"
+
+#include <errno.h>
+#include <string.h>
+
+enum { LISTED_MAX = 8 };
+
+struct collect {
+	const struct gather *gather;
+	uint32_t image;
+	struct binary binary;
+	const struct symtab *symtab;
+	const char *strings, *strings_end; /* the file's string table, ends with NUL */
+	uint64_t *sums;			   /* samples of each symbol, by index of its first piece */
+	uint64_t least;			   /* of these, to be in the profile */
+	struct gmon *out;
+	struct gprof_stats *stats;
+};
+
+/* --- selecting --- */
+
+/* The only image that @wanted files have, or GATHER_NONE; adds their names to @names. */
+static uint32_t only_image(const struct gather *g, bool applications, struct strbuf *names)
+{
+	_cleanup_free_ bool *seen = xcalloc(g->image_count, sizeof(*seen));
+	uint32_t found = GATHER_NONE;
+	size_t count = 0, i;
+
+	for (i = 0; i < g->file_count; i++) {
+		const struct gather_file *f = &g->files[i];
+
+		if (f->callee != GATHER_NONE || seen[f->image] ||
+		    (applications && f->app != f->image))
+			continue;
+		seen[f->image] = true;
+		found = f->image;
+		if (++count <= LISTED_MAX)
+			strbuf_addf(names, "%s%s", count > 1 ? ", " : "",
+				    g->images[f->image].display);
+	}
+	if (count > LISTED_MAX)
+		strbuf_addf(names, " and %zu more", count - LISTED_MAX);
+	return count == 1 ? found : GATHER_NONE;
+}
+
+static int check_events(const struct gather *g, struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf list = STRBUF_INIT;
+	_cleanup_(classes_done) struct classes classes = { 0 };
+	int r = classes_arrange(g, CLASSES_MERGE_ALL, &classes, err);
+	size_t i;
+
+	if (r < 0 || classes.count == 1)
+		return r;
+	for (i = 0; i < classes.count; i++)
+		strbuf_addf(&list, "%s%s with count %lld", i ? ", " : "", classes.classes[i].event,
+			    (long long)classes.classes[i].count);
+	return error_set(err, -EINVAL,
+			 "gprof knows one kind of sample, and several are there: %s; choose with "
+			 "event:NAME or count:N",
+			 strbuf_text(&list));
+}
+
+int gprof_select(const struct gather *g, uint32_t *ret_image, struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf all = STRBUF_INIT, applications = STRBUF_INIT;
+	uint32_t image = only_image(g, false, &all);
+
+	if (image == GATHER_NONE)
+		image = only_image(g, true, &applications);
+	if (image == GATHER_NONE)
+		return error_set(err, -EINVAL,
+				 "gprof knows one program at a time, and samples are in several: "
+				 "%s; name one",
+				 applications.length ? strbuf_text(&applications)
+						     : strbuf_text(&all));
+	*ret_image = image;
+	return check_events(g, err);
+}
+
+/* --- collecting --- */
+
+/* Reads the files of the image: flat ones, or the arcs inside it. @ret_header: of the first one. */
+static void read_files(struct collect *c, bool arcs, struct samples *ret,
+		       struct sfile_header *ret_header)
+{
+	size_t i;
+
+	for (i = 0; i < c->gather->file_count; i++) {
+		const struct gather_file *f = &c->gather->files[i];
+		_cleanup_(sfile_closep) struct sfile *sf = NULL;
+		struct error err = ERROR_INIT;
+
+		if (f->image != c->image || f->callee != (arcs ? c->image : GATHER_NONE))
+			continue;
+		if (sfile_open(f->path, &sf, &err) < 0) {
+			log_warn("%s; the file is skipped", err.text);
+			continue;
+		}
+		if (ret_header->version == 0)
+			*ret_header = *sfile_header(sf);
+		(void)samples_read(ret, sf, 0);
+	}
+	samples_sort(ret);
+}
+
+/* Whether gprof knows the function. */
+static bool is_known(const struct collect *c, const struct symbol *sym)
+{
+	const char *next = NULL;
+
+	if (sym->name >= c->strings && sym->name < c->strings_end) {
+		next = sym->name + strlen(sym->name) + 1;
+		if (next >= c->strings_end)
+			next = NULL;
+	}
+	return gmon_name_is_known(sym->name, next);
+}
+
+/* The function at an offset, if it is one that gprof knows too. */
+static const struct symbol *known_symbol(const struct collect *c, uint64_t offset)
+{
+	const struct symbol *sym = symtab_find(c->symtab, offset);
+
+	return sym && !(sym->rank & SYMBOL_SYNTHETIC) && is_known(c, sym) ? sym : NULL;
+}
+
+/* Where the code at an offset is linked to; pieces of a symbol share the address of the first. */
+static uint64_t address_at(const struct collect *c, const struct symbol *sym, uint64_t offset)
+{
+	return sym->address + (offset - symtab_at(c->symtab, sym->whole)->offset);
+}
+
+/* Adds up what each function has, and what gprof cannot show. */
+static void sum_symbols(struct collect *c, const struct samples *s)
+{
+	size_t i;
+
+	c->sums = xcalloc(symtab_count(c->symtab), sizeof(*c->sums));
+	for (i = 0; i < s->count; i++) {
+		const struct sample *at = &s->samples[i];
+		const struct symbol *sym = symtab_find(c->symtab, at->offset);
+
+		c->stats->samples += at->count;
+		if (!sym || sym->rank & SYMBOL_SYNTHETIC) {
+			c->stats->outside += at->count;
+		} else if (!is_known(c, sym)) {
+			c->stats->unknown += at->count;
+			(void)snprintf(c->stats->example, sizeof(c->stats->example), "%s",
+				       sym->name);
+		} else {
+			c->sums[sym->whole] += at->count;
+		}
+	}
+}
+
+static void add_samples(struct collect *c, const struct samples *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->count; i++) {
+		const struct sample *at = &s->samples[i];
+		const struct symbol *sym = known_symbol(c, at->offset);
+
+		if (!sym)
+			continue;
+		if (c->sums[sym->whole] < c->least)
+			c->stats->below += at->count;
+		else
+			gmon_add_samples(c->out, address_at(c, sym, at->offset),
+					 address_at(c, sym, sym->offset),
+					 address_at(c, sym, sym->end), at->count);
+	}
+}
+
+/* The key of an arc is the caller's offset, which is a return address, and the callee's. */
+static void add_arcs(struct collect *c, const struct samples *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->count; i++) {
+		const struct sample *at = &s->samples[i];
+		uint64_t from = at->offset >> 32, to = at->offset & UINT32_MAX;
+		const struct symbol *caller = from ? known_symbol(c, from - 1) : NULL;
+		const struct symbol *callee = known_symbol(c, to);
+
+		c->stats->arcs += at->count;
+		if (caller && callee)
+			gmon_add_arc(c->out, address_at(c, caller, from - 1), callee->address,
+				     at->count);
+		else
+			c->stats->lost += at->count;
+	}
+}
+
+/* Names of .symtab stand there; the pointers of the symbol table are into the same bytes. */
+static void find_strings(struct collect *c)
+{
+	struct elf_section section;
+	const Elf_Data *data;
+
+	if (!elffile_find_section(c->binary.file, ".strtab", &section))
+		return;
+	data = elffile_data(&section);
+	if (!data || !data->d_size || ((const char *)data->d_buf)[data->d_size - 1])
+		return;
+	c->strings = data->d_buf;
+	c->strings_end = c->strings + data->d_size;
+}
+
+/* Opens the program and takes its word size and byte order over. */
+static int open_program(struct collect *c, struct binaries *bs, const struct sfile_header *header,
+			struct error *err)
+{
+	const struct gather_image *image = &c->gather->images[c->image];
+	const unsigned char *ident;
+
+	binary_open(bs, c->image, header, &c->binary);
+	if (image->id.kind != SNAME_ROOT || !c->binary.file)
+		return error_set(err, -ENODATA,
+				 "%s: there is no file with symbols of it that gprof could read",
+				 image->display);
+	c->symtab = c->binary.symtab;
+	find_strings(c);
+	ident = elffile_header(c->binary.file)->e_ident;
+	c->out->is_64 = ident[EI_CLASS] == ELFCLASS64;
+	c->out->big_endian = ident[EI_DATA] == ELFDATA2MSB;
+	return 0;
+}
+
+int gprof_collect(const struct gather *g, struct binaries *bs, uint32_t image, double threshold,
+		  struct gmon *ret, struct gprof_stats *stats, struct error *err)
+{
+	_cleanup_(samples_done) struct samples flat = SAMPLES_INIT, arcs = SAMPLES_INIT;
+	struct sfile_header header = { 0 };
+	struct gmon gmon = { 0 };
+	struct collect c = { .gather = g, .image = image, .out = &gmon, .stats = stats };
+	int r;
+
+	*stats = (struct gprof_stats){ 0 };
+	read_files(&c, false, &flat, &header);
+	if (flat.count == 0)
+		return error_set(err, -ENODATA, "%s: no samples are in it",
+				 g->images[image].display);
+	r = open_program(&c, bs, &header, err);
+	if (r == 0) {
+		sum_symbols(&c, &flat);
+		c.least = (uint64_t)((double)stats->samples * threshold / 100);
+		add_samples(&c, &flat);
+		read_files(&c, true, &arcs, &header);
+		add_arcs(&c, &arcs);
+		*ret = gmon;
+	}
+	binary_close(&c.binary);
+	free(c.sums);
+	return r;
+}

@@ -1,0 +1,88 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""interop_gprof.py OPGPROF: what gprof makes of our gmon.out for the sessions of the original tools,
+held against what it made of theirs. Speaks TAP. Deliberate differences:
+
+ CONSTPROP  gprof passes over sorter.constprop.0 and counts its code as thread_main's, which stands
+            before it. We leave such samples out, and say so; their thread_main has them.
+ PLT        likewise for PLT entries, which gprof counts as _init's: a row without samples there.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+
+from interop import shared
+
+CONSTPROP = {"callgraph": 5, "flat": 31, "previous": 27, "separate": 33}
+PLT = {"cpp": 1}
+
+
+def rows(text):
+    """{function: [self samples, calls]} of a flat profile, functions without samples left out."""
+    found = {}
+    for line in text.splitlines():
+        m = re.match(r" *[\d.]+ +[\d.]+ +([\d.]+) (?: {34}| +(\d+) +[\d.]+ +[\d.]+ )? *(\S.*)", line)
+        if m and float(m[1]):
+            found[m[3]] = [float(m[1]), int(m[2] or 0)]
+    return found
+
+
+def compare(opgprof, session, image, expected):
+    out = os.path.join(expected, session)
+    gmon = os.path.join(out, "ours")
+    rc = int(open(os.path.join(out, "gprof.rc")).read())
+    done = subprocess.run([opgprof, "archive:" + session, "-o", gmon, image], capture_output=True,
+                          text=True, check=False)
+    if rc or done.returncode:
+        return [] if rc and done.returncode and done.stderr else [f"{rc}, we exit {done.returncode}: {done.stderr}"]
+    flat = subprocess.run(["gprof", "-b", "-p", session + image, gmon], capture_output=True,
+                          text=True, check=True, env={**os.environ, "LC_ALL": "C"})
+    theirs, ours = rows(open(os.path.join(out, "gprofflat.out")).read()), rows(flat.stdout)
+    problems = [] if theirs else ["the expectation has no rows"]
+    hidden = CONSTPROP.get(session, 0) + PLT.get(session, 0)
+    if hidden and f"{hidden} of" not in done.stderr:
+        problems.append(f"does not say that {hidden} samples are left out: {done.stderr}")
+    if session in CONSTPROP:
+        theirs["thread_main"][0] -= CONSTPROP[session]
+        theirs["thread_main"][1] = 0
+        if not theirs["thread_main"][0]:
+            del theirs["thread_main"]
+    return problems + [f"{name}: {theirs.get(name)} != {ours.get(name)}"
+                       for name in sorted(set(theirs) | set(ours))
+                       if theirs.get(name) != ours.get(name)]
+
+
+def main():
+    opgprof = os.path.abspath(sys.argv[1])
+    tar = shared()
+    if not tar or not shutil.which("gprof"):
+        print("1..0 # SKIP no " + ("gprof" if tar else "interop data (shared/interop/sessions.tar.xz)"))
+        return 0
+    work = tempfile.mkdtemp(prefix="optest-interop-")
+    failed = 0
+    try:
+        with tarfile.open(tar) as archive:
+            archive.extractall(work)
+        os.chdir(os.path.join(work, "archives"))
+        expected = os.path.join(work, "expected")
+        sessions = sorted(s for s in os.listdir(expected)
+                          if os.path.exists(os.path.join(expected, s, "gprof.cmd")))
+        for number, session in enumerate(sessions, 1):
+            with open(os.path.join(expected, session, "gprof.cmd")) as command:
+                problems = compare(opgprof, session, command.read().split()[-1], expected)
+            for problem in problems:
+                print("# " + problem.strip())
+            failed += bool(problems)
+            print(f"{'not ok' if problems else 'ok'} {number} - {session}")
+        print(f"1..{len(sessions)}")
+    finally:
+        shutil.rmtree(work)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

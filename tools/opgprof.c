@@ -1,0 +1,161 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* opgprof: the profile of one program as a gmon.out for gprof. */
+#include "tool.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "profile/binary.h"
+#include "profile/gather.h"
+#include "profile/gmon.h"
+#include "profile/gprof.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static struct {
+	double threshold;
+	const char *output, *session_dir, *image_path, *root;
+} options = { .output = "gmon.out" };
+
+static int set_threshold(const char *arg, void *target, struct error *err)
+{
+	char *end;
+	double percent = strtod(arg, &end);
+
+	if (end == arg || *end || !(percent >= 0 && percent <= 100))
+		return error_set(err, -EINVAL,
+				 "--threshold: '%s' is not a percentage from 0 to 100", arg);
+	*(double *)target = percent;
+	return 0;
+}
+
+static int set_verbose(const char *arg, void *target, struct error *err)
+{
+	(void)arg;
+	(void)target;
+	(void)err;
+	tool_verbose(LOG_LEVEL_DEBUG);
+	return 0;
+}
+
+static const struct opt opts[] = {
+	{ 'o', "output-filename", OPT_STRING, &options.output, "FILE", "default: gmon.out" },
+	{ 't', "threshold", OPT_CALL, &options.threshold, "PERCENT",
+	  "leave functions below this share of the program out", set_threshold },
+	{ 0, "session-dir", OPT_STRING, &options.session_dir, "DIR",
+	  "the session directory (default: ./oprofile_data, else /var/lib/oprofile)" },
+	{ 'p', "image-path", OPT_STRING, &options.image_path, "DIR,...",
+	  "look for the program and its debug file in these directories too" },
+	{ 'R', "root", OPT_STRING, &options.root, "DIR", "the program is below DIR" },
+	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "say what is done, on standard error",
+	  set_verbose },
+	OPT_END
+};
+
+static const struct opt_cmdline cmdline = {
+	.tool = "opgprof",
+	.usage = "[OPTION]... [SPECIFICATION]... [IMAGE]",
+	.summary =
+		"Write the profile of one program, and its call arcs where they were recorded, as "
+		"a file for gprof(1).",
+	.epilog = "Then: gprof IMAGE gmon.out. The specification must leave one program and one "
+		  "event: see opreport(1).",
+	.opts = opts,
+};
+
+static const char *session_dir(const struct spec *spec)
+{
+	static const char *const local = "oprofile_data", *const global = "/var/lib/oprofile";
+
+	if (options.session_dir)
+		return options.session_dir;
+	return !spec_value(spec, SPEC_ARCHIVE) && access(local, F_OK) == 0 ? local : global;
+}
+
+static int write_gmon(struct gmon *gmon, struct error *err)
+{
+	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", options.output, (int)getpid());
+	FILE *out = fopen(temporary, "we");
+	int r = 0;
+
+	if (!out)
+		return error_errno(err, -errno, "cannot write %s", options.output);
+	gmon_write(gmon, out);
+	if (ferror(out))
+		r = -EIO;
+	if (fclose(out) != 0 || (r == 0 && rename(temporary, options.output) < 0))
+		r = -errno;
+	if (r == 0)
+		return 0;
+	(void)unlink(temporary);
+	return error_errno(err, r, "cannot write %s", options.output);
+}
+
+static double share(uint64_t part, uint64_t whole)
+{
+	return whole ? 100.0 * (double)part / (double)whole : 0;
+}
+
+/* Says what the file does not hold. */
+static void warn_losses(const struct gprof_stats *s, const struct gmon *gmon)
+{
+	if (s->outside)
+		tool_warn("%" PRIu64 " of %" PRIu64 " samples (%.2g %%) are in no function that "
+			  "gprof knows (PLT entries, code between symbols): left out",
+			  s->outside, s->samples, share(s->outside, s->samples));
+	if (s->unknown)
+		tool_warn("%" PRIu64 " of %" PRIu64 " samples (%.2g %%) are in functions whose "
+			  "names gprof passes over, such as %s: left out",
+			  s->unknown, s->samples, share(s->unknown, s->samples), s->example);
+	if (s->below)
+		tool_warn("%" PRIu64 " of %" PRIu64 " samples (%.2g %%) are in functions below the "
+			  "threshold: left out",
+			  s->below, s->samples, share(s->below, s->samples));
+	if (s->lost)
+		tool_warn("%" PRIu64 " of %" PRIu64 " calls are from or to such places: left out",
+			  s->lost, s->arcs);
+	if (gmon->capped)
+		tool_warn("%" PRIu64 " samples are more than gmon.out can hold in one place: "
+			  "capped",
+			  gmon->capped);
+}
+
+static int convert(int argc, char **argv, struct error *err)
+{
+	_cleanup_(gather_freep) struct gather *g = NULL;
+	_cleanup_(binaries_freep) struct binaries *bs = NULL;
+	_cleanup_(spec_done) struct spec spec = { 0 };
+	_cleanup_(gmon_done) struct gmon gmon = { 0 };
+	struct binaries_config where = { .root = options.root, .image_paths = options.image_path };
+	struct gprof_stats stats;
+	uint32_t image;
+	int r = spec_parse(argv, (size_t)argc, &spec, err);
+
+	if (r == 0)
+		r = gather_files(&spec, session_dir(&spec), &g, err);
+	if (r == 0)
+		r = gprof_select(g, &image, err);
+	if (r < 0)
+		return r;
+	if (spec_value(&spec, SPEC_ARCHIVE))
+		where.root = spec_value(&spec, SPEC_ARCHIVE);
+	bs = binaries_new(g, &where);
+	r = gprof_collect(g, bs, image, options.threshold, &gmon, &stats, err);
+	if (r == 0)
+		r = write_gmon(&gmon, err);
+	if (r == 0)
+		warn_losses(&stats, &gmon);
+	return r;
+}
+
+int main(int argc, char **argv)
+{
+	struct error err = ERROR_INIT;
+	int operands = tool_options(&cmdline, argc, argv);
+
+	if (convert(argc - operands, argv + operands, &err) < 0)
+		return tool_fail(&err);
+	return 0;
+}
