@@ -52,6 +52,7 @@ static void sampling_attr(const struct perf_attrs *attrs, const struct event *ev
 	common_attr(attrs, attrs->sample_bytes, attr);
 	attr->type = event->perf_type;
 	attr->config = event->perf_config;
+	attr->precise_ip = event->precise;
 	attr->freq = event->rate_hz != 0;
 	if (event->rate_hz)
 		attr->sample_freq = event->rate_hz;

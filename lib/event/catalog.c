@@ -1,158 +1,283 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "event/catalog.h"
 
+#include "base/log.h"
 #include "base/macro.h"
+#include "base/mem.h"
 #include "base/text.h"
 #include "event/cpu_type.h"
+#include "event/evdir.h"
+#include "event/evfile.h"
 
 #include <ctype.h>
+#include <errno.h>
+#if defined(__x86_64__) || defined(__i386__)
+#include <cpuid.h>
+#endif
 #include <linux/perf_event.h>
+#include <pthread.h>
 #include <string.h>
 
-/* Unit masks of AMD's data cache events, family 15h and after. */
-static const struct catalog_mask dc_miss_masks[] = {
-	{ 0x01, "First data cache miss or streaming store to a 64B cache line" },
-	{ 0x02, "First streaming store to a 64B cache line" },
+struct catalog {
+	const struct cpu_type *type;
+	struct evfile files;
+	struct error problem;
+	struct catalog *next; /* loaded before it */
 };
 
-static const struct catalog_mask dc_refill_masks[] = {
-	{ 0x01, "Fill with good data" },
-	{ 0x02, "Early valid status turned out to be invalid" },
-	{ 0x08, "Fill with read data error" },
+/* No counter's event, and there where nothing else is. */
+static const struct catalog_event timer_event = {
+	.name = "TIMER",
+	.description = "The clock, idle time left out",
+	.kind = CATALOG_TIMER,
+	.perf_type = PERF_TYPE_SOFTWARE,
+	.perf_config = PERF_COUNT_SW_CPU_CLOCK,
 };
 
-#define COUNTER(name_, text, code_, min, usual, config)                                            \
-	{                                                                                          \
-		.name = name_, .description = text, .kind = CATALOG_COUNTER, .cpus = "",           \
-		.code = code_, .minimum = min, .count = usual, .perf_type = PERF_TYPE_HARDWARE,    \
-		.perf_config = PERF_COUNT_HW_##config                                              \
-	}
-#define SOFTWARE(name_, text, min, usual, config)                                                  \
-	{                                                                                          \
-		.name = name_, .description = text, .kind = CATALOG_SOFTWARE, .cpus = "",          \
-		.code = 0xe000 + PERF_COUNT_SW_##config, .minimum = min, .count = usual,           \
-		.perf_type = PERF_TYPE_SOFTWARE, .perf_config = PERF_COUNT_SW_##config             \
-	}
-#define AMD_DATA_CACHE(name_, text, code_, min, usual, masks_)                                     \
-	{                                                                                          \
-		.name = name_, .description = text, .kind = CATALOG_COUNTER, .cpus = "x86-64/",    \
-		.code = code_, .minimum = min, .count = usual, .perf_type = PERF_TYPE_RAW,         \
-		.perf_config = code_, .bitmask = true, .default_mask = 0x01, .masks = masks_,      \
-		.mask_count = ARRAY_SIZE(masks_)                                                   \
-	}
-
-/* Hardware events go by the kernel's generic ones, which every PMU's driver translates. */
-static const struct catalog_event events[] = {
-	COUNTER("CPU_CLK_UNHALTED", "CPU Clocks not Halted", 0x76, 50000, 100000, CPU_CYCLES),
-	COUNTER("CPU_CYCLES", "CPU cycles", 0x11, 50000, 100000, CPU_CYCLES),
-	COUNTER("CYCLES", "CPU cycles", 0x1e, 50000, 100000, CPU_CYCLES),
-	COUNTER("INST_RETIRED", "Instructions retired", 0xc0, 50000, 500000, INSTRUCTIONS),
-	COUNTER("RETIRED_INSTRUCTIONS", "Retired Instructions", 0xc0, 50000, 500000, INSTRUCTIONS),
-	COUNTER("LLC_REFS", "References of the last level cache", 0x4f2e, 6000, 100000,
-		CACHE_REFERENCES),
-	COUNTER("LLC_MISSES", "Misses of the last level cache", 0x412e, 6000, 100000, CACHE_MISSES),
-	COUNTER("BR_INST_RETIRED", "Branch instructions retired", 0xc4, 6000, 100000,
-		BRANCH_INSTRUCTIONS),
-	COUNTER("BR_MISS_PRED_RETIRED", "Mispredicted branches retired", 0xc5, 6000, 100000,
-		BRANCH_MISSES),
-	AMD_DATA_CACHE("DATA_CACHE_MISSES", "Data Cache Misses", 0x41, 5000, 250000, dc_miss_masks),
-	AMD_DATA_CACHE("DATA_CACHE_REFILLS_FROM_L2_OR_NORTHBRIDGE",
-		       "Data Cache Refills from L2 or System", 0x42, 5000, 300000, dc_refill_masks),
-	SOFTWARE("TASK_CLOCK", "Nanoseconds of CPU time of a task", 20000, 1000000, TASK_CLOCK),
-	SOFTWARE("PAGE_FAULTS", "Page faults", 1, 100, PAGE_FAULTS),
-	SOFTWARE("PAGE_FAULTS_MIN", "Page faults served without reading", 1, 100, PAGE_FAULTS_MIN),
-	SOFTWARE("PAGE_FAULTS_MAJ", "Page faults that had to read", 1, 1, PAGE_FAULTS_MAJ),
-	SOFTWARE("CONTEXT_SWITCHES", "Switches to another task", 1, 100, CONTEXT_SWITCHES),
-	SOFTWARE("CPU_MIGRATIONS", "Moves of a task to another CPU", 1, 10, CPU_MIGRATIONS),
-	SOFTWARE("ALIGNMENT_FAULTS", "Unaligned accesses mended by the kernel", 1, 100,
-		 ALIGNMENT_FAULTS),
-	SOFTWARE("EMULATION_FAULTS", "Instructions emulated by the kernel", 1, 100,
-		 EMULATION_FAULTS),
-	{
-		.name = "TIMER",
-		.description = "The clock, idle time left out",
-		.kind = CATALOG_TIMER,
-		.cpus = "",
-		.perf_type = PERF_TYPE_SOFTWARE,
-		.perf_config = PERF_COUNT_SW_CPU_CLOCK,
-	},
+/* What stands in where a CPU type has no files of its own: the first row whose start fits. */
+static const struct {
+	const char *start, *key;
+} common[] = {
+	{ "x86-64/", "x86-64/generic" },
+	{ "i386/p", "generic" },
+	{ "i386/athlon", "generic" },
+	{ "i386/", "i386/arch_perfmon" },
+	{ "arm/armv8", "arm/armv8-pmuv3-common" },
+	{ "", "generic" },
 };
-
-size_t catalog_count(void)
-{
-	return ARRAY_SIZE(events);
-}
-
-const struct catalog_event *catalog_at(size_t i)
-{
-	assert(i < ARRAY_SIZE(events));
-	return &events[i];
-}
-
-const struct catalog_event *catalog_find(const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(events); i++)
-		if (!strcmp(events[i].name, name))
-			return &events[i];
-	return NULL;
-}
-
-const struct catalog_event *catalog_nearest(const char *name)
-{
-	const struct catalog_event *nearest = NULL;
-	unsigned int distance, least = (unsigned int)strlen(name) / 2 + 1;
-	char upper[64];
-	size_t i;
-
-	for (i = 0; i < sizeof(upper) - 1 && name[i]; i++)
-		upper[i] = name[i] == '-' ? '_' : (char)toupper((unsigned char)name[i]);
-	upper[i] = '\0';
-	for (i = 0; i < ARRAY_SIZE(events); i++) {
-		distance = text_distance(upper, events[i].name);
-		if (distance < least) {
-			nearest = &events[i];
-			least = distance;
-		}
-	}
-	return nearest;
-}
 
 static bool key_starts(const struct cpu_type *type, const char *start)
 {
 	return !strncmp(type->key, start, strlen(start));
 }
 
+/* Architectural events that this CPU lacks, by their filter: numbers (Intel SDM, CPUID leaf 0AH:
+ * EBX has a bit for each, of which EAX 31:24 are valid). */
+static uint32_t unavailable_events(const struct cpu_type *type)
+{
+	uint32_t missing = 0;
+#if defined(__x86_64__) || defined(__i386__)
+	unsigned int a, b, c, d;
+
+	if (!strcmp(type->key, "i386/arch_perfmon") && type == cpu_type_detect("", false) &&
+	    __get_cpuid(0xa, &a, &b, &c, &d)) {
+		unsigned int valid = a >> 24;
+
+		missing = valid < 32 ? b | ~0U << valid : b;
+	}
+#else
+	(void)type;
+#endif
+	return missing;
+}
+
+static int read_files(struct catalog *c, struct evdir *dirs)
+{
+	_cleanup_free_ char *where = NULL;
+	size_t i = 0;
+	int r = evfile_read(&c->files, c->type->key, evdir_source, dirs, &c->problem);
+
+	if (r == -ENOENT) {
+		while (!key_starts(c->type, common[i].start))
+			i++;
+		r = evfile_read(&c->files, common[i].key, evdir_source, dirs, &c->problem);
+	}
+	if (r == 0)
+		r = evfile_read(&c->files, "software", evdir_source, dirs, &c->problem);
+	if (r != -ENOENT)
+		return r;
+	where = evdir_text(dirs);
+	return error_set(&c->problem, -ENOENT, "there are no event description files of %s in %s",
+			 c->type->key, where);
+}
+
+static struct catalog *load(const struct cpu_type *type)
+{
+	struct catalog *c = xcalloc(1, sizeof(*c));
+	_cleanup_(evdir_done) struct evdir dirs;
+
+	c->type = type;
+	c->files.unavailable = unavailable_events(type);
+	evdir_init(&dirs);
+	if (read_files(c, &dirs) < 0) {
+		evfile_done(&c->files);
+		log_warn("%s", c->problem.text);
+	}
+	return c;
+}
+
+const struct catalog *catalog_of(const struct cpu_type *type)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct catalog *loaded; /* only ever added to */
+	struct catalog *c;
+
+	(void)pthread_mutex_lock(&lock);
+	for (c = loaded; c && c->type != type; c = c->next)
+		;
+	if (!c) {
+		c = load(type);
+		c->next = loaded;
+		loaded = c;
+	}
+	(void)pthread_mutex_unlock(&lock);
+	return c;
+}
+
+static const struct cpu_type *this_cpu;
+
+static void detect_once(void)
+{
+	this_cpu = cpu_type_detect("", false);
+}
+
+const struct catalog *catalog_here(void)
+{
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+	(void)pthread_once(&once, detect_once);
+	return catalog_of(this_cpu);
+}
+
+const char *catalog_problem(const struct catalog *c)
+{
+	return c->problem.code ? c->problem.text : NULL;
+}
+
+size_t catalog_size(const struct catalog *c)
+{
+	return c->files.count + 1;
+}
+
+const struct catalog_event *catalog_event_at(const struct catalog *c, size_t i)
+{
+	assert(i < catalog_size(c));
+	return i < c->files.count ? &c->files.events[i] : &timer_event;
+}
+
+const struct catalog_event *catalog_event_find(const struct catalog *c, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < catalog_size(c); i++)
+		if (!strcmp(catalog_event_at(c, i)->name, name))
+			return catalog_event_at(c, i);
+	return NULL;
+}
+
+/* A name as most are written, at most 64 letters of it. */
+static void shout(const char *name, char upper[65])
+{
+	size_t i;
+
+	for (i = 0; i < 64 && name[i]; i++)
+		upper[i] = name[i] == '-' ? '_' : (char)toupper((unsigned char)name[i]);
+	upper[i] = '\0';
+}
+
+const struct catalog_event *catalog_event_nearest(const struct catalog *c, const char *name)
+{
+	const struct catalog_event *nearest = NULL;
+	unsigned int distance, least = (unsigned int)strlen(name) / 2 + 1;
+	char wanted[65], upper[65];
+	size_t i;
+
+	shout(name, wanted);
+	for (i = 0; i < catalog_size(c); i++) {
+		shout(catalog_event_at(c, i)->name, upper);
+		distance = text_distance(wanted, upper);
+		if (distance < least) {
+			nearest = catalog_event_at(c, i);
+			least = distance;
+		}
+	}
+	return nearest;
+}
+
+size_t catalog_count(void)
+{
+	return catalog_size(catalog_here());
+}
+
+const struct catalog_event *catalog_at(size_t i)
+{
+	return catalog_event_at(catalog_here(), i);
+}
+
+const struct catalog_event *catalog_find(const char *name)
+{
+	return catalog_event_find(catalog_here(), name);
+}
+
+const struct catalog_event *catalog_nearest(const char *name)
+{
+	return catalog_event_nearest(catalog_here(), name);
+}
+
 bool catalog_on_cpu(const struct catalog_event *event, const struct cpu_type *type)
 {
-	return key_starts(type, event->cpus);
+	return catalog_event_find(catalog_of(type), event->name);
 }
 
 const struct catalog_event *catalog_default(const struct cpu_type *type)
 {
+	/* The original's defaults; the first that the CPU has. */
 	static const struct {
 		const char *cpus, *name;
 	} defaults[] = {
 		{ "arm/", "CPU_CYCLES" },
 		{ "s390/", "CPU_CYCLES" },
-		{ "ppc", "CYCLES" },
+		{ "ppc64/", "CYCLES" },
+		{ "ppc/7450", "CYCLES" },
+		{ "ppc/", "CPU_CLK" },
+		{ "alpha/", "CYCLES" },
+		{ "tile/", "ONE" },
+		{ "mips/loongson2", "CPU_CLK_UNHALTED" },
+		{ "mips/r1", "INSTRUCTIONS_GRADUATED" },
+		{ "mips/rm", "INSTRUCTIONS_ISSUED" },
+		{ "mips/vr", "INSTRUCTIONS_EXECUTED" },
+		{ "mips/sb1", "INSN_SURVIVED_STAGE7" },
+		{ "mips/24K", "INSTRUCTIONS" },
+		{ "mips/34K", "INSTRUCTIONS" },
+		{ "mips/74K", "INSTRUCTIONS" },
+		{ "mips/1004K", "INSTRUCTIONS" },
+		{ "mips/", "CYCLES" },
+		{ "i386/p4", "GLOBAL_POWER_EVENTS" },
 		{ "", "CPU_CLK_UNHALTED" },
+		{ "", "cpu_clk_unhalted" },
+		{ "", "CPU_CYCLES" },
+		{ "", "TIMER" },
 	};
-	size_t i = 0;
+	const struct catalog *c = catalog_of(type);
+	const struct catalog_event *found = NULL;
+	size_t i;
 
-	while (!key_starts(type, defaults[i].cpus))
-		i++;
-	return catalog_find(defaults[i].name);
+	for (i = 0; !found; i++)
+		if (key_starts(type, defaults[i].cpus))
+			found = catalog_event_find(c, defaults[i].name);
+	return found;
 }
 
 uint32_t catalog_code(const struct catalog_event *event, const struct cpu_type *type)
 {
-	enum { INTEL_CPU_CLK_UNHALTED = 0x3c };
+	const struct catalog_event *there = catalog_event_find(catalog_of(type), event->name);
 
-	if (key_starts(type, "i386/") && !strcmp(event->name, "CPU_CLK_UNHALTED"))
-		return INTEL_CPU_CLK_UNHALTED;
-	return event->code;
+	return there ? there->code : event->code;
+}
+
+uint32_t catalog_mask_number(const struct catalog_mask *mask)
+{
+	return mask->extra ? mask->extra | (mask->value & 0xff) << 8 : mask->value;
+}
+
+const struct catalog_mask *catalog_mask_named(const struct catalog_event *event, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < event->mask_count; i++)
+		if (event->masks[i].name && !strcmp(event->masks[i].name, name))
+			return &event->masks[i];
+	return NULL;
 }
 
 bool catalog_mask_valid(const struct catalog_event *event, uint64_t mask)
@@ -163,7 +288,7 @@ bool catalog_mask_valid(const struct catalog_event *event, uint64_t mask)
 	if (!event->masks)
 		return mask == 0;
 	for (i = 0; i < event->mask_count; i++) {
-		if (event->masks[i].value == mask)
+		if (catalog_mask_number(&event->masks[i]) == mask)
 			return true;
 		all |= event->masks[i].value;
 	}
@@ -177,7 +302,7 @@ const char *catalog_mask_text(const struct catalog_event *event, uint64_t mask)
 	if (!event->masks && !mask)
 		return "No unit mask";
 	for (i = 0; i < event->mask_count; i++)
-		if (event->masks[i].value == mask)
+		if (catalog_mask_number(&event->masks[i]) == mask)
 			return event->masks[i].description;
 	return catalog_mask_valid(event, mask) ? "multiple flags" : "unknown unit mask";
 }

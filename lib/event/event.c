@@ -61,10 +61,13 @@ static int parts_number(const struct parts *parts, enum part part, const char *w
 
 static int unknown_name(const char *name, struct error *err)
 {
+	const char *problem = catalog_problem(catalog_here());
 	const struct catalog_event *nearest = catalog_nearest(name);
 	_cleanup_(strbuf_done) struct strbuf known = STRBUF_INIT;
 	size_t i;
 
+	if (problem)
+		return error_set(err, -EINVAL, "event %s: %s", name, problem);
 	if (nearest)
 		return error_set(err, -EINVAL, "Invalid event %s; did you mean %s?", name,
 				 nearest->name);
@@ -73,11 +76,11 @@ static int unknown_name(const char *name, struct error *err)
 	return error_set(err, -EINVAL, "Invalid event %s; there are %s", name, strbuf_text(&known));
 }
 
-static void fill(struct event *event, const struct catalog_event *info, const struct cpu_type *type)
+static void fill(struct event *event, const struct catalog_event *info)
 {
 	*event = (struct event){
 		.count = info->count,
-		.code = catalog_code(info, type),
+		.code = info->code,
 		.unit_mask = info->default_mask,
 		.kernel = true,
 		.user = true,
@@ -105,26 +108,91 @@ static int read_count(const struct parts *parts, const struct catalog_event *inf
 	return 0;
 }
 
+static int bad_mask(const struct parts *parts, const struct catalog_event *info, uint64_t number)
+{
+	_cleanup_(strbuf_done) struct strbuf valid = STRBUF_INIT;
+	const struct catalog_mask *mask;
+
+	for (mask = info->masks; mask < info->masks + info->mask_count; mask++) {
+		strbuf_adds(&valid, mask == info->masks ? "it has " : ", ");
+		if (mask->name)
+			strbuf_adds(&valid, mask->name);
+		else
+			strbuf_addf(&valid, "%#x", mask->value);
+	}
+	return error_set(parts->err, -EINVAL, "Invalid unit mask %#" PRIx64 " for event %s; %s",
+			 number, info->name,
+			 info->masks ? strbuf_text(&valid) : "it has none, say 0");
+}
+
+/* A number stands for the one mask of that value, named or not; where several have it, -EINVAL. */
+static int number_of_value(const struct parts *parts, const struct catalog_event *info,
+			   uint64_t *value)
+{
+	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
+	const struct catalog_mask *mask, *found = NULL;
+	size_t count = 0;
+
+	for (mask = info->masks; mask < info->masks + info->mask_count; mask++) {
+		if (mask->value != *value || !mask->name)
+			continue;
+		strbuf_addf(&names, "%s%s", count++ ? ", " : "", mask->name);
+		found = mask;
+	}
+	if (count > 1)
+		return error_set(parts->err, -EINVAL,
+				 "Unit mask %#" PRIx64 " of event %s is ambiguous; say one of %s",
+				 *value, info->name, strbuf_text(&names));
+	if (found)
+		*value = catalog_mask_number(found);
+	return 0;
+}
+
 static int read_mask(const struct parts *parts, const struct catalog_event *info,
 		     struct event *event)
 {
-	_cleanup_(strbuf_done) struct strbuf valid = STRBUF_INIT;
+	const struct catalog_mask *named;
+	uint64_t mask;
+
+	if (parts->count <= PART_MASK || !*parts->at[PART_MASK])
+		return 0;
+	named = catalog_mask_named(info, parts->at[PART_MASK]);
+	if (named)
+		mask = catalog_mask_number(named);
+	else if (parts_number(parts, PART_MASK, "unit mask", UINT32_MAX, &mask) < 0 ||
+		 number_of_value(parts, info, &mask) < 0)
+		return -EINVAL;
+	if (!catalog_mask_valid(info, mask))
+		return bad_mask(parts, info, mask);
+	event->unit_mask = (uint32_t)mask;
+	return 0;
+}
+
+/* perf_event_attr.precise_ip: the kernel is asked for no skid, and may refuse. */
+enum { PRECISE_NO_SKID = 2 };
+
+/* The event select register: on AMD the upper bits of the code are at 35:32, a mask with extra bits
+ * has all of them in place. */
+static void encode(const struct catalog_event *info, const struct cpu_type *type,
+		   struct event *event)
+{
+	const bool amd = !strncmp(type->key, "x86-64/", strlen("x86-64/"));
 	uint64_t mask = event->unit_mask;
 	size_t i;
 
-	if (parts_number(parts, PART_MASK, "unit mask", UINT32_MAX, &mask) < 0)
-		return -EINVAL;
-	event->unit_mask = (uint32_t)mask;
-	if (catalog_mask_valid(info, mask)) {
-		if (event->perf_type == PERF_TYPE_RAW)
-			event->perf_config |= mask << 8;
-		return 0;
+	event->perf_config = info->perf_config;
+	if (info->perf_type != PERF_TYPE_RAW)
+		return;
+	if (amd)
+		event->perf_config = (info->perf_config & 0xff) | (info->perf_config & 0xf00) << 24;
+	for (i = 0; i < info->mask_count; i++) {
+		if (info->masks[i].extra && catalog_mask_number(&info->masks[i]) == mask) {
+			event->perf_config |= mask & ~(uint64_t)CATALOG_MASK_PRECISE;
+			event->precise = mask & CATALOG_MASK_PRECISE ? PRECISE_NO_SKID : 0;
+			return;
+		}
 	}
-	for (i = 0; i < info->mask_count; i++)
-		strbuf_addf(&valid, "%s%#x", i ? ", " : "", info->masks[i].value);
-	return error_set(parts->err, -EINVAL, "Invalid unit mask %#" PRIx64 " for event %s; %s%s",
-			 mask, event->name, info->masks ? "it has " : "it has none, say 0",
-			 strbuf_text(&valid));
+	event->perf_config |= mask << 8;
 }
 
 static int read_where(const struct parts *parts, struct event *event)
@@ -158,13 +226,16 @@ int event_parse(const char *spec, struct event *ret, struct error *err)
 						      : catalog_default(type);
 	if (!info)
 		return unknown_name(parts.at[PART_NAME], err);
-	if (!catalog_on_cpu(info, type))
-		return error_set(err, -EINVAL, "event %s: this CPU (%s) does not have it",
-				 info->name, type->key);
-	fill(&event, info, type);
+	if (info->kind == CATALOG_FEATURE)
+		return error_set(err, -EINVAL,
+				 "event %s is derived from samples of %s; it is recorded by "
+				 "oprofiled --ext-feature only",
+				 info->name, info->feature);
+	fill(&event, info);
 	if (read_count(&parts, info, &event) < 0 || read_mask(&parts, info, &event) < 0 ||
 	    read_where(&parts, &event) < 0)
 		return -EINVAL;
+	encode(info, type, &event);
 	*ret = event;
 	return 0;
 }
@@ -224,12 +295,15 @@ void event_default(struct event *ret)
 {
 	const struct cpu_type *type = cpu_type_detect("", false);
 
-	fill(ret, catalog_default(type), type);
+	const struct catalog_event *info = catalog_default(type);
+
+	fill(ret, info);
+	encode(info, type, ret);
 }
 
 void event_timer(struct event *ret, uint64_t rate_hz, bool kernel, bool user)
 {
-	fill(ret, catalog_find("TIMER"), cpu_type_detect("", true));
+	fill(ret, catalog_find("TIMER"));
 	ret->rate_hz = rate_hz;
 	ret->kernel = kernel;
 	ret->user = user;
@@ -245,16 +319,33 @@ bool event_clock_only(const struct event *events, size_t count)
 	return count > 0;
 }
 
-char *event_text(const struct event *event)
+/* The mask as a specification has it: by name where it has one, for its value may be that of other
+ * masks too. */
+static char *mask_spec(const struct event *event)
 {
-	return xasprintf("%s:%" PRIu64 ":%u:%d:%d", event->name,
-			 event->is_timer ? event->rate_hz : event->count, event->unit_mask,
-			 event->kernel, event->user);
+	const struct catalog_event *info = catalog_find(event->name);
+	size_t i;
+
+	for (i = 0; info && i < info->mask_count; i++)
+		if (info->masks[i].name && catalog_mask_number(&info->masks[i]) == event->unit_mask)
+			return xstrdup(info->masks[i].name);
+	return xasprintf("%u", event->unit_mask);
 }
 
-char *event_describe(const char *name, uint64_t count, uint64_t unit_mask)
+char *event_text(const struct event *event)
 {
-	const struct catalog_event *info = catalog_find(name);
+	_cleanup_free_ char *mask = mask_spec(event);
+
+	return xasprintf("%s:%" PRIu64 ":%s:%d:%d", event->name,
+			 event->is_timer ? event->rate_hz : event->count, mask, event->kernel,
+			 event->user);
+}
+
+char *event_describe(const struct cpu_type *type, const char *name, uint64_t count,
+		     uint64_t unit_mask)
+{
+	const struct catalog *c = type ? catalog_of(type) : catalog_here();
+	const struct catalog_event *info = catalog_event_find(c, name);
 
 	if (info && info->kind == CATALOG_TIMER)
 		return xstrdup("Profiling through timer interrupt");

@@ -14,6 +14,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct cpu_type;
+
 enum {
 	EVENT_MAX = 24,
 	EVENT_NAME_MAX = 64,
@@ -30,6 +32,7 @@ struct event {
 	bool is_timer;	      /* sampled by the clock: no counter, idle time left out */
 	uint32_t perf_type;   /* perf_event_attr.type */
 	uint64_t perf_config; /* perf_event_attr.config */
+	uint8_t precise;      /* perf_event_attr.precise_ip */
 };
 
 /* Parses "NAME[:count[:unitmask[:kernel[:user]]]]"; "default" is the CPU's default event, "TIMER"
@@ -48,11 +51,13 @@ void event_timer(struct event *ret, uint64_t rate_hz, bool kernel, bool user);
 /* Whether nothing but the clock samples: then a profile is of no type of CPU. */
 bool event_clock_only(const struct event *events, size_t count);
 
-/* "NAME:count:unitmask:kernel:user" ("TIMER:rate:..." in timer mode); caller frees. */
-char *event_text(const struct event *event);
-/* One line for people, as the report's header has it: "Counted CPU_CLK_UNHALTED events (...)";
+/* "NAME:count:unitmask:kernel:user" ("TIMER:rate:..." in timer mode), which event_parse() reads;
  * caller frees. */
-char *event_describe(const char *name, uint64_t count, uint64_t unit_mask);
+char *event_text(const struct event *event);
+/* One line for people, as the report's header has it: "Counted CPU_CLK_UNHALTED events (...)", of
+ * an event of CPUs of @type, of this one where it is NULL; caller frees. */
+char *event_describe(const struct cpu_type *type, const char *name, uint64_t count,
+		     uint64_t unit_mask);
 
 /* Calls @each with the name and description of every event known. */
 void event_each(void (*each)(const char *name, const char *description, void *data), void *data);

@@ -24,7 +24,8 @@ char *header_class(const struct report *r, size_t class)
 {
 	const struct class *c = &r->classes->classes[class];
 	uint64_t mask = c->unit_mask == SNAME_ALL ? 0 : (uint32_t)c->unit_mask;
-	_cleanup_free_ char *text = event_describe(c->event, (uint32_t)c->count, mask);
+	_cleanup_free_ char *text = event_describe(cpu_type_by_id(r->header.cpu_type), c->event,
+						   (uint32_t)c->count, mask);
 
 	if (c->count || !r->timer_hz)
 		return STEAL(text);

@@ -155,8 +155,8 @@ static void descriptions_are_the_originals(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		_cleanup_free_ char *text =
-			event_describe(rows[i].name, rows[i].count, rows[i].mask);
+		_cleanup_free_ char *text = event_describe(cpu_type_by_id(69), rows[i].name,
+							   rows[i].count, rows[i].mask);
 
 		CHECK_STR(text, rows[i].text);
 	}
@@ -164,8 +164,8 @@ static void descriptions_are_the_originals(void)
 
 static void masks_of_a_bitmask_add_up(void)
 {
-	const struct catalog_event *event =
-		catalog_find("DATA_CACHE_REFILLS_FROM_L2_OR_NORTHBRIDGE");
+	const struct catalog_event *event = catalog_event_find(
+		catalog_of(cpu_type_by_id(69)), "DATA_CACHE_REFILLS_FROM_L2_OR_NORTHBRIDGE");
 
 	CHECK(catalog_mask_valid(event, 0x1));
 	CHECK(catalog_mask_valid(event, 0xb));

@@ -1,0 +1,265 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "event/evmask.h"
+
+#include "base/mem.h"
+#include "base/parse.h"
+#include "event/catalog.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const char *const type_names[] = {
+	[EVMASK_MANDATORY] = "mandatory",
+	[EVMASK_EXCLUSIVE] = "exclusive",
+	[EVMASK_BITMASK] = "bitmask",
+};
+static_assert(ARRAY_SIZE(type_names) == EVMASK_TYPE_COUNT_, "every type has a name");
+
+/* The place of a flag in Intel's event select registers; pebs is none of theirs. */
+static const struct {
+	const char *name;
+	uint32_t bits;
+} flags[] = {
+	{ "edge", 1U << 18 },
+	{ "any", 1U << 21 },
+	{ "inv", 1U << 23 },
+	{ "pebs", CATALOG_MASK_PRECISE },
+};
+
+/* Value of "prefix:value", or NULL if @word is something else. */
+static char *tag_value(char *word, const char *prefix)
+{
+	size_t length = strlen(prefix);
+
+	return strncmp(word, prefix, length) ? NULL : word + length;
+}
+
+static int set_type(const struct evline *l, struct evmask *set, const char *value)
+{
+	int i;
+
+	for (i = 0; i < EVMASK_TYPE_COUNT_; i++) {
+		if (!strcmp(type_names[i], value)) {
+			set->type = (enum evmask_type)i;
+			return 0;
+		}
+	}
+	return evline_fail(l, "unit mask type '%s' is not mandatory, exclusive or bitmask", value);
+}
+
+/* "name:N type:T default:D", in any order. */
+static int read_head(const struct evline *l, char *line, struct evmask *set)
+{
+	const char *type = NULL;
+	const char **to;
+	char *word, *value;
+
+	while ((word = evline_word(&line))) {
+		if ((value = tag_value(word, "name:")))
+			to = &set->name;
+		else if ((value = tag_value(word, "type:")))
+			to = &type;
+		else if ((value = tag_value(word, "default:")))
+			to = &set->default_text;
+		else
+			return evline_fail(l, "unknown tag '%s'", word);
+		if (*to)
+			return evline_fail(l, "tag '%.*s' is there twice", (int)(value - word - 1),
+					   word);
+		if (!*value)
+			return evline_fail(l, "tag '%s' has no value", word);
+		*to = value;
+	}
+	if (!set->name || !type || !set->default_text)
+		return evline_fail(l, "a unit mask needs name:, type: and default:");
+	return set_type(l, set, type);
+}
+
+/* "inv,edge,cmask=1f" */
+static int read_extra(const struct evline *l, char *list, uint32_t *ret)
+{
+	const char *digits;
+	uint64_t number;
+	char *flag;
+	size_t i;
+
+	while ((flag = strsep(&list, ","))) {
+		if (!*flag)
+			continue;
+		for (i = 0; i < ARRAY_SIZE(flags) && strcmp(flags[i].name, flag) != 0; i++)
+			;
+		if (i < ARRAY_SIZE(flags)) {
+			*ret |= flags[i].bits;
+			continue;
+		}
+		digits = tag_value(flag, "cmask=");
+		if (!digits)
+			return evline_fail(l, "unknown extra '%s'", flag);
+		digits += !strncmp(digits, "0x", 2) ? 2 : 0;
+		if (parse_hex(&digits, &number) < 0 || *digits || number > 0xff)
+			return evline_fail(l, "'%s' is not a hexadecimal number up to ff", flag);
+		*ret |= (uint32_t)number << 24;
+	}
+	return 0;
+}
+
+/* "0xNN [extra:... name] description" */
+static int add_mask(const struct evline *l, char *line, struct evmask *set)
+{
+	struct catalog_mask mask = { 0 };
+	uint64_t value;
+	char *extra;
+	size_t i;
+
+	if (evline_number(l, "unit mask", evline_word(&line), UINT32_MAX, &value) < 0)
+		return -EBADMSG;
+	mask.value = (uint32_t)value;
+	line += strspn(line, " \t");
+	extra = tag_value(line, "extra:");
+	if (extra) {
+		line = extra + strcspn(extra, " \t");
+		if (*line)
+			*line++ = '\0';
+		if (read_extra(l, extra, &mask.extra) < 0)
+			return -EBADMSG;
+		mask.name = evline_word(&line);
+		if (!mask.name)
+			return evline_fail(l, "a mask with extra: needs a name");
+		if (mask.extra && mask.value > 0xff)
+			return evline_fail(l, "a mask with extra bits is at most 0xff");
+	}
+	for (i = 0; mask.name && i < set->count; i++)
+		if (set->masks[i].name && !strcmp(set->masks[i].name, mask.name))
+			return evline_fail(l, "mask name '%s' is there twice in '%s'", mask.name,
+					   set->name);
+	if (set->count == EVMASK_MAX)
+		return evline_fail(l, "'%s' has more than %d masks", set->name, EVMASK_MAX);
+	mask.description = line + strspn(line, " \t");
+	array_grow(&set->masks, set->count + 1, &set->room);
+	set->masks[set->count++] = mask;
+	return 0;
+}
+
+/* Whether the default, a number, is one of the masks or, of a bitmask, made of them. */
+static bool default_number(struct evmask *set, uint64_t number)
+{
+	uint64_t all = 0;
+	size_t i;
+
+	for (i = 0; i < set->count; i++) {
+		if (set->masks[i].value == number) {
+			set->default_mask = catalog_mask_number(&set->masks[i]);
+			return true;
+		}
+		all |= set->masks[i].value;
+	}
+	set->default_mask = (uint32_t)number;
+	return set->type == EVMASK_BITMASK && !(number & ~all);
+}
+
+static bool default_name(struct evmask *set)
+{
+	size_t i;
+
+	for (i = 0; i < set->count; i++) {
+		if (set->masks[i].name && !strcmp(set->masks[i].name, set->default_text)) {
+			set->default_mask = catalog_mask_number(&set->masks[i]);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* What can be said of a set once its last line is read; said of its first line. */
+static int finish_set(const struct evline *at, struct evmask *set)
+{
+	struct evline l = { .path = set->path, .number = set->line, .err = at->err };
+	uint64_t number;
+
+	if (!set->count)
+		return evline_fail(&l, "unit mask '%s' has no masks", set->name);
+	if (set->type == EVMASK_MANDATORY && set->count > 1)
+		return evline_fail(&l, "mandatory unit mask '%s' has more than one mask",
+				   set->name);
+	if (parse_u64(set->default_text, 0, UINT32_MAX, &number) == 0 ? default_number(set, number)
+								      : default_name(set))
+		return 0;
+	return evline_fail(&l, "default '%s' of unit mask '%s' is none of its masks",
+			   set->default_text, set->name);
+}
+
+static int start_set(struct evmask_table *t, const struct evline *l, char *line, unsigned int depth)
+{
+	struct evmask set = { .path = l->path, .line = l->number, .depth = depth };
+	size_t i;
+
+	if (read_head(l, line, &set) < 0)
+		return -EBADMSG;
+	for (i = 0; i < t->count; i++)
+		if (t->sets[i].path == set.path && !strcmp(t->sets[i].name, set.name))
+			return evline_fail(l, "unit mask '%s' is there twice", set.name);
+	array_grow(&t->sets, t->count + 1, &t->room);
+	t->sets[t->count++] = set;
+	return 0;
+}
+
+int evmask_read(struct evmask_table *t, struct evline *l, unsigned int depth,
+		evmask_include *include, void *data)
+{
+	struct evmask *set = NULL;
+	char *line, *key;
+	int r;
+
+	while ((line = evline_next(l))) {
+		key = tag_value(line, "include:");
+		if (!key && strncmp(line, "name:", strlen("name:")) != 0) {
+			if (!set)
+				return evline_fail(l, "'%s' belongs to no unit mask", line);
+			r = add_mask(l, line, set);
+			if (r < 0)
+				return r;
+			continue;
+		}
+		r = set ? finish_set(l, set) : 0;
+		set = NULL;
+		if (r == 0)
+			r = key ? include(data, key, l) : start_set(t, l, line, depth);
+		if (r < 0)
+			return r;
+		if (!key)
+			set = &t->sets[t->count - 1];
+	}
+	return set ? finish_set(l, set) : 0;
+}
+
+struct evmask *evmask_find(const struct evmask_table *t, const char *name)
+{
+	struct evmask *found = NULL;
+	size_t i;
+
+	for (i = 0; i < t->count; i++)
+		if (!strcmp(t->sets[i].name, name) && (!found || t->sets[i].depth < found->depth))
+			found = &t->sets[i];
+	return found;
+}
+
+int evmask_check_used(const struct evmask_table *t, struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < t->count; i++)
+		if (!t->sets[i].used && !t->sets[i].depth && strcmp(t->sets[i].name, "zero") != 0)
+			return error_set(err, -EBADMSG, "%s:%u: no event uses unit mask '%s'",
+					 t->sets[i].path, t->sets[i].line, t->sets[i].name);
+	return 0;
+}
+
+void evmask_done(struct evmask_table *t)
+{
+	size_t i;
+
+	for (i = 0; i < t->count; i++)
+		free(t->sets[i].masks);
+	free(t->sets);
+	*t = (struct evmask_table){ 0 };
+}
