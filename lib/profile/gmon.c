@@ -201,13 +201,14 @@ static void put_arcs(const struct gmon *g, FILE *out)
 
 void gmon_write(struct gmon *g, FILE *out)
 {
+	static const char spare[12];
 	size_t i = 0;
 
 	settle(g);
 	g->capped = 0;
 	(void)fwrite("gmon", 1, 4, out);
 	put(g, out, 1, 4);
-	put(g, out, 0, 12);
+	(void)fwrite(spare, 1, sizeof(spare), out);
 	while (i < g->bin_count) {
 		if (g->bins[i].count > BIN_MAX)
 			put_hot(g, out, &g->bins[i++]);

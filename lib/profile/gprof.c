@@ -114,7 +114,8 @@ static void read_files(struct collect *c, bool arcs, struct samples *ret,
 			*ret_header = *sfile_header(sf);
 		(void)samples_read(ret, sf, 0);
 	}
-	samples_sort(ret);
+	if (ret->count)
+		samples_sort(ret);
 }
 
 /* Whether gprof knows the function. */
