@@ -1,0 +1,241 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Over the driver "replay", so that nothing depends on the machine. */
+#include "test.h"
+
+#include "driver/cookie.h"
+#include "driver/tee.h"
+#include "record/collector.h"
+#include "sfile/odb.h"
+#include "sfile/session.h"
+#include "sfile/setup.h"
+#include "sfile/sfile.h"
+
+#include <errno.h>
+
+#define ESC EVBUF_ESCAPE
+
+/* Three samples in the program, one in the kernel. */
+static const uint64_t stream[] = { ESC,
+				   EVBUF_CPU_SWITCH,
+				   0,
+				   ESC,
+				   EVBUF_USER_ENTER,
+				   ESC,
+				   EVBUF_CTX_SWITCH,
+				   7,
+				   1,
+				   ESC,
+				   EVBUF_CTX_TGID,
+				   7,
+				   ESC,
+				   EVBUF_COOKIE_SWITCH,
+				   1,
+				   0x10,
+				   0,
+				   0x10,
+				   0,
+				   0x20,
+				   0,
+				   ESC,
+				   EVBUF_KERNEL_ENTER,
+				   0x1234,
+				   0 };
+
+static const char program[] = "{root}/bin/p/{dep}/{root}/bin/p/TIMER.0.0.all.all.all";
+
+/* Records the stream in a file below @dir; caller frees the path. */
+static char *recorded(const char *dir)
+{
+	char *path = path_join(dir, "stream");
+	struct cookie_table *cookies = cookie_table_new();
+	char image[] = "/bin/p";
+	struct event event;
+	struct tee *tee = NULL;
+
+	event_timer(&event, 100, false, true);
+	cookie_define(cookies,
+		      &(struct cookie_image){ .cookie = 1, .kind = COOKIE_FILE, .path = image });
+	CHECK_EQ(tee_create(path, &event, 1, cookies, &tee, NULL), 0);
+	CHECK_EQ(tee_words(stream, ARRAY_SIZE(stream), tee), 0);
+	CHECK_EQ(tee_close(tee, &(struct driver_stats){ .sample_received = 4 }, NULL), 0);
+	cookie_table_free(cookies);
+	return path;
+}
+
+static struct collector *open_collector(const char *dir, const char *stream_path, const char *tee)
+{
+	_cleanup_free_ char *session = path_join(dir, "session");
+	struct collector_config config = {
+		.driver = "replay",
+		.drive = { .replay_path = stream_path },
+		.record = { .session_dir = session, .session_name = "current", .no_vmlinux = true },
+		.tee_path = tee
+	};
+	struct collector *c = NULL;
+	struct error err = ERROR_INIT;
+
+	if (collector_new(&config, &c, &err) < 0) {
+		printf("# %s\n", err.text);
+		CHECK(c != NULL);
+	}
+	return c;
+}
+
+/* The count at @key of the program's sample file in session @name. */
+static uint32_t count_at(const char *dir, const char *name, uint64_t key)
+{
+	_cleanup_free_ char *session = path_join(dir, "session");
+	_cleanup_free_ char *samples = session_samples(session, name);
+	_cleanup_free_ char *path = path_join(samples, program);
+	_cleanup_(sfile_closep) struct sfile *sf = NULL;
+
+	return sfile_open(path, &sf, NULL) < 0 ? 0 : odb_get(sfile_odb(sf), key);
+}
+
+static uint64_t stat_of(const char *dir, const char *name)
+{
+	_cleanup_free_ char *session = path_join(dir, "session");
+	_cleanup_free_ char *samples = session_samples(session, "current");
+
+	return session_stat_get(samples, name);
+}
+
+static void a_replayed_stream_is_recorded_with_its_statistics(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = recorded(dir);
+	_cleanup_(collector_freep) struct collector *c = open_collector(dir, path, NULL);
+	struct driver_stats driver;
+	struct record_stats record;
+
+	if (!c)
+		return;
+	CHECK(!collector_running(c));
+	CHECK_EQ(collector_start(c, NULL), 0);
+	CHECK(collector_running(c));
+	CHECK_EQ(collector_sync(c, true, NULL), 1);
+	CHECK_EQ(collector_stop(c, NULL), 0);
+	CHECK_EQ(count_at(dir, "current", 0x10), 2);
+	CHECK_EQ(count_at(dir, "current", 0x20), 1);
+	collector_stats(c, &driver, &record);
+	CHECK_EQ(driver.sample_received, 4);
+	CHECK_EQ(record.samples, 4);
+	CHECK_EQ(record.kernel_samples, 1);
+	CHECK_EQ(stat_of(dir, "total_samples"), 4);
+	CHECK_EQ(stat_of(dir, "sample_received"), 4);
+}
+
+static void the_session_says_what_was_sampled(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = recorded(dir);
+	_cleanup_free_ char *samples = path_join(dir, "session/samples/current");
+	_cleanup_(collector_freep) struct collector *c = open_collector(dir, path, NULL);
+	struct setup setup = { 0 };
+
+	if (!c)
+		return;
+	CHECK_EQ(collector_start(c, NULL), 0);
+	CHECK_EQ(setup_read(samples, &setup, NULL), 0);
+	CHECK(setup.driver && strstr(setup.driver, "replay"));
+	CHECK_STR(setup.cpu_type, "timer");
+	if (CHECK(setup.event_count == 1)) {
+		CHECK_STR(setup.events[0].name, "TIMER");
+		CHECK_EQ(setup.events[0].rate_hz, 100);
+	}
+	setup_done(&setup);
+}
+
+static void a_second_writer_is_refused(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = recorded(dir);
+	_cleanup_free_ char *session = path_join(dir, "session");
+	_cleanup_(collector_freep) struct collector *c = open_collector(dir, path, NULL);
+	struct collector_config config = { .driver = "replay",
+					   .drive = { .replay_path = path },
+					   .record = { .session_dir = session,
+						       .session_name = "current" } };
+	struct collector *second = NULL;
+
+	CHECK(c != NULL);
+	CHECK_EQ(collector_new(&config, &second, NULL), -EBUSY);
+	CHECK(second == NULL);
+}
+
+static void a_driver_nobody_knows_is_refused(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct collector_config config = { .driver = "punched-cards",
+					   .record = { .session_dir = dir,
+						       .session_name = "current" } };
+	struct collector *c = NULL;
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(collector_new(&config, &c, &err), -EINVAL);
+	CHECK(strstr(err.text, "punched-cards"));
+}
+
+static void reset_empties_the_session(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = recorded(dir);
+	_cleanup_(collector_freep) struct collector *c = open_collector(dir, path, NULL);
+	size_t mapped;
+
+	if (!c)
+		return;
+	CHECK_EQ(collector_start(c, NULL), 0);
+	CHECK_EQ(collector_sync(c, true, NULL), 1);
+	CHECK_EQ(collector_open_files(c, &mapped), 2);
+	CHECK(mapped > 0);
+	CHECK_EQ(collector_reset(c, NULL), 0);
+	CHECK_EQ(collector_open_files(c, &mapped), 0);
+	CHECK_EQ(mapped, 0);
+	CHECK_EQ(count_at(dir, "current", 0x10), 0);
+	CHECK_EQ(stat_of(dir, "total_samples"), 0);
+}
+
+static void save_moves_the_session_once(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = recorded(dir);
+	_cleanup_(collector_freep) struct collector *c = open_collector(dir, path, NULL);
+
+	if (!c)
+		return;
+	CHECK_EQ(collector_start(c, NULL), 0);
+	CHECK_EQ(collector_sync(c, true, NULL), 1);
+	CHECK_EQ(collector_save(c, "../x", NULL), -EINVAL);
+	CHECK_EQ(collector_save(c, "first", NULL), 0);
+	CHECK_EQ(count_at(dir, "first", 0x10), 2);
+	CHECK_EQ(count_at(dir, "current", 0x10), 0);
+	CHECK_EQ(collector_save(c, "first", NULL), -EEXIST);
+	CHECK_EQ(count_at(dir, "first", 0x10), 2);
+}
+
+static void what_is_teed_replays_alike(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_directory_ char *other = test_directory();
+	_cleanup_free_ char *path = recorded(dir), *copy = path_join(dir, "copy");
+	struct collector *c = open_collector(dir, path, copy);
+
+	if (!c)
+		return;
+	CHECK_EQ(collector_start(c, NULL), 0);
+	CHECK_EQ(collector_sync(c, true, NULL), 1);
+	collector_free(c);
+	c = open_collector(other, copy, NULL);
+	if (!c)
+		return;
+	CHECK_EQ(collector_start(c, NULL), 0);
+	CHECK_EQ(collector_sync(c, true, NULL), 1);
+	collector_free(c);
+	CHECK_EQ(count_at(other, "current", 0x10), 2);
+	CHECK_EQ(count_at(other, "current", 0x20), 1);
+}
+
+TESTS(T(a_replayed_stream_is_recorded_with_its_statistics), T(the_session_says_what_was_sampled),
+      T(a_second_writer_is_refused), T(a_driver_nobody_knows_is_refused),
+      T(reset_empties_the_session), T(save_moves_the_session_once), T(what_is_teed_replays_alike))
