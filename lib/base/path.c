@@ -100,8 +100,12 @@ int path_make_dirs(const char *path, mode_t mode, struct error *err)
 int path_make_parents(const char *path, mode_t mode, struct error *err)
 {
 	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *parent = slash ? xstrndup(path, (size_t)(slash - path)) : NULL;
 
-	return slash && slash != path ? make_dirs_until(path, slash, mode, err) : 0;
+	/* Most often only the last one is missing, if any. */
+	if (!slash || slash == path || mkdir(parent, mode) == 0 || errno == EEXIST)
+		return 0;
+	return make_dirs_until(path, slash, mode, err);
 }
 
 int path_remove_tree(const char *path, struct error *err)
