@@ -422,6 +422,27 @@ int odb_add(struct odb *db, uint64_t key, uint32_t count)
 	return 0;
 }
 
+void odb_prefetch(const struct odb *db, uint64_t key, enum odb_step step)
+{
+	const uint32_t *head = &db->hash[odb_bucket(key, db->mask)];
+	const struct odb_node *node;
+
+	if (step == ODB_STEP_BUCKET) {
+		__builtin_prefetch(head, 1);
+		return;
+	}
+	/* Damaged links lead out of the table: no harm to a prefetch, but to a read. */
+	node = &db->nodes[*head & db->mask];
+	if (step == ODB_STEP_SECOND && node->key != key)
+		node = &db->nodes[node->next & db->mask];
+	__builtin_prefetch(node, 1);
+}
+
+void odb_populate(struct odb *db)
+{
+	populate(db->map, db->map + db->mapped);
+}
+
 uint32_t odb_get(const struct odb *db, uint64_t key)
 {
 	bool whole = true;

@@ -66,6 +66,16 @@ DEFINE_CLEANUP(struct odb *, odb_close);
  * where a new key needs a larger file that cannot be had: then nothing has changed. */
 int odb_add(struct odb *db, uint64_t key, uint32_t count);
 
+/* Adding many keys in no order is waiting for memory. odb_prefetch() asks for what odb_add() of the
+ * same key will read and does not wait: each step needs what the one before it asked for, so let
+ * some other keys' steps lie between. */
+enum odb_step { ODB_STEP_BUCKET, ODB_STEP_FIRST, ODB_STEP_SECOND };
+void odb_prefetch(const struct odb *db, uint64_t key, enum odb_step step);
+
+/* Before many keys are added to a file just opened: maps all of its pages at once, cheaper than a
+ * fault for each. */
+void odb_populate(struct odb *db);
+
 /* The value of @key, 0 if it is not there. With ODB_READ it looks at every node, since a writer may
  * be at work on the chains. */
 uint32_t odb_get(const struct odb *db, uint64_t key);
