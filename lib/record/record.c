@@ -151,6 +151,7 @@ void record_free(struct record *rec)
 
 void record_yield_files(struct record *rec)
 {
+	rec->trans.size = 0;
 	store_close_all(rec->store);
 }
 
@@ -165,7 +166,7 @@ int record_close_files(struct record *rec, struct error *err)
 	rec->trans.app = NULL;
 	rec->trans.callee = NULL;
 	rec->trans.size = 0;
-	rec->complained = false;
+	rec->session_ready = false;
 	return r;
 }
 

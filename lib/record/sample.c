@@ -18,11 +18,9 @@ static void ensure_session(struct record *rec)
 {
 	struct error err = ERROR_INIT;
 
-	if (binary_open_manifest(rec->binaries, rec->session_dir, rec->session_name, &err) == 0 ||
-	    rec->complained)
-		return;
-	log_error("%s", err.text);
-	rec->complained = true;
+	if (binary_open_manifest(rec->binaries, rec->session_dir, rec->session_name, &err) < 0)
+		log_error("%s", err.text);
+	rec->session_ready = true;
 }
 
 static void find_user_place(struct record *rec, uint64_t pc, struct found *f)
@@ -83,7 +81,8 @@ static void find_app(struct record *rec, struct found *f)
 
 static void find_place(struct record *rec, uint64_t pc, struct found *f)
 {
-	ensure_session(rec);
+	if (_unlikely_(!rec->session_ready))
+		ensure_session(rec);
 	switch (rec->trans.mode) {
 	case MODE_NONE:
 		f->lost = &rec->stats.lost_no_context;
@@ -110,10 +109,10 @@ static struct store_key key_of(const struct record *rec, const struct found *f, 
 	return (struct store_key){ .app = f->app,
 				   .image = f->place.image,
 				   .event = (uint32_t)event,
-				   .tgid = thread ? (int64_t)t->tgid : STORE_ALL,
-				   .tid = thread ? (int64_t)t->tid : STORE_ALL,
+				   .tgid = thread ? (int64_t)t->tgid : SNAME_ALL,
+				   .tid = thread ? (int64_t)t->tid : SNAME_ALL,
 				   .cpu = rec->separate & RECORD_SEPARATE_CPU ? (int32_t)t->cpu
-									      : STORE_ALL };
+									      : SNAME_ALL };
 }
 
 /* The caller of the frame before it: an arc, counted with the caller's image. */
@@ -133,8 +132,10 @@ static void add_arc(struct record *rec, uint64_t pc, uint64_t counter, const str
 		at = key_of(rec, f, (size_t)counter);
 		at.callee = t->callee;
 		file = store_get(rec->store, &at);
-		if (!file || store_add(rec->store, file, key << 32 | (uint32_t)t->callee_key,
-				       t->trace_weight) < 0)
+		if (file)
+			store_add(rec->store, file, key << 32 | (uint32_t)t->callee_key,
+				  t->trace_weight);
+		else
 			rec->stats.arcs_no_samplefile += t->trace_weight;
 	}
 	t->callee = f->place.image;
@@ -149,10 +150,11 @@ static void add_flat(struct record *rec, uint64_t pc, uint64_t counter, const st
 	struct store_key at = key_of(rec, f, (size_t)counter);
 	struct store_file *file = store_get(rec->store, &at);
 
-	if (!file || store_add(rec->store, file, pc - f->place.base, weight) < 0) {
+	if (!file) {
 		rec->stats.lost_samplefile += weight;
 		return;
 	}
+	store_add(rec->store, file, pc - f->place.base, weight);
 	if (t->tracing != TRACE_OFF)
 		return;
 	t->file = file;
@@ -219,8 +221,10 @@ static void count_event(size_t index, uint64_t pc, uint64_t value, void *data)
 	struct store_key at = key_of(rec, x->found, rec->event_count + index);
 	struct store_file *file = store_get(rec->store, &at);
 
-	if (!file || store_add(rec->store, file, pc - x->found->place.base, value) < 0)
+	if (!file)
 		x->lost = true;
+	else
+		store_add(rec->store, file, pc - x->found->place.base, value);
 }
 
 static void drop_event(size_t index, uint64_t pc, uint64_t value, void *data)

@@ -19,6 +19,8 @@ uint64_t record_stats_total(const struct record_stats *s)
 void record_stats(const struct record *rec, struct record_stats *ret)
 {
 	*ret = rec->stats;
+	ret->lost_samplefile += store_lost_samples(rec->store);
+	ret->arcs_no_samplefile += store_lost_arcs(rec->store);
 	/* The stream may still go on, but as it stands it ends in the middle of a record. */
 	ret->incomplete_code += rec->pending_count > 0;
 }
@@ -36,9 +38,10 @@ int record_flush(struct record *rec, struct error *err)
 	uint64_t total;
 	int r;
 
+	rec->trans.size = 0; /* its file may be closed now */
+	store_flush(rec->store);
 	record_stats(rec, &now);
 	total = record_stats_total(&now);
-	store_retry(rec->store);
 	r = write_growth(rec, "total_samples", total, rec->written_total, err);
 	if (r == 0)
 		rec->written_total = total;

@@ -5,36 +5,81 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/path.h"
 #include "record/binary.h"
+#include "record/opener.h"
 #include "sfile/sfile.h"
-#include "sfile/sname.h"
 
 #include <errno.h>
+#include <stdbool.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #define MAPPED_MAX_DEFAULT ((size_t)24 << 20)
-#define RETRY_NS	   1000000000ULL
 
-/* Descriptors left to everything else; files kept open at least; causes remembered. */
-enum { FD_RESERVE = 256, OPEN_MIN = 8, OPEN_MAX = 16384, CAUSES = 256 };
+enum {
+	/* Descriptors left to everything else; files open at least and at most. */
+	FD_RESERVE = 256,
+	OPEN_MIN = 8,
+	OPEN_MAX = 16384,
+
+	/* Counts that wait for one file: room at first, and so many that it is opened for them. */
+	WAITING_FIRST = 8,
+	WAITING_FULL = 4096,
+	POPULATE_SHARE = 8192, /* bytes a count, that it pays to map a file as a whole */
+
+	/* Additions under way, and how many lie between the steps of fetching for one. */
+	UNDER_WAY = 32,
+	STEP = 10
+};
+
+/* A count for a closed file; 12 bytes, for there are many. */
+struct waiting {
+	uint32_t key_low, key_high, count;
+};
+
+/* A sample file, open or with counts that wait for it. */
+struct store_file {
+	struct store_key key;
+	struct odb *db; /* NULL: closed */
+	struct sfile *sf;
+	size_t mapped; /* bytes, when last asked */
+	uint64_t hash;
+	struct store_file *next;	  /* of the same hash */
+	struct store_file *newer, *older; /* in its list */
+	uint64_t used_at;		  /* tick of the last use */
+	uint64_t retry_at;		  /* the opener's, 0: did not fail */
+	struct waiting *waiting;
+	uint32_t waiting_count, waiting_room;
+	uint64_t waiting_since; /* tick */
+};
+
+/* Files by last use. */
+struct list {
+	struct store_file *newest, *oldest;
+};
+
+/* A count on its way into an open file: memory is fetched for it meanwhile. */
+struct addition {
+	struct store_file *file; /* NULL: none */
+	uint64_t key;
+	uint32_t count;
+};
 
 struct store {
-	char *samples;
-	const struct event *events;
-	uint32_t cpu_type;
-	double cpu_mhz;
-	size_t mapped_max, open_max;
+	struct opener *opener;
+	size_t mapped_max, open_max, waiting_max;
 
 	struct map by_hash; /* chains of files */
-	struct store_file *newest, *oldest;
-	struct store_file *growing; /* the last one used: its ->mapped may be out of date */
-	size_t count;		    /* entries, open or not */
-	size_t open, mapped;	    /* files with a database, and their bytes */
+	struct list open, closed;
+	struct store_file *growing;  /* the last one used: its ->mapped may be out of date */
+	size_t open_count, mapped;   /* open files, and their bytes */
+	size_t waiting_files;	     /* files with counts that wait, */
+	size_t waiting, closed_size; /* these counts, and the bytes of all that are closed */
+	uint64_t tick;		     /* calls of store_get() */
 
-	uint64_t retry_at_ns; /* no file can be opened for a cause of the machine: not before */
-	bool said[CAUSES];    /* by errno */
+	struct addition ring[UNDER_WAY];
+	unsigned int ring_at; /* the oldest one, and the next one's place */
+
+	uint64_t lost_samples, lost_arcs;
 };
 
 /* The descriptors that sample files may take; the soft limit is raised to the hard one. */
@@ -58,12 +103,10 @@ struct store *store_new(const struct store_config *config)
 {
 	struct store *s = xcalloc(1, sizeof(*s));
 
-	s->samples = xstrdup(config->samples);
-	s->events = config->events;
-	s->cpu_type = config->cpu_type;
-	s->cpu_mhz = config->cpu_mhz;
+	s->opener = opener_new(config);
 	s->mapped_max = config->mapped_max ? config->mapped_max : MAPPED_MAX_DEFAULT;
 	s->open_max = config->open_max ? config->open_max : descriptors();
+	s->waiting_max = s->mapped_max / 2;
 	return s;
 }
 
@@ -73,17 +116,11 @@ void store_free(struct store *s)
 		return;
 	store_close_all(s);
 	map_done(&s->by_hash);
-	free(s->samples);
+	opener_free(s->opener);
 	free(s);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
+/* --- finding --- */
 
 static uint64_t key_hash(const struct store_key *k)
 {
@@ -102,198 +139,26 @@ static bool key_equal(const struct store_key *a, const struct store_key *b)
 	       a->callee == b->callee && a->cpu == b->cpu && a->tid == b->tid && a->tgid == b->tgid;
 }
 
-static void list_remove(struct store *s, struct store_file *f)
+static struct list *list_of(struct store *s, const struct store_file *f)
 {
-	*(f->newer ? &f->newer->older : &s->newest) = f->older;
-	*(f->older ? &f->older->newer : &s->oldest) = f->newer;
+	return f->db ? &s->open : &s->closed;
 }
 
-static void list_push(struct store *s, struct store_file *f)
+static void list_remove(struct list *l, struct store_file *f)
+{
+	*(f->newer ? &f->newer->older : &l->newest) = f->older;
+	*(f->older ? &f->older->newer : &l->oldest) = f->newer;
+}
+
+static void list_push(struct list *l, struct store_file *f)
 {
 	f->newer = NULL;
-	f->older = s->newest;
-	*(s->newest ? &s->newest->newer : &s->oldest) = f;
-	s->newest = f;
+	f->older = l->newest;
+	*(l->newest ? &l->newest->newer : &l->oldest) = f;
+	l->newest = f;
 }
 
-/* Asks the database how large it is by now. */
-static void account(struct store *s, struct store_file *f)
-{
-	size_t mapped = f && f->db ? odb_mapped_bytes(f->db) : 0;
-
-	if (!f)
-		return;
-	s->mapped += mapped - f->mapped;
-	f->mapped = mapped;
-}
-
-static void file_close(struct store *s, struct store_file *f)
-{
-	s->mapped -= f->mapped;
-	s->open -= f->db != NULL;
-	sfile_close(f->sf);
-	f->sf = NULL;
-	f->db = NULL;
-	f->mapped = 0;
-}
-
-/* Closes a file and forgets it. */
-static void drop(struct store *s, struct store_file *f)
-{
-	struct store_file *first = map_get(&s->by_hash, f->hash), **at = &first;
-
-	while (*at != f)
-		at = &(*at)->next;
-	*at = f->next;
-	if (first)
-		(void)map_set(&s->by_hash, f->hash, first);
-	else
-		(void)map_remove(&s->by_hash, f->hash);
-	list_remove(s, f);
-	if (f->key.image->recent == f)
-		f->key.image->recent = NULL;
-	if (s->growing == f)
-		s->growing = NULL;
-	file_close(s, f);
-	s->count--;
-	free(f);
-}
-
-/* Makes room, but keeps @needed. */
-static void evict(struct store *s, const struct store_file *needed)
-{
-	while ((s->count > s->open_max || s->mapped > s->mapped_max) && s->oldest != needed)
-		drop(s, s->oldest);
-}
-
-void store_close_all(struct store *s)
-{
-	while (s->oldest)
-		drop(s, s->oldest);
-	store_retry(s);
-	for (int i = 0; i < CAUSES; i++)
-		s->said[i] = false;
-}
-
-void store_retry(struct store *s)
-{
-	struct store_file *f;
-
-	s->retry_at_ns = 0;
-	for (f = s->newest; f; f = f->older)
-		f->retry_at_ns = 0;
-}
-
-static char *file_path(const struct store *s, const struct store_key *k)
-{
-	const struct event *e = &s->events[k->event];
-	struct sname name = { .app = k->app->image,
-			      .image = k->image->image,
-			      .has_callee = k->callee != NULL,
-			      .event = e->name,
-			      .count = (int32_t)e->count,
-			      .unit_mask = (int32_t)e->unit_mask,
-			      .tgid = k->tgid,
-			      .tid = k->tid,
-			      .cpu = k->cpu };
-	_cleanup_free_ char *mangled = NULL;
-
-	if (k->callee)
-		name.callee = k->callee->image;
-	mangled = sname_mangle(&name);
-	return path_join(s->samples, mangled);
-}
-
-static bool say_once(struct store *s, int code)
-{
-	int cause = MIN(-code, CAUSES - 1);
-	bool first = !s->said[cause];
-
-	s->said[cause] = true;
-	return first;
-}
-
-void store_complain(struct store *s, const struct store_file *f, int code)
-{
-	_cleanup_free_ char *path = NULL;
-	struct error err = ERROR_INIT;
-
-	if (!say_once(s, code))
-		return;
-	path = file_path(s, &f->key);
-	(void)error_errno(&err, code, "cannot write %s", path);
-	log_error("%s: its samples are lost and counted in stats/lost_samplefile", err.text);
-}
-
-/* Whether other files will fail likewise. */
-static bool is_of_machine(int code)
-{
-	return code == -ENOSPC || code == -EDQUOT || code == -EROFS || code == -EIO ||
-	       code == -EMFILE || code == -ENFILE || code == -ENOMEM;
-}
-
-/* Out of descriptors or mappings: lives with fewer files from now on. */
-static bool shrink(struct store *s, const struct store_file *needed, int code)
-{
-	if ((code != -EMFILE && code != -ENFILE && code != -ENOMEM) || s->open < OPEN_MIN)
-		return false;
-	log_info("only %zu sample files can be open at a time", s->open);
-	s->open_max = s->count - s->count / 8 - 1;
-	evict(s, needed);
-	return true;
-}
-
-static int file_create(struct store *s, struct store_file *f, const char *path, struct error *err)
-{
-	const struct store_key *k = &f->key;
-	const struct event *e = &s->events[k->event];
-	struct sfile_header header = { .cpu_type = s->cpu_type,
-				       .event = e->code,
-				       .unit_mask = e->unit_mask,
-				       .count = (uint32_t)e->count,
-				       .is_kernel = k->image->is_kernel,
-				       .cpu_mhz = s->cpu_mhz,
-				       .mtime = k->image->mtime,
-				       .anon_start = k->image->image.start };
-
-	if (k->callee) {
-		header.cg_to_is_kernel = k->callee->is_kernel;
-		header.cg_to_anon_start = k->callee->image.start;
-	}
-	return sfile_create(path, &header, &f->sf, err);
-}
-
-/* Opens the file of an entry if it is time to try. */
-static bool file_open(struct store *s, struct store_file *f)
-{
-	uint64_t now = f->retry_at_ns || s->retry_at_ns ? now_ns() : 0;
-	_cleanup_free_ char *path = NULL;
-	struct error err = ERROR_INIT;
-	int r;
-
-	if (now < f->retry_at_ns || now < s->retry_at_ns)
-		return false;
-	path = file_path(s, &f->key);
-	r = file_create(s, f, path, &err);
-	if (r < 0 && shrink(s, f, r))
-		r = file_create(s, f, path, &err);
-	if (r < 0) {
-		if (say_once(s, r))
-			log_error("%s: its samples are lost and counted in stats/lost_samplefile",
-				  err.text);
-		f->retry_at_ns = now_ns() + RETRY_NS;
-		if (is_of_machine(r))
-			s->retry_at_ns = f->retry_at_ns;
-		return false;
-	}
-	f->retry_at_ns = 0;
-	f->db = sfile_odb(f->sf);
-	s->open++;
-	account(s, f);
-	evict(s, f);
-	return true;
-}
-
+/* The file of @key, made closed and empty where it is new. */
 static struct store_file *lookup(struct store *s, const struct store_key *key)
 {
 	uint64_t hash = key_hash(key);
@@ -307,38 +172,330 @@ static struct store_file *lookup(struct store *s, const struct store_key *key)
 	f->hash = hash;
 	f->next = first;
 	(void)map_set(&s->by_hash, hash, f);
-	list_push(s, f);
-	s->count++;
+	list_push(&s->closed, f);
+	s->closed_size += sizeof(*f);
 	return f;
+}
+
+/* --- adding --- */
+
+static void add_lost(struct store *s, const struct store_file *f, uint32_t count)
+{
+	*(f->key.callee ? &s->lost_arcs : &s->lost_samples) += count;
+}
+
+static void finish(struct store *s, struct addition *a)
+{
+	int r = odb_add(a->file->db, a->key, a->count);
+
+	if (_unlikely_(r < 0)) {
+		add_lost(s, a->file, a->count);
+		opener_complain(s->opener, &a->file->key, r);
+	}
+	a->file = NULL;
+}
+
+void store_settle(struct store *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < UNDER_WAY; i++)
+		if (s->ring[i].file)
+			finish(s, &s->ring[i]);
+}
+
+/* Lets memory be fetched for the addition that came @age before. */
+static void fetch(struct store *s, unsigned int age, enum odb_step step)
+{
+	const struct addition *a = &s->ring[(s->ring_at - age) % UNDER_WAY];
+
+	if (_likely_(a->file))
+		odb_prefetch(a->file->db, a->key, step);
+}
+
+static inline void add_open(struct store *s, struct store_file *f, uint64_t key, uint32_t count)
+{
+	struct addition *a = &s->ring[s->ring_at % UNDER_WAY];
+
+	if (_likely_(a->file))
+		finish(s, a);
+	*a = (struct addition){ f, key, count };
+	fetch(s, 0, ODB_STEP_BUCKET);
+	fetch(s, STEP, ODB_STEP_FIRST);
+	fetch(s, 2 * STEP, ODB_STEP_SECOND);
+	s->ring_at++;
+}
+
+/* --- opening and closing --- */
+
+/* Asks the database how large it is by now. */
+static void account(struct store *s, struct store_file *f)
+{
+	size_t mapped = f->db ? odb_mapped_bytes(f->db) : 0;
+
+	s->mapped += mapped - f->mapped;
+	f->mapped = mapped;
+}
+
+static size_t waiting_size(const struct store_file *f)
+{
+	return f->waiting_room * sizeof(*f->waiting);
+}
+
+/* The counts that wait for @f are on their way, or lost. */
+static void forget_waiting(struct store *s, struct store_file *f)
+{
+	s->waiting_files -= f->waiting != NULL;
+	s->waiting -= f->waiting_count;
+	s->closed_size -= waiting_size(f);
+	free(f->waiting);
+	f->waiting = NULL;
+	f->waiting_count = f->waiting_room = 0;
+}
+
+/* Closes a file and forgets it; no addition to it is under way. */
+static void drop(struct store *s, struct store_file *f)
+{
+	struct store_file *first = map_get(&s->by_hash, f->hash), **at = &first;
+
+	while (*at != f)
+		at = &(*at)->next;
+	*at = f->next;
+	if (first)
+		(void)map_set(&s->by_hash, f->hash, first);
+	else
+		(void)map_remove(&s->by_hash, f->hash);
+	list_remove(list_of(s, f), f);
+	if (f->key.image->recent == f)
+		f->key.image->recent = NULL;
+	if (s->growing == f)
+		s->growing = NULL;
+	forget_waiting(s, f);
+	s->mapped -= f->mapped;
+	s->open_count -= f->db != NULL;
+	s->closed_size -= f->db ? 0 : sizeof(*f);
+	sfile_close(f->sf);
+	free(f);
+}
+
+static bool is_over(const struct store *s)
+{
+	return s->open_count > s->open_max || s->mapped > s->mapped_max;
+}
+
+/* Closes files until the bounds are kept, those longest unused first, but not @needed. */
+static void evict(struct store *s, const struct store_file *needed)
+{
+	store_settle(s);
+	while (is_over(s) && s->open.oldest && s->open.oldest != needed)
+		drop(s, s->open.oldest);
+}
+
+/* Out of descriptors or mappings: lives with fewer files from now on. */
+static bool shrink(struct store *s, int code)
+{
+	if ((code != -EMFILE && code != -ENFILE && code != -ENOMEM) || s->open_count < OPEN_MIN)
+		return false;
+	log_info("only %zu sample files can be open at a time", s->open_count);
+	s->open_max = s->open_count - s->open_count / 8 - 1;
+	evict(s, NULL);
+	return true;
+}
+
+/* Opens a closed file if it is time to try. */
+static bool file_open(struct store *s, struct store_file *f)
+{
+	struct error err = ERROR_INIT;
+	int r;
+
+	if (!opener_may_try(s->opener, f->retry_at))
+		return false;
+	r = opener_open(s->opener, &f->key, &f->sf, &err);
+	if (r < 0 && shrink(s, r))
+		r = opener_open(s->opener, &f->key, &f->sf, &err);
+	if (r < 0) {
+		f->retry_at = opener_failed(s->opener, r, &err);
+		return false;
+	}
+	f->retry_at = 0;
+	list_remove(&s->closed, f);
+	s->closed_size -= sizeof(*f);
+	f->db = sfile_odb(f->sf);
+	list_push(&s->open, f);
+	s->open_count++;
+	return true;
+}
+
+/* --- waiting --- */
+
+/* Opens the file, and adds the counts that wait for it. */
+static bool write_waiting(struct store *s, struct store_file *f)
+{
+	bool open = file_open(s, f);
+	uint32_t i;
+
+	if (open && f->waiting_count >= odb_mapped_bytes(f->db) / POPULATE_SHARE)
+		odb_populate(f->db);
+	for (i = 0; i < f->waiting_count; i++) {
+		const struct waiting *w = &f->waiting[i];
+
+		if (open)
+			add_open(s, f, (uint64_t)w->key_high << 32 | w->key_low, w->count);
+		else
+			add_lost(s, f, w->count);
+	}
+	forget_waiting(s, f);
+	if (open) {
+		store_settle(s);
+		account(s, f);
+	}
+	return open;
+}
+
+static void add_waiting(struct store *s, struct store_file *f, uint64_t key, uint32_t count)
+{
+	if (f->waiting_count == f->waiting_room) {
+		s->closed_size -= waiting_size(f);
+		if (!f->waiting) {
+			s->waiting_files++;
+			f->waiting_since = s->tick;
+		}
+		f->waiting_room = f->waiting_room ? f->waiting_room * 2 : WAITING_FIRST;
+		f->waiting = xreallocarray(f->waiting, f->waiting_room, sizeof(*f->waiting));
+		s->closed_size += waiting_size(f);
+	}
+	f->waiting[f->waiting_count++] =
+		(struct waiting){ (uint32_t)key, (uint32_t)(key >> 32), count };
+	s->waiting++;
+	if (f->waiting_count == WAITING_FULL && write_waiting(s, f))
+		evict(s, f);
+}
+
+/* Whether a file is used more often than the one that would have to go for it. */
+static bool is_busy(const struct store *s, const struct store_file *f)
+{
+	const struct store_file *oldest = s->open.oldest;
+
+	return !oldest ||
+	       (s->tick - f->waiting_since) / (f->waiting_count + 1) < s->tick - oldest->used_at;
+}
+
+/* Writes what waits for a file; it stays open if it is worth that. */
+static void unload(struct store *s, struct store_file *f)
+{
+	bool keep = is_busy(s, f);
+
+	if (!write_waiting(s, f) || !keep)
+		drop(s, f);
+	else
+		evict(s, f);
+}
+
+/* Writes what waits for the files that have at least so many counts. */
+static void unload_all(struct store *s, size_t least)
+{
+	struct store_file *f, *newer;
+
+	/* Only open files are evicted meanwhile: the next closed one stays. */
+	for (f = s->closed.oldest; f; f = newer) {
+		newer = f->newer;
+		if (f->waiting_count >= least)
+			unload(s, f);
+	}
+}
+
+/* Makes room: writes the counts of which a file has more than others, half of them all at least. */
+static void unload_some(struct store *s)
+{
+	size_t average = s->waiting_files ? s->waiting / s->waiting_files : 0;
+
+	store_settle(s);
+	unload_all(s, average);
+}
+
+/* --- the public side --- */
+
+/* Whether one more file can be open without another one having to go: eviction leaves less. */
+static bool has_room(const struct store *s)
+{
+	return s->open_count < s->open_max && s->mapped < s->mapped_max - s->mapped_max / 8;
+}
+
+/* Keeps the bounds, before anybody holds a file. */
+static void keep_bounds(struct store *s)
+{
+	if (s->growing)
+		account(s, s->growing);
+	s->growing = NULL;
+	if (_unlikely_(is_over(s)))
+		evict(s, NULL);
+	if (_unlikely_(s->closed_size > s->waiting_max))
+		unload_some(s);
 }
 
 struct store_file *store_get(struct store *s, const struct store_key *key)
 {
-	struct store_file *f = key->image->recent;
+	struct store_file *f;
+	struct list *list;
 
-	if (s->growing) {
-		account(s, s->growing);
-		s->growing = NULL;
-	}
+	s->tick++;
+	keep_bounds(s);
+	f = key->image->recent;
 	if (!f || !key_equal(&f->key, key))
 		f = lookup(s, key);
-	if (s->newest != f) {
-		list_remove(s, f);
-		list_push(s, f);
-	}
-	if (_unlikely_(s->count > s->open_max || s->mapped > s->mapped_max))
-		evict(s, f);
-	if (_unlikely_(!f->db) && !file_open(s, f))
-		return NULL;
 	key->image->recent = f;
-	s->growing = f;
+	f->used_at = s->tick;
+	if (_unlikely_(!f->db) && (f->retry_at || has_room(s)) && !write_waiting(s, f))
+		return NULL;
+	list = list_of(s, f);
+	if (list->newest != f) {
+		list_remove(list, f);
+		list_push(list, f);
+	}
+	s->growing = f->db ? f : NULL;
 	return f;
+}
+
+void store_add(struct store *s, struct store_file *f, uint64_t key, uint64_t count)
+{
+	uint32_t value = (uint32_t)MIN(count, (uint64_t)UINT32_MAX);
+
+	if (_likely_(f->db))
+		add_open(s, f, key, value);
+	else
+		add_waiting(s, f, key, value);
+}
+
+void store_flush(struct store *s)
+{
+	store_settle(s);
+	opener_retry(s->opener);
+	unload_all(s, 0);
+}
+
+void store_close_all(struct store *s)
+{
+	store_flush(s);
+	while (s->open.oldest)
+		drop(s, s->open.oldest);
+	opener_forget(s->opener);
+}
+
+uint64_t store_lost_samples(const struct store *s)
+{
+	return s->lost_samples;
+}
+
+uint64_t store_lost_arcs(const struct store *s)
+{
+	return s->lost_arcs;
 }
 
 size_t store_open_files(struct store *s, size_t *ret_mapped)
 {
-	account(s, s->growing);
+	if (s->growing)
+		account(s, s->growing);
 	if (ret_mapped)
 		*ret_mapped = s->mapped;
-	return s->open;
+	return s->open_count;
 }

@@ -70,7 +70,7 @@ struct record {
 	char *session_dir, *session_name, *samples;
 	struct record_stats written; /* what stats/ holds of this run already */
 	uint64_t written_total;	     /* and of their sum */
-	bool complained;	     /* about the session's directory */
+	bool session_ready; /* its directory and manifest; false after they were let go of */
 };
 
 /* Takes the sample (@pc, @counter): the way for all that the shortcut does not take. */

@@ -157,8 +157,7 @@ static inline void take_sample(struct record *rec, uint64_t pc, uint64_t counter
 	rec->stats.samples += t->weight;
 	if (t->mode == MODE_KERNEL)
 		rec->stats.kernel_samples += t->weight;
-	if (_unlikely_(store_add(rec->store, t->file, pc - t->base, t->weight) < 0))
-		rec->stats.lost_samplefile += t->weight;
+	store_add(rec->store, t->file, pc - t->base, t->weight);
 	t->weight = 1;
 }
 
@@ -210,5 +209,6 @@ int record_words(const uint64_t *words, size_t count, void *data)
 		i += used;
 	memcpy(rec->pending + rec->pending_count, words + i, (count - i) * sizeof(*words));
 	rec->pending_count += count - i;
+	store_settle(rec->store);
 	return 0;
 }

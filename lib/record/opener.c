@@ -1,0 +1,158 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/opener.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "record/binary.h"
+#include "sfile/sfile.h"
+#include "sfile/sname.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+enum { CAUSES = 256 };
+#define RETRY_NS 1000000000ULL
+
+struct opener {
+	char *samples;
+	const struct event *events;
+	uint32_t cpu_type;
+	double cpu_mhz;
+	uint64_t retry_at; /* no file before that */
+	uint64_t pardon;   /* times given out before this do not hold any more */
+	bool said[CAUSES]; /* by errno */
+};
+
+struct opener *opener_new(const struct store_config *config)
+{
+	struct opener *o = xcalloc(1, sizeof(*o));
+
+	o->samples = xstrdup(config->samples);
+	o->events = config->events;
+	o->cpu_type = config->cpu_type;
+	o->cpu_mhz = config->cpu_mhz;
+	return o;
+}
+
+void opener_free(struct opener *o)
+{
+	if (!o)
+		return;
+	free(o->samples);
+	free(o);
+}
+
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
+	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
+}
+
+bool opener_may_try(const struct opener *o, uint64_t retry_at)
+{
+	uint64_t at = MAX(retry_at > o->pardon ? retry_at : 0, o->retry_at);
+
+	return !at || now_ns() >= at;
+}
+
+static char *file_path(const struct opener *o, const struct store_key *k)
+{
+	const struct event *e = &o->events[k->event];
+	struct sname name = { .app = k->app->image,
+			      .image = k->image->image,
+			      .has_callee = k->callee != NULL,
+			      .event = e->name,
+			      .count = (int32_t)e->count,
+			      .unit_mask = (int32_t)e->unit_mask,
+			      .tgid = k->tgid,
+			      .tid = k->tid,
+			      .cpu = k->cpu };
+	_cleanup_free_ char *mangled = NULL;
+
+	if (k->callee)
+		name.callee = k->callee->image;
+	mangled = sname_mangle(&name);
+	return path_join(o->samples, mangled);
+}
+
+int opener_open(struct opener *o, const struct store_key *key, struct sfile **ret,
+		struct error *err)
+{
+	const struct event *e = &o->events[key->event];
+	_cleanup_free_ char *path = file_path(o, key);
+	struct sfile_header header = { .cpu_type = o->cpu_type,
+				       .event = e->code,
+				       .unit_mask = e->unit_mask,
+				       .count = (uint32_t)e->count,
+				       .is_kernel = key->image->is_kernel,
+				       .cpu_mhz = o->cpu_mhz,
+				       .mtime = key->image->mtime,
+				       .anon_start = key->image->image.start };
+
+	if (key->callee) {
+		header.cg_to_is_kernel = key->callee->is_kernel;
+		header.cg_to_anon_start = key->callee->image.start;
+	}
+	return sfile_create(path, &header, ret, err);
+}
+
+/* Whether this cause has not been said yet. */
+static bool is_news(struct opener *o, int code)
+{
+	int cause = MIN(-code, CAUSES - 1);
+	bool news = !o->said[cause];
+
+	o->said[cause] = true;
+	return news;
+}
+
+/* Whether other files will fail likewise. */
+static bool is_of_machine(int code)
+{
+	static const int codes[] = { -ENOSPC, -EDQUOT, -EROFS, -EIO, -EMFILE, -ENFILE, -ENOMEM };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(codes); i++)
+		if (code == codes[i])
+			return true;
+	return false;
+}
+
+uint64_t opener_failed(struct opener *o, int code, const struct error *err)
+{
+	uint64_t at = now_ns() + RETRY_NS;
+
+	if (is_news(o, code))
+		log_error("%s: its samples are lost and counted in stats/lost_samplefile",
+			  err->text);
+	if (is_of_machine(code))
+		o->retry_at = at;
+	return at;
+}
+
+void opener_complain(struct opener *o, const struct store_key *key, int code)
+{
+	_cleanup_free_ char *path = NULL;
+
+	if (!is_news(o, code))
+		return;
+	path = file_path(o, key);
+	log_error("cannot write %s: %s: its samples are lost and counted in stats/lost_samplefile",
+		  path, strerror(-code));
+}
+
+void opener_retry(struct opener *o)
+{
+	o->retry_at = 0;
+	o->pardon = now_ns() + RETRY_NS;
+}
+
+void opener_forget(struct opener *o)
+{
+	memset(o->said, 0, sizeof(o->said));
+	opener_retry(o);
+}
