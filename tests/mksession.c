@@ -11,8 +11,9 @@
  *	copy NAME FILE			a file beside the sample files (kallsyms, vdso, setup)
  *	raw PATH TEXT			a file with any name and content below the samples
  *	symbols FILE			names in what follows are of this ELF file, not of the image
- *	file APP IMAGE EVENT.COUNT.MASK.TGID.TID.CPU
+ *	file APP IMAGE EVENT.COUNT.MASK.TGID.TID.CPU [CALLEE]
  *	    WHERE COUNT ...		its samples: an offset, or SYMBOL[+OFFSET] of the image
+ *	    With CALLEE it is a call graph file, and WHERE is FROM>TO, a place in each image.
  *
  * An image is a path (from the current directory on if it starts with a dot), kern:NAME, or
  * anon:LABEL:TGID:START:END. Blanks in names are written as %20.
@@ -40,6 +41,7 @@ struct maker {
 	struct sfile_header header; /* for the next file */
 	struct sfile *file;	    /* that samples go to, or NULL */
 	struct symtab *symbols;	    /* of its image, or NULL */
+	struct symtab *callees;	    /* of its callee's image, or NULL */
 	char *symbol_file;	    /* whose symbols are used instead, or NULL */
 	struct error err;
 };
@@ -93,6 +95,8 @@ static void close_file(struct maker *m)
 	m->file = NULL;
 	symtab_free(m->symbols);
 	m->symbols = NULL;
+	symtab_free(m->callees);
+	m->callees = NULL;
 }
 
 static int do_session(struct maker *m, size_t n, char **words)
@@ -236,29 +240,37 @@ static int parse_event(char *word, struct sname *name)
 }
 
 /* The symbols of the image, so that samples can be placed by name. */
-static void read_symbols(struct maker *m, const char *path)
+static struct symtab *read_symbols(const char *path)
 {
+	struct symtab *st;
 	struct elffile *ef;
 
 	if (path[0] != '/' || elffile_open(path, &ef, NULL) < 0)
-		return;
-	m->symbols = symtab_new();
-	symtab_hold(m->symbols, ef, elfsym_release);
-	elfsym_load(ef, NULL, ELFSYM_FILE_OFFSET, m->symbols);
-	elfsym_load_plt(ef, m->symbols);
-	symtab_settle(m->symbols);
+		return NULL;
+	st = symtab_new();
+	symtab_hold(st, ef, elfsym_release);
+	elfsym_load(ef, NULL, ELFSYM_FILE_OFFSET, st);
+	elfsym_load_plt(ef, st);
+	symtab_settle(st);
+	return st;
 }
 
 static int do_file(struct maker *m, size_t n, char **words)
 {
-	_cleanup_free_ char *app = NULL, *image = NULL, *below = NULL, *path = NULL;
+	_cleanup_free_ char *app = NULL, *image = NULL, *callee = NULL;
+	_cleanup_free_ char *below = NULL, *path = NULL;
 	struct sname name = { 0 };
 
 	close_file(m);
-	if (n != 3 || parse_event(words[2], &name) < 0)
+	if (n < 3 || n > 4 || parse_event(words[2], &name) < 0)
 		return fail(m, "file");
 	parse_image(words[0], &name.app, &app);
 	parse_image(words[1], &name.image, &image);
+	if (n == 4) {
+		parse_image(words[3], &name.callee, &callee);
+		name.has_callee = true;
+		m->callees = read_symbols(name.callee.name);
+	}
 	below = sname_mangle(&name);
 	path = path_join(m->samples, below);
 	m->header.count = (uint32_t)name.count;
@@ -266,12 +278,12 @@ static int do_file(struct maker *m, size_t n, char **words)
 	m->header.is_kernel =
 		name.image.kind == SNAME_KERN || !strcmp(name.image.name, "/proc/kallsyms");
 	m->header.anon_start = name.image.start;
-	read_symbols(m, m->symbol_file ? m->symbol_file : name.image.name);
+	m->symbols = read_symbols(m->symbol_file ? m->symbol_file : name.image.name);
 	return sfile_create(path, &m->header, &m->file, &m->err);
 }
 
 /* An offset: a number, or SYMBOL[+NUMBER]. */
-static int place(struct maker *m, char *word, uint64_t *ret)
+static int place(struct maker *m, const struct symtab *symbols, char *word, uint64_t *ret)
 {
 	char *plus = strchr(word, '+');
 	uint64_t add = plus ? number(plus + 1) : 0;
@@ -281,13 +293,28 @@ static int place(struct maker *m, char *word, uint64_t *ret)
 		return 0;
 	if (plus)
 		*plus = '\0';
-	for (i = 0; m->symbols && i < symtab_count(m->symbols); i++) {
-		if (strcmp(symtab_at(m->symbols, i)->name, word))
+	for (i = 0; symbols && i < symtab_count(symbols); i++) {
+		if (strcmp(symtab_at(symbols, i)->name, word))
 			continue;
-		*ret = symtab_at(m->symbols, i)->offset + add;
+		*ret = symtab_at(symbols, i)->offset + add;
 		return 0;
 	}
 	return fail(m, word);
+}
+
+/* The key of a sample: its place, or, of an arc, two of 32 bits. */
+static int parse_key(struct maker *m, char *word, uint64_t *ret)
+{
+	char *callee = strchr(word, '>');
+	uint64_t from, to;
+
+	if (!callee)
+		return place(m, m->symbols, word, ret);
+	*callee++ = '\0';
+	if (place(m, m->symbols, word, &from) < 0 || place(m, m->callees, callee, &to) < 0)
+		return m->err.code;
+	*ret = from << 32 | to;
+	return 0;
 }
 
 static int add_samples(struct maker *m, size_t n, char **words)
@@ -299,7 +326,7 @@ static int add_samples(struct maker *m, size_t n, char **words)
 	if (!m->file || n % 2)
 		return fail(m, words[0]);
 	for (i = 0; r == 0 && i < n; i += 2) {
-		r = place(m, words[i], &offset);
+		r = parse_key(m, words[i], &offset);
 		if (r == 0)
 			r = odb_add(sfile_odb(m->file), offset, (uint32_t)number(words[i + 1]));
 	}
