@@ -211,11 +211,30 @@ static int read_where(const struct parts *parts, struct event *event)
 	return 0;
 }
 
+/* "r1c2": the event select register as it is, in hexadecimal, as perf(1) takes it. */
+static const struct catalog_event *raw_event(const char *name, struct catalog_event *raw)
+{
+	const char *digits = name + 1;
+	uint64_t config;
+
+	if (*name != 'r' || parse_hex(&digits, &config) < 0 || *digits)
+		return NULL;
+	*raw = (struct catalog_event){ .name = name,
+				       .kind = CATALOG_COUNTER,
+				       .code = (uint32_t)(config & INT32_MAX),
+				       .minimum = 500,
+				       .count = 100000,
+				       .perf_type = PERF_TYPE_RAW,
+				       .perf_config = config };
+	return raw;
+}
+
 int event_parse(const char *spec, struct event *ret, struct error *err)
 {
 	_cleanup_(parts_done) struct parts parts = { .spec = spec, .err = err };
 	const struct cpu_type *type = cpu_type_detect("", false);
 	const struct catalog_event *info;
+	struct catalog_event raw;
 	struct event event;
 
 	if (!*spec)
@@ -224,6 +243,8 @@ int event_parse(const char *spec, struct event *ret, struct error *err)
 		return -EINVAL;
 	info = strcmp(parts.at[PART_NAME], "default") ? catalog_find(parts.at[PART_NAME])
 						      : catalog_default(type);
+	if (!info)
+		info = raw_event(parts.at[PART_NAME], &raw);
 	if (!info)
 		return unknown_name(parts.at[PART_NAME], err);
 	if (info->kind == CATALOG_FEATURE)
@@ -235,7 +256,8 @@ int event_parse(const char *spec, struct event *ret, struct error *err)
 	if (read_count(&parts, info, &event) < 0 || read_mask(&parts, info, &event) < 0 ||
 	    read_where(&parts, &event) < 0)
 		return -EINVAL;
-	encode(info, type, &event);
+	if (info != &raw)
+		encode(info, type, &event);
 	*ret = event;
 	return 0;
 }

@@ -36,7 +36,8 @@ struct event {
 };
 
 /* Parses "NAME[:count[:unitmask[:kernel[:user]]]]"; "default" is the CPU's default event, "TIMER"
- * or "TIMER:HZ" the clock. 0, or -EINVAL with a message that names the nearest event. */
+ * or "TIMER:HZ" the clock, "r1c2" the value of an event select register. 0, or -EINVAL with a
+ * message that names the nearest event. */
 int event_parse(const char *spec, struct event *ret, struct error *err);
 
 /* Parses a comma list into @events, which has room for EVENT_MAX, leaving out repetitions; the

@@ -31,6 +31,8 @@ static void specs_are_read(void)
 		{ "TIMER", "TIMER:0:0:1:1" },
 		{ "TIMER:4000", "TIMER:4000:0:1:1" },
 		{ "TIMER:4000:0:0:1", "TIMER:4000:0:0:1" },
+		{ "r1c2", "r1c2:100000:0:1:1" },
+		{ "rffffffffffffffff:500:0:0", "rffffffffffffffff:500:0:0:1" },
 		{ "CONTEXT_SWITCHES:2147483647", "CONTEXT_SWITCHES:2147483647:0:1:1" },
 	};
 	size_t i;
@@ -71,6 +73,11 @@ static void bad_specs_say_what_is_wrong(void)
 		{ "CPU_CLK_UNHALTED:100000:0:0:0", "neither in the kernel nor" },
 		{ "CPU_CLK_UNHALTED:100000:0:1:1:1", "too many colons" },
 		{ "TIMER:1000000", "is not a number from 0 to 100000" },
+		{ "r1c2:1", "Count 1 for event r1c2 is below the minimum 500" },
+		{ "r1c2:500:1", "Invalid unit mask 0x1 for event r1c2; it has none" },
+		{ "r1g", "Invalid event r1g" },
+		{ "r", "Invalid event r" },
+		{ "r10000000000000000", "Invalid event r1" },
 	};
 	size_t i;
 
@@ -237,6 +244,18 @@ static void default_is_hardware_cycles(void)
 	CHECK(same(&event, &named));
 }
 
+static void raw_events_are_taken_as_they_are(void)
+{
+	struct error err = ERROR_INIT;
+	struct event event;
+
+	CHECK_EQ(event_parse("r1000001C2:500", &event, &err), 0);
+	CHECK_EQ(event.perf_type, PERF_TYPE_RAW);
+	CHECK_EQ(event.perf_config, 0x1000001c2);
+	CHECK_EQ(event.code, 0x1c2);
+	CHECK(!event.is_timer && !event.precise && event.unit_mask == 0);
+}
+
 static void timer_has_a_rate_and_no_count(void)
 {
 	struct event event;
@@ -277,4 +296,4 @@ TESTS(T(specs_are_read), T(a_clock_among_counters_is_not_alone), T(bad_specs_say
       T(too_many_events_are_refused), T(descriptions_are_the_originals),
       T(masks_of_a_bitmask_add_up), T(names_are_unique_and_fit), T(every_event_is_shown),
       T(default_event_follows_the_cpu), T(default_is_hardware_cycles),
-      T(timer_has_a_rate_and_no_count))
+      T(raw_events_are_taken_as_they_are), T(timer_has_a_rate_and_no_count))
