@@ -59,10 +59,10 @@ static int parts_number(const struct parts *parts, enum part part, const char *w
 	return 0;
 }
 
-static int unknown_name(const char *name, struct error *err)
+static int unknown_name(const struct catalog *c, const char *name, struct error *err)
 {
-	const char *problem = catalog_problem(catalog_here());
-	const struct catalog_event *nearest = catalog_nearest(name);
+	const char *problem = catalog_problem(c);
+	const struct catalog_event *nearest = catalog_event_nearest(c, name);
 	_cleanup_(strbuf_done) struct strbuf known = STRBUF_INIT;
 	size_t i;
 
@@ -71,8 +71,8 @@ static int unknown_name(const char *name, struct error *err)
 	if (nearest)
 		return error_set(err, -EINVAL, "Invalid event %s; did you mean %s?", name,
 				 nearest->name);
-	for (i = 0; i < catalog_count(); i++)
-		strbuf_addf(&known, "%s%s", i ? ", " : "", catalog_at(i)->name);
+	for (i = 0; i < catalog_size(c); i++)
+		strbuf_addf(&known, "%s%s", i ? ", " : "", catalog_event_at(c, i)->name);
 	return error_set(err, -EINVAL, "Invalid event %s; there are %s", name, strbuf_text(&known));
 }
 
@@ -229,10 +229,11 @@ static const struct catalog_event *raw_event(const char *name, struct catalog_ev
 	return raw;
 }
 
-int event_parse(const char *spec, struct event *ret, struct error *err)
+int event_parse_on(const struct cpu_type *type, const char *spec, struct event *ret,
+		   struct error *err)
 {
 	_cleanup_(parts_done) struct parts parts = { .spec = spec, .err = err };
-	const struct cpu_type *type = cpu_type_detect("", false);
+	const struct catalog *c = catalog_of(type);
 	const struct catalog_event *info;
 	struct catalog_event raw;
 	struct event event;
@@ -241,12 +242,12 @@ int event_parse(const char *spec, struct event *ret, struct error *err)
 		return error_set(err, -EINVAL, "an event has no name");
 	if (parse_list(spec, ':', parts_add, &parts) < 0)
 		return -EINVAL;
-	info = strcmp(parts.at[PART_NAME], "default") ? catalog_find(parts.at[PART_NAME])
+	info = strcmp(parts.at[PART_NAME], "default") ? catalog_event_find(c, parts.at[PART_NAME])
 						      : catalog_default(type);
 	if (!info)
 		info = raw_event(parts.at[PART_NAME], &raw);
 	if (!info)
-		return unknown_name(parts.at[PART_NAME], err);
+		return unknown_name(c, parts.at[PART_NAME], err);
 	if (info->kind == CATALOG_FEATURE)
 		return error_set(err, -EINVAL,
 				 "event %s is derived from samples of %s; it is recorded by "
@@ -260,6 +261,11 @@ int event_parse(const char *spec, struct event *ret, struct error *err)
 		encode(info, type, &event);
 	*ret = event;
 	return 0;
+}
+
+int event_parse(const char *spec, struct event *ret, struct error *err)
+{
+	return event_parse_on(cpu_type_detect("", false), spec, ret, err);
 }
 
 struct list {

@@ -39,6 +39,9 @@ struct event {
  * or "TIMER:HZ" the clock, "r1c2" the value of an event select register. 0, or -EINVAL with a
  * message that names the nearest event. */
 int event_parse(const char *spec, struct event *ret, struct error *err);
+/* The same for CPUs of @type, of which none need be near. */
+int event_parse_on(const struct cpu_type *type, const char *spec, struct event *ret,
+		   struct error *err);
 
 /* Parses a comma list into @events, which has room for EVENT_MAX, leaving out repetitions; the
  * number of events or -EINVAL, as for two that would write the same sample files. */
