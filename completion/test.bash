@@ -51,6 +51,8 @@ offers "operf tru" "* true *"
 offers "ocount --separate" " --separate-thread --separate-cpu "
 offers "ocount --events=PAGE_FAULTS_M" " PAGE_FAULTS_MIN PAGE_FAULTS_MAJ "
 offers "ocount tru" "* true *"
+offers "ophelp --check-events=PAGE_FAULTS_M" " PAGE_FAULTS_MIN PAGE_FAULTS_MAJ "
+offers "ophelp PAGE_FAULTS_M" " PAGE_FAULTS_MIN PAGE_FAULTS_MAJ "
 
 echo "1..$tests"
 [ "$failures" = 0 ]

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Lists and checks the events of this or any other CPU. */
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/text.h"
+#include "ophelp_check.h"
+#include "ophelp_list.h"
+#include "tool.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+static bool get_cpu_type, get_default, ignore_count, xml, json;
+static const char *cpu_name, *check_list, *mask_event, *extra_event, *word;
+static uint64_t callgraph;
+
+static const struct opt opts[] = {
+	{ 'c', "cpu-type", OPT_STRING, &cpu_name, "NAME|NUMBER",
+	  "of CPUs of this type instead of this machine's" },
+	{ 'r', "get-cpu-type", OPT_FLAG, &get_cpu_type, NULL, "print the CPU type" },
+	{ 'd', "get-default-event", OPT_FLAG, &get_default, NULL, "print the default event" },
+	{ 'e', "check-events", OPT_STRING, &check_list, "EVENT,...",
+	  "check NAME:count:unitmask:kernel:user, and print the counters that they would have" },
+	{ 'i', "ignore-count", OPT_FLAG, &ignore_count, NULL,
+	  "do not look at the counts with --check-events" },
+	{ 'u', "unit-mask", OPT_STRING, &mask_event, "EVENT",
+	  "print the event's default unit mask" },
+	{ 'E', "extra-mask", OPT_STRING, &extra_event, "EVENT",
+	  "print the extra bits of the unit mask of NAME:count:unitmask" },
+	{ 0, "callgraph", OPT_U64, &callgraph, "DEPTH",
+	  "accepted: call chains do not change what counts are allowed" },
+	{ 0, "search", OPT_STRING, &word, "WORD",
+	  "list only events in whose name, description or unit masks it is" },
+	{ 'X', "xml", OPT_FLAG, &xml, NULL, "list them as XML" },
+	{ 0, "json", OPT_FLAG, &json, NULL, "list them as JSON" },
+	OPT_END
+};
+
+static const struct opt_cmdline cmdline = {
+	.tool = "ophelp",
+	.usage = "[OPTION]... [EVENT]",
+	.summary = "List the events of a CPU, or print the code of one.",
+	.opts = opts,
+};
+
+static const struct cpu_type *type_named(const char *name)
+{
+	const struct cpu_type *type;
+	uint64_t id;
+	uint32_t i;
+
+	if (parse_u64(name, 0, UINT32_MAX, &id) == 0)
+		return cpu_type_by_id((uint32_t)id);
+	for (i = 0; (type = cpu_type_by_id(i)); i++)
+		if (!strcmp(type->key, name))
+			return type;
+	return NULL;
+}
+
+static int unknown_type(const char *name, struct error *err)
+{
+	const struct cpu_type *type, *nearest = NULL;
+	unsigned int least = UINT32_MAX, distance;
+	uint32_t i;
+
+	for (i = 0; (type = cpu_type_by_id(i)); i++) {
+		distance = text_distance(name, type->key);
+		if (distance < least) {
+			least = distance;
+			nearest = type;
+		}
+	}
+	if (least <= strlen(name) / 2)
+		return error_set(err, -EINVAL, "there is no CPU type '%s'; did you mean %s?", name,
+				 nearest->key);
+	return error_set(err, -EINVAL, "there is no CPU type '%s'; they are numbered 0 to %" PRIu32,
+			 name, i - 1);
+}
+
+/* What is known of the event of a specification, which is parsed into @event. */
+static int find_info(const struct cpu_type *type, const char *spec, struct event *event,
+		     const struct catalog_event **ret, struct error *err)
+{
+	int r = event_parse_on(type, spec, event, err);
+
+	if (r < 0)
+		return r;
+	*ret = catalog_event_find(catalog_of(type), event->name);
+	return *ret ? 0
+		    : error_set(err, -ENOENT, "event %s is raw: nothing is known of it",
+				event->name);
+}
+
+/* The same of a name, of an event that is derived by a feature too. */
+static int find_named(const struct cpu_type *type, const char *name,
+		      const struct catalog_event **ret, struct error *err)
+{
+	struct event event;
+
+	*ret = catalog_event_find(catalog_of(type), name);
+	return *ret ? 0 : find_info(type, name, &event, ret, err);
+}
+
+static int print_code(const struct cpu_type *type, const char *name, struct error *err)
+{
+	const struct catalog_event *info;
+	int r = find_named(type, name, &info, err);
+
+	if (r == 0)
+		printf("0x%02" PRIx32 "\n", info->code);
+	return r;
+}
+
+static int print_unit_mask(const struct cpu_type *type, struct error *err)
+{
+	const struct catalog_event *info;
+	int r = find_named(type, mask_event, &info, err);
+
+	if (r == 0)
+		printf("0x%02" PRIx32 "\n", info->default_mask);
+	return r;
+}
+
+static int print_extra_mask(const struct cpu_type *type, struct error *err)
+{
+	const struct catalog_event *info;
+	struct event event;
+	uint32_t extra = 0;
+	size_t i;
+	int r = find_info(type, extra_event, &event, &info, err);
+
+	if (r < 0)
+		return r;
+	for (i = 0; i < info->mask_count; i++)
+		if (catalog_mask_number(&info->masks[i]) == event.unit_mask)
+			extra = info->masks[i].extra;
+	printf("0x%" PRIx32 "\n", extra);
+	return 0;
+}
+
+static int print_default(const struct cpu_type *type, struct error *err)
+{
+	_cleanup_free_ char *text = NULL;
+	struct event event;
+	int r = event_parse_on(type, "default", &event, err);
+
+	if (r < 0)
+		return r;
+	text = event_text(&event);
+	printf("%s\n", text);
+	return 0;
+}
+
+static int print_check(const struct cpu_type *type, struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
+	int r = ophelp_check(type, check_list, ignore_count, &out, err);
+
+	(void)fputs(strbuf_text(&out), stdout);
+	return r;
+}
+
+static int print_list(const struct cpu_type *type, struct error *err)
+{
+	enum ophelp_format format = xml ? OPHELP_XML : json ? OPHELP_JSON : OPHELP_TEXT;
+	size_t count = ophelp_list(type, word, format, tool_terminal_width(STDOUT_FILENO), stdout);
+
+	/* What is wrong was a warning when it was read. */
+	if (catalog_problem(catalog_of(type)))
+		return error_set(err, -EBADMSG, "only the clock is left of the events of %s",
+				 type->key);
+	return count ? 0 : error_set(err, -ENOENT, "no event has '%s' in it", word ?: "");
+}
+
+static int run(const char *operand, struct error *err)
+{
+	const struct cpu_type *type = cpu_name ? type_named(cpu_name) : cpu_type_detect("", false);
+
+	if (!type)
+		return unknown_type(cpu_name, err);
+	if (get_cpu_type)
+		return printf("%s\n", type->key) < 0 ? error_errno(err, -errno, "output") : 0;
+	if (get_default)
+		return print_default(type, err);
+	if (check_list)
+		return print_check(type, err);
+	if (mask_event)
+		return print_unit_mask(type, err);
+	if (extra_event)
+		return print_extra_mask(type, err);
+	return operand ? print_code(type, operand, err) : print_list(type, err);
+}
+
+int main(int argc, char **argv)
+{
+	int operands = tool_options(&cmdline, argc, argv), r;
+	struct error err = ERROR_INIT;
+	int ways = get_cpu_type + get_default + (check_list != NULL) + (mask_event != NULL) +
+		   (extra_event != NULL) + (operands < argc);
+	bool listing = xml || json || word;
+
+	if (ways + listing > 1 || argc - operands > 1)
+		return tool_usage("these options and operands ask for several things at once");
+	if (xml && json)
+		return tool_usage("--xml and --json exclude each other");
+	r = run(argv[operands], &err);
+	if (r < 0)
+		return tool_fail(&err);
+	if (fflush(stdout) != 0) {
+		(void)error_errno(&err, -errno, "output");
+		return tool_fail(&err);
+	}
+	return 0;
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "ophelp_list.h"
+
+#include "base/text.h"
+#include "profile/json.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { EVENT_INDENT = 8, MASK_INDENT = 16 };
+
+static bool has(const char *text, const char *word)
+{
+	return text && strcasestr(text, word);
+}
+
+static bool matches(const struct catalog_event *e, const char *word)
+{
+	size_t i;
+
+	if (!word || has(e->name, word) || has(e->description, word))
+		return true;
+	for (i = 0; i < e->mask_count; i++)
+		if (has(e->masks[i].name, word) || has(e->masks[i].description, word))
+			return true;
+	return false;
+}
+
+/* What counts it: "counters 0,1", "all counters", "the kernel". */
+static void add_counters(struct strbuf *out, const struct catalog_event *e)
+{
+	unsigned int i;
+
+	if (e->kind == CATALOG_SOFTWARE || e->kind == CATALOG_TIMER) {
+		strbuf_adds(out, "kernel");
+		return;
+	}
+	if (e->kind == CATALOG_FEATURE) {
+		strbuf_adds(out, e->feature);
+		return;
+	}
+	if (e->counters == UINT64_MAX) {
+		strbuf_adds(out, "all");
+		return;
+	}
+	for (i = 0; i < 64; i++)
+		if (e->counters >> i & 1)
+			strbuf_addf(out, "%s%u", e->counters & ((1ULL << i) - 1) ? "," : "", i);
+}
+
+/* How the default mask is asked for: its name where it has one. */
+static void add_default(struct strbuf *out, const struct catalog_event *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->mask_count; i++)
+		if (e->masks[i].name && catalog_mask_number(&e->masks[i]) == e->default_mask) {
+			strbuf_adds(out, e->masks[i].name);
+			return;
+		}
+	strbuf_addf(out, "0x%02" PRIx32, e->default_mask);
+}
+
+static void text_mask(struct strbuf *out, const struct catalog_mask *mask, unsigned int width)
+{
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+
+	strbuf_addf(&line, "0x%02" PRIx32 ": ", mask->value);
+	if (mask->name)
+		strbuf_addf(&line, "(name=%s) ", mask->name);
+	strbuf_adds(&line, mask->description);
+	strbuf_addf(out, "%*s", EVENT_INDENT, "");
+	text_wrap(out, strbuf_text(&line), MASK_INDENT, width);
+}
+
+static void text_event(const struct catalog_event *e, unsigned int width, FILE *stream)
+{
+	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT, line = STRBUF_INIT;
+	size_t i;
+
+	strbuf_addf(&out, "%s: (counter: ", e->name);
+	add_counters(&out, e);
+	strbuf_addf(&out, ")\n%*s", EVENT_INDENT, "");
+	strbuf_addf(&line, "%s", e->description);
+	if (e->minimum)
+		strbuf_addf(&line, " (min count: %" PRIu64 ")", e->minimum);
+	text_wrap(&out, strbuf_text(&line), EVENT_INDENT, width);
+	if (e->mask_count) {
+		strbuf_addf(&out, "%*sUnit masks (default ", EVENT_INDENT, "");
+		add_default(&out, e);
+		strbuf_addf(&out, "%s)\n%*s----------\n", e->bitmask ? ", may be added up" : "",
+			    EVENT_INDENT, "");
+	}
+	for (i = 0; i < e->mask_count; i++)
+		text_mask(&out, &e->masks[i], width);
+	(void)fputs(strbuf_text(&out), stream);
+}
+
+static void put_escaped(const char *text, FILE *out)
+{
+	static const struct {
+		char c;
+		const char *entity;
+	} entities[] = {
+		{ '&', "&amp;" },
+		{ '<', "&lt;" },
+		{ '>', "&gt;" },
+		{ '"', "&quot;" },
+	};
+	size_t i;
+
+	for (; *text; text++) {
+		for (i = 0; i < ARRAY_SIZE(entities) && entities[i].c != *text;)
+			i++;
+		if (i < ARRAY_SIZE(entities))
+			(void)fputs(entities[i].entity, out);
+		else
+			(void)fputc(*text, out);
+	}
+}
+
+static void xml_attribute(const char *name, const char *value, FILE *out)
+{
+	(void)fprintf(out, " %s=\"", name);
+	put_escaped(value, out);
+	(void)fputc('"', out);
+}
+
+static void xml_masks(const struct catalog_event *e, FILE *out)
+{
+	_cleanup_(strbuf_done) struct strbuf usual = STRBUF_INIT;
+	size_t i;
+
+	add_default(&usual, e);
+	(void)fputs("    <unit_masks", out);
+	xml_attribute("default", strbuf_text(&usual), out);
+	xml_attribute("category", e->bitmask ? "bitmask" : "exclusive", out);
+	(void)fputs(">\n", out);
+	for (i = 0; i < e->mask_count; i++) {
+		(void)fprintf(out, "      <unit_mask mask=\"0x%02" PRIx32 "\"", e->masks[i].value);
+		if (e->masks[i].name)
+			xml_attribute("name", e->masks[i].name, out);
+		if (e->masks[i].extra)
+			(void)fprintf(out, " extra=\"0x%" PRIx32 "\"", e->masks[i].extra);
+		xml_attribute("desc", e->masks[i].description, out);
+		(void)fputs("/>\n", out);
+	}
+	(void)fputs("    </unit_masks>\n", out);
+}
+
+static void xml_event(const struct catalog_event *e, FILE *out)
+{
+	_cleanup_(strbuf_done) struct strbuf counters = STRBUF_INIT;
+
+	add_counters(&counters, e);
+	(void)fputs("  <event", out);
+	xml_attribute("event_name", e->name, out);
+	if (e->feature)
+		xml_attribute("ext", e->feature, out);
+	xml_attribute("desc", e->description, out);
+	(void)fprintf(out, " code=\"0x%" PRIx32 "\"", e->code);
+	xml_attribute("counter", strbuf_text(&counters), out);
+	(void)fprintf(out, " min_count=\"%" PRIu64 "\"%s>\n", e->minimum, e->mask_count ? "" : "/");
+	if (!e->mask_count)
+		return;
+	xml_masks(e, out);
+	(void)fputs("  </event>\n", out);
+}
+
+static void json_mask(struct json *j, const struct catalog_mask *mask)
+{
+	json_open(j, NULL, '{');
+	json_hex(j, "mask", mask->value);
+	if (mask->name)
+		json_string(j, "name", mask->name);
+	if (mask->extra)
+		json_hex(j, "extra", mask->extra);
+	json_string(j, "description", mask->description);
+	json_close(j, '}');
+}
+
+static void json_event(struct json *j, const struct catalog_event *e)
+{
+	_cleanup_(strbuf_done) struct strbuf counters = STRBUF_INIT, usual = STRBUF_INIT;
+	size_t i;
+
+	add_counters(&counters, e);
+	add_default(&usual, e);
+	json_line(j);
+	json_open(j, NULL, '{');
+	json_string(j, "name", e->name);
+	json_string(j, "description", e->description);
+	json_hex(j, "code", e->code);
+	json_string(j, "counters", strbuf_text(&counters));
+	json_u64(j, "minimum", e->minimum);
+	json_u64(j, "count", e->count);
+	json_string(j, "default_mask", strbuf_text(&usual));
+	json_string(j, "mask_type", e->bitmask ? "bitmask" : e->masks ? "exclusive" : "none");
+	json_open(j, "masks", '[');
+	for (i = 0; i < e->mask_count; i++)
+		json_mask(j, &e->masks[i]);
+	json_close(j, ']');
+	json_close(j, '}');
+}
+
+static void begin(const struct cpu_type *type, enum ophelp_format format, struct json *j, FILE *out)
+{
+	switch (format) {
+	case OPHELP_TEXT:
+		(void)fprintf(out, "oprofile: available events for CPU type \"%s\" (%s)\n\n",
+			      type->pretty, type->key);
+		return;
+	case OPHELP_XML:
+		(void)fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<help_events", out);
+		xml_attribute("cpu_type", type->key, out);
+		xml_attribute("title", type->pretty, out);
+		(void)fputs(">\n", out);
+		return;
+	case OPHELP_JSON:
+		json_open(j, NULL, '{');
+		json_string(j, "cpu_type", type->key);
+		json_string(j, "title", type->pretty);
+		json_open(j, "events", '[');
+		return;
+	case OPHELP_FORMAT_COUNT_:
+		return;
+	}
+}
+
+static void end(enum ophelp_format format, struct json *j, FILE *out)
+{
+	if (format == OPHELP_XML)
+		(void)fputs("</help_events>\n", out);
+	if (format != OPHELP_JSON)
+		return;
+	json_close(j, ']');
+	json_close(j, '}');
+	(void)fputc('\n', out);
+}
+
+size_t ophelp_list(const struct cpu_type *type, const char *word, enum ophelp_format format,
+		   unsigned int width, FILE *out)
+{
+	const struct catalog *c = catalog_of(type);
+	struct json j = JSON_INIT(out);
+	size_t i, count = 0;
+
+	begin(type, format, &j, out);
+	for (i = 0; i < catalog_size(c); i++) {
+		const struct catalog_event *e = catalog_event_at(c, i);
+
+		if (!matches(e, word))
+			continue;
+		count++;
+		if (format == OPHELP_TEXT)
+			text_event(e, width, out);
+		else if (format == OPHELP_XML)
+			xml_event(e, out);
+		else
+			json_event(&j, e);
+	}
+	end(format, &j, out);
+	return count;
+}
