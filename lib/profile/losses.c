@@ -51,6 +51,7 @@ static const struct {
 	{ "lost_bt_no_mapping", TROUBLE, "call chains without mapping" },
 	{ "bt_lost_no_mapping", TROUBLE, "call chains without mapping" },
 	{ "arcs_no_mapping", TROUBLE, "call chains without mapping" },
+	{ "extended_lost", TROUBLE, "IBS samples or counts that could not be recorded" },
 	{ "arcs_no_samplefile", TROUBLE, "call chains whose file could not be written" },
 	{ "backtrace_aborted", TROUBLE, "call chains that broke off" },
 	{ "sideband_lost", TROUBLE, "mapping records lost; mappings were read anew" },

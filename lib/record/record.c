@@ -96,6 +96,7 @@ static void open_store(struct record *rec, const struct record_config *config)
 	bool clock = event_clock_only(config->events, config->event_count);
 	struct store_config store = { .samples = rec->samples,
 				      .events = rec->events,
+				      .sample_events = config->event_count,
 				      .cpu_type = cpu_type_detect(config->root, clock)->id,
 				      .cpu_mhz = procfs_cpu_mhz(config->root),
 				      .mapped_max = config->mapped_bytes_max,

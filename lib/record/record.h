@@ -40,7 +40,8 @@ int record_separate_parse(const char *text, struct error *err);
 /* Totals of a run: name here and in stats/ (operf's names where they mean the same), the original's
  * line in the log. Every sample that came in is in "samples" or in exactly one of the lost_... and
  * "filtered"; but lost_samplefile is a part of "samples", as it was in the original: recorded are
- * samples - lost_samplefile. stats/ also has "total_samples", all that came in. */
+ * samples - lost_samplefile. Samples of an extended feature are in none of these but
+ * extended_lost; the feature counts them. stats/ also has "total_samples", all that came in. */
 #define RECORD_STATS(X)                                                                            \
 	X(sample_dumps, "Nr. sample dumps")                                                        \
 	X(samples, "Nr. non-backtrace samples")                                                    \
@@ -56,6 +57,7 @@ int record_separate_parse(const char *text, struct error *err);
 	X(lost_counter, "Nr. samples lost due to a counter not in use")                            \
 	X(filtered, "Nr. samples left out by the image filter")                                    \
 	X(arcs_no_mapping, "Nr. backtraces skipped due to no file mapping")                        \
+	X(extended_lost, "Nr. samples or counts of an extended feature lost")                      \
 	X(arcs_no_samplefile, "Nr. arcs lost due to sample file open failure")
 
 struct record_stats {

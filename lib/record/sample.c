@@ -240,8 +240,6 @@ void sample_add_feature(struct record *rec, uint64_t code, const uint64_t *words
 	rec->trans.size = 0;
 	find_place(rec, words[0], &f);
 	rec->feature->ops->sample(rec->feature, code, words, f.lost ? drop_event : count_event, &x);
-	if (f.lost)
-		(*f.lost)++;
-	else if (x.lost)
-		rec->stats.lost_samplefile++;
+	if (f.lost || x.lost)
+		rec->stats.extended_lost++;
 }

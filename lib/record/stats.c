@@ -19,8 +19,9 @@ uint64_t record_stats_total(const struct record_stats *s)
 void record_stats(const struct record *rec, struct record_stats *ret)
 {
 	*ret = rec->stats;
-	ret->lost_samplefile += store_lost_samples(rec->store);
-	ret->arcs_no_samplefile += store_lost_arcs(rec->store);
+	ret->lost_samplefile += store_lost(rec->store, STORE_LOST_SAMPLES);
+	ret->arcs_no_samplefile += store_lost(rec->store, STORE_LOST_ARCS);
+	ret->extended_lost += store_lost(rec->store, STORE_LOST_EXTENDED);
 	/* The stream may still go on, but as it stands it ends in the middle of a record. */
 	ret->incomplete_code += rec->pending_count > 0;
 }

@@ -79,7 +79,8 @@ struct store {
 	struct addition ring[UNDER_WAY];
 	unsigned int ring_at; /* the oldest one, and the next one's place */
 
-	uint64_t lost_samples, lost_arcs;
+	size_t sample_events;
+	uint64_t lost[STORE_LOSS_COUNT_];
 };
 
 /* The descriptors that sample files may take; the soft limit is raised to the hard one. */
@@ -104,6 +105,7 @@ struct store *store_new(const struct store_config *config)
 	struct store *s = xcalloc(1, sizeof(*s));
 
 	s->opener = opener_new(config);
+	s->sample_events = config->sample_events;
 	s->mapped_max = config->mapped_max ? config->mapped_max : MAPPED_MAX_DEFAULT;
 	s->open_max = config->open_max ? config->open_max : descriptors();
 	s->waiting_max = s->mapped_max / 2;
@@ -181,7 +183,13 @@ static struct store_file *lookup(struct store *s, const struct store_key *key)
 
 static void add_lost(struct store *s, const struct store_file *f, uint32_t count)
 {
-	*(f->key.callee ? &s->lost_arcs : &s->lost_samples) += count;
+	enum store_loss loss = STORE_LOST_SAMPLES;
+
+	if (f->key.callee)
+		loss = STORE_LOST_ARCS;
+	else if (f->key.event >= s->sample_events)
+		loss = STORE_LOST_EXTENDED;
+	s->lost[loss] += count;
 }
 
 static void finish(struct store *s, struct addition *a)
@@ -481,14 +489,9 @@ void store_close_all(struct store *s)
 	opener_forget(s->opener);
 }
 
-uint64_t store_lost_samples(const struct store *s)
+uint64_t store_lost(const struct store *s, enum store_loss loss)
 {
-	return s->lost_samples;
-}
-
-uint64_t store_lost_arcs(const struct store *s)
-{
-	return s->lost_arcs;
+	return s->lost[loss];
 }
 
 size_t store_open_files(struct store *s, size_t *ret_mapped)

@@ -34,9 +34,9 @@ struct store_config {
 	const struct event *events; /* borrowed for the store's life */
 	uint32_t cpu_type;
 	double cpu_mhz;
-	size_t mapped_max; /* bytes of open files; 0: default */
-	unsigned int
-		open_max; /* 0: from the descriptor limit, which is raised to what is allowed */
+	size_t sample_events;  /* a count of these is a sample; not so of the events behind them */
+	size_t mapped_max;     /* bytes of open files; 0: default */
+	unsigned int open_max; /* 0: by the descriptor limit, which is raised to what is allowed */
 };
 
 /* Caller frees. */
@@ -57,8 +57,14 @@ void store_flush(struct store *s);
 /* Flushes, then closes all sample files. */
 void store_close_all(struct store *s);
 
-/* Counts that could not be written: of samples, and of arcs. */
-uint64_t store_lost_samples(const struct store *s);
-uint64_t store_lost_arcs(const struct store *s);
+/* Whose counts could not be written. */
+enum store_loss {
+	STORE_LOST_SAMPLES,
+	STORE_LOST_ARCS,
+	STORE_LOST_EXTENDED, /* of events that are not counted in samples */
+	STORE_LOSS_COUNT_
+};
+/* How much that was so far. */
+uint64_t store_lost(const struct store *s, enum store_loss loss);
 /* Number of files open; the bytes that they map. */
 size_t store_open_files(struct store *s, size_t *ret_mapped);
