@@ -26,6 +26,15 @@ skip_all()
 	exit 0
 }
 
+# skip NAME WHY...: a test that cannot run here.
+skip()
+{
+	tests=$((tests + 1))
+	name=$1
+	shift
+	echo "ok $tests - $name # SKIP $*"
+}
+
 need_root()
 {
 	[ "$(id -u)" = 0 ] || skip_all "needs root"
