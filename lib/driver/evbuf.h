@@ -59,6 +59,7 @@ struct evbuf;
 /* A buffer of @words (at least 64), handed to @sink when full and by evbuf_flush(). Caller frees.
  */
 struct evbuf *evbuf_new(size_t words, evbuf_sink *sink, void *data);
+/* Frees it, dropping what was not flushed; NULL is fine. */
 void evbuf_free(struct evbuf *b);
 
 /* Sets the context of the samples that follow. */

@@ -45,8 +45,9 @@ const GElf_Ehdr *elffile_header(const struct elffile *ef);
 Elf *elffile_elf(const struct elffile *ef);
 /* Its build-id; NULL if it has none. */
 const struct build_id *elffile_build_id(const struct elffile *ef);
-/* Modification time in seconds and length in bytes; 0 for memory. */
+/* Modification time in seconds; 0 for memory. */
 uint64_t elffile_mtime(const struct elffile *ef);
+/* Length in bytes; 0 for memory. */
 uint64_t elffile_size(const struct elffile *ef);
 
 /* Where the byte that is linked to @address lies in the file. A relocatable file (a kernel module)
@@ -59,8 +60,9 @@ bool elffile_address(const struct elffile *ef, uint64_t offset, uint64_t *ret);
  * module loader puts it if it lays the code sections out in the order of the file. */
 uint64_t elffile_section_base(const struct elffile *ef, size_t index);
 
-/* Number of sections (0 if there are none), and the one at @index; false if it is damaged. */
+/* Number of sections; 0 if there are none. */
 size_t elffile_section_count(const struct elffile *ef);
+/* The section at @index; false if it is damaged. */
 bool elffile_section(const struct elffile *ef, size_t index, struct elf_section *ret);
 /* The first section called @name, or false. */
 bool elffile_find_section(const struct elffile *ef, const char *name, struct elf_section *ret);

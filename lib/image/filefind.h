@@ -16,7 +16,9 @@
 
 struct filefind;
 
+/* Without directories; caller frees. */
 struct filefind *filefind_new(void);
+/* NULL is fine. */
 void filefind_free(struct filefind *ff);
 DEFINE_CLEANUP(struct filefind *, filefind_free);
 

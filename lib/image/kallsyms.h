@@ -39,8 +39,10 @@ struct modules_line {
 	uint64_t address;
 };
 
-/* Takes a line apart, writing NULs into it; the strings are borrowed from it. 0 or -EBADMSG. */
+/* Takes a line of kallsyms apart, writing NULs into it; the strings are borrowed from it. 0 or
+ * -EBADMSG. */
 int kallsyms_line_parse(char *line, struct kallsyms_line *ret);
+/* As kallsyms_line_parse(), a line of /proc/modules. */
 int modules_line_parse(char *line, struct modules_line *ret);
 
 /* Addresses that belong together. */
@@ -97,14 +99,16 @@ int kallsyms_load(const char *path, struct kallsyms **ret, struct error *err);
 int kallsyms_load_live(const char *root, struct kallsyms **ret, struct error *err);
 /* As kallsyms_load() from a stream, @name for messages. */
 int kallsyms_load_stream(FILE *f, const char *name, struct kallsyms **ret, struct error *err);
+/* NULL is fine. */
 void kallsyms_free(struct kallsyms *k);
 DEFINE_CLEANUP(struct kallsyms *, kallsyms_free);
 
 /* The image called @name ("" for the kernel), or NULL; borrowed until kallsyms_free(). It may have
  * no symbol. */
 const struct kallsyms_image *kallsyms_image(const struct kallsyms *k, const char *name);
-/* Number of images, and the i-th. */
+/* Number of images. */
 size_t kallsyms_image_count(const struct kallsyms *k);
+/* The @i-th image; borrowed until kallsyms_free(). */
 const struct kallsyms_image *kallsyms_image_at(const struct kallsyms *k, size_t i);
 /* The symbol at or before @key, which counts from the image's start, or NULL. NULL @image is fine.
  */

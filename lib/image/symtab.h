@@ -57,8 +57,9 @@ void symtab_hold(struct symtab *st, void *owned, void (*release)(void *));
 /* Sorts, drops aliases and bounds sizes, by the rules above. */
 void symtab_settle(struct symtab *st);
 
-/* Number of symbols (pieces, once settled), and the i-th; borrowed. */
+/* Number of symbols (pieces, once settled). */
 size_t symtab_count(const struct symtab *st);
+/* The @i-th of them; borrowed. */
 const struct symbol *symtab_at(const struct symtab *st, size_t i);
 /* The symbol that holds @offset, or NULL; only after symtab_settle(). */
 const struct symbol *symtab_find(const struct symtab *st, uint64_t offset);

@@ -35,6 +35,7 @@ struct binary_table;
  * NULL); all are copied. @cookies is borrowed for the table's life. Caller frees. */
 struct binary_table *binary_table_new(const char *samples, const char *root, const char *select,
 				      const struct cookie_table *cookies);
+/* NULL is fine. */
 void binary_table_free(struct binary_table *t);
 
 /* Creates the session's directory and opens its manifest for writing, if that was not done since

@@ -47,6 +47,7 @@ struct feature_ops {
 
 /* The feature that @text asks for. Caller frees; 0, or -EINVAL naming those there are. */
 int feature_new(const char *text, const char *root, struct feature **ret, struct error *err);
+/* NULL is fine. */
 void feature_free(struct feature *f);
 DEFINE_CLEANUP(struct feature *, feature_free);
 

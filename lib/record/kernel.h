@@ -38,6 +38,7 @@ struct place {
 /* Reads the ranges. Never fails: addresses that cannot be had mean counting by address, which is
  * logged with the remedy. Strings are copied, caller frees. */
 struct kernel *kernel_new(const struct kernel_config *config);
+/* NULL is fine. */
 void kernel_free(struct kernel *k);
 
 /* The place of @pc. Reads the ranges anew where none has it, but seldom. */

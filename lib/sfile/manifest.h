@@ -37,10 +37,11 @@ struct manifest;
 /* Opens @samples/images: reads what is there, and with @write keeps it open for appending, creating
  * it where missing. Damaged lines are skipped and counted. Caller closes; 0 or -errno. */
 int manifest_open(const char *samples, bool write, struct manifest **ret, struct error *err);
+/* Closes; NULL is fine. */
 void manifest_close(struct manifest *m);
 DEFINE_CLEANUP(struct manifest *, manifest_close);
 
-/* The image with this name, or NULL; borrowed until the next manifest_add() or _close(). */
+/* The image with this name, or NULL; borrowed until the next manifest_name() or _close(). */
 const struct manifest_image *manifest_find(const struct manifest *m, const char *name);
 
 /* The name under which the file @image (its ->name is ignored) is counted in this session: that of
@@ -54,8 +55,9 @@ const char *manifest_name(struct manifest *m, const struct manifest_image *image
  * while another has it open for writing. */
 int manifest_rewrite(const struct manifest *m, struct error *err);
 
-/* Number of images, and the i-th; for listings. */
+/* Number of images, for listings. */
 size_t manifest_count(const struct manifest *m);
+/* The @i-th of them; borrowed until the next manifest_name() or manifest_close(). */
 const struct manifest_image *manifest_at(const struct manifest *m, size_t i);
 /* Lines that could not be read. */
 size_t manifest_damaged(const struct manifest *m);
