@@ -285,6 +285,16 @@ static void print_no_samples(const struct collector *c, const struct target *tar
 			      "or lower the count\n");
 }
 
+/* The command that shows the profile; a report has columns for threads or for CPUs. */
+static void print_hint(void)
+{
+	bool elsewhere = session_dir != default_dir;
+
+	(void)fprintf(stderr, "operf: see them with: opreport%s%s -l%s\n",
+		      elsewhere ? " --session-dir=" : "", elsewhere ? session_dir : "",
+		      separate_thread && separate_cpu ? " --merge=cpu" : "");
+}
+
 /* What was sampled and lost, and how to see it. */
 static void summarise(const struct collector *c, const struct target *target)
 {
@@ -304,11 +314,8 @@ static void summarise(const struct collector *c, const struct target *target)
 		      record.samples - record.lost_samplefile, lost);
 	if (!record.samples && !lost)
 		print_no_samples(c, target);
-	else if (session_dir == default_dir)
-		(void)fprintf(stderr, "operf: see them with: opreport -l\n");
 	else
-		(void)fprintf(stderr, "operf: see them with: opreport --session-dir=%s -l\n",
-			      session_dir);
+		print_hint();
 }
 
 static bool is_among(const struct event *events, size_t count, const char *name)

@@ -64,6 +64,9 @@ ok "are reported" opreport
 has "side by side" "PAGE_FAULTS|.*\(TIMER\|CPU_CLK_UNHALTED\)[^|]*|"
 
 ok "threads apart" operf --separate-thread --separate-cpu truth_threads 20
+hint=$(sed -n 's/^operf: see them with: opreport//p' "$dir/output")
+# shellcheck disable=SC2086 # the words of a command
+ok "are shown by the command that operf names" opreport $hint
 ok "have their ids in the names" sh -c \
 	'find oprofile_data/samples/current -name "*.*.*.[0-9]*.[0-9]*.[0-9]*" | grep -q truth_threads'
 ok "call chains are accepted" operf --callgraph --lazy-conversion truth_chains 0.1
