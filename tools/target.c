@@ -47,7 +47,7 @@ static int check_executable(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? 0 : -EACCES;
 }
 
-/* Looks along PATH as execvp() will: 0, -ENOENT, or -EACCES where one was found that may not be
+/* Looks along PATH as a shell does: 0, -ENOENT, or -EACCES where one was found that may not be
  * executed. */
 static int find_command(const char *name)
 {
@@ -61,7 +61,8 @@ static int find_command(const char *name)
 		_cleanup_free_ char *full = path_join(*directory ? directory : ".", name);
 		int one = check_executable(full);
 
-		if (one == 0 || one == -EACCES)
+		/* What cannot be seen is not there, as shells have it. */
+		if (one == 0 || (one == -EACCES && access(full, F_OK) == 0))
 			r = one;
 		if (one == 0)
 			break;

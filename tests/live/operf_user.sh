@@ -50,4 +50,8 @@ ok "an event in the kernel only" sh -c "! $(command -v setpriv) --reuid=65534 --
 	operf --session-dir=$dir/user/k --events=PAGE_FAULTS:1:0:1:0 true"
 has "is refused with the remedy" "the kernel may not be sampled by this user"
 
+mkdir -m 700 "$dir/closed"
+PATH=$dir/closed:$PATH fails "a command in no directory that can be seen" 127 \
+	as_user operf --session-dir="$dir/user/n" no-such-command
+has "is not found" "no-such-command: command not found"
 done_testing
