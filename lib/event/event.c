@@ -112,9 +112,11 @@ static int bad_mask(const struct parts *parts, const struct catalog_event *info,
 {
 	_cleanup_(strbuf_done) struct strbuf valid = STRBUF_INIT;
 	const struct catalog_mask *mask;
+	size_t i;
 
-	for (mask = info->masks; mask < info->masks + info->mask_count; mask++) {
-		strbuf_adds(&valid, mask == info->masks ? "it has " : ", ");
+	for (i = 0; i < info->mask_count; i++) {
+		mask = &info->masks[i];
+		strbuf_adds(&valid, i ? ", " : "it has ");
 		if (mask->name)
 			strbuf_adds(&valid, mask->name);
 		else
@@ -131,9 +133,10 @@ static int number_of_value(const struct parts *parts, const struct catalog_event
 {
 	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
 	const struct catalog_mask *mask, *found = NULL;
-	size_t count = 0;
+	size_t count = 0, i;
 
-	for (mask = info->masks; mask < info->masks + info->mask_count; mask++) {
+	for (i = 0; i < info->mask_count; i++) {
+		mask = &info->masks[i];
 		if (mask->value != *value || !mask->name)
 			continue;
 		strbuf_addf(&names, "%s%s", count++ ? ", " : "", mask->name);
