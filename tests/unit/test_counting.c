@@ -122,7 +122,8 @@ static void touched_pages_are_counted(void)
 	memory[0] = 2;
 	CHECK_EQ(munmap(memory, PAGES * page), 0);
 	CHECK_EQ(counting_read(c, after, &err), 0);
-	CHECK(before[0].raw >= PAGES && before[0].raw < PAGES + 50);
+	/* An eighth more are the address sanitizer's shadow of them. */
+	CHECK(before[0].raw >= PAGES && before[0].raw < PAGES + PAGES / 8 + 50);
 	CHECK(before[1].raw > 0 && before[0].enabled_ns == before[0].running_ns);
 	CHECK_EQ(after[0].raw, before[0].raw); /* it was stopped */
 	CHECK_EQ(after[1].raw, before[1].raw);
