@@ -69,6 +69,8 @@ void samples_sort(struct samples *s)
 	unsigned int shift;
 	size_t i, room;
 
+	if (s->count < 2)
+		return;
 	if (s->count < SMALL) {
 		qsort(s->samples, s->count, sizeof(*s->samples), compare_samples);
 		return;
