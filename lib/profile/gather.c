@@ -75,11 +75,11 @@ static const char *suffix_of(const char *name)
 	return mark && strlen(mark) == 9 && strspn(mark + 1, "0123456789abcdef") == 8 ? mark : "";
 }
 
-/* Names the image for people: by the path that the manifest knows, without the mark. */
+/* Names the image: what it is by the path that the manifest knows, and for people with the mark. */
 static void describe_image(struct gather *g, struct gather_image *image)
 {
 	struct sname_image shown = image->id;
-	_cleanup_free_ char *plain = NULL, *display = NULL;
+	_cleanup_free_ char *plain = NULL, *display = NULL, *marked_display = NULL;
 	const struct manifest_image *m = image->manifest;
 	bool marked = shown.kind == SNAME_KERN || (m && m->path && strcmp(m->path, shown.name));
 
@@ -89,7 +89,9 @@ static void describe_image(struct gather *g, struct gather_image *image)
 		shown.name = plain;
 	}
 	display = sname_image_display(&shown);
+	marked_display = xasprintf("%s%s", display, image->suffix);
 	image->display = arena_strdup(&g->arena, display);
+	image->shown = arena_strdup(&g->arena, marked_display);
 }
 
 static uint32_t intern_image(struct walk *w, const struct sname_image *id)

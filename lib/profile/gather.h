@@ -36,11 +36,11 @@ struct gather_session {
 struct gather_image {
 	struct sname_image id;
 	const struct manifest_image *manifest; /* what was profiled, NULL if not recorded */
-	const char *display; /* how it is shown in full: path, kernel name, or "anon (...)" */
-	const char *
-		suffix; /* "#12345678" where the name has it to tell two of one path apart, or "" */
-	uint32_t session; /* index of the first session it was seen in */
-	uint32_t next;	  /* with the same hash, or GATHER_NONE */
+	const char *display;		       /* what it is: path, kernel name, or "anon (...)" */
+	const char *shown;  /* the same with the suffix, so that no two look alike */
+	const char *suffix; /* "#12345678", which tells two files of one path apart, or "" */
+	uint32_t session;   /* index of the first session it was seen in */
+	uint32_t next;	    /* with the same hash, or GATHER_NONE */
 };
 
 struct gather_file {

@@ -9,7 +9,7 @@ const char *report_image_name(const struct gather *g, uint32_t image, bool long_
 {
 	const struct gather_image *i = &g->images[image];
 
-	return i->id.kind == SNAME_ROOT && !long_names ? path_base(i->display) : i->display;
+	return i->id.kind == SNAME_ROOT && !long_names ? path_base(i->shown) : i->shown;
 }
 
 const char *report_image(const struct report *r, uint32_t image)
