@@ -34,7 +34,7 @@ static const struct opt opts[] = {
 	{ 0, "driver", OPT_STRING, &driver, "NAME", "what takes the samples: auto, perf" },
 	{ 'x', "ext-feature", OPT_STRING, &ext_feature, "NAME:ARGS", "an extended feature (ibs)" },
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "How it is kept" },
-	{ 0, "session-dir", OPT_STRING, &session_dir, "DIR",
+	{ 0, "session-dir", OPT_PATH, &session_dir, "DIR",
 	  "where the sample files go (/var/lib/oprofile)" },
 	{ 0, "separate", OPT_STRING, &separate, "WHAT,...",
 	  "own sample files by: none, library, kernel, thread, cpu, all" },
@@ -43,7 +43,7 @@ static const struct opt opts[] = {
 	{ 0, "separate-thread", OPT_STRING, &separate_thread, "0|1", NULL },
 	{ 0, "separate-cpu", OPT_STRING, &separate_cpu, "0|1", NULL },
 	{ 'i', "image", OPT_STRING, &image, "PATH,...", "keep only these programs' samples" },
-	{ 'k', "vmlinux", OPT_STRING, &vmlinux, "FILE", "kernel image with symbols" },
+	{ 'k', "vmlinux", OPT_PATH, &vmlinux, "FILE", "kernel image with symbols" },
 	{ 0, "no-vmlinux", OPT_FLAG, &no_vmlinux, NULL, "count all of the kernel as one image" },
 	{ 'r', "kernel-range", OPT_STRING, &kernel_range, "START,END",
 	  "the kernel's text, hexadecimal" },
@@ -51,7 +51,7 @@ static const struct opt opts[] = {
 	{ 0, "cpu-buffer-size", OPT_STRING, &cpu_buffer_size, "WORDS",
 	  "size of each CPU's buffer" },
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "The daemon" },
-	{ 0, "config", OPT_STRING, &config_path, "FILE", "settings (see daemonrc(5))" },
+	{ 0, "config", OPT_PATH, &config_path, "FILE", "settings (see daemonrc(5))" },
 	{ 'F', "foreground", OPT_FLAG, &foreground, NULL, "stay; the log also goes to stderr" },
 	{ 0, "start", OPT_FLAG, &start, NULL, "begin to sample at once" },
 	{ 0, "socket-group", OPT_STRING, &socket_group, "GROUP",
@@ -60,8 +60,8 @@ static const struct opt opts[] = {
 	  "what the log says: none, info (the default), debug; the original's all, sfile, arcs, "
 	  "samples, module, misc, ext are taken as debug", set_verbose },
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "Recorded streams" },
-	{ 0, "tee", OPT_STRING, &tee, "FILE", "also write the event buffer to FILE" },
-	{ 0, "replay", OPT_STRING, &replay, "FILE",
+	{ 0, "tee", OPT_PATH, &tee, "FILE", "also write the event buffer to FILE" },
+	{ 0, "replay", OPT_PATH, &replay, "FILE",
 	  "make sample files of a stream that --tee wrote, print the statistics, exit" },
 	OPT_END
 };

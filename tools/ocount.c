@@ -75,7 +75,7 @@ static const struct opt opts[] = {
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "Output", NULL },
 	{ 'b', "brief-format", OPT_FLAG, &brief, NULL, "lines of [CPU or thread,]event,count,%" },
 	{ 0, "json", OPT_FLAG, &json, NULL, "one JSON object a line" },
-	{ 'f', "output-file", OPT_STRING, &output_file, "FILE", "write to a file" },
+	{ 'f', "output-file", OPT_PATH, &output_file, "FILE", "write to a file" },
 	{ 'V', "verbose", OPT_FLAG, &verbose, NULL, "say more about what happens" },
 	OPT_END
 };

@@ -27,12 +27,12 @@ static int set_verbose(const char *arg, void *target, struct error *err)
 }
 
 static const struct opt opts[] = {
-	{ 'o', "output-directory", OPT_STRING, &options.output, "DIR", "write the archive to DIR" },
+	{ 'o', "output-directory", OPT_PATH, &options.output, "DIR", "write the archive to DIR" },
 	{ 'l', "list-files", OPT_FLAG, &options.list, NULL,
 	  "write nothing; list the files that belong to it" },
 	{ 'x', "exclude-dependent", OPT_FLAG, &options.exclude_dependent, NULL,
 	  "only samples in the applications' own images, and only those images" },
-	{ 0, "session-dir", OPT_STRING, &options.session_dir, "DIR",
+	{ 0, "session-dir", OPT_PATH, &options.session_dir, "DIR",
 	  "the session directory (default: ./oprofile_data, else /var/lib/oprofile)" },
 	{ 'p', "image-path", OPT_STRING, &options.image_path, "DIR,...",
 	  "look for images, modules and debug files in these directories too" },

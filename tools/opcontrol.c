@@ -89,9 +89,9 @@ static const struct opt opts[] = {
 	  "own sample files by: none, library, kernel, thread, cpu, all", NULL },
 	{ 'i', "image", OPT_STRING, &image, "PATH,...",
 	  "keep only these programs' samples; \"all\" keeps all", NULL },
-	{ 0, "session-dir", OPT_STRING, &session_dir, "DIR",
+	{ 0, "session-dir", OPT_PATH, &session_dir, "DIR",
 	  "where samples are kept (/var/lib/oprofile)", NULL },
-	{ 'k', "vmlinux", OPT_STRING, &vmlinux, "FILE", "kernel image with symbols", NULL },
+	{ 'k', "vmlinux", OPT_PATH, &vmlinux, "FILE", "kernel image with symbols", NULL },
 	{ 0, "no-vmlinux", OPT_FLAG, &no_vmlinux, NULL,
 	  "count all of the kernel as one image", NULL },
 	{ 0, "kernel-range", OPT_STRING, &kernel_range, "START,END",
@@ -111,7 +111,7 @@ static const struct opt opts[] = {
 	  "members may control the daemon", NULL },
 	{ 'V', "verbose", OPT_CALL, &verbose, "[LEVEL]",
 	  "what the log says: none, info, debug, or the original's kinds", set_verbose },
-	{ 0, "config", OPT_STRING, &config_path, "FILE",
+	{ 0, "config", OPT_PATH, &config_path, "FILE",
 	  "keep the settings in FILE (see daemonrc(5))", NULL },
 	OPT_END
 };

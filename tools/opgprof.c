@@ -44,7 +44,7 @@ static const struct opt opts[] = {
 	{ 'o', "output-filename", OPT_STRING, &options.output, "FILE", "default: gmon.out" },
 	{ 't', "threshold", OPT_CALL, &options.threshold, "PERCENT",
 	  "leave functions below this share of the program out", set_threshold },
-	{ 0, "session-dir", OPT_STRING, &options.session_dir, "DIR",
+	{ 0, "session-dir", OPT_PATH, &options.session_dir, "DIR",
 	  "the session directory (default: ./oprofile_data, else /var/lib/oprofile)" },
 	{ 'p', "image-path", OPT_STRING, &options.image_path, "DIR,...",
 	  "look for the program and its debug file in these directories too" },

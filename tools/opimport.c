@@ -19,11 +19,11 @@ static struct {
 } options;
 
 static const struct opt opts[] = {
-	{ 'a', "abi", OPT_STRING, &options.abi, "FILE",
+	{ 'a', "abi", OPT_PATH, &options.abi, "FILE",
 	  "the description of the other machine (default: the file abi of the session that INPUT "
 	  "is "
 	  "in)" },
-	{ 'o', "output", OPT_STRING, &options.output, "FILE",
+	{ 'o', "output", OPT_PATH, &options.output, "FILE",
 	  "the new sample file, or directory where INPUT is one" },
 	{ 'f', "force", OPT_FLAG, &options.force, NULL,
 	  "import even if it is of this machine's kind, and replace what is there" },

@@ -91,6 +91,11 @@ static int opt_store(const struct opt *opt, const char *arg, struct error *err)
 	case OPT_FLAG:
 		*(bool *)opt->target = true;
 		return 0;
+	case OPT_PATH:
+		if (!*arg)
+			return error_set(err, -EINVAL, "--%s: an empty name", opt->name);
+		*(const char **)opt->target = arg;
+		return 0;
 	case OPT_STRING:
 		*(const char **)opt->target = arg;
 		return 0;

@@ -7,7 +7,7 @@
  *	static bool symbols;
  *	static const struct opt opts[] = {
  *		{ 'l', "symbols", OPT_FLAG, &symbols, NULL, "list symbols" },
- *		{ 0, "session-dir", OPT_STRING, &session_dir, "DIR", "read the session in DIR" },
+ *		{ 0, "session-dir", OPT_PATH, &session_dir, "DIR", "read the session in DIR" },
  *		OPT_END
  *	};
  *	int operands = opt_parse(&cmdline, argc, argv, &err);
@@ -23,6 +23,7 @@
 enum opt_kind {
 	OPT_FLAG,   /* bool: set to true */
 	OPT_STRING, /* const char *: the argument, borrowed from argv */
+	OPT_PATH,   /* likewise, and not empty */
 	OPT_U64,    /* uint64_t: a number */
 	OPT_SIZE,   /* uint64_t: a number of bytes such as 64K */
 	OPT_CALL,   /* calls ->call with the argument (NULL if ->arg is NULL) */

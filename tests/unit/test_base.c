@@ -120,6 +120,7 @@ static uint64_t number;
 static const struct opt opts[] = { { 'f', "flag", OPT_FLAG, &flag, NULL, "set the flag", NULL },
 				   { 'w', "word", OPT_STRING, &word, "WORD", "take a word", NULL },
 				   { 0, "number", OPT_U64, &number, "N", "take a number", NULL },
+				   { 0, "path", OPT_PATH, &word, "FILE", "take a path", NULL },
 				   OPT_END };
 
 static int parse(struct opt_cmdline cmdline, struct error *err, const char *line)
@@ -151,6 +152,9 @@ static void options_come_from_the_table(void)
 	CHECK_EQ(parse(plain, &err, "t -x"), -EINVAL);
 	CHECK_STR(err.text, "unknown option '-x'");
 	CHECK_EQ(parse(plain, &err, "t --word"), -EINVAL);
+	CHECK_EQ(parse(plain, &err, "t --word= "), 2);
+	CHECK_EQ(parse(plain, &err, "t --path= "), -EINVAL);
+	CHECK_STR(err.text, "--path: an empty name");
 	CHECK_EQ(parse(plain, &err, "t --help"), OPT_HELP);
 	CHECK_EQ(parse(plain, &err, "t -h"), OPT_HELP);
 }
