@@ -374,11 +374,11 @@ void check_describe(const struct check_result *result, struct strbuf *out)
 		if (!(result->problems & 1u << i))
 			continue;
 		strbuf_adds(out, separator);
-		if (n)
+		if (n && problems[i].many)
 			strbuf_addf(out, "%" PRIu64 " %s", n,
 				    n == 1 ? problems[i].one : problems[i].many);
 		else
-			strbuf_adds(out, problems[i].text);
+			strbuf_adds(out, problems[i].text ?: problems[i].many);
 		separator = ", ";
 	}
 }
