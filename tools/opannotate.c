@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* opannotate: sources and code with the samples of each line before it. */
+#include "reporting.h"
 #include "tool.h"
 
 #include "base/mem.h"
@@ -32,26 +33,6 @@ static int set_merge(const char *arg, void *target, struct error *err)
 	(void)target;
 	options.merge |= bits < 0 ? 0 : (unsigned int)bits;
 	return bits < 0 ? bits : 0;
-}
-
-static int set_threshold(const char *arg, void *target, struct error *err)
-{
-	char *end;
-	double percent = strtod(arg, &end);
-
-	if (end == arg || *end || !(percent >= 0 && percent <= 100))
-		return error_set(err, -EINVAL,
-				 "--threshold: '%s' is not a percentage from 0 to 100", arg);
-	*(double *)target = percent;
-	return 0;
-}
-
-static int set_demangle(const char *arg, void *target, struct error *err)
-{
-	if (strcmp(arg, "none") && strcmp(arg, "normal"))
-		return error_set(err, -EINVAL, "--demangle: '%s' is not one of none, normal", arg);
-	*(bool *)target = !strcmp(arg, "none");
-	return 0;
 }
 
 static int set_patterns(const char *arg, void *target, struct error *err)
@@ -110,15 +91,6 @@ static int set_objdump_params(const char *arg, void *target, struct error *err)
 	return 0;
 }
 
-static int set_verbose(const char *arg, void *target, struct error *err)
-{
-	(void)arg;
-	(void)target;
-	(void)err;
-	tool_verbose(LOG_LEVEL_DEBUG);
-	return 0;
-}
-
 static const struct opt opts[] = {
 	{ 0, "what to show", OPT_HEADING, NULL, NULL, "What to show" },
 	{ 's', "source", OPT_FLAG, &options.source, NULL,
@@ -134,7 +106,7 @@ static const struct opt opts[] = {
 	{ 0, "exclude-file", OPT_CALL, &options.config.exclude_files, "LIST",
 	  "with --source: not these source files", set_patterns },
 	{ 't', "threshold", OPT_CALL, &options.config.threshold, "PERCENT",
-	  "leave files and symbols below this share out", set_threshold },
+	  "leave files and symbols below this share out", reporting_set_threshold },
 	{ 'x', "exclude-dependent", OPT_FLAG, &options.config.exclude_dependent, NULL,
 	  "only samples in the applications' own images" },
 	{ 'm', "merge", OPT_CALL, NULL, "LIST",
@@ -145,7 +117,7 @@ static const struct opt opts[] = {
 	{ 0, "objdump-params", OPT_CALL, NULL, "PARAMS",
 	  "with --assembly: -M OPTIONS (such as -M intel), --show-raw-insn", set_objdump_params },
 	{ 'D', "demangle", OPT_CALL, &options.config.mangled, "KIND", "none or normal (default)",
-	  set_demangle },
+	  reporting_set_demangle },
 	{ 0, "where to look", OPT_HEADING, NULL, NULL, "Where to look" },
 	{ 'd', "search-dirs", OPT_STRING, &options.search_dirs, "DIR,...",
 	  "look for sources in these directories too" },
@@ -157,7 +129,7 @@ static const struct opt opts[] = {
 	  "look for images, modules and debug files in these directories too" },
 	{ 'R', "root", OPT_STRING, &options.root, "DIR", "images and sources are below DIR" },
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "say what is done, on standard error",
-	  set_verbose },
+	  reporting_set_verbose },
 	OPT_END
 };
 
@@ -195,21 +167,6 @@ static void parts_done(struct parts *p)
 	spec_done(&p->spec);
 }
 
-/* The session directory; says so where it is not the one in the current directory. */
-static const char *session_dir(const struct spec *spec)
-{
-	static const char *const local = "oprofile_data", *const global = "/var/lib/oprofile";
-
-	if (options.session_dir)
-		return options.session_dir;
-	if (spec_value(spec, SPEC_ARCHIVE))
-		return global;
-	if (access(local, F_OK) == 0)
-		return local;
-	(void)fprintf(stderr, "Using %s/samples/ for samples directory.\n", global);
-	return global;
-}
-
 static int check_options(struct error *err)
 {
 	if (!options.source && !options.assembly)
@@ -235,7 +192,8 @@ static int check_options(struct error *err)
 static int collect(struct parts *p, struct error *err)
 {
 	struct binaries_config where = { .root = options.root, .image_paths = options.image_path };
-	int r = gather_files(&p->spec, session_dir(&p->spec), &p->gather, err);
+	int r = gather_files(&p->spec, reporting_session_dir(options.session_dir, &p->spec),
+			     &p->gather, err);
 
 	if (r < 0)
 		return r;

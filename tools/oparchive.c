@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* oparchive: puts a profile and all that a report of it reads into one directory. */
+#include "reporting.h"
 #include "tool.h"
 
 #include "base/mem.h"
@@ -17,15 +18,6 @@ static struct {
 	const char *output, *session_dir, *image_path, *root;
 } options;
 
-static int set_verbose(const char *arg, void *target, struct error *err)
-{
-	(void)arg;
-	(void)target;
-	(void)err;
-	tool_verbose(LOG_LEVEL_DEBUG);
-	return 0;
-}
-
 static const struct opt opts[] = {
 	{ 'o', "output-directory", OPT_PATH, &options.output, "DIR", "write the archive to DIR" },
 	{ 'l', "list-files", OPT_FLAG, &options.list, NULL,
@@ -38,7 +30,7 @@ static const struct opt opts[] = {
 	  "look for images, modules and debug files in these directories too" },
 	{ 'R', "root", OPT_STRING, &options.root, "DIR", "images are below DIR" },
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "say what is done, on standard error",
-	  set_verbose },
+	  reporting_set_verbose },
 	OPT_END
 };
 
@@ -52,15 +44,6 @@ static const struct opt_cmdline cmdline = {
 		  "Reports of the archive: opreport archive:DIR.",
 	.opts = opts,
 };
-
-static const char *session_dir(const struct spec *spec)
-{
-	static const char *const local = "oprofile_data", *const global = "/var/lib/oprofile";
-
-	if (options.session_dir)
-		return options.session_dir;
-	return !spec_value(spec, SPEC_ARCHIVE) && access(local, F_OK) == 0 ? local : global;
-}
 
 static void print_list(const struct archive *a)
 {
@@ -95,7 +78,7 @@ static int archive(int argc, char **argv, struct error *err)
 	if (r == 0)
 		r = spec_parse(argv, (size_t)argc, &spec, err);
 	if (r == 0)
-		r = gather_files(&spec, session_dir(&spec), &g, err);
+		r = gather_files(&spec, reporting_session_dir(options.session_dir, &spec), &g, err);
 	if (r < 0)
 		return r;
 	if (spec_value(&spec, SPEC_ARCHIVE))

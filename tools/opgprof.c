@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* opgprof: the profile of one program as a gmon.out for gprof. */
+#include "reporting.h"
 #include "tool.h"
 
 #include "base/mem.h"
@@ -19,38 +20,17 @@ static struct {
 	const char *output, *session_dir, *image_path, *root;
 } options = { .output = "gmon.out" };
 
-static int set_threshold(const char *arg, void *target, struct error *err)
-{
-	char *end;
-	double percent = strtod(arg, &end);
-
-	if (end == arg || *end || !(percent >= 0 && percent <= 100))
-		return error_set(err, -EINVAL,
-				 "--threshold: '%s' is not a percentage from 0 to 100", arg);
-	*(double *)target = percent;
-	return 0;
-}
-
-static int set_verbose(const char *arg, void *target, struct error *err)
-{
-	(void)arg;
-	(void)target;
-	(void)err;
-	tool_verbose(LOG_LEVEL_DEBUG);
-	return 0;
-}
-
 static const struct opt opts[] = {
 	{ 'o', "output-filename", OPT_STRING, &options.output, "FILE", "default: gmon.out" },
 	{ 't', "threshold", OPT_CALL, &options.threshold, "PERCENT",
-	  "leave functions below this share of the program out", set_threshold },
+	  "leave functions below this share of the program out", reporting_set_threshold },
 	{ 0, "session-dir", OPT_PATH, &options.session_dir, "DIR",
 	  "the session directory (default: ./oprofile_data, else /var/lib/oprofile)" },
 	{ 'p', "image-path", OPT_STRING, &options.image_path, "DIR,...",
 	  "look for the program and its debug file in these directories too" },
 	{ 'R', "root", OPT_STRING, &options.root, "DIR", "the program is below DIR" },
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "say what is done, on standard error",
-	  set_verbose },
+	  reporting_set_verbose },
 	OPT_END
 };
 
@@ -64,15 +44,6 @@ static const struct opt_cmdline cmdline = {
 		  "event: see opreport(1).",
 	.opts = opts,
 };
-
-static const char *session_dir(const struct spec *spec)
-{
-	static const char *const local = "oprofile_data", *const global = "/var/lib/oprofile";
-
-	if (options.session_dir)
-		return options.session_dir;
-	return !spec_value(spec, SPEC_ARCHIVE) && access(local, F_OK) == 0 ? local : global;
-}
 
 static int write_gmon(struct gmon *gmon, struct error *err)
 {
@@ -134,7 +105,7 @@ static int convert(int argc, char **argv, struct error *err)
 	int r = spec_parse(argv, (size_t)argc, &spec, err);
 
 	if (r == 0)
-		r = gather_files(&spec, session_dir(&spec), &g, err);
+		r = gather_files(&spec, reporting_session_dir(options.session_dir, &spec), &g, err);
 	if (r == 0)
 		r = gprof_select(g, &image, err);
 	if (r < 0)

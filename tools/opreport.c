@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* opreport: where the samples of a session went, by image or by symbol. */
+#include "reporting.h"
 #include "tool.h"
 
 #include "base/mem.h"
@@ -38,35 +39,6 @@ static int set_sort(const char *arg, void *target, struct error *err)
 	return sort_parse(arg, target, err);
 }
 
-static int set_threshold(const char *arg, void *target, struct error *err)
-{
-	char *end;
-	double percent = strtod(arg, &end);
-
-	if (end == arg || *end || !(percent >= 0 && percent <= 100))
-		return error_set(err, -EINVAL,
-				 "--threshold: '%s' is not a percentage from 0 to 100", arg);
-	*(double *)target = percent;
-	return 0;
-}
-
-static int set_demangle(const char *arg, void *target, struct error *err)
-{
-	if (strcmp(arg, "none") && strcmp(arg, "normal"))
-		return error_set(err, -EINVAL, "--demangle: '%s' is not one of none, normal", arg);
-	*(bool *)target = !strcmp(arg, "none");
-	return 0;
-}
-
-static int set_verbose(const char *arg, void *target, struct error *err)
-{
-	(void)arg;
-	(void)target;
-	(void)err;
-	tool_verbose(LOG_LEVEL_DEBUG);
-	return 0;
-}
-
 static const struct opt opts[] = {
 	{ 0, "what to report", OPT_HEADING, NULL, NULL, "What to report" },
 	{ 'l', "symbols", OPT_FLAG, &options.symbols, NULL, "a line a symbol, not an image" },
@@ -76,7 +48,7 @@ static const struct opt opts[] = {
 	  "do not tell apart: cpu, tid, tgid, unitmask (columns), lib (applications), all",
 	  set_merge },
 	{ 't', "threshold", OPT_CALL, &options.threshold, "PERCENT",
-	  "leave rows below this share out, and say how much that is", set_threshold },
+	  "leave rows below this share out, and say how much that is", reporting_set_threshold },
 	{ 0, "how to show it", OPT_HEADING, NULL, NULL, "How to show it" },
 	{ 's', "sort", OPT_CALL, &options.sort, "LIST",
 	  "order by sample, image, app-name, symbol, vma (default: sample)", set_sort },
@@ -89,7 +61,7 @@ static const struct opt opts[] = {
 	{ '%', "global-percent", OPT_FLAG, &options.global_percent, NULL,
 	  "percentages of all samples, not of the application's" },
 	{ 'D', "demangle", OPT_CALL, &options.mangled, "KIND", "none or normal (default)",
-	  set_demangle },
+	  reporting_set_demangle },
 	{ 'n', "no-header", OPT_FLAG, &options.no_header, NULL, "rows only" },
 	{ 0, "json", OPT_FLAG, &options.json, NULL, "as JSON" },
 	{ 'o', "output-file", OPT_PATH, &options.output, "FILE", "into FILE" },
@@ -100,7 +72,7 @@ static const struct opt opts[] = {
 	  "look for images, modules and debug files in these directories too" },
 	{ 'R', "root", OPT_STRING, &options.root, "DIR", "images are below DIR" },
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "say what is done, on standard error",
-	  set_verbose },
+	  reporting_set_verbose },
 	OPT_END
 };
 
@@ -136,21 +108,6 @@ static void parts_done(struct parts *p)
 	spec_done(&p->spec);
 }
 
-/* The session directory; says so where it is not the one in the current directory. */
-static const char *session_dir(const struct spec *spec)
-{
-	static const char *const local = "oprofile_data", *const global = "/var/lib/oprofile";
-
-	if (options.session_dir)
-		return options.session_dir;
-	if (spec_value(spec, SPEC_ARCHIVE))
-		return global;
-	if (access(local, F_OK) == 0)
-		return local;
-	(void)fprintf(stderr, "Using %s/samples/ for samples directory.\n", global);
-	return global;
-}
-
 static int check_options(struct error *err)
 {
 	if (options.show_address && !options.symbols)
@@ -175,7 +132,8 @@ static int collect(struct parts *p, struct populate_stats *stats, struct error *
 	struct populate_config how = { .symbols = options.symbols,
 				       .merge_lib = options.merge & CLASSES_MERGE_LIB,
 				       .exclude_dependent = options.exclude_dependent };
-	int r = gather_files(&p->spec, session_dir(&p->spec), &p->gather, err);
+	int r = gather_files(&p->spec, reporting_session_dir(options.session_dir, &p->spec),
+			     &p->gather, err);
 
 	if (r < 0)
 		return r;

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "reporting.h"
+
+#include "profile/spec.h"
+#include "tool.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+int reporting_set_threshold(const char *arg, void *target, struct error *err)
+{
+	char *end;
+	double percent = strtod(arg, &end);
+
+	if (end == arg || *end || !(percent >= 0 && percent <= 100))
+		return error_set(err, -EINVAL,
+				 "--threshold: '%s' is not a percentage from 0 to 100", arg);
+	*(double *)target = percent;
+	return 0;
+}
+
+int reporting_set_demangle(const char *arg, void *target, struct error *err)
+{
+	if (strcmp(arg, "none") && strcmp(arg, "normal"))
+		return error_set(err, -EINVAL, "--demangle: '%s' is not one of none, normal", arg);
+	*(bool *)target = !strcmp(arg, "none");
+	return 0;
+}
+
+int reporting_set_verbose(const char *arg, void *target, struct error *err)
+{
+	(void)arg;
+	(void)target;
+	(void)err;
+	tool_verbose(LOG_LEVEL_DEBUG);
+	return 0;
+}
+
+const char *reporting_session_dir(const char *given, const struct spec *spec)
+{
+	static const char *const local = "oprofile_data", *const global = "/var/lib/oprofile";
+
+	if (given)
+		return given;
+	if (spec_value(spec, SPEC_ARCHIVE))
+		return global;
+	if (access(local, F_OK) == 0)
+		return local;
+	(void)fprintf(stderr, "Using %s/samples/ for samples directory.\n", global);
+	return global;
+}

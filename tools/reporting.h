@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the tools that read a profile have in common: handlers of their options, for OPT_CALL, and
+ * the session that is read where none is named.
+ *
+ *	{ 't', "threshold", OPT_CALL, &threshold, "PERCENT", "...", reporting_set_threshold },
+ */
+#pragma once
+
+#include "base/error.h"
+
+struct spec;
+
+/* Sets the double @target to a percentage from 0 to 100; 0 or -EINVAL. */
+int reporting_set_threshold(const char *arg, void *target, struct error *err);
+/* Sets the bool @target where names are not to be demangled ("none", else "normal"); 0 or -EINVAL.
+ */
+int reporting_set_demangle(const char *arg, void *target, struct error *err);
+/* Shows the libraries' debug lines on stderr, whatever @arg says; 0. */
+int reporting_set_verbose(const char *arg, void *target, struct error *err);
+
+/* The session directory: @given, or ./oprofile_data, or /var/lib/oprofile, which is said on stderr
+ * unless @spec names an archive; borrowed. */
+const char *reporting_session_dir(const char *given, const struct spec *spec);
