@@ -3,6 +3,7 @@
 
 #include "base/macro.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* The drivers; of those with @automatic the first is what "auto" means. A driver that runs in the
@@ -14,6 +15,24 @@ static const struct {
 	{ &driver_perf, true },
 	{ &driver_replay, false },
 };
+
+int driver_parse_chain_mode(const char *text, enum driver_chain_mode *ret, struct error *err)
+{
+	static const char *const names[] = {
+#define X(name, text) [DRIVER_CHAINS_##name] = text,
+		DRIVER_CHAINS(X)
+#undef X
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		if (strcmp(names[i], text))
+			continue;
+		*ret = (enum driver_chain_mode)i;
+		return 0;
+	}
+	return error_set(err, -EINVAL, "\"%s\": call chains are taken by auto, fp or table", text);
+}
 
 const struct driver_ops *driver_find(const char *name)
 {

@@ -48,19 +48,35 @@ enum driver_scope {
 	DRIVER_TASK,   /* ->pid by inherited events: all that an ordinary user may do */
 };
 
+/* How the callers of a sample are found. */
+#define DRIVER_CHAINS(X)                                                                           \
+	X(AUTO, "auto")	  /* by tables where the driver can, else by frame pointers */             \
+	X(FP, "fp")	  /* frame pointers: cheap, wrong where code is compiled without them */   \
+	X(TABLE, "table") /* the images' unwind tables (.eh_frame) */
+
+enum driver_chain_mode {
+#define X(name, text) DRIVER_CHAINS_##name,
+	DRIVER_CHAINS(X)
+#undef X
+};
+
+enum { DRIVER_DEPTH_MAX = 1024 };
+
 struct driver_config {
 	const struct event *events; /* borrowed for setup() */
 	size_t event_count;
 	enum driver_scope scope;
-	pid_t pid;		 /* DRIVER_TREE, DRIVER_TASK */
-	bool enable_on_exec;	 /* ->pid is a child of ours waiting to exec: count from there */
-	bool no_timer_fallback;	 /* fail where an event does not open */
-	uint64_t timer_hz;	 /* of the clock where an event does not open or names no rate of
-				  * its own; 0: default */
-	size_t cpu_buffer_bytes; /* ring of each CPU; 0: default */
-	size_t buffer_words;	 /* event buffer; 0: default */
-	const char *root;	 /* whose /proc is read; "" or NULL: this machine's */
-	const char *replay_path; /* driver "replay": the recorded stream */
+	pid_t pid;		/* DRIVER_TREE, DRIVER_TASK */
+	bool enable_on_exec;	/* ->pid is a child of ours waiting to exec: count from there */
+	bool no_timer_fallback; /* fail where an event does not open */
+	uint64_t timer_hz;	/* of the clock where an event does not open or names no rate of
+				 * its own; 0: default */
+	unsigned int callgraph_depth; /* most frames of a chain; 0: no chains */
+	enum driver_chain_mode callgraph_mode;
+	size_t cpu_buffer_bytes;      /* ring of each CPU; 0: default */
+	size_t buffer_words;	      /* event buffer; 0: default */
+	const char *root;	      /* whose /proc is read; "" or NULL: this machine's */
+	const char *replay_path;      /* driver "replay": the recorded stream */
 	struct cookie_table *cookies; /* borrowed for the driver's life */
 	evbuf_sink *sink;	      /* takes the event buffer */
 	void *sink_data;
@@ -90,6 +106,9 @@ struct driver_ops {
 	/* Totals since setup(). */
 	void (*stats)(const struct driver *d, struct driver_stats *ret);
 };
+
+/* Parses "auto", "fp", "table"; or -EINVAL naming them. */
+int driver_parse_chain_mode(const char *text, enum driver_chain_mode *ret, struct error *err);
 
 /* The driver called @name, the one that fits this machine for "auto" or NULL; NULL if there is none
  * of that name. */

@@ -160,6 +160,55 @@ void evbuf_kernel_sample(struct evbuf *b, uint64_t pc, unsigned int counter, uin
 	put_sample(b, pc, counter, weight);
 }
 
+static void put_frame(struct evbuf *b, const struct evbuf_frame *f, unsigned int counter,
+		      uint64_t weight)
+{
+	if (f->cookie == EVBUF_KERNEL)
+		evbuf_kernel_sample(b, f->offset, counter, weight);
+	else
+		evbuf_sample(b, f->cookie, f->offset, counter, weight);
+}
+
+void evbuf_chain(struct evbuf *b, const struct evbuf_frame *frames, size_t count,
+		 const struct evbuf_trace *trace)
+{
+	enum evbuf_end end = count > EVBUF_FRAMES_MAX ? EVBUF_END_DEPTH : trace->end;
+	size_t i, n = MIN(count, (size_t)EVBUF_FRAMES_MAX);
+
+	if (!n)
+		return;
+	/* A change of task or CPU would end the chain: it stands before. */
+	make_room(b);
+	if (b->context_changed)
+		put_context(b);
+	put_code(b, EVBUF_TRACE_BEGIN);
+	put_frame(b, &frames[0], trace->counter, trace->weight);
+	for (i = 1; i < n; i++)
+		put_frame(b, &frames[i], trace->counter, 1);
+	make_room(b);
+	put_code(b, EVBUF_CHAIN_END);
+	put(b, end);
+	put_code(b, EVBUF_TRACE_END);
+}
+
+static const struct {
+	const char *name, *meaning;
+} ends[] = {
+#define X(name, number, text, meaning) [number] = { text, meaning },
+	EVBUF_ENDS(X)
+#undef X
+};
+
+const char *evbuf_end_name(uint64_t end)
+{
+	return ends[end < EVBUF_END_COUNT_ ? end : EVBUF_END_UNKNOWN].name;
+}
+
+const char *evbuf_end_meaning(uint64_t end)
+{
+	return ends[end < EVBUF_END_COUNT_ ? end : EVBUF_END_UNKNOWN].meaning;
+}
+
 void evbuf_code(struct evbuf *b, enum evbuf_code code)
 {
 	make_room(b);

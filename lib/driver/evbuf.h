@@ -7,6 +7,7 @@
  *	struct evbuf *b = evbuf_new(131072, sink, data);
  *	evbuf_context(b, &(struct evbuf_context){ .cpu = 0, .tgid = 7, .tid = 7, .app = 1 });
  *	evbuf_sample(b, cookie, offset, counter, 1);
+ *	evbuf_chain(b, frames, count, &(struct evbuf_trace){ counter, 1, EVBUF_END_COMPLETE });
  *	evbuf_flush(b);
  */
 #pragma once
@@ -36,12 +37,62 @@
 	X(SPU_CTX_SWITCH, 12, 0)                                                                   \
 	X(IBS_FETCH, 13, 7)                                                                        \
 	X(IBS_OP, 14, 13)                                                                          \
-	X(WEIGHT, 32, 1) /* ours: the next sample stands for so many */
+	X(WEIGHT, 32, 1)    /* ours: the next sample stands for so many */                         \
+	X(CHAIN_END, 33, 1) /* ours: why this chain has no further callers (enum evbuf_end) */
 
 enum evbuf_code {
 #define X(name, number, words) EVBUF_##name = number,
 	EVBUF_CODES(X)
 #undef X
+};
+
+/* Why a call chain ends where it does: name, number in the stream, name in stats/ and reports, what
+ * it means. The image it happened in is that of the outermost frame. Numbers never change meaning;
+ * new ones go to the end (before COUNT_ there are no holes). */
+#define EVBUF_ENDS(X)                                                                              \
+	X(COMPLETE, 0, "complete", "reached the entry of the process, thread or kernel")           \
+	X(UNKNOWN, 1, "unknown", "the stream does not say")                                        \
+	X(DEPTH, 2, "depth", "as deep as asked for")                                               \
+	X(FP_END, 3, "fp_end", "the frame pointers lead no further")                               \
+	X(NO_MAPPING, 4, "no_mapping", "return address in no mapping")                             \
+	X(NO_TABLE, 5, "no_table", "image without unwind table")                                   \
+	X(NO_RULE, 6, "no_rule", "the unwind table says nothing, or nothing usable, there")        \
+	X(NO_BUDGET, 7, "no_budget", "unwind table left out to save memory")                       \
+	X(NOT_LOADED, 8, "not_loaded", "unwind table not loaded yet")                              \
+	X(UNREADABLE, 9, "unreadable", "stack memory could not be read")                           \
+	X(COPY_SHORT, 10, "copy_short", "the copy of the stack ends before it")                    \
+	X(NO_PROGRESS, 11, "no_progress", "a caller's frame not above the callee's")               \
+	X(NO_CODE, 12, "no_code", "generated code, which has no file")                             \
+	X(NO_USER, 13, "no_user", "the user's registers were not to be had")
+
+enum evbuf_end {
+#define X(name, number, text, meaning) EVBUF_END_##name = number,
+	EVBUF_ENDS(X)
+#undef X
+		EVBUF_END_COUNT_
+};
+
+/* The name in stats/ and reports, and the meaning; of what is no end those of UNKNOWN. */
+const char *evbuf_end_name(uint64_t end);
+const char *evbuf_end_meaning(uint64_t end);
+
+/* The most frames of a chain that are written out. */
+enum { EVBUF_FRAMES_MAX = 1024 };
+
+/* In a frame's cookie: its offset is an absolute address in the kernel. */
+#define EVBUF_KERNEL (UINT64_MAX - 1)
+
+/* One frame of a call chain: of the innermost the PC, of all others the return address. */
+struct evbuf_frame {
+	uint64_t cookie; /* of the image, or EVBUF_KERNEL */
+	uint64_t offset; /* in the image, or a kernel address */
+};
+
+/* What belongs to a chain as a whole. */
+struct evbuf_trace {
+	unsigned int counter;
+	uint64_t weight; /* so many samples have this very chain */
+	enum evbuf_end end;
 };
 
 /* Takes a run of whole records; @words is borrowed for the call. 0 or -errno, which stops the run.
@@ -69,6 +120,12 @@ void evbuf_sample(struct evbuf *b, uint64_t cookie, uint64_t offset, unsigned in
 		  uint64_t weight);
 /* Adds samples at an absolute kernel address. */
 void evbuf_kernel_sample(struct evbuf *b, uint64_t pc, unsigned int counter, uint64_t weight);
+/* Adds a sample with its call chain in the context set before: @frames[0] is the sample itself (it
+ * counts as with evbuf_sample(), which is not called for it), each further one the caller of the
+ * one before; kernel frames first, then user frames. A chain of one frame is fine; of none is
+ * nothing. What is beyond EVBUF_FRAMES_MAX is cut off and the end said to be DEPTH. */
+void evbuf_chain(struct evbuf *b, const struct evbuf_frame *frames, size_t count,
+		 const struct evbuf_trace *trace);
 /* Adds a code that has no words of its own (MODULE_LOADED, TRACE_BEGIN, TRACE_END). */
 void evbuf_code(struct evbuf *b, enum evbuf_code code);
 /* Hands over what there is; 0, or what the sink returned the last time it failed. */

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/macro.h"
+#include "driver/evbuf.h"
 #include "event/event.h"
 
 #include <stdbool.h>
@@ -64,6 +65,9 @@ struct record_stats {
 #define X(name, text) uint64_t name;
 	RECORD_STATS(X)
 #undef X
+	/* Samples with a call chain, by why it ends (enum evbuf_end): "chain_complete" and so on in
+	 * stats/. They are samples as well. */
+	uint64_t chain_ends[EVBUF_END_COUNT_];
 };
 
 struct record_config {

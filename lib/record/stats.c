@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/record.h"
 
+#include "base/mem.h"
 #include "driver/evbuf.h"
 #include "record/feature.h"
 #include "record/store.h"
@@ -33,6 +34,20 @@ static int write_growth(const struct record *rec, const char *name, uint64_t now
 	return now > before ? session_stat_add(rec->samples, name, now - before, err) : 0;
 }
 
+static int write_chain_ends(struct record *rec, const struct record_stats *now, struct error *err)
+{
+	int i, r = 0;
+
+	for (i = 0; i < EVBUF_END_COUNT_ && r == 0; i++) {
+		_cleanup_free_ char *name = xasprintf("chain_%s", evbuf_end_name((uint64_t)i));
+
+		r = write_growth(rec, name, now->chain_ends[i], rec->written.chain_ends[i], err);
+		if (r == 0)
+			rec->written.chain_ends[i] = now->chain_ends[i];
+	}
+	return r;
+}
+
 int record_flush(struct record *rec, struct error *err)
 {
 	struct record_stats now;
@@ -53,17 +68,22 @@ int record_flush(struct record *rec, struct error *err)
 		rec->written.name = now.name;
 	RECORD_STATS(X)
 #undef X
-	return r;
+	return r == 0 ? write_chain_ends(rec, &now, err) : r;
 }
 
 void record_print_stats(const struct record *rec, FILE *out)
 {
 	struct record_stats s;
+	uint64_t i;
 
 	record_stats(rec, &s);
 #define X(name, text) (void)fprintf(out, "%s: %" PRIu64 "\n", text, s.name);
 	RECORD_STATS(X)
 #undef X
+	for (i = 0; i < EVBUF_END_COUNT_; i++)
+		if (s.chain_ends[i])
+			(void)fprintf(out, "Nr. call chains, %s: %" PRIu64 "\n",
+				      evbuf_end_meaning(i), s.chain_ends[i]);
 	if (rec->feature)
 		rec->feature->ops->print_stats(rec->feature, out);
 }

@@ -34,6 +34,7 @@ struct transient {
 	enum transient_trace tracing;
 	uint64_t weight;       /* of the next sample */
 	uint64_t trace_weight; /* of the chain being taken */
+	uint64_t trace_end;    /* why it ends (enum evbuf_end), as far as is known */
 
 	struct binary *app; /* of app_cookie, if app_known; NULL: none */
 	bool app_known;

@@ -15,8 +15,13 @@ static const uint8_t code_words[RECORD_CODES] = {
 #undef X
 };
 
-static void end_trace(struct transient *t)
+/* The chain being taken, if there is one, has no more frames. */
+static void end_trace(struct record *rec)
 {
+	struct transient *t = &rec->trans;
+
+	if (t->tracing == TRACE_ON)
+		rec->stats.chain_ends[t->trace_end] += t->trace_weight;
 	t->tracing = TRACE_OFF;
 	t->callee = NULL;
 }
@@ -25,11 +30,11 @@ static void code_ctx_switch(struct record *rec, const uint64_t *words)
 {
 	struct transient *t = &rec->trans;
 
+	end_trace(rec);
 	t->tid = (uint32_t)words[0];
 	t->tgid = t->tid; /* until CTX_TGID says otherwise */
 	t->app_cookie = words[1];
 	t->app_known = false;
-	end_trace(t);
 }
 
 static void code_ctx_tgid(struct record *rec, const uint64_t *words)
@@ -39,8 +44,8 @@ static void code_ctx_tgid(struct record *rec, const uint64_t *words)
 
 static void code_cpu_switch(struct record *rec, const uint64_t *words)
 {
+	end_trace(rec);
 	rec->trans.cpu = (uint32_t)words[0];
-	end_trace(&rec->trans);
 }
 
 static void code_cookie_switch(struct record *rec, const uint64_t *words)
@@ -76,14 +81,21 @@ static void code_module_loaded(struct record *rec, const uint64_t *words)
 static void code_trace_begin(struct record *rec, const uint64_t *words)
 {
 	(void)words;
+	end_trace(rec);
 	rec->trans.tracing = TRACE_START;
-	rec->trans.callee = NULL;
+	rec->trans.trace_end = EVBUF_END_UNKNOWN;
 }
 
 static void code_trace_end(struct record *rec, const uint64_t *words)
 {
 	(void)words;
-	end_trace(&rec->trans);
+	end_trace(rec);
+}
+
+static void code_chain_end(struct record *rec, const uint64_t *words)
+{
+	if (words[0] < EVBUF_END_COUNT_)
+		rec->trans.trace_end = words[0];
 }
 
 static void code_weight(struct record *rec, const uint64_t *words)
@@ -124,6 +136,7 @@ static void (*const handlers[RECORD_CODES])(struct record *rec, const uint64_t *
 	[EVBUF_IBS_FETCH] = code_ibs_fetch,
 	[EVBUF_IBS_OP] = code_ibs_op,
 	[EVBUF_WEIGHT] = code_weight,
+	[EVBUF_CHAIN_END] = code_chain_end,
 };
 
 /* Words behind @code in this record's streams. */

@@ -177,7 +177,75 @@ static void sink_that_fails_is_told_once(void)
 	evbuf_free(b);
 }
 
+static void a_chain_stands_between_begin_and_end(void)
+{
+	const struct evbuf_frame frames[] = {
+		{ EVBUF_KERNEL, 0xffffffff81000010 }, { 9, 0x20 }, { 9, 0x30 }, { 10, 0x40 }
+	};
+	struct taken t = { .count = 0 };
+	struct evbuf *b = evbuf_new(256, take, &t);
+
+	evbuf_context(b, &first);
+	evbuf_sample(b, 9, 0x1000, 0, 1);
+	(void)evbuf_flush(b);
+	t.count = 0;
+	evbuf_context(b, &(struct evbuf_context){ .cpu = 3, .tgid = 70, .tid = 71, .app = 5 });
+	evbuf_chain(b, frames, 0, &(struct evbuf_trace){ 1, 1, EVBUF_END_COMPLETE });
+	CHECK_EQ(evbuf_flush(b), 0);
+	CHECK_EQ(t.count, 0);
+	evbuf_chain(b, frames, ARRAY_SIZE(frames),
+		    &(struct evbuf_trace){ 1, 7, EVBUF_END_COPY_SHORT });
+	CHECK_EQ(evbuf_flush(b), 0);
+	EXPECT(&t, ESC, EVBUF_CPU_SWITCH, 3, ESC, EVBUF_TRACE_BEGIN, ESC, EVBUF_KERNEL_ENTER, ESC,
+	       EVBUF_WEIGHT, 7, 0xffffffff81000010, 1, ESC, EVBUF_USER_ENTER, 0x20, 1, 0x30, 1, ESC,
+	       EVBUF_COOKIE_SWITCH, 10, 0x40, 1, ESC, EVBUF_CHAIN_END, EVBUF_END_COPY_SHORT, ESC,
+	       EVBUF_TRACE_END);
+	evbuf_free(b);
+}
+
+static void a_chain_is_cut_where_it_is_too_long(void)
+{
+	static struct evbuf_frame frames[EVBUF_FRAMES_MAX + 5];
+
+	struct taken t = { .count = 0 };
+	struct evbuf *b;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(frames); i++)
+		frames[i] = (struct evbuf_frame){ 9, i };
+	/* The sink takes little and the buffer holds less: the rest is only counted. */
+	t.answer = -EIO;
+	b = evbuf_new(64, take, &t);
+	evbuf_context(b, &first);
+	evbuf_chain(b, frames, ARRAY_SIZE(frames), &(struct evbuf_trace){ 0, 1, 0 });
+	CHECK_EQ(evbuf_flush(b), -EIO);
+	CHECK_EQ(evbuf_words(b), 17 + 2 * EVBUF_FRAMES_MAX + 5);
+	CHECK(t.calls > 2);
+	evbuf_free(b);
+
+	t.answer = 0;
+	b = evbuf_new(512, take, &t);
+	evbuf_context(b, &first);
+	evbuf_chain(b, frames, 3, &(struct evbuf_trace){ 0, 1, EVBUF_END_DEPTH });
+	CHECK_EQ(evbuf_flush(b), 0);
+	CHECK_EQ(t.words[t.count - 3], EVBUF_END_DEPTH);
+	evbuf_free(b);
+}
+
+static void every_end_has_a_name_of_its_own(void)
+{
+	uint64_t i, k;
+
+	for (i = 0; i < EVBUF_END_COUNT_; i++)
+		for (k = 0; k < i; k++)
+			CHECK(strcmp(evbuf_end_name(i), evbuf_end_name(k)));
+	CHECK_STR(evbuf_end_name(EVBUF_END_COMPLETE), "complete");
+	CHECK_STR(evbuf_end_name(1000), "unknown");
+	CHECK_STR(evbuf_end_meaning(UINT64_MAX), evbuf_end_meaning(EVBUF_END_UNKNOWN));
+}
+
 TESTS(T(first_sample_says_everything), T(only_what_differs_is_written),
       T(context_that_goes_and_comes_back_costs_nothing), T(weight_stands_before_its_sample_only),
       T(no_offset_reads_as_an_escape), T(full_buffer_is_handed_over_in_whole_records),
-      T(sink_that_fails_is_told_once))
+      T(sink_that_fails_is_told_once), T(a_chain_stands_between_begin_and_end),
+      T(a_chain_is_cut_where_it_is_too_long), T(every_end_has_a_name_of_its_own))

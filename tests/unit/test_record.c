@@ -451,6 +451,36 @@ static void a_chain_makes_arcs_up_to_the_next_context(void)
 	CHECK_EQ(stats_of(&b).arcs_no_mapping, 3);
 }
 
+static void whole_chains_count_by_how_they_end(void)
+{
+	BENCH(b);
+	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
+	uint64_t lib = cookie_file(b.cookies, 1, 2, 0, "/lib/l");
+	const struct evbuf_frame frames[] = { { EVBUF_KERNEL, 0xffffffff81000010 },
+					      { lib, 0x20 },
+					      { app, 0x30 } };
+
+	b.config.separate = RECORD_SEPARATE_KERNEL;
+	bench_start(&b);
+	run_as(&b, 7, app);
+	evbuf_chain(b.buffer, frames, 3, &(struct evbuf_trace){ 0, 4, EVBUF_END_COMPLETE });
+	evbuf_chain(b.buffer, frames + 1, 1, &(struct evbuf_trace){ 0, 1, EVBUF_END_NO_TABLE });
+	evbuf_sample(b.buffer, app, 0x1, 0, 1);
+	evbuf_code(b.buffer, EVBUF_TRACE_BEGIN);
+	evbuf_sample(b.buffer, app, 0x2, 0, 1);
+	run_as(&b, 8, app);
+	evbuf_sample(b.buffer, app, 0x3, 0, 1);
+	CHECK_LISTING(&b, P "{root}/bin/p/" T0 "1 1\n", P "{root}/bin/p/" T0 "2 1\n",
+		      P "{root}/bin/p/" T0 "3 1\n", P "{root}/lib/l/" T0 "20 1\n",
+		      P "{root}/proc/kallsyms/" T0 "10 4\n",
+		      P "{root}/lib/l/{cg}/{root}/proc/kallsyms/" T0 "2000000010 4\n",
+		      P "{root}/bin/p/{cg}/{root}/lib/l/" T0 "3000000020 4\n");
+	CHECK_EQ(stats_of(&b).samples, 8);
+	CHECK_EQ(stats_of(&b).chain_ends[EVBUF_END_COMPLETE], 4);
+	CHECK_EQ(stats_of(&b).chain_ends[EVBUF_END_NO_TABLE], 1);
+	CHECK_EQ(stats_of(&b).chain_ends[EVBUF_END_UNKNOWN], 1);
+}
+
 static void a_session_that_was_moved_away_begins_anew(void)
 {
 	BENCH(b);
@@ -688,7 +718,7 @@ TESTS(T(separations_are_parsed), T(samples_are_kept_apart_as_asked),
       T(other_kinds_of_images_have_their_names), T(two_files_of_one_path_never_share_a_sample_file),
       T(the_filter_keeps_only_its_applications), T(losses_have_their_own_counters),
       T(weights_count_and_saturate), T(a_chain_makes_arcs_up_to_the_next_context),
-      T(a_session_that_was_moved_away_begins_anew),
+      T(whole_chains_count_by_how_they_end), T(a_session_that_was_moved_away_begins_anew),
       T(a_sample_file_that_fails_is_counted_and_tried_again),
       T(samples_in_are_samples_recorded_and_lost), T(nothing_is_lost_where_few_files_can_be_open),
       T(limits_and_cuts_do_not_change_what_is_recorded))
