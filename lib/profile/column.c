@@ -32,7 +32,7 @@ static void add_share(const struct cell *cell, uint64_t count, struct strbuf *ou
 {
 	char text[16];
 
-	report_percent(container_percent(cell->report->container, count, cell->class), text);
+	report_percent(container_share(count, cell->totals[cell->class]), text);
 	strbuf_adds(out, text);
 }
 
@@ -43,7 +43,7 @@ static void write_vma(const struct cell *cell, struct strbuf *out)
 
 static void write_samples(const struct cell *cell, struct strbuf *out)
 {
-	strbuf_addf(out, "%" PRIu64, cell->row->counts[cell->class]);
+	strbuf_addf(out, "%" PRIu64, cell->counts[cell->class]);
 }
 
 static void write_sum(const struct cell *cell, struct strbuf *out)
@@ -53,7 +53,7 @@ static void write_sum(const struct cell *cell, struct strbuf *out)
 
 static void write_percent(const struct cell *cell, struct strbuf *out)
 {
-	add_share(cell, cell->row->counts[cell->class], out);
+	add_share(cell, cell->counts[cell->class], out);
 }
 
 static void write_sum_percent(const struct cell *cell, struct strbuf *out)

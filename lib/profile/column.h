@@ -4,7 +4,8 @@
  * Formatters walk it; a new column is one line of it.
  *
  *	const struct column *columns = column_table(&n);
- *	columns[i].write(&(struct cell){ .report = r, .row = row, .class = 0 }, &line);
+ *	columns[i].write(&(struct cell){ .report = r, .row = row, .class = 0, .counts = row->counts,
+ *					 .totals = r->container->totals }, &line);
  */
 #pragma once
 
@@ -21,8 +22,10 @@ struct cell {
 	const struct report *report;
 	const struct row *row;
 	size_t class;
-	uint64_t sum;	    /* of the class, of all rows up to this one */
-	unsigned int width; /* of the column */
+	const uint64_t *counts; /* of each class: the row's, or of a part of it */
+	const uint64_t *totals; /* of each class: what percentages are of */
+	uint64_t sum;		/* of the class, of all rows up to this one */
+	unsigned int width;	/* of the column */
 };
 
 struct column {

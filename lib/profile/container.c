@@ -41,9 +41,14 @@ struct row *container_add_row(struct container *c, const struct row *row)
 	return added;
 }
 
+double container_share(uint64_t count, uint64_t total)
+{
+	return count ? 100.0 * (double)count / (double)total : 0;
+}
+
 double container_percent(const struct container *c, uint64_t count, size_t class)
 {
-	return count ? 100.0 * (double)count / (double)c->totals[class] : 0;
+	return container_share(count, c->totals[class]);
 }
 
 bool container_reaches(const struct container *c, const struct row *row, double percent)

@@ -76,5 +76,7 @@ bool container_reaches(const struct container *c, const struct row *row, double 
 /* Gives every row that is left its text, demangled if @demangled. Names that are equal are
  * demangled once. */
 void container_name(struct container *c, bool demangled);
-/* Share of @count in the total of @class, in percent; 0 of nothing is 0. */
+/* Share of @count in @total, in percent; 0 of nothing is 0. */
+double container_share(uint64_t count, uint64_t total);
+/* Share of @count in the total of @class, likewise. */
 double container_percent(const struct container *c, uint64_t count, size_t class);

@@ -1,0 +1,126 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/table.h"
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "profile/column.h"
+#include "profile/report.h"
+
+#include <string.h>
+
+enum { HEAD_MAX = 64 }; /* characters of a class's name */
+
+/* Drops the blanks at the end. */
+static void trim(struct strbuf *line)
+{
+	while (line->length && line->text[line->length - 1] == ' ')
+		line->text[--line->length] = '\0';
+}
+
+static void pad(struct strbuf *line, unsigned int used, unsigned int width)
+{
+	do {
+		strbuf_adds(line, " ");
+	} while (++used < width);
+}
+
+void table_add_cell(struct strbuf *line, const char *text, unsigned int width)
+{
+	strbuf_adds(line, text);
+	if (width)
+		pad(line, text_width(text), width);
+}
+
+/* Places the columns from @from on that stand once, or once for @class; returns the first that does
+ * not. */
+static size_t place_run(struct table *t, size_t from, size_t class)
+{
+	size_t n, i;
+	const struct column *columns = column_table(&n);
+
+	for (i = from; i < n && columns[i].per_class == columns[from].per_class; i++)
+		if (columns[i].is_shown(t->report))
+			t->places[t->count++] = (struct table_place){ &columns[i], class, 0 };
+	return i;
+}
+
+/* Puts the columns in order: those of one class together. */
+static void place_columns(struct table *t)
+{
+	size_t classes = t->report->container->class_count, n, i = 0, next, class;
+	const struct column *columns = column_table(&n);
+
+	t->places = xcalloc(n * classes, sizeof(*t->places));
+	while (i < n) {
+		next = place_run(t, i, 0);
+		for (class = 1; columns[i].per_class && class < classes; class ++)
+			(void)place_run(t, i, class);
+		i = next;
+	}
+}
+
+/* Widens the columns to what is in them, as far as they go; the last one needs no width. */
+static void fit_columns(struct table *t)
+{
+	size_t i;
+
+	for (i = 0; i + 1 < t->count; i++) {
+		const struct column *column = t->places[i].column;
+		unsigned int longest = column->longest ? column->longest(t->report) : 0;
+
+		longest = MAX(longest, column->width);
+		t->places[i].width = MIN(longest, column->most) + 1;
+	}
+}
+
+/* Over the columns of several classes stands which is which. */
+static void print_class_names(const struct table *t, FILE *out)
+{
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+	unsigned int width = 0;
+	size_t i;
+
+	for (i = 0; i < t->count; i++) {
+		const struct table_place *p = &t->places[i];
+		char name[HEAD_MAX + 1] = "";
+
+		width += p->width;
+		if (i + 1 < t->count && t->places[i + 1].column->per_class &&
+		    p->column->per_class && t->places[i + 1].class == p->class)
+			continue;
+		if (p->column->per_class)
+			report_class_name(t->report, p->class,
+					  MIN(width - 1, (unsigned int)HEAD_MAX), name);
+		table_add_cell(&line, name, width);
+		width = 0;
+	}
+	trim(&line);
+	(void)fprintf(out, "%s\n", strbuf_text(&line));
+}
+
+void table_print_heads(const struct table *t, FILE *out)
+{
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+	size_t i;
+
+	if (t->report->container->class_count > 1)
+		print_class_names(t, out);
+	for (i = 0; i < t->count; i++)
+		table_add_cell(&line, t->places[i].column->head, t->places[i].width);
+	(void)fprintf(out, "%s%s%s\n", t->report->colour ? "\033[1m" : "", strbuf_text(&line),
+		      t->report->colour ? "\033[0m" : "");
+}
+
+void table_init(struct table *t, const struct report *report)
+{
+	*t = (struct table){ .report = report };
+	place_columns(t);
+	fit_columns(t);
+}
+
+void table_done(struct table *t)
+{
+	free(t->places);
+	*t = (struct table){ 0 };
+}

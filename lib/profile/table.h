@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The columns of the symbol list where they stand in one report: those that are shown, in order,
+ * those of one class together, as wide as what is in them. Formatters of text print through it.
+ *
+ *	struct table t;
+ *	table_init(&t, report);
+ *	table_print_heads(&t, out);
+ *	for (i = 0; i < t.count; i++)
+ *		...t.places[i].column->write(&cell, &text); table_add_cell(&line, text, width)
+ *	table_done(&t);
+ */
+#pragma once
+
+#include <stddef.h>
+#include <stdio.h>
+
+struct column;
+struct report;
+struct strbuf;
+
+struct table_place {
+	const struct column *column;
+	size_t class;	    /* that it stands for, 0 for columns that stand once */
+	unsigned int width; /* with the blank behind it; 0: the last one */
+};
+
+struct table {
+	const struct report *report; /* borrowed */
+	struct table_place *places;
+	size_t count;
+};
+
+/* Places the columns of @report, which has its rows; the caller calls table_done(). */
+void table_init(struct table *t, const struct report *report);
+/* Frees what table_init() allocated. */
+void table_done(struct table *t);
+/* Prints the heads of the columns, and over them, where there are several classes, which is which.
+ */
+void table_print_heads(const struct table *t, FILE *out);
+/* Appends @text and blanks up to @width columns, at least one; no blanks if that is 0. */
+void table_add_cell(struct strbuf *line, const char *text, unsigned int width);
