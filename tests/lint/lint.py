@@ -14,8 +14,8 @@ MAY_INCLUDE = {
     "base": [],
     "event": ["base"],
     "sfile": ["base"],
-    "image": ["base"],
-    "driver": ["base", "event", "image"],
+    "image": ["base", "bpf"],
+    "driver": ["base", "event", "image", "bpf"],
     "record": ["base", "event", "sfile", "image", "driver"],
     "profile": ["base", "event", "sfile", "image"],
     "control": ["base"],
@@ -60,7 +60,8 @@ def check_headers(root, _build):
     for path in sources(os.path.join(root, "lib"), ".h"):
         run = subprocess.run(
             ["cc", "-std=gnu17", "-D_GNU_SOURCE", "-Wall", "-Wextra", "-Werror", "-fsyntax-only",
-             "-I", f"{root}/lib", "-include", f"{root}/lib/{path}", "-x", "c", "/dev/null"],
+             "-I", f"{root}/lib", "-I", root, "-include", f"{root}/lib/{path}", "-x", "c",
+             "/dev/null"],
             capture_output=True, text=True)
         yield f"lib/{path}", run.stderr.splitlines()[:5] if run.returncode else []
 

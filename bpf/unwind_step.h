@@ -1,0 +1,240 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One step of an unwinding: from a frame and the rule for its PC to its caller's frame. The same
+ * code for user space and for BPF programs, which give the two functions that it reads through;
+ * given as constants they are inlined.
+ *
+ *	struct unwind_frame f = { .pc = regs->ip, .sp = regs->sp, .exact = 1, ... };
+ *	do {
+ *		rule = rule of unwind_lookup_pc(&f);
+ *		stop = unwind_apply(&f, rule, UNWIND_X86_64, read, reg, data);
+ *	} while (stop == UNWIND_GOING);
+ *
+ * Registers other than the PC and sp are read when a rule counts from them, not where they were
+ * saved: most never are.
+ */
+#pragma once
+
+#include "unwind_row.h"
+
+#ifndef __always_inline
+#define __always_inline inline __attribute__((always_inline))
+#endif
+
+enum unwind_machine { UNWIND_X86_64, UNWIND_AARCH64 };
+
+/* Why an unwinding ended: name in counters and in reports, what it says to people. */
+#define UNWIND_STOPS(X)                                                                            \
+	X(GOING, going, "not at its end")                                                          \
+	X(COMPLETE, complete, "complete")                                                          \
+	X(NO_MAPPING, no_mapping, "address in no mapped file")                                     \
+	X(NO_TABLE, no_table, "image without unwind table")                                        \
+	X(NO_ROW, no_row, "code without unwind information")                                       \
+	X(RULE, rule, "unwind information beyond the tables' means")                               \
+	X(REGISTER, register, "register not known in this frame")                                  \
+	X(UNREADABLE, unreadable, "stack not readable")                                            \
+	X(TRUNCATED, truncated, "end of the copied stack")                                         \
+	X(LOOP, loop, "no progress: damaged stack")                                                \
+	X(DEPTH, depth, "deeper than the limit")
+
+enum unwind_stop {
+#define X(name, counter, text) UNWIND_##name,
+	UNWIND_STOPS(X)
+#undef X
+		UNWIND_STOP_COUNT_
+};
+
+enum { UNWIND_REG_KNOWN, UNWIND_REG_SAVED, UNWIND_REG_LOST };
+
+/* A register whose value is in ->value, or in memory there, or nowhere. */
+struct unwind_reg {
+	__u64 value;
+	__u64 where; /* UNWIND_REG_* */
+};
+
+struct unwind_frame {
+	__u64 pc, sp;
+	struct unwind_reg fp, bx;
+	__u64 exact; /* pc is that of an interrupted instruction, not a return address */
+	__u64 first; /* the interrupted frame itself: all registers are known */
+	__u64 lr;    /* AArch64, where ->exact: x30 */
+};
+
+/* Reads 8 bytes of the process at @address: 0 (UNWIND_GOING), or the enum unwind_stop to end with.
+ */
+typedef int unwind_read_fn(void *data, __u64 address, __u64 *ret);
+/* Tells register @reg (DWARF number) of the interrupted frame; likewise. */
+typedef int unwind_reg_fn(void *data, __u32 reg, __u64 *ret);
+
+/* The address to look the frame's rule up by: a return address may be the first byte behind the
+ * function that called. */
+static __always_inline __u64 unwind_lookup_pc(const struct unwind_frame *f)
+{
+	return f->exact ? f->pc : f->pc - 1;
+}
+
+static __always_inline int unwind_reg_value(const struct unwind_reg *reg, unwind_read_fn *read,
+					    void *data, __u64 *ret)
+{
+	if (reg->where == UNWIND_REG_LOST)
+		return UNWIND_REGISTER;
+	if (reg->where == UNWIND_REG_SAVED)
+		return read(data, reg->value, ret);
+	*ret = reg->value;
+	return UNWIND_GOING;
+}
+
+/* The value of the register that the rule counts the CFA from. */
+static __always_inline int unwind_base_value(const struct unwind_frame *f,
+					     const struct unwind_rule *rule, unwind_read_fn *read,
+					     unwind_reg_fn *reg, void *data, __u64 *ret)
+{
+	if (rule->cfa == UNWIND_CFA_PLT || rule->base == UNWIND_BASE_SP) {
+		*ret = f->sp;
+		return UNWIND_GOING;
+	}
+	if (rule->base == UNWIND_BASE_FP)
+		return unwind_reg_value(&f->fp, read, data, ret);
+	if (rule->base == UNWIND_BASE_BX)
+		return unwind_reg_value(&f->bx, read, data, ret);
+	return f->first ? reg(data, rule->reg, ret) : UNWIND_REGISTER;
+}
+
+static __always_inline int unwind_cfa_value(const struct unwind_frame *f,
+					    const struct unwind_rule *rule, unwind_read_fn *read,
+					    unwind_reg_fn *reg, void *data, __u64 *ret)
+{
+	__u64 cfa = 0;
+	int stop = unwind_base_value(f, rule, read, reg, data, &cfa);
+
+	if (stop)
+		return stop;
+	cfa += (__s64)rule->cfa_offset;
+	if (rule->cfa == UNWIND_CFA_DEREF) {
+		stop = read(data, cfa, &cfa);
+		if (stop)
+			return stop;
+		cfa += (__s64)rule->cfa_add;
+	} else if (rule->cfa == UNWIND_CFA_PLT &&
+		   (unwind_lookup_pc(f) & 15) >= (__u64)rule->cfa_add) {
+		cfa += 8;
+	}
+	*ret = cfa;
+	return UNWIND_GOING;
+}
+
+/* Notes where the caller's value of a register is. */
+static __always_inline int unwind_restore(struct unwind_reg *reg, __u32 save, __s64 n, __u64 cfa,
+					  const struct unwind_reg *fp, unwind_read_fn *read,
+					  void *data)
+{
+	__u64 base = cfa;
+
+	if (save == UNWIND_SAME)
+		return UNWIND_GOING;
+	if (save == UNWIND_LOST) {
+		reg->where = UNWIND_REG_LOST;
+		return UNWIND_GOING;
+	}
+	if (save == UNWIND_AT_FP) {
+		int stop = unwind_reg_value(fp, read, data, &base);
+
+		if (stop)
+			return stop;
+	}
+	reg->value = base + (__u64)(n * 8);
+	reg->where = UNWIND_REG_SAVED;
+	return UNWIND_GOING;
+}
+
+/* Where the kernel's struct rt_sigframe, which is at sp, keeps the registers. On x86-64 its first
+ * word, the return address, has been popped: struct ucontext is at sp, its mcontext at 40 (kernel:
+ * arch/x86/include/asm/sigframe.h); on AArch64 siginfo of 128 bytes is first, mcontext's regs[] at
+ * 312 (arch/arm64/kernel/signal.c). Both are ABI. */
+static __always_inline int unwind_signal(struct unwind_frame *f, enum unwind_machine machine,
+					 unwind_read_fn *read, void *data)
+{
+	int arm = machine == UNWIND_AARCH64;
+	__u64 at = f->sp, pc = 0, sp = 0, lr = 0;
+	int stop = read(data, at + (arm ? 568 : 168), &pc);
+
+	if (!stop)
+		stop = read(data, at + (arm ? 560 : 160), &sp);
+	if (!stop && arm)
+		stop = read(data, at + 552, &lr);
+	if (stop)
+		return stop;
+	f->fp.value = at + (arm ? 544 : 120);
+	f->fp.where = UNWIND_REG_SAVED;
+	f->bx.value = at + 128;
+	f->bx.where = arm ? UNWIND_REG_LOST : UNWIND_REG_SAVED;
+	f->pc = pc;
+	f->sp = sp;
+	f->lr = lr;
+	f->exact = 1;
+	f->first = 0;
+	return pc ? UNWIND_GOING : UNWIND_COMPLETE;
+}
+
+/* The caller's PC. */
+static __always_inline int unwind_return_address(const struct unwind_frame *f,
+						 const struct unwind_rule *rule,
+						 enum unwind_machine machine, __u64 cfa,
+						 unwind_read_fn *read, unwind_reg_fn *reg,
+						 void *data, __u64 *ret)
+{
+	__u64 pc = 0;
+	int stop;
+
+	if (UNWIND_SAVE_RA(rule->saves) == UNWIND_AT_CFA)
+		stop = read(data, cfa + (__u64)((__s64)rule->ra * 8), &pc);
+	else if (machine == UNWIND_AARCH64 && rule->ra == 30 && f->exact)
+		stop = UNWIND_GOING, pc = f->lr;
+	else
+		stop = f->first ? reg(data, (__u32)rule->ra, &pc) : UNWIND_REGISTER;
+	if (stop)
+		return stop;
+	/* Bits above those of an address are the signature. */
+	if (machine == UNWIND_AARCH64)
+		pc &= (1ULL << 48) - 1;
+	*ret = pc;
+	return UNWIND_GOING;
+}
+
+/* Makes *@f its caller by @rule. UNWIND_GOING, or why there is none, *@f then being of no use. */
+static __always_inline int unwind_apply(struct unwind_frame *f, const struct unwind_rule *rule,
+					enum unwind_machine machine, unwind_read_fn *read,
+					unwind_reg_fn *reg, void *data)
+{
+	__u64 cfa = 0, pc = 0;
+	struct unwind_reg fp = f->fp;
+	int stop;
+
+	if (rule->cfa == UNWIND_CFA_END)
+		return UNWIND_COMPLETE;
+	if (rule->cfa == UNWIND_CFA_NONE)
+		return rule->base == UNWIND_WHY_NO_ROW ? UNWIND_NO_ROW : UNWIND_RULE;
+	if (rule->cfa == UNWIND_CFA_SIGNAL)
+		return unwind_signal(f, machine, read, data);
+	stop = unwind_cfa_value(f, rule, read, reg, data, &cfa);
+	if (!stop)
+		stop = unwind_return_address(f, rule, machine, cfa, read, reg, data, &pc);
+	if (!stop)
+		stop = unwind_restore(&f->bx, UNWIND_SAVE_BX(rule->saves), rule->bx, cfa, &fp, read,
+				      data);
+	if (!stop)
+		stop = unwind_restore(&f->fp, UNWIND_SAVE_FP(rule->saves), rule->fp, cfa, &fp, read,
+				      data);
+	if (stop)
+		return stop;
+	/* Stacks grow down; only a leaf on AArch64 may have pushed nothing. */
+	if (cfa < f->sp || (cfa == f->sp && (machine != UNWIND_AARCH64 || !f->exact)))
+		return UNWIND_LOOP;
+	if (!pc)
+		return UNWIND_COMPLETE;
+	f->pc = pc;
+	f->sp = cfa;
+	f->exact = 0;
+	f->first = 0;
+	return UNWIND_GOING;
+}
