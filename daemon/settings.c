@@ -11,7 +11,8 @@
 
 /* What the command line said; NULL where nothing. */
 static const char *config_path, *session_dir, *vmlinux, *kernel_range, *image, *separate, *events,
-	*ext_feature, *driver, *rate, *buffer_size, *cpu_buffer_size, *socket_group, *tee, *replay;
+	*ext_feature, *driver, *rate, *buffer_size, *cpu_buffer_size, *socket_group, *tee, *replay,
+	*callgraph, *callgraph_mode;
 static const char *separate_lib, *separate_kernel, *separate_thread, *separate_cpu;
 static const char *verbose;
 static bool no_vmlinux, foreground, start;
@@ -32,6 +33,10 @@ static const struct opt opts[] = {
 	{ 0, "rate", OPT_STRING, &rate, "HZ",
 	  "samples a second and CPU where the clock replaces a counter (199)" },
 	{ 0, "driver", OPT_STRING, &driver, "NAME", "what takes the samples: auto, perf" },
+	{ 'c', "callgraph", OPT_STRING, &callgraph, "DEPTH",
+	  "take the call chain of every sample, up to DEPTH frames; 0: none" },
+	{ 0, "callgraph-mode", OPT_STRING, &callgraph_mode, "auto|fp|table",
+	  "find callers by frame pointers or by the images' unwind tables" },
 	{ 'x', "ext-feature", OPT_STRING, &ext_feature, "NAME:ARGS", "an extended feature (ibs)" },
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "How it is kept" },
 	{ 0, "session-dir", OPT_PATH, &session_dir, "DIR",
@@ -81,6 +86,8 @@ static const struct {
 	const char **value;
 } keys[] = {
 	{ "SESSION_DIR", &session_dir },
+	{ "CALLGRAPH", &callgraph },
+	{ "CALLGRAPH_MODE", &callgraph_mode },
 	{ "VMLINUX", &vmlinux },
 	{ "KERNEL_RANGE", &kernel_range },
 	{ "IMAGE_FILTER", &image },
@@ -163,6 +170,17 @@ static int take_separate(struct settings *s, struct error *err)
 	return 0;
 }
 
+static int take_callgraph(struct settings *s, struct error *err)
+{
+	if (s->rc.callgraph > DRIVER_DEPTH_MAX)
+		return error_set(err, -EINVAL, "CALLGRAPH: call chains are 0 to %d deep",
+				 DRIVER_DEPTH_MAX);
+	s->chain_mode = DRIVER_CHAINS_AUTO;
+	return s->rc.callgraph_mode
+		       ? driver_parse_chain_mode(s->rc.callgraph_mode, &s->chain_mode, err)
+		       : 0;
+}
+
 /* What follows from the keys. */
 static int complete(struct settings *s, struct error *err)
 {
@@ -183,6 +201,8 @@ static int complete(struct settings *s, struct error *err)
 		r = take_events(s, err);
 	if (r == 0)
 		r = take_separate(s, err);
+	if (r == 0)
+		r = take_callgraph(s, err);
 	if (r == 0)
 		r = daemonrc_kernel_range(&s->rc, &s->kernel_start, &s->kernel_end, err);
 	return r;
@@ -223,6 +243,8 @@ void settings_collector(const struct settings *s, struct collector_config *ret)
 			.timer_hz = s->rc.rate ?: SETTINGS_TIMER_HZ,
 			.cpu_buffer_bytes = s->rc.cpu_buffer_size * sizeof(uint64_t),
 			.buffer_words = s->rc.buffer_size,
+			.callgraph_depth = (unsigned int)s->rc.callgraph,
+			.callgraph_mode = s->chain_mode,
 			.replay_path = s->replay,
 		},
 		.record = {

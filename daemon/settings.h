@@ -21,7 +21,8 @@ struct settings {
 	struct daemonrc rc; /* ->session_dir is set and absolute */
 	struct event events[EVENT_MAX];
 	size_t event_count;
-	unsigned int separate;		   /* enum record_separate */
+	unsigned int separate; /* enum record_separate */
+	enum driver_chain_mode chain_mode;
 	uint64_t kernel_start, kernel_end; /* 0: not given */
 	char *tee, *replay;		   /* absolute, or NULL */
 	bool foreground, start;

@@ -61,6 +61,11 @@ static void answer_counters(const struct status *status, struct strbuf *answer)
 			control_answer(answer, "counter", "%s %" PRIu64 " %s", rows[i].name,
 				       rows[i].value, rows[i].text);
 	}
+	for (uint64_t end = 0; end < EVBUF_END_COUNT_; end++)
+		if (record.chain_ends[end])
+			control_answer(answer, "counter", "chain_%s %" PRIu64 " call chains: %s",
+				       evbuf_end_name(end), record.chain_ends[end],
+				       evbuf_end_meaning(end));
 	control_answer(answer, "samples_received", "%" PRIu64, driver.sample_received);
 	control_answer(answer, "samples_lost", "%" PRIu64, lost);
 }

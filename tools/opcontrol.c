@@ -27,8 +27,8 @@ static struct {
 	const char *arg;
 } queue[ACTIONS_MAX];
 static size_t queued;
-static const char *config_path, *session_dir, *separate, *callgraph, *image, *vmlinux,
-	*kernel_range, *buffer_size, *buffer_watershed, *cpu_buffer_size, *rate, *driver,
+static const char *config_path, *session_dir, *separate, *callgraph, *callgraph_mode, *image,
+	*vmlinux, *kernel_range, *buffer_size, *buffer_watershed, *cpu_buffer_size, *rate, *driver,
 	*socket_group, *verbose;
 static const char *events[DAEMONRC_EVENTS_MAX];
 static size_t event_count;
@@ -106,7 +106,9 @@ static const struct opt opts[] = {
 	{ 0, "buffer-watershed", OPT_STRING, &buffer_watershed, "WORDS",
 	  "stored, without effect", NULL },
 	{ 'c', "callgraph", OPT_STRING, &callgraph, "DEPTH",
-	  "stored, without effect: this version records no call chains", NULL },
+	  "take the call chain of every sample, up to DEPTH frames; 0: none", NULL },
+	{ 0, "callgraph-mode", OPT_STRING, &callgraph_mode, "auto|fp|table",
+	  "find callers by frame pointers or by the images' unwind tables", NULL },
 	{ 0, "socket-group", OPT_STRING, &socket_group, "GROUP",
 	  "members may control the daemon", NULL },
 	{ 'V', "verbose", OPT_CALL, &verbose, "[LEVEL]",
@@ -136,6 +138,7 @@ static const struct {
 	const char **value;
 } keys[] = {
 	{ "CALLGRAPH", &callgraph },
+	{ "CALLGRAPH_MODE", &callgraph_mode },
 	{ "IMAGE_FILTER", &image },
 	{ "VMLINUX", &vmlinux },
 	{ "KERNEL_RANGE", &kernel_range },
@@ -285,8 +288,6 @@ static int store(const struct control_context *context, const char *before, stru
 	r = changed ? daemonrc_write(context->rc_path, &context->rc, err) : 0;
 	if (r < 0)
 		return r;
-	if (callgraph && context->rc.callgraph)
-		tool_warn("--callgraph is stored, but this version records no call chains");
 	if (buffer_watershed)
 		tool_warn("--buffer-watershed is stored, but has no effect in this version");
 	if (!settings_given() || !daemon_runs(context->session_dir))

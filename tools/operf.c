@@ -19,9 +19,11 @@ enum { DEFAULT_HZ = 997 }; /* a prime: not in step with what the system does by 
 
 static const char default_dir[] = "oprofile_data";
 
-static bool system_wide, separate_thread, separate_cpu, append, lazy, callgraph;
+static bool system_wide, separate_thread, separate_cpu, append, lazy;
 static const char *session_dir = default_dir, *vmlinux;
 static uint64_t pid, rate_hz = DEFAULT_HZ;
+static unsigned int chain_depth;
+static enum driver_chain_mode chain_mode;
 static struct strbuf specs; /* of all --events, joined by commas */
 
 static int add_events(const char *arg, void *target, struct error *err)
@@ -71,6 +73,19 @@ static int set_verbosity(const char *arg, void *target, struct error *err)
 	return 0;
 }
 
+static int set_depth(const char *arg, void *target, struct error *err)
+{
+	unsigned int *depth = target;
+
+	*depth = DRIVER_DEPTH_DEFAULT;
+	return arg ? driver_parse_depth(arg, depth, err) : 0;
+}
+
+static int set_chain_mode(const char *arg, void *target, struct error *err)
+{
+	return driver_parse_chain_mode(arg, target, err);
+}
+
 static const struct opt opts[] = {
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "What to profile", NULL },
 	{ 'p', "pid", OPT_U64, &pid, "PID",
@@ -82,8 +97,10 @@ static const struct opt opts[] = {
 	  add_events },
 	{ 0, "rate", OPT_U64, &rate_hz, "HZ",
 	  "samples a second and CPU where the clock samples, 997 by default" },
-	{ 'g', "callgraph", OPT_FLAG, &callgraph, NULL,
-	  "accepted, but this build records no call chains yet" },
+	{ 'g', "callgraph", OPT_CALL, &chain_depth, "[DEPTH]",
+	  "take the call chain of every sample, up to DEPTH frames (127)", set_depth },
+	{ 0, "callgraph-mode", OPT_CALL, &chain_mode, "auto|fp|table",
+	  "find callers by frame pointers or by the images' unwind tables", set_chain_mode },
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "Where it goes", NULL },
 	{ 'd', "session-dir", OPT_PATH, &session_dir, "DIR",
 	  "the session's directory, ./oprofile_data by default" },
@@ -182,6 +199,8 @@ static int open_collector(const struct target *target, struct collector **ret, s
 			.pid = target->pid,
 			.enable_on_exec = target->kind == TARGET_COMMAND,
 			.timer_hz = rate_hz,
+			.callgraph_depth = chain_depth,
+			.callgraph_mode = chain_mode,
 		},
 		.record = {
 			.session_dir = directory,
@@ -384,9 +403,6 @@ int main(int argc, char **argv)
 	int r;
 
 	target.kind = target_kind_of(command);
-	if (callgraph)
-		tool_warn(
-			"--callgraph: this build records no call chains yet; the profile is flat");
 	if (lazy)
 		log_info("--lazy-conversion: samples are converted while they come");
 	if (target.kind == TARGET_COMMAND)

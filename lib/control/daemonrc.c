@@ -31,6 +31,7 @@ static const struct key {
 	{ "SEPARATE_THREAD", KEY_SWITCH, offsetof(struct daemonrc, separate_thread) },
 	{ "SEPARATE_CPU", KEY_SWITCH, offsetof(struct daemonrc, separate_cpu) },
 	{ "CALLGRAPH", KEY_NUMBER, offsetof(struct daemonrc, callgraph) },
+	{ "CALLGRAPH_MODE", KEY_TEXT, offsetof(struct daemonrc, callgraph_mode) },
 	{ "VMLINUX", KEY_TEXT, offsetof(struct daemonrc, vmlinux) },
 	{ "KERNEL_RANGE", KEY_TEXT, offsetof(struct daemonrc, kernel_range) },
 	{ "IMAGE_FILTER", KEY_TEXT, offsetof(struct daemonrc, image_filter) },

@@ -41,7 +41,8 @@ struct daemonrc {
 	char *session_dir;
 	struct daemonrc_list events; /* NAME:count:unitmask:kernel:user each */
 	bool separate_lib, separate_kernel, separate_thread, separate_cpu;
-	uint64_t callgraph;	      /* depth */
+	uint64_t callgraph;	      /* depth, 0: no call chains */
+	char *callgraph_mode;	      /* "auto", "fp", "table" */
 	char *vmlinux;		      /* a path, or "none" */
 	char *kernel_range;	      /* START,END in hexadecimal */
 	char *image_filter;	      /* comma list of application images */

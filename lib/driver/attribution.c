@@ -2,6 +2,7 @@
 #include "driver/attribution.h"
 
 #include "base/macro.h"
+#include "driver/chain.h"
 #include "driver/cookie.h"
 
 /* Looks for the file behind @cookie while the process can still show it; the cookie to count under.
@@ -52,28 +53,9 @@ static struct process *look_up_process(struct attribution *a, const struct perf_
 		.tgid = r->pid,
 		.app = p ? app_of(a, p) : EVBUF_NO_COOKIE,
 		.unknown = !p,
+		.kernel = p && p->kernel,
 	};
 	return p;
-}
-
-static void look_up_mapping(struct attribution *a, struct process *p, const struct perf_record *r)
-{
-	struct cookie_table *cookies = a->sideband->from.cookies;
-	const struct mapping *m = find_mapping(a, p, r->tid, r->ip);
-
-	if (!m)
-		return;
-	a->memo.start = m->start;
-	a->memo.end = m->end;
-	a->memo.offset = m->offset;
-	if (m->cookie)
-		a->memo.cookie = identify(a, m->cookie, p->tgid, m);
-	else
-		a->memo.cookie =
-			cookie_anon(cookies, p->tgid, m->start - m->offset, m->end, m->label);
-	/* Reading the process again changes the table. */
-	a->memo.app = app_of(a, p);
-	a->memo.changes = a->sideband->processes.changes;
 }
 
 static bool memo_is_valid(const struct attribution *a, const struct perf_record *r)
@@ -82,9 +64,88 @@ static bool memo_is_valid(const struct attribution *a, const struct perf_record 
 			a->memo.tgid == r->pid && !a->memo.unknown);
 }
 
-static bool memo_covers(const struct attribution *a, uint64_t pc)
+static bool covers(const struct attribution_range *range, uint64_t pc)
 {
-	return _likely_(pc >= a->memo.start && pc < a->memo.end);
+	return pc >= range->start && pc < range->end;
+}
+
+/* The range remembered that holds @pc, or NULL. */
+static const struct attribution_range *memo_range(struct attribution_memo *memo, uint64_t pc)
+{
+	unsigned int i;
+
+	if (_likely_(covers(&memo->ranges[memo->last], pc)))
+		return &memo->ranges[memo->last];
+	for (i = 0; i < ATTRIBUTION_RANGES; i++) {
+		if (!covers(&memo->ranges[i], pc))
+			continue;
+		memo->last = i;
+		return &memo->ranges[i];
+	}
+	return NULL;
+}
+
+/* Remembers where @m lies in its image. */
+static const struct attribution_range *remember(struct attribution *a, const struct process *p,
+						const struct mapping *m)
+{
+	struct attribution_memo *memo = &a->memo;
+	struct attribution_range *range = &memo->ranges[memo->next];
+
+	memo->last = memo->next;
+	memo->next = (memo->next + 1) % ATTRIBUTION_RANGES;
+	*range = (struct attribution_range){ m->start, m->end, 0, m->offset };
+	range->cookie = m->cookie ? identify(a, m->cookie, p->tgid, m)
+				  : cookie_anon(a->sideband->from.cookies, p->tgid,
+						m->start - m->offset, m->end, m->label);
+	return range;
+}
+
+/* Looks the process up, then @pc; reads the process again where it has no mapping there. */
+static const struct attribution_range *look_up(struct attribution *a, const struct perf_record *r,
+					       uint64_t pc)
+{
+	struct process *p = look_up_process(a, r);
+	const struct mapping *m = p ? find_mapping(a, p, r->tid, pc) : NULL;
+	const struct attribution_range *range;
+
+	if (!m)
+		return NULL;
+	range = remember(a, p, m);
+	/* Reading the process again changes the table. */
+	a->memo.app = app_of(a, p);
+	a->memo.changes = a->sideband->processes.changes;
+	return range;
+}
+
+/* The range of a caller at @pc: looked up among what is known only, for what stands on a stack is
+ * no reason to read anything. */
+static const struct attribution_range *look_up_caller(struct attribution *a,
+						      const struct perf_record *r, uint64_t pc)
+{
+	const struct process *p = process_get(&a->sideband->processes, r->pid);
+	const struct mapping *m = p && p->maps ? maps_find(p->maps, pc) : NULL;
+
+	return m ? remember(a, p, m) : NULL;
+}
+
+bool attribution_user_frame(struct attribution *a, const struct perf_record *r, uint64_t pc,
+			    bool is_caller, struct evbuf_frame *ret)
+{
+	uint64_t at = is_caller ? pc - 1 : pc;
+	const struct attribution_range *range = NULL;
+
+	if (memo_is_valid(a, r)) {
+		range = memo_range(&a->memo, at);
+		if (!range && is_caller)
+			range = look_up_caller(a, r, at);
+	}
+	if (!range && !is_caller)
+		range = look_up(a, r, at);
+	if (!range)
+		return false;
+	*ret = (struct evbuf_frame){ range->cookie, pc - range->start + range->offset };
+	return true;
 }
 
 static void set_context(struct attribution *a, unsigned int cpu, const struct perf_record *r,
@@ -105,26 +166,38 @@ static bool is_filtered(const struct attribution *a, const struct perf_record *r
 	return !p || !p->followed || p->waiting;
 }
 
+/* Puts the sample into the event buffer, with its callers if they are asked for. */
+static void put(struct attribution *a, unsigned int counter, const struct perf_record *r,
+		const struct evbuf_frame *leaf)
+{
+	struct evbuf_trace trace = { .counter = counter, .weight = 1 };
+	size_t count;
+
+	if (a->frames) {
+		a->frames[0] = *leaf;
+		count = chain_callers(a, r, &trace.end);
+		evbuf_chain(a->out, a->frames, count, &trace);
+	} else if (leaf->cookie == EVBUF_KERNEL) {
+		evbuf_kernel_sample(a->out, leaf->offset, counter, 1);
+	} else {
+		evbuf_sample(a->out, leaf->cookie, leaf->offset, counter, 1);
+	}
+}
+
 static void place_user_sample(struct attribution *a, unsigned int cpu, unsigned int counter,
 			      const struct perf_record *r)
 {
-	struct attribution_memo *memo = &a->memo;
-	struct process *p;
+	struct evbuf_frame leaf;
 
-	if (!memo_is_valid(a, r) || !memo_covers(a, r->ip)) {
-		p = look_up_process(a, r);
-		if (!p) {
+	if (!attribution_user_frame(a, r, r->ip, false, &leaf)) {
+		if (a->memo.unknown)
 			a->stats->sample_lost_no_mm++;
-			return;
-		}
-		look_up_mapping(a, p, r);
-		if (!memo_covers(a, r->ip)) {
+		else
 			a->stats->sample_lost_no_mapping++;
-			return;
-		}
+		return;
 	}
-	set_context(a, cpu, r, memo->app);
-	evbuf_sample(a->out, memo->cookie, r->ip - memo->start + memo->offset, counter, 1);
+	set_context(a, cpu, r, a->memo.app);
+	put(a, counter, r, &leaf);
 }
 
 /* Where a kernel sample is, is known even of a process that has gone, or has not got its program
@@ -132,6 +205,7 @@ static void place_user_sample(struct attribution *a, unsigned int cpu, unsigned 
 static void place_kernel_sample(struct attribution *a, unsigned int cpu, unsigned int counter,
 				const struct perf_record *r)
 {
+	const struct evbuf_frame leaf = { EVBUF_KERNEL, r->ip };
 	uint64_t app;
 
 	if (!memo_is_valid(a, r))
@@ -139,7 +213,7 @@ static void place_kernel_sample(struct attribution *a, unsigned int cpu, unsigne
 	app = a->memo.app != EVBUF_NO_COOKIE ? a->memo.app
 					     : cookie_thread(a->sideband->from.cookies, "unknown");
 	set_context(a, cpu, r, app);
-	evbuf_kernel_sample(a->out, r->ip, counter, 1);
+	put(a, counter, r, &leaf);
 }
 
 void attribution_sample(struct attribution *a, unsigned int cpu, unsigned int counter,

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * From a sample's PC to the event buffer: which process, which of its mappings, which offset in
- *what is mapped there. A sample that cannot be placed is counted under the reason.
+ * what is mapped there. A sample that cannot be placed is counted under the reason. Where chains
+ * are taken, its callers follow it as far as they are known.
  *
  *	attribution_sample(&attribution, cpu, counter, &record);
  */
@@ -10,14 +11,24 @@
 #include "driver/evbuf.h"
 #include "driver/sideband.h"
 
-/* The mapping that was looked up last, as long as nothing changes. */
+/* Addresses that count from one place in one image. */
+struct attribution_range {
+	uint64_t start, end;	 /* addresses; equal: none */
+	uint64_t cookie, offset; /* of start */
+};
+
+/* Ranges remembered: a chain goes through a handful of images. */
+enum { ATTRIBUTION_RANGES = 8 };
+
+/* The process and those of its mappings that were looked up last, as long as nothing changes. */
 struct attribution_memo {
 	uint64_t changes; /* of the process table when it was looked up */
 	uint32_t tgid;
 	uint64_t app;
-	bool unknown;		 /* there is no such process (for kernel samples: no application) */
-	uint64_t start, end;	 /* addresses; equal: none yet */
-	uint64_t cookie, offset; /* of start */
+	bool unknown; /* there is no such process (for kernel samples: no application) */
+	bool kernel;  /* it is a kernel thread */
+	struct attribution_range ranges[ATTRIBUTION_RANGES];
+	unsigned int last, next; /* found last; to be overwritten next */
 };
 
 struct attribution {
@@ -26,7 +37,15 @@ struct attribution {
 	struct driver_stats *stats;
 	uint64_t now_ns; /* time of handling */
 	struct attribution_memo memo;
+	struct evbuf_frame *frames; /* room for @depth of them, the caller's; NULL: no chains */
+	size_t depth;
 };
+
+/* Where the address @pc of the process that @r is about lies, into *@ret; with @is_caller it is a
+ * return address, which belongs to the call before it and may be anything. False if it is in no
+ * mapping that is known (then the process is not even looked up for a caller). */
+bool attribution_user_frame(struct attribution *a, const struct perf_record *r, uint64_t pc,
+			    bool is_caller, struct evbuf_frame *ret);
 
 /* Puts the sample @r of event @counter into the event buffer. */
 void attribution_sample(struct attribution *a, unsigned int cpu, unsigned int counter,

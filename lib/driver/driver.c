@@ -2,6 +2,7 @@
 #include "driver/driver.h"
 
 #include "base/macro.h"
+#include "base/parse.h"
 
 #include <errno.h>
 #include <string.h>
@@ -15,6 +16,17 @@ static const struct {
 	{ &driver_perf, true },
 	{ &driver_replay, false },
 };
+
+int driver_parse_depth(const char *text, unsigned int *ret, struct error *err)
+{
+	uint64_t depth;
+
+	if (parse_u64(text, 0, DRIVER_DEPTH_MAX, &depth) < 0)
+		return error_set(err, -EINVAL, "'%s': call chains are 0 to %d deep", text,
+				 DRIVER_DEPTH_MAX);
+	*ret = (unsigned int)depth;
+	return 0;
+}
 
 int driver_parse_chain_mode(const char *text, enum driver_chain_mode *ret, struct error *err)
 {
@@ -31,7 +43,7 @@ int driver_parse_chain_mode(const char *text, enum driver_chain_mode *ret, struc
 		*ret = (enum driver_chain_mode)i;
 		return 0;
 	}
-	return error_set(err, -EINVAL, "\"%s\": call chains are taken by auto, fp or table", text);
+	return error_set(err, -EINVAL, "'%s': call chains are taken by auto, fp or table", text);
 }
 
 const struct driver_ops *driver_find(const char *name)

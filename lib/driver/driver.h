@@ -60,7 +60,8 @@ enum driver_chain_mode {
 #undef X
 };
 
-enum { DRIVER_DEPTH_MAX = 1024 };
+/* Frames of a chain: the most, and how many where nobody says a number. */
+enum { DRIVER_DEPTH_MAX = 1024, DRIVER_DEPTH_DEFAULT = 127 };
 
 struct driver_config {
 	const struct event *events; /* borrowed for setup() */
@@ -107,6 +108,8 @@ struct driver_ops {
 	void (*stats)(const struct driver *d, struct driver_stats *ret);
 };
 
+/* Parses the depth of call chains, 0 (none) to DRIVER_DEPTH_MAX; or -EINVAL. */
+int driver_parse_depth(const char *text, unsigned int *ret, struct error *err);
 /* Parses "auto", "fp", "table"; or -EINVAL naming them. */
 int driver_parse_chain_mode(const char *text, enum driver_chain_mode *ret, struct error *err);
 

@@ -78,6 +78,7 @@ static void perf_shutdown(struct driver *d)
 	perf_targets_done(&d->targets);
 	sideband_done(&d->sideband);
 	evbuf_free(d->out);
+	free(d->attribution.frames);
 	free(d->root);
 	free(d);
 }
@@ -126,6 +127,11 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	d->sideband.await_exec = config->enable_on_exec;
 	d->attribution =
 		(struct attribution){ .sideband = &d->sideband, .out = d->out, .stats = &d->stats };
+	if (d->plan.attrs.chain_depth) {
+		d->attribution.depth = d->plan.attrs.chain_depth;
+		d->attribution.frames =
+			xcalloc(d->attribution.depth, sizeof(*d->attribution.frames));
+	}
 	*ret = STEAL(d);
 	return 0;
 }

@@ -66,6 +66,11 @@ static void sampling_attr(const struct perf_attrs *attrs, const struct event *ev
 	attr->exclude_idle = event->is_timer;
 	attr->exclude_guest = !event->is_timer && !attrs->no_exclude_guest;
 	attr->enable_on_exec = attrs->enable_on_exec;
+	if (!attrs->chain_depth)
+		return;
+	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
+	attr->sample_max_stack = attrs->chain_depth;
+	attr->exclude_callchain_kernel = !event->kernel;
 }
 
 int perf_event_open_sampling(struct perf_attrs *attrs, const struct event *event, pid_t pid,

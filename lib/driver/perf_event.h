@@ -18,6 +18,7 @@ struct perf_attrs {
 	bool enable_on_exec; /* sampling begins when the process executes something */
 	size_t sample_bytes; /* of the rings: when half full, they wake the reader */
 	size_t sideband_bytes;
+	uint16_t chain_depth;  /* addresses of a sample's call chain; 0: none is taken */
 	bool no_exclude_guest; /* refused: */
 	bool no_format_lost;
 	bool no_ksymbol;

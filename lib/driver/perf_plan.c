@@ -201,9 +201,20 @@ static void describe_events(const struct perf_plan *plan, struct strbuf *why)
 	}
 }
 
+static void describe_chains(const struct perf_plan *plan, const struct driver_config *config,
+			    struct strbuf *why)
+{
+	if (!config->callgraph_depth)
+		return;
+	strbuf_addf(why, "; call chains by frame pointers, up to %u deep", plan->attrs.chain_depth);
+	if (plan->attrs.chain_depth < config->callgraph_depth)
+		strbuf_addf(why, " (sysctl kernel.perf_event_max_stack; %u were asked for)",
+			    config->callgraph_depth);
+}
+
 /* Writes plan->why. */
-static void explain_choice(struct perf_plan *plan, const struct event *failed, int code,
-			   bool no_kernel)
+static void explain_choice(struct perf_plan *plan, const struct driver_config *config,
+			   const struct event *failed, int code, bool no_kernel)
 {
 	static const char *const scopes[] = {
 		[DRIVER_SYSTEM] = "the whole system",
@@ -220,6 +231,7 @@ static void explain_choice(struct perf_plan *plan, const struct event *failed, i
 	if (no_kernel)
 		strbuf_adds(&why, "; without the kernel (kernel.perf_event_paranoid is above 1 and "
 				  "the program lacks cap_perfmon)");
+	describe_chains(plan, config, &why);
 	plan->why = strbuf_take(&why);
 }
 
@@ -233,6 +245,17 @@ static size_t ring_bytes(size_t wanted)
 	return MAX(bytes, (size_t)sysconf(_SC_PAGESIZE));
 }
 
+/* The kernel takes no deeper chains than its administrator allows. */
+static uint16_t chain_depth(const struct driver_config *config)
+{
+	uint64_t most;
+
+	if (path_read_u64(config->root, "/proc/sys/kernel/perf_event_max_stack", &most) < 0)
+		most = PERF_MAX_STACK_DEPTH;
+	most = MIN(most, (uint64_t)UINT16_MAX);
+	return (uint16_t)MIN((uint64_t)config->callgraph_depth, most);
+}
+
 static void plan_init(struct perf_plan *plan, const struct driver_config *config)
 {
 	bool task = config->scope == DRIVER_TASK;
@@ -240,7 +263,9 @@ static void plan_init(struct perf_plan *plan, const struct driver_config *config
 
 	*plan = (struct perf_plan){
 		.count = MIN(config->event_count, (size_t)EVENT_MAX),
-		.attrs = { .inherit = task, .enable_on_exec = task && config->enable_on_exec },
+		.attrs = { .inherit = task,
+			   .enable_on_exec = task && config->enable_on_exec,
+			   .chain_depth = chain_depth(config) },
 		.scope = config->scope,
 		.root = config->root,
 		.pid = task ? config->pid : -1,
@@ -268,6 +293,9 @@ int perf_plan_make(struct perf_plan *ret, const struct driver_config *config, un
 	plan_init(&plan, config);
 	if (!plan.count)
 		return error_set(err, -EINVAL, "no event to sample");
+	if (config->callgraph_depth && config->callgraph_mode == DRIVER_CHAINS_TABLE)
+		return error_set(err, -EOPNOTSUPP,
+				 "driver perf takes call chains by frame pointers only");
 	r = check_rates(&plan, config, err);
 	if (r < 0)
 		return r;
@@ -285,7 +313,7 @@ int perf_plan_make(struct perf_plan *ret, const struct driver_config *config, un
 		step = xasprintf("cannot open event %s", which->name);
 		return perf_plan_explain(&plan, r, step, err);
 	}
-	explain_choice(&plan, code ? &failed : NULL, code, no_kernel);
+	explain_choice(&plan, config, code ? &failed : NULL, code, no_kernel);
 	*ret = plan;
 	return 0;
 }

@@ -16,7 +16,22 @@ static int decode_sample(struct span in, struct perf_record *r)
 	if (span_u64(&in, &r->id) < 0 || span_u64(&in, &r->ip) < 0 ||
 	    decode_ids(&in, &r->pid, &r->tid) < 0)
 		return -EBADMSG;
-	return span_u64(&in, &r->time_ns);
+	if (span_u64(&in, &r->time_ns) < 0)
+		return -EBADMSG;
+	r->more = in;
+	return 0;
+}
+
+int perf_record_callchain(struct span *more, struct span *ret)
+{
+	struct span in = *more;
+	uint64_t count;
+
+	if (span_u64(&in, &count) < 0 || count > in.left / sizeof(uint64_t) ||
+	    span_sub(&in, count * sizeof(uint64_t), ret) < 0)
+		return -EBADMSG;
+	*more = in;
+	return 0;
 }
 
 static int decode_map(struct span in, struct perf_record *r)

@@ -3,7 +3,7 @@
  * The kernel's perf records, taken apart. Every event is opened with PERF_RECORD_FIELDS and
  * sample_id_all, so that all records say when, who and by which event:
  *
- *	sample	header id ip pid,tid time
+ *	sample	header id ip pid,tid time [count, addresses of the call chain]
  *	others	header ... pid,tid time id
  *
  * A struct perf_record borrows its strings from the bytes it was decoded from.
@@ -26,7 +26,10 @@ struct perf_record {
 	uint64_t time_ns;  /* CLOCK_MONOTONIC */
 	uint64_t id;	   /* of the event that made it */
 	union {
-		uint64_t ip;			     /* SAMPLE */
+		struct { /* SAMPLE */
+			uint64_t ip;
+			struct span more; /* what stands behind the fields of every event */
+		};
 		struct {			     /* MMAP2 */
 			uint64_t start, end, offset; /* end excluded */
 			uint64_t device;	     /* major << 32 | minor; 0: unknown */
@@ -43,6 +46,11 @@ struct perf_record {
 		uint64_t lost; /* LOST, LOST_SAMPLES: how many records */
 	};
 };
+
+/* The addresses of a sample's call chain, with the kernel's PERF_CONTEXT_ marks between, cut off
+ * the front of @more into *@ret; 0, or -EBADMSG if there are fewer than it says. Only of events
+ * that take chains. */
+int perf_record_callchain(struct span *more, struct span *ret);
 
 /* Takes the record @bytes (whole, with its header) apart: 0, or -EBADMSG if it is cut short or
  * makes no sense. Of a type that is not named above only the common fields are filled. */

@@ -69,8 +69,12 @@ hint=$(sed -n 's/^operf: see them with: opreport//p' "$dir/output")
 ok "are shown by the command that operf names" opreport $hint
 ok "have their ids in the names" sh -c \
 	'find oprofile_data/samples/current -name "*.*.*.[0-9]*.[0-9]*.[0-9]*" | grep -q truth_threads'
-ok "call chains are accepted" operf --callgraph --lazy-conversion truth_chains 0.1
-has "with a word of warning" "no call chains yet"
+ok "call chains are taken" operf --callgraph --lazy-conversion truth_chains 0.1
+ok "and counted by how they end" sh -c 'ls oprofile_data/samples/current/stats/chain_*'
+fails "chains of no depth that there is" 2 operf --callgraph=5000 true
+has "are refused" "call chains are 0 to 1024 deep"
+fails "an unknown way to find callers" 2 operf --callgraph-mode=lbr true
+has "names those there are" "auto, fp or table"
 
 # Signals. A shell has SIGINT ignored in what it starts in the background; operf takes it anyway.
 truth_chains 30 >/dev/null &

@@ -86,6 +86,19 @@ static inline void bytes_sample(struct strbuf *b, uint16_t mode, uint32_t pid, u
 	bytes_end(b);
 }
 
+/* As bytes_sample(), with the @count words of a call chain, marks among them. */
+static inline void bytes_chain_sample(struct strbuf *b, uint16_t mode, uint32_t pid, uint64_t ip,
+				      const uint64_t *words, size_t count)
+{
+	size_t i;
+
+	bytes_sample(b, mode, pid, ip, 1);
+	bytes_u64(b, count);
+	for (i = 0; i < count; i++)
+		bytes_u64(b, words[i]);
+	bytes_end(b);
+}
+
 static inline void bytes_map(struct strbuf *b, uint32_t pid, uint64_t start, uint64_t length,
 			     uint64_t inode, const char *path, uint64_t time_ns)
 {

@@ -25,6 +25,7 @@ struct machine {
 	/* What the words said last. */
 	uint64_t app, cookie;
 	bool kernel;
+	bool tracing, calling; /* in a chain; behind its first frame */
 	struct strbuf seen;
 	uint64_t placed; /* samples that came out */
 };
@@ -40,14 +41,16 @@ static int take(const uint64_t *w, size_t count, void *data)
 {
 	static const size_t words[] = {
 		[EVBUF_CTX_SWITCH] = 2,	  [EVBUF_CPU_SWITCH] = 1, [EVBUF_COOKIE_SWITCH] = 1,
-		[EVBUF_KERNEL_ENTER] = 0, [EVBUF_USER_ENTER] = 0, [EVBUF_CTX_TGID] = 1
+		[EVBUF_KERNEL_ENTER] = 0, [EVBUF_USER_ENTER] = 0, [EVBUF_CTX_TGID] = 1,
+		[EVBUF_TRACE_BEGIN] = 0,  [EVBUF_TRACE_END] = 0,  [EVBUF_CHAIN_END] = 1,
 	};
 	struct machine *m = data;
 	size_t i;
 
 	for (i = 0; i < count; i += 2) {
 		if (w[i] != EVBUF_ESCAPE) {
-			m->placed++;
+			m->placed += !m->calling;
+			m->calling = m->tracing;
 			strbuf_addf(&m->seen, "%s ", path_of(m, m->app));
 			strbuf_addf(&m->seen, "%s+%" PRIx64 "\n",
 				    m->kernel ? "kernel" : path_of(m, m->cookie), w[i]);
@@ -59,6 +62,12 @@ static int take(const uint64_t *w, size_t count, void *data)
 			m->cookie = w[i + 2];
 		if (w[i + 1] == EVBUF_KERNEL_ENTER || w[i + 1] == EVBUF_USER_ENTER)
 			m->kernel = w[i + 1] == EVBUF_KERNEL_ENTER;
+		if (w[i + 1] == EVBUF_TRACE_BEGIN || w[i + 1] == EVBUF_TRACE_END) {
+			m->tracing = w[i + 1] == EVBUF_TRACE_BEGIN;
+			m->calling = false;
+		}
+		if (w[i + 1] == EVBUF_CHAIN_END)
+			strbuf_addf(&m->seen, "%s\n", evbuf_end_name(w[i + 2]));
 		i += words[w[i + 1]];
 	}
 	return 0;
@@ -186,6 +195,25 @@ static void sample(struct machine *m, uint16_t mode, uint32_t pid, uint64_t ip)
 	m->attribution.now_ns = m->now_ns;
 	attribution_sample(&m->attribution, 0, 0, &r);
 }
+
+#define IN_KERNEL ((uint64_t)PERF_CONTEXT_KERNEL)
+#define IN_USER	  ((uint64_t)PERF_CONTEXT_USER)
+#define IN_GUEST  ((uint64_t)PERF_CONTEXT_GUEST)
+
+/* A sample with a chain of these words; the first that is no mark stands for its own address. */
+static void chain_sample(struct machine *m, uint16_t mode, uint32_t pid, uint64_t ip,
+			 const uint64_t *words, size_t count)
+{
+	struct perf_record r;
+
+	bytes_chain_sample(&m->bytes, mode, pid, ip, words, count);
+	CHECK_EQ(perf_record_decode(span_of(m->bytes.text, m->bytes.length), &r), 0);
+	m->attribution.now_ns = tick(m);
+	attribution_sample(&m->attribution, 0, 0, &r);
+}
+#define CHAIN_SAMPLE(m, mode, pid, ip, ...)                                                        \
+	chain_sample((m), (mode), (pid), (ip), (const uint64_t[]){ __VA_ARGS__ },                  \
+		     sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
 
 /* What came out since the last call is @lines; and no sample went anywhere unseen. */
 static void expect(struct machine *m, const char *lines)
@@ -595,8 +623,82 @@ static void changed_kernel_code_is_noticed(void)
 	CHECK(m->sideband.kernel_changed);
 }
 
-TESTS(T(process_that_was_there_is_known), T(fork_shares_and_exec_replaces),
-      T(executable_stack_is_not_the_application), T(number_that_is_used_again_is_another_process),
+static void callers_are_looked_up_like_samples(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+	struct evbuf_frame frames[6];
+
+	m->attribution.frames = frames;
+	m->attribution.depth = ARRAY_SIZE(frames);
+	proc_process(m, 70, 1, "/bin/a");
+	sideband_read_all(&m->sideband, tick(m));
+	map_file(m, 70, 0x7f000000, "/lib/l");
+	CHAIN_SAMPLE(m, USER, 70, 0x7f000010, IN_USER, 0x7f000010, 0x7f000020, 0x400030);
+	/* A return address behind the last byte belongs to the call before it. */
+	CHAIN_SAMPLE(m, USER, 70, 0x400010, IN_USER, 0x400010, 0x7f005000);
+	/* The kernel's part first; where user space stood is no return address. */
+	CHAIN_SAMPLE(m, KERNEL, 70, 0xffffffff81000010, IN_KERNEL, 0xffffffff81000010,
+		     0xffffffff81000020, IN_USER, 0x7f000000, 0x400031);
+	expect(m, "/bin/a /lib/l+1010\n/bin/a /lib/l+1020\n/bin/a /bin/a+1030\nfp_end\n"
+		  "/bin/a /bin/a+1010\n/bin/a /lib/l+6000\nfp_end\n"
+		  "/bin/a kernel+ffffffff81000010\n/bin/a kernel+ffffffff81000020\n"
+		  "/bin/a /lib/l+1000\n/bin/a /bin/a+1031\nfp_end\n");
+}
+
+static void chains_say_why_they_end(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+	struct evbuf_frame frames[4];
+
+	m->attribution.frames = frames;
+	m->attribution.depth = ARRAY_SIZE(frames);
+	proc_process(m, 70, 1, "/bin/a");
+	proc_kernel_thread(m, 9, "ksoftirqd/0");
+	sideband_read_all(&m->sideband, tick(m));
+	CHAIN_SAMPLE(m, USER, 70, 0x400010, IN_USER, 0x400010, 0x400020, 0x400030, 0x400040);
+	CHAIN_SAMPLE(m, USER, 70, 0x400010, IN_USER, 0x400010, 0x1, 0x400030);
+	CHAIN_SAMPLE(m, KERNEL, 70, 0xffffffff81000010, IN_KERNEL, 0xffffffff81000010);
+	CHAIN_SAMPLE(m, KERNEL, 9, 0xffffffff81000010, IN_KERNEL, 0xffffffff81000010);
+	CHAIN_SAMPLE(m, KERNEL, 9, 0xffffffff81000010, IN_GUEST, 0x10, IN_KERNEL,
+		     0xffffffff81000010);
+	expect(m, "/bin/a /bin/a+1010\n/bin/a /bin/a+1020\n/bin/a /bin/a+1030\n"
+		  "/bin/a /bin/a+1040\ndepth\n"
+		  "/bin/a /bin/a+1010\nno_mapping\n"
+		  "/bin/a kernel+ffffffff81000010\nno_user\n"
+		  "ksoftirqd kernel+ffffffff81000010\ncomplete\n"
+		  "ksoftirqd kernel+ffffffff81000010\ncomplete\n");
+	/* A record without the chain that the event was to take. */
+	sample(m, USER, 70, 0x400010);
+	CHECK_EQ(m->stats.bad_record, 1);
+	expect(m, "/bin/a /bin/a+1010\nunknown\n");
+	/* More than there is room for. */
+	CHAIN_SAMPLE(m, USER, 70, 0x400010, IN_USER, 0x400010, 0x400020, 0x400030, 0x400040,
+		     0x400050);
+	expect(m, "/bin/a /bin/a+1010\n/bin/a /bin/a+1020\n/bin/a /bin/a+1030\n"
+		  "/bin/a /bin/a+1040\ndepth\n");
+}
+
+static void what_stands_on_a_stack_is_no_reason_to_read(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+	struct evbuf_frame frames[4];
+
+	m->attribution.frames = frames;
+	m->attribution.depth = ARRAY_SIZE(frames);
+	proc_process(m, 70, 1, "/bin/a");
+	sideband_read_all(&m->sideband, tick(m));
+	m->now_ns += 200000000;
+	proc_file(m, 70, "maps", "");
+	CHAIN_SAMPLE(m, USER, 70, 0x400010, IN_USER, 0x400010, 0x12345678);
+	CHAIN_SAMPLE(m, USER, 70, 0x400010, IN_USER, 0x400010, 0x400020);
+	expect(m, "/bin/a /bin/a+1010\nno_mapping\n"
+		  "/bin/a /bin/a+1010\n/bin/a /bin/a+1020\nfp_end\n");
+}
+
+TESTS(T(callers_are_looked_up_like_samples), T(chains_say_why_they_end),
+      T(what_stands_on_a_stack_is_no_reason_to_read), T(process_that_was_there_is_known),
+      T(fork_shares_and_exec_replaces), T(executable_stack_is_not_the_application),
+      T(number_that_is_used_again_is_another_process),
       T(process_that_left_is_forgotten_when_proc_says_so),
       T(unknown_process_is_read_when_it_is_sampled),
       T(address_in_no_mapping_is_looked_up_once_more), T(lost_records_are_made_good_from_proc),

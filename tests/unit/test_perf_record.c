@@ -22,6 +22,35 @@ static void sample_is_taken_apart(void)
 	CHECK_EQ(r.time_ns, 123456789);
 }
 
+static void call_chain_stands_behind_the_sample(void)
+{
+	static const uint64_t words[] = { (uint64_t)PERF_CONTEXT_USER, 0x401000, 0x402000 };
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	struct perf_record r;
+	struct span chain;
+	uint64_t word = 0;
+	size_t i;
+
+	bytes_chain_sample(&b, PERF_RECORD_MISC_USER, 70, 0x401000, words, ARRAY_SIZE(words));
+	CHECK_EQ(perf_record_decode(span_of_buf(&b), &r), 0);
+	CHECK_EQ(perf_record_callchain(&r.more, &chain), 0);
+	CHECK_EQ(r.more.left, 0);
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		CHECK_EQ(span_u64(&chain, &word), 0);
+		CHECK_EQ(word, words[i]);
+	}
+	CHECK_EQ(chain.left, 0);
+	/* More than there is room for, and none at all. */
+	for (i = 1; i <= b.length - 40; i++) {
+		CHECK_EQ(perf_record_decode(span_of(b.text, b.length - i), &r), 0);
+		CHECK_EQ(perf_record_callchain(&r.more, &chain), -EBADMSG);
+	}
+	bytes_chain_sample(&b, PERF_RECORD_MISC_USER, 70, 0x401000, words, 0);
+	memset(b.text + 40, 0xff, 8);
+	CHECK_EQ(perf_record_decode(span_of_buf(&b), &r), 0);
+	CHECK_EQ(perf_record_callchain(&r.more, &chain), -EBADMSG);
+}
+
 static void mapping_is_taken_apart(void)
 {
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
@@ -112,6 +141,7 @@ static void path_without_an_end_is_an_error(void)
 	CHECK_EQ(perf_record_decode(span_of_buf(&b), &r), -EBADMSG);
 }
 
-TESTS(T(sample_is_taken_apart), T(mapping_is_taken_apart), T(tasks_are_taken_apart),
-      T(unknown_types_have_a_time_all_the_same), T(cut_records_are_errors),
-      T(mapping_that_wraps_round_is_an_error), T(path_without_an_end_is_an_error))
+TESTS(T(sample_is_taken_apart), T(call_chain_stands_behind_the_sample), T(mapping_is_taken_apart),
+      T(tasks_are_taken_apart), T(unknown_types_have_a_time_all_the_same),
+      T(cut_records_are_errors), T(mapping_that_wraps_round_is_an_error),
+      T(path_without_an_end_is_an_error))

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/chain.h"
+
+#include "base/macro.h"
+
+/* Where the addresses that follow a mark of the kernel's lie. */
+enum context { CONTEXT_NONE, CONTEXT_KERNEL, CONTEXT_USER, CONTEXT_OTHER };
+
+struct walk {
+	struct attribution *a;
+	const struct perf_record *record;
+	enum context context;
+	size_t count;	/* of a->frames */
+	bool leaf_seen; /* the address of the sample itself */
+	bool user_seen; /* an address in user space */
+	bool lost;	/* one of them was in no mapping */
+};
+
+static bool is_mark(uint64_t word)
+{
+	return word >= (uint64_t)PERF_CONTEXT_MAX;
+}
+
+static enum context context_of(uint64_t mark)
+{
+	switch (mark) {
+	case (uint64_t)PERF_CONTEXT_KERNEL:
+		return CONTEXT_KERNEL;
+	case (uint64_t)PERF_CONTEXT_USER:
+		return CONTEXT_USER;
+	default: /* a guest's or the hypervisor's */
+		return CONTEXT_OTHER;
+	}
+}
+
+/* The chain goes on at @address; false if it does not. */
+static bool add_frame(struct walk *w, uint64_t address)
+{
+	struct evbuf_frame *frame = &w->a->frames[w->count];
+	bool is_caller = w->user_seen;
+
+	if (w->context == CONTEXT_KERNEL) {
+		*frame = (struct evbuf_frame){ EVBUF_KERNEL, address };
+		w->count++;
+		return true;
+	}
+	/* Where user space was when it entered the kernel is no return address. */
+	w->user_seen = true;
+	w->lost = !attribution_user_frame(w->a, w->record, address, is_caller, frame);
+	w->count += !w->lost;
+	return !w->lost;
+}
+
+/* Takes the next word of the chain; false if it goes no further. */
+static bool take(struct walk *w, uint64_t word)
+{
+	if (is_mark(word)) {
+		w->context = context_of(word);
+		return true;
+	}
+	if (w->context != CONTEXT_KERNEL && w->context != CONTEXT_USER)
+		return true;
+	/* The first address is the sample's, which stands there already, maybe more exactly. */
+	if (!w->leaf_seen) {
+		w->leaf_seen = true;
+		w->user_seen = w->context == CONTEXT_USER;
+		return true;
+	}
+	return w->count < w->a->depth && add_frame(w, word);
+}
+
+/* Why the chain ends, when @addresses were in it. */
+static enum evbuf_end end_of(const struct walk *w, size_t addresses)
+{
+	if (w->lost)
+		return EVBUF_END_NO_MAPPING;
+	/* The kernel stops at the depth it was told. */
+	if (addresses >= w->a->depth)
+		return EVBUF_END_DEPTH;
+	if (w->user_seen)
+		return EVBUF_END_FP_END;
+	return w->a->memo.kernel || !w->record->pid ? EVBUF_END_COMPLETE : EVBUF_END_NO_USER;
+}
+
+size_t chain_callers(struct attribution *a, const struct perf_record *r, enum evbuf_end *ret)
+{
+	struct walk w = { .a = a, .record = r, .count = 1 };
+	struct span more = r->more, words;
+	size_t addresses = 0;
+	uint64_t word;
+
+	w.user_seen = a->frames[0].cookie != EVBUF_KERNEL;
+	if (perf_record_callchain(&more, &words) < 0) {
+		a->stats->bad_record++;
+		*ret = EVBUF_END_UNKNOWN;
+		return 1;
+	}
+	while (span_u64(&words, &word) == 0) {
+		addresses += !is_mark(word);
+		if (!take(&w, word))
+			break;
+	}
+	*ret = end_of(&w, addresses);
+	return w.count;
+}
