@@ -2,6 +2,7 @@
 #include "reporting.h"
 
 #include "profile/spec.h"
+#include "profile/symfilter.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -25,6 +26,13 @@ int reporting_set_demangle(const char *arg, void *target, struct error *err)
 	if (strcmp(arg, "none") && strcmp(arg, "normal"))
 		return error_set(err, -EINVAL, "--demangle: '%s' is not one of none, normal", arg);
 	*(bool *)target = !strcmp(arg, "none");
+	return 0;
+}
+
+int reporting_set_symbols(const char *arg, void *target, struct error *err)
+{
+	(void)err;
+	symbol_list_add(target, arg);
 	return 0;
 }
 

@@ -16,6 +16,8 @@ int reporting_set_threshold(const char *arg, void *target, struct error *err);
 /* Sets the bool @target where names are not to be demangled ("none", else "normal"); 0 or -EINVAL.
  */
 int reporting_set_demangle(const char *arg, void *target, struct error *err);
+/* Adds a comma list of symbols to the struct symbol_list @target; 0. */
+int reporting_set_symbols(const char *arg, void *target, struct error *err);
 /* Shows the libraries' debug lines on stderr, whatever @arg says; 0. */
 int reporting_set_verbose(const char *arg, void *target, struct error *err);
 

@@ -140,15 +140,6 @@ static const char *text_of(struct annotate *a, const char *name)
 	return arena_strdup(&a->totals.arena, text ? text : name);
 }
 
-static bool is_wanted(const struct annotate_config *c, const char *name, const char *text)
-{
-	if (c->include_symbols.count && !patterns_match(&c->include_symbols, name) &&
-	    !patterns_match(&c->include_symbols, text))
-		return false;
-	return !patterns_match(&c->exclude_symbols, name) &&
-	       !patterns_match(&c->exclude_symbols, text);
-}
-
 /* The index in the view of the symbol that piece number @piece of the table belongs to. */
 static uint32_t symbol_at(struct making *m, size_t piece)
 {
@@ -166,7 +157,9 @@ static uint32_t symbol_at(struct making *m, size_t piece)
 						   .first = whole,
 						   .counts = annotate_counts(m->a) };
 		added->text = text_of(m->a, added->symbol->name);
-		added->is_wanted = is_wanted(m->a->config, added->symbol->name, added->text);
+		added->is_wanted =
+			symbol_filter_wants(&m->a->config->symbols, added->symbol->name,
+					    m->a->report.gather->images[v->image->image].display);
 		m->symbol_of[whole] = (uint32_t)v->symbol_count;
 	}
 	return m->symbol_of[whole] - 1;

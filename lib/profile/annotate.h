@@ -21,6 +21,7 @@
 #include "profile/patterns.h"
 #include "profile/report.h"
 #include "profile/samples.h"
+#include "profile/symfilter.h"
 
 struct inverted;
 struct strbuf;
@@ -32,7 +33,7 @@ struct annotate_config {
 	bool exclude_dependent; /* only samples in the application's own image */
 	bool mangled;		/* names as linked */
 	double threshold;	/* in percent: what is below is not shown */
-	struct patterns include_symbols, exclude_symbols;
+	struct symbol_filter symbols;
 	struct patterns include_files, exclude_files;
 };
 

@@ -32,9 +32,14 @@ void patterns_add(struct patterns *p, const char *text)
 	add_one(p, &part);
 }
 
-static bool match_one(const char *pattern, const char *name)
+bool pattern_match(const char *pattern, const char *name)
 {
 	return !strcmp(pattern, name) || fnmatch(pattern, name, 0) == 0;
+}
+
+bool pattern_match_path(const char *pattern, const char *path)
+{
+	return pattern_match(pattern, strchr(pattern, '/') ? path : path_base(path));
 }
 
 bool patterns_match(const struct patterns *p, const char *name)
@@ -42,7 +47,7 @@ bool patterns_match(const struct patterns *p, const char *name)
 	size_t i;
 
 	for (i = 0; name && i < p->count; i++)
-		if (match_one(p->list[i], name))
+		if (pattern_match(p->list[i], name))
 			return true;
 	return false;
 }
@@ -52,7 +57,7 @@ bool patterns_match_path(const struct patterns *p, const char *path)
 	size_t i;
 
 	for (i = 0; i < p->count; i++)
-		if (match_one(p->list[i], strchr(p->list[i], '/') ? path : path_base(path)))
+		if (pattern_match_path(p->list[i], path))
 			return true;
 	return false;
 }

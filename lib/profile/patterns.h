@@ -23,7 +23,11 @@ struct patterns {
 void patterns_add(struct patterns *p, const char *text);
 /* Whether @name is one of the list or matches one. NULL matches none. */
 bool patterns_match(const struct patterns *p, const char *name);
-/* As patterns_match(), where a pattern without a slash is matched with the last part of @path. */
+/* Whether one of the list is @path or matches it, see pattern_match_path(). */
 bool patterns_match_path(const struct patterns *p, const char *path);
+/* Whether @name is the pattern letter by letter, or matches it. */
+bool pattern_match(const char *pattern, const char *name);
+/* As pattern_match(); a pattern without a slash is matched with the last part of @path. */
+bool pattern_match_path(const char *pattern, const char *path);
 /* Frees the list. */
 void patterns_done(struct patterns *p);

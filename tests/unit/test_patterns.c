@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "profile/patterns.h"
+#include "profile/symfilter.h"
 
 static void names_match_as_they_should(void)
 {
@@ -50,4 +51,46 @@ static void lists_add_up(void)
 	patterns_done(&p);
 }
 
-TESTS(T(names_match_as_they_should), T(lists_add_up))
+static void symbols_are_chosen(void)
+{
+	static const struct {
+		const char *include, *exclude, *name, *path;
+		bool wanted;
+	} rows[] = {
+		{ "", "", "main", "/bin/a", true },
+		{ "main", "", "main", "/bin/a", true },
+		{ "main", "", "mainly", "/bin/a", false },
+		{ "main", "", NULL, "/bin/a", false },
+		{ "", "main", NULL, "/bin/a", true },
+		{ "", "main", "main", "/bin/a", false },
+		{ "main", "main", "main", "/bin/a", false },
+		{ "main[a]", "", "main", "/bin/a", true },
+		{ "main[/bin/a]", "", "main", "/bin/a", true },
+		{ "main[/usr/*]", "", "main", "/bin/a", false },
+		{ "main[b]", "", "main", "/bin/a", false },
+		{ "main[b]", "", "mainb", "/bin/a", false },
+		{ "main[b]", "", "main[b]", "/bin/a", true },
+		{ "*[a]", "", NULL, "/bin/a", true },
+		{ "", "*[a]", NULL, "/bin/a", false },
+		{ "", "*[a]", "f", "/bin/b", true },
+		{ "geo::*", "", "_ZN3geo3dotEv", "/bin/a", true },
+		{ "_ZN3geo3dotEv", "", "_ZN3geo3dotEv", "/bin/a", true },
+		{ "geo::dot()[b]", "", "_ZN3geo3dotEv", "/bin/a", false },
+		{ "[a]", "", "[a]", "/bin/b", true },
+		{ "f[]", "", "f", "/bin/a", false },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct symbol_filter f = { 0 };
+
+		symbol_list_add(&f.include, rows[i].include);
+		symbol_list_add(&f.exclude, rows[i].exclude);
+		if (!CHECK(symbol_filter_is_set(&f) == (*rows[i].include || *rows[i].exclude)) ||
+		    !CHECK(symbol_filter_wants(&f, rows[i].name, rows[i].path) == rows[i].wanted))
+			printf("# row %zu: -i %s -e %s\n", i, rows[i].include, rows[i].exclude);
+		symbol_filter_done(&f);
+	}
+}
+
+TESTS(T(names_match_as_they_should), T(lists_add_up), T(symbols_are_chosen))

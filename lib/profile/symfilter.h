@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which symbols a report is about, as --include-symbols and --exclude-symbols say: comma lists of
+ * names or shell patterns, each with the image in brackets behind it or not: "main,std::*,
+ * memcpy[libc.so*]". Names match as linked or as people write them.
+ *
+ *	struct symbol_filter f = { 0 };
+ *	symbol_filter_add(&f.include, "main,*[libc.so.6]");
+ *	if (symbol_filter_wants(&f, "main", "/usr/bin/xz"))
+ *		...
+ *	symbol_filter_done(&f);
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct symbol_entry {
+	char *whole; /* as written: where it names an image, it may be a name with brackets, too */
+	char *name, *image; /* its two parts; NULL where it names no image */
+};
+
+struct symbol_list {
+	struct symbol_entry *entries;
+	size_t count, room;
+};
+
+struct symbol_filter {
+	struct symbol_list include; /* empty: all symbols */
+	struct symbol_list exclude;
+};
+
+/* Adds a comma list; a backslash makes the comma behind it part of a name. */
+void symbol_list_add(struct symbol_list *l, const char *text);
+/* Whether anything is left out. */
+bool symbol_filter_is_set(const struct symbol_filter *f);
+/* Whether the symbol @name, as linked, of the image at @path is wanted. @name is NULL for code
+ * without a symbol: it is wanted where none is asked for by name, or all of its image ("*[PATH]").
+ */
+bool symbol_filter_wants(const struct symbol_filter *f, const char *name, const char *path);
+/* Frees the lists. */
+void symbol_filter_done(struct symbol_filter *f);
