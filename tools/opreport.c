@@ -10,17 +10,20 @@
 #include "profile/invert.h"
 #include "profile/populate.h"
 #include "profile/report.h"
+#include "profile/symfilter.h"
 
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 static struct {
-	bool symbols, long_names, show_address, no_header, accumulated, global_percent;
+	bool symbols, details, lines;
+	bool long_names, show_address, no_header, accumulated, global_percent;
 	bool exclude_dependent, reverse, json;
 	bool mangled;	    /* --demangle=none */
 	unsigned int merge; /* enum classes_merge */
 	double threshold;   /* percent */
+	struct symbol_filter chosen;
 	struct sort sort;
 	const char *session_dir, *image_path, *root, *output;
 } options;
@@ -42,6 +45,12 @@ static int set_sort(const char *arg, void *target, struct error *err)
 static const struct opt opts[] = {
 	{ 0, "what to report", OPT_HEADING, NULL, NULL, "What to report" },
 	{ 'l', "symbols", OPT_FLAG, &options.symbols, NULL, "a line a symbol, not an image" },
+	{ 'd', "details", OPT_FLAG, &options.details, NULL,
+	  "below each symbol a line an address (implies -l)" },
+	{ 'i', "include-symbols", OPT_CALL, &options.chosen.include, "LIST",
+	  "with -l: only these symbols (NAME, PATTERN, NAME[IMAGE])", reporting_set_symbols },
+	{ 'e', "exclude-symbols", OPT_CALL, &options.chosen.exclude, "LIST",
+	  "with -l: not these symbols", reporting_set_symbols },
 	{ 'x', "exclude-dependent", OPT_FLAG, &options.exclude_dependent, NULL,
 	  "only samples in the applications' own images" },
 	{ 'm', "merge", OPT_CALL, NULL, "LIST",
@@ -51,15 +60,17 @@ static const struct opt opts[] = {
 	  "leave rows below this share out, and say how much that is", reporting_set_threshold },
 	{ 0, "how to show it", OPT_HEADING, NULL, NULL, "How to show it" },
 	{ 's', "sort", OPT_CALL, &options.sort, "LIST",
-	  "order by sample, image, app-name, symbol, vma (default: sample)", set_sort },
+	  "order by sample, image, app-name, symbol, vma, debug (default: sample)", set_sort },
 	{ 'r', "reverse-sort", OPT_FLAG, &options.reverse, NULL, "the other way round" },
 	{ 'f', "long-filenames", OPT_FLAG, &options.long_names, NULL, "whole paths of images" },
 	{ 'w', "show-address", OPT_FLAG, &options.show_address, NULL,
 	  "with -l: a column of addresses" },
+	{ 'g', "debug-info", OPT_FLAG, &options.lines, NULL,
+	  "with -l: a column of source files and lines" },
 	{ 'a', "accumulated", OPT_FLAG, &options.accumulated, NULL,
 	  "with -l: columns of running sums" },
 	{ '%', "global-percent", OPT_FLAG, &options.global_percent, NULL,
-	  "percentages of all samples, not of the application's" },
+	  "percentages of all samples, not of the application's or, with -d, the symbol's" },
 	{ 'D', "demangle", OPT_CALL, &options.mangled, "KIND", "none or normal (default)",
 	  reporting_set_demangle },
 	{ 'n', "no-header", OPT_FLAG, &options.no_header, NULL, "rows only" },
@@ -110,18 +121,30 @@ static void parts_done(struct parts *p)
 
 static int check_options(struct error *err)
 {
-	if (options.show_address && !options.symbols)
-		return error_set(err, -EINVAL, "--show-address needs --symbols");
-	if (options.accumulated && !options.symbols)
-		return error_set(err, -EINVAL, "--accumulated needs --symbols");
+	const struct {
+		bool is_given;
+		const char *name;
+	} of_symbols[] = {
+		{ options.show_address, "--show-address" },
+		{ options.accumulated, "--accumulated" },
+		{ options.lines, "--debug-info" },
+		{ options.chosen.include.count, "--include-symbols" },
+		{ options.chosen.exclude.count, "--exclude-symbols" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(of_symbols) && !options.symbols; i++)
+		if (of_symbols[i].is_given)
+			return error_set(err, -EINVAL, "%s needs --symbols", of_symbols[i].name);
 	if (options.exclude_dependent && options.merge & CLASSES_MERGE_LIB)
 		return error_set(err, -EINVAL,
 				 "--merge=lib and --exclude-dependent exclude each other: one puts "
 				 "all libraries together, the other leaves them out");
-	if (options.global_percent && options.symbols)
-		return error_set(err, -EINVAL,
-				 "--global-percent is for the summary: with --symbols percentages "
-				 "are of all samples anyway");
+	if (options.global_percent && options.symbols && !options.details)
+		return error_set(
+			err, -EINVAL,
+			"--global-percent is for the summary and --details: with --symbols "
+			"percentages are of all samples anyway");
 	return 0;
 }
 
@@ -131,7 +154,9 @@ static int collect(struct parts *p, struct populate_stats *stats, struct error *
 	struct binaries_config where = { .root = options.root, .image_paths = options.image_path };
 	struct populate_config how = { .symbols = options.symbols,
 				       .merge_lib = options.merge & CLASSES_MERGE_LIB,
-				       .exclude_dependent = options.exclude_dependent };
+				       .exclude_dependent = options.exclude_dependent,
+				       .details = options.details,
+				       .lines = options.lines };
 	int r = gather_files(&p->spec, reporting_session_dir(options.session_dir, &p->spec),
 			     &p->gather, err);
 
@@ -166,7 +191,9 @@ static void print(const struct parts *p, const struct populate_stats *stats, FIL
 				 .timer_hz = header_timer_hz(p->gather),
 				 .show_header = !options.no_header,
 				 .long_names = options.long_names,
-				 .show_address = options.show_address,
+				 .show_address = options.show_address || options.details,
+				 .details = options.details,
+				 .lines = options.lines,
 				 .accumulated = options.accumulated,
 				 .global_percent = options.global_percent,
 				 .merge_lib = options.merge & CLASSES_MERGE_LIB,
@@ -210,6 +237,8 @@ static int report(int argc, char **argv, struct error *err)
 	r = collect(&p, &stats, err);
 	if (r < 0)
 		return r;
+	if (symbol_filter_is_set(&options.chosen))
+		container_choose(&p.container, p.gather, &options.chosen);
 	if (options.symbols || options.json)
 		container_cut(&p.container, options.threshold);
 	container_name(&p.container, !options.mangled);
@@ -224,6 +253,7 @@ int main(int argc, char **argv)
 
 	(void)sort_parse(NULL, &options.sort, &err);
 	operands = tool_options(&cmdline, argc, argv);
+	options.symbols |= options.details;
 	options.sort.reverse = options.reverse;
 	options.sort.long_names = options.long_names;
 	if (check_options(&err) < 0)

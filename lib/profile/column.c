@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/column.h"
 
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "profile/detail.h"
 #include "profile/report.h"
 
 #include <inttypes.h>
@@ -16,6 +18,11 @@ static bool shown_always(const struct report *r)
 static bool shown_with_address(const struct report *r)
 {
 	return r->show_address;
+}
+
+static bool shown_with_lines(const struct report *r)
+{
+	return r->lines;
 }
 
 static bool shown_accumulated(const struct report *r)
@@ -38,7 +45,8 @@ static void add_share(const struct cell *cell, uint64_t count, struct strbuf *ou
 
 static void write_vma(const struct cell *cell, struct strbuf *out)
 {
-	strbuf_addf(out, "%0*" PRIx64, (int)cell->width, cell->row->address);
+	strbuf_addf(out, "%0*" PRIx64, (int)cell->width,
+		    cell->detail ? cell->detail->address : cell->row->address);
 }
 
 static void write_samples(const struct cell *cell, struct strbuf *out)
@@ -59,6 +67,21 @@ static void write_percent(const struct cell *cell, struct strbuf *out)
 static void write_sum_percent(const struct cell *cell, struct strbuf *out)
 {
 	add_share(cell, cell->sum, out);
+}
+
+static void add_place(const struct report *r, const struct row_place *place, struct strbuf *out)
+{
+	if (!place->file) {
+		strbuf_adds(out, "(no location information)");
+		return;
+	}
+	text_visible(out, r->long_names ? place->file : path_base(place->file));
+	strbuf_addf(out, ":%u", place->line);
+}
+
+static void write_place(const struct cell *cell, struct strbuf *out)
+{
+	add_place(cell->report, cell->detail ? &cell->detail->place : &cell->row->place, out);
 }
 
 static void write_image(const struct cell *cell, struct strbuf *out)
@@ -92,6 +115,21 @@ static unsigned int longest_count(const struct report *r)
 	return longest;
 }
 
+static unsigned int longest_place(const struct report *r)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	const struct container *c = r->container;
+	unsigned int longest = 0;
+	size_t i;
+
+	for (i = 0; i < c->count; i++) {
+		strbuf_clear(&text);
+		add_place(r, &c->rows[i].place, &text);
+		longest = MAX(longest, text_width(strbuf_text(&text)));
+	}
+	return longest;
+}
+
 static unsigned int longest_image(const struct report *r)
 {
 	const struct container *c = r->container;
@@ -116,27 +154,28 @@ static unsigned int longest_app(const struct report *r)
 	return longest;
 }
 
-/* Addresses of one length make a straight column. */
+/* Addresses of one length make a straight column. What is kept of a row ends with its highest. */
 static unsigned int longest_address(const struct report *r)
 {
 	const struct container *c = r->container;
 	size_t i;
 
 	for (i = 0; i < c->count; i++)
-		if (c->rows[i].address >> 32)
+		if ((c->rows[i].address | detail_highest(&c->rows[i])) >> 32)
 			return 16;
 	return 8;
 }
 
 static const struct column columns[] = {
-	{ "vma", 8, 16, false, shown_with_address, longest_address, write_vma },
-	{ "samples", 8, 20, true, shown_always, longest_count, write_samples },
-	{ "cum. samples", 13, 20, true, shown_accumulated, longest_count, write_sum },
-	{ "%", 8, 8, true, shown_always, NULL, write_percent },
-	{ "cum. %", 10, 10, true, shown_accumulated, NULL, write_sum_percent },
-	{ "image name", 24, 40, false, shown_always, longest_image, write_image },
-	{ "app name", 24, 40, false, shown_with_apps, longest_app, write_app },
-	{ "symbol name", 0, 0, false, shown_always, NULL, write_symbol },
+	{ "vma", 8, 16, false, true, shown_with_address, longest_address, write_vma },
+	{ "samples", 8, 20, true, true, shown_always, longest_count, write_samples },
+	{ "cum. samples", 13, 20, true, true, shown_accumulated, longest_count, write_sum },
+	{ "%", 8, 8, true, true, shown_always, NULL, write_percent },
+	{ "cum. %", 10, 10, true, true, shown_accumulated, NULL, write_sum_percent },
+	{ "linenr info", 27, 40, false, true, shown_with_lines, longest_place, write_place },
+	{ "image name", 24, 40, false, false, shown_always, longest_image, write_image },
+	{ "app name", 24, 40, false, false, shown_with_apps, longest_app, write_app },
+	{ "symbol name", 0, 0, false, false, shown_always, NULL, write_symbol },
 };
 
 const struct column *column_table(size_t *ret_count)

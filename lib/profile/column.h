@@ -13,6 +13,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct detail;
 struct report;
 struct row;
 struct strbuf;
@@ -21,6 +22,7 @@ struct strbuf;
 struct cell {
 	const struct report *report;
 	const struct row *row;
+	const struct detail *detail; /* the address of the row that it is about; NULL: all */
 	size_t class;
 	const uint64_t *counts; /* of each class: the row's, or of a part of it */
 	const uint64_t *totals; /* of each class: what percentages are of */
@@ -33,6 +35,7 @@ struct column {
 	unsigned int width; /* in characters, at least */
 	unsigned int most;  /* at most, where what is in it is longer; that then sticks out */
 	bool per_class;	    /* stands once for each class; neighbours go together */
+	bool of_detail;	    /* says something of a single address, too */
 	bool (*is_shown)(const struct report *r);
 	/* Characters of the longest cell, or more; NULL: never longer than ->width. */
 	unsigned int (*longest)(const struct report *r);

@@ -3,6 +3,8 @@
 
 #include "base/mem.h"
 #include "image/demangle.h"
+#include "profile/gather.h"
+#include "profile/symfilter.h"
 
 #include <string.h>
 
@@ -18,6 +20,7 @@ void container_init(struct container *c, size_t class_count)
 	*c = (struct container){ .class_count = class_count };
 	c->totals = xcalloc(class_count, sizeof(*c->totals));
 	c->hidden = xcalloc(class_count, sizeof(*c->hidden));
+	c->unchosen = xcalloc(class_count, sizeof(*c->unchosen));
 }
 
 void container_done(struct container *c)
@@ -25,6 +28,7 @@ void container_done(struct container *c)
 	free(c->rows);
 	free(c->totals);
 	free(c->hidden);
+	free(c->unchosen);
 	arena_done(&c->arena);
 	*c = (struct container){ 0 };
 }
@@ -59,6 +63,28 @@ bool container_reaches(const struct container *c, const struct row *row, double 
 		if (row->counts[i] && container_percent(c, row->counts[i], i) >= percent)
 			return true;
 	return false;
+}
+
+void container_choose(struct container *c, const struct gather *g,
+		      const struct symbol_filter *filter)
+{
+	size_t i, j, n = 0;
+
+	for (i = 0; i < c->count; i++) {
+		const struct row *row = &c->rows[i];
+		const char *name = row->kind == ROW_SYMBOL ? row->symbol->name : NULL;
+
+		if (symbol_filter_wants(filter, name, g->images[row->image].display)) {
+			c->rows[n++] = *row;
+			continue;
+		}
+		for (j = 0; j < c->class_count; j++) {
+			c->unchosen[j] += row->counts[j];
+			c->totals[j] -= row->counts[j];
+		}
+		c->unchosen_rows++;
+	}
+	c->count = n;
 }
 
 void container_cut(struct container *c, double percent)

@@ -16,6 +16,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct gather;
+struct row_run;
+struct symbol_filter;
+
 /* Kinds of rows and what is shown in place of a symbol's name. */
 #define ROW_KINDS(X)                                                                               \
 	X(SYMBOL, NULL)                                                                            \
@@ -39,6 +43,12 @@ struct row_symbol {
 	char name[];	  /* as linked */
 };
 
+/* A place in the sources. */
+struct row_place {
+	const char *file;  /* as compiled; lives as long as the container. NULL: not known */
+	unsigned int line; /* from 1 */
+};
+
 struct row {
 	uint32_t image, app; /* indexes in the gather; app GATHER_NONE if merged */
 	enum row_kind kind;
@@ -46,6 +56,8 @@ struct row {
 	struct row_symbol *symbol; /* NULL but for ROW_SYMBOL */
 	const char *text;	   /* for people; set by container_name() */
 	uint64_t *counts;	   /* one a class */
+	struct row_place place;	   /* of the symbol, where lines were asked for */
+	struct row_run *runs;	   /* its samples one by one, where asked for; see detail.h */
 };
 
 struct container {
@@ -55,6 +67,8 @@ struct container {
 	uint64_t *totals; /* of all samples read, one a class */
 	uint64_t *hidden; /* of these, in rows that container_cut() took away */
 	size_t hidden_rows;
+	uint64_t *unchosen; /* what container_choose() took away; no longer in ->totals */
+	size_t unchosen_rows;
 	struct arena arena; /* holds names and counts */
 };
 
@@ -69,6 +83,10 @@ struct row_symbol *container_symbol(struct container *c, const char *name);
  * added. Its symbol must be the container's. */
 struct row *container_add_row(struct container *c, const struct row *row);
 
+/* Takes away the rows that @filter does not want, out of the totals too, so that percentages are of
+ * what was chosen. @g names the images. */
+void container_choose(struct container *c, const struct gather *g,
+		      const struct symbol_filter *filter);
 /* Takes away the rows whose share is below @percent of the total in every class. */
 void container_cut(struct container *c, double percent);
 /* Whether the row's share is at least @percent in some class. */

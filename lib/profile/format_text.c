@@ -4,40 +4,94 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "profile/column.h"
+#include "profile/detail.h"
 #include "profile/table.h"
 
 #include <inttypes.h>
 
+/* The list on its way out: one line after the other. */
+struct printing {
+	const struct table *table;
+	struct strbuf line, cell; /* kept for the next one */
+	FILE *out;
+};
+
+/* Prints a line of the cells that are like @like, but for class, sum and width; @sums: one a class.
+ */
+static void print_line(struct printing *p, const struct cell *like, const uint64_t *sums)
+{
+	size_t i;
+
+	for (i = 0; i < p->table->count; i++) {
+		const struct table_place *place = &p->table->places[i];
+		struct cell cell = *like;
+
+		if (like->detail && !place->column->of_detail)
+			break;
+		cell.class = place->class;
+		cell.sum = sums[place->class];
+		cell.width = place->width ? place->width - 1 : 0;
+		strbuf_clear(&p->cell);
+		place->column->write(&cell, &p->cell);
+		table_add_cell(&p->line, strbuf_text(&p->cell), place->width);
+	}
+	table_trim(&p->line);
+	strbuf_adds(&p->line, "\n");
+	(void)fwrite(strbuf_text(&p->line), 1, p->line.length, p->out);
+	strbuf_clear(&p->line);
+}
+
+static void add_counts(uint64_t *sums, const uint64_t *counts, size_t n)
+{
+	size_t i;
+
+	for (i = 0; i < n; i++)
+		sums[i] += counts[i];
+}
+
+/* The addresses of a row, their percentages of the row's samples or of all. */
+static void print_details(struct printing *p, const struct row *row)
+{
+	const struct report *r = p->table->report;
+	size_t classes = r->container->class_count;
+	_cleanup_free_ uint64_t *sums = xcalloc(classes, sizeof(*sums));
+	_cleanup_(detail_done) struct detail d;
+
+	detail_begin(&d, r->container, row);
+	while (detail_next(&d)) {
+		struct cell like = { .report = r,
+				     .row = row,
+				     .detail = &d,
+				     .counts = d.counts,
+				     .totals = r->global_percent ? r->container->totals
+								 : row->counts };
+
+		add_counts(sums, d.counts, classes);
+		strbuf_adds(&p->line, "  ");
+		print_line(p, &like, sums);
+	}
+}
+
 static void print_rows(const struct table *t, FILE *out)
 {
 	const struct container *c = t->report->container;
-	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT, text = STRBUF_INIT;
 	_cleanup_free_ uint64_t *sums = xcalloc(c->class_count, sizeof(*sums));
-	size_t i, j;
+	struct printing p = { .table = t, .out = out };
+	size_t i;
 
 	for (i = 0; i < c->count; i++) {
 		const struct row *row = &c->rows[i];
+		struct cell like = {
+			.report = t->report, .row = row, .counts = row->counts, .totals = c->totals
+		};
 
-		strbuf_clear(&line);
-		for (j = 0; j < c->class_count; j++)
-			sums[j] += row->counts[j];
-		for (j = 0; j < t->count; j++) {
-			const struct table_place *p = &t->places[j];
-			struct cell cell = { .report = t->report,
-					     .row = row,
-					     .class = p->class,
-					     .counts = row->counts,
-					     .totals = c->totals,
-					     .sum = sums[p->class],
-					     .width = p->width ? p->width - 1 : 0 };
-
-			strbuf_clear(&text);
-			p->column->write(&cell, &text);
-			table_add_cell(&line, strbuf_text(&text), p->width);
-		}
-		strbuf_adds(&line, "\n");
-		(void)fwrite(strbuf_text(&line), 1, line.length, out);
+		add_counts(sums, row->counts, c->class_count);
+		print_line(&p, &like, sums);
+		if (t->report->details)
+			print_details(&p, row);
 	}
+	strbuf_done(&p.line);
+	strbuf_done(&p.cell);
 }
 
 /* What a threshold took away. */
@@ -48,10 +102,27 @@ static void print_hidden(const struct report *r, FILE *out)
 
 	if (!c->hidden_rows)
 		return;
-	(void)fprintf(out, "(%zu rows below %g %% not shown:", c->hidden_rows, r->threshold);
+	(void)fprintf(out, "(%zu row%s below %g %% not shown:", c->hidden_rows,
+		      c->hidden_rows == 1 ? "" : "s", r->threshold);
 	for (i = 0; i < c->class_count; i++)
-		(void)fprintf(out, "%s %" PRIu64 " samples, %.4f %%", i ? ";" : "", c->hidden[i],
-			      container_percent(c, c->hidden[i], i));
+		(void)fprintf(out, "%s %" PRIu64 " sample%s, %.4f %%", i ? ";" : "", c->hidden[i],
+			      c->hidden[i] == 1 ? "" : "s", container_percent(c, c->hidden[i], i));
+	(void)fprintf(out, ")\n");
+}
+
+/* What was not asked for. */
+static void print_unchosen(const struct report *r, FILE *out)
+{
+	const struct container *c = r->container;
+	size_t i;
+
+	if (!c->unchosen_rows)
+		return;
+	(void)fprintf(out, "(%zu row%s not chosen, and in no percentage:", c->unchosen_rows,
+		      c->unchosen_rows == 1 ? "" : "s");
+	for (i = 0; i < c->class_count; i++)
+		(void)fprintf(out, "%s %" PRIu64 " sample%s", i ? ";" : "", c->unchosen[i],
+			      c->unchosen[i] == 1 ? "" : "s");
 	(void)fprintf(out, ")\n");
 }
 
@@ -64,5 +135,6 @@ void report_symbols_text(const struct report *r, FILE *out)
 		table_print_heads(&t, out);
 	print_rows(&t, out);
 	print_hidden(r, out);
+	print_unchosen(r, out);
 	table_done(&t);
 }

@@ -3,9 +3,11 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "image/elffile.h"
 #include "image/symtab.h"
 #include "profile/binary.h"
 #include "profile/classes.h"
+#include "profile/detail.h"
 #include "profile/gather.h"
 #include "profile/invert.h"
 #include "profile/samples.h"
@@ -36,7 +38,8 @@ struct current {
 	struct sfile_header header; /* of its first file */
 	bool is_open;
 	struct binary binary;
-	struct named *named; /* one a symbol of the binary */
+	struct named *named;   /* one a symbol of the binary */
+	struct placer *placer; /* NULL: no lines are asked for, or there are none */
 };
 
 static uint32_t app_of(const struct populate *p, uint32_t file)
@@ -94,6 +97,8 @@ static struct row *symbol_row(struct populate *p, struct current *cur, const str
 	row = add_row(p, cur, ROW_SYMBOL);
 	row->symbol = named->symbol;
 	row->address = sym->address;
+	if (cur->placer)
+		row->place = placer_find(cur->placer, sym->address);
 	return row;
 }
 
@@ -104,6 +109,35 @@ static const struct sample *count_up_to(struct row *row, const struct sample *at
 	for (; at < end && at->offset <= last; at++)
 		row->counts[at->class] += at->count;
 	return at;
+}
+
+/* The address as linked of code that no symbol has; @next is the index of the symbol behind it. */
+static uint64_t address_between(const struct current *cur, uint64_t offset, size_t next)
+{
+	const struct symtab *st = cur->binary.symtab;
+	const struct symbol *near;
+	uint64_t address;
+
+	if (cur->binary.file && !cur->header.is_kernel &&
+	    elffile_address(cur->binary.file, offset, &address))
+		return address;
+	near = symtab_at(st, MIN(next, symtab_count(st) - 1));
+	return offset + (near->address - near->offset);
+}
+
+/* Counts the samples from @at up to the offset @last in the row @index and, if asked for, keeps
+ * them; @address is that of the first one. Returns the first sample that lies behind. */
+static const struct sample *take_up_to(struct populate *p, struct current *cur, size_t index,
+				       const struct sample *at, uint64_t last, uint64_t address)
+{
+	const struct sample *end = p->samples.samples + p->samples.count;
+	struct row *row = &p->out->rows[index];
+	const struct sample *next = count_up_to(row, at, end, last);
+
+	if (p->config->details)
+		detail_keep(p->out, row, at, (size_t)(next - at), address - at->offset,
+			    cur->placer);
+	return next;
 }
 
 /* Merges the sorted samples with the sorted symbols in one pass over both. */
@@ -119,15 +153,18 @@ static void merge_symbols(struct populate *p, struct current *cur)
 		i = symtab_seek(st, i, at->offset);
 		sym = i < n ? symtab_at(st, i) : NULL;
 		if (sym && sym->offset <= at->offset) {
-			at = count_up_to(symbol_row(p, cur, sym, first), at, end, sym->end - 1);
+			size_t row = (size_t)(symbol_row(p, cur, sym, first) - p->out->rows);
+
+			at = take_up_to(p, cur, row, at, sym->end - 1,
+					sym->address + (at->offset - sym->offset));
 			continue;
 		}
 		if (unnamed == SIZE_MAX) {
 			unnamed = p->out->count;
 			(void)add_row(p, cur, ROW_UNNAMED);
 		}
-		at = count_up_to(&p->out->rows[unnamed], at, end,
-				 sym ? sym->offset - 1 : UINT64_MAX);
+		at = take_up_to(p, cur, unnamed, at, sym ? sym->offset - 1 : UINT64_MAX,
+				address_between(cur, at->offset, i));
 	}
 }
 
@@ -139,6 +176,8 @@ static void open_binary(struct populate *p, struct current *cur)
 	binary_open(p->binaries, cur->image, &cur->header, &cur->binary);
 	if (cur->binary.symtab)
 		cur->named = xcalloc(symtab_count(cur->binary.symtab), sizeof(*cur->named));
+	if (p->config->lines && cur->binary.file)
+		cur->placer = placer_new(p->out, cur->binary.file, cur->binary.debug);
 }
 
 /* Makes the rows of one image and application out of what was read of it. */
@@ -156,6 +195,10 @@ static void make_rows(struct populate *p, struct current *cur, const uint64_t *s
 	}
 	row = add_row(p, cur, p->config->symbols ? cur->binary.why : ROW_IMAGE);
 	memcpy(row->counts, sums, p->classes->count * sizeof(*sums));
+	if (p->config->details) {
+		samples_sort(&p->samples);
+		detail_keep(p->out, row, p->samples.samples, p->samples.count, 0, NULL);
+	}
 }
 
 /* Reads the files from the @i-th on that are of one application; returns the index behind them. */
@@ -186,6 +229,7 @@ static void populate_image(struct populate *p, const struct inverted_image *imag
 
 	while (i < end)
 		i = populate_app(p, &cur, i, end);
+	placer_free(cur.placer);
 	if (cur.is_open)
 		binary_close(&cur.binary);
 	free(cur.named);

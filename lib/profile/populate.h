@@ -23,6 +23,8 @@ struct populate_config {
 	bool symbols;		/* rows by symbol, else by image */
 	bool merge_lib;		/* applications are not told apart */
 	bool exclude_dependent; /* only samples in the application's own image */
+	bool details;		/* with symbols: keep the samples of each row, see detail.h */
+	bool lines;		/* with symbols: find source lines, of the samples too if kept */
 };
 
 struct populate_stats {

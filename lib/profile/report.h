@@ -30,8 +30,10 @@ struct report {
 	bool show_header;
 	bool long_names;     /* paths instead of their last parts */
 	bool show_address;   /* a column of addresses */
+	bool details;	     /* below each symbol its addresses */
+	bool lines;	     /* a column of source lines */
 	bool accumulated;    /* columns of running sums */
-	bool global_percent; /* of dependent images: of the total, not of the application */
+	bool global_percent; /* not of the application, of the symbol, but of the total */
 	bool merge_lib;	     /* applications are not told apart */
 	double threshold;    /* in percent: what container_cut() was asked for */
 	bool colour;	     /* escape sequences are welcome */

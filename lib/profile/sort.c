@@ -51,6 +51,18 @@ static int by_vma(const struct sorting *s, const struct row *a, const struct row
 	return compare_u64(a->address, b->address);
 }
 
+/* By file and line; what has no place comes last. */
+static int by_debug(const struct sorting *s, const struct row *a, const struct row *b)
+{
+	int r;
+
+	(void)s;
+	if (!a->place.file || !b->place.file)
+		return !a->place.file - !b->place.file;
+	r = a->place.file == b->place.file ? 0 : strcmp(a->place.file, b->place.file);
+	return r ? r : compare_u64(a->place.line, b->place.line);
+}
+
 static const struct {
 	const char *name;
 	int (*compare)(const struct sorting *s, const struct row *a, const struct row *b);
@@ -60,6 +72,7 @@ static const struct {
 	[SORT_APP_NAME] = { "app-name", by_app_name },
 	[SORT_SYMBOL] = { "symbol", by_symbol },
 	[SORT_VMA] = { "vma", by_vma },
+	[SORT_DEBUG] = { "debug", by_debug },
 };
 static_assert(ARRAY_SIZE(keys) == SORT_KEY_COUNT_, "a row for each key");
 
@@ -91,7 +104,8 @@ static int parse_key(const char *part, void *data)
 		}
 	}
 	return error_set(p->err, -EINVAL,
-			 "--sort: '%s' is not one of sample, image, app-name, symbol, vma", part);
+			 "--sort: '%s' is not one of sample, image, app-name, symbol, vma, debug",
+			 part);
 }
 
 int sort_parse(const char *text, struct sort *ret, struct error *err)

@@ -17,7 +17,15 @@ struct container;
 struct gather;
 
 /* In the order in which those decide that were not asked for. */
-enum sort_key { SORT_SAMPLE, SORT_IMAGE, SORT_SYMBOL, SORT_VMA, SORT_APP_NAME, SORT_KEY_COUNT_ };
+enum sort_key {
+	SORT_SAMPLE,
+	SORT_IMAGE,
+	SORT_SYMBOL,
+	SORT_VMA,
+	SORT_APP_NAME,
+	SORT_DEBUG,
+	SORT_KEY_COUNT_
+};
 
 struct sort {
 	enum sort_key keys[SORT_KEY_COUNT_]; /* most weighty first; all of them */

@@ -11,8 +11,7 @@
 
 enum { HEAD_MAX = 64 }; /* characters of a class's name */
 
-/* Drops the blanks at the end. */
-static void trim(struct strbuf *line)
+void table_trim(struct strbuf *line)
 {
 	while (line->length && line->text[line->length - 1] == ' ')
 		line->text[--line->length] = '\0';
@@ -95,7 +94,7 @@ static void print_class_names(const struct table *t, FILE *out)
 		table_add_cell(&line, name, width);
 		width = 0;
 	}
-	trim(&line);
+	table_trim(&line);
 	(void)fprintf(out, "%s\n", strbuf_text(&line));
 }
 

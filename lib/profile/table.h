@@ -40,3 +40,5 @@ void table_done(struct table *t);
 void table_print_heads(const struct table *t, FILE *out);
 /* Appends @text and blanks up to @width columns, at least one; no blanks if that is 0. */
 void table_add_cell(struct strbuf *line, const char *text, unsigned int width);
+/* Drops the blanks at the end of @line. */
+void table_trim(struct strbuf *line);

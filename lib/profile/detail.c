@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/detail.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "image/lines.h"
+#include "profile/samples.h"
+
+#include <string.h>
+
+struct placer {
+	struct container *container;
+	struct lines *lines;
+	struct map files; /* by the pointer that lines gave: the container's copy */
+};
+
+struct placer *placer_new(struct container *c, const struct elffile *ef,
+			  const struct elffile *debug)
+{
+	struct placer *p = xcalloc(1, sizeof(*p));
+
+	p->container = c;
+	p->lines = lines_new(ef, debug);
+	return p;
+}
+
+void placer_free(struct placer *p)
+{
+	if (!p)
+		return;
+	lines_free(p->lines);
+	map_done(&p->files);
+	free(p);
+}
+
+struct row_place placer_find(struct placer *p, uint64_t address)
+{
+	struct lines_place at;
+	char *file;
+
+	if (!lines_find(p->lines, address, &at))
+		return (struct row_place){ 0 };
+	file = map_get(&p->files, (uintptr_t)at.file);
+	if (!file) {
+		file = arena_strdup(&p->container->arena, at.file);
+		(void)map_set(&p->files, (uintptr_t)at.file, file);
+	}
+	return (struct row_place){ file, at.line };
+}
+
+static const struct row_place *find_places(struct container *c, const struct row_run *run,
+					   struct placer *placer)
+{
+	struct row_place *places = arena_alloc(&c->arena, run->count * sizeof(*places));
+	size_t i;
+
+	for (i = 0; i < run->count; i++) {
+		bool same = i && run->samples[i].offset == run->samples[i - 1].offset;
+
+		places[i] = same ? places[i - 1]
+				 : placer_find(placer, run->samples[i].offset + run->shift);
+	}
+	return places;
+}
+
+void detail_keep(struct container *c, struct row *row, const struct sample *samples, size_t count,
+		 uint64_t shift, struct placer *placer)
+{
+	struct row_run *run = arena_alloc(&c->arena, sizeof(*run));
+	struct sample *copy = arena_alloc(&c->arena, count * sizeof(*copy));
+
+	*run = (struct row_run){ .samples = memcpy(copy, samples, count * sizeof(*copy)),
+				 .count = count,
+				 .shift = shift };
+	if (placer)
+		run->places = find_places(c, run, placer);
+	run->next = row->runs ? row->runs->next : run;
+	if (row->runs)
+		row->runs->next = run;
+	row->runs = run;
+}
+
+void detail_begin(struct detail *d, const struct container *c, const struct row *row)
+{
+	*d = (struct detail){ .class_count = c->class_count,
+			      .run = row->runs ? row->runs->next : NULL,
+			      .last = row->runs };
+	d->counts = xcalloc(c->class_count, sizeof(*d->counts));
+}
+
+bool detail_next(struct detail *d)
+{
+	const struct row_run *run;
+	uint64_t offset;
+
+	while (d->run && d->at == d->run->count) {
+		d->run = d->run == d->last ? NULL : d->run->next;
+		d->at = 0;
+	}
+	run = d->run;
+	if (!run)
+		return false;
+	memset(d->counts, 0, d->class_count * sizeof(*d->counts));
+	offset = run->samples[d->at].offset;
+	d->address = offset + run->shift;
+	d->place = run->places ? run->places[d->at] : (struct row_place){ 0 };
+	for (; d->at < run->count && run->samples[d->at].offset == offset; d->at++)
+		d->counts[run->samples[d->at].class] += run->samples[d->at].count;
+	return true;
+}
+
+void detail_done(struct detail *d)
+{
+	free(d->counts);
+	*d = (struct detail){ 0 };
+}
+
+uint64_t detail_highest(const struct row *row)
+{
+	const struct row_run *last = row->runs;
+
+	return last ? last->samples[last->count - 1].offset + last->shift : 0;
+}
+
+size_t detail_count(const struct row *row)
+{
+	const struct row_run *run = row->runs;
+	size_t n = 0, i;
+
+	if (!run)
+		return 0;
+	do {
+		run = run->next;
+		for (i = 0; i < run->count; i++)
+			n += !i || run->samples[i].offset != run->samples[i - 1].offset;
+	} while (run != row->runs);
+	return n;
+}
