@@ -55,6 +55,24 @@ char *arena_strdup(struct arena *a, const char *s)
 	return arena_strndup(a, s, strlen(s));
 }
 
+void arena_join(struct arena *a, struct arena *from)
+{
+	struct arena_block *oldest = from->blocks;
+
+	if (!oldest)
+		return;
+	while (oldest->next)
+		oldest = oldest->next;
+	/* Behind the newest block of @a, which has room left. */
+	if (a->blocks) {
+		oldest->next = a->blocks->next;
+		a->blocks->next = from->blocks;
+	} else {
+		*a = *from;
+	}
+	*from = ARENA_INIT;
+}
+
 void arena_done(struct arena *a)
 {
 	while (a->blocks) {

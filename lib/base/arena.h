@@ -28,5 +28,7 @@ void *arena_alloc(struct arena *a, size_t size);
 char *arena_strndup(struct arena *a, const char *s, size_t size);
 /* Copies a string without alignment. */
 char *arena_strdup(struct arena *a, const char *s);
+/* Makes all that @from holds @a's own; @from is empty then. */
+void arena_join(struct arena *a, struct arena *from);
 /* Frees all; the arena is empty and usable again. */
 void arena_done(struct arena *a);

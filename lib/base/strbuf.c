@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 
+#include <stdio.h>
 #include <string.h>
 
 void strbuf_add(struct strbuf *b, const void *data, size_t size)
@@ -21,13 +22,33 @@ void strbuf_adds(struct strbuf *b, const char *s)
 
 void strbuf_addf(struct strbuf *b, const char *format, ...)
 {
-	_cleanup_free_ char *s = NULL;
-	va_list ap;
+	enum { GUESS = 64 };
+	va_list ap, again;
+	int size;
 
+	array_grow(&b->text, b->length + GUESS, &b->room);
 	va_start(ap, format);
-	s = xvasprintf(format, ap);
+	va_copy(again, ap);
+	size = vsnprintf(b->text + b->length, b->room - b->length, format, ap);
 	va_end(ap);
-	strbuf_adds(b, s);
+	if (size >= 0 && (size_t)size >= b->room - b->length) {
+		array_grow(&b->text, b->length + (size_t)size + 1, &b->room);
+		(void)vsnprintf(b->text + b->length, (size_t)size + 1, format, again);
+	}
+	va_end(again);
+	b->length += size > 0 ? (size_t)size : 0;
+	b->text[b->length] = '\0';
+}
+
+void strbuf_addu(struct strbuf *b, uint64_t value)
+{
+	char digits[20], *at = digits + sizeof(digits);
+
+	do {
+		*--at = (char)('0' + value % 10);
+		value /= 10;
+	} while (value);
+	strbuf_add(b, at, (size_t)(digits + sizeof(digits) - at));
 }
 
 const char *strbuf_text(const struct strbuf *b)
@@ -43,11 +64,16 @@ char *strbuf_take(struct strbuf *b)
 	return text;
 }
 
+void strbuf_cut(struct strbuf *b, size_t length)
+{
+	b->length = length;
+	if (b->text)
+		b->text[length] = '\0';
+}
+
 void strbuf_clear(struct strbuf *b)
 {
-	b->length = 0;
-	if (b->text)
-		b->text[0] = '\0';
+	strbuf_cut(b, 0);
 }
 
 void strbuf_done(struct strbuf *b)

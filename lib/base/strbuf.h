@@ -11,6 +11,7 @@
 #include "base/macro.h"
 
 #include <stddef.h>
+#include <stdint.h>
 
 struct strbuf {
 	char *text;    /* NUL-terminated, or NULL while nothing was added */
@@ -26,10 +27,14 @@ void strbuf_add(struct strbuf *b, const void *data, size_t size);
 void strbuf_adds(struct strbuf *b, const char *s);
 /* Appends formatted text. */
 void strbuf_addf(struct strbuf *b, const char *format, ...) _printf_(2, 3);
+/* Appends a number in decimal, several times as fast as by a format. */
+void strbuf_addu(struct strbuf *b, uint64_t value);
 /* The text so far, "" if there is none; borrowed until the next change. */
 const char *strbuf_text(const struct strbuf *b);
 /* Hands the text over, "" if there is none; caller frees, the strbuf is empty again. */
 char *strbuf_take(struct strbuf *b);
+/* Shortens it to @length, which is not more than it has. */
+void strbuf_cut(struct strbuf *b, size_t length);
 /* Empties it but keeps the memory. */
 void strbuf_clear(struct strbuf *b);
 /* Frees what it holds. */

@@ -99,13 +99,36 @@ static size_t control_length(const char *s)
 	return c == 0xc2 && next >= 0x80 && next < 0xa0 ? 2 : 0;
 }
 
+/* Whether @size bytes are printable ASCII, eight at a time: all that names are in practice. */
+static bool is_plain(const char *text, size_t size)
+{
+	const uint64_t ones = 0x0101010101010101ULL, highs = ones << 7;
+	uint64_t bytes;
+
+	for (; size >= sizeof(bytes); text += sizeof(bytes), size -= sizeof(bytes)) {
+		memcpy(&bytes, text, sizeof(bytes));
+		/* A high bit is or becomes set: in bytes above 0x7e, and in those below 0x20. */
+		if ((bytes | (bytes + ones) | (bytes - ones * 0x20)) & highs)
+			return false;
+	}
+	for (; size; text++, size--)
+		if (*text < 0x20 || *text > 0x7e)
+			return false;
+	return true;
+}
+
 void text_visible(struct strbuf *out, const char *text)
 {
 	const char *from = text;
+	size_t length = strlen(text);
+
+	if (is_plain(text, length)) {
+		strbuf_add(out, text, length);
+		return;
+	}
 
 	while (*text) {
-		size_t length = control_length(text);
-
+		length = control_length(text);
 		if (!length) {
 			text++;
 			continue;

@@ -7,6 +7,13 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
+struct strbuf;
+
 /* The demangled form of @name, caller frees; NULL where it is not mangled. A suffix that a compiler
  * or we added (.isra.0, .cold, @plt) is kept. */
 char *demangle(const char *name);
+/* As demangle(), but adds the text to @out; false, with nothing added, where @name is not mangled.
+ * May be called by several threads at a time. */
+bool demangle_add(struct strbuf *out, const char *name);

@@ -51,12 +51,12 @@ static void write_vma(const struct cell *cell, struct strbuf *out)
 
 static void write_samples(const struct cell *cell, struct strbuf *out)
 {
-	strbuf_addf(out, "%" PRIu64, cell->counts[cell->class]);
+	strbuf_addu(out, cell->counts[cell->class]);
 }
 
 static void write_sum(const struct cell *cell, struct strbuf *out)
 {
-	strbuf_addf(out, "%" PRIu64, cell->sum);
+	strbuf_addu(out, cell->sum);
 }
 
 static void write_percent(const struct cell *cell, struct strbuf *out)

@@ -2,6 +2,8 @@
 #include "profile/container.h"
 
 #include "base/mem.h"
+#include "base/parallel.h"
+#include "base/strbuf.h"
 #include "image/demangle.h"
 #include "profile/gather.h"
 #include "profile/symfilter.h"
@@ -122,27 +124,76 @@ struct row_symbol *container_symbol(struct container *c, const char *name)
 	return symbol;
 }
 
-static const char *symbol_text(struct container *c, struct row_symbol *symbol, bool demangled)
-{
-	_cleanup_free_ char *text = NULL;
+/* Names on their way to people; threads take turns at chunks of them. */
+struct naming {
+	struct row_symbol **symbols;
+	size_t count;
+	struct {
+		struct arena arena;
+		struct strbuf text;
+	} threads[PARALLEL_MAX];
+};
 
-	if (symbol->text)
-		return symbol->text;
-	text = demangled ? demangle(symbol->name) : NULL;
-	symbol->text = text ? arena_strdup(&c->arena, text) : symbol->name;
-	return symbol->text;
+enum { NAMES_A_CHUNK = 256 };
+
+static void demangle_chunk(size_t chunk, unsigned int thread, void *data)
+{
+	struct naming *n = data;
+	struct strbuf *text = &n->threads[thread].text;
+	size_t i = chunk * NAMES_A_CHUNK, end = MIN(n->count, i + NAMES_A_CHUNK);
+
+	for (; i < end; i++) {
+		struct row_symbol *symbol = n->symbols[i];
+
+		strbuf_clear(text);
+		if (demangle_add(text, symbol->name))
+			symbol->text =
+				arena_strndup(&n->threads[thread].arena, text->text, text->length);
+	}
+}
+
+/* The symbols of the rows that have no text yet, each once; it is their name until it is known to
+ * be mangled. */
+static struct row_symbol **collect_unnamed(struct container *c, size_t *ret_count)
+{
+	struct row_symbol **symbols = xcalloc(c->count, sizeof(*symbols));
+	size_t i, n = 0;
+
+	for (i = 0; i < c->count; i++) {
+		struct row_symbol *symbol = c->rows[i].symbol;
+
+		if (c->rows[i].kind != ROW_SYMBOL || symbol->text)
+			continue;
+		symbol->text = symbol->name;
+		symbols[n++] = symbol;
+	}
+	*ret_count = n;
+	return symbols;
+}
+
+static void demangle_all(struct container *c, struct row_symbol **symbols, size_t count)
+{
+	struct naming n = { .symbols = symbols, .count = count };
+	size_t i;
+
+	parallel_each((count + NAMES_A_CHUNK - 1) / NAMES_A_CHUNK, demangle_chunk, &n);
+	for (i = 0; i < ARRAY_SIZE(n.threads); i++) {
+		arena_join(&c->arena, &n.threads[i].arena);
+		strbuf_done(&n.threads[i].text);
+	}
 }
 
 void container_name(struct container *c, bool demangled)
 {
-	size_t i;
+	size_t i, n;
+	_cleanup_free_ struct row_symbol **symbols = collect_unnamed(c, &n);
 
+	if (demangled)
+		demangle_all(c, symbols, n);
 	for (i = 0; i < c->count; i++) {
 		struct row *row = &c->rows[i];
 
-		if (row->kind == ROW_SYMBOL)
-			row->text = symbol_text(c, row->symbol, demangled);
-		else
-			row->text = kind_text[row->kind] ?: "";
+		row->text = row->kind == ROW_SYMBOL ? row->symbol->text
+						    : kind_text[row->kind] ?: "";
 	}
 }

@@ -27,6 +27,24 @@ bool report_has_apps(const struct report *r)
 	return false;
 }
 
+/* "%7.4f" of what is below 100, without the general way's arithmetic on long numbers: it stands in
+ * every row. */
+static void write_percent(double percent, char text[16])
+{
+	double exact = percent * 1e4;
+	unsigned int scaled = (unsigned int)exact;
+	int i;
+
+	exact -= scaled;
+	scaled += exact > 0.5 || (exact == 0.5 && scaled % 2);
+	for (i = 6; i > 2; i--, scaled /= 10)
+		text[i] = (char)('0' + scaled % 10);
+	text[2] = '.';
+	text[1] = (char)('0' + scaled % 10);
+	text[0] = (char)(scaled >= 10 ? '0' + scaled / 10 : ' ');
+	text[7] = '\0';
+}
+
 void report_percent(double percent, char text[16])
 {
 	if (percent == 0)
@@ -36,7 +54,7 @@ void report_percent(double percent, char text[16])
 	else if (percent >= 99.99995)
 		(void)snprintf(text, 16, "%7.3f", percent);
 	else
-		(void)snprintf(text, 16, "%7.4f", percent);
+		write_percent(percent, text);
 }
 
 void report_class_name(const struct report *r, size_t class, size_t width, char *text)

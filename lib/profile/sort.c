@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/parse.h"
+#include "base/radix.h"
 #include "profile/container.h"
 #include "profile/gather.h"
 #include "profile/report.h"
@@ -10,69 +11,65 @@
 #include <errno.h>
 #include <string.h>
 
-/* What comparators need beside the rows. */
+/* What keys need beside the rows. */
 struct sorting {
 	const struct sort *sort;
+	struct row *rows;
 	uint32_t *rank; /* of each image's name among all */
+	struct radix_entry *spare;
 };
 
-static int compare_u64(uint64_t a, uint64_t b)
-{
-	return (a > b) - (a < b);
-}
-
-static int by_sample(const struct sorting *s, const struct row *a, const struct row *b)
+static uint64_t number_of_sample(const struct sorting *s, const struct row *row)
 {
 	(void)s;
-	return compare_u64(b->counts[0], a->counts[0]);
+	return UINT64_MAX - row->counts[0];
 }
 
-static int by_image(const struct sorting *s, const struct row *a, const struct row *b)
+static uint64_t number_of_image(const struct sorting *s, const struct row *row)
 {
-	return compare_u64(s->rank[a->image], s->rank[b->image]);
+	return s->rank[row->image];
 }
 
-static int by_app_name(const struct sorting *s, const struct row *a, const struct row *b)
+static uint64_t number_of_app(const struct sorting *s, const struct row *row)
 {
-	if (a->app == GATHER_NONE || b->app == GATHER_NONE)
-		return 0;
-	return compare_u64(s->rank[a->app], s->rank[b->app]);
+	return row->app == GATHER_NONE ? 0 : s->rank[row->app];
 }
 
-static int by_symbol(const struct sorting *s, const struct row *a, const struct row *b)
+static uint64_t number_of_vma(const struct sorting *s, const struct row *row)
 {
 	(void)s;
-	return a->text == b->text ? 0 : strcmp(a->text, b->text);
+	return row->address;
 }
 
-static int by_vma(const struct sorting *s, const struct row *a, const struct row *b)
+static const char *text_of_symbol(const struct row *row)
+{
+	return row->text;
+}
+
+/* What has no place comes last: no path starts with this byte twice. */
+static const char *text_of_file(const struct row *row)
+{
+	return row->place.file ? row->place.file : "\xff\xff";
+}
+
+static uint64_t number_of_line(const struct sorting *s, const struct row *row)
 {
 	(void)s;
-	return compare_u64(a->address, b->address);
+	return row->place.line;
 }
 
-/* By file and line; what has no place comes last. */
-static int by_debug(const struct sorting *s, const struct row *a, const struct row *b)
-{
-	int r;
-
-	(void)s;
-	if (!a->place.file || !b->place.file)
-		return !a->place.file - !b->place.file;
-	r = a->place.file == b->place.file ? 0 : strcmp(a->place.file, b->place.file);
-	return r ? r : compare_u64(a->place.line, b->place.line);
-}
-
+/* A key is a text, a number, or both, of which the text decides first. */
 static const struct {
 	const char *name;
-	int (*compare)(const struct sorting *s, const struct row *a, const struct row *b);
+	uint64_t (*number)(const struct sorting *s, const struct row *row);
+	const char *(*text)(const struct row *row);
 } keys[] = {
-	[SORT_SAMPLE] = { "sample", by_sample },
-	[SORT_IMAGE] = { "image", by_image },
-	[SORT_APP_NAME] = { "app-name", by_app_name },
-	[SORT_SYMBOL] = { "symbol", by_symbol },
-	[SORT_VMA] = { "vma", by_vma },
-	[SORT_DEBUG] = { "debug", by_debug },
+	[SORT_SAMPLE] = { "sample", number_of_sample, NULL },
+	[SORT_IMAGE] = { "image", number_of_image, NULL },
+	[SORT_APP_NAME] = { "app-name", number_of_app, NULL },
+	[SORT_SYMBOL] = { "symbol", NULL, text_of_symbol },
+	[SORT_VMA] = { "vma", number_of_vma, NULL },
+	[SORT_DEBUG] = { "debug", number_of_line, text_of_file },
 };
 static_assert(ARRAY_SIZE(keys) == SORT_KEY_COUNT_, "a row for each key");
 
@@ -123,16 +120,110 @@ int sort_parse(const char *text, struct sort *ret, struct error *err)
 	return 0;
 }
 
-static int compare_rows(const void *pa, const void *pb, void *data)
+/* Where a sort stands: the key that decides now and, in its text, how far all rows agree. */
+struct stage {
+	size_t key; /* index in the sort's keys */
+	size_t depth;
+	bool past_text; /* its number decides */
+};
+
+static bool is_text(const struct sorting *s, struct stage stage)
 {
-	const struct sorting *s = data;
-	const struct row *a = pa, *b = pb;
-	int r = 0;
+	return !stage.past_text && keys[s->sort->keys[stage.key]].text;
+}
+
+/* A part of a text as a number that sorts as it does; what lies behind its end is zero. */
+static uint64_t text_part(const char *text, size_t depth)
+{
+	uint64_t part = 0;
 	size_t i;
 
-	for (i = 0; r == 0 && i < SORT_KEY_COUNT_; i++)
-		r = keys[s->sort->keys[i]].compare(s, a, b);
-	return s->sort->reverse ? -r : r;
+	for (i = 0; i < sizeof(part) && text[depth + i]; i++)
+		part |= (uint64_t)(unsigned char)text[depth + i] << (56 - 8 * i);
+	return part;
+}
+
+static uint64_t part_at(const struct sorting *s, struct stage stage, const struct row *row)
+{
+	enum sort_key key = s->sort->keys[stage.key];
+
+	return is_text(s, stage) ? text_part(keys[key].text(row), stage.depth)
+				 : keys[key].number(s, row);
+}
+
+/* What decides among rows that agree in the stage's part of a text (NULL: in all of it), or in its
+ * number. */
+static struct stage next_stage(const struct sorting *s, struct stage stage, const uint64_t *part)
+{
+	if (is_text(s, stage)) {
+		if (part && (*part & 0xff))
+			return (struct stage){ stage.key, stage.depth + sizeof(*part), false };
+		if (keys[s->sort->keys[stage.key]].number)
+			return (struct stage){ stage.key, 0, true };
+	}
+	return (struct stage){ stage.key + 1, 0, false };
+}
+
+static int compare_rows(const struct sorting *s, struct stage stage, const struct row *a,
+			const struct row *b)
+{
+	int r = 0;
+
+	for (; r == 0 && stage.key < SORT_KEY_COUNT_; stage = next_stage(s, stage, NULL)) {
+		enum sort_key key = s->sort->keys[stage.key];
+
+		if (is_text(s, stage)) {
+			const char *x = keys[key].text(a), *y = keys[key].text(b);
+
+			r = x == y ? 0 : strcmp(x + stage.depth, y + stage.depth);
+		} else {
+			uint64_t x = keys[key].number(s, a), y = keys[key].number(s, b);
+
+			r = (x > y) - (x < y);
+		}
+	}
+	return r;
+}
+
+struct comparison {
+	const struct sorting *s;
+	struct stage stage;
+};
+
+static int compare_entries(const void *pa, const void *pb, void *data)
+{
+	const struct radix_entry *a = pa, *b = pb;
+	const struct comparison *c = data;
+
+	return compare_rows(c->s, c->stage, &c->s->rows[a->value], &c->s->rows[b->value]);
+}
+
+/* Sorts entries that agree in all that comes before @stage: by its key as a number, then those
+ * again that agree in it. Few of them, and texts that agree for long, are rather compared. */
+static void sort_entries(const struct sorting *s, struct radix_entry *entries, size_t count,
+			 struct stage stage)
+{
+	enum { FEW = 12, DEEP = 512 };
+	size_t i, end;
+
+	if (count < 2 || stage.key == SORT_KEY_COUNT_)
+		return;
+	if (count < FEW || stage.depth > DEEP) {
+		struct comparison c = { s, stage };
+
+		qsort_r(entries, count, sizeof(*entries), compare_entries, &c);
+		return;
+	}
+	for (i = 0; i < count; i++)
+		entries[i].key = part_at(s, stage, &s->rows[entries[i].value]);
+	radix_sort(entries, s->spare, count);
+	for (i = 0; i < count; i = end) {
+		uint64_t part = entries[i].key;
+
+		for (end = i + 1; end < count && entries[end].key == part; end++)
+			;
+		sort_entries(s, entries + i, end - i, next_stage(s, stage, &part));
+	}
 }
 
 struct named_image {
@@ -165,11 +256,29 @@ static uint32_t *rank_images(const struct gather *g, bool long_names)
 	return rank;
 }
 
+/* Puts the rows in the order of the entries, or the other way round. */
+static void reorder(struct container *c, const struct radix_entry *entries, bool reverse)
+{
+	struct row *rows = xcalloc(c->count, sizeof(*rows));
+	size_t i;
+
+	for (i = 0; i < c->count; i++)
+		rows[reverse ? c->count - 1 - i : i] = c->rows[entries[i].value];
+	free(c->rows);
+	c->rows = rows;
+	c->room = c->count;
+}
+
 void sort_rows(struct container *c, const struct gather *g, const struct sort *sort)
 {
 	_cleanup_free_ uint32_t *rank = rank_images(g, sort->long_names);
-	struct sorting s = { .sort = sort, .rank = rank };
+	_cleanup_free_ struct radix_entry *entries = xcalloc(c->count, sizeof(*entries));
+	_cleanup_free_ struct radix_entry *spare = xcalloc(c->count, sizeof(*spare));
+	struct sorting s = { .sort = sort, .rows = c->rows, .rank = rank, .spare = spare };
+	size_t i;
 
-	if (c->count)
-		qsort_r(c->rows, c->count, sizeof(*c->rows), compare_rows, &s);
+	for (i = 0; i < c->count; i++)
+		entries[i].value = i;
+	sort_entries(&s, entries, c->count, (struct stage){ 0 });
+	reorder(c, entries, sort->reverse);
 }

@@ -3,10 +3,13 @@
 
 #include "base/arena.h"
 #include "base/build_id.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "base/opt.h"
+#include "base/parallel.h"
 #include "base/parse.h"
 #include "base/procfs.h"
+#include "base/radix.h"
 #include "base/span.h"
 #include "base/text.h"
 
@@ -218,6 +221,106 @@ static void control_characters_become_visible(void)
 	CHECK_EQ(text_width("\xc3\xbc\xe2\x82\xac!"), 3);
 }
 
+/* The fast way looks at eight bytes at a time: each byte at each place must be seen. */
+static void one_control_character_anywhere_is_seen(void)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	unsigned int byte, at;
+
+	for (byte = 1; byte < 256; byte++) {
+		for (at = 0; at < 19; at++) {
+			bool control = byte < 0x20 || byte == 0x7f;
+			char text[20] = "abcdefghijklmnopqrs", want[24];
+
+			text[at] = (char)byte;
+			strbuf_clear(&b);
+			text_visible(&b, text);
+			(void)snprintf(want, sizeof(want), control ? "%.*s\\x%02x%s" : "%.*s%c%s",
+				       (int)at, text, byte, text + at + 1);
+			CHECK_STR(strbuf_text(&b), want);
+		}
+	}
+}
+
+static void strings_take_numbers_and_formats_of_any_length(void)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	char want[400];
+
+	strbuf_addu(&b, 0);
+	strbuf_addu(&b, UINT64_MAX);
+	CHECK_STR(strbuf_text(&b), "018446744073709551615");
+	strbuf_cut(&b, 1);
+	strbuf_addf(&b, "%s%300d", "x", 7);
+	(void)snprintf(want, sizeof(want), "0x%300d", 7);
+	CHECK_STR(strbuf_text(&b), want);
+	CHECK_EQ(b.length, 302);
+}
+
+static void entries_are_sorted_and_stay_in_order(void)
+{
+	static const size_t counts[] = { 0, 1, 2, 48, 49, 5000 };
+	struct radix_entry entries[5000], spare[5000];
+	size_t row, i;
+
+	for (row = 0; row < ARRAY_SIZE(counts); row++) {
+		size_t n = counts[row];
+
+		for (i = 0; i < n; i++)
+			entries[i] = (struct radix_entry){ hash_u64(i) >> (i % 3 ? 54 : 0), i };
+		radix_sort(entries, spare, n);
+		for (i = 1; i < n; i++) {
+			struct radix_entry *a = &entries[i - 1], *b = &entries[i];
+
+			if (!CHECK(a->key < b->key || (a->key == b->key && a->value < b->value)))
+				return;
+		}
+		for (i = 0; i < n; i++)
+			CHECK_EQ(entries[i].key,
+				 hash_u64(entries[i].value) >> (entries[i].value % 3 ? 54 : 0));
+	}
+}
+
+static void mark_done(size_t i, unsigned int thread, void *data)
+{
+	unsigned char *done = data;
+
+	CHECK(thread < parallel_threads());
+	done[i]++;
+}
+
+static void parallel_work_is_done_once(void)
+{
+	unsigned char done[10000] = { 0 };
+	size_t i, wrong = 0;
+
+	parallel_each(0, mark_done, done);
+	parallel_each(1, mark_done, done + 9999);
+	parallel_each(9999, mark_done, done);
+	for (i = 0; i < ARRAY_SIZE(done); i++)
+		wrong += done[i] != 1;
+	CHECK_EQ(wrong, 0);
+}
+
+static void joined_arenas_keep_both(void)
+{
+	struct arena a = ARENA_INIT, b = ARENA_INIT;
+	const char *one, *two, *three;
+
+	arena_join(&a, &b);
+	one = arena_strdup(&b, "one");
+	arena_join(&a, &b);
+	two = arena_strdup(&b, "two");
+	(void)arena_alloc(&b, 1 << 20);
+	arena_join(&a, &b);
+	three = arena_strdup(&a, "three");
+	CHECK(!b.blocks);
+	CHECK_STR(one, "one");
+	CHECK_STR(two, "two");
+	CHECK_STR(three, "three");
+	arena_done(&a);
+}
+
 static void absolute_paths_have_no_dots(void)
 {
 	static const char *const rows[][2] = {
@@ -308,4 +411,6 @@ TESTS(T(utf8_is_told_from_other_bytes), T(stat_lines_parse_whatever_the_name),
       T(options_come_from_the_table), T(build_ids_survive_the_text_form),
       T(files_are_written_whole), T(long_errors_end_in_dots), T(text_wraps_at_blanks),
       T(control_characters_become_visible), T(absolute_paths_have_no_dots),
-      T(arenas_keep_what_they_gave))
+      T(arenas_keep_what_they_gave), T(one_control_character_anywhere_is_seen),
+      T(strings_take_numbers_and_formats_of_any_length), T(entries_are_sorted_and_stay_in_order),
+      T(parallel_work_is_done_once), T(joined_arenas_keep_both))

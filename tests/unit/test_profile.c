@@ -9,6 +9,7 @@
 #include "profile/invert.h"
 #include "profile/json.h"
 #include "profile/populate.h"
+#include "profile/report.h"
 #include "profile/samples.h"
 #include "profile/sort.h"
 #include "profile/spec.h"
@@ -388,7 +389,72 @@ static void json_is_valid_whatever_the_bytes(void)
 			"[18446744073709551615,-1,null],\"x\":\"0xff\"}");
 }
 
-TESTS(T(specifications_parse), T(specifications_select), T(samples_are_sorted_few_or_many),
+/* Every key, texts that agree for long or are prefixes, and enough rows for each way of sorting. */
+static void rows_are_in_the_order_of_their_keys(void)
+{
+	enum { ROWS = 600 };
+	static const char *const orders[] = { NULL, "symbol", "vma,symbol", "image,symbol" };
+	struct gather_image image = { .shown = "/bin/x" };
+	struct gather g = { .images = &image, .image_count = 1 };
+	struct error err = ERROR_INIT;
+	size_t order, i;
+
+	for (order = 0; order < ARRAY_SIZE(orders); order++) {
+		struct container c;
+		struct sort sort;
+
+		CHECK_EQ(sort_parse(orders[order], &sort, &err), 0);
+		container_init(&c, 1);
+		for (i = 0; i < ROWS; i++) {
+			char name[800];
+			struct row *row;
+
+			(void)snprintf(name, sizeof(name), "%0*zu", i % 7 ? 700 : (int)(i % 20),
+				       (i * 7919) % 97);
+			row = container_add_row(&c, &(struct row){ .app = GATHER_NONE,
+								   .kind = ROW_SYMBOL,
+								   .address = i % 11 });
+			row->symbol = container_symbol(&c, name);
+			row->counts[0] = i % 5;
+		}
+		container_name(&c, true);
+		sort_rows(&c, &g, &sort);
+		for (i = 1; i < ROWS; i++) {
+			const struct row *a = &c.rows[i - 1], *b = &c.rows[i];
+			int text = strcmp(a->text, b->text);
+			bool in_order =
+				!orders[order] ? a->counts[0] > b->counts[0] ||
+							 (a->counts[0] == b->counts[0] && text <= 0)
+				: orders[order][0] == 'v'
+					? a->address < b->address ||
+						  (a->address == b->address && text <= 0)
+					: text <= 0;
+
+			if (!CHECK(in_order))
+				break;
+		}
+		container_done(&c);
+	}
+}
+
+static void percentages_are_printed_as_printf_does(void)
+{
+	char text[16], want[16];
+	unsigned int i;
+
+	for (i = 1; i < 200000; i++) {
+		double percent = i < 100000 ? 100.0 * i / 131072 : 100.0 * 131 / i;
+
+		if (percent < 0.001)
+			continue;
+		report_percent(percent, text);
+		(void)snprintf(want, sizeof(want), "%7.4f", percent);
+		CHECK_STR(text, want);
+	}
+}
+
+TESTS(T(rows_are_in_the_order_of_their_keys), T(percentages_are_printed_as_printf_does),
+      T(specifications_parse), T(specifications_select), T(samples_are_sorted_few_or_many),
       T(an_image_is_opened_once_for_all_programs), T(rows_add_up_to_the_samples),
       T(names_lose_their_version), T(one_axis_makes_columns_two_conflict),
       T(all_our_counters_are_known), T(sort_keys_parse), T(json_is_valid_whatever_the_bytes))
