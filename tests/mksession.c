@@ -255,6 +255,11 @@ static struct symtab *read_symbols(const char *path)
 	return st;
 }
 
+static bool is_kernel(const struct sname_image *image)
+{
+	return image->kind == SNAME_KERN || !strcmp(image->name, "/proc/kallsyms");
+}
+
 static int do_file(struct maker *m, size_t n, char **words)
 {
 	_cleanup_free_ char *app = NULL, *image = NULL, *callee = NULL;
@@ -275,9 +280,10 @@ static int do_file(struct maker *m, size_t n, char **words)
 	path = path_join(m->samples, below);
 	m->header.count = (uint32_t)name.count;
 	m->header.unit_mask = (uint32_t)name.unit_mask;
-	m->header.is_kernel =
-		name.image.kind == SNAME_KERN || !strcmp(name.image.name, "/proc/kallsyms");
+	m->header.is_kernel = is_kernel(&name.image);
 	m->header.anon_start = name.image.start;
+	m->header.cg_to_is_kernel = name.has_callee && is_kernel(&name.callee);
+	m->header.cg_to_anon_start = name.callee.start;
 	m->symbols = read_symbols(m->symbol_file ? m->symbol_file : name.image.name);
 	return sfile_create(path, &m->header, &m->file, &m->err);
 }

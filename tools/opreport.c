@@ -3,9 +3,11 @@
 #include "reporting.h"
 #include "tool.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "profile/binary.h"
+#include "profile/callgraph.h"
 #include "profile/header.h"
 #include "profile/invert.h"
 #include "profile/populate.h"
@@ -17,7 +19,7 @@
 #include <string.h>
 
 static struct {
-	bool symbols, details, lines;
+	bool symbols, calls, details, lines;
 	bool long_names, show_address, no_header, accumulated, global_percent;
 	bool exclude_dependent, reverse, json;
 	bool mangled;	    /* --demangle=none */
@@ -51,6 +53,8 @@ static const struct opt opts[] = {
 	  "with -l: only these symbols (NAME, PATTERN, NAME[IMAGE])", reporting_set_symbols },
 	{ 'e', "exclude-symbols", OPT_CALL, &options.chosen.exclude, "LIST",
 	  "with -l: not these symbols", reporting_set_symbols },
+	{ 'c', "callgraph", OPT_FLAG, &options.calls, NULL,
+	  "a block a symbol: its callers, itself, what it calls" },
 	{ 'x', "exclude-dependent", OPT_FLAG, &options.exclude_dependent, NULL,
 	  "only samples in the applications' own images" },
 	{ 'm', "merge", OPT_CALL, NULL, "LIST",
@@ -105,12 +109,14 @@ struct parts {
 	struct inverted inverted;
 	struct binaries *binaries;
 	struct container container;
+	struct callgraph calls;
 	struct losses losses;
 };
 
 static void parts_done(struct parts *p)
 {
 	losses_done(&p->losses);
+	callgraph_done(&p->calls);
 	container_done(&p->container);
 	binaries_free(p->binaries);
 	invert_done(&p->inverted);
@@ -140,18 +146,24 @@ static int check_options(struct error *err)
 		return error_set(err, -EINVAL,
 				 "--merge=lib and --exclude-dependent exclude each other: one puts "
 				 "all libraries together, the other leaves them out");
-	if (options.global_percent && options.symbols && !options.details)
-		return error_set(
-			err, -EINVAL,
-			"--global-percent is for the summary and --details: with --symbols "
-			"percentages are of all samples anyway");
+	if (options.calls && options.details)
+		return error_set(err, -EINVAL,
+				 "--callgraph and --details exclude each other: calls are of whole "
+				 "functions");
+	if (options.global_percent && options.symbols && !options.details && !options.calls)
+		return error_set(err, -EINVAL,
+				 "--global-percent is for the summary and --details, --callgraph: "
+				 "with --symbols "
+				 "percentages are of all samples anyway");
 	return 0;
 }
 
 /* From the specification to the filled container. 0 or negative. */
 static int collect(struct parts *p, struct populate_stats *stats, struct error *err)
 {
-	struct binaries_config where = { .root = options.root, .image_paths = options.image_path };
+	struct binaries_config where = { .root = options.root,
+					 .image_paths = options.image_path,
+					 .keep = options.calls };
 	struct populate_config how = { .symbols = options.symbols,
 				       .merge_lib = options.merge & CLASSES_MERGE_LIB,
 				       .exclude_dependent = options.exclude_dependent,
@@ -172,6 +184,13 @@ static int collect(struct parts *p, struct populate_stats *stats, struct error *
 	container_init(&p->container, p->classes.count);
 	populate_images(p->gather, &p->classes, &p->inverted, p->binaries, &how, &p->container,
 			stats);
+	if (options.calls)
+		callgraph_collect(p->gather, &p->classes, p->binaries, &how, &p->container,
+				  &p->calls, stats);
+	if (options.calls && p->calls.raw.count == 0)
+		log_warn("%s: no calls were sampled there; --callgraph of operf or opcontrol takes "
+			 "them",
+			 p->gather->sessions[0].samples);
 	losses_collect(p->gather, &p->losses);
 	if (p->container.count == 0)
 		return error_set(err, -ENODATA, "%s: %s", p->gather->sessions[0].samples,
@@ -185,6 +204,7 @@ static void print(const struct parts *p, const struct populate_stats *stats, FIL
 	struct report report = { .gather = p->gather,
 				 .classes = &p->classes,
 				 .container = &p->container,
+				 .calls = options.calls ? &p->calls : NULL,
 				 .sort = &options.sort,
 				 .header = stats->header,
 				 .skipped = stats->bad + p->gather->skipped,
@@ -206,7 +226,9 @@ static void print(const struct parts *p, const struct populate_stats *stats, FIL
 	}
 	if (report.show_header)
 		header_text(&report, &p->losses, out);
-	if (options.symbols)
+	if (options.calls)
+		report_calls_text(&report, out);
+	else if (options.symbols)
 		report_symbols_text(&report, out);
 	else
 		report_summary_text(&report, out);
@@ -238,11 +260,15 @@ static int report(int argc, char **argv, struct error *err)
 	if (r < 0)
 		return r;
 	if (symbol_filter_is_set(&options.chosen))
-		container_choose(&p.container, p.gather, &options.chosen);
-	if (options.symbols || options.json)
+		container_choose(&p.container, p.gather, &options.chosen, options.calls);
+	if ((options.symbols || options.json) && !options.calls)
 		container_cut(&p.container, options.threshold);
 	container_name(&p.container, !options.mangled);
 	sort_rows(&p.container, p.gather, &options.sort);
+	if (options.calls) {
+		callgraph_arrange(&p.calls, &p.container);
+		callgraph_cut(&p.calls, p.gather, &p.container, options.threshold);
+	}
 	return output(&p, &stats, err);
 }
 
@@ -254,6 +280,7 @@ int main(int argc, char **argv)
 	(void)sort_parse(NULL, &options.sort, &err);
 	operands = tool_options(&cmdline, argc, argv);
 	options.symbols |= options.details;
+	options.symbols |= options.calls;
 	options.sort.reverse = options.reverse;
 	options.sort.long_names = options.long_names;
 	if (check_options(&err) < 0)

@@ -27,6 +27,7 @@ struct binaries {
 	char *root_copies[ROOTS_MAX];
 	struct filefind *found; /* files below the image paths, by name */
 	struct kernels *kernels;
+	struct binary *kept; /* one an image of the gather; NULL: none is kept */
 	size_t opened;
 };
 
@@ -69,6 +70,8 @@ struct binaries *binaries_new(const struct gather *g, const struct binaries_conf
 	if (config->image_paths)
 		(void)parse_list(config->image_paths, ',', add_image_path, bs);
 	bs->kernels = kernels_new(g, bs->root, bs->found);
+	if (config->keep)
+		bs->kept = xcalloc(g->image_count + 1, sizeof(*bs->kept));
 	return bs;
 }
 
@@ -78,6 +81,9 @@ void binaries_free(struct binaries *bs)
 
 	if (!bs)
 		return;
+	for (i = 0; bs->kept && i < bs->gather->image_count; i++)
+		symtab_free(bs->kept[i].symtab);
+	free(bs->kept);
 	for (i = 0; i < ROOTS_MAX; i++)
 		free(bs->root_copies[i]);
 	filefind_free(bs->found);
@@ -256,8 +262,8 @@ static void open_vdso(struct search *s, struct binary *ret)
 		load_symbols(s->bs, ef, path, ELFSYM_FILE_OFFSET, ret);
 }
 
-void binary_open(struct binaries *bs, uint32_t image, const struct sfile_header *header,
-		 struct binary *ret)
+static void open_image(struct binaries *bs, uint32_t image, const struct sfile_header *header,
+		       struct binary *ret)
 {
 	struct search s = { .bs = bs, .image = &bs->gather->images[image], .header = header };
 
@@ -282,9 +288,23 @@ void binary_open(struct binaries *bs, uint32_t image, const struct sfile_header 
 	}
 }
 
+void binary_open(struct binaries *bs, uint32_t image, const struct sfile_header *header,
+		 struct binary *ret)
+{
+	if (bs->kept && bs->kept[image].is_kept) {
+		*ret = bs->kept[image];
+		return;
+	}
+	open_image(bs, image, header, ret);
+	ret->is_kept = bs->kept;
+	if (bs->kept)
+		bs->kept[image] = *ret;
+}
+
 void binary_close(struct binary *b)
 {
-	symtab_free(b->symtab);
+	if (!b->is_kept)
+		symtab_free(b->symtab);
 	b->symtab = NULL;
 	b->file = b->debug = NULL;
 }

@@ -29,6 +29,7 @@ struct symtab;
 struct binaries_config {
 	const char *root;	 /* before every path: archive or --root; NULL: this machine */
 	const char *image_paths; /* --image-path: directories to search too, comma list; or NULL */
+	bool keep;		 /* images stay open, so that opening one again costs nothing */
 };
 
 struct binary {
@@ -37,6 +38,7 @@ struct binary {
 	/* What the symbols were read from, held by ->symtab: the file, and its debug file or NULL.
 	 * Both NULL where it is no file (kernel symbols out of kallsyms). */
 	struct elffile *file, *debug;
+	bool is_kept; /* belongs to the binaries: binary_close() leaves it open */
 };
 
 /* What is shared by all images of a report: where to look, kernel symbols. @g and @config's strings
@@ -54,7 +56,7 @@ void binary_open(struct binaries *bs, uint32_t image, const struct sfile_header 
  * false where there is no such file, or only one that is not the profiled one: ->why says which. */
 bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header *header,
 		 struct binary *ret);
-/* Frees its symbols. */
+/* Frees its symbols, unless they are kept. */
 void binary_close(struct binary *b);
 /* How often binary_open() opened an image's own file; for the test that each is opened once. */
 size_t binaries_opened(const struct binaries *bs);

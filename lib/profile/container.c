@@ -41,8 +41,9 @@ struct row *container_add_row(struct container *c, const struct row *row)
 	struct row *added;
 
 	array_grow(&c->rows, c->count + 1, &c->room);
-	added = &c->rows[c->count++];
+	added = &c->rows[c->count];
 	*added = *row;
+	added->id = (uint32_t)c->count++;
 	added->counts = memset(arena_alloc(&c->arena, size), 0, size);
 	return added;
 }
@@ -68,12 +69,12 @@ bool container_reaches(const struct container *c, const struct row *row, double 
 }
 
 void container_choose(struct container *c, const struct gather *g,
-		      const struct symbol_filter *filter)
+		      const struct symbol_filter *filter, bool keep)
 {
 	size_t i, j, n = 0;
 
 	for (i = 0; i < c->count; i++) {
-		const struct row *row = &c->rows[i];
+		struct row *row = &c->rows[i];
 		const char *name = row->kind == ROW_SYMBOL ? row->symbol->name : NULL;
 
 		if (symbol_filter_wants(filter, name, g->images[row->image].display)) {
@@ -85,6 +86,9 @@ void container_choose(struct container *c, const struct gather *g,
 			c->totals[j] -= row->counts[j];
 		}
 		c->unchosen_rows++;
+		row->is_unchosen = true;
+		if (keep)
+			c->rows[n++] = *row;
 	}
 	c->count = n;
 }

@@ -52,12 +52,15 @@ struct row_place {
 struct row {
 	uint32_t image, app; /* indexes in the gather; app GATHER_NONE if merged */
 	enum row_kind kind;
+	uint32_t symbol_index;	   /* of a symbol: where its image's table has it */
 	uint64_t address;	   /* of the symbol */
 	struct row_symbol *symbol; /* NULL but for ROW_SYMBOL */
 	const char *text;	   /* for people; set by container_name() */
 	uint64_t *counts;	   /* one a class */
 	struct row_place place;	   /* of the symbol, where lines were asked for */
 	struct row_run *runs;	   /* its samples one by one, where asked for; see detail.h */
+	uint32_t id;		   /* how many rows were added before it: stays when rows move */
+	bool is_unchosen;	   /* stands only at the ends of arcs of others */
 };
 
 struct container {
@@ -83,10 +86,10 @@ struct row_symbol *container_symbol(struct container *c, const char *name);
  * added. Its symbol must be the container's. */
 struct row *container_add_row(struct container *c, const struct row *row);
 
-/* Takes away the rows that @filter does not want, out of the totals too, so that percentages are of
- * what was chosen. @g names the images. */
+/* Takes away the rows that @filter does not want, or with @keep only marks them as unchosen; takes
+ * them out of the totals too, so that percentages are of what was chosen. @g names the images. */
 void container_choose(struct container *c, const struct gather *g,
-		      const struct symbol_filter *filter);
+		      const struct symbol_filter *filter, bool keep);
 /* Takes away the rows whose share is below @percent of the total in every class. */
 void container_cut(struct container *c, double percent);
 /* Whether the row's share is at least @percent in some class. */

@@ -2,6 +2,7 @@
 #include "profile/report.h"
 
 #include "base/mem.h"
+#include "profile/callgraph.h"
 #include "profile/header.h"
 #include "profile/json.h"
 
@@ -56,7 +57,8 @@ static void write_losses(const struct losses *l, struct json *j)
 	json_close(j, ']');
 }
 
-static void write_counts(const struct report *r, const uint64_t *counts, struct json *j)
+static void write_counts(const struct report *r, const uint64_t *counts, const uint64_t *totals,
+			 struct json *j)
 {
 	size_t i;
 
@@ -66,14 +68,13 @@ static void write_counts(const struct report *r, const uint64_t *counts, struct 
 	json_close(j, ']');
 	json_open(j, "percent", '[');
 	for (i = 0; i < r->container->class_count; i++)
-		json_double(j, NULL, container_percent(r->container, counts[i], i));
+		json_double(j, NULL, container_share(counts[i], totals[i]));
 	json_close(j, ']');
 }
 
-static void write_row(const struct report *r, const struct row *row, struct json *j)
+/* What names the row: the members of an object that its caller opens and closes. */
+static void write_place(const struct report *r, const struct row *row, struct json *j)
 {
-	json_line(j);
-	json_open(j, NULL, '{');
 	json_string(j, "image", report_image_name(r->gather, row->image, true));
 	if (row->app != GATHER_NONE)
 		json_string(j, "app", report_image_name(r->gather, row->app, true));
@@ -86,7 +87,48 @@ static void write_row(const struct report *r, const struct row *row, struct json
 		json_string(j, "symbol", NULL);
 		json_string(j, "why", row->text);
 	}
-	write_counts(r, row->counts, j);
+}
+
+/* The rows at the other ends of a row's arcs; percentages are of all of these arcs, and of the
+ * row's own samples @own, where not NULL. */
+static void write_arcs(const struct report *r, const char *name, const struct arc_list *list,
+		       size_t row, const uint64_t *own, struct json *j)
+{
+	const struct container *c = r->container;
+	_cleanup_free_ uint64_t *totals = xcalloc(c->class_count, sizeof(*totals));
+	size_t i;
+
+	if (own)
+		memcpy(totals, own, c->class_count * sizeof(*totals));
+	callgraph_sum(r->calls, list, row, totals);
+	json_open(j, name, '[');
+	for (i = list->first[row]; i < list->first[row + 1]; i++) {
+		const struct arc *arc = &list->arcs[i];
+
+		if (!callgraph_arc_reaches(r->calls, arc, totals, r->threshold))
+			continue;
+		json_open(j, NULL, '{');
+		write_place(r, &c->rows[arc->caller == row ? arc->callee : arc->caller], j);
+		write_counts(r, arc->counts, totals, j);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void write_row(const struct report *r, size_t index, struct json *j)
+{
+	const struct row *row = &r->container->rows[index];
+
+	if (r->calls && !r->calls->is_shown[index])
+		return;
+	json_line(j);
+	json_open(j, NULL, '{');
+	write_place(r, row, j);
+	write_counts(r, row->counts, r->container->totals, j);
+	if (r->calls) {
+		write_arcs(r, "callers", &r->calls->callers, index, NULL, j);
+		write_arcs(r, "callees", &r->calls->callees, index, row->counts, j);
+	}
 	json_close(j, '}');
 }
 
@@ -104,12 +146,12 @@ void report_json(const struct report *r, const struct losses *losses, FILE *out)
 	json_u64(&j, "skipped_files", r->skipped);
 	json_open(&j, "rows", '[');
 	for (i = 0; i < r->container->count; i++)
-		write_row(r, &r->container->rows[i], &j);
+		write_row(r, i, &j);
 	json_close(&j, ']');
 	if (r->container->hidden_rows) {
 		json_open(&j, "hidden", '{');
 		json_u64(&j, "rows", r->container->hidden_rows);
-		write_counts(r, r->container->hidden, &j);
+		write_counts(r, r->container->hidden, r->container->totals, &j);
 		json_close(&j, '}');
 	}
 	json_close(&j, '}');

@@ -110,22 +110,6 @@ static void print_hidden(const struct report *r, FILE *out)
 	(void)fprintf(out, ")\n");
 }
 
-/* What was not asked for. */
-static void print_unchosen(const struct report *r, FILE *out)
-{
-	const struct container *c = r->container;
-	size_t i;
-
-	if (!c->unchosen_rows)
-		return;
-	(void)fprintf(out, "(%zu row%s not chosen, and in no percentage:", c->unchosen_rows,
-		      c->unchosen_rows == 1 ? "" : "s");
-	for (i = 0; i < c->class_count; i++)
-		(void)fprintf(out, "%s %" PRIu64 " sample%s", i ? ";" : "", c->unchosen[i],
-			      c->unchosen[i] == 1 ? "" : "s");
-	(void)fprintf(out, ")\n");
-}
-
 void report_symbols_text(const struct report *r, FILE *out)
 {
 	struct table t;
@@ -135,6 +119,6 @@ void report_symbols_text(const struct report *r, FILE *out)
 		table_print_heads(&t, out);
 	print_rows(&t, out);
 	print_hidden(r, out);
-	print_unchosen(r, out);
+	table_print_unchosen(r, out);
 	table_done(&t);
 }

@@ -166,22 +166,37 @@ static void note_rejected(struct gather *g, enum spec_tag tag, const struct snam
 	}
 }
 
+/* Whether a call graph file has arcs to an image that is asked for, if not from one. */
+static bool is_callee_wanted(const struct spec *spec, const struct sname *name)
+{
+	struct sname callee = *name;
+
+	if (!name->has_callee)
+		return false;
+	callee.image = name->callee;
+	return spec_reject(spec, &callee) < 0;
+}
+
 static int add_file(const char *path, const struct sname *name, void *data)
 {
 	struct walk *w = data;
 	struct gather *g = w->g;
 	int tag = spec_reject(w->spec, name);
+	bool callee_wanted = is_callee_wanted(w->spec, name);
 	struct gather_file file = { .callee = GATHER_NONE, .session = w->session };
 
-	if (tag >= 0) {
+	if (tag >= 0 && !callee_wanted) {
 		note_rejected(g, (enum spec_tag)tag, name);
 		return 0;
 	}
 	file.path = arena_strdup(&g->arena, path);
 	file.app = intern_image(w, &name->app);
 	file.image = intern_image(w, &name->image);
-	if (name->has_callee)
+	g->images[file.image].is_wanted |= tag < 0;
+	if (name->has_callee) {
 		file.callee = intern_image(w, &name->callee);
+		g->images[file.callee].is_wanted |= callee_wanted;
+	}
 	file.event = intern_event(g, name->event);
 	file.count = name->count;
 	file.unit_mask = name->unit_mask;

@@ -19,6 +19,7 @@
 #include "profile/spec.h"
 #include "sfile/sname.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct manifest;
@@ -41,6 +42,8 @@ struct gather_image {
 	const char *suffix; /* "#12345678", which tells two files of one path apart, or "" */
 	uint32_t session;   /* index of the first session it was seen in */
 	uint32_t next;	    /* with the same hash, or GATHER_NONE */
+	bool is_wanted;	    /* the specification selects samples in it; else it only stands at the
+			     * other end of arcs, or is an application */
 };
 
 struct gather_file {

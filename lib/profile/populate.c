@@ -96,6 +96,7 @@ static struct row *symbol_row(struct populate *p, struct current *cur, const str
 	named->row = p->out->count;
 	row = add_row(p, cur, ROW_SYMBOL);
 	row->symbol = named->symbol;
+	row->symbol_index = sym->whole;
 	row->address = sym->address;
 	if (cur->placer)
 		row->place = placer_find(cur->placer, sym->address);

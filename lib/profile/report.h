@@ -17,16 +17,18 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+struct callgraph;
 struct losses;
 
 struct report {
 	const struct gather *gather;
 	const struct classes *classes;
 	const struct container *container;
-	const struct sort *sort;    /* the order that the rows stand in */
-	struct sfile_header header; /* of a sample file: CPU type, speed */
-	uint64_t timer_hz;	    /* samples a second and CPU in timer mode; 0: unknown */
-	size_t skipped;		    /* files that could not be read and are not in it */
+	const struct callgraph *calls; /* of these rows, where they are reported, else NULL */
+	const struct sort *sort;       /* the order that the rows stand in */
+	struct sfile_header header;    /* of a sample file: CPU type, speed */
+	uint64_t timer_hz;	       /* samples a second and CPU in timer mode; 0: unknown */
+	size_t skipped;		       /* files that could not be read and are not in it */
 	bool show_header;
 	bool long_names;     /* paths instead of their last parts */
 	bool show_address;   /* a column of addresses */
@@ -55,6 +57,8 @@ void report_class_name(const struct report *r, size_t class, size_t width, char 
 
 /* The list of symbols, a line a row, as a table for people. */
 void report_symbols_text(const struct report *r, FILE *out);
+/* Who called whom: a block a function, with its callers above it and its callees below. */
+void report_calls_text(const struct report *r, FILE *out);
 /* The summary: applications with their images below them. */
 void report_summary_text(const struct report *r, FILE *out);
 /* All rows and what the header says as one JSON object (man opreport.1). */

@@ -7,6 +7,7 @@
 #include "profile/column.h"
 #include "profile/report.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 enum { HEAD_MAX = 64 }; /* characters of a class's name */
@@ -122,4 +123,19 @@ void table_done(struct table *t)
 {
 	free(t->places);
 	*t = (struct table){ 0 };
+}
+
+void table_print_unchosen(const struct report *r, FILE *out)
+{
+	const struct container *c = r->container;
+	size_t i;
+
+	if (!c->unchosen_rows)
+		return;
+	(void)fprintf(out, "(%zu row%s not chosen, and in no percentage:", c->unchosen_rows,
+		      c->unchosen_rows == 1 ? "" : "s");
+	for (i = 0; i < c->class_count; i++)
+		(void)fprintf(out, "%s %" PRIu64 " sample%s", i ? ";" : "", c->unchosen[i],
+			      c->unchosen[i] == 1 ? "" : "s");
+	(void)fprintf(out, ")\n");
 }

@@ -28,12 +28,14 @@ import sys
 import tarfile
 import tempfile
 
+import interop_calls
+from interop_rows import STRIPPED, is_outside, percent, split_names, unnamed
+
 PREFIX = "/opt/interop/archives/"
 # ARCHIVE; in separate/img two axes conflict, special has no such image
 FOUND_BY_US = {f"{session}/{case}" for case in ("img", "lib") for session in (
     "callgraph", "cpp", "events", "flat", "previous", "separate", "special", "umask")}
 FOUND_BY_US -= {"separate/img", "special/img"}
-STRIPPED = {"libstdc++.so.6.0.30", "libgcc_s.so.1"}  # DYNSYM
 ALIASES = {"__pi_memcpy": "memcpy"}  # ALIAS
 SUMMARY = {"image", "mergelib"}
 
@@ -44,12 +46,6 @@ def shared():
         if path and os.path.exists(os.path.join(path, "interop", "sessions.tar.xz")):
             return os.path.join(path, "interop", "sessions.tar.xz")
     return None
-
-
-def unnamed(symbol):
-    """What stands for a symbol where there is none (NONAME)."""
-    return symbol.startswith(("/", "anon (")) or (symbol.startswith("(") and symbol.endswith(")")
-                                                  and symbol != "(no symbol here)")
 
 
 class Row:
@@ -71,19 +67,6 @@ class Row:
         return text + (f" {self.details}" if self.details else "")
 
 
-def split_names(text, one_image):
-    """Image and symbol: an image may have blanks in its name, but no two in a row, and the
-    anonymous ones are longer than their column."""
-    text = text.strip()
-    anon = re.match(r"(anon \([^)]*\)) (.*)", text)
-    if anon:
-        return anon[1], " ", anon[2]
-    if one_image and not re.match(r"\S+ {2,}", text):
-        return "", " ", text
-    wide = re.match(r"(.*?\S) {2,}(.*)", text)
-    return (wide[1], " ", wide[2]) if wide else text.partition(" ")
-
-
 def symbol_rows(text, classes, archive, one_image):
     rows = []
     for line in text.splitlines():
@@ -103,13 +86,6 @@ def summary_rows(text, classes):
         if m:
             rows.append((m[1], m[2].split(), m[3]))
     return rows
-
-
-def percent(count, total):
-    value = 100.0 * count / total if count else 0
-    if value == 0:
-        return "0"
-    return "%.1e" % value if value < 0.001 else "%.3f" % value if value >= 99.99995 else "%.4f" % value
 
 
 class Case:
@@ -142,7 +118,9 @@ class Case:
             self.say(f"exits {result.returncode}: {result.stderr}")
             return
         whole = self.whole()
-        if self.name in SUMMARY:
+        if "-c" in self.words:
+            interop_calls.compare(self, result.stdout, PREFIX + self.session, whole)
+        elif self.name in SUMMARY:
             self.compare_summary(result.stdout, len(whole["classes"]))
         else:
             self.compare_symbols(result.stdout, whole)
@@ -182,7 +160,7 @@ class Case:
             for row in ours:
                 row.image = ""
         ours = [r for r in ours
-                if r.image in stripped or not self.is_outside(r.symbol)]  # OUTSIDE
+                if r.image in stripped or not is_outside(r.symbol)]  # OUTSIDE
         theirs, ours = self.without_dynsym(theirs, ours, stripped)
         theirs, ours = self.without_aliases(list(theirs), list(ours))
         for a, b in zip(theirs, ours):
@@ -227,16 +205,12 @@ class Case:
             lines.append(head + rest)
         return "\n".join(lines)
 
-    @staticmethod
-    def is_outside(symbol):
-        return symbol == "(no symbol here)" or symbol.endswith("@plt")
-
     def check_percents(self, theirs, ours, whole, stripped):
         """Each side's percentages are those of its own total."""
         for i, cls in enumerate(whole["classes"]):
             total = cls["samples"]
             outside = sum(r["samples"][i] for r in whole["rows"]
-                          if self.is_outside(r["symbol"] or r["why"])
+                          if is_outside(r["symbol"] or r["why"])
                           and os.path.basename(r["image"]) not in STRIPPED)
             for row in theirs:
                 if row.percents[i] != percent(row.counts[i], total - outside):

@@ -1,0 +1,537 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/callgraph.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "image/symtab.h"
+#include "profile/binary.h"
+#include "profile/classes.h"
+#include "profile/detail.h"
+#include "profile/gather.h"
+#include "profile/populate.h"
+
+#include <string.h>
+
+/* What stands for one symbol of an image, or for its code outside all symbols. */
+struct slot {
+	uint32_t row;		   /* id + 1 of its row for the current application, 0: none yet */
+	struct row_symbol *symbol; /* its name in the container, for all applications */
+};
+
+/* An image at an end of some arc. */
+struct place {
+	bool is_open;
+	struct binary binary;
+	struct slot *slots; /* one a symbol, and a last one for what is in no symbol */
+	size_t symbol_count;
+	struct placer *placer; /* finds lines, where they are asked for */
+};
+
+struct collect {
+	const struct gather *gather;
+	const struct classes *classes;
+	struct binaries *binaries;
+	const struct populate_config *config;
+	struct container *out;
+	struct populate_stats *stats;
+	struct place *places; /* one an image of the gather */
+	struct samples batch; /* arcs of one file */
+	struct samples arcs;  /* of all, resolved */
+	uint32_t app;	      /* whose files are being read */
+};
+
+/* --- places --- */
+
+static void open_place(struct collect *c, uint32_t image, const struct sfile_header *header)
+{
+	struct place *p = &c->places[image];
+
+	if (p->is_open)
+		return;
+	p->is_open = true;
+	binary_open(c->binaries, image, header, &p->binary);
+	p->symbol_count = p->binary.symtab ? symtab_count(p->binary.symtab) : 0;
+	p->slots = xcalloc(p->symbol_count + 1, sizeof(*p->slots));
+	if (c->config->lines && p->binary.file)
+		p->placer = placer_new(c->out, p->binary.file, p->binary.debug);
+}
+
+static struct slot *slot_of_row(const struct collect *c, const struct row *row)
+{
+	struct place *p = &c->places[row->image];
+
+	if (!p->is_open)
+		return NULL;
+	return &p->slots[row->kind == ROW_SYMBOL ? row->symbol_index : p->symbol_count];
+}
+
+/* Lets the slots of open images know the rows that there are for the application (or forget). */
+static void load_rows(struct collect *c, const uint32_t *ids, size_t count, bool know)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const struct row *row = &c->out->rows[ids[i]];
+		struct slot *slot = slot_of_row(c, row);
+
+		if (!slot)
+			continue;
+		slot->row = know ? ids[i] + 1 : 0;
+		slot->symbol = row->symbol;
+	}
+}
+
+/* The id of the row for symbol number @index of an image, or for what is in none. */
+static uint32_t row_of(struct collect *c, uint32_t image, size_t index)
+{
+	struct place *p = &c->places[image];
+	struct slot *slot = &p->slots[index];
+	struct row row = { .image = image, .app = c->app, .kind = ROW_UNNAMED };
+
+	if (slot->row)
+		return slot->row - 1;
+	if (index < p->symbol_count) {
+		const struct symbol *sym = symtab_at(p->binary.symtab, index);
+
+		if (!slot->symbol)
+			slot->symbol = container_symbol(c->out, sym->name);
+		row.kind = ROW_SYMBOL;
+		row.symbol = slot->symbol;
+		row.symbol_index = (uint32_t)index;
+		row.address = sym->address;
+		if (p->placer)
+			row.place = placer_find(p->placer, sym->address);
+	} else if (!p->binary.symtab) {
+		row.kind = p->binary.why;
+	}
+	slot->row = container_add_row(c->out, &row)->id + 1;
+	return slot->row - 1;
+}
+
+/* --- resolving --- */
+
+static void swap_halves(struct samples *s)
+{
+	size_t i;
+
+	for (i = 0; i < s->count; i++)
+		s->samples[i].offset = s->samples[i].offset << 32 | s->samples[i].offset >> 32;
+}
+
+/* Which slot an offset belongs to; looks from *at on, for offsets come sorted. */
+static size_t find_slot(const struct place *p, size_t *at, uint64_t offset)
+{
+	const struct symtab *st = p->binary.symtab;
+	const struct symbol *sym;
+
+	if (!st)
+		return 0;
+	*at = symtab_seek(st, *at, offset);
+	sym = *at < p->symbol_count ? symtab_at(st, *at) : NULL;
+	return sym && sym->offset <= offset ? sym->whole : p->symbol_count;
+}
+
+/* Sorts the batch and puts row ids in place of the offsets in the upper halves; these are @back
+ * bytes behind the code that is meant. */
+static void resolve_upper(struct collect *c, uint32_t image, uint64_t back)
+{
+	struct samples *s = &c->batch;
+	uint64_t last = UINT64_MAX, id = 0;
+	size_t i, at = 0;
+
+	samples_sort(s);
+	for (i = 0; i < s->count; i++) {
+		uint64_t offset = s->samples[i].offset >> 32;
+
+		if (offset != last) {
+			size_t slot = find_slot(&c->places[image], &at,
+						offset < back ? offset : offset - back);
+
+			last = offset;
+			id = row_of(c, image, slot);
+		}
+		s->samples[i].offset = id << 32 | (s->samples[i].offset & UINT32_MAX);
+	}
+}
+
+static void keep_batch(struct collect *c)
+{
+	struct samples *to = &c->arcs;
+
+	array_grow(&to->samples, to->count + c->batch.count, &to->room);
+	memcpy(to->samples + to->count, c->batch.samples, c->batch.count * sizeof(*to->samples));
+	to->count += c->batch.count;
+	samples_clear(&c->batch);
+}
+
+/* The caller's offset is where its callee returns to, behind the call, which may be the last thing
+ * a function does. Only where user code was interrupted is it the very instruction. */
+static uint64_t caller_back(const struct sfile_header *h)
+{
+	return !h->is_kernel && h->cg_to_is_kernel ? 0 : 1;
+}
+
+static void read_arcs(struct collect *c, uint32_t index)
+{
+	const struct gather_file *f = &c->gather->files[index];
+	_cleanup_(sfile_closep) struct sfile *sf = NULL;
+	struct error err = ERROR_INIT;
+
+	if (sfile_open(f->path, &sf, &err) < 0) {
+		c->stats->bad++;
+		log_warn("%s; it is skipped", err.text);
+		return;
+	}
+	if (c->stats->read++ == 0)
+		c->stats->header = *sfile_header(sf);
+	(void)samples_read(&c->batch, sf, c->classes->of_file[index]);
+	if (c->batch.count == 0)
+		return;
+	swap_halves(&c->batch);
+	resolve_upper(c, f->callee, 0);
+	swap_halves(&c->batch);
+	resolve_upper(c, f->image, caller_back(sfile_header(sf)));
+	keep_batch(c);
+}
+
+/* --- applications --- */
+
+/* Files or rows by application: ids[first[app]] up to ids[first[app + 1]]. */
+struct by_app {
+	uint32_t *ids, *first;
+};
+
+static uint32_t app_slot(const struct collect *c, uint32_t app)
+{
+	return app == GATHER_NONE ? (uint32_t)c->gather->image_count : app;
+}
+
+/* Whether a file has arcs that are wanted. */
+static bool is_wanted(const struct collect *c, const struct gather_file *f)
+{
+	if (f->callee == GATHER_NONE)
+		return false;
+	return !c->config->exclude_dependent || (f->image == f->app && f->callee == f->app);
+}
+
+static uint32_t app_of_file(const struct collect *c, size_t i)
+{
+	const struct gather_file *f = &c->gather->files[i];
+
+	if (!is_wanted(c, f))
+		return (uint32_t)c->gather->image_count + 1;
+	return app_slot(c, c->config->merge_lib ? GATHER_NONE : f->app);
+}
+
+static uint32_t app_of_row(const struct collect *c, size_t i)
+{
+	return app_slot(c, c->out->rows[i].app);
+}
+
+/* Sorts @count things by @app_of them, which is at most the number of images + 1. */
+static struct by_app sort_by_app(const struct collect *c, size_t count,
+				 uint32_t (*app_of)(const struct collect *c, size_t i))
+{
+	size_t apps = c->gather->image_count + 2, i;
+	struct by_app by = { xcalloc(count + 1, sizeof(*by.ids)),
+			     xcalloc(apps + 2, sizeof(*by.first)) };
+	uint32_t *next = by.first + 1; /* which then shift into their places */
+
+	for (i = 0; i < count; i++)
+		next[app_of(c, i) + 1]++;
+	for (i = 1; i <= apps; i++)
+		next[i] += next[i - 1];
+	for (i = 0; i < count; i++)
+		by.ids[next[app_of(c, i)]++] = (uint32_t)i;
+	return by;
+}
+
+/* Opens the images that the application's arcs touch. Only the caller's header is in the file. */
+static void open_places(struct collect *c, const uint32_t *files, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const struct gather_file *f = &c->gather->files[files[i]];
+		_cleanup_(sfile_closep) struct sfile *sf = NULL;
+		struct sfile_header header;
+
+		if (c->places[f->image].is_open && c->places[f->callee].is_open)
+			continue;
+		if (sfile_open(f->path, &sf, NULL) < 0)
+			continue;
+		header = *sfile_header(sf);
+		open_place(c, f->image, &header);
+		header.is_kernel = header.cg_to_is_kernel;
+		header.mtime = 0;
+		open_place(c, f->callee, &header);
+	}
+}
+
+static void forget_new_rows(struct collect *c, size_t first)
+{
+	size_t i;
+
+	for (i = first; i < c->out->count; i++)
+		slot_of_row(c, &c->out->rows[i])->row = 0;
+}
+
+static void collect_app(struct collect *c, const struct by_app *files, const struct by_app *rows,
+			uint32_t app)
+{
+	uint32_t first = files->first[app], count = files->first[app + 1] - first;
+	const uint32_t *ids = rows->ids + rows->first[app];
+	size_t row_count = rows->first[app + 1] - rows->first[app], before = c->out->count, i;
+
+	if (count == 0)
+		return;
+	c->app = app == c->gather->image_count ? GATHER_NONE : app;
+	open_places(c, files->ids + first, count);
+	load_rows(c, ids, row_count, true);
+	for (i = 0; i < count; i++)
+		read_arcs(c, files->ids[first + i]);
+	load_rows(c, ids, row_count, false);
+	forget_new_rows(c, before);
+}
+
+void callgraph_collect(const struct gather *g, const struct classes *classes, struct binaries *bs,
+		       const struct populate_config *config, struct container *c,
+		       struct callgraph *ret, struct populate_stats *stats)
+{
+	struct collect collect = { .gather = g,
+				   .classes = classes,
+				   .binaries = bs,
+				   .config = config,
+				   .out = c,
+				   .stats = stats,
+				   .places = xcalloc(g->image_count + 1, sizeof(struct place)) };
+	struct by_app files = sort_by_app(&collect, g->file_count, app_of_file);
+	struct by_app rows = sort_by_app(&collect, c->count, app_of_row);
+	size_t i;
+
+	for (i = 0; i <= g->image_count; i++)
+		collect_app(&collect, &files, &rows, (uint32_t)i);
+	for (i = 0; i < g->image_count; i++) {
+		placer_free(collect.places[i].placer);
+		binary_close(&collect.places[i].binary);
+		free(collect.places[i].slots);
+	}
+	free(collect.places);
+	free(files.ids);
+	free(files.first);
+	free(rows.ids);
+	free(rows.first);
+	samples_done(&collect.batch);
+	*ret = (struct callgraph){ .class_count = c->class_count, .raw = collect.arcs };
+}
+
+/* --- arranging --- */
+
+/* Puts the numbers of rows for their ids, and counts the arcs that differ. */
+static size_t renumber(struct callgraph *graph, const struct container *c)
+{
+	_cleanup_free_ uint64_t *number = xcalloc(c->count + 1, sizeof(*number));
+	struct samples *raw = &graph->raw;
+	size_t i, n = 0;
+
+	for (i = 0; i < c->count; i++)
+		number[c->rows[i].id] = i;
+	for (i = 0; i < raw->count; i++) {
+		uint64_t *key = &raw->samples[i].offset;
+
+		*key = number[*key >> 32] << 32 | number[*key & UINT32_MAX];
+	}
+	samples_sort(raw);
+	for (i = 0; i < raw->count; i++)
+		n += i == 0 || raw->samples[i].offset != raw->samples[i - 1].offset;
+	return n;
+}
+
+/* Makes the arcs, by caller and callee, of the sorted raw ones. */
+static void merge_arcs(struct callgraph *graph, size_t count)
+{
+	struct arc *arc = xcalloc(count + 1, sizeof(*arc));
+	uint64_t *counts = xcalloc(count + 1, graph->class_count * sizeof(*counts));
+	size_t i;
+
+	graph->callees.arcs = arc;
+	graph->counts = counts;
+	graph->count = count;
+	for (i = 0; i < graph->raw.count; i++) {
+		const struct sample *s = &graph->raw.samples[i];
+
+		if (i && s->offset != s[-1].offset) {
+			arc++;
+			counts += graph->class_count;
+		}
+		*arc = (struct arc){ (uint32_t)(s->offset >> 32), (uint32_t)s->offset, counts };
+		counts[s->class] += s->count;
+	}
+}
+
+static int compare_counts(const struct arc *a, const struct arc *b)
+{
+	return (a->counts[0] < b->counts[0]) - (a->counts[0] > b->counts[0]);
+}
+
+static int compare_arcs(const void *pa, const void *pb)
+{
+	const struct arc *a = pa, *b = pb;
+	int r = compare_counts(a, b);
+
+	if (r == 0)
+		r = (a->caller > b->caller) - (a->caller < b->caller);
+	return r ? r : (a->callee > b->callee) - (a->callee < b->callee);
+}
+
+/* Sorts the arcs of one row, which come by the row at their other end. Most rows have few. */
+static void sort_arcs(struct arc *arcs, size_t count)
+{
+	enum { FEW = 24 };
+	size_t i, j;
+
+	if (count > FEW) {
+		qsort(arcs, count, sizeof(*arcs), compare_arcs);
+		return;
+	}
+	for (i = 1; i < count; i++) {
+		struct arc arc = arcs[i];
+
+		for (j = i; j > 0 && compare_counts(&arcs[j - 1], &arc) > 0; j--)
+			arcs[j] = arcs[j - 1];
+		arcs[j] = arc;
+	}
+}
+
+static uint32_t caller_of(const struct arc *arc)
+{
+	return arc->caller;
+}
+
+static uint32_t callee_of(const struct arc *arc)
+{
+	return arc->callee;
+}
+
+/* Where the arcs of each row begin. */
+static uint32_t *index_arcs(const struct arc *arcs, size_t count, size_t rows,
+			    uint32_t (*row_of_arc)(const struct arc *arc))
+{
+	uint32_t *first = xcalloc(rows + 2, sizeof(*first));
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		first[row_of_arc(&arcs[i]) + 1]++;
+	for (i = 1; i <= rows; i++)
+		first[i] += first[i - 1];
+	return first;
+}
+
+/* The arcs by callee, and by caller among those of one. */
+static void make_callers(struct callgraph *graph, size_t rows)
+{
+	struct arc_list *list = &graph->callers;
+	_cleanup_free_ uint32_t *next = NULL;
+	size_t i;
+
+	list->arcs = xcalloc(graph->count + 1, sizeof(*list->arcs));
+	list->first = index_arcs(graph->callees.arcs, graph->count, rows, callee_of);
+	next = xmemdup(list->first, (rows + 1) * sizeof(*next));
+	for (i = 0; i < graph->count; i++)
+		list->arcs[next[graph->callees.arcs[i].callee]++] = graph->callees.arcs[i];
+}
+
+static void sort_list(struct arc_list *list, size_t rows)
+{
+	size_t i;
+
+	for (i = 0; i < rows; i++)
+		sort_arcs(list->arcs + list->first[i], list->first[i + 1] - list->first[i]);
+}
+
+void callgraph_arrange(struct callgraph *graph, const struct container *c)
+{
+	merge_arcs(graph, renumber(graph, c));
+	samples_done(&graph->raw);
+	graph->callees.first = index_arcs(graph->callees.arcs, graph->count, c->count, caller_of);
+	make_callers(graph, c->count);
+	sort_list(&graph->callees, c->count);
+	sort_list(&graph->callers, c->count);
+}
+
+void callgraph_done(struct callgraph *graph)
+{
+	free(graph->callees.arcs);
+	free(graph->callees.first);
+	free(graph->callers.arcs);
+	free(graph->callers.first);
+	free(graph->counts);
+	free(graph->is_shown);
+	samples_done(&graph->raw);
+	*graph = (struct callgraph){ 0 };
+}
+
+void callgraph_sum(const struct callgraph *graph, const struct arc_list *list, size_t row,
+		   uint64_t *sums)
+{
+	size_t i, j;
+
+	for (i = list->first[row]; i < list->first[row + 1]; i++)
+		for (j = 0; j < graph->class_count; j++)
+			sums[j] += list->arcs[i].counts[j];
+}
+
+bool callgraph_arc_reaches(const struct callgraph *graph, const struct arc *arc,
+			   const uint64_t *totals, double percent)
+{
+	size_t i;
+
+	if (percent <= 0)
+		return true;
+	for (i = 0; i < graph->class_count; i++)
+		if (arc->counts[i] && container_share(arc->counts[i], totals[i]) >= percent)
+			return true;
+	return false;
+}
+
+static bool sum_reaches(const struct callgraph *graph, const struct arc_list *list,
+			const struct container *c, size_t row, double percent)
+{
+	size_t i, class;
+
+	for (class = 0; class < graph->class_count; class ++) {
+		uint64_t sum = 0;
+
+		for (i = list->first[row]; i < list->first[row + 1]; i++)
+			sum += list->arcs[i].counts[class];
+		if (sum && container_percent(c, sum, class) >= percent)
+			return true;
+	}
+	return false;
+}
+
+static bool row_reaches(const struct callgraph *graph, const struct container *c, size_t row,
+			double percent)
+{
+	return percent <= 0 || container_reaches(c, &c->rows[row], percent) ||
+	       sum_reaches(graph, &graph->callers, c, row, percent) ||
+	       sum_reaches(graph, &graph->callees, c, row, percent);
+}
+
+void callgraph_cut(struct callgraph *graph, const struct gather *g, struct container *c,
+		   double percent)
+{
+	size_t i, j;
+
+	graph->is_shown = xcalloc(c->count + 1, sizeof(*graph->is_shown));
+	for (i = 0; i < c->count; i++) {
+		if (c->rows[i].is_unchosen || !g->images[c->rows[i].image].is_wanted)
+			continue;
+		graph->is_shown[i] = row_reaches(graph, c, i, percent);
+		if (graph->is_shown[i])
+			continue;
+		for (j = 0; j < c->class_count; j++)
+			c->hidden[j] += c->rows[i].counts[j];
+		c->hidden_rows++;
+	}
+}

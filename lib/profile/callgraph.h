@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Who called whom: the arcs of call graph files, added up by function. An arc goes from row to row
+ * of the container; functions that only stand in arcs get rows without samples. Arcs lie in sorted
+ * arrays of row numbers, so that a graph of a million of them is a matter of sorting.
+ *
+ *	callgraph_collect(gather, &classes, binaries, &config, &container, &graph, &stats);
+ *	container_name(&container, true);
+ *	sort_rows(&container, gather, &sort);
+ *	callgraph_arrange(&graph, &container);
+ *	for (i = graph.callers.first[row]; i < graph.callers.first[row + 1]; i++)
+ *		...graph.callers.arcs[i].caller...
+ *	callgraph_done(&graph);
+ *
+ * The graph owns the arcs, the container the rows. The binaries must be kept open (binary.h), since
+ * those that hold samples were opened before.
+ */
+#pragma once
+
+#include "profile/samples.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct binaries;
+struct classes;
+struct container;
+struct gather;
+struct populate_config;
+struct populate_stats;
+
+struct arc {
+	uint32_t caller, callee; /* indexes of rows */
+	const uint64_t *counts;	 /* one a class */
+};
+
+/* The arcs by the row at one end: that of row i are arcs[first[i]] up to arcs[first[i + 1]], by
+ * falling count of the first class, then by the row at their other end. */
+struct arc_list {
+	struct arc *arcs;
+	uint32_t *first;
+};
+
+struct callgraph {
+	struct arc_list callees; /* by caller: what each row calls */
+	struct arc_list callers; /* by callee: what each row is called from */
+	size_t count;		 /* of arcs, each in both lists */
+	size_t class_count;
+	uint64_t *counts;
+	bool *is_shown;	    /* one a row: it gets a block, not only a place in those of others */
+	struct samples raw; /* before callgraph_arrange(): row ids of caller and callee as offset */
+};
+
+/* Reads the call graph files of @g, finds the functions at both ends of each arc, and adds the rows
+ * that @c lacks. Files that cannot be read are warned of and counted in @stats. The caller calls
+ * callgraph_done(). */
+void callgraph_collect(const struct gather *g, const struct classes *classes, struct binaries *bs,
+		       const struct populate_config *config, struct container *c,
+		       struct callgraph *ret, struct populate_stats *stats);
+/* Adds the arcs up and puts them into both lists, once the rows of @c stand in their order. */
+void callgraph_arrange(struct callgraph *graph, const struct container *c);
+/* Frees all; a zeroed graph is fine. */
+void callgraph_done(struct callgraph *graph);
+
+/* Decides which rows get a block: chosen ones in images that @g was asked for, with a share of
+ * @percent in the total of some class: their own samples, their callers' arcs or their callees'.
+ * What has less is counted as hidden in @c. */
+void callgraph_cut(struct callgraph *graph, const struct gather *g, struct container *c,
+		   double percent);
+/* Adds the counts of all arcs of row number @row in @list to @sums, one a class. */
+void callgraph_sum(const struct callgraph *graph, const struct arc_list *list, size_t row,
+		   uint64_t *sums);
+/* Whether an arc has a share of @percent in @totals, one a class, in some class. */
+bool callgraph_arc_reaches(const struct callgraph *graph, const struct arc *arc,
+			   const uint64_t *totals, double percent);

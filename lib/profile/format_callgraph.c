@@ -1,0 +1,242 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/report.h"
+
+#include "base/arena.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "profile/callgraph.h"
+#include "profile/column.h"
+#include "profile/table.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { FLUSH_BYTES = 1 << 16 };
+
+static const char indent[] = "  ";
+static const char rule[] =
+	"-------------------------------------------------------------------------------\n";
+
+struct printer {
+	const struct report *report;
+	const struct callgraph *graph;
+	struct table table;
+	struct strbuf line, cell;
+	struct arena arena;
+	const char **names; /* of each row: its cells that are the same wherever it stands */
+	/* One a class: */
+	uint64_t *sums;	    /* of the block's rows above the function, then of those below */
+	uint64_t *in_block; /* of these, so far */
+	uint64_t *running;  /* of the functions so far */
+	size_t hidden_arcs; /* below the threshold in their blocks */
+	FILE *out;
+};
+
+/* What a line shows of its row. */
+struct line {
+	size_t row;
+	const uint64_t *counts, *totals; /* one a class */
+	uint64_t *running;
+	bool in_block; /* a caller or callee */
+	bool is_self;
+};
+
+static struct cell cell_of(const struct printer *p, const struct table_place *place,
+			   const struct line *l)
+{
+	return (struct cell){ .report = p->report,
+			      .row = &p->report->container->rows[l->row],
+			      .class = place->class,
+			      .counts = l->counts,
+			      .totals = l->totals,
+			      .sum = l->running[place->class],
+			      .width = place->width ? place->width - 1 : 0 };
+}
+
+static void write_cell(struct printer *p, const struct table_place *place, const struct line *l)
+{
+	struct cell cell = cell_of(p, place, l);
+
+	strbuf_clear(&p->cell);
+	place->column->write(&cell, &p->cell);
+	table_add_cell(&p->line, strbuf_text(&p->cell), place->width);
+}
+
+/* The cells of a row that are the same in each block, written once: a piece a run of neighbouring
+ * columns, each with its NUL. */
+static const char *constant_cells(struct printer *p, const struct line *l)
+{
+	size_t start = p->line.length, i;
+	char *kept;
+
+	if (p->names[l->row])
+		return p->names[l->row];
+	for (i = 0; i < p->table.count; i++) {
+		const struct table_place *place = &p->table.places[i];
+
+		if (place->column->per_class)
+			continue;
+		write_cell(p, place, l);
+		if (i + 1 == p->table.count || place[1].column->per_class)
+			strbuf_add(&p->line, "", 1);
+	}
+	kept = arena_strndup(&p->arena, p->line.text + start, p->line.length - start);
+	p->line.length = start;
+	p->names[l->row] = kept;
+	return kept;
+}
+
+static void print_line(struct printer *p, const struct line *l)
+{
+	const char *constant = constant_cells(p, l);
+	size_t i;
+
+	for (i = 0; i < p->report->container->class_count; i++)
+		l->running[i] += l->counts[i];
+	if (l->in_block)
+		strbuf_adds(&p->line, indent);
+	for (i = 0; i < p->table.count; i++) {
+		const struct table_place *place = &p->table.places[i];
+
+		if (place->column->per_class) {
+			write_cell(p, place, l);
+		} else if (i == 0 || place[-1].column->per_class) {
+			strbuf_adds(&p->line, constant);
+			constant += strlen(constant) + 1;
+		}
+	}
+	strbuf_adds(&p->line, l->is_self ? " [self]\n" : "\n");
+	if (p->line.length >= FLUSH_BYTES) {
+		(void)fwrite(p->line.text, 1, p->line.length, p->out);
+		strbuf_clear(&p->line);
+	}
+}
+
+static void print_arc(struct printer *p, const struct arc *arc, size_t row, const uint64_t *totals)
+{
+	if (!callgraph_arc_reaches(p->graph, arc, totals, p->report->threshold)) {
+		p->hidden_arcs++;
+		return;
+	}
+	print_line(p, &(struct line){ .row = row,
+				      .counts = arc->counts,
+				      .totals = p->report->global_percent
+							? p->report->container->totals
+							: totals,
+				      .running = p->in_block,
+				      .in_block = true });
+}
+
+/* The callers, those of most arcs last, next to the function. */
+static void print_callers(struct printer *p, size_t row)
+{
+	const struct arc_list *list = &p->graph->callers;
+	size_t bytes = p->graph->class_count * sizeof(*p->sums), i;
+
+	memset(p->sums, 0, bytes);
+	memset(p->in_block, 0, bytes);
+	callgraph_sum(p->graph, list, row, p->sums);
+	for (i = list->first[row + 1]; i > list->first[row]; i--)
+		print_arc(p, &list->arcs[i - 1], list->arcs[i - 1].caller, p->sums);
+}
+
+static void print_self(struct printer *p, size_t row)
+{
+	const struct container *c = p->report->container;
+
+	print_line(p, &(struct line){ .row = row,
+				      .counts = c->rows[row].counts,
+				      .totals = p->report->global_percent ? c->totals : p->sums,
+				      .running = p->in_block,
+				      .in_block = true,
+				      .is_self = true });
+}
+
+/* The callees, those of most arcs first; the function's own samples stand among them. */
+static void print_callees(struct printer *p, size_t row)
+{
+	const struct arc_list *list = &p->graph->callees;
+	const uint64_t *own = p->report->container->rows[row].counts;
+	size_t bytes = p->graph->class_count * sizeof(*p->sums), i;
+	bool self_printed = false;
+
+	memcpy(p->sums, own, bytes);
+	memset(p->in_block, 0, bytes);
+	callgraph_sum(p->graph, list, row, p->sums);
+	for (i = list->first[row]; i < list->first[row + 1]; i++) {
+		if (!self_printed && list->arcs[i].counts[0] < own[0]) {
+			print_self(p, row);
+			self_printed = true;
+		}
+		print_arc(p, &list->arcs[i], list->arcs[i].callee, p->sums);
+	}
+	if (!self_printed)
+		print_self(p, row);
+}
+
+static void print_block(struct printer *p, size_t row)
+{
+	const struct container *c = p->report->container;
+
+	print_callers(p, row);
+	print_line(p, &(struct line){ .row = row,
+				      .counts = c->rows[row].counts,
+				      .totals = c->totals,
+				      .running = p->running });
+	print_callees(p, row);
+	strbuf_adds(&p->line, rule);
+}
+
+static void print_blocks(struct printer *p)
+{
+	const struct container *c = p->report->container;
+	size_t i;
+
+	strbuf_adds(&p->line, rule);
+	for (i = 0; i < c->count; i++)
+		if (p->graph->is_shown[i])
+			print_block(p, i);
+	(void)fwrite(strbuf_text(&p->line), 1, p->line.length, p->out);
+}
+
+/* What the threshold took away. */
+static void print_hidden(const struct printer *p)
+{
+	const struct container *c = p->report->container;
+	size_t i;
+
+	if (!c->hidden_rows && !p->hidden_arcs)
+		return;
+	(void)fprintf(p->out, "(%zu function%s below %g %% not shown:", c->hidden_rows,
+		      c->hidden_rows == 1 ? "" : "s", p->report->threshold);
+	for (i = 0; i < c->class_count; i++)
+		(void)fprintf(p->out, "%s %" PRIu64 " samples, %.4f %%", i ? ";" : "", c->hidden[i],
+			      container_percent(c, c->hidden[i], i));
+	(void)fprintf(p->out, "; %zu caller%s or callees in the other blocks)\n", p->hidden_arcs,
+		      p->hidden_arcs == 1 ? "" : "s");
+}
+
+void report_calls_text(const struct report *r, FILE *out)
+{
+	const struct container *c = r->container;
+	_cleanup_free_ const char **names = xcalloc(c->count + 1, sizeof(*names));
+	_cleanup_free_ uint64_t *sums = xcalloc(c->class_count * 3, sizeof(*sums));
+	struct printer p = { .report = r,
+			     .graph = r->calls,
+			     .names = names,
+			     .sums = sums,
+			     .in_block = sums + c->class_count,
+			     .running = sums + c->class_count * 2,
+			     .out = out };
+
+	table_init(&p.table, r);
+	if (r->show_header)
+		table_print_heads(&p.table, out);
+	print_blocks(&p);
+	print_hidden(&p);
+	table_print_unchosen(r, out);
+	table_done(&p.table);
+	strbuf_done(&p.line);
+	strbuf_done(&p.cell);
+	arena_done(&p.arena);
+}

@@ -1,0 +1,249 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "profile/binary.h"
+#include "profile/callgraph.h"
+#include "profile/classes.h"
+#include "profile/gather.h"
+#include "profile/invert.h"
+#include "profile/populate.h"
+#include "sfile/session.h"
+#include "sfile/sfile.h"
+
+enum { ROWS = 40, CLASSES = 2, RAW = 5000 };
+
+static uint32_t next_random(uint32_t *state)
+{
+	*state = *state * 1664525 + 1013904223;
+	return *state >> 8;
+}
+
+/* Rows whose ids run against their order, and raw arcs between ids; what they add up to by row
+ * numbers goes to @sums. */
+static void make_graph(struct container *c, struct callgraph *graph,
+		       uint64_t sums[ROWS][ROWS][CLASSES])
+{
+	struct samples *raw = &graph->raw;
+	uint32_t state = 1, i;
+
+	container_init(c, CLASSES);
+	for (i = 0; i < ROWS; i++)
+		(void)container_add_row(c, &(struct row){ .kind = ROW_UNNAMED });
+	for (i = 0; i < ROWS; i++)
+		c->rows[i].id = ROWS - 1 - i;
+	*graph = (struct callgraph){ .class_count = CLASSES };
+	array_grow(&raw->samples, RAW, &raw->room);
+	for (i = 0; i < RAW; i++) {
+		uint32_t from = next_random(&state) % ROWS, to = next_random(&state) % ROWS;
+		uint32_t class = next_random(&state) % CLASSES, n = next_random(&state) % 5;
+
+		from = from * from / ROWS; /* some call much, and row 0 in them all is called */
+		raw->samples[raw->count++] = (struct sample){ (uint64_t)from << 32 | to, n, class };
+		sums[ROWS - 1 - from][ROWS - 1 - to][class] += n;
+	}
+}
+
+/* Both lists have each arc once, with the sums of all that stood for it. */
+static void arcs_add_up_by_rows(void)
+{
+	static uint64_t sums[ROWS][ROWS][CLASSES];
+	struct container c;
+	struct callgraph graph;
+	size_t row, i, class, wrong = 0, seen = 0;
+
+	make_graph(&c, &graph, sums);
+	callgraph_arrange(&graph, &c);
+	for (row = 0; row < ROWS; row++) {
+		for (i = graph.callees.first[row]; i < graph.callees.first[row + 1]; i++) {
+			const struct arc *arc = &graph.callees.arcs[i];
+
+			wrong += arc->caller != row;
+			for (class = 0; class < CLASSES; class ++)
+				wrong += arc->counts[class] != sums[row][arc->callee][class];
+			seen++;
+		}
+		for (i = graph.callers.first[row]; i < graph.callers.first[row + 1]; i++) {
+			const struct arc *arc = &graph.callers.arcs[i];
+
+			wrong += arc->callee != row;
+			for (class = 0; class < CLASSES; class ++)
+				wrong += arc->counts[class] != sums[arc->caller][row][class];
+		}
+	}
+	CHECK_EQ(wrong, 0);
+	CHECK_EQ(seen, graph.count);
+	CHECK_EQ(graph.callers.first[ROWS], graph.count);
+	callgraph_done(&graph);
+	container_done(&c);
+}
+
+static size_t count_disorder(const struct arc_list *list)
+{
+	size_t row, i, wrong = 0;
+
+	for (row = 0; row < ROWS; row++) {
+		for (i = list->first[row] + 1; i < list->first[row + 1]; i++) {
+			const struct arc *a = &list->arcs[i - 1], *b = &list->arcs[i];
+			uint32_t first = a->caller == b->caller ? a->callee : a->caller;
+			uint32_t second = a->caller == b->caller ? b->callee : b->caller;
+
+			wrong += a->counts[0] < b->counts[0] ||
+				 (a->counts[0] == b->counts[0] && first >= second);
+		}
+	}
+	return wrong;
+}
+
+/* Long lists are sorted in another way than short ones; both come out the same. */
+static void the_arcs_of_a_row_stand_by_count_then_row(void)
+{
+	static uint64_t sums[ROWS][ROWS][CLASSES];
+	struct container c;
+	struct callgraph graph;
+	size_t row, shortest = SIZE_MAX, longest = 0;
+
+	make_graph(&c, &graph, sums);
+	callgraph_arrange(&graph, &c);
+	for (row = 0; row < ROWS; row++) {
+		size_t n = graph.callees.first[row + 1] - graph.callees.first[row];
+
+		shortest = MIN(shortest, n);
+		longest = MAX(longest, n);
+	}
+	CHECK(shortest < 10 && longest > 30);
+	CHECK_EQ(count_disorder(&graph.callees), 0);
+	CHECK_EQ(count_disorder(&graph.callers), 0);
+	callgraph_done(&graph);
+	container_done(&c);
+}
+
+static void a_graph_without_arcs_is_one(void)
+{
+	struct container c;
+	struct callgraph graph = { .class_count = 1 };
+
+	container_init(&c, 1);
+	(void)container_add_row(&c, &(struct row){ .kind = ROW_UNNAMED });
+	callgraph_arrange(&graph, &c);
+	CHECK_EQ(graph.count, 0);
+	CHECK_EQ(graph.callees.first[1], 0);
+	CHECK_EQ(graph.callers.first[1], 0);
+	callgraph_done(&graph);
+	container_done(&c);
+}
+
+static void write_arcs(const char *samples, const char *below, const uint64_t *pairs)
+{
+	_cleanup_free_ char *path = path_join(samples, below);
+	_cleanup_(sfile_closep) struct sfile *sf = NULL;
+
+	CHECK_EQ(sfile_create(path, &(struct sfile_header){ .cpu_type = 4 }, &sf, NULL), 0);
+	for (; sf && pairs[1]; pairs += 2)
+		CHECK_EQ(odb_add(sfile_odb(sf), pairs[0], (uint32_t)pairs[1]), 0);
+}
+
+/* Twenty programs with arcs from the program to a library, in it, and back. */
+static void write_session(const char *samples, const char *library, const char *program)
+{
+	static const uint64_t flat[] = { 0x1000, 2, 0, 0 };
+	static const uint64_t arcs[] = { 0x100000001001, 3, 0, 0 };
+	static const char *const event = "TIMER.0.0.all.all.all";
+	size_t i;
+
+	for (i = 0; i < 20; i++) {
+		_cleanup_free_ char *app = xasprintf("{root}/bin/p%zu/{dep}/{root}", i);
+		_cleanup_free_ char *own = xasprintf("%s%s/%s", app, library, event);
+		_cleanup_free_ char *in =
+			xasprintf("%s%s/{cg}/{root}%s/%s", app, library, library, event);
+		_cleanup_free_ char *to =
+			xasprintf("%s%s/{cg}/{root}%s/%s", app, program, library, event);
+		_cleanup_free_ char *back =
+			xasprintf("%s%s/{cg}/{root}%s/%s", app, library, program, event);
+
+		write_arcs(samples, own, flat);
+		write_arcs(samples, in, arcs);
+		write_arcs(samples, to, arcs);
+		write_arcs(samples, back, arcs);
+	}
+}
+
+struct pipeline {
+	struct spec spec;
+	struct gather *gather;
+	struct classes classes;
+	struct inverted inverted;
+	struct binaries *binaries;
+	struct container container;
+	struct callgraph graph;
+	struct populate_stats stats;
+};
+
+static bool run(const char *directory, const struct populate_config *config, struct pipeline *p)
+{
+	struct error err = ERROR_INIT;
+
+	*p = (struct pipeline){ 0 };
+	if (!CHECK(gather_files(&p->spec, directory, &p->gather, &err) == 0) ||
+	    !CHECK(classes_arrange(p->gather, 0, &p->classes, &err) == 0)) {
+		printf("# %s\n", err.text);
+		return false;
+	}
+	invert_files(p->gather, &p->classes, &p->inverted);
+	p->binaries = binaries_new(p->gather, &(struct binaries_config){ .keep = true });
+	container_init(&p->container, p->classes.count);
+	populate_images(p->gather, &p->classes, &p->inverted, p->binaries, config, &p->container,
+			&p->stats);
+	callgraph_collect(p->gather, &p->classes, p->binaries, config, &p->container, &p->graph,
+			  &p->stats);
+	return true;
+}
+
+static void done(struct pipeline *p)
+{
+	callgraph_done(&p->graph);
+	container_done(&p->container);
+	binaries_free(p->binaries);
+	invert_done(&p->inverted);
+	classes_done(&p->classes);
+	gather_free(p->gather);
+	spec_done(&p->spec);
+}
+
+static uint64_t sum_of_arcs(const struct callgraph *graph)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < graph->raw.count; i++)
+		sum += graph->raw.samples[i].count;
+	return sum;
+}
+
+static void images_at_both_ends_are_opened_once(void)
+{
+	_cleanup_directory_ char *directory = test_directory();
+	_cleanup_free_ char *samples = session_samples(directory, "current");
+	_cleanup_free_ char *library =
+		xasprintf("%s/tests/fixtures/elf/lib.so", getenv("OP_BUILD_ROOT"));
+	_cleanup_free_ char *program =
+		xasprintf("%s/tests/fixtures/elf/exe-pie", getenv("OP_BUILD_ROOT"));
+	struct pipeline p;
+	size_t rows;
+
+	write_session(samples, library, program);
+	if (run(directory, &(struct populate_config){ .symbols = true }, &p)) {
+		CHECK_EQ(binaries_opened(p.binaries), 2);
+		CHECK_EQ(p.stats.read, 80);
+		CHECK_EQ(sum_of_arcs(&p.graph), 20 * 9);
+	}
+	rows = p.container.count;
+	done(&p);
+	if (run(directory, &(struct populate_config){ .symbols = true, .merge_lib = true }, &p)) {
+		CHECK_EQ(p.container.count * 20, rows);
+		CHECK_EQ(sum_of_arcs(&p.graph), 20 * 9);
+	}
+	done(&p);
+}
+
+TESTS(T(arcs_add_up_by_rows), T(the_arcs_of_a_row_stand_by_count_then_row),
+      T(a_graph_without_arcs_is_one), T(images_at_both_ends_are_opened_once))
