@@ -77,6 +77,60 @@ static inline int span_u64(struct span *s, uint64_t *ret)
 	return span_copy(s, ret, sizeof(*ret));
 }
 
+/* The next byte; 0 or -EBADMSG. */
+static inline int span_u8(struct span *s, uint8_t *ret)
+{
+	if (!s->left)
+		return -EBADMSG;
+	*ret = *s->at++;
+	s->left--;
+	return 0;
+}
+
+/* The next LEB128 number, as DWARF writes them; bits above 64 are dropped. 0, or -EBADMSG if it is
+ * cut short. */
+static inline int span_uleb(struct span *s, uint64_t *ret)
+{
+	uint64_t value = 0;
+	unsigned int shift = 0;
+	size_t i;
+
+	/* Most numbers have one byte. */
+	if (s->left && !(*s->at & 0x80)) {
+		*ret = *s->at++;
+		s->left--;
+		return 0;
+	}
+	for (i = 0; i < s->left; i++, shift += 7) {
+		if (shift < 64)
+			value |= (uint64_t)(s->at[i] & 0x7f) << shift;
+		if (s->at[i] & 0x80)
+			continue;
+		s->at += i + 1;
+		s->left -= i + 1;
+		*ret = value;
+		return 0;
+	}
+	return -EBADMSG;
+}
+
+/* The same with a sign. */
+static inline int span_sleb(struct span *s, int64_t *ret)
+{
+	const uint8_t *from = s->at;
+	uint64_t value;
+	size_t bits;
+	int r = span_uleb(s, &value);
+
+	if (r < 0)
+		return r;
+	bits = (size_t)(s->at - from) * 7;
+	if (bits < 64 && (s->at[-1] & 0x40))
+		value |= ~0ULL << bits;
+	*ret = (int64_t)value;
+	return 0;
+}
+
 /* The string that starts at the span's next byte and ends with NUL inside the span, or NULL;
  * moves past the NUL. */
 static inline const char *span_string(struct span *s)

@@ -1,0 +1,439 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/unwind.h"
+
+#include "base/mem.h"
+#include "image/cfi_program.h"
+#include "image/elffile.h"
+#include "image/unwind_rows.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+enum {
+	/* A hole between two functions that is no longer than this is padding, which nothing runs;
+	 * it goes with the function before it. */
+	PADDING_MAX = 15,
+	/* Of an image that is searched for signal trampolines: the vdso is two pages. */
+	TRAMPOLINE_IMAGE_MAX = 16384,
+	/* Functions may share programs only as far as damage would: this many times the section. */
+	PROGRAM_SHARE = 4,
+};
+
+/* What compressed sections may grow to. */
+static const uint64_t section_max = 1ULL << 28;
+
+struct function {
+	struct cfi_fde fde;
+	size_t order; /* of two with one start, the first counts */
+};
+
+struct build {
+	struct elffile *ef;
+	struct unwind_table *table;
+	struct cfi eh, debug;
+	struct function *functions;
+	size_t count, room;
+	uint64_t top; /* end of executable PCs */
+	struct unwind_rows rows;
+	uint64_t limit; /* PC where the function that is written ends */
+	size_t budget;	/* bytes of programs that may still be run */
+};
+
+static int find_segments(struct build *b, struct error *err)
+{
+	struct unwind_table *t = b->table;
+	size_t i, count = 0;
+	GElf_Phdr ph;
+
+	if (elf_getphdrnum(elffile_elf(b->ef), &count) < 0)
+		count = 0;
+	for (i = 0; i < count && t->segment_count < UNWIND_SEGMENTS_MAX; i++) {
+		if (!gelf_getphdr(elffile_elf(b->ef), (int)i, &ph))
+			continue;
+		if (ph.p_type != PT_LOAD || !(ph.p_flags & PF_X) || !ph.p_filesz)
+			continue;
+		t->segments[t->segment_count++] =
+			(struct unwind_segment){ ph.p_offset, ph.p_filesz, ph.p_vaddr };
+	}
+	if (!t->segment_count)
+		return error_set(err, -ENODATA, "%s: no executable code", elffile_path(b->ef));
+	t->base = UINT64_MAX;
+	for (i = 0; i < t->segment_count; i++)
+		t->base = MIN(t->base, t->segments[i].pc);
+	for (i = 0; i < t->segment_count; i++) {
+		struct unwind_segment *s = &t->segments[i];
+		uint64_t end;
+
+		s->pc -= t->base;
+		if (__builtin_add_overflow(s->pc, s->size, &end) || end > 1ULL << 32)
+			return error_set(err, -EBADMSG, "%s: code over more than 4 GiB",
+					 elffile_path(b->ef));
+		b->top = MAX(b->top, end);
+	}
+	t->page_count = (size_t)((b->top + 0xffff) >> UNWIND_PAGE_SHIFT);
+	return 0;
+}
+
+static void add_function(struct build *b, const struct cfi_fde *fde)
+{
+	uint64_t base = b->table->base;
+
+	/* What the linker threw away starts at 0 or 1; the kernel's page tables end such code. */
+	if (fde->start < base || fde->start - base >= b->top || fde->end <= fde->start)
+		return;
+	array_grow(&b->functions, b->count + 1, &b->room);
+	b->functions[b->count] = (struct function){ *fde, b->count };
+	b->count++;
+}
+
+/* Reads the FDE at @offset; notes where the next record is. */
+static bool read_function(struct build *b, struct cfi *cfi, size_t offset, size_t *ret_next)
+{
+	struct cfi_fde fde;
+	int r = cfi_read(cfi, offset, &fde, ret_next);
+
+	if (r < 0)
+		b->table->bad_fde_count++;
+	if (r == 1)
+		add_function(b, &fde);
+	return r == 1;
+}
+
+static void walk(struct build *b, struct cfi *cfi)
+{
+	size_t offset = 0;
+
+	while (offset < cfi->bytes.left)
+		(void)read_function(b, cfi, offset, &offset);
+}
+
+/* The bytes of the file from the linked @address on, to the end of the file. */
+static bool bytes_at(const struct build *b, uint64_t address, struct span *ret)
+{
+	size_t size = 0;
+	const char *file = elf_rawfile(elffile_elf(b->ef), &size);
+	uint64_t offset;
+
+	if (!file || !elffile_offset(b->ef, address, &offset) || offset >= size)
+		return false;
+	*ret = span_of(file + offset, size - (size_t)offset);
+	return true;
+}
+
+/* .eh_frame_hdr: where .eh_frame is, and all its FDEs sorted by start. */
+struct index {
+	uint64_t address;  /* of .eh_frame_hdr */
+	uint64_t eh_frame; /* address of .eh_frame */
+	struct span
+		pairs; /* start, FDE: each 4 bytes relative to ->address; empty: no such table */
+};
+
+static bool find_index(const struct build *b, struct index *ret)
+{
+	size_t i, count = 0;
+	struct span in = { NULL, 0 };
+	const uint8_t *head;
+	uint64_t entries;
+	GElf_Phdr ph;
+
+	if (elf_getphdrnum(elffile_elf(b->ef), &count) < 0)
+		return false;
+	for (i = 0; i < count; i++)
+		if (gelf_getphdr(elffile_elf(b->ef), (int)i, &ph) && ph.p_type == PT_GNU_EH_FRAME)
+			break;
+	if (i == count || !bytes_at(b, ph.p_vaddr, &in))
+		return false;
+	in.left = MIN(in.left, (size_t)ph.p_filesz);
+	head = span_take(&in, 4);
+	*ret = (struct index){ .address = ph.p_vaddr };
+	if (!head || head[0] != 1 ||
+	    cfi_pointer(&in, head[1], ph.p_vaddr + 4, ph.p_vaddr, &ret->eh_frame) < 0)
+		return false;
+	if (head[3] == (DW_EH_PE_datarel | DW_EH_PE_sdata4) && head[2] != DW_EH_PE_omit &&
+	    cfi_pointer(&in, head[2], 0, 0, &entries) == 0 && entries <= in.left / 8)
+		ret->pairs = span_of(in.at, (size_t)entries * 8);
+	return true;
+}
+
+/* Reads the functions in the index's order. False if it is not the index of this section: nothing
+ * is read then. */
+static bool read_indexed(struct build *b, struct cfi *cfi, const struct index *index)
+{
+	struct span in = index->pairs;
+	uint64_t last = 0;
+	uint32_t start, fde;
+	size_t next;
+
+	if (!in.left)
+		return false;
+	while (span_u32(&in, &start) == 0 && span_u32(&in, &fde) == 0) {
+		uint64_t at = index->address + (uint64_t)(int64_t)(int32_t)start;
+		uint64_t offset = index->address + (uint64_t)(int64_t)(int32_t)fde - cfi->address;
+
+		if (at < last || offset >= cfi->bytes.left ||
+		    !read_function(b, cfi, (size_t)offset, &next)) {
+			b->count = 0;
+			b->table->bad_fde_count = 0;
+			return false;
+		}
+		last = at;
+	}
+	return true;
+}
+
+static void read_eh_frame(struct build *b)
+{
+	struct index index;
+	bool indexed = find_index(b, &index);
+	struct elf_section s;
+	const Elf_Data *data;
+
+	if (elffile_find_section(b->ef, ".eh_frame", &s) && (data = elffile_data(&s))) {
+		b->eh.bytes = span_of(data->d_buf, data->d_size);
+		b->eh.address = s.header.sh_addr;
+	} else if (indexed && bytes_at(b, index.eh_frame, &b->eh.bytes)) {
+		b->eh.address = index.eh_frame;
+	} else {
+		return;
+	}
+	b->table->cfi_bytes = b->eh.bytes.left;
+	if (!indexed || !read_indexed(b, &b->eh, &index))
+		walk(b, &b->eh);
+}
+
+/* The bytes of .debug_frame, however it is compressed. */
+static const Elf_Data *debug_frame(struct build *b)
+{
+	struct elf_section s;
+	GElf_Chdr compression;
+
+	if (elffile_find_section(b->ef, ".debug_frame", &s)) {
+		if (!(s.header.sh_flags & SHF_COMPRESSED))
+			return elffile_data(&s);
+		if (!gelf_getchdr(s.scn, &compression) || compression.ch_size > section_max ||
+		    elf_compress(s.scn, 0, 0) < 0)
+			return NULL;
+	} else if (elffile_find_section(b->ef, ".zdebug_frame", &s)) {
+		/* Its length stands in the section; more than that libelf does not unpack. */
+		const Elf_Data *raw = elffile_data(&s);
+
+		if (!raw || raw->d_size < 12 ||
+		    get_be64((const uint8_t *)raw->d_buf + 4) > section_max ||
+		    elf_compress_gnu(s.scn, 0, 0) < 0)
+			return NULL;
+	} else {
+		return NULL;
+	}
+	return elffile_section(b->ef, s.index, &s) ? elffile_data(&s) : NULL;
+}
+
+/* Code that .eh_frame leaves out may be described here: what was compiled without unwind tables but
+ * with debug information. */
+static void read_debug_frame(struct build *b)
+{
+	const Elf_Data *data = debug_frame(b);
+
+	if (!data)
+		return;
+	b->debug.bytes = span_of(data->d_buf, data->d_size);
+	b->table->cfi_bytes += data->d_size;
+	walk(b, &b->debug);
+}
+
+/* Kernels since 6.0 describe the AArch64 vdso's signal trampoline no longer: it is known by its two
+ * instructions, mov x8, #139 (rt_sigreturn) and svc #0. Handlers return to its start, which is
+ * looked up one byte before. */
+static void find_trampolines(struct build *b)
+{
+	const struct unwind_table *t = b->table;
+	static const uint8_t code[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4 };
+	struct span in;
+	size_t i;
+
+	if (t->machine != UNWIND_AARCH64 || b->top > TRAMPOLINE_IMAGE_MAX ||
+	    !bytes_at(b, t->base, &in))
+		return;
+	in.left = MIN(in.left, (size_t)b->top);
+	for (i = 0; i + sizeof(code) <= in.left; i += 4) {
+		uint64_t at = t->base + i;
+
+		if (memcmp(in.at + i, code, sizeof(code)) == 0)
+			add_function(b, &(struct cfi_fde){ .start = i ? at - 4 : at,
+							   .end = at + sizeof(code) });
+	}
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+	const struct function *x = a, *y = b;
+
+	if (x->fde.start != y->fde.start)
+		return (x->fde.start > y->fde.start) - (x->fde.start < y->fde.start);
+	return (x->order > y->order) - (x->order < y->order);
+}
+
+/* Sorts the functions; of those with one start the first stays. */
+static void sort_functions(struct build *b)
+{
+	struct function *f = b->functions;
+	size_t i, n = 0;
+
+	for (i = 1; i < b->count; i++)
+		if (f[i - 1].fde.start > f[i].fde.start)
+			break;
+	if (i < b->count)
+		qsort(f, b->count, sizeof(*f), compare_functions);
+	for (i = 0; i < b->count; i++)
+		if (!n || f[n - 1].fde.start != f[i].fde.start)
+			f[n++] = f[i];
+	b->count = n;
+}
+
+static void put_row(void *data, uint64_t address, const struct unwind_rule *rule)
+{
+	struct build *b = data;
+	uint64_t pc = address - b->table->base;
+
+	if (pc < b->limit)
+		unwind_rows_put(&b->rows, pc, rule);
+}
+
+static void write_function(struct build *b, const struct cfi_fde *fde)
+{
+	static const struct unwind_rule damaged = { .base = UNWIND_WHY_DAMAGED };
+	static const struct unwind_rule trampoline = { .cfa = UNWIND_CFA_SIGNAL };
+	struct unwind_rows_mark mark = unwind_rows_mark(&b->rows);
+
+	if (!fde->cie) {
+		put_row(b, fde->start, &trampoline);
+		return;
+	}
+	if (fde->program.left <= b->budget &&
+	    cfi_program_run(fde, b->table->machine, put_row, b) == 0) {
+		b->budget -= fde->program.left;
+		return;
+	}
+	b->budget -= MIN(b->budget, fde->program.left);
+	b->table->bad_fde_count++;
+	unwind_rows_rewind(&b->rows, &mark);
+	put_row(b, fde->start, &damaged);
+}
+
+static void write_rows(struct build *b, struct unwind_rules *rules)
+{
+	static const struct unwind_rule none = { .cfa = UNWIND_CFA_NONE };
+	struct unwind_table *t = b->table;
+	uint64_t end = 0; /* PC where the last function ends */
+	size_t i;
+
+	b->budget = t->cfi_bytes * PROGRAM_SHARE;
+	unwind_rows_init(&b->rows, rules, t->page_count);
+	for (i = 0; i < b->count; i++) {
+		const struct cfi_fde *fde = &b->functions[i].fde;
+		uint64_t start = fde->start - t->base;
+
+		if (start > end && start - end > PADDING_MAX)
+			unwind_rows_put(&b->rows, end, &none);
+		b->limit = MIN(fde->end - t->base, b->top);
+		if (i + 1 < b->count)
+			b->limit = MIN(b->limit, b->functions[i + 1].fde.start - t->base);
+		write_function(b, fde);
+		end = b->limit;
+	}
+	if (end < b->top)
+		unwind_rows_put(&b->rows, end, &none);
+	unwind_rows_finish(&b->rows);
+	t->pages = b->rows.pages;
+	t->rows = b->rows.rows;
+	t->row_count = b->rows.count;
+}
+
+static int build_table(struct build *b, struct unwind_rules *rules, struct error *err)
+{
+	struct unwind_table *t = b->table;
+	const GElf_Ehdr *header = elffile_header(b->ef);
+	int r;
+
+	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
+	    (header->e_machine != EM_X86_64 && header->e_machine != EM_AARCH64))
+		return error_set(err, -ENOTSUP, "%s: neither x86-64 nor AArch64",
+				 elffile_path(b->ef));
+	t->machine = header->e_machine == EM_X86_64 ? UNWIND_X86_64 : UNWIND_AARCH64;
+	b->eh.machine = b->debug.machine = t->machine;
+	b->debug.debug = true;
+	r = find_segments(b, err);
+	if (r < 0)
+		return r;
+	read_eh_frame(b);
+	read_debug_frame(b);
+	find_trampolines(b);
+	t->fde_count = b->count;
+	if (!b->count)
+		return error_set(err, t->bad_fde_count ? -EBADMSG : -ENODATA,
+				 "%s: no unwind information", elffile_path(b->ef));
+	sort_functions(b);
+	write_rows(b, rules);
+	return 0;
+}
+
+int unwind_table_build(struct elffile *ef, struct unwind_rules *rules, struct unwind_table **ret,
+		       struct error *err)
+{
+	struct build b = { .ef = ef, .table = xcalloc(1, sizeof(*b.table)) };
+	int r = build_table(&b, rules, err);
+
+	cfi_done(&b.eh);
+	cfi_done(&b.debug);
+	free(b.functions);
+	if (r < 0)
+		unwind_table_free(b.table);
+	else
+		*ret = b.table;
+	return r;
+}
+
+void unwind_table_free(struct unwind_table *table)
+{
+	if (!table)
+		return;
+	free(table->pages);
+	free(table->rows);
+	free(table);
+}
+
+size_t unwind_table_bytes(const struct unwind_table *table)
+{
+	return (table->page_count + 1) * sizeof(*table->pages) +
+	       table->row_count * sizeof(*table->rows);
+}
+
+bool unwind_table_pc(const struct unwind_table *table, uint64_t offset, uint64_t *ret)
+{
+	size_t i;
+
+	for (i = 0; i < table->segment_count; i++) {
+		const struct unwind_segment *s = &table->segments[i];
+
+		if (offset >= s->offset && offset - s->offset < s->size) {
+			*ret = offset - s->offset + s->pc;
+			return true;
+		}
+	}
+	return false;
+}
+
+uint16_t unwind_table_find(const struct unwind_table *table, uint64_t pc)
+{
+	uint64_t page = pc >> UNWIND_PAGE_SHIFT;
+	uint16_t low = (uint16_t)pc;
+	const struct unwind_row *row;
+	size_t n;
+
+	if (page >= table->page_count)
+		return 0;
+	row = table->rows + table->pages[page];
+	/* Without branches that depend on the rows: they would be mispredicted half of the time. */
+	for (n = table->pages[page + 1] - table->pages[page]; n > 1; n -= n / 2)
+		row += row[n / 2].pc <= low ? n / 2 : 0;
+	return row->rule;
+}

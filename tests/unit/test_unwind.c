@@ -1,0 +1,276 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "image/elffile.h"
+#include "image/elfsym.h"
+#include "image/symtab.h"
+#include "image/unwind.h"
+
+#include <errno.h>
+
+static void put_base(char *text, size_t size, const struct unwind_rule *r)
+{
+	static const char *const names[] = { "sp", "fp", "bx" };
+
+	if (r->base == UNWIND_BASE_OTHER)
+		snprintf(text, size, "r%d", r->reg);
+	else
+		snprintf(text, size, "%s", names[r->base]);
+}
+
+/* A register's save, appended; nothing where it is the ordinary one. */
+static void put_save(char *text, size_t size, const char *name, int save, int n)
+{
+	size_t used = strlen(text);
+
+	if (save == UNWIND_AT_CFA)
+		snprintf(text + used, size - used, " %s@cfa%+d", name, n * 8);
+	else if (save == UNWIND_AT_FP)
+		snprintf(text + used, size - used, " %s@fp%+d", name, n * 8);
+	else if (save == UNWIND_LOST)
+		snprintf(text + used, size - used, " %s lost", name);
+	else if (!strcmp(name, "ra"))
+		snprintf(text + used, size - used, " ra=r%d", n);
+}
+
+/* The rule as a short text: "sp+16 ra@cfa-8 fp@cfa-16". */
+static const char *rule_text(const struct unwind_rule *r)
+{
+	static char text[128];
+	char base[16];
+
+	if (r->cfa != UNWIND_CFA_NONE)
+		put_base(base, sizeof(base), r);
+	switch ((enum unwind_cfa)r->cfa) {
+	case UNWIND_CFA_NONE:
+		snprintf(text, sizeof(text), "none: %d", r->base);
+		return text;
+	case UNWIND_CFA_SIGNAL:
+		return "signal";
+	case UNWIND_CFA_END:
+		return "end";
+	case UNWIND_CFA_PLT:
+		snprintf(text, sizeof(text), "plt+%d,%d", r->cfa_offset, r->cfa_add);
+		break;
+	case UNWIND_CFA_REG:
+		snprintf(text, sizeof(text), "%s%+d", base, r->cfa_offset);
+		break;
+	case UNWIND_CFA_DEREF:
+		snprintf(text, sizeof(text), "[%s%+d]%+d", base, r->cfa_offset, r->cfa_add);
+		break;
+	}
+	put_save(text, sizeof(text), "ra", UNWIND_SAVE_RA(r->saves), r->ra);
+	put_save(text, sizeof(text), "fp", UNWIND_SAVE_FP(r->saves), r->fp);
+	put_save(text, sizeof(text), "bx", UNWIND_SAVE_BX(r->saves), r->bx);
+	return text;
+}
+
+/* An image opened with its table and its symbols by file offset. */
+struct image {
+	struct elffile *ef;
+	struct symtab *symbols;
+	struct unwind_rules *rules;
+	struct unwind_table *table;
+};
+
+static void image_donep(struct image *im)
+{
+	unwind_table_free(im->table);
+	unwind_rules_free(im->rules);
+	symtab_free(im->symbols);
+	elffile_close(im->ef);
+}
+#define _cleanup_image_ _cleanup_(image_donep)
+
+/* False, with the reason said, if it cannot be opened. */
+static bool image_open(struct image *ret, const char *relative)
+{
+	struct error err = ERROR_INIT;
+	_cleanup_free_ char *path = path_join(getenv("OP_BUILD_ROOT"), relative);
+	int r = elffile_open(path, &ret->ef, &err);
+
+	ret->rules = unwind_rules_new();
+	ret->symbols = symtab_new();
+	if (r == 0)
+		r = unwind_table_build(ret->ef, ret->rules, &ret->table, &err);
+	if (r < 0) {
+		printf("# %s\n", err.text);
+		CHECK_EQ(r, 0);
+		return false;
+	}
+	CHECK(elfsym_load(ret->ef, NULL, ELFSYM_FILE_OFFSET, ret->symbols) > 0);
+	return true;
+}
+
+static const char *rule_at(const struct image *im, uint64_t pc)
+{
+	size_t count;
+	const struct unwind_rule *all = unwind_rules_all(im->rules, &count);
+	uint16_t index = unwind_table_find(im->table, pc);
+
+	return index < count ? rule_text(&all[index]) : "beyond the rules";
+}
+
+/* The PC of a symbol in the table; UINT64_MAX where there is none. */
+static uint64_t pc_of(const struct image *im, const char *name)
+{
+	uint64_t pc;
+	size_t i;
+
+	for (i = 0; i < symtab_count(im->symbols); i++) {
+		const struct symbol *sym = symtab_at(im->symbols, i);
+
+		if (!strcmp(sym->name, name) && unwind_table_pc(im->table, sym->offset, &pc))
+			return pc;
+	}
+	return UINT64_MAX;
+}
+
+#define FIXTURE "tests/fixtures/cfi/librules.so"
+
+/* Skips a test where there is no fixture in the assembler of this machine. */
+#ifdef __x86_64__
+#define NEED_FIXTURE() ((void)0)
+#else
+#define NEED_FIXTURE() SKIP("the call frame information is in x86-64 assembler")
+#endif
+
+static void every_kind_of_rule_is_understood(void)
+{
+	static const struct {
+		const char *label, *rule;
+	} cases[] = {
+		{ "plain_entry", "sp+8 ra@cfa-8" },
+		{ "plain_pushed", "sp+16 ra@cfa-8 fp@cfa-16" },
+		{ "plain_framed", "fp+16 ra@cfa-8 fp@cfa-16" },
+		{ "plain_bx", "fp+16 ra@cfa-8 fp@cfa-16 bx@cfa-24" },
+		{ "plain_popped", "sp+8 ra@cfa-8 bx@cfa-24" },
+		{ "plain_again", "fp+16 ra@cfa-8 fp@cfa-16 bx@cfa-24" },
+		{ "drap_entry", "r10+0 ra@cfa-8" },
+		{ "drap_framed", "[fp-8]+0 ra@cfa-8 fp@fp+0" },
+		{ "drap_bx", "[fp-8]+0 ra@cfa-8 fp@fp+0 bx@fp-24" },
+		{ "deref_sp", "[sp+56]+8 ra@cfa-8" },
+		{ "expression_register", "fp+16 ra@cfa-8" },
+		{ "expression_sum", "sp+16 ra@cfa-8" },
+		{ "expression_odd", "none: 1" },
+		{ "expression_over", "sp+8 ra@cfa-8" },
+		{ "plt", "plt+8,11 ra@cfa-8" },
+		{ "trampoline", "bx+16 ra@cfa-8" },
+		{ "lost_fp", "bx+16 ra@cfa-8 fp lost" },
+		{ "ra_in_register", "bx+16 ra=r5 fp lost" },
+		{ "ra_odd", "none: 2" },
+		{ "far_cfa", "bx+305419896 ra@cfa-8 fp lost" },
+		{ "odd_fp", "bx+305419896 ra@cfa-8 fp lost" },
+		{ "outermost", "end" },
+		{ "signal", "signal" },
+		{ "undescribed", "none: 0" },
+		{ "damaged_start", "none: 4" },
+		{ "damaged_later", "none: 4" },
+		{ "long_start", "sp+8 ra@cfa-8" },
+		{ "long_end", "sp+40 ra@cfa-8" },
+	};
+	_cleanup_image_ struct image im = { NULL };
+	size_t i;
+
+	NEED_FIXTURE();
+	if (!image_open(&im, FIXTURE))
+		return;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		printf("# %s\n", cases[i].label);
+		CHECK_STR(rule_at(&im, pc_of(&im, cases[i].label)), cases[i].rule);
+	}
+	CHECK_EQ(im.table->bad_fde_count, 1);
+}
+
+static void rows_reach_over_pages(void)
+{
+	_cleanup_image_ struct image im = { NULL };
+	uint64_t start, pc;
+
+	NEED_FIXTURE();
+	if (!image_open(&im, FIXTURE))
+		return;
+	start = pc_of(&im, "long_start");
+	for (pc = start + 1; pc <= start + 200000; pc += 4099)
+		CHECK_STR(rule_at(&im, pc), "sp+40 ra@cfa-8");
+	CHECK_STR(rule_at(&im, 1ULL << 31), "none: 0");
+	CHECK_STR(rule_at(&im, UINT64_MAX), "none: 0");
+}
+
+static void tables_are_flat_and_closed(void)
+{
+	_cleanup_image_ struct image im = { NULL };
+	const struct unwind_table *t;
+	size_t i, k;
+
+	NEED_FIXTURE();
+	if (!image_open(&im, FIXTURE))
+		return;
+	t = im.table;
+	CHECK_EQ(t->pages[t->page_count], t->row_count);
+	CHECK_EQ(unwind_table_bytes(t), 4 * (t->page_count + 1) + 4 * t->row_count);
+	for (i = 0; i < t->page_count; i++) {
+		CHECK_EQ(t->rows[t->pages[i]].pc, 0);
+		for (k = t->pages[i] + 1; k < t->pages[i + 1]; k++) {
+			CHECK(t->rows[k - 1].pc < t->rows[k].pc);
+			CHECK(t->rows[k - 1].rule != t->rows[k].rule);
+		}
+	}
+}
+
+static void one_rule_has_one_index(void)
+{
+	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = unwind_rules_new();
+	struct unwind_rule rule = { .cfa = UNWIND_CFA_REG };
+	const struct unwind_rule *all;
+	size_t count, i;
+
+	for (i = 0; i < 5000; i++) {
+		rule.cfa_offset = (int32_t)(i % 2500);
+		CHECK_EQ(unwind_rules_add(rules, &rule), 1 + i % 2500);
+	}
+	all = unwind_rules_all(rules, &count);
+	CHECK_EQ(count, 2501);
+	CHECK_STR(rule_text(&all[0]), "none: 0");
+	CHECK_EQ(all[2500].cfa_offset, 2499);
+	CHECK_EQ(unwind_rules_add(rules, &all[0]), 0);
+}
+
+static void a_full_set_says_so(void)
+{
+	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = unwind_rules_new();
+	struct unwind_rule rule = { .cfa = UNWIND_CFA_REG };
+	const struct unwind_rule *all;
+	uint16_t index = 0;
+	size_t count;
+	int32_t i;
+
+	for (i = 0; i < 70000; i++) {
+		rule.cfa_offset = i;
+		index = unwind_rules_add(rules, &rule);
+	}
+	all = unwind_rules_all(rules, &count);
+	CHECK_EQ(count, UNWIND_RULES_MAX);
+	CHECK_EQ(index, UNWIND_RULES_MAX - 1);
+	CHECK_STR(rule_text(&all[index]), "none: 5");
+	rule.cfa_offset = 17;
+	CHECK_EQ(all[unwind_rules_add(rules, &rule)].cfa_offset, 17);
+}
+
+static void other_files_are_refused(void)
+{
+	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = unwind_rules_new();
+	_cleanup_free_ char *path =
+		path_join(getenv("OP_BUILD_ROOT"), "tests/fixtures/elf/my-module.ko");
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	struct unwind_table *table = NULL;
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(elffile_open(path, &ef, &err), 0);
+	CHECK_EQ(unwind_table_build(ef, rules, &table, &err), -ENODATA);
+	CHECK(strstr(err.text, "my-module.ko: no executable code"));
+	CHECK(!table);
+}
+
+TESTS(T(every_kind_of_rule_is_understood), T(rows_reach_over_pages), T(tables_are_flat_and_closed),
+      T(one_rule_has_one_index), T(a_full_set_says_so), T(other_files_are_refused))
