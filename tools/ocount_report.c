@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ocount_report.h"
 
+#include "base/json.h"
 #include "base/mem.h"
-#include "profile/json.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Checks the sample files of sessions, and repairs them. */
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
-#include "base/text.h"
 #include "sfile/check.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"
@@ -70,62 +70,36 @@ struct check {
 	enum check_depth depth;
 	bool repair;		 /* the files at hand, which nobody writes */
 	const char *samples_dir; /* to which they belong, or NULL */
-	bool listed;		 /* a finding was printed: JSON needs a comma */
+	bool listed;		 /* a finding was printed */
+	struct json json;
 };
 
 /* --- printing --- */
 
-/* Adds a JSON string; a path need not be UTF-8, and then its bytes stand as \u00XX. */
-static void add_string(struct strbuf *b, const char *s)
+static void print_json(struct json *j, const struct finding *f)
 {
-	bool ascii_only = !text_is_utf8(s);
-
-	strbuf_adds(b, "\"");
-	for (; *s; s++) {
-		unsigned char c = (unsigned char)*s;
-
-		if (c == '"' || c == '\\')
-			strbuf_addf(b, "\\%c", c);
-		else if (c < ' ' || (c >= 0x80 && ascii_only))
-			strbuf_addf(b, "\\u%04x", c);
-		else
-			strbuf_add(b, s, 1);
-	}
-	strbuf_adds(b, "\"");
-}
-
-static void add_member(struct strbuf *b, const char *name, const char *value)
-{
-	if (!value)
-		return;
-	strbuf_addf(b, ", \"%s\": ", name);
-	add_string(b, value);
-}
-
-static void print_json(const struct check *c, const struct finding *f)
-{
-	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
-	const char *comma = "";
 	int i;
 
-	strbuf_addf(&b, "%s\n    {\"path\": ", c->listed ? "," : "");
-	add_string(&b, f->path);
-	strbuf_addf(&b, ", \"action\": \"%s\"", action_names[f->action]);
+	json_line(j);
+	json_open(j, NULL, '{');
+	json_bytes(j, "path", f->path);
+	json_string(j, "action", action_names[f->action]);
 	if (f->result) {
-		strbuf_addf(&b,
-			    ", \"nodes\": %" PRIu64 ", \"samples\": %" PRIu64 ", \"problems\": [",
-			    f->result->nodes, f->result->samples);
+		json_u64(j, "nodes", f->result->nodes);
+		json_u64(j, "samples", f->result->samples);
+		json_open(j, "problems", '[');
 		for (i = 0; i < CHECK_PROBLEM_COUNT_; i++)
-			if (f->result->problems & 1u << i) {
-				strbuf_addf(&b, "%s\"%s\"", comma, check_problem_name(i));
-				comma = ", ";
-			}
-		strbuf_adds(&b, "]");
+			if (f->result->problems & 1u << i)
+				json_string(j, NULL, check_problem_name(i));
+		json_close(j, ']');
 	}
-	add_member(&b, "text", *f->text ? f->text : NULL);
-	add_member(&b, "moved_to", f->target);
-	add_member(&b, "failed", f->failed);
-	(void)printf("%s}", strbuf_text(&b));
+	if (*f->text)
+		json_bytes(j, "text", f->text);
+	if (f->target)
+		json_bytes(j, "moved_to", f->target);
+	if (f->failed)
+		json_bytes(j, "failed", f->failed);
+	json_close(j, '}');
 }
 
 static void print_text(const struct finding *f)
@@ -156,7 +130,7 @@ static void report(struct check *c, const struct finding *f)
 	if (quiet || (f->action == ACTION_NONE && !verbose))
 		return;
 	if (json)
-		print_json(c, f);
+		print_json(&c->json, f);
 	else
 		print_text(f);
 	c->listed = true;
@@ -181,16 +155,32 @@ static void print_summary(const struct check *c)
 		       c->actions[ACTION_LEFT]);
 }
 
-static void print_summary_json(const struct check *c)
+static void begin_json(struct json *j)
 {
+	*j = JSON_SPACED(stdout);
+	json_open(j, NULL, '{');
+	json_line(j);
+	json_open(j, "files", '[');
+}
+
+static void end_json(struct check *c)
+{
+	struct json *j = &c->json;
 	int i;
 
-	printf("%s],\n  \"sample_files\": %" PRIu64 ", \"nodes\": %" PRIu64
-	       ", \"samples\": %" PRIu64,
-	       c->listed ? "\n  " : "", c->files, c->nodes, c->samples);
+	if (c->listed)
+		json_line(j);
+	json_close(j, ']');
+	json_line(j);
+	json_u64(j, "sample_files", c->files);
+	json_u64(j, "nodes", c->nodes);
+	json_u64(j, "samples", c->samples);
 	for (i = ACTION_LEFT; i < ACTION_COUNT_; i++)
-		printf(", \"%s\": %" PRIu64, action_names[i], c->actions[i]);
-	printf(", \"not_looked_at\": %u\n}\n", c->trouble);
+		json_u64(j, action_names[i], c->actions[i]);
+	json_u64(j, "not_looked_at", c->trouble);
+	json_line(j);
+	json_close(j, '}');
+	(void)fputc('\n', stdout);
 }
 
 /* --- repairing --- */
@@ -477,14 +467,14 @@ int main(int argc, char **argv)
 	int operands = tool_options(&cmdline, argc, argv), i;
 
 	if (json && !quiet)
-		printf("{\n  \"files\": [");
+		begin_json(&c.json);
 	for (i = operands; i < argc; i++)
 		check_operand(&c, argv[i]);
 	if (operands == argc)
 		check_operand(&c, has_entry("oprofile_data", "samples") ? "oprofile_data"
 									: "/var/lib/oprofile");
 	if (json && !quiet)
-		print_summary_json(&c);
+		end_json(&c);
 	else if (!quiet && (c.files || !c.trouble))
 		print_summary(&c);
 	if (fflush(stdout) != 0 || c.trouble)

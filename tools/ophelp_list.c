@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "ophelp_list.h"
 
+#include "base/json.h"
 #include "base/text.h"
-#include "profile/json.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "status_view.h"
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
@@ -313,72 +314,57 @@ static const struct {
 	{ "counter", "counters", JSON_COUNTERS },
 };
 
-/* Lines hold no control characters (control_answer()): quotes and backslashes remain. */
-static void json_string(const char *text, size_t length, struct strbuf *out)
-{
-	strbuf_adds(out, "\"");
-	for (; length--; text++)
-		strbuf_addf(out, *text == '"' || *text == '\\' ? "\\%c" : "%c", *text);
-	strbuf_adds(out, "\"");
-}
-
 static void json_element(const char *value, void *data)
 {
-	struct strbuf *out = data;
-
-	strbuf_adds(out, out->text[out->length - 1] == '[' ? "" : ", ");
-	json_string(value, strlen(value), out);
+	json_bytes(data, NULL, value);
 }
 
 static void json_counter(const char *value, void *data)
 {
-	struct strbuf *out = data;
+	_cleanup_free_ char *name = xstrndup(value, strcspn(value, " "));
 	const char *space = strchr(value, ' ');
 	uint64_t number;
 
-	if (!space || (space++, parse_dec(&space, &number) < 0))
-		return;
-	strbuf_adds(out, out->text[out->length - 1] == '{' ? "" : ", ");
-	json_string(value, strcspn(value, " "), out);
-	strbuf_addf(out, ": %" PRIu64, number);
+	if (space && (space++, parse_dec(&space, &number) == 0))
+		json_u64(data, name, number);
 }
 
-static void json_member(const char *lines, size_t i, struct strbuf *out)
+static void json_member(const char *lines, size_t i, struct json *j)
 {
 	_cleanup_free_ char *value = control_value(lines, members[i].key);
 
+	if (!value)
+		return;
+	json_line(j);
 	switch (members[i].kind) {
 	case JSON_TEXT:
-		json_string(value, strlen(value), out);
+		json_bytes(j, members[i].name, value);
 		break;
 	case JSON_NUMBER:
-		strbuf_adds(out, value);
+		json_number(j, members[i].name, value);
 		break;
 	case JSON_LIST:
-		strbuf_adds(out, "[");
-		each_value(lines, members[i].key, json_element, out);
-		strbuf_adds(out, "]");
+		json_open(j, members[i].name, '[');
+		each_value(lines, members[i].key, json_element, j);
+		json_close(j, ']');
 		break;
 	case JSON_COUNTERS:
-		strbuf_adds(out, "{");
-		each_value(lines, members[i].key, json_counter, out);
-		strbuf_adds(out, "}");
+		json_open(j, members[i].name, '{');
+		each_value(lines, members[i].key, json_counter, j);
+		json_close(j, '}');
 		break;
 	}
 }
 
 void status_view_json(const char *lines, FILE *out)
 {
-	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	struct json j = JSON_SPACED(out);
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(members); i++) {
-		_cleanup_free_ char *value = control_value(lines, members[i].key);
-
-		if (!value)
-			continue;
-		strbuf_addf(&text, "%s\n  \"%s\": ", text.length ? "," : "{", members[i].name);
-		json_member(lines, i, &text);
-	}
-	(void)fprintf(out, "%s\n}\n", strbuf_text(&text));
+	json_open(&j, NULL, '{');
+	for (i = 0; i < ARRAY_SIZE(members); i++)
+		json_member(lines, i, &j);
+	json_line(&j);
+	json_close(&j, '}');
+	(void)fputc('\n', out);
 }

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "driver/probe.h"
 
+#include "base/json.h"
+#include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
 #include "driver/probe_perf.h"
@@ -356,39 +358,50 @@ bool probe_report(const char *root, bool verbose, struct strbuf *out)
 	return usable;
 }
 
-static void add_json_string(struct strbuf *out, const char *key, const char *text)
+/* The probes as a list of objects; returns whether profiling is possible at all. */
+static bool json_probes(const char *root, struct json *j)
 {
-	strbuf_addf(out, ", \"%s\": \"", key);
-	for (; *text; text++) {
-		if (*text == '"' || *text == '\\')
-			strbuf_addf(out, "\\%c", *text);
-		else if ((unsigned char)*text < ' ')
-			strbuf_addf(out, "\\u%04x", (unsigned char)*text);
-		else
-			strbuf_add(out, text, 1);
-	}
-	strbuf_adds(out, "\"");
-}
-
-bool probe_report_json(const char *root, struct strbuf *out)
-{
-	_cleanup_(strbuf_done) struct strbuf list = STRBUF_INIT;
 	struct probe_result result;
 	bool usable = false;
 	int i;
 
+	json_open(j, "probes", '[');
 	for (i = 0; i < PROBE_COUNT_; i++) {
 		probe_run(i, root, &result);
 		if (i == PROBE_OWN_PROCESS)
 			usable = result.verdict != PROBE_MISSING;
-		strbuf_addf(&list, "%s\n    {\"name\": \"%s\"", i ? "," : "", probes[i].name);
-		add_json_string(&list, "verdict", probe_verdict_text(result.verdict));
-		add_json_string(&list, "what", probes[i].what);
-		add_json_string(&list, "detail", result.detail);
-		add_json_string(&list, "remedy", result.remedy);
-		strbuf_adds(&list, "}");
+		json_line(j);
+		json_open(j, NULL, '{');
+		json_string(j, "name", probes[i].name);
+		json_string(j, "verdict", probe_verdict_text(result.verdict));
+		json_string(j, "what", probes[i].what);
+		json_bytes(j, "detail", result.detail);
+		json_bytes(j, "remedy", result.remedy);
+		json_close(j, '}');
 	}
-	strbuf_addf(out, "{\n  \"usable\": %s,\n  \"probes\": [%s\n  ]\n}\n",
-		    usable ? "true" : "false", strbuf_text(&list));
+	json_line(j);
+	json_close(j, ']');
+	return usable;
+}
+
+bool probe_report_json(const char *root, struct strbuf *out)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	struct json j = JSON_SPACED(f);
+	bool usable;
+
+	if (!f)
+		return false; /* no memory */
+	json_open(&j, NULL, '{');
+	json_line(&j);
+	usable = json_probes(root, &j);
+	json_line(&j);
+	json_bool(&j, "usable", usable);
+	json_line(&j);
+	json_close(&j, '}');
+	(void)fclose(f);
+	strbuf_addf(out, "%s\n", text);
 	return usable;
 }

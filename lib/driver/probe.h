@@ -60,5 +60,5 @@ void probe_run(enum probe_id id, const char *root, struct probe_result *ret);
 /* Runs all probes and adds a table for people to @out, with @verbose also what each is good for.
  * Whether profiling works at all, be it of own processes only. */
 bool probe_report(const char *root, bool verbose, struct strbuf *out);
-/* As probe_report(), as one JSON object {"usable", "probes": [{"name", "verdict", ...}]}. */
+/* As probe_report(), as one JSON object {"probes": [{"name", "verdict", ...}], "usable"}. */
 bool probe_report_json(const char *root, struct strbuf *out);

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/report.h"
 
+#include "base/json.h"
 #include "base/mem.h"
 #include "profile/callgraph.h"
 #include "profile/header.h"
-#include "profile/json.h"
 
 #include <string.h>
 

@@ -7,7 +7,6 @@
 #include "profile/gather.h"
 #include "profile/header.h"
 #include "profile/invert.h"
-#include "profile/json.h"
 #include "profile/populate.h"
 #include "profile/report.h"
 #include "profile/samples.h"
@@ -367,28 +366,6 @@ static void sort_keys_parse(void)
 	CHECK_EQ(sort_parse("size", &sort, &err), -EINVAL);
 }
 
-static void json_is_valid_whatever_the_bytes(void)
-{
-	_cleanup_free_ char *text = NULL;
-	size_t size;
-	FILE *f = open_memstream(&text, &size);
-	struct json j = JSON_INIT(f);
-
-	json_open(&j, NULL, '{');
-	json_string(&j, "a\"b", "q\"\\\n\x1b \xc3\xbc \xff\xed\xa0\x80 \xf0\x9f\x98\x80\xc3");
-	json_open(&j, "list", '[');
-	json_u64(&j, NULL, UINT64_MAX);
-	json_i64(&j, NULL, -1);
-	json_string(&j, NULL, NULL);
-	json_close(&j, ']');
-	json_hex(&j, "x", 255);
-	json_close(&j, '}');
-	(void)fclose(f);
-	CHECK_STR(text, "{\"a\\\"b\":\"q\\\"\\\\\\u000a\\u001b \xc3\xbc "
-			"\\ufffd\\ufffd\\ufffd\\ufffd \xf0\x9f\x98\x80\\ufffd\",\"list\":"
-			"[18446744073709551615,-1,null],\"x\":\"0xff\"}");
-}
-
 /* Every key, texts that agree for long or are prefixes, and enough rows for each way of sorting. */
 static void rows_are_in_the_order_of_their_keys(void)
 {
@@ -457,4 +434,4 @@ TESTS(T(rows_are_in_the_order_of_their_keys), T(percentages_are_printed_as_print
       T(specifications_parse), T(specifications_select), T(samples_are_sorted_few_or_many),
       T(an_image_is_opened_once_for_all_programs), T(rows_add_up_to_the_samples),
       T(names_lose_their_version), T(one_axis_makes_columns_two_conflict),
-      T(all_our_counters_are_known), T(sort_keys_parse), T(json_is_valid_whatever_the_bytes))
+      T(all_our_counters_are_known), T(sort_keys_parse))
