@@ -2,73 +2,10 @@
 #include "ophelp_check.h"
 
 #include "base/mem.h"
+#include "event/allot.h"
 
 #include <errno.h>
 #include <string.h>
-
-enum { COUNTERS_MAX = 64 };
-
-/* A matching of events and counters, which grows by augmenting paths. */
-struct matching {
-	const uint64_t *wanted;
-	int owner[COUNTERS_MAX]; /* the event that has the counter, -1: none */
-};
-
-/* The lowest free counter for @event, -1 if there is none. */
-static int free_counter(const struct matching *m, size_t event)
-{
-	int counter;
-
-	for (counter = 0; counter < COUNTERS_MAX; counter++)
-		if (m->wanted[event] >> counter & 1 && m->owner[counter] < 0)
-			return counter;
-	return -1;
-}
-
-/* Finds a counter for @event, moving others to another one if need be; @tried are those looked at.
- */
-static bool place(struct matching *m, size_t event, uint64_t *tried)
-{
-	int counter = free_counter(m, event);
-
-	if (counter >= 0) {
-		m->owner[counter] = (int)event;
-		return true;
-	}
-	for (counter = 0; counter < COUNTERS_MAX; counter++) {
-		uint64_t bit = 1ULL << counter;
-
-		if (!(m->wanted[event] & bit) || *tried & bit)
-			continue;
-		*tried |= bit;
-		if (!place(m, (size_t)m->owner[counter], tried))
-			continue;
-		m->owner[counter] = (int)event;
-		return true;
-	}
-	return false;
-}
-
-int ophelp_allot(const uint64_t *wanted, size_t count, int *ret, size_t *ret_which)
-{
-	struct matching m = { .wanted = wanted };
-	size_t i;
-
-	memset(m.owner, -1, sizeof(m.owner));
-	for (i = 0; i < count; i++) {
-		uint64_t tried = 0;
-
-		ret[i] = OPHELP_NO_COUNTER;
-		if (wanted[i] && !place(&m, i, &tried)) {
-			*ret_which = i;
-			return -EBUSY;
-		}
-	}
-	for (i = 0; i < COUNTERS_MAX; i++)
-		if (m.owner[i] >= 0)
-			ret[m.owner[i]] = (int)i;
-	return 0;
-}
 
 struct check {
 	const struct cpu_type *type;
@@ -104,13 +41,33 @@ static int check_one(struct check *c, const char *spec, struct error *err)
 	return 0;
 }
 
+/* "events A, B and C want a counter of 0, 1: they can only be counted in turns" */
+static int say_collision(const struct check *c, const struct allotment *a, struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT, counters = STRBUF_INIT;
+	size_t i, left = (size_t)__builtin_popcountll(a->collide);
+
+	for (i = 0; i < ALLOT_MAX; i++) {
+		if (a->contended >> i & 1)
+			strbuf_addf(&counters, "%s%zu", counters.length ? ", " : "", i);
+		if (a->collide >> i & 1)
+			strbuf_addf(&names, "%s%s", c->events[i].name,
+				    --left == 0 ? ""
+				    : left == 1 ? " and "
+						: ", ");
+	}
+	return error_set(err, -EBUSY,
+			 "events %s collide: each needs a counter of its own out of %s",
+			 strbuf_text(&names), strbuf_text(&counters));
+}
+
 int ophelp_check(const struct cpu_type *type, const char *list, bool ignore_count,
 		 struct strbuf *out, struct error *err)
 {
 	static const char separators[] = ", \t\n";
 	struct check c = { .type = type, .ignore_count = ignore_count };
-	int counters[EVENT_MAX];
-	size_t i, which;
+	struct allotment a;
+	size_t i;
 
 	for (list += strspn(list, separators); *list; list += strspn(list, separators)) {
 		_cleanup_free_ char *spec = xstrndup(list, strcspn(list, separators));
@@ -121,17 +78,14 @@ int ophelp_check(const struct cpu_type *type, const char *list, bool ignore_coun
 	}
 	if (!c.count)
 		return error_set(err, -EINVAL, "the list of events is empty");
-	if (ophelp_allot(c.wanted, c.count, counters, &which) < 0)
-		return error_set(err, -EBUSY,
-				 "event %s: no counter is left for it; those that can count it are "
-				 "taken by the events before",
-				 c.events[which].name);
+	if (allot(c.wanted, c.count, &a) < 0)
+		return say_collision(&c, &a, err);
 	for (i = 0; i < c.count; i++) {
 		strbuf_adds(out, i ? " " : "");
-		if (counters[i] == OPHELP_NO_COUNTER)
+		if (a.counter[i] == ALLOT_NONE)
 			strbuf_adds(out, "-");
 		else
-			strbuf_addf(out, "%d", counters[i]);
+			strbuf_addf(out, "%d", a.counter[i]);
 	}
 	strbuf_adds(out, "\n");
 	return 0;
