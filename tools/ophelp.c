@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/text.h"
+#include "event/evpfm.h"
 #include "ophelp_check.h"
 #include "ophelp_list.h"
 #include "tool.h"
@@ -12,13 +13,14 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool get_cpu_type, get_default, ignore_count, xml, json;
+static bool get_cpu_type, get_default, list_types, ignore_count, xml, json;
 static const char *cpu_name, *check_list, *mask_event, *extra_event, *word;
 static uint64_t callgraph;
 
 static const struct opt opts[] = {
 	{ 'c', "cpu-type", OPT_STRING, &cpu_name, "NAME|NUMBER",
-	  "of CPUs of this type instead of this machine's" },
+	  "of CPUs of this type instead of this machine's; all: of every PMU libpfm4 knows" },
+	{ 0, "list-cpu-types", OPT_FLAG, &list_types, NULL, "print the CPU types there are" },
 	{ 'r', "get-cpu-type", OPT_FLAG, &get_cpu_type, NULL, "print the CPU type" },
 	{ 'd', "get-default-event", OPT_FLAG, &get_default, NULL, "print the default event" },
 	{ 'e', "check-events", OPT_STRING, &check_list, "EVENT,...",
@@ -45,38 +47,44 @@ static const struct opt_cmdline cmdline = {
 	.opts = opts,
 };
 
+/* A type by its key, its number, or libpfm4's name of a PMU. */
 static const struct cpu_type *type_named(const char *name)
 {
-	const struct cpu_type *type;
+	const struct cpu_type *type = cpu_type_named(name);
 	uint64_t id;
-	uint32_t i;
 
-	if (parse_u64(name, 0, UINT32_MAX, &id) == 0)
-		return cpu_type_by_id((uint32_t)id);
-	for (i = 0; (type = cpu_type_by_id(i)); i++)
-		if (!strcmp(type->key, name))
-			return type;
-	return NULL;
+	if (!type && parse_u64(name, 0, UINT32_MAX, &id) == 0)
+		type = cpu_type_by_id((uint32_t)id);
+	return type ?: catalog_pmu_type(name);
 }
 
 static int unknown_type(const char *name, struct error *err)
 {
-	const struct cpu_type *type, *nearest = NULL;
+	const struct cpu_type *type;
+	const char *nearest = NULL;
 	unsigned int least = UINT32_MAX, distance;
-	uint32_t i;
+	struct evpfm_pmu pmu;
+	size_t i;
 
-	for (i = 0; (type = cpu_type_by_id(i)); i++) {
+	for (i = 0; (type = cpu_type_at(i)); i++) {
 		distance = text_distance(name, type->key);
 		if (distance < least) {
 			least = distance;
-			nearest = type;
+			nearest = type->key;
+		}
+	}
+	for (i = 0; evpfm_pmu_at(i, &pmu); i++) {
+		distance = text_distance(name, pmu.name);
+		if (distance < least) {
+			least = distance;
+			nearest = pmu.name;
 		}
 	}
 	if (least <= strlen(name) / 2)
 		return error_set(err, -EINVAL, "there is no CPU type '%s'; did you mean %s?", name,
-				 nearest->key);
-	return error_set(err, -EINVAL, "there is no CPU type '%s'; they are numbered 0 to %" PRIu32,
-			 name, i - 1);
+				 nearest);
+	return error_set(err, -EINVAL,
+			 "there is no CPU type '%s'; ophelp --list-cpu-types has them", name);
 }
 
 /* What is known of the event of a specification, which is parsed into @event. */
@@ -162,10 +170,46 @@ static int print_check(const struct cpu_type *type, struct error *err)
 	return r;
 }
 
+static void print_types(void)
+{
+	const struct cpu_type *type;
+	struct evpfm_pmu pmu;
+	size_t i;
+
+	for (i = 0; (type = cpu_type_at(i)); i++)
+		printf("%-28s %s\n", type->key, type->pretty);
+	for (i = 0; evpfm_pmu_at(i, &pmu); i++)
+		printf("pfm/%-24s %s\n", pmu.name, pmu.description);
+}
+
+static enum ophelp_format output_format(void)
+{
+	return xml ? OPHELP_XML : json ? OPHELP_JSON : OPHELP_TEXT;
+}
+
+/* The events of every PMU that libpfm4 knows, those with none left out. */
+static int print_all(struct error *err)
+{
+	unsigned int width = tool_terminal_width(STDOUT_FILENO);
+	const struct cpu_type *type;
+	struct evpfm_pmu pmu;
+	size_t i, count = 0;
+
+	for (i = 0; evpfm_pmu_at(i, &pmu); i++) {
+		type = catalog_pmu_type(pmu.name);
+		if (ophelp_any(type, word))
+			count += ophelp_list(type, word, output_format(), width, stdout);
+	}
+	if (!i)
+		return error_set(err, -ENOENT,
+				 "no PMU to list: oprofile was built without libpfm4");
+	return count ? 0 : error_set(err, -ENOENT, "no event has '%s' in it", word ?: "");
+}
+
 static int print_list(const struct cpu_type *type, struct error *err)
 {
-	enum ophelp_format format = xml ? OPHELP_XML : json ? OPHELP_JSON : OPHELP_TEXT;
-	size_t count = ophelp_list(type, word, format, tool_terminal_width(STDOUT_FILENO), stdout);
+	unsigned int width = tool_terminal_width(STDOUT_FILENO);
+	size_t count = ophelp_list(type, word, output_format(), width, stdout);
 
 	/* What is wrong was a warning when it was read. */
 	if (catalog_problem(catalog_of(type)))
@@ -174,10 +218,22 @@ static int print_list(const struct cpu_type *type, struct error *err)
 	return count ? 0 : error_set(err, -ENOENT, "no event has '%s' in it", word ?: "");
 }
 
+static bool is_all(const char *name)
+{
+	return name && !strcmp(name, "all");
+}
+
 static int run(const char *operand, struct error *err)
 {
-	const struct cpu_type *type = cpu_name ? type_named(cpu_name) : cpu_type_detect("", false);
+	const struct cpu_type *type;
 
+	if (list_types) {
+		print_types();
+		return 0;
+	}
+	if (is_all(cpu_name))
+		return print_all(err);
+	type = cpu_name ? type_named(cpu_name) : cpu_type_detect("", false);
 	if (!type)
 		return unknown_type(cpu_name, err);
 	if (get_cpu_type)
@@ -197,12 +253,16 @@ int main(int argc, char **argv)
 {
 	int operands = tool_options(&cmdline, argc, argv), r;
 	struct error err = ERROR_INIT;
-	int ways = get_cpu_type + get_default + (check_list != NULL) + (mask_event != NULL) +
-		   (extra_event != NULL) + (operands < argc);
+	int ways = get_cpu_type + get_default + list_types + (check_list != NULL) +
+		   (mask_event != NULL) + (extra_event != NULL) + (operands < argc);
 	bool listing = xml || json || word;
 
 	if (ways + listing > 1 || argc - operands > 1)
 		return tool_usage("these options and operands ask for several things at once");
+	if (is_all(cpu_name) && ways)
+		return tool_usage("--cpu-type=all can only be listed and searched");
+	if (is_all(cpu_name) && xml)
+		return tool_usage("--xml lists one CPU type");
 	if (xml && json)
 		return tool_usage("--xml and --json exclude each other");
 	r = run(argv[operands], &err);

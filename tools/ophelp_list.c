@@ -238,6 +238,18 @@ static void end(enum ophelp_format format, struct json *j, FILE *out)
 	(void)fputc('\n', out);
 }
 
+bool ophelp_any(const struct cpu_type *type, const char *word)
+{
+	const struct catalog *c = catalog_of(type);
+	size_t i;
+
+	for (i = 0; i < catalog_size(c); i++)
+		if (catalog_event_at(c, i)->kind != CATALOG_TIMER &&
+		    matches(catalog_event_at(c, i), word))
+			return true;
+	return false;
+}
+
 size_t ophelp_list(const struct cpu_type *type, const char *word, enum ophelp_format format,
 		   unsigned int width, FILE *out)
 {

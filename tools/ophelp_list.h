@@ -18,3 +18,6 @@ enum ophelp_format { OPHELP_TEXT, OPHELP_XML, OPHELP_JSON, OPHELP_FORMAT_COUNT_ 
  * Returns how many there were. */
 size_t ophelp_list(const struct cpu_type *type, const char *word, enum ophelp_format format,
 		   unsigned int width, FILE *out);
+
+/* Whether ophelp_list() would print any. */
+bool ophelp_any(const struct cpu_type *type, const char *word);

@@ -8,6 +8,8 @@
 #include "event/cpu_type.h"
 #include "event/evdir.h"
 #include "event/evfile.h"
+#include "event/evlist.h"
+#include "event/evpfm.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -21,6 +23,9 @@
 struct catalog {
 	const struct cpu_type *type;
 	struct evfile files;
+	struct evlist pfm;  /* of libpfm4 */
+	struct evlist list; /* of all sources */
+	bool stand_in;	    /* the files are not the type's own */
 	struct error problem;
 	struct catalog *next; /* loaded before it */
 };
@@ -71,19 +76,54 @@ static uint32_t unavailable_events(const struct cpu_type *type)
 	return missing;
 }
 
-static int read_files(struct catalog *c, struct evdir *dirs)
+/* Reads the files of the CPU type or those that stand in for them. */
+static int read_type(struct catalog *c, struct evdir *dirs)
 {
-	_cleanup_free_ char *where = NULL;
 	size_t i = 0;
 	int r = evfile_read(&c->files, c->type->key, evdir_source, dirs, &c->problem);
 
-	if (r == -ENOENT) {
-		while (!key_starts(c->type, common[i].start))
-			i++;
-		r = evfile_read(&c->files, common[i].key, evdir_source, dirs, &c->problem);
-	}
+	if (r != -ENOENT)
+		return r;
+	while (!key_starts(c->type, common[i].start))
+		i++;
+	c->stand_in = true;
+	return evfile_read(&c->files, common[i].key, evdir_source, dirs, &c->problem);
+}
+
+/* What all CPUs have gives way to what is known of this one in more detail. */
+static bool gives_way(const struct catalog *c, const struct catalog_event *event)
+{
+	const struct catalog_event *known = evlist_find(&c->pfm, event->name);
+
+	return c->stand_in && known && known->mask_count && !event->mask_count;
+}
+
+static void add_all(struct catalog *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->files.count; i++)
+		if (!gives_way(c, &c->files.events[i]))
+			(void)evlist_add(&c->list, &c->files.events[i]);
+	for (i = 0; i < c->pfm.count; i++)
+		(void)evlist_add(&c->list, &c->pfm.events[i]);
+}
+
+static int read_files(struct catalog *c, struct evdir *dirs)
+{
+	_cleanup_free_ char *where = NULL;
+	const char *pmu = NULL;
+	int r = read_type(c, dirs);
+
 	if (r == 0)
 		r = evfile_read(&c->files, "software", evdir_source, dirs, &c->problem);
+	if (r == 0) {
+		if (!evdir_is_users(dirs, c->type->key))
+			pmu = evpfm_pmu_of(c->type, c->type == cpu_type_detect("", false));
+		if (pmu)
+			evpfm_read(pmu, &c->pfm);
+		add_all(c);
+	}
 	if (r != -ENOENT)
 		return r;
 	where = evdir_text(dirs);
@@ -91,12 +131,18 @@ static int read_files(struct catalog *c, struct evdir *dirs)
 			 c->type->key, where);
 }
 
+static const char pmu_prefix[] = "pfm/";
+
 static struct catalog *load(const struct cpu_type *type)
 {
 	struct catalog *c = xcalloc(1, sizeof(*c));
-	_cleanup_(evdir_done) struct evdir dirs;
+	_cleanup_(evdir_done) struct evdir dirs = { 0 };
 
 	c->type = type;
+	if (key_starts(type, pmu_prefix)) {
+		evpfm_read(type->key + strlen(pmu_prefix), &c->list);
+		return c;
+	}
 	c->files.unavailable = unavailable_events(type);
 	evdir_init(&dirs);
 	if (read_files(c, &dirs) < 0) {
@@ -124,6 +170,38 @@ const struct catalog *catalog_of(const struct cpu_type *type)
 	return c;
 }
 
+/* A type made of a PMU, once. */
+struct pmu_type {
+	struct cpu_type type;
+	struct pmu_type *next;
+};
+
+const struct cpu_type *catalog_pmu_type(const char *name)
+{
+	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+	static struct pmu_type *made; /* only ever added to */
+	struct pmu_type *t;
+	struct evpfm_pmu pmu;
+
+	if (!strncmp(name, pmu_prefix, strlen(pmu_prefix)))
+		name += strlen(pmu_prefix);
+	if (!evpfm_pmu_named(name, &pmu))
+		return NULL;
+	(void)pthread_mutex_lock(&lock);
+	for (t = made; t && strcmp(t->type.key + strlen(pmu_prefix), name) != 0; t = t->next)
+		;
+	if (!t) {
+		t = xcalloc(1, sizeof(*t));
+		t->type.id = cpu_type_named("timer")->id;
+		t->type.key = xasprintf("%s%s", pmu_prefix, pmu.name);
+		t->type.pretty = pmu.description;
+		t->next = made;
+		made = t;
+	}
+	(void)pthread_mutex_unlock(&lock);
+	return &t->type;
+}
+
 static const struct cpu_type *this_cpu;
 
 static void detect_once(void)
@@ -146,23 +224,20 @@ const char *catalog_problem(const struct catalog *c)
 
 size_t catalog_size(const struct catalog *c)
 {
-	return c->files.count + 1;
+	return c->list.count + 1;
 }
 
 const struct catalog_event *catalog_event_at(const struct catalog *c, size_t i)
 {
 	assert(i < catalog_size(c));
-	return i < c->files.count ? &c->files.events[i] : &timer_event;
+	return i < c->list.count ? &c->list.events[i] : &timer_event;
 }
 
 const struct catalog_event *catalog_event_find(const struct catalog *c, const char *name)
 {
-	size_t i;
+	const struct catalog_event *found = evlist_find(&c->list, name);
 
-	for (i = 0; i < catalog_size(c); i++)
-		if (!strcmp(catalog_event_at(c, i)->name, name))
-			return catalog_event_at(c, i);
-	return NULL;
+	return found || strcmp(name, timer_event.name) != 0 ? found : &timer_event;
 }
 
 /* A name as most are written, at most 64 letters of it. */

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The events there are: what lies behind event.h. A catalogue holds those of one CPU type, read
- * from its description files (opevents(5)), the software events, which every CPU has, and the
- * clock. It is read when it is first asked for; from then on it is constant and lives as long as
- * the program.
+ * from its description files (opevents(5)), from libpfm4 those that the files do not have, the
+ * software events, which every CPU has, and the clock. Files of the user's for a CPU type stand
+ * alone, without libpfm4. A catalogue is read when it is first asked for; from then on it is
+ * constant and lives as long as the program.
  *
  *	const struct catalog_event *found = catalog_find("PAGE_FAULTS");
  *	if (!found)
@@ -51,6 +52,7 @@ struct catalog_event {
 	uint64_t minimum, count; /* least and usual number of events between two samples */
 	uint32_t perf_type;	 /* perf_event_attr.type */
 	uint64_t perf_config;	 /* perf_event_attr.config, the unit mask not yet in it */
+	const char *pfm;	 /* libpfm4's PMU, which encodes it; NULL if this does */
 	bool bitmask;		 /* masks may be added up */
 	uint32_t default_mask;	 /* as catalog_mask_number() has it */
 	const struct catalog_mask *masks; /* NULL where only 0 is allowed */
@@ -62,6 +64,9 @@ struct catalog_event {
 const struct catalog *catalog_of(const struct cpu_type *type);
 /* The events of this machine's CPU. */
 const struct catalog *catalog_here(void);
+/* The CPU type that stands for libpfm4's PMU called @name, of which catalog_of() gives the events
+ * of that PMU; its key is "pfm/NAME". NULL if there is none. */
+const struct cpu_type *catalog_pmu_type(const char *name);
 /* What is wrong with the files, with path and line; NULL if nothing. */
 const char *catalog_problem(const struct catalog *c);
 /* The number of events. */

@@ -2,13 +2,10 @@
 #include "event/cpu_type.h"
 
 #include "base/macro.h"
-#include "base/mem.h"
-#include "base/parse.h"
-#include "base/path.h"
 
 #include <string.h>
 
-/* Numbers are part of the sample file format: never renumber, append only. */
+/* Numbers are part of the sample file format: never renumber. */
 static const struct cpu_type types[] = {
 	{ 0, "i386/ppro", "Pentium Pro" },
 	{ 1, "i386/pii", "PII" },
@@ -98,148 +95,61 @@ static const struct cpu_type types[] = {
 	{ 85, "ppc64/power9", "ppc64 POWER9" },
 	{ 86, "i386/knightslanding", "Intel Knights Landing" },
 	{ 87, "arm/armv8-thunderx2", "Cavium ThunderX2" },
+
+	/* Newer than the numbers: theirs is that of the type whose readers understand most. */
+	{ 41, "i386/icelake", "Intel Ice Lake microarchitecture" },
+	{ 41, "i386/icelake-x", "Intel Ice Lake server microarchitecture" },
+	{ 41, "i386/rocketlake", "Intel Rocket Lake microarchitecture" },
+	{ 41, "i386/tigerlake", "Intel Tiger Lake microarchitecture" },
+	{ 41, "i386/cometlake", "Intel Comet Lake microarchitecture" },
+	{ 41, "i386/sapphirerapids", "Intel Sapphire Rapids microarchitecture" },
+	{ 41, "i386/emeraldrapids", "Intel Emerald Rapids microarchitecture" },
+	{ 41, "i386/graniterapids", "Intel Granite Rapids microarchitecture" },
+	{ 41, "i386/alderlake", "Intel Alder Lake microarchitecture" },
+	{ 41, "i386/raptorlake", "Intel Raptor Lake microarchitecture" },
+	{ 41, "i386/meteorlake", "Intel Meteor Lake microarchitecture" },
+	{ 41, "i386/tremont", "Intel Tremont microarchitecture" },
+	{ 41, "i386/gracemont", "Intel Gracemont microarchitecture" },
+	{ 41, "i386/sierraforest", "Intel Sierra Forest microarchitecture" },
+	{ 69, "x86-64/family16h", "AMD64 family16h" },
+	{ 69, "x86-64/zen1", "AMD64 Zen 1" },
+	{ 69, "x86-64/zen2", "AMD64 Zen 2" },
+	{ 69, "x86-64/zen3", "AMD64 Zen 3" },
+	{ 69, "x86-64/zen4", "AMD64 Zen 4" },
+	{ 69, "x86-64/zen5", "AMD64 Zen 5" },
+	{ 78, "arm/armv8", "ARMv8 PMUv3" },
+	{ 78, "arm/armv8-ca55", "ARM Cortex-A55" },
+	{ 78, "arm/armv8-ca72", "ARM Cortex-A72" },
+	{ 78, "arm/armv8-ca73", "ARM Cortex-A73" },
+	{ 78, "arm/armv8-ca76", "ARM Cortex-A76" },
+	{ 78, "arm/armv8-neoverse-n1", "ARM Neoverse N1" },
+	{ 78, "arm/armv8-neoverse-n2", "ARM Neoverse N2" },
+	{ 78, "arm/armv8-neoverse-v1", "ARM Neoverse V1" },
+	{ 78, "arm/armv8-neoverse-v2", "ARM Neoverse V2" },
+	{ 78, "arm/armv8-a64fx", "Fujitsu A64FX" },
+	{ 78, "arm/armv8-kunpeng920", "HiSilicon Kunpeng 920" },
+	{ 70, "ppc64/power10", "ppc64 POWER10" },
+	{ 83, "s390/z14", "IBM z14" },
+	{ 83, "s390/z15", "IBM z15" },
+	{ 83, "s390/z16", "IBM z16" },
 };
 
-/* A CPU told by the number in a field of /proc/cpuinfo. */
-struct numbered {
-	uint64_t number;
-	const char *key;
-};
+const struct cpu_type *cpu_type_at(size_t i)
+{
+	return i < ARRAY_SIZE(types) ? &types[i] : NULL;
+}
 
-/* AMD by family; one that is not here is x86-64/generic, as are all of Hygon's. */
-static const struct numbered amd_families[] = {
-	{ 0x06, "i386/athlon" },      { 0x0f, "x86-64/hammer" },    { 0x10, "x86-64/family10" },
-	{ 0x11, "x86-64/family11h" }, { 0x12, "x86-64/family12h" }, { 0x14, "x86-64/family14h" },
-	{ 0x15, "x86-64/family15h" },
-};
+const struct cpu_type *cpu_type_by_id(uint32_t id)
+{
+	size_t i;
 
-/* Intel family 6 by model; one that is not here is i386/arch_perfmon. */
-static const struct numbered intel_models[] = {
-	{ 0x01, "i386/ppro" },
-	{ 0x03, "i386/pii" },
-	{ 0x05, "i386/pii" },
-	{ 0x06, "i386/pii" },
-	{ 0x07, "i386/piii" },
-	{ 0x08, "i386/piii" },
-	{ 0x0a, "i386/piii" },
-	{ 0x0b, "i386/piii" },
-	{ 0x09, "i386/p6_mobile" },
-	{ 0x0d, "i386/p6_mobile" },
-	{ 0x0e, "i386/core" },
-	{ 0x0f, "i386/core_2" },
-	{ 0x16, "i386/core_2" },
-	{ 0x17, "i386/core_2" },
-	{ 0x1d, "i386/core_2" },
-	{ 0x1c, "i386/atom" },
-	{ 0x26, "i386/atom" },
-	{ 0x27, "i386/atom" },
-	{ 0x35, "i386/atom" },
-	{ 0x36, "i386/atom" },
-	{ 0x1a, "i386/nehalem" },
-	{ 0x1e, "i386/nehalem" },
-	{ 0x1f, "i386/nehalem" },
-	{ 0x2e, "i386/nehalem" },
-	{ 0x25, "i386/westmere" },
-	{ 0x2c, "i386/westmere" },
-	{ 0x2f, "i386/westmere" },
-	{ 0x2a, "i386/sandybridge" },
-	{ 0x2d, "i386/sandybridge" },
-	{ 0x3a, "i386/ivybridge" },
-	{ 0x3e, "i386/ivybridge" },
-	{ 0x3c, "i386/haswell" },
-	{ 0x3f, "i386/haswell" },
-	{ 0x45, "i386/haswell" },
-	{ 0x46, "i386/haswell" },
-	{ 0x37, "i386/silvermont" },
-	{ 0x4a, "i386/silvermont" },
-	{ 0x4c, "i386/silvermont" },
-	{ 0x4d, "i386/silvermont" },
-	{ 0x5a, "i386/silvermont" },
-	{ 0x5d, "i386/silvermont" },
-	{ 0x3d, "i386/broadwell" },
-	{ 0x47, "i386/broadwell" },
-	{ 0x4f, "i386/broadwell" },
-	{ 0x56, "i386/broadwell" },
-	{ 0x4e, "i386/skylake" },
-	{ 0x55, "i386/skylake" },
-	{ 0x5e, "i386/skylake" },
-	{ 0x8e, "i386/skylake" },
-	{ 0x9e, "i386/skylake" },
-	{ 0x5c, "i386/goldmont" },
-	{ 0x5f, "i386/goldmont" },
-	{ 0x7a, "i386/goldmontplus" },
-	{ 0x57, "i386/knightslanding" },
-	{ 0x85, "i386/knightslanding" },
-};
+	for (i = 0; i < ARRAY_SIZE(types); i++)
+		if (types[i].id == id)
+			return &types[i];
+	return NULL;
+}
 
-/* ARM by implementer << 12 | part. */
-static const struct numbered arm_parts[] = {
-	{ 0x41b02, "arm/mpcore" },
-	{ 0x41b36, "arm/armv6" },
-	{ 0x41b56, "arm/armv6" },
-	{ 0x41b76, "arm/armv6" },
-	{ 0x41c05, "arm/armv7-ca5" },
-	{ 0x41c07, "arm/armv7-ca7" },
-	{ 0x41c08, "arm/armv7" },
-	{ 0x41c09, "arm/armv7-ca9" },
-	{ 0x41c0e, "arm/armv7-ca17" },
-	{ 0x41c0f, "arm/armv7-ca15" },
-	{ 0x41d03, "arm/armv8-ca53" },
-	{ 0x41d07, "arm/armv8-ca57" },
-	{ 0x42516, "arm/armv8-thunderx2" },
-	{ 0x430af, "arm/armv8-thunderx2" },
-	{ 0x50000, "arm/armv8-xgene" },
-	{ 0x5100f, "arm/armv7-scorpion" },
-	{ 0x5102d, "arm/armv7-scorpionmp" },
-	{ 0x5104d, "arm/armv7-krait" },
-	{ 0x5106f, "arm/armv7-krait" },
-};
-
-/* IBM Z by machine. */
-static const struct numbered s390_machines[] = {
-	{ 2097, "s390/z10" },  { 2098, "s390/z10" },   { 2817, "s390/z196" },
-	{ 2818, "s390/z196" }, { 2827, "s390/zEC12" }, { 2828, "s390/zEC12" },
-	{ 2964, "s390/z13" },  { 2965, "s390/z13" },
-};
-
-/* Other CPUs by how the value of a field starts; the first row that fits. */
-static const struct {
-	const char *field, *start, *key;
-} others[] = {
-	{ "cpu", "POWER4", "ppc64/power4" },
-	{ "cpu", "POWER5+", "ppc64/power5+" },
-	{ "cpu", "POWER5", "ppc64/power5" },
-	{ "cpu", "POWER6", "ppc64/power6" },
-	{ "cpu", "POWER7", "ppc64/power7" },
-	{ "cpu", "POWER8", "ppc64/power8" },
-	{ "cpu", "POWER9", "ppc64/power9" },
-	{ "cpu", "POWER", "ppc64/architected_events_v1" },
-	{ "cpu", "PPC970MP", "ppc64/970MP" },
-	{ "cpu", "PPC970", "ppc64/970" },
-	{ "cpu", "e500mc", "ppc/e500mc" },
-	{ "cpu", "e500v2", "ppc/e500v2" },
-	{ "cpu", "e500", "ppc/e500" },
-	{ "cpu", "e6500", "ppc/e6500" },
-	{ "cpu", "e300", "ppc/e300" },
-	{ "cpu", "7450", "ppc/7450" },
-	{ "cpu model", "EV67", "alpha/ev67" },
-	{ "cpu model", "MIPS 20K", "mips/20K" },
-	{ "cpu model", "MIPS 24K", "mips/24K" },
-	{ "cpu model", "MIPS 25K", "mips/25K" },
-	{ "cpu model", "MIPS 34K", "mips/34K" },
-	{ "cpu model", "MIPS 5K", "mips/5K" },
-	{ "cpu model", "MIPS 74K", "mips/74K" },
-	{ "cpu model", "MIPS 1004K", "mips/1004K" },
-	{ "cpu model", "R10000", "mips/r10000" },
-	{ "cpu model", "R12000", "mips/r12000" },
-	{ "cpu model", "RM7000", "mips/rm7000" },
-	{ "cpu model", "RM9000", "mips/rm9000" },
-	{ "cpu model", "SiByte SB1", "mips/sb1" },
-	{ "cpu model", "Loongson-2", "mips/loongson2" },
-	{ "cpu model", "ICT Loongson-2", "mips/loongson2" },
-};
-
-static const struct cpu_type *by_key(const char *key)
+const struct cpu_type *cpu_type_named(const char *key)
 {
 	size_t i;
 
@@ -247,136 +157,4 @@ static const struct cpu_type *by_key(const char *key)
 		if (!strcmp(types[i].key, key))
 			return &types[i];
 	return NULL;
-}
-
-static const struct cpu_type *by_number(const struct numbered *table, size_t count, uint64_t number)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++)
-		if (table[i].number == number)
-			return by_key(table[i].key);
-	return NULL;
-}
-
-/* The value of the first "name : value" line called @name, up to the end of its line; NULL if
- * there is none. */
-static const char *field(const char *cpuinfo, const char *name)
-{
-	const char *line, *at;
-
-	for (line = cpuinfo; line; line = (at = strchr(line, '\n')) ? at + 1 : NULL) {
-		if (strncmp(line, name, strlen(name)))
-			continue;
-		at = line + strlen(name);
-		at += strspn(at, " \t");
-		if (*at == ':')
-			return at + 1 + strspn(at + 1, " \t");
-	}
-	return NULL;
-}
-
-/* The number that the field called @name starts with, decimal or 0x hexadecimal. */
-static bool field_number(const char *cpuinfo, const char *name, uint64_t *ret)
-{
-	const char *value = field(cpuinfo, name);
-
-	if (!value)
-		return false;
-	if (!strncmp(value, "0x", 2)) {
-		value += 2;
-		return parse_hex(&value, ret) == 0;
-	}
-	return parse_dec(&value, ret) == 0;
-}
-
-static bool starts(const char *value, const char *start)
-{
-	return value && !strncmp(value, start, strlen(start));
-}
-
-static const struct cpu_type *detect_intel(const char *cpuinfo, uint64_t family)
-{
-	const struct cpu_type *found = NULL;
-	uint64_t model = 0, siblings = 1, cores = 1;
-
-	(void)field_number(cpuinfo, "model", &model);
-	(void)field_number(cpuinfo, "siblings", &siblings);
-	(void)field_number(cpuinfo, "cpu cores", &cores);
-	if (family == 15)
-		found = by_key(siblings > cores ? "i386/p4-ht" : "i386/p4");
-	else if (family == 6)
-		found = by_number(intel_models, ARRAY_SIZE(intel_models), model);
-	return found ?: by_key("i386/arch_perfmon");
-}
-
-static const struct cpu_type *detect_x86(const char *cpuinfo)
-{
-	const char *vendor = field(cpuinfo, "vendor_id");
-	uint64_t family = 0;
-
-	(void)field_number(cpuinfo, "cpu family", &family);
-	if (starts(vendor, "GenuineIntel"))
-		return detect_intel(cpuinfo, family);
-	if (starts(vendor, "AuthenticAMD"))
-		return by_number(amd_families, ARRAY_SIZE(amd_families), family)
-			       ?: by_key("x86-64/generic");
-	if (starts(vendor, "HygonGenuine"))
-		return by_key("x86-64/generic");
-	return NULL;
-}
-
-static const struct cpu_type *detect_arm(const char *cpuinfo)
-{
-	uint64_t implementer, part;
-
-	if (!field_number(cpuinfo, "CPU implementer", &implementer) ||
-	    !field_number(cpuinfo, "CPU part", &part))
-		return NULL;
-	return by_number(arm_parts, ARRAY_SIZE(arm_parts), implementer << 12 | part);
-}
-
-static const struct cpu_type *detect_s390(const char *cpuinfo)
-{
-	static const char machine[] = "machine = ";
-	const char *at =
-		starts(field(cpuinfo, "vendor_id"), "IBM/S390") ? strstr(cpuinfo, machine) : NULL;
-	uint64_t number;
-
-	if (!at)
-		return NULL;
-	at += strlen(machine);
-	return parse_dec(&at, &number) < 0
-		       ? NULL
-		       : by_number(s390_machines, ARRAY_SIZE(s390_machines), number);
-}
-
-static const struct cpu_type *detect_other(const char *cpuinfo)
-{
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(others); i++)
-		if (starts(field(cpuinfo, others[i].field), others[i].start))
-			return by_key(others[i].key);
-	return NULL;
-}
-
-const struct cpu_type *cpu_type_detect(const char *root, bool timer)
-{
-	static const struct cpu_type *(*const detect[])(
-		const char *) = { detect_x86, detect_arm, detect_s390, detect_other };
-	_cleanup_free_ char *cpuinfo = NULL;
-	const struct cpu_type *found = NULL;
-	size_t i;
-
-	if (timer || path_read(root, "/proc/cpuinfo", &cpuinfo, NULL) < 0)
-		return by_key("timer");
-	for (i = 0; i < ARRAY_SIZE(detect) && !found; i++)
-		found = detect[i](cpuinfo);
-	return found ?: by_key("timer");
-}
-
-const struct cpu_type *cpu_type_by_id(uint32_t id)
-{
-	return id < ARRAY_SIZE(types) && types[id].id == id ? &types[id] : NULL;
 }

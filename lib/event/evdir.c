@@ -51,6 +51,7 @@ void evdir_init(struct evdir *dirs)
 	if (home && path_is_absolute(home))
 		add(dirs, path_join(home, ".oprofile/events"));
 	add(dirs, xstrdup("/etc/oprofile/events"));
+	dirs->users = dirs->count;
 	add_beside_executable(dirs);
 	add(dirs, xstrdup(OPROFILE_EVENTS_INSTALLED));
 }
@@ -104,6 +105,11 @@ int evdir_source(void *data, const char *key, const char *name, size_t from,
 		return error_set(err, (int)length, "%s", why.text);
 	*ret = (struct evfile_text){ STEAL(text), STEAL(path), directory };
 	return 0;
+}
+
+bool evdir_is_users(const struct evdir *dirs, const char *key)
+{
+	return find_directory(dirs, key, 0) < dirs->users;
 }
 
 char *evdir_text(const struct evdir *dirs)

@@ -20,6 +20,7 @@ enum { EVDIR_MAX = 8 };
 struct evdir {
 	char *paths[EVDIR_MAX];
 	size_t count;
+	size_t users; /* of them the first, which are the user's */
 };
 
 /* The search path: $OPROFILE_EVENTS_DIR, ~/.oprofile/events, /etc/oprofile/events, those that go
@@ -32,5 +33,7 @@ void evdir_done(struct evdir *dirs);
  * directory that has "events" of it, never of several. */
 int evdir_source(void *data, const char *key, const char *name, size_t from,
 		 struct evfile_text *ret, struct error *err);
+/* Whether the events of the CPU type @key are the user's, not those that came with oprofile. */
+bool evdir_is_users(const struct evdir *dirs, const char *key);
 /* The directories, for messages: "a, b"; caller frees. */
 char *evdir_text(const struct evdir *dirs);

@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "event/catalog.h"
 #include "event/cpu_type.h"
+#include "event/evpfm.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -15,8 +16,11 @@
 /* The sample file's header has 32 bits for the count, its name prints them with a sign. */
 static const uint64_t count_max = INT32_MAX;
 
+/* So many names may stand in a message. */
+enum { LISTED_MAX = 20 };
+
 /* The parts of a specification, by their place. */
-enum part { PART_NAME, PART_COUNT, PART_MASK, PART_KERNEL, PART_USER, PART_COUNT_ };
+enum part { PART_NAME, PART_COUNT, PART_MASK, PART_KERNEL, PART_USER, PART_PRECISE, PART_COUNT_ };
 
 struct parts {
 	const char *spec; /* the whole, for messages */
@@ -40,7 +44,7 @@ static int parts_add(const char *part, void *data)
 	if (parts->count == PART_COUNT_)
 		return error_set(
 			parts->err, -EINVAL,
-			"event '%s': too many colons; it is NAME:count:unitmask:kernel:user",
+			"event '%s': too many colons; it is NAME:count:unitmask:kernel:user:p",
 			parts->spec);
 	parts->at[parts->count++] = xstrdup(part);
 	return 0;
@@ -71,6 +75,9 @@ static int unknown_name(const struct catalog *c, const char *name, struct error 
 	if (nearest)
 		return error_set(err, -EINVAL, "Invalid event %s; did you mean %s?", name,
 				 nearest->name);
+	if (catalog_size(c) > LISTED_MAX)
+		return error_set(err, -EINVAL, "Invalid event %s; ophelp lists the %zu there are",
+				 name, catalog_size(c));
 	for (i = 0; i < catalog_size(c); i++)
 		strbuf_addf(&known, "%s%s", i ? ", " : "", catalog_event_at(c, i)->name);
 	return error_set(err, -EINVAL, "Invalid event %s; there are %s", name, strbuf_text(&known));
@@ -137,8 +144,8 @@ static int number_of_value(const struct parts *parts, const struct catalog_event
 
 	for (i = 0; i < info->mask_count; i++) {
 		mask = &info->masks[i];
-		if (mask->value != *value || !mask->name)
-			continue;
+		if (mask->value != *value || !mask->name || (found && info->pfm))
+			continue; /* libpfm4 has several names for one mask */
 		strbuf_addf(&names, "%s%s", count++ ? ", " : "", mask->name);
 		found = mask;
 	}
@@ -151,24 +158,80 @@ static int number_of_value(const struct parts *parts, const struct catalog_event
 	return 0;
 }
 
+/* "A" or "A+B": the numbers added up. False if one is no mask's name. */
+static bool masks_named(const struct catalog_event *info, const char *names, uint64_t *ret)
+{
+	_cleanup_free_ char *copy = xstrdup(names);
+	const struct catalog_mask *mask;
+	char *next = copy, *name;
+
+	*ret = 0;
+	while ((name = strsep(&next, "+"))) {
+		mask = catalog_mask_named(info, name);
+		if (!mask)
+			return false;
+		*ret |= catalog_mask_number(mask);
+	}
+	return true;
+}
+
+/* Keeps names that the number alone would not bring back. */
+static int keep_names(const struct parts *parts, const struct catalog_event *info,
+		      struct event *event)
+{
+	const char *names = parts->at[PART_MASK];
+	size_t i;
+
+	for (i = 0; i < info->mask_count; i++)
+		if (catalog_mask_number(&info->masks[i]) == event->unit_mask)
+			break;
+	if (i < info->mask_count ? !strcmp(info->masks[i].name, names) : info->bitmask)
+		return 0;
+	if (strlen(names) >= sizeof(event->masks))
+		return error_set(parts->err, -EINVAL, "event %s: more than %zu letters of masks",
+				 info->name, sizeof(event->masks) - 1);
+	strcpy(event->masks, names);
+	return 0;
+}
+
 static int read_mask(const struct parts *parts, const struct catalog_event *info,
 		     struct event *event)
 {
-	const struct catalog_mask *named;
 	uint64_t mask;
 
 	if (parts->count <= PART_MASK || !*parts->at[PART_MASK])
 		return 0;
-	named = catalog_mask_named(info, parts->at[PART_MASK]);
-	if (named)
-		mask = catalog_mask_number(named);
-	else if (parts_number(parts, PART_MASK, "unit mask", UINT32_MAX, &mask) < 0 ||
-		 number_of_value(parts, info, &mask) < 0)
+	if (masks_named(info, parts->at[PART_MASK], &mask)) {
+		event->unit_mask = (uint32_t)mask;
+		if (info->pfm)
+			return keep_names(parts, info, event);
+	} else if (parts_number(parts, PART_MASK, "unit mask", UINT32_MAX, &mask) < 0 ||
+		   number_of_value(parts, info, &mask) < 0) {
 		return -EINVAL;
+	}
 	if (!catalog_mask_valid(info, mask))
 		return bad_mask(parts, info, mask);
 	event->unit_mask = (uint32_t)mask;
 	return 0;
+}
+
+/* The names of the masks that the number is made of; caller frees. */
+static char *names_of_mask(const struct catalog_event *info, uint32_t number)
+{
+	struct strbuf names = STRBUF_INIT;
+	size_t i;
+
+	for (i = 0; i < info->mask_count; i++)
+		if (catalog_mask_number(&info->masks[i]) == number)
+			return xstrdup(info->masks[i].name);
+	for (i = 0; i < info->mask_count && info->bitmask; i++) {
+		if (!(info->masks[i].value & number) ||
+		    __builtin_popcount(info->masks[i].value) != 1)
+			continue;
+		strbuf_addf(&names, "%s%s", names.length ? "+" : "", info->masks[i].name);
+		number &= ~info->masks[i].value;
+	}
+	return strbuf_take(&names);
 }
 
 /* perf_event_attr.precise_ip: the kernel is asked for no skid, and may refuse. */
@@ -176,16 +239,13 @@ enum { PRECISE_NO_SKID = 2 };
 
 /* The event select register: on AMD the upper bits of the code are at 35:32, a mask with extra bits
  * has all of them in place. */
-static void encode(const struct catalog_event *info, const struct cpu_type *type,
-		   struct event *event)
+static void encode_register(const struct catalog_event *info, const struct cpu_type *type,
+			    struct event *event)
 {
 	const bool amd = !strncmp(type->key, "x86-64/", strlen("x86-64/"));
 	uint64_t mask = event->unit_mask;
 	size_t i;
 
-	event->perf_config = info->perf_config;
-	if (info->perf_type != PERF_TYPE_RAW)
-		return;
 	if (amd)
 		event->perf_config = (info->perf_config & 0xff) | (info->perf_config & 0xf00) << 24;
 	for (i = 0; i < info->mask_count; i++) {
@@ -196,6 +256,46 @@ static void encode(const struct catalog_event *info, const struct cpu_type *type
 		}
 	}
 	event->perf_config |= mask << 8;
+}
+
+static int encode(const struct catalog_event *info, const struct cpu_type *type,
+		  struct event *event, struct error *err)
+{
+	_cleanup_free_ char *names = NULL;
+	int r = 0;
+
+	event->perf_config = info->perf_config;
+	if (info->pfm) {
+		names = *event->masks ? xstrdup(event->masks)
+				      : names_of_mask(info, event->unit_mask);
+		r = evpfm_encode(info, names, event, err);
+	} else if (info->perf_type == PERF_TYPE_RAW) {
+		encode_register(info, type, event);
+	}
+	event->precise = MAX(event->precise, event->precise_by);
+	return r;
+}
+
+/* Takes "p", "pp" or "ppp" away where it is the last part and no mask of that name. */
+static int read_precise(struct parts *parts, const struct catalog_event *info, struct event *event)
+{
+	size_t last = parts->count - 1, length;
+	const char *text = parts->at[last];
+
+	length = strspn(text, "p");
+	if (last == PART_PRECISE && (!length || text[length]))
+		return error_set(parts->err, -EINVAL, "event '%s': '%s' is not p, pp or ppp",
+				 parts->spec, text);
+	if (!last || !length || text[length] || length > 3 ||
+	    (last == PART_MASK && catalog_mask_named(info, text)))
+		return 0;
+	if (info->kind != CATALOG_COUNTER)
+		return error_set(parts->err, -EINVAL,
+				 "event %s is no counter's: it cannot be sampled precisely",
+				 info->name);
+	event->precise = event->precise_by = (uint8_t)length;
+	free(parts->at[--parts->count]);
+	return 0;
 }
 
 static int read_where(const struct parts *parts, struct event *event)
@@ -257,11 +357,11 @@ int event_parse_on(const struct cpu_type *type, const char *spec, struct event *
 				 "oprofiled --ext-feature only",
 				 info->name, info->feature);
 	fill(&event, info);
-	if (read_count(&parts, info, &event) < 0 || read_mask(&parts, info, &event) < 0 ||
-	    read_where(&parts, &event) < 0)
+	if (read_precise(&parts, info, &event) < 0 || read_count(&parts, info, &event) < 0 ||
+	    read_mask(&parts, info, &event) < 0 || read_where(&parts, &event) < 0)
 		return -EINVAL;
-	if (info != &raw)
-		encode(info, type, &event);
+	if (info != &raw && encode(info, type, &event, err) < 0)
+		return -EINVAL;
 	*ret = event;
 	return 0;
 }
@@ -329,7 +429,7 @@ void event_default(struct event *ret)
 	const struct catalog_event *info = catalog_default(type);
 
 	fill(ret, info);
-	encode(info, type, ret);
+	(void)encode(info, type, ret, NULL); /* the files' events cannot fail, and cycles is one */
 }
 
 void event_timer(struct event *ret, uint64_t rate_hz, bool kernel, bool user)
@@ -352,24 +452,36 @@ bool event_clock_only(const struct event *events, size_t count)
 
 /* The mask as a specification has it: by name where it has one, for its value may be that of other
  * masks too. */
-static char *mask_spec(const struct event *event)
+static char *mask_spec(const struct catalog *c, const struct event *event)
 {
-	const struct catalog_event *info = catalog_find(event->name);
+	const struct catalog_event *info = catalog_event_find(c, event->name);
 	size_t i;
 
+	if (*event->masks)
+		return xstrdup(event->masks);
 	for (i = 0; info && i < info->mask_count; i++)
 		if (info->masks[i].name && catalog_mask_number(&info->masks[i]) == event->unit_mask)
 			return xstrdup(info->masks[i].name);
 	return xasprintf("%u", event->unit_mask);
 }
 
+static char *spec_text(const struct catalog *c, const struct event *event)
+{
+	_cleanup_free_ char *mask = mask_spec(c, event);
+
+	return xasprintf("%s:%" PRIu64 ":%s:%d:%d%s%.*s", event->name,
+			 event->is_timer ? event->rate_hz : event->count, mask, event->kernel,
+			 event->user, event->precise_by ? ":" : "", event->precise_by, "ppp");
+}
+
 char *event_text(const struct event *event)
 {
-	_cleanup_free_ char *mask = mask_spec(event);
+	return spec_text(catalog_here(), event);
+}
 
-	return xasprintf("%s:%" PRIu64 ":%s:%d:%d", event->name,
-			 event->is_timer ? event->rate_hz : event->count, mask, event->kernel,
-			 event->user);
+char *event_text_on(const struct cpu_type *type, const struct event *event)
+{
+	return spec_text(catalog_of(type), event);
 }
 
 char *event_describe(const struct cpu_type *type, const char *name, uint64_t count,

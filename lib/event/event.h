@@ -19,6 +19,7 @@ struct cpu_type;
 enum {
 	EVENT_MAX = 24,
 	EVENT_NAME_MAX = 64,
+	EVENT_MASKS_MAX = 128,
 	EVENT_TIMER_MAX_HZ = 100000, /* the floor of the kernel's clock event is 10 us */
 };
 
@@ -28,16 +29,21 @@ struct event {
 	uint64_t rate_hz;	   /* a second and CPU, of the clock; 0: driver_config.timer_hz */
 	uint32_t code;		   /* the event file's code, for the sample file's header */
 	uint32_t unit_mask;
-	bool kernel, user;    /* where it counts */
-	bool is_timer;	      /* sampled by the clock: no counter, idle time left out */
-	uint32_t perf_type;   /* perf_event_attr.type */
-	uint64_t perf_config; /* perf_event_attr.config */
-	uint8_t precise;      /* perf_event_attr.precise_ip */
+	char masks[EVENT_MASKS_MAX]; /* their names, "A+B", where the number does not tell */
+	bool kernel, user;	     /* where it counts */
+	bool is_timer;		     /* sampled by the clock: no counter, idle time left out */
+	uint32_t perf_type;	     /* perf_event_attr.type */
+	uint64_t perf_config;	     /* perf_event_attr.config */
+	uint64_t perf_config1, perf_config2;
+	uint8_t precise;    /* perf_event_attr.precise_ip */
+	uint8_t precise_by; /* of it what the specification asks for, by ":p" to ":ppp" */
 };
 
-/* Parses "NAME[:count[:unitmask[:kernel[:user]]]]"; "default" is the CPU's default event, "TIMER"
- * or "TIMER:HZ" the clock, "r1c2" the value of an event select register. 0, or -EINVAL with a
- * message that names the nearest event. */
+/* Parses "NAME[:count[:unitmask[:kernel[:user]]]][:p]"; "default" is the CPU's default event,
+ * "TIMER" or "TIMER:HZ" the clock, "r1c2" the value of an event select register. A unit mask is a
+ * number, a name, or names to be added up, "A+B". Behind the rest, "p", "pp" or "ppp" asks for a
+ * sample at the instruction itself: constant skid, none if possible, none at all. 0, or -EINVAL
+ * with a message that names the nearest event. */
 int event_parse(const char *spec, struct event *ret, struct error *err);
 /* The same for CPUs of @type, of which none need be near. */
 int event_parse_on(const struct cpu_type *type, const char *spec, struct event *ret,
@@ -58,6 +64,8 @@ bool event_clock_only(const struct event *events, size_t count);
 /* "NAME:count:unitmask:kernel:user" ("TIMER:rate:..." in timer mode), which event_parse() reads;
  * caller frees. */
 char *event_text(const struct event *event);
+/* The same of an event of CPUs of @type. */
+char *event_text_on(const struct cpu_type *type, const struct event *event);
 /* One line for people, as the report's header has it: "Counted CPU_CLK_UNHALTED events (...)", of
  * an event of CPUs of @type, of this one where it is NULL; caller frees. */
 char *event_describe(const struct cpu_type *type, const char *name, uint64_t count,
