@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/radix.h"
 #include "image/symtab.h"
 #include "profile/binary.h"
 #include "profile/classes.h"
@@ -139,7 +140,7 @@ static void resolve_upper(struct collect *c, uint32_t image, uint64_t back)
 	uint64_t last = UINT64_MAX, id = 0;
 	size_t i, at = 0;
 
-	samples_sort(s);
+	samples_sort_upper(s);
 	for (i = 0; i < s->count; i++) {
 		uint64_t offset = s->samples[i].offset >> 32;
 
@@ -354,7 +355,7 @@ static void merge_arcs(struct callgraph *graph, size_t count)
 	uint64_t *counts = xcalloc(count + 1, graph->class_count * sizeof(*counts));
 	size_t i;
 
-	graph->callees.arcs = arc;
+	graph->arcs = arc;
 	graph->counts = counts;
 	graph->count = count;
 	for (i = 0; i < graph->raw.count; i++) {
@@ -369,38 +370,17 @@ static void merge_arcs(struct callgraph *graph, size_t count)
 	}
 }
 
-static int compare_counts(const struct arc *a, const struct arc *b)
+/* The arcs by falling count; those with equal counts stay as they are. Caller frees. */
+static struct radix_entry *order_arcs(const struct callgraph *graph)
 {
-	return (a->counts[0] < b->counts[0]) - (a->counts[0] > b->counts[0]);
-}
+	struct radix_entry *order = xcalloc(graph->count + 1, sizeof(*order));
+	_cleanup_free_ struct radix_entry *spare = xcalloc(graph->count + 1, sizeof(*spare));
+	size_t i;
 
-static int compare_arcs(const void *pa, const void *pb)
-{
-	const struct arc *a = pa, *b = pb;
-	int r = compare_counts(a, b);
-
-	if (r == 0)
-		r = (a->caller > b->caller) - (a->caller < b->caller);
-	return r ? r : (a->callee > b->callee) - (a->callee < b->callee);
-}
-
-/* Sorts the arcs of one row, which come by the row at their other end. Most rows have few. */
-static void sort_arcs(struct arc *arcs, size_t count)
-{
-	enum { FEW = 24 };
-	size_t i, j;
-
-	if (count > FEW) {
-		qsort(arcs, count, sizeof(*arcs), compare_arcs);
-		return;
-	}
-	for (i = 1; i < count; i++) {
-		struct arc arc = arcs[i];
-
-		for (j = i; j > 0 && compare_counts(&arcs[j - 1], &arc) > 0; j--)
-			arcs[j] = arcs[j - 1];
-		arcs[j] = arc;
-	}
+	for (i = 0; i < graph->count; i++)
+		order[i] = (struct radix_entry){ UINT64_MAX - graph->arcs[i].counts[0], i };
+	radix_sort(order, spare, graph->count);
+	return order;
 }
 
 static uint32_t caller_of(const struct arc *arc)
@@ -413,54 +393,44 @@ static uint32_t callee_of(const struct arc *arc)
 	return arc->callee;
 }
 
-/* Where the arcs of each row begin. */
-static uint32_t *index_arcs(const struct arc *arcs, size_t count, size_t rows,
-			    uint32_t (*row_of_arc)(const struct arc *arc))
+/* Deals the arcs out to the rows at one of their ends, in the given order. */
+static void make_list(const struct callgraph *graph, const struct radix_entry *order, size_t rows,
+		      uint32_t (*row_of_arc)(const struct arc *arc), struct arc_list *ret)
 {
-	uint32_t *first = xcalloc(rows + 2, sizeof(*first));
+	uint32_t *
+		next; /* where the next arc of row i - 1 goes: at last where those of row i begin */
 	size_t i;
 
-	for (i = 0; i < count; i++)
-		first[row_of_arc(&arcs[i]) + 1]++;
-	for (i = 1; i <= rows; i++)
-		first[i] += first[i - 1];
-	return first;
-}
-
-/* The arcs by callee, and by caller among those of one. */
-static void make_callers(struct callgraph *graph, size_t rows)
-{
-	struct arc_list *list = &graph->callers;
-	_cleanup_free_ uint32_t *next = NULL;
-	size_t i;
-
-	list->arcs = xcalloc(graph->count + 1, sizeof(*list->arcs));
-	list->first = index_arcs(graph->callees.arcs, graph->count, rows, callee_of);
-	next = xmemdup(list->first, (rows + 1) * sizeof(*next));
+	ret->first = xcalloc(rows + 2, sizeof(*ret->first));
+	ret->arcs = xcalloc(graph->count + 1, sizeof(*ret->arcs));
+	next = ret->first + 1;
 	for (i = 0; i < graph->count; i++)
-		list->arcs[next[graph->callees.arcs[i].callee]++] = graph->callees.arcs[i];
-}
+		next[row_of_arc(&graph->arcs[i]) + 1]++;
+	for (i = 1; i <= rows; i++)
+		next[i] += next[i - 1];
+	for (i = 0; i < graph->count; i++) {
+		const struct arc *arc = &graph->arcs[order[i].value];
 
-static void sort_list(struct arc_list *list, size_t rows)
-{
-	size_t i;
-
-	for (i = 0; i < rows; i++)
-		sort_arcs(list->arcs + list->first[i], list->first[i + 1] - list->first[i]);
+		ret->arcs[next[row_of_arc(arc)]++] = *arc;
+	}
 }
 
 void callgraph_arrange(struct callgraph *graph, const struct container *c)
 {
+	_cleanup_free_ struct radix_entry *order = NULL;
+
 	merge_arcs(graph, renumber(graph, c));
 	samples_done(&graph->raw);
-	graph->callees.first = index_arcs(graph->callees.arcs, graph->count, c->count, caller_of);
-	make_callers(graph, c->count);
-	sort_list(&graph->callees, c->count);
-	sort_list(&graph->callers, c->count);
+	order = order_arcs(graph);
+	make_list(graph, order, c->count, caller_of, &graph->callees);
+	make_list(graph, order, c->count, callee_of, &graph->callers);
+	free(graph->arcs);
+	graph->arcs = NULL;
 }
 
 void callgraph_done(struct callgraph *graph)
 {
+	free(graph->arcs);
 	free(graph->callees.arcs);
 	free(graph->callees.first);
 	free(graph->callers.arcs);

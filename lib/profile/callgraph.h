@@ -48,8 +48,11 @@ struct callgraph {
 	size_t count;		 /* of arcs, each in both lists */
 	size_t class_count;
 	uint64_t *counts;
-	bool *is_shown;	    /* one a row: it gets a block, not only a place in those of others */
-	struct samples raw; /* before callgraph_arrange(): row ids of caller and callee as offset */
+	bool *is_shown; /* one a row: it gets a block, not only a place in those of others */
+	/* Until callgraph_arrange(): the ids of caller and callee as offset; while it works: by
+	 * both. */
+	struct samples raw;
+	struct arc *arcs;
 };
 
 /* Reads the call graph files of @g, finds the functions at both ends of each arc, and adds the rows

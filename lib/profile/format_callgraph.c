@@ -53,6 +53,7 @@ static struct cell cell_of(const struct printer *p, const struct table_place *pl
 			      .width = place->width ? place->width - 1 : 0 };
 }
 
+/* Appends a cell and the blanks behind it. */
 static void write_cell(struct printer *p, const struct table_place *place, const struct line *l)
 {
 	struct cell cell = cell_of(p, place, l);
@@ -62,12 +63,25 @@ static void write_cell(struct printer *p, const struct table_place *place, const
 	table_add_cell(&p->line, strbuf_text(&p->cell), place->width);
 }
 
-/* The cells of a row that are the same in each block, written once: a piece a run of neighbouring
- * columns, each with its NUL. */
+/* The same for counts and percentages, which are all ASCII. */
+static void write_number(struct printer *p, const struct table_place *place, const struct line *l)
+{
+	static const char blanks[] = "                                ";
+	struct cell cell = cell_of(p, place, l);
+	size_t start = p->line.length, used;
+
+	place->column->write(&cell, &p->line);
+	used = p->line.length - start;
+	if (place->width)
+		strbuf_add(&p->line, blanks,
+			   used < place->width ? MIN(place->width - used, sizeof(blanks) - 1) : 1);
+}
+
+/* The cells of a row that are the same in each block, written once: of each run of neighbouring
+ * columns its length, as a size_t, and its text. */
 static const char *constant_cells(struct printer *p, const struct line *l)
 {
-	size_t start = p->line.length, i;
-	char *kept;
+	size_t start = p->line.length, run = start, length, i;
 
 	if (p->names[l->row])
 		return p->names[l->row];
@@ -76,33 +90,37 @@ static const char *constant_cells(struct printer *p, const struct line *l)
 
 		if (place->column->per_class)
 			continue;
+		if (i == 0 || place[-1].column->per_class) {
+			run = p->line.length;
+			strbuf_add(&p->line, &length, sizeof(length));
+		}
 		write_cell(p, place, l);
-		if (i + 1 == p->table.count || place[1].column->per_class)
-			strbuf_add(&p->line, "", 1);
+		length = p->line.length - run - sizeof(length);
+		memcpy(p->line.text + run, &length, sizeof(length));
 	}
-	kept = arena_strndup(&p->arena, p->line.text + start, p->line.length - start);
-	p->line.length = start;
-	p->names[l->row] = kept;
-	return kept;
+	p->names[l->row] = arena_strndup(&p->arena, p->line.text + start, p->line.length - start);
+	strbuf_cut(&p->line, start);
+	return p->names[l->row];
 }
 
 static void print_line(struct printer *p, const struct line *l)
 {
 	const char *constant = constant_cells(p, l);
-	size_t i;
+	size_t i, length;
 
 	for (i = 0; i < p->report->container->class_count; i++)
 		l->running[i] += l->counts[i];
 	if (l->in_block)
-		strbuf_adds(&p->line, indent);
+		strbuf_add(&p->line, indent, sizeof(indent) - 1);
 	for (i = 0; i < p->table.count; i++) {
 		const struct table_place *place = &p->table.places[i];
 
 		if (place->column->per_class) {
-			write_cell(p, place, l);
+			write_number(p, place, l);
 		} else if (i == 0 || place[-1].column->per_class) {
-			strbuf_adds(&p->line, constant);
-			constant += strlen(constant) + 1;
+			memcpy(&length, constant, sizeof(length));
+			strbuf_add(&p->line, constant + sizeof(length), length);
+			constant += sizeof(length) + length;
 		}
 	}
 	strbuf_adds(&p->line, l->is_self ? " [self]\n" : "\n");

@@ -62,7 +62,8 @@ static void radix_pass(const struct sample *from, struct sample *to, size_t coun
 		to[starts[from[i].offset >> shift & (DIGITS - 1)]++] = from[i];
 }
 
-void samples_sort(struct samples *s)
+/* Sorts by the offset's bits from @lowest on, or by all. */
+static void sort_from(struct samples *s, unsigned int lowest)
 {
 	struct sample *swap;
 	uint64_t differ = 0;
@@ -78,7 +79,7 @@ void samples_sort(struct samples *s)
 	for (i = 1; i < s->count; i++)
 		differ |= s->samples[i].offset ^ s->samples[0].offset;
 	array_grow(&s->spare, s->count, &s->spare_room);
-	for (shift = 0; shift < 64 && differ >> shift; shift += DIGIT_BITS) {
+	for (shift = lowest; shift < 64 && differ >> shift; shift += DIGIT_BITS) {
 		if (!(differ >> shift & (DIGITS - 1)))
 			continue;
 		radix_pass(s->samples, s->spare, s->count, shift);
@@ -89,6 +90,16 @@ void samples_sort(struct samples *s)
 		s->room = s->spare_room;
 		s->spare_room = room;
 	}
+}
+
+void samples_sort(struct samples *s)
+{
+	sort_from(s, 0);
+}
+
+void samples_sort_upper(struct samples *s)
+{
+	sort_from(s, 32);
 }
 
 void samples_clear(struct samples *s)

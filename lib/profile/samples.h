@@ -37,6 +37,8 @@ uint64_t samples_read(struct samples *s, struct sfile *sf, uint32_t class);
 uint64_t samples_sum(struct sfile *sf);
 /* Sorts them by offset. */
 void samples_sort(struct samples *s);
+/* Sorts them by the upper 32 bits of the offset alone, where a call graph file has the caller. */
+void samples_sort_upper(struct samples *s);
 /* Forgets them but keeps the memory. */
 void samples_clear(struct samples *s);
 /* Frees all. */
