@@ -55,3 +55,14 @@ int cpulist_online(const char *root, unsigned int **ret)
 
 	return r < 0 ? (int)r : cpulist_parse(text, ret);
 }
+
+int cpulist_first(const char *root, unsigned int *ret, struct error *err)
+{
+	_cleanup_free_ unsigned int *cpus = NULL;
+	int n = cpulist_online(root, &cpus);
+
+	if (n < 0)
+		return error_errno(err, n, "cannot read which CPUs are online");
+	*ret = cpus[0];
+	return 0;
+}

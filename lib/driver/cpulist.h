@@ -2,6 +2,8 @@
 /* Lists of CPUs as the kernel writes them: "0-3,5". */
 #pragma once
 
+#include "base/error.h"
+
 #include <stddef.h>
 
 /* Takes @text apart; the numbers in rising order go to *@ret, which the caller frees. How many, or
@@ -10,3 +12,6 @@ int cpulist_parse(const char *text, unsigned int **ret);
 
 /* The CPUs that are online on the machine below @root; as above, or -errno. */
 int cpulist_online(const char *root, unsigned int **ret);
+
+/* The first of them; 0 or -errno. */
+int cpulist_first(const char *root, unsigned int *ret, struct error *err);

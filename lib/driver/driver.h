@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A driver turns counter overflows or clock ticks into the event buffer: PCs become (image, offset)
- * here, against the mappings of that moment. Two of them: "perf" (the kernel's perf rings) and
- * "replay" (a recorded stream). driver_find() hands them out; operf and oprofiled use them through
+ * here, against the mappings of that moment. Three of them: "bpf" (a program in the kernel), "perf"
+ * (the kernel's perf rings) and "replay" (a recorded stream). operf and oprofiled use them through
  * record/collector.h.
  *
- *	const struct driver_ops *ops = driver_find("perf");
- *	if (ops->setup(&config, &driver, err) == 0 && ops->start(driver, err) == 0)
+ *	if (driver_open("auto", &config, &ops, &driver, err) == 0 && ops->start(driver, err) == 0)
  *		while (!stop) { poll(ops->fd(driver)); ops->sync(driver, false, err); }
  *	ops->stop(driver); ops->shutdown(driver);
  */
@@ -22,18 +21,23 @@ struct cookie_table;
 struct driver;
 
 /* Totals of a run: name in stats/ and in driver_stats, what it says in the log. Samples that a
- * driver received = samples in the event buffer + lost_no_mapping + lost_no_mm + filtered. */
+ * driver received = samples in the event buffer + all lost_no_... + filtered. */
 #define DRIVER_STATS(X)                                                                            \
 	X(sample_received, "samples received")                                                     \
 	X(sample_lost_overflow, "samples lost: CPU buffer overflow")                               \
 	X(sample_lost_no_mapping, "samples lost: address in no mapping")                           \
 	X(sample_lost_no_mm, "samples lost: process unknown")                                      \
+	X(sample_lost_no_tree, "samples lost: the process's mappings could not be read")           \
+	X(sample_lost_no_path, "samples lost: nobody told the path of the file")                   \
 	X(sample_filtered, "samples of other processes, left out")                                 \
 	X(sideband_lost, "mapping records lost (resynchronised)")                                  \
 	X(resync, "times the process table was read anew")                                         \
 	X(throttled, "times the kernel throttled sampling")                                        \
 	X(throttled_ns, "nanoseconds spent throttled")                                             \
 	X(cpu_hotplug, "CPUs that came or went")                                                   \
+	X(path_ring_full, "times a path could not be told at once: ring full")                     \
+	X(path_truncated, "paths cut short: too long, or too many names")                          \
+	X(follow_full, "processes that could not be followed: table full")                         \
 	X(bad_record, "records of the kernel that made no sense")
 
 struct driver_stats {
@@ -74,10 +78,11 @@ struct driver_config {
 				 * its own; 0: default */
 	unsigned int callgraph_depth; /* most frames of a chain; 0: no chains */
 	enum driver_chain_mode callgraph_mode;
-	size_t cpu_buffer_bytes;      /* ring of each CPU; 0: default */
-	size_t buffer_words;	      /* event buffer; 0: default */
-	const char *root;	      /* whose /proc is read; "" or NULL: this machine's */
-	const char *replay_path;      /* driver "replay": the recorded stream */
+	size_t cpu_buffer_bytes; /* ring of each CPU; 0: default */
+	size_t buffer_words;	 /* event buffer; 0: default */
+	const char *root;	 /* whose /proc is read; "" or NULL: this machine's */
+	const char *instead;	 /* why a driver that would be better does not serve; or NULL */
+	const char *replay_path; /* driver "replay": the recorded stream */
 	struct cookie_table *cookies; /* borrowed for the driver's life */
 	evbuf_sink *sink;	      /* takes the event buffer */
 	void *sink_data;
@@ -116,4 +121,10 @@ int driver_parse_chain_mode(const char *text, enum driver_chain_mode *ret, struc
 /* The driver called @name, the one that fits this machine for "auto" or NULL; NULL if there is none
  * of that name. */
 const struct driver_ops *driver_find(const char *name);
-extern const struct driver_ops driver_perf, driver_replay;
+/* The names that there are, as a sentence has them; constant. */
+const char *driver_names(void);
+/* Sets up the driver called @name, or for "auto" or NULL the first that works here: 0 with what was
+ * found, or -errno of the last that was tried. Why a better one did not serve is in its ->why(). */
+int driver_open(const char *name, const struct driver_config *config,
+		const struct driver_ops **ret_ops, struct driver **ret, struct error *err);
+extern const struct driver_ops driver_bpf, driver_perf, driver_replay;

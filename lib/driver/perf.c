@@ -9,6 +9,7 @@
 #include "driver/cpulist.h"
 #include "driver/merge.h"
 #include "driver/perf_cpuset.h"
+#include "driver/pidns.h"
 
 #include <errno.h>
 #include <string.h>
@@ -46,25 +47,14 @@ static uint64_t clock_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static int first_cpu(const char *root, unsigned int *ret, struct error *err)
-{
-	_cleanup_free_ unsigned int *cpus = NULL;
-	int n = cpulist_online(root, &cpus);
-
-	if (n < 0)
-		return error_errno(err, n, "cannot read which CPUs are online");
-	*ret = cpus[0];
-	return 0;
-}
-
 static int perf_probe(const struct driver_config *config, struct error *err)
 {
 	struct perf_plan plan = { .count = 0 };
 	unsigned int cpu = 0;
-	int r = first_cpu(config->root, &cpu, err);
+	int r = cpulist_first(config->root, &cpu, err);
 
 	if (r == 0)
-		r = perf_plan_make(&plan, config, cpu, err);
+		r = perf_plan_make(&plan, "perf", config, cpu, err);
 	perf_plan_done(&plan);
 	return r;
 }
@@ -85,17 +75,6 @@ static void perf_shutdown(struct driver *d)
 
 DEFINE_CLEANUP(struct driver *, perf_shutdown);
 
-/* Samples carry the numbers that processes have in the reader's PID namespace, and 0 for all that
- * are not in it. */
-static void warn_of_namespace(void)
-{
-	static const char initial[] = "pid:[4026531836]"; /* PROC_PID_INIT_INO */
-	char name[64] = "";
-
-	if (readlink("/proc/self/ns/pid", name, sizeof(name) - 1) > 0 && strcmp(name, initial))
-		log_warn("in a PID namespace of its own: processes outside of it are not known");
-}
-
 static int perf_setup(const struct driver_config *config, struct driver **ret, struct error *err)
 {
 	_cleanup_(perf_shutdownp) struct driver *d = xcalloc(1, sizeof(*d));
@@ -106,9 +85,9 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	d->cpus.epoll = -1;
 	r = perf_targets_find(&d->targets, config, err);
 	if (r == 0)
-		r = first_cpu(d->root, &cpu, err);
+		r = cpulist_first(d->root, &cpu, err);
 	if (r == 0)
-		r = perf_plan_make(&d->plan, config, cpu, err);
+		r = perf_plan_make(&d->plan, "perf", config, cpu, err);
 	if (r < 0)
 		return r;
 	d->plan.root = d->root;
@@ -119,8 +98,10 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 			   config->sink, config->sink_data);
 	sideband_init(&d->sideband, &(struct process_source){ d->root, config->cookies },
 		      &d->stats);
-	if (config->scope != DRIVER_TASK)
-		warn_of_namespace();
+	/* Samples carry the numbers that processes have in the reader's PID namespace, and 0 for
+	 * all that are not in it. */
+	if (config->scope != DRIVER_TASK && !pidns_is_first())
+		log_warn("in a PID namespace of its own: processes outside of it are not known");
 	if (config->scope != DRIVER_SYSTEM)
 		d->sideband.follow = (uint32_t)config->pid;
 	d->sideband.follow_children = config->scope == DRIVER_TREE;
@@ -147,37 +128,6 @@ static unsigned int counter_of(const struct driver *d, struct perf_cpu *c, uint6
 	return source ? source->counter : 0;
 }
 
-static void end_throttling(struct driver *d, struct perf_source *source, uint64_t at_ns)
-{
-	if (source->throttled_since && at_ns > source->throttled_since)
-		d->stats.throttled_ns += at_ns - source->throttled_since;
-	source->throttled_since = 0;
-}
-
-/* What the kernel says in a sample ring beside samples. */
-static void handle_notice(struct driver *d, struct perf_cpu *c, const struct perf_record *r)
-{
-	struct perf_source *source = perf_cpu_source(c, r->id);
-
-	switch (r->type) {
-	case PERF_RECORD_LOST:
-	case PERF_RECORD_LOST_SAMPLES:
-		c->lost_recorded += r->lost;
-		break;
-	case PERF_RECORD_THROTTLE:
-		d->stats.throttled++;
-		if (source)
-			source->throttled_since = r->time_ns;
-		break;
-	case PERF_RECORD_UNTHROTTLE:
-		if (source)
-			end_throttling(d, source, r->time_ns);
-		break;
-	default: /* no other kind is of use */
-		break;
-	}
-}
-
 static void on_sample(size_t cpu, const struct perf_record *r, void *data)
 {
 	struct driver *d = data;
@@ -186,7 +136,7 @@ static void on_sample(size_t cpu, const struct perf_record *r, void *data)
 	if (_likely_(r->type == PERF_RECORD_SAMPLE))
 		attribution_sample(&d->attribution, c->cpu, counter_of(d, c, r->id), r);
 	else
-		handle_notice(d, c, r);
+		perf_cpu_notice(c, r, &d->stats);
 }
 
 /* Once a sync is enough: whoever reads the list of modules reads it as it is then. */
@@ -234,16 +184,14 @@ static void drain(struct driver *d, uint64_t until_ns)
 static void perf_stop(struct driver *d)
 {
 	uint64_t now_ns = clock_ns();
-	size_t i, k;
+	size_t i;
 
 	if (!d->running)
 		return;
 	(void)perf_cpuset_enable_samples(&d->cpus, false);
 	(void)perf_cpuset_enable_sideband(&d->cpus, false);
-	for (i = 0; i < d->cpus.count; i++) {
-		for (k = 0; k < d->cpus.cpus[i].source_count; k++)
-			end_throttling(d, &d->cpus.cpus[i].sources[k], now_ns);
-	}
+	for (i = 0; i < d->cpus.count; i++)
+		perf_cpu_end_throttling(&d->cpus.cpus[i], now_ns, &d->stats);
 	perf_cpuset_read_lost(&d->cpus);
 	d->running = false;
 }

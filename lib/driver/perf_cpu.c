@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "driver/perf_record.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -46,8 +47,13 @@ static int open_source(struct perf_cpu *c, unsigned int counter, struct perf_pla
 
 	if (fd < 0)
 		return failed(plan, fd, "open the events", c->cpu, err);
-	*s = (struct perf_source){ .fd = fd, .counter = counter };
+	*s = (struct perf_source){ .fd = fd, .attached = -1, .counter = counter };
 	c->source_count++;
+	if (plan->attach) {
+		s->attached = plan->attach(fd, counter, plan->attach_data);
+		if (s->attached < 0)
+			return failed(plan, s->attached, "attach to the events", c->cpu, err);
+	}
 	if (ioctl(fd, PERF_EVENT_IOC_ID, &s->id) < 0)
 		return failed(plan, -errno, "number the events", c->cpu, err);
 	r = join_ring(&c->samples, fd, c->sources[0].fd, plan->attrs.sample_bytes);
@@ -109,8 +115,10 @@ void perf_cpu_close(struct perf_cpu *c)
 
 	ring_done(&c->samples);
 	ring_done(&c->sideband);
-	for (i = 0; i < c->source_count; i++)
+	for (i = 0; i < c->source_count; i++) {
+		cleanup_closep(&c->sources[i].attached);
 		(void)close(c->sources[i].fd);
+	}
 	for (i = 0; i < c->sideband_count; i++)
 		(void)close(c->sideband_fds[i]);
 	free(c->sources);
@@ -174,4 +182,42 @@ struct perf_source *perf_cpu_source(struct perf_cpu *c, uint64_t id)
 			high = middle;
 	}
 	return low < c->source_count && c->sources[low].id == id ? &c->sources[low] : NULL;
+}
+
+static void end_throttling(struct perf_source *source, uint64_t at_ns, struct driver_stats *stats)
+{
+	if (source->throttled_since && at_ns > source->throttled_since)
+		stats->throttled_ns += at_ns - source->throttled_since;
+	source->throttled_since = 0;
+}
+
+void perf_cpu_notice(struct perf_cpu *c, const struct perf_record *r, struct driver_stats *stats)
+{
+	struct perf_source *source = perf_cpu_source(c, r->id);
+
+	switch (r->type) {
+	case PERF_RECORD_LOST:
+	case PERF_RECORD_LOST_SAMPLES:
+		c->lost_recorded += r->lost;
+		break;
+	case PERF_RECORD_THROTTLE:
+		stats->throttled++;
+		if (source)
+			source->throttled_since = r->time_ns;
+		break;
+	case PERF_RECORD_UNTHROTTLE:
+		if (source)
+			end_throttling(source, r->time_ns, stats);
+		break;
+	default: /* no other kind is of use */
+		break;
+	}
+}
+
+void perf_cpu_end_throttling(struct perf_cpu *c, uint64_t now_ns, struct driver_stats *stats)
+{
+	size_t i;
+
+	for (i = 0; i < c->source_count; i++)
+		end_throttling(&c->sources[i], now_ns, stats);
 }

@@ -9,9 +9,11 @@
 #include "driver/perf_targets.h"
 #include "driver/ring.h"
 
+struct perf_record;
+
 /* A sampling event as opened. */
 struct perf_source {
-	int fd;
+	int fd, attached;	  /* -1: to nobody */
 	unsigned int counter;	  /* index of the event */
 	uint64_t id;		  /* in its records */
 	uint64_t throttled_since; /* ns, 0: is not throttled */
@@ -48,3 +50,7 @@ uint64_t perf_cpu_lost(const struct perf_cpu *c);
 
 /* The source of records with @id, or NULL. */
 struct perf_source *perf_cpu_source(struct perf_cpu *c, uint64_t id);
+/* Takes in what the kernel says in the sample ring beside samples: lost ones, throttling. */
+void perf_cpu_notice(struct perf_cpu *c, const struct perf_record *r, struct driver_stats *stats);
+/* Ends the throttling that still goes on, as of @now_ns. */
+void perf_cpu_end_throttling(struct perf_cpu *c, uint64_t now_ns, struct driver_stats *stats);

@@ -105,7 +105,8 @@ int perf_event_open_sideband(struct perf_attrs *attrs, pid_t pid, unsigned int c
 	attr.sample_period = 1;
 	/* It counts nothing, but must not ask for more than an ordinary user may have. */
 	attr.exclude_kernel = attr.exclude_hv = 1;
-	attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
+	if (!attrs->kernel_only)
+		attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
 	for (;;) {
 		attr.ksymbol = !attrs->no_ksymbol;
 		attr.bpf_event = !attrs->no_bpf_event;

@@ -19,6 +19,7 @@ struct perf_attrs {
 	size_t sample_bytes; /* of the rings: when half full, they wake the reader */
 	size_t sideband_bytes;
 	uint16_t chain_depth;  /* addresses of a sample's call chain; 0: none is taken */
+	bool kernel_only;      /* of the sideband: changes of kernel code alone, not of processes */
 	bool no_exclude_guest; /* refused: */
 	bool no_format_lost;
 	bool no_ksymbol;

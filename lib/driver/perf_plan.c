@@ -212,9 +212,17 @@ static void describe_chains(const struct perf_plan *plan, const struct driver_co
 			    config->callgraph_depth);
 }
 
+/* What came of the trying. */
+struct outcome {
+	const char *driver, *instead; /* who is to sample, and why nobody better */
+	struct event failed;	      /* whose place the clock took */
+	int code;		      /* why; 0: all opened */
+	bool no_kernel;		      /* it had to be left out */
+};
+
 /* Writes plan->why. */
 static void explain_choice(struct perf_plan *plan, const struct driver_config *config,
-			   const struct event *failed, int code, bool no_kernel)
+			   const struct outcome *o)
 {
 	static const char *const scopes[] = {
 		[DRIVER_SYSTEM] = "the whole system",
@@ -223,15 +231,17 @@ static void explain_choice(struct perf_plan *plan, const struct driver_config *c
 	};
 	_cleanup_(strbuf_done) struct strbuf why = STRBUF_INIT;
 
-	strbuf_addf(&why, "perf: %s by ", scopes[plan->scope]);
+	strbuf_addf(&why, "%s: %s by ", o->driver, scopes[plan->scope]);
 	describe_events(plan, &why);
-	if (failed)
-		strbuf_addf(&why, " (timer mode: event %s did not open: %s)", failed->name,
-			    strerror(-code));
-	if (no_kernel)
+	if (o->code)
+		strbuf_addf(&why, " (timer mode: event %s did not open: %s)", o->failed.name,
+			    strerror(-o->code));
+	if (o->no_kernel)
 		strbuf_adds(&why, "; without the kernel (kernel.perf_event_paranoid is above 1 and "
 				  "the program lacks cap_perfmon)");
 	describe_chains(plan, config, &why);
+	if (o->instead)
+		strbuf_addf(&why, "; %s", o->instead);
 	plan->why = strbuf_take(&why);
 }
 
@@ -280,15 +290,14 @@ static void plan_init(struct perf_plan *plan, const struct driver_config *config
 			plan->events[i].rate_hz = clock_rate(config);
 }
 
-int perf_plan_make(struct perf_plan *ret, const struct driver_config *config, unsigned int cpu,
-		   struct error *err)
+int perf_plan_make(struct perf_plan *ret, const char *driver, const struct driver_config *config,
+		   unsigned int cpu, struct error *err)
 {
-	struct event failed = { .name = "" };
+	struct outcome outcome = { .driver = driver, .instead = config->instead };
 	const struct event *which = NULL;
 	_cleanup_free_ char *step = NULL;
-	bool no_kernel = false;
 	struct perf_plan plan;
-	int r, code = 0;
+	int r;
 
 	plan_init(&plan, config);
 	if (!plan.count)
@@ -299,21 +308,21 @@ int perf_plan_make(struct perf_plan *ret, const struct driver_config *config, un
 	r = check_rates(&plan, config, err);
 	if (r < 0)
 		return r;
-	r = try_events(&plan, cpu, &no_kernel, &which);
+	r = try_events(&plan, cpu, &outcome.no_kernel, &which);
 	if (r < 0 && !which->is_timer && !config->no_timer_fallback) {
-		failed = *which;
-		code = r;
+		outcome.failed = *which;
+		outcome.code = r;
 		use_timer(&plan, config, which);
 		r = check_rates(&plan, config, err);
 		if (r < 0)
 			return r;
-		r = try_events(&plan, cpu, &no_kernel, &which);
+		r = try_events(&plan, cpu, &outcome.no_kernel, &which);
 	}
 	if (r < 0) {
 		step = xasprintf("cannot open event %s", which->name);
 		return perf_plan_explain(&plan, r, step, err);
 	}
-	explain_choice(&plan, config, code ? &failed : NULL, code, no_kernel);
+	explain_choice(&plan, config, &outcome);
 	*ret = plan;
 	return 0;
 }

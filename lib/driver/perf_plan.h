@@ -4,7 +4,7 @@
  * where that is refused, or the clock in the place of the CPU's counters.
  *
  *	struct perf_plan plan;
- *	if (perf_plan_make(&plan, config, cpu, err) == 0)
+ *	if (perf_plan_make(&plan, "perf", config, cpu, err) == 0)
  *		log_info("%s", plan.why);
  *	perf_plan_done(&plan);
  */
@@ -13,20 +13,26 @@
 #include "driver/driver.h"
 #include "driver/perf_event.h"
 
+/* Gives the samples of the event @fd, which is the counter with that index, to somebody else than
+ * the ring. A descriptor that holds it so, which is closed with the event, or -errno. */
+typedef int perf_attach(int fd, unsigned int counter, void *data);
+
 struct perf_plan {
 	struct event events[EVENT_MAX]; /* as they open; the index is the counter */
 	size_t count;
 	struct perf_attrs attrs;
 	enum driver_scope scope;
-	const char *root; /* borrowed from the config */
-	pid_t pid;	  /* to try with, -1: all */
-	char *why;	  /* one line for people, owned */
+	const char *root;    /* borrowed from the config */
+	pid_t pid;	     /* to try with, -1: all */
+	char *why;	     /* one line for people, owned */
+	perf_attach *attach; /* NULL: samples go to the rings */
+	void *attach_data;
 };
 
-/* Decides, trying on @cpu; 0, or -errno with the step that failed and the remedy. On success the
- * caller calls perf_plan_done(). */
-int perf_plan_make(struct perf_plan *ret, const struct driver_config *config, unsigned int cpu,
-		   struct error *err);
+/* Decides for @driver, as ->why calls it, trying on @cpu; 0, or -errno with the step that failed
+ * and the remedy. On success the caller calls perf_plan_done(). */
+int perf_plan_make(struct perf_plan *ret, const char *driver, const struct driver_config *config,
+		   unsigned int cpu, struct error *err);
 /* Frees what it holds; all-zero is fine. */
 void perf_plan_done(struct perf_plan *plan);
 

@@ -7,8 +7,7 @@
 #include "base/procfs.h"
 #include "driver/cookie.h"
 #include "driver/mapping.h"
-
-#include <sys/stat.h>
+#include "driver/modules.h"
 
 /* How long a process that has exited is kept for samples that come late, how long one that could
  * not be read, or had no mapping, is not asked for again. */
@@ -245,19 +244,6 @@ bool sideband_read_again(struct sideband *s, struct process *p, uint32_t tid, ui
 	return read_one(s, p, tid, now_ns) == 0;
 }
 
-/* Modules make no record; the number of their directories shows most comings and goings. */
-static void look_at_modules(struct sideband *s)
-{
-	_cleanup_free_ char *path = path_under(s->from.root, "/sys/module");
-	struct stat st;
-
-	if (stat(path, &st) < 0)
-		return;
-	if (s->module_count && st.st_nlink != s->module_count)
-		s->kernel_changed = true;
-	s->module_count = st.st_nlink;
-}
-
 /* Processes that gathered mappings which may be gone are read anew. */
 static void prune_maps(struct sideband *s, uint64_t now_ns)
 {
@@ -306,7 +292,7 @@ void sideband_tidy(struct sideband *s, uint64_t now_ns)
 
 	if (now_ns > wait)
 		process_expire(&s->processes, now_ns - wait, is_gone, s);
-	look_at_modules(s);
+	s->kernel_changed |= modules_changed(s->from.root, &s->module_count);
 	prune_maps(s, now_ns);
 	sweep_cookies(s);
 }

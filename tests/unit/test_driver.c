@@ -71,11 +71,11 @@ static void rates_above_the_limit_are_refused(void)
 	struct perf_plan plan;
 	struct error err = ERROR_INIT;
 
-	CHECK_EQ(perf_plan_make(&plan, &config, 0, &err), -EINVAL);
+	CHECK_EQ(perf_plan_make(&plan, "perf", &config, 0, &err), -EINVAL);
 	CHECK(strstr(err.text, "TIMER: 501 samples a second"));
 	CHECK(strstr(err.text, "perf_event_max_sample_rate=501"));
 	config.event_count = 0;
-	CHECK_EQ(perf_plan_make(&plan, &config, 0, &err), -EINVAL);
+	CHECK_EQ(perf_plan_make(&plan, "perf", &config, 0, &err), -EINVAL);
 }
 
 static void rings_shrink_to_a_page(void)
