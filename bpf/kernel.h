@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the programs read of the kernel's structures: only the fields they use. Where a field lies
+ * is found out when the object is loaded, from the running kernel's BTF (CO-RE), so that one object
+ * serves all kernels.
+ */
+#pragma once
+
+#include <linux/bpf.h>
+#include <linux/types.h>
+
+#pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
+
+struct super_block {
+	__u32 s_dev;
+};
+
+struct inode {
+	struct super_block *i_sb;
+	unsigned long i_ino;
+	__u32 i_generation;
+};
+
+struct qstr {
+	const unsigned char *name;
+};
+
+struct dentry {
+	struct dentry *d_parent;
+	struct qstr d_name;
+	struct inode *d_inode;
+};
+
+struct vfsmount {
+	struct dentry *mnt_root;
+};
+
+struct mount {
+	struct mount *mnt_parent;
+	struct dentry *mnt_mountpoint;
+	struct vfsmount mnt;
+	void *mnt_ns;
+};
+
+struct path {
+	struct vfsmount *mnt;
+	struct dentry *dentry;
+};
+
+struct file {
+	struct path f_path;
+	struct inode *f_inode;
+};
+
+/* What an overlay file system maps in the place of its own file, since Linux 6.5. */
+struct backing_file {
+	struct file file;
+	struct path user_path; /* since 6.8; before, f_path is that */
+};
+
+struct maple_tree {
+	void *ma_root;
+};
+
+struct vm_area_struct {
+	unsigned long vm_start, vm_end, vm_pgoff;
+	struct file *vm_file;
+};
+
+typedef struct {
+	void *vdso;
+} mm_context_t;
+
+struct mm_struct {
+	struct maple_tree mm_mt;
+	unsigned long start_brk, brk, start_stack;
+	struct file *exe_file;
+	mm_context_t context;
+};
+
+struct fs_struct {
+	struct path root;
+};
+
+typedef struct {
+	int counter;
+} atomic_t;
+
+struct signal_struct {
+	atomic_t live;
+};
+
+struct task_struct {
+	unsigned int flags;
+	struct mm_struct *mm, *active_mm;
+	int pid, tgid;
+	char comm[16];
+	struct fs_struct *fs;
+	struct signal_struct *signal;
+};
+
+#pragma clang attribute pop
+
+/* task_struct.flags: a thread of the kernel's own. The same bit since Linux 2.6.17. */
+enum { KERNEL_THREAD = 0x00200000 };

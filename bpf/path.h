@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a file is and what it is called. bpf_d_path() is not for programs of this type; the walk
+ * here takes no lock and is bounded, and its names are read as they are at that moment.
+ */
+#pragma once
+
+#include "kernel.h"
+#include "sample.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+static __always_inline void file_identity(struct inode *inode, struct sample_file *ret)
+{
+	ret->inode = BPF_CORE_READ(inode, i_ino);
+	ret->generation = BPF_CORE_READ(inode, i_generation);
+	ret->device = BPF_CORE_READ(inode, i_sb, s_dev);
+}
+
+static __always_inline struct mount *mount_of(struct vfsmount *mnt)
+{
+	return (void *)mnt - bpf_core_field_offset(struct mount, mnt);
+}
+
+/* Whether @file stands for a file of an overlay. Such files are opened on a clone of the layer's
+ * mount that is in no namespace (NULL, or an error pointer where it is the kernel's own) and has no
+ * parent; so are memfds, but those are in no directory. The flag that says so, FMODE_BACKING, is
+ * another bit in every other kernel. */
+static __always_inline bool file_is_backing(struct file *file)
+{
+	struct mount *m = mount_of(BPF_CORE_READ(file, f_path.mnt));
+	struct dentry *dentry = BPF_CORE_READ(file, f_path.dentry);
+	long namespace = (long)BPF_CORE_READ(m, mnt_ns);
+
+	return BPF_CORE_READ(m, mnt_parent) == m && namespace <= 0 && namespace >= -4095 &&
+	       BPF_CORE_READ(dentry, d_parent) != dentry;
+}
+
+struct path_walk {
+	struct dentry *dentry;
+	struct mount *mount;
+	struct dentry *root_dentry; /* the process's root: paths begin there */
+	struct mount *root_mount;
+	struct sample_image *image;
+	__u32 length;
+	__u32 done;
+};
+
+/* Begins a walk where a process sees @file. */
+static __always_inline void path_begin(struct file *file, struct path_walk *w)
+{
+	struct backing_file *backing = (void *)file;
+
+	if (bpf_core_field_exists(backing->user_path) && file_is_backing(file)) {
+		w->mount = mount_of(BPF_CORE_READ(backing, user_path.mnt));
+		w->dentry = BPF_CORE_READ(backing, user_path.dentry);
+		return;
+	}
+	w->mount = mount_of(BPF_CORE_READ(file, f_path.mnt));
+	w->dentry = BPF_CORE_READ(file, f_path.dentry);
+}
+
+/* Appends the name of the dentry; whether it fitted. */
+static __always_inline bool path_add_name(struct path_walk *w)
+{
+	struct dentry *dentry = w->dentry;
+	const unsigned char *name = BPF_CORE_READ(dentry, d_name.name);
+	__u32 at = w->length;
+	long n;
+
+	if (at > SAMPLE_PATH_BYTES - SAMPLE_NAME_BYTES)
+		return false;
+	n = bpf_probe_read_kernel_str(w->image->path + at, SAMPLE_NAME_BYTES, name);
+	if (n <= 0 || n > SAMPLE_NAME_BYTES)
+		return false;
+	w->length = at + n;
+	return true;
+}
+
+/* One name, or one mount, up; 1 ends the walk. */
+static long path_step(__u32 index, struct path_walk *w)
+{
+	struct dentry *dentry = w->dentry, *parent;
+	struct mount *mount = w->mount, *above;
+
+	w->done = 1;
+	if (dentry == w->root_dentry && mount == w->root_mount)
+		return 1;
+	parent = BPF_CORE_READ(dentry, d_parent);
+	if (dentry == BPF_CORE_READ(mount, mnt.mnt_root)) {
+		above = BPF_CORE_READ(mount, mnt_parent);
+		if (above == mount)
+			return 1;
+		w->dentry = BPF_CORE_READ(mount, mnt_mountpoint);
+		w->mount = above;
+	} else if (dentry == parent) {
+		w->image->nameless = w->length == 0;
+		w->image->truncated = !path_add_name(w);
+		return 1;
+	} else {
+		if (!path_add_name(w)) {
+			w->image->truncated = 1;
+			return 1;
+		}
+		w->dentry = parent;
+	}
+	w->done = 0;
+	return 0;
+}
+
+/* Fills the path of @image and what stat() of it says, as seen from @task's root. */
+static __always_inline void path_fill(struct file *file, struct task_struct *task,
+				      struct sample_image *image)
+{
+	struct path_walk w = { .image = image };
+	struct dentry *dentry;
+
+	path_begin(file, &w);
+	dentry = w.dentry;
+	file_identity(BPF_CORE_READ(dentry, d_inode), &image->seen);
+	w.root_dentry = BPF_CORE_READ(task, fs, root.dentry);
+	w.root_mount = mount_of(BPF_CORE_READ(task, fs, root.mnt));
+	image->nameless = image->truncated = 0;
+	bpf_loop(SAMPLE_PATH_NAMES, path_step, &w, 0);
+	image->truncated |= !w.done;
+	image->length = w.length;
+}
+
+/* Whether @text begins with the eight bytes of @prefix. */
+static __always_inline bool begins(const char *text, const char *prefix)
+{
+	int i;
+
+	for (i = 0; i < 8; i++)
+		if (text[i] != prefix[i])
+			return false;
+	return true;
+}
+
+/* Whether it is shared anonymous memory, which has a file to the kernel only: "dev/zero", or
+ * "anon_hugepage" with huge pages. */
+static __always_inline bool image_is_memory(const struct sample_image *image)
+{
+	return image->nameless &&
+	       (begins(image->path, "dev/zero") || begins(image->path, "anon_hug"));
+}

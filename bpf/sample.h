@@ -1,0 +1,134 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the sampling program and the driver that loads it have in common: keys and values of the
+ * maps, and what comes through the ring. Sizes and offsets are the same on both sides.
+ */
+#pragma once
+
+#include <linux/types.h>
+
+enum {
+	SAMPLE_PATH_BYTES = 4096, /* of a path, as names with a NUL behind each */
+	SAMPLE_NAME_BYTES = 256,  /* of one of them, the NUL included */
+	SAMPLE_PATH_NAMES = 128,  /* and mounts, in a path */
+	SAMPLE_COMM_BYTES = 16,
+	SAMPLE_PAGE_SHIFT = 12,
+};
+
+/* A file, wherever it was opened: what the kernel itself knows it by. */
+struct sample_file {
+	__u64 inode;
+	__u32 device; /* the kernel's dev_t: major << 20 | minor */
+	__u32 generation;
+};
+_Static_assert(sizeof(struct sample_file) == 16, "no padding");
+
+/* Memory that has no file, or none with a name. */
+struct sample_region {
+	__u64 start, end; /* addresses, end excluded */
+};
+_Static_assert(sizeof(struct sample_region) == 16, "as long as a file");
+
+/* What a program counter was in. */
+enum sample_place {
+	SAMPLE_KERNEL, /* offset: absolute */
+	SAMPLE_FILE,   /* offset: in the file */
+	SAMPLE_ANON,   /* offset: from the start of the region */
+	SAMPLE_HEAP,
+	SAMPLE_STACK,
+	SAMPLE_VDSO, /* offset: from its start */
+	SAMPLE_PLACE_COUNT_
+};
+
+/* What was running. */
+enum sample_app {
+	SAMPLE_APP_UNKNOWN, /* a process that has given its memory back, on its last steps */
+	SAMPLE_APP_FILE,
+	SAMPLE_APP_THREAD, /* of the kernel, told by its name */
+	SAMPLE_APP_COUNT_
+};
+
+/* All samples of one key are counted together. Bytes that are not in use are 0. */
+struct sample_key {
+	__u64 offset;
+	union {
+		struct sample_file file;
+		struct sample_region region;
+	} image;
+	union {
+		struct sample_file file;
+		char comm[SAMPLE_COMM_BYTES];
+	} app;
+	__u32 tgid, tid;
+	__u16 cpu;
+	__u8 counter;	   /* index of the event */
+	__u8 place : 4;	   /* enum sample_place */
+	__u8 app_kind : 4; /* enum sample_app */
+	__u32 reserved;
+};
+_Static_assert(sizeof(struct sample_key) == 56, "no padding");
+
+/* Totals of a CPU. */
+struct sample_counters {
+	__u64 received;
+	__u64 filtered;	      /* of processes that are not followed */
+	__u64 map_full;	      /* samples dropped: no room for another key */
+	__u64 no_mapping;     /* the address is in no mapping */
+	__u64 no_tree;	      /* the mappings could not be read */
+	__u64 ring_full;      /* paths that could not be told, to be told again */
+	__u64 path_truncated; /* too long, or too many names */
+	__u64 follow_full;    /* processes that should have been followed */
+};
+
+/* What comes through the ring; the first word of each. */
+enum sample_message_kind {
+	SAMPLE_WAKE, /* nothing but the word: the map fills */
+	SAMPLE_IMAGE,
+};
+
+/* A file seen for the first time. */
+struct sample_image {
+	__u32 kind;
+	__u32 tgid; /* who had it mapped or ran it */
+	struct sample_file file;
+	struct sample_file seen; /* what stat() of the path tells: another inode on an overlay */
+	struct sample_region mapped; /* 0: not mapped, but executed */
+	__u8 nameless;		     /* memfd and its like: ->path is one name, in no directory */
+	__u8 truncated;
+	__u8 reserved[2];
+	__u32 length;		      /* of path in bytes */
+	char path[SAMPLE_PATH_BYTES]; /* names, the last of the path first, each with its NUL */
+};
+_Static_assert(sizeof(struct sample_image) == 64 + SAMPLE_PATH_BYTES, "no padding");
+
+/* State of a process that is followed. */
+enum sample_follow {
+	SAMPLE_FOLLOW_NONE,
+	SAMPLE_FOLLOW_WAITING, /* not sampled before it executes something */
+	SAMPLE_FOLLOW_ON,
+	SAMPLE_FOLLOW_LEAVING, /* exits, still sampled */
+};
+
+/* Settings, fixed before the program is loaded. */
+struct sample_config {
+	__u32 follow;  /* only processes in the map "followed" */
+	__u32 wake_at; /* keys in a map that are reason to wake the reader */
+};
+
+/* Shared while the program runs. */
+struct sample_control {
+	__u32 active;	 /* which of the two maps of counts is written to */
+	__u32 used[2];	 /* keys made in each since it became active */
+	__u32 followed;	 /* processes that live */
+	__u32 truncated; /* of the self-test: */
+	__u32 found;
+	struct sample_region test_region;
+	struct sample_file test_file, test_seen;
+	__u64 test_offset;
+};
+
+/* Says whether a CPU is inside the program: odd. A line of the cache each. */
+struct sample_gate {
+	__u64 passes;
+	__u64 padding[7];
+};

@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Which mapping holds an address, without the lock: helpers that take it (bpf_find_vma) fail while
+ * somebody maps or unmaps, always on PREEMPT_RT, and cost an interrupt to give it back. The tree of
+ * mappings (Linux 6.1's maple tree) is made for readers without a lock: nodes are replaced, not
+ * changed, and freed only after every CPU has left the interrupt that it is in.
+ */
+#pragma once
+
+#include "kernel.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+struct vma {
+	__u64 start, end, page_offset;
+	struct file *file; /* NULL: anonymous */
+};
+
+enum vma_result { VMA_FOUND, VMA_NONE, VMA_UNREADABLE };
+
+/* Layout of a node, include/linux/maple_tree.h: 256 bytes of words, a parent, then the upper bounds
+ * of the slots, then the slots. Pointers to nodes carry their type. */
+enum {
+	MAPLE_WORDS = 32,
+	MAPLE_LEVELS = 8, /* 10 slots a node: more mappings than a process can have */
+	MAPLE_TYPE_SHIFT = 3,
+	MAPLE_TYPE_MASK = 15,
+	MAPLE_LEAF = 1,	  /* types up to this one have values in their slots */
+	MAPLE_ARANGE = 3, /* 9 bounds, 10 slots, and gaps; the others have 15 and 16 */
+};
+
+/* The slot of a node whose range holds @address. A bound of 0 behind the first ends the list. */
+static __always_inline __u64 maple_slot(const __u64 *words, __u32 type, __u64 address)
+{
+	__u32 bounds = type == MAPLE_ARANGE ? 9 : 15, i;
+
+	for (i = 0; i < 15; i++) {
+		if (i >= bounds)
+			break;
+		if ((i && !words[1 + i]) || address <= words[1 + i])
+			break;
+	}
+	return words[(1 + bounds + i) & (MAPLE_WORDS - 1)];
+}
+
+/* The entry of the tree for @address, 0 if there is none; *@failed where a node cannot be read. */
+static __always_inline __u64 maple_find(struct mm_struct *mm, __u64 address, __u64 *words,
+					bool *failed)
+{
+	__u64 entry = (__u64)BPF_CORE_READ(mm, mm_mt.ma_root);
+	int level;
+
+	/* A tree of one entry has no node; no process has just one mapping. */
+	if ((entry & 3) != 2)
+		return 0;
+	for (level = 0; level < MAPLE_LEVELS && entry; level++) {
+		__u32 type = entry >> MAPLE_TYPE_SHIFT & MAPLE_TYPE_MASK;
+
+		if (bpf_probe_read_kernel(words, MAPLE_WORDS * sizeof(*words),
+					  (void *)(entry & ~255ULL))) {
+			*failed = true;
+			return 0;
+		}
+		entry = maple_slot(words, type, address);
+		if (type <= MAPLE_LEAF)
+			return entry;
+	}
+	return 0;
+}
+
+/* Looks up @address; @words is scratch of MAPLE_WORDS. */
+static __noinline int vma_find(struct mm_struct *mm, __u64 address, __u64 *words, struct vma *ret)
+{
+	struct vm_area_struct *vma;
+	bool failed = false;
+
+	if (!mm || !words || !ret)
+		return VMA_UNREADABLE;
+	vma = (void *)maple_find(mm, address, words, &failed);
+	if (!vma)
+		return failed ? VMA_UNREADABLE : VMA_NONE;
+	ret->start = BPF_CORE_READ(vma, vm_start);
+	ret->end = BPF_CORE_READ(vma, vm_end);
+	ret->page_offset = BPF_CORE_READ(vma, vm_pgoff);
+	ret->file = BPF_CORE_READ(vma, vm_file);
+	return address >= ret->start && address < ret->end ? VMA_FOUND : VMA_NONE;
+}
