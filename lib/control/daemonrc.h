@@ -49,7 +49,7 @@ struct daemonrc {
 	uint64_t buffer_size;	      /* words */
 	uint64_t buffer_watershed;    /* words; stored, without effect */
 	uint64_t cpu_buffer_size;     /* words */
-	char *driver;		      /* "auto", "perf" */
+	char *driver;		      /* "auto", "bpf", "perf" */
 	uint64_t rate;		      /* samples a second and CPU in timer mode */
 	char *verbose;		      /* as oprofiled --verbose takes it */
 	char *ext_feature;	      /* as oprofiled --ext-feature takes it */

@@ -73,14 +73,10 @@ static int open_driver(struct collector *c, const struct collector_config *confi
 {
 	struct driver_config drive = config->drive;
 
-	c->ops = driver_find(config->driver);
-	if (!c->ops)
-		return error_set(err, -EINVAL, "no driver '%s'; there are auto, perf and replay",
-				 config->driver ? config->driver : "auto");
 	drive.cookies = c->cookies;
 	drive.sink = take_words;
 	drive.sink_data = c;
-	return c->ops->setup(&drive, &c->driver, err);
+	return driver_open(config->driver, &drive, &c->ops, &c->driver, err);
 }
 
 /* Whether the driver's kernel addresses are not those of the running kernel. */

@@ -20,7 +20,7 @@
 enum { COLLECTOR_SYNC_MS = 250 };
 
 struct collector_config {
-	const char *driver;	     /* "auto", "perf", "replay"; NULL: auto */
+	const char *driver;	     /* "auto", "bpf", "perf", "replay"; NULL: auto */
 	struct driver_config drive;  /* cookies, sink and sink_data are the collector's to fill */
 	struct record_config record; /* events, event_count and cookies likewise */
 	const char *tee_path;	     /* the event buffer is also written here, or NULL */

@@ -1,0 +1,443 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Driver "bpf": a program in the kernel takes the samples of perf events and attributes them by the
+ * mappings of that instant. */
+#include "driver/driver.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "driver/cookie.h"
+#include "driver/cpulist.h"
+#include "driver/merge.h"
+#include "driver/modules.h"
+#include "driver/perf_cpuset.h"
+#include "driver/pidns.h"
+#include "driver/process_read.h"
+#include "driver/sampler.h"
+#include "driver/sampler_images.h"
+
+#include <errno.h>
+#include <sys/epoll.h>
+#include <time.h>
+
+enum { EVENT_BUFFER_WORDS = 128 << 10 };
+
+/* Keys between two drains, a quarter of a second apart: of each CPU some ten thousand a second. */
+enum { KEYS_BASE = 8192, KEYS_OF_CPU = 4096, KEYS_MIN = 16, KEYS_MAX = 1 << 20 };
+
+enum { HOTPLUG_EVERY_NS = 1000000000 };
+/* How often files whose numbers may be given to others are asked for again. */
+enum { DOUBT_EVERY_S = 10 };
+
+struct driver {
+	struct perf_plan plan;
+	struct perf_targets targets;
+	struct perf_cpuset cpus; /* their rings hold what the kernel says beside samples */
+	struct sampler *sampler;
+	struct sampler_images *images;
+	struct cookie_table *cookies;
+	struct evbuf *out;
+	struct driver_stats stats;
+	uint64_t drained; /* samples that the program counted and we got */
+	pid_t follow;
+	bool await_exec;
+
+	bool running;
+	bool kernel_changed;
+	uint64_t module_count;
+	uint64_t hotplug_looked_ns, doubted_ns;
+	uint64_t now_ns; /* when this sync began */
+};
+
+static uint64_t clock_ns(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static size_t keys_for(const struct driver_config *config)
+{
+	size_t keys = KEYS_BASE + KEYS_OF_CPU * (size_t)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
+
+	if (config->cpu_buffer_bytes)
+		keys = config->cpu_buffer_bytes / sizeof(struct sample_key);
+	keys = MAX(keys, (size_t)KEYS_MIN);
+	return MIN(keys, (size_t)KEYS_MAX);
+}
+
+/* Whether what is asked for can be done by programs at all. */
+static int check(const struct driver_config *config, struct error *err)
+{
+	if (config->root && *config->root)
+		return error_set(err, -ENOTSUP, "the kernel of another root is not ours");
+	if (config->scope == DRIVER_TASK)
+		return error_set(err, -ENOTSUP, "one process alone is sampled by perf");
+	if (config->callgraph_depth)
+		return error_set(err, -ENOTSUP, "it takes no call chains");
+	if (config->scope == DRIVER_TREE && !pidns_is_first())
+		return error_set(err, -ENOTSUP,
+				 "in a PID namespace of its own a process cannot be followed");
+	return 0;
+}
+
+static void bpf_shutdown(struct driver *d)
+{
+	if (!d)
+		return;
+	perf_cpuset_close(&d->cpus);
+	perf_plan_done(&d->plan);
+	perf_targets_done(&d->targets);
+	sampler_free(d->sampler);
+	sampler_images_free(d->images);
+	evbuf_free(d->out);
+	free(d);
+}
+
+DEFINE_CLEANUP(struct driver *, bpf_shutdown);
+
+/* Opens the events of all CPUs with the program attached. */
+static int open_events(struct driver *d, const struct driver_config *config, struct error *err)
+{
+	struct epoll_event event = { .events = EPOLLIN };
+	unsigned int cpu = 0;
+	int r = cpulist_first(d->plan.root, &cpu, err);
+
+	if (r == 0)
+		r = perf_targets_find(&d->targets, config, err);
+	if (r == 0)
+		r = perf_plan_make(&d->plan, "bpf", config, cpu, err);
+	if (r < 0)
+		return r;
+	d->plan.attach = sampler_attach;
+	d->plan.attach_data = d->sampler;
+	d->plan.root = "";
+	/* The smallest: what comes through them is rare. */
+	d->plan.attrs.sample_bytes = d->plan.attrs.sideband_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	d->plan.attrs.kernel_only = true;
+	r = perf_cpuset_open(&d->cpus, &d->plan, &d->targets, err);
+	if (r < 0)
+		return r;
+	event.data.fd = sampler_fd(d->sampler);
+	return epoll_ctl(d->cpus.epoll, EPOLL_CTL_ADD, event.data.fd, &event) < 0
+		       ? error_errno(err, -errno, "cannot wait for the program")
+		       : 0;
+}
+
+static int bpf_setup(const struct driver_config *config, struct driver **ret, struct error *err)
+{
+	_cleanup_(bpf_shutdownp) struct driver *d = xcalloc(1, sizeof(*d));
+	const struct sampler_config sampler = { .keys = keys_for(config),
+						.follow = config->scope == DRIVER_TREE };
+	int r = check(config, err);
+
+	d->cpus.epoll = -1;
+	if (r == 0)
+		r = sampler_new(&sampler, &d->sampler, err);
+	if (r == 0)
+		r = open_events(d, config, err);
+	if (r < 0)
+		return r;
+	d->cookies = config->cookies;
+	d->images = sampler_images_new("", d->cookies);
+	d->out = evbuf_new(config->buffer_words ? config->buffer_words : EVENT_BUFFER_WORDS,
+			   config->sink, config->sink_data);
+	d->follow = config->scope == DRIVER_TREE ? config->pid : 0;
+	d->await_exec = config->enable_on_exec;
+	*ret = STEAL(d);
+	return 0;
+}
+
+static int bpf_probe(const struct driver_config *config, struct error *err)
+{
+	struct driver *d = NULL;
+	int r = bpf_setup(config, &d, err);
+
+	bpf_shutdown(d);
+	return r;
+}
+
+/* --- samples to the event buffer --- */
+
+static void on_image(const struct sample_image *image, void *data)
+{
+	const struct driver *d = data;
+
+	sampler_images_add(d->images, image);
+}
+
+/* What ran; EVBUF_NO_COOKIE if that is not known. */
+static uint64_t app_of(struct driver *d, const struct sample_key *key)
+{
+	switch ((enum sample_app)key->app_kind) {
+	case SAMPLE_APP_FILE:
+		return sampler_images_cookie(d->images, &key->app.file, key->tgid, d->now_ns);
+	case SAMPLE_APP_THREAD:
+		return cookie_thread(d->cookies, key->app.comm);
+	case SAMPLE_APP_UNKNOWN:
+	case SAMPLE_APP_COUNT_:
+		break;
+	}
+	return EVBUF_NO_COOKIE;
+}
+
+static uint64_t region_cookie(struct driver *d, const struct sample_key *key)
+{
+	static const char *const labels[] = {
+		[SAMPLE_ANON] = "anon",
+		[SAMPLE_HEAP] = "[heap]",
+		[SAMPLE_STACK] = "[stack]",
+	};
+
+	return cookie_anon(d->cookies, key->tgid, key->image.region.start, key->image.region.end,
+			   labels[key->place]);
+}
+
+/* Where it was; EVBUF_NO_COOKIE if that is not known. */
+static uint64_t image_of(struct driver *d, const struct sample_key *key)
+{
+	switch ((enum sample_place)key->place) {
+	case SAMPLE_FILE:
+		return sampler_images_cookie(d->images, &key->image.file, key->tgid, d->now_ns);
+	case SAMPLE_VDSO:
+		return cookie_vdso(d->cookies);
+	case SAMPLE_ANON:
+	case SAMPLE_HEAP:
+	case SAMPLE_STACK:
+		return region_cookie(d, key);
+	case SAMPLE_KERNEL:
+	case SAMPLE_PLACE_COUNT_:
+		break;
+	}
+	return EVBUF_NO_COOKIE;
+}
+
+static void set_context(struct driver *d, const struct sample_key *key, uint64_t app)
+{
+	evbuf_context(d->out,
+		      &(struct evbuf_context){
+			      .cpu = key->cpu, .tgid = key->tgid, .tid = key->tid, .app = app });
+}
+
+static void on_sample(const struct sample_key *key, uint64_t count, void *data)
+{
+	struct driver *d = data;
+	uint64_t app = app_of(d, key), image;
+
+	d->drained += count;
+	if (key->place == SAMPLE_KERNEL) {
+		/* Where it is, is known even if not for whom. */
+		if (app == EVBUF_NO_COOKIE)
+			app = cookie_thread(d->cookies, "unknown");
+		set_context(d, key, app);
+		evbuf_kernel_sample(d->out, key->offset, key->counter, count);
+		return;
+	}
+	image = image_of(d, key);
+	if (image == EVBUF_NO_COOKIE) {
+		d->stats.sample_lost_no_path += count;
+		return;
+	}
+	set_context(d, key, app);
+	evbuf_sample(d->out, image, key->offset, key->counter, count);
+}
+
+/* --- what the kernel says beside --- */
+
+static void on_notice(size_t cpu, const struct perf_record *r, void *data)
+{
+	struct driver *d = data;
+
+	perf_cpu_notice(&d->cpus.cpus[cpu], r, &d->stats);
+}
+
+static void on_change(size_t cpu, const struct perf_record *r, void *data)
+{
+	struct driver *d = data;
+
+	(void)cpu;
+	/* Also where such records were lost. */
+	d->kernel_changed |= r->type == PERF_RECORD_KSYMBOL || r->type == PERF_RECORD_BPF_EVENT ||
+			     r->type == PERF_RECORD_LOST;
+}
+
+static void on_bad(void *data)
+{
+	struct driver *d = data;
+
+	d->stats.bad_record++;
+}
+
+static void read_rings(struct driver *d)
+{
+	const struct merge_handler handler = { on_notice, on_change, on_bad, d };
+	_cleanup_free_ struct merge_cpu *cpus = xcalloc(d->cpus.count, sizeof(*cpus));
+	size_t i;
+
+	for (i = 0; i < d->cpus.count; i++) {
+		cpus[i].samples = &d->cpus.cpus[i].samples;
+		cpus[i].sideband = &d->cpus.cpus[i].sideband;
+	}
+	merge_run(cpus, d->cpus.count, UINT64_MAX, &handler);
+	d->kernel_changed |= modules_changed("", &d->module_count);
+	if (d->kernel_changed)
+		evbuf_code(d->out, EVBUF_MODULE_LOADED);
+	d->kernel_changed = false;
+}
+
+/* --- the driver's life --- */
+
+/* Follows the process and, twice over, the descendants that it has: one may fork while /proc is
+ * read, but not without the program seeing it once its parent is in the table. */
+static int follow(struct driver *d, struct error *err)
+{
+	struct process_table processes = PROCESS_TABLE_INIT;
+	int i, r = sampler_follow(d->sampler, (uint32_t)d->follow,
+				  d->await_exec ? SAMPLE_FOLLOW_WAITING : SAMPLE_FOLLOW_ON);
+
+	process_make(&processes, (uint32_t)d->follow)->followed = true;
+	for (i = 0; i < 2 && r == 0 && !d->await_exec; i++) {
+		process_follow_children(&processes, "");
+		map_for_each (&processes.by_tgid, slot)
+			if (((const struct process *)slot->value)->followed && r == 0)
+				r = sampler_follow(d->sampler, (uint32_t)slot->key,
+						   SAMPLE_FOLLOW_ON);
+	}
+	process_table_clear(&processes);
+	return r < 0 ? error_errno(err, r, "cannot follow process %d", d->follow) : 0;
+}
+
+static void bpf_stop(struct driver *d)
+{
+	uint64_t now_ns = clock_ns();
+	size_t i;
+
+	if (!d->running)
+		return;
+	(void)perf_cpuset_enable_samples(&d->cpus, false);
+	(void)perf_cpuset_enable_sideband(&d->cpus, false);
+	for (i = 0; i < d->cpus.count; i++)
+		perf_cpu_end_throttling(&d->cpus.cpus[i], now_ns, &d->stats);
+	d->running = false;
+}
+
+static int bpf_start(struct driver *d, struct error *err)
+{
+	int r = 0;
+
+	if (d->running)
+		return 0;
+	if (d->follow)
+		r = follow(d, err);
+	if (r < 0)
+		return r;
+	d->await_exec = false;
+	d->running = true;
+	r = perf_cpuset_enable_sideband(&d->cpus, true);
+	if (r == 0)
+		r = perf_cpuset_enable_samples(&d->cpus, true);
+	if (r < 0) {
+		bpf_stop(d);
+		return perf_plan_explain(&d->plan, r, "cannot enable the events", err);
+	}
+	return 0;
+}
+
+static void look_at_cpus(struct driver *d)
+{
+	struct perf_cpuset_change change;
+
+	if (d->now_ns < d->hotplug_looked_ns + HOTPLUG_EVERY_NS)
+		return;
+	d->hotplug_looked_ns = d->now_ns;
+	perf_cpuset_update(&d->cpus, &change);
+	d->stats.cpu_hotplug += change.came + change.went;
+}
+
+static void forget(const struct sample_file *file, void *data)
+{
+	sampler_forget_image(data, file);
+}
+
+/* Has files asked for again whose identity does not tell whether they still are what they were. */
+static void doubt_images(struct driver *d)
+{
+	if (d->now_ns < d->doubted_ns + DOUBT_EVERY_S * 1000000000ULL)
+		return;
+	d->doubted_ns = d->now_ns;
+	sampler_images_unsure(d->images, forget, d->sampler);
+}
+
+/* Takes over what the program counts beside the samples; those that it has, but that were not
+ * drained yet, are none for now. */
+static void read_counters(struct driver *d)
+{
+	struct driver_stats *s = &d->stats;
+	struct sample_counters c;
+
+	sampler_counters(d->sampler, &c);
+	s->sample_received = d->drained + c.no_mapping + c.no_tree + c.filtered;
+	s->sample_lost_overflow = c.map_full + perf_cpuset_lost(&d->cpus);
+	s->sample_lost_no_mapping = c.no_mapping;
+	s->sample_lost_no_tree = c.no_tree;
+	s->sample_filtered = c.filtered;
+	s->path_ring_full = c.ring_full;
+	s->path_truncated = c.path_truncated;
+	s->follow_full = c.follow_full;
+}
+
+static int bpf_sync(struct driver *d, bool all, struct error *err)
+{
+	const struct sampler_handler handler = { on_image, on_sample, d };
+	int r;
+
+	(void)all; /* nothing is ever left for later */
+	perf_cpuset_clear_wakeups(&d->cpus);
+	d->now_ns = clock_ns();
+	read_rings(d);
+	r = sampler_drain(d->sampler, &handler, err);
+	if (r < 0)
+		return r;
+	read_counters(d);
+	doubt_images(d);
+	look_at_cpus(d);
+	r = evbuf_flush(d->out);
+	if (r < 0)
+		return error_errno(err, r, "cannot record the samples");
+	return d->follow && !sampler_any_followed(d->sampler);
+}
+
+static int bpf_fd(const struct driver *d)
+{
+	return d->cpus.epoll;
+}
+
+static const struct event *bpf_events(const struct driver *d, size_t *ret_count)
+{
+	*ret_count = d->plan.count;
+	return d->plan.events;
+}
+
+static const char *bpf_why(const struct driver *d)
+{
+	return d->plan.why;
+}
+
+static void bpf_stats(const struct driver *d, struct driver_stats *ret)
+{
+	*ret = d->stats;
+}
+
+const struct driver_ops driver_bpf = {
+	.name = "bpf",
+	.probe = bpf_probe,
+	.setup = bpf_setup,
+	.start = bpf_start,
+	.sync = bpf_sync,
+	.stop = bpf_stop,
+	.shutdown = bpf_shutdown,
+	.fd = bpf_fd,
+	.events = bpf_events,
+	.why = bpf_why,
+	.stats = bpf_stats,
+};

@@ -1,0 +1,349 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/sampler.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "driver/sampler_object.h"
+#include "driver/sampler_test.h"
+
+#include <bpf/bpf.h>
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { BATCH = 2048 };
+
+struct counted {
+	struct sample_key key;
+	uint64_t count;
+};
+
+struct sampler {
+	struct bpf_object *object;
+	struct ring_buffer *ring;
+	struct bpf_link *links[8]; /* of the programs that follow processes */
+	size_t link_count;
+	int program, counts[2], counters, images, followed;
+	struct sample_control *control; /* shared with the program */
+	struct sample_gate *gates;	/* likewise, by CPU */
+	size_t cpu_count, gates_bytes;
+	struct counted *list; /* of the last drain */
+	size_t room;
+	struct sample_counters *per_cpu;       /* scratch */
+	const struct sampler_handler *handler; /* while it drains */
+};
+
+/* libbpf tells its user's user what went wrong on many lines. */
+static int print_quietly(enum libbpf_print_level level, const char *format, va_list ap)
+{
+	char text[512];
+	int n;
+
+	if (level == LIBBPF_DEBUG || !log_wants(LOG_LEVEL_DEBUG))
+		return 0;
+	n = vsnprintf(text, sizeof(text), format, ap);
+	text[strcspn(text, "\n")] = '\0';
+	log_debug("%s", text);
+	return n;
+}
+
+static bool is_locked_down(void)
+{
+	_cleanup_free_ char *text = NULL;
+
+	return path_read("", "/sys/kernel/security/lockdown", &text, NULL) > 0 &&
+	       strstr(text, "[confidentiality]");
+}
+
+/* Why loading failed with @code, for people. */
+static int explain(int code, struct error *err)
+{
+	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
+		return error_set(err, code, "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF)");
+	if (is_locked_down())
+		return error_set(err, code, "lockdown=confidentiality forbids it");
+	if (code == -EPERM || code == -EACCES)
+		return error_set(err, code, "BPF needs CAP_BPF and CAP_PERFMON");
+	return error_errno(err, code, "the program does not load");
+}
+
+/* Settings that must stand before loading. */
+static int configure(struct sampler *s, const struct sampler_config *config)
+{
+	static const char *const counts[] = { "counts_0", "counts_1" };
+	struct bpf_map *rodata = bpf_object__find_map_by_name(s->object, ".rodata.config");
+	const struct sample_config shared = { .follow = config->follow,
+					      .wake_at = (uint32_t)(config->keys / 2) };
+	struct bpf_program *program;
+	size_t i;
+	int r = bpf_map__set_initial_value(rodata, &shared, sizeof(shared));
+
+	if (r < 0)
+		return r;
+	for (i = 0; i < ARRAY_SIZE(counts); i++)
+		(void)bpf_map__set_max_entries(bpf_object__find_map_by_name(s->object, counts[i]),
+					       (uint32_t)config->keys);
+	(void)bpf_map__set_max_entries(bpf_object__find_map_by_name(s->object, "gates"),
+				       (uint32_t)s->cpu_count);
+	bpf_object__for_each_program(program, s->object)
+	{
+		if (!strncmp(bpf_program__name(program), "follow_", 7))
+			(void)bpf_program__set_autoload(program, config->follow);
+	}
+	return 0;
+}
+
+static int map_fd(const struct sampler *s, const char *name)
+{
+	return bpf_object__find_map_fd_by_name(s->object, name);
+}
+
+/* Maps the memory of an array; NULL with errno. */
+static void *map_array(const struct sampler *s, const char *name, size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd(s, name), 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+static int on_message(void *data, void *message, size_t size)
+{
+	struct sampler *s = data;
+	const struct sample_image *image = message;
+
+	if (size >= offsetof(struct sample_image, path) && image->kind == SAMPLE_IMAGE &&
+	    offsetof(struct sample_image, path) + image->length <= size && s->handler)
+		s->handler->image(image, s->handler->data);
+	return 0;
+}
+
+/* Gets hold of what was loaded. */
+static int take_hold(struct sampler *s)
+{
+	s->program = bpf_program__fd(bpf_object__find_program_by_name(s->object, "take_sample"));
+	s->counts[0] = map_fd(s, "counts_0");
+	s->counts[1] = map_fd(s, "counts_1");
+	s->counters = map_fd(s, "counters");
+	s->images = map_fd(s, "images");
+	s->followed = map_fd(s, "followed");
+	s->per_cpu = xcalloc(s->cpu_count, sizeof(*s->per_cpu));
+	s->control = map_array(s, ".data.control", sizeof(*s->control));
+	if (!s->control)
+		return -errno;
+	s->gates_bytes = s->cpu_count * sizeof(*s->gates);
+	s->gates = map_array(s, "gates", s->gates_bytes);
+	if (!s->gates)
+		return -errno;
+	s->ring = ring_buffer__new(map_fd(s, "ring"), on_message, s, NULL);
+	return s->ring ? 0 : -errno;
+}
+
+/* Attaches the programs that keep the table of followed processes. */
+static int attach_followers(struct sampler *s)
+{
+	struct bpf_program *program;
+	struct bpf_link *link;
+
+	bpf_object__for_each_program(program, s->object)
+	{
+		if (strncmp(bpf_program__name(program), "follow_", 7) != 0)
+			continue;
+		link = bpf_program__attach(program);
+		if (!link)
+			return -errno;
+		assert(s->link_count < ARRAY_SIZE(s->links));
+		s->links[s->link_count++] = link;
+	}
+	return 0;
+}
+
+int sampler_new(const struct sampler_config *config, struct sampler **ret, struct error *err)
+{
+	_cleanup_(sampler_freep) struct sampler *s = xcalloc(1, sizeof(*s));
+	int r;
+
+	(void)libbpf_set_print(print_quietly);
+	r = libbpf_num_possible_cpus();
+	if (r < 0)
+		return error_errno(err, r, "cannot read how many CPUs there can be");
+	s->cpu_count = (size_t)r;
+	s->object = bpf_object__open_mem(sampler_object, sampler_object_size, NULL);
+	if (!s->object)
+		return explain(-errno, err);
+	r = configure(s, config);
+	if (r == 0)
+		r = bpf_object__load(s->object);
+	if (r < 0)
+		return explain(r, err);
+	r = take_hold(s);
+	if (r == 0 && config->follow)
+		r = attach_followers(s);
+	if (r < 0)
+		return explain(r, err);
+	r = sampler_test_self(
+		bpf_program__fd(bpf_object__find_program_by_name(s->object, "test_self")),
+		s->control, err);
+	if (r < 0)
+		return r;
+	*ret = STEAL(s);
+	return 0;
+}
+
+void sampler_free(struct sampler *s)
+{
+	size_t i;
+
+	if (!s)
+		return;
+	for (i = 0; i < s->link_count; i++)
+		(void)bpf_link__destroy(s->links[i]);
+	ring_buffer__free(s->ring);
+	if (s->gates)
+		(void)munmap(s->gates, s->gates_bytes);
+	if (s->control)
+		(void)munmap(s->control, sizeof(*s->control));
+	bpf_object__close(s->object);
+	free(s->per_cpu);
+	free(s->list);
+	free(s);
+}
+
+int sampler_attach(int fd, unsigned int counter, void *sampler)
+{
+	const struct sampler *s = sampler;
+	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = counter);
+	int link = bpf_link_create(s->program, fd, BPF_PERF_EVENT, &opts);
+
+	return link < 0 ? -errno : link;
+}
+
+int sampler_fd(const struct sampler *s)
+{
+	return ring_buffer__epoll_fd(s->ring);
+}
+
+/* Waits until no CPU is in the program with the map that was active before. An interrupt takes a
+ * few microseconds; a virtual CPU that does not run takes its time. */
+static void wait_for_gates(const struct sampler *s)
+{
+	const struct timespec pause = { .tv_nsec = 20000 };
+	uint64_t passes;
+	size_t i;
+
+	for (i = 0; i < s->cpu_count; i++) {
+		passes = __atomic_load_n(&s->gates[i].passes, __ATOMIC_SEQ_CST);
+		while (passes & 1 &&
+		       __atomic_load_n(&s->gates[i].passes, __ATOMIC_SEQ_CST) == passes)
+			(void)nanosleep(&pause, NULL);
+	}
+}
+
+/* Makes the other map the active one; returns the one that was. */
+static unsigned int swap_maps(struct sampler *s)
+{
+	unsigned int was = s->control->active;
+
+	__atomic_store_n(&s->control->used[!was], 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&s->control->active, !was, __ATOMIC_SEQ_CST);
+	wait_for_gates(s);
+	return was;
+}
+
+/* Empties a map into ->list; how many, or -errno. */
+static ssize_t read_counts(struct sampler *s, int map)
+{
+	_cleanup_free_ struct sample_key *keys = xcalloc(BATCH, sizeof(*keys));
+	_cleanup_free_ uint64_t *counts = xcalloc(BATCH, sizeof(*counts));
+	uint64_t in = 0, out = 0; /* bigger than the kernel's cursor */
+	bool first = true, more = true;
+	size_t count = 0, i;
+
+	while (more) {
+		uint32_t n = BATCH;
+		int r = bpf_map_lookup_and_delete_batch(map, first ? NULL : &in, &out, keys, counts,
+							&n, NULL);
+
+		if (r < 0 && errno != ENOENT)
+			return -errno;
+		more = r == 0;
+		first = false;
+		in = out;
+		array_grow(&s->list, count + n, &s->room);
+		for (i = 0; i < n; i++)
+			s->list[count++] = (struct counted){ keys[i], counts[i] };
+	}
+	return (ssize_t)count;
+}
+
+/* By what changes the context, the costliest first. */
+static int compare(const void *a, const void *b)
+{
+	const struct sample_key *x = &((const struct counted *)a)->key;
+	const struct sample_key *y = &((const struct counted *)b)->key;
+	int r = (x->cpu > y->cpu) - (x->cpu < y->cpu);
+
+	if (r == 0)
+		r = (x->tgid > y->tgid) - (x->tgid < y->tgid);
+	if (r == 0)
+		r = (x->tid > y->tid) - (x->tid < y->tid);
+	if (r == 0)
+		r = memcmp(&x->app, &y->app, sizeof(x->app));
+	if (r == 0)
+		r = memcmp(&x->image, &y->image, sizeof(x->image));
+	return r ? r : (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+int sampler_drain(struct sampler *s, const struct sampler_handler *handler, struct error *err)
+{
+	unsigned int was = swap_maps(s);
+	ssize_t i, n;
+
+	s->handler = handler;
+	(void)ring_buffer__consume(s->ring);
+	s->handler = NULL;
+	n = read_counts(s, s->counts[was]);
+	if (n < 0)
+		return error_errno(err, (int)n, "cannot read what was counted");
+	if (n)
+		qsort(s->list, (size_t)n, sizeof(*s->list), compare);
+	for (i = 0; i < n; i++)
+		handler->sample(&s->list[i].key, s->list[i].count, handler->data);
+	return 0;
+}
+
+void sampler_counters(const struct sampler *s, struct sample_counters *ret)
+{
+	const uint32_t zero = 0;
+	uint64_t *sum = (uint64_t *)ret;
+	size_t i, k, words = sizeof(*ret) / sizeof(*sum);
+
+	*ret = (struct sample_counters){ 0 };
+	if (bpf_map_lookup_elem(s->counters, &zero, s->per_cpu) < 0)
+		return;
+	for (i = 0; i < s->cpu_count; i++)
+		for (k = 0; k < words; k++)
+			sum[k] += ((const uint64_t *)&s->per_cpu[i])[k];
+}
+
+void sampler_forget_image(struct sampler *s, const struct sample_file *file)
+{
+	(void)bpf_map_delete_elem(s->images, file);
+}
+
+int sampler_follow(struct sampler *s, uint32_t tgid, enum sample_follow state)
+{
+	const uint32_t value = state;
+
+	if (bpf_map_update_elem(s->followed, &tgid, &value, BPF_NOEXIST) < 0)
+		return errno == EEXIST ? 0 : -errno;
+	(void)__atomic_fetch_add(&s->control->followed, 1, __ATOMIC_SEQ_CST);
+	return 0;
+}
+
+bool sampler_any_followed(const struct sampler *s)
+{
+	return __atomic_load_n(&s->control->followed, __ATOMIC_SEQ_CST) > 0;
+}

@@ -1,0 +1,138 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/sampler_images.h"
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "driver/evbuf.h"
+
+#include <string.h>
+
+struct entry {
+	struct sample_file file;
+	uint64_t cookie;
+	struct entry *next; /* of the same hash */
+};
+
+struct sampler_images {
+	char *root;
+	struct cookie_table *cookies;
+	struct map by_file; /* hash: chain of entries */
+};
+
+struct sampler_images *sampler_images_new(const char *root, struct cookie_table *cookies)
+{
+	struct sampler_images *t = xcalloc(1, sizeof(*t));
+
+	t->root = xstrdup(root);
+	t->cookies = cookies;
+	return t;
+}
+
+void sampler_images_free(struct sampler_images *t)
+{
+	if (!t)
+		return;
+	map_for_each (&t->by_file, slot) {
+		struct entry *e = slot->value, *next;
+
+		for (; e; e = next) {
+			next = e->next;
+			free(e);
+		}
+	}
+	map_done(&t->by_file);
+	free(t->root);
+	free(t);
+}
+
+static uint64_t hash_file(const struct sample_file *file)
+{
+	return hash_add(hash_add(file->inode, file->device), file->generation);
+}
+
+static struct entry *find(const struct sampler_images *t, const struct sample_file *file)
+{
+	struct entry *e = map_get(&t->by_file, hash_file(file));
+
+	while (e && memcmp(&e->file, file, sizeof(*file)) != 0)
+		e = e->next;
+	return e;
+}
+
+static struct entry *make(struct sampler_images *t, const struct sample_file *file)
+{
+	struct entry *e = xcalloc(1, sizeof(*e));
+	uint64_t hash = hash_file(file);
+
+	e->file = *file;
+	e->next = map_get(&t->by_file, hash);
+	(void)map_set(&t->by_file, hash, e);
+	return e;
+}
+
+/* The start of the name before the one that ends at @end. */
+static size_t name_start(const char *names, size_t end)
+{
+	size_t at = end - 1; /* its NUL */
+
+	while (at > 0 && names[at - 1])
+		at--;
+	return at;
+}
+
+char *sampler_image_path(const struct sample_image *image)
+{
+	_cleanup_(strbuf_done) struct strbuf path = STRBUF_INIT;
+	size_t end = image->length, start;
+
+	if (image->truncated)
+		strbuf_adds(&path, "/...");
+	for (; end > 0; end = start) {
+		start = name_start(image->path, end);
+		strbuf_addf(&path, "/%.*s", (int)(end - start), image->path + start);
+	}
+	/* As the kernel calls what is in no directory. */
+	if (image->nameless)
+		strbuf_adds(&path, " (deleted)");
+	return strbuf_take(&path);
+}
+
+/* dev_t of the kernel to that of cookies. */
+static uint64_t device_of(const struct sample_file *file)
+{
+	return (uint64_t)(file->device >> 20) << 32 | (file->device & 0xfffff);
+}
+
+void sampler_images_add(struct sampler_images *t, const struct sample_image *image)
+{
+	_cleanup_free_ char *path = sampler_image_path(image);
+	struct entry *e = find(t, &image->file);
+
+	if (!e)
+		e = make(t, &image->file);
+	/* Everybody else knows it by what stat() of the path says. */
+	e->cookie = cookie_file(t->cookies, device_of(&image->seen), image->seen.inode,
+				image->seen.generation, path);
+	cookie_identify(t->cookies, e->cookie, t->root, image->tgid, image->mapped.start,
+			image->mapped.end);
+}
+
+uint64_t sampler_images_cookie(struct sampler_images *t, const struct sample_file *file,
+			       uint32_t tgid, uint64_t now_ns)
+{
+	const struct cookie_mapped where = { .root = t->root, .tgid = tgid };
+	const struct entry *e = find(t, file);
+
+	return e ? cookie_renew(t->cookies, e->cookie, &where, now_ns) : EVBUF_NO_COOKIE;
+}
+
+void sampler_images_unsure(const struct sampler_images *t,
+			   void (*each)(const struct sample_file *file, void *data), void *data)
+{
+	map_for_each (&t->by_file, slot)
+		for (const struct entry *e = slot->value; e; e = e->next)
+			if (!e->file.generation)
+				each(&e->file, data);
+}

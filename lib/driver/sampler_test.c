@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/sampler_test.h"
+
+#include "base/macro.h"
+#include "base/procfs.h"
+
+#include <bpf/bpf.h>
+#include <errno.h>
+#include <unistd.h>
+
+/* The mapping that holds an address. */
+struct search {
+	uint64_t address;
+	struct maps_line found; /* but for ->path */
+};
+
+static int look_at(const struct maps_line *line, void *data)
+{
+	struct search *s = data;
+
+	if (s->address < line->start || s->address >= line->end)
+		return 0;
+	s->found = *line;
+	return 1;
+}
+
+/* A btrfs subvolume has another device in /proc than the file system itself: both have no major. */
+static bool same_device(const struct maps_line *line, uint32_t device)
+{
+	return (line->major == device >> 20 && line->minor == (device & 0xfffff)) ||
+	       (line->major == 0 && device >> 20 == 0);
+}
+
+int sampler_test_self(int program, struct sample_control *control, struct error *err)
+{
+	struct search s = { .address = (uintptr_t)sampler_test_self };
+	uint64_t arguments[] = { s.address };
+	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = arguments, .ctx_size_in = sizeof(arguments));
+	const struct maps_line *line = &s.found;
+	int r;
+
+	control->found = 0;
+	if (bpf_prog_test_run_opts(program, &opts) < 0)
+		return error_errno(err, -errno, "the self-test does not run");
+	r = procfs_maps("", (uint32_t)getpid(), look_at, &s);
+	if (r <= 0)
+		return error_errno(err, r ? r : -ENOENT, "the self-test cannot read /proc");
+	if (!control->found)
+		return error_set(err, -ENOTSUP,
+				 "self-test: an own address was not found: this "
+				 "kernel keeps mappings in another way");
+	if (control->test_region.start != line->start || control->test_region.end != line->end ||
+	    control->test_offset != line->offset || control->test_seen.inode != line->inode ||
+	    !same_device(line, control->test_seen.device))
+		return error_set(err, -ENOTSUP,
+				 "self-test: an own address was found in another "
+				 "file or place than /proc says");
+	return 0;
+}
