@@ -32,7 +32,7 @@ static const struct opt opts[] = {
 	  "events, each NAME:count:unitmask:kernel:user, or TIMER:HZ" },
 	{ 0, "rate", OPT_STRING, &rate, "HZ",
 	  "samples a second and CPU where the clock replaces a counter (199)" },
-	{ 0, "driver", OPT_STRING, &driver, "NAME", "what takes the samples: auto, perf" },
+	{ 0, "driver", OPT_STRING, &driver, "NAME", "what takes the samples: auto, bpf, perf" },
 	{ 'c', "callgraph", OPT_STRING, &callgraph, "DEPTH",
 	  "take the call chain of every sample, up to DEPTH frames; 0: none" },
 	{ 0, "callgraph-mode", OPT_STRING, &callgraph_mode, "auto|fp|table",

@@ -98,7 +98,8 @@ static const struct opt opts[] = {
 	  "the kernel's text, hexadecimal", NULL },
 	{ 0, "rate", OPT_STRING, &rate, "HZ",
 	  "samples a second and CPU where the clock replaces a counter (199)", NULL },
-	{ 0, "driver", OPT_STRING, &driver, "NAME", "what takes the samples: auto, perf", NULL },
+	{ 0, "driver", OPT_STRING, &driver, "NAME",
+	  "what takes the samples: auto, bpf, perf", NULL },
 	{ 0, "buffer-size", OPT_STRING, &buffer_size, "WORDS",
 	  "size of the event buffer (0: default)", NULL },
 	{ 0, "cpu-buffer-size", OPT_STRING, &cpu_buffer_size, "WORDS",
@@ -244,7 +245,8 @@ static int check_driver(struct error *err)
 {
 	if (!driver || !*driver || (driver_find(driver) && strcmp(driver, "replay") != 0))
 		return 0;
-	return error_set(err, -EINVAL, "--driver: there is no '%s', but auto and perf", driver);
+	return error_set(err, -EINVAL, "--driver: there is no '%s', but %s", driver,
+			 driver_names());
 }
 
 static int lay_options_over(struct control_context *context, struct error *err)

@@ -20,7 +20,7 @@ enum { DEFAULT_HZ = 997 }; /* a prime: not in step with what the system does by 
 static const char default_dir[] = "oprofile_data";
 
 static bool system_wide, separate_thread, separate_cpu, append, lazy;
-static const char *session_dir = default_dir, *vmlinux;
+static const char *session_dir = default_dir, *vmlinux, *driver_name;
 static uint64_t pid, rate_hz = DEFAULT_HZ;
 static unsigned int chain_depth;
 static enum driver_chain_mode chain_mode;
@@ -97,6 +97,8 @@ static const struct opt opts[] = {
 	  add_events },
 	{ 0, "rate", OPT_U64, &rate_hz, "HZ",
 	  "samples a second and CPU where the clock samples, 997 by default" },
+	{ 0, "driver", OPT_STRING, &driver_name, "NAME",
+	  "what takes the samples: auto, bpf, perf" },
 	{ 'g', "callgraph", OPT_CALL, &chain_depth, "[DEPTH]",
 	  "take the call chain of every sample, up to DEPTH frames (127)", set_depth },
 	{ 0, "callgraph-mode", OPT_CALL, &chain_mode, "auto|fp|table",
@@ -190,6 +192,7 @@ static int open_collector(const struct target *target, struct collector **ret, s
 	struct event events[EVENT_MAX];
 	int count = choose_events(events, err), r;
 	struct collector_config config = {
+		.driver = driver_name,
 		.drive = {
 			.events = events,
 			.event_count = (size_t)MAX(count, 0),
@@ -264,6 +267,8 @@ static uint64_t print_losses(const struct driver_stats *driver, const struct rec
 		  "the CPU buffers were full (all processes counted)" },
 		{ driver->sample_lost_no_mapping, "their address was in no mapping" },
 		{ driver->sample_lost_no_mm, "their process was not known" },
+		{ driver->sample_lost_no_tree, "the mappings of their process could not be read" },
+		{ driver->sample_lost_no_path, "the path of their file was not told" },
 		{ record->lost_no_context, "neither in the kernel nor in user space" },
 		{ record->lost_kernel, "in the kernel, but in none of its images" },
 		{ record->lost_samplefile, "their sample file could not be written" },
