@@ -14,7 +14,7 @@ ok "  once" opcontrol --start-daemon
 ok "status" opcontrol --status
 has "  says it does not sample yet" "^Daemon: *running, not sampling, pid "
 ok "it samples" opcontrol --start
-has "  and says by what" "^Profiler running: perf: "
+has "  and says by what" "^Profiler running: \(bpf\|perf\): "
 ok "the same settings again" opcontrol --start --event=TIMER:500
 is "  need no warning" "$(grep -c warning "$dir/output")" 0
 ok "other settings" opcontrol --setup --event=TIMER:400
@@ -75,7 +75,7 @@ has "  names the nearest" "did you mean TIMER"
 has "  and changes nothing" "^CHOSEN_EVENTS_0=TIMER:500$" "$OPROFILE_DAEMONRC"
 fails "an unknown separation" 1 opcontrol --setup --separate=lbi
 fails "an unknown driver" 1 opcontrol --setup --driver=perv
-has "  names those there are" "driver: .*auto and perf"
+has "  names those there are" "driver: .*auto.* and perf"
 fails "a size that is no number" 1 opcontrol --setup --buffer-size=many
 has "  names the option" "opcontrol: --buffer-size: "
 fails "nothing to do" 2 opcontrol

@@ -29,7 +29,7 @@ ok "a run under a manager" python3 "$dir/manager.py" oprofiled --foreground --st
 	--session-dir="$session" --events=TIMER:100
 has "it says when it is ready" "^READY=1$"
 has "  and who it is" "^MAINPID=its own$"
-has "  and what it does" "^STATUS=sampling (perf: "
+has "  and what it does" "^STATUS=sampling (\(bpf\|perf\): "
 has "it gives the signs of life asked for" "^WATCHDOG=1 twice$"
 has "it says that it ends" "^STOPPING=1$"
 done_testing

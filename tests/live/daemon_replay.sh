@@ -11,8 +11,9 @@ ok "it ends" opcontrol --shutdown
 ok "the stream replays" oprofiled --replay="$dir/stream" --session-dir="$dir/again" \
 	--separate=library,thread
 has "  and prints statistics" "^Nr. non-backtrace samples: $(counter samples)$"
-ok "  the sample files are the same" diff -r --exclude=setup "$session/samples/current" \
-	"$dir/again/samples/current"
+# The symbols of programs in the kernel, which the daemon has and the replay has not, may differ.
+ok "  the sample files are the same" diff -r --exclude=setup --exclude=kallsyms \
+	"$session/samples/current" "$dir/again/samples/current"
 fails "a file that is no stream" 1 oprofiled --replay="$OPROFILE_DAEMONRC" --session-dir="$dir/other"
 has "  is named" "$OPROFILE_DAEMONRC: not a recorded event stream"
 done_testing

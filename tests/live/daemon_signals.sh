@@ -23,7 +23,7 @@ is "  every one that was received, or a name for what was lost" "$(accounted)" \
 	"$(counter sample_received)"
 has "  the log has the statistics" "^-- OProfile Statistics --$" "$log"
 has "  and the count" "^Nr. non-backtrace samples: $(counter samples)$" "$log"
-has "  stderr has the log's lines" "^oprofiled: started: perf: " "$dir/stderr"
+has "  stderr has the log's lines" "^oprofiled: started: \(bpf\|perf\): " "$dir/stderr"
 
 ok "it starts again, not sampling" start_foreground
 is "  it waits" "$(status_number samples_received)" 0

@@ -15,7 +15,12 @@ rate=7919
 need_sampling()
 {
 	op-check-perfevents >/dev/null 2>&1 || skip_all "$(op-check-perfevents | head -n 1)"
+	operf --session-dir="$dir/try" --driver="$driver" true >"$dir/try.log" 2>&1 ||
+		skip_all "$(grep '^operf:.*driver' "$dir/try.log" || tail -n 1 "$dir/try.log")"
 }
+
+# Which driver: OP_DRIVER, or the one that operf chooses.
+driver=${OP_DRIVER:-auto}
 
 # profile NAME [OPTION|COMMAND]...: profiles into the session $dir/NAME; the command's output is in
 # NAME.shares, operf's in NAME.log, the report in NAME.report.
@@ -23,7 +28,7 @@ profile()
 {
 	session=$1
 	shift
-	operf --session-dir="$dir/$session" --rate="$rate" "$@" >"$dir/$session.shares" 2>"$dir/$session.log"
+	operf --session-dir="$dir/$session" --driver="$driver" --rate="$rate" "$@" >"$dir/$session.shares" 2>"$dir/$session.log"
 	status=$?
 	report "$session"
 	return $status
@@ -63,7 +68,7 @@ sum_of()
 adds_up()
 {
 	expected=$(stat_of "$2" sample_received)
-	for counter in sample_filtered sample_lost_no_mapping sample_lost_no_mm lost_no_context \
+	for counter in sample_filtered sample_lost_no_mapping sample_lost_no_mm sample_lost_no_tree sample_lost_no_path lost_no_context \
 		lost_kernel lost_samplefile lost_no_mapping lost_no_app_for_kernel_sample \
 		lost_no_app_for_user_sample lost_counter filtered; do
 		expected=$((expected - $(stat_of "$2" "$counter")))

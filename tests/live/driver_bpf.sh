@@ -1,0 +1,75 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The driver in the kernel: when it is chosen, what rights it needs, what stays behind, what is lost.
+. "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
+PATH=$OP_BUILD_ROOT/tests/live:$PATH
+cd "$dir" || exit 1
+
+operf --driver=bpf true >"$dir/output" 2>&1 || skip_all "$(grep -m 1 '^operf: driver bpf' "$dir/output" ||
+	tail -n 1 "$dir/output")"
+
+ok "operf chooses it" operf --verbose=record true
+has "  and says so" "operf: bpf: "
+ok "unless it is told otherwise" operf --verbose=record --driver=perf true
+has "  and says so, too" "operf: perf: "
+fails "a driver that there is not" 1 operf --driver=pref true
+has "  names those there are" "no driver 'pref'; there are auto, bpf and perf"
+
+# Rights: as somebody who has just these. What he may not read of others' files he need not.
+if command -v setpriv >/dev/null; then
+	chmod 711 "$dir"
+	mkdir "$dir/own" && chown nobody "$dir/own"
+	as_nobody()
+	{
+		caps=$1
+		shift
+		setpriv --reuid=nobody --clear-groups --inh-caps="$caps" --ambient-caps="$caps" \
+			--bounding-set="$caps" "$@"
+	}
+	ok "with CAP_BPF and CAP_PERFMON alone" as_nobody -all,+bpf,+perfmon sh -c \
+		"operf --verbose=record --session-dir=$dir/own/both truth_chains 0.5 25 75"
+	has "  it is chosen" "operf: bpf: .*descendants"
+	has "  and samples" "operf: [0-9][0-9]* samples, 0 lost"
+	ok "without CAP_BPF" as_nobody -all,+perfmon sh -c \
+		"operf --verbose=record --session-dir=$dir/own/less truth_chains 0.3 25 75"
+	has "  perf steps in and says why" "operf: perf: .*; not bpf: BPF needs CAP_BPF and CAP_PERFMON"
+	fails "but not where bpf was asked for" 1 as_nobody -all,+perfmon \
+		operf --driver=bpf --session-dir="$dir/own/less" true
+	has "  which says why" "^operf: driver bpf: BPF needs CAP_BPF and CAP_PERFMON"
+fi
+
+# Daemons: two at once are independent, and of one that is killed nothing stays in the kernel.
+programs() { bpftool prog list 2>/dev/null | grep -c 'perf_event  name take_sample'; }
+start_daemon() { oprofiled --session-dir="$1" --driver=bpf --events=TIMER:500 --start; }
+status_of() { opcontrol --session-dir="$1" --status --json | sed -n "s/^  \"$2\": \([0-9.]*\),\$/\1/p"; }
+many_of() { [ "$(status_of "$1" samples_received)" -gt 200 ]; }
+keep_busy
+before=$(programs)
+ok "a daemon" start_daemon "$dir/one"
+ok "and another" start_daemon "$dir/two"
+ok "  the first samples" wait_for many_of "$dir/one"
+ok "  and so does the second" wait_for many_of "$dir/two"
+if command -v bpftool >/dev/null; then
+	is "  each with a program of its own" "$(programs)" $((before + 2))
+fi
+for one in one two; do
+	kill -9 "$(status_of "$dir/$one" pid)"
+done
+gone() { [ "$(programs)" = "$before" ]; }
+if command -v bpftool >/dev/null; then
+	ok "killed, they leave nothing in the kernel" wait_for gone
+fi
+ok "another can start where one was killed" start_daemon "$dir/one"
+ok "  and end" opcontrol --session-dir="$dir/one" --shutdown
+
+# A map that is too small for what comes: every sample is there or has a name.
+opcontrol --setup --session-dir="$session" >/dev/null
+ok "a daemon with next to no memory" oprofiled --session-dir="$session" --driver=bpf \
+	--events=TIMER:4000 --cpu-buffer-size=112 --start
+many_lost() { [ "$(status_number samples_lost)" -gt 100 ]; }
+ok "  loses samples" wait_for many_lost
+ok "  that it counts" sh -c "opcontrol --status | grep 'CPU buffer overflow'"
+ok "  ends" opcontrol --shutdown
+ok "  having counted them" test "$(counter sample_lost_overflow)" -gt 100
+is "  and the others are all there" "$(accounted)" "$(counter sample_received)"
+done_testing
