@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/scratch.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/wait.h>
+
+struct scratch {
+	char *path;
+	pid_t keeper; /* the child that removes it */
+	int alive;    /* end of a pipe that the keeper waits to see closed */
+};
+
+/* The keeper: lives until nobody holds the other end of @pipe. It keeps no file of the parent's
+ * open, or a pipeline that the tool stands in would not see its end. */
+static void keep(const char *path, int pipe)
+{
+	char nothing;
+
+	(void)setsid(); /* ctrl-C is for the parent */
+	if (dup2(pipe, 0) < 0)
+		_exit(1);
+	(void)close_range(1, ~0U, 0);
+	while (read(0, &nothing, 1) < 0 && errno == EINTR)
+		;
+	(void)path_remove_tree(path, NULL);
+	_exit(0);
+}
+
+static int start_keeper(struct scratch *s)
+{
+	int ends[2];
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -errno;
+	s->keeper = fork();
+	if (s->keeper == 0) {
+		(void)close(ends[1]);
+		keep(s->path, ends[0]);
+	}
+	(void)close(ends[0]);
+	s->alive = ends[1];
+	return s->keeper < 0 ? -errno : 0;
+}
+
+int scratch_new(const char *name, struct scratch **ret, struct error *err)
+{
+	const char *given = getenv("TMPDIR"), *below = given && *given ? given : "/tmp";
+	_cleanup_free_ char *last = xasprintf("%s.XXXXXX", name);
+	_cleanup_(scratch_freep) struct scratch *s = xcalloc(1, sizeof(*s));
+	int r;
+
+	s->alive = -1;
+	s->path = path_join(below, last);
+	if (!mkdtemp(s->path)) {
+		r = error_errno(err, -errno, "cannot create a directory in %s", below);
+		s->path[0] = '\0';
+		return r;
+	}
+	r = start_keeper(s);
+	if (r < 0)
+		return error_errno(err, r, "cannot start a process");
+	*ret = STEAL(s);
+	return 0;
+}
+
+const char *scratch_path(const struct scratch *s)
+{
+	return s->path;
+}
+
+void scratch_free(struct scratch *s)
+{
+	if (!s)
+		return;
+	if (*s->path)
+		(void)path_remove_tree(s->path, NULL);
+	if (s->alive >= 0)
+		(void)close(s->alive);
+	while (s->keeper > 0 && waitpid(s->keeper, NULL, 0) < 0 && errno == EINTR)
+		;
+	free(s->path);
+	free(s);
+}

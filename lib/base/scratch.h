@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A private directory that goes away with the process that made it, even if that is killed: a child
+ * waits for its end and removes the directory.
+ *
+ *	struct scratch *s;
+ *	if (scratch_new("oprofile-archive", &s, err) == 0)
+ *		...files below scratch_path(s)...
+ *	scratch_free(s);
+ */
+#pragma once
+
+#include "base/error.h"
+
+struct scratch;
+
+/* Makes a directory below $TMPDIR (else /tmp) whose name starts with @name and which only this user
+ * may enter. 0, the caller frees; or -errno. */
+int scratch_new(const char *name, struct scratch **ret, struct error *err);
+/* Its path; borrowed. */
+const char *scratch_path(const struct scratch *s);
+/* Removes it with all below it; NULL is fine. */
+void scratch_free(struct scratch *s);
+DEFINE_CLEANUP(struct scratch *, scratch_free);

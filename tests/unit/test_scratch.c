@@ -1,0 +1,81 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* lib/base/scratch.c: the directory goes with its owner, however that ends. */
+#include "test.h"
+
+#include "base/scratch.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sys/inotify.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+static void fill(const struct scratch *s)
+{
+	_cleanup_free_ char *file = path_join(scratch_path(s), "a/b/c");
+
+	CHECK_EQ(path_make_parents(file, 0700, NULL), 0);
+	CHECK_EQ(path_write(file, "x", 0600, NULL), 0);
+}
+
+static void freed_directory_is_gone(void)
+{
+	_cleanup_directory_ char *below = test_directory();
+	struct scratch *s = NULL;
+	struct stat st = { 0 };
+	_cleanup_free_ char *path = NULL;
+
+	CHECK_EQ(setenv("TMPDIR", below, 1), 0);
+	CHECK_EQ(scratch_new("name", &s, NULL), 0);
+	path = xstrdup(scratch_path(s));
+	CHECK(!strncmp(path, below, strlen(below)));
+	CHECK(stat(path, &st) == 0 && (st.st_mode & 07777) == 0700);
+	fill(s);
+	scratch_free(s);
+	CHECK(access(path, F_OK) < 0);
+	(void)unsetenv("TMPDIR");
+}
+
+static void killed_owner_leaves_nothing(void)
+{
+	_cleanup_directory_ char *below = test_directory();
+	int told[2], gone = -1, changes = inotify_init1(IN_CLOEXEC);
+	pid_t owner;
+	char path[256] = "", event[4096];
+	ssize_t n;
+
+	CHECK_EQ(setenv("TMPDIR", below, 1), 0);
+	CHECK_EQ(pipe(told), 0);
+	CHECK(inotify_add_watch(changes, below, IN_DELETE) >= 0);
+	owner = fork();
+	if (owner == 0) {
+		struct scratch *s = NULL;
+
+		(void)scratch_new("name", &s, NULL);
+		fill(s);
+		n = write(told[1], scratch_path(s), strlen(scratch_path(s)));
+		(void)raise(SIGKILL);
+	}
+	n = read(told[0], path, sizeof(path) - 1);
+	CHECK(n > 0);
+	(void)waitpid(owner, &gone, 0);
+	CHECK(WIFSIGNALED(gone));
+	while (access(path, F_OK) == 0)
+		CHECK(read(changes, event, sizeof(event)) > 0);
+	(void)close(changes);
+	(void)close(told[0]);
+	(void)close(told[1]);
+	(void)unsetenv("TMPDIR");
+}
+
+static void no_directory_is_said(void)
+{
+	struct error err = ERROR_INIT;
+	struct scratch *s = NULL;
+
+	CHECK_EQ(setenv("TMPDIR", "/none", 1), 0);
+	CHECK_EQ(scratch_new("name", &s, &err), -ENOENT);
+	CHECK_STR(err.text, "cannot create a directory in /none: No such file or directory");
+}
+
+TESTS(T(freed_directory_is_gone), T(killed_owner_leaves_nothing), T(no_directory_is_said))
