@@ -90,6 +90,25 @@ static void read_build_id(struct elffile *ef)
 	}
 }
 
+/* A file that was cut down says how long it was before. */
+static void read_original_size(struct elffile *ef)
+{
+	static const char owner[12] = "OProfile";
+	bool big = ef->header.e_ident[EI_DATA] == ELFDATA2MSB;
+	const uint8_t *note;
+	struct elf_section s;
+	const Elf_Data *data;
+
+	if (!elffile_find_section(ef, ELFFILE_ORIGINAL, &s) || !(data = elf_rawdata(s.scn, NULL)) ||
+	    !data->d_buf || data->d_size != 12 + sizeof(owner) + 8)
+		return;
+	note = data->d_buf;
+	if (memcmp(note + 12, owner, sizeof(owner)))
+		return;
+	note += 12 + sizeof(owner);
+	ef->size = big ? get_be32(note) | (uint64_t)get_be32(note + 4) << 32 : get_le64(note);
+}
+
 /* Reads what every user needs; the elffile is whole afterwards. */
 static int read_structure(struct elffile *ef, struct error *err)
 {
@@ -103,6 +122,7 @@ static int read_structure(struct elffile *ef, struct error *err)
 	if (ef->header.e_type == ET_REL)
 		lay_out(ef);
 	read_build_id(ef);
+	read_original_size(ef);
 	return 0;
 }
 

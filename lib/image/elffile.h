@@ -19,6 +19,10 @@
 
 struct elffile;
 
+/* The note section in which a file that was cut down (image/slim.h) says how long the original was:
+ * owner "OProfile", type 1, 8 bytes as two words, the low one first. */
+#define ELFFILE_ORIGINAL ".note.oprofile.original"
+
 /* A section that is in the file: NULL-free, borrowed. */
 struct elf_section {
 	Elf_Scn *scn;
@@ -47,7 +51,7 @@ Elf *elffile_elf(const struct elffile *ef);
 const struct build_id *elffile_build_id(const struct elffile *ef);
 /* Modification time in seconds; 0 for memory. */
 uint64_t elffile_mtime(const struct elffile *ef);
-/* Length in bytes; 0 for memory. */
+/* Length in bytes; 0 for memory. Of a file that oparchive cut down: the length of the original. */
 uint64_t elffile_size(const struct elffile *ef);
 
 /* Where the byte that is linked to @address lies in the file. A relocatable file (a kernel module)

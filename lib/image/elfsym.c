@@ -71,6 +71,14 @@ static unsigned int rank_of(const GElf_Sym *sym)
 	return bind == STB_WEAK ? SYMBOL_WEAK : 0;
 }
 
+/* PLT entries have names in files that oparchive cut down only. */
+static bool is_plt_name(const char *name)
+{
+	size_t length = strlen(name), n = strlen("@plt");
+
+	return length > n && !strcmp(name + length - n, "@plt");
+}
+
 /* Names that compilers and assemblers make for themselves: ARM and AArch64 mapping symbols ($x),
  * local labels (.L1). */
 static bool is_internal_name(const char *name)
@@ -89,6 +97,8 @@ static void add_symbol(struct loader *l, const GElf_Sym *sym, uint32_t section, 
 	s.address = sym->st_value + code->base;
 	if (!code->is_code || s.address >= code->end || !place(l, s.address, &s.offset))
 		return;
+	if (is_plt_name(name))
+		s.rank |= SYMBOL_SYNTHETIC;
 	s.limit = s.offset + (code->end - s.address);
 	s.end = s.offset + MIN(sym->st_size, code->end - s.address);
 	symtab_add(l->out, &s);

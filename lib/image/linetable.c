@@ -1,0 +1,388 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/linetable.h"
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+
+#include <dwarf.h>
+#include <string.h>
+
+/* Entries of .debug_abbrev, by their codes. */
+enum { ABBREV_UNIT = 1, ABBREV_FUNCTION, ABBREV_CALL, ABBREV_NAME };
+
+/* DWARF 4, 6.2.4: what the line program's header says of its operations. */
+enum { LINE_OPCODES = 13 };
+static const uint8_t operand_counts[LINE_OPCODES - 1] = { 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1 };
+
+/* A place in .debug_info that names the function of an inlined call. */
+struct fixup {
+	size_t at;
+	size_t name;
+};
+
+struct linetable {
+	unsigned int address_size;
+	bool big;
+	struct map files, names; /* of the hash of a text: its number from 1 */
+	struct strbuf file_table, name_table;
+	size_t file_count, name_count;
+	size_t *name_at; /* of each name in .debug_info, once written */
+	struct strbuf program, ranges, info, abbrev, line;
+	struct fixup *fixups;
+	size_t fixup_count, fixup_room;
+	unsigned int depth; /* open functions and calls */
+	/* Of the sequence that is open. */
+	bool in_sequence;
+	uint64_t start, address;
+	uint64_t file;
+	int64_t number;
+};
+
+static void put_number(const struct linetable *t, struct strbuf *to, uint64_t value, size_t size)
+{
+	uint8_t bytes[8];
+	size_t i;
+
+	for (i = 0; i < size; i++)
+		bytes[t->big ? size - 1 - i : i] = (uint8_t)(value >> (8 * i));
+	strbuf_add(to, bytes, size);
+}
+
+static void put_byte(struct strbuf *to, unsigned int value)
+{
+	uint8_t byte = (uint8_t)value;
+
+	strbuf_add(to, &byte, 1);
+}
+
+static void put_unsigned(struct strbuf *to, uint64_t value)
+{
+	do {
+		put_byte(to, (value & 0x7f) | (value > 0x7f ? 0x80 : 0));
+		value >>= 7;
+	} while (value);
+}
+
+static void put_signed(struct strbuf *to, int64_t value)
+{
+	bool more = true;
+
+	while (more) {
+		unsigned int byte = value & 0x7f;
+
+		value >>= 7;
+		more = !((value == 0 && !(byte & 0x40)) || (value == -1 && byte & 0x40));
+		put_byte(to, byte | (more ? 0x80 : 0));
+	}
+}
+
+static void put_text(struct strbuf *to, const char *text)
+{
+	strbuf_add(to, text, strlen(text) + 1);
+}
+
+static void put_address(const struct linetable *t, struct strbuf *to, uint64_t address)
+{
+	put_number(t, to, address, t->address_size);
+}
+
+/* Writes @size at @at of what was written before. */
+static void patch(const struct linetable *t, struct strbuf *in, size_t at, uint64_t value)
+{
+	struct strbuf bytes = STRBUF_INIT;
+
+	put_number(t, &bytes, value, 4);
+	memcpy(in->text + at, bytes.text, 4);
+	strbuf_done(&bytes);
+}
+
+struct linetable *linetable_new(bool is_64, bool big_endian)
+{
+	struct linetable *t = xcalloc(1, sizeof(*t));
+
+	t->address_size = is_64 ? 8 : 4;
+	t->big = big_endian;
+	return t;
+}
+
+void linetable_free(struct linetable *t)
+{
+	struct strbuf *all[] = { &t->file_table, &t->name_table, &t->program, &t->ranges,
+				 &t->info,	 &t->abbrev,	 &t->line };
+	size_t i;
+
+	if (!t)
+		return;
+	for (i = 0; i < ARRAY_SIZE(all); i++)
+		strbuf_done(all[i]);
+	map_done(&t->files);
+	map_done(&t->names);
+	free(t->name_at);
+	free(t->fixups);
+	free(t);
+}
+
+/* The number of @text, which is new if @count grew. Two texts of one 64-bit hash would be one: that
+ * is as likely as damage that no checksum finds. */
+static size_t number_of(struct map *known, const char *text, size_t *count)
+{
+	uint64_t hash = hash_bytes(text, strlen(text));
+	size_t number = (uintptr_t)map_get(known, hash);
+
+	if (!number) {
+		number = ++*count;
+		(void)map_set(known, hash, (void *)(uintptr_t)number);
+	}
+	return number;
+}
+
+static size_t file_number(struct linetable *t, const char *file)
+{
+	size_t before = t->file_count, number = number_of(&t->files, file, &t->file_count);
+
+	if (t->file_count > before) {
+		put_text(&t->file_table, file);
+		put_unsigned(&t->file_table, 0); /* directory, time, size: not said */
+		put_unsigned(&t->file_table, 0);
+		put_unsigned(&t->file_table, 0);
+	}
+	return number;
+}
+
+static void put_extended(struct linetable *t, unsigned int op, size_t operands)
+{
+	put_byte(&t->program, 0);
+	put_unsigned(&t->program, 1 + operands);
+	put_byte(&t->program, op);
+}
+
+static void start_sequence(struct linetable *t, uint64_t address)
+{
+	t->in_sequence = true;
+	t->start = t->address = address;
+	t->file = 1;
+	t->number = 1;
+	put_extended(t, DW_LNE_set_address, t->address_size);
+	put_address(t, &t->program, address);
+}
+
+static void advance(struct linetable *t, uint64_t address)
+{
+	put_byte(&t->program, DW_LNS_advance_pc);
+	put_unsigned(&t->program, address - t->address);
+	t->address = address;
+}
+
+void linetable_end(struct linetable *t, uint64_t address)
+{
+	if (!t->in_sequence)
+		return;
+	t->in_sequence = false;
+	advance(t, MAX(address, t->address));
+	put_extended(t, DW_LNE_end_sequence, 0);
+	if (t->address > t->start) {
+		put_address(t, &t->ranges, t->start);
+		put_address(t, &t->ranges, t->address);
+	}
+}
+
+void linetable_add(struct linetable *t, uint64_t address, const char *file, unsigned int line)
+{
+	uint64_t number;
+
+	if (!file) {
+		linetable_end(t, address);
+		return;
+	}
+	number = file_number(t, file);
+	if (!t->in_sequence)
+		start_sequence(t, address);
+	else if (t->file == number && t->number == (int64_t)line)
+		return;
+	else
+		advance(t, MAX(address, t->address));
+	if (t->file != number) {
+		put_byte(&t->program, DW_LNS_set_file);
+		put_unsigned(&t->program, number);
+		t->file = number;
+	}
+	put_byte(&t->program, DW_LNS_advance_line);
+	put_signed(&t->program, (int64_t)line - t->number);
+	put_byte(&t->program, DW_LNS_copy);
+	t->number = (int64_t)line;
+}
+
+bool linetable_any(const struct linetable *t)
+{
+	return t->file_count > 0;
+}
+
+/* --- functions and what is inlined into them --- */
+
+static void close_all(struct linetable *t)
+{
+	for (; t->depth; t->depth--)
+		put_byte(&t->info, 0);
+}
+
+void linetable_function(struct linetable *t, const char *name, uint64_t start, uint64_t end)
+{
+	close_all(t);
+	put_unsigned(&t->info, ABBREV_FUNCTION);
+	put_text(&t->info, name);
+	put_address(t, &t->info, start);
+	put_address(t, &t->info, end);
+	t->depth = 1;
+}
+
+void linetable_enter(struct linetable *t, const char *name, const char *file, unsigned int line,
+		     uint64_t start, uint64_t end)
+{
+	size_t before = t->name_count, number = number_of(&t->names, name, &t->name_count);
+
+	if (t->name_count > before)
+		put_text(&t->name_table, name);
+	put_unsigned(&t->info, ABBREV_CALL);
+	array_grow(&t->fixups, t->fixup_count + 1, &t->fixup_room);
+	t->fixups[t->fixup_count++] = (struct fixup){ t->info.length, number - 1 };
+	put_number(t, &t->info, 0, 4);
+	put_address(t, &t->info, start);
+	put_address(t, &t->info, end);
+	put_unsigned(&t->info, file ? file_number(t, file) : 0);
+	put_unsigned(&t->info, line);
+	t->depth++;
+}
+
+void linetable_leave(struct linetable *t)
+{
+	assert(t->depth > 1);
+	put_byte(&t->info, 0);
+	t->depth--;
+}
+
+/* --- the sections --- */
+
+static void write_abbrev(struct linetable *t)
+{
+	static const struct {
+		unsigned int code, tag, has_children;
+		unsigned int attributes[6][2];
+	} entries[] = {
+		{ ABBREV_UNIT,
+		  DW_TAG_compile_unit,
+		  DW_CHILDREN_yes,
+		  { { DW_AT_producer, DW_FORM_string },
+		    { DW_AT_stmt_list, DW_FORM_sec_offset },
+		    { DW_AT_low_pc, DW_FORM_addr },
+		    { DW_AT_ranges, DW_FORM_sec_offset } } },
+		{ ABBREV_FUNCTION,
+		  DW_TAG_subprogram,
+		  DW_CHILDREN_yes,
+		  { { DW_AT_linkage_name, DW_FORM_string },
+		    { DW_AT_low_pc, DW_FORM_addr },
+		    { DW_AT_high_pc, DW_FORM_addr } } },
+		{ ABBREV_CALL,
+		  DW_TAG_inlined_subroutine,
+		  DW_CHILDREN_yes,
+		  { { DW_AT_abstract_origin, DW_FORM_ref4 },
+		    { DW_AT_low_pc, DW_FORM_addr },
+		    { DW_AT_high_pc, DW_FORM_addr },
+		    { DW_AT_call_file, DW_FORM_udata },
+		    { DW_AT_call_line, DW_FORM_udata } } },
+		{ ABBREV_NAME,
+		  DW_TAG_subprogram,
+		  DW_CHILDREN_no,
+		  { { DW_AT_linkage_name, DW_FORM_string }, { DW_AT_inline, DW_FORM_data1 } } },
+	};
+	size_t i, j;
+
+	for (i = 0; i < ARRAY_SIZE(entries); i++) {
+		put_unsigned(&t->abbrev, entries[i].code);
+		put_unsigned(&t->abbrev, entries[i].tag);
+		put_byte(&t->abbrev, entries[i].has_children);
+		for (j = 0; j < 6; j++) { /* ends with a pair of zeros */
+			put_unsigned(&t->abbrev, entries[i].attributes[j][0]);
+			put_unsigned(&t->abbrev, entries[i].attributes[j][1]);
+			if (!entries[i].attributes[j][0])
+				break;
+		}
+	}
+	put_byte(&t->abbrev, 0);
+}
+
+static void write_line(struct linetable *t)
+{
+	struct strbuf header = STRBUF_INIT;
+
+	put_byte(&header, 1); /* least length of an instruction */
+	put_byte(&header, 1); /* operations of one */
+	put_byte(&header, 1); /* statements are */
+	put_byte(&header, 0); /* base of lines and their range: no short form is used */
+	put_byte(&header, 1);
+	put_byte(&header, LINE_OPCODES);
+	strbuf_add(&header, operand_counts, sizeof(operand_counts));
+	put_byte(&header, 0); /* no directories */
+	strbuf_add(&header, strbuf_text(&t->file_table), t->file_table.length);
+	put_byte(&header, 0);
+	put_number(t, &t->line, 2 + 4 + header.length + t->program.length, 4);
+	put_number(t, &t->line, 4, 2);
+	put_number(t, &t->line, header.length, 4);
+	strbuf_add(&t->line, header.text, header.length);
+	strbuf_add(&t->line, strbuf_text(&t->program), t->program.length);
+	strbuf_done(&header);
+}
+
+/* The head of .debug_info, before what was collected. */
+static void write_unit(struct linetable *t, struct strbuf *out)
+{
+	put_number(t, out, 0, 4); /* length: set at the end */
+	put_number(t, out, 4, 2);
+	put_number(t, out, 0, 4);
+	put_byte(out, t->address_size);
+	put_unsigned(out, ABBREV_UNIT);
+	put_text(out, "oparchive");
+	put_number(t, out, 0, 4);
+	put_address(t, out, 0);
+	put_number(t, out, 0, 4);
+}
+
+static void write_info(struct linetable *t)
+{
+	struct strbuf out = STRBUF_INIT;
+	const char *name = strbuf_text(&t->name_table);
+	size_t i, base;
+
+	close_all(t);
+	write_unit(t, &out);
+	base = out.length;
+	strbuf_add(&out, strbuf_text(&t->info), t->info.length);
+	t->name_at = xcalloc(t->name_count + 1, sizeof(*t->name_at));
+	for (i = 0; i < t->name_count; i++, name += strlen(name) + 1) {
+		t->name_at[i] = out.length;
+		put_unsigned(&out, ABBREV_NAME);
+		put_text(&out, name);
+		put_byte(&out, DW_INL_inlined);
+	}
+	put_byte(&out, 0);
+	for (i = 0; i < t->fixup_count; i++)
+		patch(t, &out, base + t->fixups[i].at, t->name_at[t->fixups[i].name]);
+	patch(t, &out, 0, out.length - 4);
+	strbuf_done(&t->info);
+	t->info = out;
+}
+
+void linetable_finish(struct linetable *t, struct linetable_section ret[LINETABLE_SECTIONS])
+{
+	linetable_end(t, t->address);
+	put_address(t, &t->ranges, 0);
+	put_address(t, &t->ranges, 0);
+	write_abbrev(t);
+	write_line(t);
+	write_info(t);
+	ret[0] = (struct linetable_section){ ".debug_info", t->info.text, t->info.length };
+	ret[1] = (struct linetable_section){ ".debug_abbrev", t->abbrev.text, t->abbrev.length };
+	ret[2] = (struct linetable_section){ ".debug_line", t->line.text, t->line.length };
+	ret[3] = (struct linetable_section){ ".debug_ranges", t->ranges.text, t->ranges.length };
+}

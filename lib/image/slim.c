@@ -1,0 +1,440 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/slim.h"
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <libelf.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+/* Runs of code closer together than this are one section: a section costs as much. */
+enum { GAP = 256, SECTIONS_MAX = 4096 };
+
+/* Addresses of a code section of the original, and its number in what is written. */
+struct place {
+	uint64_t start, end;
+	size_t section;
+};
+
+/* A file being written. What the sections' data points at must stay until elf_update(). */
+struct writing {
+	const struct slim *in;
+	Elf *elf;
+	struct strbuf names, strings; /* of sections, of symbols */
+	void **kept;
+	size_t kept_count, kept_room;
+	struct place *places;
+	size_t place_count, place_room;
+	bool is_relocatable;
+	bool failed; /* some call of libelf failed */
+};
+
+static void *keep(struct writing *w, void *memory)
+{
+	array_grow(&w->kept, w->kept_count + 1, &w->kept_room);
+	w->kept[w->kept_count++] = memory;
+	return memory;
+}
+
+static Elf_Scn *add_section(struct writing *w, const char *name, const GElf_Shdr *header,
+			    const void *bytes, size_t size, Elf_Type type)
+{
+	Elf_Scn *scn = elf_newscn(w->elf);
+	Elf_Data *data = scn ? elf_newdata(scn) : NULL;
+	GElf_Shdr h = *header;
+
+	if (!data) {
+		w->failed = true;
+		return NULL;
+	}
+	data->d_buf = (void *)bytes;
+	data->d_size = size;
+	data->d_type = type;
+	data->d_version = EV_CURRENT;
+	data->d_align = MAX(h.sh_addralign, (GElf_Xword)1);
+	h.sh_size = size;
+	h.sh_name = (GElf_Word)w->names.length;
+	strbuf_add(&w->names, name, strlen(name) + 1);
+	w->failed |= !gelf_update_shdr(scn, &h);
+	return scn;
+}
+
+static void put_word(const struct writing *w, uint8_t *to, uint32_t value)
+{
+	bool big = elffile_header(w->in->ef)->e_ident[EI_DATA] == ELFDATA2MSB;
+	int i;
+
+	for (i = 0; i < 4; i++)
+		to[big ? 3 - i : i] = (uint8_t)(value >> (8 * i));
+}
+
+static void add_note(struct writing *w, const char *section, const char *owner, uint32_t type,
+		     const void *bytes, uint32_t size)
+{
+	uint32_t owner_size = (uint32_t)strlen(owner) + 1, owner_room = (owner_size + 3) & ~3u;
+	uint32_t room = 12 + owner_room + ((size + 3) & ~3u);
+	uint8_t *note = keep(w, xcalloc(1, room));
+
+	put_word(w, note, owner_size);
+	put_word(w, note + 4, size);
+	put_word(w, note + 8, type);
+	memcpy(note + 12, owner, owner_size);
+	memcpy(note + 12 + owner_room, bytes, size);
+	(void)add_section(w, section, &(GElf_Shdr){ .sh_type = SHT_NOTE, .sh_addralign = 4 }, note,
+			  room, ELF_T_BYTE);
+}
+
+static void add_notes(struct writing *w)
+{
+	const struct build_id *id = elffile_build_id(w->in->ef);
+	uint64_t size = elffile_size(w->in->ef);
+	uint8_t original[8];
+
+	if (id)
+		add_note(w, ".note.gnu.build-id", "GNU", NT_GNU_BUILD_ID, id->bytes, id->size);
+	put_word(w, original, (uint32_t)size);
+	put_word(w, original + 4, (uint32_t)(size >> 32));
+	add_note(w, ELFFILE_ORIGINAL, "OProfile", 1, original, sizeof(original));
+}
+
+/* --- code --- */
+
+/* Copies what of the runs lies in a section, from run @i on, to @to, which stands for @start up to
+ * @end. */
+static void copy_runs(const struct writing *w, size_t i, const struct elf_section *s,
+		      uint64_t start, uint64_t end, uint8_t *to)
+{
+	const Elf_Data *data = elffile_data(s);
+	uint64_t base = elffile_section_base(w->in->ef, s->index);
+
+	for (; data && i < w->in->run_count && w->in->runs[i].start < end; i++) {
+		uint64_t from = MAX(w->in->runs[i].start, start);
+		uint64_t last = MIN(w->in->runs[i].end, end);
+
+		last = MIN(last, base + data->d_size);
+		if (from < last)
+			memcpy(to + (from - start), (const uint8_t *)data->d_buf + (from - base),
+			       last - from);
+	}
+}
+
+static Elf_Scn *add_code(struct writing *w, const struct elf_section *s, size_t run, uint64_t start,
+			 uint64_t end)
+{
+	GElf_Shdr header = { .sh_type = SHT_PROGBITS,
+			     .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+			     .sh_addr = w->is_relocatable ? 0 : start,
+			     .sh_addralign = w->is_relocatable ? s->header.sh_addralign : 1 };
+	uint8_t *bytes = keep(w, xcalloc(1, end - start + 1));
+
+	copy_runs(w, run, s, start, end, bytes);
+	return add_section(w, s->name, &header, bytes, end - start, ELF_T_BYTE);
+}
+
+/* The first run that ends behind @address. */
+static size_t first_run(const struct slim *in, uint64_t address)
+{
+	size_t low = 0, high = in->run_count;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (in->runs[middle].end <= address)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
+/* A section of a linked file: what of it is used, in as many sections as there are clusters. */
+static void add_clusters(struct writing *w, const struct elf_section *s, uint64_t gap)
+{
+	const struct slim *in = w->in;
+	uint64_t base = s->header.sh_addr, end = base + s->header.sh_size;
+	size_t i = first_run(in, base);
+
+	while (i < in->run_count && in->runs[i].start < end) {
+		uint64_t from = MAX(in->runs[i].start, base), to = in->runs[i].end;
+		size_t first = i;
+
+		for (i++;
+		     i < in->run_count && in->runs[i].start < end && in->runs[i].start - to <= gap;
+		     i++)
+			to = in->runs[i].end;
+		(void)add_code(w, s, first, from, MIN(to, end));
+	}
+}
+
+/* A gap that leaves few enough sections. */
+static uint64_t choose_gap(const struct slim *in)
+{
+	uint64_t gap = GAP;
+	size_t i, count;
+
+	do {
+		gap *= 2;
+		for (i = count = 1; i < in->run_count; i++)
+			count += in->runs[i].start - in->runs[i - 1].end > gap;
+	} while (count > SECTIONS_MAX);
+	return gap;
+}
+
+/* Notes where symbols of a section belong. */
+static void add_place(struct writing *w, const struct elf_section *s, const Elf_Scn *scn)
+{
+	uint64_t base = elffile_section_base(w->in->ef, s->index);
+
+	if (!scn)
+		return;
+	array_grow(&w->places, w->place_count + 1, &w->place_room);
+	w->places[w->place_count++] =
+		(struct place){ base, base + s->header.sh_size, elf_ndxscn((Elf_Scn *)scn) };
+}
+
+/* A code section of a linked file: itself without bytes, which says where it was, and the parts
+ * that are used. */
+static void add_linked(struct writing *w, const struct elf_section *s, uint64_t gap)
+{
+	GElf_Shdr header = { .sh_type = SHT_NOBITS,
+			     .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
+			     .sh_addr = s->header.sh_addr,
+			     .sh_addralign = 1 };
+
+	add_place(w, s, add_section(w, s->name, &header, NULL, s->header.sh_size, ELF_T_BYTE));
+	if (s->header.sh_type != SHT_NOBITS)
+		add_clusters(w, s, gap);
+}
+
+/* In a relocatable file the sizes of the code sections say where each of them is: they stay whole,
+ * with zeros for what is not used. */
+static void add_relocatable(struct writing *w, const struct elf_section *s)
+{
+	uint64_t base = elffile_section_base(w->in->ef, s->index);
+
+	if (s->header.sh_type == SHT_NOBITS || s->header.sh_size > elffile_size(w->in->ef))
+		return;
+	add_place(w, s, add_code(w, s, first_run(w->in, base), base, base + s->header.sh_size));
+}
+
+static void add_sections(struct writing *w)
+{
+	const struct elffile *ef = w->in->ef;
+	size_t i, n = elffile_section_count(ef);
+	uint64_t gap = choose_gap(w->in);
+
+	for (i = 0; i < n; i++) {
+		struct elf_section s;
+
+		if (!elffile_section(ef, i, &s) || !(s.header.sh_flags & SHF_EXECINSTR))
+			continue;
+		if (w->is_relocatable)
+			add_relocatable(w, &s);
+		else
+			add_linked(w, &s, gap);
+	}
+}
+
+/* --- symbols --- */
+
+static const struct place *place_of(const struct writing *w, uint64_t address)
+{
+	size_t i;
+
+	for (i = 0; i < w->place_count; i++)
+		if (address >= w->places[i].start && address < w->places[i].end)
+			return &w->places[i];
+	return NULL;
+}
+
+/* The start of a kernel's text is found by name; as data it hides no function there. */
+static bool is_mark(const char *name)
+{
+	return !strcmp(name, "_text") || !strcmp(name, "_stext");
+}
+
+static void fill_symbols(struct writing *w, Elf_Data *to)
+{
+	const struct slim *in = w->in;
+	size_t i;
+
+	for (i = 0; i < in->symbol_count; i++) {
+		const struct slim_symbol *from = &in->symbols[i];
+		const struct place *place = place_of(w, from->address);
+		unsigned char type = is_mark(from->name) ? STT_OBJECT : STT_FUNC;
+		GElf_Sym sym = { .st_name = (GElf_Word)w->strings.length,
+				 .st_info = GELF_ST_INFO(STB_GLOBAL, type),
+				 .st_size = from->size,
+				 .st_value = from->address };
+
+		if (!place)
+			continue;
+		sym.st_shndx = (GElf_Section)place->section;
+		if (w->is_relocatable)
+			sym.st_value -= place->start;
+		strbuf_add(&w->strings, from->name, strlen(from->name) + 1);
+		if (from->next)
+			strbuf_add(&w->strings, from->next, strlen(from->next) + 1);
+		w->failed |= !gelf_update_sym(to, (int)i + 1, &sym);
+	}
+}
+
+static void add_symbols(struct writing *w)
+{
+	size_t count = w->in->symbol_count + 1, size = gelf_fsize(w->elf, ELF_T_SYM, count, 1);
+	GElf_Shdr header = { .sh_type = SHT_SYMTAB,
+			     .sh_addralign = 8,
+			     .sh_info = 1,
+			     .sh_entsize = gelf_fsize(w->elf, ELF_T_SYM, 1, EV_CURRENT) };
+	Elf_Scn *scn =
+		add_section(w, ".symtab", &header, keep(w, xcalloc(1, size)), size, ELF_T_SYM);
+	Elf_Scn *strings;
+
+	if (!scn)
+		return;
+	strbuf_add(&w->strings, "", 1);
+	fill_symbols(w, elf_getdata(scn, NULL));
+	strings =
+		add_section(w, ".strtab", &(GElf_Shdr){ .sh_type = SHT_STRTAB, .sh_addralign = 1 },
+			    w->strings.text, w->strings.length, ELF_T_BYTE);
+	if (!strings || !gelf_getshdr(scn, &header)) {
+		w->failed = true;
+		return;
+	}
+	header.sh_link = (GElf_Word)elf_ndxscn(strings);
+	w->failed |= !gelf_update_shdr(scn, &header);
+}
+
+/* --- the file --- */
+
+static void write_header(struct writing *w)
+{
+	const GElf_Ehdr *from = elffile_header(w->in->ef);
+	GElf_Ehdr to;
+
+	if (!gelf_newehdr(w->elf, from->e_ident[EI_CLASS]) || !gelf_getehdr(w->elf, &to)) {
+		w->failed = true;
+		return;
+	}
+	to.e_ident[EI_DATA] = from->e_ident[EI_DATA];
+	to.e_ident[EI_OSABI] = from->e_ident[EI_OSABI];
+	to.e_type = from->e_type;
+	to.e_machine = from->e_machine;
+	to.e_version = EV_CURRENT;
+	to.e_flags = from->e_flags;
+	w->failed |= !gelf_update_ehdr(w->elf, &to);
+}
+
+/* Those that say where code and data of the original lay. */
+static void write_segments(struct writing *w)
+{
+	Elf *from = elffile_elf(w->in->ef);
+	size_t i, n = 0, count = 0;
+	GElf_Phdr p;
+
+	if (elf_getphdrnum(from, &count) < 0 || count > UINT16_MAX)
+		return;
+	for (i = 0; i < count; i++)
+		n += gelf_getphdr(from, (int)i, &p) && p.p_type == PT_LOAD;
+	if (n == 0 || !gelf_newphdr(w->elf, n)) {
+		w->failed |= n > 0;
+		return;
+	}
+	for (i = n = 0; i < count; i++)
+		if (gelf_getphdr(from, (int)i, &p) && p.p_type == PT_LOAD)
+			w->failed |= !gelf_update_phdr(w->elf, (int)n++, &p);
+}
+
+static void add_names(struct writing *w)
+{
+	GElf_Shdr header = { .sh_type = SHT_STRTAB, .sh_addralign = 1 };
+	Elf_Scn *scn = add_section(w, ".shstrtab", &header, NULL, 0, ELF_T_BYTE);
+	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
+	GElf_Ehdr ehdr;
+
+	if (!data || !gelf_getehdr(w->elf, &ehdr)) {
+		w->failed = true;
+		return;
+	}
+	data->d_buf = w->names.text;
+	data->d_size = w->names.length;
+	ehdr.e_shstrndx = (GElf_Half)elf_ndxscn(scn);
+	w->failed |= !gelf_update_ehdr(w->elf, &ehdr);
+}
+
+static void write_all(struct writing *w)
+{
+	size_t i;
+
+	write_header(w);
+	if (w->failed)
+		return;
+	write_segments(w);
+	strbuf_add(&w->names, "", 1);
+	add_notes(w);
+	add_sections(w);
+	add_symbols(w);
+	for (i = 0; w->in->debug && i < LINETABLE_SECTIONS; i++)
+		(void)add_section(w, w->in->debug[i].name,
+				  &(GElf_Shdr){ .sh_type = SHT_PROGBITS, .sh_addralign = 1 },
+				  w->in->debug[i].bytes, w->in->debug[i].size, ELF_T_BYTE);
+	add_names(w);
+	if (!w->failed)
+		w->failed = elf_update(w->elf, ELF_C_WRITE) < 0;
+}
+
+static void writing_done(struct writing *w)
+{
+	(void)elf_end(w->elf);
+	while (w->kept_count)
+		free(w->kept[--w->kept_count]);
+	free(w->kept);
+	free(w->places);
+	strbuf_done(&w->names);
+	strbuf_done(&w->strings);
+}
+
+static int read_back(int fd, void **ret, size_t *ret_size)
+{
+	_cleanup_free_ uint8_t *bytes = NULL;
+	size_t done = 0;
+	struct stat st;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	bytes = xmalloc((size_t)st.st_size + 1);
+	while (done < (size_t)st.st_size) {
+		ssize_t n = pread(fd, bytes + done, (size_t)st.st_size - done, (off_t)done);
+
+		if (n <= 0 && errno != EINTR)
+			return n < 0 ? -errno : -EIO;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	*ret_size = done;
+	*ret = STEAL(bytes);
+	return 0;
+}
+
+int slim_write(const struct slim *s, void **ret, size_t *ret_size, struct error *err)
+{
+	_cleanup_(writing_done) struct writing w = {
+		.in = s, .is_relocatable = elffile_header(s->ef)->e_type == ET_REL
+	};
+	_cleanup_close_ int fd = memfd_create("slim", MFD_CLOEXEC);
+	int r;
+
+	if (fd < 0)
+		return error_errno(err, -errno, "cannot create a file in memory");
+	w.elf = elf_begin(fd, ELF_C_WRITE, NULL);
+	w.failed = !w.elf;
+	if (w.elf)
+		write_all(&w);
+	if (w.failed)
+		return error_set(err, -EIO, "%s: cannot write what of it is used: %s",
+				 elffile_path(s->ef), elf_errmsg(-1));
+	r = read_back(fd, ret, ret_size);
+	return r < 0 ? error_errno(err, r, "%s: cannot read it back", elffile_path(s->ef)) : 0;
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Writes an ELF file that stands for a larger one in reports: it has the same build-id, segments
+ * and machine, and of code, symbols and lines only what it is given. Offsets in the original mean
+ * the same in it, for its program headers still say where in the original its addresses were.
+ *
+ *	struct slim s = { .ef = ef, .runs = runs, .run_count = n, .symbols = symbols, ... };
+ *	if (slim_write(&s, &bytes, &size, err) == 0)
+ *		...
+ *	free(bytes);
+ */
+#pragma once
+
+#include "image/elffile.h"
+#include "image/linetable.h"
+
+/* Code to keep, by address. */
+struct slim_run {
+	uint64_t start, end;
+};
+
+struct slim_symbol {
+	const char *name;
+	const char *next; /* what is to stand behind it in the string table, or NULL: gprof, and so
+			   * opgprof, goes by that with names that have a dot */
+	uint64_t address, size;
+};
+
+struct slim {
+	const struct elffile *ef;
+	const struct slim_run *runs; /* sorted, not overlapping */
+	size_t run_count;
+	const struct slim_symbol *symbols;
+	size_t symbol_count;
+	const struct linetable_section *debug; /* LINETABLE_SECTIONS of them, or NULL */
+};
+
+/* 0 with the file's bytes, which the caller frees, or -errno. */
+int slim_write(const struct slim *s, void **ret, size_t *ret_size, struct error *err);
