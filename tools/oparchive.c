@@ -14,12 +14,15 @@
 #include <string.h>
 
 static struct {
-	bool list, exclude_dependent;
+	bool list, exclude_dependent, compact;
 	const char *output, *session_dir, *image_path, *root;
 } options;
 
 static const struct opt opts[] = {
-	{ 'o', "output-directory", OPT_PATH, &options.output, "DIR", "write the archive to DIR" },
+	{ 'o', "output-directory", OPT_PATH, &options.output, "DIR",
+	  "write the archive to DIR; with --compact to a file of that name" },
+	{ 'c', "compact", OPT_FLAG, &options.compact, NULL,
+	  "write one compressed file, which holds of images only what the profile uses" },
 	{ 'l', "list-files", OPT_FLAG, &options.list, NULL,
 	  "write nothing; list the files that belong to it" },
 	{ 'x', "exclude-dependent", OPT_FLAG, &options.exclude_dependent, NULL,
@@ -38,10 +41,10 @@ static const struct opt_cmdline cmdline = {
 	.tool = "oparchive",
 	.usage = "[OPTION]... --output-directory=DIR [SPECIFICATION]...",
 	.summary =
-		"Put a profile, its binaries, debug files and kernel symbols into one directory, "
-		"which can be reported on any machine.",
+		"Put a profile, its binaries, debug files and kernel symbols into one directory or "
+		"file, which can be reported on any machine.",
 	.epilog = "A specification narrows the archive as it narrows a report: see opreport(1). "
-		  "Reports of the archive: opreport archive:DIR.",
+		  "Reports of the archive: opreport archive:DIR or archive:FILE.",
 	.opts = opts,
 };
 
@@ -71,7 +74,8 @@ static int archive(int argc, char **argv, struct error *err)
 	_cleanup_(spec_done) struct spec spec = { 0 };
 	_cleanup_(archive_done) struct archive a = { 0 };
 	struct archive_config config = { .root = options.root,
-					 .exclude_dependent = options.exclude_dependent };
+					 .exclude_dependent = options.exclude_dependent,
+					 .compact = options.compact };
 	struct binaries_config where = { .image_paths = options.image_path };
 	int r = check_output(err);
 
@@ -87,7 +91,8 @@ static int archive(int argc, char **argv, struct error *err)
 	bs = binaries_new(g, &where);
 	archive_plan(g, bs, &config, &a);
 	if (!options.list)
-		return archive_write(&a, options.output, err);
+		return options.compact ? archive_write_compact(&a, g, bs, options.output, err)
+				       : archive_write(&a, options.output, err);
 	print_list(&a);
 	if (fflush(stdout) != 0)
 		return error_errno(err, -errno, "standard output");

@@ -197,7 +197,7 @@ static void print_symbols(struct listing *l)
 	if (n == 0)
 		return;
 	strbuf_addf(&l->text, "%s\n%s%s:     file format elf%u\n", l->blank, l->blank,
-		    elffile_path(v->binary.file),
+		    l->a->report.gather->images[v->image->image].shown,
 		    elffile_header(v->binary.file)->e_ident[EI_CLASS] == ELFCLASS64 ? 64 : 32);
 	qsort_r(sorted, n, sizeof(const struct annotate_symbol *), compare_symbols, l->a);
 	for (i = 0; i < n; i++)

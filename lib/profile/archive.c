@@ -45,8 +45,9 @@ bool archive_path_is_safe(const char *path)
 	return true;
 }
 
-/* Adds a file. Another one that has its place already stays: false, and that is said. */
-static bool add_file(struct plan *p, const char *from, const char *to)
+/* Adds a file. Another one that has its place already stays: NULL, and that is said. Else the file,
+ * until the next is added. */
+static struct archive_file *add_file(struct plan *p, const char *from, const char *to)
 {
 	struct archive *a = p->out;
 	uint64_t hash = hash_bytes(to, strlen(to));
@@ -54,17 +55,17 @@ static bool add_file(struct plan *p, const char *from, const char *to)
 
 	if (!archive_path_is_safe(to)) {
 		log_warn("%s: would lie outside the archive; it is left out", to);
-		return false;
+		return NULL;
 	}
 	while ((known = (uintptr_t)map_get(&a->by_target, hash))) {
-		const struct archive_file *f = &a->files[known - 1];
+		struct archive_file *f = &a->files[known - 1];
 
 		if (!strcmp(f->to, to)) {
 			if (!strcmp(f->from, from))
-				return true;
+				return f;
 			log_warn("%s: %s has its place in the archive; it is left out", from,
 				 f->from);
-			return false;
+			return NULL;
 		}
 		hash++;
 	}
@@ -72,7 +73,7 @@ static bool add_file(struct plan *p, const char *from, const char *to)
 	a->files[a->count++] = (struct archive_file){ .from = arena_strdup(&a->arena, from),
 						      .to = arena_strdup(&a->arena, to) };
 	map_set(&a->by_target, hash, (void *)(uintptr_t)a->count);
-	return true;
+	return &a->files[a->count - 1];
 }
 
 /* --- sessions --- */
@@ -83,8 +84,12 @@ static int add_session_file(const char *path, const char *below, void *data)
 	struct plan *p = data;
 	_cleanup_free_ char *to =
 		xasprintf("%s/samples/%s/%s", session_place, p->session->name, below);
+	struct archive_file *file = add_file(p, path, to);
 
-	(void)add_file(p, path, to);
+	if (file && !strncmp(below, "kallsyms", strlen("kallsyms")) && !strchr(below, '/')) {
+		file->kind = ARCHIVE_KALLSYMS;
+		file->session = (uint32_t)(p->session - p->gather->sessions);
+	}
 	return 0;
 }
 
@@ -204,6 +209,7 @@ static void add_image_file(struct plan *p, uint32_t index, const struct sfile_he
 	const struct gather_image *image = &p->gather->images[index];
 	_cleanup_(close_binary) struct binary b = { 0 };
 	_cleanup_free_ char *place = NULL;
+	struct archive_file *file;
 
 	if (!binary_find(p->binaries, index, header, &b)) {
 		leave_out(p, image,
@@ -211,10 +217,17 @@ static void add_image_file(struct plan *p, uint32_t index, const struct sfile_he
 					       : "the file there is not the one that was profiled");
 		return;
 	}
-	if (!add_file(p, elffile_path(b.file), image->display)) {
+	file = add_file(p, elffile_path(b.file), image->display);
+	if (!file) {
 		p->out->left_out++;
 		return;
 	}
+	file->kind = ARCHIVE_IMAGE;
+	file->image = index;
+	file->header =
+		memcpy(arena_alloc(&p->out->arena, sizeof(*header)), header, sizeof(*header));
+	if (p->config->compact) /* what is used of debug files goes into the image */
+		return;
 	add_common_debug(p, b.file, image->display);
 	place = b.debug ? debug_place(b.file, b.debug, image->display) : NULL;
 	if (place && add_file(p, elffile_path(b.debug), place))
@@ -241,14 +254,20 @@ static void add_kernel(struct plan *p, const struct gather_image *image)
 	const char *samples = p->gather->sessions[image->session].samples;
 	_cleanup_free_ char *saved = xasprintf("%s/kallsyms%s", samples, image->suffix);
 	_cleanup_free_ char *from = path_under(p->config->root, "/proc/kallsyms");
+	struct archive_file *file;
 
 	if (!strcmp(image->display, "no-vmlinux") || access(saved, F_OK) == 0)
 		return;
 	if (p->config->root && *p->config->root) {
-		if (access(from, F_OK) == 0)
-			(void)add_file(p, from, "/proc/kallsyms");
-		else
+		if (access(from, F_OK) < 0) {
 			leave_out(p, image, "the session has no copy of the kernel's symbols");
+			return;
+		}
+		file = add_file(p, from, "/proc/kallsyms");
+		if (file) {
+			file->kind = ARCHIVE_KALLSYMS;
+			file->session = GATHER_NONE;
+		}
 		return;
 	}
 	if (can_be_running(p, image))
@@ -328,7 +347,7 @@ void archive_plan(const struct gather *g, struct binaries *bs, const struct arch
 	_cleanup_free_ bool *done = xcalloc(g->image_count, sizeof(*done));
 	struct plan p = { .gather = g, .binaries = bs, .config = config, .out = ret, .done = done };
 
-	*ret = (struct archive){ 0 };
+	*ret = (struct archive){ .exclude_dependent = config->exclude_dependent };
 	add_sessions(&p);
 	add_sample_files(&p);
 }

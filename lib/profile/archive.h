@@ -18,18 +18,31 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct binaries;
 struct gather;
+struct sfile_header;
 
 struct archive_config {
 	const char *root;	/* before every path, as in struct binaries_config; or NULL */
 	bool exclude_dependent; /* only samples in the applications' own images */
+	bool compact;		/* without files of which a compact archive holds nothing */
+};
+
+enum archive_kind {
+	ARCHIVE_COPY,	  /* as it is */
+	ARCHIVE_IMAGE,	  /* what has code: a compact archive holds what of it is used */
+	ARCHIVE_KALLSYMS, /* likewise, symbols of the kernel */
 };
 
 struct archive_file {
 	const char *from; /* here */
 	const char *to;	  /* below the archive's directory: absolute, without "." and ".." */
+	enum archive_kind kind;
+	uint32_t image;			   /* which one of the gather */
+	uint32_t session;		   /* of kernel symbols; GATHER_NONE: of all */
+	const struct sfile_header *header; /* of an image's samples; in the arena */
 };
 
 struct archive {
@@ -37,6 +50,7 @@ struct archive {
 	size_t count, room;
 	size_t left_out;  /* images that are not in it; each was warned of */
 	bool live_kernel; /* the running kernel's symbols belong to it */
+	bool exclude_dependent;
 	struct arena arena;
 	struct map by_target; /* file index + 1 */
 };
@@ -51,6 +65,12 @@ void archive_done(struct archive *a);
 /* Writes it to @directory, which is made where it is missing and must hold no archive yet
  * (-EEXIST). 0 or -errno. */
 int archive_write(const struct archive *a, const char *directory, struct error *err);
+
+/* Writes one compressed file at @path, where none may be yet (-EEXIST): what is copied by
+ * archive_write(), but of images and kernels only what the profile @g uses (man oparchive.5). 0 or
+ * -errno. */
+int archive_write_compact(const struct archive *a, const struct gather *g, struct binaries *bs,
+			  const char *path, struct error *err);
 
 /* Whether an absolute path stays below what it is appended to: no "." or ".." in it. */
 bool archive_path_is_safe(const char *path);

@@ -4,12 +4,15 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
+#include "base/scratch.h"
+#include "profile/pack.h"
 #include "sfile/sname.h"
 
 #include <errno.h>
 #include <fnmatch.h>
 #include <stdint.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* What the values of a tag must look like. */
 enum value_kind { ANY, NUMBER, ONE };
@@ -126,18 +129,41 @@ static int parse_word(const char *word, struct spec *spec, struct error *err)
 	return check_values(tag, &spec->of[tag], err);
 }
 
+/* Makes a directory of an archive that is a file. It has the archive's name, for messages. */
+static int open_archive(struct spec *spec, struct error *err)
+{
+	struct spec_values *archive = &spec->of[SPEC_ARCHIVE];
+	_cleanup_free_ char *directory = NULL;
+	struct stat st;
+	int r;
+
+	if (!archive->count || stat(archive->values[0], &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	r = scratch_new("oprofile-archive", &spec->unpacked, err);
+	if (r < 0)
+		return r;
+	directory = path_join(scratch_path(spec->unpacked), path_base(archive->values[0]));
+	r = path_make_dirs(directory, 0700, err);
+	if (r == 0)
+		r = pack_unpack(archive->values[0], directory, err);
+	free(archive->values[0]);
+	archive->values[0] = STEAL(directory);
+	return r;
+}
+
 int spec_parse(char *const *words, size_t count, struct spec *ret, struct error *err)
 {
 	struct spec spec = { 0 };
 	size_t i;
+	int r = 0;
 
-	for (i = 0; i < count; i++) {
-		int r = parse_word(words[i], &spec, err);
-
-		if (r < 0) {
-			spec_done(&spec);
-			return r;
-		}
+	for (i = 0; r == 0 && i < count; i++)
+		r = parse_word(words[i], &spec, err);
+	if (r == 0)
+		r = open_archive(&spec, err);
+	if (r < 0) {
+		spec_done(&spec);
+		return r;
 	}
 	*ret = spec;
 	return 0;
@@ -147,6 +173,7 @@ void spec_done(struct spec *spec)
 {
 	size_t i, j;
 
+	scratch_free(spec->unpacked);
 	for (i = 0; i < SPEC_TAG_COUNT_; i++) {
 		for (j = 0; j < spec->of[i].count; j++)
 			free(spec->of[i].values[j]);

@@ -16,6 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+struct scratch;
 struct sname;
 
 /* Tags in the order in which they are tried: name, what it selects by (for messages), what its
@@ -49,10 +50,13 @@ struct spec_values {
 
 struct spec {
 	struct spec_values of[SPEC_TAG_COUNT_];
+	struct scratch *unpacked; /* a compact archive's files; or NULL */
 };
 
-/* Parses @count words. 0, or -EINVAL with the reason: a tag given twice, a value that is no number
- * where one must be. On success the caller calls spec_done(). */
+/* Parses @count words. An archive that is one file (oparchive --compact) is unpacked for as long as
+ * the specification lives; spec_value() says where. 0, or -EINVAL with the reason: a tag given
+ * twice, a value that is no number where one must be; -EBADMSG, -errno for an archive. On success
+ * the caller calls spec_done(). */
 int spec_parse(char *const *words, size_t count, struct spec *ret, struct error *err);
 /* Frees what spec_parse() allocated. */
 void spec_done(struct spec *spec);

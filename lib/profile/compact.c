@@ -1,0 +1,202 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Compact archives: see archive.h. */
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "image/elffile.h"
+#include "image/kallsyms.h"
+#include "profile/archive.h"
+#include "profile/binary.h"
+#include "profile/compact_image.h"
+#include "profile/gather.h"
+#include "profile/pack.h"
+#include "profile/used.h"
+#include "sfile/sfile.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+struct compact {
+	const struct archive *archive;
+	const struct gather *gather;
+	struct binaries *binaries;
+	struct pack_writer *to;
+};
+
+/* Without symbols there is the file alone, which binary_find() leaves to its caller. */
+static void close_found(struct binary *b)
+{
+	if (!b->symtab) {
+		elffile_close(b->file);
+		elffile_close(b->debug);
+	}
+	binary_close(b);
+}
+
+static int write_image(struct compact *c, const struct archive_file *f, struct error *err)
+{
+	_cleanup_(used_done) struct used used = { 0 };
+	_cleanup_(close_found) struct binary b = { 0 };
+	_cleanup_free_ void *bytes = NULL;
+	size_t size;
+	int r;
+
+	binary_open(c->binaries, f->image, f->header, &b);
+	if (!b.file && !binary_find(c->binaries, f->image, f->header, &b))
+		return error_set(err, -ENOENT, "%s: is not there any more", f->from);
+	used_read(c->gather, f->image, c->archive->exclude_dependent, &used);
+	r = compact_image(&b, &used, f->header->is_kernel, &bytes, &size, err);
+	if (r == 0)
+		r = pack_add(c->to, f->to + 1, bytes, size, elffile_mtime(b.file), err);
+	return r;
+}
+
+/* --- kernel symbols --- */
+
+/* Whether @image is the one called @name of the kernel whose symbols @f has. */
+static bool is_of_kernel(const struct archive_file *f, const struct gather_image *image,
+			 const char *name)
+{
+	const char *suffix = strrchr(f->to, '/') + 1 + strlen("kallsyms");
+	bool is_kernel = image->id.kind == SNAME_ROOT && !strcmp(image->display, "/proc/kallsyms");
+
+	if (!is_kernel && image->id.kind != SNAME_KERN)
+		return false;
+	if (f->session != GATHER_NONE &&
+	    (image->session != f->session || strcmp(image->suffix, suffix)))
+		return false;
+	return !strcmp(is_kernel ? "" : image->display, name);
+}
+
+static void used_of_kernel(const struct compact *c, const struct archive_file *f, const char *name,
+			   struct used *ret)
+{
+	uint32_t i;
+
+	for (i = 0; i < c->gather->image_count; i++)
+		if (is_of_kernel(f, &c->gather->images[i], name))
+			used_read(c->gather, i, c->archive->exclude_dependent, ret);
+}
+
+/* Index of the first symbol behind the @i-th that has another address. */
+static size_t next_address(const struct kallsyms_image *image, size_t i)
+{
+	uint64_t address = image->symbols[i].address;
+
+	while (i < image->count && image->symbols[i].address == address)
+		i++;
+	return i;
+}
+
+/* Symbols have no size: one ends where the next begins, which is written for that. */
+static void add_symbols(const struct kallsyms_image *image, const struct used *used,
+			struct strbuf *out)
+{
+	size_t i, next, at = 0;
+	bool is_end = false;
+
+	for (i = 0; i < image->count; i = next) {
+		const struct kallsyms_symbol *sym = &image->symbols[i];
+		bool is_used;
+
+		next = next_address(image, i);
+		while (at < used->count && image->start + used->offsets[at] < sym->address)
+			at++;
+		is_used = at < used->count &&
+			  (next == image->count ||
+			   image->start + used->offsets[at] < image->symbols[next].address);
+		if (is_used || is_end)
+			strbuf_addf(out, "%016" PRIx64 " T %s\n", sym->address, sym->name);
+		is_end = is_used;
+	}
+}
+
+static void add_heading(const struct kallsyms_image *image, struct strbuf *out)
+{
+	if (*image->name && !image->start)
+		strbuf_addf(out, "# absolute %s\n", image->name);
+	else if (*image->name)
+		strbuf_addf(out, "# module %s %" PRIx64 " %" PRIx64 "\n", image->name, image->start,
+			    image->end);
+	else
+		strbuf_addf(out, "# text %" PRIx64 " %" PRIx64 "\n", image->start, image->end);
+}
+
+static int put_kernel(struct compact *c, const struct archive_file *f, const struct kallsyms *k,
+		      struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
+	struct stat st = { 0 };
+	size_t i;
+
+	for (i = 0; i < kallsyms_image_count(k); i++) {
+		const struct kallsyms_image *image = kallsyms_image_at(k, i);
+		_cleanup_(used_done) struct used used = { 0 };
+
+		used_of_kernel(c, f, image->name, &used);
+		if (!used.count)
+			continue;
+		add_heading(image, &out);
+		add_symbols(image, &used, &out);
+	}
+	if (f->from)
+		(void)stat(f->from, &st); /* without it the time is 0 */
+	if (!out.length)
+		return 0;
+	return pack_add(c->to, f->to + 1, out.text, out.length, (uint64_t)st.st_mtime, err);
+}
+
+static int write_kallsyms(struct compact *c, const struct archive_file *f, struct error *err)
+{
+	_cleanup_(kallsyms_freep) struct kallsyms *k = NULL;
+
+	if (kallsyms_load(f->from, &k, err) < 0) {
+		log_warn("%s; it is left out", err->text);
+		return 0;
+	}
+	return put_kernel(c, f, k, err);
+}
+
+/* The running kernel's. */
+static int write_live_kernel(struct compact *c, struct error *err)
+{
+	const struct archive_file live = { .to = "/proc/kallsyms", .session = GATHER_NONE };
+	_cleanup_(kallsyms_freep) struct kallsyms *k = NULL;
+
+	if (kallsyms_load_live(NULL, &k, err) < 0) {
+		log_warn("the kernel's symbols are left out: %s", err->text);
+		return 0;
+	}
+	return put_kernel(c, &live, k, err);
+}
+
+static int write_file(struct compact *c, const struct archive_file *f, struct error *err)
+{
+	switch (f->kind) {
+	case ARCHIVE_COPY:
+		return pack_add_file(c->to, f->to + 1, f->from, err);
+	case ARCHIVE_IMAGE:
+		return write_image(c, f, err);
+	case ARCHIVE_KALLSYMS:
+		return write_kallsyms(c, f, err);
+	}
+	return 0;
+}
+
+int archive_write_compact(const struct archive *a, const struct gather *g, struct binaries *bs,
+			  const char *path, struct error *err)
+{
+	_cleanup_(pack_writer_freep) struct pack_writer *to = NULL;
+	struct compact c = { .archive = a, .gather = g, .binaries = bs };
+	int r = pack_create(path, &to, err);
+	size_t i;
+
+	c.to = to;
+	for (i = 0; r == 0 && i < a->count; i++)
+		r = write_file(&c, &a->files[i], err);
+	if (r == 0 && a->live_kernel)
+		r = write_live_kernel(&c, err);
+	return r == 0 ? pack_finish(to, err) : r;
+}

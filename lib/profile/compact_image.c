@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/compact_image.h"
+
+#include "base/mem.h"
+#include "image/disasm.h"
+#include "image/lines.h"
+#include "image/slim.h"
+#include "image/symtab.h"
+#include "profile/binary.h"
+#include "profile/used.h"
+
+#include <string.h>
+
+/* What is kept of a symbol. */
+enum { KEEP_NAME = 1, KEEP_CODE = 2 };
+
+/* A list of addresses; it grows. */
+struct places {
+	uint64_t *list;
+	size_t count, room;
+};
+
+/* An image being cut down. */
+struct cutting {
+	const struct binary *b;
+	const struct used *used;
+	bool is_kernel;
+	uint8_t *keep; /* of each symbol that is a whole one */
+	struct slim_run *runs;
+	size_t run_count, run_room;
+	struct places asked; /* where somebody will ask for the line */
+	struct slim_symbol *symbols;
+	size_t symbol_count, symbol_room;
+	const char *strings, *strings_end; /* of the file's own .symtab */
+};
+
+static void add_place(struct places *p, uint64_t address)
+{
+	array_grow(&p->list, p->count + 1, &p->room);
+	p->list[p->count++] = address;
+}
+
+/* Between addresses and the unit of samples, as in annotate_asm.c. */
+static bool offset_of(const struct cutting *c, uint64_t address, uint64_t *ret)
+{
+	const struct symbol *first;
+
+	if (!c->is_kernel)
+		return elffile_offset(c->b->file, address, ret);
+	first = symtab_at(c->b->symtab, 0);
+	*ret = address - first->address + first->offset;
+	return true;
+}
+
+static bool address_of(const struct cutting *c, uint64_t offset, uint64_t *ret)
+{
+	const struct symbol *first;
+
+	if (!c->is_kernel)
+		return elffile_address(c->b->file, offset, ret);
+	if (!c->b->symtab)
+		return false;
+	first = symtab_at(c->b->symtab, 0);
+	*ret = offset - first->offset + first->address;
+	return true;
+}
+
+static void keep_at(struct cutting *c, uint64_t offset, uint8_t what)
+{
+	const struct symbol *sym = symtab_find(c->b->symtab, offset);
+
+	if (sym)
+		c->keep[sym->whole] |= what;
+}
+
+/* Symbols inside one that is kept cut it in pieces; without them it would be another one. */
+static void keep_inner(struct cutting *c)
+{
+	const struct symtab *st = c->b->symtab;
+	size_t i, n = symtab_count(st);
+	_cleanup_free_ uint64_t *ends = xcalloc(n + 1, sizeof(*ends)); /* of whole symbols */
+	uint64_t reach = 0;
+
+	for (i = 0; i < n; i++)
+		ends[symtab_at(st, i)->whole] = symtab_at(st, i)->end;
+	for (i = 0; i < n; i++) {
+		const struct symbol *sym = symtab_at(st, i);
+
+		if (sym->whole != i)
+			continue;
+		if (c->keep[i])
+			reach = MAX(reach, ends[i]);
+		else if (sym->offset < reach)
+			c->keep[i] |= KEEP_NAME;
+	}
+}
+
+static int compare_runs(const void *pa, const void *pb)
+{
+	const struct slim_run *a = pa, *b = pb;
+
+	return (a->start > b->start) - (a->start < b->start);
+}
+
+/* The pieces of all symbols whose code is kept, by address, joined where they touch. */
+static void collect_runs(struct cutting *c)
+{
+	const struct symtab *st = c->b->symtab;
+	size_t i, n = symtab_count(st), kept = 0;
+
+	for (i = 0; i < n; i++) {
+		const struct symbol *piece = symtab_at(st, i);
+
+		if (!(c->keep[piece->whole] & KEEP_CODE))
+			continue;
+		array_grow(&c->runs, c->run_count + 1, &c->run_room);
+		c->runs[c->run_count++] =
+			(struct slim_run){ piece->address,
+					   piece->address + (piece->end - piece->offset) };
+	}
+	if (c->run_count)
+		qsort(c->runs, c->run_count, sizeof(*c->runs), compare_runs);
+	for (i = 0; i < c->run_count; i++) {
+		if (kept && c->runs[i].start <= c->runs[kept - 1].end)
+			c->runs[kept - 1].end = MAX(c->runs[kept - 1].end, c->runs[i].end);
+		else
+			c->runs[kept++] = c->runs[i];
+	}
+	c->run_count = kept;
+}
+
+/* Called for every address that the code refers to: a listing will name it. */
+static void keep_name(uint64_t address, struct strbuf *out, void *data)
+{
+	struct cutting *c = data;
+	uint64_t offset;
+
+	(void)out;
+	if (offset_of(c, address, &offset))
+		keep_at(c, offset, KEEP_NAME);
+}
+
+/* Reads the code that is kept for the names it needs and the places of its instructions. Where the
+ * machine is not known here, nobody will disassemble it. */
+static void read_code(struct cutting *c)
+{
+	_cleanup_(disasm_freep) struct disasm *d = NULL;
+	const struct symtab *st = c->b->symtab;
+	size_t i, n = symtab_count(st);
+	struct disasm_insn insn;
+
+	if (disasm_new(c->b->file, NULL, keep_name, c, &d, NULL) < 0)
+		return;
+	for (i = 0; i < n; i++) {
+		const struct symbol *piece = symtab_at(st, i);
+
+		if (!(c->keep[piece->whole] & KEEP_CODE) ||
+		    !disasm_seek(d, piece->address, piece->address + (piece->end - piece->offset)))
+			continue;
+		while (disasm_next(d, &insn))
+			add_place(&c->asked, insn.address);
+	}
+}
+
+/* --- symbols --- */
+
+/* Names of .symtab stand there; the pointers of the symbol table are into the same bytes. */
+static void find_strings(struct cutting *c)
+{
+	struct elf_section section;
+	const Elf_Data *data;
+
+	if (!elffile_find_section(c->b->file, ".strtab", &section))
+		return;
+	data = elffile_data(&section);
+	if (!data || ((const char *)data->d_buf)[data->d_size - 1])
+		return;
+	c->strings = data->d_buf;
+	c->strings_end = c->strings + data->d_size;
+}
+
+/* The name that gprof sees behind @name; ".", which it does not like, where there is none. */
+static const char *name_behind(const struct cutting *c, const char *name)
+{
+	const char *next;
+
+	if (!strchr(name, '.'))
+		return NULL;
+	if (!c->strings || name < c->strings || name >= c->strings_end)
+		return ".";
+	next = name + strlen(name) + 1;
+	return next < c->strings_end ? next : ".";
+}
+
+static void add_symbol(struct cutting *c, const char *name, uint64_t address, uint64_t size)
+{
+	array_grow(&c->symbols, c->symbol_count + 1, &c->symbol_room);
+	c->symbols[c->symbol_count++] =
+		(struct slim_symbol){ name, name_behind(c, name), address, size };
+}
+
+static void collect_symbols(struct cutting *c)
+{
+	const struct symtab *st = c->b->symtab;
+	size_t i, n = symtab_count(st);
+	_cleanup_free_ uint64_t *ends = xcalloc(n + 1, sizeof(*ends));
+
+	for (i = 0; i < n; i++)
+		ends[symtab_at(st, i)->whole] = symtab_at(st, i)->end;
+	for (i = 0; i < n; i++) {
+		const struct symbol *sym = symtab_at(st, i);
+
+		if (c->keep[i])
+			add_symbol(c, sym->name, sym->address, ends[i] - sym->offset);
+	}
+	if (c->is_kernel)
+		add_symbol(c, "_text", symtab_at(st, 0)->address - symtab_at(st, 0)->offset, 0);
+}
+
+/* --- lines --- */
+
+static int compare_places(const void *pa, const void *pb)
+{
+	const uint64_t *a = pa, *b = pb;
+
+	return (*a > *b) - (*a < *b);
+}
+
+static void sort_places(struct places *p)
+{
+	size_t i, n = 0;
+
+	if (p->count)
+		qsort(p->list, p->count, sizeof(*p->list), compare_places);
+	for (i = 0; i < p->count; i++)
+		if (n == 0 || p->list[n - 1] != p->list[i])
+			p->list[n++] = p->list[i];
+	p->count = n;
+}
+
+/* Asks for the line of every place, in their order, and writes down what changes. */
+static void copy_lines(struct cutting *c, struct lines *lines, struct linetable *to)
+{
+	size_t i, run = 0;
+
+	for (i = 0; i < c->asked.count; i++) {
+		uint64_t address = c->asked.list[i];
+		struct lines_place at = { 0 };
+		bool found = lines_find(lines, address, &at), inside;
+
+		while (run < c->run_count && c->runs[run].end <= address)
+			linetable_end(to, c->runs[run++].end);
+		inside = run < c->run_count && address >= c->runs[run].start;
+		linetable_add(to, address, found ? at.file : NULL, at.line);
+		if (!inside)
+			linetable_end(to, address + 1);
+	}
+	if (run < c->run_count)
+		linetable_end(to, c->runs[run].end);
+}
+
+static struct linetable *read_lines(struct cutting *c)
+{
+	const GElf_Ehdr *header = elffile_header(c->b->file);
+	_cleanup_(lines_freep) struct lines *lines = lines_new(c->b->file, c->b->debug);
+	struct linetable *to;
+	uint64_t address;
+	size_t i;
+
+	if (!lines_exist(lines))
+		return NULL;
+	for (i = 0; i < c->used->count; i++)
+		if (address_of(c, c->used->offsets[i], &address))
+			add_place(&c->asked, address);
+	for (i = 0; i < c->symbol_count; i++)
+		if (c->symbols[i].size)
+			add_place(&c->asked, c->symbols[i].address);
+	sort_places(&c->asked);
+	to = linetable_new(header->e_ident[EI_CLASS] == ELFCLASS64,
+			   header->e_ident[EI_DATA] == ELFDATA2MSB);
+	copy_lines(c, lines, to);
+	return to;
+}
+
+static void cut(struct cutting *c)
+{
+	size_t i;
+
+	c->keep = xcalloc(symtab_count(c->b->symtab) + 1, sizeof(*c->keep));
+	for (i = 0; i < c->used->count; i++)
+		keep_at(c, c->used->offsets[i], KEEP_CODE);
+	collect_runs(c);
+	read_code(c);
+	keep_inner(c);
+	find_strings(c);
+	collect_symbols(c);
+}
+
+int compact_image(const struct binary *b, const struct used *u, bool is_kernel, void **ret,
+		  size_t *ret_size, struct error *err)
+{
+	_cleanup_(linetable_freep) struct linetable *lines = NULL;
+	struct linetable_section sections[LINETABLE_SECTIONS];
+	struct cutting c = { .b = b, .used = u, .is_kernel = is_kernel };
+	struct slim s = { .ef = b->file };
+	int r;
+
+	if (b->symtab)
+		cut(&c);
+	lines = read_lines(&c);
+	if (lines && linetable_any(lines)) {
+		linetable_finish(lines, sections);
+		s.debug = sections;
+	}
+	s.runs = c.runs;
+	s.run_count = c.run_count;
+	s.symbols = c.symbols;
+	s.symbol_count = c.symbol_count;
+	r = slim_write(&s, ret, ret_size, err);
+	free(c.keep);
+	free(c.runs);
+	free(c.symbols);
+	free(c.asked.list);
+	return r;
+}

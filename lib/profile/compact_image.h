@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Cuts an image down to what a profile uses of it: the symbols that samples are in with their code,
+ * the names that this code refers to, and the lines it came from; written as an ELF file (see
+ * image/slim.h).
+ *
+ *	if (compact_image(&binary, &used, false, &bytes, &size, err) == 0)
+ *		...
+ *	free(bytes);
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct binary;
+struct used;
+
+/* @b has a file and may have no symbols; @is_kernel: @u counts from the start of the kernel's text.
+ * 0 with the bytes, which the caller frees, or -errno. */
+int compact_image(const struct binary *b, const struct used *u, bool is_kernel, void **ret,
+		  size_t *ret_size, struct error *err);

@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A pack: files in one file, as POSIX tar inside zstd (man oparchive.5), so that ordinary tools can
+ * read it, too. Names are relative paths without "." and ".."; there are regular files only.
+ *
+ *	struct pack_writer *w;
+ *	if (pack_create("kept.oparc", &w, err) == 0 &&
+ *	    pack_add(w, "usr/bin/xz", bytes, size, mtime, err) == 0)
+ *		r = pack_finish(w, err);
+ *	pack_writer_free(w);
+ *
+ * Reading trusts nothing: whatever is not what a writer writes is refused, with its reason.
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct pack_writer;
+
+enum {
+	PACK_NAME_MAX = 4096,	  /* bytes of a name */
+	PACK_FILES_MAX = 4000000, /* in one pack */
+};
+/* What all its files may hold together. */
+#define PACK_BYTES_MAX (UINT64_C(16) << 30)
+
+/* Starts a pack that is to become @path, where no file may be yet (-EEXIST). 0 or -errno; caller
+ * frees. */
+int pack_create(const char *path, struct pack_writer **ret, struct error *err);
+/* Adds @size bytes as the file @name, modified at @mtime. 0 or -errno. */
+int pack_add(struct pack_writer *w, const char *name, const void *bytes, size_t size,
+	     uint64_t mtime, struct error *err);
+/* Adds the content of the file @from. 0 or -errno. */
+int pack_add_file(struct pack_writer *w, const char *name, const char *from, struct error *err);
+/* Writes the end and gives the pack its name. 0 or -errno. */
+int pack_finish(struct pack_writer *w, struct error *err);
+/* Frees the writer; what was not finished is removed. NULL is fine. */
+void pack_writer_free(struct pack_writer *w);
+DEFINE_CLEANUP(struct pack_writer *, pack_writer_free);
+
+/* Writes all files of the pack @path below @directory, which exists and in which nobody else
+ * writes. Holes are left for zeros. 0, -EBADMSG if it is damaged, is no pack or holds what none may
+ * hold, or -errno. */
+int pack_unpack(const char *path, const char *directory, struct error *err);
+/* Whether @name may be a file's: relative, not empty, no part of it empty, "." or "..". */
+bool pack_name_is_safe(const char *name);
