@@ -29,6 +29,7 @@ enum unwind_machine { UNWIND_X86_64, UNWIND_AARCH64 };
 	X(COMPLETE, complete, "complete")                                                          \
 	X(NO_MAPPING, no_mapping, "address in no mapped file")                                     \
 	X(NO_TABLE, no_table, "image without unwind table")                                        \
+	X(BUDGET, budget, "unwind table left out to save memory")                                  \
 	X(NO_ROW, no_row, "code without unwind information")                                       \
 	X(RULE, rule, "unwind information beyond the tables' means")                               \
 	X(REGISTER, register, "register not known in this frame")                                  \
@@ -123,9 +124,11 @@ static __always_inline int unwind_cfa_value(const struct unwind_frame *f,
 	return UNWIND_GOING;
 }
 
-/* Notes where the caller's value of a register is. */
+/* Notes where the caller's value of a register is. What was saved below sp is there no more: the
+ * function's epilogue has restored it, which compilers do not write down, as no caller of theirs
+ * can be there. */
 static __always_inline int unwind_restore(struct unwind_reg *reg, __u32 save, __s64 n, __u64 cfa,
-					  const struct unwind_reg *fp, unwind_read_fn *read,
+					  const struct unwind_frame *f, unwind_read_fn *read,
 					  void *data)
 {
 	__u64 base = cfa;
@@ -137,12 +140,15 @@ static __always_inline int unwind_restore(struct unwind_reg *reg, __u32 save, __
 		return UNWIND_GOING;
 	}
 	if (save == UNWIND_AT_FP) {
-		int stop = unwind_reg_value(fp, read, data, &base);
+		int stop = unwind_reg_value(&f->fp, read, data, &base);
 
 		if (stop)
 			return stop;
 	}
-	reg->value = base + (__u64)(n * 8);
+	base += (__u64)(n * 8);
+	if (base < f->sp)
+		return UNWIND_GOING;
+	reg->value = base;
 	reg->where = UNWIND_REG_SAVED;
 	return UNWIND_GOING;
 }
@@ -201,29 +207,51 @@ static __always_inline int unwind_return_address(const struct unwind_frame *f,
 	return UNWIND_GOING;
 }
 
-/* Makes *@f its caller by @rule. UNWIND_GOING, or why there is none, *@f then being of no use. */
+/* Code without unwind information: what just-in-time compilers make, and assembler. Many keep a
+ * frame pointer; where it does not look like one the chain ends. */
+static __always_inline int unwind_by_fp(struct unwind_frame *f, unwind_read_fn *read, void *data)
+{
+	__u64 fp = 0, pc = 0;
+
+	if (unwind_reg_value(&f->fp, read, data, &fp) || fp < f->sp || (fp & 7) ||
+	    read(data, fp + 8, &pc))
+		return UNWIND_NO_ROW;
+	if (pc < 4096 || pc >> 56)
+		return UNWIND_NO_ROW;
+	f->pc = pc & ((1ULL << 48) - 1);
+	f->sp = fp + 16;
+	f->fp.value = fp;
+	f->fp.where = UNWIND_REG_SAVED;
+	f->bx.where = UNWIND_REG_LOST;
+	f->exact = 0;
+	f->first = 0;
+	return UNWIND_GOING;
+}
+
+/* Makes *@f its caller by @rule; by rule 0 where it is code of no image. UNWIND_GOING, or why there
+ * is none, *@f then being of no use. */
 static __always_inline int unwind_apply(struct unwind_frame *f, const struct unwind_rule *rule,
 					enum unwind_machine machine, unwind_read_fn *read,
 					unwind_reg_fn *reg, void *data)
 {
 	__u64 cfa = 0, pc = 0;
-	struct unwind_reg fp = f->fp;
+	struct unwind_reg fp = f->fp, bx = f->bx;
 	int stop;
 
 	if (rule->cfa == UNWIND_CFA_END)
 		return UNWIND_COMPLETE;
 	if (rule->cfa == UNWIND_CFA_NONE)
-		return rule->base == UNWIND_WHY_NO_ROW ? UNWIND_NO_ROW : UNWIND_RULE;
+		return rule->base == UNWIND_WHY_NO_ROW ? unwind_by_fp(f, read, data) : UNWIND_RULE;
 	if (rule->cfa == UNWIND_CFA_SIGNAL)
 		return unwind_signal(f, machine, read, data);
 	stop = unwind_cfa_value(f, rule, read, reg, data, &cfa);
 	if (!stop)
 		stop = unwind_return_address(f, rule, machine, cfa, read, reg, data, &pc);
 	if (!stop)
-		stop = unwind_restore(&f->bx, UNWIND_SAVE_BX(rule->saves), rule->bx, cfa, &fp, read,
+		stop = unwind_restore(&bx, UNWIND_SAVE_BX(rule->saves), rule->bx, cfa, f, read,
 				      data);
 	if (!stop)
-		stop = unwind_restore(&f->fp, UNWIND_SAVE_FP(rule->saves), rule->fp, cfa, &fp, read,
+		stop = unwind_restore(&fp, UNWIND_SAVE_FP(rule->saves), rule->fp, cfa, f, read,
 				      data);
 	if (stop)
 		return stop;
@@ -234,6 +262,8 @@ static __always_inline int unwind_apply(struct unwind_frame *f, const struct unw
 		return UNWIND_COMPLETE;
 	f->pc = pc;
 	f->sp = cfa;
+	f->fp = fp;
+	f->bx = bx;
 	f->exact = 0;
 	f->first = 0;
 	return UNWIND_GOING;

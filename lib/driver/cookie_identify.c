@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "image/buildid.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <linux/fs.h>
@@ -132,4 +133,23 @@ static int try_to_compare(const char *path, void *data)
 bool cookie_file_changed(const struct cookie_image *image, const struct cookie_mapped *where)
 {
 	return each_way(image, where, try_to_compare, (void *)image) == CHANGED;
+}
+
+static int try_to_open(const char *path, void *data)
+{
+	const struct cookie_image *image = data;
+	struct stat st = { 0 };
+	_cleanup_close_ int fd = open_regular(path, &st);
+
+	if (fd < 0 || (image->inode && !is_mapped_file(image, &st)))
+		return 0;
+	/* 0 is for "go on looking". */
+	return STEAL_FD(fd) + 1;
+}
+
+int cookie_open_file(const struct cookie_image *image, const struct cookie_mapped *where)
+{
+	int fd = each_way(image, where, try_to_open, (void *)image) - 1;
+
+	return fd < 0 ? -ENOENT : fd;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Finding the file behind a file image while it can still be reached, and what it is: size, mtime,
- * build-id. Used by cookie_identify() only. */
+ * build-id. */
 #pragma once
 
 #include "driver/cookie.h"
@@ -11,3 +11,7 @@ void cookie_identify_file(struct cookie_image *image, const struct cookie_mapped
 
 /* Whether a path leads to the file, and size or mtime are no longer what @image says. */
 bool cookie_file_changed(const struct cookie_image *image, const struct cookie_mapped *where);
+
+/* Opens the file for reading, if a path still leads to it: a descriptor, which the caller closes,
+ * or -ENOENT. */
+int cookie_open_file(const struct cookie_image *image, const struct cookie_mapped *where);

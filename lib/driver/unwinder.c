@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/unwinder.h"
+
+#include "base/mem.h"
+#include "driver/cookie_identify.h"
+#include "image/elffile.h"
+#include "image/unwind_chain.h"
+
+#include <elf.h>
+#include <errno.h>
+#include <stdio.h>
+#include <sys/auxv.h>
+
+struct unwinder {
+	const struct cookie_table *cookies;
+	const char *root;
+	struct unwind_cache *cache;
+	void *vdso; /* a copy: libelf wants to be able to write; NULL: not needed yet */
+};
+
+/* One unwinding. */
+struct walk {
+	struct unwinder *u;
+	const struct process *process;
+	struct user_stack *stack;
+	/* The mapping that the last frame was in: mostly it is this one's, too. */
+	const struct mapping *mapping;
+	const struct unwind_table *table;
+};
+
+/* Where to look for the image that is asked for. */
+struct opening {
+	struct unwinder *u;
+	const struct cookie_mapped *where;
+};
+
+struct unwinder *unwinder_new(const struct cookie_table *cookies, const char *root, size_t budget)
+{
+	struct unwinder *u = xcalloc(1, sizeof(*u));
+
+	u->cookies = cookies;
+	u->root = root;
+	u->cache = unwind_cache_new(budget ? budget : UNWINDER_BUDGET);
+	return u;
+}
+
+void unwinder_free(struct unwinder *u)
+{
+	if (!u)
+		return;
+	unwind_cache_free(u->cache);
+	free(u->vdso);
+	free(u);
+}
+
+/* The bytes of this process's vdso that are mapped, which all processes share. */
+static size_t vdso_bytes(const Elf64_Ehdr *header)
+{
+	const Elf64_Phdr *ph = (const void *)((const char *)header + header->e_phoff);
+	size_t i, end = 0;
+
+	for (i = 0; i < header->e_phnum; i++)
+		if (ph[i].p_type == PT_LOAD)
+			end = MAX(end, (size_t)(ph[i].p_offset + ph[i].p_filesz));
+	return end;
+}
+
+static int open_vdso(struct unwinder *u, struct elffile **ret)
+{
+	const Elf64_Ehdr *header = (const void *)getauxval(AT_SYSINFO_EHDR);
+	size_t size;
+
+	if (!header)
+		return -ENOENT;
+	size = vdso_bytes(header);
+	if (!u->vdso)
+		u->vdso = xmemdup(header, size);
+	return elffile_open_memory(u->vdso, size, "[vdso]", ret, NULL);
+}
+
+static int open_image(void *data, uint64_t cookie, struct elffile **ret)
+{
+	const struct opening *o = data;
+	const struct cookie_image *image = cookie_lookup(o->u->cookies, cookie);
+	_cleanup_close_ int fd = -1;
+	char path[64];
+
+	if (!image)
+		return -ENOENT;
+	if (image->kind == COOKIE_VDSO)
+		return open_vdso(o->u, ret);
+	if (image->kind != COOKIE_FILE)
+		return -ENOENT;
+	fd = cookie_open_file(image, o->where);
+	if (fd < 0)
+		return fd;
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return elffile_open(path, ret, NULL);
+}
+
+enum unwind_stop unwinder_table(struct unwinder *u, uint64_t cookie,
+				const struct cookie_mapped *where, const struct unwind_table **ret)
+{
+	struct opening opening = { u, where };
+
+	return unwind_cache_find(u->cache, cookie, open_image, &opening, ret);
+}
+
+static enum unwind_stop find(void *data, uint64_t address, const struct unwind_table **ret,
+			     uint64_t *ret_pc)
+{
+	struct walk *w = data;
+	const struct mapping *m = w->mapping;
+	enum unwind_stop stop;
+
+	if (!m || address < m->start || address >= m->end) {
+		m = w->process->maps ? maps_find(w->process->maps, address) : NULL;
+		if (!m)
+			return UNWIND_NO_MAPPING;
+		/* Generated code. */
+		if (!m->cookie)
+			return UNWIND_NO_ROW;
+		stop = unwinder_table(w->u, m->cookie,
+				      &(struct cookie_mapped){ w->u->root, w->process->tgid,
+							       m->start, m->end },
+				      &w->table);
+		if (stop)
+			return stop;
+		w->mapping = m;
+	}
+	*ret = w->table;
+	return unwind_table_pc(w->table, address - m->start + m->offset, ret_pc) ? UNWIND_GOING
+										 : UNWIND_NO_ROW;
+}
+
+static int read_stack(void *data, __u64 address, __u64 *ret)
+{
+	return user_stack_read(((struct walk *)data)->stack, address, ret);
+}
+
+static int tell_register(void *data, __u32 reg, __u64 *ret)
+{
+	return user_stack_reg(((struct walk *)data)->stack, reg, ret);
+}
+
+enum unwind_stop unwinder_chain(struct unwinder *u, const struct process *process,
+				struct user_stack *stack, uint64_t *pcs, size_t max,
+				size_t *ret_count)
+{
+	struct walk walk = { .u = u, .process = process, .stack = stack };
+	const struct unwind_from from = { unwinder_rules(u), find, read_stack, tell_register,
+					  &walk };
+	struct unwind_frame frame;
+
+	user_stack_frame(stack, &frame);
+	return unwind_chain(&frame, &from, pcs, max, ret_count);
+}
+
+void unwinder_round(struct unwinder *u)
+{
+	unwind_cache_round(u->cache);
+}
+
+const struct unwind_rules *unwinder_rules(const struct unwinder *u)
+{
+	return unwind_cache_rules(u->cache);
+}
+
+const struct unwind_cache_stats *unwinder_stats(const struct unwinder *u)
+{
+	return unwind_cache_stats(u->cache);
+}

@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The registers and the copy of the stack that the kernel puts into a sample, as unwinding by
+ *tables reads them. The copy is borrowed from the record.
+ *
+ *	struct user_stack u;
+ *	if (user_stack_decode(&more, &u) > 0) {
+ *		user_stack_frame(&u, &frame);
+ *		unwind_chain(&frame, &(struct unwind_from){ .read = user_stack_read, .data = &u, ...
+ */
+#pragma once
+
+#include "base/span.h"
+#include "bpf/unwind_step.h"
+
+/* perf_event_attr.sample_regs_user: what an unwinding may start from. */
+#if defined(__x86_64__)
+/* ax to ip, r8 to r15: asm/perf_regs.h */
+#define USER_STACK_REGS	   0xff01ffULL
+#define USER_STACK_MACHINE UNWIND_X86_64
+#elif defined(__aarch64__)
+/* x0 to x29, lr, sp, pc */
+#define USER_STACK_REGS	   0x1ffffffffULL
+#define USER_STACK_MACHINE UNWIND_AARCH64
+#else
+#define USER_STACK_REGS	   0ULL /* no tables for this machine */
+#define USER_STACK_MACHINE UNWIND_X86_64
+#endif
+
+enum { USER_STACK_REGS_MAX = 33 };
+
+struct user_stack {
+	uint64_t regs[USER_STACK_REGS_MAX]; /* in the order of DWARF numbers, then the PC */
+	size_t reg_count;
+	uint64_t sp;	   /* address of the copy's first byte */
+	struct span bytes; /* the copy */
+};
+
+/* Takes registers and stack off the front of @more. 1; 0 if the sample has none (a kernel thread, a
+ * 32-bit process); -EBADMSG. */
+int user_stack_decode(struct span *more, struct user_stack *ret);
+/* The frame where user space was. */
+void user_stack_frame(const struct user_stack *u, struct unwind_frame *ret);
+/* For struct unwind_from, whose data is a struct user_stack: reads the copy. */
+int user_stack_read(void *data, __u64 address, __u64 *ret);
+/* Likewise: tells a register. */
+int user_stack_reg(void *data, __u32 reg, __u64 *ret);

@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/unwind_cache.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "image/elffile.h"
+
+#include <time.h>
+
+enum {
+	/* Rounds after which an image that could not be opened, or was left out, is tried again. */
+	RETRY_ROUNDS = 64,
+};
+
+struct entry {
+	struct unwind_table *table; /* NULL: none, for the reason in ->stop */
+	enum unwind_stop stop;
+	bool may_retry;	 /* the reason may pass */
+	uint64_t round;	 /* when it was asked for last, or of one without table when it was tried */
+	uint64_t serial; /* the same, finer */
+};
+
+struct unwind_cache {
+	struct map entries; /* struct entry by key */
+	struct unwind_rules *rules;
+	size_t budget;
+	uint64_t round, serial;
+	struct unwind_cache_stats stats;
+};
+
+static uint64_t cpu_ns(void)
+{
+	struct timespec t = { 0 };
+
+	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+struct unwind_cache *unwind_cache_new(size_t budget)
+{
+	struct unwind_cache *c = xcalloc(1, sizeof(*c));
+
+	c->budget = budget;
+	c->rules = unwind_rules_new();
+	c->round = RETRY_ROUNDS;
+	return c;
+}
+
+static void drop_table(struct unwind_cache *c, struct entry *e)
+{
+	c->stats.unwind_bytes -= unwind_table_bytes(e->table);
+	c->stats.unwind_tables--;
+	unwind_table_free(e->table);
+	e->table = NULL;
+}
+
+void unwind_cache_free(struct unwind_cache *c)
+{
+	if (!c)
+		return;
+	map_for_each (&c->entries, slot) {
+		struct entry *e = slot->value;
+
+		unwind_table_free(e->table);
+		free(e);
+	}
+	map_done(&c->entries);
+	unwind_rules_free(c->rules);
+	free(c);
+}
+
+/* The table unused for longest, or NULL if all are in use: in this round or the one before. */
+static struct entry *find_oldest(const struct unwind_cache *c)
+{
+	struct entry *oldest = NULL;
+
+	map_for_each (&c->entries, slot) {
+		struct entry *e = slot->value;
+
+		if (e->table && e->round + 1 < c->round && (!oldest || e->serial < oldest->serial))
+			oldest = e;
+	}
+	return oldest;
+}
+
+/* Makes room for @bytes; false if there is none to be had. */
+static bool make_room(struct unwind_cache *c, size_t bytes)
+{
+	struct entry *e;
+
+	if (bytes > c->budget)
+		return false;
+	while (c->stats.unwind_bytes + bytes > c->budget) {
+		e = find_oldest(c);
+		if (!e)
+			return false;
+		drop_table(c, e);
+		/* The next one to ask builds it again. */
+		e->may_retry = true;
+		e->round = c->round - RETRY_ROUNDS;
+		c->stats.unwind_evicted++;
+	}
+	return true;
+}
+
+static void build(struct unwind_cache *c, struct entry *e, uint64_t key, unwind_cache_open *open,
+		  void *data)
+{
+	_cleanup_(unwind_table_freep) struct unwind_table *table = NULL;
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	uint64_t since_ns = cpu_ns();
+
+	e->stop = UNWIND_NO_TABLE;
+	e->may_retry = false;
+	if (open(data, key, &ef) < 0) {
+		e->may_retry = true;
+		c->stats.unwind_unopened++;
+		return;
+	}
+	if (unwind_table_build(ef, c->rules, &table, NULL) < 0) {
+		c->stats.unwind_none++;
+		return;
+	}
+	c->stats.unwind_built++;
+	c->stats.unwind_build_ns += cpu_ns() - since_ns;
+	if (!make_room(c, unwind_table_bytes(table))) {
+		e->stop = UNWIND_BUDGET;
+		e->may_retry = true;
+		c->stats.unwind_refused++;
+		return;
+	}
+	e->table = STEAL(table);
+	c->stats.unwind_tables++;
+	c->stats.unwind_bytes += unwind_table_bytes(e->table);
+	c->stats.unwind_bytes_max = MAX(c->stats.unwind_bytes_max, c->stats.unwind_bytes);
+}
+
+enum unwind_stop unwind_cache_find(struct unwind_cache *c, uint64_t key, unwind_cache_open *open,
+				   void *data, const struct unwind_table **ret)
+{
+	struct entry *e = map_get(&c->entries, key);
+	bool is_new = !e;
+
+	if (is_new) {
+		e = xcalloc(1, sizeof(*e));
+		map_set(&c->entries, key, e);
+	}
+	if (!e->table && (is_new || (e->may_retry && c->round >= e->round + RETRY_ROUNDS))) {
+		build(c, e, key, open, data);
+		e->round = c->round;
+	}
+	if (!e->table)
+		return e->stop;
+	e->round = c->round;
+	e->serial = ++c->serial;
+	*ret = e->table;
+	return UNWIND_GOING;
+}
+
+void unwind_cache_round(struct unwind_cache *c)
+{
+	c->round++;
+}
+
+const struct unwind_rules *unwind_cache_rules(const struct unwind_cache *c)
+{
+	return c->rules;
+}
+
+const struct unwind_cache_stats *unwind_cache_stats(const struct unwind_cache *c)
+{
+	return &c->stats;
+}

@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Unwind tables of many images within a budget of memory: each built when first asked for, the ones
+ * unused for longest dropped when there is no room. The cache owns the tables; one that was
+ *returned holds until the next unwind_cache_find().
+ *
+ *	struct unwind_cache *cache = unwind_cache_new(64 << 20);
+ *	stop = unwind_cache_find(cache, cookie, open_image, data, &table);
+ *	unwind_cache_round(cache);		now and then: what is used lately is not dropped
+ *	unwind_cache_free(cache);
+ *
+ * A table that would need the room of others used in this round or the one before is left out for a
+ * while, so that a budget that is too small costs chains (counted by who asked, UNWIND_BUDGET) and
+ * not time.
+ */
+#pragma once
+
+#include "image/unwind.h"
+
+/* Totals: name in stats/, what it says. */
+#define UNWIND_CACHE_STATS(X)                                                                      \
+	X(unwind_tables, "unwind tables in memory")                                                \
+	X(unwind_bytes, "bytes they take")                                                         \
+	X(unwind_bytes_max, "bytes they took at most")                                             \
+	X(unwind_built, "unwind tables built")                                                     \
+	X(unwind_build_ns, "nanoseconds spent on that")                                            \
+	X(unwind_none, "images without unwind table")                                              \
+	X(unwind_unopened, "images that could not be opened for their unwind table")               \
+	X(unwind_evicted, "unwind tables dropped for their memory")                                \
+	X(unwind_refused, "unwind tables left out: no memory to spare")
+
+struct unwind_cache_stats {
+#define X(name, text) uint64_t name;
+	UNWIND_CACHE_STATS(X)
+#undef X
+};
+
+struct unwind_cache;
+
+/* Opens the file of the image @key: 0 and *ret, which the cache closes, or -errno. */
+typedef int unwind_cache_open(void *data, uint64_t key, struct elffile **ret);
+
+/* Makes an empty cache whose tables take up to @budget bytes; caller frees. */
+struct unwind_cache *unwind_cache_new(size_t budget);
+/* Frees it with all tables; NULL is fine. */
+void unwind_cache_free(struct unwind_cache *c);
+DEFINE_CLEANUP(struct unwind_cache *, unwind_cache_free);
+
+/* The table of the image @key, built now from what @open opens if need be: UNWIND_GOING, or why
+ * there is none (UNWIND_NO_TABLE, UNWIND_BUDGET). */
+enum unwind_stop unwind_cache_find(struct unwind_cache *c, uint64_t key, unwind_cache_open *open,
+				   void *data, const struct unwind_table **ret);
+/* A round ends. */
+void unwind_cache_round(struct unwind_cache *c);
+
+/* The rules of all its tables; borrowed. */
+const struct unwind_rules *unwind_cache_rules(const struct unwind_cache *c);
+/* Totals; borrowed. */
+const struct unwind_cache_stats *unwind_cache_stats(const struct unwind_cache *c);

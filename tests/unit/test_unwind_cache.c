@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "image/elffile.h"
+#include "image/unwind_cache.h"
+
+#include <errno.h>
+
+/* Opens this very program whatever the key, except 404, and counts. */
+static int open_self(void *data, uint64_t key, struct elffile **ret)
+{
+	unsigned int *opened = data;
+
+	++*opened;
+	return key == 404 ? -ENOENT : elffile_open("/proc/self/exe", ret, NULL);
+}
+
+static size_t bytes_of_one(void)
+{
+	_cleanup_(unwind_cache_freep) struct unwind_cache *c = unwind_cache_new(SIZE_MAX);
+	const struct unwind_table *table = NULL;
+	unsigned int opened = 0;
+
+	CHECK_EQ(unwind_cache_find(c, 1, open_self, &opened, &table), UNWIND_GOING);
+	return table ? unwind_table_bytes(table) : 1;
+}
+
+static void a_table_is_built_once(void)
+{
+	_cleanup_(unwind_cache_freep) struct unwind_cache *c = unwind_cache_new(SIZE_MAX);
+	const struct unwind_table *first = NULL, *again = NULL;
+	unsigned int opened = 0;
+
+	CHECK_EQ(unwind_cache_find(c, 7, open_self, &opened, &first), UNWIND_GOING);
+	CHECK_EQ(unwind_cache_find(c, 7, open_self, &opened, &again), UNWIND_GOING);
+	CHECK(first == again);
+	CHECK_EQ(opened, 1);
+	CHECK_EQ(unwind_cache_stats(c)->unwind_tables, 1);
+	CHECK_EQ(unwind_cache_stats(c)->unwind_bytes, unwind_table_bytes(first));
+}
+
+static void what_cannot_be_opened_is_tried_again_later(void)
+{
+	_cleanup_(unwind_cache_freep) struct unwind_cache *c = unwind_cache_new(SIZE_MAX);
+	const struct unwind_table *table = NULL;
+	unsigned int opened = 0, i;
+
+	for (i = 0; i < 10; i++)
+		CHECK_EQ(unwind_cache_find(c, 404, open_self, &opened, &table), UNWIND_NO_TABLE);
+	CHECK_EQ(opened, 1);
+	for (i = 0; i < 100; i++)
+		unwind_cache_round(c);
+	CHECK_EQ(unwind_cache_find(c, 404, open_self, &opened, &table), UNWIND_NO_TABLE);
+	CHECK_EQ(opened, 2);
+	CHECK(!table);
+}
+
+static void the_one_unused_for_longest_goes(void)
+{
+	size_t one = bytes_of_one();
+	_cleanup_(unwind_cache_freep) struct unwind_cache *c = unwind_cache_new(2 * one + one / 2);
+	const struct unwind_table *table;
+	unsigned int opened = 0;
+
+	(void)unwind_cache_find(c, 1, open_self, &opened, &table);
+	(void)unwind_cache_find(c, 2, open_self, &opened, &table);
+	(void)unwind_cache_find(c, 1, open_self, &opened, &table);
+	unwind_cache_round(c);
+	unwind_cache_round(c);
+	CHECK_EQ(unwind_cache_find(c, 3, open_self, &opened, &table), UNWIND_GOING);
+	CHECK_EQ(unwind_cache_stats(c)->unwind_evicted, 1);
+	CHECK_EQ(unwind_cache_find(c, 1, open_self, &opened, &table), UNWIND_GOING);
+	CHECK_EQ(opened, 3);
+	CHECK_EQ(unwind_cache_stats(c)->unwind_bytes, 2 * one);
+	/* The one that went comes back when there is room again. */
+	unwind_cache_round(c);
+	unwind_cache_round(c);
+	CHECK_EQ(unwind_cache_find(c, 2, open_self, &opened, &table), UNWIND_GOING);
+	CHECK_EQ(opened, 4);
+}
+
+static void tables_in_use_stay_and_the_new_one_is_left_out(void)
+{
+	size_t one = bytes_of_one();
+	_cleanup_(unwind_cache_freep) struct unwind_cache *c = unwind_cache_new(one);
+	const struct unwind_table *table = NULL;
+	unsigned int opened = 0, i;
+
+	(void)unwind_cache_find(c, 1, open_self, &opened, &table);
+	for (i = 0; i < 10; i++) {
+		CHECK_EQ(unwind_cache_find(c, 2, open_self, &opened, &table), UNWIND_BUDGET);
+		CHECK_EQ(unwind_cache_find(c, 1, open_self, &opened, &table), UNWIND_GOING);
+	}
+	CHECK_EQ(opened, 2);
+	CHECK_EQ(unwind_cache_stats(c)->unwind_refused, 1);
+	CHECK_EQ(unwind_cache_stats(c)->unwind_bytes_max, one);
+}
+
+TESTS(T(a_table_is_built_once), T(what_cannot_be_opened_is_tried_again_later),
+      T(the_one_unused_for_longest_goes), T(tables_in_use_stay_and_the_new_one_is_left_out))

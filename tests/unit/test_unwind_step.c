@@ -1,0 +1,302 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "image/unwind_chain.h"
+
+enum { STACK = 0x7000, WORDS = 128 };
+
+/* Memory at STACK, and registers by DWARF number. */
+struct world {
+	uint64_t words[WORDS];
+	uint64_t regs[32];
+};
+
+static int read_word(void *data, __u64 address, __u64 *ret)
+{
+	const struct world *w = data;
+
+	if (address < STACK || address % 8 || (address - STACK) / 8 >= WORDS)
+		return UNWIND_UNREADABLE;
+	*ret = w->words[(address - STACK) / 8];
+	return UNWIND_GOING;
+}
+
+static int read_reg(void *data, __u32 reg, __u64 *ret)
+{
+	const struct world *w = data;
+
+	*ret = w->regs[reg];
+	return UNWIND_GOING;
+}
+
+static uint64_t *at(struct world *w, uint64_t address)
+{
+	return &w->words[(address - STACK) / 8];
+}
+
+static struct unwind_frame frame_at(uint64_t sp)
+{
+	return (struct unwind_frame){ .pc = 0x400123, .sp = sp, .exact = 1, .first = 1 };
+}
+
+static int apply(struct unwind_frame *f, struct unwind_rule rule, struct world *w)
+{
+	return unwind_apply(f, &rule, UNWIND_X86_64, read_word, read_reg, w);
+}
+
+/* The value that a rule counting from fp would see. */
+static uint64_t fp_of(const struct unwind_frame *f, struct world *w)
+{
+	__u64 value = 0;
+
+	CHECK_EQ(unwind_reg_value(&f->fp, read_word, w, &value), UNWIND_GOING);
+	return value;
+}
+
+/* CFA = base + offset, the return address below it. */
+static struct unwind_rule plain(uint8_t base, int32_t offset)
+{
+	return (struct unwind_rule){
+		.cfa = UNWIND_CFA_REG,
+		.base = base,
+		.saves = UNWIND_SAVES(UNWIND_SAME, UNWIND_SAME, UNWIND_AT_CFA),
+		.cfa_offset = offset,
+		.ra = -1,
+	};
+}
+
+static void a_frame_counted_from_sp_has_a_caller(void)
+{
+	struct world w = { { 0 }, { 0 } };
+	struct unwind_frame f = frame_at(0x7000);
+
+	*at(&w, 0x7018) = 0x401000;
+	CHECK_EQ(apply(&f, plain(UNWIND_BASE_SP, 32), &w), UNWIND_GOING);
+	CHECK_EQ(f.pc, 0x401000);
+	CHECK_EQ(f.sp, 0x7020);
+	CHECK(!f.exact);
+	CHECK_EQ(unwind_lookup_pc(&f), 0x400fff);
+}
+
+static void a_saved_fp_is_read_when_it_is_needed(void)
+{
+	struct world w = { { 0 }, { 0 } };
+	struct unwind_frame f = frame_at(0x7000);
+	struct unwind_rule rule = plain(UNWIND_BASE_SP, 32);
+
+	rule.saves = UNWIND_SAVES(UNWIND_AT_CFA, UNWIND_SAME, UNWIND_AT_CFA);
+	rule.fp = -2;
+	*at(&w, 0x7018) = 0x401000;
+	*at(&w, 0x7010) = 0x7040;
+	*at(&w, 0x7048) = 0x402000;
+	CHECK_EQ(apply(&f, rule, &w), UNWIND_GOING);
+	CHECK_EQ(fp_of(&f, &w), 0x7040);
+	CHECK_EQ(apply(&f, plain(UNWIND_BASE_FP, 16), &w), UNWIND_GOING);
+	CHECK_EQ(f.pc, 0x402000);
+	CHECK_EQ(f.sp, 0x7050);
+}
+
+/* At a ret the rule still says where rbp was saved, which is below sp by now. */
+static void what_was_popped_is_in_its_register(void)
+{
+	struct world w = { { 0 }, { 0 } };
+	struct unwind_frame f = frame_at(0x7010);
+	struct unwind_rule rule = plain(UNWIND_BASE_SP, 8);
+
+	f.fp.value = 0x7040;
+	rule.saves = UNWIND_SAVES(UNWIND_AT_CFA, UNWIND_SAME, UNWIND_AT_CFA);
+	rule.fp = -2;
+	*at(&w, 0x7008) = 0xdead;
+	*at(&w, 0x7010) = 0x401000;
+	CHECK_EQ(apply(&f, rule, &w), UNWIND_GOING);
+	CHECK_EQ(fp_of(&f, &w), 0x7040);
+}
+
+static void a_realigned_frame_is_found_through_its_fp(void)
+{
+	struct world w = { { 0 }, { 0 } };
+	struct unwind_frame f = frame_at(0x7000);
+	struct unwind_rule rule = plain(UNWIND_BASE_FP, -8);
+
+	rule.cfa = UNWIND_CFA_DEREF;
+	rule.saves = UNWIND_SAVES(UNWIND_AT_FP, UNWIND_SAME, UNWIND_AT_CFA);
+	f.fp.value = 0x7040;
+	*at(&w, 0x7038) = 0x7068; /* the CFA */
+	*at(&w, 0x7040) = 0x7080; /* the caller's fp */
+	*at(&w, 0x7060) = 0x401000;
+	CHECK_EQ(apply(&f, rule, &w), UNWIND_GOING);
+	CHECK_EQ(f.pc, 0x401000);
+	CHECK_EQ(f.sp, 0x7068);
+	CHECK_EQ(fp_of(&f, &w), 0x7080);
+}
+
+static void a_plt_slot_pushes_in_its_middle(void)
+{
+	struct unwind_rule rule = plain(UNWIND_BASE_SP, 8);
+	uint64_t pc;
+
+	rule.cfa = UNWIND_CFA_PLT;
+	rule.cfa_add = 11;
+	for (pc = 0x400120; pc < 0x400130; pc++) {
+		struct world w = { { 0 }, { 0 } };
+		struct unwind_frame f = frame_at(0x7000);
+
+		f.pc = pc;
+		*at(&w, 0x7000) = *at(&w, 0x7008) = 0x401000;
+		CHECK_EQ(apply(&f, rule, &w), UNWIND_GOING);
+		CHECK_EQ(f.sp, (pc & 15) >= 11 ? 0x7010 : 0x7008);
+	}
+}
+
+static void other_registers_are_known_in_the_interrupted_frame_only(void)
+{
+	struct world w = { { 0 }, { 0 } };
+	struct unwind_frame f = frame_at(0x7000);
+	struct unwind_rule rule = plain(UNWIND_BASE_OTHER, 8);
+
+	rule.reg = 10;
+	w.regs[10] = 0x7020;
+	*at(&w, 0x7020) = 0x401000;
+	CHECK_EQ(apply(&f, rule, &w), UNWIND_GOING);
+	CHECK_EQ(f.sp, 0x7028);
+	CHECK_EQ(apply(&f, rule, &w), UNWIND_REGISTER);
+}
+
+static void a_signal_frame_gives_all_back(void)
+{
+	static const struct {
+		enum unwind_machine machine;
+		uint64_t fp, sp, pc;
+	} cases[] = {
+		{ UNWIND_X86_64, 120, 160, 168 },
+		{ UNWIND_AARCH64, 544, 560, 568 },
+	};
+	const struct unwind_rule rule = { .cfa = UNWIND_CFA_SIGNAL };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct world w = { { 0 }, { 0 } };
+		struct unwind_frame f = frame_at(STACK);
+
+		f.exact = f.first = 0;
+		*at(&w, STACK + cases[i].fp) = 0x7300;
+		*at(&w, STACK + cases[i].sp) = 0x5000; /* another stack, lower */
+		*at(&w, STACK + cases[i].pc) = 0x404040;
+		CHECK_EQ(unwind_apply(&f, &rule, cases[i].machine, read_word, read_reg, &w),
+			 UNWIND_GOING);
+		CHECK_EQ(f.pc, 0x404040);
+		CHECK_EQ(f.sp, 0x5000);
+		CHECK_EQ(fp_of(&f, &w), 0x7300);
+		CHECK_EQ(unwind_lookup_pc(&f), 0x404040);
+	}
+}
+
+static void aarch64_leaves_return_by_lr_and_addresses_lose_their_signature(void)
+{
+	struct world w = { { 0 }, { 0 } };
+	struct unwind_frame f = frame_at(0x7000);
+	struct unwind_rule leaf = plain(UNWIND_BASE_SP, 0), frame = plain(UNWIND_BASE_SP, 32);
+
+	leaf.saves = 0;
+	leaf.ra = 30;
+	f.lr = 0x401000;
+	CHECK_EQ(unwind_apply(&f, &leaf, UNWIND_AARCH64, read_word, read_reg, &w), UNWIND_GOING);
+	CHECK_EQ(f.pc, 0x401000);
+	CHECK_EQ(f.sp, 0x7000);
+	*at(&w, 0x7018) = 0x2a000000402000;
+	CHECK_EQ(unwind_apply(&f, &frame, UNWIND_AARCH64, read_word, read_reg, &w), UNWIND_GOING);
+	CHECK_EQ(f.pc, 0x402000);
+	/* Its caller has no leaf's rule: lr is long overwritten. */
+	CHECK_EQ(unwind_apply(&f, &leaf, UNWIND_AARCH64, read_word, read_reg, &w), UNWIND_REGISTER);
+}
+
+static void code_without_rules_is_left_by_its_frame_pointer(void)
+{
+	struct world w = { { 0 }, { 0 } };
+	struct unwind_frame f = frame_at(0x7000);
+	const struct unwind_rule none = { .cfa = UNWIND_CFA_NONE };
+
+	f.fp.value = 0x7020;
+	*at(&w, 0x7020) = 0x7040;
+	*at(&w, 0x7028) = 0x401000;
+	CHECK_EQ(apply(&f, none, &w), UNWIND_GOING);
+	CHECK_EQ(f.pc, 0x401000);
+	CHECK_EQ(f.sp, 0x7030);
+	CHECK_EQ(fp_of(&f, &w), 0x7040);
+	/* The next "frame pointer" leads to no address. */
+	CHECK_EQ(apply(&f, none, &w), UNWIND_NO_ROW);
+}
+
+static void every_end_has_its_reason(void)
+{
+	static const struct {
+		struct unwind_rule rule;
+		uint64_t ra;
+		int stop;
+	} cases[] = {
+		{ { .cfa = UNWIND_CFA_END }, 1, UNWIND_COMPLETE },
+		{ { .base = UNWIND_WHY_NO_ROW }, 0x401000, UNWIND_NO_ROW },
+		{ { .base = UNWIND_WHY_CFA }, 0x401000, UNWIND_RULE },
+		{ { .base = UNWIND_WHY_FULL }, 0x401000, UNWIND_RULE },
+		{ { .cfa = UNWIND_CFA_REG, .saves = 16, .cfa_offset = 8, .ra = -1 },
+		  0,
+		  UNWIND_COMPLETE },
+		{ { .cfa = UNWIND_CFA_REG, .saves = 16, .cfa_offset = 0, .ra = 0 },
+		  0x401000,
+		  UNWIND_LOOP },
+		{ { .cfa = UNWIND_CFA_REG, .saves = 16, .cfa_offset = 1 << 20, .ra = -1 },
+		  0x401000,
+		  UNWIND_UNREADABLE },
+		{ { .cfa = UNWIND_CFA_REG, .saves = 16, .cfa_offset = -64, .ra = 8 },
+		  0x401000,
+		  UNWIND_LOOP },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct world w = { { 0 }, { 0 } };
+		struct unwind_frame f = frame_at(0x7000);
+
+		printf("# case %zu\n", i);
+		*at(&w, 0x7000) = cases[i].ra;
+		CHECK_EQ(apply(&f, cases[i].rule, &w), cases[i].stop);
+	}
+}
+
+/* An endless chain: every frame returns to itself. */
+static enum unwind_stop no_image(void *data, uint64_t address, const struct unwind_table **ret,
+				 uint64_t *ret_pc)
+{
+	(void)data, (void)address, (void)ret, (void)ret_pc;
+	return UNWIND_NO_ROW;
+}
+
+static void a_chain_ends_at_its_depth(void)
+{
+	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = unwind_rules_new();
+	struct world w = { { 0 }, { 0 } };
+	struct unwind_frame f = frame_at(0x7000);
+	const struct unwind_from from = { rules, no_image, read_word, read_reg, &w };
+	uint64_t pcs[8];
+	size_t i, count;
+
+	for (i = 0; i + 2 < WORDS; i += 2) {
+		w.words[i] = STACK + (i + 2) * 8;
+		w.words[i + 1] = 0x401000 + i;
+	}
+	f.fp.value = 0x7000;
+	CHECK_EQ(unwind_chain(&f, &from, pcs, ARRAY_SIZE(pcs), &count), UNWIND_DEPTH);
+	CHECK_EQ(count, 8);
+	CHECK_EQ(pcs[0], 0x400123);
+	CHECK_EQ(pcs[7], 0x40100c);
+	CHECK_STR(unwind_stop_name(UNWIND_DEPTH), "depth");
+	CHECK_STR(unwind_stop_text(UNWIND_TRUNCATED), "end of the copied stack");
+}
+
+TESTS(T(a_frame_counted_from_sp_has_a_caller), T(a_saved_fp_is_read_when_it_is_needed),
+      T(what_was_popped_is_in_its_register), T(a_realigned_frame_is_found_through_its_fp),
+      T(a_plt_slot_pushes_in_its_middle),
+      T(other_registers_are_known_in_the_interrupted_frame_only), T(a_signal_frame_gives_all_back),
+      T(aarch64_leaves_return_by_lr_and_addresses_lose_their_signature),
+      T(code_without_rules_is_left_by_its_frame_pointer), T(every_end_has_its_reason),
+      T(a_chain_ends_at_its_depth))
