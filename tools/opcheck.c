@@ -4,8 +4,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
-#include "sfile/check.h"
-#include "sfile/manifest.h"
+#include "opcheck.h"
 #include "sfile/session.h"
 #include "tool.h"
 
@@ -40,13 +39,6 @@ static const struct opt_cmdline cmdline = {
 	.opts = opts,
 };
 
-enum action {
-	ACTION_NONE,	 /* whole */
-	ACTION_LEFT,	 /* damaged, and left as it is */
-	ACTION_REPAIRED, /* whole again */
-	ACTION_MOVED,	 /* out of the way, into damaged/ */
-	ACTION_COUNT_
-};
 static const char *const action_names[] = {
 	[ACTION_NONE] = "none",
 	[ACTION_LEFT] = "left",
@@ -54,25 +46,6 @@ static const char *const action_names[] = {
 	[ACTION_MOVED] = "moved",
 };
 static_assert(ARRAY_SIZE(action_names) == ACTION_COUNT_, "a name for each action");
-
-/* What is said of one file. */
-struct finding {
-	const char *path, *text;
-	const struct check_result *result; /* NULL: no sample file */
-	enum action action;
-	const char *target; /* of ACTION_MOVED */
-	const char *failed; /* why a repair did not succeed, or NULL */
-};
-
-struct check {
-	uint64_t files, nodes, samples, actions[ACTION_COUNT_];
-	unsigned int trouble; /* operands that could not be looked at */
-	enum check_depth depth;
-	bool repair;		 /* the files at hand, which nobody writes */
-	const char *samples_dir; /* to which they belong, or NULL */
-	bool listed;		 /* a finding was printed */
-	struct json json;
-};
 
 /* --- printing --- */
 
@@ -124,7 +97,7 @@ static void print_text(const struct finding *f)
 	}
 }
 
-static void report(struct check *c, const struct finding *f)
+void finding_report(struct check *c, const struct finding *f)
 {
 	c->actions[f->action]++;
 	if (quiet || (f->action == ACTION_NONE && !verbose))
@@ -206,8 +179,7 @@ static char *move_away(const struct check *c, const char *path, struct error *er
 	return NULL;
 }
 
-/* Removes what cannot be repaired from where reports look. */
-static void get_rid(struct check *c, struct finding *f)
+void finding_move_away(struct check *c, struct finding *f)
 {
 	_cleanup_free_ char *target = NULL;
 	struct error err = ERROR_INIT;
@@ -219,7 +191,7 @@ static void get_rid(struct check *c, struct finding *f)
 	f->action = target ? ACTION_MOVED : ACTION_LEFT;
 	f->target = target;
 	f->failed = target ? NULL : err.text;
-	report(c, f);
+	finding_report(c, f);
 }
 
 /* --- checking --- */
@@ -244,7 +216,7 @@ static void mend(struct check *c, struct finding *f)
 	struct error err = ERROR_INIT;
 
 	if (!f->result->repairable) {
-		get_rid(c, f);
+		finding_move_away(c, f);
 		return;
 	}
 	f->action = ACTION_REPAIRED;
@@ -252,7 +224,7 @@ static void mend(struct check *c, struct finding *f)
 		f->action = ACTION_LEFT;
 		f->failed = reason(&err, f->path);
 	}
-	report(c, f);
+	finding_report(c, f);
 }
 
 static void check_one(struct check *c, const char *path)
@@ -279,7 +251,7 @@ static void check_one(struct check *c, const char *path)
 	if (result.problems && c->repair && !(result.problems & 1u << CHECK_FOREIGN))
 		mend(c, &f);
 	else
-		report(c, &f);
+		finding_report(c, &f);
 }
 
 static int check_sample(const char *path, const struct sname *name, void *data)
@@ -299,35 +271,10 @@ static void check_other(const char *path, const struct error *why, void *data)
 		tool_warn("%s", why->text);
 		c->trouble++;
 	} else if (c->repair) {
-		get_rid(c, &f);
+		finding_move_away(c, &f);
 	} else {
-		report(c, &f);
+		finding_report(c, &f);
 	}
-}
-
-static void check_manifest(struct check *c)
-{
-	_cleanup_free_ char *path = path_join(c->samples_dir, "images"), *text = NULL;
-	_cleanup_(manifest_closep) struct manifest *m = NULL;
-	struct finding f = { .path = path, .action = ACTION_LEFT };
-	struct error err = ERROR_INIT;
-
-	if (manifest_open(c->samples_dir, false, &m, &err) < 0) {
-		tool_warn("%s", err.text);
-		c->trouble++;
-		return;
-	}
-	/* Under a writer the last line may just be on its way. */
-	if (manifest_damaged(m) <= (c->depth == CHECK_ENDS))
-		return;
-	text = xasprintf("%zu damaged line%s", manifest_damaged(m),
-			 manifest_damaged(m) == 1 ? "" : "s");
-	f.text = text;
-	if (c->repair && manifest_rewrite(m, &err) == 0)
-		f.action = ACTION_REPAIRED;
-	else
-		f.failed = c->repair ? err.text : NULL;
-	report(c, &f);
 }
 
 /* --- operands --- */
@@ -381,7 +328,7 @@ static void check_samples(struct check *c, const char *samples)
 		dir[--n] = '\0';
 	lock = take_lock(c, dir);
 	c->samples_dir = dir;
-	check_manifest(c);
+	check_beside(c);
 	if (session_walk(dir, check_sample, check_other, c, &err) < 0) {
 		tool_warn("%s", err.text);
 		c->trouble++;
@@ -429,7 +376,7 @@ static bool has_entry(const char *dir, const char *name)
 
 static bool is_samples(const char *dir)
 {
-	static const char *const names[] = { "{root}", "{kern}", "stats", "images" };
+	static const char *const names[] = { "{root}", "{kern}", "stats", "images", "chains" };
 	size_t i = 0;
 
 	while (i < ARRAY_SIZE(names) && !has_entry(dir, names[i]))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/text.h"
 
+#include <errno.h>
 #include <stdint.h>
 #include <string.h>
 
@@ -139,4 +140,46 @@ void text_visible(struct strbuf *out, const char *text)
 		from = text;
 	}
 	strbuf_add(out, from, (size_t)(text - from));
+}
+
+void text_add_field(struct strbuf *b, const char *s)
+{
+	static const char special[] = "\\\t\n", letter[] = "\\tn";
+	const char *found;
+
+	if (!*s)
+		strbuf_adds(b, "-");
+	else if (!strcmp(s, "-"))
+		strbuf_adds(b, "\\-");
+	else
+		for (; *s; s++) {
+			found = strchr(special, *s);
+			if (found)
+				strbuf_addf(b, "\\%c", letter[found - special]);
+			else
+				strbuf_add(b, s, 1);
+		}
+}
+
+int text_unescape_field(char *s)
+{
+	static const char special[] = "\\\t\n-", letter[] = "\\tn-";
+	const char *found;
+	char *to = s;
+
+	if (!strcmp(s, "-"))
+		*s = '\0';
+	for (; *s; s++, to++) {
+		if (*s != '\\') {
+			*to = *s;
+			continue;
+		}
+		found = s[1] ? strchr(letter, s[1]) : NULL;
+		if (!found)
+			return -EBADMSG;
+		*to = special[found - letter];
+		s++;
+	}
+	*to = '\0';
+	return 0;
 }

@@ -21,3 +21,8 @@ unsigned int text_width(const char *s);
 /* Adds @text with its control characters as \xNN: names come from anywhere, and a terminal obeys
  * what it is sent. */
 void text_visible(struct strbuf *out, const char *text);
+/* Adds @s as a column of a line of text, so escaped that it has no tab, newline or bare backslash;
+ * "-" where it is empty. */
+void text_add_field(struct strbuf *out, const char *s);
+/* The reverse, in place; 0 or -EBADMSG. */
+int text_unescape_field(char *s);

@@ -61,6 +61,8 @@ static const struct {
 	{ "path_truncated", TROUBLE, "paths that were too long" },
 	{ "follow_full", TROUBLE, "processes that could not be followed" },
 	{ "throttled", TROUBLE, "times the kernel throttled sampling (lower the rate)" },
+	{ "chains_lost", TROUBLE, "call chains that could not be stored" },
+	{ "chain_", NO_LOSS, NULL }, /* and why the chain ends: of no concern to the flat profile */
 	{ "incomplete_code", TROUBLE, "incomplete records in the event buffer" },
 	{ "bad_record", TROUBLE, "records of the kernel that made no sense" },
 };
@@ -81,6 +83,8 @@ static size_t find_meaning(const char *name)
 	/* The original marks throttled events by files throttled/EVENT. */
 	if (!strncmp(name, "throttled/", strlen("throttled/")))
 		return find_meaning("throttled");
+	if (!strncmp(name, "chain_", strlen("chain_")) && name[strlen("chain_")])
+		return find_meaning("chain_");
 	return SIZE_MAX;
 }
 

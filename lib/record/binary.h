@@ -25,6 +25,7 @@ struct binary {
 	bool is_kernel;		   /* kernel or module */
 	bool selected;		   /* as application: --image asks for it */
 	uint32_t id;		   /* number in the table, for hashing */
+	uint32_t chain_number;	   /* in the chain store; 0: not asked for yet */
 	struct store_file *recent; /* the store's shortcut: a file of this image, or NULL */
 	struct binary *next;	   /* the table's: of the same hash */
 };

@@ -9,6 +9,7 @@
 #include "record/binary.h"
 #include "record/feature.h"
 #include "record/store.h"
+#include "record/trace.h"
 #include "record/transient.h"
 #include "sfile/session.h"
 
@@ -130,6 +131,7 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 	if (r < 0)
 		return r;
 	open_store(rec, config);
+	rec->trace = trace_new(rec->samples, rec->events);
 	open_kernel(rec, config);
 	*ret = STEAL(rec);
 	return 0;
@@ -140,6 +142,7 @@ void record_free(struct record *rec)
 	if (!rec)
 		return;
 	store_free(rec->store);
+	trace_free(rec->trace);
 	kernel_free(rec->kernel);
 	binary_table_free(rec->binaries);
 	feature_free(rec->feature);
@@ -161,6 +164,7 @@ int record_close_files(struct record *rec, struct error *err)
 	int r = record_flush(rec, err);
 
 	store_close_all(rec->store);
+	trace_close(rec->trace);
 	kernel_forget(rec->kernel);
 	binary_forget(rec->binaries);
 	rec->trans.app_known = false;
@@ -173,5 +177,9 @@ int record_close_files(struct record *rec, struct error *err)
 
 size_t record_open_files(const struct record *rec, size_t *ret_mapped)
 {
-	return store_open_files(rec->store, ret_mapped);
+	size_t mapped, files = store_open_files(rec->store, &mapped);
+
+	if (ret_mapped)
+		*ret_mapped = mapped + trace_memory(rec->trace);
+	return files;
 }

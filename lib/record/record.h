@@ -58,6 +58,7 @@ int record_separate_parse(const char *text, struct error *err);
 	X(lost_counter, "Nr. samples lost due to a counter not in use")                            \
 	X(filtered, "Nr. samples left out by the image filter")                                    \
 	X(arcs_no_mapping, "Nr. backtraces skipped due to no file mapping")                        \
+	X(chains_lost, "Nr. call chains that could not be stored")                                 \
 	X(extended_lost, "Nr. samples or counts of an extended feature lost")                      \
 	X(arcs_no_samplefile, "Nr. arcs lost due to sample file open failure")
 

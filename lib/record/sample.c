@@ -5,6 +5,7 @@
 #include "record/binary.h"
 #include "record/feature.h"
 #include "record/store.h"
+#include "record/trace.h"
 
 /* Where a sample belongs, or which counter its loss goes to. */
 struct found {
@@ -123,6 +124,7 @@ static void add_arc(struct record *rec, uint64_t pc, uint64_t counter, const str
 	struct store_key at;
 	struct store_file *file;
 
+	trace_frame(rec->trace, f->lost ? NULL : f->place.image, key);
 	if (f->lost) {
 		rec->stats.arcs_no_mapping += t->trace_weight;
 		t->callee = NULL;
@@ -164,6 +166,29 @@ static void add_flat(struct record *rec, uint64_t pc, uint64_t counter, const st
 	t->size = f->place.size ? f->place.size : UINT64_MAX;
 }
 
+/* The innermost frame begins a chain, if there is to be one. What was not counted has none; but
+ * the application stands with a chain also where sample files do not keep it. */
+static void begin_chain(struct record *rec, uint64_t counter, const struct found *f,
+			uint64_t weight)
+{
+	struct transient *t = &rec->trans;
+	struct binary *app = current_app(rec);
+	struct store_key key = key_of(rec, f, (size_t)counter);
+	struct trace_owner owner = { .app = app ? app : f->place.image,
+				     .event = key.event,
+				     .tgid = key.tgid,
+				     .tid = key.tid,
+				     .cpu = key.cpu };
+
+	t->tracing = TRACE_ON;
+	t->trace_weight = weight;
+	t->callee = f->lost ? NULL : f->place.image;
+	if (f->lost)
+		return;
+	trace_begin(rec->trace, &owner, weight);
+	trace_frame(rec->trace, f->place.image, t->callee_key);
+}
+
 /* The innermost frame, or a sample outside any chain. */
 static void add_leaf(struct record *rec, uint64_t pc, uint64_t counter, struct found *f,
 		     uint64_t weight)
@@ -181,10 +206,8 @@ static void add_leaf(struct record *rec, uint64_t pc, uint64_t counter, struct f
 			add_flat(rec, pc, counter, f, weight);
 	}
 	if (t->tracing == TRACE_START) {
-		t->tracing = TRACE_ON;
-		t->trace_weight = weight;
-		t->callee = f->lost ? NULL : f->place.image;
 		t->callee_key = pc - f->place.base;
+		begin_chain(rec, counter, f, weight);
 	}
 }
 

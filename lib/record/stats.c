@@ -5,10 +5,12 @@
 #include "driver/evbuf.h"
 #include "record/feature.h"
 #include "record/store.h"
+#include "record/trace.h"
 #include "record/transient.h"
 #include "sfile/session.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 uint64_t record_stats_total(const struct record_stats *s)
 {
@@ -22,6 +24,8 @@ void record_stats(const struct record *rec, struct record_stats *ret)
 	*ret = rec->stats;
 	ret->lost_samplefile += store_lost(rec->store, STORE_LOST_SAMPLES);
 	ret->arcs_no_samplefile += store_lost(rec->store, STORE_LOST_ARCS);
+	ret->chains_lost = trace_lost(rec->trace);
+	memcpy(ret->chain_ends, trace_ends(rec->trace), sizeof(ret->chain_ends));
 	ret->extended_lost += store_lost(rec->store, STORE_LOST_EXTENDED);
 	/* The stream may still go on, but as it stands it ends in the middle of a record. */
 	ret->incomplete_code += rec->pending_count > 0;

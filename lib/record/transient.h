@@ -13,6 +13,7 @@ struct binary;
 struct feature;
 struct store;
 struct store_file;
+struct trace;
 
 enum transient_mode {
 	MODE_NONE, /* neither kernel nor user was said */
@@ -34,7 +35,7 @@ struct transient {
 	enum transient_trace tracing;
 	uint64_t weight;       /* of the next sample */
 	uint64_t trace_weight; /* of the chain being taken */
-	uint64_t trace_end;    /* why it ends (enum evbuf_end), as far as is known */
+	uint64_t chain_end;    /* why it ends (enum evbuf_end), as far as is known */
 
 	struct binary *app; /* of app_cookie, if app_known; NULL: none */
 	bool app_known;
@@ -56,6 +57,7 @@ struct record {
 	struct transient trans;
 	struct record_stats stats;
 	struct store *store;
+	struct trace *trace;
 	unsigned int separate;
 	bool select; /* there is an image filter */
 	size_t event_count;

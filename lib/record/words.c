@@ -4,6 +4,7 @@
 #include "record/binary.h"
 #include "record/feature.h"
 #include "record/store.h"
+#include "record/trace.h"
 #include "record/transient.h"
 
 #include <string.h>
@@ -21,7 +22,7 @@ static void end_trace(struct record *rec)
 	struct transient *t = &rec->trans;
 
 	if (t->tracing == TRACE_ON)
-		rec->stats.chain_ends[t->trace_end] += t->trace_weight;
+		trace_end(rec->trace, t->chain_end);
 	t->tracing = TRACE_OFF;
 	t->callee = NULL;
 }
@@ -83,7 +84,7 @@ static void code_trace_begin(struct record *rec, const uint64_t *words)
 	(void)words;
 	end_trace(rec);
 	rec->trans.tracing = TRACE_START;
-	rec->trans.trace_end = EVBUF_END_UNKNOWN;
+	rec->trans.chain_end = EVBUF_END_UNKNOWN;
 }
 
 static void code_trace_end(struct record *rec, const uint64_t *words)
@@ -95,7 +96,7 @@ static void code_trace_end(struct record *rec, const uint64_t *words)
 static void code_chain_end(struct record *rec, const uint64_t *words)
 {
 	if (words[0] < EVBUF_END_COUNT_)
-		rec->trans.trace_end = words[0];
+		rec->trans.chain_end = words[0];
 }
 
 static void code_weight(struct record *rec, const uint64_t *words)

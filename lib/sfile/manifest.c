@@ -8,6 +8,7 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/strbuf.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -29,50 +30,6 @@ enum { COLUMNS = 6 };
 
 /* --- text form --- */
 
-/* Adds a field, so escaped that it has no tab, newline or backslash; "-" where there is none. */
-static void add_field(struct strbuf *b, const char *s)
-{
-	static const char special[] = "\\\t\n", letter[] = "\\tn";
-	const char *found;
-
-	if (!*s)
-		strbuf_adds(b, "-");
-	else if (!strcmp(s, "-"))
-		strbuf_adds(b, "\\-");
-	else
-		for (; *s; s++) {
-			found = strchr(special, *s);
-			if (found)
-				strbuf_addf(b, "\\%c", letter[found - special]);
-			else
-				strbuf_add(b, s, 1);
-		}
-}
-
-/* The reverse, in place; 0 or -EBADMSG. */
-static int unescape(char *s)
-{
-	static const char special[] = "\\\t\n-", letter[] = "\\tn-";
-	const char *found;
-	char *to = s;
-
-	if (!strcmp(s, "-"))
-		*s = '\0';
-	for (; *s; s++, to++) {
-		if (*s != '\\') {
-			*to = *s;
-			continue;
-		}
-		found = s[1] ? strchr(letter, s[1]) : NULL;
-		if (!found)
-			return -EBADMSG;
-		*to = special[found - letter];
-		s++;
-	}
-	*to = '\0';
-	return 0;
-}
-
 static void add_number(struct strbuf *b, uint64_t value)
 {
 	if (value)
@@ -85,11 +42,11 @@ static void add_line(struct strbuf *b, const struct manifest_image *image)
 {
 	char id[BUILD_ID_TEXT];
 
-	add_field(b, image->name);
+	text_add_field(b, image->name);
 	strbuf_adds(b, "\t");
-	add_field(b, image->path);
+	text_add_field(b, image->path);
 	strbuf_adds(b, "\t");
-	add_field(b, build_id_text(&image->build_id, id));
+	text_add_field(b, build_id_text(&image->build_id, id));
 	add_number(b, image->size);
 	add_number(b, image->mtime);
 	strbuf_addf(b, "\t%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 "\n", image->device >> 32,
@@ -128,8 +85,9 @@ static int read_line(char *line, struct manifest_image *ret)
 
 	for (i = 0; i < COLUMNS; i++)
 		columns[i] = strsep(&line, "\t");
-	if (!columns[COLUMNS - 1] || line || unescape(columns[0]) < 0 || unescape(columns[1]) < 0 ||
-	    unescape(columns[2]) < 0 || !*columns[0])
+	if (!columns[COLUMNS - 1] || line || text_unescape_field(columns[0]) < 0 ||
+	    text_unescape_field(columns[1]) < 0 || text_unescape_field(columns[2]) < 0 ||
+	    !*columns[0])
 		return -EBADMSG;
 	if (build_id_parse(columns[2], &image.build_id) < 0 ||
 	    read_number(columns[3], &image.size) < 0 || read_number(columns[4], &image.mtime) < 0 ||

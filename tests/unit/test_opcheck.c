@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "base/strbuf.h"
+#include "sfile/chain_store.h"
 #include "sfile/session.h"
 #include "sfile/sfile.h"
 
@@ -173,6 +174,49 @@ static void damaged_lines_of_the_manifest_go(void)
 	CHECK_EQ(run(dir, ".", &out), 0);
 }
 
+static void add_chain(const char *samples)
+{
+	struct chain_context context = {
+		.event = "TIMER.0.0", .end = "complete", .tgid = -1, .tid = -1, .cpu = -1
+	};
+	struct chain_frame frames[] = { { 0, 0x10 }, { 0, 0x20 } };
+	struct chain_store *s = NULL;
+	uint32_t id = 0;
+
+	CHECK_EQ(chain_store_open(samples, &s, NULL), 0);
+	CHECK_EQ(chain_store_image(s, &(struct sname_image){ .kind = SNAME_ROOT, .name = "/bin/a" },
+				   &context.app, NULL),
+		 0);
+	frames[0].image = frames[1].image = context.app;
+	CHECK_EQ(chain_store_context(s, &context, &id, NULL), 0);
+	CHECK_EQ(chain_store_add(s, id, &(struct chain){ frames, 2, 3 }, NULL), 0);
+	chain_store_close(s);
+}
+
+static void call_chains_are_checked_too(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *samples = make_session(dir);
+	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
+
+	add_chain(samples);
+	CHECK_EQ(run(dir, ".", &out), 0);
+	CHECK_STR(strbuf_text(&out), "2 sample files, 6 samples: all whole\n");
+	write_at(samples, "chains/nodes.0", 32 + 12 * 3 + 4, "\x63", 1);
+	CHECK_EQ(run(dir, ".", &out), 1);
+	CHECK(says(&out, "/chains: 1 nodes with 3 samples damaged, 0 files cut short, 0 bytes"));
+	CHECK_EQ(run(dir, "--repair .", &out), 0);
+	CHECK(says(&out, "; repaired\n"));
+	CHECK_EQ(run(dir, ".", &out), 0);
+	/* Nothing in a file without a header can be saved. */
+	write_at(samples, "chains/nodes.0", 0, "nonsense", 8);
+	CHECK_EQ(run(dir, ".", &out), 1);
+	CHECK(says(&out, "no file of call chains\n"));
+	CHECK_EQ(run(dir, "--repair .", &out), 0);
+	CHECK(says(&out, "; moved to "));
+	CHECK_EQ(run(dir, ".", &out), 0);
+}
+
 static void json_has_every_byte_of_a_path(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -234,5 +278,6 @@ static void the_session_of_this_directory_is_the_default(void)
 TESTS(T(a_whole_session_is_one_line), T(damage_is_named_and_repaired),
       T(what_cannot_be_saved_is_moved_away), T(a_foreign_file_stays_where_it_is),
       T(a_lone_file_that_is_lost_is_left), T(damaged_lines_of_the_manifest_go),
-      T(json_has_every_byte_of_a_path), T(a_session_being_written_is_not_touched),
-      T(what_cannot_be_looked_at_is_trouble), T(the_session_of_this_directory_is_the_default))
+      T(call_chains_are_checked_too), T(json_has_every_byte_of_a_path),
+      T(a_session_being_written_is_not_touched), T(what_cannot_be_looked_at_is_trouble),
+      T(the_session_of_this_directory_is_the_default))

@@ -5,6 +5,7 @@
 #include "driver/cookie.h"
 #include "driver/evbuf.h"
 #include "record/record.h"
+#include "sfile/chain_read.h"
 #include "sfile/manifest.h"
 #include "sfile/odb.h"
 #include "sfile/session.h"
@@ -12,6 +13,7 @@
 #include "sfile/sname.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 #define ESC EVBUF_ESCAPE
 
@@ -451,6 +453,77 @@ static void a_chain_makes_arcs_up_to_the_next_context(void)
 	CHECK_EQ(stats_of(&b).arcs_no_mapping, 3);
 }
 
+struct chain_listing {
+	const struct chain_names *names;
+	struct strbuf text;
+};
+
+static int list_chain(uint32_t number, const struct chain *chain, void *data)
+{
+	struct chain_listing *l = data;
+	const struct chain_context *c = chain_names_context_at(l->names, number);
+	size_t i;
+
+	strbuf_addf(&l->text, "%s %s %s %" PRId64 ":", chain_names_image_at(l->names, c->app)->name,
+		    c->event, c->end, c->tgid);
+	for (i = 0; i < chain->count; i++)
+		strbuf_addf(&l->text, " %s+%" PRIx64,
+			    chain_names_image_at(l->names, chain->frames[i].image)->name,
+			    chain->frames[i].offset);
+	strbuf_addf(&l->text, " %" PRIu64 "\n", chain->samples);
+	return 0;
+}
+
+/* The stored chains of @session, one a line, are @expected. */
+static void check_chains(struct bench *b, const char *session, const char *expected)
+{
+	_cleanup_free_ char *samples = session_samples(b->session, session);
+	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
+	struct chain_listing l = { .text = STRBUF_INIT };
+
+	CHECK_EQ(evbuf_flush(b->buffer), 0);
+	CHECK_EQ(chain_reader_open(samples, &r, NULL), 0);
+	if (!r)
+		return;
+	l.names = chain_reader_names(r);
+	CHECK_EQ(chain_reader_each(r, list_chain, &l), 0);
+	CHECK_STR(strbuf_text(&l.text), expected);
+	strbuf_done(&l.text);
+}
+
+/* The application and what is separated stand with a chain; a session moved away keeps its own. */
+static void whole_chains_are_stored(void)
+{
+	BENCH(b);
+	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
+	uint64_t lib = cookie_file(b.cookies, 1, 2, 0, "/lib/l");
+	const struct evbuf_frame frames[] = {
+		{ EVBUF_KERNEL, 0xffffffff81000010 }, { lib, 0x20 }, { 99, 0x30 }, { app, 0x40 }
+	};
+
+	b.config.separate = RECORD_SEPARATE_THREAD;
+	bench_start(&b);
+	run_as(&b, 7, app);
+	evbuf_chain(b.buffer, frames, 2, &(struct evbuf_trace){ 1, 4, EVBUF_END_COMPLETE });
+	evbuf_chain(b.buffer, frames, 4, &(struct evbuf_trace){ 0, 1, EVBUF_END_COMPLETE });
+	evbuf_chain(b.buffer, frames + 2, 2, &(struct evbuf_trace){ 0, 1, EVBUF_END_COMPLETE });
+	evbuf_sample(b.buffer, app, 0x10, 0, 1);
+	check_chains(&b, "current",
+		     "/bin/p OTHER.0.0 complete 7: /proc/kallsyms+10 /lib/l+20 4\n"
+		     "/bin/p TIMER.0.0 no_mapping 7: /proc/kallsyms+10 /lib/l+20 1\n");
+	CHECK_EQ(stats_of(&b).chain_ends[EVBUF_END_COMPLETE], 4);
+	CHECK_EQ(stats_of(&b).chain_ends[EVBUF_END_NO_MAPPING], 1);
+	CHECK_EQ(record_close_files(b.rec, NULL), 0);
+	CHECK_EQ(session_rename(b.session, "current", "saved", NULL), 0);
+	run_as(&b, 8, app);
+	evbuf_chain(b.buffer, frames + 1, 1, &(struct evbuf_trace){ 0, 1, EVBUF_END_DEPTH });
+	check_chains(&b, "current", "/bin/p TIMER.0.0 depth 8: /lib/l+20 1\n");
+	check_chains(&b, "saved",
+		     "/bin/p OTHER.0.0 complete 7: /proc/kallsyms+10 /lib/l+20 4\n"
+		     "/bin/p TIMER.0.0 no_mapping 7: /proc/kallsyms+10 /lib/l+20 1\n");
+	CHECK_EQ(stats_of(&b).chains_lost, 0);
+}
+
 static void whole_chains_count_by_how_they_end(void)
 {
 	BENCH(b);
@@ -718,7 +791,8 @@ TESTS(T(separations_are_parsed), T(samples_are_kept_apart_as_asked),
       T(other_kinds_of_images_have_their_names), T(two_files_of_one_path_never_share_a_sample_file),
       T(the_filter_keeps_only_its_applications), T(losses_have_their_own_counters),
       T(weights_count_and_saturate), T(a_chain_makes_arcs_up_to_the_next_context),
-      T(whole_chains_count_by_how_they_end), T(a_session_that_was_moved_away_begins_anew),
+      T(whole_chains_count_by_how_they_end), T(whole_chains_are_stored),
+      T(a_session_that_was_moved_away_begins_anew),
       T(a_sample_file_that_fails_is_counted_and_tried_again),
       T(samples_in_are_samples_recorded_and_lost), T(nothing_is_lost_where_few_files_can_be_open),
       T(limits_and_cuts_do_not_change_what_is_recorded))

@@ -1,0 +1,319 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sfile/chain_names.h"
+
+#include "base/arena.h"
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/path.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ *	image \t KIND \t TGID \t START \t END \t NAME		KIND: root, kern, anon
+ *	context \t APP \t EVENT \t END \t TGID \t TID \t CPU	-1: not separated
+ */
+enum { COLUMNS_MAX = 7 };
+
+static const char *const kinds[] = {
+	[SNAME_ROOT] = "root",
+	[SNAME_KERN] = "kern",
+	[SNAME_ANON] = "anon",
+};
+static_assert(ARRAY_SIZE(kinds) == SNAME_KIND_COUNT_, "a word for each kind");
+
+struct chain_names {
+	char *path;
+	int fd; /* open for appending, or -1 */
+	struct sname_image *images;
+	size_t image_count, image_room;
+	struct chain_context *contexts;
+	size_t context_count, context_room;
+	struct map by_hash; /* of what a line says: index + 1, of images and of contexts */
+	struct arena strings;
+	size_t length; /* of the file as far as it makes sense */
+	size_t damaged;
+};
+
+static uint64_t image_hash(const struct sname_image *i)
+{
+	return hash_add(hash_add(hash_add(hash_bytes(i->name, strlen(i->name)), i->kind), i->tgid),
+			i->start ^ i->end << 1);
+}
+
+static uint64_t context_hash(const struct chain_context *c)
+{
+	uint64_t hash = hash_add(hash_bytes(c->event, strlen(c->event)), c->app);
+
+	hash = hash_add(hash, hash_bytes(c->end, strlen(c->end)));
+	hash = hash_add(hash, (uint64_t)c->tgid);
+	return ~hash_add(hash_add(hash, (uint64_t)c->tid), (uint64_t)c->cpu);
+}
+
+static bool same_context(const struct chain_context *a, const struct chain_context *b)
+{
+	return a->app == b->app && a->tgid == b->tgid && a->tid == b->tid && a->cpu == b->cpu &&
+	       !strcmp(a->event, b->event) && !strcmp(a->end, b->end);
+}
+
+/* Puts @number under @hash; on a collision under one of the next. */
+static void enter(struct chain_names *n, uint64_t hash, size_t number)
+{
+	while (map_get(&n->by_hash, hash))
+		hash++;
+	(void)map_set(&n->by_hash, hash, (void *)(uintptr_t)number);
+}
+
+static void add_image(struct chain_names *n, const struct sname_image *image)
+{
+	struct sname_image *own;
+
+	array_grow(&n->images, n->image_count + 1, &n->image_room);
+	own = &n->images[n->image_count++];
+	*own = *image;
+	own->name = arena_strdup(&n->strings, image->name);
+	enter(n, image_hash(own), n->image_count);
+}
+
+static void add_context(struct chain_names *n, const struct chain_context *context)
+{
+	struct chain_context *own;
+
+	array_grow(&n->contexts, n->context_count + 1, &n->context_room);
+	own = &n->contexts[n->context_count++];
+	*own = *context;
+	own->event = arena_strdup(&n->strings, context->event);
+	own->end = arena_strdup(&n->strings, context->end);
+	enter(n, context_hash(own), n->context_count);
+}
+
+/* --- reading --- */
+
+static int read_image(struct chain_names *n, char **column)
+{
+	struct sname_image image = { .name = column[5] };
+	uint64_t tgid;
+	size_t kind;
+
+	for (kind = 0; kind < ARRAY_SIZE(kinds) && strcmp(kinds[kind], column[1]); kind++)
+		;
+	if (kind == ARRAY_SIZE(kinds) || text_unescape_field(column[5]) < 0 || !*column[5] ||
+	    parse_u64(column[2], 0, UINT32_MAX, &tgid) < 0 ||
+	    parse_u64(column[3], 0, UINT64_MAX, &image.start) < 0 ||
+	    parse_u64(column[4], 0, UINT64_MAX, &image.end) < 0 ||
+	    n->image_count == CHAIN_IMAGES_MAX)
+		return -EBADMSG;
+	image.kind = (enum sname_kind)kind;
+	image.tgid = (uint32_t)tgid;
+	add_image(n, &image);
+	return 0;
+}
+
+static int read_context(struct chain_names *n, char **column)
+{
+	struct chain_context context = { .event = column[2], .end = column[3] };
+	int64_t *const ids[] = { &context.tgid, &context.tid, &context.cpu };
+	uint64_t app;
+	size_t i;
+
+	if (parse_u64(column[1], 1, n->image_count, &app) < 0 ||
+	    text_unescape_field(column[2]) < 0 || text_unescape_field(column[3]) < 0)
+		return -EBADMSG;
+	context.app = (uint32_t)app;
+	for (i = 0; i < ARRAY_SIZE(ids); i++)
+		if (parse_i64(column[4 + i], SNAME_ALL, UINT32_MAX, ids[i]) < 0)
+			return -EBADMSG;
+	add_context(n, &context);
+	return 0;
+}
+
+/* Takes a line apart, in place; 0 or -EBADMSG. */
+static int read_line(struct chain_names *n, char *line)
+{
+	char *column[COLUMNS_MAX];
+	size_t count = 0;
+
+	while (line && count < COLUMNS_MAX)
+		column[count++] = strsep(&line, "\t");
+	if (!line && count == 6 && !strcmp(column[0], "image"))
+		return read_image(n, column);
+	if (!line && count == 7 && !strcmp(column[0], "context"))
+		return read_context(n, column);
+	return -EBADMSG;
+}
+
+/* Reads whole lines as long as they make sense: numbers follow from their order. */
+static void read_text(struct chain_names *n, char *text, size_t size)
+{
+	char *at = text, *newline;
+
+	while ((newline = memchr(at, '\n', size - (size_t)(at - text)))) {
+		*newline = '\0';
+		if (strlen(at) != (size_t)(newline - at) || read_line(n, at) < 0)
+			break;
+		at = newline + 1;
+	}
+	n->length = (size_t)(at - text);
+	n->damaged = size - n->length;
+}
+
+static int read_file(struct chain_names *n, struct error *err)
+{
+	_cleanup_close_ int fd = open(n->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	_cleanup_free_ char *text = NULL;
+	struct stat st;
+	size_t have = 0;
+	ssize_t got = 1;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return errno == ENOENT && n->fd >= 0 ? 0 : error_errno(err, -errno, "%s", n->path);
+	if (st.st_size > (off_t)1 << 30)
+		return error_set(err, -EFBIG, "%s: too large", n->path);
+	text = xcalloc(1, (size_t)st.st_size + 1);
+	while (got > 0 && have < (size_t)st.st_size) {
+		got = read(fd, text + have, (size_t)st.st_size - have);
+		if (got < 0)
+			return error_errno(err, -errno, "%s", n->path);
+		have += (size_t)got;
+	}
+	read_text(n, text, have);
+	return 0;
+}
+
+int chain_names_open(const char *dir, bool write, struct chain_names **ret, struct error *err)
+{
+	_cleanup_(chain_names_closep) struct chain_names *n = xcalloc(1, sizeof(*n));
+	int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, r;
+
+	n->path = path_join(dir, "names");
+	n->fd = write ? open(n->path, flags, 0644) : -1;
+	if (write && n->fd < 0)
+		return error_errno(err, -errno, "%s", n->path);
+	r = read_file(n, err);
+	if (r < 0)
+		return r;
+	/* The line that a killed writer did not finish; nothing refers to it yet. */
+	if (write && n->damaged && ftruncate(n->fd, (off_t)n->length) < 0)
+		return error_errno(err, -errno, "%s", n->path);
+	*ret = STEAL(n);
+	return 0;
+}
+
+void chain_names_close(struct chain_names *n)
+{
+	if (!n)
+		return;
+	if (n->fd >= 0)
+		(void)close(n->fd);
+	free(n->path);
+	free(n->images);
+	free(n->contexts);
+	map_done(&n->by_hash);
+	arena_done(&n->strings);
+	free(n);
+}
+
+/* --- adding --- */
+
+/* Writes one line; what was written of it where that fails is taken back. */
+static int append(struct chain_names *n, const struct strbuf *line, struct error *err)
+{
+	ssize_t w = write(n->fd, line->text, line->length);
+	int r = w < 0 ? -errno : -ENOSPC;
+
+	if (w != (ssize_t)line->length) {
+		(void)!ftruncate(n->fd, (off_t)n->length);
+		return error_errno(err, r, "cannot write %s", n->path);
+	}
+	n->length += line->length;
+	return 0;
+}
+
+int chain_names_image(struct chain_names *n, const struct sname_image *image, uint32_t *ret,
+		      struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+	uint64_t hash = image_hash(image);
+	uintptr_t number;
+	int r;
+
+	for (; (number = (uintptr_t)map_get(&n->by_hash, hash)); hash++) {
+		if (number > n->image_count || !sname_image_equal(&n->images[number - 1], image))
+			continue;
+		*ret = (uint32_t)number;
+		return 0;
+	}
+	if (n->image_count == CHAIN_IMAGES_MAX)
+		return error_set(err, -EOVERFLOW, "%s: more than %d images", n->path,
+				 CHAIN_IMAGES_MAX);
+	strbuf_addf(&line, "image\t%s\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t", kinds[image->kind],
+		    image->tgid, image->start, image->end);
+	text_add_field(&line, image->name);
+	strbuf_adds(&line, "\n");
+	r = append(n, &line, err);
+	if (r < 0)
+		return r;
+	add_image(n, image);
+	*ret = (uint32_t)n->image_count;
+	return 0;
+}
+
+int chain_names_context(struct chain_names *n, const struct chain_context *context, uint32_t *ret,
+			struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+	uint64_t hash = context_hash(context);
+	uintptr_t number;
+	int r;
+
+	for (; (number = (uintptr_t)map_get(&n->by_hash, hash)); hash++) {
+		if (number > n->context_count || !same_context(&n->contexts[number - 1], context))
+			continue;
+		*ret = (uint32_t)number;
+		return 0;
+	}
+	strbuf_addf(&line, "context\t%" PRIu32 "\t", context->app);
+	text_add_field(&line, context->event);
+	strbuf_adds(&line, "\t");
+	text_add_field(&line, context->end);
+	strbuf_addf(&line, "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\n", context->tgid, context->tid,
+		    context->cpu);
+	r = append(n, &line, err);
+	if (r < 0)
+		return r;
+	add_context(n, context);
+	*ret = (uint32_t)n->context_count;
+	return 0;
+}
+
+uint32_t chain_names_images(const struct chain_names *n)
+{
+	return (uint32_t)n->image_count;
+}
+
+uint32_t chain_names_contexts(const struct chain_names *n)
+{
+	return (uint32_t)n->context_count;
+}
+
+const struct sname_image *chain_names_image_at(const struct chain_names *n, uint32_t number)
+{
+	return &n->images[number - 1];
+}
+
+const struct chain_context *chain_names_context_at(const struct chain_names *n, uint32_t number)
+{
+	return &n->contexts[number - 1];
+}
+
+size_t chain_names_damaged(const struct chain_names *n)
+{
+	return n->damaged;
+}

@@ -1,0 +1,366 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sfile/chain_store.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "sfile/chain_read.h"
+#include "sfile/chain_table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <sys/stat.h>
+
+/* Beyond these nodes the next pair of files is begun, so that neither what is mapped nor the lookup
+ * grows with the session: 12 MiB and 8 MiB. Chains seen before are then stored once more. */
+enum { NODES_MAX = 1 << 20 };
+
+enum { SLOTS_MIN = 1 << 10 };
+
+/* A hash table of record numbers, 0: free. It is not in the file: it is made when that is opened.
+ */
+struct lookup {
+	uint32_t *slots;
+	uint32_t mask, used;
+};
+
+/* The chain added last, outermost first: the next one mostly begins like it. */
+struct memo {
+	uint32_t context;
+	struct chain_frame *frames;
+	uint32_t *nodes;
+	size_t count, room, nodes_room;
+};
+
+struct chain_store {
+	char *dir;
+	struct chain_names *names;
+	unsigned int generation; /* which pair of files */
+	struct chain_table places, nodes;
+	struct lookup by_place, by_node;
+	struct memo memo;
+};
+
+static uint64_t pack(const struct chain_frame *f)
+{
+	return (uint64_t)f->image << CHAIN_OFFSET_BITS |
+	       (f->offset & (((uint64_t)1 << CHAIN_OFFSET_BITS) - 1));
+}
+
+static uint64_t place_hash(uint64_t image_offset)
+{
+	return hash_u64(image_offset);
+}
+
+static uint64_t node_hash(uint32_t parent, uint32_t place)
+{
+	return hash_u64((uint64_t)parent << 32 | place);
+}
+
+static uint64_t place_value(const struct chain_store *s, uint32_t i)
+{
+	return ((const struct chain_place *)chain_table_at(&s->places, i))->image_offset;
+}
+
+static struct chain_node *node_at(const struct chain_store *s, uint32_t i)
+{
+	return chain_table_at(&s->nodes, i);
+}
+
+/* --- the lookups --- */
+
+static void lookup_put(struct lookup *l, uint64_t hash, uint32_t number)
+{
+	uint32_t i = (uint32_t)hash & l->mask;
+
+	while (l->slots[i])
+		i = (i + 1) & l->mask;
+	l->slots[i] = number;
+	l->used++;
+}
+
+/* Frees the slots and makes room for @count records. */
+static void lookup_reset(struct lookup *l, uint32_t count)
+{
+	size_t slots = SLOTS_MIN;
+
+	while (slots / 2 < count)
+		slots *= 2;
+	free(l->slots);
+	*l = (struct lookup){ xcalloc(slots, sizeof(*l->slots)), (uint32_t)slots - 1, 0 };
+}
+
+static bool lookup_is_full(const struct lookup *l)
+{
+	return l->used > l->mask / 4 * 3;
+}
+
+static void index_places(struct chain_store *s)
+{
+	uint32_t i;
+
+	lookup_reset(&s->by_place, s->places.count);
+	for (i = 1; i < s->places.count; i++)
+		lookup_put(&s->by_place, place_hash(place_value(s, i)), i);
+}
+
+static void index_nodes(struct chain_store *s)
+{
+	const struct chain_node *n;
+	uint32_t i;
+
+	lookup_reset(&s->by_node, s->nodes.count);
+	for (i = 1; i < s->nodes.count; i++) {
+		n = node_at(s, i);
+		lookup_put(&s->by_node, node_hash(n->parent, n->place), i);
+	}
+}
+
+static int out_of_space(const struct chain_store *s, struct error *err)
+{
+	return error_errno(err, -errno, "cannot add call chains to %s", s->dir);
+}
+
+/* The number of the place, added where it is new: 0 or -errno. */
+static int find_place(struct chain_store *s, uint64_t value, uint32_t *ret, struct error *err)
+{
+	const struct chain_place place = { value };
+	uint32_t i, number;
+
+	for (i = (uint32_t)place_hash(value) & s->by_place.mask; (number = s->by_place.slots[i]);
+	     i = (i + 1) & s->by_place.mask) {
+		if (place_value(s, number) != value)
+			continue;
+		*ret = number;
+		return 0;
+	}
+	number = chain_table_add(&s->places, &place);
+	if (!number)
+		return out_of_space(s, err);
+	if (lookup_is_full(&s->by_place))
+		index_places(s);
+	else
+		lookup_put(&s->by_place, place_hash(value), number);
+	*ret = number;
+	return 0;
+}
+
+/* The number of the node, added where it is new: 0 or -errno. */
+static int find_node(struct chain_store *s, uint32_t parent, uint32_t place, uint32_t *ret,
+		     struct error *err)
+{
+	const struct chain_node node = { .parent = parent, .place = place };
+	uint64_t hash = node_hash(parent, place);
+	uint32_t i, number;
+
+	for (i = (uint32_t)hash & s->by_node.mask; (number = s->by_node.slots[i]);
+	     i = (i + 1) & s->by_node.mask) {
+		const struct chain_node *n = node_at(s, number);
+
+		if (n->parent != parent || n->place != place)
+			continue;
+		*ret = number;
+		return 0;
+	}
+	number = chain_table_add(&s->nodes, &node);
+	if (!number)
+		return out_of_space(s, err);
+	if (lookup_is_full(&s->by_node))
+		index_nodes(s);
+	else
+		lookup_put(&s->by_node, hash, number);
+	*ret = number;
+	return 0;
+}
+
+/* --- opening --- */
+
+static void close_tables(struct chain_store *s)
+{
+	chain_table_close(&s->places);
+	chain_table_close(&s->nodes);
+	s->memo.count = 0;
+	s->memo.context = 0;
+}
+
+/* The first record that makes no sense, or the count: what is behind it is given up. */
+static uint32_t sound_places(const struct chain_store *s)
+{
+	uint32_t i;
+
+	for (i = 1; i < s->places.count; i++) {
+		uint64_t image = place_value(s, i) >> CHAIN_OFFSET_BITS;
+
+		if (!image || image > chain_names_images(s->names))
+			break;
+	}
+	return i;
+}
+
+static uint32_t sound_nodes(const struct chain_store *s)
+{
+	uint32_t i;
+
+	for (i = 1; i < s->nodes.count; i++) {
+		const struct chain_node *n = node_at(s, i);
+		uint32_t most = n->parent ? s->places.count - 1 : chain_names_contexts(s->names);
+
+		if (n->parent >= i || !n->place || n->place > most)
+			break;
+	}
+	return i;
+}
+
+static int open_tables(struct chain_store *s, struct error *err)
+{
+	_cleanup_free_ char *places = xasprintf("%s/places.%u", s->dir, s->generation);
+	_cleanup_free_ char *nodes = xasprintf("%s/nodes.%u", s->dir, s->generation);
+	int r = chain_table_open(&s->places, places, CHAIN_TABLE_PLACES, true, err);
+
+	if (r == 0)
+		r = chain_table_open(&s->nodes, nodes, CHAIN_TABLE_NODES, true, err);
+	if (r < 0) {
+		close_tables(s);
+		return r;
+	}
+	chain_table_cut(&s->places, sound_places(s));
+	chain_table_cut(&s->nodes, sound_nodes(s));
+	index_places(s);
+	index_nodes(s);
+	return 0;
+}
+
+int chain_store_open(const char *samples, struct chain_store **ret, struct error *err)
+{
+	_cleanup_(chain_store_closep) struct chain_store *s = xcalloc(1, sizeof(*s));
+	unsigned int pairs;
+	int r;
+
+	s->places = s->nodes = CHAIN_TABLE_INIT;
+	s->dir = path_join(samples, CHAIN_DIRECTORY);
+	r = path_make_dirs(s->dir, 0755, err);
+	if (r == 0)
+		r = chain_names_open(s->dir, true, &s->names, err);
+	if (r < 0)
+		return r;
+	pairs = chain_generations(s->dir);
+	s->generation = pairs ? pairs - 1 : 0;
+	r = open_tables(s, err);
+	if (r == 0)
+		*ret = STEAL(s);
+	return r;
+}
+
+void chain_store_close(struct chain_store *s)
+{
+	if (!s)
+		return;
+	close_tables(s);
+	chain_names_close(s->names);
+	free(s->by_place.slots);
+	free(s->by_node.slots);
+	free(s->memo.frames);
+	free(s->memo.nodes);
+	free(s->dir);
+	free(s);
+}
+
+int chain_store_image(struct chain_store *s, const struct sname_image *image, uint32_t *ret,
+		      struct error *err)
+{
+	return chain_names_image(s->names, image, ret, err);
+}
+
+int chain_store_context(struct chain_store *s, const struct chain_context *context, uint32_t *ret,
+			struct error *err)
+{
+	return chain_names_context(s->names, context, ret, err);
+}
+
+/* --- adding --- */
+
+static void remember(struct memo *m, size_t at, const struct chain_frame *frame, uint32_t node)
+{
+	array_grow(&m->frames, at + 1, &m->room);
+	array_grow(&m->nodes, at + 1, &m->nodes_room);
+	m->frames[at] = *frame;
+	m->nodes[at] = node;
+	m->count = at + 1;
+}
+
+/* The frames that the chain and the one before it have in common, from the outermost on. */
+static size_t common(const struct memo *m, const struct chain *chain, size_t count)
+{
+	size_t n = 0;
+
+	while (n < count && n < m->count) {
+		const struct chain_frame *f = &chain->frames[count - 1 - n];
+
+		if (f->image != m->frames[n].image || f->offset != m->frames[n].offset)
+			break;
+		n++;
+	}
+	return n;
+}
+
+/* The node of the whole chain, made where it is new: 0 or -errno. */
+static int find_chain(struct chain_store *s, uint32_t context, const struct chain *chain,
+		      uint32_t *ret, struct error *err)
+{
+	size_t count = MIN(chain->count, (size_t)CHAIN_FRAMES_MAX), i;
+	uint32_t node = 0, place = 0;
+	int r;
+
+	i = s->memo.context == context ? common(&s->memo, chain, count) : 0;
+	s->memo.context = context;
+	s->memo.count = i;
+	r = i ? 0 : find_node(s, 0, context, &node, err);
+	if (i)
+		node = s->memo.nodes[i - 1];
+	for (; i < count && r == 0; i++) {
+		const struct chain_frame *frame = &chain->frames[count - 1 - i];
+
+		r = find_place(s, pack(frame), &place, err);
+		if (r == 0)
+			r = find_node(s, node, place, &node, err);
+		if (r == 0)
+			remember(&s->memo, i, frame, node);
+	}
+	*ret = node;
+	return r;
+}
+
+int chain_store_add(struct chain_store *s, uint32_t context, const struct chain *chain,
+		    struct error *err)
+{
+	struct chain_node *n;
+	uint32_t node;
+	int r;
+
+	if (s->nodes.count >= NODES_MAX) {
+		close_tables(s);
+		s->generation++;
+		r = open_tables(s, err);
+		if (r < 0)
+			return r;
+	} else if (s->nodes.fd < 0) {
+		/* The last attempt failed; what was in the way may be gone. */
+		r = open_tables(s, err);
+		if (r < 0)
+			return r;
+	}
+	r = find_chain(s, context, chain, &node, err);
+	if (r < 0)
+		return r;
+	n = node_at(s, node);
+	n->count = chain->samples > UINT32_MAX - n->count ? UINT32_MAX
+							  : n->count + (uint32_t)chain->samples;
+	return 0;
+}
+
+size_t chain_store_memory(const struct chain_store *s)
+{
+	size_t slots = (size_t)s->by_place.mask + s->by_node.mask + 2;
+
+	return s->places.mapped + s->nodes.mapped + slots * sizeof(uint32_t);
+}

@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sfile/chain_table.h"
+
+#include "base/macro.h"
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+/* The file, in host byte order: this header, then the records. */
+struct header {
+	char magic[8];
+	uint32_t byte_order;
+	uint32_t version;
+	uint32_t kind;
+	uint32_t record; /* bytes */
+	uint32_t count;	 /* records with number 0 */
+	uint32_t zero;
+};
+static_assert(sizeof(struct header) == 32, "as on disk");
+static_assert(sizeof(struct chain_place) == 8, "as on disk");
+static_assert(sizeof(struct chain_node) == 12, "as on disk");
+
+static const char magic[8] = "OPCHAINS";
+
+enum {
+	BYTE_ORDER_MARK = 0x01020304,
+	VERSION = 1,
+	GROWTH_MIN = 4 << 10,
+	GROWTH_MAX = 1 << 20,
+};
+
+static const size_t record_sizes[] = {
+	[CHAIN_TABLE_PLACES] = sizeof(struct chain_place),
+	[CHAIN_TABLE_NODES] = sizeof(struct chain_node),
+};
+
+static struct header *header_of(const struct chain_table *t)
+{
+	return (struct header *)t->map;
+}
+
+static size_t bytes_of(const struct chain_table *t, uint32_t count)
+{
+	return sizeof(struct header) + (size_t)count * t->record;
+}
+
+/* Writes header and record 0 where there is nothing yet, or zeros of a writer that was killed. */
+static int make_blank_usable(struct chain_table *t, const struct header *wanted, uint64_t length)
+{
+	uint8_t bytes[sizeof(struct header) + sizeof(struct chain_node)] = { 0 };
+	uint8_t found[sizeof(bytes)];
+	size_t need = bytes_of(t, 1);
+	ssize_t n = pread(t->fd, found, MIN(length, (uint64_t)sizeof(struct header)), 0);
+
+	if (n < 0 || memcmp(found, bytes, (size_t)n))
+		return n < 0 ? -errno : 0;
+	memcpy(bytes, wanted, sizeof(*wanted));
+	n = pwrite(t->fd, bytes, need, 0);
+	if (n == (ssize_t)need)
+		return 0;
+	return n < 0 ? -errno : -ENOSPC;
+}
+
+/* Whether header and length fit; sets the count. */
+static int check_header(struct chain_table *t, const struct header *wanted, const char *path,
+			struct error *err)
+{
+	struct header h;
+	uint64_t room;
+
+	memcpy(&h, t->map, sizeof(h));
+	if (memcmp(h.magic, wanted->magic, sizeof(h.magic)))
+		return error_set(err, -EBADMSG, "%s: no file of call chains", path);
+	if (h.byte_order != wanted->byte_order)
+		return error_set(err, -EBADMSG,
+				 "%s: call chains of a machine of the other byte order", path);
+	if (h.version != wanted->version)
+		return error_set(err, -EBADMSG, "%s: call chains of version %u, not %u", path,
+				 h.version, wanted->version);
+	if (h.kind != wanted->kind || h.record != wanted->record || !h.count)
+		return error_set(err, -EBADMSG, "%s: damaged header", path);
+	room = (t->mapped - sizeof(h)) / t->record;
+	t->damaged = h.count > room;
+	t->count = (uint32_t)MIN((uint64_t)h.count, room);
+	return t->count ? 0 : error_set(err, -EBADMSG, "%s: cut short", path);
+}
+
+static int map_file(struct chain_table *t, const struct header *wanted, const char *path,
+		    struct error *err)
+{
+	struct stat st;
+	void *map;
+	int r;
+
+	if (fstat(t->fd, &st) < 0)
+		return error_errno(err, -errno, "%s", path);
+	if (t->writable && (r = make_blank_usable(t, wanted, (uint64_t)st.st_size)) < 0)
+		return error_errno(err, r, "cannot write %s", path);
+	if (fstat(t->fd, &st) < 0)
+		return error_errno(err, -errno, "%s", path);
+	if ((uint64_t)st.st_size < sizeof(struct header))
+		return error_set(err, -EBADMSG, "%s: cut short", path);
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ | (t->writable ? PROT_WRITE : 0), MAP_SHARED,
+		   t->fd, 0);
+	if (map == MAP_FAILED)
+		return error_errno(err, -errno, "cannot map %s", path);
+	t->map = map;
+	t->mapped = (size_t)st.st_size;
+	return check_header(t, wanted, path, err);
+}
+
+int chain_table_open(struct chain_table *t, const char *path, enum chain_table_kind kind,
+		     bool write, struct error *err)
+{
+	int flags = (write ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW;
+	struct header wanted = { .byte_order = BYTE_ORDER_MARK,
+				 .version = VERSION,
+				 .kind = kind,
+				 .record = (uint32_t)record_sizes[kind],
+				 .count = 1 };
+	int r;
+
+	memcpy(wanted.magic, magic, sizeof(magic));
+	*t = CHAIN_TABLE_INIT;
+	t->record = record_sizes[kind];
+	t->writable = write;
+	t->fd = open(path, flags, 0644);
+	if (t->fd < 0)
+		return error_errno(err, -errno, "%s", path);
+	r = map_file(t, &wanted, path, err);
+	if (r < 0) {
+		t->writable = false;
+		chain_table_close(t);
+	}
+	return r;
+}
+
+void chain_table_close(struct chain_table *t)
+{
+	if (t->map && t->writable)
+		(void)!ftruncate(t->fd, (off_t)bytes_of(t, t->count)); /* what is more is zeros */
+	if (t->map)
+		(void)munmap(t->map, t->mapped);
+	if (t->fd >= 0)
+		(void)close(t->fd);
+	*t = CHAIN_TABLE_INIT;
+}
+
+/* Lengthens the file with zeros that have blocks behind them: storing there never fails. */
+static int grow(struct chain_table *t)
+{
+	size_t used = bytes_of(t, t->count);
+	size_t wanted = MAX(used / 4, (size_t)GROWTH_MIN), more = MIN(wanted, (size_t)GROWTH_MAX);
+	_cleanup_free_ uint8_t *zeros = xcalloc(1, more);
+	ssize_t n = pwrite(t->fd, zeros, more, (off_t)used);
+	void *map;
+
+	if (n < (ssize_t)t->record)
+		return n < 0 ? -errno : -ENOSPC;
+	map = mremap(t->map, t->mapped, used + (size_t)n, MREMAP_MAYMOVE);
+	if (map == MAP_FAILED)
+		return -errno;
+	t->map = map;
+	t->mapped = used + (size_t)n;
+	return 0;
+}
+
+uint32_t chain_table_add(struct chain_table *t, const void *record)
+{
+	uint32_t i = t->count;
+	int r = 0;
+
+	if (i == UINT32_MAX)
+		r = -EFBIG;
+	else if (bytes_of(t, i + 1) > t->mapped)
+		r = grow(t);
+	if (r < 0) {
+		errno = -r;
+		return 0;
+	}
+	memcpy(chain_table_at(t, i), record, t->record);
+	__atomic_store_n(&header_of(t)->count, i + 1, __ATOMIC_RELEASE);
+	t->count = i + 1;
+	return i;
+}
+
+void chain_table_cut(struct chain_table *t, uint32_t count)
+{
+	if (count >= t->count)
+		return;
+	__atomic_store_n(&header_of(t)->count, count, __ATOMIC_RELEASE);
+	memset(chain_table_at(t, count), 0, (t->count - count) * t->record);
+	t->count = count;
+}
