@@ -19,7 +19,7 @@ struct loader {
 	const struct elffile *file;  /* whose symbol table it is: the same, or a debug file */
 	struct section_code *sections;
 	enum elfsym_unit unit;
-	uint64_t text; /* address of .text, for ELFSYM_FROM_TEXT */
+	uint64_t text; /* where ELFSYM_FROM_TEXT counts from */
 	struct symtab *out;
 	size_t added;
 };
@@ -209,5 +209,13 @@ size_t elfsym_load(const struct elffile *ef, const struct elffile *debug, enum e
 	if (debug)
 		load_file(&l, debug, false);
 	load_file(&l, ef, with_dynsym);
+	return l.added;
+}
+
+size_t elfsym_load_region(const struct elffile *ef, uint64_t start, struct symtab *st)
+{
+	struct loader l = { .image = ef, .unit = ELFSYM_FROM_TEXT, .text = start, .out = st };
+
+	load_file(&l, ef, false);
 	return l.added;
 }

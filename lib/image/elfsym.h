@@ -24,6 +24,9 @@ enum elfsym_unit {
  * files. Returns the number added: 0 means that the file is stripped to the bone. */
 size_t elfsym_load(const struct elffile *ef, const struct elffile *debug, enum elfsym_unit unit,
 		   struct symtab *st);
+/* Adds the symbols of @ef placed by distance from the address @start, those below it left out: code
+ * of an anonymous region, whose samples count from the start of the region. As elfsym_load(). */
+size_t elfsym_load_region(const struct elffile *ef, uint64_t start, struct symtab *st);
 /* Adds a name for every PLT entry of @ef that an own symbol does not name; the names are held by
  * @st. Known for x86-64 only; elsewhere adds nothing. */
 void elfsym_load_plt(const struct elffile *ef, struct symtab *st);

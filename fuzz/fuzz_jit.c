@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "fuzz.h"
+
+#include "image/jit.h"
+#include "image/jit_elf.h"
+#include "image/jit_source.h"
+
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+/* What any process may have written about its code; what it made must answer, and be written. */
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_cleanup_(jit_freep) struct jit *j = jit_new();
+	_cleanup_(jit_source_freep) struct jit_source *s = NULL;
+	char path[] = "/tmp/fuzz-jit-XXXXXX";
+	int fd = memfd_create("jit", MFD_CLOEXEC), out;
+	size_t i;
+
+	if (fd < 0 || pwrite(fd, data, size, 0) != (ssize_t)size)
+		return 0;
+	s = jit_source_new(fd, "input");
+	(void)jit_source_read(s, j, 1, NULL);
+	for (i = 0; i < jit_count(j); i++)
+		(void)jit_find(j, jit_at(j, i)->address, jit_at(j, i)->from);
+	out = mkstemp(path);
+	if (out < 0)
+		return 0;
+	(void)close(out);
+	(void)jit_elf_write(j, path, NULL);
+	(void)unlink(path);
+	return 0;
+}

@@ -1,0 +1,421 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/jit_source.h"
+
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/span.h"
+#include "image/jit.h"
+
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+	READ_SIZE = 1 << 20,
+	RECORD_MAX = JIT_SIZE_MAX + READ_SIZE, /* code, name and header of one record */
+	RECORD_HEADER = 16,
+	ARCH_TIMESTAMP = 1 /* flag of a jitdump: times are cycles */
+};
+
+struct format;
+
+struct jit_source {
+	int fd;
+	char *name;
+	const struct format *format; /* NULL until its first bytes were seen */
+	uint64_t offset;	     /* of the file, behind what is in the buffer */
+	uint8_t *buffer;
+	size_t have, room;
+	uint64_t last_read, last_time;
+	bool cycles; /* times mean nothing to us */
+	bool failed;
+	struct jit_line *lines; /* of the code to come; files lie in line_files */
+	size_t line_count, line_room;
+	uint64_t line_address;
+	char **files;
+	size_t file_count, file_room;
+};
+
+/* A format takes whole records off the span and leaves what is cut short. */
+struct format {
+	const char *name;
+	bool timed;
+	int (*header)(struct jit_source *s, struct span *in, struct error *err); /* or NULL */
+	int (*record)(struct jit_source *s, struct span *in, struct jit *j, struct error *err);
+};
+
+struct jit_source *jit_source_new(int fd, const char *name)
+{
+	struct jit_source *s = xcalloc(1, sizeof(*s));
+
+	s->fd = fd;
+	s->name = xstrdup(name);
+	return s;
+}
+
+/* Forgets the lines that wait for their code. */
+static void drop_lines(struct jit_source *s)
+{
+	while (s->file_count)
+		free(s->files[--s->file_count]);
+	s->line_count = 0;
+}
+
+void jit_source_free(struct jit_source *s)
+{
+	if (!s)
+		return;
+	drop_lines(s);
+	free(s->files);
+	free(s->lines);
+	free(s->buffer);
+	free(s->name);
+	(void)close(s->fd);
+	free(s);
+}
+
+static int damaged(const struct jit_source *s, const char *what, struct error *err)
+{
+	return error_set(err, -EBADMSG, "%s: %s near offset %llu", s->name, what,
+			 (unsigned long long)(s->offset - s->have));
+}
+
+/* The time that @stamp of a record means. */
+static uint64_t time_of(struct jit_source *s, uint64_t stamp)
+{
+	uint64_t time = s->cycles ? s->last_read : stamp;
+
+	s->last_time = MAX(s->last_time, time);
+	return time;
+}
+
+static void add_line(struct jit_source *s, uint64_t address, uint32_t line, const char *file)
+{
+	/* A lone 0xff stands for the file of the row before. */
+	bool again = s->file_count &&
+		     (!strcmp(file, "\xff") || !strcmp(file, s->files[s->file_count - 1]));
+
+	if (!again) {
+		array_grow(&s->files, s->file_count + 1, &s->file_room);
+		s->files[s->file_count++] = xstrdup(file);
+	}
+	array_grow(&s->lines, s->line_count + 1, &s->line_room);
+	s->lines[s->line_count++] = (struct jit_line){ .address = address,
+						       .line = line,
+						       .file = s->files[s->file_count - 1] };
+}
+
+/* Hands over code, with the lines that came for it. */
+static void load(struct jit_source *s, struct jit *j, struct jit_code *code, uint64_t line_address)
+{
+	if (s->line_count && s->line_address == line_address) {
+		code->lines = s->lines;
+		code->line_count = s->line_count;
+	}
+	jit_load(j, code);
+	drop_lines(s);
+}
+
+static int dump_load(struct jit_source *s, struct span *in, uint64_t time, struct jit *j)
+{
+	struct jit_code code = { .from = time };
+	uint64_t vma, index;
+	uint32_t pid, tid;
+
+	if (span_u32(in, &pid) < 0 || span_u32(in, &tid) < 0 || span_u64(in, &vma) < 0 ||
+	    span_u64(in, &code.address) < 0 || span_u64(in, &code.size) < 0 ||
+	    span_u64(in, &index) < 0 || !(code.name = span_string(in)))
+		return -EBADMSG;
+	/* Writers that have no code at hand give its size all the same. */
+	code.bytes = code.size <= in->left ? in->at : NULL;
+	load(s, j, &code, code.address);
+	return 0;
+}
+
+static int dump_move(struct span *in, uint64_t time, struct jit *j)
+{
+	uint32_t pid, tid;
+	uint64_t vma, from, to;
+
+	if (span_u32(in, &pid) < 0 || span_u32(in, &tid) < 0 || span_u64(in, &vma) < 0 ||
+	    span_u64(in, &from) < 0 || span_u64(in, &to) < 0)
+		return -EBADMSG;
+	jit_move(j, from, to, time);
+	return 0;
+}
+
+static int dump_lines(struct jit_source *s, struct span *in)
+{
+	uint64_t i, count, address;
+	uint32_t line, discriminator;
+	const char *file;
+
+	drop_lines(s);
+	if (span_u64(in, &s->line_address) < 0 || span_u64(in, &count) < 0)
+		return -EBADMSG;
+	for (i = 0; i < count; i++) {
+		if (span_u64(in, &address) < 0 || span_u32(in, &line) < 0 ||
+		    span_u32(in, &discriminator) < 0 || !(file = span_string(in)))
+			return -EBADMSG;
+		add_line(s, address, line, file);
+	}
+	return 0;
+}
+
+static int dump_unload(struct span *in, uint64_t time, struct jit *j)
+{
+	uint64_t address;
+
+	if (span_u64(in, &address) < 0)
+		return -EBADMSG;
+	jit_unload(j, address, time);
+	return 0;
+}
+
+static int dump_payload(struct jit_source *s, uint32_t id, struct span *in, uint64_t time,
+			struct jit *j)
+{
+	switch (id) {
+	case JIT_DUMP_LOAD:
+		return dump_load(s, in, time, j);
+	case JIT_DUMP_MOVE:
+		return dump_move(in, time, j);
+	case JIT_DUMP_DEBUG_INFO:
+		return dump_lines(s, in);
+	case JIT_DUMP_UNLOAD:
+		return dump_unload(in, time, j);
+	default: /* nothing we need, or from a newer version */
+		return 0;
+	}
+}
+
+/* Takes one record's header and cuts its payload off; 1, 0 if not all of it is there yet, or
+ * negative. */
+static int take_record(struct jit_source *s, struct span *in, uint32_t *ret_id, uint64_t *ret_time,
+		       struct span *ret, struct error *err)
+{
+	struct span at = *in;
+	uint32_t size;
+
+	if (span_u32(&at, ret_id) < 0 || span_u32(&at, &size) < 0 || span_u64(&at, ret_time) < 0)
+		return 0;
+	if (size < RECORD_HEADER || size > RECORD_MAX)
+		return damaged(s, "a record of an impossible size", err);
+	if (span_sub(&at, size - RECORD_HEADER, ret) < 0)
+		return 0;
+	*in = at;
+	return 1;
+}
+
+static int dump_record(struct jit_source *s, struct span *in, struct jit *j, struct error *err)
+{
+	struct span payload;
+	uint32_t id;
+	uint64_t time;
+	int r = take_record(s, in, &id, &time, &payload, err);
+
+	if (r <= 0)
+		return r;
+	if (dump_payload(s, id, &payload, time_of(s, time), j) < 0)
+		return damaged(s, "a record that ends too early", err);
+	return 1;
+}
+
+static int dump_header(struct jit_source *s, struct span *in, struct error *err)
+{
+	struct span at = *in;
+	uint32_t magic, version, size, machine, pad, pid;
+	uint64_t time, flags;
+
+	if (span_u32(&at, &magic) < 0 || span_u32(&at, &version) < 0 || span_u32(&at, &size) < 0 ||
+	    span_u32(&at, &machine) < 0 || span_u32(&at, &pad) < 0 || span_u32(&at, &pid) < 0 ||
+	    span_u64(&at, &time) < 0 || span_u64(&at, &flags) < 0)
+		return 0;
+	if (version != 1)
+		return error_set(err, -ENOTSUP, "%s: jitdump of version %u, not 1", s->name,
+				 version);
+	if (size < 40 || size > READ_SIZE)
+		return damaged(s, "a header of an impossible size", err);
+	if (!span_take(in, size))
+		return 0;
+	s->cycles = flags & ARCH_TIMESTAMP;
+	return 1;
+}
+
+static int opagent_header(struct jit_source *s, struct span *in, struct error *err)
+{
+	struct span at = *in;
+	uint32_t magic, version, size;
+
+	if (span_u32(&at, &magic) < 0 || span_u32(&at, &version) < 0 || span_u32(&at, &size) < 0)
+		return 0;
+	if (version != 1 || size < 32 || size > READ_SIZE)
+		return error_set(err, -ENOTSUP, "%s: agent's dump of version %u, header %u",
+				 s->name, version, size);
+	/* Its times are seconds: as good as none. */
+	s->cycles = true;
+	return span_take(in, size) ? 1 : 0;
+}
+
+static int opagent_load(struct jit_source *s, struct span *in, uint64_t time, struct jit *j)
+{
+	struct jit_code code = { .from = time };
+	uint64_t where;
+	uint32_t size, align;
+
+	if (span_u64(in, &code.address) < 0 || span_u64(in, &where) < 0 ||
+	    span_u32(in, &size) < 0 || span_u32(in, &align) < 0 || !(code.name = span_string(in)))
+		return -EBADMSG;
+	code.size = size;
+	code.bytes = size <= in->left ? in->at : NULL;
+	load(s, j, &code, where);
+	return 0;
+}
+
+static int opagent_lines(struct jit_source *s, struct span *in)
+{
+	uint64_t i, count, address;
+	uint32_t line;
+	const char *file;
+
+	drop_lines(s);
+	if (span_u64(in, &s->line_address) < 0 || span_u64(in, &count) < 0)
+		return -EBADMSG;
+	for (i = 0; i < count; i++) {
+		if (span_u64(in, &address) < 0 || span_u32(in, &line) < 0 ||
+		    !(file = span_string(in)))
+			return -EBADMSG;
+		add_line(s, address, line, file);
+	}
+	return 0;
+}
+
+static int opagent_record(struct jit_source *s, struct span *in, struct jit *j, struct error *err)
+{
+	struct span payload;
+	uint32_t id;
+	uint64_t time;
+	int r = take_record(s, in, &id, &time, &payload, err);
+
+	if (r <= 0)
+		return r;
+	time = time_of(s, time);
+	switch (id) {
+	case 0:
+		r = opagent_load(s, &payload, time, j);
+		break;
+	case 1:
+		r = dump_unload(&payload, time, j);
+		break;
+	case 3:
+		r = opagent_lines(s, &payload);
+		break;
+	default:
+		break;
+	}
+	return r < 0 ? damaged(s, "a record that ends too early", err) : 1;
+}
+
+/* One line of a perf map; what is no such line is passed over, as perf does. */
+static int map_record(struct jit_source *s, struct span *in, struct jit *j, struct error *err)
+{
+	const uint8_t *newline = in->left ? memchr(in->at, '\n', in->left) : NULL;
+	struct jit_code code = { .from = s->last_read };
+	_cleanup_free_ char *line = NULL;
+	const char *at;
+	size_t length;
+
+	if (!newline)
+		return in->left > READ_SIZE ? damaged(s, "a line without end", err) : 0;
+	length = (size_t)(newline - in->at);
+	line = xstrndup((const char *)in->at, length);
+	(void)span_take(in, length + 1);
+	at = line;
+	if (!strncmp(at, "0x", 2))
+		at += 2;
+	if (parse_hex(&at, &code.address) < 0 || *at++ != ' ')
+		return 1;
+	if (!strncmp(at, "0x", 2))
+		at += 2;
+	if (parse_hex(&at, &code.size) < 0 || *at++ != ' ' || !*at)
+		return 1;
+	code.name = at;
+	jit_load(j, &code);
+	return 1;
+}
+
+static const struct format jitdump = { "jitdump", true, dump_header, dump_record };
+static const struct format opagent = { "agent's dump", false, opagent_header, opagent_record };
+static const struct format perf_map = { "perf map", false, NULL, map_record };
+
+/* By its first bytes; a text has no magic. 1, 0 if more must come first, or negative. */
+static int find_format(struct jit_source *s, struct span *in, struct error *err)
+{
+	struct span at = *in;
+	uint32_t magic;
+
+	if (span_u32(&at, &magic) < 0)
+		return 0;
+	if (magic == __builtin_bswap32(JIT_DUMP_MAGIC) ||
+	    magic == __builtin_bswap32(JIT_OPAGENT_MAGIC))
+		return error_set(err, -ENOTSUP, "%s: written on a machine of the other byte order",
+				 s->name);
+	if (magic == JIT_DUMP_MAGIC)
+		s->format = &jitdump;
+	else
+		s->format = magic == JIT_OPAGENT_MAGIC ? &opagent : &perf_map;
+	return s->format->header ? s->format->header(s, in, err) : 1;
+}
+
+static int take_all(struct jit_source *s, struct jit *j, struct error *err)
+{
+	struct span in = span_of(s->buffer, s->have);
+	int r = 1;
+
+	if (!s->format) {
+		r = find_format(s, &in, err);
+		if (r <= 0) {
+			s->format = NULL;
+			return r;
+		}
+	}
+	while ((r = s->format->record(s, &in, j, err)) > 0)
+		;
+	if (in.left)
+		memmove(s->buffer, in.at, in.left);
+	s->have = in.left;
+	return r;
+}
+
+int64_t jit_source_read(struct jit_source *s, struct jit *j, uint64_t now, struct error *err)
+{
+	int64_t total = 0;
+	ssize_t n;
+
+	if (s->failed)
+		return error_set(err, -EBADMSG, "%s: not read any more", s->name);
+	do {
+		array_grow(&s->buffer, s->have + READ_SIZE, &s->room);
+		n = pread(s->fd, s->buffer + s->have, READ_SIZE, (off_t)s->offset);
+		if (n < 0)
+			return error_errno(err, -errno, "%s", s->name);
+		s->have += (size_t)n;
+		s->offset += (uint64_t)n;
+		total += n;
+		if (take_all(s, j, err) < 0) {
+			s->failed = true;
+			return err ? err->code : -EBADMSG;
+		}
+	} while (n == READ_SIZE);
+	s->last_read = now;
+	return total;
+}
+
+bool jit_source_timed(const struct jit_source *s)
+{
+	return s->format && s->format->timed && !s->cycles;
+}
+
+uint64_t jit_source_time(const struct jit_source *s)
+{
+	return s->last_time;
+}

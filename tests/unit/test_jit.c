@@ -1,0 +1,380 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "base/strbuf.h"
+#include "image/elfsym.h"
+#include "image/jit.h"
+#include "image/jit_elf.h"
+#include "image/jit_source.h"
+#include "image/lines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+static void load(struct jit *j, uint64_t address, uint64_t size, uint64_t from, const char *name)
+{
+	jit_load(j, &(struct jit_code){
+			    .address = address, .size = size, .from = from, .name = name });
+}
+
+static const char *name_at(const struct jit *j, uint64_t pc, uint64_t time)
+{
+	const struct jit_code *c = jit_find(j, pc, time);
+
+	return c ? c->name : "none";
+}
+
+static void code_is_found_by_address(void)
+{
+	_cleanup_(jit_freep) struct jit *j = jit_new();
+
+	load(j, 0x2000, 0x10, 0, "two");
+	load(j, 0x1000, 0x10, 0, "one");
+	CHECK_STR(name_at(j, 0x1000, 5), "one");
+	CHECK_STR(name_at(j, 0x100f, 5), "one");
+	CHECK_STR(name_at(j, 0x1010, 5), "none");
+	CHECK_STR(name_at(j, 0x200f, 5), "two");
+	CHECK_STR(name_at(j, 0xfff, 5), "none");
+}
+
+static void code_over_code_is_told_apart_by_time(void)
+{
+	_cleanup_(jit_freep) struct jit *j = jit_new();
+
+	load(j, 0x1000, 0x100, 10, "first");
+	load(j, 0x1080, 0x100, 20, "second");
+	load(j, 0x1000, 0x200, 30, "third");
+	CHECK_STR(name_at(j, 0x1090, 9), "none");
+	CHECK_STR(name_at(j, 0x1090, 10), "first");
+	CHECK_STR(name_at(j, 0x1090, 19), "first");
+	CHECK_STR(name_at(j, 0x1090, 20), "second");
+	CHECK_STR(name_at(j, 0x1010, 25), "none"); /* the first ended as a whole */
+	CHECK_STR(name_at(j, 0x1090, 29), "second");
+	CHECK_STR(name_at(j, 0x1090, 30), "third");
+	CHECK_EQ(jit_at(j, 0)->place, 0x1000);
+	CHECK_EQ(jit_at(j, 1)->place, JIT_PLACE_START);
+	CHECK_EQ(jit_at(j, 2)->place, JIT_PLACE_START + 0x100);
+}
+
+static void code_moves_and_goes(void)
+{
+	static const struct jit_line lines[] = { { 0x1000, 7, "a.js" }, { 0x1008, 8, "a.js" } };
+	_cleanup_(jit_freep) struct jit *j = jit_new();
+	const struct jit_code *c;
+
+	jit_load(j, &(struct jit_code){ .address = 0x1000,
+					.size = 0x20,
+					.from = 1,
+					.name = "f",
+					.lines = lines,
+					.line_count = 2 });
+	jit_move(j, 0x1000, 0x5000, 10);
+	jit_move(j, 0x9999, 0x6000, 10);
+	CHECK_STR(name_at(j, 0x1000, 9), "f");
+	CHECK_STR(name_at(j, 0x1000, 10), "none");
+	c = jit_find(j, 0x5010, 10);
+	if (!CHECK(c))
+		return;
+	CHECK_EQ(c->line_count, 2);
+	CHECK_EQ(c->lines[1].address, 0x5008);
+	CHECK_STR(c->lines[1].file, "a.js");
+	jit_unload(j, 0x5000, 20);
+	CHECK_STR(name_at(j, 0x5000, 20), "none");
+	CHECK_STR(name_at(j, 0x5000, 19), "f");
+}
+
+static void the_same_code_again_changes_nothing(void)
+{
+	_cleanup_(jit_freep) struct jit *j = jit_new();
+
+	load(j, 0x1000, 0x10, 1, "f");
+	load(j, 0x1000, 0x10, 2, "f");
+	CHECK_EQ(jit_count(j), 1);
+	CHECK_STR(name_at(j, 0x1000, 1), "f");
+}
+
+static void impossible_code_is_counted(void)
+{
+	_cleanup_(jit_freep) struct jit *j = jit_new();
+
+	load(j, 0x1000, 0, 1, "empty");
+	load(j, UINT64_MAX - 4, 100, 1, "wraps");
+	load(j, JIT_PLACE_START, 16, 1, "where_no_code_can_be");
+	load(j, 0x1000, (uint64_t)JIT_SIZE_MAX + 1, 1, "huge");
+	CHECK_EQ(jit_count(j), 0);
+	CHECK_EQ(jit_dropped(j), 4);
+}
+
+/* A source over the bytes given; the file can grow through *ret_fd. */
+static struct jit_source *source_of(const void *bytes, size_t size, int *ret_fd)
+{
+	_cleanup_free_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "source");
+
+	*ret_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	CHECK_EQ(write(*ret_fd, bytes, size), size);
+	return jit_source_new(open(path, O_RDONLY | O_CLOEXEC), "source");
+}
+
+static void a_perf_map_is_read_as_it_grows(void)
+{
+	static const char text[] = "1000 20 js:one two\nnonsense\n0x2000 0x10 LazyCompile:~f a.js\n"
+				   "3000 1";
+	_cleanup_(jit_freep) struct jit *j = jit_new();
+	_cleanup_close_ int fd = -1;
+	_cleanup_(jit_source_freep) struct jit_source *s = source_of(text, strlen(text), &fd);
+
+	CHECK(jit_source_read(s, j, 100, NULL) > 0);
+	CHECK_EQ(jit_count(j), 2);
+	CHECK_STR(name_at(j, 0x101f, 0), "js:one two");
+	CHECK_STR(name_at(j, 0x2000, 100), "LazyCompile:~f a.js");
+	CHECK_EQ(write(fd, "0 three\n", 8), 8);
+	CHECK(jit_source_read(s, j, 200, NULL) > 0);
+	CHECK_STR(name_at(j, 0x3000, 150), "three");
+	CHECK_STR(name_at(j, 0x3000, 99), "none");
+	CHECK(!jit_source_timed(s));
+}
+
+static void add_u32(struct strbuf *b, uint32_t v)
+{
+	strbuf_add(b, &v, sizeof(v));
+}
+
+static void add_u64(struct strbuf *b, uint64_t v)
+{
+	strbuf_add(b, &v, sizeof(v));
+}
+
+static void add_dump_header(struct strbuf *b, uint64_t flags)
+{
+	static const uint32_t fields[] = { JIT_DUMP_MAGIC, 1, 40, 62, 0, 7 };
+
+	strbuf_add(b, fields, sizeof(fields));
+	add_u64(b, 1000);
+	add_u64(b, flags);
+}
+
+static void add_record(struct strbuf *b, uint32_t id, uint64_t time, const struct strbuf *payload)
+{
+	add_u32(b, id);
+	add_u32(b, (uint32_t)(16 + payload->length));
+	add_u64(b, time);
+	strbuf_add(b, payload->text, payload->length);
+}
+
+static void add_load(struct strbuf *b, uint64_t time, uint64_t address, const char *code,
+		     const char *name)
+{
+	_cleanup_(strbuf_done) struct strbuf p = STRBUF_INIT;
+
+	add_u64(&p, 7 | (uint64_t)7 << 32);
+	add_u64(&p, address);
+	add_u64(&p, address);
+	add_u64(&p, strlen(code));
+	add_u64(&p, 1);
+	strbuf_add(&p, name, strlen(name) + 1);
+	strbuf_adds(&p, code);
+	add_record(b, JIT_DUMP_LOAD, time, &p);
+}
+
+static void add_lines(struct strbuf *b, uint64_t time, uint64_t address)
+{
+	_cleanup_(strbuf_done) struct strbuf p = STRBUF_INIT;
+
+	add_u64(&p, address);
+	add_u64(&p, 2);
+	add_u64(&p, address);
+	add_u32(&p, 11);
+	add_u32(&p, 0);
+	strbuf_add(&p, "/src/a.js", 10);
+	add_u64(&p, address + 2);
+	add_u32(&p, 12);
+	add_u32(&p, 0);
+	strbuf_add(&p, "\xff", 2);
+	add_record(b, JIT_DUMP_DEBUG_INFO, time, &p);
+}
+
+/* A dump with two functions that lie at one address in turn. */
+static void make_dump(struct strbuf *b, uint64_t flags)
+{
+	_cleanup_(strbuf_done) struct strbuf p = STRBUF_INIT;
+
+	add_dump_header(b, flags);
+	add_lines(b, 2000, 0x1000);
+	add_load(b, 2000, 0x1000, "\x90\x90\x90\xc3", "first");
+	add_load(b, 3000, 0x1000, "\x55\x5d\xc3", "second");
+	add_u64(&p, 7 | (uint64_t)7 << 32);
+	add_u64(&p, 0x1000);
+	add_u64(&p, 0x1000);
+	add_u64(&p, 0x8000);
+	add_u64(&p, 3);
+	add_u64(&p, 2);
+	add_record(b, JIT_DUMP_MOVE, 4000, &p);
+	add_record(b, 77, 4500, &p);
+	strbuf_clear(&p);
+	add_u64(&p, 0x8000);
+	add_record(b, JIT_DUMP_UNLOAD, 5000, &p);
+}
+
+static void a_jitdump_has_times_lines_and_code(void)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	_cleanup_(jit_freep) struct jit *j = jit_new();
+	_cleanup_(jit_source_freep) struct jit_source *s = NULL;
+	_cleanup_close_ int fd = -1;
+
+	make_dump(&b, 0);
+	s = source_of(b.text, b.length, &fd);
+	CHECK_EQ(jit_source_read(s, j, 100, NULL), b.length);
+	CHECK(jit_source_timed(s));
+	CHECK_EQ(jit_source_time(s), 5000);
+	CHECK_EQ(jit_count(j), 3);
+	CHECK_STR(name_at(j, 0x1001, 2500), "first");
+	CHECK_STR(name_at(j, 0x1001, 3500), "second");
+	CHECK_STR(name_at(j, 0x1001, 4000), "none");
+	CHECK_STR(name_at(j, 0x8001, 4000), "second");
+	CHECK_STR(name_at(j, 0x8001, 5000), "none");
+	CHECK_EQ(jit_at(j, 0)->line_count, 2);
+	CHECK_EQ(jit_at(j, 0)->lines[1].line, 12);
+	CHECK_STR(jit_at(j, 0)->lines[1].file, "/src/a.js");
+	CHECK_EQ(jit_at(j, 1)->line_count, 0);
+	CHECK_EQ(jit_at(j, 1)->bytes[0], 0x55);
+}
+
+/* Wherever a dump is cut: what is whole is there, the rest comes when the file has grown. */
+static void a_dump_cut_anywhere_goes_on(void)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	size_t cut;
+
+	make_dump(&b, 0);
+	for (cut = 0; cut < b.length; cut++) {
+		_cleanup_(jit_freep) struct jit *j = jit_new();
+		_cleanup_(jit_source_freep) struct jit_source *s = NULL;
+		_cleanup_close_ int fd = -1;
+
+		s = source_of(b.text, cut, &fd);
+		CHECK_EQ(jit_source_read(s, j, 100, NULL), cut);
+		CHECK_EQ(write(fd, b.text + cut, b.length - cut), b.length - cut);
+		CHECK_EQ(jit_source_read(s, j, 200, NULL), b.length - cut);
+		CHECK_EQ(jit_count(j), 3);
+	}
+}
+
+static void a_damaged_dump_is_named(void)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	_cleanup_(jit_freep) struct jit *j = jit_new();
+	_cleanup_(jit_source_freep) struct jit_source *s = NULL;
+	_cleanup_close_ int fd = -1;
+	struct error err = ERROR_INIT;
+
+	add_dump_header(&b, 0);
+	add_load(&b, 2000, 0x1000, "\xc3", "whole");
+	add_u32(&b, JIT_DUMP_LOAD);
+	add_u32(&b, 8); /* less than its own header */
+	add_u64(&b, 3000);
+	s = source_of(b.text, b.length, &fd);
+	CHECK_EQ(jit_source_read(s, j, 100, &err), -EBADMSG);
+	CHECK(strstr(err.text, "source: a record of an impossible size"));
+	CHECK_STR(name_at(j, 0x1000, 2000), "whole");
+	CHECK_EQ(jit_source_read(s, j, 200, &err), -EBADMSG);
+}
+
+static void times_in_cycles_are_not_believed(void)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	_cleanup_(jit_freep) struct jit *j = jit_new();
+	_cleanup_(jit_source_freep) struct jit_source *s = NULL;
+	_cleanup_close_ int fd = -1;
+
+	make_dump(&b, 1);
+	s = source_of(b.text, b.length, &fd);
+	CHECK_EQ(jit_source_read(s, j, 100, NULL), b.length);
+	CHECK(!jit_source_timed(s));
+}
+
+/* The dump of the original's agent, by the description of its records. */
+static void the_dump_of_the_originals_agent_is_read(void)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT, p = STRBUF_INIT;
+	_cleanup_(jit_freep) struct jit *j = jit_new();
+	_cleanup_(jit_source_freep) struct jit_source *s = NULL;
+	_cleanup_close_ int fd = -1;
+	static const uint32_t header[] = { JIT_OPAGENT_MAGIC, 1, 0x30, 8, 8, 0 };
+
+	strbuf_add(&b, header, sizeof(header));
+	add_u64(&b, 1700000000);
+	strbuf_add(&b, "elf64-x86-64\0\0\0\0", 16);
+	add_u64(&p, 0x7000);
+	add_u64(&p, 0x100);
+	add_u32(&p, 1);
+	add_u32(&p, 0);
+	strbuf_add(&p, "LMain;f()V\0\xc3-ope", 16);
+	add_record(&b, 0, 1700000001, &p);
+	s = source_of(b.text, b.length, &fd);
+	CHECK_EQ(jit_source_read(s, j, 100, NULL), b.length);
+	CHECK_STR(name_at(j, 0x7000, 1), "LMain;f()V");
+	CHECK_EQ(jit_at(j, 0)->bytes[0], 0xc3);
+}
+
+static void check_symbol(const struct symtab *st, uint64_t address, const char *name)
+{
+	const struct symbol *sym = symtab_find(st, address);
+
+	if (CHECK(sym))
+		CHECK_STR(sym->name, name);
+}
+
+static void check_line(const struct elffile *ef, uint64_t address, unsigned int line)
+{
+	_cleanup_(lines_freep) struct lines *l = lines_new(ef, NULL);
+	struct lines_place at = { 0 };
+
+	CHECK(lines_find(l, address, &at));
+	CHECK_EQ(at.line, line);
+	CHECK_STR(at.file, "/src/a.js");
+}
+
+static void the_elf_file_has_symbols_code_and_lines(void)
+{
+	_cleanup_free_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "7.jo");
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	_cleanup_(jit_freep) struct jit *j = jit_new();
+	_cleanup_(jit_source_freep) struct jit_source *s = NULL;
+	_cleanup_(symtab_freep) struct symtab *st = symtab_new();
+	_cleanup_close_ int fd = -1;
+	struct elffile *ef;
+	struct elf_section text;
+	struct error err = ERROR_INIT;
+
+	make_dump(&b, 0);
+	s = source_of(b.text, b.length, &fd);
+	CHECK_EQ(jit_source_read(s, j, 100, NULL), b.length);
+	load(j, 0x100000, 64, 1, "far_away");
+	CHECK_EQ(jit_elf_write(j, path, &err), 0);
+	if (!CHECK(elffile_open(path, &ef, &err) == 0)) {
+		printf("# %s\n", err.text);
+		return;
+	}
+	symtab_hold(st, ef, elfsym_release);
+	CHECK_EQ(elfsym_load_region(ef, 0x800, st), 4);
+	symtab_settle(st);
+	check_symbol(st, 0x1000 - 0x800, "first");
+	check_symbol(st, 0x8000 - 0x800, "second");
+	check_symbol(st, JIT_PLACE_START - 0x800, "second");
+	check_symbol(st, 0x100000 - 0x800, "far_away");
+	CHECK(elffile_find_section(ef, ".text", &text));
+	CHECK_EQ(text.header.sh_addr, 0x1000);
+	check_line(ef, 0x1001, 11);
+	check_line(ef, 0x1003, 12);
+}
+
+TESTS(T(code_is_found_by_address), T(code_over_code_is_told_apart_by_time), T(code_moves_and_goes),
+      T(the_same_code_again_changes_nothing), T(impossible_code_is_counted),
+      T(a_perf_map_is_read_as_it_grows), T(a_jitdump_has_times_lines_and_code),
+      T(a_dump_cut_anywhere_goes_on), T(a_damaged_dump_is_named),
+      T(times_in_cycles_are_not_believed), T(the_dump_of_the_originals_agent_is_read),
+      T(the_elf_file_has_symbols_code_and_lines))
