@@ -187,6 +187,8 @@ void jit_load(struct jit *j, const struct jit_code *code)
 		j->dropped++;
 		return;
 	}
+	if (copy->late && copy->place == copy->address)
+		copy->from = 0;
 	array_grow(&j->codes, j->count + 1, &j->room);
 	j->codes[j->count++] = copy;
 	row_insert(&j->alive, at, copy);

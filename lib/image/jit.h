@@ -42,9 +42,10 @@ struct jit_line {
 
 struct jit_code {
 	uint64_t address, size;
-	uint64_t from, to;    /* alive at from <= t < to; nanoseconds of CLOCK_MONOTONIC */
-	uint64_t place;	      /* address in the ELF file, set by jit_load() */
-	const char *name;     /* as written by the compiler */
+	uint64_t from, to; /* alive at from <= t < to; nanoseconds of CLOCK_MONOTONIC */
+	bool late;	   /* ->from is only when we heard of it: it may have been there before */
+	uint64_t place;	   /* address in the ELF file, set by jit_load() */
+	const char *name;  /* as written by the compiler */
 	const uint8_t *bytes; /* the code, or NULL */
 	const struct jit_line *lines;
 	size_t line_count;
@@ -58,6 +59,7 @@ void jit_free(struct jit *j);
 DEFINE_CLEANUP(struct jit *, jit_free);
 
 /* Adds code that lives from ->from on (->to and ->place are set here); what it covers ends there.
+ * Late code that covers none that ever was is taken to have lived always.
  * All that @code points at is copied. The same code said again changes nothing. Code that is too
  * big, empty or beyond the limits is left out and counted. */
 void jit_load(struct jit *j, const struct jit_code *code);

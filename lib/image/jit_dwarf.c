@@ -140,7 +140,8 @@ static void add_line_header(struct strbuf *b, const struct file_table *files)
 	strbuf_add(b, operands, sizeof(operands));
 	add_u8(b, 0); /* no directories */
 	for (i = 0; i < files->count; i++) {
-		add_text(b, files->names[i]);
+		/* An empty name would end the table. */
+		add_text(b, *files->names[i] ? files->names[i] : "?");
 		strbuf_add(b, "\0\0\0", 3); /* directory, time, size */
 	}
 	add_u8(b, 0);

@@ -117,7 +117,7 @@ static void load(struct jit_source *s, struct jit *j, struct jit_code *code, uin
 
 static int dump_load(struct jit_source *s, struct span *in, uint64_t time, struct jit *j)
 {
-	struct jit_code code = { .from = time };
+	struct jit_code code = { .from = time, .late = s->cycles };
 	uint64_t vma, index;
 	uint32_t pid, tid;
 
@@ -258,7 +258,7 @@ static int opagent_header(struct jit_source *s, struct span *in, struct error *e
 
 static int opagent_load(struct jit_source *s, struct span *in, uint64_t time, struct jit *j)
 {
-	struct jit_code code = { .from = time };
+	struct jit_code code = { .from = time, .late = s->cycles };
 	uint64_t where;
 	uint32_t size, align;
 
@@ -319,7 +319,7 @@ static int opagent_record(struct jit_source *s, struct span *in, struct jit *j, 
 static int map_record(struct jit_source *s, struct span *in, struct jit *j, struct error *err)
 {
 	const uint8_t *newline = in->left ? memchr(in->at, '\n', in->left) : NULL;
-	struct jit_code code = { .from = s->last_read };
+	struct jit_code code = { .from = s->last_read, .late = true };
 	_cleanup_free_ char *line = NULL;
 	const char *at;
 	size_t length;

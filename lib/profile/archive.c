@@ -130,18 +130,11 @@ static const char *below_session(const struct plan *p, const char *path)
 	return below + strspn(below, "/");
 }
 
-/* The code of a JIT region stands beside the region's directory: TGID.jo. */
 static void add_jit(struct plan *p, const struct gather_file *f)
 {
-	const struct gather_image *image = &p->gather->images[f->image];
-	const char *end = strrchr(f->path, '/');
-	_cleanup_free_ char *path = NULL;
+	_cleanup_free_ char *path = gather_code_path(p->gather, f);
 
-	if (image->id.kind != SNAME_ANON || f->callee != GATHER_NONE)
-		return;
-	end = memrchr(f->path, '/', (size_t)(end - f->path));
-	path = xasprintf("%.*s/%u.jo", (int)(end - f->path), f->path, image->id.tgid);
-	if (access(path, F_OK) == 0)
+	if (path && access(path, F_OK) == 0)
 		(void)add_session_file(path, below_session(p, path), p);
 }
 

@@ -262,6 +262,42 @@ static void open_vdso(struct search *s, struct binary *ret)
 		load_symbols(s->bs, ef, path, ELFSYM_FILE_OFFSET, ret);
 }
 
+/* A file of the gather with samples of image number @image. */
+static const struct gather_file *file_of(const struct gather *g, const struct gather_image *image)
+{
+	size_t i;
+
+	for (i = 0; i < g->file_count; i++)
+		if (&g->images[g->files[i].image] == image && g->files[i].callee == GATHER_NONE)
+			return &g->files[i];
+	return NULL;
+}
+
+/* Code made at run time stands in a file beside the region, if anybody knew of it. */
+static void open_code(struct search *s, struct binary *ret)
+{
+	const struct gather_file *f = file_of(s->bs->gather, s->image);
+	_cleanup_free_ char *path = f ? gather_code_path(s->bs->gather, f) : NULL;
+	_cleanup_(symtab_freep) struct symtab *st = NULL;
+	struct error err = ERROR_INIT;
+	struct elffile *ef;
+
+	ret->why = ROW_ANONYMOUS;
+	if (!path || access(path, F_OK) < 0)
+		return;
+	if (elffile_open(path, &ef, &err) < 0) {
+		log_warn("%s; its samples are shown without symbols", err.text);
+		return;
+	}
+	st = symtab_new();
+	symtab_hold(st, ef, elfsym_release);
+	if (!elfsym_load_region(ef, s->image->id.start, st))
+		return;
+	symtab_settle(st);
+	ret->symtab = STEAL(st);
+	ret->file = ef;
+}
+
 static void open_image(struct binaries *bs, uint32_t image, const struct sfile_header *header,
 		       struct binary *ret)
 {
@@ -279,9 +315,10 @@ static void open_image(struct binaries *bs, uint32_t image, const struct sfile_h
 		ret->symtab = kernels_symbols(bs->kernels, s.image);
 		break;
 	case SNAME_ANON:
-		ret->why = ROW_ANONYMOUS;
 		if (!strcmp(s.image->id.name, "[vdso]"))
 			open_vdso(&s, ret);
+		else
+			open_code(&s, ret);
 		break;
 	case SNAME_KIND_COUNT_:
 		break;

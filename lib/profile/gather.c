@@ -367,3 +367,14 @@ int gather_files(const struct spec *spec, const char *session_dir, struct gather
 	*ret = STEAL(g);
 	return 0;
 }
+
+char *gather_code_path(const struct gather *g, const struct gather_file *f)
+{
+	const struct gather_image *image = &g->images[f->image];
+	const char *end = strrchr(f->path, '/');
+
+	if (image->id.kind != SNAME_ANON || f->callee != GATHER_NONE)
+		return NULL;
+	end = memrchr(f->path, '/', (size_t)(end - f->path));
+	return xasprintf("%.*s/%u.jo", (int)(end - f->path), f->path, image->id.tgid);
+}

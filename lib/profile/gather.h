@@ -75,6 +75,9 @@ struct gather {
  * is no such session, -ENODATA if it is empty or nothing in it is wanted. */
 int gather_files(const struct spec *spec, const char *session_dir, struct gather **ret,
 		 struct error *err);
+/* Where the code of the anonymous region that @f is of would stand, TGID.jo beside the directory of
+ * the region; caller frees. NULL if @f is of no region. */
+char *gather_code_path(const struct gather *g, const struct gather_file *f);
 /* Frees all; NULL is fine. */
 void gather_free(struct gather *g);
 DEFINE_CLEANUP(struct gather *, gather_free);

@@ -152,9 +152,8 @@ struct binary *binary_kernel(struct binary_table *t, const char *name, bool is_k
 	return b;
 }
 
-/* Anonymous memory under the kernel's label if it has one of its own ("[heap]"), else "anon". */
-static struct binary *region_binary(struct binary_table *t, uint32_t tgid, uint64_t start,
-				    uint64_t end, const char *label)
+struct binary *binary_region(struct binary_table *t, uint32_t tgid, uint64_t start, uint64_t end,
+			     const char *label)
 {
 	_cleanup_free_ char *name = xstrdup(*label == '[' ? label : "anon");
 	struct binary *b;
@@ -181,7 +180,7 @@ static struct binary *vdso_binary(struct binary_table *t)
 
 	if (vdso_save(path, &err) < 0)
 		log_warn("%s: functions of the vdso will have no names", err.text);
-	return region_binary(t, 0, 0, size, "[vdso]");
+	return binary_region(t, 0, 0, size, "[vdso]");
 }
 
 static struct binary *cookie_binary(struct binary_table *t, const struct cookie_image *c)
@@ -200,7 +199,7 @@ static struct binary *cookie_binary(struct binary_table *t, const struct cookie_
 		file.path = absolute;
 		return binary_file(t, &file, false);
 	case COOKIE_ANON:
-		return region_binary(t, c->tgid, c->start, c->end, c->path);
+		return binary_region(t, c->tgid, c->start, c->end, c->path);
 	case COOKIE_VDSO:
 		return vdso_binary(t);
 	case COOKIE_THREAD:
@@ -239,7 +238,7 @@ static int look_at_mapping(const struct maps_line *line, void *data)
 
 	if (s->pc < line->start || s->pc >= line->end)
 		return 0;
-	s->found = region_binary(s->table, s->tgid, line->start, line->end, line->path);
+	s->found = binary_region(s->table, s->tgid, line->start, line->end, line->path);
 	return 1;
 }
 

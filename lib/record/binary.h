@@ -54,6 +54,11 @@ struct binary *binary_of_cookie(struct binary_table *t, uint64_t cookie);
  * NULL if there is none any more. */
 struct binary *binary_of_region(struct binary_table *t, uint32_t tgid, uint64_t pc);
 
+/* Anonymous memory of process @tgid under the kernel's label if it has one of its own ("[heap]"),
+ * else under "anon". */
+struct binary *binary_region(struct binary_table *t, uint32_t tgid, uint64_t start, uint64_t end,
+			     const char *label);
+
 /* {kern}/@name. */
 struct binary *binary_kernel(struct binary_table *t, const char *name, bool is_kernel);
 

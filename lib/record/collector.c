@@ -103,6 +103,8 @@ static int open_record(struct collector *c, const struct collector_config *confi
 	record.session_name = c->session_name;
 	record.events = c->ops->events(c->driver, &record.event_count);
 	record.cookies = c->cookies;
+	/* The processes of a recorded stream are not those of today. */
+	record.jit = c->ops != &driver_replay;
 	return record_new(&record, &c->record, err);
 }
 
@@ -216,6 +218,7 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 
 	if (r < 0)
 		return r;
+	record_sync(c->record, all || r > 0);
 	if (r == 0 && !all && now_s() - c->written_at < STATS_PERIOD_S)
 		return r;
 	written = write_stats(c, err);

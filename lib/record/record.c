@@ -8,6 +8,7 @@
 #include "event/cpu_type.h"
 #include "record/binary.h"
 #include "record/feature.h"
+#include "record/jitting.h"
 #include "record/store.h"
 #include "record/trace.h"
 #include "record/transient.h"
@@ -15,6 +16,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <time.h>
 
 static const struct {
 	const char *name;
@@ -133,6 +135,8 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 	open_store(rec, config);
 	rec->trace = trace_new(rec->samples, rec->events);
 	open_kernel(rec, config);
+	if (config->jit)
+		rec->jitting = jitting_new(config->root, rec->samples, rec->binaries, rec->store);
 	*ret = STEAL(rec);
 	return 0;
 }
@@ -141,6 +145,11 @@ void record_free(struct record *rec)
 {
 	if (!rec)
 		return;
+	if (rec->jitting) {
+		record_sync(rec, true);
+		jitting_write(rec->jitting);
+	}
+	jitting_free(rec->jitting);
 	store_free(rec->store);
 	trace_free(rec->trace);
 	kernel_free(rec->kernel);
@@ -153,6 +162,22 @@ void record_free(struct record *rec)
 	free(rec);
 }
 
+static uint64_t now_ns(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+void record_sync(struct record *rec, bool all)
+{
+	if (!rec->jitting)
+		return;
+	rec->trans.size = 0; /* its file may be closed now */
+	jitting_sync(rec->jitting, now_ns(), all);
+}
+
 void record_yield_files(struct record *rec)
 {
 	rec->trans.size = 0;
@@ -161,8 +186,12 @@ void record_yield_files(struct record *rec)
 
 int record_close_files(struct record *rec, struct error *err)
 {
-	int r = record_flush(rec, err);
+	int r;
 
+	record_sync(rec, true);
+	r = record_flush(rec, err);
+	if (rec->jitting)
+		jitting_forget(rec->jitting);
 	store_close_all(rec->store);
 	trace_close(rec->trace);
 	kernel_forget(rec->kernel);

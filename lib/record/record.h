@@ -81,6 +81,7 @@ struct record_config {
 	uint64_t kernel_start, kernel_end;  /* its text; 0: from kallsyms */
 	bool no_vmlinux;		    /* one image for all kernel addresses */
 	const char *root;		    /* whose /proc is read */
+	bool jit;			    /* live processes: learn what code they make */
 	const char *ext_feature;	    /* "ibs:fetch:...|op:...", or NULL */
 	size_t mapped_bytes_max;	    /* of open sample files; 0: default */
 	unsigned int open_files_max;	    /* 0: from the fd limit */
@@ -97,6 +98,8 @@ DEFINE_CLEANUP(struct record *, record_free);
  * @data is the struct record. Always 0: what cannot be written is counted. */
 int record_words(const uint64_t *words, size_t count, void *data);
 
+/* After each drain: counts the samples that waited to be placed, with @all all of them. */
+void record_sync(struct record *rec, bool all);
 /* Writes the counters to stats/ of the session; 0 or -errno. */
 int record_flush(struct record *rec, struct error *err);
 /* Gives the descriptors of the sample files back; they are opened again when they are needed. */

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "record/binary.h"
 #include "record/feature.h"
+#include "record/jitting.h"
 #include "record/store.h"
 #include "record/trace.h"
 
@@ -144,14 +145,27 @@ static void add_arc(struct record *rec, uint64_t pc, uint64_t counter, const str
 	t->callee_key = key;
 }
 
+/* Hands a sample in anonymous memory to those that wait to learn what code it is in. */
+static bool wait_for_code(struct record *rec, uint64_t pc, const struct found *f,
+			  const struct store_key *at, uint64_t weight)
+{
+	const struct sname_image *image = &f->place.image->image;
+
+	return rec->jitting && image->kind == SNAME_ANON &&
+	       jitting_add(rec->jitting, at, image->start + (pc - f->place.base), weight);
+}
+
 /* Adds to the place's file and leaves the shortcut to it. */
 static void add_flat(struct record *rec, uint64_t pc, uint64_t counter, const struct found *f,
 		     uint64_t weight)
 {
 	struct transient *t = &rec->trans;
 	struct store_key at = key_of(rec, f, (size_t)counter);
-	struct store_file *file = store_get(rec->store, &at);
+	struct store_file *file;
 
+	if (wait_for_code(rec, pc, f, &at, weight))
+		return;
+	file = store_get(rec->store, &at);
 	if (!file) {
 		rec->stats.lost_samplefile += weight;
 		return;

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "driver/evbuf.h"
 #include "record/feature.h"
+#include "record/jitting.h"
 #include "record/store.h"
 #include "record/trace.h"
 #include "record/transient.h"
@@ -23,6 +24,8 @@ void record_stats(const struct record *rec, struct record_stats *ret)
 {
 	*ret = rec->stats;
 	ret->lost_samplefile += store_lost(rec->store, STORE_LOST_SAMPLES);
+	if (rec->jitting)
+		ret->lost_samplefile += jitting_lost(rec->jitting);
 	ret->arcs_no_samplefile += store_lost(rec->store, STORE_LOST_ARCS);
 	ret->chains_lost = trace_lost(rec->trace);
 	memcpy(ret->chain_ends, trace_ends(rec->trace), sizeof(ret->chain_ends));
@@ -60,6 +63,8 @@ int record_flush(struct record *rec, struct error *err)
 
 	rec->trans.size = 0; /* its file may be closed now */
 	store_flush(rec->store);
+	if (rec->jitting)
+		jitting_write(rec->jitting);
 	record_stats(rec, &now);
 	total = record_stats_total(&now);
 	r = write_growth(rec, "total_samples", total, rec->written_total, err);

@@ -67,6 +67,7 @@ struct record {
 
 	struct kernel *kernel;
 	struct binary_table *binaries;
+	struct jitting *jitting;  /* NULL: code made at run time is not looked for */
 	struct feature *feature;  /* or NULL */
 	uint64_t feature_samples; /* samples that were its own */
 	struct event *events;	  /* those of the configuration, then the feature's */

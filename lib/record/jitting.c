@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/jitting.h"
+
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "image/jit.h"
+#include "image/jit_elf.h"
+#include "image/jit_source.h"
+#include "record/binary.h"
+#include "record/jit_files.h"
+
+#include <string.h>
+
+enum {
+	SOURCES_MAX = 16,
+	WAITING_MAX = 65536, /* samples of one process */
+	SEARCH_S = 1	     /* how often new files are looked for */
+};
+static const uint64_t wait_max = 10 * (uint64_t)1000000000;
+
+struct waiting {
+	struct store_key key;
+	uint64_t address, weight;
+	uint64_t after, time; /* sampled between these; time 0: since the last sync */
+};
+
+/* Where a process's code is written: beside the regions of an application. */
+struct spot {
+	const struct binary *app, *region;
+};
+
+/* A process that makes code. */
+struct maker {
+	uint32_t tgid;
+	struct jit_files *files;
+	struct jit_source *sources[SOURCES_MAX];
+	size_t source_count;
+	struct jit *jit;
+	struct waiting *waiting;
+	size_t waiting_count, waiting_room;
+	struct spot *spots;
+	size_t spot_count, spot_room;
+	size_t written, written_spots; /* pieces of code and spots written so far */
+	uint64_t searched;
+	bool gone;
+};
+
+struct jitting {
+	char *root, *samples;
+	struct binary_table *binaries;
+	struct store *store;
+	struct map makers; /* by tgid */
+	uint64_t last_sync, lost;
+};
+
+struct jitting *jitting_new(const char *root, const char *samples, struct binary_table *binaries,
+			    struct store *store)
+{
+	struct jitting *j = xcalloc(1, sizeof(*j));
+
+	j->root = xstrdup(root ? root : "");
+	j->samples = xstrdup(samples);
+	j->binaries = binaries;
+	j->store = store;
+	return j;
+}
+
+static void maker_free(struct maker *m)
+{
+	size_t i;
+
+	for (i = 0; i < m->source_count; i++)
+		jit_source_free(m->sources[i]);
+	jit_files_free(m->files);
+	jit_free(m->jit);
+	free(m->waiting);
+	free(m->spots);
+	free(m);
+}
+
+void jitting_forget(struct jitting *j)
+{
+	map_for_each (&j->makers, slot)
+		maker_free(slot->value);
+	map_done(&j->makers);
+}
+
+void jitting_free(struct jitting *j)
+{
+	if (!j)
+		return;
+	jitting_forget(j);
+	free(j->root);
+	free(j->samples);
+	free(j);
+}
+
+uint64_t jitting_lost(const struct jitting *j)
+{
+	return j->lost;
+}
+
+static struct maker *find_maker(struct jitting *j, uint32_t tgid)
+{
+	struct maker *m = map_get(&j->makers, tgid);
+
+	if (m)
+		return m;
+	m = xcalloc(1, sizeof(*m));
+	m->tgid = tgid;
+	m->files = jit_files_new(j->root, tgid);
+	m->jit = jit_new();
+	(void)map_set(&j->makers, tgid, m);
+	return m;
+}
+
+/* Remembers where the code is to be written; the newest is the likeliest. */
+static void note_spot(struct maker *m, const struct store_key *key)
+{
+	size_t i;
+
+	for (i = m->spot_count; i--;)
+		if (m->spots[i].app == key->app &&
+		    !strcmp(m->spots[i].region->image.name, key->image->image.name))
+			return;
+	array_grow(&m->spots, m->spot_count + 1, &m->spot_room);
+	m->spots[m->spot_count++] = (struct spot){ key->app, key->image };
+}
+
+bool jitting_add(struct jitting *j, const struct store_key *key, uint64_t address, uint64_t weight)
+{
+	struct maker *m;
+
+	if (!key->image->image.tgid)
+		return false;
+	m = find_maker(j, key->image->image.tgid);
+	if (m->waiting_count == WAITING_MAX)
+		return false;
+	note_spot(m, key);
+	array_grow(&m->waiting, m->waiting_count + 1, &m->waiting_room);
+	m->waiting[m->waiting_count++] = (struct waiting){
+		.key = *key, .address = address, .weight = weight, .after = j->last_sync
+	};
+	return true;
+}
+
+static void find_sources(struct maker *m, uint64_t now)
+{
+	struct jit_source *s;
+
+	if (m->searched && now - m->searched < SEARCH_S * (uint64_t)1000000000 && !m->gone)
+		return;
+	m->searched = now;
+	while (m->source_count < SOURCES_MAX && (s = jit_files_next(m->files)))
+		m->sources[m->source_count++] = s;
+}
+
+/* Reads all sources. One that is damaged is told of once, and left. */
+static void read_sources(struct maker *m, uint64_t now)
+{
+	size_t i = 0;
+
+	while (i < m->source_count) {
+		struct error err = ERROR_INIT;
+
+		if (jit_source_read(m->sources[i], m->jit, now, &err) >= 0) {
+			i++;
+			continue;
+		}
+		log_warn("%s: code of process %u that it tells of further on has no names",
+			 err.text, m->tgid);
+		jit_source_free(m->sources[i]);
+		m->sources[i] = m->sources[--m->source_count];
+	}
+}
+
+/* Until when the sources know all code: one with times may write late. */
+static uint64_t known_until(const struct maker *m, uint64_t now)
+{
+	uint64_t known = now;
+	size_t i;
+
+	for (i = 0; i < m->source_count; i++)
+		if (jit_source_timed(m->sources[i]))
+			known = MIN(known, jit_source_time(m->sources[i]));
+	return known;
+}
+
+static void count(struct jitting *j, const struct waiting *w, const struct jit_code *code)
+{
+	struct store_key key = w->key;
+	uint64_t address = w->address;
+	struct store_file *file;
+
+	if (code && code->place != code->address) {
+		address = code->place + (address - code->address);
+		key.image = binary_region(j->binaries, key.image->image.tgid, JIT_PLACE_START,
+					  JIT_PLACE_END, key.image->image.name);
+	}
+	file = store_get(j->store, &key);
+	if (file)
+		store_add(j->store, file, address - key.image->image.start, w->weight);
+	else
+		j->lost += w->weight;
+}
+
+/* Counts a sample if it can be told what code it is in, or must not wait longer. */
+static bool try_count(struct jitting *j, const struct maker *m, const struct waiting *w,
+		      uint64_t known, bool must)
+{
+	const struct jit_code *code = jit_find(m->jit, w->address, w->time);
+
+	if (!code)
+		code = jit_find(m->jit, w->address, w->after);
+	if (!must && (!code || known < w->time))
+		return false;
+	count(j, w, code);
+	return true;
+}
+
+static void place_samples(struct jitting *j, struct maker *m, uint64_t now, bool all)
+{
+	uint64_t known = known_until(m, now);
+	size_t i, kept = 0;
+
+	all = all || m->gone || m->waiting_count == WAITING_MAX;
+	for (i = 0; i < m->waiting_count; i++) {
+		struct waiting *w = &m->waiting[i];
+
+		if (!w->time)
+			w->time = now;
+		if (!try_count(j, m, w, known, all || now - w->time > wait_max))
+			m->waiting[kept++] = *w;
+	}
+	m->waiting_count = kept;
+}
+
+static void sync_maker(struct jitting *j, struct maker *m, uint64_t now, bool all)
+{
+	m->gone = m->gone || jit_files_gone(m->files);
+	find_sources(m, now);
+	read_sources(m, now);
+	place_samples(j, m, now, all);
+}
+
+/* Beside the directories of the regions: .../{anon:anon}/7.jo; caller frees. */
+static char *code_path(const struct jitting *j, const struct maker *m, const struct spot *at)
+{
+	struct sname name = { .app = at->app->image, .image = at->region->image, .event = "e" };
+	_cleanup_free_ char *file = sname_mangle(&name);
+
+	*strrchr(file, '/') = '\0';
+	*strrchr(file, '/') = '\0';
+	return xasprintf("%s/%s/%u.jo", j->samples, file, m->tgid);
+}
+
+static void write_maker(const struct jitting *j, struct maker *m)
+{
+	size_t i;
+
+	if (jit_count(m->jit) == 0 ||
+	    (m->written == jit_count(m->jit) && m->written_spots == m->spot_count))
+		return;
+	for (i = 0; i < m->spot_count; i++) {
+		_cleanup_free_ char *path = code_path(j, m, &m->spots[i]);
+		struct error err = ERROR_INIT;
+
+		if (path_make_parents(path, 0755, &err) < 0 ||
+		    jit_elf_write(m->jit, path, &err) < 0)
+			log_warn("%s: code of process %u has no names", err.text, m->tgid);
+	}
+	m->written = jit_count(m->jit);
+	m->written_spots = m->spot_count;
+}
+
+/* Those that have gone and wait for nothing have said all. */
+static void sweep(struct jitting *j)
+{
+	struct map kept = MAP_INIT;
+
+	map_for_each (&j->makers, slot) {
+		struct maker *m = slot->value;
+
+		if (m->gone && !m->waiting_count)
+			maker_free(m);
+		else
+			(void)map_set(&kept, slot->key, m);
+	}
+	map_done(&j->makers);
+	j->makers = kept;
+}
+
+void jitting_sync(struct jitting *j, uint64_t now, bool all)
+{
+	map_for_each (&j->makers, slot)
+		sync_maker(j, slot->value, now, all);
+	j->last_sync = now;
+}
+
+void jitting_write(struct jitting *j)
+{
+	map_for_each (&j->makers, slot)
+		write_maker(j, slot->value);
+	sweep(j);
+}
