@@ -1,0 +1,67 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Code that processes make while they run has names, also where it took the place of other code, and
+# keeps them when the process and what it wrote have gone.
+. "$OP_SOURCE_ROOT/tests/live/truth.sh"
+need_sampling
+cd "$dir" || exit 1
+
+# percent NAME SYMBOL: of the samples in anonymous memory those in a symbol that starts so.
+percent()
+{
+	awk -v symbol="$2" '$1 ~ /^[0-9]+$/ && $3 == "anon" {
+		all += $1
+		if (index($0, symbol)) n += $1
+	} END { printf "%.0f", all ? 100 * n / all : 0 }' "$dir/$1.report"
+}
+
+# between TITLE LOW HIGH NUMBER
+between()
+{
+	echo "# $4 %"
+	test "$4" -ge "$2" && test "$4" -le "$3"
+	result $? "$1"
+}
+
+for kind in map dump; do
+	ok "a process that writes a $kind" profile $kind truth_jitted $kind 2
+	rm -f jit-*.dump
+	report $kind
+	first=$(percent $kind "jit first")
+	second=$(percent $kind "jit second")
+	cp "$dir/$kind.report" output
+	ok "$kind: nearly all has a name" test $((first + second)) -ge 99
+	# Two fifths, give or take the quarter of a second between two looks.
+	between "$kind: the first code has its time" 20 55 "$first"
+	adds_up "$kind: all samples are there" $kind
+	opannotate --session-dir="$dir/$kind" --assembly >listing 2>&1
+	if [ $kind = dump ]; then
+		ok "$kind: the code is there too" grep -q "imul" listing
+		printf 'one\nmade line\nthree\n' >made.txt
+		opannotate --session-dir="$dir/$kind" --source >listing 2>&1
+		cp listing output
+		ok "$kind: the lines too" grep -q "[0-9] :made line" listing
+	fi
+done
+
+if command -v node >/dev/null; then
+	cat >spin.js <<'END'
+function hotSpin(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) | 0; return s; }
+const start = Date.now();
+while (Date.now() - start < 1500) hotSpin(1e6);
+END
+	for option in --perf-basic-prof --perf-prof; do
+		ok "node $option" profile node node $option spin.js
+		share=$(percent node hotSpin)
+		cp "$dir/node.report" output
+		ok "node $option: its function is named" test "$share" -ge 90
+	done
+else
+	skip "node" "node is not installed"
+fi
+
+ok "a FIFO in the place of a map blocks nobody" profile fifo \
+	sh -c 'mkfifo /tmp/perf-$$.map && echo $$ >fifo.pid && exec truth_jit 0.3'
+rm -f "/tmp/perf-$(cat fifo.pid).map"
+
+done_testing
