@@ -25,6 +25,8 @@ static struct {
 	bool mangled;	    /* --demangle=none */
 	unsigned int merge; /* enum classes_merge */
 	double threshold;   /* percent */
+	uint64_t top;
+	bool errors;
 	struct symbol_filter chosen;
 	struct sort sort;
 	const char *session_dir, *image_path, *root, *output;
@@ -62,6 +64,8 @@ static const struct opt opts[] = {
 	  set_merge },
 	{ 't', "threshold", OPT_CALL, &options.threshold, "PERCENT",
 	  "leave rows below this share out, and say how much that is", reporting_set_threshold },
+	{ 0, "top", OPT_U64, &options.top, "N",
+	  "only the first N rows (blocks, applications), and say how much the others are" },
 	{ 0, "how to show it", OPT_HEADING, NULL, NULL, "How to show it" },
 	{ 's', "sort", OPT_CALL, &options.sort, "LIST",
 	  "order by sample, image, app-name, symbol, vma, debug (default: sample)", set_sort },
@@ -73,6 +77,8 @@ static const struct opt opts[] = {
 	  "with -l: a column of source files and lines" },
 	{ 'a', "accumulated", OPT_FLAG, &options.accumulated, NULL,
 	  "with -l: columns of running sums" },
+	{ 0, "errors", OPT_FLAG, &options.errors, NULL,
+	  "the interval that each percentage is in, at 95 %" },
 	{ '%', "global-percent", OPT_FLAG, &options.global_percent, NULL,
 	  "percentages of all samples, not of the application's or, with -d, the symbol's" },
 	{ 'D', "demangle", OPT_CALL, &options.mangled, "KIND", "none or normal (default)",
@@ -217,7 +223,9 @@ static void print(const struct parts *p, const struct populate_stats *stats, FIL
 				 .accumulated = options.accumulated,
 				 .global_percent = options.global_percent,
 				 .merge_lib = options.merge & CLASSES_MERGE_LIB,
+				 .errors = options.errors,
 				 .threshold = options.threshold,
+				 .top = options.top,
 				 .colour = tool_colour(fileno(out)) };
 
 	if (options.json) {
@@ -265,9 +273,11 @@ static int report(int argc, char **argv, struct error *err)
 		container_cut(&p.container, options.threshold);
 	container_name(&p.container, !options.mangled);
 	sort_rows(&p.container, p.gather, &options.sort);
+	if ((options.symbols || options.json) && !options.calls)
+		container_top(&p.container, options.top);
 	if (options.calls) {
 		callgraph_arrange(&p.calls, &p.container);
-		callgraph_cut(&p.calls, p.gather, &p.container, options.threshold);
+		callgraph_cut(&p.calls, p.gather, &p.container, options.threshold, options.top);
 	}
 	return output(&p, &stats, err);
 }

@@ -1,332 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/callgraph.h"
 
-#include "base/log.h"
 #include "base/mem.h"
 #include "base/radix.h"
-#include "image/symtab.h"
-#include "profile/binary.h"
-#include "profile/classes.h"
-#include "profile/detail.h"
+#include "profile/container.h"
 #include "profile/gather.h"
-#include "profile/populate.h"
-
-#include <string.h>
-
-/* What stands for one symbol of an image, or for its code outside all symbols. */
-struct slot {
-	uint32_t row;		   /* id + 1 of its row for the current application, 0: none yet */
-	struct row_symbol *symbol; /* its name in the container, for all applications */
-};
-
-/* An image at an end of some arc. */
-struct place {
-	bool is_open;
-	struct binary binary;
-	struct slot *slots; /* one a symbol, and a last one for what is in no symbol */
-	size_t symbol_count;
-	struct placer *placer; /* finds lines, where they are asked for */
-};
-
-struct collect {
-	const struct gather *gather;
-	const struct classes *classes;
-	struct binaries *binaries;
-	const struct populate_config *config;
-	struct container *out;
-	struct populate_stats *stats;
-	struct place *places; /* one an image of the gather */
-	struct samples batch; /* arcs of one file */
-	struct samples arcs;  /* of all, resolved */
-	uint32_t app;	      /* whose files are being read */
-};
-
-/* --- places --- */
-
-static void open_place(struct collect *c, uint32_t image, const struct sfile_header *header)
-{
-	struct place *p = &c->places[image];
-
-	if (p->is_open)
-		return;
-	p->is_open = true;
-	binary_open(c->binaries, image, header, &p->binary);
-	p->symbol_count = p->binary.symtab ? symtab_count(p->binary.symtab) : 0;
-	p->slots = xcalloc(p->symbol_count + 1, sizeof(*p->slots));
-	if (c->config->lines && p->binary.file)
-		p->placer = placer_new(c->out, p->binary.file, p->binary.debug);
-}
-
-static struct slot *slot_of_row(const struct collect *c, const struct row *row)
-{
-	struct place *p = &c->places[row->image];
-
-	if (!p->is_open)
-		return NULL;
-	return &p->slots[row->kind == ROW_SYMBOL ? row->symbol_index : p->symbol_count];
-}
-
-/* Lets the slots of open images know the rows that there are for the application (or forget). */
-static void load_rows(struct collect *c, const uint32_t *ids, size_t count, bool know)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++) {
-		const struct row *row = &c->out->rows[ids[i]];
-		struct slot *slot = slot_of_row(c, row);
-
-		if (!slot)
-			continue;
-		slot->row = know ? ids[i] + 1 : 0;
-		slot->symbol = row->symbol;
-	}
-}
-
-/* The id of the row for symbol number @index of an image, or for what is in none. */
-static uint32_t row_of(struct collect *c, uint32_t image, size_t index)
-{
-	struct place *p = &c->places[image];
-	struct slot *slot = &p->slots[index];
-	struct row row = { .image = image, .app = c->app, .kind = ROW_UNNAMED };
-
-	if (slot->row)
-		return slot->row - 1;
-	if (index < p->symbol_count) {
-		const struct symbol *sym = symtab_at(p->binary.symtab, index);
-
-		if (!slot->symbol)
-			slot->symbol = container_symbol(c->out, sym->name);
-		row.kind = ROW_SYMBOL;
-		row.symbol = slot->symbol;
-		row.symbol_index = (uint32_t)index;
-		row.address = sym->address;
-		if (p->placer)
-			row.place = placer_find(p->placer, sym->address);
-	} else if (!p->binary.symtab) {
-		row.kind = p->binary.why;
-	}
-	slot->row = container_add_row(c->out, &row)->id + 1;
-	return slot->row - 1;
-}
-
-/* --- resolving --- */
-
-static void swap_halves(struct samples *s)
-{
-	size_t i;
-
-	for (i = 0; i < s->count; i++)
-		s->samples[i].offset = s->samples[i].offset << 32 | s->samples[i].offset >> 32;
-}
-
-/* Which slot an offset belongs to; looks from *at on, for offsets come sorted. */
-static size_t find_slot(const struct place *p, size_t *at, uint64_t offset)
-{
-	const struct symtab *st = p->binary.symtab;
-	const struct symbol *sym;
-
-	if (!st)
-		return 0;
-	*at = symtab_seek(st, *at, offset);
-	sym = *at < p->symbol_count ? symtab_at(st, *at) : NULL;
-	return sym && sym->offset <= offset ? sym->whole : p->symbol_count;
-}
-
-/* Sorts the batch and puts row ids in place of the offsets in the upper halves; these are @back
- * bytes behind the code that is meant. */
-static void resolve_upper(struct collect *c, uint32_t image, uint64_t back)
-{
-	struct samples *s = &c->batch;
-	uint64_t last = UINT64_MAX, id = 0;
-	size_t i, at = 0;
-
-	samples_sort_upper(s);
-	for (i = 0; i < s->count; i++) {
-		uint64_t offset = s->samples[i].offset >> 32;
-
-		if (offset != last) {
-			size_t slot = find_slot(&c->places[image], &at,
-						offset < back ? offset : offset - back);
-
-			last = offset;
-			id = row_of(c, image, slot);
-		}
-		s->samples[i].offset = id << 32 | (s->samples[i].offset & UINT32_MAX);
-	}
-}
-
-static void keep_batch(struct collect *c)
-{
-	struct samples *to = &c->arcs;
-
-	array_grow(&to->samples, to->count + c->batch.count, &to->room);
-	memcpy(to->samples + to->count, c->batch.samples, c->batch.count * sizeof(*to->samples));
-	to->count += c->batch.count;
-	samples_clear(&c->batch);
-}
-
-/* The caller's offset is where its callee returns to, behind the call, which may be the last thing
- * a function does. Only where user code was interrupted is it the very instruction. */
-static uint64_t caller_back(const struct sfile_header *h)
-{
-	return !h->is_kernel && h->cg_to_is_kernel ? 0 : 1;
-}
-
-static void read_arcs(struct collect *c, uint32_t index)
-{
-	const struct gather_file *f = &c->gather->files[index];
-	_cleanup_(sfile_closep) struct sfile *sf = NULL;
-	struct error err = ERROR_INIT;
-
-	if (sfile_open(f->path, &sf, &err) < 0) {
-		c->stats->bad++;
-		log_warn("%s; it is skipped", err.text);
-		return;
-	}
-	if (c->stats->read++ == 0)
-		c->stats->header = *sfile_header(sf);
-	(void)samples_read(&c->batch, sf, c->classes->of_file[index]);
-	if (c->batch.count == 0)
-		return;
-	swap_halves(&c->batch);
-	resolve_upper(c, f->callee, 0);
-	swap_halves(&c->batch);
-	resolve_upper(c, f->image, caller_back(sfile_header(sf)));
-	keep_batch(c);
-}
-
-/* --- applications --- */
-
-/* Files or rows by application: ids[first[app]] up to ids[first[app + 1]]. */
-struct by_app {
-	uint32_t *ids, *first;
-};
-
-static uint32_t app_slot(const struct collect *c, uint32_t app)
-{
-	return app == GATHER_NONE ? (uint32_t)c->gather->image_count : app;
-}
-
-/* Whether a file has arcs that are wanted. */
-static bool is_wanted(const struct collect *c, const struct gather_file *f)
-{
-	if (f->callee == GATHER_NONE)
-		return false;
-	return !c->config->exclude_dependent || (f->image == f->app && f->callee == f->app);
-}
-
-static uint32_t app_of_file(const struct collect *c, size_t i)
-{
-	const struct gather_file *f = &c->gather->files[i];
-
-	if (!is_wanted(c, f))
-		return (uint32_t)c->gather->image_count + 1;
-	return app_slot(c, c->config->merge_lib ? GATHER_NONE : f->app);
-}
-
-static uint32_t app_of_row(const struct collect *c, size_t i)
-{
-	return app_slot(c, c->out->rows[i].app);
-}
-
-/* Sorts @count things by @app_of them, which is at most the number of images + 1. */
-static struct by_app sort_by_app(const struct collect *c, size_t count,
-				 uint32_t (*app_of)(const struct collect *c, size_t i))
-{
-	size_t apps = c->gather->image_count + 2, i;
-	struct by_app by = { xcalloc(count + 1, sizeof(*by.ids)),
-			     xcalloc(apps + 2, sizeof(*by.first)) };
-	uint32_t *next = by.first + 1; /* which then shift into their places */
-
-	for (i = 0; i < count; i++)
-		next[app_of(c, i) + 1]++;
-	for (i = 1; i <= apps; i++)
-		next[i] += next[i - 1];
-	for (i = 0; i < count; i++)
-		by.ids[next[app_of(c, i)]++] = (uint32_t)i;
-	return by;
-}
-
-/* Opens the images that the application's arcs touch. Only the caller's header is in the file. */
-static void open_places(struct collect *c, const uint32_t *files, size_t count)
-{
-	size_t i;
-
-	for (i = 0; i < count; i++) {
-		const struct gather_file *f = &c->gather->files[files[i]];
-		_cleanup_(sfile_closep) struct sfile *sf = NULL;
-		struct sfile_header header;
-
-		if (c->places[f->image].is_open && c->places[f->callee].is_open)
-			continue;
-		if (sfile_open(f->path, &sf, NULL) < 0)
-			continue;
-		header = *sfile_header(sf);
-		open_place(c, f->image, &header);
-		header.is_kernel = header.cg_to_is_kernel;
-		header.mtime = 0;
-		open_place(c, f->callee, &header);
-	}
-}
-
-static void forget_new_rows(struct collect *c, size_t first)
-{
-	size_t i;
-
-	for (i = first; i < c->out->count; i++)
-		slot_of_row(c, &c->out->rows[i])->row = 0;
-}
-
-static void collect_app(struct collect *c, const struct by_app *files, const struct by_app *rows,
-			uint32_t app)
-{
-	uint32_t first = files->first[app], count = files->first[app + 1] - first;
-	const uint32_t *ids = rows->ids + rows->first[app];
-	size_t row_count = rows->first[app + 1] - rows->first[app], before = c->out->count, i;
-
-	if (count == 0)
-		return;
-	c->app = app == c->gather->image_count ? GATHER_NONE : app;
-	open_places(c, files->ids + first, count);
-	load_rows(c, ids, row_count, true);
-	for (i = 0; i < count; i++)
-		read_arcs(c, files->ids[first + i]);
-	load_rows(c, ids, row_count, false);
-	forget_new_rows(c, before);
-}
-
-void callgraph_collect(const struct gather *g, const struct classes *classes, struct binaries *bs,
-		       const struct populate_config *config, struct container *c,
-		       struct callgraph *ret, struct populate_stats *stats)
-{
-	struct collect collect = { .gather = g,
-				   .classes = classes,
-				   .binaries = bs,
-				   .config = config,
-				   .out = c,
-				   .stats = stats,
-				   .places = xcalloc(g->image_count + 1, sizeof(struct place)) };
-	struct by_app files = sort_by_app(&collect, g->file_count, app_of_file);
-	struct by_app rows = sort_by_app(&collect, c->count, app_of_row);
-	size_t i;
-
-	for (i = 0; i <= g->image_count; i++)
-		collect_app(&collect, &files, &rows, (uint32_t)i);
-	for (i = 0; i < g->image_count; i++) {
-		placer_free(collect.places[i].placer);
-		binary_close(&collect.places[i].binary);
-		free(collect.places[i].slots);
-	}
-	free(collect.places);
-	free(files.ids);
-	free(files.first);
-	free(rows.ids);
-	free(rows.first);
-	samples_done(&collect.batch);
-	*ret = (struct callgraph){ .class_count = c->class_count, .raw = collect.arcs };
-}
-
-/* --- arranging --- */
 
 /* Puts the numbers of rows for their ids, and counts the arcs that differ. */
 static size_t renumber(struct callgraph *graph, const struct container *c)
@@ -488,20 +166,29 @@ static bool row_reaches(const struct callgraph *graph, const struct container *c
 	       sum_reaches(graph, &graph->callees, c, row, percent);
 }
 
-void callgraph_cut(struct callgraph *graph, const struct gather *g, struct container *c,
-		   double percent)
+static void leave_out(const struct container *c, size_t row, uint64_t *counts, size_t *rows)
 {
-	size_t i, j;
+	size_t i;
+
+	for (i = 0; i < c->class_count; i++)
+		counts[i] += c->rows[row].counts[i];
+	++*rows;
+}
+
+void callgraph_cut(struct callgraph *graph, const struct gather *g, struct container *c,
+		   double percent, uint64_t top)
+{
+	size_t i, shown = 0;
 
 	graph->is_shown = xcalloc(c->count + 1, sizeof(*graph->is_shown));
 	for (i = 0; i < c->count; i++) {
 		if (c->rows[i].is_unchosen || !g->images[c->rows[i].image].is_wanted)
 			continue;
-		graph->is_shown[i] = row_reaches(graph, c, i, percent);
-		if (graph->is_shown[i])
-			continue;
-		for (j = 0; j < c->class_count; j++)
-			c->hidden[j] += c->rows[i].counts[j];
-		c->hidden_rows++;
+		if (!row_reaches(graph, c, i, percent))
+			leave_out(c, i, c->hidden, &c->hidden_rows);
+		else if (top && shown == top)
+			leave_out(c, i, c->beyond, &c->beyond_rows);
+		else
+			graph->is_shown[i] = ++shown;
 	}
 }

@@ -68,9 +68,10 @@ void callgraph_done(struct callgraph *graph);
 
 /* Decides which rows get a block: chosen ones in images that @g was asked for, with a share of
  * @percent in the total of some class: their own samples, their callers' arcs or their callees'.
- * What has less is counted as hidden in @c. */
+ * What has less is counted as hidden in @c, and where @top is not 0 what comes behind so
+ * many blocks as beyond. */
 void callgraph_cut(struct callgraph *graph, const struct gather *g, struct container *c,
-		   double percent);
+		   double percent, uint64_t top);
 /* Adds the counts of all arcs of row number @row in @list to @sums, one a class. */
 void callgraph_sum(const struct callgraph *graph, const struct arc_list *list, size_t row,
 		   uint64_t *sums);

@@ -6,6 +6,7 @@
 #include "base/text.h"
 #include "profile/detail.h"
 #include "profile/report.h"
+#include "profile/statistics.h"
 
 #include <inttypes.h>
 
@@ -35,6 +36,11 @@ static bool shown_with_apps(const struct report *r)
 	return !r->merge_lib && report_has_apps(r);
 }
 
+static bool shown_with_errors(const struct report *r)
+{
+	return r->errors;
+}
+
 static void add_share(const struct cell *cell, uint64_t count, struct strbuf *out)
 {
 	char text[16];
@@ -62,6 +68,27 @@ static void write_sum(const struct cell *cell, struct strbuf *out)
 static void write_percent(const struct cell *cell, struct strbuf *out)
 {
 	add_share(cell, cell->counts[cell->class], out);
+}
+
+static struct statistics_interval interval_of(const struct cell *cell)
+{
+	return statistics_share(cell->counts[cell->class], cell->totals[cell->class]);
+}
+
+static void write_low(const struct cell *cell, struct strbuf *out)
+{
+	char text[16];
+
+	report_percent(100 * interval_of(cell).low, text);
+	strbuf_adds(out, text);
+}
+
+static void write_high(const struct cell *cell, struct strbuf *out)
+{
+	char text[16];
+
+	report_percent(100 * interval_of(cell).high, text);
+	strbuf_adds(out, text);
 }
 
 static void write_sum_percent(const struct cell *cell, struct strbuf *out)
@@ -171,6 +198,8 @@ static const struct column columns[] = {
 	{ "samples", 8, 20, true, true, shown_always, longest_count, write_samples },
 	{ "cum. samples", 13, 20, true, true, shown_accumulated, longest_count, write_sum },
 	{ "%", 8, 8, true, true, shown_always, NULL, write_percent },
+	{ "% from", 8, 8, true, true, shown_with_errors, NULL, write_low },
+	{ "% to", 8, 8, true, true, shown_with_errors, NULL, write_high },
 	{ "cum. %", 10, 10, true, true, shown_accumulated, NULL, write_sum_percent },
 	{ "linenr info", 27, 40, false, true, shown_with_lines, longest_place, write_place },
 	{ "image name", 24, 40, false, false, shown_always, longest_image, write_image },

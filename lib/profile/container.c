@@ -22,6 +22,7 @@ void container_init(struct container *c, size_t class_count)
 	*c = (struct container){ .class_count = class_count };
 	c->totals = xcalloc(class_count, sizeof(*c->totals));
 	c->hidden = xcalloc(class_count, sizeof(*c->hidden));
+	c->beyond = xcalloc(class_count, sizeof(*c->beyond));
 	c->unchosen = xcalloc(class_count, sizeof(*c->unchosen));
 }
 
@@ -30,6 +31,7 @@ void container_done(struct container *c)
 	free(c->rows);
 	free(c->totals);
 	free(c->hidden);
+	free(c->beyond);
 	free(c->unchosen);
 	arena_done(&c->arena);
 	*c = (struct container){ 0 };
@@ -107,6 +109,20 @@ void container_cut(struct container *c, double percent)
 		c->hidden_rows++;
 	}
 	c->count = n;
+}
+
+void container_top(struct container *c, size_t count)
+{
+	size_t i, j;
+
+	if (count == 0)
+		return;
+	for (i = count; i < c->count; i++) {
+		for (j = 0; j < c->class_count; j++)
+			c->beyond[j] += c->rows[i].counts[j];
+		c->beyond_rows++;
+	}
+	c->count = MIN(c->count, count);
 }
 
 /* Length of a name without its version; "@plt" is none. */

@@ -70,6 +70,8 @@ struct container {
 	uint64_t *totals; /* of all samples read, one a class */
 	uint64_t *hidden; /* of these, in rows that container_cut() took away */
 	size_t hidden_rows;
+	uint64_t *beyond; /* likewise, rows that container_top() took away */
+	size_t beyond_rows;
 	uint64_t *unchosen; /* what container_choose() took away; no longer in ->totals */
 	size_t unchosen_rows;
 	struct arena arena; /* holds names and counts */
@@ -92,6 +94,8 @@ void container_choose(struct container *c, const struct gather *g,
 		      const struct symbol_filter *filter, bool keep);
 /* Takes away the rows whose share is below @percent of the total in every class. */
 void container_cut(struct container *c, double percent);
+/* Takes away the rows behind the first @count; 0: none. */
+void container_top(struct container *c, size_t count);
 /* Whether the row's share is at least @percent in some class. */
 bool container_reaches(const struct container *c, const struct row *row, double percent);
 /* Gives every row that is left its text, demangled if @demangled. Names that are equal are

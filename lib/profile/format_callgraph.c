@@ -8,7 +8,6 @@
 #include "profile/column.h"
 #include "profile/table.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 enum { FLUSH_BYTES = 1 << 16 };
@@ -217,23 +216,6 @@ static void print_blocks(struct printer *p)
 	(void)fwrite(strbuf_text(&p->line), 1, p->line.length, p->out);
 }
 
-/* What the threshold took away. */
-static void print_hidden(const struct printer *p)
-{
-	const struct container *c = p->report->container;
-	size_t i;
-
-	if (!c->hidden_rows && !p->hidden_arcs)
-		return;
-	(void)fprintf(p->out, "(%zu function%s below %g %% not shown:", c->hidden_rows,
-		      c->hidden_rows == 1 ? "" : "s", p->report->threshold);
-	for (i = 0; i < c->class_count; i++)
-		(void)fprintf(p->out, "%s %" PRIu64 " samples, %.4f %%", i ? ";" : "", c->hidden[i],
-			      container_percent(c, c->hidden[i], i));
-	(void)fprintf(p->out, "; %zu caller%s or callees in the other blocks)\n", p->hidden_arcs,
-		      p->hidden_arcs == 1 ? "" : "s");
-}
-
 void report_calls_text(const struct report *r, FILE *out)
 {
 	const struct container *c = r->container;
@@ -251,8 +233,10 @@ void report_calls_text(const struct report *r, FILE *out)
 	if (r->show_header)
 		table_print_heads(&p.table, out);
 	print_blocks(&p);
-	print_hidden(&p);
-	table_print_unchosen(r, out);
+	table_print_left_out(r, c, out);
+	if (p.hidden_arcs)
+		(void)fprintf(out, "(%zu row%s in blocks below %g %% of their block not shown)\n",
+			      p.hidden_arcs, p.hidden_arcs == 1 ? "" : "s", r->threshold);
 	table_done(&p.table);
 	strbuf_done(&p.line);
 	strbuf_done(&p.cell);

@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "profile/callgraph.h"
 #include "profile/header.h"
+#include "profile/statistics.h"
 
 #include <string.h>
 
@@ -57,6 +58,22 @@ static void write_losses(const struct losses *l, struct json *j)
 	json_close(j, ']');
 }
 
+/* Where the percentages are at 95 %. */
+static void write_intervals(const struct report *r, const uint64_t *counts, const uint64_t *totals,
+			    struct json *j)
+{
+	size_t i;
+
+	json_open(j, "percent_from", '[');
+	for (i = 0; i < r->container->class_count; i++)
+		json_double(j, NULL, 100 * statistics_share(counts[i], totals[i]).low);
+	json_close(j, ']');
+	json_open(j, "percent_to", '[');
+	for (i = 0; i < r->container->class_count; i++)
+		json_double(j, NULL, 100 * statistics_share(counts[i], totals[i]).high);
+	json_close(j, ']');
+}
+
 static void write_counts(const struct report *r, const uint64_t *counts, const uint64_t *totals,
 			 struct json *j)
 {
@@ -70,6 +87,8 @@ static void write_counts(const struct report *r, const uint64_t *counts, const u
 	for (i = 0; i < r->container->class_count; i++)
 		json_double(j, NULL, container_share(counts[i], totals[i]));
 	json_close(j, ']');
+	if (r->errors)
+		write_intervals(r, counts, totals, j);
 }
 
 /* What names the row: the members of an object that its caller opens and closes. */
@@ -152,6 +171,12 @@ void report_json(const struct report *r, const struct losses *losses, FILE *out)
 		json_open(&j, "hidden", '{');
 		json_u64(&j, "rows", r->container->hidden_rows);
 		write_counts(r, r->container->hidden, r->container->totals, &j);
+		json_close(&j, '}');
+	}
+	if (r->container->beyond_rows) {
+		json_open(&j, "beyond", '{');
+		json_u64(&j, "rows", r->container->beyond_rows);
+		write_counts(r, r->container->beyond, r->container->totals, &j);
 		json_close(&j, '}');
 	}
 	json_close(&j, '}');

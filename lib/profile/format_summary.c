@@ -3,11 +3,15 @@
 
 #include "base/mem.h"
 #include "base/text.h"
+#include "profile/statistics.h"
+#include "profile/table.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { HEAD_WIDTH = 17 }; /* of a class: nine digits, a blank, seven characters of percent */
+/* Of a class: nine digits, a blank, seven characters of percent; a blank and as many of the ends of
+ * an interval. */
+enum { HEAD_WIDTH = 17, PERCENT_WIDTH = 8 };
 
 /* The applications' sums, and the rows of each. */
 struct summary {
@@ -63,6 +67,16 @@ static void sum_apps(struct summary *s)
 	container_name(&s->apps, false);
 }
 
+static void print_errors(uint64_t count, uint64_t total, FILE *out)
+{
+	struct statistics_interval interval = statistics_share(count, total);
+	char low[16], high[16];
+
+	report_percent(100 * interval.low, low);
+	report_percent(100 * interval.high, high);
+	(void)fprintf(out, "%s %s ", low, high);
+}
+
 /* One line: the counts as they are, percentages of @whole's (of all samples if NULL). */
 static void print_row(const struct report *r, const struct row *row, const uint64_t *whole,
 		      FILE *out)
@@ -74,9 +88,10 @@ static void print_row(const struct report *r, const struct row *row, const uint6
 		uint64_t of = whole ? whole[i] : r->container->totals[i];
 		char text[16];
 
-		report_percent(row->counts[i] ? 100.0 * (double)row->counts[i] / (double)of : 0,
-			       text);
+		report_percent(container_share(row->counts[i], of), text);
 		(void)fprintf(out, "%9" PRIu64 " %s ", row->counts[i], text);
+		if (r->errors)
+			print_errors(row->counts[i], of, out);
 	}
 	text_visible(&name, report_image(r, row->image));
 	(void)fprintf(out, "%s\n", strbuf_text(&name));
@@ -84,25 +99,41 @@ static void print_row(const struct report *r, const struct row *row, const uint6
 
 static void print_heads(const struct report *r, FILE *out)
 {
-	size_t i;
+	size_t width = HEAD_WIDTH + (r->errors ? 2 * PERCENT_WIDTH : 0), i;
 
 	for (i = 0; i < r->classes->count; i++) {
-		char name[HEAD_WIDTH + 1];
+		char name[HEAD_WIDTH + 2 * PERCENT_WIDTH + 1];
 
-		report_class_name(r, i, HEAD_WIDTH, name);
-		(void)fprintf(out, "%*s|", HEAD_WIDTH, name);
+		report_class_name(r, i, width, name);
+		(void)fprintf(out, "%*s|", (int)width, name);
 	}
 	(void)fputs("\n", out);
 	for (i = 0; i < r->classes->count; i++)
-		(void)fputs("  samples|      %|", out);
+		(void)fprintf(out, "  samples|      %%|%s", r->errors ? " % from|   % to|" : "");
 	(void)fputs("\n", out);
-	for (i = 0; i < r->classes->count * (HEAD_WIDTH + 1); i++)
+	for (i = 0; i < r->classes->count * (width + 1); i++)
 		(void)fputs("-", out);
 	(void)fputs("\n", out);
 }
 
+/* Takes what is not shown away from the rows, and from then on counts it. */
+static void cut_rows(const struct report *r, struct container *c)
+{
+	container_cut(c, r->threshold);
+	container_top(c, r->top);
+}
+
+static void hide_image(struct summary *s, const struct row *row)
+{
+	size_t i;
+
+	for (i = 0; i < s->apps.class_count; i++)
+		s->apps.hidden[i] += row->counts[i];
+	s->apps.hidden_rows++;
+}
+
 /* The images of an application, indented; nothing where all is in the application itself. */
-static void print_images(const struct summary *s, const struct row *app, FILE *out)
+static void print_images(struct summary *s, const struct row *app, FILE *out)
 {
 	const struct row *const *rows = s->rows + s->first[app->image];
 	size_t n = s->count[app->image], i;
@@ -110,20 +141,32 @@ static void print_images(const struct summary *s, const struct row *app, FILE *o
 	if (n == 1 && rows[0]->image == app->image)
 		return;
 	for (i = 0; i < n; i++) {
-		if (!container_reaches(s->report->container, rows[i], s->report->threshold))
+		if (!container_reaches(s->report->container, rows[i], s->report->threshold)) {
+			hide_image(s, rows[i]);
 			continue;
+		}
 		(void)fputs("\t", out);
 		print_row(s->report, rows[i], s->report->global_percent ? NULL : app->counts, out);
 	}
 }
 
+/* Images alone: copies their rows, since some of them are cut away. */
 static void print_merged(const struct report *r, FILE *out)
 {
+	const struct container *c = r->container;
+	struct container images;
 	size_t i;
 
-	for (i = 0; i < r->container->count; i++)
-		if (container_reaches(r->container, &r->container->rows[i], r->threshold))
-			print_row(r, &r->container->rows[i], NULL, out);
+	container_init(&images, c->class_count);
+	memcpy(images.totals, c->totals, c->class_count * sizeof(*c->totals));
+	for (i = 0; i < c->count; i++)
+		memcpy(container_add_row(&images, &c->rows[i])->counts, c->rows[i].counts,
+		       c->class_count * sizeof(*c->totals));
+	cut_rows(r, &images);
+	for (i = 0; i < images.count; i++)
+		print_row(r, &images.rows[i], NULL, out);
+	table_print_left_out(r, &images, out);
+	container_done(&images);
 }
 
 void report_summary_text(const struct report *r, FILE *out)
@@ -140,12 +183,12 @@ void report_summary_text(const struct report *r, FILE *out)
 	split_rows(&s);
 	sum_apps(&s);
 	sort_rows(&s.apps, r->gather, r->sort);
+	cut_rows(r, &s.apps);
 	for (i = 0; i < s.apps.count; i++) {
-		if (!container_reaches(&s.apps, &s.apps.rows[i], r->threshold))
-			continue;
 		print_row(r, &s.apps.rows[i], NULL, out);
 		print_images(&s, &s.apps.rows[i], out);
 	}
+	table_print_left_out(r, &s.apps, out);
 	container_done(&s.apps);
 	free(s.rows);
 	free(s.first);

@@ -7,8 +7,6 @@
 #include "profile/detail.h"
 #include "profile/table.h"
 
-#include <inttypes.h>
-
 /* The list on its way out: one line after the other. */
 struct printing {
 	const struct table *table;
@@ -94,22 +92,6 @@ static void print_rows(const struct table *t, FILE *out)
 	strbuf_done(&p.cell);
 }
 
-/* What a threshold took away. */
-static void print_hidden(const struct report *r, FILE *out)
-{
-	const struct container *c = r->container;
-	size_t i;
-
-	if (!c->hidden_rows)
-		return;
-	(void)fprintf(out, "(%zu row%s below %g %% not shown:", c->hidden_rows,
-		      c->hidden_rows == 1 ? "" : "s", r->threshold);
-	for (i = 0; i < c->class_count; i++)
-		(void)fprintf(out, "%s %" PRIu64 " sample%s, %.4f %%", i ? ";" : "", c->hidden[i],
-			      c->hidden[i] == 1 ? "" : "s", container_percent(c, c->hidden[i], i));
-	(void)fprintf(out, ")\n");
-}
-
 void report_symbols_text(const struct report *r, FILE *out)
 {
 	struct table t;
@@ -118,7 +100,6 @@ void report_symbols_text(const struct report *r, FILE *out)
 	if (r->show_header)
 		table_print_heads(&t, out);
 	print_rows(&t, out);
-	print_hidden(r, out);
-	table_print_unchosen(r, out);
+	table_print_left_out(r, r->container, out);
 	table_done(&t);
 }

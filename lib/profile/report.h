@@ -35,9 +35,11 @@ struct report {
 	bool details;	     /* below each symbol its addresses */
 	bool lines;	     /* a column of source lines */
 	bool accumulated;    /* columns of running sums */
+	bool errors;	     /* columns of the interval that a share is in, at 95 % */
 	bool global_percent; /* not of the application, of the symbol, but of the total */
 	bool merge_lib;	     /* applications are not told apart */
 	double threshold;    /* in percent: what container_cut() was asked for */
+	uint64_t top;	     /* rows, if not 0: what container_top() was asked for */
 	bool colour;	     /* escape sequences are welcome */
 };
 

@@ -125,11 +125,30 @@ void table_done(struct table *t)
 	*t = (struct table){ 0 };
 }
 
-void table_print_unchosen(const struct report *r, FILE *out)
+/* "(3 rows WHY: 40 samples, 10.0000 %)" */
+static void print_note(const struct container *c, size_t rows, const uint64_t *counts,
+		       const char *why, FILE *out)
 {
-	const struct container *c = r->container;
 	size_t i;
 
+	if (rows == 0)
+		return;
+	(void)fprintf(out, "(%zu row%s %s not shown:", rows, rows == 1 ? "" : "s", why);
+	for (i = 0; i < c->class_count; i++)
+		(void)fprintf(out, "%s %" PRIu64 " sample%s, %.4f %%", i ? ";" : "", counts[i],
+			      counts[i] == 1 ? "" : "s", container_percent(c, counts[i], i));
+	(void)fprintf(out, ")\n");
+}
+
+void table_print_left_out(const struct report *r, const struct container *c, FILE *out)
+{
+	char why[64];
+	size_t i;
+
+	(void)snprintf(why, sizeof(why), "below %g %%", r->threshold);
+	print_note(c, c->hidden_rows, c->hidden, why, out);
+	(void)snprintf(why, sizeof(why), "beyond the first %" PRIu64, r->top);
+	print_note(c, c->beyond_rows, c->beyond, why, out);
 	if (!c->unchosen_rows)
 		return;
 	(void)fprintf(out, "(%zu row%s not chosen, and in no percentage:", c->unchosen_rows,

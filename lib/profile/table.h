@@ -16,6 +16,7 @@
 #include <stdio.h>
 
 struct column;
+struct container;
 struct report;
 struct strbuf;
 
@@ -38,8 +39,8 @@ void table_done(struct table *t);
 /* Prints the heads of the columns, and over them, where there are several classes, which is which.
  */
 void table_print_heads(const struct table *t, FILE *out);
-/* Prints what container_choose() took out, where it did. */
-void table_print_unchosen(const struct report *r, FILE *out);
+/* Prints what was taken out of the rows of @c, for a threshold, as too many, or as not chosen. */
+void table_print_left_out(const struct report *r, const struct container *c, FILE *out);
 /* Appends @text and blanks up to @width columns, at least one; no blanks if that is 0. */
 void table_add_cell(struct strbuf *line, const char *text, unsigned int width);
 /* Drops the blanks at the end of @line. */
