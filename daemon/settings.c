@@ -141,15 +141,8 @@ static void make_absolute(char **path)
 static int take_events(struct settings *s, struct error *err)
 {
 	_cleanup_free_ char *stored = daemonrc_events(&s->rc);
-	const char *specs = events ?: stored;
-	int n;
+	int n = event_parse_list(events ?: stored ?: "default", s->events, err);
 
-	if (!specs) {
-		event_default(&s->events[0]);
-		s->event_count = 1;
-		return 0;
-	}
-	n = event_parse_list(specs, s->events, err);
 	s->event_count = (size_t)MAX(n, 0);
 	return MIN(n, 0);
 }

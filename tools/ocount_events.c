@@ -9,24 +9,10 @@
 
 enum { COLONS_MAX = 3 };
 
-/* The length of @text up to one of @ends that is not between two slashes. */
-static size_t part_length(const char *text, const char *ends)
-{
-	bool inside = false;
-	size_t i;
-
-	for (i = 0; text[i]; i++) {
-		inside ^= text[i] == '/';
-		if (!inside && strchr(ends, text[i]))
-			break;
-	}
-	return i;
-}
-
 /* The specification with the empty count that event_parse() wants after the name. Caller frees. */
 static char *with_count(const char *spec)
 {
-	size_t name = part_length(spec, ":");
+	size_t name = event_part_length(spec, ":");
 
 	return xasprintf("%.*s%s%s", (int)name, spec, spec[name] ? ":" : "", spec + name);
 }
@@ -41,7 +27,7 @@ static bool same(const struct event *a, const struct event *b)
 static int add_one(struct ocount_events *events, const char *spec, struct error *err)
 {
 	_cleanup_free_ char *full = with_count(spec);
-	size_t i, colons = 0, at = part_length(spec, ":");
+	size_t i, colons = 0, at = event_part_length(spec, ":");
 	struct event event;
 
 	for (; spec[at]; at++)
@@ -63,18 +49,21 @@ static int add_one(struct ocount_events *events, const char *spec, struct error 
 	return 0;
 }
 
+struct adding {
+	struct ocount_events *events;
+	struct error *err;
+};
+
+static int add_spec(const char *spec, void *data)
+{
+	const struct adding *a = data;
+
+	return add_one(a->events, spec, a->err);
+}
+
 int ocount_events_add(struct ocount_events *events, const char *list, struct error *err)
 {
-	for (;;) {
-		size_t length = part_length(list, ",");
-		_cleanup_free_ char *spec = xstrndup(list, length);
-
-		if (add_one(events, spec, err) < 0)
-			return -EINVAL;
-		if (!list[length])
-			return 0;
-		list += length + 1;
-	}
+	return event_each_spec(list, add_spec, &(struct adding){ events, err });
 }
 
 void ocount_events_add_defaults(struct ocount_events *events)

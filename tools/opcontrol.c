@@ -190,7 +190,7 @@ static int lay_events_over(struct daemonrc *rc, struct error *err)
 		daemonrc_clear_events(rc);
 	for (i = 0; i < event_count; i++)
 		if (strcmp(events[i], "default") != 0 &&
-		    parse_list(events[i], ',', add_stored_event, rc) < 0)
+		    event_each_spec(events[i], add_stored_event, rc) < 0)
 			return error_set(err, -EINVAL, "'%s' cannot be stored as an event",
 					 events[i]);
 	all = daemonrc_events(rc);

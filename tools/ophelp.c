@@ -14,12 +14,14 @@
 #include <string.h>
 
 static bool get_cpu_type, get_default, list_types, ignore_count, xml, json;
-static const char *cpu_name, *check_list, *mask_event, *extra_event, *word;
+static const char *cpu_name, *root = "", *check_list, *mask_event, *extra_event, *word;
 static uint64_t callgraph;
 
 static const struct opt opts[] = {
 	{ 'c', "cpu-type", OPT_STRING, &cpu_name, "NAME|NUMBER",
 	  "of CPUs of this type instead of this machine's; all: of every PMU libpfm4 knows" },
+	{ 0, "root", OPT_STRING, &root, "DIR",
+	  "of the machine whose /proc and /sys lie below DIR" },
 	{ 0, "list-cpu-types", OPT_FLAG, &list_types, NULL, "print the CPU types there are" },
 	{ 'r', "get-cpu-type", OPT_FLAG, &get_cpu_type, NULL, "print the CPU type" },
 	{ 'd', "get-default-event", OPT_FLAG, &get_default, NULL, "print the default event" },
@@ -88,56 +90,56 @@ static int unknown_type(const char *name, struct error *err)
 }
 
 /* What is known of the event of a specification, which is parsed into @event. */
-static int find_info(const struct cpu_type *type, const char *spec, struct event *event,
+static int find_info(const struct ophelp_place *place, const char *spec, struct event *event,
 		     const struct catalog_event **ret, struct error *err)
 {
-	int r = event_parse_on(type, spec, event, err);
+	int r = ophelp_parse(place, spec, event, err);
 
 	if (r < 0)
 		return r;
-	*ret = catalog_event_find(catalog_of(type), event->name);
+	*ret = catalog_event_find(ophelp_catalog(place), event->name);
 	return *ret ? 0
 		    : error_set(err, -ENOENT, "event %s is raw: nothing is known of it",
 				event->name);
 }
 
 /* The same of a name, of an event that is derived by a feature too. */
-static int find_named(const struct cpu_type *type, const char *name,
+static int find_named(const struct ophelp_place *place, const char *name,
 		      const struct catalog_event **ret, struct error *err)
 {
 	struct event event;
 
-	*ret = catalog_event_find(catalog_of(type), name);
-	return *ret ? 0 : find_info(type, name, &event, ret, err);
+	*ret = catalog_event_find(ophelp_catalog(place), name);
+	return *ret ? 0 : find_info(place, name, &event, ret, err);
 }
 
-static int print_code(const struct cpu_type *type, const char *name, struct error *err)
+static int print_code(const struct ophelp_place *place, const char *name, struct error *err)
 {
 	const struct catalog_event *info;
-	int r = find_named(type, name, &info, err);
+	int r = find_named(place, name, &info, err);
 
 	if (r == 0)
 		printf("0x%02" PRIx32 "\n", info->code);
 	return r;
 }
 
-static int print_unit_mask(const struct cpu_type *type, struct error *err)
+static int print_unit_mask(const struct ophelp_place *place, struct error *err)
 {
 	const struct catalog_event *info;
-	int r = find_named(type, mask_event, &info, err);
+	int r = find_named(place, mask_event, &info, err);
 
 	if (r == 0)
 		printf("0x%02" PRIx32 "\n", info->default_mask);
 	return r;
 }
 
-static int print_extra_mask(const struct cpu_type *type, struct error *err)
+static int print_extra_mask(const struct ophelp_place *place, struct error *err)
 {
 	const struct catalog_event *info;
 	struct event event;
 	uint32_t extra = 0;
 	size_t i;
-	int r = find_info(type, extra_event, &event, &info, err);
+	int r = find_info(place, extra_event, &event, &info, err);
 
 	if (r < 0)
 		return r;
@@ -148,23 +150,23 @@ static int print_extra_mask(const struct cpu_type *type, struct error *err)
 	return 0;
 }
 
-static int print_default(const struct cpu_type *type, struct error *err)
+static int print_default(const struct ophelp_place *place, struct error *err)
 {
 	_cleanup_free_ char *text = NULL;
 	struct event event;
-	int r = event_parse_on(type, "default", &event, err);
+	int r = ophelp_parse(place, "default", &event, err);
 
 	if (r < 0)
 		return r;
-	text = event_text(&event);
+	text = event_text_on(place->type, &event);
 	printf("%s\n", text);
 	return 0;
 }
 
-static int print_check(const struct cpu_type *type, struct error *err)
+static int print_check(const struct ophelp_place *place, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
-	int r = ophelp_check(type, check_list, ignore_count, &out, err);
+	int r = ophelp_check(place, check_list, ignore_count, &out, err);
 
 	(void)fputs(strbuf_text(&out), stdout);
 	return r;
@@ -191,14 +193,14 @@ static enum ophelp_format output_format(void)
 static int print_all(struct error *err)
 {
 	unsigned int width = tool_terminal_width(STDOUT_FILENO);
-	const struct cpu_type *type;
+	const struct catalog *c;
 	struct evpfm_pmu pmu;
 	size_t i, count = 0;
 
 	for (i = 0; evpfm_pmu_at(i, &pmu); i++) {
-		type = catalog_pmu_type(pmu.name);
-		if (ophelp_any(type, word))
-			count += ophelp_list(type, word, output_format(), width, stdout);
+		c = catalog_of(catalog_pmu_type(pmu.name));
+		if (ophelp_any(c, word))
+			count += ophelp_list(c, word, output_format(), width, stdout);
 	}
 	if (!i)
 		return error_set(err, -ENOENT,
@@ -206,15 +208,15 @@ static int print_all(struct error *err)
 	return count ? 0 : error_set(err, -ENOENT, "no event has '%s' in it", word ?: "");
 }
 
-static int print_list(const struct cpu_type *type, struct error *err)
+static int print_list(const struct ophelp_place *place, struct error *err)
 {
 	unsigned int width = tool_terminal_width(STDOUT_FILENO);
-	size_t count = ophelp_list(type, word, output_format(), width, stdout);
+	size_t count = ophelp_list(ophelp_catalog(place), word, output_format(), width, stdout);
 
 	/* What is wrong was a warning when it was read. */
-	if (catalog_problem(catalog_of(type)))
+	if (catalog_problem(ophelp_catalog(place)))
 		return error_set(err, -EBADMSG, "only the clock is left of the events of %s",
-				 type->key);
+				 place->type->key);
 	return count ? 0 : error_set(err, -ENOENT, "no event has '%s' in it", word ?: "");
 }
 
@@ -223,9 +225,35 @@ static bool is_all(const char *name)
 	return name && !strcmp(name, "all");
 }
 
-static int run(const char *operand, struct error *err)
+static int run(const struct ophelp_place *place, const char *operand, struct error *err)
 {
-	const struct cpu_type *type;
+	if (get_cpu_type)
+		return printf("%s\n", place->type->key) < 0 ? error_errno(err, -errno, "output")
+							    : 0;
+	if (get_default)
+		return print_default(place, err);
+	if (check_list)
+		return print_check(place, err);
+	if (mask_event)
+		return print_unit_mask(place, err);
+	if (extra_event)
+		return print_extra_mask(place, err);
+	return operand ? print_code(place, operand, err) : print_list(place, err);
+}
+
+static int find_place(struct ophelp_place *ret, struct error *err)
+{
+	if (cpu_name)
+		*ret = (struct ophelp_place){ type_named(cpu_name), NULL };
+	else
+		*ret = (struct ophelp_place){ cpu_type_detect(root, false), root };
+	return ret->type ? 0 : unknown_type(cpu_name, err);
+}
+
+static int act(const char *operand, struct error *err)
+{
+	struct ophelp_place place;
+	int r;
 
 	if (list_types) {
 		print_types();
@@ -233,20 +261,8 @@ static int run(const char *operand, struct error *err)
 	}
 	if (is_all(cpu_name))
 		return print_all(err);
-	type = cpu_name ? type_named(cpu_name) : cpu_type_detect("", false);
-	if (!type)
-		return unknown_type(cpu_name, err);
-	if (get_cpu_type)
-		return printf("%s\n", type->key) < 0 ? error_errno(err, -errno, "output") : 0;
-	if (get_default)
-		return print_default(type, err);
-	if (check_list)
-		return print_check(type, err);
-	if (mask_event)
-		return print_unit_mask(type, err);
-	if (extra_event)
-		return print_extra_mask(type, err);
-	return operand ? print_code(type, operand, err) : print_list(type, err);
+	r = find_place(&place, err);
+	return r < 0 ? r : run(&place, operand, err);
 }
 
 int main(int argc, char **argv)
@@ -259,13 +275,15 @@ int main(int argc, char **argv)
 
 	if (ways + listing > 1 || argc - operands > 1)
 		return tool_usage("these options and operands ask for several things at once");
+	if (cpu_name && *root)
+		return tool_usage("--cpu-type and --root exclude each other");
 	if (is_all(cpu_name) && ways)
 		return tool_usage("--cpu-type=all can only be listed and searched");
 	if (is_all(cpu_name) && xml)
 		return tool_usage("--xml lists one CPU type");
 	if (xml && json)
 		return tool_usage("--xml and --json exclude each other");
-	r = run(argv[operands], &err);
+	r = act(argv[operands], &err);
 	if (r < 0)
 		return tool_fail(&err);
 	if (fflush(stdout) != 0) {

@@ -7,8 +7,20 @@
 #include <errno.h>
 #include <string.h>
 
+const struct catalog *ophelp_catalog(const struct ophelp_place *place)
+{
+	return place->root ? catalog_machine(place->root) : catalog_of(place->type);
+}
+
+int ophelp_parse(const struct ophelp_place *place, const char *spec, struct event *ret,
+		 struct error *err)
+{
+	return place->root ? event_parse_at(place->root, spec, ret, err)
+			   : event_parse_on(place->type, spec, ret, err);
+}
+
 struct check {
-	const struct cpu_type *type;
+	const struct ophelp_place *place;
 	bool ignore_count;
 	struct event events[EVENT_MAX];
 	uint64_t wanted[EVENT_MAX];
@@ -18,26 +30,35 @@ struct check {
 /* The specification with its count left empty. Caller frees. */
 static char *without_count(const char *spec)
 {
-	size_t name = strcspn(spec, ":");
+	size_t name = event_part_length(spec, ":");
 	const char *rest = spec[name] ? strchr(spec + name + 1, ':') : NULL;
 
 	return xasprintf("%.*s%s%s", (int)name, spec, rest ? ":" : "", rest ?: "");
 }
 
+/* The counters that can count @event. */
+static uint64_t counters_of(const struct check *c, const struct event *event)
+{
+	const struct catalog_event *info;
+
+	/* The kernel tells nothing of the counters of its PMUs. */
+	if (*event->pmu)
+		return 0;
+	info = catalog_event_find(ophelp_catalog(c->place), event->name);
+	/* Of a raw event it is not known which counters can count it. */
+	return !info ? UINT64_MAX : info->kind == CATALOG_COUNTER ? info->counters : 0;
+}
+
 static int check_one(struct check *c, const char *spec, struct error *err)
 {
 	_cleanup_free_ char *bare = c->ignore_count ? without_count(spec) : xstrdup(spec);
-	const struct catalog_event *info;
 
 	if (c->count == EVENT_MAX)
 		return error_set(err, -EINVAL, "more than %d events", EVENT_MAX);
-	if (event_parse_on(c->type, bare, &c->events[c->count], err) < 0)
+	if (ophelp_parse(c->place, bare, &c->events[c->count], err) < 0)
 		return -EINVAL;
-	info = catalog_event_find(catalog_of(c->type), c->events[c->count].name);
-	/* Of a raw event it is not known which counters can count it. */
-	c->wanted[c->count++] = !info				? UINT64_MAX
-				: info->kind == CATALOG_COUNTER ? info->counters
-								: 0;
+	c->wanted[c->count] = counters_of(c, &c->events[c->count]);
+	c->count++;
 	return 0;
 }
 
@@ -61,16 +82,16 @@ static int say_collision(const struct check *c, const struct allotment *a, struc
 			 strbuf_text(&names), strbuf_text(&counters));
 }
 
-int ophelp_check(const struct cpu_type *type, const char *list, bool ignore_count,
+int ophelp_check(const struct ophelp_place *place, const char *list, bool ignore_count,
 		 struct strbuf *out, struct error *err)
 {
 	static const char separators[] = ", \t\n";
-	struct check c = { .type = type, .ignore_count = ignore_count };
+	struct check c = { .place = place, .ignore_count = ignore_count };
 	struct allotment a;
 	size_t i;
 
 	for (list += strspn(list, separators); *list; list += strspn(list, separators)) {
-		_cleanup_free_ char *spec = xstrndup(list, strcspn(list, separators));
+		_cleanup_free_ char *spec = xstrndup(list, event_part_length(list, separators));
 
 		if (check_one(&c, spec, err) < 0)
 			return -EINVAL;

@@ -39,6 +39,10 @@ static void add_counters(struct strbuf *out, const struct catalog_event *e)
 		strbuf_adds(out, e->feature);
 		return;
 	}
+	if (e->pmu) {
+		strbuf_addf(out, "%s%s", e->pmu, e->beside_cores ? ", of a socket" : "");
+		return;
+	}
 	if (e->counters == UINT64_MAX) {
 		strbuf_adds(out, "all");
 		return;
@@ -238,9 +242,8 @@ static void end(enum ophelp_format format, struct json *j, FILE *out)
 	(void)fputc('\n', out);
 }
 
-bool ophelp_any(const struct cpu_type *type, const char *word)
+bool ophelp_any(const struct catalog *c, const char *word)
 {
-	const struct catalog *c = catalog_of(type);
 	size_t i;
 
 	for (i = 0; i < catalog_size(c); i++)
@@ -250,14 +253,13 @@ bool ophelp_any(const struct cpu_type *type, const char *word)
 	return false;
 }
 
-size_t ophelp_list(const struct cpu_type *type, const char *word, enum ophelp_format format,
+size_t ophelp_list(const struct catalog *c, const char *word, enum ophelp_format format,
 		   unsigned int width, FILE *out)
 {
-	const struct catalog *c = catalog_of(type);
 	struct json j = JSON_INIT(out);
 	size_t i, count = 0;
 
-	begin(type, format, &j, out);
+	begin(catalog_type(c), format, &j, out);
 	for (i = 0; i < catalog_size(c); i++) {
 		const struct catalog_event *e = catalog_event_at(c, i);
 

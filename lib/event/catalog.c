@@ -10,6 +10,7 @@
 #include "event/evfile.h"
 #include "event/evlist.h"
 #include "event/evpfm.h"
+#include "event/evsys.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -22,10 +23,12 @@
 
 struct catalog {
 	const struct cpu_type *type;
+	char *root; /* of the machine whose kernel's events are in it, or NULL */
 	struct evfile files;
 	struct evlist pfm;  /* of libpfm4 */
 	struct evlist list; /* of all sources */
 	bool stand_in;	    /* the files are not the type's own */
+	bool users;	    /* they are the user's */
 	struct error problem;
 	struct catalog *next; /* loaded before it */
 };
@@ -90,11 +93,15 @@ static int read_type(struct catalog *c, struct evdir *dirs)
 	return evfile_read(&c->files, common[i].key, evdir_source, dirs, &c->problem);
 }
 
-/* What all CPUs have gives way to what is known of this one in more detail. */
+/* What all CPUs have gives way to what is known of this one in more detail; but for cycles, which
+ * the kernel may know to count where the counters are taken, and whose least count is known. */
 static bool gives_way(const struct catalog *c, const struct catalog_event *event)
 {
 	const struct catalog_event *known = evlist_find(&c->pfm, event->name);
 
+	if (event->perf_type == PERF_TYPE_HARDWARE &&
+	    event->perf_config == PERF_COUNT_HW_CPU_CYCLES)
+		return false;
 	return c->stand_in && known && known->mask_count && !event->mask_count;
 }
 
@@ -118,7 +125,8 @@ static int read_files(struct catalog *c, struct evdir *dirs)
 	if (r == 0)
 		r = evfile_read(&c->files, "software", evdir_source, dirs, &c->problem);
 	if (r == 0) {
-		if (!evdir_is_users(dirs, c->type->key))
+		c->users = evdir_is_users(dirs, c->type->key);
+		if (!c->users)
 			pmu = evpfm_pmu_of(c->type, c->type == cpu_type_detect("", false));
 		if (pmu)
 			evpfm_read(pmu, &c->pfm);
@@ -133,12 +141,13 @@ static int read_files(struct catalog *c, struct evdir *dirs)
 
 static const char pmu_prefix[] = "pfm/";
 
-static struct catalog *load(const struct cpu_type *type)
+static struct catalog *load(const struct cpu_type *type, const char *root)
 {
 	struct catalog *c = xcalloc(1, sizeof(*c));
 	_cleanup_(evdir_done) struct evdir dirs = { 0 };
 
 	c->type = type;
+	c->root = root ? xstrdup(root) : NULL;
 	if (key_starts(type, pmu_prefix)) {
 		evpfm_read(type->key + strlen(pmu_prefix), &c->list);
 		return c;
@@ -149,25 +158,48 @@ static struct catalog *load(const struct cpu_type *type)
 		evfile_done(&c->files);
 		log_warn("%s", c->problem.text);
 	}
+	if (root && !c->users)
+		evsys_read(root, &c->list);
 	return c;
 }
 
-const struct catalog *catalog_of(const struct cpu_type *type)
+static bool is_loaded(const struct catalog *c, const struct cpu_type *type, const char *root)
+{
+	return c->type == type && !c->root == !root && (!root || !strcmp(c->root, root));
+}
+
+/* The catalogue of a type, with the events of the kernel of a machine or without (NULL). */
+static const struct catalog *get(const struct cpu_type *type, const char *root)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static struct catalog *loaded; /* only ever added to */
 	struct catalog *c;
 
 	(void)pthread_mutex_lock(&lock);
-	for (c = loaded; c && c->type != type; c = c->next)
+	for (c = loaded; c && !is_loaded(c, type, root); c = c->next)
 		;
 	if (!c) {
-		c = load(type);
+		c = load(type, root);
 		c->next = loaded;
 		loaded = c;
 	}
 	(void)pthread_mutex_unlock(&lock);
 	return c;
+}
+
+const struct catalog *catalog_of(const struct cpu_type *type)
+{
+	return get(type, NULL);
+}
+
+const struct catalog *catalog_machine(const char *root)
+{
+	return get(cpu_type_detect(root, false), root);
+}
+
+const struct cpu_type *catalog_type(const struct catalog *c)
+{
+	return c->type;
 }
 
 /* A type made of a PMU, once. */

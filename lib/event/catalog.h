@@ -53,6 +53,8 @@ struct catalog_event {
 	uint32_t perf_type;	 /* perf_event_attr.type */
 	uint64_t perf_config;	 /* perf_event_attr.config, the unit mask not yet in it */
 	const char *pfm;	 /* libpfm4's PMU, which encodes it; NULL if this does */
+	const char *pmu;	 /* the kernel's, which counts it; NULL: the CPU's own */
+	bool beside_cores;	 /* counted for a socket, not for a CPU */
 	bool bitmask;		 /* masks may be added up */
 	uint32_t default_mask;	 /* as catalog_mask_number() has it */
 	const struct catalog_mask *masks; /* NULL where only 0 is allowed */
@@ -67,6 +69,11 @@ const struct catalog *catalog_here(void);
 /* The CPU type that stands for libpfm4's PMU called @name, of which catalog_of() gives the events
  * of that PMU; its key is "pfm/NAME". NULL if there is none. */
 const struct cpu_type *catalog_pmu_type(const char *name);
+/* The events of the machine below @root ("" here): those of its CPU, and the kernel's, called
+ * "PMU/EVENT/", unless the user's files stand alone. */
+const struct catalog *catalog_machine(const char *root);
+/* The type of CPU the events are of. */
+const struct cpu_type *catalog_type(const struct catalog *c);
 /* What is wrong with the files, with path and line; NULL if nothing. */
 const char *catalog_problem(const struct catalog *c);
 /* The number of events. */

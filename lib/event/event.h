@@ -20,6 +20,9 @@ enum {
 	EVENT_MAX = 24,
 	EVENT_NAME_MAX = 64,
 	EVENT_MASKS_MAX = 128,
+	EVENT_PMU_MAX = 40,
+	EVENT_RAW_MINIMUM = 500, /* least and usual count where nothing is known of an event */
+	EVENT_RAW_COUNT = 100000,
 	EVENT_TIMER_MAX_HZ = 100000, /* the floor of the kernel's clock event is 10 us */
 };
 
@@ -35,23 +38,36 @@ struct event {
 	uint32_t perf_type;	     /* perf_event_attr.type */
 	uint64_t perf_config;	     /* perf_event_attr.config */
 	uint64_t perf_config1, perf_config2;
-	uint8_t precise;    /* perf_event_attr.precise_ip */
-	uint8_t precise_by; /* of it what the specification asks for, by ":p" to ":ppp" */
+	char pmu[EVENT_PMU_MAX]; /* the kernel's PMU that counts it; empty: the CPU's own */
+	bool beside_cores;	 /* that PMU counts for a socket, not for a CPU */
+	uint8_t precise;	 /* perf_event_attr.precise_ip */
+	uint8_t precise_by;	 /* of it what the specification asks for, by ":p" to ":ppp" */
 };
 
 /* Parses "NAME[:count[:unitmask[:kernel[:user]]]][:p]"; "default" is the CPU's default event,
- * "TIMER" or "TIMER:HZ" the clock, "r1c2" the value of an event select register. A unit mask is a
- * number, a name, or names to be added up, "A+B". Behind the rest, "p", "pp" or "ppp" asks for a
- * sample at the instruction itself: constant skid, none if possible, none at all. 0, or -EINVAL
- * with a message that names the nearest event. */
+ * "TIMER" or "TIMER:HZ" the clock, "r1c2" the value of an event select register. "PMU/TERM,.../"
+ * is one of the kernel's, or one of its PMUs as programmed by terms; its name has no slashes:
+ * "PMU~TERM+...", which is read as well. A unit mask is a number, a name, or names to be added up,
+ * "A+B". Behind the rest, "p", "pp" or "ppp" asks for a sample at the instruction itself: constant
+ * skid, none if possible, none at all. 0, or -EINVAL with a message that names the nearest event.
+ */
 int event_parse(const char *spec, struct event *ret, struct error *err);
-/* The same for CPUs of @type, of which none need be near. */
+/* The same for CPUs of @type, of which none need be near; and for the machine below @root. */
 int event_parse_on(const struct cpu_type *type, const char *spec, struct event *ret,
 		   struct error *err);
+int event_parse_at(const char *root, const char *spec, struct event *ret, struct error *err);
 
 /* Parses a comma list into @events, which has room for EVENT_MAX, leaving out repetitions; the
- * number of events or -EINVAL, as for two that would write the same sample files. */
+ * number of events or -EINVAL, as for two that would write the same sample files. On a machine
+ * whose cores are of several types, an event of theirs becomes one a type, "cpu_core~NAME". */
 int event_parse_list(const char *specs, struct event *events, struct error *err);
+int event_parse_list_at(const char *root, const char *specs, struct event *events,
+			struct error *err);
+/* The length of @text up to one of @ends that is not between two slashes. */
+size_t event_part_length(const char *text, const char *ends);
+/* Calls @item with each specification of a comma list until one returns non-zero, which is
+ * returned, else 0. */
+int event_each_spec(const char *specs, int (*item)(const char *spec, void *data), void *data);
 
 /* The default event of this CPU: cycles. */
 void event_default(struct event *ret);

@@ -1,0 +1,466 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "event/event.h"
+
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/strbuf.h"
+#include "event/catalog.h"
+#include "event/cpu_type.h"
+#include "event/event_encode.h"
+#include "event/evsys.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <linux/perf_event.h>
+#include <string.h>
+
+/* The sample file's header has 32 bits for the count, its name prints them with a sign. */
+static const uint64_t count_max = INT32_MAX;
+
+/* So many names may stand in a message. */
+enum { LISTED_MAX = 20 };
+
+/* The parts of a specification, by their place. */
+enum part { PART_NAME, PART_COUNT, PART_MASK, PART_KERNEL, PART_USER, PART_PRECISE, PART_COUNT_ };
+
+struct parts {
+	const char *spec; /* the whole, for messages */
+	char *at[PART_COUNT_];
+	size_t count;
+	struct error *err;
+};
+
+static void parts_done(struct parts *parts)
+{
+	size_t i;
+
+	for (i = 0; i < parts->count; i++)
+		free(parts->at[i]);
+}
+
+size_t event_part_length(const char *text, const char *ends)
+{
+	bool inside = false;
+	size_t i;
+
+	for (i = 0; text[i]; i++) {
+		inside ^= text[i] == '/';
+		if (!inside && strchr(ends, text[i]))
+			break;
+	}
+	return i;
+}
+
+static int split(struct parts *parts)
+{
+	const char *at = parts->spec;
+
+	for (;;) {
+		size_t length = event_part_length(at, ":");
+
+		if (parts->count == PART_COUNT_)
+			return error_set(parts->err, -EINVAL,
+					 "event '%s': too many colons; it is "
+					 "NAME:count:unitmask:kernel:user:p",
+					 parts->spec);
+		parts->at[parts->count++] = xstrndup(at, length);
+		if (!at[length])
+			return 0;
+		at += length + 1;
+	}
+}
+
+/* Reads a number where the part is there; leaves @ret as it is where it is left out or empty. */
+static int parts_number(const struct parts *parts, enum part part, const char *what, uint64_t max,
+			uint64_t *ret)
+{
+	if (parts->count <= part || !*parts->at[part])
+		return 0;
+	if (parse_u64(parts->at[part], 0, max, ret) < 0)
+		return error_set(parts->err, -EINVAL,
+				 "event '%s': %s '%s' is not a number from 0 to %" PRIu64,
+				 parts->spec, what, parts->at[part], max);
+	return 0;
+}
+
+static int unknown_name(const struct catalog *c, const char *name, struct error *err)
+{
+	const char *problem = catalog_problem(c);
+	const struct catalog_event *nearest = catalog_event_nearest(c, name);
+	_cleanup_(strbuf_done) struct strbuf known = STRBUF_INIT;
+	size_t i;
+
+	if (problem)
+		return error_set(err, -EINVAL, "event %s: %s", name, problem);
+	if (nearest)
+		return error_set(err, -EINVAL, "Invalid event %s; did you mean %s?", name,
+				 nearest->name);
+	if (catalog_size(c) > LISTED_MAX)
+		return error_set(err, -EINVAL, "Invalid event %s; ophelp lists the %zu there are",
+				 name, catalog_size(c));
+	for (i = 0; i < catalog_size(c); i++)
+		strbuf_addf(&known, "%s%s", i ? ", " : "", catalog_event_at(c, i)->name);
+	return error_set(err, -EINVAL, "Invalid event %s; there are %s", name, strbuf_text(&known));
+}
+
+/* The count, or the rate of the timer. */
+static int read_count(const struct parts *parts, const struct catalog_event *info,
+		      struct event *event)
+{
+	uint64_t *to = event->is_timer ? &event->rate_hz : &event->count;
+	uint64_t max = event->is_timer ? EVENT_TIMER_MAX_HZ : count_max;
+
+	if (parts_number(parts, PART_COUNT, event->is_timer ? "rate" : "count", max, to) < 0)
+		return -EINVAL;
+	if (!event->is_timer && event->count < info->minimum)
+		return error_set(parts->err, -EINVAL,
+				 "Count %" PRIu64 " for event %s is below the minimum %" PRIu64,
+				 event->count, *event->name ? event->name : parts->spec,
+				 info->minimum);
+	return 0;
+}
+
+static int bad_mask(const struct parts *parts, const struct catalog_event *info, uint64_t number)
+{
+	_cleanup_(strbuf_done) struct strbuf valid = STRBUF_INIT;
+	const struct catalog_mask *mask;
+	size_t i;
+
+	for (i = 0; i < info->mask_count; i++) {
+		mask = &info->masks[i];
+		strbuf_adds(&valid, i ? ", " : "it has ");
+		if (mask->name)
+			strbuf_adds(&valid, mask->name);
+		else
+			strbuf_addf(&valid, "%#x", mask->value);
+	}
+	return error_set(parts->err, -EINVAL, "Invalid unit mask %#" PRIx64 " for event %s; %s",
+			 number, info->name,
+			 info->masks ? strbuf_text(&valid) : "it has none, say 0");
+}
+
+/* A number stands for the one mask of that value, named or not; where several have it, -EINVAL. */
+static int number_of_value(const struct parts *parts, const struct catalog_event *info,
+			   uint64_t *value)
+{
+	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
+	const struct catalog_mask *mask, *found = NULL;
+	size_t count = 0, i;
+
+	for (i = 0; i < info->mask_count; i++) {
+		mask = &info->masks[i];
+		if (mask->value != *value || !mask->name || (found && info->pfm))
+			continue; /* libpfm4 has several names for one mask */
+		strbuf_addf(&names, "%s%s", count++ ? ", " : "", mask->name);
+		found = mask;
+	}
+	if (count > 1)
+		return error_set(parts->err, -EINVAL,
+				 "Unit mask %#" PRIx64 " of event %s is ambiguous; say one of %s",
+				 *value, info->name, strbuf_text(&names));
+	if (found)
+		*value = catalog_mask_number(found);
+	return 0;
+}
+
+/* "A" or "A+B": the numbers added up. False if one is no mask's name. */
+static bool masks_named(const struct catalog_event *info, const char *names, uint64_t *ret)
+{
+	_cleanup_free_ char *copy = xstrdup(names);
+	const struct catalog_mask *mask;
+	char *next = copy, *name;
+
+	*ret = 0;
+	while ((name = strsep(&next, "+"))) {
+		mask = catalog_mask_named(info, name);
+		if (!mask)
+			return false;
+		*ret |= catalog_mask_number(mask);
+	}
+	return true;
+}
+
+/* Keeps names that the number alone would not bring back. */
+static int keep_names(const struct parts *parts, const struct catalog_event *info,
+		      struct event *event)
+{
+	const char *names = parts->at[PART_MASK];
+	size_t i;
+
+	for (i = 0; i < info->mask_count; i++)
+		if (catalog_mask_number(&info->masks[i]) == event->unit_mask)
+			break;
+	if (i < info->mask_count ? !strcmp(info->masks[i].name, names) : info->bitmask)
+		return 0;
+	if (strlen(names) >= sizeof(event->masks))
+		return error_set(parts->err, -EINVAL, "event %s: more than %zu letters of masks",
+				 info->name, sizeof(event->masks) - 1);
+	strcpy(event->masks, names);
+	return 0;
+}
+
+static int read_mask(const struct parts *parts, const struct catalog_event *info,
+		     struct event *event)
+{
+	uint64_t mask;
+
+	if (parts->count <= PART_MASK || !*parts->at[PART_MASK])
+		return 0;
+	if (masks_named(info, parts->at[PART_MASK], &mask)) {
+		event->unit_mask = (uint32_t)mask;
+		if (info->pfm)
+			return keep_names(parts, info, event);
+	} else if (parts_number(parts, PART_MASK, "unit mask", UINT32_MAX, &mask) < 0 ||
+		   number_of_value(parts, info, &mask) < 0) {
+		return -EINVAL;
+	}
+	if (!catalog_mask_valid(info, mask))
+		return bad_mask(parts, info, mask);
+	event->unit_mask = (uint32_t)mask;
+	return 0;
+}
+
+/* Takes "p", "pp" or "ppp" away where it is the last part and no mask of that name. */
+static int read_precise(struct parts *parts, const struct catalog_event *info, struct event *event)
+{
+	size_t last = parts->count - 1, length;
+	const char *text = parts->at[last];
+
+	length = strspn(text, "p");
+	if (last == PART_PRECISE && (!length || text[length]))
+		return error_set(parts->err, -EINVAL, "event '%s': '%s' is not p, pp or ppp",
+				 parts->spec, text);
+	if (!last || !length || text[length] || length > 3 ||
+	    (last == PART_MASK && catalog_mask_named(info, text)))
+		return 0;
+	if (info->kind != CATALOG_COUNTER)
+		return error_set(parts->err, -EINVAL,
+				 "event %s is no counter's: it cannot be sampled precisely",
+				 info->name);
+	event->precise = event->precise_by = (uint8_t)length;
+	free(parts->at[--parts->count]);
+	return 0;
+}
+
+static int read_where(const struct parts *parts, struct event *event)
+{
+	uint64_t kernel = 1, user = 1;
+
+	if (parts_number(parts, PART_KERNEL, "kernel", 1, &kernel) < 0 ||
+	    parts_number(parts, PART_USER, "user", 1, &user) < 0)
+		return -EINVAL;
+	if (!kernel && !user)
+		return error_set(parts->err, -EINVAL,
+				 "event '%s' counts neither in the kernel nor in user programs",
+				 parts->spec);
+	event->kernel = kernel;
+	event->user = user;
+	return 0;
+}
+
+/* "r1c2": the event select register as it is, in hexadecimal, as perf(1) takes it. */
+static const struct catalog_event *raw_event(const char *name, struct catalog_event *raw)
+{
+	const char *digits = name + 1;
+	uint64_t config;
+
+	if (*name != 'r' || parse_hex(&digits, &config) < 0 || *digits)
+		return NULL;
+	*raw = (struct catalog_event){ .name = name,
+				       .kind = CATALOG_COUNTER,
+				       .code = (uint32_t)(config & INT32_MAX),
+				       .minimum = EVENT_RAW_MINIMUM,
+				       .count = EVENT_RAW_COUNT,
+				       .perf_type = PERF_TYPE_RAW,
+				       .perf_config = config };
+	return raw;
+}
+
+/* What stands behind the name. */
+static int read_rest(struct parts *parts, const struct catalog_event *info, struct event *event)
+{
+	if (read_precise(parts, info, event) < 0 || read_count(parts, info, event) < 0 ||
+	    read_mask(parts, info, event) < 0 || read_where(parts, event) < 0)
+		return -EINVAL;
+	return 0;
+}
+
+/* What an event is looked for in. */
+struct place {
+	const struct cpu_type *type;
+	const char *root; /* of the machine whose kernel's events count too, or NULL */
+};
+
+static int parse_own(const struct place *place, struct parts *parts, struct event *event)
+{
+	const struct catalog *c = catalog_of(place->type);
+	const char *name = parts->at[PART_NAME];
+	const struct catalog_event *info;
+	struct catalog_event raw;
+
+	info = strcmp(name, "default") ? catalog_event_find(c, name) : catalog_default(place->type);
+	if (!info)
+		info = raw_event(name, &raw);
+	if (!info)
+		return unknown_name(place->root ? catalog_machine(place->root) : c, name,
+				    parts->err);
+	if (info->kind == CATALOG_FEATURE)
+		return error_set(parts->err, -EINVAL,
+				 "event %s is derived from samples of %s; it is recorded by "
+				 "oprofiled --ext-feature only",
+				 info->name, info->feature);
+	event_fill(event, info);
+	if (read_rest(parts, info, event) < 0)
+		return -EINVAL;
+	return info == &raw ? 0 : event_encode(info, place->type, event, parts->err);
+}
+
+/* "cpu/event=0x3c,umask=1/" or "cpu~event=0x3c+umask=1" taken apart into PMU and terms, without the
+ * "pp" behind the last slash, whose length is returned. Caller frees both. */
+static size_t split_pmu(const char *name, char **ret_pmu, char **ret_terms)
+{
+	size_t length = strcspn(name, "/~"), precise = 0;
+	char *terms = xstrdup(name + length + 1), *at = strrchr(terms, '/');
+
+	if (name[length] == '/' && at) {
+		precise = strspn(at + 1, "p");
+		if (!at[1 + precise] && precise <= 3)
+			*at = '\0';
+		else
+			precise = 0;
+	}
+	for (at = terms; name[length] == '~' && *at; at++)
+		if (*at == '+')
+			*at = ',';
+	*ret_pmu = xstrndup(name, length);
+	*ret_terms = terms;
+	return precise;
+}
+
+/* The name in sample files, which has neither slashes, commas nor dots. */
+static int name_pmu_event(const struct parts *parts, const char *pmu, const char *terms,
+			  struct event *event)
+{
+	_cleanup_free_ char *name = xasprintf("%s~%s", pmu, terms);
+	char *at;
+
+	for (at = name; *at; at++)
+		if (*at == ',')
+			*at = '+';
+	if (strlen(name) >= sizeof(event->name) || strlen(pmu) >= sizeof(event->pmu))
+		return error_set(parts->err, -EINVAL, "event '%s' has more than %zu letters",
+				 parts->spec, sizeof(event->name) - 1);
+	if (name[strcspn(name, "./ :")] || !*terms)
+		return error_set(parts->err, -EINVAL,
+				 "event '%s': it is PMU/TERM=NUMBER,TERM,.../, without dots and "
+				 "blanks",
+				 parts->spec);
+	strcpy(event->name, name);
+	strcpy(event->pmu, pmu);
+	return 0;
+}
+
+void event_bind(struct event *event, const struct evsys_pmu *pmu)
+{
+	if (event->perf_type == PERF_TYPE_RAW)
+		event->perf_type = pmu->type;
+	else
+		event->perf_config |= (uint64_t)pmu->type << PERF_PMU_TYPE_SHIFT;
+}
+
+/* The event of the CPU's that @terms names where the PMU is one type of its cores. */
+static const struct catalog_event *core_event(const struct place *place,
+					      const struct evsys_pmu *pmu, const char *terms)
+{
+	const struct catalog_event *e =
+		pmu->cpus ? catalog_event_find(catalog_of(place->type), terms) : NULL;
+
+	return e && e->kind == CATALOG_COUNTER ? e : NULL;
+}
+
+static int check_precise(const struct parts *parts, const struct evsys_pmu *pmu,
+			 const struct event *event)
+{
+	if (event->precise_by <= pmu->max_precise)
+		return 0;
+	return error_set(parts->err, -EINVAL,
+			 "event '%s': PMU %s goes no further than precision %" PRIu64, parts->spec,
+			 pmu->name, pmu->max_precise);
+}
+
+static int encode_pmu(const struct place *place, struct parts *parts, const struct evsys_pmu *pmu,
+		      const char *terms, struct event *event)
+{
+	static const struct catalog_event unknown = { .name = "",
+						      .kind = CATALOG_COUNTER,
+						      .minimum = EVENT_RAW_MINIMUM,
+						      .count = EVENT_RAW_COUNT };
+	const struct catalog_event *core = core_event(place, pmu, terms);
+	uint8_t precise = event->precise_by;
+
+	event_fill(event, core ?: &unknown);
+	event->precise = event->precise_by = precise;
+	if (read_rest(parts, core ?: &unknown, event) < 0 || check_precise(parts, pmu, event) < 0)
+		return -EINVAL;
+	event->beside_cores = pmu->cpumask != NULL;
+	if (!core) {
+		event->code = 0;
+		return evsys_encode(place->root, pmu, terms, event, parts->err);
+	}
+	if (event_encode(core, place->type, event, parts->err) < 0)
+		return -EINVAL;
+	event_bind(event, pmu);
+	return 0;
+}
+
+static int parse_pmu(const struct place *place, struct parts *parts, struct event *event)
+{
+	_cleanup_(evsys_pmu_done) struct evsys_pmu pmu = { 0 };
+	_cleanup_free_ char *name = NULL, *terms = NULL;
+
+	*event = (struct event){ 0 };
+	event->precise_by = (uint8_t)split_pmu(parts->at[PART_NAME], &name, &terms);
+	if (!place->root)
+		return error_set(parts->err, -EINVAL,
+				 "event '%s': PMUs of the kernel are known of this machine only",
+				 parts->spec);
+	if (evsys_pmu(place->root, name, &pmu, parts->err) < 0 ||
+	    encode_pmu(place, parts, &pmu, terms, event) < 0)
+		return -EINVAL;
+	return name_pmu_event(parts, name, terms, event);
+}
+
+static int parse(const struct place *place, const char *spec, struct event *ret, struct error *err)
+{
+	_cleanup_(parts_done) struct parts parts = { .spec = spec, .err = err };
+	struct event event;
+	const char *name;
+	int r;
+
+	if (!*spec)
+		return error_set(err, -EINVAL, "an event has no name");
+	if (split(&parts) < 0)
+		return -EINVAL;
+	name = parts.at[PART_NAME];
+	r = name[strcspn(name, "/~")] ? parse_pmu(place, &parts, &event)
+				      : parse_own(place, &parts, &event);
+	if (r == 0)
+		*ret = event;
+	return r;
+}
+
+int event_parse_on(const struct cpu_type *type, const char *spec, struct event *ret,
+		   struct error *err)
+{
+	return parse(&(struct place){ type, NULL }, spec, ret, err);
+}
+
+int event_parse_at(const char *root, const char *spec, struct event *ret, struct error *err)
+{
+	return parse(&(struct place){ cpu_type_detect(root, false), root }, spec, ret, err);
+}
+
+int event_parse(const char *spec, struct event *ret, struct error *err)
+{
+	return event_parse_at("", spec, ret, err);
+}
