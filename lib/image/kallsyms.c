@@ -281,7 +281,7 @@ static void save_symbol(const struct kallsyms_line *line, void *data)
 	const struct kallsyms_range *range = kallsyms_ranges_find(s->r, line->address);
 
 	if (!range || strcmp(range->name, line->module) ||
-	    (s->old && kallsyms_image(s->old, range->name)))
+	    (s->old && kallsyms_has(s->old, range->name)))
 		return;
 	if (range != s->range && range->absolute)
 		(void)fprintf(s->out, "# absolute %s\n", range->name);
@@ -311,7 +311,7 @@ static bool all_saved(const struct kallsyms_ranges *r, const struct kallsyms *ol
 	size_t i;
 
 	for (i = 0; i < r->count; i++)
-		if (!kallsyms_image(old, r->ranges[i].name))
+		if (!kallsyms_has(old, r->ranges[i].name))
 			return false;
 	return true;
 }

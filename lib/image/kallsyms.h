@@ -103,8 +103,13 @@ int kallsyms_load_stream(FILE *f, const char *name, struct kallsyms **ret, struc
 void kallsyms_free(struct kallsyms *k);
 DEFINE_CLEANUP(struct kallsyms *, kallsyms_free);
 
-/* The image called @name ("" for the kernel), or NULL; borrowed until kallsyms_free(). It may have
- * no symbol. */
+/* Whether the file has an image called @name, which reads nothing but headings. */
+bool kallsyms_has(const struct kallsyms *k, const char *name);
+/* A digest of what the file says of the image called @name, without reading it as symbols; false if
+ * there is no such image. */
+bool kallsyms_digest(const struct kallsyms *k, const char *name, uint64_t ret[2]);
+/* The image called @name ("" for the kernel), read at the first question; or NULL; borrowed until
+ * kallsyms_free(). It may have no symbol. */
 const struct kallsyms_image *kallsyms_image(const struct kallsyms *k, const char *name);
 /* Number of images. */
 size_t kallsyms_image_count(const struct kallsyms *k);

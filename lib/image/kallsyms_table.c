@@ -1,99 +1,205 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A file of symbols has 100,000 lines and more, of which a report wants those of an image or two:
+ * loading finds the headings, the lines below them are read when an image is asked for. */
 #include "image/kallsyms.h"
 
+#include "base/digest.h"
 #include "base/mem.h"
-#include "base/parse.h"
 #include "base/path.h"
-#include "base/strbuf.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
-/* A symbol while the file is read. */
-struct entry {
-	uint64_t address;
-	size_t name;	/* offset in the names */
-	uint32_t image; /* index */
-	char type;
+/* Lines that belong to one image. */
+struct piece {
+	const char *text;
+	size_t size;
+	bool plain; /* under no heading of ours: kallsyms' own, with modules and data among them */
 };
 
-struct kallsyms {
-	struct kallsyms_image *images;
+struct image {
+	struct kallsyms_image shown;
+	struct piece *pieces;
 	size_t count, room;
-	struct kallsyms_symbol *symbols;
+	struct kallsyms_symbol *symbols; /* NULL: not read yet */
 	char *names;
 };
 
-struct loading {
-	struct kallsyms *k;
-	struct entry *entries;
+struct kallsyms {
+	struct image *images;
 	size_t count, room;
-	struct strbuf names; /* NUL-separated */
-	size_t image;	     /* the lines belong to this one */
-	bool saved;	     /* a heading was seen: the lines are ours */
-	uint64_t text, stext, etext;
+	char *text;
+	size_t size;
+	bool mapped; /* the text is the file itself */
 };
 
-static size_t image_index(struct kallsyms *k, const char *name)
+/* A line, borrowed from the text. */
+struct line {
+	uint64_t address;
+	const char *name, *module; /* not terminated; the module without brackets */
+	size_t name_length, module_length;
+	char type;
+};
+
+static bool is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* The next word before @end; its length may be 0. */
+static const char *take_word(const char **at, const char *end, size_t *ret_length)
+{
+	const char *word = *at, *p;
+
+	while (word < end && is_blank(*word))
+		word++;
+	for (p = word; p < end && !is_blank(*p); p++)
+		;
+	*ret_length = (size_t)(p - word);
+	*at = p;
+	return word;
+}
+
+static bool parse_address(const char *word, size_t length, uint64_t *ret)
+{
+	uint64_t value = 0;
+	size_t i;
+
+	for (i = 0; i < length; i++) {
+		unsigned int digit = (unsigned char)word[i];
+
+		if (digit - '0' < 10)
+			digit -= '0';
+		else if ((digit | 0x20) - 'a' < 6)
+			digit = (digit | 0x20) - 'a' + 10;
+		else
+			return false;
+		value = value << 4 | digit;
+	}
+	*ret = value;
+	return length && length <= 16;
+}
+
+/* As kallsyms_line_parse(), of which this is the fast form that leaves the text as it is. */
+static bool parse_line(const char *at, const char *end, struct line *ret)
+{
+	size_t length;
+	const char *word = take_word(&at, end, &length);
+
+	if (!parse_address(word, length, &ret->address))
+		return false;
+	word = take_word(&at, end, &length);
+	ret->type = *word;
+	if (length != 1)
+		return false;
+	ret->name = take_word(&at, end, &ret->name_length);
+	ret->module = take_word(&at, end, &length);
+	ret->module_length = 0;
+	if (length) {
+		if (length < 2 || *ret->module != '[' || ret->module[length - 1] != ']')
+			return false;
+		ret->module++;
+		ret->module_length = length - 2;
+	}
+	return ret->name_length;
+}
+
+/* Takes the next line that is a symbol of the piece's image; false at the end. */
+static bool next_symbol(const struct piece *piece, const char **at, struct line *ret)
+{
+	const char *end = piece->text + piece->size, *newline, *from;
+
+	while (*at < end) {
+		from = *at;
+		newline = memchr(from, '\n', (size_t)(end - from));
+		newline = newline ? newline : end;
+		*at = newline + (newline < end);
+		if (*from == '#' || !parse_line(from, newline, ret) || !strchr("tTwW", ret->type))
+			continue;
+		if (!piece->plain || (!ret->module_length && ret->address))
+			return true;
+	}
+	return false;
+}
+
+static size_t image_index(struct kallsyms *k, const char *name, size_t length)
 {
 	size_t i;
 
 	for (i = 0; i < k->count; i++)
-		if (!strcmp(k->images[i].name, name))
+		if (!strncmp(k->images[i].shown.name, name, length) &&
+		    !k->images[i].shown.name[length])
 			return i;
 	array_grow(&k->images, k->count + 1, &k->room);
-	k->images[k->count++] = (struct kallsyms_image){ .name = xstrdup(name) };
+	k->images[k->count++] = (struct image){ .shown.name = xstrndup(name, length) };
 	return i;
 }
 
-/* Takes "# text START END", "# module NAME START END" or "# absolute NAME"; others are remarks. */
-static void load_heading(struct loading *l, char *line)
+static void add_piece(struct image *image, const char *text, const char *end, bool plain)
 {
-	char *save = NULL, *kind = strtok_r(line + 1, " \t\n", &save);
-	const char *name = "", *start, *end;
-	struct kallsyms_image *image;
-	uint64_t from = 0, to = 0;
-
-	if (!kind || (strcmp(kind, "text") && strcmp(kind, "module") && strcmp(kind, "absolute")))
+	if (text >= end)
 		return;
-	if (strcmp(kind, "text"))
-		name = strtok_r(NULL, " \t\n", &save);
-	if (!name)
-		return;
-	if (strcmp(kind, "absolute")) {
-		start = strtok_r(NULL, " \t\n", &save);
-		end = strtok_r(NULL, " \t\n", &save);
-		if (!start || !end || parse_hex(&start, &from) < 0 || parse_hex(&end, &to) < 0)
-			return;
-	}
-	l->image = image_index(l->k, name);
-	l->saved = true;
-	image = &l->k->images[l->image];
-	if (!image->start) {
-		image->start = from;
-		image->end = to;
-	}
+	array_grow(&image->pieces, image->count + 1, &image->room);
+	image->pieces[image->count++] = (struct piece){ text, (size_t)(end - text), plain };
 }
 
-static void load_symbol(struct loading *l, char *text)
+/* Takes "# text START END", "# module NAME START END" or "# absolute NAME"; others are remarks.
+ * True with the image whose lines follow. */
+static bool load_heading(struct kallsyms *k, const char *at, const char *end, size_t *ret)
 {
-	struct kallsyms_line line;
+	size_t kind_length, name_length = 0, start_length, end_length;
+	const char *kind, *name = "", *start, *stop;
+	uint64_t from = 0, to = 0;
+	bool is_text, is_absolute;
 
-	if (kallsyms_line_parse(text, &line) < 0 || !strchr("tTwW", line.type) ||
-	    (!l->saved && (*line.module || !line.address)))
-		return;
-	if (!l->saved && !strcmp(line.name, "_text"))
-		l->text = line.address;
-	else if (!l->saved && !strcmp(line.name, "_stext"))
-		l->stext = line.address;
-	else if (!l->saved && !strcmp(line.name, "_etext"))
-		l->etext = line.address;
-	array_grow(&l->entries, l->count + 1, &l->room);
-	l->entries[l->count++] = (struct entry){ .address = line.address,
-						 .name = l->names.length,
-						 .image = (uint32_t)l->image,
-						 .type = line.type };
-	strbuf_add(&l->names, line.name, strlen(line.name) + 1);
+	at++;
+	kind = take_word(&at, end, &kind_length);
+	is_text = kind_length == 4 && !memcmp(kind, "text", 4);
+	is_absolute = kind_length == 8 && !memcmp(kind, "absolute", 8);
+	if (!is_text && !is_absolute && !(kind_length == 6 && !memcmp(kind, "module", 6)))
+		return false;
+	if (!is_text)
+		name = take_word(&at, end, &name_length);
+	if (!is_text && !name_length)
+		return false;
+	if (!is_absolute) {
+		start = take_word(&at, end, &start_length);
+		stop = take_word(&at, end, &end_length);
+		if (!parse_address(start, start_length, &from) ||
+		    !parse_address(stop, end_length, &to))
+			return false;
+	}
+	*ret = image_index(k, name, name_length);
+	if (!k->images[*ret].shown.start) {
+		k->images[*ret].shown.start = from;
+		k->images[*ret].shown.end = to;
+	}
+	return true;
+}
+
+/* Cuts the text at its headings. */
+static void cut(struct kallsyms *k)
+{
+	const char *end = k->text + k->size, *from = k->text, *at = from, *hash;
+	size_t current = image_index(k, "", 0), next;
+	bool plain = true;
+
+	while (at < end && (hash = memchr(at, '#', (size_t)(end - at)))) {
+		const char *newline = memchr(hash, '\n', (size_t)(end - hash));
+
+		newline = newline ? newline : end;
+		at = hash + 1;
+		if ((hash > k->text && hash[-1] != '\n') || !load_heading(k, hash, newline, &next))
+			continue;
+		add_piece(&k->images[current], from, hash, plain);
+		current = next;
+		plain = false;
+		from = at = newline + (newline < end);
+	}
+	add_piece(&k->images[current], from, end, plain);
 }
 
 static bool ends_with(const char *text, const char *tail)
@@ -115,74 +221,173 @@ static unsigned int obscurity(const char *name, char type)
 	       (type == 't') * 100 + (type == 'w' || type == 'W') * 200 + MIN(underscores, 99U);
 }
 
-static int by_address(const void *a, const void *b, void *names)
+/* The type of a symbol stands before its name. */
+static int compare_symbols(const void *a, const void *b)
 {
-	const struct entry *x = a, *y = b;
-	const char *xname = (char *)names + x->name, *yname = (char *)names + y->name;
+	const struct kallsyms_symbol *x = a, *y = b;
 	unsigned int xrank, yrank;
 
-	if (x->image != y->image)
-		return (x->image > y->image) - (x->image < y->image);
 	if (x->address != y->address)
 		return (x->address > y->address) - (x->address < y->address);
-	xrank = obscurity(xname, x->type);
-	yrank = obscurity(yname, y->type);
-	return xrank != yrank ? (xrank > yrank) - (xrank < yrank) : strcmp(xname, yname);
+	xrank = obscurity(x->name, x->name[-1]);
+	yrank = obscurity(y->name, y->name[-1]);
+	return xrank != yrank ? (xrank > yrank) - (xrank < yrank) : strcmp(x->name, y->name);
 }
 
-/* Sorts what was read into the images' tables. */
-static void build(struct loading *l)
+/* Sorts the symbols, of which most stand in order and few have an address in common. */
+static void sort_symbols(struct kallsyms_symbol *symbols, size_t count)
 {
-	struct kallsyms *k = l->k;
+	size_t i, end;
+
+	for (i = 1; i < count && symbols[i - 1].address <= symbols[i].address; i++)
+		;
+	if (i < count) {
+		qsort(symbols, count, sizeof(*symbols), compare_symbols);
+		return;
+	}
+	for (i = 0; i < count; i = end) {
+		for (end = i + 1; end < count && symbols[end].address == symbols[i].address; end++)
+			;
+		if (end - i > 1)
+			qsort(symbols + i, end - i, sizeof(*symbols), compare_symbols);
+	}
+}
+
+/* Reads the lines of an image. */
+static void read_image(struct image *image)
+{
+	size_t size = 1, room = 0, n = 0, i;
+	struct line line;
+	char *name;
+
+	for (i = 0; i < image->count; i++)
+		size += image->pieces[i].size;
+	/* Type, name and NUL are shorter than the line that they stand in: its address has a digit
+	 * at least, and there is a blank before type and name. */
+	name = image->names = xmalloc(size);
+	array_grow(&image->symbols, size / 32 + 1, &room);
+	for (i = 0; i < image->count; i++) {
+		const char *at = image->pieces[i].text;
+
+		while (next_symbol(&image->pieces[i], &at, &line)) {
+			array_grow(&image->symbols, n + 1, &room);
+			*name++ = line.type;
+			image->symbols[n++] = (struct kallsyms_symbol){ line.address, name };
+			memcpy(name, line.name, line.name_length);
+			name += line.name_length;
+			*name++ = '\0';
+		}
+	}
+	sort_symbols(image->symbols, n);
+	image->shown.symbols = image->symbols;
+	image->shown.count = n;
+}
+
+/* Where the kernel starts and ends stands in no heading of a plain copy, but among its symbols. */
+static void find_marks(struct kallsyms_image *kernel)
+{
+	uint64_t text = 0, stext = 0, etext = 0;
 	size_t i;
 
-	k->names = strbuf_take(&l->names);
-	k->symbols = xcalloc(l->count, sizeof(*k->symbols));
-	qsort_r(l->entries, l->count, sizeof(*l->entries), by_address, k->names);
-	for (i = 0; i < l->count; i++) {
-		struct kallsyms_image *image = &k->images[l->entries[i].image];
+	for (i = 0; i < kernel->count; i++) {
+		const struct kallsyms_symbol *sym = &kernel->symbols[i];
 
-		k->symbols[i] = (struct kallsyms_symbol){ l->entries[i].address,
-							  k->names + l->entries[i].name };
-		if (!image->count++)
-			image->symbols = &k->symbols[i];
+		if (!strcmp(sym->name, "_text"))
+			text = sym->address;
+		else if (!strcmp(sym->name, "_stext"))
+			stext = sym->address;
+		else if (!strcmp(sym->name, "_etext"))
+			etext = sym->address;
 	}
+	if (!text && !stext)
+		return;
+	kernel->start = text ? text : stext;
+	kernel->end = etext;
+}
+
+/* Whether there is a symbol at all. */
+static bool has_symbol(const struct kallsyms *k)
+{
+	struct line line;
+	size_t i, j;
+
+	for (i = 0; i < k->count; i++) {
+		for (j = 0; j < k->images[i].count; j++) {
+			const char *at = k->images[i].pieces[j].text;
+
+			if (next_symbol(&k->images[i].pieces[j], &at, &line))
+				return true;
+		}
+	}
+	return false;
+}
+
+/* Finds out what is in the text. */
+static int load_text(struct kallsyms *k, const char *name, struct error *err)
+{
+	struct image *kernel;
+
+	cut(k);
+	if (!has_symbol(k))
+		return error_set(err, -ENODATA, "%s: no symbol in it", name);
+	kernel = &k->images[0];
+	if (kernel->count && kernel->pieces[0].plain) {
+		read_image(kernel);
+		find_marks(&kernel->shown);
+	}
+	return 0;
 }
 
 int kallsyms_load_stream(FILE *f, const char *name, struct kallsyms **ret, struct error *err)
 {
 	_cleanup_(kallsyms_freep) struct kallsyms *k = xcalloc(1, sizeof(*k));
-	struct loading l = { .k = k, .names = STRBUF_INIT };
-	_cleanup_free_ char *line = NULL;
-	size_t room = 0;
+	size_t room = 0, n;
+	int r;
 
-	l.image = image_index(k, "");
-	while (getline(&line, &room, f) > 0)
-		if (*line == '#')
-			load_heading(&l, line);
-		else
-			load_symbol(&l, line);
-	if (l.text || l.stext) {
-		k->images[0].start = l.text ? l.text : l.stext;
-		k->images[0].end = l.etext;
-	}
-	if (l.count)
-		build(&l);
-	strbuf_done(&l.names);
-	free(l.entries);
-	if (!l.count)
-		return error_set(err, -ENODATA, "%s: no symbol in it", name);
+	do {
+		array_grow(&k->text, k->size + BUFSIZ, &room);
+		n = fread(k->text + k->size, 1, room - k->size, f);
+		k->size += n;
+	} while (n);
+	r = load_text(k, name, err);
+	if (r < 0)
+		return r;
 	*ret = STEAL(k);
 	return 0;
 }
 
+/* Maps the file as the text; false where that cannot be done (a file of /proc). */
+static bool map_file(struct kallsyms *k, int fd)
+{
+	struct stat st;
+	void *text;
+
+	if (fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0)
+		return false;
+	text = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (text == MAP_FAILED)
+		return false;
+	k->text = text;
+	k->size = (size_t)st.st_size;
+	k->mapped = true;
+	return true;
+}
+
 int kallsyms_load(const char *path, struct kallsyms **ret, struct error *err)
 {
+	_cleanup_(kallsyms_freep) struct kallsyms *k = xcalloc(1, sizeof(*k));
 	_cleanup_fclose_ FILE *f = fopen(path, "re");
+	int r;
 
 	if (!f)
 		return error_errno(err, -errno, "%s", path);
-	return kallsyms_load_stream(f, path, ret, err);
+	if (!map_file(k, fileno(f)))
+		return kallsyms_load_stream(f, path, ret, err);
+	r = load_text(k, path, err);
+	if (r < 0)
+		return r;
+	*ret = STEAL(k);
+	return 0;
 }
 
 void kallsyms_free(struct kallsyms *k)
@@ -191,22 +396,61 @@ void kallsyms_free(struct kallsyms *k)
 
 	if (!k)
 		return;
-	for (i = 0; i < k->count; i++)
-		free((char *)k->images[i].name);
+	for (i = 0; i < k->count; i++) {
+		free((char *)k->images[i].shown.name);
+		free(k->images[i].pieces);
+		free(k->images[i].symbols);
+		free(k->images[i].names);
+	}
 	free(k->images);
-	free(k->symbols);
-	free(k->names);
+	if (k->mapped)
+		(void)munmap(k->text, k->size);
+	else
+		free(k->text);
 	free(k);
 }
 
-const struct kallsyms_image *kallsyms_image(const struct kallsyms *k, const char *name)
+static struct image *find_image(const struct kallsyms *k, const char *name)
 {
 	size_t i;
 
 	for (i = 0; i < k->count; i++)
-		if (!strcmp(k->images[i].name, name))
+		if (!strcmp(k->images[i].shown.name, name))
 			return &k->images[i];
 	return NULL;
+}
+
+bool kallsyms_has(const struct kallsyms *k, const char *name)
+{
+	return find_image(k, name);
+}
+
+bool kallsyms_digest(const struct kallsyms *k, const char *name, uint64_t ret[2])
+{
+	const struct image *image = find_image(k, name);
+	size_t i;
+
+	ret[0] = ret[1] = 0;
+	for (i = 0; image && i < image->count; i++) {
+		const struct piece *piece = &image->pieces[i];
+
+		ret[0] = digest_bytes(piece->text, piece->size, ret[0] + 1);
+		ret[1] = digest_bytes(piece->text, piece->size, ret[1] + 2);
+	}
+	if (!image)
+		return false;
+	ret[0] = digest_bytes(&image->shown.start, sizeof(image->shown.start), ret[0]);
+	ret[1] = digest_bytes(&image->shown.end, sizeof(image->shown.end), ret[1]);
+	return true;
+}
+
+const struct kallsyms_image *kallsyms_image(const struct kallsyms *k, const char *name)
+{
+	struct image *image = find_image(k, name);
+
+	if (image && !image->symbols)
+		read_image(image);
+	return image ? &image->shown : NULL;
 }
 
 size_t kallsyms_image_count(const struct kallsyms *k)
@@ -216,7 +460,7 @@ size_t kallsyms_image_count(const struct kallsyms *k)
 
 const struct kallsyms_image *kallsyms_image_at(const struct kallsyms *k, size_t i)
 {
-	return &k->images[i];
+	return kallsyms_image(k, k->images[i].shown.name);
 }
 
 const struct kallsyms_symbol *kallsyms_find(const struct kallsyms_image *image, uint64_t key)

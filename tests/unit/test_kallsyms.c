@@ -248,8 +248,36 @@ static void the_running_kernel_is_read_with_its_modules(void)
 	check_symbol(k, "xfs", 0x400, "xfs_write");
 }
 
-TESTS(T(lines_are_taken_apart), T(module_lines_are_taken_apart),
-      T(every_kernel_address_has_its_range),
+/* Images are read one by one; of one that has not changed the digest is the same, whatever else
+ * the file holds. */
+static void images_have_digests_of_their_own(void)
+{
+	static const char one[] = "# text 1000 2000\n1000 T start\n1100 t next\n"
+				  "# module xfs 5000 6000\n5000 t xfs_read\n";
+	static const char more[] = "# text 1000 2000\n1000 T start\n1100 t next\n"
+				   "# module xfs 5000 6000\n5000 t xfs_write\n"
+				   "# absolute bpf\n9000 t prog\n";
+	_cleanup_(kallsyms_freep) struct kallsyms *a = NULL, *b = NULL;
+	FILE *f = fmemopen((void *)one, strlen(one), "r"), *g;
+	uint64_t x[2], y[2];
+
+	CHECK_EQ(kallsyms_load_stream(f, "one", &a, NULL), 0);
+	g = fmemopen((void *)more, strlen(more), "r");
+	CHECK_EQ(kallsyms_load_stream(g, "more", &b, NULL), 0);
+	CHECK(kallsyms_digest(a, "", x) && kallsyms_digest(b, "", y));
+	CHECK(x[0] == y[0] && x[1] == y[1] && x[0] != x[1]);
+	CHECK(kallsyms_digest(a, "xfs", x) && kallsyms_digest(b, "xfs", y));
+	CHECK(x[0] != y[0] && x[1] != y[1]);
+	CHECK(kallsyms_has(b, "bpf") && !kallsyms_has(a, "bpf"));
+	CHECK(!kallsyms_digest(a, "bpf", x));
+	CHECK_STR(kallsyms_find(kallsyms_image(b, "xfs"), 0)->name, "xfs_write");
+	CHECK_EQ(kallsyms_image(b, "")->count, 2);
+	(void)fclose(f);
+	(void)fclose(g);
+}
+
+TESTS(T(images_have_digests_of_their_own), T(lines_are_taken_apart),
+      T(module_lines_are_taken_apart), T(every_kernel_address_has_its_range),
       T(code_outside_modules_reaches_a_little_past_its_symbols), T(addresses_of_zero_mean_hidden),
       T(no_kallsyms_is_an_error_that_names_it), T(saved_symbols_answer_by_key),
       T(another_boot_adds_only_what_is_new), T(a_plain_copy_answers_for_the_kernel),
