@@ -30,6 +30,7 @@ static struct {
 	struct symbol_filter chosen;
 	struct sort sort;
 	const char *session_dir, *image_path, *root, *output;
+	bool no_symbol_cache;
 } options;
 
 static int set_merge(const char *arg, void *target, struct error *err)
@@ -92,6 +93,8 @@ static const struct opt opts[] = {
 	{ 'p', "image-path", OPT_STRING, &options.image_path, "DIR,...",
 	  "look for images, modules and debug files in these directories too" },
 	{ 'R', "root", OPT_STRING, &options.root, "DIR", "images are below DIR" },
+	{ 0, "no-symbol-cache", OPT_FLAG, &options.no_symbol_cache, NULL,
+	  "read symbols anew and keep none for the next report" },
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "say what is done, on standard error",
 	  reporting_set_verbose },
 	OPT_END
@@ -113,6 +116,7 @@ struct parts {
 	struct gather *gather;
 	struct classes classes;
 	struct inverted inverted;
+	struct symcache *cache;
 	struct binaries *binaries;
 	struct container container;
 	struct callgraph calls;
@@ -125,6 +129,7 @@ static void parts_done(struct parts *p)
 	callgraph_done(&p->calls);
 	container_done(&p->container);
 	binaries_free(p->binaries);
+	reporting_close_cache(p->cache);
 	invert_done(&p->inverted);
 	classes_done(&p->classes);
 	gather_free(p->gather);
@@ -169,7 +174,8 @@ static int collect(struct parts *p, struct populate_stats *stats, struct error *
 {
 	struct binaries_config where = { .root = options.root,
 					 .image_paths = options.image_path,
-					 .keep = options.calls };
+					 .keep = options.calls,
+					 .symbols_only = !options.lines };
 	struct populate_config how = { .symbols = options.symbols,
 				       .merge_lib = options.merge & CLASSES_MERGE_LIB,
 				       .exclude_dependent = options.exclude_dependent,
@@ -186,6 +192,8 @@ static int collect(struct parts *p, struct populate_stats *stats, struct error *
 	if (spec_value(&p->spec, SPEC_ARCHIVE))
 		where.root = spec_value(&p->spec, SPEC_ARCHIVE);
 	invert_files(p->gather, &p->classes, &p->inverted);
+	if (options.symbols && !options.no_symbol_cache)
+		where.cache = p->cache = reporting_open_cache();
 	p->binaries = binaries_new(p->gather, &where);
 	container_init(&p->container, p->classes.count);
 	populate_images(p->gather, &p->classes, &p->inverted, p->binaries, &how, &p->container,

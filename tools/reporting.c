@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "reporting.h"
 
+#include "base/log.h"
+#include "image/symcache.h"
 #include "profile/spec.h"
 #include "profile/symfilter.h"
 #include "tool.h"
@@ -57,4 +59,22 @@ const char *reporting_session_dir(const char *given, const struct spec *spec)
 		return local;
 	(void)fprintf(stderr, "Using %s/samples/ for samples directory.\n", global);
 	return global;
+}
+
+struct symcache *reporting_open_cache(void)
+{
+	_cleanup_free_ char *directory = symcache_directory();
+
+	return directory ? symcache_open(directory, SYMCACHE_CAP) : NULL;
+}
+
+void reporting_close_cache(struct symcache *cache)
+{
+	const struct symcache_stats *s = cache ? symcache_stats(cache) : NULL;
+
+	if (s)
+		log_debug("symbol cache: %zu tables found, %zu not, %zu stored, %zu damaged, %zu "
+			  "not written",
+			  s->hits, s->misses, s->stored, s->damaged, s->failed);
+	symcache_close(cache);
 }

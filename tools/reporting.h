@@ -10,6 +10,7 @@
 #include "base/error.h"
 
 struct spec;
+struct symcache;
 
 /* Sets the double @target to a percentage from 0 to 100; 0 or -EINVAL. */
 int reporting_set_threshold(const char *arg, void *target, struct error *err);
@@ -24,3 +25,8 @@ int reporting_set_verbose(const char *arg, void *target, struct error *err);
 /* The session directory: @given, or ./oprofile_data, or /var/lib/oprofile, which is said on stderr
  * unless @spec names an archive; borrowed. */
 const char *reporting_session_dir(const char *given, const struct spec *spec);
+
+/* The user's symbol cache, or NULL where there is none or it cannot be had. */
+struct symcache *reporting_open_cache(void);
+/* Says in the debug log what the cache was good for, and closes it; NULL is fine. */
+void reporting_close_cache(struct symcache *cache);

@@ -81,18 +81,37 @@ static int try_file(const struct elffile *ef, const char *path, const uint32_t *
 	return 0;
 }
 
-static int by_build_id(const struct elffile *ef, const char *root, struct elffile **ret)
+/* Where the debug file of a build-id belongs; caller frees. NULL where it is too short. */
+static char *place_of(const struct build_id *id, const char *root)
 {
-	const struct build_id *id = elffile_build_id(ef);
-	_cleanup_free_ char *name = NULL, *path = NULL;
+	_cleanup_free_ char *name = NULL;
 	char text[BUILD_ID_TEXT];
 
 	if (!id || id->size < 2)
-		return -ENOENT;
+		return NULL;
 	(void)build_id_text(id, text);
 	name = xasprintf("%s/.build-id/%.2s/%s.debug", debug_directory, text, text + 2);
-	path = path_under(root, name);
-	return try_file(ef, path, NULL, ret);
+	return path_under(root, name);
+}
+
+bool debugfile_installed(const struct build_id *id, const char *const *roots, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		_cleanup_free_ char *path = place_of(id, roots[i]);
+
+		if (path && access(path, F_OK) == 0)
+			return true;
+	}
+	return false;
+}
+
+static int by_build_id(const struct elffile *ef, const char *root, struct elffile **ret)
+{
+	_cleanup_free_ char *path = place_of(elffile_build_id(ef), root);
+
+	return path ? try_file(ef, path, NULL, ret) : -ENOENT;
 }
 
 static int by_link(const struct elffile *ef, const char *binary, const char *root,

@@ -18,5 +18,7 @@
  * belong to @ef is said in the debug log. */
 int debugfile_open(const struct elffile *ef, const char *path, const char *const *roots,
 		   size_t count, struct elffile **ret);
+/* Whether a debug file of this build-id lies below one of the roots; opens none. */
+bool debugfile_installed(const struct build_id *id, const char *const *roots, size_t count);
 /* The CRC of a debug file's bytes, as .gnu_debuglink counts it; for @crc start with 0. */
 uint32_t debugfile_crc(uint32_t crc, const void *data, size_t size);

@@ -2,6 +2,7 @@
 #include "image/symtab.h"
 
 #include "base/mem.h"
+#include "base/radix.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,8 +13,9 @@ struct held {
 };
 
 struct symtab {
-	struct symbol *symbols;
+	struct symbol *symbols; /* of a table with a source: without a name until asked for */
 	size_t count, room;
+	struct symtab_source source; /* ->read NULL: there is none */
 	struct held *held;
 	size_t held_count, held_room;
 };
@@ -21,6 +23,17 @@ struct symtab {
 struct symtab *symtab_new(void)
 {
 	return xcalloc(1, sizeof(struct symtab));
+}
+
+struct symtab *symtab_new_from(const struct symtab_source *source)
+{
+	struct symtab *st = symtab_new();
+
+	st->source = *source;
+	st->count = st->room = source->count;
+	/* Not touched but where symbols are asked for: the kernel's zero pages until then. */
+	st->symbols = xcalloc(st->count, sizeof(*st->symbols));
+	return st;
 }
 
 void symtab_free(struct symtab *st)
@@ -175,25 +188,81 @@ static void cut_overlaps(struct symtab *st)
 	*st = out;
 }
 
-static bool is_sorted(const struct symtab *st)
+/* Whether no symbol starts before the last one has ended, as in most files. */
+static bool is_disjoint(const struct symtab *st)
 {
 	size_t i;
 
 	for (i = 1; i < st->count; i++)
-		if (compare_symbols(&st->symbols[i - 1], &st->symbols[i]) > 0)
+		if (st->symbols[i - 1].end > st->symbols[i].offset)
 			return false;
 	return true;
+}
+
+/* Drops what has no bytes, and makes each of the others its own first piece. */
+static void number(struct symtab *st)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < st->count; i++) {
+		if (st->symbols[i].end <= st->symbols[i].offset)
+			continue;
+		st->symbols[n] = st->symbols[i];
+		st->symbols[n].whole = (uint32_t)n;
+		n++;
+	}
+	st->count = n;
+}
+
+/* Orders the symbols by offset. */
+static void sort_by_offset(struct symtab *st)
+{
+	_cleanup_free_ struct radix_entry *entries = xcalloc(st->count, sizeof(*entries));
+	_cleanup_free_ struct radix_entry *spare = xcalloc(st->count, sizeof(*spare));
+	struct symbol *sorted;
+	size_t i;
+
+	for (i = 0; i < st->count; i++)
+		entries[i] = (struct radix_entry){ st->symbols[i].offset, i };
+	radix_sort(entries, spare, st->count);
+	sorted = xcalloc(st->count, sizeof(*sorted));
+	for (i = 0; i < st->count; i++)
+		sorted[i] = st->symbols[entries[i].value];
+	free(st->symbols);
+	st->symbols = sorted;
+	st->room = st->count;
+}
+
+/* Orders the symbols by offset, and those of one offset so that the one to keep stands first. */
+static void sort_symbols(struct symtab *st)
+{
+	size_t i, end;
+
+	for (i = 1; i < st->count && st->symbols[i - 1].offset <= st->symbols[i].offset; i++)
+		;
+	if (i < st->count)
+		sort_by_offset(st);
+	for (i = 0; i < st->count; i = end) {
+		const struct symbol *first = &st->symbols[i];
+
+		for (end = i + 1; end < st->count && st->symbols[end].offset == first->offset;)
+			end++;
+		if (end - i > 1)
+			qsort(&st->symbols[i], end - i, sizeof(*first), compare_symbols);
+	}
 }
 
 void symtab_settle(struct symtab *st)
 {
 	if (st->count == 0)
 		return;
-	if (!is_sorted(st))
-		qsort(st->symbols, st->count, sizeof(*st->symbols), compare_symbols);
+	sort_symbols(st);
 	drop_aliases(st);
 	bound_sizeless(st);
-	cut_overlaps(st);
+	if (is_disjoint(st))
+		number(st);
+	else
+		cut_overlaps(st);
 }
 
 size_t symtab_count(const struct symtab *st)
@@ -203,14 +272,23 @@ size_t symtab_count(const struct symtab *st)
 
 const struct symbol *symtab_at(const struct symtab *st, size_t i)
 {
-	return &st->symbols[i];
+	struct symbol *sym = &st->symbols[i];
+
+	if (!sym->name && st->source.read)
+		st->source.read(st->source.data, i, sym);
+	return sym;
+}
+
+static uint64_t end_of(const struct symtab *st, size_t i)
+{
+	return st->source.read ? st->source.ends[i] : st->symbols[i].end;
 }
 
 size_t symtab_seek(const struct symtab *st, size_t from, uint64_t offset)
 {
 	size_t step = 1, low = from, high = from;
 
-	while (high < st->count && st->symbols[high].end <= offset) {
+	while (high < st->count && end_of(st, high) <= offset) {
 		low = high + 1;
 		high = high + step < st->count ? high + step : st->count;
 		step *= 2;
@@ -218,7 +296,7 @@ size_t symtab_seek(const struct symtab *st, size_t from, uint64_t offset)
 	while (low < high) {
 		size_t middle = low + (high - low) / 2;
 
-		if (st->symbols[middle].end <= offset)
+		if (end_of(st, middle) <= offset)
 			low = middle + 1;
 		else
 			high = middle;
@@ -229,6 +307,7 @@ size_t symtab_seek(const struct symtab *st, size_t from, uint64_t offset)
 const struct symbol *symtab_find(const struct symtab *st, uint64_t offset)
 {
 	size_t i = symtab_seek(st, 0, offset);
+	const struct symbol *sym = i < st->count ? symtab_at(st, i) : NULL;
 
-	return i < st->count && st->symbols[i].offset <= offset ? &st->symbols[i] : NULL;
+	return sym && sym->offset <= offset ? sym : NULL;
 }

@@ -44,8 +44,20 @@ struct symbol {
 
 struct symtab;
 
+/* Where a table's symbols come from that are made when they are asked for. */
+struct symtab_source {
+	size_t count;
+	const uint64_t *ends; /* of each symbol, as in ->end; ascending */
+	/* Makes the @i-th symbol, never without a name. */
+	void (*read)(void *data, size_t i, struct symbol *ret);
+	void *data;
+};
+
 /* An empty table; caller frees. */
 struct symtab *symtab_new(void);
+/* A settled table whose symbols come from @source, which must live as long (symtab_hold()). A
+ * symbol is made at its first question, so that what nobody asks for costs nothing. */
+struct symtab *symtab_new_from(const struct symtab_source *source);
 /* Frees the table and what it holds; NULL is fine. */
 void symtab_free(struct symtab *st);
 DEFINE_CLEANUP(struct symtab *, symtab_free);
@@ -59,7 +71,7 @@ void symtab_settle(struct symtab *st);
 
 /* Number of symbols (pieces, once settled). */
 size_t symtab_count(const struct symtab *st);
-/* The @i-th of them; borrowed. */
+/* The @i-th of them; borrowed. No table may be asked by two threads at a time. */
 const struct symbol *symtab_at(const struct symtab *st, size_t i);
 /* The symbol that holds @offset, or NULL; only after symtab_settle(). */
 const struct symbol *symtab_find(const struct symtab *st, uint64_t offset);

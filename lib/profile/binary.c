@@ -8,6 +8,7 @@
 #include "image/debugfile.h"
 #include "image/elfsym.h"
 #include "image/filefind.h"
+#include "image/symcache.h"
 #include "profile/gather.h"
 #include "profile/kernel.h"
 #include "sfile/manifest.h"
@@ -15,6 +16,7 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { ROOTS_MAX = 16 };
 
@@ -27,7 +29,8 @@ struct binaries {
 	char *root_copies[ROOTS_MAX];
 	struct filefind *found; /* files below the image paths, by name */
 	struct kernels *kernels;
-	struct binary *kept; /* one an image of the gather; NULL: none is kept */
+	struct binary *kept;	/* one an image of the gather; NULL: none is kept */
+	struct symcache *cache; /* NULL: symbols come from the files */
 	size_t opened;
 };
 
@@ -69,7 +72,8 @@ struct binaries *binaries_new(const struct gather *g, const struct binaries_conf
 	bs->found = filefind_new();
 	if (config->image_paths)
 		(void)parse_list(config->image_paths, ',', add_image_path, bs);
-	bs->kernels = kernels_new(g, bs->root, bs->found);
+	bs->cache = config->symbols_only ? config->cache : NULL;
+	bs->kernels = kernels_new(g, bs->root, bs->found, config->cache);
 	if (config->keep)
 		bs->kept = xcalloc(g->image_count + 1, sizeof(*bs->kept));
 	return bs;
@@ -174,15 +178,15 @@ static void warn_changed(const struct search *s)
 }
 
 /* Sessions of the original have no manifest: only the time in the sample file's header tells. */
-static void check_time(const struct search *s)
+static void check_time(const struct search *s, const char *path, uint64_t mtime)
 {
 	uint64_t profiled = s->header->mtime;
 
-	if (s->image->manifest || !profiled || profiled == elffile_mtime(s->ef))
+	if (s->image->manifest || !profiled || profiled == mtime)
 		return;
 	log_warn("%s was modified after it was profiled, or is another file (mtime %" PRIu64
 		 ", profiled was %" PRIu64 "): its symbols may be wrong",
-		 elffile_path(s->ef), elffile_mtime(s->ef), profiled);
+		 path, mtime, profiled);
 }
 
 /* Symbols of an opened file, which the table then holds; its debug file too, if there is one. */
@@ -209,15 +213,22 @@ static void load_symbols(struct binaries *bs, struct elffile *ef, const char *pa
 	ret->debug = debug;
 }
 
+static struct search search_for(struct binaries *bs, uint32_t image,
+				const struct sfile_header *header)
+{
+	const struct gather_image *i = &bs->gather->images[image];
+
+	return (struct search){ .bs = bs, .image = i, .header = header, .path = i->display };
+}
+
 /* Finds the file and says why there is none. */
 static bool search_file(struct search *s, struct binary *ret)
 {
 	bool found;
 
-	s->path = s->image->display;
 	found = find_file(s);
 	if (found) {
-		check_time(s);
+		check_time(s, elffile_path(s->ef), elffile_mtime(s->ef));
 	} else if (s->changed) {
 		warn_changed(s);
 		ret->why = ROW_CHANGED;
@@ -228,7 +239,7 @@ static bool search_file(struct search *s, struct binary *ret)
 	return found;
 }
 
-static void open_file(struct search *s, struct binary *ret)
+static void read_file(struct search *s, struct binary *ret)
 {
 	enum elfsym_unit unit = s->header->is_kernel ? ELFSYM_FROM_TEXT : ELFSYM_FILE_OFFSET;
 
@@ -236,10 +247,107 @@ static void open_file(struct search *s, struct binary *ret)
 		load_symbols(s->bs, STEAL(s->ef), s->path, unit, ret);
 }
 
+/* The first file that can be the profiled one by what the file system says of it, or NULL. */
+static char *find_unopened(const struct search *s, struct stat *ret)
+{
+	const struct manifest_image *m = s->image->manifest;
+	const struct binaries *bs = s->bs;
+	size_t i;
+
+	for (i = 0; i < bs->root_count; i++) {
+		char *path = path_under(bs->roots[i], s->image->display);
+
+		if (stat(path, ret) == 0 && S_ISREG(ret->st_mode) &&
+		    (!m || ((!m->size || m->size == (uint64_t)ret->st_size) &&
+			    (!m->mtime || m->mtime == (uint64_t)ret->st_mtime))))
+			return path;
+		free(path);
+	}
+	return NULL;
+}
+
+/* What the image's symbols are cached under; caller frees. NULL where nothing tells it from others
+ * without opening it. *ret_path is the file that it is about if it was looked for, modified at
+ * *ret_mtime; caller frees. */
+static char *cache_key(const struct search *s, char **ret_path, uint64_t *ret_mtime)
+{
+	const struct manifest_image *m = s->image->manifest;
+	const char *unit = s->header->is_kernel ? "text" : "file";
+	char id[BUILD_ID_TEXT];
+	struct stat st;
+
+	/* A debug file that comes later makes a better table. */
+	if (m && m->build_id.size)
+		return xasprintf("build-id %s %s%s", build_id_text(&m->build_id, id), unit,
+				 debugfile_installed(&m->build_id, s->bs->roots, s->bs->root_count)
+					 ? " debug"
+					 : "");
+	*ret_path = find_unopened(s, &st);
+	if (!*ret_path)
+		return NULL;
+	*ret_mtime = (uint64_t)st.st_mtime;
+	return xasprintf("inode %ju:%ju %ju %jd.%09ld %jd.%09ld %s", (uintmax_t)st.st_dev,
+			 (uintmax_t)st.st_ino, (uintmax_t)st.st_size, (intmax_t)st.st_mtime,
+			 st.st_mtim.tv_nsec, (intmax_t)st.st_ctime, st.st_ctim.tv_nsec, unit);
+}
+
+/* A search to be made again; the header is a copy. */
+struct again {
+	struct search search;
+	struct sfile_header header;
+};
+
+static struct symtab *load_again(void *data)
+{
+	struct again *again = data;
+	struct binary b = { .symtab = NULL };
+
+	again->search.header = &again->header;
+	read_file(&again->search, &b);
+	return b.symtab;
+}
+
+/* Takes the symbols from the cache; false if they are not there. */
+static bool open_cached(struct search *s, const char *key, struct binary *ret)
+{
+	struct again again = { *s, *s->header };
+	struct symcache_reload reload = { load_again, xmemdup(&again, sizeof(again)), free };
+
+	ret->symtab = symcache_find(s->bs->cache, key, &reload);
+	if (!ret->symtab) {
+		free(reload.data);
+		return false;
+	}
+	if (!symtab_count(ret->symtab)) {
+		binary_close(ret);
+		ret->why = ROW_NO_SYMBOLS;
+	}
+	return true;
+}
+
+static void open_file(struct search *s, struct binary *ret)
+{
+	_cleanup_free_ char *path = NULL;
+	uint64_t mtime = 0;
+	_cleanup_free_ char *key = s->bs->cache ? cache_key(s, &path, &mtime) : NULL;
+
+	if (key && open_cached(s, key, ret)) {
+		if (path)
+			check_time(s, path, mtime);
+		return;
+	}
+	read_file(s, ret);
+	if (key && (ret->symtab || ret->why == ROW_NO_SYMBOLS)) {
+		_cleanup_(symtab_freep) struct symtab *none = symtab_new();
+
+		symcache_store(s->bs->cache, key, ret->symtab ? ret->symtab : none);
+	}
+}
+
 bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header *header,
 		 struct binary *ret)
 {
-	struct search s = { .bs = bs, .image = &bs->gather->images[image], .header = header };
+	struct search s = search_for(bs, image, header);
 
 	*ret = (struct binary){ .why = ROW_NO_FILE };
 	if (s.image->id.kind != SNAME_ROOT || !search_file(&s, ret))
@@ -301,7 +409,7 @@ static void open_code(struct search *s, struct binary *ret)
 static void open_image(struct binaries *bs, uint32_t image, const struct sfile_header *header,
 		       struct binary *ret)
 {
-	struct search s = { .bs = bs, .image = &bs->gather->images[image], .header = header };
+	struct search s = search_for(bs, image, header);
 
 	*ret = (struct binary){ .why = ROW_NO_SYMBOLS };
 	switch (s.image->id.kind) {

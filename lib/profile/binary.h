@@ -24,19 +24,23 @@ struct binaries;
 struct elffile;
 struct gather;
 struct sfile_header;
+struct symcache;
 struct symtab;
 
 struct binaries_config {
 	const char *root;	 /* before every path: archive or --root; NULL: this machine */
 	const char *image_paths; /* --image-path: directories to search too, comma list; or NULL */
 	bool keep;		 /* images stay open, so that opening one again costs nothing */
+	struct symcache *cache;	 /* where symbols are kept between reports; NULL: nowhere */
+	bool symbols_only; /* ->file and ->debug are not wanted: with a cache no file is opened */
 };
 
 struct binary {
 	struct symtab *symtab; /* NULL where there are no symbols; then ->why */
 	enum row_kind why;     /* the kind of its one row: ROW_NO_SYMBOLS, ROW_NO_FILE, ... */
 	/* What the symbols were read from, held by ->symtab: the file, and its debug file or NULL.
-	 * Both NULL where it is no file (kernel symbols out of kallsyms). */
+	 * Both NULL where it is no file (kernel symbols out of kallsyms), or may be with
+	 * ->symbols_only. */
 	struct elffile *file, *debug;
 	bool is_kept; /* belongs to the binaries: binary_close() leaves it open */
 };

@@ -9,10 +9,12 @@
 #include "image/elfsym.h"
 #include "image/filefind.h"
 #include "image/kallsyms.h"
+#include "image/symcache.h"
 #include "profile/gather.h"
 #include "sfile/manifest.h"
 #include "sfile/setup.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -27,19 +29,22 @@ struct kernels {
 	const struct gather *gather;
 	const char *root;
 	struct filefind *found;
+	struct symcache *cache;	    /* or NULL */
 	struct filefind *installed; /* modules in /lib/modules; NULL: not looked for yet */
 	struct source *sources;	    /* those asked for so far */
 	size_t source_count, source_room;
 	bool warned_hidden;
 };
 
-struct kernels *kernels_new(const struct gather *g, const char *root, struct filefind *found)
+struct kernels *kernels_new(const struct gather *g, const char *root, struct filefind *found,
+			    struct symcache *cache)
 {
 	struct kernels *k = xcalloc(1, sizeof(*k));
 
 	k->gather = g;
 	k->root = root;
 	k->found = found;
+	k->cache = cache;
 	return k;
 }
 
@@ -264,19 +269,64 @@ static void warn_no_vmlinux(struct kernels *k)
 		 "kernel.perf_event_paranoid at most 1");
 }
 
+/* An image of a kernel's symbols, for reading it again. */
+struct place {
+	const struct kallsyms *source;
+	char *name;
+};
+
+static struct symtab *load_place(void *data)
+{
+	const struct place *at = data;
+	const struct kallsyms_image *symbols = kallsyms_image(at->source, at->name);
+
+	return symbols && symbols->count ? convert(symbols) : NULL;
+}
+
+static void free_place(void *data)
+{
+	struct place *at = data;
+
+	free(at->name);
+	free(at);
+}
+
+/* The symbols that @source has of the image called @name, or NULL; by way of the cache. */
+static struct symtab *load_cached(struct kernels *k, const struct kallsyms *source,
+				  const char *name)
+{
+	struct place at = { source, (char *)name };
+	struct symcache_reload reload = { load_place, NULL, free_place };
+	_cleanup_free_ char *key = NULL;
+	struct symtab *st;
+	uint64_t digest[2];
+
+	if (!k->cache || !kallsyms_digest(source, name, digest))
+		return load_place(&at);
+	key = xasprintf("kallsyms %016" PRIx64 "%016" PRIx64 " %s", digest[0], digest[1], name);
+	at.name = xstrdup(name);
+	reload.data = xmemdup(&at, sizeof(at));
+	st = symcache_find(k->cache, key, &reload);
+	if (st)
+		return st;
+	st = load_place(&at);
+	free_place(reload.data);
+	if (st)
+		symcache_store(k->cache, key, st);
+	return st;
+}
+
 struct symtab *kernels_symbols(struct kernels *k, const struct gather_image *image)
 {
 	bool is_kernel = image->id.kind == SNAME_ROOT;
-	const struct kallsyms_image *symbols;
 	const struct kallsyms *source;
+	struct symtab *symbols;
 
 	if (!strcmp(image->display, "no-vmlinux")) {
 		warn_no_vmlinux(k);
 		return NULL;
 	}
 	source = source_of(k, image);
-	symbols = source ? kallsyms_image(source, is_kernel ? "" : image->display) : NULL;
-	if (symbols && symbols->count)
-		return convert(symbols);
-	return is_kernel ? NULL : load_module(k, image);
+	symbols = source ? load_cached(k, source, is_kernel ? "" : image->display) : NULL;
+	return symbols || is_kernel ? symbols : load_module(k, image);
 }

@@ -11,11 +11,13 @@ struct filefind;
 struct gather;
 struct gather_image;
 struct kernels;
+struct symcache;
 struct symtab;
 
-/* Sources for the sessions of @g, which is borrowed as are the root and the index of files to
- * search for modules. Caller frees. */
-struct kernels *kernels_new(const struct gather *g, const char *root, struct filefind *found);
+/* Sources for the sessions of @g, which is borrowed as are the root, the index of files to search
+ * for modules, and the cache (or NULL) for what is read of kallsyms. Caller frees. */
+struct kernels *kernels_new(const struct gather *g, const char *root, struct filefind *found,
+			    struct symcache *cache);
 void kernels_free(struct kernels *k);
 
 /* The symbols of the kernel ("/proc/kallsyms") or a module; caller frees. NULL where there are

@@ -43,7 +43,8 @@ def run_case(case, build, work):
             shutil.copy(os.path.join(case, name), work)
     os.symlink(os.path.join(build, "tests/fixtures/elf"), os.path.join(work, "elf"))
     env = dict(os.environ, PATH=os.path.join(build, "tools") + ":" + os.environ["PATH"],
-               MKSESSION=os.path.join(build, "tests/golden/mksession"), LC_ALL="C.UTF-8", NO_COLOR="1")
+               MKSESSION=os.path.join(build, "tests/golden/mksession"), LC_ALL="C.UTF-8", NO_COLOR="1",
+               OPROFILE_SYMBOL_CACHE="no")
     if os.path.exists(os.path.join(work, "session")):
         with open(os.path.join(work, "session"), encoding="utf-8") as text:
             made = subprocess.run([env["MKSESSION"], "oprofile_data"], stdin=text, cwd=work,

@@ -1,0 +1,325 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/symcache.h"
+
+#include "base/digest.h"
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "image/symcache_file.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+
+enum { NAME_SIZE = 48, STALE_SECONDS = 3600 };
+
+struct symcache {
+	char *path; /* for messages */
+	int directory;
+	uint64_t cap;
+	struct symcache_stats stats;
+};
+
+/* A table in use. */
+struct mapped {
+	struct symcache *cache;
+	char name[NAME_SIZE];
+	struct symcache_view view;
+	bool damaged;
+	struct symcache_reload reload;
+	struct symtab *fresh; /* read anew because of the damage, or NULL */
+};
+
+char *symcache_directory(void)
+{
+	const char *named = getenv("OPROFILE_SYMBOL_CACHE"), *home;
+
+	if (named && *named)
+		return strcmp(named, "no") ? xstrdup(named) : NULL;
+	if (geteuid() == 0)
+		return xstrdup("/var/cache/oprofile");
+	home = getenv("XDG_CACHE_HOME");
+	if (home && path_is_absolute(home))
+		return path_join(home, "oprofile");
+	home = getenv("HOME");
+	return home && path_is_absolute(home) ? path_join(home, ".cache/oprofile") : NULL;
+}
+
+/* Whether nobody else can put files there for us to believe. */
+static bool is_ours(int directory)
+{
+	struct stat st;
+
+	return fstat(directory, &st) == 0 && st.st_uid == geteuid() && !(st.st_mode & 022);
+}
+
+struct symcache *symcache_open(const char *directory, uint64_t cap)
+{
+	_cleanup_close_ int fd = -1;
+	struct error err = ERROR_INIT;
+	struct symcache *c;
+
+	if (path_make_dirs(directory, 0700, &err) < 0) {
+		log_debug("no symbol cache: %s", err.text);
+		return NULL;
+	}
+	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0 || !is_ours(fd)) {
+		log_debug("no symbol cache: %s is not yours alone to write", directory);
+		return NULL;
+	}
+	c = xcalloc(1, sizeof(*c));
+	c->path = xstrdup(directory);
+	c->directory = STEAL_FD(fd);
+	c->cap = cap;
+	return c;
+}
+
+static void name_file(const char *key, char name[NAME_SIZE])
+{
+	size_t size = strlen(key);
+
+	(void)snprintf(name, NAME_SIZE, "%016" PRIx64 "%016" PRIx64 ".sym",
+		       digest_bytes(key, size, 1), digest_bytes(key, size, 2));
+}
+
+/* Counts and removes a file that is not what it should be. */
+static void discard(struct symcache *c, const char *name)
+{
+	log_debug("%s/%s: damaged or of another version: made anew", c->path, name);
+	(void)unlinkat(c->directory, name, 0);
+	__atomic_fetch_add(&c->stats.damaged, 1, __ATOMIC_RELAXED);
+}
+
+static void release_mapped(void *data)
+{
+	struct mapped *m = data;
+
+	if (m->damaged)
+		discard(m->cache, m->name);
+	symtab_free(m->fresh);
+	symcache_view_done(&m->view);
+	(void)munmap((void *)m->view.bytes, m->view.size);
+	if (m->reload.release)
+		m->reload.release(m->reload.data);
+	free(m);
+}
+
+/* The symbol of a file that is damaged there: from where its table first came from. */
+static void read_fresh(struct mapped *m, size_t i, struct symbol *ret)
+{
+	if (!m->damaged && m->reload.load)
+		m->fresh = m->reload.load(m->reload.data);
+	m->damaged = true;
+	if (m->fresh && symtab_count(m->fresh) == m->view.header->count) {
+		*ret = *symtab_at(m->fresh, i);
+		return;
+	}
+	*ret = (struct symbol){ .offset = i ? m->view.ends[i - 1] : 0,
+				.end = m->view.ends[i],
+				.limit = m->view.ends[i],
+				.name = "(damaged in the symbol cache)",
+				.whole = (uint32_t)i };
+}
+
+static void read_symbol(void *data, size_t i, struct symbol *ret)
+{
+	struct mapped *m = data;
+
+	if (!symcache_view_read(&m->view, i, ret))
+		read_fresh(m, i, ret);
+}
+
+/* Notes that the file was used, once an hour. */
+static void touch(int fd, const struct stat *st)
+{
+	if (time(NULL) - st->st_mtime > STALE_SECONDS)
+		(void)futimens(fd, NULL);
+}
+
+/* Maps the file called @name; NULL, with errno ENOENT, if there is none, or it is discarded. */
+static struct mapped *map_file(struct symcache *c, const char *key, const char *name)
+{
+	_cleanup_close_ int fd =
+		openat(c->directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct mapped *m;
+	struct stat st;
+	void *bytes;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return NULL;
+	bytes = S_ISREG(st.st_mode) && st.st_size > 0
+			? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
+			: MAP_FAILED;
+	if (bytes == MAP_FAILED) {
+		discard(c, name);
+		return NULL;
+	}
+	m = xcalloc(1, sizeof(*m));
+	if (symcache_view_init(&m->view, bytes, (size_t)st.st_size, key) < 0) {
+		(void)munmap(bytes, (size_t)st.st_size);
+		free(m);
+		discard(c, name);
+		return NULL;
+	}
+	m->cache = c;
+	(void)strcpy(m->name, name);
+	touch(fd, &st);
+	return m;
+}
+
+struct symtab *symcache_find(struct symcache *c, const char *key,
+			     const struct symcache_reload *reload)
+{
+	char name[NAME_SIZE];
+	struct mapped *m;
+	struct symtab *st;
+
+	name_file(key, name);
+	m = map_file(c, key, name);
+	if (!m) {
+		__atomic_fetch_add(&c->stats.misses, 1, __ATOMIC_RELAXED);
+		return NULL;
+	}
+	if (reload)
+		m->reload = *reload;
+	st = symtab_new_from(&(struct symtab_source){ .count = m->view.header->count,
+						      .ends = m->view.ends,
+						      .read = read_symbol,
+						      .data = m });
+	symtab_hold(st, m, release_mapped);
+	__atomic_fetch_add(&c->stats.hits, 1, __ATOMIC_RELAXED);
+	return st;
+}
+
+/* Writes the file under a name of its own, then gives it its name: readers see all or nothing. */
+static int write_file(struct symcache *c, const char *key, const char *name,
+		      const struct symtab *st)
+{
+	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", name, (int)gettid());
+	_cleanup_close_ int fd = -1;
+	int r;
+
+	(void)unlinkat(c->directory, temporary, 0);
+	fd = openat(c->directory, temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+	if (fd < 0)
+		return -errno;
+	r = symcache_write(fd, key, st);
+	if (r == 0 && renameat(c->directory, temporary, c->directory, name) < 0)
+		r = -errno;
+	if (r < 0)
+		(void)unlinkat(c->directory, temporary, 0);
+	return r;
+}
+
+void symcache_store(struct symcache *c, const char *key, const struct symtab *st)
+{
+	char name[NAME_SIZE];
+	int r;
+
+	name_file(key, name);
+	r = write_file(c, key, name, st);
+	if (r < 0)
+		log_debug("%s/%s: %s", c->path, name, strerror(-r));
+	__atomic_fetch_add(r < 0 ? &c->stats.failed : &c->stats.stored, 1, __ATOMIC_RELAXED);
+}
+
+const struct symcache_stats *symcache_stats(const struct symcache *c)
+{
+	return &c->stats;
+}
+
+/* A file of the cache for whether it stays. */
+struct candidate {
+	char *name;
+	uint64_t size;
+	struct timespec used;
+};
+
+struct census {
+	struct candidate *files;
+	size_t count, room;
+	uint64_t size;
+};
+
+static bool ends_with(const char *name, const char *tail)
+{
+	size_t length = strlen(name), n = strlen(tail);
+
+	return length > n && !strcmp(name + length - n, tail);
+}
+
+static void take_census(struct symcache *c, struct census *ret)
+{
+	int fd = openat(c->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	const struct dirent *entry;
+	struct stat st;
+
+	while (d && (entry = readdir(d))) {
+		if (fstatat(c->directory, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    !S_ISREG(st.st_mode))
+			continue;
+		/* Left by a writer that was killed. */
+		if (ends_with(entry->d_name, ".tmp") && time(NULL) - st.st_mtime > STALE_SECONDS)
+			(void)unlinkat(c->directory, entry->d_name, 0);
+		if (!ends_with(entry->d_name, ".sym"))
+			continue;
+		array_grow(&ret->files, ret->count + 1, &ret->room);
+		ret->files[ret->count++] = (struct candidate){ xstrdup(entry->d_name),
+							       (uint64_t)st.st_size, st.st_mtim };
+		ret->size += (uint64_t)st.st_size;
+	}
+	if (d)
+		(void)closedir(d);
+	else if (fd >= 0)
+		(void)close(fd);
+}
+
+static int compare_use(const void *pa, const void *pb)
+{
+	const struct candidate *a = pa, *b = pb;
+
+	if (a->used.tv_sec != b->used.tv_sec)
+		return (a->used.tv_sec > b->used.tv_sec) - (a->used.tv_sec < b->used.tv_sec);
+	if (a->used.tv_nsec != b->used.tv_nsec)
+		return (a->used.tv_nsec > b->used.tv_nsec) - (a->used.tv_nsec < b->used.tv_nsec);
+	return strcmp(a->name, b->name);
+}
+
+/* Removes what was not used for longest, to three quarters of the cap, so that not every report has
+ * to. */
+static void evict(struct symcache *c)
+{
+	struct census census = { 0 };
+	size_t i;
+
+	take_census(c, &census);
+	if (census.size > c->cap) {
+		qsort(census.files, census.count, sizeof(*census.files), compare_use);
+		for (i = 0; i < census.count && census.size > c->cap / 4 * 3; i++) {
+			(void)unlinkat(c->directory, census.files[i].name, 0);
+			census.size -= census.files[i].size;
+			c->stats.evicted++;
+		}
+	}
+	for (i = 0; i < census.count; i++)
+		free(census.files[i].name);
+	free(census.files);
+}
+
+void symcache_close(struct symcache *c)
+{
+	if (!c)
+		return;
+	if (c->stats.stored)
+		evict(c);
+	(void)close(c->directory);
+	free(c->path);
+	free(c);
+}
