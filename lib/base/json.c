@@ -3,24 +3,9 @@
 
 #include "base/text.h"
 
+#include "base/text.h"
+
 #include <inttypes.h>
-
-/* Length of the UTF-8 character at @s, 0 if there is none (RFC 3629; no surrogates). */
-static size_t utf8_length(const unsigned char *s)
-{
-	size_t length = s[0] < 0x80 ? 1 : s[0] < 0xc2 ? 0 : s[0] < 0xe0 ? 2 : s[0] < 0xf0 ? 3 : 4;
-	size_t i;
-
-	if (s[0] > 0xf4)
-		return 0;
-	for (i = 1; i < length; i++)
-		if ((s[i] & 0xc0) != 0x80)
-			return 0;
-	if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f) ||
-	    (s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
-		return 0;
-	return length;
-}
 
 static void put_string(FILE *out, const char *text)
 {
@@ -28,7 +13,7 @@ static void put_string(FILE *out, const char *text)
 
 	(void)fputc('"', out);
 	while (*s) {
-		size_t length = utf8_length(s);
+		size_t length = text_utf8_length((const char *)s);
 
 		if (*s == '"' || *s == '\\')
 			(void)fprintf(out, "\\%c", *s);

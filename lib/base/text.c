@@ -51,7 +51,29 @@ unsigned int text_distance(const char *a, const char *b)
 	return row[m];
 }
 
-bool text_is_utf8(const char *s)
+size_t text_dec(uint64_t value, char out[20])
+{
+	size_t length = 1, i;
+	uint64_t rest;
+
+	for (rest = value; rest >= 10; rest /= 10)
+		length++;
+	for (i = length; i > 0; value /= 10)
+		out[--i] = (char)('0' + value % 10);
+	return length;
+}
+
+size_t text_hex(uint64_t value, unsigned int digits, char out[16])
+{
+	size_t length = value ? (67U - (unsigned int)__builtin_clzll(value)) / 4 : 1, i;
+
+	length = MAX(length, digits);
+	for (i = length; i > 0; value >>= 4)
+		out[--i] = "0123456789abcdef"[value & 15];
+	return length;
+}
+
+size_t text_utf8_length(const char *s)
 {
 	/* The second byte's range tells overlong forms, surrogates and what lies beyond U+10FFFF.
 	 */
@@ -65,18 +87,28 @@ bool text_is_utf8(const char *s)
 		{ 0xf4, 0xf4, 0x80, 0x8f, 3 },
 	};
 	const uint8_t *p = (const uint8_t *)s;
-	size_t i, k;
+	size_t i = 0, k;
 
-	for (; *p; p += 1 + rows[i].more) {
-		for (i = 0; i < ARRAY_SIZE(rows) && (*p < rows[i].first || *p > rows[i].last);)
-			i++;
-		if (i == ARRAY_SIZE(rows))
+	while (i < ARRAY_SIZE(rows) && (*p < rows[i].first || *p > rows[i].last))
+		i++;
+	if (i == ARRAY_SIZE(rows))
+		return 0;
+	if (rows[i].more && (p[1] < rows[i].low || p[1] > rows[i].high))
+		return 0;
+	for (k = 2; k <= rows[i].more; k++)
+		if (p[k] < 0x80 || p[k] > 0xbf)
+			return 0;
+	return 1U + rows[i].more;
+}
+
+bool text_is_utf8(const char *s)
+{
+	size_t length;
+
+	for (; *s; s += length) {
+		length = text_utf8_length(s);
+		if (!length)
 			return false;
-		if (rows[i].more && (p[1] < rows[i].low || p[1] > rows[i].high))
-			return false;
-		for (k = 2; k <= rows[i].more; k++)
-			if (p[k] < 0x80 || p[k] > 0xbf)
-				return false;
 	}
 	return true;
 }

@@ -5,6 +5,8 @@
 #include "base/strbuf.h"
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 
 /* Adds @text wrapped at blanks to @width columns (0: not wrapped) and a newline; lines after the
  * first are indented by @indent, the first is taken to stand there already. */
@@ -13,6 +15,13 @@ void text_wrap(struct strbuf *out, const char *text, unsigned int indent, unsign
 /* Edit distance of two words, at most 64 characters of each looked at. */
 unsigned int text_distance(const char *a, const char *b);
 
+/* Writes @value in decimal, or in hexadecimal with at least @digits (up to 16) digits, without a
+ * NUL; returns how many characters. For where printf() would take most of the time. */
+size_t text_dec(uint64_t value, char out[20]);
+size_t text_hex(uint64_t value, unsigned int digits, char out[16]);
+
+/* Bytes of the UTF-8 character that @s starts with (RFC 3629; no surrogates), 0 if it is none. */
+size_t text_utf8_length(const char *s);
 /* Whether @s is UTF-8 throughout (RFC 3629), which paths need not be. */
 bool text_is_utf8(const char *s);
 

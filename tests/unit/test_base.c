@@ -14,6 +14,7 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 static void numbers_are_whole_strings_in_range(void)
 {
@@ -199,6 +200,28 @@ static void long_errors_end_in_dots(void)
 	CHECK_EQ(error_set(&err, -EIO, "%s", text), -EIO);
 	CHECK_EQ(strlen(err.text), sizeof(err.text) - 1);
 	CHECK_STR(err.text + sizeof(err.text) - 4, "...");
+}
+
+static void numbers_are_written_as_printf_does(void)
+{
+	static const uint64_t values[] = {
+		0, 9, 10, 15, 16, 255, UINT32_MAX, 1ULL << 32, UINT64_MAX
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(values); i++) {
+		char expect[32], text[32] = "";
+
+		(void)snprintf(expect, sizeof(expect), "%" PRIu64, values[i]);
+		text[text_dec(values[i], text)] = '\0';
+		CHECK_STR(text, expect);
+		(void)snprintf(expect, sizeof(expect), "%" PRIx64, values[i]);
+		text[text_hex(values[i], 1, text)] = '\0';
+		CHECK_STR(text, expect);
+		(void)snprintf(expect, sizeof(expect), "%08" PRIx64, values[i]);
+		text[text_hex(values[i], 8, text)] = '\0';
+		CHECK_STR(text, expect);
+	}
 }
 
 static void text_wraps_at_blanks(void)
@@ -413,4 +436,5 @@ TESTS(T(utf8_is_told_from_other_bytes), T(stat_lines_parse_whatever_the_name),
       T(control_characters_become_visible), T(absolute_paths_have_no_dots),
       T(arenas_keep_what_they_gave), T(one_control_character_anywhere_is_seen),
       T(strings_take_numbers_and_formats_of_any_length), T(entries_are_sorted_and_stay_in_order),
-      T(parallel_work_is_done_once), T(joined_arenas_keep_both))
+      T(parallel_work_is_done_once), T(joined_arenas_keep_both),
+      T(numbers_are_written_as_printf_does))
