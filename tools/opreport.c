@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/strbuf.h"
 #include "profile/binary.h"
 #include "profile/callgraph.h"
 #include "profile/header.h"
@@ -21,16 +22,19 @@
 static struct {
 	bool symbols, calls, details, lines;
 	bool long_names, show_address, no_header, accumulated, global_percent;
-	bool exclude_dependent, reverse, json;
-	bool mangled;	    /* --demangle=none */
-	unsigned int merge; /* enum classes_merge */
-	double threshold;   /* percent */
+	bool exclude_dependent, reverse;
+	bool json, csv, xml;
+	enum report_form form; /* which of these */
+	bool mangled;	       /* --demangle=none */
+	unsigned int merge;    /* enum classes_merge */
+	double threshold;      /* percent */
 	uint64_t top;
 	bool errors;
 	struct symbol_filter chosen;
 	struct sort sort;
 	const char *session_dir, *image_path, *root, *output;
 	bool no_symbol_cache;
+	char *command; /* the whole command line */
 } options;
 
 static int set_merge(const char *arg, void *target, struct error *err)
@@ -85,7 +89,9 @@ static const struct opt opts[] = {
 	{ 'D', "demangle", OPT_CALL, &options.mangled, "KIND", "none or normal (default)",
 	  reporting_set_demangle },
 	{ 'n', "no-header", OPT_FLAG, &options.no_header, NULL, "rows only" },
+	{ 'X', "xml", OPT_FLAG, &options.xml, NULL, "as XML" },
 	{ 0, "json", OPT_FLAG, &options.json, NULL, "as JSON" },
+	{ 0, "csv", OPT_FLAG, &options.csv, NULL, "as comma-separated values" },
 	{ 'o', "output-file", OPT_PATH, &options.output, "FILE", "into FILE" },
 	{ 0, "where to look", OPT_HEADING, NULL, NULL, "Where to look" },
 	{ 0, "session-dir", OPT_PATH, &options.session_dir, "DIR",
@@ -121,10 +127,14 @@ struct parts {
 	struct container container;
 	struct callgraph calls;
 	struct losses losses;
+	char *words; /* of the specification */
+	char threshold[32];
+	struct report_option shown_options[16];
 };
 
 static void parts_done(struct parts *p)
 {
+	free(p->words);
 	losses_done(&p->losses);
 	callgraph_done(&p->calls);
 	container_done(&p->container);
@@ -134,6 +144,26 @@ static void parts_done(struct parts *p)
 	classes_done(&p->classes);
 	gather_free(p->gather);
 	spec_done(&p->spec);
+}
+
+/* Which form is asked for, and that nothing is asked for that it does not have. */
+static int check_form(struct error *err)
+{
+	if (options.xml + options.json + options.csv > 1)
+		return error_set(err, -EINVAL, "--xml, --json and --csv exclude each other");
+	options.form = options.xml    ? REPORT_XML
+		       : options.json ? REPORT_JSON
+		       : options.csv  ? REPORT_CSV
+				      : REPORT_TEXT;
+	if (!report_form(options.form)->is_for_programs)
+		return 0;
+	if (options.accumulated)
+		return error_set(err, -EINVAL, "--accumulated is for text: %s has no running sums",
+				 report_form(options.form)->name);
+	if (options.global_percent && options.xml)
+		return error_set(err, -EINVAL, "--global-percent: XML has no percentages");
+	options.merge |= CLASSES_MANY_AXES;
+	return 0;
 }
 
 static int check_options(struct error *err)
@@ -166,7 +196,7 @@ static int check_options(struct error *err)
 				 "--global-percent is for the summary and --details, --callgraph: "
 				 "with --symbols "
 				 "percentages are of all samples anyway");
-	return 0;
+	return check_form(err);
 }
 
 /* From the specification to the filled container. 0 or negative. */
@@ -174,12 +204,14 @@ static int collect(struct parts *p, struct populate_stats *stats, struct error *
 {
 	struct binaries_config where = { .root = options.root,
 					 .image_paths = options.image_path,
-					 .keep = options.calls,
-					 .symbols_only = !options.lines };
+					 .keep = options.calls || options.form == REPORT_XML,
+					 .symbols_only =
+						 !options.lines && options.form != REPORT_XML };
 	struct populate_config how = { .symbols = options.symbols,
 				       .merge_lib = options.merge & CLASSES_MERGE_LIB,
 				       .exclude_dependent = options.exclude_dependent,
 				       .details = options.details,
+				       .code = options.form == REPORT_XML,
 				       .lines = options.lines };
 	int r = gather_files(&p->spec, reporting_session_dir(options.session_dir, &p->spec),
 			     &p->gather, err);
@@ -213,6 +245,42 @@ static int collect(struct parts *p, struct populate_stats *stats, struct error *
 	return 0;
 }
 
+/* @first and the words, with a blank between; caller frees. */
+static char *join_words(const char *first, int argc, char **argv)
+{
+	struct strbuf text = STRBUF_INIT;
+	int i;
+
+	strbuf_adds(&text, first);
+	for (i = 0; i < argc; i++)
+		strbuf_addf(&text, "%s%s", text.length ? " " : "", argv[i]);
+	return strbuf_take(&text);
+}
+
+/* What was asked for, as the XML form shows it. */
+static void list_options(struct parts *p, int argc, char **argv)
+{
+	char *words = p->words = join_words("", argc, argv);
+	const struct report_option shown[] = {
+		{ "specification", argc ? words : NULL },
+		{ "sessiondir", options.session_dir },
+		{ "imagepath", options.image_path },
+		{ "root", options.root },
+		{ "symbols", options.symbols ? "true" : NULL },
+		{ "callgraph", options.calls ? "true" : NULL },
+		{ "details", options.details ? "true" : NULL },
+		{ "debuginfo", options.lines ? "true" : NULL },
+		{ "excludedependent", options.exclude_dependent ? "true" : NULL },
+		{ "mergelib", options.merge & CLASSES_MERGE_LIB ? "true" : NULL },
+		{ "threshold", options.threshold > 0 ? p->threshold : NULL },
+		{ "demangle", options.mangled ? "none" : "normal" },
+	};
+	static_assert(ARRAY_SIZE(shown) < ARRAY_SIZE(p->shown_options), "room for the end");
+
+	(void)snprintf(p->threshold, sizeof(p->threshold), "%g", options.threshold);
+	memcpy(p->shown_options, shown, sizeof(shown));
+}
+
 static void print(const struct parts *p, const struct populate_stats *stats, FILE *out)
 {
 	struct report report = { .gather = p->gather,
@@ -226,6 +294,7 @@ static void print(const struct parts *p, const struct populate_stats *stats, FIL
 				 .show_header = !options.no_header,
 				 .long_names = options.long_names,
 				 .show_address = options.show_address || options.details,
+				 .symbols = options.symbols,
 				 .details = options.details,
 				 .lines = options.lines,
 				 .accumulated = options.accumulated,
@@ -234,20 +303,11 @@ static void print(const struct parts *p, const struct populate_stats *stats, FIL
 				 .errors = options.errors,
 				 .threshold = options.threshold,
 				 .top = options.top,
-				 .colour = tool_colour(fileno(out)) };
+				 .colour = tool_colour(fileno(out)),
+				 .command = options.command,
+				 .options = p->shown_options };
 
-	if (options.json) {
-		report_json(&report, &p->losses, out);
-		return;
-	}
-	if (report.show_header)
-		header_text(&report, &p->losses, out);
-	if (options.calls)
-		report_calls_text(&report, out);
-	else if (options.symbols)
-		report_symbols_text(&report, out);
-	else
-		report_summary_text(&report, out);
+	report_form(options.form)->print(&report, &p->losses, out);
 }
 
 static int output(const struct parts *p, const struct populate_stats *stats, struct error *err)
@@ -275,9 +335,10 @@ static int report(int argc, char **argv, struct error *err)
 	r = collect(&p, &stats, err);
 	if (r < 0)
 		return r;
+	list_options(&p, argc, argv);
 	if (symbol_filter_is_set(&options.chosen))
 		container_choose(&p.container, p.gather, &options.chosen, options.calls);
-	if ((options.symbols || options.json) && !options.calls)
+	if ((options.symbols || report_form(options.form)->is_for_programs) && !options.calls)
 		container_cut(&p.container, options.threshold);
 	container_name(&p.container, !options.mangled);
 	sort_rows(&p.container, p.gather, &options.sort);
@@ -295,6 +356,7 @@ int main(int argc, char **argv)
 	struct error err = ERROR_INIT;
 	int operands;
 
+	options.command = join_words("opreport", argc - 1, argv + 1);
 	(void)sort_parse(NULL, &options.sort, &err);
 	operands = tool_options(&cmdline, argc, argv);
 	options.symbols |= options.details;

@@ -319,6 +319,14 @@ const Elf_Data *elffile_data(const struct elf_section *section)
 	return data && data->d_buf && data->d_size ? data : NULL;
 }
 
+const void *elffile_bytes(const struct elffile *ef, uint64_t offset, uint64_t size)
+{
+	size_t length;
+	const char *raw = elf_rawfile(ef->elf, &length);
+
+	return raw && offset <= length && size <= length - offset ? raw + offset : NULL;
+}
+
 bool elffile_debuglink(const struct elffile *ef, const char **ret_name, uint32_t *ret_crc)
 {
 	struct elf_section s;

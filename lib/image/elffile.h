@@ -73,5 +73,8 @@ bool elffile_find_section(const struct elffile *ef, const char *name, struct elf
 /* The section's bytes, or NULL if it has none in this file. */
 const Elf_Data *elffile_data(const struct elf_section *section);
 
+/* @size bytes of the file from @offset on; NULL where it is shorter. */
+const void *elffile_bytes(const struct elffile *ef, uint64_t offset, uint64_t size);
+
 /* What .gnu_debuglink says: the name of the debug file and its CRC. False where there is none. */
 bool elffile_debuglink(const struct elffile *ef, const char **ret_name, uint32_t *ret_crc);

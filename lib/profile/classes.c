@@ -184,7 +184,7 @@ static int say_conflict(const struct classes *c, enum class_axis a, enum class_a
 			 strbuf_text(&remedy));
 }
 
-static int find_axis(struct classes *c, struct error *err)
+static int find_axis(struct classes *c, bool many, struct error *err)
 {
 	enum class_axis axis;
 
@@ -194,9 +194,11 @@ static int find_axis(struct classes *c, struct error *err)
 			continue;
 		if (c->axis == AXIS_TGID && axis == AXIS_TID && tid_follows_tgid(c))
 			continue;
-		if (c->axis != AXIS_NONE)
+		if (c->axis != AXIS_NONE && !many)
 			return say_conflict(c, c->axis, axis, err);
-		c->axis = axis;
+		if (c->axis == AXIS_NONE)
+			c->axis = axis;
+		c->axes |= 1U << axis;
 	}
 	return 0;
 }
@@ -230,10 +232,19 @@ static char *event_name(const struct classes *c, const struct class *class)
 static char *class_name(const struct classes *c, const struct class *class)
 {
 	struct strbuf name = STRBUF_INIT;
+	enum class_axis axis;
 
-	if (c->axis == AXIS_NONE || c->axis == AXIS_EVENT)
-		return event_name(c, class);
-	add_value(&name, c->axis, class);
+	if (c->axis == AXIS_NONE || c->axis == AXIS_EVENT) {
+		_cleanup_free_ char *event = event_name(c, class);
+
+		strbuf_adds(&name, event);
+	}
+	for (axis = AXIS_EVENT + 1; axis < AXIS_COUNT_; axis++) {
+		if (!(c->axes >> axis & 1))
+			continue;
+		strbuf_adds(&name, name.length ? "," : "");
+		add_value(&name, axis, class);
+	}
 	return strbuf_take(&name);
 }
 
@@ -260,7 +271,7 @@ int classes_arrange(const struct gather *g, unsigned int merge, struct classes *
 	int r;
 
 	collect_templates(g, merge, &c);
-	r = find_axis(&c, err);
+	r = find_axis(&c, merge & CLASSES_MANY_AXES, err);
 	if (r < 0) {
 		classes_done(&c);
 		return r;

@@ -25,7 +25,8 @@ enum classes_merge {
 	CLASSES_MERGE_TGID = 4, /* implies TID */
 	CLASSES_MERGE_UNIT_MASK = 8,
 	CLASSES_MERGE_LIB = 16, /* not about classes: applications are not told apart */
-	CLASSES_MERGE_ALL = 31
+	CLASSES_MERGE_ALL = 31,
+	CLASSES_MANY_AXES = 32 /* no merging: classes may differ along several axes */
 };
 
 enum class_axis { AXIS_NONE, AXIS_EVENT, AXIS_TGID, AXIS_TID, AXIS_CPU, AXIS_COUNT_ };
@@ -41,7 +42,8 @@ struct classes {
 	struct class *classes; /* by event, then tgid, tid, cpu */
 	size_t count, room;
 	uint32_t *of_file;    /* the class of each file of the gather */
-	enum class_axis axis; /* what they differ in */
+	enum class_axis axis; /* what they differ in; the first, if they may along several */
+	unsigned int axes;    /* all that they differ in: a bit each, 1 << axis */
 };
 
 /* Parses "cpu,lib,tid,tgid,unitmask,all"; the bits, or -EINVAL. */

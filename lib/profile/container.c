@@ -138,7 +138,7 @@ struct row_symbol *container_symbol(struct container *c, const char *name)
 	size_t length = unversioned_length(name);
 	struct row_symbol *symbol = arena_alloc(&c->arena, sizeof(*symbol) + length + 1);
 
-	symbol->text = NULL;
+	*symbol = (struct row_symbol){ 0 };
 	memcpy(symbol->name, name, length);
 	symbol->name[length] = '\0';
 	return symbol;

@@ -39,8 +39,10 @@ enum row_kind {
 
 /* A symbol's name, shared by its rows for all applications. */
 struct row_symbol {
-	const char *text; /* for people: demangled; NULL until container_name() */
-	char name[];	  /* as linked */
+	const char *text;    /* for people: demangled; NULL until container_name() */
+	uint64_t size;	     /* of its code in bytes; 0: not known */
+	const uint8_t *code; /* where that was asked for and is known; in the file, kept open */
+	char name[];	     /* as linked */
 };
 
 /* A place in the sources. */

@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "base/mem.h"
 #include "profile/callgraph.h"
+#include "profile/detail.h"
 #include "profile/header.h"
 #include "profile/statistics.h"
 
@@ -91,6 +92,48 @@ static void write_counts(const struct report *r, const uint64_t *counts, const u
 		write_intervals(r, counts, totals, j);
 }
 
+static void write_line(const struct row_place *place, struct json *j)
+{
+	if (!place->file)
+		return;
+	json_string(j, "file", place->file);
+	json_u64(j, "line", place->line);
+}
+
+static void write_details(const struct report *r, const struct row *row, struct json *j)
+{
+	_cleanup_(detail_done) struct detail d;
+
+	json_open(j, "details", '[');
+	detail_begin(&d, r->container, row);
+	while (detail_next(&d)) {
+		json_line(j);
+		json_open(j, NULL, '{');
+		json_hex(j, "address", d.address);
+		write_line(&d.place, j);
+		write_counts(r, d.counts, r->container->totals, j);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+/* What is not in the list, as member @name. */
+static void write_left_out(const struct report *r, const char *name, size_t rows,
+			   const uint64_t *counts, struct json *j)
+{
+	size_t i;
+
+	if (!rows)
+		return;
+	json_open(j, name, '{');
+	json_u64(j, "rows", rows);
+	json_open(j, "samples", '[');
+	for (i = 0; i < r->container->class_count; i++)
+		json_u64(j, NULL, counts[i]);
+	json_close(j, ']');
+	json_close(j, '}');
+}
+
 /* What names the row: the members of an object that its caller opens and closes. */
 static void write_place(const struct report *r, const struct row *row, struct json *j)
 {
@@ -106,6 +149,7 @@ static void write_place(const struct report *r, const struct row *row, struct js
 		json_string(j, "symbol", NULL);
 		json_string(j, "why", row->text);
 	}
+	write_line(&row->place, j);
 }
 
 /* The rows at the other ends of a row's arcs; percentages are of all of these arcs, and of the
@@ -144,6 +188,8 @@ static void write_row(const struct report *r, size_t index, struct json *j)
 	json_open(j, NULL, '{');
 	write_place(r, row, j);
 	write_counts(r, row->counts, r->container->totals, j);
+	if (r->details)
+		write_details(r, row, j);
 	if (r->calls) {
 		write_arcs(r, "callers", &r->calls->callers, index, NULL, j);
 		write_arcs(r, "callees", &r->calls->callees, index, row->counts, j);
@@ -179,6 +225,7 @@ void report_json(const struct report *r, const struct losses *losses, FILE *out)
 		write_counts(r, r->container->beyond, r->container->totals, &j);
 		json_close(&j, '}');
 	}
+	write_left_out(r, "unchosen", r->container->unchosen_rows, r->container->unchosen, &j);
 	json_close(&j, '}');
 	(void)fputc('\n', out);
 }

@@ -112,17 +112,13 @@ static const struct sample *count_up_to(struct row *row, const struct sample *at
 	return at;
 }
 
-/* The address as linked of code that no symbol has; @next is the index of the symbol behind it. */
+/* The address as linked of code that no symbol has: as far from its offset as those of its neighbour
+ * are, the symbol behind it or else the last one. @next is the index of the former. */
 static uint64_t address_between(const struct current *cur, uint64_t offset, size_t next)
 {
 	const struct symtab *st = cur->binary.symtab;
-	const struct symbol *near;
-	uint64_t address;
+	const struct symbol *near = symtab_at(st, MIN(next, symtab_count(st) - 1));
 
-	if (cur->binary.file && !cur->header.is_kernel &&
-	    elffile_address(cur->binary.file, offset, &address))
-		return address;
-	near = symtab_at(st, MIN(next, symtab_count(st) - 1));
 	return offset + (near->address - near->offset);
 }
 
@@ -166,6 +162,25 @@ static void merge_symbols(struct populate *p, struct current *cur)
 		}
 		at = take_up_to(p, cur, unnamed, at, sym ? sym->offset - 1 : UINT64_MAX,
 				address_between(cur, at->offset, i));
+	}
+}
+
+/* Says how long the symbols with rows are, and where their code is. */
+static void measure_symbols(struct current *cur)
+{
+	const struct symtab *st = cur->binary.symtab;
+	bool in_file = cur->binary.file && !cur->header.is_kernel;
+	size_t i, n = symtab_count(st);
+
+	for (i = 0; i < n; i++) {
+		const struct symbol *piece = symtab_at(st, i), *sym = symtab_at(st, piece->whole);
+		struct row_symbol *named = cur->named[piece->whole].symbol;
+
+		if (!named)
+			continue;
+		named->size = piece->end - sym->offset;
+		if (in_file)
+			named->code = elffile_bytes(cur->binary.file, sym->offset, named->size);
 	}
 }
 
@@ -231,6 +246,8 @@ static void populate_image(struct populate *p, const struct inverted_image *imag
 	while (i < end)
 		i = populate_app(p, &cur, i, end);
 	placer_free(cur.placer);
+	if (p->config->code && cur.binary.symtab)
+		measure_symbols(&cur);
 	if (cur.is_open)
 		binary_close(&cur.binary);
 	free(cur.named);

@@ -24,6 +24,7 @@ struct populate_config {
 	bool merge_lib;		/* applications are not told apart */
 	bool exclude_dependent; /* only samples in the application's own image */
 	bool details;		/* with symbols: keep the samples of each row, see detail.h */
+	bool code;		/* with symbols: their size and code; binaries are kept open */
 	bool lines;		/* with symbols: find source lines, of the samples too if kept */
 };
 

@@ -2,6 +2,7 @@
 #include "profile/report.h"
 
 #include "base/path.h"
+#include "profile/header.h"
 
 #include <string.h>
 
@@ -71,4 +72,29 @@ void report_class_name(const struct report *r, size_t class, size_t width, char 
 		keep = 0;
 	(void)snprintf(text, width + 1, "%.*s...%s", (int)(width - 3 - keep), name,
 		       keep ? tail : "");
+}
+
+void report_text(const struct report *r, const struct losses *losses, FILE *out)
+{
+	if (r->show_header)
+		header_text(r, losses, out);
+	if (r->calls)
+		report_calls_text(r, out);
+	else if (r->symbols)
+		report_symbols_text(r, out);
+	else
+		report_summary_text(r, out);
+}
+
+const struct report_form_info *report_form(enum report_form form)
+{
+	static const struct report_form_info forms[] = {
+		[REPORT_TEXT] = { "text", false, report_text },
+		[REPORT_JSON] = { "JSON", true, report_json },
+		[REPORT_CSV] = { "CSV", true, report_csv },
+		[REPORT_XML] = { "XML", true, report_xml },
+	};
+	static_assert(ARRAY_SIZE(forms) == REPORT_FORM_COUNT_, "a row for each form");
+
+	return &forms[form];
 }

@@ -20,6 +20,11 @@
 struct callgraph;
 struct losses;
 
+/* An option that the report was asked for with, as the XML form shows it. */
+struct report_option {
+	const char *name, *value; /* NULL value: not given */
+};
+
 struct report {
 	const struct gather *gather;
 	const struct classes *classes;
@@ -32,6 +37,7 @@ struct report {
 	bool show_header;
 	bool long_names;     /* paths instead of their last parts */
 	bool show_address;   /* a column of addresses */
+	bool symbols;	     /* rows are symbols, not images */
 	bool details;	     /* below each symbol its addresses */
 	bool lines;	     /* a column of source lines */
 	bool accumulated;    /* columns of running sums */
@@ -41,7 +47,21 @@ struct report {
 	double threshold;    /* in percent: what container_cut() was asked for */
 	uint64_t top;	     /* rows, if not 0: what container_top() was asked for */
 	bool colour;	     /* escape sequences are welcome */
+	const char *command; /* the command line, for the XML form */
+	const struct report_option *options; /* likewise; ends with a NULL name */
 };
+
+/* Forms of a report. */
+enum report_form { REPORT_TEXT, REPORT_JSON, REPORT_CSV, REPORT_XML, REPORT_FORM_COUNT_ };
+
+struct report_form_info {
+	const char *name;
+	bool is_for_programs; /* in full: any number of classes along any axes, whole paths */
+	void (*print)(const struct report *r, const struct losses *losses, FILE *out);
+};
+
+/* What is known of a form. */
+const struct report_form_info *report_form(enum report_form form);
 
 /* How image number @image is named in the report: its path, or the last part of it. */
 const char *report_image(const struct report *r, uint32_t image);
@@ -63,5 +83,11 @@ void report_symbols_text(const struct report *r, FILE *out);
 void report_calls_text(const struct report *r, FILE *out);
 /* The summary: applications with their images below them. */
 void report_summary_text(const struct report *r, FILE *out);
-/* All rows and what the header says as one JSON object (man opreport.1). */
+/* The header, if asked for, and the list of symbols or the summary, whichever the rows are. */
+void report_text(const struct report *r, const struct losses *losses, FILE *out);
+/* All rows and what the header says as one JSON object (man opreport-output.5). */
 void report_json(const struct report *r, const struct losses *losses, FILE *out);
+/* All rows as a table of comma-separated values (likewise). */
+void report_csv(const struct report *r, const struct losses *losses, FILE *out);
+/* All rows and what the header says as an XML document (likewise). */
+void report_xml(const struct report *r, const struct losses *losses, FILE *out);

@@ -4,7 +4,8 @@
 
  session       what was sampled (see tests/mksession.c), made into ./oprofile_data; or none
  kallsyms, ... other files the case needs
- cmd           a shell script, run in a directory with those files and ./elf, the ELF fixtures
+ cmd           a shell script, run in a directory with those files and ./elf, the ELF fixtures;
+               "$VALID_XML" copies an XML report and complains if it is not valid
  expect.out, expect.err    what it must print; no file: nothing
  expect.rc     its exit status; no file: 0
 
@@ -43,8 +44,9 @@ def run_case(case, build, work):
             shutil.copy(os.path.join(case, name), work)
     os.symlink(os.path.join(build, "tests/fixtures/elf"), os.path.join(work, "elf"))
     env = dict(os.environ, PATH=os.path.join(build, "tools") + ":" + os.environ["PATH"],
-               MKSESSION=os.path.join(build, "tests/golden/mksession"), LC_ALL="C.UTF-8", NO_COLOR="1",
-               OPROFILE_SYMBOL_CACHE="no")
+               MKSESSION=os.path.join(build, "tests/golden/mksession"),
+               VALID_XML=os.path.join(os.path.dirname(os.path.abspath(__file__)), "valid_xml.sh"),
+               LC_ALL="C.UTF-8", NO_COLOR="1", OPROFILE_SYMBOL_CACHE="no")
     if os.path.exists(os.path.join(work, "session")):
         with open(os.path.join(work, "session"), encoding="utf-8") as text:
             made = subprocess.run([env["MKSESSION"], "oprofile_data"], stdin=text, cwd=work,

@@ -12,6 +12,7 @@
 #include "profile/samples.h"
 #include "profile/sort.h"
 #include "profile/spec.h"
+#include "profile/xml.h"
 #include "record/record.h"
 #include "sfile/session.h"
 #include "sfile/sname.h"
@@ -430,8 +431,35 @@ static void percentages_are_printed_as_printf_does(void)
 	}
 }
 
+static void xml_is_well_formed_whatever_the_bytes(void)
+{
+	_cleanup_free_ char *text = NULL;
+	size_t size;
+	FILE *f = open_memstream(&text, &size);
+	struct xml x = XML_INIT(f);
+
+	xml_open(&x, "a");
+	xml_string(&x, "s", "<&>\"'\t\n\x1b \xc3\xbc \xff\xef\xbf\xbf\xf0\x9f\x98\x80");
+	xml_string(&x, "none", NULL);
+	xml_i64(&x, "i", -1);
+	xml_open(&x, "b");
+	xml_hex(&x, "h", 0x1f);
+	xml_close(&x, "b");
+	xml_open(&x, "c");
+	xml_text_u64(&x, UINT64_MAX);
+	xml_close(&x, "c");
+	xml_open(&x, "d");
+	xml_text_bytes(&x, "\x01\xfe", 2);
+	xml_close(&x, "d");
+	xml_close(&x, "a");
+	(void)fclose(f);
+	CHECK_STR(text, "<a s=\"&lt;&amp;&gt;&quot;'&#9;&#10;\xef\xbf\xbd \xc3\xbc "
+			"\xef\xbf\xbd\xef\xbf\xbd\xf0\x9f\x98\x80\" i=\"-1\">\n <b "
+			"h=\"0000001f\"/>\n <c>18446744073709551615</c>\n <d>01FE</d>\n</a>\n");
+}
+
 TESTS(T(rows_are_in_the_order_of_their_keys), T(percentages_are_printed_as_printf_does),
       T(specifications_parse), T(specifications_select), T(samples_are_sorted_few_or_many),
       T(an_image_is_opened_once_for_all_programs), T(rows_add_up_to_the_samples),
       T(names_lose_their_version), T(one_axis_makes_columns_two_conflict),
-      T(all_our_counters_are_known), T(sort_keys_parse))
+      T(all_our_counters_are_known), T(sort_keys_parse), T(xml_is_well_formed_whatever_the_bytes))

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/report.h"
+
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "profile/callgraph.h"
+#include "profile/detail.h"
+#include "profile/statistics.h"
+
+#include <string.h>
+
+/* A line of the table: a row, or an address of it, or a row that it calls or is called from. */
+struct csv_line {
+	const struct report *report;
+	const struct row *row;
+	const struct detail *detail; /* NULL: the row */
+	const char *arc; /* the kind of a line that is an arc of the last row, or NULL */
+	const uint64_t *counts;
+};
+
+/* Adds a field with its comma, in quotes where it has what would end it (RFC 4180). */
+static void add_text(struct strbuf *line, const char *text)
+{
+	const char *quote;
+
+	if (line->length)
+		strbuf_add(line, ",", 1);
+	if (!text[strcspn(text, ",\"\r\n")]) {
+		strbuf_adds(line, text);
+		return;
+	}
+	strbuf_add(line, "\"", 1);
+	while ((quote = strchr(text, '"'))) {
+		strbuf_add(line, text, (size_t)(quote + 1 - text));
+		strbuf_add(line, "\"", 1);
+		text = quote + 1;
+	}
+	strbuf_adds(line, text);
+	strbuf_add(line, "\"", 1);
+}
+
+static void add_number(struct strbuf *line, uint64_t value)
+{
+	char digits[20];
+
+	strbuf_add(line, ",", 1);
+	strbuf_add(line, digits, text_dec(value, digits));
+}
+
+static void add_address(struct strbuf *line, uint64_t address)
+{
+	char digits[16];
+
+	strbuf_add(line, ",0x", 3);
+	strbuf_add(line, digits, text_hex(address, 1, digits));
+}
+
+static void write_kind(const struct csv_line *l, struct strbuf *line)
+{
+	static const char *const kinds[] = {
+		[ROW_SYMBOL] = "symbol",   [ROW_IMAGE] = "image",
+		[ROW_UNNAMED] = "unnamed", [ROW_NO_SYMBOLS] = "no-symbols",
+		[ROW_NO_FILE] = "no-file", [ROW_UNREADABLE] = "unreadable",
+		[ROW_CHANGED] = "changed", [ROW_ANONYMOUS] = "anonymous",
+	};
+	static_assert(ARRAY_SIZE(kinds) == ROW_KIND_COUNT_, "a name for each kind");
+
+	add_text(line, l->arc ?: l->detail ? "detail" : kinds[l->row->kind]);
+}
+
+static void write_image(const struct csv_line *l, struct strbuf *line)
+{
+	add_text(line, report_image_name(l->report->gather, l->row->image, true));
+}
+
+static void write_app(const struct csv_line *l, struct strbuf *line)
+{
+	uint32_t app = l->row->app;
+
+	add_text(line, app == GATHER_NONE ? "" : report_image_name(l->report->gather, app, true));
+}
+
+static void write_symbol(const struct csv_line *l, struct strbuf *line)
+{
+	add_text(line, l->row->kind == ROW_SYMBOL ? l->row->text : "");
+}
+
+static void write_linkage_name(const struct csv_line *l, struct strbuf *line)
+{
+	add_text(line, l->row->kind == ROW_SYMBOL ? l->row->symbol->name : "");
+}
+
+static void write_address(const struct csv_line *l, struct strbuf *line)
+{
+	if (l->detail)
+		add_address(line, l->detail->address);
+	else if (l->row->kind == ROW_SYMBOL)
+		add_address(line, l->row->address);
+	else
+		add_text(line, "");
+}
+
+static const struct row_place *place_of(const struct csv_line *l)
+{
+	return l->detail ? &l->detail->place : &l->row->place;
+}
+
+static void write_file(const struct csv_line *l, struct strbuf *line)
+{
+	add_text(line, place_of(l)->file ?: "");
+}
+
+static void write_line(const struct csv_line *l, struct strbuf *line)
+{
+	if (place_of(l)->file)
+		add_number(line, place_of(l)->line);
+	else
+		add_text(line, "");
+}
+
+/* The columns before those of the classes. */
+static const struct {
+	const char *head;
+	void (*write)(const struct csv_line *l, struct strbuf *line);
+} fields[] = {
+	{ "kind", write_kind },
+	{ "image", write_image },
+	{ "app", write_app },
+	{ "symbol", write_symbol },
+	{ "linkage_name", write_linkage_name },
+	{ "address", write_address },
+	{ "file", write_file },
+	{ "line", write_line },
+};
+
+static double percent_of(const struct csv_line *l, size_t class)
+{
+	return container_percent(l->report->container, l->counts[class], class);
+}
+
+static struct statistics_interval interval_of(const struct csv_line *l, size_t class)
+{
+	return statistics_share(l->counts[class], l->report->container->totals[class]);
+}
+
+static void write_samples(const struct csv_line *l, size_t class, struct strbuf *line)
+{
+	add_number(line, l->counts[class]);
+}
+
+/* Percentages are of all samples of the class, those of an address and an arc, too. */
+static void write_percent(const struct csv_line *l, size_t class, struct strbuf *line)
+{
+	strbuf_addf(line, ",%.9g", percent_of(l, class));
+}
+
+static void write_from(const struct csv_line *l, size_t class, struct strbuf *line)
+{
+	strbuf_addf(line, ",%.9g", 100 * interval_of(l, class).low);
+}
+
+static void write_to(const struct csv_line *l, size_t class, struct strbuf *line)
+{
+	strbuf_addf(line, ",%.9g", 100 * interval_of(l, class).high);
+}
+
+/* The columns of each class. */
+static const struct {
+	const char *head;
+	bool is_error; /* only with --errors */
+	void (*write)(const struct csv_line *l, size_t class, struct strbuf *line);
+} class_fields[] = {
+	{ "samples", false, write_samples },
+	{ "percent", false, write_percent },
+	{ "percent_from", true, write_from },
+	{ "percent_to", true, write_to },
+};
+
+static void write_class_heads(const struct report *r, size_t class, struct strbuf *line)
+{
+	_cleanup_(strbuf_done) struct strbuf head = STRBUF_INIT;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(class_fields); i++) {
+		if (class_fields[i].is_error && !r->errors)
+			continue;
+		strbuf_clear(&head);
+		strbuf_adds(&head, class_fields[i].head);
+		if (r->classes->count > 1)
+			strbuf_addf(&head, " %s", r->classes->classes[class].name);
+		add_text(line, strbuf_text(&head));
+	}
+}
+
+static void write_heads(const struct report *r, FILE *out)
+{
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(fields); i++)
+		add_text(&line, fields[i].head);
+	for (i = 0; i < r->classes->count; i++)
+		write_class_heads(r, i, &line);
+	(void)fprintf(out, "%s\n", strbuf_text(&line));
+}
+
+static void write_record(const struct csv_line *l, struct strbuf *line, FILE *out)
+{
+	size_t i, j;
+
+	strbuf_clear(line);
+	for (i = 0; i < ARRAY_SIZE(fields); i++)
+		fields[i].write(l, line);
+	for (i = 0; i < l->report->container->class_count; i++)
+		for (j = 0; j < ARRAY_SIZE(class_fields); j++)
+			if (!class_fields[j].is_error || l->report->errors)
+				class_fields[j].write(l, i, line);
+	strbuf_adds(line, "\n");
+	(void)fwrite(strbuf_text(line), 1, line->length, out);
+}
+
+/* What calls row number @row and what it calls: lines about the other ends. */
+static void write_arcs(const struct report *r, size_t row, struct strbuf *line, FILE *out)
+{
+	const struct arc_list *callers = &r->calls->callers, *callees = &r->calls->callees;
+	const struct row *rows = r->container->rows;
+	struct csv_line l = { .report = r, .arc = "caller" };
+	size_t i;
+
+	for (i = callers->first[row]; i < callers->first[row + 1]; i++) {
+		l.row = &rows[callers->arcs[i].caller];
+		l.counts = callers->arcs[i].counts;
+		write_record(&l, line, out);
+	}
+	l.arc = "callee";
+	for (i = callees->first[row]; i < callees->first[row + 1]; i++) {
+		l.row = &rows[callees->arcs[i].callee];
+		l.counts = callees->arcs[i].counts;
+		write_record(&l, line, out);
+	}
+}
+
+static void write_details(const struct report *r, const struct row *row, struct strbuf *line,
+			  FILE *out)
+{
+	_cleanup_(detail_done) struct detail d;
+	struct csv_line l = { .report = r, .row = row, .detail = &d };
+
+	detail_begin(&d, r->container, row);
+	l.counts = d.counts;
+	while (detail_next(&d))
+		write_record(&l, line, out);
+}
+
+void report_csv(const struct report *r, const struct losses *losses, FILE *out)
+{
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+	size_t i;
+
+	(void)losses;
+	if (r->show_header)
+		write_heads(r, out);
+	for (i = 0; i < r->container->count; i++) {
+		const struct row *row = &r->container->rows[i];
+
+		if (r->calls && !r->calls->is_shown[i])
+			continue;
+		write_record(&(struct csv_line){ .report = r, .row = row, .counts = row->counts },
+			     &line, out);
+		if (r->calls)
+			write_arcs(r, i, &line, out);
+		write_details(r, row, &line, out);
+	}
+}

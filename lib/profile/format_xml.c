@@ -1,0 +1,507 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/report.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "event/cpu_type.h"
+#include "profile/callgraph.h"
+#include "profile/detail.h"
+#include "profile/header.h"
+#include "profile/xml.h"
+
+#include <string.h>
+
+/* A row in the order of the document: by application, its own image first, then by image. */
+struct placed {
+	const struct row *row;
+	size_t app_at, image_at; /* where the first row of the application, of the image stands */
+	size_t id;		 /* in the symbol table, once written */
+	bool is_own;		 /* the application's own image */
+};
+
+/* An element of the symbol table; rows of several applications share it. */
+struct listed {
+	const struct row *row; /* the first one */
+	size_t details;	       /* in the detail table, so far */
+};
+
+struct document {
+	const struct report *report;
+	struct xml xml;
+	struct placed *rows;
+	size_t count;
+	struct listed *listed; /* by id */
+	size_t listed_count, listed_room;
+	struct map ids; /* by what a symbol is known by: id + 1 */
+};
+
+/* What tells one element of the symbol table from another: the symbol, or image and kind. */
+static uint64_t symbol_key(const struct row *row)
+{
+	if (row->kind == ROW_SYMBOL)
+		return (uintptr_t)row->symbol;
+	return (uint64_t)row->image << 8 | (uint64_t)row->kind;
+}
+
+static size_t symbol_id(struct document *d, const struct row *row)
+{
+	uintptr_t id = (uintptr_t)map_get(&d->ids, symbol_key(row));
+
+	if (id)
+		return id - 1;
+	array_grow(&d->listed, d->listed_count + 1, &d->listed_room);
+	d->listed[d->listed_count++] = (struct listed){ .row = row };
+	(void)map_set(&d->ids, symbol_key(row), (void *)(uintptr_t)d->listed_count);
+	return d->listed_count - 1;
+}
+
+static uint32_t app_of(const struct row *row)
+{
+	return row->app == GATHER_NONE ? row->image : row->app;
+}
+
+/* The place of the first row with this key: @at where it is new. */
+static size_t first_place(struct map *places, uint64_t key, size_t at)
+{
+	uintptr_t found = (uintptr_t)map_get(places, key);
+
+	if (!found)
+		(void)map_set(places, key, (void *)(uintptr_t)(at + 1));
+	return found ? found - 1 : at;
+}
+
+static int compare_placed(const void *pa, const void *pb)
+{
+	const struct placed *a = pa, *b = pb;
+
+	if (a->app_at != b->app_at)
+		return (a->app_at > b->app_at) - (a->app_at < b->app_at);
+	if (a->is_own != b->is_own)
+		return b->is_own - a->is_own;
+	if (a->image_at != b->image_at)
+		return (a->image_at > b->image_at) - (a->image_at < b->image_at);
+	return (a->row > b->row) - (a->row < b->row);
+}
+
+static void place_rows(struct document *d)
+{
+	const struct container *c = d->report->container;
+	struct map apps = MAP_INIT, images = MAP_INIT;
+	size_t i;
+
+	d->rows = xcalloc(c->count + 1, sizeof(*d->rows));
+	for (i = 0; i < c->count; i++) {
+		const struct row *row = &c->rows[i];
+		uint64_t app = app_of(row);
+
+		if (d->report->calls && !d->report->calls->is_shown[i])
+			continue;
+		d->rows[d->count++] = (struct placed){
+			.row = row,
+			.app_at = first_place(&apps, app, i),
+			.image_at = first_place(&images, app << 32 | row->image, i),
+			.is_own = row->image == app,
+		};
+	}
+	if (d->count)
+		qsort(d->rows, d->count, sizeof(*d->rows), compare_placed);
+	map_done(&apps);
+	map_done(&images);
+}
+
+static void write_counts(struct document *d, const uint64_t *counts)
+{
+	struct xml *x = &d->xml;
+	size_t i;
+
+	for (i = 0; i < d->report->container->class_count; i++) {
+		char name[24];
+
+		if (!counts[i])
+			continue;
+		(void)snprintf(name, sizeof(name), "c%zu", i);
+		xml_open(x, "count");
+		xml_string(x, "class", name);
+		xml_text_u64(x, counts[i]);
+		xml_close(x, "count");
+	}
+}
+
+/* The sums of the rows from @from up to @to, without. */
+static void write_sums(struct document *d, size_t from, size_t to)
+{
+	size_t classes = d->report->container->class_count, i, j;
+	_cleanup_free_ uint64_t *sums = xcalloc(classes, sizeof(*sums));
+
+	for (i = from; i < to; i++)
+		for (j = 0; j < classes; j++)
+			sums[j] += d->rows[i].row->counts[j];
+	write_counts(d, sums);
+}
+
+/* An end of an arc, @counts: one a class. */
+static void write_arc_end(struct document *d, size_t row, bool is_self, const uint64_t *counts)
+{
+	struct xml *x = &d->xml;
+
+	xml_open(x, "symbol");
+	xml_u64(x, "idref", symbol_id(d, &d->report->container->rows[row]));
+	xml_string(x, "self", is_self ? "true" : NULL);
+	write_counts(d, counts);
+	xml_close(x, "symbol");
+}
+
+/* Who calls a row, what it calls, and among that its own samples. */
+static void write_arcs(struct document *d, const struct row *row)
+{
+	const struct callgraph *calls = d->report->calls;
+	size_t index = (size_t)(row - d->report->container->rows), i;
+	struct xml *x = &d->xml;
+
+	xml_open(x, "callers");
+	for (i = calls->callers.first[index]; i < calls->callers.first[index + 1]; i++)
+		write_arc_end(d, calls->callers.arcs[i].caller, false,
+			      calls->callers.arcs[i].counts);
+	xml_close(x, "callers");
+	xml_open(x, "callees");
+	write_arc_end(d, index, true, row->counts);
+	for (i = calls->callees.first[index]; i < calls->callees.first[index + 1]; i++)
+		write_arc_end(d, calls->callees.arcs[i].callee, false,
+			      calls->callees.arcs[i].counts);
+	xml_close(x, "callees");
+}
+
+static void write_symbol(struct document *d, struct placed *placed)
+{
+	const struct row *row = placed->row;
+	size_t id = symbol_id(d, row), details = detail_count(row);
+	struct xml *x = &d->xml;
+
+	placed->id = id;
+	xml_open(x, "symbol");
+	xml_u64(x, "idref", id);
+	if (details) {
+		xml_u64(x, "detaillo", d->listed[id].details);
+		d->listed[id].details += details;
+		xml_u64(x, "detailhi", d->listed[id].details - 1);
+	}
+	write_counts(d, row->counts);
+	if (d->report->calls)
+		write_arcs(d, row);
+	xml_close(x, "symbol");
+}
+
+static void write_symbols(struct document *d, size_t from, size_t to)
+{
+	for (; from < to; from++)
+		if (d->rows[from].row->kind != ROW_IMAGE)
+			write_symbol(d, &d->rows[from]);
+}
+
+/* The end of the rows from @from on that are of one image of one application. */
+static size_t image_end(const struct document *d, size_t from)
+{
+	size_t i = from;
+
+	while (i < d->count && d->rows[i].app_at == d->rows[from].app_at &&
+	       d->rows[i].image_at == d->rows[from].image_at)
+		i++;
+	return i;
+}
+
+static void open_image(struct document *d, const char *element, uint32_t image)
+{
+	xml_open(&d->xml, element);
+	xml_string(&d->xml, "name", report_image_name(d->report->gather, image, true));
+}
+
+/* An application from row @from on: its own symbols, then those of the modules; returns its end. */
+static size_t write_binary(struct document *d, size_t from)
+{
+	size_t end = from, i = from;
+
+	while (end < d->count && d->rows[end].app_at == d->rows[from].app_at)
+		end++;
+	open_image(d, "binary", app_of(d->rows[from].row));
+	if (d->rows[from].is_own) {
+		i = image_end(d, from);
+		write_sums(d, from, i);
+		write_symbols(d, from, i);
+	}
+	while (i < end) {
+		size_t next = image_end(d, i);
+
+		open_image(d, "module", d->rows[i].row->image);
+		write_sums(d, i, next);
+		write_symbols(d, i, next);
+		xml_close(&d->xml, "module");
+		i = next;
+	}
+	xml_close(&d->xml, "binary");
+	return end;
+}
+
+static void write_place(struct xml *x, const struct row_place *place)
+{
+	if (!place->file)
+		return;
+	xml_string(x, "file", place->file);
+	xml_u64(x, "line", place->line);
+}
+
+static void write_symbol_table(struct document *d)
+{
+	struct xml *x = &d->xml;
+	size_t i;
+
+	if (!d->listed_count)
+		return;
+	xml_open(x, "symboltable");
+	for (i = 0; i < d->listed_count; i++) {
+		const struct row *row = d->listed[i].row;
+
+		xml_open(x, "symboldata");
+		xml_u64(x, "id", i);
+		xml_string(x, "name", row->text);
+		if (row->kind != ROW_SYMBOL)
+			xml_string(x, "unnamed", "true");
+		else if (strcmp(row->text, row->symbol->name))
+			xml_string(x, "linkagename", row->symbol->name);
+		xml_string(x, "image", report_image_name(d->report->gather, row->image, true));
+		xml_hex(x, "startingaddr", row->address);
+		write_place(x, &row->place);
+		if (row->kind == ROW_SYMBOL && row->symbol->size)
+			xml_u64(x, "codelength", row->symbol->size);
+		xml_close(x, "symboldata");
+	}
+	xml_close(x, "symboltable");
+}
+
+/* The addresses of one row of symbol @id, numbered from *@number on. */
+static void write_row_details(struct document *d, const struct row *row, size_t *number)
+{
+	_cleanup_(detail_done) struct detail detail;
+	struct xml *x = &d->xml;
+
+	detail_begin(&detail, d->report->container, row);
+	while (detail_next(&detail)) {
+		xml_open(x, "detaildata");
+		xml_u64(x, "id", (*number)++);
+		xml_hex(x, "vmaoffset", detail.address);
+		write_place(x, &detail.place);
+		write_counts(d, detail.counts);
+		xml_close(x, "detaildata");
+	}
+}
+
+/* Rows of one symbol, in the order in which they were given their numbers. */
+static int compare_ids(const void *pa, const void *pb)
+{
+	const struct placed *a = pa, *b = pb;
+
+	return a->id != b->id ? (a->id > b->id) - (a->id < b->id) : compare_placed(a, b);
+}
+
+static void write_detail_table(struct document *d)
+{
+	struct xml *x = &d->xml;
+	size_t i = 0;
+
+	if (!d->report->details || !d->count)
+		return;
+	qsort(d->rows, d->count, sizeof(*d->rows), compare_ids);
+	xml_open(x, "detailtable");
+	while (i < d->count) {
+		size_t id = d->rows[i].id, number = 0;
+
+		xml_open(x, "symboldetails");
+		xml_u64(x, "id", id);
+		for (; i < d->count && d->rows[i].id == id; i++)
+			write_row_details(d, d->rows[i].row, &number);
+		xml_close(x, "symboldetails");
+	}
+	xml_close(x, "detailtable");
+}
+
+/* The code of the symbols, where it can be read. */
+static void write_bytes_table(struct document *d)
+{
+	struct xml *x = &d->xml;
+	size_t i;
+
+	if (!d->report->details)
+		return;
+	xml_open(x, "bytestable");
+	for (i = 0; i < d->listed_count; i++) {
+		const struct row *row = d->listed[i].row;
+
+		if (row->kind != ROW_SYMBOL || !row->symbol->code)
+			continue;
+		xml_open(x, "bytes");
+		xml_u64(x, "id", i);
+		xml_text_bytes(x, row->symbol->code, row->symbol->size);
+		xml_close(x, "bytes");
+	}
+	xml_close(x, "bytestable");
+}
+
+static void number_or_all(struct xml *x, const char *name, int64_t value)
+{
+	if (value != SNAME_ALL)
+		xml_i64(x, name, value);
+}
+
+/* Whether class number @i is the first of its event. */
+static bool is_new_event(const struct classes *c, size_t i)
+{
+	const struct class *a = &c->classes[i], *b = a - 1;
+
+	return i == 0 || strcmp(a->event, b->event) || a->count != b->count ||
+	       a->unit_mask != b->unit_mask;
+}
+
+static void write_setup(struct document *d)
+{
+	const struct report *r = d->report;
+	struct xml *x = &d->xml;
+	size_t i, event = 0;
+
+	xml_open(x, "setup");
+	for (i = 0; i < r->classes->count; i++) {
+		const struct class *c = &r->classes->classes[i];
+		_cleanup_free_ char *text = header_class(r, i);
+		const char *element = c->count ? "eventsetup" : "timersetup";
+
+		if (!is_new_event(r->classes, i))
+			continue;
+		xml_open(x, element);
+		xml_u64(x, "id", event++);
+		xml_string(x, "eventname", c->event);
+		number_or_all(x, "unitmask", c->unit_mask);
+		if (c->count)
+			xml_u64(x, "setupcount", (uint32_t)c->count);
+		else if (r->timer_hz)
+			xml_u64(x, "rate", r->timer_hz);
+		xml_string(x, "description", text);
+		xml_close(x, element);
+	}
+	xml_close(x, "setup");
+}
+
+static void write_classes(struct document *d)
+{
+	const struct report *r = d->report;
+	struct xml *x = &d->xml;
+	size_t i, event = 0;
+
+	xml_open(x, "classes");
+	for (i = 0; i < r->classes->count; i++) {
+		const struct class *c = &r->classes->classes[i];
+		char name[24];
+
+		event += i && is_new_event(r->classes, i);
+		(void)snprintf(name, sizeof(name), "c%zu", i);
+		xml_open(x, "class");
+		xml_string(x, "name", name);
+		xml_u64(x, "event", event);
+		number_or_all(x, "pid", c->tgid);
+		number_or_all(x, "tid", c->tid);
+		number_or_all(x, "cpu", c->cpu);
+		xml_u64(x, "total", r->container->totals[i]);
+		xml_close(x, "class");
+	}
+	xml_close(x, "classes");
+}
+
+static void write_losses(struct document *d, const struct losses *losses)
+{
+	struct xml *x = &d->xml;
+	size_t i;
+
+	if (!losses->count && !d->report->skipped)
+		return;
+	xml_open(x, "losses");
+	if (d->report->skipped)
+		xml_u64(x, "skippedfiles", d->report->skipped);
+	for (i = 0; i < losses->count; i++) {
+		xml_open(x, "loss");
+		xml_string(x, "counter", losses->list[i].name);
+		xml_u64(x, "value", losses->list[i].value);
+		xml_string(x, "meaning", losses->list[i].meaning);
+		xml_close(x, "loss");
+	}
+	xml_close(x, "losses");
+}
+
+static void write_left_out(struct document *d, const char *by, size_t rows, const uint64_t *counts)
+{
+	struct xml *x = &d->xml;
+
+	if (!rows)
+		return;
+	xml_open(x, "leftout");
+	xml_string(x, "by", by);
+	xml_u64(x, "rows", rows);
+	write_counts(d, counts);
+	xml_close(x, "leftout");
+}
+
+static void write_options(struct document *d)
+{
+	const struct report *r = d->report;
+	const struct report_option *o;
+	struct xml *x = &d->xml;
+
+	xml_open(x, "options");
+	for (o = r->options; o && o->name; o++)
+		xml_string(x, o->name, o->value);
+	xml_close(x, "options");
+}
+
+/* Opens the root element: what was profiled, on what. */
+static void open_profile(struct document *d)
+{
+	const struct report *r = d->report;
+	const struct cpu_type *type = cpu_type_by_id(r->header.cpu_type);
+	const char *key = type ? type->key : "unknown", *slash = strchr(key, '/');
+	_cleanup_free_ char *family = xasprintf("%.*s", (int)strcspn(key, "/"), key);
+	struct xml *x = &d->xml;
+	char mhz[32];
+
+	xml_open(x, "profile");
+	xml_string(x, "schemaversion", "4.0");
+	xml_string(x, "cputype", family);
+	xml_string(x, "processor", slash ? slash + 1 : NULL);
+	if (r->header.cpu_mhz > 0) {
+		(void)snprintf(mhz, sizeof(mhz), "%.2f", r->header.cpu_mhz);
+		xml_string(x, "mhz", mhz);
+	}
+	xml_string(x, "title", r->command);
+}
+
+void report_xml(const struct report *r, const struct losses *losses, FILE *out)
+{
+	struct document d = { .report = r, .xml = XML_INIT(out) };
+	const struct container *c = r->container;
+	size_t i = 0;
+
+	place_rows(&d);
+	xml_declare(&d.xml);
+	open_profile(&d);
+	write_options(&d);
+	write_setup(&d);
+	write_classes(&d);
+	write_losses(&d, losses);
+	while (i < d.count)
+		i = write_binary(&d, i);
+	write_left_out(&d, "threshold", c->hidden_rows, c->hidden);
+	write_left_out(&d, "top", c->beyond_rows, c->beyond);
+	write_left_out(&d, "symbols", c->unchosen_rows, c->unchosen);
+	write_symbol_table(&d);
+	write_detail_table(&d);
+	write_bytes_table(&d);
+	xml_close(&d.xml, "profile");
+	free(d.rows);
+	free(d.listed);
+	map_done(&d.ids);
+}
