@@ -97,13 +97,30 @@ int path_make_dirs(const char *path, mode_t mode, struct error *err)
 	return make_dirs_until(path, path + strlen(path), mode, err);
 }
 
+/* Makes the directory @path, those above it only where it cannot be made: most often all of them
+ * are there, and in a deep tree asking for each costs more than what is made. */
+static bool make_last_first(char *path, mode_t mode)
+{
+	char *slash;
+
+	if (mkdir(path, mode) == 0 || errno == EEXIST)
+		return true;
+	slash = strrchr(path, '/');
+	if (errno != ENOENT || !slash || slash == path)
+		return false;
+	*slash = '\0';
+	if (!make_last_first(path, mode))
+		return false;
+	*slash = '/';
+	return mkdir(path, mode) == 0 || errno == EEXIST;
+}
+
 int path_make_parents(const char *path, mode_t mode, struct error *err)
 {
 	const char *slash = strrchr(path, '/');
 	_cleanup_free_ char *parent = slash ? xstrndup(path, (size_t)(slash - path)) : NULL;
 
-	/* Most often only the last one is missing, if any. */
-	if (!slash || slash == path || mkdir(parent, mode) == 0 || errno == EEXIST)
+	if (!slash || slash == path || make_last_first(parent, mode))
 		return 0;
 	return make_dirs_until(path, slash, mode, err);
 }

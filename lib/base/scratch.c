@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 
 struct scratch {
@@ -46,9 +47,24 @@ static int start_keeper(struct scratch *s)
 	return s->keeper < 0 ? -errno : 0;
 }
 
-int scratch_new(const char *name, struct scratch **ret, struct error *err)
+/* Thousands of small files are made ten times faster in memory than on a disk. */
+static const char *choose_place(uint64_t room)
 {
-	const char *given = getenv("TMPDIR"), *below = given && *given ? given : "/tmp";
+	static const char *const memory = "/dev/shm";
+	const char *given = getenv("TMPDIR");
+	struct statvfs fs;
+
+	if (given && *given)
+		return given;
+	if (access(memory, W_OK | X_OK) == 0 && statvfs(memory, &fs) == 0 &&
+	    fs.f_bavail > room / fs.f_frsize)
+		return memory;
+	return "/tmp";
+}
+
+int scratch_new(const char *name, uint64_t room, struct scratch **ret, struct error *err)
+{
+	const char *below = choose_place(room);
 	_cleanup_free_ char *last = xasprintf("%s.XXXXXX", name);
 	_cleanup_(scratch_freep) struct scratch *s = xcalloc(1, sizeof(*s));
 	int r;

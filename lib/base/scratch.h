@@ -4,7 +4,7 @@
  * waits for its end and removes the directory.
  *
  *	struct scratch *s;
- *	if (scratch_new("oprofile-archive", &s, err) == 0)
+ *	if (scratch_new("oprofile-archive", 1 << 20, &s, err) == 0)
  *		...files below scratch_path(s)...
  *	scratch_free(s);
  */
@@ -12,11 +12,14 @@
 
 #include "base/error.h"
 
+#include <stdint.h>
+
 struct scratch;
 
-/* Makes a directory below $TMPDIR (else /tmp) whose name starts with @name and which only this user
- * may enter. 0, the caller frees; or -errno. */
-int scratch_new(const char *name, struct scratch **ret, struct error *err);
+/* Makes a directory below $TMPDIR, else in memory (/dev/shm) where that has @room bytes to spare,
+ * else below /tmp. Its name starts with @name, and only this user may enter it. 0, the caller
+ * frees; or -errno. */
+int scratch_new(const char *name, uint64_t room, struct scratch **ret, struct error *err);
 /* Its path; borrowed. */
 const char *scratch_path(const struct scratch *s);
 /* Removes it with all below it; NULL is fine. */

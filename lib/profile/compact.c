@@ -44,8 +44,12 @@ static int write_image(struct compact *c, const struct archive_file *f, struct e
 	int r;
 
 	binary_open(c->binaries, f->image, f->header, &b);
-	if (!b.file && !binary_find(c->binaries, f->image, f->header, &b))
-		return error_set(err, -ENOENT, "%s: is not there any more", f->from);
+	if (!b.file && !binary_find(c->binaries, f->image, f->header, &b)) {
+		/* Replaced since the files were listed: as if it had been so before. */
+		log_warn("%s: the file there is no more the one that was profiled; it is left out",
+			 f->from);
+		return 0;
+	}
 	used_read(c->gather, f->image, c->archive->exclude_dependent, &used);
 	r = compact_image(&b, &used, f->header->is_kernel, &bytes, &size, err);
 	if (r == 0)

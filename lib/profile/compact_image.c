@@ -289,6 +289,8 @@ static void cut(struct cutting *c)
 	c->keep = xcalloc(symtab_count(c->b->symtab) + 1, sizeof(*c->keep));
 	for (i = 0; i < c->used->count; i++)
 		keep_at(c, c->used->offsets[i], KEEP_CODE);
+	/* A file whose samples are in none of its symbols is no file without symbols. */
+	c->keep[symtab_at(c->b->symtab, 0)->whole] |= KEEP_NAME;
 	collect_runs(c);
 	read_code(c);
 	keep_inner(c);

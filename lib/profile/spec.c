@@ -129,6 +129,9 @@ static int parse_word(const char *word, struct spec *spec, struct error *err)
 	return check_values(tag, &spec->of[tag], err);
 }
 
+/* How much larger the files of an archive may be than itself, for choosing where they go. */
+enum { ROOM_FACTOR = 64 };
+
 /* Makes a directory of an archive that is a file. It has the archive's name, for messages. */
 static int open_archive(struct spec *spec, struct error *err)
 {
@@ -139,7 +142,8 @@ static int open_archive(struct spec *spec, struct error *err)
 
 	if (!archive->count || stat(archive->values[0], &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
-	r = scratch_new("oprofile-archive", &spec->unpacked, err);
+	r = scratch_new("oprofile-archive", ROOM_FACTOR * (uint64_t)st.st_size, &spec->unpacked,
+			err);
 	if (r < 0)
 		return r;
 	directory = path_join(scratch_path(spec->unpacked), path_base(archive->values[0]));

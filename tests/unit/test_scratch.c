@@ -26,7 +26,7 @@ static void freed_directory_is_gone(void)
 	_cleanup_free_ char *path = NULL;
 
 	CHECK_EQ(setenv("TMPDIR", below, 1), 0);
-	CHECK_EQ(scratch_new("name", &s, NULL), 0);
+	CHECK_EQ(scratch_new("name", 1, &s, NULL), 0);
 	path = xstrdup(scratch_path(s));
 	CHECK(!strncmp(path, below, strlen(below)));
 	CHECK(stat(path, &st) == 0 && (st.st_mode & 07777) == 0700);
@@ -51,7 +51,7 @@ static void killed_owner_leaves_nothing(void)
 	if (owner == 0) {
 		struct scratch *s = NULL;
 
-		(void)scratch_new("name", &s, NULL);
+		(void)scratch_new("name", 1, &s, NULL);
 		fill(s);
 		n = write(told[1], scratch_path(s), strlen(scratch_path(s)));
 		(void)raise(SIGKILL);
@@ -74,7 +74,7 @@ static void no_directory_is_said(void)
 	struct scratch *s = NULL;
 
 	CHECK_EQ(setenv("TMPDIR", "/none", 1), 0);
-	CHECK_EQ(scratch_new("name", &s, &err), -ENOENT);
+	CHECK_EQ(scratch_new("name", 1, &s, &err), -ENOENT);
 	CHECK_STR(err.text, "cannot create a directory in /none: No such file or directory");
 }
 
