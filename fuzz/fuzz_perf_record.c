@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "driver/merge.h"
+#include "driver/user_stack.h"
 
 #include <string.h>
 
@@ -37,7 +38,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct merge_cpu cpu = { .sideband = &ring };
 	const struct merge_handler handler = { look, look, look_away, &strings };
 
-	(void)perf_record_decode(span_of(data, size), &record);
+	struct user_stack stack;
+	struct span words;
+	__u64 word;
+
+	if (perf_record_decode(span_of(data, size), &record) == 0 &&
+	    record.type == PERF_RECORD_SAMPLE && perf_record_callchain(&record.more, &words) == 0 &&
+	    user_stack_decode(&record.more, &stack) == 1)
+		for (i = 0; i < size; i++)
+			(void)user_stack_read(&stack, stack.sp + i, &word);
 	ring_init(&ring, &page, memory, RING_SIZE);
 	for (i = 0; i < size && i < RING_SIZE; i++)
 		memory[(page.data_tail + i) % RING_SIZE] = data[i];

@@ -10,6 +10,7 @@
 
 #include "driver/evbuf.h"
 #include "driver/sideband.h"
+#include "driver/unwinder.h"
 
 /* Addresses that count from one place in one image. */
 struct attribution_range {
@@ -39,6 +40,10 @@ struct attribution {
 	struct attribution_memo memo;
 	struct evbuf_frame *frames; /* room for @depth of them, the caller's; NULL: no chains */
 	size_t depth;
+	/* Where samples carry copies of stacks: unwinds them, and room for @depth addresses; the
+	 * caller's. NULL: samples carry whole chains. */
+	struct unwinder *unwinder;
+	uint64_t *pcs;
 };
 
 /* Where the address @pc of the process that @r is about lies, into *@ret; with @is_caller it is a

@@ -2,6 +2,7 @@
 #include "driver/chain.h"
 
 #include "base/macro.h"
+#include "driver/cookie.h"
 
 /* Where the addresses that follow a mark of the kernel's lie. */
 enum context { CONTEXT_NONE, CONTEXT_KERNEL, CONTEXT_USER, CONTEXT_OTHER };
@@ -82,6 +83,54 @@ static enum evbuf_end end_of(const struct walk *w, size_t addresses)
 	return w->a->memo.kernel || !w->record->pid ? EVBUF_END_COMPLETE : EVBUF_END_NO_USER;
 }
 
+static const enum evbuf_end ends[] = {
+	[UNWIND_GOING] = EVBUF_END_UNKNOWN,	    [UNWIND_COMPLETE] = EVBUF_END_COMPLETE,
+	[UNWIND_NO_MAPPING] = EVBUF_END_NO_MAPPING, [UNWIND_NO_TABLE] = EVBUF_END_NO_TABLE,
+	[UNWIND_BUDGET] = EVBUF_END_NO_BUDGET,	    [UNWIND_NO_ROW] = EVBUF_END_NO_RULE,
+	[UNWIND_RULE] = EVBUF_END_NO_RULE,	    [UNWIND_REGISTER] = EVBUF_END_NO_RULE,
+	[UNWIND_UNREADABLE] = EVBUF_END_UNREADABLE, [UNWIND_TRUNCATED] = EVBUF_END_COPY_SHORT,
+	[UNWIND_LOOP] = EVBUF_END_NO_PROGRESS,	    [UNWIND_DEPTH] = EVBUF_END_DEPTH,
+};
+static_assert(ARRAY_SIZE(ends) == UNWIND_STOP_COUNT_, "every reason has its end");
+
+enum evbuf_end chain_end_of(const struct cookie_table *cookies, enum unwind_stop stop,
+			    uint64_t cookie)
+{
+	const struct cookie_image *image = cookie_lookup(cookies, cookie);
+
+	if (stop == UNWIND_NO_ROW && image && image->kind == COOKIE_ANON)
+		return EVBUF_END_NO_CODE;
+	return ends[stop];
+}
+
+/* Goes on in user space by the copy of its stack. */
+static enum evbuf_end unwind_user(struct walk *w, struct span more)
+{
+	struct attribution *a = w->a;
+	const struct process *p;
+	struct user_stack stack;
+	enum unwind_stop stop;
+	size_t i, count;
+	int r = user_stack_decode(&more, &stack);
+
+	if (r < 0)
+		a->stats->bad_record++;
+	if (r <= 0)
+		return a->memo.kernel || !w->record->pid ? EVBUF_END_COMPLETE : EVBUF_END_NO_USER;
+	/* A sample in user space is the first frame itself. */
+	i = w->user_seen;
+	p = process_get(&a->sideband->processes, w->record->pid);
+	if (!p)
+		return EVBUF_END_NO_MAPPING;
+	stop = unwinder_chain(a->unwinder, p, &stack, a->pcs, a->depth - w->count + i, &count);
+	for (; i < count; i++) {
+		if (!attribution_user_frame(a, w->record, a->pcs[i], i > 0, &a->frames[w->count]))
+			return EVBUF_END_NO_MAPPING;
+		w->count++;
+	}
+	return chain_end_of(a->sideband->from.cookies, stop, a->frames[w->count - 1].cookie);
+}
+
 size_t chain_callers(struct attribution *a, const struct perf_record *r, enum evbuf_end *ret)
 {
 	struct walk w = { .a = a, .record = r, .count = 1 };
@@ -100,6 +149,9 @@ size_t chain_callers(struct attribution *a, const struct perf_record *r, enum ev
 		if (!take(&w, word))
 			break;
 	}
-	*ret = end_of(&w, addresses);
+	if (a->unwinder && w.count < a->depth)
+		*ret = unwind_user(&w, more);
+	else
+		*ret = end_of(&w, addresses);
 	return w.count;
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The callers of a sample by the call chain that the kernel took with it: frame pointers in user
- * space, whatever the kernel unwinds itself by in the kernel. Each frame is looked up in the
- * mappings of the moment, as the sample itself is.
+ * The callers of a sample. Those in the kernel are in the call chain that the kernel took with it.
+ * Those in user space are too, by frame pointers, or they are found by unwind tables in the copy of
+ * the stack that the sample carries. Each frame is looked up in the mappings of the moment, as the
+ * sample itself is.
  *
  *	a->frames[0] = leaf;
  *	count = chain_callers(a, record, &end);
@@ -15,3 +16,8 @@
 /* Writes the callers of a->frames[0], which is the sample @r itself, behind it; returns the number
  * of frames with it, at least 1 and at most a->depth, and why there are no more in *@ret. */
 size_t chain_callers(struct attribution *a, const struct perf_record *r, enum evbuf_end *ret);
+
+/* What the event buffer says of an unwinding that ended for the reason @stop in the image
+ * @cookie. */
+enum evbuf_end chain_end_of(const struct cookie_table *cookies, enum unwind_stop stop,
+			    uint64_t cookie);

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "driver/evbuf.h"
 #include "event/event.h"
+#include "image/unwind_cache.h"
 
 #include <sys/types.h>
 
@@ -38,7 +39,8 @@ struct driver;
 	X(path_ring_full, "times a path could not be told at once: ring full")                     \
 	X(path_truncated, "paths cut short: too long, or too many names")                          \
 	X(follow_full, "processes that could not be followed: table full")                         \
-	X(bad_record, "records of the kernel that made no sense")
+	X(bad_record, "records of the kernel that made no sense")                                  \
+	UNWIND_CACHE_STATS(X)
 
 struct driver_stats {
 #define X(name, text) uint64_t name;

@@ -69,6 +69,8 @@ static void perf_shutdown(struct driver *d)
 	sideband_done(&d->sideband);
 	evbuf_free(d->out);
 	free(d->attribution.frames);
+	free(d->attribution.pcs);
+	unwinder_free(d->attribution.unwinder);
 	free(d->root);
 	free(d);
 }
@@ -108,10 +110,13 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	d->sideband.await_exec = config->enable_on_exec;
 	d->attribution =
 		(struct attribution){ .sideband = &d->sideband, .out = d->out, .stats = &d->stats };
-	if (d->plan.attrs.chain_depth) {
-		d->attribution.depth = d->plan.attrs.chain_depth;
-		d->attribution.frames =
-			xcalloc(d->attribution.depth, sizeof(*d->attribution.frames));
+	if (d->plan.depth) {
+		d->attribution.depth = d->plan.depth;
+		d->attribution.frames = xcalloc(d->plan.depth, sizeof(*d->attribution.frames));
+	}
+	if (d->plan.by_table) {
+		d->attribution.pcs = xcalloc(d->plan.depth, sizeof(*d->attribution.pcs));
+		d->attribution.unwinder = unwinder_new(config->cookies, d->root, 0);
 	}
 	*ret = STEAL(d);
 	return 0;
@@ -248,6 +253,8 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 	d->now_ns = d->attribution.now_ns = clock_ns();
 	d->told_kernel_change = false;
 	sideband_tidy(&d->sideband, d->now_ns);
+	if (d->attribution.unwinder)
+		unwinder_round(d->attribution.unwinder);
 	tell_kernel_change(d);
 	if (all)
 		drain(d, d->running ? d->now_ns : UINT64_MAX);
@@ -285,6 +292,11 @@ static void perf_stats(const struct driver *d, struct driver_stats *ret)
 {
 	*ret = d->stats;
 	ret->sample_lost_overflow = perf_cpuset_lost(&d->cpus);
+	if (!d->attribution.unwinder)
+		return;
+#define X(name, text) ret->name = unwinder_stats(d->attribution.unwinder)->name;
+	UNWIND_CACHE_STATS(X)
+#undef X
 }
 
 const struct driver_ops driver_perf = {

@@ -3,6 +3,7 @@
 
 #include "base/macro.h"
 #include "driver/perf_record.h"
+#include "driver/user_stack.h"
 
 #include <errno.h>
 #include <sys/resource.h>
@@ -71,12 +72,19 @@ static void sampling_attr(const struct perf_attrs *attrs, const struct event *ev
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 	attr->sample_max_stack = attrs->chain_depth;
 	attr->exclude_callchain_kernel = !event->kernel;
+	if (!attrs->stack_bytes || attrs->no_user_stack)
+		return;
+	attr->sample_type |= PERF_SAMPLE_REGS_USER | PERF_SAMPLE_STACK_USER;
+	attr->sample_regs_user = USER_STACK_REGS;
+	attr->sample_stack_user = attrs->stack_bytes;
+	attr->exclude_callchain_user = 1;
 }
 
 int perf_event_open_sampling(struct perf_attrs *attrs, const struct event *event, pid_t pid,
 			     unsigned int cpu)
 {
-	bool *const optional[] = { &attrs->no_format_lost, &attrs->no_exclude_guest };
+	bool *const optional[] = { &attrs->no_format_lost, &attrs->no_exclude_guest,
+				   &attrs->no_user_stack };
 	const struct perf_attrs before = *attrs;
 	struct perf_event_attr attr;
 	size_t i;

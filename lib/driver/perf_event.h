@@ -19,9 +19,12 @@ struct perf_attrs {
 	size_t sample_bytes; /* of the rings: when half full, they wake the reader */
 	size_t sideband_bytes;
 	uint16_t chain_depth;  /* addresses of a sample's call chain; 0: none is taken */
+	uint32_t stack_bytes;  /* of user space's stack copied with registers for chains, in whose
+				* place the call chain is the kernel's part alone; 0: none */
 	bool kernel_only;      /* of the sideband: changes of kernel code alone, not of processes */
 	bool no_exclude_guest; /* refused: */
 	bool no_format_lost;
+	bool no_user_stack; /* refused, or no tables for this machine: frame pointers instead */
 	bool no_ksymbol;
 	bool no_bpf_event;
 };

@@ -4,11 +4,13 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
+#include "driver/user_stack.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <linux/perf_event.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The clock's rate where nobody says one; no multiple of what runs by the clock itself. */
 enum { TIMER_HZ = 997 };
@@ -19,6 +21,12 @@ enum {
 	SIDEBAND_BYTES = 256 << 10,
 	SAMPLE_BYTES_USER = 256 << 10,
 	SIDEBAND_BYTES_USER = 128 << 10,
+	/* Where samples carry copies of stacks. */
+	STACK_BYTES = 32 << 10,
+	STACK_SAMPLE_BYTES = 8 << 20, /* a quarter of a second at the default rate */
+	STACK_SAMPLE_BYTES_MIN = 1 << 20,
+	STACK_SAMPLE_BYTES_ALL = 128 << 20, /* of all CPUs together, as far as the minimum allows */
+	STACK_BYTES_USER = 8 << 10,
 	RING_BYTES_MIN = 4 << 10,
 	RING_BYTES_MAX = 256 << 20,
 };
@@ -206,8 +214,14 @@ static void describe_chains(const struct perf_plan *plan, const struct driver_co
 {
 	if (!config->callgraph_depth)
 		return;
-	strbuf_addf(why, "; call chains by frame pointers, up to %u deep", plan->attrs.chain_depth);
-	if (plan->attrs.chain_depth < config->callgraph_depth)
+	if (plan->by_table)
+		strbuf_addf(why,
+			    "; call chains by unwind tables over copies of %u KiB of the stack, up "
+			    "to %zu deep",
+			    plan->attrs.stack_bytes >> 10, plan->depth);
+	else
+		strbuf_addf(why, "; call chains by frame pointers, up to %zu deep", plan->depth);
+	if (plan->depth < config->callgraph_depth)
 		strbuf_addf(why, " (sysctl kernel.perf_event_max_stack; %u were asked for)",
 			    config->callgraph_depth);
 }
@@ -266,9 +280,22 @@ static uint16_t chain_depth(const struct driver_config *config)
 	return (uint16_t)MIN((uint64_t)config->callgraph_depth, most);
 }
 
+/* Of a ring whose samples carry stacks. */
+static size_t stack_ring_bytes(void)
+{
+	size_t cpus = (size_t)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
+	size_t bytes = STACK_SAMPLE_BYTES;
+
+	while (bytes > STACK_SAMPLE_BYTES_MIN && bytes * cpus > STACK_SAMPLE_BYTES_ALL)
+		bytes /= 2;
+	return bytes;
+}
+
 static void plan_init(struct perf_plan *plan, const struct driver_config *config)
 {
 	bool task = config->scope == DRIVER_TASK;
+	/* What an ordinary user may lock into memory. */
+	bool is_small = task && (geteuid() != 0 || !config->callgraph_depth);
 	size_t i;
 
 	*plan = (struct perf_plan){
@@ -280,14 +307,40 @@ static void plan_init(struct perf_plan *plan, const struct driver_config *config
 		.root = config->root,
 		.pid = task ? config->pid : -1,
 	};
-	plan->attrs.sample_bytes = ring_bytes(config->cpu_buffer_bytes ? config->cpu_buffer_bytes
-					      : task		       ? SAMPLE_BYTES_USER
-								       : SAMPLE_BYTES);
+	if (plan->attrs.chain_depth && config->callgraph_mode != DRIVER_CHAINS_FP)
+		plan->attrs.stack_bytes = is_small ? STACK_BYTES_USER : STACK_BYTES;
+	plan->attrs.no_user_stack = !USER_STACK_REGS;
+	if (config->cpu_buffer_bytes)
+		plan->attrs.sample_bytes = ring_bytes(config->cpu_buffer_bytes);
+	else if (is_small)
+		plan->attrs.sample_bytes = SAMPLE_BYTES_USER;
+	else
+		plan->attrs.sample_bytes =
+			plan->attrs.stack_bytes ? stack_ring_bytes() : SAMPLE_BYTES;
 	plan->attrs.sideband_bytes = ring_bytes(task ? SIDEBAND_BYTES_USER : SIDEBAND_BYTES);
 	memcpy(plan->events, config->events, plan->count * sizeof(*plan->events));
 	for (i = 0; i < plan->count; i++)
 		if (plan->events[i].is_timer && !plan->events[i].rate_hz)
 			plan->events[i].rate_hz = clock_rate(config);
+}
+
+/* Says how deep chains get and by what, once it is known what the kernel gives. */
+static int settle_chains(struct perf_plan *plan, const struct driver_config *config,
+			 struct error *err)
+{
+	plan->by_table = plan->attrs.stack_bytes && !plan->attrs.no_user_stack;
+	if (!plan->by_table) {
+		plan->attrs.stack_bytes = 0;
+		plan->depth = plan->attrs.chain_depth;
+		if (config->callgraph_depth && config->callgraph_mode == DRIVER_CHAINS_TABLE)
+			return error_set(err, -EOPNOTSUPP,
+					 "this kernel does not copy stacks into samples, without "
+					 "which driver perf takes chains by frame pointers only");
+		return 0;
+	}
+	/* The kernel's limit is for its own part; the rest is ours. */
+	plan->depth = config->callgraph_depth;
+	return 0;
 }
 
 int perf_plan_make(struct perf_plan *ret, const char *driver, const struct driver_config *config,
@@ -302,9 +355,6 @@ int perf_plan_make(struct perf_plan *ret, const char *driver, const struct drive
 	plan_init(&plan, config);
 	if (!plan.count)
 		return error_set(err, -EINVAL, "no event to sample");
-	if (config->callgraph_depth && config->callgraph_mode == DRIVER_CHAINS_TABLE)
-		return error_set(err, -EOPNOTSUPP,
-				 "driver perf takes call chains by frame pointers only");
 	r = check_rates(&plan, config, err);
 	if (r < 0)
 		return r;
@@ -322,6 +372,9 @@ int perf_plan_make(struct perf_plan *ret, const char *driver, const struct drive
 		step = xasprintf("cannot open event %s", which->name);
 		return perf_plan_explain(&plan, r, step, err);
 	}
+	r = settle_chains(&plan, config, err);
+	if (r < 0)
+		return r;
 	explain_choice(&plan, config, &outcome);
 	*ret = plan;
 	return 0;

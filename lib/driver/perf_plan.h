@@ -21,6 +21,8 @@ struct perf_plan {
 	struct event events[EVENT_MAX]; /* as they open; the index is the counter */
 	size_t count;
 	struct perf_attrs attrs;
+	size_t depth;  /* most frames of a chain; 0: no chains */
+	bool by_table; /* user frames are found by unwind tables over copies of the stack */
 	enum driver_scope scope;
 	const char *root;    /* borrowed from the config */
 	pid_t pid;	     /* to try with, -1: all */

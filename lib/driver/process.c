@@ -155,6 +155,8 @@ void process_expire(struct process_table *t, uint64_t until_ns,
 		else
 			enqueue(t, tgid, until_ns + ASK_AGAIN_NS);
 	}
+	if (!due)
+		return;
 	t->leaving_count -= due;
 	memmove(t->leaving, t->leaving + due, t->leaving_count * sizeof(*t->leaving));
 }

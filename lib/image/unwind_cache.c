@@ -48,8 +48,8 @@ struct unwind_cache *unwind_cache_new(size_t budget)
 
 static void drop_table(struct unwind_cache *c, struct entry *e)
 {
-	c->stats.unwind_bytes -= unwind_table_bytes(e->table);
-	c->stats.unwind_tables--;
+	c->stats.bytes -= unwind_table_bytes(e->table);
+	c->stats.tables--;
 	unwind_table_free(e->table);
 	e->table = NULL;
 }
@@ -90,7 +90,7 @@ static bool make_room(struct unwind_cache *c, size_t bytes)
 
 	if (bytes > c->budget)
 		return false;
-	while (c->stats.unwind_bytes + bytes > c->budget) {
+	while (c->stats.bytes + bytes > c->budget) {
 		e = find_oldest(c);
 		if (!e)
 			return false;
@@ -130,9 +130,9 @@ static void build(struct unwind_cache *c, struct entry *e, uint64_t key, unwind_
 		return;
 	}
 	e->table = STEAL(table);
-	c->stats.unwind_tables++;
-	c->stats.unwind_bytes += unwind_table_bytes(e->table);
-	c->stats.unwind_bytes_max = MAX(c->stats.unwind_bytes_max, c->stats.unwind_bytes);
+	c->stats.tables++;
+	c->stats.bytes += unwind_table_bytes(e->table);
+	c->stats.bytes_max = MAX(c->stats.bytes_max, c->stats.bytes);
 }
 
 enum unwind_stop unwind_cache_find(struct unwind_cache *c, uint64_t key, unwind_cache_open *open,

@@ -19,9 +19,6 @@
 
 /* Totals: name in stats/, what it says. */
 #define UNWIND_CACHE_STATS(X)                                                                      \
-	X(unwind_tables, "unwind tables in memory")                                                \
-	X(unwind_bytes, "bytes they take")                                                         \
-	X(unwind_bytes_max, "bytes they took at most")                                             \
 	X(unwind_built, "unwind tables built")                                                     \
 	X(unwind_build_ns, "nanoseconds spent on that")                                            \
 	X(unwind_none, "images without unwind table")                                              \
@@ -33,6 +30,7 @@ struct unwind_cache_stats {
 #define X(name, text) uint64_t name;
 	UNWIND_CACHE_STATS(X)
 #undef X
+	size_t tables, bytes, bytes_max; /* in memory now; at most */
 };
 
 struct unwind_cache;

@@ -61,6 +61,12 @@ static const struct {
 	{ "path_truncated", TROUBLE, "paths that were too long" },
 	{ "follow_full", TROUBLE, "processes that could not be followed" },
 	{ "throttled", TROUBLE, "times the kernel throttled sampling (lower the rate)" },
+	{ "unwind_built", NO_LOSS, NULL },
+	{ "unwind_build_ns", NO_LOSS, NULL },
+	{ "unwind_none", NO_LOSS, NULL },
+	{ "unwind_evicted", NO_LOSS, NULL },
+	{ "unwind_unopened", NO_LOSS, NULL }, /* what it costs is told by the ends of chains */
+	{ "unwind_refused", NO_LOSS, NULL },
 	{ "chains_lost", TROUBLE, "call chains that could not be stored" },
 	{ "chain_", NO_LOSS, NULL }, /* and why the chain ends: of no concern to the flat profile */
 	{ "incomplete_code", TROUBLE, "incomplete records in the event buffer" },

@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "driver/perf_record.h"
 #include "driver/ring.h"
+#include "driver/user_stack.h"
 
 #include <string.h>
 
@@ -96,6 +97,35 @@ static inline void bytes_chain_sample(struct strbuf *b, uint16_t mode, uint32_t 
 	bytes_u64(b, count);
 	for (i = 0; i < count; i++)
 		bytes_u64(b, words[i]);
+	bytes_end(b);
+}
+
+/* What a sample of an event with registers and a stack copy ends with, behind bytes_chain_sample():
+ * the registers named, all others 0, and @count words from sp on; nothing if @sp is 0. */
+static inline void bytes_user_stack(struct strbuf *b, const uint64_t ip_sp_fp[3],
+				    const uint64_t *words, size_t count)
+{
+	uint64_t regs[64] = { 0 };
+	size_t i, room = count ? count + 2 : 0; /* the kernel fills what there is of it */
+
+#if defined(__aarch64__)
+	regs[32] = ip_sp_fp[0];
+	regs[31] = ip_sp_fp[1];
+	regs[29] = ip_sp_fp[2];
+#else
+	regs[8] = ip_sp_fp[0];
+	regs[7] = ip_sp_fp[1];
+	regs[6] = ip_sp_fp[2];
+#endif
+	bytes_u64(b, ip_sp_fp[1] ? PERF_SAMPLE_REGS_ABI_64 : PERF_SAMPLE_REGS_ABI_NONE);
+	for (i = 0; i < 64 && ip_sp_fp[1]; i++)
+		if (USER_STACK_REGS >> i & 1)
+			bytes_u64(b, regs[i]);
+	bytes_u64(b, room * 8);
+	for (i = 0; i < room; i++)
+		bytes_u64(b, i < count ? words[i] : 0xdeadbeef);
+	if (room)
+		bytes_u64(b, count * 8);
 	bytes_end(b);
 }
 

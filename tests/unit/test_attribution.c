@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "driver/attribution.h"
+#include "driver/chain.h"
 #include "driver/cookie.h"
 #include "perf_bytes.h"
 
@@ -695,10 +696,53 @@ static void what_stands_on_a_stack_is_no_reason_to_read(void)
 		  "/bin/a /bin/a+1010\n/bin/a /bin/a+1020\nfp_end\n");
 }
 
-TESTS(T(callers_are_looked_up_like_samples), T(chains_say_why_they_end),
-      T(what_stands_on_a_stack_is_no_reason_to_read), T(process_that_was_there_is_known),
-      T(fork_shares_and_exec_replaces), T(executable_stack_is_not_the_application),
-      T(number_that_is_used_again_is_another_process),
+/* Generated code of process 70 that keeps frame pointers, and no file: two callers up. */
+static void stack_sample(struct machine *m, uint16_t mode, uint64_t ip, const uint64_t *user)
+{
+	static const uint64_t kernel[] = { IN_KERNEL, 0xffffffff81000010, 0xffffffff81000020 };
+	const uint64_t stack[] = { 0, 0x7ffc0020, 0x10000111, 0, 0x7ffc0080, 0x10000222 };
+	struct perf_record r;
+
+	bytes_chain_sample(&m->bytes, mode, 70, ip, kernel, mode == KERNEL ? 3 : 0);
+	bytes_user_stack(&m->bytes, user, stack, user[1] ? ARRAY_SIZE(stack) : 0);
+	CHECK_EQ(perf_record_decode(span_of(m->bytes.text, m->bytes.length), &r), 0);
+	m->attribution.now_ns = tick(m);
+	attribution_sample(&m->attribution, 0, 0, &r);
+}
+
+static void copied_stacks_are_unwound(void)
+{
+	static const uint64_t user[] = { 0x10000333, 0x7ffc0000, 0x7ffc0008 }, none[3] = { 0 };
+	_cleanup_machine_ struct machine *m = machine_new();
+	struct evbuf_frame frames[5];
+	uint64_t pcs[5];
+
+	if (!USER_STACK_REGS)
+		SKIP("no unwind tables for this machine");
+	proc_process(m, 70, 1, "/bin/jit");
+	sideband_read_all(&m->sideband, tick(m));
+	bytes_map(&m->bytes, 70, 0x10000000, 0x4000, 0, "//anon", tick(m));
+	apply(m);
+	m->attribution.frames = frames;
+	m->attribution.pcs = pcs;
+	m->attribution.depth = ARRAY_SIZE(frames);
+	m->attribution.unwinder = unwinder_new(m->cookies, m->root, 0);
+	stack_sample(m, USER, user[0], user);
+	expect(m, "/bin/jit anon+333\n/bin/jit anon+111\n/bin/jit anon+222\nno_code\n");
+	stack_sample(m, KERNEL, 0xffffffff81000010, user);
+	expect(m, "/bin/jit kernel+ffffffff81000010\n/bin/jit kernel+ffffffff81000020\n"
+		  "/bin/jit anon+333\n/bin/jit anon+111\n/bin/jit anon+222\nno_code\n");
+	stack_sample(m, KERNEL, 0xffffffff81000010, none);
+	expect(m, "/bin/jit kernel+ffffffff81000010\n/bin/jit kernel+ffffffff81000020\nno_user\n");
+	/* What is beyond the copy was not copied. */
+	CHECK_EQ(chain_end_of(m->cookies, UNWIND_TRUNCATED, 0), EVBUF_END_COPY_SHORT);
+	unwinder_free(m->attribution.unwinder);
+}
+
+TESTS(T(copied_stacks_are_unwound), T(callers_are_looked_up_like_samples),
+      T(chains_say_why_they_end), T(what_stands_on_a_stack_is_no_reason_to_read),
+      T(process_that_was_there_is_known), T(fork_shares_and_exec_replaces),
+      T(executable_stack_is_not_the_application), T(number_that_is_used_again_is_another_process),
       T(process_that_left_is_forgotten_when_proc_says_so),
       T(unknown_process_is_read_when_it_is_sampled),
       T(address_in_no_mapping_is_looked_up_once_more), T(lost_records_are_made_good_from_proc),

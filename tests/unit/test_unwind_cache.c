@@ -35,8 +35,8 @@ static void a_table_is_built_once(void)
 	CHECK_EQ(unwind_cache_find(c, 7, open_self, &opened, &again), UNWIND_GOING);
 	CHECK(first == again);
 	CHECK_EQ(opened, 1);
-	CHECK_EQ(unwind_cache_stats(c)->unwind_tables, 1);
-	CHECK_EQ(unwind_cache_stats(c)->unwind_bytes, unwind_table_bytes(first));
+	CHECK_EQ(unwind_cache_stats(c)->tables, 1);
+	CHECK_EQ(unwind_cache_stats(c)->bytes, unwind_table_bytes(first));
 }
 
 static void what_cannot_be_opened_is_tried_again_later(void)
@@ -71,7 +71,7 @@ static void the_one_unused_for_longest_goes(void)
 	CHECK_EQ(unwind_cache_stats(c)->unwind_evicted, 1);
 	CHECK_EQ(unwind_cache_find(c, 1, open_self, &opened, &table), UNWIND_GOING);
 	CHECK_EQ(opened, 3);
-	CHECK_EQ(unwind_cache_stats(c)->unwind_bytes, 2 * one);
+	CHECK_EQ(unwind_cache_stats(c)->bytes, 2 * one);
 	/* The one that went comes back when there is room again. */
 	unwind_cache_round(c);
 	unwind_cache_round(c);
@@ -93,7 +93,7 @@ static void tables_in_use_stay_and_the_new_one_is_left_out(void)
 	}
 	CHECK_EQ(opened, 2);
 	CHECK_EQ(unwind_cache_stats(c)->unwind_refused, 1);
-	CHECK_EQ(unwind_cache_stats(c)->unwind_bytes_max, one);
+	CHECK_EQ(unwind_cache_stats(c)->bytes_max, one);
 }
 
 TESTS(T(a_table_is_built_once), T(what_cannot_be_opened_is_tried_again_later),
