@@ -3,6 +3,7 @@
 #include "image/demangle.h"
 
 #include "base/strbuf.h"
+#include "image/demangle_java.h"
 
 #include <libiberty/demangle.h>
 #include <stdbool.h>
@@ -49,7 +50,7 @@ bool demangle_add(struct strbuf *out, const char *name)
 	const char *cut;
 
 	if (!looks_mangled(name))
-		return false;
+		return demangle_java_add(out, name);
 	cut = strchr(name, '@');
 	if (!cut)
 		return add_stem(out, name);

@@ -30,7 +30,6 @@ struct jit_source {
 	bool failed;
 	struct jit_line *lines; /* of the code to come; files lie in line_files */
 	size_t line_count, line_room;
-	uint64_t line_address;
 	char **files;
 	size_t file_count, file_room;
 };
@@ -104,10 +103,10 @@ static void add_line(struct jit_source *s, uint64_t address, uint32_t line, cons
 						       .file = s->files[s->file_count - 1] };
 }
 
-/* Hands over code, with the lines that came for it. */
-static void load(struct jit_source *s, struct jit *j, struct jit_code *code, uint64_t line_address)
+/* Hands over code, with the lines that came for it: they start inside it. */
+static void load(struct jit_source *s, struct jit *j, struct jit_code *code)
 {
-	if (s->line_count && s->line_address == line_address) {
+	if (s->line_count && s->lines[0].address - code->address < code->size) {
 		code->lines = s->lines;
 		code->line_count = s->line_count;
 	}
@@ -127,7 +126,7 @@ static int dump_load(struct jit_source *s, struct span *in, uint64_t time, struc
 		return -EBADMSG;
 	/* Writers that have no code at hand give its size all the same. */
 	code.bytes = code.size <= in->left ? in->at : NULL;
-	load(s, j, &code, code.address);
+	load(s, j, &code);
 	return 0;
 }
 
@@ -145,12 +144,12 @@ static int dump_move(struct span *in, uint64_t time, struct jit *j)
 
 static int dump_lines(struct jit_source *s, struct span *in)
 {
-	uint64_t i, count, address;
+	uint64_t i, count, code, address;
 	uint32_t line, discriminator;
 	const char *file;
 
 	drop_lines(s);
-	if (span_u64(in, &s->line_address) < 0 || span_u64(in, &count) < 0)
+	if (span_u64(in, &code) < 0 || span_u64(in, &count) < 0)
 		return -EBADMSG;
 	for (i = 0; i < count; i++) {
 		if (span_u64(in, &address) < 0 || span_u32(in, &line) < 0 ||
@@ -267,18 +266,18 @@ static int opagent_load(struct jit_source *s, struct span *in, uint64_t time, st
 		return -EBADMSG;
 	code.size = size;
 	code.bytes = size <= in->left ? in->at : NULL;
-	load(s, j, &code, where);
+	load(s, j, &code);
 	return 0;
 }
 
 static int opagent_lines(struct jit_source *s, struct span *in)
 {
-	uint64_t i, count, address;
+	uint64_t i, count, code, address;
 	uint32_t line;
 	const char *file;
 
 	drop_lines(s);
-	if (span_u64(in, &s->line_address) < 0 || span_u64(in, &count) < 0)
+	if (span_u64(in, &code) < 0 || span_u64(in, &count) < 0)
 		return -EBADMSG;
 	for (i = 0; i < count; i++) {
 		if (span_u64(in, &address) < 0 || span_u32(in, &line) < 0 ||

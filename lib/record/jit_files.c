@@ -145,7 +145,8 @@ static int look_at_mapping(const struct maps_line *line, void *data)
 
 struct jit_source *jit_files_next(struct jit_files *f)
 {
-	static const char *const names[] = { "/tmp/perf-%u.map", "/tmp/.oprofile/jitdump/%u.dump" };
+	static const char *const names[] = { "/tmp/perf-%u.map", "/tmp/jit-%u.dump",
+					     "/tmp/.oprofile/jitdump/%u.dump" };
 	struct search s = { .files = f };
 	size_t i;
 

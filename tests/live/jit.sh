@@ -60,6 +60,41 @@ else
 	skip "node" "node is not installed"
 fi
 
+ok "the agent's example" env JITDUMPDIR="$dir" operf --session-dir="$dir/agent" --rate="$rate" \
+	"$OP_BUILD_ROOT/lib/agent/opagent_example" 1
+report agent
+cp "$dir/agent.report" output
+ok "the agent's example: its function is named" test "$(percent agent made_at_run_time)" -ge 99
+
+jvmti=$OP_BUILD_ROOT/lib/agent/libjvmti_oprofile.so
+if [ -e "$jvmti" ] && command -v javac >/dev/null; then
+	cat >Spin.java <<'END'
+public class Spin {
+	static int sink;
+	static int hot(int n) { int s = 0; for (int i = 0; i < n; i++) s = s * 31 + i; return s; }
+	public static void main(String[] args) {
+		long end = System.currentTimeMillis() + 1500;
+		while (System.currentTimeMillis() < end) sink += hot(1000000);
+	}
+}
+END
+	ok "java compiles" javac -g Spin.java
+	ok "java with the agent" env JITDUMPDIR="$dir" operf --session-dir="$dir/java" --rate="$rate" \
+		java -XX:-UsePerfData -agentpath:"$jvmti" Spin
+	rm -f jit-*.dump
+	report java
+	share=$(percent java "int Spin.hot(int)")
+	main=$(percent java "void Spin.main(java.lang.String[])")
+	cp "$dir/java.report" output
+	# Inlined into main, once that is compiled on the stack.
+	ok "java: the method is named" test $((share + main)) -ge 80
+	opannotate --session-dir="$dir/java" --source >listing 2>&1
+	cp listing output
+	ok "java: its line has the samples" grep -q "[0-9] :.static int hot" listing
+else
+	skip "java with the agent" "no JDK"
+fi
+
 ok "a FIFO in the place of a map blocks nobody" profile fifo \
 	sh -c 'mkfifo /tmp/perf-$$.map && echo $$ >fifo.pid && exec truth_jit 0.3'
 rm -f "/tmp/perf-$(cat fifo.pid).map"

@@ -157,6 +157,19 @@ static void names_are_demangled(void)
 		  "core::fmt::Write::write_fmt" },
 		{ "_RNvC6_123foo3bar", "123foo::bar" },
 		{ "_Zbroken", NULL },
+		{ "LMain;run()V", "void Main.run()" },
+		{ "Lpkg/Cls;get(I[J)Z", "boolean pkg.Cls.get(int, long[])" },
+		{ "Ljava/lang/String;<init>([CLjava/lang/Object;)V",
+		  "void java.lang.String.<init>(char[], java.lang.Object)" },
+		{ "LA;f()[[Ljava/util/Map;", "java.util.Map[][] A.f()" },
+		{ "LA$B;f(BCDFJSZ)I",
+		  "int A$B.f(byte, char, double, float, long, short, boolean)" },
+		{ "LA;f(", NULL },
+		{ "LA;f()", NULL },
+		{ "LA;f(Q)V", NULL },
+		{ "LA;f()VV", NULL },
+		{ "L;f()V", NULL },
+		{ "List", NULL },
 	};
 	size_t i;
 
