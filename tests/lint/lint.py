@@ -19,6 +19,7 @@ MAY_INCLUDE = {
     "record": ["base", "event", "sfile", "image", "driver"],
     "profile": ["base", "event", "sfile", "image"],
     "control": ["base"],
+    "agent": [],
 }
 
 
