@@ -7,6 +7,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
+#include "image/smartname.h"
 #include "profile/binary.h"
 #include "profile/callgraph.h"
 #include "profile/header.h"
@@ -25,9 +26,9 @@ static struct {
 	bool exclude_dependent, reverse;
 	bool json, csv, xml;
 	enum report_form form; /* which of these */
-	bool mangled;	       /* --demangle=none */
-	unsigned int merge;    /* enum classes_merge */
-	double threshold;      /* percent */
+	struct name_style names;
+	unsigned int merge; /* enum classes_merge */
+	double threshold;   /* percent */
 	uint64_t top;
 	bool errors;
 	struct symbol_filter chosen;
@@ -86,7 +87,8 @@ static const struct opt opts[] = {
 	  "the interval that each percentage is in, at 95 %" },
 	{ '%', "global-percent", OPT_FLAG, &options.global_percent, NULL,
 	  "percentages of all samples, not of the application's or, with -d, the symbol's" },
-	{ 'D', "demangle", OPT_CALL, &options.mangled, "KIND", "none or normal (default)",
+	{ 'D', "demangle", OPT_CALL, &options.names, "KIND",
+	  "none, normal (default) or smart: shorter, without what goes without saying",
 	  reporting_set_demangle },
 	{ 'n', "no-header", OPT_FLAG, &options.no_header, NULL, "rows only" },
 	{ 'X', "xml", OPT_FLAG, &options.xml, NULL, "as XML" },
@@ -273,7 +275,9 @@ static void list_options(struct parts *p, int argc, char **argv)
 		{ "excludedependent", options.exclude_dependent ? "true" : NULL },
 		{ "mergelib", options.merge & CLASSES_MERGE_LIB ? "true" : NULL },
 		{ "threshold", options.threshold > 0 ? p->threshold : NULL },
-		{ "demangle", options.mangled ? "none" : "normal" },
+		{ "demangle", options.names.mangled ? "none"
+			      : options.names.rules ? "smart"
+						    : "normal" },
 	};
 	static_assert(ARRAY_SIZE(shown) < ARRAY_SIZE(p->shown_options), "room for the end");
 
@@ -340,7 +344,7 @@ static int report(int argc, char **argv, struct error *err)
 		container_choose(&p.container, p.gather, &options.chosen, options.calls);
 	if ((options.symbols || report_form(options.form)->is_for_programs) && !options.calls)
 		container_cut(&p.container, options.threshold);
-	container_name(&p.container, !options.mangled);
+	container_name(&p.container, &options.names);
 	sort_rows(&p.container, p.gather, &options.sort);
 	if ((options.symbols || options.json) && !options.calls)
 		container_top(&p.container, options.top);
