@@ -6,6 +6,8 @@
 
 #include <stdint.h>
 
+/* Where it is; NULL if there is none. */
+void *vdso_image(void);
 /* Bytes that it takes in memory; 0 if there is none. */
 uint64_t vdso_size(void);
 /* Writes its ELF image to @path unless there is such a file; 0 or -errno. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/vdso.h"
+#include "image/vdso.h"
 
 #include "base/path.h"
 #include "base/procfs.h"
@@ -17,6 +17,11 @@ static int find_end(const struct maps_line *line, void *data)
 		return 0;
 	*end = line->end;
 	return 1;
+}
+
+void *vdso_image(void)
+{
+	return (void *)getauxval(AT_SYSINFO_EHDR);
 }
 
 uint64_t vdso_size(void)
