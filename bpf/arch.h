@@ -4,6 +4,8 @@
  * another target. */
 #pragma once
 
+#include "unwind_step.h"
+
 #include <linux/types.h>
 #include <stdbool.h>
 
@@ -19,6 +21,34 @@ static __always_inline bool registers_in_user(const struct cpu_registers *r)
 	return (r->cs & 3) != 0; /* the privilege level */
 }
 
+enum { UNWIND_MACHINE = UNWIND_X86_64 };
+
+/* Makes the innermost frame of the registers, and @numbered what they are called in DWARF. */
+static __always_inline void registers_to_frame(const struct cpu_registers *r,
+					       struct unwind_frame *frame, __u64 *numbered)
+{
+	frame->pc = r->ip;
+	frame->sp = r->sp;
+	frame->fp.value = r->bp;
+	frame->bx.value = r->bx;
+	numbered[0] = r->ax;
+	numbered[1] = r->dx;
+	numbered[2] = r->cx;
+	numbered[3] = r->bx;
+	numbered[4] = r->si;
+	numbered[5] = r->di;
+	numbered[6] = r->bp;
+	numbered[7] = r->sp;
+	numbered[8] = r->r8;
+	numbered[9] = r->r9;
+	numbered[10] = r->r10;
+	numbered[11] = r->r11;
+	numbered[12] = r->r12;
+	numbered[13] = r->r13;
+	numbered[14] = r->r14;
+	numbered[15] = r->r15;
+}
+
 #elif defined(__TARGET_ARCH_arm64)
 
 struct cpu_registers {
@@ -28,6 +58,24 @@ struct cpu_registers {
 static __always_inline bool registers_in_user(const struct cpu_registers *r)
 {
 	return (r->pstate & 0xf) == 0; /* EL0 */
+}
+
+enum { UNWIND_MACHINE = UNWIND_AARCH64 };
+
+/* Makes the innermost frame of the registers, and @numbered what they are called in DWARF. */
+static __always_inline void registers_to_frame(const struct cpu_registers *r,
+					       struct unwind_frame *frame, __u64 *numbered)
+{
+	int i;
+
+	frame->pc = r->ip;
+	frame->sp = r->sp;
+	frame->lr = r->x[30];
+	frame->fp.value = r->x[29];
+	frame->bx.value = 0;
+	for (i = 0; i < 31; i++)
+		numbered[i] = r->x[i];
+	numbered[31] = r->sp;
 }
 
 #else

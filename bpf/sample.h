@@ -5,6 +5,8 @@
  */
 #pragma once
 
+#include "unwind_step.h"
+
 #include <linux/types.h>
 
 enum {
@@ -65,8 +67,9 @@ struct sample_key {
 	__u8 place : 4;	   /* enum sample_place */
 	__u8 app_kind : 4; /* enum sample_app */
 	__u32 reserved;
+	__u64 chain; /* of the callers; 0: not known */
 };
-_Static_assert(sizeof(struct sample_key) == 56, "no padding");
+_Static_assert(sizeof(struct sample_key) == 64, "no padding");
 
 /* Totals of a CPU. */
 struct sample_counters {
@@ -78,12 +81,16 @@ struct sample_counters {
 	__u64 ring_full;      /* paths that could not be told, to be told again */
 	__u64 path_truncated; /* too long, or too many names */
 	__u64 follow_full;    /* processes that should have been followed */
+	__u64 chain_full;     /* samples without their callers: no room for another chain */
+	__u64 frames;	      /* looked for, of user space */
 };
 
 /* What comes through the ring; the first word of each. */
 enum sample_message_kind {
 	SAMPLE_WAKE, /* nothing but the word: the map fills */
 	SAMPLE_IMAGE,
+	SAMPLE_CHAIN,
+	SAMPLE_TABLE, /* as SAMPLE_IMAGE, in the ring "wants": its unwind table is needed */
 };
 
 /* A file seen for the first time. */
@@ -101,6 +108,76 @@ struct sample_image {
 };
 _Static_assert(sizeof(struct sample_image) == 64 + SAMPLE_PATH_BYTES, "no padding");
 
+/* Why a chain has no more callers: a reason of the unwinding (unwind_step.h), or one of these. */
+enum sample_end {
+	SAMPLE_END_NOT_LOADED = UNWIND_STOP_COUNT_, /* the table was asked for */
+	SAMPLE_END_BUDGET,			    /* left out, to save memory */
+	SAMPLE_END_NO_CODE,			    /* memory without a file */
+	SAMPLE_END_FRAME_POINTERS,
+	SAMPLE_END_NO_USER, /* the user's registers cannot be had */
+	SAMPLE_END_COUNT_
+};
+
+enum {
+	SAMPLE_DEPTH_MAX = 1024,
+	SAMPLE_KERNEL_MAX = 127, /* addresses of the kernel in a chain */
+	SAMPLE_FRAME_WORDS = 3,
+	SAMPLE_CHAIN_WORDS = SAMPLE_KERNEL_MAX + SAMPLE_FRAME_WORDS * SAMPLE_DEPTH_MAX,
+	SAMPLE_FRAME_PLACE_SHIFT = 56,
+};
+
+/* A caller in user space, as it stands in a chain. */
+struct sample_frame {
+	__u64 place_offset; /* enum sample_place << SAMPLE_FRAME_PLACE_SHIFT | offset */
+	union {
+		struct sample_file file;
+		struct sample_region region;
+	} image;
+};
+_Static_assert(sizeof(struct sample_frame) == SAMPLE_FRAME_WORDS * 8, "no padding");
+
+/* Callers that were not seen together before: first addresses of the kernel, then frames. */
+struct sample_chain {
+	__u32 kind;
+	__u32 tgid; /* of regions */
+	__u64 id;
+	__u16 end; /* enum unwind_stop or sample_end */
+	__u16 kernel_count;
+	__u32 words; /* in use, of ->data */
+	__u64 data[SAMPLE_CHAIN_WORDS];
+};
+_Static_assert(sizeof(struct sample_chain) == 24 + 8 * SAMPLE_CHAIN_WORDS, "no padding");
+
+/* Unwind tables, where the program finds them. A file's number leads to its table, that to its
+ * pages of 64 KiB of code, those to rows in a chunk: a page's rows lie in one. */
+enum {
+	SAMPLE_TABLES_MAX = 16384,
+	SAMPLE_PAGES_MAX = 1 << 17,
+	SAMPLE_CHUNK_ROWS = 1 << 16,
+	SAMPLE_CHUNKS_MAX = 1024,
+};
+
+/* In the place of a number. */
+enum {
+	SAMPLE_TABLE_WANTED = 0,
+	SAMPLE_TABLE_NONE = 0xfffffffe,	  /* no unwind information */
+	SAMPLE_TABLE_BUDGET = 0xffffffff, /* no room */
+};
+
+struct sample_table {
+	struct unwind_segment segments[UNWIND_SEGMENTS_MAX]; /* those of size 0 are not in use */
+	__u32 first_page, page_count;
+};
+
+struct sample_page {
+	__u16 chunk, start; /* of the rows; their number is 0 where there are none */
+	__u32 rows;
+};
+
+struct sample_chunk {
+	struct unwind_row rows[SAMPLE_CHUNK_ROWS];
+};
+
 /* State of a process that is followed. */
 enum sample_follow {
 	SAMPLE_FOLLOW_NONE,
@@ -111,8 +188,11 @@ enum sample_follow {
 
 /* Settings, fixed before the program is loaded. */
 struct sample_config {
-	__u32 follow;  /* only processes in the map "followed" */
-	__u32 wake_at; /* keys in a map that are reason to wake the reader */
+	__u32 follow;	     /* only processes in the map "followed" */
+	__u32 wake_at;	     /* keys in a map that are reason to wake the reader */
+	__u32 wake_at_bytes; /* in the ring, likewise */
+	__u32 depth;	     /* frames of a chain, the sample itself among them; 0: no chains */
+	__u32 by_frame_pointers;
 };
 
 /* Shared while the program runs. */

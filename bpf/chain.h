@@ -1,0 +1,459 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The callers of a sample: in the kernel by its own unwinder, in user space by the unwind tables of
+ * the images (unwind_row.h), or by frame pointers. Callers that were met together before are a
+ * number only; new ones are told.
+ */
+#pragma once
+
+#include "arch.h"
+#include "maps.h"
+#include "place.h"
+
+/* Chains that have been told. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, __u64);
+	__type(value, __u32);
+	__uint(max_entries, 1);
+} chains SEC(".maps");
+
+/* Requests for tables. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 18);
+} wants SEC(".maps");
+
+/* Numbers of the files' tables. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, struct sample_file);
+	__type(value, __u32);
+	__uint(max_entries, 1);
+} table_numbers SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct sample_table);
+	__uint(max_entries, 1);
+} tables SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct sample_page);
+	__uint(max_entries, 1);
+} pages SEC(".maps");
+
+/* Of all tables, by index. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct unwind_rule);
+	__uint(max_entries, 1);
+} rules SEC(".maps");
+
+/* Made as rows come. */
+struct chunk {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__uint(value_size, sizeof(struct sample_chunk));
+	__uint(max_entries, 1);
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__type(key, __u32);
+	__uint(max_entries, SAMPLE_CHUNKS_MAX);
+	__array(values, struct chunk);
+} chunks SEC(".maps");
+
+/* A mapping that a chain was in before: chains go to and fro between few. */
+struct visited {
+	__u64 start, end;
+	__u64 offset; /* of start, in image or region */
+	union {
+		struct sample_file file;
+		struct sample_region region;
+	} image;
+	__u32 place; /* enum sample_place */
+	__u32 table; /* its number, or in the place of one */
+};
+
+enum { VISITED = 4 };
+
+/* An unwinding under way. */
+struct unwinding {
+	struct unwind_frame frame;
+	__u64 registers[32]; /* of the interrupted frame, by their DWARF numbers */
+	struct cpu_registers saved;
+	struct visited visited[VISITED];
+	__u32 next;   /* of them, to be replaced */
+	__u32 left;   /* frames that may be added */
+	__u32 append; /* the frame is a caller, not the sample itself */
+	__u32 end;
+	struct sample_chain chain;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, __u32);
+	__type(value, struct unwinding);
+	__uint(max_entries, 1);
+} unwindings SEC(".maps");
+
+struct chain_run {
+	struct run *run;
+	struct unwinding *u;
+};
+
+static __always_inline __u64 mix(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 29;
+}
+
+/* Asks for the table of @file, NULL for the vdso, once. Until it is there all chains through the
+ * file end in it, so somebody else waits for this than for samples. */
+static __noinline int want_table(struct run *run, struct file *file, const struct sample_file *id,
+				 const struct sample_region *region)
+{
+	__u32 wanted = SAMPLE_TABLE_WANTED;
+	struct sample_image *image;
+
+	if (!run || !id || !region || bpf_map_update_elem(&table_numbers, id, &wanted, BPF_NOEXIST))
+		return 0;
+	image = &run->scratch->image;
+	image->length = 0;
+	image->file = *id;
+	if (file)
+		image = describe(run, file, id, region);
+	image->kind = SAMPLE_TABLE;
+	if (bpf_ringbuf_output(&wants, image, image_bytes(image), BPF_RB_FORCE_WAKEUP)) {
+		run->totals->ring_full++;
+		bpf_map_delete_elem(&table_numbers, id);
+	}
+	return 0;
+}
+
+/* Finds out what is mapped at @address and has its table looked for; false if nothing is. */
+static __noinline int visit(struct run *run, struct visited *v, __u64 address)
+{
+	struct sample_region region;
+	const __u32 *number;
+	struct file *file;
+	struct vma vma;
+
+	if (!run || !v)
+		return 0;
+	v->start = v->end = 0;
+	if (vma_find(run->task->mm, address, run->scratch->node, &vma) != VMA_FOUND)
+		return 0;
+	region = (struct sample_region){ vma.start, vma.end };
+	v->offset = 0;
+	v->table = SAMPLE_TABLE_NONE;
+	v->place = SAMPLE_FILE;
+	file = vma.file;
+	if (file) {
+		file_identity(BPF_CORE_READ(file, f_inode), &v->image.file);
+		if (meet_image(run, file, &v->image.file, &region))
+			v->place = SAMPLE_ANON;
+		v->offset = vma.page_offset << SAMPLE_PAGE_SHIFT;
+	} else {
+		v->place = region_place(run->task->mm, &vma);
+		v->image.file = (struct sample_file){ 0 }; /* the vdso's */
+	}
+	v->start = vma.start;
+	v->end = vma.end;
+	if (v->place == SAMPLE_FILE || v->place == SAMPLE_VDSO) {
+		number = bpf_map_lookup_elem(&table_numbers, &v->image.file);
+		v->table = number ? *number : SAMPLE_TABLE_WANTED;
+		if (!number)
+			want_table(run, file, &v->image.file, &region);
+	} else {
+		v->offset = 0;
+		v->image.region = region;
+	}
+	return 1;
+}
+
+/* The mapping that holds @address, looked up where it was not met before; NULL if there is none. */
+static __always_inline struct visited *visited_at(struct run *run, struct unwinding *u,
+						  __u64 address)
+{
+	struct visited *v;
+	int i;
+
+	for (i = 0; i < VISITED; i++) {
+		v = &u->visited[i];
+		if (address >= v->start && address < v->end)
+			return v;
+	}
+	v = &u->visited[u->next++ % VISITED];
+	return visit(run, v, address) ? v : NULL;
+}
+
+/* Adds the frame's PC to the chain. */
+static __always_inline bool append_frame(struct unwinding *u, const struct visited *v)
+{
+	struct sample_chain *chain = &u->chain;
+	__u64 word = u->frame.pc - v->start + v->offset;
+	__u32 at = chain->words;
+
+	if (!u->left || at > SAMPLE_CHAIN_WORDS - SAMPLE_FRAME_WORDS)
+		return false;
+	u->left--;
+	word |= (__u64)v->place << SAMPLE_FRAME_PLACE_SHIFT;
+	chain->data[at] = word;
+	chain->data[at + 1] = v->image.region.start;
+	chain->data[at + 2] = v->image.region.end;
+	chain->words = at + SAMPLE_FRAME_WORDS;
+	chain->id = mix(mix(mix(chain->id, word), v->image.region.start), v->image.region.end);
+	/* Of files chains are the same in all processes. */
+	if (v->place != SAMPLE_FILE)
+		chain->id = mix(chain->id, chain->tgid);
+	return true;
+}
+
+/* The table's PC of a byte of the file; false if it has none. */
+static __always_inline bool table_pc(const struct sample_table *table, __u64 offset, __u64 *ret)
+{
+	int i;
+
+	for (i = 0; i < UNWIND_SEGMENTS_MAX; i++) {
+		if (offset - table->segments[i].offset < table->segments[i].size) {
+			*ret = table->segments[i].pc + (offset - table->segments[i].offset);
+			return true;
+		}
+	}
+	return false;
+}
+
+/* The rule for the address in @v; NULL where there is none, *@end saying why. */
+static __always_inline const struct unwind_rule *find_rule(const struct visited *v, __u64 address,
+							   __u32 *end)
+{
+	__u32 number = v->table, index, at, low, i, zero = 0;
+	const struct sample_table *table;
+	const struct sample_chunk *chunk;
+	const struct sample_page *page;
+	__u64 pc;
+	void *map;
+
+	*end = number == SAMPLE_TABLE_WANTED   ? SAMPLE_END_NOT_LOADED
+	       : number == SAMPLE_TABLE_BUDGET ? SAMPLE_END_BUDGET
+					       : UNWIND_NO_TABLE;
+	table = bpf_map_lookup_elem(&tables, &number);
+	if (!number || !table)
+		return NULL;
+	*end = UNWIND_NO_ROW;
+	if (!table_pc(table, address - v->start + v->offset, &pc) ||
+	    pc >> UNWIND_PAGE_SHIFT >= table->page_count)
+		return NULL;
+	index = table->first_page + (__u32)(pc >> UNWIND_PAGE_SHIFT);
+	page = bpf_map_lookup_elem(&pages, &index);
+	if (!page || !page->rows)
+		return NULL;
+	index = page->chunk;
+	map = bpf_map_lookup_elem(&chunks, &index);
+	chunk = map ? bpf_map_lookup_elem(map, &zero) : NULL;
+	if (!chunk)
+		return NULL;
+	low = page->start;
+	at = page->rows;
+	for (i = 0; i < 17 && at > 1; i++) {
+		__u32 half = at / 2;
+
+		if (chunk->rows[(low + half) & (SAMPLE_CHUNK_ROWS - 1)].pc <= (pc & 0xffff))
+			low += half;
+		at -= half;
+	}
+	index = chunk->rows[low & (SAMPLE_CHUNK_ROWS - 1)].rule;
+	return bpf_map_lookup_elem(&rules, &index);
+}
+
+static int read_stack(void *data, __u64 address, __u64 *ret)
+{
+	return bpf_probe_read_user(ret, sizeof(*ret), (void *)address) ? UNWIND_UNREADABLE
+								       : UNWIND_GOING;
+}
+
+static int read_register(void *data, __u32 number, __u64 *ret)
+{
+	const struct unwinding *u = data;
+
+	*ret = u->registers[number & 31];
+	return UNWIND_GOING;
+}
+
+/* How frame pointers are followed, as a rule: CFA = fp + 16, the return address below it, the
+ * caller's frame pointer below that. On AArch64, too. */
+static __always_inline struct unwind_rule frame_pointer_rule(void)
+{
+	return (struct unwind_rule){
+		.cfa = UNWIND_CFA_REG,
+		.base = UNWIND_BASE_FP,
+		.saves = UNWIND_SAVES(UNWIND_AT_CFA, UNWIND_SAME, UNWIND_AT_CFA),
+		.cfa_offset = 16,
+		.ra = -1,
+		.fp = -2,
+	};
+}
+
+/* From the frame to its caller; why there is none, or UNWIND_GOING. */
+static __always_inline __u32 go_to_caller(struct unwinding *u, const struct visited *v)
+{
+	__u64 address = unwind_lookup_pc(&u->frame);
+	struct unwind_frame frame = u->frame;
+	struct unwind_rule rule;
+	__u32 end;
+
+	if (config.by_frame_pointers) {
+		rule = frame_pointer_rule();
+	} else {
+		const struct unwind_rule *found;
+
+		if (v->place != SAMPLE_FILE && v->place != SAMPLE_VDSO)
+			return SAMPLE_END_NO_CODE;
+		found = find_rule(v, address, &end);
+		if (!found)
+			return end;
+		rule = *found;
+	}
+	end = unwind_apply(&frame, &rule, UNWIND_MACHINE, read_stack, read_register, u);
+	if (end && end != UNWIND_COMPLETE && config.by_frame_pointers)
+		return SAMPLE_END_FRAME_POINTERS;
+	u->frame = frame;
+	return end;
+}
+
+/* One frame; 1 ends the chain. */
+static long chain_step(__u32 index, struct chain_run *c)
+{
+	struct unwinding *u = c->u;
+	struct visited *v = visited_at(c->run, u, unwind_lookup_pc(&u->frame));
+
+	if (!v) {
+		u->end = config.by_frame_pointers ? SAMPLE_END_FRAME_POINTERS : UNWIND_NO_MAPPING;
+		return 1;
+	}
+	if (u->append && !append_frame(u, v)) {
+		u->end = UNWIND_DEPTH;
+		return 1;
+	}
+	u->append = 1;
+	u->end = go_to_caller(u, v);
+	return u->end != UNWIND_GOING;
+}
+
+/* The kernel's part; its first address is the sample itself. */
+static __always_inline void chain_kernel(void *context, struct unwinding *u)
+{
+	struct sample_chain *chain = &u->chain;
+	long bytes = bpf_get_stack(context, chain->data, (SAMPLE_KERNEL_MAX + 1) * 8, 0);
+	__u32 count, i;
+
+	if (bytes <= 8)
+		return;
+	count = (__u32)bytes / 8 - 1;
+	if (count > SAMPLE_KERNEL_MAX)
+		count = SAMPLE_KERNEL_MAX;
+	if (count > u->left)
+		count = u->left;
+	for (i = 0; i < SAMPLE_KERNEL_MAX && i < count; i++) {
+		__u64 word = chain->data[i + 1];
+
+		chain->data[i] = word;
+		chain->id = mix(chain->id, word);
+	}
+	chain->kernel_count = (__u16)count;
+	chain->words = count;
+	u->left -= count;
+}
+
+/* Sets the frame up that the process was interrupted in, or entered the kernel from. */
+static __always_inline void begin_user(struct run *run, struct unwinding *u,
+				       const struct cpu_registers *registers)
+{
+	u->frame = (struct unwind_frame){ .exact = 1, .first = 1 };
+	u->append = !registers_in_user(registers);
+	if (!u->append)
+		u->saved = *registers;
+	else if (bpf_probe_read_kernel(&u->saved, sizeof(u->saved),
+				       (void *)bpf_task_pt_regs(run->task)))
+		return;
+	registers_to_frame(&u->saved, &u->frame, u->registers);
+}
+
+static __always_inline void chain_user(struct run *run, struct unwinding *u,
+				       const struct cpu_registers *registers)
+{
+	struct chain_run c = { run, u };
+	int i;
+
+	begin_user(run, u, registers);
+	if (!u->frame.pc || !run->task->mm) {
+		u->end = SAMPLE_END_NO_USER;
+		return;
+	}
+	for (i = 0; i < VISITED; i++)
+		u->visited[i].start = u->visited[i].end = 0;
+	u->next = 0;
+	u->end = UNWIND_DEPTH;
+	run->totals->frames += bpf_loop(SAMPLE_DEPTH_MAX, chain_step, &c, 0);
+	if (u->end == UNWIND_GOING)
+		u->end = UNWIND_DEPTH;
+}
+
+/* Makes sure that the reader has the chain; false if it has not. */
+static __always_inline bool tell_chain(struct run *run, struct sample_chain *chain)
+{
+	__u32 known = 1, words = chain->words;
+
+	if (bpf_map_lookup_elem(&chains, &chain->id))
+		return true;
+	if (bpf_map_update_elem(&chains, &chain->id, &known, BPF_ANY)) {
+		run->totals->chain_full++;
+		return false;
+	}
+	if (words > SAMPLE_CHAIN_WORDS)
+		words = SAMPLE_CHAIN_WORDS;
+	if (tell(chain, offsetof(struct sample_chain, data) + words * 8)) {
+		run->totals->ring_full++;
+		bpf_map_delete_elem(&chains, &chain->id);
+		return false;
+	}
+	return true;
+}
+
+/* Fills in the number of the sample's callers. */
+static __always_inline void place_chain(struct perf_event_context *context, struct run *run)
+{
+	__u32 zero = 0;
+	struct unwinding *u = bpf_map_lookup_elem(&unwindings, &zero);
+	struct sample_chain *chain;
+
+	if (!u)
+		return;
+	chain = &u->chain;
+	chain->kind = SAMPLE_CHAIN;
+	chain->tgid = run->scratch->key.tgid;
+	chain->id = 0;
+	chain->kernel_count = 0;
+	chain->words = 0;
+	u->left = config.depth - 1;
+	if (!registers_in_user(&context->registers))
+		chain_kernel(context, u);
+	if (run->task->flags & KERNEL_THREAD)
+		u->end = UNWIND_COMPLETE;
+	else
+		chain_user(run, u, &context->registers);
+	chain->end = (__u16)u->end;
+	chain->id = mix(chain->id, u->end) | 1;
+	if (tell_chain(run, chain))
+		run->scratch->key.chain = chain->id;
+}

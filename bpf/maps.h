@@ -1,0 +1,91 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the sampling program keeps between its runs, and what one run works with. How many entries
+ * a map has is up to the driver, but where a comment says so.
+ */
+#pragma once
+
+#include "kernel.h"
+#include "sample.h"
+#include "vma.h"
+
+#include <bpf/bpf_core_read.h>
+#include <bpf/bpf_helpers.h>
+
+const volatile struct sample_config config SEC(".rodata.config");
+struct sample_control control SEC(".data.control");
+
+/* Counts by key. */
+struct counts {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, struct sample_key);
+	__type(value, __u64);
+	__uint(max_entries, 4096);
+};
+struct counts counts_0 SEC(".maps");
+struct counts counts_1 SEC(".maps");
+
+/* What is known of a file whose path has been told. */
+struct known_image {
+	__u32 is_memory; /* to be treated as memory without a file */
+};
+
+/* Files whose paths have been told; the least recently used are told again when they come back. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__type(key, struct sample_file);
+	__type(value, struct known_image);
+	__uint(max_entries, 16384);
+} images SEC(".maps");
+
+/* Messages to the reader, enum sample_message_kind. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, __u32);
+	__type(value, struct sample_counters);
+	__uint(max_entries, 1);
+} counters SEC(".maps");
+
+/* By CPU, as many as there can be. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct sample_gate);
+	__uint(max_entries, 1);
+} gates SEC(".maps");
+
+/* Too big for the stack. A program of a perf event is never interrupted by another on its CPU. */
+struct scratch {
+	struct sample_key key;
+	__u64 node[MAPLE_WORDS];
+	struct sample_image image;
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, __u32);
+	__type(value, struct scratch);
+	__uint(max_entries, 1);
+} scratches SEC(".maps");
+
+/* What a run of the program works with. */
+struct run {
+	struct task_struct *task;
+	struct scratch *scratch;
+	struct sample_counters *totals;
+};
+
+/* Puts a message into the ring; the reader is woken when much is in it. 0 or -EAGAIN. */
+static __always_inline long tell(void *message, __u64 bytes)
+{
+	__u64 flags = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > config.wake_at_bytes
+			      ? BPF_RB_FORCE_WAKEUP
+			      : BPF_RB_NO_WAKEUP;
+
+	return bpf_ringbuf_output(&ring, message, bytes, flags);
+}
