@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "driver/sampler_chains.h"
 #include "driver/cookie.h"
 #include "driver/cpulist.h"
 #include "driver/merge.h"
@@ -14,6 +15,7 @@
 #include "driver/process_read.h"
 #include "driver/sampler.h"
 #include "driver/sampler_images.h"
+#include "driver/table_loader.h"
 
 #include <errno.h>
 #include <sys/epoll.h>
@@ -35,6 +37,11 @@ struct driver {
 	struct sampler *sampler;
 	struct sampler_images *images;
 	struct cookie_table *cookies;
+	struct sampler_chains *chains; /* NULL: no call chains are taken */
+	struct table_loader *tables;   /* NULL: not by tables */
+	struct evbuf_frame *frames;    /* of the chain at hand */
+	unsigned int depth;
+	char *why;
 	struct evbuf *out;
 	struct driver_stats stats;
 	uint64_t drained; /* samples that the program counted and we got */
@@ -73,8 +80,6 @@ static int check(const struct driver_config *config, struct error *err)
 		return error_set(err, -ENOTSUP, "the kernel of another root is not ours");
 	if (config->scope == DRIVER_TASK)
 		return error_set(err, -ENOTSUP, "one process alone is sampled by perf");
-	if (config->callgraph_depth)
-		return error_set(err, -ENOTSUP, "it takes no call chains");
 	if (config->scope == DRIVER_TREE && !pidns_is_first())
 		return error_set(err, -ENOTSUP,
 				 "in a PID namespace of its own a process cannot be followed");
@@ -88,8 +93,12 @@ static void bpf_shutdown(struct driver *d)
 	perf_cpuset_close(&d->cpus);
 	perf_plan_done(&d->plan);
 	perf_targets_done(&d->targets);
+	table_loader_stop(d->tables);
+	sampler_chains_free(d->chains);
 	sampler_free(d->sampler);
 	sampler_images_free(d->images);
+	free(d->frames);
+	free(d->why);
 	evbuf_free(d->out);
 	free(d);
 }
@@ -100,13 +109,16 @@ DEFINE_CLEANUP(struct driver *, bpf_shutdown);
 static int open_events(struct driver *d, const struct driver_config *config, struct error *err)
 {
 	struct epoll_event event = { .events = EPOLLIN };
+	struct driver_config flat = *config;
 	unsigned int cpu = 0;
 	int r = cpulist_first(d->plan.root, &cpu, err);
 
 	if (r == 0)
 		r = perf_targets_find(&d->targets, config, err);
+	/* The program takes the call chains, not perf. */
+	flat.callgraph_depth = 0;
 	if (r == 0)
-		r = perf_plan_make(&d->plan, "bpf", config, cpu, err);
+		r = perf_plan_make(&d->plan, "bpf", &flat, cpu, err);
 	if (r < 0)
 		return r;
 	d->plan.attach = sampler_attach;
@@ -124,11 +136,32 @@ static int open_events(struct driver *d, const struct driver_config *config, str
 		       : 0;
 }
 
+/* Makes ready for call chains, if they are asked for. */
+static int open_chains(struct driver *d, const struct driver_config *config, struct error *err)
+{
+	bool by_tables = config->callgraph_mode != DRIVER_CHAINS_FP;
+
+	d->depth = MIN(config->callgraph_depth, (unsigned int)SAMPLE_DEPTH_MAX);
+	if (!d->depth) {
+		d->why = xstrdup(d->plan.why);
+		return 0;
+	}
+	d->why = xasprintf("%s; call chains by %s, up to %u deep", d->plan.why,
+			   by_tables ? "unwind tables" : "frame pointers", d->depth);
+	d->frames = xcalloc(d->depth, sizeof(*d->frames));
+	d->chains = sampler_chains_new(d->sampler, d->images, d->cookies);
+	return by_tables ? table_loader_start(d->sampler, TABLE_STORE_BYTES, &d->tables, err) : 0;
+}
+
 static int bpf_setup(const struct driver_config *config, struct driver **ret, struct error *err)
 {
 	_cleanup_(bpf_shutdownp) struct driver *d = xcalloc(1, sizeof(*d));
-	const struct sampler_config sampler = { .keys = keys_for(config),
-						.follow = config->scope == DRIVER_TREE };
+	const struct sampler_config sampler = {
+		.keys = keys_for(config),
+		.follow = config->scope == DRIVER_TREE,
+		.depth = config->callgraph_depth,
+		.by_frame_pointers = config->callgraph_mode == DRIVER_CHAINS_FP,
+	};
 	int r = check(config, err);
 
 	d->cpus.epoll = -1;
@@ -136,10 +169,12 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 		r = sampler_new(&sampler, &d->sampler, err);
 	if (r == 0)
 		r = open_events(d, config, err);
-	if (r < 0)
-		return r;
 	d->cookies = config->cookies;
 	d->images = sampler_images_new("", d->cookies);
+	if (r == 0)
+		r = open_chains(d, config, err);
+	if (r < 0)
+		return r;
 	d->out = evbuf_new(config->buffer_words ? config->buffer_words : EVENT_BUFFER_WORDS,
 			   config->sink, config->sink_data);
 	d->follow = config->scope == DRIVER_TREE ? config->pid : 0;
@@ -164,6 +199,14 @@ static void on_image(const struct sample_image *image, void *data)
 	const struct driver *d = data;
 
 	sampler_images_add(d->images, image);
+}
+
+static void on_chain(const struct sample_chain *chain, void *data)
+{
+	const struct driver *d = data;
+
+	if (d->chains)
+		sampler_chains_add(d->chains, chain, d->now_ns);
 }
 
 /* What ran; EVBUF_NO_COOKIE if that is not known. */
@@ -219,10 +262,30 @@ static void set_context(struct driver *d, const struct sample_key *key, uint64_t
 			      .cpu = key->cpu, .tgid = key->tgid, .tid = key->tid, .app = app });
 }
 
+/* Puts the samples at @leaf into the event buffer, with their callers if they are asked for. */
+static void put(struct driver *d, const struct sample_key *key, uint64_t count,
+		const struct evbuf_frame *leaf)
+{
+	struct evbuf_trace trace = { .counter = key->counter, .weight = count };
+	size_t callers;
+
+	if (d->chains) {
+		d->frames[0] = *leaf;
+		callers = sampler_chains_get(d->chains, key->chain, d->now_ns, d->frames + 1,
+					     d->depth - 1, &trace.end);
+		evbuf_chain(d->out, d->frames, callers + 1, &trace);
+	} else if (leaf->cookie == EVBUF_KERNEL) {
+		evbuf_kernel_sample(d->out, leaf->offset, key->counter, count);
+	} else {
+		evbuf_sample(d->out, leaf->cookie, leaf->offset, key->counter, count);
+	}
+}
+
 static void on_sample(const struct sample_key *key, uint64_t count, void *data)
 {
 	struct driver *d = data;
-	uint64_t app = app_of(d, key), image;
+	struct evbuf_frame leaf = { EVBUF_KERNEL, key->offset };
+	uint64_t app = app_of(d, key);
 
 	d->drained += count;
 	if (key->place == SAMPLE_KERNEL) {
@@ -230,16 +293,16 @@ static void on_sample(const struct sample_key *key, uint64_t count, void *data)
 		if (app == EVBUF_NO_COOKIE)
 			app = cookie_thread(d->cookies, "unknown");
 		set_context(d, key, app);
-		evbuf_kernel_sample(d->out, key->offset, key->counter, count);
+		put(d, key, count, &leaf);
 		return;
 	}
-	image = image_of(d, key);
-	if (image == EVBUF_NO_COOKIE) {
+	leaf.cookie = image_of(d, key);
+	if (leaf.cookie == EVBUF_NO_COOKIE) {
 		d->stats.sample_lost_no_path += count;
 		return;
 	}
 	set_context(d, key, app);
-	evbuf_sample(d->out, image, key->offset, key->counter, count);
+	put(d, key, count, &leaf);
 }
 
 /* --- what the kernel says beside --- */
@@ -373,23 +436,33 @@ static void doubt_images(struct driver *d)
 static void read_counters(struct driver *d)
 {
 	struct driver_stats *s = &d->stats;
+	struct table_store_stats tables;
 	struct sample_counters c;
 
 	sampler_counters(d->sampler, &c);
 	s->sample_received = d->drained + c.no_mapping + c.no_tree + c.filtered;
 	s->sample_lost_overflow = c.map_full + perf_cpuset_lost(&d->cpus);
-	s->waited_ns = perf_cpuset_waited_ns(&d->cpus);
 	s->sample_lost_no_mapping = c.no_mapping;
 	s->sample_lost_no_tree = c.no_tree;
 	s->sample_filtered = c.filtered;
 	s->path_ring_full = c.ring_full;
 	s->path_truncated = c.path_truncated;
 	s->follow_full = c.follow_full;
+	s->chain_full = c.chain_full;
+	if (!d->tables)
+		return;
+	table_loader_stats(d->tables, &tables);
+	s->unwind_built = tables.built;
+	s->unwind_build_ns = tables.build_ns;
+	s->unwind_none = tables.none;
+	s->unwind_unopened = tables.unopened;
+	s->unwind_evicted = tables.evicted;
+	s->unwind_refused = tables.refused;
 }
 
 static int bpf_sync(struct driver *d, bool all, struct error *err)
 {
-	const struct sampler_handler handler = { on_image, on_sample, d };
+	const struct sampler_handler handler = { on_image, on_chain, on_sample, d };
 	int r;
 
 	(void)all; /* nothing is ever left for later */
@@ -401,6 +474,8 @@ static int bpf_sync(struct driver *d, bool all, struct error *err)
 		return r;
 	read_counters(d);
 	doubt_images(d);
+	if (d->chains)
+		sampler_chains_prune(d->chains, d->now_ns);
 	look_at_cpus(d);
 	r = evbuf_flush(d->out);
 	if (r < 0)
@@ -421,7 +496,7 @@ static const struct event *bpf_events(const struct driver *d, size_t *ret_count)
 
 static const char *bpf_why(const struct driver *d)
 {
-	return d->plan.why;
+	return d->why;
 }
 
 static void bpf_stats(const struct driver *d, struct driver_stats *ret)

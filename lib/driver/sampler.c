@@ -15,6 +15,7 @@
 #include <time.h>
 
 enum { BATCH = 2048 };
+enum { RING_BYTES = 1 << 20, RING_BYTES_OF_CPU = 1 << 20, RING_BYTES_MAX = 64 << 20 };
 
 struct counted {
 	struct sample_key key;
@@ -70,53 +71,103 @@ static int explain(int code, struct error *err)
 	return error_errno(err, code, "the program does not load");
 }
 
+/* Bytes of the ring: call chains go through it. */
+static uint32_t ring_bytes(const struct sampler_config *config)
+{
+	uint32_t bytes = RING_BYTES, wanted = RING_BYTES;
+
+	if (config->depth)
+		wanted += RING_BYTES_OF_CPU * (uint32_t)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
+	while (bytes < wanted && bytes < RING_BYTES_MAX)
+		bytes *= 2;
+	return bytes;
+}
+
+/* Entries of the maps, fixed before loading. */
+static int set_sizes(struct sampler *s, const struct sampler_config *config)
+{
+	bool chains = config->depth > 0;
+	const struct {
+		const char *map;
+		size_t entries;
+	} sizes[] = {
+		{ "counts_0", config->keys },
+		{ "counts_1", config->keys },
+		{ "gates", s->cpu_count },
+		{ "ring", ring_bytes(config) },
+		{ "chains", chains ? SAMPLER_CHAINS_MAX : 1 },
+		{ "table_numbers", chains ? SAMPLE_TABLES_MAX : 1 },
+		{ "tables", chains ? SAMPLE_TABLES_MAX : 1 },
+		{ "pages", chains ? SAMPLE_PAGES_MAX : 1 },
+		{ "rules", chains ? UNWIND_RULES_MAX + 1 : 1 },
+	};
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < ARRAY_SIZE(sizes) && r == 0; i++)
+		r = bpf_map__set_max_entries(bpf_object__find_map_by_name(s->object, sizes[i].map),
+					     (uint32_t)sizes[i].entries);
+	return r;
+}
+
 /* Settings that must stand before loading. */
 static int configure(struct sampler *s, const struct sampler_config *config)
 {
-	static const char *const counts[] = { "counts_0", "counts_1" };
 	struct bpf_map *rodata = bpf_object__find_map_by_name(s->object, ".rodata.config");
-	const struct sample_config shared = { .follow = config->follow,
-					      .wake_at = (uint32_t)(config->keys / 2) };
+	const struct sample_config shared = {
+		.follow = config->follow,
+		.wake_at = (uint32_t)(config->keys / 2),
+		.wake_at_bytes = ring_bytes(config) / 2,
+		.depth = MIN(config->depth, (unsigned int)SAMPLE_DEPTH_MAX),
+		.by_frame_pointers = config->by_frame_pointers,
+	};
 	struct bpf_program *program;
-	size_t i;
 	int r = bpf_map__set_initial_value(rodata, &shared, sizeof(shared));
 
-	if (r < 0)
-		return r;
-	for (i = 0; i < ARRAY_SIZE(counts); i++)
-		(void)bpf_map__set_max_entries(bpf_object__find_map_by_name(s->object, counts[i]),
-					       (uint32_t)config->keys);
-	(void)bpf_map__set_max_entries(bpf_object__find_map_by_name(s->object, "gates"),
-				       (uint32_t)s->cpu_count);
+	if (r == 0)
+		r = set_sizes(s, config);
 	bpf_object__for_each_program(program, s->object)
 	{
 		if (!strncmp(bpf_program__name(program), "follow_", 7))
 			(void)bpf_program__set_autoload(program, config->follow);
 	}
-	return 0;
+	return r;
 }
 
-static int map_fd(const struct sampler *s, const char *name)
+int sampler_map(const struct sampler *s, const char *name)
 {
 	return bpf_object__find_map_fd_by_name(s->object, name);
 }
 
-/* Maps the memory of an array; NULL with errno. */
-static void *map_array(const struct sampler *s, const char *name, size_t bytes)
+void *sampler_map_memory(int map, size_t bytes)
 {
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map_fd(s, name), 0);
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
 
 	return p == MAP_FAILED ? NULL : p;
 }
 
 static int on_message(void *data, void *message, size_t size)
 {
-	struct sampler *s = data;
+	const struct sampler_handler *h = ((struct sampler *)data)->handler;
 	const struct sample_image *image = message;
+	const struct sample_chain *chain = message;
 
-	if (size >= offsetof(struct sample_image, path) && image->kind == SAMPLE_IMAGE &&
-	    offsetof(struct sample_image, path) + image->length <= size && s->handler)
-		s->handler->image(image, s->handler->data);
+	if (!h || size < sizeof(uint32_t))
+		return 0;
+	switch (*(const uint32_t *)message) {
+	case SAMPLE_IMAGE:
+		if (size >= offsetof(struct sample_image, path) &&
+		    size >= offsetof(struct sample_image, path) + image->length)
+			h->image(image, h->data);
+		break;
+	case SAMPLE_CHAIN:
+		if (size >= offsetof(struct sample_chain, data) &&
+		    size >= offsetof(struct sample_chain, data) + chain->words * sizeof(uint64_t))
+			h->chain(chain, h->data);
+		break;
+	default: /* SAMPLE_WAKE has done its work */
+		break;
+	}
 	return 0;
 }
 
@@ -124,20 +175,20 @@ static int on_message(void *data, void *message, size_t size)
 static int take_hold(struct sampler *s)
 {
 	s->program = bpf_program__fd(bpf_object__find_program_by_name(s->object, "take_sample"));
-	s->counts[0] = map_fd(s, "counts_0");
-	s->counts[1] = map_fd(s, "counts_1");
-	s->counters = map_fd(s, "counters");
-	s->images = map_fd(s, "images");
-	s->followed = map_fd(s, "followed");
+	s->counts[0] = sampler_map(s, "counts_0");
+	s->counts[1] = sampler_map(s, "counts_1");
+	s->counters = sampler_map(s, "counters");
+	s->images = sampler_map(s, "images");
+	s->followed = sampler_map(s, "followed");
 	s->per_cpu = xcalloc(s->cpu_count, sizeof(*s->per_cpu));
-	s->control = map_array(s, ".data.control", sizeof(*s->control));
+	s->control = sampler_map_memory(sampler_map(s, ".data.control"), sizeof(*s->control));
 	if (!s->control)
 		return -errno;
 	s->gates_bytes = s->cpu_count * sizeof(*s->gates);
-	s->gates = map_array(s, "gates", s->gates_bytes);
+	s->gates = sampler_map_memory(sampler_map(s, "gates"), s->gates_bytes);
 	if (!s->gates)
 		return -errno;
-	s->ring = ring_buffer__new(map_fd(s, "ring"), on_message, s, NULL);
+	s->ring = ring_buffer__new(sampler_map(s, "ring"), on_message, s, NULL);
 	return s->ring ? 0 : -errno;
 }
 
@@ -227,7 +278,7 @@ int sampler_fd(const struct sampler *s)
 
 /* Waits until no CPU is in the program with the map that was active before. An interrupt takes a
  * few microseconds; a virtual CPU that does not run takes its time. */
-static void wait_for_gates(const struct sampler *s)
+void sampler_settle(const struct sampler *s)
 {
 	const struct timespec pause = { .tv_nsec = 20000 };
 	uint64_t passes;
@@ -248,7 +299,7 @@ static unsigned int swap_maps(struct sampler *s)
 
 	__atomic_store_n(&s->control->used[!was], 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&s->control->active, !was, __ATOMIC_SEQ_CST);
-	wait_for_gates(s);
+	sampler_settle(s);
 	return was;
 }
 

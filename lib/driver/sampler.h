@@ -18,11 +18,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
+enum { SAMPLER_CHAINS_MAX = 32768 }; /* known at a time */
+
 struct sampler;
 
 struct sampler_config {
-	size_t keys; /* that may be counted between two drains */
-	bool follow; /* only processes that sampler_follow() names, and their descendants */
+	size_t keys;	    /* that may be counted between two drains */
+	bool follow;	    /* only processes that sampler_follow() names, and their descendants */
+	unsigned int depth; /* of call chains, the sample itself counted; 0: none */
+	bool by_frame_pointers;
 };
 
 /* Loads the program and has it look up an address of ours; 0, or -errno with the reason why it
@@ -42,12 +46,13 @@ int sampler_fd(const struct sampler *s);
 /* Takes what comes out; what is pointed at is borrowed for the call. */
 struct sampler_handler {
 	void (*image)(const struct sample_image *image, void *data);
+	void (*chain)(const struct sample_chain *chain, void *data);
 	void (*sample)(const struct sample_key *key, uint64_t count, void *data);
 	void *data;
 };
 
-/* Hands over all that was counted up to now: first the images seen for the first time, then the
- * samples, those of one context together. 0 or -errno. */
+/* Hands over all that was counted up to now: first images and chains seen for the first time, then
+ * the samples, those of one context together. 0 or -errno. */
 int sampler_drain(struct sampler *s, const struct sampler_handler *handler, struct error *err);
 
 /* Totals of all CPUs. */
@@ -55,6 +60,13 @@ void sampler_counters(const struct sampler *s, struct sample_counters *ret);
 
 /* Has the path of @file told again at its next sample. */
 void sampler_forget_image(struct sampler *s, const struct sample_file *file);
+
+/* The descriptor of the program's map called @name; borrowed. */
+int sampler_map(const struct sampler *s, const char *name);
+/* Maps the memory of an array map of @bytes; NULL with errno. Caller unmaps. */
+void *sampler_map_memory(int map, size_t bytes);
+/* Waits until nothing is in use any more that the program found in a map before. */
+void sampler_settle(const struct sampler *s);
 
 /* Follows process @tgid (of the first PID namespace); 0 or -errno. */
 int sampler_follow(struct sampler *s, uint32_t tgid, enum sample_follow state);

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "driver/cookie_identify.h"
 #include "driver/evbuf.h"
 
 #include <string.h>
@@ -135,4 +136,18 @@ void sampler_images_unsure(const struct sampler_images *t,
 		for (const struct entry *e = slot->value; e; e = e->next)
 			if (!e->file.generation)
 				each(&e->file, data);
+}
+
+int sampler_image_open(const struct sample_image *image)
+{
+	_cleanup_free_ char *path = sampler_image_path(image);
+	const struct cookie_mapped where = { "", image->tgid, image->mapped.start,
+					     image->mapped.end };
+	const struct cookie_image file = { .kind = COOKIE_FILE,
+					   .device = device_of(&image->seen),
+					   .inode = image->seen.inode,
+					   .generation = image->seen.generation,
+					   .path = path };
+
+	return cookie_open_file(&file, &where);
 }

@@ -36,3 +36,5 @@ void sampler_images_unsure(const struct sampler_images *t,
 
 /* The path in @image as a process sees it; caller frees. */
 char *sampler_image_path(const struct sample_image *image);
+/* Opens the file that @image tells of; a descriptor that the caller closes, or -1. */
+int sampler_image_open(const struct sample_image *image);

@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/table_loader.h"
+
+#include "base/mem.h"
+#include "driver/sampler_images.h"
+
+#include <bpf/libbpf.h>
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/eventfd.h>
+
+struct table_loader {
+	struct table_store *store; /* the thread's, while it runs */
+	struct ring_buffer *ring;
+	int stop; /* readable when the thread shall end */
+	bool running;
+	pthread_t thread;
+	pthread_mutex_t lock; /* over ->stats */
+	struct table_store_stats stats;
+};
+
+static int on_want(void *data, void *message, size_t size)
+{
+	struct table_loader *l = data;
+	const struct sample_image *want = message;
+	_cleanup_close_ int fd = -1;
+
+	if (size < offsetof(struct sample_image, path) ||
+	    size < offsetof(struct sample_image, path) + want->length)
+		return 0;
+	if (want->length)
+		fd = sampler_image_open(want);
+	if (want->length && fd < 0)
+		table_store_give_up(l->store, &want->file);
+	else
+		table_store_load(l->store, &want->file, fd);
+	return 0;
+}
+
+static void *serve(void *data)
+{
+	struct table_loader *l = data;
+	struct pollfd fds[] = { { .fd = ring_buffer__epoll_fd(l->ring), .events = POLLIN },
+				{ .fd = l->stop, .events = POLLIN } };
+
+	while (!fds[1].revents) {
+		if (poll(fds, ARRAY_SIZE(fds), -1) < 0)
+			continue;
+		(void)ring_buffer__consume(l->ring);
+		(void)pthread_mutex_lock(&l->lock);
+		table_store_stats(l->store, &l->stats);
+		(void)pthread_mutex_unlock(&l->lock);
+	}
+	return NULL;
+}
+
+/* Starts the thread with all signals blocked: they are for the one that waits for them. */
+static int start_thread(struct table_loader *l)
+{
+	sigset_t all, before;
+	int r;
+
+	(void)sigfillset(&all);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = pthread_create(&l->thread, NULL, serve, l);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	l->running = r == 0;
+	return -r;
+}
+
+int table_loader_start(struct sampler *sampler, size_t budget, struct table_loader **ret,
+		       struct error *err)
+{
+	struct table_loader *l = xcalloc(1, sizeof(*l));
+	int r;
+
+	(void)pthread_mutex_init(&l->lock, NULL);
+	l->stop = eventfd(0, EFD_CLOEXEC);
+	l->ring = ring_buffer__new(sampler_map(sampler, "wants"), on_want, l, NULL);
+	r = l->stop < 0 || !l->ring
+		    ? error_errno(err, -errno, "cannot wait for requests of unwind tables")
+		    : table_store_new(sampler, budget, &l->store, err);
+	if (r == 0) {
+		r = start_thread(l);
+		if (r < 0)
+			(void)error_errno(err, r, "cannot start a thread");
+	}
+	if (r < 0) {
+		table_loader_stop(l);
+		return r;
+	}
+	*ret = l;
+	return 0;
+}
+
+void table_loader_stop(struct table_loader *l)
+{
+	if (!l)
+		return;
+	if (l->running) {
+		(void)eventfd_write(l->stop, 1);
+		(void)pthread_join(l->thread, NULL);
+	}
+	table_store_free(l->store);
+	ring_buffer__free(l->ring);
+	cleanup_closep(&l->stop);
+	(void)pthread_mutex_destroy(&l->lock);
+	free(l);
+}
+
+void table_loader_stats(struct table_loader *l, struct table_store_stats *ret)
+{
+	(void)pthread_mutex_lock(&l->lock);
+	*ret = l->stats;
+	(void)pthread_mutex_unlock(&l->lock);
+}

@@ -1,0 +1,42 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Unwind tables put where the sampling program finds them, as it asks for them.
+ *
+ *	struct table_store *tables;
+ *	if (table_store_new(sampler, TABLE_STORE_BYTES, &tables, err) == 0)
+ *		table_store_load(tables, &want->file, fd);
+ *	table_store_free(tables);
+ */
+#pragma once
+
+#include "base/error.h"
+#include "driver/sampler.h"
+
+enum { TABLE_STORE_BYTES = 64 << 20 };
+
+struct table_store;
+
+/* Totals. */
+struct table_store_stats {
+	uint64_t built, build_ns; /* tables; with what else was tried */
+	uint64_t none, unopened;  /* files without one, files that could not be opened */
+	uint64_t evicted;	  /* tables, to make room for others */
+	uint64_t refused;	  /* for want of room */
+	uint64_t rows_held;	  /* now */
+};
+
+/* An empty store in the maps of @sampler, which is borrowed, for at most @budget bytes of rows.
+ * 0 or -errno; caller frees. */
+int table_store_new(struct sampler *sampler, size_t budget, struct table_store **ret,
+		    struct error *err);
+/* NULL is fine; the sampler must still be there. */
+void table_store_free(struct table_store *t);
+
+/* Builds the table of @file, which is open as @fd, -1 for the vdso of this process, and has the
+ * program find it. A file without a table is remembered as such. */
+void table_store_load(struct table_store *t, const struct sample_file *file, int fd);
+/* Says that @file cannot be had. */
+void table_store_give_up(struct table_store *t, const struct sample_file *file);
+
+/* What it holds. */
+void table_store_stats(const struct table_store *t, struct table_store_stats *ret);
