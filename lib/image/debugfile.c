@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "image/filefind.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -148,4 +149,27 @@ int debugfile_open(const struct elffile *ef, const char *path, const char *const
 		if (by_link(ef, path, roots[i], ret) == 0)
 			return 0;
 	return -ENOENT;
+}
+
+static int by_name(const struct elffile *ef, const char *name, const uint32_t *crc,
+		   struct filefind *found, struct elffile **ret)
+{
+	const char *path;
+	size_t i;
+
+	for (i = 0; (path = filefind_get(found, name, i)); i++)
+		if (strcmp(path, elffile_path(ef)) && try_file(ef, path, crc, ret) == 0)
+			return 0;
+	return -ENOENT;
+}
+
+int debugfile_find(const struct elffile *ef, struct filefind *found, struct elffile **ret)
+{
+	_cleanup_free_ char *place = place_of(elffile_build_id(ef), "");
+	const char *link;
+	uint32_t crc;
+
+	if (place && by_name(ef, path_base(place), NULL, found, ret) == 0)
+		return 0;
+	return elffile_debuglink(ef, &link, &crc) ? by_name(ef, link, &crc, found, ret) : -ENOENT;
 }

@@ -12,6 +12,8 @@
 
 #include "image/elffile.h"
 
+struct filefind;
+
 /* Opens the debug file of @ef, which was found as @path (its path in the profiled system, without
  * the root) below one of the @count @roots (NULL or "" is this machine), in each of which is
  * looked. 0 with *ret, to be closed by the caller, or -ENOENT. A file that was found but does not
@@ -20,5 +22,8 @@ int debugfile_open(const struct elffile *ef, const char *path, const char *const
 		   size_t count, struct elffile **ret);
 /* Whether a debug file of this build-id lies below one of the roots; opens none. */
 bool debugfile_installed(const struct build_id *id, const char *const *roots, size_t count);
+/* As debugfile_open(), among the files in @found, wherever they lie: by the name in .gnu_debuglink,
+ * or by the name that it has in a tree of build-ids. */
+int debugfile_find(const struct elffile *ef, struct filefind *found, struct elffile **ret);
 /* The CRC of a debug file's bytes, as .gnu_debuglink counts it; for @crc start with 0. */
 uint32_t debugfile_crc(uint32_t crc, const void *data, size_t size);

@@ -72,7 +72,8 @@ struct binaries *binaries_new(const struct gather *g, const struct binaries_conf
 	bs->found = filefind_new();
 	if (config->image_paths)
 		(void)parse_list(config->image_paths, ',', add_image_path, bs);
-	bs->cache = config->symbols_only ? config->cache : NULL;
+	/* What lies in the image paths can make a better table, and change at any time. */
+	bs->cache = config->symbols_only && !config->image_paths ? config->cache : NULL;
 	bs->kernels = kernels_new(g, bs->root, bs->found, config->cache);
 	if (config->keep)
 		bs->kept = xcalloc(g->image_count + 1, sizeof(*bs->kept));
@@ -189,14 +190,25 @@ static void check_time(const struct search *s, const char *path, uint64_t mtime)
 		 path, mtime, profiled);
 }
 
+/* The debug file of @ef, or NULL; caller closes. */
+static struct elffile *open_debug(struct binaries *bs, const struct elffile *ef, const char *path)
+{
+	struct elffile *debug;
+
+	if (debugfile_open(ef, path, bs->roots, bs->root_count, &debug) == 0 ||
+	    debugfile_find(ef, bs->found, &debug) == 0)
+		return debug;
+	return NULL;
+}
+
 /* Symbols of an opened file, which the table then holds; its debug file too, if there is one. */
 static void load_symbols(struct binaries *bs, struct elffile *ef, const char *path,
 			 enum elfsym_unit unit, struct binary *ret)
 {
 	struct symtab *st = symtab_new();
-	struct elffile *debug = NULL;
+	struct elffile *debug = open_debug(bs, ef, path);
 
-	if (debugfile_open(ef, path, bs->roots, bs->root_count, &debug) == 0)
+	if (debug)
 		symtab_hold(st, debug, elfsym_release);
 	symtab_hold(st, ef, elfsym_release);
 	(void)elfsym_load(ef, debug, unit, st);
@@ -353,8 +365,7 @@ bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header 
 	if (s.image->id.kind != SNAME_ROOT || !search_file(&s, ret))
 		return false;
 	ret->file = STEAL(s.ef);
-	if (debugfile_open(ret->file, s.path, bs->roots, bs->root_count, &ret->debug) < 0)
-		ret->debug = NULL;
+	ret->debug = open_debug(bs, ret->file, s.path);
 	return true;
 }
 

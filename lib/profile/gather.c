@@ -306,15 +306,20 @@ static int add_sessions(struct gather *g, const struct spec *spec, const char *s
 			struct error *err)
 {
 	const struct spec_values *wanted = &spec->of[SPEC_SESSION];
+	_cleanup_free_ bool *missing = xcalloc(wanted->count + 1, sizeof(*missing));
 	size_t i;
 
 	if (!wanted->count && spec_wants_session(spec, "current"))
 		(void)add_session_named(g, session_dir, "current");
 	for (i = 0; i < wanted->count; i++)
-		if (spec_wants_session(spec, wanted->values[i]) &&
-		    !add_session_named(g, session_dir, wanted->values[i]))
+		missing[i] = spec_wants_session(spec, wanted->values[i]) &&
+			     !add_session_named(g, session_dir, wanted->values[i]);
+	if (!g->session_count)
+		return say_no_session(spec, session_dir, err);
+	for (i = 0; i < wanted->count; i++)
+		if (missing[i])
 			log_warn("%s: no session '%s' there", session_dir, wanted->values[i]);
-	return g->session_count ? 0 : say_no_session(spec, session_dir, err);
+	return 0;
 }
 
 /* Why there is nothing: the tag that left most files out, and what they have instead. */
