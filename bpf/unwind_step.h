@@ -255,8 +255,9 @@ static __always_inline int unwind_apply(struct unwind_frame *f, const struct unw
 				      data);
 	if (stop)
 		return stop;
-	/* Stacks grow down; only a leaf on AArch64 may have pushed nothing. */
-	if (cfa < f->sp || (cfa == f->sp && (machine != UNWIND_AARCH64 || !f->exact)))
+	/* Stacks grow down. What was interrupted may have pushed nothing, or be on its way to
+	 * another frame, as what catches an exception is. */
+	if (!f->exact && cfa <= f->sp)
 		return UNWIND_LOOP;
 	if (!pc)
 		return UNWIND_COMPLETE;

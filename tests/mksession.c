@@ -15,6 +15,10 @@
  *	    WHERE COUNT ...		its samples: an offset, or SYMBOL[+OFFSET] of the image
  *	    With CALLEE it is a call graph file, and WHERE is FROM>TO, a place in each image.
  *
+ *	chain APP EVENT.COUNT.MASK.TGID.TID.CPU END COUNT IMAGE WHERE IMAGE WHERE ...
+ *	    A whole call chain, the innermost frame first; END is why it goes no further. The sample
+ *	    file of its sample is to be described besides.
+ *
  * An image is a path (from the current directory on if it starts with a dot), kern:NAME, or
  * anon:LABEL:TGID:START:END. Blanks in names are written as %20.
  */
@@ -23,17 +27,19 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "image/elfsym.h"
+#include "sfile/chain_store.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"
 #include "sfile/sfile.h"
 #include "sfile/sname.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_MAX = 64 };
+enum { WORDS_MAX = 160 };
 
 struct maker {
 	const char *directory;
@@ -43,6 +49,7 @@ struct maker {
 	struct symtab *symbols;	    /* of its image, or NULL */
 	struct symtab *callees;	    /* of its callee's image, or NULL */
 	char *symbol_file;	    /* whose symbols are used instead, or NULL */
+	struct chain_store *chains; /* of the session, or NULL */
 	struct error err;
 };
 
@@ -104,6 +111,8 @@ static int do_session(struct maker *m, size_t n, char **words)
 	if (n != 1)
 		return fail(m, "session");
 	close_file(m);
+	chain_store_close(m->chains);
+	m->chains = NULL;
 	free(m->samples);
 	m->samples = session_samples(m->directory, words[0]);
 	return session_create(m->directory, words[0], &m->err);
@@ -308,6 +317,60 @@ static int place(struct maker *m, const struct symtab *symbols, char *word, uint
 	return fail(m, word);
 }
 
+/* The number of an image in the chain store. */
+static int chain_image(struct maker *m, char *word, uint32_t *ret)
+{
+	_cleanup_free_ char *path = NULL;
+	struct sname_image image;
+
+	parse_image(word, &image, &path);
+	return chain_store_image(m->chains, &image, ret, &m->err);
+}
+
+static int chain_frame(struct maker *m, char **words, struct chain_frame *ret)
+{
+	_cleanup_(symtab_freep) struct symtab *symbols = NULL;
+	_cleanup_free_ char *path = NULL;
+	_cleanup_free_ char *image = xstrdup(words[0]);
+	struct sname_image name;
+	int r;
+
+	parse_image(image, &name, &path);
+	symbols = read_symbols(m->symbol_file ? m->symbol_file : name.name);
+	r = place(m, symbols, words[1], &ret->offset);
+	return r < 0 ? r : chain_image(m, words[0], &ret->image);
+}
+
+static int do_chain(struct maker *m, size_t n, char **words)
+{
+	struct chain_frame frames[WORDS_MAX / 2];
+	struct chain chain = { .frames = frames };
+	struct chain_context context = { 0 };
+	_cleanup_free_ char *event = NULL;
+	struct sname name = { 0 };
+	uint32_t number_of_context;
+	size_t i;
+	int r;
+
+	if (n < 6 || n % 2 || parse_event(words[1], &name) < 0)
+		return fail(m, "chain");
+	r = m->chains ? 0 : chain_store_open(m->samples, &m->chains, &m->err);
+	if (r == 0)
+		r = chain_image(m, words[0], &context.app);
+	event = xasprintf("%s.%" PRId64 ".%" PRId64, name.event, name.count, name.unit_mask);
+	context.event = event;
+	context.end = words[2];
+	context.tgid = name.tgid;
+	context.tid = name.tid;
+	context.cpu = name.cpu;
+	if (r == 0)
+		r = chain_store_context(m->chains, &context, &number_of_context, &m->err);
+	for (i = 4; i < n && r == 0; i += 2)
+		r = chain_frame(m, words + i, &frames[chain.count++]);
+	chain.samples = number(words[3]);
+	return r < 0 ? r : chain_store_add(m->chains, number_of_context, &chain, &m->err);
+}
+
 /* The key of a sample: its place, or, of an arc, two of 32 bits. */
 static int parse_key(struct maker *m, char *word, uint64_t *ret)
 {
@@ -346,6 +409,7 @@ static const struct {
 	{ "session", do_session },   { "cpu", do_cpu },	  { "mtime", do_mtime },
 	{ "stat", do_stat },	     { "copy", do_copy }, { "raw", do_raw },
 	{ "manifest", do_manifest }, { "file", do_file }, { "symbols", do_symbols },
+	{ "chain", do_chain },
 };
 
 static int run_line(struct maker *m, char *line)
@@ -380,6 +444,7 @@ int main(int argc, char **argv)
 		r = run_line(&m, line);
 	}
 	close_file(&m);
+	chain_store_close(m.chains);
 	free(m.samples);
 	free(m.symbol_file);
 	if (r < 0)

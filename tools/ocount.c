@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "driver/counting.h"
+#include "driver/perf_pmus.h"
 #include "ocount_events.h"
 #include "ocount_places.h"
 #include "ocount_report.h"
@@ -249,6 +250,7 @@ static int report(struct run *run, struct error *err)
 			.numbers = run->places.numbers,
 			.row_count = rows,
 			.sums = sums,
+			.watchdog = perf_pmus_watchdog(""),
 			.elapsed_ns = now_ns - run->since_ns,
 			.at_ns = interval.length_ms ? clock_ns(CLOCK_REALTIME) : 0,
 		},

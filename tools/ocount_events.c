@@ -24,11 +24,28 @@ static bool same(const struct event *a, const struct event *b)
 	       a->kernel == b->kernel && a->user == b->user;
 }
 
+static int add_event(struct ocount_events *events, const struct event *event, const char *label,
+		     struct error *err)
+{
+	size_t i;
+
+	for (i = 0; i < events->count; i++)
+		if (same(&events->events[i], event))
+			return 0;
+	if (events->count == EVENT_MAX)
+		return error_set(err, -EINVAL, "more than %d events", EVENT_MAX);
+	events->labels[events->count] = xstrdup(label);
+	events->events[events->count++] = *event;
+	return 0;
+}
+
+/* A specification stands for several events where there are several types of cores. */
 static int add_one(struct ocount_events *events, const char *spec, struct error *err)
 {
 	_cleanup_free_ char *full = with_count(spec);
-	size_t i, colons = 0, at = event_part_length(spec, ":");
-	struct event event;
+	size_t colons = 0, at = event_part_length(spec, ":");
+	struct event parsed[EVENT_MAX];
+	int i, n, r = 0;
 
 	for (; spec[at]; at++)
 		colons += spec[at] == ':';
@@ -37,16 +54,11 @@ static int add_one(struct ocount_events *events, const char *spec, struct error 
 				 "event '%s': there is no count here; it is "
 				 "NAME[:unitmask[:kernel[:user]]]",
 				 spec);
-	if (event_parse(full, &event, err) < 0)
-		return -EINVAL;
-	for (i = 0; i < events->count; i++)
-		if (same(&events->events[i], &event))
-			return 0;
-	if (events->count == EVENT_MAX)
-		return error_set(err, -EINVAL, "more than %d events", EVENT_MAX);
-	events->labels[events->count] = xstrdup(!strcmp(spec, "default") ? event.name : spec);
-	events->events[events->count++] = event;
-	return 0;
+	n = event_parse_list(full, parsed, err);
+	for (i = 0; i < n && r == 0; i++)
+		r = add_event(events, &parsed[i],
+			      n > 1 || !strcmp(spec, "default") ? parsed[i].name : spec, err);
+	return n < 0 ? n : r;
 }
 
 struct adding {

@@ -130,6 +130,9 @@ static void print_table(const struct ocount_report *r, FILE *out)
 	if (is_scaled(r))
 		(void)fprintf(out, "Events that shared counters were counted for part of the time, "
 				   "and are scaled up to all of it.\n");
+	if (is_scaled(r) && r->watchdog)
+		(void)fprintf(out, "The NMI watchdog holds a counter: sysctl kernel.nmi_watchdog=0 "
+				   "frees it.\n");
 }
 
 /* A label as a field; one with commas of its own in quotes (RFC 4180). */

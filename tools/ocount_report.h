@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What ocount prints of one stretch of time: a table for people, lines of commas, or one JSON
- *object a line. All is borrowed.
+ * object a line. All is borrowed.
  *
  *	struct ocount_report report = { .title = "true", .labels = labels, .event_count = 2, ... };
  *	ocount_report_print(&report, OCOUNT_TABLE, stdout);
@@ -24,6 +24,7 @@ struct ocount_report {
 	const int *numbers;		 /* a row: the CPU or thread */
 	size_t row_count;		 /* 1 unless there is an axis */
 	const struct counting_sum *sums; /* [row * event_count + event] */
+	bool watchdog;			 /* the kernel's NMI watchdog holds a counter */
 	uint64_t elapsed_ns;
 	uint64_t at_ns; /* end of the interval since the epoch; 0 where there are none */
 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* opreport: where the samples of a session went, by image or by symbol. */
+#include "opreport_chains.h"
 #include "reporting.h"
 #include "tool.h"
 
@@ -7,6 +8,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
+#include "image/smartname.h"
 #include "profile/binary.h"
 #include "profile/callgraph.h"
 #include "profile/header.h"
@@ -23,11 +25,12 @@ static struct {
 	bool symbols, calls, details, lines;
 	bool long_names, show_address, no_header, accumulated, global_percent;
 	bool exclude_dependent, reverse;
+	bool chains, folded, children, quality;
 	bool json, csv, xml;
 	enum report_form form; /* which of these */
-	bool mangled;	       /* --demangle=none */
-	unsigned int merge;    /* enum classes_merge */
-	double threshold;      /* percent */
+	struct name_style names;
+	unsigned int merge; /* enum classes_merge */
+	double threshold;   /* percent */
 	uint64_t top;
 	bool errors;
 	struct symbol_filter chosen;
@@ -62,6 +65,13 @@ static const struct opt opts[] = {
 	  "with -l: not these symbols", reporting_set_symbols },
 	{ 'c', "callgraph", OPT_FLAG, &options.calls, NULL,
 	  "a block a symbol: its callers, itself, what it calls" },
+	{ 0, "chains", OPT_FLAG, &options.chains, NULL, "whole call chains, the hottest first" },
+	{ 0, "folded", OPT_FLAG, &options.folded, NULL,
+	  "call chains folded into lines, for flame graphs" },
+	{ 0, "children", OPT_FLAG, &options.children, NULL,
+	  "functions by the samples with them anywhere in the call chain" },
+	{ 0, "quality", OPT_FLAG, &options.quality, NULL,
+	  "with these: where and why call chains end, by image" },
 	{ 'x', "exclude-dependent", OPT_FLAG, &options.exclude_dependent, NULL,
 	  "only samples in the applications' own images" },
 	{ 'm', "merge", OPT_CALL, NULL, "LIST",
@@ -86,7 +96,8 @@ static const struct opt opts[] = {
 	  "the interval that each percentage is in, at 95 %" },
 	{ '%', "global-percent", OPT_FLAG, &options.global_percent, NULL,
 	  "percentages of all samples, not of the application's or, with -d, the symbol's" },
-	{ 'D', "demangle", OPT_CALL, &options.mangled, "KIND", "none or normal (default)",
+	{ 'D', "demangle", OPT_CALL, &options.names, "KIND",
+	  "none, normal (default) or smart: shorter, without what goes without saying",
 	  reporting_set_demangle },
 	{ 'n', "no-header", OPT_FLAG, &options.no_header, NULL, "rows only" },
 	{ 'X', "xml", OPT_FLAG, &options.xml, NULL, "as XML" },
@@ -199,6 +210,42 @@ static int check_options(struct error *err)
 	return check_form(err);
 }
 
+static bool of_chains(void)
+{
+	return options.chains || options.folded || options.children;
+}
+
+/* What whole chains go together with. */
+static int check_chain_options(struct error *err)
+{
+	const struct {
+		bool is_given;
+		const char *name;
+	} others[] = {
+		{ options.symbols, "--symbols, --details or --callgraph" },
+		{ options.merge & ~(unsigned int)CLASSES_MANY_AXES, "--merge" },
+		{ options.exclude_dependent, "--exclude-dependent" },
+		{ options.xml, "--xml" },
+		{ options.csv, "--csv" },
+		{ options.errors, "--errors" },
+	};
+	const char *name = options.chains ? "--chains" : options.folded ? "--folded" : "--children";
+	size_t i;
+
+	if (options.chains + options.folded + options.children > 1)
+		return error_set(err, -EINVAL,
+				 "--chains, --folded and --children exclude each other");
+	if (!of_chains())
+		return options.quality
+			       ? error_set(err, -EINVAL, "--quality needs --chains or --children")
+			       : 0;
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		if (others[i].is_given)
+			return error_set(err, -EINVAL, "%s and %s exclude each other", name,
+					 others[i].name);
+	return 0;
+}
+
 /* From the specification to the filled container. 0 or negative. */
 static int collect(struct parts *p, struct populate_stats *stats, struct error *err)
 {
@@ -273,7 +320,9 @@ static void list_options(struct parts *p, int argc, char **argv)
 		{ "excludedependent", options.exclude_dependent ? "true" : NULL },
 		{ "mergelib", options.merge & CLASSES_MERGE_LIB ? "true" : NULL },
 		{ "threshold", options.threshold > 0 ? p->threshold : NULL },
-		{ "demangle", options.mangled ? "none" : "normal" },
+		{ "demangle", options.names.mangled ? "none"
+			      : options.names.rules ? "smart"
+						    : "normal" },
 	};
 	static_assert(ARRAY_SIZE(shown) < ARRAY_SIZE(p->shown_options), "room for the end");
 
@@ -324,6 +373,46 @@ static int output(const struct parts *p, const struct populate_stats *stats, str
 	return 0;
 }
 
+/* The other road: whole call chains. */
+static int print_chains(const struct spec *spec, FILE *out, struct error *err)
+{
+	const char *archive = spec_value(spec, SPEC_ARCHIVE);
+	struct chains_request request = {
+		.spec = spec,
+		.session_dir = reporting_session_dir(options.session_dir, spec),
+		.where = { .root = archive ? archive : options.root,
+			   .image_paths = options.image_path },
+		.view = { .form = options.folded     ? CHAINS_FOLDED
+				  : options.children ? CHAINS_CHILDREN
+						     : CHAINS_LIST,
+			  .top = options.top,
+			  .quality = options.quality },
+		.json = options.json,
+		.names = &options.names,
+		.show_header = !options.no_header,
+		.long_names = options.long_names,
+		.threshold = options.threshold,
+	};
+
+	return opreport_chains(&request, out, err);
+}
+
+static int report_chains(int argc, char **argv, struct error *err)
+{
+	_cleanup_(spec_done) struct spec spec = { 0 };
+	_cleanup_fclose_ FILE *file = NULL;
+	int r = spec_parse(argv, (size_t)argc, &spec, err);
+
+	if (r == 0 && options.output && !(file = fopen(options.output, "we")))
+		r = error_errno(err, -errno, "%s", options.output);
+	if (r < 0)
+		return r;
+	r = print_chains(&spec, file ? file : stdout, err);
+	if (r == 0 && fflush(file ? file : stdout) != 0)
+		r = error_errno(err, -errno, "%s", file ? options.output : "standard output");
+	return r;
+}
+
 static int report(int argc, char **argv, struct error *err)
 {
 	_cleanup_(parts_done) struct parts p = { 0 };
@@ -340,7 +429,7 @@ static int report(int argc, char **argv, struct error *err)
 		container_choose(&p.container, p.gather, &options.chosen, options.calls);
 	if ((options.symbols || report_form(options.form)->is_for_programs) && !options.calls)
 		container_cut(&p.container, options.threshold);
-	container_name(&p.container, !options.mangled);
+	container_name(&p.container, &options.names);
 	sort_rows(&p.container, p.gather, &options.sort);
 	if ((options.symbols || options.json) && !options.calls)
 		container_top(&p.container, options.top);
@@ -363,9 +452,9 @@ int main(int argc, char **argv)
 	options.symbols |= options.calls;
 	options.sort.reverse = options.reverse;
 	options.sort.long_names = options.long_names;
-	if (check_options(&err) < 0)
+	if (check_options(&err) < 0 || check_chain_options(&err) < 0)
 		return tool_usage("%s", err.text);
-	if (report(argc - operands, argv + operands, &err) < 0)
+	if ((of_chains() ? report_chains : report)(argc - operands, argv + operands, &err) < 0)
 		return tool_fail(&err);
 	return 0;
 }

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "image/symcache.h"
+#include "image/smartname.h"
 #include "profile/spec.h"
 #include "profile/symfilter.h"
 #include "tool.h"
@@ -23,11 +24,32 @@ int reporting_set_threshold(const char *arg, void *target, struct error *err)
 	return 0;
 }
 
+static int load_rules(struct smart_rules **ret, struct error *err)
+{
+	_cleanup_free_ char *path = smart_rules_path();
+
+	if (!path)
+		return error_set(err, -ENOENT,
+				 "--demangle=smart: there is no file demangle-rules; "
+				 "$OPROFILE_DEMANGLE_RULES can name one");
+	return smart_rules_load(path, ret, err);
+}
+
 int reporting_set_demangle(const char *arg, void *target, struct error *err)
 {
-	if (strcmp(arg, "none") && strcmp(arg, "normal"))
-		return error_set(err, -EINVAL, "--demangle: '%s' is not one of none, normal", arg);
-	*(bool *)target = !strcmp(arg, "none");
+	static struct smart_rules *rules;
+	struct name_style *style = target;
+	int r = 0;
+
+	if (!strcmp(arg, "smart") && !rules)
+		r = load_rules(&rules, err);
+	else if (strcmp(arg, "none") && strcmp(arg, "normal") && strcmp(arg, "smart"))
+		r = error_set(err, -EINVAL, "--demangle: '%s' is not one of none, normal, smart",
+			      arg);
+	if (r < 0)
+		return r;
+	style->mangled = !strcmp(arg, "none");
+	style->rules = !strcmp(arg, "smart") ? rules : NULL;
 	return 0;
 }
 

@@ -14,8 +14,8 @@ struct symcache;
 
 /* Sets the double @target to a percentage from 0 to 100; 0 or -EINVAL. */
 int reporting_set_threshold(const char *arg, void *target, struct error *err);
-/* Sets the bool @target where names are not to be demangled ("none", else "normal"); 0 or -EINVAL.
- */
+/* Sets the struct name_style @target to "none", "normal" or "smart"; 0, -EINVAL, or the error of
+ * reading the rules, which live as long as the tool. */
 int reporting_set_demangle(const char *arg, void *target, struct error *err);
 /* Adds a comma list of symbols to the struct symbol_list @target; 0. */
 int reporting_set_symbols(const char *arg, void *target, struct error *err);

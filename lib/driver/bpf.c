@@ -442,6 +442,7 @@ static void read_counters(struct driver *d)
 	sampler_counters(d->sampler, &c);
 	s->sample_received = d->drained + c.no_mapping + c.no_tree + c.filtered;
 	s->sample_lost_overflow = c.map_full + perf_cpuset_lost(&d->cpus);
+	s->waited_ns = perf_cpuset_waited_ns(&d->cpus);
 	s->sample_lost_no_mapping = c.no_mapping;
 	s->sample_lost_no_tree = c.no_tree;
 	s->sample_filtered = c.filtered;

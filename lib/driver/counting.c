@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "driver/perf_event.h"
 #include "driver/perf_plan.h"
+#include "driver/perf_pmus.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -18,6 +19,7 @@ struct counting {
 	size_t event_count, place_count;
 	int *fds; /* [place * event_count + event], -1: not open */
 	struct perf_attrs attrs;
+	const char *root;	 /* during counting_open() */
 	enum driver_scope scope; /* for remedies */
 };
 
@@ -66,10 +68,10 @@ static void close_event(struct counting *c, size_t event)
 /* Says why an event did not open, and what helps. */
 static int explain(const struct counting *c, const struct event *event, int code, struct error *err)
 {
-	struct perf_plan plan = { .scope = c->scope, .root = "" };
+	struct perf_plan plan = { .scope = c->scope, .root = c->root };
 	uint64_t paranoid = 0;
 
-	(void)path_read_u64("", "/proc/sys/kernel/perf_event_paranoid", &paranoid);
+	(void)path_read_u64(c->root, "/proc/sys/kernel/perf_event_paranoid", &paranoid);
 	if (is_refusal(code) && paranoid == 2 && c->scope == DRIVER_TASK &&
 	    (!event->user || needs_kernel(event)))
 		return error_set(err, code,
@@ -83,10 +85,19 @@ static int explain(const struct counting *c, const struct event *event, int code
 static int open_event(struct counting *c, size_t event, const struct counting_place *places,
 		      struct error *err)
 {
+	const struct event *e = &c->events[event];
 	size_t place, opened = 0;
 	int fd = -ESRCH;
 
 	for (place = 0; place < c->place_count; place++) {
+		if (e->beside_cores && places[place].tid >= 0)
+			return error_set(err, -EINVAL,
+					 "%s: it counts for a whole socket, not for a task: count "
+					 "the whole system or CPUs",
+					 e->name);
+		if (places[place].cpu >= 0 &&
+		    !perf_pmus_counts(c->root, e, (unsigned int)places[place].cpu))
+			continue;
 		fd = open_one(c, event, &places[place]);
 		if (fd < 0 && fd != -ESRCH)
 			break;
@@ -96,7 +107,10 @@ static int open_event(struct counting *c, size_t event, const struct counting_pl
 	if (place == c->place_count && opened)
 		return 0;
 	close_event(c, event);
-	return explain(c, &c->events[event], fd, err);
+	if (place == c->place_count && *e->pmu && fd == -ESRCH)
+		return error_set(err, -EINVAL, "%s: PMU %s does not count on these CPUs", e->name,
+				 e->pmu);
+	return explain(c, e, fd, err);
 }
 
 int counting_open(const struct counting_config *config, struct counting **ret, struct error *err)
@@ -112,7 +126,10 @@ int counting_open(const struct counting_config *config, struct counting **ret, s
 	c->event_count = config->event_count;
 	c->place_count = config->place_count;
 	c->attrs = (struct perf_attrs){ .inherit = config->inherit,
-					.enable_on_exec = config->enable_on_exec };
+					.enable_on_exec = config->enable_on_exec,
+					.open = config->open_event,
+					.open_data = config->open_data };
+	c->root = config->root;
 	c->scope = config->places[0].tid < 0 ? DRIVER_SYSTEM : DRIVER_TASK;
 	for (i = 0; i < c->event_count; i++) {
 		int r = open_event(c, i, config->places, &why);

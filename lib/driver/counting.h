@@ -17,6 +17,8 @@
 
 #include <sys/types.h>
 
+struct perf_event_attr;
+
 struct counting_place {
 	pid_t tid; /* -1: all tasks */
 	int cpu;   /* -1: wherever they run */
@@ -29,7 +31,10 @@ struct counting_config {
 	size_t place_count;
 	bool inherit;	     /* tasks that these start are counted with them */
 	bool enable_on_exec; /* counting begins when the task executes something */
-	bool optional;	     /* events that do not open are left out, as long as one does */
+	const char *root;    /* whose /proc and /sys are read; NULL: this machine's */
+	int (*open_event)(const struct perf_event_attr *attr, pid_t pid, int cpu, void *data);
+	void *open_data; /* of open_event, which opens in the place of the kernel, for tests */
+	bool optional;	 /* events that do not open are left out, as long as one does */
 };
 
 /* What the kernel tells of one event in one place. */

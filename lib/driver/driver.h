@@ -20,6 +20,7 @@
 
 struct cookie_table;
 struct driver;
+struct perf_event_attr;
 
 /* Totals of a run: name in stats/ and in driver_stats, what it says in the log. Samples that a
  * driver received = samples in the event buffer + all lost_no_... + filtered. */
@@ -35,6 +36,7 @@ struct driver;
 	X(resync, "times the process table was read anew")                                         \
 	X(throttled, "times the kernel throttled sampling")                                        \
 	X(throttled_ns, "nanoseconds spent throttled")                                             \
+	X(waited_ns, "nanoseconds that events waited for a counter, taking turns")                 \
 	X(cpu_hotplug, "CPUs that came or went")                                                   \
 	X(path_ring_full, "times a path could not be told at once: ring full")                     \
 	X(path_truncated, "paths cut short: too long, or too many names")                          \
@@ -74,8 +76,11 @@ struct driver_config {
 	const struct event *events; /* borrowed for setup() */
 	size_t event_count;
 	enum driver_scope scope;
-	pid_t pid;		/* DRIVER_TREE, DRIVER_TASK */
-	bool enable_on_exec;	/* ->pid is a child of ours waiting to exec: count from there */
+	pid_t pid;	     /* DRIVER_TREE, DRIVER_TASK */
+	bool enable_on_exec; /* ->pid is a child of ours waiting to exec: count from there */
+	/* What opens events in the place of the kernel, for tests; NULL: the kernel. */
+	int (*open_event)(const struct perf_event_attr *attr, pid_t pid, int cpu, void *data);
+	void *open_data;
 	bool no_timer_fallback; /* fail where an event does not open */
 	uint64_t timer_hz;	/* of the clock where an event does not open or names no rate of
 				 * its own; 0: default */

@@ -195,7 +195,7 @@ static const struct {
 	const char *name, *meaning;
 } ends[] = {
 #define X(name, number, text, meaning) [number] = { text, meaning },
-	EVBUF_ENDS(X)
+	CHAIN_ENDS(X)
 #undef X
 };
 

@@ -12,6 +12,8 @@
  */
 #pragma once
 
+#include "image/chain_end.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -46,28 +48,10 @@ enum evbuf_code {
 #undef X
 };
 
-/* Why a call chain ends where it does: name, number in the stream, name in stats/ and reports, what
- * it means. The image it happened in is that of the outermost frame. Numbers never change meaning;
- * new ones go to the end (before COUNT_ there are no holes). */
-#define EVBUF_ENDS(X)                                                                              \
-	X(COMPLETE, 0, "complete", "reached the entry of the process, thread or kernel")           \
-	X(UNKNOWN, 1, "unknown", "the stream does not say")                                        \
-	X(DEPTH, 2, "depth", "as deep as asked for")                                               \
-	X(FP_END, 3, "fp_end", "the frame pointers lead no further")                               \
-	X(NO_MAPPING, 4, "no_mapping", "return address in no mapping")                             \
-	X(NO_TABLE, 5, "no_table", "image without unwind table")                                   \
-	X(NO_RULE, 6, "no_rule", "the unwind table says nothing, or nothing usable, there")        \
-	X(NO_BUDGET, 7, "no_budget", "unwind table left out to save memory")                       \
-	X(NOT_LOADED, 8, "not_loaded", "unwind table not loaded yet")                              \
-	X(UNREADABLE, 9, "unreadable", "stack memory could not be read")                           \
-	X(COPY_SHORT, 10, "copy_short", "the copy of the stack ends before it")                    \
-	X(NO_PROGRESS, 11, "no_progress", "a caller's frame not above the callee's")               \
-	X(NO_CODE, 12, "no_code", "generated code, which has no file")                             \
-	X(NO_USER, 13, "no_user", "the user's registers were not to be had")
-
+/* Why a call chain ends where it does. */
 enum evbuf_end {
 #define X(name, number, text, meaning) EVBUF_END_##name = number,
-	EVBUF_ENDS(X)
+	CHAIN_ENDS(X)
 #undef X
 		EVBUF_END_COUNT_
 };

@@ -9,6 +9,7 @@
 #include "driver/cpulist.h"
 #include "driver/merge.h"
 #include "driver/perf_cpuset.h"
+#include "driver/perf_pmus.h"
 #include "driver/pidns.h"
 
 #include <errno.h>
@@ -180,7 +181,9 @@ static void drain(struct driver *d, uint64_t until_ns)
 	size_t i;
 
 	for (i = 0; i < d->cpus.count; i++) {
-		cpus[i].samples = &d->cpus.cpus[i].samples;
+		/* There is no ring where none of the events counts on the CPU. */
+		if (d->cpus.cpus[i].source_count)
+			cpus[i].samples = &d->cpus.cpus[i].samples;
 		cpus[i].sideband = &d->cpus.cpus[i].sideband;
 	}
 	merge_run(cpus, d->cpus.count, until_ns, &handler);
@@ -198,6 +201,11 @@ static void perf_stop(struct driver *d)
 	for (i = 0; i < d->cpus.count; i++)
 		perf_cpu_end_throttling(&d->cpus.cpus[i], now_ns, &d->stats);
 	perf_cpuset_read_lost(&d->cpus);
+	if (perf_cpuset_waited_ns(&d->cpus))
+		log_warn("the events took turns on the counters: each sampled part of the time%s",
+			 perf_pmus_watchdog(d->root) ? "; the NMI watchdog holds a counter (sysctl "
+						       "kernel.nmi_watchdog=0 frees it)"
+						     : "");
 	d->running = false;
 }
 
@@ -292,6 +300,7 @@ static void perf_stats(const struct driver *d, struct driver_stats *ret)
 {
 	*ret = d->stats;
 	ret->sample_lost_overflow = perf_cpuset_lost(&d->cpus);
+	ret->waited_ns = perf_cpuset_waited_ns(&d->cpus);
 	if (!d->attribution.unwinder)
 		return;
 #define X(name, text) ret->name = unwinder_stats(d->attribution.unwinder)->name;

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "driver/perf_pmus.h"
 #include "driver/perf_record.h"
 
 #include <errno.h>
@@ -77,7 +78,8 @@ static int open_target(struct perf_cpu *c, struct perf_plan *plan, pid_t pid, st
 	int r = open_sideband(c, plan, pid, err);
 
 	for (i = 0; i < plan->count && r == 0; i++)
-		r = open_source(c, i, plan, pid, err);
+		if (perf_pmus_counts(plan->root, &plan->events[i], c->cpu))
+			r = open_source(c, i, plan, pid, err);
 	return r;
 }
 
@@ -159,9 +161,13 @@ void perf_cpu_read_lost(struct perf_cpu *c, const struct perf_plan *plan)
 {
 	size_t i;
 
-	c->lost_read = 0;
-	for (i = 0; i < c->source_count; i++)
-		c->lost_read += perf_event_lost(&plan->attrs, c->sources[i].fd);
+	c->lost_read = c->waited_ns = 0;
+	for (i = 0; i < c->source_count; i++) {
+		struct perf_event_losses losses = perf_event_lost(&plan->attrs, c->sources[i].fd);
+
+		c->lost_read += losses.samples;
+		c->waited_ns += losses.waited_ns;
+	}
 }
 
 uint64_t perf_cpu_lost(const struct perf_cpu *c)

@@ -22,12 +22,14 @@ struct perf_source {
 struct perf_cpu {
 	unsigned int cpu;
 	struct ring samples, sideband;
-	struct perf_source *sources; /* targets times events; the first owns the ring */
+	struct perf_source *sources; /* targets times those events that count on this CPU, which
+				      * may be none; the first owns the ring */
 	size_t source_count;
 	int *sideband_fds; /* one a target; likewise */
 	size_t sideband_count;
 	uint64_t lost_recorded; /* samples lost, by the records in the ring */
 	uint64_t lost_read;	/* by what the events say themselves */
+	uint64_t waited_ns;	/* while others had the counters */
 };
 
 /* Opens all for @cpu, disabled. 0 or -errno: -ENODEV if that CPU is not online, -ENOBUFS if the

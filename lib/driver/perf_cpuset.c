@@ -12,10 +12,10 @@
 /* Readable when a ring is half full. */
 static void watch(struct perf_cpuset *set, const struct perf_cpu *c)
 {
-	const int fds[] = { c->sources[0].fd, c->sideband_fds[0] };
+	const int fds[] = { c->sideband_fds[0], c->source_count ? c->sources[0].fd : -1 };
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(fds); i++) {
+	for (i = 0; i < ARRAY_SIZE(fds) && fds[i] >= 0; i++) {
 		struct epoll_event event = { .events = EPOLLIN, .data.fd = fds[i] };
 
 		/* Without it samples wait for the next sync in time. */
@@ -49,6 +49,7 @@ static int add_cpu(struct perf_cpuset *set, unsigned int cpu, struct error *err)
 static void remove_cpu(struct perf_cpuset *set, size_t at)
 {
 	set->lost_on_closed += perf_cpu_lost(&set->cpus[at]);
+	set->waited_on_closed += set->cpus[at].waited_ns;
 	perf_cpu_close(&set->cpus[at]);
 	set->count--;
 	memmove(set->cpus + at, set->cpus + at + 1, (set->count - at) * sizeof(*set->cpus));
@@ -216,4 +217,14 @@ uint64_t perf_cpuset_lost(const struct perf_cpuset *set)
 	for (i = 0; i < set->count; i++)
 		lost += perf_cpu_lost(&set->cpus[i]);
 	return lost;
+}
+
+uint64_t perf_cpuset_waited_ns(const struct perf_cpuset *set)
+{
+	uint64_t waited_ns = set->waited_on_closed;
+	size_t i;
+
+	for (i = 0; i < set->count; i++)
+		waited_ns += set->cpus[i].waited_ns;
+	return waited_ns;
 }

@@ -18,7 +18,8 @@ struct perf_cpuset {
 	struct perf_cpu *cpus;		    /* by number */
 	size_t count;
 	uint64_t lost_on_closed; /* samples, on CPUs that went */
-	int epoll;		 /* -1: not open */
+	uint64_t waited_on_closed;
+	int epoll; /* -1: not open */
 	bool sideband_on, samples_on;
 };
 
@@ -54,3 +55,5 @@ bool perf_cpuset_half_full(const struct perf_cpuset *set);
 void perf_cpuset_read_lost(struct perf_cpuset *set);
 /* Samples lost so far. */
 uint64_t perf_cpuset_lost(const struct perf_cpuset *set);
+/* Nanoseconds, of all events together, that others had their counters; likewise. */
+uint64_t perf_cpuset_waited_ns(const struct perf_cpuset *set);

@@ -11,24 +11,30 @@
 #include <time.h>
 #include <unistd.h>
 
-static int open_event(struct perf_event_attr *attr, pid_t pid, unsigned int cpu)
+static int open_event(const struct perf_attrs *attrs, struct perf_event_attr *attr, pid_t pid,
+		      unsigned int cpu)
 {
-	int fd = (int)syscall(SYS_perf_event_open, attr, pid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
+	int fd;
+
+	if (attrs->open)
+		return attrs->open(attr, pid, (int)cpu, attrs->open_data);
+	fd = (int)syscall(SYS_perf_event_open, attr, pid, (int)cpu, -1, PERF_FLAG_FD_CLOEXEC);
 
 	return fd < 0 ? -errno : fd;
 }
 
 /* As open_event(), with as many descriptors as the hard limit allows. */
-static int open_within_limit(struct perf_event_attr *attr, pid_t pid, unsigned int cpu)
+static int open_within_limit(const struct perf_attrs *attrs, struct perf_event_attr *attr,
+			     pid_t pid, unsigned int cpu)
 {
 	struct rlimit limit;
-	int fd = open_event(attr, pid, cpu);
+	int fd = open_event(attrs, attr, pid, cpu);
 
 	if (fd != -EMFILE || getrlimit(RLIMIT_NOFILE, &limit) < 0 ||
 	    limit.rlim_cur == limit.rlim_max)
 		return fd;
 	limit.rlim_cur = limit.rlim_max;
-	return setrlimit(RLIMIT_NOFILE, &limit) < 0 ? fd : open_event(attr, pid, cpu);
+	return setrlimit(RLIMIT_NOFILE, &limit) < 0 ? fd : open_event(attrs, attr, pid, cpu);
 }
 
 static void common_attr(const struct perf_attrs *attrs, size_t ring_bytes,
@@ -53,13 +59,16 @@ static void sampling_attr(const struct perf_attrs *attrs, const struct event *ev
 	common_attr(attrs, attrs->sample_bytes, attr);
 	attr->type = event->perf_type;
 	attr->config = event->perf_config;
+	attr->config1 = event->perf_config1;
+	attr->config2 = event->perf_config2;
 	attr->precise_ip = event->precise;
 	attr->freq = event->rate_hz != 0;
 	if (event->rate_hz)
 		attr->sample_freq = event->rate_hz;
 	else
 		attr->sample_period = event->count;
-	attr->read_format = attrs->no_format_lost ? 0 : PERF_FORMAT_LOST;
+	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
+			    (attrs->no_format_lost ? 0 : PERF_FORMAT_LOST);
 	attr->exclude_kernel = !event->kernel;
 	attr->exclude_hv = !event->kernel;
 	attr->exclude_user = !event->user;
@@ -91,11 +100,11 @@ int perf_event_open_sampling(struct perf_attrs *attrs, const struct event *event
 	int fd;
 
 	sampling_attr(attrs, event, &attr);
-	fd = open_within_limit(&attr, pid, cpu);
+	fd = open_within_limit(attrs, &attr, pid, cpu);
 	for (i = 0; i < ARRAY_SIZE(optional) && (fd == -EINVAL || fd == -EOPNOTSUPP); i++) {
 		*optional[i] = true;
 		sampling_attr(attrs, event, &attr);
-		fd = open_within_limit(&attr, pid, cpu);
+		fd = open_within_limit(attrs, &attr, pid, cpu);
 	}
 	if (fd < 0)
 		*attrs = before; /* it was something else */
@@ -118,7 +127,7 @@ int perf_event_open_sideband(struct perf_attrs *attrs, pid_t pid, unsigned int c
 	for (;;) {
 		attr.ksymbol = !attrs->no_ksymbol;
 		attr.bpf_event = !attrs->no_bpf_event;
-		fd = open_within_limit(&attr, pid, cpu);
+		fd = open_within_limit(attrs, &attr, pid, cpu);
 		if (fd != -EINVAL || attrs->no_ksymbol)
 			return fd;
 		/* Linux before 5.1 knows neither; the one without the other is of use as well. */
@@ -136,6 +145,8 @@ int perf_event_open_counting(struct perf_attrs *attrs, const struct event *event
 		.size = sizeof(attr),
 		.type = event->perf_type,
 		.config = event->perf_config,
+		.config1 = event->perf_config1,
+		.config2 = event->perf_config2,
 		.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING,
 		.disabled = 1,
 		.inherit = attrs->inherit,
@@ -145,22 +156,29 @@ int perf_event_open_counting(struct perf_attrs *attrs, const struct event *event
 		.exclude_user = !event->user,
 		.exclude_guest = event->perf_type != PERF_TYPE_SOFTWARE && !attrs->no_exclude_guest,
 	};
-	int fd = open_within_limit(&attr, pid, cpu);
+	int fd = open_within_limit(attrs, &attr, pid, cpu);
 
 	if ((fd != -EINVAL && fd != -EOPNOTSUPP) || !attr.exclude_guest)
 		return fd;
 	attr.exclude_guest = 0;
-	fd = open_within_limit(&attr, pid, cpu);
+	fd = open_within_limit(attrs, &attr, pid, cpu);
 	attrs->no_exclude_guest = fd >= 0;
 	return fd;
 }
 
-uint64_t perf_event_lost(const struct perf_attrs *attrs, int fd)
+struct perf_event_losses perf_event_lost(const struct perf_attrs *attrs, int fd)
 {
-	uint64_t value_lost[2] = { 0 };
+	struct perf_event_losses losses = { 0 };
+	struct {
+		uint64_t value, enabled_ns, running_ns, lost; /* as sampling_attr() asks for */
+	} read_out = { 0 };
+	size_t size = sizeof(read_out) - (attrs->no_format_lost ? sizeof(read_out.lost) : 0);
 
-	if (attrs->no_format_lost ||
-	    read(fd, value_lost, sizeof(value_lost)) != (ssize_t)sizeof(value_lost))
-		return 0;
-	return value_lost[1];
+	if (read(fd, &read_out, size) != (ssize_t)size)
+		return losses;
+	losses.samples = read_out.lost;
+	/* A task's event on one CPU waits while the task runs on others. */
+	if (!attrs->inherit && read_out.enabled_ns > read_out.running_ns)
+		losses.waited_ns = read_out.enabled_ns - read_out.running_ns;
+	return losses;
 }

@@ -12,16 +12,23 @@
 
 #include <sys/types.h>
 
+struct perf_event_attr;
+
+/* What opens an event; the descriptor or -errno. */
+typedef int perf_opener(const struct perf_event_attr *attr, pid_t pid, int cpu, void *data);
+
 /* What all events of a run have in common. The refused ones are found out by the first opening. */
 struct perf_attrs {
 	bool inherit;	     /* children of the process are sampled too */
 	bool enable_on_exec; /* sampling begins when the process executes something */
 	size_t sample_bytes; /* of the rings: when half full, they wake the reader */
 	size_t sideband_bytes;
-	uint16_t chain_depth;  /* addresses of a sample's call chain; 0: none is taken */
-	uint32_t stack_bytes;  /* of user space's stack copied with registers for chains, in whose
-				* place the call chain is the kernel's part alone; 0: none */
-	bool kernel_only;      /* of the sideband: changes of kernel code alone, not of processes */
+	uint16_t chain_depth; /* addresses of a sample's call chain; 0: none is taken */
+	uint32_t stack_bytes; /* of user space's stack copied with registers for chains, in whose
+			       * place the call chain is the kernel's part alone; 0: none */
+	bool kernel_only;     /* of the sideband: changes of kernel code alone, not of processes */
+	perf_opener *open;    /* in the place of the kernel, for tests; NULL: the kernel */
+	void *open_data;
 	bool no_exclude_guest; /* refused: */
 	bool no_format_lost;
 	bool no_user_stack; /* refused, or no tables for this machine: frame pointers instead */
@@ -42,5 +49,10 @@ int perf_event_open_sideband(struct perf_attrs *attrs, pid_t pid, unsigned int c
 int perf_event_open_counting(struct perf_attrs *attrs, const struct event *event, pid_t pid,
 			     unsigned int cpu);
 
-/* The samples that the event @fd could not write, 0 where the kernel does not tell. */
-uint64_t perf_event_lost(const struct perf_attrs *attrs, int fd);
+struct perf_event_losses {
+	uint64_t samples;   /* that it could not write, 0 where the kernel does not tell */
+	uint64_t waited_ns; /* while others had its counter, 0 of a task's event */
+};
+
+/* What the event @fd, opened for sampling, missed so far. */
+struct perf_event_losses perf_event_lost(const struct perf_attrs *attrs, int fd);

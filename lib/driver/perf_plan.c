@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
+#include "driver/perf_pmus.h"
 #include "driver/user_stack.h"
 
 #include <errno.h>
@@ -75,6 +76,8 @@ static char *remedy_for(const struct perf_plan *plan, int code)
 
 	if (is_refusal(code))
 		return rights_remedy(plan);
+	if (code == -EBUSY && perf_pmus_watchdog(plan->root))
+		return xstrdup("the NMI watchdog has the counter: sysctl kernel.nmi_watchdog=0");
 	for (i = 0; i < ARRAY_SIZE(remedies); i++)
 		if (remedies[i].code == code)
 			return xstrdup(remedies[i].remedy);
@@ -93,7 +96,8 @@ int perf_plan_explain(const struct perf_plan *plan, int code, const char *step, 
 /* Whether @event opens; 0 or -errno. */
 static int try_event(struct perf_plan *plan, const struct event *event, unsigned int cpu)
 {
-	_cleanup_close_ int fd = perf_event_open_sampling(&plan->attrs, event, plan->pid, cpu);
+	unsigned int where = perf_pmus_first_cpu(plan->root, event, cpu);
+	_cleanup_close_ int fd = perf_event_open_sampling(&plan->attrs, event, plan->pid, where);
 
 	return fd < 0 ? fd : 0;
 }
@@ -302,7 +306,9 @@ static void plan_init(struct perf_plan *plan, const struct driver_config *config
 		.count = MIN(config->event_count, (size_t)EVENT_MAX),
 		.attrs = { .inherit = task,
 			   .enable_on_exec = task && config->enable_on_exec,
-			   .chain_depth = chain_depth(config) },
+			   .chain_depth = chain_depth(config),
+			   .open = config->open_event,
+			   .open_data = config->open_data },
 		.scope = config->scope,
 		.root = config->root,
 		.pid = task ? config->pid : -1,
@@ -355,11 +361,14 @@ int perf_plan_make(struct perf_plan *ret, const char *driver, const struct drive
 	plan_init(&plan, config);
 	if (!plan.count)
 		return error_set(err, -EINVAL, "no event to sample");
-	r = check_rates(&plan, config, err);
+	r = perf_pmus_check(plan.root, plan.events, plan.count, err);
+	if (r == 0)
+		r = check_rates(&plan, config, err);
 	if (r < 0)
 		return r;
 	r = try_events(&plan, cpu, &outcome.no_kernel, &which);
-	if (r < 0 && !which->is_timer && !config->no_timer_fallback) {
+	/* The clock is no answer to whoever asks for samples at the very instruction. */
+	if (r < 0 && !which->is_timer && !which->precise_by && !config->no_timer_fallback) {
 		outcome.failed = *which;
 		outcome.code = r;
 		use_timer(&plan, config, which);
@@ -369,7 +378,9 @@ int perf_plan_make(struct perf_plan *ret, const char *driver, const struct drive
 		r = try_events(&plan, cpu, &outcome.no_kernel, &which);
 	}
 	if (r < 0) {
-		step = xasprintf("cannot open event %s", which->name);
+		step = xasprintf("cannot open event %s%s%.*s", which->name,
+				 which->precise_by ? ", sampled as precisely as :" : "",
+				 which->precise_by, "ppp");
 		return perf_plan_explain(&plan, r, step, err);
 	}
 	r = settle_chains(&plan, config, err);

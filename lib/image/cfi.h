@@ -41,7 +41,7 @@ struct cfi_cie {
 struct cfi_fde {
 	uint64_t start, end; /* linked addresses, end excluded */
 	struct span program;
-	const struct cfi_cie *cie; /* the cfi's; NULL: a signal trampoline without information */
+	const struct cfi_cie *cie; /* the cfi's */
 };
 
 struct cfi {

@@ -17,6 +17,8 @@ enum {
 	TRAMPOLINE_IMAGE_MAX = 16384,
 	/* Functions may share programs only as far as damage would: this many times the section. */
 	PROGRAM_SHARE = 4,
+	/* Bytes behind the entry point that belong to it, if nothing describes them. */
+	ENTRY_BYTES = 256,
 };
 
 /* What compressed sections may grow to. */
@@ -24,7 +26,8 @@ static const uint64_t section_max = 1ULL << 28;
 
 struct function {
 	struct cfi_fde fde;
-	size_t order; /* of two with one start, the first counts */
+	const struct unwind_rule *rule; /* all that is known of it, without an FDE; or NULL */
+	size_t order;			/* of two with one start, the first counts */
 };
 
 struct build {
@@ -74,7 +77,7 @@ static int find_segments(struct build *b, struct error *err)
 	return 0;
 }
 
-static void add_function(struct build *b, const struct cfi_fde *fde)
+static void add_function(struct build *b, const struct cfi_fde *fde, const struct unwind_rule *rule)
 {
 	uint64_t base = b->table->base;
 
@@ -82,7 +85,7 @@ static void add_function(struct build *b, const struct cfi_fde *fde)
 	if (fde->start < base || fde->start - base >= b->top || fde->end <= fde->start)
 		return;
 	array_grow(&b->functions, b->count + 1, &b->room);
-	b->functions[b->count] = (struct function){ *fde, b->count };
+	b->functions[b->count] = (struct function){ *fde, rule, b->count };
 	b->count++;
 }
 
@@ -95,7 +98,7 @@ static bool read_function(struct build *b, struct cfi *cfi, size_t offset, size_
 	if (r < 0)
 		b->table->bad_fde_count++;
 	if (r == 1)
-		add_function(b, &fde);
+		add_function(b, &fde, NULL);
 	return r == 1;
 }
 
@@ -246,6 +249,7 @@ static void read_debug_frame(struct build *b)
 static void find_trampolines(struct build *b)
 {
 	const struct unwind_table *t = b->table;
+	static const struct unwind_rule trampoline = { .cfa = UNWIND_CFA_SIGNAL };
 	static const uint8_t code[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4 };
 	struct span in;
 	size_t i;
@@ -258,9 +262,29 @@ static void find_trampolines(struct build *b)
 		uint64_t at = t->base + i;
 
 		if (memcmp(in.at + i, code, sizeof(code)) == 0)
-			add_function(b, &(struct cfi_fde){ .start = i ? at - 4 : at,
-							   .end = at + sizeof(code) });
+			add_function(b,
+				     &(struct cfi_fde){ .start = i ? at - 4 : at,
+							.end = at + sizeof(code) },
+				     &trampoline);
 	}
+}
+
+/* The dynamic loader's entry is described by nothing, and is where every chain of its own ends. */
+static void find_entry(struct build *b)
+{
+	static const struct unwind_rule outermost = { .cfa = UNWIND_CFA_END };
+	uint64_t entry = elffile_header(b->ef)->e_entry, end = entry + ENTRY_BYTES;
+	size_t i;
+
+	for (i = 0; i < b->count; i++) {
+		const struct cfi_fde *fde = &b->functions[i].fde;
+
+		if (entry >= fde->start && entry < fde->end)
+			return;
+		if (fde->start > entry)
+			end = MIN(end, fde->start);
+	}
+	add_function(b, &(struct cfi_fde){ .start = entry, .end = end }, &outermost);
 }
 
 static int compare_functions(const void *a, const void *b)
@@ -298,14 +322,14 @@ static void put_row(void *data, uint64_t address, const struct unwind_rule *rule
 		unwind_rows_put(&b->rows, pc, rule);
 }
 
-static void write_function(struct build *b, const struct cfi_fde *fde)
+static void write_function(struct build *b, const struct function *function)
 {
 	static const struct unwind_rule damaged = { .base = UNWIND_WHY_DAMAGED };
-	static const struct unwind_rule trampoline = { .cfa = UNWIND_CFA_SIGNAL };
+	const struct cfi_fde *fde = &function->fde;
 	struct unwind_rows_mark mark = unwind_rows_mark(&b->rows);
 
-	if (!fde->cie) {
-		put_row(b, fde->start, &trampoline);
+	if (function->rule) {
+		put_row(b, fde->start, function->rule);
 		return;
 	}
 	if (fde->program.left <= b->budget &&
@@ -337,7 +361,7 @@ static void write_rows(struct build *b, struct unwind_rules *rules)
 		b->limit = MIN(fde->end - t->base, b->top);
 		if (i + 1 < b->count)
 			b->limit = MIN(b->limit, b->functions[i + 1].fde.start - t->base);
-		write_function(b, fde);
+		write_function(b, &b->functions[i]);
 		end = b->limit;
 	}
 	if (end < b->top)
@@ -368,6 +392,8 @@ static int build_table(struct build *b, struct unwind_rules *rules, struct error
 	read_debug_frame(b);
 	find_trampolines(b);
 	t->fde_count = b->count;
+	if (elffile_header(b->ef)->e_type == ET_DYN || elffile_header(b->ef)->e_type == ET_EXEC)
+		find_entry(b);
 	if (!b->count)
 		return error_set(err, t->bad_fde_count ? -EBADMSG : -ENODATA,
 				 "%s: no unwind information", elffile_path(b->ef));

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "image/demangle.h"
+#include "base/strbuf.h"
 #include "image/symtab.h"
 #include "profile/invert.h"
 #include "sfile/sfile.h"
@@ -135,9 +135,10 @@ struct making {
 
 static const char *text_of(struct annotate *a, const char *name)
 {
-	_cleanup_free_ char *text = a->config->mangled ? NULL : demangle(name);
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	bool styled = name_style_add(&a->config->names, &text, name);
 
-	return arena_strdup(&a->totals.arena, text ? text : name);
+	return arena_strdup(&a->totals.arena, styled ? strbuf_text(&text) : name);
 }
 
 /* The index in the view of the symbol that piece number @piece of the table belongs to. */

@@ -16,6 +16,7 @@
  */
 #pragma once
 
+#include "image/smartname.h"
 #include "profile/binary.h"
 #include "profile/container.h"
 #include "profile/patterns.h"
@@ -31,8 +32,8 @@ enum { ANNOTATE_NONE = UINT32_MAX };
 
 struct annotate_config {
 	bool exclude_dependent; /* only samples in the application's own image */
-	bool mangled;		/* names as linked */
-	double threshold;	/* in percent: what is below is not shown */
+	struct name_style names;
+	double threshold; /* in percent: what is below is not shown */
 	struct symbol_filter symbols;
 	struct patterns include_files, exclude_files;
 };

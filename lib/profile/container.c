@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "base/strbuf.h"
-#include "image/demangle.h"
+#include "image/smartname.h"
 #include "profile/gather.h"
 #include "profile/symfilter.h"
 
@@ -146,6 +146,7 @@ struct row_symbol *container_symbol(struct container *c, const char *name)
 
 /* Names on their way to people; threads take turns at chunks of them. */
 struct naming {
+	const struct name_style *style;
 	struct row_symbol **symbols;
 	size_t count;
 	struct {
@@ -166,7 +167,7 @@ static void demangle_chunk(size_t chunk, unsigned int thread, void *data)
 		struct row_symbol *symbol = n->symbols[i];
 
 		strbuf_clear(text);
-		if (demangle_add(text, symbol->name))
+		if (name_style_add(n->style, text, symbol->name))
 			symbol->text =
 				arena_strndup(&n->threads[thread].arena, text->text, text->length);
 	}
@@ -191,9 +192,10 @@ static struct row_symbol **collect_unnamed(struct container *c, size_t *ret_coun
 	return symbols;
 }
 
-static void demangle_all(struct container *c, struct row_symbol **symbols, size_t count)
+static void demangle_all(struct container *c, const struct name_style *style,
+			 struct row_symbol **symbols, size_t count)
 {
-	struct naming n = { .symbols = symbols, .count = count };
+	struct naming n = { .style = style, .symbols = symbols, .count = count };
 	size_t i;
 
 	parallel_each((count + NAMES_A_CHUNK - 1) / NAMES_A_CHUNK, demangle_chunk, &n);
@@ -203,13 +205,13 @@ static void demangle_all(struct container *c, struct row_symbol **symbols, size_
 	}
 }
 
-void container_name(struct container *c, bool demangled)
+void container_name(struct container *c, const struct name_style *style)
 {
 	size_t i, n;
 	_cleanup_free_ struct row_symbol **symbols = collect_unnamed(c, &n);
 
-	if (demangled)
-		demangle_all(c, symbols, n);
+	if (style && !style->mangled)
+		demangle_all(c, style, symbols, n);
 	for (i = 0; i < c->count; i++) {
 		struct row *row = &c->rows[i];
 

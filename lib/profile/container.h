@@ -17,6 +17,7 @@
 #include <stdint.h>
 
 struct gather;
+struct name_style;
 struct row_run;
 struct symbol_filter;
 
@@ -100,9 +101,9 @@ void container_cut(struct container *c, double percent);
 void container_top(struct container *c, size_t count);
 /* Whether the row's share is at least @percent in some class. */
 bool container_reaches(const struct container *c, const struct row *row, double percent);
-/* Gives every row that is left its text, demangled if @demangled. Names that are equal are
- * demangled once. */
-void container_name(struct container *c, bool demangled);
+/* Gives every row that is left its text, in this style (NULL: names as linked). Names that are
+ * equal are demangled once. */
+void container_name(struct container *c, const struct name_style *style);
 /* Share of @count in @total, in percent; 0 of nothing is 0. */
 double container_share(uint64_t count, uint64_t total);
 /* Share of @count in the total of @class, likewise. */

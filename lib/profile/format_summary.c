@@ -64,7 +64,7 @@ static void sum_apps(struct summary *s)
 			for (k = 0; k < c->class_count; k++)
 				app->counts[k] += s->rows[s->first[i] + j]->counts[k];
 	}
-	container_name(&s->apps, false);
+	container_name(&s->apps, NULL);
 }
 
 static void print_errors(uint64_t count, uint64_t total, FILE *out)

@@ -118,6 +118,13 @@ static uint32_t intern_image(struct walk *w, const struct sname_image *id)
 	return i;
 }
 
+uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_image *id)
+{
+	struct walk w = { .g = g, .session = session };
+
+	return intern_image(&w, id);
+}
+
 /* What a file has where the specification wants something else; NULL where a list of it would help
  * nobody. Caller frees. */
 static char *value_of(enum spec_tag tag, const struct sname *name)

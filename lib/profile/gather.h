@@ -78,6 +78,9 @@ int gather_files(const struct spec *spec, const char *session_dir, struct gather
 /* Where the code of the anonymous region that @f is of would stand, TGID.jo beside the directory of
  * the region; caller frees. NULL if @f is of no region. */
 char *gather_code_path(const struct gather *g, const struct gather_file *f);
+/* The number of the image @id of session number @session, entered where no sample file names it.
+ * Not once binaries were made of @g. */
+uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_image *id);
 /* Frees all; NULL is fine. */
 void gather_free(struct gather *g);
 DEFINE_CLEANUP(struct gather *, gather_free);

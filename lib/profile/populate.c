@@ -112,8 +112,8 @@ static const struct sample *count_up_to(struct row *row, const struct sample *at
 	return at;
 }
 
-/* The address as linked of code that no symbol has: as far from its offset as those of its neighbour
- * are, the symbol behind it or else the last one. @next is the index of the former. */
+/* The address as linked of code that no symbol has: as far from its offset as that of the symbol
+ * behind it (number @next), or else of the last one. */
 static uint64_t address_between(const struct current *cur, uint64_t offset, size_t next)
 {
 	const struct symtab *st = cur->binary.symtab;

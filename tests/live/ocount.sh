@@ -29,6 +29,14 @@ between "its CPU time is what it used" "$(value TASK_CLOCK out)" $((cpu_ns * 97 
 	$((cpu_ns * 103 / 100))
 is "all of the time" "$(cut -d, -f3 out | sort -u)" 100.00
 
+# Without address randomisation a program faults in the same pages each time.
+perf_faults() { setarch -R perf stat -x, -o perf.out -e page-faults,minor-faults ocount_work 500 0; }
+if perf_faults >/dev/null 2>&1; then
+	ok "as perf stat" setarch -R ocount -b -f out -e PAGE_FAULTS,PAGE_FAULTS_MIN ocount_work 500 0
+	is "counts them, one by one" "$(cut -d, -f2 out | tr '\n' ' ')" \
+		"$(sed -n 's/^\([0-9]*\),.*faults.*/\1/p' perf.out | tr '\n' ' ')"
+fi
+
 ok "kernel and user apart" ocount -b -f out \
 	-e PAGE_FAULTS,PAGE_FAULTS:0:1:0,PAGE_FAULTS:0:0:1 ocount_work 500 0
 is "add up to both" "$(value PAGE_FAULTS out)" \
@@ -58,6 +66,14 @@ else
 	fails "an event that is asked for must be there" 1 ocount -e default touch made
 	has "or is named" "cannot count C.*: this machine does not count that event"
 	ok "and then the command does not run" test ! -e made
+fi
+
+if [ -e /sys/bus/event_source/devices/msr/events/tsc ] && ocount -f out -e msr/tsc/ true; then
+	ok "a PMU of the kernel's" ocount -b -f out -e msr/tsc/,msr~tsc:0:1:1 ocount_work 0 20
+	between "counts" "$(sed -n "s|^msr/tsc/,\([0-9]*\),.*|\1|p" out)" 1000000 9000000000000
+	is "however it is written" "$(wc -l <out)" 1
+	fails "one that is misspelt" 1 ocount -e msr/tcs/ true
+	has "names the nearest" "PMU msr has no 'tcs'; did you mean tsc"
 fi
 
 ok "one JSON object a line" ocount --json -f out -e PAGE_FAULTS,TASK_CLOCK ocount_work 100 0

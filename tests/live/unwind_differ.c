@@ -232,7 +232,7 @@ static bool follows_call(const struct differ *d, uint64_t pc)
 /* Whether libdw's chain is ours but for the frame at @i, which is true. */
 static bool is_skipped(const struct differ *d, size_t i)
 {
-	return d->our_count == d->their_count + 1 && i < d->their_count &&
+	return d->our_count > d->their_count && i < d->their_count &&
 	       memcmp(d->ours + i + 1, d->theirs + i, (d->their_count - i) * sizeof(*d->ours)) ==
 		       0 &&
 	       follows_call(d, d->ours[i]);

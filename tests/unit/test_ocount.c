@@ -175,6 +175,16 @@ static void what_was_scaled_is_told(void)
 		      "  CYCLES:0:0:1      1,999           75.00\n"
 		      "Events that shared counters were counted for part of the time, and are "
 		      "scaled up to all of it.\n");
+	report.watchdog = true;
+	check_printed(report, on_two_cpus, 2, OCOUNT_TABLE,
+		      "\nEvents were actively counted for 2.0 seconds.\n"
+		      "Event counts (scaled) for ls -l:\n"
+		      "  Event             Count  % time counted\n"
+		      "  PAGE_FAULTS   1,234,567          100.00\n"
+		      "  CYCLES:0:0:1      1,999           75.00\n"
+		      "Events that shared counters were counted for part of the time, and are "
+		      "scaled up to all of it.\n"
+		      "The NMI watchdog holds a counter: sysctl kernel.nmi_watchdog=0 frees it.\n");
 }
 
 static void what_never_had_a_counter_is_no_zero(void)

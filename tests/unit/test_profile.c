@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "driver/driver.h"
+#include "image/smartname.h"
 #include "profile/binary.h"
 #include "profile/classes.h"
 #include "profile/gather.h"
@@ -395,7 +396,7 @@ static void rows_are_in_the_order_of_their_keys(void)
 			row->symbol = container_symbol(&c, name);
 			row->counts[0] = i % 5;
 		}
-		container_name(&c, true);
+		container_name(&c, &(struct name_style){ 0 });
 		sort_rows(&c, &g, &sort);
 		for (i = 1; i < ROWS; i++) {
 			const struct row *a = &c.rows[i - 1], *b = &c.rows[i];

@@ -164,6 +164,8 @@ static void every_kind_of_rule_is_understood(void)
 		{ "outermost", "end" },
 		{ "signal", "signal" },
 		{ "undescribed", "none: 0" },
+		{ "entry", "end" },
+		{ "entry_later", "end" },
 		{ "damaged_start", "none: 4" },
 		{ "damaged_later", "none: 4" },
 		{ "long_start", "sp+8 ra@cfa-8" },

@@ -1,0 +1,494 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/chains.h"
+
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/parse.h"
+#include "image/chain_end.h"
+#include "image/symtab.h"
+#include "profile/binary.h"
+#include "profile/gather.h"
+#include "sfile/chain_read.h"
+#include "sfile/chain_table.h"
+#include "sfile/sfile.h"
+
+#include <errno.h>
+#include <string.h>
+
+static const struct chains_end ends[] = {
+#define X(name, number, text, meaning) [number] = { text, meaning, 0 },
+	CHAIN_ENDS(X)
+#undef X
+};
+enum end_number {
+#define X(name, number, text, meaning) END_##name = number,
+	CHAIN_ENDS(X)
+#undef X
+};
+
+static uint32_t end_of(const char *name)
+{
+	uint32_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ends); i++)
+		if (!strcmp(ends[i].name, name))
+			return i;
+	return END_UNKNOWN;
+}
+
+static bool looks_like_kernel(const struct gather *g, uint32_t image)
+{
+	const struct gather_image *i = &g->images[image];
+
+	return i->id.kind == SNAME_KERN || !strcmp(i->display, "/proc/kallsyms");
+}
+
+void chains_done(struct chains *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->source_count; i++) {
+		chain_reader_close(c->sources[i].reader);
+		free(c->sources[i].images);
+		free(c->sources[i].ends);
+	}
+	free(c->sources);
+	free(c->event);
+	if (c->rows.class_count)
+		container_done(&c->rows);
+	free(c->lines);
+	free(c->frames);
+	free(c->ends);
+	free(c->is_kernel);
+	free(c->quality);
+	*c = CHAINS_INIT;
+}
+
+/* --- which chains are wanted --- */
+
+/* Cuts "NAME.COUNT.UNITMASK" apart, in place; false if it is none. */
+static bool split_event(char *text, struct sname *ret)
+{
+	char *mask = strrchr(text, '.'), *count;
+
+	if (!mask)
+		return false;
+	*mask++ = '\0';
+	count = strrchr(text, '.');
+	if (!count)
+		return false;
+	*count++ = '\0';
+	ret->event = text;
+	return parse_i64(count, INT64_MIN, INT64_MAX, &ret->count) == 0 &&
+	       parse_i64(mask, INT64_MIN, INT64_MAX, &ret->unit_mask) == 0;
+}
+
+static int open_source(struct chains *c, struct gather *g, uint32_t session, struct error *err)
+{
+	struct chains_source *s;
+	const struct chain_names *names;
+	uint32_t i;
+
+	array_grow(&c->sources, c->source_count + 1, &c->source_room);
+	s = &c->sources[c->source_count];
+	*s = (struct chains_source){ 0 };
+	if (chain_reader_open(g->sessions[session].samples, &s->reader, err) < 0)
+		return err->code;
+	c->source_count++;
+	names = chain_reader_names(s->reader);
+	s->images = xcalloc(chain_names_images(names) + 1, sizeof(*s->images));
+	for (i = 1; i <= chain_names_images(names); i++)
+		s->images[i] = gather_image(g, session, chain_names_image_at(names, i));
+	s->ends = xcalloc(chain_names_contexts(names) + 1, sizeof(*s->ends));
+	for (i = 1; i <= chain_names_contexts(names); i++)
+		s->ends[i] = end_of(chain_names_context_at(names, i)->end);
+	return 0;
+}
+
+int chains_open(struct chains *c, struct gather *g, const struct spec *spec, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	uint32_t i;
+	int r;
+
+	*c = (struct chains){ .gather = g, .spec = spec };
+	for (i = 0; i < g->session_count; i++) {
+		r = open_source(c, g, i, &why);
+		if (r < 0 && r != -ENOENT) {
+			(void)error_set(err, r, "%s", why.text);
+			return r;
+		}
+	}
+	if (!c->source_count)
+		return error_set(err, -ENODATA,
+				 "%s: no call chains were sampled there; --callgraph of operf or "
+				 "opcontrol takes them",
+				 g->sessions[0].samples);
+	return 0;
+}
+
+/* --- functions --- */
+
+/* An image of the gather that frames are in. */
+struct place {
+	bool is_open;
+	struct binary binary;
+	size_t symbol_count;
+	uint32_t *rows; /* id + 1 of each symbol's row, a last one for what is in no symbol */
+};
+
+/* Whether the specification wants the chains of a context whose sample is in some image. */
+enum { VERDICT_NO = 1, VERDICT_YES = 2 };
+
+struct collect {
+	struct chains *out;
+	struct binaries *binaries;
+	const struct chains_source *source;
+	struct place *places;
+	struct map rows_by_frame[2]; /* id + 1; by return address, by the very address */
+	struct map lines_by_hash;    /* index + 1 */
+	struct map quality_by_key;   /* index + 1 */
+	struct map wanted;	     /* by context and image of the source: VERDICT_ */
+	struct error *err;
+	uint32_t *seen; /* by row: the chain that had it last */
+	size_t seen_room;
+	uint32_t chain; /* number of the one being taken */
+};
+
+/* The header of a sample file of the image, for its time and whether it is the kernel's. */
+static struct sfile_header header_of(const struct gather *g, uint32_t image)
+{
+	struct sfile_header header = { .is_kernel = looks_like_kernel(g, image) };
+	size_t i;
+
+	for (i = 0; i < g->file_count; i++) {
+		_cleanup_(sfile_closep) struct sfile *sf = NULL;
+
+		if (g->files[i].image != image || sfile_open(g->files[i].path, &sf, NULL) < 0)
+			continue;
+		return *sfile_header(sf);
+	}
+	return header;
+}
+
+/* An image's place, opened where it was not. */
+static struct place *open_place(struct collect *c, uint32_t image)
+{
+	struct place *p = &c->places[image];
+	struct sfile_header header;
+
+	if (p->is_open)
+		return p;
+	p->is_open = true;
+	header = header_of(c->out->gather, image);
+	c->out->is_kernel[image] = header.is_kernel;
+	binary_open(c->binaries, image, &header, &p->binary);
+	p->symbol_count = p->binary.symtab ? symtab_count(p->binary.symtab) : 0;
+	p->rows = xcalloc(p->symbol_count + 1, sizeof(*p->rows));
+	return p;
+}
+
+/* Adds a row for @sym, or for what is in no symbol of the image: its id. */
+static uint32_t add_row(struct collect *c, uint32_t image, const struct symbol *sym)
+{
+	struct place *p = &c->places[image];
+	struct row row = { .image = image, .app = GATHER_NONE, .kind = ROW_UNNAMED };
+
+	if (sym) {
+		row.kind = ROW_SYMBOL;
+		row.symbol = container_symbol(&c->out->rows, sym->name);
+		row.symbol_index = sym->whole;
+		row.address = sym->address;
+	} else if (!p->binary.symtab) {
+		row.kind = p->binary.why;
+	}
+	return container_add_row(&c->out->rows, &row)->id;
+}
+
+/* The row of the code at @offset. */
+static uint32_t find_row(struct collect *c, uint32_t image, uint64_t offset)
+{
+	struct place *p = open_place(c, image);
+	const struct symtab *st = p->binary.symtab;
+	const struct symbol *sym = st ? symtab_find(st, offset) : NULL;
+	size_t slot = sym ? sym->whole : p->symbol_count;
+
+	if (!p->rows[slot])
+		p->rows[slot] = add_row(c, image, sym ? symtab_at(st, sym->whole) : NULL) + 1;
+	return p->rows[slot] - 1;
+}
+
+/* The row of a frame; where it is a caller, the call stands before its offset. */
+static uint32_t row_of_frame(struct collect *c, const struct chain_frame *frame, bool is_caller)
+{
+	uint32_t image = c->source->images[frame->image];
+	uint64_t key = (uint64_t)image << CHAIN_OFFSET_BITS ^ frame->offset;
+	uintptr_t known = (uintptr_t)map_get(&c->rows_by_frame[!is_caller], key);
+	uint32_t id;
+
+	if (known)
+		return (uint32_t)known - 1;
+	id = find_row(c, image, frame->offset - (is_caller && frame->offset));
+	(void)map_set(&c->rows_by_frame[!is_caller], key, (void *)((uintptr_t)id + 1));
+	return id;
+}
+
+/* --- chains --- */
+
+/* Functions that nothing calls: whose frame ends a chain, however it was found. */
+static bool is_entry(const struct row *row)
+{
+	static const char *const entries[] = {
+		"_start",
+		"__libc_start_main",
+		"__libc_start_main_impl",
+		"__libc_start_call_main",
+		"start_thread",
+		"clone",
+		"clone3",
+		"__clone",
+		"__clone3",
+		"_dl_start_user",
+		"ret_from_fork",
+		"ret_from_fork_asm",
+	};
+	size_t i;
+
+	for (i = 0; row->kind == ROW_SYMBOL && i < ARRAY_SIZE(entries); i++)
+		if (!strcmp(row->symbol->name, entries[i]))
+			return true;
+	return false;
+}
+
+/* Whether two lines go through the same functions. */
+static bool same_line(const struct chains *c, const struct chains_line *a,
+		      const struct chains_line *b)
+{
+	return a->app == b->app && a->end == b->end && a->count == b->count &&
+	       !memcmp(c->frames + a->first, c->frames + b->first, a->count * sizeof(*c->frames));
+}
+
+/* Adds up the line whose frames stand last in ->frames; they stay if it is new. */
+static void add_line(struct collect *c, const struct chains_line *line)
+{
+	struct chains *out = c->out;
+	uint64_t hash =
+		hash_add(hash_bytes(out->frames + line->first, line->count * sizeof(*out->frames)),
+			 (uint64_t)line->app << 32 | line->end);
+	uintptr_t first = (uintptr_t)map_get(&c->lines_by_hash, hash);
+	uint32_t i;
+
+	for (i = (uint32_t)first - 1; i != UINT32_MAX; i = out->lines[i].next)
+		if (same_line(out, &out->lines[i], line)) {
+			out->lines[i].samples += line->samples;
+			return;
+		}
+	array_grow(&out->lines, out->line_count + 1, &out->line_room);
+	out->lines[out->line_count] = *line;
+	out->lines[out->line_count].next = (uint32_t)first - 1;
+	(void)map_set(&c->lines_by_hash, hash, (void *)(uintptr_t)++out->line_count);
+	out->frame_count += line->count;
+}
+
+static void add_quality(struct collect *c, uint32_t image, uint32_t end, uint64_t samples)
+{
+	struct chains *out = c->out;
+	uint64_t key = (uint64_t)image << 8 | end;
+	uintptr_t known = (uintptr_t)map_get(&c->quality_by_key, key);
+
+	out->ends[end].samples += samples;
+	out->samples += samples;
+	if (!known) {
+		array_grow(&out->quality, out->quality_count + 1, &out->quality_room);
+		out->quality[out->quality_count] =
+			(struct chains_quality){ .image = image, .end = end };
+		known = ++out->quality_count;
+		(void)map_set(&c->quality_by_key, key, (void *)known);
+	}
+	out->quality[known - 1].samples += samples;
+}
+
+/* Counts the chain for each function in it, once. */
+static void add_inclusive(struct collect *c, const struct chains_line *line)
+{
+	const uint32_t *ids = c->out->frames + line->first;
+	size_t had = c->seen_room, i;
+
+	array_grow(&c->seen, c->out->rows.count, &c->seen_room);
+	if (c->seen_room > had)
+		memset(c->seen + had, 0, (c->seen_room - had) * sizeof(*c->seen));
+	c->out->rows.rows[ids[0]].counts[CHAINS_SELF] += line->samples;
+	for (i = 0; i < line->count; i++) {
+		if (c->seen[ids[i]] == c->chain)
+			continue;
+		c->seen[ids[i]] = c->chain;
+		c->out->rows.rows[ids[i]].counts[CHAINS_INCLUSIVE] += line->samples;
+	}
+}
+
+/* The verdict on a context and an image, asked for the first time. */
+static int judge(struct collect *c, uint32_t context, uint32_t image)
+{
+	const struct chain_names *names = chain_reader_names(c->source->reader);
+	const struct chain_context *x = chain_names_context_at(names, context);
+	_cleanup_free_ char *event = xstrdup(x->event);
+	struct sname name = { .app = *chain_names_image_at(names, x->app),
+			      .image = *chain_names_image_at(names, image),
+			      .tgid = x->tgid,
+			      .tid = x->tid,
+			      .cpu = x->cpu };
+	const char *known = c->out->event;
+
+	if (!split_event(event, &name) || spec_reject(c->out->spec, &name) >= 0)
+		return VERDICT_NO;
+	if (known && strcmp(known, x->event))
+		return error_set(
+			c->err, -EINVAL,
+			"call chains are reported of one event at a time: choose event:%.*s "
+			"or event:%.*s",
+			(int)strcspn(known, "."), known, (int)strcspn(x->event, "."), x->event);
+	if (!known)
+		c->out->event = xstrdup(x->event);
+	return VERDICT_YES;
+}
+
+/* Whether chains of the context with a sample in the image are wanted; or -errno. */
+static int want(struct collect *c, uint32_t context, uint32_t image)
+{
+	uint64_t key = (uint64_t)context << 32 | image;
+	intptr_t known = (intptr_t)map_get(&c->wanted, key);
+
+	if (!known) {
+		known = judge(c, context, image);
+		(void)map_set(&c->wanted, key, (void *)known);
+	}
+	return (int)known;
+}
+
+static int take_chain(uint32_t context, const struct chain *chain, void *data)
+{
+	struct collect *c = data;
+	struct chains *out = c->out;
+	const struct chain_names *names = chain_reader_names(c->source->reader);
+	size_t i;
+	struct chains_line line = {
+		.app = c->source->images[chain_names_context_at(names, context)->app],
+		.end = c->source->ends[context],
+		.first = (uint32_t)out->frame_count,
+		.count = (uint32_t)chain->count,
+		.samples = chain->samples,
+	};
+	bool in_kernel = false, was_in_kernel;
+	int r = want(c, context, chain->frames[0].image);
+
+	if (r != VERDICT_YES)
+		return MIN(r, 0);
+	array_grow(&out->frames, out->frame_count + chain->count, &out->frame_room);
+	for (i = 0; i < chain->count; i++) {
+		was_in_kernel = in_kernel;
+		in_kernel = out->is_kernel[c->source->images[chain->frames[i].image]];
+		/* Where the kernel was entered from is no return address. */
+		out->frames[line.first + i] =
+			row_of_frame(c, &chain->frames[i], i && !(was_in_kernel && !in_kernel));
+	}
+	c->chain++;
+	if (line.end == END_FP_END &&
+	    is_entry(&out->rows.rows[out->frames[line.first + line.count - 1]]))
+		line.end = END_COMPLETE;
+	add_quality(c, c->source->images[chain->frames[chain->count - 1].image], line.end,
+		    line.samples);
+	add_inclusive(c, &line);
+	add_line(c, &line);
+	return 0;
+}
+
+static void collect_done(struct collect *c)
+{
+	size_t i;
+
+	for (i = 0; i < c->out->gather->image_count; i++) {
+		if (c->places[i].is_open)
+			binary_close(&c->places[i].binary);
+		free(c->places[i].rows);
+	}
+	free(c->places);
+	map_done(&c->rows_by_frame[0]);
+	map_done(&c->rows_by_frame[1]);
+	map_done(&c->lines_by_hash);
+	map_done(&c->quality_by_key);
+	free(c->seen);
+}
+
+int chains_collect(struct chains *c, struct binaries *bs, struct error *err)
+{
+	struct collect collect = { .out = c, .binaries = bs, .err = err };
+	size_t i;
+	int r = 0;
+
+	container_init(&c->rows, CHAINS_CLASS_COUNT_);
+	c->ends = xcalloc(ARRAY_SIZE(ends), sizeof(*c->ends));
+	memcpy(c->ends, ends, sizeof(ends));
+	c->end_count = ARRAY_SIZE(ends);
+	collect.places = xcalloc(c->gather->image_count, sizeof(*collect.places));
+	c->is_kernel = xcalloc(c->gather->image_count, sizeof(*c->is_kernel));
+	for (i = 0; i < c->source_count && r == 0; i++) {
+		collect.source = &c->sources[i];
+		r = chain_reader_each(c->sources[i].reader, take_chain, &collect);
+		map_done(&collect.wanted);
+	}
+	c->rows.totals[CHAINS_SELF] = c->rows.totals[CHAINS_INCLUSIVE] = c->samples;
+	collect_done(&collect);
+	if (r == 0 && !c->samples)
+		r = error_set(err, -ENODATA, "%s: no call chain matches the specification",
+			      c->gather->sessions[0].samples);
+	return r;
+}
+
+/* --- order --- */
+
+const struct row *chains_frame(const struct chains *c, const struct chains_line *line, size_t i)
+{
+	return &c->rows.rows[c->frames[line->first + i]];
+}
+
+/* By falling count; then by name from the outermost frame on, so that two runs print the same. */
+static int compare_lines(const void *a, const void *b, void *data)
+{
+	const struct chains_line *x = a, *y = b;
+	const struct chains *c = data;
+	size_t i;
+	int order;
+
+	if (x->samples != y->samples)
+		return x->samples < y->samples ? 1 : -1;
+	order = strcmp(c->gather->images[x->app].shown, c->gather->images[y->app].shown);
+	for (i = 1; order == 0 && i <= x->count && i <= y->count; i++)
+		order = strcmp(chains_frame(c, x, x->count - i)->text,
+			       chains_frame(c, y, y->count - i)->text);
+	if (order == 0)
+		order = (x->count > y->count) - (x->count < y->count);
+	return order ? order : (x->end > y->end) - (x->end < y->end);
+}
+
+static int compare_quality(const void *a, const void *b, void *data)
+{
+	const struct chains_quality *x = a, *y = b;
+	const struct chains *c = data;
+
+	if (x->samples != y->samples)
+		return x->samples < y->samples ? 1 : -1;
+	if (x->end != y->end)
+		return x->end < y->end ? -1 : 1;
+	return strcmp(c->gather->images[x->image].shown, c->gather->images[y->image].shown);
+}
+
+void chains_name(struct chains *c, const struct name_style *style)
+{
+	container_name(&c->rows, style);
+	if (c->line_count)
+		qsort_r(c->lines, c->line_count, sizeof(*c->lines), compare_lines, c);
+	if (c->quality_count)
+		qsort_r(c->quality, c->quality_count, sizeof(*c->quality), compare_quality, c);
+}

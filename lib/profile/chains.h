@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whole call chains for a report: read from the sessions of a gather, their frames turned into
+ * functions, chains of the same functions added up. From them come the hottest chains, folded
+ * stacks, and the exact inclusive counts of functions: a chain counts once for each function in it,
+ * however often that recurs.
+ *
+ *	struct chains c = CHAINS_INIT;
+ *	chains_open(&c, gather, &spec, err);	names their images in the gather
+ *	chains_collect(&c, binaries, err);	made after that
+ *	chains_name(&c, &style);
+ *	report_chains_text(&report, &c, stdout);
+ *	chains_done(&c);
+ *
+ * Functions are rows of a container without applications, with two classes: own samples, and
+ * samples with the function anywhere in their chain.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "profile/container.h"
+#include "profile/spec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct binaries;
+struct chain_reader;
+struct gather;
+struct name_style;
+
+enum { CHAINS_SELF, CHAINS_INCLUSIVE, CHAINS_CLASS_COUNT_ };
+
+/* Why chains end; as in chain_end.h. */
+struct chains_end {
+	const char *name, *meaning; /* "copy_short", in words; static */
+	uint64_t samples;
+};
+
+/* How many chains end in an image for one reason. */
+struct chains_quality {
+	uint32_t image; /* of the outermost frame; of the gather */
+	uint32_t end;	/* index of ->ends */
+	uint64_t samples;
+};
+
+/* Chains of one application that go through the same functions and end for the same reason. */
+struct chains_line {
+	uint32_t app;	       /* of the gather */
+	uint32_t end;	       /* index of ->ends */
+	uint32_t first, count; /* ids of rows in ->frames, the innermost first */
+	uint32_t next;	       /* of the same hash, UINT32_MAX: none */
+	uint64_t samples;
+};
+
+/* What is read of one session. */
+struct chains_source {
+	struct chain_reader *reader;
+	uint32_t *images; /* by number there: of the gather */
+	uint32_t *ends;	  /* by number of context: index of ->ends */
+};
+
+struct chains {
+	const struct gather *gather;
+	const struct spec *spec;
+	struct chains_source *sources;
+	size_t source_count, source_room;
+	char *event;	       /* "NAME.COUNT.UNITMASK" of all; NULL: none is wanted */
+	struct container rows; /* in the order of their ids */
+	struct chains_line *lines;
+	size_t line_count, line_room;
+	uint32_t *frames;
+	size_t frame_count, frame_room;
+	struct chains_end *ends;
+	size_t end_count; /* all there are, with samples or without */
+	bool *is_kernel;  /* by image of the gather: it is the kernel or a part of it */
+	struct chains_quality *quality;
+	size_t quality_count, quality_room;
+	uint64_t samples; /* all */
+};
+
+#define CHAINS_INIT ((struct chains){ 0 })
+
+/* Opens the chains of all sessions of @g and enters their images in it. 0, or -errno: -ENODATA if
+ * there are none. @g and @spec are borrowed. The caller calls chains_done() in any case. */
+int chains_open(struct chains *c, struct gather *g, const struct spec *spec, struct error *err);
+/* Frees all; CHAINS_INIT is fine. */
+void chains_done(struct chains *c);
+
+/* Reads those that the specification wants by application, image of the sample, event, task and
+ * CPU; the symbols are those that @bs finds. 0, or -errno: -EINVAL where they are of several
+ * events, -ENODATA if there is none. */
+int chains_collect(struct chains *c, struct binaries *bs, struct error *err);
+/* Names the functions in the style asked for, and puts the lines in their order: by falling
+ * count. */
+void chains_name(struct chains *c, const struct name_style *style);
+
+/* The row of the @i-th frame of a line, from the innermost on; borrowed. */
+const struct row *chains_frame(const struct chains *c, const struct chains_line *line, size_t i);

@@ -1,0 +1,435 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/format_chains.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "profile/chains.h"
+#include "profile/header.h"
+#include "profile/report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Below its chain's line a frame is indented. */
+static const char indent[] = "    ";
+
+/* Whether a share is not shown. */
+static bool is_below(const struct report *r, const struct chains *c, uint64_t samples)
+{
+	return container_share(samples, c->samples) < r->threshold;
+}
+
+/* "123      12.3456 ": samples and percentage as in the other reports. */
+static void add_counts(struct strbuf *line, const struct chains *c, uint64_t samples)
+{
+	char percent[16];
+
+	report_percent(container_share(samples, c->samples), percent);
+	strbuf_addf(line, "%-8" PRIu64 " %s  ", samples, percent);
+}
+
+static void print_line(struct strbuf *line, FILE *out)
+{
+	(void)fprintf(out, "%s\n", strbuf_text(line));
+	strbuf_clear(line);
+}
+
+/* --- quality --- */
+
+static void print_quality_line(const struct chains *c, FILE *out)
+{
+	const char *separator = ":";
+	size_t i;
+
+	(void)fprintf(out, "Call chains");
+	for (i = 0; i < c->end_count; i++) {
+		if (!c->ends[i].samples)
+			continue;
+		(void)fprintf(out, "%s %.4g %% %s", separator,
+			      container_share(c->ends[i].samples, c->samples), c->ends[i].name);
+		separator = ",";
+	}
+	(void)fprintf(out, " (of %" PRIu64 ")\n", c->samples);
+}
+
+static void print_quality_table(const struct report *r, const struct chains *c, FILE *out)
+{
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+	size_t i;
+
+	(void)fprintf(out, "samples  %%        chains end     in image\n");
+	for (i = 0; i < c->quality_count; i++) {
+		const struct chains_quality *q = &c->quality[i];
+
+		add_counts(&line, c, q->samples);
+		strbuf_addf(&line, "%-14s ", c->ends[q->end].name);
+		text_visible(&line, report_image(r, q->image));
+		print_line(&line, out);
+	}
+	for (i = 0; i < c->end_count; i++)
+		if (c->ends[i].samples)
+			(void)fprintf(out, "%s: %s\n", c->ends[i].name, c->ends[i].meaning);
+}
+
+void report_chains_quality(const struct report *r, const struct chains *c,
+			   const struct chains_view *view, FILE *out)
+{
+	print_quality_line(c, out);
+	if (view->quality)
+		print_quality_table(r, c, out);
+}
+
+/* --- the hottest chains --- */
+
+static void print_frames(const struct report *r, const struct chains *c,
+			 const struct chains_line *l, FILE *out)
+{
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+	size_t i, times;
+
+	for (i = 0; i < l->count; i += times) {
+		const struct row *row = chains_frame(c, l, i);
+
+		for (times = 1; i + times < l->count && chains_frame(c, l, i + times) == row;)
+			times++;
+		strbuf_adds(&line, indent);
+		text_visible(&line, row->text);
+		strbuf_adds(&line, " [");
+		text_visible(&line, report_image(r, row->image));
+		strbuf_adds(&line, "]");
+		if (times > 1)
+			strbuf_addf(&line, " %zu times", times);
+		print_line(&line, out);
+	}
+}
+
+/* How many there were that are not shown. */
+static void print_hidden(const struct chains *c, const char *what, size_t count, uint64_t samples,
+			 FILE *out)
+{
+	if (!count)
+		return;
+	(void)fprintf(out, "(%zu %s with %" PRIu64 " samples, %.4g %%, are not shown)\n", count,
+		      what, samples, container_share(samples, c->samples));
+}
+
+static bool is_shown(const struct report *r, const struct chains *c, const struct chains_view *view,
+		     size_t i, uint64_t samples)
+{
+	return (!view->top || i < view->top) && !is_below(r, c, samples);
+}
+
+static void print_chains(const struct report *r, const struct chains *c,
+			 const struct chains_view *view, FILE *out)
+{
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+	uint64_t hidden = 0;
+	size_t i, shown = 0;
+
+	if (r->show_header)
+		(void)fprintf(out, "samples  %%        application\n");
+	for (i = 0; i < c->line_count; i++) {
+		const struct chains_line *l = &c->lines[i];
+
+		if (!is_shown(r, c, view, i, l->samples)) {
+			hidden += l->samples;
+			continue;
+		}
+		shown++;
+		add_counts(&line, c, l->samples);
+		text_visible(&line, report_image(r, l->app));
+		print_line(&line, out);
+		print_frames(r, c, l, out);
+		if (strcmp(c->ends[l->end].name, "complete"))
+			(void)fprintf(out, "%s(%s)\n", indent, c->ends[l->end].name);
+	}
+	print_hidden(c, "chains", c->line_count - shown, hidden, out);
+}
+
+/* --- folded stacks --- */
+
+struct folded {
+	char *text;
+	uint64_t samples;
+};
+
+/* A function's name as a part of a folded stack: no semicolon in it, nothing a terminal obeys; the
+ * mark by which tools colour the kernel. */
+static void add_part(struct strbuf *b, const struct report *r, const struct chains *c,
+		     const struct row *row)
+{
+	size_t from = b->length;
+	char *at;
+
+	if (row->kind == ROW_SYMBOL) {
+		text_visible(b, row->text);
+	} else {
+		strbuf_adds(b, "[");
+		text_visible(b, report_image(r, row->image));
+		strbuf_adds(b, "]");
+	}
+	for (at = b->text + from; *at; at++)
+		if (*at == ';')
+			*at = ':';
+	if (c->is_kernel[row->image])
+		strbuf_adds(b, "_[k]");
+}
+
+static char *fold(const struct report *r, const struct chains *c, const struct chains_line *l)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	size_t i;
+	char *at;
+
+	text_visible(&b, report_image(r, l->app));
+	for (at = b.text; at && *at; at++)
+		if (*at == ';')
+			*at = ':';
+	for (i = l->count; i-- > 0;) {
+		strbuf_adds(&b, ";");
+		add_part(&b, r, c, chains_frame(c, l, i));
+	}
+	return strbuf_take(&b);
+}
+
+static int compare_folded(const void *a, const void *b)
+{
+	return strcmp(((const struct folded *)a)->text, ((const struct folded *)b)->text);
+}
+
+/* All stacks in the order of their text, those of one text added up; their number. The caller frees
+ * the texts and the array. */
+static size_t fold_all(const struct report *r, const struct chains *c, struct folded **ret)
+{
+	struct folded *list = xcalloc(c->line_count + 1, sizeof(*list));
+	size_t i, n = 0;
+
+	for (i = 0; i < c->line_count; i++)
+		list[i] = (struct folded){ fold(r, c, &c->lines[i]), c->lines[i].samples };
+	qsort(list, c->line_count, sizeof(*list), compare_folded);
+	for (i = 0; i < c->line_count; i++) {
+		if (n && !strcmp(list[n - 1].text, list[i].text)) {
+			list[n - 1].samples += list[i].samples;
+			free(list[i].text);
+		} else {
+			list[n++] = list[i];
+		}
+	}
+	*ret = list;
+	return n;
+}
+
+static void print_folded(const struct report *r, const struct chains *c, FILE *out)
+{
+	_cleanup_free_ struct folded *list = NULL;
+	size_t i, n = fold_all(r, c, &list);
+
+	for (i = 0; i < n; i++) {
+		(void)fprintf(out, "%s %" PRIu64 "\n", list[i].text, list[i].samples);
+		free(list[i].text);
+	}
+}
+
+/* --- functions --- */
+
+static int compare_rows(const void *a, const void *b)
+{
+	const struct row *x = *(const struct row *const *)a, *y = *(const struct row *const *)b;
+	int i;
+
+	for (i = CHAINS_INCLUSIVE; i >= CHAINS_SELF; i--)
+		if (x->counts[i] != y->counts[i])
+			return x->counts[i] < y->counts[i] ? 1 : -1;
+	i = strcmp(x->text, y->text);
+	return i ? i : (x->id > y->id) - (x->id < y->id);
+}
+
+/* The functions by their inclusive counts; caller frees. */
+static const struct row **sorted_rows(const struct chains *c)
+{
+	const struct row **rows = xcalloc(c->rows.count + 1, sizeof(const struct row *));
+	size_t i;
+
+	for (i = 0; i < c->rows.count; i++)
+		rows[i] = &c->rows.rows[i];
+	qsort(rows, c->rows.count, sizeof(*rows), compare_rows);
+	return rows;
+}
+
+static void print_children(const struct report *r, const struct chains *c,
+			   const struct chains_view *view, FILE *out)
+{
+	_cleanup_free_ const struct row **rows = sorted_rows(c);
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+	size_t i, shown = 0;
+
+	if (r->show_header)
+		(void)fprintf(out, "children %%        self     %%        image name"
+				   "               symbol name\n");
+	for (i = 0; i < c->rows.count; i++) {
+		const struct row *row = rows[i];
+		size_t column;
+
+		if (!is_shown(r, c, view, i, row->counts[CHAINS_INCLUSIVE]))
+			continue;
+		shown++;
+		add_counts(&line, c, row->counts[CHAINS_INCLUSIVE]);
+		add_counts(&line, c, row->counts[CHAINS_SELF]);
+		column = line.length;
+		text_visible(&line, report_image(r, row->image));
+		do
+			strbuf_adds(&line, " ");
+		while (line.length < column + 25);
+		text_visible(&line, row->text);
+		print_line(&line, out);
+	}
+	if (shown < c->rows.count)
+		(void)fprintf(out, "(%zu functions are not shown)\n", c->rows.count - shown);
+}
+
+void report_chains_text(const struct report *r, const struct chains *c,
+			const struct chains_view *view, FILE *out)
+{
+	switch (view->form) {
+	case CHAINS_LIST:
+		print_chains(r, c, view, out);
+		break;
+	case CHAINS_FOLDED:
+		print_folded(r, c, out);
+		break;
+	case CHAINS_CHILDREN:
+		print_children(r, c, view, out);
+		break;
+	}
+}
+
+/* --- JSON --- */
+
+static void write_quality(const struct report *r, const struct chains *c, struct json *j)
+{
+	size_t i;
+
+	json_open(j, "quality", '[');
+	for (i = 0; i < c->quality_count; i++) {
+		const struct chains_quality *q = &c->quality[i];
+
+		json_open(j, NULL, '{');
+		json_string(j, "end", c->ends[q->end].name);
+		json_string(j, "meaning", c->ends[q->end].meaning);
+		json_string(j, "image", report_image_name(r->gather, q->image, true));
+		json_u64(j, "samples", q->samples);
+		json_double(j, "percent", container_share(q->samples, c->samples));
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+/* What names a function: members of an object that its caller opens and closes. */
+static void write_function(const struct report *r, const struct chains *c, const struct row *row,
+			   struct json *j)
+{
+	json_string(j, "image", report_image_name(r->gather, row->image, true));
+	json_string(j, "symbol", row->kind == ROW_SYMBOL ? row->text : NULL);
+	if (row->kind == ROW_SYMBOL)
+		json_hex(j, "address", row->address);
+	else
+		json_string(j, "why", row->text);
+	json_bool(j, "kernel", c->is_kernel[row->image]);
+}
+
+static void write_chains(const struct report *r, const struct chains *c,
+			 const struct chains_view *view, struct json *j)
+{
+	size_t i, k;
+
+	json_open(j, "chains", '[');
+	for (i = 0; i < c->line_count; i++) {
+		const struct chains_line *l = &c->lines[i];
+
+		if (!is_shown(r, c, view, i, l->samples))
+			continue;
+		json_line(j);
+		json_open(j, NULL, '{');
+		json_string(j, "app", report_image_name(r->gather, l->app, true));
+		json_u64(j, "samples", l->samples);
+		json_double(j, "percent", container_share(l->samples, c->samples));
+		json_string(j, "end", c->ends[l->end].name);
+		json_open(j, "frames", '[');
+		for (k = 0; k < l->count; k++) {
+			json_open(j, NULL, '{');
+			write_function(r, c, chains_frame(c, l, k), j);
+			json_close(j, '}');
+		}
+		json_close(j, ']');
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void write_folded(const struct report *r, const struct chains *c, struct json *j)
+{
+	_cleanup_free_ struct folded *list = NULL;
+	size_t i, n = fold_all(r, c, &list);
+
+	json_open(j, "stacks", '[');
+	for (i = 0; i < n; i++) {
+		json_line(j);
+		json_open(j, NULL, '{');
+		json_string(j, "stack", list[i].text);
+		json_u64(j, "samples", list[i].samples);
+		json_close(j, '}');
+		free(list[i].text);
+	}
+	json_close(j, ']');
+}
+
+static void write_children(const struct report *r, const struct chains *c,
+			   const struct chains_view *view, struct json *j)
+{
+	_cleanup_free_ const struct row **rows = sorted_rows(c);
+	size_t i;
+
+	json_open(j, "functions", '[');
+	for (i = 0; i < c->rows.count; i++) {
+		if (!is_shown(r, c, view, i, rows[i]->counts[CHAINS_INCLUSIVE]))
+			continue;
+		json_line(j);
+		json_open(j, NULL, '{');
+		write_function(r, c, rows[i], j);
+		json_u64(j, "children", rows[i]->counts[CHAINS_INCLUSIVE]);
+		json_u64(j, "self", rows[i]->counts[CHAINS_SELF]);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+void report_chains_json(const struct report *r, const struct losses *losses, const struct chains *c,
+			const struct chains_view *view, FILE *out)
+{
+	_cleanup_free_ char *cpu = header_cpu(r);
+	struct json j = JSON_INIT(out);
+
+	json_open(&j, NULL, '{');
+	json_string(&j, "format", "opreport-chains-1");
+	json_string(&j, "cpu", cpu);
+	json_string(&j, "event", c->event);
+	json_u64(&j, "lost", losses->samples);
+	json_u64(&j, "samples", c->samples);
+	write_quality(r, c, &j);
+	switch (view->form) {
+	case CHAINS_LIST:
+		write_chains(r, c, view, &j);
+		break;
+	case CHAINS_FOLDED:
+		write_folded(r, c, &j);
+		break;
+	case CHAINS_CHILDREN:
+		write_children(r, c, view, &j);
+		break;
+	}
+	json_close(&j, '}');
+	(void)fputc('\n', out);
+}

@@ -1,0 +1,299 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* truth_unwind KIND SECONDS [THREADS]: spends its time at the end of call chains that are known,
+ * through code of every kind that is hard to unwind. KIND is one of those below, or "all": they
+ * take turns. Says on stdout "chain KIND LEAF CALLER ...", up to a function that all have: work. */
+#include "truth.h"
+
+#include <alloca.h>
+#include <dlfcn.h>
+#include <pthread.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { STEPS = 100000, DEPTH = 200 };
+
+/* Keeps the compiler from inlining, from cutting the function in pieces, from making one of two,
+ * and from jumping where the source calls. */
+#define FUNCTION __attribute__((noinline, noclone, noipa))
+#ifdef __clang__
+#undef FUNCTION
+#define FUNCTION __attribute__((noinline, optnone))
+#endif
+#define AFTER_CALL() __asm__ volatile("" ::: "memory")
+
+static volatile uint64_t sink;
+static jmp_buf back;
+
+TRUTH_CHAIN(leaf)
+
+FUNCTION void recursion(int depth);
+void recursion(int depth)
+{
+	if (depth)
+		recursion(depth - 1);
+	else
+		sink = leaf(STEPS);
+	AFTER_CALL();
+}
+
+static void run_recursion(void)
+{
+	recursion(DEPTH - 1);
+}
+
+FUNCTION void handler(int signal);
+void handler(int signal)
+{
+	sink = (uint64_t)signal + leaf(STEPS);
+	AFTER_CALL();
+}
+
+static void raise_with(int flags)
+{
+	static char stack[1 << 16];
+	const stack_t alternate = { .ss_sp = stack, .ss_size = sizeof(stack) };
+	const stack_t none = { .ss_flags = SS_DISABLE };
+	struct sigaction action = { .sa_handler = handler, .sa_flags = flags };
+
+	(void)sigaltstack(flags ? &alternate : &none, NULL);
+	(void)sigaction(SIGUSR1, &action, NULL);
+	(void)raise(SIGUSR1);
+	AFTER_CALL();
+}
+
+FUNCTION void run_signal(void);
+void run_signal(void)
+{
+	raise_with(0);
+	AFTER_CALL();
+}
+
+FUNCTION void run_altstack(void);
+void run_altstack(void)
+{
+	raise_with(SA_ONSTACK);
+	AFTER_CALL();
+}
+
+/* The call is the function's last instruction: its return address is behind the function. */
+FUNCTION __attribute__((noreturn)) void never_returns(void);
+void never_returns(void)
+{
+	sink = leaf(STEPS);
+	longjmp(back, 1);
+}
+
+FUNCTION __attribute__((noreturn)) void calls_at_its_end(void);
+void calls_at_its_end(void)
+{
+	never_returns();
+}
+
+FUNCTION void run_noreturn(void);
+void run_noreturn(void)
+{
+	if (!setjmp(back))
+		calls_at_its_end();
+	AFTER_CALL();
+}
+
+FUNCTION void with_alloca(size_t size);
+void with_alloca(size_t size)
+{
+	char *memory = alloca(size);
+
+	memset(memory, 1, size);
+	__asm__ volatile("" : : "r"(memory) : "memory");
+	sink = leaf(STEPS);
+	AFTER_CALL();
+}
+
+FUNCTION void run_alloca(void);
+void run_alloca(void)
+{
+	with_alloca(100 + (size_t)(sink & 1023));
+	AFTER_CALL();
+}
+
+FUNCTION void realigned(size_t size);
+void realigned(size_t size)
+{
+	_Alignas(128) char aligned[128];
+	char *memory = alloca(size);
+
+	memset(aligned, 2, sizeof(aligned));
+	__asm__ volatile("" : : "r"(memory), "r"(aligned) : "memory");
+	sink = leaf(STEPS);
+	AFTER_CALL();
+}
+
+FUNCTION void run_realigned(void);
+void run_realigned(void)
+{
+	realigned(100 + (size_t)(sink & 1023));
+	AFTER_CALL();
+}
+
+FUNCTION void large_frame(void);
+void large_frame(void)
+{
+	volatile char large[20000];
+
+	large[0] = large[19999] = 1;
+	sink = leaf(STEPS);
+	AFTER_CALL();
+}
+
+FUNCTION void run_large(void);
+void run_large(void)
+{
+	large_frame();
+	AFTER_CALL();
+}
+
+#if defined(__x86_64__)
+/* By hand: the CFA counted from rbx, then saved in memory. */
+void by_hand(void (*call)(void));
+__asm__(".text\n.globl by_hand\n.type by_hand, @function\n"
+	"by_hand:\n.cfi_startproc\n"
+	"push %rbx\n.cfi_def_cfa_offset 16\n.cfi_offset rbx, -16\n"
+	"mov %rsp, %rbx\n.cfi_def_cfa_register rbx\n"
+	"sub $56, %rsp\nand $-64, %rsp\n"
+	"call *%rdi\n"
+	"mov %rbx, %rsp\n.cfi_def_cfa_register rsp\n"
+	"pop %rbx\n.cfi_def_cfa_offset 8\n"
+	"lea 8(%rsp), %rax\nsub $72, %rsp\n.cfi_def_cfa_offset 80\n"
+	"mov %rax, 56(%rsp)\n.cfi_escape 0x0f, 3, 0x77, 56, 6\n" /* CFA = [rsp + 56] */
+	"call spin_in_assembler\n"
+	"add $72, %rsp\n.cfi_def_cfa rsp, 8\n"
+	"ret\n.cfi_endproc\n.size by_hand, .-by_hand\n");
+void spin_in_assembler(void);
+FUNCTION void spin_in_assembler(void)
+{
+	sink = leaf(STEPS);
+	AFTER_CALL();
+}
+#else
+FUNCTION static void spin_in_assembler(void)
+{
+	sink = leaf(STEPS);
+	AFTER_CALL();
+}
+
+static void by_hand(void (*call)(void))
+{
+	call();
+	AFTER_CALL();
+}
+#endif
+
+FUNCTION void run_assembler(void);
+void run_assembler(void)
+{
+	by_hand(spin_in_assembler);
+	AFTER_CALL();
+}
+
+/* Calls in tail position become jumps: middle leaves no frame. */
+FUNCTION void last(void);
+void last(void)
+{
+	sink = leaf(STEPS);
+	AFTER_CALL();
+}
+
+FUNCTION void middle(void);
+void middle(void)
+{
+	last();
+}
+
+FUNCTION void run_tail(void);
+void run_tail(void)
+{
+	middle();
+	AFTER_CALL();
+}
+
+/* Interrupted between any two instructions of prologues and epilogues. */
+FUNCTION uint64_t tiny(uint64_t a, uint64_t b);
+uint64_t tiny(uint64_t a, uint64_t b)
+{
+	return a * b + (a ^ b);
+}
+
+FUNCTION uint64_t small(uint64_t n);
+uint64_t small(uint64_t n)
+{
+	uint64_t a = tiny(n, 3), b = tiny(a, n), c = tiny(b, a), d = tiny(c, b);
+
+	return a + b * c - d;
+}
+
+FUNCTION void run_edges(void);
+void run_edges(void)
+{
+	uint64_t i;
+
+	for (i = 0; i < STEPS / 4; i++)
+		sink += small(i);
+}
+
+static const struct {
+	const char *name;
+	void (*run)(void);
+	const char *chain;
+} kinds[] = {
+	{ "recursion", run_recursion, NULL },
+	{ "signal", run_signal, NULL },
+	{ "altstack", run_altstack, NULL },
+	{ "noreturn", run_noreturn, "leaf never_returns calls_at_its_end run_noreturn" },
+	{ "alloca", run_alloca, "leaf with_alloca run_alloca" },
+	{ "realigned", run_realigned, "leaf realigned run_realigned" },
+	{ "large", run_large, "leaf large_frame run_large" },
+	{ "assembler", run_assembler, "leaf spin_in_assembler by_hand run_assembler" },
+	{ "tail", run_tail, NULL },
+	{ "edges", run_edges, NULL },
+};
+enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
+
+static const char *wanted;
+static double seconds;
+
+FUNCTION void *work(void *data);
+void *work(void *data)
+{
+	double end = truth_cpu_seconds(CLOCK_THREAD_CPUTIME_ID) + seconds;
+	size_t i;
+
+	while (truth_cpu_seconds(CLOCK_THREAD_CPUTIME_ID) < end)
+		for (i = 0; i < KINDS; i++)
+			if (!strcmp(wanted, "all") || !strcmp(wanted, kinds[i].name))
+				kinds[i].run();
+	return data;
+}
+
+int main(int argc, char **argv)
+{
+	size_t i, threads = argc > 3 ? strtoul(argv[3], NULL, 10) : 0;
+	pthread_t ids[16];
+
+	if (argc < 3 || threads > 16)
+		return 2;
+	wanted = argv[1];
+	seconds = strtod(argv[2], NULL);
+	for (i = 0; i < KINDS; i++)
+		if (kinds[i].chain)
+			printf("chain %s %s work\n", kinds[i].name, kinds[i].chain);
+	(void)fflush(stdout);
+	for (i = 0; i < threads; i++)
+		if (pthread_create(&ids[i], NULL, work, NULL))
+			return 1;
+	if (!threads)
+		(void)work(NULL);
+	for (i = 0; i < threads; i++)
+		(void)pthread_join(ids[i], NULL);
+	return 0;
+}

@@ -1,0 +1,74 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Chains by our tables are those of libdw, over programs that are hard to unwind and over whatever of
+# a distribution's is here.
+. "$OP_SOURCE_ROOT/tests/live/lib.sh"
+need_root
+live=$OP_BUILD_ROOT/tests/live
+"$live/unwind_differ" 1 true >"$dir/output" 2>&1
+[ $? != 3 ] || skip_all "$(cat "$dir/output")"
+
+# differ NAME SAMPLES COMMAND...: no chain differs, and hardly one ends early.
+differ()
+{
+	name=$1
+	shift
+	if ! command -v "$2" >/dev/null; then
+		skip "$name" "$2 is not installed"
+		return
+	fi
+	timeout 60 "$live/unwind_differ" "$@" >"$dir/output" 2>&1
+	status=$?
+	sed 's/^/# /' "$dir/output" | grep -v '0x'
+	result $status "chains of $name are libdw's"
+}
+
+for program in truth_unwind truth_unwind_static truth_unwind_lazy; do
+	[ ! -x "$live/$program" ] || differ "$program" 300 "$live/$program" all 1
+done
+if [ -x "$live/truth_throw" ]; then
+	differ "C++ exceptions" 200 "$live/truth_throw" 1
+else
+	skip "C++ exceptions" "no C++ compiler"
+fi
+
+if command -v rustc >/dev/null; then
+	cat >"$dir/panic.rs" <<'EOT'
+use std::collections::BTreeMap;
+fn deep(n: u32) -> u64 { if n == 0 { panic!("bottom") } deep(n - 1) + n as u64 }
+fn main() {
+    std::panic::set_hook(Box::new(|_| {}));
+    let mut map: BTreeMap<u64, String> = BTreeMap::new();
+    for i in 0..20000u64 {
+        let _ = std::panic::catch_unwind(|| deep(20));
+        for k in 0..20 { map.insert((i * 31 + k * 977) % 5000, format!("{}", i * k)); }
+    }
+    println!("{}", map.len());
+}
+EOT
+	rustc -O -o "$dir/panic" "$dir/panic.rs" >"$dir/output" 2>&1
+	differ "Rust and its panics" 200 "$dir/panic"
+else
+	skip "Rust" "rustc is not installed"
+fi
+
+head -c 3000000 /dev/urandom >"$dir/noise"
+i=0
+while [ $i -lt 150 ]; do
+	echo "int f$i(int *a, int n) { int s = $i; for (int i = 0; i < n; i++) s += a[i] % ($i + 2); return s; }"
+	i=$((i + 1))
+done >"$dir/many.c"
+cc1=$(gcc -print-prog-name=cc1 2>/dev/null || :)
+differ cc1 200 "${cc1:-cc1}" -quiet -O2 "$dir/many.c" -o /dev/null
+clang=$(readlink -f "$(command -v clang || echo clang)")
+differ clang 150 "$clang" -cc1 -O2 -emit-obj -o /dev/null "$dir/many.c"
+differ xz 200 xz -T1 -kc "$dir/noise"
+# shellcheck disable=SC2016 # for the other shell
+differ bash 200 bash -c 'for ((i = 0; i < 100000; i++)); do x=$((x + i)); y="${x%0}"; done'
+python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
+differ python3 200 "${python:-python3}" -c 'import json
+for i in range(40): json.dumps([[j] * 10 for j in range(5000)])'
+differ perl 150 perl -e 'for (1 .. 600000) { $h{$_ % 1000} .= "x" if $_ % 3 }'
+node=$(readlink -f "$(command -v node || echo node)")
+differ node 200 "$node" -e 'let s = 0; for (let i = 0; i < 3e6; i++) s += JSON.stringify({ a: i }).length'
+done_testing
