@@ -33,6 +33,7 @@ static struct {
 	double threshold;   /* percent */
 	uint64_t top;
 	bool errors;
+	enum diff_by compare_by;
 	struct symbol_filter chosen;
 	struct sort sort;
 	const char *session_dir, *image_path, *root, *output;
@@ -52,6 +53,15 @@ static int set_merge(const char *arg, void *target, struct error *err)
 static int set_sort(const char *arg, void *target, struct error *err)
 {
 	return sort_parse(arg, target, err);
+}
+
+static int set_compare(const char *arg, void *target, struct error *err)
+{
+	int by = diff_by_parse(arg, err);
+
+	(void)target;
+	options.compare_by = by < 0 ? DIFF_SHARE : (enum diff_by)by;
+	return by < 0 ? by : 0;
 }
 
 static const struct opt opts[] = {
@@ -81,6 +91,8 @@ static const struct opt opts[] = {
 	  "leave rows below this share out, and say how much that is", reporting_set_threshold },
 	{ 0, "top", OPT_U64, &options.top, "N",
 	  "only the first N rows (blocks, applications), and say how much the others are" },
+	{ 0, "compare", OPT_CALL, NULL, "WHAT",
+	  "of two profiles ({ FIRST } { SECOND }): share (default) or samples", set_compare },
 	{ 0, "how to show it", OPT_HEADING, NULL, NULL, "How to show it" },
 	{ 's', "sort", OPT_CALL, &options.sort, "LIST",
 	  "order by sample, image, app-name, symbol, vma, debug (default: sample)", set_sort },
@@ -119,7 +131,8 @@ static const struct opt opts[] = {
 
 static const struct opt_cmdline cmdline = {
 	.tool = "opreport",
-	.usage = "[OPTION]... [SPECIFICATION]...",
+	.usage = "[OPTION]... [SPECIFICATION]...\n"
+		 "       opreport [OPTION]... -l { [SPECIFICATION]... } { [SPECIFICATION]... }",
 	.summary = "Report where the samples of a profile went, by image or (-l) by symbol.",
 	.epilog = "A specification narrows the report: the name of an image, or TAG:VALUE,... with "
 		  "the tags archive, session, session-exclude, image, image-exclude, lib-image, "
@@ -138,6 +151,7 @@ struct parts {
 	struct container container;
 	struct callgraph calls;
 	struct losses losses;
+	struct populate_stats stats;
 	char *words; /* of the specification */
 	char threshold[32];
 	struct report_option shown_options[16];
@@ -246,8 +260,32 @@ static int check_chain_options(struct error *err)
 	return 0;
 }
 
+/* What a report of two profiles does not have. */
+static int check_comparison(struct error *err)
+{
+	const struct {
+		bool is_given;
+		const char *name;
+	} alone[] = {
+		{ options.calls, "--callgraph" },
+		{ options.details, "--details" },
+		{ options.xml, "--xml" },
+		{ of_chains(), "a report of chains" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(alone); i++)
+		if (alone[i].is_given)
+			return error_set(err, -EINVAL,
+					 "%s is of one profile, and two are to be compared",
+					 alone[i].name);
+	if (!options.symbols)
+		return error_set(err, -EINVAL, "profiles are compared by symbols: give --symbols");
+	return 0;
+}
+
 /* From the specification to the filled container. 0 or negative. */
-static int collect(struct parts *p, struct populate_stats *stats, struct error *err)
+static int collect(struct parts *p, struct error *err)
 {
 	struct binaries_config where = { .root = options.root,
 					 .image_paths = options.image_path,
@@ -276,10 +314,10 @@ static int collect(struct parts *p, struct populate_stats *stats, struct error *
 	p->binaries = binaries_new(p->gather, &where);
 	container_init(&p->container, p->classes.count);
 	populate_images(p->gather, &p->classes, &p->inverted, p->binaries, &how, &p->container,
-			stats);
+			&p->stats);
 	if (options.calls)
 		callgraph_collect(p->gather, &p->classes, p->binaries, &how, &p->container,
-				  &p->calls, stats);
+				  &p->calls, &p->stats);
 	if (options.calls && p->calls.raw.count == 0)
 		log_warn("%s: no calls were sampled there; --callgraph of operf or opcontrol takes "
 			 "them",
@@ -287,13 +325,13 @@ static int collect(struct parts *p, struct populate_stats *stats, struct error *
 	losses_collect(p->gather, &p->losses);
 	if (p->container.count == 0)
 		return error_set(err, -ENODATA, "%s: %s", p->gather->sessions[0].samples,
-				 stats->read ? "the sample files hold no samples"
-					     : "no sample file can be read");
+				 p->stats.read ? "the sample files hold no samples"
+					       : "no sample file can be read");
 	return 0;
 }
 
 /* @first and the words, with a blank between; caller frees. */
-static char *join_words(const char *first, int argc, char **argv)
+static char *join_words(const char *first, int argc, char *const *argv)
 {
 	struct strbuf text = STRBUF_INIT;
 	int i;
@@ -305,7 +343,7 @@ static char *join_words(const char *first, int argc, char **argv)
 }
 
 /* What was asked for, as the XML form shows it. */
-static void list_options(struct parts *p, int argc, char **argv)
+static void list_options(struct parts *p, int argc, char *const *argv)
 {
 	char *words = p->words = join_words("", argc, argv);
 	const struct report_option shown[] = {
@@ -330,15 +368,18 @@ static void list_options(struct parts *p, int argc, char **argv)
 	memcpy(p->shown_options, shown, sizeof(shown));
 }
 
-static void print(const struct parts *p, const struct populate_stats *stats, FILE *out)
+/* @before: the first of two profiles, or NULL. */
+static void print(const struct parts *p, const struct parts *before, FILE *out)
 {
+	struct report_before first = { 0 };
 	struct report report = { .gather = p->gather,
 				 .classes = &p->classes,
 				 .container = &p->container,
 				 .calls = options.calls ? &p->calls : NULL,
+				 .compare_by = options.compare_by,
 				 .sort = &options.sort,
-				 .header = stats->header,
-				 .skipped = stats->bad + p->gather->skipped,
+				 .header = p->stats.header,
+				 .skipped = p->stats.bad + p->gather->skipped,
 				 .timer_hz = header_timer_hz(p->gather),
 				 .show_header = !options.no_header,
 				 .long_names = options.long_names,
@@ -356,17 +397,24 @@ static void print(const struct parts *p, const struct populate_stats *stats, FIL
 				 .command = options.command,
 				 .options = p->shown_options };
 
+	if (before) {
+		first = (struct report_before){ .words = { before->words, p->words },
+						.losses = &before->losses,
+						.skipped = before->stats.bad +
+							   before->gather->skipped };
+		report.before = &first;
+	}
 	report_form(options.form)->print(&report, &p->losses, out);
 }
 
-static int output(const struct parts *p, const struct populate_stats *stats, struct error *err)
+static int output(const struct parts *p, const struct parts *before, struct error *err)
 {
 	_cleanup_fclose_ FILE *file = options.output ? fopen(options.output, "we") : NULL;
 	FILE *out = options.output ? file : stdout;
 
 	if (!out)
 		return error_errno(err, -errno, "%s", options.output);
-	print(p, stats, out);
+	print(p, before, out);
 	if (fflush(out) != 0 || ferror(out))
 		return error_errno(err, -errno, "%s",
 				   options.output ? options.output : "standard output");
@@ -397,11 +445,11 @@ static int print_chains(const struct spec *spec, FILE *out, struct error *err)
 	return opreport_chains(&request, out, err);
 }
 
-static int report_chains(int argc, char **argv, struct error *err)
+static int report_chains(size_t count, char *const *words, struct error *err)
 {
 	_cleanup_(spec_done) struct spec spec = { 0 };
 	_cleanup_fclose_ FILE *file = NULL;
-	int r = spec_parse(argv, (size_t)argc, &spec, err);
+	int r = spec_parse(words, count, &spec, err);
 
 	if (r == 0 && options.output && !(file = fopen(options.output, "we")))
 		r = error_errno(err, -errno, "%s", options.output);
@@ -413,37 +461,75 @@ static int report_chains(int argc, char **argv, struct error *err)
 	return r;
 }
 
-static int report(int argc, char **argv, struct error *err)
+/* One profile from its specification to rows: those that are chosen. */
+static int make_rows(struct parts *p, size_t count, char *const *words, struct error *err)
 {
-	_cleanup_(parts_done) struct parts p = { 0 };
-	struct populate_stats stats;
-	int r = spec_parse(argv, (size_t)argc, &p.spec, err);
+	int r = spec_parse(words, count, &p->spec, err);
 
 	if (r < 0)
 		return r;
-	r = collect(&p, &stats, err);
+	r = collect(p, err);
 	if (r < 0)
 		return r;
-	list_options(&p, argc, argv);
+	list_options(p, (int)count, words);
 	if (symbol_filter_is_set(&options.chosen))
-		container_choose(&p.container, p.gather, &options.chosen, options.calls);
-	if ((options.symbols || report_form(options.form)->is_for_programs) && !options.calls)
-		container_cut(&p.container, options.threshold);
-	container_name(&p.container, &options.names);
-	sort_rows(&p.container, p.gather, &options.sort);
-	if ((options.symbols || options.json) && !options.calls)
-		container_top(&p.container, options.top);
+		container_choose(&p->container, p->gather, &options.chosen, options.calls);
+	return 0;
+}
+
+/* From all rows to those that are shown, in order. */
+static void arrange_rows(struct parts *p)
+{
+	bool cut =
+		(options.symbols || report_form(options.form)->is_for_programs) && !options.calls;
+
+	if (cut)
+		container_cut(&p->container, options.threshold);
+	container_name(&p->container, &options.names);
+	sort_rows(&p->container, p->gather, &options.sort);
+	if (cut)
+		container_top(&p->container, options.top);
 	if (options.calls) {
-		callgraph_arrange(&p.calls, &p.container);
-		callgraph_cut(&p.calls, p.gather, &p.container, options.threshold, options.top);
+		callgraph_arrange(&p->calls, &p->container);
+		callgraph_cut(&p->calls, p->gather, &p->container, options.threshold, options.top);
 	}
-	return output(&p, &stats, err);
+}
+
+static int report(size_t count, char *const *words, struct error *err)
+{
+	_cleanup_(parts_done) struct parts p = { 0 };
+	int r = make_rows(&p, count, words, err);
+
+	if (r < 0)
+		return r;
+	arrange_rows(&p);
+	return output(&p, NULL, err);
+}
+
+static int compare(const struct spec_pair *pair, struct error *err)
+{
+	_cleanup_(parts_done) struct parts first = { 0 }, second = { 0 };
+	int r = make_rows(&first, pair->count[0], pair->words[0], err);
+
+	if (r == 0)
+		r = make_rows(&second, pair->count[1], pair->words[1], err);
+	if (r == 0)
+		r = diff_compare(&(struct diff_side){ first.gather, &first.classes, first.binaries,
+						      &first.container },
+				 &(struct diff_side){ second.gather, &second.classes,
+						      second.binaries, &second.container },
+				 err);
+	if (r < 0)
+		return r;
+	arrange_rows(&second);
+	return output(&second, &first, err);
 }
 
 int main(int argc, char **argv)
 {
 	struct error err = ERROR_INIT;
-	int operands;
+	struct spec_pair pair;
+	int operands, is_pair, r;
 
 	options.command = join_words("opreport", argc - 1, argv + 1);
 	(void)sort_parse(NULL, &options.sort, &err);
@@ -454,7 +540,15 @@ int main(int argc, char **argv)
 	options.sort.long_names = options.long_names;
 	if (check_options(&err) < 0 || check_chain_options(&err) < 0)
 		return tool_usage("%s", err.text);
-	if ((of_chains() ? report_chains : report)(argc - operands, argv + operands, &err) < 0)
+	is_pair = spec_split(argv + operands, (size_t)(argc - operands), &pair, &err);
+	if (is_pair < 0 || (is_pair && check_comparison(&err) < 0))
+		return tool_usage("%s", err.text);
+	if (is_pair)
+		r = compare(&pair, &err);
+	else
+		r = (of_chains() ? report_chains : report)((size_t)(argc - operands),
+							   argv + operands, &err);
+	if (r < 0)
 		return tool_fail(&err);
 	return 0;
 }

@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "profile/detail.h"
+#include "profile/diff.h"
 #include "profile/report.h"
 #include "profile/statistics.h"
 
@@ -34,6 +35,11 @@ static bool shown_accumulated(const struct report *r)
 static bool shown_with_apps(const struct report *r)
 {
 	return !r->merge_lib && report_has_apps(r);
+}
+
+static bool shown_with_difference(const struct report *r)
+{
+	return r->container->before_totals;
 }
 
 static bool shown_with_errors(const struct report *r)
@@ -67,7 +73,33 @@ static void write_sum(const struct cell *cell, struct strbuf *out)
 
 static void write_percent(const struct cell *cell, struct strbuf *out)
 {
+	if (cell->row->is_gone) {
+		strbuf_adds(out, "    ---");
+		return;
+	}
 	add_share(cell, cell->counts[cell->class], out);
+}
+
+/* How the row changed, and whether that means anything. */
+static void write_difference(const struct cell *cell, struct strbuf *out)
+{
+	double percent;
+	bool significant;
+
+	switch (diff_of_row(cell->report->container, cell->row, cell->class,
+			    cell->report->compare_by, &percent, &significant)) {
+	case DIFF_CHANGED:
+		strbuf_addf(out, "%+.4f", percent);
+		break;
+	case DIFF_NEW:
+		strbuf_adds(out, "+++");
+		break;
+	case DIFF_GONE:
+	case DIFF_CHANGE_COUNT_:
+		strbuf_adds(out, "---");
+		break;
+	}
+	strbuf_adds(out, significant ? "" : " ~");
 }
 
 static struct statistics_interval interval_of(const struct cell *cell)
@@ -75,20 +107,22 @@ static struct statistics_interval interval_of(const struct cell *cell)
 	return statistics_share(cell->counts[cell->class], cell->totals[cell->class]);
 }
 
-static void write_low(const struct cell *cell, struct strbuf *out)
+static void add_end(const struct cell *cell, double end, struct strbuf *out)
 {
 	char text[16];
 
-	report_percent(100 * interval_of(cell).low, text);
-	strbuf_adds(out, text);
+	report_percent(100 * end, text);
+	strbuf_adds(out, cell->row->is_gone ? "    ---" : text);
+}
+
+static void write_low(const struct cell *cell, struct strbuf *out)
+{
+	add_end(cell, interval_of(cell).low, out);
 }
 
 static void write_high(const struct cell *cell, struct strbuf *out)
 {
-	char text[16];
-
-	report_percent(100 * interval_of(cell).high, text);
-	strbuf_adds(out, text);
+	add_end(cell, interval_of(cell).high, out);
 }
 
 static void write_sum_percent(const struct cell *cell, struct strbuf *out)
@@ -198,6 +232,7 @@ static const struct column columns[] = {
 	{ "samples", 8, 20, true, true, shown_always, longest_count, write_samples },
 	{ "cum. samples", 13, 20, true, true, shown_accumulated, longest_count, write_sum },
 	{ "%", 8, 8, true, true, shown_always, NULL, write_percent },
+	{ "diff %", 13, 16, true, false, shown_with_difference, NULL, write_difference },
 	{ "% from", 8, 8, true, true, shown_with_errors, NULL, write_low },
 	{ "% to", 8, 8, true, true, shown_with_errors, NULL, write_high },
 	{ "cum. %", 10, 10, true, true, shown_accumulated, NULL, write_sum_percent },

@@ -21,6 +21,7 @@ void container_init(struct container *c, size_t class_count)
 {
 	*c = (struct container){ .class_count = class_count };
 	c->totals = xcalloc(class_count, sizeof(*c->totals));
+	c->none = xcalloc(class_count, sizeof(*c->none));
 	c->hidden = xcalloc(class_count, sizeof(*c->hidden));
 	c->beyond = xcalloc(class_count, sizeof(*c->beyond));
 	c->unchosen = xcalloc(class_count, sizeof(*c->unchosen));
@@ -30,6 +31,7 @@ void container_done(struct container *c)
 {
 	free(c->rows);
 	free(c->totals);
+	free(c->none);
 	free(c->hidden);
 	free(c->beyond);
 	free(c->unchosen);
@@ -50,6 +52,11 @@ struct row *container_add_row(struct container *c, const struct row *row)
 	return added;
 }
 
+const uint64_t *container_counts(const struct container *c, const struct row *row)
+{
+	return row->is_gone ? c->none : row->counts;
+}
+
 double container_share(uint64_t count, uint64_t total)
 {
 	return count ? 100.0 * (double)count / (double)total : 0;
@@ -64,9 +71,14 @@ bool container_reaches(const struct container *c, const struct row *row, double 
 {
 	size_t i;
 
-	for (i = 0; i < c->class_count; i++)
-		if (row->counts[i] && container_percent(c, row->counts[i], i) >= percent)
+	for (i = 0; i < c->class_count; i++) {
+		if (!row->is_gone && row->counts[i] &&
+		    container_percent(c, row->counts[i], i) >= percent)
 			return true;
+		if (row->before && row->before[i] &&
+		    container_share(row->before[i], c->before_totals[i]) >= percent)
+			return true;
+	}
 	return false;
 }
 
@@ -95,33 +107,39 @@ void container_choose(struct container *c, const struct gather *g,
 	c->count = n;
 }
 
+/* Counts a row as not shown; one that is gone has no samples here. */
+static void leave_out(const struct container *c, const struct row *row, uint64_t *counts,
+		      size_t *rows)
+{
+	size_t i;
+
+	for (i = 0; i < c->class_count && !row->is_gone; i++)
+		counts[i] += row->counts[i];
+	++*rows;
+}
+
 void container_cut(struct container *c, double percent)
 {
-	size_t i, j, n = 0;
+	size_t i, n = 0;
 
 	for (i = 0; i < c->count; i++) {
 		if (container_reaches(c, &c->rows[i], percent)) {
 			c->rows[n++] = c->rows[i];
 			continue;
 		}
-		for (j = 0; j < c->class_count; j++)
-			c->hidden[j] += c->rows[i].counts[j];
-		c->hidden_rows++;
+		leave_out(c, &c->rows[i], c->hidden, &c->hidden_rows);
 	}
 	c->count = n;
 }
 
 void container_top(struct container *c, size_t count)
 {
-	size_t i, j;
+	size_t i;
 
 	if (count == 0)
 		return;
-	for (i = count; i < c->count; i++) {
-		for (j = 0; j < c->class_count; j++)
-			c->beyond[j] += c->rows[i].counts[j];
-		c->beyond_rows++;
-	}
+	for (i = count; i < c->count; i++)
+		leave_out(c, &c->rows[i], c->beyond, &c->beyond_rows);
 	c->count = MIN(c->count, count);
 }
 

@@ -64,14 +64,20 @@ struct row {
 	struct row_run *runs;	   /* its samples one by one, where asked for; see detail.h */
 	uint32_t id;		   /* how many rows were added before it: stays when rows move */
 	bool is_unchosen;	   /* stands only at the ends of arcs of others */
+	/* Where two profiles are compared (diff.h): */
+	bool needs_place;	/* while rows are matched: ->place is to be found */
+	bool is_gone;		/* only the first profile has it; ->counts are of that */
+	const uint64_t *before; /* counts in the first profile, NULL: it lacks the row */
 };
 
 struct container {
 	struct row *rows;
 	size_t count, room;
 	size_t class_count;
-	uint64_t *totals; /* of all samples read, one a class */
-	uint64_t *hidden; /* of these, in rows that container_cut() took away */
+	uint64_t *none;		       /* zeros, one a class */
+	uint64_t *totals;	       /* of all samples read, one a class */
+	const uint64_t *before_totals; /* of the first of two profiles, else NULL */
+	uint64_t *hidden;	       /* of these, in rows that container_cut() took away */
 	size_t hidden_rows;
 	uint64_t *beyond; /* likewise, rows that container_top() took away */
 	size_t beyond_rows;
@@ -95,15 +101,18 @@ struct row *container_add_row(struct container *c, const struct row *row);
  * them out of the totals too, so that percentages are of what was chosen. @g names the images. */
 void container_choose(struct container *c, const struct gather *g,
 		      const struct symbol_filter *filter, bool keep);
-/* Takes away the rows whose share is below @percent of the total in every class. */
+/* Takes away the rows that do not reach @percent (container_reaches()). */
 void container_cut(struct container *c, double percent);
 /* Takes away the rows behind the first @count; 0: none. */
 void container_top(struct container *c, size_t count);
-/* Whether the row's share is at least @percent in some class. */
+/* Whether the row's share is at least @percent in some class of the profile, or of one of the two
+ * that are compared. */
 bool container_reaches(const struct container *c, const struct row *row, double percent);
 /* Gives every row that is left its text, in this style (NULL: names as linked). Names that are
  * equal are demangled once. */
 void container_name(struct container *c, const struct name_style *style);
+/* The samples that the row has, one a class: none where it is gone. */
+const uint64_t *container_counts(const struct container *c, const struct row *row);
 /* Share of @count in @total, in percent; 0 of nothing is 0. */
 double container_share(uint64_t count, uint64_t total);
 /* Share of @count in the total of @class, likewise. */

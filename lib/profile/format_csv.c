@@ -164,16 +164,77 @@ static void write_to(const struct csv_line *l, size_t class, struct strbuf *line
 	strbuf_addf(line, ",%.9g", 100 * interval_of(l, class).high);
 }
 
+static uint64_t before_of(const struct csv_line *l, size_t class)
+{
+	return l->row->before ? l->row->before[class] : 0;
+}
+
+static void write_before(const struct csv_line *l, size_t class, struct strbuf *line)
+{
+	add_number(line, before_of(l, class));
+}
+
+static void write_before_percent(const struct csv_line *l, size_t class, struct strbuf *line)
+{
+	uint64_t total = l->report->container->before_totals[class];
+
+	strbuf_addf(line, ",%.9g", container_share(before_of(l, class), total));
+}
+
+/* "new" or "gone" where there is no number. */
+static void write_difference(const struct csv_line *l, size_t class, struct strbuf *line)
+{
+	bool significant;
+	double percent;
+	enum diff_change change = diff_of_row(l->report->container, l->row, class,
+					      l->report->compare_by, &percent, &significant);
+
+	if (change == DIFF_CHANGED)
+		strbuf_addf(line, ",%.9g", percent);
+	else
+		strbuf_addf(line, ",%s", diff_change_name(change));
+}
+
+static void write_significant(const struct csv_line *l, size_t class, struct strbuf *line)
+{
+	bool significant;
+	double percent;
+
+	(void)diff_of_row(l->report->container, l->row, class, l->report->compare_by, &percent,
+			  &significant);
+	strbuf_adds(line, significant ? ",true" : ",false");
+}
+
+static bool shown_always(const struct report *r)
+{
+	(void)r;
+	return true;
+}
+
+static bool shown_with_errors(const struct report *r)
+{
+	return r->errors;
+}
+
+static bool shown_with_difference(const struct report *r)
+{
+	return r->before;
+}
+
 /* The columns of each class. */
 static const struct {
 	const char *head;
-	bool is_error; /* only with --errors */
+	bool (*is_shown)(const struct report *r);
 	void (*write)(const struct csv_line *l, size_t class, struct strbuf *line);
 } class_fields[] = {
-	{ "samples", false, write_samples },
-	{ "percent", false, write_percent },
-	{ "percent_from", true, write_from },
-	{ "percent_to", true, write_to },
+	{ "samples", shown_always, write_samples },
+	{ "percent", shown_always, write_percent },
+	{ "percent_from", shown_with_errors, write_from },
+	{ "percent_to", shown_with_errors, write_to },
+	{ "before", shown_with_difference, write_before },
+	{ "before_percent", shown_with_difference, write_before_percent },
+	{ "diff_percent", shown_with_difference, write_difference },
+	{ "significant", shown_with_difference, write_significant },
 };
 
 static void write_class_heads(const struct report *r, size_t class, struct strbuf *line)
@@ -182,7 +243,7 @@ static void write_class_heads(const struct report *r, size_t class, struct strbu
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(class_fields); i++) {
-		if (class_fields[i].is_error && !r->errors)
+		if (!class_fields[i].is_shown(r))
 			continue;
 		strbuf_clear(&head);
 		strbuf_adds(&head, class_fields[i].head);
@@ -213,7 +274,7 @@ static void write_record(const struct csv_line *l, struct strbuf *line, FILE *ou
 		fields[i].write(l, line);
 	for (i = 0; i < l->report->container->class_count; i++)
 		for (j = 0; j < ARRAY_SIZE(class_fields); j++)
-			if (!class_fields[j].is_error || l->report->errors)
+			if (class_fields[j].is_shown(l->report))
 				class_fields[j].write(l, i, line);
 	strbuf_adds(line, "\n");
 	(void)fwrite(strbuf_text(line), 1, line->length, out);
@@ -265,7 +326,9 @@ void report_csv(const struct report *r, const struct losses *losses, FILE *out)
 
 		if (r->calls && !r->calls->is_shown[i])
 			continue;
-		write_record(&(struct csv_line){ .report = r, .row = row, .counts = row->counts },
+		write_record(&(struct csv_line){ .report = r,
+						 .row = row,
+						 .counts = container_counts(r->container, row) },
 			     &line, out);
 		if (r->calls)
 			write_arcs(r, i, &line, out);

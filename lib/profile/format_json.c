@@ -44,11 +44,11 @@ static void write_classes(const struct report *r, struct json *j)
 	json_close(j, ']');
 }
 
-static void write_losses(const struct losses *l, struct json *j)
+static void write_losses(const struct losses *l, const char *name, struct json *j)
 {
 	size_t i;
 
-	json_open(j, "losses", '[');
+	json_open(j, name, '[');
 	for (i = 0; i < l->count; i++) {
 		json_open(j, NULL, '{');
 		json_string(j, "counter", l->list[i].name);
@@ -117,9 +117,9 @@ static void write_details(const struct report *r, const struct row *row, struct 
 	json_close(j, ']');
 }
 
-/* What is not in the list, as member @name. */
+/* Rows that are not there; with percentages where they are still in the totals. */
 static void write_left_out(const struct report *r, const char *name, size_t rows,
-			   const uint64_t *counts, struct json *j)
+			   const uint64_t *counts, const uint64_t *totals, struct json *j)
 {
 	size_t i;
 
@@ -127,10 +127,14 @@ static void write_left_out(const struct report *r, const char *name, size_t rows
 		return;
 	json_open(j, name, '{');
 	json_u64(j, "rows", rows);
-	json_open(j, "samples", '[');
-	for (i = 0; i < r->container->class_count; i++)
-		json_u64(j, NULL, counts[i]);
-	json_close(j, ']');
+	if (totals) {
+		write_counts(r, counts, totals, j);
+	} else {
+		json_open(j, "samples", '[');
+		for (i = 0; i < r->container->class_count; i++)
+			json_u64(j, NULL, counts[i]);
+		json_close(j, ']');
+	}
 	json_close(j, '}');
 }
 
@@ -178,6 +182,32 @@ static void write_arcs(const struct report *r, const char *name, const struct ar
 	json_close(j, ']');
 }
 
+/* What the row was in the first of two profiles, and what that means. */
+static void write_difference(const struct report *r, const struct row *row, struct json *j)
+{
+	const struct container *c = r->container;
+	size_t i;
+
+	json_open(j, "difference", '[');
+	for (i = 0; i < c->class_count; i++) {
+		uint64_t before = row->before ? row->before[i] : 0;
+		double percent;
+		bool significant;
+		enum diff_change change =
+			diff_of_row(c, row, i, r->compare_by, &percent, &significant);
+
+		json_open(j, NULL, '{');
+		json_u64(j, "before", before);
+		json_double(j, "before_percent", container_share(before, c->before_totals[i]));
+		json_string(j, "change", diff_change_name(change));
+		if (change == DIFF_CHANGED)
+			json_double(j, "diff_percent", percent);
+		json_bool(j, "significant", significant);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
 static void write_row(const struct report *r, size_t index, struct json *j)
 {
 	const struct row *row = &r->container->rows[index];
@@ -187,7 +217,9 @@ static void write_row(const struct report *r, size_t index, struct json *j)
 	json_line(j);
 	json_open(j, NULL, '{');
 	write_place(r, row, j);
-	write_counts(r, row->counts, r->container->totals, j);
+	write_counts(r, container_counts(r->container, row), r->container->totals, j);
+	if (r->before)
+		write_difference(r, row, j);
 	if (r->details)
 		write_details(r, row, j);
 	if (r->calls) {
@@ -197,8 +229,27 @@ static void write_row(const struct report *r, size_t index, struct json *j)
 	json_close(j, '}');
 }
 
+/* Which two profiles the rows are of. */
+static void write_comparison(const struct report *r, struct json *j)
+{
+	size_t i;
+
+	json_open(j, "comparison", '{');
+	json_string(j, "first", r->before->words[0]);
+	json_string(j, "second", r->before->words[1]);
+	json_string(j, "compared", diff_by_meaning(r->compare_by));
+	json_open(j, "first_samples", '[');
+	for (i = 0; i < r->container->class_count; i++)
+		json_u64(j, NULL, r->container->before_totals[i]);
+	json_close(j, ']');
+	json_u64(j, "first_skipped_files", r->before->skipped);
+	write_losses(r->before->losses, "first_losses", j);
+	json_close(j, '}');
+}
+
 void report_json(const struct report *r, const struct losses *losses, FILE *out)
 {
+	const struct container *c = r->container;
 	_cleanup_free_ char *cpu = header_cpu(r);
 	struct json j = JSON_INIT(out);
 	size_t i;
@@ -207,25 +258,17 @@ void report_json(const struct report *r, const struct losses *losses, FILE *out)
 	json_string(&j, "format", "opreport-1");
 	json_string(&j, "cpu", cpu);
 	write_classes(r, &j);
-	write_losses(losses, &j);
+	write_losses(losses, "losses", &j);
 	json_u64(&j, "skipped_files", r->skipped);
+	if (r->before)
+		write_comparison(r, &j);
 	json_open(&j, "rows", '[');
-	for (i = 0; i < r->container->count; i++)
+	for (i = 0; i < c->count; i++)
 		write_row(r, i, &j);
 	json_close(&j, ']');
-	if (r->container->hidden_rows) {
-		json_open(&j, "hidden", '{');
-		json_u64(&j, "rows", r->container->hidden_rows);
-		write_counts(r, r->container->hidden, r->container->totals, &j);
-		json_close(&j, '}');
-	}
-	if (r->container->beyond_rows) {
-		json_open(&j, "beyond", '{');
-		json_u64(&j, "rows", r->container->beyond_rows);
-		write_counts(r, r->container->beyond, r->container->totals, &j);
-		json_close(&j, '}');
-	}
-	write_left_out(r, "unchosen", r->container->unchosen_rows, r->container->unchosen, &j);
+	write_left_out(r, "hidden", c->hidden_rows, c->hidden, c->totals, &j);
+	write_left_out(r, "beyond", c->beyond_rows, c->beyond, c->totals, &j);
+	write_left_out(r, "unchosen", c->unchosen_rows, c->unchosen, NULL, &j);
 	json_close(&j, '}');
 	(void)fputc('\n', out);
 }

@@ -83,7 +83,8 @@ static void print_rows(const struct table *t, FILE *out)
 			.report = t->report, .row = row, .counts = row->counts, .totals = c->totals
 		};
 
-		add_counts(sums, row->counts, c->class_count);
+		if (!row->is_gone)
+			add_counts(sums, row->counts, c->class_count);
 		print_line(&p, &like, sums);
 		if (t->report->details)
 			print_details(&p, row);

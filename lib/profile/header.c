@@ -83,21 +83,61 @@ static void print_loss(const struct loss *loss, double all, FILE *out)
 			      *loss->meaning ? " " : "", loss->name);
 }
 
-static uint64_t total_of(const struct report *r)
+static uint64_t sum_of(const uint64_t *totals, size_t classes)
 {
 	uint64_t sum = 0;
 	size_t i;
 
-	for (i = 0; i < r->container->class_count; i++)
-		sum += r->container->totals[i];
+	for (i = 0; i < classes; i++)
+		sum += totals[i];
 	return sum;
+}
+
+static void print_samples(const uint64_t *totals, size_t classes, FILE *out)
+{
+	size_t i;
+
+	for (i = 0; i < classes; i++)
+		(void)fprintf(out, "%s%" PRIu64, i ? ", " : "", totals[i]);
+	(void)fputs(" samples", out);
+}
+
+/* Which two profiles are compared and how. */
+static void print_comparison(const struct report *r, FILE *out)
+{
+	const struct report_before *before = r->before;
+	const struct container *c = r->container;
+	uint64_t recorded = before->losses->recorded;
+	size_t i;
+
+	(void)fprintf(out, "First profile: {%s%s }, ", *before->words[0] ? " " : "",
+		      before->words[0]);
+	print_samples(c->before_totals, c->class_count, out);
+	(void)fprintf(out, "\nSecond profile: {%s%s }, ", *before->words[1] ? " " : "",
+		      before->words[1]);
+	print_samples(c->totals, c->class_count, out);
+	(void)fprintf(out,
+		      ", shown in the rows\nCompared: %s; \"diff %%\" is relative to the first\n"
+		      "~: a difference that chance alone makes in more than 1 of 20 cases\n",
+		      diff_by_meaning(r->compare_by));
+	if (before->skipped)
+		(void)fprintf(out, "Note: %zu file%s of the first profile could not be read\n",
+			      before->skipped, before->skipped == 1 ? "" : "s");
+	if (!recorded)
+		recorded = sum_of(c->before_totals, c->class_count);
+	for (i = 0; i < before->losses->count; i++) {
+		(void)fputs("First profile: ", out);
+		print_loss(&before->losses->list[i], (double)(recorded + before->losses->samples),
+			   out);
+	}
 }
 
 void header_text(const struct report *r, const struct losses *l, FILE *out)
 {
 	_cleanup_free_ char *cpu = header_cpu(r);
 	size_t i, events = r->classes->axis == AXIS_EVENT ? r->classes->count : 1;
-	uint64_t recorded = l->recorded ? l->recorded : total_of(r);
+	uint64_t recorded =
+		l->recorded ? l->recorded : sum_of(r->container->totals, r->container->class_count);
 
 	(void)fprintf(out, "%s\n", cpu);
 	for (i = 0; i < events; i++) {
@@ -112,4 +152,6 @@ void header_text(const struct report *r, const struct losses *l, FILE *out)
 			      r->skipped == 1 ? "is" : "are");
 	for (i = 0; i < l->count; i++)
 		print_loss(&l->list[i], (double)(recorded + l->samples), out);
+	if (r->before)
+		print_comparison(r, out);
 }

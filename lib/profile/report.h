@@ -10,6 +10,7 @@
 
 #include "profile/classes.h"
 #include "profile/container.h"
+#include "profile/diff.h"
 #include "profile/gather.h"
 #include "profile/sort.h"
 #include "sfile/sfile.h"
@@ -20,6 +21,13 @@
 struct callgraph;
 struct losses;
 
+/* The first of two profiles that are compared, for the header. */
+struct report_before {
+	const char *words[2]; /* the specifications of both */
+	const struct losses *losses;
+	size_t skipped;
+};
+
 /* An option that the report was asked for with, as the XML form shows it. */
 struct report_option {
 	const char *name, *value; /* NULL value: not given */
@@ -29,11 +37,13 @@ struct report {
 	const struct gather *gather;
 	const struct classes *classes;
 	const struct container *container;
-	const struct callgraph *calls; /* of these rows, where they are reported, else NULL */
-	const struct sort *sort;       /* the order that the rows stand in */
-	struct sfile_header header;    /* of a sample file: CPU type, speed */
-	uint64_t timer_hz;	       /* samples a second and CPU in timer mode; 0: unknown */
-	size_t skipped;		       /* files that could not be read and are not in it */
+	const struct callgraph *calls;	    /* of these rows, where they are reported, else NULL */
+	const struct report_before *before; /* where two profiles are compared, else NULL */
+	enum diff_by compare_by;
+	const struct sort *sort;    /* the order that the rows stand in */
+	struct sfile_header header; /* of a sample file: CPU type, speed */
+	uint64_t timer_hz;	    /* samples a second and CPU in timer mode; 0: unknown */
+	size_t skipped;		    /* files that could not be read and are not in it */
 	bool show_header;
 	bool long_names;     /* paths instead of their last parts */
 	bool show_address;   /* a column of addresses */

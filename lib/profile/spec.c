@@ -109,12 +109,21 @@ static int check_path(const char *word, struct error *err)
 			 word, (int)(colon - word), word);
 }
 
+static bool is_brace(const char *word)
+{
+	return !strcmp(word, "{") || !strcmp(word, "}");
+}
+
 static int parse_word(const char *word, struct spec *spec, struct error *err)
 {
 	const char *value;
 	enum spec_tag tag = tag_of(word, &value);
 	int r;
 
+	if (is_brace(word))
+		return error_set(err, -EINVAL,
+				 "'%s' stands around profiles to compare, which is for opreport",
+				 word);
 	if (tag == SPEC_PATH) {
 		r = check_path(word, err);
 		if (r == 0)
@@ -153,6 +162,40 @@ static int open_archive(struct spec *spec, struct error *err)
 	free(archive->values[0]);
 	archive->values[0] = STEAL(directory);
 	return r;
+}
+
+/* Takes "{ WORD... }" off the words from *at on. */
+static bool take_braced(char *const *words, size_t count, size_t *at, struct spec_pair *ret,
+			unsigned int which)
+{
+	size_t i = *at;
+
+	if (i >= count || strcmp(words[i], "{"))
+		return false;
+	ret->words[which] = &words[++i];
+	while (i < count && !is_brace(words[i]))
+		i++;
+	ret->count[which] = (size_t)(&words[i] - ret->words[which]);
+	*at = i + 1;
+	return i < count && !strcmp(words[i], "}");
+}
+
+int spec_split(char *const *words, size_t count, struct spec_pair *ret, struct error *err)
+{
+	struct spec_pair pair = { 0 };
+	size_t i, at = 0;
+
+	for (i = 0; i < count && !is_brace(words[i]);)
+		i++;
+	if (i == count)
+		return 0;
+	if (!take_braced(words, count, &at, &pair, 0) ||
+	    !take_braced(words, count, &at, &pair, 1) || at != count)
+		return error_set(err, -EINVAL,
+				 "two profiles are compared as { FIRST } { SECOND }, the braces "
+				 "being words of their own and nothing standing outside");
+	*ret = pair;
+	return 1;
 }
 
 int spec_parse(char *const *words, size_t count, struct spec *ret, struct error *err)

@@ -58,6 +58,15 @@ struct spec {
  * twice, a value that is no number where one must be; -EBADMSG, -errno for an archive. On success
  * the caller calls spec_done(). */
 int spec_parse(char *const *words, size_t count, struct spec *ret, struct error *err);
+/* Two specifications in braces, which are words of their own: { FIRST } { SECOND }. */
+struct spec_pair {
+	char *const *words[2]; /* of each; borrowed */
+	size_t count[2];
+};
+
+/* Whether the words are such a pair: 1 with *ret, 0 if no word is a brace, -EINVAL with how they
+ * must look if one is but they do not. */
+int spec_split(char *const *words, size_t count, struct spec_pair *ret, struct error *err);
 /* Frees what spec_parse() allocated. */
 void spec_done(struct spec *spec);
 

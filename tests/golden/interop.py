@@ -246,8 +246,6 @@ class Case:
 def not_offered(words, offered):
     for word in words:
         option = word.split("=")[0]
-        if word == "{":
-            return "differential reports"
         if option.startswith("-") and option not in offered:
             return option
     return None

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Call graph files: lib/profile/callgraph_collect.c and callgraph.c. The input is the file: its
+ * first byte says whose arcs, the rest stands in the file. */
+#include "fuzz.h"
+
+#include "base/path.h"
+#include "profile/binary.h"
+#include "profile/callgraph.h"
+#include "profile/classes.h"
+#include "profile/container.h"
+#include "profile/gather.h"
+#include "profile/populate.h"
+#include "sfile/session.h"
+
+#include <ftw.h>
+#include <string.h>
+
+/* Images at both ends: one with symbols, one without a file, memory. */
+static const char *const files[] = {
+	"{root}/a/{dep}/{root}/proc/self/exe/{cg}/{root}/proc/self/exe/T.0.0.all.all.all",
+	"{root}/a/{dep}/{root}/proc/self/exe/{cg}/{root}/gone/T.0.0.all.all.all",
+	"{root}/a/{dep}/{root}/gone/{cg}/{root}/proc/self/exe/T.0.0.all.all.all",
+	"{root}/a/{dep}/{anon:x}/1.0x0.0x1000/{cg}/{root}/proc/self/exe/T.0.0.all.all.all",
+};
+
+static void must(bool ok)
+{
+	if (!ok)
+		abort();
+}
+
+/* Each arc is in both lists, and ends at rows that there are. */
+static void check_lists(const struct callgraph *graph, const struct container *c)
+{
+	size_t i;
+
+	must(graph->callees.first[c->count] == graph->count);
+	must(graph->callers.first[c->count] == graph->count);
+	for (i = 0; i < graph->count; i++) {
+		must(graph->callees.arcs[i].caller < c->count);
+		must(graph->callers.arcs[i].callee < c->count);
+	}
+}
+
+static void read_graph(struct gather *g, const struct classes *classes)
+{
+	_cleanup_(binaries_freep) struct binaries *bs =
+		binaries_new(g, &(struct binaries_config){ .keep = true });
+	struct populate_config config = { .symbols = true };
+	struct populate_stats stats = { 0 };
+	struct callgraph graph;
+	struct container c;
+
+	container_init(&c, classes->count);
+	callgraph_collect(g, classes, bs, &config, &c, &graph, &stats);
+	callgraph_arrange(&graph, &c);
+	callgraph_cut(&graph, g, &c, 1, 3);
+	check_lists(&graph, &c);
+	callgraph_done(&graph);
+	container_done(&c);
+}
+
+static void report(const char *dir)
+{
+	_cleanup_(gather_freep) struct gather *g = NULL;
+	struct spec spec = { 0 };
+	struct classes classes;
+
+	if (gather_files(&spec, dir, &g, NULL) < 0)
+		return;
+	must(classes_arrange(g, 0, &classes, NULL) == 0);
+	read_graph(g, &classes);
+	classes_done(&classes);
+}
+
+static int remove_one(const char *path, const struct stat *st, int kind, struct FTW *ftw)
+{
+	(void)st;
+	(void)kind;
+	(void)ftw;
+	return remove(path);
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	char dir[32] = "/dev/shm/opfuzz-XXXXXX";
+	_cleanup_free_ char *samples = NULL, *path = NULL;
+
+	if (size == 0 || (!mkdtemp(dir) && !mkdtemp(strcpy(dir, "/tmp/opfuzz-XXXXXX"))))
+		return 0;
+	samples = session_samples(dir, "current");
+	path = path_join(samples, files[data[0] % ARRAY_SIZE(files)]);
+	if (path_make_parents(path, 0700, NULL) == 0) {
+		FILE *out = fopen(path, "we");
+
+		if (out) {
+			(void)fwrite(data + 1, 1, size - 1, out);
+			(void)fclose(out);
+			report(dir);
+		}
+	}
+	(void)nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+	return 0;
+}

@@ -1,0 +1,383 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/diff_match.h"
+
+#include "base/hash.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "image/elffile.h"
+#include "profile/binary.h"
+#include "profile/container.h"
+#include "profile/detail.h"
+#include "profile/diff.h"
+#include "profile/gather.h"
+#include "sfile/sfile.h"
+
+#include <string.h>
+
+/* --- images --- */
+
+/* Whether both are the same kind of thing under one name, whatever file that is. */
+static bool same_image(const struct gather_image *a, const struct gather_image *b)
+{
+	return a->id.kind == b->id.kind && !strcmp(a->shown, b->shown);
+}
+
+/* What two images have in common if their paths differ: the last part; of anonymous memory, which
+ * lies elsewhere each time, the label. */
+static const char *short_name(const struct gather_image *i)
+{
+	return i->id.kind == SNAME_ANON ? i->id.name : path_base(i->display);
+}
+
+/* The only image of @g without a partner that is called like @wanted, or GATHER_NONE. */
+static uint32_t only_namesake(const struct gather *g, const bool *has_partner, size_t count,
+			      const struct gather_image *wanted)
+{
+	uint32_t found = GATHER_NONE;
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		const struct gather_image *image = &g->images[i];
+
+		if (has_partner[i] || image->id.kind != wanted->id.kind ||
+		    strcmp(short_name(image), short_name(wanted)))
+			continue;
+		if (found != GATHER_NONE)
+			return GATHER_NONE;
+		found = (uint32_t)i;
+	}
+	return found;
+}
+
+struct image_matching {
+	const struct gather *first;
+	struct gather *second;
+	size_t second_count; /* of images, before any were added */
+	uint32_t *partners;  /* of the first's images */
+	bool *first_done, *second_done;
+};
+
+static void pair_images(struct image_matching *m, size_t a, size_t b)
+{
+	m->partners[a] = (uint32_t)b;
+	m->first_done[a] = true;
+	m->second_done[b] = true;
+}
+
+static void match_by_path(struct image_matching *m)
+{
+	size_t a, b;
+
+	for (a = 0; a < m->first->image_count; a++)
+		for (b = 0; b < m->second_count && !m->first_done[a]; b++)
+			if (!m->second_done[b] &&
+			    same_image(&m->first->images[a], &m->second->images[b]))
+				pair_images(m, a, b);
+}
+
+static void match_by_last_part(struct image_matching *m)
+{
+	size_t a;
+
+	for (a = 0; a < m->first->image_count; a++) {
+		uint32_t b;
+
+		if (m->first_done[a])
+			continue;
+		b = only_namesake(m->second, m->second_done, m->second_count, &m->first->images[a]);
+		if (b == GATHER_NONE ||
+		    only_namesake(m->first, m->first_done, m->first->image_count,
+				  &m->second->images[b]) != a)
+			continue;
+		pair_images(m, a, b);
+	}
+}
+
+static void add_missing(struct image_matching *m)
+{
+	struct gather *g = m->second;
+	size_t a;
+
+	for (a = 0; a < m->first->image_count; a++) {
+		if (m->first_done[a])
+			continue;
+		array_grow(&g->images, g->image_count + 1, &g->image_room);
+		m->partners[a] = (uint32_t)g->image_count;
+		g->images[g->image_count++] = m->first->images[a];
+	}
+}
+
+uint32_t *diff_match_images(const struct gather *first, struct gather *second)
+{
+	_cleanup_free_ bool *first_done = xcalloc(first->image_count + 1, sizeof(bool));
+	_cleanup_free_ bool *second_done = xcalloc(second->image_count + 1, sizeof(bool));
+	struct image_matching m = { .first = first,
+				    .second = second,
+				    .second_count = second->image_count,
+				    .partners = xcalloc(first->image_count + 1, sizeof(uint32_t)),
+				    .first_done = first_done,
+				    .second_done = second_done };
+
+	match_by_path(&m);
+	match_by_last_part(&m);
+	add_missing(&m);
+	return m.partners;
+}
+
+/* --- rows --- */
+
+/* Rows of both sides that have one key: what must agree in any case. */
+struct group {
+	uint32_t first[2]; /* of each side: the latest row, further ones by matching.next */
+	uint32_t count[2];
+	struct group *other; /* with the same hash, but another key */
+};
+
+struct row_matching {
+	const struct diff_side *sides[2];
+	const uint32_t *images; /* of the first, in the second's numbers */
+	struct map groups;	/* by hash */
+	struct arena arena;	/* holds them */
+	uint32_t *next[2];	/* of each row: one of its group */
+	uint32_t *partners;	/* of the first's rows */
+};
+
+/* A row's key, with the images' numbers of the second side. */
+struct row_key {
+	uint32_t image, app;
+	bool is_symbol, is_unnamed;
+	const char *name;
+};
+
+static struct row_key key_of(const struct row_matching *m, unsigned int side, uint32_t index)
+{
+	const struct row *row = &m->sides[side]->container->rows[index];
+	struct row_key key = { .image = row->image,
+			       .app = row->app,
+			       .is_symbol = row->kind == ROW_SYMBOL,
+			       .is_unnamed = row->kind == ROW_UNNAMED,
+			       .name = row->kind == ROW_SYMBOL ? row->symbol->name : "" };
+
+	if (side == 0) {
+		key.image = m->images[key.image];
+		if (key.app != GATHER_NONE)
+			key.app = m->images[key.app];
+	}
+	return key;
+}
+
+static bool same_key(const struct row_key *a, const struct row_key *b)
+{
+	return a->image == b->image && a->app == b->app && a->is_symbol == b->is_symbol &&
+	       a->is_unnamed == b->is_unnamed && !strcmp(a->name, b->name);
+}
+
+static struct row_key key_of_group(const struct row_matching *m, const struct group *group)
+{
+	unsigned int side = group->count[0] ? 0 : 1;
+
+	return key_of(m, side, group->first[side]);
+}
+
+static struct group *find_group(struct row_matching *m, const struct row_key *key)
+{
+	uint64_t hash = hash_add(hash_bytes(key->name, strlen(key->name)),
+				 (uint64_t)key->image << 32 | key->app);
+	struct group *first, *group;
+
+	hash = hash_add(hash, (uint64_t)key->is_symbol << 1 | key->is_unnamed);
+	first = map_get(&m->groups, hash);
+	for (group = first; group; group = group->other) {
+		struct row_key known = key_of_group(m, group);
+
+		if (same_key(&known, key))
+			return group;
+	}
+	group = arena_alloc(&m->arena, sizeof(*group));
+	*group = (struct group){ .first = { GATHER_NONE, GATHER_NONE }, .other = first };
+	(void)map_set(&m->groups, hash, group);
+	return group;
+}
+
+static void group_rows(struct row_matching *m, unsigned int side)
+{
+	size_t count = m->sides[side]->container->count, i;
+
+	m->next[side] = xcalloc(count + 1, sizeof(*m->next[side]));
+	for (i = 0; i < count; i++) {
+		struct row_key key = key_of(m, side, (uint32_t)i);
+		struct group *group = find_group(m, &key);
+
+		m->next[side][i] = group->first[side];
+		group->first[side] = (uint32_t)i;
+		group->count[side]++;
+	}
+}
+
+/* Calls @work for each group that has rows on both sides. */
+static void for_each_pair(struct row_matching *m,
+			  void (*work)(struct row_matching *m, const struct group *group))
+{
+	map_for_each (&m->groups, slot) {
+		const struct group *group;
+
+		for (group = slot->value; group; group = group->other)
+			if (group->count[0] && group->count[1])
+				work(m, group);
+	}
+}
+
+/* --- several symbols of one name --- */
+
+static bool is_ambiguous(const struct group *group)
+{
+	return group->count[0] > 1 || group->count[1] > 1;
+}
+
+/* Asks for the lines of rows that their names do not tell apart, by an address of theirs. */
+static void mark_ambiguous(struct row_matching *m, const struct group *group)
+{
+	unsigned int side;
+	uint32_t i;
+
+	if (!is_ambiguous(group))
+		return;
+	for (side = 0; side < 2; side++)
+		for (i = group->first[side]; i != GATHER_NONE; i = m->next[side][i])
+			m->sides[side]->container->rows[i].needs_place = true;
+}
+
+/* Whether the row's line is to be looked for, and there may be a file that says it. */
+static bool wants_place(const struct diff_side *side, const struct row *row)
+{
+	const struct gather_image *image = &side->gather->images[row->image];
+
+	return row->needs_place && !row->place.file && row->kind == ROW_SYMBOL &&
+	       image->id.kind == SNAME_ROOT && strcmp(image->display, "/proc/kallsyms");
+}
+
+/* Finds the lines that are asked for of the rows of one image, from the @i-th on. */
+static void find_places_in(const struct diff_side *side, size_t i)
+{
+	struct container *c = side->container;
+	uint32_t image = c->rows[i].image;
+	struct placer *placer;
+	struct binary binary;
+
+	if (!binary_find(side->binaries, image, &(struct sfile_header){ 0 }, &binary)) {
+		for (; i < c->count; i++)
+			c->rows[i].needs_place &= c->rows[i].image != image;
+		return;
+	}
+	placer = placer_new(c, binary.file, binary.debug);
+	for (; i < c->count; i++) {
+		struct row *row = &c->rows[i];
+
+		if (row->image != image || !wants_place(side, row))
+			continue;
+		row->place = placer_find(placer, row->address);
+		row->needs_place = false;
+	}
+	placer_free(placer);
+	elffile_close(binary.debug);
+	elffile_close(binary.file);
+}
+
+static void find_places(const struct diff_side *side)
+{
+	size_t i;
+
+	for (i = 0; i < side->container->count; i++)
+		if (wants_place(side, &side->container->rows[i]))
+			find_places_in(side, i);
+}
+
+static int compare_places(const void *pa, const void *pb)
+{
+	const struct row *a = *(const struct row *const *)pa, *b = *(const struct row *const *)pb;
+	int r = strcmp(a->place.file ?: "", b->place.file ?: "");
+
+	if (r == 0)
+		r = (a->place.line > b->place.line) - (a->place.line < b->place.line);
+	return r ? r : (a->address > b->address) - (a->address < b->address);
+}
+
+/* The rows of a group by file, line and address. Caller frees. */
+static struct row **sorted_rows(const struct row_matching *m, const struct group *group,
+				unsigned int side)
+{
+	struct row **rows = xcalloc(group->count[side], sizeof(struct row *));
+	size_t n = 0;
+	uint32_t i;
+
+	for (i = group->first[side]; i != GATHER_NONE; i = m->next[side][i])
+		rows[n++] = &m->sides[side]->container->rows[i];
+	qsort(rows, n, sizeof(struct row *), compare_places);
+	return rows;
+}
+
+static void pair_rows(struct row_matching *m, const struct row *first, const struct row *second)
+{
+	m->partners[first - m->sides[0]->container->rows] =
+		(uint32_t)(second - m->sides[1]->container->rows);
+}
+
+static bool same_file(const struct row *a, const struct row *b)
+{
+	return !strcmp(a->place.file ?: "", b->place.file ?: "");
+}
+
+/* Pairs each row of the first side with the first fitting one of the second that is left; both
+ * lists lose them. */
+static void pair_fitting(struct row_matching *m, const struct group *group, struct row **rows[2],
+			 bool same_line)
+{
+	size_t a, b;
+
+	for (a = 0; a < group->count[0]; a++) {
+		for (b = 0; rows[0][a] && b < group->count[1]; b++) {
+			if (!rows[1][b] || !same_file(rows[0][a], rows[1][b]) ||
+			    (same_line && rows[0][a]->place.line != rows[1][b]->place.line))
+				continue;
+			pair_rows(m, rows[0][a], rows[1][b]);
+			rows[0][a] = rows[1][b] = NULL;
+		}
+	}
+}
+
+static void match_group(struct row_matching *m, const struct group *group)
+{
+	_cleanup_free_ struct row **first = sorted_rows(m, group, 0);
+	_cleanup_free_ struct row **second = sorted_rows(m, group, 1);
+	struct row **rows[2] = { first, second };
+
+	if (!is_ambiguous(group)) {
+		pair_rows(m, first[0], second[0]);
+		return;
+	}
+	pair_fitting(m, group, rows, true);
+	pair_fitting(m, group, rows, false);
+}
+
+uint32_t *diff_match_rows(const struct diff_side *first, const struct diff_side *second,
+			  const uint32_t *images)
+{
+	struct row_matching m = { .sides = { first, second }, .images = images };
+	size_t count = first->container->count, i;
+
+	m.partners = xcalloc(count + 1, sizeof(*m.partners));
+	for (i = 0; i < count; i++)
+		m.partners[i] = GATHER_NONE;
+	group_rows(&m, 0);
+	group_rows(&m, 1);
+	for_each_pair(&m, mark_ambiguous);
+	find_places(first);
+	find_places(second);
+	for_each_pair(&m, match_group);
+	map_done(&m.groups);
+	arena_done(&m.arena);
+	free(m.next[0]);
+	free(m.next[1]);
+	return m.partners;
+}

@@ -1,0 +1,207 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "profile/classes.h"
+#include "profile/container.h"
+#include "profile/diff.h"
+#include "profile/diff_match.h"
+#include "profile/gather.h"
+
+#include <errno.h>
+
+enum { IMAGES_MAX = 8 };
+
+/* Names of images; NULL ends them. "anon:LABEL" is anonymous memory. */
+static void add_images(struct gather *g, const char *const *names)
+{
+	size_t i;
+
+	for (i = 0; names[i]; i++) {
+		bool anon = !strncmp(names[i], "anon:", 5);
+
+		array_grow(&g->images, i + 1, &g->image_room);
+		g->images[i] = (struct gather_image){
+			.id = { .kind = anon ? SNAME_ANON : SNAME_ROOT,
+				.name = (char *)names[i] + (anon ? 5 : 0),
+				.start = i },
+			.display = names[i],
+			.shown = anon ? arena_strdup(&g->arena, names[i] + i % 2) : names[i],
+			.suffix = "",
+		};
+		g->image_count++;
+	}
+}
+
+static void gather_done(struct gather *g)
+{
+	free(g->images);
+	arena_done(&g->arena);
+}
+
+static void images_match_by_path_then_by_their_only_name(void)
+{
+	static const struct {
+		const char *first[IMAGES_MAX], *second[IMAGES_MAX];
+		uint32_t
+			expected[IMAGES_MAX]; /* of each of the first; behind the second's: added */
+	} rows[] = {
+		{ { "/bin/a", "/lib/b" }, { "/lib/b", "/bin/a" }, { 1, 0 } },
+		{ { "/v1/a" }, { "/v2/a" }, { 0 } },
+		/* the path goes first, so that the rest is unique */
+		{ { "/v1/a", "/bin/a" }, { "/bin/a", "/v2/a" }, { 1, 0 } },
+		/* two of one name on either side: neither */
+		{ { "/v1/a" }, { "/v2/a", "/v3/a" }, { 2 } },
+		{ { "/v1/a", "/v2/a" }, { "/v3/a" }, { 1, 2 } },
+		{ { "/v1/a" }, { "/v1/b" }, { 1 } },
+		{ { "anon:heap" }, { "/x", "anon:heap" }, { 1 } },
+		{ { "anon:heap" }, { "anon:stack" }, { 1 } },
+		{ { NULL }, { "/x" }, { 0 } },
+	};
+	size_t i, j;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct gather first = { 0 }, second = { 0 };
+		_cleanup_free_ uint32_t *partners = NULL;
+
+		add_images(&first, rows[i].first);
+		add_images(&second, rows[i].second);
+		partners = diff_match_images(&first, &second);
+		for (j = 0; j < first.image_count; j++)
+			if (!CHECK(partners[j] == rows[i].expected[j]))
+				printf("# row %zu: %s is %u\n", i, rows[i].first[j], partners[j]);
+		gather_done(&first);
+		gather_done(&second);
+	}
+}
+
+/* A symbol "f" as one side of a comparison has it: where it stands in the sources. */
+struct place {
+	const char *file;
+	unsigned int line;
+};
+
+static void add_rows(struct container *c, const struct place *places)
+{
+	size_t i;
+
+	container_init(c, 1);
+	for (i = 0; places[i].file; i++) {
+		struct row row = { .kind = ROW_SYMBOL,
+				   .symbol = container_symbol(c, "f"),
+				   .address = 0x1000 + i * 0x10,
+				   .place = { *places[i].file ? places[i].file : NULL,
+					      places[i].line } };
+
+		container_add_row(c, &row)->counts[0] = 1;
+	}
+}
+
+static void symbols_of_one_name_match_by_file_then_line_then_order(void)
+{
+	static const struct {
+		struct place first[4], second[4];
+		uint32_t expected[4];
+	} rows[] = {
+		/* one of each: the name is enough */
+		{ { { "a.c", 5 } }, { { "b.c", 9 } }, { 0 } },
+		{ { { "a.c", 5 }, { "b.c", 5 } }, { { "b.c", 7 }, { "a.c", 7 } }, { 1, 0 } },
+		/* a new one before the old ones of its file: the same line wins */
+		{ { { "a.c", 50 } }, { { "a.c", 5 }, { "a.c", 50 } }, { 1 } },
+		/* all lines moved: the order counts */
+		{ { { "a.c", 5 }, { "a.c", 50 } }, { { "a.c", 6 }, { "a.c", 51 } }, { 0, 1 } },
+		{ { { "a.c", 50 }, { "a.c", 5 } }, { { "a.c", 6 }, { "a.c", 51 } }, { 1, 0 } },
+		/* another file has no partner */
+		{ { { "a.c", 5 }, { "c.c", 5 } },
+		  { { "a.c", 5 }, { "b.c", 5 } },
+		  { 0, GATHER_NONE } },
+		/* nothing known: the order of addresses */
+		{ { { "", 0 }, { "", 0 } }, { { "", 0 }, { "", 0 } }, { 0, 1 } },
+		{ { { "", 0 }, { "", 0 } }, { { "", 0 } }, { 0, GATHER_NONE } },
+	};
+	static const char *const image[] = { "/lib/x", NULL };
+	static const uint32_t images[] = { 0 };
+	size_t i, j;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct gather g[2] = { 0 };
+		struct container c[2];
+		struct diff_side sides[2];
+		_cleanup_free_ uint32_t *partners = NULL;
+
+		for (j = 0; j < 2; j++) {
+			add_images(&g[j], image);
+			g[j].images[0].id.kind = SNAME_KERN; /* has no file to look for lines in */
+			add_rows(&c[j], j ? rows[i].second : rows[i].first);
+			sides[j] = (struct diff_side){ .gather = &g[j], .container = &c[j] };
+		}
+		partners = diff_match_rows(&sides[0], &sides[1], images);
+		for (j = 0; j < c[0].count; j++)
+			if (!CHECK(partners[j] == rows[i].expected[j]))
+				printf("# row %zu: %zu is %u\n", i, j, partners[j]);
+		for (j = 0; j < 2; j++) {
+			container_done(&c[j]);
+			gather_done(&g[j]);
+		}
+	}
+}
+
+/* Many names, so that groups share slots of the map, and many rows of each. */
+static void each_row_has_at_most_one_partner(void)
+{
+	enum { NAMES = 500, ROWS = 3000 };
+	static const char *const image[] = { "/lib/x", NULL };
+	static const uint32_t images[] = { 0 };
+	struct gather g[2] = { 0 };
+	struct container c[2];
+	struct diff_side sides[2];
+	_cleanup_free_ uint32_t *partners = NULL;
+	static uint8_t taken[ROWS];
+	size_t i, j, paired = 0, wrong = 0;
+
+	for (j = 0; j < 2; j++) {
+		add_images(&g[j], image);
+		g[j].images[0].id.kind = SNAME_KERN;
+		container_init(&c[j], 1);
+		for (i = 0; i < ROWS; i++) {
+			_cleanup_free_ char *name = xasprintf("f%zu", i * (j + 1) % NAMES);
+
+			(void)container_add_row(
+				&c[j], &(struct row){ .kind = ROW_SYMBOL,
+						      .symbol = container_symbol(&c[j], name),
+						      .address = i });
+		}
+		sides[j] = (struct diff_side){ .gather = &g[j], .container = &c[j] };
+	}
+	partners = diff_match_rows(&sides[0], &sides[1], images);
+	for (i = 0; i < ROWS; i++) {
+		if (partners[i] == GATHER_NONE)
+			continue;
+		paired++;
+		wrong += taken[partners[i]]++;
+		wrong +=
+			strcmp(c[0].rows[i].symbol->name, c[1].rows[partners[i]].symbol->name) != 0;
+	}
+	/* The second has every other name, each twice as often. */
+	CHECK_EQ(paired, ROWS / 2);
+	CHECK_EQ(wrong, 0);
+	for (j = 0; j < 2; j++) {
+		container_done(&c[j]);
+		gather_done(&g[j]);
+	}
+}
+
+static void classes_must_be_the_same(void)
+{
+	struct class a[] = { { .event = "A", .count = 1, .tgid = -1, .tid = -1, .cpu = -1 } };
+	struct class b[] = { { .event = "A", .count = 2, .tgid = -1, .tid = -1, .cpu = -1 } };
+	struct classes first = { .classes = a, .count = 1 }, second = { .classes = b, .count = 1 };
+	struct diff_side sides[2] = { { .classes = &first }, { .classes = &second } };
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(diff_compare(&sides[0], &sides[1], &err), -EINVAL);
+	CHECK(strstr(err.text, "A count 1") && strstr(err.text, "A count 2"));
+}
+
+TESTS(T(images_match_by_path_then_by_their_only_name),
+      T(symbols_of_one_name_match_by_file_then_line_then_order),
+      T(each_row_has_at_most_one_partner), T(classes_must_be_the_same))
