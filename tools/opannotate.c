@@ -9,6 +9,7 @@
 #include "profile/annotate_asm.h"
 #include "profile/annotate_source.h"
 #include "profile/annotate_text.h"
+#include "profile/fetch.h"
 #include "profile/header.h"
 #include "profile/invert.h"
 #include "profile/sources.h"
@@ -23,6 +24,7 @@ static struct {
 	unsigned int merge; /* enum classes_merge */
 	struct annotate_config config;
 	const char *output_dir, *search_dirs, *base_dirs;
+	struct reporting_fetch fetch;
 	const char *session_dir, *image_path, *root;
 } options = { .merge = CLASSES_MERGE_LIB };
 
@@ -129,6 +131,10 @@ static const struct opt opts[] = {
 	{ 'p', "image-path", OPT_STRING, &options.image_path, "DIR,...",
 	  "look for images, modules and debug files in these directories too" },
 	{ 'R', "root", OPT_STRING, &options.root, "DIR", "images and sources are below DIR" },
+	{ 0, "debuginfod", OPT_CALL, &options.fetch, "[PERCENT]",
+	  "get what is missing of images with at least PERCENT of the samples (1) from the servers "
+	  "of $DEBUGINFOD_URLS",
+	  reporting_set_debuginfod },
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "say what is done, on standard error",
 	  reporting_set_verbose },
 	OPT_END
@@ -151,6 +157,7 @@ struct parts {
 	struct classes classes;
 	struct inverted inverted;
 	struct binaries *binaries;
+	struct fetched *fetched;
 	struct sources *sources;
 	struct losses losses;
 	struct annotate annotate;
@@ -162,6 +169,7 @@ static void parts_done(struct parts *p)
 	losses_done(&p->losses);
 	sources_free(p->sources);
 	binaries_free(p->binaries);
+	fetched_free(p->fetched);
 	invert_done(&p->inverted);
 	classes_done(&p->classes);
 	gather_free(p->gather);
@@ -205,6 +213,7 @@ static int collect(struct parts *p, struct error *err)
 		where.root = spec_value(&p->spec, SPEC_ARCHIVE);
 	invert_files(p->gather, &p->classes, &p->inverted);
 	p->binaries = binaries_new(p->gather, &where);
+	p->fetched = reporting_fetch(&options.fetch, p->gather, p->binaries);
 	p->sources = sources_new(where.root, options.search_dirs, options.base_dirs);
 	annotate_collect(p->gather, &p->classes, &p->inverted, &options.config, &p->annotate);
 	losses_collect(p->gather, &p->losses);

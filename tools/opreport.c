@@ -11,6 +11,7 @@
 #include "image/smartname.h"
 #include "profile/binary.h"
 #include "profile/callgraph.h"
+#include "profile/fetch.h"
 #include "profile/header.h"
 #include "profile/invert.h"
 #include "profile/populate.h"
@@ -36,6 +37,7 @@ static struct {
 	enum diff_by compare_by;
 	struct symbol_filter chosen;
 	struct sort sort;
+	struct reporting_fetch fetch;
 	const char *session_dir, *image_path, *root, *output;
 	bool no_symbol_cache;
 	char *command; /* the whole command line */
@@ -124,6 +126,10 @@ static const struct opt opts[] = {
 	{ 'R', "root", OPT_STRING, &options.root, "DIR", "images are below DIR" },
 	{ 0, "no-symbol-cache", OPT_FLAG, &options.no_symbol_cache, NULL,
 	  "read symbols anew and keep none for the next report" },
+	{ 0, "debuginfod", OPT_CALL, &options.fetch, "[PERCENT]",
+	  "get what is missing of images with at least PERCENT of the samples (1) from the servers "
+	  "of $DEBUGINFOD_URLS",
+	  reporting_set_debuginfod },
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "say what is done, on standard error",
 	  reporting_set_verbose },
 	OPT_END
@@ -148,6 +154,7 @@ struct parts {
 	struct inverted inverted;
 	struct symcache *cache;
 	struct binaries *binaries;
+	struct fetched *fetched;
 	struct container container;
 	struct callgraph calls;
 	struct losses losses;
@@ -164,6 +171,7 @@ static void parts_done(struct parts *p)
 	callgraph_done(&p->calls);
 	container_done(&p->container);
 	binaries_free(p->binaries);
+	fetched_free(p->fetched);
 	reporting_close_cache(p->cache);
 	invert_done(&p->inverted);
 	classes_done(&p->classes);
@@ -312,6 +320,7 @@ static int collect(struct parts *p, struct error *err)
 	if (options.symbols && !options.no_symbol_cache)
 		where.cache = p->cache = reporting_open_cache();
 	p->binaries = binaries_new(p->gather, &where);
+	p->fetched = reporting_fetch(&options.fetch, p->gather, p->binaries);
 	container_init(&p->container, p->classes.count);
 	populate_images(p->gather, &p->classes, &p->inverted, p->binaries, &how, &p->container,
 			&p->stats);

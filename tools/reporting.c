@@ -2,7 +2,10 @@
 #include "reporting.h"
 
 #include "base/log.h"
+#include "image/debuginfod.h"
 #include "image/symcache.h"
+#include "profile/binary.h"
+#include "profile/fetch.h"
 #include "image/smartname.h"
 #include "profile/spec.h"
 #include "profile/symfilter.h"
@@ -11,18 +14,6 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-int reporting_set_threshold(const char *arg, void *target, struct error *err)
-{
-	char *end;
-	double percent = strtod(arg, &end);
-
-	if (end == arg || *end || !(percent >= 0 && percent <= 100))
-		return error_set(err, -EINVAL,
-				 "--threshold: '%s' is not a percentage from 0 to 100", arg);
-	*(double *)target = percent;
-	return 0;
-}
 
 static int load_rules(struct smart_rules **ret, struct error *err)
 {
@@ -81,6 +72,65 @@ const char *reporting_session_dir(const char *given, const struct spec *spec)
 		return local;
 	(void)fprintf(stderr, "Using %s/samples/ for samples directory.\n", global);
 	return global;
+}
+
+static int parse_percent(const char *option, const char *arg, double *ret, struct error *err)
+{
+	char *end;
+	double percent = strtod(arg, &end);
+
+	if (end == arg || *end || !(percent >= 0 && percent <= 100))
+		return error_set(err, -EINVAL, "%s: '%s' is not a percentage from 0 to 100", option,
+				 arg);
+	*ret = percent;
+	return 0;
+}
+
+int reporting_set_threshold(const char *arg, void *target, struct error *err)
+{
+	return parse_percent("--threshold", arg, target, err);
+}
+
+int reporting_set_debuginfod(const char *arg, void *target, struct error *err)
+{
+	struct reporting_fetch *how = target;
+
+	*how = (struct reporting_fetch){ .wanted = true, .percent = 1 };
+	return arg ? parse_percent("--debuginfod", arg, &how->percent, err) : 0;
+}
+
+static void show_progress(size_t done, size_t count, uint64_t bytes, void *data)
+{
+	(void)data;
+	(void)fprintf(stderr, "\rfetching debug information: %zu of %zu files, %.1f MB ", done,
+		      count, (double)bytes / 1e6);
+}
+
+struct fetched *reporting_fetch(const struct reporting_fetch *how, const struct gather *g,
+				struct binaries *bs)
+{
+	static const struct debuginfod_progress progress = { .say = show_progress };
+	const char *config = getenv("OPROFILE_DEBUGINFOD");
+	bool terminal = isatty(STDERR_FILENO);
+	double percent = how->percent;
+	struct error err = ERROR_INIT;
+	struct fetched *f;
+
+	if (!how->wanted && (!config || !*config))
+		return NULL;
+	if (!how->wanted && parse_percent("OPROFILE_DEBUGINFOD", config, &percent, &err) < 0) {
+		log_warn("%s", err.text);
+		return NULL;
+	}
+	/* 90 seconds, the library's, are too long to wait for nothing. */
+	(void)setenv("DEBUGINFOD_TIMEOUT", "20", 0);
+	f = fetch_images(g, bs, percent, terminal ? &progress : NULL, &err);
+	if (terminal)
+		(void)fputs("\r\033[K", stderr);
+	if (err.code)
+		log_warn("%s", err.text);
+	binaries_use_fetched(bs, f);
+	return f;
 }
 
 struct symcache *reporting_open_cache(void)

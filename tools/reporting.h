@@ -9,6 +9,11 @@
 
 #include "base/error.h"
 
+#include <stdbool.h>
+
+struct binaries;
+struct fetched;
+struct gather;
 struct spec;
 struct symcache;
 
@@ -25,6 +30,20 @@ int reporting_set_verbose(const char *arg, void *target, struct error *err);
 /* The session directory: @given, or ./oprofile_data, or /var/lib/oprofile, which is said on stderr
  * unless @spec names an archive; borrowed. */
 const char *reporting_session_dir(const char *given, const struct spec *spec);
+
+/* --debuginfod: whether and for which images to ask. */
+struct reporting_fetch {
+	bool wanted;
+	double percent; /* of the samples that an image must have */
+};
+
+/* Sets the struct reporting_fetch @target: @arg is the percentage, or NULL for 1; 0 or -EINVAL. */
+int reporting_set_debuginfod(const char *arg, void *target, struct error *err);
+/* Fetches what is wanted, or what $OPROFILE_DEBUGINFOD (a percentage) wants, with progress on a
+ * terminal, and hands it to @bs; NULL where nothing is wanted. What fails is warned of once. The
+ * caller frees, after @bs. */
+struct fetched *reporting_fetch(const struct reporting_fetch *how, const struct gather *g,
+				struct binaries *bs);
 
 /* The user's symbol cache, or NULL where there is none or it cannot be had. */
 struct symcache *reporting_open_cache(void);

@@ -151,6 +151,11 @@ int debugfile_open(const struct elffile *ef, const char *path, const char *const
 	return -ENOENT;
 }
 
+int debugfile_open_at(const struct elffile *ef, const char *path, struct elffile **ret)
+{
+	return try_file(ef, path, NULL, ret);
+}
+
 static int by_name(const struct elffile *ef, const char *name, const uint32_t *crc,
 		   struct filefind *found, struct elffile **ret)
 {
@@ -172,4 +177,32 @@ int debugfile_find(const struct elffile *ef, struct filefind *found, struct elff
 	if (place && by_name(ef, path_base(place), NULL, found, ret) == 0)
 		return 0;
 	return elffile_debuglink(ef, &link, &crc) ? by_name(ef, link, &crc, found, ret) : -ENOENT;
+}
+
+int debugfile_inside(const struct elffile *ef, struct elffile **ret)
+{
+	struct elf_section section;
+	const Elf_Data *data;
+	struct error err = ERROR_INIT;
+	const char *at;
+	size_t left;
+	int fd;
+
+	if (!elffile_find_section(ef, ".gnu_debugdata", &section) ||
+	    !(data = elffile_data(&section)) || !data->d_size)
+		return -ENOENT;
+	fd = memfd_create("debugdata", MFD_CLOEXEC);
+	for (at = data->d_buf, left = data->d_size; fd >= 0 && left;) {
+		ssize_t n = write(fd, at, left);
+
+		if (n <= 0)
+			break;
+		at += n;
+		left -= (size_t)n;
+	}
+	/* libdw unpacks it, as it would a compressed file. */
+	if (elffile_open_fd(fd, elffile_path(ef), ret, &err) == 0)
+		return 0;
+	log_debug("%s: .gnu_debugdata: %s", elffile_path(ef), err.text);
+	return -ENOENT;
 }

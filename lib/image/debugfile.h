@@ -20,6 +20,13 @@ struct filefind;
  * belong to @ef is said in the debug log. */
 int debugfile_open(const struct elffile *ef, const char *path, const char *const *roots,
 		   size_t count, struct elffile **ret);
+/* Opens @path if it is the debug file of @ef, by build-id; 0 with *ret, to be closed by the caller,
+ * or -ENOENT. */
+int debugfile_open_at(const struct elffile *ef, const char *path, struct elffile **ret);
+/* The symbols that some distributions leave in a stripped binary, compressed, in the section
+ * .gnu_debugdata: it has no lines, a debug file is better. 0 with *ret, to be closed by the caller,
+ * or -ENOENT. */
+int debugfile_inside(const struct elffile *ef, struct elffile **ret);
 /* Whether a debug file of this build-id lies below one of the roots; opens none. */
 bool debugfile_installed(const struct build_id *id, const char *const *roots, size_t count);
 /* As debugfile_open(), among the files in @found, wherever they lie: by the name in .gnu_debuglink,

@@ -151,29 +151,43 @@ static bool is_compressed(const char *path)
 	return false;
 }
 
-int elffile_open(const char *path, struct elffile **ret, struct error *err)
+/* Takes @fd, which is open or -1 with errno. */
+static int open_fd(int fd, const char *path, bool may_be_compressed, struct elffile **ret,
+		   struct error *err)
 {
 	_cleanup_(elffile_closep) struct elffile *ef = elffile_new(path);
 	struct stat st;
 	int r;
 
-	ef->fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
-	if (ef->fd < 0 || fstat(ef->fd, &st) < 0)
+	ef->fd = fd;
+	if (fd < 0 || fstat(fd, &st) < 0)
 		return error_errno(err, -errno, "%s", path);
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, -EBADMSG, "%s: not a regular file", path);
 	ef->mtime = (uint64_t)st.st_mtime;
 	ef->size = (uint64_t)st.st_size;
-	ef->elf = elf_begin(ef->fd, ELF_C_READ_MMAP, NULL);
-	if (ef->elf && elf_kind(ef->elf) != ELF_K_ELF && is_compressed(path)) {
+	ef->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
+	if (ef->elf && elf_kind(ef->elf) != ELF_K_ELF && may_be_compressed) {
 		(void)elf_end(ef->elf);
-		ef->elf = dwelf_elf_begin(ef->fd);
+		ef->elf = dwelf_elf_begin(fd);
 	}
 	r = read_structure(ef, err);
 	if (r < 0)
 		return r;
 	*ret = STEAL(ef);
 	return 0;
+}
+
+int elffile_open(const char *path, struct elffile **ret, struct error *err)
+{
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	return open_fd(fd, path, is_compressed(path), ret, err);
+}
+
+int elffile_open_fd(int fd, const char *name, struct elffile **ret, struct error *err)
+{
+	return open_fd(fd, name, true, ret, err);
 }
 
 int elffile_open_memory(void *bytes, size_t size, const char *name, struct elffile **ret,

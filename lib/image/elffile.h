@@ -34,6 +34,9 @@ struct elf_section {
 /* Opens a file, which may be compressed if its name says so (.xz, .gz, ...). 0, -EBADMSG if it is
  * no ELF file, or -errno; the caller closes. */
 int elffile_open(const char *path, struct elffile **ret, struct error *err);
+/* Opens the ELF file, which may be compressed, that @fd is, and takes @fd in any case; @name is for
+ * messages. Returns as elffile_open(). */
+int elffile_open_fd(int fd, const char *name, struct elffile **ret, struct error *err);
 /* Opens @size bytes in memory, which must stay as long as the elffile; @name is for messages. */
 int elffile_open_memory(void *bytes, size_t size, const char *name, struct elffile **ret,
 			struct error *err);

@@ -9,6 +9,7 @@
 #include "image/elfsym.h"
 #include "image/filefind.h"
 #include "image/symcache.h"
+#include "profile/fetch.h"
 #include "profile/gather.h"
 #include "profile/kernel.h"
 #include "sfile/manifest.h"
@@ -29,8 +30,9 @@ struct binaries {
 	char *root_copies[ROOTS_MAX];
 	struct filefind *found; /* files below the image paths, by name */
 	struct kernels *kernels;
-	struct binary *kept;	/* one an image of the gather; NULL: none is kept */
-	struct symcache *cache; /* NULL: symbols come from the files */
+	struct binary *kept;	       /* one an image of the gather; NULL: none is kept */
+	struct symcache *cache;	       /* NULL: symbols come from the files */
+	const struct fetched *fetched; /* NULL: nothing was */
 	size_t opened;
 };
 
@@ -43,6 +45,7 @@ struct search {
 	struct elffile *ef;	 /* the file that was taken */
 	struct elffile *changed; /* one that was found but is not the right one */
 	bool unreadable;	 /* one was found but could not be opened */
+	bool quiet;		 /* nothing is warned of */
 };
 
 static int add_image_path(const char *part, void *data)
@@ -78,6 +81,11 @@ struct binaries *binaries_new(const struct gather *g, const struct binaries_conf
 	if (config->keep)
 		bs->kept = xcalloc(g->image_count + 1, sizeof(*bs->kept));
 	return bs;
+}
+
+void binaries_use_fetched(struct binaries *bs, const struct fetched *f)
+{
+	bs->fetched = f;
 }
 
 void binaries_free(struct binaries *bs)
@@ -126,7 +134,8 @@ static bool try_file(struct search *s, const char *path)
 		return false;
 	s->bs->opened++;
 	if (elffile_open(path, &ef, &err) < 0) {
-		log_warn("%s; its samples are shown without symbols", err.text);
+		if (!s->quiet)
+			log_warn("%s; its samples are shown without symbols", err.text);
 		s->unreadable = true;
 		return false;
 	}
@@ -139,8 +148,14 @@ static bool try_file(struct search *s, const char *path)
 	return false;
 }
 
+/* The number of the image that is looked for. */
+static uint32_t number_of(const struct search *s)
+{
+	return (uint32_t)(s->image - s->bs->gather->images);
+}
+
 /* Looks for the file in every place that there is: below each root at its path, then anywhere in
- * the image paths by its name. */
+ * the image paths by its name, then among what was fetched. */
 static bool find_file(struct search *s)
 {
 	const struct binaries *bs = s->bs;
@@ -156,7 +171,24 @@ static bool find_file(struct search *s)
 	for (i = 0; (found = filefind_get(bs->found, path_base(s->path), i)); i++)
 		if (try_file(s, found))
 			return true;
-	return false;
+	found = fetched_binary(bs->fetched, number_of(s));
+	return found && try_file(s, found);
+}
+
+/* The debug file of the image: one of this machine, else what was fetched, else the symbols that
+ * the file has inside; NULL where there is none. Caller closes. */
+static struct elffile *find_debug(const struct search *s, const struct elffile *ef)
+{
+	const struct binaries *bs = s->bs;
+	const char *fetched = fetched_debug(bs->fetched, number_of(s));
+	struct elffile *debug;
+
+	if (debugfile_open(ef, s->path, bs->roots, bs->root_count, &debug) == 0 ||
+	    debugfile_find(ef, bs->found, &debug) == 0 ||
+	    (fetched && debugfile_open_at(ef, fetched, &debug) == 0) ||
+	    debugfile_inside(ef, &debug) == 0)
+		return debug;
+	return NULL;
 }
 
 static void warn_changed(const struct search *s)
@@ -190,23 +222,12 @@ static void check_time(const struct search *s, const char *path, uint64_t mtime)
 		 path, mtime, profiled);
 }
 
-/* The debug file of @ef, or NULL; caller closes. */
-static struct elffile *open_debug(struct binaries *bs, const struct elffile *ef, const char *path)
-{
-	struct elffile *debug;
-
-	if (debugfile_open(ef, path, bs->roots, bs->root_count, &debug) == 0 ||
-	    debugfile_find(ef, bs->found, &debug) == 0)
-		return debug;
-	return NULL;
-}
-
 /* Symbols of an opened file, which the table then holds; its debug file too, if there is one. */
-static void load_symbols(struct binaries *bs, struct elffile *ef, const char *path,
-			 enum elfsym_unit unit, struct binary *ret)
+static void load_symbols(const struct search *s, struct elffile *ef, enum elfsym_unit unit,
+			 struct binary *ret)
 {
 	struct symtab *st = symtab_new();
-	struct elffile *debug = open_debug(bs, ef, path);
+	struct elffile *debug = find_debug(s, ef);
 
 	if (debug)
 		symtab_hold(st, debug, elfsym_release);
@@ -256,7 +277,7 @@ static void read_file(struct search *s, struct binary *ret)
 	enum elfsym_unit unit = s->header->is_kernel ? ELFSYM_FROM_TEXT : ELFSYM_FILE_OFFSET;
 
 	if (search_file(s, ret))
-		load_symbols(s->bs, STEAL(s->ef), s->path, unit, ret);
+		load_symbols(s, STEAL(s->ef), unit, ret);
 }
 
 /* The first file that can be the profiled one by what the file system says of it, or NULL. */
@@ -290,10 +311,11 @@ static char *cache_key(const struct search *s, char **ret_path, uint64_t *ret_mt
 
 	/* A debug file that comes later makes a better table. */
 	if (m && m->build_id.size)
-		return xasprintf("build-id %s %s%s", build_id_text(&m->build_id, id), unit,
+		return xasprintf("build-id %s %s%s%s", build_id_text(&m->build_id, id), unit,
 				 debugfile_installed(&m->build_id, s->bs->roots, s->bs->root_count)
 					 ? " debug"
-					 : "");
+					 : "",
+				 fetched_debug(s->bs->fetched, number_of(s)) ? " fetched" : "");
 	*ret_path = find_unopened(s, &st);
 	if (!*ret_path)
 		return NULL;
@@ -365,7 +387,7 @@ bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header 
 	if (s.image->id.kind != SNAME_ROOT || !search_file(&s, ret))
 		return false;
 	ret->file = STEAL(s.ef);
-	ret->debug = open_debug(bs, ret->file, s.path);
+	ret->debug = find_debug(&s, ret->file);
 	return true;
 }
 
@@ -378,7 +400,7 @@ static void open_vdso(struct search *s, struct binary *ret)
 
 	ret->why = ROW_NO_SYMBOLS;
 	if (elffile_open(path, &ef, NULL) == 0)
-		load_symbols(s->bs, ef, path, ELFSYM_FILE_OFFSET, ret);
+		load_symbols(s, ef, ELFSYM_FILE_OFFSET, ret);
 }
 
 /* A file of the gather with samples of image number @image. */
@@ -463,4 +485,26 @@ void binary_close(struct binary *b)
 		symtab_free(b->symtab);
 	b->symtab = NULL;
 	b->file = b->debug = NULL;
+}
+
+bool binary_is_here(struct binaries *bs, uint32_t image, const struct sfile_header *header,
+		    bool *ret_lines)
+{
+	struct search s = search_for(bs, image, header);
+	struct elf_section section;
+	struct elffile *debug;
+	bool found;
+
+	s.quiet = true;
+	found = find_file(&s);
+	elffile_close(s.changed);
+	*ret_lines = false;
+	if (!found)
+		return false;
+	debug = find_debug(&s, s.ef);
+	*ret_lines = elffile_find_section(s.ef, ".debug_info", &section) ||
+		     (debug && elffile_find_section(debug, ".debug_info", &section));
+	elffile_close(debug);
+	elffile_close(s.ef);
+	return true;
 }

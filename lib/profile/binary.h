@@ -22,6 +22,7 @@
 
 struct binaries;
 struct elffile;
+struct fetched;
 struct gather;
 struct sfile_header;
 struct symcache;
@@ -51,6 +52,14 @@ struct binaries *binaries_new(const struct gather *g, const struct binaries_conf
 void binaries_free(struct binaries *bs);
 DEFINE_CLEANUP(struct binaries *, binaries_free);
 
+/* Whether image number @image has its own file on this machine, and in *@ret_lines whether it has
+ * debug information, in itself or apart. Unlike binary_find() it warns of nothing. */
+bool binary_is_here(struct binaries *bs, uint32_t image, const struct sfile_header *header,
+		    bool *ret_lines);
+/* From now on, what was fetched counts where this machine has nothing. @f is borrowed for the life
+ * of
+ * @bs; NULL is fine. */
+void binaries_use_fetched(struct binaries *bs, const struct fetched *f);
 /* Opens image number @image of the gather, whose samples stand in a file with @header. Always
  * fills @ret; the caller closes. */
 void binary_open(struct binaries *bs, uint32_t image, const struct sfile_header *header,

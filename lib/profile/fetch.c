@@ -1,0 +1,146 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/fetch.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "image/debuginfod.h"
+#include "profile/binary.h"
+#include "profile/gather.h"
+#include "sfile/manifest.h"
+#include "sfile/odb.h"
+#include "sfile/sfile.h"
+
+#include <string.h>
+
+struct fetched {
+	char **debugs, **binaries; /* by image */
+	size_t count;
+};
+
+/* An image's samples, and the header of one of its files. */
+struct weight {
+	uint64_t samples;
+	struct sfile_header header;
+};
+
+void fetched_free(struct fetched *f)
+{
+	size_t i;
+
+	if (!f)
+		return;
+	for (i = 0; i < f->count; i++) {
+		free(f->debugs[i]);
+		free(f->binaries[i]);
+	}
+	free(f->debugs);
+	free(f->binaries);
+	free(f);
+}
+
+const char *fetched_debug(const struct fetched *f, uint32_t image)
+{
+	return f ? f->debugs[image] : NULL;
+}
+
+const char *fetched_binary(const struct fetched *f, uint32_t image)
+{
+	return f ? f->binaries[image] : NULL;
+}
+
+/* Sums all sample files; returns the total. What cannot be read is told of later, by the report. */
+static uint64_t weigh(const struct gather *g, struct weight *weights)
+{
+	uint64_t total = 0;
+	size_t i, k, n;
+
+	for (i = 0; i < g->file_count; i++) {
+		const struct gather_file *file = &g->files[i];
+		_cleanup_(sfile_closep) struct sfile *sf = NULL;
+		const struct odb_node *nodes;
+		uint64_t sum = 0;
+
+		if (file->callee != GATHER_NONE || sfile_open(file->path, &sf, NULL) < 0)
+			continue;
+		nodes = odb_nodes(sfile_odb(sf), &n);
+		for (k = 0; k < n; k++)
+			sum += nodes[k].value;
+		weights[file->image].samples += sum;
+		weights[file->image].header = *sfile_header(sf);
+		total += sum;
+	}
+	return total;
+}
+
+struct plan {
+	const struct gather *g;
+	struct debuginfod_want *wants;
+	uint32_t *images; /* that they are for */
+	size_t count;
+};
+
+static void add_want(struct plan *p, uint32_t image, bool executable)
+{
+	const struct gather_image *i = &p->g->images[image];
+
+	p->wants[p->count] = (struct debuginfod_want){ .id = &i->manifest->build_id,
+						       .name = i->display,
+						       .executable = executable };
+	p->images[p->count++] = image;
+}
+
+/* Wants what this machine does not have of an image. */
+static void plan_image(struct plan *p, struct binaries *bs, uint32_t image, const struct weight *w)
+{
+	const struct gather_image *i = &p->g->images[image];
+	bool lines;
+
+	if (!i->manifest || !i->manifest->build_id.size || i->id.kind != SNAME_ROOT)
+		return;
+	if (!binary_is_here(bs, image, &w->header, &lines))
+		add_want(p, image, true);
+	if (!lines)
+		add_want(p, image, false);
+}
+
+static void take(struct fetched *f, struct plan *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->count; i++) {
+		struct debuginfod_want *w = &p->wants[i];
+		char **to = w->executable ? f->binaries : f->debugs;
+
+		if (w->path)
+			to[p->images[i]] = STEAL(w->path);
+		else
+			log_debug("debuginfod: %s of %s: %s",
+				  w->executable ? "the binary" : "debug information", w->name,
+				  strerror(-w->error));
+	}
+}
+
+struct fetched *fetch_images(const struct gather *g, struct binaries *bs, double percent,
+			     const struct debuginfod_progress *progress, struct error *err)
+{
+	struct fetched *f = xcalloc(1, sizeof(*f));
+	_cleanup_free_ struct weight *weights = xcalloc(g->image_count + 1, sizeof(*weights));
+	_cleanup_free_ struct debuginfod_want *wants =
+		xcalloc(2 * g->image_count + 1, sizeof(*wants));
+	_cleanup_free_ uint32_t *images = xcalloc(2 * g->image_count + 1, sizeof(*images));
+	struct plan plan = { .g = g, .wants = wants, .images = images };
+	uint64_t total = weigh(g, weights);
+	uint32_t i;
+
+	f->count = g->image_count;
+	f->debugs = xcalloc(f->count + 1, sizeof(*f->debugs));
+	f->binaries = xcalloc(f->count + 1, sizeof(*f->binaries));
+	for (i = 0; i < g->image_count; i++)
+		if (weights[i].samples &&
+		    (double)weights[i].samples * 100 >= percent * (double)total)
+			plan_image(&plan, bs, i, &weights[i]);
+	if (plan.count)
+		(void)debuginfod_fetch(wants, plan.count, progress, err);
+	take(f, &plan);
+	return f;
+}
