@@ -21,7 +21,11 @@
 
 /* What holds at a place of a program: the rule, and why it can not be used where it cannot. */
 struct cfi_state {
-	struct unwind_rule rule;
+	/* Written by whole words only: reading it after a narrower store would wait for that. */
+	union {
+		struct unwind_rule rule;
+		uint64_t words[2];
+	};
 	uint8_t cfa_why; /* enum unwind_why, 0: the CFA is fine */
 	uint8_t ra_why;	 /* likewise the return address */
 	bool outermost;	 /* the return address is undefined: there is no caller */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/cfi_program.h"
 
+#include "base/macro.h"
+
 #include <dwarf.h>
 #include <limits.h>
 
@@ -37,6 +39,25 @@ struct run {
 	bool ended;   /* the function's end is reached */
 };
 
+/* Stores a field of the rule over the whole word it is in. */
+static inline void put_bytes(struct cfi_state *s, size_t at, size_t size, uint64_t value)
+{
+	uint64_t mask = (1ULL << size * 8) - 1;
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	size_t shift = at % 8 * 8;
+#else
+	size_t shift = (8 - at % 8 - size) * 8;
+#endif
+
+	uint64_t word = (s->words[at / 8] & ~(mask << shift)) | (value & mask) << shift;
+
+	__asm__("" : "+r"(word)); /* or compilers store the field alone */
+	s->words[at / 8] = word;
+}
+#define PUT(s, field, value)                                                                       \
+	put_bytes((s), offsetof(struct unwind_rule, field),                                        \
+		  sizeof(((struct unwind_rule *)NULL)->field), (uint64_t)(value))
+
 /* The registers that are followed. */
 enum which { WHICH_NONE, WHICH_FP, WHICH_BX, WHICH_RA };
 
@@ -49,41 +70,43 @@ static enum which which_register(const struct run *run, uint64_t reg)
 	return reg == X86_FP ? WHICH_FP : reg == X86_BX ? WHICH_BX : WHICH_NONE;
 }
 
-static void set_base(const struct run *run, struct unwind_rule *rule, uint64_t reg)
+static void set_base(struct run *run, uint64_t reg)
 {
 	bool arm = run->machine == UNWIND_AARCH64;
+	enum unwind_base base = UNWIND_BASE_OTHER;
 
-	rule->reg = 0;
-	if (reg == (arm ? ARM_SP : X86_SP)) {
-		rule->base = UNWIND_BASE_SP;
-	} else if (reg == (arm ? ARM_FP : X86_FP)) {
-		rule->base = UNWIND_BASE_FP;
-	} else if (!arm && reg == X86_BX) {
-		rule->base = UNWIND_BASE_BX;
-	} else {
-		rule->base = UNWIND_BASE_OTHER;
-		rule->reg = (uint8_t)reg;
-	}
+	if (reg == (arm ? ARM_SP : X86_SP))
+		base = UNWIND_BASE_SP;
+	else if (reg == (arm ? ARM_FP : X86_FP))
+		base = UNWIND_BASE_FP;
+	else if (!arm && reg == X86_BX)
+		base = UNWIND_BASE_BX;
+	PUT(&run->state, base, base);
+	PUT(&run->state, reg, base == UNWIND_BASE_OTHER ? reg : 0);
 }
 
 static void set_cfa_offset(struct run *run, int64_t offset)
 {
 	struct cfi_state *s = &run->state;
 
+	uint8_t why = s->rule.cfa == UNWIND_CFA_REG ? 0 : UNWIND_WHY_CFA;
+
 	run->changed = true;
-	s->cfa_why = s->rule.cfa == UNWIND_CFA_REG ? 0 : UNWIND_WHY_CFA;
 	if (offset < INT32_MIN || offset > INT32_MAX)
-		s->cfa_why = UNWIND_WHY_RANGE;
-	s->rule.cfa_offset = (int32_t)offset;
+		why = UNWIND_WHY_RANGE;
+	/* Hardly ever: what is written is read again at once, and wider. */
+	if (_unlikely_(s->cfa_why != why))
+		s->cfa_why = why;
+	PUT(s, cfa_offset, offset);
 }
 
 static void set_cfa(struct run *run, uint64_t reg, int64_t offset)
 {
 	struct cfi_state *s = &run->state;
 
-	s->rule.cfa = UNWIND_CFA_REG;
-	s->rule.cfa_add = 0;
-	set_base(run, &s->rule, reg);
+	PUT(s, cfa, UNWIND_CFA_REG);
+	PUT(s, cfa_add, 0);
+	set_base(run, reg);
 	set_cfa_offset(run, offset);
 	if (reg > UINT8_MAX)
 		s->cfa_why = UNWIND_WHY_CFA;
@@ -93,7 +116,7 @@ static void set_cfa(struct run *run, uint64_t reg, int64_t offset)
 static void set_save(struct run *run, enum which which, enum unwind_save save, int16_t n)
 {
 	struct cfi_state *s = &run->state;
-	struct unwind_rule *rule = &s->rule;
+	const struct unwind_rule *rule = &s->rule;
 	uint8_t fp = UNWIND_SAVE_FP(rule->saves), bx = UNWIND_SAVE_BX(rule->saves);
 	uint8_t ra = UNWIND_SAVE_RA(rule->saves);
 
@@ -102,20 +125,20 @@ static void set_save(struct run *run, enum which which, enum unwind_save save, i
 		return;
 	case WHICH_FP:
 		fp = save;
-		rule->fp = n;
+		PUT(s, fp, n);
 		break;
 	case WHICH_BX:
 		bx = save;
-		rule->bx = n;
+		PUT(s, bx, n);
 		break;
 	case WHICH_RA:
 		ra = save;
-		rule->ra = n;
+		PUT(s, ra, n);
 		s->outermost = false;
 		s->ra_why = save == UNWIND_SAME || save == UNWIND_AT_CFA ? 0 : UNWIND_WHY_RA;
 		break;
 	}
-	rule->saves = UNWIND_SAVES(fp, bx, ra);
+	PUT(s, saves, UNWIND_SAVES(fp, bx, ra));
 	run->changed = true;
 }
 
@@ -163,18 +186,18 @@ static void set_cfa_expression(struct run *run, struct span in)
 	uint8_t op = 0, n;
 
 	run->changed = true;
-	s->rule.cfa = UNWIND_CFA_DEREF;
+	PUT(s, cfa, UNWIND_CFA_DEREF);
 	s->cfa_why = UNWIND_WHY_CFA;
 	if (read_breg(&in, &reg, &offset) < 0 || offset < INT32_MIN || offset > INT32_MAX)
 		return;
 	if (run->machine == UNWIND_X86_64 && is_plt(in, reg, &n)) {
-		s->rule.cfa = UNWIND_CFA_PLT;
-		s->rule.cfa_add = n;
+		PUT(s, cfa, UNWIND_CFA_PLT);
+		PUT(s, cfa_add, n);
 	} else {
 		if (span_u8(&in, &op) == 0 && op == DW_OP_deref)
 			(void)span_u8(&in, &op);
 		else
-			s->rule.cfa = UNWIND_CFA_REG;
+			PUT(s, cfa, UNWIND_CFA_REG);
 		if (op == DW_OP_plus_uconst && (span_uleb(&in, &add) < 0 || add > INT16_MAX))
 			return;
 		if ((op != 0 && op != DW_OP_deref && op != DW_OP_plus_uconst) || in.left)
@@ -183,10 +206,10 @@ static void set_cfa_expression(struct run *run, struct span in)
 			offset += (int64_t)add;
 			add = 0;
 		}
-		s->rule.cfa_add = (int16_t)add;
+		PUT(s, cfa_add, add);
 	}
-	set_base(run, &s->rule, reg);
-	s->rule.cfa_offset = (int32_t)offset;
+	set_base(run, reg);
+	PUT(s, cfa_offset, offset);
 	s->cfa_why = 0;
 }
 
@@ -230,20 +253,20 @@ static void give_row(struct run *run)
 {
 	const struct cfi_state *s = &run->state;
 	bool arm = run->machine == UNWIND_AARCH64;
-	struct unwind_rule rule = s->rule;
+	const struct unwind_rule *r = &s->rule;
 
-	if (s->outermost)
-		rule = (struct unwind_rule){ .cfa = UNWIND_CFA_END };
-	else if (run->cie->signal &&
-		 (arm || (rule.cfa == UNWIND_CFA_DEREF && rule.base == UNWIND_BASE_SP &&
-			  rule.cfa_offset == X86_SIGNAL_SP)))
-		rule = (struct unwind_rule){ .cfa = UNWIND_CFA_SIGNAL };
-	else if (s->cfa_why)
-		rule = (struct unwind_rule){ .base = s->cfa_why };
-	else if (s->ra_why)
-		rule = (struct unwind_rule){ .base = s->ra_why };
-	run->row(run->data, run->at, &rule);
 	run->changed = false;
+	if (s->outermost)
+		run->row(run->data, run->at, (struct unwind_rule){ .cfa = UNWIND_CFA_END });
+	else if (_unlikely_(run->cie->signal) &&
+		 (arm || (r->cfa == UNWIND_CFA_DEREF && r->base == UNWIND_BASE_SP &&
+			  r->cfa_offset == X86_SIGNAL_SP)))
+		run->row(run->data, run->at, (struct unwind_rule){ .cfa = UNWIND_CFA_SIGNAL });
+	else if (s->cfa_why || s->ra_why)
+		run->row(run->data, run->at,
+			 (struct unwind_rule){ .base = s->cfa_why ? s->cfa_why : s->ra_why });
+	else
+		run->row(run->data, run->at, *r);
 }
 
 static int advance_to(struct run *run, uint64_t address)
@@ -547,7 +570,7 @@ int cfi_program_initial(struct cfi_cie *cie, enum unwind_machine machine)
 	/* Until the program says more: no CFA, and the return address in its register, which on
 	 * x86-64 is none. */
 	run.state.cfa_why = UNWIND_WHY_CFA;
-	run.state.rule.ra = cie->ra <= UINT8_MAX ? (int16_t)cie->ra : 0;
+	PUT(&run.state, ra, cie->ra <= UINT8_MAX ? cie->ra : 0);
 	run.state.ra_why = machine == UNWIND_X86_64 ? UNWIND_WHY_RA : 0;
 	while (run.in.left)
 		if (step(&run) < 0)

@@ -3,7 +3,7 @@
  * Runs the programs of call frame information (DWARF 5, 6.4.2): each says, instruction by
  * instruction, from which address on which rule holds.
  *
- *	static void row(void *data, uint64_t address, const struct unwind_rule *rule);
+ *	static void row(void *data, uint64_t address, struct unwind_rule rule);
  *	cfi_program_run(&fde, machine, row, data);
  */
 #pragma once
@@ -11,7 +11,7 @@
 #include "image/cfi.h"
 
 /* Takes the rule that holds from @address on; addresses rise. */
-typedef void cfi_program_row(void *data, uint64_t address, const struct unwind_rule *rule);
+typedef void cfi_program_row(void *data, uint64_t address, struct unwind_rule rule);
 
 /* Runs the CIE's own program into ->initial; 0 or -EBADMSG. */
 int cfi_program_initial(struct cfi_cie *cie, enum unwind_machine machine);

@@ -24,10 +24,14 @@ enum {
 /* What compressed sections may grow to. */
 static const uint64_t section_max = 1ULL << 28;
 
+/* Where what is known of a function stands. Of two with one start, the first counts. */
+enum source { SOURCE_EH, SOURCE_DEBUG, SOURCE_ENTRY, SOURCE_TRAMPOLINE };
+
+/* Small, for there are many: FDEs are read when their rows are written. */
 struct function {
-	struct cfi_fde fde;
-	const struct unwind_rule *rule; /* all that is known of it, without an FDE; or NULL */
-	size_t order;			/* of two with one start, the first counts */
+	uint64_t start;	 /* linked address */
+	uint32_t offset; /* of the FDE in its section; of others how many bytes there are */
+	uint32_t source;
 };
 
 struct build {
@@ -77,37 +81,37 @@ static int find_segments(struct build *b, struct error *err)
 	return 0;
 }
 
-static void add_function(struct build *b, const struct cfi_fde *fde, const struct unwind_rule *rule)
+static void add_function(struct build *b, uint64_t start, uint64_t offset, enum source source)
 {
 	uint64_t base = b->table->base;
 
-	/* What the linker threw away starts at 0 or 1; the kernel's page tables end such code. */
-	if (fde->start < base || fde->start - base >= b->top || fde->end <= fde->start)
+	/* What the linker threw away starts at 0 or 1. */
+	if (start < base || start - base >= b->top || offset > UINT32_MAX)
 		return;
 	array_grow(&b->functions, b->count + 1, &b->room);
-	b->functions[b->count] = (struct function){ *fde, rule, b->count };
-	b->count++;
+	b->functions[b->count++] = (struct function){ start, (uint32_t)offset, source };
 }
 
-/* Reads the FDE at @offset; notes where the next record is. */
-static bool read_function(struct build *b, struct cfi *cfi, size_t offset, size_t *ret_next)
+static struct cfi *section_of(struct build *b, enum source source)
 {
+	return source == SOURCE_DEBUG ? &b->debug : &b->eh;
+}
+
+/* Finds the functions of a section by reading it. */
+static void walk(struct build *b, enum source source)
+{
+	struct cfi *cfi = section_of(b, source);
+	size_t offset = 0, next;
 	struct cfi_fde fde;
-	int r = cfi_read(cfi, offset, &fde, ret_next);
+	int r;
 
-	if (r < 0)
-		b->table->bad_fde_count++;
-	if (r == 1)
-		add_function(b, &fde, NULL);
-	return r == 1;
-}
-
-static void walk(struct build *b, struct cfi *cfi)
-{
-	size_t offset = 0;
-
-	while (offset < cfi->bytes.left)
-		(void)read_function(b, cfi, offset, &offset);
+	for (; offset < cfi->bytes.left; offset = next) {
+		r = cfi_read(cfi, offset, &fde, &next);
+		if (r < 0)
+			b->table->bad_fde_count++;
+		else if (r && fde.end > fde.start)
+			add_function(b, fde.start, offset, source);
+	}
 }
 
 /* The bytes of the file from the linked @address on, to the end of the file. */
@@ -158,27 +162,41 @@ static bool find_index(const struct build *b, struct index *ret)
 	return true;
 }
 
-/* Reads the functions in the index's order. False if it is not the index of this section: nothing
- * is read then. */
-static bool read_indexed(struct build *b, struct cfi *cfi, const struct index *index)
+/* Whether the index has at @i what is in the section. */
+static bool index_is_true(struct build *b, const struct index *index, size_t i)
 {
+	const uint8_t *pair = index->pairs.at + i * 8;
+	uint64_t start = index->address + (uint64_t)(int64_t)(int32_t)get_le32(pair);
+	uint64_t at = index->address + (uint64_t)(int64_t)(int32_t)get_le32(pair + 4);
+	struct cfi_fde fde;
+	size_t next;
+
+	return at - b->eh.address < b->eh.bytes.left &&
+	       cfi_read(&b->eh, (size_t)(at - b->eh.address), &fde, &next) == 1 &&
+	       fde.start == start;
+}
+
+/* Finds the functions by the index; false if that is none of this section: nothing is found then.
+ */
+static bool read_indexed(struct build *b, const struct index *index)
+{
+	size_t i, entries = index->pairs.left / 8;
 	struct span in = index->pairs;
 	uint64_t last = 0;
 	uint32_t start, fde;
-	size_t next;
 
-	if (!in.left)
+	if (!entries || !index_is_true(b, index, 0) || !index_is_true(b, index, entries / 2) ||
+	    !index_is_true(b, index, entries - 1))
 		return false;
-	while (span_u32(&in, &start) == 0 && span_u32(&in, &fde) == 0) {
+	for (i = 0; i < entries && span_u32(&in, &start) == 0 && span_u32(&in, &fde) == 0; i++) {
 		uint64_t at = index->address + (uint64_t)(int64_t)(int32_t)start;
-		uint64_t offset = index->address + (uint64_t)(int64_t)(int32_t)fde - cfi->address;
+		uint64_t offset = index->address + (uint64_t)(int64_t)(int32_t)fde - b->eh.address;
 
-		if (at < last || offset >= cfi->bytes.left ||
-		    !read_function(b, cfi, (size_t)offset, &next)) {
+		if (at < last) {
 			b->count = 0;
-			b->table->bad_fde_count = 0;
 			return false;
 		}
+		add_function(b, at, offset, SOURCE_EH);
 		last = at;
 	}
 	return true;
@@ -200,8 +218,8 @@ static void read_eh_frame(struct build *b)
 		return;
 	}
 	b->table->cfi_bytes = b->eh.bytes.left;
-	if (!indexed || !read_indexed(b, &b->eh, &index))
-		walk(b, &b->eh);
+	if (!indexed || !read_indexed(b, &index))
+		walk(b, SOURCE_EH);
 }
 
 /* The bytes of .debug_frame, however it is compressed. */
@@ -240,7 +258,7 @@ static void read_debug_frame(struct build *b)
 		return;
 	b->debug.bytes = span_of(data->d_buf, data->d_size);
 	b->table->cfi_bytes += data->d_size;
-	walk(b, &b->debug);
+	walk(b, SOURCE_DEBUG);
 }
 
 /* Kernels since 6.0 describe the AArch64 vdso's signal trampoline no longer: it is known by its two
@@ -249,7 +267,6 @@ static void read_debug_frame(struct build *b)
 static void find_trampolines(struct build *b)
 {
 	const struct unwind_table *t = b->table;
-	static const struct unwind_rule trampoline = { .cfa = UNWIND_CFA_SIGNAL };
 	static const uint8_t code[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4 };
 	struct span in;
 	size_t i;
@@ -259,41 +276,23 @@ static void find_trampolines(struct build *b)
 		return;
 	in.left = MIN(in.left, (size_t)b->top);
 	for (i = 0; i + sizeof(code) <= in.left; i += 4) {
-		uint64_t at = t->base + i;
+		uint64_t before = i ? 4 : 0;
 
 		if (memcmp(in.at + i, code, sizeof(code)) == 0)
-			add_function(b,
-				     &(struct cfi_fde){ .start = i ? at - 4 : at,
-							.end = at + sizeof(code) },
-				     &trampoline);
+			add_function(b, t->base + i - before, before + sizeof(code),
+				     SOURCE_TRAMPOLINE);
 	}
-}
-
-/* The dynamic loader's entry is described by nothing, and is where every chain of its own ends. */
-static void find_entry(struct build *b)
-{
-	static const struct unwind_rule outermost = { .cfa = UNWIND_CFA_END };
-	uint64_t entry = elffile_header(b->ef)->e_entry, end = entry + ENTRY_BYTES;
-	size_t i;
-
-	for (i = 0; i < b->count; i++) {
-		const struct cfi_fde *fde = &b->functions[i].fde;
-
-		if (entry >= fde->start && entry < fde->end)
-			return;
-		if (fde->start > entry)
-			end = MIN(end, fde->start);
-	}
-	add_function(b, &(struct cfi_fde){ .start = entry, .end = end }, &outermost);
 }
 
 static int compare_functions(const void *a, const void *b)
 {
 	const struct function *x = a, *y = b;
 
-	if (x->fde.start != y->fde.start)
-		return (x->fde.start > y->fde.start) - (x->fde.start < y->fde.start);
-	return (x->order > y->order) - (x->order < y->order);
+	if (x->start != y->start)
+		return (x->start > y->start) - (x->start < y->start);
+	if (x->source != y->source)
+		return (x->source > y->source) - (x->source < y->source);
+	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
 /* Sorts the functions; of those with one start the first stays. */
@@ -303,17 +302,68 @@ static void sort_functions(struct build *b)
 	size_t i, n = 0;
 
 	for (i = 1; i < b->count; i++)
-		if (f[i - 1].fde.start > f[i].fde.start)
+		if (f[i - 1].start > f[i].start)
 			break;
 	if (i < b->count)
 		qsort(f, b->count, sizeof(*f), compare_functions);
 	for (i = 0; i < b->count; i++)
-		if (!n || f[n - 1].fde.start != f[i].fde.start)
+		if (!n || f[n - 1].start != f[i].start)
 			f[n++] = f[i];
 	b->count = n;
 }
 
-static void put_row(void *data, uint64_t address, const struct unwind_rule *rule)
+/* Reads what is known of a function: its end in ->end, and the rule that holds for all of it, or an
+ * FDE. False if the FDE is not what it should be. */
+static bool read_function(struct build *b, const struct function *f, struct cfi_fde *ret,
+			  const struct unwind_rule **ret_rule)
+{
+	static const struct unwind_rule outermost = { .cfa = UNWIND_CFA_END };
+	static const struct unwind_rule trampoline = { .cfa = UNWIND_CFA_SIGNAL };
+	struct cfi *cfi;
+	size_t next;
+
+	*ret_rule = f->source == SOURCE_ENTRY	     ? &outermost
+		    : f->source == SOURCE_TRAMPOLINE ? &trampoline
+						     : NULL;
+	if (*ret_rule) {
+		ret->end = f->start + f->offset;
+		return true;
+	}
+	cfi = section_of(b, f->source);
+	return f->offset < cfi->bytes.left && cfi_read(cfi, f->offset, ret, &next) == 1 &&
+	       ret->start == f->start && ret->end > ret->start;
+}
+
+/* The dynamic loader's entry is described by nothing, and is where every chain of its own ends. */
+static void add_entry(struct build *b)
+{
+	uint64_t entry = elffile_header(b->ef)->e_entry, end = entry + ENTRY_BYTES;
+	const struct unwind_rule *rule;
+	struct cfi_fde fde;
+	size_t i = 0, n = b->count;
+
+	/* The first function behind it. */
+	while (n) {
+		if (b->functions[i + n / 2].start <= entry) {
+			i += n / 2 + 1;
+			n -= n / 2 + 1;
+		} else {
+			n /= 2;
+		}
+	}
+	if (i && read_function(b, &b->functions[i - 1], &fde, &rule) && fde.end > entry)
+		return;
+	if (i < b->count)
+		end = MIN(end, b->functions[i].start);
+	n = b->count;
+	add_function(b, entry, end - entry, SOURCE_ENTRY);
+	if (b->count == n)
+		return;
+	memmove(b->functions + i + 1, b->functions + i, (n - i) * sizeof(*b->functions));
+	b->functions[i] = (struct function){ entry, (uint32_t)(end - entry), SOURCE_ENTRY };
+}
+
+static void put_row(void *data, uint64_t address, struct unwind_rule rule)
 {
 	struct build *b = data;
 	uint64_t pc = address - b->table->base;
@@ -322,16 +372,13 @@ static void put_row(void *data, uint64_t address, const struct unwind_rule *rule
 		unwind_rows_put(&b->rows, pc, rule);
 }
 
-static void write_function(struct build *b, const struct function *function)
+/* Runs the FDE's program; where that makes no sense nothing is known of the function. */
+static void write_function(struct build *b, const struct cfi_fde *fde)
 {
 	static const struct unwind_rule damaged = { .base = UNWIND_WHY_DAMAGED };
-	const struct cfi_fde *fde = &function->fde;
 	struct unwind_rows_mark mark = unwind_rows_mark(&b->rows);
 
-	if (function->rule) {
-		put_row(b, fde->start, function->rule);
-		return;
-	}
+	b->table->fde_count++;
 	if (fde->program.left <= b->budget &&
 	    cfi_program_run(fde, b->table->machine, put_row, b) == 0) {
 		b->budget -= fde->program.left;
@@ -340,32 +387,40 @@ static void write_function(struct build *b, const struct function *function)
 	b->budget -= MIN(b->budget, fde->program.left);
 	b->table->bad_fde_count++;
 	unwind_rows_rewind(&b->rows, &mark);
-	put_row(b, fde->start, &damaged);
+	put_row(b, fde->start, damaged);
 }
 
 static void write_rows(struct build *b, struct unwind_rules *rules)
 {
 	static const struct unwind_rule none = { .cfa = UNWIND_CFA_NONE };
 	struct unwind_table *t = b->table;
+	const struct unwind_rule *rule;
+	struct cfi_fde fde = { 0 };
 	uint64_t end = 0; /* PC where the last function ends */
 	size_t i;
 
 	b->budget = t->cfi_bytes * PROGRAM_SHARE;
 	unwind_rows_init(&b->rows, rules, t->page_count);
 	for (i = 0; i < b->count; i++) {
-		const struct cfi_fde *fde = &b->functions[i].fde;
-		uint64_t start = fde->start - t->base;
+		uint64_t start = b->functions[i].start - t->base;
 
+		if (!read_function(b, &b->functions[i], &fde, &rule)) {
+			t->bad_fde_count++;
+			continue;
+		}
 		if (start > end && start - end > PADDING_MAX)
-			unwind_rows_put(&b->rows, end, &none);
-		b->limit = MIN(fde->end - t->base, b->top);
+			unwind_rows_put(&b->rows, end, none);
+		b->limit = MIN(fde.end - t->base, b->top);
 		if (i + 1 < b->count)
-			b->limit = MIN(b->limit, b->functions[i + 1].fde.start - t->base);
-		write_function(b, &b->functions[i]);
+			b->limit = MIN(b->limit, b->functions[i + 1].start - t->base);
+		if (rule)
+			put_row(b, b->functions[i].start, *rule);
+		else
+			write_function(b, &fde);
 		end = b->limit;
 	}
 	if (end < b->top)
-		unwind_rows_put(&b->rows, end, &none);
+		unwind_rows_put(&b->rows, end, none);
 	unwind_rows_finish(&b->rows);
 	t->pages = b->rows.pages;
 	t->rows = b->rows.rows;
@@ -391,13 +446,12 @@ static int build_table(struct build *b, struct unwind_rules *rules, struct error
 	read_eh_frame(b);
 	read_debug_frame(b);
 	find_trampolines(b);
-	t->fde_count = b->count;
-	if (elffile_header(b->ef)->e_type == ET_DYN || elffile_header(b->ef)->e_type == ET_EXEC)
-		find_entry(b);
 	if (!b->count)
 		return error_set(err, t->bad_fde_count ? -EBADMSG : -ENODATA,
 				 "%s: no unwind information", elffile_path(b->ef));
 	sort_functions(b);
+	if (header->e_type == ET_DYN || header->e_type == ET_EXEC)
+		add_entry(b);
 	write_rows(b, rules);
 	return 0;
 }

@@ -9,7 +9,8 @@ enum { PAGE_MASK = (1 << UNWIND_PAGE_SHIFT) - 1 };
 
 static void append(struct unwind_rows *w, uint16_t pc, uint16_t rule)
 {
-	array_grow(&w->rows, w->count + 1, &w->room);
+	if (w->count == w->room)
+		array_grow(&w->rows, w->count + 1, &w->room);
 	w->rows[w->count++] = (struct unwind_row){ pc, rule };
 }
 
@@ -22,35 +23,42 @@ void unwind_rows_init(struct unwind_rows *w, struct unwind_rules *rules, size_t 
 	append(w, 0, 0);
 }
 
-static uint16_t index_of(struct unwind_rows *w, const struct unwind_rule *rule)
+static inline uint16_t index_of(struct unwind_rows *w, uint64_t a, uint64_t b)
 {
-	uint64_t words[2];
+	const uint64_t words[2] = { a, b };
+	struct unwind_rule rule;
 	size_t i;
 
-	memcpy(words, rule, sizeof(words));
-	i = (words[0] * 0x9e3779b97f4a7c15ULL + words[1] * 0xbf58476d1ce4e5b9ULL) >> 32;
-	i %= UNWIND_ROWS_MEMO;
-	if (!w->memo[i].index || memcmp(&w->memo[i].rule, rule, sizeof(*rule)) != 0) {
-		w->memo[i].rule = *rule;
-		w->memo[i].index = unwind_rules_add(w->rules, rule);
+	i = (a * 0x9e3779b97f4a7c15ULL + b * 0xbf58476d1ce4e5b9ULL) >> 55;
+	static_assert(UNWIND_ROWS_MEMO == 1 << (64 - 55), "as many as the hash has");
+	if (_unlikely_(!w->memo[i].index || w->memo[i].a != a || w->memo[i].b != b)) {
+		w->memo[i].a = a;
+		w->memo[i].b = b;
+		memcpy(&rule, words, sizeof(rule));
+		w->memo[i].index = unwind_rules_add(w->rules, &rule);
 	}
-	return w->memo[i].index;
+	return (uint16_t)w->memo[i].index;
 }
 
-void unwind_rows_put(struct unwind_rows *w, uint64_t pc, const struct unwind_rule *rule)
+void unwind_rows_put(struct unwind_rows *w, uint64_t pc, struct unwind_rule rule)
 {
 	size_t page = pc >> UNWIND_PAGE_SHIFT, first;
 	uint16_t low = pc & PAGE_MASK, index;
+	uint64_t a, b;
 
 	/* A page starts with what holds there already. */
 	while (w->page < page && w->page + 1 < w->page_count) {
 		w->pages[++w->page] = (uint32_t)w->count;
 		append(w, 0, w->last_rule);
 	}
-	if (memcmp(rule, &w->last, sizeof(*rule)) == 0)
+	memcpy(&a, &rule, sizeof(a));
+	memcpy(&b, (const char *)&rule + sizeof(a), sizeof(b));
+	if (a == w->last[0] && b == w->last[1])
 		return;
-	index = index_of(w, rule);
-	w->last = *rule;
+	index = index_of(w, a, b);
+	w->last[0] = a;
+	__asm__("" : "+r"(b)); /* or compilers store both at once, after reading both back */
+	w->last[1] = b;
 	if (index == w->last_rule)
 		return;
 	w->last_rule = index;
@@ -67,7 +75,9 @@ void unwind_rows_put(struct unwind_rows *w, uint64_t pc, const struct unwind_rul
 
 struct unwind_rows_mark unwind_rows_mark(const struct unwind_rows *w)
 {
-	return (struct unwind_rows_mark){ w->count, w->page, w->last_rule, w->last };
+	return (struct unwind_rows_mark){
+		w->count, w->page, w->last_rule, { w->last[0], w->last[1] }
+	};
 }
 
 void unwind_rows_rewind(struct unwind_rows *w, const struct unwind_rows_mark *mark)
@@ -75,7 +85,7 @@ void unwind_rows_rewind(struct unwind_rows *w, const struct unwind_rows_mark *ma
 	w->count = mark->count;
 	w->page = mark->page;
 	w->last_rule = mark->last_rule;
-	w->last = mark->last;
+	memcpy(w->last, mark->last, sizeof(w->last));
 }
 
 void unwind_rows_finish(struct unwind_rows *w)
