@@ -6,12 +6,27 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Makes room for @size more bytes and the NUL. */
+static inline void make_room(struct strbuf *b, size_t size)
+{
+	if (_unlikely_(b->room - b->length <= size || !b->text))
+		array_grow(&b->text, b->length + size + 1, &b->room);
+}
+
 void strbuf_add(struct strbuf *b, const void *data, size_t size)
 {
-	array_grow(&b->text, b->length + size + 1, &b->room);
+	make_room(b, size);
 	if (size)
 		memcpy(b->text + b->length, data, size);
 	b->length += size;
+	b->text[b->length] = '\0';
+}
+
+void strbuf_fill(struct strbuf *b, char c, size_t count)
+{
+	make_room(b, count);
+	memset(b->text + b->length, c, count);
+	b->length += count;
 	b->text[b->length] = '\0';
 }
 
@@ -49,6 +64,20 @@ void strbuf_addu(struct strbuf *b, uint64_t value)
 		value /= 10;
 	} while (value);
 	strbuf_add(b, at, (size_t)(digits + sizeof(digits) - at));
+}
+
+void strbuf_addx(struct strbuf *b, uint64_t value, unsigned int width)
+{
+	static const char hex[] = "0123456789abcdef";
+	unsigned int digits = value ? (67 - (unsigned int)__builtin_clzll(value)) / 4 : 1, i;
+
+	if (width > digits)
+		strbuf_fill(b, '0', width - digits);
+	make_room(b, digits);
+	for (i = digits; i; i--, value >>= 4)
+		b->text[b->length + i - 1] = hex[value & 15];
+	b->length += digits;
+	b->text[b->length] = '\0';
 }
 
 const char *strbuf_text(const struct strbuf *b)

@@ -33,6 +33,10 @@ void strbuf_addu(struct strbuf *b, uint64_t value);
 const char *strbuf_text(const struct strbuf *b);
 /* Hands the text over, "" if there is none; caller frees, the strbuf is empty again. */
 char *strbuf_take(struct strbuf *b);
+/* Likewise in hexadecimal, with zeros in front up to @width digits. */
+void strbuf_addx(struct strbuf *b, uint64_t value, unsigned int width);
+/* Appends @count times @c. */
+void strbuf_fill(struct strbuf *b, char c, size_t count);
 /* Shortens it to @length, which is not more than it has. */
 void strbuf_cut(struct strbuf *b, size_t length);
 /* Empties it but keeps the memory. */

@@ -57,8 +57,7 @@ static void add_share(const struct cell *cell, uint64_t count, struct strbuf *ou
 
 static void write_vma(const struct cell *cell, struct strbuf *out)
 {
-	strbuf_addf(out, "%0*" PRIx64, (int)cell->width,
-		    cell->detail ? cell->detail->address : cell->row->address);
+	strbuf_addx(out, cell->detail ? cell->detail->address : cell->row->address, cell->width);
 }
 
 static void write_samples(const struct cell *cell, struct strbuf *out)
@@ -137,7 +136,8 @@ static void add_place(const struct report *r, const struct row_place *place, str
 		return;
 	}
 	text_visible(out, r->long_names ? place->file : path_base(place->file));
-	strbuf_addf(out, ":%u", place->line);
+	strbuf_adds(out, ":");
+	strbuf_addu(out, place->line);
 }
 
 static void write_place(const struct cell *cell, struct strbuf *out)

@@ -7,12 +7,20 @@
 #include "profile/detail.h"
 #include "profile/table.h"
 
+enum { WRITE_SIZE = 64 << 10 };
+
 /* The list on its way out: one line after the other. */
 struct printing {
 	const struct table *table;
-	struct strbuf line, cell; /* kept for the next one */
+	struct strbuf text; /* lines that are not written yet */
 	FILE *out;
 };
+
+static void flush(struct printing *p)
+{
+	(void)fwrite(strbuf_text(&p->text), 1, p->text.length, p->out);
+	strbuf_clear(&p->text);
+}
 
 /* Prints a line of the cells that are like @like, but for class, sum and width; @sums: one a class.
  */
@@ -29,14 +37,12 @@ static void print_line(struct printing *p, const struct cell *like, const uint64
 		cell.class = place->class;
 		cell.sum = sums[place->class];
 		cell.width = place->width ? place->width - 1 : 0;
-		strbuf_clear(&p->cell);
-		place->column->write(&cell, &p->cell);
-		table_add_cell(&p->line, strbuf_text(&p->cell), place->width);
+		table_write_cell(&p->text, place, &cell);
 	}
-	table_trim(&p->line);
-	strbuf_adds(&p->line, "\n");
-	(void)fwrite(strbuf_text(&p->line), 1, p->line.length, p->out);
-	strbuf_clear(&p->line);
+	table_trim(&p->text);
+	strbuf_add(&p->text, "\n", 1);
+	if (p->text.length > WRITE_SIZE)
+		flush(p);
 }
 
 static void add_counts(uint64_t *sums, const uint64_t *counts, size_t n)
@@ -65,7 +71,7 @@ static void print_details(struct printing *p, const struct row *row)
 								 : row->counts };
 
 		add_counts(sums, d.counts, classes);
-		strbuf_adds(&p->line, "  ");
+		strbuf_add(&p->text, "  ", 2);
 		print_line(p, &like, sums);
 	}
 }
@@ -89,8 +95,8 @@ static void print_rows(const struct table *t, FILE *out)
 		if (t->report->details)
 			print_details(&p, row);
 	}
-	strbuf_done(&p.line);
-	strbuf_done(&p.cell);
+	flush(&p);
+	strbuf_done(&p.text);
 }
 
 void report_symbols_text(const struct report *r, FILE *out)

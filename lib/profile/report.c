@@ -46,10 +46,40 @@ static void write_percent(double percent, char text[16])
 	text[7] = '\0';
 }
 
+/* "%7.1e" of what is below 0.001, likewise; false where rounding is too close to tell. */
+static bool write_small_percent(double percent, char text[16])
+{
+	int exponent = 3, tenths;
+	double scaled = percent * 1e4, rest;
+
+	while (scaled < 10 && exponent < 99) {
+		scaled *= 10;
+		exponent++;
+	}
+	tenths = (int)scaled;
+	rest = scaled - tenths;
+	if (exponent > 12 || (rest > 0.5 - 1e-6 && rest < 0.5 + 1e-6) || rest < 1e-6 ||
+	    rest > 1 - 1e-6)
+		return false;
+	tenths += rest > 0.5;
+	if (tenths == 100) {
+		tenths = 10;
+		exponent--;
+	}
+	(void)memcpy(text, "0.0e-00", 8);
+	text[0] = (char)('0' + tenths / 10);
+	text[2] = (char)('0' + tenths % 10);
+	text[5] = (char)('0' + exponent / 10);
+	text[6] = (char)('0' + exponent % 10);
+	return true;
+}
+
 void report_percent(double percent, char text[16])
 {
 	if (percent == 0)
 		(void)snprintf(text, 16, "%7d", 0);
+	else if (percent < 0.001 && write_small_percent(percent, text))
+		return;
 	else if (percent < 0.001)
 		(void)snprintf(text, 16, "%7.1e", percent);
 	else if (percent >= 99.99995)

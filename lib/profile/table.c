@@ -18,11 +18,10 @@ void table_trim(struct strbuf *line)
 		line->text[--line->length] = '\0';
 }
 
+/* Blanks behind @used characters, at least one. */
 static void pad(struct strbuf *line, unsigned int used, unsigned int width)
 {
-	do {
-		strbuf_adds(line, " ");
-	} while (++used < width);
+	strbuf_fill(line, ' ', used < width ? width - used : 1);
 }
 
 void table_add_cell(struct strbuf *line, const char *text, unsigned int width)
@@ -30,6 +29,15 @@ void table_add_cell(struct strbuf *line, const char *text, unsigned int width)
 	strbuf_adds(line, text);
 	if (width)
 		pad(line, text_width(text), width);
+}
+
+void table_write_cell(struct strbuf *line, const struct table_place *place, const struct cell *cell)
+{
+	size_t from = line->length;
+
+	place->column->write(cell, line);
+	if (place->width)
+		pad(line, text_width(strbuf_text(line) + from), place->width);
 }
 
 /* Places the columns from @from on that stand once, or once for @class; returns the first that does

@@ -7,7 +7,7 @@
  *	table_init(&t, report);
  *	table_print_heads(&t, out);
  *	for (i = 0; i < t.count; i++)
- *		...t.places[i].column->write(&cell, &text); table_add_cell(&line, text, width)
+ *		...table_write_cell(&line, &t.places[i], &cell)
  *	table_done(&t);
  */
 #pragma once
@@ -15,6 +15,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
+struct cell;
 struct column;
 struct container;
 struct report;
@@ -43,5 +44,8 @@ void table_print_heads(const struct table *t, FILE *out);
 void table_print_left_out(const struct report *r, const struct container *c, FILE *out);
 /* Appends @text and blanks up to @width columns, at least one; no blanks if that is 0. */
 void table_add_cell(struct strbuf *line, const char *text, unsigned int width);
+/* Appends the cell as its column writes it, and blanks likewise. */
+void table_write_cell(struct strbuf *line, const struct table_place *place,
+		      const struct cell *cell);
 /* Drops the blanks at the end of @line. */
 void table_trim(struct strbuf *line);

@@ -278,6 +278,12 @@ static void strings_take_numbers_and_formats_of_any_length(void)
 	(void)snprintf(want, sizeof(want), "0x%300d", 7);
 	CHECK_STR(strbuf_text(&b), want);
 	CHECK_EQ(b.length, 302);
+	strbuf_clear(&b);
+	strbuf_addx(&b, 0, 0);
+	strbuf_fill(&b, '-', 3);
+	strbuf_addx(&b, 0xabc, 8);
+	strbuf_addx(&b, UINT64_MAX, 2);
+	CHECK_STR(strbuf_text(&b), "0---00000abcffffffffffffffff");
 }
 
 static void entries_are_sorted_and_stay_in_order(void)

@@ -424,10 +424,10 @@ static void percentages_are_printed_as_printf_does(void)
 	for (i = 1; i < 200000; i++) {
 		double percent = i < 100000 ? 100.0 * i / 131072 : 100.0 * 131 / i;
 
-		if (percent < 0.001)
-			continue;
+		if (i % 2)
+			percent = percent * percent * percent / (1e6 * i);
 		report_percent(percent, text);
-		(void)snprintf(want, sizeof(want), "%7.4f", percent);
+		(void)snprintf(want, sizeof(want), percent < 0.001 ? "%7.1e" : "%7.4f", percent);
 		CHECK_STR(text, want);
 	}
 }
