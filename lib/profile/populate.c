@@ -14,6 +14,10 @@
 
 #include <string.h>
 
+/* Samples that are sorted at once: what fits into the cache, and memory that does not follow the
+ * size of the session. */
+enum { PORTION = 64 << 10 };
+
 struct populate {
 	const struct gather *gather;
 	const struct classes *classes;
@@ -35,6 +39,8 @@ struct named {
 /* The image whose samples are being turned into rows. */
 struct current {
 	uint32_t image, app;
+	size_t first;		    /* rows from here on are of this image and application */
+	size_t unnamed;		    /* their row for code between symbols, or SIZE_MAX */
 	struct sfile_header header; /* of its first file */
 	bool is_open;
 	struct binary binary;
@@ -52,44 +58,19 @@ static bool is_wanted(const struct populate *p, const struct gather_file *f)
 	return !p->config->exclude_dependent || f->app == f->image;
 }
 
-/* Reads one file into the samples, or, for the summary, its sum into @sums. */
-static void read_file(struct populate *p, uint32_t index, struct current *cur, uint64_t *sums)
-{
-	const struct gather_file *f = &p->gather->files[index];
-	_cleanup_(sfile_closep) struct sfile *sf = NULL;
-	struct error err = ERROR_INIT;
-	uint32_t class = p->classes->of_file[index];
-	uint64_t sum;
-
-	if (sfile_open(f->path, &sf, &err) < 0) {
-		p->stats->bad++;
-		log_warn("%s; it is skipped", err.text);
-		return;
-	}
-	if (p->stats->read++ == 0)
-		p->stats->header = *sfile_header(sf);
-	if (cur->header.version == 0)
-		cur->header = *sfile_header(sf);
-	sum = p->config->symbols ? samples_read(&p->samples, sf, class) : samples_sum(sf);
-	sums[class] += sum;
-	p->out->totals[class] += sum;
-}
-
 static struct row *add_row(struct populate *p, const struct current *cur, enum row_kind kind)
 {
 	return container_add_row(
 		p->out, &(struct row){ .image = cur->image, .app = cur->app, .kind = kind });
 }
 
-/* The row of @sym: a new one, or, where an earlier piece of it had samples, that one's. Rows from
- * @first on are of this image and application. */
-static struct row *symbol_row(struct populate *p, struct current *cur, const struct symbol *sym,
-			      size_t first)
+/* The row of @sym: a new one, or, where an earlier piece of it had samples, that one's. */
+static struct row *symbol_row(struct populate *p, struct current *cur, const struct symbol *sym)
 {
 	struct named *named = &cur->named[sym->whole];
 	struct row *row;
 
-	if (named->symbol && named->row >= first)
+	if (named->symbol && named->row >= cur->first)
 		return &p->out->rows[named->row];
 	if (!named->symbol)
 		named->symbol = container_symbol(p->out, sym->name);
@@ -142,7 +123,7 @@ static void merge_symbols(struct populate *p, struct current *cur)
 {
 	const struct symtab *st = cur->binary.symtab;
 	const struct sample *at = p->samples.samples, *end = at + p->samples.count;
-	size_t first = p->out->count, unnamed = SIZE_MAX, n = symtab_count(st), i = 0;
+	size_t n = symtab_count(st), i = 0;
 
 	while (at < end) {
 		const struct symbol *sym;
@@ -150,17 +131,17 @@ static void merge_symbols(struct populate *p, struct current *cur)
 		i = symtab_seek(st, i, at->offset);
 		sym = i < n ? symtab_at(st, i) : NULL;
 		if (sym && sym->offset <= at->offset) {
-			size_t row = (size_t)(symbol_row(p, cur, sym, first) - p->out->rows);
+			size_t row = (size_t)(symbol_row(p, cur, sym) - p->out->rows);
 
 			at = take_up_to(p, cur, row, at, sym->end - 1,
 					sym->address + (at->offset - sym->offset));
 			continue;
 		}
-		if (unnamed == SIZE_MAX) {
-			unnamed = p->out->count;
+		if (cur->unnamed == SIZE_MAX) {
+			cur->unnamed = p->out->count;
 			(void)add_row(p, cur, ROW_UNNAMED);
 		}
-		at = take_up_to(p, cur, unnamed, at, sym ? sym->offset - 1 : UINT64_MAX,
+		at = take_up_to(p, cur, cur->unnamed, at, sym ? sym->offset - 1 : UINT64_MAX,
 				address_between(cur, at->offset, i));
 	}
 }
@@ -196,25 +177,65 @@ static void open_binary(struct populate *p, struct current *cur)
 		cur->placer = placer_new(p->out, cur->binary.file, cur->binary.debug);
 }
 
-/* Makes the rows of one image and application out of what was read of it. */
-static void make_rows(struct populate *p, struct current *cur, const uint64_t *sums)
+/* Makes rows out of the samples read so far, where there are symbols. Rows with details want them
+ * all at once. */
+static void take_samples(struct populate *p, struct current *cur)
 {
-	struct row *row;
+	open_binary(p, cur);
+	samples_sort(&p->samples);
+	if (cur->binary.symtab)
+		merge_symbols(p, cur);
+	else if (p->config->details)
+		return;
+	samples_clear(&p->samples);
+}
 
-	if (p->config->symbols) {
-		open_binary(p, cur);
-		if (cur->binary.symtab) {
-			samples_sort(&p->samples);
-			merge_symbols(p, cur);
-			return;
-		}
+/* Reads one file into the samples, or, for the summary, its sum into @sums. */
+static void read_file(struct populate *p, uint32_t index, struct current *cur, uint64_t *sums)
+{
+	const struct gather_file *f = &p->gather->files[index];
+	_cleanup_(sfile_closep) struct sfile *sf = NULL;
+	struct error err = ERROR_INIT;
+	uint32_t class = p->classes->of_file[index];
+	size_t most = p->config->details ? SIZE_MAX : PORTION, at = 0;
+	uint64_t sum = 0;
+
+	if (sfile_open(f->path, &sf, &err) < 0) {
+		p->stats->bad++;
+		log_warn("%s; it is skipped", err.text);
+		return;
 	}
-	row = add_row(p, cur, p->config->symbols ? cur->binary.why : ROW_IMAGE);
+	if (p->stats->read++ == 0)
+		p->stats->header = *sfile_header(sf);
+	if (cur->header.version == 0)
+		cur->header = *sfile_header(sf);
+	if (!p->config->symbols)
+		sum = samples_sum(sf);
+	else
+		while (samples_read_some(&p->samples, sf, class, &at, most, &sum))
+			take_samples(p, cur);
+	sums[class] += sum;
+	p->out->totals[class] += sum;
+}
+
+/* Makes the one row of an image and application that has no symbols, or is not asked for them. */
+static void add_whole(struct populate *p, struct current *cur, const uint64_t *sums)
+{
+	struct row *row = add_row(p, cur, p->config->symbols ? cur->binary.why : ROW_IMAGE);
+
 	memcpy(row->counts, sums, p->classes->count * sizeof(*sums));
-	if (p->config->details) {
-		samples_sort(&p->samples);
+	if (p->config->details)
 		detail_keep(p->out, row, p->samples.samples, p->samples.count, 0, NULL);
-	}
+}
+
+static bool is_any(const uint64_t *sums, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (sums[i])
+			return true;
+	return false;
 }
 
 /* Reads the files from the @i-th on that are of one application; returns the index behind them. */
@@ -222,19 +243,20 @@ static size_t populate_app(struct populate *p, struct current *cur, size_t i, si
 {
 	_cleanup_free_ uint64_t *sums = xcalloc(p->classes->count, sizeof(*sums));
 	const uint32_t *files = p->inverted->files;
-	size_t c;
 
 	cur->app = app_of(p, files[i]);
+	cur->first = p->out->count;
+	cur->unnamed = SIZE_MAX;
 	samples_clear(&p->samples);
 	for (; i < end && app_of(p, files[i]) == cur->app; i++)
 		if (is_wanted(p, &p->gather->files[files[i]]))
 			read_file(p, files[i], cur, sums);
-	for (c = 0; c < p->classes->count; c++) {
-		if (sums[c]) {
-			make_rows(p, cur, sums);
-			break;
-		}
-	}
+	if (!is_any(sums, p->classes->count))
+		return i;
+	if (p->config->symbols)
+		take_samples(p, cur);
+	if (!cur->binary.symtab)
+		add_whole(p, cur, sums);
 	return i;
 }
 

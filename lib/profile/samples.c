@@ -2,6 +2,7 @@
 #include "profile/samples.h"
 
 #include "base/mem.h"
+#include "sfile/odb.h"
 #include "sfile/sfile.h"
 
 #include <string.h>
@@ -10,30 +11,53 @@
  */
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, SMALL = 256 };
 
+/* How many samples of a file are read before their pages are given back. */
+enum { STRIDE = 64 << 10 };
+
 uint64_t samples_sum(struct sfile *sf)
 {
+	const struct odb *db = sfile_odb(sf);
 	const struct odb_node *nodes;
 	uint64_t sum = 0;
-	size_t i, n;
+	size_t i = 0, n, end;
 
-	nodes = odb_nodes(sfile_odb(sf), &n);
-	for (i = 0; i < n; i++)
-		sum += nodes[i].value;
+	nodes = odb_nodes(db, &n);
+	while (i < n) {
+		for (end = MIN(n, i + STRIDE); i < end; i++)
+			sum += nodes[i].value;
+		if (i < n)
+			odb_forget(db, i);
+	}
 	return sum;
+}
+
+bool samples_read_some(struct samples *s, struct sfile *sf, uint32_t class, size_t *at, size_t most,
+		       uint64_t *sum)
+{
+	const struct odb *db = sfile_odb(sf);
+	const struct odb_node *nodes;
+	size_t i = *at, n, end;
+
+	nodes = odb_nodes(db, &n);
+	end = s->count < most ? i + MIN(n - i, most - s->count) : i;
+	array_grow(&s->samples, s->count + (end - i), &s->room);
+	for (; i < end; i++) {
+		s->samples[s->count++] = (struct sample){ nodes[i].key, nodes[i].value, class };
+		*sum += nodes[i].value;
+	}
+	if (i - *at >= STRIDE)
+		odb_forget(db, i);
+	*at = i;
+	return i < n;
 }
 
 uint64_t samples_read(struct samples *s, struct sfile *sf, uint32_t class)
 {
-	const struct odb_node *nodes;
 	uint64_t sum = 0;
-	size_t i, n;
+	size_t at = 0;
 
-	nodes = odb_nodes(sfile_odb(sf), &n);
-	array_grow(&s->samples, s->count + n, &s->room);
-	for (i = 0; i < n; i++) {
-		s->samples[s->count++] = (struct sample){ nodes[i].key, nodes[i].value, class };
-		sum += nodes[i].value;
-	}
+	while (samples_read_some(s, sf, class, &at, s->count + STRIDE, &sum))
+		;
 	return sum;
 }
 

@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -33,6 +34,10 @@ struct samples {
 
 /* Adds the samples of @sf as those of @class; returns their sum. */
 uint64_t samples_read(struct samples *s, struct sfile *sf, uint32_t class);
+/* As samples_read(), from the sample number *@at on, which moves, until there are @most of all
+ * files; false at the end of the file. Adds to *@sum. */
+bool samples_read_some(struct samples *s, struct sfile *sf, uint32_t class, size_t *at, size_t most,
+		       uint64_t *sum);
 /* The sum alone, without reading them in. */
 uint64_t samples_sum(struct sfile *sf);
 /* Sorts them by offset. */

@@ -471,6 +471,15 @@ const struct odb_node *odb_nodes(const struct odb *db, size_t *ret_count)
 	return db->nodes + 1;
 }
 
+void odb_forget(const struct odb *db, size_t count)
+{
+	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
+	uintptr_t end = (uintptr_t)(db->nodes + 1 + MIN(count, (size_t)db->mask)) & ~page;
+
+	if (!db->writable && end > (uintptr_t)db->map)
+		(void)madvise(db->map, end - (uintptr_t)db->map, MADV_DONTNEED);
+}
+
 void *odb_header(struct odb *db)
 {
 	return db->map;

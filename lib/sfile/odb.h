@@ -84,6 +84,10 @@ uint32_t odb_get(const struct odb *db, uint64_t key);
  * can stand twice after a crash: readers add. */
 const struct odb_node *odb_nodes(const struct odb *db, size_t *ret_count);
 
+/* Gives back the memory that the first @count nodes take, if it was opened with ODB_READ: to look
+ * at them again reads them again. For readers of long files, who would else hold all of them. */
+void odb_forget(const struct odb *db, size_t count);
+
 /* The header bytes, writable with ODB_WRITE; borrowed until the next odb_add() or odb_close(). */
 void *odb_header(struct odb *db);
 
