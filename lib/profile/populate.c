@@ -10,6 +10,7 @@
 #include "profile/detail.h"
 #include "profile/gather.h"
 #include "profile/invert.h"
+#include "profile/prefetch.h"
 #include "profile/samples.h"
 
 #include <string.h>
@@ -27,6 +28,7 @@ struct populate {
 	struct container *out;
 	struct populate_stats *stats;
 	struct samples samples; /* of one image and application */
+	struct prefetch files;	/* in the order of ->inverted */
 };
 
 /* A symbol that has a row: its name in the container, shared by the rows of all applications, and
@@ -190,17 +192,16 @@ static void take_samples(struct populate *p, struct current *cur)
 	samples_clear(&p->samples);
 }
 
-/* Reads one file into the samples, or, for the summary, its sum into @sums. */
-static void read_file(struct populate *p, uint32_t index, struct current *cur, uint64_t *sums)
+/* Reads file number @i into the samples, or, for the summary, its sum into @sums. */
+static void read_file(struct populate *p, size_t i, struct current *cur, uint64_t *sums)
 {
-	const struct gather_file *f = &p->gather->files[index];
 	_cleanup_(sfile_closep) struct sfile *sf = NULL;
 	struct error err = ERROR_INIT;
-	uint32_t class = p->classes->of_file[index];
+	uint32_t class = p->classes->of_file[p->inverted->files[i]];
 	size_t most = p->config->details ? SIZE_MAX : PORTION, at = 0;
 	uint64_t sum = 0;
 
-	if (sfile_open(f->path, &sf, &err) < 0) {
+	if (prefetch_take(&p->files, i, &sf, &err) < 0) {
 		p->stats->bad++;
 		log_warn("%s; it is skipped", err.text);
 		return;
@@ -250,7 +251,7 @@ static size_t populate_app(struct populate *p, struct current *cur, size_t i, si
 	samples_clear(&p->samples);
 	for (; i < end && app_of(p, files[i]) == cur->app; i++)
 		if (is_wanted(p, &p->gather->files[files[i]]))
-			read_file(p, files[i], cur, sums);
+			read_file(p, i, cur, sums);
 	if (!is_any(sums, p->classes->count))
 		return i;
 	if (p->config->symbols)
@@ -279,18 +280,22 @@ void populate_images(const struct gather *g, const struct classes *c, const stru
 		     struct binaries *bs, const struct populate_config *config,
 		     struct container *ret, struct populate_stats *stats)
 {
-	struct populate p = { .gather = g,
-			      .classes = c,
-			      .inverted = inv,
-			      .binaries = bs,
-			      .config = config,
-			      .out = ret,
-			      .stats = stats,
-			      .samples = SAMPLES_INIT };
+	struct populate p = {
+		.gather = g,
+		.classes = c,
+		.inverted = inv,
+		.binaries = bs,
+		.config = config,
+		.out = ret,
+		.stats = stats,
+		.samples = SAMPLES_INIT,
+		.files = { .gather = g, .order = inv->files, .count = inv->file_count }
+	};
 	size_t i;
 
 	*stats = (struct populate_stats){ 0 };
 	for (i = 0; i < inv->image_count; i++)
 		populate_image(&p, &inv->images[i]);
+	prefetch_done(&p.files);
 	samples_done(&p.samples);
 }

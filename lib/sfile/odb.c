@@ -44,6 +44,7 @@ static_assert(sizeof(struct odb_node) == 16, "as on disk");
 enum {
 	FIRST_SIZE = 128,
 	ZEROS = 64 << 10,	/* bytes written at once when a file grows */
+	COPY_MAX = 64 << 10,	/* shorter files are rather read than mapped, by readers */
 	RELINK_AHEAD = 16,	/* nodes between the prefetch of a bucket and its use */
 	POPULATE_MIN = 64 << 10 /* smaller ranges fault in page by page */
 };
@@ -59,6 +60,7 @@ struct odb {
 	size_t header_size;
 	int fd;
 	bool writable;
+	bool copied; /* the map is memory of our own, with what the file held */
 };
 
 static uint64_t file_length(size_t header_size, uint64_t size)
@@ -296,12 +298,33 @@ static int recover(struct odb *db, uint64_t length, const char *path, struct err
 	return 0;
 }
 
+/* The first @size bytes of the file, as a copy. */
+static void *copy_file(int fd, size_t size)
+{
+	uint8_t *bytes = xmalloc(size);
+	size_t done = 0;
+	ssize_t n;
+
+	while (done < size) {
+		n = pread(fd, bytes + done, size - done, (off_t)done);
+		if (n == 0)
+			errno = EIO;
+		if (n <= 0 && !(n < 0 && errno == EINTR)) {
+			free(bytes);
+			return MAP_FAILED;
+		}
+		done += n > 0 ? (size_t)n : 0;
+	}
+	return bytes;
+}
+
 int odb_open_fd(int fd, const char *path, enum odb_mode mode, size_t header_size, struct odb **ret,
 		struct error *err)
 {
 	_cleanup_(odb_closep) struct odb *db = NULL;
 	struct descriptor d;
 	uint64_t length = 0;
+	size_t size;
 	void *map;
 	int r = examine(fd, path, header_size, &d, &length, err);
 
@@ -311,11 +334,19 @@ int odb_open_fd(int fd, const char *path, enum odb_mode mode, size_t header_size
 	db->fd = -1;
 	db->header_size = header_size;
 	db->writable = mode == ODB_WRITE;
-	map = mmap(NULL, file_length(header_size, d.size),
-		   db->writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, fd, 0);
-	if (map == MAP_FAILED)
-		return error_errno(err, -errno, "cannot map %s", path);
+	size = file_length(header_size, d.size);
+	db->copied = mode == ODB_READ_ONCE && size <= COPY_MAX;
+	map = db->copied ? copy_file(fd, size)
+			 : mmap(NULL, size, db->writable ? PROT_READ | PROT_WRITE : PROT_READ,
+				MAP_SHARED, fd, 0);
+	if (map == MAP_FAILED) {
+		db->copied = false;
+		return error_errno(err, -errno, "cannot read %s", path);
+	}
 	set_layout(db, map, d.size);
+	/* A writer may be at work: what was counted before the copy was made is complete in it. */
+	if (db->copied)
+		db->descriptor->current = d.current;
 	db->current = d.current;
 	db->fd = fd;
 	r = db->writable ? recover(db, length, path, err) : 0;
@@ -363,7 +394,9 @@ void odb_close(struct odb *db)
 {
 	if (!db)
 		return;
-	if (db->map)
+	if (db->copied)
+		free(db->map);
+	else if (db->map)
 		(void)munmap(db->map, db->mapped);
 	cleanup_closep(&db->fd);
 	free(db);
@@ -476,7 +509,7 @@ void odb_forget(const struct odb *db, size_t count)
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
 	uintptr_t end = (uintptr_t)(db->nodes + 1 + MIN(count, (size_t)db->mask)) & ~page;
 
-	if (!db->writable && end > (uintptr_t)db->map)
+	if (!db->writable && !db->copied && end > (uintptr_t)db->map)
 		(void)madvise(db->map, end - (uintptr_t)db->map, MADV_DONTNEED);
 }
 

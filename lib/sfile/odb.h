@@ -23,8 +23,9 @@
 struct odb;
 
 enum odb_mode {
-	ODB_READ, /* the file must exist; damage is an error */
-	ODB_WRITE /* created where missing; the leftovers of a killed writer are repaired */
+	ODB_READ,      /* the file must exist; damage is an error */
+	ODB_READ_ONCE, /* likewise, but what a writer adds later need not be seen: cheaper */
+	ODB_WRITE      /* created where missing; the leftovers of a killed writer are repaired */
 };
 
 /* A node as it stands in the file; node 0 is never used and ends a chain. */

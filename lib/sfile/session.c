@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "sfile/abi.h"
 #include "sfile/sname.h"
+#include "sfile/tree.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -59,60 +60,30 @@ struct walk {
 	size_t samples_length; /* of the part of path that is the samples directory */
 };
 
-struct entry {
-	char *name;
-	bool is_directory;
-};
-
-static int compare_entries(const void *a, const void *b)
-{
-	return strcmp(((const struct entry *)a)->name, ((const struct entry *)b)->name);
-}
-
 static void report_bad(struct walk *w, const struct error *why)
 {
 	if (w->bad)
 		w->bad(strbuf_text(&w->path), why, w->data);
 }
 
-static bool entry_is_directory(int dirfd, const struct dirent *d)
+/* Whether a directory of this name, among those of the samples, holds sample files. */
+static bool is_image(const char *name)
 {
-	struct stat st;
-
-	if (d->d_type != DT_UNKNOWN)
-		return d->d_type == DT_DIR;
-	return fstatat(dirfd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+	return name[0] == '{';
 }
 
-/* The entries of the directory at w->path in order of name; their number. Caller frees both. */
-static size_t read_directory(struct walk *w, struct entry **ret)
+/* The directory at w->path: @read if that was read before, else as it is now. */
+static struct tree *take_directory(struct walk *w, struct tree *read)
 {
-	DIR *dir = opendir(strbuf_text(&w->path));
-	struct entry *list = NULL;
-	size_t count = 0, room = 0;
+	struct tree *t = read ? read : tree_read_one(strbuf_text(&w->path));
 	struct error err = ERROR_INIT;
-	struct dirent *d;
 
-	*ret = NULL;
-	if (!dir && errno == ENOENT)
-		return 0; /* gone since its parent was read */
-	if (!dir) {
-		(void)error_errno(&err, -errno, "%s", strbuf_text(&w->path));
+	/* -ENOENT: gone since its parent was read. */
+	if (t->error && t->error != -ENOENT) {
+		(void)error_errno(&err, t->error, "%s", strbuf_text(&w->path));
 		report_bad(w, &err);
-		return 0;
 	}
-	while ((d = readdir(dir))) {
-		if (!strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
-			continue;
-		array_grow(&list, count + 1, &room);
-		list[count++] =
-			(struct entry){ xstrdup(d->d_name), entry_is_directory(dirfd(dir), d) };
-	}
-	(void)closedir(dir);
-	if (count)
-		qsort(list, count, sizeof(*list), compare_entries);
-	*ret = list;
-	return count;
+	return t;
 }
 
 static bool ends_with(const char *s, const char *end)
@@ -143,23 +114,24 @@ static int walk_file(struct walk *w)
 }
 
 /* Walks the directory at w->path; at the top only what can lead to sample files. */
-static int walk_directory(struct walk *w, bool top)
+static int walk_directory(struct walk *w, struct tree *read, bool top)
 {
-	size_t length = w->path.length, count, i;
-	struct entry *list;
+	struct tree *t = take_directory(w, read);
+	size_t length = w->path.length, i;
 	int r = 0;
 
-	count = read_directory(w, &list);
-	for (i = 0; i < count; i++) {
-		if (r == 0 && (!top || (list[i].is_directory && list[i].name[0] == '{'))) {
-			strbuf_addf(&w->path, "/%s", list[i].name);
-			r = list[i].is_directory ? walk_directory(w, false) : walk_file(w);
-			w->path.length = length;
-			w->path.text[length] = '\0';
-		}
-		free(list[i].name);
+	for (i = 0; r == 0 && i < t->count; i++) {
+		const struct tree_entry *entry = &t->entries[i];
+
+		if (top && !(entry->is_directory && is_image(entry->name)))
+			continue;
+		strbuf_add(&w->path, "/", 1);
+		strbuf_adds(&w->path, entry->name);
+		r = entry->is_directory ? walk_directory(w, entry->below, false) : walk_file(w);
+		strbuf_cut(&w->path, length);
 	}
-	free(list);
+	if (!read)
+		tree_free(t);
 	return r;
 }
 
@@ -176,13 +148,15 @@ int session_walk(const char *samples,
 		 void (*bad)(const char *path, const struct error *why, void *data), void *data,
 		 struct error *err)
 {
+	_cleanup_(tree_freep) struct tree *tree = NULL;
 	struct walk w = { .each = each, .bad = bad, .data = data };
 	int r;
 
 	if (access(samples, R_OK | X_OK) < 0)
 		return error_errno(err, -errno, "%s", samples);
 	start_walk(&w, samples);
-	r = walk_directory(&w, true);
+	tree = tree_read(strbuf_text(&w.path), is_image);
+	r = walk_directory(&w, tree, true);
 	strbuf_done(&w.path);
 	return r;
 }
@@ -196,27 +170,23 @@ struct walk_rest {
 static int walk_rest(struct walk_rest *rest)
 {
 	struct walk *w = &rest->w;
-	size_t length = w->path.length, count, i;
-	struct entry *list;
+	_cleanup_(tree_freep) struct tree *t = take_directory(w, NULL);
+	size_t length = w->path.length, i;
 	int r = 0;
 
-	count = read_directory(w, &list);
-	for (i = 0; i < count; i++) {
-		const char *name = list[i].name;
+	for (i = 0; r == 0 && i < t->count; i++) {
+		const char *name = t->entries[i].name;
 
-		if (r == 0 && name[0] != '{' && name[0] != '.' && !ends_with(name, ".tmp")) {
-			strbuf_addf(&w->path, "/%s", name);
-			r = list[i].is_directory
-				    ? walk_rest(rest)
-				    : rest->each(strbuf_text(&w->path),
-						 strbuf_text(&w->path) + w->samples_length,
-						 rest->data);
-			w->path.length = length;
-			w->path.text[length] = '\0';
-		}
-		free(list[i].name);
+		if (is_image(name) || name[0] == '.' || ends_with(name, ".tmp"))
+			continue;
+		strbuf_add(&w->path, "/", 1);
+		strbuf_adds(&w->path, name);
+		r = t->entries[i].is_directory
+			    ? walk_rest(rest)
+			    : rest->each(strbuf_text(&w->path),
+					 strbuf_text(&w->path) + w->samples_length, rest->data);
+		strbuf_cut(&w->path, length);
 	}
-	free(list);
 	return r;
 }
 
@@ -247,29 +217,31 @@ bool session_exists(const char *session_dir, const char *name)
 {
 	_cleanup_free_ char *samples = session_samples(session_dir, name);
 
-	return session_name_valid(name) && session_walk(samples, found_one, NULL, NULL, NULL) == 1;
+	struct walk w = { .each = found_one };
+	bool found;
+
+	if (!session_name_valid(name) || access(samples, R_OK | X_OK) < 0)
+		return false;
+	start_walk(&w, samples);
+	found = walk_directory(&w, NULL, true) == 1;
+	strbuf_done(&w.path);
+	return found;
 }
 
 int session_list(const char *session_dir, int (*each)(const char *name, void *data), void *data,
 		 struct error *err)
 {
 	_cleanup_free_ char *samples = path_join(session_dir, "samples");
-	struct walk w = { .path = STRBUF_INIT };
-	struct entry *list;
-	size_t count, i;
+	_cleanup_(tree_freep) struct tree *t = NULL;
+	size_t i;
 	int r = 0;
 
 	if (access(samples, R_OK | X_OK) < 0)
 		return error_errno(err, -errno, "%s", samples);
-	strbuf_adds(&w.path, samples);
-	count = read_directory(&w, &list);
-	for (i = 0; i < count; i++) {
-		if (r == 0 && list[i].is_directory && session_name_valid(list[i].name))
-			r = each(list[i].name, data);
-		free(list[i].name);
-	}
-	free(list);
-	strbuf_done(&w.path);
+	t = tree_read_one(samples);
+	for (i = 0; r == 0 && i < t->count; i++)
+		if (t->entries[i].is_directory && session_name_valid(t->entries[i].name))
+			r = each(t->entries[i].name, data);
 	return r;
 }
 
@@ -395,24 +367,20 @@ struct stat_walk {
 
 static void each_stat(struct stat_walk *s)
 {
-	size_t length = s->w.path.length, count, i;
-	struct entry *list;
+	_cleanup_(tree_freep) struct tree *t = take_directory(&s->w, NULL);
+	size_t length = s->w.path.length, i;
 
-	count = read_directory(&s->w, &list);
-	for (i = 0; i < count; i++) {
+	for (i = 0; i < t->count; i++) {
 		const char *name;
 
-		strbuf_addf(&s->w.path, "/%s", list[i].name);
+		strbuf_addf(&s->w.path, "/%s", t->entries[i].name);
 		name = strbuf_text(&s->w.path) + s->stats_length;
-		if (list[i].is_directory)
+		if (t->entries[i].is_directory)
 			each_stat(s);
 		else if (!ends_with(name, ".tmp"))
 			s->each(name, session_stat_get(s->samples, name), s->data);
-		s->w.path.length = length;
-		s->w.path.text[length] = '\0';
-		free(list[i].name);
+		strbuf_cut(&s->w.path, length);
 	}
-	free(list);
 }
 
 int session_stat_each(const char *samples, void (*each)(const char *name, uint64_t v, void *data),

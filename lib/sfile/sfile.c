@@ -115,7 +115,7 @@ int sfile_open(const char *path, struct sfile **ret, struct error *err)
 	r = header_read(fd, path, &sf->header, err);
 	if (r < 0)
 		return r;
-	r = odb_open_fd(fd, path, ODB_READ, (size_t)r, &sf->db, err);
+	r = odb_open_fd(fd, path, ODB_READ_ONCE, (size_t)r, &sf->db, err);
 	if (r < 0)
 		return r;
 	(void)STEAL_FD(fd);

@@ -33,7 +33,8 @@ struct sfile;
  * is the same everywhere, CPU type. */
 int sfile_create(const char *path, const struct sfile_header *header, struct sfile **ret,
 		 struct error *err);
-/* Opens @path for reading; 0, or -errno with the file named: -EBADMSG if it is no sample file. */
+/* Opens @path for reading what is in it now: what a writer adds later may not be seen. 0, or -errno
+ * with the file named: -EBADMSG if it is no sample file. */
 int sfile_open(const char *path, struct sfile **ret, struct error *err);
 /* Closes; NULL is fine. */
 void sfile_close(struct sfile *sf);

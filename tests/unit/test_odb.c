@@ -197,6 +197,34 @@ static void a_reader_follows_a_writer(void)
 		CHECK(nodes[i].key == key_of(i) && nodes[i].value == i + 1);
 }
 
+/* Short files and long ones, which are read in two ways; pages of the latter come back. */
+static void a_reader_may_look_once(void)
+{
+	static const size_t counts[] = { 0, 100, 20000 };
+	const struct odb_node *nodes;
+	size_t row, n, i;
+
+	for (row = 0; row < ARRAY_SIZE(counts); row++) {
+		_cleanup_directory_ char *dir = test_directory();
+		_cleanup_free_ char *path = path_join(dir, "f");
+		_cleanup_(odb_closep) struct odb *db = open_db(path, ODB_WRITE);
+		_cleanup_(odb_closep) struct odb *reader = NULL;
+
+		add_keys(db, 0, counts[row]);
+		reader = open_db(path, ODB_READ_ONCE);
+		nodes = odb_nodes(reader, &n);
+		CHECK_EQ(n, counts[row]);
+		for (i = 0; i < n; i++) {
+			if (i % 5000 == 4999)
+				odb_forget(reader, i);
+			if (!CHECK(nodes[i].key == key_of(i) && nodes[i].value == i + 1))
+				break;
+		}
+		odb_forget(reader, SIZE_MAX);
+		CHECK(n == 0 || nodes[0].key == key_of(0));
+	}
+}
+
 static void foreign_bytes_are_refused(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -481,7 +509,7 @@ static void our_bytes_are_the_originals(void)
 
 TESTS(T(a_new_file_is_the_smallest), T(the_known_keys_fall_into_the_known_buckets),
       T(adding_sums_and_keeps_the_order_of_insertion), T(values_saturate),
-      T(add_survives_growth_and_reopening), T(a_reader_follows_a_writer),
+      T(add_survives_growth_and_reopening), T(a_reader_follows_a_writer), T(a_reader_may_look_once),
       T(foreign_bytes_are_refused), T(a_length_that_size_does_not_explain_is_refused),
       T(what_a_creator_left_blank_is_created_anew),
       T(creation_leaves_no_second_file_and_keeps_the_first), T(an_interrupted_growth_is_undone),

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/prefetch.h"
+
+#include "base/mem.h"
+#include "base/parallel.h"
+#include "profile/gather.h"
+
+/* Files opened at a time (few enough for their descriptors and for the memory of what they hold),
+ * and by one thread in a row. */
+enum { BATCH = 256, CHUNK = 16 };
+
+struct prefetched {
+	struct sfile *file; /* NULL: taken, or see ->result */
+	int result;
+	char *why; /* where the result is negative */
+};
+
+static void open_chunk(size_t chunk, unsigned int thread, void *data)
+{
+	struct prefetch *p = data;
+	size_t i = chunk * CHUNK, end = MIN(p->ready, i + CHUNK);
+
+	(void)thread;
+	for (; i < end; i++) {
+		const struct gather_file *f = &p->gather->files[p->order[p->first + i]];
+		struct error err = ERROR_INIT;
+
+		p->files[i].result = sfile_open(f->path, &p->files[i].file, &err);
+		if (p->files[i].result < 0)
+			p->files[i].why = xstrdup(err.text);
+	}
+}
+
+static void drop(struct prefetch *p)
+{
+	size_t i;
+
+	for (i = 0; i < p->ready; i++) {
+		sfile_close(p->files[i].file);
+		free(p->files[i].why);
+	}
+	p->ready = 0;
+}
+
+int prefetch_take(struct prefetch *p, size_t i, struct sfile **ret, struct error *err)
+{
+	struct prefetched *f;
+
+	if (!p->files || i >= p->first + p->ready) {
+		drop(p);
+		free(p->files);
+		p->files = xcalloc(BATCH, sizeof(*p->files));
+		p->first = i;
+		p->ready = MIN(p->count - i, (size_t)BATCH);
+		parallel_each((p->ready + CHUNK - 1) / CHUNK, open_chunk, p);
+	}
+	f = &p->files[i - p->first];
+	if (f->result < 0)
+		return error_set(err, f->result, "%s", f->why);
+	*ret = STEAL(f->file);
+	return 0;
+}
+
+void prefetch_done(struct prefetch *p)
+{
+	drop(p);
+	free(p->files);
+	p->files = NULL;
+}

@@ -1,0 +1,123 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sfile/tree.h"
+
+#include "base/mem.h"
+#include "base/parallel.h"
+#include "base/path.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Directories of one depth. */
+struct level {
+	struct tree **trees;
+	size_t count, room;
+};
+
+static int compare_entries(const void *a, const void *b)
+{
+	return strcmp(((const struct tree_entry *)a)->name, ((const struct tree_entry *)b)->name);
+}
+
+static bool is_directory(int dirfd, const struct dirent *d)
+{
+	struct stat st;
+
+	if (d->d_type != DT_UNKNOWN)
+		return d->d_type == DT_DIR;
+	return fstatat(dirfd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+}
+
+/* Fills in what stands in the directory. */
+static void read_entries(struct tree *t)
+{
+	DIR *dir = opendir(t->path);
+	const struct dirent *d;
+	size_t room = 0;
+
+	if (!dir) {
+		t->error = -errno;
+		return;
+	}
+	while ((d = readdir(dir))) {
+		if (!strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
+			continue;
+		array_grow(&t->entries, t->count + 1, &room);
+		t->entries[t->count++] =
+			(struct tree_entry){ .name = xstrdup(d->d_name),
+					     .is_directory = is_directory(dirfd(dir), d) };
+	}
+	(void)closedir(dir);
+	if (t->count)
+		qsort(t->entries, t->count, sizeof(*t->entries), compare_entries);
+}
+
+struct tree *tree_read_one(const char *path)
+{
+	struct tree *t = xcalloc(1, sizeof(*t));
+
+	t->path = xstrdup(path);
+	read_entries(t);
+	return t;
+}
+
+static void read_one(size_t i, unsigned int thread, void *data)
+{
+	const struct level *level = data;
+
+	(void)thread;
+	read_entries(level->trees[i]);
+}
+
+/* Adds the directories in @t to the next level. */
+static void add_below(struct level *next, struct tree *t, bool (*wants)(const char *name))
+{
+	size_t i;
+
+	for (i = 0; i < t->count; i++) {
+		struct tree_entry *entry = &t->entries[i];
+
+		if (!entry->is_directory || (wants && !wants(entry->name)))
+			continue;
+		entry->below = xcalloc(1, sizeof(*entry->below));
+		entry->below->path = path_join(t->path, entry->name);
+		array_grow(&next->trees, next->count + 1, &next->room);
+		next->trees[next->count++] = entry->below;
+	}
+}
+
+struct tree *tree_read(const char *path, bool (*wants)(const char *name))
+{
+	struct tree *top = tree_read_one(path);
+	struct level level = { 0 }, next;
+	size_t i;
+
+	add_below(&level, top, wants);
+	while (level.count) {
+		parallel_each(level.count, read_one, &level);
+		next = (struct level){ 0 };
+		for (i = 0; i < level.count; i++)
+			add_below(&next, level.trees[i], NULL);
+		free(level.trees);
+		level = next;
+	}
+	return top;
+}
+
+void tree_free(struct tree *t)
+{
+	size_t i;
+
+	if (!t)
+		return;
+	for (i = 0; i < t->count; i++) {
+		tree_free(t->entries[i].below);
+		free(t->entries[i].name);
+	}
+	free(t->entries);
+	free(t->path);
+	free(t);
+}
