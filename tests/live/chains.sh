@@ -1,0 +1,80 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Call chains that are known: what a report shows of them is the whole truth. By frame pointers, and
+# by unwind tables in a program without them.
+. "$OP_SOURCE_ROOT/tests/live/truth.sh"
+need_sampling
+rate=997
+
+# stacks NAME: the folded chains of a session.
+stacks()
+{
+	opreport --session-dir="$dir/$1" --folded >"$dir/$1.folded" 2>>"$dir/$1.err"
+}
+
+# under TITLE NAME LEAF PATTERN: of the samples with LEAF in their stack at most one in fifty is not
+# of a stack that the pattern matches from its root to its end; kernel frames may stand on top.
+under()
+{
+	awk -v leaf="$3" -v pattern="$4(;[^;]*_[[]k[]])*\$" '
+		{ n = $NF; sub(/ [0-9]+$/, "") }
+		index($0 ";", ";" leaf ";") { all += n; if ($0 ~ pattern) good += n; else print n, $0 }
+		END { printf "%d of %d\n", good, all; exit all < 50 || good < 0.98 * all }' \
+		"$dir/$2.folded" >"$dir/output"
+	result $? "$1"
+}
+
+# repeat N TEXT: the text N times.
+repeat()
+{
+	awk -v n="$1" -v text="$2" 'BEGIN { while (n--) printf "%s", text }'
+}
+
+# known NAME DEPTH: all parts of the program truth_stacks.
+known()
+{
+	under "  a function that called itself $2 times" "$1" leaf_deep \
+		";main$(repeat $(($2 + 1)) ";deep");leaf_deep"
+	under "  the kernel under a system call" "$1" reader ";main;read_much;reader"
+	under "  two threads" "$1" leaf_thread \
+		"^truth_stacks[_a-z]*(;clone3?)?;start_thread;thread;leaf_thread"
+	under "  a child that executes nothing" "$1" leaf_child ";main;child;leaf_child"
+	awk '/;reader;.*_[[]k[]]/ { n += $NF } END { print n; exit n < 50 }' \
+		"$dir/$1.folded" >"$dir/output"
+	result $? "  with the kernel's part on top"
+	opreport --session-dir="$dir/$1" --children -n 2>/dev/null |
+		awk '$NF == "main" { main = $1 } $NF == "deep" { deep = $1 } $NF == "leaf_deep" { leaf = $1 }
+			END { print deep, leaf, main; exit !(deep >= leaf && leaf > 50 && main >= deep) }' \
+			>"$dir/output"
+	result $? "  recursion counts once"
+}
+
+ok "by frame pointers" profile fp --callgraph=120 --callgraph-mode=fp truth_stacks 150 100
+stacks fp
+known fp 100
+opreport --session-dir="$dir/fp" -c -t 10 >"$dir/output" 2>&1
+awk '/^-----/ { block = 0 } $NF == "leaf_deep" && !/^ / { block = 1 } /^  .*deep$/ { above = $1 }
+	$NF == "leaf_deep" && !/^ / { own = $1; caller = above } END { exit !(own > 50 && caller >= 0.98 * own) }' \
+	"$dir/output"
+result $? "the block of a function has its callers"
+opreport --session-dir="$dir/fp" --chains --top=20 >"$dir/output" 2>&1
+has "chains are listed" "^    deep \[truth_stacks\] 101 times"
+has "and their quality is told" "^Call chains: [0-9.]* % complete"
+
+ok "not so deep" profile cut --callgraph=20 --callgraph-mode=fp truth_stacks 50 100
+opreport --session-dir="$dir/cut" --chains --quality >"$dir/output" 2>&1
+has "is said" "^    (depth)"
+has "and counted by image" "^[0-9]* *[0-9.]* *depth *truth_stacks"
+is "no more frames than asked for" "$(opreport --session-dir="$dir/cut" --folded |
+	awk '{ n = gsub(/;/, ";"); if (n > most) most = n } END { print most }')" 20
+
+if operf --session-dir="$dir/try" --callgraph --callgraph-mode=table true >"$dir/output" 2>&1; then
+	ok "by unwind tables" profile table --callgraph=256 --callgraph-mode=table \
+		truth_stacks_bare 150 200
+	stacks table
+	known table 200
+else
+	skip "by unwind tables" "$(tail -n 1 "$dir/output")"
+fi
+
+done_testing
