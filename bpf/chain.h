@@ -245,7 +245,7 @@ static __always_inline const struct unwind_rule *find_rule(const struct visited 
 	void *map;
 
 	*end = number == SAMPLE_TABLE_WANTED   ? SAMPLE_END_NOT_LOADED
-	       : number == SAMPLE_TABLE_BUDGET ? SAMPLE_END_BUDGET
+	       : number == SAMPLE_TABLE_BUDGET ? UNWIND_BUDGET
 					       : UNWIND_NO_TABLE;
 	table = bpf_map_lookup_elem(&tables, &number);
 	if (!number || !table)
@@ -290,44 +290,26 @@ static int read_register(void *data, __u32 number, __u64 *ret)
 	return UNWIND_GOING;
 }
 
-/* How frame pointers are followed, as a rule: CFA = fp + 16, the return address below it, the
- * caller's frame pointer below that. On AArch64, too. */
-static __always_inline struct unwind_rule frame_pointer_rule(void)
-{
-	return (struct unwind_rule){
-		.cfa = UNWIND_CFA_REG,
-		.base = UNWIND_BASE_FP,
-		.saves = UNWIND_SAVES(UNWIND_AT_CFA, UNWIND_SAME, UNWIND_AT_CFA),
-		.cfa_offset = 16,
-		.ra = -1,
-		.fp = -2,
-	};
-}
-
 /* From the frame to its caller; why there is none, or UNWIND_GOING. */
 static __always_inline __u32 go_to_caller(struct unwinding *u, const struct visited *v)
 {
-	__u64 address = unwind_lookup_pc(&u->frame);
+	bool is_file = v->place == SAMPLE_FILE || v->place == SAMPLE_VDSO;
 	struct unwind_frame frame = u->frame;
-	struct unwind_rule rule;
-	__u32 end;
+	const struct unwind_rule *rule;
+	__u32 end = UNWIND_NO_ROW;
 
-	if (config.by_frame_pointers) {
-		rule = frame_pointer_rule();
-	} else {
-		const struct unwind_rule *found;
-
-		if (v->place != SAMPLE_FILE && v->place != SAMPLE_VDSO)
-			return SAMPLE_END_NO_CODE;
-		found = find_rule(v, address, &end);
-		if (!found)
-			return end;
-		rule = *found;
+	if (!config.by_frame_pointers && is_file) {
+		rule = find_rule(v, unwind_lookup_pc(&frame), &end);
+		if (rule)
+			end = unwind_apply(&frame, rule, UNWIND_MACHINE, read_stack, read_register,
+					   u);
+		u->frame = frame;
+		return end;
 	}
-	end = unwind_apply(&frame, &rule, UNWIND_MACHINE, read_stack, read_register, u);
-	if (end && end != UNWIND_COMPLETE && config.by_frame_pointers)
-		return SAMPLE_END_FRAME_POINTERS;
+	end = unwind_by_fp(&frame, read_stack, u);
 	u->frame = frame;
+	if (end == UNWIND_NO_ROW)
+		return config.by_frame_pointers ? SAMPLE_END_FRAME_POINTERS : SAMPLE_END_NO_CODE;
 	return end;
 }
 

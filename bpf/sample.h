@@ -111,7 +111,6 @@ _Static_assert(sizeof(struct sample_image) == 64 + SAMPLE_PATH_BYTES, "no paddin
 /* Why a chain has no more callers: a reason of the unwinding (unwind_step.h), or one of these. */
 enum sample_end {
 	SAMPLE_END_NOT_LOADED = UNWIND_STOP_COUNT_, /* the table was asked for */
-	SAMPLE_END_BUDGET,			    /* left out, to save memory */
 	SAMPLE_END_NO_CODE,			    /* memory without a file */
 	SAMPLE_END_FRAME_POINTERS,
 	SAMPLE_END_NO_USER, /* the user's registers cannot be had */
