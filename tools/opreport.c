@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* opreport: where the samples of a session went, by image or by symbol. */
 #include "opreport_chains.h"
+#include "progress.h"
 #include "reporting.h"
 #include "tool.h"
 
@@ -24,7 +25,7 @@
 
 static struct {
 	bool symbols, calls, details, lines;
-	bool long_names, show_address, no_header, accumulated, global_percent;
+	bool wide, long_names, show_address, no_header, accumulated, global_percent;
 	bool exclude_dependent, reverse;
 	bool chains, folded, children, quality;
 	bool json, csv, xml;
@@ -113,6 +114,7 @@ static const struct opt opts[] = {
 	{ 'D', "demangle", OPT_CALL, &options.names, "KIND",
 	  "none, normal (default) or smart: shorter, without what goes without saying",
 	  reporting_set_demangle },
+	{ 'W', "wide", OPT_FLAG, &options.wide, NULL, "cut no names to fit the terminal" },
 	{ 'n', "no-header", OPT_FLAG, &options.no_header, NULL, "rows only" },
 	{ 'X', "xml", OPT_FLAG, &options.xml, NULL, "as XML" },
 	{ 0, "json", OPT_FLAG, &options.json, NULL, "as JSON" },
@@ -292,9 +294,15 @@ static int check_comparison(struct error *err)
 	return 0;
 }
 
+static void show_step(void *progress, size_t done, size_t all)
+{
+	progress_show(progress, done, all, "images read");
+}
+
 /* From the specification to the filled container. 0 or negative. */
 static int collect(struct parts *p, struct error *err)
 {
+	struct progress progress;
 	struct binaries_config where = { .root = options.root,
 					 .image_paths = options.image_path,
 					 .keep = options.calls || options.form == REPORT_XML,
@@ -305,7 +313,9 @@ static int collect(struct parts *p, struct error *err)
 				       .exclude_dependent = options.exclude_dependent,
 				       .details = options.details,
 				       .code = options.form == REPORT_XML,
-				       .lines = options.lines };
+				       .lines = options.lines,
+				       .step = show_step,
+				       .step_data = &progress };
 	int r = gather_files(&p->spec, reporting_session_dir(options.session_dir, &p->spec),
 			     &p->gather, err);
 
@@ -322,8 +332,10 @@ static int collect(struct parts *p, struct error *err)
 	p->binaries = binaries_new(p->gather, &where);
 	p->fetched = reporting_fetch(&options.fetch, p->gather, p->binaries);
 	container_init(&p->container, p->classes.count);
+	progress_init(&progress, "opreport", isatty(STDERR_FILENO) ? stderr : NULL);
 	populate_images(p->gather, &p->classes, &p->inverted, p->binaries, &how, &p->container,
 			&p->stats);
+	progress_done(&progress);
 	if (options.calls)
 		callgraph_collect(p->gather, &p->classes, p->binaries, &how, &p->container,
 				  &p->calls, &p->stats);
@@ -402,6 +414,7 @@ static void print(const struct parts *p, const struct parts *before, FILE *out)
 				 .errors = options.errors,
 				 .threshold = options.threshold,
 				 .top = options.top,
+				 .width = options.wide ? 0 : tool_terminal_width(fileno(out)),
 				 .colour = tool_colour(fileno(out)),
 				 .command = options.command,
 				 .options = p->shown_options };

@@ -150,6 +150,19 @@ static bool is_plain(const char *text, size_t size)
 	return true;
 }
 
+void text_cut(struct strbuf *b, size_t from, unsigned int width)
+{
+	const char *text = strbuf_text(b) + from, *at = text;
+	unsigned int i;
+
+	if (text_width(text) <= width)
+		return;
+	for (i = 3; i < width; i++)
+		at += text_utf8_length(at) ?: 1;
+	strbuf_cut(b, from + (size_t)(at - text));
+	strbuf_adds(b, "...");
+}
+
 void text_visible(struct strbuf *out, const char *text)
 {
 	const char *from = text;

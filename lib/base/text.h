@@ -27,6 +27,9 @@ bool text_is_utf8(const char *s);
 
 /* Characters of UTF-8 text; a byte that is none counts as one. */
 unsigned int text_width(const char *s);
+/* Cuts what stands in @b from byte @from on to @width characters, at least 3, of which the last
+ * three are dots where anything was cut. */
+void text_cut(struct strbuf *b, size_t from, unsigned int width);
 /* Adds @text with its control characters as \xNN: names come from anywhere, and a terminal obeys
  * what it is sent. */
 void text_visible(struct strbuf *out, const char *text);

@@ -145,19 +145,28 @@ static void write_place(const struct cell *cell, struct strbuf *out)
 	add_place(cell->report, cell->detail ? &cell->detail->place : &cell->row->place, out);
 }
 
+static void add_name(const struct cell *cell, const char *name, struct strbuf *out)
+{
+	size_t before = out->length;
+
+	text_visible(out, name);
+	if (cell->room)
+		text_cut(out, before, cell->room);
+}
+
 static void write_image(const struct cell *cell, struct strbuf *out)
 {
-	text_visible(out, report_image(cell->report, cell->row->image));
+	add_name(cell, report_image(cell->report, cell->row->image), out);
 }
 
 static void write_app(const struct cell *cell, struct strbuf *out)
 {
-	text_visible(out, report_image(cell->report, cell->row->app));
+	add_name(cell, report_image(cell->report, cell->row->app), out);
 }
 
 static void write_symbol(const struct cell *cell, struct strbuf *out)
 {
-	text_visible(out, cell->row->text);
+	add_name(cell, cell->row->text, out);
 }
 
 /* No count is longer than the longest total. */
@@ -228,18 +237,18 @@ static unsigned int longest_address(const struct report *r)
 }
 
 static const struct column columns[] = {
-	{ "vma", 8, 16, false, true, shown_with_address, longest_address, write_vma },
-	{ "samples", 8, 20, true, true, shown_always, longest_count, write_samples },
-	{ "cum. samples", 13, 20, true, true, shown_accumulated, longest_count, write_sum },
-	{ "%", 8, 8, true, true, shown_always, NULL, write_percent },
-	{ "diff %", 13, 16, true, false, shown_with_difference, NULL, write_difference },
-	{ "% from", 8, 8, true, true, shown_with_errors, NULL, write_low },
-	{ "% to", 8, 8, true, true, shown_with_errors, NULL, write_high },
-	{ "cum. %", 10, 10, true, true, shown_accumulated, NULL, write_sum_percent },
-	{ "linenr info", 27, 40, false, true, shown_with_lines, longest_place, write_place },
-	{ "image name", 24, 40, false, false, shown_always, longest_image, write_image },
-	{ "app name", 24, 40, false, false, shown_with_apps, longest_app, write_app },
-	{ "symbol name", 0, 0, false, false, shown_always, NULL, write_symbol },
+	{ "vma", 8, 16, false, true, false, shown_with_address, longest_address, write_vma },
+	{ "samples", 8, 20, true, true, false, shown_always, longest_count, write_samples },
+	{ "cum. samples", 13, 20, true, true, false, shown_accumulated, longest_count, write_sum },
+	{ "%", 8, 8, true, true, true, shown_always, NULL, write_percent },
+	{ "diff %", 13, 16, true, false, false, shown_with_difference, NULL, write_difference },
+	{ "% from", 8, 8, true, true, false, shown_with_errors, NULL, write_low },
+	{ "% to", 8, 8, true, true, false, shown_with_errors, NULL, write_high },
+	{ "cum. %", 10, 10, true, true, false, shown_accumulated, NULL, write_sum_percent },
+	{ "linenr info", 27, 40, false, true, false, shown_with_lines, longest_place, write_place },
+	{ "image name", 24, 40, false, false, false, shown_always, longest_image, write_image },
+	{ "app name", 24, 40, false, false, false, shown_with_apps, longest_app, write_app },
+	{ "symbol name", 0, 0, false, false, false, shown_always, NULL, write_symbol },
 };
 
 const struct column *column_table(size_t *ret_count)

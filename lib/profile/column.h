@@ -27,6 +27,7 @@ struct cell {
 	const uint64_t *counts; /* of each class: the row's, or of a part of it */
 	const uint64_t *totals; /* of each class: what percentages are of */
 	uint64_t sum;		/* of the class, of all rows up to this one */
+	unsigned int room;	/* characters that it may have, 0: any number */
 	unsigned int width;	/* of the column */
 };
 
@@ -36,6 +37,7 @@ struct column {
 	unsigned int most;  /* at most, where what is in it is longer; that then sticks out */
 	bool per_class;	    /* stands once for each class; neighbours go together */
 	bool of_detail;	    /* says something of a single address, too */
+	bool is_share;	    /* in colour where it is large */
 	bool (*is_shown)(const struct report *r);
 	/* Characters of the longest cell, or more; NULL: never longer than ->width. */
 	unsigned int (*longest)(const struct report *r);

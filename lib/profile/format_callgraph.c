@@ -49,6 +49,7 @@ static struct cell cell_of(const struct printer *p, const struct table_place *pl
 			      .counts = l->counts,
 			      .totals = l->totals,
 			      .sum = l->running[place->class],
+			      .room = table_room(&p->table, place),
 			      .width = place->width ? place->width - 1 : 0 };
 }
 

@@ -37,6 +37,7 @@ static void print_line(struct printing *p, const struct cell *like, const uint64
 		cell.class = place->class;
 		cell.sum = sums[place->class];
 		cell.width = place->width ? place->width - 1 : 0;
+		cell.room = table_room(p->table, place);
 		table_write_cell(&p->text, place, &cell);
 	}
 	table_trim(&p->text);

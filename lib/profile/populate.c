@@ -294,8 +294,11 @@ void populate_images(const struct gather *g, const struct classes *c, const stru
 	size_t i;
 
 	*stats = (struct populate_stats){ 0 };
-	for (i = 0; i < inv->image_count; i++)
+	for (i = 0; i < inv->image_count; i++) {
+		if (config->step)
+			config->step(config->step_data, i, inv->image_count);
 		populate_image(&p, &inv->images[i]);
+	}
 	prefetch_done(&p.files);
 	samples_done(&p.samples);
 }

@@ -56,6 +56,7 @@ struct report {
 	bool merge_lib;	     /* applications are not told apart */
 	double threshold;    /* in percent: what container_cut() was asked for */
 	uint64_t top;	     /* rows, if not 0: what container_top() was asked for */
+	unsigned int width;  /* of the terminal: names are cut to fit; 0: they are not */
 	bool colour;	     /* escape sequences are welcome */
 	const char *command; /* the command line, for the XML form */
 	const struct report_option *options; /* likewise; ends with a NULL name */

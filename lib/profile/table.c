@@ -31,13 +31,31 @@ void table_add_cell(struct strbuf *line, const char *text, unsigned int width)
 		pad(line, text_width(text), width);
 }
 
+/* What makes a share stand out, or NULL. */
+static const char *colour_of(double percent)
+{
+	static const char red[] = "\033[31m", green[] = "\033[32m";
+	enum { HOT = 5, WARM = 1 };
+
+	return percent >= HOT ? red : percent >= WARM ? green : NULL;
+}
+
 void table_write_cell(struct strbuf *line, const struct table_place *place, const struct cell *cell)
 {
-	size_t from = line->length;
+	const char *colour = NULL;
+	unsigned int used;
+	size_t from;
 
+	if (place->column->is_share && cell->report->colour)
+		colour = colour_of(
+			container_share(cell->counts[cell->class], cell->totals[cell->class]));
+	strbuf_adds(line, colour ?: "");
+	from = line->length;
 	place->column->write(cell, line);
+	used = place->width ? text_width(strbuf_text(line) + from) : 0;
+	strbuf_adds(line, colour ? "\033[0m" : "");
 	if (place->width)
-		pad(line, text_width(strbuf_text(line) + from), place->width);
+		pad(line, used, place->width);
 }
 
 /* Places the columns from @from on that stand once, or once for @class; returns the first that does
@@ -120,11 +138,39 @@ void table_print_heads(const struct table *t, FILE *out)
 		      t->report->colour ? "\033[0m" : "");
 }
 
+/* Sees to it that lines fit the terminal, where there is one: columns have their least width where
+ * names would have no room otherwise, and names are cut to what is left. */
+static void fit_terminal(struct table *t)
+{
+	enum { NAME_LEAST = 24, BESIDE_CALLS = 9 };
+	unsigned int used = t->report->calls ? BESIDE_CALLS : 0, least = used;
+	size_t i;
+
+	for (i = 0; i + 1 < t->count; i++) {
+		used += t->places[i].width;
+		least += t->places[i].column->width + 1;
+	}
+	t->is_tight = used + NAME_LEAST > t->report->width;
+	for (i = 0; t->is_tight && i + 1 < t->count; i++)
+		t->places[i].width = t->places[i].column->width + 1;
+	used = t->is_tight ? least : used;
+	t->room = MAX(used + NAME_LEAST, t->report->width) - used;
+}
+
+unsigned int table_room(const struct table *t, const struct table_place *place)
+{
+	if (!place->width)
+		return t->room;
+	return t->is_tight ? place->width - 1 : 0;
+}
+
 void table_init(struct table *t, const struct report *report)
 {
 	*t = (struct table){ .report = report };
 	place_columns(t);
 	fit_columns(t);
+	if (report->width)
+		fit_terminal(t);
 }
 
 void table_done(struct table *t)

@@ -12,6 +12,7 @@
  */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
 
@@ -31,12 +32,16 @@ struct table {
 	const struct report *report; /* borrowed */
 	struct table_place *places;
 	size_t count;
+	unsigned int room; /* characters for the last column, 0: any number */
+	bool is_tight;	   /* no other column may be wider than it is */
 };
 
 /* Places the columns of @report, which has its rows; the caller calls table_done(). */
 void table_init(struct table *t, const struct report *report);
 /* Frees what table_init() allocated. */
 void table_done(struct table *t);
+/* Characters that a cell may have at most; 0: any number. */
+unsigned int table_room(const struct table *t, const struct table_place *place);
 /* Prints the heads of the columns, and over them, where there are several classes, which is which.
  */
 void table_print_heads(const struct table *t, FILE *out);
@@ -44,7 +49,8 @@ void table_print_heads(const struct table *t, FILE *out);
 void table_print_left_out(const struct report *r, const struct container *c, FILE *out);
 /* Appends @text and blanks up to @width columns, at least one; no blanks if that is 0. */
 void table_add_cell(struct strbuf *line, const char *text, unsigned int width);
-/* Appends the cell as its column writes it, and blanks likewise. */
+/* Appends the cell as its column writes it, in colour where a share is large, and blanks
+ * likewise. */
 void table_write_cell(struct strbuf *line, const struct table_place *place,
 		      const struct cell *cell);
 /* Drops the blanks at the end of @line. */

@@ -5,7 +5,8 @@
  session       what was sampled (see tests/mksession.c), made into ./oprofile_data; or none
  kallsyms, ... other files the case needs
  cmd           a shell script, run in a directory with those files and ./elf, the ELF fixtures;
-               "$VALID_XML" copies an XML report and complains if it is not valid
+               "$VALID_XML" copies an XML report and complains if it is not valid,
+               "$TERMINAL" COLUMNS COMMAND runs a command on a terminal
  expect.out, expect.err    what it must print; no file: nothing
  expect.rc     its exit status; no file: 0
 
@@ -43,9 +44,11 @@ def run_case(case, build, work):
         if not name.startswith("expect."):
             shutil.copy(os.path.join(case, name), work)
     os.symlink(os.path.join(build, "tests/fixtures/elf"), os.path.join(work, "elf"))
+    here = os.path.dirname(os.path.abspath(__file__))
     env = dict(os.environ, PATH=os.path.join(build, "tools") + ":" + os.environ["PATH"],
                MKSESSION=os.path.join(build, "tests/golden/mksession"),
-               VALID_XML=os.path.join(os.path.dirname(os.path.abspath(__file__)), "valid_xml.sh"),
+               VALID_XML=os.path.join(here, "valid_xml.sh"),
+               TERMINAL=os.path.join(here, "terminal.py"),
                LC_ALL="C.UTF-8", NO_COLOR="1", OPROFILE_SYMBOL_CACHE="no")
     if os.path.exists(os.path.join(work, "session")):
         with open(os.path.join(work, "session"), encoding="utf-8") as text:

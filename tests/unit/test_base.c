@@ -434,6 +434,32 @@ static void utf8_is_told_from_other_bytes(void)
 			printf("# row %zu\n", i);
 }
 
+static void long_text_is_cut_by_characters(void)
+{
+	static const struct {
+		const char *text;
+		unsigned int width;
+		const char *expect;
+	} rows[] = {
+		{ "main", 4, "main" },
+		{ "mainly", 5, "ma..." },
+		{ "main", 3, "..." },
+		{ "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc", 4, "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc" },
+		{ "\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc\xc3\xbc", 4, "\xc3\xbc..." },
+		{ "\xff\xff\xff\xff\xff", 4, "\xff..." },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+
+		strbuf_adds(&b, "longer before");
+		strbuf_adds(&b, rows[i].text);
+		text_cut(&b, strlen("longer before"), rows[i].width);
+		CHECK_STR(strbuf_text(&b) + strlen("longer before"), rows[i].expect);
+	}
+}
+
 TESTS(T(utf8_is_told_from_other_bytes), T(stat_lines_parse_whatever_the_name),
       T(numbers_are_whole_strings_in_range), T(sizes_take_units), T(signed_numbers_reach_both_ends),
       T(map_finds_all_after_removals), T(span_never_leaves_its_bytes), T(maps_lines_parse),
@@ -443,4 +469,4 @@ TESTS(T(utf8_is_told_from_other_bytes), T(stat_lines_parse_whatever_the_name),
       T(arenas_keep_what_they_gave), T(one_control_character_anywhere_is_seen),
       T(strings_take_numbers_and_formats_of_any_length), T(entries_are_sorted_and_stay_in_order),
       T(parallel_work_is_done_once), T(joined_arenas_keep_both),
-      T(numbers_are_written_as_printf_does))
+      T(numbers_are_written_as_printf_does), T(long_text_is_cut_by_characters))

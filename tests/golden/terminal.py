@@ -1,0 +1,33 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""terminal.py COLUMNS COMMAND...: runs the command on a terminal of that width and prints what it
+wrote there, an escape as \\e."""
+import fcntl
+import os
+import pty
+import struct
+import sys
+import termios
+
+
+def main():
+    columns, command = int(sys.argv[1]), sys.argv[2:]
+    pid, terminal = pty.fork()
+    if pid == 0:
+        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+        os.execvp(command[0], command)
+    output = b""
+    while True:
+        try:
+            block = os.read(terminal, 65536)
+        except OSError:  # the other side is closed
+            break
+        if not block:
+            break
+        output += block
+    sys.stdout.write(output.decode("utf-8", "replace").replace("\r\n", "\n").replace("\033", "\\e"))
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

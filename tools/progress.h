@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Says how far long work is, on a terminal: one line that is written over, shown when the work
+ *takes longer than people wait, and gone when it is done.
+ *
+ *	struct progress p;
+ *	progress_init(&p, "opreport", isatty(STDERR_FILENO) ? stderr : NULL);
+ *	for (i = 0; i < n; i++)
+ *		progress_show(&p, i, n, "images");
+ *	progress_done(&p);
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+struct progress {
+	FILE *out; /* NULL: nothing is shown */
+	const char *tool;
+	uint64_t started_ms, shown_ms;
+	uint64_t patience_ms, interval_ms; /* before the first line, between two */
+	bool is_shown;
+};
+
+/* Starts the clock; @tool is borrowed. */
+void progress_init(struct progress *p, const char *tool, FILE *out);
+/* Says that @done of @all things, called @what, are done, if it is time to. */
+void progress_show(struct progress *p, size_t done, size_t all, const char *what);
+/* Takes the line away. */
+void progress_done(struct progress *p);
