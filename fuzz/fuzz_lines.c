@@ -16,8 +16,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* libelf may write into the memory that it is given: the input stays as it is. */
 	_cleanup_free_ uint8_t *copy = malloc(size + 1);
 	struct elf_section text;
+	const struct lines_call *calls;
 	struct lines_place at;
-	size_t i, length = 0;
+	size_t i, n, length = 0;
 
 	if (!copy)
 		return 0;
@@ -27,8 +28,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	lines = lines_new(ef, NULL);
 	if (!elffile_find_section(ef, ".text", &text))
 		return 0;
-	for (i = 0; i < LOOK_UPS; i++)
+	for (i = 0; i < LOOK_UPS; i++) {
 		if (lines_find(lines, text.header.sh_addr + i, &at))
 			length += strlen(at.file) + at.line;
+		for (n = lines_inlines(lines, text.header.sh_addr + i, &calls); n--;)
+			length += strlen(calls[n].function) + calls[n].at.line;
+	}
 	return length == SIZE_MAX;
 }

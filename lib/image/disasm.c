@@ -13,6 +13,9 @@
 #define PACKAGE_VERSION OPROFILE_VERSION
 #include <dis-asm.h>
 
+/* More of a core file's memory than any function has is not read at once. */
+enum { CORE_MAX = 16 << 20 };
+
 struct disasm {
 	const struct elffile *ef;
 	disassembler_ftype print;
@@ -21,10 +24,13 @@ struct disasm {
 	disasm_namer *namer;
 	void *namer_data;
 	struct strbuf text;
-	uint64_t at, end;	    /* what is left of the code */
-	struct elf_section section; /* that it is in */
-	const uint8_t *bytes;	    /* of the section */
-	uint64_t base;		    /* its address */
+	uint64_t at, end;		     /* what is left of the code */
+	struct elf_section section;	     /* that it is in */
+	const uint8_t *bytes;		     /* of the section */
+	uint64_t base;			     /* its address */
+	const Elf_Data *relocations;	     /* of it, in a relocatable file; or NULL */
+	size_t relocation, relocation_count; /* the next one */
+	size_t relocation_symbols;	     /* section of their symbols */
 };
 
 /* ELF's names of machines and libopcodes' ones; mach 0 is the default of each. */
@@ -154,6 +160,68 @@ void disasm_free(struct disasm *d)
 	free(d);
 }
 
+/* Finds the relocations of the current section. A linked file has none left. */
+static void find_relocations(struct disasm *d)
+{
+	size_t i, n = elffile_section_count(d->ef);
+
+	d->relocations = NULL;
+	for (i = 0; elffile_header(d->ef)->e_type == ET_REL && i < n; i++) {
+		struct elf_section s;
+
+		if (elffile_section(d->ef, i, &s) && s.header.sh_type == SHT_RELA &&
+		    s.header.sh_info == d->section.index && s.header.sh_entsize) {
+			d->relocations = elffile_data(&s);
+			d->relocation_count = (size_t)MIN(s.header.sh_size / s.header.sh_entsize,
+							  (GElf_Xword)INT32_MAX);
+			d->relocation_symbols = s.header.sh_link;
+			d->relocation = 0;
+			return;
+		}
+	}
+}
+
+/* The name of a relocation's symbol: of a section if it has none of its own. */
+static const char *relocation_name(const struct disasm *d, size_t index)
+{
+	struct elf_section table, section;
+	const Elf_Data *data;
+	const char *name;
+	GElf_Sym sym;
+
+	if (!elffile_section(d->ef, d->relocation_symbols, &table) ||
+	    !(data = elffile_data(&table)) || index > INT32_MAX ||
+	    !gelf_getsym((Elf_Data *)data, (int)index, &sym))
+		return NULL;
+	if (GELF_ST_TYPE(sym.st_info) == STT_SECTION)
+		return elffile_section(d->ef, sym.st_shndx, &section) ? section.name : NULL;
+	name = elf_strptr(elffile_elf(d->ef), table.header.sh_link, sym.st_name);
+	return name && *name ? name : NULL;
+}
+
+/* Adds what the loader will put into the instruction of @size bytes: without that a call in a
+ * module leads nowhere. Compilers write relocations in the order of the code. */
+static void add_relocations(struct disasm *d, unsigned int size)
+{
+	uint64_t at = d->at - d->base;
+	GElf_Rela r;
+
+	for (; d->relocation < d->relocation_count; d->relocation++) {
+		const char *name;
+
+		if (!gelf_getrela((Elf_Data *)d->relocations, (int)d->relocation, &r) ||
+		    r.r_offset >= at + size)
+			return;
+		name = r.r_offset >= at ? relocation_name(d, GELF_R_SYM(r.r_info)) : NULL;
+		if (!name)
+			continue;
+		strbuf_addf(&d->text, " # %s", name);
+		if (r.r_addend)
+			strbuf_addf(&d->text, "%c0x%" PRIx64, r.r_addend < 0 ? '-' : '+',
+				    r.r_addend < 0 ? -(uint64_t)r.r_addend : (uint64_t)r.r_addend);
+	}
+}
+
 /* Makes the section that holds @address the current one. */
 static bool enter_section(struct disasm *d, size_t index, uint64_t address)
 {
@@ -161,7 +229,7 @@ static bool enter_section(struct disasm *d, size_t index, uint64_t address)
 	struct elf_section s;
 	const Elf_Data *data;
 
-	if (!elffile_section(d->ef, index, &s) || !(s.header.sh_flags & SHF_EXECINSTR) ||
+	if (!elffile_section(d->ef, index, &s) || !elffile_section_is_code(d->ef, &s) ||
 	    address < base || address - base >= s.header.sh_size)
 		return false;
 	data = elffile_data(&s);
@@ -173,6 +241,30 @@ static bool enter_section(struct disasm *d, size_t index, uint64_t address)
 	d->info.buffer = data->d_buf;
 	d->info.buffer_vma = base;
 	d->info.buffer_length = data->d_size;
+	find_relocations(d);
+	return true;
+}
+
+/* Makes what of a core file's segments is asked for the current section. Memory is not mapped: a
+ * kernel's is as large as its address space. */
+static bool enter_segment(struct disasm *d, uint64_t start, uint64_t end)
+{
+	Elf_Data *data = NULL;
+	uint64_t offset, last;
+
+	if (elffile_header(d->ef)->e_type != ET_CORE || end <= start || end - start > CORE_MAX ||
+	    !elffile_offset(d->ef, start, &offset) || !elffile_offset(d->ef, end - 1, &last) ||
+	    last - offset != end - 1 - start)
+		return false;
+	data = elf_getdata_rawchunk(elffile_elf(d->ef), (int64_t)offset, end - start, ELF_T_BYTE);
+	if (!data || !data->d_buf)
+		return false;
+	d->section.name = "memory";
+	d->bytes = data->d_buf;
+	d->base = start;
+	d->info.buffer = data->d_buf;
+	d->info.buffer_vma = start;
+	d->info.buffer_length = end - start;
 	return true;
 }
 
@@ -184,7 +276,7 @@ bool disasm_seek(struct disasm *d, uint64_t start, uint64_t end)
 	for (i = 0; i < n; i++)
 		if (enter_section(d, i, start))
 			break;
-	if (i == n || end <= start)
+	if (end <= start || (i == n && !enter_segment(d, start, end)))
 		return false;
 	d->at = start;
 	d->end = MIN(end, d->base + d->info.buffer_length);
@@ -222,6 +314,8 @@ bool disasm_next(struct disasm *d, struct disasm_insn *ret)
 	if ((uint64_t)size > d->end - d->at)
 		size = (int)(d->end - d->at);
 	trim(&d->text);
+	if (d->relocations)
+		add_relocations(d, (unsigned int)size);
 	*ret = (struct disasm_insn){ .address = d->at,
 				     .size = (unsigned int)size,
 				     .bytes = bytes,

@@ -59,9 +59,7 @@ static void lay_out(struct elffile *ef)
 		struct elf_section s;
 		uint64_t align;
 
-		if (!elffile_section(ef, i, &s) || !(s.header.sh_flags & SHF_EXECINSTR))
-			continue;
-		if (!strncmp(s.name, ".init", strlen(".init")))
+		if (!elffile_section(ef, i, &s) || !elffile_section_is_code(ef, &s))
 			continue;
 		align = s.header.sh_addralign;
 		if (align > 1 && !(align & (align - 1)))
@@ -321,6 +319,12 @@ bool elffile_find_section(const struct elffile *ef, const char *name, struct elf
 		if (elffile_section(ef, i, ret) && !strcmp(ret->name, name))
 			return true;
 	return false;
+}
+
+bool elffile_section_is_code(const struct elffile *ef, const struct elf_section *section)
+{
+	return section->header.sh_flags & SHF_EXECINSTR &&
+	       !(ef->header.e_type == ET_REL && !strncmp(section->name, ".init", strlen(".init")));
 }
 
 const Elf_Data *elffile_data(const struct elf_section *section)

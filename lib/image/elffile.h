@@ -73,6 +73,9 @@ size_t elffile_section_count(const struct elffile *ef);
 bool elffile_section(const struct elffile *ef, size_t index, struct elf_section *ret);
 /* The first section called @name, or false. */
 bool elffile_find_section(const struct elffile *ef, const char *name, struct elf_section *ret);
+/* Whether it holds code that stays: of a kernel module not what runs at its start only, which has
+ * no place of its own. */
+bool elffile_section_is_code(const struct elffile *ef, const struct elf_section *section);
 /* The section's bytes, or NULL if it has none in this file. */
 const Elf_Data *elffile_data(const struct elf_section *section);
 

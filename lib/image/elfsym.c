@@ -39,7 +39,7 @@ static struct section_code *read_sections(const struct elffile *ef)
 
 		if (!elffile_section(ef, i, &s))
 			continue;
-		codes[i].is_code = s.header.sh_flags & SHF_EXECINSTR;
+		codes[i].is_code = elffile_section_is_code(ef, &s);
 		codes[i].end = elffile_section_base(ef, i) + s.header.sh_size;
 		if (elffile_header(ef)->e_type == ET_REL)
 			codes[i].base = elffile_section_base(ef, i);

@@ -23,7 +23,7 @@ struct lines_place {
 };
 
 /* The lines of @ef, from @debug (may be NULL) if that has them. Both files are borrowed. A file
- * without debug information has none; so has a relocatable one (a kernel module). Caller frees. */
+ * without debug information has none. Caller frees. */
 struct lines *lines_new(const struct elffile *ef, const struct elffile *debug);
 void lines_free(struct lines *l);
 DEFINE_CLEANUP(struct lines *, lines_free);
@@ -33,3 +33,13 @@ bool lines_exist(const struct lines *l);
 /* The line of the code that is linked to @address; false where none is known. Fast where one asks
  * in the order of addresses. The same file may have several pointers. */
 bool lines_find(struct lines *l, uint64_t address, struct lines_place *ret);
+
+/* A call that the compiler put the called function's code in place of. */
+struct lines_call {
+	const char *function;  /* that was called, as linked where that is known */
+	struct lines_place at; /* the call; ->file may be NULL, ->line 0 */
+};
+
+/* The inlined calls that the code at @address is of, the innermost first: their number and, until
+ * the next question, themselves. Fast where one asks in the order of addresses. */
+size_t lines_inlines(struct lines *l, uint64_t address, const struct lines_call **ret);

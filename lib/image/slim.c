@@ -229,7 +229,7 @@ static void add_sections(struct writing *w)
 	for (i = 0; i < n; i++) {
 		struct elf_section s;
 
-		if (!elffile_section(ef, i, &s) || !(s.header.sh_flags & SHF_EXECINSTR))
+		if (!elffile_section(ef, i, &s) || !elffile_section_is_code(ef, &s))
 			continue;
 		if (w->is_relocatable)
 			add_relocatable(w, &s);

@@ -238,25 +238,91 @@ static void sort_places(struct places *p)
 	p->count = n;
 }
 
+/* The inlined calls of the code from ->start on, copied: the next question forgets them. */
+struct chain {
+	uint64_t start;
+	struct lines_call *calls;
+	size_t count, room;
+};
+
+static bool is_same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && !strcmp(a, b));
+}
+
+static bool is_same_chain(const struct chain *c, const struct lines_call *calls, size_t count)
+{
+	size_t i;
+
+	if (c->count != count)
+		return false;
+	for (i = 0; i < count; i++)
+		if (c->calls[i].at.line != calls[i].at.line ||
+		    !is_same_text(c->calls[i].function, calls[i].function) ||
+		    !is_same_text(c->calls[i].at.file, calls[i].at.file))
+			return false;
+	return true;
+}
+
+/* Writes the calls that reach from ->start up to @end, the outermost around the others. */
+static void end_chain(struct chain *c, uint64_t end, struct linetable *to)
+{
+	size_t i;
+
+	for (i = c->count; i-- > 0;)
+		linetable_enter(to, c->calls[i].function, c->calls[i].at.file, c->calls[i].at.line,
+				c->start, end);
+	for (i = 0; i < c->count; i++)
+		linetable_leave(to);
+	c->count = 0;
+}
+
+static void copy_calls(struct chain *c, struct lines *lines, uint64_t address, struct linetable *to)
+{
+	const struct lines_call *calls = NULL;
+	size_t count = lines_inlines(lines, address, &calls);
+
+	if (is_same_chain(c, calls, count))
+		return;
+	end_chain(c, address, to);
+	array_grow(&c->calls, count, &c->room);
+	if (count)
+		memcpy(c->calls, calls, count * sizeof(*calls));
+	c->count = count;
+	c->start = address;
+}
+
 /* Asks for the line of every place, in their order, and writes down what changes. */
 static void copy_lines(struct cutting *c, struct lines *lines, struct linetable *to)
 {
-	size_t i, run = 0;
+	struct chain chain = { 0 };
+	size_t i, run = 0, open = SIZE_MAX; /* the run whose function is open */
 
 	for (i = 0; i < c->asked.count; i++) {
 		uint64_t address = c->asked.list[i];
 		struct lines_place at = { 0 };
 		bool found = lines_find(lines, address, &at), inside;
 
-		while (run < c->run_count && c->runs[run].end <= address)
+		while (run < c->run_count && c->runs[run].end <= address) {
+			end_chain(&chain, c->runs[run].end, to);
 			linetable_end(to, c->runs[run++].end);
+		}
 		inside = run < c->run_count && address >= c->runs[run].start;
 		linetable_add(to, address, found ? at.file : NULL, at.line);
-		if (!inside)
+		if (!inside) {
 			linetable_end(to, address + 1);
+			continue;
+		}
+		if (open != run)
+			linetable_function(to, "code", c->runs[run].start, c->runs[run].end);
+		open = run;
+		copy_calls(&chain, lines, address, to);
 	}
-	if (run < c->run_count)
+	if (run < c->run_count) {
+		end_chain(&chain, c->runs[run].end, to);
 		linetable_end(to, c->runs[run].end);
+	}
+	free(chain.calls);
 }
 
 static struct linetable *read_lines(struct cutting *c)

@@ -116,5 +116,45 @@ static void a_stripped_file_has_no_lines(void)
 	CHECK(!lines_find(p.lines, 0x1000, &at));
 }
 
-TESTS(T(functions_start_on_their_lines), T(paths_of_sources_are_absolute),
-      T(addresses_outside_the_code_have_no_line), T(a_stripped_file_has_no_lines))
+/* mix() of demo.h is inlined into hot() on line 10 of demo.c; in a relocatable file, too, whose
+ * debug information is relocated first. */
+static void inlined_calls_are_known(void)
+{
+	static const struct {
+		const char *file;
+		uint64_t offset; /* from hot() */
+		size_t calls;
+		const char *source;
+		unsigned int line;
+	} rows[] = {
+		{ "demo.so", 7, 0, "demo.c", 9 },    { "demo.so", 0xb, 1, "demo.h", 4 },
+		{ "demo.so", 0x14, 1, "demo.h", 5 }, { "demo.so", 0x22, 0, "demo.c", 16 },
+		{ "demo.o", 7, 0, "demo.c", 9 },     { "demo.o", 0xb, 1, "demo.h", 4 },
+		{ "demo.o", 0x22, 0, "demo.c", 16 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(program_done) struct program p = { 0 };
+		const struct lines_call *calls = NULL;
+		struct lines_place at = { "none", 0 };
+		uint64_t address;
+
+		program_open(rows[i].file, false, &p);
+		address = symbol_called(&p, "hot")->address + rows[i].offset;
+		CHECK(lines_find(p.lines, address, &at));
+		CHECK_STR(path_base(at.file), rows[i].source);
+		CHECK_EQ(at.line, rows[i].line);
+		if (!CHECK(lines_inlines(p.lines, address, &calls) == rows[i].calls))
+			printf("# %s + %#" PRIx64 "\n", rows[i].file, rows[i].offset);
+		if (!calls)
+			continue;
+		CHECK_STR(calls[0].function, "mix");
+		CHECK_STR(calls[0].at.file, "/build/demo/demo.c");
+		CHECK_EQ(calls[0].at.line, 10);
+	}
+}
+
+TESTS(T(inlined_calls_are_known), T(functions_start_on_their_lines),
+      T(paths_of_sources_are_absolute), T(addresses_outside_the_code_have_no_line),
+      T(a_stripped_file_has_no_lines))

@@ -68,6 +68,7 @@ static void one_symbol_is_kept_with_code_and_lines(void)
 		struct slim_run run = { start, end };
 		struct slim_symbol one = { "marked_second", NULL, start, end - start };
 		struct slim slim = { ef, &run, 1, &one, 1, sections };
+		const struct lines_call *calls = NULL;
 		struct disasm_insn a, b;
 		struct lines_place at;
 		size_t size = 0;
@@ -77,6 +78,13 @@ static void one_symbol_is_kept_with_code_and_lines(void)
 		linetable_add(t, start + 2, NULL, 0);
 		linetable_add(t, start + 3, "/src/a.c", 1);
 		linetable_end(t, end);
+		linetable_function(t, "code", start, end);
+		linetable_enter(t, "outer", "/src/a.c", 5, start, end);
+		linetable_enter(t, "inner", "/src/b.c", 6, start + 1, start + 2);
+		linetable_leave(t);
+		linetable_enter(t, "inner", NULL, 0, start + 3, start + 4);
+		linetable_leave(t);
+		linetable_leave(t);
 		linetable_finish(t, sections);
 		CHECK_EQ(slim_write(&slim, &bytes, &size, NULL), 0);
 		CHECK_EQ(elffile_open_memory(bytes, size, "slim", &back, NULL), 0);
@@ -93,6 +101,16 @@ static void one_symbol_is_kept_with_code_and_lines(void)
 		CHECK(!lines_find(l, start + 2, &at));
 		check_line(l, end - 1, "/src/a.c", 1);
 		CHECK(!lines_find(l, end, &at));
+		CHECK_EQ(lines_inlines(l, start, &calls), 1);
+		CHECK_STR(calls[0].function, "outer");
+		CHECK_EQ(lines_inlines(l, start + 1, &calls), 2);
+		CHECK_STR(calls[0].function, "inner");
+		CHECK_STR(calls[0].at.file, "/src/b.c");
+		CHECK_EQ(calls[0].at.line, 6);
+		CHECK_STR(calls[1].at.file, "/src/a.c");
+		CHECK_EQ(lines_inlines(l, start + 3, &calls), 2);
+		CHECK(calls[0].at.file == NULL || calls[0].at.line == 0);
+		CHECK_EQ(lines_inlines(l, end, &calls), 0);
 		CHECK_EQ(disasm_new(ef, NULL, NULL, NULL, &was, NULL), 0);
 		CHECK_EQ(disasm_new(back, NULL, NULL, NULL, &is, NULL), 0);
 		CHECK(disasm_seek(was, start, end) && disasm_seek(is, start, end));
