@@ -25,7 +25,7 @@ static struct {
 	struct annotate_config config;
 	const char *output_dir, *search_dirs, *base_dirs;
 	struct reporting_fetch fetch;
-	const char *session_dir, *image_path, *root;
+	const char *session_dir, *image_path, *root, *vmlinux;
 } options = { .merge = CLASSES_MERGE_LIB };
 
 static int set_merge(const char *arg, void *target, struct error *err)
@@ -135,6 +135,8 @@ static const struct opt opts[] = {
 	  "get what is missing of images with at least PERCENT of the samples (1) from the servers "
 	  "of $DEBUGINFOD_URLS",
 	  reporting_set_debuginfod },
+	{ 'k', "vmlinux", OPT_PATH, &options.vmlinux, "FILE",
+	  "the kernel that was profiled, with its code" },
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "say what is done, on standard error",
 	  reporting_set_verbose },
 	OPT_END
@@ -200,7 +202,10 @@ static int check_options(struct error *err)
 /* From the specification to the samples. 0 or negative. */
 static int collect(struct parts *p, struct error *err)
 {
-	struct binaries_config where = { .root = options.root, .image_paths = options.image_path };
+	struct binaries_config where = { .root = options.root,
+					 .image_paths = options.image_path,
+					 .code = true,
+					 .vmlinux = options.vmlinux };
 	int r = gather_files(&p->spec, reporting_session_dir(options.session_dir, &p->spec),
 			     &p->gather, err);
 

@@ -143,7 +143,7 @@ static void print_symbol(struct listing *l, const struct annotate_symbol *sym)
 	print_section(l, sym);
 	strbuf_addf(&l->text, "%s\n%016" PRIx64 " <%s>:", l->blank, sym->symbol->address,
 		    sym->symbol->name);
-	annotate_symbol_total(l->a, sym->text, sym->counts, &l->text);
+	annotate_symbol_total(l->a, sym->text, false, sym->counts, &l->text);
 	strbuf_adds(&l->text, "\n");
 	if (l->mix)
 		annotate_mix_start(l->mix);
@@ -175,6 +175,17 @@ static int compare_symbols(const void *pa, const void *pb, void *data)
 	       (a->symbol->address < b->symbol->address);
 }
 
+/* The file that the code is of: as it was called when it was profiled, but of a kernel the one that
+ * was found for it. */
+static const char *file_name(const struct listing *l)
+{
+	const struct gather_image *image = &l->a->report.gather->images[l->view->image->image];
+
+	if (image->id.kind == SNAME_ROOT && strcmp(image->display, "/proc/kallsyms"))
+		return image->shown;
+	return elffile_path(l->view->binary.file);
+}
+
 /* Prints what is to be shown of all symbols, most samples first. */
 static void print_symbols(struct listing *l)
 {
@@ -196,8 +207,7 @@ static void print_symbols(struct listing *l)
 	}
 	if (n == 0)
 		return;
-	strbuf_addf(&l->text, "%s\n%s%s:     file format elf%u\n", l->blank, l->blank,
-		    l->a->report.gather->images[v->image->image].shown,
+	strbuf_addf(&l->text, "%s\n%s%s:     file format elf%u\n", l->blank, l->blank, file_name(l),
 		    elffile_header(v->binary.file)->e_ident[EI_CLASS] == ELFCLASS64 ? 64 : 32);
 	qsort_r(sorted, n, sizeof(const struct annotate_symbol *), compare_symbols, l->a);
 	for (i = 0; i < n; i++)
@@ -213,7 +223,7 @@ static void print_file(struct annotate *a, const struct annotate_view *v,
 
 	if (to->sources) {
 		lines = lines_new(v->binary.file, v->binary.debug);
-		mix = annotate_mix_new(lines, to->sources);
+		mix = annotate_mix_new(lines, to->sources, &a->config->names);
 		l->mix = mix;
 	}
 	annotate_prefix(a, NULL, &blank);
@@ -237,7 +247,9 @@ void annotate_asm_print(struct annotate *a, const struct annotate_view *v,
 	if (!v->binary.symtab)
 		return;
 	if (!v->binary.file) {
-		annotate_give_up(a, v, "symbols only, no file with code");
+		annotate_give_up(a, v,
+				 v->binary.no_code ? v->binary.no_code
+						   : "symbols only, no file with code");
 		return;
 	}
 	if (disasm_new(v->binary.file, to->options, name_address, &listing, &disasm, &err) < 0) {

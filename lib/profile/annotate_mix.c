@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "image/lines.h"
+#include "image/smartname.h"
 #include "profile/sources.h"
 #include "profile/sourcetext.h"
 
@@ -27,14 +28,18 @@ struct annotate_mix {
 	struct map by_hash;	   /* of the path: the first file */
 	struct text_file *current; /* NULL at the start of a function */
 	unsigned int line;
+	uint64_t calls; /* hash of the inlined calls that the last code was of; 0: none */
+	const struct name_style *names;
 };
 
-struct annotate_mix *annotate_mix_new(struct lines *lines, struct sources *sources)
+struct annotate_mix *annotate_mix_new(struct lines *lines, struct sources *sources,
+				      const struct name_style *names)
 {
 	struct annotate_mix *m = xcalloc(1, sizeof(*m));
 
 	m->lines = lines;
 	m->sources = sources;
+	m->names = names;
 	return m;
 }
 
@@ -60,6 +65,7 @@ void annotate_mix_start(struct annotate_mix *m)
 {
 	m->current = NULL;
 	m->line = 0;
+	m->calls = 0;
 	map_for_each (&m->by_hash, slot)
 		for (struct text_file *file = slot->value; file; file = file->next)
 			file->printed = 0;
@@ -93,32 +99,76 @@ static unsigned int first_line(const struct text_file *file, unsigned int line, 
 	return line;
 }
 
-void annotate_mix_at(struct annotate_mix *m, uint64_t address, const char *prefix,
+/* What tells one chain of inlined calls from another; 0 for none. */
+static uint64_t hash_calls(const struct lines_call *calls, size_t count)
+{
+	uint64_t hash = count;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		hash = hash_add(hash_add(hash, (uintptr_t)calls[i].function), calls[i].at.line);
+	return hash;
+}
+
+/* Adds where the code is from: its line, and the calls through which it came here, one a line. */
+static void announce(const struct annotate_mix *m, const struct lines_place *at,
+		     const struct lines_call *calls, size_t count, const char *prefix,
 		     struct strbuf *out)
 {
-	bool is_start = !m->current;
-	struct text_file *file;
-	struct lines_place at;
+	size_t i;
+
+	strbuf_addf(out, "%s/* %s:%u", prefix, at->file, at->line);
+	for (i = 0; i < count; i++) {
+		strbuf_adds(out, ": ");
+		if (!name_style_add(m->names, out, calls[i].function))
+			strbuf_adds(out, calls[i].function);
+		strbuf_addf(out, "\n%s * inlined", prefix);
+		if (calls[i].at.file)
+			strbuf_addf(out, " at %s:%u", calls[i].at.file, calls[i].at.line);
+	}
+	strbuf_adds(out, " */\n");
+}
+
+/* Adds the lines of @file up to @line that are to be shown with it. */
+static void add_lines(const struct text_file *file, unsigned int line, bool is_start,
+		      const char *prefix, struct strbuf *out)
+{
+	const char *text;
 	unsigned int i;
+	size_t size;
 
-	if (!lines_find(m->lines, address, &at))
-		return;
-	file = file_called(m, at.file);
-	if (file == m->current && at.line == m->line)
-		return;
-	if (file != m->current || !file->text)
-		strbuf_addf(out, "%s/* %s:%u */\n", prefix, at.file, at.line);
-	for (i = first_line(file, at.line, is_start); file->text && i <= at.line; i++) {
-		const char *text;
-		size_t size;
-
+	for (i = first_line(file, line, is_start); file->text && i <= line; i++) {
 		if (!sourcetext_line(file->text, i, &text, &size))
-			break;
+			return;
 		strbuf_adds(out, prefix);
 		strbuf_add(out, text, size);
 		strbuf_adds(out, "\n");
 	}
+}
+
+void annotate_mix_at(struct annotate_mix *m, uint64_t address, const char *prefix,
+		     struct strbuf *out)
+{
+	const struct lines_call *calls = NULL;
+	bool is_start = !m->current;
+	struct text_file *file;
+	struct lines_place at;
+	uint64_t hash;
+	size_t count;
+
+	if (!lines_find(m->lines, address, &at))
+		return;
+	count = lines_inlines(m->lines, address, &calls);
+	hash = hash_calls(calls, count);
+	file = file_called(m, at.file);
+	if (file == m->current && at.line == m->line && hash == m->calls)
+		return;
+	if (file != m->current || !file->text || hash != m->calls)
+		announce(m, &at, calls, count, prefix, out);
+	if (file != m->current || at.line != m->line)
+		add_lines(file, at.line, is_start, prefix, out);
 	m->current = file;
 	m->line = at.line;
+	m->calls = hash;
 	file->printed = MAX(file->printed, at.line);
 }

@@ -12,22 +12,25 @@
 
 #include "base/macro.h"
 
+#include <stdbool.h>
 #include <stdint.h>
 
 struct annotate_mix;
 struct lines;
+struct name_style;
 struct sources;
 struct strbuf;
 
-/* Both are borrowed. Caller frees. */
-struct annotate_mix *annotate_mix_new(struct lines *lines, struct sources *sources);
+/* All are borrowed; inlined functions are named in the style @names. Caller frees. */
+struct annotate_mix *annotate_mix_new(struct lines *lines, struct sources *sources,
+				      const struct name_style *names);
 void annotate_mix_free(struct annotate_mix *m);
 DEFINE_CLEANUP(struct annotate_mix *, annotate_mix_free);
 
 /* Forgets what was printed: another function begins. */
 void annotate_mix_start(struct annotate_mix *m);
 /* Adds the lines, each behind @prefix, that stand above the instruction at @address: nothing while
- * the source stays on one line. Code of another file, such as what was inlined, is announced by its
- * name and line. */
+ * the source stays on one line. Code of another file is announced by its name and line, code of a
+ * call that was inlined, and code behind that, by the calls, too. */
 void annotate_mix_at(struct annotate_mix *m, uint64_t address, const char *prefix,
 		     struct strbuf *out);

@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "image/lines.h"
+#include "image/smartname.h"
 #include "image/symtab.h"
 #include "profile/annotate_text.h"
 #include "profile/sources.h"
@@ -14,11 +15,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A function that starts on a line. */
+/* A function that starts on a line, or one whose code was put in place of a call there. */
 struct head {
 	unsigned int line;
+	bool is_inlined;
 	const char *name;
-	const uint64_t *counts;
+	uint64_t *counts;
 };
 
 struct source_file {
@@ -37,6 +39,7 @@ struct annotate_source {
 	size_t count, room;
 	struct map by_hash;    /* of the path: index + 1 */
 	struct map by_pointer; /* the same for the strings of the open image */
+	struct map calls; /* inlined in the open image, by hash of place and name: their counts */
 };
 
 struct annotate_source *annotate_source_new(struct annotate *a)
@@ -60,6 +63,7 @@ void annotate_source_free(struct annotate_source *s)
 	free(s->files);
 	map_done(&s->by_hash);
 	map_done(&s->by_pointer);
+	map_done(&s->calls);
 	free(s);
 }
 
@@ -121,8 +125,49 @@ static void add_heads(struct annotate_source *s, const struct annotate_view *v, 
 			continue;
 		file = file_called(s, at.file);
 		array_grow(&file->heads, file->head_count + 1, &file->head_room);
-		file->heads[file->head_count++] = (struct head){ at.line, sym->text, sym->counts };
+		file->heads[file->head_count++] =
+			(struct head){ at.line, false, sym->text, sym->counts };
 	}
+}
+
+static const char *call_name(struct annotate_source *s, const char *function)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	bool styled = name_style_add(&s->a->config->names, &text, function);
+
+	return arena_strdup(&s->a->totals.arena, styled ? strbuf_text(&text) : function);
+}
+
+/* Counts a sample where the call stands that its code was put in place of. */
+static void add_call(struct annotate_source *s, const struct lines_call *call,
+		     const struct sample *sample)
+{
+	uint64_t key =
+		hash_add(hash_add(hash_u64((uintptr_t)call->function), (uintptr_t)call->at.file),
+			 call->at.line);
+	uint64_t *counts = map_get(&s->calls, key);
+	struct source_file *file;
+
+	if (!counts) {
+		counts = annotate_counts(s->a);
+		(void)map_set(&s->calls, key, counts);
+		file = file_called(s, call->at.file);
+		array_grow(&file->heads, file->head_count + 1, &file->head_room);
+		file->heads[file->head_count++] =
+			(struct head){ call->at.line, true, call_name(s, call->function), counts };
+	}
+	counts[sample->class] += sample->count;
+}
+
+static void add_calls(struct annotate_source *s, struct lines *lines, uint64_t address,
+		      const struct sample *sample)
+{
+	const struct lines_call *calls = NULL;
+	size_t i, n = lines_inlines(lines, address, &calls);
+
+	for (i = 0; i < n; i++)
+		if (calls[i].at.file && calls[i].at.line)
+			add_call(s, &calls[i], sample);
 }
 
 void annotate_source_add(struct annotate_source *s, const struct annotate_view *v)
@@ -135,7 +180,9 @@ void annotate_source_add(struct annotate_source *s, const struct annotate_view *
 	if (!v->binary.symtab)
 		return;
 	if (!v->binary.file) {
-		annotate_give_up(s->a, v, "symbols only, no file with code");
+		annotate_give_up(s->a, v,
+				 v->binary.no_code ? v->binary.no_code
+						   : "symbols only, no file with code");
 		return;
 	}
 	lost = annotate_counts(s->a);
@@ -147,6 +194,7 @@ void annotate_source_add(struct annotate_source *s, const struct annotate_view *
 			continue;
 		if (lines_find(lines, annotate_address(v, i), &at)) {
 			add_sample(s, &at, &samples->samples[i]);
+			add_calls(s, lines, annotate_address(v, i), &samples->samples[i]);
 			continue;
 		}
 		lost[samples->samples[i].class] += samples->samples[i].count;
@@ -154,6 +202,7 @@ void annotate_source_add(struct annotate_source *s, const struct annotate_view *
 	}
 	add_heads(s, v, lines);
 	map_done(&s->by_pointer);
+	map_done(&s->calls);
 	if (lost_count)
 		annotate_add_rest(s->a, v->image->image,
 				  lines_exist(lines) ? "no source line is known"
@@ -164,7 +213,7 @@ void annotate_source_add(struct annotate_source *s, const struct annotate_view *
 /* A file being printed: what is before its lines, in their order. */
 struct printing {
 	const struct annotate *a;
-	const struct source_file *file;
+	struct source_file *file;
 	struct map_slot *lines; /* sorted by line */
 	size_t line_count;
 	FILE *out;
@@ -185,7 +234,30 @@ static int compare_heads(const void *pa, const void *pb)
 
 	if (a->line != b->line)
 		return (a->line > b->line) - (a->line < b->line);
+	if (a->is_inlined != b->is_inlined)
+		return (a->is_inlined > b->is_inlined) - (a->is_inlined < b->is_inlined);
 	return strcmp(a->name, b->name);
+}
+
+/* Calls of one function on one line, in several images or in several copies of the line, are one.
+ */
+static void join_calls(struct printing *p, struct source_file *file)
+{
+	struct head *kept = NULL;
+	size_t i, j, n = 0;
+
+	for (i = 0; i < file->head_count; i++) {
+		struct head *head = &file->heads[i];
+
+		if (kept && head->is_inlined && !compare_heads(kept, head)) {
+			for (j = 0; j < p->a->totals.class_count; j++)
+				kept->counts[j] += head->counts[j];
+			continue;
+		}
+		file->heads[n] = *head;
+		kept = &file->heads[n++];
+	}
+	file->head_count = n;
 }
 
 static int compare_files(const void *pa, const void *pb)
@@ -220,7 +292,7 @@ static void print_heads(struct printing *p, unsigned int line)
 
 		if (head->line > line)
 			return;
-		annotate_symbol_total(p->a, head->name, head->counts, &p->text);
+		annotate_symbol_total(p->a, head->name, head->is_inlined, head->counts, &p->text);
 		put(p);
 	}
 }
@@ -268,7 +340,7 @@ static void print_unread_lines(struct printing *p, bool has_source)
 
 static void sort_lines(struct printing *p)
 {
-	const struct source_file *file = p->file;
+	struct source_file *file = p->file;
 	size_t n = 0;
 
 	p->lines = xcalloc(file->lines.count + 1, sizeof(*p->lines));
@@ -278,6 +350,7 @@ static void sort_lines(struct printing *p)
 	qsort(p->lines, n, sizeof(*p->lines), compare_lines);
 	if (file->head_count)
 		qsort(file->heads, file->head_count, sizeof(*file->heads), compare_heads);
+	join_calls(p, file);
 }
 
 static void print_body(struct printing *p, FILE *in)
@@ -350,7 +423,7 @@ static int write_file(struct printing *p, const struct annotate_source_output *t
 	return 0;
 }
 
-static int print_file(struct annotate_source *s, const struct source_file *file,
+static int print_file(struct annotate_source *s, struct source_file *file,
 		      const struct annotate_source_output *to, struct error *err)
 {
 	_cleanup_free_ char *path = sources_find(to->sources, file->path);

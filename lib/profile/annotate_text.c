@@ -51,10 +51,10 @@ void annotate_prefix(const struct annotate *a, const uint64_t *counts, struct st
 	strbuf_adds(out, " :");
 }
 
-void annotate_symbol_total(const struct annotate *a, const char *name, const uint64_t *counts,
-			   struct strbuf *out)
+void annotate_symbol_total(const struct annotate *a, const char *name, bool is_inlined,
+			   const uint64_t *counts, struct strbuf *out)
 {
-	strbuf_addf(out, " /* %s total: ", name);
+	strbuf_addf(out, " /* %s %s: ", name, is_inlined ? "inlined" : "total");
 	annotate_numbers(a, counts, out);
 	strbuf_adds(out, " */");
 }

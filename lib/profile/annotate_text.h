@@ -16,9 +16,9 @@ struct losses;
 void annotate_prefix(const struct annotate *a, const uint64_t *counts, struct strbuf *out);
 /* Adds the numbers alone: "  1729  2.9259", with two blanks between classes. */
 void annotate_numbers(const struct annotate *a, const uint64_t *counts, struct strbuf *out);
-/* Adds @name and its sums as a C comment. */
-void annotate_symbol_total(const struct annotate *a, const char *name, const uint64_t *counts,
-			   struct strbuf *out);
+/* Adds @name and its sums as a C comment: of the function, or of its code where it @is_inlined. */
+void annotate_symbol_total(const struct annotate *a, const char *name, bool is_inlined,
+			   const uint64_t *counts, struct strbuf *out);
 /* Adds @text as a C comment, each of its lines behind " * ". */
 void annotate_comment(const char *text, struct strbuf *out);
 /* Adds the heading's lines: the command line, what it means, CPU, events, losses. */

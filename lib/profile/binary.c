@@ -77,7 +77,11 @@ struct binaries *binaries_new(const struct gather *g, const struct binaries_conf
 		(void)parse_list(config->image_paths, ',', add_image_path, bs);
 	/* What lies in the image paths can make a better table, and change at any time. */
 	bs->cache = config->symbols_only && !config->image_paths ? config->cache : NULL;
-	bs->kernels = kernels_new(g, bs->root, bs->found, config->cache);
+	bs->kernels = kernels_new(g, &(struct kernels_config){ .root = bs->root,
+							       .found = bs->found,
+							       .cache = config->cache,
+							       .code = config->code,
+							       .vmlinux = config->vmlinux });
 	if (config->keep)
 		bs->kept = xcalloc(g->image_count + 1, sizeof(*bs->kept));
 	return bs;
@@ -439,6 +443,23 @@ static void open_code(struct search *s, struct binary *ret)
 	ret->file = ef;
 }
 
+/* Kernel and modules; their debug files are found as those of programs. */
+static void open_kernel(struct search *s, struct binary *ret)
+{
+	struct binaries *bs = s->bs;
+	struct kernel_image kernel;
+
+	kernels_open(bs->kernels, s->image, &kernel);
+	ret->symtab = kernel.symtab;
+	ret->file = kernel.file;
+	ret->no_code = kernel.no_code;
+	if (!ret->file || debugfile_open(ret->file, elffile_path(ret->file), bs->roots,
+					 bs->root_count, &ret->debug) < 0)
+		ret->debug = NULL;
+	else
+		symtab_hold(ret->symtab, ret->debug, elfsym_release);
+}
+
 static void open_image(struct binaries *bs, uint32_t image, const struct sfile_header *header,
 		       struct binary *ret)
 {
@@ -448,12 +469,12 @@ static void open_image(struct binaries *bs, uint32_t image, const struct sfile_h
 	switch (s.image->id.kind) {
 	case SNAME_ROOT:
 		if (!strcmp(s.image->display, "/proc/kallsyms"))
-			ret->symtab = kernels_symbols(bs->kernels, s.image);
+			open_kernel(&s, ret);
 		else
 			open_file(&s, ret);
 		break;
 	case SNAME_KERN:
-		ret->symtab = kernels_symbols(bs->kernels, s.image);
+		open_kernel(&s, ret);
 		break;
 	case SNAME_ANON:
 		if (!strcmp(s.image->id.name, "[vdso]"))

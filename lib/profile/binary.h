@@ -33,6 +33,8 @@ struct binaries_config {
 	const char *image_paths; /* --image-path: directories to search too, comma list; or NULL */
 	bool keep;		 /* images stay open, so that opening one again costs nothing */
 	struct symcache *cache;	 /* where symbols are kept between reports; NULL: nowhere */
+	bool code;		 /* the code of kernel and modules is wanted, too */
+	const char *vmlinux;	 /* with ->code: the kernel's file, or NULL */
 	bool symbols_only; /* ->file and ->debug are not wanted: with a cache no file is opened */
 };
 
@@ -43,7 +45,8 @@ struct binary {
 	 * Both NULL where it is no file (kernel symbols out of kallsyms), or may be with
 	 * ->symbols_only. */
 	struct elffile *file, *debug;
-	bool is_kept; /* belongs to the binaries: binary_close() leaves it open */
+	const char *no_code; /* of a kernel: why there is no file, where code was wanted; or NULL */
+	bool is_kept;	     /* belongs to the binaries: binary_close() leaves it open */
 };
 
 /* What is shared by all images of a report: where to look, kernel symbols. @g and @config's strings

@@ -11,6 +11,7 @@
 #include "image/kallsyms.h"
 #include "image/symcache.h"
 #include "profile/gather.h"
+#include "profile/kernel_code.h"
 #include "sfile/manifest.h"
 #include "sfile/setup.h"
 
@@ -27,24 +28,19 @@ struct source {
 
 struct kernels {
 	const struct gather *gather;
-	const char *root;
-	struct filefind *found;
-	struct symcache *cache;	    /* or NULL */
+	struct kernels_config config;
 	struct filefind *installed; /* modules in /lib/modules; NULL: not looked for yet */
 	struct source *sources;	    /* those asked for so far */
 	size_t source_count, source_room;
 	bool warned_hidden;
 };
 
-struct kernels *kernels_new(const struct gather *g, const char *root, struct filefind *found,
-			    struct symcache *cache)
+struct kernels *kernels_new(const struct gather *g, const struct kernels_config *config)
 {
 	struct kernels *k = xcalloc(1, sizeof(*k));
 
 	k->gather = g;
-	k->root = root;
-	k->found = found;
-	k->cache = cache;
+	k->config = *config;
 	return k;
 }
 
@@ -124,7 +120,7 @@ static struct kallsyms *load_for(const struct kernels *k, const struct gather_im
 	_cleanup_free_ char *saved = path_join(s->samples, path_base(name));
 	const struct manifest_image *profiled =
 		s->manifest ? manifest_find(s->manifest, name) : NULL;
-	_cleanup_free_ char *archived = path_under(k->root, "/proc/kallsyms");
+	_cleanup_free_ char *archived = path_under(k->config.root, "/proc/kallsyms");
 	struct kallsyms *symbols = NULL;
 	struct error err = ERROR_INIT;
 
@@ -133,7 +129,7 @@ static struct kallsyms *load_for(const struct kernels *k, const struct gather_im
 			return symbols;
 		log_warn("%s", err.text);
 	}
-	if (!*k->root)
+	if (!*k->config.root)
 		return load_live(s, profiled);
 	if (kallsyms_load(archived, &symbols, &err) < 0)
 		log_warn("%s; samples in the kernel are shown without symbols", err.text);
@@ -155,8 +151,9 @@ static const struct kallsyms *source_of(struct kernels *k, const struct gather_i
 	return k->sources[i].kallsyms;
 }
 
-/* The table of kallsyms, whose names it borrows, as one of ours. */
-static struct symtab *convert(const struct kallsyms_image *image)
+/* The table of kallsyms, whose names it borrows, as one of ours. Addresses are those of the kernel
+ * where they are wanted @as_loaded, else they count from the image's start. */
+static struct symtab *convert(const struct kallsyms_image *image, bool as_loaded)
 {
 	struct symtab *st = symtab_new();
 	size_t i;
@@ -171,7 +168,7 @@ static struct symtab *convert(const struct kallsyms_image *image)
 		if (from->address < image->start)
 			continue;
 		to.end = to.offset;
-		to.address = to.offset;
+		to.address = as_loaded ? from->address : to.offset;
 		to.limit = image->end > image->start ? image->end - image->start : UINT64_MAX;
 		symtab_add(st, &to);
 	}
@@ -181,7 +178,7 @@ static struct symtab *convert(const struct kallsyms_image *image)
 
 /* The symbols of the first file called @name that is no other module than the profiled one. */
 static struct symtab *load_named(struct filefind *found, const char *name,
-				 const struct gather_image *image)
+				 const struct gather_image *image, struct elffile **ret_file)
 {
 	const struct build_id *profiled = image->manifest ? &image->manifest->build_id : NULL;
 	const char *path;
@@ -206,6 +203,7 @@ static struct symtab *load_named(struct filefind *found, const char *name,
 		symtab_hold(st, ef, elfsym_release);
 		(void)elfsym_load(ef, NULL, ELFSYM_FILE_OFFSET, st);
 		symtab_settle(st);
+		*ret_file = ef;
 		return st;
 	}
 	return NULL;
@@ -213,7 +211,8 @@ static struct symtab *load_named(struct filefind *found, const char *name,
 
 /* A module's symbols from its file among those @found. Files are named with '-' or '_' as their
  * authors liked, loaded modules with '_' only. */
-static struct symtab *load_module_file(struct filefind *found, const struct gather_image *image)
+static struct symtab *load_module_file(struct filefind *found, const struct gather_image *image,
+				       struct elffile **ret_file)
 {
 	static const char *const endings[] = { ".ko", ".ko.xz", ".ko.zst", ".ko.gz" };
 	struct symtab *st = NULL;
@@ -223,11 +222,11 @@ static struct symtab *load_module_file(struct filefind *found, const struct gath
 		_cleanup_free_ char *name = xasprintf("%s%s", image->display, endings[i]);
 		char *c;
 
-		st = load_named(found, name, image);
+		st = load_named(found, name, image, ret_file);
 		for (c = name; *c; c++)
 			*c = *c == '_' ? '-' : *c;
 		if (!st && strchr(name, '-'))
-			st = load_named(found, name, image);
+			st = load_named(found, name, image, ret_file);
 	}
 	return st;
 }
@@ -244,7 +243,7 @@ static struct filefind *installed_modules(struct kernels *k, uint32_t session)
 	if (setup_read(k->gather->sessions[session].samples, &setup, NULL) == 0 && setup.kernel &&
 	    !strchr(setup.kernel, '/')) {
 		below = xasprintf("/lib/modules/%s", setup.kernel);
-		directory = path_under(k->root, below);
+		directory = path_under(k->config.root, below);
 		if (access(directory, F_OK) == 0)
 			filefind_add(k->installed, directory);
 	}
@@ -252,11 +251,12 @@ static struct filefind *installed_modules(struct kernels *k, uint32_t session)
 	return k->installed;
 }
 
-static struct symtab *load_module(struct kernels *k, const struct gather_image *image)
+static struct symtab *load_module(struct kernels *k, const struct gather_image *image,
+				  struct elffile **ret_file)
 {
-	struct symtab *st = load_module_file(k->found, image);
+	struct symtab *st = load_module_file(k->config.found, image, ret_file);
 
-	return st ? st : load_module_file(installed_modules(k, image->session), image);
+	return st ? st : load_module_file(installed_modules(k, image->session), image, ret_file);
 }
 
 static void warn_no_vmlinux(struct kernels *k)
@@ -280,7 +280,7 @@ static struct symtab *load_place(void *data)
 	const struct place *at = data;
 	const struct kallsyms_image *symbols = kallsyms_image(at->source, at->name);
 
-	return symbols && symbols->count ? convert(symbols) : NULL;
+	return symbols && symbols->count ? convert(symbols, false) : NULL;
 }
 
 static void free_place(void *data)
@@ -301,32 +301,117 @@ static struct symtab *load_cached(struct kernels *k, const struct kallsyms *sour
 	struct symtab *st;
 	uint64_t digest[2];
 
-	if (!k->cache || !kallsyms_digest(source, name, digest))
+	if (!k->config.cache || !kallsyms_digest(source, name, digest))
 		return load_place(&at);
 	key = xasprintf("kallsyms %016" PRIx64 "%016" PRIx64 " %s", digest[0], digest[1], name);
 	at.name = xstrdup(name);
 	reload.data = xmemdup(&at, sizeof(at));
-	st = symcache_find(k->cache, key, &reload);
+	st = symcache_find(k->config.cache, key, &reload);
 	if (st)
 		return st;
 	st = load_place(&at);
 	free_place(reload.data);
 	if (st)
-		symcache_store(k->cache, key, st);
+		symcache_store(k->config.cache, key, st);
 	return st;
 }
 
-struct symtab *kernels_symbols(struct kernels *k, const struct gather_image *image)
+/* --- with code --- */
+
+static const struct manifest_image *profiled_kernel(const struct kernels *k,
+						    const struct gather_image *image)
+{
+	const struct gather_session *s = &k->gather->sessions[image->session];
+	_cleanup_free_ char *name = xasprintf("/proc/kallsyms%s", image->suffix);
+
+	return s->manifest ? manifest_find(s->manifest, name) : NULL;
+}
+
+/* The kernel's own file, with its symbols. */
+static bool open_vmlinux(struct kernels *k, const struct gather_image *image,
+			 struct kernel_image *ret)
+{
+	const char *samples = k->gather->sessions[image->session].samples;
+	const struct manifest_image *profiled = profiled_kernel(k, image);
+	struct kernel_code_places where = { k->config.root, k->config.found, k->config.vmlinux,
+					    NULL };
+	_cleanup_(symtab_freep) struct symtab *st = symtab_new();
+	struct setup setup = { 0 };
+	struct elffile *ef;
+
+	if (setup_read(samples, &setup, NULL) == 0 && setup.kernel && !strchr(setup.kernel, '/'))
+		where.release = setup.kernel;
+	ef = kernel_code_vmlinux(&where, profiled ? &profiled->build_id : NULL);
+	setup_done(&setup);
+	if (!ef)
+		return false;
+	symtab_hold(st, ef, elfsym_release);
+	if (!elfsym_load(ef, NULL, ELFSYM_FROM_TEXT, st)) {
+		log_warn("%s: has no symbols", elffile_path(ef));
+		return false;
+	}
+	symtab_settle(st);
+	ret->symtab = STEAL(st);
+	ret->file = ef;
+	return true;
+}
+
+/* The memory of the kernel, with the symbols of kallsyms. */
+static bool open_core(struct kernels *k, const struct gather_image *image,
+		      const struct kallsyms_image *symbols, struct kernel_image *ret)
+{
+	struct kernel_code_places where = { k->config.root, k->config.found, NULL, NULL };
+	const struct manifest_image *profiled = profiled_kernel(k, image);
+	bool known = profiled && profiled->build_id.size;
+	struct elffile *ef;
+
+	ret->no_code = "symbols only: no vmlinux was found (--vmlinux, --image-path), and another "
+		       "kernel runs now than was profiled";
+	if (!*k->config.root && known && !is_running(profiled))
+		return false;
+	ret->no_code = "symbols only: no vmlinux was found (--vmlinux, --image-path), and "
+		       "/proc/kcore cannot be read";
+	ef = symbols->start ? kernel_code_core(&where) : NULL;
+	if (!ef)
+		return false;
+	ret->symtab = convert(symbols, true);
+	symtab_hold(ret->symtab, ef, elfsym_release);
+	ret->file = ef;
+	ret->no_code = NULL;
+	return true;
+}
+
+/* Whether there is a file with the code of the image and its symbols. */
+static bool open_code(struct kernels *k, const struct gather_image *image, struct kernel_image *ret)
+{
+	bool is_kernel = image->id.kind == SNAME_ROOT;
+	const struct kallsyms_image *symbols;
+	const struct kallsyms *source;
+
+	if (is_kernel && open_vmlinux(k, image, ret))
+		return true;
+	if (!is_kernel && (ret->symtab = load_module(k, image, &ret->file)))
+		return true;
+	source = source_of(k, image);
+	symbols = source ? kallsyms_image(source, is_kernel ? "" : image->display) : NULL;
+	return symbols && symbols->count && open_core(k, image, symbols, ret);
+}
+
+void kernels_open(struct kernels *k, const struct gather_image *image, struct kernel_image *ret)
 {
 	bool is_kernel = image->id.kind == SNAME_ROOT;
 	const struct kallsyms *source;
-	struct symtab *symbols;
 
+	*ret = (struct kernel_image){ 0 };
 	if (!strcmp(image->display, "no-vmlinux")) {
 		warn_no_vmlinux(k);
-		return NULL;
+		return;
 	}
+	if (k->config.code && open_code(k, image, ret))
+		return;
 	source = source_of(k, image);
-	symbols = source ? load_cached(k, source, is_kernel ? "" : image->display) : NULL;
-	return symbols || is_kernel ? symbols : load_module(k, image);
+	if (source)
+		ret->symtab = load_cached(k, source, is_kernel ? "" : image->display);
+	if (!ret->symtab && !is_kernel)
+		ret->symtab = load_module(k, image, &ret->file);
 }

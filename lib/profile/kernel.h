@@ -7,6 +7,9 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
+struct elffile;
 struct filefind;
 struct gather;
 struct gather_image;
@@ -14,12 +17,25 @@ struct kernels;
 struct symcache;
 struct symtab;
 
-/* Sources for the sessions of @g, which is borrowed as are the root, the index of files to search
- * for modules, and the cache (or NULL) for what is read of kallsyms. Caller frees. */
-struct kernels *kernels_new(const struct gather *g, const char *root, struct filefind *found,
-			    struct symcache *cache);
+struct kernels_config {
+	const char *root;	/* before every path; "" for this machine */
+	struct filefind *found; /* files to search for modules and vmlinux */
+	struct symcache *cache; /* for what is read of kallsyms; or NULL */
+	bool code;		/* files with code are wanted, and come first */
+	const char *vmlinux;	/* with @code: the kernel's, or NULL */
+};
+
+/* What is known of the kernel or a module. */
+struct kernel_image {
+	struct symtab *symtab; /* NULL where there are none: why is warned of once */
+	struct elffile *file;  /* with the code, held by ->symtab; or NULL */
+	const char *no_code;   /* why, where code was wanted and there is none; a literal */
+};
+
+/* Sources for the sessions of @g, which is borrowed as is all that @config points at. Caller frees.
+ */
+struct kernels *kernels_new(const struct gather *g, const struct kernels_config *config);
 void kernels_free(struct kernels *k);
 
-/* The symbols of the kernel ("/proc/kallsyms") or a module; caller frees. NULL where there are
- * none: why is warned of once. */
-struct symtab *kernels_symbols(struct kernels *k, const struct gather_image *image);
+/* Opens the kernel ("/proc/kallsyms") or a module; the caller frees ->symtab. */
+void kernels_open(struct kernels *k, const struct gather_image *image, struct kernel_image *ret);

@@ -37,6 +37,15 @@ def counts_of(text):
     return [int(n) for n in text.split()[0::2]]
 
 
+def without_remarks(line):
+    """A line without what is said behind it: totals of functions and, which the original does not
+    have, of what is inlined there."""
+    remark = r" /\* (?:(?! /\* ).)* (?:total|inlined): [ \d.e+-]+\*/$"
+    while re.search(remark, line):
+        line = re.sub(remark, "", line)
+    return line
+
+
 def sources(text, classes):
     """{path: (sums, [(counts, line of source)])}"""
     files, lines = {}, None
@@ -46,7 +55,7 @@ def sources(text, classes):
         for line in body.splitlines():
             m = re.match(r" *((?:\d+ +[\d.e-]+ +){%d})?:(.*)" % classes, line)
             if m:
-                lines.append((counts_of(m[1] or ""), re.sub(r" /\* .* total: .*\*/$", "", m[2])))
+                lines.append((counts_of(m[1] or ""), without_remarks(m[2])))
         while lines and not lines[-1][0] and not lines[-1][1]:
             lines.pop()
         files[path] = (counts_of(sums), lines)
