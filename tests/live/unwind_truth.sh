@@ -1,0 +1,46 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Chains through code that is hard to unwind, compiled without frame pointers: known ones, and those
+# that are reported, up to the entry of the process.
+. "$OP_SOURCE_ROOT/tests/live/truth.sh"
+need_sampling
+operf --session-dir="$dir/try" --driver="$driver" --callgraph --callgraph-mode=table true \
+	>"$dir/output" 2>&1 || skip_all "$(tail -n 1 "$dir/output")"
+rate=1999
+
+# through TITLE MARK PATTERN: of the samples taken at the end of a chain through the function MARK at
+# most five in a thousand, and one, are not of a chain that is the pattern below the entry. What runs
+# in the kernel on top is left out.
+through()
+{
+	awk -v mark="$2" -v pattern="^truth_unwind;_start;__libc_start_main[^;]*;__libc_start_call_main;main;work;$3\$" '
+		{ n = $NF; sub(/ [0-9]+$/, ""); sub(/;[^;]*_[[]k[]].*$/, "") }
+		!/;(leaf|plug_a|tiny|small)$/ { next }
+		index($0 ";", ";" mark ";") { all += n; if ($0 ~ pattern) good += n; else print n, $0 }
+		END { printf "%d of %d\n", good, all; exit all < 50 || good < 0.995 * all - 1 }' \
+		"$dir/chains.folded" >"$dir/output"
+	result $? "$1"
+}
+
+ok "chains are taken" profile chains --callgraph=256 --callgraph-mode=table \
+	truth_unwind all 3 "$live/libtruth_plug_a.so"
+opreport --session-dir="$dir/chains" --folded >"$dir/chains.folded" 2>"$dir/chains.err"
+
+deep=$(awk 'BEGIN { for (i = 0; i < 200; i++) printf "recursion;" }')
+through "recursion, 200 deep" recursion "${deep}leaf"
+through "a signal's handler" run_signal "run_signal;raise_with;.*;handler;leaf"
+through "a function that does not return, called at the caller's end" calls_at_its_end \
+	"run_noreturn;calls_at_its_end;never_returns;leaf"
+through "alloca" with_alloca "run_alloca;with_alloca;leaf"
+through "a realigned frame" realigned "run_realigned;realigned;leaf"
+through "a frame of five pages" large_frame "run_large;large_frame;leaf"
+through "assembler" by_hand "run_assembler;by_hand;spin_in_assembler;leaf"
+through "a call that became a jump" last "run_tail;last;leaf"
+through "a library loaded just now" run_plugin "run_plugin;plug_a"
+through "prologues and epilogues" run_edges "run_edges;small(;tiny)?"
+# A copy of one stack does not hold the other, which a signal was delivered over.
+if grep -q '^driver: bpf' "$dir/chains/samples/current/setup"; then
+	through "a handler on a stack of its own" run_altstack "run_altstack;raise_with;.*;handler;leaf"
+fi
+opreport --session-dir="$dir/chains" --chains --quality --top=1 2>/dev/null | sed 's/^/# /'
+done_testing
