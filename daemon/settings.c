@@ -37,7 +37,7 @@ static const struct opt opts[] = {
 	  "take the call chain of every sample, up to DEPTH frames; 0: none" },
 	{ 0, "callgraph-mode", OPT_STRING, &callgraph_mode, "auto|fp|table",
 	  "find callers by frame pointers or by the images' unwind tables" },
-	{ 'x', "ext-feature", OPT_STRING, &ext_feature, "NAME:ARGS", "an extended feature (ibs)" },
+	{ 'x', "ext-feature", OPT_STRING, &ext_feature, "NAME:ARGS", "an extended feature: ibs, offcpu" },
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "How it is kept" },
 	{ 0, "session-dir", OPT_PATH, &session_dir, "DIR",
 	  "where the sample files go (/var/lib/oprofile)" },

@@ -19,7 +19,7 @@ enum { DEFAULT_HZ = 997 }; /* a prime: not in step with what the system does by 
 
 static const char default_dir[] = "oprofile_data";
 
-static bool system_wide, separate_thread, separate_cpu, append, lazy;
+static bool system_wide, separate_thread, separate_cpu, append, lazy, off_cpu;
 static const char *session_dir = default_dir, *vmlinux, *driver_name;
 static uint64_t pid, rate_hz = DEFAULT_HZ;
 static unsigned int chain_depth;
@@ -99,6 +99,8 @@ static const struct opt opts[] = {
 	  "samples a second and CPU where the clock samples, 997 by default" },
 	{ 0, "driver", OPT_STRING, &driver_name, "NAME",
 	  "what takes the samples: auto, bpf, perf" },
+	{ 0, "off-cpu", OPT_FLAG, &off_cpu, NULL,
+	  "measure as well for how long, and where, it is off the CPU: event OFFCPU" },
 	{ 'g', "callgraph", OPT_CALL, &chain_depth, "[DEPTH]",
 	  "take the call chain of every sample, up to DEPTH frames (127)", set_depth },
 	{ 0, "callgraph-mode", OPT_CALL, &chain_mode, "auto|fp|table",
@@ -212,6 +214,7 @@ static int open_collector(const struct target *target, struct collector **ret, s
 				    (separate_thread ? RECORD_SEPARATE_THREAD : 0) |
 				    (separate_cpu ? RECORD_SEPARATE_CPU : 0),
 			.vmlinux = vmlinux,
+			.ext_feature = off_cpu ? "offcpu" : NULL,
 		},
 	};
 

@@ -170,7 +170,8 @@ static bool is_filtered(const struct attribution *a, const struct perf_record *r
 static void put(struct attribution *a, unsigned int counter, const struct perf_record *r,
 		const struct evbuf_frame *leaf)
 {
-	struct evbuf_trace trace = { .counter = counter, .weight = 1 };
+	uint64_t weight = MAX(a->weight, 1ULL);
+	struct evbuf_trace trace = { .counter = counter, .weight = weight };
 	size_t count;
 
 	if (a->frames) {
@@ -178,9 +179,9 @@ static void put(struct attribution *a, unsigned int counter, const struct perf_r
 		count = chain_callers(a, r, &trace.end);
 		evbuf_chain(a->out, a->frames, count, &trace);
 	} else if (leaf->cookie == EVBUF_KERNEL) {
-		evbuf_kernel_sample(a->out, leaf->offset, counter, 1);
+		evbuf_kernel_sample(a->out, leaf->offset, counter, weight);
 	} else {
-		evbuf_sample(a->out, leaf->cookie, leaf->offset, counter, 1);
+		evbuf_sample(a->out, leaf->cookie, leaf->offset, counter, weight);
 	}
 }
 

@@ -37,6 +37,7 @@ struct attribution {
 	struct evbuf *out;
 	struct driver_stats *stats;
 	uint64_t now_ns; /* time of handling */
+	uint64_t weight; /* what each sample stands for; 0: 1 */
 	struct attribution_memo memo;
 	struct evbuf_frame *frames; /* room for @depth of them, the caller's; NULL: no chains */
 	size_t depth;

@@ -36,6 +36,7 @@ struct perf_event_attr;
 	X(resync, "times the process table was read anew")                                         \
 	X(throttled, "times the kernel throttled sampling")                                        \
 	X(throttled_ns, "nanoseconds spent throttled")                                             \
+	X(offcpu_lost, "off-CPU intervals that could not be placed")                               \
 	X(waited_ns, "nanoseconds that events waited for a counter, taking turns")                 \
 	X(cpu_hotplug, "CPUs that came or went")                                                   \
 	X(path_ring_full, "times a path could not be told at once: ring full")                     \
@@ -78,6 +79,9 @@ struct driver_config {
 	enum driver_scope scope;
 	pid_t pid;	     /* DRIVER_TREE, DRIVER_TASK */
 	bool enable_on_exec; /* ->pid is a child of ours waiting to exec: count from there */
+	bool offcpu; /* microseconds that tasks are off the CPU, where they left it: samples of
+		      * the counter behind those of the events, with that weight */
+	bool offcpu_blocked; /* not of those that were made to leave */
 	/* What opens events in the place of the kernel, for tests; NULL: the kernel. */
 	int (*open_event)(const struct perf_event_attr *attr, pid_t pid, int cpu, void *data);
 	void *open_data;

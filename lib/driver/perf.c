@@ -8,6 +8,7 @@
 #include "driver/cookie.h"
 #include "driver/cpulist.h"
 #include "driver/merge.h"
+#include "driver/offcpu.h"
 #include "driver/perf_cpuset.h"
 #include "driver/perf_pmus.h"
 #include "driver/pidns.h"
@@ -31,7 +32,12 @@ struct driver {
 	struct sideband sideband;
 	struct attribution attribution;
 	struct evbuf *out;
-	struct driver_stats stats; /* but for the samples lost, which the CPUs know */
+	uint64_t stopped_ns;
+	unsigned int offcpu_cpu; /* where the record was written that is handled */
+	struct offcpu offcpu;	 /* where tasks are off their CPUs, if that is asked for */
+	struct attribution offcpu_attribution;
+	struct driver_stats offcpu_stats; /* of the counts that come of it */
+	struct driver_stats stats;	  /* but for the samples lost, which the CPUs know */
 
 	bool running;
 	bool told_kernel_change;    /* in this sync */
@@ -68,6 +74,7 @@ static void perf_shutdown(struct driver *d)
 	perf_plan_done(&d->plan);
 	perf_targets_done(&d->targets);
 	sideband_done(&d->sideband);
+	offcpu_done(&d->offcpu);
 	evbuf_free(d->out);
 	free(d->attribution.frames);
 	free(d->attribution.pcs);
@@ -111,6 +118,9 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	d->sideband.await_exec = config->enable_on_exec;
 	d->attribution =
 		(struct attribution){ .sideband = &d->sideband, .out = d->out, .stats = &d->stats };
+	d->offcpu_attribution = d->attribution;
+	d->offcpu_attribution.stats = &d->offcpu_stats;
+	d->offcpu.blocked_only = config->offcpu_blocked;
 	if (d->plan.depth) {
 		d->attribution.depth = d->plan.depth;
 		d->attribution.frames = xcalloc(d->plan.depth, sizeof(*d->attribution.frames));
@@ -155,12 +165,36 @@ static void tell_kernel_change(struct driver *d)
 	d->told_kernel_change = true;
 }
 
+/* Counts an interval off the CPU as one sample of the counter behind those of the events. */
+static void put_offcpu(const struct perf_record *left, uint64_t us, void *data)
+{
+	struct driver *d = data;
+
+	d->offcpu_attribution.weight = us;
+	d->offcpu_attribution.now_ns = d->now_ns;
+	attribution_sample(&d->offcpu_attribution, d->offcpu_cpu, (unsigned int)d->plan.count,
+			   left);
+}
+
+static void on_switch(struct driver *d, unsigned int cpu, const struct perf_record *r)
+{
+	struct perf_record left;
+	uint64_t us = offcpu_take(&d->offcpu, r, &left);
+
+	d->offcpu_cpu = cpu;
+	if (us)
+		put_offcpu(&left, us, d);
+}
+
 static void on_change(size_t cpu, const struct perf_record *r, void *data)
 {
 	struct driver *d = data;
 
-	(void)cpu;
 	if (r->time_ns < d->sideband_since_ns)
+		return;
+	if (d->plan.switches)
+		on_switch(d, d->cpus.cpus[cpu].cpu, r);
+	if (r->type == PERF_RECORD_SAMPLE)
 		return;
 	sideband_apply(&d->sideband, r, d->now_ns);
 	tell_kernel_change(d);
@@ -200,6 +234,7 @@ static void perf_stop(struct driver *d)
 	(void)perf_cpuset_enable_sideband(&d->cpus, false);
 	for (i = 0; i < d->cpus.count; i++)
 		perf_cpu_end_throttling(&d->cpus.cpus[i], now_ns, &d->stats);
+	d->stopped_ns = now_ns;
 	perf_cpuset_read_lost(&d->cpus);
 	if (perf_cpuset_waited_ns(&d->cpus))
 		log_warn("the events took turns on the counters: each sampled part of the time%s",
@@ -219,6 +254,7 @@ static int perf_start(struct driver *d, struct error *err)
 		return 0;
 	d->now_ns = clock_ns();
 	drain(d, UINT64_MAX);
+	offcpu_done(&d->offcpu);
 	process_table_clear(&d->sideband.processes);
 	r = perf_cpuset_enable_sideband(&d->cpus, true);
 	if (r == 0) {
@@ -271,6 +307,8 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 	/* Rather a sample before its time than one that is lost. */
 	if (perf_cpuset_half_full(&d->cpus))
 		drain(d, clock_ns());
+	if (all && !d->running)
+		offcpu_end(&d->offcpu, d->stopped_ns, put_offcpu, d);
 	if (all)
 		perf_cpuset_read_lost(&d->cpus);
 	look_at_cpus(d);
@@ -300,6 +338,9 @@ static void perf_stats(const struct driver *d, struct driver_stats *ret)
 {
 	*ret = d->stats;
 	ret->sample_lost_overflow = perf_cpuset_lost(&d->cpus);
+	ret->offcpu_lost = d->offcpu_stats.sample_lost_no_mapping +
+			   d->offcpu_stats.sample_lost_no_mm + d->offcpu_stats.sample_lost_no_tree +
+			   d->offcpu_stats.sample_lost_no_path;
 	ret->waited_ns = perf_cpuset_waited_ns(&d->cpus);
 	if (!d->attribution.unwinder)
 		return;

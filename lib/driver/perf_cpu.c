@@ -72,10 +72,24 @@ static int open_sideband(struct perf_cpu *c, struct perf_plan *plan, pid_t pid, 
 	return r < 0 ? ring_failed(plan, r, c->cpu, err) : 0;
 }
 
+static int open_switches(struct perf_cpu *c, const struct perf_plan *plan, struct error *err)
+{
+	int r, fd = perf_event_open_switches(&plan->attrs, c->cpu);
+
+	if (fd < 0)
+		return failed(plan, fd, "follow context switches", c->cpu, err);
+	c->sideband_fds[c->sideband_count++] = fd;
+	r = join_ring(&c->sideband, fd, c->sideband_fds[0], plan->attrs.sideband_bytes);
+	return r < 0 ? ring_failed(plan, r, c->cpu, err) : 0;
+}
+
 static int open_target(struct perf_cpu *c, struct perf_plan *plan, pid_t pid, struct error *err)
 {
 	unsigned int i;
 	int r = open_sideband(c, plan, pid, err);
+
+	if (r == 0 && plan->switches)
+		r = open_switches(c, plan, err);
 
 	for (i = 0; i < plan->count && r == 0; i++)
 		if (perf_pmus_counts(plan->root, &plan->events[i], c->cpu))
@@ -91,7 +105,7 @@ int perf_cpu_open(struct perf_cpu *ret, unsigned int cpu, struct perf_plan *plan
 	int r;
 
 	c.sources = xcalloc(targets->count * plan->count, sizeof(*c.sources));
-	c.sideband_fds = xcalloc(targets->count, sizeof(*c.sideband_fds));
+	c.sideband_fds = xcalloc(targets->count + plan->switches, sizeof(*c.sideband_fds));
 	for (i = 0; i < targets->count; i++) {
 		r = open_target(&c, plan, targets->pids[i], err);
 		/* A thread may end while we go through them. */

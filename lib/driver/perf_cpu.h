@@ -25,7 +25,7 @@ struct perf_cpu {
 	struct perf_source *sources; /* targets times those events that count on this CPU, which
 				      * may be none; the first owns the ring */
 	size_t source_count;
-	int *sideband_fds; /* one a target; likewise */
+	int *sideband_fds; /* one a target, and one of context switches; likewise */
 	size_t sideband_count;
 	uint64_t lost_recorded; /* samples lost, by the records in the ring */
 	uint64_t lost_read;	/* by what the events say themselves */

@@ -138,6 +138,21 @@ int perf_event_open_sideband(struct perf_attrs *attrs, pid_t pid, unsigned int c
 	}
 }
 
+int perf_event_open_switches(const struct perf_attrs *attrs, unsigned int cpu)
+{
+	struct perf_event_attr attr;
+
+	common_attr(attrs, attrs->sideband_bytes, &attr);
+	attr.type = PERF_TYPE_SOFTWARE;
+	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	attr.sample_period = 1;
+	attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	attr.exclude_callchain_kernel = 1;
+	attr.sample_max_stack = 1;
+	attr.context_switch = 1;
+	return open_within_limit(attrs, &attr, -1, cpu);
+}
+
 int perf_event_open_counting(struct perf_attrs *attrs, const struct event *event, pid_t pid,
 			     unsigned int cpu)
 {

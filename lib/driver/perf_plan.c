@@ -309,6 +309,7 @@ static void plan_init(struct perf_plan *plan, const struct driver_config *config
 			   .chain_depth = chain_depth(config),
 			   .open = config->open_event,
 			   .open_data = config->open_data },
+		.switches = config->offcpu,
 		.scope = config->scope,
 		.root = config->root,
 		.pid = task ? config->pid : -1,
@@ -361,6 +362,10 @@ int perf_plan_make(struct perf_plan *ret, const char *driver, const struct drive
 	plan_init(&plan, config);
 	if (!plan.count)
 		return error_set(err, -EINVAL, "no event to sample");
+	if (plan.switches && plan.scope == DRIVER_TASK)
+		return error_set(err, -EPERM,
+				 "off-CPU time is measured over the whole machine: run as root, or "
+				 "give the program the right (setcap cap_perfmon+ep PROGRAM)");
 	r = perf_pmus_check(plan.root, plan.events, plan.count, err);
 	if (r == 0)
 		r = check_rates(&plan, config, err);

@@ -23,6 +23,7 @@ struct perf_plan {
 	struct perf_attrs attrs;
 	size_t depth;  /* most frames of a chain; 0: no chains */
 	bool by_table; /* user frames are found by unwind tables over copies of the stack */
+	bool switches; /* context switches are reported in the sideband ring */
 	enum driver_scope scope;
 	const char *root;    /* borrowed from the config */
 	pid_t pid;	     /* to try with, -1: all */

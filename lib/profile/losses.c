@@ -30,6 +30,7 @@ static const struct {
 	{ "cpu_hotplug", NO_LOSS, NULL },
 	{ "throttled_ns", NO_LOSS, NULL },
 	{ "waited_ns", NO_LOSS, NULL },
+	{ "offcpu_lost", NO_LOSS, NULL },
 	{ "total_samples", NO_LOSS, NULL },
 	{ "multiplex_counter", NO_LOSS, NULL },
 	{ "sample_lost_overflow", LOST_SAMPLES,

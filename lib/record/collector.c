@@ -6,6 +6,7 @@
 #include "driver/cookie.h"
 #include "driver/tee.h"
 #include "event/cpu_type.h"
+#include "record/feature.h"
 #include "sfile/session.h"
 #include "sfile/setup.h"
 
@@ -76,6 +77,7 @@ static int open_driver(struct collector *c, const struct collector_config *confi
 	drive.cookies = c->cookies;
 	drive.sink = take_words;
 	drive.sink_data = c;
+	drive.offcpu = feature_is_offcpu(config->record.ext_feature, &drive.offcpu_blocked);
 	return driver_open(config->driver, &drive, &c->ops, &c->driver, err);
 }
 

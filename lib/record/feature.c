@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-static const struct feature_ops *const features[] = { &feature_ibs };
+static const struct feature_ops *const features[] = { &feature_ibs, &feature_offcpu };
 
 int feature_new(const char *text, const char *root, struct feature **ret, struct error *err)
 {
@@ -28,4 +28,15 @@ void feature_free(struct feature *f)
 {
 	if (f)
 		f->ops->done(f);
+}
+
+bool feature_is_offcpu(const char *text, bool *ret_blocked)
+{
+	size_t length = strlen(feature_offcpu.name);
+
+	if (!text || strncmp(text, feature_offcpu.name, length) != 0 ||
+	    (text[length] && text[length] != ':'))
+		return false;
+	*ret_blocked = text[length];
+	return true;
 }

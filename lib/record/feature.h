@@ -38,7 +38,12 @@ struct feature_ops {
 	const struct event *(*events)(const struct feature *f, size_t *ret_count);
 	/* Words behind @code in the event buffer, 0 if the feature does not take this code. */
 	size_t (*words)(const struct feature *f, uint64_t code);
-	/* Takes the words of one sample; the first one is the offset or PC. */
+	/* Notes that a driver, which counts the feature's events itself, sent a count of one of
+	 * them; such events are samples of the counters behind those of the configuration. NULL:
+	 * they come by codes. */
+	void (*counted)(struct feature *f, uint64_t value);
+	/* Takes the words of one sample; the first one is the offset or PC. NULL: there are none.
+	 */
 	void (*sample)(struct feature *f, uint64_t code, const uint64_t *words, feature_emit *emit,
 		       void *data);
 	/* Adds its section to the statistics. */
@@ -51,4 +56,7 @@ int feature_new(const char *text, const char *root, struct feature **ret, struct
 void feature_free(struct feature *f);
 DEFINE_CLEANUP(struct feature *, feature_free);
 
-extern const struct feature_ops feature_ibs;
+/* Whether @text asks for off-CPU time, *@ret_blocked: of tasks that had to wait for something. */
+bool feature_is_offcpu(const char *text, bool *ret_blocked);
+
+extern const struct feature_ops feature_ibs, feature_offcpu;

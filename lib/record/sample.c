@@ -225,6 +225,36 @@ static void add_leaf(struct record *rec, uint64_t pc, uint64_t counter, struct f
 	}
 }
 
+/* A count of a feature's event that the driver made. */
+static void add_counted(struct record *rec, uint64_t pc, size_t index, uint64_t weight)
+{
+	struct found f = { 0 };
+	struct store_file *file = NULL;
+	struct store_key at;
+
+	find_place(rec, pc, &f);
+	if (!f.lost) {
+		at = key_of(rec, &f, rec->event_count + index);
+		file = store_get(rec->store, &at);
+	}
+	rec->feature->ops->counted(rec->feature, weight);
+	if (file)
+		store_add(rec->store, file, pc - f.place.base, weight);
+	else
+		rec->stats.extended_lost++;
+}
+
+/* Whether @counter is one of a feature's events that the driver counts. */
+static bool is_counted(const struct record *rec, uint64_t counter)
+{
+	size_t count = 0;
+
+	if (!rec->feature || !rec->feature->ops->counted)
+		return false;
+	(void)rec->feature->ops->events(rec->feature, &count);
+	return counter >= rec->event_count && counter - rec->event_count < count;
+}
+
 void sample_add(struct record *rec, uint64_t pc, uint64_t counter)
 {
 	struct transient *t = &rec->trans;
@@ -233,6 +263,10 @@ void sample_add(struct record *rec, uint64_t pc, uint64_t counter)
 
 	t->weight = 1;
 	t->size = 0;
+	if (is_counted(rec, counter)) {
+		add_counted(rec, pc, (size_t)(counter - rec->event_count), weight);
+		return;
+	}
 	if (counter >= rec->event_count) {
 		rec->stats.lost_counter += weight;
 		return;
