@@ -158,7 +158,8 @@ static void ibs_events_are_those_that_are_derived(void)
 		CHECK_STR(event->feature, derived->kind == IBS_FETCH ? "ibs_fetch" : "ibs_op");
 	}
 	for (i = 0; i < catalog_size(c); i++)
-		described += catalog_event_at(c, i)->kind == CATALOG_FEATURE;
+		described += catalog_event_at(c, i)->kind == CATALOG_FEATURE &&
+			     !strncmp(catalog_event_at(c, i)->feature, "ibs_", 4);
 	CHECK_EQ(described, known);
 }
 
