@@ -44,6 +44,8 @@ struct ibs {
 	const struct ibs_event **derived; /* what makes each of them */
 	size_t count, room, derived_room;
 	bool branch_target;
+	bool given[IBS_KIND_COUNT_]; /* in the arguments, with these: */
+	uint64_t given_count[IBS_KIND_COUNT_], given_mask[IBS_KIND_COUNT_];
 	uint64_t reserved[IBS_REGS];
 	uint64_t samples[IBS_KIND_COUNT_], words[IBS_KIND_COUNT_], incomplete[IBS_KIND_COUNT_];
 	uint64_t derived_events;
@@ -96,6 +98,24 @@ static int add_event(const char *name, void *data)
 	return 0;
 }
 
+/* All events of a kind come from the same samples: one count, one unit mask. */
+static int check_same(struct part *p)
+{
+	struct ibs *x = p->ibs;
+
+	if (x->given[p->kind] &&
+	    (x->given_count[p->kind] != p->count || x->given_mask[p->kind] != p->mask))
+		return error_set(p->err, -EINVAL,
+				 "all IBS %s events must have the same count and unit mask, not "
+				 "%" PRIu64 ":%" PRIu64 " and %" PRIu64 ":%" PRIu64,
+				 kinds[p->kind].name, x->given_count[p->kind],
+				 x->given_mask[p->kind], p->count, p->mask);
+	x->given[p->kind] = true;
+	x->given_count[p->kind] = p->count;
+	x->given_mask[p->kind] = p->mask;
+	return 0;
+}
+
 /* Takes "KIND:EVENT,...:COUNT:MASK". */
 static int add_part(const char *text, void *data)
 {
@@ -120,6 +140,8 @@ static int add_part(const char *text, void *data)
 	if (mask && parse_u64(mask, 0, 7, &p->mask) < 0)
 		return error_set(p->err, -EINVAL, "IBS %s unit mask '%s' is not from 0 to 7", kind,
 				 mask);
+	if (check_same(p) < 0)
+		return -EINVAL;
 	if (p->kind == IBS_OP)
 		p->ibs->branch_target = p->mask & MASK_BRANCH_TARGET;
 	return parse_list(list, ',', add_event, p);
