@@ -237,8 +237,24 @@ static uint32_t row_of_frame(struct collect *c, const struct chain_frame *frame,
 
 /* --- chains --- */
 
-/* Functions that nothing calls: whose frame ends a chain, however it was found. */
-static bool is_entry(const struct row *row)
+const struct row *chains_frame(const struct chains *c, const struct chains_line *line, size_t i)
+{
+	return &c->rows.rows[c->frames[line->first + i]];
+}
+
+static bool is_among(const struct row *row, const char *const *names, size_t count)
+{
+	size_t i;
+
+	for (i = 0; row->kind == ROW_SYMBOL && i < count; i++)
+		if (!strcmp(row->symbol->name, names[i]))
+			return true;
+	return false;
+}
+
+/* Whether the outermost frame is of a function that nothing calls: that ends a chain, however it
+ * was found. */
+static bool is_at_entry(const struct chains *c, const struct chains_line *line)
 {
 	static const char *const entries[] = {
 		"_start",
@@ -254,12 +270,33 @@ static bool is_entry(const struct row *row)
 		"ret_from_fork",
 		"ret_from_fork_asm",
 	};
+
+	return is_among(chains_frame(c, line, line->count - 1), entries, ARRAY_SIZE(entries));
+}
+
+/* Whether a chain that does not leave the kernel is in a task that has no user space any more, or
+ * not the one it came from: at its exit, or while it executes something. */
+static bool has_no_user_space(const struct chains *c, const struct chains_line *line)
+{
+	static const char *const doing[] = { "do_exit", "bprm_execve", "begin_new_exec" };
 	size_t i;
 
-	for (i = 0; row->kind == ROW_SYMBOL && i < ARRAY_SIZE(entries); i++)
-		if (!strcmp(row->symbol->name, entries[i]))
+	if (!c->is_kernel[chains_frame(c, line, line->count - 1)->image])
+		return false;
+	for (i = 0; i < line->count; i++)
+		if (is_among(chains_frame(c, line, i), doing, ARRAY_SIZE(doing)))
 			return true;
 	return false;
+}
+
+/* Why the chain ends, as far as its functions know better than who took it. */
+static uint32_t true_end(const struct chains *c, const struct chains_line *line)
+{
+	bool complete = (line->end == END_FP_END && is_at_entry(c, line)) ||
+			((line->end == END_NO_USER || line->end == END_NO_MAPPING) &&
+			 has_no_user_space(c, line));
+
+	return complete ? END_COMPLETE : line->end;
 }
 
 /* Whether two lines go through the same functions. */
@@ -394,9 +431,7 @@ static int take_chain(uint32_t context, const struct chain *chain, void *data)
 			row_of_frame(c, &chain->frames[i], i && !(was_in_kernel && !in_kernel));
 	}
 	c->chain++;
-	if (line.end == END_FP_END &&
-	    is_entry(&out->rows.rows[out->frames[line.first + line.count - 1]]))
-		line.end = END_COMPLETE;
+	line.end = true_end(out, &line);
 	add_quality(c, c->source->images[chain->frames[chain->count - 1].image], line.end,
 		    line.samples);
 	add_inclusive(c, &line);
@@ -447,11 +482,6 @@ int chains_collect(struct chains *c, struct binaries *bs, struct error *err)
 }
 
 /* --- order --- */
-
-const struct row *chains_frame(const struct chains *c, const struct chains_line *line, size_t i)
-{
-	return &c->rows.rows[c->frames[line->first + i]];
-}
 
 /* By falling count; then by name from the outermost frame on, so that two runs print the same. */
 static int compare_lines(const void *a, const void *b, void *data)
