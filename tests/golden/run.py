@@ -43,7 +43,7 @@ def run_case(case, build, work):
     for name in os.listdir(case):
         if not name.startswith("expect."):
             shutil.copy(os.path.join(case, name), work)
-    os.symlink(os.path.join(build, "tests/fixtures/elf"), os.path.join(work, "elf"))
+    os.symlink(os.path.join(build, "tests/fixtures/elf-golden"), os.path.join(work, "elf"))
     here = os.path.dirname(os.path.abspath(__file__))
     env = dict(os.environ, PATH=os.path.join(build, "tools") + ":" + os.environ["PATH"],
                MKSESSION=os.path.join(build, "tests/golden/mksession"),
