@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
+#include "profile/nomatch.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"
 
@@ -18,6 +19,7 @@ struct walk {
 	struct gather *g;
 	const struct spec *spec;
 	uint32_t session;
+	struct nomatch *why; /* it leaves nothing, should that be so */
 };
 
 void gather_free(struct gather *g)
@@ -125,54 +127,6 @@ uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_ima
 	return intern_image(&w, id);
 }
 
-/* What a file has where the specification wants something else; NULL where a list of it would help
- * nobody. Caller frees. */
-static char *value_of(enum spec_tag tag, const struct sname *name)
-{
-	switch (tag) {
-	case SPEC_PATH:
-	case SPEC_LIB_IMAGE:
-	case SPEC_LIB_IMAGE_EXCLUDE:
-		return sname_image_display(&name->image);
-	case SPEC_IMAGE:
-	case SPEC_IMAGE_EXCLUDE:
-		return sname_image_display(&name->app);
-	case SPEC_EVENT:
-		return xstrdup(name->event);
-	case SPEC_COUNT:
-		return xasprintf("%" PRId64, name->count);
-	case SPEC_UNIT_MASK:
-		return xasprintf("%#" PRIx32, (uint32_t)name->unit_mask);
-	case SPEC_TGID:
-		return name->tgid == SNAME_ALL ? NULL : xasprintf("%" PRId64, name->tgid);
-	case SPEC_TID:
-		return name->tid == SNAME_ALL ? NULL : xasprintf("%" PRId64, name->tid);
-	case SPEC_CPU:
-		return name->cpu == SNAME_ALL ? NULL : xasprintf("%" PRId64, name->cpu);
-	case SPEC_ARCHIVE:
-	case SPEC_SESSION:
-	case SPEC_SESSION_EXCLUDE:
-	case SPEC_TAG_COUNT_:
-		return NULL;
-	}
-	return NULL;
-}
-
-static void note_rejected(struct gather *g, enum spec_tag tag, const struct sname *name)
-{
-	_cleanup_free_ char *value = value_of(tag, name);
-	size_t i;
-
-	g->rejected[tag]++;
-	for (i = 0; value && i < GATHER_PRESENT_MAX; i++) {
-		if (g->present[tag][i] && strcmp(g->present[tag][i], value))
-			continue;
-		if (!g->present[tag][i])
-			g->present[tag][i] = arena_strdup(&g->arena, value);
-		return;
-	}
-}
-
 /* Whether a call graph file has arcs to an image that is asked for, if not from one. */
 static bool is_callee_wanted(const struct spec *spec, const struct sname *name)
 {
@@ -192,10 +146,9 @@ static int add_file(const char *path, const struct sname *name, void *data)
 	bool callee_wanted = is_callee_wanted(w->spec, name);
 	struct gather_file file = { .callee = GATHER_NONE, .session = w->session };
 
-	if (tag >= 0 && !callee_wanted) {
-		note_rejected(g, (enum spec_tag)tag, name);
+	nomatch_note(w->why, callee_wanted ? -1 : tag, name);
+	if (tag >= 0 && !callee_wanted)
 		return 0;
-	}
 	file.path = arena_strdup(&g->arena, path);
 	file.app = intern_image(w, &name->app);
 	file.image = intern_image(w, &name->image);
@@ -271,6 +224,18 @@ static int list_session(const char *name, void *data)
 	return 0;
 }
 
+/* Whether no session is left of those that are asked for. */
+static bool all_excluded(const struct spec *spec)
+{
+	const struct spec_values *wanted = &spec->of[SPEC_SESSION];
+	size_t i;
+
+	for (i = 0; i < wanted->count; i++)
+		if (spec_wants_session(spec, wanted->values[i]))
+			return false;
+	return wanted->count || !spec_wants_session(spec, "current");
+}
+
 static int say_no_session(const struct spec *spec, const char *session_dir, struct error *err)
 {
 	const struct spec_values *wanted = &spec->of[SPEC_SESSION];
@@ -295,7 +260,13 @@ static int say_no_session(const struct spec *spec, const char *session_dir, stru
 			session_dir);
 	}
 	(void)session_list(session_dir, list_session, &list, NULL);
-	if (list.count)
+	if (list.count && all_excluded(spec))
+		r = error_set(
+			err, -ENODATA,
+			"%s: session-exclude leaves out all sessions that are asked for; there "
+			"is: %s",
+			session_dir, strbuf_text(&list.text));
+	else if (list.count)
 		r = error_set(err, -ENOENT, "%s: no session '%s' there; there is: %s", session_dir,
 			      wanted->count ? wanted->values[0] : "current",
 			      strbuf_text(&list.text));
@@ -329,31 +300,12 @@ static int add_sessions(struct gather *g, const struct spec *spec, const char *s
 	return 0;
 }
 
-/* Why there is nothing: the tag that left most files out, and what they have instead. */
-static int say_nothing_matched(const struct gather *g, const struct spec *spec, struct error *err)
+static int say_nothing_there(const struct gather *g, struct error *err)
 {
-	_cleanup_(strbuf_done) struct strbuf there = STRBUF_INIT, given = STRBUF_INIT;
-	const struct spec_values *values;
-	size_t i, worst = 0;
-
-	for (i = 0; i < SPEC_TAG_COUNT_; i++)
-		if (g->rejected[i] > g->rejected[worst])
-			worst = i;
-	if (g->rejected[worst] == 0)
-		return error_set(err, -ENODATA,
-				 "%s: holds no sample files%s; nothing was sampled yet, or it was "
-				 "not written out (opcontrol --dump)",
-				 g->sessions[0].samples, g->skipped ? " that can be read" : "");
-	values = &spec->of[worst];
-	for (i = 0; i < values->count; i++)
-		strbuf_addf(&given, "%s%s", i ? "," : "", values->values[i]);
-	for (i = 0; i < GATHER_PRESENT_MAX && g->present[worst][i]; i++)
-		strbuf_addf(&there, "%s%s", i ? ", " : "; there is: ", g->present[worst][i]);
 	return error_set(err, -ENODATA,
-			 "no sample file matches: the %s '%s%s%s' leaves out %zu of them%s",
-			 spec_tag_what((enum spec_tag)worst), spec_tag_name((enum spec_tag)worst),
-			 *spec_tag_name((enum spec_tag)worst) ? ":" : "", strbuf_text(&given),
-			 g->rejected[worst], strbuf_text(&there));
+			 "%s: holds no sample files%s; nothing was sampled yet, or it was "
+			 "not written out (opcontrol --dump)",
+			 g->sessions[0].samples, g->skipped ? " that can be read" : "");
 }
 
 int gather_files(const struct spec *spec, const char *session_dir, struct gather **ret,
@@ -363,19 +315,21 @@ int gather_files(const struct spec *spec, const char *session_dir, struct gather
 	const char *archive = spec_value(spec, SPEC_ARCHIVE);
 	_cleanup_free_ char *directory =
 		archive ? path_under(archive, session_dir) : xstrdup(session_dir);
+	_cleanup_(nomatch_done) struct nomatch why = { 0 };
 	size_t i;
 	int r;
 
 	r = add_sessions(g, spec, directory, err);
 	for (i = 0; r == 0 && i < g->session_count; i++) {
-		struct walk w = { .g = g, .spec = spec, .session = (uint32_t)i };
+		struct walk w = { .g = g, .spec = spec, .session = (uint32_t)i, .why = &why };
 
 		r = session_walk(g->sessions[i].samples, add_file, skip_file, &w, err);
 	}
 	if (r < 0)
 		return r;
 	if (g->file_count == 0)
-		return say_nothing_matched(g, spec, err);
+		return why.files ? nomatch_say(&why, spec, err) : say_nothing_there(g, err);
+	nomatch_warn_unused(&why, spec);
 	*ret = STEAL(g);
 	return 0;
 }

@@ -25,7 +25,7 @@
 struct manifest;
 struct manifest_image;
 
-enum { GATHER_NONE = UINT32_MAX, GATHER_PRESENT_MAX = 8 };
+enum { GATHER_NONE = UINT32_MAX };
 
 struct gather_session {
 	const char *name;	   /* "current" */
@@ -62,8 +62,6 @@ struct gather {
 	size_t image_count, image_room;
 	struct gather_file *files;
 	size_t file_count, file_room;
-	size_t rejected[SPEC_TAG_COUNT_]; /* files left out, by the tag that did it */
-	const char *present[SPEC_TAG_COUNT_][GATHER_PRESENT_MAX]; /* what they had instead */
 	size_t skipped; /* files whose names make no sense; each was warned of */
 	struct arena arena;
 	struct map image_by_hash; /* index + 1 */

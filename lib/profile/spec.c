@@ -39,6 +39,8 @@ const char *spec_tag_what(enum spec_tag tag)
 static void add_value(struct spec_values *to, char *value)
 {
 	array_grow(&to->values, to->count + 1, &to->room);
+	array_grow(&to->used, to->count + 1, &to->used_room);
+	to->used[to->count] = false;
 	to->values[to->count++] = value;
 }
 
@@ -225,6 +227,7 @@ void spec_done(struct spec *spec)
 		for (j = 0; j < spec->of[i].count; j++)
 			free(spec->of[i].values[j]);
 		free(spec->of[i].values);
+		free(spec->of[i].used);
 	}
 	*spec = (struct spec){ 0 };
 }
@@ -284,41 +287,77 @@ static bool image_matches(const struct spec *spec, const char *pattern,
 	return is_or_matches(whole, below);
 }
 
+/* Tries all values, so that each that matches is known to be used. */
 static bool any_matches(const struct spec *spec, enum spec_tag tag, const struct sname_image *image)
 {
 	const struct spec_values *values = &spec->of[tag];
+	bool any = false;
 	size_t i;
 
-	for (i = 0; i < values->count; i++)
-		if (image_matches(spec, values->values[i], image))
-			return true;
-	return false;
+	for (i = 0; i < values->count; i++) {
+		if (!image_matches(spec, values->values[i], image))
+			continue;
+		values->used[i] = true;
+		any = true;
+	}
+	return any;
+}
+
+static bool event_wanted(const struct spec *spec, const char *event)
+{
+	const struct spec_values *values = &spec->of[SPEC_EVENT];
+	bool any = values->count == 0;
+	size_t i;
+
+	for (i = 0; i < values->count; i++) {
+		if (strcmp(values->values[i], event) && strcmp(values->values[i], "all"))
+			continue;
+		values->used[i] = true;
+		any = true;
+	}
+	return any;
+}
+
+static bool number_matches(const char *value, int64_t number)
+{
+	uint64_t wanted;
+
+	if (!strcmp(value, "all"))
+		return true;
+	return parse_u64(value, 0, UINT32_MAX, &wanted) == 0 && number != SNAME_ALL &&
+	       wanted == (uint32_t)number;
 }
 
 /* Whether a number of the file's name ("all" is SNAME_ALL) is among the tag's values, if any. */
 static bool number_wanted(const struct spec *spec, enum spec_tag tag, int64_t number)
 {
 	const struct spec_values *values = &spec->of[tag];
-	uint64_t wanted;
+	bool any = values->count == 0;
 	size_t i;
 
 	for (i = 0; i < values->count; i++) {
-		if (!strcmp(values->values[i], "all"))
-			return true;
-		if (parse_u64(values->values[i], 0, UINT32_MAX, &wanted) == 0 &&
-		    number != SNAME_ALL && wanted == (uint32_t)number)
-			return true;
+		if (!number_matches(values->values[i], number))
+			continue;
+		values->used[i] = true;
+		any = true;
 	}
-	return values->count == 0;
+	return any;
 }
 
-/* Whether the images fit: a plain name may be either of the two. */
+/* A plain name may be that of either image. */
+static bool path_wanted(const struct spec *spec, const struct sname *name)
+{
+	bool image = any_matches(spec, SPEC_PATH, &name->image);
+
+	if (sname_image_equal(&name->app, &name->image))
+		return image;
+	return any_matches(spec, SPEC_PATH, &name->app) || image;
+}
+
+/* Which tag the images do not fit, or -1. */
 static int reject_images(const struct spec *spec, const struct sname *name)
 {
-	bool same = sname_image_equal(&name->app, &name->image);
-
-	if (spec->of[SPEC_PATH].count && !any_matches(spec, SPEC_PATH, &name->image) &&
-	    (same || !any_matches(spec, SPEC_PATH, &name->app)))
+	if (spec->of[SPEC_PATH].count && !path_wanted(spec, name))
 		return SPEC_PATH;
 	if (spec->of[SPEC_IMAGE].count && !any_matches(spec, SPEC_IMAGE, &name->app))
 		return SPEC_IMAGE;
@@ -334,12 +373,11 @@ static int reject_images(const struct spec *spec, const struct sname *name)
 
 int spec_reject(const struct spec *spec, const struct sname *name)
 {
-	const struct spec_values *events = &spec->of[SPEC_EVENT];
 	int image = reject_images(spec, name);
 
 	if (image >= 0)
 		return image;
-	if (events->count && !lists(events, name->event) && !lists(events, "all"))
+	if (!event_wanted(spec, name->event))
 		return SPEC_EVENT;
 	if (!number_wanted(spec, SPEC_COUNT, name->count))
 		return SPEC_COUNT;

@@ -46,6 +46,8 @@ enum spec_tag {
 struct spec_values {
 	char **values;
 	size_t count, room;
+	bool *used; /* of each value: spec_reject() found that a file matches it */
+	size_t used_room;
 };
 
 struct spec {

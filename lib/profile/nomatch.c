@@ -1,0 +1,163 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/nomatch.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "sfile/sname.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+static char *number_or_all(int64_t value)
+{
+	return value == SNAME_ALL ? xstrdup("all") : xasprintf("%" PRId64, value);
+}
+
+/* What a file has where the tag wants something else; caller frees. */
+static char *value_of(enum spec_tag tag, const struct sname *name)
+{
+	switch (tag) {
+	case SPEC_PATH:
+	case SPEC_LIB_IMAGE:
+	case SPEC_LIB_IMAGE_EXCLUDE:
+	case SPEC_IMAGE_EXCLUDE:
+		return sname_image_display(&name->image);
+	case SPEC_IMAGE:
+		return sname_image_display(&name->app);
+	case SPEC_EVENT:
+		return xstrdup(name->event);
+	case SPEC_COUNT:
+		return xasprintf("%" PRIu32, (uint32_t)name->count);
+	case SPEC_UNIT_MASK:
+		return xasprintf("%#" PRIx32, (uint32_t)name->unit_mask);
+	case SPEC_TGID:
+		return number_or_all(name->tgid);
+	case SPEC_TID:
+		return number_or_all(name->tid);
+	case SPEC_CPU:
+		return number_or_all(name->cpu);
+	case SPEC_ARCHIVE:
+	case SPEC_SESSION:
+	case SPEC_SESSION_EXCLUDE:
+	case SPEC_TAG_COUNT_:
+		break;
+	}
+	return xstrdup("");
+}
+
+static void note_value(struct nomatch_part *part, char *value)
+{
+	size_t i;
+
+	for (i = 0; i < NOMATCH_SHOWN_MAX && part->present[i]; i++) {
+		if (!strcmp(part->present[i], value)) {
+			free(value);
+			return;
+		}
+	}
+	if (i < NOMATCH_SHOWN_MAX) {
+		part->present[i] = value;
+		return;
+	}
+	part->more++;
+	free(value);
+}
+
+void nomatch_note(struct nomatch *n, int tag, const struct sname *name)
+{
+	n->files++;
+	if (tag < 0)
+		return;
+	n->parts[tag].rejected++;
+	note_value(&n->parts[tag], value_of((enum spec_tag)tag, name));
+	/* A plain name may be that of either image. */
+	if (tag == SPEC_PATH)
+		note_value(&n->parts[tag], value_of(SPEC_IMAGE, name));
+}
+
+/* " (there is: A, B)"; where files have nothing but "all", they were not separated by this. */
+static void add_present(struct strbuf *out, enum spec_tag tag, const struct nomatch_part *part)
+{
+	size_t i;
+
+	if (tag >= SPEC_TGID && !part->present[1] && !strcmp(part->present[0] ?: "", "all")) {
+		strbuf_addf(out, " (samples are not kept by %s)", spec_tag_what(tag));
+		return;
+	}
+	strbuf_adds(out, " (there is: ");
+	for (i = 0; i < NOMATCH_SHOWN_MAX && part->present[i]; i++)
+		strbuf_addf(out, "%s%s", i ? ", " : "", part->present[i]);
+	strbuf_adds(out, part->more ? ", ...)" : ")");
+}
+
+/* The part as it was given. */
+static void add_given(struct strbuf *out, const struct spec *spec, enum spec_tag tag)
+{
+	const struct spec_values *values = &spec->of[tag];
+	size_t i;
+
+	strbuf_addf(out, "the %s '%s%s", spec_tag_what(tag), spec_tag_name(tag),
+		    *spec_tag_name(tag) ? ":" : "");
+	for (i = 0; i < values->count; i++)
+		strbuf_addf(out, "%s%s", i ? "," : "", values->values[i]);
+	strbuf_adds(out, "'");
+}
+
+int nomatch_say(const struct nomatch *n, const struct spec *spec, struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	size_t left = n->files, i;
+
+	for (i = 0; i < SPEC_TAG_COUNT_; i++) {
+		const struct nomatch_part *part = &n->parts[i];
+
+		if (!part->rejected)
+			continue;
+		strbuf_adds(&text, text.length ? "; of the others " : "");
+		add_given(&text, spec, (enum spec_tag)i);
+		strbuf_addf(&text, " leaves out %zu of %zu", part->rejected, left);
+		add_present(&text, (enum spec_tag)i, part);
+		left -= part->rejected;
+	}
+	return error_set(err, -ENODATA, "no sample file matches: %s", strbuf_text(&text));
+}
+
+static bool selects(enum spec_tag tag)
+{
+	return tag > SPEC_SESSION_EXCLUDE && tag != SPEC_IMAGE_EXCLUDE &&
+	       tag != SPEC_LIB_IMAGE_EXCLUDE;
+}
+
+void nomatch_warn_unused(const struct nomatch *n, const struct spec *spec)
+{
+	size_t tag, i;
+
+	for (tag = 0; tag < SPEC_TAG_COUNT_; tag++) {
+		const struct spec_values *values = &spec->of[tag];
+
+		for (i = 0; i < values->count && selects((enum spec_tag)tag); i++) {
+			_cleanup_(strbuf_done) struct strbuf there = STRBUF_INIT;
+
+			if (values->used[i])
+				continue;
+			if (n->parts[tag].rejected)
+				add_present(&there, (enum spec_tag)tag, &n->parts[tag]);
+			log_warn("no sample file matches '%s%s%s'%s",
+				 spec_tag_name((enum spec_tag)tag),
+				 *spec_tag_name((enum spec_tag)tag) ? ":" : "", values->values[i],
+				 strbuf_text(&there));
+		}
+	}
+}
+
+void nomatch_done(struct nomatch *n)
+{
+	size_t tag, i;
+
+	for (tag = 0; tag < SPEC_TAG_COUNT_; tag++)
+		for (i = 0; i < NOMATCH_SHOWN_MAX; i++)
+			free(n->parts[tag].present[i]);
+	*n = (struct nomatch){ 0 };
+}
