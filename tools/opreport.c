@@ -18,6 +18,7 @@
 #include "profile/populate.h"
 #include "profile/report.h"
 #include "profile/symfilter.h"
+#include "profile/unresolved.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -160,6 +161,7 @@ struct parts {
 	struct container container;
 	struct callgraph calls;
 	struct losses losses;
+	struct unresolved unresolved;
 	struct populate_stats stats;
 	char *words; /* of the specification */
 	char threshold[32];
@@ -170,6 +172,7 @@ static void parts_done(struct parts *p)
 {
 	free(p->words);
 	losses_done(&p->losses);
+	unresolved_done(&p->unresolved);
 	callgraph_done(&p->calls);
 	container_done(&p->container);
 	binaries_free(p->binaries);
@@ -397,6 +400,7 @@ static void print(const struct parts *p, const struct parts *before, FILE *out)
 				 .classes = &p->classes,
 				 .container = &p->container,
 				 .calls = options.calls ? &p->calls : NULL,
+				 .unresolved = before ? NULL : &p->unresolved,
 				 .compare_by = options.compare_by,
 				 .sort = &options.sort,
 				 .header = p->stats.header,
@@ -524,6 +528,7 @@ static int report(size_t count, char *const *words, struct error *err)
 
 	if (r < 0)
 		return r;
+	unresolved_collect(&p.container, p.gather, &p.unresolved);
 	arrange_rows(&p);
 	return output(&p, NULL, err);
 }

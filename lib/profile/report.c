@@ -3,6 +3,7 @@
 
 #include "base/path.h"
 #include "profile/header.h"
+#include "profile/unresolved.h"
 
 #include <string.h>
 
@@ -114,6 +115,8 @@ void report_text(const struct report *r, const struct losses *losses, FILE *out)
 		report_symbols_text(r, out);
 	else
 		report_summary_text(r, out);
+	if (r->show_header && r->symbols && r->unresolved)
+		unresolved_text(r->unresolved, r->gather, out);
 }
 
 const struct report_form_info *report_form(enum report_form form)

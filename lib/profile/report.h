@@ -20,6 +20,7 @@
 
 struct callgraph;
 struct losses;
+struct unresolved;
 
 /* The first of two profiles that are compared, for the header. */
 struct report_before {
@@ -40,10 +41,11 @@ struct report {
 	const struct callgraph *calls;	    /* of these rows, where they are reported, else NULL */
 	const struct report_before *before; /* where two profiles are compared, else NULL */
 	enum diff_by compare_by;
-	const struct sort *sort;    /* the order that the rows stand in */
-	struct sfile_header header; /* of a sample file: CPU type, speed */
-	uint64_t timer_hz;	    /* samples a second and CPU in timer mode; 0: unknown */
-	size_t skipped;		    /* files that could not be read and are not in it */
+	const struct unresolved *unresolved; /* what has no symbol, or NULL */
+	const struct sort *sort;	     /* the order that the rows stand in */
+	struct sfile_header header;	     /* of a sample file: CPU type, speed */
+	uint64_t timer_hz; /* samples a second and CPU in timer mode; 0: unknown */
+	size_t skipped;	   /* files that could not be read and are not in it */
 	bool show_header;
 	bool long_names;     /* paths instead of their last parts */
 	bool show_address;   /* a column of addresses */

@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/unresolved.h"
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "profile/gather.h"
+#include "sfile/manifest.h"
+
+#include <string.h>
+
+enum { SHOWN_MAX = 10 };
+
+static const double worth_percent = 0.5, line_percent = 0.1;
+
+/* What is the matter and what helps; NULL: nothing is the matter. */
+static const char *const remedies[ROW_KIND_COUNT_] = {
+	[ROW_UNNAMED] = "code between its symbols; its debug package or --debuginfod may name it",
+	[ROW_NO_SYMBOLS] = "stripped; install its debug package or try --debuginfod",
+	[ROW_NO_FILE] =
+		"not on this machine; --root or --image-path says where it is, or try --debuginfod",
+	[ROW_UNREADABLE] = "its file cannot be read; a warning above says why",
+	[ROW_CHANGED] =
+		"another file now; --image-path says where the old one is, or try --debuginfod",
+	[ROW_ANONYMOUS] = "code made at run time that nobody told of; see man opjit",
+};
+static const char *const kernel_remedy =
+	"its symbols were hidden from the profiler; profile as root, and see kptr_restrict";
+
+static int heavier(const void *a, const void *b)
+{
+	const struct unresolved_image *x = a, *y = b;
+
+	if (x->samples != y->samples)
+		return x->samples > y->samples ? -1 : 1;
+	return x->image < y->image ? -1 : x->image > y->image;
+}
+
+static uint64_t sum(const uint64_t *counts, size_t n)
+{
+	uint64_t all = 0;
+
+	while (n--)
+		all += counts[n];
+	return all;
+}
+
+void unresolved_collect(const struct container *c, const struct gather *g, struct unresolved *ret)
+{
+	/* One a pair of image and reason. */
+	size_t i, pairs = g->image_count * ROW_KIND_COUNT_;
+	struct unresolved_image *all = xcalloc(pairs + 1, sizeof(*all));
+
+	*ret = (struct unresolved){ .images = all };
+	for (i = 0; i < c->count; i++) {
+		const struct row *row = &c->rows[i];
+		struct unresolved_image *u =
+			&all[(size_t)row->image * ROW_KIND_COUNT_ + (size_t)row->kind];
+
+		if (!remedies[row->kind] || row->is_unchosen)
+			continue;
+		u->image = row->image;
+		u->why = row->kind;
+		u->samples += sum(row->counts, c->class_count);
+		ret->samples += sum(row->counts, c->class_count);
+	}
+	ret->total = sum(c->totals, c->class_count);
+	for (i = 0; i < pairs; i++)
+		if (all[i].samples)
+			all[ret->count++] = all[i];
+	qsort(all, ret->count, sizeof(*all), heavier);
+}
+
+void unresolved_done(struct unresolved *u)
+{
+	free(u->images);
+}
+
+static double percent_of(const struct unresolved *u, uint64_t samples)
+{
+	return u->total ? 100.0 * (double)samples / (double)u->total : 0;
+}
+
+static void print_image(const struct unresolved *u, const struct unresolved_image *i,
+			const struct gather *g, FILE *out)
+{
+	const struct gather_image *image = &g->images[i->image];
+	bool kernel = image->id.kind == SNAME_KERN || !strcmp(image->display, "/proc/kallsyms");
+	_cleanup_(strbuf_done) struct strbuf name = STRBUF_INIT;
+	char id[BUILD_ID_TEXT];
+
+	text_visible(&name, image->shown);
+	(void)fprintf(out, "  %5.1f %%  %s: %s", percent_of(u, i->samples), strbuf_text(&name),
+		      kernel && i->why != ROW_UNNAMED ? kernel_remedy : remedies[i->why]);
+	if (image->manifest && image->manifest->build_id.size)
+		(void)fprintf(out, " (build-id %s)", build_id_text(&image->manifest->build_id, id));
+	(void)fputs("\n", out);
+}
+
+void unresolved_text(const struct unresolved *u, const struct gather *g, FILE *out)
+{
+	size_t i;
+
+	if (percent_of(u, u->samples) < worth_percent)
+		return;
+	(void)fprintf(out, "\nWithout a symbol: %.1f %% of the samples\n",
+		      percent_of(u, u->samples));
+	for (i = 0; i < u->count && i < SHOWN_MAX; i++)
+		if (percent_of(u, u->images[i].samples) >= line_percent)
+			print_image(u, &u->images[i], g, out);
+}

@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The foot of a report by symbols: which samples have none, how much they weigh, why that is so,
+ *and what would help. Samples between the symbols of an image that has some count too.
+ *
+ *	struct unresolved u;
+ *	unresolved_collect(&container, gather, &u);	before rows are cut away
+ *	unresolved_text(&u, gather, stdout);
+ *	unresolved_done(&u);
+ */
+#pragma once
+
+#include "profile/container.h"
+
+#include <stdio.h>
+
+struct gather;
+
+/* The samples of one image that have no symbol for one reason. */
+struct unresolved_image {
+	uint32_t image;
+	enum row_kind why;
+	uint64_t samples;
+};
+
+struct unresolved {
+	struct unresolved_image *images; /* heaviest first */
+	size_t count;
+	uint64_t samples, total; /* without symbol; in all */
+};
+
+/* Adds up the rows of all classes; the caller calls unresolved_done(). */
+void unresolved_collect(const struct container *c, const struct gather *g, struct unresolved *ret);
+/* Frees what was collected. */
+void unresolved_done(struct unresolved *u);
+/* Prints an empty line and the list, if there is enough to be worth it: half a percent. */
+void unresolved_text(const struct unresolved *u, const struct gather *g, FILE *out);
