@@ -452,6 +452,7 @@ static void read_counters(struct driver *d)
 	s->path_truncated = c.path_truncated;
 	s->follow_full = c.follow_full;
 	s->chain_full = c.chain_full;
+	s->chain_frames = c.frames;
 	if (!d->tables)
 		return;
 	table_loader_stats(d->tables, &tables);

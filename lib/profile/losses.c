@@ -60,6 +60,8 @@ static const struct {
 	{ "backtrace_aborted", TROUBLE, "call chains that broke off" },
 	{ "sideband_lost", TROUBLE, "mapping records lost; mappings were read anew" },
 	{ "path_ring_full", NO_LOSS, NULL },
+	{ "chain_frames", NO_LOSS, NULL },
+	{ "chain_full", TROUBLE, "samples without their callers: too many call chains" },
 	{ "path_truncated", TROUBLE, "paths that were too long" },
 	{ "follow_full", TROUBLE, "processes that could not be followed" },
 	{ "throttled", TROUBLE, "times the kernel throttled sampling (lower the rate)" },
