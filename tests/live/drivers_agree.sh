@@ -1,0 +1,51 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# One run, sampled by both drivers at the same time: both see the same.
+OP_DRIVER=bpf
+. "$OP_SOURCE_ROOT/tests/live/truth.sh"
+need_sampling
+
+rate=3989
+ok "one run under both drivers" profile bpf \
+	operf --driver=perf --session-dir="$dir/perf" --rate="$rate" truth_chains 3 10 25 65
+report perf
+is "  both sampled it" "$(grep -c . "$dir/perf.report" >"$dir/n" && [ "$(cat "$dir/n")" -gt 5 ] && echo yes)" yes
+
+# Of two samples of one program the shares differ by sqrt(2) times the standard error of one.
+awk 'FNR == 1 { file++ }
+$1 ~ /^[0-9]+$/ && $3 == "truth_chains" && $NF ~ /^chain_[abc]$/ { n[file, $NF] += $1; all[file] += $1 }
+END {
+	printf "bpf %d samples, perf %d\n", all[1], all[2]
+	bad = all[1] < 8000 || all[2] < 8000
+	for (c = 1; c <= 3; c++) {
+		s = "chain_" substr("abc", c, 1)
+		a = n[1, s] / all[1]; b = n[2, s] / all[2]; p = (a + b) / 2
+		error = sqrt(p * (1 - p) * (1 / all[1] + 1 / all[2]))
+		printf "%s: bpf %.3f %%, perf %.3f %%: %.2f standard errors\n", s, 100 * a, 100 * b, (a - b) / error
+		if ((a - b) ^ 2 > 16 * error ^ 2)
+			bad = 1
+	}
+	exit bad || all[1] / all[2] < 0.95 || all[1] / all[2] > 1.05
+}' "$dir/bpf.report" "$dir/perf.report" >"$dir/output" 2>&1
+same=$?
+sed 's/^/# /' "$dir/output"
+result $same "both have the same shares and the same number of samples"
+
+# The files that were sampled are the same to both: name, build-id, size, time, identity.
+for driver in bpf perf; do
+	grep -E 'truth_chains|libc.so' "$dir/$driver/samples/current/images" | sort >"$dir/$driver.files"
+done
+ok "and both name the same files" diff "$dir/bpf.files" "$dir/perf.files"
+
+# Somebody maps and unmaps all the while: no sample falls between.
+driver=bpf
+rate=7919
+ok "a storm of mappings" profile storm truth_mmaps 1.5
+holds "has shares of 25 and 75" storm
+adds_up "and no sample too few or too many" storm
+lost=$(($(stat_of storm sample_lost_no_mapping) + $(stat_of storm sample_lost_no_tree)))
+echo "# $lost of $(stat_of storm samples) samples in no mapping"
+echo "$lost lost" >"$dir/output"
+[ $((lost * 1000)) -le "$(stat_of storm samples)" ]
+result $? "99.9 % of the samples have a mapping"
+done_testing

@@ -1,0 +1,201 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The program in the kernel from outside; skips where such a program cannot be had. */
+#include "test.h"
+
+#include "driver/cookie.h"
+#include "driver/evbuf.h"
+#include "driver/perf_event.h"
+#include "driver/sampler.h"
+#include "driver/sampler_chains.h"
+#include "driver/sampler_images.h"
+#include "driver/table_store.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sched.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+
+static struct sampler *open_sampler(const struct sampler_config *config, struct error *err)
+{
+	struct sampler *s = NULL;
+
+	return sampler_new(config, &s, err) < 0 ? NULL : s;
+}
+
+/* An image message with the names of @names, each with its NUL, the last of the path first. */
+static struct sample_image *image_of(const char *names, size_t length)
+{
+	struct sample_image *image = xcalloc(1, sizeof(*image));
+
+	memcpy(image->path, names, length);
+	image->length = (uint32_t)length;
+	return image;
+}
+
+static void paths_are_put_together_from_the_end(void)
+{
+	static const char names[] = "libc.so.6\0lib\0usr";
+	_cleanup_free_ struct sample_image *image = image_of(names, sizeof(names));
+	_cleanup_free_ char *path = sampler_image_path(image);
+
+	CHECK_STR(path, "/usr/lib/libc.so.6");
+}
+
+static void a_path_that_is_cut_says_so(void)
+{
+	static const char names[] = "b\0a";
+	_cleanup_free_ struct sample_image *image = image_of(names, sizeof(names));
+	_cleanup_free_ char *path = NULL;
+
+	image->truncated = 1;
+	path = sampler_image_path(image);
+	CHECK_STR(path, "/.../a/b");
+}
+
+static void a_memfd_is_called_as_the_kernel_calls_it(void)
+{
+	static const char names[] = "memfd:x";
+	_cleanup_free_ struct sample_image *image = image_of(names, sizeof(names));
+	_cleanup_free_ char *path = NULL;
+
+	image->nameless = 1;
+	path = sampler_image_path(image);
+	CHECK_STR(path, "/memfd:x (deleted)");
+}
+
+static void one_file_under_two_identities_has_two_cookies(void)
+{
+	static const char names[] = "x";
+	struct cookie_table *cookies = cookie_table_new();
+	struct sampler_images *images = sampler_images_new("/nowhere", cookies);
+	_cleanup_free_ struct sample_image *image = image_of(names, sizeof(names));
+	struct sample_file other = { .inode = 6, .device = 8 << 20 | 1 };
+	const struct cookie_image *known;
+	uint64_t cookie;
+
+	image->file = image->seen = (struct sample_file){ .inode = 5, .device = 8 << 20 | 1 };
+	sampler_images_add(images, image);
+	cookie = sampler_images_cookie(images, &image->file, 1, 0);
+	known = cookie_lookup(cookies, cookie);
+	CHECK(known && known->device == ((uint64_t)8 << 32 | 1) && known->inode == 5);
+	CHECK_EQ(sampler_images_cookie(images, &other, 1, 0), EVBUF_NO_COOKIE);
+	/* Told again, it is the same. */
+	sampler_images_add(images, image);
+	CHECK_EQ(sampler_images_cookie(images, &image->file, 1, 0), cookie);
+	sampler_images_free(images);
+	cookie_table_free(cookies);
+}
+
+struct sum {
+	uint64_t samples, images;
+};
+
+static void add_sample(const struct sample_key *key, uint64_t count, void *data)
+{
+	(void)key;
+	((struct sum *)data)->samples += count;
+}
+
+static void add_image(const struct sample_image *image, void *data)
+{
+	(void)image;
+	((struct sum *)data)->images++;
+}
+
+static void pass_chain(const struct sample_chain *chain, void *data)
+{
+	(void)chain, (void)data;
+}
+
+/* Spins for so long, draining all the while. */
+static void spin_and_drain(struct sampler *s, const struct sampler_handler *handler, double seconds)
+{
+	double begin = (double)clock() / CLOCKS_PER_SEC;
+	struct error err = ERROR_INIT;
+
+	while ((double)clock() / CLOCKS_PER_SEC < begin + seconds)
+		CHECK_EQ(sampler_drain(s, handler, &err), 0);
+}
+
+static void no_count_is_lost_between_the_maps(void)
+{
+	struct error err = ERROR_INIT;
+	_cleanup_(sampler_freep) struct sampler *s =
+		open_sampler(&(struct sampler_config){ .keys = 4096 }, &err);
+	struct perf_attrs attrs = { .sample_bytes = 4096 };
+	struct sample_counters totals;
+	struct sum sum = { 0 };
+	const struct sampler_handler handler = {
+		.image = add_image, .chain = pass_chain, .sample = add_sample, .data = &sum
+	};
+	_cleanup_close_ int fd = -1, link = -1;
+	struct event event;
+
+	if (!s)
+		SKIP("no BPF here");
+	event_timer(&event, 3989, true, true);
+	fd = perf_event_open_sampling(&attrs, &event, -1, (unsigned int)MAX(sched_getcpu(), 0));
+	if (fd < 0)
+		SKIP("no event opens");
+	link = sampler_attach(fd, 0, s);
+	CHECK(link >= 0);
+	CHECK_EQ(ioctl(fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+	spin_and_drain(s, &handler, 0.3);
+	CHECK_EQ(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+	CHECK_EQ(sampler_drain(s, &handler, &err), 0);
+	sampler_counters(s, &totals);
+	printf("# %llu samples, %llu images\n", (unsigned long long)sum.samples,
+	       (unsigned long long)sum.images);
+	CHECK(sum.samples > 100);
+	CHECK(sum.images > 0);
+	CHECK_EQ(sum.samples + totals.no_mapping + totals.no_tree + totals.filtered +
+			 totals.map_full,
+		 totals.received);
+}
+
+/* Loads the unwind table of @path as that of file number @number. */
+static void load(struct table_store *t, const char *path, uint64_t number)
+{
+	const struct sample_file file = { .inode = number };
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	CHECK(fd >= 0);
+	table_store_load(t, &file, fd);
+}
+
+static void tables_beyond_the_budget_are_refused(void)
+{
+	struct error err = ERROR_INIT;
+	_cleanup_(sampler_freep) struct sampler *s =
+		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
+	struct table_store *t = NULL;
+	struct table_store_stats stats;
+	uint64_t i;
+
+	if (!s)
+		SKIP("no BPF here");
+	/* Of one chunk: this program fits some times, not so often. */
+	CHECK_EQ(table_store_new(s, sizeof(struct sample_chunk), &t, &err), 0);
+	for (i = 1; i <= 200; i++)
+		load(t, "/proc/self/exe", i);
+	table_store_load(t, &(struct sample_file){ 0 }, -1); /* the vdso */
+	load(t, "/proc/self/maps", 1000);		     /* not an ELF file */
+	table_store_give_up(t, &(struct sample_file){ .inode = 1001 });
+	table_store_stats(t, &stats);
+	printf("# %llu tables, %llu rows, %llu refused\n", (unsigned long long)stats.built,
+	       (unsigned long long)stats.rows_held, (unsigned long long)stats.refused);
+	CHECK(stats.built > 0);
+	CHECK(stats.rows_held <= SAMPLE_CHUNK_ROWS);
+	CHECK(stats.refused > 0);
+	CHECK_EQ(stats.built + stats.refused, 201);
+	CHECK_EQ(stats.none, 1);
+	CHECK_EQ(stats.unopened, 1);
+	table_store_free(t);
+}
+
+TESTS(T(paths_are_put_together_from_the_end), T(a_path_that_is_cut_says_so),
+      T(a_memfd_is_called_as_the_kernel_calls_it), T(one_file_under_two_identities_has_two_cookies),
+      T(no_count_is_lost_between_the_maps), T(tables_beyond_the_budget_are_refused))
