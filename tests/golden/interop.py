@@ -17,7 +17,8 @@ Deliberate differences, each where the original is wrong or says less:
  PREFIX    With -f the original shows paths in an archive behind the archive's directory.
  ONEIMAGE  With -x it leaves the column of images out.
  KERNEL    Its -i leaves the symbols of the kernel in the report, whatever they are called.
- LINE      We know lines of code that it knows none of ("msort.c:0", "(no location information)").
+ LINE      We know lines of code that it knows none of ("(no location information)"), and say no line 0,
+           which it takes from the name of a file in the symbol table ("msort.c:0").
 """
 import json
 import os
