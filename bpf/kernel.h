@@ -63,7 +63,7 @@ struct maple_tree {
 };
 
 struct vm_area_struct {
-	unsigned long vm_start, vm_end, vm_pgoff;
+	unsigned long vm_start, vm_end, vm_pgoff, vm_flags;
 	struct file *vm_file;
 };
 

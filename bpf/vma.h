@@ -17,6 +17,8 @@ struct vma {
 	struct file *file; /* NULL: anonymous */
 };
 
+enum { VMA_EXECUTABLE = 4 }; /* VM_EXEC */
+
 enum vma_result { VMA_FOUND, VMA_NONE, VMA_UNREADABLE };
 
 /* Layout of a node, include/linux/maple_tree.h: 256 bytes of words, a parent, then the upper bounds
@@ -69,7 +71,7 @@ static __always_inline __u64 maple_find(struct mm_struct *mm, __u64 address, __u
 	return 0;
 }
 
-/* Looks up @address; @words is scratch of MAPLE_WORDS. */
+/* Looks up the code at @address; @words is scratch of MAPLE_WORDS. */
 static __noinline int vma_find(struct mm_struct *mm, __u64 address, __u64 *words, struct vma *ret)
 {
 	struct vm_area_struct *vma;
@@ -80,6 +82,9 @@ static __noinline int vma_find(struct mm_struct *mm, __u64 address, __u64 *words
 	vma = (void *)maple_find(mm, address, words, &failed);
 	if (!vma)
 		return failed ? VMA_UNREADABLE : VMA_NONE;
+	/* No code lies in what must not be executed: an address of there is no return address. */
+	if (!(BPF_CORE_READ(vma, vm_flags) & VMA_EXECUTABLE))
+		return VMA_NONE;
 	ret->start = BPF_CORE_READ(vma, vm_start);
 	ret->end = BPF_CORE_READ(vma, vm_end);
 	ret->page_offset = BPF_CORE_READ(vma, vm_pgoff);

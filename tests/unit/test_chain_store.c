@@ -202,7 +202,47 @@ static void many_chains_are_all_found(void)
 	strbuf_done(&l.text);
 }
 
-/* A reader that is also a writer's victim: the child is killed while it adds. What it added before
+static int sum_up(uint32_t context, const struct chain *chain, void *data)
+{
+	uint64_t *sum = data;
+
+	(void)context;
+	*sum += chain->samples;
+	return 0;
+}
+
+/* After a million nodes the next pair of files is begun; both are read, the last one goes on. */
+static void a_full_pair_of_files_is_followed_by_another(void)
+{
+	enum { CHAINS = (1 << 20) + 1000 };
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *chains = path_join(dir, CHAIN_DIRECTORY);
+	struct chain_frame frame = { 1, 0 };
+	const struct chain chain = { &frame, 1, 1 };
+	struct chain_store *s = open_store(dir);
+	struct chain_reader *r = NULL;
+	uint64_t sum = 0;
+	int bad = 0;
+
+	ADD(s, "complete", 1, AT(APP, 1)); /* number 1 of images and contexts */
+	CHECK_EQ(chain_generations(chains), 1);
+	for (frame.offset = 0; frame.offset < CHAINS; frame.offset++)
+		bad |= chain_store_add(s, 1, &chain, NULL);
+	CHECK_EQ(bad, 0);
+	CHECK_EQ(chain_generations(chains), 2);
+	CHECK(chain_store_memory(s) < 1 << 20);
+	chain_store_close(s);
+	s = open_store(dir);
+	ADD(s, "complete", 1, AT(APP, 1));
+	chain_store_close(s);
+	CHECK_EQ(chain_generations(chains), 2);
+	CHECK_EQ(chain_reader_open(dir, &r, NULL), 0);
+	CHECK_EQ(chain_reader_each(r, sum_up, &sum), 0);
+	chain_reader_close(r);
+	CHECK_EQ(sum, CHAINS + 2);
+}
+
+/* The child is killed while it adds. What it added before
  * is there, and the next writer goes on. */
 static void a_killed_writer_loses_the_chain_it_was_adding(void)
 {
@@ -421,6 +461,7 @@ static void too_many_images_are_refused(void)
 
 TESTS(T(what_is_added_is_read), T(a_store_opened_again_goes_on), T(counts_saturate),
       T(sessions_are_merged_by_addition), T(many_chains_are_all_found),
+      T(a_full_pair_of_files_is_followed_by_another),
       T(a_killed_writer_loses_the_chain_it_was_adding), T(damage_is_found_and_repaired),
       T(files_cut_short_keep_what_is_left), T(a_line_cut_short_is_taken_back),
       T(other_files_are_refused), T(no_byte_leads_astray), T(too_many_images_are_refused))
