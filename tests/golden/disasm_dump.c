@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* disasm_dump FILE: prints all code of an ELF file, an instruction a line ("ADDRESS TEXT"), begun
- * anew at every symbol as objdump does; for disasm.py. */
+/* disasm_dump FILE [START END]: prints all code of an ELF file, or that from one address to
+ * another, an instruction a line ("ADDRESS TEXT"), begun anew at every symbol as objdump does; for
+ * disasm.py. */
 #include "base/mem.h"
+#include "base/parse.h"
 #include "image/disasm.h"
 #include "image/elfsym.h"
 
@@ -25,11 +27,13 @@ static void print_range(struct disasm *d, uint64_t start, uint64_t end)
 		printf("%" PRIx64 " %s\n", insn.address, insn.text);
 }
 
-/* Prints a section from the addresses in @starts that lie in it, in their order. */
+/* Prints what of a section lies in @limits, from the addresses in @starts that lie there, in their
+ * order. */
 static void print_section(struct disasm *d, const struct elf_section *s, const uint64_t *starts,
-			  size_t count)
+			  size_t count, const uint64_t limits[2])
 {
-	uint64_t at = s->header.sh_addr, end = at + s->header.sh_size;
+	uint64_t at = MAX((uint64_t)s->header.sh_addr, limits[0]);
+	uint64_t end = MIN((uint64_t)(s->header.sh_addr + s->header.sh_size), limits[1]);
 	size_t i;
 
 	for (i = 0; i < count; i++) {
@@ -47,11 +51,15 @@ int main(int argc, char **argv)
 	_cleanup_(elffile_closep) struct elffile *ef = NULL;
 	_cleanup_(disasm_freep) struct disasm *d = NULL;
 	_cleanup_free_ uint64_t *starts = NULL;
+	uint64_t limits[2] = { 0, UINT64_MAX };
 	struct error err = ERROR_INIT;
 	struct elf_section s;
 	size_t i;
 
-	if (argc != 2 || elffile_open(argv[1], &ef, &err) < 0 ||
+	if (argc == 4 && (parse_u64(argv[2], 0, UINT64_MAX, &limits[0]) < 0 ||
+			  parse_u64(argv[3], 0, UINT64_MAX, &limits[1]) < 0))
+		return 2;
+	if (argc < 2 || elffile_open(argv[1], &ef, &err) < 0 ||
 	    disasm_new(ef, NULL, NULL, NULL, &d, &err) < 0) {
 		fprintf(stderr, "disasm_dump: %s\n", err.text);
 		return 1;
@@ -64,6 +72,6 @@ int main(int argc, char **argv)
 	qsort(starts, symtab_count(st), sizeof(*starts), compare_u64);
 	for (i = 0; i < elffile_section_count(ef); i++)
 		if (elffile_section(ef, i, &s) && s.header.sh_flags & SHF_EXECINSTR)
-			print_section(d, &s, starts, symtab_count(st));
+			print_section(d, &s, starts, symtab_count(st), limits);
 	return 0;
 }
