@@ -9,6 +9,7 @@
 #include "sfile/abi.h"
 #include "sfile/header.h"
 #include "sfile/session.h"
+#include "sfile/sname.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -230,6 +231,33 @@ struct importer {
 	struct error *err;
 };
 
+static int copy_other(const char *path, const char *below, void *data)
+{
+	struct importer *im = data;
+	_cleanup_free_ char *to = path_join(im->to, below);
+	int r = copy_file(path, to, im->err);
+
+	im->stats->copied += r == 0;
+	return r;
+}
+
+/* The code of a region of memory, TGID.jo beside the region's directory: the machine's own, in no
+ * need of converting. Several files can be of one process. */
+static int copy_code(struct importer *im, const char *path, const struct sname *name)
+{
+	const char *end = strrchr(path, '/');
+	_cleanup_free_ char *code = NULL, *to = NULL;
+
+	if (name->image.kind != SNAME_ANON || name->has_callee)
+		return 0;
+	end = memrchr(path, '/', (size_t)(end - path));
+	code = xasprintf("%.*s/%u.jo", (int)(end - path), path, name->image.tgid);
+	to = path_join(im->to, code + strlen(im->from) + 1);
+	if (access(code, F_OK) < 0 || access(to, F_OK) == 0)
+		return 0;
+	return copy_other(code, code + strlen(im->from) + 1, im);
+}
+
 static int import_one(const char *path, const struct sname *name, void *data)
 {
 	struct importer *im = data;
@@ -237,11 +265,10 @@ static int import_one(const char *path, const struct sname *name, void *data)
 	struct error err = ERROR_INIT;
 	int r = import_file(path, im->abi, to, im->force, im->stats, &err);
 
-	(void)name;
 	if (r != -EBADMSG && r < 0)
 		*im->err = err;
 	if (r != -EBADMSG)
-		return r;
+		return r < 0 ? r : copy_code(im, path, name);
 	log_warn("%s; the file is passed over", err.text);
 	im->stats->bad++;
 	return 0;
@@ -254,16 +281,6 @@ static void name_bad(const char *path, const struct error *why, void *data)
 	(void)path;
 	log_warn("%s; the file is passed over", why->text);
 	im->stats->bad++;
-}
-
-static int copy_other(const char *path, const char *below, void *data)
-{
-	struct importer *im = data;
-	_cleanup_free_ char *to = path_join(im->to, below);
-	int r = copy_file(path, to, im->err);
-
-	im->stats->copied += r == 0;
-	return r;
 }
 
 static int import_one_session(const char *name, void *data)
