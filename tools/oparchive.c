@@ -8,6 +8,7 @@
 #include "profile/archive.h"
 #include "profile/binary.h"
 #include "profile/gather.h"
+#include "profile/used.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -67,6 +68,18 @@ static int check_output(struct error *err)
 	return 0;
 }
 
+/* Whether it asks for a part of the samples. Then callers elsewhere are no part of the archive. */
+static bool narrows(const struct spec *spec)
+{
+	size_t i;
+
+	for (i = 0; i < SPEC_TAG_COUNT_; i++)
+		if (spec->of[i].count && i != SPEC_ARCHIVE && i != SPEC_SESSION &&
+		    i != SPEC_SESSION_EXCLUDE)
+			return true;
+	return false;
+}
+
 static int archive(int argc, char **argv, struct error *err)
 {
 	_cleanup_(gather_freep) struct gather *g = NULL;
@@ -77,6 +90,7 @@ static int archive(int argc, char **argv, struct error *err)
 					 .exclude_dependent = options.exclude_dependent,
 					 .compact = options.compact };
 	struct binaries_config where = { .image_paths = options.image_path };
+	_cleanup_free_ bool *chained = NULL;
 	int r = check_output(err);
 
 	if (r == 0)
@@ -85,6 +99,9 @@ static int archive(int argc, char **argv, struct error *err)
 		r = gather_files(&spec, reporting_session_dir(options.session_dir, &spec), &g, err);
 	if (r < 0)
 		return r;
+	chained = used_chain_images(g);
+	if (!options.exclude_dependent && !narrows(&spec))
+		config.chained = chained;
 	if (spec_value(&spec, SPEC_ARCHIVE))
 		config.root = spec_value(&spec, SPEC_ARCHIVE);
 	where.root = config.root;

@@ -334,6 +334,17 @@ static void add_sample_files(struct plan *p)
 	}
 }
 
+/* Images that no sample is in, but callers of code that samples are in. */
+static void add_chain_images(struct plan *p)
+{
+	const struct sfile_header unknown = { 0 };
+	uint32_t i;
+
+	for (i = 0; i < p->gather->image_count; i++)
+		if (p->config->chained[i])
+			add_image(p, i, &unknown);
+}
+
 void archive_plan(const struct gather *g, struct binaries *bs, const struct archive_config *config,
 		  struct archive *ret)
 {
@@ -343,6 +354,8 @@ void archive_plan(const struct gather *g, struct binaries *bs, const struct arch
 	*ret = (struct archive){ .exclude_dependent = config->exclude_dependent };
 	add_sessions(&p);
 	add_sample_files(&p);
+	if (config->chained)
+		add_chain_images(&p);
 }
 
 void archive_done(struct archive *a)

@@ -27,7 +27,9 @@ struct sfile_header;
 struct archive_config {
 	const char *root;	/* before every path, as in struct binaries_config; or NULL */
 	bool exclude_dependent; /* only samples in the applications' own images */
-	bool compact;		/* without files of which a compact archive holds nothing */
+	const bool *
+		chained; /* by image: it is wanted for call chains, too (profile/used.h); or NULL */
+	bool compact;	 /* without files of which a compact archive holds nothing */
 };
 
 enum archive_kind {
@@ -69,7 +71,7 @@ int archive_write(const struct archive *a, const char *directory, struct error *
 /* Writes one compressed file at @path, where none may be yet (-EEXIST): what is copied by
  * archive_write(), but of images and kernels only what the profile @g uses (man oparchive.5). 0 or
  * -errno. */
-int archive_write_compact(const struct archive *a, const struct gather *g, struct binaries *bs,
+int archive_write_compact(const struct archive *a, struct gather *g, struct binaries *bs,
 			  const char *path, struct error *err);
 
 /* Whether an absolute path stays below what it is appended to: no "." or ".." in it. */

@@ -23,6 +23,7 @@ struct compact {
 	const struct gather *gather;
 	struct binaries *binaries;
 	struct pack_writer *to;
+	struct used_places used;
 };
 
 /* Without symbols there is the file alone, which binary_find() leaves to its caller. */
@@ -37,7 +38,6 @@ static void close_found(struct binary *b)
 
 static int write_image(struct compact *c, const struct archive_file *f, struct error *err)
 {
-	_cleanup_(used_done) struct used used = { 0 };
 	_cleanup_(close_found) struct binary b = { 0 };
 	_cleanup_free_ void *bytes = NULL;
 	size_t size;
@@ -50,8 +50,7 @@ static int write_image(struct compact *c, const struct archive_file *f, struct e
 			 f->from);
 		return 0;
 	}
-	used_read(c->gather, f->image, c->archive->exclude_dependent, &used);
-	r = compact_image(&b, &used, f->header->is_kernel, &bytes, &size, err);
+	r = compact_image(&b, &c->used.of[f->image], f->header->is_kernel, &bytes, &size, err);
 	if (r == 0)
 		r = pack_add(c->to, f->to + 1, bytes, size, elffile_mtime(b.file), err);
 	return r;
@@ -74,14 +73,17 @@ static bool is_of_kernel(const struct archive_file *f, const struct gather_image
 	return !strcmp(is_kernel ? "" : image->display, name);
 }
 
-static void used_of_kernel(const struct compact *c, const struct archive_file *f, const char *name,
-			   struct used *ret)
+/* The places of the kernel or module; NULL where it has no samples. Two images of one name are of
+ * two kernels. */
+static const struct used *used_of_kernel(const struct compact *c, const struct archive_file *f,
+					 const char *name)
 {
 	uint32_t i;
 
-	for (i = 0; i < c->gather->image_count; i++)
-		if (is_of_kernel(f, &c->gather->images[i], name))
-			used_read(c->gather, i, c->archive->exclude_dependent, ret);
+	for (i = 0; i < c->used.count; i++)
+		if (is_of_kernel(f, &c->gather->images[i], name) && c->used.of[i].count)
+			return &c->used.of[i];
+	return NULL;
 }
 
 /* Index of the first symbol behind the @i-th that has another address. */
@@ -137,13 +139,12 @@ static int put_kernel(struct compact *c, const struct archive_file *f, const str
 
 	for (i = 0; i < kallsyms_image_count(k); i++) {
 		const struct kallsyms_image *image = kallsyms_image_at(k, i);
-		_cleanup_(used_done) struct used used = { 0 };
+		const struct used *used = used_of_kernel(c, f, image->name);
 
-		used_of_kernel(c, f, image->name, &used);
-		if (!used.count)
+		if (!used)
 			continue;
 		add_heading(image, &out);
-		add_symbols(image, &used, &out);
+		add_symbols(image, used, &out);
 	}
 	if (f->from)
 		(void)stat(f->from, &st); /* without it the time is 0 */
@@ -189,7 +190,7 @@ static int write_file(struct compact *c, const struct archive_file *f, struct er
 	return 0;
 }
 
-int archive_write_compact(const struct archive *a, const struct gather *g, struct binaries *bs,
+int archive_write_compact(const struct archive *a, struct gather *g, struct binaries *bs,
 			  const char *path, struct error *err)
 {
 	_cleanup_(pack_writer_freep) struct pack_writer *to = NULL;
@@ -198,9 +199,12 @@ int archive_write_compact(const struct archive *a, const struct gather *g, struc
 	size_t i;
 
 	c.to = to;
+	if (r == 0)
+		used_collect(g, a->exclude_dependent, &c.used);
 	for (i = 0; r == 0 && i < a->count; i++)
 		r = write_file(&c, &a->files[i], err);
 	if (r == 0 && a->live_kernel)
 		r = write_live_kernel(&c, err);
+	used_done(&c.used);
 	return r == 0 ? pack_finish(to, err) : r;
 }

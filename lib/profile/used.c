@@ -1,52 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/used.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "profile/gather.h"
 #include "profile/samples.h"
+#include "sfile/chain_read.h"
 #include "sfile/sfile.h"
 
+#include <errno.h>
 #include <stdlib.h>
 
-static void add(struct used *u, uint64_t offset)
-{
-	array_grow(&u->offsets, u->count + 1, &u->room);
-	u->offsets[u->count++] = offset;
-}
-
-/* A caller's place is where it goes on: the call, whose line is shown, ends there. */
-static void add_arcs(struct used *u, const struct samples *s, bool as_caller, bool as_callee)
-{
-	size_t i;
-
-	for (i = 0; i < s->count; i++) {
-		uint64_t from = s->samples[i].offset >> 32;
-
-		if (as_callee)
-			add(u, s->samples[i].offset & UINT32_MAX);
-		if (as_caller)
-			add(u, from);
-		if (as_caller && from)
-			add(u, from - 1);
-	}
-}
-
-static void read_file(struct used *u, const struct gather_file *f, uint32_t image)
-{
-	_cleanup_(samples_done) struct samples s = SAMPLES_INIT;
-	_cleanup_(sfile_closep) struct sfile *sf = NULL;
-	size_t i;
-
-	if (sfile_open(f->path, &sf, NULL) < 0)
-		return; /* reports of the archive say so */
-	(void)samples_read(&s, sf, 0);
-	if (f->callee != GATHER_NONE) {
-		add_arcs(u, &s, f->image == image, f->callee == image);
-		return;
-	}
-	for (i = 0; i < s.count; i++)
-		add(u, s.samples[i].offset);
-}
+/* Chains repeat places: from this number on that is used to keep them few. */
+enum { SETTLE_FROM = 1 << 16 };
 
 static int compare(const void *pa, const void *pb)
 {
@@ -64,25 +30,142 @@ static void settle(struct used *u)
 	for (i = 0; i < u->count; i++)
 		if (n == 0 || u->offsets[n - 1] != u->offsets[i])
 			u->offsets[n++] = u->offsets[i];
-	u->count = n;
+	u->count = u->settled = n;
 }
 
-void used_read(const struct gather *g, uint32_t image, bool exclude_dependent, struct used *u)
+static void add(struct used *u, uint64_t offset)
+{
+	if (u->count > SETTLE_FROM && u->count / 2 > u->settled)
+		settle(u);
+	array_grow(&u->offsets, u->count + 1, &u->room);
+	u->offsets[u->count++] = offset;
+}
+
+/* A caller's place is where it goes on: the call, whose line is shown, ends there. */
+static void add_return(struct used *u, uint64_t offset)
+{
+	add(u, offset);
+	if (offset)
+		add(u, offset - 1);
+}
+
+/* --- sample files --- */
+
+static void read_file(struct used_places *p, const struct gather_file *f)
+{
+	_cleanup_(samples_done) struct samples s = SAMPLES_INIT;
+	_cleanup_(sfile_closep) struct sfile *sf = NULL;
+	size_t i;
+
+	if (sfile_open(f->path, &sf, NULL) < 0)
+		return; /* reports of the archive say so */
+	(void)samples_read(&s, sf, 0);
+	for (i = 0; i < s.count; i++) {
+		uint64_t offset = s.samples[i].offset;
+
+		if (f->callee == GATHER_NONE) {
+			add(&p->of[f->image], offset);
+			continue;
+		}
+		add_return(&p->of[f->image], offset >> 32);
+		add(&p->of[f->callee], offset & UINT32_MAX);
+	}
+}
+
+/* --- chains --- */
+
+/* The chains of a session, and the images of the gather by their numbers there. */
+struct source {
+	struct used_places *places;
+	struct chain_reader *reader;
+	uint32_t *images;
+	uint32_t count;
+};
+
+static void source_done(struct source *s)
+{
+	chain_reader_close(s->reader);
+	free(s->images);
+}
+
+static bool source_open(struct gather *g, uint32_t session, struct source *ret)
+{
+	const struct chain_names *names;
+	struct error err = ERROR_INIT;
+	uint32_t i;
+	int r = chain_reader_open(g->sessions[session].samples, &ret->reader, &err);
+
+	if (r < 0 && r != -ENOENT)
+		log_warn("%s", err.text);
+	if (r < 0)
+		return false;
+	names = chain_reader_names(ret->reader);
+	ret->count = chain_names_images(names);
+	ret->images = xcalloc((size_t)ret->count + 1, sizeof(*ret->images));
+	for (i = 1; i <= ret->count; i++)
+		ret->images[i] = gather_image(g, session, chain_names_image_at(names, i));
+	return true;
+}
+
+static int add_chain(uint32_t context, const struct chain *chain, void *data)
+{
+	struct source *s = data;
+	size_t i;
+
+	(void)context;
+	for (i = 0; i < chain->count; i++) {
+		uint32_t image = s->images[chain->frames[i].image];
+
+		if (image < s->places->count)
+			add_return(&s->places->of[image], chain->frames[i].offset);
+	}
+	return 0;
+}
+
+bool *used_chain_images(struct gather *g)
+{
+	struct source *sources = xcalloc(g->session_count + 1, sizeof(*sources));
+	bool *chained;
+	uint32_t i, j;
+
+	for (i = 0; i < g->session_count; i++)
+		(void)source_open(g, i, &sources[i]);
+	chained = xcalloc(g->image_count + 1, sizeof(*chained));
+	for (i = 0; i < g->session_count; i++) {
+		for (j = 1; j <= sources[i].count; j++)
+			chained[sources[i].images[j]] = true;
+		source_done(&sources[i]);
+	}
+	free(sources);
+	return chained;
+}
+
+void used_collect(struct gather *g, bool exclude_dependent, struct used_places *ret)
+{
+	struct used_places p = { .count = g->image_count };
+	uint32_t i;
+
+	p.of = xcalloc(p.count + 1, sizeof(*p.of));
+	for (i = 0; i < g->file_count; i++)
+		if (!exclude_dependent || g->files[i].app == g->files[i].image)
+			read_file(&p, &g->files[i]);
+	for (i = 0; i < g->session_count; i++) {
+		_cleanup_(source_done) struct source s = { .places = &p };
+
+		if (source_open(g, i, &s))
+			(void)chain_reader_each(s.reader, add_chain, &s);
+	}
+	for (i = 0; i < p.count; i++)
+		settle(&p.of[i]);
+	*ret = p;
+}
+
+void used_done(struct used_places *p)
 {
 	size_t i;
 
-	for (i = 0; i < g->file_count; i++) {
-		const struct gather_file *f = &g->files[i];
-
-		if ((f->image == image || f->callee == image) &&
-		    !(exclude_dependent && f->app != f->image))
-			read_file(u, f, image);
-	}
-	settle(u);
-}
-
-void used_done(struct used *u)
-{
-	free(u->offsets);
-	*u = (struct used){ 0 };
+	for (i = 0; i < p->count; i++)
+		free(p->of[i].offsets);
+	free(p->of);
+	*p = (struct used_places){ 0 };
 }
