@@ -220,6 +220,74 @@ static void tables_are_flat_and_closed(void)
 	}
 }
 
+static void debug_frame_is_read_where_eh_frame_says_nothing(void)
+{
+	static const char *const names[] = { "plain", "zlib" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_image_ struct image im = { NULL };
+		_cleanup_(elffile_closep) struct elffile *ef = NULL;
+		_cleanup_free_ char *path =
+			xasprintf("tests/fixtures/cfi/libdebugframe_%s.so", names[i]);
+		_cleanup_free_ char *full = path_join(getenv("OP_BUILD_ROOT"), path);
+		struct elf_section section;
+		uint64_t pc;
+
+		if (!image_open(&im, path) || elffile_open(full, &ef, NULL) < 0)
+			return;
+		CHECK(elffile_find_section(ef, ".debug_frame", &section));
+		CHECK_EQ((section.header.sh_flags & SHF_COMPRESSED) != 0, i == 1);
+		pc = pc_of(&im, "described");
+		CHECK_EQ(im.table->fde_count, 21);
+#ifdef __x86_64__
+		CHECK_STR(rule_at(&im, pc), "sp+8 ra@cfa-8");
+#elif defined(__aarch64__)
+		CHECK_STR(rule_at(&im, pc), "sp+0 ra=r30");
+#endif
+	}
+}
+
+/* A shared library of AArch64 with one segment of code, and nothing that describes it but, perhaps,
+ * one FDE. */
+static void the_trampoline_of_aarch64_is_known_by_its_code(void)
+{
+	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = unwind_rules_new();
+	_cleanup_(unwind_table_freep) struct unwind_table *table = NULL;
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	static const uint32_t code[] = { 0xd503201f, 0xd2801168, 0xd4000001, 0xd503201f };
+	struct {
+		Elf64_Ehdr header;
+		Elf64_Phdr segment;
+		uint32_t code[4];
+	} file = { .header = { .e_ident = { 0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB, 1 },
+			       .e_type = ET_DYN,
+			       .e_machine = EM_AARCH64,
+			       .e_version = 1,
+			       .e_phoff = sizeof(Elf64_Ehdr),
+			       .e_ehsize = sizeof(Elf64_Ehdr),
+			       .e_phentsize = sizeof(Elf64_Phdr),
+			       .e_phnum = 1 },
+		   .segment = { .p_type = PT_LOAD,
+				.p_flags = PF_R | PF_X,
+				.p_filesz = sizeof(file),
+				.p_memsz = sizeof(file) } };
+	uint64_t at = offsetof(__typeof__(file), code);
+	const struct unwind_rule *all;
+	size_t count;
+
+	memcpy(file.code, code, sizeof(code));
+	CHECK_EQ(elffile_open_memory(&file, sizeof(file), "vdso", &ef, NULL), 0);
+	CHECK_EQ(unwind_table_build(ef, rules, &table, NULL), 0);
+	if (!table)
+		return;
+	all = unwind_rules_all(rules, &count);
+	/* A handler returns to the first instruction, and is looked up one byte before. */
+	CHECK_STR(rule_text(&all[unwind_table_find(table, at + 3)]), "signal");
+	CHECK_STR(rule_text(&all[unwind_table_find(table, at + 8)]), "signal");
+	CHECK_STR(rule_text(&all[unwind_table_find(table, at + 12)]), "none: 0");
+}
+
 static void one_rule_has_one_index(void)
 {
 	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = unwind_rules_new();
@@ -275,4 +343,6 @@ static void other_files_are_refused(void)
 }
 
 TESTS(T(every_kind_of_rule_is_understood), T(rows_reach_over_pages), T(tables_are_flat_and_closed),
-      T(one_rule_has_one_index), T(a_full_set_says_so), T(other_files_are_refused))
+      T(debug_frame_is_read_where_eh_frame_says_nothing),
+      T(the_trampoline_of_aarch64_is_known_by_its_code), T(one_rule_has_one_index),
+      T(a_full_set_says_so), T(other_files_are_refused))
