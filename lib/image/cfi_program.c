@@ -2,6 +2,7 @@
 #include "image/cfi_program.h"
 
 #include "base/macro.h"
+#include "image/cfi_expression.h"
 
 #include <dwarf.h>
 #include <limits.h>
@@ -151,65 +152,20 @@ static void set_saved_at(struct run *run, enum which which, enum unwind_save sav
 		run->state.ra_why = UNWIND_WHY_RANGE;
 }
 
-/* Reads "breg N offset" at the start of an expression; 0 or -EBADMSG. */
-static int read_breg(struct span *in, uint64_t *ret_reg, int64_t *ret_offset)
-{
-	uint8_t op;
-
-	if (span_u8(in, &op) < 0 || op < DW_OP_breg0 || op > DW_OP_breg31)
-		return -EBADMSG;
-	*ret_reg = (uint64_t)(op - DW_OP_breg0);
-	return span_sleb(in, ret_offset);
-}
-
-/* The CFA of a lazy PLT, which is 8 bytes further once the slot has pushed its number:
- * rsp + 8 + ((rip & 15) >= n) * 8. */
-static bool is_plt(struct span in, uint64_t reg, uint8_t *ret_n)
-{
-	static const uint8_t head[] = { DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and };
-	static const uint8_t tail[] = { DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus };
-
-	if (reg != X86_SP || in.left != sizeof(head) + 1 + sizeof(tail) ||
-	    memcmp(in.at, head, sizeof(head)) != 0 ||
-	    memcmp(in.at + sizeof(head) + 1, tail, sizeof(tail)) != 0)
-		return false;
-	*ret_n = (uint8_t)(in.at[sizeof(head)] - DW_OP_lit0);
-	return *ret_n < 16;
-}
-
-/* What may follow "breg N offset": a dereference, then a constant. */
 static void set_cfa_expression(struct run *run, struct span in)
 {
 	struct cfi_state *s = &run->state;
-	uint64_t reg, add = 0;
-	int64_t offset;
-	uint8_t op = 0, n;
+	struct cfi_expression x;
 
 	run->changed = true;
-	PUT(s, cfa, UNWIND_CFA_DEREF);
 	s->cfa_why = UNWIND_WHY_CFA;
-	if (read_breg(&in, &reg, &offset) < 0 || offset < INT32_MIN || offset > INT32_MAX)
+	PUT(s, cfa, UNWIND_CFA_DEREF);
+	if (cfi_expression_cfa(in, run->machine == UNWIND_X86_64, &x) < 0)
 		return;
-	if (run->machine == UNWIND_X86_64 && is_plt(in, reg, &n)) {
-		PUT(s, cfa, UNWIND_CFA_PLT);
-		PUT(s, cfa_add, n);
-	} else {
-		if (span_u8(&in, &op) == 0 && op == DW_OP_deref)
-			(void)span_u8(&in, &op);
-		else
-			PUT(s, cfa, UNWIND_CFA_REG);
-		if (op == DW_OP_plus_uconst && (span_uleb(&in, &add) < 0 || add > INT16_MAX))
-			return;
-		if ((op != 0 && op != DW_OP_deref && op != DW_OP_plus_uconst) || in.left)
-			return;
-		if (s->rule.cfa == UNWIND_CFA_REG) {
-			offset += (int64_t)add;
-			add = 0;
-		}
-		PUT(s, cfa_add, add);
-	}
-	set_base(run, reg);
-	PUT(s, cfa_offset, offset);
+	PUT(s, cfa, x.cfa);
+	PUT(s, cfa_add, x.add);
+	PUT(s, cfa_offset, x.offset);
+	set_base(run, x.reg);
 	s->cfa_why = 0;
 }
 
@@ -219,7 +175,8 @@ static void set_save_expression(struct run *run, enum which which, struct span i
 	uint64_t reg, fp = run->machine == UNWIND_AARCH64 ? ARM_FP : X86_FP;
 	int64_t offset;
 
-	if (read_breg(&in, &reg, &offset) == 0 && !in.left && reg == fp && which != WHICH_RA)
+	if (cfi_expression_breg(&in, &reg, &offset) == 0 && !in.left && reg == fp &&
+	    which != WHICH_RA)
 		set_saved_at(run, which, UNWIND_AT_FP, offset);
 	else
 		set_save(run, which, UNWIND_LOST, 0);

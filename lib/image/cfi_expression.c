@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/cfi_expression.h"
+
+#include <dwarf.h>
+
+enum { X86_SP = 7 };
+
+int cfi_expression_breg(struct span *in, uint64_t *ret_reg, int64_t *ret_offset)
+{
+	uint8_t op;
+
+	if (span_u8(in, &op) < 0 || op < DW_OP_breg0 || op > DW_OP_breg31)
+		return -EBADMSG;
+	*ret_reg = (uint64_t)(op - DW_OP_breg0);
+	return span_sleb(in, ret_offset);
+}
+
+/* The rest of the CFA of a lazy PLT, which is 8 bytes further once the slot has pushed its number:
+ * rsp + 8 + ((rip & 15) >= n) * 8. */
+static bool is_plt(struct span in, uint8_t *ret_n)
+{
+	static const uint8_t head[] = { DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and };
+	static const uint8_t tail[] = { DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus };
+
+	if (in.left != sizeof(head) + 1 + sizeof(tail) || memcmp(in.at, head, sizeof(head)) != 0 ||
+	    memcmp(in.at + sizeof(head) + 1, tail, sizeof(tail)) != 0)
+		return false;
+	*ret_n = (uint8_t)(in.at[sizeof(head)] - DW_OP_lit0);
+	return *ret_n < 16;
+}
+
+int cfi_expression_cfa(struct span in, bool x86, struct cfi_expression *ret)
+{
+	struct cfi_expression x = { .cfa = UNWIND_CFA_REG };
+	uint64_t add = 0;
+	int64_t offset;
+	uint8_t op = 0, n;
+
+	if (cfi_expression_breg(&in, &x.reg, &offset) < 0 || offset < INT32_MIN / 2 ||
+	    offset > INT32_MAX / 2)
+		return -EBADMSG;
+	x.offset = (int32_t)offset;
+	if (x86 && x.reg == X86_SP && is_plt(in, &n)) {
+		x.cfa = UNWIND_CFA_PLT;
+		x.add = n;
+		*ret = x;
+		return 0;
+	}
+	if (in.left && *in.at == DW_OP_deref) {
+		x.cfa = UNWIND_CFA_DEREF;
+		(void)span_u8(&in, &op);
+	}
+	if (in.left && (span_u8(&in, &op) < 0 || op != DW_OP_plus_uconst ||
+			span_uleb(&in, &add) < 0 || add > INT16_MAX || in.left))
+		return -EBADMSG;
+	if (x.cfa == UNWIND_CFA_REG)
+		x.offset += (int32_t)add;
+	else
+		x.add = (int16_t)add;
+	*ret = x;
+	return 0;
+}

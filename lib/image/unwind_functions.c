@@ -1,0 +1,320 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/unwind_functions.h"
+
+#include "base/mem.h"
+
+#include <dwarf.h>
+
+enum {
+	/* Of an image that is searched for signal trampolines: the vdso is two pages. */
+	TRAMPOLINE_IMAGE_MAX = 16384,
+	/* Bytes behind the entry point that belong to it, if nothing describes them. */
+	ENTRY_BYTES = 256,
+};
+
+/* What compressed sections may grow to. */
+static const uint64_t section_max = 1ULL << 28;
+
+static void add_function(struct unwind_functions *f, uint64_t start, uint64_t offset,
+			 enum unwind_source source)
+{
+	uint64_t base = f->base;
+
+	/* What the linker threw away starts at 0 or 1. */
+	if (start < base || start - base >= f->top || offset > UINT32_MAX)
+		return;
+	array_grow(&f->all, f->count + 1, &f->room);
+	f->all[f->count++] = (struct unwind_function){ start, (uint32_t)offset, source };
+}
+
+static struct cfi *section_of(struct unwind_functions *f, enum unwind_source source)
+{
+	return source == UNWIND_SOURCE_DEBUG ? &f->debug : &f->eh;
+}
+
+/* Finds the functions of a section by reading it. */
+static void walk(struct unwind_functions *f, enum unwind_source source)
+{
+	struct cfi *cfi = section_of(f, source);
+	size_t offset = 0, next;
+	struct cfi_fde fde;
+	int r;
+
+	for (; offset < cfi->bytes.left; offset = next) {
+		r = cfi_read(cfi, offset, &fde, &next);
+		if (r < 0)
+			f->bad_count++;
+		else if (r && fde.end > fde.start)
+			add_function(f, fde.start, offset, source);
+	}
+}
+
+/* The bytes of the file from the linked @address on, to the end of the file. */
+static bool bytes_at(const struct unwind_functions *f, uint64_t address, struct span *ret)
+{
+	size_t size = 0;
+	const char *file = elf_rawfile(elffile_elf(f->ef), &size);
+	uint64_t offset;
+
+	if (!file || !elffile_offset(f->ef, address, &offset) || offset >= size)
+		return false;
+	*ret = span_of(file + offset, size - (size_t)offset);
+	return true;
+}
+
+/* .eh_frame_hdr: where .eh_frame is, and all its FDEs sorted by start. */
+struct index {
+	uint64_t address;  /* of .eh_frame_hdr */
+	uint64_t eh_frame; /* address of .eh_frame */
+	struct span
+		pairs; /* start, FDE: each 4 bytes relative to ->address; empty: no such table */
+};
+
+static bool find_index(const struct unwind_functions *f, struct index *ret)
+{
+	size_t i, count = 0;
+	struct span in = { NULL, 0 };
+	const uint8_t *head;
+	uint64_t entries;
+	GElf_Phdr ph;
+
+	if (elf_getphdrnum(elffile_elf(f->ef), &count) < 0)
+		return false;
+	for (i = 0; i < count; i++)
+		if (gelf_getphdr(elffile_elf(f->ef), (int)i, &ph) && ph.p_type == PT_GNU_EH_FRAME)
+			break;
+	if (i == count || !bytes_at(f, ph.p_vaddr, &in))
+		return false;
+	in.left = MIN(in.left, (size_t)ph.p_filesz);
+	head = span_take(&in, 4);
+	*ret = (struct index){ .address = ph.p_vaddr };
+	if (!head || head[0] != 1 ||
+	    cfi_pointer(&in, head[1], ph.p_vaddr + 4, ph.p_vaddr, &ret->eh_frame) < 0)
+		return false;
+	if (head[3] == (DW_EH_PE_datarel | DW_EH_PE_sdata4) && head[2] != DW_EH_PE_omit &&
+	    cfi_pointer(&in, head[2], 0, 0, &entries) == 0 && entries <= in.left / 8)
+		ret->pairs = span_of(in.at, (size_t)entries * 8);
+	return true;
+}
+
+/* Whether the index has at @i what is in the section. */
+static bool index_is_true(struct unwind_functions *f, const struct index *index, size_t i)
+{
+	const uint8_t *pair = index->pairs.at + i * 8;
+	uint64_t start = index->address + (uint64_t)(int64_t)(int32_t)get_le32(pair);
+	uint64_t at = index->address + (uint64_t)(int64_t)(int32_t)get_le32(pair + 4);
+	struct cfi_fde fde;
+	size_t next;
+
+	return at - f->eh.address < f->eh.bytes.left &&
+	       cfi_read(&f->eh, (size_t)(at - f->eh.address), &fde, &next) == 1 &&
+	       fde.start == start;
+}
+
+/* Finds the functions by the index; false if that is none of this section: nothing is found then.
+ */
+static bool read_indexed(struct unwind_functions *f, const struct index *index)
+{
+	size_t i, entries = index->pairs.left / 8;
+	struct span in = index->pairs;
+	uint64_t last = 0;
+	uint32_t start, fde;
+
+	if (!entries || !index_is_true(f, index, 0) || !index_is_true(f, index, entries / 2) ||
+	    !index_is_true(f, index, entries - 1))
+		return false;
+	for (i = 0; i < entries && span_u32(&in, &start) == 0 && span_u32(&in, &fde) == 0; i++) {
+		uint64_t at = index->address + (uint64_t)(int64_t)(int32_t)start;
+		uint64_t offset = index->address + (uint64_t)(int64_t)(int32_t)fde - f->eh.address;
+
+		if (at < last) {
+			f->count = 0;
+			return false;
+		}
+		add_function(f, at, offset, UNWIND_SOURCE_EH);
+		last = at;
+	}
+	return true;
+}
+
+static void read_eh_frame(struct unwind_functions *f)
+{
+	struct index index;
+	bool indexed = find_index(f, &index);
+	struct elf_section s;
+	const Elf_Data *data;
+
+	if (elffile_find_section(f->ef, ".eh_frame", &s) && (data = elffile_data(&s))) {
+		f->eh.bytes = span_of(data->d_buf, data->d_size);
+		f->eh.address = s.header.sh_addr;
+	} else if (indexed && bytes_at(f, index.eh_frame, &f->eh.bytes)) {
+		f->eh.address = index.eh_frame;
+	} else {
+		return;
+	}
+	f->cfi_bytes = f->eh.bytes.left;
+	if (!indexed || !read_indexed(f, &index))
+		walk(f, UNWIND_SOURCE_EH);
+}
+
+/* The bytes of .debug_frame, however it is compressed. */
+static const Elf_Data *debug_frame(struct unwind_functions *f)
+{
+	struct elf_section s;
+	GElf_Chdr compression;
+
+	if (elffile_find_section(f->ef, ".debug_frame", &s)) {
+		if (!(s.header.sh_flags & SHF_COMPRESSED))
+			return elffile_data(&s);
+		if (!gelf_getchdr(s.scn, &compression) || compression.ch_size > section_max ||
+		    elf_compress(s.scn, 0, 0) < 0)
+			return NULL;
+	} else if (elffile_find_section(f->ef, ".zdebug_frame", &s)) {
+		/* Its length stands in the section; more than that libelf does not unpack. */
+		const Elf_Data *raw = elffile_data(&s);
+
+		if (!raw || raw->d_size < 12 ||
+		    get_be64((const uint8_t *)raw->d_buf + 4) > section_max ||
+		    elf_compress_gnu(s.scn, 0, 0) < 0)
+			return NULL;
+	} else {
+		return NULL;
+	}
+	return elffile_section(f->ef, s.index, &s) ? elffile_data(&s) : NULL;
+}
+
+/* Code that .eh_frame leaves out may be described here: what was compiled without unwind tables but
+ * with debug information. */
+static void read_debug_frame(struct unwind_functions *f)
+{
+	const Elf_Data *data = debug_frame(f);
+
+	if (!data)
+		return;
+	f->debug.bytes = span_of(data->d_buf, data->d_size);
+	f->cfi_bytes += data->d_size;
+	walk(f, UNWIND_SOURCE_DEBUG);
+}
+
+/* Kernels since 6.0 describe the AArch64 vdso's signal trampoline no longer: it is known by its two
+ * instructions, mov x8, #139 (rt_sigreturn) and svc #0. Handlers return to its start, which is
+ * looked up one byte before. */
+static void find_trampolines(struct unwind_functions *f)
+{
+	static const uint8_t code[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4 };
+	struct span in;
+	size_t i;
+
+	if (f->machine != UNWIND_AARCH64 || f->top > TRAMPOLINE_IMAGE_MAX ||
+	    !bytes_at(f, f->base, &in))
+		return;
+	in.left = MIN(in.left, (size_t)f->top);
+	for (i = 0; i + sizeof(code) <= in.left; i += 4) {
+		uint64_t before = i ? 4 : 0;
+
+		if (memcmp(in.at + i, code, sizeof(code)) == 0)
+			add_function(f, f->base + i - before, before + sizeof(code),
+				     UNWIND_SOURCE_TRAMPOLINE);
+	}
+}
+
+static int compare_functions(const void *a, const void *b)
+{
+	const struct unwind_function *x = a, *y = b;
+
+	if (x->start != y->start)
+		return (x->start > y->start) - (x->start < y->start);
+	if (x->source != y->source)
+		return (x->source > y->source) - (x->source < y->source);
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Sorts the functions; of those with one start the first stays. */
+static void sort_functions(struct unwind_functions *f)
+{
+	struct unwind_function *all = f->all;
+	size_t i, n = 0;
+
+	for (i = 1; i < f->count; i++)
+		if (all[i - 1].start > all[i].start)
+			break;
+	if (i < f->count)
+		qsort(all, f->count, sizeof(*all), compare_functions);
+	for (i = 0; i < f->count; i++)
+		if (!n || all[n - 1].start != all[i].start)
+			all[n++] = all[i];
+	f->count = n;
+}
+
+bool unwind_functions_read(struct unwind_functions *f, size_t i, struct cfi_fde *ret,
+			   const struct unwind_rule **ret_rule)
+{
+	static const struct unwind_rule outermost = { .cfa = UNWIND_CFA_END };
+	static const struct unwind_rule trampoline = { .cfa = UNWIND_CFA_SIGNAL };
+	const struct unwind_function *function = &f->all[i];
+	struct cfi *cfi = section_of(f, function->source);
+	size_t next;
+
+	*ret_rule = NULL;
+	if (function->source == UNWIND_SOURCE_ENTRY)
+		*ret_rule = &outermost;
+	else if (function->source == UNWIND_SOURCE_TRAMPOLINE)
+		*ret_rule = &trampoline;
+	if (*ret_rule) {
+		ret->end = function->start + function->offset;
+		return true;
+	}
+	return function->offset < cfi->bytes.left &&
+	       cfi_read(cfi, function->offset, ret, &next) == 1 && ret->start == function->start &&
+	       ret->end > ret->start;
+}
+
+/* The dynamic loader's entry is described by nothing, and is where every chain of its own ends. */
+static void add_entry(struct unwind_functions *f)
+{
+	uint64_t entry = elffile_header(f->ef)->e_entry, end = entry + ENTRY_BYTES;
+	const struct unwind_rule *rule;
+	struct cfi_fde fde;
+	size_t i = 0, n = f->count;
+
+	/* The first function behind it. */
+	while (n) {
+		if (f->all[i + n / 2].start <= entry) {
+			i += n / 2 + 1;
+			n -= n / 2 + 1;
+		} else {
+			n /= 2;
+		}
+	}
+	if (i && unwind_functions_read(f, i - 1, &fde, &rule) && fde.end > entry)
+		return;
+	if (i < f->count)
+		end = MIN(end, f->all[i].start);
+	n = f->count;
+	add_function(f, entry, end - entry, UNWIND_SOURCE_ENTRY);
+	if (f->count == n)
+		return;
+	memmove(f->all + i + 1, f->all + i, (n - i) * sizeof(*f->all));
+	f->all[i] = (struct unwind_function){ entry, (uint32_t)(end - entry), UNWIND_SOURCE_ENTRY };
+}
+
+void unwind_functions_find(struct unwind_functions *f)
+{
+	const GElf_Ehdr *header = elffile_header(f->ef);
+
+	f->eh.machine = f->debug.machine = f->machine;
+	f->debug.debug = true;
+	read_eh_frame(f);
+	read_debug_frame(f);
+	find_trampolines(f);
+	sort_functions(f);
+	if (f->count && (header->e_type == ET_DYN || header->e_type == ET_EXEC))
+		add_entry(f);
+}
+
+void unwind_functions_done(struct unwind_functions *f)
+{
+	cfi_done(&f->eh);
+	cfi_done(&f->debug);
+	free(f->all);
+}
