@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""terminal.py COLUMNS COMMAND...: runs the command on a terminal of that width and prints what it
-wrote there, an escape as \\e."""
+"""terminal.py COLUMNS COMMAND...: runs the command with a terminal of that width as its output and
+prints what it wrote there, an escape as \\e. Standard error is none: progress depends on time."""
 import fcntl
 import os
 import pty
@@ -12,8 +12,10 @@ import termios
 
 def main():
     columns, command = int(sys.argv[1]), sys.argv[2:]
+    errors = os.dup(2)
     pid, terminal = pty.fork()
     if pid == 0:
+        os.dup2(errors, 2)
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
         os.execvp(command[0], command)
     output = b""
