@@ -130,6 +130,7 @@ static int measure(uint64_t rate, double seconds, void (*work)(void), struct res
 	event_timer(&event, rate, true, true);
 	*ret = (struct result){ 0 };
 	r = ops->setup(&(struct driver_config){ .events = &event,
+						.force = true,
 						.event_count = 1,
 						.cookies = cookies,
 						.sink = count_words,

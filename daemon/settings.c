@@ -15,7 +15,7 @@ static const char *config_path, *session_dir, *vmlinux, *kernel_range, *image, *
 	*callgraph, *callgraph_mode;
 static const char *separate_lib, *separate_kernel, *separate_thread, *separate_cpu;
 static const char *verbose;
-static bool no_vmlinux, foreground, start;
+static bool no_vmlinux, foreground, start, force;
 
 static int set_verbose(const char *arg, void *target, struct error *err)
 {
@@ -32,6 +32,7 @@ static const struct opt opts[] = {
 	  "events, each NAME:count:unitmask:kernel:user, or TIMER:HZ" },
 	{ 0, "rate", OPT_STRING, &rate, "HZ",
 	  "samples a second and CPU where the clock replaces a counter (199)" },
+	{ 0, "force", OPT_FLAG, &force, NULL, "sample more often than every 100 us, too" },
 	{ 0, "driver", OPT_STRING, &driver, "NAME", "what takes the samples: auto, bpf, perf" },
 	{ 'c', "callgraph", OPT_STRING, &callgraph, "DEPTH",
 	  "take the call chain of every sample, up to DEPTH frames; 0: none" },
@@ -189,6 +190,7 @@ static int complete(struct settings *s, struct error *err)
 	s->replay = replay ? path_absolute(replay) : NULL;
 	s->foreground = foreground;
 	s->start = start;
+	s->force = force;
 	s->verbose = LOG_LEVEL_INFO;
 	r = s->rc.verbose ? logfile_level_parse(s->rc.verbose, &s->verbose, err) : 0;
 	if (r == 0)
@@ -235,6 +237,7 @@ void settings_collector(const struct settings *s, struct collector_config *ret)
 			.event_count = s->event_count,
 			.scope = DRIVER_SYSTEM,
 			.timer_hz = s->rc.rate ?: SETTINGS_TIMER_HZ,
+			.force = s->force,
 			.cpu_buffer_bytes = s->rc.cpu_buffer_size * sizeof(uint64_t),
 			.buffer_words = s->rc.buffer_size,
 			.callgraph_depth = (unsigned int)s->rc.callgraph,

@@ -25,7 +25,7 @@ struct settings {
 	enum driver_chain_mode chain_mode;
 	uint64_t kernel_start, kernel_end; /* 0: not given */
 	char *tee, *replay;		   /* absolute, or NULL */
-	bool foreground, start;
+	bool foreground, start, force;
 	enum log_level verbose;
 };
 

@@ -19,7 +19,7 @@ enum { DEFAULT_HZ = 997 }; /* a prime: not in step with what the system does by 
 
 static const char default_dir[] = "oprofile_data";
 
-static bool system_wide, separate_thread, separate_cpu, append, lazy, off_cpu;
+static bool force, system_wide, separate_thread, separate_cpu, append, lazy, off_cpu;
 static const char *session_dir = default_dir, *vmlinux, *driver_name;
 static uint64_t pid, rate_hz = DEFAULT_HZ;
 static unsigned int chain_depth;
@@ -97,6 +97,7 @@ static const struct opt opts[] = {
 	  add_events },
 	{ 0, "rate", OPT_U64, &rate_hz, "HZ",
 	  "samples a second and CPU where the clock samples, 997 by default" },
+	{ 0, "force", OPT_FLAG, &force, NULL, "sample more often than every 100 us, too" },
 	{ 0, "driver", OPT_STRING, &driver_name, "NAME",
 	  "what takes the samples: auto, bpf, perf" },
 	{ 0, "off-cpu", OPT_FLAG, &off_cpu, NULL,
@@ -204,6 +205,7 @@ static int open_collector(const struct target *target, struct collector **ret, s
 			.pid = target->pid,
 			.enable_on_exec = target->kind == TARGET_COMMAND,
 			.timer_hz = rate_hz,
+			.force = force,
 			.callgraph_depth = chain_depth,
 			.callgraph_mode = chain_mode,
 		},

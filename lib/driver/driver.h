@@ -87,6 +87,7 @@ struct driver_config {
 	int (*open_event)(const struct perf_event_attr *attr, pid_t pid, int cpu, void *data);
 	void *open_data;
 	bool no_timer_fallback; /* fail where an event does not open */
+	bool force;		/* sample even so often that little else gets done */
 	uint64_t timer_hz;	/* of the clock where an event does not open or names no rate of
 				 * its own; 0: default */
 	unsigned int callgraph_depth; /* most frames of a chain; 0: no chains */

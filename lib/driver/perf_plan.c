@@ -16,6 +16,9 @@
 /* The clock's rate where nobody says one; no multiple of what runs by the clock itself. */
 enum { TIMER_HZ = 997 };
 
+/* Not more often than every 100 us without being forced to. */
+enum { RATE_FLOOR_HZ = 10000 };
+
 /* Rings of a CPU. What an ordinary user has, stays below kernel.perf_event_mlock_kb (516). */
 enum {
 	SAMPLE_BYTES = 512 << 10,
@@ -174,7 +177,19 @@ static void use_timer(struct perf_plan *plan, const struct driver_config *config
 	plan->count = count;
 }
 
-/* The kernel refuses rates above its limit with a bare EINVAL. */
+/* Samples a second and CPU that @e asks for, as far as it is a matter of time. */
+static uint64_t rate_of(const struct event *e)
+{
+	bool is_clock =
+		e->perf_type == PERF_TYPE_SOFTWARE && (e->perf_config == PERF_COUNT_SW_CPU_CLOCK ||
+						       e->perf_config == PERF_COUNT_SW_TASK_CLOCK);
+
+	/* The clocks count nanoseconds. */
+	return e->rate_hz ? e->rate_hz : is_clock && e->count ? 1000000000 / e->count : 0;
+}
+
+/* The kernel refuses rates above its limit with a bare EINVAL, but lets the clock tick so often
+ * that a machine does little else. */
 static int check_rates(const struct perf_plan *plan, const struct driver_config *config,
 		       struct error *err)
 {
@@ -190,6 +205,12 @@ static int check_rates(const struct perf_plan *plan, const struct driver_config 
 					 "limit of %" PRIu64 ": ask for less, or "
 					 "sysctl kernel.perf_event_max_sample_rate=%" PRIu64,
 					 e->name, e->rate_hz, most, e->rate_hz);
+		if (rate_of(e) > RATE_FLOOR_HZ && !config->force)
+			return error_set(
+				err, -EINVAL,
+				"%s: %" PRIu64 " samples a second and CPU leave it little "
+				"time for anything else: ask for %d at most, or --force it",
+				e->name, rate_of(e), RATE_FLOOR_HZ);
 	}
 	return 0;
 }

@@ -15,6 +15,12 @@ has "  and says so, too" "operf: perf: "
 fails "a driver that there is not" 1 operf --driver=pref true
 has "  names those there are" "no driver 'pref'; there are auto, bpf and perf"
 
+if unshare -m mount -t tmpfs tmpfs /sys/kernel/btf 2>/dev/null; then
+	ok "without the kernel's types" unshare -m sh -c \
+		"mount -t tmpfs tmpfs /sys/kernel/btf && operf --verbose=record true"
+	has "  perf steps in and says why" "operf: perf: .*; not bpf: this kernel has no BTF"
+fi
+
 # Rights: as somebody who has just these. What he may not read of others' files he need not.
 if command -v setpriv >/dev/null; then
 	chmod 711 "$dir"

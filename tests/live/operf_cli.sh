@@ -17,6 +17,8 @@ has "names the nearest" "did you mean CPU_CLK_UNHALTED"
 fails "a count below the minimum" 1 operf --events=CPU_CLK_UNHALTED:1 true
 has "names the minimum" "Count 1 for event CPU_CLK_UNHALTED is below the minimum"
 fails "a rate of nothing" 1 operf --rate=0 true
+fails "a rate that leaves time for nothing" 1 operf --rate=20000 true
+has "names the way out" "--force"
 fails "no such process" 1 operf --pid=2147483647
 has "is said" "there is no process 2147483647"
 fails "no such command" 127 operf no-such-command

@@ -74,6 +74,10 @@ static void rates_above_the_limit_are_refused(void)
 	CHECK_EQ(perf_plan_make(&plan, "perf", &config, 0, &err), -EINVAL);
 	CHECK(strstr(err.text, "TIMER: 501 samples a second"));
 	CHECK(strstr(err.text, "perf_event_max_sample_rate=501"));
+	event.rate_hz = 10001;
+	config.root = NULL;
+	CHECK_EQ(perf_plan_make(&plan, "perf", &config, 0, &err), -EINVAL);
+	CHECK(strstr(err.text, "--force"));
 	config.event_count = 0;
 	CHECK_EQ(perf_plan_make(&plan, "perf", &config, 0, &err), -EINVAL);
 }
