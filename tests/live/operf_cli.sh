@@ -17,8 +17,6 @@ has "names the nearest" "did you mean CPU_CLK_UNHALTED"
 fails "a count below the minimum" 1 operf --events=CPU_CLK_UNHALTED:1 true
 has "names the minimum" "Count 1 for event CPU_CLK_UNHALTED is below the minimum"
 fails "a rate of nothing" 1 operf --rate=0 true
-fails "a rate that leaves time for nothing" 1 operf --rate=20000 true
-has "names the way out" "--force"
 fails "no such process" 1 operf --pid=2147483647
 has "is said" "there is no process 2147483647"
 fails "no such command" 127 operf no-such-command
@@ -36,6 +34,8 @@ fails "the command's exit status" 3 operf sh -c 'exit 3'
 fails "the command's signal" 143 operf sh -c 'kill -TERM $$'
 ok "options of the command are the command's" operf sh -c 'test "$1" = --pid=1' sh --pid=1
 
+fails "a rate that leaves time for nothing" 1 operf --rate=20000 true
+has "names the way out" "--force"
 ok "a command that does nothing" operf --rate=10 true
 has "says that nothing was sampled" "let it run longer, or raise --rate"
 ok "a command that computes" operf truth_chains 0.3
