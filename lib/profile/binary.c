@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { ROOTS_MAX = 16 };
+enum { ROOTS_MAX = 16, WARNINGS_MAX = 3 };
 
 struct binaries {
 	const struct gather *gather;
@@ -34,6 +34,7 @@ struct binaries {
 	struct symcache *cache;	       /* NULL: symbols come from the files */
 	const struct fetched *fetched; /* NULL: nothing was */
 	size_t opened;
+	size_t changed; /* images whose file is another one now */
 };
 
 /* One image on its way to its symbols. */
@@ -98,6 +99,9 @@ void binaries_free(struct binaries *bs)
 
 	if (!bs)
 		return;
+	if (bs->changed > WARNINGS_MAX)
+		log_warn("%zu more files are not those that were profiled",
+			 bs->changed - WARNINGS_MAX);
 	for (i = 0; bs->kept && i < bs->gather->image_count; i++)
 		symtab_free(bs->kept[i].symtab);
 	free(bs->kept);
@@ -195,12 +199,15 @@ static struct elffile *find_debug(const struct search *s, const struct elffile *
 	return NULL;
 }
 
+/* The first few in full: after an update of the system there are many. */
 static void warn_changed(const struct search *s)
 {
 	const struct manifest_image *m = s->image->manifest;
 	const struct build_id *id = elffile_build_id(s->changed);
 	char was[BUILD_ID_TEXT], is[BUILD_ID_TEXT];
 
+	if (s->bs->changed++ >= WARNINGS_MAX)
+		return;
 	if (m->build_id.size)
 		log_warn("%s is not the file that was profiled (build-id %s, profiled was %s): its "
 			 "samples are shown without symbols; --image-path=DIR can name the old one",
