@@ -7,6 +7,7 @@
 #include "profile/callgraph.h"
 #include "profile/detail.h"
 #include "profile/header.h"
+#include "profile/statistics.h"
 #include "profile/xml.h"
 
 #include <string.h>
@@ -109,6 +110,18 @@ static void place_rows(struct document *d)
 	map_done(&images);
 }
 
+/* Where the share of all samples of the class is at 95 %, in percent. */
+static void write_interval(struct xml *x, uint64_t count, uint64_t total)
+{
+	struct statistics_interval interval = statistics_share(count, total);
+	char text[32];
+
+	(void)snprintf(text, sizeof(text), "%.9g", 100 * interval.low);
+	xml_string(x, "percentfrom", text);
+	(void)snprintf(text, sizeof(text), "%.9g", 100 * interval.high);
+	xml_string(x, "percentto", text);
+}
+
 static void write_counts(struct document *d, const uint64_t *counts)
 {
 	struct xml *x = &d->xml;
@@ -122,6 +135,8 @@ static void write_counts(struct document *d, const uint64_t *counts)
 		(void)snprintf(name, sizeof(name), "c%zu", i);
 		xml_open(x, "count");
 		xml_string(x, "class", name);
+		if (d->report->errors)
+			write_interval(x, counts[i], d->report->container->totals[i]);
 		xml_text_u64(x, counts[i]);
 		xml_close(x, "count");
 	}
