@@ -3,12 +3,11 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "event/cpu_type.h"
 #include "profile/callgraph.h"
 #include "profile/detail.h"
-#include "profile/header.h"
 #include "profile/statistics.h"
 #include "profile/xml.h"
+#include "profile/xml_head.h"
 
 #include <string.h>
 
@@ -360,94 +359,6 @@ static void write_bytes_table(struct document *d)
 	xml_close(x, "bytestable");
 }
 
-static void number_or_all(struct xml *x, const char *name, int64_t value)
-{
-	if (value != SNAME_ALL)
-		xml_i64(x, name, value);
-}
-
-/* Whether class number @i is the first of its event. */
-static bool is_new_event(const struct classes *c, size_t i)
-{
-	const struct class *a = &c->classes[i], *b = a - 1;
-
-	return i == 0 || strcmp(a->event, b->event) || a->count != b->count ||
-	       a->unit_mask != b->unit_mask;
-}
-
-static void write_setup(struct document *d)
-{
-	const struct report *r = d->report;
-	struct xml *x = &d->xml;
-	size_t i, event = 0;
-
-	xml_open(x, "setup");
-	for (i = 0; i < r->classes->count; i++) {
-		const struct class *c = &r->classes->classes[i];
-		_cleanup_free_ char *text = header_class(r, i);
-		const char *element = c->count ? "eventsetup" : "timersetup";
-
-		if (!is_new_event(r->classes, i))
-			continue;
-		xml_open(x, element);
-		xml_u64(x, "id", event++);
-		xml_string(x, "eventname", c->event);
-		number_or_all(x, "unitmask", c->unit_mask);
-		if (c->count)
-			xml_u64(x, "setupcount", (uint32_t)c->count);
-		else if (r->timer_hz)
-			xml_u64(x, "rate", r->timer_hz);
-		xml_string(x, "description", text);
-		xml_close(x, element);
-	}
-	xml_close(x, "setup");
-}
-
-static void write_classes(struct document *d)
-{
-	const struct report *r = d->report;
-	struct xml *x = &d->xml;
-	size_t i, event = 0;
-
-	xml_open(x, "classes");
-	for (i = 0; i < r->classes->count; i++) {
-		const struct class *c = &r->classes->classes[i];
-		char name[24];
-
-		event += i && is_new_event(r->classes, i);
-		(void)snprintf(name, sizeof(name), "c%zu", i);
-		xml_open(x, "class");
-		xml_string(x, "name", name);
-		xml_u64(x, "event", event);
-		number_or_all(x, "pid", c->tgid);
-		number_or_all(x, "tid", c->tid);
-		number_or_all(x, "cpu", c->cpu);
-		xml_u64(x, "total", r->container->totals[i]);
-		xml_close(x, "class");
-	}
-	xml_close(x, "classes");
-}
-
-static void write_losses(struct document *d, const struct losses *losses)
-{
-	struct xml *x = &d->xml;
-	size_t i;
-
-	if (!losses->count && !d->report->skipped)
-		return;
-	xml_open(x, "losses");
-	if (d->report->skipped)
-		xml_u64(x, "skippedfiles", d->report->skipped);
-	for (i = 0; i < losses->count; i++) {
-		xml_open(x, "loss");
-		xml_string(x, "counter", losses->list[i].name);
-		xml_u64(x, "value", losses->list[i].value);
-		xml_string(x, "meaning", losses->list[i].meaning);
-		xml_close(x, "loss");
-	}
-	xml_close(x, "losses");
-}
-
 static void write_left_out(struct document *d, const char *by, size_t rows, const uint64_t *counts)
 {
 	struct xml *x = &d->xml;
@@ -461,39 +372,6 @@ static void write_left_out(struct document *d, const char *by, size_t rows, cons
 	xml_close(x, "leftout");
 }
 
-static void write_options(struct document *d)
-{
-	const struct report *r = d->report;
-	const struct report_option *o;
-	struct xml *x = &d->xml;
-
-	xml_open(x, "options");
-	for (o = r->options; o && o->name; o++)
-		xml_string(x, o->name, o->value);
-	xml_close(x, "options");
-}
-
-/* Opens the root element: what was profiled, on what. */
-static void open_profile(struct document *d)
-{
-	const struct report *r = d->report;
-	const struct cpu_type *type = cpu_type_by_id(r->header.cpu_type);
-	const char *key = type ? type->key : "unknown", *slash = strchr(key, '/');
-	_cleanup_free_ char *family = xasprintf("%.*s", (int)strcspn(key, "/"), key);
-	struct xml *x = &d->xml;
-	char mhz[32];
-
-	xml_open(x, "profile");
-	xml_string(x, "schemaversion", "4.0");
-	xml_string(x, "cputype", family);
-	xml_string(x, "processor", slash ? slash + 1 : NULL);
-	if (r->header.cpu_mhz > 0) {
-		(void)snprintf(mhz, sizeof(mhz), "%.2f", r->header.cpu_mhz);
-		xml_string(x, "mhz", mhz);
-	}
-	xml_string(x, "title", r->command);
-}
-
 void report_xml(const struct report *r, const struct losses *losses, FILE *out)
 {
 	struct document d = { .report = r, .xml = XML_INIT(out) };
@@ -501,12 +379,7 @@ void report_xml(const struct report *r, const struct losses *losses, FILE *out)
 	size_t i = 0;
 
 	place_rows(&d);
-	xml_declare(&d.xml);
-	open_profile(&d);
-	write_options(&d);
-	write_setup(&d);
-	write_classes(&d);
-	write_losses(&d, losses);
+	xml_head(&d.xml, r, losses);
 	while (i < d.count)
 		i = write_binary(&d, i);
 	write_left_out(&d, "threshold", c->hidden_rows, c->hidden);

@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/xml_head.h"
+
+#include "base/mem.h"
+#include "event/cpu_type.h"
+#include "profile/header.h"
+#include "profile/report.h"
+#include "profile/xml.h"
+
+#include <string.h>
+
+static void number_or_all(struct xml *x, const char *name, int64_t value)
+{
+	if (value != SNAME_ALL)
+		xml_i64(x, name, value);
+}
+
+/* Whether class number @i is the first of its event. */
+static bool is_new_event(const struct classes *c, size_t i)
+{
+	const struct class *a = &c->classes[i], *b = &c->classes[i ? i - 1 : 0];
+
+	return i == 0 || strcmp(a->event, b->event) || a->count != b->count ||
+	       a->unit_mask != b->unit_mask;
+}
+
+static void write_setup(struct xml *x, const struct report *r)
+{
+	size_t i, event = 0;
+
+	xml_open(x, "setup");
+	for (i = 0; i < r->classes->count; i++) {
+		const struct class *c = &r->classes->classes[i];
+		_cleanup_free_ char *text = header_class(r, i);
+		const char *element = c->count ? "eventsetup" : "timersetup";
+
+		if (!is_new_event(r->classes, i))
+			continue;
+		xml_open(x, element);
+		xml_u64(x, "id", event++);
+		xml_string(x, "eventname", c->event);
+		number_or_all(x, "unitmask", c->unit_mask);
+		if (c->count)
+			xml_u64(x, "setupcount", (uint32_t)c->count);
+		else if (r->timer_hz)
+			xml_u64(x, "rate", r->timer_hz);
+		xml_string(x, "description", text);
+		xml_close(x, element);
+	}
+	xml_close(x, "setup");
+}
+
+static void write_classes(struct xml *x, const struct report *r)
+{
+	size_t i, event = 0;
+
+	xml_open(x, "classes");
+	for (i = 0; i < r->classes->count; i++) {
+		const struct class *c = &r->classes->classes[i];
+		char name[24];
+
+		event += i && is_new_event(r->classes, i);
+		(void)snprintf(name, sizeof(name), "c%zu", i);
+		xml_open(x, "class");
+		xml_string(x, "name", name);
+		xml_u64(x, "event", event);
+		number_or_all(x, "pid", c->tgid);
+		number_or_all(x, "tid", c->tid);
+		number_or_all(x, "cpu", c->cpu);
+		xml_u64(x, "total", r->container->totals[i]);
+		xml_close(x, "class");
+	}
+	xml_close(x, "classes");
+}
+
+static void write_losses(struct xml *x, const struct report *r, const struct losses *losses)
+{
+	size_t i;
+
+	if (!losses->count && !r->skipped)
+		return;
+	xml_open(x, "losses");
+	if (r->skipped)
+		xml_u64(x, "skippedfiles", r->skipped);
+	for (i = 0; i < losses->count; i++) {
+		xml_open(x, "loss");
+		xml_string(x, "counter", losses->list[i].name);
+		xml_u64(x, "value", losses->list[i].value);
+		xml_string(x, "meaning", losses->list[i].meaning);
+		xml_close(x, "loss");
+	}
+	xml_close(x, "losses");
+}
+
+static void write_options(struct xml *x, const struct report *r)
+{
+	const struct report_option *o;
+
+	xml_open(x, "options");
+	for (o = r->options; o && o->name; o++)
+		xml_string(x, o->name, o->value);
+	xml_close(x, "options");
+}
+
+/* Opens the root element: what was profiled, on what. */
+static void open_profile(struct xml *x, const struct report *r)
+{
+	const struct cpu_type *type = cpu_type_by_id(r->header.cpu_type);
+	const char *key = type ? type->key : "unknown", *slash = strchr(key, '/');
+	_cleanup_free_ char *family = xasprintf("%.*s", (int)strcspn(key, "/"), key);
+	char mhz[32];
+
+	xml_open(x, "profile");
+	xml_string(x, "schemaversion", "4.0");
+	xml_string(x, "cputype", family);
+	xml_string(x, "processor", slash ? slash + 1 : NULL);
+	if (r->header.cpu_mhz > 0) {
+		(void)snprintf(mhz, sizeof(mhz), "%.2f", r->header.cpu_mhz);
+		xml_string(x, "mhz", mhz);
+	}
+	xml_string(x, "title", r->command);
+}
+
+void xml_head(struct xml *x, const struct report *r, const struct losses *losses)
+{
+	xml_declare(x);
+	open_profile(x, r);
+	write_options(x, r);
+	write_setup(x, r);
+	write_classes(x, r);
+	write_losses(x, r, losses);
+}
