@@ -28,6 +28,3 @@ void logfile_detach(void);
 void logfile_section(void (*print)(void *data, FILE *out), void *data);
 /* Writes @text as it is, to stderr too; for a signal handler. */
 void logfile_raw(const char *text);
-
-/* The level for a list such as "all" or "sfile,samples" (NULL: "all"); 0 or -EINVAL. */
-int logfile_level_parse(const char *text, enum log_level *ret, struct error *err);

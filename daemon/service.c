@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "control/server.h"
+#include "control/verbosity.h"
 #include "logfile.h"
 #include "meter.h"
 #include "notify.h"
@@ -267,7 +268,7 @@ static int run_shutdown(const char *arg, struct strbuf *answer, void *data, stru
 static int run_verbose(const char *arg, struct strbuf *answer, void *data, struct error *err)
 {
 	enum log_level level;
-	int r = logfile_level_parse(arg, &level, err);
+	int r = verbosity_parse(arg, &level, err);
 
 	(void)answer;
 	(void)data;

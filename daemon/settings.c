@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "control/verbosity.h"
 #include "logfile.h"
 #include "tool.h"
 
@@ -22,7 +23,7 @@ static int set_verbose(const char *arg, void *target, struct error *err)
 	enum log_level level;
 
 	*(const char **)target = arg ?: "all";
-	return logfile_level_parse(arg, &level, err);
+	return verbosity_parse(arg, &level, err);
 }
 
 /* clang-format off */
@@ -192,7 +193,7 @@ static int complete(struct settings *s, struct error *err)
 	s->start = start;
 	s->force = force;
 	s->verbose = LOG_LEVEL_INFO;
-	r = s->rc.verbose ? logfile_level_parse(s->rc.verbose, &s->verbose, err) : 0;
+	r = s->rc.verbose ? verbosity_parse(s->rc.verbose, &s->verbose, err) : 0;
 	if (r == 0)
 		r = take_events(s, err);
 	if (r == 0)

@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "control/client.h"
 #include "control/daemonrc.h"
+#include "control/verbosity.h"
 #include "control_actions.h"
 #include "daemon_process.h"
 #include "driver/driver.h"
@@ -15,11 +16,15 @@
 #include "record/record.h"
 
 #include <errno.h>
+#include <grp.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { ACTIONS_MAX = 32 };
+enum {
+	ACTIONS_MAX = 32,
+	RATE_MAX = 1000000, /* no kernel samples more often */
+};
 
 /* What the command line said. */
 static struct {
@@ -55,9 +60,10 @@ static int add_event(const char *arg, void *target, struct error *err)
 
 static int set_verbose(const char *arg, void *target, struct error *err)
 {
-	(void)err;
+	enum log_level level;
+
 	*(const char **)target = arg ?: "all";
-	return 0;
+	return verbosity_parse(arg, &level, err);
 }
 
 /* clang-format off */
@@ -249,12 +255,27 @@ static int check_driver(struct error *err)
 			 driver_names());
 }
 
+/* What the daemon would refuse at its next start is refused while a person looks on. */
+static int check_values(struct error *err)
+{
+	uint64_t hz;
+
+	if (rate && *rate && parse_u64(rate, 1, RATE_MAX, &hz) < 0)
+		return error_set(err, -EINVAL, "--rate: '%s' is not from 1 to %d samples a second",
+				 rate, RATE_MAX);
+	errno = 0;
+	if (socket_group && *socket_group && !getgrnam(socket_group))
+		return error_set(err, -EINVAL, "--socket-group: there is no group '%s'%s%s",
+				 socket_group, errno ? ": " : "", errno ? strerror(errno) : "");
+	return 0;
+}
+
 static int lay_options_over(struct control_context *context, struct error *err)
 {
 	struct daemonrc *rc = &context->rc;
 	uint64_t start, end;
 	size_t i;
-	int r = 0;
+	int r = check_values(err);
 
 	if (image && !strcmp(image, "all"))
 		image = "";

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include "control/verbosity.h"
 #include "logfile.h"
 
 #include <errno.h>
@@ -27,7 +28,7 @@ static void levels_are_ours_and_the_originals(void)
 		enum log_level level = LOG_LEVEL_ERROR;
 		struct error err = ERROR_INIT;
 
-		CHECK_EQ(logfile_level_parse(rows[i].text, &level, &err), rows[i].r);
+		CHECK_EQ(verbosity_parse(rows[i].text, &level, &err), rows[i].r);
 		if (rows[i].r == 0)
 			CHECK_EQ(level, rows[i].level);
 		else
