@@ -3,6 +3,7 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
+#include "base/strbuf.h"
 #include "driver/probe.h"
 #include "record/collector.h"
 #include "sfile/session.h"
@@ -314,13 +315,29 @@ static void print_no_samples(const struct collector *c, const struct target *tar
 			      "or lower the count\n");
 }
 
+/* @word as a shell takes it for one; caller frees. */
+static char *shell_word(const char *word)
+{
+	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
+
+	if (strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+			 "/._-+:,@%=") == strlen(word))
+		return xstrdup(word);
+	strbuf_adds(&out, "'");
+	for (; *word; word++)
+		strbuf_adds(&out, *word == '\'' ? "'\\''" : (const char[]){ *word, '\0' });
+	strbuf_adds(&out, "'");
+	return strbuf_take(&out);
+}
+
 /* The command that shows the profile; a report has columns for threads or for CPUs. */
 static void print_hint(void)
 {
 	bool elsewhere = session_dir != default_dir;
+	_cleanup_free_ char *word = elsewhere ? shell_word(session_dir) : NULL;
 
 	(void)fprintf(stderr, "operf: see them with: opreport%s%s -l%s\n",
-		      elsewhere ? " --session-dir=" : "", elsewhere ? session_dir : "",
+		      elsewhere ? " --session-dir=" : "", elsewhere ? word : "",
 		      separate_thread && separate_cpu ? " --merge=cpu" : "");
 }
 

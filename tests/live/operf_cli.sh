@@ -71,6 +71,10 @@ hint=$(sed -n 's/^operf: see them with: opreport//p' "$dir/output")
 ok "are shown by the command that operf names" opreport $hint
 ok "have their ids in the names" sh -c \
 	'find oprofile_data/samples/current -name "*.*.*.[0-9]*.[0-9]*.[0-9]*" | grep -q truth_threads'
+mkdir "two words's"
+ok "a session elsewhere" operf --session-dir="two words's" truth_chains 0.1
+hint=$(sed -n 's/^operf: see them with: opreport//p' "$dir/output")
+ok "is named as a shell takes it" sh -c "opreport $hint"
 ok "call chains are taken" operf --callgraph --lazy-conversion truth_chains 0.1
 ok "and counted by how they end" sh -c 'ls oprofile_data/samples/current/stats/chain_*'
 fails "chains of no depth that there is" 2 operf --callgraph=5000 true
