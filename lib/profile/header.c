@@ -9,9 +9,25 @@
 
 #include <inttypes.h>
 
+/* The number in the headers is that of several types; which of them it was, the setup says. */
+static const struct cpu_type *type_of(const struct report *r)
+{
+	const struct cpu_type *named = NULL;
+	struct setup setup = { 0 };
+
+	if (!r->gather || !r->gather->session_count ||
+	    setup_read(r->gather->sessions[0].samples, &setup, NULL) < 0)
+		return cpu_type_by_id(r->header.cpu_type);
+	if (setup.cpu_type)
+		named = cpu_type_named(setup.cpu_type);
+	setup_done(&setup);
+	return named && named->id == r->header.cpu_type ? named
+							: cpu_type_by_id(r->header.cpu_type);
+}
+
 char *header_cpu(const struct report *r)
 {
-	const struct cpu_type *type = cpu_type_by_id(r->header.cpu_type);
+	const struct cpu_type *type = type_of(r);
 	_cleanup_free_ char *name = type ? xstrdup(type->pretty)
 					 : xasprintf("unknown type %" PRIu32, r->header.cpu_type);
 
@@ -24,8 +40,7 @@ char *header_class(const struct report *r, size_t class)
 {
 	const struct class *c = &r->classes->classes[class];
 	uint64_t mask = c->unit_mask == SNAME_ALL ? 0 : (uint32_t)c->unit_mask;
-	_cleanup_free_ char *text = event_describe(cpu_type_by_id(r->header.cpu_type), c->event,
-						   (uint32_t)c->count, mask);
+	_cleanup_free_ char *text = event_describe(type_of(r), c->event, (uint32_t)c->count, mask);
 
 	if (c->count || !r->timer_hz)
 		return STEAL(text);
