@@ -77,8 +77,8 @@ static char *counted(enum ibs_kind kind, struct ibs_sample *s)
 	_cleanup_free_ char *args = xasprintf("ibs:%s", list);
 	_cleanup_directory_ char *root = test_directory();
 	_cleanup_(feature_freep) struct feature *f = NULL;
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 	uint64_t counts[EVENTS_MAX] = { 0 };
-	struct strbuf text = STRBUF_INIT;
 	struct error err = ERROR_INIT;
 	const struct event *events;
 	size_t i, n;
