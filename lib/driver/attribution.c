@@ -201,19 +201,23 @@ static void place_user_sample(struct attribution *a, unsigned int cpu, unsigned 
 	put(a, counter, r, &leaf);
 }
 
+/* The application of the sample looked up last; one that nobody knows is called "unknown". */
+static uint64_t app_of_sample(struct attribution *a)
+{
+	return a->memo.app != EVBUF_NO_COOKIE ? a->memo.app
+					      : cookie_thread(a->sideband->from.cookies, "unknown");
+}
+
 /* Where a kernel sample is, is known even of a process that has gone, or has not got its program
  * yet; its application is then called "unknown". */
 static void place_kernel_sample(struct attribution *a, unsigned int cpu, unsigned int counter,
 				const struct perf_record *r)
 {
 	const struct evbuf_frame leaf = { EVBUF_KERNEL, r->ip };
-	uint64_t app;
 
 	if (!memo_is_valid(a, r))
 		(void)look_up_process(a, r);
-	app = a->memo.app != EVBUF_NO_COOKIE ? a->memo.app
-					     : cookie_thread(a->sideband->from.cookies, "unknown");
-	set_context(a, cpu, r, app);
+	set_context(a, cpu, r, app_of_sample(a));
 	put(a, counter, r, &leaf);
 }
 
@@ -236,4 +240,24 @@ void attribution_sample(struct attribution *a, unsigned int cpu, unsigned int co
 		a->stats->sample_lost_no_mapping++;
 		break;
 	}
+}
+
+bool attribution_words(struct attribution *a, unsigned int cpu, const struct perf_record *r,
+		       enum evbuf_code code, uint64_t *words, size_t count)
+{
+	struct evbuf_frame at = { EVBUF_KERNEL, r->ip };
+	bool kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+
+	if (kernel && !memo_is_valid(a, r))
+		(void)look_up_process(a, r);
+	else if (!kernel && !attribution_user_frame(a, r, r->ip, false, &at))
+		return false;
+	set_context(a, cpu, r, app_of_sample(a));
+	evbuf_words_at(a->out, code, &at, words, count);
+	return true;
+}
+
+bool attribution_filtered(const struct attribution *a, const struct perf_record *r)
+{
+	return is_filtered(a, r);
 }

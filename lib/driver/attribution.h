@@ -56,3 +56,11 @@ bool attribution_user_frame(struct attribution *a, const struct perf_record *r, 
 /* Puts the sample @r of event @counter into the event buffer. */
 void attribution_sample(struct attribution *a, unsigned int cpu, unsigned int counter,
 			const struct perf_record *r);
+
+/* Puts the code of an extended feature where the sample @r is, with @count words of which the first
+ * becomes its offset; false if it cannot be placed. */
+bool attribution_words(struct attribution *a, unsigned int cpu, const struct perf_record *r,
+		       enum evbuf_code code, uint64_t *words, size_t count);
+
+/* Whether the sample is of a process that nobody asked for. */
+bool attribution_filtered(const struct attribution *a, const struct perf_record *r);

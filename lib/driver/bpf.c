@@ -80,6 +80,8 @@ static int check(const struct driver_config *config, struct error *err)
 		return error_set(err, -ENOTSUP, "the kernel of another root is not ours");
 	if (config->scope == DRIVER_TASK)
 		return error_set(err, -ENOTSUP, "one process alone is sampled by perf");
+	if (config->ibs.fetch_count || config->ibs.op_count)
+		return error_set(err, -ENOTSUP, "instruction-based samples are taken by perf");
 	if (config->offcpu)
 		return error_set(err, -ENOTSUP, "off-CPU time is measured by perf");
 	if (config->scope == DRIVER_TREE && !pidns_is_first())

@@ -36,6 +36,7 @@ struct perf_event_attr;
 	X(resync, "times the process table was read anew")                                         \
 	X(throttled, "times the kernel throttled sampling")                                        \
 	X(throttled_ns, "nanoseconds spent throttled")                                             \
+	X(ibs_lost, "instruction-based samples that made no sense or could not be placed")         \
 	X(offcpu_lost, "off-CPU intervals that could not be placed")                               \
 	X(waited_ns, "nanoseconds that events waited for a counter, taking turns")                 \
 	X(cpu_hotplug, "CPUs that came or went")                                                   \
@@ -51,6 +52,13 @@ struct driver_stats {
 #define X(name, text) uint64_t name;
 	DRIVER_STATS(X)
 #undef X
+};
+
+/* AMD's instruction-based samples, whose registers go into the event buffer for an extended
+ * feature. */
+struct driver_ibs {
+	uint64_t fetch_count, op_count; /* cycles, or ops, between two samples; 0: none */
+	bool count_ops; /* op samples are counted by ops dispatched, not by cycles */
 };
 
 enum driver_scope {
@@ -80,6 +88,7 @@ struct driver_config {
 	enum driver_scope scope;
 	pid_t pid;	     /* DRIVER_TREE, DRIVER_TASK */
 	bool enable_on_exec; /* ->pid is a child of ours waiting to exec: count from there */
+	struct driver_ibs ibs;
 	bool offcpu; /* microseconds that tasks are off the CPU, where they left it: samples of
 		      * the counter behind those of the events, with that weight */
 	bool offcpu_blocked; /* not of those that were made to leave */

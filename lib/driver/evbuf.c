@@ -4,8 +4,8 @@
 #include "base/macro.h"
 #include "base/mem.h"
 
-/* The most that one call of an exported function adds: a sample with all of its context. */
-enum { RECORD_WORDS_MAX = 24, BUFFER_WORDS_MIN = 64 };
+/* The most that one call of an exported function adds: a feature's code with all of its context. */
+enum { RECORD_WORDS_MAX = 40, BUFFER_WORDS_MIN = 64 };
 
 enum mode { MODE_UNKNOWN, MODE_KERNEL, MODE_USER };
 
@@ -141,16 +141,38 @@ static void put_sample(struct evbuf *b, uint64_t at, unsigned int counter, uint6
 	put(b, counter);
 }
 
+/* What stands before anything at an offset in the image. */
+static void put_place(struct evbuf *b, uint64_t cookie)
+{
+	put_prefix(b, MODE_USER);
+	if (_likely_(b->have_cookie && b->cookie == cookie))
+		return;
+	put_code(b, EVBUF_COOKIE_SWITCH);
+	put(b, cookie);
+	b->cookie = cookie;
+	b->have_cookie = true;
+}
+
+void evbuf_words_at(struct evbuf *b, enum evbuf_code code, const struct evbuf_frame *at,
+		    uint64_t *words, size_t count)
+{
+	size_t i;
+
+	assert(count && count <= 16);
+	if (at->cookie == EVBUF_KERNEL)
+		put_prefix(b, MODE_KERNEL);
+	else
+		put_place(b, at->cookie);
+	words[0] = at->offset;
+	put_code(b, code);
+	for (i = 0; i < count; i++)
+		put(b, words[i]);
+}
+
 void evbuf_sample(struct evbuf *b, uint64_t cookie, uint64_t offset, unsigned int counter,
 		  uint64_t weight)
 {
-	put_prefix(b, MODE_USER);
-	if (_unlikely_(!b->have_cookie || b->cookie != cookie)) {
-		put_code(b, EVBUF_COOKIE_SWITCH);
-		put(b, cookie);
-		b->cookie = cookie;
-		b->have_cookie = true;
-	}
+	put_place(b, cookie);
 	put_sample(b, offset, counter, weight);
 }
 

@@ -112,6 +112,10 @@ void evbuf_chain(struct evbuf *b, const struct evbuf_frame *frames, size_t count
 		 const struct evbuf_trace *trace);
 /* Adds a code that has no words of its own (MODULE_LOADED, TRACE_BEGIN, TRACE_END). */
 void evbuf_code(struct evbuf *b, enum evbuf_code code);
+/* Adds @code, which takes @count words, at most 16, of which the first is set to where @at is; in
+ * the context set before. */
+void evbuf_words_at(struct evbuf *b, enum evbuf_code code, const struct evbuf_frame *at,
+		    uint64_t *words, size_t count);
 /* Hands over what there is; 0, or what the sink returned the last time it failed. */
 int evbuf_flush(struct evbuf *b);
 /* Words handed over so far. */

@@ -7,6 +7,7 @@
 #include "driver/attribution.h"
 #include "driver/cookie.h"
 #include "driver/cpulist.h"
+#include "driver/ibs_raw.h"
 #include "driver/merge.h"
 #include "driver/offcpu.h"
 #include "driver/perf_cpuset.h"
@@ -32,6 +33,7 @@ struct driver {
 	struct sideband sideband;
 	struct attribution attribution;
 	struct evbuf *out;
+	struct ibs_cpu ibs_cpu;
 	uint64_t stopped_ns;
 	unsigned int offcpu_cpu; /* where the record was written that is handled */
 	struct offcpu offcpu;	 /* where tasks are off their CPUs, if that is asked for */
@@ -104,6 +106,7 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	r = perf_cpuset_open(&d->cpus, &d->plan, &d->targets, err);
 	if (r < 0)
 		return r;
+	d->ibs_cpu = ibs_cpu_read(d->root);
 	d->out = evbuf_new(config->buffer_words ? config->buffer_words : EVENT_BUFFER_WORDS,
 			   config->sink, config->sink_data);
 	sideband_init(&d->sideband, &(struct process_source){ d->root, config->cookies },
@@ -138,21 +141,43 @@ static unsigned int counter_of(const struct driver *d, struct perf_cpu *c, uint6
 {
 	const struct perf_source *source;
 
-	if (_likely_(d->plan.count == 1))
+	if (_likely_(d->plan.count == 1 && !d->plan.has_ibs[0] && !d->plan.has_ibs[1]))
 		return 0;
 	source = perf_cpu_source(c, id);
 	return source ? source->counter : 0;
+}
+
+/* Puts the registers of an instruction-based sample where the instruction is. */
+static void put_ibs(struct driver *d, unsigned int cpu, enum ibs_raw_kind kind,
+		    const struct perf_record *r)
+{
+	static const enum evbuf_code codes[] = {
+		[IBS_RAW_FETCH] = EVBUF_IBS_FETCH, [IBS_RAW_OP] = EVBUF_IBS_OP
+	};
+	struct ibs_sample sample;
+
+	if (attribution_filtered(&d->attribution, r))
+		return;
+	if (ibs_raw_decode(&d->ibs_cpu, kind, r->more, &sample) < 0 ||
+	    !attribution_words(&d->attribution, cpu, r, codes[kind], sample.words, sample.count))
+		d->stats.ibs_lost++;
 }
 
 static void on_sample(size_t cpu, const struct perf_record *r, void *data)
 {
 	struct driver *d = data;
 	struct perf_cpu *c = &d->cpus.cpus[cpu];
+	unsigned int counter;
 
-	if (_likely_(r->type == PERF_RECORD_SAMPLE))
-		attribution_sample(&d->attribution, c->cpu, counter_of(d, c, r->id), r);
-	else
+	if (_unlikely_(r->type != PERF_RECORD_SAMPLE)) {
 		perf_cpu_notice(c, r, &d->stats);
+		return;
+	}
+	counter = counter_of(d, c, r->id);
+	if (_likely_(counter < PERF_PLAN_IBS))
+		attribution_sample(&d->attribution, c->cpu, counter, r);
+	else
+		put_ibs(d, c->cpu, counter - PERF_PLAN_IBS, r);
 }
 
 /* Once a sync is enough: whoever reads the list of modules reads it as it is then. */

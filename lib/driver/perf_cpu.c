@@ -40,11 +40,17 @@ static int join_ring(struct ring *ring, int fd, int owner, size_t bytes)
 	return ioctl(fd, PERF_EVENT_IOC_SET_OUTPUT, owner) < 0 ? -errno : 0;
 }
 
+static const struct event *event_of(const struct perf_plan *plan, unsigned int counter)
+{
+	return counter < PERF_PLAN_IBS ? &plan->events[counter]
+				       : &plan->ibs[counter - PERF_PLAN_IBS];
+}
+
 static int open_source(struct perf_cpu *c, unsigned int counter, struct perf_plan *plan, pid_t pid,
 		       struct error *err)
 {
 	struct perf_source *s = &c->sources[c->source_count];
-	int r, fd = perf_event_open_sampling(&plan->attrs, &plan->events[counter], pid, c->cpu);
+	int r, fd = perf_event_open_sampling(&plan->attrs, event_of(plan, counter), pid, c->cpu);
 
 	if (fd < 0)
 		return failed(plan, fd, "open the events", c->cpu, err);
@@ -94,6 +100,9 @@ static int open_target(struct perf_cpu *c, struct perf_plan *plan, pid_t pid, st
 	for (i = 0; i < plan->count && r == 0; i++)
 		if (perf_pmus_counts(plan->root, &plan->events[i], c->cpu))
 			r = open_source(c, i, plan, pid, err);
+	for (i = 0; i < ARRAY_SIZE(plan->ibs) && r == 0; i++)
+		if (plan->has_ibs[i])
+			r = open_source(c, PERF_PLAN_IBS + i, plan, pid, err);
 	return r;
 }
 
@@ -104,7 +113,8 @@ int perf_cpu_open(struct perf_cpu *ret, unsigned int cpu, struct perf_plan *plan
 	size_t i, opened = 0;
 	int r;
 
-	c.sources = xcalloc(targets->count * plan->count, sizeof(*c.sources));
+	c.sources =
+		xcalloc(targets->count * (plan->count + ARRAY_SIZE(plan->ibs)), sizeof(*c.sources));
 	c.sideband_fds = xcalloc(targets->count + plan->switches, sizeof(*c.sideband_fds));
 	for (i = 0; i < targets->count; i++) {
 		r = open_target(&c, plan, targets->pids[i], err);

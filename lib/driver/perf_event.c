@@ -76,7 +76,9 @@ static void sampling_attr(const struct perf_attrs *attrs, const struct event *ev
 	attr->exclude_idle = event->is_timer;
 	attr->exclude_guest = !event->is_timer && !attrs->no_exclude_guest;
 	attr->enable_on_exec = attrs->enable_on_exec;
-	if (!attrs->chain_depth)
+	if (event->raw)
+		attr->sample_type |= PERF_SAMPLE_RAW;
+	if (!attrs->chain_depth || event->raw)
 		return;
 	attr->sample_type |= PERF_SAMPLE_CALLCHAIN;
 	attr->sample_max_stack = attrs->chain_depth;

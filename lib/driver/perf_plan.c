@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
+#include "driver/ibs_raw.h"
 #include "driver/perf_pmus.h"
 #include "driver/user_stack.h"
 
@@ -371,6 +372,30 @@ static int settle_chains(struct perf_plan *plan, const struct driver_config *con
 	return 0;
 }
 
+/* The counts of these PMUs have their four lowest bits clear. */
+static int plan_ibs_kind(struct perf_plan *plan, enum ibs_raw_kind kind, const char *terms,
+			 uint64_t count, struct error *err)
+{
+	_cleanup_free_ char *spec = xasprintf("%s:%" PRIu64, terms, count & ~(uint64_t)15);
+	int r;
+
+	if (!count)
+		return 0;
+	r = event_parse_at(plan->root ?: "", spec, &plan->ibs[kind], err);
+	plan->ibs[kind].raw = plan->has_ibs[kind] = r == 0;
+	return r;
+}
+
+static int plan_ibs(struct perf_plan *plan, const struct driver_ibs *ibs, struct error *err)
+{
+	int r = plan_ibs_kind(plan, IBS_RAW_FETCH, "ibs_fetch/rand_en/", ibs->fetch_count, err);
+
+	return r < 0 ? r
+		     : plan_ibs_kind(plan, IBS_RAW_OP,
+				     ibs->count_ops ? "ibs_op/cnt_ctl/" : "ibs_op/config=0/",
+				     ibs->op_count, err);
+}
+
 int perf_plan_make(struct perf_plan *ret, const char *driver, const struct driver_config *config,
 		   unsigned int cpu, struct error *err)
 {
@@ -387,7 +412,9 @@ int perf_plan_make(struct perf_plan *ret, const char *driver, const struct drive
 		return error_set(err, -EPERM,
 				 "off-CPU time is measured over the whole machine: run as root, or "
 				 "give the program the right (setcap cap_perfmon+ep PROGRAM)");
-	r = perf_pmus_check(plan.root, plan.events, plan.count, err);
+	r = plan_ibs(&plan, &config->ibs, err);
+	if (r == 0)
+		r = perf_pmus_check(plan.root, plan.events, plan.count, err);
 	if (r == 0)
 		r = check_rates(&plan, config, err);
 	if (r < 0)

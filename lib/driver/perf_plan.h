@@ -17,9 +17,14 @@
  * the ring. A descriptor that holds it so, which is closed with the event, or -errno. */
 typedef int perf_attach(int fd, unsigned int counter, void *data);
 
+/* The counter of instruction-based samples of a kind, which are none of the events. */
+enum { PERF_PLAN_IBS = EVENT_MAX };
+
 struct perf_plan {
 	struct event events[EVENT_MAX]; /* as they open; the index is the counter */
 	size_t count;
+	struct event ibs[2]; /* of instruction-based samples, by enum ibs_raw_kind */
+	bool has_ibs[2];
 	struct perf_attrs attrs;
 	size_t depth;  /* most frames of a chain; 0: no chains */
 	bool by_table; /* user frames are found by unwind tables over copies of the stack */

@@ -39,6 +39,7 @@ struct event {
 	uint64_t perf_config;	     /* perf_event_attr.config */
 	uint64_t perf_config1, perf_config2;
 	char pmu[EVENT_PMU_MAX]; /* the kernel's PMU that counts it; empty: the CPU's own */
+	bool raw;		 /* its samples carry what the PMU has in registers, no chains */
 	bool beside_cores;	 /* that PMU counts for a socket, not for a CPU */
 	uint8_t precise;	 /* perf_event_attr.precise_ip */
 	uint8_t precise_by;	 /* of it what the specification asks for, by ":p" to ":ppp" */

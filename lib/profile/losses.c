@@ -31,6 +31,7 @@ static const struct {
 	{ "throttled_ns", NO_LOSS, NULL },
 	{ "waited_ns", NO_LOSS, NULL },
 	{ "offcpu_lost", NO_LOSS, NULL },
+	{ "ibs_lost", NO_LOSS, NULL },
 	{ "total_samples", NO_LOSS, NULL },
 	{ "multiplex_counter", NO_LOSS, NULL },
 	{ "sample_lost_overflow", LOST_SAMPLES,

@@ -77,6 +77,7 @@ static int open_driver(struct collector *c, const struct collector_config *confi
 	drive.cookies = c->cookies;
 	drive.sink = take_words;
 	drive.sink_data = c;
+	drive.ibs = feature_ibs_needs(config->record.ext_feature);
 	drive.offcpu = feature_is_offcpu(config->record.ext_feature, &drive.offcpu_blocked);
 	return driver_open(config->driver, &drive, &c->ops, &c->driver, err);
 }

@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "driver/driver.h"
 #include "event/event.h"
 
 #include <stdbool.h>
@@ -56,6 +57,9 @@ int feature_new(const char *text, const char *root, struct feature **ret, struct
 void feature_free(struct feature *f);
 DEFINE_CLEANUP(struct feature *, feature_free);
 
+/* What a driver has to sample for the feature that @text asks for; all-zero if nothing, or if it is
+ * not right, which feature_new() says. */
+struct driver_ibs feature_ibs_needs(const char *text);
 /* Whether @text asks for off-CPU time, *@ret_blocked: of tasks that had to wait for something. */
 bool feature_is_offcpu(const char *text, bool *ret_blocked);
 

@@ -15,8 +15,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Of the op mask: the samples carry a branch target. */
-enum { MASK_BRANCH_TARGET = 4 };
+/* Of the op mask: what is counted are ops, not cycles; the samples carry a branch target. */
+enum { MASK_DISPATCHED_OPS = 1, MASK_BRANCH_TARGET = 4 };
 
 static const struct {
 	const char *name;
@@ -195,6 +195,21 @@ static int ibs_init(const char *args, const char *root, struct feature **ret, st
 	read_family(x, root);
 	*ret = &x->feature;
 	return 0;
+}
+
+struct driver_ibs feature_ibs_needs(const char *text)
+{
+	_cleanup_(feature_freep) struct feature *f = NULL;
+	struct driver_ibs needs = { 0 };
+	const struct ibs *x;
+
+	if (!text || feature_new(text, NULL, &f, NULL) < 0 || f->ops != &feature_ibs)
+		return needs;
+	x = (const struct ibs *)f;
+	needs.fetch_count = x->given_count[IBS_FETCH];
+	needs.op_count = x->given_count[IBS_OP];
+	needs.count_ops = x->given_mask[IBS_OP] & MASK_DISPATCHED_OPS;
+	return needs;
 }
 
 static const struct event *ibs_events(const struct feature *f, size_t *ret_count)

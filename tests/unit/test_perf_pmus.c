@@ -169,6 +169,44 @@ static void without_counters_the_clock_samples(void)
 	perf_plan_done(&p);
 }
 
+static void instruction_based_samples_have_their_pmus(void)
+{
+	static const struct driver_ibs rows[] = { { 250000, 0, false },
+						  { 0, 100005, true },
+						  { 250000, 250000, false } };
+	_cleanup_free_ char *zen4 = machine("amd-zen4"), *vm = machine("vm-without-pmu");
+	struct event clock;
+	struct driver_config config = { .events = &clock, .event_count = 1, .root = zen4 };
+	struct error err = ERROR_INIT;
+	struct perf_plan p = { 0 };
+	size_t i;
+
+	event_timer(&clock, 99, true, true);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		config.ibs = rows[i];
+		config.open_event = fake_open;
+		config.open_data = &(struct fake){ 0 };
+		CHECK_EQ(perf_plan_make(&p, "perf", &config, 0, &err), 0);
+		CHECK_EQ(p.has_ibs[0], rows[i].fetch_count != 0);
+		CHECK_EQ(p.has_ibs[1], rows[i].op_count != 0);
+		if (p.has_ibs[0]) {
+			CHECK_EQ(p.ibs[0].perf_type, 10);
+			CHECK_EQ(p.ibs[0].perf_config, 1ULL << 57);
+			CHECK_EQ(p.ibs[0].count, 250000 / 16 * 16);
+		}
+		if (p.has_ibs[1]) {
+			CHECK_EQ(p.ibs[1].perf_type, 11);
+			CHECK_EQ(p.ibs[1].perf_config, rows[i].count_ops ? 1 << 19 : 0);
+			CHECK_EQ(p.ibs[1].count, rows[i].op_count / 16 * 16);
+			CHECK(p.ibs[1].raw);
+		}
+		perf_plan_done(&p);
+	}
+	config.root = vm;
+	CHECK_EQ(perf_plan_make(&p, "perf", &config, 0, &err), -EINVAL);
+	CHECK(strstr(err.text, "there is no PMU 'ibs_fetch'"));
+}
+
 /* Counts @spec on a machine in a place; what is wrong in @err. */
 static int count_on(const char *name, const char *spec, const struct counting_place *places,
 		    size_t place_count, struct fake *f, struct error *err)
@@ -227,4 +265,5 @@ static void each_type_of_core_is_counted(void)
 
 TESTS(T(registers_and_exclusions_reach_the_kernel), T(types_of_cores_are_opened_on_their_own_cpus),
       T(what_cannot_be_sampled_says_why), T(without_counters_the_clock_samples),
-      T(sockets_are_counted_where_they_say), T(each_type_of_core_is_counted))
+      T(instruction_based_samples_have_their_pmus), T(sockets_are_counted_where_they_say),
+      T(each_type_of_core_is_counted))
