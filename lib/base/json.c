@@ -3,18 +3,31 @@
 
 #include "base/text.h"
 
-#include "base/text.h"
-
 #include <inttypes.h>
+
+/* How many characters from @s on stand for themselves: most of most strings do. */
+static size_t plain_length(const unsigned char *s)
+{
+	size_t n = 0;
+
+	while (s[n] >= 0x20 && s[n] < 0x80 && s[n] != '"' && s[n] != '\\')
+		n++;
+	return n;
+}
 
 static void put_string(FILE *out, const char *text)
 {
 	const unsigned char *s = (const unsigned char *)text;
 
-	(void)fputc('"', out);
-	while (*s) {
-		size_t length = text_utf8_length((const char *)s);
+	(void)putc_unlocked('"', out);
+	for (;;) {
+		size_t plain = plain_length(s), length;
 
+		(void)fwrite_unlocked(s, 1, plain, out);
+		s += plain;
+		if (!*s)
+			break;
+		length = text_utf8_length((const char *)s);
 		if (*s == '"' || *s == '\\')
 			(void)fprintf(out, "\\%c", *s);
 		else if (*s < 0x20)
@@ -25,7 +38,7 @@ static void put_string(FILE *out, const char *text)
 			(void)fwrite(s, 1, length, out);
 		s += length ? length : 1;
 	}
-	(void)fputc('"', out);
+	(void)putc_unlocked('"', out);
 }
 
 static void put_line(struct json *j)
@@ -38,19 +51,19 @@ static void put_line(struct json *j)
 static void put_name(struct json *j, const char *name)
 {
 	if (j->comma)
-		(void)fputs(j->spaced && !j->line ? ", " : ",", j->out);
+		(void)fputs_unlocked(j->spaced && !j->line ? ", " : ",", j->out);
 	put_line(j);
 	j->comma = true;
 	if (!name)
 		return;
 	put_string(j->out, name);
-	(void)fputs(j->spaced ? ": " : ":", j->out);
+	(void)fputs_unlocked(j->spaced ? ": " : ":", j->out);
 }
 
 void json_open(struct json *j, const char *name, char bracket)
 {
 	put_name(j, name);
-	(void)fputc(bracket, j->out);
+	(void)putc_unlocked(bracket, j->out);
 	j->comma = false;
 	j->depth++;
 }
@@ -59,7 +72,7 @@ void json_close(struct json *j, char bracket)
 {
 	j->depth--;
 	put_line(j);
-	(void)fputc(bracket, j->out);
+	(void)putc_unlocked(bracket, j->out);
 	j->comma = true;
 }
 
@@ -107,8 +120,10 @@ void json_number(struct json *j, const char *name, const char *text)
 
 void json_u64(struct json *j, const char *name, uint64_t value)
 {
+	char digits[20];
+
 	put_name(j, name);
-	(void)fprintf(j->out, "%" PRIu64, value);
+	(void)fwrite_unlocked(digits, 1, text_dec(value, digits), j->out);
 }
 
 void json_i64(struct json *j, const char *name, int64_t value)
@@ -130,6 +145,10 @@ void json_line(struct json *j)
 
 void json_hex(struct json *j, const char *name, uint64_t value)
 {
+	char digits[16];
+
 	put_name(j, name);
-	(void)fprintf(j->out, "\"0x%" PRIx64 "\"", value);
+	(void)fputs_unlocked("\"0x", j->out);
+	(void)fwrite_unlocked(digits, 1, text_hex(value, 1, digits), j->out);
+	(void)putc_unlocked('"', j->out);
 }
