@@ -44,6 +44,7 @@ enum unwind_cfa {
 	UNWIND_CFA_PLT,	   /* sp + cfa, 8 more from byte add of a 16 byte slot on: lazy PLT */
 	UNWIND_CFA_SIGNAL, /* the kernel's rt_sigframe is at sp */
 	UNWIND_CFA_END,	   /* the outermost frame: it has no caller */
+	UNWIND_CFA_INDEX,  /* [sp + cfa + 8 * register ->reg] + add: large numbers in OpenSSL */
 };
 
 /* Why a rule says nothing. */

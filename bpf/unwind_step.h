@@ -110,8 +110,10 @@ static __always_inline int unwind_cfa_value(const struct unwind_frame *f,
 
 	if (stop)
 		return stop;
+	if (rule->cfa == UNWIND_CFA_INDEX)
+		cfa = f->sp + cfa * 8;
 	cfa += (__s64)rule->cfa_offset;
-	if (rule->cfa == UNWIND_CFA_DEREF) {
+	if (rule->cfa == UNWIND_CFA_DEREF || rule->cfa == UNWIND_CFA_INDEX) {
 		stop = read(data, cfa, &cfa);
 		if (stop)
 			return stop;

@@ -29,12 +29,32 @@ static bool is_plt(struct span in, uint8_t *ret_n)
 	return *ret_n < 16;
 }
 
+/* Reads "breg N 0, lit8, mul, plus" off the front of @in: an index behind rsp; whether it was
+ * there. */
+static bool read_index(struct span *in, uint64_t *ret_reg)
+{
+	static const uint8_t tail[] = { DW_OP_lit8, DW_OP_mul, DW_OP_plus };
+	struct span after = *in;
+	const uint8_t *ops;
+	int64_t offset;
+
+	if (cfi_expression_breg(&after, ret_reg, &offset) < 0 || offset)
+		return false;
+	ops = span_take(&after, sizeof(tail));
+	if (!ops || memcmp(ops, tail, sizeof(tail)) != 0)
+		return false;
+	*in = after;
+	return true;
+}
+
 int cfi_expression_cfa(struct span in, bool x86, struct cfi_expression *ret)
 {
 	struct cfi_expression x = { .cfa = UNWIND_CFA_REG };
 	uint64_t add = 0;
+	uint64_t index = 0;
 	int64_t offset;
 	uint8_t op = 0, n;
+	bool indexed;
 
 	if (cfi_expression_breg(&in, &x.reg, &offset) < 0 || offset < INT32_MIN / 2 ||
 	    offset > INT32_MAX / 2)
@@ -46,10 +66,15 @@ int cfi_expression_cfa(struct span in, bool x86, struct cfi_expression *ret)
 		*ret = x;
 		return 0;
 	}
+	indexed = x86 && x.reg == X86_SP && read_index(&in, &index);
 	if (in.left && *in.at == DW_OP_deref) {
-		x.cfa = UNWIND_CFA_DEREF;
+		x.cfa = indexed ? UNWIND_CFA_INDEX : UNWIND_CFA_DEREF;
 		(void)span_u8(&in, &op);
+	} else if (indexed) {
+		return -EBADMSG;
 	}
+	if (indexed)
+		x.reg = index;
 	if (in.left && (span_u8(&in, &op) < 0 || op != DW_OP_plus_uconst ||
 			span_uleb(&in, &add) < 0 || add > INT16_MAX || in.left))
 		return -EBADMSG;

@@ -166,6 +166,11 @@ static void set_cfa_expression(struct run *run, struct span in)
 	PUT(s, cfa_add, x.add);
 	PUT(s, cfa_offset, x.offset);
 	set_base(run, x.reg);
+	/* Whatever is multiplied, it is none of those that are followed. */
+	if (x.cfa == UNWIND_CFA_INDEX) {
+		PUT(s, base, UNWIND_BASE_OTHER);
+		PUT(s, reg, x.reg);
+	}
 	s->cfa_why = 0;
 }
 

@@ -52,6 +52,9 @@ static const char *rule_text(const struct unwind_rule *r)
 	case UNWIND_CFA_PLT:
 		snprintf(text, sizeof(text), "plt+%d,%d", r->cfa_offset, r->cfa_add);
 		break;
+	case UNWIND_CFA_INDEX:
+		snprintf(text, sizeof(text), "[sp%+d+8*%s]%+d", r->cfa_offset, base, r->cfa_add);
+		break;
 	case UNWIND_CFA_REG:
 		snprintf(text, sizeof(text), "%s%+d", base, r->cfa_offset);
 		break;
@@ -152,6 +155,8 @@ static void every_kind_of_rule_is_understood(void)
 		{ "deref_sp", "[sp+56]+8 ra@cfa-8" },
 		{ "expression_register", "fp+16 ra@cfa-8" },
 		{ "expression_sum", "sp+16 ra@cfa-8" },
+		{ "expression_index_odd", "none: 1" },
+		{ "expression_index", "[sp+8+8*r9]+8 ra@cfa-8" },
 		{ "expression_odd", "none: 1" },
 		{ "expression_over", "sp+8 ra@cfa-8" },
 		{ "plt", "plt+8,11 ra@cfa-8" },

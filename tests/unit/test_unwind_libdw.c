@@ -35,7 +35,11 @@ static bool cfa_agrees(const struct oracle *o, const struct unwind_rule *r, Dwar
 
 	if (dwarf_frame_cfa(frame, &ops, &count) < 0 || !count)
 		return r->cfa == UNWIND_CFA_NONE;
-	/* [rsp + 8 * r9 + 8] + 8, as OpenSSL has it, and longer ones are beyond our rules. */
+	if (r->cfa == UNWIND_CFA_INDEX)
+		return count > 5 && ops[1].atom == DW_OP_breg0 + r->reg &&
+		       (int64_t)ops[0].number == r->cfa_offset &&
+		       (int64_t)ops[count - 1].number == r->cfa_add;
+	/* Longer ones are beyond our rules. */
 	if (r->cfa == UNWIND_CFA_NONE && r->base == UNWIND_WHY_CFA)
 		return count > 3;
 	if (ops[0].atom == DW_OP_bregx) {

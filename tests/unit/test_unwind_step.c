@@ -162,6 +162,23 @@ static void other_registers_are_known_in_the_interrupted_frame_only(void)
 	CHECK_EQ(apply(&f, rule, &w), UNWIND_REGISTER);
 }
 
+static void an_index_leads_to_the_cfa(void)
+{
+	struct world w = { { 0 }, { 0 } };
+	struct unwind_frame f = frame_at(0x7000);
+	struct unwind_rule rule = plain(UNWIND_BASE_OTHER, 8);
+
+	rule.cfa = UNWIND_CFA_INDEX;
+	rule.cfa_add = 8;
+	rule.reg = 9;
+	w.regs[9] = 4;
+	*at(&w, 0x7028) = 0x7050;
+	*at(&w, 0x7050) = 0x401000;
+	CHECK_EQ(apply(&f, rule, &w), UNWIND_GOING);
+	CHECK_EQ(f.sp, 0x7058);
+	CHECK_EQ(f.pc, 0x401000);
+}
+
 static void a_signal_frame_gives_all_back(void)
 {
 	static const struct {
@@ -297,7 +314,8 @@ static void a_chain_ends_at_its_depth(void)
 TESTS(T(a_frame_counted_from_sp_has_a_caller), T(a_saved_fp_is_read_when_it_is_needed),
       T(what_was_popped_is_in_its_register), T(a_realigned_frame_is_found_through_its_fp),
       T(a_plt_slot_pushes_in_its_middle),
-      T(other_registers_are_known_in_the_interrupted_frame_only), T(a_signal_frame_gives_all_back),
+      T(other_registers_are_known_in_the_interrupted_frame_only), T(an_index_leads_to_the_cfa),
+      T(a_signal_frame_gives_all_back),
       T(aarch64_leaves_return_by_lr_and_addresses_lose_their_signature),
       T(code_without_rules_is_left_by_its_frame_pointer), T(every_end_has_its_reason),
       T(a_chain_ends_at_its_depth))
