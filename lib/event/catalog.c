@@ -321,6 +321,11 @@ const struct catalog_event *catalog_nearest(const char *name)
 	return catalog_event_nearest(catalog_here(), name);
 }
 
+bool catalog_is_timer(const char *name)
+{
+	return !strcmp(name, timer_event.name);
+}
+
 bool catalog_on_cpu(const struct catalog_event *event, const struct cpu_type *type)
 {
 	return catalog_event_find(catalog_of(type), event->name);

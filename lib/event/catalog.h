@@ -91,6 +91,8 @@ const struct catalog_event *catalog_at(size_t i);
 const struct catalog_event *catalog_find(const char *name);
 const struct catalog_event *catalog_nearest(const char *name);
 
+/* Whether this is the name of the clock's event, which is the same everywhere; reads no files. */
+bool catalog_is_timer(const char *name);
 /* Whether CPUs of @type have an event of this name. */
 bool catalog_on_cpu(const struct catalog_event *event, const struct cpu_type *type);
 /* The event that is sampled on CPUs of @type where nothing else is asked for: cycles; the clock

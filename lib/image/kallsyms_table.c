@@ -4,6 +4,7 @@
 #include "image/kallsyms.h"
 
 #include "base/digest.h"
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
 
@@ -430,17 +431,20 @@ bool kallsyms_digest(const struct kallsyms *k, const char *name, uint64_t ret[2]
 	const struct image *image = find_image(k, name);
 	size_t i;
 
-	ret[0] = ret[1] = 0;
-	for (i = 0; image && i < image->count; i++) {
-		const struct piece *piece = &image->pieces[i];
-
-		ret[0] = digest_bytes(piece->text, piece->size, ret[0] + 1);
-		ret[1] = digest_bytes(piece->text, piece->size, ret[1] + 2);
-	}
 	if (!image)
 		return false;
-	ret[0] = digest_bytes(&image->shown.start, sizeof(image->shown.start), ret[0]);
-	ret[1] = digest_bytes(&image->shown.end, sizeof(image->shown.end), ret[1]);
+	ret[0] = digest_bytes(&image->shown.start, sizeof(image->shown.start), 1);
+	ret[1] = digest_bytes(&image->shown.end, sizeof(image->shown.end), 2);
+	for (i = 0; i < image->count; i++) {
+		const struct piece *piece = &image->pieces[i];
+
+		ret[0] = digest_bytes(piece->text, piece->size, ret[0]);
+		ret[1] = hash_add(ret[1], piece->size);
+	}
+	ret[1] = hash_add(ret[1], ret[0]);
+	/* Most often that was all that is wanted of the text. */
+	if (k->mapped)
+		(void)madvise(k->text, k->size, MADV_DONTNEED);
 	return true;
 }
 

@@ -256,17 +256,30 @@ static uint32_t *rank_images(const struct gather *g, bool long_names)
 	return rank;
 }
 
-/* Puts the rows in the order of the entries, or the other way round. */
-static void reorder(struct container *c, const struct radix_entry *entries, bool reverse)
+/* Puts the rows in the order of the entries, which are used up, or the other way round. In place,
+ * along the cycles of the permutation: rows are what a report has most memory for. */
+static void reorder(struct container *c, struct radix_entry *entries, bool reverse)
 {
-	struct row *rows = xcalloc(c->count, sizeof(*rows));
-	size_t i;
+	size_t i, j, from, n = c->count;
 
-	for (i = 0; i < c->count; i++)
-		rows[reverse ? c->count - 1 - i : i] = c->rows[entries[i].value];
-	free(c->rows);
-	c->rows = rows;
-	c->room = c->count;
+	for (i = 0; reverse && i < n / 2; i++) {
+		struct radix_entry entry = entries[i];
+
+		entries[i] = entries[n - 1 - i];
+		entries[n - 1 - i] = entry;
+	}
+	for (i = 0; i < n; i++) {
+		struct row row = c->rows[i];
+
+		for (j = i; (from = entries[j].value) != i && from < n; j = from) {
+			c->rows[j] = c->rows[from];
+			entries[j].value = n;
+		}
+		if (from == i) {
+			c->rows[j] = row;
+			entries[j].value = n;
+		}
+	}
 }
 
 void sort_rows(struct container *c, const struct gather *g, const struct sort *sort)

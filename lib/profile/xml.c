@@ -86,12 +86,26 @@ static bool is_character(const char *s, size_t length)
 			   (uint8_t)s[2] >= 0xbe);
 }
 
+/* Whether @c is a character by itself and stands for itself. */
+static bool is_plain(unsigned char c)
+{
+	return c >= 0x20 && c < 0x7f && c != '&' && c != '<' && c != '>' && c != '"';
+}
+
 static void put_text(struct xml *x, const char *s)
 {
 	while (*s) {
-		size_t length = text_utf8_length(s);
-		const char *instead = length == 1 ? escape((unsigned char)*s) : NULL;
+		const char *instead;
+		size_t length = 0;
 
+		while (is_plain((unsigned char)s[length]))
+			length++;
+		(void)fwrite_unlocked(s, 1, length, x->out);
+		s += length;
+		if (!*s)
+			return;
+		length = text_utf8_length(s);
+		instead = length == 1 ? escape((unsigned char)*s) : NULL;
 		if (!is_character(s, length))
 			instead = "\xef\xbf\xbd";
 		if (instead)
@@ -154,12 +168,17 @@ void xml_text_bytes(struct xml *x, const void *bytes, size_t size)
 {
 	static const char digits[16] = "0123456789ABCDEF";
 	const uint8_t *p = bytes;
-	size_t i;
+	char text[1024];
+	size_t i, used = 0;
 
 	end_tag(x);
 	x->in_text = true;
 	for (i = 0; i < size; i++) {
-		(void)putc_unlocked(digits[p[i] >> 4], x->out);
-		(void)putc_unlocked(digits[p[i] & 15], x->out);
+		text[used++] = digits[p[i] >> 4];
+		text[used++] = digits[p[i] & 15];
+		if (used == sizeof(text) || i + 1 == size) {
+			(void)fwrite_unlocked(text, 1, used, x->out);
+			used = 0;
+		}
 	}
 }
