@@ -23,8 +23,8 @@
 
 enum { EVENT_BUFFER_WORDS = 128 << 10 };
 
-/* Keys between two drains, a quarter of a second apart: of each CPU some ten thousand a second. */
-enum { KEYS_BASE = 8192, KEYS_OF_CPU = 4096, KEYS_MIN = 16, KEYS_MAX = 1 << 20 };
+/* Keys between two drains, a quarter of a second apart: of each CPU some four thousand a second. */
+enum { KEYS_BASE = 16384, KEYS_OF_CPU = 1024, KEYS_MIN = 16, KEYS_MAX = 1 << 20 };
 
 enum { HOTPLUG_EVERY_NS = 1000000000 };
 /* How often files whose numbers may be given to others are asked for again. */

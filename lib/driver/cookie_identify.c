@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "driver/cookie_handle.h"
 #include "image/buildid.h"
 
 #include <errno.h>
@@ -76,6 +77,18 @@ static bool identify_by(struct cookie_image *image, const char *path)
 /* What may be done with a path that might lead to the file; non-zero ends the search. */
 typedef int try_way(const char *path, void *data);
 
+/* Tries the file that has the inode now, whatever it is called; 0 where that cannot be had. */
+static int last_way(const struct cookie_image *image, try_way *try, void *data)
+{
+	_cleanup_close_ int fd = cookie_handle_open(image);
+	char path[64];
+
+	if (fd < 0)
+		return 0;
+	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	return try(path, data);
+}
+
 /* Goes through the paths that might lead to the file of @image; what the last try returned. */
 static int each_way(const struct cookie_image *image, const struct cookie_mapped *where,
 		    try_way *try, void *data)
@@ -102,7 +115,7 @@ static int each_way(const struct cookie_image *image, const struct cookie_mapped
 	for (i = 0; i < ARRAY_SIZE(ways) && r == 0 && path_is_absolute(image->path); i++)
 		if (ways[i].usable)
 			r = try(ways[i].path, data);
-	return r;
+	return r == 0 && !*root ? last_way(image, try, data) : r;
 }
 
 static int try_to_identify(const char *path, void *data)

@@ -4,6 +4,8 @@
 #include "driver/cookie.h"
 
 #include <fcntl.h>
+#include <linux/fs.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -211,10 +213,45 @@ static void file_changed_in_place_gets_a_new_cookie(void)
 	CHECK_EQ(cookie_renew(t, old, &where, 40 * second), new);
 }
 
+static void file_that_was_renamed_is_found_by_its_inode(void)
+{
+	_cleanup_table_ struct cookie_table *t = cookie_table_new();
+	_cleanup_directory_ char *directory = test_directory();
+	_cleanup_free_ char *old = path_join(directory, "old"), *new = path_join(directory, "new");
+	_cleanup_close_ int fd = -1;
+	/* The request says long, file systems write an int. */
+	uint32_t generation[2] = { 0 };
+	const struct cookie_image *image;
+	struct error err = ERROR_INIT;
+	uint64_t cookie;
+	struct stat st;
+
+	CHECK_EQ(path_write(old, "text", 0644, &err), 0);
+	fd = open(old, O_RDONLY | O_CLOEXEC);
+	if (geteuid() != 0 || ioctl(fd, FS_IOC_GETVERSION, generation) < 0 || !generation[0])
+		SKIP("no root, or a file system without generations");
+	CHECK_EQ(fstat(fd, &st), 0);
+	CHECK_EQ(rename(old, new), 0);
+	cookie = cookie_file(t, (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev), st.st_ino,
+			     generation[0], old);
+	cookie_identify(t, cookie, "", 0, 0, 0);
+	image = cookie_lookup(t, cookie);
+	CHECK(image->verified);
+	CHECK_EQ(image->size, 4);
+	/* Of one that is gone nothing is known, and nobody else's inode is taken for it. */
+	CHECK_EQ(unlink(new), 0);
+	cleanup_closep(&fd);
+	fd = -1;
+	cookie = cookie_file(t, (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev), st.st_ino,
+			     generation[0] + 1, old);
+	cookie_identify(t, cookie, "", 0, 0, 0);
+	CHECK(!cookie_lookup(t, cookie)->verified);
+}
+
 TESTS(T(file_changed_in_place_gets_a_new_cookie), T(file_is_known_by_its_inode),
       T(unknown_generation_agrees_where_the_path_does), T(files_without_an_inode_are_known_by_path),
       T(deleted_suffix_is_cut_off_but_for_nameless_memory),
       T(anonymous_region_that_grows_keeps_its_cookie),
       T(kernel_threads_share_the_part_before_the_slash), T(recorded_cookies_keep_their_numbers),
       T(many_files_are_all_found), T(file_that_was_mapped_is_identified),
-      T(another_file_under_that_path_is_not_taken))
+      T(another_file_under_that_path_is_not_taken), T(file_that_was_renamed_is_found_by_its_inode))
