@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* opreport: where the samples of a session went, by image or by symbol. */
 #include "opreport_chains.h"
+#include "opreport_options.h"
 #include "progress.h"
 #include "reporting.h"
 #include "tool.h"
@@ -24,26 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static struct {
-	bool symbols, calls, details, lines;
-	bool wide, long_names, show_address, no_header, accumulated, global_percent;
-	bool exclude_dependent, reverse;
-	bool chains, folded, children, quality;
-	bool json, csv, xml;
-	enum report_form form; /* which of these */
-	struct name_style names;
-	unsigned int merge; /* enum classes_merge */
-	double threshold;   /* percent */
-	uint64_t top;
-	bool errors;
-	enum diff_by compare_by;
-	struct symbol_filter chosen;
-	struct sort sort;
-	struct reporting_fetch fetch;
-	const char *session_dir, *image_path, *root, *output;
-	bool no_symbol_cache;
-	char *command; /* the whole command line */
-} options;
+static struct opreport_options options;
 
 static int set_merge(const char *arg, void *target, struct error *err)
 {
@@ -163,14 +145,12 @@ struct parts {
 	struct losses losses;
 	struct unresolved unresolved;
 	struct populate_stats stats;
-	char *words; /* of the specification */
-	char threshold[32];
-	struct report_option shown_options[16];
+	struct opreport_shown shown;
 };
 
 static void parts_done(struct parts *p)
 {
-	free(p->words);
+	opreport_shown_done(&p->shown);
 	losses_done(&p->losses);
 	unresolved_done(&p->unresolved);
 	callgraph_done(&p->calls);
@@ -182,119 +162,6 @@ static void parts_done(struct parts *p)
 	classes_done(&p->classes);
 	gather_free(p->gather);
 	spec_done(&p->spec);
-}
-
-/* Which form is asked for, and that nothing is asked for that it does not have. */
-static int check_form(struct error *err)
-{
-	if (options.xml + options.json + options.csv > 1)
-		return error_set(err, -EINVAL, "--xml, --json and --csv exclude each other");
-	options.form = options.xml    ? REPORT_XML
-		       : options.json ? REPORT_JSON
-		       : options.csv  ? REPORT_CSV
-				      : REPORT_TEXT;
-	if (!report_form(options.form)->is_for_programs)
-		return 0;
-	if (options.accumulated)
-		return error_set(err, -EINVAL, "--accumulated is for text: %s has no running sums",
-				 report_form(options.form)->name);
-	if (options.global_percent && options.xml)
-		return error_set(err, -EINVAL, "--global-percent: XML has no percentages");
-	options.merge |= CLASSES_MANY_AXES;
-	return 0;
-}
-
-static int check_options(struct error *err)
-{
-	const struct {
-		bool is_given;
-		const char *name;
-	} of_symbols[] = {
-		{ options.show_address, "--show-address" },
-		{ options.accumulated, "--accumulated" },
-		{ options.lines, "--debug-info" },
-		{ options.chosen.include.count, "--include-symbols" },
-		{ options.chosen.exclude.count, "--exclude-symbols" },
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(of_symbols) && !options.symbols; i++)
-		if (of_symbols[i].is_given)
-			return error_set(err, -EINVAL, "%s needs --symbols", of_symbols[i].name);
-	if (options.exclude_dependent && options.merge & CLASSES_MERGE_LIB)
-		return error_set(err, -EINVAL,
-				 "--merge=lib and --exclude-dependent exclude each other: one puts "
-				 "all libraries together, the other leaves them out");
-	if (options.calls && options.details)
-		return error_set(err, -EINVAL,
-				 "--callgraph and --details exclude each other: calls are of whole "
-				 "functions");
-	if (options.global_percent && options.symbols && !options.details && !options.calls)
-		return error_set(err, -EINVAL,
-				 "--global-percent is for the summary and --details, --callgraph: "
-				 "with --symbols "
-				 "percentages are of all samples anyway");
-	return check_form(err);
-}
-
-static bool of_chains(void)
-{
-	return options.chains || options.folded || options.children;
-}
-
-/* What whole chains go together with. */
-static int check_chain_options(struct error *err)
-{
-	const struct {
-		bool is_given;
-		const char *name;
-	} others[] = {
-		{ options.symbols, "--symbols, --details or --callgraph" },
-		{ options.merge & ~(unsigned int)CLASSES_MANY_AXES, "--merge" },
-		{ options.exclude_dependent, "--exclude-dependent" },
-		{ options.xml, "--xml" },
-		{ options.csv, "--csv" },
-		{ options.errors, "--errors" },
-	};
-	const char *name = options.chains ? "--chains" : options.folded ? "--folded" : "--children";
-	size_t i;
-
-	if (options.chains + options.folded + options.children > 1)
-		return error_set(err, -EINVAL,
-				 "--chains, --folded and --children exclude each other");
-	if (!of_chains())
-		return options.quality
-			       ? error_set(err, -EINVAL, "--quality needs --chains or --children")
-			       : 0;
-	for (i = 0; i < ARRAY_SIZE(others); i++)
-		if (others[i].is_given)
-			return error_set(err, -EINVAL, "%s and %s exclude each other", name,
-					 others[i].name);
-	return 0;
-}
-
-/* What a report of two profiles does not have. */
-static int check_comparison(struct error *err)
-{
-	const struct {
-		bool is_given;
-		const char *name;
-	} alone[] = {
-		{ options.calls, "--callgraph" },
-		{ options.details, "--details" },
-		{ options.xml, "--xml" },
-		{ of_chains(), "a report of chains" },
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(alone); i++)
-		if (alone[i].is_given)
-			return error_set(err, -EINVAL,
-					 "%s is of one profile, and two are to be compared",
-					 alone[i].name);
-	if (!options.symbols)
-		return error_set(err, -EINVAL, "profiles are compared by symbols: give --symbols");
-	return 0;
 }
 
 static void show_step(void *progress, size_t done, size_t all)
@@ -354,44 +221,6 @@ static int collect(struct parts *p, struct error *err)
 	return 0;
 }
 
-/* @first and the words, with a blank between; caller frees. */
-static char *join_words(const char *first, int argc, char *const *argv)
-{
-	struct strbuf text = STRBUF_INIT;
-	int i;
-
-	strbuf_adds(&text, first);
-	for (i = 0; i < argc; i++)
-		strbuf_addf(&text, "%s%s", text.length ? " " : "", argv[i]);
-	return strbuf_take(&text);
-}
-
-/* What was asked for, as the XML form shows it. */
-static void list_options(struct parts *p, int argc, char *const *argv)
-{
-	char *words = p->words = join_words("", argc, argv);
-	const struct report_option shown[] = {
-		{ "specification", argc ? words : NULL },
-		{ "sessiondir", options.session_dir },
-		{ "imagepath", options.image_path },
-		{ "root", options.root },
-		{ "symbols", options.symbols ? "true" : NULL },
-		{ "callgraph", options.calls ? "true" : NULL },
-		{ "details", options.details ? "true" : NULL },
-		{ "debuginfo", options.lines ? "true" : NULL },
-		{ "excludedependent", options.exclude_dependent ? "true" : NULL },
-		{ "mergelib", options.merge & CLASSES_MERGE_LIB ? "true" : NULL },
-		{ "threshold", options.threshold > 0 ? p->threshold : NULL },
-		{ "demangle", options.names.mangled ? "none"
-			      : options.names.rules ? "smart"
-						    : "normal" },
-	};
-	static_assert(ARRAY_SIZE(shown) < ARRAY_SIZE(p->shown_options), "room for the end");
-
-	(void)snprintf(p->threshold, sizeof(p->threshold), "%g", options.threshold);
-	memcpy(p->shown_options, shown, sizeof(shown));
-}
-
 /* @before: the first of two profiles, or NULL. */
 static void print(const struct parts *p, const struct parts *before, FILE *out)
 {
@@ -421,10 +250,10 @@ static void print(const struct parts *p, const struct parts *before, FILE *out)
 				 .width = options.wide ? 0 : tool_terminal_width(fileno(out)),
 				 .colour = tool_colour(fileno(out)),
 				 .command = options.command,
-				 .options = p->shown_options };
+				 .options = p->shown.list };
 
 	if (before) {
-		first = (struct report_before){ .words = { before->words, p->words },
+		first = (struct report_before){ .words = { before->shown.words, p->shown.words },
 						.losses = &before->losses,
 						.skipped = before->stats.bad +
 							   before->gather->skipped };
@@ -497,7 +326,7 @@ static int make_rows(struct parts *p, size_t count, char *const *words, struct e
 	r = collect(p, err);
 	if (r < 0)
 		return r;
-	list_options(p, (int)count, words);
+	opreport_show(&options, &p->shown, (int)count, words);
 	if (symbol_filter_is_set(&options.chosen))
 		container_choose(&p->container, p->gather, &options.chosen, options.calls);
 	return 0;
@@ -558,23 +387,23 @@ int main(int argc, char **argv)
 	struct spec_pair pair;
 	int operands, is_pair, r;
 
-	options.command = join_words("opreport", argc - 1, argv + 1);
+	options.command = opreport_words("opreport", argc - 1, argv + 1);
 	(void)sort_parse(NULL, &options.sort, &err);
 	operands = tool_options(&cmdline, argc, argv);
 	options.symbols |= options.details;
 	options.symbols |= options.calls;
 	options.sort.reverse = options.reverse;
 	options.sort.long_names = options.long_names;
-	if (check_options(&err) < 0 || check_chain_options(&err) < 0)
+	if (opreport_check(&options, &err) < 0)
 		return tool_usage("%s", err.text);
 	is_pair = spec_split(argv + operands, (size_t)(argc - operands), &pair, &err);
-	if (is_pair < 0 || (is_pair && check_comparison(&err) < 0))
+	if (is_pair < 0 || (is_pair && opreport_check_pair(&options, &err) < 0))
 		return tool_usage("%s", err.text);
 	if (is_pair)
 		r = compare(&pair, &err);
 	else
-		r = (of_chains() ? report_chains : report)((size_t)(argc - operands),
-							   argv + operands, &err);
+		r = (opreport_of_chains(&options) ? report_chains : report)(
+			(size_t)(argc - operands), argv + operands, &err);
 	if (r < 0)
 		return tool_fail(&err);
 	return 0;
