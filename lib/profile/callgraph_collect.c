@@ -263,6 +263,7 @@ static void open_places(struct collect *c, const uint32_t *files, size_t count)
 		header = *sfile_header(sf);
 		open_place(c, f->image, &header);
 		header.is_kernel = header.cg_to_is_kernel;
+		header.anon_start = header.cg_to_anon_start;
 		header.mtime = 0;
 		open_place(c, f->callee, &header);
 	}
