@@ -46,6 +46,7 @@ static const struct catalog_event timer_event = {
 static const struct {
 	const char *start, *key;
 } common[] = {
+	{ "x86-64/zen", "x86-64/zen" },
 	{ "x86-64/", "x86-64/generic" },
 	{ "i386/p", "generic" },
 	{ "i386/athlon", "generic" },
