@@ -58,7 +58,8 @@ struct driver_stats {
  * feature. */
 struct driver_ibs {
 	uint64_t fetch_count, op_count; /* cycles, or ops, between two samples; 0: none */
-	bool count_ops; /* op samples are counted by ops dispatched, not by cycles */
+	bool count_ops;	    /* op samples are counted by ops dispatched, not by cycles */
+	bool branch_target; /* their words end with the target of a branch, or 0 */
 };
 
 enum driver_scope {

@@ -11,8 +11,10 @@
 
 #define BIT(n) (1ULL << (n))
 
-/* Of the capabilities (CPUID Fn8000_001B EAX): the registers are as of Zen 4. */
-#define CAPS_ZEN4 BIT(11)
+/* Of the capabilities (CPUID Fn8000_001B EAX): there is a register for the target of a
+ * branch; the registers are as of Zen 4. */
+#define CAPS_BRANCH_TARGET BIT(5)
+#define CAPS_ZEN4	   BIT(11)
 
 #define FETCH_ENABLED	 BIT(48)
 #define FETCH_VALID	 BIT(49)
@@ -23,6 +25,7 @@
 #define OP_ENABLED BIT(17)
 #define OP_VALID   BIT(18)
 
+#define DATA1_BRANCH	  BIT(37)
 #define DATA1_RIP_INVALID BIT(38)
 
 #define DATA2_SOURCE_LOW  7ULL
@@ -36,7 +39,17 @@
 
 /* The registers of each kind, in the order of the kernel. */
 enum { FETCH_CTL, FETCH_LINEAR, FETCH_PHYSICAL, FETCH_REGS };
-enum { OP_CTL, OP_RIP, OP_DATA1, OP_DATA2, OP_DATA3, OP_LINEAR, OP_PHYSICAL, OP_REGS };
+enum {
+	OP_CTL,
+	OP_RIP,
+	OP_DATA1,
+	OP_DATA2,
+	OP_DATA3,
+	OP_LINEAR,
+	OP_PHYSICAL,
+	OP_REGS,
+	OP_TARGET = OP_REGS
+};
 
 enum { REGS_MAX = OP_REGS + 1 }; /* and the target of a branch */
 
@@ -149,6 +162,8 @@ static int decode_op(const struct ibs_cpu *cpu, uint32_t caps, uint64_t *regs,
 		ret->ip = regs[OP_RIP];
 	for (i = OP_RIP; i < OP_REGS; i++)
 		put(ret, regs[i]);
+	if (regs[OP_DATA1] & DATA1_BRANCH && caps & CAPS_BRANCH_TARGET)
+		ret->target = regs[OP_TARGET];
 	return 0;
 }
 
@@ -166,6 +181,8 @@ int ibs_raw_decode(const struct ibs_cpu *cpu, enum ibs_raw_kind kind, struct spa
 	for (i = 0; i < count; i++)
 		if (span_u64(&in, &regs[i]) < 0)
 			return -EBADMSG;
+	regs[count] = 0;
+	(void)span_u64(&in, &regs[count]); /* the target of a branch, if it is there */
 	return kind == IBS_RAW_FETCH ? decode_fetch(cpu, regs, ret)
 				     : decode_op(cpu, caps, regs, ret);
 }

@@ -28,6 +28,7 @@ struct ibs_sample {
 	uint64_t ip;			   /* of the instruction, 0 where that is not known */
 	uint64_t words[IBS_RAW_WORDS_MAX]; /* the offset left 0, for the caller to fill in */
 	size_t count;
+	uint64_t target; /* of a branch, 0: none, or this processor does not tell */
 };
 
 /* The CPU of the machine below @root. */

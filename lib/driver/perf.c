@@ -34,6 +34,7 @@ struct driver {
 	struct attribution attribution;
 	struct evbuf *out;
 	struct ibs_cpu ibs_cpu;
+	bool branch_target; /* behind the words of op samples */
 	uint64_t stopped_ns;
 	unsigned int offcpu_cpu; /* where the record was written that is handled */
 	struct offcpu offcpu;	 /* where tasks are off their CPUs, if that is asked for */
@@ -107,6 +108,7 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	if (r < 0)
 		return r;
 	d->ibs_cpu = ibs_cpu_read(d->root);
+	d->branch_target = config->ibs.branch_target;
 	d->out = evbuf_new(config->buffer_words ? config->buffer_words : EVENT_BUFFER_WORDS,
 			   config->sink, config->sink_data);
 	sideband_init(&d->sideband, &(struct process_source){ d->root, config->cookies },
@@ -158,8 +160,14 @@ static void put_ibs(struct driver *d, unsigned int cpu, enum ibs_raw_kind kind,
 
 	if (attribution_filtered(&d->attribution, r))
 		return;
-	if (ibs_raw_decode(&d->ibs_cpu, kind, r->more, &sample) < 0 ||
-	    !attribution_words(&d->attribution, cpu, r, codes[kind], sample.words, sample.count))
+	if (ibs_raw_decode(&d->ibs_cpu, kind, r->more, &sample) < 0) {
+		d->stats.ibs_lost++;
+		return;
+	}
+	/* The last address of all would read as an escape; no code lies there. */
+	if (kind == IBS_RAW_OP && d->branch_target)
+		sample.words[sample.count++] = MIN(sample.target, UINT64_MAX - 1);
+	if (!attribution_words(&d->attribution, cpu, r, codes[kind], sample.words, sample.count))
 		d->stats.ibs_lost++;
 }
 

@@ -30,6 +30,12 @@ struct feature {
 /* Takes one count: @value of the feature's event @index at @pc. */
 typedef void feature_emit(size_t index, uint64_t pc, uint64_t value, void *data);
 
+/* Whose sample it is, as the event buffer has it. */
+struct feature_where {
+	uint32_t cpu, tgid, tid;
+	uint64_t app, image; /* cookies */
+};
+
 struct feature_ops {
 	const char *name;
 	/* Parses @args; the state starts with a struct feature. 0 or -EINVAL with the reason. */
@@ -47,6 +53,11 @@ struct feature_ops {
 	 */
 	void (*sample)(struct feature *f, uint64_t code, const uint64_t *words, feature_emit *emit,
 		       void *data);
+	/* Told before ->sample(), for who keeps single samples: in files of its own in @directory,
+	 * which is told once. NULL: is not told. */
+	void (*keep)(struct feature *f, const struct feature_where *where, uint64_t code,
+		     const uint64_t *words);
+	void (*keep_in)(struct feature *f, const char *directory);
 	/* Adds its section to the statistics. */
 	void (*print_stats)(const struct feature *f, FILE *out);
 };

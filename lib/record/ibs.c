@@ -9,14 +9,16 @@
 #include "base/text.h"
 #include "driver/evbuf.h"
 #include "record/ibs_event.h"
+#include "record/ibs_log.h"
 
 #include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
-/* Of the op mask: what is counted are ops, not cycles; the samples carry a branch target. */
-enum { MASK_DISPATCHED_OPS = 1, MASK_BRANCH_TARGET = 4 };
+/* Of the op mask: what is counted are ops, not cycles; accesses to memory are logged; the samples
+ * carry the target of a branch, which is logged. */
+enum { MASK_DISPATCHED_OPS = 1, MASK_LOG_MEMORY = 2, MASK_BRANCH_TARGET = 4 };
 
 static const struct {
 	const char *name;
@@ -44,6 +46,7 @@ struct ibs {
 	const struct ibs_event **derived; /* what makes each of them */
 	size_t count, room, derived_room;
 	bool branch_target;
+	struct ibs_log log;
 	bool given[IBS_KIND_COUNT_]; /* in the arguments, with these: */
 	uint64_t given_count[IBS_KIND_COUNT_], given_mask[IBS_KIND_COUNT_];
 	uint64_t reserved[IBS_REGS];
@@ -173,6 +176,7 @@ static void ibs_done(struct feature *f)
 {
 	struct ibs *x = (struct ibs *)f;
 
+	ibs_log_done(&x->log);
 	free(x->events);
 	free(x->derived);
 	free(x);
@@ -192,6 +196,8 @@ static int ibs_init(const char *args, const char *root, struct feature **ret, st
 		ibs_done(&x->feature);
 		return r;
 	}
+	x->log.memory = x->given_mask[IBS_OP] & MASK_LOG_MEMORY;
+	x->log.branch = x->branch_target;
 	read_family(x, root);
 	*ret = &x->feature;
 	return 0;
@@ -208,6 +214,7 @@ struct driver_ibs feature_ibs_needs(const char *text)
 	x = (const struct ibs *)f;
 	needs.fetch_count = x->given_count[IBS_FETCH];
 	needs.op_count = x->given_count[IBS_OP];
+	needs.branch_target = x->branch_target;
 	needs.count_ops = x->given_mask[IBS_OP] & MASK_DISPATCHED_OPS;
 	return needs;
 }
@@ -261,6 +268,20 @@ static void ibs_sample(struct feature *f, uint64_t code, const uint64_t *words, 
 	}
 }
 
+static void ibs_keep(struct feature *f, const struct feature_where *where, uint64_t code,
+		     const uint64_t *words)
+{
+	struct ibs *x = (struct ibs *)f;
+
+	if (code == kinds[IBS_OP].code && (x->log.memory || x->log.branch))
+		ibs_log_op(&x->log, where, words);
+}
+
+static void ibs_keep_in(struct feature *f, const char *directory)
+{
+	((struct ibs *)f)->log.directory = xstrdup(directory);
+}
+
 static void ibs_print_stats(const struct feature *f, FILE *out)
 {
 	const struct ibs *x = (const struct ibs *)f;
@@ -282,5 +303,7 @@ const struct feature_ops feature_ibs = {
 	.events = ibs_events,
 	.words = ibs_words,
 	.sample = ibs_sample,
+	.keep = ibs_keep,
+	.keep_in = ibs_keep_in,
 	.print_stats = ibs_print_stats,
 };

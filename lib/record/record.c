@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/parse.h"
+#include "base/path.h"
 #include "base/procfs.h"
 #include "event/cpu_type.h"
 #include "record/binary.h"
@@ -108,6 +109,14 @@ static void open_store(struct record *rec, const struct record_config *config)
 	rec->store = store_new(&store);
 }
 
+/* What a feature keeps lies beside the sessions, as the original has it. */
+static void keep_beside_sessions(struct record *rec)
+{
+	_cleanup_free_ char *directory = path_join(rec->session_dir, "samples");
+
+	rec->feature->ops->keep_in(rec->feature, directory);
+}
+
 int record_new(const struct record_config *config, struct record **ret, struct error *err)
 {
 	_cleanup_(record_freep) struct record *rec = xcalloc(1, sizeof(*rec));
@@ -125,6 +134,8 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 		r = feature_new(config->ext_feature, config->root, &rec->feature, err);
 		if (r < 0)
 			return r;
+		if (rec->feature->ops->keep_in)
+			keep_beside_sessions(rec);
 	}
 	copy_events(rec, config);
 	rec->binaries =

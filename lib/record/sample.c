@@ -310,6 +310,14 @@ void sample_add_feature(struct record *rec, uint64_t code, const uint64_t *words
 
 	rec->trans.size = 0;
 	find_place(rec, words[0], &f);
+	if (rec->feature->ops->keep && !f.lost) {
+		const struct transient *t = &rec->trans;
+
+		rec->feature->ops->keep(rec->feature,
+					&(struct feature_where){ t->cpu, t->tgid, t->tid,
+								 t->app_cookie, t->image_cookie },
+					code, words);
+	}
 	rec->feature->ops->sample(rec->feature, code, words, f.lost ? drop_event : count_event, &x);
 	if (f.lost || x.lost)
 		rec->stats.extended_lost++;

@@ -24,6 +24,7 @@ struct bench {
 	struct record *rec;
 	struct evbuf *buffer;
 	uint64_t program, library;
+	bool branch_target;
 };
 
 static void bench_init(struct bench *b, const char *feature)
@@ -31,6 +32,7 @@ static void bench_init(struct bench *b, const char *feature)
 	struct error err = ERROR_INIT;
 
 	*b = (struct bench){ .dir = test_directory() };
+	b->branch_target = strstr(feature, ":7");
 	b->session = path_join(b->dir, "session");
 	b->cookies = cookie_table_new();
 	event_timer(&b->clock, 100, true, true);
@@ -105,12 +107,15 @@ static void check_files(struct bench *b, const char *const *lines, size_t count)
 static void put_op(struct bench *b, uint64_t cookie, uint64_t offset, const uint64_t data[3])
 {
 	static const struct ibs_cpu cpu = { 0x17, 1 };
-	const uint64_t regs[] = { BIT(17) | BIT(18), 0x401000, data[0], data[1], data[2], 0, 0 };
-	uint8_t raw[64] = { 60, 0, 0, 0, 0xff, 0, 0, 0 };
+	const uint64_t regs[] = { BIT(17) | BIT(18), 0x401000, data[0], data[1],
+				  data[2],	     0x5000,   0x6000,	0x402000 };
+	uint8_t raw[72] = { 68, 0, 0, 0, 0xff, 0, 0, 0 };
 	struct ibs_sample s;
 
 	memcpy(raw + 8, regs, sizeof(regs));
 	CHECK_EQ(ibs_raw_decode(&cpu, IBS_RAW_OP, span_of(raw, sizeof(raw)), &s), 0);
+	if (b->branch_target)
+		s.words[s.count++] = s.target;
 	evbuf_words_at(b->buffer, EVBUF_IBS_OP, &(struct evbuf_frame){ cookie, offset }, s.words,
 		       s.count);
 }
@@ -167,6 +172,38 @@ static void what_the_driver_counts_comes_behind_the_events(void)
 	CHECK_EQ(stats.extended_lost, 1);
 }
 
+static void single_samples_are_logged_if_asked_for(void)
+{
+	static const uint64_t load[] = { 0, 0, BIT(0) | BIT(7) | 200ULL << 32 },
+			      store[] = { 0, 0, BIT(1) }, branch[] = { BIT(37), 0, 0 };
+	_cleanup_free_ char *memory = NULL, *targets = NULL, *path = NULL, *other = NULL;
+	_cleanup_free_ char *expected = NULL;
+	struct bench b;
+
+	bench_init(&b, "ibs:op:IBS_OP_ALL:250000:7");
+	put_op(&b, b.program, 0x100, load);
+	put_op(&b, b.library, 0x20, store);
+	put_op(&b, b.program, 0x104, branch);
+	CHECK_EQ(evbuf_flush(b.buffer), 0);
+	path = path_join(b.session, "samples/ibs_memaccess.log");
+	other = path_join(b.session, "samples/ibs_bta.log");
+	record_free(b.rec);
+	b.rec = NULL;
+	expected = xasprintf("app,image,cpu,tgid,tid,offset,physical,linear,kind,latency\n"
+			     "0x%" PRIx64 ",0x%" PRIx64 ",1,7,7,0x100,0x6000,0x5000,LD,200\n"
+			     "0x%" PRIx64 ",0x%" PRIx64 ",1,7,7,0x20,0x6000,0x5000,ST,0\n",
+			     b.program, b.program, b.program, b.library);
+	CHECK(path_read(NULL, path, &memory, NULL) > 0);
+	CHECK_STR(memory, expected);
+	free(expected);
+	expected = xasprintf("app,image,cpu,tgid,tid,offset,target\n"
+			     "0x%" PRIx64 ",0x%" PRIx64 ",1,7,7,0x104,0x402000\n",
+			     b.program, b.program);
+	CHECK(path_read(NULL, other, &targets, NULL) > 0);
+	CHECK_STR(targets, expected);
+	bench_done(&b);
+}
+
 /* The sink takes whole records; a buffer that is nearly full is handed over before. */
 static void words_are_never_torn(void)
 {
@@ -193,4 +230,4 @@ static void words_are_never_torn(void)
 }
 
 TESTS(T(one_hardware_sample_becomes_many_files), T(what_the_driver_counts_comes_behind_the_events),
-      T(words_are_never_torn))
+      T(single_samples_are_logged_if_asked_for), T(words_are_never_torn))
