@@ -13,6 +13,7 @@
 #include "image/smartname.h"
 #include "profile/binary.h"
 #include "profile/callgraph.h"
+#include "profile/chains.h"
 #include "profile/fetch.h"
 #include "profile/header.h"
 #include "profile/invert.h"
@@ -67,7 +68,7 @@ static const struct opt opts[] = {
 	{ 0, "children", OPT_FLAG, &options.children, NULL,
 	  "functions by the samples with them anywhere in the call chain" },
 	{ 0, "quality", OPT_FLAG, &options.quality, NULL,
-	  "with these: where and why call chains end, by image" },
+	  "with these or -c: where and why call chains end, by image" },
 	{ 'x', "exclude-dependent", OPT_FLAG, &options.exclude_dependent, NULL,
 	  "only samples in the applications' own images" },
 	{ 'm', "merge", OPT_CALL, NULL, "LIST",
@@ -142,6 +143,7 @@ struct parts {
 	struct fetched *fetched;
 	struct container container;
 	struct callgraph calls;
+	struct chains chains; /* for their quality, where calls are reported */
 	struct losses losses;
 	struct unresolved unresolved;
 	struct populate_stats stats;
@@ -154,6 +156,7 @@ static void parts_done(struct parts *p)
 	losses_done(&p->losses);
 	unresolved_done(&p->unresolved);
 	callgraph_done(&p->calls);
+	chains_done(&p->chains);
 	container_done(&p->container);
 	binaries_free(p->binaries);
 	fetched_free(p->fetched);
@@ -167,6 +170,17 @@ static void parts_done(struct parts *p)
 static void show_step(void *progress, size_t done, size_t all)
 {
 	progress_show(progress, done, all, "images read");
+}
+
+/* Opens the whole chains, whose quality the header tells; a profile may have none. */
+static void open_chains(struct parts *p)
+{
+	struct error why = ERROR_INIT;
+	int r = chains_open(&p->chains, p->gather, &p->spec, &why);
+
+	p->chains.any_event = true;
+	if (r < 0 && r != -ENODATA)
+		log_warn("%s", why.text);
 }
 
 /* From the specification to the filled container. 0 or negative. */
@@ -197,6 +211,8 @@ static int collect(struct parts *p, struct error *err)
 	if (spec_value(&p->spec, SPEC_ARCHIVE))
 		where.root = spec_value(&p->spec, SPEC_ARCHIVE);
 	invert_files(p->gather, &p->classes, &p->inverted);
+	if (options.calls)
+		open_chains(p);
 	if (options.symbols && !options.no_symbol_cache)
 		where.cache = p->cache = reporting_open_cache();
 	p->binaries = binaries_new(p->gather, &where);
@@ -209,6 +225,9 @@ static int collect(struct parts *p, struct error *err)
 	if (options.calls)
 		callgraph_collect(p->gather, &p->classes, p->binaries, &how, &p->container,
 				  &p->calls, &p->stats);
+	/* Without whole chains, the original's profiles, there is nothing to say of them. */
+	if (p->chains.source_count)
+		(void)chains_collect(&p->chains, p->binaries, NULL);
 	if (options.calls && p->calls.raw.count == 0)
 		log_warn("%s: no calls were sampled there; --callgraph of operf or opcontrol takes "
 			 "them",
@@ -229,6 +248,8 @@ static void print(const struct parts *p, const struct parts *before, FILE *out)
 				 .classes = &p->classes,
 				 .container = &p->container,
 				 .calls = options.calls ? &p->calls : NULL,
+				 .chains = p->chains.samples ? &p->chains : NULL,
+				 .quality = options.quality,
 				 .unresolved = before ? NULL : &p->unresolved,
 				 .compare_by = options.compare_by,
 				 .sort = &options.sort,
@@ -284,20 +305,26 @@ static int print_chains(const struct spec *spec, FILE *out, struct error *err)
 		.spec = spec,
 		.session_dir = reporting_session_dir(options.session_dir, spec),
 		.where = { .root = archive ? archive : options.root,
-			   .image_paths = options.image_path },
+			   .image_paths = options.image_path,
+			   .symbols_only = true },
 		.view = { .form = options.folded     ? CHAINS_FOLDED
 				  : options.children ? CHAINS_CHILDREN
 						     : CHAINS_LIST,
-			  .top = options.top,
-			  .quality = options.quality },
+			  .top = options.top },
+		.quality = options.quality,
 		.json = options.json,
 		.names = &options.names,
 		.show_header = !options.no_header,
 		.long_names = options.long_names,
 		.threshold = options.threshold,
 	};
+	int r;
 
-	return opreport_chains(&request, out, err);
+	if (!options.no_symbol_cache)
+		request.where.cache = reporting_open_cache();
+	r = opreport_chains(&request, out, err);
+	reporting_close_cache(request.where.cache);
+	return r;
 }
 
 static int report_chains(size_t count, char *const *words, struct error *err)

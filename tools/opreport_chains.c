@@ -68,6 +68,7 @@ int opreport_chains(const struct chains_request *q, FILE *out, struct error *err
 				 .container = &p.chains.rows,
 				 .show_header = q->show_header,
 				 .long_names = q->long_names,
+				 .quality = q->quality,
 				 .threshold = q->threshold };
 
 	if (r < 0)
@@ -80,10 +81,9 @@ int opreport_chains(const struct chains_request *q, FILE *out, struct error *err
 		return 0;
 	}
 	/* What reads folded stacks takes every line for one. */
-	if (q->show_header && q->view.form != CHAINS_FOLDED) {
+	report.chains = &p.chains;
+	if (q->show_header && q->view.form != CHAINS_FOLDED)
 		header_text(&report, &p.losses, out);
-		report_chains_quality(&report, &p.chains, &q->view, out);
-	}
 	report_chains_text(&report, &p.chains, &q->view, out);
 	return 0;
 }

@@ -85,8 +85,9 @@ static int check_chains(const struct opreport_options *o, struct error *err)
 		return error_set(err, -EINVAL,
 				 "--chains, --folded and --children exclude each other");
 	if (!opreport_of_chains(o))
-		return o->quality
-			       ? error_set(err, -EINVAL, "--quality needs --chains or --children")
+		return o->quality && !o->calls
+			       ? error_set(err, -EINVAL,
+					   "--quality needs --chains, --children or --callgraph")
 			       : 0;
 	for (i = 0; i < ARRAY_SIZE(others); i++)
 		if (others[i].is_given)

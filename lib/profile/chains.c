@@ -380,7 +380,7 @@ static int judge(struct collect *c, uint32_t context, uint32_t image)
 
 	if (!split_event(event, &name) || spec_reject(c->out->spec, &name) >= 0)
 		return VERDICT_NO;
-	if (known && strcmp(known, x->event))
+	if (known && strcmp(known, x->event) && !c->out->any_event)
 		return error_set(
 			c->err, -EINVAL,
 			"call chains are reported of one event at a time: choose event:%.*s "

@@ -66,7 +66,8 @@ struct chains {
 	const struct spec *spec;
 	struct chains_source *sources;
 	size_t source_count, source_room;
-	char *event;	       /* "NAME.COUNT.UNITMASK" of all; NULL: none is wanted */
+	bool any_event; /* set by the caller: several may be added up, for the quality alone */
+	char *event;	/* "NAME.COUNT.UNITMASK" of all; NULL: none is wanted */
 	struct container rows; /* in the order of their ids */
 	struct chains_line *lines;
 	size_t line_count, line_room;

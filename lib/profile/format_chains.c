@@ -74,11 +74,10 @@ static void print_quality_table(const struct report *r, const struct chains *c, 
 			(void)fprintf(out, "%s: %s\n", c->ends[i].name, c->ends[i].meaning);
 }
 
-void report_chains_quality(const struct report *r, const struct chains *c,
-			   const struct chains_view *view, FILE *out)
+void report_chains_quality(const struct report *r, const struct chains *c, FILE *out)
 {
 	print_quality_line(c, out);
-	if (view->quality)
+	if (r->quality)
 		print_quality_table(r, c, out);
 }
 

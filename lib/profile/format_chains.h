@@ -21,13 +21,11 @@ enum chains_form {
 
 struct chains_view {
 	enum chains_form form;
-	size_t top;   /* chains or functions shown at most; 0: all */
-	bool quality; /* all reasons why chains end, by image */
+	size_t top; /* chains or functions shown at most; 0: all */
 };
 
-/* How many chains are complete, and why others are not: a line, or with ->quality a table. */
-void report_chains_quality(const struct report *r, const struct chains *c,
-			   const struct chains_view *view, FILE *out);
+/* How many chains are complete, and why others are not: a line, or with r->quality a table. */
+void report_chains_quality(const struct report *r, const struct chains *c, FILE *out);
 /* The report itself, without header. */
 void report_chains_text(const struct report *r, const struct chains *c,
 			const struct chains_view *view, FILE *out);

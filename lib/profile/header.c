@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "event/cpu_type.h"
 #include "event/event.h"
+#include "profile/format_chains.h"
 #include "profile/report.h"
 #include "sfile/setup.h"
 
@@ -167,6 +168,8 @@ void header_text(const struct report *r, const struct losses *l, FILE *out)
 			      r->skipped == 1 ? "is" : "are");
 	for (i = 0; i < l->count; i++)
 		print_loss(&l->list[i], (double)(recorded + l->samples), out);
+	if (r->chains)
+		report_chains_quality(r, r->chains, out);
 	if (r->before)
 		print_comparison(r, out);
 }

@@ -19,6 +19,7 @@
 #include <stdio.h>
 
 struct callgraph;
+struct chains;
 struct losses;
 struct unresolved;
 
@@ -39,6 +40,9 @@ struct report {
 	const struct classes *classes;
 	const struct container *container;
 	const struct callgraph *calls;	    /* of these rows, where they are reported, else NULL */
+	const struct chains *chains;	    /* whole chains, of which the header says how many are
+					     * complete, or NULL */
+	bool quality;			    /* and where and why the others end */
 	const struct report_before *before; /* where two profiles are compared, else NULL */
 	enum diff_by compare_by;
 	const struct unresolved *unresolved; /* what has no symbol, or NULL */
