@@ -85,8 +85,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 
 	(void)signal, (void)info;
 	take_registers(&sample.stack, context);
-	to.iov_len =
-		MIN(MIN(sizeof(sample.copy), sample.most), (size_t)(stack_top() - sample.stack.sp));
+	to.iov_len = MIN(sizeof(sample.copy), sample.most);
+	to.iov_len = MIN(to.iov_len, (size_t)(stack_top() - sample.stack.sp));
 	/* By the kernel: a sanitizer objects to reading what is no variable. */
 	from = (struct iovec){ (void *)(uintptr_t)sample.stack.sp, to.iov_len };
 	if (process_vm_readv(getpid(), &to, 1, &from, 1, 0) != (ssize_t)to.iov_len)
