@@ -50,17 +50,52 @@ static int compare_cpu(const struct class *a, const struct class *b)
 	return compare_int(a->cpu, b->cpu);
 }
 
-/* The axes: what the classes on one differ in, its tag in a specification, the option that merges
- * it. */
+/* What the classes differ in on an axis, in the words of a specification: its tag, what stands for
+ * its values in help, the option that merges it (NULL: none), the value of a class. */
+struct difference {
+	const char *tag, *placeholder, *merge;
+	char *(*value)(const struct class *c);
+};
+
+static char *value_event(const struct class *c)
+{
+	return xstrdup(c->event);
+}
+
+static char *value_count(const struct class *c)
+{
+	return xasprintf("%" PRIu32, (uint32_t)c->count);
+}
+
+static char *value_unit_mask(const struct class *c)
+{
+	return xasprintf("%#" PRIx32, (uint32_t)c->unit_mask);
+}
+
+static char *value_tgid(const struct class *c)
+{
+	return xasprintf("%" PRId64, c->tgid);
+}
+
+static char *value_tid(const struct class *c)
+{
+	return xasprintf("%" PRId64, c->tid);
+}
+
+static char *value_cpu(const struct class *c)
+{
+	return xasprintf("%" PRId64, c->cpu);
+}
+
 static const struct {
 	int (*compare)(const struct class *a, const struct class *b);
-	const char *tag, *merge;
+	struct difference difference;
 } axes[] = {
-	[AXIS_NONE] = { NULL, "", NULL },
-	[AXIS_EVENT] = { compare_event, "event", NULL },
-	[AXIS_TGID] = { compare_tgid, "tgid", "tgid" },
-	[AXIS_TID] = { compare_tid, "tid", "tid" },
-	[AXIS_CPU] = { compare_cpu, "cpu", "cpu" },
+	[AXIS_NONE] = { NULL, { "", "", NULL, NULL } },
+	[AXIS_EVENT] = { compare_event, { "event", "NAME", NULL, value_event } },
+	[AXIS_TGID] = { compare_tgid, { "tgid", "N", "tgid", value_tgid } },
+	[AXIS_TID] = { compare_tid, { "tid", "N", "tid", value_tid } },
+	[AXIS_CPU] = { compare_cpu, { "cpu", "N", "cpu", value_cpu } },
 };
 static_assert(ARRAY_SIZE(axes) == AXIS_COUNT_, "a row for each axis");
 
@@ -160,28 +195,71 @@ static void add_value(struct strbuf *out, enum class_axis axis, const struct cla
 	}
 }
 
+/* Where the event is one, its counts or unit masks are what differs. */
+static const struct difference *difference_on(const struct classes *c, enum class_axis axis)
+{
+	static const struct difference count = { "count", "N", NULL, value_count };
+	static const struct difference mask = { "unit-mask", "N", "unitmask", value_unit_mask };
+	bool counts = false;
+	size_t i;
+
+	if (axis != AXIS_EVENT)
+		return &axes[axis].difference;
+	for (i = 1; i < c->count; i++) {
+		if (strcmp(c->classes[0].event, c->classes[i].event))
+			return &axes[axis].difference;
+		counts |= c->classes[0].count != c->classes[i].count;
+	}
+	return counts ? &count : &mask;
+}
+
+/* "cpu (0, 1)" */
+static void add_difference(struct strbuf *out, const struct classes *c, const struct difference *d)
+{
+	enum { VALUES_MAX = 8 };
+	char *values[VALUES_MAX];
+	size_t i, j, n = 0;
+
+	strbuf_addf(out, "%s (", d->tag);
+	for (i = 0; i < c->count && n < VALUES_MAX; i++) {
+		char *value = d->value(&c->classes[i]);
+
+		for (j = 0; j < n && strcmp(values[j], value);)
+			j++;
+		if (j < n) {
+			free(value);
+			continue;
+		}
+		strbuf_addf(out, "%s%s", n ? ", " : "", value);
+		values[n++] = value;
+	}
+	strbuf_adds(out, n == VALUES_MAX ? ", ...)" : ")");
+	for (i = 0; i < n; i++)
+		free(values[i]);
+}
+
+static void add_remedy(struct strbuf *out, const struct difference *d)
+{
+	strbuf_addf(out, "%s:%s", d->tag, d->placeholder);
+	if (d->merge)
+		strbuf_addf(out, " or --merge=%s", d->merge);
+}
+
 static int say_conflict(const struct classes *c, enum class_axis a, enum class_axis b,
 			struct error *err)
 {
-	_cleanup_(strbuf_done) struct strbuf values = STRBUF_INIT, remedy = STRBUF_INIT;
-	size_t i, shown = 0;
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	const struct difference *first = difference_on(c, a), *second = difference_on(c, b);
 
-	for (i = 0; i < c->count && shown < 8; i++) {
-		if (i && axes[a].compare(&c->classes[i - 1], &c->classes[i]) == 0)
-			continue;
-		strbuf_adds(&values, shown++ ? ", " : "");
-		add_value(&values, a, &c->classes[i]);
-	}
-	if (axes[a].merge)
-		strbuf_addf(&remedy, "%s:N or --merge=%s, or ", axes[a].tag, axes[a].merge);
-	else
-		strbuf_addf(&remedy, "%s:NAME, or ", axes[a].tag);
-	strbuf_addf(&remedy, "%s:N or --merge=%s", axes[b].tag, axes[b].merge);
-	return error_set(err, -EINVAL,
-			 "the samples differ both in %s (%s%s) and in %s, but one report has "
-			 "columns for one of them; give %s",
-			 axes[a].tag, strbuf_text(&values), shown == 8 ? ", ..." : "", axes[b].tag,
-			 strbuf_text(&remedy));
+	strbuf_adds(&text, "the samples differ both in ");
+	add_difference(&text, c, first);
+	strbuf_adds(&text, " and in ");
+	add_difference(&text, c, second);
+	strbuf_adds(&text, ", but one report has columns for one of them; give ");
+	add_remedy(&text, first);
+	strbuf_adds(&text, ", or ");
+	add_remedy(&text, second);
+	return error_set(err, -EINVAL, "%s", strbuf_text(&text));
 }
 
 static int find_axis(struct classes *c, bool many, struct error *err)
