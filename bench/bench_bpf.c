@@ -118,7 +118,7 @@ static void print(const struct way *way, const struct totals *a, const struct to
 {
 	double samples = (double)(b->stats.sample_received - a->stats.sample_received);
 	double runs = (double)(b->runs - a->runs), ns = (double)(b->run_ns - a->run_ns);
-	double frames = (double)(b->stats.chain_frames - a->stats.chain_frames);
+	double frames = (double)(b->stats.unwound_frames - a->stats.unwound_frames);
 
 	printf("%-22s %8.0f %8.0f %8.1f %8.0f %9.0f %8.3f %6" PRIu64 "\n", way->name, samples,
 	       runs > 0 ? ns / runs : 0, samples > 0 ? frames / samples : 0,

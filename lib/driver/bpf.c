@@ -453,8 +453,8 @@ static void read_counters(struct driver *d)
 	s->path_ring_full = c.ring_full;
 	s->path_truncated = c.path_truncated;
 	s->follow_full = c.follow_full;
-	s->chain_full = c.chain_full;
-	s->chain_frames = c.frames;
+	s->unwound_full = c.chain_full;
+	s->unwound_frames = c.frames;
 	if (!d->tables)
 		return;
 	table_loader_stats(d->tables, &tables);

@@ -43,8 +43,8 @@ struct perf_event_attr;
 	X(path_ring_full, "times a path could not be told at once: ring full")                     \
 	X(path_truncated, "paths cut short: too long, or too many names")                          \
 	X(follow_full, "processes that could not be followed: table full")                         \
-	X(chain_frames, "frames looked for in user space by the program in the kernel")            \
-	X(chain_full, "samples without their callers: too many call chains")                       \
+	X(unwound_frames, "frames looked for in user space by the program in the kernel")          \
+	X(unwound_full, "samples without their callers: too many call chains")                     \
 	X(bad_record, "records of the kernel that made no sense")                                  \
 	UNWIND_CACHE_STATS(X)
 
