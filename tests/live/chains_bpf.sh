@@ -49,6 +49,25 @@ most "has chains through it to the program's start" kernel complete 90
 opreport --session-dir="$dir/kernel" --callgraph >"$dir/arcs" 2>/dev/null
 has "by the function that calls" "deep_kernel" "$dir/arcs"
 
+# Every kind of code that is hard to unwind (truth_unwind.c). What the program does is known; a stack
+# that ends in one of these functions must come from there, all the way from the process's start.
+if [ -x "$live/truth_unwind" ]; then
+	ok "a program hard to unwind" profile hard --callgraph=512 truth_unwind all 3
+	most "has complete chains" hard complete 97
+	opreport --session-dir="$dir/hard" --folded >"$dir/folded" 2>/dev/null
+	start="truth_unwind;_start;.*main;work"
+	for path in 'run_large;large_frame;leaf' 'run_alloca;with_alloca;leaf' 'run_realigned;realigned;leaf' \
+		'run_noreturn;calls_at_its_end;never_returns;leaf' 'run_tail;last;leaf' \
+		'run_assembler;by_hand;spin_in_assembler;leaf' 'run_signal;raise_with;.*;handler;leaf' \
+		'run_altstack;raise_with;.*;handler;leaf' 'run_edges;small;tiny'; do
+		n=$(awk -v pattern="^$start;$path\$" '{ n = $NF; sub(/ [0-9]+$/, "") }
+			$0 ~ pattern { all += n } END { print all + 0 }' "$dir/folded")
+		{ echo "$n samples of $path in:" && cut -c -200 "$dir/folded"; } >"$dir/output"
+		[ "$n" -ge 50 ]
+		result $? "finds $path"
+	done
+fi
+
 ok "a program linked as static" profile static --callgraph=100 truth_chains_static 1.5 25 75
 most "has complete chains" static complete 90
 done_testing
