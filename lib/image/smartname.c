@@ -22,6 +22,7 @@ struct smart_rule {
 struct smart_rules {
 	struct smart_rule *rules;
 	size_t count, room;
+	bool starts[256]; /* a rule starts with this character */
 };
 
 void smart_rules_free(struct smart_rules *rules)
@@ -205,7 +206,7 @@ void smart_rules_apply(const struct smart_rules *rules, struct strbuf *name, siz
 	size_t at;
 
 	for (at = name->length; at-- > from && steps < STEPS_MAX;) {
-		if (!is_start(name, from, at))
+		if (!rules->starts[(unsigned char)name->text[at]] || !is_start(name, from, at))
 			continue;
 		for (repeats = 0; repeats < REPEATS_MAX; repeats++)
 			if (at >= name->length || !rewrite_at(rules, name, at, &steps))
@@ -278,6 +279,7 @@ static int add_rule(struct smart_rules *rules, char *line, const char *name, uns
 	rules->rules[rules->count++] = (struct smart_rule){ .pattern = xstrdup(pattern),
 							    .replacement = xstrdup(replacement),
 							    .literal = strcspn(pattern, " $") };
+	rules->starts[(unsigned char)*pattern] = true;
 	return 0;
 }
 
