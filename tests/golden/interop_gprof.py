@@ -1,12 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""interop_gprof.py OPGPROF: what gprof makes of our gmon.out for the sessions of the original tools,
-held against what it made of theirs. Speaks TAP. Deliberate differences:
+"""interop_gprof.py OPGPROF OPREPORT: what gprof makes of our gmon.out for the sessions of the original tools,
+held against what it made of theirs, and the arcs that it shows against those of opreport -c. Speaks
+TAP. Deliberate differences:
 
  CONSTPROP  gprof passes over sorter.constprop.0 and counts its code as thread_main's, which stands
             before it. We leave such samples out, and say so; their thread_main has them.
  PLT        likewise for PLT entries, which gprof counts as _init's: a row without samples there.
 """
+import json
 import os
 import re
 import shutil
@@ -19,6 +21,7 @@ from interop import shared
 
 CONSTPROP = {"callgraph": 5, "flat": 31, "previous": 27, "separate": 33}
 PLT = {"cpp": 1}
+ARCS = {"callgraph": 2, "cpp": 5}  # how many arcs within the program
 
 
 def rows(text):
@@ -29,6 +32,43 @@ def rows(text):
         if m and float(m[1]):
             found[m[3]] = [float(m[1]), int(m[2] or 0)]
     return found
+
+
+def gprof_arcs(gmon, image):
+    """{(caller, callee): calls} of a call graph: the lines above each function's own."""
+    graph = subprocess.run(["gprof", "-b", "-q", "--no-demangle", image, gmon], check=True,
+                           capture_output=True, text=True, env={**os.environ, "LC_ALL": "C"})
+    arcs, callers = {}, []
+    for line in graph.stdout.splitlines():
+        m = re.match(r"(\[\d+\] +[\d.]+)? +(?:\d+\.\d+ +\d+\.\d+ +)?([\d+]+(?:/\d+)?)? +(\S+) \[\d+\]$", line)
+        if line.startswith("---"):
+            callers = []
+        elif m and m[1]:
+            arcs.update({(caller, m[3]): calls for caller, calls in callers})
+            callers = None
+        elif m and m[2] and callers is not None:
+            callers.append((m[3], int(m[2].split("/")[0])))
+    return arcs
+
+
+def report_arcs(opreport, session, image):
+    """The same of opreport, as far as gprof can show them: within the image, between functions."""
+    report = subprocess.run([opreport, "archive:" + session, "-c", "--json", "-D", "none",
+                             "lib-image:" + image], check=True, capture_output=True, text=True)
+    known = lambda row: row["image"] == image and row["symbol"] and \
+        not re.search(r"@plt$|\.", row["symbol"])  # PLT, CONSTPROP
+    return {(caller["symbol"], row["symbol"]): caller["samples"][0]
+            for row in json.loads(report.stdout)["rows"] if known(row)
+            for caller in row["callers"] if known(caller)}
+
+
+def compare_arcs(opreport, session, image, gmon):
+    ours, seen = report_arcs(opreport, session, image), gprof_arcs(gmon, session + image)
+    if ARCS[session] != len(seen):
+        yield f"gprof shows {len(seen)} arcs"
+    for arc in sorted(set(ours) | set(seen)):
+        if ours.get(arc) != seen.get(arc):
+            yield f"{arc}: opreport {ours.get(arc)}, gprof {seen.get(arc)}"
 
 
 def compare(opgprof, session, image, expected):
@@ -58,6 +98,7 @@ def compare(opgprof, session, image, expected):
 
 def main():
     opgprof = os.path.abspath(sys.argv[1])
+    opreport = os.path.abspath(sys.argv[2])
     tar = shared()
     if not tar or not shutil.which("gprof"):
         print("1..0 # SKIP no " + ("gprof" if tar else "interop data (shared/interop/sessions.tar.xz)"))
@@ -73,7 +114,11 @@ def main():
                           if os.path.exists(os.path.join(expected, s, "gprof.cmd")))
         for number, session in enumerate(sessions, 1):
             with open(os.path.join(expected, session, "gprof.cmd")) as command:
-                problems = compare(opgprof, session, command.read().split()[-1], expected)
+                image = command.read().split()[-1]
+            problems = compare(opgprof, session, image, expected)
+            gmon = os.path.join(expected, session, "ours")
+            if session in ARCS:
+                problems += compare_arcs(opreport, session, image, gmon)
             for problem in problems:
                 print("# " + problem.strip())
             failed += bool(problems)
