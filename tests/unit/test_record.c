@@ -524,6 +524,33 @@ static void whole_chains_are_stored(void)
 	CHECK_EQ(stats_of(&b).chains_lost, 0);
 }
 
+static void chains_that_cannot_be_stored_are_counted(void)
+{
+	BENCH(b);
+	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
+	const struct evbuf_frame frames[] = { { app, 0x10 }, { app, 0x20 } };
+	_cleanup_free_ char *samples = session_samples(b.session, "current");
+
+	bench_start(&b);
+	/* A file stands where the store's directory belongs. */
+	put_file(samples, "chains", "");
+	run_as(&b, 7, app);
+	evbuf_chain(b.buffer, frames, 2, &(struct evbuf_trace){ 0, 3, EVBUF_END_COMPLETE });
+	evbuf_chain(b.buffer, frames, 1, &(struct evbuf_trace){ 0, 2, EVBUF_END_COMPLETE });
+	CHECK_LISTING(&b, "{root}/bin/p/{dep}/{root}/bin/p/" T0 "10 5\n",
+		      "{root}/bin/p/{dep}/{root}/bin/p/{cg}/{root}/bin/p/" T0 "2000000010 3\n");
+	CHECK_EQ(stats_of(&b).samples, 5);
+	CHECK_EQ(stats_of(&b).chains_lost, 5);
+	CHECK_EQ(stats_of(&b).chain_ends[EVBUF_END_COMPLETE], 5);
+	/* What was in the way is gone, and the session begins anew. */
+	CHECK_EQ(record_close_files(b.rec, NULL), 0);
+	CHECK_EQ(session_remove(b.session, "current", NULL), 0);
+	run_as(&b, 7, app);
+	evbuf_chain(b.buffer, frames, 2, &(struct evbuf_trace){ 0, 1, EVBUF_END_COMPLETE });
+	check_chains(&b, "current", "/bin/p TIMER.0.0 complete -1: /bin/p+10 /bin/p+20 1\n");
+	CHECK_EQ(stats_of(&b).chains_lost, 5);
+}
+
 static void whole_chains_count_by_how_they_end(void)
 {
 	BENCH(b);
@@ -792,7 +819,7 @@ TESTS(T(separations_are_parsed), T(samples_are_kept_apart_as_asked),
       T(the_filter_keeps_only_its_applications), T(losses_have_their_own_counters),
       T(weights_count_and_saturate), T(a_chain_makes_arcs_up_to_the_next_context),
       T(whole_chains_count_by_how_they_end), T(whole_chains_are_stored),
-      T(a_session_that_was_moved_away_begins_anew),
+      T(chains_that_cannot_be_stored_are_counted), T(a_session_that_was_moved_away_begins_anew),
       T(a_sample_file_that_fails_is_counted_and_tried_again),
       T(samples_in_are_samples_recorded_and_lost), T(nothing_is_lost_where_few_files_can_be_open),
       T(limits_and_cuts_do_not_change_what_is_recorded))
