@@ -89,7 +89,8 @@ static int archive(int argc, char **argv, struct error *err)
 	struct archive_config config = { .root = options.root,
 					 .exclude_dependent = options.exclude_dependent,
 					 .compact = options.compact };
-	struct binaries_config where = { .image_paths = options.image_path };
+	struct binaries_config where = { .image_paths = options.image_path,
+					 .code = options.compact };
 	_cleanup_free_ bool *chained = NULL;
 	int r = check_output(err);
 

@@ -418,6 +418,44 @@ static int read_back(int fd, void **ret, size_t *ret_size)
 	return 0;
 }
 
+/* A core file, as the memory of a kernel is one: a segment for each run, of this machine's kind. */
+static int write_core(const struct slim *s, void **ret, size_t *ret_size)
+{
+	_cleanup_(strbuf_done) struct strbuf head = STRBUF_INIT, code = STRBUF_INIT;
+	Elf64_Ehdr header = *elf64_getehdr(elffile_elf(s->ef));
+	uint64_t start = sizeof(header) + s->run_count * sizeof(Elf64_Phdr);
+	size_t i;
+
+	header.e_phoff = sizeof(header);
+	header.e_phnum = (Elf64_Half)s->run_count;
+	header.e_shoff = header.e_shnum = header.e_shstrndx = 0;
+	strbuf_add(&head, &header, sizeof(header));
+	for (i = 0; i < s->run_count; i++) {
+		uint64_t size = s->runs[i].end - s->runs[i].start, offset;
+		Elf64_Phdr segment = { .p_type = PT_LOAD,
+				       .p_flags = PF_R | PF_X,
+				       .p_offset = start + code.length,
+				       .p_vaddr = s->runs[i].start,
+				       .p_filesz = size,
+				       .p_memsz = size,
+				       .p_align = 1 };
+		Elf_Data *data = NULL;
+
+		if (elffile_offset(s->ef, s->runs[i].start, &offset))
+			data = elf_getdata_rawchunk(elffile_elf(s->ef), (int64_t)offset, size,
+						    ELF_T_BYTE);
+		if (!data || !data->d_buf)
+			segment.p_filesz = segment.p_memsz = 0;
+		else
+			strbuf_add(&code, data->d_buf, size);
+		strbuf_add(&head, &segment, sizeof(segment));
+	}
+	strbuf_add(&head, strbuf_text(&code), code.length);
+	*ret_size = head.length;
+	*ret = strbuf_take(&head);
+	return 0;
+}
+
 int slim_write(const struct slim *s, void **ret, size_t *ret_size, struct error *err)
 {
 	_cleanup_(writing_done) struct writing w = {
@@ -426,6 +464,11 @@ int slim_write(const struct slim *s, void **ret, size_t *ret_size, struct error 
 	_cleanup_close_ int fd = memfd_create("slim", MFD_CLOEXEC);
 	int r;
 
+	if (elffile_header(s->ef)->e_type == ET_CORE)
+		return elf64_getehdr(elffile_elf(s->ef)) && s->run_count < PN_XNUM
+			       ? write_core(s, ret, ret_size)
+			       : error_set(err, -ENOTSUP, "%s: cannot write parts of it",
+					   elffile_path(s->ef));
 	if (fd < 0)
 		return error_errno(err, -errno, "cannot create a file in memory");
 	w.elf = elf_begin(fd, ELF_C_WRITE, NULL);

@@ -4,6 +4,8 @@
  * and machine, and of code, symbols and lines only what it is given. Offsets in the original mean
  * the same in it, for its program headers still say where in the original its addresses were.
  *
+ * Of a core file, the memory of a kernel, it writes the code alone.
+ *
  *	struct slim s = { .ef = ef, .runs = runs, .run_count = n, .symbols = symbols, ... };
  *	if (slim_write(&s, &bytes, &size, err) == 0)
  *		...

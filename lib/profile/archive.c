@@ -14,6 +14,7 @@
 #include "profile/gather.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"
+#include "sfile/setup.h"
 #include "sfile/sfile.h"
 
 #include <errno.h>
@@ -241,6 +242,47 @@ static bool can_be_running(const struct plan *p, const struct gather_image *imag
 	       build_id_equal(&running, &profiled->build_id);
 }
 
+/* Where the file with the code of a kernel or module is looked for; caller frees. NULL where the
+ * session does not say of which kernel it is, and for modules in memory: there is one file for
+ * that, which is the kernel's. */
+static char *code_place(const struct plan *p, const struct gather_image *image,
+			const struct elffile *ef)
+{
+	unsigned int type = elffile_header(ef)->e_type;
+	struct setup setup = { 0 };
+	char *place = NULL;
+
+	if (type == ET_CORE)
+		return image->id.kind == SNAME_ROOT ? xstrdup("/proc/kcore") : NULL;
+	if (setup_read(p->gather->sessions[image->session].samples, &setup, NULL) == 0 &&
+	    setup.kernel && !strchr(setup.kernel, '/'))
+		place = type == ET_REL
+				? xasprintf("/lib/modules/%s/%s.ko", setup.kernel, image->display)
+				: xasprintf("/usr/lib/debug/boot/vmlinux-%s", setup.kernel);
+	setup_done(&setup);
+	return place;
+}
+
+/* For a compact archive: the code of kernel and modules, if there is any. */
+static void add_code(struct plan *p, uint32_t index, const struct sfile_header *header)
+{
+	_cleanup_(binary_close) struct binary b = { 0 };
+	_cleanup_free_ char *place = NULL;
+	struct archive_file *file;
+
+	if (!p->config->compact)
+		return;
+	binary_open(p->binaries, index, header, &b);
+	place = b.file ? code_place(p, &p->gather->images[index], b.file) : NULL;
+	file = place ? add_file(p, elffile_path(b.file), place) : NULL;
+	if (!file)
+		return;
+	file->kind = ARCHIVE_CODE;
+	file->image = index;
+	file->header =
+		memcpy(arena_alloc(&p->out->arena, sizeof(*header)), header, sizeof(*header));
+}
+
 /* The symbols of kernel and modules, where the session has no copy of them. */
 static void add_kernel(struct plan *p, const struct gather_image *image)
 {
@@ -280,13 +322,16 @@ static void add_image(struct plan *p, uint32_t index, const struct sfile_header 
 	p->done[index] = true;
 	switch (image->id.kind) {
 	case SNAME_ROOT:
-		if (strcmp(image->display, "/proc/kallsyms"))
+		if (strcmp(image->display, "/proc/kallsyms")) {
 			add_image_file(p, index, header);
-		else
-			add_kernel(p, image);
+			break;
+		}
+		add_kernel(p, image);
+		add_code(p, index, header);
 		break;
 	case SNAME_KERN:
 		add_kernel(p, image);
+		add_code(p, index, header);
 		break;
 	case SNAME_ANON:
 	case SNAME_KIND_COUNT_:

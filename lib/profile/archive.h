@@ -35,6 +35,7 @@ struct archive_config {
 enum archive_kind {
 	ARCHIVE_COPY,	  /* as it is */
 	ARCHIVE_IMAGE,	  /* what has code: a compact archive holds what of it is used */
+	ARCHIVE_CODE,	  /* of kernel or module: only a compact archive holds it */
 	ARCHIVE_KALLSYMS, /* likewise, symbols of the kernel */
 };
 

@@ -56,6 +56,25 @@ static int write_image(struct compact *c, const struct archive_file *f, struct e
 	return r;
 }
 
+/* The code of a kernel or module, where it was found when the archive was planned. */
+static int write_code(struct compact *c, const struct archive_file *f, struct error *err)
+{
+	_cleanup_(binary_close) struct binary b = { 0 };
+	_cleanup_free_ void *bytes = NULL;
+	size_t size;
+	bool is_kernel;
+
+	binary_open(c->binaries, f->image, f->header, &b);
+	if (!b.file)
+		return 0;
+	is_kernel = elffile_header(b.file)->e_type != ET_REL;
+	if (compact_image(&b, &c->used.of[f->image], is_kernel, &bytes, &size, err) < 0) {
+		log_warn("%s; its code is left out", err->text);
+		return 0;
+	}
+	return pack_add(c->to, f->to + 1, bytes, size, elffile_mtime(b.file), err);
+}
+
 /* --- kernel symbols --- */
 
 /* Whether @image is the one called @name of the kernel whose symbols @f has. */
@@ -184,8 +203,10 @@ static int write_file(struct compact *c, const struct archive_file *f, struct er
 		return pack_add_file(c->to, f->to + 1, f->from, err);
 	case ARCHIVE_IMAGE:
 		return write_image(c, f, err);
+	case ARCHIVE_CODE:
+		return write_code(c, f, err);
 	case ARCHIVE_KALLSYMS:
-		return write_kallsyms(c, f, err);
+		return 0; /* behind the code, which refers to more of them */
 	}
 	return 0;
 }
@@ -203,6 +224,9 @@ int archive_write_compact(const struct archive *a, struct gather *g, struct bina
 		used_collect(g, a->exclude_dependent, &c.used);
 	for (i = 0; r == 0 && i < a->count; i++)
 		r = write_file(&c, &a->files[i], err);
+	for (i = 0; r == 0 && i < a->count; i++)
+		if (a->files[i].kind == ARCHIVE_KALLSYMS)
+			r = write_kallsyms(&c, &a->files[i], err);
 	if (r == 0 && a->live_kernel)
 		r = write_live_kernel(&c, err);
 	used_done(&c.used);

@@ -364,7 +364,18 @@ static void cut(struct cutting *c)
 	collect_symbols(c);
 }
 
-int compact_image(const struct binary *b, const struct used *u, bool is_kernel, void **ret,
+/* Kernel symbols stand in a file of their own, which is written by these places. */
+static void note_names(const struct cutting *c, struct used *u)
+{
+	size_t i, n = symtab_count(c->b->symtab);
+
+	for (i = 0; i < n; i++)
+		if (c->keep[i])
+			used_add(u, symtab_at(c->b->symtab, i)->offset);
+	used_settle(u);
+}
+
+int compact_image(const struct binary *b, struct used *u, bool is_kernel, void **ret,
 		  size_t *ret_size, struct error *err)
 {
 	_cleanup_(linetable_freep) struct linetable *lines = NULL;
@@ -385,6 +396,8 @@ int compact_image(const struct binary *b, const struct used *u, bool is_kernel, 
 	s.symbols = c.symbols;
 	s.symbol_count = c.symbol_count;
 	r = slim_write(&s, ret, ret_size, err);
+	if (r == 0 && is_kernel && b->symtab)
+		note_names(&c, u);
 	free(c.keep);
 	free(c.runs);
 	free(c.symbols);

@@ -21,7 +21,7 @@ static int compare(const void *pa, const void *pb)
 	return (*a > *b) - (*a < *b);
 }
 
-static void settle(struct used *u)
+void used_settle(struct used *u)
 {
 	size_t i, n = 0;
 
@@ -33,10 +33,10 @@ static void settle(struct used *u)
 	u->count = u->settled = n;
 }
 
-static void add(struct used *u, uint64_t offset)
+void used_add(struct used *u, uint64_t offset)
 {
 	if (u->count > SETTLE_FROM && u->count / 2 > u->settled)
-		settle(u);
+		used_settle(u);
 	array_grow(&u->offsets, u->count + 1, &u->room);
 	u->offsets[u->count++] = offset;
 }
@@ -44,9 +44,9 @@ static void add(struct used *u, uint64_t offset)
 /* A caller's place is where it goes on: the call, whose line is shown, ends there. */
 static void add_return(struct used *u, uint64_t offset)
 {
-	add(u, offset);
+	used_add(u, offset);
 	if (offset)
-		add(u, offset - 1);
+		used_add(u, offset - 1);
 }
 
 /* --- sample files --- */
@@ -64,11 +64,11 @@ static void read_file(struct used_places *p, const struct gather_file *f)
 		uint64_t offset = s.samples[i].offset;
 
 		if (f->callee == GATHER_NONE) {
-			add(&p->of[f->image], offset);
+			used_add(&p->of[f->image], offset);
 			continue;
 		}
 		add_return(&p->of[f->image], offset >> 32);
-		add(&p->of[f->callee], offset & UINT32_MAX);
+		used_add(&p->of[f->callee], offset & UINT32_MAX);
 	}
 }
 
@@ -156,7 +156,7 @@ void used_collect(struct gather *g, bool exclude_dependent, struct used_places *
 			(void)chain_reader_each(s.reader, add_chain, &s);
 	}
 	for (i = 0; i < p.count; i++)
-		settle(&p.of[i]);
+		used_settle(&p.of[i]);
 	*ret = p;
 }
 

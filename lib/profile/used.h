@@ -36,5 +36,9 @@ bool *used_chain_images(struct gather *g);
  * files that are of the application itself; and the frames of all chains. Their images must have
  * been entered. The caller calls used_done(). */
 void used_collect(struct gather *g, bool exclude_dependent, struct used_places *ret);
+/* Adds a place; used_settle() is to be called behind the last one. */
+void used_add(struct used *u, uint64_t offset);
+/* Sorts, and leaves out what is there twice. */
+void used_settle(struct used *u);
 /* Frees all. */
 void used_done(struct used_places *p);
