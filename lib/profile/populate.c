@@ -185,6 +185,8 @@ static void take_samples(struct populate *p, struct current *cur)
 {
 	open_binary(p, cur);
 	samples_sort(&p->samples);
+	if (p->config->details)
+		samples_trim(&p->samples); /* copies of all of them follow */
 	if (cur->binary.symtab)
 		merge_symbols(p, cur);
 	else if (p->config->details)

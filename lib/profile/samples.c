@@ -7,9 +7,9 @@
 
 #include <string.h>
 
-/* A radix sort takes DIGIT bits a pass; below SMALL elements the passes cost more than they save.
- */
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, SMALL = 256 };
+/* A radix sort takes DIGIT_BITS a pass, FEW_BITS where there are few samples; below SMALL the
+ * passes cost more than they save. */
+enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, FEW_BITS = 8, SMALL = 48, LARGE = 256 << 10 };
 
 /* How many samples of a file are read before their pages are given back. */
 enum { STRIDE = 64 << 10 };
@@ -42,11 +42,11 @@ bool samples_read_some(struct samples *s, struct sfile *sf, uint32_t class, size
 	end = s->count < most ? i + MIN(n - i, most - s->count) : i;
 	array_grow(&s->samples, s->count + (end - i), &s->room);
 	for (; i < end; i++) {
+		if (i && i % STRIDE == 0)
+			odb_forget(db, i);
 		s->samples[s->count++] = (struct sample){ nodes[i].key, nodes[i].value, class };
 		*sum += nodes[i].value;
 	}
-	if (i - *at >= STRIDE)
-		odb_forget(db, i);
 	*at = i;
 	return i < n;
 }
@@ -68,30 +68,30 @@ static int compare_samples(const void *pa, const void *pb)
 	return (a->offset > b->offset) - (a->offset < b->offset);
 }
 
-/* One stable pass over the digit at @shift, from @from to @to. */
+/* One stable pass over the digit of @bits at @shift, from @from to @to. */
 static void radix_pass(const struct sample *from, struct sample *to, size_t count,
-		       unsigned int shift)
+		       unsigned int shift, unsigned int bits)
 {
-	size_t starts[DIGITS] = { 0 }, i, sum = 0;
+	size_t starts[DIGITS] = { 0 }, digits = (size_t)1 << bits, i, sum = 0;
 
 	for (i = 0; i < count; i++)
-		starts[from[i].offset >> shift & (DIGITS - 1)]++;
-	for (i = 0; i < DIGITS; i++) {
+		starts[from[i].offset >> shift & (digits - 1)]++;
+	for (i = 0; i < digits; i++) {
 		size_t n = starts[i];
 
 		starts[i] = sum;
 		sum += n;
 	}
 	for (i = 0; i < count; i++)
-		to[starts[from[i].offset >> shift & (DIGITS - 1)]++] = from[i];
+		to[starts[from[i].offset >> shift & (digits - 1)]++] = from[i];
 }
 
 /* Sorts by the offset's bits from @lowest on, or by all. */
 static void sort_from(struct samples *s, unsigned int lowest)
 {
+	unsigned int bits = s->count < DIGITS ? FEW_BITS : DIGIT_BITS, shift;
 	struct sample *swap;
 	uint64_t differ = 0;
-	unsigned int shift;
 	size_t i, room;
 
 	if (s->count < 2)
@@ -103,10 +103,10 @@ static void sort_from(struct samples *s, unsigned int lowest)
 	for (i = 1; i < s->count; i++)
 		differ |= s->samples[i].offset ^ s->samples[0].offset;
 	array_grow(&s->spare, s->count, &s->spare_room);
-	for (shift = lowest; shift < 64 && differ >> shift; shift += DIGIT_BITS) {
-		if (!(differ >> shift & (DIGITS - 1)))
+	for (shift = lowest; shift < 64 && differ >> shift; shift += bits) {
+		if (!(differ >> shift & (((uint64_t)1 << bits) - 1)))
 			continue;
-		radix_pass(s->samples, s->spare, s->count, shift);
+		radix_pass(s->samples, s->spare, s->count, shift, bits);
 		swap = s->samples;
 		s->samples = s->spare;
 		s->spare = swap;
@@ -124,6 +124,13 @@ void samples_sort(struct samples *s)
 void samples_sort_upper(struct samples *s)
 {
 	sort_from(s, 32);
+}
+
+void samples_trim(struct samples *s)
+{
+	free(s->spare);
+	s->spare = NULL;
+	s->spare_room = 0;
 }
 
 void samples_clear(struct samples *s)

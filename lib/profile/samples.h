@@ -42,6 +42,8 @@ bool samples_read_some(struct samples *s, struct sfile *sf, uint32_t class, size
 uint64_t samples_sum(struct sfile *sf);
 /* Sorts them by offset. */
 void samples_sort(struct samples *s);
+/* Gives back the memory that sorting took, as large as that of the samples. */
+void samples_trim(struct samples *s);
 /* Sorts them by the upper 32 bits of the offset alone, where a call graph file has the caller. */
 void samples_sort_upper(struct samples *s);
 /* Forgets them but keeps the memory. */
