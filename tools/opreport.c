@@ -297,6 +297,15 @@ static int output(const struct parts *p, const struct parts *before, struct erro
 	return 0;
 }
 
+/* Of a list of chains for people, which is long, only the first where nobody says how many. */
+static size_t default_top(void)
+{
+	enum { CHAINS_SHOWN = 20 };
+	bool is_list = options.chains && !options.json;
+
+	return is_list && options.threshold <= 0 ? CHAINS_SHOWN : 0;
+}
+
 /* The other road: whole call chains. */
 static int print_chains(const struct spec *spec, FILE *out, struct error *err)
 {
@@ -310,7 +319,7 @@ static int print_chains(const struct spec *spec, FILE *out, struct error *err)
 		.view = { .form = options.folded     ? CHAINS_FOLDED
 				  : options.children ? CHAINS_CHILDREN
 						     : CHAINS_LIST,
-			  .top = options.top },
+			  .top = options.top ? options.top : default_top() },
 		.quality = options.quality,
 		.json = options.json,
 		.names = &options.names,

@@ -105,14 +105,14 @@ static void print_frames(const struct report *r, const struct chains *c,
 	}
 }
 
-/* How many there were that are not shown. */
-static void print_hidden(const struct chains *c, const char *what, size_t count, uint64_t samples,
-			 FILE *out)
+/* How many chains there were that are not shown. */
+static void print_hidden(const struct chains *c, size_t count, uint64_t samples, FILE *out)
 {
 	if (!count)
 		return;
-	(void)fprintf(out, "(%zu %s with %" PRIu64 " samples, %.4g %%, are not shown)\n", count,
-		      what, samples, container_share(samples, c->samples));
+	(void)fprintf(out, "(%zu %s not shown: %" PRIu64 " samples, %.4g %%)\n", count,
+		      count == 1 ? "chain" : "chains", samples,
+		      container_share(samples, c->samples));
 }
 
 static bool is_shown(const struct report *r, const struct chains *c, const struct chains_view *view,
@@ -145,7 +145,7 @@ static void print_chains(const struct report *r, const struct chains *c,
 		if (strcmp(c->ends[l->end].name, "complete"))
 			(void)fprintf(out, "%s(%s)\n", indent, c->ends[l->end].name);
 	}
-	print_hidden(c, "chains", c->line_count - shown, hidden, out);
+	print_hidden(c, c->line_count - shown, hidden, out);
 }
 
 /* --- folded stacks --- */
@@ -286,7 +286,8 @@ static void print_children(const struct report *r, const struct chains *c,
 		print_line(&line, out);
 	}
 	if (shown < c->rows.count)
-		(void)fprintf(out, "(%zu functions are not shown)\n", c->rows.count - shown);
+		(void)fprintf(out, "(%zu %s not shown)\n", c->rows.count - shown,
+			      c->rows.count - shown == 1 ? "function" : "functions");
 }
 
 void report_chains_text(const struct report *r, const struct chains *c,
