@@ -180,10 +180,9 @@ static int compare_symbols(const void *pa, const void *pb, void *data)
 static const char *file_name(const struct listing *l)
 {
 	const struct gather_image *image = &l->a->report.gather->images[l->view->image->image];
+	bool is_kernel = image->id.kind == SNAME_KERN || !strcmp(image->display, "/proc/kallsyms");
 
-	if (image->id.kind == SNAME_ROOT && strcmp(image->display, "/proc/kallsyms"))
-		return image->shown;
-	return elffile_path(l->view->binary.file);
+	return is_kernel ? elffile_path(l->view->binary.file) : image->shown;
 }
 
 /* Prints what is to be shown of all symbols, most samples first. */
