@@ -7,6 +7,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/span.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -84,6 +85,45 @@ static bool parse_address(const char *word, size_t length, uint64_t *ret)
 	return length && length <= 16;
 }
 
+/* Eight lower-case digits at once: false if they are not. */
+static bool parse_digits(const char *at, uint64_t *ret)
+{
+	const uint64_t ones = 0x0101010101010101ULL;
+	uint64_t text = get_le64(at), letters = text >> 6 & ones, low = text & ones * 0x0f, bad;
+
+	/* "0" to "9" are 0x30 to 0x39, "a" to "f" are 0x61 to 0x66. */
+	bad = (text >> 4 & ones * 0x0f) ^ (ones * 3 + letters * 3);
+	bad |= (low + ones * 6 + letters * 3) & ones << 4;
+	bad |= letters << 4 & ~(low + ones * 0x0f);
+	if (bad || text & ones << 7)
+		return false;
+	/* Of two neighbours the first is the upper half of what they are together. */
+	text = low + letters * 9;
+	text = (text & 0x00ff00ff00ff00ffULL) << 4 | (text >> 8 & 0x00ff00ff00ff00ffULL);
+	text = (text & 0x0000ffff0000ffffULL) << 8 | (text >> 16 & 0x0000ffff0000ffffULL);
+	*ret = (text & 0xffff) << 16 | text >> 32;
+	return true;
+}
+
+/* A line as we write it: 16 digits, a blank, the type, a blank, the name. False for any other. */
+static bool parse_own(const char *at, const char *end, struct line *ret)
+{
+	enum { NAME = 19 };
+	uint64_t upper, lower;
+	size_t length = (size_t)(end - at) - NAME;
+
+	if (end - at <= NAME || at[16] != ' ' || at[18] != ' ' || is_blank(at[17]) ||
+	    !parse_digits(at, &upper) || !parse_digits(at + 8, &lower) ||
+	    memchr(at + NAME, ' ', length) || memchr(at + NAME, '\t', length))
+		return false;
+	ret->address = upper << 32 | lower;
+	ret->type = at[17];
+	ret->name = at + NAME;
+	ret->name_length = length;
+	ret->module_length = 0;
+	return true;
+}
+
 /* As kallsyms_line_parse(), of which this is the fast form that leaves the text as it is. */
 static bool parse_line(const char *at, const char *end, struct line *ret)
 {
@@ -108,6 +148,11 @@ static bool parse_line(const char *at, const char *end, struct line *ret)
 	return ret->name_length;
 }
 
+static bool is_text(char type)
+{
+	return type == 't' || type == 'T' || type == 'w' || type == 'W';
+}
+
 /* Takes the next line that is a symbol of the piece's image; false at the end. */
 static bool next_symbol(const struct piece *piece, const char **at, struct line *ret)
 {
@@ -118,7 +163,9 @@ static bool next_symbol(const struct piece *piece, const char **at, struct line 
 		newline = memchr(from, '\n', (size_t)(end - from));
 		newline = newline ? newline : end;
 		*at = newline + (newline < end);
-		if (*from == '#' || !parse_line(from, newline, ret) || !strchr("tTwW", ret->type))
+		if (*from == '#' ||
+		    (!parse_own(from, newline, ret) && !parse_line(from, newline, ret)) ||
+		    !is_text(ret->type))
 			continue;
 		if (!piece->plain || (!ret->module_length && ret->address))
 			return true;
