@@ -13,6 +13,9 @@
 /* Runs of code closer together than this are one section: a section costs as much. */
 enum { GAP = 256, SECTIONS_MAX = 4096 };
 
+/* The last symbol of a kernel may seem to reach up to the end of memory. */
+enum { RUN_MAX = 1 << 20 };
+
 /* Addresses of a code section of the original, and its number in what is written. */
 struct place {
 	uint64_t start, end;
@@ -154,9 +157,13 @@ static size_t first_run(const struct slim *in, uint64_t address)
 static void add_clusters(struct writing *w, const struct elf_section *s, uint64_t gap)
 {
 	const struct slim *in = w->in;
-	uint64_t base = s->header.sh_addr, end = base + s->header.sh_size;
+	const Elf_Data *data = elffile_data(s);
+	uint64_t base = s->header.sh_addr, end;
 	size_t i = first_run(in, base);
 
+	/* What is not in the file, whatever its header says, has no place in memory either. */
+	if (!data || __builtin_add_overflow(base, data->d_size, &end))
+		return;
 	while (i < in->run_count && in->runs[i].start < end) {
 		uint64_t from = MAX(in->runs[i].start, base), to = in->runs[i].end;
 		size_t first = i;
@@ -214,8 +221,9 @@ static void add_linked(struct writing *w, const struct elf_section *s, uint64_t 
 static void add_relocatable(struct writing *w, const struct elf_section *s)
 {
 	uint64_t base = elffile_section_base(w->in->ef, s->index);
+	const Elf_Data *data = elffile_data(s);
 
-	if (s->header.sh_type == SHT_NOBITS || s->header.sh_size > elffile_size(w->in->ef))
+	if (!data || data->d_size != s->header.sh_size || base + data->d_size < base)
 		return;
 	add_place(w, s, add_code(w, s, first_run(w->in, base), base, base + s->header.sh_size));
 }
@@ -431,7 +439,7 @@ static int write_core(const struct slim *s, void **ret, size_t *ret_size)
 	header.e_shoff = header.e_shnum = header.e_shstrndx = 0;
 	strbuf_add(&head, &header, sizeof(header));
 	for (i = 0; i < s->run_count; i++) {
-		uint64_t size = s->runs[i].end - s->runs[i].start, offset;
+		uint64_t size = MIN(s->runs[i].end - s->runs[i].start, (uint64_t)RUN_MAX), offset;
 		Elf64_Phdr segment = { .p_type = PT_LOAD,
 				       .p_flags = PF_R | PF_X,
 				       .p_offset = start + code.length,
