@@ -235,6 +235,8 @@ int collector_start(struct collector *c, struct error *err)
 	if (c->running)
 		return 0;
 	r = write_setup(c, err);
+	if (r == 0 && c->ops != &driver_replay)
+		record_prepare(c->record);
 	if (r == 0)
 		r = c->ops->start(c->driver, err);
 	if (r < 0)

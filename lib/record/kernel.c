@@ -187,6 +187,12 @@ static void save_symbols(struct kernel *k)
 	k->saved = true;
 }
 
+void kernel_prepare(struct kernel *k)
+{
+	if (k->wanted && !k->absolute && !k->saved && k->ranges.count)
+		save_symbols(k);
+}
+
 static struct binary *range_binary(struct kernel *k, struct kallsyms_range *range)
 {
 	_cleanup_free_ char *name = NULL;

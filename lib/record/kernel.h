@@ -41,6 +41,9 @@ struct kernel *kernel_new(const struct kernel_config *config);
 /* NULL is fine. */
 void kernel_free(struct kernel *k);
 
+/* Where kernel samples are wanted: keeps the symbols in the session now, not at the first of them,
+ * when the CPU buffers fill meanwhile. */
+void kernel_prepare(struct kernel *k);
 /* The place of @pc. Reads the ranges anew where none has it, but seldom. */
 void kernel_find(struct kernel *k, uint64_t pc, struct place *ret);
 /* A module was loaded: the next kernel_find() reads the ranges. */

@@ -181,6 +181,11 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+void record_prepare(struct record *rec)
+{
+	kernel_prepare(rec->kernel);
+}
+
 void record_sync(struct record *rec, bool all)
 {
 	if (!rec->jitting)

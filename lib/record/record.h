@@ -98,6 +98,8 @@ DEFINE_CLEANUP(struct record *, record_free);
  * @data is the struct record. Always 0: what cannot be written is counted. */
 int record_words(const uint64_t *words, size_t count, void *data);
 
+/* Before sampling starts: does what would take long in the midst of it. */
+void record_prepare(struct record *rec);
 /* After each drain: counts the samples that waited to be placed, with @all all of them. */
 void record_sync(struct record *rec, bool all);
 /* Writes the counters to stats/ of the session; 0 or -errno. */
