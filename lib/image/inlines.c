@@ -18,7 +18,8 @@ struct function {
 struct piece {
 	uint64_t start, end;
 	unsigned int depth; /* of calls around it */
-	struct lines_call call;
+	Dwarf_Off die;
+	struct lines_call call; /* read when it is asked for: ->function NULL until then */
 };
 
 struct inlines {
@@ -159,9 +160,8 @@ static struct lines_call call_of(Dwarf_Die *unit, Dwarf_Die *die)
 	return call;
 }
 
-static void add_call(struct inlines *in, Dwarf_Die *unit, Dwarf_Die *die, unsigned int depth)
+static void add_call(struct inlines *in, Dwarf_Die *die, unsigned int depth)
 {
-	struct lines_call call = call_of(unit, die);
 	Dwarf_Addr base, start, end;
 	ptrdiff_t at = 0;
 
@@ -169,12 +169,14 @@ static void add_call(struct inlines *in, Dwarf_Die *unit, Dwarf_Die *die, unsign
 		if (start >= end)
 			continue;
 		array_grow(&in->pieces, in->piece_count + 1, &in->piece_room);
-		in->pieces[in->piece_count++] = (struct piece){ start, end, depth, call };
+		in->pieces[in->piece_count++] = (struct piece){
+			.start = start, .end = end, .depth = depth, .die = dwarf_dieoffset(die)
+		};
 	}
 }
 
-static void walk_function(struct inlines *in, Dwarf_Die *unit, Dwarf_Die *parent,
-			  unsigned int depth, unsigned int nesting)
+static void walk_function(struct inlines *in, Dwarf_Die *parent, unsigned int depth,
+			  unsigned int nesting)
 {
 	Dwarf_Die die;
 	int r = nesting < DEPTH_MAX ? dwarf_child(parent, &die) : 1;
@@ -183,9 +185,9 @@ static void walk_function(struct inlines *in, Dwarf_Die *unit, Dwarf_Die *parent
 		int tag = dwarf_tag(&die);
 
 		if (tag == DW_TAG_inlined_subroutine)
-			add_call(in, unit, &die, depth);
+			add_call(in, &die, depth);
 		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block)
-			walk_function(in, unit, &die, depth + (tag == DW_TAG_inlined_subroutine),
+			walk_function(in, &die, depth + (tag == DW_TAG_inlined_subroutine),
 				      nesting + 1);
 	}
 }
@@ -207,9 +209,19 @@ static void read_function(struct inlines *in, Dwarf_Die *unit, Dwarf_Off functio
 	in->function = function;
 	in->piece_count = 0;
 	if (dwarf_offdie(dwarf, function, &die))
-		walk_function(in, unit, &die, 0, 0);
+		walk_function(in, &die, 0, 0);
 	if (in->piece_count)
 		qsort(in->pieces, in->piece_count, sizeof(*in->pieces), compare_pieces);
+}
+
+/* The call of a piece, where that makes sense. */
+static const struct lines_call *read_call(struct piece *piece, Dwarf_Die *unit)
+{
+	Dwarf_Die die;
+
+	if (!piece->call.function && dwarf_offdie(dwarf_cu_getdwarf(unit->cu), piece->die, &die))
+		piece->call = call_of(unit, &die);
+	return piece->call.function ? &piece->call : NULL;
 }
 
 size_t inlines_find(struct inlines *in, Dwarf_Die *unit, uint64_t address,
@@ -229,9 +241,13 @@ size_t inlines_find(struct inlines *in, Dwarf_Die *unit, uint64_t address,
 	array_grow(&in->found, depth, &in->found_room);
 	for (i = 0; i < depth; i++)
 		in->found[i] = (struct lines_call){ .function = "(unnamed)" };
-	for (i = 0; i < in->piece_count && in->pieces[i].start <= address; i++)
-		if (address < in->pieces[i].end)
-			in->found[depth - 1 - in->pieces[i].depth] = in->pieces[i].call;
+	for (i = 0; i < in->piece_count && in->pieces[i].start <= address; i++) {
+		const struct lines_call *call =
+			address < in->pieces[i].end ? read_call(&in->pieces[i], unit) : NULL;
+
+		if (call)
+			in->found[depth - 1 - in->pieces[i].depth] = *call;
+	}
 	*ret = in->found;
 	return depth;
 }
