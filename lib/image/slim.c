@@ -16,6 +16,9 @@ enum { GAP = 256, SECTIONS_MAX = 4096 };
 /* The last symbol of a kernel may seem to reach up to the end of memory. */
 enum { RUN_MAX = 1 << 20 };
 
+/* No module asks for more than large pages; a damaged one would be padded to gigabytes. */
+enum { ALIGNMENT_MAX = 2 << 20 };
+
 /* Addresses of a code section of the original, and its number in what is written. */
 struct place {
 	uint64_t start, end;
@@ -223,7 +226,8 @@ static void add_relocatable(struct writing *w, const struct elf_section *s)
 	uint64_t base = elffile_section_base(w->in->ef, s->index);
 	const Elf_Data *data = elffile_data(s);
 
-	if (!data || data->d_size != s->header.sh_size || base + data->d_size < base)
+	if (!data || data->d_size != s->header.sh_size || base + data->d_size < base ||
+	    s->header.sh_addralign > ALIGNMENT_MAX)
 		return;
 	add_place(w, s, add_code(w, s, first_run(w->in, base), base, base + s->header.sh_size));
 }
