@@ -36,7 +36,7 @@ LEAF(leaf_deep)
 LEAF(leaf_thread)
 LEAF(leaf_child)
 
-__attribute__((noinline, noclone)) static void deep(unsigned int depth)
+__attribute__((noinline)) static void deep(unsigned int depth)
 {
 	if (depth)
 		deep(depth - 1);

@@ -5,7 +5,12 @@
 #include <stdlib.h>
 #include <time.h>
 
+/* A clone would have another name. */
+#if __has_attribute(noclone)
 #define LINK __attribute__((noinline, noclone))
+#else
+#define LINK __attribute__((noinline))
+#endif
 
 static LINK uint64_t inner(uint64_t n)
 {
