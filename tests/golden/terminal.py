@@ -13,7 +13,11 @@ import termios
 def main():
     columns, command = int(sys.argv[1]), sys.argv[2:]
     errors = os.dup(2)
-    pid, terminal = pty.fork()
+    try:
+        pid, terminal = pty.fork()
+    except OSError as error:
+        print(f"no pseudo terminal here: {error}", file=sys.stderr)
+        return 77
     if pid == 0:
         os.dup2(errors, 2)
         fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
