@@ -6,33 +6,38 @@ import fcntl
 import os
 import pty
 import struct
+import subprocess
 import sys
 import termios
+import threading
+
+END = b"\0end\0"
 
 
 def main():
     columns, command = int(sys.argv[1]), sys.argv[2:]
-    errors = os.dup(2)
     try:
-        pid, terminal = pty.fork()
+        terminal, other = pty.openpty()
     except OSError as error:
         print(f"no pseudo terminal here: {error}", file=sys.stderr)
         return 77
-    if pid == 0:
-        os.dup2(errors, 2)
-        fcntl.ioctl(1, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
-        os.execvp(command[0], command)
-    output = b""
-    while True:
-        try:
-            block = os.read(terminal, 65536)
-        except OSError:  # the other side is closed
-            break
-        if not block:
-            break
-        output += block
-    sys.stdout.write(output.decode("utf-8", "replace").replace("\r\n", "\n").replace("\033", "\\e"))
-    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    fcntl.ioctl(other, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    output = bytearray()
+
+    def read():
+        while not output.endswith(END):
+            output.extend(os.read(terminal, 65536))
+
+    reader = threading.Thread(target=read, daemon=True)
+    reader.start()
+    status = subprocess.run(command, stdin=subprocess.DEVNULL, stdout=other, check=False).returncode
+    # A terminal that its last user closes may drop what was not read yet: this side stays open, and
+    # says itself where the end is.
+    os.write(other, END)
+    reader.join()
+    text = bytes(output[:-len(END)]).decode("utf-8", "replace")
+    sys.stdout.write(text.replace("\r\n", "\n").replace("\033", "\\e"))
+    return status
 
 
 if __name__ == "__main__":
