@@ -240,7 +240,8 @@ const struct jit_code *jit_find(const struct jit *j, uint64_t pc, uint64_t time)
 	c = row_find(&j->placed, pc);
 	if (c && c->from <= time && time < c->to)
 		return c;
-	for (i = j->moved.count; i--;) {
+	/* What ended before is farther back only. */
+	for (i = j->moved.count; i-- && j->moved.codes[i]->to > time;) {
 		c = j->moved.codes[i];
 		if (c->from <= time && time < c->to && pc - c->address < c->size)
 			return c;

@@ -22,8 +22,7 @@ struct jit_files {
 	uint32_t inner; /* its pid in its own namespace, which its files are named by */
 	int pidfd;	/* -1: it had gone when it was first looked for */
 	int root;	/* its root directory; -1: unknown */
-	bool has_owner;
-	uid_t owner;
+	uid_t owner;	/* of the process; of one that had gone: ours */
 	struct {
 		dev_t device;
 		ino_t inode;
@@ -60,8 +59,7 @@ struct jit_files *jit_files_new(const char *root, uint32_t tgid)
 	f->pidfd = (int)syscall(SYS_pidfd_open, tgid, 0);
 	f->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	*strrchr(path, '/') = '\0';
-	f->has_owner = stat(path, &st) == 0;
-	f->owner = f->has_owner ? st.st_uid : 0;
+	f->owner = stat(path, &st) == 0 ? st.st_uid : geteuid();
 	/* One that has gone, or never showed its root: then it was most likely ours. */
 	if (f->root < 0)
 		f->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -113,7 +111,7 @@ static struct jit_source *try_file(struct jit_files *f, const char *path)
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || !is_new(f, &st))
 		return NULL;
-	if (f->has_owner && st.st_uid != f->owner && st.st_uid != 0)
+	if (st.st_uid != f->owner && st.st_uid != 0)
 		return NULL;
 	f->seen[f->seen_count].device = st.st_dev;
 	f->seen[f->seen_count++].inode = st.st_ino;

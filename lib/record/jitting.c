@@ -43,6 +43,7 @@ struct maker {
 	struct spot *spots;
 	size_t spot_count, spot_room;
 	size_t written, written_spots; /* pieces of code and spots written so far */
+	size_t told;		       /* pieces left out that were told of */
 	uint64_t searched;
 	bool gone;
 };
@@ -256,10 +257,23 @@ static char *code_path(const struct jitting *j, const struct maker *m, const str
 	return xasprintf("%s/%s/%u.jo", j->samples, file, m->tgid);
 }
 
+/* Says, as often as there are more, how much code the table had no room or sense for. */
+static void tell_dropped(struct maker *m)
+{
+	size_t dropped = jit_dropped(m->jit);
+
+	if (dropped > m->told)
+		log_warn("process %u: %zu pieces of its code are impossible or too many, and have "
+			 "no names",
+			 m->tgid, dropped);
+	m->told = dropped;
+}
+
 static void write_maker(const struct jitting *j, struct maker *m)
 {
 	size_t i;
 
+	tell_dropped(m);
 	if (jit_count(m->jit) == 0 ||
 	    (m->written == jit_count(m->jit) && m->written_spots == m->spot_count))
 		return;
