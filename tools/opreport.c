@@ -218,7 +218,7 @@ static int collect(struct parts *p, struct error *err)
 	p->binaries = binaries_new(p->gather, &where);
 	p->fetched = reporting_fetch(&options.fetch, p->gather, p->binaries);
 	container_init(&p->container, p->classes.count);
-	progress_init(&progress, "opreport", isatty(STDERR_FILENO) ? stderr : NULL);
+	progress_init(&progress, "opreport", tool_can_redraw(STDERR_FILENO) ? stderr : NULL);
 	populate_images(p->gather, &p->classes, &p->inverted, p->binaries, &how, &p->container,
 			&p->stats);
 	progress_done(&progress);

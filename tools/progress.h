@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Says how far long work is, on a terminal: one line that is written over, shown when the work
- *takes longer than people wait, and gone when it is done.
+ * takes longer than people wait, and gone when it is done.
  *
  *	struct progress p;
- *	progress_init(&p, "opreport", isatty(STDERR_FILENO) ? stderr : NULL);
+ *	progress_init(&p, "opreport", tool_can_redraw(STDERR_FILENO) ? stderr : NULL);
  *	for (i = 0; i < n; i++)
  *		progress_show(&p, i, n, "images");
  *	progress_done(&p);

@@ -111,7 +111,7 @@ struct fetched *reporting_fetch(const struct reporting_fetch *how, const struct 
 {
 	static const struct debuginfod_progress progress = { .say = show_progress };
 	const char *config = getenv("OPROFILE_DEBUGINFOD");
-	bool terminal = isatty(STDERR_FILENO);
+	bool terminal = tool_can_redraw(STDERR_FILENO);
 	double percent = how->percent;
 	struct error err = ERROR_INIT;
 	struct fetched *f;

@@ -37,11 +37,18 @@ unsigned int tool_terminal_width(int fd)
 	return size.ws_col ? size.ws_col : 80;
 }
 
+bool tool_can_redraw(int fd)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(fd) && term && *term && strcmp(term, "dumb") != 0;
+}
+
 bool tool_colour(int fd)
 {
-	const char *no_colour = getenv("NO_COLOR"), *term = getenv("TERM");
+	const char *no_colour = getenv("NO_COLOR");
 
-	return isatty(fd) && !(no_colour && *no_colour) && term && strcmp(term, "dumb");
+	return tool_can_redraw(fd) && !(no_colour && *no_colour);
 }
 
 int tool_fail(const struct error *err)

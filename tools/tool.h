@@ -30,5 +30,7 @@ void tool_warn(const char *format, ...) _printf_(1, 2);
 void tool_verbose(enum log_level level);
 /* Columns of the terminal that @fd is, 0 if it is none. */
 unsigned int tool_terminal_width(int fd);
+/* Whether @fd is a terminal that takes escape sequences, so that a line can be written over. */
+bool tool_can_redraw(int fd);
 /* Whether @fd is a terminal on which colour is welcome (NO_COLOR and TERM=dumb are heeded). */
 bool tool_colour(int fd);

@@ -2,6 +2,10 @@
 #include "test.h"
 
 #include "progress.h"
+#include "tool.h"
+
+#include <fcntl.h>
+#include <stdlib.h>
 
 static void long_work_is_said_and_taken_away(void)
 {
@@ -46,5 +50,25 @@ static void without_a_terminal_nothing_is_said(void)
 	progress_done(&p);
 }
 
+static void a_line_is_written_over_only_where_the_terminal_can(void)
+{
+	_cleanup_close_ int terminal = posix_openpt(O_RDWR | O_NOCTTY), null = -1;
+
+	null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+	(void)setenv("TERM", "xterm", 1);
+	CHECK(!tool_can_redraw(null));
+	if (terminal < 0)
+		return;
+	CHECK(tool_can_redraw(terminal));
+	CHECK(tool_colour(terminal));
+	(void)setenv("NO_COLOR", "1", 1);
+	CHECK(tool_can_redraw(terminal));
+	CHECK(!tool_colour(terminal));
+	(void)setenv("TERM", "dumb", 1);
+	CHECK(!tool_can_redraw(terminal));
+	(void)unsetenv("TERM");
+	CHECK(!tool_can_redraw(terminal));
+}
+
 TESTS(T(long_work_is_said_and_taken_away), T(short_work_says_nothing),
-      T(without_a_terminal_nothing_is_said))
+      T(without_a_terminal_nothing_is_said), T(a_line_is_written_over_only_where_the_terminal_can))
