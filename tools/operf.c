@@ -262,6 +262,12 @@ static int collect(struct collector *c, struct target *target, struct error *err
 	return MIN(r, 0);
 }
 
+/* Whether samples that had no room in the CPU buffers may have been other processes'. */
+static bool lost_for_others(const struct driver_stats *driver)
+{
+	return driver->sample_lost_overflow && driver->sample_filtered;
+}
+
 /* A line for each way in which samples were lost. */
 static uint64_t print_losses(const struct driver_stats *driver, const struct record_stats *record)
 {
@@ -270,7 +276,9 @@ static uint64_t print_losses(const struct driver_stats *driver, const struct rec
 		const char *what;
 	} losses[] = {
 		{ driver->sample_lost_overflow,
-		  "the CPU buffers were full (all processes counted)" },
+		  lost_for_others(driver)
+			  ? "the CPU buffers were full; those of other processes are counted too"
+			  : "the CPU buffers were full" },
 		{ driver->sample_lost_no_mapping, "their address was in no mapping" },
 		{ driver->sample_lost_no_mm, "their process was not known" },
 		{ driver->sample_lost_no_tree, "the mappings of their process could not be read" },
@@ -356,8 +364,9 @@ static void summarise(const struct collector *c, const struct target *target)
 			      "operf: warning: the kernel throttled sampling %" PRIu64
 			      " times, for %.1f ms in all: sample less often\n",
 			      driver.throttled, (double)driver.throttled_ns / 1e6);
-	(void)fprintf(stderr, "operf: %" PRIu64 " samples, %" PRIu64 " lost\n",
-		      record.samples - record.lost_samplefile, lost);
+	(void)fprintf(stderr, "operf: %" PRIu64 " samples, %s%" PRIu64 " lost\n",
+		      record.samples - record.lost_samplefile,
+		      lost_for_others(&driver) ? "at most " : "", lost);
 	if (!record.samples && !lost)
 		print_no_samples(c, target);
 	else
