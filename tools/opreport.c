@@ -89,6 +89,8 @@ static const struct opt opts[] = {
 	  "with -l: a column of addresses" },
 	{ 'g', "debug-info", OPT_FLAG, &options.lines, NULL,
 	  "with -l: a column of source files and lines" },
+	{ 0, "inlines", OPT_FLAG, &options.inlines, NULL,
+	  "with -l or chains: inlined functions as functions of their own" },
 	{ 'a', "accumulated", OPT_FLAG, &options.accumulated, NULL,
 	  "with -l: columns of running sums" },
 	{ 0, "errors", OPT_FLAG, &options.errors, NULL,
@@ -190,14 +192,15 @@ static int collect(struct parts *p, struct error *err)
 	struct binaries_config where = { .root = options.root,
 					 .image_paths = options.image_path,
 					 .keep = options.calls || options.form == REPORT_XML,
-					 .symbols_only =
-						 !options.lines && options.form != REPORT_XML };
+					 .symbols_only = !options.lines && !options.inlines &&
+							 options.form != REPORT_XML };
 	struct populate_config how = { .symbols = options.symbols,
 				       .merge_lib = options.merge & CLASSES_MERGE_LIB,
 				       .exclude_dependent = options.exclude_dependent,
 				       .details = options.details,
 				       .code = options.form == REPORT_XML,
 				       .lines = options.lines,
+				       .inlines = options.inlines,
 				       .step = show_step,
 				       .step_data = &progress };
 	int r = gather_files(&p->spec, reporting_session_dir(options.session_dir, &p->spec),
@@ -315,7 +318,8 @@ static int print_chains(const struct spec *spec, FILE *out, struct error *err)
 		.session_dir = reporting_session_dir(options.session_dir, spec),
 		.where = { .root = archive ? archive : options.root,
 			   .image_paths = options.image_path,
-			   .symbols_only = true },
+			   .symbols_only = !options.inlines },
+		.inlines = options.inlines,
 		.view = { .form = options.folded     ? CHAINS_FOLDED
 				  : options.children ? CHAINS_CHILDREN
 						     : CHAINS_LIST,

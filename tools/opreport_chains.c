@@ -51,6 +51,7 @@ static int collect(struct parts *p, const struct chains_request *q, struct error
 	if (r < 0)
 		return r;
 	p->binaries = binaries_new(p->gather, &q->where);
+	p->chains.inlines = q->inlines;
 	r = chains_collect(&p->chains, p->binaries, err);
 	if (r < 0)
 		return r;

@@ -19,6 +19,7 @@ struct chains_request {
 	struct binaries_config where;
 	struct chains_view view;
 	const struct name_style *names;
+	bool inlines; /* inlined functions are frames, too */
 	bool json, show_header, long_names, quality;
 	double threshold; /* percent */
 };

@@ -9,6 +9,11 @@
 #include <stdio.h>
 #include <string.h>
 
+bool opreport_of_chains(const struct opreport_options *o)
+{
+	return o->chains || o->folded || o->children;
+}
+
 /* Which form is asked for, and that nothing is asked for that it does not have. */
 static int check_form(struct opreport_options *o, struct error *err)
 {
@@ -35,6 +40,7 @@ static int check_rows(struct opreport_options *o, struct error *err)
 		{ o->show_address, "--show-address" },
 		{ o->accumulated, "--accumulated" },
 		{ o->lines, "--debug-info" },
+		{ o->inlines && !opreport_of_chains(o), "--inlines" },
 		{ o->chosen.include.count, "--include-symbols" },
 		{ o->chosen.exclude.count, "--exclude-symbols" },
 	};
@@ -51,17 +57,16 @@ static int check_rows(struct opreport_options *o, struct error *err)
 		return error_set(err, -EINVAL,
 				 "--callgraph and --details exclude each other: calls are of whole "
 				 "functions");
+	if (o->calls && o->inlines)
+		return error_set(err, -EINVAL,
+				 "--callgraph and --inlines exclude each other: calls were counted "
+				 "between whole functions; --chains shows inlined ones");
 	if (o->global_percent && o->symbols && !o->details && !o->calls)
 		return error_set(err, -EINVAL,
 				 "--global-percent is for the summary and --details, --callgraph: "
 				 "with --symbols "
 				 "percentages are of all samples anyway");
 	return check_form(o, err);
-}
-
-bool opreport_of_chains(const struct opreport_options *o)
-{
-	return o->chains || o->folded || o->children;
 }
 
 /* What whole chains go together with. */
@@ -150,6 +155,7 @@ void opreport_show(const struct opreport_options *o, struct opreport_shown *ret,
 		{ "callgraph", o->calls ? "true" : NULL },
 		{ "details", o->details ? "true" : NULL },
 		{ "debuginfo", o->lines ? "true" : NULL },
+		{ "inlines", o->inlines ? "true" : NULL },
 		{ "excludedependent", o->exclude_dependent ? "true" : NULL },
 		{ "mergelib", o->merge & CLASSES_MERGE_LIB ? "true" : NULL },
 		{ "threshold", o->threshold > 0 ? ret->threshold : NULL },

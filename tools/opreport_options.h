@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 struct opreport_options {
-	bool symbols, calls, details, lines;
+	bool symbols, calls, details, lines, inlines;
 	bool wide, long_names, show_address, no_header, accumulated, global_percent;
 	bool exclude_dependent, reverse;
 	bool chains, folded, children, quality;

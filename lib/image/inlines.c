@@ -147,9 +147,9 @@ static Dwarf_Word number_of(Dwarf_Die *die, unsigned int name)
 	return value;
 }
 
-static struct lines_call call_of(Dwarf_Die *unit, Dwarf_Die *die)
+static struct lines_call call_of(Dwarf_Die *unit, Dwarf_Die *die, uint64_t start)
 {
-	struct lines_call call = { .function = name_of(die) };
+	struct lines_call call = { .function = name_of(die), .start = start };
 	Dwarf_Word file = number_of(die, DW_AT_call_file);
 	Dwarf_Files *files;
 	size_t count;
@@ -220,7 +220,7 @@ static const struct lines_call *read_call(struct piece *piece, Dwarf_Die *unit)
 	Dwarf_Die die;
 
 	if (!piece->call.function && dwarf_offdie(dwarf_cu_getdwarf(unit->cu), piece->die, &die))
-		piece->call = call_of(unit, &die);
+		piece->call = call_of(unit, &die, piece->start);
 	return piece->call.function ? &piece->call : NULL;
 }
 

@@ -7,11 +7,9 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "image/chain_end.h"
-#include "image/symtab.h"
-#include "profile/binary.h"
+#include "profile/chain_frames.h"
 #include "profile/gather.h"
 #include "sfile/chain_read.h"
-#include "sfile/chain_table.h"
 #include "sfile/sfile.h"
 
 #include <errno.h>
@@ -36,13 +34,6 @@ static uint32_t end_of(const char *name)
 		if (!strcmp(ends[i].name, name))
 			return i;
 	return END_UNKNOWN;
-}
-
-static bool looks_like_kernel(const struct gather *g, uint32_t image)
-{
-	const struct gather_image *i = &g->images[image];
-
-	return i->id.kind == SNAME_KERN || !strcmp(i->display, "/proc/kallsyms");
 }
 
 void chains_done(struct chains *c)
@@ -129,113 +120,23 @@ int chains_open(struct chains *c, struct gather *g, const struct spec *spec, str
 	return 0;
 }
 
-/* --- functions --- */
-
-/* An image of the gather that frames are in. */
-struct place {
-	bool is_open;
-	struct binary binary;
-	size_t symbol_count;
-	uint32_t *rows; /* id + 1 of each symbol's row, a last one for what is in no symbol */
-};
+/* --- chains --- */
 
 /* Whether the specification wants the chains of a context whose sample is in some image. */
 enum { VERDICT_NO = 1, VERDICT_YES = 2 };
 
 struct collect {
 	struct chains *out;
-	struct binaries *binaries;
 	const struct chains_source *source;
-	struct place *places;
-	struct map rows_by_frame[2]; /* id + 1; by return address, by the very address */
-	struct map lines_by_hash;    /* index + 1 */
-	struct map quality_by_key;   /* index + 1 */
-	struct map wanted;	     /* by context and image of the source: VERDICT_ */
+	struct chain_frames *functions;
+	struct map lines_by_hash;  /* index + 1 */
+	struct map quality_by_key; /* index + 1 */
+	struct map wanted;	   /* by context and image of the source: VERDICT_ */
 	struct error *err;
 	uint32_t *seen; /* by row: the chain that had it last */
 	size_t seen_room;
 	uint32_t chain; /* number of the one being taken */
 };
-
-/* The header of a sample file of the image, for its time and whether it is the kernel's. */
-static struct sfile_header header_of(const struct gather *g, uint32_t image)
-{
-	struct sfile_header header = { .is_kernel = looks_like_kernel(g, image) };
-	size_t i;
-
-	for (i = 0; i < g->file_count; i++) {
-		_cleanup_(sfile_closep) struct sfile *sf = NULL;
-
-		if (g->files[i].image != image || sfile_open(g->files[i].path, &sf, NULL) < 0)
-			continue;
-		return *sfile_header(sf);
-	}
-	return header;
-}
-
-/* An image's place, opened where it was not. */
-static struct place *open_place(struct collect *c, uint32_t image)
-{
-	struct place *p = &c->places[image];
-	struct sfile_header header;
-
-	if (p->is_open)
-		return p;
-	p->is_open = true;
-	header = header_of(c->out->gather, image);
-	c->out->is_kernel[image] = header.is_kernel;
-	binary_open(c->binaries, image, &header, &p->binary);
-	p->symbol_count = p->binary.symtab ? symtab_count(p->binary.symtab) : 0;
-	p->rows = xcalloc(p->symbol_count + 1, sizeof(*p->rows));
-	return p;
-}
-
-/* Adds a row for @sym, or for what is in no symbol of the image: its id. */
-static uint32_t add_row(struct collect *c, uint32_t image, const struct symbol *sym)
-{
-	struct place *p = &c->places[image];
-	struct row row = { .image = image, .app = GATHER_NONE, .kind = ROW_UNNAMED };
-
-	if (sym) {
-		row.kind = ROW_SYMBOL;
-		row.symbol = container_symbol(&c->out->rows, sym->name);
-		row.symbol_index = sym->whole;
-		row.address = sym->address;
-	} else if (!p->binary.symtab) {
-		row.kind = p->binary.why;
-	}
-	return container_add_row(&c->out->rows, &row)->id;
-}
-
-/* The row of the code at @offset. */
-static uint32_t find_row(struct collect *c, uint32_t image, uint64_t offset)
-{
-	struct place *p = open_place(c, image);
-	const struct symtab *st = p->binary.symtab;
-	const struct symbol *sym = st ? symtab_find(st, offset) : NULL;
-	size_t slot = sym ? sym->whole : p->symbol_count;
-
-	if (!p->rows[slot])
-		p->rows[slot] = add_row(c, image, sym ? symtab_at(st, sym->whole) : NULL) + 1;
-	return p->rows[slot] - 1;
-}
-
-/* The row of a frame; where it is a caller, the call stands before its offset. */
-static uint32_t row_of_frame(struct collect *c, const struct chain_frame *frame, bool is_caller)
-{
-	uint32_t image = c->source->images[frame->image];
-	uint64_t key = (uint64_t)image << CHAIN_OFFSET_BITS ^ frame->offset;
-	uintptr_t known = (uintptr_t)map_get(&c->rows_by_frame[!is_caller], key);
-	uint32_t id;
-
-	if (known)
-		return (uint32_t)known - 1;
-	id = find_row(c, image, frame->offset - (is_caller && frame->offset));
-	(void)map_set(&c->rows_by_frame[!is_caller], key, (void *)((uintptr_t)id + 1));
-	return id;
-}
-
-/* --- chains --- */
 
 const struct row *chains_frame(const struct chains *c, const struct chains_line *line, size_t i)
 {
@@ -404,32 +305,44 @@ static int want(struct collect *c, uint32_t context, uint32_t image)
 	return (int)known;
 }
 
+/* Puts the functions of the chain last in ->frames, where the line's first one stands. */
+static void take_frames(struct collect *c, const struct chain *chain, struct chains_line *line)
+{
+	struct chains *out = c->out;
+	bool in_kernel = false, was_in_kernel;
+	size_t i, n;
+
+	for (i = 0; i < chain->count; i++) {
+		uint32_t image = c->source->images[chain->frames[i].image];
+		const uint32_t *ids;
+
+		was_in_kernel = in_kernel;
+		in_kernel = out->is_kernel[image] = chain_frames_is_kernel(c->functions, image);
+		/* Where the kernel was entered from is no return address. */
+		n = chain_frames_find(c->functions, image, chain->frames[i].offset,
+				      i && !(was_in_kernel && !in_kernel), &ids);
+		array_grow(&out->frames, line->first + line->count + n, &out->frame_room);
+		memcpy(out->frames + line->first + line->count, ids, n * sizeof(*ids));
+		line->count += (uint32_t)n;
+	}
+}
+
 static int take_chain(uint32_t context, const struct chain *chain, void *data)
 {
 	struct collect *c = data;
 	struct chains *out = c->out;
 	const struct chain_names *names = chain_reader_names(c->source->reader);
-	size_t i;
 	struct chains_line line = {
 		.app = c->source->images[chain_names_context_at(names, context)->app],
 		.end = c->source->ends[context],
 		.first = (uint32_t)out->frame_count,
-		.count = (uint32_t)chain->count,
 		.samples = chain->samples,
 	};
-	bool in_kernel = false, was_in_kernel;
 	int r = want(c, context, chain->frames[0].image);
 
 	if (r != VERDICT_YES)
 		return MIN(r, 0);
-	array_grow(&out->frames, out->frame_count + chain->count, &out->frame_room);
-	for (i = 0; i < chain->count; i++) {
-		was_in_kernel = in_kernel;
-		in_kernel = out->is_kernel[c->source->images[chain->frames[i].image]];
-		/* Where the kernel was entered from is no return address. */
-		out->frames[line.first + i] =
-			row_of_frame(c, &chain->frames[i], i && !(was_in_kernel && !in_kernel));
-	}
+	take_frames(c, chain, &line);
 	c->chain++;
 	line.end = true_end(out, &line);
 	add_quality(c, c->source->images[chain->frames[chain->count - 1].image], line.end,
@@ -441,16 +354,7 @@ static int take_chain(uint32_t context, const struct chain *chain, void *data)
 
 static void collect_done(struct collect *c)
 {
-	size_t i;
-
-	for (i = 0; i < c->out->gather->image_count; i++) {
-		if (c->places[i].is_open)
-			binary_close(&c->places[i].binary);
-		free(c->places[i].rows);
-	}
-	free(c->places);
-	map_done(&c->rows_by_frame[0]);
-	map_done(&c->rows_by_frame[1]);
+	chain_frames_free(c->functions);
 	map_done(&c->lines_by_hash);
 	map_done(&c->quality_by_key);
 	free(c->seen);
@@ -458,7 +362,7 @@ static void collect_done(struct collect *c)
 
 int chains_collect(struct chains *c, struct binaries *bs, struct error *err)
 {
-	struct collect collect = { .out = c, .binaries = bs, .err = err };
+	struct collect collect = { .out = c, .err = err };
 	size_t i;
 	int r = 0;
 
@@ -466,7 +370,7 @@ int chains_collect(struct chains *c, struct binaries *bs, struct error *err)
 	c->ends = xcalloc(ARRAY_SIZE(ends), sizeof(*c->ends));
 	memcpy(c->ends, ends, sizeof(ends));
 	c->end_count = ARRAY_SIZE(ends);
-	collect.places = xcalloc(c->gather->image_count, sizeof(*collect.places));
+	collect.functions = chain_frames_new(c->gather, &c->rows, bs, c->inlines);
 	c->is_kernel = xcalloc(c->gather->image_count, sizeof(*c->is_kernel));
 	for (i = 0; i < c->source_count && r == 0; i++) {
 		collect.source = &c->sources[i];

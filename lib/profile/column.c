@@ -166,7 +166,7 @@ static void write_app(const struct cell *cell, struct strbuf *out)
 
 static void write_symbol(const struct cell *cell, struct strbuf *out)
 {
-	add_name(cell, cell->row->text, out);
+	report_add_name(out, cell->row, cell->room);
 }
 
 /* No count is longer than the longest total. */

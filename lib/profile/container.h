@@ -62,6 +62,8 @@ struct row {
 	uint64_t *counts;	   /* one a class */
 	struct row_place place;	   /* of the symbol, where lines were asked for */
 	struct row_run *runs;	   /* its samples one by one, where asked for; see detail.h */
+	bool is_inlined;	   /* of a symbol: the code of calls of it that were put in
+				    * their place; ->place is that of the call */
 	uint32_t id;		   /* how many rows were added before it: stays when rows move */
 	bool is_unchosen;	   /* stands only at the ends of arcs of others */
 	/* Where two profiles are compared (diff.h): */

@@ -33,6 +33,11 @@ void placer_free(struct placer *p)
 	free(p);
 }
 
+struct lines *placer_lines(const struct placer *p)
+{
+	return p->lines;
+}
+
 struct row_place placer_find(struct placer *p, uint64_t address)
 {
 	struct lines_place at;

@@ -20,6 +20,7 @@
 #include "profile/container.h"
 
 struct elffile;
+struct lines;
 struct placer;
 struct sample;
 
@@ -64,5 +65,7 @@ size_t detail_count(const struct row *row);
 struct placer *placer_new(struct container *c, const struct elffile *ef,
 			  const struct elffile *debug);
 void placer_free(struct placer *p);
+/* What it finds lines with; borrowed. */
+struct lines *placer_lines(const struct placer *p);
 /* The line that the code at @address was compiled from; ->file is NULL where that is not known. */
 struct row_place placer_find(struct placer *p, uint64_t address);

@@ -129,6 +129,7 @@ static void add_gone(struct container *to, const struct row *row, const uint32_t
 			    .kind = row->kind,
 			    .address = row->address,
 			    .place = row->place,
+			    .is_inlined = row->is_inlined,
 			    .is_gone = true };
 	struct row *added;
 

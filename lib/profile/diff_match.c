@@ -146,7 +146,7 @@ struct row_matching {
 /* A row's key, with the images' numbers of the second side. */
 struct row_key {
 	uint32_t image, app;
-	bool is_symbol, is_unnamed;
+	bool is_symbol, is_unnamed, is_inlined;
 	const char *name;
 };
 
@@ -157,6 +157,7 @@ static struct row_key key_of(const struct row_matching *m, unsigned int side, ui
 			       .app = row->app,
 			       .is_symbol = row->kind == ROW_SYMBOL,
 			       .is_unnamed = row->kind == ROW_UNNAMED,
+			       .is_inlined = row->is_inlined,
 			       .name = row->kind == ROW_SYMBOL ? row->symbol->name : "" };
 
 	if (side == 0) {
@@ -170,7 +171,8 @@ static struct row_key key_of(const struct row_matching *m, unsigned int side, ui
 static bool same_key(const struct row_key *a, const struct row_key *b)
 {
 	return a->image == b->image && a->app == b->app && a->is_symbol == b->is_symbol &&
-	       a->is_unnamed == b->is_unnamed && !strcmp(a->name, b->name);
+	       a->is_unnamed == b->is_unnamed && a->is_inlined == b->is_inlined &&
+	       !strcmp(a->name, b->name);
 }
 
 static struct row_key key_of_group(const struct row_matching *m, const struct group *group)
@@ -186,7 +188,8 @@ static struct group *find_group(struct row_matching *m, const struct row_key *ke
 				 (uint64_t)key->image << 32 | key->app);
 	struct group *first, *group;
 
-	hash = hash_add(hash, (uint64_t)key->is_symbol << 1 | key->is_unnamed);
+	hash = hash_add(hash, (uint64_t)key->is_inlined << 2 | (uint64_t)key->is_symbol << 1 |
+				      key->is_unnamed);
 	first = map_get(&m->groups, hash);
 	for (group = first; group; group = group->other) {
 		struct row_key known = key_of_group(m, group);

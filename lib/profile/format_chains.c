@@ -95,7 +95,7 @@ static void print_frames(const struct report *r, const struct chains *c,
 		for (times = 1; i + times < l->count && chains_frame(c, l, i + times) == row;)
 			times++;
 		strbuf_adds(&line, indent);
-		text_visible(&line, row->text);
+		report_add_name(&line, row, 0);
 		strbuf_adds(&line, " [");
 		text_visible(&line, report_image(r, row->image));
 		strbuf_adds(&line, "]");
@@ -156,7 +156,7 @@ struct folded {
 };
 
 /* A function's name as a part of a folded stack: no semicolon in it, nothing a terminal obeys; the
- * mark by which tools colour the kernel. */
+ * mark by which tools colour the kernel and what is inlined. */
 static void add_part(struct strbuf *b, const struct report *r, const struct chains *c,
 		     const struct row *row)
 {
@@ -175,6 +175,8 @@ static void add_part(struct strbuf *b, const struct report *r, const struct chai
 			*at = ':';
 	if (c->is_kernel[row->image])
 		strbuf_adds(b, "_[k]");
+	else if (row->is_inlined)
+		strbuf_adds(b, "_[i]");
 }
 
 static char *fold(const struct report *r, const struct chains *c, const struct chains_line *l)
@@ -282,7 +284,7 @@ static void print_children(const struct report *r, const struct chains *c,
 		do
 			strbuf_adds(&line, " ");
 		while (line.length < column + 25);
-		text_visible(&line, row->text);
+		report_add_name(&line, row, 0);
 		print_line(&line, out);
 	}
 	if (shown < c->rows.count)
@@ -337,6 +339,8 @@ static void write_function(const struct report *r, const struct chains *c, const
 		json_hex(j, "address", row->address);
 	else
 		json_string(j, "why", row->text);
+	if (row->is_inlined)
+		json_bool(j, "inlined", true);
 	json_bool(j, "kernel", c->is_kernel[row->image]);
 }
 

@@ -65,7 +65,10 @@ static void write_kind(const struct csv_line *l, struct strbuf *line)
 	};
 	static_assert(ARRAY_SIZE(kinds) == ROW_KIND_COUNT_, "a name for each kind");
 
-	add_text(line, l->arc ?: l->detail ? "detail" : kinds[l->row->kind]);
+	if (l->row->is_inlined && !l->arc && !l->detail)
+		add_text(line, "inlined");
+	else
+		add_text(line, l->arc ?: l->detail ? "detail" : kinds[l->row->kind]);
 }
 
 static void write_image(const struct csv_line *l, struct strbuf *line)

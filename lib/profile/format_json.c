@@ -149,6 +149,8 @@ static void write_place(const struct report *r, const struct row *row, struct js
 		if (strcmp(row->text, row->symbol->name))
 			json_string(j, "linkage_name", row->symbol->name);
 		json_hex(j, "address", row->address);
+		if (row->is_inlined)
+			json_bool(j, "inlined", true);
 	} else if (row->kind != ROW_IMAGE) {
 		json_string(j, "symbol", NULL);
 		json_string(j, "why", row->text);

@@ -282,6 +282,8 @@ static void write_symbol_table(struct document *d)
 		else if (strcmp(row->text, row->symbol->name))
 			xml_string(x, "linkagename", row->symbol->name);
 		xml_string(x, "image", report_image_name(d->report->gather, row->image, true));
+		if (row->is_inlined)
+			xml_string(x, "inlined", "true");
 		xml_hex(x, "startingaddr", row->address);
 		write_place(x, &row->place);
 		if (row->kind == ROW_SYMBOL && row->symbol->size)

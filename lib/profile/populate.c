@@ -9,6 +9,7 @@
 #include "profile/classes.h"
 #include "profile/detail.h"
 #include "profile/gather.h"
+#include "profile/inlined.h"
 #include "profile/invert.h"
 #include "profile/prefetch.h"
 #include "profile/samples.h"
@@ -46,8 +47,9 @@ struct current {
 	struct sfile_header header; /* of its first file */
 	bool is_open;
 	struct binary binary;
-	struct named *named;   /* one a symbol of the binary */
-	struct placer *placer; /* NULL: no lines are asked for, or there are none */
+	struct named *named;	 /* one a symbol of the binary */
+	struct placer *placer;	 /* NULL: no lines are asked for, or there are none */
+	struct inlined *inlined; /* NULL: inlined functions have no rows */
 };
 
 static uint32_t app_of(const struct populate *p, uint32_t file)
@@ -81,7 +83,7 @@ static struct row *symbol_row(struct populate *p, struct current *cur, const str
 	row->symbol = named->symbol;
 	row->symbol_index = sym->whole;
 	row->address = sym->address;
-	if (cur->placer)
+	if (p->config->lines && cur->placer)
 		row->place = placer_find(cur->placer, sym->address);
 	return row;
 }
@@ -116,8 +118,52 @@ static const struct sample *take_up_to(struct populate *p, struct current *cur, 
 
 	if (p->config->details)
 		detail_keep(p->out, row, at, (size_t)(next - at), address - at->offset,
-			    cur->placer);
+			    p->config->lines ? cur->placer : NULL);
 	return next;
+}
+
+/* The number of the row of an inlined call: a new one, or that of code with samples before. */
+static size_t inlined_row(struct populate *p, struct current *cur, struct inlined_call *call)
+{
+	struct row *row;
+
+	if (call->row != UINT32_MAX && call->row >= cur->first)
+		return call->row;
+	call->row = (uint32_t)p->out->count;
+	row = add_row(p, cur, ROW_SYMBOL);
+	row->symbol = call->symbol;
+	row->symbol_index = UINT32_MAX;
+	row->address = call->address;
+	row->place = call->place;
+	row->is_inlined = true;
+	return call->row;
+}
+
+/* The number of the row of the code at @address, in @sym. */
+static size_t row_at(struct populate *p, struct current *cur, const struct symbol *sym,
+		     uint64_t address)
+{
+	struct inlined_call *const *calls;
+
+	if (cur->inlined && inlined_find(cur->inlined, address, &calls))
+		return inlined_row(p, cur, calls[0]);
+	return (size_t)(symbol_row(p, cur, sym) - p->out->rows);
+}
+
+/* Takes the samples from @at on that are in @sym; returns the first that is not. */
+static const struct sample *take_symbol(struct populate *p, struct current *cur,
+					const struct symbol *sym, const struct sample *at)
+{
+	const struct sample *end = p->samples.samples + p->samples.count;
+	uint64_t shift = sym->address - sym->offset;
+
+	if (!cur->inlined)
+		return take_up_to(p, cur, row_at(p, cur, sym, 0), at, sym->end - 1,
+				  at->offset + shift);
+	while (at < end && at->offset < sym->end)
+		at = take_up_to(p, cur, row_at(p, cur, sym, at->offset + shift), at, at->offset,
+				at->offset + shift);
+	return at;
 }
 
 /* Merges the sorted samples with the sorted symbols in one pass over both. */
@@ -133,10 +179,7 @@ static void merge_symbols(struct populate *p, struct current *cur)
 		i = symtab_seek(st, i, at->offset);
 		sym = i < n ? symtab_at(st, i) : NULL;
 		if (sym && sym->offset <= at->offset) {
-			size_t row = (size_t)(symbol_row(p, cur, sym) - p->out->rows);
-
-			at = take_up_to(p, cur, row, at, sym->end - 1,
-					sym->address + (at->offset - sym->offset));
+			at = take_symbol(p, cur, sym, at);
 			continue;
 		}
 		if (cur->unnamed == SIZE_MAX) {
@@ -175,8 +218,10 @@ static void open_binary(struct populate *p, struct current *cur)
 	binary_open(p->binaries, cur->image, &cur->header, &cur->binary);
 	if (cur->binary.symtab)
 		cur->named = xcalloc(symtab_count(cur->binary.symtab), sizeof(*cur->named));
-	if (p->config->lines && cur->binary.file)
+	if ((p->config->lines || p->config->inlines) && cur->binary.file)
 		cur->placer = placer_new(p->out, cur->binary.file, cur->binary.debug);
+	if (p->config->inlines && cur->placer)
+		cur->inlined = inlined_new(p->out, placer_lines(cur->placer), p->config->lines);
 }
 
 /* Makes rows out of the samples read so far, where there are symbols. Rows with details want them
@@ -270,6 +315,7 @@ static void populate_image(struct populate *p, const struct inverted_image *imag
 
 	while (i < end)
 		i = populate_app(p, &cur, i, end);
+	inlined_free(cur.inlined);
 	placer_free(cur.placer);
 	if (p->config->code && cur.binary.symtab)
 		measure_symbols(&cur);

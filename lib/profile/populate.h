@@ -26,6 +26,7 @@ struct populate_config {
 	bool details;		/* with symbols: keep the samples of each row, see detail.h */
 	bool code;		/* with symbols: their size and code; binaries are kept open */
 	bool lines;		/* with symbols: find source lines, of the samples too if kept */
+	bool inlines;		/* with symbols: inlined functions have rows, see inlined.h */
 	/* Called before each image, NULL: not. */
 	void (*step)(void *data, size_t done, size_t all);
 	void *step_data;

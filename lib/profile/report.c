@@ -2,6 +2,8 @@
 #include "profile/report.h"
 
 #include "base/path.h"
+#include "base/strbuf.h"
+#include "base/text.h"
 #include "profile/header.h"
 #include "profile/unresolved.h"
 
@@ -27,6 +29,19 @@ bool report_has_apps(const struct report *r)
 		if (r->container->rows[i].app != r->container->rows[0].app)
 			return true;
 	return false;
+}
+
+void report_add_name(struct strbuf *out, const struct row *row, unsigned int room)
+{
+	static const char mark[] = " (inlined)";
+	unsigned int least = 8, length = row->is_inlined ? sizeof(mark) - 1 : 0;
+	size_t before = out->length;
+
+	text_visible(out, row->text);
+	if (room)
+		text_cut(out, before, room > length + least ? room - length : least);
+	if (row->is_inlined)
+		strbuf_adds(out, mark);
 }
 
 /* "%7.4f" of what is below 100, without the general way's arithmetic on long numbers: it stands in

@@ -21,6 +21,7 @@
 struct callgraph;
 struct chains;
 struct losses;
+struct strbuf;
 struct unresolved;
 
 /* The first of two profiles that are compared, for the header. */
@@ -86,6 +87,10 @@ const char *report_image(const struct report *r, uint32_t image);
 const char *report_image_name(const struct gather *g, uint32_t image, bool long_names);
 /* Whether the rows have more than one application, so that a column for it says something. */
 bool report_has_apps(const struct report *r);
+
+/* Adds the name of the row's symbol, or what stands in its place, cut to @room characters if that
+ * is not 0; behind that of an inlined function stands so. */
+void report_add_name(struct strbuf *out, const struct row *row, unsigned int room);
 
 /* A percentage in seven characters: "62.2916", "100.000", "      0", "3.4e-06". */
 void report_percent(double percent, char text[16]);

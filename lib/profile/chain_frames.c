@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/chain_frames.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "image/lines.h"
+#include "image/symtab.h"
+#include "profile/binary.h"
+#include "profile/gather.h"
+#include "profile/inlined.h"
+#include "sfile/chain_table.h"
+#include "sfile/sfile.h"
+
+#include <string.h>
+
+/* An image of the gather that frames are in. */
+struct place {
+	bool is_open, is_kernel;
+	struct binary binary;
+	size_t symbol_count;
+	uint32_t *rows; /* id + 1 of each symbol's row, a last one for what is in no symbol */
+	struct lines *lines;
+	struct inlined *inlined; /* NULL: inlined functions are not asked for, or not known */
+};
+
+struct chain_frames {
+	const struct gather *gather;
+	struct container *rows;
+	struct binaries *binaries;
+	bool inlines;
+	struct place *places;
+	/* Where the functions of a frame stand in ->ids, + 1: their number, then themselves; by
+	 * return address, by the very address. */
+	struct map by_frame[2];
+	uint32_t *ids;
+	size_t id_count, id_room;
+};
+
+struct chain_frames *chain_frames_new(const struct gather *g, struct container *rows,
+				      struct binaries *bs, bool inlines)
+{
+	struct chain_frames *f = xcalloc(1, sizeof(*f));
+
+	*f = (struct chain_frames){ g, rows, bs, inlines, .places = NULL };
+	f->places = xcalloc(g->image_count + 1, sizeof(*f->places));
+	return f;
+}
+
+void chain_frames_free(struct chain_frames *f)
+{
+	size_t i;
+
+	if (!f)
+		return;
+	for (i = 0; i < f->gather->image_count; i++) {
+		inlined_free(f->places[i].inlined);
+		lines_free(f->places[i].lines);
+		if (f->places[i].is_open)
+			binary_close(&f->places[i].binary);
+		free(f->places[i].rows);
+	}
+	free(f->places);
+	map_done(&f->by_frame[0]);
+	map_done(&f->by_frame[1]);
+	free(f->ids);
+	free(f);
+}
+
+static bool looks_like_kernel(const struct gather *g, uint32_t image)
+{
+	const struct gather_image *i = &g->images[image];
+
+	return i->id.kind == SNAME_KERN || !strcmp(i->display, "/proc/kallsyms");
+}
+
+/* The header of a sample file of the image, for its time and whether it is the kernel's. */
+static struct sfile_header header_of(const struct gather *g, uint32_t image)
+{
+	struct sfile_header header = { .is_kernel = looks_like_kernel(g, image) };
+	size_t i;
+
+	for (i = 0; i < g->file_count; i++) {
+		_cleanup_(sfile_closep) struct sfile *sf = NULL;
+
+		if (g->files[i].image != image || sfile_open(g->files[i].path, &sf, NULL) < 0)
+			continue;
+		return *sfile_header(sf);
+	}
+	return header;
+}
+
+/* An image's place, opened where it was not. */
+static struct place *open_place(struct chain_frames *f, uint32_t image)
+{
+	struct place *p = &f->places[image];
+	struct sfile_header header;
+
+	if (p->is_open)
+		return p;
+	p->is_open = true;
+	header = header_of(f->gather, image);
+	p->is_kernel = header.is_kernel;
+	binary_open(f->binaries, image, &header, &p->binary);
+	p->symbol_count = p->binary.symtab ? symtab_count(p->binary.symtab) : 0;
+	p->rows = xcalloc(p->symbol_count + 1, sizeof(*p->rows));
+	if (f->inlines && p->binary.file) {
+		p->lines = lines_new(p->binary.file, p->binary.debug);
+		p->inlined = inlined_new(f->rows, p->lines, false);
+	}
+	return p;
+}
+
+bool chain_frames_is_kernel(struct chain_frames *f, uint32_t image)
+{
+	return open_place(f, image)->is_kernel;
+}
+
+/* Adds a row for @sym, or for what is in no symbol of the image: its id. */
+static uint32_t add_row(struct chain_frames *f, uint32_t image, const struct symbol *sym)
+{
+	struct place *p = &f->places[image];
+	struct row row = { .image = image, .app = GATHER_NONE, .kind = ROW_UNNAMED };
+
+	if (sym) {
+		row.kind = ROW_SYMBOL;
+		row.symbol = container_symbol(f->rows, sym->name);
+		row.symbol_index = sym->whole;
+		row.address = sym->address;
+	} else if (!p->binary.symtab) {
+		row.kind = p->binary.why;
+	}
+	return container_add_row(f->rows, &row)->id;
+}
+
+static uint32_t inlined_row(struct chain_frames *f, uint32_t image, struct inlined_call *call)
+{
+	if (call->row == UINT32_MAX)
+		call->row = container_add_row(f->rows, &(struct row){ .image = image,
+								      .app = GATHER_NONE,
+								      .kind = ROW_SYMBOL,
+								      .symbol = call->symbol,
+								      .symbol_index = UINT32_MAX,
+								      .address = call->address,
+								      .is_inlined = true })
+				    ->id;
+	return call->row;
+}
+
+static void add_id(struct chain_frames *f, uint32_t id)
+{
+	array_grow(&f->ids, f->id_count + 1, &f->id_room);
+	f->ids[f->id_count++] = id;
+}
+
+/* Adds the functions that the code at @offset is of to ->ids: their number, then themselves. */
+static void resolve(struct chain_frames *f, uint32_t image, uint64_t offset)
+{
+	struct place *p = open_place(f, image);
+	const struct symtab *st = p->binary.symtab;
+	const struct symbol *sym = st ? symtab_find(st, offset) : NULL;
+	size_t slot = sym ? sym->whole : p->symbol_count, i, n = 0;
+	struct inlined_call *const *calls;
+
+	if (sym && p->inlined)
+		n = inlined_find(p->inlined, sym->address + (offset - sym->offset), &calls);
+	add_id(f, (uint32_t)n + 1);
+	for (i = 0; i < n; i++)
+		add_id(f, inlined_row(f, image, calls[i]));
+	if (!p->rows[slot])
+		p->rows[slot] = add_row(f, image, sym ? symtab_at(st, sym->whole) : NULL) + 1;
+	add_id(f, p->rows[slot] - 1);
+}
+
+size_t chain_frames_find(struct chain_frames *f, uint32_t image, uint64_t offset, bool is_caller,
+			 const uint32_t **ret)
+{
+	uint64_t key = (uint64_t)image << CHAIN_OFFSET_BITS ^ offset;
+	uintptr_t at = (uintptr_t)map_get(&f->by_frame[!is_caller], key);
+
+	if (!at) {
+		at = f->id_count + 1;
+		resolve(f, image, offset - (is_caller && offset));
+		(void)map_set(&f->by_frame[!is_caller], key, (void *)at);
+	}
+	*ret = f->ids + at;
+	return f->ids[at - 1];
+}
