@@ -144,7 +144,10 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 	if (r < 0)
 		return r;
 	open_store(rec, config);
-	rec->trace = trace_new(rec->samples, rec->events);
+	rec->trace = trace_new(&(struct trace_config){ .samples = rec->samples,
+						       .events = rec->events,
+						       .arc = sample_add_arc,
+						       .arc_data = rec });
 	open_kernel(rec, config);
 	if (config->jit)
 		rec->jitting = jitting_new(config->root, rec->samples, rec->binaries, rec->store);
@@ -161,6 +164,8 @@ void record_free(struct record *rec)
 		jitting_write(rec->jitting);
 	}
 	jitting_free(rec->jitting);
+	if (rec->trace)
+		trace_write_arcs(rec->trace);
 	store_free(rec->store);
 	trace_free(rec->trace);
 	kernel_free(rec->kernel);
@@ -214,7 +219,6 @@ int record_close_files(struct record *rec, struct error *err)
 	binary_forget(rec->binaries);
 	rec->trans.app_known = false;
 	rec->trans.app = NULL;
-	rec->trans.callee = NULL;
 	rec->trans.size = 0;
 	rec->session_ready = false;
 	return r;

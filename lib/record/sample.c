@@ -61,9 +61,9 @@ static struct binary *current_app(struct record *rec)
 
 /* The application image: that of the process, or the sample's own image where these are not kept
  * apart. A region cannot stand as application in a name. */
-static void find_app(struct record *rec, struct found *f)
+static void find_app(struct record *rec, struct binary *app, struct found *f)
 {
-	struct binary *app = current_app(rec), *image = f->place.image;
+	struct binary *image = f->place.image;
 	unsigned int apart = image->is_kernel ? RECORD_SEPARATE_KERNEL : RECORD_SEPARATE_LIB;
 	bool is_region = image->image.kind == SNAME_ANON;
 
@@ -100,7 +100,7 @@ static void find_place(struct record *rec, uint64_t pc, struct found *f)
 		break;
 	}
 	if (!f->lost)
-		find_app(rec, f);
+		find_app(rec, current_app(rec), f);
 }
 
 static struct store_key key_of(const struct record *rec, const struct found *f, size_t event)
@@ -117,32 +117,43 @@ static struct store_key key_of(const struct record *rec, const struct found *f, 
 									      : SNAME_ALL };
 }
 
-/* The caller of the frame before it: an arc, counted with the caller's image. */
-static void add_arc(struct record *rec, uint64_t pc, uint64_t counter, const struct found *f)
+void sample_add_arc(const struct trace_owner *owner, const struct trace_place *caller,
+		    const struct trace_place *callee, uint64_t samples, void *data)
 {
-	struct transient *t = &rec->trans;
-	uint64_t key = pc - f->place.base;
-	struct store_key at;
+	struct record *rec = data;
+	struct found f = { .place.image = caller->image };
 	struct store_file *file;
+	struct store_key at;
 
-	trace_frame(rec->trace, f->lost ? NULL : f->place.image, key);
-	if (f->lost) {
-		rec->stats.arcs_no_mapping += t->trace_weight;
-		t->callee = NULL;
-		return;
-	}
-	if (t->callee) {
-		at = key_of(rec, f, (size_t)counter);
-		at.callee = t->callee;
-		file = store_get(rec->store, &at);
-		if (file)
-			store_add(rec->store, file, key << 32 | (uint32_t)t->callee_key,
-				  t->trace_weight);
-		else
-			rec->stats.arcs_no_samplefile += t->trace_weight;
-	}
-	t->callee = f->place.image;
-	t->callee_key = key;
+	find_app(rec, owner->app, &f);
+	at = (struct store_key){ .app = f.app,
+				 .image = caller->image,
+				 .callee = callee->image,
+				 .event = owner->event,
+				 .tgid = owner->tgid,
+				 .tid = owner->tid,
+				 .cpu = (int32_t)owner->cpu };
+	file = f.lost ? NULL : store_get(rec->store, &at);
+	if (file)
+		store_add(rec->store, file, caller->key << 32 | (uint32_t)callee->key, samples);
+	else
+		rec->stats.arcs_no_samplefile += samples;
+}
+
+/* The next frame of a chain. */
+static void add_frame(struct record *rec, uint64_t pc, const struct found *f)
+{
+	const struct trace_place place = { f->lost ? NULL : f->place.image, pc - f->place.base };
+
+	trace_frame(rec->trace, &place);
+}
+
+/* The caller of the frame before it. */
+static void add_caller(struct record *rec, uint64_t pc, const struct found *f)
+{
+	add_frame(rec, pc, f);
+	if (f->lost)
+		rec->stats.arcs_no_mapping += rec->trans.trace_weight;
 }
 
 /* Hands a sample in anonymous memory to those that wait to learn what code it is in. */
@@ -180,15 +191,14 @@ static void add_flat(struct record *rec, uint64_t pc, uint64_t counter, const st
 	t->size = f->place.size ? f->place.size : UINT64_MAX;
 }
 
-/* The innermost frame begins a chain, if there is to be one. What was not counted has none; but
- * the application stands with a chain also where sample files do not keep it. */
-static void begin_chain(struct record *rec, uint64_t counter, const struct found *f,
+/* The innermost frame begins a chain. */
+static void begin_chain(struct record *rec, uint64_t pc, uint64_t counter, const struct found *f,
 			uint64_t weight)
 {
 	struct transient *t = &rec->trans;
-	struct binary *app = current_app(rec);
 	struct store_key key = key_of(rec, f, (size_t)counter);
-	struct trace_owner owner = { .app = app ? app : f->place.image,
+	/* The application stands with a chain also where sample files do not keep it. */
+	struct trace_owner owner = { .app = current_app(rec),
 				     .event = key.event,
 				     .tgid = key.tgid,
 				     .tid = key.tid,
@@ -196,11 +206,8 @@ static void begin_chain(struct record *rec, uint64_t counter, const struct found
 
 	t->tracing = TRACE_ON;
 	t->trace_weight = weight;
-	t->callee = f->lost ? NULL : f->place.image;
-	if (f->lost)
-		return;
 	trace_begin(rec->trace, &owner, weight);
-	trace_frame(rec->trace, f->place.image, t->callee_key);
+	add_frame(rec, pc, f);
 }
 
 /* The innermost frame, or a sample outside any chain. */
@@ -219,10 +226,8 @@ static void add_leaf(struct record *rec, uint64_t pc, uint64_t counter, struct f
 		else
 			add_flat(rec, pc, counter, f, weight);
 	}
-	if (t->tracing == TRACE_START) {
-		t->callee_key = pc - f->place.base;
-		begin_chain(rec, counter, f, weight);
-	}
+	if (t->tracing == TRACE_START)
+		begin_chain(rec, pc, counter, f, weight);
 }
 
 /* A count of a feature's event that the driver made. */
@@ -273,7 +278,7 @@ void sample_add(struct record *rec, uint64_t pc, uint64_t counter)
 	}
 	find_place(rec, pc, &f);
 	if (t->tracing == TRACE_ON)
-		add_arc(rec, pc, counter, &f);
+		add_caller(rec, pc, &f);
 	else
 		add_leaf(rec, pc, counter, &f, weight);
 }

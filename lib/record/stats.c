@@ -62,6 +62,7 @@ int record_flush(struct record *rec, struct error *err)
 	int r;
 
 	rec->trans.size = 0; /* its file may be closed now */
+	trace_write_arcs(rec->trace);
 	store_flush(rec->store);
 	if (rec->jitting)
 		jitting_write(rec->jitting);

@@ -17,14 +17,19 @@ enum { RETRY_AFTER_S = 5 };
 struct trace {
 	char *samples;
 	const struct event *events;
+	trace_arc *arc;
+	void *arc_data;
 	struct chain_store *store; /* NULL: not open */
 	time_t retry_at;	   /* CLOCK_MONOTONIC seconds, 0: at once */
 
-	bool on; /* a chain is being taken */
-	bool broken;
+	/* The chain being taken. */
+	bool on;
+	bool broken; /* it is over, or as long as can be stored: arcs are handed over at once */
+	bool ends_here;
 	struct trace_owner owner;
 	uint64_t weight;
-	struct binary **images; /* of each frame */
+	struct trace_place last; /* frame */
+	struct binary **images;	 /* of each frame */
 	struct chain_frame *frames;
 	size_t count, image_room, frame_room;
 
@@ -33,15 +38,22 @@ struct trace {
 	uint64_t last_end;
 	uint32_t last_context; /* 0: none */
 
+	/* What the store's numbers stand for. */
+	struct binary **by_image;
+	struct trace_owner *by_context;
+	size_t images_room, contexts_room;
+
 	uint64_t ends[EVBUF_END_COUNT_], lost;
 };
 
-struct trace *trace_new(const char *samples, const struct event *events)
+struct trace *trace_new(const struct trace_config *config)
 {
 	struct trace *t = xcalloc(1, sizeof(*t));
 
-	t->samples = xstrdup(samples);
-	t->events = events;
+	t->samples = xstrdup(config->samples);
+	t->events = config->events;
+	t->arc = config->arc;
+	t->arc_data = config->arc_data;
 	return t;
 }
 
@@ -53,6 +65,8 @@ void trace_free(struct trace *t)
 	free(t->samples);
 	free(t->images);
 	free(t->frames);
+	free(t->by_image);
+	free(t->by_context);
 	free(t);
 }
 
@@ -68,32 +82,44 @@ void trace_close(struct trace *t)
 void trace_begin(struct trace *t, const struct trace_owner *owner, uint64_t weight)
 {
 	t->on = true;
-	t->broken = false;
+	t->broken = t->ends_here = false;
 	t->owner = *owner;
 	t->weight = weight;
+	t->last = (struct trace_place){ 0 };
 	t->count = 0;
 }
 
-void trace_frame(struct trace *t, struct binary *image, uint64_t key)
+void trace_frame(struct trace *t, const struct trace_place *place)
 {
-	if (!t->on || t->broken)
+	struct trace_place callee = t->last;
+
+	if (!t->on)
 		return;
-	if (!image) {
-		t->broken = true;
+	t->last = *place;
+	t->ends_here |= !place->image;
+	t->broken |= !place->image || t->count == CHAIN_FRAMES_MAX;
+	if (t->broken) {
+		if (callee.image && place->image)
+			t->arc(&t->owner, place, &callee, t->weight, t->arc_data);
 		return;
 	}
 	array_grow(&t->images, t->count + 1, &t->image_room);
 	array_grow(&t->frames, t->count + 1, &t->frame_room);
-	t->images[t->count] = image;
-	t->frames[t->count++] = (struct chain_frame){ .offset = key };
+	t->images[t->count] = place->image;
+	t->frames[t->count++] = (struct chain_frame){ .offset = place->key };
 }
 
 static int number_of(struct trace *t, struct binary *image, uint32_t *ret, struct error *err)
 {
 	int r = 0;
 
-	if (!image->chain_number)
+	if (!image->chain_number) {
 		r = chain_store_image(t->store, &image->image, &image->chain_number, err);
+		if (r < 0)
+			return r;
+		array_grow(&t->by_image, (size_t)image->chain_number + 1, &t->images_room);
+		t->by_image[image->chain_number] = image;
+	}
 	*ret = image->chain_number;
 	return r;
 }
@@ -116,24 +142,27 @@ static int find_context(struct trace *t, uint64_t end, struct error *err)
 					 .cpu = t->owner.cpu };
 	int r;
 
-	if (is_last(t, end))
+	if (t->owner.app && is_last(t, end))
 		return 0;
 	/* As in sample file names. */
 	name = xasprintf("%s.%" PRId32 ".%" PRId32, event->name, (int32_t)event->count,
 			 (int32_t)event->unit_mask);
 	context.event = name;
 	t->last_context = 0;
-	r = number_of(t, t->owner.app, &context.app, err);
+	r = number_of(t, t->owner.app ? t->owner.app : t->images[0], &context.app, err);
 	if (r == 0)
 		r = chain_store_context(t->store, &context, &t->last_context, err);
-	t->last_owner = t->owner;
+	if (r < 0)
+		return r;
+	array_grow(&t->by_context, (size_t)t->last_context + 1, &t->contexts_room);
+	t->by_context[t->last_context] = t->last_owner = t->owner;
 	t->last_end = end;
-	return r;
+	return 0;
 }
 
 static int store_chain(struct trace *t, uint64_t end, struct error *err)
 {
-	const struct chain chain = { t->frames, t->count, t->weight };
+	const struct chain chain = { t->frames, t->count, t->weight, t->owner.app != NULL };
 	size_t i;
 	int r = 0;
 
@@ -143,7 +172,11 @@ static int store_chain(struct trace *t, uint64_t end, struct error *err)
 		r = find_context(t, end, err);
 	for (i = 0; i < t->count && r == 0; i++)
 		r = number_of(t, t->images[i], &t->frames[i].image, err);
-	return r < 0 ? r : chain_store_add(t->store, t->last_context, &chain, err);
+	if (r < 0)
+		return r;
+	if (chain_store_is_full(t->store))
+		trace_write_arcs(t);
+	return chain_store_add(t->store, t->last_context, &chain, err);
 }
 
 static time_t now_s(void)
@@ -154,31 +187,71 @@ static time_t now_s(void)
 	return now.tv_sec;
 }
 
-void trace_end(struct trace *t, uint64_t end)
+/* Stores the chain if it is time to try; whether it was. */
+static bool try_store(struct trace *t, uint64_t end)
 {
 	struct error err = ERROR_INIT;
-	uint64_t why = t->broken ? (uint64_t)EVBUF_END_NO_MAPPING : end;
 	int r;
+
+	if (t->retry_at && now_s() < t->retry_at)
+		return false;
+	r = store_chain(t, end, &err);
+	if (r == 0) {
+		t->retry_at = 0;
+		return true;
+	}
+	/* Images too many to be numbered: other chains are still stored. */
+	if (r == -EOVERFLOW)
+		return false;
+	log_error("%s", err.text);
+	t->retry_at = now_s() + RETRY_AFTER_S;
+	return false;
+}
+
+/* Hands the arcs of the chain over that was taken, as the store has them not. */
+static void hand_over_arcs(struct trace *t)
+{
+	size_t i;
+
+	for (i = 1; i < t->count; i++) {
+		const struct trace_place callee = { t->images[i - 1], t->frames[i - 1].offset };
+		const struct trace_place caller = { t->images[i], t->frames[i].offset };
+
+		t->arc(&t->owner, &caller, &callee, t->weight, t->arc_data);
+	}
+}
+
+void trace_end(struct trace *t, uint64_t end)
+{
+	uint64_t why = t->ends_here ? (uint64_t)EVBUF_END_NO_MAPPING : end;
+	bool stored;
 
 	if (!t->on)
 		return;
 	t->on = false;
+	if (!t->count)
+		return;
 	t->ends[why] += t->weight;
-	if (t->retry_at && now_s() < t->retry_at) {
+	stored = try_store(t, why);
+	if (!stored)
 		t->lost += t->weight;
-		return;
-	}
-	r = store_chain(t, why, &err);
-	if (r == 0) {
-		t->retry_at = 0;
-		return;
-	}
-	t->lost += t->weight;
-	/* Images too many to be numbered: other chains are still stored. */
-	if (r == -EOVERFLOW)
-		return;
-	log_error("%s", err.text);
-	t->retry_at = now_s() + RETRY_AFTER_S;
+	if (!stored || !t->owner.app)
+		hand_over_arcs(t);
+}
+
+static void take_arc(const struct chain_arc *arc, void *data)
+{
+	const struct trace *t = data;
+	const struct trace_place caller = { t->by_image[arc->caller.image], arc->caller.offset };
+	const struct trace_place callee = { t->by_image[arc->callee.image], arc->callee.offset };
+
+	t->arc(&t->by_context[arc->context], &caller, &callee, arc->samples, t->arc_data);
+}
+
+void trace_write_arcs(struct trace *t)
+{
+	if (t->store)
+		chain_store_arcs(t->store, take_arc, t);
 }
 
 const uint64_t *trace_ends(const struct trace *t)

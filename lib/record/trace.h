@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The whole call chains of a session: frames are collected while a chain is taken from the event
- * buffer, and go to the chain store when it ends.
+ * The call chains of a session: frames are collected while a chain is taken from the event buffer,
+ * and go to the chain store when it ends. The arcs between them, for {cg} files, are made from the
+ * store: there those that chains have in common are one. Until then they are counted in memory.
  *
  *	trace_begin(t, &owner, weight);
  *	trace_frame(t, image, key);		innermost first
  *	trace_end(t, EVBUF_END_COMPLETE);
+ *	...
+ *	trace_write_arcs(t);
  */
 #pragma once
 
@@ -20,27 +23,45 @@ struct trace;
 
 /* Whose chain it is; fields that separate nothing are SNAME_ALL. */
 struct trace_owner {
-	struct binary *app;
-	uint32_t event; /* index */
+	struct binary *app; /* NULL: nobody knows */
+	uint32_t event;	    /* index */
 	int64_t tgid, tid, cpu;
 };
 
-/* Chains go below @samples, which is copied; @events is borrowed. Nothing is written before the
- * first chain. Caller frees. */
-struct trace *trace_new(const char *samples, const struct event *events);
+struct trace_place {
+	struct binary *image; /* NULL: nobody knows where */
+	uint64_t key;
+};
+
+/* Takes an arc that so many samples have, some at a time; of chains of one owner, borrowed. */
+typedef void trace_arc(const struct trace_owner *owner, const struct trace_place *caller,
+		       const struct trace_place *callee, uint64_t samples, void *data);
+
+struct trace_config {
+	const char *samples;	    /* chains go below it; copied */
+	const struct event *events; /* borrowed */
+	trace_arc *arc;
+	void *arc_data;
+};
+
+/* Nothing is written before the first chain. Caller frees. */
+struct trace *trace_new(const struct trace_config *config);
 /* Closes the store; NULL is fine. */
 void trace_free(struct trace *t);
-/* Closes the store, drops the chain being taken: the images may go away. The next chain opens it
- * again. */
+/* Closes the store, drops the chain being taken and arcs that were not written: the images may go
+ * away. The next chain opens it again. */
 void trace_close(struct trace *t);
 
 /* A chain begins that @weight samples have. One that did not end is dropped. */
 void trace_begin(struct trace *t, const struct trace_owner *owner, uint64_t weight);
-/* Its next frame is at @key of @image; NULL: nobody knows where, so the chain is over. */
-void trace_frame(struct trace *t, struct binary *image, uint64_t key);
+/* Its next frame. Without an image the chain is over, but arcs beyond it count; if it is the first
+ * one, it is no chain. */
+void trace_frame(struct trace *t, const struct trace_place *place);
 /* The chain is whole and ends for the reason @end (enum evbuf_end): it is added to the store.
  * Nothing if none has begun. */
 void trace_end(struct trace *t, uint64_t end);
+/* Hands over the arcs of the chains up to now. */
+void trace_write_arcs(struct trace *t);
 
 /* Samples whose chain was counted by its end, an element for each; those whose chain could not be
  * stored. */

@@ -8,12 +8,12 @@
 #include "driver/evbuf.h"
 #include "record/kernel.h"
 #include "record/record.h"
+#include "record/trace.h"
 
 struct binary;
 struct feature;
 struct store;
 struct store_file;
-struct trace;
 
 enum transient_mode {
 	MODE_NONE, /* neither kernel nor user was said */
@@ -39,10 +39,6 @@ struct transient {
 
 	struct binary *app; /* of app_cookie, if app_known; NULL: none */
 	bool app_known;
-
-	/* The innermost frame seen last in a chain, whose caller comes next; NULL: none. */
-	struct binary *callee;
-	uint64_t callee_key;
 
 	/* Shortcut: samples of this counter at addresses low ... low + size - 1 go to the same
 	 * file as the last one. size 0: none. */
@@ -79,5 +75,8 @@ struct record {
 
 /* Takes the sample (@pc, @counter): the way for all that the shortcut does not take. */
 void sample_add(struct record *rec, uint64_t pc, uint64_t counter);
+/* Counts an arc of chains in its sample file: a trace_arc, @data is the struct record. */
+void sample_add_arc(const struct trace_owner *owner, const struct trace_place *caller,
+		    const struct trace_place *callee, uint64_t samples, void *data);
 /* Takes a sample of the extended feature. */
 void sample_add_feature(struct record *rec, uint64_t code, const uint64_t *words);

@@ -24,7 +24,6 @@ static void end_trace(struct record *rec)
 	if (t->tracing == TRACE_ON)
 		trace_end(rec->trace, t->chain_end);
 	t->tracing = TRACE_OFF;
-	t->callee = NULL;
 }
 
 static void code_ctx_switch(struct record *rec, const uint64_t *words)

@@ -9,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 #include <sys/stat.h>
 
 /* Beyond these nodes the next pair of files is begun, so that neither what is mapped nor the lookup
@@ -39,6 +40,8 @@ struct chain_store {
 	struct chain_table places, nodes;
 	struct lookup by_place, by_node;
 	struct memo memo;
+	uint32_t *fresh; /* of each node: samples whose arcs were not told of yet */
+	size_t fresh_count, fresh_room;
 };
 
 static uint64_t pack(const struct chain_frame *f)
@@ -181,6 +184,7 @@ static void close_tables(struct chain_store *s)
 	chain_table_close(&s->nodes);
 	s->memo.count = 0;
 	s->memo.context = 0;
+	s->fresh_count = 0;
 }
 
 /* The first record that makes no sense, or the count: what is behind it is given up. */
@@ -261,6 +265,7 @@ void chain_store_close(struct chain_store *s)
 	free(s->by_node.slots);
 	free(s->memo.frames);
 	free(s->memo.nodes);
+	free(s->fresh);
 	free(s->dir);
 	free(s);
 }
@@ -330,37 +335,92 @@ static int find_chain(struct chain_store *s, uint32_t context, const struct chai
 	return r;
 }
 
+static uint32_t add_saturated(uint32_t count, uint64_t samples)
+{
+	return samples > UINT32_MAX - count ? UINT32_MAX : count + (uint32_t)samples;
+}
+
+/* Remembers that the arcs of @node and its parents have so many samples more. */
+static void add_fresh(struct chain_store *s, uint32_t node, uint64_t samples)
+{
+	if (node >= s->fresh_count) {
+		array_grow(&s->fresh, (size_t)node + 1, &s->fresh_room);
+		memset(s->fresh + s->fresh_count, 0,
+		       (node + 1 - s->fresh_count) * sizeof(*s->fresh));
+		s->fresh_count = (size_t)node + 1;
+	}
+	s->fresh[node] = add_saturated(s->fresh[node], samples);
+}
+
+/* Has files to add to; 0 or -errno. */
+static int make_ready(struct chain_store *s, struct error *err)
+{
+	if (chain_store_is_full(s)) {
+		close_tables(s);
+		s->generation++;
+		return open_tables(s, err);
+	}
+	/* If the last attempt failed, what was in the way may be gone. */
+	return s->nodes.fd < 0 ? open_tables(s, err) : 0;
+}
+
 int chain_store_add(struct chain_store *s, uint32_t context, const struct chain *chain,
 		    struct error *err)
 {
-	struct chain_node *n;
-	uint32_t node;
-	int r;
+	uint32_t node = 0;
+	int r = make_ready(s, err);
 
-	if (s->nodes.count >= NODES_MAX) {
-		close_tables(s);
-		s->generation++;
-		r = open_tables(s, err);
-		if (r < 0)
-			return r;
-	} else if (s->nodes.fd < 0) {
-		/* The last attempt failed; what was in the way may be gone. */
-		r = open_tables(s, err);
-		if (r < 0)
-			return r;
-	}
-	r = find_chain(s, context, chain, &node, err);
+	if (r == 0)
+		r = find_chain(s, context, chain, &node, err);
 	if (r < 0)
 		return r;
-	n = node_at(s, node);
-	n->count = chain->samples > UINT32_MAX - n->count ? UINT32_MAX
-							  : n->count + (uint32_t)chain->samples;
+	node_at(s, node)->count = add_saturated(node_at(s, node)->count, chain->samples);
+	if (chain->arcs)
+		add_fresh(s, node, chain->samples);
 	return 0;
+}
+
+bool chain_store_is_full(const struct chain_store *s)
+{
+	return s->nodes.count >= NODES_MAX;
+}
+
+static struct chain_frame frame_of(const struct chain_store *s, uint32_t node)
+{
+	uint64_t value = place_value(s, node_at(s, node)->place);
+	/* The upper bits are those of bit 47. */
+	int64_t offset = (int64_t)(value << (64 - CHAIN_OFFSET_BITS)) >> (64 - CHAIN_OFFSET_BITS);
+
+	return (struct chain_frame){ (uint32_t)(value >> CHAIN_OFFSET_BITS), (uint64_t)offset };
+}
+
+void chain_store_arcs(struct chain_store *s, void (*each)(const struct chain_arc *arc, void *data),
+		      void *data)
+{
+	_cleanup_free_ uint32_t *contexts = xcalloc(s->fresh_count + 1, sizeof(*contexts));
+	struct chain_arc arc;
+	uint32_t i, parent;
+
+	/* A parent has what its children have; it comes before them. */
+	for (i = (uint32_t)s->fresh_count; i-- > 1;)
+		if (s->fresh[i])
+			s->fresh[node_at(s, i)->parent] =
+				add_saturated(s->fresh[node_at(s, i)->parent], s->fresh[i]);
+	for (i = 1; i < s->fresh_count; i++) {
+		parent = node_at(s, i)->parent;
+		contexts[i] = parent ? contexts[parent] : node_at(s, i)->place;
+		if (!s->fresh[i] || !parent || !node_at(s, parent)->parent)
+			continue;
+		arc = (struct chain_arc){ contexts[i], frame_of(s, parent), frame_of(s, i),
+					  s->fresh[i] };
+		each(&arc, data);
+	}
+	s->fresh_count = 0;
 }
 
 size_t chain_store_memory(const struct chain_store *s)
 {
 	size_t slots = (size_t)s->by_place.mask + s->by_node.mask + 2;
 
-	return s->places.mapped + s->nodes.mapped + slots * sizeof(uint32_t);
+	return s->places.mapped + s->nodes.mapped + (slots + s->fresh_room) * sizeof(uint32_t);
 }

@@ -20,6 +20,7 @@
 #include "base/macro.h"
 #include "sfile/chain_names.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -37,6 +38,14 @@ struct chain_frame {
 struct chain {
 	const struct chain_frame *frames; /* the innermost first */
 	size_t count;
+	uint64_t samples;
+	bool arcs; /* chain_store_arcs() shall tell of them */
+};
+
+/* Frames one of which calls the other, in chains of one context. */
+struct chain_arc {
+	uint32_t context;
+	struct chain_frame caller, callee;
 	uint64_t samples;
 };
 
@@ -59,6 +68,14 @@ int chain_store_context(struct chain_store *s, const struct chain_context *conte
 /* Adds a chain of the context with that number. 0; or -errno, then its samples are not counted. */
 int chain_store_add(struct chain_store *s, uint32_t context, const struct chain *chain,
 		    struct error *err);
+
+/* Whether the next chain_store_add() begins another pair of files: then chain_store_arcs() must
+ * come before it, or what it would have told of is forgotten. */
+bool chain_store_is_full(const struct chain_store *s);
+/* Calls @each for the arcs of the chains that were added since the last call, those that chains
+ * have in common once; of all chains with ->arcs. What is pointed at is borrowed for the call. */
+void chain_store_arcs(struct chain_store *s, void (*each)(const struct chain_arc *arc, void *data),
+		      void *data);
 
 /* Bytes mapped and allocated for lookups. */
 size_t chain_store_memory(const struct chain_store *s);

@@ -242,6 +242,42 @@ static void a_full_pair_of_files_is_followed_by_another(void)
 	CHECK_EQ(sum, CHAINS + 2);
 }
 
+static void list_arc(const struct chain_arc *arc, void *data)
+{
+	strbuf_addf(data, "%u: %u+%" PRIx64 " calls %u+%" PRIx64 " %" PRIu64 "\n", arc->context,
+		    arc->caller.image, arc->caller.offset, arc->callee.image, arc->callee.offset,
+		    arc->samples);
+}
+
+static void arcs_that_chains_have_in_common_are_told_of_once(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	_cleanup_(chain_store_closep) struct chain_store *s = open_store(dir);
+	struct chain_frame frames[] = { { 2, 0xffffffff81000010 }, { 1, 0x20 }, { 1, 0x10 } };
+
+	/* Numbers 1 and 2 of images, 1 and 2 of contexts. */
+	ADD(s, "complete", 1, AT(APP, 1), AT(LIB, 1), AT(APP, 0x10));
+	ADD(s, "depth", 1, AT(APP, 1));
+	CHECK_EQ(chain_store_add(s, 1, &(struct chain){ frames, 3, 5, true }, NULL), 0);
+	CHECK_EQ(chain_store_add(s, 1, &(struct chain){ frames + 1, 2, 2, true }, NULL), 0);
+	CHECK_EQ(chain_store_add(s, 2, &(struct chain){ frames, 2, 3, true }, NULL), 0);
+	CHECK_EQ(chain_store_add(s, 2, &(struct chain){ frames, 1, 9, true }, NULL), 0);
+	CHECK_EQ(chain_store_add(s, 1, &(struct chain){ frames, 3, 4, false }, NULL), 0);
+	chain_store_arcs(s, list_arc, &text);
+	CHECK_STR(strbuf_text(&text), "1: 1+10 calls 1+20 7\n"
+				      "1: 1+20 calls 2+ffffffff81000010 5\n"
+				      "2: 1+20 calls 2+ffffffff81000010 3\n");
+	strbuf_clear(&text);
+	chain_store_arcs(s, list_arc, &text);
+	CHECK_STR(strbuf_text(&text), "");
+	frames[0].offset = 0x30;
+	CHECK_EQ(chain_store_add(s, 1, &(struct chain){ frames, 2, UINT64_MAX, true }, NULL), 0);
+	CHECK_EQ(chain_store_add(s, 1, &(struct chain){ frames, 2, 1, true }, NULL), 0);
+	chain_store_arcs(s, list_arc, &text);
+	CHECK_STR(strbuf_text(&text), "1: 1+20 calls 2+30 4294967295\n");
+}
+
 /* The child is killed while it adds. What it added before
  * is there, and the next writer goes on. */
 static void a_killed_writer_loses_the_chain_it_was_adding(void)
@@ -460,8 +496,8 @@ static void too_many_images_are_refused(void)
 }
 
 TESTS(T(what_is_added_is_read), T(a_store_opened_again_goes_on), T(counts_saturate),
-      T(sessions_are_merged_by_addition), T(many_chains_are_all_found),
-      T(a_full_pair_of_files_is_followed_by_another),
+      T(arcs_that_chains_have_in_common_are_told_of_once), T(sessions_are_merged_by_addition),
+      T(many_chains_are_all_found), T(a_full_pair_of_files_is_followed_by_another),
       T(a_killed_writer_loses_the_chain_it_was_adding), T(damage_is_found_and_repaired),
       T(files_cut_short_keep_what_is_left), T(a_line_cut_short_is_taken_back),
       T(other_files_are_refused), T(no_byte_leads_astray), T(too_many_images_are_refused))

@@ -581,6 +581,51 @@ static void whole_chains_count_by_how_they_end(void)
 	CHECK_EQ(stats_of(&b).chain_ends[EVBUF_END_UNKNOWN], 1);
 }
 
+/* Without an application each frame is in a file of its own image, and the kernel's have none. */
+static void arcs_of_a_process_that_nobody_knows_are_counted(void)
+{
+	BENCH(b);
+	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
+	uint64_t lib = cookie_file(b.cookies, 1, 2, 0, "/lib/l");
+	const struct evbuf_frame frames[] = { { EVBUF_KERNEL, 0xffffffff81000010 },
+					      { lib, 0x20 },
+					      { app, 0x30 } };
+
+	b.config.separate = RECORD_SEPARATE_KERNEL;
+	bench_start(&b);
+	run_as(&b, 7, EVBUF_NO_COOKIE);
+	evbuf_chain(b.buffer, frames, 3, &(struct evbuf_trace){ 0, 4, EVBUF_END_COMPLETE });
+	evbuf_chain(b.buffer, frames + 1, 2, &(struct evbuf_trace){ 0, 1, EVBUF_END_COMPLETE });
+	CHECK_LISTING(&b, "{root}/lib/l/{dep}/{root}/lib/l/" T0 "20 1\n",
+		      "{root}/bin/p/{dep}/{root}/bin/p/{cg}/{root}/lib/l/" T0 "3000000020 5\n");
+	CHECK_EQ(stats_of(&b).chain_ends[EVBUF_END_COMPLETE], 1);
+	CHECK_EQ(stats_of(&b).arcs_no_mapping, 0);
+}
+
+static void arcs_are_in_the_session_that_is_moved_away(void)
+{
+	BENCH(b);
+	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
+	const struct evbuf_frame frames[] = { { app, 0x10 }, { app, 0x20 } };
+	_cleanup_free_ char *saved = NULL, *current = NULL;
+
+	bench_start(&b);
+	run_as(&b, 7, app);
+	evbuf_chain(b.buffer, frames, 2, &(struct evbuf_trace){ 0, 2, EVBUF_END_COMPLETE });
+	CHECK_EQ(evbuf_flush(b.buffer), 0);
+	CHECK_EQ(record_close_files(b.rec, NULL), 0);
+	CHECK_EQ(session_rename(b.session, "current", "saved", NULL), 0);
+	evbuf_chain(b.buffer, frames, 2, &(struct evbuf_trace){ 0, 5, EVBUF_END_COMPLETE });
+	CHECK_EQ(evbuf_flush(b.buffer), 0);
+	evbuf_free(b.buffer);
+	record_free(b.rec);
+	bench_start(&b);
+	saved = listing(&b, "saved");
+	current = listing(&b, "current");
+	CHECK(strstr(saved, P "{root}/bin/p/{cg}/{root}/bin/p/" T0 "2000000010 2\n"));
+	CHECK(strstr(current, P "{root}/bin/p/{cg}/{root}/bin/p/" T0 "2000000010 5\n"));
+}
+
 static void a_session_that_was_moved_away_begins_anew(void)
 {
 	BENCH(b);
@@ -818,7 +863,8 @@ TESTS(T(separations_are_parsed), T(samples_are_kept_apart_as_asked),
       T(other_kinds_of_images_have_their_names), T(two_files_of_one_path_never_share_a_sample_file),
       T(the_filter_keeps_only_its_applications), T(losses_have_their_own_counters),
       T(weights_count_and_saturate), T(a_chain_makes_arcs_up_to_the_next_context),
-      T(whole_chains_count_by_how_they_end), T(whole_chains_are_stored),
+      T(whole_chains_count_by_how_they_end), T(arcs_of_a_process_that_nobody_knows_are_counted),
+      T(arcs_are_in_the_session_that_is_moved_away), T(whole_chains_are_stored),
       T(chains_that_cannot_be_stored_are_counted), T(a_session_that_was_moved_away_begins_anew),
       T(a_sample_file_that_fails_is_counted_and_tried_again),
       T(samples_in_are_samples_recorded_and_lost), T(nothing_is_lost_where_few_files_can_be_open),
