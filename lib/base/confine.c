@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/confine.h"
+
+#include <errno.h>
+
+#ifdef HAVE_LIBSECCOMP
+
+#include "base/mem.h"
+
+#include <seccomp.h>
+#include <signal.h>
+#include <string.h>
+#include <ucontext.h>
+
+/* Above all numbers that there are, those that are the same on all architectures included. */
+enum { NUMBERS = 1024 };
+
+/* A process is confined once: what its handler needs is set before. */
+static struct {
+	confine_say *say;
+	char *names[NUMBERS];
+	bool said[NUMBERS];
+} confined;
+
+/* The result of the call that was refused. */
+static void set_result(ucontext_t *context, long result)
+{
+#if defined(__x86_64__)
+	context->uc_mcontext.gregs[REG_RAX] = result;
+#elif defined(__aarch64__)
+	context->uc_mcontext.regs[0] = (unsigned long)result;
+#else
+#error "where does this architecture return results?"
+#endif
+}
+
+/* A system call was refused: says so, and has it fail. */
+static void on_refusal(int number, siginfo_t *info, void *context)
+{
+	int call = info->si_syscall, saved = errno;
+	bool known = call >= 0 && call < NUMBERS;
+
+	(void)number;
+	if (!known || !__atomic_exchange_n(&confined.said[call], true, __ATOMIC_RELAXED))
+		confined.say(known && confined.names[call] ? confined.names[call] : "?", call);
+	errno = saved;
+	set_result(context, -EPERM);
+}
+
+static int catch_refusals(confine_say *say, struct error *err)
+{
+	struct sigaction action = { .sa_sigaction = on_refusal,
+				    .sa_flags = (int)(SA_SIGINFO | SA_NODEFER | SA_RESTART) };
+	int i;
+
+	confined.say = say;
+	for (i = 0; i < NUMBERS; i++)
+		confined.names[i] = seccomp_syscall_resolve_num_arch(SCMP_ARCH_NATIVE, i);
+	return sigaction(SIGSYS, &action, NULL) < 0
+		       ? error_errno(err, -errno, "cannot catch refused system calls")
+		       : 0;
+}
+
+/* Adds one row; 1 if its call was not there before, 0 if it was or this machine has none such. */
+static int add(scmp_filter_ctx filter, const struct confine_call *c, bool seen[NUMBERS])
+{
+	int number = seccomp_syscall_resolve_name(c->name), r;
+	struct scmp_arg_cmp compare = { .arg = c->argument,
+					.op = SCMP_CMP_MASKED_EQ,
+					.datum_a = c->mask,
+					.datum_b = c->value };
+
+	/* Negative numbers stand for calls of other architectures. */
+	if (number < 0 || number >= NUMBERS)
+		return 0;
+	r = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, number, c->limited, &compare);
+	if (r < 0)
+		return r;
+	r = !seen[number];
+	seen[number] = true;
+	return r;
+}
+
+static int load(scmp_filter_ctx filter, const struct confine_call *calls, size_t count,
+		size_t *ret_count)
+{
+	bool seen[NUMBERS] = { 0 };
+	size_t i, n = 0;
+	int r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
+
+	/* A tree of numbers in place of a list. */
+	(void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
+	/* glibc goes back to clone, whose flags can be looked at. */
+	if (r == 0)
+		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
+	for (i = 0; r >= 0 && i < count; i++) {
+		r = add(filter, &calls[i], seen);
+		n += r > 0;
+	}
+	if (r >= 0)
+		r = seccomp_load(filter);
+	if (r == 0 && ret_count)
+		*ret_count = n;
+	return r;
+}
+
+int confine_enter(const struct confine_call *calls, size_t count, confine_say *say,
+		  size_t *ret_count, struct error *err)
+{
+	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_TRAP);
+	int r = filter ? catch_refusals(say, err) : -ENOMEM;
+
+	if (r == 0)
+		r = load(filter, calls, count, ret_count);
+	seccomp_release(filter);
+	return r < 0 ? error_errno(err, r, "cannot confine this process (seccomp)") : 0;
+}
+
+bool confine_can(void)
+{
+	return true;
+}
+
+#else
+
+int confine_enter(const struct confine_call *calls, size_t count, confine_say *say,
+		  size_t *ret_count, struct error *err)
+{
+	(void)calls;
+	(void)count;
+	(void)say;
+	(void)ret_count;
+	return error_set(err, -ENOTSUP, "built without libseccomp");
+}
+
+bool confine_can(void)
+{
+	return false;
+}
+
+#endif
