@@ -35,7 +35,7 @@ offers()
 }
 
 offers "opcontrol --sta" " --start-daemon --start --status "
-offers "opcontrol --sess" " --session-dir= "
+offers "opcontrol --session-d" " --session-dir= "
 offers "opcontrol -" "* --dump -d *"
 offers "opcontrol --separate=" "* library *"
 offers "opcontrol --separate=lib" " library "

@@ -2,9 +2,12 @@
 /* oprofiled: samples the whole machine for as long as it runs. Here is how it comes up and goes
  * down; service.c has what it does meanwhile. */
 #include "background.h"
+#include "calls.h"
 #include "logfile.h"
 #include "notify.h"
+#include "place.h"
 #include "replay.h"
+#include "rights.h"
 #include "service.h"
 #include "settings.h"
 #include "sfile/session.h"
@@ -48,12 +51,45 @@ static int refuse_second(const struct settings *settings, struct error *err)
 			 settings->rc.session_dir, pid, settings->rc.session_dir);
 }
 
+/* Becomes who is to serve; nothing was opened yet. */
+static int step_down(const struct settings *settings, struct error *err)
+{
+	struct rights who;
+	int r = rights_choose(settings->rc.user, settings->rc.socket_group, &who, err);
+
+	if (r == 0)
+		r = place_prepare(settings->rc.session_dir, settings->session_mode, &who, err);
+	return r < 0 ? r : rights_enter(&who, err);
+}
+
+/* Gives up what a daemon that is set up does not need any more. */
+static int lock_down(const struct settings *settings, const struct service *service,
+		     struct error *err)
+{
+	int r = rights_keep(service_driver(service), err);
+	_cleanup_free_ char *text = rights_text();
+
+	if (r < 0)
+		return r;
+	log_info("runs as uid %u, with capabilities: %s", geteuid(), text);
+	if (settings->no_seccomp) {
+		log_info("not confined to its system calls: --no-seccomp");
+		return 0;
+	}
+	r = calls_confine(err);
+	if (r < 0)
+		log_warn("%s: it goes on without", err->text);
+	return 0;
+}
+
 /* The daemon's life, from the first lock to the last sample. */
 static int serve(const struct settings *settings, int *ready, struct error *err)
 {
 	_cleanup_(service_freep) struct service *service = NULL;
 	int r = refuse_second(settings, err);
 
+	if (r == 0)
+		r = step_down(settings, err);
 	if (r == 0)
 		r = logfile_open(settings->rc.session_dir, settings->verbose, settings->foreground,
 				 err);
@@ -67,6 +103,9 @@ static int serve(const struct settings *settings, int *ready, struct error *err)
 	if (r < 0)
 		return r;
 	log_info("oprofiled " OPROFILE_VERSION ", pid %d: %s", (int)getpid(), service_why(service));
+	r = lock_down(settings, service, err);
+	if (r < 0)
+		return r;
 	if (*ready >= 0) {
 		logfile_detach();
 		background_ready(ready);

@@ -483,6 +483,11 @@ void service_free(struct service *s)
 	free(s);
 }
 
+const char *service_driver(const struct service *s)
+{
+	return collector_driver(s->collector);
+}
+
 const char *service_why(const struct service *s)
 {
 	return collector_why(s->collector);

@@ -26,5 +26,7 @@ int service_run(struct service *service, struct error *err);
 void service_free(struct service *service);
 DEFINE_CLEANUP(struct service *, service_free);
 
+/* The driver's name; borrowed. */
+const char *service_driver(const struct service *service);
 /* One line: what samples and why; borrowed. */
 const char *service_why(const struct service *service);

@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "control/verbosity.h"
 #include "logfile.h"
+#include "rights.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -13,10 +14,10 @@
 /* What the command line said; NULL where nothing. */
 static const char *config_path, *session_dir, *vmlinux, *kernel_range, *image, *separate, *events,
 	*ext_feature, *driver, *rate, *buffer_size, *cpu_buffer_size, *socket_group, *tee, *replay,
-	*callgraph, *callgraph_mode;
+	*callgraph, *callgraph_mode, *user, *session_mode;
 static const char *separate_lib, *separate_kernel, *separate_thread, *separate_cpu;
 static const char *verbose;
-static bool no_vmlinux, foreground, start, force;
+static bool no_vmlinux, foreground, start, force, no_seccomp;
 
 static int set_verbose(const char *arg, void *target, struct error *err)
 {
@@ -63,7 +64,12 @@ static const struct opt opts[] = {
 	{ 'F', "foreground", OPT_FLAG, &foreground, NULL, "stay; the log also goes to stderr" },
 	{ 0, "start", OPT_FLAG, &start, NULL, "begin to sample at once" },
 	{ 0, "socket-group", OPT_STRING, &socket_group, "GROUP",
-	  "members may control the daemon" },
+	  "members may control the daemon and read what it records" },
+	{ 0, "session-mode", OPT_STRING, &session_mode, "MODE",
+	  "who may read the session directory (0750)" },
+	{ 0, "user", OPT_STRING, &user, "NAME",
+	  "who root's daemon is once it runs (oprofile, where there is one)" },
+	{ 0, "no-seccomp", OPT_FLAG, &no_seccomp, NULL, "refuse itself no system calls" },
 	{ 'V', "verbose", OPT_CALL, &verbose, "[LEVEL]",
 	  "what the log says: none, info (the default), debug; the original's all, sfile, arcs, "
 	  "samples, module, misc, ext are taken as debug", set_verbose },
@@ -104,6 +110,8 @@ static const struct {
 	{ "BUF_SIZE", &buffer_size },
 	{ "CPU_BUF_SIZE", &cpu_buffer_size },
 	{ "SOCKET_GROUP", &socket_group },
+	{ "SESSION_MODE", &session_mode },
+	{ "USER", &user },
 	{ "VERBOSE", &verbose },
 };
 
@@ -177,6 +185,22 @@ static int take_callgraph(struct settings *s, struct error *err)
 		       : 0;
 }
 
+/* Others may read the directory, but only its owner may write in it. */
+static int take_mode(struct settings *s, struct error *err)
+{
+	const char *text = s->rc.session_mode ?: "750";
+	unsigned int mode;
+	int end = 0;
+
+	if (sscanf(text, "%4o%n", &mode, &end) != 1 || text[end] || mode & ~07755u ||
+	    (mode & 0700) != 0700)
+		return error_set(err, -EINVAL,
+				 "'%s' is no mode for a session directory, such as 750 or 755",
+				 text);
+	s->session_mode = (mode_t)mode;
+	return 0;
+}
+
 /* What follows from the keys. */
 static int complete(struct settings *s, struct error *err)
 {
@@ -184,6 +208,8 @@ static int complete(struct settings *s, struct error *err)
 
 	if (!s->rc.session_dir)
 		s->rc.session_dir = xstrdup(DAEMONRC_SESSION_DIR);
+	if (!s->rc.socket_group && rights_group(s->rc.user))
+		s->rc.socket_group = xstrdup(rights_group(s->rc.user));
 	make_absolute(&s->rc.session_dir);
 	if (s->rc.vmlinux && strcmp(s->rc.vmlinux, "none") != 0)
 		make_absolute(&s->rc.vmlinux);
@@ -192,10 +218,13 @@ static int complete(struct settings *s, struct error *err)
 	s->foreground = foreground;
 	s->start = start;
 	s->force = force;
+	s->no_seccomp = no_seccomp;
 	s->verbose = LOG_LEVEL_INFO;
 	r = s->rc.verbose ? verbosity_parse(s->rc.verbose, &s->verbose, err) : 0;
 	if (r == 0)
 		r = take_events(s, err);
+	if (r == 0)
+		r = take_mode(s, err);
 	if (r == 0)
 		r = take_separate(s, err);
 	if (r == 0)

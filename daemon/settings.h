@@ -15,6 +15,8 @@
 #include "control/daemonrc.h"
 #include "record/collector.h"
 
+#include <sys/types.h>
+
 enum { SETTINGS_TIMER_HZ = 199 }; /* a prime: in step with nothing that beats the clock's time */
 
 struct settings {
@@ -25,7 +27,8 @@ struct settings {
 	enum driver_chain_mode chain_mode;
 	uint64_t kernel_start, kernel_end; /* 0: not given */
 	char *tee, *replay;		   /* absolute, or NULL */
-	bool foreground, start, force;
+	bool foreground, start, force, no_seccomp;
+	mode_t session_mode;
 	enum log_level verbose;
 };
 

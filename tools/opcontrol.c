@@ -34,7 +34,7 @@ static struct {
 static size_t queued;
 static const char *config_path, *session_dir, *separate, *callgraph, *callgraph_mode, *image,
 	*vmlinux, *kernel_range, *buffer_size, *buffer_watershed, *cpu_buffer_size, *rate, *driver,
-	*socket_group, *verbose;
+	*socket_group, *session_mode, *user, *verbose;
 static const char *events[DAEMONRC_EVENTS_MAX];
 static size_t event_count;
 static bool no_vmlinux, json;
@@ -117,7 +117,11 @@ static const struct opt opts[] = {
 	{ 0, "callgraph-mode", OPT_STRING, &callgraph_mode, "auto|fp|table",
 	  "find callers by frame pointers or by the images' unwind tables", NULL },
 	{ 0, "socket-group", OPT_STRING, &socket_group, "GROUP",
-	  "members may control the daemon", NULL },
+	  "members may control the daemon and read what it records", NULL },
+	{ 0, "session-mode", OPT_STRING, &session_mode, "MODE",
+	  "who may read the session directory (0750)", NULL },
+	{ 0, "user", OPT_STRING, &user, "NAME",
+	  "who root's daemon is once it runs (oprofile, where there is one)", NULL },
 	{ 'V', "verbose", OPT_CALL, &verbose, "[LEVEL]",
 	  "what the log says: none, info, debug, or the original's kinds", set_verbose },
 	{ 0, "config", OPT_PATH, &config_path, "FILE",
@@ -155,6 +159,8 @@ static const struct {
 	{ "BUF_WATERSHED", &buffer_watershed },
 	{ "CPU_BUF_SIZE", &cpu_buffer_size },
 	{ "SOCKET_GROUP", &socket_group },
+	{ "SESSION_MODE", &session_mode },
+	{ "USER", &user },
 	{ "VERBOSE", &verbose },
 };
 

@@ -154,7 +154,11 @@ static void daemon_row(const char *lines, struct strbuf *out)
 		return;
 	}
 	if (is_state(lines, "hidden")) {
-		strbuf_addf(out, "running, pid %s; it tells root more", writer ?: "unknown");
+		if (writer)
+			strbuf_addf(out, "running, pid %s; it tells root more", writer);
+		else
+			strbuf_adds(out, "not known: the session is closed to this user; it is "
+					 "open to root and to its group");
 		return;
 	}
 	strbuf_addf(out, "%s, pid %s, up ",

@@ -43,6 +43,8 @@ static const struct key {
 	{ "VERBOSE", KEY_TEXT, offsetof(struct daemonrc, verbose) },
 	{ "EXT_FEATURE", KEY_TEXT, offsetof(struct daemonrc, ext_feature) },
 	{ "SOCKET_GROUP", KEY_TEXT, offsetof(struct daemonrc, socket_group) },
+	{ "SESSION_MODE", KEY_TEXT, offsetof(struct daemonrc, session_mode) },
+	{ "USER", KEY_TEXT, offsetof(struct daemonrc, user) },
 };
 
 static const char events_prefix[] = "CHOSEN_EVENTS_";

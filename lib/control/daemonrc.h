@@ -54,6 +54,8 @@ struct daemonrc {
 	char *verbose;		      /* as oprofiled --verbose takes it */
 	char *ext_feature;	      /* as oprofiled --ext-feature takes it */
 	char *socket_group;	      /* name of the group that may use the control socket */
+	char *session_mode;	      /* of the session directory, octal */
+	char *user;		      /* name of the user that root's daemon becomes */
 	struct daemonrc_list unknown; /* whole lines, kept */
 };
 

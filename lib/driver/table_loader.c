@@ -56,13 +56,15 @@ static void *serve(void *data)
 	return NULL;
 }
 
-/* Starts the thread with all signals blocked: they are for the one that waits for them. */
+/* Starts the thread with all signals blocked, for they are meant for the one that waits for them;
+ * but not what tells of a refused system call, which would end the process. */
 static int start_thread(struct table_loader *l)
 {
 	sigset_t all, before;
 	int r;
 
 	(void)sigfillset(&all);
+	(void)sigdelset(&all, SIGSYS);
 	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
 	r = pthread_create(&l->thread, NULL, serve, l);
 	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);

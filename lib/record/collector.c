@@ -273,6 +273,11 @@ const struct event *collector_events(const struct collector *c, size_t *ret_coun
 	return c->ops->events(c->driver, ret_count);
 }
 
+const char *collector_driver(const struct collector *c)
+{
+	return c->ops->name;
+}
+
 const char *collector_why(const struct collector *c)
 {
 	return c->ops->why(c->driver);

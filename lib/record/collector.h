@@ -53,6 +53,8 @@ int collector_fd(const struct collector *c);
 bool collector_running(const struct collector *c);
 /* The events as opened; borrowed. */
 const struct event *collector_events(const struct collector *c, size_t *ret_count);
+/* The driver's name; borrowed. */
+const char *collector_driver(const struct collector *c);
 /* One line: which driver, and why; borrowed. */
 const char *collector_why(const struct collector *c);
 /* Totals since collector_new(). */

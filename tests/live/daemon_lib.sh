@@ -20,6 +20,13 @@ cleanup()
 	stop_all
 }
 
+# Whatever a test does, the daemon's list of system calls must have all that it takes.
+last_words()
+{
+	ok "the daemon was refused no system call" sh -c \
+		"! grep -h 'is refused (seccomp)' '$session/samples/oprofiled.log' 2>&1"
+}
+
 # The pid of the session's daemon, from its answer; nothing where none answers.
 daemon_pid()
 {

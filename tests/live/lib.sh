@@ -7,7 +7,8 @@
 #	is "its name" "$(cat name)" "expected"
 #	done_testing
 #
-# $dir is empty at the start and removed at the end; cleanup() may be redefined.
+# $dir is empty at the start and removed at the end; cleanup() may be redefined, and last_words(), which
+# adds what is to be tested at the end of each.
 
 set -u
 export LC_ALL=C
@@ -17,6 +18,7 @@ tests=0
 failures=0
 
 cleanup() { :; }
+last_words() { :; }
 trap 'cleanup; rm -rf "$dir"' EXIT
 trap 'exit 130' INT TERM
 
@@ -108,6 +110,7 @@ wait_for()
 
 done_testing()
 {
+	last_words
 	echo "1..$tests"
 	[ "$failures" = 0 ]
 	exit $?

@@ -1,0 +1,188 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "calls.h"
+
+#include "base/confine.h"
+#include "base/log.h"
+#include "logfile.h"
+
+#include <linux/bpf.h>
+#include <linux/fs.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+
+/* Of perf events: '$'. */
+enum { IOCTL_TYPE = 0xff00, IOCTL_PERF = 0x2400 };
+
+/* Names of both architectures; what one has not is passed over. */
+static const struct confine_call calls[] = {
+	/* Memory: never code. */
+	{ "brk" },
+	{ "madvise" },
+	{ "mmap", CONFINE_WITHOUT(2, PROT_EXEC) },
+	{ "mprotect", CONFINE_WITHOUT(2, PROT_EXEC) },
+	{ "mremap" },
+	{ "msync" },
+	{ "munmap" },
+	/* Threads and time. */
+	{ "clock_gettime" },
+	{ "clock_nanosleep" },
+	{ "clone", CONFINE_WITH(0, CLONE_THREAD) },
+	{ "exit" },
+	{ "exit_group" },
+	{ "futex" },
+	{ "getcpu" },
+	{ "getpid" },
+	{ "getrandom" },
+	{ "gettid" },
+	{ "gettimeofday" },
+	{ "membarrier" },
+	{ "nanosleep" },
+	{ "restart_syscall" },
+	{ "rseq" },
+	{ "sched_getaffinity" },
+	{ "sched_yield" },
+	{ "set_robust_list" },
+	{ "set_tid_address" },
+	{ "prctl", CONFINE_IS(0, PR_SET_NAME) },
+	/* Signals, also of one that ends itself. */
+	{ "rt_sigaction" },
+	{ "rt_sigprocmask" },
+	{ "rt_sigreturn" },
+	{ "sigaltstack" },
+	{ "tgkill" },
+	/* Who we are. */
+	{ "getegid" },
+	{ "geteuid" },
+	{ "getgid" },
+	{ "getrlimit" },
+	{ "getrusage" },
+	{ "getuid" },
+	{ "prlimit64", CONFINE_IS(2, 0) }, /* asks, does not set */
+	{ "sysinfo" },
+	{ "uname" },
+	/* Waiting. */
+	{ "epoll_create1" },
+	{ "epoll_ctl" },
+	{ "epoll_pwait" },
+	{ "epoll_wait" },
+	{ "eventfd2" },
+	{ "pidfd_open" },
+	{ "poll" },
+	{ "ppoll" },
+	{ "signalfd4" },
+	{ "timerfd_create" },
+	{ "timerfd_settime" },
+	/* Descriptors. */
+	{ "close" },
+	{ "dup" },
+	{ "dup2" },
+	{ "dup3" },
+	{ "fcntl" },
+	{ "fstat" },
+	{ "fsync" },
+	{ "fdatasync" },
+	{ "ftruncate" },
+	{ "fallocate" },
+	{ "fadvise64" },
+	{ "lseek" },
+	{ "pread64" },
+	{ "preadv" },
+	{ "pwrite64" },
+	{ "pwritev" },
+	{ "read" },
+	{ "readv" },
+	{ "sync_file_range" },
+	{ "write" },
+	{ "writev" },
+	{ "ioctl", CONFINE_MASKED(1, IOCTL_TYPE, IOCTL_PERF) },
+	{ "ioctl", CONFINE_IS(1, FS_IOC_GETVERSION) },
+	{ "ioctl", CONFINE_IS(1, TCGETS) }, /* isatty() */
+	/* Files. */
+	{ "access" },
+	{ "faccessat" },
+	{ "faccessat2" },
+	{ "chmod" },
+	{ "fchmod" },
+	{ "fchmodat" },
+	{ "fchown" },
+	{ "fchownat" },
+	{ "fstatfs" },
+	{ "getcwd" },
+	{ "getdents64" },
+	{ "link" },
+	{ "linkat" },
+	{ "lstat" },
+	{ "mkdir" },
+	{ "mkdirat" },
+	{ "newfstatat" },
+	{ "open" },
+	{ "open_by_handle_at" },
+	{ "openat" },
+	{ "openat2" },
+	{ "readlink" },
+	{ "readlinkat" },
+	{ "rename" },
+	{ "renameat" },
+	{ "renameat2" },
+	{ "rmdir" },
+	{ "stat" },
+	{ "statfs" },
+	{ "statx" },
+	{ "umask" },
+	{ "unlink" },
+	{ "unlinkat" },
+	{ "utimensat" },
+	/* The control socket and the service manager's. */
+	{ "accept4" },
+	{ "bind" },
+	{ "connect" },
+	{ "getsockopt" },
+	{ "listen" },
+	{ "recvfrom" },
+	{ "recvmsg" },
+	{ "sendmsg" },
+	{ "sendto" },
+	{ "setsockopt" },
+	{ "shutdown" },
+	{ "socket", CONFINE_IS(0, AF_UNIX) },
+	/* Sampling: CPUs come and go, tables need room. Programs were loaded before. */
+	{ "perf_event_open" },
+	{ "bpf", CONFINE_IS(0, BPF_MAP_CREATE) },
+	{ "bpf", CONFINE_IS(0, BPF_MAP_LOOKUP_ELEM) },
+	{ "bpf", CONFINE_IS(0, BPF_MAP_UPDATE_ELEM) },
+	{ "bpf", CONFINE_IS(0, BPF_MAP_DELETE_ELEM) },
+	{ "bpf", CONFINE_IS(0, BPF_MAP_GET_NEXT_KEY) },
+	{ "bpf", CONFINE_IS(0, BPF_MAP_LOOKUP_AND_DELETE_ELEM) },
+	{ "bpf", CONFINE_IS(0, BPF_MAP_LOOKUP_BATCH) },
+	{ "bpf", CONFINE_IS(0, BPF_MAP_LOOKUP_AND_DELETE_BATCH) },
+	{ "bpf", CONFINE_IS(0, BPF_MAP_UPDATE_BATCH) },
+	{ "bpf", CONFINE_IS(0, BPF_MAP_DELETE_BATCH) },
+	{ "bpf", CONFINE_IS(0, BPF_LINK_CREATE) },
+};
+
+/* In a signal handler: no stdio that allocates. */
+static void say(const char *name, int number)
+{
+	char text[160];
+
+	(void)snprintf(text, sizeof(text),
+		       "oprofiled: error: system call %s (%d) is refused (seccomp): please report "
+		       "this, and use --no-seccomp meanwhile\n",
+		       name, number);
+	logfile_raw(text);
+}
+
+int calls_confine(struct error *err)
+{
+	size_t count = 0;
+	int r = confine_enter(calls, ARRAY_SIZE(calls), say, &count, err);
+
+	if (r == 0)
+		log_info("confined to %zu system calls", count);
+	return r;
+}

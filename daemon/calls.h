@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The system calls of a daemon that is set up: all others are refused from then on, and the log
+ * says which.
+ *
+ *	calls_confine(err);
+ */
+#pragma once
+
+#include "base/error.h"
+
+/* Refuses this process all other system calls, for good; says in the log how many are left. 0, or
+ * -errno where that cannot be had. */
+int calls_confine(struct error *err);

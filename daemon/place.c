@@ -1,0 +1,131 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "place.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "rights.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <string.h>
+#include <sys/stat.h>
+
+static bool others_may_write(const struct stat *st)
+{
+	return st->st_mode & (S_IWGRP | S_IWOTH);
+}
+
+/* Whether nobody but root and @uid can put something else in the place of a directory's entry. */
+static bool is_safe_parent(const struct stat *st, uid_t uid)
+{
+	bool by_owner = st->st_uid == 0 || st->st_uid == uid;
+
+	return by_owner && (!(st->st_mode & S_IWOTH) || st->st_mode & S_ISVTX) &&
+	       (!(st->st_mode & S_IWGRP) || st->st_mode & S_ISVTX || st->st_gid == 0);
+}
+
+/* Goes up from the directory @path, which has no links in it, to the root. */
+static int check_parents(const char *path, uid_t uid, struct error *err)
+{
+	_cleanup_free_ char *parent = xstrdup(path);
+	struct stat st;
+
+	while (parent[1]) {
+		*strrchr(parent, '/') = '\0';
+		if (!*parent)
+			(void)strcpy(parent, "/");
+		if (stat(parent, &st) < 0)
+			return error_errno(err, -errno, "%s", parent);
+		if (!is_safe_parent(&st, uid))
+			return error_set(err, -EPERM,
+					 "%s: uid %u, or who else may write to %s, could have the "
+					 "daemon write elsewhere; give another --session-dir, or "
+					 "their name as --user",
+					 path, st.st_uid, parent);
+	}
+	return 0;
+}
+
+/* Gives all that root has below @directory, and nobody else could have put there, to @uid. A file
+ * with a second name may be one of somewhere else. */
+static int give_tree(int directory, const struct rights *who)
+{
+	DIR *dir = fdopendir(dup(directory));
+	const struct dirent *entry;
+	struct stat st;
+	int r = dir ? 0 : -errno;
+
+	while (r == 0 && (entry = readdir(dir))) {
+		_cleanup_close_ int below = -1;
+
+		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
+			continue;
+		if (fstatat(directory, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
+		    st.st_uid != 0 || (!S_ISDIR(st.st_mode) && st.st_nlink > 1))
+			continue;
+		if (S_ISDIR(st.st_mode) && !others_may_write(&st)) {
+			below = openat(directory, entry->d_name,
+				       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+			r = below < 0 ? -errno : give_tree(below, who);
+		}
+		if (r == 0 &&
+		    fchownat(directory, entry->d_name, who->uid, who->gid, AT_SYMLINK_NOFOLLOW) < 0)
+			r = -errno;
+	}
+	if (dir)
+		(void)closedir(dir);
+	return r;
+}
+
+/* Makes @directory theirs. */
+static int give(int directory, const char *path, mode_t mode, const struct rights *who,
+		struct error *err)
+{
+	struct stat st;
+	int r = 0;
+
+	if (fstat(directory, &st) < 0)
+		return error_errno(err, -errno, "%s", path);
+	if (st.st_uid != who->uid && st.st_uid != 0)
+		return error_set(err, -EPERM,
+				 "%s belongs to uid %u: give their name as --user, or another "
+				 "--session-dir",
+				 path, st.st_uid);
+	if (st.st_mode & S_IWOTH || (others_may_write(&st) && st.st_gid != 0))
+		return error_set(err, -EPERM,
+				 "%s can be written by others, who could have the daemon write "
+				 "elsewhere: chmod go-w it, or give another --session-dir",
+				 path);
+	if (st.st_uid != who->uid)
+		r = give_tree(directory, who);
+	if (r == 0 && (fchown(directory, who->uid, who->group) < 0 || fchmod(directory, mode) < 0))
+		r = -errno;
+	return r < 0 ? error_errno(err, r, "cannot give %s to uid %u", path, who->uid) : 0;
+}
+
+int place_prepare(const char *session_dir, mode_t mode, const struct rights *who, struct error *err)
+{
+	char path[PATH_MAX];
+	_cleanup_close_ int directory = -1;
+	int r = path_make_parents(session_dir, 0755, err);
+
+	if (r < 0)
+		return r;
+	if (mkdir(session_dir, mode) < 0 && errno != EEXIST)
+		return error_errno(err, -errno, "cannot make %s", session_dir);
+	if (!realpath(session_dir, path))
+		return error_errno(err, -errno, "%s", session_dir);
+	directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (directory < 0)
+		return error_errno(err, -errno, "%s", path);
+	if (!who->by_root) {
+		/* What is not ours is not ours to set; whether it can be written shows later. */
+		if (who->group == who->gid || fchown(directory, (uid_t)-1, who->group) == 0)
+			(void)fchmod(directory, mode);
+		return 0;
+	}
+	r = check_parents(path, who->uid, err);
+	return r < 0 ? r : give(directory, path, mode, who, err);
+}

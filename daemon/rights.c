@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "rights.h"
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <grp.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
+/* Whether pages may be locked without a right to. */
+static bool may_lock_pages(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
+}
+
+/* What is kept: oprofiled(8) says what for. Numbers, for what libcap may be too old to name. */
+static const struct {
+	cap_value_t cap;
+	const char *name;
+	bool bpf, perf;	     /* which drivers need it */
+	bool (*spare)(void); /* says if it is not needed after all; NULL: it is */
+} needs[] = {
+	{ CAP_PERFMON, "perfmon", true, true, NULL },
+	{ CAP_BPF, "bpf", true, false, NULL },
+	{ CAP_SYSLOG, "syslog", true, true, NULL },
+	{ CAP_DAC_READ_SEARCH, "dac_read_search", true, true, NULL },
+	{ CAP_SYS_PTRACE, "sys_ptrace", true, true, NULL },
+	{ CAP_CHECKPOINT_RESTORE, "checkpoint_restore", true, true, NULL },
+	{ CAP_IPC_LOCK, "ipc_lock", false, true, may_lock_pages },
+};
+
+static bool is_needed(size_t i, const char *driver)
+{
+	bool by_driver = !driver || (!strcmp(driver, "bpf") ? needs[i].bpf : needs[i].perf);
+
+	return by_driver && !(needs[i].spare && needs[i].spare());
+}
+
+static int find_group(const char *name, gid_t *ret, struct error *err)
+{
+	const struct group *group = getgrnam(name);
+
+	if (!group)
+		return error_set(err, -ENOENT, "there is no group '%s'", name);
+	*ret = group->gr_gid;
+	return 0;
+}
+
+int rights_choose(const char *user, const char *group, struct rights *ret, struct error *err)
+{
+	bool by_root = geteuid() == 0;
+	const struct passwd *entry = user ? getpwnam(user) : NULL;
+	struct rights who = { .uid = geteuid(), .gid = getegid(), .by_root = by_root };
+
+	if (user && !entry)
+		return error_set(err, -ENOENT, "there is no user '%s'", user);
+	if (!user && by_root)
+		entry = getpwnam(RIGHTS_USER);
+	if (entry && !by_root && entry->pw_uid != who.uid)
+		return error_set(err, -EPERM, "only root can become user '%s'", user);
+	if (entry && by_root) {
+		who.uid = entry->pw_uid;
+		who.gid = entry->pw_gid;
+	}
+	who.group = who.gid;
+	*ret = who;
+	return group && *group ? find_group(group, &ret->group, err) : 0;
+}
+
+const char *rights_group(const char *user)
+{
+	const struct passwd *entry = getpwnam(RIGHTS_USER);
+	bool chosen = entry && (user ? !strcmp(user, RIGHTS_USER)
+				     : geteuid() == 0 || geteuid() == entry->pw_uid);
+
+	return chosen && getgrnam(RIGHTS_USER) ? RIGHTS_USER : NULL;
+}
+
+/* Sets the capabilities of this process to @driver's (NULL: any driver's) as far as it has them. */
+static int set_capabilities(const char *driver, struct error *err)
+{
+	cap_t now = cap_get_proc(), set = cap_init();
+	size_t i;
+	int r = now && set ? 0 : -errno;
+
+	for (i = 0; r == 0 && i < ARRAY_SIZE(needs); i++) {
+		cap_flag_value_t has = CAP_CLEAR;
+
+		if (!is_needed(i, driver) ||
+		    cap_get_flag(now, needs[i].cap, CAP_PERMITTED, &has) < 0 || has != CAP_SET)
+			continue;
+		if (cap_set_flag(set, CAP_PERMITTED, 1, &needs[i].cap, CAP_SET) < 0 ||
+		    cap_set_flag(set, CAP_EFFECTIVE, 1, &needs[i].cap, CAP_SET) < 0)
+			r = -errno;
+	}
+	if (r == 0 && cap_set_proc(set) < 0)
+		r = -errno;
+	(void)cap_free(now);
+	(void)cap_free(set);
+	return r < 0 ? error_errno(err, r, "cannot drop capabilities") : 0;
+}
+
+/* No program that this process might run has any, whatever its file says. Where the right to drop
+ * the bound is missing, no_new_privs does it alone. */
+static void leave_none_to_others(void)
+{
+	int cap;
+
+	for (cap = 0; prctl(PR_CAPBSET_READ, cap, 0, 0, 0) >= 0; cap++)
+		(void)prctl(PR_CAPBSET_DROP, cap, 0, 0, 0);
+	(void)prctl(PR_CAP_AMBIENT, PR_CAP_AMBIENT_CLEAR_ALL, 0, 0, 0);
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+}
+
+static int become(const struct rights *who, struct error *err)
+{
+	bool other = who->group != who->gid;
+
+	/* A container's root may not, and has none then. */
+	if (setgroups(other, &who->group) < 0 && (errno != EPERM || other))
+		return error_errno(err, -errno, "cannot set the groups");
+	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || setresgid(who->gid, who->gid, who->gid) < 0 ||
+	    setresuid(who->uid, who->uid, who->uid) < 0)
+		return error_errno(err, -errno, "cannot become user %u", who->uid);
+	(void)prctl(PR_SET_KEEPCAPS, 0, 0, 0, 0);
+	return 0;
+}
+
+int rights_enter(const struct rights *who, struct error *err)
+{
+	const struct rlimit none = { 0, 0 }, all = { RLIM_INFINITY, RLIM_INFINITY };
+	int r = 0;
+
+	/* The rings of CPUs that come later are mapped as its user, who may lock few pages. */
+	(void)setrlimit(RLIMIT_MEMLOCK, &all);
+	(void)setrlimit(RLIMIT_CORE, &none);
+	leave_none_to_others();
+	if (who->by_root)
+		r = become(who, err);
+	if (r == 0)
+		r = set_capabilities(NULL, err);
+	/* Its memory has addresses of the kernel and paths of all users in it. */
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	return r;
+}
+
+int rights_keep(const char *driver, struct error *err)
+{
+	/* Of this thread: the others are the driver's "bpf", which needs all that is left. */
+	return set_capabilities(driver, err);
+}
+
+char *rights_text(void)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	cap_t now = cap_get_proc();
+	cap_value_t cap;
+
+	for (cap = 0; now && cap < 64; cap++) {
+		cap_flag_value_t has = CAP_CLEAR;
+		const char *name = NULL;
+		size_t i;
+
+		if (cap_get_flag(now, cap, CAP_PERMITTED, &has) < 0 || has != CAP_SET)
+			continue;
+		for (i = 0; i < ARRAY_SIZE(needs); i++)
+			if (needs[i].cap == cap)
+				name = needs[i].name;
+		strbuf_addf(&text, "%s%s", text.length ? "," : "", name ?: "others");
+	}
+	(void)cap_free(now);
+	return text.length ? strbuf_take(&text) : xstrdup("none");
+}
