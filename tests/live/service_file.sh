@@ -1,0 +1,17 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The service manager understands the service file, and finds little that it could still take away.
+. "$OP_SOURCE_ROOT/tests/live/lib.sh"
+command -v systemd-analyze >/dev/null || skip_all "needs systemd-analyze"
+systemd-analyze security --help 2>/dev/null | grep -q -e --offline || skip_all "needs systemd 250"
+
+# As installed, with a program that is there.
+sed 's,^ExecStart=[^ ]*,ExecStart=/bin/true,; /^Documentation=/d' \
+	"$OP_BUILD_ROOT/daemon/oprofile.service" >"$dir/oprofile.service"
+ok "it is a service file" systemd-analyze verify "$dir/oprofile.service"
+is "  without a word of complaint" "$(cat "$dir/output")" ""
+ok "exposure is 2.5 at most" systemd-analyze security --offline=true --threshold=25 \
+	"$dir/oprofile.service"
+ok "its user can be made" sh -c \
+	"mkdir -p '$dir/root/etc' && systemd-sysusers --root='$dir/root' - <'$OP_SOURCE_ROOT/daemon/oprofile.sysusers'"
+has "  with a group" "^oprofile:" "$dir/root/etc/group"
+done_testing
