@@ -16,13 +16,14 @@
 #include <stdio.h>
 #include <string.h>
 
+#define RATE_UNSAID UINT64_MAX
 enum { DEFAULT_HZ = 997 }; /* a prime: not in step with what the system does by the clock */
 
 static const char default_dir[] = "oprofile_data";
 
 static bool force, system_wide, separate_thread, separate_cpu, append, lazy, off_cpu;
 static const char *session_dir = default_dir, *vmlinux, *driver_name;
-static uint64_t pid, rate_hz = DEFAULT_HZ;
+static uint64_t pid, rate_hz = RATE_UNSAID;
 static unsigned int chain_depth;
 static enum driver_chain_mode chain_mode;
 static struct strbuf specs; /* of all --events, joined by commas */
@@ -97,7 +98,7 @@ static const struct opt opts[] = {
 	  "sample these: NAME[:count[:unitmask[:kernel[:user]]]]; the CPU's cycles by default",
 	  add_events },
 	{ 0, "rate", OPT_U64, &rate_hz, "HZ",
-	  "samples a second and CPU where the clock samples, 997 by default" },
+	  "sample by the clock, so often a second and CPU; 997 where nothing else samples" },
 	{ 0, "force", OPT_FLAG, &force, NULL, "sample more often than every 100 us, too" },
 	{ 0, "driver", OPT_STRING, &driver_name, "NAME",
 	  "what takes the samples: auto, bpf, perf" },
@@ -170,11 +171,14 @@ static int leave_kernel_out(struct event *events, size_t count, struct error *er
 
 static int choose_events(struct event *events, struct error *err)
 {
-	int count = event_parse_list(specs.length ? strbuf_text(&specs) : "default", events, err);
+	const char *unasked = rate_hz == RATE_UNSAID ? "default" : "TIMER";
+	int count = event_parse_list(specs.length ? strbuf_text(&specs) : unasked, events, err);
 	uint64_t most;
 
 	if (count < 0)
 		return count;
+	if (rate_hz == RATE_UNSAID)
+		rate_hz = DEFAULT_HZ;
 	if (rate_hz == 0)
 		return error_set(err, -EINVAL, "--rate: no samples at 0 a second");
 	if (path_read_u64("", "/proc/sys/kernel/perf_event_max_sample_rate", &most) == 0 &&
