@@ -179,13 +179,15 @@ FUNCTION void spin_in_assembler(void)
 	AFTER_CALL();
 }
 #else
-FUNCTION static void spin_in_assembler(void)
+FUNCTION void spin_in_assembler(void);
+void spin_in_assembler(void)
 {
 	sink = leaf(STEPS);
 	AFTER_CALL();
 }
 
-static void by_hand(void (*call)(void))
+FUNCTION void by_hand(void (*call)(void));
+void by_hand(void (*call)(void))
 {
 	call();
 	AFTER_CALL();

@@ -26,7 +26,7 @@ through()
 }
 
 ok "chains are taken" profile chains --callgraph=256 --callgraph-mode=table \
-	truth_unwind all 3 "$live/libtruth_plug_a.so"
+	truth_unwind all "${OP_SECONDS:-3}" "$live/libtruth_plug_a.so"
 opreport --session-dir="$dir/chains" --folded >"$dir/chains.folded" 2>"$dir/chains.err"
 
 deep=$(awk 'BEGIN { for (i = 0; i < 200; i++) printf "recursion;" }')

@@ -1,0 +1,127 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Shared by the tests that boot a machine of their own:
+#
+#	here=$(cd "$(dirname "$0")" && pwd)
+#	. "$here/lib.sh"
+#	need qemu-system-x86_64
+#	new_root /usr/bin/busybox guest-kernels
+#	add program bin
+#	pack_root
+#	boot NAME qemu-system-x86_64 OPTION...
+#	finish
+#
+# $dir is removed at the end; $root in it becomes the guest's file system. What the guest prints
+# after "vm:" are lines of TAP, each test without a number that matters, the last line "vm:end".
+dir=$(mktemp -d "${TMPDIR:-/tmp}/opvm.XXXXXX")
+trap 'rm -rf "$dir"' EXIT
+root=$dir/root
+tests=0
+failed=0
+
+skip()
+{
+	echo "1..0 # SKIP $*"
+	exit 0
+}
+
+# need TOOL...: skips where one is missing.
+need()
+{
+	for tool; do
+		command -v "$tool" >/dev/null || skip "$tool is not installed"
+	done
+}
+
+# new_root BUSYBOX GUEST: a file system with busybox, ./init and the script that it runs.
+new_root()
+{
+	mkdir -p "$root/bin"
+	cp "$1" "$root/bin/busybox"
+	for name in $(busybox --list); do
+		[ -e "$root/bin/$name" ] || ln -s busybox "$root/bin/$name"
+	done
+	cp "$here/init" "$root/init"
+	cp "$here/$2" "$root/guest"
+}
+
+# libraries FILE: the paths of those that it is linked with; another architecture's are redefined.
+libraries()
+{
+	ldd "$1" 2>/dev/null | grep -o '/[^ ]*' || :
+}
+
+# add FILE DIRECTORY: a program with the libraries that it is linked with.
+add()
+{
+	mkdir -p "$root/$2"
+	cp -L "$1" "$root/$2/"
+	libraries "$1" | while read -r library; do
+		mkdir -p "$root/$(dirname "$library")"
+		[ -e "$root/$library" ] || cp -L "${sysroot:-}$library" "$root/$library"
+	done
+}
+
+pack_root()
+{
+	(cd "$root" && find . | cpio -o -H newc 2>/dev/null) | gzip -1 >"$dir/initramfs"
+}
+
+# kernel_of PACKAGE|FILE: the path of its kernel, nothing where it cannot be had. PACKAGE may be one
+# that depends on the newest of its kind. apt() may be redefined.
+apt()
+{
+	"$@"
+}
+kernel_of()
+{
+	if [ -f "$1" ]; then
+		echo "$1"
+		return
+	fi
+	package=$(apt apt-cache depends "$1" 2>/dev/null | awk '/Depends: linux-image/ { print $2; exit }')
+	package=${package:-$1}
+	if [ ! -e "$cache/$package" ]; then
+		(cd "$dir" && apt apt-get download -qq "$package" >/dev/null 2>&1) || return 0
+		dpkg-deb --fsys-tarfile "$dir/$package"_*.deb |
+			tar xO --wildcards './boot/vmlinuz-*' >"$cache/$package.part"
+		mv "$cache/$package.part" "$cache/$package"
+		rm -f "$dir/$package"_*.deb
+	fi
+	echo "$cache/$package"
+}
+
+# one VERDICT TEXT: a line of TAP.
+one()
+{
+	tests=$((tests + 1))
+	[ "$1" = ok ] || failed=1
+	echo "$1 $tests - $2"
+}
+
+# boot NAME QEMU...: runs the guest; its tests become ours.
+boot()
+{
+	name=$1
+	shift
+	timeout 600 "$@" -nographic -no-reboot -nodefaults -serial stdio -initrd "$dir/initramfs" \
+		</dev/null >"$dir/console" 2>&1 || true
+	tr -d '\r' <"$dir/console" | sed -n 's/^.*vm://p' >"$dir/tap"
+	if ! grep -q "^end$" "$dir/tap"; then
+		one "not ok" "$name came to its end"
+		tail -n 30 "$dir/console" | tr -d '\r' | sed 's/^/# /'
+	fi
+	while IFS= read -r line; do
+		case $line in
+		"ok "*) one ok "$name: ${line#*- }" ;;
+		"not ok "*) one "not ok" "$name: ${line#*- }" ;;
+		"1..0 # SKIP "*) one ok "$name # SKIP ${line#*SKIP }" ;;
+		"#"*) echo "$line" ;;
+		esac
+	done <"$dir/tap"
+}
+
+finish()
+{
+	echo "1..$tests"
+	exit $failed
+}
