@@ -21,8 +21,6 @@
 #include <sys/epoll.h>
 #include <time.h>
 
-enum { EVENT_BUFFER_WORDS = 128 << 10 };
-
 /* Keys between two drains, a quarter of a second apart: of each CPU some four thousand a second. */
 enum { KEYS_BASE = 16384, KEYS_OF_CPU = 1024, KEYS_MIN = 16, KEYS_MAX = 1 << 20 };
 
@@ -179,8 +177,8 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 		r = open_chains(d, config, err);
 	if (r < 0)
 		return r;
-	d->out = evbuf_new(config->buffer_words ? config->buffer_words : EVENT_BUFFER_WORDS,
-			   config->sink, config->sink_data);
+	d->out = evbuf_new(config->buffer_words ?: DRIVER_BUFFER_WORDS, config->sink,
+			   config->sink_data);
 	d->follow = config->scope == DRIVER_TREE ? config->pid : 0;
 	d->await_exec = config->enable_on_exec;
 	*ret = STEAL(d);
@@ -271,6 +269,7 @@ static void put(struct driver *d, const struct sample_key *key, uint64_t count,
 		const struct evbuf_frame *leaf)
 {
 	struct evbuf_trace trace = { .counter = key->counter, .weight = count };
+	uint64_t aborted = evbuf_cut_chains(d->out);
 	size_t callers;
 
 	if (d->chains) {
@@ -278,6 +277,8 @@ static void put(struct driver *d, const struct sample_key *key, uint64_t count,
 		callers = sampler_chains_get(d->chains, key->chain, d->now_ns, d->frames + 1,
 					     d->depth - 1, &trace.end);
 		evbuf_chain(d->out, d->frames, callers + 1, &trace);
+		perf_cpuset_totals(&d->cpus, key->cpu)->backtrace_aborted +=
+			evbuf_cut_chains(d->out) - aborted;
 	} else if (leaf->cookie == EVBUF_KERNEL) {
 		evbuf_kernel_sample(d->out, leaf->offset, key->counter, count);
 	} else {
@@ -510,6 +511,17 @@ static void bpf_stats(const struct driver *d, struct driver_stats *ret)
 	*ret = d->stats;
 }
 
+static void bpf_cpu_stats(const struct driver *d, unsigned int cpu, struct driver_cpu_stats *ret)
+{
+	struct sample_counters c;
+
+	sampler_cpu_counters(d->sampler, cpu, &c);
+	perf_cpuset_cpu_stats(&d->cpus, cpu, ret);
+	ret->sample_received = c.received - c.map_full;
+	ret->sample_lost_overflow += c.map_full;
+	ret->sample_invalid_eip = c.no_mapping + c.no_tree;
+}
+
 const struct driver_ops driver_bpf = {
 	.name = "bpf",
 	.probe = bpf_probe,
@@ -522,4 +534,5 @@ const struct driver_ops driver_bpf = {
 	.events = bpf_events,
 	.why = bpf_why,
 	.stats = bpf_stats,
+	.cpu_stats = bpf_cpu_stats,
 };

@@ -54,6 +54,19 @@ struct driver_stats {
 #undef X
 };
 
+/* Totals of a CPU, under the names that the original's kernel driver had for them. */
+#define DRIVER_CPU_STATS(X)                                                                        \
+	X(sample_received, "samples received")                                                     \
+	X(sample_lost_overflow, "samples lost: CPU buffer overflow")                               \
+	X(backtrace_aborted, "call chains that could not be followed to their end")                \
+	X(sample_invalid_eip, "samples lost: address in no mapping, or process unknown")
+
+struct driver_cpu_stats {
+#define X(name, text) uint64_t name;
+	DRIVER_CPU_STATS(X)
+#undef X
+};
+
 /* AMD's instruction-based samples, whose registers go into the event buffer for an extended
  * feature. */
 struct driver_ibs {
@@ -82,6 +95,10 @@ enum driver_chain_mode {
 
 /* Frames of a chain: the most, and how many where nobody says a number. */
 enum { DRIVER_DEPTH_MAX = 1024, DRIVER_DEPTH_DEFAULT = 127 };
+
+/* Sizes where nobody says others: of the event buffer; of a CPU's buffer where samples carry no
+ * copies of stacks. */
+enum { DRIVER_BUFFER_WORDS = 128 << 10, DRIVER_CPU_BUFFER_BYTES = 512 << 10 };
 
 struct driver_config {
 	const struct event *events; /* borrowed for setup() */
@@ -135,6 +152,8 @@ struct driver_ops {
 	const char *(*why)(const struct driver *d);
 	/* Totals since setup(). */
 	void (*stats)(const struct driver *d, struct driver_stats *ret);
+	/* Likewise, those of @cpu; NULL: not known. */
+	void (*cpu_stats)(const struct driver *d, unsigned int cpu, struct driver_cpu_stats *ret);
 };
 
 /* Parses the depth of call chains, 0 (none) to DRIVER_DEPTH_MAX; or -EINVAL. */

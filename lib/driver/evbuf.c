@@ -15,7 +15,8 @@ struct evbuf {
 	uint64_t *words;
 	size_t count, room;
 	uint64_t handed_over; /* words */
-	int failure;	      /* of the sink, the last one since the last flush that said so */
+	uint64_t cut_chains;
+	int failure; /* of the sink, the last one since the last flush that said so */
 
 	/* What a reader of the words so far knows. */
 	struct evbuf_context written;
@@ -70,6 +71,11 @@ int evbuf_flush(struct evbuf *b)
 uint64_t evbuf_words(const struct evbuf *b)
 {
 	return b->handed_over;
+}
+
+uint64_t evbuf_cut_chains(const struct evbuf *b)
+{
+	return b->cut_chains;
 }
 
 /* Makes sure that one record fits, so that the sink gets whole ones. */
@@ -199,6 +205,8 @@ void evbuf_chain(struct evbuf *b, const struct evbuf_frame *frames, size_t count
 
 	if (!n)
 		return;
+	if (end != EVBUF_END_COMPLETE && end != EVBUF_END_DEPTH)
+		b->cut_chains += trace->weight;
 	/* A change of task or CPU would end the chain: it stands before. */
 	make_room(b);
 	if (b->context_changed)

@@ -120,3 +120,5 @@ void evbuf_words_at(struct evbuf *b, enum evbuf_code code, const struct evbuf_fr
 int evbuf_flush(struct evbuf *b);
 /* Words handed over so far. */
 uint64_t evbuf_words(const struct evbuf *b);
+/* Samples so far whose chain ended before its time: neither complete nor as deep as asked for. */
+uint64_t evbuf_cut_chains(const struct evbuf *b);

@@ -18,8 +18,6 @@
 #include <string.h>
 #include <time.h>
 
-enum { EVENT_BUFFER_WORDS = 128 << 10 };
-
 /* Records younger than this may still have older ones before them that another CPU is writing. */
 enum { HORIZON_NS = 2000000 };
 enum { HOTPLUG_EVERY_NS = 1000000000 };
@@ -109,8 +107,8 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 		return r;
 	d->ibs_cpu = ibs_cpu_read(d->root);
 	d->branch_target = config->ibs.branch_target;
-	d->out = evbuf_new(config->buffer_words ? config->buffer_words : EVENT_BUFFER_WORDS,
-			   config->sink, config->sink_data);
+	d->out = evbuf_new(config->buffer_words ?: DRIVER_BUFFER_WORDS, config->sink,
+			   config->sink_data);
 	sideband_init(&d->sideband, &(struct process_source){ d->root, config->cookies },
 		      &d->stats);
 	/* Samples carry the numbers that processes have in the reader's PID namespace, and 0 for
@@ -171,6 +169,23 @@ static void put_ibs(struct driver *d, unsigned int cpu, enum ibs_raw_kind kind,
 		d->stats.ibs_lost++;
 }
 
+static uint64_t unplaced(const struct driver *d)
+{
+	return d->stats.sample_lost_no_mapping + d->stats.sample_lost_no_mm;
+}
+
+static void put_sample(struct driver *d, unsigned int cpu, unsigned int counter,
+		       const struct perf_record *r)
+{
+	struct driver_cpu_stats *totals = perf_cpuset_totals(&d->cpus, cpu);
+	uint64_t invalid = unplaced(d), aborted = evbuf_cut_chains(d->out);
+
+	attribution_sample(&d->attribution, cpu, counter, r);
+	totals->sample_received++;
+	totals->sample_invalid_eip += unplaced(d) - invalid;
+	totals->backtrace_aborted += evbuf_cut_chains(d->out) - aborted;
+}
+
 static void on_sample(size_t cpu, const struct perf_record *r, void *data)
 {
 	struct driver *d = data;
@@ -183,7 +198,7 @@ static void on_sample(size_t cpu, const struct perf_record *r, void *data)
 	}
 	counter = counter_of(d, c, r->id);
 	if (_likely_(counter < PERF_PLAN_IBS))
-		attribution_sample(&d->attribution, c->cpu, counter, r);
+		put_sample(d, c->cpu, counter, r);
 	else
 		put_ibs(d, c->cpu, counter - PERF_PLAN_IBS, r);
 }
@@ -382,6 +397,11 @@ static void perf_stats(const struct driver *d, struct driver_stats *ret)
 #undef X
 }
 
+static void perf_cpu_stats(const struct driver *d, unsigned int cpu, struct driver_cpu_stats *ret)
+{
+	perf_cpuset_cpu_stats(&d->cpus, cpu, ret);
+}
+
 const struct driver_ops driver_perf = {
 	.name = "perf",
 	.probe = perf_probe,
@@ -394,4 +414,5 @@ const struct driver_ops driver_perf = {
 	.events = perf_events,
 	.why = perf_why,
 	.stats = perf_stats,
+	.cpu_stats = perf_cpu_stats,
 };

@@ -46,9 +46,22 @@ static int add_cpu(struct perf_cpuset *set, unsigned int cpu, struct error *err)
 	return r < 0 ? error_errno(err, r, "cannot enable the events of cpu %u", cpu) : 0;
 }
 
+struct driver_cpu_stats *perf_cpuset_totals(struct perf_cpuset *set, unsigned int cpu)
+{
+	size_t old = set->total_count;
+
+	if (_likely_(cpu < old))
+		return &set->totals[cpu];
+	set->total_count = cpu + 1;
+	set->totals = xreallocarray(set->totals, set->total_count, sizeof(*set->totals));
+	memset(set->totals + old, 0, (set->total_count - old) * sizeof(*set->totals));
+	return &set->totals[cpu];
+}
+
 static void remove_cpu(struct perf_cpuset *set, size_t at)
 {
-	set->lost_on_closed += perf_cpu_lost(&set->cpus[at]);
+	perf_cpuset_totals(set, set->cpus[at].cpu)->sample_lost_overflow +=
+		perf_cpu_lost(&set->cpus[at]);
 	set->waited_on_closed += set->cpus[at].waited_ns;
 	perf_cpu_close(&set->cpus[at]);
 	set->count--;
@@ -98,7 +111,10 @@ void perf_cpuset_close(struct perf_cpuset *set)
 {
 	remove_all(set);
 	free(set->cpus);
+	free(set->totals);
 	set->cpus = NULL;
+	set->totals = NULL;
+	set->total_count = 0;
 	if (set->epoll >= 0)
 		(void)close(set->epoll);
 	set->epoll = -1;
@@ -211,12 +227,25 @@ void perf_cpuset_read_lost(struct perf_cpuset *set)
 
 uint64_t perf_cpuset_lost(const struct perf_cpuset *set)
 {
-	uint64_t lost = set->lost_on_closed;
+	uint64_t lost = 0;
 	size_t i;
 
+	for (i = 0; i < set->total_count; i++)
+		lost += set->totals[i].sample_lost_overflow;
 	for (i = 0; i < set->count; i++)
 		lost += perf_cpu_lost(&set->cpus[i]);
 	return lost;
+}
+
+void perf_cpuset_cpu_stats(const struct perf_cpuset *set, unsigned int cpu,
+			   struct driver_cpu_stats *ret)
+{
+	size_t i;
+
+	*ret = cpu < set->total_count ? set->totals[cpu] : (struct driver_cpu_stats){ 0 };
+	for (i = 0; i < set->count; i++)
+		if (set->cpus[i].cpu == cpu)
+			ret->sample_lost_overflow += perf_cpu_lost(&set->cpus[i]);
 }
 
 uint64_t perf_cpuset_waited_ns(const struct perf_cpuset *set)

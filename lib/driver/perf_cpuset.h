@@ -17,8 +17,9 @@ struct perf_cpuset {
 	const struct perf_targets *targets; /* borrowed */
 	struct perf_cpu *cpus;		    /* by number */
 	size_t count;
-	uint64_t lost_on_closed; /* samples, on CPUs that went */
 	uint64_t waited_on_closed;
+	struct driver_cpu_stats *totals; /* by number; the samples lost only of CPUs that went */
+	size_t total_count;
 	int epoll; /* -1: not open */
 	bool sideband_on, samples_on;
 };
@@ -55,5 +56,11 @@ bool perf_cpuset_half_full(const struct perf_cpuset *set);
 void perf_cpuset_read_lost(struct perf_cpuset *set);
 /* Samples lost so far. */
 uint64_t perf_cpuset_lost(const struct perf_cpuset *set);
+/* What is counted of @cpu, kept beyond its going; but for samples lost, which are not the
+ * caller's to count. Borrowed until the next call. */
+struct driver_cpu_stats *perf_cpuset_totals(struct perf_cpuset *set, unsigned int cpu);
+/* The same with the samples lost; all zero of one that was never there. */
+void perf_cpuset_cpu_stats(const struct perf_cpuset *set, unsigned int cpu,
+			   struct driver_cpu_stats *ret);
 /* Nanoseconds, of all events together, that others had their counters; likewise. */
 uint64_t perf_cpuset_waited_ns(const struct perf_cpuset *set);

@@ -22,7 +22,6 @@ enum { RATE_FLOOR_HZ = 10000 };
 
 /* Rings of a CPU. What an ordinary user has, stays below kernel.perf_event_mlock_kb (516). */
 enum {
-	SAMPLE_BYTES = 512 << 10,
 	SIDEBAND_BYTES = 256 << 10,
 	SAMPLE_BYTES_USER = 256 << 10,
 	SIDEBAND_BYTES_USER = 128 << 10,
@@ -345,7 +344,7 @@ static void plan_init(struct perf_plan *plan, const struct driver_config *config
 		plan->attrs.sample_bytes = SAMPLE_BYTES_USER;
 	else
 		plan->attrs.sample_bytes =
-			plan->attrs.stack_bytes ? stack_ring_bytes() : SAMPLE_BYTES;
+			plan->attrs.stack_bytes ? stack_ring_bytes() : DRIVER_CPU_BUFFER_BYTES;
 	plan->attrs.sideband_bytes = ring_bytes(task ? SIDEBAND_BYTES_USER : SIDEBAND_BYTES);
 	memcpy(plan->events, config->events, plan->count * sizeof(*plan->events));
 	for (i = 0; i < plan->count; i++)

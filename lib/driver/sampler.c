@@ -379,6 +379,11 @@ void sampler_counters(const struct sampler *s, struct sample_counters *ret)
 			sum[k] += ((const uint64_t *)&s->per_cpu[i])[k];
 }
 
+void sampler_cpu_counters(const struct sampler *s, unsigned int cpu, struct sample_counters *ret)
+{
+	*ret = cpu < s->cpu_count ? s->per_cpu[cpu] : (struct sample_counters){ 0 };
+}
+
 void sampler_forget_image(struct sampler *s, const struct sample_file *file)
 {
 	(void)bpf_map_delete_elem(s->images, file);
