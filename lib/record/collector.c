@@ -70,7 +70,7 @@ void collector_free(struct collector *c)
 }
 
 static int open_driver(struct collector *c, const struct collector_config *config,
-		       struct error *err)
+		       const struct driver_ops **ret_ops, struct driver **ret, struct error *err)
 {
 	struct driver_config drive = config->drive;
 
@@ -79,7 +79,7 @@ static int open_driver(struct collector *c, const struct collector_config *confi
 	drive.sink_data = c;
 	drive.ibs = feature_ibs_needs(config->record.ext_feature);
 	drive.offcpu = feature_is_offcpu(config->record.ext_feature, &drive.offcpu_blocked);
-	return driver_open(config->driver, &drive, &c->ops, &c->driver, err);
+	return driver_open(config->driver, &drive, ret_ops, ret, err);
 }
 
 /* Whether the driver's kernel addresses are not those of the running kernel. */
@@ -146,7 +146,7 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 	c->lock = session_lock(c->session_dir, err);
 	if (c->lock < 0)
 		return c->lock;
-	r = open_driver(c, config, err);
+	r = open_driver(c, config, &c->ops, &c->driver, err);
 	if (r == 0)
 		r = open_record(c, config, err);
 	if (r == 0 && config->tee_path) {
@@ -290,6 +290,18 @@ void collector_stats(const struct collector *c, struct driver_stats *driver,
 	record_stats(c->record, record);
 }
 
+void collector_cpu_stats(const struct collector *c, unsigned int cpu, struct driver_cpu_stats *ret)
+{
+	*ret = (struct driver_cpu_stats){ 0 };
+	if (c->ops->cpu_stats)
+		c->ops->cpu_stats(c->driver, cpu, ret);
+}
+
+const struct cookie_table *collector_cookies(const struct collector *c)
+{
+	return c->cookies;
+}
+
 size_t collector_open_files(const struct collector *c, size_t *ret_mapped)
 {
 	return record_open_files(c->record, ret_mapped);
@@ -313,6 +325,56 @@ int collector_reopen(struct collector *c, struct error *err)
 	int r = write_driver_stats(c, err), closed = record_close_files(c->record, err);
 
 	return r < 0 ? r : closed;
+}
+
+/* Puts *@driver in the place of the one that there is, with a record that suits it, and hands the
+ * old one back in it. */
+static int swap_driver(struct collector *c, const struct collector_config *config,
+		       const struct driver_ops **ops, struct driver **driver, struct error *err)
+{
+	const struct driver_ops *old_ops = c->ops;
+	struct driver *old_driver = c->driver;
+	struct record *old_record = STEAL(c->record);
+	int r;
+
+	c->ops = *ops;
+	c->driver = *driver;
+	r = open_record(c, config, err);
+	if (r < 0) {
+		c->ops = old_ops;
+		c->driver = old_driver;
+		c->record = old_record;
+		return r;
+	}
+	record_free(old_record);
+	*ops = old_ops;
+	*driver = old_driver;
+	return 0;
+}
+
+int collector_change(struct collector *c, const struct collector_config *config, struct error *err)
+{
+	const struct driver_ops *ops;
+	struct driver *driver;
+	int r;
+
+	if (c->running)
+		return error_set(err, -EBUSY, "it samples: stop it before it is set up anew");
+	if (c->tee)
+		return error_set(err, -EBUSY,
+				 "the event buffer is being recorded with the "
+				 "settings that there were");
+	record_sync(c->record, true);
+	r = collector_reopen(c, err);
+	if (r == 0)
+		r = open_driver(c, config, &ops, &driver, err);
+	if (r < 0)
+		return r;
+	r = swap_driver(c, config, &ops, &driver, err);
+	ops->shutdown(driver);
+	if (r == 0)
+		c->written = (struct driver_stats){ 0 };
+	return r;
 }
 
 /* Takes what was sampled so far and lets go of the session's directory. */

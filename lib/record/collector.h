@@ -35,6 +35,11 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 void collector_free(struct collector *c);
 DEFINE_CLEANUP(struct collector *, collector_free);
 
+/* Sets it up anew, stopped, with another configuration for the same session; cookies keep their
+ * meaning, totals begin at 0. On failure all is as before. 0 or -errno: -EBUSY while it runs or the
+ * event buffer is recorded. */
+int collector_change(struct collector *c, const struct collector_config *config, struct error *err);
+
 /* Starts, or after collector_stop() starts again, to sample. 0 or -errno. */
 int collector_start(struct collector *c, struct error *err);
 /* Stops and records all that was sampled. 0 or -errno. */
@@ -60,6 +65,10 @@ const char *collector_why(const struct collector *c);
 /* Totals since collector_new(). */
 void collector_stats(const struct collector *c, struct driver_stats *driver,
 		     struct record_stats *record);
+/* Those of one CPU; all 0 where the driver does not know them. */
+void collector_cpu_stats(const struct collector *c, unsigned int cpu, struct driver_cpu_stats *ret);
+/* The images that cookies in the event buffer stand for; borrowed. */
+const struct cookie_table *collector_cookies(const struct collector *c);
 /* Sample files open now; in *@ret_mapped the bytes that they map. */
 size_t collector_open_files(const struct collector *c, size_t *ret_mapped);
 /* The statistics section of the log. */
