@@ -83,7 +83,7 @@ static int lock_down(const struct settings *settings, const struct service *serv
 }
 
 /* The daemon's life, from the first lock to the last sample. */
-static int serve(const struct settings *settings, int *ready, struct error *err)
+static int serve(struct settings *settings, int *ready, struct error *err)
 {
 	_cleanup_(service_freep) struct service *service = NULL;
 	int r = refuse_second(settings, err);

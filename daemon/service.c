@@ -2,10 +2,12 @@
 #include "service.h"
 
 #include "base/mem.h"
+#include "control/nodes.h"
 #include "control/server.h"
 #include "control/verbosity.h"
 #include "logfile.h"
 #include "meter.h"
+#include "node_host.h"
 #include "notify.h"
 #include "settings.h"
 #include "status.h"
@@ -32,8 +34,10 @@ enum source {
 };
 
 struct service {
-	const struct settings *settings;
+	struct settings *settings;
 	struct collector *collector;
+	struct node_host host;
+	struct nodes *nodes; /* oprofilefs */
 	struct control_server *control;
 	int epoll, signals, tick, statistics, watchdog;
 	bool quit;
@@ -113,13 +117,25 @@ static int set_sampling(struct service *s, bool on, struct error *err)
 	return 0;
 }
 
+/* Sets up anew what was written to oprofilefs; totals begin at 0. */
+static int take_over_nodes(struct service *s, struct error *err)
+{
+	int r = node_host_take_over(&s->host, s->nodes, err);
+
+	if (r == 0)
+		s->lost_said = 0;
+	return r;
+}
+
 static int start(struct service *s, struct error *err)
 {
 	int r;
 
 	if (collector_running(s->collector))
 		return 0;
-	r = collector_start(s->collector, err);
+	r = nodes_changed(s->nodes) ? take_over_nodes(s, err) : 0;
+	if (r == 0)
+		r = collector_start(s->collector, err);
 	if (r < 0)
 		return r;
 	s->trouble = ERROR_INIT;
@@ -216,18 +232,25 @@ static int run_stop(const char *arg, struct strbuf *answer, void *data, struct e
 	return stop(data, err);
 }
 
+static int dump(struct service *s, struct error *err)
+{
+	int r = collector_sync(s->collector, true, err);
+
+	if (r == 0)
+		s->trouble = ERROR_INIT;
+	return MIN(r, 0);
+}
+
 static int run_dump(const char *arg, struct strbuf *answer, void *data, struct error *err)
 {
 	struct service *s = data;
-	int r = collector_sync(s->collector, true, err);
+	int r = dump(s, err);
 
 	(void)arg;
 	if (r == 0)
-		s->trouble = ERROR_INIT;
-	if (r >= 0)
 		control_answer(answer, "samples_received", "%llu",
 			       (unsigned long long)samples_received(s));
-	return MIN(r, 0);
+	return r;
 }
 
 static int run_reset(const char *arg, struct strbuf *answer, void *data, struct error *err)
@@ -277,6 +300,27 @@ static int run_verbose(const char *arg, struct strbuf *answer, void *data, struc
 	return r;
 }
 
+static int run_list(const char *arg, struct strbuf *answer, void *data, struct error *err)
+{
+	return nodes_request_list(((struct service *)data)->nodes, arg, answer, err);
+}
+
+static int run_stat(const char *arg, struct strbuf *answer, void *data, struct error *err)
+{
+	return nodes_request_stat(((struct service *)data)->nodes, arg, answer, err);
+}
+
+static int run_read(const char *arg, struct strbuf *answer, void *data, struct error *err)
+{
+	return nodes_request_read(((struct service *)data)->nodes, arg, answer, err);
+}
+
+static int run_write(const char *arg, struct strbuf *answer, void *data, struct error *err)
+{
+	(void)answer;
+	return nodes_request_write(((struct service *)data)->nodes, arg, err);
+}
+
 static const struct control_command commands[] = {
 	{ "status", NULL, run_status, "what it does, how fast, what was lost" },
 	{ "start", NULL, run_start, "begin to sample" },
@@ -286,8 +330,31 @@ static const struct control_command commands[] = {
 	{ "save", "NAME", run_save, "rename the current session, go on with an empty one" },
 	{ "shutdown", NULL, run_shutdown, "stop and end" },
 	{ "verbose", "[LEVEL]", run_verbose, "what the log says" },
+	{ "list", "[PATH]", run_list, "the nodes in a directory of oprofilefs" },
+	{ "stat", "PATH", run_stat, "what a node is" },
+	{ "read", "PATH", run_read, "what is in a node" },
+	{ "write", "PATH VALUE", run_write, "write to a node" },
 	{ NULL, NULL, NULL, NULL },
 };
+
+/* What nodes set off. */
+
+static int enable_node(bool on, void *data, struct error *err)
+{
+	int r = on ? start(data, err) : stop(data, err);
+
+	/* Whoever writes to a file sees a number only. */
+	if (r < 0)
+		log_error("enable: %s", err->text);
+	return r;
+}
+
+static int dump_node(void *data, struct error *err)
+{
+	return dump(data, err);
+}
+
+static const struct node_actions node_actions = { enable_node, dump_node };
 
 /* Signals. */
 
@@ -425,8 +492,14 @@ static int set_up(struct service *s, struct error *err)
 		return r;
 	settings_collector(s->settings, &collector);
 	r = collector_new(&collector, &s->collector, err);
-	if (r == 0)
-		r = control_server_new(&control, &s->control, err);
+	if (r < 0)
+		return r;
+	s->host = (struct node_host){ .collector = s->collector,
+				      .settings = s->settings,
+				      .actions = &node_actions,
+				      .data = s };
+	s->nodes = node_host_nodes(&s->host);
+	r = control_server_new(&control, &s->control, err);
 	if (r == 0)
 		r = watch(s, control_server_fd(s->control), SOURCE_CONTROL, err);
 	if (r == 0 && s->settings->start)
@@ -434,7 +507,7 @@ static int set_up(struct service *s, struct error *err)
 	return r;
 }
 
-int service_new(const struct settings *settings, struct service **ret, struct error *err)
+int service_new(struct settings *settings, struct service **ret, struct error *err)
 {
 	_cleanup_(service_freep) struct service *s = xcalloc(1, sizeof(*s));
 	int r;
@@ -474,6 +547,7 @@ void service_free(struct service *s)
 	if (!s)
 		return;
 	control_server_free(s->control);
+	nodes_free(s->nodes);
 	collector_free(s->collector);
 	cleanup_closep(&s->watchdog);
 	cleanup_closep(&s->statistics);

@@ -17,8 +17,9 @@ struct service;
 struct settings;
 
 /* Sets collector and control socket up, starts if the settings say so, takes over the signals that
- * it handles. @settings stays the caller's and must outlive it. Caller frees; 0 or -errno. */
-int service_new(const struct settings *settings, struct service **ret, struct error *err);
+ * it handles. @settings stays the caller's and must outlive it; what is written to oprofilefs
+ * changes it. Caller frees; 0 or -errno. */
+int service_new(struct settings *settings, struct service **ret, struct error *err);
 /* Serves until SIGTERM, SIGINT or the command "shutdown", then stops and records all. 0 or -errno
  * of what could not be recorded. */
 int service_run(struct service *service, struct error *err);

@@ -1,0 +1,368 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "node_host.h"
+
+#include "base/mem.h"
+#include "driver/cookie.h"
+#include "event/catalog.h"
+#include "event/cpu_type.h"
+#include "record/feature.h"
+#include "settings.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+enum {
+	COUNTERS_MIN = 4,	   /* the kernel's own events need none */
+	WATERSHED_DEFAULT = 32768, /* words, as of old */
+	IBS_COUNT_DEFAULT = 250000,
+};
+
+static_assert((int)NODES_COUNTERS_MAX == (int)EVENT_MAX, "a directory for each event");
+static_assert((int)NODES_DEPTH_MAX == (int)DRIVER_DEPTH_MAX, "any depth can be written");
+
+/* --- settings as nodes --- */
+
+static struct node_counter show_event(const struct settings *s, const struct event *e)
+{
+	uint64_t rate_hz = e->rate_hz ?: s->rc.rate ?: SETTINGS_TIMER_HZ;
+
+	return (struct node_counter){ .enabled = 1,
+				      .event = e->code,
+				      .count = e->is_timer ? rate_hz : e->count,
+				      .unit_mask = e->unit_mask,
+				      .kernel = e->kernel,
+				      .user = e->user };
+}
+
+/* The counters that the CPU has, by what its events ask for, and room for some software events. */
+static size_t hardware_counters(void)
+{
+	size_t i, count = COUNTERS_MIN;
+
+	for (i = 0; i < catalog_count(); i++) {
+		uint64_t counters = catalog_at(i)->counters;
+
+		if (catalog_at(i)->kind == CATALOG_COUNTER && counters && counters != UINT64_MAX)
+			count = MAX(count, (size_t)(64 - __builtin_clzll(counters)));
+	}
+	return MIN(count, (size_t)NODES_COUNTERS_MAX);
+}
+
+static bool has_pmu(const char *name)
+{
+	_cleanup_free_ char *path = xasprintf("/sys/bus/event_source/devices/%s", name);
+
+	return access(path, F_OK) == 0;
+}
+
+static void show_ibs(const char *ext_feature, struct node_settings *ret)
+{
+	struct driver_ibs ibs = feature_ibs_needs(ext_feature);
+
+	ret->ibs_fetch.enable = ibs.fetch_count > 0;
+	ret->ibs_fetch.max_count = ibs.fetch_count ?: IBS_COUNT_DEFAULT;
+	ret->ibs_fetch.rand_enable = 1;
+	ret->ibs_op.enable = ibs.op_count > 0;
+	ret->ibs_op.max_count = ibs.op_count ?: IBS_COUNT_DEFAULT;
+	ret->ibs_op.dispatched_ops = ibs.op_count ? ibs.count_ops : 1;
+	ret->ibs_op.branch_target = ibs.branch_target;
+}
+
+static void show_settings(const struct settings *s, struct node_settings *ret)
+{
+	size_t i;
+
+	*ret = (struct node_settings){
+		.buffer_size = s->rc.buffer_size ?: DRIVER_BUFFER_WORDS,
+		.buffer_watershed = s->rc.buffer_watershed ?: WATERSHED_DEFAULT,
+		.cpu_buffer_size =
+			s->rc.cpu_buffer_size ?: DRIVER_CPU_BUFFER_BYTES / sizeof(uint64_t),
+		.backtrace_depth = s->rc.callgraph,
+		.has_ibs_fetch = has_pmu("ibs_fetch"),
+		.has_ibs_op = has_pmu("ibs_op"),
+	};
+	ret->counter_count = MAX(s->event_count, hardware_counters());
+	for (i = 0; i < ret->counter_count; i++)
+		ret->counters[i] = (struct node_counter){ .kernel = 1, .user = 1 };
+	for (i = 0; i < s->event_count; i++)
+		ret->counters[i] = show_event(s, &s->events[i]);
+	show_ibs(s->rc.ext_feature, ret);
+}
+
+/* --- nodes as settings --- */
+
+/* The event with @code on this machine, the clock for 0; NULL if there is none. */
+static const struct catalog_event *event_by_code(uint64_t code)
+{
+	size_t i;
+
+	if (!code)
+		return catalog_find("TIMER");
+	for (i = 0; i < catalog_count(); i++)
+		if (catalog_at(i)->code == code && catalog_at(i)->kind != CATALOG_FEATURE)
+			return catalog_at(i);
+	return NULL;
+}
+
+static int parse_counter(size_t number, const struct node_counter *c, struct event *ret,
+			 struct error *err)
+{
+	const struct catalog_event *info = event_by_code(c->event);
+	_cleanup_free_ char *spec = NULL;
+	int r;
+
+	if (!info)
+		return error_set(err, -EINVAL, "%zu/event: no event has the code %#" PRIx64, number,
+				 c->event);
+	spec = xasprintf("%s:%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64, info->name, c->count,
+			 c->unit_mask, c->kernel, c->user);
+	r = event_parse(spec, ret, err);
+	return r < 0 ? error_prefix(err, "%zu", number) : 0;
+}
+
+static bool same_counter(const struct node_counter *a, const struct node_counter *b)
+{
+	return !memcmp(a, b, sizeof(*a));
+}
+
+/* The events of the counters that are enabled; one that nobody wrote to stays what it is, which may
+ * be more than numbers can say. */
+static int take_events(const struct node_settings *wanted, const struct node_settings *shown,
+		       struct settings *s, struct error *err)
+{
+	struct event events[EVENT_MAX];
+	size_t i, count = 0, old = s->event_count;
+	int r;
+
+	for (i = 0; i < wanted->counter_count; i++) {
+		const struct node_counter *c = &wanted->counters[i];
+
+		if (!c->enabled)
+			continue;
+		if (i < old && same_counter(c, &shown->counters[i])) {
+			events[count++] = s->events[i];
+			continue;
+		}
+		r = parse_counter(i, c, &events[count], err);
+		if (r < 0)
+			return r;
+		count++;
+	}
+	if (!count)
+		return error_set(err, -EINVAL, "no counter is enabled: write 1 to 0/enabled");
+	memcpy(s->events, events, count * sizeof(*events));
+	s->event_count = count;
+	return 0;
+}
+
+/* The extended feature that takes AMD's samples as asked for; NULL for none. Caller frees. */
+static char *ibs_feature(const struct node_settings *wanted)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	bool op = wanted->ibs_op.enable, fetch = wanted->ibs_fetch.enable;
+
+	if (!op && !fetch)
+		return NULL;
+	strbuf_adds(&text, "ibs:");
+	if (fetch)
+		strbuf_addf(&text, "fetch:IBS_FETCH_ALL:%" PRIu64 ":0%s",
+			    wanted->ibs_fetch.max_count, op ? "|" : "");
+	if (op)
+		strbuf_addf(&text, "op:IBS_OP_ALL:%" PRIu64 ":%d", wanted->ibs_op.max_count,
+			    (wanted->ibs_op.dispatched_ops ? 1 : 0) |
+				    (wanted->ibs_op.branch_target ? 4 : 0));
+	return strbuf_take(&text);
+}
+
+/* What was written over what is there: only where it differs, for a setting that is shown may be a
+ * default that follows others. */
+static int take_settings(const struct node_settings *wanted, struct settings *s, struct error *err)
+{
+	struct node_settings shown;
+
+	show_settings(s, &shown);
+	if (wanted->buffer_watershed >= wanted->buffer_size)
+		return error_set(err, -EINVAL, "buffer_watershed is not below buffer_size");
+	if (wanted->buffer_size != shown.buffer_size)
+		s->rc.buffer_size = wanted->buffer_size;
+	if (wanted->cpu_buffer_size != shown.cpu_buffer_size)
+		s->rc.cpu_buffer_size = wanted->cpu_buffer_size;
+	s->rc.buffer_watershed = wanted->buffer_watershed;
+	s->rc.callgraph = wanted->backtrace_depth;
+	if (memcmp(&wanted->ibs_fetch, &shown.ibs_fetch, sizeof(shown.ibs_fetch)) != 0 ||
+	    memcmp(&wanted->ibs_op, &shown.ibs_op, sizeof(shown.ibs_op)) != 0)
+		s->rc.ext_feature = ibs_feature(wanted);
+	return take_events(wanted, &shown, s, err);
+}
+
+int node_host_take_over(struct node_host *host, struct nodes *nodes, struct error *err)
+{
+	struct settings *s = host->settings, wanted = *s;
+	struct collector_config config;
+	int r = take_settings(nodes_settings(nodes), &wanted, err);
+
+	if (r == 0) {
+		settings_collector(&wanted, &config);
+		r = collector_change(host->collector, &config, err);
+	}
+	if (wanted.rc.ext_feature != s->rc.ext_feature)
+		free(r == 0 ? s->rc.ext_feature : wanted.rc.ext_feature);
+	if (r < 0)
+		return r;
+	*s = wanted;
+	nodes_taken_over(nodes);
+	return 0;
+}
+
+/* --- what nodes show --- */
+
+static bool host_running(void *data)
+{
+	const struct node_host *h = data;
+
+	return collector_running(h->collector);
+}
+
+static int host_enable(bool on, void *data, struct error *err)
+{
+	const struct node_host *h = data;
+
+	return h->actions->enable(on, h->data, err);
+}
+
+static int host_dump(void *data, struct error *err)
+{
+	const struct node_host *h = data;
+
+	return h->actions->dump(h->data, err);
+}
+
+static const char *host_cpu_type(void *data)
+{
+	const struct node_host *h = data;
+	size_t count;
+	const struct event *events = collector_events(h->collector, &count);
+
+	return cpu_type_detect("", event_clock_only(events, count))->key;
+}
+
+static int host_event_code(const char *name, uint64_t *ret, void *data, struct error *err)
+{
+	struct event event;
+	int r = event_parse(name, &event, err);
+	const struct catalog_event *info;
+
+	(void)data;
+	if (r < 0)
+		return r;
+	info = event_by_code(event.code);
+	if (!info || info->perf_type != event.perf_type)
+		return error_set(err, -EINVAL, "%s has no code of its own: set it by opcontrol",
+				 name);
+	*ret = event.code;
+	return 0;
+}
+
+/* The counters of stats/: ours, and the original's where they have other names. */
+static const struct {
+	const char *name;
+	bool of_record;
+	size_t offset;
+} stats[] = {
+#define X(name, text) { #name, false, offsetof(struct driver_stats, name) },
+	DRIVER_STATS(X)
+#undef X
+#define X(name, text) { #name, true, offsetof(struct record_stats, name) },
+		RECORD_STATS(X)
+#undef X
+#define X(name, number, text, meaning)                                                             \
+	{ "chain_" text, true, offsetof(struct record_stats, chain_ends[number]) },
+			CHAIN_ENDS(X)
+#undef X
+				{ "bt_lost_no_mapping", true,
+				  offsetof(struct record_stats, arcs_no_mapping) },
+};
+
+static bool host_stat(size_t i, const char **ret_name, uint64_t *ret_value, void *data)
+{
+	struct node_host *h = data;
+
+	if (i >= ARRAY_SIZE(stats))
+		return false;
+	if (i == 0)
+		collector_stats(h->collector, &h->driver, &h->record);
+	*ret_name = stats[i].name;
+	memcpy(ret_value,
+	       (stats[i].of_record ? (const char *)&h->record : (const char *)&h->driver) +
+		       stats[i].offset,
+	       sizeof(*ret_value));
+	return true;
+}
+
+static const struct {
+	const char *name;
+	size_t offset;
+} cpu_stats[] = {
+#define X(name, text) { #name, offsetof(struct driver_cpu_stats, name) },
+	DRIVER_CPU_STATS(X)
+#undef X
+};
+
+static bool host_cpu_stat(unsigned int cpu, size_t i, const char **ret_name, uint64_t *ret_value,
+			  void *data)
+{
+	struct node_host *h = data;
+
+	if (i >= ARRAY_SIZE(cpu_stats))
+		return false;
+	if (i == 0)
+		collector_cpu_stats(h->collector, cpu, &h->cpu);
+	*ret_name = cpu_stats[i].name;
+	memcpy(ret_value, (const char *)&h->cpu + cpu_stats[i].offset, sizeof(*ret_value));
+	return true;
+}
+
+static unsigned int host_cpu_count(void *data)
+{
+	(void)data;
+	return (unsigned int)MAX(sysconf(_SC_NPROCESSORS_CONF), 1);
+}
+
+static uint64_t host_cookie_at(size_t i, void *data)
+{
+	const struct cookie_table *t =
+		collector_cookies(((const struct node_host *)data)->collector);
+
+	return i < cookie_count(t) ? cookie_at(t, i)->cookie : 0;
+}
+
+static char *host_cookie_path(uint64_t cookie, void *data)
+{
+	const struct cookie_table *t =
+		collector_cookies(((const struct node_host *)data)->collector);
+	const struct cookie_image *image = cookie_lookup(t, cookie);
+
+	return image && image->path ? xstrdup(image->path) : NULL;
+}
+
+static const struct nodes_host node_functions = {
+	.running = host_running,
+	.enable = host_enable,
+	.dump = host_dump,
+	.cpu_type = host_cpu_type,
+	.event_code = host_event_code,
+	.stat = host_stat,
+	.cpu_stat = host_cpu_stat,
+	.cpu_count = host_cpu_count,
+	.cookie_at = host_cookie_at,
+	.cookie_path = host_cookie_path,
+};
+
+struct nodes *node_host_nodes(struct node_host *host)
+{
+	struct node_settings shown;
+
+	show_settings(host->settings, &shown);
+	return nodes_new(&shown, &node_functions, host);
+}

@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The daemon as the host of oprofilefs (control/nodes.h): what its nodes show, and how settings
+ * written there become those of a collector.
+ *
+ *	struct node_host host = { .collector = c, .settings = settings, .actions = &actions };
+ *	struct nodes *nodes = node_host_nodes(&host);
+ *	if (nodes_changed(nodes))
+ *		r = node_host_take_over(&host, nodes, err);
+ */
+#pragma once
+
+#include "control/nodes.h"
+#include "record/collector.h"
+
+struct settings;
+
+/* What is done for a node; as struct nodes_host has it. */
+struct node_actions {
+	int (*enable)(bool on, void *data, struct error *err);
+	int (*dump)(void *data, struct error *err);
+};
+
+/* Everything is borrowed. */
+struct node_host {
+	struct collector *collector;
+	struct settings *settings;
+	const struct node_actions *actions;
+	void *data; /* for ->actions */
+	/* What stats/ shows while it is gone through. */
+	struct driver_stats driver;
+	struct record_stats record;
+	struct driver_cpu_stats cpu;
+};
+
+/* Makes the tree, which shows the settings; @host must outlive it. Caller frees. */
+struct nodes *node_host_nodes(struct node_host *host);
+/* Sets the collector up by what was written, while it does not sample. On failure the collector and
+ * the settings are as before. 0 or -errno. */
+int node_host_take_over(struct node_host *host, struct nodes *nodes, struct error *err);

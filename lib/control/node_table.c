@@ -1,0 +1,337 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "control/node_table.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { WORDS_MIN = 1024, WORDS_MAX = 1 << 24 }; /* of a buffer */
+
+/* --- numbers --- */
+
+/* A number in C's notation. */
+static int read_number(const char *text, uint64_t *ret)
+{
+	char *end;
+
+	if (*text < '0' || *text > '9')
+		return -EINVAL;
+	errno = 0;
+	*ret = strtoull(text, &end, 0);
+	return *end ? -EINVAL : -errno;
+}
+
+uint64_t *node_setting(struct nodes *n, const struct place *at)
+{
+	char *base = at->node->of_counter ? (char *)&n->settings.counters[at->number]
+					  : (char *)&n->settings;
+
+	return (uint64_t *)(void *)(base + at->node->offset);
+}
+
+static int write_setting(struct nodes *n, const struct place *at, const char *value,
+			 struct error *err)
+{
+	const struct node *node = at->node;
+	uint64_t number;
+
+	if (n->host->running(n->data))
+		return error_set(err, -EBUSY, "it samples: write 0 to enable before settings");
+	if (read_number(value, &number) < 0 || number < node->min || number > node->max)
+		return error_set(err, -EINVAL, "'%s' is not a number from %" PRIu64 " to %" PRIu64,
+				 value, node->min, node->max);
+	*node_setting(n, at) = number;
+	n->changed = true;
+	return 0;
+}
+
+/* The event of a counter: its code, or its name. */
+static int write_event(struct nodes *n, const struct place *at, const char *value,
+		       struct error *err)
+{
+	char code[NODE_NUMBER_ROOM];
+	uint64_t number;
+	int r;
+
+	if (*value >= '0' && *value <= '9')
+		return write_setting(n, at, value, err);
+	r = n->host->event_code(value, &number, n->data, err);
+	if (r < 0)
+		return r;
+	(void)snprintf(code, sizeof(code), "%" PRIu64, number);
+	return write_setting(n, at, code, err);
+}
+
+/* --- what is no setting --- */
+
+static int read_enable(const struct nodes *n, const struct place *at, struct strbuf *text)
+{
+	(void)at;
+	strbuf_addf(text, "%d\n", n->host->running(n->data));
+	return 0;
+}
+
+static int write_enable(struct nodes *n, const struct place *at, const char *value,
+			struct error *err)
+{
+	uint64_t on;
+
+	(void)at;
+	if (read_number(value, &on) < 0)
+		return error_set(err, -EINVAL, "'%s' is not a number", value);
+	return n->host->enable(on != 0, n->data, err);
+}
+
+/* Whatever is written. */
+static int write_dump(struct nodes *n, const struct place *at, const char *value, struct error *err)
+{
+	(void)at;
+	(void)value;
+	return n->host->dump(n->data, err);
+}
+
+static int read_cpu_type(const struct nodes *n, const struct place *at, struct strbuf *text)
+{
+	(void)at;
+	strbuf_adds(text, n->host->cpu_type(n->data));
+	return 0;
+}
+
+static int read_pointer_size(const struct nodes *n, const struct place *at, struct strbuf *text)
+{
+	(void)n;
+	(void)at;
+	strbuf_addf(text, "%zu\n", sizeof(uint64_t));
+	return 0;
+}
+
+static void name_number(uint64_t number, const char *before, part_item *item, void *data)
+{
+	char part[NODE_NAME_ROOM];
+
+	(void)snprintf(part, sizeof(part), "%s%" PRIu64, before, number);
+	item(part, data);
+}
+
+static bool has_counter(const struct nodes *n, const struct place *at)
+{
+	return at->number < n->settings.counter_count;
+}
+
+static void each_counter(const struct nodes *n, const struct place *in, part_item *item, void *data)
+{
+	(void)in;
+	for (size_t i = 0; i < n->settings.counter_count; i++)
+		name_number(i, "", item, data);
+}
+
+static bool has_cpu(const struct nodes *n, const struct place *at)
+{
+	return at->number < n->host->cpu_count(n->data);
+}
+
+static void each_cpu(const struct nodes *n, const struct place *in, part_item *item, void *data)
+{
+	unsigned int count = n->host->cpu_count(n->data);
+
+	(void)in;
+	for (unsigned int i = 0; i < count; i++)
+		name_number(i, "cpu", item, data);
+}
+
+static bool find_stat(const struct nodes *n, const struct place *at, uint64_t *ret)
+{
+	const char *name;
+
+	for (size_t i = 0; n->host->stat(i, &name, ret, n->data); i++)
+		if (!strcmp(name, at->name))
+			return true;
+	return false;
+}
+
+static bool has_stat(const struct nodes *n, const struct place *at)
+{
+	uint64_t value;
+
+	return find_stat(n, at, &value);
+}
+
+static void each_stat(const struct nodes *n, const struct place *in, part_item *item, void *data)
+{
+	const char *name;
+	uint64_t value;
+
+	(void)in;
+	for (size_t i = 0; n->host->stat(i, &name, &value, n->data); i++)
+		item(name, data);
+}
+
+static int read_stat(const struct nodes *n, const struct place *at, struct strbuf *text)
+{
+	uint64_t value;
+
+	if (!find_stat(n, at, &value))
+		return -ENOENT;
+	strbuf_addf(text, "%" PRIu64 "\n", value);
+	return 0;
+}
+
+static bool find_cpu_stat(const struct nodes *n, const struct place *at, uint64_t *ret)
+{
+	const char *name;
+
+	if (!has_cpu(n, at))
+		return false;
+	for (size_t i = 0; n->host->cpu_stat((unsigned int)at->number, i, &name, ret, n->data); i++)
+		if (!strcmp(name, at->name))
+			return true;
+	return false;
+}
+
+static bool has_cpu_stat(const struct nodes *n, const struct place *at)
+{
+	uint64_t value;
+
+	return find_cpu_stat(n, at, &value);
+}
+
+static void each_cpu_stat(const struct nodes *n, const struct place *in, part_item *item,
+			  void *data)
+{
+	const char *name;
+	uint64_t value;
+
+	for (size_t i = 0; n->host->cpu_stat((unsigned int)in->number, i, &name, &value, n->data);
+	     i++)
+		item(name, data);
+}
+
+static int read_cpu_stat(const struct nodes *n, const struct place *at, struct strbuf *text)
+{
+	uint64_t value;
+
+	if (!find_cpu_stat(n, at, &value))
+		return -ENOENT;
+	strbuf_addf(text, "%" PRIu64 "\n", value);
+	return 0;
+}
+
+static bool has_ibs_fetch(const struct nodes *n, const struct place *at)
+{
+	(void)at;
+	return n->settings.has_ibs_fetch;
+}
+
+static bool has_ibs_op(const struct nodes *n, const struct place *at)
+{
+	(void)at;
+	return n->settings.has_ibs_op;
+}
+
+static bool has_cookie(const struct nodes *n, const struct place *at)
+{
+	_cleanup_free_ char *path = n->host->cookie_path(at->number, n->data);
+
+	return path != NULL;
+}
+
+static void each_cookie(const struct nodes *n, const struct place *in, part_item *item, void *data)
+{
+	uint64_t cookie;
+
+	(void)in;
+	for (size_t i = 0; (cookie = n->host->cookie_at(i, n->data)); i++)
+		name_number(cookie, "", item, data);
+}
+
+static int read_cookie(const struct nodes *n, const struct place *at, struct strbuf *text)
+{
+	_cleanup_free_ char *path = n->host->cookie_path(at->number, n->data);
+
+	if (!path)
+		return -ENOENT;
+	strbuf_addf(text, "%s\n", path);
+	return 0;
+}
+
+/* --- the table --- */
+
+#define DIRECTORY(path, text, ...)                                                                 \
+	{                                                                                          \
+		.pattern = path, .mode = S_IFDIR | 0755, .help = text, .offset = NO_SETTING,       \
+		__VA_ARGS__                                                                        \
+	}
+#define FILE_NODE(path, bits, text, ...)                                                           \
+	{                                                                                          \
+		.pattern = path, .mode = S_IFREG | (bits), .help = text, .offset = NO_SETTING,     \
+		__VA_ARGS__                                                                        \
+	}
+#define SETTING(path, field, least, most, text, ...)                                               \
+	{                                                                                          \
+		.pattern = path, .mode = S_IFREG | 0644, .help = text, .min = least, .max = most,  \
+		.offset = offsetof(struct node_settings, field), .write = write_setting,           \
+		__VA_ARGS__                                                                        \
+	}
+#define COUNTER(field, function, most, text)                                                       \
+	{                                                                                          \
+		.pattern = "#/" #field, .mode = S_IFREG | 0644, .help = text, .max = most,         \
+		.offset = offsetof(struct node_counter, field), .of_counter = true,                \
+		.exists = has_counter, .write = function                                           \
+	}
+
+/* clang-format off */
+const struct node node_table[] = {
+	DIRECTORY("", "oprofilefs"),
+	FILE_NODE("enable", 0644, "1 while it samples; write 1 to start, 0 to stop",
+		  .read = read_enable, .write = write_enable),
+	FILE_NODE("dump", 0666, "write to have all that was sampled recorded",
+		  .write = write_dump),
+	SETTING("buffer_size", buffer_size, WORDS_MIN, WORDS_MAX, "words of the event buffer"),
+	SETTING("buffer_watershed", buffer_watershed, 1, WORDS_MAX,
+		"words after which the reader of the buffer is woken"),
+	SETTING("cpu_buffer_size", cpu_buffer_size, WORDS_MIN, WORDS_MAX,
+		"words of each CPU's buffer"),
+	SETTING("backtrace_depth", backtrace_depth, 0, NODES_DEPTH_MAX,
+		"most frames of a call chain, 0: none are taken"),
+	FILE_NODE("cpu_type", 0444, "key of the CPU type", .read = read_cpu_type),
+	FILE_NODE("pointer_size", 0444, "bytes of a word of the buffer", .read = read_pointer_size),
+	DIRECTORY("#", "an event", .exists = has_counter, .each = each_counter),
+	COUNTER(enabled, write_setting, 1, "1: this event is sampled"),
+	COUNTER(event, write_event, UINT32_MAX, "its code, or written: its name"),
+	COUNTER(count, write_setting, INT64_MAX,
+		"events between two samples; of the clock, samples a second"),
+	COUNTER(unit_mask, write_setting, UINT32_MAX, "which of its kinds"),
+	COUNTER(kernel, write_setting, 1, "1: in the kernel, too"),
+	COUNTER(user, write_setting, 1, "1: in user space, too"),
+	DIRECTORY("stats", "counters of what happened"),
+	FILE_NODE("stats/$", 0444, "a counter",
+		  .exists = has_stat, .each = each_stat, .read = read_stat),
+	DIRECTORY("stats/cpu#", "counters of a CPU", .exists = has_cpu, .each = each_cpu),
+	FILE_NODE("stats/cpu#/$", 0444, "a counter",
+		  .exists = has_cpu_stat, .each = each_cpu_stat, .read = read_cpu_stat),
+	DIRECTORY("ibs_fetch", "AMD's samples of fetches", .exists = has_ibs_fetch),
+	SETTING("ibs_fetch/enable", ibs_fetch.enable, 0, 1, "1: they are taken",
+		.exists = has_ibs_fetch),
+	SETTING("ibs_fetch/max_count", ibs_fetch.max_count, 1, 1048575,
+		"fetches between two samples", .exists = has_ibs_fetch),
+	SETTING("ibs_fetch/rand_enable", ibs_fetch.rand_enable, 1, 1,
+		"1: at random distances, as ever", .exists = has_ibs_fetch),
+	DIRECTORY("ibs_op", "AMD's samples of ops", .exists = has_ibs_op),
+	SETTING("ibs_op/enable", ibs_op.enable, 0, 1, "1: they are taken", .exists = has_ibs_op),
+	SETTING("ibs_op/max_count", ibs_op.max_count, 1, 134217727, "cycles or ops between two",
+		.exists = has_ibs_op),
+	SETTING("ibs_op/dispatched_ops", ibs_op.dispatched_ops, 0, 1,
+		"1: ops dispatched are counted, 0: cycles", .exists = has_ibs_op),
+	SETTING("ibs_op/branch_target", ibs_op.branch_target, 0, 1,
+		"1: with the targets of branches", .exists = has_ibs_op),
+	DIRECTORY("cookies", "the images that cookies in the buffer stand for"),
+	FILE_NODE("cookies/#", 0444, "path of the image",
+		  .exists = has_cookie, .each = each_cookie, .read = read_cookie),
+};
+/* clang-format on */
+
+const size_t node_count = ARRAY_SIZE(node_table);

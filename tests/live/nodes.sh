@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# A session driven by the nodes of oprofilefs alone, asked for through the control socket.
+. "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
+
+ask()
+{
+	"$OP_BUILD_ROOT/tests/live/control_ask" "$session" "$1"
+}
+
+received_some()
+{
+	[ "$(ask "read stats/sample_received")" -gt "$1" ]
+}
+
+opcontrol --session-dir="$session" --event=TIMER:300 --start-daemon >"$dir/output" 2>&1 ||
+	skip_all "no daemon here: $(cat "$dir/output")"
+is "the events as they were set" "$(ask "read 0/event") $(ask "read 0/count") $(ask "read 0/enabled")" \
+	"0 300 1"
+is "the type of a CPU that only the clock samples" "$(ask "read cpu_type")" timer
+is "it does not sample" "$(ask "read enable")" 0
+ok "another event" ask "write 0/event TASK_CLOCK"
+ok "  how often" ask "write 0/count 2000000"
+ok "  and one beside it" ask "write 1/event PAGE_FAULTS"
+ok "  how often" ask "write 1/count 500"
+ok "  enabled" ask "write 1/enabled 1"
+ok "it starts" ask "write enable 1"
+keep_busy
+ok "samples come" wait_for received_some 500
+fails "no setting while it samples" 1 ask "write 0/count 5000000"
+has "  says so" "^EBUSY: "
+ok "dump" ask "write dump 1"
+ok "stop" ask "write enable 0"
+is "it does not sample" "$(ask "read enable")" 0
+received=$(ask "read stats/sample_received")
+sum=0
+for cpu in $(ask "list stats" | sed -n 's/^\(cpu[0-9]*\) .*/\1/p'); do
+	sum=$((sum + $(ask "read stats/$cpu/sample_received")))
+done
+is "the CPUs' samples add up" "$sum" "$received"
+is "  and are in the session" "$(accounted)" "$received"
+ok "report" opreport --session-dir="$session"
+has "  is of what was asked for" "TASK_CLOCK"
+cookie=$(ask "list cookies" | sed -n '1s/ .*//p')
+ok "a cookie stands for a file" test -n "$(ask "read cookies/$cookie")"
+ok "an event that cannot be" ask "write 0/count 1"
+fails "  does not start" 1 ask "write enable 1"
+has "  says why" "^EINVAL: enable: 0: Count 1 for event TASK_CLOCK is below the minimum"
+ok "  leaves what was" opcontrol --status
+has "    as it was" "TASK_CLOCK:2000000:0:1:1"
+ok "back" ask "write 0/count 4000000"
+ok "it starts again" ask "write enable 1"
+ok "samples come" wait_for received_some 200
+ask "write enable 0"
+ask "write backtrace_depth 8"
+ok "it takes call chains" ask "write enable 1"
+ok "  which come" wait_for received_some 200
+ask "write enable 0"
+ok "  are there" test "$(($(ask "read stats/chain_complete") + $(ask "read stats/chain_depth")))" -gt 0
+ok "shutdown" opcontrol --shutdown
+done_testing
