@@ -204,7 +204,7 @@ int node_host_take_over(struct node_host *host, struct nodes *nodes, struct erro
 
 	if (r == 0) {
 		settings_collector(&wanted, &config);
-		r = collector_change(host->collector, &config, err);
+		r = collector_change(host->collector, &config, s->no_seccomp, err);
 	}
 	if (wanted.rc.ext_feature != s->rc.ext_feature)
 		free(r == 0 ? s->rc.ext_feature : wanted.rc.ext_feature);

@@ -117,23 +117,13 @@ static int set_sampling(struct service *s, bool on, struct error *err)
 	return 0;
 }
 
-/* Sets up anew what was written to oprofilefs; totals begin at 0. */
-static int take_over_nodes(struct service *s, struct error *err)
-{
-	int r = node_host_take_over(&s->host, s->nodes, err);
-
-	if (r == 0)
-		s->lost_said = 0;
-	return r;
-}
-
 static int start(struct service *s, struct error *err)
 {
 	int r;
 
 	if (collector_running(s->collector))
 		return 0;
-	r = nodes_changed(s->nodes) ? take_over_nodes(s, err) : 0;
+	r = nodes_changed(s->nodes) ? node_host_take_over(&s->host, s->nodes, err) : 0;
 	if (r == 0)
 		r = collector_start(s->collector, err);
 	if (r < 0)

@@ -39,6 +39,9 @@ struct driver {
 	struct table_loader *tables;   /* NULL: not by tables */
 	struct evbuf_frame *frames;    /* of the chain at hand */
 	unsigned int depth;
+	size_t keys; /* what it was set up with, as the next two */
+	unsigned int depth_asked;
+	enum driver_chain_mode mode;
 	char *why;
 	struct evbuf *out;
 	struct driver_stats stats;
@@ -138,18 +141,25 @@ static int open_events(struct driver *d, const struct driver_config *config, str
 		       : 0;
 }
 
+static void say_why(struct driver *d)
+{
+	free(d->why);
+	d->why = d->depth ? xasprintf("%s; call chains by %s, up to %u deep", d->plan.why,
+				      d->mode == DRIVER_CHAINS_FP ? "frame pointers"
+								  : "unwind tables",
+				      d->depth)
+			  : xstrdup(d->plan.why);
+}
+
 /* Makes ready for call chains, if they are asked for. */
 static int open_chains(struct driver *d, const struct driver_config *config, struct error *err)
 {
 	bool by_tables = config->callgraph_mode != DRIVER_CHAINS_FP;
 
 	d->depth = MIN(config->callgraph_depth, (unsigned int)SAMPLE_DEPTH_MAX);
-	if (!d->depth) {
-		d->why = xstrdup(d->plan.why);
+	say_why(d);
+	if (!d->depth)
 		return 0;
-	}
-	d->why = xasprintf("%s; call chains by %s, up to %u deep", d->plan.why,
-			   by_tables ? "unwind tables" : "frame pointers", d->depth);
 	d->frames = xcalloc(d->depth, sizeof(*d->frames));
 	d->chains = sampler_chains_new(d->sampler, d->images, d->cookies);
 	return by_tables ? table_loader_start(d->sampler, TABLE_STORE_BYTES, &d->tables, err) : 0;
@@ -167,6 +177,9 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 	int r = check(config, err);
 
 	d->cpus.epoll = -1;
+	d->keys = sampler.keys;
+	d->depth_asked = config->callgraph_depth;
+	d->mode = config->callgraph_mode;
 	if (r == 0)
 		r = sampler_new(&sampler, &d->sampler, err);
 	if (r == 0)
@@ -182,6 +195,42 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 	d->follow = config->scope == DRIVER_TREE ? config->pid : 0;
 	d->await_exec = config->enable_on_exec;
 	*ret = STEAL(d);
+	return 0;
+}
+
+static int bpf_change(struct driver *d, const struct driver_config *config, struct error *err)
+{
+	struct perf_plan plan = d->plan;
+	struct perf_targets targets = d->targets;
+	struct perf_cpuset cpus = d->cpus;
+	int r;
+
+	if (check(config, NULL) < 0 || keys_for(config) != d->keys ||
+	    config->callgraph_depth != d->depth_asked || config->callgraph_mode != d->mode ||
+	    config->scope != DRIVER_SYSTEM || d->follow)
+		return error_set(err, -ENOTSUP, "another program has to be loaded");
+	d->plan = (struct perf_plan){ 0 };
+	d->targets = (struct perf_targets){ 0 };
+	d->cpus = (struct perf_cpuset){ .epoll = -1 };
+	r = open_events(d, config, err);
+	if (r == 0) {
+		perf_cpuset_succeed(&d->cpus, &cpus);
+	} else {
+		perf_cpuset_close(&d->cpus);
+		cpus.plan = &d->plan;
+	}
+	perf_plan_done(r == 0 ? &plan : &d->plan);
+	perf_targets_done(r == 0 ? &targets : &d->targets);
+	if (r < 0) {
+		d->plan = plan;
+		d->targets = targets;
+		d->cpus = cpus;
+		return r;
+	}
+	say_why(d);
+	evbuf_free(d->out);
+	d->out = evbuf_new(config->buffer_words ?: DRIVER_BUFFER_WORDS, config->sink,
+			   config->sink_data);
 	return 0;
 }
 
@@ -526,6 +575,7 @@ const struct driver_ops driver_bpf = {
 	.name = "bpf",
 	.probe = bpf_probe,
 	.setup = bpf_setup,
+	.change = bpf_change,
 	.start = bpf_start,
 	.sync = bpf_sync,
 	.stop = bpf_stop,

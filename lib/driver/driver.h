@@ -135,6 +135,11 @@ struct driver_ops {
 	int (*probe)(const struct driver_config *config, struct error *err);
 	/* Opens everything, nothing counts yet. Caller ends it with shutdown(). */
 	int (*setup)(const struct driver_config *config, struct driver **ret, struct error *err);
+	/* Has it sample other events, or hand its event buffer over by other sizes, while it is
+	 * stopped, without loading anything into the kernel; totals go on. 0; -ENOTSUP where
+	 * @config differs in more than that, so that a setup() is needed; -errno: all is as before.
+	 * NULL: never. */
+	int (*change)(struct driver *d, const struct driver_config *config, struct error *err);
 	/* Starts and, after stop(), starts again. 0 or -errno. */
 	int (*start)(struct driver *d, struct error *err);
 	/* CPU buffers to event buffer, up to a moment ago, or all there is if @all. 0; 1 when the

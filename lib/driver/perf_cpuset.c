@@ -120,6 +120,15 @@ void perf_cpuset_close(struct perf_cpuset *set)
 	set->epoll = -1;
 }
 
+void perf_cpuset_succeed(struct perf_cpuset *set, struct perf_cpuset *old)
+{
+	remove_all(old);
+	set->totals = STEAL(old->totals);
+	set->total_count = old->total_count;
+	set->waited_on_closed = old->waited_on_closed;
+	perf_cpuset_close(old);
+}
+
 static int enable_all(struct perf_cpuset *set, int (*enable)(struct perf_cpu *c, bool on), bool on)
 {
 	int r, failure = 0;

@@ -38,6 +38,9 @@ int perf_cpuset_open(struct perf_cpuset *ret, struct perf_plan *plan,
  * fine. */
 void perf_cpuset_close(struct perf_cpuset *set);
 
+/* Closes @old, whose totals @set goes on with; it has none of its own yet. */
+void perf_cpuset_succeed(struct perf_cpuset *set, struct perf_cpuset *old);
+
 /* Lets the events report changes, or not, on CPUs still to come as well; 0 or -errno. */
 int perf_cpuset_enable_sideband(struct perf_cpuset *set, bool on);
 /* Lets them sample, or not; likewise. */

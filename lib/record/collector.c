@@ -26,6 +26,11 @@ struct collector {
 	char *session_dir, *session_name, *samples, *root;
 	int lock;
 	bool running;
+	/* Totals of what was there before collector_change(). */
+	struct driver_stats past_driver;
+	struct record_stats past_record;
+	struct driver_cpu_stats *past_cpus;
+	unsigned int past_cpu_count;
 	struct driver_stats written; /* what stats/ holds of this run already */
 	time_t written_at;
 };
@@ -62,6 +67,7 @@ void collector_free(struct collector *c)
 	cookie_table_free(c->cookies);
 	if (c->lock >= 0)
 		(void)close(c->lock);
+	free(c->past_cpus);
 	free(c->session_dir);
 	free(c->session_name);
 	free(c->samples);
@@ -69,16 +75,24 @@ void collector_free(struct collector *c)
 	free(c);
 }
 
+/* What the driver is asked for, with what the collector adds. */
+static void complete_drive(struct collector *c, const struct collector_config *config,
+			   struct driver_config *ret)
+{
+	*ret = config->drive;
+	ret->cookies = c->cookies;
+	ret->sink = take_words;
+	ret->sink_data = c;
+	ret->ibs = feature_ibs_needs(config->record.ext_feature);
+	ret->offcpu = feature_is_offcpu(config->record.ext_feature, &ret->offcpu_blocked);
+}
+
 static int open_driver(struct collector *c, const struct collector_config *config,
 		       const struct driver_ops **ret_ops, struct driver **ret, struct error *err)
 {
-	struct driver_config drive = config->drive;
+	struct driver_config drive;
 
-	drive.cookies = c->cookies;
-	drive.sink = take_words;
-	drive.sink_data = c;
-	drive.ibs = feature_ibs_needs(config->record.ext_feature);
-	drive.offcpu = feature_is_offcpu(config->record.ext_feature, &drive.offcpu_blocked);
+	complete_drive(c, config, &drive);
 	return driver_open(config->driver, &drive, ret_ops, ret, err);
 }
 
@@ -160,6 +174,31 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 	return 0;
 }
 
+/* All fields of the structs of totals are 64-bit numbers. */
+static void add_totals(void *to, const void *from, size_t bytes)
+{
+	for (size_t i = 0; i < bytes / sizeof(uint64_t); i++)
+		((uint64_t *)to)[i] += ((const uint64_t *)from)[i];
+}
+
+void collector_stats(const struct collector *c, struct driver_stats *driver,
+		     struct record_stats *record)
+{
+	c->ops->stats(c->driver, driver);
+	record_stats(c->record, record);
+	add_totals(driver, &c->past_driver, sizeof(*driver));
+	add_totals(record, &c->past_record, sizeof(*record));
+}
+
+void collector_cpu_stats(const struct collector *c, unsigned int cpu, struct driver_cpu_stats *ret)
+{
+	*ret = (struct driver_cpu_stats){ 0 };
+	if (c->ops->cpu_stats)
+		c->ops->cpu_stats(c->driver, cpu, ret);
+	if (cpu < c->past_cpu_count)
+		add_totals(ret, &c->past_cpus[cpu], sizeof(*ret));
+}
+
 static time_t now_s(void)
 {
 	struct timespec t;
@@ -171,10 +210,11 @@ static time_t now_s(void)
 /* Adds what the driver's counters grew by to stats/. */
 static int write_driver_stats(struct collector *c, struct error *err)
 {
+	struct record_stats record;
 	struct driver_stats now;
 	int r = 0;
 
-	c->ops->stats(c->driver, &now);
+	collector_stats(c, &now, &record);
 #define X(name, text)                                                                              \
 	if (r == 0 && now.name > c->written.name)                                                  \
 		r = session_stat_add(c->samples, #name, now.name - c->written.name, err);          \
@@ -283,20 +323,6 @@ const char *collector_why(const struct collector *c)
 	return c->ops->why(c->driver);
 }
 
-void collector_stats(const struct collector *c, struct driver_stats *driver,
-		     struct record_stats *record)
-{
-	c->ops->stats(c->driver, driver);
-	record_stats(c->record, record);
-}
-
-void collector_cpu_stats(const struct collector *c, unsigned int cpu, struct driver_cpu_stats *ret)
-{
-	*ret = (struct driver_cpu_stats){ 0 };
-	if (c->ops->cpu_stats)
-		c->ops->cpu_stats(c->driver, cpu, ret);
-}
-
 const struct cookie_table *collector_cookies(const struct collector *c)
 {
 	return c->cookies;
@@ -327,54 +353,96 @@ int collector_reopen(struct collector *c, struct error *err)
 	return r < 0 ? r : closed;
 }
 
-/* Puts *@driver in the place of the one that there is, with a record that suits it, and hands the
- * old one back in it. */
-static int swap_driver(struct collector *c, const struct collector_config *config,
-		       const struct driver_ops **ops, struct driver **driver, struct error *err)
+/* --- another configuration --- */
+
+static void keep_record_totals(struct collector *c, const struct record *rec)
 {
-	const struct driver_ops *old_ops = c->ops;
-	struct driver *old_driver = c->driver;
-	struct record *old_record = STEAL(c->record);
+	struct record_stats record;
+
+	record_stats(rec, &record);
+	add_totals(&c->past_record, &record, sizeof(record));
+}
+
+static void keep_driver_totals(struct collector *c)
+{
+	unsigned int cpu, count = (unsigned int)MAX(sysconf(_SC_NPROCESSORS_CONF), 1);
+	struct driver_cpu_stats of_cpu;
+	struct driver_stats driver;
+
+	c->ops->stats(c->driver, &driver);
+	add_totals(&c->past_driver, &driver, sizeof(driver));
+	if (!c->past_cpus)
+		c->past_cpus = xcalloc(count, sizeof(*c->past_cpus));
+	c->past_cpu_count = count;
+	for (cpu = 0; cpu < count && c->ops->cpu_stats; cpu++) {
+		c->ops->cpu_stats(c->driver, cpu, &of_cpu);
+		add_totals(&c->past_cpus[cpu], &of_cpu, sizeof(of_cpu));
+	}
+}
+
+/* Sets a driver up anew; the same one, unless others may be tried. */
+static int renew_driver(struct collector *c, const struct collector_config *config, bool may_load,
+			struct error *err)
+{
+	struct collector_config same = *config;
+	const struct driver_ops *ops;
+	struct driver *driver;
 	int r;
 
-	c->ops = *ops;
-	c->driver = *driver;
-	r = open_record(c, config, err);
-	if (r < 0) {
-		c->ops = old_ops;
-		c->driver = old_driver;
-		c->record = old_record;
+	if (!may_load)
+		same.driver = c->ops->name;
+	r = open_driver(c, &same, &ops, &driver, err);
+	if (r < 0)
 		return r;
-	}
-	record_free(old_record);
-	*ops = old_ops;
-	*driver = old_driver;
+	keep_driver_totals(c);
+	c->ops->shutdown(c->driver);
+	c->ops = ops;
+	c->driver = driver;
 	return 0;
 }
 
-int collector_change(struct collector *c, const struct collector_config *config, struct error *err)
+static int change_driver(struct collector *c, const struct collector_config *config, bool may_load,
+			 struct error *err)
 {
-	const struct driver_ops *ops;
-	struct driver *driver;
+	struct driver_config drive;
+	int r;
+
+	if (!c->ops->change)
+		return renew_driver(c, config, may_load, err);
+	complete_drive(c, config, &drive);
+	r = c->ops->change(c->driver, &drive, err);
+	if (r != -ENOTSUP)
+		return r;
+	if (may_load)
+		return renew_driver(c, config, may_load, err);
+	return error_set(err, -EPERM,
+			 "the daemon may no more load the program that this needs: end it and "
+			 "start it with these settings, or with --no-seccomp");
+}
+
+int collector_change(struct collector *c, const struct collector_config *config, bool may_load,
+		     struct error *err)
+{
+	struct record *old;
 	int r;
 
 	if (c->running)
 		return error_set(err, -EBUSY, "it samples: stop it before it is set up anew");
 	if (c->tee)
-		return error_set(err, -EBUSY,
-				 "the event buffer is being recorded with the "
-				 "settings that there were");
+		return error_set(err, -EBUSY, "the event buffer is recorded as it is set up now");
 	record_sync(c->record, true);
 	r = collector_reopen(c, err);
 	if (r == 0)
-		r = open_driver(c, config, &ops, &driver, err);
+		r = change_driver(c, config, may_load, err);
 	if (r < 0)
 		return r;
-	r = swap_driver(c, config, &ops, &driver, err);
-	ops->shutdown(driver);
-	if (r == 0)
-		c->written = (struct driver_stats){ 0 };
-	return r;
+	old = c->record;
+	r = open_record(c, config, err);
+	if (r < 0)
+		return r;
+	keep_record_totals(c, old);
+	record_free(old);
+	return 0;
 }
 
 /* Takes what was sampled so far and lets go of the session's directory. */

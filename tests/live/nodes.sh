@@ -49,8 +49,17 @@ ok "  leaves what was" opcontrol --status
 has "    as it was" "TASK_CLOCK:2000000:0:1:1"
 ok "back" ask "write 0/count 4000000"
 ok "it starts again" ask "write enable 1"
-ok "samples come" wait_for received_some 200
-ask "write enable 0"
+ok "samples come" wait_for received_some $((received + 200))
+ok "stop" ask "write enable 0"
+received=$(ask "read stats/sample_received")
+is "totals go on" "$(accounted)" "$received"
+ask "write backtrace_depth 8"
+if opcontrol --status | grep -q "^Driver: *bpf"; then
+	fails "what needs another program" 1 ask "write enable 1"
+	has "  is refused by its name" "^EPERM: enable: .*--no-seccomp"
+fi
+ok "shutdown" opcontrol --shutdown
+ok "a daemon that needs no program" opcontrol --driver=perf --start-daemon
 ask "write backtrace_depth 8"
 ok "it takes call chains" ask "write enable 1"
 ok "  which come" wait_for received_some 200
