@@ -6,6 +6,7 @@
  *	session NAME			what follows goes to this session (at first: current)
  *	cpu ID [MHZ]			CPU type and speed in the headers of the files that follow
  *	mtime SECONDS			likewise, of the image
+ *	cgroup PATH			of the processes in what follows; "-": not kept apart
  *	manifest NAME BUILDID SIZE MTIME	"-": unknown; "build": as the file has it now
  *	stat COUNTER VALUE
  *	copy NAME FILE			a file beside the sample files (kallsyms, vdso, setup)
@@ -48,6 +49,7 @@ struct maker {
 	struct sfile *file;	    /* that samples go to, or NULL */
 	struct symtab *symbols;	    /* of its image, or NULL */
 	struct symtab *callees;	    /* of its callee's image, or NULL */
+	char *cgroup;		    /* or NULL */
 	char *symbol_file;	    /* whose symbols are used instead, or NULL */
 	struct chain_store *chains; /* of the session, or NULL */
 	struct error err;
@@ -130,6 +132,15 @@ static int do_cpu(struct maker *m, size_t n, char **words)
 static int do_mtime(struct maker *m, size_t n, char **words)
 {
 	m->header.mtime = n ? number(words[0]) : 0;
+	return 0;
+}
+
+static int do_cgroup(struct maker *m, size_t n, char **words)
+{
+	if (n != 1)
+		return fail(m, "cgroup");
+	free(m->cgroup);
+	m->cgroup = strcmp(words[0], "-") ? xstrdup(words[0]) : NULL;
 	return 0;
 }
 
@@ -285,6 +296,7 @@ static int do_file(struct maker *m, size_t n, char **words)
 		name.has_callee = true;
 		m->callees = read_symbols(name.callee.name);
 	}
+	name.cgroup = m->cgroup;
 	below = sname_mangle(&name);
 	path = path_join(m->samples, below);
 	m->header.count = (uint32_t)name.count;
@@ -363,6 +375,7 @@ static int do_chain(struct maker *m, size_t n, char **words)
 	context.tgid = name.tgid;
 	context.tid = name.tid;
 	context.cpu = name.cpu;
+	context.cgroup = m->cgroup;
 	if (r == 0)
 		r = chain_store_context(m->chains, &context, &number_of_context, &m->err);
 	for (i = 4; i < n && r == 0; i += 2)
@@ -406,10 +419,10 @@ static const struct {
 	const char *word;
 	int (*run)(struct maker *m, size_t n, char **words);
 } commands[] = {
-	{ "session", do_session },   { "cpu", do_cpu },	  { "mtime", do_mtime },
-	{ "stat", do_stat },	     { "copy", do_copy }, { "raw", do_raw },
-	{ "manifest", do_manifest }, { "file", do_file }, { "symbols", do_symbols },
-	{ "chain", do_chain },
+	{ "session", do_session },   { "cpu", do_cpu },	      { "mtime", do_mtime },
+	{ "stat", do_stat },	     { "copy", do_copy },     { "raw", do_raw },
+	{ "manifest", do_manifest }, { "file", do_file },     { "symbols", do_symbols },
+	{ "chain", do_chain },	     { "cgroup", do_cgroup },
 };
 
 static int run_line(struct maker *m, char *line)
@@ -447,6 +460,7 @@ int main(int argc, char **argv)
 	chain_store_close(m.chains);
 	free(m.samples);
 	free(m.symbol_file);
+	free(m.cgroup);
 	if (r < 0)
 		(void)fprintf(stderr, "mksession: line %u: %s\n", lines, m.err.text);
 	return r < 0;

@@ -72,7 +72,7 @@ static const struct opt opts[] = {
 	{ 'x', "exclude-dependent", OPT_FLAG, &options.exclude_dependent, NULL,
 	  "only samples in the applications' own images" },
 	{ 'm', "merge", OPT_CALL, NULL, "LIST",
-	  "do not tell apart: cpu, tid, tgid, unitmask (columns), lib (applications), all",
+	  "do not tell apart: cgroup, cpu, tid, tgid, unitmask (columns), lib (applications), all",
 	  set_merge },
 	{ 't', "threshold", OPT_CALL, &options.threshold, "PERCENT",
 	  "leave rows below this share out, and say how much that is", reporting_set_threshold },
@@ -130,7 +130,8 @@ static const struct opt_cmdline cmdline = {
 	.summary = "Report where the samples of a profile went, by image or (-l) by symbol.",
 	.epilog = "A specification narrows the report: the name of an image, or TAG:VALUE,... with "
 		  "the tags archive, session, session-exclude, image, image-exclude, lib-image, "
-		  "lib-image-exclude, event, count, unit-mask, tgid, tid, cpu. See opreport(1).",
+		  "lib-image-exclude, event, count, unit-mask, cgroup, tgid, tid, cpu. See "
+		  "opreport(1).",
 	.opts = opts,
 };
 

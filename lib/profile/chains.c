@@ -276,7 +276,8 @@ static int judge(struct collect *c, uint32_t context, uint32_t image)
 			      .image = *chain_names_image_at(names, image),
 			      .tgid = x->tgid,
 			      .tid = x->tid,
-			      .cpu = x->cpu };
+			      .cpu = x->cpu,
+			      .cgroup = x->cgroup };
 	const char *known = c->out->event;
 
 	if (!split_event(event, &name) || spec_reject(c->out->spec, &name) >= 0)

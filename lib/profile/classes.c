@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/parse.h"
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "profile/gather.h"
 
@@ -14,6 +15,7 @@ static const struct {
 	const char *name;
 	unsigned int bits;
 } merges[] = {
+	{ "cgroup", CLASSES_MERGE_CGROUP },
 	{ "cpu", CLASSES_MERGE_CPU },
 	{ "tid", CLASSES_MERGE_TID },
 	{ "tgid", CLASSES_MERGE_TGID | CLASSES_MERGE_TID },
@@ -33,6 +35,11 @@ static int compare_event(const struct class *a, const struct class *b)
 
 	r = r ? r : compare_int(a->count, b->count);
 	return r ? r : compare_int(a->unit_mask, b->unit_mask);
+}
+
+static int compare_cgroup(const struct class *a, const struct class *b)
+{
+	return strcmp(a->cgroup ?: "", b->cgroup ?: "");
 }
 
 static int compare_tgid(const struct class *a, const struct class *b)
@@ -72,6 +79,11 @@ static char *value_unit_mask(const struct class *c)
 	return xasprintf("%#" PRIx32, (uint32_t)c->unit_mask);
 }
 
+static char *value_cgroup(const struct class *c)
+{
+	return xstrdup(c->cgroup ?: "all");
+}
+
 static char *value_tgid(const struct class *c)
 {
 	return xasprintf("%" PRId64, c->tgid);
@@ -93,6 +105,7 @@ static const struct {
 } axes[] = {
 	[AXIS_NONE] = { NULL, { "", "", NULL, NULL } },
 	[AXIS_EVENT] = { compare_event, { "event", "NAME", NULL, value_event } },
+	[AXIS_CGROUP] = { compare_cgroup, { "cgroup", "PATH", "cgroup", value_cgroup } },
 	[AXIS_TGID] = { compare_tgid, { "tgid", "N", "tgid", value_tgid } },
 	[AXIS_TID] = { compare_tid, { "tid", "N", "tid", value_tid } },
 	[AXIS_CPU] = { compare_cpu, { "cpu", "N", "cpu", value_cpu } },
@@ -126,7 +139,8 @@ static int merge_bit(const char *part, void *data)
 		}
 	}
 	return error_set(parse->err, -EINVAL,
-			 "--merge: '%s' is not one of cpu, tid, tgid, unitmask, lib, all", part);
+			 "--merge: '%s' is not one of cgroup, cpu, tid, tgid, unitmask, lib, all",
+			 part);
 }
 
 int classes_merge_parse(const char *text, struct error *err)
@@ -147,6 +161,7 @@ static struct class template_of(const struct gather_file *f, unsigned int merge)
 		.tgid = merge & CLASSES_MERGE_TGID ? SNAME_ALL : f->tgid,
 		.tid = merge & CLASSES_MERGE_TID ? SNAME_ALL : f->tid,
 		.cpu = merge & CLASSES_MERGE_CPU ? SNAME_ALL : f->cpu,
+		.cgroup = merge & CLASSES_MERGE_CGROUP ? NULL : f->cgroup,
 	};
 }
 
@@ -173,12 +188,33 @@ static bool tid_follows_tgid(const struct classes *c)
 	return true;
 }
 
+/* The cgroup's last name, if that tells it from all others here: columns are narrow. */
+static const char *cgroup_name(const struct classes *c, const struct class *class)
+{
+	const char *whole = class->cgroup ?: "all", *name = path_base(whole);
+	size_t i;
+
+	if (!*name)
+		return whole;
+	for (i = 0; i < c->count; i++) {
+		const char *other = c->classes[i].cgroup ?: "all";
+
+		if (strcmp(other, whole) && !strcmp(path_base(other), name))
+			return whole;
+	}
+	return name;
+}
+
 /* The value of a class on an axis, as a specification would say it. */
-static void add_value(struct strbuf *out, enum class_axis axis, const struct class *class)
+static void add_value(struct strbuf *out, const struct classes *c, enum class_axis axis,
+		      const struct class *class)
 {
 	switch (axis) {
 	case AXIS_EVENT:
 		strbuf_adds(out, class->event);
+		break;
+	case AXIS_CGROUP:
+		strbuf_addf(out, "cgroup:%s", cgroup_name(c, class));
 		break;
 	case AXIS_TGID:
 		strbuf_addf(out, "tgid:%" PRId64, class->tgid);
@@ -321,7 +357,7 @@ static char *class_name(const struct classes *c, const struct class *class)
 		if (!(c->axes >> axis & 1))
 			continue;
 		strbuf_adds(&name, name.length ? "," : "");
-		add_value(&name, axis, class);
+		add_value(&name, c, axis, class);
 	}
 	return strbuf_take(&name);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Classes: the columns of a report. Each sample file belongs to the class whose template (event,
- * count, unit mask, process, thread, CPU) it has; classes may differ along one axis only, for there
- * is one row of columns. What is merged is not looked at.
+ * count, unit mask, cgroup, process, thread, CPU) it has; classes may differ along one axis only,
+ *for there is one row of columns. What is merged is not looked at.
  *
  *	struct classes c;
  *	if (classes_arrange(gather, CLASSES_MERGE_CPU, &c, err) == 0)
@@ -25,28 +25,30 @@ enum classes_merge {
 	CLASSES_MERGE_TGID = 4, /* implies TID */
 	CLASSES_MERGE_UNIT_MASK = 8,
 	CLASSES_MERGE_LIB = 16, /* not about classes: applications are not told apart */
-	CLASSES_MERGE_ALL = 31,
-	CLASSES_MANY_AXES = 32 /* no merging: classes may differ along several axes */
+	CLASSES_MERGE_CGROUP = 32,
+	CLASSES_MERGE_ALL = 63,
+	CLASSES_MANY_AXES = 64 /* no merging: classes may differ along several axes */
 };
 
-enum class_axis { AXIS_NONE, AXIS_EVENT, AXIS_TGID, AXIS_TID, AXIS_CPU, AXIS_COUNT_ };
+enum class_axis { AXIS_NONE, AXIS_EVENT, AXIS_CGROUP, AXIS_TGID, AXIS_TID, AXIS_CPU, AXIS_COUNT_ };
 
 struct class
 {
-	const char *event; /* borrowed from the gather */
+	const char *event;  /* borrowed from the gather */
+	const char *cgroup; /* likewise; NULL: merged or not kept apart */
 	int64_t count, unit_mask, tgid, tid, cpu;
 	char *name; /* for the column's head: the event, "cpu:0", "tid:7" */
 };
 
 struct classes {
-	struct class *classes; /* by event, then tgid, tid, cpu */
+	struct class *classes; /* by event, then cgroup, tgid, tid, cpu */
 	size_t count, room;
 	uint32_t *of_file;    /* the class of each file of the gather */
 	enum class_axis axis; /* what they differ in; the first, if they may along several */
 	unsigned int axes;    /* all that they differ in: a bit each, 1 << axis */
 };
 
-/* Parses "cpu,lib,tid,tgid,unitmask,all"; the bits, or -EINVAL. */
+/* Parses "cgroup,cpu,lib,tid,tgid,unitmask,all"; the bits, or -EINVAL. */
 int classes_merge_parse(const char *text, struct error *err);
 /* Sorts the files of @g into classes. 0, the caller calls classes_done(); -EINVAL where they differ
  * along two axes, with what to select or merge. */

@@ -57,6 +57,8 @@ static void add_class(struct strbuf *out, const struct class *c)
 		strbuf_addf(out, " count %" PRId64, c->count);
 	if (c->unit_mask != SNAME_ALL && c->unit_mask)
 		strbuf_addf(out, " unit mask %#" PRIx32, (uint32_t)c->unit_mask);
+	if (c->cgroup)
+		strbuf_addf(out, " cgroup %s", c->cgroup);
 	if (c->tgid != SNAME_ALL)
 		strbuf_addf(out, " tgid %" PRId64, c->tgid);
 	if (c->tid != SNAME_ALL)
@@ -81,7 +83,7 @@ static bool same_class(const struct class *a, const struct class *b)
 {
 	return !strcmp(a->event, b->event) && a->count == b->count &&
 	       a->unit_mask == b->unit_mask && a->tgid == b->tgid && a->tid == b->tid &&
-	       a->cpu == b->cpu;
+	       a->cpu == b->cpu && !strcmp(a->cgroup ?: "", b->cgroup ?: "");
 }
 
 static bool same_classes(const struct classes *a, const struct classes *b)

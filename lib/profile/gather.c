@@ -34,24 +34,9 @@ void gather_free(struct gather *g)
 	free(g->images);
 	free(g->files);
 	map_done(&g->image_by_hash);
-	map_done(&g->event_by_hash);
+	intern_done(&g->names);
 	arena_done(&g->arena);
 	free(g);
-}
-
-static const char *intern_event(struct gather *g, const char *event)
-{
-	uint64_t hash = hash_bytes(event, strlen(event));
-	const char *known;
-
-	/* Of two names with one hash the later one moves on. */
-	while ((known = map_get(&g->event_by_hash, hash)) && strcmp(known, event))
-		hash++;
-	if (!known) {
-		known = arena_strdup(&g->arena, event);
-		map_set(&g->event_by_hash, hash, (void *)known);
-	}
-	return known;
 }
 
 static uint64_t hash_image(const struct sname_image *image)
@@ -157,7 +142,8 @@ static int add_file(const char *path, const struct sname *name, void *data)
 		file.callee = intern_image(w, &name->callee);
 		g->images[file.callee].is_wanted |= callee_wanted;
 	}
-	file.event = intern_event(g, name->event);
+	file.event = intern(&g->names, name->event);
+	file.cgroup = intern(&g->names, name->cgroup);
 	file.count = name->count;
 	file.unit_mask = name->unit_mask;
 	file.tgid = name->tgid;

@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/intern.h"
 #include "base/map.h"
 #include "profile/spec.h"
 #include "sfile/sname.h"
@@ -51,8 +52,8 @@ struct gather_file {
 	uint32_t app, image; /* indexes of images */
 	uint32_t callee;     /* likewise, GATHER_NONE for all but call graph files */
 	uint32_t session;
-	const char *event;			  /* equal events are the same pointer */
-	int64_t count, unit_mask, tgid, tid, cpu; /* as in struct sname */
+	const char *event, *cgroup;		  /* equal ones are the same pointer */
+	int64_t count, unit_mask, tgid, tid, cpu; /* as in struct sname, like ->cgroup */
 };
 
 struct gather {
@@ -65,7 +66,7 @@ struct gather {
 	size_t skipped; /* files whose names make no sense; each was warned of */
 	struct arena arena;
 	struct map image_by_hash; /* index + 1 */
-	struct map event_by_hash; /* the string itself */
+	struct intern names;	  /* of events and cgroups */
 };
 
 /* Collects what @spec selects of the sessions below @session_dir (in the archive, where @spec names

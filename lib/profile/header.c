@@ -71,6 +71,9 @@ static void print_axis(const struct report *r, FILE *out)
 		const struct class *c = &r->classes->classes[i];
 
 		switch (r->classes->axis) {
+		case AXIS_CGROUP:
+			(void)fprintf(out, "Processes in the cgroup %s\n", c->cgroup ?: "all");
+			break;
 		case AXIS_TGID:
 			(void)fprintf(out, "Processes with a thread group ID of %" PRId64 "\n",
 				      c->tgid);

@@ -32,6 +32,8 @@ static char *value_of(enum spec_tag tag, const struct sname *name)
 		return xasprintf("%" PRIu32, (uint32_t)name->count);
 	case SPEC_UNIT_MASK:
 		return xasprintf("%#" PRIx32, (uint32_t)name->unit_mask);
+	case SPEC_CGROUP:
+		return xstrdup(name->cgroup ?: "all");
 	case SPEC_TGID:
 		return number_or_all(name->tgid);
 	case SPEC_TID:
@@ -82,7 +84,7 @@ static void add_present(struct strbuf *out, enum spec_tag tag, const struct noma
 {
 	size_t i;
 
-	if (tag >= SPEC_TGID && !part->present[1] && !strcmp(part->present[0] ?: "", "all")) {
+	if (tag >= SPEC_CGROUP && !part->present[1] && !strcmp(part->present[0] ?: "", "all")) {
 		strbuf_addf(out, " (samples are not kept by %s)", spec_tag_what(tag));
 		return;
 	}

@@ -344,6 +344,38 @@ static bool number_wanted(const struct spec *spec, enum spec_tag tag, int64_t nu
 	return any;
 }
 
+/* Whether @pattern is the cgroup or one above it: its path, or, without a slash, the name of any
+ * on the way. */
+static bool is_in_cgroup(const char *pattern, const char *cgroup)
+{
+	const char *at = cgroup;
+
+	if (!strcmp(pattern, "/") || !strcmp(pattern, cgroup))
+		return true;
+	if (strchr(pattern, '/'))
+		return fnmatch(pattern, cgroup, FNM_LEADING_DIR) == 0;
+	while ((at = strchr(at, '/')))
+		if (fnmatch(pattern, ++at, FNM_LEADING_DIR | FNM_PATHNAME) == 0)
+			return true;
+	return false;
+}
+
+static bool cgroup_wanted(const struct spec *spec, const char *cgroup)
+{
+	const struct spec_values *values = &spec->of[SPEC_CGROUP];
+	bool any = values->count == 0;
+	size_t i;
+
+	for (i = 0; i < values->count; i++) {
+		if (strcmp(values->values[i], "all") &&
+		    !(cgroup && is_in_cgroup(values->values[i], cgroup)))
+			continue;
+		values->used[i] = true;
+		any = true;
+	}
+	return any;
+}
+
 /* A plain name may be that of either image. */
 static bool path_wanted(const struct spec *spec, const struct sname *name)
 {
@@ -383,6 +415,8 @@ int spec_reject(const struct spec *spec, const struct sname *name)
 		return SPEC_COUNT;
 	if (!number_wanted(spec, SPEC_UNIT_MASK, name->unit_mask))
 		return SPEC_UNIT_MASK;
+	if (!cgroup_wanted(spec, name->cgroup))
+		return SPEC_CGROUP;
 	if (!number_wanted(spec, SPEC_TGID, name->tgid))
 		return SPEC_TGID;
 	if (!number_wanted(spec, SPEC_TID, name->tid))

@@ -33,6 +33,7 @@ struct sname;
 	X(EVENT, "event", "event", ANY)                                                            \
 	X(COUNT, "count", "count", NUMBER)                                                         \
 	X(UNIT_MASK, "unit-mask", "unit mask", NUMBER)                                             \
+	X(CGROUP, "cgroup", "cgroup", ANY)                                                         \
 	X(TGID, "tgid", "process", NUMBER)                                                         \
 	X(TID, "tid", "thread", NUMBER)                                                            \
 	X(CPU, "cpu", "CPU", NUMBER)

@@ -64,6 +64,8 @@ static void write_classes(struct xml *x, const struct report *r)
 		xml_open(x, "class");
 		xml_string(x, "name", name);
 		xml_u64(x, "event", event);
+		if (c->cgroup)
+			xml_string(x, "cgroup", c->cgroup);
 		number_or_all(x, "pid", c->tgid);
 		number_or_all(x, "tid", c->tid);
 		number_or_all(x, "cpu", c->cpu);

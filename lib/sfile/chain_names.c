@@ -18,9 +18,9 @@
 
 /*
  *	image \t KIND \t TGID \t START \t END \t NAME		KIND: root, kern, anon
- *	context \t APP \t EVENT \t END \t TGID \t TID \t CPU	-1: not separated
+ *	context \t APP \t EVENT \t END \t TGID \t TID \t CPU [\t CGROUP]	-1: not separated
  */
-enum { COLUMNS_MAX = 7 };
+enum { COLUMNS_MAX = 8 };
 
 static const char *const kinds[] = {
 	[SNAME_ROOT] = "root",
@@ -53,6 +53,8 @@ static uint64_t context_hash(const struct chain_context *c)
 	uint64_t hash = hash_add(hash_bytes(c->event, strlen(c->event)), c->app);
 
 	hash = hash_add(hash, hash_bytes(c->end, strlen(c->end)));
+	if (c->cgroup)
+		hash = hash_add(hash, hash_bytes(c->cgroup, strlen(c->cgroup)));
 	hash = hash_add(hash, (uint64_t)c->tgid);
 	return ~hash_add(hash_add(hash, (uint64_t)c->tid), (uint64_t)c->cpu);
 }
@@ -60,7 +62,8 @@ static uint64_t context_hash(const struct chain_context *c)
 static bool same_context(const struct chain_context *a, const struct chain_context *b)
 {
 	return a->app == b->app && a->tgid == b->tgid && a->tid == b->tid && a->cpu == b->cpu &&
-	       !strcmp(a->event, b->event) && !strcmp(a->end, b->end);
+	       !strcmp(a->event, b->event) && !strcmp(a->end, b->end) && !a->cgroup == !b->cgroup &&
+	       !strcmp(a->cgroup ?: "", b->cgroup ?: "");
 }
 
 /* Puts @number under @hash; on a collision under one of the next. */
@@ -91,6 +94,8 @@ static void add_context(struct chain_names *n, const struct chain_context *conte
 	*own = *context;
 	own->event = arena_strdup(&n->strings, context->event);
 	own->end = arena_strdup(&n->strings, context->end);
+	if (context->cgroup)
+		own->cgroup = arena_strdup(&n->strings, context->cgroup);
 	enter(n, context_hash(own), n->context_count);
 }
 
@@ -116,15 +121,16 @@ static int read_image(struct chain_names *n, char **column)
 	return 0;
 }
 
-static int read_context(struct chain_names *n, char **column)
+static int read_context(struct chain_names *n, char **column, char *cgroup)
 {
-	struct chain_context context = { .event = column[2], .end = column[3] };
+	struct chain_context context = { .event = column[2], .end = column[3], .cgroup = cgroup };
 	int64_t *const ids[] = { &context.tgid, &context.tid, &context.cpu };
 	uint64_t app;
 	size_t i;
 
 	if (parse_u64(column[1], 1, n->image_count, &app) < 0 ||
-	    text_unescape_field(column[2]) < 0 || text_unescape_field(column[3]) < 0)
+	    text_unescape_field(column[2]) < 0 || text_unescape_field(column[3]) < 0 ||
+	    (cgroup && text_unescape_field(cgroup) < 0))
 		return -EBADMSG;
 	context.app = (uint32_t)app;
 	for (i = 0; i < ARRAY_SIZE(ids); i++)
@@ -144,8 +150,8 @@ static int read_line(struct chain_names *n, char *line)
 		column[count++] = strsep(&line, "\t");
 	if (!line && count == 6 && !strcmp(column[0], "image"))
 		return read_image(n, column);
-	if (!line && count == 7 && !strcmp(column[0], "context"))
-		return read_context(n, column);
+	if (!line && count >= 7 && !strcmp(column[0], "context"))
+		return read_context(n, column, count > 7 ? column[7] : NULL);
 	return -EBADMSG;
 }
 
@@ -283,8 +289,13 @@ int chain_names_context(struct chain_names *n, const struct chain_context *conte
 	text_add_field(&line, context->event);
 	strbuf_adds(&line, "\t");
 	text_add_field(&line, context->end);
-	strbuf_addf(&line, "\t%" PRId64 "\t%" PRId64 "\t%" PRId64 "\n", context->tgid, context->tid,
+	strbuf_addf(&line, "\t%" PRId64 "\t%" PRId64 "\t%" PRId64, context->tgid, context->tid,
 		    context->cpu);
+	if (context->cgroup) {
+		strbuf_adds(&line, "\t");
+		text_add_field(&line, context->cgroup);
+	}
+	strbuf_adds(&line, "\n");
 	r = append(n, &line, err);
 	if (r < 0)
 		return r;

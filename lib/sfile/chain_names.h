@@ -29,6 +29,7 @@ struct chain_context {
 	const char *end;   /* one word: "complete", "depth", ... */
 	int64_t tgid, tid; /* or SNAME_ALL, as cpu */
 	int64_t cpu;
+	const char *cgroup; /* its path; NULL: not separated */
 };
 
 struct chain_names;

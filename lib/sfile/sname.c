@@ -12,7 +12,7 @@
 /* A longer path cannot be opened, whatever it means. */
 enum { SNAME_MAX = 16 << 10 };
 
-static const char dep[] = "/{dep}/", cg[] = "/{cg}/";
+static const char dep[] = "/{dep}/", cg[] = "/{cg}/", cgroup[] = "{cgroup}/";
 
 /* A piece of a path, borrowed. */
 struct part {
@@ -40,6 +40,21 @@ static void add_path(struct strbuf *b, const char *name)
 	}
 	if (b->length == before)
 		strbuf_adds(b, "/_");
+}
+
+/* Adds "{cgroup}/PATH/". No component of it looks like one that an image begins with. */
+static void add_cgroup(struct strbuf *b, const char *path)
+{
+	size_t at;
+
+	strbuf_add(b, cgroup, strlen(cgroup) - 1);
+	at = b->length;
+	if (path[strspn(path, "/")])
+		add_path(b, path);
+	strbuf_adds(b, "/");
+	for (; at + 1 < b->length; at++)
+		if (b->text[at] == '/' && b->text[at + 1] == '{')
+			b->text[at + 1] = '_';
 }
 
 /* Adds "{anon:LABEL}/TGID.0xSTART.0xEND"; the label is one component. */
@@ -85,6 +100,8 @@ char *sname_mangle(const struct sname *name)
 {
 	struct strbuf b = STRBUF_INIT;
 
+	if (name->cgroup)
+		add_cgroup(&b, name->cgroup);
 	add_image(&b, &name->app);
 	strbuf_adds(&b, dep);
 	add_image(&b, &name->image);
@@ -280,7 +297,7 @@ static const char *find_start(const char *path, const char *s)
 	return NULL;
 }
 
-/* Builds the name from a way to read it; false if it would be written in another way. */
+/* Builds the images from a way to read them; false if they would be written in another way. */
 static bool take_name(const struct split *split, const char *start, struct sname *ret)
 {
 	_cleanup_free_ char *text = NULL;
@@ -305,6 +322,8 @@ static void images_done(struct sname *name)
 	image_done(&name->app);
 	image_done(&name->image);
 	image_done(&name->callee);
+	free((char *)name->cgroup);
+	name->cgroup = NULL;
 }
 
 void sname_done(struct sname *name)
@@ -321,6 +340,23 @@ static int parse_images(const char *start, const char *slash, struct sname *ret)
 	int ways = split_images((struct part){ start, (size_t)(slash - start) }, &split);
 
 	return ways == 1 && !take_name(&split, start, ret) ? 0 : ways;
+}
+
+/* Takes the path between {cgroup} and @start, where the images begin, if there is one; false if it
+ * would be written in another way. */
+static bool take_cgroup(const char *path, const char *start, struct sname *ret)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	const size_t n = strlen(cgroup);
+	const char *s = start - MIN((size_t)(start - path), n);
+
+	while (s > path && (s[-1] != '/' || strncmp(s, cgroup, n) != 0))
+		s--;
+	if (strncmp(s, cgroup, n) != 0 || s + n > start)
+		return true;
+	ret->cgroup = s + n == start ? xstrdup("/") : xstrndup(s + n - 1, (size_t)(start - s - n));
+	add_cgroup(&text, ret->cgroup);
+	return text.length == (size_t)(start - s) && !memcmp(text.text, s, text.length);
 }
 
 int sname_parse(const char *path, struct sname *ret, struct error *err)
@@ -341,6 +377,8 @@ int sname_parse(const char *path, struct sname *ret, struct error *err)
 	while (start && start < slash && !ways) {
 		images_done(&name);
 		ways = parse_images(start, slash, &name);
+		if (ways == 1 && !take_cgroup(path, start, &name))
+			ways = 0;
 		start = find_start(path, start + 1);
 	}
 	switch (ways) {

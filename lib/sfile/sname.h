@@ -5,6 +5,9 @@
  *
  *	{root}/usr/bin/xmms/{dep}/{root}/lib/libc.so.6/CPU_CLK_UNHALTED.100000.0.all.all.all
  *
+ * Where samples are kept by cgroup, all of that stands below {cgroup}/PATH, where the original's
+ * tools do not look.
+ *
  * A struct sname filled by sname_parse() owns its strings (sname_done() frees them); one built for
  * sname_mangle() borrows them.
  */
@@ -40,13 +43,14 @@ struct sname {
 	int64_t count;		/* sampling period; as signed 32 bit in the name */
 	int64_t unit_mask;	/* likewise */
 	int64_t tgid, tid, cpu; /* or SNAME_ALL */
+	const char *cgroup;	/* its path, "/" for the first; NULL: not separated by this */
 };
 
 /* The path below the samples directory; caller frees. */
 char *sname_mangle(const struct sname *name);
 
-/* Takes a path (below the samples directory or with anything before the first {root} or {kern})
- * apart; 0, or -EBADMSG with the reason. On success the caller calls sname_done(). */
+/* Takes a path (below the samples directory, or with anything before the first {cgroup}, {root} or
+ * {kern}) apart; 0, or -EBADMSG with the reason. On success the caller calls sname_done(). */
 int sname_parse(const char *path, struct sname *ret, struct error *err);
 /* Frees what sname_parse() allocated. */
 void sname_done(struct sname *name);

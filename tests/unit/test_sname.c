@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "shared.h"
 
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "sfile/sname.h"
 
@@ -119,6 +120,53 @@ static void event_specs_go_both_ways(void)
 	}
 }
 
+static void cgroups_go_both_ways(void)
+{
+	static const struct {
+		const char *cgroup, *text; /* and what stands before it in the name */
+	} rows[] = {
+		{ "none", "" },
+		{ "/", "{cgroup}/" },
+		{ "/system.slice/ssh.service", "{cgroup}/system.slice/ssh.service/" },
+		{ "/a b/\\x2d,{c}", "{cgroup}/a b/\\x2d,{c}/" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_free_ char *path =
+			xasprintf("%s{root}/a/{dep}/{kern}/b" SPEC, rows[i].text);
+		_cleanup_free_ char *whole = path_join("/x/samples/current", path);
+		_cleanup_free_ char *text = NULL;
+		struct sname name;
+
+		if (!CHECK(sname_parse(path, &name, NULL) == 0))
+			continue;
+		CHECK_STR(name.cgroup ?: "none", rows[i].cgroup);
+		CHECK_STR(name.app.name, "/a");
+		text = sname_mangle(&name);
+		CHECK_STR(text, path);
+		sname_done(&name);
+		if (!CHECK(sname_parse(whole, &name, NULL) == 0))
+			continue;
+		CHECK_STR(name.cgroup ?: "none", rows[i].cgroup);
+		sname_done(&name);
+	}
+}
+
+static void cgroups_cannot_pass_for_images(void)
+{
+	const struct sname name = { .app = { .kind = SNAME_ROOT, .name = "/a" },
+				    .image = { .kind = SNAME_ROOT, .name = "/a" },
+				    .event = "T",
+				    .tgid = SNAME_ALL,
+				    .tid = SNAME_ALL,
+				    .cpu = SNAME_ALL,
+				    .cgroup = "/../{root}/x" };
+	_cleanup_free_ char *text = sname_mangle(&name);
+
+	CHECK_STR(text, "{cgroup}/__/_root}/x/{root}/a/{dep}/{root}/a/T.0.0.all.all.all");
+}
+
 static void what_is_no_name_is_refused(void)
 {
 	static const char *const rows[] = {
@@ -157,6 +205,7 @@ static void what_is_no_name_is_refused(void)
 		/* Two readings each. */
 		"{root}/a/{dep}/{root}/b/{dep}/{root}/c" SPEC,
 		"{root}/a/{dep}/{root}/b/{cg}/{root}/c/{cg}/{root}/d" SPEC,
+		"{cgroup}/a//b/{root}/a/{dep}/{root}/b" SPEC,
 	};
 	size_t i;
 
@@ -304,7 +353,8 @@ static void names_of_the_original_go_both_ways(void)
 	CHECK(files > 80);
 }
 
-TESTS(T(names_go_both_ways), T(event_specs_go_both_ways), T(what_is_no_name_is_refused),
+TESTS(T(names_go_both_ways), T(event_specs_go_both_ways), T(cgroups_go_both_ways),
+      T(cgroups_cannot_pass_for_images), T(what_is_no_name_is_refused),
       T(what_stands_before_the_first_token_is_skipped), T(no_name_leads_out_of_the_session),
       T(images_are_shown_as_the_original_does), T(equal_images_have_equal_regions),
       T(a_path_of_separators_is_refused_in_time), T(names_of_the_original_go_both_ways))
