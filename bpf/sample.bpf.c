@@ -56,6 +56,8 @@ static __always_inline void take(struct perf_event_context *context, struct run 
 		run->totals->filtered++;
 		return;
 	}
+	if (config.cgroups)
+		run->scratch->key.cgroup = (__u32)bpf_get_current_cgroup_id();
 	run->scratch->key.cpu = (__u16)bpf_get_smp_processor_id();
 	run->scratch->key.counter = (__u8)bpf_get_attach_cookie(context);
 	place_app(run);

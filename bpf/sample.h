@@ -66,8 +66,8 @@ struct sample_key {
 	__u8 counter;	   /* index of the event */
 	__u8 place : 4;	   /* enum sample_place */
 	__u8 app_kind : 4; /* enum sample_app */
-	__u32 reserved;
-	__u64 chain; /* of the callers; 0: not known */
+	__u32 cgroup;	   /* the lower half of its number, if that is asked for */
+	__u64 chain;	   /* of the callers; 0: not known */
 };
 _Static_assert(sizeof(struct sample_key) == 64, "no padding");
 
@@ -192,6 +192,7 @@ struct sample_config {
 	__u32 wake_at_bytes; /* in the ring, likewise */
 	__u32 depth;	     /* frames of a chain, the sample itself among them; 0: no chains */
 	__u32 by_frame_pointers;
+	__u32 cgroups; /* keys have them */
 };
 
 /* Shared while the program runs. */

@@ -120,6 +120,7 @@ static const struct confine_call calls[] = {
 	{ "mkdir" },
 	{ "mkdirat" },
 	{ "newfstatat" },
+	{ "name_to_handle_at" }, /* cgroups */
 	{ "open" },
 	{ "open_by_handle_at" },
 	{ "openat" },

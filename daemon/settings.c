@@ -46,7 +46,7 @@ static const struct opt opts[] = {
 	{ 0, "session-dir", OPT_PATH, &session_dir, "DIR",
 	  "where the sample files go (/var/lib/oprofile)" },
 	{ 0, "separate", OPT_STRING, &separate, "WHAT,...",
-	  "own sample files by: none, library, kernel, thread, cpu, all" },
+	  "own sample files by: none, library, kernel, thread, cpu, cgroup, all" },
 	{ 0, "separate-lib", OPT_STRING, &separate_lib, "0|1", NULL },
 	{ 0, "separate-kernel", OPT_STRING, &separate_kernel, "0|1", NULL },
 	{ 0, "separate-thread", OPT_STRING, &separate_thread, "0|1", NULL },
@@ -170,7 +170,8 @@ static int take_separate(struct settings *s, struct error *err)
 	s->separate = (s->rc.separate_lib ? RECORD_SEPARATE_LIB : 0u) |
 		      (s->rc.separate_kernel ? RECORD_SEPARATE_LIB | RECORD_SEPARATE_KERNEL : 0u) |
 		      (s->rc.separate_thread ? RECORD_SEPARATE_THREAD : 0u) |
-		      (s->rc.separate_cpu ? RECORD_SEPARATE_CPU : 0u);
+		      (s->rc.separate_cpu ? RECORD_SEPARATE_CPU : 0u) |
+		      (s->rc.separate_cgroup ? RECORD_SEPARATE_CGROUP : 0u);
 	return 0;
 }
 
@@ -296,6 +297,7 @@ char *settings_separate(const struct settings *settings)
 		.separate_kernel = settings->separate & RECORD_SEPARATE_KERNEL,
 		.separate_thread = settings->separate & RECORD_SEPARATE_THREAD,
 		.separate_cpu = settings->separate & RECORD_SEPARATE_CPU,
+		.separate_cgroup = settings->separate & RECORD_SEPARATE_CGROUP,
 	};
 
 	return daemonrc_separate(&rc);

@@ -24,10 +24,12 @@ static struct cookie_table *make_cookies(void)
 {
 	struct cookie_table *t = cookie_table_new();
 	char file[] = "/bin/p", label[] = "[heap]", thread[] = "kworker";
+	char cgroup[] = "/a/b";
 	const struct cookie_image images[] = {
 		{ .cookie = 1, .kind = COOKIE_FILE, .path = file },
 		{ .cookie = 2, .kind = COOKIE_ANON, .path = label, .start = 0x10, .end = 0x100 },
 		{ .cookie = 3, .kind = COOKIE_THREAD, .path = thread },
+		{ .cookie = 4, .kind = COOKIE_CGROUP, .path = cgroup },
 	};
 	size_t i;
 
@@ -46,7 +48,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 					.session_name = "current",
 					.events = &event,
 					.event_count = 1,
-					.separate = size ? data[0] >> 4 : 0,
+					.separate = size ? data[0] >> 4 | (data[0] & 2) << 3 : 0,
 					.no_vmlinux = true,
 					.root = session_dir(),
 					.mapped_bytes_max = 8192,

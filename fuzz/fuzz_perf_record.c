@@ -19,6 +19,8 @@ static void look(size_t cpu, const struct perf_record *r, void *data)
 	(void)cpu;
 	if (r->type == PERF_RECORD_MMAP2)
 		*strings += strlen(r->map.path);
+	if (r->type == PERF_RECORD_CGROUP)
+		*strings += strlen(r->new_cgroup.path);
 	if (r->type == PERF_RECORD_COMM)
 		*strings += strlen(r->comm.name);
 }

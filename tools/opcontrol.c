@@ -92,7 +92,7 @@ static const struct opt opts[] = {
 	  "be given more than once, or with commas between",
 	  add_event },
 	{ 'p', "separate", OPT_STRING, &separate, "WHAT,...",
-	  "own sample files by: none, library, kernel, thread, cpu, all", NULL },
+	  "own sample files by: none, library, kernel, thread, cpu, cgroup, all", NULL },
 	{ 'i', "image", OPT_STRING, &image, "PATH,...",
 	  "keep only these programs' samples; \"all\" keeps all", NULL },
 	{ 0, "session-dir", OPT_PATH, &session_dir, "DIR",
@@ -219,6 +219,7 @@ static int lay_separate_over(struct daemonrc *rc, struct error *err)
 	rc->separate_kernel = bits & RECORD_SEPARATE_KERNEL;
 	rc->separate_thread = bits & RECORD_SEPARATE_THREAD;
 	rc->separate_cpu = bits & RECORD_SEPARATE_CPU;
+	rc->separate_cgroup = bits & RECORD_SEPARATE_CGROUP;
 	return 0;
 }
 

@@ -21,7 +21,8 @@ enum { DEFAULT_HZ = 997 }; /* a prime: not in step with what the system does by 
 
 static const char default_dir[] = "oprofile_data";
 
-static bool force, system_wide, separate_thread, separate_cpu, append, lazy, off_cpu;
+static bool force, system_wide, separate_thread, separate_cpu, separate_cgroup, append, lazy,
+	off_cpu;
 static const char *session_dir = default_dir, *vmlinux, *driver_name;
 static uint64_t pid, rate_hz = RATE_UNSAID;
 static unsigned int chain_depth;
@@ -115,6 +116,8 @@ static const struct opt opts[] = {
 	  "add to the session's current profile, which is else moved to \"previous\"" },
 	{ 't', "separate-thread", OPT_FLAG, &separate_thread, NULL, "keep threads apart" },
 	{ 'c', "separate-cpu", OPT_FLAG, &separate_cpu, NULL, "keep CPUs apart" },
+	{ 0, "separate-cgroup", OPT_FLAG, &separate_cgroup, NULL,
+	  "keep cgroups apart: containers, services" },
 	{ 'k', "vmlinux", OPT_PATH, &vmlinux, "FILE",
 	  "the running kernel's image with symbols; /proc/kallsyms by default" },
 	{ 'l', "lazy-conversion", OPT_FLAG, &lazy, NULL,
@@ -219,7 +222,8 @@ static int open_collector(const struct target *target, struct collector **ret, s
 			.session_name = "current",
 			.separate = RECORD_SEPARATE_LIB | RECORD_SEPARATE_KERNEL |
 				    (separate_thread ? RECORD_SEPARATE_THREAD : 0) |
-				    (separate_cpu ? RECORD_SEPARATE_CPU : 0),
+				    (separate_cpu ? RECORD_SEPARATE_CPU : 0) |
+				    (separate_cgroup ? RECORD_SEPARATE_CGROUP : 0),
 			.vmlinux = vmlinux,
 			.ext_feature = off_cpu ? "offcpu" : NULL,
 		},
@@ -342,15 +346,22 @@ static char *shell_word(const char *word)
 	return strbuf_take(&out);
 }
 
-/* The command that shows the profile; a report has columns for threads or for CPUs. */
+/* What of what is kept apart a report must merge: it has columns for one thing. */
+static const char *merge_hint(void)
+{
+	if (separate_thread && separate_cpu)
+		return separate_cgroup ? " --merge=cpu,cgroup" : " --merge=cpu";
+	return separate_cgroup && (separate_thread || separate_cpu) ? " --merge=cgroup" : "";
+}
+
+/* The command that shows the profile. */
 static void print_hint(void)
 {
 	bool elsewhere = session_dir != default_dir;
 	_cleanup_free_ char *word = elsewhere ? shell_word(session_dir) : NULL;
 
 	(void)fprintf(stderr, "operf: see them with: opreport%s%s -l%s\n",
-		      elsewhere ? " --session-dir=" : "", elsewhere ? word : "",
-		      separate_thread && separate_cpu ? " --merge=cpu" : "");
+		      elsewhere ? " --session-dir=" : "", elsewhere ? word : "", merge_hint());
 }
 
 /* What was sampled and lost, and how to see it. */

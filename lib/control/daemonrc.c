@@ -30,6 +30,7 @@ static const struct key {
 	{ "SEPARATE_KERNEL", KEY_SWITCH, offsetof(struct daemonrc, separate_kernel) },
 	{ "SEPARATE_THREAD", KEY_SWITCH, offsetof(struct daemonrc, separate_thread) },
 	{ "SEPARATE_CPU", KEY_SWITCH, offsetof(struct daemonrc, separate_cpu) },
+	{ "SEPARATE_CGROUP", KEY_SWITCH, offsetof(struct daemonrc, separate_cgroup) },
 	{ "CALLGRAPH", KEY_NUMBER, offsetof(struct daemonrc, callgraph) },
 	{ "CALLGRAPH_MODE", KEY_TEXT, offsetof(struct daemonrc, callgraph_mode) },
 	{ "VMLINUX", KEY_TEXT, offsetof(struct daemonrc, vmlinux) },
@@ -288,6 +289,7 @@ char *daemonrc_separate(const struct daemonrc *rc)
 		{ rc->separate_kernel, "kernel" },
 		{ rc->separate_thread, "thread" },
 		{ rc->separate_cpu, "cpu" },
+		{ rc->separate_cgroup, "cgroup" },
 	};
 	size_t i;
 

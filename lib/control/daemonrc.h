@@ -40,7 +40,7 @@ struct daemonrc_list {
 struct daemonrc {
 	char *session_dir;
 	struct daemonrc_list events; /* NAME:count:unitmask:kernel:user each */
-	bool separate_lib, separate_kernel, separate_thread, separate_cpu;
+	bool separate_lib, separate_kernel, separate_thread, separate_cpu, separate_cgroup;
 	uint64_t callgraph;	      /* depth, 0: no call chains */
 	char *callgraph_mode;	      /* "auto", "fp", "table" */
 	char *vmlinux;		      /* a path, or "none" */

@@ -151,8 +151,11 @@ bool attribution_user_frame(struct attribution *a, const struct perf_record *r, 
 static void set_context(struct attribution *a, unsigned int cpu, const struct perf_record *r,
 			uint64_t app)
 {
-	evbuf_context(a->out, &(struct evbuf_context){
-				      .cpu = cpu, .tgid = r->pid, .tid = r->tid, .app = app });
+	struct evbuf_context context = { .cpu = cpu, .tgid = r->pid, .tid = r->tid, .app = app };
+
+	if (a->cgroups)
+		context.cgroup = cgroups_cookie(a->cgroups, r->cgroup, a->now_ns);
+	evbuf_context(a->out, &context);
 }
 
 /* Whether the sample's process is one of those that are left out. */

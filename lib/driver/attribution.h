@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "driver/cgroups.h"
 #include "driver/evbuf.h"
 #include "driver/sideband.h"
 #include "driver/unwinder.h"
@@ -36,8 +37,9 @@ struct attribution {
 	struct sideband *sideband; /* borrowed, as is the rest */
 	struct evbuf *out;
 	struct driver_stats *stats;
-	uint64_t now_ns; /* time of handling */
-	uint64_t weight; /* what each sample stands for; 0: 1 */
+	struct cgroups *cgroups; /* NULL: samples do not carry theirs */
+	uint64_t now_ns;	 /* time of handling */
+	uint64_t weight;	 /* what each sample stands for; 0: 1 */
 	struct attribution_memo memo;
 	struct evbuf_frame *frames; /* room for @depth of them, the caller's; NULL: no chains */
 	size_t depth;

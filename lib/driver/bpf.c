@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "driver/sampler_chains.h"
+#include "driver/cgroups.h"
 #include "driver/cookie.h"
 #include "driver/cpulist.h"
 #include "driver/merge.h"
@@ -14,6 +14,7 @@
 #include "driver/pidns.h"
 #include "driver/process_read.h"
 #include "driver/sampler.h"
+#include "driver/sampler_chains.h"
 #include "driver/sampler_images.h"
 #include "driver/table_loader.h"
 
@@ -35,6 +36,7 @@ struct driver {
 	struct sampler *sampler;
 	struct sampler_images *images;
 	struct cookie_table *cookies;
+	struct cgroups *cgroups;       /* NULL: nobody asks for them */
 	struct sampler_chains *chains; /* NULL: no call chains are taken */
 	struct table_loader *tables;   /* NULL: not by tables */
 	struct evbuf_frame *frames;    /* of the chain at hand */
@@ -102,6 +104,7 @@ static void bpf_shutdown(struct driver *d)
 	sampler_chains_free(d->chains);
 	sampler_free(d->sampler);
 	sampler_images_free(d->images);
+	cgroups_free(d->cgroups);
 	free(d->frames);
 	free(d->why);
 	evbuf_free(d->out);
@@ -122,6 +125,7 @@ static int open_events(struct driver *d, const struct driver_config *config, str
 		r = perf_targets_find(&d->targets, config, err);
 	/* The program takes the call chains, not perf. */
 	flat.callgraph_depth = 0;
+	flat.cgroups = false;
 	if (r == 0)
 		r = perf_plan_make(&d->plan, "bpf", &flat, cpu, err);
 	if (r < 0)
@@ -132,6 +136,7 @@ static int open_events(struct driver *d, const struct driver_config *config, str
 	/* The smallest: what comes through them is rare. */
 	d->plan.attrs.sample_bytes = d->plan.attrs.sideband_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	d->plan.attrs.kernel_only = true;
+	d->plan.attrs.report_cgroups = config->cgroups;
 	r = perf_cpuset_open(&d->cpus, &d->plan, &d->targets, err);
 	if (r < 0)
 		return r;
@@ -173,6 +178,7 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 		.follow = config->scope == DRIVER_TREE,
 		.depth = config->callgraph_depth,
 		.by_frame_pointers = config->callgraph_mode == DRIVER_CHAINS_FP,
+		.cgroups = config->cgroups,
 	};
 	int r = check(config, err);
 
@@ -186,6 +192,8 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 		r = open_events(d, config, err);
 	d->cookies = config->cookies;
 	d->images = sampler_images_new("", d->cookies);
+	if (config->cgroups)
+		d->cgroups = cgroups_new("", CGROUPS_UNIFIED, d->cookies);
 	if (r == 0)
 		r = open_chains(d, config, err);
 	if (r < 0)
@@ -308,9 +316,13 @@ static uint64_t image_of(struct driver *d, const struct sample_key *key)
 
 static void set_context(struct driver *d, const struct sample_key *key, uint64_t app)
 {
-	evbuf_context(d->out,
-		      &(struct evbuf_context){
-			      .cpu = key->cpu, .tgid = key->tgid, .tid = key->tid, .app = app });
+	struct evbuf_context context = {
+		.cpu = key->cpu, .tgid = key->tgid, .tid = key->tid, .app = app
+	};
+
+	if (d->cgroups)
+		context.cgroup = cgroups_cookie(d->cgroups, key->cgroup, d->now_ns);
+	evbuf_context(d->out, &context);
 }
 
 /* Puts the samples at @leaf into the event buffer, with their callers if they are asked for. */
@@ -373,6 +385,8 @@ static void on_change(size_t cpu, const struct perf_record *r, void *data)
 	struct driver *d = data;
 
 	(void)cpu;
+	if (r->type == PERF_RECORD_CGROUP && d->cgroups)
+		cgroups_add(d->cgroups, r->new_cgroup.id, r->new_cgroup.path);
 	/* Also where such records were lost. */
 	d->kernel_changed |= r->type == PERF_RECORD_KSYMBOL || r->type == PERF_RECORD_BPF_EVENT ||
 			     r->type == PERF_RECORD_LOST;

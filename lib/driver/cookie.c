@@ -69,6 +69,7 @@ static uint64_t key_of(const struct cookie_image *i)
 	case COOKIE_ANON:
 		return hash_add(hash_add(hash, i->tgid), i->start);
 	case COOKIE_THREAD:
+	case COOKIE_CGROUP:
 		return hash_add(hash, hash_bytes(i->path, strlen(i->path)));
 	case COOKIE_VDSO:
 	case COOKIE_KIND_COUNT_:
@@ -195,16 +196,28 @@ uint64_t cookie_vdso(struct cookie_table *t)
 	return t->vdso;
 }
 
+/* The cookie of what has a name only. */
+static uint64_t named(struct cookie_table *t, enum cookie_kind kind, const char *name)
+{
+	struct cookie_image want = { .kind = kind, .path = (char *)name };
+	struct entry *e = map_get(&t->by_key, key_of(&want));
+
+	while (e && (e->image.kind != kind || strcmp(e->image.path, name)))
+		e = e->next;
+	return e ? e->image.cookie : make(t, &want);
+}
+
 uint64_t cookie_thread(struct cookie_table *t, const char *name)
 {
 	size_t length = strcspn(name, "/:");
 	_cleanup_free_ char *cut = length ? xstrndup(name, length) : xstrdup("unnamed");
-	struct cookie_image want = { .kind = COOKIE_THREAD, .path = cut };
-	struct entry *e = map_get(&t->by_key, key_of(&want));
 
-	while (e && (e->image.kind != COOKIE_THREAD || strcmp(e->image.path, cut)))
-		e = e->next;
-	return e ? e->image.cookie : make(t, &want);
+	return named(t, COOKIE_THREAD, cut);
+}
+
+uint64_t cookie_cgroup(struct cookie_table *t, const char *path)
+{
+	return named(t, COOKIE_CGROUP, path);
 }
 
 /* Takes @e out of the lookups but keeps it. */

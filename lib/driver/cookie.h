@@ -21,6 +21,7 @@ enum cookie_kind {
 	COOKIE_ANON,   /* memory without a file: tgid, start, end, label in ->path */
 	COOKIE_VDSO,   /* the vdso, one for all processes */
 	COOKIE_THREAD, /* a kernel thread as application, its name in ->path */
+	COOKIE_CGROUP, /* no image: what a process is in, ->path from the hierarchy's root on */
 	COOKIE_KIND_COUNT_
 };
 
@@ -62,6 +63,9 @@ uint64_t cookie_anon(struct cookie_table *t, uint32_t tgid, uint64_t start, uint
 uint64_t cookie_vdso(struct cookie_table *t);
 /* The cookie of kernel threads called @name (what follows a slash or colon is cut off). */
 uint64_t cookie_thread(struct cookie_table *t, const char *name);
+
+/* The cookie of the cgroup at @path. */
+uint64_t cookie_cgroup(struct cookie_table *t, const char *path);
 
 /* Sets a cookie as a recorded stream has it; a copy is taken, an older one replaced. */
 void cookie_define(struct cookie_table *t, const struct cookie_image *image);

@@ -119,6 +119,7 @@ struct driver_config {
 				 * its own; 0: default */
 	unsigned int callgraph_depth; /* most frames of a chain; 0: no chains */
 	enum driver_chain_mode callgraph_mode;
+	bool cgroups;		 /* samples are to be told by cgroup */
 	size_t cpu_buffer_bytes; /* ring of each CPU; 0: default */
 	size_t buffer_words;	 /* event buffer; 0: default */
 	const char *root;	 /* whose /proc is read; "" or NULL: this machine's */

@@ -101,7 +101,7 @@ void evbuf_context(struct evbuf *b, const struct evbuf_context *c)
 	b->context = *c;
 	b->context_changed = !b->have_context || c->cpu != b->written.cpu ||
 			     c->tgid != b->written.tgid || c->tid != b->written.tid ||
-			     c->app != b->written.app;
+			     c->app != b->written.app || c->cgroup != b->written.cgroup;
 }
 
 static void put_context(struct evbuf *b)
@@ -118,6 +118,10 @@ static void put_context(struct evbuf *b)
 		put(b, c->app);
 		put_code(b, EVBUF_CTX_TGID);
 		put(b, c->tgid);
+	}
+	if (c->cgroup != old->cgroup) {
+		put_code(b, EVBUF_CTX_CGROUP);
+		put(b, c->cgroup);
 	}
 	b->written = *c;
 	b->have_context = true;

@@ -39,8 +39,9 @@
 	X(SPU_CTX_SWITCH, 12, 0)                                                                   \
 	X(IBS_FETCH, 13, 7)                                                                        \
 	X(IBS_OP, 14, 13)                                                                          \
-	X(WEIGHT, 32, 1)    /* ours: the next sample stands for so many */                         \
-	X(CHAIN_END, 33, 1) /* ours: why this chain has no further callers (enum evbuf_end) */
+	X(WEIGHT, 32, 1)     /* ours: the next sample stands for so many */                        \
+	X(CHAIN_END, 33, 1)  /* ours: why this chain has no further callers (enum evbuf_end) */    \
+	X(CTX_CGROUP, 34, 1) /* ours: cookie of the cgroup of the samples from here on */
 
 enum evbuf_code {
 #define X(name, number, words) EVBUF_##name = number,
@@ -86,7 +87,8 @@ typedef int evbuf_sink(const uint64_t *words, size_t count, void *data);
 /* Who runs: written out only where it differs from the sample before. */
 struct evbuf_context {
 	uint32_t cpu, tgid, tid;
-	uint64_t app; /* cookie of the application image, EVBUF_NO_COOKIE if there is none */
+	uint64_t app;	 /* cookie of the application image, EVBUF_NO_COOKIE if there is none */
+	uint64_t cgroup; /* cookie; EVBUF_NO_COOKIE, always, where nobody asks for cgroups */
 };
 
 struct evbuf;

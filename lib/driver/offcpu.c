@@ -10,7 +10,7 @@ struct place {
 	bool exiting; /* it has said so: when it leaves for good, it does not come back */
 	uint32_t pid, tid;
 	uint16_t misc;
-	uint64_t time_ns, ip;
+	uint64_t time_ns, ip, cgroup;
 };
 
 static void forget(struct offcpu *o, uint32_t tid)
@@ -64,7 +64,8 @@ static void leave(struct offcpu *o, const struct perf_record *r)
 				 .tid = r->tid,
 				 .misc = PERF_RECORD_MISC_KERNEL,
 				 .time_ns = r->time_ns,
-				 .ip = r->ip };
+				 .ip = r->ip,
+				 .cgroup = r->cgroup };
 	find_user_ip(place, r);
 	free(map_set(&o->left, r->tid, place));
 }
@@ -81,7 +82,8 @@ static void fill(const struct place *place, struct perf_record *ret)
 				     .pid = place->pid,
 				     .tid = place->tid,
 				     .time_ns = place->time_ns,
-				     .ip = place->ip };
+				     .ip = place->ip,
+				     .cgroup = place->cgroup };
 }
 
 static uint64_t come_back(struct offcpu *o, const struct perf_record *r, struct perf_record *ret)

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/attribution.h"
+#include "driver/cgroups.h"
 #include "driver/cookie.h"
 #include "driver/cpulist.h"
 #include "driver/ibs_raw.h"
@@ -29,6 +30,7 @@ struct driver {
 	char *root;
 
 	struct sideband sideband;
+	struct cgroups *cgroups; /* NULL: nobody asks for them */
 	struct attribution attribution;
 	struct evbuf *out;
 	struct ibs_cpu ibs_cpu;
@@ -75,6 +77,7 @@ static void perf_shutdown(struct driver *d)
 	perf_plan_done(&d->plan);
 	perf_targets_done(&d->targets);
 	sideband_done(&d->sideband);
+	cgroups_free(d->cgroups);
 	offcpu_done(&d->offcpu);
 	evbuf_free(d->out);
 	free(d->attribution.frames);
@@ -119,8 +122,11 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 		d->sideband.follow = (uint32_t)config->pid;
 	d->sideband.follow_children = config->scope == DRIVER_TREE;
 	d->sideband.await_exec = config->enable_on_exec;
-	d->attribution =
-		(struct attribution){ .sideband = &d->sideband, .out = d->out, .stats = &d->stats };
+	if (config->cgroups)
+		d->cgroups = cgroups_new(d->root, CGROUPS_PERF, config->cookies);
+	d->attribution = (struct attribution){
+		.sideband = &d->sideband, .out = d->out, .stats = &d->stats, .cgroups = d->cgroups
+	};
 	d->offcpu_attribution = d->attribution;
 	d->offcpu_attribution.stats = &d->offcpu_stats;
 	d->offcpu.blocked_only = config->offcpu_blocked;
@@ -244,6 +250,8 @@ static void on_change(size_t cpu, const struct perf_record *r, void *data)
 		on_switch(d, d->cpus.cpus[cpu].cpu, r);
 	if (r->type == PERF_RECORD_SAMPLE)
 		return;
+	if (r->type == PERF_RECORD_CGROUP && d->cgroups)
+		cgroups_add(d->cgroups, r->new_cgroup.id, r->new_cgroup.path);
 	sideband_apply(&d->sideband, r, d->now_ns);
 	tell_kernel_change(d);
 }

@@ -76,6 +76,8 @@ static void sampling_attr(const struct perf_attrs *attrs, const struct event *ev
 	attr->exclude_idle = event->is_timer;
 	attr->exclude_guest = !event->is_timer && !attrs->no_exclude_guest;
 	attr->enable_on_exec = attrs->enable_on_exec;
+	if (attrs->sample_cgroup)
+		attr->sample_type |= PERF_SAMPLE_CGROUP;
 	if (event->raw)
 		attr->sample_type |= PERF_SAMPLE_RAW;
 	if (!attrs->chain_depth || event->raw)
@@ -126,6 +128,7 @@ int perf_event_open_sideband(struct perf_attrs *attrs, pid_t pid, unsigned int c
 	attr.exclude_kernel = attr.exclude_hv = 1;
 	if (!attrs->kernel_only)
 		attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
+	attr.cgroup = attrs->report_cgroups;
 	for (;;) {
 		attr.ksymbol = !attrs->no_ksymbol;
 		attr.bpf_event = !attrs->no_bpf_event;
@@ -148,7 +151,7 @@ int perf_event_open_switches(const struct perf_attrs *attrs, unsigned int cpu)
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
 	attr.sample_period = 1;
-	attr.sample_type |= PERF_SAMPLE_CALLCHAIN;
+	attr.sample_type |= PERF_SAMPLE_CALLCHAIN | (attrs->sample_cgroup ? PERF_SAMPLE_CGROUP : 0);
 	attr.exclude_callchain_kernel = 1;
 	attr.sample_max_stack = 1;
 	attr.context_switch = 1;

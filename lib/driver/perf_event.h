@@ -26,6 +26,8 @@ struct perf_attrs {
 	uint16_t chain_depth; /* addresses of a sample's call chain; 0: none is taken */
 	uint32_t stack_bytes; /* of user space's stack copied with registers for chains, in whose
 			       * place the call chain is the kernel's part alone; 0: none */
+	bool sample_cgroup;   /* samples carry the number of their cgroup */
+	bool report_cgroups;  /* new ones are reported */
 	bool kernel_only;     /* of the sideband: changes of kernel code alone, not of processes */
 	perf_opener *open;    /* in the place of the kernel, for tests; NULL: the kernel */
 	void *open_data;

@@ -328,6 +328,8 @@ static void plan_init(struct perf_plan *plan, const struct driver_config *config
 		.attrs = { .inherit = task,
 			   .enable_on_exec = task && config->enable_on_exec,
 			   .chain_depth = chain_depth(config),
+			   .sample_cgroup = config->cgroups,
+			   .report_cgroups = config->cgroups,
 			   .open = config->open_event,
 			   .open_data = config->open_data },
 		.switches = config->offcpu,
@@ -429,6 +431,11 @@ int perf_plan_make(struct perf_plan *ret, const char *driver, const struct drive
 			return r;
 		r = try_events(&plan, cpu, &outcome.no_kernel, &which);
 	}
+	if (r == -EINVAL && config->cgroups)
+		return error_set(
+			err, r,
+			"samples of this kernel do not tell their cgroup: that takes Linux "
+			"5.7 with CONFIG_CGROUP_PERF");
 	if (r < 0) {
 		step = xasprintf("cannot open event %s%s%.*s", which->name,
 				 which->precise_by ? ", sampled as precisely as :" : "",

@@ -3,6 +3,8 @@
 
 #include "base/macro.h"
 
+#include <string.h>
+
 /* The end of every record but a sample (sample_id_all). */
 enum { TRAILER_SIZE = 24 };
 
@@ -19,6 +21,9 @@ static int decode_sample(struct span in, struct perf_record *r)
 	if (span_u64(&in, &r->time_ns) < 0)
 		return -EBADMSG;
 	r->more = in;
+	r->cgroup = 0;
+	if (in.left >= sizeof(r->cgroup))
+		memcpy(&r->cgroup, in.at + in.left - sizeof(r->cgroup), sizeof(r->cgroup));
 	return 0;
 }
 
@@ -85,11 +90,20 @@ static int decode_lost_samples(struct span in, struct perf_record *r)
 	return span_u64(&in, &r->lost);
 }
 
+static int decode_cgroup(struct span in, struct perf_record *r)
+{
+	if (span_u64(&in, &r->new_cgroup.id) < 0)
+		return -EBADMSG;
+	r->new_cgroup.path = span_string(&in);
+	return r->new_cgroup.path ? 0 : -EBADMSG;
+}
+
 /* What stands between header and trailer. */
 static int (*const decoders[])(struct span in, struct perf_record *r) = {
-	[PERF_RECORD_MMAP2] = decode_map, [PERF_RECORD_COMM] = decode_comm,
-	[PERF_RECORD_FORK] = decode_task, [PERF_RECORD_EXIT] = decode_task,
-	[PERF_RECORD_LOST] = decode_lost, [PERF_RECORD_LOST_SAMPLES] = decode_lost_samples,
+	[PERF_RECORD_MMAP2] = decode_map,     [PERF_RECORD_COMM] = decode_comm,
+	[PERF_RECORD_FORK] = decode_task,     [PERF_RECORD_EXIT] = decode_task,
+	[PERF_RECORD_LOST] = decode_lost,     [PERF_RECORD_LOST_SAMPLES] = decode_lost_samples,
+	[PERF_RECORD_CGROUP] = decode_cgroup,
 };
 
 int perf_record_decode(struct span in, struct perf_record *ret)

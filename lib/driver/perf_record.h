@@ -3,7 +3,7 @@
  * The kernel's perf records, taken apart. Every event is opened with PERF_RECORD_FIELDS and
  * sample_id_all, so that all records say when, who and by which event:
  *
- *	sample	header id ip pid,tid time [count, addresses of the call chain]
+ *	sample	header id ip pid,tid time [count, addresses of the call chain] ... [cgroup]
  *	others	header ... pid,tid time id
  *
  * A struct perf_record borrows its strings from the bytes it was decoded from.
@@ -29,6 +29,7 @@ struct perf_record {
 		struct { /* SAMPLE */
 			uint64_t ip;
 			struct span more; /* what stands behind the fields of every event */
+			uint64_t cgroup;  /* its number, of events that take it; it ends ->more */
 		};
 		struct {			     /* MMAP2 */
 			uint64_t start, end, offset; /* end excluded */
@@ -43,6 +44,10 @@ struct perf_record {
 		struct { /* FORK, EXIT */
 			uint32_t parent_pid, parent_tid;
 		} task;
+		struct { /* CGROUP */
+			uint64_t id;
+			const char *path;
+		} new_cgroup;
 		uint64_t lost; /* LOST, LOST_SAMPLES: how many records */
 	};
 };

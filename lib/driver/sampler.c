@@ -120,6 +120,7 @@ static int configure(struct sampler *s, const struct sampler_config *config)
 		.wake_at_bytes = ring_bytes(config) / 2,
 		.depth = MIN(config->depth, (unsigned int)SAMPLE_DEPTH_MAX),
 		.by_frame_pointers = config->by_frame_pointers,
+		.cgroups = config->cgroups,
 	};
 	struct bpf_program *program;
 	int r = bpf_map__set_initial_value(rodata, &shared, sizeof(shared));
@@ -340,6 +341,8 @@ static int compare(const void *a, const void *b)
 		r = (x->tgid > y->tgid) - (x->tgid < y->tgid);
 	if (r == 0)
 		r = (x->tid > y->tid) - (x->tid < y->tid);
+	if (r == 0)
+		r = (x->cgroup > y->cgroup) - (x->cgroup < y->cgroup);
 	if (r == 0)
 		r = memcmp(&x->app, &y->app, sizeof(x->app));
 	if (r == 0)

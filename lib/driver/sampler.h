@@ -27,6 +27,7 @@ struct sampler_config {
 	bool follow;	    /* only processes that sampler_follow() names, and their descendants */
 	unsigned int depth; /* of call chains, the sample itself counted; 0: none */
 	bool by_frame_pointers;
+	bool cgroups; /* keys have them */
 };
 
 /* Loads the program and has it look up an address of ours; 0, or -errno with the reason why it

@@ -204,6 +204,7 @@ static struct binary *cookie_binary(struct binary_table *t, const struct cookie_
 		return vdso_binary(t);
 	case COOKIE_THREAD:
 		return binary_kernel(t, c->path, false);
+	case COOKIE_CGROUP:
 	case COOKIE_KIND_COUNT_:
 		break;
 	}

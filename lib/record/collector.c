@@ -83,6 +83,7 @@ static void complete_drive(struct collector *c, const struct collector_config *c
 	ret->cookies = c->cookies;
 	ret->sink = take_words;
 	ret->sink_data = c;
+	ret->cgroups = config->record.separate & RECORD_SEPARATE_CGROUP;
 	ret->ibs = feature_ibs_needs(config->record.ext_feature);
 	ret->offcpu = feature_is_offcpu(config->record.ext_feature, &ret->offcpu_blocked);
 }

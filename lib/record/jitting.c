@@ -26,9 +26,10 @@ struct waiting {
 	uint64_t after, time; /* sampled between these; time 0: since the last sync */
 };
 
-/* Where a process's code is written: beside the regions of an application. */
+/* Where a process's code is written: beside the regions of an application, in a cgroup. */
 struct spot {
 	const struct binary *app, *region;
+	const char *cgroup;
 };
 
 /* A process that makes code. */
@@ -123,11 +124,11 @@ static void note_spot(struct maker *m, const struct store_key *key)
 	size_t i;
 
 	for (i = m->spot_count; i--;)
-		if (m->spots[i].app == key->app &&
+		if (m->spots[i].app == key->app && m->spots[i].cgroup == key->cgroup &&
 		    !strcmp(m->spots[i].region->image.name, key->image->image.name))
 			return;
 	array_grow(&m->spots, m->spot_count + 1, &m->spot_room);
-	m->spots[m->spot_count++] = (struct spot){ key->app, key->image };
+	m->spots[m->spot_count++] = (struct spot){ key->app, key->image, key->cgroup };
 }
 
 bool jitting_add(struct jitting *j, const struct store_key *key, uint64_t address, uint64_t weight)
@@ -249,7 +250,10 @@ static void sync_maker(struct jitting *j, struct maker *m, uint64_t now, bool al
 /* Beside the directories of the regions: .../{anon:anon}/7.jo; caller frees. */
 static char *code_path(const struct jitting *j, const struct maker *m, const struct spot *at)
 {
-	struct sname name = { .app = at->app->image, .image = at->region->image, .event = "e" };
+	struct sname name = { .app = at->app->image,
+			      .image = at->region->image,
+			      .event = "e",
+			      .cgroup = at->cgroup };
 	_cleanup_free_ char *file = sname_mangle(&name);
 
 	*strrchr(file, '/') = '\0';

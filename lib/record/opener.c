@@ -70,7 +70,8 @@ static char *file_path(const struct opener *o, const struct store_key *k)
 			      .unit_mask = (int32_t)e->unit_mask,
 			      .tgid = k->tgid,
 			      .tid = k->tid,
-			      .cpu = k->cpu };
+			      .cpu = k->cpu,
+			      .cgroup = k->cgroup };
 	_cleanup_free_ char *mangled = NULL;
 
 	if (k->callee)

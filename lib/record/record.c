@@ -26,7 +26,7 @@ static const struct {
 	{ "none", RECORD_SEPARATE_NONE },     { "lib", RECORD_SEPARATE_LIB },
 	{ "library", RECORD_SEPARATE_LIB },   { "kernel", RECORD_SEPARATE_KERNEL },
 	{ "thread", RECORD_SEPARATE_THREAD }, { "cpu", RECORD_SEPARATE_CPU },
-	{ "all", RECORD_SEPARATE_ALL },
+	{ "cgroup", RECORD_SEPARATE_CGROUP }, { "all", RECORD_SEPARATE_ALL },
 };
 
 static int parse_separation(const char *part, void *data)
@@ -49,7 +49,7 @@ int record_separate_parse(const char *text, struct error *err)
 	if (!*text || parse_list(text, ',', parse_separation, &bits) < 0)
 		return error_set(err, -EINVAL,
 				 "separation '%s' is not a list of none, lib, kernel, thread, cpu, "
-				 "all",
+				 "cgroup, all",
 				 text);
 	if (bits & RECORD_SEPARATE_KERNEL)
 		bits |= RECORD_SEPARATE_LIB;
@@ -127,6 +127,7 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 	if (rec->separate & RECORD_SEPARATE_KERNEL)
 		rec->separate |= RECORD_SEPARATE_LIB;
 	rec->select = config->images != NULL;
+	rec->cookies = config->cookies;
 	rec->session_dir = xstrdup(config->session_dir);
 	rec->session_name = xstrdup(config->session_name);
 	rec->samples = session_samples(config->session_dir, config->session_name);
@@ -171,6 +172,7 @@ void record_free(struct record *rec)
 	kernel_free(rec->kernel);
 	binary_table_free(rec->binaries);
 	feature_free(rec->feature);
+	intern_done(&rec->cgroups);
 	free(rec->events);
 	free(rec->session_dir);
 	free(rec->session_name);

@@ -32,10 +32,11 @@ enum record_separate {
 	RECORD_SEPARATE_KERNEL = 2, /* kernel and modules too; implies LIB */
 	RECORD_SEPARATE_THREAD = 4, /* by tgid and tid */
 	RECORD_SEPARATE_CPU = 8,
-	RECORD_SEPARATE_ALL = 15
+	RECORD_SEPARATE_ALL = 15, /* as the original has it: without what follows */
+	RECORD_SEPARATE_CGROUP = 16
 };
 
-/* Parses "none,lib,library,kernel,thread,cpu,all"; the bits, or -EINVAL. */
+/* Parses "none,lib,library,kernel,thread,cpu,cgroup,all"; the bits, or -EINVAL. */
 int record_separate_parse(const char *text, struct error *err);
 
 /* Totals of a run: name here and in stats/ (operf's names where they mean the same), the original's

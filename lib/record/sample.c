@@ -2,6 +2,7 @@
 #include "record/transient.h"
 
 #include "base/log.h"
+#include "driver/cgroups.h"
 #include "record/binary.h"
 #include "record/feature.h"
 #include "record/jitting.h"
@@ -103,12 +104,21 @@ static void find_place(struct record *rec, uint64_t pc, struct found *f)
 		find_app(rec, current_app(rec), f);
 }
 
+/* The cgroup that samples are counted under; NULL where it does not separate them. */
+static const char *cgroup_of(const struct record *rec)
+{
+	if (!(rec->separate & RECORD_SEPARATE_CGROUP))
+		return NULL;
+	return rec->trans.cgroup ?: CGROUPS_UNKNOWN;
+}
+
 static struct store_key key_of(const struct record *rec, const struct found *f, size_t event)
 {
 	const struct transient *t = &rec->trans;
 	bool thread = rec->separate & RECORD_SEPARATE_THREAD;
 
 	return (struct store_key){ .app = f->app,
+				   .cgroup = cgroup_of(rec),
 				   .image = f->place.image,
 				   .event = (uint32_t)event,
 				   .tgid = thread ? (int64_t)t->tgid : SNAME_ALL,
@@ -132,7 +142,8 @@ void sample_add_arc(const struct trace_owner *owner, const struct trace_place *c
 				 .event = owner->event,
 				 .tgid = owner->tgid,
 				 .tid = owner->tid,
-				 .cpu = (int32_t)owner->cpu };
+				 .cpu = (int32_t)owner->cpu,
+				 .cgroup = owner->cgroup };
 	file = f.lost ? NULL : store_get(rec->store, &at);
 	if (file)
 		store_add(rec->store, file, caller->key << 32 | (uint32_t)callee->key, samples);
@@ -199,6 +210,7 @@ static void begin_chain(struct record *rec, uint64_t pc, uint64_t counter, const
 	struct store_key key = key_of(rec, f, (size_t)counter);
 	/* The application stands with a chain also where sample files do not keep it. */
 	struct trace_owner owner = { .app = current_app(rec),
+				     .cgroup = key.cgroup,
 				     .event = key.event,
 				     .tgid = key.tgid,
 				     .tid = key.tid,

@@ -132,13 +132,16 @@ static uint64_t key_hash(const struct store_key *k)
 
 	if (k->callee)
 		rest = hash_add(rest, k->callee->id);
+	if (k->cgroup)
+		rest = hash_add(rest, (uintptr_t)k->cgroup);
 	return hash_u64(images) ^ hash_u64(rest * 0x9e3779b97f4a7c15ULL + task);
 }
 
 static bool key_equal(const struct store_key *a, const struct store_key *b)
 {
 	return a->image == b->image && a->app == b->app && a->event == b->event &&
-	       a->callee == b->callee && a->cpu == b->cpu && a->tid == b->tid && a->tgid == b->tgid;
+	       a->callee == b->callee && a->cpu == b->cpu && a->tid == b->tid &&
+	       a->tgid == b->tgid && a->cgroup == b->cgroup;
 }
 
 static struct list *list_of(struct store *s, const struct store_file *f)

@@ -27,6 +27,7 @@ struct store_key {
 	uint32_t event;			     /* index */
 	int32_t cpu;
 	int64_t tgid, tid;
+	const char *cgroup; /* equal ones are the same pointer; NULL: separates nothing */
 };
 
 struct store_config {

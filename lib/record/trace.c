@@ -129,7 +129,7 @@ static bool is_last(const struct trace *t, uint64_t end)
 	const struct trace_owner *a = &t->owner, *b = &t->last_owner;
 
 	return t->last_context && t->last_end == end && a->app == b->app && a->event == b->event &&
-	       a->tgid == b->tgid && a->tid == b->tid && a->cpu == b->cpu;
+	       a->tgid == b->tgid && a->tid == b->tid && a->cpu == b->cpu && a->cgroup == b->cgroup;
 }
 
 static int find_context(struct trace *t, uint64_t end, struct error *err)
@@ -139,7 +139,8 @@ static int find_context(struct trace *t, uint64_t end, struct error *err)
 	struct chain_context context = { .end = evbuf_end_name(end),
 					 .tgid = t->owner.tgid,
 					 .tid = t->owner.tid,
-					 .cpu = t->owner.cpu };
+					 .cpu = t->owner.cpu,
+					 .cgroup = t->owner.cgroup };
 	int r;
 
 	if (t->owner.app && is_last(t, end))

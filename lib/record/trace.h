@@ -26,6 +26,7 @@ struct trace_owner {
 	struct binary *app; /* NULL: nobody knows */
 	uint32_t event;	    /* index */
 	int64_t tgid, tid, cpu;
+	const char *cgroup; /* as in struct store_key */
 };
 
 struct trace_place {

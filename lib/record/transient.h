@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "base/intern.h"
 #include "driver/evbuf.h"
 #include "record/kernel.h"
 #include "record/record.h"
@@ -37,6 +38,7 @@ struct transient {
 	uint64_t trace_weight; /* of the chain being taken */
 	uint64_t chain_end;    /* why it ends (enum evbuf_end), as far as is known */
 
+	const char *cgroup; /* interned; NULL: none was said */
 	struct binary *app; /* of app_cookie, if app_known; NULL: none */
 	bool app_known;
 
@@ -66,7 +68,9 @@ struct record {
 	struct jitting *jitting;  /* NULL: code made at run time is not looked for */
 	struct feature *feature;  /* or NULL */
 	uint64_t feature_samples; /* samples that were its own */
-	struct event *events;	  /* those of the configuration, then the feature's */
+	const struct cookie_table *cookies;
+	struct intern cgroups;
+	struct event *events; /* those of the configuration, then the feature's */
 	char *session_dir, *session_name, *samples;
 	struct record_stats written; /* what stats/ holds of this run already */
 	uint64_t written_total;	     /* and of their sum */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/record.h"
 
+#include "driver/cgroups.h"
+#include "driver/cookie.h"
 #include "record/binary.h"
 #include "record/feature.h"
 #include "record/store.h"
@@ -40,6 +42,15 @@ static void code_ctx_switch(struct record *rec, const uint64_t *words)
 static void code_ctx_tgid(struct record *rec, const uint64_t *words)
 {
 	rec->trans.tgid = (uint32_t)words[0];
+}
+
+static void code_ctx_cgroup(struct record *rec, const uint64_t *words)
+{
+	const struct cookie_image *cgroup = cookie_lookup(rec->cookies, words[0]);
+	bool valid = cgroup && cgroup->kind == COOKIE_CGROUP;
+
+	end_trace(rec);
+	rec->trans.cgroup = intern(&rec->cgroups, valid ? cgroup->path : CGROUPS_UNKNOWN);
 }
 
 static void code_cpu_switch(struct record *rec, const uint64_t *words)
@@ -137,6 +148,7 @@ static void (*const handlers[RECORD_CODES])(struct record *rec, const uint64_t *
 	[EVBUF_IBS_OP] = code_ibs_op,
 	[EVBUF_WEIGHT] = code_weight,
 	[EVBUF_CHAIN_END] = code_chain_end,
+	[EVBUF_CTX_CGROUP] = code_ctx_cgroup,
 };
 
 /* Words behind @code in this record's streams. */

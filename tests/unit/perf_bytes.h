@@ -171,6 +171,14 @@ static inline void bytes_task(struct strbuf *b, uint32_t type, const uint32_t pi
 	bytes_trailer(b, pid_ppid_tid_ptid[1], time_ns, 2);
 }
 
+static inline void bytes_cgroup(struct strbuf *b, uint64_t id, const char *path, uint64_t time_ns)
+{
+	bytes_begin(b, PERF_RECORD_CGROUP, 0);
+	bytes_u64(b, id);
+	bytes_text(b, path);
+	bytes_trailer(b, 0, time_ns, 2);
+}
+
 static inline void bytes_lost(struct strbuf *b, uint64_t lost, uint64_t time_ns)
 {
 	bytes_begin(b, PERF_RECORD_LOST, 0);

@@ -97,6 +97,26 @@ static void only_what_differs_is_written(void)
 	evbuf_free(b);
 }
 
+static void cgroups_are_written_where_there_are_any(void)
+{
+	struct evbuf_context other = first;
+	struct taken t = { .count = 0 };
+	struct evbuf *b = evbuf_new(256, take, &t);
+
+	other.cgroup = 33;
+	evbuf_context(b, &first);
+	evbuf_sample(b, 9, 0x1000, 0, 1);
+	(void)evbuf_flush(b);
+	t.count = 0;
+	evbuf_context(b, &other);
+	evbuf_sample(b, 9, 0x1000, 0, 1);
+	evbuf_context(b, &other);
+	evbuf_sample(b, 9, 0x1004, 0, 1);
+	(void)evbuf_flush(b);
+	EXPECT(&t, ESC, EVBUF_CTX_CGROUP, 33, 0x1000, 0, 0x1004, 0);
+	evbuf_free(b);
+}
+
 static void context_that_goes_and_comes_back_costs_nothing(void)
 {
 	struct evbuf_context other = first;
@@ -244,8 +264,9 @@ static void every_end_has_a_name_of_its_own(void)
 	CHECK_STR(evbuf_end_meaning(UINT64_MAX), evbuf_end_meaning(EVBUF_END_UNKNOWN));
 }
 
-TESTS(T(first_sample_says_everything), T(only_what_differs_is_written),
-      T(context_that_goes_and_comes_back_costs_nothing), T(weight_stands_before_its_sample_only),
-      T(no_offset_reads_as_an_escape), T(full_buffer_is_handed_over_in_whole_records),
-      T(sink_that_fails_is_told_once), T(a_chain_stands_between_begin_and_end),
-      T(a_chain_is_cut_where_it_is_too_long), T(every_end_has_a_name_of_its_own))
+TESTS(T(first_sample_says_everything), T(cgroups_are_written_where_there_are_any),
+      T(only_what_differs_is_written), T(context_that_goes_and_comes_back_costs_nothing),
+      T(weight_stands_before_its_sample_only), T(no_offset_reads_as_an_escape),
+      T(full_buffer_is_handed_over_in_whole_records), T(sink_that_fails_is_told_once),
+      T(a_chain_stands_between_begin_and_end), T(a_chain_is_cut_where_it_is_too_long),
+      T(every_end_has_a_name_of_its_own))

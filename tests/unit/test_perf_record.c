@@ -77,6 +77,10 @@ static void tasks_are_taken_apart(void)
 	CHECK_EQ(perf_record_decode(span_of_buf(&b), &r), 0);
 	CHECK(r.pid == 71 && r.tid == 72 && r.comm.exec && r.time_ns == 6);
 	CHECK_STR(r.comm.name, "cc1plus");
+	bytes_cgroup(&b, 77, "/a/b", 6);
+	CHECK_EQ(perf_record_decode(span_of_buf(&b), &r), 0);
+	CHECK_EQ(r.new_cgroup.id, 77);
+	CHECK_STR(r.new_cgroup.path, "/a/b");
 	bytes_lost(&b, 1000, 7);
 	CHECK_EQ(perf_record_decode(span_of_buf(&b), &r), 0);
 	CHECK(r.lost == 1000 && r.time_ns == 7);

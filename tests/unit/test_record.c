@@ -162,7 +162,7 @@ static void separations_are_parsed(void)
 	} rows[] = {
 		{ "none", 0 },	      { "lib", 1 },	   { "library", 1 }, { "kernel", 3 },
 		{ "thread", 4 },      { "lib,cpu", 9 },	   { "all", 15 },    { "", -EINVAL },
-		{ "lib,x", -EINVAL }, { "libs", -EINVAL },
+		{ "lib,x", -EINVAL }, { "libs", -EINVAL }, { "cgroup", 16 }, { "all,cgroup", 31 },
 	};
 	size_t i;
 
@@ -202,6 +202,42 @@ static void samples_are_kept_apart_as_asked(void)
 		evbuf_kernel_sample(b.buffer, 0xffffffff81000010, 0, 1);
 		CHECK_LISTING(&b, rows[i].library, rows[i].kernel);
 	}
+}
+
+static void samples_are_kept_apart_by_cgroup(void)
+{
+	BENCH(b);
+	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
+	const uint64_t groups[] = { cookie_cgroup(b.cookies, "/a"), cookie_cgroup(b.cookies, "/"),
+				    EVBUF_NO_COOKIE };
+	struct evbuf_context context = { .tgid = 7, .tid = 7, .app = app };
+	size_t i;
+
+	b.config.separate = RECORD_SEPARATE_CGROUP;
+	bench_start(&b);
+	for (i = 0; i < ARRAY_SIZE(groups); i++) {
+		context.cgroup = groups[i];
+		evbuf_context(b.buffer, &context);
+		evbuf_sample(b.buffer, app, 0x20, 0, 1);
+		evbuf_sample(b.buffer, app, 0x20, 0, 1);
+	}
+	CHECK_LISTING(&b, "{cgroup}/a/{root}/bin/p/{dep}/{root}/bin/p/" T0 "20 2\n",
+		      "{cgroup}/{root}/bin/p/{dep}/{root}/bin/p/" T0 "20 2\n",
+		      "{cgroup}/(unknown)/{root}/bin/p/{dep}/{root}/bin/p/" T0 "20 2\n");
+}
+
+static void cgroups_are_left_aside_unless_asked_for(void)
+{
+	BENCH(b);
+	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
+	struct evbuf_context context = { .tgid = 7, .tid = 7, .app = app };
+
+	b.config.separate = RECORD_SEPARATE_ALL;
+	bench_start(&b);
+	context.cgroup = cookie_cgroup(b.cookies, "/a");
+	evbuf_context(b.buffer, &context);
+	evbuf_sample(b.buffer, app, 0x20, 0, 1);
+	CHECK_LISTING(&b, "{root}/bin/p/{dep}/{root}/bin/p/TIMER.0.0.7.7.0 20 1\n");
 }
 
 static void every_kernel_address_finds_an_image(void)
@@ -857,7 +893,8 @@ static void limits_and_cuts_do_not_change_what_is_recorded(void)
 	CHECK_STR(few, whole);
 }
 
-TESTS(T(separations_are_parsed), T(samples_are_kept_apart_as_asked),
+TESTS(T(separations_are_parsed), T(samples_are_kept_apart_by_cgroup),
+      T(cgroups_are_left_aside_unless_asked_for), T(samples_are_kept_apart_as_asked),
       T(every_kernel_address_finds_an_image), T(a_module_that_is_loaded_is_found),
       T(hidden_addresses_are_counted_as_they_are), T(the_symbols_of_the_boot_are_kept),
       T(other_kinds_of_images_have_their_names), T(two_files_of_one_path_never_share_a_sample_file),

@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "driver/cgroups.h"
+#include "driver/cookie.h"
+
+#include <sys/stat.h>
+
+static const char *path_of(const struct cookie_table *cookies, uint64_t cookie)
+{
+	const struct cookie_image *image = cookie_lookup(cookies, cookie);
+
+	return image && image->kind == COOKIE_CGROUP ? image->path : NULL;
+}
+
+/* A machine on which no hierarchy is mounted. */
+static char *bare_machine(void)
+{
+	char *root = test_directory();
+	_cleanup_free_ char *proc = path_join(root, "proc/self");
+	_cleanup_free_ char *mounts = path_join(proc, "mountinfo");
+
+	CHECK_EQ(path_make_dirs(proc, 0755, NULL), 0);
+	CHECK_EQ(path_write(mounts, "22 1 0:21 / /proc rw - proc proc rw\n", 0644, NULL), 0);
+	return root;
+}
+
+static void what_is_reported_is_known(void)
+{
+	_cleanup_directory_ char *root = bare_machine();
+	struct cookie_table *cookies = cookie_table_new();
+	struct cgroups *t = cgroups_new(root, CGROUPS_UNIFIED, cookies);
+	uint64_t a;
+
+	cgroups_add(t, 0x100000007, "/a");
+	cgroups_add(t, 8, "/a/b");
+	a = cgroups_cookie(t, 0x100000007, 1);
+	CHECK_STR(path_of(cookies, a), "/a");
+	CHECK_STR(path_of(cookies, cgroups_cookie(t, 8, 2)), "/a/b");
+	/* The program in the kernel tells the lower half. */
+	CHECK_EQ(cgroups_cookie(t, 7, 3), a);
+	/* A number comes again only with another upper half. */
+	cgroups_add(t, 0x200000007, "/c");
+	CHECK_STR(path_of(cookies, cgroups_cookie(t, 7, 4)), "/c");
+	/* One that is made again is the same. */
+	cgroups_add(t, 9, "/a");
+	CHECK_EQ(cgroups_cookie(t, 9, 5), a);
+	CHECK_EQ(cgroups_count(t), 3);
+	cgroups_free(t);
+	cookie_table_free(cookies);
+}
+
+static void what_nobody_told_of_is_unknown(void)
+{
+	_cleanup_directory_ char *root = bare_machine();
+	struct cookie_table *cookies = cookie_table_new();
+	struct cgroups *t = cgroups_new(root, CGROUPS_PERF, cookies);
+
+	CHECK_STR(path_of(cookies, cgroups_cookie(t, 5, 1)), CGROUPS_UNKNOWN);
+	cgroups_add(t, 5, "/late");
+	CHECK_STR(path_of(cookies, cgroups_cookie(t, 5, 2)), "/late");
+	cgroups_free(t);
+	cookie_table_free(cookies);
+}
+
+static void the_one_that_we_are_in_is_found(void)
+{
+	struct cookie_table *cookies = cookie_table_new();
+	struct cgroups *t = cgroups_new("", CGROUPS_UNIFIED, cookies);
+	const char *path = path_of(cookies, cgroups_cookie(t, 1, 1));
+
+	/* The first one has the number 1 everywhere, if it can be seen. */
+	if (!path || !strcmp(path, CGROUPS_UNKNOWN)) {
+		cgroups_free(t);
+		cookie_table_free(cookies);
+		SKIP("the root of no cgroup2 hierarchy is mounted");
+	}
+	CHECK_STR(path, "/");
+	cgroups_free(t);
+	cookie_table_free(cookies);
+}
+
+TESTS(T(what_is_reported_is_known), T(what_nobody_told_of_is_unknown),
+      T(the_one_that_we_are_in_is_found))
