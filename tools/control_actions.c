@@ -2,12 +2,14 @@
 #include "control_actions.h"
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "control/client.h"
 #include "control/server.h"
 #include "daemon_process.h"
 #include "driver/probe.h"
 #include "event/event.h"
+#include "mount_point.h"
 #include "sfile/session.h"
 #include "status_view.h"
 
@@ -146,6 +148,31 @@ static int do_shutdown(const struct control_context *context, const char *arg, s
 	return daemon_end(context->session_dir, err);
 }
 
+static int do_mount(const struct control_context *context, const char *arg, struct error *err)
+{
+	_cleanup_free_ char *where = path_absolute(arg ?: MOUNT_POINT);
+
+	return mount_point_mount(context->session_dir, where, err);
+}
+
+static int do_umount(const struct control_context *context, const char *arg, struct error *err)
+{
+	_cleanup_free_ char *where = path_absolute(arg ?: MOUNT_POINT);
+	int r = mount_point_umount(where, err);
+
+	(void)context;
+	if (r > 0)
+		return error_set(err, -EINVAL, "oprofilefs is not mounted on %s", where);
+	return r;
+}
+
+static int do_deinit(const struct control_context *context, const char *arg, struct error *err)
+{
+	int r = do_shutdown(context, arg, err);
+
+	return r < 0 ? r : MIN(mount_point_umount(MOUNT_POINT, err), 0);
+}
+
 static void print_event(const char *name, const char *description, void *data)
 {
 	(void)data;
@@ -184,4 +211,7 @@ const struct control_action control_actions[ACTION_COUNT_] = {
 	[ACTION_SHUTDOWN] = { do_shutdown, false },
 	[ACTION_LIST_EVENTS] = { do_list_events, false },
 	[ACTION_CHECK] = { do_check, false },
+	[ACTION_MOUNT] = { do_mount, false },
+	[ACTION_UMOUNT] = { do_umount, false },
+	[ACTION_DEINIT] = { do_deinit, false },
 };

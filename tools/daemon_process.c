@@ -22,12 +22,9 @@ bool daemon_runs(const char *session_dir)
 	return control_call(session_dir, "status", &answer, NULL) == 0;
 }
 
-/* Where oprofiled lies: beside opcontrol when installed, in the directory beside that in a build
- * tree; else its mere name, for $PATH. Caller frees. */
-static char *find_daemon(void)
+char *daemon_find_program(const char *variable, const char *const *places, size_t count)
 {
-	static const char *const places[] = { "oprofiled", "../daemon/oprofiled" };
-	const char *given = getenv("OPROFILED");
+	const char *given = getenv(variable);
 	char self[4096];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
 	size_t i;
@@ -37,18 +34,17 @@ static char *find_daemon(void)
 	if (n > 0) {
 		self[n] = '\0';
 		self[path_base(self) - self] = '\0';
-		for (i = 0; i < ARRAY_SIZE(places); i++) {
+		for (i = 0; i < count; i++) {
 			_cleanup_free_ char *path = path_join(self, places[i]);
 
 			if (access(path, X_OK) == 0)
 				return STEAL(path);
 		}
 	}
-	return xstrdup("oprofiled");
+	return xstrdup(path_base(places[0]));
 }
 
-/* Runs it until it has gone into the background. */
-static int spawn(const char *program, char **argv, struct error *err)
+int daemon_spawn(const char *program, char **argv, struct error *err)
 {
 	int status;
 	pid_t pid;
@@ -64,20 +60,21 @@ static int spawn(const char *program, char **argv, struct error *err)
 	}
 	while (waitpid(pid, &status, 0) < 0)
 		if (errno != EINTR)
-			return error_errno(err, -errno, "cannot wait for oprofiled");
+			return error_errno(err, -errno, "cannot wait for %s", program);
 	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
 		return 0;
-	return error_set(err, -EIO, "the daemon did not start");
+	return error_set(err, -EIO, "%s failed", path_base(argv[0]));
 }
 
 int daemon_start(const char *session_dir, const char *config, struct error *err)
 {
-	_cleanup_free_ char *program = find_daemon();
+	static const char *const places[] = { "oprofiled", "../daemon/oprofiled" };
+	_cleanup_free_ char *program = daemon_find_program("OPROFILED", places, ARRAY_SIZE(places));
 	_cleanup_free_ char *session_arg = xasprintf("--session-dir=%s", session_dir);
 	_cleanup_free_ char *config_arg = config ? xasprintf("--config=%s", config) : NULL;
 	char *argv[] = { (char *)"oprofiled", session_arg, config_arg, NULL };
 
-	return daemon_runs(session_dir) ? 0 : spawn(program, argv, err);
+	return daemon_runs(session_dir) ? 0 : daemon_spawn(program, argv, err);
 }
 
 int daemon_end(const char *session_dir, struct error *err)
