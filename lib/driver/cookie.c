@@ -37,6 +37,7 @@ struct cookie_table *cookie_table_new(void)
 static void entry_free(struct entry *e)
 {
 	free(e->image.path);
+	free(e->image.host);
 	free(e);
 }
 
@@ -108,6 +109,7 @@ static struct entry *add(struct cookie_table *t, const struct cookie_image *imag
 
 	e->image = *image;
 	e->image.path = xstrdup(image->path ? image->path : "");
+	e->image.host = image->host ? xstrdup(image->host) : NULL;
 	array_grow(&t->entries, t->count + 1, &t->room);
 	t->entries[t->count++] = e;
 	(void)map_set(&t->by_cookie, image->cookie, e);

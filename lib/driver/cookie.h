@@ -37,6 +37,8 @@ struct cookie_image {
 	uint32_t tgid;		  /* COOKIE_ANON */
 	uint64_t start, end;	  /* COOKIE_ANON: end excluded */
 	char *path;		  /* as the process saw it, " (deleted)" cut off */
+	char *host; /* as we see it where that differs, "" if we cannot; NULL: by ->path or not
+		     * looked for */
 };
 
 /* Where a process has a file mapped; borrowed. */

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "driver/cookie_handle.h"
+#include "driver/host_path.h"
 #include "image/buildid.h"
 
 #include <errno.h>
@@ -53,9 +54,18 @@ static int open_regular(const char *path, struct stat *st)
 	return open(through, O_RDONLY | O_CLOEXEC | O_NOCTTY);
 }
 
-/* Fills @image from @path if that is the file; whether it was. */
-static bool identify_by(struct cookie_image *image, const char *path)
+/* A file to be identified. */
+struct identify {
+	struct cookie_image *image;
+	const struct cookie_mapped *where;
+};
+
+/* Fills the image from @path if that is the file; whether it was. */
+static int identify_by(const char *path, void *data)
 {
+	const struct identify *identify = data;
+	struct cookie_image *image = identify->image;
+	bool is_ours = !identify->where->root || !*identify->where->root;
 	struct stat st = { 0 };
 	_cleanup_close_ int fd = open_regular(path, &st);
 	uint32_t generation = fd < 0 ? 0 : generation_of(fd);
@@ -71,6 +81,9 @@ static bool identify_by(struct cookie_image *image, const char *path)
 	image->verified = known;
 	if (buildid_read_fd(fd, &image->build_id) < 0)
 		image->build_id.size = 0;
+	if (known && is_ours)
+		image->host =
+			host_path(&(struct host_file){ fd, &st, image, identify->where->tgid });
 	return true;
 }
 
@@ -118,15 +131,12 @@ static int each_way(const struct cookie_image *image, const struct cookie_mapped
 	return r == 0 && !*root ? last_way(image, try, data) : r;
 }
 
-static int try_to_identify(const char *path, void *data)
-{
-	return identify_by(data, path);
-}
-
 void cookie_identify_file(struct cookie_image *image, const struct cookie_mapped *where)
 {
+	struct identify identify = { image, where };
+
 	image->identified = true;
-	(void)each_way(image, where, try_to_identify, image);
+	(void)each_way(image, where, identify_by, &identify);
 }
 
 enum { UNKNOWN, UNCHANGED, CHANGED };

@@ -137,6 +137,8 @@ static int write_cookie(struct tee *t, const struct cookie_image *image)
 	put_u32(&b, image->build_id.size);
 	put(&b, image->build_id.bytes, sizeof(image->build_id.bytes));
 	put_text(&b, image->path ? image->path : "");
+	if (image->host)
+		put_text(&b, image->host);
 	return write_chunk(t, CHUNK_COOKIE, strbuf_text(&b), b.length);
 }
 
@@ -298,6 +300,8 @@ static int read_cookie(struct span in, struct cookie_table *cookies)
 	if (!image.path || kind >= COOKIE_KIND_COUNT_ || id_size > BUILD_ID_MAX ||
 	    image.cookie == EVBUF_NO_COOKIE || image.cookie == EVBUF_INVALID_COOKIE)
 		return -EBADMSG;
+	skip_padding(&in);
+	image.host = in.left ? (char *)span_string(&in) : NULL;
 	image.kind = kind;
 	image.identified = flags & COOKIE_IDENTIFIED;
 	image.verified = flags & COOKIE_VERIFIED;

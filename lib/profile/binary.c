@@ -162,7 +162,16 @@ static uint32_t number_of(const struct search *s)
 	return (uint32_t)(s->image - s->bs->gather->images);
 }
 
-/* Looks for the file in every place that there is: below each root at its path, then anywhere in
+/* Where the host had a file that its process saw elsewhere: in a container, say. NULL if it is not
+ * known to have been anywhere else; caller frees. */
+static char *host_path(const struct search *s, const char *root)
+{
+	const struct manifest_image *m = s->image->manifest;
+
+	return m && m->host && *m->host ? path_under(root, m->host) : NULL;
+}
+
+/* Looks for the file in every place that there is: below each root at its paths, then anywhere in
  * the image paths by its name, then among what was fetched. */
 static bool find_file(struct search *s)
 {
@@ -172,8 +181,9 @@ static bool find_file(struct search *s)
 
 	for (i = 0; i < bs->root_count; i++) {
 		_cleanup_free_ char *path = path_under(bs->roots[i], s->path);
+		_cleanup_free_ char *host = host_path(s, bs->roots[i]);
 
-		if (try_file(s, path))
+		if (try_file(s, path) || (host && try_file(s, host)))
 			return true;
 	}
 	for (i = 0; (found = filefind_get(bs->found, path_base(s->path), i)); i++)
@@ -291,6 +301,14 @@ static void read_file(struct search *s, struct binary *ret)
 		load_symbols(s, STEAL(s->ef), unit, ret);
 }
 
+/* Whether what is at @path can be the profiled file. */
+static bool may_be(const struct manifest_image *m, const char *path, struct stat *ret)
+{
+	return stat(path, ret) == 0 && S_ISREG(ret->st_mode) &&
+	       (!m || ((!m->size || m->size == (uint64_t)ret->st_size) &&
+		       (!m->mtime || m->mtime == (uint64_t)ret->st_mtime)));
+}
+
 /* The first file that can be the profiled one by what the file system says of it, or NULL. */
 static char *find_unopened(const struct search *s, struct stat *ret)
 {
@@ -300,12 +318,16 @@ static char *find_unopened(const struct search *s, struct stat *ret)
 
 	for (i = 0; i < bs->root_count; i++) {
 		char *path = path_under(bs->roots[i], s->image->display);
+		char *host = host_path(s, bs->roots[i]);
 
-		if (stat(path, ret) == 0 && S_ISREG(ret->st_mode) &&
-		    (!m || ((!m->size || m->size == (uint64_t)ret->st_size) &&
-			    (!m->mtime || m->mtime == (uint64_t)ret->st_mtime))))
+		if (may_be(m, path, ret)) {
+			free(host);
 			return path;
+		}
 		free(path);
+		if (host && may_be(m, host, ret))
+			return host;
+		free(host);
 	}
 	return NULL;
 }

@@ -24,6 +24,9 @@ static const char *const remedies[ROW_KIND_COUNT_] = {
 		"another file now; --image-path says where the old one is, or try --debuginfod",
 	[ROW_ANONYMOUS] = "code made at run time that nobody told of; see man opjit",
 };
+static const char *const hidden_remedy =
+	"only its process could see it, in a root or mounts of its own; --image-path says where a "
+	"copy is, or try --debuginfod";
 static const char *const kernel_remedy =
 	"its symbols were hidden from the profiler; profile as root, and see kptr_restrict";
 
@@ -81,17 +84,29 @@ static double percent_of(const struct unresolved *u, uint64_t samples)
 	return u->total ? 100.0 * (double)samples / (double)u->total : 0;
 }
 
+static const char *remedy_of(const struct gather_image *image, enum row_kind why)
+{
+	bool hidden = image->manifest && image->manifest->host && !*image->manifest->host;
+
+	return hidden && (why == ROW_NO_FILE || why == ROW_CHANGED) ? hidden_remedy : remedies[why];
+}
+
 static void print_image(const struct unresolved *u, const struct unresolved_image *i,
 			const struct gather *g, FILE *out)
 {
 	const struct gather_image *image = &g->images[i->image];
 	bool kernel = image->id.kind == SNAME_KERN || !strcmp(image->display, "/proc/kallsyms");
-	_cleanup_(strbuf_done) struct strbuf name = STRBUF_INIT;
+	_cleanup_(strbuf_done) struct strbuf name = STRBUF_INIT, host = STRBUF_INIT;
 	char id[BUILD_ID_TEXT];
 
 	text_visible(&name, image->shown);
 	(void)fprintf(out, "  %5.1f %%  %s: %s", percent_of(u, i->samples), strbuf_text(&name),
-		      kernel && i->why != ROW_UNNAMED ? kernel_remedy : remedies[i->why]);
+		      kernel && i->why != ROW_UNNAMED ? kernel_remedy : remedy_of(image, i->why));
+	if (i->why != ROW_NO_SYMBOLS && i->why != ROW_UNNAMED && image->manifest &&
+	    image->manifest->host && *image->manifest->host) {
+		text_visible(&host, image->manifest->host);
+		(void)fprintf(out, " (it was %s here)", strbuf_text(&host));
+	}
 	if (image->manifest && image->manifest->build_id.size)
 		(void)fprintf(out, " (build-id %s)", build_id_text(&image->manifest->build_id, id));
 	(void)fputs("\n", out);

@@ -191,7 +191,8 @@ static struct binary *cookie_binary(struct binary_table *t, const struct cookie_
 				       .build_id = c->build_id,
 				       .device = c->device,
 				       .inode = c->inode,
-				       .generation = c->generation };
+				       .generation = c->generation,
+				       .host = c->host };
 
 	switch (c->kind) {
 	case COOKIE_FILE:

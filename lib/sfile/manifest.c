@@ -49,8 +49,13 @@ static void add_line(struct strbuf *b, const struct manifest_image *image)
 	text_add_field(b, build_id_text(&image->build_id, id));
 	add_number(b, image->size);
 	add_number(b, image->mtime);
-	strbuf_addf(b, "\t%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64 "\n", image->device >> 32,
+	strbuf_addf(b, "\t%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64, image->device >> 32,
 		    image->device & UINT32_MAX, image->inode, image->generation);
+	if (image->host) {
+		strbuf_adds(b, "\t");
+		text_add_field(b, image->host);
+	}
+	strbuf_adds(b, "\n");
 }
 
 static int read_number(const char *s, uint64_t *ret)
@@ -80,14 +85,18 @@ static int read_identity(const char *s, struct manifest_image *image)
 static int read_line(char *line, struct manifest_image *ret)
 {
 	struct manifest_image image = { 0 };
-	char *columns[COLUMNS];
+	char *columns[COLUMNS], *host = NULL;
 	size_t i;
 
 	for (i = 0; i < COLUMNS; i++)
 		columns[i] = strsep(&line, "\t");
-	if (!columns[COLUMNS - 1] || line || text_unescape_field(columns[0]) < 0 ||
-	    text_unescape_field(columns[1]) < 0 || text_unescape_field(columns[2]) < 0 ||
-	    !*columns[0])
+	if (line) {
+		host = line;
+		line = strchr(host, '\t');
+	}
+	if (!columns[COLUMNS - 1] || line || (host && text_unescape_field(host) < 0) ||
+	    text_unescape_field(columns[0]) < 0 || text_unescape_field(columns[1]) < 0 ||
+	    text_unescape_field(columns[2]) < 0 || !*columns[0])
 		return -EBADMSG;
 	if (build_id_parse(columns[2], &image.build_id) < 0 ||
 	    read_number(columns[3], &image.size) < 0 || read_number(columns[4], &image.mtime) < 0 ||
@@ -95,6 +104,7 @@ static int read_line(char *line, struct manifest_image *ret)
 		return -EBADMSG;
 	image.name = columns[0];
 	image.path = columns[1];
+	image.host = host;
 	*ret = image;
 	return 0;
 }
@@ -124,6 +134,7 @@ static struct manifest_image *put(struct manifest *m, const struct manifest_imag
 	ssize_t i = find_index(m, image->name, &key);
 
 	copy.path = arena_strdup(&m->strings, image->path);
+	copy.host = image->host ? arena_strdup(&m->strings, image->host) : NULL;
 	if (i >= 0) {
 		copy.name = m->images[i].name;
 		m->images[i] = copy;
@@ -246,7 +257,8 @@ static bool same_file(const struct manifest_image *a, const struct manifest_imag
 static bool knows_more(const struct manifest_image *image, const struct manifest_image *entry)
 {
 	return (image->build_id.size && !entry->build_id.size) || (image->size && !entry->size) ||
-	       (image->mtime && !entry->mtime) || (image->inode && !entry->inode);
+	       (image->mtime && !entry->mtime) || (image->inode && !entry->inode) ||
+	       (image->host && *image->host && (!entry->host || !*entry->host));
 }
 
 /* Eight digits that tell @image from others of its path: of the build-id where it has one. */

@@ -3,7 +3,7 @@
  * The image manifest, samples/NAME/images: which file stood behind each image name when it was
  * profiled. A line of text an image (man opmanifest.5):
  *
- *	NAME \t PATH \t BUILDID \t SIZE \t MTIME \t MAJOR:MINOR:INODE:GENERATION
+ *	NAME \t PATH \t BUILDID \t SIZE \t MTIME \t MAJOR:MINOR:INODE:GENERATION [\t HOST]
  *
  * with backslash escapes for tab, newline and backslash and "-" for what is unknown. Lines are only
  * ever appended, each by one write, so that a crash leaves whole lines; a later line for a name
@@ -24,6 +24,7 @@
 struct manifest_image {
 	const char *name; /* in sample file names: absolute path, or kernel name */
 	const char *path; /* the file, as the process that mapped it saw it */
+	const char *host; /* as the host saw it, "" if it could not; NULL: by ->path */
 	struct build_id build_id;
 	uint64_t size;	 /* bytes; 0: unknown */
 	uint64_t mtime;	 /* seconds; 0: unknown */

@@ -120,6 +120,32 @@ static void every_path_survives_the_file(void)
 	}
 }
 
+static void where_the_host_has_it_survives_too(void)
+{
+	static const char *const hosts[] = { NULL, "", "/jail/usr/lib/libc\t.so.6" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(hosts); i++) {
+		_cleanup_directory_ char *dir = test_directory();
+		_cleanup_(manifest_closep) struct manifest *m = open_manifest(dir), *again = NULL;
+		struct manifest_image image = libc;
+		const struct manifest_image *read;
+
+		image.host = hosts[i];
+		(void)manifest_name(m, &image, NULL);
+		again = open_manifest(dir);
+		read = manifest_find(again, libc.path);
+		if (CHECK(read && !read->host == !hosts[i]) && hosts[i])
+			CHECK_STR(read->host, hosts[i]);
+		CHECK_EQ(manifest_damaged(again), 0);
+		/* Once it was seen, it is known. */
+		image.host = "/seen";
+		(void)manifest_name(again, &image, NULL);
+		read = manifest_find(again, libc.path);
+		CHECK_STR(read->host, hosts[i] && *hosts[i] ? hosts[i] : "/seen");
+	}
+}
+
 static void damaged_lines_are_skipped_and_counted(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -200,8 +226,8 @@ static void a_write_that_fails_is_reported(void)
 	CHECK_EQ(manifest_count(m), 0);
 }
 
-TESTS(T(two_files_of_one_path_have_two_names), T(a_build_id_decides_over_the_inode),
-      T(without_build_ids_the_inode_decides), T(what_is_learnt_later_is_added),
-      T(every_path_survives_the_file), T(damaged_lines_are_skipped_and_counted),
-      T(a_torn_line_is_never_taken_for_a_whole_one), T(rewriting_leaves_damaged_lines_out),
-      T(a_write_that_fails_is_reported))
+TESTS(T(two_files_of_one_path_have_two_names), T(where_the_host_has_it_survives_too),
+      T(a_build_id_decides_over_the_inode), T(without_build_ids_the_inode_decides),
+      T(what_is_learnt_later_is_added), T(every_path_survives_the_file),
+      T(damaged_lines_are_skipped_and_counted), T(a_torn_line_is_never_taken_for_a_whole_one),
+      T(rewriting_leaves_damaged_lines_out), T(a_write_that_fails_is_reported))

@@ -1,0 +1,89 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Programs that see their files through a root or mounts of their own: reports find the files where
+# the host has them, and say so where it does not. OP_DRIVER says by which driver.
+. "$OP_SOURCE_ROOT/tests/live/truth.sh"
+need_sampling
+need_root
+unshare -m true 2>/dev/null || skip_all "no mount namespace can be made"
+cd "$dir" || exit 1
+# Nothing of this test is where its processes see it.
+export OPROFILE_SYMBOL_CACHE=no
+
+# named TITLE NAME: nearly all samples of the program are in its functions.
+named()
+{
+	share=$(awk '$1 ~ /^[0-9]+$/ && /work_|burn|chain|main/ && !/kallsyms/ { n += $1 }
+		$1 ~ /^[0-9]+$/ && !/kallsyms/ { all += $1 } END { printf "%d", all ? 100 * n / all : 0 }' "$2.report")
+	echo "# $share % of what is not the kernel's has a name"
+	{ cat "$2.log" "$2.err" "$2.report" && cat "$2/samples/current/images"; } >output
+	test "$share" -ge 90
+	result $? "$1"
+}
+
+# host NAME IMAGE: where the manifest says that the host has it.
+host()
+{
+	awk -F '\t' -v image="$2" '$1 == image { print $7 }' "$1/samples/current/images" | tail -n 1
+}
+
+mkdir jail jail/bin lower upper work merged bound private
+cp "$live/truth_chains_static" jail/bin/jailed
+cp "$live/truth_chains_static" lower/layered
+cp "$live/truth_chains_static" original
+cp "$live/truth_chains_static" other
+touch bound/here
+
+ok "a program in a chroot" profile jail chroot "$dir/jail" /bin/jailed 0.5 25 75
+named "has its symbols" jail
+is "and both its paths" "$(host jail /bin/jailed)" "$dir/jail/bin/jailed"
+
+ok "a program that is mounted elsewhere" profile bound unshare -m sh -c \
+	"mount --bind $dir/original $dir/bound/here && exec $dir/bound/here 0.5 25 75"
+named "has its symbols" bound
+# A file system whose handles are made of inode and generation; else nobody here can see it.
+case $(host bound "$dir/bound/here") in
+"$dir/original") result 0 "and both its paths" ;;
+*) skip "and both its paths" "files of $(stat -f -c %T "$dir") cannot be found by number" ;;
+esac
+
+overlay="mount -t overlay overlay -o lowerdir=$dir/lower,upperdir=$dir/upper,workdir=$dir/work $dir/merged"
+tmp_overlay="mount -t tmpfs tmpfs $dir/work && mkdir $dir/work/u $dir/work/w && mount -t overlay overlay \
+	-o lowerdir=$dir/lower,upperdir=$dir/work/u,workdir=$dir/work/w $dir/merged"
+unshare -m sh -c "$overlay" 2>/dev/null || overlay=$tmp_overlay
+if unshare -m sh -c "$overlay" 2>/dev/null; then
+	ok "a program on an overlay" profile overlay \
+		unshare -m sh -c "$overlay && exec $dir/merged/layered 0.5 25 75"
+	named "has its symbols" overlay
+	is "and both its paths" "$(host overlay "$dir/merged/layered")" "$dir/lower/layered"
+	ok "one in a chroot on an overlay" profile inner \
+		unshare -m sh -c "$overlay && exec chroot $dir/merged /layered 0.5 25 75"
+	named "has its symbols" inner
+	is "and both its paths" "$(host inner /layered)" "$dir/lower/layered"
+else
+	skip "overlays" "no overlayfs here"
+fi
+
+ok "a program that nobody else can see" profile private unshare -m sh -c \
+	"mount -t tmpfs tmpfs $dir/private && cp $dir/original $dir/private/ && exec $dir/private/original 0.5 25 75"
+has "the foot says why it has no symbols" "original: only its process could see it" private.report
+opreport --session-dir="$dir/private" --image-path="$dir" -l >private.report 2>private.err
+named "a copy of it serves" private
+
+mkdir gone
+cp "$live/truth_chains_static" gone/program
+ok "a program in a chroot that goes away" profile gone.s chroot "$dir/gone" /program 0.5 25 75
+rm -r gone
+report gone.s
+has "the foot says where it was" "program: not on this machine.*(it was $dir/gone/program here)" gone.s.report
+
+if unshare -pf --mount-proc true 2>/dev/null; then
+	rm -f /tmp/perf-1.map
+	ok "code made by the first process of a PID namespace" profile map \
+		unshare -pf --mount-proc "$live/truth_jitted" map 1
+	rm -f /tmp/perf-1.map
+	report map
+	has "has names" "jit first" map.report
+fi
+
+done_testing
