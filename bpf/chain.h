@@ -399,7 +399,7 @@ static __always_inline bool tell_chain(struct run *run, struct sample_chain *cha
 	if (bpf_map_lookup_elem(&chains, &chain->id))
 		return true;
 	if (bpf_map_update_elem(&chains, &chain->id, &known, BPF_ANY)) {
-		run->totals->chain_full++;
+		run->totals->chain_full += run->weight;
 		return false;
 	}
 	if (words > SAMPLE_CHAIN_WORDS)

@@ -78,6 +78,7 @@ struct run {
 	struct task_struct *task;
 	struct scratch *scratch;
 	struct sample_counters *totals;
+	__u64 weight; /* samples that this one stands for */
 };
 
 /* Puts a message into the ring; the reader is woken when much is in it. 0 or -EAGAIN. */

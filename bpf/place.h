@@ -118,8 +118,10 @@ static __always_inline bool place_user(struct run *run, __u64 address)
 	int r = mm ? vma_find(mm, address, run->scratch->node, &vma) : VMA_UNREADABLE;
 
 	if (r != VMA_FOUND) {
-		run->totals->no_mapping += r == VMA_NONE;
-		run->totals->no_tree += r != VMA_NONE;
+		if (r == VMA_NONE)
+			run->totals->no_mapping += run->weight;
+		else
+			run->totals->no_tree += run->weight;
 		return false;
 	}
 	region = (struct sample_region){ vma.start, vma.end };

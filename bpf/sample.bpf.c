@@ -15,11 +15,11 @@ char gpl[] SEC("license") = "GPL";
 /* Counts the key in @map, the one with the number @which. */
 static __always_inline void count_in(void *map, __u32 which, struct run *run)
 {
-	__u64 *count = bpf_map_lookup_elem(map, &run->scratch->key), one = 1;
+	__u64 *count = bpf_map_lookup_elem(map, &run->scratch->key);
 	long r;
 
 	if (!count) {
-		r = bpf_map_update_elem(map, &run->scratch->key, &one, BPF_NOEXIST);
+		r = bpf_map_update_elem(map, &run->scratch->key, &run->weight, BPF_NOEXIST);
 		if (r == 0) {
 			if (__sync_fetch_and_add(&control.used[which], 1) == config.wake_at) {
 				__u32 wake = SAMPLE_WAKE;
@@ -32,9 +32,9 @@ static __always_inline void count_in(void *map, __u32 which, struct run *run)
 		count = bpf_map_lookup_elem(map, &run->scratch->key);
 	}
 	if (count)
-		__sync_fetch_and_add(count, 1);
+		__sync_fetch_and_add(count, run->weight);
 	else
-		run->totals->map_full++;
+		run->totals->map_full += run->weight;
 }
 
 static __always_inline void count(struct run *run)
@@ -45,15 +45,27 @@ static __always_inline void count(struct run *run)
 		count_in(&counts_0, 0, run);
 }
 
+/* Where samples are stretched by a fraction, each is rounded up or down by chance, so that nothing
+ * that comes in turns with them can make some places count more than others. */
+static __always_inline __u64 weigh(const struct sample_gate *gate)
+{
+	__u64 stretch = *(volatile const __u32 *)&gate->stretch;
+
+	if (stretch % SAMPLE_ONE)
+		stretch += bpf_get_prandom_u32() % SAMPLE_ONE;
+	return stretch >> SAMPLE_ONE_SHIFT;
+}
+
 static __always_inline void take(struct perf_event_context *context, struct run *run)
 {
 	__u64 ids = bpf_get_current_pid_tgid();
 
 	run->totals->received++;
+	run->totals->stood_for += run->weight - 1;
 	run->scratch->key.tgid = ids >> 32;
 	run->scratch->key.tid = (__u32)ids;
 	if (is_filtered(run->scratch->key.tgid)) {
-		run->totals->filtered++;
+		run->totals->filtered += run->weight;
 		return;
 	}
 	if (config.cgroups)
@@ -78,6 +90,7 @@ SEC("perf_event")
 int take_sample(struct perf_event_context *context)
 {
 	__u32 zero = 0, cpu = bpf_get_smp_processor_id();
+	__u64 since_ns = bpf_ktime_get_ns();
 	struct sample_gate *gate = bpf_map_lookup_elem(&gates, &cpu);
 	struct run run;
 
@@ -87,9 +100,11 @@ int take_sample(struct perf_event_context *context)
 	if (!gate || !run.scratch || !run.totals)
 		return 0;
 	run.scratch->key = (struct sample_key){ 0 };
+	run.weight = weigh(gate);
 	__sync_fetch_and_add(&gate->passes, 1);
 	take(context, &run);
 	__sync_fetch_and_add(&gate->passes, 1);
+	run.totals->run_ns += bpf_ktime_get_ns() - since_ns;
 	return 0;
 }
 

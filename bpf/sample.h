@@ -71,9 +71,11 @@ struct sample_key {
 };
 _Static_assert(sizeof(struct sample_key) == 64, "no padding");
 
-/* Totals of a CPU. */
+/* Totals of a CPU. Samples count as what they stand for, but for those received. */
 struct sample_counters {
-	__u64 received;
+	__u64 received;	      /* times the program ran for an event */
+	__u64 stood_for;      /* samples that were not taken, for which others stand */
+	__u64 run_ns;	      /* in the program */
 	__u64 filtered;	      /* of processes that are not followed */
 	__u64 map_full;	      /* samples dropped: no room for another key */
 	__u64 no_mapping;     /* the address is in no mapping */
@@ -207,8 +209,15 @@ struct sample_control {
 	__u64 test_offset;
 };
 
-/* Says whether a CPU is inside the program: odd. A line of the cache each. */
+/* A sample that stands for one, in 1/SAMPLE_ONE. */
+enum { SAMPLE_ONE_SHIFT = 16, SAMPLE_ONE = 1 << SAMPLE_ONE_SHIFT };
+
+/* Says whether a CPU is inside the program: odd; and what the program is told for this CPU. A line
+ * of the cache each. */
 struct sample_gate {
 	__u64 passes;
-	__u64 padding[7];
+	__u32 stretch; /* samples that each one taken stands for, in 1/SAMPLE_ONE */
+	__u32 reserved;
+	__u64 padding[6];
 };
+_Static_assert(sizeof(struct sample_gate) == 64, "a line of the cache");

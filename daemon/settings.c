@@ -14,7 +14,7 @@
 /* What the command line said; NULL where nothing. */
 static const char *config_path, *session_dir, *vmlinux, *kernel_range, *image, *separate, *events,
 	*ext_feature, *driver, *rate, *buffer_size, *cpu_buffer_size, *socket_group, *tee, *replay,
-	*callgraph, *callgraph_mode, *user, *session_mode;
+	*callgraph, *callgraph_mode, *user, *session_mode, *budget;
 static const char *separate_lib, *separate_kernel, *separate_thread, *separate_cpu;
 static const char *verbose;
 static bool no_vmlinux, foreground, start, force, no_seccomp;
@@ -34,6 +34,9 @@ static const struct opt opts[] = {
 	  "events, each NAME:count:unitmask:kernel:user, or TIMER:HZ" },
 	{ 0, "rate", OPT_STRING, &rate, "HZ",
 	  "samples a second and CPU where the clock replaces a counter (199)" },
+	{ 0, "budget", OPT_STRING, &budget, "PERCENT",
+	  "of each CPU's time that sampling may cost: beyond it samples come more rarely, and "
+	  "count for more (0.5%); none: no limit" },
 	{ 0, "force", OPT_FLAG, &force, NULL, "sample more often than every 100 us, too" },
 	{ 0, "driver", OPT_STRING, &driver, "NAME", "what takes the samples: auto, bpf, perf" },
 	{ 'c', "callgraph", OPT_STRING, &callgraph, "DEPTH",
@@ -107,6 +110,7 @@ static const struct {
 	{ "EXT_FEATURE", &ext_feature },
 	{ "DRIVER", &driver },
 	{ "RATE", &rate },
+	{ "BUDGET", &budget },
 	{ "BUF_SIZE", &buffer_size },
 	{ "CPU_BUF_SIZE", &cpu_buffer_size },
 	{ "SOCKET_GROUP", &socket_group },
@@ -231,6 +235,8 @@ static int complete(struct settings *s, struct error *err)
 	if (r == 0)
 		r = take_callgraph(s, err);
 	if (r == 0)
+		r = limits_read(&s->rc, &s->limits, err);
+	if (r == 0)
 		r = daemonrc_kernel_range(&s->rc, &s->kernel_start, &s->kernel_end, err);
 	return r;
 }
@@ -287,6 +293,8 @@ void settings_collector(const struct settings *s, struct collector_config *ret)
 			.ext_feature = s->rc.ext_feature,
 		},
 		.tee_path = s->tee,
+		.measures_cost = true,
+		.cpu_budget = s->limits.cpu,
 	};
 }
 

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "control/daemonrc.h"
+#include "control/limits.h"
 #include "record/collector.h"
 
 #include <sys/types.h>
@@ -30,6 +31,7 @@ struct settings {
 	bool foreground, start, force, no_seccomp;
 	mode_t session_mode;
 	enum log_level verbose;
+	struct limits limits;
 };
 
 #define SETTINGS_INIT ((struct settings){ .rc = DAEMONRC_INIT })

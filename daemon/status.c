@@ -70,6 +70,28 @@ static void answer_counters(const struct status *status, struct strbuf *answer)
 	control_answer(answer, "samples_lost", "%" PRIu64, lost);
 }
 
+/* All that it costs, of all CPUs' time, and how far samples are stretched to keep it there. */
+static void answer_cost(const struct status *status, struct strbuf *answer)
+{
+	struct governor_reading cost;
+
+	collector_cost(status->collector, &cost);
+	if (!collector_running(status->collector))
+		cost = (struct governor_reading){ .stretch = 1, .highest = 1 };
+	if (status->settings->limits.cpu > 0)
+		control_answer(answer, "budget_percent", "%g", status->settings->limits.cpu * 100);
+	control_answer(answer, "cost_percent", "%.3f", cost.all * 100);
+	control_answer(answer, "cost_interrupts_percent", "%.3f", cost.interrupts * 100);
+	control_answer(answer, "cost_program_percent", "%.3f", cost.program * 100);
+	control_answer(answer, "cost_daemon_percent", "%.3f", cost.own * 100);
+	control_answer(answer, "cost_worst_percent", "%.3f", cost.worst * 100);
+	control_answer(answer, "interrupt_ns", "%.0f", cost.interrupt_ns);
+	control_answer(answer, "stretch", "%.2f", cost.stretch);
+	control_answer(answer, "stretch_highest", "%.2f", cost.highest);
+	if (cost.exceeded)
+		control_answer(answer, "budget_exceeded", "1");
+}
+
 static void answer_load(const struct status *status, struct strbuf *answer)
 {
 	struct driver_stats driver;
@@ -83,6 +105,7 @@ static void answer_load(const struct status *status, struct strbuf *answer)
 		reading = (struct meter_reading){ 0 };
 	control_answer(answer, "samples_per_s", "%.1f", reading.samples_per_s);
 	control_answer(answer, "cpu_percent", "%.2f", reading.cpu_percent);
+	answer_cost(status, answer);
 	control_answer(answer, "resident_kib", "%" PRIu64, resident_kib());
 	control_answer(answer, "open_files", "%zu", files);
 	control_answer(answer, "mapped_kib", "%zu", mapped / 1024);

@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "control/client.h"
 #include "control/daemonrc.h"
+#include "control/limits.h"
 #include "control/verbosity.h"
 #include "control_actions.h"
 #include "daemon_process.h"
@@ -34,7 +35,7 @@ static struct {
 static size_t queued;
 static const char *config_path, *session_dir, *separate, *callgraph, *callgraph_mode, *image,
 	*vmlinux, *kernel_range, *buffer_size, *buffer_watershed, *cpu_buffer_size, *rate, *driver,
-	*socket_group, *session_mode, *user, *verbose;
+	*socket_group, *session_mode, *user, *verbose, *budget;
 static const char *events[DAEMONRC_EVENTS_MAX];
 static size_t event_count;
 static bool no_vmlinux, json;
@@ -107,6 +108,8 @@ static const struct opt opts[] = {
 	  "the kernel's text, hexadecimal", NULL },
 	{ 0, "rate", OPT_STRING, &rate, "HZ",
 	  "samples a second and CPU where the clock replaces a counter (199)", NULL },
+	{ 0, "budget", OPT_STRING, &budget, "PERCENT",
+	  "of each CPU's time that sampling may cost (0.5%); none: no limit", NULL },
 	{ 0, "driver", OPT_STRING, &driver, "NAME",
 	  "what takes the samples: auto, bpf, perf", NULL },
 	{ 0, "buffer-size", OPT_STRING, &buffer_size, "WORDS",
@@ -157,6 +160,7 @@ static const struct {
 	{ "VMLINUX", &vmlinux },
 	{ "KERNEL_RANGE", &kernel_range },
 	{ "RATE", &rate },
+	{ "BUDGET", &budget },
 	{ "DRIVER", &driver },
 	{ "BUF_SIZE", &buffer_size },
 	{ "BUF_WATERSHED", &buffer_watershed },
@@ -283,6 +287,7 @@ static int check_values(struct error *err)
 static int lay_options_over(struct control_context *context, struct error *err)
 {
 	struct daemonrc *rc = &context->rc;
+	struct limits limits;
 	uint64_t start, end;
 	size_t i;
 	int r = check_values(err);
@@ -300,6 +305,8 @@ static int lay_options_over(struct control_context *context, struct error *err)
 		r = check_vmlinux(rc, err);
 	if (r == 0)
 		r = daemonrc_kernel_range(rc, &start, &end, err);
+	if (r == 0)
+		r = limits_read(rc, &limits, err);
 	if (r == 0)
 		r = lay_separate_over(rc, err);
 	if (r == 0)

@@ -105,6 +105,13 @@ static double number_of(const char *lines, const char *key)
 	return value ? strtod(value, NULL) : 0;
 }
 
+static bool has_value(const char *lines, const char *key)
+{
+	_cleanup_free_ char *value = control_value(lines, key);
+
+	return value != NULL;
+}
+
 static bool is_state(const char *lines, const char *state)
 {
 	_cleanup_free_ char *value = control_value(lines, "state");
@@ -235,9 +242,29 @@ static void cost_row(const char *lines, struct strbuf *out)
 {
 	if (!is_answer(lines))
 		return;
+	if (has_value(lines, "cost_percent"))
+		strbuf_addf(out, "%.2f %% of the CPUs' time; the daemon ",
+			    number_of(lines, "cost_percent"));
 	strbuf_addf(out, "%.2f %% of a CPU, %.1f MiB of memory, %.0f sample files open",
 		    number_of(lines, "cpu_percent"), number_of(lines, "resident_kib") / 1024,
 		    number_of(lines, "open_files"));
+}
+
+/* What it keeps to, and what that takes. */
+static void budget_row(const char *lines, struct strbuf *out)
+{
+	double mean = number_of(lines, "stretch");
+
+	if (!has_value(lines, "budget_percent"))
+		return;
+	strbuf_addf(out, "%g %% of each CPU's time", number_of(lines, "budget_percent"));
+	if (mean > 1.005)
+		strbuf_addf(out,
+			    ", kept by sampling more rarely: each sample counts for %.1f (at most "
+			    "%.1f)",
+			    mean, number_of(lines, "stretch_highest"));
+	if (has_value(lines, "budget_exceeded"))
+		strbuf_adds(out, "; it cannot be kept to: take fewer events, or no call chains");
 }
 
 static void config_row(const char *lines, struct strbuf *out)
@@ -252,7 +279,7 @@ static const struct {
 	{ "Daemon", daemon_row },   { "Trouble", trouble_row },	  { "Driver", driver_row },
 	{ "Events", events_row },   { "Separate", separate_row }, { "Images", images_row },
 	{ "Session", session_row }, { "Samples", samples_row },	  { "Own cost", cost_row },
-	{ "Settings", config_row },
+	{ "Budget", budget_row },   { "Settings", config_row },
 };
 
 /* "name value text" of a counter: the losses among them, one a line. */
@@ -311,6 +338,16 @@ static const struct {
 	{ "samples_lost", "samples_lost", JSON_NUMBER },
 	{ "samples_per_s", "samples_per_s", JSON_NUMBER },
 	{ "cpu_percent", "cpu_percent", JSON_NUMBER },
+	{ "budget_percent", "budget_percent", JSON_NUMBER },
+	{ "budget_exceeded", "budget_exceeded", JSON_NUMBER },
+	{ "cost_percent", "cost_percent", JSON_NUMBER },
+	{ "cost_interrupts_percent", "cost_interrupts_percent", JSON_NUMBER },
+	{ "cost_program_percent", "cost_program_percent", JSON_NUMBER },
+	{ "cost_daemon_percent", "cost_daemon_percent", JSON_NUMBER },
+	{ "cost_worst_percent", "cost_worst_percent", JSON_NUMBER },
+	{ "interrupt_ns", "interrupt_ns", JSON_NUMBER },
+	{ "stretch", "stretch", JSON_NUMBER },
+	{ "stretch_highest", "stretch_highest", JSON_NUMBER },
 	{ "resident_kib", "resident_kib", JSON_NUMBER },
 	{ "open_files", "open_files", JSON_NUMBER },
 	{ "mapped_kib", "mapped_kib", JSON_NUMBER },

@@ -41,6 +41,7 @@ static const struct key {
 	{ "CPU_BUF_SIZE", KEY_NUMBER, offsetof(struct daemonrc, cpu_buffer_size) },
 	{ "DRIVER", KEY_TEXT, offsetof(struct daemonrc, driver) },
 	{ "RATE", KEY_NUMBER, offsetof(struct daemonrc, rate) },
+	{ "BUDGET", KEY_TEXT, offsetof(struct daemonrc, budget) },
 	{ "VERBOSE", KEY_TEXT, offsetof(struct daemonrc, verbose) },
 	{ "EXT_FEATURE", KEY_TEXT, offsetof(struct daemonrc, ext_feature) },
 	{ "SOCKET_GROUP", KEY_TEXT, offsetof(struct daemonrc, socket_group) },

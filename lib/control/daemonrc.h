@@ -51,6 +51,7 @@ struct daemonrc {
 	uint64_t cpu_buffer_size;     /* words */
 	char *driver;		      /* "auto", "bpf", "perf" */
 	uint64_t rate;		      /* samples a second and CPU in timer mode */
+	char *budget;		      /* of CPU time, as control/limits.h takes it */
 	char *verbose;		      /* as oprofiled --verbose takes it */
 	char *ext_feature;	      /* as oprofiled --ext-feature takes it */
 	char *socket_group;	      /* name of the group that may use the control socket */

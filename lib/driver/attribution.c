@@ -188,6 +188,12 @@ static void put(struct attribution *a, unsigned int counter, const struct perf_r
 	}
 }
 
+/* What a sample adds to a counter of samples. */
+static uint64_t count_of(const struct attribution *a)
+{
+	return a->intervals ? 1 : MAX(a->weight, 1ULL);
+}
+
 static void place_user_sample(struct attribution *a, unsigned int cpu, unsigned int counter,
 			      const struct perf_record *r)
 {
@@ -195,9 +201,9 @@ static void place_user_sample(struct attribution *a, unsigned int cpu, unsigned 
 
 	if (!attribution_user_frame(a, r, r->ip, false, &leaf)) {
 		if (a->memo.unknown)
-			a->stats->sample_lost_no_mm++;
+			a->stats->sample_lost_no_mm += count_of(a);
 		else
-			a->stats->sample_lost_no_mapping++;
+			a->stats->sample_lost_no_mapping += count_of(a);
 		return;
 	}
 	set_context(a, cpu, r, a->memo.app);
@@ -227,9 +233,9 @@ static void place_kernel_sample(struct attribution *a, unsigned int cpu, unsigne
 void attribution_sample(struct attribution *a, unsigned int cpu, unsigned int counter,
 			const struct perf_record *r)
 {
-	a->stats->sample_received++;
+	a->stats->sample_received += count_of(a);
 	if (_unlikely_(is_filtered(a, r))) {
-		a->stats->sample_filtered++;
+		a->stats->sample_filtered += count_of(a);
 		return;
 	}
 	switch (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) {
@@ -240,7 +246,7 @@ void attribution_sample(struct attribution *a, unsigned int cpu, unsigned int co
 		place_kernel_sample(a, cpu, counter, r);
 		break;
 	default: /* a hypervisor's or a guest's address means nothing here */
-		a->stats->sample_lost_no_mapping++;
+		a->stats->sample_lost_no_mapping += count_of(a);
 		break;
 	}
 }

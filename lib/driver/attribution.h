@@ -40,6 +40,7 @@ struct attribution {
 	struct cgroups *cgroups; /* NULL: samples do not carry theirs */
 	uint64_t now_ns;	 /* time of handling */
 	uint64_t weight;	 /* what each sample stands for; 0: 1 */
+	bool intervals;		 /* the weight is its length: what is lost is counted by number */
 	struct attribution_memo memo;
 	struct evbuf_frame *frames; /* room for @depth of them, the caller's; NULL: no chains */
 	size_t depth;

@@ -206,6 +206,15 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 	return 0;
 }
 
+/* Tells the program what the samples of each CPU stand for, whose events may be new. */
+static void tell_stretches(struct driver *d)
+{
+	size_t i;
+
+	for (i = 0; i < d->cpus.count; i++)
+		sampler_stretch(d->sampler, d->cpus.cpus[i].cpu, d->cpus.cpus[i].stretch);
+}
+
 static int bpf_change(struct driver *d, const struct driver_config *config, struct error *err)
 {
 	struct perf_plan plan = d->plan;
@@ -223,6 +232,7 @@ static int bpf_change(struct driver *d, const struct driver_config *config, stru
 	r = open_events(d, config, err);
 	if (r == 0) {
 		perf_cpuset_succeed(&d->cpus, &cpus);
+		tell_stretches(d);
 	} else {
 		perf_cpuset_close(&d->cpus);
 		cpus.plan = &d->plan;
@@ -483,6 +493,8 @@ static void look_at_cpus(struct driver *d)
 	d->hotplug_looked_ns = d->now_ns;
 	perf_cpuset_update(&d->cpus, &change);
 	d->stats.cpu_hotplug += change.came + change.went;
+	if (change.came)
+		tell_stretches(d);
 }
 
 static void forget(const struct sample_file *file, void *data)
@@ -508,6 +520,7 @@ static void read_counters(struct driver *d)
 	struct sample_counters c;
 
 	sampler_counters(d->sampler, &c);
+	s->sample_stretched = c.stood_for;
 	s->sample_received = d->drained + c.no_mapping + c.no_tree + c.filtered;
 	s->sample_lost_overflow = c.map_full + perf_cpuset_lost(&d->cpus);
 	s->waited_ns = perf_cpuset_waited_ns(&d->cpus);
@@ -580,9 +593,35 @@ static void bpf_cpu_stats(const struct driver *d, unsigned int cpu, struct drive
 
 	sampler_cpu_counters(d->sampler, cpu, &c);
 	perf_cpuset_cpu_stats(&d->cpus, cpu, ret);
-	ret->sample_received = c.received - c.map_full;
+	ret->sample_received = c.received + c.stood_for - c.map_full;
 	ret->sample_lost_overflow += c.map_full;
 	ret->sample_invalid_eip = c.no_mapping + c.no_tree;
+}
+
+static size_t bpf_costs(struct driver *d, struct driver_cost *ret, size_t room)
+{
+	size_t i, n = perf_cpuset_costs(&d->cpus, clock_ns(), ret, room);
+
+	for (i = 0; i < n; i++) {
+		struct sample_counters c;
+
+		sampler_cpu_counters(d->sampler, ret[i].cpu, &c);
+		ret[i].samples = c.received;
+		ret[i].interrupts = MAX(ret[i].interrupts, c.received);
+		ret[i].program_ns = c.run_ns;
+	}
+	return n;
+}
+
+static int bpf_stretch(struct driver *d, unsigned int cpu, uint32_t stretch)
+{
+	struct perf_cpu *c = perf_cpuset_find(&d->cpus, cpu);
+	int r = c ? perf_cpu_stretch(c, &d->plan, stretch, clock_ns()) : 0;
+
+	/* A sample that comes in between counts as those before it. */
+	if (c && r == 0)
+		sampler_stretch(d->sampler, cpu, stretch);
+	return r;
 }
 
 const struct driver_ops driver_bpf = {
@@ -599,4 +638,6 @@ const struct driver_ops driver_bpf = {
 	.why = bpf_why,
 	.stats = bpf_stats,
 	.cpu_stats = bpf_cpu_stats,
+	.costs = bpf_costs,
+	.stretch = bpf_stretch,
 };

@@ -23,9 +23,11 @@ struct driver;
 struct perf_event_attr;
 
 /* Totals of a run: name in stats/ and in driver_stats, what it says in the log. Samples that a
- * driver received = samples in the event buffer + all lost_no_... + filtered. */
+ * driver received = samples in the event buffer + all lost_no_... + filtered. A sample counts as
+ * what it stands for: of those received, sample_stretched were not taken (see ->stretch). */
 #define DRIVER_STATS(X)                                                                            \
 	X(sample_received, "samples received")                                                     \
+	X(sample_stretched, "samples not taken, for which others count (CPU budget)")              \
 	X(sample_lost_overflow, "samples lost: CPU buffer overflow")                               \
 	X(sample_lost_no_mapping, "samples lost: address in no mapping")                           \
 	X(sample_lost_no_mm, "samples lost: process unknown")                                      \
@@ -130,6 +132,18 @@ struct driver_config {
 	void *sink_data;
 };
 
+/* What sampling on a CPU has cost so far. */
+struct driver_cost {
+	unsigned int cpu;
+	uint32_t stretch;    /* that it is sampled with now (driver_ops.stretch) */
+	uint64_t samples;    /* taken, whatever they stand for */
+	uint64_t interrupts; /* those of an idle CPU's clock among them */
+	uint64_t program_ns; /* in the program in the kernel, where there is one */
+};
+
+/* A sample that stands for one: what stretches are counted in. */
+enum { DRIVER_STRETCH_ONE = 1 << 16 };
+
 struct driver_ops {
 	const char *name;
 	/* Whether it would work here: 0, or -errno with the step that fails and the remedy. */
@@ -160,6 +174,13 @@ struct driver_ops {
 	void (*stats)(const struct driver *d, struct driver_stats *ret);
 	/* Likewise, those of @cpu; NULL: not known. */
 	void (*cpu_stats)(const struct driver *d, unsigned int cpu, struct driver_cpu_stats *ret);
+	/* What each CPU cost since its events were opened, as of the last sync(), into @ret of
+	 * @room; how many that are. NULL: nothing is sampled here. */
+	size_t (*costs)(struct driver *d, struct driver_cost *ret, size_t room);
+	/* Samples @cpu more rarely: what was one sample's period becomes @stretch /
+	 * DRIVER_STRETCH_ONE of it, at least one, and each sample counts for as many. NULL: cannot.
+	 * 0 or -errno. */
+	int (*stretch)(struct driver *d, unsigned int cpu, uint32_t stretch);
 };
 
 /* Parses the depth of call chains, 0 (none) to DRIVER_DEPTH_MAX; or -EINVAL. */

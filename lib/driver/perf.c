@@ -2,6 +2,7 @@
 /* Driver "perf": the kernel's perf events, sampled into a ring a CPU. */
 #include "driver/driver.h"
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/attribution.h"
@@ -42,6 +43,7 @@ struct driver {
 	struct driver_stats offcpu_stats; /* of the counts that come of it */
 	struct driver_stats stats;	  /* but for the samples lost, which the CPUs know */
 
+	uint64_t chance; /* random enough */
 	bool running;
 	bool told_kernel_change;    /* in this sync */
 	uint64_t sideband_since_ns; /* older records are in what was read from /proc */
@@ -129,6 +131,7 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	};
 	d->offcpu_attribution = d->attribution;
 	d->offcpu_attribution.stats = &d->offcpu_stats;
+	d->offcpu_attribution.intervals = true;
 	d->offcpu.blocked_only = config->offcpu_blocked;
 	if (d->plan.depth) {
 		d->attribution.depth = d->plan.depth;
@@ -187,9 +190,23 @@ static void put_sample(struct driver *d, unsigned int cpu, unsigned int counter,
 	uint64_t invalid = unplaced(d), aborted = evbuf_cut_chains(d->out);
 
 	attribution_sample(&d->attribution, cpu, counter, r);
-	totals->sample_received++;
+	totals->sample_received += d->attribution.weight;
 	totals->sample_invalid_eip += unplaced(d) - invalid;
 	totals->backtrace_aborted += evbuf_cut_chains(d->out) - aborted;
+}
+
+/* What a sample stands for; a fraction is rounded up or down by chance, so that nothing that comes
+ * in turns with the samples can make some places count more than others. */
+static uint64_t weigh(struct driver *d, uint32_t stretch)
+{
+	uint64_t weight;
+
+	if (_likely_(stretch == DRIVER_STRETCH_ONE))
+		return 1;
+	d->chance = hash_u64(d->chance + 1);
+	weight = (stretch + d->chance % DRIVER_STRETCH_ONE) / DRIVER_STRETCH_ONE;
+	d->stats.sample_stretched += weight - 1;
+	return weight;
 }
 
 static void on_sample(size_t cpu, const struct perf_record *r, void *data)
@@ -203,9 +220,11 @@ static void on_sample(size_t cpu, const struct perf_record *r, void *data)
 		return;
 	}
 	counter = counter_of(d, c, r->id);
-	if (_likely_(counter < PERF_PLAN_IBS))
+	c->taken++;
+	if (_likely_(counter < PERF_PLAN_IBS)) {
+		d->attribution.weight = weigh(d, perf_cpu_stretch_at(c, r->time_ns));
 		put_sample(d, c->cpu, counter, r);
-	else
+	} else
 		put_ibs(d, c->cpu, counter - PERF_PLAN_IBS, r);
 }
 
@@ -410,6 +429,18 @@ static void perf_cpu_stats(const struct driver *d, unsigned int cpu, struct driv
 	perf_cpuset_cpu_stats(&d->cpus, cpu, ret);
 }
 
+static size_t perf_costs(struct driver *d, struct driver_cost *ret, size_t room)
+{
+	return perf_cpuset_costs(&d->cpus, clock_ns(), ret, room);
+}
+
+static int perf_stretch(struct driver *d, unsigned int cpu, uint32_t stretch)
+{
+	struct perf_cpu *c = perf_cpuset_find(&d->cpus, cpu);
+
+	return c ? perf_cpu_stretch(c, &d->plan, stretch, clock_ns()) : 0;
+}
+
 const struct driver_ops driver_perf = {
 	.name = "perf",
 	.probe = perf_probe,
@@ -423,4 +454,6 @@ const struct driver_ops driver_perf = {
 	.why = perf_why,
 	.stats = perf_stats,
 	.cpu_stats = perf_cpu_stats,
+	.costs = perf_costs,
+	.stretch = perf_stretch,
 };

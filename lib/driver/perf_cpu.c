@@ -109,7 +109,9 @@ static int open_target(struct perf_cpu *c, struct perf_plan *plan, pid_t pid, st
 int perf_cpu_open(struct perf_cpu *ret, unsigned int cpu, struct perf_plan *plan,
 		  const struct perf_targets *targets, struct error *err)
 {
-	struct perf_cpu c = { .cpu = cpu };
+	struct perf_cpu c = { .cpu = cpu,
+			      .stretch = DRIVER_STRETCH_ONE,
+			      .stretch_before = DRIVER_STRETCH_ONE };
 	size_t i, opened = 0;
 	int r;
 
@@ -181,6 +183,17 @@ int perf_cpu_enable_samples(struct perf_cpu *c, bool on)
 	return failure;
 }
 
+/* Those lost since the last time would have stood for as many as others do now. */
+static void settle_lost(struct perf_cpu *c)
+{
+	uint64_t all = MAX(c->lost_recorded, c->lost_read);
+
+	if (all <= c->lost_settled)
+		return;
+	c->lost += (all - c->lost_settled) * c->stretch / DRIVER_STRETCH_ONE;
+	c->lost_settled = all;
+}
+
 void perf_cpu_read_lost(struct perf_cpu *c, const struct perf_plan *plan)
 {
 	size_t i;
@@ -192,11 +205,67 @@ void perf_cpu_read_lost(struct perf_cpu *c, const struct perf_plan *plan)
 		c->lost_read += losses.samples;
 		c->waited_ns += losses.waited_ns;
 	}
+	settle_lost(c);
 }
 
 uint64_t perf_cpu_lost(const struct perf_cpu *c)
 {
-	return MAX(c->lost_recorded, c->lost_read);
+	return c->lost;
+}
+
+/* The period, or where the kernel keeps to a frequency that, of @e when it is stretched. */
+static uint64_t stretched(const struct event *e, uint32_t stretch)
+{
+	double by = (double)stretch / DRIVER_STRETCH_ONE;
+
+	/* The clock's frequency is a period to the kernel as well. */
+	if (e->rate_hz && perf_plan_clock_hz(e))
+		return (uint64_t)(1e9 / (double)e->rate_hz * by);
+	if (e->rate_hz)
+		return MAX((uint64_t)((double)e->rate_hz / by), 1ULL);
+	return (uint64_t)((double)e->count * by);
+}
+
+int perf_cpu_stretch(struct perf_cpu *c, const struct perf_plan *plan, uint32_t stretch,
+		     uint64_t now_ns)
+{
+	size_t i;
+
+	settle_lost(c);
+	for (i = 0; i < c->source_count; i++) {
+		uint64_t period;
+
+		/* The samples of an extended feature count for what they say themselves. */
+		if (c->sources[i].counter >= PERF_PLAN_IBS)
+			continue;
+		period = stretched(&plan->events[c->sources[i].counter], stretch);
+		if (ioctl(c->sources[i].fd, PERF_EVENT_IOC_PERIOD, &period) < 0)
+			return -errno;
+	}
+	perf_cpu_tick(c, plan, now_ns, c->ticked_ns);
+	c->stretch_before = c->stretch;
+	c->stretch = stretch;
+	c->stretched_ns = now_ns;
+	return 0;
+}
+
+uint32_t perf_cpu_stretch_at(const struct perf_cpu *c, uint64_t at_ns)
+{
+	return at_ns >= c->stretched_ns ? c->stretch : c->stretch_before;
+}
+
+void perf_cpu_tick(struct perf_cpu *c, const struct perf_plan *plan, uint64_t now_ns, bool on)
+{
+	double hz = 0;
+	size_t i;
+
+	for (i = 0; i < c->source_count; i++)
+		if (c->sources[i].counter < PERF_PLAN_IBS)
+			hz += (double)perf_plan_clock_hz(&plan->events[c->sources[i].counter]);
+	if (c->ticked_ns && now_ns > c->ticked_ns)
+		c->ticks += (double)(now_ns - c->ticked_ns) * hz * DRIVER_STRETCH_ONE / c->stretch /
+			    1e9;
+	c->ticked_ns = on ? now_ns : 0;
 }
 
 struct perf_source *perf_cpu_source(struct perf_cpu *c, uint64_t id)
@@ -229,6 +298,7 @@ void perf_cpu_notice(struct perf_cpu *c, const struct perf_record *r, struct dri
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		c->lost_recorded += r->lost;
+		settle_lost(c);
 		break;
 	case PERF_RECORD_THROTTLE:
 		stats->throttled++;

@@ -29,7 +29,16 @@ struct perf_cpu {
 	size_t sideband_count;
 	uint64_t lost_recorded; /* samples lost, by the records in the ring */
 	uint64_t lost_read;	/* by what the events say themselves */
-	uint64_t waited_ns;	/* while others had the counters */
+	uint64_t lost_settled;	/* of them, those in ->lost */
+	uint64_t lost;		/* weighed */
+	uint64_t taken;		/* samples */
+	/* What each sample stands for, in 1/DRIVER_STRETCH_ONE, since ->stretched_ns, and before.
+	 */
+	uint32_t stretch, stretch_before;
+	uint64_t stretched_ns;
+	double ticks;	    /* of the clock, also while it was idle */
+	uint64_t ticked_ns; /* when they were counted last; 0: it stands still */
+	uint64_t waited_ns; /* while others had the counters */
 };
 
 /* Opens all for @cpu, disabled. 0 or -errno: -ENODEV if that CPU is not online, -ENOBUFS if the
@@ -47,8 +56,16 @@ int perf_cpu_enable_samples(struct perf_cpu *c, bool on);
 /* Asks the events how many samples they could not write; the ring's records tell all but the last
  * of them. */
 void perf_cpu_read_lost(struct perf_cpu *c, const struct perf_plan *plan);
-/* Samples lost on this CPU. */
+/* Samples lost on this CPU, each counted as what it would have stood for. */
 uint64_t perf_cpu_lost(const struct perf_cpu *c);
+
+/* Lets the events sample more rarely (driver_ops.stretch); 0 or -errno. */
+int perf_cpu_stretch(struct perf_cpu *c, const struct perf_plan *plan, uint32_t stretch,
+		     uint64_t now_ns);
+/* What a sample of the time @at_ns stands for, in 1/DRIVER_STRETCH_ONE. */
+uint32_t perf_cpu_stretch_at(const struct perf_cpu *c, uint64_t at_ns);
+/* Counts the ticks of the clock up to @now_ns; it goes on if it is @on. */
+void perf_cpu_tick(struct perf_cpu *c, const struct perf_plan *plan, uint64_t now_ns, bool on);
 
 /* The source of records with @id, or NULL. */
 struct perf_source *perf_cpu_source(struct perf_cpu *c, uint64_t id);

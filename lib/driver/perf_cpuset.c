@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
+#include <time.h>
 
 /* Readable when a ring is half full. */
 static void watch(struct perf_cpuset *set, const struct perf_cpu *c)
@@ -129,6 +130,14 @@ void perf_cpuset_succeed(struct perf_cpuset *set, struct perf_cpuset *old)
 	perf_cpuset_close(old);
 }
 
+static uint64_t clock_ns(void)
+{
+	struct timespec t;
+
+	(void)clock_gettime(CLOCK_MONOTONIC, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
 static int enable_all(struct perf_cpuset *set, int (*enable)(struct perf_cpu *c, bool on), bool on)
 {
 	int r, failure = 0;
@@ -149,6 +158,10 @@ int perf_cpuset_enable_sideband(struct perf_cpuset *set, bool on)
 
 int perf_cpuset_enable_samples(struct perf_cpuset *set, bool on)
 {
+	size_t i;
+
+	for (i = 0; i < set->count; i++)
+		perf_cpu_tick(&set->cpus[i], set->plan, clock_ns(), on);
 	set->samples_on = on;
 	return enable_all(set, perf_cpu_enable_samples, on);
 }
@@ -255,6 +268,33 @@ void perf_cpuset_cpu_stats(const struct perf_cpuset *set, unsigned int cpu,
 	for (i = 0; i < set->count; i++)
 		if (set->cpus[i].cpu == cpu)
 			ret->sample_lost_overflow += perf_cpu_lost(&set->cpus[i]);
+}
+
+struct perf_cpu *perf_cpuset_find(struct perf_cpuset *set, unsigned int cpu)
+{
+	size_t i;
+
+	for (i = 0; i < set->count; i++)
+		if (set->cpus[i].cpu == cpu)
+			return &set->cpus[i];
+	return NULL;
+}
+
+size_t perf_cpuset_costs(struct perf_cpuset *set, uint64_t now_ns, struct driver_cost *ret,
+			 size_t room)
+{
+	size_t i, n = MIN(set->count, room);
+
+	for (i = 0; i < n; i++) {
+		struct perf_cpu *c = &set->cpus[i];
+
+		perf_cpu_tick(c, set->plan, now_ns, set->samples_on);
+		ret[i] = (struct driver_cost){ .cpu = c->cpu,
+					       .stretch = c->stretch,
+					       .samples = c->taken,
+					       .interrupts = MAX(c->taken, (uint64_t)c->ticks) };
+	}
+	return n;
 }
 
 uint64_t perf_cpuset_waited_ns(const struct perf_cpuset *set)

@@ -65,5 +65,10 @@ struct driver_cpu_stats *perf_cpuset_totals(struct perf_cpuset *set, unsigned in
 /* The same with the samples lost; all zero of one that was never there. */
 void perf_cpuset_cpu_stats(const struct perf_cpuset *set, unsigned int cpu,
 			   struct driver_cpu_stats *ret);
+/* The CPU with that number, or NULL. */
+struct perf_cpu *perf_cpuset_find(struct perf_cpuset *set, unsigned int cpu);
+/* What each CPU cost up to @now_ns (driver_ops.costs) but for programs in the kernel. */
+size_t perf_cpuset_costs(struct perf_cpuset *set, uint64_t now_ns, struct driver_cost *ret,
+			 size_t room);
 /* Nanoseconds, of all events together, that others had their counters; likewise. */
 uint64_t perf_cpuset_waited_ns(const struct perf_cpuset *set);

@@ -177,15 +177,19 @@ static void use_timer(struct perf_plan *plan, const struct driver_config *config
 	plan->count = count;
 }
 
+uint64_t perf_plan_clock_hz(const struct event *e)
+{
+	if (e->perf_type != PERF_TYPE_SOFTWARE || (e->perf_config != PERF_COUNT_SW_CPU_CLOCK &&
+						   e->perf_config != PERF_COUNT_SW_TASK_CLOCK))
+		return 0;
+	/* The clocks count nanoseconds. */
+	return e->rate_hz ? e->rate_hz : e->count ? 1000000000 / e->count : 0;
+}
+
 /* Samples a second and CPU that @e asks for, as far as it is a matter of time. */
 static uint64_t rate_of(const struct event *e)
 {
-	bool is_clock =
-		e->perf_type == PERF_TYPE_SOFTWARE && (e->perf_config == PERF_COUNT_SW_CPU_CLOCK ||
-						       e->perf_config == PERF_COUNT_SW_TASK_CLOCK);
-
-	/* The clocks count nanoseconds. */
-	return e->rate_hz ? e->rate_hz : is_clock && e->count ? 1000000000 / e->count : 0;
+	return e->rate_hz ? e->rate_hz : perf_plan_clock_hz(e);
 }
 
 /* The kernel refuses rates above its limit with a bare EINVAL, but lets the clock tick so often

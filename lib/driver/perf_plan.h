@@ -47,5 +47,8 @@ void perf_plan_done(struct perf_plan *plan);
 /* Halves the rings; false if they cannot be smaller. */
 bool perf_plan_shrink(struct perf_plan *plan);
 
+/* Ticks a second of @e where it is a clock that ticks by itself, idle or not; else 0. */
+uint64_t perf_plan_clock_hz(const struct event *e);
+
 /* Says in @err which @step failed with @code (-errno) and what helps; returns @code. */
 int perf_plan_explain(const struct perf_plan *plan, int code, const char *step, struct error *err);

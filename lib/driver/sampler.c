@@ -135,6 +135,13 @@ static int configure(struct sampler *s, const struct sampler_config *config)
 	return r;
 }
 
+void sampler_stretch(struct sampler *s, unsigned int cpu, uint32_t stretch)
+{
+	if (cpu < s->cpu_count)
+		__atomic_store_n(&s->gates[cpu].stretch, MAX(stretch, (uint32_t)SAMPLE_ONE),
+				 __ATOMIC_SEQ_CST);
+}
+
 int sampler_map(const struct sampler *s, const char *name)
 {
 	return bpf_object__find_map_fd_by_name(s->object, name);
@@ -175,6 +182,8 @@ static int on_message(void *data, void *message, size_t size)
 /* Gets hold of what was loaded. */
 static int take_hold(struct sampler *s)
 {
+	unsigned int cpu;
+
 	s->program = bpf_program__fd(bpf_object__find_program_by_name(s->object, "take_sample"));
 	s->counts[0] = sampler_map(s, "counts_0");
 	s->counts[1] = sampler_map(s, "counts_1");
@@ -189,6 +198,8 @@ static int take_hold(struct sampler *s)
 	s->gates = sampler_map_memory(sampler_map(s, "gates"), s->gates_bytes);
 	if (!s->gates)
 		return -errno;
+	for (cpu = 0; cpu < s->cpu_count; cpu++)
+		sampler_stretch(s, cpu, SAMPLE_ONE);
 	s->ring = ring_buffer__new(sampler_map(s, "ring"), on_message, s, NULL);
 	return s->ring ? 0 : -errno;
 }

@@ -60,6 +60,8 @@ int sampler_drain(struct sampler *s, const struct sampler_handler *handler, stru
 void sampler_counters(const struct sampler *s, struct sample_counters *ret);
 /* Those of one CPU, as of the last sampler_counters(). */
 void sampler_cpu_counters(const struct sampler *s, unsigned int cpu, struct sample_counters *ret);
+/* Lets each sample of @cpu stand for @stretch / SAMPLE_ONE of them, at least one, from now on. */
+void sampler_stretch(struct sampler *s, unsigned int cpu, uint32_t stretch);
 
 /* Has the path of @file told again at its next sample. */
 void sampler_forget_image(struct sampler *s, const struct sample_file *file);

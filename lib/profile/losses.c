@@ -25,6 +25,8 @@ static const struct {
 	{ "sample_dumps", NO_LOSS, NULL },
 	{ "sample_received", NO_LOSS, NULL },
 	{ "sample_filtered", NO_LOSS, NULL },
+	{ "sample_stretched", TROUBLE,
+	  "samples were not taken, to keep to the CPU budget: others count for them" },
 	{ "filtered", NO_LOSS, NULL },
 	{ "resync", NO_LOSS, NULL },
 	{ "cpu_hotplug", NO_LOSS, NULL },

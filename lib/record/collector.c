@@ -7,6 +7,7 @@
 #include "driver/tee.h"
 #include "event/cpu_type.h"
 #include "record/feature.h"
+#include "record/spending.h"
 #include "sfile/session.h"
 #include "sfile/setup.h"
 
@@ -22,7 +23,8 @@ struct collector {
 	struct driver *driver;
 	struct cookie_table *cookies;
 	struct record *record;
-	struct tee *tee; /* or NULL */
+	struct tee *tee;	   /* or NULL */
+	struct spending *spending; /* or NULL */
 	char *session_dir, *session_name, *samples, *root;
 	int lock;
 	bool running;
@@ -63,6 +65,7 @@ void collector_free(struct collector *c)
 	}
 	if (c->driver)
 		c->ops->shutdown(c->driver);
+	spending_free(c->spending);
 	record_free(c->record);
 	cookie_table_free(c->cookies);
 	if (c->lock >= 0)
@@ -147,6 +150,13 @@ static int write_setup(struct collector *c, struct error *err)
 	return r;
 }
 
+void collector_cost(const struct collector *c, struct governor_reading *ret)
+{
+	*ret = (struct governor_reading){ 0 };
+	if (c->spending)
+		spending_read(c->spending, ret);
+}
+
 int collector_new(const struct collector_config *config, struct collector **ret, struct error *err)
 {
 	_cleanup_(collector_freep) struct collector *c = xcalloc(1, sizeof(*c));
@@ -171,6 +181,8 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 	}
 	if (r < 0)
 		return r;
+	if (config->measures_cost)
+		c->spending = spending_new(config->cpu_budget);
 	*ret = STEAL(c);
 	return 0;
 }
@@ -263,6 +275,8 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 	if (r < 0)
 		return r;
 	record_sync(c->record, all || r > 0);
+	if (c->spending && c->running)
+		spending_look(c->spending, c->ops, c->driver);
 	if (r == 0 && !all && now_s() - c->written_at < STATS_PERIOD_S)
 		return r;
 	written = write_stats(c, err);
@@ -282,6 +296,8 @@ int collector_start(struct collector *c, struct error *err)
 		r = c->ops->start(c->driver, err);
 	if (r < 0)
 		return r;
+	if (c->spending)
+		spending_begin(c->spending, c->ops, c->driver);
 	c->written_at = now_s();
 	c->running = true;
 	return 0;

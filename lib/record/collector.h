@@ -15,6 +15,7 @@
 #pragma once
 
 #include "driver/driver.h"
+#include "driver/governor.h"
 #include "record/record.h"
 
 enum { COLLECTOR_SYNC_MS = 250 };
@@ -24,6 +25,8 @@ struct collector_config {
 	struct driver_config drive;  /* cookies, sink and sink_data are the collector's to fill */
 	struct record_config record; /* events, event_count and cookies likewise */
 	const char *tee_path;	     /* the event buffer is also written here, or NULL */
+	bool measures_cost;	     /* what sampling costs is measured */
+	double cpu_budget; /* the share of each CPU's time to keep to (driver/governor.h); 0: any */
 };
 
 struct collector;
@@ -72,6 +75,9 @@ void collector_stats(const struct collector *c, struct driver_stats *driver,
 void collector_cpu_stats(const struct collector *c, unsigned int cpu, struct driver_cpu_stats *ret);
 /* The images that cookies in the event buffer stand for; borrowed. */
 const struct cookie_table *collector_cookies(const struct collector *c);
+/* What sampling costs, and how far it is stretched for that; all zero where that is not measured.
+ */
+void collector_cost(const struct collector *c, struct governor_reading *ret);
 /* Sample files open now; in *@ret_mapped the bytes that they map. */
 size_t collector_open_files(const struct collector *c, size_t *ret_mapped);
 /* The statistics section of the log. */

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "control/daemonrc.h"
+#include "control/limits.h"
 
 #include <errno.h>
 #include <sys/stat.h>
@@ -44,6 +45,39 @@ static void original_file_is_read(void)
 	CHECK_STR(events, "CPU_CLK_UNHALTED:100000:0:1:1,INST_RETIRED:200000:0:1:0");
 	separate = daemonrc_separate(&rc);
 	CHECK_STR(separate, "library,thread");
+}
+
+/* The share of CPU time for a text, -1 where it is refused. */
+static double cpu_share(const char *text)
+{
+	struct daemonrc rc = { .budget = (char *)text };
+	struct limits limits;
+	struct error err = ERROR_INIT;
+
+	if (limits_read(&rc, &limits, &err) == 0)
+		return limits.cpu;
+	CHECK(strstr(err.text, "BUDGET: '") != NULL);
+	return -1;
+}
+
+static void budgets_are_percentages(void)
+{
+	static const struct {
+		const char *text;
+		double share;
+	} rows[] = {
+		{ NULL, 0.005 }, { "0.5%", 0.005 }, { "0.5", 0.005 }, { "2%", 0.02 },
+		{ "100%", 1 },	 { "none", 0 },	    { "0", 0 },	      { "101%", -1 },
+		{ "-1%", -1 },	 { "nan", -1 },	    { "inf%", -1 },   { "%", -1 },
+		{ "0.5%%", -1 }, { "1e-3x", -1 },   { "half", -1 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		if (cpu_share(rows[i].text) != rows[i].share) {
+			printf("# %s: %g\n", rows[i].text, cpu_share(rows[i].text));
+			CHECK(false);
+		}
 }
 
 static void bad_lines_are_named(void)
@@ -212,7 +246,8 @@ static void path_is_given_or_of_the_environment(void)
 	CHECK(strstr(standard, "oprofile/daemonrc"));
 }
 
-TESTS(T(original_file_is_read), T(bad_lines_are_named), T(nul_bytes_and_endless_lines_are_refused),
-      T(unknown_keys_are_warned_of_and_kept), T(what_is_printed_reads_back_the_same),
-      T(values_that_would_break_the_file_are_refused), T(kernel_range_is_two_hexadecimal_numbers),
-      T(file_is_private_at_home_and_public_elsewhere), T(path_is_given_or_of_the_environment))
+TESTS(T(original_file_is_read), T(budgets_are_percentages), T(bad_lines_are_named),
+      T(nul_bytes_and_endless_lines_are_refused), T(unknown_keys_are_warned_of_and_kept),
+      T(what_is_printed_reads_back_the_same), T(values_that_would_break_the_file_are_refused),
+      T(kernel_range_is_two_hexadecimal_numbers), T(file_is_private_at_home_and_public_elsewhere),
+      T(path_is_given_or_of_the_environment))

@@ -15,6 +15,10 @@ static const char running[] =
 	"counter sample_lost_overflow 12 samples lost: CPU buffer overflow\n"
 	"config /etc/oprofile/daemonrc\n";
 
+static const char stretched[] =
+	"state running\nsamples_per_s 398.0\ncpu_percent 0.25\nresident_kib 12288\n"
+	"budget_percent 0.5\ncost_percent 0.487\nstretch 3.50\nstretch_highest 8.25\n";
+
 static char *printed(void (*print)(const char *lines, FILE *out), const char *lines)
 {
 	char *text = NULL;
@@ -40,6 +44,19 @@ static void people_see_a_table(void)
 			"               12 samples lost: CPU buffer overflow\n"
 			"Own cost:      0.25 % of a CPU, 12.0 MiB of memory, 40 sample files open\n"
 			"Settings:      /etc/oprofile/daemonrc\n");
+}
+
+static void a_budget_is_shown_with_what_it_takes(void)
+{
+	_cleanup_free_ char *text = printed(status_view_text, stretched);
+	_cleanup_free_ char *json = printed(status_view_json, stretched);
+
+	CHECK(strstr(text,
+		     "Own cost:      0.49 % of the CPUs' time; the daemon 0.25 % of a CPU, "));
+	CHECK(strstr(text, "Budget:        0.5 % of each CPU's time, kept by sampling more rarely: "
+			   "each sample counts for 3.5 (at most 8.2)\n"));
+	CHECK(strstr(json, "\"budget_percent\": 0.5,\n  \"cost_percent\": 0.487,"));
+	CHECK(strstr(json, "\"stretch\": 3.50,\n  \"stretch_highest\": 8.25,"));
 }
 
 static void programs_see_json(void)
@@ -96,5 +113,5 @@ static void many_sessions_are_counted(void)
 	CHECK(strstr(text, "; sessions: s0, s1, s2, s3, s4, s5, s6, s7 and 12 more)\n"));
 }
 
-TESTS(T(people_see_a_table), T(programs_see_json), T(without_daemon_the_settings_are_shown),
-      T(many_sessions_are_counted))
+TESTS(T(people_see_a_table), T(a_budget_is_shown_with_what_it_takes), T(programs_see_json),
+      T(without_daemon_the_settings_are_shown), T(many_sessions_are_counted))

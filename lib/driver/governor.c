@@ -1,0 +1,270 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/governor.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+#include <math.h>
+#include <string.h>
+
+/* How it steers. Times are seconds. */
+static const double smooth_s = 1;  /* measurements are averaged over */
+static const double debt_s = 10;   /* the most that is owed: the budget of so long */
+static const double credit_s = 1;  /* the most that is saved up */
+static const double repay_s = 6;   /* debts are paid within */
+static const double change_s = 1;  /* a rate holds for, as a change loses part of a period */
+static const double relax = 0.6;   /* a stretch shrinks to no less of it */
+static const double jitter = 0.08; /* and goes by chance so far from what was worked out */
+static const double rate_min = 10; /* interrupts a second and CPU that are always taken */
+
+#define LOOK_EVERY_NS 200000000ULL
+#define MARK_EVERY_NS 10000000000ULL
+
+/* What was spent between two moments, in nanoseconds. */
+struct spent {
+	double time, interrupts, program, own;
+};
+
+struct cpu {
+	struct driver_cost last;
+	double share;	/* smoothed: of this CPU's time */
+	double rate;	/* interrupts a second */
+	double debt;	/* seconds of it, beyond what is allowed */
+	double stretch; /* in force, for so long: */
+	double stretched_s;
+	double older, newer; /* spent on this CPU since the marks, ns */
+	bool seen;
+};
+
+struct governor {
+	double budget, interrupt_ns;
+	struct cpu *cpus; /* by number */
+	size_t room;
+	uint64_t now_ns, own_ns;   /* of the last look; 0: none */
+	struct spent older, newer; /* since the marks; summed over CPUs but for ->time */
+	size_t count;
+	uint64_t chance; /* random enough */
+};
+
+struct governor *governor_new(double share, double interrupt_ns)
+{
+	struct governor *g = xcalloc(1, sizeof(*g));
+
+	g->budget = share;
+	g->interrupt_ns = interrupt_ns;
+	return g;
+}
+
+void governor_free(struct governor *g)
+{
+	if (!g)
+		return;
+	free(g->cpus);
+	free(g);
+}
+
+static struct cpu *cpu_of(struct governor *g, unsigned int number)
+{
+	size_t was = g->room;
+
+	array_grow(&g->cpus, (size_t)number + 1, &g->room);
+	if (g->room > was)
+		memset(g->cpus + was, 0, (g->room - was) * sizeof(*g->cpus));
+	return &g->cpus[number];
+}
+
+static double stretch_of(const struct driver_cost *cost)
+{
+	return fmax((double)cost->stretch / DRIVER_STRETCH_ONE, 1);
+}
+
+void governor_begin(struct governor *g, const struct governor_look *look)
+{
+	size_t i;
+
+	g->now_ns = look->now_ns;
+	g->own_ns = look->own_ns;
+	g->older = g->newer = (struct spent){ 0 };
+	for (i = 0; i < look->count; i++) {
+		struct cpu *c = cpu_of(g, look->costs[i].cpu);
+
+		c->last = look->costs[i];
+		c->stretch = stretch_of(&look->costs[i]);
+		c->share = c->debt = c->older = c->newer = 0;
+		c->seen = true;
+	}
+}
+
+static void add(struct spent *sum, const struct spent *s)
+{
+	sum->interrupts += s->interrupts;
+	sum->program += s->program;
+	sum->own += s->own;
+}
+
+/* Whatever it costs, so far a CPU is stretched at most. */
+static double most_stretch(const struct cpu *c)
+{
+	return fmax(c->stretch * c->rate / rate_min, 1);
+}
+
+/* The stretch that a CPU needs, by what it costs with that which it has. */
+static double wanted_stretch(const struct governor *g, const struct cpu *c)
+{
+	double aim = 1 - c->debt / (g->budget * repay_s), wanted;
+
+	aim = g->budget * fmin(fmax(aim, 0.4), 1.15);
+	wanted = c->stretch * c->share / aim;
+	wanted = fmax(wanted, c->stretch * relax);
+	return fmax(fmin(wanted, most_stretch(c)), 1);
+}
+
+/* A period that stays the same falls in step with programs that do something as often, and then
+ * sees them do one part of it only. */
+static double jittered(struct governor *g, double stretch)
+{
+	g->chance = hash_u64(g->chance + 1);
+	return fmax(stretch * (1 + jitter * ((double)(g->chance % 1024) / 1024 - 0.5)), 1);
+}
+
+static void steer(struct governor *g, struct cpu *c, double share, double dt,
+		  int (*stretch)(struct driver *d, unsigned int cpu, uint32_t stretch),
+		  struct driver *d)
+{
+	bool jumps = share > 2 * g->budget;
+	double gain = fmin(dt / smooth_s, 1), wanted;
+
+	/* What jumps is not waited for. */
+	c->share = jumps ? fmax(share, c->share) : c->share + gain * (share - c->share);
+	c->debt += (share - g->budget) * dt;
+	c->debt = fmin(fmax(c->debt, -g->budget * credit_s), g->budget * debt_s);
+	c->stretched_s += dt;
+	wanted = wanted_stretch(g, c);
+	if ((c->stretched_s < change_s && !(jumps && wanted > c->stretch)) ||
+	    (c->stretch <= 1 && wanted <= 1))
+		return;
+	wanted = wanted > 1 ? jittered(g, wanted) : 1;
+	if (!stretch || stretch(d, c->last.cpu, (uint32_t)(wanted * DRIVER_STRETCH_ONE)) < 0)
+		return;
+	/* What was measured at another rate is taken as it would be at this. */
+	c->share *= c->stretch / wanted;
+	c->rate *= c->stretch / wanted;
+	c->stretch = wanted;
+	c->stretched_s = 0;
+}
+
+/* What @cost, since the last look, has of this process's time @own_ns. */
+static struct spent spent_on(const struct governor *g, const struct driver_cost *cost,
+			     const struct cpu *c, double own_ns)
+{
+	return (struct spent){
+		.interrupts = (double)(cost->interrupts - c->last.interrupts) * g->interrupt_ns,
+		.program = (double)(cost->program_ns - c->last.program_ns),
+		.own = own_ns,
+	};
+}
+
+/* A CPU that is seen for the first time, or whose events were opened anew, begins. */
+static bool goes_on(struct cpu *c, const struct driver_cost *cost)
+{
+	if (c->seen && cost->interrupts >= c->last.interrupts && cost->samples >= c->last.samples &&
+	    cost->program_ns >= c->last.program_ns)
+		return true;
+	*c = (struct cpu){ .last = *cost, .stretch = stretch_of(cost), .seen = true };
+	return false;
+}
+
+/* Samples of all CPUs since the last look. */
+static double samples_since(struct governor *g, const struct governor_look *look)
+{
+	double samples = 0;
+	size_t i;
+
+	for (i = 0; i < look->count; i++) {
+		struct cpu *c = cpu_of(g, look->costs[i].cpu);
+
+		if (goes_on(c, &look->costs[i]))
+			samples += (double)(look->costs[i].samples - c->last.samples);
+	}
+	return samples;
+}
+
+static void mark(struct governor *g)
+{
+	size_t i;
+
+	if (g->newer.time < (double)MARK_EVERY_NS)
+		return;
+	g->older = g->newer;
+	g->newer = (struct spent){ 0 };
+	for (i = 0; i < g->room; i++) {
+		g->cpus[i].older = g->cpus[i].newer;
+		g->cpus[i].newer = 0;
+	}
+}
+
+void governor_look(struct governor *g, const struct governor_look *look,
+		   int (*stretch)(struct driver *d, unsigned int cpu, uint32_t stretch),
+		   struct driver *d)
+{
+	double ns = (double)(look->now_ns - g->now_ns), own = (double)(look->own_ns - g->own_ns);
+	double samples;
+	size_t i;
+
+	if (!g->now_ns)
+		governor_begin(g, look);
+	if (look->now_ns < g->now_ns + LOOK_EVERY_NS || !look->count)
+		return;
+	samples = samples_since(g, look);
+	for (i = 0; i < look->count; i++) {
+		const struct driver_cost *cost = &look->costs[i];
+		struct cpu *c = cpu_of(g, cost->cpu);
+		double part = samples > 0 ? (double)(cost->samples - c->last.samples) / samples
+					  : 1 / (double)look->count;
+		struct spent s = spent_on(g, cost, c, own * part);
+		double all = s.interrupts + s.program + s.own;
+
+		c->rate = (double)(cost->interrupts - c->last.interrupts) * 1e9 / ns;
+		add(&g->newer, &s);
+		c->newer += all;
+		c->last = *cost;
+		c->stretch = stretch_of(cost);
+		if (g->budget > 0)
+			steer(g, c, all / ns, ns / 1e9, stretch, d);
+	}
+	g->newer.time += ns;
+	g->now_ns = look->now_ns;
+	g->own_ns = look->own_ns;
+	g->count = look->count;
+	mark(g);
+}
+
+void governor_read(const struct governor *g, struct governor_reading *ret)
+{
+	double time = g->older.time + g->newer.time, ns = time * (double)MAX(g->count, (size_t)1);
+	double sum = 0;
+	size_t i, n = 0;
+
+	*ret = (struct governor_reading){ .stretch = 1,
+					  .highest = 1,
+					  .interrupt_ns = g->interrupt_ns };
+	if (time <= 0)
+		return;
+	ret->interrupts = (g->older.interrupts + g->newer.interrupts) / ns;
+	ret->program = (g->older.program + g->newer.program) / ns;
+	ret->own = (g->older.own + g->newer.own) / ns;
+	ret->all = ret->interrupts + ret->program + ret->own;
+	for (i = 0; i < g->room; i++) {
+		const struct cpu *c = &g->cpus[i];
+
+		if (!c->seen)
+			continue;
+		n++;
+		sum += c->stretch;
+		ret->highest = fmax(ret->highest, c->stretch);
+		ret->worst = fmax(ret->worst, (c->older + c->newer) / time);
+		ret->exceeded |= g->budget > 0 && c->stretch > most_stretch(c) * 0.9 &&
+				 (c->older + c->newer) / time > g->budget * 1.2;
+	}
+	ret->stretch = n ? sum / (double)n : 1;
+}

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/spending.h"
+
+#include "base/mem.h"
+#include "driver/interrupt_cost.h"
+
+#include <time.h>
+#include <unistd.h>
+
+struct spending {
+	struct governor *governor;
+	struct driver_cost *costs; /* room for all CPUs there can be */
+	size_t room;
+};
+
+struct spending *spending_new(double share)
+{
+	struct spending *s = xcalloc(1, sizeof(*s));
+
+	s->room = (size_t)MAX(sysconf(_SC_NPROCESSORS_CONF), 1);
+	s->costs = xcalloc(s->room, sizeof(*s->costs));
+	s->governor = governor_new(share, interrupt_cost_ns());
+	return s;
+}
+
+void spending_free(struct spending *s)
+{
+	if (!s)
+		return;
+	governor_free(s->governor);
+	free(s->costs);
+	free(s);
+}
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	(void)clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+static struct governor_look look_now(struct spending *s, const struct driver_ops *ops,
+				     struct driver *driver)
+{
+	return (struct governor_look){
+		.now_ns = clock_ns(CLOCK_MONOTONIC),
+		.own_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+		.costs = s->costs,
+		.count = ops->costs ? ops->costs(driver, s->costs, s->room) : 0,
+	};
+}
+
+void spending_begin(struct spending *s, const struct driver_ops *ops, struct driver *driver)
+{
+	struct governor_look look = look_now(s, ops, driver);
+
+	governor_begin(s->governor, &look);
+}
+
+void spending_look(struct spending *s, const struct driver_ops *ops, struct driver *driver)
+{
+	struct governor_look look = look_now(s, ops, driver);
+
+	governor_look(s->governor, &look, ops->stretch, driver);
+}
+
+void spending_read(const struct spending *s, struct governor_reading *ret)
+{
+	governor_read(s->governor, ret);
+}
