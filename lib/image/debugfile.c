@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/span.h"
 #include "image/filefind.h"
 
 #include <errno.h>
@@ -148,6 +149,66 @@ int debugfile_open(const struct elffile *ef, const char *path, const char *const
 	for (i = 0; i < count; i++)
 		if (by_link(ef, path, roots[i], ret) == 0)
 			return 0;
+	return -ENOENT;
+}
+
+/* --- dwz --- */
+
+/* What a link says: a path and a build-id. */
+static bool read_alt_link(const struct elffile *ef, const char **ret_name, struct build_id *ret)
+{
+	struct elf_section s;
+	const Elf_Data *data;
+	struct span in;
+	uint64_t size;
+	bool is_sup = !elffile_find_section(ef, ".gnu_debugaltlink", &s);
+
+	if ((is_sup && !elffile_find_section(ef, ".debug_sup", &s)) || !(data = elffile_data(&s)))
+		return false;
+	in = span_of(data->d_buf, data->d_size);
+	/* .debug_sup: a version of two bytes, and whether this is the shared file. */
+	if (is_sup && (in.left < 3 || ((const uint8_t *)span_take(&in, 3))[2]))
+		return false;
+	*ret_name = span_string(&in);
+	size = in.left;
+	if (!*ret_name || !**ret_name || (is_sup && span_uleb(&in, &size) < 0))
+		return false;
+	ret->size = (uint8_t)MIN(size, (uint64_t)sizeof(ret->bytes));
+	return size == ret->size && span_copy(&in, ret->bytes, ret->size) == 0;
+}
+
+static int try_alt(const char *path, const struct build_id *id, struct elffile **ret)
+{
+	_cleanup_(elffile_closep) struct elffile *alt = NULL;
+
+	if (access(path, R_OK) < 0 || elffile_open(path, &alt, NULL) < 0)
+		return -ENOENT;
+	if (!elffile_build_id(alt) || !build_id_equal(elffile_build_id(alt), id)) {
+		log_debug("%s: has not the build-id that is asked for", path);
+		return -ENOENT;
+	}
+	*ret = STEAL(alt);
+	return 0;
+}
+
+int debugfile_alt(const struct elffile *ef, struct elffile **ret)
+{
+	const char *self = elffile_path(ef), *base = path_base(self), *name;
+	const char *below = strstr(self, debug_directory);
+	_cleanup_free_ char *root = below ? xstrndup(self, (size_t)(below - self)) : xstrdup("");
+	_cleanup_free_ char *place = NULL, *path = NULL;
+	struct build_id id;
+
+	if (!read_alt_link(ef, &name, &id))
+		return -ENOENT;
+	place = place_of(&id, root);
+	if (place && try_alt(place, &id, ret) == 0)
+		return 0;
+	path = *name == '/' ? path_under(root, name)
+			    : xasprintf("%.*s%s", (int)(base - self), self, name);
+	if (try_alt(path, &id, ret) == 0)
+		return 0;
+	log_debug("%s: what dwz moved to %s is not there", self, name);
 	return -ENOENT;
 }
 

@@ -27,6 +27,11 @@ int debugfile_open_at(const struct elffile *ef, const char *path, struct elffile
  * .gnu_debugdata: it has no lines, a debug file is better. 0 with *ret, to be closed by the caller,
  * or -ENOENT. */
 int debugfile_inside(const struct elffile *ef, struct elffile **ret);
+/* What dwz moved out of @ef, a debug file or a binary, to share it with others: the file that
+ * .gnu_debugaltlink or .debug_sup names, by build-id below the /usr/lib/debug that @ef lies in,
+ * else by its path, from @ef's directory on. 0 with *ret, to be closed by the caller, or -ENOENT.
+ * One with another build-id is refused and said in the debug log. */
+int debugfile_alt(const struct elffile *ef, struct elffile **ret);
 /* Whether a debug file of this build-id lies below one of the roots; opens none. */
 bool debugfile_installed(const struct build_id *id, const char *const *roots, size_t count);
 /* As debugfile_open(), among the files in @found, wherever they lie: by the name in .gnu_debuglink,

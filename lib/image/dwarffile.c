@@ -2,32 +2,37 @@
 #include "image/dwarffile.h"
 
 #include "base/mem.h"
+#include "image/debugfile.h"
+#include "image/dwarf_ranges.h"
+#include "image/dwarf_split.h"
+#include "image/segments.h"
 
-#include <dwarf.h>
 #include <elfutils/libdwfl.h>
 #include <string.h>
-
-/* Code of one compilation unit. */
-struct range {
-	uint64_t start, end;
-	Dwarf_Off unit; /* of its DIE */
-};
+#include <sys/mman.h>
+#include <sys/stat.h>
 
 /* Where a section of a relocatable file is, for us and in its relocated debug information. */
 struct moved {
 	uint64_t start, end, there;
 };
 
+/* Bytes of the file that may be in memory because we read them. */
+enum { READ_MAX = 32 << 20 };
+
 struct dwarffile {
-	Dwarf *dwarf;
-	Dwfl *dwfl; /* holds ->dwarf if the file is relocatable; else NULL */
+	struct dwarf_file *file;
+	Dwfl *dwfl; /* holds its sections if the file is relocatable; else NULL */
 	struct moved *moved;
 	size_t moved_count;
-	struct range current; /* what the last answer came from */
-	Dwarf_Die unit;	      /* its DIE; valid if the range is not empty */
-	struct range *ranges; /* of all units, by start; read when .debug_aranges falls short */
-	size_t count, room;
-	bool scanned;
+	void *map; /* the file, or NULL */
+	size_t map_size;
+	uint64_t read;	       /* bytes of it since they were given back */
+	struct segments units; /* numbers of units, by address */
+	struct elffile *alt;
+	struct dwarf_file *alt_file;
+	struct dwarf_split *split; /* NULL until it is asked for */
+	char *path, *debug_path;
 };
 
 static bool has_lines(const struct elffile *ef)
@@ -83,10 +88,12 @@ static bool open_relocatable(struct dwarffile *d, const struct elffile *ef)
 	module = dwfl_report_elf(d->dwfl, "module", elffile_path(ef), -1, 0, false);
 	(void)dwfl_report_end(d->dwfl, NULL, NULL);
 	elf = module ? dwfl_module_getelf(module, &bias) : NULL;
-	d->dwarf = elf ? dwfl_module_getdwarf(module, &bias) : NULL;
-	if (d->dwarf)
-		note_sections(d, ef, elf);
-	return d->dwarf;
+	/* Asking for its DWARF makes libdwfl relocate it. */
+	if (!elf || !dwfl_module_getdwarf(module, &bias))
+		return false;
+	d->file = dwarf_file_new(elf, DWARF_WHOLE, NULL, 0);
+	note_sections(d, ef, elf);
+	return true;
 }
 
 /* The address in the debug information of a relocatable file; false if no code is there. */
@@ -114,131 +121,126 @@ static bool is_relocated(const struct elffile *ef)
 	       elffile_find_section(ef, ELFFILE_ORIGINAL, &s);
 }
 
+/* Maps the file, so that its pages can be given back, which those of libelf's map cannot. */
+static void map_file(struct dwarffile *d, const struct elffile *ef)
+{
+	int fd = elffile_fd(ef);
+	struct stat st;
+	void *map;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0)
+		return;
+	map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+	if (map == MAP_FAILED)
+		return;
+	d->map = map;
+	d->map_size = (size_t)st.st_size;
+}
+
 static bool open_file(struct dwarffile *d, const struct elffile *ef)
 {
 	if (!ef || !has_lines(ef))
 		return false;
-	if (!is_relocated(ef))
-		return open_relocatable(d, ef);
-	d->dwarf = dwarf_begin_elf(elffile_elf(ef), DWARF_C_READ, NULL);
-	return d->dwarf;
+	if (!is_relocated(ef)) {
+		if (!open_relocatable(d, ef))
+			return false;
+	} else {
+		map_file(d, ef);
+		d->file = dwarf_file_new(elffile_elf(ef), DWARF_WHOLE, d->map, d->map_size);
+	}
+	if (debugfile_alt(ef, &d->alt) == 0)
+		d->file->alt = d->alt_file =
+			dwarf_file_new(elffile_elf(d->alt), DWARF_WHOLE, NULL, 0);
+	return true;
+}
+
+/* --- units --- */
+
+struct adding {
+	struct segments *units;
+	uint32_t number;
+};
+
+static void add_range(uint64_t start, uint64_t end, void *data)
+{
+	const struct adding *adding = data;
+
+	segments_add(adding->units, start, end, 0, adding->number);
+}
+
+/* Notes where the code of each unit is. What .debug_aranges says is not needed, and clang does not
+ * write it. */
+static void read_units(struct dwarffile *d)
+{
+	size_t i;
+
+	for (i = 0; i < d->file->unit_count; i++) {
+		struct dwarf_unit *u = &d->file->units[i];
+		struct adding adding = { &d->units, (uint32_t)i };
+
+		dwarf_unit_open(u);
+		if (u->is_code)
+			(void)dwarf_ranges_each(u, u->root, add_range, &adding);
+	}
+	segments_settle(&d->units);
 }
 
 struct dwarffile *dwarffile_new(const struct elffile *ef, const struct elffile *debug)
 {
 	_cleanup_(dwarffile_freep) struct dwarffile *d = xcalloc(1, sizeof(*d));
 
-	return open_file(d, debug) || open_file(d, ef) ? STEAL(d) : NULL;
+	if (!open_file(d, debug) && !open_file(d, ef))
+		return NULL;
+	d->path = xstrdup(elffile_path(ef));
+	d->debug_path = debug ? xstrdup(elffile_path(debug)) : NULL;
+	read_units(d);
+	return STEAL(d);
 }
 
 void dwarffile_free(struct dwarffile *d)
 {
 	if (!d)
 		return;
+	dwarf_split_free(d->split);
+	dwarf_file_free(d->file);
+	dwarf_file_free(d->alt_file);
+	elffile_close(d->alt);
 	if (d->dwfl)
 		dwfl_end(d->dwfl);
-	else
-		(void)dwarf_end(d->dwarf);
+	if (d->map)
+		(void)munmap(d->map, d->map_size);
+	segments_done(&d->units);
 	free(d->moved);
-	free(d->ranges);
+	free(d->path);
+	free(d->debug_path);
 	free(d);
 }
 
-/* --- units --- */
-
-static void add_ranges(struct dwarffile *d, Dwarf_Die *unit)
-{
-	Dwarf_Addr base, start, end;
-	ptrdiff_t at = 0;
-
-	while ((at = dwarf_ranges(unit, at, &base, &start, &end)) > 0) {
-		if (start >= end)
-			continue;
-		array_grow(&d->ranges, d->count + 1, &d->room);
-		d->ranges[d->count++] = (struct range){ start, end, dwarf_dieoffset(unit) };
-	}
-}
-
-static int compare_ranges(const void *pa, const void *pb)
-{
-	const struct range *a = pa, *b = pb;
-
-	return (a->start > b->start) - (a->start < b->start);
-}
-
-/* clang writes no .debug_aranges: collects what each unit itself says of where its code is. */
-static void scan_units(struct dwarffile *d)
-{
-	Dwarf_CU *cu = NULL;
-	Dwarf_Die unit;
-
-	d->scanned = true;
-	while (dwarf_get_units(d->dwarf, cu, &cu, NULL, NULL, &unit, NULL) == 0)
-		if (dwarf_tag(&unit) == DW_TAG_compile_unit ||
-		    dwarf_tag(&unit) == DW_TAG_skeleton_unit)
-			add_ranges(d, &unit);
-	if (d->count)
-		qsort(d->ranges, d->count, sizeof(*d->ranges), compare_ranges);
-}
-
-static bool find_scanned(struct dwarffile *d, uint64_t address, struct range *ret)
-{
-	size_t low = 0, high;
-
-	if (!d->scanned)
-		scan_units(d);
-	high = d->count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (d->ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (low == 0 || d->ranges[low - 1].end <= address)
-		return false;
-	*ret = d->ranges[low - 1];
-	return true;
-}
-
-static bool find_range(struct dwarffile *d, uint64_t address, struct range *ret)
-{
-	Dwarf_Aranges *aranges = NULL;
-	Dwarf_Arange *arange;
-	Dwarf_Word length;
-	size_t count;
-
-	if (dwarf_getaranges(d->dwarf, &aranges, &count) == 0 && aranges &&
-	    (arange = dwarf_getarange_addr(aranges, address)) &&
-	    dwarf_getarangeinfo(arange, &ret->start, &length, &ret->unit) == 0) {
-		ret->end = ret->start + length;
-		return true;
-	}
-	return find_scanned(d, address, ret);
-}
-
-/* Makes the unit that @address lies in the current one. */
-static bool seek_unit(struct dwarffile *d, uint64_t address)
-{
-	struct range range;
-
-	if (address >= d->current.start && address < d->current.end)
-		return true;
-	d->current = (struct range){ 0 };
-	if (!find_range(d, address, &range) || !dwarf_offdie(d->dwarf, range.unit, &d->unit))
-		return false;
-	d->current = range;
-	return true;
-}
-
-bool dwarffile_unit(struct dwarffile *d, uint64_t *address, Dwarf_Die *ret)
+struct dwarf_unit *dwarffile_unit(struct dwarffile *d, uint64_t *address)
 {
 	uint64_t there = *address;
+	uint32_t number;
 
-	if (!move(d, &there) || !seek_unit(d, there))
-		return false;
+	if (!move(d, &there) || !segments_find(&d->units, there, &number))
+		return NULL;
 	*address = there;
-	*ret = d->unit;
-	return true;
+	return &d->file->units[number];
+}
+
+struct dwarf_unit *dwarffile_entries(struct dwarffile *d, struct dwarf_unit *u)
+{
+	if (!dwarf_is_skeleton(u))
+		return u;
+	if (!d->split)
+		d->split = dwarf_split_new(d->path, d->debug_path);
+	return dwarf_split_find(d->split, u);
+}
+
+void dwarffile_read(struct dwarffile *d, uint64_t size)
+{
+	d->read += size;
+	if (!d->map || d->read < READ_MAX)
+		return;
+	(void)madvise(d->map, d->map_size, MADV_DONTNEED);
+	d->read = 0;
 }

@@ -21,6 +21,7 @@ struct elffile {
 	int fd;
 	Elf *elf;
 	GElf_Ehdr header;
+	bool is_unpacked;
 	uint64_t mtime, size;
 	struct segment *segments; /* PT_LOAD */
 	size_t segment_count;
@@ -168,6 +169,7 @@ static int open_fd(int fd, const char *path, bool may_be_compressed, struct elff
 	if (ef->elf && elf_kind(ef->elf) != ELF_K_ELF && may_be_compressed) {
 		(void)elf_end(ef->elf);
 		ef->elf = dwelf_elf_begin(fd);
+		ef->is_unpacked = true;
 	}
 	r = read_structure(ef, err);
 	if (r < 0)
@@ -228,6 +230,11 @@ const GElf_Ehdr *elffile_header(const struct elffile *ef)
 Elf *elffile_elf(const struct elffile *ef)
 {
 	return ef->elf;
+}
+
+int elffile_fd(const struct elffile *ef)
+{
+	return ef->is_unpacked ? -1 : ef->fd;
 }
 
 const struct build_id *elffile_build_id(const struct elffile *ef)

@@ -50,6 +50,8 @@ const char *elffile_path(const struct elffile *ef);
 const GElf_Ehdr *elffile_header(const struct elffile *ef);
 /* libelf's handle of it, for reading what this module does not know. */
 Elf *elffile_elf(const struct elffile *ef);
+/* The open file whose bytes are those of the ELF file, or -1: it was unpacked, or is in memory. */
+int elffile_fd(const struct elffile *ef);
 /* Its build-id; NULL if it has none. */
 const struct build_id *elffile_build_id(const struct elffile *ef);
 /* Modification time in seconds; 0 for memory. */

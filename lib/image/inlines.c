@@ -2,34 +2,50 @@
 #include "image/inlines.h"
 
 #include "base/mem.h"
+#include "image/dwarf_ranges.h"
+#include "image/segments.h"
 
 #include <dwarf.h>
 
-/* Damaged information may nest without end. */
-enum { DEPTH_MAX = 256 };
+/* Damaged information may nest and refer without end. */
+enum { DEPTH_MAX = 256, ORIGINS_MAX = 16, CALL_BYTES_MAX = 48 << 20 };
 
-/* Code of a function. */
-struct function {
-	uint64_t start, end;
-	Dwarf_Off die;
+/* An inlined call. */
+struct call {
+	uint64_t entry;
+	uint32_t parent; /* the call around it, or UINT32_MAX */
+	bool is_read;	 /* what follows is known, not ->start alone */
+	struct inlines_call known;
 };
 
-/* Code of an inlined call. */
-struct piece {
-	uint64_t start, end;
-	unsigned int depth; /* of calls around it */
-	Dwarf_Off die;
-	struct lines_call call; /* read when it is asked for: ->function NULL until then */
+/* The calls in a function. */
+struct calls {
+	struct segments pieces; /* indexes of ->calls */
+	struct call *calls;
+	size_t count, room;
+};
+
+struct function {
+	uint64_t entry;
+	struct calls *calls; /* NULL until they are asked for */
+};
+
+/* The functions of a unit. */
+struct unit_code {
+	struct dwarf_unit *unit;
+	struct dwarf_abbrevs *abbrevs; /* while it is the last that was asked for */
+	bool is_deep;		       /* functions in functions were looked for */
+	struct segments pieces;	       /* indexes of ->functions */
+	struct function *functions;
+	size_t count, room;
 };
 
 struct inlines {
-	Dwarf_Off unit; /* whose functions are known; 0: none */
-	struct function *functions;
-	size_t function_count, function_room;
-	Dwarf_Off function; /* whose pieces are known; 0: none */
-	struct piece *pieces;
-	size_t piece_count, piece_room;
-	struct lines_call *found;
+	struct map units; /* by unit */
+	struct unit_code *last;
+	size_t call_bytes; /* that all calls take */
+	uint64_t read;
+	struct inlines_call *found;
 	size_t found_room;
 };
 
@@ -38,216 +54,398 @@ struct inlines *inlines_new(void)
 	return xcalloc(1, sizeof(struct inlines));
 }
 
+static void calls_free(struct calls *c)
+{
+	if (!c)
+		return;
+	segments_done(&c->pieces);
+	free(c->calls);
+	free(c);
+}
+
+static void forget_functions(struct unit_code *code)
+{
+	size_t i;
+
+	for (i = 0; i < code->count; i++)
+		calls_free(code->functions[i].calls);
+	free(code->functions);
+	segments_done(&code->pieces);
+	code->functions = NULL;
+	code->count = code->room = 0;
+}
+
 void inlines_free(struct inlines *in)
 {
 	if (!in)
 		return;
-	free(in->functions);
-	free(in->pieces);
+	if (in->last)
+		dwarf_unit_done(in->last->abbrevs);
+	map_for_each (&in->units, slot) {
+		forget_functions(slot->value);
+		free(slot->value);
+	}
+	map_done(&in->units);
 	free(in->found);
 	free(in);
 }
 
+uint64_t inlines_read(struct inlines *in)
+{
+	uint64_t read = in->read;
+
+	in->read = 0;
+	return read;
+}
+
+/* --- walking through entries --- */
+
+/* A walk over entries, each before those below it. */
+struct walk {
+	const struct dwarf_unit *unit;
+	const struct dwarf_abbrevs *abbrevs;
+	struct dwarf_bytes b;
+	size_t depth; /* of the next entry, below the one that the walk began with */
+	bool is_begun;
+};
+
+static struct walk walk_from(const struct unit_code *code, uint64_t offset)
+{
+	return (struct walk){ .unit = code->unit,
+			      .abbrevs = code->abbrevs,
+			      .b = dwarf_unit_bytes(code->unit, offset) };
+}
+
+static uint64_t offset_of(const struct walk *w)
+{
+	return (uint64_t)(w->b.in.at - w->unit->file->sections[DWARF_SECTION_INFO].at);
+}
+
+/* The next entry, with *ret_offset and the depth set, its attributes not read; NULL at the end of
+ * what the walk began with. */
+static const struct dwarf_abbrev *walk_next(struct walk *w, uint64_t *ret_offset)
+{
+	const struct dwarf_abbrev *a;
+	uint64_t code;
+
+	while (w->b.in.left && (w->depth || !w->is_begun)) {
+		w->is_begun = true;
+		*ret_offset = offset_of(w);
+		code = dwarf_uleb(&w->b);
+		if (code) {
+			a = dwarf_abbrevs_find(w->abbrevs, code);
+			return w->b.bad ? NULL : a;
+		}
+		if (w->depth <= 1)
+			return NULL;
+		w->depth--;
+	}
+	return NULL;
+}
+
+/* Moves past the attributes of the entry, and, unless @enter, past what is below it where it says
+ * how far that reaches. True if what is below it comes next. */
+static bool walk_past(struct walk *w, const struct dwarf_abbrev *a, bool enter)
+{
+	uint64_t sibling = 0, here;
+
+	dwarf_entry_skip(&w->b, w->unit, w->abbrevs, a, enter ? NULL : &sibling);
+	if (!a->has_children)
+		return false;
+	here = offset_of(w);
+	if (!enter && sibling > here && sibling <= w->unit->end) {
+		dwarf_skip(&w->b, sibling - here);
+		return false;
+	}
+	w->depth++;
+	return true;
+}
+
+/* Reads the attributes of the entry; true if what is below it comes next. */
+static bool walk_read(struct walk *w, const struct dwarf_abbrev *a,
+		      struct dwarf_value values[DWARF_FACT_COUNT_])
+{
+	(void)dwarf_entry_read(&w->b, w->unit, w->abbrevs, a, values);
+	w->depth += a->has_children;
+	return a->has_children;
+}
+
+/* Moves past what is below an entry that was read, where it says how far that reaches. */
+static void walk_over(struct walk *w, const struct dwarf_value values[DWARF_FACT_COUNT_])
+{
+	uint64_t here = offset_of(w), sibling = w->unit->offset + values[DWARF_SIBLING].number;
+
+	if (!values[DWARF_SIBLING].form || sibling <= here || sibling > w->unit->end)
+		return;
+	dwarf_skip(&w->b, sibling - here);
+	w->depth--;
+}
+
 /* --- the functions of a unit --- */
 
-static void add_function(struct inlines *in, Dwarf_Die *die)
-{
-	Dwarf_Addr base, start, end;
-	ptrdiff_t at = 0;
+struct adding {
+	struct segments *pieces;
+	uint32_t depth, value;
+};
 
-	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
-		if (start >= end)
-			continue;
-		array_grow(&in->functions, in->function_count + 1, &in->function_room);
-		in->functions[in->function_count++] =
-			(struct function){ start, end, dwarf_dieoffset(die) };
-	}
+static void add_piece(uint64_t start, uint64_t end, void *data)
+{
+	const struct adding *adding = data;
+
+	segments_add(adding->pieces, start, end, adding->depth, adding->value);
 }
 
-/* Functions stand in the unit, in namespaces and in classes. */
-static void walk_unit(struct inlines *in, Dwarf_Die *parent, unsigned int depth)
+static void add_function(struct unit_code *code, uint32_t depth, uint64_t entry,
+			 const struct dwarf_value *values)
 {
-	Dwarf_Die die;
-	int r = depth < DEPTH_MAX ? dwarf_child(parent, &die) : 1;
+	struct adding adding = { &code->pieces, depth, (uint32_t)code->count };
 
-	for (; r == 0; r = dwarf_siblingof(&die, &die)) {
-		switch (dwarf_tag(&die)) {
-		case DW_TAG_subprogram:
-			add_function(in, &die);
-			break;
-		case DW_TAG_namespace:
-		case DW_TAG_class_type:
-		case DW_TAG_structure_type:
-		case DW_TAG_module:
-			walk_unit(in, &die, depth + 1);
-			break;
-		default:
-			break;
-		}
-	}
-}
-
-static int compare_functions(const void *pa, const void *pb)
-{
-	const struct function *a = pa, *b = pb;
-
-	return (a->start > b->start) - (a->start < b->start);
-}
-
-static void read_unit(struct inlines *in, Dwarf_Die *unit)
-{
-	if (in->unit == dwarf_dieoffset(unit))
+	if (!dwarf_ranges_each(code->unit, values, add_piece, &adding))
 		return;
-	in->unit = dwarf_dieoffset(unit);
-	in->function_count = 0;
-	walk_unit(in, unit, 0);
-	if (in->function_count)
-		qsort(in->functions, in->function_count, sizeof(*in->functions), compare_functions);
+	array_grow(&code->functions, code->count + 1, &code->room);
+	code->functions[code->count++] = (struct function){ entry, NULL };
 }
 
-static const struct function *function_at(const struct inlines *in, uint64_t address)
+/* Functions with code stand in the unit and in namespaces; those of some compilers in types, those
+ * of some languages in other functions, too: for these the walk goes @deep. */
+static void read_functions(struct inlines *in, struct unit_code *code, bool deep)
 {
-	size_t low = 0, high = in->function_count;
+	struct walk w = walk_from(code, code->unit->entries);
+	struct dwarf_value values[DWARF_FACT_COUNT_];
+	const struct dwarf_abbrev *a;
+	uint64_t offset;
+	size_t depth;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (in->functions[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
+	code->is_deep = deep;
+	forget_functions(code);
+	while ((a = walk_next(&w, &offset))) {
+		if (a->tag != DW_TAG_subprogram) {
+			(void)walk_past(&w, a,
+					deep || a->tag == DW_TAG_compile_unit ||
+						a->tag == DW_TAG_namespace ||
+						a->tag == DW_TAG_module);
+			continue;
+		}
+		depth = w.depth;
+		if (walk_read(&w, a, values) && !deep)
+			walk_over(&w, values);
+		if (w.b.bad)
+			break;
+		add_function(code, (uint32_t)depth, offset, values);
 	}
-	return low && address < in->functions[low - 1].end ? &in->functions[low - 1] : NULL;
+	segments_settle(&code->pieces);
+	in->read += code->unit->end - code->unit->offset;
+}
+
+static struct unit_code *code_of(struct inlines *in, struct dwarf_unit *unit)
+{
+	uint64_t key = (uintptr_t)unit;
+
+	struct unit_code *code = in->last;
+
+	if (code && code->unit == unit)
+		return code;
+	if (code)
+		dwarf_unit_done(code->abbrevs);
+	in->last = code = map_get(&in->units, key);
+	if (code) {
+		code->abbrevs = dwarf_unit_abbrevs(unit);
+		return code;
+	}
+	in->last = code = xcalloc(1, sizeof(*code));
+	*code = (struct unit_code){ .unit = unit, .abbrevs = dwarf_unit_abbrevs(unit) };
+	(void)map_set(&in->units, key, code);
+	read_functions(in, code, false);
+	return code;
+}
+
+static struct function *function_at(struct inlines *in, struct unit_code *code, uint64_t address)
+{
+	uint32_t index;
+
+	if (segments_find(&code->pieces, address, &index))
+		return &code->functions[index];
+	if (code->is_deep)
+		return NULL;
+	read_functions(in, code, true);
+	return segments_find(&code->pieces, address, &index) ? &code->functions[index] : NULL;
 }
 
 /* --- the calls in a function --- */
 
-static const char *name_of(Dwarf_Die *die)
+static size_t calls_bytes(const struct calls *c)
 {
-	static const unsigned int names[] = { DW_AT_linkage_name, DW_AT_MIPS_linkage_name };
-	const char *name = NULL;
-	Dwarf_Attribute attribute;
-	size_t i;
+	return sizeof(*c) + segments_bytes(&c->pieces) + c->room * sizeof(*c->calls);
+}
 
-	for (i = 0; !name && i < ARRAY_SIZE(names); i++)
-		if (dwarf_attr_integrate(die, names[i], &attribute))
-			name = dwarf_formstring(&attribute);
-	if (!name)
-		name = dwarf_diename(die);
+static void forget_calls(struct inlines *in)
+{
+	map_for_each (&in->units, slot) {
+		struct unit_code *code = slot->value;
+		size_t i;
+
+		for (i = 0; i < code->count; i++) {
+			calls_free(code->functions[i].calls);
+			code->functions[i].calls = NULL;
+		}
+	}
+	in->call_bytes = 0;
+}
+
+/* Which call the entries at each depth of a walk are in. */
+struct nesting {
+	uint32_t call[DEPTH_MAX + 1], depth[DEPTH_MAX + 1]; /* the call, and how many there are */
+};
+
+struct adding_call {
+	struct adding piece;
+	uint64_t start;
+};
+
+static void add_call_piece(uint64_t start, uint64_t end, void *data)
+{
+	struct adding_call *adding = data;
+
+	add_piece(start, end, &adding->piece);
+	adding->start = MIN(adding->start, start);
+}
+
+static void add_call(struct calls *c, struct nesting *n, const struct walk *w, size_t at,
+		     uint64_t entry, const struct dwarf_value *values)
+{
+	uint32_t depth = n->depth[at];
+	struct adding_call adding = { { &c->pieces, depth, (uint32_t)c->count }, UINT64_MAX };
+
+	(void)dwarf_ranges_each(w->unit, values, add_call_piece, &adding);
+	array_grow(&c->calls, c->count + 1, &c->room);
+	c->calls[c->count] =
+		(struct call){ .entry = entry, .parent = n->call[at], .known.start = adding.start };
+	n->call[at + 1] = (uint32_t)c->count++;
+	n->depth[at + 1] = depth + 1;
+}
+
+/* Reads the calls in the function that the walk starts with. What is in a function in it is none of
+ * its. */
+static void walk_calls(struct walk *w, struct calls *c)
+{
+	struct nesting n = { .call = { UINT32_MAX, UINT32_MAX } };
+	struct dwarf_value values[DWARF_FACT_COUNT_];
+	const struct dwarf_abbrev *a;
+	size_t shut = SIZE_MAX; /* what is deeper than that is skipped */
+	uint64_t offset;
+
+	a = walk_next(w, &offset);
+	if (!a || !walk_past(w, a, true))
+		return;
+	while ((a = walk_next(w, &offset))) {
+		size_t at = w->depth;
+
+		if (at > shut) {
+			(void)walk_past(w, a, false);
+			continue;
+		}
+		shut = SIZE_MAX;
+		if (at >= DEPTH_MAX)
+			return;
+		n.call[at + 1] = n.call[at];
+		n.depth[at + 1] = n.depth[at];
+		if (a->tag == DW_TAG_inlined_subroutine) {
+			(void)walk_read(w, a, values);
+			if (!w->b.bad)
+				add_call(c, &n, w, at, offset, values);
+		} else if (a->tag == DW_TAG_lexical_block) {
+			(void)walk_past(w, a, true);
+		} else if (walk_past(w, a, false)) {
+			shut = at;
+		}
+	}
+}
+
+static struct calls *calls_of(struct inlines *in, const struct unit_code *code, struct function *f)
+{
+	struct walk w = walk_from(code, f->entry);
+	uint64_t left = w.b.in.left;
+
+	if (f->calls)
+		return f->calls;
+	if (in->call_bytes > CALL_BYTES_MAX)
+		forget_calls(in);
+	f->calls = xcalloc(1, sizeof(*f->calls));
+	walk_calls(&w, f->calls);
+	segments_settle(&f->calls->pieces);
+	in->call_bytes += calls_bytes(f->calls);
+	in->read += left - w.b.in.left;
+	return f->calls;
+}
+
+/* --- what a call is --- */
+
+static bool read_entry(const struct dwarf_unit *u, uint64_t offset,
+		       struct dwarf_value values[DWARF_FACT_COUNT_])
+{
+	struct dwarf_abbrevs *t = dwarf_unit_abbrevs(u);
+	struct dwarf_bytes b = dwarf_unit_bytes(u, offset);
+	const struct dwarf_abbrev *a = dwarf_abbrevs_find(t, dwarf_uleb(&b));
+	bool is_read = a && dwarf_entry_read(&b, u, t, a, values);
+
+	dwarf_unit_done(t);
+	return is_read;
+}
+
+/* The name of the function that an entry is of, which the entries have that it refers to. */
+static const char *name_of(struct dwarf_unit *u, struct dwarf_value *values)
+{
+	const char *name = NULL, *linked;
+	unsigned int i;
+
+	for (i = 0; i < ORIGINS_MAX; i++) {
+		uint64_t offset;
+
+		linked = dwarf_text(u, &values[DWARF_LINKAGE_NAME]);
+		if (linked)
+			return linked;
+		if (!name)
+			name = dwarf_text(u, &values[DWARF_NAME]);
+		if (!dwarf_reference(u, &values[DWARF_ORIGIN], &u, &offset) &&
+		    !dwarf_reference(u, &values[DWARF_SPECIFICATION], &u, &offset))
+			break;
+		if (!read_entry(u, offset, values))
+			break;
+	}
 	return name ? name : "(unnamed)";
 }
 
-static Dwarf_Word number_of(Dwarf_Die *die, unsigned int name)
+static const struct inlines_call *read_call(struct dwarf_unit *u, struct call *call)
 {
-	Dwarf_Attribute attribute;
-	Dwarf_Word value;
+	struct dwarf_value values[DWARF_FACT_COUNT_] = { 0 };
 
-	if (!dwarf_attr(die, name, &attribute) || dwarf_formudata(&attribute, &value) < 0)
+	if (call->is_read)
+		return &call->known;
+	call->is_read = true;
+	(void)read_entry(u, call->entry, values);
+	if (!dwarf_number(&values[DWARF_CALL_FILE], &call->known.file))
+		call->known.file = 0;
+	if (!dwarf_number(&values[DWARF_CALL_LINE], &call->known.line))
+		call->known.line = 0;
+	call->known.function = name_of(u, values);
+	return &call->known;
+}
+
+size_t inlines_find(struct inlines *in, struct dwarf_unit *u, uint64_t address,
+		    const struct inlines_call **ret)
+{
+	struct unit_code *code = code_of(in, u);
+	struct function *function = function_at(in, code, address);
+	struct calls *calls = function ? calls_of(in, code, function) : NULL;
+	size_t n = 0;
+	uint32_t i;
+
+	if (!calls || !segments_find(&calls->pieces, address, &i))
 		return 0;
-	return value;
-}
-
-static struct lines_call call_of(Dwarf_Die *unit, Dwarf_Die *die, uint64_t start)
-{
-	struct lines_call call = { .function = name_of(die), .start = start };
-	Dwarf_Word file = number_of(die, DW_AT_call_file);
-	Dwarf_Files *files;
-	size_t count;
-
-	call.at.line = (unsigned int)number_of(die, DW_AT_call_line);
-	if (dwarf_getsrcfiles(unit, &files, &count) == 0 && file < count)
-		call.at.file = dwarf_filesrc(files, file, NULL, NULL);
-	return call;
-}
-
-static void add_call(struct inlines *in, Dwarf_Die *die, unsigned int depth)
-{
-	Dwarf_Addr base, start, end;
-	ptrdiff_t at = 0;
-
-	while ((at = dwarf_ranges(die, at, &base, &start, &end)) > 0) {
-		if (start >= end)
-			continue;
-		array_grow(&in->pieces, in->piece_count + 1, &in->piece_room);
-		in->pieces[in->piece_count++] = (struct piece){
-			.start = start, .end = end, .depth = depth, .die = dwarf_dieoffset(die)
-		};
-	}
-}
-
-static void walk_function(struct inlines *in, Dwarf_Die *parent, unsigned int depth,
-			  unsigned int nesting)
-{
-	Dwarf_Die die;
-	int r = nesting < DEPTH_MAX ? dwarf_child(parent, &die) : 1;
-
-	for (; r == 0; r = dwarf_siblingof(&die, &die)) {
-		int tag = dwarf_tag(&die);
-
-		if (tag == DW_TAG_inlined_subroutine)
-			add_call(in, &die, depth);
-		if (tag == DW_TAG_inlined_subroutine || tag == DW_TAG_lexical_block)
-			walk_function(in, &die, depth + (tag == DW_TAG_inlined_subroutine),
-				      nesting + 1);
-	}
-}
-
-static int compare_pieces(const void *pa, const void *pb)
-{
-	const struct piece *a = pa, *b = pb;
-
-	return (a->start > b->start) - (a->start < b->start);
-}
-
-static void read_function(struct inlines *in, Dwarf_Die *unit, Dwarf_Off function)
-{
-	Dwarf *dwarf = dwarf_cu_getdwarf(unit->cu);
-	Dwarf_Die die;
-
-	if (in->function == function)
-		return;
-	in->function = function;
-	in->piece_count = 0;
-	if (dwarf_offdie(dwarf, function, &die))
-		walk_function(in, &die, 0, 0);
-	if (in->piece_count)
-		qsort(in->pieces, in->piece_count, sizeof(*in->pieces), compare_pieces);
-}
-
-/* The call of a piece, where that makes sense. */
-static const struct lines_call *read_call(struct piece *piece, Dwarf_Die *unit)
-{
-	Dwarf_Die die;
-
-	if (!piece->call.function && dwarf_offdie(dwarf_cu_getdwarf(unit->cu), piece->die, &die))
-		piece->call = call_of(unit, &die, piece->start);
-	return piece->call.function ? &piece->call : NULL;
-}
-
-size_t inlines_find(struct inlines *in, Dwarf_Die *unit, uint64_t address,
-		    const struct lines_call **ret)
-{
-	const struct function *function;
-	size_t i, depth = 0;
-
-	read_unit(in, unit);
-	function = function_at(in, address);
-	if (!function)
-		return 0;
-	read_function(in, unit, function->die);
-	for (i = 0; i < in->piece_count && in->pieces[i].start <= address; i++)
-		if (address < in->pieces[i].end)
-			depth = MAX(depth, (size_t)in->pieces[i].depth + 1);
-	array_grow(&in->found, depth, &in->found_room);
-	for (i = 0; i < depth; i++)
-		in->found[i] = (struct lines_call){ .function = "(unnamed)" };
-	for (i = 0; i < in->piece_count && in->pieces[i].start <= address; i++) {
-		const struct lines_call *call =
-			address < in->pieces[i].end ? read_call(&in->pieces[i], unit) : NULL;
-
-		if (call)
-			in->found[depth - 1 - in->pieces[i].depth] = *call;
+	for (; i != UINT32_MAX; i = calls->calls[i].parent) {
+		array_grow(&in->found, n + 1, &in->found_room);
+		in->found[n++] = *read_call(u, &calls->calls[i]);
 	}
 	*ret = in->found;
-	return depth;
+	return n;
 }

@@ -1,13 +1,35 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/lines.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
+#include "image/dwarf_lines.h"
 #include "image/dwarffile.h"
 #include "image/inlines.h"
+
+#include <string.h>
+
+/* What all line tables that are kept may take. */
+enum { TABLE_BYTES_MAX = 48 << 20 };
+
+/* A path that several files of several units have. */
+struct path {
+	struct path *next; /* with the same hash */
+	char text[];
+};
 
 struct lines {
 	struct dwarffile *dwarf; /* NULL: no debug information */
 	struct inlines *inlines; /* made at the first question */
+	struct map tables;	 /* by unit; those without one are not in it */
+	struct dwarf_unit *last_unit;
+	struct dwarf_lines *last; /* its table, or NULL */
+	size_t table_bytes;
+	struct map files; /* paths by unit and number */
+	struct map paths; /* struct path by hash */
+	struct arena arena;
+	struct lines_call *found;
+	size_t found_room;
 };
 
 struct lines *lines_new(const struct elffile *ef, const struct elffile *debug)
@@ -18,12 +40,27 @@ struct lines *lines_new(const struct elffile *ef, const struct elffile *debug)
 	return l;
 }
 
+static void forget_tables(struct lines *l)
+{
+	map_for_each (&l->tables, slot)
+		dwarf_lines_free(slot->value);
+	map_done(&l->tables);
+	l->last = NULL;
+	l->last_unit = NULL;
+	l->table_bytes = 0;
+}
+
 void lines_free(struct lines *l)
 {
 	if (!l)
 		return;
+	forget_tables(l);
 	inlines_free(l->inlines);
 	dwarffile_free(l->dwarf);
+	map_done(&l->files);
+	map_done(&l->paths);
+	arena_done(&l->arena);
+	free(l->found);
 	free(l);
 }
 
@@ -32,32 +69,98 @@ bool lines_exist(const struct lines *l)
 	return l->dwarf;
 }
 
+/* The line table of the unit, or NULL. */
+static struct dwarf_lines *table_of(struct lines *l, struct dwarf_unit *u)
+{
+	struct dwarf_lines *table;
+
+	if (l->last_unit == u)
+		return l->last;
+	table = map_get(&l->tables, (uintptr_t)u);
+	if (!table) {
+		if (l->table_bytes > TABLE_BYTES_MAX)
+			forget_tables(l);
+		table = dwarf_lines_read(u);
+		if (table) {
+			l->table_bytes += dwarf_lines_bytes(table);
+			(void)map_set(&l->tables, (uintptr_t)u, table);
+			dwarffile_read(l->dwarf, dwarf_lines_bytes(table) / 4);
+		}
+	}
+	l->last_unit = u;
+	l->last = table;
+	return table;
+}
+
+/* The one copy of a path. */
+static const char *intern(struct lines *l, const char *text)
+{
+	size_t length = strlen(text);
+	uint64_t hash = hash_bytes(text, length);
+	struct path *first = map_get(&l->paths, hash), *p;
+
+	for (p = first; p; p = p->next)
+		if (!strcmp(p->text, text))
+			return p->text;
+	p = arena_alloc(&l->arena, sizeof(*p) + length + 1);
+	p->next = first;
+	memcpy(p->text, text, length + 1);
+	(void)map_set(&l->paths, hash, p);
+	return p->text;
+}
+
+/* The path of file number @file of the unit, or NULL. */
+static const char *path_of(struct lines *l, struct dwarf_unit *u, uint64_t file)
+{
+	uint64_t key = hash_add(hash_u64((uintptr_t)u), file);
+	const char *known = map_get(&l->files, key);
+	struct dwarf_lines *table;
+	_cleanup_free_ char *path = NULL;
+
+	if (known)
+		return known;
+	table = table_of(l, u);
+	path = table ? dwarf_lines_path(table, file) : NULL;
+	if (!path)
+		return NULL;
+	known = intern(l, path);
+	(void)map_set(&l->files, key, (void *)known);
+	return known;
+}
+
 bool lines_find(struct lines *l, uint64_t address, struct lines_place *ret)
 {
-	Dwarf_Line *line;
-	Dwarf_Die unit;
-	const char *file;
-	int number;
+	struct dwarf_unit *u = l->dwarf ? dwarffile_unit(l->dwarf, &address) : NULL;
+	struct dwarf_lines *table = u ? table_of(l, u) : NULL;
+	const struct dwarf_line_row *row = table ? dwarf_lines_find(table, address) : NULL;
+	const char *file = row && row->line ? path_of(l, u, row->file) : NULL;
 
-	if (!l->dwarf || !dwarffile_unit(l->dwarf, &address, &unit))
-		return false;
-	line = dwarf_getsrc_die(&unit, address);
-	if (!line || dwarf_lineno(line, &number) < 0 || number <= 0)
-		return false;
-	file = dwarf_linesrc(line, NULL, NULL);
 	if (!file)
 		return false;
-	*ret = (struct lines_place){ file, (unsigned int)number };
+	*ret = (struct lines_place){ file, row->line };
 	return true;
 }
 
 size_t lines_inlines(struct lines *l, uint64_t address, const struct lines_call **ret)
 {
-	Dwarf_Die unit;
+	struct dwarf_unit *u = l->dwarf ? dwarffile_unit(l->dwarf, &address) : NULL;
+	struct dwarf_unit *entries = u ? dwarffile_entries(l->dwarf, u) : NULL;
+	const struct inlines_call *calls = NULL;
+	size_t i, n;
 
-	if (!l->dwarf || !dwarffile_unit(l->dwarf, &address, &unit))
+	if (!entries)
 		return 0;
 	if (!l->inlines)
 		l->inlines = inlines_new();
-	return inlines_find(l->inlines, &unit, address, ret);
+	n = inlines_find(l->inlines, entries, address, &calls);
+	dwarffile_read(l->dwarf, inlines_read(l->inlines));
+	array_grow(&l->found, n, &l->found_room);
+	for (i = 0; i < n; i++)
+		l->found[i] = (struct lines_call){
+			.function = calls[i].function,
+			.at = { path_of(l, u, calls[i].file), (unsigned int)calls[i].line },
+			.start = calls[i].start,
+		};
+	*ret = l->found;
+	return n;
 }

@@ -38,7 +38,7 @@ bool lines_find(struct lines *l, uint64_t address, struct lines_place *ret);
 struct lines_call {
 	const char *function;  /* that was called, as linked where that is known */
 	struct lines_place at; /* the call; ->file may be NULL, ->line 0 */
-	uint64_t start;	       /* of its code, or of the part of it that was asked for */
+	uint64_t start;	       /* of its code, as the debug information has it */
 };
 
 /* The inlined calls that the code at @address is of, the innermost first: their number and, until
