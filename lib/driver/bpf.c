@@ -26,6 +26,8 @@
 enum { KEYS_BASE = 16384, KEYS_OF_CPU = 1024, KEYS_MIN = 16, KEYS_MAX = 1 << 20 };
 
 enum { HOTPLUG_EVERY_NS = 1000000000 };
+/* How often what was counted is taken over, if there is room for more. */
+enum { DRAIN_EVERY_NS = 900000000 };
 /* How often files whose numbers may be given to others are asked for again. */
 enum { DOUBT_EVERY_S = 10 };
 
@@ -39,9 +41,7 @@ struct driver {
 	struct cgroups *cgroups;       /* NULL: nobody asks for them */
 	struct sampler_chains *chains; /* NULL: no call chains are taken */
 	struct table_loader *tables;   /* NULL: not by tables */
-	struct evbuf_frame *frames;    /* of the chain at hand */
-	unsigned int depth;
-	size_t keys; /* what it was set up with, as the next two */
+	size_t keys;		       /* what it was set up with, as the next two */
 	unsigned int depth_asked;
 	enum driver_chain_mode mode;
 	char *why;
@@ -56,6 +56,7 @@ struct driver {
 	uint64_t module_count;
 	uint64_t hotplug_looked_ns, doubted_ns;
 	uint64_t now_ns; /* when this sync began */
+	uint64_t drained_ns;
 };
 
 static uint64_t clock_ns(void)
@@ -105,7 +106,6 @@ static void bpf_shutdown(struct driver *d)
 	sampler_free(d->sampler);
 	sampler_images_free(d->images);
 	cgroups_free(d->cgroups);
-	free(d->frames);
 	free(d->why);
 	evbuf_free(d->out);
 	free(d);
@@ -148,12 +148,13 @@ static int open_events(struct driver *d, const struct driver_config *config, str
 
 static void say_why(struct driver *d)
 {
+	unsigned int depth = MIN(d->depth_asked, (unsigned int)SAMPLE_DEPTH_MAX);
+
 	free(d->why);
-	d->why = d->depth ? xasprintf("%s; call chains by %s, up to %u deep", d->plan.why,
-				      d->mode == DRIVER_CHAINS_FP ? "frame pointers"
-								  : "unwind tables",
-				      d->depth)
-			  : xstrdup(d->plan.why);
+	d->why = depth ? xasprintf("%s; call chains by %s, up to %u deep", d->plan.why,
+				   d->mode == DRIVER_CHAINS_FP ? "frame pointers" : "unwind tables",
+				   depth)
+		       : xstrdup(d->plan.why);
 }
 
 /* Makes ready for call chains, if they are asked for. */
@@ -161,12 +162,10 @@ static int open_chains(struct driver *d, const struct driver_config *config, str
 {
 	bool by_tables = config->callgraph_mode != DRIVER_CHAINS_FP;
 
-	d->depth = MIN(config->callgraph_depth, (unsigned int)SAMPLE_DEPTH_MAX);
 	say_why(d);
-	if (!d->depth)
+	if (!d->depth_asked)
 		return 0;
-	d->frames = xcalloc(d->depth, sizeof(*d->frames));
-	d->chains = sampler_chains_new(d->sampler, d->images, d->cookies);
+	d->chains = sampler_chains_new(d->sampler, d->images, d->cookies, d->out);
 	return by_tables ? table_loader_start(d->sampler, TABLE_STORE_BYTES, &d->tables, err) : 0;
 }
 
@@ -194,12 +193,12 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 	d->images = sampler_images_new("", d->cookies);
 	if (config->cgroups)
 		d->cgroups = cgroups_new("", CGROUPS_UNIFIED, d->cookies);
+	d->out = evbuf_new(config->buffer_words ?: DRIVER_BUFFER_WORDS, config->sink,
+			   config->sink_data);
 	if (r == 0)
 		r = open_chains(d, config, err);
 	if (r < 0)
 		return r;
-	d->out = evbuf_new(config->buffer_words ?: DRIVER_BUFFER_WORDS, config->sink,
-			   config->sink_data);
 	d->follow = config->scope == DRIVER_TREE ? config->pid : 0;
 	d->await_exec = config->enable_on_exec;
 	*ret = STEAL(d);
@@ -249,6 +248,9 @@ static int bpf_change(struct driver *d, const struct driver_config *config, stru
 	evbuf_free(d->out);
 	d->out = evbuf_new(config->buffer_words ?: DRIVER_BUFFER_WORDS, config->sink,
 			   config->sink_data);
+	/* Whoever takes them now was told of none. */
+	if (d->chains)
+		sampler_chains_restart(d->chains, d->out);
 	return 0;
 }
 
@@ -276,6 +278,13 @@ static void on_chain(const struct sample_chain *chain, void *data)
 
 	if (d->chains)
 		sampler_chains_add(d->chains, chain, d->now_ns);
+}
+
+static uint32_t number_of(uint64_t chain, void *data)
+{
+	const struct driver *d = data;
+
+	return d->chains ? sampler_chains_number(d->chains, chain) : 0;
 }
 
 /* What ran; EVBUF_NO_COOKIE if that is not known. */
@@ -335,30 +344,36 @@ static void set_context(struct driver *d, const struct sample_key *key, uint64_t
 	evbuf_context(d->out, &context);
 }
 
-/* Puts the samples at @leaf into the event buffer, with their callers if they are asked for. */
-static void put(struct driver *d, const struct sample_key *key, uint64_t count,
-		const struct evbuf_frame *leaf)
-{
-	struct evbuf_trace trace = { .counter = key->counter, .weight = count };
-	uint64_t aborted = evbuf_cut_chains(d->out);
-	size_t callers;
+/* Samples of one key. */
+struct counted {
+	const struct sample_key *key;
+	uint32_t callers; /* their number, or 0 */
+	uint64_t count;
+};
 
-	if (d->chains) {
-		d->frames[0] = *leaf;
-		callers = sampler_chains_get(d->chains, key->chain, d->now_ns, d->frames + 1,
-					     d->depth - 1, &trace.end);
-		evbuf_chain(d->out, d->frames, callers + 1, &trace);
-		perf_cpuset_totals(&d->cpus, key->cpu)->backtrace_aborted +=
-			evbuf_cut_chains(d->out) - aborted;
-	} else if (leaf->cookie == EVBUF_KERNEL) {
-		evbuf_kernel_sample(d->out, leaf->offset, key->counter, count);
-	} else {
-		evbuf_sample(d->out, leaf->cookie, leaf->offset, key->counter, count);
-	}
+/* Puts the samples at @leaf into the event buffer, with their callers if they are asked for. */
+static void put(struct driver *d, const struct counted *s, const struct evbuf_frame *leaf)
+{
+	struct evbuf_trace trace = { .counter = s->key->counter, .weight = s->count };
+	uint64_t aborted = evbuf_cut_chains(d->out);
+
+	if (d->chains)
+		trace.end = sampler_chains_end(d->chains, s->callers);
+	if (s->callers)
+		evbuf_called(d->out, leaf, s->callers, &trace);
+	else if (d->chains)
+		evbuf_chain(d->out, leaf, 1, &trace);
+	else if (leaf->cookie == EVBUF_KERNEL)
+		evbuf_kernel_sample(d->out, leaf->offset, s->key->counter, s->count);
+	else
+		evbuf_sample(d->out, leaf->cookie, leaf->offset, s->key->counter, s->count);
+	perf_cpuset_totals(&d->cpus, s->key->cpu)->backtrace_aborted +=
+		evbuf_cut_chains(d->out) - aborted;
 }
 
-static void on_sample(const struct sample_key *key, uint64_t count, void *data)
+static void on_sample(const struct sample_key *key, uint32_t callers, uint64_t count, void *data)
 {
+	const struct counted s = { key, callers, count };
 	struct driver *d = data;
 	struct evbuf_frame leaf = { EVBUF_KERNEL, key->offset };
 	uint64_t app = app_of(d, key);
@@ -369,7 +384,7 @@ static void on_sample(const struct sample_key *key, uint64_t count, void *data)
 		if (app == EVBUF_NO_COOKIE)
 			app = cookie_thread(d->cookies, "unknown");
 		set_context(d, key, app);
-		put(d, key, count, &leaf);
+		put(d, &s, &leaf);
 		return;
 	}
 	leaf.cookie = image_of(d, key);
@@ -378,7 +393,7 @@ static void on_sample(const struct sample_key *key, uint64_t count, void *data)
 		return;
 	}
 	set_context(d, key, app);
-	put(d, key, count, &leaf);
+	put(d, &s, &leaf);
 }
 
 /* --- what the kernel says beside --- */
@@ -543,27 +558,54 @@ static void read_counters(struct driver *d)
 	s->unwind_refused = tables.refused;
 }
 
-static int bpf_sync(struct driver *d, bool all, struct error *err)
+/* Whether to look at what was counted: that takes time by the room there is, not by what is there.
+ */
+static bool is_due(const struct driver *d)
 {
-	const struct sampler_handler handler = { on_image, on_chain, on_sample, d };
+	return d->now_ns >= d->drained_ns + DRAIN_EVERY_NS || sampler_is_filling(d->sampler);
+}
+
+static int drain(struct driver *d, struct error *err)
+{
+	const struct sampler_handler handler = { on_image, on_chain, on_sample, number_of, d };
 	int r;
 
-	(void)all; /* nothing is ever left for later */
+	d->drained_ns = d->now_ns;
+	r = sampler_drain(d->sampler, &handler, err);
+	if (r == 0 && d->chains)
+		sampler_chains_prune(d->chains);
+	return r;
+}
+
+/* Takes in what is new, while it can still be looked at. */
+static void listen(struct driver *d)
+{
+	const struct sampler_handler handler = { on_image, on_chain, NULL, NULL, d };
+
+	sampler_listen(d->sampler, &handler);
+}
+
+static int bpf_sync(struct driver *d, bool all, struct error *err)
+{
+	bool over = d->follow && !sampler_any_followed(d->sampler);
+	int r = 0;
+
 	perf_cpuset_clear_wakeups(&d->cpus);
 	d->now_ns = clock_ns();
 	read_rings(d);
-	r = sampler_drain(d->sampler, &handler, err);
+	if (all || over || is_due(d))
+		r = drain(d, err);
+	else
+		listen(d);
 	if (r < 0)
 		return r;
 	read_counters(d);
 	doubt_images(d);
-	if (d->chains)
-		sampler_chains_prune(d->chains, d->now_ns);
 	look_at_cpus(d);
 	r = evbuf_flush(d->out);
 	if (r < 0)
 		return error_errno(err, r, "cannot record the samples");
-	return d->follow && !sampler_any_followed(d->sampler);
+	return over;
 }
 
 static int bpf_fd(const struct driver *d)

@@ -201,6 +201,19 @@ static void put_frame(struct evbuf *b, const struct evbuf_frame *f, unsigned int
 		evbuf_sample(b, f->cookie, f->offset, counter, weight);
 }
 
+static void begin_chain(struct evbuf *b, const struct evbuf_frame *leaf,
+			const struct evbuf_trace *trace)
+{
+	if (trace->end != EVBUF_END_COMPLETE && trace->end != EVBUF_END_DEPTH)
+		b->cut_chains += trace->weight;
+	/* A change of task or CPU would end the chain: it stands before. */
+	make_room(b);
+	if (b->context_changed)
+		put_context(b);
+	put_code(b, EVBUF_TRACE_BEGIN);
+	put_frame(b, leaf, trace->counter, trace->weight);
+}
+
 void evbuf_chain(struct evbuf *b, const struct evbuf_frame *frames, size_t count,
 		 const struct evbuf_trace *trace)
 {
@@ -209,20 +222,40 @@ void evbuf_chain(struct evbuf *b, const struct evbuf_frame *frames, size_t count
 
 	if (!n)
 		return;
-	if (end != EVBUF_END_COMPLETE && end != EVBUF_END_DEPTH)
-		b->cut_chains += trace->weight;
-	/* A change of task or CPU would end the chain: it stands before. */
-	make_room(b);
-	if (b->context_changed)
-		put_context(b);
-	put_code(b, EVBUF_TRACE_BEGIN);
-	put_frame(b, &frames[0], trace->counter, trace->weight);
+	begin_chain(b, &frames[0], trace);
 	for (i = 1; i < n; i++)
 		put_frame(b, &frames[i], trace->counter, 1);
 	make_room(b);
 	put_code(b, EVBUF_CHAIN_END);
 	put(b, end);
 	put_code(b, EVBUF_TRACE_END);
+}
+
+void evbuf_callers(struct evbuf *b, uint32_t number, const struct evbuf_frame *frames, size_t count,
+		   enum evbuf_end end)
+{
+	size_t i;
+
+	make_room(b);
+	put_code(b, EVBUF_CALLERS);
+	put(b, number);
+	put(b, end);
+	put(b, count);
+	for (i = 0; i < count; i++) {
+		make_room(b);
+		put_code(b, EVBUF_CALLER);
+		put(b, frames[i].cookie);
+		put(b, frames[i].offset);
+	}
+}
+
+void evbuf_called(struct evbuf *b, const struct evbuf_frame *leaf, uint32_t number,
+		  const struct evbuf_trace *trace)
+{
+	begin_chain(b, leaf, trace);
+	make_room(b);
+	put_code(b, EVBUF_CALLED_BY);
+	put(b, number);
 }
 
 static const struct {

@@ -8,6 +8,8 @@
  *	evbuf_context(b, &(struct evbuf_context){ .cpu = 0, .tgid = 7, .tid = 7, .app = 1 });
  *	evbuf_sample(b, cookie, offset, counter, 1);
  *	evbuf_chain(b, frames, count, &(struct evbuf_trace){ counter, 1, EVBUF_END_COMPLETE });
+ *	evbuf_callers(b, 12, frames + 1, count - 1, EVBUF_END_COMPLETE);
+ *	evbuf_called(b, frames, 12, &(struct evbuf_trace){ counter, 1 });
  *	evbuf_flush(b);
  */
 #pragma once
@@ -41,7 +43,10 @@
 	X(IBS_OP, 14, 13)                                                                          \
 	X(WEIGHT, 32, 1)     /* ours: the next sample stands for so many */                        \
 	X(CHAIN_END, 33, 1)  /* ours: why this chain has no further callers (enum evbuf_end) */    \
-	X(CTX_CGROUP, 34, 1) /* ours: cookie of the cgroup of the samples from here on */
+	X(CTX_CGROUP, 34, 1) /* ours: cookie of the cgroup of the samples from here on */          \
+	X(CALLERS, 35, 3)    /* ours: number of a list of callers, its end, its length */          \
+	X(CALLER, 36, 2)     /* ours: cookie and offset of the next one of that list */            \
+	X(CALLED_BY, 37, 1)  /* ours: the chain goes on with the list of that number, and ends */
 
 enum evbuf_code {
 #define X(name, number, words) EVBUF_##name = number,
@@ -61,8 +66,9 @@ enum evbuf_end {
 const char *evbuf_end_name(uint64_t end);
 const char *evbuf_end_meaning(uint64_t end);
 
-/* The most frames of a chain that are written out. */
-enum { EVBUF_FRAMES_MAX = 1024 };
+/* The most frames of a chain that are written out; numbers of lists of callers are below the other.
+ */
+enum { EVBUF_FRAMES_MAX = 1024, EVBUF_LISTS_MAX = 1 << 20 };
 
 /* In a frame's cookie: its offset is an absolute address in the kernel. */
 #define EVBUF_KERNEL (UINT64_MAX - 1)
@@ -112,6 +118,13 @@ void evbuf_kernel_sample(struct evbuf *b, uint64_t pc, unsigned int counter, uin
  * nothing. What is beyond EVBUF_FRAMES_MAX is cut off and the end said to be DEPTH. */
 void evbuf_chain(struct evbuf *b, const struct evbuf_frame *frames, size_t count,
 		 const struct evbuf_trace *trace);
+/* Says what callers @number stands for from now on, the innermost first, and why there are no more.
+ */
+void evbuf_callers(struct evbuf *b, uint32_t number, const struct evbuf_frame *frames, size_t count,
+		   enum evbuf_end end);
+/* As evbuf_chain(), of a sample at @leaf and the callers of @number, whose end it has. */
+void evbuf_called(struct evbuf *b, const struct evbuf_frame *leaf, uint32_t number,
+		  const struct evbuf_trace *trace);
 /* Adds a code that has no words of its own (MODULE_LOADED, TRACE_BEGIN, TRACE_END). */
 void evbuf_code(struct evbuf *b, enum evbuf_code code);
 /* Adds @code, which takes @count words, at most 16, of which the first is set to where @at is; in

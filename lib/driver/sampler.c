@@ -19,6 +19,7 @@ enum { RING_BYTES = 1 << 20, RING_BYTES_OF_CPU = 1 << 20, RING_BYTES_MAX = 64 <<
 
 struct counted {
 	struct sample_key key;
+	uint32_t callers;
 	uint64_t count;
 };
 
@@ -33,6 +34,7 @@ struct sampler {
 	size_t cpu_count, gates_bytes;
 	struct counted *list; /* of the last drain */
 	size_t room;
+	size_t filling; /* keys in the map that is written to, from which on it fills */
 	struct sample_counters *per_cpu;       /* scratch */
 	const struct sampler_handler *handler; /* while it drains */
 };
@@ -236,6 +238,7 @@ int sampler_new(const struct sampler_config *config, struct sampler **ret, struc
 	s->object = bpf_object__open_mem(sampler_object, sampler_object_size, NULL);
 	if (!s->object)
 		return explain(-errno, err);
+	s->filling = config->keys / 8;
 	r = configure(s, config);
 	if (r == 0)
 		r = bpf_object__load(s->object);
@@ -336,16 +339,17 @@ static ssize_t read_counts(struct sampler *s, int map)
 		in = out;
 		array_grow(&s->list, count + n, &s->room);
 		for (i = 0; i < n; i++)
-			s->list[count++] = (struct counted){ keys[i], counts[i] };
+			s->list[count++] = (struct counted){ .key = keys[i], .count = counts[i] };
 	}
 	return (ssize_t)count;
 }
 
-/* By what changes the context, the costliest first. */
+/* By what changes the context, the costliest first. Callers that came soon after each other have
+ * numbers that are close, and much in common. */
 static int compare(const void *a, const void *b)
 {
-	const struct sample_key *x = &((const struct counted *)a)->key;
-	const struct sample_key *y = &((const struct counted *)b)->key;
+	const struct counted *p = a, *q = b;
+	const struct sample_key *x = &p->key, *y = &q->key;
 	int r = (x->cpu > y->cpu) - (x->cpu < y->cpu);
 
 	if (r == 0)
@@ -357,8 +361,24 @@ static int compare(const void *a, const void *b)
 	if (r == 0)
 		r = memcmp(&x->app, &y->app, sizeof(x->app));
 	if (r == 0)
+		r = (p->callers > q->callers) - (p->callers < q->callers);
+	if (r == 0)
 		r = memcmp(&x->image, &y->image, sizeof(x->image));
 	return r ? r : (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+void sampler_listen(struct sampler *s, const struct sampler_handler *handler)
+{
+	s->handler = handler;
+	(void)ring_buffer__consume(s->ring);
+	s->handler = NULL;
+}
+
+bool sampler_is_filling(const struct sampler *s)
+{
+	const struct sample_control *c = s->control;
+
+	return __atomic_load_n(&c->used[c->active], __ATOMIC_RELAXED) >= s->filling;
 }
 
 int sampler_drain(struct sampler *s, const struct sampler_handler *handler, struct error *err)
@@ -366,16 +386,17 @@ int sampler_drain(struct sampler *s, const struct sampler_handler *handler, stru
 	unsigned int was = swap_maps(s);
 	ssize_t i, n;
 
-	s->handler = handler;
-	(void)ring_buffer__consume(s->ring);
-	s->handler = NULL;
+	sampler_listen(s, handler);
 	n = read_counts(s, s->counts[was]);
 	if (n < 0)
 		return error_errno(err, (int)n, "cannot read what was counted");
+	for (i = 0; i < n && handler->number; i++)
+		s->list[i].callers = handler->number(s->list[i].key.chain, handler->data);
 	if (n)
 		qsort(s->list, (size_t)n, sizeof(*s->list), compare);
 	for (i = 0; i < n; i++)
-		handler->sample(&s->list[i].key, s->list[i].count, handler->data);
+		handler->sample(&s->list[i].key, s->list[i].callers, s->list[i].count,
+				handler->data);
 	return 0;
 }
 

@@ -48,13 +48,20 @@ int sampler_fd(const struct sampler *s);
 struct sampler_handler {
 	void (*image)(const struct sample_image *image, void *data);
 	void (*chain)(const struct sample_chain *chain, void *data);
-	void (*sample)(const struct sample_key *key, uint64_t count, void *data);
+	void (*sample)(const struct sample_key *key, uint32_t callers, uint64_t count, void *data);
+	/* The number of the callers of a chain, by which samples of a context are sorted; or NULL.
+	 */
+	uint32_t (*number)(uint64_t chain, void *data);
 	void *data;
 };
 
 /* Hands over all that was counted up to now: first images and chains seen for the first time, then
  * the samples, those of one context together. 0 or -errno. */
 int sampler_drain(struct sampler *s, const struct sampler_handler *handler, struct error *err);
+/* Hands over images and chains only. */
+void sampler_listen(struct sampler *s, const struct sampler_handler *handler);
+/* Whether more is counted than there shall be when it is drained. */
+bool sampler_is_filling(const struct sampler *s);
 
 /* Totals of all CPUs. */
 void sampler_counters(const struct sampler *s, struct sample_counters *ret);

@@ -8,36 +8,46 @@
 #include <bpf/bpf.h>
 #include <string.h>
 
-/* With more than so many, those are forgotten that did not come for a while. */
-enum { CHAINS_MANY = SAMPLER_CHAINS_MAX / 2 };
-enum { IDLE_NS = 2000000000 };
+/* Beyond the one number chains are forgotten until the other is left. */
+enum { CHAINS_MANY = SAMPLER_CHAINS_MAX / 8 * 7, CHAINS_ENOUGH = SAMPLER_CHAINS_MAX / 4 * 3 };
 
 struct chain {
 	uint64_t id;
-	uint64_t used_ns;
 	enum evbuf_end end;
+	bool here;	/* the number is in use */
+	bool used;	/* since the hand passed */
 	bool forgotten; /* by the program, but it may have counted it before */
-	uint32_t count;
-	struct evbuf_frame frames[];
 };
 
 struct sampler_chains {
 	struct sampler_images *images;
 	struct cookie_table *cookies;
+	struct evbuf *out;
 	int map;
-	struct map by_id;
+	struct map by_id;     /* number, as a pointer */
+	struct chain *chains; /* by number, from 1 on */
+	uint32_t count;	      /* of them, and the first */
+	size_t chain_room;
+	uint32_t hand; /* goes round: what was not used in between goes */
+	size_t known;  /* to the program */
+	uint32_t *free;
+	size_t free_count, free_room;
 	uint64_t *forgotten; /* at the last pruning */
 	size_t forgotten_count, forgotten_room;
+	struct evbuf_frame *frames; /* scratch */
+	size_t frame_room;
 };
 
 struct sampler_chains *sampler_chains_new(struct sampler *sampler, struct sampler_images *images,
-					  struct cookie_table *cookies)
+					  struct cookie_table *cookies, struct evbuf *out)
 {
 	struct sampler_chains *t = xcalloc(1, sizeof(*t));
 
 	t->images = images;
 	t->cookies = cookies;
+	t->out = out;
 	t->map = sampler_map(sampler, "chains");
+	t->count = 1;
 	return t;
 }
 
@@ -45,10 +55,11 @@ void sampler_chains_free(struct sampler_chains *t)
 {
 	if (!t)
 		return;
-	map_for_each (&t->by_id, slot)
-		free(slot->value);
 	map_done(&t->by_id);
+	free(t->chains);
+	free(t->free);
 	free(t->forgotten);
+	free(t->frames);
 	free(t);
 }
 
@@ -104,94 +115,148 @@ static uint64_t frame_cookie(struct sampler_chains *t, const struct sample_frame
 	return cookie_anon(t->cookies, tgid, f->image.region.start, f->image.region.end, label);
 }
 
-/* Makes the frames; the first that cannot be told ends the chain. */
-static void fill_frames(struct sampler_chains *t, struct chain *c, const struct sample_chain *from,
-			uint64_t now_ns)
+/* Makes the frames; the first that cannot be told ends them: how many there are. */
+static size_t fill_frames(struct sampler_chains *t, const struct sample_chain *from,
+			  uint64_t now_ns, enum evbuf_end *end)
 {
 	const uint64_t offset_mask = (1ULL << SAMPLE_FRAME_PLACE_SHIFT) - 1;
+	uint32_t at, count = 0;
 	struct sample_frame f;
 	uint64_t cookie;
-	uint32_t at;
 
+	array_grow(&t->frames, (size_t)from->words + 1, &t->frame_room);
 	for (at = 0; at < from->kernel_count && at < from->words; at++)
-		c->frames[c->count++] = (struct evbuf_frame){ EVBUF_KERNEL, from->data[at] };
+		t->frames[count++] = (struct evbuf_frame){ EVBUF_KERNEL, from->data[at] };
 	for (; at + SAMPLE_FRAME_WORDS <= from->words; at += SAMPLE_FRAME_WORDS) {
 		memcpy(&f, &from->data[at], sizeof(f));
 		cookie = frame_cookie(t, &f, from->tgid, now_ns);
 		if (cookie == EVBUF_NO_COOKIE) {
-			c->end = EVBUF_END_UNKNOWN;
-			return;
+			*end = EVBUF_END_UNKNOWN;
+			break;
 		}
-		c->frames[c->count++] =
-			(struct evbuf_frame){ cookie, f.place_offset & offset_mask };
+		t->frames[count++] = (struct evbuf_frame){ cookie, f.place_offset & offset_mask };
 	}
+	return count;
+}
+
+/* The number of the callers @id, given to them if they are new. */
+static uint32_t number_for(struct sampler_chains *t, uint64_t id)
+{
+	uint32_t number = (uint32_t)(uintptr_t)map_get(&t->by_id, id);
+
+	if (number)
+		return number;
+	if (t->free_count) {
+		number = t->free[--t->free_count];
+	} else {
+		array_grow(&t->chains, (size_t)t->count + 1, &t->chain_room);
+		number = t->count++;
+	}
+	t->chains[number] = (struct chain){ .id = id };
+	(void)map_set(&t->by_id, id, (void *)(uintptr_t)number);
+	return number;
 }
 
 void sampler_chains_add(struct sampler_chains *t, const struct sample_chain *from, uint64_t now_ns)
 {
-	size_t kernel = MIN(from->kernel_count, from->words);
-	size_t most = kernel + (from->words - kernel) / SAMPLE_FRAME_WORDS;
-	struct chain *c = xcalloc(1, sizeof(*c) + most * sizeof(c->frames[0]));
+	enum evbuf_end end = end_of(from->end);
+	size_t count = fill_frames(t, from, now_ns, &end);
+	uint32_t number = number_for(t, from->id);
+	struct chain *c = &t->chains[number];
 
-	c->id = from->id;
-	c->used_ns = now_ns;
-	c->end = end_of(from->end);
-	fill_frames(t, c, from, now_ns);
-	/* One that was forgotten, and came back before that was noticed here. */
-	free(map_set(&t->by_id, c->id, c));
+	/* It may be there: forgotten, and back before that was noticed here. */
+	t->known += !c->here || c->forgotten;
+	c->here = c->used = true;
+	c->forgotten = false;
+	c->end = end;
+	evbuf_callers(t->out, number, t->frames, count, end);
 }
 
-size_t sampler_chains_get(struct sampler_chains *t, uint64_t id, uint64_t now_ns,
-			  struct evbuf_frame *frames, size_t room, enum evbuf_end *ret)
+uint32_t sampler_chains_number(struct sampler_chains *t, uint64_t id)
 {
-	struct chain *c = id ? map_get(&t->by_id, id) : NULL;
-	size_t count;
+	uint32_t number = id ? (uint32_t)(uintptr_t)map_get(&t->by_id, id) : 0;
 
-	*ret = EVBUF_END_UNKNOWN;
-	if (!c)
-		return 0;
-	c->used_ns = now_ns;
-	count = MIN((size_t)c->count, room);
-	memcpy(frames, c->frames, count * sizeof(*frames));
-	*ret = c->end;
-	return count;
+	if (number)
+		t->chains[number].used = true;
+	return number;
 }
 
-/* Frees what the program was told to forget the last time and did not tell of again: what it had
- * counted by then has been drained since. */
+/* Gives back the numbers of what the program was told to forget the last time and did not tell of
+ * again: what it had counted by then has been drained since. */
 static void free_forgotten(struct sampler_chains *t)
 {
 	size_t i;
 
 	for (i = 0; i < t->forgotten_count; i++) {
-		struct chain *c = map_get(&t->by_id, t->forgotten[i]);
+		uint32_t number = (uint32_t)(uintptr_t)map_get(&t->by_id, t->forgotten[i]);
 
-		if (c && c->forgotten)
-			free(map_remove(&t->by_id, c->id));
+		if (!t->chains[number].forgotten)
+			continue;
+		(void)map_remove(&t->by_id, t->forgotten[i]);
+		t->chains[number].here = false;
+		array_grow(&t->free, t->free_count + 1, &t->free_room);
+		t->free[t->free_count++] = number;
 	}
 	t->forgotten_count = 0;
 }
 
-static void forget(struct sampler_chains *t, struct chain *c)
+/* Has the program forget what is listed. */
+static void tell_forgotten(const struct sampler_chains *t)
 {
-	(void)bpf_map_delete_elem(t->map, &c->id);
-	c->forgotten = true;
-	array_grow(&t->forgotten, t->forgotten_count + 1, &t->forgotten_room);
-	t->forgotten[t->forgotten_count++] = c->id;
+	uint32_t done = 0, left, n;
+
+	while (done < t->forgotten_count) {
+		n = left = (uint32_t)t->forgotten_count - done;
+		if (bpf_map_delete_batch(t->map, t->forgotten + done, &n, NULL) == 0)
+			return;
+		/* One that was not there stops it, nothing else. */
+		done += MIN(n, left - 1) + 1;
+	}
 }
 
-void sampler_chains_prune(struct sampler_chains *t, uint64_t now_ns)
+enum evbuf_end sampler_chains_end(const struct sampler_chains *t, uint32_t number)
 {
-	/* The fuller it is, the less is enough to go. */
-	uint64_t idle = t->by_id.count > CHAINS_MANY + CHAINS_MANY / 2 ? 0 : IDLE_NS;
+	return number ? t->chains[number].end : EVBUF_END_UNKNOWN;
+}
+
+void sampler_chains_restart(struct sampler_chains *t, struct evbuf *out)
+{
+	uint32_t i;
+
+	t->out = out;
+	free_forgotten(t);
+	for (i = 1; i < t->count; i++) {
+		array_grow(&t->forgotten, t->forgotten_count + 1, &t->forgotten_room);
+		if (t->chains[i].here)
+			t->forgotten[t->forgotten_count++] = t->chains[i].id;
+	}
+	tell_forgotten(t);
+	map_done(&t->by_id);
+	t->count = 1;
+	t->hand = 0;
+	t->known = t->free_count = t->forgotten_count = 0;
+}
+
+void sampler_chains_prune(struct sampler_chains *t)
+{
+	struct chain *c;
 
 	free_forgotten(t);
-	if (t->by_id.count < CHAINS_MANY)
+	if (t->known < CHAINS_MANY)
 		return;
-	map_for_each (&t->by_id, slot) {
-		struct chain *c = slot->value;
-
-		if (c->used_ns + idle < now_ns)
-			forget(t, c);
+	while (t->known > CHAINS_ENOUGH) {
+		t->hand = t->hand + 1 < t->count ? t->hand + 1 : 1;
+		c = &t->chains[t->hand];
+		if (!c->here || c->forgotten)
+			continue;
+		if (c->used) {
+			c->used = false;
+			continue;
+		}
+		c->forgotten = true;
+		t->known--;
+		array_grow(&t->forgotten, t->forgotten_count + 1, &t->forgotten_room);
+		t->forgotten[t->forgotten_count++] = c->id;
 	}
+	tell_forgotten(t);
 }

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The call chains that the sampling program knows by number, as frames of the event buffer.
+ * The callers that the sampling program knows by number: told to the event buffer when they come,
+ * under a small number of its own.
  *
- *	struct sampler_chains *chains = sampler_chains_new(sampler, images, cookies);
+ *	struct sampler_chains *chains = sampler_chains_new(sampler, images, cookies, out);
  *	sampler_chains_add(chains, message, now_ns);
- *	count = sampler_chains_get(chains, key->chain, now_ns, frames, room, &end);
- *	sampler_chains_prune(chains, now_ns);
+ *	evbuf_called(out, &leaf, sampler_chains_number(chains, key->chain), &trace);
+ *	sampler_chains_prune(chains);
  */
 #pragma once
 
@@ -17,7 +18,7 @@ struct sampler_chains;
 
 /* An empty store; what is given is borrowed for its life. Caller frees. */
 struct sampler_chains *sampler_chains_new(struct sampler *sampler, struct sampler_images *images,
-					  struct cookie_table *cookies);
+					  struct cookie_table *cookies, struct evbuf *out);
 /* NULL is fine. */
 void sampler_chains_free(struct sampler_chains *t);
 
@@ -25,10 +26,14 @@ void sampler_chains_free(struct sampler_chains *t);
 void sampler_chains_add(struct sampler_chains *t, const struct sample_chain *chain,
 			uint64_t now_ns);
 
-/* Writes the callers of the chain @id to @frames, at most @room of them: their number, with why
- * there are no more in *@ret. 0 and EVBUF_END_UNKNOWN for one that is not known. */
-size_t sampler_chains_get(struct sampler_chains *t, uint64_t id, uint64_t now_ns,
-			  struct evbuf_frame *frames, size_t room, enum evbuf_end *ret);
+/* The event buffer's number of the callers @id; 0 if they are not known. */
+uint32_t sampler_chains_number(struct sampler_chains *t, uint64_t id);
 
-/* Forgets chains that did not come for long where there are many. */
-void sampler_chains_prune(struct sampler_chains *t, uint64_t now_ns);
+/* Why there are no callers beyond those of @number. */
+enum evbuf_end sampler_chains_end(const struct sampler_chains *t, uint32_t number);
+
+/* Has all told once more, to @out. Nothing may be counted meanwhile. */
+void sampler_chains_restart(struct sampler_chains *t, struct evbuf *out);
+
+/* Where there are many, has those forgotten that did not come for longest. After each drain. */
+void sampler_chains_prune(struct sampler_chains *t);

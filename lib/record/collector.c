@@ -465,7 +465,7 @@ int collector_change(struct collector *c, const struct collector_config *config,
 /* Takes what was sampled so far and lets go of the session's directory. */
 static int leave_session(struct collector *c, struct error *err)
 {
-	int r = c->running ? c->ops->sync(c->driver, false, err) : 0;
+	int r = c->running ? c->ops->sync(c->driver, true, err) : 0;
 
 	return r < 0 ? r : collector_reopen(c, err);
 }

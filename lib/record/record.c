@@ -169,6 +169,7 @@ void record_free(struct record *rec)
 		trace_write_arcs(rec->trace);
 	store_free(rec->store);
 	trace_free(rec->trace);
+	callers_table_done(&rec->callers);
 	kernel_free(rec->kernel);
 	binary_table_free(rec->binaries);
 	feature_free(rec->feature);

@@ -167,6 +167,21 @@ static void add_caller(struct record *rec, uint64_t pc, const struct found *f)
 		rec->stats.arcs_no_mapping += rec->trans.trace_weight;
 }
 
+void sample_add_caller(struct record *rec, const struct evbuf_frame *frame)
+{
+	struct transient *t = &rec->trans;
+	enum transient_mode mode = t->mode;
+	uint64_t cookie = t->image_cookie;
+	struct found f = { 0 };
+
+	t->mode = frame->cookie == EVBUF_KERNEL ? MODE_KERNEL : MODE_USER;
+	t->image_cookie = frame->cookie;
+	find_place(rec, frame->offset, &f);
+	add_caller(rec, frame->offset, &f);
+	t->mode = mode;
+	t->image_cookie = cookie;
+}
+
 /* Hands a sample in anonymous memory to those that wait to learn what code it is in. */
 static bool wait_for_code(struct record *rec, uint64_t pc, const struct found *f,
 			  const struct store_key *at, uint64_t weight)

@@ -20,6 +20,7 @@ struct trace {
 	trace_arc *arc;
 	void *arc_data;
 	struct chain_store *store; /* NULL: not open */
+	uint32_t epoch;		   /* changes when marks are void */
 	time_t retry_at;	   /* CLOCK_MONOTONIC seconds, 0: at once */
 
 	/* The chain being taken. */
@@ -52,6 +53,7 @@ struct trace *trace_new(const struct trace_config *config)
 
 	t->samples = xstrdup(config->samples);
 	t->events = config->events;
+	t->epoch = 1;
 	t->arc = config->arc;
 	t->arc_data = config->arc_data;
 	return t;
@@ -74,6 +76,7 @@ void trace_close(struct trace *t)
 {
 	chain_store_close(t->store);
 	t->store = NULL;
+	t->epoch++;
 	t->on = false;
 	t->last_context = 0;
 	t->retry_at = 0;
@@ -103,8 +106,10 @@ void trace_frame(struct trace *t, const struct trace_place *place)
 			t->arc(&t->owner, place, &callee, t->weight, t->arc_data);
 		return;
 	}
-	array_grow(&t->images, t->count + 1, &t->image_room);
-	array_grow(&t->frames, t->count + 1, &t->frame_room);
+	if (t->count == MIN(t->image_room, t->frame_room)) {
+		array_grow(&t->images, t->count + 1, &t->image_room);
+		array_grow(&t->frames, t->count + 1, &t->frame_room);
+	}
 	t->images[t->count] = place->image;
 	t->frames[t->count++] = (struct chain_frame){ .offset = place->key };
 }
@@ -124,12 +129,15 @@ static int number_of(struct trace *t, struct binary *image, uint32_t *ret, struc
 	return r;
 }
 
+static bool same_owner(const struct trace_owner *a, const struct trace_owner *b)
+{
+	return a->app == b->app && a->event == b->event && a->tgid == b->tgid && a->tid == b->tid &&
+	       a->cpu == b->cpu && a->cgroup == b->cgroup;
+}
+
 static bool is_last(const struct trace *t, uint64_t end)
 {
-	const struct trace_owner *a = &t->owner, *b = &t->last_owner;
-
-	return t->last_context && t->last_end == end && a->app == b->app && a->event == b->event &&
-	       a->tgid == b->tgid && a->tid == b->tid && a->cpu == b->cpu && a->cgroup == b->cgroup;
+	return t->last_context && t->last_end == end && same_owner(&t->owner, &t->last_owner);
 }
 
 static int find_context(struct trace *t, uint64_t end, struct error *err)
@@ -175,8 +183,10 @@ static int store_chain(struct trace *t, uint64_t end, struct error *err)
 		r = number_of(t, t->images[i], &t->frames[i].image, err);
 	if (r < 0)
 		return r;
-	if (chain_store_is_full(t->store))
+	if (chain_store_is_full(t->store)) {
 		trace_write_arcs(t);
+		t->epoch++;
+	}
 	return chain_store_add(t->store, t->last_context, &chain, err);
 }
 
@@ -209,6 +219,11 @@ static bool try_store(struct trace *t, uint64_t end)
 	return false;
 }
 
+static struct trace_mark mark_of_last(const struct trace *t)
+{
+	return (struct trace_mark){ t->epoch, t->last_context, chain_store_callers(t->store) };
+}
+
 /* Hands the arcs of the chain over that was taken, as the store has them not. */
 static void hand_over_arcs(struct trace *t)
 {
@@ -222,7 +237,7 @@ static void hand_over_arcs(struct trace *t)
 	}
 }
 
-void trace_end(struct trace *t, uint64_t end)
+void trace_end(struct trace *t, uint64_t end, struct trace_mark *ret)
 {
 	uint64_t why = t->ends_here ? (uint64_t)EVBUF_END_NO_MAPPING : end;
 	bool stored;
@@ -238,6 +253,24 @@ void trace_end(struct trace *t, uint64_t end)
 		t->lost += t->weight;
 	if (!stored || !t->owner.app)
 		hand_over_arcs(t);
+	else if (ret && !t->broken)
+		*ret = mark_of_last(t);
+}
+
+bool trace_end_at(struct trace *t, uint64_t end, const struct trace_mark *mark)
+{
+	struct chain_frame leaf;
+
+	if (!t->on || t->count != 1 || t->broken || mark->epoch != t->epoch ||
+	    !same_owner(&t->owner, &t->by_context[mark->context]) || chain_store_is_full(t->store))
+		return false;
+	leaf = t->frames[0];
+	if (number_of(t, t->images[0], &leaf.image, NULL) < 0 ||
+	    chain_store_add_called(t->store, mark->node, &leaf, t->weight) < 0)
+		return false;
+	t->on = false;
+	t->ends[end] += t->weight;
+	return true;
 }
 
 static void take_arc(const struct chain_arc *arc, void *data)

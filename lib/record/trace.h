@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "event/event.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -38,6 +39,11 @@ struct trace_place {
 typedef void trace_arc(const struct trace_owner *owner, const struct trace_place *caller,
 		       const struct trace_place *callee, uint64_t samples, void *data);
 
+/* Where the callers of a chain are in the store, as long as that lasts; all zero: nowhere. */
+struct trace_mark {
+	uint32_t epoch, context, node;
+};
+
 struct trace_config {
 	const char *samples;	    /* chains go below it; copied */
 	const struct event *events; /* borrowed */
@@ -59,8 +65,11 @@ void trace_begin(struct trace *t, const struct trace_owner *owner, uint64_t weig
  * one, it is no chain. */
 void trace_frame(struct trace *t, const struct trace_place *place);
 /* The chain is whole and ends for the reason @end (enum evbuf_end): it is added to the store.
- * Nothing if none has begun. */
-void trace_end(struct trace *t, uint64_t end);
+ * Nothing if none has begun. *@ret, if not NULL, is set to where its callers are. */
+void trace_end(struct trace *t, uint64_t end, struct trace_mark *ret);
+/* The same for a chain of which only the innermost frame was given so far, while its callers are at
+ * @mark; false, and nothing is done, where they are not. */
+bool trace_end_at(struct trace *t, uint64_t end, const struct trace_mark *mark);
 /* Hands over the arcs of the chains up to now. */
 void trace_write_arcs(struct trace *t);
 

@@ -7,6 +7,7 @@
 
 #include "base/intern.h"
 #include "driver/evbuf.h"
+#include "record/callers.h"
 #include "record/kernel.h"
 #include "record/record.h"
 #include "record/trace.h"
@@ -56,6 +57,7 @@ struct record {
 	struct record_stats stats;
 	struct store *store;
 	struct trace *trace;
+	struct callers_table callers;
 	unsigned int separate;
 	bool select; /* there is an image filter */
 	size_t event_count;
@@ -79,6 +81,8 @@ struct record {
 
 /* Takes the sample (@pc, @counter): the way for all that the shortcut does not take. */
 void sample_add(struct record *rec, uint64_t pc, uint64_t counter);
+/* A frame further out in the chain being taken. */
+void sample_add_caller(struct record *rec, const struct evbuf_frame *frame);
 /* Counts an arc of chains in its sample file: a trace_arc, @data is the struct record. */
 void sample_add_arc(const struct trace_owner *owner, const struct trace_place *caller,
 		    const struct trace_place *callee, uint64_t samples, void *data);

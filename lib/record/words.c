@@ -24,7 +24,7 @@ static void end_trace(struct record *rec)
 	struct transient *t = &rec->trans;
 
 	if (t->tracing == TRACE_ON)
-		trace_end(rec->trace, t->chain_end);
+		trace_end(rec->trace, t->chain_end, NULL);
 	t->tracing = TRACE_OFF;
 }
 
@@ -109,6 +109,35 @@ static void code_chain_end(struct record *rec, const uint64_t *words)
 		rec->trans.chain_end = words[0];
 }
 
+static void code_callers(struct record *rec, const uint64_t *words)
+{
+	rec->stats.incomplete_code += !callers_begin(&rec->callers, words[0], words[1], words[2]);
+}
+
+static void code_caller(struct record *rec, const uint64_t *words)
+{
+	const struct evbuf_frame frame = { words[0], words[1] };
+
+	rec->stats.incomplete_code += !callers_add(&rec->callers, &frame);
+}
+
+static void code_called_by(struct record *rec, const uint64_t *words)
+{
+	struct callers *list = callers_get(&rec->callers, words[0]);
+	struct transient *t = &rec->trans;
+	uint32_t i;
+
+	if (!list)
+		rec->stats.incomplete_code++;
+	if (list && t->tracing == TRACE_ON && !trace_end_at(rec->trace, list->end, &list->mark)) {
+		for (i = 0; i < list->count; i++)
+			sample_add_caller(rec, &list->frames[i]);
+		trace_end(rec->trace, list->end, &list->mark);
+	}
+	/* It has ended, if there is a list. */
+	end_trace(rec);
+}
+
 static void code_weight(struct record *rec, const uint64_t *words)
 {
 	rec->trans.weight = words[0];
@@ -149,6 +178,9 @@ static void (*const handlers[RECORD_CODES])(struct record *rec, const uint64_t *
 	[EVBUF_WEIGHT] = code_weight,
 	[EVBUF_CHAIN_END] = code_chain_end,
 	[EVBUF_CTX_CGROUP] = code_ctx_cgroup,
+	[EVBUF_CALLERS] = code_callers,
+	[EVBUF_CALLER] = code_caller,
+	[EVBUF_CALLED_BY] = code_called_by,
 };
 
 /* Words behind @code in this record's streams. */

@@ -40,6 +40,7 @@ struct chain_store {
 	struct chain_table places, nodes;
 	struct lookup by_place, by_node;
 	struct memo memo;
+	uint32_t last;	 /* node of the chain added last */
 	uint32_t *fresh; /* of each node: samples whose arcs were not told of yet */
 	size_t fresh_count, fresh_room;
 };
@@ -286,8 +287,10 @@ int chain_store_context(struct chain_store *s, const struct chain_context *conte
 
 static void remember(struct memo *m, size_t at, const struct chain_frame *frame, uint32_t node)
 {
-	array_grow(&m->frames, at + 1, &m->room);
-	array_grow(&m->nodes, at + 1, &m->nodes_room);
+	if (at == MIN(m->room, m->nodes_room)) {
+		array_grow(&m->frames, at + 1, &m->room);
+		array_grow(&m->nodes, at + 1, &m->nodes_room);
+	}
 	m->frames[at] = *frame;
 	m->nodes[at] = node;
 	m->count = at + 1;
@@ -352,6 +355,15 @@ static void add_fresh(struct chain_store *s, uint32_t node, uint64_t samples)
 	s->fresh[node] = add_saturated(s->fresh[node], samples);
 }
 
+/* So many samples more have the chain of @node. */
+static void count_chain(struct chain_store *s, uint32_t node, uint64_t samples, bool arcs)
+{
+	node_at(s, node)->count = add_saturated(node_at(s, node)->count, samples);
+	if (arcs)
+		add_fresh(s, node, samples);
+	s->last = node;
+}
+
 /* Has files to add to; 0 or -errno. */
 static int make_ready(struct chain_store *s, struct error *err)
 {
@@ -374,10 +386,26 @@ int chain_store_add(struct chain_store *s, uint32_t context, const struct chain 
 		r = find_chain(s, context, chain, &node, err);
 	if (r < 0)
 		return r;
-	node_at(s, node)->count = add_saturated(node_at(s, node)->count, chain->samples);
-	if (chain->arcs)
-		add_fresh(s, node, chain->samples);
+	count_chain(s, node, chain->samples, chain->arcs);
 	return 0;
+}
+
+uint32_t chain_store_callers(const struct chain_store *s)
+{
+	return node_at(s, s->last)->parent;
+}
+
+int chain_store_add_called(struct chain_store *s, uint32_t callers, const struct chain_frame *leaf,
+			   uint64_t samples)
+{
+	uint32_t place = 0, node = 0;
+	int r = find_place(s, pack(leaf), &place, NULL);
+
+	if (r == 0)
+		r = find_node(s, callers, place, &node, NULL);
+	if (r == 0)
+		count_chain(s, node, samples, true);
+	return r;
 }
 
 bool chain_store_is_full(const struct chain_store *s)

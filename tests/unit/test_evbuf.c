@@ -223,6 +223,29 @@ static void a_chain_stands_between_begin_and_end(void)
 	evbuf_free(b);
 }
 
+static void callers_have_a_number(void)
+{
+	const struct evbuf_frame frames[] = { { 9, 0x10 },
+					      { EVBUF_KERNEL, 0xffffffff81000010 },
+					      { 9, 0x30 } };
+	struct taken t = { .count = 0 };
+	struct evbuf *b = evbuf_new(256, take, &t);
+
+	evbuf_context(b, &first);
+	evbuf_sample(b, 9, 0x1000, 0, 1);
+	(void)evbuf_flush(b);
+	t.count = 0;
+	evbuf_callers(b, 12, frames + 1, 2, EVBUF_END_DEPTH);
+	(void)evbuf_flush(b);
+	EXPECT(&t, ESC, EVBUF_CALLERS, 12, EVBUF_END_DEPTH, 2, ESC, EVBUF_CALLER, EVBUF_KERNEL,
+	       0xffffffff81000010, ESC, EVBUF_CALLER, 9, 0x30);
+	t.count = 0;
+	evbuf_called(b, frames, 12, &(struct evbuf_trace){ .counter = 1, .weight = 7 });
+	CHECK_EQ(evbuf_flush(b), 0);
+	EXPECT(&t, ESC, EVBUF_TRACE_BEGIN, ESC, EVBUF_WEIGHT, 7, 0x10, 1, ESC, EVBUF_CALLED_BY, 12);
+	evbuf_free(b);
+}
+
 static void a_chain_is_cut_where_it_is_too_long(void)
 {
 	static struct evbuf_frame frames[EVBUF_FRAMES_MAX + 5];
@@ -268,5 +291,5 @@ TESTS(T(first_sample_says_everything), T(cgroups_are_written_where_there_are_any
       T(only_what_differs_is_written), T(context_that_goes_and_comes_back_costs_nothing),
       T(weight_stands_before_its_sample_only), T(no_offset_reads_as_an_escape),
       T(full_buffer_is_handed_over_in_whole_records), T(sink_that_fails_is_told_once),
-      T(a_chain_stands_between_begin_and_end), T(a_chain_is_cut_where_it_is_too_long),
-      T(every_end_has_a_name_of_its_own))
+      T(a_chain_stands_between_begin_and_end), T(callers_have_a_number),
+      T(a_chain_is_cut_where_it_is_too_long), T(every_end_has_a_name_of_its_own))

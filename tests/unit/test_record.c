@@ -662,6 +662,63 @@ static void arcs_are_in_the_session_that_is_moved_away(void)
 	CHECK(strstr(current, P "{root}/bin/p/{cg}/{root}/bin/p/" T0 "2000000010 5\n"));
 }
 
+/* Chains whose callers are a number are those that are spelt out, for all applications, also after
+ * the session was left, and after the number got other callers. */
+static void callers_may_be_a_number(void)
+{
+	BENCH(b);
+	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
+	uint64_t other = cookie_file(b.cookies, 1, 2, 0, "/bin/q");
+	uint64_t lib = cookie_file(b.cookies, 1, 3, 0, "/lib/l");
+	const struct evbuf_frame frames[] = {
+		{ EVBUF_KERNEL, 0xffffffff81000010 }, { lib, 0x20 }, { app, 0x30 }, { 99, 0x40 }
+	};
+	const struct evbuf_trace once = { .counter = 0, .weight = 1 };
+	uint64_t incomplete;
+
+	b.config.separate = RECORD_SEPARATE_KERNEL;
+	bench_start(&b);
+	run_as(&b, 7, app);
+	evbuf_callers(b.buffer, 3, frames + 1, 2, EVBUF_END_COMPLETE);
+	evbuf_called(b.buffer, frames, 3, &(struct evbuf_trace){ .counter = 0, .weight = 4 });
+	evbuf_called(b.buffer, frames, 3, &once);
+	evbuf_chain(b.buffer, frames, 3, &(struct evbuf_trace){ 0, 1, EVBUF_END_COMPLETE });
+	run_as(&b, 8, other);
+	evbuf_called(b.buffer, frames, 3, &once);
+	evbuf_callers(b.buffer, 4, frames + 2, 2, EVBUF_END_COMPLETE);
+	evbuf_called(b.buffer, &(struct evbuf_frame){ lib, 0x50 }, 4, &once);
+	CHECK_LISTING(&b, P "{root}/proc/kallsyms/" T0 "10 6\n",
+		      "{root}/bin/q/{dep}/{root}/proc/kallsyms/" T0 "10 1\n",
+		      "{root}/bin/q/{dep}/{root}/lib/l/" T0 "50 1\n",
+		      P "{root}/lib/l/{cg}/{root}/proc/kallsyms/" T0 "2000000010 6\n",
+		      P "{root}/bin/p/{cg}/{root}/lib/l/" T0 "3000000020 6\n",
+		      "{root}/bin/q/{dep}/{root}/lib/l/{cg}/{root}/proc/kallsyms/" T0
+		      "2000000010 1\n",
+		      "{root}/bin/q/{dep}/{root}/bin/p/{cg}/{root}/lib/l/" T0 "3000000020 1\n",
+		      "{root}/bin/q/{dep}/{root}/bin/p/{cg}/{root}/lib/l/" T0 "3000000050 1\n");
+	check_chains(&b, "current",
+		     "/bin/p TIMER.0.0 complete -1: /proc/kallsyms+10 /lib/l+20 /bin/p+30 6\n"
+		     "/bin/q TIMER.0.0 complete -1: /proc/kallsyms+10 /lib/l+20 /bin/p+30 1\n"
+		     "/bin/q TIMER.0.0 no_mapping -1: /lib/l+50 /bin/p+30 1\n");
+	CHECK_EQ(stats_of(&b).arcs_no_mapping, 1);
+
+	CHECK_EQ(record_close_files(b.rec, NULL), 0);
+	CHECK_EQ(session_remove(b.session, "current", NULL), 0);
+	run_as(&b, 7, app);
+	evbuf_called(b.buffer, frames, 3, &once);
+	evbuf_callers(b.buffer, 3, frames + 2, 1, EVBUF_END_DEPTH);
+	evbuf_called(b.buffer, frames, 3, &once);
+	check_chains(&b, "current",
+		     "/bin/p TIMER.0.0 complete -1: /proc/kallsyms+10 /lib/l+20 /bin/p+30 1\n"
+		     "/bin/p TIMER.0.0 depth -1: /proc/kallsyms+10 /bin/p+30 1\n");
+	incomplete = stats_of(&b).incomplete_code;
+	evbuf_called(b.buffer, frames, 77, &once);
+	evbuf_callers(b.buffer, EVBUF_LISTS_MAX, NULL, 0, EVBUF_END_DEPTH);
+	evbuf_callers(b.buffer, 5, NULL, 0, EVBUF_END_COUNT_);
+	CHECK_EQ(stats_of(&b).incomplete_code, incomplete + 3);
+	CHECK_EQ(stats_of(&b).chain_ends[EVBUF_END_UNKNOWN], 1);
+}
+
 static void a_session_that_was_moved_away_begins_anew(void)
 {
 	BENCH(b);
@@ -745,6 +802,19 @@ static uint64_t random_stream(uint64_t *words, size_t *ret_count, uint64_t seed)
 		} else if (dice < 96) {
 			words[n++] = EVBUF_WEIGHT;
 			words[n++] = weight = 1 + next_random(&state) % 9;
+		} else if (dice < 97) {
+			words[n++] = EVBUF_CALLERS;
+			words[n++] = next_random(&state) % 5;
+			words[n++] = next_random(&state) % EVBUF_END_COUNT_;
+			words[n++] = 1 + next_random(&state) % 3;
+			words[n++] = ESC;
+			words[n++] = EVBUF_CALLER;
+			words[n++] = next_random(&state) % 25;
+			words[n++] = next_random(&state) % 3000 * 4;
+			words[n++] = ESC;
+			words[n++] = EVBUF_CALLED_BY;
+			words[n] = words[n - 9];
+			n++;
 		} else {
 			words[n++] = codes[next_random(&state) % ARRAY_SIZE(codes)];
 		}
@@ -901,8 +971,9 @@ TESTS(T(separations_are_parsed), T(samples_are_kept_apart_by_cgroup),
       T(the_filter_keeps_only_its_applications), T(losses_have_their_own_counters),
       T(weights_count_and_saturate), T(a_chain_makes_arcs_up_to_the_next_context),
       T(whole_chains_count_by_how_they_end), T(arcs_of_a_process_that_nobody_knows_are_counted),
-      T(arcs_are_in_the_session_that_is_moved_away), T(whole_chains_are_stored),
-      T(chains_that_cannot_be_stored_are_counted), T(a_session_that_was_moved_away_begins_anew),
+      T(arcs_are_in_the_session_that_is_moved_away), T(callers_may_be_a_number),
+      T(whole_chains_are_stored), T(chains_that_cannot_be_stored_are_counted),
+      T(a_session_that_was_moved_away_begins_anew),
       T(a_sample_file_that_fails_is_counted_and_tried_again),
       T(samples_in_are_samples_recorded_and_lost), T(nothing_is_lost_where_few_files_can_be_open),
       T(limits_and_cuts_do_not_change_what_is_recorded))

@@ -93,9 +93,9 @@ struct sum {
 	uint64_t samples, images;
 };
 
-static void add_sample(const struct sample_key *key, uint64_t count, void *data)
+static void add_sample(const struct sample_key *key, uint32_t callers, uint64_t count, void *data)
 {
-	(void)key;
+	(void)key, (void)callers;
 	((struct sum *)data)->samples += count;
 }
 
