@@ -1,0 +1,244 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/sandbox.h"
+
+#include "base/mem.h"
+#include "base/sandbox_worker.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <time.h>
+
+/* Of a lane's memory so much stays for the next request; the rest goes back. */
+enum { ROOM_KEPT = 4 << 20 };
+
+struct lane {
+	int socket; /* to the worker; -1: there is none */
+	struct sandbox_shared *shared;
+};
+
+struct sandbox {
+	struct sandbox_config config;
+	pthread_mutex_t lock; /* over ->nursery */
+	int nursery;	      /* what forks workers; -1: it has gone */
+	pid_t pid;
+	struct lane lanes[SANDBOX_LANES_MAX];
+};
+
+static size_t shared_size(const struct sandbox_config *config)
+{
+	return sizeof(struct sandbox_shared) + config->room;
+}
+
+static int map_lanes(struct sandbox *s)
+{
+	unsigned int i;
+
+	for (i = 0; i < s->config.lanes; i++) {
+		void *memory = mmap(NULL, shared_size(&s->config), PROT_READ | PROT_WRITE,
+				    MAP_SHARED | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+		if (memory == MAP_FAILED)
+			return -errno;
+		s->lanes[i].shared = memory;
+	}
+	return 0;
+}
+
+/* Forks the process that makes workers; it never returns there. */
+static int start_nursery(struct sandbox *s)
+{
+	struct sandbox_shared *shared[SANDBOX_LANES_MAX];
+	int ends[2];
+	unsigned int i;
+
+	for (i = 0; i < SANDBOX_LANES_MAX; i++)
+		shared[i] = s->lanes[i].shared;
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return -errno;
+	s->pid = fork();
+	if (s->pid == 0)
+		sandbox_nurse(&s->config, ends[1], shared);
+	(void)close(ends[1]);
+	s->nursery = ends[0];
+	return s->pid < 0 ? -errno : 0;
+}
+
+int sandbox_new(const struct sandbox_config *config, struct sandbox **ret, struct error *err)
+{
+	struct sandbox *s = xcalloc(1, sizeof(*s));
+	unsigned int i;
+	int r;
+
+	s->config = *config;
+	s->nursery = -1;
+	(void)pthread_mutex_init(&s->lock, NULL);
+	for (i = 0; i < SANDBOX_LANES_MAX; i++)
+		s->lanes[i].socket = -1;
+	r = map_lanes(s);
+	if (r == 0)
+		r = start_nursery(s);
+	if (r < 0) {
+		sandbox_free(s);
+		return error_errno(err, r, "cannot make a sandbox");
+	}
+	*ret = s;
+	return 0;
+}
+
+void sandbox_free(struct sandbox *s)
+{
+	unsigned int i;
+
+	if (!s)
+		return;
+	for (i = 0; i < SANDBOX_LANES_MAX; i++) {
+		cleanup_closep(&s->lanes[i].socket);
+		if (s->lanes[i].shared)
+			(void)munmap(s->lanes[i].shared, shared_size(&s->config));
+	}
+	/* Without us it ends, and takes its workers along. */
+	cleanup_closep(&s->nursery);
+	if (s->pid > 0)
+		(void)waitpid(s->pid, NULL, 0);
+	(void)pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+/* Has the nursery end the lane's worker, if there is one, and with @worker, its end of a socket,
+ * start another; in *@ret_status how the old one ended. 0 or -errno. */
+static int ask_nursery(struct sandbox *s, unsigned int lane, int worker, int *ret_status)
+{
+	struct sandbox_order order = { .lane = lane };
+	struct sandbox_outcome outcome = { 0 };
+	ssize_t n = -1;
+
+	(void)pthread_mutex_lock(&s->lock);
+	if (s->nursery >= 0 && sandbox_send(s->nursery, &order, sizeof(order), worker) == 0)
+		n = recv(s->nursery, &outcome, sizeof(outcome), 0);
+	if (n != sizeof(outcome))
+		cleanup_closep(&s->nursery), s->nursery = -1;
+	(void)pthread_mutex_unlock(&s->lock);
+	*ret_status = outcome.status;
+	return n == sizeof(outcome) ? outcome.code : -ECHILD;
+}
+
+static int start_worker(struct sandbox *s, unsigned int lane, struct error *err)
+{
+	struct lane *l = &s->lanes[lane];
+	int ends[2], status, r;
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return error_errno(err, -errno, "cannot make a socket");
+	r = ask_nursery(s, lane, ends[1], &status);
+	(void)close(ends[1]);
+	if (r < 0) {
+		(void)close(ends[0]);
+		return error_set(err, -ECHILD, "there is no process to read it: %s", strerror(-r));
+	}
+	l->socket = ends[0];
+	return 0;
+}
+
+/* The worker is of no more use: ends it, and says what became of it. */
+static int end_worker(struct sandbox *s, unsigned int lane, int code, struct error *err)
+{
+	struct lane *l = &s->lanes[lane];
+	int status = 0;
+
+	cleanup_closep(&l->socket);
+	l->socket = -1;
+	(void)ask_nursery(s, lane, -1, &status);
+	if (code == -ETIME)
+		return error_set(err, code, "took more than %d s to read",
+				 s->config.time_ms / 1000);
+	if (WIFSIGNALED(status))
+		return error_set(err, code, "reading it led to a SIG%s",
+				 sigabbrev_np(WTERMSIG(status)) ?: "?");
+	return error_set(err, code, "the process that read it has ended");
+}
+
+/* Waits for the answer; 0 or -errno. */
+static int await(const struct sandbox *s, const struct lane *l, struct sandbox_done *done)
+{
+	struct pollfd p = { .fd = l->socket, .events = POLLIN };
+	int r;
+
+	do
+		r = poll(&p, 1, s->config.time_ms);
+	while (r < 0 && errno == EINTR);
+	if (r == 0)
+		return -ETIME;
+	return recv(l->socket, done, sizeof(*done), MSG_DONTWAIT) == sizeof(*done) ? 0 : -EPIPE;
+}
+
+/* Copies the name of a call that was refused, which the worker could still change. */
+static void take_refused(struct lane *l, char refused[64])
+{
+	memcpy(refused, l->shared->refused, 63);
+	refused[63] = '\0';
+	memset(l->shared->refused, 0, sizeof(l->shared->refused));
+}
+
+/* Gives back what a large answer took. */
+static void trim(struct sandbox *s, struct lane *l)
+{
+	if (s->config.room > ROOM_KEPT && l->shared->used > ROOM_KEPT)
+		(void)madvise((char *)l->shared + ROOM_KEPT, shared_size(&s->config) - ROOM_KEPT,
+			      MADV_REMOVE);
+	l->shared->used = 0;
+}
+
+/* Sends a request; a worker that died while it had nothing to do is replaced first. */
+static int send_request(struct sandbox *s, unsigned int lane, const void *request, size_t size,
+			int fd, struct error *err)
+{
+	struct lane *l = &s->lanes[lane];
+	int r = l->socket < 0 ? -EPIPE : sandbox_send(l->socket, request, size, fd), status;
+
+	if (r == 0)
+		return 0;
+	if (l->socket >= 0) {
+		(void)close(l->socket);
+		l->socket = -1;
+		(void)ask_nursery(s, lane, -1, &status);
+	}
+	r = start_worker(s, lane, err);
+	if (r < 0)
+		return r;
+	r = sandbox_send(l->socket, request, size, fd);
+	return r < 0 ? end_worker(s, lane, -EPIPE, err) : 0;
+}
+
+int sandbox_call(struct sandbox *s, unsigned int lane, const void *request, size_t size, int fd,
+		 struct sandbox_reply *ret, struct error *err)
+{
+	struct lane *l = &s->lanes[lane];
+	struct sandbox_done done;
+	int r;
+
+	trim(s, l);
+	r = send_request(s, lane, request, size, fd, err);
+	if (r < 0)
+		return r;
+	r = await(s, l, &done);
+	if (r < 0)
+		return end_worker(s, lane, r == -ETIME ? r : -EPIPE, err);
+	if (done.size > s->config.room || done.code > 0)
+		return end_worker(s, lane, -EPIPE, err);
+	l->shared->used = done.size;
+	*ret = (struct sandbox_reply){ .memory = l->shared->memory,
+				       .room = s->config.room,
+				       .size = done.size,
+				       .code = done.code };
+	if (*l->shared->refused)
+		take_refused(l, ret->refused);
+	return 0;
+}

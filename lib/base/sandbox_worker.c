@@ -1,0 +1,256 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/sandbox_worker.h"
+
+#include "base/confine.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/capability.h>
+#include <sched.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+/* Heap of a worker: the tables of the largest programs there are take a tenth. */
+enum { HEAP_MAX = 1 << 30, FILES_MAX = 16 };
+
+/* What computing takes, and no more: no path is ever opened. */
+static const struct confine_call worker_calls[] = {
+	{ "read" },
+	{ "pread64" },
+	{ "lseek" },
+	{ "close" },
+	{ "dup" },
+	{ "fcntl", CONFINE_IS(1, F_GETFD) },
+	{ "fcntl", CONFINE_IS(1, F_GETFL) },
+	{ "fstat" },
+	{ "newfstatat", CONFINE_IS(3, AT_EMPTY_PATH) }, /* fstat() of glibc */
+	{ "brk" },
+	{ "mmap", CONFINE_WITHOUT(2, PROT_EXEC) },
+	{ "mprotect", CONFINE_WITHOUT(2, PROT_EXEC) },
+	{ "mremap" },
+	{ "munmap" },
+	{ "madvise" },
+	{ "futex" },
+	{ "recvmsg" },
+	{ "sendmsg" },
+	{ "clock_gettime" },
+	{ "sysinfo" }, /* qsort() of glibc */
+	{ "rt_sigreturn" },
+	{ "exit_group" },
+#if SANITIZED
+	{ "rt_sigprocmask" },
+	{ "sigaltstack" },
+	{ "gettid" },
+	{ "getpid" },
+	{ "write" },
+	{ "sched_yield" },
+#endif
+};
+
+static struct sandbox_shared *own; /* the worker's */
+
+/* It goes on: what it was refused, it is told of with the answer. */
+static void on_refused(const char *name, int number)
+{
+	(void)number;
+	(void)strncpy(own->refused, name, sizeof(own->refused) - 1);
+}
+
+int sandbox_send(int socket, const void *bytes, size_t size, int fd)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control = { 0 };
+	struct iovec io = { .iov_base = (void *)bytes, .iov_len = size };
+	struct msghdr message = { .msg_iov = &io, .msg_iovlen = 1 };
+	struct cmsghdr *head;
+	ssize_t n;
+
+	if (fd >= 0) {
+		message.msg_control = control.bytes;
+		message.msg_controllen = sizeof(control.bytes);
+		head = CMSG_FIRSTHDR(&message);
+		head->cmsg_level = SOL_SOCKET;
+		head->cmsg_type = SCM_RIGHTS;
+		head->cmsg_len = CMSG_LEN(sizeof(int));
+		memcpy(CMSG_DATA(head), &fd, sizeof(int));
+	}
+	do
+		n = sendmsg(socket, &message, MSG_NOSIGNAL);
+	while (n < 0 && errno == EINTR);
+	return n < 0 ? -errno : 0;
+}
+
+/* Receives up to @room bytes, and a descriptor or -1 in *@ret_fd; their number, 0 at the end. */
+static ssize_t receive(int socket, void *bytes, size_t room, int *ret_fd)
+{
+	union {
+		char bytes[CMSG_SPACE(sizeof(int))];
+		struct cmsghdr align;
+	} control;
+	struct iovec io = { .iov_base = bytes, .iov_len = room };
+	struct msghdr message = { .msg_iov = &io,
+				  .msg_iovlen = 1,
+				  .msg_control = control.bytes,
+				  .msg_controllen = sizeof(control.bytes) };
+	const struct cmsghdr *head;
+	ssize_t n;
+
+	*ret_fd = -1;
+	do
+		n = recvmsg(socket, &message, MSG_CMSG_CLOEXEC);
+	while (n < 0 && errno == EINTR);
+	head = n > 0 ? CMSG_FIRSTHDR(&message) : NULL;
+	if (head && head->cmsg_level == SOL_SOCKET && head->cmsg_type == SCM_RIGHTS)
+		memcpy(ret_fd, CMSG_DATA(head), sizeof(int));
+	return n;
+}
+
+static void limit(int resource, rlim_t most)
+{
+	const struct rlimit both = { most, most };
+
+	(void)setrlimit(resource, &both);
+}
+
+/* What a worker must not do, as far as the kernel can be told without a list of calls. */
+static void renounce(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[2] = { 0 };
+
+	(void)syscall(SYS_capset, &head, none);
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	limit(RLIMIT_CORE, 0);
+	limit(RLIMIT_FSIZE, 0);
+	limit(RLIMIT_NOFILE, FILES_MAX);
+	if (!SANITIZED) /* whose shadow would count */
+		limit(RLIMIT_DATA, HEAP_MAX);
+}
+
+/* Serves until nobody is there any more. */
+static _noreturn_ void work(const struct sandbox_config *config, int socket,
+			    struct sandbox_shared *shared)
+{
+	static _Alignas(16) char request[SANDBOX_REQUEST_MAX];
+	ssize_t n;
+	int fd;
+
+	own = shared;
+	if (confine_can() &&
+	    confine_enter(worker_calls, ARRAY_SIZE(worker_calls), on_refused, NULL, NULL) < 0)
+		_exit(1);
+	while ((n = receive(socket, request, sizeof(request), &fd)) > 0) {
+		struct sandbox_reply reply = { .memory = shared->memory, .room = config->room };
+		struct sandbox_done done;
+
+		config->serve(request, (size_t)n, fd, &reply);
+		cleanup_closep(&fd);
+		done = (struct sandbox_done){ .size = reply.size, .code = reply.code };
+		if (sandbox_send(socket, &done, sizeof(done), -1) < 0)
+			break;
+	}
+	_exit(0);
+}
+
+/* Starts the lane's worker anew; its pid or -errno. */
+static pid_t start(const struct sandbox_config *config, int nursery, int socket,
+		   struct sandbox_shared *shared)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid == 0) {
+		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+		if (getppid() != parent)
+			_exit(1);
+		(void)close(nursery);
+		work(config, socket, shared);
+	}
+	return pid < 0 ? -errno : pid;
+}
+
+/* Ends a worker, however it is; what waitpid() says of it. */
+static int end(pid_t pid)
+{
+	int status = 0;
+
+	if (pid <= 0)
+		return 0;
+	/* One that died already has its own reason. */
+	if (waitpid(pid, &status, WNOHANG) == pid)
+		return status;
+	(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, &status, 0);
+	return status;
+}
+
+/* Lets go of all that the process had that it was forked from, but for the socket and the memory.
+ */
+static void leave(const struct sandbox_config *config, int socket)
+{
+	static const int ignored[] = { SIGINT,	SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+				       SIGUSR2, SIGALRM, SIGPIPE, SIGTSTP };
+	sigset_t none;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(ignored); i++)
+		(void)signal(ignored[i], SIG_IGN);
+	(void)signal(SIGCHLD, SIG_DFL);
+	(void)signal(SIGBUS, SIG_DFL);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)prctl(PR_SET_NAME, config->name, 0, 0, 0);
+	(void)dup2(socket, 0);
+	(void)close_range(SANITIZED ? 3 : 1, ~0U, 0);
+	(void)!chdir("/");
+}
+
+void sandbox_nurse(const struct sandbox_config *config, int socket,
+		   struct sandbox_shared *const *shared)
+{
+	pid_t workers[SANDBOX_LANES_MAX] = { 0 };
+	struct sandbox_order order;
+	int fd;
+
+	leave(config, socket);
+	renounce();
+	while (receive(0, &order, sizeof(order), &fd) == sizeof(order)) {
+		struct sandbox_outcome outcome = { 0 };
+
+		if (order.lane >= config->lanes)
+			break;
+		outcome.status = end(workers[order.lane]);
+		workers[order.lane] = 0;
+		if (fd >= 0) {
+			pid_t pid = start(config, 0, fd, shared[order.lane]);
+
+			workers[order.lane] = MAX(pid, 0);
+			outcome.code = MIN(pid, 0);
+		}
+		cleanup_closep(&fd);
+		if (sandbox_send(0, &outcome, sizeof(outcome), -1) < 0)
+			break;
+	}
+	for (order.lane = 0; order.lane < config->lanes; order.lane++)
+		(void)end(workers[order.lane]);
+	_exit(0);
+}

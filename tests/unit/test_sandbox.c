@@ -1,0 +1,195 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/confine.h"
+#include "base/sandbox.h"
+#include "test.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+enum deed { ECHO, READ, CRASH, HANG, OPEN, CONNECT, FORK, PEEK, LIE, LEAVE };
+
+static int secret = 7; /* changed after the sandbox was made */
+
+/* What a worker does that was taken over. */
+static void serve(const void *request, size_t size, int fd, struct sandbox_reply *reply)
+{
+	enum deed deed = *(const enum deed *)request;
+	ssize_t n = 0;
+
+	switch (deed) {
+	case ECHO:
+		memcpy(reply->memory, request, size);
+		n = (ssize_t)size;
+		break;
+	case READ:
+		n = pread(fd, reply->memory, reply->room, 0);
+		break;
+	case CRASH:
+		n = *(volatile char *)(uintptr_t)secret;
+		break;
+	case HANG:
+		for (;;)
+			__asm__ volatile("");
+	case OPEN:
+		n = syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY);
+		break;
+	case CONNECT:
+		n = syscall(SYS_socket, AF_UNIX, SOCK_STREAM, 0);
+		break;
+	case FORK:
+		n = syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0);
+		break;
+	case PEEK:
+		memcpy(reply->memory, &secret, sizeof(secret));
+		n = sizeof(secret);
+		break;
+	case LIE:
+		n = (ssize_t)reply->room + 1;
+		break;
+	case LEAVE:
+		_exit(3);
+	}
+	reply->size = n < 0 ? 0 : (size_t)n;
+	reply->code = n < 0 ? -EIO : 0;
+}
+
+static struct sandbox *make(int time_ms)
+{
+	const struct sandbox_config config = { .name = "test-worker",
+					       .lanes = 2,
+					       .room = 1 << 16,
+					       .time_ms = time_ms,
+					       .serve = serve };
+	struct sandbox *s = NULL;
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(sandbox_new(&config, &s, &err), 0);
+	return s;
+}
+
+/* Has one deed done in lane 0: what sandbox_call() returned. */
+static int call(struct sandbox *s, enum deed deed, struct sandbox_reply *reply, struct error *err)
+{
+	return sandbox_call(s, 0, &deed, sizeof(deed), -1, reply, err);
+}
+
+static bool works(struct sandbox *s)
+{
+	struct sandbox_reply reply = { 0 };
+
+	return call(s, ECHO, &reply, NULL) == 0 && reply.size == sizeof(enum deed) &&
+	       *(enum deed *)reply.memory == ECHO;
+}
+
+static void it_reads_what_it_is_handed(void)
+{
+	_cleanup_(sandbox_freep) struct sandbox *s = make(10000);
+	_cleanup_close_ int fd = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
+	struct sandbox_reply reply = { 0 };
+	enum deed deed = READ;
+	int i;
+
+	CHECK(works(s));
+	for (i = 0; i < 100; i++)
+		CHECK_EQ(sandbox_call(s, i % 2, &deed, sizeof(deed), fd, &reply, NULL), 0);
+	CHECK(reply.size > 0 && !memcmp(reply.memory, "test_sandbox", 12));
+}
+
+static void one_that_dies_is_replaced(void)
+{
+	_cleanup_(sandbox_freep) struct sandbox *s = make(10000);
+	struct sandbox_reply reply;
+	struct error err = ERROR_INIT;
+	int i;
+
+	for (i = 0; i < 5; i++) {
+		CHECK_EQ(call(s, CRASH, &reply, &err), -EPIPE);
+		CHECK(works(s));
+	}
+	/* A sanitizer has it end in another way. */
+	CHECK(strstr(err.text, "SIGSEGV") || strstr(err.text, "ended"));
+	CHECK_EQ(call(s, LEAVE, &reply, &err), -EPIPE);
+	CHECK_STR(err.text, "the process that read it has ended");
+	CHECK(works(s));
+}
+
+static void one_that_hangs_is_replaced(void)
+{
+	_cleanup_(sandbox_freep) struct sandbox *s = make(300);
+	struct sandbox_reply reply;
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(call(s, HANG, &reply, &err), -ETIME);
+	CHECK(strstr(err.text, "took more than"));
+	CHECK_EQ(call(s, HANG, &reply, &err), -ETIME);
+}
+
+static void one_that_lies_is_replaced(void)
+{
+	_cleanup_(sandbox_freep) struct sandbox *s = make(10000);
+	struct sandbox_reply reply;
+
+	CHECK_EQ(call(s, LIE, &reply, NULL), -EPIPE);
+	CHECK(works(s));
+}
+
+static void it_can_open_and_start_nothing(void)
+{
+	static const struct {
+		enum deed deed;
+		const char *call;
+	} deeds[] = { { OPEN, "openat" }, { CONNECT, "socket" }, { FORK, "clone" } };
+	_cleanup_(sandbox_freep) struct sandbox *s = NULL;
+	size_t i;
+
+	if (!confine_can())
+		SKIP("built without libseccomp");
+	s = make(10000);
+	for (i = 0; i < ARRAY_SIZE(deeds); i++) {
+		struct sandbox_reply reply = { 0 };
+
+		CHECK_EQ(call(s, deeds[i].deed, &reply, NULL), 0);
+		CHECK_EQ(reply.code, -EIO);
+		CHECK_STR(reply.refused, deeds[i].call);
+		CHECK(works(s));
+	}
+}
+
+static void a_new_worker_does_not_see_what_we_did_since(void)
+{
+	_cleanup_(sandbox_freep) struct sandbox *s = make(10000);
+	struct sandbox_reply reply = { 0 };
+	int seen = 0;
+
+	secret = 8;
+	CHECK_EQ(call(s, PEEK, &reply, NULL), 0);
+	memcpy(&seen, reply.memory, sizeof(seen));
+	CHECK_EQ(seen, 7);
+	secret = 7;
+}
+
+static void it_ends_with_us(void)
+{
+	int ends[2];
+	pid_t pid;
+	char byte;
+
+	CHECK_EQ(pipe(ends), 0);
+	pid = fork();
+	if (pid == 0) {
+		struct sandbox *s = make(10000);
+
+		/* Its processes have let go of the pipe. */
+		_exit(works(s) ? 0 : 1);
+	}
+	(void)close(ends[1]);
+	CHECK_EQ(read(ends[0], &byte, 1), 0);
+	(void)close(ends[0]);
+}
+
+TESTS(T(it_reads_what_it_is_handed), T(one_that_dies_is_replaced), T(one_that_hangs_is_replaced),
+      T(one_that_lies_is_replaced), T(it_can_open_and_start_nothing),
+      T(a_new_worker_does_not_see_what_we_did_since), T(it_ends_with_us))
