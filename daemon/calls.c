@@ -138,7 +138,7 @@ static const struct confine_call calls[] = {
 	{ "unlink" },
 	{ "unlinkat" },
 	{ "utimensat" },
-	/* The control socket and the service manager's. */
+	/* The control socket, the service manager's, and those to who reads files. */
 	{ "accept4" },
 	{ "bind" },
 	{ "connect" },
@@ -151,6 +151,8 @@ static const struct confine_call calls[] = {
 	{ "setsockopt" },
 	{ "shutdown" },
 	{ "socket", CONFINE_IS(0, AF_UNIX) },
+	{ "socketpair", CONFINE_IS(0, AF_UNIX) },
+	{ "wait4" },
 	/* Sampling: CPUs come and go, tables need room. Programs were loaded before. */
 	{ "perf_event_open" },
 	{ "bpf", CONFINE_IS(0, BPF_MAP_CREATE) },

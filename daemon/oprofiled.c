@@ -3,6 +3,7 @@
  * down; service.c has what it does meanwhile. */
 #include "background.h"
 #include "calls.h"
+#include "image/parser.h"
 #include "logfile.h"
 #include "notify.h"
 #include "place.h"
@@ -85,11 +86,15 @@ static int lock_down(const struct settings *settings, const struct service *serv
 /* The daemon's life, from the first lock to the last sample. */
 static int serve(struct settings *settings, int *ready, struct error *err)
 {
+	/* It is freed behind the service, which uses it. */
+	_cleanup_(parser_freep) struct parser *parser = NULL;
 	_cleanup_(service_freep) struct service *service = NULL;
 	int r = refuse_second(settings, err);
 
 	if (r == 0)
 		r = step_down(settings, err);
+	if (r == 0)
+		r = parser_new(&parser, err);
 	if (r == 0)
 		r = logfile_open(settings->rc.session_dir, settings->verbose, settings->foreground,
 				 err);
@@ -99,7 +104,7 @@ static int serve(struct settings *settings, int *ready, struct error *err)
 	if (r < 0)
 		return r;
 	sigbus_catch();
-	r = service_new(settings, &service, err);
+	r = service_new(settings, parser, &service, err);
 	if (r < 0)
 		return r;
 	log_info("oprofiled " OPROFILE_VERSION ", pid %d: %s", (int)getpid(), service_why(service));

@@ -469,7 +469,7 @@ static int open_loop(struct service *s, struct error *err)
 	return 0;
 }
 
-static int set_up(struct service *s, struct error *err)
+static int set_up(struct service *s, struct parser *parser, struct error *err)
 {
 	struct control_server_config control = { .session_dir = s->settings->rc.session_dir,
 						 .group = s->settings->rc.socket_group,
@@ -481,6 +481,7 @@ static int set_up(struct service *s, struct error *err)
 	if (r < 0)
 		return r;
 	settings_collector(s->settings, &collector);
+	collector.parser = parser;
 	r = collector_new(&collector, &s->collector, err);
 	if (r < 0)
 		return r;
@@ -497,7 +498,8 @@ static int set_up(struct service *s, struct error *err)
 	return r;
 }
 
-int service_new(struct settings *settings, struct service **ret, struct error *err)
+int service_new(struct settings *settings, struct parser *parser, struct service **ret,
+		struct error *err)
 {
 	_cleanup_(service_freep) struct service *s = xcalloc(1, sizeof(*s));
 	int r;
@@ -509,7 +511,7 @@ int service_new(struct settings *settings, struct service **ret, struct error *e
 			       .statistics = -1,
 			       .watchdog = -1,
 			       .born_ns = meter_now_ns() };
-	r = set_up(s, err);
+	r = set_up(s, parser, err);
 	if (r < 0)
 		return r;
 	*ret = STEAL(s);

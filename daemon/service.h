@@ -3,7 +3,7 @@
  * The daemon at work: one loop over signals, the control socket, the driver and a few timers. A
  * collector does the profiling; here is only when. Nothing wakes it while it does not sample.
  *
- *	service_new(&settings, &service, err);
+ *	service_new(&settings, parser, &service, err);
  *	service_run(service);		until told to end
  *	service_free(service);
  */
@@ -13,13 +13,15 @@
 #include "base/macro.h"
 #include "base/strbuf.h"
 
+struct parser;
 struct service;
 struct settings;
 
 /* Sets collector and control socket up, starts if the settings say so, takes over the signals that
- * it handles. @settings stays the caller's and must outlive it; what is written to oprofilefs
- * changes it. Caller frees; 0 or -errno. */
-int service_new(struct settings *settings, struct service **ret, struct error *err);
+ * it handles. @settings and @parser, which reads files for it, stay the caller's and must outlive
+ * it; what is written to oprofilefs changes the settings. Caller frees; 0 or -errno. */
+int service_new(struct settings *settings, struct parser *parser, struct service **ret,
+		struct error *err);
 /* Serves until SIGTERM, SIGINT or the command "shutdown", then stops and records all. 0 or -errno
  * of what could not be recorded. */
 int service_run(struct service *service, struct error *err);

@@ -5,6 +5,7 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "driver/probe.h"
+#include "image/parser.h"
 #include "record/collector.h"
 #include "sfile/session.h"
 #include "target.h"
@@ -195,7 +196,8 @@ static int choose_events(struct event *events, struct error *err)
 }
 
 /* Sets the collector up for @target. The current profile becomes "previous", unless added to. */
-static int open_collector(const struct target *target, struct collector **ret, struct error *err)
+static int open_collector(const struct target *target, struct parser *parser,
+			  struct collector **ret, struct error *err)
 {
 	_cleanup_(collector_freep) struct collector *c = NULL;
 	_cleanup_free_ char *directory = path_absolute(session_dir);
@@ -227,6 +229,7 @@ static int open_collector(const struct target *target, struct collector **ret, s
 			.vmlinux = vmlinux,
 			.ext_feature = off_cpu ? "offcpu" : NULL,
 		},
+		.parser = parser,
 	};
 
 	if (count < 0)
@@ -414,10 +417,10 @@ static void say_driver(const struct collector *c)
 		log_info("%s", collector_why(c));
 }
 
-static int profile(struct target *target, struct error *err)
+static int profile(struct target *target, struct parser *parser, struct error *err)
 {
 	_cleanup_(collector_freep) struct collector *c = NULL;
-	int r = open_collector(target, &c, err);
+	int r = open_collector(target, parser, &c, err);
 
 	if (r < 0 || (r = collector_start(c, err)) < 0)
 		return r;
@@ -446,8 +449,17 @@ static enum target_kind target_kind_of(char **command)
 	return pid ? TARGET_PROCESS : TARGET_COMMAND;
 }
 
+static int open_target(struct target *target, char **command, struct error *err)
+{
+	if (target->kind == TARGET_COMMAND)
+		return target_command(target, command, err);
+	return target->kind == TARGET_PROCESS ? target_process(target, pid, err)
+					      : target_system(target, err);
+}
+
 int main(int argc, char **argv)
 {
+	_cleanup_(parser_freep) struct parser *parser = NULL;
 	_cleanup_(target_done) struct target target = TARGET_INIT;
 	struct error err = ERROR_INIT;
 	char **command = argv + tool_options(&cmdline, argc, argv);
@@ -456,14 +468,11 @@ int main(int argc, char **argv)
 	target.kind = target_kind_of(command);
 	if (lazy)
 		log_info("--lazy-conversion: samples are converted while they come");
-	if (target.kind == TARGET_COMMAND)
-		r = target_command(&target, command, &err);
-	else if (target.kind == TARGET_PROCESS)
-		r = target_process(&target, pid, &err);
-	else
-		r = target_system(&target, &err);
+	r = parser_new(&parser, &err);
 	if (r == 0)
-		r = profile(&target, &err);
+		r = open_target(&target, command, &err);
+	if (r == 0)
+		r = profile(&target, parser, &err);
 	strbuf_done(&specs);
 	if (r < 0)
 		(void)tool_fail(&err);

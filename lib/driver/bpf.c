@@ -166,7 +166,9 @@ static int open_chains(struct driver *d, const struct driver_config *config, str
 	if (!d->depth_asked)
 		return 0;
 	d->chains = sampler_chains_new(d->sampler, d->images, d->cookies, d->out);
-	return by_tables ? table_loader_start(d->sampler, TABLE_STORE_BYTES, &d->tables, err) : 0;
+	return by_tables ? table_loader_start(d->sampler, cookie_parser(d->cookies),
+					      TABLE_STORE_BYTES, &d->tables, err)
+			 : 0;
 }
 
 static int bpf_setup(const struct driver_config *config, struct driver **ret, struct error *err)

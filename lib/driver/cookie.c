@@ -27,11 +27,22 @@ struct cookie_table {
 	struct map by_key;    /* hash of what identifies an image: chain of entries */
 	uint64_t last;	      /* the highest cookie given out or defined */
 	uint64_t vdso;	      /* its cookie, 0: not made yet */
+	struct parser *parser;
 };
 
 struct cookie_table *cookie_table_new(void)
 {
 	return xcalloc(1, sizeof(struct cookie_table));
+}
+
+void cookie_table_parser(struct cookie_table *t, struct parser *parser)
+{
+	t->parser = parser;
+}
+
+struct parser *cookie_parser(const struct cookie_table *t)
+{
+	return t->parser;
 }
 
 static void entry_free(struct entry *e)
@@ -264,7 +275,7 @@ void cookie_identify(struct cookie_table *t, uint64_t cookie, const char *root, 
 	struct cookie_mapped where = { root, tgid, start, end };
 
 	if (e && e->image.kind == COOKIE_FILE && !e->image.identified)
-		cookie_identify_file(&e->image, &where);
+		cookie_identify_file(&e->image, &where, t->parser);
 }
 
 uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
@@ -290,7 +301,7 @@ uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cook
 				      .path = e->image.path };
 	newer = map_get(&t->by_cookie, make(t, &want));
 	newer->looked_ns = now_ns;
-	cookie_identify_file(&newer->image, where);
+	cookie_identify_file(&newer->image, where, t->parser);
 	e->successor = newer;
 	return newer->image.cookie;
 }

@@ -5,7 +5,7 @@
 #include "base/path.h"
 #include "driver/cookie_handle.h"
 #include "driver/host_path.h"
-#include "image/buildid.h"
+#include "image/parser.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -58,6 +58,7 @@ static int open_regular(const char *path, struct stat *st)
 struct identify {
 	struct cookie_image *image;
 	const struct cookie_mapped *where;
+	struct parser *parser; /* reads it */
 };
 
 /* Fills the image from @path if that is the file; whether it was. */
@@ -79,7 +80,7 @@ static int identify_by(const char *path, void *data)
 	image->size = (uint64_t)st.st_size;
 	image->mtime = (uint64_t)st.st_mtime;
 	image->verified = known;
-	if (buildid_read_fd(fd, &image->build_id) < 0)
+	if (parser_build_id(identify->parser, fd, &image->build_id) < 0)
 		image->build_id.size = 0;
 	if (known && is_ours)
 		image->host =
@@ -131,9 +132,10 @@ static int each_way(const struct cookie_image *image, const struct cookie_mapped
 	return r == 0 && !*root ? last_way(image, try, data) : r;
 }
 
-void cookie_identify_file(struct cookie_image *image, const struct cookie_mapped *where)
+void cookie_identify_file(struct cookie_image *image, const struct cookie_mapped *where,
+			  struct parser *parser)
 {
-	struct identify identify = { image, where };
+	struct identify identify = { image, where, parser };
 
 	image->identified = true;
 	(void)each_way(image, where, identify_by, &identify);

@@ -47,6 +47,7 @@ struct perf_event_attr;
 	X(follow_full, "processes that could not be followed: table full")                         \
 	X(unwound_frames, "frames looked for in user space by the program in the kernel")          \
 	X(unwound_full, "samples without their callers: too many call chains")                     \
+	X(parser_lost, "files given up: reading them went wrong")                                  \
 	X(bad_record, "records of the kernel that made no sense")                                  \
 	UNWIND_CACHE_STATS(X)
 

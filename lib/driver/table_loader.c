@@ -72,8 +72,8 @@ static int start_thread(struct table_loader *l)
 	return -r;
 }
 
-int table_loader_start(struct sampler *sampler, size_t budget, struct table_loader **ret,
-		       struct error *err)
+int table_loader_start(struct sampler *sampler, struct parser *parser, size_t budget,
+		       struct table_loader **ret, struct error *err)
 {
 	struct table_loader *l = xcalloc(1, sizeof(*l));
 	int r;
@@ -83,7 +83,7 @@ int table_loader_start(struct sampler *sampler, size_t budget, struct table_load
 	l->ring = ring_buffer__new(sampler_map(sampler, "wants"), on_want, l, NULL);
 	r = l->stop < 0 || !l->ring
 		    ? error_errno(err, -errno, "cannot wait for requests of unwind tables")
-		    : table_store_new(sampler, budget, &l->store, err);
+		    : table_store_new(sampler, parser, budget, &l->store, err);
 	if (r == 0) {
 		r = start_thread(l);
 		if (r < 0)

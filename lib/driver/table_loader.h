@@ -4,7 +4,7 @@
  *records samples may be busy for long, and meanwhile chains would end for want of a table.
  *
  *	struct table_loader *loader;
- *	if (table_loader_start(sampler, TABLE_STORE_BYTES, &loader, err) == 0)
+ *	if (table_loader_start(sampler, parser, TABLE_STORE_BYTES, &loader, err) == 0)
  *		...
  *	table_loader_stop(loader);
  */
@@ -14,10 +14,10 @@
 
 struct table_loader;
 
-/* Starts the thread, which takes requests until it is stopped; 0 or -errno. @sampler must outlive
- * it. */
-int table_loader_start(struct sampler *sampler, size_t budget, struct table_loader **ret,
-		       struct error *err);
+/* Starts the thread, which takes requests until it is stopped; 0 or -errno. @sampler and
+ * @parser (may be NULL) must outlive it. */
+int table_loader_start(struct sampler *sampler, struct parser *parser, size_t budget,
+		       struct table_loader **ret, struct error *err);
 /* Ends the thread and frees the tables; NULL is fine. */
 void table_loader_stop(struct table_loader *l);
 

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "image/elffile.h"
+#include "image/parser.h"
 #include "image/unwind.h"
 #include "image/vdso.h"
 
@@ -18,6 +19,7 @@ static const uint64_t flush_every_ns = 10000000000;
 
 struct table_store {
 	struct sampler *sampler;
+	struct parser *parser;
 	int numbers, chunk_maps;
 	struct sample_table *tables; /* shared with the program, as are the next two */
 	struct sample_page *pages;
@@ -46,12 +48,13 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-int table_store_new(struct sampler *sampler, size_t budget, struct table_store **ret,
-		    struct error *err)
+int table_store_new(struct sampler *sampler, struct parser *parser, size_t budget,
+		    struct table_store **ret, struct error *err)
 {
 	struct table_store *t = xcalloc(1, sizeof(*t));
 
 	t->sampler = sampler;
+	t->parser = parser;
 	t->numbers = sampler_map(sampler, "table_numbers");
 	t->chunk_maps = sampler_map(sampler, "chunks");
 	t->tables = sampler_map_memory(sampler_map(sampler, "tables"), tables_bytes);
@@ -224,12 +227,11 @@ static int put_table(struct table_store *t, const struct unwind_table *table)
 static int build(struct table_store *t, int fd, struct unwind_table **ret, struct error *err)
 {
 	_cleanup_(elffile_closep) struct elffile *ef = NULL;
-	char path[64];
 	int r;
 
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	r = fd < 0 ? elffile_open_memory(vdso_image(), vdso_size(), "[vdso]", &ef, err)
-		   : elffile_open(path, &ef, err);
+	if (fd >= 0)
+		return parser_table(t->parser, fd, t->rules, ret, err);
+	r = elffile_open_memory(vdso_image(), vdso_size(), "[vdso]", &ef, err);
 	return r < 0 ? r : unwind_table_build(ef, t->rules, ret, err);
 }
 

@@ -3,7 +3,7 @@
  * Unwind tables put where the sampling program finds them, as it asks for them.
  *
  *	struct table_store *tables;
- *	if (table_store_new(sampler, TABLE_STORE_BYTES, &tables, err) == 0)
+ *	if (table_store_new(sampler, parser, TABLE_STORE_BYTES, &tables, err) == 0)
  *		table_store_load(tables, &want->file, fd);
  *	table_store_free(tables);
  */
@@ -14,6 +14,7 @@
 
 enum { TABLE_STORE_BYTES = 64 << 20 };
 
+struct parser;
 struct table_store;
 
 /* Totals. */
@@ -25,10 +26,10 @@ struct table_store_stats {
 	uint64_t rows_held;	  /* now */
 };
 
-/* An empty store in the maps of @sampler, which is borrowed, for at most @budget bytes of rows.
- * 0 or -errno; caller frees. */
-int table_store_new(struct sampler *sampler, size_t budget, struct table_store **ret,
-		    struct error *err);
+/* An empty store in the maps of @sampler, which is borrowed, for at most @budget bytes of rows;
+ * @parser (borrowed, may be NULL) reads the files. 0 or -errno; caller frees. */
+int table_store_new(struct sampler *sampler, struct parser *parser, size_t budget,
+		    struct table_store **ret, struct error *err);
 /* NULL is fine; the sampler must still be there. */
 void table_store_free(struct table_store *t);
 

@@ -4,11 +4,11 @@
 #include "base/mem.h"
 #include "driver/cookie_identify.h"
 #include "image/elffile.h"
+#include "image/parser.h"
 #include "image/unwind_chain.h"
 
 #include <elf.h>
 #include <errno.h>
-#include <stdio.h>
 #include <sys/auxv.h>
 
 struct unwinder {
@@ -65,37 +65,43 @@ static size_t vdso_bytes(const Elf64_Ehdr *header)
 	return end;
 }
 
-static int open_vdso(struct unwinder *u, struct elffile **ret)
+/* The kernel's, and in our memory: there is nobody to fear. */
+static int build_vdso(struct unwinder *u, struct unwind_rules *rules, struct unwind_table **ret)
 {
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
 	const Elf64_Ehdr *header = (const void *)getauxval(AT_SYSINFO_EHDR);
 	size_t size;
+	int r;
 
 	if (!header)
 		return -ENOENT;
 	size = vdso_bytes(header);
 	if (!u->vdso)
 		u->vdso = xmemdup(header, size);
-	return elffile_open_memory(u->vdso, size, "[vdso]", ret, NULL);
+	r = elffile_open_memory(u->vdso, size, "[vdso]", &ef, NULL);
+	return r < 0 ? r : unwind_table_build(ef, rules, ret, NULL);
 }
 
-static int open_image(void *data, uint64_t cookie, struct elffile **ret)
+/* An unwind_cache_build. */
+static int build_table(void *data, uint64_t cookie, struct unwind_rules *rules,
+		       struct unwind_table **ret)
 {
 	const struct opening *o = data;
 	const struct cookie_image *image = cookie_lookup(o->u->cookies, cookie);
 	_cleanup_close_ int fd = -1;
-	char path[64];
+	int r;
 
 	if (!image)
 		return -ENOENT;
 	if (image->kind == COOKIE_VDSO)
-		return open_vdso(o->u, ret);
+		return build_vdso(o->u, rules, ret);
 	if (image->kind != COOKIE_FILE)
 		return -ENOENT;
 	fd = cookie_open_file(image, o->where);
 	if (fd < 0)
 		return fd;
-	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	return elffile_open(path, ret, NULL);
+	r = parser_table(cookie_parser(o->u->cookies), fd, rules, ret, NULL);
+	return r == -ENOENT ? -ENODATA : r;
 }
 
 enum unwind_stop unwinder_table(struct unwinder *u, uint64_t cookie,
@@ -103,7 +109,7 @@ enum unwind_stop unwinder_table(struct unwinder *u, uint64_t cookie,
 {
 	struct opening opening = { u, where };
 
-	return unwind_cache_find(u->cache, cookie, open_image, &opening, ret);
+	return unwind_cache_find(u->cache, cookie, build_table, &opening, ret);
 }
 
 static enum unwind_stop find(void *data, uint64_t address, const struct unwind_table **ret,

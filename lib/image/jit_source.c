@@ -21,8 +21,10 @@ struct format;
 struct jit_source {
 	int fd;
 	char *name;
-	const struct format *format; /* NULL until its first bytes were seen */
-	uint64_t offset;	     /* of the file, behind what is in the buffer */
+	const struct format *format;  /* NULL until its first bytes were seen */
+	uint64_t offset;	      /* of the file, behind what is in the buffer */
+	uint64_t resume;	      /* of the file: what is before was handed over */
+	uint64_t record_at, lines_at; /* of the file: the record at hand, the one of the lines */
 	uint8_t *buffer;
 	size_t have, room;
 	uint64_t last_read, last_time;
@@ -39,7 +41,8 @@ struct format {
 	const char *name;
 	bool timed;
 	int (*header)(struct jit_source *s, struct span *in, struct error *err); /* or NULL */
-	int (*record)(struct jit_source *s, struct span *in, struct jit *j, struct error *err);
+	int (*record)(struct jit_source *s, struct span *in, const struct jit_sink *sink,
+		      struct error *err);
 };
 
 struct jit_source *jit_source_new(int fd, const char *name)
@@ -104,17 +107,18 @@ static void add_line(struct jit_source *s, uint64_t address, uint32_t line, cons
 }
 
 /* Hands over code, with the lines that came for it: they start inside it. */
-static void load(struct jit_source *s, struct jit *j, struct jit_code *code)
+static void load(struct jit_source *s, const struct jit_sink *sink, struct jit_code *code)
 {
 	if (s->line_count && s->lines[0].address - code->address < code->size) {
 		code->lines = s->lines;
 		code->line_count = s->line_count;
 	}
-	jit_load(j, code);
+	sink->load(sink->data, code);
 	drop_lines(s);
 }
 
-static int dump_load(struct jit_source *s, struct span *in, uint64_t time, struct jit *j)
+static int dump_load(struct jit_source *s, struct span *in, uint64_t time,
+		     const struct jit_sink *sink)
 {
 	struct jit_code code = { .from = time, .late = s->cycles };
 	uint64_t vma, index;
@@ -126,11 +130,11 @@ static int dump_load(struct jit_source *s, struct span *in, uint64_t time, struc
 		return -EBADMSG;
 	/* Writers that have no code at hand give its size all the same. */
 	code.bytes = code.size <= in->left ? in->at : NULL;
-	load(s, j, &code);
+	load(s, sink, &code);
 	return 0;
 }
 
-static int dump_move(struct span *in, uint64_t time, struct jit *j)
+static int dump_move(struct span *in, uint64_t time, const struct jit_sink *sink)
 {
 	uint32_t pid, tid;
 	uint64_t vma, from, to;
@@ -138,7 +142,7 @@ static int dump_move(struct span *in, uint64_t time, struct jit *j)
 	if (span_u32(in, &pid) < 0 || span_u32(in, &tid) < 0 || span_u64(in, &vma) < 0 ||
 	    span_u64(in, &from) < 0 || span_u64(in, &to) < 0)
 		return -EBADMSG;
-	jit_move(j, from, to, time);
+	sink->move(sink->data, from, to, time);
 	return 0;
 }
 
@@ -149,6 +153,7 @@ static int dump_lines(struct jit_source *s, struct span *in)
 	const char *file;
 
 	drop_lines(s);
+	s->lines_at = s->record_at;
 	if (span_u64(in, &code) < 0 || span_u64(in, &count) < 0)
 		return -EBADMSG;
 	for (i = 0; i < count; i++) {
@@ -160,28 +165,28 @@ static int dump_lines(struct jit_source *s, struct span *in)
 	return 0;
 }
 
-static int dump_unload(struct span *in, uint64_t time, struct jit *j)
+static int dump_unload(struct span *in, uint64_t time, const struct jit_sink *sink)
 {
 	uint64_t address;
 
 	if (span_u64(in, &address) < 0)
 		return -EBADMSG;
-	jit_unload(j, address, time);
+	sink->unload(sink->data, address, time);
 	return 0;
 }
 
 static int dump_payload(struct jit_source *s, uint32_t id, struct span *in, uint64_t time,
-			struct jit *j)
+			const struct jit_sink *sink)
 {
 	switch (id) {
 	case JIT_DUMP_LOAD:
-		return dump_load(s, in, time, j);
+		return dump_load(s, in, time, sink);
 	case JIT_DUMP_MOVE:
-		return dump_move(in, time, j);
+		return dump_move(in, time, sink);
 	case JIT_DUMP_DEBUG_INFO:
 		return dump_lines(s, in);
 	case JIT_DUMP_UNLOAD:
-		return dump_unload(in, time, j);
+		return dump_unload(in, time, sink);
 	default: /* nothing we need, or from a newer version */
 		return 0;
 	}
@@ -205,7 +210,8 @@ static int take_record(struct jit_source *s, struct span *in, uint32_t *ret_id, 
 	return 1;
 }
 
-static int dump_record(struct jit_source *s, struct span *in, struct jit *j, struct error *err)
+static int dump_record(struct jit_source *s, struct span *in, const struct jit_sink *sink,
+		       struct error *err)
 {
 	struct span payload;
 	uint32_t id;
@@ -214,7 +220,7 @@ static int dump_record(struct jit_source *s, struct span *in, struct jit *j, str
 
 	if (r <= 0)
 		return r;
-	if (dump_payload(s, id, &payload, time_of(s, time), j) < 0)
+	if (dump_payload(s, id, &payload, time_of(s, time), sink) < 0)
 		return damaged(s, "a record that ends too early", err);
 	return 1;
 }
@@ -255,7 +261,8 @@ static int opagent_header(struct jit_source *s, struct span *in, struct error *e
 	return span_take(in, size) ? 1 : 0;
 }
 
-static int opagent_load(struct jit_source *s, struct span *in, uint64_t time, struct jit *j)
+static int opagent_load(struct jit_source *s, struct span *in, uint64_t time,
+			const struct jit_sink *sink)
 {
 	struct jit_code code = { .from = time, .late = s->cycles };
 	uint64_t where;
@@ -266,7 +273,7 @@ static int opagent_load(struct jit_source *s, struct span *in, uint64_t time, st
 		return -EBADMSG;
 	code.size = size;
 	code.bytes = size <= in->left ? in->at : NULL;
-	load(s, j, &code);
+	load(s, sink, &code);
 	return 0;
 }
 
@@ -277,6 +284,7 @@ static int opagent_lines(struct jit_source *s, struct span *in)
 	const char *file;
 
 	drop_lines(s);
+	s->lines_at = s->record_at;
 	if (span_u64(in, &code) < 0 || span_u64(in, &count) < 0)
 		return -EBADMSG;
 	for (i = 0; i < count; i++) {
@@ -288,7 +296,8 @@ static int opagent_lines(struct jit_source *s, struct span *in)
 	return 0;
 }
 
-static int opagent_record(struct jit_source *s, struct span *in, struct jit *j, struct error *err)
+static int opagent_record(struct jit_source *s, struct span *in, const struct jit_sink *sink,
+			  struct error *err)
 {
 	struct span payload;
 	uint32_t id;
@@ -300,10 +309,10 @@ static int opagent_record(struct jit_source *s, struct span *in, struct jit *j, 
 	time = time_of(s, time);
 	switch (id) {
 	case 0:
-		r = opagent_load(s, &payload, time, j);
+		r = opagent_load(s, &payload, time, sink);
 		break;
 	case 1:
-		r = dump_unload(&payload, time, j);
+		r = dump_unload(&payload, time, sink);
 		break;
 	case 3:
 		r = opagent_lines(s, &payload);
@@ -315,7 +324,8 @@ static int opagent_record(struct jit_source *s, struct span *in, struct jit *j, 
 }
 
 /* One line of a perf map; what is no such line is passed over, as perf does. */
-static int map_record(struct jit_source *s, struct span *in, struct jit *j, struct error *err)
+static int map_record(struct jit_source *s, struct span *in, const struct jit_sink *sink,
+		      struct error *err)
 {
 	const uint8_t *newline = in->left ? memchr(in->at, '\n', in->left) : NULL;
 	struct jit_code code = { .from = s->last_read, .late = true };
@@ -338,13 +348,18 @@ static int map_record(struct jit_source *s, struct span *in, struct jit *j, stru
 	if (parse_hex(&at, &code.size) < 0 || *at++ != ' ' || !*at)
 		return 1;
 	code.name = at;
-	jit_load(j, &code);
+	sink->load(sink->data, &code);
 	return 1;
 }
 
-static const struct format jitdump = { "jitdump", true, dump_header, dump_record };
-static const struct format opagent = { "agent's dump", false, opagent_header, opagent_record };
-static const struct format perf_map = { "perf map", false, NULL, map_record };
+/* 0 is for one that is not known yet. */
+enum { FORMAT_UNKNOWN, FORMAT_JITDUMP, FORMAT_OPAGENT, FORMAT_PERF_MAP, FORMAT_COUNT_ };
+static const struct format formats[] = {
+	[FORMAT_JITDUMP] = { "jitdump", true, dump_header, dump_record },
+	[FORMAT_OPAGENT] = { "agent's dump", false, opagent_header, opagent_record },
+	[FORMAT_PERF_MAP] = { "perf map", false, NULL, map_record },
+};
+static_assert(ARRAY_SIZE(formats) == FORMAT_COUNT_, "a row for each format");
 
 /* By its first bytes; a text has no magic. 1, 0 if more must come first, or negative. */
 static int find_format(struct jit_source *s, struct span *in, struct error *err)
@@ -358,14 +373,23 @@ static int find_format(struct jit_source *s, struct span *in, struct error *err)
 	    magic == __builtin_bswap32(JIT_OPAGENT_MAGIC))
 		return error_set(err, -ENOTSUP, "%s: written on a machine of the other byte order",
 				 s->name);
-	if (magic == JIT_DUMP_MAGIC)
-		s->format = &jitdump;
-	else
-		s->format = magic == JIT_OPAGENT_MAGIC ? &opagent : &perf_map;
+	s->format = &formats[magic == JIT_DUMP_MAGIC	  ? FORMAT_JITDUMP
+			     : magic == JIT_OPAGENT_MAGIC ? FORMAT_OPAGENT
+							  : FORMAT_PERF_MAP];
 	return s->format->header ? s->format->header(s, in, err) : 1;
 }
 
-static int take_all(struct jit_source *s, struct jit *j, struct error *err)
+/* All that is before @in was handed over, but for lines that wait for their code, which comes
+ * soon if at all. */
+static void note_taken(struct jit_source *s, const struct span *in)
+{
+	s->record_at = s->offset - in->left;
+	if (s->line_count && s->record_at - s->lines_at > RECORD_MAX)
+		drop_lines(s);
+	s->resume = s->line_count ? s->lines_at : s->record_at;
+}
+
+static int take_all(struct jit_source *s, const struct jit_sink *sink, struct error *err)
 {
 	struct span in = span_of(s->buffer, s->have);
 	int r = 1;
@@ -376,18 +400,20 @@ static int take_all(struct jit_source *s, struct jit *j, struct error *err)
 			s->format = NULL;
 			return r;
 		}
+		note_taken(s, &in);
 	}
-	while ((r = s->format->record(s, &in, j, err)) > 0)
-		;
+	while ((r = s->format->record(s, &in, sink, err)) > 0)
+		note_taken(s, &in);
 	if (in.left)
 		memmove(s->buffer, in.at, in.left);
 	s->have = in.left;
 	return r;
 }
 
-int64_t jit_source_read(struct jit_source *s, struct jit *j, uint64_t now, struct error *err)
+int64_t jit_source_read_some(struct jit_source *s, const struct jit_sink *sink, uint64_t now,
+			     uint64_t limit, struct error *err)
 {
-	int64_t total = 0;
+	uint64_t total = 0;
 	ssize_t n;
 
 	if (s->failed)
@@ -399,14 +425,75 @@ int64_t jit_source_read(struct jit_source *s, struct jit *j, uint64_t now, struc
 			return error_errno(err, -errno, "%s", s->name);
 		s->have += (size_t)n;
 		s->offset += (uint64_t)n;
-		total += n;
-		if (take_all(s, j, err) < 0) {
+		total += (uint64_t)n;
+		if (take_all(s, sink, err) < 0) {
 			s->failed = true;
 			return err ? err->code : -EBADMSG;
 		}
-	} while (n == READ_SIZE);
-	s->last_read = now;
-	return total;
+	} while (n == READ_SIZE && (total < limit || s->resume + total <= s->offset));
+	if (n < READ_SIZE)
+		s->last_read = now;
+	return (int64_t)total;
+}
+
+static void load_into(void *data, const struct jit_code *code)
+{
+	jit_load(data, code);
+}
+
+static void move_in(void *data, uint64_t address, uint64_t to, uint64_t time)
+{
+	jit_move(data, address, to, time);
+}
+
+static void unload_from(void *data, uint64_t address, uint64_t time)
+{
+	jit_unload(data, address, time);
+}
+
+void jit_source_sink(struct jit *j, struct jit_sink *ret)
+{
+	*ret = (struct jit_sink){ load_into, move_in, unload_from, j };
+}
+
+int64_t jit_source_read(struct jit_source *s, struct jit *j, uint64_t now, struct error *err)
+{
+	struct jit_sink sink;
+
+	jit_source_sink(j, &sink);
+	return jit_source_read_some(s, &sink, now, UINT64_MAX, err);
+}
+
+void jit_source_state(const struct jit_source *s, struct jit_source_state *ret)
+{
+	*ret = (struct jit_source_state){ .format = s->format ? (uint32_t)(s->format - formats) : 0,
+					  .cycles = s->cycles,
+					  .failed = s->failed,
+					  .offset = s->resume,
+					  .last_read = s->last_read,
+					  .last_time = s->last_time };
+}
+
+void jit_source_resume(struct jit_source *s, const struct jit_source_state *state)
+{
+	drop_lines(s);
+	s->format = state->format && state->format < FORMAT_COUNT_ ? &formats[state->format] : NULL;
+	s->cycles = state->cycles;
+	s->failed = state->failed || state->format >= FORMAT_COUNT_ || state->offset > INT64_MAX;
+	s->offset = s->resume = s->record_at = state->offset;
+	s->have = 0;
+	s->last_read = state->last_read;
+	s->last_time = state->last_time;
+}
+
+int jit_source_fd(const struct jit_source *s)
+{
+	return s->fd;
+}
+
+const char *jit_source_name(const struct jit_source *s)
+{
+	return s->name;
 }
 
 bool jit_source_timed(const struct jit_source *s)

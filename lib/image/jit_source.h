@@ -20,6 +20,7 @@
 #include <stdint.h>
 
 struct jit;
+struct jit_code;
 
 #define JIT_DUMP_MAGIC	  0x4a695444u /* "JiTD" */
 #define JIT_OPAGENT_MAGIC 0x4f74496au /* "jItO" in memory */
@@ -47,6 +48,38 @@ DEFINE_CLEANUP(struct jit_source *, jit_source_free);
  * negative with the reason, after which nothing more is read from it: -EBADMSG if it is damaged
  * (what stood before is kept), -ENOTSUP if it is of another machine. */
 int64_t jit_source_read(struct jit_source *s, struct jit *j, uint64_t now, struct error *err);
+
+/* Where reading goes on: all that a source remembers between two calls of jit_source_read_some().
+ */
+struct jit_source_state {
+	uint32_t format; /* 0: its first bytes were not seen yet */
+	bool cycles, failed;
+	uint64_t offset; /* of the first byte that was not taken */
+	uint64_t last_read, last_time;
+};
+
+/* What is told of code, in order; the functions are those of image/jit.h. */
+struct jit_sink {
+	void (*load)(void *data, const struct jit_code *code);
+	void (*move)(void *data, uint64_t address, uint64_t to, uint64_t time);
+	void (*unload)(void *data, uint64_t address, uint64_t time);
+	void *data;
+};
+
+/* The sink that fills @j. */
+void jit_source_sink(struct jit *j, struct jit_sink *ret);
+
+/* As jit_source_read(), but to @sink, and no farther than the first record that ends behind @limit
+ * bytes: 0 says that there is no more. It goes on from ->offset, so that a record that was cut
+ * short, and what was said of code that has not come, is read again. */
+int64_t jit_source_read_some(struct jit_source *s, const struct jit_sink *sink, uint64_t now,
+			     uint64_t limit, struct error *err);
+/* Its state; sets it. One that no source can have had is taken for a failed one. */
+void jit_source_state(const struct jit_source *s, struct jit_source_state *ret);
+void jit_source_resume(struct jit_source *s, const struct jit_source_state *state);
+/* Its descriptor and its name; borrowed. */
+int jit_source_fd(const struct jit_source *s);
+const char *jit_source_name(const struct jit_source *s);
 
 /* Whether its records have times of CLOCK_MONOTONIC. */
 bool jit_source_timed(const struct jit_source *s);

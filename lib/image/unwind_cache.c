@@ -3,8 +3,8 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "image/elffile.h"
 
+#include <errno.h>
 #include <time.h>
 
 enum {
@@ -103,21 +103,22 @@ static bool make_room(struct unwind_cache *c, size_t bytes)
 	return true;
 }
 
-static void build(struct unwind_cache *c, struct entry *e, uint64_t key, unwind_cache_open *open,
-		  void *data)
+static void fill(struct unwind_cache *c, struct entry *e, uint64_t key, unwind_cache_build *build,
+		 void *data)
 {
 	_cleanup_(unwind_table_freep) struct unwind_table *table = NULL;
-	_cleanup_(elffile_closep) struct elffile *ef = NULL;
 	uint64_t since_ns = cpu_ns();
+	int r;
 
 	e->stop = UNWIND_NO_TABLE;
 	e->may_retry = false;
-	if (open(data, key, &ef) < 0) {
+	r = build(data, key, c->rules, &table);
+	if (r == -ENOENT) {
 		e->may_retry = true;
 		c->stats.unwind_unopened++;
 		return;
 	}
-	if (unwind_table_build(ef, c->rules, &table, NULL) < 0) {
+	if (r < 0) {
 		c->stats.unwind_none++;
 		return;
 	}
@@ -135,7 +136,7 @@ static void build(struct unwind_cache *c, struct entry *e, uint64_t key, unwind_
 	c->stats.bytes_max = MAX(c->stats.bytes_max, c->stats.bytes);
 }
 
-enum unwind_stop unwind_cache_find(struct unwind_cache *c, uint64_t key, unwind_cache_open *open,
+enum unwind_stop unwind_cache_find(struct unwind_cache *c, uint64_t key, unwind_cache_build *build,
 				   void *data, const struct unwind_table **ret)
 {
 	struct entry *e = map_get(&c->entries, key);
@@ -146,7 +147,7 @@ enum unwind_stop unwind_cache_find(struct unwind_cache *c, uint64_t key, unwind_
 		map_set(&c->entries, key, e);
 	}
 	if (!e->table && (is_new || (e->may_retry && c->round >= e->round + RETRY_ROUNDS))) {
-		build(c, e, key, open, data);
+		fill(c, e, key, build, data);
 		e->round = c->round;
 	}
 	if (!e->table)

@@ -5,7 +5,7 @@
  *returned holds until the next unwind_cache_find().
  *
  *	struct unwind_cache *cache = unwind_cache_new(64 << 20);
- *	stop = unwind_cache_find(cache, cookie, open_image, data, &table);
+ *	stop = unwind_cache_find(cache, cookie, build_table, data, &table);
  *	unwind_cache_round(cache);		now and then: what is used lately is not dropped
  *	unwind_cache_free(cache);
  *
@@ -35,8 +35,10 @@ struct unwind_cache_stats {
 
 struct unwind_cache;
 
-/* Opens the file of the image @key: 0 and *ret, which the cache closes, or -errno. */
-typedef int unwind_cache_open(void *data, uint64_t key, struct elffile **ret);
+/* Builds the table of the image @key with @rules: 0 and *ret, which the cache takes; -ENODATA or
+ * another reason why there is none; -ENOENT if the file cannot be opened, now. */
+typedef int unwind_cache_build(void *data, uint64_t key, struct unwind_rules *rules,
+			       struct unwind_table **ret);
 
 /* Makes an empty cache whose tables take up to @budget bytes; caller frees. */
 struct unwind_cache *unwind_cache_new(size_t budget);
@@ -44,9 +46,9 @@ struct unwind_cache *unwind_cache_new(size_t budget);
 void unwind_cache_free(struct unwind_cache *c);
 DEFINE_CLEANUP(struct unwind_cache *, unwind_cache_free);
 
-/* The table of the image @key, built now from what @open opens if need be: UNWIND_GOING, or why
+/* The table of the image @key, built now by @build if need be: UNWIND_GOING, or why
  * there is none (UNWIND_NO_TABLE, UNWIND_BUDGET). */
-enum unwind_stop unwind_cache_find(struct unwind_cache *c, uint64_t key, unwind_cache_open *open,
+enum unwind_stop unwind_cache_find(struct unwind_cache *c, uint64_t key, unwind_cache_build *build,
 				   void *data, const struct unwind_table **ret);
 /* A round ends. */
 void unwind_cache_round(struct unwind_cache *c);

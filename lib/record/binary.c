@@ -41,6 +41,11 @@ struct binary_table *binary_table_new(const char *samples, const char *root, con
 	return t;
 }
 
+struct parser *binary_parser(const struct binary_table *t)
+{
+	return t->cookies ? cookie_parser(t->cookies) : NULL;
+}
+
 void binary_forget(struct binary_table *t)
 {
 	map_for_each (&t->by_name, slot) {

@@ -31,11 +31,14 @@ struct binary {
 };
 
 struct binary_table;
+struct parser;
 
 /* @samples is the session's directory, @root where /proc lies, @select the list of --image (or
  * NULL); all are copied. @cookies is borrowed for the table's life. Caller frees. */
 struct binary_table *binary_table_new(const char *samples, const char *root, const char *select,
 				      const struct cookie_table *cookies);
+/* Who reads files for it; borrowed, may be NULL. */
+struct parser *binary_parser(const struct binary_table *t);
 /* NULL is fine. */
 void binary_table_free(struct binary_table *t);
 

@@ -6,6 +6,7 @@
 #include "driver/cookie.h"
 #include "driver/tee.h"
 #include "event/cpu_type.h"
+#include "image/parser.h"
 #include "record/feature.h"
 #include "record/spending.h"
 #include "sfile/session.h"
@@ -25,6 +26,7 @@ struct collector {
 	struct record *record;
 	struct tee *tee;	   /* or NULL */
 	struct spending *spending; /* or NULL */
+	struct parser *parser;
 	char *session_dir, *session_name, *samples, *root;
 	int lock;
 	bool running;
@@ -168,6 +170,8 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 	c->samples = session_samples(c->session_dir, c->session_name);
 	c->root = xstrdup(config->record.root ? config->record.root : "");
 	c->cookies = cookie_table_new();
+	c->parser = config->parser;
+	cookie_table_parser(c->cookies, c->parser);
 	c->lock = session_lock(c->session_dir, err);
 	if (c->lock < 0)
 		return c->lock;
@@ -201,6 +205,7 @@ void collector_stats(const struct collector *c, struct driver_stats *driver,
 	record_stats(c->record, record);
 	add_totals(driver, &c->past_driver, sizeof(*driver));
 	add_totals(record, &c->past_record, sizeof(*record));
+	driver->parser_lost = parser_lost(c->parser);
 }
 
 void collector_cpu_stats(const struct collector *c, unsigned int cpu, struct driver_cpu_stats *ret)
@@ -275,6 +280,7 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 	if (r < 0)
 		return r;
 	record_sync(c->record, all || r > 0);
+	parser_tell(c->parser);
 	if (c->spending && c->running)
 		spending_look(c->spending, c->ops, c->driver);
 	if (r == 0 && !all && now_s() - c->written_at < STATS_PERIOD_S)
@@ -355,6 +361,7 @@ void collector_print_stats(const struct collector *c, FILE *out)
 	struct driver_stats stats;
 
 	c->ops->stats(c->driver, &stats);
+	stats.parser_lost = parser_lost(c->parser);
 	(void)fprintf(out, "-- OProfile Statistics --\n");
 	record_print_stats(c->record, out);
 	(void)fprintf(out, "---- Statistics of driver %s ----\n", c->ops->name);

@@ -18,6 +18,8 @@
 #include "driver/governor.h"
 #include "record/record.h"
 
+struct parser;
+
 enum { COLLECTOR_SYNC_MS = 250 };
 
 struct collector_config {
@@ -27,6 +29,8 @@ struct collector_config {
 	const char *tee_path;	     /* the event buffer is also written here, or NULL */
 	bool measures_cost;	     /* what sampling costs is measured */
 	double cpu_budget; /* the share of each CPU's time to keep to (driver/governor.h); 0: any */
+	/* Reads what others wrote (image/parser.h); borrowed, NULL: this process does. */
+	struct parser *parser;
 };
 
 struct collector;

@@ -8,6 +8,7 @@
 #include "image/jit.h"
 #include "image/jit_elf.h"
 #include "image/jit_source.h"
+#include "image/parser.h"
 #include "record/binary.h"
 #include "record/jit_files.h"
 
@@ -160,14 +161,14 @@ static void find_sources(struct maker *m, uint64_t now)
 }
 
 /* Reads all sources. One that is damaged is told of once, and left. */
-static void read_sources(struct maker *m, uint64_t now)
+static void read_sources(struct maker *m, struct parser *parser, uint64_t now)
 {
 	size_t i = 0;
 
 	while (i < m->source_count) {
 		struct error err = ERROR_INIT;
 
-		if (jit_source_read(m->sources[i], m->jit, now, &err) >= 0) {
+		if (parser_jit(parser, m->sources[i], m->jit, now, &err) >= 0) {
 			i++;
 			continue;
 		}
@@ -243,7 +244,7 @@ static void sync_maker(struct jitting *j, struct maker *m, uint64_t now, bool al
 {
 	m->gone = m->gone || jit_files_gone(m->files);
 	find_sources(m, now);
-	read_sources(m, now);
+	read_sources(m, binary_parser(j->binaries), now);
 	place_samples(j, m, now, all);
 }
 

@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "image/buildid.h"
 #include "image/kallsyms.h"
+#include "image/parser.h"
 #include "record/binary.h"
 #include "sfile/manifest.h"
 
@@ -151,7 +152,7 @@ static struct binary *vmlinux_binary(struct kernel *k)
 	if (fd >= 0 && fstat(fd, &st) == 0) {
 		image.size = (uint64_t)st.st_size;
 		image.mtime = (uint64_t)st.st_mtime;
-		(void)buildid_read_fd(fd, &image.build_id);
+		(void)parser_build_id(binary_parser(k->binaries), fd, &image.build_id);
 	}
 	return binary_file(k->binaries, &image, true);
 }

@@ -178,7 +178,7 @@ static void tables_beyond_the_budget_are_refused(void)
 	if (!s)
 		SKIP("no BPF here");
 	/* Of one chunk: this program fits some times, not so often. */
-	CHECK_EQ(table_store_new(s, sizeof(struct sample_chunk), &t, &err), 0);
+	CHECK_EQ(table_store_new(s, NULL, sizeof(struct sample_chunk), &t, &err), 0);
 	for (i = 1; i <= 200; i++)
 		load(t, "/proc/self/exe", i);
 	table_store_load(t, &(struct sample_file){ 0 }, -1); /* the vdso */

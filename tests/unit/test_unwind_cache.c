@@ -7,12 +7,17 @@
 #include <errno.h>
 
 /* Opens this very program whatever the key, except 404, and counts. */
-static int open_self(void *data, uint64_t key, struct elffile **ret)
+static int open_self(void *data, uint64_t key, struct unwind_rules *rules,
+		     struct unwind_table **ret)
 {
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
 	unsigned int *opened = data;
 
 	++*opened;
-	return key == 404 ? -ENOENT : elffile_open("/proc/self/exe", ret, NULL);
+	if (key == 404)
+		return -ENOENT;
+	CHECK_EQ(elffile_open("/proc/self/exe", &ef, NULL), 0);
+	return ef ? unwind_table_build(ef, rules, ret, NULL) : -ENODATA;
 }
 
 static size_t bytes_of_one(void)

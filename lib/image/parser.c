@@ -1,0 +1,250 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/parser.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "image/buildid.h"
+#include "image/elffile.h"
+#include "image/parser_wire.h"
+#include "image/unwind.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <sys/stat.h>
+
+enum {
+	LANE_TABLES,
+	LANE_OTHERS,
+	LANES,
+
+	ROOM = 128 << 20, /* of an answer: the tables of the largest programs have 20 MiB */
+	TIME_MS = 10000,
+	UNTOLD_MAX = 16, /* files that are told of by name between two parser_tell() */
+};
+
+struct parser {
+	struct sandbox *sandbox;
+	uint64_t lost; /* atomic, as is the next */
+	bool said_refused;
+	pthread_mutex_t lock; /* over all below */
+	char *untold[UNTOLD_MAX];
+	size_t untold_count;
+	uint64_t more; /* of them without a name */
+};
+
+int parser_new(struct parser **ret, struct error *err)
+{
+	static const struct sandbox_config config = { .name = "oprofile-parser",
+						      .lanes = LANES,
+						      .room = ROOM,
+						      .time_ms = TIME_MS,
+						      .serve = parser_serve };
+	struct sandbox *sandbox;
+	int r = sandbox_new(&config, &sandbox, err);
+
+	if (r < 0)
+		return r;
+	*ret = xcalloc(1, sizeof(**ret));
+	(*ret)->sandbox = sandbox;
+	(void)pthread_mutex_init(&(*ret)->lock, NULL);
+	return 0;
+}
+
+void parser_free(struct parser *p)
+{
+	if (!p)
+		return;
+	sandbox_free(p->sandbox);
+	while (p->untold_count)
+		free(p->untold[--p->untold_count]);
+	(void)pthread_mutex_destroy(&p->lock);
+	free(p);
+}
+
+/* What the file that @fd is open of is called; caller frees. */
+static char *name_of(int fd)
+{
+	char link[64], name[4096];
+	ssize_t n;
+
+	(void)snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	n = readlink(link, name, sizeof(name) - 1);
+	return n < 0 ? xstrdup("a file") : xstrndup(name, (size_t)n);
+}
+
+/* Keeps @line, which it takes, for parser_tell(). */
+static void note(struct parser *p, char *line)
+{
+	(void)pthread_mutex_lock(&p->lock);
+	if (p->untold_count < UNTOLD_MAX)
+		p->untold[p->untold_count++] = line;
+	else
+		free(line), p->more++;
+	(void)pthread_mutex_unlock(&p->lock);
+}
+
+/* A file is given up. */
+static void give_up(struct parser *p, int fd, const char *why)
+{
+	_cleanup_free_ char *name = name_of(fd);
+
+	__atomic_add_fetch(&p->lost, 1, __ATOMIC_RELAXED);
+	note(p, xasprintf("%s: %s; it is not looked at any more", name, why));
+}
+
+/* A system call that the worker was refused, the first time. */
+static void note_refused(struct parser *p, int fd, const char *call)
+{
+	_cleanup_free_ char *name = NULL;
+
+	if (__atomic_exchange_n(&p->said_refused, true, __ATOMIC_RELAXED))
+		return;
+	name = name_of(fd);
+	note(p, xasprintf("%s: reading it led to the system call '%s', which is refused "
+			  "(seccomp): please report this",
+			  name, call));
+}
+
+/* Has a request done; in *@ret what came back, which the worker could still change. */
+static int ask(struct parser *p, unsigned int lane, const struct parser_request *request, int fd,
+	       struct span *ret)
+{
+	struct sandbox_reply reply;
+	struct error why = ERROR_INIT;
+	int r = sandbox_call(p->sandbox, lane, request, sizeof(*request), fd, &reply, &why);
+
+	if (r < 0) {
+		give_up(p, fd, why.text);
+		return r;
+	}
+	if (*reply.refused)
+		note_refused(p, fd, reply.refused);
+	*ret = span_of(reply.memory, reply.size);
+	return reply.code;
+}
+
+/* An answer that no worker of ours gives. */
+static int check(struct parser *p, int fd, int r)
+{
+	if (r < 0)
+		give_up(p, fd, "reading it led to an answer that makes no sense");
+	return r;
+}
+
+int parser_build_id(struct parser *p, int fd, struct build_id *ret)
+{
+	const struct parser_request request = { .what = PARSER_BUILD_ID };
+	struct span in;
+	int r;
+
+	if (!p)
+		return buildid_read_fd(fd, ret);
+	r = ask(p, LANE_OTHERS, &request, fd, &in);
+	return r < 0 ? r : check(p, fd, parser_take_build_id(in, ret));
+}
+
+static int build_here(int fd, struct unwind_rules *rules, struct unwind_table **ret,
+		      struct error *err)
+{
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	int copy = dup(fd), r;
+
+	if (copy < 0)
+		return error_errno(err, -errno, "cannot open a file twice");
+	r = elffile_open_fd(copy, "file", &ef, err);
+	return r < 0 ? r : unwind_table_build(ef, rules, ret, err);
+}
+
+int parser_table(struct parser *p, int fd, struct unwind_rules *rules, struct unwind_table **ret,
+		 struct error *err)
+{
+	const struct parser_request request = { .what = PARSER_TABLE };
+	struct span in;
+	int r;
+
+	if (!p)
+		return build_here(fd, rules, ret, err);
+	r = ask(p, LANE_TABLES, &request, fd, &in);
+	if (r == 0)
+		r = check(p, fd, parser_take_table(in, rules, ret));
+	return r < 0 ? error_set(err, r, "no unwind table") : 0;
+}
+
+/* One portion; bytes read, 0 at the end, or -errno. */
+static int64_t read_portion(struct parser *p, struct jit_source *s, const struct jit_sink *sink,
+			    uint64_t now, struct error *err)
+{
+	struct parser_request request = { .what = PARSER_JIT, .now = now };
+	_cleanup_free_ void *bytes = NULL;
+	struct jit_source_state state;
+	struct span in;
+	int64_t n = 0;
+	int r;
+
+	jit_source_state(s, &request.state);
+	r = ask(p, LANE_OTHERS, &request, jit_source_fd(s), &in);
+	if (r == 0) {
+		bytes = xmemdup(in.at, in.left);
+		r = check(p, jit_source_fd(s),
+			  parser_take_jit(span_of(bytes, in.left), sink, &state, &n, err));
+	}
+	if (r < 0)
+		return error_set(err, r, "%s: could not be read safely", jit_source_name(s));
+	/* A worker that goes in circles would keep us for ever. */
+	if (n > 0 && state.offset < request.state.offset)
+		return error_set(err, -EBADMSG, "%s: read backwards", jit_source_name(s));
+	jit_source_resume(s, &state);
+	if (n < 0)
+		return error_prefix(err, "%s", jit_source_name(s));
+	return state.offset > request.state.offset ? n : 0;
+}
+
+int64_t parser_jit(struct parser *p, struct jit_source *s, struct jit *j, uint64_t now,
+		   struct error *err)
+{
+	struct jit_source_state state;
+	struct jit_sink sink;
+	int64_t n, total = 0;
+	struct stat st;
+
+	if (!p)
+		return jit_source_read(s, j, now, err);
+	jit_source_state(s, &state);
+	if (!state.failed && fstat(jit_source_fd(s), &st) == 0 && state.last_read &&
+	    (uint64_t)st.st_size == state.offset)
+		return 0;
+	jit_source_sink(j, &sink);
+	while ((n = read_portion(p, s, &sink, now, err)) > 0)
+		total += n;
+	return n < 0 ? n : total;
+}
+
+uint64_t parser_lost(struct parser *p)
+{
+	return p ? __atomic_load_n(&p->lost, __ATOMIC_RELAXED) : 0;
+}
+
+void parser_tell(struct parser *p)
+{
+	char *untold[UNTOLD_MAX];
+	size_t count, i;
+	uint64_t more;
+
+	if (!p)
+		return;
+	(void)pthread_mutex_lock(&p->lock);
+	count = p->untold_count;
+	memcpy(untold, p->untold, sizeof(untold));
+	more = p->more;
+	p->untold_count = 0;
+	p->more = 0;
+	(void)pthread_mutex_unlock(&p->lock);
+	for (i = 0; i < count; i++) {
+		log_warn("%s", untold[i]);
+		free(untold[i]);
+	}
+	if (more)
+		log_warn("the same with %llu other files", (unsigned long long)more);
+}

@@ -1,0 +1,191 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The worker's half of a parser: it runs without rights, and what it writes is not believed. */
+#include "image/buildid.h"
+#include "image/elffile.h"
+#include "image/jit.h"
+#include "image/parser_wire.h"
+#include "image/unwind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <unistd.h>
+
+/* Of a file of code made at run time at most so much is read for one answer. What it becomes is at
+ * most eight times as long. */
+enum { JIT_PORTION = 2 << 20 };
+
+/* An answer being written; what does not fit is left out, and ->full says so. */
+struct writer {
+	char *at;
+	size_t left;
+	bool full;
+};
+
+static void put(struct writer *w, const void *bytes, size_t size)
+{
+	w->full = w->full || size > w->left;
+	if (w->full || !size)
+		return;
+	memcpy(w->at, bytes, size);
+	w->at += size;
+	w->left -= size;
+}
+
+static void put_u32(struct writer *w, uint32_t value)
+{
+	put(w, &value, sizeof(value));
+}
+
+static void put_u64(struct writer *w, uint64_t value)
+{
+	put(w, &value, sizeof(value));
+}
+
+static void put_string(struct writer *w, const char *text)
+{
+	put(w, text, strlen(text) + 1);
+}
+
+static struct writer begin(const struct sandbox_reply *reply)
+{
+	return (struct writer){ .at = reply->memory, .left = reply->room };
+}
+
+static void finish(const struct writer *w, struct sandbox_reply *reply, int code)
+{
+	reply->size = w->full ? 0 : reply->room - w->left;
+	reply->code = code == 0 && w->full ? -EFBIG : code;
+}
+
+static void serve_build_id(int fd, struct sandbox_reply *reply)
+{
+	struct build_id id = { 0 };
+	struct writer w = begin(reply);
+	int r = buildid_read_fd(fd, &id);
+
+	put(&w, &id, sizeof(id));
+	finish(&w, reply, r);
+}
+
+/* In the order in which it is taken apart: the last array is the longest. */
+static void put_table(struct writer *w, const struct unwind_table *t,
+		      const struct unwind_rules *rules)
+{
+	const struct unwind_rule *all;
+	size_t count;
+
+	all = unwind_rules_all(rules, &count);
+	put_u64(w, t->machine);
+	put_u64(w, t->base);
+	put_u64(w, t->fde_count);
+	put_u64(w, t->bad_fde_count);
+	put_u64(w, t->cfi_bytes);
+	put_u64(w, t->segment_count);
+	put_u64(w, count);
+	put_u64(w, t->page_count);
+	put_u64(w, t->row_count);
+	put(w, t->segments, t->segment_count * sizeof(*t->segments));
+	put(w, all, count * sizeof(*all));
+	put(w, t->pages, (t->page_count + 1) * sizeof(*t->pages));
+	put(w, t->rows, t->row_count * sizeof(*t->rows));
+}
+
+static void serve_table(int fd, struct sandbox_reply *reply)
+{
+	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = unwind_rules_new();
+	_cleanup_(unwind_table_freep) struct unwind_table *table = NULL;
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	struct writer w = begin(reply);
+	int r = elffile_open_fd(dup(fd), "file", &ef, NULL);
+
+	if (r == 0)
+		r = unwind_table_build(ef, rules, &table, NULL);
+	if (r == 0)
+		put_table(&w, table, rules);
+	finish(&w, reply, r);
+}
+
+static void put_load(void *data, const struct jit_code *code)
+{
+	struct writer *w = data;
+	const char *file = NULL;
+	size_t i;
+
+	put_u32(w, PARSER_JIT_LOAD);
+	put_u32(w, (code->late ? PARSER_JIT_LATE : 0u) | (code->bytes ? PARSER_JIT_BYTES : 0u));
+	put_u64(w, code->address);
+	put_u64(w, code->size);
+	put_u64(w, code->from);
+	put_string(w, code->name);
+	if (code->bytes)
+		put(w, code->bytes, code->size);
+	put_u32(w, (uint32_t)code->line_count);
+	for (i = 0; i < code->line_count; i++) {
+		const struct jit_line *line = &code->lines[i];
+
+		put_u64(w, line->address);
+		put_u32(w, line->line);
+		/* Nothing: the file of the row before. */
+		put_string(w, file && !strcmp(file, line->file) ? "" : line->file);
+		file = line->file;
+	}
+}
+
+static void put_move(void *data, uint64_t address, uint64_t to, uint64_t time)
+{
+	struct writer *w = data;
+
+	put_u32(w, PARSER_JIT_MOVE);
+	put_u64(w, address);
+	put_u64(w, to);
+	put_u64(w, time);
+}
+
+static void put_unload(void *data, uint64_t address, uint64_t time)
+{
+	struct writer *w = data;
+
+	put_u32(w, PARSER_JIT_UNLOAD);
+	put_u64(w, address);
+	put_u64(w, time);
+}
+
+static void serve_jit(const struct parser_request *request, int fd, struct sandbox_reply *reply)
+{
+	_cleanup_(jit_source_freep) struct jit_source *s = jit_source_new(dup(fd), "");
+	struct writer w = begin(reply);
+	const struct jit_sink sink = { put_load, put_move, put_unload, &w };
+	struct jit_source_state state;
+	struct error err = ERROR_INIT;
+	int64_t n;
+
+	jit_source_resume(s, &request->state);
+	n = jit_source_read_some(s, &sink, request->now, JIT_PORTION, &err);
+	jit_source_state(s, &state);
+	put_u32(&w, PARSER_JIT_END);
+	put(&w, &state, sizeof(state));
+	put_u64(&w, (uint64_t)n);
+	/* A nameless source's. */
+	put_string(&w, err.text + (strncmp(err.text, ": ", 2) ? 0 : 2));
+	finish(&w, reply, 0);
+}
+
+void parser_serve(const void *bytes, size_t size, int fd, struct sandbox_reply *reply)
+{
+	const struct parser_request *request = bytes;
+
+	reply->code = -EINVAL;
+	if (size != sizeof(*request))
+		return;
+	switch ((enum parser_what)request->what) {
+	case PARSER_BUILD_ID:
+		serve_build_id(fd, reply);
+		break;
+	case PARSER_TABLE:
+		serve_table(fd, reply);
+		break;
+	case PARSER_JIT:
+		serve_jit(request, fd, reply);
+		break;
+	}
+}

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Files of strangers are read by a process without any right; if it dies of one, that one is named and
+# the rest goes on.
+. "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
+
+# The parser's processes, the one that starts the others first.
+parsers()
+{
+	ps -e -o pid=,ppid=,comm= >"$dir/processes"
+	awk -v daemon="$1" '$3 == "oprofile-parser" { parent[$1] = $2 }
+		END {
+			for (p in parent) if (parent[p] == daemon) print p
+			for (p in parent) if (parent[parent[p]] == daemon) print p
+		}' "$dir/processes"
+}
+
+value()
+{
+	sed -n "s/^$2:[[:blank:]]*//p" "/proc/$1/status" | tr '\t' ' '
+}
+
+# named_in_log PATTERN: the daemon's log has such a line.
+named_in_log()
+{
+	grep -q "$1" "$session/samples/oprofiled.log"
+}
+
+opcontrol --setup --session-dir="$session" --event=TIMER:500 --callgraph=16
+ok "it starts" opcontrol --start
+keep_busy
+ok "it samples" wait_for received_more_than 200
+daemon=$(daemon_pid)
+set -- $(parsers "$daemon")
+ok "it has a parser, and processes that read" test $# -ge 2
+bad=
+for pid in "$@"; do
+	[ "$(value "$pid" CapPrm | tr -d 0)$(value "$pid" CapBnd | tr -d 0)" = "" ] || bad="$bad caps"
+	[ "$(value "$pid" NoNewPrivs)" = 1 ] || bad="$bad privs"
+	[ "$pid" = "$1" ] || [ "$(value "$pid" Seccomp)" = 2 ] || bad="$bad seccomp"
+	ls -l "/proc/$pid/fd" | grep -e "/dev\|$session\|log\|perf\|bpf" && bad="$bad fd"
+done
+is "they have no rights and no descriptors of ours" "$bad" ""
+is "one reads a file at a time, and has none open" \
+	"$(ls -l /proc/"$2"/fd | grep -c ' -> /[a-z]')" 0
+
+# All that read are stopped; a new program is what they are at when they are killed.
+shift
+kill -STOP "$@"
+cp "$OP_BUILD_ROOT/tests/live/truth_deep" "$dir/hostile"
+(while :; do "$dir/hostile" user 10; done) >/dev/null 2>&1 &
+hostile=$!
+sleep 2
+kill -KILL "$@"
+# It need not be ours: others may run new programs, too.
+ok "the file that one died of is named" wait_for named_in_log "warning: /.*: reading it led to a SIGKILL"
+kill "$hostile"
+before=$(status_number samples_received)
+ok "the daemon goes on" wait_for received_more_than $((before + 200))
+is "  as the same process" "$(daemon_pid)" "$daemon"
+cp "$OP_BUILD_ROOT/tests/live/truth_deep" "$dir/harmless"
+"$dir/harmless" user 1 >/dev/null 2>&1
+ok "another process reads" test "$(parsers "$daemon" | wc -l)" -ge 2
+ok "dump" opcontrol --dump
+ok "what was given up is counted" test "$(counter parser_lost)" -ge 1
+has "other files are known" "^$dir/harmless.*[0-9a-f]\\{32\\}" "$session/samples/current/images"
+grep "led to" "$session/samples/oprofiled.log" | sed "s/^/# /"
+ok "shutdown" opcontrol --shutdown
+ok "  ends them all" wait_for test ! -e "/proc/$1"
+is "  at once" "$(parsers "$daemon")" ""
+done_testing
