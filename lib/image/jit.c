@@ -80,6 +80,8 @@ static void row_insert(struct row *r, size_t at, struct jit_code *code)
 
 static void row_remove(struct row *r, size_t at, size_t n)
 {
+	if (!n)
+		return;
 	memmove(r->codes + at, r->codes + at + n, (r->count - at - n) * sizeof(*r->codes));
 	r->count -= n;
 }
