@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""differ.py IMAGE_NAMES [--every N] [DIRECTORY...]: the symbol of addresses in every ELF file below the
+directories (all of the system's programs and libraries), or every N-th, held against nm; their lines
+and inlined calls, where there is debug information, against addr2line and eu-addr2line, of which
+one must agree where it knows a line: each misreads what some compiler writes.
+
+Of each symbol of code the first, middle and last byte and the byte behind it are asked for. What we
+say must follow from what nm says by one of these rules, which are counted:
+
+ same      the symbol covers the address, and none that does starts later
+ alias     it covers it, and starts where the last one starts that does
+ unsized   no symbol with a size covers it; ours has none, and none starts between it and the address
+ inside    a symbol without size, or a shorter one, lies in ours: the longest tells whose code it is
+ plt       a PLT entry, which nm does not name
+ nothing   neither knows one
+
+Anything else is a difference, and fails. Speaks TAP."""
+import bisect
+import collections
+import os
+import random
+import re
+import shutil
+import stat
+import subprocess
+import sys
+
+PLACES = ["/bin", "/sbin", "/lib", "/lib64", "/usr/bin", "/usr/sbin", "/usr/lib", "/usr/libexec",
+          "/usr/local/bin", "/usr/local/lib"]
+DEBUG = "/usr/lib/debug"  # of other files, by themselves they have no code
+PER_FILE = 400
+CODE = set("tTwWi")
+
+
+def run(*words, **more):
+    return subprocess.run(words, capture_output=True, text=True, errors="replace", check=False,
+                          timeout=120, **more)
+
+
+def elf_files(places):
+    """Paths of all ELF files that are programs, libraries or modules, each once."""
+    seen = set()
+    for place in places:
+        for directory, names, files in os.walk(os.path.realpath(place)):
+            names[:] = sorted(n for n in names if os.path.join(directory, n) != DEBUG)
+            for name in sorted(files):
+                path = os.path.join(directory, name)
+                try:
+                    st = os.lstat(path)
+                    if not stat.S_ISREG(st.st_mode) or (st.st_dev, st.st_ino) in seen:
+                        continue
+                    with open(path, "rb") as f:
+                        head = f.read(20)
+                except OSError:
+                    continue
+                # Relocatable files have no addresses to ask nm for.
+                if head[:4] == b"\x7fELF" and head[16 + (head[5] == 2)] in (2, 3):
+                    seen.add((st.st_dev, st.st_ino))
+                    yield path
+
+
+def debug_file(path):
+    """The path of its debug file, if this machine has that."""
+    m = re.search(r"Build ID: ([0-9a-f]{2})([0-9a-f]+)", run("readelf", "-n", path).stdout)
+    debug = f"{DEBUG}/.build-id/{m.group(1)}/{m.group(2)}.debug" if m else ""
+    return debug if os.path.exists(debug) else None
+
+
+class Symbols:
+    """What nm says of a file and its debug file: symbols of code by address."""
+
+    def __init__(self, path):
+        self.known = set()
+        debug = debug_file(path)
+        for words in [["-S", path], ["-S", "-D", path]] + ([["-S", debug]] if debug else []):
+            for line in run("nm", "--defined-only", *words).stdout.splitlines():
+                m = re.match(r"([0-9a-f]+) (?:([0-9a-f]+) )?([a-zA-Z]) (.*)$", line)
+                if not m or m.group(3) not in CODE:
+                    continue
+                name = re.sub(r"(?<=.)@(?!plt).*", "", m.group(4))
+                if name[:1] != "$" and name[:2] != ".L":
+                    self.known.add((int(m.group(1), 16), int(m.group(2) or "0", 16), name))
+        self.all = sorted(self.known)
+        self.starts = [s[0] for s in self.all]
+        self.most = max((s[1] for s in self.all), default=0)
+        self.by_name = collections.defaultdict(list)
+        for symbol in self.all:
+            self.by_name[symbol[2]].append(symbol)
+
+    def covering(self, address):
+        first = bisect.bisect_left(self.starts, address - self.most)
+        last = bisect.bisect_right(self.starts, address)
+        return [s for s in self.all[first:last] if s[0] <= address < s[0] + s[1]]
+
+    def addresses(self):
+        """Some of the addresses that are worth asking for."""
+        chosen = self.all
+        if len(chosen) > PER_FILE:
+            chosen = random.sample(chosen, PER_FILE)
+        found = set()
+        for start, size, _ in chosen:
+            found.update((start, start + size // 2, start + max(size, 1) - 1, start + size))
+        return sorted(found)
+
+    def rule(self, address, name):
+        """The rule by which @name is right, or None."""
+        covering = self.covering(address)
+        if name == "?":
+            return None if covering else "nothing"
+        mine = [s for s in self.by_name.get(name, ()) if s[0] <= address]
+        if name.endswith("@plt") and not covering:
+            return "plt"
+        over = [s for s in mine if s in covering]
+        if over:
+            latest = max(s[0] for s in covering)
+            start = max(s[0] for s in over)
+            if start == latest:
+                return "same" if len({s[2] for s in covering if s[0] == latest}) == 1 else "alias"
+            return "inside"
+        unsized = [s for s in mine if not s[1]]
+        if unsized and not covering:
+            start = max(s[0] for s in unsized)
+            between = [s for s in self.all if start < s[0] <= address]
+            return "unsized" if not between or all(s[1] for s in between) else "inside"
+        return None
+
+
+def said_by(tool, path, asked):
+    """{address: [place, place of call, ...]} out of a tool; nothing where it knows no line."""
+    out = run(tool, "-a", "-i", "-f", "-e", path, *[f"{a:#x}" for a in asked]).stdout
+    said, lines = {}, []
+    for line in out.splitlines():
+        if re.match(r"0x[0-9a-f]+$", line):
+            lines = said[int(line, 16)] = []
+        else:
+            lines.append(line)
+    for address, words in said.items():
+        places = [os.path.basename(re.sub(r"^(.*?:\d+)(:\d+| \(.*)$", r"\1", p))
+                  for p in words[1::2]]
+        unknown = not places or places[0][:2] == "??" or re.search(r":(0|\?)$", places[0])
+        said[address] = [] if unknown else places
+    return said
+
+
+def line_differences(path, known):
+    """Holds lines and calls against the tools: how many neither has so, and an example."""
+    tools = [t for t in ("addr2line", "eu-addr2line") if shutil.which(t)]
+    asked, example = list(known) if tools else [], None
+    for tool in tools:
+        said = said_by(tool, path, asked) if asked else {}
+        differ = []
+        for address in asked:
+            fields = known[address]
+            ours = [os.path.basename(p) for p in
+                    [fields[1]] + [f.rsplit(" ", 1)[1] for f in fields[2:]]]
+            theirs = said.get(address)
+            if theirs and theirs != ours:
+                differ.append(address)
+                example = f"{path} {address:#x}: {ours}, {tool} {theirs}"
+        asked = differ
+    return len(asked), example if asked else None
+
+
+class Differ:
+    def __init__(self, names):
+        self.names = names
+        self.rules = collections.Counter()
+        self.files = self.lines = self.line_differences = 0
+        self.differences, self.examples, self.failed = 0, [], []
+
+    def file(self, path):
+        symbols = Symbols(path)
+        asked = symbols.addresses()
+        done = run(self.names, path, input="".join(f"{a:x}\n" for a in asked))
+        self.files += 1
+        if done.returncode:
+            self.failed.append(f"{path}: {done.stderr.strip()[:200]}")
+            return
+        known = {}
+        for line in done.stdout.splitlines():
+            fields = line.split("\t")
+            address, name = int(fields[0], 16), fields[1]
+            name = re.sub(r"(?<=.)@(?!plt).*", "", name)
+            known[address] = fields[1:]
+            rule = symbols.rule(address, name)
+            self.rules[rule or "different"] += 1
+            if not rule:
+                self.differences += 1
+                said = [s[2] for s in symbols.covering(address)]
+                self.examples.append(f"{path} {address:#x}: {name}, nm {said}")
+        with_lines = {a: f for a, f in known.items() if f[1] != "?:0"}
+        if with_lines:
+            self.lines += len(with_lines)
+            different, example = line_differences(path, with_lines)
+            self.line_differences += different
+            if example:
+                self.examples.append(example)
+
+
+def main():
+    names = os.path.abspath(sys.argv[1])
+    words = sys.argv[2:]
+    every = 1
+    if words[:1] == ["--every"]:
+        every, words = int(words[1]), words[2:]
+    random.seed(1)
+    os.environ["LC_ALL"] = "C"
+    if not shutil.which("nm"):
+        print("1..0 # SKIP no nm")
+        return 0
+    differ = Differ(names)
+    for number, path in enumerate(elf_files(words or PLACES)):
+        if number % every == 0:
+            differ.file(path)
+    print(f"# {differ.files} files: " +
+          ", ".join(f"{n} {rule}" for rule, n in differ.rules.most_common()) +
+          f"; {differ.lines} with lines, of which {differ.line_differences} differ")
+    for example in differ.failed[:20] + differ.examples[:40]:
+        print(f"# {example}")
+    results = (("every file is read", not differ.failed),
+               ("every symbol follows from nm's by a rule", not differ.differences),
+               ("lines and inlined calls are those of addr2line or eu-addr2line", not differ.line_differences))
+    for number, (title, fine) in enumerate(results, 1):
+        print(f"{'ok' if fine else 'not ok'} {number} - {title}")
+    print(f"1..{len(results)}")
+    return 0 if all(fine for _, fine in results) else 1
+
+
+sys.exit(main())
