@@ -238,8 +238,8 @@ static __always_inline const struct unwind_rule *find_rule(const struct visited 
 							   __u32 *end)
 {
 	__u32 number = v->table, index, at, low, i, zero = 0;
-	const struct sample_table *table;
 	const struct sample_chunk *chunk;
+	struct sample_table *table;
 	const struct sample_page *page;
 	__u64 pc;
 	void *map;
@@ -250,6 +250,9 @@ static __always_inline const struct unwind_rule *find_rule(const struct visited 
 	table = bpf_map_lookup_elem(&tables, &number);
 	if (!number || !table)
 		return NULL;
+	/* Written where it changes only: the line is shared by all CPUs. */
+	if (table->used != control.drains)
+		table->used = control.drains;
 	*end = UNWIND_NO_ROW;
 	if (!table_pc(table, address - v->start + v->offset, &pc) ||
 	    pc >> UNWIND_PAGE_SHIFT >= table->page_count)

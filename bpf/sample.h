@@ -168,6 +168,8 @@ enum {
 struct sample_table {
 	struct unwind_segment segments[UNWIND_SEGMENTS_MAX]; /* those of size 0 are not in use */
 	__u32 first_page, page_count;
+	__u32 used; /* control.drains when it was last looked into */
+	__u32 reserved;
 };
 
 struct sample_page {
@@ -202,6 +204,7 @@ struct sample_control {
 	__u32 active;	 /* which of the two maps of counts is written to */
 	__u32 used[2];	 /* keys made in each since it became active */
 	__u32 followed;	 /* processes that live */
+	__u32 drains;	 /* so far */
 	__u32 truncated; /* of the self-test: */
 	__u32 found;
 	struct sample_region test_region;

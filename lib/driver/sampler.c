@@ -312,6 +312,7 @@ static unsigned int swap_maps(struct sampler *s)
 {
 	unsigned int was = s->control->active;
 
+	(void)__atomic_fetch_add(&s->control->drains, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&s->control->used[!was], 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&s->control->active, !was, __ATOMIC_SEQ_CST);
 	sampler_settle(s);
@@ -398,6 +399,11 @@ int sampler_drain(struct sampler *s, const struct sampler_handler *handler, stru
 		handler->sample(&s->list[i].key, s->list[i].callers, s->list[i].count,
 				handler->data);
 	return 0;
+}
+
+uint32_t sampler_drains(const struct sampler *s)
+{
+	return __atomic_load_n(&s->control->drains, __ATOMIC_RELAXED);
 }
 
 void sampler_counters(const struct sampler *s, struct sample_counters *ret)

@@ -63,6 +63,9 @@ void sampler_listen(struct sampler *s, const struct sampler_handler *handler);
 /* Whether more is counted than there shall be when it is drained. */
 bool sampler_is_filling(const struct sampler *s);
 
+/* How many drains there were: the stamp that tables get when they are used. */
+uint32_t sampler_drains(const struct sampler *s);
+
 /* Totals of all CPUs. */
 void sampler_counters(const struct sampler *s, struct sample_counters *ret);
 /* Those of one CPU, as of the last sampler_counters(). */

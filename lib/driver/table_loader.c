@@ -11,6 +11,9 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 
+/* How often it is seen to whether files that were refused may be asked for again. */
+enum { RETRY_MS = 1000 };
+
 struct table_loader {
 	struct table_store *store; /* the thread's, while it runs */
 	struct ring_buffer *ring;
@@ -46,8 +49,9 @@ static void *serve(void *data)
 				{ .fd = l->stop, .events = POLLIN } };
 
 	while (!fds[1].revents) {
-		if (poll(fds, ARRAY_SIZE(fds), -1) < 0)
+		if (poll(fds, ARRAY_SIZE(fds), table_store_refuses(l->store) ? RETRY_MS : -1) < 0)
 			continue;
+		table_store_retry(l->store);
 		(void)ring_buffer__consume(l->ring);
 		(void)pthread_mutex_lock(&l->lock);
 		table_store_stats(l->store, &l->stats);

@@ -14,8 +14,30 @@
 #include <sys/mman.h>
 #include <time.h>
 
-/* How long a full store must have served before all is thrown out to make room. */
-static const uint64_t flush_every_ns = 10000000000;
+/* How many drains, of a second each, a full store must have served before tables have to go. */
+enum { EVICT_EVERY = 8 };
+
+/* Chunks are numbered from 0 or from here on, by turns. */
+enum { CHUNKS_HALF = SAMPLE_CHUNKS_MAX / 2 };
+
+/* What the program was told of a file. */
+struct told {
+	struct sample_file file;
+	uint32_t number; /* of its table, or what stands in the place of one */
+};
+
+/* A table that may stay when others go. */
+struct kept {
+	struct sample_table table;
+	struct sample_file file;
+};
+
+/* Chunks that are given up, mapped as they are needed. */
+struct old_chunks {
+	uint32_t base, count;
+	int *fds;
+	struct sample_chunk **maps;
+};
 
 struct table_store {
 	struct sampler *sampler;
@@ -26,13 +48,15 @@ struct table_store {
 	struct unwind_rule *shared_rules;
 	struct unwind_rules *rules;
 	size_t rules_copied;
-	struct sample_file *files; /* whose numbers are set */
-	size_t file_count, file_room;
+	struct told *told;
+	size_t told_count, told_room;
 	uint32_t table_count, page_count, chunk_count, chunk_limit;
+	uint32_t base; /* number of the first chunk: 0, or half of all */
 	int *chunk_fds;
 	struct sample_chunk *chunk; /* the last one, or NULL */
 	size_t chunk_used;	    /* rows in it */
-	uint64_t flushed_at_ns;
+	uint32_t evicted_at;	    /* drains */
+	size_t refused;		    /* files that may be asked for again */
 	struct table_store_stats stats;
 };
 
@@ -62,10 +86,9 @@ int table_store_new(struct sampler *sampler, struct parser *parser, size_t budge
 	t->shared_rules = sampler_map_memory(sampler_map(sampler, "rules"), rules_bytes);
 	t->rules = unwind_rules_new();
 	t->table_count = 1; /* 0 is none */
-	t->chunk_limit =
-		(uint32_t)MIN(budget / sizeof(struct sample_chunk), (size_t)SAMPLE_CHUNKS_MAX);
-	t->chunk_fds = xcalloc(SAMPLE_CHUNKS_MAX, sizeof(*t->chunk_fds));
-	t->flushed_at_ns = now_ns();
+	t->chunk_limit = (uint32_t)MIN(budget / sizeof(struct sample_chunk), (size_t)CHUNKS_HALF);
+	t->chunk_fds = xcalloc(CHUNKS_HALF, sizeof(*t->chunk_fds));
+	t->evicted_at = sampler_drains(sampler);
 	if (!t->tables || !t->pages || !t->shared_rules) {
 		int code = -errno;
 
@@ -85,15 +108,19 @@ static void leave_chunk(struct table_store *t)
 	t->chunk_used = 0;
 }
 
+static void drop_chunk(const struct table_store *t, uint32_t number, int fd)
+{
+	(void)bpf_map_delete_elem(t->chunk_maps, &number);
+	(void)close(fd);
+}
+
 static void drop_chunks(struct table_store *t)
 {
 	uint32_t i;
 
 	leave_chunk(t);
-	for (i = 0; i < t->chunk_count; i++) {
-		(void)bpf_map_delete_elem(t->chunk_maps, &i);
-		(void)close(t->chunk_fds[i]);
-	}
+	for (i = 0; i < t->chunk_count; i++)
+		drop_chunk(t, t->base + i, t->chunk_fds[i]);
 	t->chunk_count = 0;
 }
 
@@ -110,7 +137,7 @@ void table_store_free(struct table_store *t)
 		(void)munmap(t->shared_rules, rules_bytes);
 	unwind_rules_free(t->rules);
 	free(t->chunk_fds);
-	free(t->files);
+	free(t->told);
 	free(t);
 }
 
@@ -119,36 +146,19 @@ static void set_number(struct table_store *t, const struct sample_file *file, ui
 {
 	if (bpf_map_update_elem(t->numbers, file, &number, BPF_ANY) < 0)
 		return;
-	array_grow(&t->files, t->file_count + 1, &t->file_room);
-	t->files[t->file_count++] = *file;
-}
-
-/* Throws all out: what is still needed is asked for again at once. */
-static void flush(struct table_store *t)
-{
-	size_t i;
-
-	for (i = 0; i < t->file_count; i++)
-		(void)bpf_map_delete_elem(t->numbers, &t->files[i]);
-	sampler_settle(t->sampler);
-	drop_chunks(t);
-	t->stats.evicted += t->table_count - 1;
-	t->file_count = 0;
-	t->table_count = 1;
-	t->page_count = 0;
-	t->flushed_at_ns = now_ns();
-	t->stats.rows_held = 0;
+	array_grow(&t->told, t->told_count + 1, &t->told_room);
+	t->told[t->told_count++] = (struct told){ *file, number };
 }
 
 /* Begins another chunk; 0 or -errno. */
 static int next_chunk(struct table_store *t)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	uint32_t i = t->chunk_count;
+	uint32_t i = t->base + t->chunk_count;
 	int fd, r = 0;
 
 	leave_chunk(t);
-	if (i >= t->chunk_limit)
+	if (t->chunk_count >= t->chunk_limit)
 		return -ENOSPC;
 	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_rows", sizeof(uint32_t),
 			    sizeof(struct sample_chunk), 1, &opts);
@@ -181,7 +191,7 @@ static int put_page(struct table_store *t, const struct unwind_row *rows, size_t
 			return r;
 	}
 	memcpy(&t->chunk->rows[t->chunk_used], rows, count * sizeof(*rows));
-	*ret = (struct sample_page){ .chunk = (uint16_t)(t->chunk_count - 1),
+	*ret = (struct sample_page){ .chunk = (uint16_t)(t->base + t->chunk_count - 1),
 				     .start = (uint16_t)t->chunk_used,
 				     .rows = (uint32_t)count };
 	t->chunk_used += count;
@@ -200,15 +210,35 @@ static void copy_rules(struct table_store *t)
 	t->rules_copied = count;
 }
 
-/* Puts @table where the program finds it under the next number; 0 or -errno. */
-static int put_table(struct table_store *t, const struct unwind_table *table)
+static bool has_room(const struct table_store *t, size_t pages)
 {
-	struct sample_table *put = &t->tables[t->table_count];
+	return t->table_count < SAMPLE_TABLES_MAX && t->page_count + pages <= SAMPLE_PAGES_MAX;
+}
+
+/* The pages behind those in use are a table's, which has the next number from now on. */
+static void finish_table(struct table_store *t, struct sample_table table,
+			 const struct sample_file *file)
+{
+	uint32_t i;
+
+	table.first_page = t->page_count;
+	t->tables[t->table_count] = table;
+	for (i = 0; i < table.page_count; i++)
+		t->stats.rows_held += t->pages[t->page_count + i].rows;
+	t->page_count += table.page_count;
+	set_number(t, file, t->table_count++);
+}
+
+/* Puts @table where the program finds it, as that of @file; 0 or -errno. */
+static int put_table(struct table_store *t, const struct unwind_table *table,
+		     const struct sample_file *file)
+{
+	struct sample_table put = { .page_count = (uint32_t)table->page_count,
+				    .used = sampler_drains(t->sampler) };
 	size_t i;
 	int r = 0;
 
-	if (t->table_count >= SAMPLE_TABLES_MAX ||
-	    t->page_count + table->page_count > SAMPLE_PAGES_MAX)
+	if (!has_room(t, table->page_count))
 		return -ENOSPC;
 	copy_rules(t);
 	for (i = 0; i < table->page_count && r == 0; i++)
@@ -216,12 +246,131 @@ static int put_table(struct table_store *t, const struct unwind_table *table)
 			     table->pages[i + 1] - table->pages[i], &t->pages[t->page_count + i]);
 	if (r < 0)
 		return r;
-	*put = (struct sample_table){ .first_page = t->page_count,
-				      .page_count = (uint32_t)table->page_count };
-	memcpy(put->segments, table->segments, table->segment_count * sizeof(*put->segments));
-	t->page_count += (uint32_t)table->page_count;
-	t->stats.rows_held += table->row_count;
+	memcpy(put.segments, table->segments, table->segment_count * sizeof(*put.segments));
+	finish_table(t, put, file);
 	return 0;
+}
+
+/* --- making room --- */
+
+static const struct unwind_row *old_rows(struct old_chunks *o, const struct sample_page *page)
+{
+	uint32_t i = page->chunk - o->base;
+
+	if (!o->maps[i])
+		o->maps[i] = sampler_map_memory(o->fds[i], sizeof(**o->maps));
+	return o->maps[i] ? o->maps[i]->rows + page->start : NULL;
+}
+
+/* Puts a table once more, of which the pages were @pages; 0 or -errno. */
+static int put_again(struct table_store *t, const struct kept *k, const struct sample_page *pages,
+		     struct old_chunks *old)
+{
+	const struct unwind_row *rows;
+	uint32_t i;
+	int r = 0;
+
+	for (i = 0; i < k->table.page_count && r == 0; i++) {
+		const struct sample_page *page = &pages[k->table.first_page + i];
+
+		rows = page->rows ? old_rows(old, page) : NULL;
+		if (page->rows && !rows)
+			return -ENOMEM;
+		r = put_page(t, rows, page->rows, &t->pages[t->page_count + i]);
+	}
+	if (r == 0)
+		finish_table(t, k->table, &k->file);
+	return r;
+}
+
+/* The one used last first. */
+static int by_use(const void *a, const void *b)
+{
+	const struct kept *x = a, *y = b;
+
+	return (x->table.used < y->table.used) - (x->table.used > y->table.used);
+}
+
+/* Has the program find no table any more, and ask again for those that were refused. Lists the
+ * tables in @kept: their number. */
+static size_t forget_tables(struct table_store *t, struct kept *kept)
+{
+	size_t i, stay = 0, count = 0;
+
+	for (i = 0; i < t->told_count; i++) {
+		const struct told *told = &t->told[i];
+
+		if (told->number == SAMPLE_TABLE_NONE) {
+			t->told[stay++] = *told;
+			continue;
+		}
+		(void)bpf_map_delete_elem(t->numbers, &told->file);
+		if (told->number != SAMPLE_TABLE_BUDGET)
+			kept[count++] = (struct kept){ t->tables[told->number], told->file };
+	}
+	t->told_count = stay;
+	t->refused = 0;
+	sampler_settle(t->sampler);
+	qsort(kept, count, sizeof(*kept), by_use);
+	return count;
+}
+
+/* Hands over the chunks; new ones have other numbers. */
+static void begin_anew(struct table_store *t, struct old_chunks *old)
+{
+	leave_chunk(t);
+	*old = (struct old_chunks){ t->base, t->chunk_count, t->chunk_fds,
+				    xcalloc(t->chunk_count + 1, sizeof(*old->maps)) };
+	t->chunk_fds = xcalloc(CHUNKS_HALF, sizeof(*t->chunk_fds));
+	t->base = t->base ? 0 : CHUNKS_HALF;
+	t->chunk_count = 0;
+	t->table_count = 1;
+	t->page_count = 0;
+	t->stats.rows_held = 0;
+}
+
+static void drop_old(const struct table_store *t, struct old_chunks *old)
+{
+	uint32_t i;
+
+	for (i = 0; i < old->count; i++) {
+		if (old->maps[i])
+			(void)munmap(old->maps[i], sizeof(**old->maps));
+		drop_chunk(t, old->base + i, old->fds[i]);
+	}
+	free(old->fds);
+	free(old->maps);
+}
+
+/* Throws tables out, those longest unused first, until half of the room is free. For some
+ * milliseconds the program finds none. */
+static void evict(struct table_store *t)
+{
+	_cleanup_free_ struct kept *kept = xcalloc(t->table_count, sizeof(*kept));
+	_cleanup_free_ struct sample_page *pages = xcalloc(t->page_count + 1, sizeof(*pages));
+	uint64_t most = (uint64_t)t->chunk_limit * SAMPLE_CHUNK_ROWS / 2;
+	struct old_chunks old;
+	size_t i, count;
+
+	memcpy(pages, t->pages, t->page_count * sizeof(*pages));
+	count = forget_tables(t, kept);
+	begin_anew(t, &old);
+	for (i = 0; i < count; i++) {
+		uint64_t before = t->stats.rows_held;
+
+		if (put_again(t, &kept[i], pages, &old) < 0 || t->stats.rows_held > most) {
+			i += t->stats.rows_held > before;
+			break;
+		}
+	}
+	t->stats.evicted += count - i;
+	drop_old(t, &old);
+	t->evicted_at = sampler_drains(t->sampler);
+}
+
+static bool may_evict(const struct table_store *t)
+{
+	return sampler_drains(t->sampler) - t->evicted_at >= EVICT_EVERY;
 }
 
 static int build(struct table_store *t, int fd, struct unwind_table **ret, struct error *err)
@@ -235,30 +384,66 @@ static int build(struct table_store *t, int fd, struct unwind_table **ret, struc
 	return r < 0 ? r : unwind_table_build(ef, t->rules, ret, err);
 }
 
+/* Whether the program was told of the file since it asked. */
+static bool is_told(const struct table_store *t, const struct sample_file *file)
+{
+	size_t i;
+
+	for (i = 0; i < t->told_count; i++)
+		if (!memcmp(&t->told[i].file, file, sizeof(*file)))
+			return true;
+	return false;
+}
+
 void table_store_load(struct table_store *t, const struct sample_file *file, int fd)
 {
 	_cleanup_(unwind_table_freep) struct unwind_table *table = NULL;
 	uint64_t begin_ns = now_ns();
-	int r = build(t, fd, &table, NULL);
+	int r;
 
+	/* It may ask while tables that stay are moved. */
+	if (is_told(t, file))
+		return;
+	r = build(t, fd, &table, NULL);
 	t->stats.build_ns += now_ns() - begin_ns;
 	if (r < 0) {
 		t->stats.none++;
 		set_number(t, file, SAMPLE_TABLE_NONE);
 		return;
 	}
-	r = put_table(t, table);
-	if (r == -ENOSPC && now_ns() >= t->flushed_at_ns + flush_every_ns) {
-		flush(t);
-		r = put_table(t, table);
+	r = put_table(t, table, file);
+	if (r == -ENOSPC && may_evict(t)) {
+		evict(t);
+		r = put_table(t, table, file);
 	}
 	if (r < 0) {
 		t->stats.refused++;
+		t->refused++;
 		set_number(t, file, SAMPLE_TABLE_BUDGET);
 		return;
 	}
 	t->stats.built++;
-	set_number(t, file, t->table_count++);
+}
+
+bool table_store_refuses(const struct table_store *t)
+{
+	return t->refused > 0;
+}
+
+void table_store_retry(struct table_store *t)
+{
+	size_t i, stay = 0;
+
+	if (!t->refused || !may_evict(t))
+		return;
+	for (i = 0; i < t->told_count; i++) {
+		if (t->told[i].number == SAMPLE_TABLE_BUDGET)
+			(void)bpf_map_delete_elem(t->numbers, &t->told[i].file);
+		else
+			t->told[stay++] = t->told[i];
+	}
+	t->told_count = stay;
+	t->refused = 0;
 }
 
 void table_store_give_up(struct table_store *t, const struct sample_file *file)

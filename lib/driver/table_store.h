@@ -34,8 +34,13 @@ int table_store_new(struct sampler *sampler, struct parser *parser, size_t budge
 void table_store_free(struct table_store *t);
 
 /* Builds the table of @file, which is open as @fd, -1 for the vdso of this process, and has the
- * program find it. A file without a table is remembered as such. */
+ * program find it. A file without a table is remembered as such. Where there is no room, tables go
+ * that were not used for longest, but only every few drains. */
 void table_store_load(struct table_store *t, const struct sample_file *file, int fd);
+/* Whether files were refused for want of room; and has the program ask for them again, if it is
+ * time for other tables to go. */
+bool table_store_refuses(const struct table_store *t);
+void table_store_retry(struct table_store *t);
 /* Says that @file cannot be had. */
 void table_store_give_up(struct table_store *t, const struct sample_file *file);
 

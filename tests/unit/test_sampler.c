@@ -2,6 +2,7 @@
 /* The program in the kernel from outside; skips where such a program cannot be had. */
 #include "test.h"
 
+#include "base/hash.h"
 #include "driver/cookie.h"
 #include "driver/evbuf.h"
 #include "driver/perf_event.h"
@@ -10,12 +11,14 @@
 #include "driver/sampler_images.h"
 #include "driver/table_store.h"
 
+#include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <time.h>
 
 static struct sampler *open_sampler(const struct sampler_config *config, struct error *err)
@@ -196,6 +199,108 @@ static void tables_beyond_the_budget_are_refused(void)
 	table_store_free(t);
 }
 
+/* How the program would find the table of the file @inode: its number. */
+static uint32_t number_of(struct sampler *s, uint64_t inode)
+{
+	const struct sample_file file = { .inode = inode };
+	uint32_t number = SAMPLE_TABLE_WANTED;
+
+	(void)bpf_map_lookup_elem(sampler_map(s, "table_numbers"), &file, &number);
+	return number;
+}
+
+/* What stands in all rows of the table, mixed. */
+static uint64_t rows_of(struct sampler *s, const struct sample_table *table)
+{
+	static struct sample_chunk chunk;
+	uint64_t hash = 0;
+	uint32_t i, zero = 0;
+
+	for (i = table->first_page; i < table->first_page + table->page_count; i++) {
+		_cleanup_close_ int fd = -1;
+		struct sample_page page;
+		uint32_t number, id;
+
+		CHECK_EQ(bpf_map_lookup_elem(sampler_map(s, "pages"), &i, &page), 0);
+		hash = hash_add(hash, page.rows);
+		if (!page.rows)
+			continue;
+		number = page.chunk;
+		CHECK_EQ(bpf_map_lookup_elem(sampler_map(s, "chunks"), &number, &id), 0);
+		fd = bpf_map_get_fd_by_id(id);
+		CHECK_EQ(bpf_map_lookup_elem(fd, &zero, &chunk), 0);
+		hash = hash_add(hash, hash_bytes(&chunk.rows[page.start],
+						 page.rows * sizeof(*chunk.rows)));
+	}
+	return hash;
+}
+
+static void drain_often(struct sampler *s)
+{
+	const struct sampler_handler handler = { .image = add_image,
+						 .chain = pass_chain,
+						 .sample = add_sample,
+						 .data = &(struct sum){ 0 } };
+	int i;
+
+	for (i = 0; i < 10; i++)
+		CHECK_EQ(sampler_drain(s, &handler, NULL), 0);
+}
+
+static void tables_go_that_were_not_used_for_longest(void)
+{
+	struct error err = ERROR_INIT;
+	_cleanup_(sampler_freep) struct sampler *s =
+		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
+	size_t bytes = SAMPLE_TABLES_MAX * sizeof(struct sample_table);
+	struct sample_table *tables;
+	struct table_store *t = NULL;
+	struct table_store_stats before, after;
+	struct sample_table used;
+	uint32_t number;
+	uint64_t i, rows;
+
+	if (!s)
+		SKIP("no BPF here");
+	tables = sampler_map_memory(sampler_map(s, "tables"), bytes);
+	CHECK(tables != NULL);
+	CHECK_EQ(table_store_new(s, NULL, 4 * sizeof(struct sample_chunk), &t, &err), 0);
+	for (i = 1; !t || !table_store_refuses(t); i++)
+		load(t, "/proc/self/exe", i);
+	table_store_stats(t, &before);
+	CHECK_EQ(before.built, i - 2);
+	CHECK_EQ(number_of(s, i - 1), SAMPLE_TABLE_BUDGET);
+
+	/* In the middle of what was loaded. */
+	drain_often(s);
+	number = number_of(s, i / 2);
+	tables[number].used = sampler_drains(s);
+	used = tables[number];
+	rows = rows_of(s, &used);
+	table_store_retry(t);
+	CHECK(!table_store_refuses(t));
+	CHECK_EQ(number_of(s, i - 1), SAMPLE_TABLE_WANTED);
+	load(t, "/proc/self/exe", i - 1);
+	table_store_stats(t, &after);
+	printf("# %llu of %llu tables went\n", (unsigned long long)after.evicted,
+	       (unsigned long long)before.built);
+	CHECK(after.evicted > 0 && after.evicted < before.built);
+	CHECK_EQ(after.built, before.built + 1);
+	number = number_of(s, i - 1);
+	CHECK(number && number < SAMPLE_TABLES_MAX);
+	number = number_of(s, i / 2);
+	CHECK(number && number < SAMPLE_TABLES_MAX);
+	CHECK_EQ(tables[number].page_count, used.page_count);
+	CHECK_EQ(rows_of(s, &tables[number]), rows);
+	CHECK(!memcmp(tables[number].segments, used.segments, sizeof(used.segments)));
+	/* Asked for once more while it was moved: it stays as it is. */
+	load(t, "/proc/self/exe", i / 2);
+	CHECK_EQ(number_of(s, i / 2), number);
+	table_store_free(t);
+	(void)munmap(tables, bytes);
+}
+
 TESTS(T(paths_are_put_together_from_the_end), T(a_path_that_is_cut_says_so),
       T(a_memfd_is_called_as_the_kernel_calls_it), T(one_file_under_two_identities_has_two_cookies),
-      T(no_count_is_lost_between_the_maps), T(tables_beyond_the_budget_are_refused))
+      T(no_count_is_lost_between_the_maps), T(tables_beyond_the_budget_are_refused),
+      T(tables_go_that_were_not_used_for_longest))
