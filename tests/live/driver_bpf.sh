@@ -21,6 +21,16 @@ if unshare -m mount -t tmpfs tmpfs /sys/kernel/btf 2>/dev/null; then
 	has "  perf steps in and says why" "operf: perf: .*; not bpf: this kernel has no BTF"
 fi
 
+# A kernel that is locked down refuses to load; here it is a right that is missing.
+if command -v setpriv >/dev/null && [ -d /sys/kernel/security ] &&
+	unshare -m mount -t tmpfs tmpfs /sys/kernel/security 2>/dev/null; then
+	ok "under lockdown" unshare -m sh -c "mount -t tmpfs tmpfs /sys/kernel/security &&
+		echo 'none integrity [confidentiality]' >/sys/kernel/security/lockdown &&
+		exec setpriv --inh-caps=-bpf,-sys_admin --bounding-set=-bpf,-sys_admin \
+			operf --verbose=record true"
+	has "  perf steps in and says why" "operf: perf: .*; not bpf: lockdown=confidentiality forbids it"
+fi
+
 # Rights: as somebody who has just these. What he may not read of others' files he need not.
 if command -v setpriv >/dev/null; then
 	chmod 711 "$dir"
