@@ -264,6 +264,9 @@ static int host_event_code(const char *name, uint64_t *ret, void *data, struct e
 	return 0;
 }
 
+/* In the place of an offset: the words that the reader of the buffer lost. */
+#define EVENT_LOST SIZE_MAX
+
 /* The counters of stats/: ours, and the original's where they have other names. */
 static const struct {
 	const char *name;
@@ -280,8 +283,8 @@ static const struct {
 	{ "chain_" text, true, offsetof(struct record_stats, chain_ends[number]) },
 			CHAIN_ENDS(X)
 #undef X
-				{ "bt_lost_no_mapping", true,
-				  offsetof(struct record_stats, arcs_no_mapping) },
+				{ "event_lost_overflow", false, EVENT_LOST },
+	{ "bt_lost_no_mapping", true, offsetof(struct record_stats, arcs_no_mapping) },
 };
 
 static bool host_stat(size_t i, const char **ret_name, uint64_t *ret_value, void *data)
@@ -293,6 +296,10 @@ static bool host_stat(size_t i, const char **ret_name, uint64_t *ret_value, void
 	if (i == 0)
 		collector_stats(h->collector, &h->driver, &h->record);
 	*ret_name = stats[i].name;
+	if (stats[i].offset == EVENT_LOST) {
+		*ret_value = h->actions->event_lost(h->data);
+		return true;
+	}
 	memcpy(ret_value,
 	       (stats[i].of_record ? (const char *)&h->record : (const char *)&h->driver) +
 		       stats[i].offset,

@@ -19,6 +19,8 @@ struct settings;
 struct node_actions {
 	int (*enable)(bool on, void *data, struct error *err);
 	int (*dump)(void *data, struct error *err);
+	/* Words that readers of the event buffer were too slow for. */
+	uint64_t (*event_lost)(const void *data);
 };
 
 /* Everything is borrowed. */

@@ -355,11 +355,23 @@ static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 
 /* --- files --- */
 
+/* The one file that is no text. */
+static struct fuse_buffer *buffer_of(fuse_req_t req, fuse_ino_t ino)
+{
+	struct fuse_tree *tree = tree_of(req);
+
+	return strcmp(path_of(tree, ino), "buffer") != 0 ? NULL : &tree->buffer;
+}
+
 static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 {
-	struct handle *handle = xcalloc(1, sizeof(*handle));
+	struct handle *handle;
 
-	(void)ino;
+	if (buffer_of(req, ino)) {
+		fuse_buffer_open(buffer_of(req, ino), req, fi);
+		return;
+	}
+	handle = xcalloc(1, sizeof(*handle));
 	/* What is in a node now is not what was in it a moment ago, and its size is not known. */
 	fi->direct_io = 1;
 	fi->fh = (uintptr_t)handle;
@@ -391,6 +403,10 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 {
 	struct call *call;
 
+	if (buffer_of(req, ino)) {
+		fuse_buffer_read(buffer_of(req, ino), req, size, fi->flags & O_NONBLOCK);
+		return;
+	}
 	if (offset > 0) {
 		reply_part(req, &handle_of(fi)->text, size, offset);
 		return;
@@ -399,6 +415,27 @@ static void op_read(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
 	call->fi = *fi;
 	call->size = size;
 	call_ask(call, "read", path_of(tree_of(req), ino), take_read);
+}
+
+static void op_release_file(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+{
+	if (buffer_of(req, ino))
+		fuse_buffer_release(buffer_of(req, ino), req);
+	else
+		op_release(req, ino, fi);
+}
+
+static void op_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi,
+		    struct fuse_pollhandle *handle)
+{
+	(void)fi;
+	if (buffer_of(req, ino)) {
+		fuse_buffer_poll(buffer_of(req, ino), req, handle);
+		return;
+	}
+	if (handle)
+		fuse_pollhandle_destroy(handle);
+	(void)fuse_reply_poll(req, POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM);
 }
 
 static void take_write(int r, const char *answer, void *data)
@@ -468,7 +505,8 @@ const struct fuse_lowlevel_ops fuse_tree_ops = {
 	.open = op_open,
 	.read = op_read,
 	.write = op_write,
-	.release = op_release,
+	.release = op_release_file,
+	.poll = op_poll,
 };
 
 /* --- its life --- */
@@ -478,10 +516,12 @@ void fuse_tree_init(struct fuse_tree *tree, const char *session_dir)
 	*tree = (struct fuse_tree){ .session_dir = xstrdup(session_dir),
 				    .asker = asker_new(session_dir),
 				    .mounted_at = time(NULL) };
+	fuse_buffer_init(&tree->buffer, tree->session_dir);
 }
 
 void fuse_tree_done(struct fuse_tree *tree)
 {
+	fuse_buffer_done(&tree->buffer);
 	asker_free(tree->asker);
 	map_for_each (&tree->inodes, slot)
 		inode_free(slot->value);
@@ -501,14 +541,21 @@ int fuse_tree_serve(struct fuse_tree *tree, struct fuse_session *session, int st
 			{ .fd = fd, .events = POLLIN },
 			{ .fd = stop, .events = POLLIN },
 			{ .fd = asker_fd(tree->asker), .events = asker_events(tree->asker) },
+			{ .fd = -1 },
+			{ .fd = -1 },
 		};
 
+		static_assert(ARRAY_SIZE(polled) == 3 + FUSE_BUFFER_POLLED,
+			      "room for the buffer's");
+		fuse_buffer_polled(&tree->buffer, polled + 3);
 		if (poll(polled, ARRAY_SIZE(polled), -1) < 0 && errno != EINTR)
 			r = -errno;
 		if (r < 0 || polled[1].revents)
 			break;
 		if (polled[2].revents)
 			asker_run(tree->asker);
+		if (polled[3].revents || polled[4].revents)
+			fuse_buffer_run(&tree->buffer);
 		if (!polled[0].revents)
 			continue;
 		if (fuse_session_receive_buf(session, &buffer) > 0)

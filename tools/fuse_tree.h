@@ -11,16 +11,13 @@
  */
 #pragma once
 
-#define FUSE_USE_VERSION 35
-
 #include "base/map.h"
-#include "control/asker.h"
-
-#include <fuse_lowlevel.h>
+#include "fuse_buffer.h"
 
 struct fuse_tree {
 	char *session_dir;
 	struct asker *asker;
+	struct fuse_buffer buffer;
 	struct map inodes; /* number to struct inode of fuse_tree.c */
 	time_t mounted_at;
 };

@@ -117,7 +117,7 @@ static const struct opt opts[] = {
 	{ 0, "cpu-buffer-size", OPT_STRING, &cpu_buffer_size, "WORDS",
 	  "size of each CPU's buffer (0: default)", NULL },
 	{ 0, "buffer-watershed", OPT_STRING, &buffer_watershed, "WORDS",
-	  "stored, without effect", NULL },
+	  "words that wake a foreign reader of the event buffer", NULL },
 	{ 'c', "callgraph", OPT_STRING, &callgraph, "DEPTH",
 	  "take the call chain of every sample, up to DEPTH frames; 0: none", NULL },
 	{ 0, "callgraph-mode", OPT_STRING, &callgraph_mode, "auto|fp|table",
@@ -328,8 +328,6 @@ static int store(const struct control_context *context, const char *before, stru
 	r = changed ? daemonrc_write(context->rc_path, &context->rc, err) : 0;
 	if (r < 0)
 		return r;
-	if (buffer_watershed)
-		tool_warn("--buffer-watershed is stored, but has no effect in this version");
 	if (!settings_given() || !daemon_runs(context->session_dir))
 		return 0;
 	if (verbose)

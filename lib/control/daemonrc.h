@@ -47,7 +47,7 @@ struct daemonrc {
 	char *kernel_range;	      /* START,END in hexadecimal */
 	char *image_filter;	      /* comma list of application images */
 	uint64_t buffer_size;	      /* words */
-	uint64_t buffer_watershed;    /* words; stored, without effect */
+	uint64_t buffer_watershed;    /* words; 0: the usual number */
 	uint64_t cpu_buffer_size;     /* words */
 	char *driver;		      /* "auto", "bpf", "perf" */
 	uint64_t rate;		      /* samples a second and CPU in timer mode */

@@ -94,6 +94,15 @@ static int write_dump(struct nodes *n, const struct place *at, const char *value
 	return n->host->dump(n->data, err);
 }
 
+/* What is in it is no text: the transport asks for it by a request of its own. */
+static int read_buffer(const struct nodes *n, const struct place *at, struct strbuf *text)
+{
+	(void)n;
+	(void)at;
+	(void)text;
+	return -EINVAL;
+}
+
 static int read_cpu_type(const struct nodes *n, const struct place *at, struct strbuf *text)
 {
 	(void)at;
@@ -290,6 +299,7 @@ const struct node node_table[] = {
 		  .read = read_enable, .write = write_enable),
 	FILE_NODE("dump", 0666, "write to have all that was sampled recorded",
 		  .write = write_dump),
+	FILE_NODE("buffer", 0400, "the event buffer, for one reader", .read = read_buffer),
 	SETTING("buffer_size", buffer_size, WORDS_MIN, WORDS_MAX, "words of the event buffer"),
 	SETTING("buffer_watershed", buffer_watershed, 1, WORDS_MAX,
 		"words after which the reader of the buffer is woken"),

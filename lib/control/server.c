@@ -27,11 +27,13 @@ struct client {
 	struct strbuf answer;
 	size_t sent;  /* bytes of ->answer */
 	bool closing; /* after the answer */
+	bool adopted; /* likewise: it is to be handed over */
 };
 
 struct control_server {
 	const struct control_command *commands;
 	void *data;
+	void (*adopt)(int fd, void *data);
 	int client_time_ms;
 	gid_t group; /* whose members may connect; (gid_t)-1: none */
 	int directory, listener, epoll, timer;
@@ -176,6 +178,7 @@ static void answer_line(const struct control_server *server, struct client *clie
 {
 	struct error err = ERROR_INIT;
 	char *arg = strchr(line, ' ');
+	int r;
 
 	if (!is_text(line, length)) {
 		strbuf_adds(&client->answer, CONTROL_ERROR "control characters in the request\n");
@@ -184,8 +187,10 @@ static void answer_line(const struct control_server *server, struct client *clie
 	log_debug("control: \"%s\" from pid %d, user %u", line, client->peer.pid, client->peer.uid);
 	if (arg)
 		*arg++ = '\0';
-	if (run_command(server, line, arg && *arg ? arg : NULL, &client->answer, &err) == 0) {
+	r = run_command(server, line, arg && *arg ? arg : NULL, &client->answer, &err);
+	if (r >= 0) {
 		strbuf_adds(&client->answer, CONTROL_END "\n");
+		client->adopted = r == CONTROL_ADOPT;
 		return;
 	}
 	make_printable(err.text);
@@ -208,7 +213,7 @@ static int run_lines(struct control_server *server, struct client *client)
 		client->length -= length;
 		memmove(client->line, client->line + length, client->length);
 		r = send_answer(client);
-		if (r < 0)
+		if (r < 0 || client->adopted)
 			return r;
 		client->deadline_ms = now_ms() + server->client_time_ms;
 	}
@@ -234,6 +239,16 @@ static int receive(struct control_server *server, struct client *client)
 	return run_lines(server, client);
 }
 
+/* The connection is another's from here on. */
+static void hand_over(struct control_server *server, struct client *client)
+{
+	int fd = STEAL_FD(client->fd);
+
+	(void)epoll_ctl(server->epoll, EPOLL_CTL_DEL, fd, NULL);
+	strbuf_done(&client->answer);
+	server->adopt(fd, server->data);
+}
+
 /* Goes on with a client: the rest of an answer first, only then more requests. */
 static void serve(struct control_server *server, uint32_t index)
 {
@@ -245,12 +260,16 @@ static void serve(struct control_server *server, uint32_t index)
 	if (client->fd < 0)
 		return;
 	r = waiting ? send_answer(client) : receive(server, client);
-	if (waiting && r == 0 && !client->closing) {
+	if (waiting && r == 0 && !client->closing && !client->adopted) {
 		client->deadline_ms = now_ms() + server->client_time_ms;
 		r = run_lines(server, client);
 	}
 	if ((r < 0 && r != -EAGAIN) || (r == 0 && client->closing)) {
 		drop(client);
+		return;
+	}
+	if (r == 0 && client->adopted) {
+		hand_over(server, client);
 		return;
 	}
 	event.events = client->answer.length ? EPOLLOUT : EPOLLIN;
@@ -400,6 +419,7 @@ int control_server_new(const struct control_server_config *config, struct contro
 
 	*server = (struct control_server){ .commands = config->commands,
 					   .data = config->data,
+					   .adopt = config->adopt,
 					   .client_time_ms =
 						   config->client_time_ms ?: CONTROL_CLIENT_TIME_MS,
 					   .group = group_id(config->group),

@@ -34,17 +34,23 @@ struct control_command {
 	const char
 		*arg; /* what stands behind the name; NULL: nothing; "[LEVEL]": may be left out */
 	/* Does it: adds to @answer by control_answer(); @arg is NULL if there is none. 0 or -errno,
-	 * of which the text goes to the client. */
+	 * of which the text goes to the client; CONTROL_ADOPT: the connection goes to ->adopt. */
 	int (*run)(const char *arg, struct strbuf *answer, void *data, struct error *err);
 	const char *help;
 };
+
+/* After this answer the connection is no more one for requests. */
+enum { CONTROL_ADOPT = 1 };
 
 struct control_server_config {
 	const char *session_dir; /* borrowed for control_server_new() */
 	const char *group;	 /* whose members may connect beside the owner and root, or NULL */
 	const struct control_command *commands; /* borrowed; a NULL name ends the table */
-	void *data;				/* for ->run */
-	int client_time_ms;			/* 0: CONTROL_CLIENT_TIME_MS */
+	void *data;				/* for ->run and ->adopt */
+	/* Takes a connection whose last request's run function returned CONTROL_ADOPT and whose
+	 * answer has gone out. */
+	void (*adopt)(int fd, void *data);
+	int client_time_ms; /* 0: CONTROL_CLIENT_TIME_MS */
 };
 
 struct control_server;

@@ -605,6 +605,7 @@ static int bpf_sync(struct driver *d, bool all, struct error *err)
 	doubt_images(d);
 	look_at_cpus(d);
 	r = evbuf_flush(d->out);
+	evbuf_restart(d->out);
 	if (r < 0)
 		return error_errno(err, r, "cannot record the samples");
 	return over;

@@ -68,6 +68,12 @@ int evbuf_flush(struct evbuf *b)
 	return r;
 }
 
+void evbuf_restart(struct evbuf *b)
+{
+	b->have_context = b->have_cookie = false;
+	b->mode = MODE_UNKNOWN;
+}
+
 uint64_t evbuf_words(const struct evbuf *b)
 {
 	return b->handed_over;

@@ -133,6 +133,8 @@ void evbuf_words_at(struct evbuf *b, enum evbuf_code code, const struct evbuf_fr
 		    uint64_t *words, size_t count);
 /* Hands over what there is; 0, or what the sink returned the last time it failed. */
 int evbuf_flush(struct evbuf *b);
+/* What follows says its whole context again, so that a reader may begin there. */
+void evbuf_restart(struct evbuf *b);
 /* Words handed over so far. */
 uint64_t evbuf_words(const struct evbuf *b);
 /* Samples so far whose chain ended before its time: neither complete nor as deep as asked for. */

@@ -388,6 +388,7 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 		perf_cpuset_read_lost(&d->cpus);
 	look_at_cpus(d);
 	r = evbuf_flush(d->out);
+	evbuf_restart(d->out);
 	if (r < 0)
 		return error_errno(err, r, "cannot record the samples");
 	return d->plan.scope != DRIVER_SYSTEM && !sideband_any_followed(&d->sideband);

@@ -8,6 +8,7 @@
 #include "event/cpu_type.h"
 #include "image/parser.h"
 #include "record/feature.h"
+#include "record/outlet.h"
 #include "record/spending.h"
 #include "sfile/session.h"
 #include "sfile/setup.h"
@@ -27,6 +28,7 @@ struct collector {
 	struct tee *tee;	   /* or NULL */
 	struct spending *spending; /* or NULL */
 	struct parser *parser;
+	struct outlet *outlet; /* borrowed, or NULL */
 	char *session_dir, *session_name, *samples, *root;
 	int lock;
 	bool running;
@@ -50,6 +52,8 @@ static int take_words(const uint64_t *words, size_t count, void *data)
 		log_error("%s: the event buffer is recorded no further", err.text);
 		c->tee = NULL;
 	}
+	if (c->outlet)
+		(void)outlet_words(words, count, c->outlet);
 	return record_words(words, count, c->record);
 }
 
@@ -344,6 +348,11 @@ const char *collector_driver(const struct collector *c)
 const char *collector_why(const struct collector *c)
 {
 	return c->ops->why(c->driver);
+}
+
+void collector_set_outlet(struct collector *c, struct outlet *outlet)
+{
+	c->outlet = outlet;
 }
 
 const struct cookie_table *collector_cookies(const struct collector *c)

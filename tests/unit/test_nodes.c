@@ -247,6 +247,7 @@ static void directories_list_what_can_be_read(void)
 	CHECK_STR(ask(&f, "list"),
 		  "enable 100644 1 while it samples; write 1 to start, 0 to stop\n"
 		  "dump 100666 write to have all that was sampled recorded\n"
+		  "buffer 100400 the event buffer, for one reader\n"
 		  "buffer_size 100644 words of the event buffer\n"
 		  "buffer_watershed 100644 words after which the reader of the buffer is woken\n"
 		  "cpu_buffer_size 100644 words of each CPU's buffer\n"
@@ -292,7 +293,7 @@ static void check_item(const char *name, mode_t mode, const char *help, void *da
 		CHECK_EQ(nodes_list(f->nodes, path, check_item, below, NULL), 0);
 	else
 		CHECK_EQ(nodes_read(f->nodes, path, &text, NULL),
-			 strcmp(name, "dump") ? 0 : -EINVAL);
+			 strcmp(name, "dump") && strcmp(name, "buffer") ? 0 : -EINVAL);
 }
 
 static void all_that_is_listed_is_there(void)

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The event buffer read by somebody else: the same counts as in the sample files; one reader at a
+# time, who is let go whoever dies.
+. "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
+
+fs=$dir/fs
+reader=
+cleanup()
+{
+	[ -z "$reader" ] || kill "$reader" 2>/dev/null
+	umount -l "$fs" 2>/dev/null
+	stop_all
+}
+
+foreign_reader()
+{
+	"$OP_BUILD_ROOT/tests/live/foreign_reader" "$fs" >"$dir/read" 2>"$dir/reader" &
+	reader=$!
+	wait_for grep -q "^reading" "$dir/reader"
+}
+
+# Samples of each image by the report: "image<TAB>samples", the kernel by that name.
+reported()
+{
+	opreport --session-dir="$session" --long-filenames 2>/dev/null |
+		awk '/^ +[0-9]+ +[0-9.e-]+ (\/|no-vmlinux)/ {
+			program = $3 == "no-vmlinux" ? "kernel" : $3
+			own[program] = $1
+			whole = 1
+		}
+		/^\t +[0-9]+ +[0-9.e-]+ / { # what the line of the program is the sum of
+			if (whole)
+				delete own[program]
+			whole = 0
+			if ($3 ~ /^\//)
+				own[$3] = $1
+		}
+		END { for (i in own) print i "\t" own[i] }' | sort
+}
+
+as_read()
+{
+	awk -F '\t' '{ sub(/ \(deleted\)$/, "", $1) }
+		$1 ~ /^\// || $1 == "kernel" { sum[$1] += $3 }
+		END { for (i in sum) print i "\t" sum[i] }' "$dir/read" | sort
+}
+
+# One load, sampled with settings "$@", read by both.
+compare() # NAME OPTION...
+{
+	name=$1
+	shift
+	opcontrol --session-dir="$session" --event=TIMER:500 --no-vmlinux "$@" --start-daemon \
+		>"$dir/output" 2>&1 || return
+	opcontrol --mount="$fs" >"$dir/output" 2>&1
+	ok "$name: a reader" foreign_reader
+	fails "  has it for himself" 1 sh -c "cat '$fs/buffer'"
+	has "    others are told so" "Device or resource busy"
+	echo 1 >"$fs/enable"
+	timeout 1 sh -c "while :; do :; done"
+	opreport --session-dir="$dir" >/dev/null 2>&1
+	echo 1 >"$fs/dump"
+	timeout 1 sh -c "while :; do :; done"
+	echo 0 >"$fs/enable"
+	ok "  which ends with the samples" wait "$reader"
+	reader=
+	is "  lost none" "$(cat "$fs/stats/event_lost_overflow")" 0
+	is "  and counted as many as are recorded" \
+		"$(awk -F '\t' '{ sum += $3 } END { print sum }' "$dir/read")" "$(counter samples)"
+	as_read >"$dir/by_reader"
+	reported >"$dir/by_report"
+	ok "  image by image" diff -u "$dir/by_reader" "$dir/by_report"
+	ok "  among them the shell's" grep -q "$(readlink -f "$(command -v sh)")" "$dir/by_reader"
+}
+
+opcontrol --session-dir="$session" --event=TIMER:500 --start-daemon >"$dir/output" 2>&1 ||
+	skip_all "no daemon here: $(cat "$dir/output")"
+opcontrol --mount="$fs" >"$dir/output" 2>&1 ||
+	skip_all "nothing can be mounted here: $(cat "$dir/output")"
+opcontrol --umount="$fs" --shutdown >/dev/null
+rm -rf "$session"
+compare "samples"
+opcontrol --umount="$fs" --shutdown >/dev/null
+rm -rf "$session"
+compare "call chains" --driver=perf --callgraph=16
+ok "  with their frames" grep -q " [1-9][0-9]* frames" "$dir/reader"
+
+# Without samples a reader waits; whatever ends, he does not hang.
+cat "$fs/buffer" >"$dir/read" 2>"$dir/reader" &
+reader=$!
+has_it()
+{
+	ls -l "/proc/$reader/fd" | grep -q "$fs/buffer"
+}
+ok "a reader waits" wait_for has_it
+ok "  in his sleep" test "$(cut -d ' ' -f 3 "/proc/$reader/stat")" != R
+kill "$reader"
+ok "a signal ends him" wait_for test ! -e "/proc/$reader/exe"
+fails "a read that is too short" 1 dd if="$fs/buffer" bs=8 count=1
+has "  is invalid" "Invalid argument"
+fails "who does not want to wait" 1 dd if="$fs/buffer" iflag=nonblock bs=65536 count=1
+has "  need not" "Resource temporarily unavailable"
+cat "$fs/buffer" >"$dir/read" 2>"$dir/reader" &
+reader=$!
+ok "another reader waits" wait_for has_it
+kill -9 "$(daemon_pid)"
+ok "the daemon's death ends him" wait_for test ! -e "/proc/$reader/exe"
+wait "$reader"
+is "  as the end of the file" "$?" 0
+opcontrol --start-daemon >/dev/null
+cat "$fs/buffer" >"$dir/read" 2>"$dir/reader" &
+reader=$!
+ok "another reader waits" wait_for has_it
+server=
+for stat in /proc/[0-9]*/stat; do
+	set -- $(cat "$stat" 2>/dev/null)
+	[ "${2:-}" = "(oprofilefs)" ] || continue
+	tr '\0' ' ' <"/proc/$1/cmdline" | grep -q " $fs " && [ "$4" != 1 ] && server=$1
+done
+kill -9 $server
+ok "the server's death ends him" wait_for test ! -e "/proc/$reader/exe"
+wait "$reader"
+is "  with an error" "$?" 1
+reader=
+opcontrol --mount="$fs" >/dev/null 2>&1
+ok "another can begin" sh -c "cat '$fs/pointer_size' && timeout 1 cat '$fs/buffer'; [ \$? = 124 ]"
+opcontrol --umount="$fs"
+ok "shutdown" opcontrol --shutdown
+done_testing

@@ -1,0 +1,303 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The event buffer as foreign readers get it, and the outlet that it leaves the daemon by. */
+#include "test.h"
+
+#include "base/strbuf.h"
+#include "driver/evbuf.h"
+#include "driver/evexport.h"
+#include "record/outlet.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <sys/socket.h>
+
+enum { ROOM = 4096 };
+
+static int to_export(const uint64_t *words, size_t count, void *data)
+{
+	evexport_put(data, words, count);
+	return 0;
+}
+
+/* The words of one read, in hexadecimal, an escape as "E". */
+static const char *one_read(struct evexport *e, size_t room)
+{
+	static char text[65536];
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	uint64_t words[ROOM];
+	size_t i, n;
+
+	evexport_restart(e);
+	n = evexport_take(e, words, room);
+	CHECK(n <= room);
+	for (i = 0; i < n; i++)
+		if (words[i] == EVBUF_ESCAPE)
+			strbuf_adds(&b, i ? " E" : "E");
+		else
+			strbuf_addf(&b, "%s%" PRIx64, i ? " " : "", words[i]);
+	(void)snprintf(text, sizeof(text), "%s", strbuf_text(&b));
+	return text;
+}
+
+struct fixture {
+	struct evexport *export;
+	struct evbuf *buffer;
+};
+
+static void fixture_init(struct fixture *f)
+{
+	const struct evexport_config config = { .counters = { 0, 3 }, .counter_count = 2 };
+
+	f->export = evexport_new(&config);
+	f->buffer = evbuf_new(1024, to_export, f->export);
+	evbuf_context(f->buffer,
+		      &(struct evbuf_context){ .cpu = 1, .tgid = 0x64, .tid = 0x65, .app = 0x10 });
+}
+
+static void fixture_done(struct fixture *f)
+{
+	evbuf_free(f->buffer);
+	evexport_free(f->export);
+}
+
+#define CONTEXT "E 2 1 E 1 65 10 E 7 64"
+
+static void samples_are_as_many_as_they_weigh(void)
+{
+	struct fixture f;
+
+	fixture_init(&f);
+	evbuf_sample(f.buffer, 0x20, 0x1000, 0, 1);
+	evbuf_sample(f.buffer, 0x20, 0x1008, 1, 3);
+	evbuf_kernel_sample(f.buffer, 0xffff, 0, 2);
+	evbuf_sample(f.buffer, 0x20, 0x1010, 7, 9); /* of no counter that anybody knows */
+	evbuf_flush(f.buffer);
+	CHECK_STR(one_read(f.export, ROOM),
+		  CONTEXT " E 5 E 3 20 1000 0 1008 3 1008 3 1008 3 E 4 ffff 0 ffff 0");
+	CHECK_STR(one_read(f.export, ROOM), "");
+	fixture_done(&f);
+}
+
+static void every_read_stands_for_itself(void)
+{
+	struct fixture f;
+
+	fixture_init(&f);
+	evbuf_sample(f.buffer, 0x20, 0x1000, 0, 1000);
+	evbuf_flush(f.buffer);
+	/* 10 words of context, 5 of place, and room kept for a frame: 21 samples. */
+	CHECK(!strncmp(one_read(f.export, EVEXPORT_READ_MIN), CONTEXT " E 5 E 3 20 1000 0",
+		       strlen(CONTEXT " E 5 E 3 20 1000 0")));
+	CHECK(!strncmp(one_read(f.export, EVEXPORT_READ_MIN), CONTEXT " E 5 E 3 20 1000 0",
+		       strlen(CONTEXT " E 5 E 3 20 1000 0")));
+	CHECK(evexport_ready(f.export));
+	fixture_done(&f);
+}
+
+/* Samples in all reads of @room words. */
+static size_t samples_left(struct evexport *e, size_t room)
+{
+	const char *text, *at;
+	size_t samples = 0;
+
+	while (*(text = one_read(e, room)))
+		for (at = text; (at = strstr(at, "1000 0")); at++)
+			samples++;
+	return samples;
+}
+
+static void no_sample_is_lost_between_reads(void)
+{
+	struct fixture f;
+	size_t room;
+
+	for (room = EVEXPORT_READ_MIN; room < EVEXPORT_READ_MIN + 9; room++) {
+		fixture_init(&f);
+		evbuf_sample(f.buffer, 0x20, 0x1000, 0, 777);
+		evbuf_flush(f.buffer);
+		CHECK_EQ(samples_left(f.export, room), 777);
+		fixture_done(&f);
+	}
+}
+
+static void chains_begin_and_end_as_of_old(void)
+{
+	static const struct evbuf_frame frames[] = { { EVBUF_KERNEL, 0xffff },
+						     { 0x20, 0x1128 },
+						     { 0x10, 0x1540 } };
+	struct fixture f;
+
+	fixture_init(&f);
+	evbuf_chain(f.buffer, frames, 3, &(struct evbuf_trace){ 1, 2, EVBUF_END_COMPLETE });
+	evbuf_chain(f.buffer, frames + 1, 1, &(struct evbuf_trace){ 0, 1, EVBUF_END_DEPTH });
+	evbuf_sample(f.buffer, 0x20, 0x1000, 0, 1);
+	evbuf_flush(f.buffer);
+	CHECK_STR(one_read(f.export, ROOM),
+		  CONTEXT " E 8 E 4 ffff 3 E 5 E 3 20 1128 3 E 3 10 1540 3"
+			  " E 8 E 4 ffff 3 E 5 E 3 20 1128 3 E 3 10 1540 3"
+			  " E 8 E 3 20 1128 0 E 8 1000 0");
+	fixture_done(&f);
+}
+
+static void chains_that_do_not_fit_are_cut_short(void)
+{
+	struct evbuf_frame frames[200];
+	struct fixture f;
+	size_t i;
+
+	fixture_init(&f);
+	for (i = 0; i < ARRAY_SIZE(frames); i++)
+		frames[i] = (struct evbuf_frame){ 0x20 + i, i };
+	evbuf_chain(f.buffer, frames, 200, &(struct evbuf_trace){ 0, 1, EVBUF_END_COMPLETE });
+	evbuf_flush(f.buffer);
+	CHECK(!strncmp(one_read(f.export, EVEXPORT_READ_MIN), CONTEXT " E 8 E 5 E 3 20 0 0 E 3 21",
+		       strlen(CONTEXT " E 8 E 5 E 3 20 0 0 E 3 21")));
+	CHECK_STR(one_read(f.export, EVEXPORT_READ_MIN), "");
+	fixture_done(&f);
+}
+
+static void words_may_come_one_by_one(void)
+{
+	const struct evexport_config config = { .counter_count = 1 };
+	static const uint64_t words[] = { EVBUF_ESCAPE,
+					  2,
+					  1,
+					  EVBUF_ESCAPE,
+					  1,
+					  0x65,
+					  0x10,
+					  EVBUF_ESCAPE,
+					  7,
+					  0x64,
+					  EVBUF_ESCAPE,
+					  5,
+					  EVBUF_ESCAPE,
+					  34,
+					  9,
+					  EVBUF_ESCAPE,
+					  3,
+					  0x20,
+					  EVBUF_ESCAPE,
+					  8,
+					  EVBUF_ESCAPE,
+					  32,
+					  2,
+					  0x1000,
+					  0,
+					  0x1010,
+					  0,
+					  EVBUF_ESCAPE,
+					  33,
+					  0,
+					  EVBUF_ESCAPE,
+					  9 };
+	_cleanup_(evexport_freep) struct evexport *e = evexport_new(&config);
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(words); i++) {
+		CHECK_STR(one_read(e, ROOM), "");
+		evexport_put(e, &words[i], 1);
+	}
+	CHECK_STR(one_read(e, ROOM), CONTEXT " E 8 E 5 E 3 20 1000 0 1010 0 E 8 1000 0 1010 0");
+}
+
+static void features_keep_their_words(void)
+{
+	uint64_t words[7] = { 0, 2, 3, 4, 5, 6, 7 };
+	struct fixture f;
+
+	fixture_init(&f);
+	evbuf_code(f.buffer, EVBUF_MODULE_LOADED);
+	evbuf_words_at(f.buffer, EVBUF_IBS_FETCH, &(struct evbuf_frame){ 0x20, 0x1400 }, words, 7);
+	evbuf_flush(f.buffer);
+	CHECK_STR(one_read(f.export, ROOM), "E 6 " CONTEXT " E 5 E 3 20 E d 1400 2 3 4 5 6 7");
+	fixture_done(&f);
+}
+
+/* --- the outlet --- */
+
+static size_t words_at(int fd)
+{
+	uint64_t words[8192];
+	ssize_t n = recv(fd, words, sizeof(words), MSG_DONTWAIT);
+
+	return n < 0 ? 0 : (size_t)n / sizeof(*words);
+}
+
+static void outlet_waits_for_its_watershed(void)
+{
+	static const uint64_t words[100];
+	int ends[2];
+	struct outlet *o;
+
+	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	o = outlet_new(ends[0], 1000, 150);
+	(void)outlet_words(words, 100, o);
+	CHECK_EQ(outlet_send(o, false), 0);
+	CHECK_EQ(words_at(ends[1]), 0);
+	(void)outlet_words(words, 100, o);
+	CHECK_EQ(outlet_send(o, false), 0);
+	CHECK_EQ(words_at(ends[1]), 200);
+	(void)outlet_words(words, 10, o);
+	CHECK_EQ(outlet_send(o, true), 0);
+	CHECK_EQ(words_at(ends[1]), 10);
+	CHECK(!outlet_gone(o));
+	(void)close(ends[1]);
+	CHECK(outlet_gone(o));
+	(void)outlet_words(words, 10, o);
+	CHECK_EQ(outlet_send(o, true), -EPIPE);
+	outlet_free(o);
+}
+
+static void what_a_slow_reader_loses_is_counted(void)
+{
+	static uint64_t words[1000];
+	uint64_t put = 0, got = 0, n;
+	int ends[2], i;
+	struct outlet *o;
+
+	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	o = outlet_new(ends[0], 4000, 1);
+	for (i = 0; i < 1000; i++) {
+		(void)outlet_words(words, 1000, o);
+		put += 1000;
+		(void)outlet_send(o, false);
+	}
+	CHECK(outlet_lost(o) > 0);
+	/* All that was not lost comes, in the order of syncs. */
+	do {
+		n = words_at(ends[1]);
+		got += n;
+		(void)outlet_send(o, true);
+	} while (n);
+	CHECK_EQ(got + outlet_lost(o), put);
+	(void)close(ends[1]);
+	outlet_free(o);
+}
+
+static void a_sync_that_was_begun_badly_is_dropped_to_its_end(void)
+{
+	static const uint64_t words[60];
+	int ends[2];
+	struct outlet *o;
+
+	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	o = outlet_new(ends[0], 100, 1000);
+	(void)outlet_words(words, 60, o);
+	(void)outlet_words(words, 60, o);
+	(void)outlet_words(words, 10, o);
+	CHECK_EQ(outlet_lost(o), 70);
+	(void)outlet_send(o, false);
+	(void)outlet_words(words, 10, o);
+	CHECK_EQ(outlet_lost(o), 70);
+	CHECK_EQ(outlet_send(o, true), 0);
+	CHECK_EQ(words_at(ends[1]), 70);
+	(void)close(ends[1]);
+	outlet_free(o);
+}
+
+TESTS(T(samples_are_as_many_as_they_weigh), T(every_read_stands_for_itself),
+      T(no_sample_is_lost_between_reads), T(chains_begin_and_end_as_of_old),
+      T(chains_that_do_not_fit_are_cut_short), T(words_may_come_one_by_one),
+      T(features_keep_their_words), T(outlet_waits_for_its_watershed),
+      T(what_a_slow_reader_loses_is_counted), T(a_sync_that_was_begun_badly_is_dropped_to_its_end))
