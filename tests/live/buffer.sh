@@ -19,6 +19,12 @@ foreign_reader()
 	wait_for grep -q "^reading" "$dir/reader"
 }
 
+# Without those that a report has to write in another way.
+plain_names()
+{
+	grep -v "^[^	]*[^	[:alnum:]/._:+#-]" | sort
+}
+
 # Samples of each image by the report: "image<TAB>samples", the kernel by that name.
 reported()
 {
@@ -32,17 +38,17 @@ reported()
 			if (whole)
 				delete own[program]
 			whole = 0
-			if ($3 ~ /^\//)
+			if ($3 ~ /^\// && NF == 3)
 				own[$3] = $1
 		}
-		END { for (i in own) print i "\t" own[i] }' | sort
+		END { for (i in own) print i "\t" own[i] }' | plain_names
 }
 
 as_read()
 {
 	awk -F '\t' '{ sub(/ \(deleted\)$/, "", $1) }
 		$1 ~ /^\// || $1 == "kernel" { sum[$1] += $3 }
-		END { for (i in sum) print i "\t" sum[i] }' "$dir/read" | sort
+		END { for (i in sum) print i "\t" sum[i] }' "$dir/read" | plain_names
 }
 
 # One load, sampled with settings "$@", read by both.
