@@ -2,6 +2,7 @@
 /* ELF files as reports read them: structure, build-id, debuglink, symbols, PLT names. */
 #include "fuzz.h"
 
+#include "image/elfcode.h"
 #include "image/elfsym.h"
 
 #include <stdlib.h>
@@ -15,6 +16,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	_cleanup_free_ uint8_t *copy = malloc(size + 1);
 	const char *link;
 	uint32_t crc;
+	size_t i;
 
 	if (!copy)
 		return 0;
@@ -27,5 +29,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	elfsym_load_plt(ef, st);
 	symtab_settle(st);
 	(void)symtab_find(st, size);
+	(void)elfcode_fill(ef, "input", st);
+	for (i = 1; i < symtab_count(st); i++)
+		if (symtab_at(st, i)->offset < symtab_at(st, i - 1)->offset)
+			abort();
 	return 0;
 }

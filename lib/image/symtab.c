@@ -265,6 +265,29 @@ void symtab_settle(struct symtab *st)
 		cut_overlaps(st);
 }
 
+void symtab_insert(struct symtab *st, const struct symbol *symbols, size_t count)
+{
+	_cleanup_free_ uint32_t *moved = xcalloc(st->count + 1, sizeof(*moved));
+	struct symbol *all = xcalloc(st->count + count + 1, sizeof(*all));
+	size_t i = 0, k = 0, n;
+
+	for (n = 0; n < st->count + count; n++) {
+		if (k < count && (i == st->count || symbols[k].offset < st->symbols[i].offset)) {
+			all[n] = symbols[k++];
+			all[n].whole = (uint32_t)n;
+		} else {
+			moved[i] = (uint32_t)n;
+			all[n] = st->symbols[i++];
+			/* The first piece stands before the others. */
+			all[n].whole = moved[all[n].whole];
+		}
+	}
+	free(st->symbols);
+	st->symbols = all;
+	st->count = n;
+	st->room = n + 1;
+}
+
 size_t symtab_count(const struct symtab *st)
 {
 	return st->count;

@@ -69,6 +69,10 @@ void symtab_hold(struct symtab *st, void *owned, void (*release)(void *));
 /* Sorts, drops aliases and bounds sizes, by the rules above. */
 void symtab_settle(struct symtab *st);
 
+/* Puts @count symbols, sorted, disjoint, into gaps of the settled table, which is none that was
+ * made by symtab_new_from(). */
+void symtab_insert(struct symtab *st, const struct symbol *symbols, size_t count);
+
 /* Number of symbols (pieces, once settled). */
 size_t symtab_count(const struct symtab *st);
 /* The @i-th of them; borrowed. No table may be asked by two threads at a time. */

@@ -6,6 +6,7 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "image/debugfile.h"
+#include "image/elfcode.h"
 #include "image/elfsym.h"
 #include "image/filefind.h"
 #include "image/symcache.h"
@@ -257,6 +258,8 @@ static void load_symbols(const struct search *s, struct elffile *ef, enum elfsym
 	if (unit == ELFSYM_FILE_OFFSET)
 		elfsym_load_plt(ef, st);
 	symtab_settle(st);
+	if (unit == ELFSYM_FILE_OFFSET)
+		(void)elfcode_fill(ef, path_base(s->image->display), st);
 	ret->why = ROW_NO_SYMBOLS;
 	if (symtab_count(st) == 0) {
 		symtab_free(st);

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "image/elfcode.h"
 #include "profile/gather.h"
 #include "sfile/manifest.h"
 
@@ -15,7 +16,7 @@ static const double worth_percent = 0.5, line_percent = 0.1;
 
 /* What is the matter and what helps; NULL: nothing is the matter. */
 static const char *const remedies[ROW_KIND_COUNT_] = {
-	[ROW_UNNAMED] = "code between its symbols; its debug package or --debuginfod may name it",
+	[ROW_UNNAMED] = "code that no symbol names; its debug package or --debuginfod may name it",
 	[ROW_NO_SYMBOLS] = "stripped; install its debug package or try --debuginfod",
 	[ROW_NO_FILE] =
 		"not on this machine; --root or --image-path says where it is, or try --debuginfod",
@@ -57,13 +58,15 @@ void unresolved_collect(const struct container *c, const struct gather *g, struc
 	*ret = (struct unresolved){ .images = all };
 	for (i = 0; i < c->count; i++) {
 		const struct row *row = &c->rows[i];
+		bool is_range = row->kind == ROW_SYMBOL && elfcode_is_name(row->symbol->name);
+		enum row_kind why = is_range ? ROW_UNNAMED : row->kind;
 		struct unresolved_image *u =
-			&all[(size_t)row->image * ROW_KIND_COUNT_ + (size_t)row->kind];
+			&all[(size_t)row->image * ROW_KIND_COUNT_ + (size_t)why];
 
-		if (!remedies[row->kind] || row->is_unchosen)
+		if (!remedies[why] || row->is_unchosen)
 			continue;
 		u->image = row->image;
-		u->why = row->kind;
+		u->why = why;
 		u->samples += sum(row->counts, c->class_count);
 		ret->samples += sum(row->counts, c->class_count);
 	}

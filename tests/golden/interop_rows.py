@@ -25,8 +25,10 @@ def split_names(text, one_image):
 
 
 def is_outside(symbol):
-    """Whether it stands for code in no symbol that the original knows (OUTSIDE)."""
-    return symbol == "(no symbol here)" or symbol.endswith("@plt")
+    """Whether it stands for code in no symbol that the original knows (OUTSIDE); ours is named by
+    its place: [FILE+0xADDRESS]."""
+    return (symbol == "(no symbol here)" or symbol.endswith("@plt")
+            or re.fullmatch(r"\[.*\+0x[0-9a-f]+\]", symbol) is not None)
 
 
 def percent(count, total):

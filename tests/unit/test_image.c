@@ -3,6 +3,7 @@
 
 #include "image/debugfile.h"
 #include "image/demangle.h"
+#include "image/elfcode.h"
 #include "image/elfsym.h"
 #include "image/symtab.h"
 
@@ -286,6 +287,41 @@ static void a_stripped_library_has_its_dynamic_symbols(void)
 	CHECK(!find_name(st, "hidden_helper"));
 }
 
+static void code_without_symbols_is_named_by_its_place(void)
+{
+	_cleanup_(elffile_closep) struct elffile *plain = NULL, *ef = NULL;
+	_cleanup_(symtab_freep) struct symtab *whole = load("lib.so", &plain, false);
+	_cleanup_(symtab_freep) struct symtab *st = load("lib-stripped.so", &ef, false);
+	const struct symbol *helper = whole ? find_name(whole, "hidden_helper") : NULL;
+	const struct symbol *first = st ? find_name(st, "marked_first") : NULL, *found;
+	_cleanup_free_ char *name = NULL;
+	uint64_t at;
+	size_t i;
+
+	if (!CHECK(helper && first))
+		return;
+	at = first->offset;
+	CHECK(!symtab_find(st, helper->offset));
+	CHECK(elfcode_fill(ef, "lib", st) > 0);
+	/* Its call frame information says where it starts. */
+	name = xasprintf("[lib+0x%jx]", (uintmax_t)helper->address);
+	found = symtab_find(st, helper->offset);
+	if (CHECK(found)) {
+		CHECK_STR(found->name, name);
+		CHECK(elfcode_is_name(found->name));
+		CHECK(found->end >= helper->end);
+	}
+	CHECK_STR(symtab_find(st, at)->name, "marked_first");
+	CHECK(!elfcode_is_name("marked_first") && !elfcode_is_name("[x+0x]y") &&
+	      !elfcode_is_name("[vdso]"));
+	for (i = 0; i < symtab_count(st); i++)
+		if (!CHECK(symtab_at(st, symtab_at(st, i)->whole)->whole ==
+				   symtab_at(st, i)->whole &&
+			   (!i || symtab_at(st, i)->offset >= symtab_at(st, i - 1)->end)))
+			return;
+	CHECK_EQ(elfcode_fill(ef, "lib", st), 0);
+}
+
 static void the_debug_file_names_what_was_stripped(void)
 {
 	static const char *const files[] = { "lib-stripped.so", "lib-crc.so" };
@@ -350,6 +386,6 @@ TESTS(T(symbols_hold_their_bytes_and_no_more), T(an_empty_table_finds_nothing),
       T(labels_inside_functions_are_not_symbols), T(a_symbol_inside_another_cuts_it_in_pieces),
       T(seeking_from_anywhere_finds_the_same), T(names_are_demangled),
       T(symbols_lie_where_their_code_is), T(kernel_symbols_count_from_its_start),
-      T(a_stripped_library_has_its_dynamic_symbols), T(the_debug_file_names_what_was_stripped),
-      T(a_debug_file_of_another_binary_is_not_taken), T(plt_entries_have_names),
-      T(what_is_no_elf_file_is_said_so), T(the_crc_is_that_of_debuglink))
+      T(a_stripped_library_has_its_dynamic_symbols), T(code_without_symbols_is_named_by_its_place),
+      T(the_debug_file_names_what_was_stripped), T(a_debug_file_of_another_binary_is_not_taken),
+      T(plt_entries_have_names), T(what_is_no_elf_file_is_said_so), T(the_crc_is_that_of_debuglink))

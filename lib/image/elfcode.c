@@ -1,0 +1,174 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "image/elfcode.h"
+
+#include "base/arena.h"
+#include "base/mem.h"
+#include "image/unwind_functions.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Pieces shorter than this where no function starts are there for alignment's sake. */
+enum { PIECE_MIN = 16 };
+
+struct filling {
+	struct elffile *ef;
+	const char *name;
+	struct symtab *st;
+	struct arena *names;
+	struct symbol *pieces;
+	size_t count, room;
+	size_t seek; /* in the table, where the last piece was */
+};
+
+static void release_names(void *names)
+{
+	arena_done(names);
+	free(names);
+}
+
+static void add_piece(struct filling *f, uint64_t offset, uint64_t end, uint64_t address)
+{
+	char text[32];
+	char *name;
+	size_t length = strlen(f->name);
+
+	(void)snprintf(text, sizeof(text), "+0x%" PRIx64 "]", address);
+	name = arena_alloc(f->names, length + strlen(text) + 2);
+	(void)sprintf(name, "[%s%s", f->name, text);
+	array_grow(&f->pieces, f->count + 1, &f->room);
+	f->pieces[f->count++] = (struct symbol){ .offset = offset,
+						 .end = end,
+						 .limit = end,
+						 .address = address,
+						 .name = name,
+						 .rank = SYMBOL_LOCAL | SYMBOL_SYNTHETIC };
+}
+
+/* Adds what symbols leave of the code from the linked address @start up to @end; how long a piece
+ * at the very start must be at least is @least. */
+static void fill(struct filling *f, uint64_t start, uint64_t end, uint64_t least)
+{
+	uint64_t at, last, base;
+
+	if (!elffile_offset(f->ef, start, &base))
+		return;
+	for (at = base, last = base + (end - start); at < last;) {
+		const struct symbol *sym;
+		uint64_t until = last;
+
+		f->seek = symtab_seek(f->st, f->seek, at);
+		sym = f->seek < symtab_count(f->st) ? symtab_at(f->st, f->seek) : NULL;
+		if (sym && sym->offset <= at) {
+			at = sym->end;
+			continue;
+		}
+		if (sym)
+			until = MIN(until, sym->offset);
+		if (until - at >= (at == base ? least : PIECE_MIN))
+			add_piece(f, at, until, start + (at - base));
+		at = until;
+	}
+}
+
+/* Where functions start, of machines whose call frame information is read. */
+static void find_functions(struct unwind_functions *functions)
+{
+	const GElf_Ehdr *header = elffile_header(functions->ef);
+
+	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
+	    header->e_type == ET_REL)
+		return;
+	if (header->e_machine == EM_X86_64)
+		functions->machine = UNWIND_X86_64;
+	else if (header->e_machine == EM_AARCH64)
+		functions->machine = UNWIND_AARCH64;
+	else
+		return;
+	functions->top = UINT64_MAX;
+	unwind_functions_find(functions);
+}
+
+/* Fills the section, cut at each function that starts in it. */
+static void fill_section(struct filling *f, const struct unwind_functions *functions,
+			 uint64_t start, uint64_t end)
+{
+	size_t low = 0, high = functions->count;
+	uint64_t least = PIECE_MIN;
+
+	while (low < high) {
+		size_t middle = low + (high - low) / 2;
+
+		if (functions->all[middle].start < start)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	f->seek = 0;
+	for (; low < functions->count && functions->all[low].start < end; low++) {
+		fill(f, start, functions->all[low].start, least);
+		start = functions->all[low].start;
+		least = 1;
+	}
+	fill(f, start, end, least);
+}
+
+static int by_offset(const void *a, const void *b)
+{
+	const struct symbol *x = a, *y = b;
+
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* Drops pieces that lie in another: sections of a damaged file may overlap. */
+static void drop_overlaps(struct filling *f)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < f->count; i++)
+		if (!n || f->pieces[i].offset >= f->pieces[n - 1].end)
+			f->pieces[n++] = f->pieces[i];
+	f->count = n;
+}
+
+bool elfcode_is_name(const char *name)
+{
+	const char *plus = *name == '[' ? strrchr(name, '+') : NULL;
+	size_t digits;
+
+	if (!plus || strncmp(plus, "+0x", 3) != 0)
+		return false;
+	digits = strspn(plus + 3, "0123456789abcdef");
+	return digits && !strcmp(plus + 3 + digits, "]");
+}
+
+size_t elfcode_fill(struct elffile *ef, const char *name, struct symtab *st)
+{
+	struct unwind_functions functions = { .ef = ef };
+	struct filling f = { .ef = ef, .name = name, .st = st };
+	size_t i;
+
+	f.names = xcalloc(1, sizeof(*f.names));
+	symtab_hold(st, f.names, release_names);
+	find_functions(&functions);
+	for (i = 0; i < elffile_section_count(ef); i++) {
+		struct elf_section s;
+		uint64_t start, end;
+
+		if (!elffile_section(ef, i, &s) || !elffile_section_is_code(ef, &s) ||
+		    s.header.sh_type == SHT_NOBITS)
+			continue;
+		start = elffile_section_base(ef, i);
+		if (!__builtin_add_overflow(start, s.header.sh_size, &end))
+			fill_section(&f, &functions, start, end);
+	}
+	unwind_functions_done(&functions);
+	if (f.count)
+		qsort(f.pieces, f.count, sizeof(*f.pieces), by_offset);
+	drop_overlaps(&f);
+	symtab_insert(st, f.pieces, f.count);
+	free(f.pieces);
+	return f.count;
+}
