@@ -30,5 +30,5 @@ int main(int argc, char **argv)
 		return tool_usage("there is nothing to do with '%s'", argv[operands]);
 	usable = json ? probe_report_json("", &out) : probe_report("", verbose, &out);
 	(void)fputs(strbuf_text(&out), stdout);
-	return fflush(stdout) == 0 && usable ? 0 : TOOL_FAILURE;
+	return tool_finish(usable ? 0 : TOOL_FAILURE);
 }

@@ -112,8 +112,6 @@ static int archive(int argc, char **argv, struct error *err)
 		return options.compact ? archive_write_compact(&a, g, bs, options.output, err)
 				       : archive_write(&a, options.output, err);
 	print_list(&a);
-	if (fflush(stdout) != 0)
-		return error_errno(err, -errno, "standard output");
 	return 0;
 }
 
@@ -127,5 +125,5 @@ int main(int argc, char **argv)
 				  "--list-files, which writes nothing)");
 	if (archive(argc - operands, argv + operands, &err) < 0)
 		return tool_fail(&err);
-	return 0;
+	return tool_finish(0);
 }

@@ -424,7 +424,7 @@ int main(int argc, char **argv)
 		end_json(&c);
 	else if (!quiet && (c.files || !c.trouble))
 		print_summary(&c);
-	if (fflush(stdout) != 0 || c.trouble)
+	if (tool_finish(0) || c.trouble)
 		return EXIT_TROUBLE;
 	return c.actions[ACTION_LEFT] ? EXIT_DAMAGE : 0;
 }

@@ -286,9 +286,5 @@ int main(int argc, char **argv)
 	r = act(argv[operands], &err);
 	if (r < 0)
 		return tool_fail(&err);
-	if (fflush(stdout) != 0) {
-		(void)error_errno(&err, -errno, "output");
-		return tool_fail(&err);
-	}
-	return 0;
+	return tool_finish(0);
 }

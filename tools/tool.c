@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -58,6 +59,17 @@ int tool_fail(const struct error *err)
 	return TOOL_FAILURE;
 }
 
+int tool_finish(int status)
+{
+	struct error err = ERROR_INIT;
+
+	errno = 0;
+	if ((fflush(stdout) | ferror(stdout)) == 0)
+		return status;
+	(void)error_errno(&err, errno ? -errno : -EIO, "standard output");
+	return tool_fail(&err);
+}
+
 int tool_usage(const char *format, ...)
 {
 	_cleanup_free_ char *text = NULL;
@@ -106,5 +118,5 @@ int tool_options(const struct opt_cmdline *cmdline, int argc, char **argv)
 		exit(tool_usage("%s", err.text));
 	}
 	(void)fputs(strbuf_text(&out), stdout);
-	exit(fflush(stdout) == 0 ? 0 : TOOL_FAILURE);
+	exit(tool_finish(0));
 }

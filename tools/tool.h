@@ -22,6 +22,9 @@ enum { TOOL_FAILURE = 1, TOOL_USAGE = 2 };
 int tool_options(const struct opt_cmdline *cmdline, int argc, char **argv);
 /* Prints "tool: text" on stderr; returns TOOL_FAILURE. */
 int tool_fail(const struct error *err);
+/* The end of main(): @status, or, where not all of standard output could be written, that and
+ * TOOL_FAILURE. */
+int tool_finish(int status);
 /* Prints "tool: text" and how to get help; returns TOOL_USAGE. */
 int tool_usage(const char *format, ...) _printf_(1, 2);
 /* Prints "tool: warning: text" on stderr. */

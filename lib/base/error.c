@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -64,4 +65,15 @@ int error_prefix(struct error *err, const char *format, ...)
 	whole = xasprintf("%s: %s", what, err->text);
 	set_text(err, whole);
 	return err->code;
+}
+
+bool error_is_of_machine(int code)
+{
+	static const int codes[] = { -ENOSPC, -EDQUOT, -EROFS, -EIO, -EMFILE, -ENFILE, -ENOMEM };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(codes); i++)
+		if (code == codes[i])
+			return true;
+	return false;
 }

@@ -13,6 +13,8 @@
 
 #include "base/macro.h"
 
+#include <stdbool.h>
+
 struct error {
 	int code;	 /* -errno of the failure, 0 while there is none */
 	char text[1024]; /* one line without a newline; cut short with "..." where it is longer */
@@ -28,3 +30,7 @@ int error_errno(struct error *err, int code, const char *format, ...) _printf_(3
 
 /* Puts "what: " before the text that is there; returns the error's code. */
 int error_prefix(struct error *err, const char *format, ...) _printf_(2, 3);
+
+/* Whether @code says that the machine lacks something or is broken, so that other files will fail
+ * likewise, rather than what is wrong with one file. */
+bool error_is_of_machine(int code);

@@ -345,14 +345,14 @@ static int read_stats(struct tee_reader *r, struct span in)
 }
 
 /* Reads the next chunk's payload into r->chunk; 1, 0 at the end of the file or where it was cut
- * short, -EBADMSG. */
+ * short, -EBADMSG, -EIO. */
 static int next_chunk(struct tee_reader *r, uint32_t *ret_kind, size_t *ret_size)
 {
 	uint32_t head[2];
 	size_t n = fread(head, 1, sizeof(head), r->file);
 
 	if (n == 0)
-		return 0;
+		return ferror(r->file) ? -EIO : 0;
 	if (n == sizeof(head) && (head[1] % 8 || head[1] > CHUNK_MAX))
 		return -EBADMSG;
 	if (n == sizeof(head)) {
@@ -364,6 +364,8 @@ static int next_chunk(struct tee_reader *r, uint32_t *ret_kind, size_t *ret_size
 			return 1;
 		}
 	}
+	if (ferror(r->file))
+		return -EIO;
 	log_warn("%s: cut short inside a chunk; what stands before it is used", r->path);
 	return 0;
 }

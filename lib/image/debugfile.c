@@ -65,10 +65,16 @@ static int try_file(const struct elffile *ef, const char *path, const uint32_t *
 	struct stat st;
 	bool fits;
 
-	if (stat(path, &st) < 0 || !S_ISREG(st.st_mode))
+	if (stat(path, &st) < 0) {
+		if (error_is_of_machine(-errno))
+			log_warn("%s: %s", path, strerror(errno));
+		return -ENOENT;
+	}
+	if (!S_ISREG(st.st_mode))
 		return -ENOENT;
 	if (elffile_open(path, &debug, &err) < 0) {
-		log_debug("%s", err.text);
+		log_line(error_is_of_machine(err.code) ? LOG_LEVEL_WARNING : LOG_LEVEL_DEBUG, "%s",
+			 err.text);
 		return -ENOENT;
 	}
 	if (id && elffile_build_id(debug))

@@ -85,7 +85,7 @@ static int each_text_symbol(const char *root,
 	while (getline(&line, &room, f) > 0)
 		if (kallsyms_line_parse(line, &l) == 0 && is_text(l.type))
 			each(&l, data);
-	return 0;
+	return ferror(f) ? error_errno(err, -errno, "%s/proc/kallsyms", root ? root : "") : 0;
 }
 
 /* What is known while the two files are read. */
@@ -294,15 +294,18 @@ static void save_symbol(const struct kallsyms_line *line, void *data)
 	(void)fprintf(s->out, "%016" PRIx64 " %c %s\n", line->address, line->type, line->name);
 }
 
-/* Copies what @path holds, if it exists. */
-static void copy_old(const char *path, FILE *out)
+/* Copies what @path holds, if it exists; 0 or -errno. */
+static int copy_old(const char *path, FILE *out, struct error *err)
 {
 	_cleanup_fclose_ FILE *in = fopen(path, "re");
 	char bytes[4096];
 	size_t n;
 
-	while (in && (n = fread(bytes, 1, sizeof(bytes), in)) > 0)
+	if (!in)
+		return errno == ENOENT ? 0 : error_errno(err, -errno, "%s", path);
+	while ((n = fread(bytes, 1, sizeof(bytes), in)) > 0)
 		(void)fwrite(bytes, 1, n, out);
+	return ferror(in) ? error_errno(err, -errno, "%s", path) : 0;
 }
 
 /* Whether every image of @r stands in @old. */
@@ -332,8 +335,9 @@ int kallsyms_save(const char *root, const struct kallsyms_ranges *r, const char 
 	s.out = fopen(temporary, "wxe");
 	if (!s.out)
 		return error_errno(err, -errno, "cannot create %s", temporary);
-	copy_old(path, s.out);
-	result = each_text_symbol(root, save_symbol, &s, err);
+	result = copy_old(path, s.out, err);
+	if (result == 0)
+		result = each_text_symbol(root, save_symbol, &s, err);
 	errno = 0;
 	if ((ferror(s.out) | fclose(s.out)) && result == 0)
 		result = error_errno(err, errno ? -errno : -EIO, "cannot write %s", temporary);

@@ -397,7 +397,7 @@ int kallsyms_load_stream(FILE *f, const char *name, struct kallsyms **ret, struc
 		n = fread(k->text + k->size, 1, room - k->size, f);
 		k->size += n;
 	} while (n);
-	r = load_text(k, name, err);
+	r = ferror(f) ? error_errno(err, -errno, "%s", name) : load_text(k, name, err);
 	if (r < 0)
 		return r;
 	*ret = STEAL(k);

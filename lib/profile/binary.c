@@ -17,6 +17,7 @@
 #include "sfile/sfile.h"
 
 #include <inttypes.h>
+#include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -432,11 +433,14 @@ static void open_vdso(struct search *s, struct binary *ret)
 {
 	const struct gather_session *session = &s->bs->gather->sessions[s->image->session];
 	_cleanup_free_ char *path = path_join(session->samples, "vdso");
+	struct error err = ERROR_INIT;
 	struct elffile *ef;
 
 	ret->why = ROW_NO_SYMBOLS;
-	if (elffile_open(path, &ef, NULL) == 0)
+	if (elffile_open(path, &ef, &err) == 0)
 		load_symbols(s, ef, ELFSYM_FILE_OFFSET, ret);
+	else if (err.code != -ENOENT)
+		log_warn("%s; the vdso has no symbols", err.text);
 }
 
 /* A file of the gather with samples of image number @image. */

@@ -10,6 +10,7 @@
 #include "profile/gather.h"
 #include "profile/populate.h"
 
+#include <errno.h>
 #include <string.h>
 
 /* What stands for one symbol of an image, or for its code outside all symbols. */
@@ -177,7 +178,10 @@ static void read_arcs(struct collect *c, uint32_t index)
 	_cleanup_(sfile_closep) struct sfile *sf = NULL;
 	struct error err = ERROR_INIT;
 
-	if (sfile_open(f->path, &sf, &err) < 0) {
+	if (sfile_open(f->path, &sf, &err) == 0 &&
+	    (!c->places[f->image].is_open || !c->places[f->callee].is_open))
+		(void)error_set(&err, -EIO, "%s: could not be read at first", f->path);
+	if (err.code) {
 		c->stats->bad++;
 		log_warn("%s; it is skipped", err.text);
 		return;

@@ -178,7 +178,7 @@ static void add_session(struct gather *g, const char *name, const char *samples)
 				      .samples = arena_strdup(&g->arena, samples) };
 	if (manifest_open(samples, false, &s->manifest, &err) < 0) {
 		s->manifest = NULL;
-		log_debug("%s", err.text);
+		log_warn("%s; what images are called is not known", err.text);
 	} else if (manifest_damaged(s->manifest)) {
 		log_warn("%s/images: %zu damaged lines are skipped", samples,
 			 manifest_damaged(s->manifest));

@@ -111,18 +111,6 @@ static bool is_news(struct opener *o, int code)
 	return news;
 }
 
-/* Whether other files will fail likewise. */
-static bool is_of_machine(int code)
-{
-	static const int codes[] = { -ENOSPC, -EDQUOT, -EROFS, -EIO, -EMFILE, -ENFILE, -ENOMEM };
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(codes); i++)
-		if (code == codes[i])
-			return true;
-	return false;
-}
-
 uint64_t opener_failed(struct opener *o, int code, const struct error *err)
 {
 	uint64_t at = now_ns() + RETRY_NS;
@@ -130,7 +118,7 @@ uint64_t opener_failed(struct opener *o, int code, const struct error *err)
 	if (is_news(o, code))
 		log_error("%s: its samples are lost and counted in stats/lost_samplefile",
 			  err->text);
-	if (is_of_machine(code))
+	if (error_is_of_machine(code))
 		o->retry_at = at;
 	return at;
 }

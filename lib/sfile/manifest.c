@@ -168,7 +168,7 @@ static int read_manifest(struct manifest *m, struct error *err)
 		}
 		m->damaged++;
 	}
-	return 0;
+	return ferror(f) ? error_errno(err, -errno, "%s", m->path) : 0;
 }
 
 /* Takes away what stands behind the last newline: a line that was cut short. Ended where it is, it

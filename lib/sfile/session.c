@@ -167,13 +167,15 @@ struct walk_rest {
 	struct walk w;
 };
 
-static int walk_rest(struct walk_rest *rest)
+static int walk_rest(struct walk_rest *rest, struct error *err)
 {
 	struct walk *w = &rest->w;
 	_cleanup_(tree_freep) struct tree *t = take_directory(w, NULL);
 	size_t length = w->path.length, i;
 	int r = 0;
 
+	if (t->error && t->error != -ENOENT)
+		return error_errno(err, t->error, "%s", strbuf_text(&w->path));
 	for (i = 0; r == 0 && i < t->count; i++) {
 		const char *name = t->entries[i].name;
 
@@ -182,7 +184,7 @@ static int walk_rest(struct walk_rest *rest)
 		strbuf_add(&w->path, "/", 1);
 		strbuf_adds(&w->path, name);
 		r = t->entries[i].is_directory
-			    ? walk_rest(rest)
+			    ? walk_rest(rest, err)
 			    : rest->each(strbuf_text(&w->path),
 					 strbuf_text(&w->path) + w->samples_length, rest->data);
 		strbuf_cut(&w->path, length);
@@ -200,7 +202,7 @@ int session_walk_rest(const char *samples,
 	if (access(samples, R_OK | X_OK) < 0)
 		return error_errno(err, -errno, "%s", samples);
 	start_walk(&rest.w, samples);
-	r = walk_rest(&rest);
+	r = walk_rest(&rest, err);
 	strbuf_done(&rest.w.path);
 	return r;
 }
@@ -239,6 +241,8 @@ int session_list(const char *session_dir, int (*each)(const char *name, void *da
 	if (access(samples, R_OK | X_OK) < 0)
 		return error_errno(err, -errno, "%s", samples);
 	t = tree_read_one(samples);
+	if (t->error)
+		return error_errno(err, t->error, "%s", samples);
 	for (i = 0; r == 0 && i < t->count; i++)
 		if (t->entries[i].is_directory && session_name_valid(t->entries[i].name))
 			r = each(t->entries[i].name, data);

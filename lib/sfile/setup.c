@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sfile/setup.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
@@ -160,10 +161,13 @@ int setup_read(const char *samples, struct setup *ret, struct error *err)
 {
 	_cleanup_free_ char *path = path_join(samples, "setup");
 	_cleanup_free_ char *text = NULL;
-	ssize_t r = path_read(NULL, path, &text, err);
+	struct error why = ERROR_INIT;
+	ssize_t r = path_read(NULL, path, &text, &why);
 
+	if (r < 0 && r != -ENOENT && !err)
+		log_warn("%s; how it was sampled is not known", why.text);
 	if (r < 0)
-		return (int)r;
+		return error_set(err, (int)r, "%s", why.text);
 	*ret = (struct setup){ 0 };
 	return parse_list(text, '\n', read_line, ret);
 }

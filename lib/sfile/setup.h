@@ -44,7 +44,8 @@ void setup_describe_machine(struct setup *s, const char *root);
 /* Writes @samples/setup as a whole; 0 or -errno. */
 int setup_write(const char *samples, const struct setup *s, struct error *err);
 /* Reads @samples/setup; what it does not say, or says wrong, stays unknown. 0, or -errno (-ENOENT
- * if there is none: a session of the original). The caller calls setup_done(). */
+ * if there is none: a session of the original); where @err is NULL, any other reason is logged. The
+ * caller calls setup_done(). */
 int setup_read(const char *samples, struct setup *ret, struct error *err);
 /* Frees what it holds. */
 void setup_done(struct setup *s);

@@ -42,7 +42,7 @@ static void read_entries(struct tree *t)
 		t->error = -errno;
 		return;
 	}
-	while ((d = readdir(dir))) {
+	while ((errno = 0, d = readdir(dir))) {
 		if (!strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
 			continue;
 		array_grow(&t->entries, t->count + 1, &room);
@@ -50,6 +50,7 @@ static void read_entries(struct tree *t)
 			(struct tree_entry){ .name = xstrdup(d->d_name),
 					     .is_directory = is_directory(dirfd(dir), d) };
 	}
+	t->error = -errno;
 	(void)closedir(dir);
 	if (t->count)
 		qsort(t->entries, t->count, sizeof(*t->entries), compare_entries);
