@@ -431,7 +431,7 @@ static int fill_the_disk(const char *dir)
 
 	if (unshare(CLONE_NEWNS) < 0)
 		return 77;
-	(void)mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL);
+	(void)mount("none", "/", "none", MS_REC | MS_PRIVATE, NULL);
 	if (mount("tmpfs", dir, "tmpfs", 0, "size=256k") < 0)
 		return 77;
 	write_file(ballast, bytes, sizeof(bytes));

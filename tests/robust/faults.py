@@ -1,0 +1,322 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""faults.py BUILD [--long] [--only=SCENARIO,...]: each call site of the tools fails once.
+
+A scenario is a command over a session. It is run once to list its system calls (inject.c), then once
+a call site and error: ENOSPC and EIO where something is written, EIO where it is read, EMFILE where a
+descriptor is made, ENOMEM where memory is. Whatever fails, the program must not crash nor hang; it
+either does all of its work, or says on standard error what it could not do, or exits otherwise than
+with 0 and says why; and what was recorded before is all there afterwards. Speaks TAP.
+
+Without --long only some sites of each scenario are tried, others on each machine and day no more than
+on this one: the choice is by the site. Needs root, for the session is one of this machine."""
+import collections
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+
+TIMEOUT = 60
+SHORT_RUNS = 45  # a scenario
+REPEATS = 3      # runs a site with --long: its first call, the last, one in between
+
+WRITING = ("ENOSPC", "EIO")
+READING = ("EIO",)
+OPENING = ("EMFILE", "EIO", "ENOSPC", "ENOMEM")
+MAKING = ("EMFILE", "ENOMEM")
+ERRORS = {
+    "open": OPENING, "openat": OPENING,
+    "read": READING, "pread64": READING, "preadv": READING, "getdents64": READING,
+    "write": WRITING, "pwrite64": WRITING, "writev": WRITING, "pwritev": WRITING,
+    "ftruncate": WRITING, "fallocate": WRITING, "copy_file_range": WRITING, "sendfile": WRITING,
+    "rename": WRITING, "renameat2": WRITING, "mkdir": WRITING, "link": WRITING,
+    "symlink": WRITING, "unlink": READING,
+    "fsync": WRITING, "fdatasync": WRITING, "msync": WRITING,
+    "mmap": ("ENOMEM",), "mremap": ("ENOMEM",), "fstat": READING, "newfstatat": READING,
+    "perf_event_open": ("EMFILE", "ENOMEM", "ENOSPC"), "bpf": ("ENOMEM", "EMFILE"),
+    "clone": ("ENOMEM",), "clone3": ("ENOMEM",),
+}
+NUMBERS = {"ENOSPC": 28, "EIO": 5, "EMFILE": 24, "ENOMEM": 12}
+TEXTS = ("No space left", "Input/output error", "Too many open files", "annot allocate memory",
+         "out of memory")
+# A message that a person can act upon says what was at hand: a file, or what was wanted of the kernel.
+NAMES_SOMETHING = re.compile(r"/|cannot \w+ \w+|out of memory|kallsyms|stdout|standard output")
+
+Call = collections.namedtuple("Call", "number name place path")
+Result = collections.namedtuple("Result", "status out err")
+
+
+class Scenario:
+    """A command line, with what it may write: DIR is the run's own directory, BASE the session."""
+
+    def __init__(self, name, command, prepare=None, judge=None):
+        self.name, self.command = name, command
+        self.prepare = prepare or (lambda bench, run: None)
+        self.judge = judge or (lambda bench, run, result, want: None)
+
+
+class Bench:
+    def __init__(self, build, long):
+        self.build, self.long = pathlib.Path(build).resolve(), long
+        self.dir = pathlib.Path(tempfile.mkdtemp(prefix="opfault."))
+        self.env = dict(os.environ, LC_ALL="C", HOME=str(self.dir),
+                        OPROFILE_SYMBOL_CACHE="no", DEBUGINFOD_URLS="",
+                        OPROFILE_DAEMONRC=str(self.dir / "daemonrc"))
+        self.inject = self.build / "tests/robust/inject"
+        self.tests = self.failed = self.runs = 0
+
+    # --- running ---
+
+    def tool(self, name):
+        return str(self.build / ("daemon" if name == "oprofiled" else "tools") / name)
+
+    def command(self, words, run):
+        names = {"DIR": str(run), "BASE": str(self.dir / "base"),
+                 "LIVE": str(self.build / "tests/live")}
+        words = [re.sub(r"\b(DIR|BASE|LIVE)\b", lambda m: names[m[0]], w) for w in words]
+        return [self.tool(words[0])] + words[1:]
+
+    def execute(self, words, run, prefix=()):
+        # One CPU, one thread: the calls come in the same order each time.
+        try:
+            done = subprocess.run([*prefix, "taskset", "-c", "0", *self.command(words, run)][
+                                      0 if prefix else 3:],
+                                  env=self.env, cwd=run, stdin=subprocess.DEVNULL,
+                                  capture_output=True, timeout=TIMEOUT)
+        except subprocess.TimeoutExpired as gone:
+            return Result("hang", gone.stdout or b"", gone.stderr or b"")
+        return Result(done.returncode, done.stdout.replace(str(run).encode(), b"DIR"),
+                      done.stderr.replace(str(run).encode(), b"DIR"))
+
+    def fresh(self, scenario, label):
+        run = self.dir / f"{scenario.name}.{label}"
+        run.mkdir()
+        scenario.prepare(self, run)
+        return run
+
+    def injected(self, scenario, label, *options):
+        run = self.fresh(scenario, label)
+        words = ["taskset", "-c", "0", str(self.inject), *options,
+                 *self.command(scenario.command, run)]
+        try:
+            done = subprocess.run(words, env=self.env, cwd=run, stdin=subprocess.DEVNULL,
+                                  capture_output=True, timeout=TIMEOUT)
+            result = (done.returncode, done.stdout, done.stderr)
+        except subprocess.TimeoutExpired as gone:
+            result = ("hang", gone.stdout or b"", gone.stderr or b"")
+        return run, Result(result[0], *(t.replace(str(run).encode(), b"DIR") for t in result[1:]))
+
+    def calls(self, scenario):
+        listing = self.dir / f"{scenario.name}.calls"
+        run, want = self.injected(scenario, "listing", "-l", str(listing))
+        lines = [line.split("\t") for line in listing.read_text(errors="replace").splitlines()]
+        return run, want, [Call(int(n), *rest) for n, *rest in lines if rest[1] != "0"]
+
+    def choose(self, calls):
+        sites = collections.defaultdict(list)
+        for call in calls:
+            if call.name in ERRORS or call.path.startswith("fd"):
+                sites[call.name, call.place].append(call)
+        chosen = []
+        for site, at in sites.items():
+            some = {at[0], at[-1], at[len(at) // 2]} if self.long else {at[0]}
+            for call in sorted(some)[:REPEATS]:
+                chosen += [(call, error) for error in ERRORS.get(call.name, MAKING)]
+        if not self.long and len(chosen) > SHORT_RUNS:
+            step = len(chosen) / SHORT_RUNS
+            chosen = [chosen[int(i * step)] for i in range(SHORT_RUNS)]
+        return len(sites), chosen
+
+    # --- judging ---
+
+    def wrong(self, scenario, run, result, want):
+        """What is wrong with a run, or None."""
+        text = result.err.decode(errors="replace")
+        said = result.err != want.err
+        if result.status == "hang":
+            return "hangs"
+        if result.status >= 125:
+            return f"ends by signal {result.status - 128}"
+        if result.status != want.status and result.status and not text.strip():
+            return f"exits with {result.status} and says nothing"
+        if result.status != want.status and result.status and not NAMES_SOMETHING.search(text):
+            return "does not say what failed"
+        if result.status == want.status and not said and result.out != want.out:
+            return "prints something else and does not say why"
+        return scenario.judge(self, run, result, want)
+
+    def one(self, scenario, call, error, want):
+        run, result = self.injected(scenario, f"{call.name}.{call.number}.{error}", "-c",
+                                    call.name, "-n", str(call.number), "-e",
+                                    str(NUMBERS[error]))
+        wrong = self.wrong(scenario, run, result, want)
+        if not wrong or "KEEP" not in os.environ:
+            shutil.rmtree(run, ignore_errors=True)
+        if wrong:
+            return (f"{call.name} at {call.place} (call {call.number}, {call.path}) fails with "
+                    f"{error}: {wrong} [{result.status}: "
+                    f"{result.err.decode(errors='replace').strip()[-300:]}]")
+        return None
+
+    def run_scenario(self, scenario):
+        run, want, calls = self.calls(scenario)
+        self.reference = run
+        if want.status:
+            self.result(False, f"{scenario.name} works undisturbed", [want.err.decode()])
+            return
+        sites, chosen = self.choose(calls)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            bad = list(filter(None, pool.map(lambda c: self.one(scenario, *c, want), chosen)))
+        self.runs += len(chosen)
+        self.result(not bad, f"{scenario.name}: {len(chosen)} failures at {sites} call sites", bad)
+
+    def result(self, good, name, lines=()):
+        self.tests += 1
+        self.failed += not good
+        print(f"{'ok' if good else 'not ok'} {self.tests} - {name}", flush=True)
+        for line in lines:
+            print("#", line.replace("\n", "\n# "), flush=True)
+
+
+# --- sessions ---
+
+def samples(bench, session):
+    """Samples in the files of a session, and those that its counters know to be lost."""
+    listed = subprocess.run([bench.tool("opcheck"), "-V", "--json", str(session)], env=bench.env,
+                            capture_output=True, text=True)
+    try:
+        files = json.loads(listed.stdout)["files"]
+    except (ValueError, KeyError):
+        return None, None, listed.stderr + listed.stdout
+    lost = session / "samples/current/stats/lost_samplefile"
+    held = sum(f.get("samples", 0) for f in files
+               if "/{cg}/" not in f["path"] and "/{" in f["path"])
+    return held, int(lost.read_text()) if lost.exists() else 0, listed.returncode
+
+
+def judge_recording(bench, run, result, want):
+    """All samples are in the files or counted as lost, or the program has said that it failed."""
+    session = run / "session"
+    if not session.exists():
+        return None if result.status else "no session was made"
+    held, lost, status = samples(bench, session)
+    if status != 0:
+        # What a writer left in the middle of something, the next one or --repair finishes.
+        subprocess.run([bench.tool("opcheck"), "--repair", "-q", str(session)], env=bench.env)
+        held, lost, status = samples(bench, session)
+        if status != 0 or (session / "samples/current/damaged").exists():
+            return f"leaves damage ({status})"
+    if held < bench.base_samples * (run / "before").exists():
+        return f"{held} samples where {bench.base_samples} were before"
+    if result.status == 0 and held + lost != bench.expected[(run / "before").exists()]:
+        return (f"{held} samples in files and {lost} lost, of "
+                f"{bench.expected[(run / 'before').exists()]}")
+    if result.status == 0 and lost and result.err == want.err and \
+            "lost" not in (session / "samples/oprofiled.log").read_text():
+        return f"{lost} samples lost, and nothing said"
+    return None
+
+
+def with_session(bench, run):
+    shutil.copytree(bench.dir / "base", run / "session", symlinks=True)
+    (run / "before").touch()
+
+
+def same_tree(name):
+    def judge(bench, run, result, want):
+        if result.status or result.err != want.err:
+            return None
+        differ = subprocess.run(["diff", "-rq", run / name, bench.reference / name],
+                                capture_output=True, text=True)
+        if differ.returncode == 0:
+            return None
+        return "writes something else and does not say why: " + differ.stdout[:300]
+    return judge
+
+
+def foreign(bench, run):
+    shutil.copytree(bench.dir / "base", run / "session", symlinks=True)
+
+
+REPLAY = ["oprofiled", "--replay=BASE.stream", "--session-dir=DIR/session",
+          "--separate=library,kernel", "--no-vmlinux"]
+SCENARIOS = [
+    Scenario("replay", REPLAY, judge=judge_recording),
+    Scenario("replay-on-top", REPLAY, with_session, judge_recording),
+    Scenario("opreport", ["opreport", "--session-dir=BASE", "-l"]),
+    Scenario("opreport-callgraph", ["opreport", "--session-dir=BASE", "--callgraph",
+                                    "--threshold=1"]),
+    Scenario("opreport-chains", ["opreport", "--session-dir=BASE", "--folded"]),
+    Scenario("opreport-xml", ["opreport", "--session-dir=BASE", "--xml"]),
+    Scenario("opannotate", ["opannotate", "--session-dir=BASE", "--source", "--output-dir=src",
+                            "image:*truth_images"], judge=same_tree("src")),
+    Scenario("opannotate-assembly", ["opannotate", "--session-dir=BASE", "--assembly",
+                                     "image:*truth_images"]),
+    Scenario("opgprof", ["opgprof", "--session-dir=BASE", "-o", "gmon", "image:*truth_images"],
+             judge=same_tree("gmon")),
+    Scenario("oparchive", ["oparchive", "--session-dir=BASE", "-o", "DIR/archive",
+                           "image:*truth_*"], judge=same_tree("archive")),
+    Scenario("oparchive-compact", ["oparchive", "--session-dir=BASE", "--compact", "-o",
+                                   "DIR/archive", "image:*truth_*"], judge=same_tree("archive")),
+    Scenario("opimport", ["opimport", "--force", "-o", "DIR/imported", "BASE"],
+             judge=same_tree("imported")),
+    Scenario("opcheck", ["opcheck", "-V", "BASE"]),
+]
+
+
+def record(bench):
+    """The session that the scenarios work on, and the stream it came of."""
+    live = bench.build / "tests/live"
+    base, stream = bench.dir / "base", bench.dir / "base.stream"
+    daemon = subprocess.Popen(
+        [bench.tool("oprofiled"), "--foreground", "--start", "--events=TIMER:997",
+         "--callgraph=3", "--no-vmlinux", f"--session-dir={bench.dir / 'first'}", f"--tee={stream}",
+         "--separate=library,kernel", "--image=truth_*"], env=bench.env,
+        stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+    for words in (["truth_images", "1"], ["truth_storm", "10"]):
+        subprocess.run([live / words[0], *words[1:]], stdout=subprocess.DEVNULL)
+    daemon.send_signal(signal.SIGTERM)
+    said = daemon.communicate()[1].decode()
+    if daemon.returncode:
+        return said.strip() or f"oprofiled exits with {daemon.returncode}"
+    # Again, so that what the daemon knew besides the stream is not in it.
+    subprocess.run([bench.tool("oprofiled"), f"--replay={stream}", f"--session-dir={base}",
+                    "--separate=library,kernel", "--no-vmlinux"], env=bench.env, capture_output=True)
+    bench.base_samples = samples(bench, base)[0]
+    bench.expected = {False: bench.base_samples, True: 2 * bench.base_samples}
+    return None if bench.base_samples else "no samples came"
+
+
+def main():
+    options = [a for a in sys.argv[1:] if a.startswith("--")]
+    build, = [a for a in sys.argv[1:] if not a.startswith("--")]
+    only = [o[7:].split(",") for o in options if o.startswith("--only=")]
+    bench = Bench(build, "--long" in options)
+    try:
+        if os.geteuid() or not shutil.which("taskset") or not bench.inject.exists():
+            print("1..0 # SKIP needs root, taskset and an x86-64 machine")
+            return 0
+        why = record(bench)
+        if why:
+            print("1..0 # SKIP", why.replace("\n", "; "))
+            return 0
+        print(f"# {bench.base_samples} samples")
+        for scenario in SCENARIOS:
+            if not only or scenario.name in only[0]:
+                bench.run_scenario(scenario)
+        print(f"# {bench.runs} runs")
+        print(f"1..{bench.tests}")
+        return 1 if bench.failed else 0
+    finally:
+        if "KEEP" not in os.environ:
+            shutil.rmtree(bench.dir, ignore_errors=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
