@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sfile/sfile.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/span.h"
+#include "sfile/check.h"
 #include "sfile/header.h"
 #include "sfile/sname.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <string.h>
 
 struct sfile {
@@ -69,6 +72,22 @@ static int check_same(const char *path, const struct sfile_header *old,
 	return 0;
 }
 
+/* Opens the database for writing. After a power cut any page of a file may be as it was before the
+ * last ones: what is in use of such a file is saved, and it goes on. */
+static int open_database(struct sfile *sf, const char *path, int *fd, struct error *err)
+{
+	struct check_result found;
+	int r = odb_open_fd(*fd, path, ODB_WRITE, HEADER_SIZE, &sf->db, err);
+
+	if ((r != -EINVAL && r != -EBADMSG) || check_repair(path, &found, NULL) < 0)
+		return r;
+	log_warn("%s; mended: %" PRIu64 " nodes with %" PRIu64 " samples", err ? err->text : path,
+		 found.nodes, found.samples);
+	(void)close(*fd);
+	*fd = open_existing(path, err);
+	return *fd < 0 ? *fd : odb_open_fd(*fd, path, ODB_WRITE, HEADER_SIZE, &sf->db, err);
+}
+
 int sfile_create(const char *path, const struct sfile_header *header, struct sfile **ret,
 		 struct error *err)
 {
@@ -92,7 +111,7 @@ int sfile_create(const char *path, const struct sfile_header *header, struct sfi
 	if (r >= 0)
 		r = check_same(path, &sf->header, header, err);
 	if (r == 0)
-		r = odb_open_fd(fd, path, ODB_WRITE, HEADER_SIZE, &sf->db, err);
+		r = open_database(sf, path, &fd, err);
 	if (r < 0)
 		return r;
 	(void)STEAL_FD(fd);

@@ -29,8 +29,8 @@ struct sfile_header {
 struct sfile;
 
 /* Opens @path for writing, creates it with its parent directories, writes @header over what stands
- * there. -EBADMSG if that counts something else: another event, period or, but for the clock, which
- * is the same everywhere, CPU type. */
+ * there; a file that a power cut left damaged is mended. -EBADMSG if that counts something else:
+ * another event, period or, but for the clock, which is the same everywhere, CPU type. */
 int sfile_create(const char *path, const struct sfile_header *header, struct sfile **ret,
 		 struct error *err);
 /* Opens @path for reading what is in it now: what a writer adds later may not be seen. 0, or -errno

@@ -258,6 +258,30 @@ static void the_originals_header_is_read(void)
 	CHECK(!h->is_kernel);
 }
 
+/* A power cut in the middle of growth: the descriptor of the longer file is on the disk, the end of
+ * the file is not. */
+static void a_writer_mends_what_a_power_cut_left(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, FLAT);
+	_cleanup_(sfile_closep) struct sfile *sf = NULL;
+	const off_t length = 72 + 32 + 128 * 20;
+	struct error err = ERROR_INIT;
+	size_t n;
+	uint64_t key;
+
+	CHECK_EQ(create(path, &full, 1, &err), 0);
+	for (key = 2; key <= 200; key++)
+		CHECK_EQ(create(path, &full, key, &err), 0);
+	CHECK_EQ(truncate(path, length), 0);
+	CHECK_EQ(try_open(path, &err), -EINVAL);
+	CHECK_EQ(sfile_create(path, &full, &sf, &err), 0);
+	(void)odb_nodes(sfile_odb(sf), &n);
+	CHECK_EQ(n, (length - 72 - 32) / 16 - 1);
+	CHECK_EQ(odb_get(sfile_odb(sf), 100), 1);
+	CHECK_EQ(odb_add(sfile_odb(sf), 1000, 1), 0);
+}
+
 static void a_foreign_machines_files_name_the_converter(void)
 {
 	static const char *const names[] = { "flat", "kernel", "anon", "cg" };
@@ -282,4 +306,4 @@ TESTS(T(what_is_written_is_read), T(callgraph_fields_count_in_callgraph_files_on
       T(the_clock_is_the_same_on_every_cpu), T(a_file_left_blank_is_created_anew),
       T(every_damage_is_told), T(short_and_missing_files_are_told),
       T(version_0x12_is_read_and_not_written), T(the_originals_header_is_read),
-      T(a_foreign_machines_files_name_the_converter))
+      T(a_foreign_machines_files_name_the_converter), T(a_writer_mends_what_a_power_cut_left))
