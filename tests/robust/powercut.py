@@ -1,0 +1,205 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""powercut.py BUILD [CUTS [SECONDS]]: the power goes while the daemon works. Its session is on a file
+system of its own, whose disk (blocklog.c) remembers its writes. Afterwards the power is cut at many of
+them: what was written since the disk was last told to flush is there or is not, page by page, by chance.
+Then the file system is mounted, which plays its journal; the checker finds what it can mend, nothing
+that is lost, and no sample is missing that was there when the session was last dumped and synced."""
+import atexit
+import os
+import random
+import shutil
+import struct
+import subprocess
+import sys
+import time
+
+import robust
+
+RECORD = struct.Struct("=QII")
+WRITE, FLUSH, MARK = range(3)
+PAGE = 4096
+SIZE = 96 << 20
+OPTIONS = ["--events=TIMER:997", "--callgraph=16", "--separate=library,kernel"]
+
+
+def run(*words):
+    return subprocess.run([str(w) for w in words], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          text=True)
+
+
+class Disk:
+    """An image with a file system, mounted through the log."""
+
+    def __init__(self, box):
+        self.box, self.loop = box, None
+        self.image, self.log = box.dir / "image", box.dir / "log"
+        self.under, self.mount = box.dir / "under", box.dir / "mnt"
+        self.under.mkdir()
+        self.mount.mkdir()
+
+    def begin(self):
+        """Whether it is there; else why not."""
+        with open(self.image, "wb") as f:
+            f.truncate(SIZE)
+        made = run("mkfs.ext4", "-q", "-E", "lazy_itable_init=0,lazy_journal_init=0", self.image)
+        if made.returncode:
+            return made.stdout
+        shutil.copy(self.image, self.box.dir / "before")
+        self.server = self.box.busy(self.box.build / "tests/robust/blocklog", self.image, self.log,
+                                    self.under)
+        for _ in range(200):
+            if (self.under / "disk").exists():
+                break
+            time.sleep(0.05)
+        else:
+            return "FUSE cannot be used"
+        atexit.register(self.end)
+        found = run("losetup", "-f", "--show", self.under / "disk")
+        if found.returncode:
+            return found.stdout
+        self.loop = found.stdout.strip()
+        mounted = run("mount", "-t", "ext4", self.loop, self.mount)
+        return mounted.stdout if mounted.returncode else None
+
+    def mark(self, text):
+        fd = os.open(self.under / "mark", os.O_WRONLY)
+        os.write(fd, text.encode())
+        os.close(fd)
+
+    def end(self):
+        atexit.unregister(self.end)
+        run("umount", self.mount)
+        if self.loop:
+            run("losetup", "-d", self.loop)
+        run("fusermount3", "-u", self.under)
+        self.server.wait(30)
+
+
+def work(tap, box, disk, seconds):
+    """The daemon at work; what it had dumped and synced, as marks in the log."""
+    box.session = disk.mount / "session"
+    box.storm()
+    daemon = box.start(*OPTIONS)
+    daemon.await_samples(100)
+    until = time.monotonic() + seconds
+    while time.monotonic() < until and daemon.process.poll() is None:
+        time.sleep(0.3)
+        if daemon.control("--dump").returncode:
+            continue
+        stats = box.stats()
+        run("sync", "-f", disk.mount)
+        chains = sum(v for k, v in stats.items() if k.startswith("chain_"))
+        disk.mark(f"{stats['samples'] - stats.get('lost_samplefile', 0)} "
+                  f"{chains - stats.get('chains_lost', 0)}")
+    time.sleep(0.5)
+    tap.result(daemon.process.poll() is None, "the daemon works",
+               (box.dir / "stderr").read_text())
+    daemon.process.kill()
+    daemon.process.wait()
+
+
+def read_log(path):
+    data = path.read_bytes()
+    records, at = [], 0
+    while at < len(data):
+        offset, length, kind = RECORD.unpack_from(data, at)
+        at += RECORD.size
+        records.append((kind, offset, data[at:at + length]))
+        at += length
+    return records
+
+
+def cut(chance, durable, recent):
+    """The disk after a cut: of what came since the last flush, some pages."""
+    image = bytearray(durable)
+    share = chance.random()
+    for _, offset, data in recent:
+        for at in range(0, len(data), PAGE):
+            if chance.random() < share:
+                part = data[at:at + PAGE]
+                image[offset + at:offset + at + len(part)] = part
+    return image
+
+
+def examine(box, mount, marks, with_chains, goes_on):
+    """What is wrong after a cut, or None; and whether something was to be mended."""
+    kept, chains = marks
+    box.session = mount / "session"
+    # Who samples on before anybody repairs must not make it worse.
+    if goes_on:
+        daemon = box.start(*OPTIONS)
+        if not daemon.await_samples(20) or not daemon.end():
+            return "the daemon cannot go on: " + (box.dir / "stderr").read_text(), True
+    mended = run(box.tool("opcheck"), "--repair", box.session)
+    held, said, status = box.samples()
+    if mended.returncode or status:
+        return f"not whole: {mended.stdout} {said}", True
+    if held < kept:
+        return f"{held} samples, {kept} were synced; {mended.stdout}", True
+    if with_chains:
+        in_store = box.chains()
+        if in_store < chains:
+            return f"{in_store} chains, {chains} were synced; {mended.stdout}", True
+    return None, "damaged" in mended.stdout
+
+
+def cut_many(box, disk, cuts, chance):
+    records = read_log(disk.log)
+    first = next(i for i, r in enumerate(records) if r[0] == MARK)
+    points = sorted(chance.sample(range(first + 1, len(records)),
+                                  min(cuts, len(records) - first - 1)))
+    durable, recent, marks = bytearray((box.dir / "before").read_bytes()), [], None
+    wrong, mended = [], 0
+    mount, image = box.dir / "after", box.dir / "cut"
+    mount.mkdir()
+    at = 0
+    for n, point in enumerate(points):
+        for kind, offset, data in records[at:point]:
+            if kind == WRITE:
+                recent.append((kind, offset, data))
+            elif kind == MARK:
+                marks = [int(x) for x in data.decode().split()]
+            else:
+                for _, o, d in recent:
+                    durable[o:o + len(d)] = d
+                recent = []
+        at = point
+        image.write_bytes(cut(chance, durable, recent))
+        done = run("mount", "-t", "ext4", "-o", "loop", image, mount)
+        if done.returncode:
+            wrong.append(f"cut {point}: {done.stdout}")
+            continue
+        text, was_mended = examine(box, mount, marks, n % 8 == 0, n % 4 == 1)
+        run("umount", mount)
+        mended += was_mended
+        if text:
+            wrong.append(f"cut at write {point} of {len(records)}, {len(recent)} not flushed: "
+                         f"{text[:600]}")
+    return len(points), wrong, mended, len(records)
+
+
+def main():
+    cuts = int(sys.argv[2]) if len(sys.argv) > 2 else 12
+    seconds = int(sys.argv[3]) if len(sys.argv) > 3 else 4
+    tap, box = robust.begin(sys.argv[1])
+    if not (box.build / "tests/robust/blocklog").exists() or not shutil.which("mkfs.ext4"):
+        robust.skip_all("needs FUSE and mkfs.ext4")
+    seed = int(os.environ.get("OP_SEED", random.randrange(1 << 32)))
+    chance = random.Random(seed)
+    tap.note("OP_SEED", seed)
+    disk = Disk(box)
+    why = disk.begin()
+    if why:
+        robust.skip_all(why)
+    work(tap, box, disk, seconds)
+    disk.end()
+    done, wrong, mended, writes = cut_many(box, disk, cuts, chance)
+    tap.note(f"{writes} writes and flushes; after {mended} of {done} cuts there was something to mend")
+    tap.result(not wrong, f"{done} power cuts lose nothing that was synced", *wrong[:10],
+               f"{len(wrong)} in all")
+    tap.done()
+
+
+if __name__ == "__main__":
+    main()
