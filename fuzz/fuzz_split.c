@@ -44,7 +44,9 @@ static bool put(const uint8_t *data, size_t size)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	struct span none[DWARF_SECTION_COUNT_] = { 0 };
+	const struct span empty = span_of("", 0), none[DWARF_SECTION_COUNT_] = {
+		empty, empty, empty, empty, empty, empty, empty, empty, empty, empty,
+	};
 	_cleanup_(dwarf_file_freep) struct dwarf_file *file = dwarf_file_of(none, false);
 	struct dwarf_unit skeleton = { .file = file, .shape = { 5, 8, 4 }, .is_open = true };
 	struct dwarf_split *split;

@@ -74,10 +74,13 @@ struct dwarf_file *dwarf_file_new(Elf *elf, enum dwarf_kind kind, const void *ma
 {
 	struct dwarf_file *f = xcalloc(1, sizeof(*f));
 	const char *identity = elf_getident(elf, NULL);
+	unsigned int section;
 	Elf_Scn *scn = NULL;
 	GElf_Shdr header;
 	size_t names;
 
+	for (section = 0; section < DWARF_SECTION_COUNT_; section++)
+		f->sections[section] = span_of("", 0);
 	f->big = identity && identity[EI_DATA] == ELFDATA2MSB;
 	f->drops_zero = !has_code_at_zero(elf);
 	if (elf_getshdrstrndx(elf, &names) < 0)
@@ -85,9 +88,8 @@ struct dwarf_file *dwarf_file_new(Elf *elf, enum dwarf_kind kind, const void *ma
 	while ((scn = elf_nextscn(elf, scn))) {
 		const char *name =
 			gelf_getshdr(scn, &header) ? elf_strptr(elf, names, header.sh_name) : NULL;
-		enum dwarf_section section =
-			name ? section_called(name, kind) : DWARF_SECTION_COUNT_;
 
+		section = name ? section_called(name, kind) : DWARF_SECTION_COUNT_;
 		if (section != DWARF_SECTION_COUNT_ && !f->sections[section].left)
 			f->sections[section] =
 				section_bytes(scn, &header, name[1] == 'z', map, size);

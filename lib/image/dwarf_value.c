@@ -68,11 +68,20 @@ void dwarf_value_read(struct dwarf_bytes *b, const struct dwarf_unit *u,
 	}
 }
 
+/* The first attribute; anything where there are none. */
+static const struct dwarf_attribute *attributes_of(const struct dwarf_abbrevs *t,
+						   const struct dwarf_abbrev *a)
+{
+	static const struct dwarf_attribute none;
+
+	return a->count ? t->attributes + a->first : &none;
+}
+
 bool dwarf_entry_read(struct dwarf_bytes *b, const struct dwarf_unit *u,
 		      const struct dwarf_abbrevs *t, const struct dwarf_abbrev *a,
 		      struct dwarf_value ret[DWARF_FACT_COUNT_])
 {
-	const struct dwarf_attribute *attribute = t->attributes + a->first;
+	const struct dwarf_attribute *attribute = attributes_of(t, a);
 	const struct dwarf_attribute *end = attribute + a->count;
 	struct dwarf_value value;
 
@@ -93,7 +102,7 @@ void dwarf_entry_skip(struct dwarf_bytes *b, const struct dwarf_unit *u,
 		      const struct dwarf_abbrevs *t, const struct dwarf_abbrev *a,
 		      uint64_t *sibling)
 {
-	const struct dwarf_attribute *attribute = t->attributes + a->first;
+	const struct dwarf_attribute *attribute = attributes_of(t, a);
 	const struct dwarf_attribute *end = attribute + a->count;
 	struct dwarf_value value;
 
@@ -220,6 +229,7 @@ bool dwarf_reference(const struct dwarf_unit *u, const struct dwarf_value *v,
 		     struct dwarf_unit **ret, uint64_t *ret_offset)
 {
 	struct dwarf_file *file = u->file;
+	struct dwarf_unit *found;
 	uint64_t offset = v->number;
 
 	switch (v->form) {
@@ -240,9 +250,12 @@ bool dwarf_reference(const struct dwarf_unit *u, const struct dwarf_value *v,
 	default:
 		return false;
 	}
-	*ret = file ? dwarf_file_unit(file, offset) : NULL;
+	found = file ? dwarf_file_unit(file, offset) : NULL;
+	if (!found)
+		return false;
+	*ret = found;
 	*ret_offset = offset;
-	return *ret;
+	return true;
 }
 
 bool dwarf_is_dropped(const struct dwarf_unit *u, uint64_t address)
