@@ -149,6 +149,20 @@ bool jitting_add(struct jitting *j, const struct store_key *key, uint64_t addres
 	return true;
 }
 
+void jitting_place(const struct jitting *j, struct binary **image, uint64_t *offset)
+{
+	const struct sname_image *region = &(*image)->image;
+	const struct maker *m = map_get(&j->makers, region->tgid);
+	uint64_t address = region->start + *offset;
+	const struct jit_code *code = m ? jit_find(m->jit, address, j->last_sync) : NULL;
+
+	if (!code || code->place == code->address)
+		return;
+	*offset = code->place + (address - code->address) - JIT_PLACE_START;
+	*image = binary_region(j->binaries, region->tgid, JIT_PLACE_START, JIT_PLACE_END,
+			       region->name);
+}
+
 static void find_sources(struct maker *m, uint64_t now)
 {
 	struct jit_source *s;

@@ -31,6 +31,9 @@ void jitting_free(struct jitting *j);
 /* Takes a sample in anonymous memory, @key->image, of a process; false if no process is known to
  * have made that region, and the sample must be counted as any other. */
 bool jitting_add(struct jitting *j, const struct store_key *key, uint64_t address, uint64_t weight);
+/* Moves a frame of a call chain, at *@offset in the anonymous memory *@image, to the place of its
+ * own that the code there now has, as far as that is known already: chains do not wait. */
+void jitting_place(const struct jitting *j, struct binary **image, uint64_t *offset);
 /* Reads what was written since, counts the samples that can be placed, with @all all of them.
  * @now: CLOCK_MONOTONIC, ns. */
 void jitting_sync(struct jitting *j, uint64_t now, bool all);

@@ -154,8 +154,10 @@ void sample_add_arc(const struct trace_owner *owner, const struct trace_place *c
 /* The next frame of a chain. */
 static void add_frame(struct record *rec, uint64_t pc, const struct found *f)
 {
-	const struct trace_place place = { f->lost ? NULL : f->place.image, pc - f->place.base };
+	struct trace_place place = { f->lost ? NULL : f->place.image, pc - f->place.base };
 
+	if (place.image && rec->jitting && place.image->image.kind == SNAME_ANON)
+		jitting_place(rec->jitting, &place.image, &place.key);
 	trace_frame(rec->trace, &place);
 }
 

@@ -44,7 +44,27 @@ for kind in map dump; do
 	fi
 done
 
+# Chains do not wait until it is known which code was there: what is new is taken for the old for as
+# long as the process, or who looks for what it writes, takes.
+ok "chains through code that takes the place of other code" profile chains -g truth_jitted dump 3
+rm -f jit-*.dump
+opreport --session-dir="$dir/chains" --folded >folded 2>&1
+counts=$(awk '/;jit first /{ a += $NF } /;jit second /{ b += $NF } END { print a + 0, b + 0 }' folded)
+echo "# $counts samples of chains end in the first and the second code"
+ok "both are in chains" test "${counts#* }" -gt 1000 -a "${counts% *}" -gt 1000
+
 if command -v node >/dev/null; then
+	cat >chain.js <<'END'
+function leaf(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) | 0; return s; }
+function middle(n) { return leaf(n) + 1; }
+function outer(n) { return middle(n) + 1; }
+const end = Date.now() + 1000;
+while (Date.now() < end) outer(1e6);
+END
+	ok "node with chains" profile nodechains -g node --perf-basic-prof --no-turbo-inlining \
+		--interpreted-frames-native-stack chain.js
+	opreport --session-dir="$dir/nodechains" --folded >folded 2>&1
+	ok "they go through its functions" grep -q "outer [^;]*;[^;]*middle [^;]*;[^;]*leaf " folded
 	cat >spin.js <<'END'
 function hotSpin(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) | 0; return s; }
 const start = Date.now();
