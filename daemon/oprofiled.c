@@ -21,11 +21,17 @@
 
 enum { FILES_WANTED = 16384 };
 
-/* Open sample files are what the daemon is fast with: takes as many descriptors as it may. */
-static void raise_file_limit(void)
+/* Open sample files are what the daemon is fast with: takes as many descriptors as it may, which
+ * are @most where that is not 0. */
+static void set_file_limit(uint64_t most)
 {
+	const struct rlimit hard = { most, most };
 	struct rlimit limit;
 
+	if (most) {
+		(void)setrlimit(RLIMIT_NOFILE, &hard);
+		return;
+	}
 	if (getrlimit(RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur >= FILES_WANTED)
 		return;
 	limit.rlim_cur = FILES_WANTED;
@@ -130,7 +136,7 @@ int main(int argc, char **argv)
 
 	background_tidy();
 	(void)signal(SIGPIPE, SIG_IGN);
-	raise_file_limit();
+	set_file_limit(settings.limits.files);
 	if (r == 0 && settings.replay) {
 		r = replay(&settings, &err);
 		return r < 0 ? tool_fail(&err) : 0;

@@ -10,11 +10,14 @@
 
 #include <errno.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
 
 /* What the command line said; NULL where nothing. */
 static const char *config_path, *session_dir, *vmlinux, *kernel_range, *image, *separate, *events,
 	*ext_feature, *driver, *rate, *buffer_size, *cpu_buffer_size, *socket_group, *tee, *replay,
-	*callgraph, *callgraph_mode, *user, *session_mode, *budget;
+	*callgraph, *callgraph_mode, *user, *session_mode, *budget, *max_memory, *max_disk,
+	*keep_free, *max_files;
 static const char *separate_lib, *separate_kernel, *separate_thread, *separate_cpu;
 static const char *verbose;
 static bool no_vmlinux, foreground, start, force, no_seccomp;
@@ -66,6 +69,13 @@ static const struct opt opts[] = {
 	{ 0, "config", OPT_PATH, &config_path, "FILE", "settings (see daemonrc(5))" },
 	{ 'F', "foreground", OPT_FLAG, &foreground, NULL, "stay; the log also goes to stderr" },
 	{ 0, "start", OPT_FLAG, &start, NULL, "begin to sample at once" },
+	{ 0, "max-memory", OPT_STRING, &max_memory, "SIZE",
+	  "of the daemon, beyond which it does without things (256M); none: no limit" },
+	{ 0, "max-disk", OPT_STRING, &max_disk, "SIZE|PERCENT",
+	  "of the session directory, likewise (10% of its file system, up to 4G)" },
+	{ 0, "keep-free", OPT_STRING, &keep_free, "SIZE|PERCENT",
+	  "of the file system, to be left to others (5%, up to 1G)" },
+	{ 0, "max-files", OPT_STRING, &max_files, "N", "open at a time (as the system allows)" },
 	{ 0, "socket-group", OPT_STRING, &socket_group, "GROUP",
 	  "members may control the daemon and read what it records" },
 	{ 0, "session-mode", OPT_STRING, &session_mode, "MODE",
@@ -111,6 +121,10 @@ static const struct {
 	{ "DRIVER", &driver },
 	{ "RATE", &rate },
 	{ "BUDGET", &budget },
+	{ "MAX_MEMORY", &max_memory },
+	{ "MAX_DISK", &max_disk },
+	{ "KEEP_FREE", &keep_free },
+	{ "MAX_FILES", &max_files },
 	{ "BUF_SIZE", &buffer_size },
 	{ "CPU_BUF_SIZE", &cpu_buffer_size },
 	{ "SOCKET_GROUP", &socket_group },
@@ -263,9 +277,36 @@ void settings_done(struct settings *settings)
 	*settings = SETTINGS_INIT;
 }
 
+/* Descriptors that this process may have; 0: any number. */
+static uint64_t file_limit(void)
+{
+	struct rlimit limit;
+
+	return getrlimit(RLIMIT_NOFILE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY
+		       ? limit.rlim_cur
+		       : 0;
+}
+
+/* The size of the file system that @path is on, or will be. */
+static uint64_t file_system_bytes(const char *path)
+{
+	_cleanup_free_ char *at = xstrdup(path);
+	struct statvfs fs;
+	char *slash;
+
+	while (statvfs(at, &fs) < 0) {
+		slash = strrchr(at, '/');
+		if (!slash || slash == at)
+			return statvfs("/", &fs) < 0 ? 0 : (uint64_t)fs.f_blocks * fs.f_frsize;
+		*slash = '\0';
+	}
+	return (uint64_t)fs.f_blocks * fs.f_frsize;
+}
+
 void settings_collector(const struct settings *s, struct collector_config *ret)
 {
 	bool none = s->rc.vmlinux && !strcmp(s->rc.vmlinux, "none");
+	uint64_t disk = file_system_bytes(s->rc.session_dir);
 
 	*ret = (struct collector_config){
 		.driver = s->replay ? "replay" : s->rc.driver,
@@ -295,6 +336,12 @@ void settings_collector(const struct settings *s, struct collector_config *ret)
 		.tee_path = s->tee,
 		.measures_cost = true,
 		.cpu_budget = s->limits.cpu,
+		.quota = {
+			.memory = s->limits.memory,
+			.disk = limits_bytes(&s->limits.disk, disk),
+			.keep_free = limits_bytes(&s->limits.keep_free, disk),
+			.files = s->limits.files ?: file_limit(),
+		},
 	};
 }
 

@@ -92,6 +92,27 @@ static void answer_cost(const struct status *status, struct strbuf *answer)
 		control_answer(answer, "budget_exceeded", "1");
 }
 
+/* Limits beside what is used, and what is done without to keep to them. */
+static void answer_quota(const struct status *status, struct strbuf *answer)
+{
+	struct quota_reading quota;
+
+	collector_quota(status->collector, &quota);
+	if (quota.limits.memory)
+		control_answer(answer, "memory_max_kib", "%" PRIu64, quota.limits.memory / 1024);
+	if (quota.limits.disk)
+		control_answer(answer, "disk_max_kib", "%" PRIu64, quota.limits.disk / 1024);
+	if (quota.limits.keep_free)
+		control_answer(answer, "keep_free_kib", "%" PRIu64, quota.limits.keep_free / 1024);
+	if (quota.limits.files)
+		control_answer(answer, "descriptors_max", "%" PRIu64, quota.limits.files);
+	control_answer(answer, "descriptors", "%" PRIu64, quota.use.files);
+	control_answer(answer, "shed", "%s", quota_level_name(quota.level));
+	if (quota.level != QUOTA_EASY)
+		control_answer(answer, "shed_text", "%s ran short: %s", quota.what,
+			       quota_level_meaning(quota.level));
+}
+
 static void answer_load(const struct status *status, struct strbuf *answer)
 {
 	struct driver_stats driver;
@@ -107,6 +128,7 @@ static void answer_load(const struct status *status, struct strbuf *answer)
 	control_answer(answer, "cpu_percent", "%.2f", reading.cpu_percent);
 	answer_cost(status, answer);
 	control_answer(answer, "resident_kib", "%" PRIu64, resident_kib());
+	answer_quota(status, answer);
 	control_answer(answer, "open_files", "%zu", files);
 	control_answer(answer, "mapped_kib", "%zu", mapped / 1024);
 }

@@ -35,10 +35,11 @@ static struct {
 static size_t queued;
 static const char *config_path, *session_dir, *separate, *callgraph, *callgraph_mode, *image,
 	*vmlinux, *kernel_range, *buffer_size, *buffer_watershed, *cpu_buffer_size, *rate, *driver,
-	*socket_group, *session_mode, *user, *verbose, *budget;
+	*socket_group, *session_mode, *user, *verbose, *budget, *max_memory, *max_disk, *keep_free,
+	*max_files;
 static const char *events[DAEMONRC_EVENTS_MAX];
 static size_t event_count;
-static bool no_vmlinux, json;
+static bool no_vmlinux, noted, json;
 
 /* An action on the command line: they are done in the order in which they stand there. */
 static int queue_action(const char *arg, void *target, struct error *err)
@@ -56,6 +57,16 @@ static int add_event(const char *arg, void *target, struct error *err)
 	if (event_count == DAEMONRC_EVENTS_MAX)
 		return error_set(err, -EINVAL, "more than %d events", DAEMONRC_EVENTS_MAX);
 	events[event_count++] = arg;
+	return 0;
+}
+
+/* An option of the original that means nothing any more. */
+static int note_option(const char *arg, void *target, struct error *err)
+{
+	(void)arg;
+	(void)err;
+	tool_warn("%s has no effect any more", (const char *)target);
+	noted = true;
 	return 0;
 }
 
@@ -122,6 +133,14 @@ static const struct opt opts[] = {
 	  "take the call chain of every sample, up to DEPTH frames; 0: none", NULL },
 	{ 0, "callgraph-mode", OPT_STRING, &callgraph_mode, "auto|fp|table",
 	  "find callers by frame pointers or by the images' unwind tables", NULL },
+	{ 0, "max-memory", OPT_STRING, &max_memory, "SIZE",
+	  "of the daemon, beyond which it does without things (256M); none: no limit", NULL },
+	{ 0, "max-disk", OPT_STRING, &max_disk, "SIZE|PERCENT",
+	  "of the session directory, likewise (10% of its file system, up to 4G)", NULL },
+	{ 0, "keep-free", OPT_STRING, &keep_free, "SIZE|PERCENT",
+	  "of the file system, to be left to others (5%, up to 1G)", NULL },
+	{ 0, "max-files", OPT_STRING, &max_files, "N",
+	  "open at a time (as the system allows)", NULL },
 	{ 0, "socket-group", OPT_STRING, &socket_group, "GROUP",
 	  "members may control the daemon and read what it records", NULL },
 	{ 0, "session-mode", OPT_STRING, &session_mode, "MODE",
@@ -132,6 +151,15 @@ static const struct opt opts[] = {
 	  "what the log says: none, info, debug, or the original's kinds", set_verbose },
 	{ 0, "config", OPT_PATH, &config_path, "FILE",
 	  "keep the settings in FILE (see daemonrc(5))", NULL },
+	{ 0, NULL, OPT_HEADING, NULL, NULL, "Of the original, accepted without effect", NULL },
+	{ 0, "xen", OPT_CALL, (void *)"--xen", "FILE",
+	  "Xen's hypervisor is not sampled", note_option },
+	{ 0, "active-domains", OPT_CALL, (void *)"--active-domains", "LIST",
+	  "nor are its other domains", note_option },
+	{ 0, "s390hwsampbufsize", OPT_CALL, (void *)"--s390hwsampbufsize", "N",
+	  "the kernel knows itself how large that buffer must be", note_option },
+	{ 0, "note-table-size", OPT_CALL, (void *)"--note-table-size", "N",
+	  "there is no table of notes", note_option },
 	OPT_END
 };
 /* clang-format on */
@@ -161,6 +189,10 @@ static const struct {
 	{ "KERNEL_RANGE", &kernel_range },
 	{ "RATE", &rate },
 	{ "BUDGET", &budget },
+	{ "MAX_MEMORY", &max_memory },
+	{ "MAX_DISK", &max_disk },
+	{ "KEEP_FREE", &keep_free },
+	{ "MAX_FILES", &max_files },
 	{ "DRIVER", &driver },
 	{ "BUF_SIZE", &buffer_size },
 	{ "BUF_WATERSHED", &buffer_watershed },
@@ -385,7 +417,7 @@ int main(int argc, char **argv)
 
 	if (operands < argc)
 		return tool_usage("unexpected '%s'", argv[operands]);
-	if (!queued && !settings_given() && !session_dir)
+	if (!queued && !settings_given() && !session_dir && !noted)
 		return tool_usage("nothing to do");
 	/* What is kept for all to read must be readable whatever the caller's mask. */
 	umask(022);

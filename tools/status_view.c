@@ -267,6 +267,27 @@ static void budget_row(const char *lines, struct strbuf *out)
 		strbuf_adds(out, "; it cannot be kept to: take fewer events, or no call chains");
 }
 
+static void add_limit(const char *lines, const char *key, const char *format, double unit,
+		      struct strbuf *out)
+{
+	if (!has_value(lines, key))
+		return;
+	strbuf_adds(out, out->length ? ", " : "");
+	strbuf_addf(out, format, number_of(lines, key) / unit);
+}
+
+static void limits_row(const char *lines, struct strbuf *out)
+{
+	_cleanup_free_ char *shed = control_value(lines, "shed_text");
+
+	add_limit(lines, "memory_max_kib", "%.0f MiB of memory", 1024, out);
+	add_limit(lines, "disk_max_kib", "%.0f MiB of disk", 1024, out);
+	add_limit(lines, "keep_free_kib", "%.0f MiB of disk kept free", 1024, out);
+	add_limit(lines, "descriptors_max", "%.0f descriptors", 1, out);
+	if (shed)
+		strbuf_addf(out, "%s%s", out->length ? "; " : "", shed);
+}
+
 static void config_row(const char *lines, struct strbuf *out)
 {
 	copy_value(lines, "config", out);
@@ -279,7 +300,7 @@ static const struct {
 	{ "Daemon", daemon_row },   { "Trouble", trouble_row },	  { "Driver", driver_row },
 	{ "Events", events_row },   { "Separate", separate_row }, { "Images", images_row },
 	{ "Session", session_row }, { "Samples", samples_row },	  { "Own cost", cost_row },
-	{ "Budget", budget_row },   { "Settings", config_row },
+	{ "Budget", budget_row },   { "Limits", limits_row },	  { "Settings", config_row },
 };
 
 /* "name value text" of a counter: the losses among them, one a line. */
@@ -349,6 +370,13 @@ static const struct {
 	{ "stretch", "stretch", JSON_NUMBER },
 	{ "stretch_highest", "stretch_highest", JSON_NUMBER },
 	{ "resident_kib", "resident_kib", JSON_NUMBER },
+	{ "memory_max_kib", "memory_max_kib", JSON_NUMBER },
+	{ "disk_max_kib", "disk_max_kib", JSON_NUMBER },
+	{ "keep_free_kib", "keep_free_kib", JSON_NUMBER },
+	{ "descriptors", "descriptors", JSON_NUMBER },
+	{ "descriptors_max", "descriptors_max", JSON_NUMBER },
+	{ "shed", "shed", JSON_TEXT },
+	{ "shed_text", "shed_text", JSON_TEXT },
 	{ "open_files", "open_files", JSON_NUMBER },
 	{ "mapped_kib", "mapped_kib", JSON_NUMBER },
 	{ "config", "config", JSON_TEXT },

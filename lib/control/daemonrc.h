@@ -41,18 +41,19 @@ struct daemonrc {
 	char *session_dir;
 	struct daemonrc_list events; /* NAME:count:unitmask:kernel:user each */
 	bool separate_lib, separate_kernel, separate_thread, separate_cpu, separate_cgroup;
-	uint64_t callgraph;	      /* depth, 0: no call chains */
-	char *callgraph_mode;	      /* "auto", "fp", "table" */
-	char *vmlinux;		      /* a path, or "none" */
-	char *kernel_range;	      /* START,END in hexadecimal */
-	char *image_filter;	      /* comma list of application images */
-	uint64_t buffer_size;	      /* words */
-	uint64_t buffer_watershed;    /* words; 0: the usual number */
-	uint64_t cpu_buffer_size;     /* words */
-	char *driver;		      /* "auto", "bpf", "perf" */
-	uint64_t rate;		      /* samples a second and CPU in timer mode */
-	char *budget;		      /* of CPU time, as control/limits.h takes it */
-	char *verbose;		      /* as oprofiled --verbose takes it */
+	uint64_t callgraph;	   /* depth, 0: no call chains */
+	char *callgraph_mode;	   /* "auto", "fp", "table" */
+	char *vmlinux;		   /* a path, or "none" */
+	char *kernel_range;	   /* START,END in hexadecimal */
+	char *image_filter;	   /* comma list of application images */
+	uint64_t buffer_size;	   /* words */
+	uint64_t buffer_watershed; /* words; 0: the usual number */
+	uint64_t cpu_buffer_size;  /* words */
+	char *driver;		   /* "auto", "bpf", "perf" */
+	uint64_t rate;		   /* samples a second and CPU in timer mode */
+	char *budget;		   /* of CPU time, as control/limits.h takes it */
+	char *max_memory, *max_disk, *keep_free, *max_files; /* likewise */
+	char *verbose;					     /* as oprofiled --verbose takes it */
 	char *ext_feature;	      /* as oprofiled --ext-feature takes it */
 	char *socket_group;	      /* name of the group that may use the control socket */
 	char *session_mode;	      /* of the session directory, octal */

@@ -29,6 +29,8 @@ struct collector {
 	struct spending *spending; /* or NULL */
 	struct parser *parser;
 	struct outlet *outlet; /* borrowed, or NULL */
+	struct quota *quota;
+	bool setup_due; /* could not be written when the session began */
 	char *session_dir, *session_name, *samples, *root;
 	int lock;
 	bool running;
@@ -72,6 +74,7 @@ void collector_free(struct collector *c)
 	if (c->driver)
 		c->ops->shutdown(c->driver);
 	spending_free(c->spending);
+	quota_free(c->quota);
 	record_free(c->record);
 	cookie_table_free(c->cookies);
 	if (c->lock >= 0)
@@ -156,6 +159,11 @@ static int write_setup(struct collector *c, struct error *err)
 	return r;
 }
 
+void collector_quota(const struct collector *c, struct quota_reading *ret)
+{
+	quota_read(c->quota, ret);
+}
+
 void collector_cost(const struct collector *c, struct governor_reading *ret)
 {
 	*ret = (struct governor_reading){ 0 };
@@ -189,6 +197,7 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 	}
 	if (r < 0)
 		return r;
+	c->quota = quota_new(&config->quota, c->session_dir);
 	if (config->measures_cost)
 		c->spending = spending_new(config->cpu_budget);
 	*ret = STEAL(c);
@@ -249,7 +258,12 @@ static int write_driver_stats(struct collector *c, struct error *err)
 
 static int try_write_stats(struct collector *c, struct error *err)
 {
-	int r = write_driver_stats(c, err);
+	int r = c->setup_due ? write_setup(c, err) : 0;
+
+	if (r < 0)
+		return r;
+	c->setup_due = false;
+	r = write_driver_stats(c, err);
 
 	return r < 0 ? r : record_flush(c->record, err);
 }
@@ -287,6 +301,8 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 	parser_tell(c->parser);
 	if (c->spending && c->running)
 		spending_look(c->spending, c->ops, c->driver);
+	if (c->running && !all)
+		quota_keep(c->quota, c->record, c->ops, c->driver);
 	if (r == 0 && !all && now_s() - c->written_at < STATS_PERIOD_S)
 		return r;
 	written = write_stats(c, err);
@@ -486,13 +502,29 @@ static int leave_session(struct collector *c, struct error *err)
 	return r < 0 ? r : collector_reopen(c, err);
 }
 
+/* Goes on with an empty session. Where there is no room to say what is sampled, that is said
+ * later. */
+static int begin_session(struct collector *c, struct error *err)
+{
+	int r = write_setup(c, err);
+
+	quota_reset(c->quota);
+	c->setup_due = collector_can_go_on(r);
+	if (!c->setup_due)
+		return r;
+	log_warn("%s: the next session is begun when there is room; remove sessions that are not "
+		 "needed any more (%s/samples)",
+		 err ? err->text : "the disk is full", c->session_dir);
+	return 0;
+}
+
 int collector_reset(struct collector *c, struct error *err)
 {
 	int r = leave_session(c, err);
 
-	if (r == 0)
+	if (r == 0 || collector_can_go_on(r))
 		r = session_remove(c->session_dir, c->session_name, err);
-	return r < 0 ? r : write_setup(c, err);
+	return r < 0 ? r : begin_session(c, err);
 }
 
 int collector_save(struct collector *c, const char *name, struct error *err)
@@ -502,7 +534,8 @@ int collector_save(struct collector *c, const char *name, struct error *err)
 	if (!session_name_valid(name))
 		return error_set(err, -EINVAL, "'%s' cannot be a session's name", name);
 	r = leave_session(c, err);
-	if (r == 0)
+	/* A rename needs no space: the session is as safe under its name as it was. */
+	if (r == 0 || collector_can_go_on(r))
 		r = session_rename(c->session_dir, c->session_name, name, err);
-	return r < 0 ? r : write_setup(c, err);
+	return r < 0 ? r : begin_session(c, err);
 }

@@ -16,6 +16,7 @@
 
 #include "driver/driver.h"
 #include "driver/governor.h"
+#include "record/quota.h"
 #include "record/record.h"
 
 struct parser;
@@ -28,6 +29,7 @@ struct collector_config {
 	struct record_config record; /* events, event_count and cookies likewise */
 	const char *tee_path;	     /* the event buffer is also written here, or NULL */
 	bool measures_cost;	     /* what sampling costs is measured */
+	struct quota_limits quota;
 	double cpu_budget; /* the share of each CPU's time to keep to (driver/governor.h); 0: any */
 	/* Reads what others wrote (image/parser.h); borrowed, NULL: this process does. */
 	struct parser *parser;
@@ -85,6 +87,8 @@ const struct cookie_table *collector_cookies(const struct collector *c);
 /* What sampling costs, and how far it is stretched for that; all zero where that is not measured.
  */
 void collector_cost(const struct collector *c, struct governor_reading *ret);
+/* What it uses of memory, disk and descriptors, and what it does without for that. */
+void collector_quota(const struct collector *c, struct quota_reading *ret);
 /* Sample files open now; in *@ret_mapped the bytes that they map. */
 size_t collector_open_files(const struct collector *c, size_t *ret_mapped);
 /* The statistics section of the log. */

@@ -202,6 +202,37 @@ void record_sync(struct record *rec, bool all)
 	jitting_sync(rec->jitting, now_ns(), all);
 }
 
+unsigned int record_can_shed(const struct record *rec)
+{
+	bool apart = rec->separate & (RECORD_SEPARATE_THREAD | RECORD_SEPARATE_CPU);
+
+	return (rec->chains_seen ? RECORD_SHED_CHAINS : 0u) |
+	       (rec->jitting ? RECORD_SHED_JIT : 0u) | (apart ? RECORD_SHED_THREADS : 0u);
+}
+
+void record_shed(struct record *rec, unsigned int what)
+{
+	if (what == rec->shed)
+		return;
+	rec->trans.size = 0;
+	record_settle_shed(rec);
+	if (what & ~rec->shed & RECORD_SHED_JIT && rec->jitting) {
+		jitting_sync(rec->jitting, now_ns(), true);
+		jitting_write(rec->jitting);
+		jitting_forget(rec->jitting);
+	}
+	/* To write the arcs that are known would take more than all chains do. */
+	if (what & ~rec->shed & RECORD_SHED_CHAINS)
+		rec->stats.shed_arcs += trace_drop(rec->trace);
+	rec->shed = what & record_can_shed(rec);
+	rec->shed_since = rec->stats.samples;
+}
+
+void record_count_pause(struct record *rec)
+{
+	rec->stats.shed_pauses++;
+}
+
 void record_yield_files(struct record *rec)
 {
 	rec->trans.size = 0;

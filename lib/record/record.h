@@ -60,6 +60,11 @@ int record_separate_parse(const char *text, struct error *err);
 	X(filtered, "Nr. samples left out by the image filter")                                    \
 	X(arcs_no_mapping, "Nr. backtraces skipped due to no file mapping")                        \
 	X(chains_lost, "Nr. call chains that could not be stored")                                 \
+	X(shed_chains, "Nr. call chains left out, as memory or disk ran short")                    \
+	X(shed_arcs, "Nr. arcs left out, likewise")                                                \
+	X(shed_jit, "Nr. samples in run-time code that was not looked up, likewise")               \
+	X(shed_threads, "Nr. samples not told apart by thread or CPU, likewise")                   \
+	X(shed_pauses, "Nr. pauses in sampling, likewise")                                         \
 	X(extended_lost, "Nr. samples or counts of an extended feature lost")                      \
 	X(arcs_no_samplefile, "Nr. arcs lost due to sample file open failure")
 
@@ -105,6 +110,18 @@ void record_prepare(struct record *rec);
 void record_sync(struct record *rec, bool all);
 /* Writes the counters to stats/ of the session; 0 or -errno. */
 int record_flush(struct record *rec, struct error *err);
+/* What recording can do without, bits. */
+enum record_shed {
+	RECORD_SHED_CHAINS = 1, /* call chains, and with them arcs */
+	RECORD_SHED_JIT = 2,	/* looking for names of code made at run time */
+	RECORD_SHED_THREADS = 4 /* telling threads and CPUs apart */
+};
+/* Does without @what from now on, and only without that; what is left out is counted. */
+void record_shed(struct record *rec, unsigned int what);
+/* What leaving out would spare anything as the samples are. */
+unsigned int record_can_shed(const struct record *rec);
+/* Counts that sampling paused. */
+void record_count_pause(struct record *rec);
 /* Gives the descriptors of the sample files back; they are opened again when they are needed. */
 void record_yield_files(struct record *rec);
 /* Closes all sample files, so that the session's directory can be renamed or removed; the next

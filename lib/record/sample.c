@@ -115,7 +115,8 @@ static const char *cgroup_of(const struct record *rec)
 static struct store_key key_of(const struct record *rec, const struct found *f, size_t event)
 {
 	const struct transient *t = &rec->trans;
-	bool thread = rec->separate & RECORD_SEPARATE_THREAD;
+	unsigned int separate = rec->shed & RECORD_SHED_THREADS ? 0 : rec->separate;
+	bool thread = separate & RECORD_SEPARATE_THREAD;
 
 	return (struct store_key){ .app = f->app,
 				   .cgroup = cgroup_of(rec),
@@ -123,8 +124,8 @@ static struct store_key key_of(const struct record *rec, const struct found *f, 
 				   .event = (uint32_t)event,
 				   .tgid = thread ? (int64_t)t->tgid : SNAME_ALL,
 				   .tid = thread ? (int64_t)t->tid : SNAME_ALL,
-				   .cpu = rec->separate & RECORD_SEPARATE_CPU ? (int32_t)t->cpu
-									      : SNAME_ALL };
+				   .cpu = separate & RECORD_SEPARATE_CPU ? (int32_t)t->cpu
+									 : SNAME_ALL };
 }
 
 void sample_add_arc(const struct trace_owner *owner, const struct trace_place *caller,
@@ -190,8 +191,13 @@ static bool wait_for_code(struct record *rec, uint64_t pc, const struct found *f
 {
 	const struct sname_image *image = &f->place.image->image;
 
-	return rec->jitting && image->kind == SNAME_ANON &&
-	       jitting_add(rec->jitting, at, image->start + (pc - f->place.base), weight);
+	if (!rec->jitting || image->kind != SNAME_ANON)
+		return false;
+	if (rec->shed & RECORD_SHED_JIT) {
+		rec->stats.shed_jit += weight;
+		return false;
+	}
+	return jitting_add(rec->jitting, at, image->start + (pc - f->place.base), weight);
 }
 
 /* Adds to the place's file and leaves the shortcut to it. */
@@ -235,6 +241,11 @@ static void begin_chain(struct record *rec, uint64_t pc, uint64_t counter, const
 
 	t->tracing = TRACE_ON;
 	t->trace_weight = weight;
+	rec->chains_seen = true;
+	if (rec->shed & RECORD_SHED_CHAINS) {
+		rec->stats.shed_chains += weight;
+		return;
+	}
 	trace_begin(rec->trace, &owner, weight);
 	add_frame(rec, pc, f);
 }

@@ -20,9 +20,22 @@ uint64_t record_stats_total(const struct record_stats *s)
 	       s->filtered;
 }
 
+/* Samples for which threads were not told apart, since that was shed. */
+static uint64_t threads_shed(const struct record *rec)
+{
+	return rec->shed & RECORD_SHED_THREADS ? rec->stats.samples - rec->shed_since : 0;
+}
+
+void record_settle_shed(struct record *rec)
+{
+	rec->stats.shed_threads += threads_shed(rec);
+	rec->shed_since = rec->stats.samples;
+}
+
 void record_stats(const struct record *rec, struct record_stats *ret)
 {
 	*ret = rec->stats;
+	ret->shed_threads += threads_shed(rec);
 	ret->lost_samplefile += store_lost(rec->store, STORE_LOST_SAMPLES);
 	if (rec->jitting)
 		ret->lost_samplefile += jitting_lost(rec->jitting);

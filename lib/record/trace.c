@@ -288,6 +288,21 @@ void trace_write_arcs(struct trace *t)
 		chain_store_arcs(t->store, take_arc, t);
 }
 
+static void count_arc(const struct chain_arc *arc, void *data)
+{
+	*(uint64_t *)data += arc->samples;
+}
+
+uint64_t trace_drop(struct trace *t)
+{
+	uint64_t arcs = 0;
+
+	if (t->store)
+		chain_store_arcs(t->store, count_arc, &arcs);
+	trace_close(t);
+	return arcs;
+}
+
 const uint64_t *trace_ends(const struct trace *t)
 {
 	return t->ends;

@@ -58,6 +58,8 @@ void trace_free(struct trace *t);
 /* Closes the store, drops the chain being taken and arcs that were not written: the images may go
  * away. The next chain opens it again. */
 void trace_close(struct trace *t);
+/* As trace_close(), without the arcs that were not written yet; how many samples they had. */
+uint64_t trace_drop(struct trace *t);
 
 /* A chain begins that @weight samples have. One that did not end is dropped. */
 void trace_begin(struct trace *t, const struct trace_owner *owner, uint64_t weight);

@@ -61,6 +61,9 @@ struct record {
 	unsigned int separate;
 	bool select; /* there is an image filter */
 	size_t event_count;
+	unsigned int shed;   /* enum record_shed */
+	uint64_t shed_since; /* ->stats.samples when threads were shed last */
+	bool chains_seen;
 
 	uint64_t pending[RECORD_WORDS_LONGEST]; /* the start of a record that was cut */
 	size_t pending_count;
@@ -79,6 +82,8 @@ struct record {
 	bool session_ready; /* its directory and manifest; false after they were let go of */
 };
 
+/* Counts what was shed up to now: ->shed changes. */
+void record_settle_shed(struct record *rec);
 /* Takes the sample (@pc, @counter): the way for all that the shortcut does not take. */
 void sample_add(struct record *rec, uint64_t pc, uint64_t counter);
 /* A frame further out in the chain being taken. */

@@ -20,6 +20,8 @@ is "  need no warning" "$(grep -c warning "$dir/output")" 0
 ok "other settings" opcontrol --setup --event=TIMER:400
 has "  wait for the next daemon" "warning: the running daemon keeps its settings"
 opcontrol --setup --event=TIMER:500 2>/dev/null
+ok "an option of the original that means nothing" opcontrol --s390hwsampbufsize=7
+has "  is noted" "warning: --s390hwsampbufsize has no effect any more"
 keep_busy
 ok "samples come" wait_for received_more_than 200
 ok "dump" opcontrol --dump

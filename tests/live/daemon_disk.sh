@@ -23,6 +23,8 @@ run_new_programs()
 	true
 }
 
+# What happens where no limit keeps the disk from being full.
+echo "KEEP_FREE=none" >>"$OPROFILE_DAEMONRC"
 keep_busy
 ok "it starts" opcontrol --session-dir="$session" --event=TIMER:500 --start
 ok "samples come" wait_for received_more_than 100
@@ -36,11 +38,15 @@ fails "a dump says so" 1 opcontrol --dump
 has "  in plain words" "No space left on device"
 ok "the daemon lives" opcontrol --status
 has "  and says what is wrong" "No space left on device\|could not be written\|file open failure"
-ok "what was recorded stays" test "$(counter samples)" -ge "$kept"
+ok "the session can be saved" opcontrol --save=full
+ok "  and is there" test "$(counter samples full)" -ge "$kept"
+kept=$(counter samples)
 rm "$session/filler" "$session/filler2"
 ok "with room again" opcontrol --dump
 ok "  it records on" test "$(counter samples)" -gt "$kept"
-is "  and every sample is accounted for" "$(accounted)" "$(counter sample_received)"
+ok "  and says again what is sampled" test -s "$session/samples/current/setup"
+is "  and every sample is accounted for" "$(($(accounted) + $(accounted full)))" \
+	"$(($(counter sample_received) + $(counter sample_received full)))"
 ok "the end" opcontrol --shutdown
 
 mount -o remount,ro "$session"

@@ -51,7 +51,7 @@ counter()
 # lost before under a name.
 accounted()
 {
-	cd "$session/samples/current/stats" || return
+	cd "$session/samples/${1:-current}/stats" || return
 	sum=0
 	for file in total_samples sample_lost_no_* sample_filtered; do
 		[ ! -f "$file" ] || sum=$((sum + $(cat "$file")))

@@ -80,6 +80,36 @@ static void budgets_are_percentages(void)
 		}
 }
 
+static void limits_are_sizes_or_shares(void)
+{
+	struct daemonrc rc = { .max_memory = (char *)"64M",
+			       .max_disk = (char *)"20%",
+			       .keep_free = (char *)"none",
+			       .max_files = (char *)"128" };
+	struct limits limits;
+	struct error err = ERROR_INIT;
+	static const char *const bad[] = { "1M", "64", "many", "10%", "-1" };
+	size_t i;
+
+	CHECK_EQ(limits_read(&rc, &limits, &err), 0);
+	CHECK_EQ(limits.memory, 64 << 20);
+	CHECK_EQ(limits_bytes(&limits.disk, 5000), 1000);
+	CHECK_EQ(limits_bytes(&limits.keep_free, 5000), 0);
+	CHECK_EQ(limits.files, 128);
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		rc.max_memory = (char *)bad[i];
+		CHECK(limits_read(&rc, &limits, &err) < 0);
+		CHECK(strstr(err.text, "MAX_MEMORY: '") != NULL);
+	}
+	rc = (struct daemonrc){ 0 };
+	CHECK_EQ(limits_read(&rc, &limits, &err), 0);
+	/* A share, but no more than a size. */
+	CHECK_EQ(limits_bytes(&limits.disk, 10 * ((uint64_t)1 << 30)), (uint64_t)1 << 30);
+	CHECK_EQ(limits_bytes(&limits.disk, 1 << 20), 64 << 20);
+	CHECK_EQ(limits_bytes(&limits.disk, (uint64_t)1 << 50), (uint64_t)4 << 30);
+	CHECK_EQ(limits_bytes(&limits.keep_free, (uint64_t)1 << 50), (uint64_t)1 << 30);
+}
+
 static void bad_lines_are_named(void)
 {
 	static const struct {
@@ -246,8 +276,8 @@ static void path_is_given_or_of_the_environment(void)
 	CHECK(strstr(standard, "oprofile/daemonrc"));
 }
 
-TESTS(T(original_file_is_read), T(budgets_are_percentages), T(bad_lines_are_named),
-      T(nul_bytes_and_endless_lines_are_refused), T(unknown_keys_are_warned_of_and_kept),
-      T(what_is_printed_reads_back_the_same), T(values_that_would_break_the_file_are_refused),
-      T(kernel_range_is_two_hexadecimal_numbers), T(file_is_private_at_home_and_public_elsewhere),
-      T(path_is_given_or_of_the_environment))
+TESTS(T(original_file_is_read), T(budgets_are_percentages), T(limits_are_sizes_or_shares),
+      T(bad_lines_are_named), T(nul_bytes_and_endless_lines_are_refused),
+      T(unknown_keys_are_warned_of_and_kept), T(what_is_printed_reads_back_the_same),
+      T(values_that_would_break_the_file_are_refused), T(kernel_range_is_two_hexadecimal_numbers),
+      T(file_is_private_at_home_and_public_elsewhere), T(path_is_given_or_of_the_environment))

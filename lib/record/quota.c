@@ -1,0 +1,295 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "record/quota.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "record/record.h"
+
+#include <fcntl.h>
+#include <fts.h>
+#include <inttypes.h>
+#include <malloc.h>
+#include <stdio.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <time.h>
+#include <unistd.h>
+
+#define S 1000000000ULL
+
+static const uint64_t look_every = S, look_closely = S / 5;
+static const uint64_t settle = 3 * S; /* what a step brings is waited for */
+
+/* Percent of a limit: from which on things are left out, sampling pauses, and goes on again. */
+enum { NEAR_AT = 60, SHED_AT = 90, PAUSE_AT = 98, RESUME_AT = 85 };
+/* The same of the space to be kept free. */
+enum { FREE_NEAR_AT = 200, FREE_SHED_AT = 150, FREE_PAUSE_AT = 100, FREE_RESUME_AT = 200 };
+/* A walk through the session may take one part of so many of the time; near a limit that. */
+enum { WALK_SHARE = 400, WALK_SHARE_NEAR = 50 };
+
+struct quota {
+	struct quota_limits limits;
+	struct quota_use use;
+	char *session_dir;
+	enum quota_level level, shed; /* ->shed: but for a pause */
+	const char *what;
+	uint64_t looked_ns, stepped_ns, walk_at_ns;
+};
+
+static const struct {
+	const char *name, *meaning;
+} levels[] = {
+#define X(name, word, text) [QUOTA_##name] = { word, text },
+	QUOTA_LEVELS(X)
+#undef X
+};
+
+struct quota *quota_new(const struct quota_limits *limits, const char *session_dir)
+{
+	struct quota *q = xcalloc(1, sizeof(*q));
+
+	q->limits = *limits;
+	q->session_dir = xstrdup(session_dir);
+	return q;
+}
+
+void quota_free(struct quota *q)
+{
+	if (!q)
+		return;
+	free(q->session_dir);
+	free(q);
+}
+
+void quota_reset(struct quota *q)
+{
+	if (q->level != QUOTA_PAUSED)
+		q->level = QUOTA_EASY;
+	q->shed = QUOTA_EASY;
+	q->walk_at_ns = 0;
+}
+
+const char *quota_level_name(enum quota_level level)
+{
+	return levels[level].name;
+}
+
+const char *quota_level_meaning(enum quota_level level)
+{
+	return levels[level].meaning;
+}
+
+/* --- deciding --- */
+
+static bool above(uint64_t used, uint64_t limit, unsigned int percent)
+{
+	return limit && used >= limit / 100 * percent;
+}
+
+static bool below(uint64_t left, uint64_t keep, unsigned int percent)
+{
+	return keep && left < keep / 100 * percent;
+}
+
+/* What has run so short, by these percentages; NULL: nothing. Descriptors never make it pause:
+ * sample files do with few. */
+static const char *short_of(const struct quota *q, const struct quota_use *use,
+			    unsigned int percent, unsigned int free_percent, bool files)
+{
+	if (above(use->memory, q->limits.memory, percent))
+		return "memory";
+	if (above(use->disk, q->limits.disk, percent))
+		return "disk";
+	if (below(use->free, q->limits.keep_free, free_percent))
+		return "free disk space";
+	return files && above(use->files, q->limits.files, percent) ? "descriptors" : NULL;
+}
+
+/* The next level that spares anything; the same if there is none but to pause. */
+static enum quota_level next_level(enum quota_level level, unsigned int useful)
+{
+	enum quota_level next;
+
+	for (next = level + 1; next < QUOTA_PAUSED; next++)
+		if (useful & 1u << next)
+			return next;
+	return level;
+}
+
+enum quota_level quota_step(struct quota *q, const struct quota_use *use, uint64_t now_ns,
+			    unsigned int useful)
+{
+	const char *what;
+
+	q->use = *use;
+	if (q->level == QUOTA_PAUSED) {
+		if (!short_of(q, use, RESUME_AT, FREE_RESUME_AT, false))
+			q->level = q->shed;
+		return q->level;
+	}
+	what = short_of(q, use, PAUSE_AT, FREE_PAUSE_AT, false);
+	if (what) {
+		q->what = what;
+		/* All at once: where there is no room at all, there is no time either. */
+		while (next_level(q->shed, useful) != q->shed)
+			q->shed = next_level(q->shed, useful);
+		return q->level = QUOTA_PAUSED;
+	}
+	what = short_of(q, use, SHED_AT, FREE_SHED_AT, true);
+	if (!what || (q->stepped_ns && now_ns - q->stepped_ns < settle))
+		return q->level;
+	q->stepped_ns = now_ns;
+	q->what = what;
+	q->level = q->shed = next_level(q->shed, useful);
+	return q->level;
+}
+
+/* --- looking --- */
+
+static uint64_t clock_ns(clockid_t clock)
+{
+	struct timespec t;
+
+	(void)clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * S + (uint64_t)t.tv_nsec;
+}
+
+static uint64_t resident_bytes(void)
+{
+	_cleanup_free_ char *text = NULL;
+	unsigned long long size, resident;
+
+	if (path_read(NULL, "/proc/self/statm", &text, NULL) < 0 ||
+	    sscanf(text, "%llu %llu", &size, &resident) != 2)
+		return 0;
+	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+/* Bytes that the files below @path take on disk. */
+static uint64_t disk_bytes(const char *path)
+{
+	char *paths[] = { (char *)path, NULL };
+	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+	uint64_t blocks = 0;
+	FTSENT *entry;
+
+	while (fts && (entry = fts_read(fts)))
+		if (entry->fts_info != FTS_DP && entry->fts_info != FTS_NS)
+			blocks += (uint64_t)entry->fts_statp->st_blocks;
+	if (fts)
+		(void)fts_close(fts);
+	return blocks * 512;
+}
+
+/* The lowest descriptor that is free: so many are in use, or nearly. */
+static uint64_t descriptors(uint64_t limit)
+{
+	int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
+
+	if (fd < 0)
+		return limit;
+	(void)close(fd);
+	return (uint64_t)fd;
+}
+
+/* Whether a limit may soon matter. */
+static bool is_near(const struct quota *q)
+{
+	return short_of(q, &q->use, NEAR_AT, FREE_NEAR_AT, true);
+}
+
+/* The session is walked through as often as that costs little. */
+static void look_at_disk(struct quota *q, uint64_t now_ns, struct quota_use *use)
+{
+	struct statvfs fs;
+	uint64_t since_ns;
+
+	use->free = UINT64_MAX;
+	if (statvfs(q->session_dir, &fs) == 0)
+		use->free = (uint64_t)fs.f_bavail * fs.f_frsize;
+	use->disk = q->use.disk;
+	if (!q->limits.disk || now_ns < q->walk_at_ns)
+		return;
+	since_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+	use->disk = disk_bytes(q->session_dir);
+	q->walk_at_ns = now_ns + (clock_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns) *
+					 (is_near(q) ? WALK_SHARE_NEAR : WALK_SHARE);
+}
+
+/* --- acting --- */
+
+static void say(const struct quota *q, enum quota_level was)
+{
+	if (q->level == QUOTA_PAUSED || q->level > was)
+		log_warn("%s: %s; in use: %" PRIu64 " MiB of memory, %" PRIu64
+			 " MiB of disk (%" PRIu64 " MiB are free), %" PRIu64 " descriptors",
+			 q->what, levels[q->level].meaning, q->use.memory >> 20, q->use.disk >> 20,
+			 q->use.free >> 20, q->use.files);
+	else
+		log_info("there is room again: sampling goes on; %s", levels[q->level].meaning);
+}
+
+/* What the levels up to @level do without. */
+static unsigned int shed_bits(enum quota_level level)
+{
+	return (level >= QUOTA_CHAINS ? RECORD_SHED_CHAINS : 0u) |
+	       (level >= QUOTA_JIT ? RECORD_SHED_JIT : 0u) |
+	       (level >= QUOTA_THREADS ? RECORD_SHED_THREADS : 0u);
+}
+
+/* The levels, as bits, whose leaving out would spare anything. */
+static unsigned int useful_levels(const struct record *rec)
+{
+	unsigned int spares = record_can_shed(rec);
+
+	return (spares & RECORD_SHED_CHAINS ? 1u << QUOTA_CHAINS : 0u) |
+	       (spares & RECORD_SHED_JIT ? 1u << QUOTA_JIT : 0u) |
+	       (spares & RECORD_SHED_THREADS ? 1u << QUOTA_THREADS : 0u);
+}
+
+static void act(struct quota *q, enum quota_level was, struct record *rec,
+		const struct driver_ops *ops, struct driver *driver)
+{
+	struct error err = ERROR_INIT;
+
+	if (q->level == QUOTA_PAUSED) {
+		ops->stop(driver);
+		(void)ops->sync(driver, true, NULL);
+		record_count_pause(rec);
+	}
+	record_shed(rec, shed_bits(q->shed));
+	/* What is open or kept for speed alone goes first. */
+	record_yield_files(rec);
+	(void)malloc_trim(0);
+	if (was == QUOTA_PAUSED && q->level != QUOTA_PAUSED && ops->start(driver, &err) < 0)
+		log_error("%s", err.text);
+	say(q, was);
+}
+
+void quota_keep(struct quota *q, struct record *rec, const struct driver_ops *ops,
+		struct driver *driver)
+{
+	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), stepped_ns = q->stepped_ns;
+	enum quota_level was = q->level;
+	struct quota_use use;
+
+	if (q->looked_ns && now_ns - q->looked_ns < (is_near(q) ? look_closely : look_every))
+		return;
+	q->looked_ns = now_ns;
+	use.memory = resident_bytes();
+	use.files = descriptors(q->limits.files);
+	look_at_disk(q, now_ns, &use);
+	(void)quota_step(q, &use, now_ns, useful_levels(rec));
+	if (q->level != was)
+		act(q, was, rec, ops, driver);
+	else if (q->stepped_ns != stepped_ns)
+		record_yield_files(rec);
+	else
+		record_shed(rec, shed_bits(q->shed));
+}
+
+void quota_read(const struct quota *q, struct quota_reading *ret)
+{
+	*ret = (struct quota_reading){ q->limits, q->use, q->level, q->what };
+}

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "record/quota.h"
+
+enum { MB = 1 << 20 };
+static const uint64_t second = 1000000000;
+static const unsigned int all_useful = 1 << QUOTA_CHAINS | 1 << QUOTA_JIT | 1 << QUOTA_THREADS;
+static const struct quota_limits limits = {
+	.memory = 100 * MB, .disk = 1000 * MB, .keep_free = 50 * MB, .files = 200
+};
+static const struct quota_use easy = {
+	.memory = 20 * MB, .disk = 300 * MB, .free = 5000 * (uint64_t)MB, .files = 60
+};
+
+static void with_room_nothing_is_left_out(void)
+{
+	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere");
+	uint64_t t;
+
+	for (t = 1; t < 100; t++)
+		CHECK_EQ(quota_step(q, &easy, t * second, all_useful), QUOTA_EASY);
+}
+
+static void things_are_left_out_one_after_the_other(void)
+{
+	static const enum quota_level levels[] = { QUOTA_CHAINS,  QUOTA_CHAINS,	 QUOTA_CHAINS,
+						   QUOTA_JIT,	  QUOTA_JIT,	 QUOTA_JIT,
+						   QUOTA_THREADS, QUOTA_THREADS, QUOTA_THREADS,
+						   QUOTA_THREADS, QUOTA_THREADS };
+	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere");
+	struct quota_use use = easy;
+	struct quota_reading reading;
+	size_t i;
+
+	use.memory = 93 * MB;
+	for (i = 0; i < ARRAY_SIZE(levels); i++)
+		CHECK_EQ(quota_step(q, &use, (i + 1) * second, all_useful), levels[i]);
+	quota_read(q, &reading);
+	CHECK_STR(reading.what, "memory");
+	CHECK_STR(quota_level_name(reading.level), "threads");
+	/* What was left out stays so: half of it would be worth little. */
+	CHECK_EQ(quota_step(q, &easy, 60 * second, all_useful), QUOTA_THREADS);
+	quota_reset(q);
+	CHECK_EQ(quota_step(q, &easy, 61 * second, all_useful), QUOTA_EASY);
+}
+
+static void what_spares_nothing_is_passed_over(void)
+{
+	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere");
+	struct quota_use use = easy;
+
+	use.disk = 950 * MB;
+	CHECK_EQ(quota_step(q, &use, second, 1 << QUOTA_THREADS), QUOTA_THREADS);
+	CHECK_EQ(quota_step(q, &use, 10 * second, 1 << QUOTA_THREADS), QUOTA_THREADS);
+}
+
+static void at_the_limit_sampling_pauses_until_there_is_room(void)
+{
+	static const struct {
+		struct quota_use use;
+		const char *what;
+	} rows[] = {
+		{ { 99 * MB, 0, UINT64_MAX, 0 }, "memory" },
+		{ { 0, 985 * MB, UINT64_MAX, 0 }, "disk" },
+		{ { 0, 0, 49 * MB, 0 }, "free disk space" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere");
+		struct quota_use nearly = rows[i].use;
+		struct quota_reading reading;
+
+		CHECK_EQ(quota_step(q, &rows[i].use, second, all_useful), QUOTA_PAUSED);
+		quota_read(q, &reading);
+		CHECK_STR(reading.what, rows[i].what);
+		/* A little room is not enough: it would be used up at once. */
+		nearly.memory -= MIN(nearly.memory, (uint64_t)2 * MB);
+		nearly.disk -= MIN(nearly.disk, (uint64_t)20 * MB);
+		nearly.free = MIN(nearly.free, (uint64_t)60 * MB);
+		CHECK_EQ(quota_step(q, &nearly, 2 * second, all_useful), QUOTA_PAUSED);
+		quota_reset(q);
+		CHECK_EQ(quota_step(q, &nearly, 3 * second, all_useful), QUOTA_PAUSED);
+		CHECK_EQ(quota_step(q, &easy, 4 * second, all_useful), QUOTA_EASY);
+	}
+}
+
+static void after_a_pause_it_goes_on_with_less(void)
+{
+	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere");
+	struct quota_use full = easy;
+
+	full.disk = 999 * MB;
+	CHECK_EQ(quota_step(q, &full, second, all_useful), QUOTA_PAUSED);
+	CHECK_EQ(quota_step(q, &easy, 2 * second, all_useful), QUOTA_THREADS);
+}
+
+static void few_descriptors_are_no_reason_to_pause(void)
+{
+	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere");
+	struct quota_use use = easy;
+	uint64_t t;
+
+	use.files = 200;
+	for (t = 1; t < 30; t++)
+		CHECK(quota_step(q, &use, t * second, all_useful) != QUOTA_PAUSED);
+}
+
+static void without_limits_nothing_matters(void)
+{
+	static const struct quota_limits none = { 0 };
+	static const struct quota_use use = { UINT64_MAX / 2, UINT64_MAX / 2, 0, UINT64_MAX / 2 };
+	_cleanup_(quota_freep) struct quota *q = quota_new(&none, "/nowhere");
+
+	CHECK_EQ(quota_step(q, &use, second, all_useful), QUOTA_EASY);
+}
+
+TESTS(T(with_room_nothing_is_left_out), T(things_are_left_out_one_after_the_other),
+      T(what_spares_nothing_is_passed_over), T(at_the_limit_sampling_pauses_until_there_is_room),
+      T(after_a_pause_it_goes_on_with_less), T(few_descriptors_are_no_reason_to_pause),
+      T(without_limits_nothing_matters))
