@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/text.h"
 #include "profile/archive.h"
 #include "profile/binary.h"
 #include "profile/gather.h"
@@ -51,10 +52,17 @@ static const struct opt_cmdline cmdline = {
 
 static void print_list(const struct archive *a)
 {
+	bool terminal = isatty(STDOUT_FILENO);
 	size_t i;
 
-	for (i = 0; i < a->count; i++)
-		puts(a->files[i].from);
+	/* Whoever reads it into a program wants the names as they are; a terminal would obey them.
+	 */
+	for (i = 0; i < a->count; i++) {
+		_cleanup_(strbuf_done) struct strbuf name = STRBUF_INIT;
+
+		text_visible(&name, a->files[i].from);
+		puts(terminal ? strbuf_text(&name) : a->files[i].from);
+	}
 	if (a->live_kernel)
 		puts("/proc/kallsyms");
 }

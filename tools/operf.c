@@ -16,6 +16,7 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #define RATE_UNSAID UINT64_MAX
 enum { DEFAULT_HZ = 997 }; /* a prime: not in step with what the system does by the clock */
@@ -195,6 +196,24 @@ static int choose_events(struct event *events, struct error *err)
 	return count;
 }
 
+/* Root does not write where another user could put links in its way, unless that user is who asks
+ * for it through sudo. */
+static int check_owner(const char *directory, struct error *err)
+{
+	const char *sudo = getenv("SUDO_UID");
+	uint64_t asking = 0;
+	struct stat st;
+
+	if (geteuid() != 0 || stat(directory, &st) < 0 || st.st_uid == 0)
+		return 0;
+	if (sudo && parse_u64(sudo, 0, UINT32_MAX, &asking) == 0 && asking == st.st_uid)
+		return 0;
+	return error_set(err, -EPERM,
+			 "%s belongs to uid %u, who could have root write elsewhere: give another "
+			 "--session-dir",
+			 directory, st.st_uid);
+}
+
 /* Sets the collector up for @target. The current profile becomes "previous", unless added to. */
 static int open_collector(const struct target *target, struct parser *parser,
 			  struct collector **ret, struct error *err)
@@ -235,6 +254,9 @@ static int open_collector(const struct target *target, struct parser *parser,
 	if (count < 0)
 		return count;
 	if (config.drive.scope == DRIVER_TASK && (r = leave_kernel_out(events, count, err)) < 0)
+		return r;
+	r = check_owner(directory, err);
+	if (r < 0)
 		return r;
 	if (vmlinux && access(vmlinux, R_OK) < 0)
 		return error_errno(err, -errno, "--vmlinux=%s", vmlinux);

@@ -2,6 +2,7 @@
 #include "tool.h"
 
 #include "base/mem.h"
+#include "base/text.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -9,6 +10,20 @@
 #include <sys/ioctl.h>
 
 static const char *tool_name = "oprofile";
+
+/* One message: names of files and processes stand in some, and a terminal obeys what it is sent. */
+static void say(const char *kind, const char *text)
+{
+	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
+	_cleanup_free_ char *copy = xstrdup(text);
+	char *rest = copy, *line;
+
+	while ((line = strsep(&rest, "\n"))) {
+		text_visible(&out, line);
+		strbuf_adds(&out, "\n");
+	}
+	(void)fprintf(stderr, "%s: %s%s", tool_name, kind, strbuf_text(&out));
+}
 
 static void stderr_sink(enum log_level level, const char *text, void *data)
 {
@@ -21,7 +36,7 @@ static void stderr_sink(enum log_level level, const char *text, void *data)
 	static_assert(ARRAY_SIZE(prefix) == LOG_LEVEL_COUNT_, "a prefix for each level");
 
 	(void)data;
-	(void)fprintf(stderr, "%s: %s%s\n", tool_name, prefix[level], text);
+	say(prefix[level], text);
 }
 
 void tool_verbose(enum log_level level)
@@ -55,7 +70,7 @@ bool tool_colour(int fd)
 int tool_fail(const struct error *err)
 {
 	(void)fflush(stdout);
-	(void)fprintf(stderr, "%s: %s\n", tool_name, err->text);
+	say("", err->text);
 	return TOOL_FAILURE;
 }
 
@@ -78,7 +93,8 @@ int tool_usage(const char *format, ...)
 	va_start(ap, format);
 	text = xvasprintf(format, ap);
 	va_end(ap);
-	(void)fprintf(stderr, "%s: %s\nTry '%s --help'.\n", tool_name, text, tool_name);
+	say("", text);
+	(void)fprintf(stderr, "Try '%s --help'.\n", tool_name);
 	return TOOL_USAGE;
 }
 
@@ -90,7 +106,7 @@ void tool_warn(const char *format, ...)
 	va_start(ap, format);
 	text = xvasprintf(format, ap);
 	va_end(ap);
-	(void)fprintf(stderr, "%s: warning: %s\n", tool_name, text);
+	say("warning: ", text);
 }
 
 int tool_options(const struct opt_cmdline *cmdline, int argc, char **argv)

@@ -21,7 +21,9 @@ enum {
 
 	ROOM = 128 << 20, /* of an answer: the tables of the largest programs have 20 MiB */
 	TIME_MS = 10000,
-	UNTOLD_MAX = 16, /* files that are told of by name between two parser_tell() */
+	JIT_PORTIONS = 32, /* of a source at a time, some MiB each: who writes without end must not
+			    * keep us */
+	UNTOLD_MAX = 16,   /* files that are told of by name between two parser_tell() */
 };
 
 struct parser {
@@ -206,8 +208,9 @@ int64_t parser_jit(struct parser *p, struct jit_source *s, struct jit *j, uint64
 {
 	struct jit_source_state state;
 	struct jit_sink sink;
-	int64_t n, total = 0;
+	int64_t n = 0, total = 0;
 	struct stat st;
+	int i;
 
 	if (!p)
 		return jit_source_read(s, j, now, err);
@@ -216,7 +219,7 @@ int64_t parser_jit(struct parser *p, struct jit_source *s, struct jit *j, uint64
 	    (uint64_t)st.st_size == state.offset)
 		return 0;
 	jit_source_sink(j, &sink);
-	while ((n = read_portion(p, s, &sink, now, err)) > 0)
+	for (i = 0; i < JIT_PORTIONS && (n = read_portion(p, s, &sink, now, err)) > 0; i++)
 		total += n;
 	return n < 0 ? n : total;
 }

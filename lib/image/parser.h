@@ -38,7 +38,7 @@ int parser_build_id(struct parser *p, int fd, struct build_id *ret);
 /* As unwind_table_build() of the ELF file open as @fd, which stays the caller's. */
 int parser_table(struct parser *p, int fd, struct unwind_rules *rules, struct unwind_table **ret,
 		 struct error *err);
-/* As jit_source_read(). */
+/* As jit_source_read(), but of very much at most 64 MiB; the rest comes with the next call. */
 int64_t parser_jit(struct parser *p, struct jit_source *s, struct jit *j, uint64_t now,
 		   struct error *err);
 

@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/text.h"
 #include "image/disasm.h"
 #include "image/lines.h"
 #include "image/symtab.h"
@@ -51,7 +52,8 @@ static void name_address(uint64_t address, struct strbuf *out, void *data)
 	if (!sym)
 		return;
 	sym = symtab_at(st, sym->whole);
-	strbuf_addf(out, " <%s", sym->name);
+	strbuf_adds(out, " <");
+	text_visible(out, sym->name);
 	if (address != sym->address)
 		strbuf_addf(out, "+0x%" PRIx64, address - sym->address);
 	strbuf_adds(out, ">");
@@ -141,8 +143,9 @@ static void print_symbol(struct listing *l, const struct annotate_symbol *sym)
 	size_t i;
 
 	print_section(l, sym);
-	strbuf_addf(&l->text, "%s\n%016" PRIx64 " <%s>:", l->blank, sym->symbol->address,
-		    sym->symbol->name);
+	strbuf_addf(&l->text, "%s\n%016" PRIx64 " <", l->blank, sym->symbol->address);
+	text_visible(&l->text, sym->symbol->name);
+	strbuf_adds(&l->text, ">:");
 	annotate_symbol_total(l->a, sym->text, false, sym->counts, &l->text);
 	strbuf_adds(&l->text, "\n");
 	if (l->mix)
@@ -206,7 +209,9 @@ static void print_symbols(struct listing *l)
 	}
 	if (n == 0)
 		return;
-	strbuf_addf(&l->text, "%s\n%s%s:     file format elf%u\n", l->blank, l->blank, file_name(l),
+	strbuf_addf(&l->text, "%s\n%s", l->blank, l->blank);
+	text_visible(&l->text, file_name(l));
+	strbuf_addf(&l->text, ":     file format elf%u\n",
 		    elffile_header(v->binary.file)->e_ident[EI_CLASS] == ELFCLASS64 ? 64 : 32);
 	qsort_r(sorted, n, sizeof(const struct annotate_symbol *), compare_symbols, l->a);
 	for (i = 0; i < n; i++)

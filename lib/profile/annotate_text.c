@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/text.h"
 #include "profile/header.h"
 
 #include <inttypes.h>
@@ -54,7 +55,9 @@ void annotate_prefix(const struct annotate *a, const uint64_t *counts, struct st
 void annotate_symbol_total(const struct annotate *a, const char *name, bool is_inlined,
 			   const uint64_t *counts, struct strbuf *out)
 {
-	strbuf_addf(out, " /* %s %s: ", name, is_inlined ? "inlined" : "total");
+	strbuf_adds(out, " /* ");
+	text_visible(out, name);
+	strbuf_adds(out, is_inlined ? " inlined: " : " total: ");
 	annotate_numbers(a, counts, out);
 	strbuf_adds(out, " */");
 }

@@ -111,7 +111,8 @@ static struct jit_source *try_file(struct jit_files *f, const char *path)
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || !is_new(f, &st))
 		return NULL;
-	if (st.st_uid != f->owner && st.st_uid != 0)
+	/* One with a second name may be anybody's. */
+	if ((st.st_uid != f->owner && st.st_uid != 0) || st.st_nlink > 1)
 		return NULL;
 	f->seen[f->seen_count].device = st.st_dev;
 	f->seen[f->seen_count++].inode = st.st_ino;

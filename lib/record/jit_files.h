@@ -3,7 +3,7 @@
  * Where a process writes what it compiles at run time, seen in its own namespaces:
  * /tmp/perf-PID.map, a jitdump (jit-PID.dump in /tmp, or anywhere if it has it mapped), the dump of
  * the original's agent in /tmp/.oprofile/jitdump. The process is a stranger: a file counts only if
- * it is a regular one, reached without links out of its root, and its owner's own.
+ * it is a regular one with one name, reached without links out of its root, and its owner's own.
  *
  *	struct jit_files *f = jit_files_new("", tgid);
  *	while ((s = jit_files_next(f)))

@@ -296,10 +296,13 @@ int session_lock(const char *session_dir, struct error *err)
 	_cleanup_free_ char *path = path_join(session_dir, "lock");
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	_cleanup_close_ int fd = -1;
-	int r = path_make_dirs(session_dir, 0755, err);
+	int r = path_make_parents(session_dir, 0755, err);
 
 	if (r < 0)
 		return r;
+	/* What was running is for the user and the group only to read. */
+	if (mkdir(session_dir, 0750) < 0 && errno != EEXIST)
+		return error_errno(err, -errno, "cannot make the directory %s", session_dir);
 	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return error_errno(err, -errno, "cannot open the lock %s", path);
