@@ -5,6 +5,7 @@
 set -u
 list=$(mktemp)
 trap 'rm -f "$list" "$list.out"' EXIT
+trap "exit 1" INT TERM
 find -L /usr/bin /usr/sbin /usr/lib /usr/libexec /usr/local -xdev -type f -size +1k -size -8192k \
 	\( -perm -100 -o -name '*.so*' -o -name '*.ko*' -o -name '*.o' \) 2>/dev/null | sort -u |
 	awk "NR % $2 == 0" >"$list"
