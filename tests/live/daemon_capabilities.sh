@@ -3,6 +3,7 @@
 # all of them.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 command -v setpriv >/dev/null || skip_all "needs setpriv"
+unshare -m true 2>/dev/null || skip_all "needs mount namespaces"
 [ "$(cat /proc/sys/kernel/perf_event_paranoid)" -ge 2 ] || skip_all "everybody may sample here"
 
 chmod 755 "$dir"
@@ -26,18 +27,18 @@ start_without()
 
 # Programs of user 12345: one that only it may read, one where only it sees it.
 mkdir -m 700 "$dir/own"
-cp "$OP_BUILD_ROOT/tests/live/truth_deep" "$dir/own/private"
+cp "$OP_BUILD_ROOT/tests/live/truth_deep" "$dir/own/only-mine"
 chown -R 12345 "$dir/own"
-chmod 700 "$dir/own/private"
+chmod 700 "$dir/own/only-mine"
 user="setpriv --reuid=12345 --regid=12345 --clear-groups"
 
 run_programs()
 {
-	$user "$dir/own/private" user 0.7
+	$user "$dir/own/only-mine" user 0.7
 	mkdir -p "$dir/mount"
 	unshare -m sh -c "mount -t tmpfs none '$dir/mount' &&
-		cp '$OP_BUILD_ROOT/tests/live/truth_deep' '$dir/mount/hidden' &&
-		$user '$dir/mount/hidden' user 0.7"
+		cp '$OP_BUILD_ROOT/tests/live/truth_deep' '$dir/mount/unseen' &&
+		$user '$dir/mount/unseen' user 0.7"
 	opcontrol --session-dir="$session" --shutdown >/dev/null
 }
 
@@ -49,8 +50,8 @@ knows()
 
 start_without none >"$dir/output" 2>&1 || skip_all "$(tail -n 1 "$dir/output")"
 run_programs
-ok "with all it knows a private program" knows private
-ok "  and one in a file system of its own" knows hidden
+ok "with all it knows a private program" knows only-mine
+ok "  and one in a file system of its own" knows unseen
 ok "  and the kernel" sh -c "! grep 'addresses are hidden' '$session/samples/oprofiled.log'"
 fails "without CAP_BPF it does not start" 1 start_without bpf
 fails "without CAP_PERFMON neither" 1 start_without perfmon
@@ -60,9 +61,9 @@ has "without CAP_SYSLOG the kernel has no symbols" "addresses are hidden" "$sess
 start_without dac_read_search >/dev/null 2>&1
 run_programs
 ok "without CAP_DAC_READ_SEARCH a private program is not known" sh -c \
-	"! grep '/private.*[0-9a-f]\{32\}' '$session/samples/current/images'"
+	"! grep '/only-mine.*[0-9a-f]\{32\}' '$session/samples/current/images'"
 start_without sys_ptrace >/dev/null 2>&1
 run_programs
 ok "without CAP_SYS_PTRACE one in a file system of its own is not" sh -c \
-	"! grep '/hidden.*[0-9a-f]\{32\}' '$session/samples/current/images'"
+	"! grep '/unseen.*[0-9a-f]\{32\}' '$session/samples/current/images'"
 done_testing
