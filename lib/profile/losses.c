@@ -34,6 +34,7 @@ static const struct {
 	{ "shed_pauses", TROUBLE, "times sampling paused, as memory or disk ran short" },
 	{ "sample_stretched", TROUBLE,
 	  "samples were not taken, to keep to the CPU budget: others count for them" },
+	{ "parser_lost", TROUBLE, "files were given up, as reading them went wrong" },
 	{ "filtered", NO_LOSS, NULL },
 	{ "resync", NO_LOSS, NULL },
 	{ "cpu_hotplug", NO_LOSS, NULL },
