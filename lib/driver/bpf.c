@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "driver/bpf_samples.h"
 #include "driver/cgroups.h"
 #include "driver/cookie.h"
 #include "driver/cpulist.h"
@@ -22,7 +23,7 @@
 #include <sys/epoll.h>
 #include <time.h>
 
-/* Keys between two drains, a quarter of a second apart: of each CPU some four thousand a second. */
+/* Keys between two drains, which are a second apart, or less while the map fills. */
 enum { KEYS_BASE = 16384, KEYS_OF_CPU = 1024, KEYS_MIN = 16, KEYS_MAX = 1 << 20 };
 
 enum { HOTPLUG_EVERY_NS = 1000000000 };
@@ -36,18 +37,13 @@ struct driver {
 	struct perf_targets targets;
 	struct perf_cpuset cpus; /* their rings hold what the kernel says beside samples */
 	struct sampler *sampler;
-	struct sampler_images *images;
-	struct cookie_table *cookies;
-	struct cgroups *cgroups;       /* NULL: nobody asks for them */
-	struct sampler_chains *chains; /* NULL: no call chains are taken */
-	struct table_loader *tables;   /* NULL: not by tables */
-	size_t keys;		       /* what it was set up with, as the next two */
+	struct bpf_samples samples;
+	struct table_loader *tables; /* NULL: not by tables */
+	size_t keys;		     /* what it was set up with, as the next two */
 	unsigned int depth_asked;
 	enum driver_chain_mode mode;
 	char *why;
-	struct evbuf *out;
 	struct driver_stats stats;
-	uint64_t drained; /* samples that the program counted and we got */
 	pid_t follow;
 	bool await_exec;
 
@@ -55,7 +51,6 @@ struct driver {
 	bool kernel_changed;
 	uint64_t module_count;
 	uint64_t hotplug_looked_ns, doubted_ns;
-	uint64_t now_ns; /* when this sync began */
 	uint64_t drained_ns;
 };
 
@@ -102,12 +97,12 @@ static void bpf_shutdown(struct driver *d)
 	perf_plan_done(&d->plan);
 	perf_targets_done(&d->targets);
 	table_loader_stop(d->tables);
-	sampler_chains_free(d->chains);
+	sampler_chains_free(d->samples.chains);
 	sampler_free(d->sampler);
-	sampler_images_free(d->images);
-	cgroups_free(d->cgroups);
+	sampler_images_free(d->samples.images);
+	cgroups_free(d->samples.cgroups);
 	free(d->why);
-	evbuf_free(d->out);
+	evbuf_free(d->samples.out);
 	free(d);
 }
 
@@ -165,8 +160,9 @@ static int open_chains(struct driver *d, const struct driver_config *config, str
 	say_why(d);
 	if (!d->depth_asked)
 		return 0;
-	d->chains = sampler_chains_new(d->sampler, d->images, d->cookies, d->out);
-	return by_tables ? table_loader_start(d->sampler, cookie_parser(d->cookies),
+	d->samples.chains = sampler_chains_new(d->sampler, d->samples.images, d->samples.cookies,
+					       d->samples.out);
+	return by_tables ? table_loader_start(d->sampler, cookie_parser(d->samples.cookies),
 					      TABLE_STORE_BYTES, &d->tables, err)
 			 : 0;
 }
@@ -191,12 +187,13 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 		r = sampler_new(&sampler, &d->sampler, err);
 	if (r == 0)
 		r = open_events(d, config, err);
-	d->cookies = config->cookies;
-	d->images = sampler_images_new("", d->cookies);
+	d->samples.cookies = config->cookies;
+	d->samples.cpus = &d->cpus;
+	d->samples.images = sampler_images_new("", d->samples.cookies);
 	if (config->cgroups)
-		d->cgroups = cgroups_new("", CGROUPS_UNIFIED, d->cookies);
-	d->out = evbuf_new(config->buffer_words ?: DRIVER_BUFFER_WORDS, config->sink,
-			   config->sink_data);
+		d->samples.cgroups = cgroups_new("", CGROUPS_UNIFIED, d->samples.cookies);
+	d->samples.out = evbuf_new(config->buffer_words ?: DRIVER_BUFFER_WORDS, config->sink,
+				   config->sink_data);
 	if (r == 0)
 		r = open_chains(d, config, err);
 	if (r < 0)
@@ -247,12 +244,12 @@ static int bpf_change(struct driver *d, const struct driver_config *config, stru
 		return r;
 	}
 	say_why(d);
-	evbuf_free(d->out);
-	d->out = evbuf_new(config->buffer_words ?: DRIVER_BUFFER_WORDS, config->sink,
-			   config->sink_data);
+	evbuf_free(d->samples.out);
+	d->samples.out = evbuf_new(config->buffer_words ?: DRIVER_BUFFER_WORDS, config->sink,
+				   config->sink_data);
 	/* Whoever takes them now was told of none. */
-	if (d->chains)
-		sampler_chains_restart(d->chains, d->out);
+	if (d->samples.chains)
+		sampler_chains_restart(d->samples.chains, d->samples.out);
 	return 0;
 }
 
@@ -263,139 +260,6 @@ static int bpf_probe(const struct driver_config *config, struct error *err)
 
 	bpf_shutdown(d);
 	return r;
-}
-
-/* --- samples to the event buffer --- */
-
-static void on_image(const struct sample_image *image, void *data)
-{
-	const struct driver *d = data;
-
-	sampler_images_add(d->images, image);
-}
-
-static void on_chain(const struct sample_chain *chain, void *data)
-{
-	const struct driver *d = data;
-
-	if (d->chains)
-		sampler_chains_add(d->chains, chain, d->now_ns);
-}
-
-static uint32_t number_of(uint64_t chain, void *data)
-{
-	const struct driver *d = data;
-
-	return d->chains ? sampler_chains_number(d->chains, chain) : 0;
-}
-
-/* What ran; EVBUF_NO_COOKIE if that is not known. */
-static uint64_t app_of(struct driver *d, const struct sample_key *key)
-{
-	switch ((enum sample_app)key->app_kind) {
-	case SAMPLE_APP_FILE:
-		return sampler_images_cookie(d->images, &key->app.file, key->tgid, d->now_ns);
-	case SAMPLE_APP_THREAD:
-		return cookie_thread(d->cookies, key->app.comm);
-	case SAMPLE_APP_UNKNOWN:
-	case SAMPLE_APP_COUNT_:
-		break;
-	}
-	return EVBUF_NO_COOKIE;
-}
-
-static uint64_t region_cookie(struct driver *d, const struct sample_key *key)
-{
-	static const char *const labels[] = {
-		[SAMPLE_ANON] = "anon",
-		[SAMPLE_HEAP] = "[heap]",
-		[SAMPLE_STACK] = "[stack]",
-	};
-
-	return cookie_anon(d->cookies, key->tgid, key->image.region.start, key->image.region.end,
-			   labels[key->place]);
-}
-
-/* Where it was; EVBUF_NO_COOKIE if that is not known. */
-static uint64_t image_of(struct driver *d, const struct sample_key *key)
-{
-	switch ((enum sample_place)key->place) {
-	case SAMPLE_FILE:
-		return sampler_images_cookie(d->images, &key->image.file, key->tgid, d->now_ns);
-	case SAMPLE_VDSO:
-		return cookie_vdso(d->cookies);
-	case SAMPLE_ANON:
-	case SAMPLE_HEAP:
-	case SAMPLE_STACK:
-		return region_cookie(d, key);
-	case SAMPLE_KERNEL:
-	case SAMPLE_PLACE_COUNT_:
-		break;
-	}
-	return EVBUF_NO_COOKIE;
-}
-
-static void set_context(struct driver *d, const struct sample_key *key, uint64_t app)
-{
-	struct evbuf_context context = {
-		.cpu = key->cpu, .tgid = key->tgid, .tid = key->tid, .app = app
-	};
-
-	if (d->cgroups)
-		context.cgroup = cgroups_cookie(d->cgroups, key->cgroup, d->now_ns);
-	evbuf_context(d->out, &context);
-}
-
-/* Samples of one key. */
-struct counted {
-	const struct sample_key *key;
-	uint32_t callers; /* their number, or 0 */
-	uint64_t count;
-};
-
-/* Puts the samples at @leaf into the event buffer, with their callers if they are asked for. */
-static void put(struct driver *d, const struct counted *s, const struct evbuf_frame *leaf)
-{
-	struct evbuf_trace trace = { .counter = s->key->counter, .weight = s->count };
-	uint64_t aborted = evbuf_cut_chains(d->out);
-
-	if (d->chains)
-		trace.end = sampler_chains_end(d->chains, s->callers);
-	if (s->callers)
-		evbuf_called(d->out, leaf, s->callers, &trace);
-	else if (d->chains)
-		evbuf_chain(d->out, leaf, 1, &trace);
-	else if (leaf->cookie == EVBUF_KERNEL)
-		evbuf_kernel_sample(d->out, leaf->offset, s->key->counter, s->count);
-	else
-		evbuf_sample(d->out, leaf->cookie, leaf->offset, s->key->counter, s->count);
-	perf_cpuset_totals(&d->cpus, s->key->cpu)->backtrace_aborted +=
-		evbuf_cut_chains(d->out) - aborted;
-}
-
-static void on_sample(const struct sample_key *key, uint32_t callers, uint64_t count, void *data)
-{
-	const struct counted s = { key, callers, count };
-	struct driver *d = data;
-	struct evbuf_frame leaf = { EVBUF_KERNEL, key->offset };
-	uint64_t app = app_of(d, key);
-
-	d->drained += count;
-	if (key->place == SAMPLE_KERNEL) {
-		/* Where it is, is known even if not for whom. */
-		if (app == EVBUF_NO_COOKIE)
-			app = cookie_thread(d->cookies, "unknown");
-		set_context(d, key, app);
-		put(d, &s, &leaf);
-		return;
-	}
-	leaf.cookie = image_of(d, key);
-	if (leaf.cookie == EVBUF_NO_COOKIE) {
-		d->stats.sample_lost_no_path += count;
-		return;
-	}
-	set_context(d, key, app);
-	put(d, &s, &leaf);
 }
 
 /* --- what the kernel says beside --- */
@@ -412,8 +276,8 @@ static void on_change(size_t cpu, const struct perf_record *r, void *data)
 	struct driver *d = data;
 
 	(void)cpu;
-	if (r->type == PERF_RECORD_CGROUP && d->cgroups)
-		cgroups_add(d->cgroups, r->new_cgroup.id, r->new_cgroup.path);
+	if (r->type == PERF_RECORD_CGROUP && d->samples.cgroups)
+		cgroups_add(d->samples.cgroups, r->new_cgroup.id, r->new_cgroup.path);
 	/* Also where such records were lost. */
 	d->kernel_changed |= r->type == PERF_RECORD_KSYMBOL || r->type == PERF_RECORD_BPF_EVENT ||
 			     r->type == PERF_RECORD_LOST;
@@ -439,7 +303,7 @@ static void read_rings(struct driver *d)
 	merge_run(cpus, d->cpus.count, UINT64_MAX, &handler);
 	d->kernel_changed |= modules_changed("", &d->module_count);
 	if (d->kernel_changed)
-		evbuf_code(d->out, EVBUF_MODULE_LOADED);
+		evbuf_code(d->samples.out, EVBUF_MODULE_LOADED);
 	d->kernel_changed = false;
 }
 
@@ -505,9 +369,9 @@ static void look_at_cpus(struct driver *d)
 {
 	struct perf_cpuset_change change;
 
-	if (d->now_ns < d->hotplug_looked_ns + HOTPLUG_EVERY_NS)
+	if (d->samples.now_ns < d->hotplug_looked_ns + HOTPLUG_EVERY_NS)
 		return;
-	d->hotplug_looked_ns = d->now_ns;
+	d->hotplug_looked_ns = d->samples.now_ns;
 	perf_cpuset_update(&d->cpus, &change);
 	d->stats.cpu_hotplug += change.came + change.went;
 	if (change.came)
@@ -522,10 +386,10 @@ static void forget(const struct sample_file *file, void *data)
 /* Has files asked for again whose identity does not tell whether they still are what they were. */
 static void doubt_images(struct driver *d)
 {
-	if (d->now_ns < d->doubted_ns + DOUBT_EVERY_S * 1000000000ULL)
+	if (d->samples.now_ns < d->doubted_ns + DOUBT_EVERY_S * 1000000000ULL)
 		return;
-	d->doubted_ns = d->now_ns;
-	sampler_images_unsure(d->images, forget, d->sampler);
+	d->doubted_ns = d->samples.now_ns;
+	sampler_images_unsure(d->samples.images, forget, d->sampler);
 }
 
 /* Takes over what the program counts beside the samples; those that it has, but that were not
@@ -538,9 +402,10 @@ static void read_counters(struct driver *d)
 
 	sampler_counters(d->sampler, &c);
 	s->sample_stretched = c.stood_for;
-	s->sample_received = d->drained + c.no_mapping + c.no_tree + c.filtered;
+	s->sample_received = d->samples.drained + c.no_mapping + c.no_tree + c.filtered;
 	s->sample_lost_overflow = c.map_full + perf_cpuset_lost(&d->cpus);
 	s->waited_ns = perf_cpuset_waited_ns(&d->cpus);
+	s->sample_lost_no_path = d->samples.lost_no_path;
 	s->sample_lost_no_mapping = c.no_mapping;
 	s->sample_lost_no_tree = c.no_tree;
 	s->sample_filtered = c.filtered;
@@ -564,25 +429,26 @@ static void read_counters(struct driver *d)
  */
 static bool is_due(const struct driver *d)
 {
-	return d->now_ns >= d->drained_ns + DRAIN_EVERY_NS || sampler_is_filling(d->sampler);
+	return d->samples.now_ns >= d->drained_ns + DRAIN_EVERY_NS ||
+	       sampler_is_filling(d->sampler);
 }
 
 static int drain(struct driver *d, struct error *err)
 {
-	const struct sampler_handler handler = { on_image, on_chain, on_sample, number_of, d };
+	const struct sampler_handler handler = bpf_samples_handler(&d->samples);
 	int r;
 
-	d->drained_ns = d->now_ns;
+	d->drained_ns = d->samples.now_ns;
 	r = sampler_drain(d->sampler, &handler, err);
-	if (r == 0 && d->chains)
-		sampler_chains_prune(d->chains);
+	if (r == 0 && d->samples.chains)
+		sampler_chains_prune(d->samples.chains);
 	return r;
 }
 
 /* Takes in what is new, while it can still be looked at. */
 static void listen(struct driver *d)
 {
-	const struct sampler_handler handler = { on_image, on_chain, NULL, NULL, d };
+	const struct sampler_handler handler = bpf_samples_handler(&d->samples);
 
 	sampler_listen(d->sampler, &handler);
 }
@@ -593,7 +459,7 @@ static int bpf_sync(struct driver *d, bool all, struct error *err)
 	int r = 0;
 
 	perf_cpuset_clear_wakeups(&d->cpus);
-	d->now_ns = clock_ns();
+	d->samples.now_ns = clock_ns();
 	read_rings(d);
 	if (all || over || is_due(d))
 		r = drain(d, err);
@@ -604,8 +470,8 @@ static int bpf_sync(struct driver *d, bool all, struct error *err)
 	read_counters(d);
 	doubt_images(d);
 	look_at_cpus(d);
-	r = evbuf_flush(d->out);
-	evbuf_restart(d->out);
+	r = evbuf_flush(d->samples.out);
+	evbuf_restart(d->samples.out);
 	if (r < 0)
 		return error_errno(err, r, "cannot record the samples");
 	return over;

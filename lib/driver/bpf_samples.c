@@ -1,0 +1,143 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/bpf_samples.h"
+
+#include "driver/cgroups.h"
+#include "driver/cookie.h"
+#include "driver/sampler_chains.h"
+#include "driver/sampler_images.h"
+
+static void on_image(const struct sample_image *image, void *data)
+{
+	const struct bpf_samples *d = data;
+
+	sampler_images_add(d->images, image);
+}
+
+static void on_chain(const struct sample_chain *chain, void *data)
+{
+	const struct bpf_samples *d = data;
+
+	if (d->chains)
+		sampler_chains_add(d->chains, chain, d->now_ns);
+}
+
+static uint32_t number_of(uint64_t chain, void *data)
+{
+	const struct bpf_samples *d = data;
+
+	return d->chains ? sampler_chains_number(d->chains, chain) : 0;
+}
+
+/* What ran; EVBUF_NO_COOKIE if that is not known. */
+static uint64_t app_of(struct bpf_samples *d, const struct sample_key *key)
+{
+	switch ((enum sample_app)key->app_kind) {
+	case SAMPLE_APP_FILE:
+		return sampler_images_cookie(d->images, &key->app.file, key->tgid, d->now_ns);
+	case SAMPLE_APP_THREAD:
+		return cookie_thread(d->cookies, key->app.comm);
+	case SAMPLE_APP_UNKNOWN:
+	case SAMPLE_APP_COUNT_:
+		break;
+	}
+	return EVBUF_NO_COOKIE;
+}
+
+static uint64_t region_cookie(struct bpf_samples *d, const struct sample_key *key)
+{
+	static const char *const labels[] = {
+		[SAMPLE_ANON] = "anon",
+		[SAMPLE_HEAP] = "[heap]",
+		[SAMPLE_STACK] = "[stack]",
+	};
+
+	return cookie_anon(d->cookies, key->tgid, key->image.region.start, key->image.region.end,
+			   labels[key->place]);
+}
+
+/* Where it was; EVBUF_NO_COOKIE if that is not known. */
+static uint64_t image_of(struct bpf_samples *d, const struct sample_key *key)
+{
+	switch ((enum sample_place)key->place) {
+	case SAMPLE_FILE:
+		return sampler_images_cookie(d->images, &key->image.file, key->tgid, d->now_ns);
+	case SAMPLE_VDSO:
+		return cookie_vdso(d->cookies);
+	case SAMPLE_ANON:
+	case SAMPLE_HEAP:
+	case SAMPLE_STACK:
+		return region_cookie(d, key);
+	case SAMPLE_KERNEL:
+	case SAMPLE_PLACE_COUNT_:
+		break;
+	}
+	return EVBUF_NO_COOKIE;
+}
+
+static void set_context(struct bpf_samples *d, const struct sample_key *key, uint64_t app)
+{
+	struct evbuf_context context = {
+		.cpu = key->cpu, .tgid = key->tgid, .tid = key->tid, .app = app
+	};
+
+	if (d->cgroups)
+		context.cgroup = cgroups_cookie(d->cgroups, key->cgroup, d->now_ns);
+	evbuf_context(d->out, &context);
+}
+
+/* Samples of one key. */
+struct counted {
+	const struct sample_key *key;
+	uint32_t callers; /* their number, or 0 */
+	uint64_t count;
+};
+
+/* Puts the samples at @leaf into the event buffer, with their callers if they are asked for. */
+static void put(struct bpf_samples *d, const struct counted *s, const struct evbuf_frame *leaf)
+{
+	struct evbuf_trace trace = { .counter = s->key->counter, .weight = s->count };
+	uint64_t aborted = evbuf_cut_chains(d->out);
+
+	if (d->chains)
+		trace.end = sampler_chains_end(d->chains, s->callers);
+	if (s->callers)
+		evbuf_called(d->out, leaf, s->callers, &trace);
+	else if (d->chains)
+		evbuf_chain(d->out, leaf, 1, &trace);
+	else if (leaf->cookie == EVBUF_KERNEL)
+		evbuf_kernel_sample(d->out, leaf->offset, s->key->counter, s->count);
+	else
+		evbuf_sample(d->out, leaf->cookie, leaf->offset, s->key->counter, s->count);
+	perf_cpuset_totals(d->cpus, s->key->cpu)->backtrace_aborted +=
+		evbuf_cut_chains(d->out) - aborted;
+}
+
+static void on_sample(const struct sample_key *key, uint32_t callers, uint64_t count, void *data)
+{
+	const struct counted s = { key, callers, count };
+	struct bpf_samples *d = data;
+	struct evbuf_frame leaf = { EVBUF_KERNEL, key->offset };
+	uint64_t app = app_of(d, key);
+
+	d->drained += count;
+	if (key->place == SAMPLE_KERNEL) {
+		/* Where it is, is known even if not for whom. */
+		if (app == EVBUF_NO_COOKIE)
+			app = cookie_thread(d->cookies, "unknown");
+		set_context(d, key, app);
+		put(d, &s, &leaf);
+		return;
+	}
+	leaf.cookie = image_of(d, key);
+	if (leaf.cookie == EVBUF_NO_COOKIE) {
+		d->lost_no_path += count;
+		return;
+	}
+	set_context(d, key, app);
+	put(d, &s, &leaf);
+}
+
+struct sampler_handler bpf_samples_handler(struct bpf_samples *s)
+{
+	return (struct sampler_handler){ on_image, on_chain, on_sample, number_of, s };
+}

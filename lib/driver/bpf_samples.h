@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the sampling program counts, as words of the event buffer.
+ *
+ *	struct bpf_samples s = { .images = images, .cookies = cookies, .out = out, .cpus = &cpus };
+ *	const struct sampler_handler handler = bpf_samples_handler(&s);
+ *	s.now_ns = now;
+ *	sampler_drain(sampler, &handler, err);
+ */
+#pragma once
+
+#include "driver/evbuf.h"
+#include "driver/perf_cpuset.h"
+#include "driver/sampler.h"
+
+struct cgroups;
+struct cookie_table;
+struct sampler_chains;
+struct sampler_images;
+
+/* All that is pointed at is borrowed. */
+struct bpf_samples {
+	struct sampler_images *images;
+	struct cookie_table *cookies;
+	struct cgroups *cgroups;       /* NULL: nobody asks for them */
+	struct sampler_chains *chains; /* NULL: no call chains are taken */
+	struct evbuf *out;
+	struct perf_cpuset *cpus; /* to count chains that were cut */
+	uint64_t now_ns;	  /* when the drain began */
+	uint64_t drained;	  /* samples that came */
+	uint64_t lost_no_path;	  /* of these, where nobody told the path of the file */
+};
+
+/* Takes what comes out of the program into @s, which must stay where it is. */
+struct sampler_handler bpf_samples_handler(struct bpf_samples *s);
