@@ -45,6 +45,13 @@ if [ "$(id -u)" = 0 ]; then
 	ok "a program in a chroot" profile jail chroot "$dir/jail" /jailed 1.5 25 75
 	image_has "is called by its path there" jail jailed
 
+	if unshare -m mount -t tmpfs tmpfs "$dir/jail" 2>/dev/null; then
+		ok "a program on a tmpfs in a mount namespace" profile tmpfs unshare -m sh -c \
+			"mount -t tmpfs tmpfs $dir/jail && cp $live/truth_chains_static $dir/jail/fleeting &&
+				$dir/jail/fleeting 1.5 25 75"
+		image_has "is called by its path there" tmpfs fleeting
+	fi
+
 	mkdir "$dir/lower" "$dir/merged"
 	cp "$live/truth_chains_static" "$dir/lower/layered"
 	overlay="mount -t tmpfs tmpfs $dir/jail && mkdir $dir/jail/upper $dir/jail/work &&
@@ -53,6 +60,10 @@ if [ "$(id -u)" = 0 ]; then
 		ok "a program on an overlay in a mount namespace" profile overlay \
 			unshare -m sh -c "$overlay && $dir/merged/layered 1.5 25 75"
 		image_has "is called by its path there" overlay layered
+		ok "one that was written to the overlay's upper layer" profile upper \
+			unshare -m sh -c "$overlay && cp $live/truth_chains_static $dir/merged/upper &&
+				$dir/merged/upper 1.5 25 75"
+		image_has "is called by its path there" upper upper
 	else
 		result 0 "a program on an overlay # SKIP no overlayfs here"
 	fi
