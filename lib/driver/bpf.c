@@ -477,6 +477,14 @@ static int bpf_sync(struct driver *d, bool all, struct error *err)
 	return over;
 }
 
+static void bpf_spell_out(struct driver *d, bool on)
+{
+	if (!d->samples.chains)
+		return;
+	(void)bpf_sync(d, true, NULL);
+	sampler_chains_spell_out(d->samples.chains, on);
+}
+
 static int bpf_fd(const struct driver *d)
 {
 	return d->cpus.epoll;
@@ -544,6 +552,7 @@ const struct driver_ops driver_bpf = {
 	.sync = bpf_sync,
 	.stop = bpf_stop,
 	.shutdown = bpf_shutdown,
+	.spell_out = bpf_spell_out,
 	.fd = bpf_fd,
 	.events = bpf_events,
 	.why = bpf_why,

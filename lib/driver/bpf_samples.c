@@ -100,10 +100,8 @@ static void put(struct bpf_samples *d, const struct counted *s, const struct evb
 
 	if (d->chains)
 		trace.end = sampler_chains_end(d->chains, s->callers);
-	if (s->callers)
-		evbuf_called(d->out, leaf, s->callers, &trace);
-	else if (d->chains)
-		evbuf_chain(d->out, leaf, 1, &trace);
+	if (d->chains)
+		sampler_chains_put(d->chains, leaf, s->callers, &trace);
 	else if (leaf->cookie == EVBUF_KERNEL)
 		evbuf_kernel_sample(d->out, leaf->offset, s->key->counter, s->count);
 	else

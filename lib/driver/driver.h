@@ -165,6 +165,9 @@ struct driver_ops {
 	void (*stop)(struct driver *d);
 	/* Frees all; NULL is fine. */
 	void (*shutdown)(struct driver *d);
+	/* Has each chain spelt out from now on, for a reader that was not told what came before, or
+	 * not any more. NULL where they always are. */
+	void (*spell_out)(struct driver *d, bool on);
 	/* A descriptor that polls readable when a sync is due before its time, or -1. */
 	int (*fd)(const struct driver *d);
 	/* The events as they were opened (timer mode replaces what does not open); borrowed. */

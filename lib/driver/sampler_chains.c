@@ -17,6 +17,9 @@ struct chain {
 	bool here;	/* the number is in use */
 	bool used;	/* since the hand passed */
 	bool forgotten; /* by the program, but it may have counted it before */
+	struct evbuf_frame
+		*frames; /* with room for one before them; NULL: the event buffer has them */
+	size_t frame_count;
 };
 
 struct sampler_chains {
@@ -34,6 +37,7 @@ struct sampler_chains {
 	size_t free_count, free_room;
 	uint64_t *forgotten; /* at the last pruning */
 	size_t forgotten_count, forgotten_room;
+	bool spelt_out;
 	struct evbuf_frame *frames; /* scratch */
 	size_t frame_room;
 };
@@ -51,10 +55,19 @@ struct sampler_chains *sampler_chains_new(struct sampler *sampler, struct sample
 	return t;
 }
 
+static void free_frames(struct sampler_chains *t)
+{
+	uint32_t i;
+
+	for (i = 1; i < t->count; i++)
+		free(t->chains[i].frames);
+}
+
 void sampler_chains_free(struct sampler_chains *t)
 {
 	if (!t)
 		return;
+	free_frames(t);
 	map_done(&t->by_id);
 	free(t->chains);
 	free(t->free);
@@ -169,7 +182,15 @@ void sampler_chains_add(struct sampler_chains *t, const struct sample_chain *fro
 	c->here = c->used = true;
 	c->forgotten = false;
 	c->end = end;
-	evbuf_callers(t->out, number, t->frames, count, end);
+	free(c->frames);
+	c->frames = NULL;
+	c->frame_count = count;
+	if (!t->spelt_out) {
+		evbuf_callers(t->out, number, t->frames, count, end);
+		return;
+	}
+	c->frames = xcalloc(count + 1, sizeof(*c->frames));
+	memcpy(c->frames + 1, t->frames, count * sizeof(*c->frames));
 }
 
 uint32_t sampler_chains_number(struct sampler_chains *t, uint64_t id)
@@ -193,7 +214,8 @@ static void free_forgotten(struct sampler_chains *t)
 		if (!t->chains[number].forgotten)
 			continue;
 		(void)map_remove(&t->by_id, t->forgotten[i]);
-		t->chains[number].here = false;
+		free(t->chains[number].frames);
+		t->chains[number] = (struct chain){ 0 };
 		array_grow(&t->free, t->free_count + 1, &t->free_room);
 		t->free[t->free_count++] = number;
 	}
@@ -231,10 +253,34 @@ void sampler_chains_restart(struct sampler_chains *t, struct evbuf *out)
 			t->forgotten[t->forgotten_count++] = t->chains[i].id;
 	}
 	tell_forgotten(t);
+	free_frames(t);
 	map_done(&t->by_id);
 	t->count = 1;
 	t->hand = 0;
 	t->known = t->free_count = t->forgotten_count = 0;
+}
+
+void sampler_chains_put(struct sampler_chains *t, const struct evbuf_frame *leaf, uint32_t number,
+			const struct evbuf_trace *trace)
+{
+	struct chain *c = number ? &t->chains[number] : NULL;
+
+	if (!c) {
+		evbuf_chain(t->out, leaf, 1, trace);
+	} else if (!c->frames) {
+		evbuf_called(t->out, leaf, number, trace);
+	} else {
+		c->frames[0] = *leaf;
+		evbuf_chain(t->out, c->frames, c->frame_count + 1, trace);
+	}
+}
+
+void sampler_chains_spell_out(struct sampler_chains *t, bool on)
+{
+	if (t->spelt_out == on)
+		return;
+	t->spelt_out = on;
+	sampler_chains_restart(t, t->out);
 }
 
 void sampler_chains_prune(struct sampler_chains *t)

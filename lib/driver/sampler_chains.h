@@ -5,7 +5,7 @@
  *
  *	struct sampler_chains *chains = sampler_chains_new(sampler, images, cookies, out);
  *	sampler_chains_add(chains, message, now_ns);
- *	evbuf_called(out, &leaf, sampler_chains_number(chains, key->chain), &trace);
+ *	sampler_chains_put(chains, &leaf, sampler_chains_number(chains, key->chain), &trace);
  *	sampler_chains_prune(chains);
  */
 #pragma once
@@ -31,6 +31,13 @@ uint32_t sampler_chains_number(struct sampler_chains *t, uint64_t id);
 
 /* Why there are no callers beyond those of @number. */
 enum evbuf_end sampler_chains_end(const struct sampler_chains *t, uint32_t number);
+
+/* Puts samples at @leaf with the callers @number, 0 if they are not known, into the event buffer.
+ */
+void sampler_chains_put(struct sampler_chains *t, const struct evbuf_frame *leaf, uint32_t number,
+			const struct evbuf_trace *trace);
+/* Whether callers are spelt out at each sample; in the beginning they are not. */
+void sampler_chains_spell_out(struct sampler_chains *t, bool on);
 
 /* Has all told once more, to @out. Nothing may be counted meanwhile. */
 void sampler_chains_restart(struct sampler_chains *t, struct evbuf *out);

@@ -368,6 +368,9 @@ const char *collector_why(const struct collector *c)
 
 void collector_set_outlet(struct collector *c, struct outlet *outlet)
 {
+	/* What it was not told of must not come to it. */
+	if (c->driver && c->ops->spell_out)
+		c->ops->spell_out(c->driver, outlet != NULL);
 	c->outlet = outlet;
 }
 
@@ -447,6 +450,8 @@ static int renew_driver(struct collector *c, const struct collector_config *conf
 	c->ops->shutdown(c->driver);
 	c->ops = ops;
 	c->driver = driver;
+	if (c->outlet)
+		collector_set_outlet(c, c->outlet);
 	return 0;
 }
 

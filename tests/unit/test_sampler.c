@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "base/hash.h"
+#include "base/strbuf.h"
 #include "driver/cookie.h"
 #include "driver/evbuf.h"
 #include "driver/perf_event.h"
@@ -14,6 +15,7 @@
 #include <bpf/bpf.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/perf_event.h>
 #include <sched.h>
 #include <string.h>
@@ -300,7 +302,65 @@ static void tables_go_that_were_not_used_for_longest(void)
 	(void)munmap(tables, bytes);
 }
 
+static int keep_words(const uint64_t *words, size_t count, void *data)
+{
+	struct strbuf *text = data;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		strbuf_addf(text, words[i] == EVBUF_ESCAPE ? "- " : "%" PRIx64 " ", words[i]);
+	return 0;
+}
+
+/* What comes of a sample with the callers @id. */
+static const char *words_of(struct sampler_chains *chains, struct evbuf *out, struct strbuf *text,
+			    uint64_t id)
+{
+	const struct evbuf_frame leaf = { EVBUF_KERNEL, 0x10 };
+	uint32_t number = sampler_chains_number(chains, id);
+
+	sampler_chains_put(chains, &leaf, number,
+			   &(struct evbuf_trace){ 0, 1, sampler_chains_end(chains, number) });
+	strbuf_clear(text);
+	CHECK_EQ(evbuf_flush(out), 0);
+	return strbuf_text(text);
+}
+
+static void callers_are_a_number_unless_spelt_out(void)
+{
+	struct error err = ERROR_INIT;
+	_cleanup_(sampler_freep) struct sampler *s =
+		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	static struct sample_chain told = { .kind = SAMPLE_CHAIN,
+					    .id = 77,
+					    .end = UNWIND_COMPLETE,
+					    .kernel_count = 2,
+					    .words = 2,
+					    .data = { 0x20, 0x30 } };
+	struct evbuf *out = evbuf_new(256, keep_words, &text);
+	struct sampler_chains *chains;
+
+	if (!s)
+		SKIP("no BPF here");
+	chains = sampler_chains_new(s, NULL, NULL, out);
+	CHECK_STR(words_of(chains, out, &text, 77), "- 8 - 4 10 0 - 21 1 - 9 ");
+	sampler_chains_add(chains, &told, 0);
+	CHECK_EQ(evbuf_flush(out), 0);
+	CHECK_STR(words_of(chains, out, &text, 77), "- 8 10 0 - 25 1 ");
+	sampler_chains_spell_out(chains, true);
+	CHECK_STR(words_of(chains, out, &text, 77), "- 8 10 0 - 21 1 - 9 ");
+	sampler_chains_add(chains, &told, 0);
+	CHECK_STR(words_of(chains, out, &text, 77), "- 8 10 0 20 0 30 0 - 21 0 - 9 ");
+	sampler_chains_spell_out(chains, false);
+	sampler_chains_add(chains, &told, 0);
+	CHECK_EQ(evbuf_flush(out), 0);
+	CHECK_STR(words_of(chains, out, &text, 77), "- 8 10 0 - 25 1 ");
+	sampler_chains_free(chains);
+	evbuf_free(out);
+}
+
 TESTS(T(paths_are_put_together_from_the_end), T(a_path_that_is_cut_says_so),
       T(a_memfd_is_called_as_the_kernel_calls_it), T(one_file_under_two_identities_has_two_cookies),
       T(no_count_is_lost_between_the_maps), T(tables_beyond_the_budget_are_refused),
-      T(tables_go_that_were_not_used_for_longest))
+      T(tables_go_that_were_not_used_for_longest), T(callers_are_a_number_unless_spelt_out))
