@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How long requests to a daemon take: bench_control SESSION [REQUEST...]. Each is asked 1000 times,
+ * on a connection of its own; printed are median, 99th percentile and maximum of the time to the
+ * whole answer, the share within the aim, and the CPU time that asking costs the asker. */
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "control/client.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { TIMES = 1000, AIM_MS = 5 };
+
+static double now_ms(clockid_t clock)
+{
+	struct timespec t;
+
+	(void)clock_gettime(clock, &t);
+	return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
+}
+
+static int by_value(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+
+	return (*x > *y) - (*x < *y);
+}
+
+static int measure(const char *session, const char *request)
+{
+	double took[TIMES], cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID);
+	struct error err = ERROR_INIT;
+	size_t i, bytes = 0, within = 0;
+
+	for (i = 0; i < TIMES; i++) {
+		_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
+
+		took[i] = now_ms(CLOCK_MONOTONIC);
+		if (control_call(session, request, &answer, &err) < 0) {
+			(void)fprintf(stderr, "%s: %s\n", request, err.text);
+			return 1;
+		}
+		took[i] = now_ms(CLOCK_MONOTONIC) - took[i];
+		within += took[i] <= AIM_MS;
+		bytes = answer.length;
+	}
+	cpu = now_ms(CLOCK_PROCESS_CPUTIME_ID) - cpu;
+	qsort(took, TIMES, sizeof(*took), by_value);
+	printf("%-28s %6zu bytes: median %.3f ms, 99 %% below %.3f, most %.3f; %.1f %% within %d "
+	       "ms; asker %.3f ms CPU\n",
+	       request, bytes, took[TIMES / 2], took[TIMES * 99 / 100], took[TIMES - 1],
+	       (double)within * 100 / TIMES, AIM_MS, cpu / TIMES);
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	static const char *const usual[] = { "read enable", "read stats/sample_received",
+					     "list stats", "status" };
+	int i, failed = 0;
+
+	if (argc < 2)
+		return 2;
+	for (i = 2; i < argc; i++)
+		failed |= measure(argv[1], argv[i]);
+	for (i = 0; argc == 2 && i < (int)ARRAY_SIZE(usual); i++)
+		failed |= measure(argv[1], usual[i]);
+	return failed;
+}
