@@ -73,7 +73,10 @@ void evexport_free(struct evexport *e)
 
 void evexport_put(struct evexport *e, const uint64_t *words, size_t count)
 {
-	memmove(e->in, e->in + e->at, (e->count - e->at) * sizeof(*e->in));
+	if (!count)
+		return;
+	if (e->at)
+		memmove(e->in, e->in + e->at, (e->count - e->at) * sizeof(*e->in));
 	e->count -= e->at;
 	e->at = 0;
 	array_grow(&e->in, e->count + count, &e->room);
@@ -185,12 +188,13 @@ static bool ends_chain(uint64_t code)
  * be written before it is looked at. */
 static bool take_record(struct evexport *e)
 {
-	const uint64_t *in = e->in + e->at;
 	size_t left = e->count - e->at;
+	const uint64_t *in;
 	int behind;
 
 	if (left < 2)
 		return false;
+	in = e->in + e->at;
 	if (in[0] != EVBUF_ESCAPE) {
 		e->at += 2;
 		add_frame(e, in[0], in[1]);
