@@ -220,6 +220,12 @@ static void begin_chain(struct evbuf *b, const struct evbuf_frame *leaf,
 	put_frame(b, leaf, trace->counter, trace->weight);
 }
 
+static void count_cut(struct evbuf *b, enum evbuf_end end, uint64_t weight)
+{
+	if (end != EVBUF_END_COMPLETE && end != EVBUF_END_DEPTH)
+		b->cut_chains += weight;
+}
+
 void evbuf_chain(struct evbuf *b, const struct evbuf_frame *frames, size_t count,
 		 const struct evbuf_trace *trace)
 {
@@ -258,6 +264,7 @@ void evbuf_callers(struct evbuf *b, uint32_t number, const struct evbuf_frame *f
 void evbuf_called(struct evbuf *b, const struct evbuf_frame *leaf, uint32_t number,
 		  const struct evbuf_trace *trace)
 {
+	count_cut(b, trace->end, trace->weight);
 	begin_chain(b, leaf, trace);
 	make_room(b);
 	put_code(b, EVBUF_CALLED_BY);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "driver/evexport.h"
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "driver/evbuf.h"
 
@@ -32,9 +33,17 @@ struct unit {
 	size_t word_count;
 };
 
+/* Callers that chains name by number. */
+struct list {
+	struct frame *frames;
+	size_t count, room;
+};
+
 struct evexport {
 	struct evexport_config config;
-	uint64_t *in; /* put and not yet looked at, from ->at on */
+	struct map lists;
+	struct list *list; /* the one that grows, or NULL */
+	uint64_t *in;	   /* put and not yet looked at, from ->at on */
 	size_t at, count, room;
 
 	/* Where the input is. */
@@ -66,6 +75,11 @@ void evexport_free(struct evexport *e)
 {
 	if (!e)
 		return;
+	map_for_each (&e->lists, slot) {
+		free(((struct list *)slot->value)->frames);
+		free(slot->value);
+	}
+	map_done(&e->lists);
 	free(e->in);
 	free(e->unit.frames);
 	free(e);
@@ -134,6 +148,42 @@ static void add_frame(struct evexport *e, uint64_t at, uint64_t counter)
 		(struct frame){ e->kernel, e->cookie, at, e->config.counters[counter] };
 }
 
+static void begin_list(struct evexport *e, uint64_t number)
+{
+	e->list = number < EVBUF_LISTS_MAX ? map_get(&e->lists, number) : NULL;
+	if (!e->list && number < EVBUF_LISTS_MAX) {
+		e->list = xcalloc(1, sizeof(*e->list));
+		(void)map_set(&e->lists, number, e->list);
+	}
+	if (e->list)
+		e->list->count = 0;
+}
+
+static void add_caller(struct evexport *e, uint64_t cookie, uint64_t at)
+{
+	struct list *l = e->list;
+
+	if (!l || l->count >= EVBUF_FRAMES_MAX)
+		return;
+	array_grow(&l->frames, l->count + 1, &l->room);
+	l->frames[l->count++] = (struct frame){ cookie == EVBUF_KERNEL, cookie, at, 0 };
+}
+
+/* The chain goes on with a list, if that was told since there is a reader, and ends. */
+static void add_list(struct evexport *e, uint64_t number)
+{
+	const struct list *l = map_get(&e->lists, number);
+	struct unit *u = &e->unit;
+	size_t i;
+
+	for (i = 0; l && u->count && i < l->count && u->count < EVBUF_FRAMES_MAX; i++) {
+		array_grow(&u->frames, u->count + 1, &u->room);
+		u->frames[u->count] = l->frames[i];
+		u->frames[u->count++].counter = u->frames[0].counter;
+	}
+	end_chain(e);
+}
+
 /* Takes one code in; what has to be written is in ->unit afterwards. */
 static void take_code(struct evexport *e, uint64_t code, const uint64_t *words, size_t count)
 {
@@ -170,6 +220,16 @@ static void take_code(struct evexport *e, uint64_t code, const uint64_t *words, 
 		e->unit.word_count = MIN(count, (size_t)CODE_WORDS_MAX);
 		memcpy(e->unit.words, words, e->unit.word_count * sizeof(*words));
 		e->unit.weight = 1;
+		break;
+	case EVBUF_CALLERS:
+		begin_list(e, words[0]);
+		break;
+	case EVBUF_CALLER:
+		add_caller(e, words[0], words[1]);
+		break;
+	case EVBUF_CALLED_BY:
+		if (e->in_chain)
+			add_list(e, words[0]);
 		break;
 	default: /* ours, or nobody's */
 		break;

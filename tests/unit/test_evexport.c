@@ -139,6 +139,23 @@ static void chains_begin_and_end_as_of_old(void)
 	fixture_done(&f);
 }
 
+static void callers_by_number_are_said(void)
+{
+	static const struct evbuf_frame frames[] = { { EVBUF_KERNEL, 0xffff }, { 0x10, 0x1540 } };
+	const struct evbuf_frame leaf = { EVBUF_KERNEL, 0xfff0 };
+	struct fixture f;
+
+	fixture_init(&f);
+	evbuf_callers(f.buffer, 12, frames, 2, EVBUF_END_COMPLETE);
+	evbuf_called(f.buffer, &leaf, 12, &(struct evbuf_trace){ 1, 2, EVBUF_END_COMPLETE });
+	evbuf_called(f.buffer, &leaf, 13, &(struct evbuf_trace){ 0, 1, EVBUF_END_COMPLETE });
+	evbuf_flush(f.buffer);
+	CHECK_STR(one_read(f.export, ROOM),
+		  CONTEXT " E 8 E 4 fff0 3 ffff 3 E 5 E 3 10 1540 3"
+			  " E 8 E 4 fff0 3 ffff 3 E 5 1540 3 E 8 E 4 fff0 0");
+	fixture_done(&f);
+}
+
 static void chains_that_do_not_fit_are_cut_short(void)
 {
 	struct evbuf_frame frames[200];
@@ -298,6 +315,6 @@ static void a_sync_that_was_begun_badly_is_dropped_to_its_end(void)
 
 TESTS(T(samples_are_as_many_as_they_weigh), T(every_read_stands_for_itself),
       T(no_sample_is_lost_between_reads), T(chains_begin_and_end_as_of_old),
-      T(chains_that_do_not_fit_are_cut_short), T(words_may_come_one_by_one),
-      T(features_keep_their_words), T(outlet_waits_for_its_watershed),
+      T(callers_by_number_are_said), T(chains_that_do_not_fit_are_cut_short),
+      T(words_may_come_one_by_one), T(features_keep_their_words), T(outlet_waits_for_its_watershed),
       T(what_a_slow_reader_loses_is_counted), T(a_sync_that_was_begun_badly_is_dropped_to_its_end))
