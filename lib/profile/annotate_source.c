@@ -2,6 +2,7 @@
 #include "profile/annotate_source.h"
 
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
@@ -431,6 +432,8 @@ static int print_file(struct annotate_source *s, struct source_file *file,
 	struct printing p = { .a = s->a, .file = file, .out = to->out };
 	int r = 0;
 
+	if (path && !in)
+		log_warn("%s: %s", path, strerror(errno));
 	if (to->directory) {
 		r = write_file(&p, to, in, err);
 	} else {

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/header.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "profile/gather.h"
 #include "sfile/session.h"
 
+#include <errno.h>
 #include <string.h>
 
 enum meaning_kind {
@@ -176,7 +178,11 @@ void losses_collect(const struct gather *g, struct losses *ret)
 	for (i = 0; i < g->session_count; i++) {
 		struct reading reading = { ret, g->sessions[i].samples };
 
-		(void)session_stat_each(reading.samples, read_counter, &reading);
+		int r = session_stat_each(reading.samples, read_counter, &reading);
+
+		if (r < 0 && r != -ENOENT)
+			log_warn("%s/stats: %s; what was lost is not known", reading.samples,
+				 strerror(-r));
 	}
 }
 

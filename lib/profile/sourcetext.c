@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/sourcetext.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -22,14 +24,20 @@ struct sourcetext *sourcetext_open(const char *path)
 	struct stat st;
 	size_t at = 0;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode))
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		log_warn("%s: %s", path, strerror(errno));
+		return NULL;
+	}
+	if (!S_ISREG(st.st_mode))
 		return NULL;
 	t = xcalloc(1, sizeof(*t));
 	if (st.st_size) {
 		void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 
-		if (bytes == MAP_FAILED)
+		if (bytes == MAP_FAILED) {
+			log_warn("cannot map %s: %s", path, strerror(errno));
 			return NULL;
+		}
 		t->bytes = bytes;
 		t->size = (size_t)st.st_size;
 	}

@@ -372,22 +372,24 @@ struct stat_walk {
 	size_t stats_length; /* of the part of w.path that is the stats directory */
 };
 
-static void each_stat(struct stat_walk *s)
+static int each_stat(struct stat_walk *s)
 {
 	_cleanup_(tree_freep) struct tree *t = take_directory(&s->w, NULL);
 	size_t length = s->w.path.length, i;
+	int r = t->error;
 
-	for (i = 0; i < t->count; i++) {
+	for (i = 0; r == 0 && i < t->count; i++) {
 		const char *name;
 
 		strbuf_addf(&s->w.path, "/%s", t->entries[i].name);
 		name = strbuf_text(&s->w.path) + s->stats_length;
 		if (t->entries[i].is_directory)
-			each_stat(s);
+			r = each_stat(s);
 		else if (!ends_with(name, ".tmp"))
 			s->each(name, session_stat_get(s->samples, name), s->data);
 		strbuf_cut(&s->w.path, length);
 	}
+	return r;
 }
 
 int session_stat_each(const char *samples, void (*each)(const char *name, uint64_t v, void *data),
@@ -396,11 +398,13 @@ int session_stat_each(const char *samples, void (*each)(const char *name, uint64
 	struct stat_walk s = { .each = each, .data = data, .samples = samples };
 	_cleanup_free_ char *stats = path_join(samples, "stats");
 
+	int r;
+
 	if (access(stats, R_OK | X_OK) < 0)
 		return -errno;
 	strbuf_adds(&s.w.path, stats);
 	s.stats_length = s.w.path.length + 1;
-	each_stat(&s);
+	r = each_stat(&s);
 	strbuf_done(&s.w.path);
-	return 0;
+	return r;
 }
