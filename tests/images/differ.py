@@ -71,7 +71,7 @@ class Symbols:
     """What nm says of a file and its debug file: symbols of code by address."""
 
     def __init__(self, path):
-        self.known = set()
+        self.known, self.path, self.locals = set(), path, None
         debug = debug_file(path)
         for words in [["-S", path], ["-S", "-D", path]] + ([["-S", debug]] if debug else []):
             for line in run("nm", "--defined-only", *words).stdout.splitlines():
@@ -103,11 +103,19 @@ class Symbols:
             found.update((start, start + size // 2, start + max(size, 1) - 1, start + size))
         return sorted(found)
 
+    def thread_local(self):
+        """Names of thread-local variables, whose values are no addresses."""
+        if self.locals is None:
+            out = run("readelf", "-sW", self.path).stdout
+            self.locals = {re.sub(r"@.*", "", line.split()[7]) for line in out.splitlines()
+                           if re.search(r" TLS ", line) and len(line.split()) > 7}
+        return self.locals
+
     def rule(self, address, name):
         """The rule by which @name is right, or None."""
         covering = self.covering(address)
         if name == "?":
-            return None if covering else "nothing"
+            return "nothing" if all(s[2] in self.thread_local() for s in covering) else None
         mine = [s for s in self.by_name.get(name, ()) if s[0] <= address]
         if name.endswith("@plt") and not covering:
             return "plt"
@@ -155,6 +163,10 @@ def line_differences(path, known):
             ours = [os.path.basename(p) for p in
                     [fields[1]] + [f.rsplit(" ", 1)[1] for f in fields[2:]]]
             theirs = said.get(address)
+            if theirs and theirs[0].startswith("<artificial>:"):
+                # What addr2line calls a file that it cannot find.
+                if theirs[0].split(":")[1] == ours[0].split(":")[1]:
+                    theirs = ours[:1] + theirs[1:]
             if theirs and theirs != ours:
                 differ.append(address)
                 example = f"{path} {address:#x}: {ours}, {tool} {theirs}"
