@@ -86,6 +86,8 @@ struct visited {
 
 enum { VISITED = 4 };
 
+enum { CHAIN_KERNEL_BYTES = (SAMPLE_KERNEL_MAX + 1) * 8 };
+
 /* An unwinding under way. */
 struct unwinding {
 	struct unwind_frame frame;
@@ -99,6 +101,7 @@ struct unwinding {
 	struct sample_chain chain;
 };
 
+/* By enum sample_slot. */
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
 	__type(key, __u32);
@@ -335,22 +338,23 @@ static long chain_step(__u32 index, struct chain_run *c)
 	return u->end != UNWIND_GOING;
 }
 
-/* The kernel's part; its first address is the sample itself. */
-static __always_inline void chain_kernel(void *context, struct unwinding *u)
+/* The kernel's part of a stack that bpf_get_stack() has put into the chain's data, of which the
+ * address @leaf is the sample itself. */
+static __always_inline void chain_kernel(struct unwinding *u, long bytes, __u32 leaf)
 {
 	struct sample_chain *chain = &u->chain;
-	long bytes = bpf_get_stack(context, chain->data, (SAMPLE_KERNEL_MAX + 1) * 8, 0);
-	__u32 count, i;
+	__u32 count = bytes > 0 ? (__u32)bytes / 8 : 0, i;
 
-	if (bytes <= 8)
+	leaf &= SAMPLE_KERNEL_MAX;
+	if (count <= leaf + 1)
 		return;
-	count = (__u32)bytes / 8 - 1;
+	count -= leaf + 1;
 	if (count > SAMPLE_KERNEL_MAX)
 		count = SAMPLE_KERNEL_MAX;
 	if (count > u->left)
 		count = u->left;
 	for (i = 0; i < SAMPLE_KERNEL_MAX && i < count; i++) {
-		__u64 word = chain->data[i + 1];
+		__u64 word = chain->data[i + leaf + 1];
 
 		chain->data[i] = word;
 		chain->id = mix(chain->id, word);
@@ -374,13 +378,12 @@ static __always_inline void begin_user(struct run *run, struct unwinding *u,
 	registers_to_frame(&u->saved, &u->frame, u->registers);
 }
 
-static __always_inline void chain_user(struct run *run, struct unwinding *u,
-				       const struct cpu_registers *registers)
+/* The part of user space, from the frame that is set up. */
+static __always_inline void chain_user(struct run *run, struct unwinding *u)
 {
 	struct chain_run c = { run, u };
 	int i;
 
-	begin_user(run, u, registers);
 	if (!u->frame.pc || !run->task->mm) {
 		u->end = SAMPLE_END_NO_USER;
 		return;
@@ -415,30 +418,43 @@ static __always_inline bool tell_chain(struct run *run, struct sample_chain *cha
 	return true;
 }
 
-/* Fills in the number of the sample's callers. */
-static __always_inline void place_chain(struct perf_event_context *context, struct run *run)
+static __always_inline void chain_begin(struct run *run, struct unwinding *u)
 {
-	__u32 zero = 0;
-	struct unwinding *u = bpf_map_lookup_elem(&unwindings, &zero);
-	struct sample_chain *chain;
+	struct sample_chain *chain = &u->chain;
 
-	if (!u)
-		return;
-	chain = &u->chain;
 	chain->kind = SAMPLE_CHAIN;
 	chain->tgid = run->scratch->key.tgid;
 	chain->id = 0;
 	chain->kernel_count = 0;
 	chain->words = 0;
 	u->left = config.depth - 1;
-	if (!registers_in_user(&context->registers))
-		chain_kernel(context, u);
-	if (run->task->flags & KERNEL_THREAD)
-		u->end = UNWIND_COMPLETE;
-	else
-		chain_user(run, u, &context->registers);
+}
+
+static __always_inline void chain_end(struct run *run, struct unwinding *u)
+{
+	struct sample_chain *chain = &u->chain;
+
 	chain->end = (__u16)u->end;
 	chain->id = mix(chain->id, u->end) | 1;
 	if (tell_chain(run, chain))
 		run->scratch->key.chain = chain->id;
+}
+
+/* Fills in the number of the sample's callers. */
+static __always_inline void place_chain(struct perf_event_context *context, struct run *run)
+{
+	__u32 slot = SAMPLE_SLOT_EVENT;
+	struct unwinding *u = bpf_map_lookup_elem(&unwindings, &slot);
+
+	if (!u)
+		return;
+	chain_begin(run, u);
+	if (!registers_in_user(&context->registers))
+		chain_kernel(u, bpf_get_stack(context, u->chain.data, CHAIN_KERNEL_BYTES, 0), 0);
+	u->end = UNWIND_COMPLETE;
+	if (!(run->task->flags & KERNEL_THREAD)) {
+		begin_user(run, u, &context->registers);
+		chain_user(run, u);
+	}
+	chain_end(run, u);
 }

@@ -91,7 +91,7 @@ struct signal_struct {
 };
 
 struct task_struct {
-	unsigned int flags;
+	unsigned int flags, __state;
 	struct mm_struct *mm, *active_mm;
 	int pid, tgid;
 	char comm[16];
@@ -103,3 +103,6 @@ struct task_struct {
 
 /* task_struct.flags: a thread of the kernel's own. The same bit since Linux 2.6.17. */
 enum { KERNEL_THREAD = 0x00200000 };
+
+/* task_struct.__state: it leaves its CPU for good. The same bit since Linux 4.14. */
+enum { TASK_DEAD = 0x80 };

@@ -51,7 +51,7 @@ struct {
 	__uint(max_entries, 1);
 } counters SEC(".maps");
 
-/* By CPU, as many as there can be. */
+/* By CPU, as many as there can be, of one sample_slot after the other. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -60,7 +60,8 @@ struct {
 	__uint(max_entries, 1);
 } gates SEC(".maps");
 
-/* Too big for the stack. A program of a perf event is never interrupted by another on its CPU. */
+/* Too big for the stack. A program of a perf event is never interrupted by another on its CPU. By
+ * enum sample_slot. */
 struct scratch {
 	struct sample_key key;
 	__u64 node[MAPLE_WORDS];
@@ -78,7 +79,9 @@ struct run {
 	struct task_struct *task;
 	struct scratch *scratch;
 	struct sample_counters *totals;
-	__u64 weight; /* samples that this one stands for */
+	struct sample_gate *gate;
+	__u64 weight; /* samples that this one stands for, or microseconds */
+	__u64 loss;   /* what is counted where it is lost */
 };
 
 /* Puts a message into the ring; the reader is woken when much is in it. 0 or -EAGAIN. */
@@ -89,4 +92,22 @@ static __always_inline long tell(void *message, __u64 bytes)
 			      : BPF_RB_NO_WAKEUP;
 
 	return bpf_ringbuf_output(&ring, message, bytes, flags);
+}
+
+/* Finds what a run works with, in the place of its kind; false if there is none. */
+static __always_inline bool run_begin(struct run *run, enum sample_slot slot)
+{
+	__u32 which = slot, gate = slot * config.cpus + bpf_get_smp_processor_id();
+
+	run->task = bpf_get_current_task_btf();
+	run->gate = bpf_map_lookup_elem(&gates, &gate);
+	run->scratch = bpf_map_lookup_elem(&scratches, &which);
+	run->totals = bpf_map_lookup_elem(&counters, &which);
+	return run->gate && run->scratch && run->totals;
+}
+
+/* Around what counts: whoever swaps the maps waits until each CPU has passed its gates. */
+static __always_inline void pass_gate(struct run *run)
+{
+	__sync_fetch_and_add(&run->gate->passes, 1);
 }

@@ -6,44 +6,13 @@
  */
 #include "arch.h"
 #include "chain.h"
+#include "count.h"
 #include "follow.h"
 #include "maps.h"
+#include "offcpu.h"
 #include "place.h"
 
 char gpl[] SEC("license") = "GPL";
-
-/* Counts the key in @map, the one with the number @which. */
-static __always_inline void count_in(void *map, __u32 which, struct run *run)
-{
-	__u64 *count = bpf_map_lookup_elem(map, &run->scratch->key);
-	long r;
-
-	if (!count) {
-		r = bpf_map_update_elem(map, &run->scratch->key, &run->weight, BPF_NOEXIST);
-		if (r == 0) {
-			if (__sync_fetch_and_add(&control.used[which], 1) == config.wake_at) {
-				__u32 wake = SAMPLE_WAKE;
-
-				bpf_ringbuf_output(&ring, &wake, sizeof(wake), BPF_RB_FORCE_WAKEUP);
-			}
-			return;
-		}
-		/* Another CPU made it meanwhile, or there is no room. */
-		count = bpf_map_lookup_elem(map, &run->scratch->key);
-	}
-	if (count)
-		__sync_fetch_and_add(count, run->weight);
-	else
-		run->totals->map_full += run->weight;
-}
-
-static __always_inline void count(struct run *run)
-{
-	if (*(volatile __u32 *)&control.active)
-		count_in(&counts_1, 1, run);
-	else
-		count_in(&counts_0, 0, run);
-}
 
 /* Where samples are stretched by a fraction, each is rounded up or down by chance, so that nothing
  * that comes in turns with them can make some places count more than others. */
@@ -85,25 +54,20 @@ static __always_inline void take(struct perf_event_context *context, struct run 
 	count(run);
 }
 
-/* The program of all events. Whoever swaps the maps waits until each CPU has passed its gate. */
+/* The program of all events. */
 SEC("perf_event")
 int take_sample(struct perf_event_context *context)
 {
-	__u32 zero = 0, cpu = bpf_get_smp_processor_id();
 	__u64 since_ns = bpf_ktime_get_ns();
-	struct sample_gate *gate = bpf_map_lookup_elem(&gates, &cpu);
 	struct run run;
 
-	run.task = bpf_get_current_task_btf();
-	run.scratch = bpf_map_lookup_elem(&scratches, &zero);
-	run.totals = bpf_map_lookup_elem(&counters, &zero);
-	if (!gate || !run.scratch || !run.totals)
+	if (!run_begin(&run, SAMPLE_SLOT_EVENT))
 		return 0;
 	run.scratch->key = (struct sample_key){ 0 };
-	run.weight = weigh(gate);
-	__sync_fetch_and_add(&gate->passes, 1);
+	run.weight = run.loss = weigh(run.gate);
+	pass_gate(&run);
 	take(context, &run);
-	__sync_fetch_and_add(&gate->passes, 1);
+	pass_gate(&run);
 	run.totals->run_ns += bpf_ktime_get_ns() - since_ns;
 	return 0;
 }

@@ -85,6 +85,15 @@ struct sample_counters {
 	__u64 follow_full;    /* processes that should have been followed */
 	__u64 chain_full;     /* samples without their callers: no room for another chain */
 	__u64 frames;	      /* looked for, of user space */
+	__u64 unwatched;      /* times off the CPU not measured: no room, or the end was not seen */
+};
+
+/* Programs that may interrupt each other on a CPU have counters, and room to work in, of their
+ * own. */
+enum sample_slot {
+	SAMPLE_SLOT_EVENT,  /* samples of events */
+	SAMPLE_SLOT_SWITCH, /* tasks that leave their CPUs, where that is asked for */
+	SAMPLE_SLOT_COUNT_
 };
 
 /* What comes through the ring; the first word of each. */
@@ -181,6 +190,13 @@ struct sample_chunk {
 	struct unwind_row rows[SAMPLE_CHUNK_ROWS];
 };
 
+/* A task off its CPU, by its number. */
+struct sample_left {
+	__u64 since_ns; /* CLOCK_MONOTONIC */
+	struct sample_key key;
+};
+_Static_assert(sizeof(struct sample_left) == 72, "no padding");
+
 /* State of a process that is followed. */
 enum sample_follow {
 	SAMPLE_FOLLOW_NONE,
@@ -196,17 +212,20 @@ struct sample_config {
 	__u32 wake_at_bytes; /* in the ring, likewise */
 	__u32 depth;	     /* frames of a chain, the sample itself among them; 0: no chains */
 	__u32 by_frame_pointers;
-	__u32 cgroups; /* keys have them */
+	__u32 cgroups;		      /* keys have them */
+	__u32 offcpu_blocked;	      /* tasks that could have gone on do not count */
+	__u32 cpus;		      /* that there can be */
+	__u64 sched_start, sched_end; /* the scheduler's code; 0: not known */
 };
 
 /* Shared while the program runs. */
 struct sample_control {
-	__u32 active;	 /* which of the two maps of counts is written to */
-	__u32 used[2];	 /* keys made in each since it became active */
-	__u32 followed;	 /* processes that live */
-	__u32 drains;	 /* so far */
-	__u32 truncated; /* of the self-test: */
-	__u32 found;
+	__u32 active;	/* which of the two maps of counts is written to */
+	__u32 used[2];	/* keys made in each since it became active */
+	__u32 followed; /* processes that live */
+	__u32 drains;	/* so far */
+	__u32 offcpu;	/* time off the CPU counts, under the number of the event and 1; 0: not */
+	__u32 found;	/* of the self-test: */
 	struct sample_region test_region;
 	struct sample_file test_file, test_seen;
 	__u64 test_offset;

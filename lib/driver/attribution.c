@@ -148,13 +148,21 @@ bool attribution_user_frame(struct attribution *a, const struct perf_record *r, 
 	return true;
 }
 
-static void set_context(struct attribution *a, unsigned int cpu, const struct perf_record *r,
-			uint64_t app)
+static struct evbuf_context context_of(struct attribution *a, unsigned int cpu,
+				       const struct perf_record *r, uint64_t app)
 {
 	struct evbuf_context context = { .cpu = cpu, .tgid = r->pid, .tid = r->tid, .app = app };
 
 	if (a->cgroups)
 		context.cgroup = cgroups_cookie(a->cgroups, r->cgroup, a->now_ns);
+	return context;
+}
+
+static void set_context(struct attribution *a, unsigned int cpu, const struct perf_record *r,
+			uint64_t app)
+{
+	const struct evbuf_context context = context_of(a, cpu, r, app);
+
 	evbuf_context(a->out, &context);
 }
 
@@ -191,23 +199,21 @@ static void put(struct attribution *a, unsigned int counter, const struct perf_r
 /* What a sample adds to a counter of samples. */
 static uint64_t count_of(const struct attribution *a)
 {
-	return a->intervals ? 1 : MAX(a->weight, 1ULL);
+	return MAX(a->weight, 1ULL);
 }
 
-static void place_user_sample(struct attribution *a, unsigned int cpu, unsigned int counter,
-			      const struct perf_record *r)
+static bool find_user(struct attribution *a, const struct perf_record *r, uint64_t *ret_app,
+		      struct evbuf_frame *ret)
 {
-	struct evbuf_frame leaf;
-
-	if (!attribution_user_frame(a, r, r->ip, false, &leaf)) {
+	if (!attribution_user_frame(a, r, r->ip, false, ret)) {
 		if (a->memo.unknown)
 			a->stats->sample_lost_no_mm += count_of(a);
 		else
 			a->stats->sample_lost_no_mapping += count_of(a);
-		return;
+		return false;
 	}
-	set_context(a, cpu, r, a->memo.app);
-	put(a, counter, r, &leaf);
+	*ret_app = a->memo.app;
+	return true;
 }
 
 /* The application of the sample looked up last; one that nobody knows is called "unknown". */
@@ -217,38 +223,56 @@ static uint64_t app_of_sample(struct attribution *a)
 					      : cookie_thread(a->sideband->from.cookies, "unknown");
 }
 
-/* Where a kernel sample is, is known even of a process that has gone, or has not got its program
- * yet; its application is then called "unknown". */
-static void place_kernel_sample(struct attribution *a, unsigned int cpu, unsigned int counter,
-				const struct perf_record *r)
+/* Finds where the sample itself is, and whose; false, counted, if that is not known. Where a kernel
+ * sample is, is known even of a process that has gone, or has not got its program yet; its
+ * application is then called "unknown". */
+static bool find_leaf(struct attribution *a, const struct perf_record *r, uint64_t *ret_app,
+		      struct evbuf_frame *ret)
 {
-	const struct evbuf_frame leaf = { EVBUF_KERNEL, r->ip };
+	switch (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) {
+	case PERF_RECORD_MISC_USER:
+		return find_user(a, r, ret_app, ret);
+	case PERF_RECORD_MISC_KERNEL:
+		if (!memo_is_valid(a, r))
+			(void)look_up_process(a, r);
+		*ret_app = app_of_sample(a);
+		*ret = (struct evbuf_frame){ EVBUF_KERNEL, r->ip };
+		return true;
+	default: /* a hypervisor's or a guest's address means nothing here */
+		a->stats->sample_lost_no_mapping += count_of(a);
+		return false;
+	}
+}
 
-	if (!memo_is_valid(a, r))
-		(void)look_up_process(a, r);
-	set_context(a, cpu, r, app_of_sample(a));
-	put(a, counter, r, &leaf);
+bool attribution_find(struct attribution *a, unsigned int cpu, const struct perf_record *r,
+		      struct attribution_found *ret)
+{
+	uint64_t app;
+
+	*ret = (struct attribution_found){ .count = 1 };
+	if (!find_leaf(a, r, &app, &a->frames[0]))
+		return false;
+	ret->context = context_of(a, cpu, r, app);
+	if (a->depth > 1)
+		ret->count = chain_callers(a, r, &ret->end);
+	return true;
 }
 
 void attribution_sample(struct attribution *a, unsigned int cpu, unsigned int counter,
 			const struct perf_record *r)
 {
+	struct evbuf_frame leaf;
+	uint64_t app;
+
 	a->stats->sample_received += count_of(a);
 	if (_unlikely_(is_filtered(a, r))) {
 		a->stats->sample_filtered += count_of(a);
 		return;
 	}
-	switch (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) {
-	case PERF_RECORD_MISC_USER:
-		place_user_sample(a, cpu, counter, r);
-		break;
-	case PERF_RECORD_MISC_KERNEL:
-		place_kernel_sample(a, cpu, counter, r);
-		break;
-	default: /* a hypervisor's or a guest's address means nothing here */
-		a->stats->sample_lost_no_mapping += count_of(a);
-		break;
-	}
+	if (!find_leaf(a, r, &app, &leaf))
+		return;
+	set_context(a, cpu, r, app);
+	put(a, counter, r, &leaf);
 }
 
 bool attribution_words(struct attribution *a, unsigned int cpu, const struct perf_record *r,

@@ -40,7 +40,6 @@ struct attribution {
 	struct cgroups *cgroups; /* NULL: samples do not carry theirs */
 	uint64_t now_ns;	 /* time of handling */
 	uint64_t weight;	 /* what each sample stands for; 0: 1 */
-	bool intervals;		 /* the weight is its length: what is lost is counted by number */
 	struct attribution_memo memo;
 	struct evbuf_frame *frames; /* room for @depth of them, the caller's; NULL: no chains */
 	size_t depth;
@@ -55,6 +54,18 @@ struct attribution {
  * mapping that is known (then the process is not even looked up for a caller). */
 bool attribution_user_frame(struct attribution *a, const struct perf_record *r, uint64_t pc,
 			    bool is_caller, struct evbuf_frame *ret);
+
+/* Whose a sample is and where, its frames in attribution.frames. */
+struct attribution_found {
+	struct evbuf_context context;
+	size_t count; /* of frames, at least 1 */
+	enum evbuf_end end;
+};
+
+/* Looks the sample @r up, with its callers up to ->depth; ->frames has room for one at least. False
+ * if it cannot be placed, which is counted. */
+bool attribution_find(struct attribution *a, unsigned int cpu, const struct perf_record *r,
+		      struct attribution_found *ret);
 
 /* Puts the sample @r of event @counter into the event buffer. */
 void attribution_sample(struct attribution *a, unsigned int cpu, unsigned int counter,

@@ -46,6 +46,8 @@ struct driver {
 	struct driver_stats stats;
 	pid_t follow;
 	bool await_exec;
+	bool offcpu; /* time off the CPU is measured, the counter behind those of the events */
+	uint64_t offcpu_ended; /* intervals that the driver's end ended */
 
 	bool running;
 	bool kernel_changed;
@@ -81,8 +83,6 @@ static int check(const struct driver_config *config, struct error *err)
 		return error_set(err, -ENOTSUP, "one process alone is sampled by perf");
 	if (config->ibs.fetch_count || config->ibs.op_count)
 		return error_set(err, -ENOTSUP, "instruction-based samples are taken by perf");
-	if (config->offcpu)
-		return error_set(err, -ENOTSUP, "off-CPU time is measured by perf");
 	if (config->scope == DRIVER_TREE && !pidns_is_first())
 		return error_set(err, -ENOTSUP,
 				 "in a PID namespace of its own a process cannot be followed");
@@ -121,6 +121,7 @@ static int open_events(struct driver *d, const struct driver_config *config, str
 	/* The program takes the call chains, not perf. */
 	flat.callgraph_depth = 0;
 	flat.cgroups = false;
+	flat.offcpu = false;
 	if (r == 0)
 		r = perf_plan_make(&d->plan, "bpf", &flat, cpu, err);
 	if (r < 0)
@@ -176,6 +177,8 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 		.depth = config->callgraph_depth,
 		.by_frame_pointers = config->callgraph_mode == DRIVER_CHAINS_FP,
 		.cgroups = config->cgroups,
+		.offcpu = config->offcpu,
+		.offcpu_blocked = config->offcpu_blocked,
 	};
 	int r = check(config, err);
 
@@ -200,6 +203,8 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 		return r;
 	d->follow = config->scope == DRIVER_TREE ? config->pid : 0;
 	d->await_exec = config->enable_on_exec;
+	d->offcpu = config->offcpu;
+	d->samples.offcpu = (unsigned int)d->plan.count;
 	*ret = STEAL(d);
 	return 0;
 }
@@ -220,7 +225,7 @@ static int bpf_change(struct driver *d, const struct driver_config *config, stru
 	struct perf_cpuset cpus = d->cpus;
 	int r;
 
-	if (check(config, NULL) < 0 || keys_for(config) != d->keys ||
+	if (check(config, NULL) < 0 || keys_for(config) != d->keys || config->offcpu || d->offcpu ||
 	    config->callgraph_depth != d->depth_asked || config->callgraph_mode != d->mode ||
 	    config->scope != DRIVER_SYSTEM || d->follow)
 		return error_set(err, -ENOTSUP, "another program has to be loaded");
@@ -358,6 +363,8 @@ static int bpf_start(struct driver *d, struct error *err)
 	r = perf_cpuset_enable_sideband(&d->cpus, true);
 	if (r == 0)
 		r = perf_cpuset_enable_samples(&d->cpus, true);
+	if (r == 0 && d->offcpu)
+		sampler_offcpu(d->sampler, (unsigned int)d->plan.count);
 	if (r < 0) {
 		bpf_stop(d);
 		return perf_plan_explain(&d->plan, r, "cannot enable the events", err);
@@ -392,6 +399,21 @@ static void doubt_images(struct driver *d)
 	sampler_images_unsure(d->samples.images, forget, d->sampler);
 }
 
+static void read_offcpu_counters(struct driver *d)
+{
+	struct driver_stats *s = &d->stats;
+	struct sample_counters c;
+
+	sampler_counters(d->sampler, SAMPLE_SLOT_SWITCH, &c);
+	s->offcpu_intervals = c.received + d->offcpu_ended;
+	s->offcpu_lost =
+		d->samples.offcpu_no_path + c.map_full + c.no_mapping + c.no_tree + c.unwatched;
+	s->path_ring_full += c.ring_full;
+	s->path_truncated += c.path_truncated;
+	s->unwound_full += c.chain_full;
+	s->unwound_frames += c.frames;
+}
+
 /* Takes over what the program counts beside the samples; those that it has, but that were not
  * drained yet, are none for now. */
 static void read_counters(struct driver *d)
@@ -400,7 +422,7 @@ static void read_counters(struct driver *d)
 	struct table_store_stats tables;
 	struct sample_counters c;
 
-	sampler_counters(d->sampler, &c);
+	sampler_counters(d->sampler, SAMPLE_SLOT_EVENT, &c);
 	s->sample_stretched = c.stood_for;
 	s->sample_received = d->samples.drained + c.no_mapping + c.no_tree + c.filtered;
 	s->sample_lost_overflow = c.map_full + perf_cpuset_lost(&d->cpus);
@@ -414,6 +436,8 @@ static void read_counters(struct driver *d)
 	s->follow_full = c.follow_full;
 	s->unwound_full = c.chain_full;
 	s->unwound_frames = c.frames;
+	if (d->offcpu)
+		read_offcpu_counters(d);
 	if (!d->tables)
 		return;
 	table_loader_stats(d->tables, &tables);
@@ -467,6 +491,12 @@ static int bpf_sync(struct driver *d, bool all, struct error *err)
 		listen(d);
 	if (r < 0)
 		return r;
+	if (all && !d->running) {
+		const struct sampler_handler ended = bpf_samples_handler(&d->samples);
+
+		listen(d);
+		d->offcpu_ended += sampler_offcpu_end(d->sampler, &ended);
+	}
 	read_counters(d);
 	doubt_images(d);
 	look_at_cpus(d);

@@ -117,7 +117,8 @@ static void on_sample(const struct sample_key *key, uint32_t callers, uint64_t c
 	struct evbuf_frame leaf = { EVBUF_KERNEL, key->offset };
 	uint64_t app = app_of(d, key);
 
-	d->drained += count;
+	if (key->counter != d->offcpu)
+		d->drained += count;
 	if (key->place == SAMPLE_KERNEL) {
 		/* Where it is, is known even if not for whom. */
 		if (app == EVBUF_NO_COOKIE)
@@ -128,7 +129,10 @@ static void on_sample(const struct sample_key *key, uint32_t callers, uint64_t c
 	}
 	leaf.cookie = image_of(d, key);
 	if (leaf.cookie == EVBUF_NO_COOKIE) {
-		d->lost_no_path += count;
+		if (key->counter == d->offcpu)
+			d->offcpu_no_path++;
+		else
+			d->lost_no_path += count;
 		return;
 	}
 	set_context(d, key, app);

@@ -61,6 +61,9 @@ static bool take(struct walk *w, uint64_t word)
 	}
 	if (w->context != CONTEXT_KERNEL && w->context != CONTEXT_USER)
 		return true;
+	/* A task that left its CPU is counted where it entered the kernel, not in it. */
+	if (w->context == CONTEXT_KERNEL && w->user_seen)
+		return true;
 	/* The first address is the sample's, which stands there already, maybe more exactly. */
 	if (!w->leaf_seen) {
 		w->leaf_seen = true;

@@ -39,7 +39,8 @@ struct perf_event_attr;
 	X(throttled, "times the kernel throttled sampling")                                        \
 	X(throttled_ns, "nanoseconds spent throttled")                                             \
 	X(ibs_lost, "instruction-based samples that made no sense or could not be placed")         \
-	X(offcpu_lost, "off-CPU intervals that could not be placed")                               \
+	X(offcpu_intervals, "times a task was off the CPU")                                        \
+	X(offcpu_lost, "off-CPU intervals that could not be placed, or whose end was not seen")    \
 	X(waited_ns, "nanoseconds that events waited for a counter, taking turns")                 \
 	X(cpu_hotplug, "CPUs that came or went")                                                   \
 	X(path_ring_full, "times a path could not be told at once: ring full")                     \

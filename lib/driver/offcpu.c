@@ -5,120 +5,85 @@
 
 #include <linux/perf_event.h>
 
-/* Where a task left its CPU. */
-struct place {
+struct left {
 	bool exiting; /* it has said so: when it leaves for good, it does not come back */
-	uint32_t pid, tid;
-	uint16_t misc;
-	uint64_t time_ns, ip, cgroup;
+	uint64_t time_ns;
+	void *place;
 };
+
+static void left_free(struct left *left)
+{
+	if (left)
+		free(left->place);
+	free(left);
+}
+
+DEFINE_CLEANUP(struct left *, left_free);
 
 static void forget(struct offcpu *o, uint32_t tid)
 {
-	free(map_remove(&o->left, tid));
+	left_free(map_remove(&o->left, tid));
 }
 
 static bool is_exiting(const struct offcpu *o, uint32_t tid)
 {
-	const struct place *place = map_get(&o->left, tid);
+	const struct left *left = map_get(&o->left, tid);
 
-	return place && place->exiting;
+	return left && left->exiting;
 }
 
-static void note_exit(struct offcpu *o, uint32_t tid)
+static void note(struct offcpu *o, uint32_t tid, const struct left *what)
 {
-	struct place *place = xcalloc(1, sizeof(*place));
+	struct left *left = xmalloc(sizeof(*left));
 
-	place->exiting = true;
-	free(map_set(&o->left, tid, place));
+	*left = *what;
+	left_free(map_set(&o->left, tid, left));
 }
 
-/* The user's address where the task went into the kernel, if it has one: all of them leave in the
- * scheduler. */
-static void find_user_ip(struct place *place, const struct perf_record *r)
+void offcpu_leave(struct offcpu *o, uint32_t tid, uint64_t time_ns, void *place)
 {
-	struct span more = r->more, chain;
-	bool user = false;
-	uint64_t ip;
-
-	if (perf_record_callchain(&more, &chain) < 0)
-		return;
-	while (span_u64(&chain, &ip) == 0) {
-		if (ip < PERF_CONTEXT_MAX && user) {
-			place->ip = ip;
-			place->misc = PERF_RECORD_MISC_USER;
-			return;
-		}
-		user = ip == PERF_CONTEXT_USER;
-	}
+	/* Nobody waits for the idle task. */
+	if (!tid || is_exiting(o, tid))
+		free(place);
+	else
+		note(o, tid, &(struct left){ .time_ns = time_ns, .place = place });
 }
 
-static void leave(struct offcpu *o, const struct perf_record *r)
+static uint64_t interval_us(const struct left *left, uint64_t now_ns)
 {
-	struct place *place;
-
-	if (!r->tid || is_exiting(o, r->tid))
-		return; /* nobody waits for the idle task */
-	place = xcalloc(1, sizeof(*place));
-	*place = (struct place){ .pid = r->pid,
-				 .tid = r->tid,
-				 .misc = PERF_RECORD_MISC_KERNEL,
-				 .time_ns = r->time_ns,
-				 .ip = r->ip,
-				 .cgroup = r->cgroup };
-	find_user_ip(place, r);
-	free(map_set(&o->left, r->tid, place));
+	return now_ns > left->time_ns ? (now_ns - left->time_ns + 500) / 1000 : 0;
 }
 
-static uint64_t interval_us(const struct place *place, uint64_t now_ns)
+static uint64_t come_back(struct offcpu *o, const struct perf_record *r, void **ret_place)
 {
-	return now_ns > place->time_ns ? (now_ns - place->time_ns + 500) / 1000 : 0;
-}
-
-static void fill(const struct place *place, struct perf_record *ret)
-{
-	*ret = (struct perf_record){ .type = PERF_RECORD_SAMPLE,
-				     .misc = place->misc,
-				     .pid = place->pid,
-				     .tid = place->tid,
-				     .time_ns = place->time_ns,
-				     .ip = place->ip,
-				     .cgroup = place->cgroup };
-}
-
-static uint64_t come_back(struct offcpu *o, const struct perf_record *r, struct perf_record *ret)
-{
-	_cleanup_free_ struct place *place =
+	_cleanup_(left_freep) struct left *left =
 		is_exiting(o, r->tid) ? NULL : map_remove(&o->left, r->tid);
-	uint64_t us = place ? interval_us(place, r->time_ns) : 0;
+	uint64_t us = left ? interval_us(left, r->time_ns) : 0;
 
 	if (us)
-		fill(place, ret);
+		*ret_place = STEAL(left->place);
 	return us;
 }
 
-static uint64_t take_switch(struct offcpu *o, const struct perf_record *r, struct perf_record *ret)
+static uint64_t take_switch(struct offcpu *o, const struct perf_record *r, void **ret_place)
 {
 	bool made_to = r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
 
 	if (!(r->misc & PERF_RECORD_MISC_SWITCH_OUT))
-		return come_back(o, r, ret);
+		return come_back(o, r, ret_place);
 	if (is_exiting(o, r->tid) ? !made_to : made_to && o->blocked_only)
 		forget(o, r->tid);
 	return 0;
 }
 
-uint64_t offcpu_take(struct offcpu *o, const struct perf_record *r, struct perf_record *ret)
+uint64_t offcpu_take(struct offcpu *o, const struct perf_record *r, void **ret_place)
 {
 	switch (r->type) {
-	case PERF_RECORD_SAMPLE:
-		leave(o, r);
-		break;
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
-		return take_switch(o, r, ret);
+		return take_switch(o, r, ret_place);
 	case PERF_RECORD_EXIT:
-		note_exit(o, r->tid);
+		note(o, r->tid, &(struct left){ .exiting = true });
 		break;
 	case PERF_RECORD_LOST:
 		offcpu_done(o);
@@ -130,17 +95,14 @@ uint64_t offcpu_take(struct offcpu *o, const struct perf_record *r, struct perf_
 }
 
 void offcpu_end(struct offcpu *o, uint64_t now_ns,
-		void (*each)(const struct perf_record *left, uint64_t us, void *data), void *data)
+		void (*each)(const void *place, uint64_t us, void *data), void *data)
 {
-	struct perf_record left;
-
 	map_for_each (&o->left, slot) {
-		const struct place *place = slot->value;
-		uint64_t us = place->exiting ? 0 : interval_us(place, now_ns);
+		const struct left *left = slot->value;
+		uint64_t us = left->exiting ? 0 : interval_us(left, now_ns);
 
-		fill(place, &left);
 		if (us)
-			each(&left, us, data);
+			each(left->place, us, data);
 	}
 	offcpu_done(o);
 }
@@ -148,6 +110,6 @@ void offcpu_end(struct offcpu *o, uint64_t now_ns,
 void offcpu_done(struct offcpu *o)
 {
 	map_for_each (&o->left, slot)
-		free(slot->value);
+		left_free(slot->value);
 	map_done(&o->left);
 }

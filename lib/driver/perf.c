@@ -11,8 +11,8 @@
 #include "driver/cpulist.h"
 #include "driver/ibs_raw.h"
 #include "driver/merge.h"
-#include "driver/offcpu.h"
 #include "driver/perf_cpuset.h"
+#include "driver/perf_offcpu.h"
 #include "driver/perf_pmus.h"
 #include "driver/pidns.h"
 
@@ -37,11 +37,8 @@ struct driver {
 	struct ibs_cpu ibs_cpu;
 	bool branch_target; /* behind the words of op samples */
 	uint64_t stopped_ns;
-	unsigned int offcpu_cpu; /* where the record was written that is handled */
-	struct offcpu offcpu;	 /* where tasks are off their CPUs, if that is asked for */
-	struct attribution offcpu_attribution;
-	struct driver_stats offcpu_stats; /* of the counts that come of it */
-	struct driver_stats stats;	  /* but for the samples lost, which the CPUs know */
+	struct perf_offcpu offcpu; /* where tasks are off their CPUs, if that is asked for */
+	struct driver_stats stats; /* but for the samples lost, which the CPUs know */
 
 	uint64_t chance; /* random enough */
 	bool running;
@@ -80,7 +77,7 @@ static void perf_shutdown(struct driver *d)
 	perf_targets_done(&d->targets);
 	sideband_done(&d->sideband);
 	cgroups_free(d->cgroups);
-	offcpu_done(&d->offcpu);
+	perf_offcpu_done(&d->offcpu);
 	evbuf_free(d->out);
 	free(d->attribution.frames);
 	free(d->attribution.pcs);
@@ -129,10 +126,6 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	d->attribution = (struct attribution){
 		.sideband = &d->sideband, .out = d->out, .stats = &d->stats, .cgroups = d->cgroups
 	};
-	d->offcpu_attribution = d->attribution;
-	d->offcpu_attribution.stats = &d->offcpu_stats;
-	d->offcpu_attribution.intervals = true;
-	d->offcpu.blocked_only = config->offcpu_blocked;
 	if (d->plan.depth) {
 		d->attribution.depth = d->plan.depth;
 		d->attribution.frames = xcalloc(d->plan.depth, sizeof(*d->attribution.frames));
@@ -140,6 +133,10 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	if (d->plan.by_table) {
 		d->attribution.pcs = xcalloc(d->plan.depth, sizeof(*d->attribution.pcs));
 		d->attribution.unwinder = unwinder_new(config->cookies, d->root, 0);
+	}
+	if (d->plan.switches) {
+		perf_offcpu_init(&d->offcpu, &d->attribution, (unsigned int)d->plan.count, d->root);
+		d->offcpu.offcpu.blocked_only = config->offcpu_blocked;
 	}
 	*ret = STEAL(d);
 	return 0;
@@ -150,7 +147,8 @@ static unsigned int counter_of(const struct driver *d, struct perf_cpu *c, uint6
 {
 	const struct perf_source *source;
 
-	if (_likely_(d->plan.count == 1 && !d->plan.has_ibs[0] && !d->plan.has_ibs[1]))
+	if (_likely_(d->plan.count == 1 && !d->plan.has_ibs[0] && !d->plan.has_ibs[1] &&
+		     !d->plan.switches))
 		return 0;
 	source = perf_cpu_source(c, id);
 	return source ? source->counter : 0;
@@ -224,6 +222,8 @@ static void on_sample(size_t cpu, const struct perf_record *r, void *data)
 	if (_likely_(counter < PERF_PLAN_IBS)) {
 		d->attribution.weight = weigh(d, perf_cpu_stretch_at(c, r->time_ns));
 		put_sample(d, c->cpu, counter, r);
+	} else if (counter == PERF_PLAN_LEAVING) {
+		perf_offcpu_leave(&d->offcpu, r, d->now_ns);
 	} else
 		put_ibs(d, c->cpu, counter - PERF_PLAN_IBS, r);
 }
@@ -238,27 +238,6 @@ static void tell_kernel_change(struct driver *d)
 	d->told_kernel_change = true;
 }
 
-/* Counts an interval off the CPU as one sample of the counter behind those of the events. */
-static void put_offcpu(const struct perf_record *left, uint64_t us, void *data)
-{
-	struct driver *d = data;
-
-	d->offcpu_attribution.weight = us;
-	d->offcpu_attribution.now_ns = d->now_ns;
-	attribution_sample(&d->offcpu_attribution, d->offcpu_cpu, (unsigned int)d->plan.count,
-			   left);
-}
-
-static void on_switch(struct driver *d, unsigned int cpu, const struct perf_record *r)
-{
-	struct perf_record left;
-	uint64_t us = offcpu_take(&d->offcpu, r, &left);
-
-	d->offcpu_cpu = cpu;
-	if (us)
-		put_offcpu(&left, us, d);
-}
-
 static void on_change(size_t cpu, const struct perf_record *r, void *data)
 {
 	struct driver *d = data;
@@ -266,9 +245,7 @@ static void on_change(size_t cpu, const struct perf_record *r, void *data)
 	if (r->time_ns < d->sideband_since_ns)
 		return;
 	if (d->plan.switches)
-		on_switch(d, d->cpus.cpus[cpu].cpu, r);
-	if (r->type == PERF_RECORD_SAMPLE)
-		return;
+		perf_offcpu_change(&d->offcpu, d->cpus.cpus[cpu].cpu, r);
 	if (r->type == PERF_RECORD_CGROUP && d->cgroups)
 		cgroups_add(d->cgroups, r->new_cgroup.id, r->new_cgroup.path);
 	sideband_apply(&d->sideband, r, d->now_ns);
@@ -329,7 +306,7 @@ static int perf_start(struct driver *d, struct error *err)
 		return 0;
 	d->now_ns = clock_ns();
 	drain(d, UINT64_MAX);
-	offcpu_done(&d->offcpu);
+	perf_offcpu_done(&d->offcpu);
 	process_table_clear(&d->sideband.processes);
 	r = perf_cpuset_enable_sideband(&d->cpus, true);
 	if (r == 0) {
@@ -383,7 +360,7 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 	if (perf_cpuset_half_full(&d->cpus))
 		drain(d, clock_ns());
 	if (all && !d->running)
-		offcpu_end(&d->offcpu, d->stopped_ns, put_offcpu, d);
+		perf_offcpu_end(&d->offcpu, d->stopped_ns);
 	if (all)
 		perf_cpuset_read_lost(&d->cpus);
 	look_at_cpus(d);
@@ -414,9 +391,7 @@ static void perf_stats(const struct driver *d, struct driver_stats *ret)
 {
 	*ret = d->stats;
 	ret->sample_lost_overflow = perf_cpuset_lost(&d->cpus);
-	ret->offcpu_lost = d->offcpu_stats.sample_lost_no_mapping +
-			   d->offcpu_stats.sample_lost_no_mm + d->offcpu_stats.sample_lost_no_tree +
-			   d->offcpu_stats.sample_lost_no_path;
+	perf_offcpu_stats(&d->offcpu, ret);
 	ret->waited_ns = perf_cpuset_waited_ns(&d->cpus);
 	if (!d->attribution.unwinder)
 		return;

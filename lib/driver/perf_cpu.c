@@ -46,11 +46,20 @@ static const struct event *event_of(const struct perf_plan *plan, unsigned int c
 				       : &plan->ibs[counter - PERF_PLAN_IBS];
 }
 
+static int open_sampling(struct perf_cpu *c, unsigned int counter, struct perf_plan *plan,
+			 pid_t pid)
+{
+	return counter == PERF_PLAN_LEAVING
+		       ? perf_event_open_leaving(&plan->attrs, pid, c->cpu)
+		       : perf_event_open_sampling(&plan->attrs, event_of(plan, counter), pid,
+						  c->cpu);
+}
+
 static int open_source(struct perf_cpu *c, unsigned int counter, struct perf_plan *plan, pid_t pid,
 		       struct error *err)
 {
 	struct perf_source *s = &c->sources[c->source_count];
-	int r, fd = perf_event_open_sampling(&plan->attrs, event_of(plan, counter), pid, c->cpu);
+	int r, fd = open_sampling(c, counter, plan, pid);
 
 	if (fd < 0)
 		return failed(plan, fd, "open the events", c->cpu, err);
@@ -103,6 +112,8 @@ static int open_target(struct perf_cpu *c, struct perf_plan *plan, pid_t pid, st
 	for (i = 0; i < ARRAY_SIZE(plan->ibs) && r == 0; i++)
 		if (plan->has_ibs[i])
 			r = open_source(c, PERF_PLAN_IBS + i, plan, pid, err);
+	if (r == 0 && plan->switches)
+		r = open_source(c, PERF_PLAN_LEAVING, plan, pid, err);
 	return r;
 }
 
@@ -115,8 +126,8 @@ int perf_cpu_open(struct perf_cpu *ret, unsigned int cpu, struct perf_plan *plan
 	size_t i, opened = 0;
 	int r;
 
-	c.sources =
-		xcalloc(targets->count * (plan->count + ARRAY_SIZE(plan->ibs)), sizeof(*c.sources));
+	c.sources = xcalloc(targets->count * (plan->count + ARRAY_SIZE(plan->ibs) + 1),
+			    sizeof(*c.sources));
 	c.sideband_fds = xcalloc(targets->count + plan->switches, sizeof(*c.sideband_fds));
 	for (i = 0; i < targets->count; i++) {
 		r = open_target(&c, plan, targets->pids[i], err);

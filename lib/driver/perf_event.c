@@ -149,13 +149,27 @@ int perf_event_open_switches(const struct perf_attrs *attrs, unsigned int cpu)
 
 	common_attr(attrs, attrs->sideband_bytes, &attr);
 	attr.type = PERF_TYPE_SOFTWARE;
-	attr.config = PERF_COUNT_SW_CONTEXT_SWITCHES;
+	attr.config = PERF_COUNT_SW_DUMMY;
 	attr.sample_period = 1;
-	attr.sample_type |= PERF_SAMPLE_CALLCHAIN | (attrs->sample_cgroup ? PERF_SAMPLE_CGROUP : 0);
-	attr.exclude_callchain_kernel = 1;
-	attr.sample_max_stack = 1;
 	attr.context_switch = 1;
 	return open_within_limit(attrs, &attr, -1, cpu);
+}
+
+/* Of the kernel, the addresses that lead to the scheduler's caller are of interest in any case. */
+enum { LEAVING_DEPTH = 32, LEAVING_STACK_BYTES = 4096 };
+
+int perf_event_open_leaving(const struct perf_attrs *attrs, pid_t pid, unsigned int cpu)
+{
+	static const struct event switches = { .perf_type = PERF_TYPE_SOFTWARE,
+					       .perf_config = PERF_COUNT_SW_CONTEXT_SWITCHES,
+					       .count = 1,
+					       .kernel = true,
+					       .user = true };
+	struct perf_attrs own = *attrs;
+
+	own.chain_depth = MAX(own.chain_depth, LEAVING_DEPTH);
+	own.stack_bytes = MIN(own.stack_bytes, (uint32_t)LEAVING_STACK_BYTES);
+	return perf_event_open_sampling(&own, &switches, pid, cpu);
 }
 
 int perf_event_open_counting(struct perf_attrs *attrs, const struct event *event, pid_t pid,

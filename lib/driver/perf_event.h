@@ -46,9 +46,11 @@ int perf_event_open_sampling(struct perf_attrs *attrs, const struct event *event
  * code; likewise. */
 int perf_event_open_sideband(struct perf_attrs *attrs, pid_t pid, unsigned int cpu);
 
-/* Opens the event that reports every context switch on @cpu, and samples the task that leaves with
- * the innermost address of its user code as its call chain; likewise. */
+/* Opens the event that reports every context switch on @cpu; likewise. */
 int perf_event_open_switches(const struct perf_attrs *attrs, unsigned int cpu);
+/* Opens the event that samples each task that leaves @cpu, with the call chain that samples have,
+ * and the kernel's in any case; likewise. */
+int perf_event_open_leaving(const struct perf_attrs *attrs, pid_t pid, unsigned int cpu);
 
 /* Opens @event for counting alone, disabled, @cpu may be -1 for all; likewise. What is read from it
  * is three words: the count, the nanoseconds enabled, those of them on a counter. */

@@ -23,6 +23,7 @@ enum { RATE_FLOOR_HZ = 10000 };
 /* Rings of a CPU. What an ordinary user has, stays below kernel.perf_event_mlock_kb (516). */
 enum {
 	SIDEBAND_BYTES = 256 << 10,
+	SIDEBAND_BYTES_SWITCHES = 2 << 20, /* some ten thousand switches a second */
 	SAMPLE_BYTES_USER = 256 << 10,
 	SIDEBAND_BYTES_USER = 128 << 10,
 	/* Where samples carry copies of stacks. */
@@ -351,7 +352,9 @@ static void plan_init(struct perf_plan *plan, const struct driver_config *config
 	else
 		plan->attrs.sample_bytes =
 			plan->attrs.stack_bytes ? stack_ring_bytes() : DRIVER_CPU_BUFFER_BYTES;
-	plan->attrs.sideband_bytes = ring_bytes(task ? SIDEBAND_BYTES_USER : SIDEBAND_BYTES);
+	plan->attrs.sideband_bytes = ring_bytes(plan->switches ? SIDEBAND_BYTES_SWITCHES
+						: task	       ? SIDEBAND_BYTES_USER
+							       : SIDEBAND_BYTES);
 	memcpy(plan->events, config->events, plan->count * sizeof(*plan->events));
 	for (i = 0; i < plan->count; i++)
 		if (plan->events[i].is_timer && !plan->events[i].rate_hz)

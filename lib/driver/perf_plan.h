@@ -19,6 +19,8 @@ typedef int perf_attach(int fd, unsigned int counter, void *data);
 
 /* The counter of instruction-based samples of a kind, which are none of the events. */
 enum { PERF_PLAN_IBS = EVENT_MAX };
+/* Of tasks that leave their CPUs. */
+enum { PERF_PLAN_LEAVING = PERF_PLAN_IBS + 2 };
 
 struct perf_plan {
 	struct event events[EVENT_MAX]; /* as they open; the index is the counter */
@@ -28,7 +30,7 @@ struct perf_plan {
 	struct perf_attrs attrs;
 	size_t depth;  /* most frames of a chain; 0: no chains */
 	bool by_table; /* user frames are found by unwind tables over copies of the stack */
-	bool switches; /* context switches are reported in the sideband ring */
+	bool switches; /* context switches are reported, and samples taken of who leaves */
 	enum driver_scope scope;
 	const char *root;    /* borrowed from the config */
 	pid_t pid;	     /* to try with, -1: all */

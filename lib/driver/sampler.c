@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "driver/sampler_object.h"
 #include "driver/sampler_test.h"
+#include "image/kallsyms.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
@@ -15,6 +16,7 @@
 #include <time.h>
 
 enum { BATCH = 2048 };
+enum { LEFT_MAX = 65536 }; /* tasks off their CPUs */
 enum { RING_BYTES = 1 << 20, RING_BYTES_OF_CPU = 1 << 20, RING_BYTES_MAX = 64 << 20 };
 
 struct counted {
@@ -28,15 +30,15 @@ struct sampler {
 	struct ring_buffer *ring;
 	struct bpf_link *links[8]; /* of the programs that follow processes */
 	size_t link_count;
-	int program, counts[2], counters, images, followed;
+	int program, counts[2], counters, images, followed, left;
 	struct sample_control *control; /* shared with the program */
-	struct sample_gate *gates;	/* likewise, by CPU */
-	size_t cpu_count, gates_bytes;
+	struct sample_gate *gates;	/* likewise, by CPU and slot */
+	size_t cpu_count, gate_count;
 	struct counted *list; /* of the last drain */
 	size_t room;
 	size_t filling; /* keys in the map that is written to, from which on it fills */
-	struct sample_counters *per_cpu;       /* scratch */
-	const struct sampler_handler *handler; /* while it drains */
+	struct sample_counters *per_cpu[SAMPLE_SLOT_COUNT_]; /* as read last */
+	const struct sampler_handler *handler;		     /* while it drains */
 };
 
 /* libbpf tells its user's user what went wrong on many lines. */
@@ -88,6 +90,7 @@ static uint32_t ring_bytes(const struct sampler_config *config)
 /* Entries of the maps, fixed before loading. */
 static int set_sizes(struct sampler *s, const struct sampler_config *config)
 {
+	size_t slots = config->offcpu ? SAMPLE_SLOT_COUNT_ : 1;
 	bool chains = config->depth > 0;
 	const struct {
 		const char *map;
@@ -95,7 +98,11 @@ static int set_sizes(struct sampler *s, const struct sampler_config *config)
 	} sizes[] = {
 		{ "counts_0", config->keys },
 		{ "counts_1", config->keys },
-		{ "gates", s->cpu_count },
+		{ "gates", s->gate_count },
+		{ "scratches", slots },
+		{ "unwindings", slots },
+		{ "counters", slots },
+		{ "left", config->offcpu ? LEFT_MAX : 1 },
 		{ "ring", ring_bytes(config) },
 		{ "chains", chains ? SAMPLER_CHAINS_MAX : 1 },
 		{ "table_numbers", chains ? SAMPLE_TABLES_MAX : 1 },
@@ -112,27 +119,42 @@ static int set_sizes(struct sampler *s, const struct sampler_config *config)
 	return r;
 }
 
+static bool is_called(const struct bpf_program *program, const char *prefix)
+{
+	return !strncmp(bpf_program__name(program), prefix, strlen(prefix));
+}
+
 /* Settings that must stand before loading. */
 static int configure(struct sampler *s, const struct sampler_config *config)
 {
 	struct bpf_map *rodata = bpf_object__find_map_by_name(s->object, ".rodata.config");
-	const struct sample_config shared = {
+	struct sample_config shared = {
 		.follow = config->follow,
 		.wake_at = (uint32_t)(config->keys / 2),
 		.wake_at_bytes = ring_bytes(config) / 2,
 		.depth = MIN(config->depth, (unsigned int)SAMPLE_DEPTH_MAX),
 		.by_frame_pointers = config->by_frame_pointers,
 		.cgroups = config->cgroups,
+		.offcpu_blocked = config->offcpu_blocked,
+		.cpus = (uint32_t)s->cpu_count,
 	};
 	struct bpf_program *program;
-	int r = bpf_map__set_initial_value(rodata, &shared, sizeof(shared));
+	uint64_t start = 0, end = 0;
+	int r;
 
+	if (config->offcpu)
+		kallsyms_scheduler("", &start, &end);
+	shared.sched_start = start;
+	shared.sched_end = end;
+	r = bpf_map__set_initial_value(rodata, &shared, sizeof(shared));
 	if (r == 0)
 		r = set_sizes(s, config);
 	bpf_object__for_each_program(program, s->object)
 	{
-		if (!strncmp(bpf_program__name(program), "follow_", 7))
+		if (is_called(program, "follow_"))
 			(void)bpf_program__set_autoload(program, config->follow);
+		if (is_called(program, "offcpu_"))
+			(void)bpf_program__set_autoload(program, config->offcpu);
 	}
 	return r;
 }
@@ -184,7 +206,7 @@ static int on_message(void *data, void *message, size_t size)
 /* Gets hold of what was loaded. */
 static int take_hold(struct sampler *s)
 {
-	unsigned int cpu;
+	unsigned int cpu, slot;
 
 	s->program = bpf_program__fd(bpf_object__find_program_by_name(s->object, "take_sample"));
 	s->counts[0] = sampler_map(s, "counts_0");
@@ -192,12 +214,13 @@ static int take_hold(struct sampler *s)
 	s->counters = sampler_map(s, "counters");
 	s->images = sampler_map(s, "images");
 	s->followed = sampler_map(s, "followed");
-	s->per_cpu = xcalloc(s->cpu_count, sizeof(*s->per_cpu));
+	s->left = sampler_map(s, "left");
+	for (slot = 0; slot < SAMPLE_SLOT_COUNT_; slot++)
+		s->per_cpu[slot] = xcalloc(s->cpu_count, sizeof(*s->per_cpu[slot]));
 	s->control = sampler_map_memory(sampler_map(s, ".data.control"), sizeof(*s->control));
 	if (!s->control)
 		return -errno;
-	s->gates_bytes = s->cpu_count * sizeof(*s->gates);
-	s->gates = sampler_map_memory(sampler_map(s, "gates"), s->gates_bytes);
+	s->gates = sampler_map_memory(sampler_map(s, "gates"), s->gate_count * sizeof(*s->gates));
 	if (!s->gates)
 		return -errno;
 	for (cpu = 0; cpu < s->cpu_count; cpu++)
@@ -206,15 +229,16 @@ static int take_hold(struct sampler *s)
 	return s->ring ? 0 : -errno;
 }
 
-/* Attaches the programs that keep the table of followed processes. */
-static int attach_followers(struct sampler *s)
+/* Attaches the programs that watch the scheduler. */
+static int attach_watchers(struct sampler *s)
 {
 	struct bpf_program *program;
 	struct bpf_link *link;
 
 	bpf_object__for_each_program(program, s->object)
 	{
-		if (strncmp(bpf_program__name(program), "follow_", 7) != 0)
+		if (!bpf_program__autoload(program) ||
+		    !(is_called(program, "follow_") || is_called(program, "offcpu_")))
 			continue;
 		link = bpf_program__attach(program);
 		if (!link)
@@ -235,6 +259,7 @@ int sampler_new(const struct sampler_config *config, struct sampler **ret, struc
 	if (r < 0)
 		return error_errno(err, r, "cannot read how many CPUs there can be");
 	s->cpu_count = (size_t)r;
+	s->gate_count = s->cpu_count * SAMPLE_SLOT_COUNT_;
 	s->object = bpf_object__open_mem(sampler_object, sampler_object_size, NULL);
 	if (!s->object)
 		return explain(-errno, err);
@@ -245,8 +270,8 @@ int sampler_new(const struct sampler_config *config, struct sampler **ret, struc
 	if (r < 0)
 		return explain(r, err);
 	r = take_hold(s);
-	if (r == 0 && config->follow)
-		r = attach_followers(s);
+	if (r == 0)
+		r = attach_watchers(s);
 	if (r < 0)
 		return explain(r, err);
 	r = sampler_test_self(
@@ -268,11 +293,12 @@ void sampler_free(struct sampler *s)
 		(void)bpf_link__destroy(s->links[i]);
 	ring_buffer__free(s->ring);
 	if (s->gates)
-		(void)munmap(s->gates, s->gates_bytes);
+		(void)munmap(s->gates, s->gate_count * sizeof(*s->gates));
 	if (s->control)
 		(void)munmap(s->control, sizeof(*s->control));
 	bpf_object__close(s->object);
-	free(s->per_cpu);
+	for (i = 0; i < SAMPLE_SLOT_COUNT_; i++)
+		free(s->per_cpu[i]);
 	free(s->list);
 	free(s);
 }
@@ -299,7 +325,7 @@ void sampler_settle(const struct sampler *s)
 	uint64_t passes;
 	size_t i;
 
-	for (i = 0; i < s->cpu_count; i++) {
+	for (i = 0; i < s->gate_count; i++) {
 		passes = __atomic_load_n(&s->gates[i].passes, __ATOMIC_SEQ_CST);
 		while (passes & 1 &&
 		       __atomic_load_n(&s->gates[i].passes, __ATOMIC_SEQ_CST) == passes)
@@ -406,23 +432,25 @@ uint32_t sampler_drains(const struct sampler *s)
 	return __atomic_load_n(&s->control->drains, __ATOMIC_RELAXED);
 }
 
-void sampler_counters(const struct sampler *s, struct sample_counters *ret)
+void sampler_counters(const struct sampler *s, enum sample_slot slot, struct sample_counters *ret)
 {
-	const uint32_t zero = 0;
+	struct sample_counters *per_cpu = s->per_cpu[slot];
+	const uint32_t key = slot;
 	uint64_t *sum = (uint64_t *)ret;
 	size_t i, k, words = sizeof(*ret) / sizeof(*sum);
 
 	*ret = (struct sample_counters){ 0 };
-	if (bpf_map_lookup_elem(s->counters, &zero, s->per_cpu) < 0)
+	if (bpf_map_lookup_elem(s->counters, &key, per_cpu) < 0)
 		return;
 	for (i = 0; i < s->cpu_count; i++)
 		for (k = 0; k < words; k++)
-			sum[k] += ((const uint64_t *)&s->per_cpu[i])[k];
+			sum[k] += ((const uint64_t *)&per_cpu[i])[k];
 }
 
 void sampler_cpu_counters(const struct sampler *s, unsigned int cpu, struct sample_counters *ret)
 {
-	*ret = cpu < s->cpu_count ? s->per_cpu[cpu] : (struct sample_counters){ 0 };
+	*ret = cpu < s->cpu_count ? s->per_cpu[SAMPLE_SLOT_EVENT][cpu]
+				  : (struct sample_counters){ 0 };
 }
 
 void sampler_forget_image(struct sampler *s, const struct sample_file *file)
@@ -443,4 +471,36 @@ int sampler_follow(struct sampler *s, uint32_t tgid, enum sample_follow state)
 bool sampler_any_followed(const struct sampler *s)
 {
 	return __atomic_load_n(&s->control->followed, __ATOMIC_SEQ_CST) > 0;
+}
+
+void sampler_offcpu(struct sampler *s, unsigned int counter)
+{
+	__atomic_store_n(&s->control->offcpu, counter + 1, __ATOMIC_SEQ_CST);
+}
+
+size_t sampler_offcpu_end(struct sampler *s, const struct sampler_handler *handler)
+{
+	uint32_t counter = __atomic_exchange_n(&s->control->offcpu, 0, __ATOMIC_SEQ_CST), tid;
+	struct sample_left left;
+	struct timespec now;
+	uint64_t now_ns, us;
+	size_t count = 0;
+
+	if (!counter)
+		return 0;
+	sampler_settle(s);
+	(void)clock_gettime(CLOCK_MONOTONIC, &now);
+	now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	while (bpf_map_get_next_key(s->left, NULL, &tid) == 0) {
+		if (bpf_map_lookup_elem(s->left, &tid, &left) == 0 && now_ns > left.since_ns) {
+			us = (now_ns - left.since_ns + 500) / 1000;
+			left.key.counter = (uint8_t)(counter - 1);
+			count++;
+			handler->sample(&left.key, handler->number(left.key.chain, handler->data),
+					us, handler->data);
+		}
+		if (bpf_map_delete_elem(s->left, &tid) < 0)
+			break;
+	}
+	return count;
 }

@@ -27,7 +27,9 @@ struct sampler_config {
 	bool follow;	    /* only processes that sampler_follow() names, and their descendants */
 	unsigned int depth; /* of call chains, the sample itself counted; 0: none */
 	bool by_frame_pointers;
-	bool cgroups; /* keys have them */
+	bool cgroups;	     /* keys have them */
+	bool offcpu;	     /* sampler_offcpu() may be asked for */
+	bool offcpu_blocked; /* there, tasks that were made to leave do not count */
 };
 
 /* Loads the program and has it look up an address of ours; 0, or -errno with the reason why it
@@ -66,12 +68,19 @@ bool sampler_is_filling(const struct sampler *s);
 /* How many drains there were: the stamp that tables get when they are used. */
 uint32_t sampler_drains(const struct sampler *s);
 
-/* Totals of all CPUs. */
-void sampler_counters(const struct sampler *s, struct sample_counters *ret);
+/* Totals of all CPUs, of samples or of time off the CPU. */
+void sampler_counters(const struct sampler *s, enum sample_slot slot, struct sample_counters *ret);
 /* Those of one CPU, as of the last sampler_counters(). */
 void sampler_cpu_counters(const struct sampler *s, unsigned int cpu, struct sample_counters *ret);
 /* Lets each sample of @cpu stand for @stretch / SAMPLE_ONE of them, at least one, from now on. */
 void sampler_stretch(struct sampler *s, unsigned int cpu, uint32_t stretch);
+
+/* From now on the microseconds that a task was off the CPU are counted when it comes back, where it
+ * had left, as samples of event @counter. */
+void sampler_offcpu(struct sampler *s, unsigned int counter);
+/* No longer; hands over the time up to now of those that have not come back, and forgets them: how
+ * many. Does nothing where it was not on. */
+size_t sampler_offcpu_end(struct sampler *s, const struct sampler_handler *handler);
 
 /* Has the path of @file told again at its next sample. */
 void sampler_forget_image(struct sampler *s, const struct sample_file *file);

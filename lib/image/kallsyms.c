@@ -88,6 +88,29 @@ static int each_text_symbol(const char *root,
 	return ferror(f) ? error_errno(err, -errno, "%s/proc/kallsyms", root ? root : "") : 0;
 }
 
+struct scheduler {
+	uint64_t start, end;
+};
+
+static void note_scheduler(const struct kallsyms_line *line, void *data)
+{
+	struct scheduler *s = data;
+
+	if (!strcmp(line->name, "__sched_text_start"))
+		s->start = line->address;
+	else if (!strcmp(line->name, "__sched_text_end"))
+		s->end = line->address;
+}
+
+void kallsyms_scheduler(const char *root, uint64_t *ret_start, uint64_t *ret_end)
+{
+	struct scheduler s = { 0 };
+
+	(void)each_text_symbol(root, note_scheduler, &s, NULL);
+	*ret_start = s.end ? s.start : 0;
+	*ret_end = s.start ? s.end : 0;
+}
+
 /* What is known while the two files are read. */
 struct survey {
 	struct kallsyms_ranges r;

@@ -73,6 +73,10 @@ struct kallsyms_range *kallsyms_ranges_find(const struct kallsyms_ranges *r, uin
 int kallsyms_save(const char *root, const struct kallsyms_ranges *r, const char *path,
 		  struct error *err);
 
+/* Where the scheduler's own functions lie, schedule() and what sleeps by it; both 0 where the
+ * kernel below @root does not show it. */
+void kallsyms_scheduler(const char *root, uint64_t *ret_start, uint64_t *ret_end);
+
 struct kallsyms_symbol {
 	uint64_t address;
 	const char *name;

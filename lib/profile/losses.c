@@ -42,6 +42,7 @@ static const struct {
 	{ "cpu_hotplug", NO_LOSS, NULL },
 	{ "throttled_ns", NO_LOSS, NULL },
 	{ "waited_ns", NO_LOSS, NULL },
+	{ "offcpu_intervals", NO_LOSS, NULL },
 	{ "offcpu_lost", NO_LOSS, NULL },
 	{ "ibs_lost", NO_LOSS, NULL },
 	{ "total_samples", NO_LOSS, NULL },

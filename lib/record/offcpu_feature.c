@@ -12,7 +12,7 @@
 struct offcpu_feature {
 	struct feature feature;
 	struct event event;
-	uint64_t intervals, us;
+	uint64_t us;
 };
 
 static void offcpu_free(struct feature *f)
@@ -52,7 +52,6 @@ static void offcpu_counted(struct feature *f, uint64_t value)
 {
 	struct offcpu_feature *x = (struct offcpu_feature *)f;
 
-	x->intervals++;
 	x->us += value;
 }
 
@@ -61,7 +60,6 @@ static void offcpu_print_stats(const struct feature *f, FILE *out)
 	const struct offcpu_feature *x = (const struct offcpu_feature *)f;
 
 	(void)fprintf(out, "\n-- OProfile Extended-Feature Statistics --\n");
-	(void)fprintf(out, "Nr. off-CPU intervals     : %" PRIu64 "\n", x->intervals);
 	(void)fprintf(out, "Nr. off-CPU microseconds  : %" PRIu64 "\n", x->us);
 }
 

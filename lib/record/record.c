@@ -147,6 +147,7 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 	open_store(rec, config);
 	rec->trace = trace_new(&(struct trace_config){ .samples = rec->samples,
 						       .events = rec->events,
+						       .sample_events = config->event_count,
 						       .arc = sample_add_arc,
 						       .arc_data = rec });
 	open_kernel(rec, config);

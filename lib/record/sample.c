@@ -271,22 +271,23 @@ static void add_leaf(struct record *rec, uint64_t pc, uint64_t counter, struct f
 }
 
 /* A count of a feature's event that the driver made. */
-static void add_counted(struct record *rec, uint64_t pc, size_t index, uint64_t weight)
+static void add_counted(struct record *rec, uint64_t pc, uint64_t counter, const struct found *f,
+			uint64_t weight)
 {
-	struct found f = { 0 };
 	struct store_file *file = NULL;
 	struct store_key at;
 
-	find_place(rec, pc, &f);
-	if (!f.lost) {
-		at = key_of(rec, &f, rec->event_count + index);
+	if (!f->lost) {
+		at = key_of(rec, f, (size_t)counter);
 		file = store_get(rec->store, &at);
 	}
 	rec->feature->ops->counted(rec->feature, weight);
 	if (file)
-		store_add(rec->store, file, pc - f.place.base, weight);
+		store_add(rec->store, file, pc - f->place.base, weight);
 	else
 		rec->stats.extended_lost++;
+	if (rec->trans.tracing == TRACE_START)
+		begin_chain(rec, pc, counter, f, weight);
 }
 
 /* Whether @counter is one of a feature's events that the driver counts. */
@@ -305,20 +306,20 @@ void sample_add(struct record *rec, uint64_t pc, uint64_t counter)
 	struct transient *t = &rec->trans;
 	struct found f = { 0 };
 	uint64_t weight = t->weight;
+	bool counted;
 
 	t->weight = 1;
 	t->size = 0;
-	if (is_counted(rec, counter)) {
-		add_counted(rec, pc, (size_t)(counter - rec->event_count), weight);
-		return;
-	}
-	if (counter >= rec->event_count) {
+	counted = is_counted(rec, counter);
+	if (counter >= rec->event_count && !counted) {
 		rec->stats.lost_counter += weight;
 		return;
 	}
 	find_place(rec, pc, &f);
 	if (t->tracing == TRACE_ON)
 		add_caller(rec, pc, &f);
+	else if (counted)
+		add_counted(rec, pc, counter, &f, weight);
 	else
 		add_leaf(rec, pc, counter, &f, weight);
 }

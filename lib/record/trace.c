@@ -44,6 +44,7 @@ struct trace {
 	struct trace_owner *by_context;
 	size_t images_room, contexts_room;
 
+	size_t sample_events;
 	uint64_t ends[EVBUF_END_COUNT_], lost;
 };
 
@@ -54,6 +55,7 @@ struct trace *trace_new(const struct trace_config *config)
 	t->samples = xstrdup(config->samples);
 	t->events = config->events;
 	t->epoch = 1;
+	t->sample_events = config->sample_events;
 	t->arc = config->arc;
 	t->arc_data = config->arc_data;
 	return t;
@@ -237,9 +239,16 @@ static void hand_over_arcs(struct trace *t)
 	}
 }
 
+/* What the chain adds to a number of samples. */
+static uint64_t samples_of(const struct trace *t)
+{
+	return t->owner.event < t->sample_events ? t->weight : 1;
+}
+
 void trace_end(struct trace *t, uint64_t end, struct trace_mark *ret)
 {
 	uint64_t why = t->ends_here ? (uint64_t)EVBUF_END_NO_MAPPING : end;
+	uint64_t samples = samples_of(t);
 	bool stored;
 
 	if (!t->on)
@@ -247,10 +256,10 @@ void trace_end(struct trace *t, uint64_t end, struct trace_mark *ret)
 	t->on = false;
 	if (!t->count)
 		return;
-	t->ends[why] += t->weight;
+	t->ends[why] += samples;
 	stored = try_store(t, why);
 	if (!stored)
-		t->lost += t->weight;
+		t->lost += samples;
 	if (!stored || !t->owner.app)
 		hand_over_arcs(t);
 	else if (ret && !t->broken)
@@ -269,7 +278,7 @@ bool trace_end_at(struct trace *t, uint64_t end, const struct trace_mark *mark)
 	    chain_store_add_called(t->store, mark->node, &leaf, t->weight) < 0)
 		return false;
 	t->on = false;
-	t->ends[end] += t->weight;
+	t->ends[end] += samples_of(t);
 	return true;
 }
 

@@ -47,6 +47,7 @@ struct trace_mark {
 struct trace_config {
 	const char *samples;	    /* chains go below it; copied */
 	const struct event *events; /* borrowed */
+	size_t sample_events;	    /* the first of them, whose weights are samples */
 	trace_arc *arc;
 	void *arc_data;
 };
@@ -76,7 +77,7 @@ bool trace_end_at(struct trace *t, uint64_t end, const struct trace_mark *mark);
 void trace_write_arcs(struct trace *t);
 
 /* Samples whose chain was counted by its end, an element for each; those whose chain could not be
- * stored. */
+ * stored. What counts something else than samples is one each time. */
 const uint64_t *trace_ends(const struct trace *t);
 uint64_t trace_lost(const struct trace *t);
 /* Bytes mapped and allocated. */

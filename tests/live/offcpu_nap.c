@@ -1,10 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* "offcpu_nap TIMES MS": sleeps so often and so long, and prints how many microseconds it asked for
- * and how many passed until it went on. */
+/* "offcpu_nap TIMES MS": sleeps so often, in doze() under rest() so long, in doze() under work()
+ * three times as long. Prints "FUNCTION ASKED PASSED" of both: how many microseconds were asked
+ * for, and how many passed until it went on. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+
+#define FUNCTION __attribute__((noinline, noclone, noipa))
+#ifdef __clang__
+#undef FUNCTION
+#define FUNCTION __attribute__((noinline, optnone))
+#endif
 
 static int64_t now_us(void)
 {
@@ -14,18 +21,42 @@ static int64_t now_us(void)
 	return (int64_t)t.tv_sec * 1000000 + t.tv_nsec / 1000;
 }
 
+FUNCTION static int64_t doze(int64_t us)
+{
+	const struct timespec nap = { us / 1000000, us % 1000000 * 1000 };
+	int64_t before = now_us();
+
+	if (nanosleep(&nap, NULL) < 0)
+		exit(1);
+	return now_us() - before;
+}
+
+FUNCTION static int64_t rest(int64_t us)
+{
+	int64_t passed = doze(us);
+
+	__asm__ volatile("" ::: "memory");
+	return passed;
+}
+
+FUNCTION static int64_t work(int64_t us)
+{
+	int64_t passed = doze(us);
+
+	__asm__ volatile("" ::: "memory");
+	return passed;
+}
+
 int main(int argc, char **argv)
 {
-	int times = argc > 2 ? atoi(argv[1]) : 0, ms = argc > 2 ? atoi(argv[2]) : 0, i;
-	const struct timespec nap = { ms / 1000, ms % 1000 * 1000000L };
-	int64_t passed = 0, before;
+	int64_t times = argc > 2 ? atoi(argv[1]) : 0, us = argc > 2 ? atoi(argv[2]) * 1000 : 0;
+	int64_t rested = 0, worked = 0, i;
 
 	for (i = 0; i < times; i++) {
-		before = now_us();
-		if (nanosleep(&nap, NULL) < 0)
-			return 1;
-		passed += now_us() - before;
+		rested += rest(us);
+		worked += work(3 * us);
 	}
-	printf("%lld %lld\n", (long long)times * ms * 1000, (long long)passed);
+	printf("rest %lld %lld\n", (long long)(times * us), (long long)rested);
+	printf("work %lld %lld\n", (long long)(3 * times * us), (long long)worked);
 	return 0;
 }

@@ -151,7 +151,7 @@ static void no_count_is_lost_between_the_maps(void)
 	spin_and_drain(s, &handler, 0.3);
 	CHECK_EQ(ioctl(fd, PERF_EVENT_IOC_DISABLE, 0), 0);
 	CHECK_EQ(sampler_drain(s, &handler, &err), 0);
-	sampler_counters(s, &totals);
+	sampler_counters(s, SAMPLE_SLOT_EVENT, &totals);
 	printf("# %llu samples, %llu images\n", (unsigned long long)sum.samples,
 	       (unsigned long long)sum.images);
 	CHECK(sum.samples > 100);

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How long tasks are off the CPU: where one leaves is looked up as it leaves, by the mappings of
+ * that instant, and kept; when it comes back, the microseconds between are counted there.
+ */
+#pragma once
+
+#include "chain.h"
+#include "count.h"
+#include "follow.h"
+#include "place.h"
+
+/* Never allocated in the scheduler: it holds a lock that allocating may want. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, __u32);
+	__type(value, struct sample_left);
+	__uint(max_entries, 1);
+} left SEC(".maps");
+
+/* The words of a stack that lead from the program to the scheduler's caller. */
+enum { SCHED_WORDS = 32 };
+
+static __always_inline bool in_scheduler(__u64 address)
+{
+	return address >= config.sched_start && address < config.sched_end;
+}
+
+/* Which address of the stack is that of who called the scheduler; 0 if that is not known. */
+static __always_inline __u32 caller_of_scheduler(const __u64 *stack, long bytes)
+{
+	bool inside = false;
+	__u32 i;
+
+	for (i = 0; i < SCHED_WORDS && (i + 1) * 8 <= bytes; i++) {
+		if (in_scheduler(stack[i]))
+			inside = true;
+		else if (inside)
+			return i;
+	}
+	return 0;
+}
+
+/* A task without user space leaves where it called the scheduler. */
+static __always_inline void leave_kernel(void *context, struct run *run, struct unwinding *u)
+{
+	long bytes = bpf_get_stack(context, u->chain.data, CHAIN_KERNEL_BYTES, 0);
+	__u32 leaf = caller_of_scheduler(u->chain.data, bytes) & (SCHED_WORDS - 1);
+
+	run->scratch->key.place = SAMPLE_KERNEL;
+	run->scratch->key.offset = bytes > 0 ? u->chain.data[leaf] : 0;
+	if (!config.depth)
+		return;
+	chain_kernel(u, bytes, leaf);
+	u->end = run->task->flags & KERNEL_THREAD ? UNWIND_COMPLETE : SAMPLE_END_NO_USER;
+	chain_end(run, u);
+}
+
+/* Any other where it entered the kernel. False where that is in no mapping, which is counted. */
+static __always_inline bool leave_user(struct run *run, struct unwinding *u)
+{
+	u->frame = (struct unwind_frame){ .exact = 1, .first = 1 };
+	u->append = 0;
+	registers_to_frame(&u->saved, &u->frame, u->registers);
+	if (!place_user(run, u->saved.ip))
+		return false;
+	if (config.depth) {
+		chain_user(run, u);
+		chain_end(run, u);
+	}
+	return true;
+}
+
+static __always_inline bool has_user(const struct run *run, struct unwinding *u)
+{
+	return !(run->task->flags & KERNEL_THREAD) && run->task->mm &&
+	       !bpf_probe_read_kernel(&u->saved, sizeof(u->saved),
+				      (void *)bpf_task_pt_regs(run->task)) &&
+	       u->saved.ip && registers_in_user(&u->saved);
+}
+
+/* Keeps where the current task is. */
+static __always_inline void leave(void *context, struct run *run, struct unwinding *u)
+{
+	__u64 ids = bpf_get_current_pid_tgid();
+	struct sample_key *key = &run->scratch->key;
+	struct sample_left place;
+
+	*key = (struct sample_key){ .tgid = ids >> 32, .tid = (__u32)ids };
+	if (is_filtered(key->tgid))
+		return;
+	if (config.cgroups)
+		key->cgroup = (__u32)bpf_get_current_cgroup_id();
+	place_app(run);
+	chain_begin(run, u);
+	if (!has_user(run, u))
+		leave_kernel(context, run, u);
+	else if (!leave_user(run, u))
+		return;
+	place.since_ns = bpf_ktime_get_ns();
+	place.key = *key;
+	/* Now and then the kernel switches to a task without telling. */
+	if (bpf_map_lookup_elem(&left, &key->tid))
+		run->totals->unwatched++;
+	if (bpf_map_update_elem(&left, &key->tid, &place, BPF_ANY))
+		run->totals->unwatched++;
+}
+
+/* Counts the time of task @tid, which comes back. */
+static __always_inline void come_back(struct run *run, __u32 tid)
+{
+	struct sample_left *place = bpf_map_lookup_elem(&left, &tid);
+	__u64 us;
+
+	if (!place)
+		return;
+	us = (bpf_ktime_get_ns() - place->since_ns + 500) / 1000;
+	run->scratch->key = place->key;
+	run->scratch->key.cpu = (__u16)bpf_get_smp_processor_id();
+	run->scratch->key.counter = (__u8)(control.offcpu - 1);
+	bpf_map_delete_elem(&left, &tid);
+	if (!us)
+		return;
+	run->totals->received++;
+	run->weight = us;
+	run->loss = 1;
+	count(run);
+}
+
+/* Whether the time of the task that leaves is none: it was made to and only what it waits for is
+ * asked for, or it does not come back. */
+static __always_inline bool leaves_for_nothing(const struct task_struct *task, bool preempted)
+{
+	__u32 state = BPF_CORE_READ(task, __state);
+
+	return state & TASK_DEAD || (config.offcpu_blocked && (preempted || !state));
+}
+
+SEC("raw_tp/sched_switch")
+int offcpu_switch(__u64 *context)
+{
+	__u32 slot = SAMPLE_SLOT_SWITCH,
+	      next = BPF_CORE_READ((struct task_struct *)context[2], pid);
+	struct unwinding *u = bpf_map_lookup_elem(&unwindings, &slot);
+	struct run run;
+
+	if (!*(volatile __u32 *)&control.offcpu || !u || !run_begin(&run, SAMPLE_SLOT_SWITCH))
+		return 0;
+	pass_gate(&run);
+	/* Nobody waits for the idle task. */
+	if (run.task->pid && !leaves_for_nothing(run.task, context[0]))
+		leave(context, &run, u);
+	if (next)
+		come_back(&run, next);
+	pass_gate(&run);
+	return 0;
+}
