@@ -89,6 +89,7 @@ static const struct {
 	{ "chain_", NO_LOSS, NULL }, /* and why the chain ends: of no concern to the flat profile */
 	{ "incomplete_code", TROUBLE, "incomplete records in the event buffer" },
 	{ "bad_record", TROUBLE, "records of the kernel that made no sense" },
+	{ "parser_lost", TROUBLE, "files that could not be read safely and were given up" },
 };
 
 /* Reading one session: counters of single CPUs count only where there is none for all. */
