@@ -13,8 +13,12 @@ received=$(($(stat_of storm sample_received) - $(stat_of storm sample_filtered))
 grep -v ' (.*)$' "$dir/storm.report" | awk '$3 !~ /^anon/' >"$dir/named"
 named=$(sum_of "$dir/named")
 echo "# $named of $received samples have an image and a symbol"
-echo "$named of $received have an image and a symbol" >"$dir/output"
-[ "$received" -ge 10000 ] && [ $((named * 1000)) -ge $((received * 999)) ]
-result $? "99.9 % of the samples are attributed"
+if [ "$(stat_of storm sideband_lost)" -gt 0 ]; then
+	skip "99.9 % of the samples are attributed" "records of mappings were lost: the machine is too busy"
+else
+	echo "$named of $received have an image and a symbol" >"$dir/output"
+	[ "$received" -ge 10000 ] && [ $((named * 1000)) -ge $((received * 999)) ]
+	result $? "99.9 % of the samples are attributed"
+fi
 
 done_testing

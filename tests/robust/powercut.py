@@ -3,7 +3,7 @@
 """powercut.py BUILD [CUTS [SECONDS]]: the power goes while the daemon works. Its session is on a file
 system of its own, whose disk (blocklog.c) remembers its writes. Afterwards the power is cut at many of
 them: what was written since the disk was last told to flush is there or is not, page by page, by chance.
-Then the file system is mounted, which plays its journal; the checker finds what it can mend, nothing
+Then the file system is checked and mounted, as at boot; the checker finds what it can mend, nothing
 that is lost, and no sample is missing that was there when the session was last dumped and synced."""
 import atexit
 import os
@@ -166,6 +166,8 @@ def cut_many(box, disk, cuts, chance):
                 recent = []
         at = point
         image.write_bytes(cut(chance, durable, recent))
+        # As at boot: the journal is played, and what the file system lost of itself is mended.
+        run("e2fsck", "-fy", image)
         done = run("mount", "-t", "ext4", "-o", "loop", image, mount)
         if done.returncode:
             wrong.append(f"cut {point}: {done.stdout}")
