@@ -20,15 +20,17 @@
 #include "driver/table_loader.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <sys/epoll.h>
 #include <time.h>
 
-/* Keys between two drains, which are a second apart, or less while the map fills. */
+/* Keys between two drains; while the map fills they are closer together. */
 enum { KEYS_BASE = 16384, KEYS_OF_CPU = 1024, KEYS_MIN = 16, KEYS_MAX = 1 << 20 };
 
 enum { HOTPLUG_EVERY_NS = 1000000000 };
-/* How often what was counted is taken over, if there is room for more. */
-enum { DRAIN_EVERY_NS = 900000000 };
+/* How often what was counted is taken over, if there is room for more: so well is code that is made
+ * at run time told apart by time. */
+enum { DRAIN_EVERY_NS = 200000000 };
 /* How often files whose numbers may be given to others are asked for again. */
 enum { DOUBT_EVERY_S = 10 };
 
@@ -204,7 +206,7 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 	d->follow = config->scope == DRIVER_TREE ? config->pid : 0;
 	d->await_exec = config->enable_on_exec;
 	d->offcpu = config->offcpu;
-	d->samples.offcpu = (unsigned int)d->plan.count;
+	d->samples.offcpu = d->offcpu ? (unsigned int)d->plan.count : UINT_MAX;
 	*ret = STEAL(d);
 	return 0;
 }

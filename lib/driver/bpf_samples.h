@@ -27,10 +27,11 @@ struct bpf_samples {
 	struct evbuf *out;
 	struct perf_cpuset *cpus; /* to count chains that were cut */
 	uint64_t now_ns;	  /* when the drain began */
-	unsigned int offcpu;	  /* counter of time off the CPU, whose counts are no samples */
-	uint64_t drained;	  /* samples that came */
-	uint64_t lost_no_path;	  /* of these, where nobody told the path of the file */
-	uint64_t offcpu_no_path;  /* likewise, of time off the CPU, how often */
+	unsigned int offcpu; /* counter of time off the CPU, whose counts are no samples; UINT_MAX:
+				none */
+	uint64_t drained;    /* samples that came */
+	uint64_t lost_no_path;	 /* of these, where nobody told the path of the file */
+	uint64_t offcpu_no_path; /* likewise, of time off the CPU, how often */
 };
 
 /* Takes what comes out of the program into @s, which must stay where it is. */
