@@ -2,6 +2,7 @@
 #include "rights.h"
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/strbuf.h"
 
 #include <errno.h>
@@ -20,6 +21,15 @@ static bool may_lock_pages(void)
 	return getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
 }
 
+/* Whether perf events are open to whoever has CAP_PERFMON. Debian's kernels, and others, know a
+ * level above 2, which asks for CAP_SYS_ADMIN and for nothing less. */
+static bool perfmon_suffices(void)
+{
+	uint64_t level;
+
+	return path_read_u64("", "/proc/sys/kernel/perf_event_paranoid", &level) < 0 || level <= 2;
+}
+
 /* What is kept: oprofiled(8) says what for. Numbers, for what libcap may be too old to name. */
 static const struct {
 	cap_value_t cap;
@@ -28,6 +38,7 @@ static const struct {
 	bool (*spare)(void); /* says if it is not needed after all; NULL: it is */
 } needs[] = {
 	{ CAP_PERFMON, "perfmon", true, true, NULL },
+	{ CAP_SYS_ADMIN, "sys_admin", true, true, perfmon_suffices },
 	{ CAP_BPF, "bpf", true, false, NULL },
 	{ CAP_SYSLOG, "syslog", true, true, NULL },
 	{ CAP_DAC_READ_SEARCH, "dac_read_search", true, true, NULL },
