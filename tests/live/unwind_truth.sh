@@ -9,7 +9,7 @@ operf --session-dir="$dir/try" --driver="$driver" --callgraph --callgraph-mode=t
 rate=1999
 
 # A function inside of libc, where no debug package names it.
-bare='[[]libc[.]so[.]6[]]'
+bare='[[]libc[.]so[.]6([+]0x[0-9a-f]+)?[]]'
 
 # through TITLE MARK PATTERN: of the samples taken at the end of a chain through the function MARK at
 # most five in a thousand, and one, are not of a chain that is the pattern below the entry. What runs
