@@ -149,7 +149,7 @@ static int take_events(const struct node_settings *wanted, const struct node_set
 			return r;
 		count++;
 	}
-	if (!count)
+	if (!count && !s->rc.ext_feature)
 		return error_set(err, -EINVAL, "no counter is enabled: write 1 to 0/enabled");
 	memcpy(s->events, events, count * sizeof(*events));
 	s->event_count = count;

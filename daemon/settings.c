@@ -169,10 +169,17 @@ static void make_absolute(char **path)
 
 static int take_events(struct settings *s, struct error *err)
 {
-	_cleanup_free_ char *stored = daemonrc_events(&s->rc);
-	int n = event_parse_list(events ?: stored ?: "default", s->events, err);
+	_cleanup_free_ char *stored = daemonrc_events(&s->rc), *feature = NULL;
+	int n = event_parse_all(events ?: stored ?: "default", s->events, &feature, err);
 
 	s->event_count = (size_t)MAX(n, 0);
+	if (n >= 0 && feature && s->rc.ext_feature)
+		return error_set(err, -EINVAL,
+				 "extended feature %s, and events of %s beside it: one is enabled "
+				 "at a time",
+				 s->rc.ext_feature, feature);
+	if (n >= 0 && feature)
+		s->rc.ext_feature = STEAL(feature);
 	return MIN(n, 0);
 }
 

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "control/server.h"
+#include "record/feature.h"
 #include "settings.h"
 
 #include <inttypes.h>
@@ -21,16 +22,29 @@ static uint64_t resident_kib(void)
 	return resident * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
 }
 
-static void answer_events(const struct status *status, struct strbuf *answer)
+static void answer_list(const struct event *events, size_t count, struct strbuf *answer)
 {
-	size_t count, i;
-	const struct event *events = collector_events(status->collector, &count);
+	size_t i;
 
 	for (i = 0; i < count; i++) {
 		_cleanup_free_ char *text = event_text(&events[i]);
 
 		control_answer(answer, "event", "%s", text);
 	}
+}
+
+static void answer_events(const struct status *status, struct strbuf *answer)
+{
+	_cleanup_(feature_freep) struct feature *feature = NULL;
+	const char *text = status->settings->rc.ext_feature;
+	size_t count;
+	const struct event *events = collector_events(status->collector, &count);
+
+	answer_list(events, count, answer);
+	if (!text || feature_new(text, "", &feature, NULL) < 0)
+		return;
+	events = feature->ops->events(feature, &count);
+	answer_list(events, count, answer);
 }
 
 /* The counters that are not zero, each with its text; the sum of the losses. */

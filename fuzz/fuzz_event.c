@@ -9,7 +9,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	_cleanup_free_ char *specs = xstrndup((const char *)data, size);
 	struct event events[EVENT_MAX], again;
 	struct error err = ERROR_INIT;
-	int i, n = event_parse_list(specs, events, &err);
+	_cleanup_free_ char *feature = NULL;
+	int i, n = event_parse_all(specs, events, &feature, &err);
 
 	for (i = 0; i < n; i++) {
 		_cleanup_free_ char *text = event_text(&events[i]);

@@ -12,15 +12,15 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		{ 0x10, 2 }, { 0x17, 1 }, { 0x19, 1 }, { 0x19, 17 }
 	};
 	struct ibs_sample sample = { 0 };
-	enum ibs_raw_kind kind;
+	enum ibs_kind kind;
 	size_t i;
 
 	if (!size)
 		return 0;
-	kind = data[0] & 1 ? IBS_RAW_OP : IBS_RAW_FETCH;
+	kind = data[0] & 1 ? IBS_OP : IBS_FETCH;
 	if (ibs_raw_decode(&cpus[data[0] >> 1 & 3], kind, span_of(data + 1, size - 1), &sample) < 0)
 		return 0;
-	if (sample.count != (kind == IBS_RAW_OP ? 13 : 7))
+	if (sample.count != (kind == IBS_OP ? 13 : 7))
 		abort();
 	for (i = 0; i < sample.count; i++)
 		if (sample.words[i] > UINT32_MAX)

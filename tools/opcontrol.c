@@ -14,6 +14,7 @@
 #include "daemon_process.h"
 #include "driver/driver.h"
 #include "event/event.h"
+#include "record/feature.h"
 #include "record/record.h"
 
 #include <errno.h>
@@ -233,9 +234,11 @@ static int add_stored_event(const char *spec, void *data)
 /* The events given replace those stored; "default" stores none. */
 static int lay_events_over(struct daemonrc *rc, struct error *err)
 {
+	_cleanup_(feature_freep) struct feature *derived = NULL;
+	_cleanup_free_ char *all = NULL, *feature = NULL;
 	struct event checked[EVENT_MAX];
-	_cleanup_free_ char *all = NULL;
 	size_t i;
+	int r;
 
 	if (event_count)
 		daemonrc_clear_events(rc);
@@ -245,7 +248,8 @@ static int lay_events_over(struct daemonrc *rc, struct error *err)
 			return error_set(err, -EINVAL, "'%s' cannot be stored as an event",
 					 events[i]);
 	all = daemonrc_events(rc);
-	return all ? MIN(event_parse_list(all, checked, err), 0) : 0;
+	r = all ? event_parse_all(all, checked, &feature, err) : 0;
+	return r < 0 || !feature ? MIN(r, 0) : feature_new(feature, "", &derived, err);
 }
 
 static int lay_separate_over(struct daemonrc *rc, struct error *err)

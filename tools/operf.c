@@ -174,14 +174,24 @@ static int leave_kernel_out(struct event *events, size_t count, struct error *er
 	return 0;
 }
 
-static int choose_events(struct event *events, struct error *err)
+/* The events into @events; the text of the extended feature that derives others into *@ret_feature,
+ * which the caller frees. */
+static int choose_events(struct event *events, char **ret_feature, struct error *err)
 {
 	const char *unasked = rate_hz == RATE_UNSAID ? "default" : "TIMER";
-	int count = event_parse_list(specs.length ? strbuf_text(&specs) : unasked, events, err);
+	int count = event_parse_all(specs.length ? strbuf_text(&specs) : unasked, events,
+				    ret_feature, err);
 	uint64_t most;
 
 	if (count < 0)
 		return count;
+	if (off_cpu && *ret_feature && strcmp(*ret_feature, "offcpu") != 0)
+		return error_set(err, -EINVAL,
+				 "--off-cpu and events of %s exclude each other: one extended "
+				 "feature is enabled at a time",
+				 *ret_feature);
+	if (off_cpu && !*ret_feature)
+		*ret_feature = xstrdup("offcpu");
 	if (rate_hz == RATE_UNSAID)
 		rate_hz = DEFAULT_HZ;
 	if (rate_hz == 0)
@@ -219,10 +229,10 @@ static int open_collector(const struct target *target, struct parser *parser,
 			  struct collector **ret, struct error *err)
 {
 	_cleanup_(collector_freep) struct collector *c = NULL;
-	_cleanup_free_ char *directory = path_absolute(session_dir);
+	_cleanup_free_ char *directory = path_absolute(session_dir), *feature = NULL;
 	bool cpus = may_sample_cpus();
 	struct event events[EVENT_MAX];
-	int count = choose_events(events, err), r;
+	int count = choose_events(events, &feature, err), r;
 	struct collector_config config = {
 		.driver = driver_name,
 		.drive = {
@@ -246,7 +256,7 @@ static int open_collector(const struct target *target, struct parser *parser,
 				    (separate_cpu ? RECORD_SEPARATE_CPU : 0) |
 				    (separate_cgroup ? RECORD_SEPARATE_CGROUP : 0),
 			.vmlinux = vmlinux,
-			.ext_feature = off_cpu ? "offcpu" : NULL,
+			.ext_feature = feature,
 		},
 		.parser = parser,
 	};
@@ -429,7 +439,8 @@ static void say_driver(const struct collector *c)
 	struct event asked[EVENT_MAX];
 	size_t count;
 	const struct event *events = collector_events(c, &count);
-	int i, n = specs.length ? event_parse_list(strbuf_text(&specs), asked, NULL) : 0;
+	_cleanup_free_ char *feature = NULL;
+	int i, n = specs.length ? event_parse_all(strbuf_text(&specs), asked, &feature, NULL) : 0;
 
 	for (i = 0; i < n && is_among(events, count, asked[i].name); i++)
 		;

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "event/allot.h"
+#include "event/evderived.h"
 
 #include <errno.h>
 #include <string.h>
@@ -19,13 +20,22 @@ int ophelp_parse(const struct ophelp_place *place, const char *spec, struct even
 			   : event_parse_on(place->type, spec, ret, err);
 }
 
+enum { CHECK_MAX = ALLOT_MAX };
+static_assert((int)CHECK_MAX >= (int)EVENT_MAX, "room for what can be sampled at a time");
+
 struct check {
 	const struct ophelp_place *place;
 	bool ignore_count;
-	struct event events[EVENT_MAX];
-	uint64_t wanted[EVENT_MAX];
-	size_t count;
+	struct evderived derived; /* those that no counter counts */
+	struct event events[CHECK_MAX];
+	uint64_t wanted[CHECK_MAX];
+	size_t count, sampled; /* all, and without those that are derived */
 };
+
+static void check_done(struct check *c)
+{
+	evderived_done(&c->derived);
+}
 
 /* The specification with its count left empty. Caller frees. */
 static char *without_count(const char *spec)
@@ -53,13 +63,16 @@ static int check_one(struct check *c, const char *spec, struct error *err)
 {
 	_cleanup_free_ char *bare = c->ignore_count ? without_count(spec) : xstrdup(spec);
 
-	if (c->count == EVENT_MAX)
-		return error_set(err, -EINVAL, "more than %d events", EVENT_MAX);
-	if (ophelp_parse(c->place, bare, &c->events[c->count], err) < 0)
+	struct event *event = &c->events[c->count];
+
+	if (c->count == CHECK_MAX || c->sampled == EVENT_MAX)
+		return error_set(err, -EINVAL, "more than %d events",
+				 c->count == CHECK_MAX ? CHECK_MAX : EVENT_MAX);
+	if (ophelp_parse(c->place, bare, event, err) < 0)
 		return -EINVAL;
-	c->wanted[c->count] = counters_of(c, &c->events[c->count]);
-	c->count++;
-	return 0;
+	c->wanted[c->count++] = counters_of(c, event);
+	c->sampled += !event->feature;
+	return event->feature ? evderived_add(&c->derived, event, err) : 0;
 }
 
 /* "events A, B and C want a counter of 0, 1: they can only be counted in turns" */
@@ -86,7 +99,7 @@ int ophelp_check(const struct ophelp_place *place, const char *list, bool ignore
 		 struct strbuf *out, struct error *err)
 {
 	static const char separators[] = ", \t\n";
-	struct check c = { .place = place, .ignore_count = ignore_count };
+	_cleanup_(check_done) struct check c = { .place = place, .ignore_count = ignore_count };
 	struct allotment a;
 	size_t i;
 

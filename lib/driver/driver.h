@@ -75,8 +75,9 @@ struct driver_cpu_stats {
  * feature. */
 struct driver_ibs {
 	uint64_t fetch_count, op_count; /* cycles, or ops, between two samples; 0: none */
-	bool count_ops;	    /* op samples are counted by ops dispatched, not by cycles */
-	bool branch_target; /* their words end with the target of a branch, or 0 */
+	bool count_ops;		       /* op samples are counted by ops dispatched, not by cycles */
+	bool branch_target;	       /* their words end with the target of a branch, or 0 */
+	bool no_kernel[2], no_user[2]; /* samples of fetches and of ops that are not wanted */
 };
 
 enum driver_scope {

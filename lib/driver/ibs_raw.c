@@ -167,10 +167,10 @@ static int decode_op(const struct ibs_cpu *cpu, uint32_t caps, uint64_t *regs,
 	return 0;
 }
 
-int ibs_raw_decode(const struct ibs_cpu *cpu, enum ibs_raw_kind kind, struct span raw,
+int ibs_raw_decode(const struct ibs_cpu *cpu, enum ibs_kind kind, struct span raw,
 		   struct ibs_sample *ret)
 {
-	size_t count = kind == IBS_RAW_FETCH ? (size_t)FETCH_REGS : (size_t)OP_REGS, i;
+	size_t count = kind == IBS_FETCH ? (size_t)FETCH_REGS : (size_t)OP_REGS, i;
 	uint64_t regs[REGS_MAX];
 	uint32_t size, caps;
 	struct span in;
@@ -183,6 +183,5 @@ int ibs_raw_decode(const struct ibs_cpu *cpu, enum ibs_raw_kind kind, struct spa
 			return -EBADMSG;
 	regs[count] = 0;
 	(void)span_u64(&in, &regs[count]); /* the target of a branch, if it is there */
-	return kind == IBS_RAW_FETCH ? decode_fetch(cpu, regs, ret)
-				     : decode_op(cpu, caps, regs, ret);
+	return kind == IBS_FETCH ? decode_fetch(cpu, regs, ret) : decode_op(cpu, caps, regs, ret);
 }

@@ -6,16 +6,15 @@
  *
  *	struct ibs_cpu cpu = ibs_cpu_read(root);
  *	struct ibs_sample sample;
- *	if (ibs_raw_decode(&cpu, IBS_RAW_OP, raw, &sample) == 0)
+ *	if (ibs_raw_decode(&cpu, IBS_OP, raw, &sample) == 0)
  *		put(sample.words, sample.count);
  */
 #pragma once
 
 #include "base/span.h"
+#include "event/evderived.h"
 
 #include <stdbool.h>
-
-enum ibs_raw_kind { IBS_RAW_FETCH, IBS_RAW_OP };
 
 /* Words behind the code, the first of them is the offset. */
 enum { IBS_RAW_WORDS_MAX = 14 };
@@ -36,5 +35,5 @@ struct ibs_cpu ibs_cpu_read(const char *root);
 
 /* Takes a sample's raw data apart, from its size on. 0; -ENODATA if the processor says itself that
  * it is not valid; -EBADMSG if it is cut short. */
-int ibs_raw_decode(const struct ibs_cpu *cpu, enum ibs_raw_kind kind, struct span raw,
+int ibs_raw_decode(const struct ibs_cpu *cpu, enum ibs_kind kind, struct span raw,
 		   struct ibs_sample *ret);

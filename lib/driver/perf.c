@@ -35,7 +35,7 @@ struct driver {
 	struct attribution attribution;
 	struct evbuf *out;
 	struct ibs_cpu ibs_cpu;
-	bool branch_target; /* behind the words of op samples */
+	struct driver_ibs ibs;
 	uint64_t stopped_ns;
 	struct perf_offcpu offcpu; /* where tasks are off their CPUs, if that is asked for */
 	struct driver_stats stats; /* but for the samples lost, which the CPUs know */
@@ -108,7 +108,7 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	if (r < 0)
 		return r;
 	d->ibs_cpu = ibs_cpu_read(d->root);
-	d->branch_target = config->ibs.branch_target;
+	d->ibs = config->ibs;
 	d->out = evbuf_new(config->buffer_words ?: DRIVER_BUFFER_WORDS, config->sink,
 			   config->sink_data);
 	sideband_init(&d->sideband, &(struct process_source){ d->root, config->cookies },
@@ -154,23 +154,32 @@ static unsigned int counter_of(const struct driver *d, struct perf_cpu *c, uint6
 	return source ? source->counter : 0;
 }
 
+/* Whether samples of this kind are not wanted from where it is: the kernel cannot be asked to leave
+ * them out. */
+static bool ibs_unwanted(const struct driver *d, enum ibs_kind kind, const struct perf_record *r)
+{
+	bool kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
+
+	return kernel ? d->ibs.no_kernel[kind] : d->ibs.no_user[kind];
+}
+
 /* Puts the registers of an instruction-based sample where the instruction is. */
-static void put_ibs(struct driver *d, unsigned int cpu, enum ibs_raw_kind kind,
+static void put_ibs(struct driver *d, unsigned int cpu, enum ibs_kind kind,
 		    const struct perf_record *r)
 {
 	static const enum evbuf_code codes[] = {
-		[IBS_RAW_FETCH] = EVBUF_IBS_FETCH, [IBS_RAW_OP] = EVBUF_IBS_OP
+		[IBS_FETCH] = EVBUF_IBS_FETCH, [IBS_OP] = EVBUF_IBS_OP
 	};
 	struct ibs_sample sample;
 
-	if (attribution_filtered(&d->attribution, r))
+	if (attribution_filtered(&d->attribution, r) || ibs_unwanted(d, kind, r))
 		return;
 	if (ibs_raw_decode(&d->ibs_cpu, kind, r->more, &sample) < 0) {
 		d->stats.ibs_lost++;
 		return;
 	}
 	/* The last address of all would read as an escape; no code lies there. */
-	if (kind == IBS_RAW_OP && d->branch_target)
+	if (kind == IBS_OP && d->ibs.branch_target)
 		sample.words[sample.count++] = MIN(sample.target, UINT64_MAX - 1);
 	if (!attribution_words(&d->attribution, cpu, r, codes[kind], sample.words, sample.count))
 		d->stats.ibs_lost++;

@@ -132,6 +132,21 @@ static int try_events(struct perf_plan *plan, unsigned int cpu, bool *ret_no_ker
 	return 0;
 }
 
+/* The same of the events that instruction-based samples come by. */
+static int try_ibs(struct perf_plan *plan, unsigned int cpu, const struct event **ret_which)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < ARRAY_SIZE(plan->ibs); i++) {
+		if (!plan->has_ibs[i])
+			continue;
+		*ret_which = &plan->ibs[i];
+		r = try_event(plan, &plan->ibs[i], cpu);
+	}
+	return r;
+}
+
 /* The most samples a second and CPU that the kernel allows; it lowers that by itself on machines
  * where sampling is slow. */
 static uint64_t rate_limit(const struct driver_config *config)
@@ -222,12 +237,14 @@ static int check_rates(const struct perf_plan *plan, const struct driver_config 
 
 static void describe_events(const struct perf_plan *plan, struct strbuf *why)
 {
+	const char *between = "";
 	size_t i;
 
 	for (i = 0; i < plan->count; i++) {
 		const struct event *e = &plan->events[i];
 
-		strbuf_adds(why, i ? "; " : "");
+		strbuf_adds(why, between);
+		between = "; ";
 		if (e->is_timer)
 			strbuf_addf(why, "the clock, %" PRIu64 " samples a second and CPU",
 				    e->rate_hz);
@@ -237,6 +254,12 @@ static void describe_events(const struct perf_plan *plan, struct strbuf *why)
 		else
 			strbuf_addf(why, "%s, a sample every %" PRIu64, e->name, e->count);
 	}
+	for (i = 0; i < ARRAY_SIZE(plan->ibs); i++)
+		if (plan->has_ibs[i]) {
+			strbuf_addf(why, "%sPMU %s, a sample every %" PRIu64, between,
+				    plan->ibs[i].pmu, plan->ibs[i].count);
+			between = "; ";
+		}
 }
 
 static void describe_chains(const struct perf_plan *plan, const struct driver_config *config,
@@ -381,7 +404,7 @@ static int settle_chains(struct perf_plan *plan, const struct driver_config *con
 }
 
 /* The counts of these PMUs have their four lowest bits clear. */
-static int plan_ibs_kind(struct perf_plan *plan, enum ibs_raw_kind kind, const char *terms,
+static int plan_ibs_kind(struct perf_plan *plan, enum ibs_kind kind, const char *terms,
 			 uint64_t count, struct error *err)
 {
 	_cleanup_free_ char *spec = xasprintf("%s:%" PRIu64, terms, count & ~(uint64_t)15);
@@ -396,10 +419,10 @@ static int plan_ibs_kind(struct perf_plan *plan, enum ibs_raw_kind kind, const c
 
 static int plan_ibs(struct perf_plan *plan, const struct driver_ibs *ibs, struct error *err)
 {
-	int r = plan_ibs_kind(plan, IBS_RAW_FETCH, "ibs_fetch/rand_en/", ibs->fetch_count, err);
+	int r = plan_ibs_kind(plan, IBS_FETCH, "ibs_fetch/rand_en/", ibs->fetch_count, err);
 
 	return r < 0 ? r
-		     : plan_ibs_kind(plan, IBS_RAW_OP,
+		     : plan_ibs_kind(plan, IBS_OP,
 				     ibs->count_ops ? "ibs_op/cnt_ctl/" : "ibs_op/config=0/",
 				     ibs->op_count, err);
 }
@@ -414,7 +437,7 @@ int perf_plan_make(struct perf_plan *ret, const char *driver, const struct drive
 	int r;
 
 	plan_init(&plan, config);
-	if (!plan.count)
+	if (!plan.count && !config->ibs.fetch_count && !config->ibs.op_count)
 		return error_set(err, -EINVAL, "no event to sample");
 	if (plan.switches && plan.scope == DRIVER_TASK)
 		return error_set(err, -EPERM,
@@ -438,6 +461,8 @@ int perf_plan_make(struct perf_plan *ret, const char *driver, const struct drive
 			return r;
 		r = try_events(&plan, cpu, &outcome.no_kernel, &which);
 	}
+	if (r == 0)
+		r = try_ibs(&plan, cpu, &which);
 	if (r == -EINVAL && config->cgroups)
 		return error_set(
 			err, r,

@@ -25,7 +25,7 @@ enum { PERF_PLAN_LEAVING = PERF_PLAN_IBS + 2 };
 struct perf_plan {
 	struct event events[EVENT_MAX]; /* as they open; the index is the counter */
 	size_t count;
-	struct event ibs[2]; /* of instruction-based samples, by enum ibs_raw_kind */
+	struct event ibs[2]; /* of instruction-based samples, by enum ibs_kind */
 	bool has_ibs[2];
 	struct perf_attrs attrs;
 	size_t depth;  /* most frames of a chain; 0: no chains */

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "event/catalog.h"
 #include "event/cpu_type.h"
+#include "event/evderived.h"
 #include "event/event_encode.h"
 
 #include <errno.h>
@@ -18,6 +19,8 @@ struct list {
 	size_t type_count;
 	struct event *events;
 	size_t count;
+	bool features; /* events that are derived may be in it: */
+	struct evderived derived;
 	struct error *err;
 };
 
@@ -85,6 +88,13 @@ static int list_add(const char *spec, void *data)
 
 	if (event_parse_at(list->root, spec, &event, list->err) < 0)
 		return -EINVAL;
+	if (event.feature && !list->features)
+		return error_set(list->err, -EINVAL,
+				 "event %s is derived from samples (%s): it can be sampled, by "
+				 "opcontrol or operf, but not counted",
+				 event.name, event.feature);
+	if (event.feature)
+		return evderived_add(&list->derived, &event, list->err);
 	if (list->type_count && is_core_event(&event))
 		return list_add_types(list, &event);
 	return list_add_event(list, &event);
@@ -110,19 +120,39 @@ static void list_done(struct list *list)
 	for (i = 0; i < list->type_count; i++)
 		evsys_pmu_done(&list->types[i]);
 	free(list->types);
+	evderived_done(&list->derived);
 }
 
-int event_parse_list_at(const char *root, const char *specs, struct event *events,
-			struct error *err)
+int event_parse_all_at(const char *root, const char *specs, struct event *events,
+		       char **ret_feature, struct error *err)
 {
-	_cleanup_(list_done) struct list list = { .root = root, .events = events, .err = err };
+	_cleanup_(list_done) struct list list = {
+		.root = root, .events = events, .features = ret_feature, .err = err
+	};
 
 	if (!*specs)
 		return error_set(err, -EINVAL, "the list of events is empty");
 	list.type_count = evsys_core_types(root, &list.types);
 	if (event_each_spec(specs, list_add, &list) < 0)
 		return -EINVAL;
+	if (list.derived.offcpu && !list.count)
+		return error_set(err, -EINVAL,
+				 "event OFFCPU is measured beside others: name one more, such as "
+				 "'default'");
+	if (ret_feature)
+		*ret_feature = evderived_text(&list.derived);
 	return (int)list.count;
+}
+
+int event_parse_all(const char *specs, struct event *events, char **ret_feature, struct error *err)
+{
+	return event_parse_all_at("", specs, events, ret_feature, err);
+}
+
+int event_parse_list_at(const char *root, const char *specs, struct event *events,
+			struct error *err)
+{
+	return event_parse_all_at(root, specs, events, NULL, err);
 }
 
 int event_parse_list(const char *specs, struct event *events, struct error *err)

@@ -43,6 +43,7 @@ struct event {
 	bool beside_cores;	 /* that PMU counts for a socket, not for a CPU */
 	uint8_t precise;	 /* perf_event_attr.precise_ip */
 	uint8_t precise_by;	 /* of it what the specification asks for, by ":p" to ":ppp" */
+	const char *feature;	 /* derives it, see evderived.h; constant. NULL: it is sampled */
 };
 
 /* Parses "NAME[:count[:unitmask[:kernel[:user]]]][:p]"; "default" is the CPU's default event,
@@ -50,7 +51,8 @@ struct event {
  * is one of the kernel's, or one of its PMUs as programmed by terms; its name has no slashes:
  * "PMU~TERM+...", which is read as well. A unit mask is a number, a name, or names to be added up,
  * "A+B". Behind the rest, "p", "pp" or "ppp" asks for a sample at the instruction itself: constant
- * skid, none if possible, none at all. 0, or -EINVAL with a message that names the nearest event.
+ * skid, none if possible, none at all. 0, or -EINVAL with a message that names the nearest event,
+ * or what this machine lacks for it.
  */
 int event_parse(const char *spec, struct event *ret, struct error *err);
 /* The same for CPUs of @type, of which none need be near; and for the machine below @root. */
@@ -64,6 +66,12 @@ int event_parse_at(const char *root, const char *spec, struct event *ret, struct
 int event_parse_list(const char *specs, struct event *events, struct error *err);
 int event_parse_list_at(const char *root, const char *specs, struct event *events,
 			struct error *err);
+/* The same for who has extended features: what they derive may be in the list as well, and becomes
+ * *@ret_feature, the text of --ext-feature, NULL where there is none; caller frees. Without it such
+ * events are refused. */
+int event_parse_all(const char *specs, struct event *events, char **ret_feature, struct error *err);
+int event_parse_all_at(const char *root, const char *specs, struct event *events,
+		       char **ret_feature, struct error *err);
 /* The length of @text up to one of @ends that is not between two slashes. */
 size_t event_part_length(const char *text, const char *ends);
 /* Calls @item with each specification of a comma list until one returns non-zero, which is

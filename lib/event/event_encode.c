@@ -19,6 +19,7 @@ void event_fill(struct event *event, const struct catalog_event *info)
 		.is_timer = info->kind == CATALOG_TIMER,
 		.perf_type = info->perf_type,
 		.perf_config = info->perf_config,
+		.feature = info->feature,
 	};
 	assert(strlen(info->name) < sizeof(event->name));
 	strcpy(event->name, info->name);

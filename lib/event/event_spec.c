@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "event/catalog.h"
 #include "event/cpu_type.h"
+#include "event/evderived.h"
 #include "event/event_encode.h"
 #include "event/evsys.h"
 
@@ -83,15 +84,25 @@ static int parts_number(const struct parts *parts, enum part part, const char *w
 	return 0;
 }
 
-static int unknown_name(const struct catalog *c, const char *name, struct error *err)
+/* What an event is looked for in. */
+struct place {
+	const struct cpu_type *type;
+	const char *root; /* of the machine whose kernel's events count too, or NULL */
+};
+
+static int unknown_name(const struct place *place, const char *name, struct error *err)
 {
-	const char *problem = catalog_problem(c);
+	const struct catalog *c =
+		place->root ? catalog_machine(place->root) : catalog_of(place->type);
+	const char *problem = catalog_problem(c), *feature = evderived_feature(name);
 	const struct catalog_event *nearest = catalog_event_nearest(c, name);
 	_cleanup_(strbuf_done) struct strbuf known = STRBUF_INIT;
 	size_t i;
 
 	if (problem)
 		return error_set(err, -EINVAL, "event %s: %s", name, problem);
+	if (feature && evderived_check(place->root, name, feature, err) < 0)
+		return -EINVAL;
 	if (nearest)
 		return error_set(err, -EINVAL, "Invalid event %s; did you mean %s?", name,
 				 nearest->name);
@@ -285,12 +296,6 @@ static int read_rest(struct parts *parts, const struct catalog_event *info, stru
 	return 0;
 }
 
-/* What an event is looked for in. */
-struct place {
-	const struct cpu_type *type;
-	const char *root; /* of the machine whose kernel's events count too, or NULL */
-};
-
 static int parse_own(const struct place *place, struct parts *parts, struct event *event)
 {
 	const struct catalog *c = catalog_of(place->type);
@@ -302,16 +307,12 @@ static int parse_own(const struct place *place, struct parts *parts, struct even
 	if (!info)
 		info = raw_event(name, &raw);
 	if (!info)
-		return unknown_name(place->root ? catalog_machine(place->root) : c, name,
-				    parts->err);
-	if (info->kind == CATALOG_FEATURE)
-		return error_set(parts->err, -EINVAL,
-				 "event %s is derived from samples of %s; it is recorded by "
-				 "oprofiled --ext-feature only",
-				 info->name, info->feature);
+		return unknown_name(place, name, parts->err);
 	event_fill(event, info);
 	if (read_rest(parts, info, event) < 0)
 		return -EINVAL;
+	if (info->feature)
+		return evderived_check(place->root, info->name, info->feature, parts->err);
 	return info == &raw ? 0 : event_encode(info, place->type, event, parts->err);
 }
 

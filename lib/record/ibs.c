@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* AMD's instruction-based sampling as an extended feature: "ibs:fetch:EVENT,...:COUNT:MASK|op:
- * EVENT,...:COUNT:MASK". */
+ * EVENT,...:COUNT:MASK", of either also ":KERNEL:USER". */
 #include "record/feature.h"
 
 #include "base/mem.h"
@@ -21,12 +21,11 @@
 enum { MASK_DISPATCHED_OPS = 1, MASK_LOG_MEMORY = 2, MASK_BRANCH_TARGET = 4 };
 
 static const struct {
-	const char *name;
 	uint64_t code, words;
 	uint64_t count_max;
 } kinds[] = {
-	[IBS_FETCH] = { "fetch", EVBUF_IBS_FETCH, 7, 1048575 },
-	[IBS_OP] = { "op", EVBUF_IBS_OP, 13, 134217727 },
+	[IBS_FETCH] = { EVBUF_IBS_FETCH, 7, 1048575 },
+	[IBS_OP] = { EVBUF_IBS_OP, 13, 134217727 },
 };
 static_assert(ARRAY_SIZE(kinds) == IBS_KIND_COUNT_, "one row a kind");
 
@@ -40,6 +39,11 @@ static const struct {
 	{ 0x14, { 0, 0x30, 0x81620 } },
 };
 
+/* What all events of a kind have in common. */
+struct terms {
+	uint64_t count, mask, kernel, user;
+};
+
 struct ibs {
 	struct feature feature;
 	struct event *events;		  /* as record counts them */
@@ -47,8 +51,7 @@ struct ibs {
 	size_t count, room, derived_room;
 	bool branch_target;
 	struct ibs_log log;
-	bool given[IBS_KIND_COUNT_]; /* in the arguments, with these: */
-	uint64_t given_count[IBS_KIND_COUNT_], given_mask[IBS_KIND_COUNT_];
+	struct terms given[IBS_KIND_COUNT_]; /* in the arguments; all-zero where a kind is not */
 	uint64_t reserved[IBS_REGS];
 	uint64_t samples[IBS_KIND_COUNT_], words[IBS_KIND_COUNT_], incomplete[IBS_KIND_COUNT_];
 	uint64_t derived_events;
@@ -58,7 +61,7 @@ struct ibs {
 struct part {
 	struct ibs *ibs;
 	enum ibs_kind kind;
-	uint64_t count, mask;
+	struct terms terms;
 	struct error *err;
 };
 
@@ -88,12 +91,13 @@ static int add_event(const char *name, void *data)
 
 	if (!e || e->kind != p->kind)
 		return error_set(p->err, -EINVAL, "no IBS %s event '%s', the nearest is %s",
-				 kinds[p->kind].name, name, nearest(name));
+				 ibs_kinds[p->kind].name, name, nearest(name));
 	(void)snprintf(event.name, sizeof(event.name), "%s", e->name);
-	event.count = p->count;
-	event.unit_mask = (uint32_t)p->mask;
+	event.count = p->terms.count;
+	event.unit_mask = (uint32_t)p->terms.mask;
 	event.code = e->code;
-	event.kernel = event.user = true;
+	event.kernel = p->terms.kernel;
+	event.user = p->terms.user;
 	array_grow(&x->events, x->count + 1, &x->room);
 	array_grow(&x->derived, x->count + 1, &x->derived_room);
 	x->derived[x->count] = e;
@@ -102,20 +106,44 @@ static int add_event(const char *name, void *data)
 }
 
 /* All events of a kind come from the same samples: one count, one unit mask. */
-static int check_same(struct part *p)
+static int check_same(const struct part *p)
 {
-	struct ibs *x = p->ibs;
+	struct terms *given = &p->ibs->given[p->kind];
 
-	if (x->given[p->kind] &&
-	    (x->given_count[p->kind] != p->count || x->given_mask[p->kind] != p->mask))
+	if (given->count && memcmp(given, &p->terms, sizeof(*given)) != 0)
 		return error_set(p->err, -EINVAL,
-				 "all IBS %s events must have the same count and unit mask, not "
-				 "%" PRIu64 ":%" PRIu64 " and %" PRIu64 ":%" PRIu64,
-				 kinds[p->kind].name, x->given_count[p->kind],
-				 x->given_mask[p->kind], p->count, p->mask);
-	x->given[p->kind] = true;
-	x->given_count[p->kind] = p->count;
-	x->given_mask[p->kind] = p->mask;
+				 "all IBS %s events must have the same count and unit mask, kernel "
+				 "and user, not %" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64
+				 " and %" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64,
+				 ibs_kinds[p->kind].name, given->count, given->mask, given->kernel,
+				 given->user, p->terms.count, p->terms.mask, p->terms.kernel,
+				 p->terms.user);
+	*given = p->terms;
+	return 0;
+}
+
+/* Takes "COUNT[:MASK[:KERNEL[:USER]]]" after what strtok_r() took with @save. */
+static int read_terms(struct part *p, char **save)
+{
+	struct {
+		const char *what;
+		uint64_t min, max, *to;
+	} numbers[] = {
+		{ "count", 1, kinds[p->kind].count_max, &p->terms.count },
+		{ "unit mask", 0, 7, &p->terms.mask },
+		{ "kernel", 0, 1, &p->terms.kernel },
+		{ "user", 0, 1, &p->terms.user },
+	};
+	const char *text;
+	size_t i;
+
+	p->terms = (struct terms){ 0, 0, 1, 1 };
+	for (i = 0; i < ARRAY_SIZE(numbers) && (text = strtok_r(NULL, ":", save)); i++)
+		if (parse_u64(text, numbers[i].min, numbers[i].max, numbers[i].to) < 0)
+			return error_set(p->err, -EINVAL,
+					 "IBS %s %s '%s' is not from %" PRIu64 " to %" PRIu64,
+					 ibs_kinds[p->kind].name, numbers[i].what, text,
+					 numbers[i].min, numbers[i].max);
 	return 0;
 }
 
@@ -125,28 +153,22 @@ static int add_part(const char *text, void *data)
 	struct part *p = data;
 	_cleanup_free_ char *copy = xstrdup(text);
 	char *save = NULL, *kind = strtok_r(copy, ":", &save), *list = strtok_r(NULL, ":", &save);
-	const char *count = strtok_r(NULL, ":", &save), *mask = strtok_r(NULL, ":", &save);
 
 	if (!kind)
 		return 0;
 	p->kind = IBS_FETCH;
-	while (p->kind < IBS_KIND_COUNT_ && strcmp(kind, kinds[p->kind].name))
+	while (p->kind < IBS_KIND_COUNT_ && strcmp(kind, ibs_kinds[p->kind].name) != 0)
 		p->kind++;
-	if (p->kind == IBS_KIND_COUNT_ || !list || !count)
+	if (p->kind < IBS_KIND_COUNT_ && list && read_terms(p, &save) < 0)
+		return -EINVAL;
+	if (p->kind == IBS_KIND_COUNT_ || !list || !p->terms.count)
 		return error_set(
 			p->err, -EINVAL,
 			"'%s' is not fetch:EVENT,...:COUNT:MASK or op:EVENT,...:COUNT:MASK", text);
-	if (parse_u64(count, 1, kinds[p->kind].count_max, &p->count) < 0)
-		return error_set(p->err, -EINVAL, "IBS %s count '%s' is not from 1 to %" PRIu64,
-				 kind, count, kinds[p->kind].count_max);
-	p->mask = 0;
-	if (mask && parse_u64(mask, 0, 7, &p->mask) < 0)
-		return error_set(p->err, -EINVAL, "IBS %s unit mask '%s' is not from 0 to 7", kind,
-				 mask);
 	if (check_same(p) < 0)
 		return -EINVAL;
 	if (p->kind == IBS_OP)
-		p->ibs->branch_target = p->mask & MASK_BRANCH_TARGET;
+		p->ibs->branch_target = p->terms.mask & MASK_BRANCH_TARGET;
 	return parse_list(list, ',', add_event, p);
 }
 
@@ -196,7 +218,7 @@ static int ibs_init(const char *args, const char *root, struct feature **ret, st
 		ibs_done(&x->feature);
 		return r;
 	}
-	x->log.memory = x->given_mask[IBS_OP] & MASK_LOG_MEMORY;
+	x->log.memory = x->given[IBS_OP].mask & MASK_LOG_MEMORY;
 	x->log.branch = x->branch_target;
 	read_family(x, root);
 	*ret = &x->feature;
@@ -207,15 +229,20 @@ struct driver_ibs feature_ibs_needs(const char *text)
 {
 	_cleanup_(feature_freep) struct feature *f = NULL;
 	struct driver_ibs needs = { 0 };
+	enum ibs_kind kind;
 	const struct ibs *x;
 
 	if (!text || feature_new(text, NULL, &f, NULL) < 0 || f->ops != &feature_ibs)
 		return needs;
 	x = (const struct ibs *)f;
-	needs.fetch_count = x->given_count[IBS_FETCH];
-	needs.op_count = x->given_count[IBS_OP];
+	needs.fetch_count = x->given[IBS_FETCH].count;
+	needs.op_count = x->given[IBS_OP].count;
 	needs.branch_target = x->branch_target;
-	needs.count_ops = x->given_mask[IBS_OP] & MASK_DISPATCHED_OPS;
+	needs.count_ops = x->given[IBS_OP].mask & MASK_DISPATCHED_OPS;
+	for (kind = IBS_FETCH; kind < IBS_KIND_COUNT_; kind++) {
+		needs.no_kernel[kind] = !x->given[kind].kernel;
+		needs.no_user[kind] = !x->given[kind].user;
+	}
 	return needs;
 }
 

@@ -9,10 +9,10 @@
  */
 #pragma once
 
+#include "event/evderived.h"
+
 #include <stddef.h>
 #include <stdint.h>
-
-enum ibs_kind { IBS_FETCH, IBS_OP, IBS_KIND_COUNT_ };
 
 /* What a sample says: a fetch sample has only the first. */
 enum ibs_reg { IBS_FETCH_CTL = 0, IBS_DATA1 = 0, IBS_DATA2, IBS_DATA3, IBS_REGS };

@@ -17,8 +17,7 @@ static void own_tree(void)
 {
 	static const char events[] =
 		"event:0x141 counters:0,1 um:kinds minimum:500 name:NAMED : with named masks\n"
-		"event:0x41 counters:1 um:bits minimum:500 name:BITS : with bits\n"
-		"event:0xf100 ext:ibs_op minimum:500 name:DERIVED : of a feature\n";
+		"event:0x41 counters:1 um:bits minimum:500 name:BITS : with bits\n";
 	static const char masks[] = "name:kinds type:exclusive default:rare\n"
 				    "\t0x1 extra: often Often\n"
 				    "\t0x1 extra:inv,cmask=2 never Never\n"
@@ -98,7 +97,6 @@ static void bad_masks_name_the_good_ones(void)
 		  "Invalid unit mask 0x7 for event NAMED; it has often, never, rare, four" },
 		{ "NAMED:500:seldom", "unit mask 'seldom' is not a number" },
 		{ "BITS:500:4", "Invalid unit mask 0x4 for event BITS; it has 0x1, 0x2" },
-		{ "DERIVED:500", "event DERIVED is derived from samples of ibs_op" },
 	};
 	size_t i;
 

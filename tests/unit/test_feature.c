@@ -113,7 +113,7 @@ static void put_op(struct bench *b, uint64_t cookie, uint64_t offset, const uint
 	struct ibs_sample s;
 
 	memcpy(raw + 8, regs, sizeof(regs));
-	CHECK_EQ(ibs_raw_decode(&cpu, IBS_RAW_OP, span_of(raw, sizeof(raw)), &s), 0);
+	CHECK_EQ(ibs_raw_decode(&cpu, IBS_OP, span_of(raw, sizeof(raw)), &s), 0);
 	if (b->branch_target)
 		s.words[s.count++] = s.target;
 	evbuf_words_at(b->buffer, EVBUF_IBS_OP, &(struct evbuf_frame){ cookie, offset }, s.words,

@@ -202,6 +202,16 @@ static void instruction_based_samples_have_their_pmus(void)
 		}
 		perf_plan_done(&p);
 	}
+	/* Nothing else need be sampled. */
+	config.event_count = 0;
+	CHECK_EQ(perf_plan_make(&p, "perf", &config, 0, &err), 0);
+	CHECK_EQ(p.count, 0);
+	CHECK_STR(p.why, "perf: the whole system by PMU ibs_fetch, a sample every 250000; PMU "
+			 "ibs_op, a sample every 250000");
+	perf_plan_done(&p);
+	config.open_data = &(struct fake){ .refuse = -EBUSY };
+	CHECK_EQ(perf_plan_make(&p, "perf", &config, 0, &err), -EBUSY);
+	CHECK(strstr(err.text, "cannot open event ibs_fetch~rand_en: "));
 	config.root = vm;
 	CHECK_EQ(perf_plan_make(&p, "perf", &config, 0, &err), -EINVAL);
 	CHECK(strstr(err.text, "there is no PMU 'ibs_fetch'"));
