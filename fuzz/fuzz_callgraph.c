@@ -15,12 +15,12 @@
 #include <ftw.h>
 #include <string.h>
 
-/* Images at both ends: one with symbols, one without a file, memory. */
+/* Images at both ends: a small one, one without a file, memory. */
 static const char *const files[] = {
-	"{root}/a/{dep}/{root}/proc/self/exe/{cg}/{root}/proc/self/exe/T.0.0.all.all.all",
-	"{root}/a/{dep}/{root}/proc/self/exe/{cg}/{root}/gone/T.0.0.all.all.all",
-	"{root}/a/{dep}/{root}/gone/{cg}/{root}/proc/self/exe/T.0.0.all.all.all",
-	"{root}/a/{dep}/{anon:x}/1.0x0.0x1000/{cg}/{root}/proc/self/exe/T.0.0.all.all.all",
+	"{root}/a/{dep}/{root}/bin/true/{cg}/{root}/bin/true/T.0.0.all.all.all",
+	"{root}/a/{dep}/{root}/bin/true/{cg}/{root}/gone/T.0.0.all.all.all",
+	"{root}/a/{dep}/{root}/gone/{cg}/{root}/bin/true/T.0.0.all.all.all",
+	"{root}/a/{dep}/{anon:x}/1.0x0.0x1000/{cg}/{root}/bin/true/T.0.0.all.all.all",
 };
 
 static void must(bool ok)
