@@ -25,8 +25,11 @@ static const uint64_t settle = 3 * S; /* what a step brings is waited for */
 enum { NEAR_AT = 60, SHED_AT = 90, PAUSE_AT = 98, RESUME_AT = 85 };
 /* The same of the space to be kept free. */
 enum { FREE_NEAR_AT = 200, FREE_SHED_AT = 150, FREE_PAUSE_AT = 100, FREE_RESUME_AT = 200 };
-/* A walk through the session may take one part of so many of the time; near a limit that. */
-enum { WALK_SHARE = 400, WALK_SHARE_NEAR = 50 };
+/* A walk through the session may take one part of so many of the time; where the file system fills
+ * that, and near a limit that. */
+enum { WALK_SHARE = 4000, WALK_SHARE_FILLING = 400, WALK_SHARE_NEAR = 50 };
+/* It fills if since the last walk this part of what the session may still take was taken. */
+enum { FILLING = 8 };
 
 struct quota {
 	struct quota_limits limits;
@@ -34,7 +37,9 @@ struct quota {
 	char *session_dir;
 	enum quota_level level, shed; /* ->shed: but for a pause */
 	const char *what;
-	uint64_t looked_ns, stepped_ns, walk_at_ns;
+	uint64_t looked_ns, stepped_ns;
+	uint64_t walked_ns, walk_ns; /* when the last walk was, 0: at once, and how long it took */
+	uint64_t free_then;	     /* at the last walk */
 };
 
 static const struct {
@@ -67,7 +72,7 @@ void quota_reset(struct quota *q)
 	if (q->level != QUOTA_PAUSED)
 		q->level = QUOTA_EASY;
 	q->shed = QUOTA_EASY;
-	q->walk_at_ns = 0;
+	q->walked_ns = 0;
 }
 
 const char *quota_level_name(enum quota_level level)
@@ -199,6 +204,18 @@ static bool is_near(const struct quota *q)
 	return short_of(q, &q->use, NEAR_AT, FREE_NEAR_AT, true);
 }
 
+/* The part of the time that walks may take. */
+static unsigned int walk_share(const struct quota *q, uint64_t free_now)
+{
+	uint64_t left = q->limits.disk - MIN(q->use.disk, q->limits.disk);
+
+	if (is_near(q))
+		return WALK_SHARE_NEAR;
+	return free_now < q->free_then && q->free_then - free_now > left / FILLING
+		       ? WALK_SHARE_FILLING
+		       : WALK_SHARE;
+}
+
 /* The session is walked through as often as that costs little. */
 static void look_at_disk(struct quota *q, uint64_t now_ns, struct quota_use *use)
 {
@@ -209,12 +226,14 @@ static void look_at_disk(struct quota *q, uint64_t now_ns, struct quota_use *use
 	if (statvfs(q->session_dir, &fs) == 0)
 		use->free = (uint64_t)fs.f_bavail * fs.f_frsize;
 	use->disk = q->use.disk;
-	if (!q->limits.disk || now_ns < q->walk_at_ns)
+	if (!q->limits.disk ||
+	    (q->walked_ns && now_ns < q->walked_ns + q->walk_ns * walk_share(q, use->free)))
 		return;
 	since_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	use->disk = disk_bytes(q->session_dir);
-	q->walk_at_ns = now_ns + (clock_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns) *
-					 (is_near(q) ? WALK_SHARE_NEAR : WALK_SHARE);
+	q->walk_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns;
+	q->walked_ns = now_ns;
+	q->free_then = use->free;
 }
 
 /* --- acting --- */
