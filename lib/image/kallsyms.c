@@ -134,7 +134,8 @@ static void add_range(struct survey *s, const char *name, uint64_t start, uint64
 	};
 }
 
-static void read_modules(struct survey *s, const char *root)
+/* 0 or -errno. */
+static int read_modules(struct survey *s, const char *root)
 {
 	_cleanup_fclose_ FILE *f = path_fopen(root, "/proc/modules");
 	_cleanup_free_ char *line = NULL;
@@ -142,11 +143,14 @@ static void read_modules(struct survey *s, const char *root)
 	uint64_t end;
 	size_t room = 0;
 
-	while (f && getline(&line, &room, f) > 0)
+	if (!f)
+		return -errno;
+	while (getline(&line, &room, f) > 0)
 		if (modules_line_parse(line, &l) == 0 && l.address &&
 		    !__builtin_add_overflow(l.address, l.size, &end))
 			add_range(s, l.name, l.address, end, false);
 	s->modules = s->r.count;
+	return ferror(f) ? -errno : 0;
 }
 
 static bool in_modules(const struct survey *s, const char *name)
@@ -250,7 +254,7 @@ int kallsyms_ranges_read(const char *root, struct kallsyms_ranges *ret, struct e
 	uint64_t start;
 	int r;
 
-	read_modules(&s, root);
+	(void)read_modules(&s, root);
 	r = each_text_symbol(root, survey_symbol, &s, err);
 	start = s.text ? s.text : s.stext;
 	if (start)
@@ -264,6 +268,43 @@ int kallsyms_ranges_read(const char *root, struct kallsyms_ranges *ret, struct e
 	}
 	*ret = s.r;
 	return 0;
+}
+
+/* Whether both have the same images at the same places. */
+static bool same_ranges(const struct kallsyms_ranges *a, const struct kallsyms_ranges *b)
+{
+	size_t i;
+
+	for (i = 0; i < a->count && i < b->count; i++)
+		if (a->ranges[i].start != b->ranges[i].start ||
+		    strcmp(a->ranges[i].name, b->ranges[i].name) != 0)
+			return false;
+	return a->count == b->count;
+}
+
+bool kallsyms_modules_renew(const char *root, struct kallsyms_ranges *r)
+{
+	struct survey s = { 0 };
+	bool changed;
+	size_t i;
+
+	if (read_modules(&s, root) < 0) {
+		kallsyms_ranges_done(&s.r);
+		return false;
+	}
+	for (i = 0; i < r->count; i++) {
+		const struct kallsyms_range *old = &r->ranges[i];
+
+		if ((!*old->name || old->absolute) && !taken(&s, s.modules, old->start))
+			add_range(&s, old->name, old->start, old->end, old->absolute);
+	}
+	settle(&s.r);
+	s.r.hidden = r->hidden;
+	changed = !same_ranges(r, &s.r);
+	kallsyms_ranges_done(changed ? r : &s.r);
+	if (changed)
+		*r = s.r;
+	return changed;
 }
 
 void kallsyms_ranges_done(struct kallsyms_ranges *r)

@@ -63,6 +63,9 @@ struct kallsyms_ranges {
 /* Reads both files below @root. No /proc/modules (a kernel without modules) is no error. Caller
  * calls kallsyms_ranges_done(); 0 or -errno where /proc/kallsyms cannot be read. */
 int kallsyms_ranges_read(const char *root, struct kallsyms_ranges *ret, struct error *err);
+/* Reads the modules anew, which costs next to nothing, and leaves the rest as it was read; whether
+ * anything changed. Then the caller's data is gone. */
+bool kallsyms_modules_renew(const char *root, struct kallsyms_ranges *r);
 /* Frees what it holds and empties it. */
 void kallsyms_ranges_done(struct kallsyms_ranges *r);
 /* The range that @address lies in, or NULL; borrowed. */

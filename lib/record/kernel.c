@@ -15,8 +15,9 @@
 #include <sys/stat.h>
 #include <time.h>
 
-/* Reading the ranges may take this share of the time, and is not done more often than that. */
-enum { REREAD_COST_SHARE = 200, REREAD_MIN_MS = 1000 };
+/* Reading the ranges may take one part of so many of the time: where programs of BPF come and go,
+ * some address is new all the time. */
+enum { REREAD_COST_SHARE = 1000, REREAD_MIN_MS = 1000 };
 #define NS_PER_MS 1000000ULL
 #define NS_PER_S  1000000000ULL
 
@@ -27,7 +28,7 @@ struct kernel {
 	uint64_t start, end;	      /* of the kernel's own text; equal: not known */
 	struct kallsyms_ranges ranges;
 	uint64_t reread_at_ns; /* not before, unless */
-	bool changed;	       /* a module was loaded */
+	bool changed;	       /* a module was loaded, or other code */
 	bool saved;	       /* the symbols of these ranges stand in the session */
 
 	struct binary *self; /* the kernel's own image; NULL: not made yet */
@@ -65,7 +66,6 @@ static void read_ranges(struct kernel *k, struct error *err)
 	struct kallsyms_ranges ranges = { 0 };
 	size_t i;
 
-	k->changed = false;
 	if (kallsyms_ranges_read(k->root, &ranges, err) == 0) {
 		kallsyms_ranges_done(&k->ranges);
 		k->ranges = ranges;
@@ -228,10 +228,14 @@ static void place_absolute(struct kernel *k, struct place *ret)
 	*ret = (struct place){ .image = k->self };
 }
 
-/* Whether the ranges beside the kernel's own text are out of date for @pc. */
-static bool ranges_are_old(struct kernel *k, uint64_t pc)
+/* Brings the ranges beside the kernel's own text up to date for @pc. */
+static void renew_ranges(struct kernel *k, uint64_t pc)
 {
-	return k->changed || (!kallsyms_ranges_find(&k->ranges, pc) && now_ns() >= k->reread_at_ns);
+	if (k->changed && kallsyms_modules_renew(k->root, &k->ranges))
+		k->saved = false;
+	k->changed = false;
+	if (!kallsyms_ranges_find(&k->ranges, pc) && now_ns() >= k->reread_at_ns)
+		read_ranges(k, NULL);
 }
 
 void kernel_find(struct kernel *k, uint64_t pc, struct place *ret)
@@ -244,8 +248,8 @@ void kernel_find(struct kernel *k, uint64_t pc, struct place *ret)
 	}
 	/* The kernel's own text does not move: only what is beside it makes reading worth its cost.
 	 */
-	if (!own && ranges_are_old(k, pc))
-		read_ranges(k, NULL);
+	if (!own)
+		renew_ranges(k, pc);
 	if (!k->saved && k->ranges.count)
 		save_symbols(k);
 	if (own)

@@ -44,9 +44,10 @@ void kernel_free(struct kernel *k);
 /* Where kernel samples are wanted: keeps the symbols in the session now, not at the first of them,
  * when the CPU buffers fill meanwhile. */
 void kernel_prepare(struct kernel *k);
-/* The place of @pc. Reads the ranges anew where none has it, but seldom. */
+/* The place of @pc. Reads the ranges anew where none has it, but seldom, as that takes long. */
 void kernel_find(struct kernel *k, uint64_t pc, struct place *ret);
-/* A module was loaded: the next kernel_find() reads the ranges. */
+/* Code was loaded: the next kernel_find() beside the kernel's own text reads the modules, and other
+ * ranges if it may. */
 void kernel_changed(struct kernel *k);
 /* The binaries are gone: as after kernel_new(). */
 void kernel_forget(struct kernel *k);

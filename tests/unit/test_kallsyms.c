@@ -129,6 +129,30 @@ static void every_kernel_address_has_its_range(void)
 	kallsyms_ranges_done(&r);
 }
 
+static void modules_alone_are_read_anew(void)
+{
+	_cleanup_directory_ char *root = fake_root(symbols, modules);
+	_cleanup_free_ char *path = path_under(root, "/proc/modules");
+	const struct kallsyms_range *range;
+	struct kallsyms_ranges r;
+
+	CHECK_EQ(kallsyms_ranges_read(root, &r, NULL), 0);
+	CHECK(!kallsyms_modules_renew(root, &r));
+	CHECK_EQ(path_write(path, "nfs 4096 1 - Live 0xffffffffc0100000\n", 0644, NULL), 0);
+	CHECK(kallsyms_modules_renew(root, &r));
+	range = kallsyms_ranges_find(&r, 0xffffffffc0100fff);
+	CHECK(range && !strcmp(range->name, "nfs"));
+	CHECK(!kallsyms_ranges_find(&r, 0xffffffffc0200fff));
+	range = kallsyms_ranges_find(&r, 0xffffffff81000000);
+	CHECK(range && !*range->name);
+	range = kallsyms_ranges_find(&r, 0xffffffffc0400001);
+	CHECK(range && range->absolute);
+	CHECK_EQ(unlink(path), 0);
+	CHECK(!kallsyms_modules_renew(root, &r));
+	CHECK(kallsyms_ranges_find(&r, 0xffffffffc0100fff));
+	kallsyms_ranges_done(&r);
+}
+
 static void code_outside_modules_reaches_a_little_past_its_symbols(void)
 {
 	_cleanup_directory_ char *root = fake_root(symbols, NULL);
@@ -312,7 +336,7 @@ static void the_loader_reads_lines_alike(void)
 
 TESTS(T(the_loader_reads_lines_alike), T(images_have_digests_of_their_own),
       T(lines_are_taken_apart), T(module_lines_are_taken_apart),
-      T(every_kernel_address_has_its_range),
+      T(every_kernel_address_has_its_range), T(modules_alone_are_read_anew),
       T(code_outside_modules_reaches_a_little_past_its_symbols), T(addresses_of_zero_mean_hidden),
       T(no_kallsyms_is_an_error_that_names_it), T(saved_symbols_answer_by_key),
       T(another_boot_adds_only_what_is_new), T(a_plain_copy_answers_for_the_kernel),
