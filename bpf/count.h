@@ -29,11 +29,23 @@ static __always_inline void count_in(void *map, __u32 which, struct run *run)
 		run->totals->map_full += run->loss;
 }
 
+static __always_inline bool in_memory(const struct run *run)
+{
+	__u32 place = run->scratch->key.place;
+
+	return run->memory || place == SAMPLE_ANON || place == SAMPLE_HEAP || place == SAMPLE_STACK;
+}
+
 /* Counts the key by its weight. */
 static __always_inline void count(struct run *run)
 {
+	volatile __u32 *memory = &control.memory;
+
 	if (*(volatile __u32 *)&control.active)
 		count_in(&counts_1, 1, run);
 	else
 		count_in(&counts_0, 0, run);
+	/* Afterwards: the reader takes it back before the map is another. */
+	if (in_memory(run) && !*memory)
+		*memory = 1;
 }

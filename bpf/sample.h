@@ -225,6 +225,7 @@ struct sample_control {
 	__u32 followed; /* processes that live */
 	__u32 drains;	/* so far */
 	__u32 offcpu;	/* time off the CPU counts, under the number of the event and 1; 0: not */
+	__u32 memory;	/* code without a file was counted since the maps were swapped */
 	__u32 found;	/* of the self-test: */
 	struct sample_region test_region;
 	struct sample_file test_file, test_seen;

@@ -28,9 +28,9 @@
 enum { KEYS_BASE = 16384, KEYS_OF_CPU = 1024, KEYS_MIN = 16, KEYS_MAX = 1 << 20 };
 
 enum { HOTPLUG_EVERY_NS = 1000000000 };
-/* How often what was counted is taken over, if there is room for more: so well is code that is made
- * at run time told apart by time. */
-enum { DRAIN_EVERY_NS = 200000000 };
+/* How often what was counted is taken over, if there is room for more. Code that is made at run
+ * time is told apart from what takes its place by when that is. */
+enum { DRAIN_EVERY_NS = 900000000, DRAIN_MEMORY_EVERY_NS = 200000000 };
 /* How often files whose numbers may be given to others are asked for again. */
 enum { DOUBT_EVERY_S = 10 };
 
@@ -455,8 +455,9 @@ static void read_counters(struct driver *d)
  */
 static bool is_due(const struct driver *d)
 {
-	return d->samples.now_ns >= d->drained_ns + DRAIN_EVERY_NS ||
-	       sampler_is_filling(d->sampler);
+	uint64_t every_ns = sampler_met_memory(d->sampler) ? DRAIN_MEMORY_EVERY_NS : DRAIN_EVERY_NS;
+
+	return d->samples.now_ns >= d->drained_ns + every_ns || sampler_is_filling(d->sampler);
 }
 
 static int drain(struct driver *d, struct error *err)

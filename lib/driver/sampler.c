@@ -340,6 +340,7 @@ static unsigned int swap_maps(struct sampler *s)
 
 	(void)__atomic_fetch_add(&s->control->drains, 1, __ATOMIC_RELAXED);
 	__atomic_store_n(&s->control->used[!was], 0, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&s->control->memory, 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&s->control->active, !was, __ATOMIC_SEQ_CST);
 	sampler_settle(s);
 	return was;
@@ -406,6 +407,11 @@ bool sampler_is_filling(const struct sampler *s)
 	const struct sample_control *c = s->control;
 
 	return __atomic_load_n(&c->used[c->active], __ATOMIC_RELAXED) >= s->filling;
+}
+
+bool sampler_met_memory(const struct sampler *s)
+{
+	return __atomic_load_n(&s->control->memory, __ATOMIC_RELAXED);
 }
 
 int sampler_drain(struct sampler *s, const struct sampler_handler *handler, struct error *err)

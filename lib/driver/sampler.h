@@ -64,6 +64,8 @@ int sampler_drain(struct sampler *s, const struct sampler_handler *handler, stru
 void sampler_listen(struct sampler *s, const struct sampler_handler *handler);
 /* Whether more is counted than there shall be when it is drained. */
 bool sampler_is_filling(const struct sampler *s);
+/* Whether samples or callers since the last drain were in memory that has no file. */
+bool sampler_met_memory(const struct sampler *s);
 
 /* How many drains there were: the stamp that tables get when they are used. */
 uint32_t sampler_drains(const struct sampler *s);
