@@ -272,6 +272,7 @@ static int read_event(struct span *in, struct event *ret)
 	return 0;
 }
 
+/* There are none where only an extended feature's samples were taken. */
 static int read_events(struct tee_reader *r, struct span in)
 {
 	r->event_count = 0;
@@ -280,7 +281,7 @@ static int read_events(struct tee_reader *r, struct span in)
 			return -EBADMSG;
 		r->event_count++;
 	}
-	return r->event_count ? 0 : -EBADMSG;
+	return 0;
 }
 
 static int read_cookie(struct span in, struct cookie_table *cookies)
