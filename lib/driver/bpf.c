@@ -285,9 +285,7 @@ static void on_change(size_t cpu, const struct perf_record *r, void *data)
 	(void)cpu;
 	if (r->type == PERF_RECORD_CGROUP && d->samples.cgroups)
 		cgroups_add(d->samples.cgroups, r->new_cgroup.id, r->new_cgroup.path);
-	/* Also where such records were lost. */
-	d->kernel_changed |= r->type == PERF_RECORD_KSYMBOL || r->type == PERF_RECORD_BPF_EVENT ||
-			     r->type == PERF_RECORD_LOST;
+	d->kernel_changed |= modules_record(r, d->samples.cookies, d->samples.out);
 }
 
 static void on_bad(void *data)
@@ -460,11 +458,20 @@ static bool is_due(const struct driver *d)
 	return d->samples.now_ns >= d->drained_ns + every_ns || sampler_is_filling(d->sampler);
 }
 
+static void on_ended(void *data)
+{
+	read_rings(data);
+}
+
+/* What the kernel says beside is read in between: so it says where all code lies that was sampled.
+ */
 static int drain(struct driver *d, struct error *err)
 {
-	const struct sampler_handler handler = bpf_samples_handler(&d->samples);
+	struct sampler_handler handler = bpf_samples_handler(&d->samples);
 	int r;
 
+	handler.ended = on_ended;
+	handler.of_ended = d;
 	d->drained_ns = d->samples.now_ns;
 	r = sampler_drain(d->sampler, &handler, err);
 	if (r == 0 && d->samples.chains)
@@ -487,11 +494,12 @@ static int bpf_sync(struct driver *d, bool all, struct error *err)
 
 	perf_cpuset_clear_wakeups(&d->cpus);
 	d->samples.now_ns = clock_ns();
-	read_rings(d);
-	if (all || over || is_due(d))
+	if (all || over || is_due(d)) {
 		r = drain(d, err);
-	else
+	} else {
+		read_rings(d);
 		listen(d);
+	}
 	if (r < 0)
 		return r;
 	if (all && !d->running) {

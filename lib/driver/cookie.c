@@ -82,6 +82,7 @@ static uint64_t key_of(const struct cookie_image *i)
 		return hash_add(hash_add(hash, i->tgid), i->start);
 	case COOKIE_THREAD:
 	case COOKIE_CGROUP:
+	case COOKIE_CODE:
 		return hash_add(hash, hash_bytes(i->path, strlen(i->path)));
 	case COOKIE_VDSO:
 	case COOKIE_KIND_COUNT_:
@@ -231,6 +232,11 @@ uint64_t cookie_thread(struct cookie_table *t, const char *name)
 uint64_t cookie_cgroup(struct cookie_table *t, const char *path)
 {
 	return named(t, COOKIE_CGROUP, path);
+}
+
+uint64_t cookie_code(struct cookie_table *t, const char *symbol)
+{
+	return named(t, COOKIE_CODE, symbol);
 }
 
 /* Takes @e out of the lookups but keeps it. */

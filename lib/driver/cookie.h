@@ -22,6 +22,7 @@ enum cookie_kind {
 	COOKIE_VDSO,   /* the vdso, one for all processes */
 	COOKIE_THREAD, /* a kernel thread as application, its name in ->path */
 	COOKIE_CGROUP, /* no image: what a process is in, ->path from the hierarchy's root on */
+	COOKIE_CODE,   /* no image: code in the kernel that is part of none, ->path its symbol */
 	COOKIE_KIND_COUNT_
 };
 
@@ -73,6 +74,9 @@ uint64_t cookie_thread(struct cookie_table *t, const char *name);
 
 /* The cookie of the cgroup at @path. */
 uint64_t cookie_cgroup(struct cookie_table *t, const char *path);
+
+/* The cookie of code in the kernel called @symbol, a BPF program. */
+uint64_t cookie_code(struct cookie_table *t, const char *symbol);
 
 /* Sets a cookie as a recorded stream has it; a copy is taken, an older one replaced. */
 void cookie_define(struct cookie_table *t, const struct cookie_image *image);

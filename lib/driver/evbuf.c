@@ -289,6 +289,15 @@ const char *evbuf_end_meaning(uint64_t end)
 	return ends[end < EVBUF_END_COUNT_ ? end : EVBUF_END_UNKNOWN].meaning;
 }
 
+void evbuf_kernel_code(struct evbuf *b, uint64_t start, uint64_t length, uint64_t cookie)
+{
+	make_room(b);
+	put_code(b, EVBUF_KERNEL_CODE);
+	put(b, start);
+	put(b, length);
+	put(b, cookie);
+}
+
 void evbuf_code(struct evbuf *b, enum evbuf_code code)
 {
 	make_room(b);

@@ -41,12 +41,14 @@
 	X(SPU_CTX_SWITCH, 12, 0)                                                                   \
 	X(IBS_FETCH, 13, 7)                                                                        \
 	X(IBS_OP, 14, 13)                                                                          \
-	X(WEIGHT, 32, 1)     /* ours: the next sample stands for so many */                        \
-	X(CHAIN_END, 33, 1)  /* ours: why this chain has no further callers (enum evbuf_end) */    \
-	X(CTX_CGROUP, 34, 1) /* ours: cookie of the cgroup of the samples from here on */          \
-	X(CALLERS, 35, 3)    /* ours: number of a list of callers, its end, its length */          \
-	X(CALLER, 36, 2)     /* ours: cookie and offset of the next one of that list */            \
-	X(CALLED_BY, 37, 1)  /* ours: the chain goes on with the list of that number, and ends */
+	X(WEIGHT, 32, 1)      /* ours: the next sample stands for so many */                       \
+	X(CHAIN_END, 33, 1)   /* ours: why this chain has no further callers (enum evbuf_end) */   \
+	X(CTX_CGROUP, 34, 1)  /* ours: cookie of the cgroup of the samples from here on */         \
+	X(CALLERS, 35, 3)     /* ours: number of a list of callers, its end, its length */         \
+	X(CALLER, 36, 2)      /* ours: cookie and offset of the next one of that list */           \
+	X(CALLED_BY, 37, 1)   /* ours: the chain goes on with the list of that number, and ends */ \
+	X(KERNEL_CODE, 38, 3) /* ours: start, length and cookie of code that came into the kernel  \
+			       */
 
 enum evbuf_code {
 #define X(name, number, words) EVBUF_##name = number,
@@ -125,6 +127,9 @@ void evbuf_callers(struct evbuf *b, uint32_t number, const struct evbuf_frame *f
 /* As evbuf_chain(), of a sample at @leaf and the callers of @number, whose end it has. */
 void evbuf_called(struct evbuf *b, const struct evbuf_frame *leaf, uint32_t number,
 		  const struct evbuf_trace *trace);
+/* Says what lies at @length bytes of the kernel from @start on from now on: the code whose name is
+ * that of @cookie. */
+void evbuf_kernel_code(struct evbuf *b, uint64_t start, uint64_t length, uint64_t cookie);
 /* Adds a code that has no words of its own (MODULE_LOADED, TRACE_BEGIN, TRACE_END). */
 void evbuf_code(struct evbuf *b, enum evbuf_code code);
 /* Adds @code, which takes @count words, at most 16, of which the first is set to where @at is; in

@@ -2,6 +2,9 @@
 #include "driver/modules.h"
 
 #include "base/path.h"
+#include "driver/cookie.h"
+#include "driver/evbuf.h"
+#include "driver/perf_record.h"
 
 #include <sys/stat.h>
 
@@ -15,4 +18,19 @@ bool modules_changed(const char *root, uint64_t *count)
 		return false;
 	*count = st.st_nlink;
 	return before && before != *count;
+}
+
+bool modules_record(const struct perf_record *r, struct cookie_table *cookies, struct evbuf *out)
+{
+	if (r->type == PERF_RECORD_LOST)
+		return true;
+	if (r->type != PERF_RECORD_KSYMBOL)
+		return false;
+	if (r->code.type != PERF_RECORD_KSYMBOL_TYPE_BPF)
+		return true;
+	/* What is gone may still have samples, until other code takes its place. */
+	if (!(r->code.flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER) && *r->code.name)
+		evbuf_kernel_code(out, r->code.start, r->code.length,
+				  cookie_code(cookies, r->code.name));
+	return false;
 }

@@ -11,6 +11,7 @@
 #include "driver/cpulist.h"
 #include "driver/ibs_raw.h"
 #include "driver/merge.h"
+#include "driver/modules.h"
 #include "driver/perf_cpuset.h"
 #include "driver/perf_offcpu.h"
 #include "driver/perf_pmus.h"
@@ -258,6 +259,7 @@ static void on_change(size_t cpu, const struct perf_record *r, void *data)
 	if (r->type == PERF_RECORD_CGROUP && d->cgroups)
 		cgroups_add(d->cgroups, r->new_cgroup.id, r->new_cgroup.path);
 	sideband_apply(&d->sideband, r, d->now_ns);
+	d->sideband.kernel_changed |= modules_record(r, d->sideband.from.cookies, d->out);
 	tell_kernel_change(d);
 }
 

@@ -129,18 +129,14 @@ int perf_event_open_sideband(struct perf_attrs *attrs, pid_t pid, unsigned int c
 	if (!attrs->kernel_only)
 		attr.mmap = attr.mmap2 = attr.comm = attr.comm_exec = attr.task = 1;
 	attr.cgroup = attrs->report_cgroups;
-	for (;;) {
-		attr.ksymbol = !attrs->no_ksymbol;
-		attr.bpf_event = !attrs->no_bpf_event;
-		fd = open_within_limit(attrs, &attr, pid, cpu);
-		if (fd != -EINVAL || attrs->no_ksymbol)
-			return fd;
-		/* Linux before 5.1 knows neither; the one without the other is of use as well. */
-		if (!attrs->no_bpf_event)
-			attrs->no_bpf_event = true;
-		else
-			attrs->no_ksymbol = true;
-	}
+	attr.ksymbol = !attrs->no_ksymbol;
+	fd = open_within_limit(attrs, &attr, pid, cpu);
+	if (fd != -EINVAL || attrs->no_ksymbol)
+		return fd;
+	/* Linux before 5.1 does not know it. */
+	attrs->no_ksymbol = true;
+	attr.ksymbol = 0;
+	return open_within_limit(attrs, &attr, pid, cpu);
 }
 
 int perf_event_open_switches(const struct perf_attrs *attrs, unsigned int cpu)

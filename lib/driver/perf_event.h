@@ -35,7 +35,6 @@ struct perf_attrs {
 	bool no_format_lost;
 	bool no_user_stack; /* refused, or no tables for this machine: frame pointers instead */
 	bool no_ksymbol;
-	bool no_bpf_event;
 };
 
 /* Opens @event for @pid (-1: all) on @cpu, disabled; the descriptor, which the caller closes, or

@@ -98,12 +98,26 @@ static int decode_cgroup(struct span in, struct perf_record *r)
 	return r->new_cgroup.path ? 0 : -EBADMSG;
 }
 
+static int decode_ksymbol(struct span in, struct perf_record *r)
+{
+	uint32_t length, type_flags;
+
+	if (span_u64(&in, &r->code.start) < 0 || span_u32(&in, &length) < 0 ||
+	    span_u32(&in, &type_flags) < 0)
+		return -EBADMSG;
+	r->code.length = length;
+	r->code.type = (uint16_t)type_flags;
+	r->code.flags = (uint16_t)(type_flags >> 16);
+	r->code.name = span_string(&in);
+	return r->code.name ? 0 : -EBADMSG;
+}
+
 /* What stands between header and trailer. */
 static int (*const decoders[])(struct span in, struct perf_record *r) = {
 	[PERF_RECORD_MMAP2] = decode_map,     [PERF_RECORD_COMM] = decode_comm,
 	[PERF_RECORD_FORK] = decode_task,     [PERF_RECORD_EXIT] = decode_task,
 	[PERF_RECORD_LOST] = decode_lost,     [PERF_RECORD_LOST_SAMPLES] = decode_lost_samples,
-	[PERF_RECORD_CGROUP] = decode_cgroup,
+	[PERF_RECORD_CGROUP] = decode_cgroup, [PERF_RECORD_KSYMBOL] = decode_ksymbol,
 };
 
 int perf_record_decode(struct span in, struct perf_record *ret)

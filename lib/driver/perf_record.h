@@ -48,6 +48,11 @@ struct perf_record {
 			uint64_t id;
 			const char *path;
 		} new_cgroup;
+		struct { /* KSYMBOL */
+			uint64_t start, length;
+			uint16_t type, flags; /* PERF_RECORD_KSYMBOL_TYPE_*, _FLAGS_* */
+			const char *name;
+		} code;
 		uint64_t lost; /* LOST, LOST_SAMPLES: how many records */
 	};
 };

@@ -419,6 +419,8 @@ int sampler_drain(struct sampler *s, const struct sampler_handler *handler, stru
 	unsigned int was = swap_maps(s);
 	ssize_t i, n;
 
+	if (handler->ended)
+		handler->ended(handler->of_ended);
 	sampler_listen(s, handler);
 	n = read_counts(s, s->counts[was]);
 	if (n < 0)

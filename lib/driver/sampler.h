@@ -55,6 +55,9 @@ struct sampler_handler {
 	 */
 	uint32_t (*number)(uint64_t chain, void *data);
 	void *data;
+	/* Called when no sample can be added any more to those that are handed over; or NULL. */
+	void (*ended)(void *of_ended);
+	void *of_ended;
 };
 
 /* Hands over all that was counted up to now: first images and chains seen for the first time, then

@@ -200,10 +200,6 @@ void sideband_apply(struct sideband *s, const struct perf_record *r, uint64_t no
 	case PERF_RECORD_EXIT:
 		apply_exit(s, r);
 		break;
-	case PERF_RECORD_KSYMBOL:
-	case PERF_RECORD_BPF_EVENT:
-		s->kernel_changed = true;
-		break;
 	case PERF_RECORD_LOST:
 	case PERF_RECORD_LOST_SAMPLES:
 		apply_lost(s, r, now_ns);

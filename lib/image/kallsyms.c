@@ -12,7 +12,7 @@
 
 /* Code outside kernel and modules says where it starts, not how long it is: an address belongs to
  * the symbol before it if it is no further away than this. */
-enum { ABSOLUTE_REACH = 64 << 10 };
+enum { LOOSE_REACH = 64 << 10 };
 
 /* Cuts the next word off at a blank or tab; "" at the end. */
 static char *take_word(char **at)
@@ -123,15 +123,13 @@ struct survey {
 	bool any; /* an address that is not 0 */
 };
 
-static void add_range(struct survey *s, const char *name, uint64_t start, uint64_t end,
-		      bool absolute)
+static void add_range(struct survey *s, const char *name, uint64_t start, uint64_t end)
 {
 	if (start >= end)
 		return;
 	array_grow(&s->r.ranges, s->r.count + 1, &s->room);
-	s->r.ranges[s->r.count++] = (struct kallsyms_range){
-		.name = xstrdup(name), .start = start, .end = end, .absolute = absolute
-	};
+	s->r.ranges[s->r.count++] =
+		(struct kallsyms_range){ .name = xstrdup(name), .start = start, .end = end };
 }
 
 /* 0 or -errno. */
@@ -148,7 +146,7 @@ static int read_modules(struct survey *s, const char *root)
 	while (getline(&line, &room, f) > 0)
 		if (modules_line_parse(line, &l) == 0 && l.address &&
 		    !__builtin_add_overflow(l.address, l.size, &end))
-			add_range(s, l.name, l.address, end, false);
+			add_range(s, l.name, l.address, end);
 	s->modules = s->r.count;
 	return ferror(f) ? -errno : 0;
 }
@@ -171,10 +169,10 @@ static void add_loose(struct survey *s, const struct kallsyms_line *line)
 	if (!same && in_modules(s, line->module))
 		return;
 	array_grow(&s->loose, s->loose_count + 1, &s->loose_room);
-	s->loose[s->loose_count++] =
-		(struct kallsyms_range){ .name = xstrdup(line->module),
-					 .start = line->address,
-					 .end = line->address + ABSOLUTE_REACH };
+	s->loose[s->loose_count++] = (struct kallsyms_range){ .name = xstrdup(line->module),
+							      .symbol = xstrdup(line->name),
+							      .start = line->address,
+							      .end = line->address + LOOSE_REACH };
 }
 
 static void survey_symbol(const struct kallsyms_line *line, void *data)
@@ -214,26 +212,25 @@ static bool taken(const struct survey *s, size_t count, uint64_t address)
 	return false;
 }
 
-/* Makes ranges of neighbouring symbols outside kernel and modules. */
-static void join_loose(struct survey *s)
+static void free_range(struct kallsyms_range *range)
 {
-	size_t i, n, solid = s->r.count;
+	free(range->name);
+	free(range->symbol);
+}
 
-	if (s->loose_count)
-		qsort(s->loose, s->loose_count, sizeof(*s->loose), by_start);
-	for (i = 0; i < s->loose_count; i = n) {
-		const struct kallsyms_range *first = &s->loose[i];
-		uint64_t end = first->end;
+/* Takes over the ranges outside kernel and modules. */
+static void take_loose(struct survey *s)
+{
+	size_t i, solid = s->r.count;
 
-		for (n = i + 1; n < s->loose_count && s->loose[n].start < end &&
-				!strcmp(s->loose[n].name, first->name);
-		     n++)
-			end = s->loose[n].end;
-		if (!taken(s, solid, first->start))
-			add_range(s, first->name, first->start, end, true);
+	for (i = 0; i < s->loose_count; i++) {
+		if (taken(s, solid, s->loose[i].start)) {
+			free_range(&s->loose[i]);
+			continue;
+		}
+		array_grow(&s->r.ranges, s->r.count + 1, &s->room);
+		s->r.ranges[s->r.count++] = s->loose[i];
 	}
-	for (i = 0; i < s->loose_count; i++)
-		free(s->loose[i].name);
 	free(s->loose);
 }
 
@@ -258,8 +255,8 @@ int kallsyms_ranges_read(const char *root, struct kallsyms_ranges *ret, struct e
 	r = each_text_symbol(root, survey_symbol, &s, err);
 	start = s.text ? s.text : s.stext;
 	if (start)
-		add_range(&s, "", start, s.etext > start ? s.etext : s.last_text + 1, false);
-	join_loose(&s);
+		add_range(&s, "", start, s.etext > start ? s.etext : s.last_text + 1);
+	take_loose(&s);
 	settle(&s.r);
 	s.r.hidden = !s.any;
 	if (r < 0) {
@@ -295,8 +292,15 @@ bool kallsyms_modules_renew(const char *root, struct kallsyms_ranges *r)
 	for (i = 0; i < r->count; i++) {
 		const struct kallsyms_range *old = &r->ranges[i];
 
-		if ((!*old->name || old->absolute) && !taken(&s, s.modules, old->start))
-			add_range(&s, old->name, old->start, old->end, old->absolute);
+		if ((*old->name && !old->symbol) || taken(&s, s.modules, old->start))
+			continue;
+		array_grow(&s.r.ranges, s.r.count + 1, &s.room);
+		s.r.ranges[s.r.count++] =
+			(struct kallsyms_range){ .name = xstrdup(old->name),
+						 .symbol =
+							 old->symbol ? xstrdup(old->symbol) : NULL,
+						 .start = old->start,
+						 .end = old->end };
 	}
 	settle(&s.r);
 	s.r.hidden = r->hidden;
@@ -312,7 +316,7 @@ void kallsyms_ranges_done(struct kallsyms_ranges *r)
 	size_t i;
 
 	for (i = 0; i < r->count; i++)
-		free(r->ranges[i].name);
+		free_range(&r->ranges[i]);
 	free(r->ranges);
 	*r = (struct kallsyms_ranges){ 0 };
 }
@@ -336,6 +340,7 @@ struct saving {
 	const struct kallsyms_ranges *r;
 	const struct kallsyms *old;	    /* what the file has already; or NULL */
 	const struct kallsyms_range *range; /* whose heading stands above */
+	bool loose;			    /* also those outside kernel and modules, as they lie */
 	FILE *out;
 };
 
@@ -344,10 +349,10 @@ static void save_symbol(const struct kallsyms_line *line, void *data)
 	struct saving *s = data;
 	const struct kallsyms_range *range = kallsyms_ranges_find(s->r, line->address);
 
-	if (!range || strcmp(range->name, line->module) ||
+	if (!range || strcmp(range->name, line->module) || (range->symbol && !s->loose) ||
 	    (s->old && kallsyms_has(s->old, range->name)))
 		return;
-	if (range != s->range && range->absolute)
+	if (range != s->range && range->symbol)
 		(void)fprintf(s->out, "# absolute %s\n", range->name);
 	else if (range != s->range && *range->name)
 		(void)fprintf(s->out, "# module %s %" PRIx64 " %" PRIx64 "\n", range->name,
@@ -372,44 +377,110 @@ static int copy_old(const char *path, FILE *out, struct error *err)
 	return ferror(in) ? error_errno(err, -errno, "%s", path) : 0;
 }
 
-/* Whether every image of @r stands in @old. */
+/* Makes @path anew of what it holds and of what @add appends; 0 or -errno, and it is as before. */
+static int append(const char *path, int (*add)(FILE *out, void *data, struct error *err),
+		  void *data, struct error *err)
+{
+	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", path, (int)getpid());
+	FILE *out;
+	int r;
+
+	(void)unlink(temporary);
+	out = fopen(temporary, "wxe");
+	if (!out)
+		return error_errno(err, -errno, "cannot create %s", temporary);
+	r = copy_old(path, out, err);
+	if (r == 0)
+		r = add(out, data, err);
+	errno = 0;
+	if ((ferror(out) | fclose(out)) && r == 0)
+		r = error_errno(err, errno ? -errno : -EIO, "cannot write %s", temporary);
+	if (r == 0 && (chmod(temporary, 0644) < 0 || rename(temporary, path) < 0))
+		r = error_errno(err, -errno, "cannot write %s", path);
+	if (r < 0)
+		(void)unlink(temporary);
+	return r;
+}
+
+/* Whether kernel and modules of @r stand in @old. */
 static bool all_saved(const struct kallsyms_ranges *r, const struct kallsyms *old)
 {
 	size_t i;
 
 	for (i = 0; i < r->count; i++)
-		if (!kallsyms_has(old, r->ranges[i].name))
+		if (!r->ranges[i].symbol && !kallsyms_has(old, r->ranges[i].name))
 			return false;
 	return true;
+}
+
+struct images_to_save {
+	const char *root;
+	struct saving saving;
+};
+
+static int add_images(FILE *out, void *data, struct error *err)
+{
+	struct images_to_save *images = data;
+
+	images->saving.out = out;
+	return each_text_symbol(images->root, save_symbol, &images->saving, err);
 }
 
 int kallsyms_save(const char *root, const struct kallsyms_ranges *r, const char *path,
 		  struct error *err)
 {
 	_cleanup_(kallsyms_freep) struct kallsyms *old = NULL;
-	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", path, (int)getpid());
-	struct saving s = { .r = r };
-	int result;
+	struct images_to_save images = { .root = root, .saving.r = r };
 
 	(void)kallsyms_load(path, &old, NULL); /* most often there is none yet */
 	if (old && all_saved(r, old))
 		return 0;
-	s.old = old;
-	(void)unlink(temporary);
-	s.out = fopen(temporary, "wxe");
-	if (!s.out)
-		return error_errno(err, -errno, "cannot create %s", temporary);
-	result = copy_old(path, s.out, err);
-	if (result == 0)
-		result = each_text_symbol(root, save_symbol, &s, err);
-	errno = 0;
-	if ((ferror(s.out) | fclose(s.out)) && result == 0)
-		result = error_errno(err, errno ? -errno : -EIO, "cannot write %s", temporary);
-	if (result == 0 && (chmod(temporary, 0644) < 0 || rename(temporary, path) < 0))
-		result = error_errno(err, -errno, "cannot write %s", path);
-	if (result < 0)
-		(void)unlink(temporary);
-	return result;
+	images.saving.old = old;
+	return append(path, add_images, &images, err);
+}
+
+struct code_to_enter {
+	const struct kallsyms_range *range;
+	uint64_t key;
+};
+
+static int add_code(FILE *out, void *data, struct error *err)
+{
+	const struct code_to_enter *code = data;
+
+	(void)err; /* the stream has it */
+	(void)fprintf(out, "# absolute %s\n%016" PRIx64 " t %s\n", code->range->name, code->key,
+		      code->range->symbol);
+	return 0;
+}
+
+int kallsyms_enter(const char *path, const struct kallsyms_range *range, uint64_t *ret_key,
+		   struct error *err)
+{
+	_cleanup_(kallsyms_freep) struct kallsyms *old = NULL;
+	struct code_to_enter code = { range, KALLSYMS_SLOT };
+	const struct kallsyms_image *image;
+	size_t i;
+	int r;
+
+	(void)kallsyms_load(path, &old, NULL);
+	image = old ? kallsyms_image(old, range->name) : NULL;
+	for (i = 0; image && i < image->count; i++) {
+		const struct kallsyms_symbol *symbol = &image->symbols[i];
+
+		/* Earlier versions kept addresses: those of the kernel are negative. */
+		if (symbol->address > INT64_MAX)
+			break;
+		if (!strcmp(symbol->name, range->symbol)) {
+			*ret_key = symbol->address;
+			return 0;
+		}
+		code.key = (symbol->address | (KALLSYMS_SLOT - 1)) + 1;
+	}
+	r = append(path, add_code, &code, err);
+	if (r == 0)
+		*ret_key = code.key;
+	return r;
 }
 
 int kallsyms_load_live(const char *root, struct kallsyms **ret, struct error *err)
@@ -422,7 +493,7 @@ int kallsyms_load_live(const char *root, struct kallsyms **ret, struct error *er
 	if (r < 0)
 		return r;
 	f = tmpfile();
-	s = (struct saving){ .r = &ranges, .out = f };
+	s = (struct saving){ .r = &ranges, .loose = true, .out = f };
 	if (ranges.hidden)
 		r = error_set(err, -EACCES,
 			      "kernel addresses are hidden: run as root, or 'sysctl "

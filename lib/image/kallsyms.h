@@ -5,10 +5,12 @@
  * that a session was made in, whose symbols record saved in the session.
  *
  * A saved file is kallsyms' own lines (text symbols only), each image's behind a line that says
- * where it lay: "# text START END" for the kernel, "# module NAME START END" for a module, "#
- * absolute NAME" for code outside both (BPF programs, ftrace trampolines), START and END in
- * hexadecimal. Images are only ever appended, so those of several boots of one kernel can stand in
- * one file.
+ * where it lay: "# text START END" for the kernel, "# module NAME START END" for a module, START
+ *and END in hexadecimal. Code outside both (BPF programs, pages of ftrace and kprobes) comes and
+ *goes, and has another place after each boot: below "# absolute NAME" each piece that was sampled
+ *has a place that the file gives it, KALLSYMS_SLOT bytes, whatever its address was. One symbol's
+ *code is taken for the same wherever it lies: the name of a BPF program says what it was made of.
+ *Images are only ever appended, so those of several boots of one kernel can stand in one file.
  *
  *	struct kallsyms *k;
  *	if (kallsyms_load(path, &k, err) == 0)
@@ -48,11 +50,14 @@ int modules_line_parse(char *line, struct modules_line *ret);
 /* Addresses that belong together. */
 struct kallsyms_range {
 	char *name;	     /* "" for the kernel's own text, else the module's or bracket's name */
+	char *symbol;	     /* of code that is neither kernel nor module its only one; else NULL */
 	uint64_t start, end; /* end excluded */
-	bool absolute; /* samples are counted by address, not from the start: code that is neither
-			* kernel nor module and has no place of its own */
-	void *data;    /* the caller's; NULL at first */
+	void *data;	     /* the caller's, as is the next; NULL and 0 at first */
+	uint64_t key;
 };
+
+/* Room for a piece of code outside kernel and modules. */
+#define KALLSYMS_SLOT (1ULL << 24)
 
 struct kallsyms_ranges {
 	struct kallsyms_range *ranges; /* sorted, not overlapping */
@@ -71,10 +76,14 @@ void kallsyms_ranges_done(struct kallsyms_ranges *r);
 /* The range that @address lies in, or NULL; borrowed. */
 struct kallsyms_range *kallsyms_ranges_find(const struct kallsyms_ranges *r, uint64_t address);
 
-/* Appends the text symbols of the images in @r that @path does not have yet, read from
+/* Appends the text symbols of kernel and modules in @r that @path does not have yet, read from
  * /proc/kallsyms below @root; creates the file where missing. 0 or -errno. */
 int kallsyms_save(const char *root, const struct kallsyms_ranges *r, const char *path,
 		  struct error *err);
+/* The key in the file @path of the first byte of @range, which is code outside kernel and modules;
+ * enters it if the file does not have it. 0 or -errno. */
+int kallsyms_enter(const char *path, const struct kallsyms_range *range, uint64_t *ret_key,
+		   struct error *err);
 
 /* Where the scheduler's own functions lie, schedule() and what sleeps by it; both 0 where the
  * kernel below @root does not show it. */

@@ -211,6 +211,7 @@ static struct binary *cookie_binary(struct binary_table *t, const struct cookie_
 	case COOKIE_THREAD:
 		return binary_kernel(t, c->path, false);
 	case COOKIE_CGROUP:
+	case COOKIE_CODE:
 	case COOKIE_KIND_COUNT_:
 		break;
 	}

@@ -27,6 +27,9 @@ struct kernel {
 	bool given, absolute, wanted; /* given: the range came with the configuration */
 	uint64_t start, end;	      /* of the kernel's own text; equal: not known */
 	struct kallsyms_ranges ranges;
+	struct kallsyms_ranges told; /* of code that came since, and whose length is known */
+	size_t told_room;
+	bool doubtful;	       /* some of that may be gone */
 	uint64_t reread_at_ns; /* not before, unless */
 	bool changed;	       /* a module was loaded, or other code */
 	bool saved;	       /* the symbols of these ranges stand in the session */
@@ -60,6 +63,60 @@ static void explain(const struct kernel *k, const struct error *err)
 			 k->root);
 }
 
+static int by_start(const void *a, const void *b)
+{
+	const struct kallsyms_range *x = a, *y = b;
+
+	return (x->start > y->start) - (x->start < y->start);
+}
+
+/* Forgets the code from @start to @end, of which pieces may be left that are of no use. */
+static void untell(struct kernel *k, uint64_t start, uint64_t end)
+{
+	struct kallsyms_ranges *told = &k->told;
+	size_t i, kept = 0;
+
+	for (i = 0; i < told->count; i++) {
+		struct kallsyms_range *range = &told->ranges[i];
+
+		if (range->end <= start || range->start >= end) {
+			told->ranges[kept++] = *range;
+			continue;
+		}
+		free(range->name);
+		free(range->symbol);
+	}
+	told->count = kept;
+}
+
+/* Forgets the code whose place modules have now. */
+static void make_way(struct kernel *k)
+{
+	size_t i;
+
+	for (i = 0; i < k->ranges.count; i++)
+		if (!k->ranges.ranges[i].symbol)
+			untell(k, k->ranges.ranges[i].start, k->ranges.ranges[i].end);
+}
+
+/* Where records may have been lost only that holds of what was told which the kernel's lists say,
+ * too. */
+static void check_told(struct kernel *k)
+{
+	size_t i = 0;
+
+	k->doubtful = false;
+	while (i < k->told.count) {
+		const struct kallsyms_range *told = &k->told.ranges[i];
+		const struct kallsyms_range *now = kallsyms_ranges_find(&k->ranges, told->start);
+
+		if (now && now->symbol && !strcmp(now->symbol, told->symbol))
+			i++;
+		else
+			untell(k, told->start, told->end);
+	}
+}
+
 static void read_ranges(struct kernel *k, struct error *err)
 {
 	uint64_t before = now_ns(), after;
@@ -70,6 +127,8 @@ static void read_ranges(struct kernel *k, struct error *err)
 		kallsyms_ranges_done(&k->ranges);
 		k->ranges = ranges;
 		k->saved = false;
+		if (k->doubtful)
+			check_told(k);
 	}
 	for (i = 0; i < k->ranges.count && !k->given; i++)
 		if (!*k->ranges.ranges[i].name) {
@@ -110,6 +169,7 @@ void kernel_free(struct kernel *k)
 	if (!k)
 		return;
 	kallsyms_ranges_done(&k->ranges);
+	kallsyms_ranges_done(&k->told);
 	free(k->root);
 	free(k->samples);
 	free(k->vmlinux);
@@ -123,6 +183,8 @@ void kernel_forget(struct kernel *k)
 
 	for (i = 0; i < k->ranges.count; i++)
 		k->ranges.ranges[i].data = NULL;
+	for (i = 0; i < k->told.count; i++)
+		k->told.ranges[i].data = NULL;
 	free(k->suffix);
 	k->suffix = NULL;
 	k->self = NULL;
@@ -132,6 +194,21 @@ void kernel_forget(struct kernel *k)
 void kernel_changed(struct kernel *k)
 {
 	k->changed = true;
+}
+
+void kernel_code(struct kernel *k, uint64_t start, uint64_t length, const char *symbol)
+{
+	struct kallsyms_ranges *told = &k->told;
+	uint64_t end;
+
+	if (k->absolute || !length || !*symbol || __builtin_add_overflow(start, length, &end))
+		return;
+	untell(k, start, end);
+	array_grow(&told->ranges, told->count + 1, &k->told_room);
+	told->ranges[told->count++] = (struct kallsyms_range){
+		.name = xstrdup("bpf"), .symbol = xstrdup(symbol), .start = start, .end = end
+	};
+	qsort(told->ranges, told->count, sizeof(*told->ranges), by_start);
 }
 
 /* Enters the running kernel in the manifest under kallsyms' name, for its build-id. */
@@ -172,16 +249,22 @@ static struct binary *kernel_binary(struct kernel *k)
 	return k->self;
 }
 
-/* Keeps the symbols of this boot in the session, once for each image. */
-static void save_symbols(struct kernel *k)
+/* Where the session keeps the symbols of this kernel. */
+static char *symbols_path(struct kernel *k)
 {
 	_cleanup_free_ char *name = NULL;
-	_cleanup_free_ char *path = NULL;
-	struct error err = ERROR_INIT;
 
 	(void)kernel_binary(k);
 	name = xasprintf("kallsyms%s", k->suffix);
-	path = path_join(k->samples, name);
+	return path_join(k->samples, name);
+}
+
+/* Keeps the symbols of this boot in the session, once for each image. */
+static void save_symbols(struct kernel *k)
+{
+	_cleanup_free_ char *path = symbols_path(k);
+	struct error err = ERROR_INIT;
+
 	if (kallsyms_save(k->root, &k->ranges, path, &err) < 0)
 		log_warn("%s: the kernel's symbols will be those of the boot that reports",
 			 err.text);
@@ -194,6 +277,18 @@ void kernel_prepare(struct kernel *k)
 		save_symbols(k);
 }
 
+/* Gives code that is neither kernel nor module its place in the session. */
+static bool enter_code(struct kernel *k, struct kallsyms_range *range)
+{
+	_cleanup_free_ char *path = symbols_path(k);
+	struct error err = ERROR_INIT;
+
+	if (kallsyms_enter(path, range, &range->key, &err) == 0)
+		return true;
+	log_warn("%s: samples in %s are counted as unknown", err.text, range->symbol);
+	return false;
+}
+
 static struct binary *range_binary(struct kernel *k, struct kallsyms_range *range)
 {
 	_cleanup_free_ char *name = NULL;
@@ -201,20 +296,31 @@ static struct binary *range_binary(struct kernel *k, struct kallsyms_range *rang
 	if (range->data)
 		return range->data;
 	(void)kernel_binary(k);
+	if (range->symbol && !enter_code(k, range))
+		return NULL;
 	name = xasprintf("%s%s", range->name, k->suffix);
 	range->data = binary_kernel(k->binaries, name, true);
 	return range->data;
 }
 
+/* The range of @pc, told before guessed; or NULL. */
+static struct kallsyms_range *range_of(const struct kernel *k, uint64_t pc)
+{
+	struct kallsyms_range *told = kallsyms_ranges_find(&k->told, pc);
+
+	return told ? told : kallsyms_ranges_find(&k->ranges, pc);
+}
+
 /* The range of a module or the like. */
 static bool find_range(struct kernel *k, uint64_t pc, struct place *ret)
 {
-	struct kallsyms_range *range = kallsyms_ranges_find(&k->ranges, pc);
+	struct kallsyms_range *range = range_of(k, pc);
+	struct binary *image = range && *range->name ? range_binary(k, range) : NULL;
 
-	if (!range || !*range->name)
+	if (!image)
 		return false;
-	*ret = (struct place){ .image = range_binary(k, range),
-			       .base = range->absolute ? 0 : range->start,
+	*ret = (struct place){ .image = image,
+			       .base = range->start - range->key,
 			       .low = range->start,
 			       .size = range->end - range->start };
 	return true;
@@ -231,10 +337,15 @@ static void place_absolute(struct kernel *k, struct place *ret)
 /* Brings the ranges beside the kernel's own text up to date for @pc. */
 static void renew_ranges(struct kernel *k, uint64_t pc)
 {
-	if (k->changed && kallsyms_modules_renew(k->root, &k->ranges))
-		k->saved = false;
-	k->changed = false;
-	if (!kallsyms_ranges_find(&k->ranges, pc) && now_ns() >= k->reread_at_ns)
+	if (k->changed) {
+		k->changed = false;
+		k->doubtful = k->told.count;
+		if (kallsyms_modules_renew(k->root, &k->ranges)) {
+			k->saved = false;
+			make_way(k);
+		}
+	}
+	if ((k->doubtful || !range_of(k, pc)) && now_ns() >= k->reread_at_ns)
 		read_ranges(k, NULL);
 }
 

@@ -89,6 +89,16 @@ static void code_module_loaded(struct record *rec, const uint64_t *words)
 	kernel_changed(rec->kernel);
 }
 
+static void code_kernel_code(struct record *rec, const uint64_t *words)
+{
+	const struct cookie_image *code = cookie_lookup(rec->cookies, words[2]);
+
+	if (code && code->kind == COOKIE_CODE)
+		kernel_code(rec->kernel, words[0], words[1], code->path);
+	else
+		rec->stats.incomplete_code++;
+}
+
 static void code_trace_begin(struct record *rec, const uint64_t *words)
 {
 	(void)words;
@@ -181,6 +191,7 @@ static void (*const handlers[RECORD_CODES])(struct record *rec, const uint64_t *
 	[EVBUF_CALLERS] = code_callers,
 	[EVBUF_CALLER] = code_caller,
 	[EVBUF_CALLED_BY] = code_called_by,
+	[EVBUF_KERNEL_CODE] = code_kernel_code,
 };
 
 /* Words behind @code in this record's streams. */

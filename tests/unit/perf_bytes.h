@@ -171,6 +171,17 @@ static inline void bytes_task(struct strbuf *b, uint32_t type, const uint32_t pi
 	bytes_trailer(b, pid_ppid_tid_ptid[1], time_ns, 2);
 }
 
+static inline void bytes_ksymbol(struct strbuf *b, uint64_t start, uint32_t length,
+				 const uint16_t type_flags[2], const char *name, uint64_t time_ns)
+{
+	bytes_begin(b, PERF_RECORD_KSYMBOL, 0);
+	bytes_u64(b, start);
+	bytes_u32(b, length);
+	bytes_u32(b, type_flags[0] | (uint32_t)type_flags[1] << 16);
+	bytes_text(b, name);
+	bytes_trailer(b, 0, time_ns, 2);
+}
+
 static inline void bytes_cgroup(struct strbuf *b, uint64_t id, const char *path, uint64_t time_ns)
 {
 	bytes_begin(b, PERF_RECORD_CGROUP, 0);

@@ -144,9 +144,10 @@ static void weight_stands_before_its_sample_only(void)
 	evbuf_kernel_sample(b, 7, 0, 12);
 	evbuf_kernel_sample(b, 7, 0, 1);
 	evbuf_code(b, EVBUF_MODULE_LOADED);
+	evbuf_kernel_code(b, 0x1000, 0x20, 5);
 	(void)evbuf_flush(b);
 	EXPECT(&t, ESC, EVBUF_KERNEL_ENTER, ESC, EVBUF_WEIGHT, 12, 7, 0, 7, 0, ESC,
-	       EVBUF_MODULE_LOADED);
+	       EVBUF_MODULE_LOADED, ESC, EVBUF_KERNEL_CODE, 0x1000, 0x20, 5);
 	evbuf_free(b);
 }
 

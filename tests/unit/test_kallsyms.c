@@ -96,19 +96,19 @@ static void every_kernel_address_has_its_range(void)
 	static const struct {
 		uint64_t address;
 		const char *name; /* NULL: none */
-		bool absolute;
+		const char *symbol;
 	} rows[] = {
-		{ 0xffffffff80ffffff, NULL, false },
-		{ 0xffffffff81000000, "", false },
-		{ 0xffffffff81000fff, "", false },
-		{ 0xffffffff81001000, NULL, false },
-		{ 0xffffffffc0100000, "xfs", false },
-		{ 0xffffffffc0101000, NULL, false },
-		{ 0xffffffffc0200fff, "ext4", false },
-		{ 0xffffffffc02fffff, "ext4", false },
-		{ 0xffffffffc0300000, "ext4", false },
-		{ 0xffffffffc0400001, "__builtin__ftrace", true },
-		{ 0xffffffffc0410000, NULL, false },
+		{ 0xffffffff80ffffff, NULL, NULL },
+		{ 0xffffffff81000000, "", NULL },
+		{ 0xffffffff81000fff, "", NULL },
+		{ 0xffffffff81001000, NULL, NULL },
+		{ 0xffffffffc0100000, "xfs", NULL },
+		{ 0xffffffffc0101000, NULL, NULL },
+		{ 0xffffffffc0200fff, "ext4", NULL },
+		{ 0xffffffffc02fffff, "ext4", NULL },
+		{ 0xffffffffc0300000, "ext4", NULL },
+		{ 0xffffffffc0400001, "__builtin__ftrace", "trampoline" },
+		{ 0xffffffffc0410000, NULL, NULL },
 	};
 	_cleanup_directory_ char *root = fake_root(symbols, modules);
 	struct kallsyms_ranges r;
@@ -124,7 +124,7 @@ static void every_kernel_address_has_its_range(void)
 		if (!range || !rows[i].name)
 			continue;
 		CHECK_STR(range->name, rows[i].name);
-		CHECK_EQ(range->absolute, rows[i].absolute);
+		CHECK_STR(range->symbol ?: "", rows[i].symbol ?: "");
 	}
 	kallsyms_ranges_done(&r);
 }
@@ -146,7 +146,7 @@ static void modules_alone_are_read_anew(void)
 	range = kallsyms_ranges_find(&r, 0xffffffff81000000);
 	CHECK(range && !*range->name);
 	range = kallsyms_ranges_find(&r, 0xffffffffc0400001);
-	CHECK(range && range->absolute);
+	CHECK(range && range->symbol && !strcmp(range->symbol, "trampoline"));
 	CHECK_EQ(unlink(path), 0);
 	CHECK(!kallsyms_modules_renew(root, &r));
 	CHECK(kallsyms_ranges_find(&r, 0xffffffffc0100fff));
@@ -163,7 +163,8 @@ static void code_outside_modules_reaches_a_little_past_its_symbols(void)
 	range = kallsyms_ranges_find(&r, 0xffffffffc0300500);
 	if (CHECK(range)) {
 		CHECK_STR(range->name, "bpf");
-		CHECK_EQ(range->start, 0xffffffffc0300000);
+		CHECK_STR(range->symbol, "bpf_prog_2");
+		CHECK_EQ(range->start, 0xffffffffc0300400);
 		CHECK_EQ(range->end, 0xffffffffc0310400);
 	}
 	kallsyms_ranges_done(&r);
@@ -219,8 +220,64 @@ static void saved_symbols_answer_by_key(void)
 	check_symbol(k, "", 0x1000, "none");
 	check_symbol(k, "xfs", 0x3ff, "xfs_read");
 	check_symbol(k, "xfs", 0xf, "none");
-	check_symbol(k, "__builtin__ftrace", 0xffffffffc0400004, "trampoline");
 	check_symbol(k, "nfs", 0, "none");
+	CHECK(!kallsyms_has(k, "__builtin__ftrace"));
+}
+
+/* Code outside kernel and modules: the file says which it is, not the address. */
+static void code_that_comes_and_goes_keeps_its_place(void)
+{
+	static const struct {
+		char *name, *symbol;
+		uint64_t key;
+	} rows[] = {
+		{ (char *)"bpf", (char *)"bpf_prog_1", KALLSYMS_SLOT },
+		{ (char *)"bpf", (char *)"bpf_prog_2", 2 * KALLSYMS_SLOT },
+		{ (char *)"bpf", (char *)"bpf_prog_1", KALLSYMS_SLOT },
+		{ (char *)"__builtin__kprobes", (char *)"kprobe_insn_page", KALLSYMS_SLOT },
+		{ (char *)"bpf", (char *)"bpf_prog_3", 3 * KALLSYMS_SLOT },
+		{ (char *)"__builtin__kprobes", (char *)"kprobe_insn_page", KALLSYMS_SLOT },
+	};
+	_cleanup_directory_ char *root = fake_root(symbols, modules);
+	_cleanup_free_ char *path = path_join(root, "saved");
+	_cleanup_(kallsyms_freep) struct kallsyms *k = NULL;
+	struct kallsyms_ranges r;
+	uint64_t key;
+	size_t i;
+
+	CHECK_EQ(kallsyms_ranges_read(root, &r, NULL), 0);
+	CHECK_EQ(kallsyms_save(root, &r, path, NULL), 0);
+	kallsyms_ranges_done(&r);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		/* One address for all: where one was, another can be next. */
+		struct kallsyms_range range = { .name = rows[i].name,
+						.symbol = rows[i].symbol,
+						.start = 0xffffffffc0300000,
+						.end = 0xffffffffc0300400 };
+
+		CHECK_EQ(kallsyms_enter(path, &range, &key, NULL), 0);
+		CHECK_EQ(key, rows[i].key);
+	}
+	CHECK_EQ(kallsyms_load(path, &k, NULL), 0);
+	check_symbol(k, "bpf", KALLSYMS_SLOT + 0x3ff, "bpf_prog_1");
+	check_symbol(k, "bpf", 2 * KALLSYMS_SLOT, "bpf_prog_2");
+	check_symbol(k, "bpf", 3 * KALLSYMS_SLOT, "bpf_prog_3");
+	check_symbol(k, "__builtin__kprobes", KALLSYMS_SLOT + 8, "kprobe_insn_page");
+	check_symbol(k, "xfs", 0x3ff, "xfs_read");
+}
+
+/* A session that was begun when places were addresses. */
+static void addresses_of_old_files_take_no_place(void)
+{
+	_cleanup_directory_ char *root = fake_root(NULL, NULL);
+	_cleanup_free_ char *path = path_join(root, "saved");
+	struct kallsyms_range range = { .name = (char *)"bpf", .symbol = (char *)"bpf_prog_1" };
+	uint64_t key = 0;
+
+	CHECK_EQ(path_write(path, "# absolute bpf\nffffffffc0300000 t bpf_prog_1\n", 0644, NULL),
+		 0);
+	CHECK_EQ(kallsyms_enter(path, &range, &key, NULL), 0);
+	CHECK_EQ(key, KALLSYMS_SLOT);
 }
 
 static void another_boot_adds_only_what_is_new(void)
@@ -339,5 +396,6 @@ TESTS(T(the_loader_reads_lines_alike), T(images_have_digests_of_their_own),
       T(every_kernel_address_has_its_range), T(modules_alone_are_read_anew),
       T(code_outside_modules_reaches_a_little_past_its_symbols), T(addresses_of_zero_mean_hidden),
       T(no_kallsyms_is_an_error_that_names_it), T(saved_symbols_answer_by_key),
+      T(code_that_comes_and_goes_keeps_its_place), T(addresses_of_old_files_take_no_place),
       T(another_boot_adds_only_what_is_new), T(a_plain_copy_answers_for_the_kernel),
       T(the_running_kernel_is_read_with_its_modules))

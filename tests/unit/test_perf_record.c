@@ -81,6 +81,12 @@ static void tasks_are_taken_apart(void)
 	CHECK_EQ(perf_record_decode(span_of_buf(&b), &r), 0);
 	CHECK_EQ(r.new_cgroup.id, 77);
 	CHECK_STR(r.new_cgroup.path, "/a/b");
+	bytes_ksymbol(&b, 0xffffffffc0300000, 513, (const uint16_t[]){ 1, 1 }, "bpf_prog_1", 6);
+	CHECK_EQ(perf_record_decode(span_of_buf(&b), &r), 0);
+	CHECK(r.code.start == 0xffffffffc0300000 && r.code.length == 513);
+	CHECK(r.code.type == PERF_RECORD_KSYMBOL_TYPE_BPF);
+	CHECK(r.code.flags == PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER);
+	CHECK_STR(r.code.name, "bpf_prog_1");
 	bytes_lost(&b, 1000, 7);
 	CHECK_EQ(perf_record_decode(span_of_buf(&b), &r), 0);
 	CHECK(r.lost == 1000 && r.time_ns == 7);

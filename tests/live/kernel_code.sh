@@ -1,0 +1,50 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Code that comes and goes in the kernel has its name in a profile: BPF programs that were loaded when
+# sampling had begun, and were gone before anybody could look. OP_DRIVER says by which driver.
+. "$OP_SOURCE_ROOT/tests/live/truth.sh"
+need_root
+need_sampling
+cd "$dir" || exit 1
+why=$(busy_bpf 0 try 2>&1) || skip_all "$why"
+
+# count SESSION PATTERN: samples of the program in BPF programs whose names match.
+count()
+{
+	awk -v pattern="$2" '$3 == "bpf" && $NF ~ pattern { n += $1 } END { print n + 0 }' "$dir/$1.report"
+}
+
+# each_has SESSION NAME...: each has samples in plenty, for all ran for the same time, and of the
+# others next to none.
+each_has()
+{
+	session=$1
+	shift
+	all=$(count "$session" .)
+	named=0
+	ok "  enough samples" test "$all" -gt 1000
+	for name in "$@"; do
+		n=$(count "$session" "^bpf_prog_[0-9a-f]+_$name\$")
+		named=$((named + n))
+		cp "$dir/$session.report" output
+		ok "  $name has its own" test $((n * $# * 10)) -gt "$all"
+	done
+	ok "  others have none" test $((named * 10)) -ge $((all * 9))
+	nowhere=$(awk '$3 == "unknown" { n += $1 } END { print n + 0 }' "$dir/$session.report")
+	ok "  nothing in the kernel is unknown" test $((nowhere * 10)) -le "$all"
+}
+
+ok "programs that are there at the same time" profile together busy_bpf 0.4 alpha beta gamma
+each_has together alpha beta gamma
+
+# Each takes the place that the one before has left.
+if [ "$driver" = perf ]; then
+	ok "programs one after the other" profile after sh -c \
+		'for name in alpha beta gamma delta; do busy_bpf 0.3 $name; done'
+	each_has after alpha beta gamma delta
+fi
+
+ok "call chains" profile chains -g busy_bpf 0.5 alpha
+opreport --session-dir="$dir/chains" --folded >output 2>&1
+has "  go through what runs the program" "bpf_test_run.*;[^;]*bpf_prog_[0-9a-f]*_alpha_.k. [0-9]"
+done_testing
