@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* "offcpu_nap TIMES MS": sleeps so often, in doze() under rest() so long, in doze() under work()
- * three times as long. Prints "FUNCTION ASKED PASSED" of both: how many microseconds were asked
- * for, and how many passed until it went on. */
+/* "offcpu_nap TIMES MS [FILE]": sleeps so often, in doze() under rest() so long, in doze() under
+ * work() three times as long; before that until FILE is there. Prints "FUNCTION ASKED PASSED" of
+ * both: how many microseconds were asked for, and how many passed until it went on. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #define FUNCTION __attribute__((noinline, noclone, noipa))
 #ifdef __clang__
@@ -50,13 +51,16 @@ FUNCTION static int64_t work(int64_t us)
 int main(int argc, char **argv)
 {
 	int64_t times = argc > 2 ? atoi(argv[1]) : 0, us = argc > 2 ? atoi(argv[2]) * 1000 : 0;
-	int64_t rested = 0, worked = 0, i;
+	int64_t rested = 0, worked = 0, n = 0;
 
-	for (i = 0; i < times; i++) {
+	while (times > 0) {
 		rested += rest(us);
 		worked += work(3 * us);
+		n++;
+		if (argc <= 3 || access(argv[3], F_OK) == 0)
+			times--;
 	}
-	printf("rest %lld %lld\n", (long long)(times * us), (long long)rested);
-	printf("work %lld %lld\n", (long long)(3 * times * us), (long long)worked);
+	printf("rest %lld %lld\n", (long long)(n * us), (long long)rested);
+	printf("work %lld %lld\n", (long long)(3 * n * us), (long long)worked);
 	return 0;
 }
