@@ -11,21 +11,22 @@ ok "one run under both drivers" profile bpf \
 report perf
 is "  both sampled it" "$(grep -c . "$dir/perf.report" >"$dir/n" && [ "$(cat "$dir/n")" -gt 5 ] && echo yes)" yes
 
-# Of two samples of one program the shares differ by sqrt(2) times the standard error of one.
-awk 'FNR == 1 { file++ }
+# Of two samples of one program the shares differ by sqrt(2) times the standard error of one; on a busy
+# machine what one of them lost comes on top.
+awk -v lost=$(($(lost_of bpf) + $(lost_of perf))) 'FNR == 1 { file++ }
 $1 ~ /^[0-9]+$/ && $3 == "truth_chains" && $NF ~ /^chain_[abc]$/ { n[file, $NF] += $1; all[file] += $1 }
 END {
 	printf "bpf %d samples, perf %d\n", all[1], all[2]
-	bad = all[1] < 8000 || all[2] < 8000
+	bad = all[1] + lost < 8000 || all[2] + lost < 8000
 	for (c = 1; c <= 3; c++) {
 		s = "chain_" substr("abc", c, 1)
 		a = n[1, s] / all[1]; b = n[2, s] / all[2]; p = (a + b) / 2
 		error = sqrt(p * (1 - p) * (1 / all[1] + 1 / all[2]))
 		printf "%s: bpf %.3f %%, perf %.3f %%: %.2f standard errors\n", s, 100 * a, 100 * b, (a - b) / error
-		if ((a - b) ^ 2 > 16 * error ^ 2)
+		if ((a - b) ^ 2 > (6 * error + lost / all[1] + lost / all[2]) ^ 2)
 			bad = 1
 	}
-	exit bad || all[1] / all[2] < 0.95 || all[1] / all[2] > 1.05
+	exit bad || all[1] + lost < 0.95 * all[2] || all[2] + lost < 0.95 * all[1]
 }' "$dir/bpf.report" "$dir/perf.report" >"$dir/output" 2>&1
 same=$?
 sed 's/^/# /' "$dir/output"
@@ -44,7 +45,7 @@ result $? "and both name the same files"
 # Somebody maps and unmaps all the while: no sample falls between.
 driver=bpf
 rate=7919
-ok "a storm of mappings" profile storm truth_mmaps 1.5
+ok "a storm of mappings" profile storm truth_mmaps 2
 holds "has shares of 25 and 75" storm
 adds_up "and no sample too few or too many" storm
 lost=$(($(stat_of storm sample_lost_no_mapping) + $(stat_of storm sample_lost_no_tree)))

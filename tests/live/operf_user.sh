@@ -18,7 +18,7 @@ mkdir "$dir/user"
 chown 65534:65534 "$dir/user"
 
 for kind in '' _static; do
-	as_user operf --session-dir="$dir/user/s$kind" --rate="$rate" "truth_chains$kind" 1.5 10 90 \
+	as_user operf --session-dir="$dir/user/s$kind" --rate="$rate" "truth_chains$kind" 2 10 90 \
 		>"$dir/s$kind.shares" 2>"$dir/output"
 	result $? "an ordinary user profiles truth_chains$kind"
 	cp "$dir/output" "$dir/s$kind.log"

@@ -1,12 +1,14 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Compares a report with what a truth program said of itself.
 #
-#	awk -v least=10000 -f truth_check.awk SHARES REPORT
+#	awk -v least=10000 -v lost=0 -f truth_check.awk SHARES REPORT
 #
 # SHARES has lines "share IMAGE SYMBOL WEIGHT" (symbol "-": all of the image); REPORT is what
 # opreport -l prints. With p the part of the weight and n the samples of all lines, the samples of
-# each must be np give or take 4 standard errors, sqrt(np(1-p)), and n at least `least`. Samples
-# elsewhere (the kernel, the loader) do not count. Exits 1 where it does not hold.
+# each must be np give or take 6 standard errors, sqrt(np(1-p)): chance alone does not bring that about
+# in a hundred million tests. A busy machine loses samples, any of them: they are more give or take, and
+# n and they must be at least `least`. Samples elsewhere (the kernel, the loader) do not count. Exits 1
+# where it does not hold.
 
 FNR == NR {
 	if ($1 == "share") {
@@ -27,15 +29,16 @@ $1 ~ /^[0-9]+$/ && $2 ~ /^[0-9.e+-]+$/ {
 }
 
 END {
-	bad = lines == 0 || all < least
-	printf "%d samples, at least %d wanted\n", all, least
+	bad = lines == 0 || all + lost < least
+	printf "%d samples, %d lost, at least %d wanted\n", all, lost, least
 	for (i = 1; i <= lines; i++) {
 		p = weight[i] / weights
 		error = sqrt(all * p * (1 - p))
-		off = error > 0 ? (count[i] - all * p) / error : count[i] - all * p
+		beside = count[i] - all * p
+		off = error > 0 ? beside / error : beside
 		printf "%s %s: %d samples, %.3f %%, should be %.3f %%: off by %.2f standard errors\n",
 		       image[i], symbol[i], count[i], all ? 100 * count[i] / all : 0, 100 * p, off
-		if (off > 4 || off < -4)
+		if (beside > 6 * error + lost || beside < -6 * error - lost)
 			bad = 1
 	}
 	exit bad

@@ -5,23 +5,23 @@
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling
 
-ok "a program of 1 to 99" profile chains truth_chains 1.5 1 99
+ok "a program of 1 to 99" profile chains truth_chains 2 1 99
 holds "has shares of 1 to 99" chains
 adds_up "and no sample too few or too many" chains
 
 for kind in nopie static static_pie; do
-	ok "a program linked as $kind" profile "$kind" "truth_chains_$kind" 1.5 25 75
+	ok "a program linked as $kind" profile "$kind" "truth_chains_$kind" 2 25 75
 	holds "has shares of 25 to 75" "$kind"
 done
 
-ok "a program of four functions" profile four truth_chains 1.5 5 15 30 50
+ok "a program of four functions" profile four truth_chains 2 5 15 30 50
 holds "has shares of 5, 15, 30 and 50" four
 
-ok "a program with two libraries" profile images truth_images 1.5
+ok "a program with two libraries" profile images truth_images 2
 holds "has shares of 50, 30 and 20" images
 adds_up "and no sample too few or too many" images
 
-ok "libraries that take turns at one address" profile dlopen truth_dlopen 1.5 \
+ok "libraries that take turns at one address" profile dlopen truth_dlopen 2 \
 	"$live/libtruth_plug_a.so" plug_a "$live/libtruth_plug_b.so" plug_b
 holds "have shares of 75 and 25" dlopen
 sed -n 's/^# /# /p' "$dir/dlopen.shares"
