@@ -61,7 +61,7 @@ compare() # NAME OPTION...
 		>"$dir/output" 2>&1 || return
 	opcontrol --mount="$fs" >"$dir/output" 2>&1
 	ok "$name: a reader" foreign_reader
-	fails "  has it for himself" 1 timeout 5 cat "$fs/buffer"
+	fails "  has it for himself" 1 timeout 60 cat "$fs/buffer"
 	has "    others are told so" "Device or resource busy"
 	echo 1 >"$fs/enable"
 	timeout 1 sh -c "while :; do :; done"
@@ -103,9 +103,9 @@ ok "a reader waits" wait_for has_it
 ok "  in his sleep" test "$(cut -d ' ' -f 3 "/proc/$reader/stat")" != R
 kill "$reader"
 ok "a signal ends him" wait_for test ! -e "/proc/$reader/exe"
-fails "a read that is too short" 1 timeout 5 dd if="$fs/buffer" bs=8 count=1
+fails "a read that is too short" 1 timeout 60 dd if="$fs/buffer" bs=8 count=1
 has "  is invalid" "Invalid argument"
-fails "who does not want to wait" 1 timeout 5 dd if="$fs/buffer" iflag=nonblock bs=65536 count=1
+fails "who does not want to wait" 1 timeout 60 dd if="$fs/buffer" iflag=nonblock bs=65536 count=1
 has "  need not" "Resource temporarily unavailable"
 cat "$fs/buffer" >"$dir/read" 2>"$dir/reader" &
 reader=$!

@@ -8,7 +8,7 @@ import os, socket, subprocess, sys
 name = "oplive-%d" % os.getpid()
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 s.bind("\0" + name)
-s.settimeout(10)
+s.settimeout(60)
 daemon = subprocess.Popen(sys.argv[1:], env=dict(
     os.environ, NOTIFY_SOCKET="@" + name, WATCHDOG_USEC="200000"))
 os.environ.pop("WATCHDOG_PID", None)

@@ -97,10 +97,10 @@ has()
 	fi
 }
 
-# wait_for COMMAND...: until it succeeds, at most 10 seconds.
+# wait_for COMMAND...: until it succeeds, at most a minute: machines that run tests are busy.
 wait_for()
 {
-	tries=100
+	tries=600
 	until "$@" >/dev/null 2>&1; do
 		tries=$((tries - 1))
 		[ "$tries" -gt 0 ] || return 1

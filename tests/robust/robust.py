@@ -76,7 +76,7 @@ class Daemon:
         status = self.status()
         return status.get(name, status.get("counters", {}).get(name, 0 if status else -1))
 
-    def await_samples(self, count, seconds=20):
+    def await_samples(self, count, seconds=180):
         """Whether more than so many samples have been received before the time is over."""
         until = time.monotonic() + seconds
         while time.monotonic() < until and self.process.poll() is None:
@@ -87,7 +87,7 @@ class Daemon:
 
     def end(self):
         """Ends it in order; whether that went well."""
-        return self.control("--shutdown").returncode == 0 and self.process.wait(60) == 0
+        return self.control("--shutdown").returncode == 0 and self.process.wait(180) == 0
 
 
 class Box:
