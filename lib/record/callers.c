@@ -5,14 +5,6 @@
 
 #include <string.h>
 
-static void callers_free(struct callers *c)
-{
-	if (!c)
-		return;
-	free(c->frames);
-	free(c);
-}
-
 static void make_place(struct callers_table *t, size_t number)
 {
 	if (number < t->count)
@@ -30,11 +22,10 @@ bool callers_begin(struct callers_table *t, uint64_t number, uint64_t end, uint6
 	if (number >= EVBUF_LISTS_MAX || length > EVBUF_FRAMES_MAX || end >= EVBUF_END_COUNT_)
 		return false;
 	make_place(t, (size_t)number);
-	callers_free(t->by_number[number]);
-	c = xcalloc(1, sizeof(*c));
+	free(t->by_number[number]);
+	c = xcalloc(1, sizeof(*c) + length * sizeof(*c->frames));
 	c->end = end;
 	c->room = (uint32_t)length;
-	c->frames = length ? xcalloc(length, sizeof(*c->frames)) : NULL;
 	t->by_number[number] = t->filling = c;
 	return true;
 }
@@ -59,7 +50,7 @@ void callers_table_done(struct callers_table *t)
 	size_t i;
 
 	for (i = 0; i < t->count; i++)
-		callers_free(t->by_number[i]);
+		free(t->by_number[i]);
 	free(t->by_number);
 	*t = CALLERS_TABLE_INIT;
 }

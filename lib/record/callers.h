@@ -18,7 +18,7 @@ struct callers {
 	uint64_t end; /* enum evbuf_end */
 	struct trace_mark mark;
 	uint32_t count, room;
-	struct evbuf_frame *frames; /* the innermost first */
+	struct evbuf_frame frames[]; /* the innermost first */
 };
 
 struct callers_table {

@@ -40,6 +40,8 @@ struct chain_store {
 	struct chain_table places, nodes;
 	struct lookup by_place, by_node;
 	struct memo memo;
+	uint32_t *found; /* places of the chain that is added, outermost first */
+	size_t found_room;
 	uint32_t last;	 /* node of the chain added last */
 	uint32_t *fresh; /* of each node: samples whose arcs were not told of yet */
 	size_t fresh_count, fresh_room;
@@ -266,6 +268,7 @@ void chain_store_close(struct chain_store *s)
 	free(s->by_node.slots);
 	free(s->memo.frames);
 	free(s->memo.nodes);
+	free(s->found);
 	free(s->fresh);
 	free(s->dir);
 	free(s);
@@ -311,12 +314,40 @@ static size_t common(const struct memo *m, const struct chain *chain, size_t cou
 	return n;
 }
 
+/* Finds the places of the chain's frames from the @from-th on, outermost first, into ->found. Where
+ * they are looked up is fetched beforehand, as most of it is in no cache: 0 or -errno. */
+static int find_places(struct chain_store *s, const struct chain *chain, size_t from, size_t count,
+		       struct error *err)
+{
+	const struct chain_frame *outermost = &chain->frames[count - 1];
+	size_t i;
+	int r = 0;
+
+	array_grow(&s->found, count, &s->found_room);
+	for (i = from; i < count; i++)
+		__builtin_prefetch(&s->by_place.slots[(uint32_t)place_hash(pack(outermost - i)) &
+						      s->by_place.mask]);
+	for (i = from; i < count && r == 0; i++)
+		r = find_place(s, pack(outermost - i), &s->found[i], err);
+	return r;
+}
+
+/* Node @node is new, so those below it for ->found will be, with the numbers behind it: fetches
+ * where they will be entered. */
+static void fetch_below(const struct chain_store *s, uint32_t node, size_t at, size_t count)
+{
+	for (; at < count; at++, node++)
+		__builtin_prefetch(&s->by_node.slots[(uint32_t)node_hash(node, s->found[at]) &
+						     s->by_node.mask]);
+}
+
 /* The node of the whole chain, made where it is new: 0 or -errno. */
 static int find_chain(struct chain_store *s, uint32_t context, const struct chain *chain,
 		      uint32_t *ret, struct error *err)
 {
 	size_t count = MIN(chain->count, (size_t)CHAIN_FRAMES_MAX), i;
-	uint32_t node = 0, place = 0;
+	uint32_t node = 0, made;
+	bool fetched = false;
 	int r;
 
 	i = s->memo.context == context ? common(&s->memo, chain, count) : 0;
@@ -325,14 +356,16 @@ static int find_chain(struct chain_store *s, uint32_t context, const struct chai
 	r = i ? 0 : find_node(s, 0, context, &node, err);
 	if (i)
 		node = s->memo.nodes[i - 1];
+	if (r == 0 && i < count)
+		r = find_places(s, chain, i, count, err);
 	for (; i < count && r == 0; i++) {
-		const struct chain_frame *frame = &chain->frames[count - 1 - i];
-
-		r = find_place(s, pack(frame), &place, err);
+		made = s->nodes.count;
+		r = find_node(s, node, s->found[i], &node, err);
 		if (r == 0)
-			r = find_node(s, node, place, &node, err);
-		if (r == 0)
-			remember(&s->memo, i, frame, node);
+			remember(&s->memo, i, &chain->frames[count - 1 - i], node);
+		if (node == made && !fetched)
+			fetch_below(s, node, i + 1, count);
+		fetched |= node == made;
 	}
 	*ret = node;
 	return r;
@@ -435,9 +468,11 @@ void chain_store_arcs(struct chain_store *s, void (*each)(const struct chain_arc
 			s->fresh[node_at(s, i)->parent] =
 				add_saturated(s->fresh[node_at(s, i)->parent], s->fresh[i]);
 	for (i = 1; i < s->fresh_count; i++) {
+		if (!s->fresh[i])
+			continue;
 		parent = node_at(s, i)->parent;
 		contexts[i] = parent ? contexts[parent] : node_at(s, i)->place;
-		if (!s->fresh[i] || !parent || !node_at(s, parent)->parent)
+		if (!parent || !node_at(s, parent)->parent)
 			continue;
 		arc = (struct chain_arc){ contexts[i], frame_of(s, parent), frame_of(s, i),
 					  s->fresh[i] };
