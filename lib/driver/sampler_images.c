@@ -20,6 +20,10 @@ struct sampler_images {
 	char *root;
 	struct cookie_table *cookies;
 	struct map by_file; /* hash: chain of entries */
+
+	/* What was asked for last, as the next frame is often in the same file. */
+	struct sample_file last;
+	uint64_t last_ns, last_cookie; /* 0: nothing */
 };
 
 struct sampler_images *sampler_images_new(const char *root, struct cookie_table *cookies)
@@ -111,6 +115,7 @@ void sampler_images_add(struct sampler_images *t, const struct sample_image *ima
 	_cleanup_free_ char *path = sampler_image_path(image);
 	struct entry *e = find(t, &image->file);
 
+	t->last_cookie = 0;
 	if (!e)
 		e = make(t, &image->file);
 	/* Everybody else knows it by what stat() of the path says. */
@@ -124,9 +129,17 @@ uint64_t sampler_images_cookie(struct sampler_images *t, const struct sample_fil
 			       uint32_t tgid, uint64_t now_ns)
 {
 	const struct cookie_mapped where = { .root = t->root, .tgid = tgid };
-	const struct entry *e = find(t, file);
+	const struct entry *e;
 
-	return e ? cookie_renew(t->cookies, e->cookie, &where, now_ns) : EVBUF_NO_COOKIE;
+	if (t->last_cookie && t->last_ns == now_ns && !memcmp(&t->last, file, sizeof(*file)))
+		return t->last_cookie;
+	e = find(t, file);
+	if (!e)
+		return EVBUF_NO_COOKIE;
+	t->last = *file;
+	t->last_ns = now_ns;
+	t->last_cookie = cookie_renew(t->cookies, e->cookie, &where, now_ns);
+	return t->last_cookie;
 }
 
 void sampler_images_unsure(const struct sampler_images *t,
