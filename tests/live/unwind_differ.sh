@@ -32,6 +32,15 @@ else
 	skip "C++ exceptions" "no C++ compiler"
 fi
 
+# musl itself comes without call frame information, so that all of these chains end in it, below main.
+if command -v musl-gcc >/dev/null; then
+	musl-gcc -D_GNU_SOURCE -DTRUTH_STATIC -O2 -static -I"$OP_SOURCE_ROOT/tests/live" \
+		-o "$dir/musl" "$OP_SOURCE_ROOT/tests/live/truth_unwind.c" 2>"$dir/output"
+	differ "a program with musl" 300 "$dir/musl" all 1
+else
+	skip "a program with musl" "musl-gcc is not installed"
+fi
+
 if command -v rustc >/dev/null; then
 	cat >"$dir/panic.rs" <<'EOT'
 use std::collections::BTreeMap;
