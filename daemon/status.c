@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "control/server.h"
+#include "driver/cpulist.h"
 #include "record/feature.h"
 #include "settings.h"
 
@@ -151,6 +152,7 @@ void status_answer(const struct status *status, struct strbuf *answer)
 {
 	const struct settings *settings = status->settings;
 	_cleanup_free_ char *separate = settings_separate(settings);
+	_cleanup_free_ char *offline = cpulist_offline("");
 
 	control_answer(answer, "state", "%s",
 		       collector_running(status->collector) ? "running" : "stopped");
@@ -161,6 +163,8 @@ void status_answer(const struct status *status, struct strbuf *answer)
 	control_answer(answer, "uptime_s", "%" PRIu64,
 		       (meter_now_ns() - status->born_ns) / 1000000000);
 	control_answer(answer, "driver", "%s", collector_why(status->collector));
+	if (offline)
+		control_answer(answer, "cpus_offline", "%s", offline);
 	answer_events(status, answer);
 	control_answer(answer, "separate", "%s", separate);
 	if (settings->rc.image_filter)

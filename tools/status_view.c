@@ -267,6 +267,15 @@ static void budget_row(const char *lines, struct strbuf *out)
 		strbuf_adds(out, "; it cannot be kept to: take fewer events, or no call chains");
 }
 
+/* Those that are not sampled, for they are off. */
+static void cpus_row(const char *lines, struct strbuf *out)
+{
+	_cleanup_free_ char *offline = control_value(lines, "cpus_offline");
+
+	if (offline)
+		strbuf_addf(out, "%s offline", offline);
+}
+
 static void add_limit(const char *lines, const char *key, const char *format, double unit,
 		      struct strbuf *out)
 {
@@ -297,10 +306,11 @@ static const struct {
 	const char *label;
 	void (*add)(const char *lines, struct strbuf *out);
 } rows[] = {
-	{ "Daemon", daemon_row },   { "Trouble", trouble_row },	  { "Driver", driver_row },
-	{ "Events", events_row },   { "Separate", separate_row }, { "Images", images_row },
-	{ "Session", session_row }, { "Samples", samples_row },	  { "Own cost", cost_row },
-	{ "Budget", budget_row },   { "Limits", limits_row },	  { "Settings", config_row },
+	{ "Daemon", daemon_row },   { "Trouble", trouble_row }, { "Driver", driver_row },
+	{ "CPUs", cpus_row },	    { "Events", events_row },	{ "Separate", separate_row },
+	{ "Images", images_row },   { "Session", session_row }, { "Samples", samples_row },
+	{ "Own cost", cost_row },   { "Budget", budget_row },	{ "Limits", limits_row },
+	{ "Settings", config_row },
 };
 
 /* "name value text" of a counter: the losses among them, one a line. */
@@ -348,6 +358,7 @@ static const struct {
 	{ "version", "version", JSON_TEXT },
 	{ "uptime_s", "uptime_s", JSON_NUMBER },
 	{ "driver", "driver", JSON_TEXT },
+	{ "cpus_offline", "cpus_offline", JSON_TEXT },
 	{ "event", "events", JSON_LIST },
 	{ "separate", "separate", JSON_TEXT },
 	{ "images", "images", JSON_TEXT },

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
+#include "base/strbuf.h"
 
 #include <errno.h>
 #include <string.h>
@@ -48,12 +49,39 @@ int cpulist_parse(const char *text, unsigned int **ret)
 	return (int)list.count;
 }
 
-int cpulist_online(const char *root, unsigned int **ret)
+static int read_list(const char *root, const char *path, unsigned int **ret)
 {
 	_cleanup_free_ char *text = NULL;
-	ssize_t r = path_read(root, "/sys/devices/system/cpu/online", &text, NULL);
+	ssize_t r = path_read(root, path, &text, NULL);
 
 	return r < 0 ? (int)r : cpulist_parse(text, ret);
+}
+
+int cpulist_online(const char *root, unsigned int **ret)
+{
+	return read_list(root, "/sys/devices/system/cpu/online", ret);
+}
+
+bool cpulist_has(const unsigned int *cpus, int n, unsigned int cpu)
+{
+	int i = 0;
+
+	while (i < n && cpus[i] != cpu)
+		i++;
+	return i < n;
+}
+
+char *cpulist_offline(const char *root)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	_cleanup_free_ unsigned int *online = NULL, *present = NULL;
+	int i, n = cpulist_online(root, &online);
+	int all = read_list(root, "/sys/devices/system/cpu/present", &present);
+
+	for (i = 0; i < all && n > 0; i++)
+		if (!cpulist_has(online, n, present[i]))
+			strbuf_addf(&text, "%s%u", text.length ? "," : "", present[i]);
+	return text.length ? xstrdup(strbuf_text(&text)) : NULL;
 }
 
 int cpulist_first(const char *root, unsigned int *ret, struct error *err)

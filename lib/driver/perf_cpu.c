@@ -175,6 +175,8 @@ int perf_cpu_enable_sideband(struct perf_cpu *c, bool on)
 	int r, failure = 0;
 	size_t i;
 
+	c->alive_ns = 0;
+	c->sideband_on = on;
 	for (i = 0; i < c->sideband_count; i++) {
 		r = enable(c->sideband_fds[i], on);
 		failure = r < 0 ? r : failure;
@@ -192,6 +194,16 @@ int perf_cpu_enable_samples(struct perf_cpu *c, bool on)
 		failure = r < 0 ? r : failure;
 	}
 	return failure;
+}
+
+bool perf_cpu_stands_still(struct perf_cpu *c)
+{
+	uint64_t before_ns = c->alive_ns;
+
+	if (!c->sideband_on || !c->sideband_count)
+		return false;
+	c->alive_ns = perf_event_enabled_ns(c->sideband_fds[0]);
+	return before_ns && c->alive_ns == before_ns;
 }
 
 /* Those lost since the last time would have stood for as many as others do now. */

@@ -39,6 +39,8 @@ struct perf_cpu {
 	double ticks;	    /* of the clock, also while it was idle */
 	uint64_t ticked_ns; /* when they were counted last; 0: it stands still */
 	uint64_t waited_ns; /* while others had the counters */
+	bool sideband_on;
+	uint64_t alive_ns; /* time that the sideband had been on by the last look; 0: not looked */
 };
 
 /* Opens all for @cpu, disabled. 0 or -errno: -ENODEV if that CPU is not online, -ENOBUFS if the
@@ -52,6 +54,11 @@ void perf_cpu_close(struct perf_cpu *c);
 int perf_cpu_enable_sideband(struct perf_cpu *c, bool on);
 /* Lets them sample, or not; 0 or -errno. */
 int perf_cpu_enable_samples(struct perf_cpu *c, bool on);
+
+/* Whether the events are dead, as they are for good once their CPU was offline, be it for a moment
+ * or while the machine slept: their time has stood still since the last call, a second ago or more.
+ */
+bool perf_cpu_stands_still(struct perf_cpu *c);
 
 /* Asks the events how many samples they could not write; the ring's records tell all but the last
  * of them. */

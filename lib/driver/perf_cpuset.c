@@ -176,16 +176,6 @@ static bool is_sampled(const struct perf_cpuset *set, unsigned int cpu)
 	return false;
 }
 
-static bool is_listed(const unsigned int *cpus, int n, unsigned int cpu)
-{
-	int i;
-
-	for (i = 0; i < n; i++)
-		if (cpus[i] == cpu)
-			return true;
-	return false;
-}
-
 void perf_cpuset_update(struct perf_cpuset *set, struct perf_cpuset_change *ret)
 {
 	_cleanup_free_ unsigned int *cpus = NULL;
@@ -195,7 +185,8 @@ void perf_cpuset_update(struct perf_cpuset *set, struct perf_cpuset_change *ret)
 
 	*ret = (struct perf_cpuset_change){ 0 };
 	for (at = set->count; n > 0 && at-- > 0;) {
-		if (is_listed(cpus, n, set->cpus[at].cpu))
+		if (cpulist_has(cpus, n, set->cpus[at].cpu) &&
+		    (set->plan->scope == DRIVER_TASK || !perf_cpu_stands_still(&set->cpus[at])))
 			continue;
 		log_info("cpu %u went: not sampling it", set->cpus[at].cpu);
 		remove_cpu(set, at);

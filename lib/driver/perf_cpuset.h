@@ -47,7 +47,7 @@ int perf_cpuset_enable_sideband(struct perf_cpuset *set, bool on);
 int perf_cpuset_enable_samples(struct perf_cpuset *set, bool on);
 
 /* Closes the events of CPUs that went, whatever is left in their rings, and opens those of CPUs
- * that came. */
+ * that came; of one that was away for a moment both. To be called seconds apart. */
 void perf_cpuset_update(struct perf_cpuset *set, struct perf_cpuset_change *ret);
 
 /* Takes what woke the poller off the descriptor. */

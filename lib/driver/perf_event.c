@@ -124,6 +124,7 @@ int perf_event_open_sideband(struct perf_attrs *attrs, pid_t pid, unsigned int c
 	attr.type = PERF_TYPE_SOFTWARE;
 	attr.config = PERF_COUNT_SW_DUMMY;
 	attr.sample_period = 1;
+	attr.read_format = PERF_FORMAT_TOTAL_TIME_ENABLED;
 	/* It counts nothing, but must not ask for more than an ordinary user may have. */
 	attr.exclude_kernel = attr.exclude_hv = 1;
 	if (!attrs->kernel_only)
@@ -194,6 +195,15 @@ int perf_event_open_counting(struct perf_attrs *attrs, const struct event *event
 	fd = open_within_limit(attrs, &attr, pid, cpu);
 	attrs->no_exclude_guest = fd >= 0;
 	return fd;
+}
+
+uint64_t perf_event_enabled_ns(int fd)
+{
+	struct {
+		uint64_t value, enabled_ns;
+	} read_out;
+
+	return read(fd, &read_out, sizeof(read_out)) == sizeof(read_out) ? read_out.enabled_ns : 0;
 }
 
 struct perf_event_losses perf_event_lost(const struct perf_attrs *attrs, int fd)

@@ -56,6 +56,11 @@ int perf_event_open_leaving(const struct perf_attrs *attrs, pid_t pid, unsigned 
 int perf_event_open_counting(struct perf_attrs *attrs, const struct event *event, pid_t pid,
 			     unsigned int cpu);
 
+/* For how long the event of a sideband has been enabled in all, by the clock of its CPU; 0:
+ * unknown.
+ */
+uint64_t perf_event_enabled_ns(int fd);
+
 struct perf_event_losses {
 	uint64_t samples;   /* that it could not write, 0 where the kernel does not tell */
 	uint64_t waited_ns; /* while others had its counter, 0 of a task's event */

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include "base/mem.h"
+#include "base/path.h"
 #include "driver/cpulist.h"
 
 #include <errno.h>
@@ -47,4 +49,27 @@ static void machine_without_a_list_is_an_error(void)
 	CHECK_EQ(cpulist_online(dir, &cpus), -ENOENT);
 }
 
-TESTS(T(lists_are_taken_apart), T(machine_without_a_list_is_an_error))
+static void write_list(const char *dir, const char *name, const char *text)
+{
+	_cleanup_free_ char *path = xasprintf("%s/sys/devices/system/cpu/%s", dir, name);
+
+	CHECK_EQ(path_make_parents(path, 0755, NULL), 0);
+	CHECK_EQ(path_write(path, text, 0644, NULL), 0);
+}
+
+static void those_that_are_off_are_named(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *some = NULL, *none = NULL;
+
+	write_list(dir, "present", "0-5\n");
+	write_list(dir, "online", "0,2-4\n");
+	some = cpulist_offline(dir);
+	CHECK_STR(some, "1,5");
+	write_list(dir, "online", "0-5\n");
+	none = cpulist_offline(dir);
+	CHECK(!none);
+}
+
+TESTS(T(those_that_are_off_are_named), T(lists_are_taken_apart),
+      T(machine_without_a_list_is_an_error))

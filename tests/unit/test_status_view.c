@@ -5,7 +5,7 @@
 
 static const char running[] =
 	"state running\npid 77\nversion 2.0.0\nuptime_s 93784\n"
-	"driver perf: the clock, for the PMU does not open\n"
+	"driver perf: the clock, for the PMU does not open\ncpus_offline 1,3\n"
 	"event TIMER:199:0:1:1\nevent A:1:0:1:1\nseparate library\n"
 	"session_dir /var/lib/\"o\\p\"\nsession current\nsession monday\ndisk_kib "
 	"2048\nsession_samples 5\n"
@@ -36,6 +36,7 @@ static void people_see_a_table(void)
 
 	CHECK_STR(text, "Daemon:        sampling, pid 77, up 1 d 2 h 3 min 4 s\n"
 			"Driver:        perf: the clock, for the PMU does not open\n"
+			"CPUs:          1,3 offline\n"
 			"Events:        TIMER:199:0:1:1, A:1:0:1:1\n"
 			"Separate:      library\n"
 			"Session:       /var/lib/\"o\\p\" (5 samples in current, 2.0 MiB on disk; "
@@ -66,6 +67,7 @@ static void programs_see_json(void)
 	CHECK_STR(text, "{\n  \"state\": \"running\",\n  \"pid\": 77,\n"
 			"  \"version\": \"2.0.0\",\n  \"uptime_s\": 93784,\n"
 			"  \"driver\": \"perf: the clock, for the PMU does not open\",\n"
+			"  \"cpus_offline\": \"1,3\",\n"
 			"  \"events\": [\"TIMER:199:0:1:1\", \"A:1:0:1:1\"],\n"
 			"  \"separate\": \"library\",\n"
 			"  \"session_dir\": \"/var/lib/\\\"o\\\\p\\\"\",\n"

@@ -103,7 +103,7 @@ boot()
 {
 	name=$1
 	shift
-	timeout 600 "$@" -nographic -no-reboot -nodefaults -serial stdio -initrd "$dir/initramfs" \
+	timeout "${BOOT_SECONDS:-600}" "$@" -nographic -no-reboot -nodefaults -serial stdio -initrd "$dir/initramfs" \
 		</dev/null >"$dir/console" 2>&1 || true
 	tr -d '\r' <"$dir/console" | sed -n 's/^.*vm://p' >"$dir/tap"
 	if ! grep -q "^end$" "$dir/tap"; then
@@ -118,6 +118,38 @@ boot()
 		"#"*) echo "$line" ;;
 		esac
 	done <"$dir/tap"
+}
+
+# own_root GUEST: this machine's programs and those of $build, and where kernels are kept.
+own_root()
+{
+	[ "$(uname -m)" = x86_64 ] || skip "kernels of x86-64 only"
+	need qemu-system-x86_64 cpio busybox apt-get
+	cache=${OP_VM_CACHE:-$build/vm-kernels}
+	mkdir -p "$cache"
+	new_root "$(command -v busybox)" "$1"
+	add "$build/daemon/oprofiled" bin
+	for tool in opcheck opcontrol operf opreport; do
+		add "$build/tools/$tool" bin
+	done
+	add "$build/tests/live/truth_chains" bin
+	add "$build/tests/vm/truth_calls" bin
+	mkdir -p "$root/share"
+	cp -rL "$build/events" "$root/share/oprofile"
+	ln -s share/oprofile "$root/events"
+	pack_root
+}
+
+# try KERNEL NAME [OPTION]: boots it in that system, with one more option on its command line.
+try()
+{
+	kernel=$(kernel_of "$1")
+	if [ -z "$kernel" ]; then
+		one ok "$2 # SKIP the package cannot be had"
+		return
+	fi
+	boot "$2" qemu-system-x86_64 -accel tcg,thread=multi -cpu max -m 1024 -smp 2 \
+		-kernel "$kernel" -append "console=ttyS0 panic=-1 quiet ${3:-}"
 }
 
 finish()
