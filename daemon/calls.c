@@ -29,6 +29,7 @@ static const struct confine_call calls[] = {
 	{ "msync" },
 	{ "munmap" },
 	/* Threads and time. */
+	{ "clock_getres" }, /* for the clock of another process */
 	{ "clock_gettime" },
 	{ "clock_nanosleep" },
 	{ "clone", CONFINE_WITH(0, CLONE_THREAD) },

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "meter.h"
 
+#include "image/parser.h"
+
 #include <time.h>
 
 #define MARK_EVERY_NS 10000000000ULL
@@ -18,16 +20,19 @@ uint64_t meter_now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-static struct meter_mark mark_now(uint64_t samples)
+static struct meter_mark mark_now(const struct meter *meter, uint64_t samples)
 {
+	uint64_t parser_ns, bytes;
+
+	parser_use(meter->parser, &parser_ns, &bytes);
 	return (struct meter_mark){ .at_ns = meter_now_ns(),
-				    .cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+				    .cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + parser_ns,
 				    .samples = samples };
 }
 
 void meter_reset(struct meter *meter, uint64_t samples)
 {
-	meter->older = meter->newer = mark_now(samples);
+	meter->older = meter->newer = mark_now(meter, samples);
 }
 
 void meter_tick(struct meter *meter, uint64_t samples)
@@ -35,12 +40,12 @@ void meter_tick(struct meter *meter, uint64_t samples)
 	if (meter_now_ns() - meter->newer.at_ns < MARK_EVERY_NS)
 		return;
 	meter->older = meter->newer;
-	meter->newer = mark_now(samples);
+	meter->newer = mark_now(meter, samples);
 }
 
 void meter_read(const struct meter *meter, uint64_t samples, struct meter_reading *ret)
 {
-	struct meter_mark now = mark_now(samples);
+	struct meter_mark now = mark_now(meter, samples);
 	double ns = (double)(now.at_ns - meter->older.at_ns);
 
 	*ret = (struct meter_reading){ 0 };

@@ -13,11 +13,14 @@
 
 struct meter_mark {
 	uint64_t at_ns;	  /* CLOCK_MONOTONIC */
-	uint64_t cpu_ns;  /* of this process so far */
+	uint64_t cpu_ns;  /* so far, of this process and of those that read for it */
 	uint64_t samples; /* received so far */
 };
 
+struct parser;
+
 struct meter {
+	struct parser *parser; /* whose processes count, or NULL */
 	struct meter_mark older, newer;
 };
 

@@ -591,7 +591,7 @@ static int set_up(struct service *s, struct parser *parser, struct error *err)
 	if (r < 0)
 		return r;
 	settings_collector(s->settings, &collector);
-	collector.parser = parser;
+	collector.parser = s->meter.parser = parser;
 	r = collector_new(&collector, &s->collector, err);
 	if (r < 0)
 		return r;

@@ -111,6 +111,7 @@ static void answer_cost(const struct status *status, struct strbuf *answer)
 static void answer_quota(const struct status *status, struct strbuf *answer)
 {
 	struct quota_reading quota;
+	uint64_t resident = resident_kib();
 
 	collector_quota(status->collector, &quota);
 	if (quota.limits.memory)
@@ -121,6 +122,11 @@ static void answer_quota(const struct status *status, struct strbuf *answer)
 		control_answer(answer, "keep_free_kib", "%" PRIu64, quota.limits.keep_free / 1024);
 	if (quota.limits.files)
 		control_answer(answer, "descriptors_max", "%" PRIu64, quota.limits.files);
+	control_answer(answer, "resident_kib", "%" PRIu64, resident);
+	control_answer(answer, "memory_kib", "%" PRIu64,
+		       resident + (quota.use.parser + quota.use.kernel) / 1024);
+	control_answer(answer, "parser_kib", "%" PRIu64, quota.use.parser / 1024);
+	control_answer(answer, "kernel_kib", "%" PRIu64, quota.use.kernel / 1024);
 	control_answer(answer, "descriptors", "%" PRIu64, quota.use.files);
 	control_answer(answer, "shed", "%s", quota_level_name(quota.level));
 	if (quota.level != QUOTA_EASY)
@@ -142,7 +148,6 @@ static void answer_load(const struct status *status, struct strbuf *answer)
 	control_answer(answer, "samples_per_s", "%.1f", reading.samples_per_s);
 	control_answer(answer, "cpu_percent", "%.2f", reading.cpu_percent);
 	answer_cost(status, answer);
-	control_answer(answer, "resident_kib", "%" PRIu64, resident_kib());
 	answer_quota(status, answer);
 	control_answer(answer, "open_files", "%zu", files);
 	control_answer(answer, "mapped_kib", "%zu", mapped / 1024);

@@ -245,9 +245,11 @@ static void cost_row(const char *lines, struct strbuf *out)
 	if (has_value(lines, "cost_percent"))
 		strbuf_addf(out, "%.2f %% of the CPUs' time; the daemon ",
 			    number_of(lines, "cost_percent"));
-	strbuf_addf(out, "%.2f %% of a CPU, %.1f MiB of memory, %.0f sample files open",
-		    number_of(lines, "cpu_percent"), number_of(lines, "resident_kib") / 1024,
-		    number_of(lines, "open_files"));
+	strbuf_addf(out,
+		    "%.2f %% of a CPU, %.1f MiB of memory (%.1f of it in the kernel), "
+		    "%.0f sample files open",
+		    number_of(lines, "cpu_percent"), number_of(lines, "memory_kib") / 1024,
+		    number_of(lines, "kernel_kib") / 1024, number_of(lines, "open_files"));
 }
 
 /* What it keeps to, and what that takes. */
@@ -380,7 +382,10 @@ static const struct {
 	{ "interrupt_ns", "interrupt_ns", JSON_NUMBER },
 	{ "stretch", "stretch", JSON_NUMBER },
 	{ "stretch_highest", "stretch_highest", JSON_NUMBER },
+	{ "memory_kib", "memory_kib", JSON_NUMBER },
 	{ "resident_kib", "resident_kib", JSON_NUMBER },
+	{ "parser_kib", "parser_kib", JSON_NUMBER },
+	{ "kernel_kib", "kernel_kib", JSON_NUMBER },
 	{ "memory_max_kib", "memory_max_kib", JSON_NUMBER },
 	{ "disk_max_kib", "disk_max_kib", JSON_NUMBER },
 	{ "keep_free_kib", "keep_free_kib", JSON_NUMBER },

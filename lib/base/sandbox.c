@@ -2,6 +2,7 @@
 #include "base/sandbox.h"
 
 #include "base/mem.h"
+#include "base/path.h"
 #include "base/sandbox_worker.h"
 
 #include <errno.h>
@@ -21,13 +22,15 @@ enum { ROOM_KEPT = 4 << 20 };
 
 struct lane {
 	int socket; /* to the worker; -1: there is none */
+	pid_t pid;  /* of the worker, 0: there is none; under the sandbox's lock */
 	struct sandbox_shared *shared;
 };
 
 struct sandbox {
 	struct sandbox_config config;
-	pthread_mutex_t lock; /* over ->nursery */
+	pthread_mutex_t lock; /* over the next two */
 	int nursery;	      /* what forks workers; -1: it has gone */
+	uint64_t ended_ns;    /* CPU time of workers that are no more */
 	pid_t pid;
 	struct lane lanes[SANDBOX_LANES_MAX];
 };
@@ -112,6 +115,43 @@ void sandbox_free(struct sandbox *s)
 	free(s);
 }
 
+/* CPU time of a process, a dead one among them as long as nobody has waited for it. */
+static uint64_t cpu_ns(pid_t pid)
+{
+	struct timespec t = { 0 };
+	clockid_t clock;
+
+	if (pid > 0 && clock_getcpuclockid(pid, &clock) == 0)
+		(void)clock_gettime(clock, &t);
+	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+}
+
+/* Memory of a process that no other has. */
+static uint64_t private_bytes(pid_t pid)
+{
+	_cleanup_free_ char *path = xasprintf("/proc/%d/statm", (int)pid), *text = NULL;
+	unsigned long long size, resident, shared;
+
+	if (pid <= 0 || path_read(NULL, path, &text, NULL) < 0 ||
+	    sscanf(text, "%llu %llu %llu", &size, &resident, &shared) != 3 || resident < shared)
+		return 0;
+	return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+void sandbox_use(struct sandbox *s, struct sandbox_use *ret)
+{
+	unsigned int i;
+
+	(void)pthread_mutex_lock(&s->lock);
+	*ret = (struct sandbox_use){ .cpu_ns = s->ended_ns + cpu_ns(s->pid),
+				     .bytes = private_bytes(s->pid) };
+	for (i = 0; i < s->config.lanes; i++) {
+		ret->cpu_ns += cpu_ns(s->lanes[i].pid);
+		ret->bytes += private_bytes(s->lanes[i].pid);
+	}
+	(void)pthread_mutex_unlock(&s->lock);
+}
+
 /* Has the nursery end the lane's worker, if there is one, and with @worker, its end of a socket,
  * start another; in *@ret_status how the old one ended. 0 or -errno. */
 static int ask_nursery(struct sandbox *s, unsigned int lane, int worker, int *ret_status)
@@ -121,10 +161,12 @@ static int ask_nursery(struct sandbox *s, unsigned int lane, int worker, int *re
 	ssize_t n = -1;
 
 	(void)pthread_mutex_lock(&s->lock);
+	s->ended_ns += cpu_ns(s->lanes[lane].pid);
 	if (s->nursery >= 0 && sandbox_send(s->nursery, &order, sizeof(order), worker) == 0)
 		n = recv(s->nursery, &outcome, sizeof(outcome), 0);
 	if (n != sizeof(outcome))
 		cleanup_closep(&s->nursery), s->nursery = -1;
+	s->lanes[lane].pid = MAX(outcome.code, 0);
 	(void)pthread_mutex_unlock(&s->lock);
 	*ret_status = outcome.status;
 	return n == sizeof(outcome) ? outcome.code : -ECHILD;

@@ -53,6 +53,14 @@ int sandbox_new(const struct sandbox_config *config, struct sandbox **ret, struc
 void sandbox_free(struct sandbox *s);
 DEFINE_CLEANUP(struct sandbox *, sandbox_free);
 
+/* What its processes take. */
+struct sandbox_use {
+	uint64_t cpu_ns; /* of all that there ever were */
+	uint64_t bytes;	 /* of memory that is theirs alone */
+};
+/* From any thread. */
+void sandbox_use(struct sandbox *s, struct sandbox_use *ret);
+
 /* Has a request of at most SANDBOX_REQUEST_MAX bytes done by the worker of @lane, with the
  * descriptor @fd (-1: none), which stays the caller's. 0, and in *@ret what it answered, until the
  * lane's next call; -EPIPE if the worker died of it, -ETIME if it took too long, -ECHILD if there

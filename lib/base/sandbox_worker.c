@@ -244,7 +244,7 @@ void sandbox_nurse(const struct sandbox_config *config, int socket,
 			pid_t pid = start(config, 0, fd, shared[order.lane]);
 
 			workers[order.lane] = MAX(pid, 0);
-			outcome.code = MIN(pid, 0);
+			outcome.code = pid;
 		}
 		cleanup_closep(&fd);
 		if (sandbox_send(0, &outcome, sizeof(outcome), -1) < 0)

@@ -17,7 +17,8 @@ struct sandbox_order {
 	uint32_t lane;
 };
 
-/* Back: 0 or -errno of the new one, how the old one ended (see waitpid()). */
+/* Back: the pid of the new one, 0 if there is none, or -errno; how the old one ended (see
+ * waitpid()). */
 struct sandbox_outcome {
 	int32_t code, status;
 };

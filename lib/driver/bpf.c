@@ -573,6 +573,15 @@ static size_t bpf_costs(struct driver *d, struct driver_cost *ret, size_t room)
 	return n;
 }
 
+static uint64_t bpf_kernel_bytes(const struct driver *d)
+{
+	struct table_store_stats tables = { 0 };
+
+	if (d->tables)
+		table_loader_stats(d->tables, &tables);
+	return sampler_kernel_bytes(d->sampler) + tables.bytes;
+}
+
 static int bpf_stretch(struct driver *d, unsigned int cpu, uint32_t stretch)
 {
 	struct perf_cpu *c = perf_cpuset_find(&d->cpus, cpu);
@@ -600,5 +609,6 @@ const struct driver_ops driver_bpf = {
 	.stats = bpf_stats,
 	.cpu_stats = bpf_cpu_stats,
 	.costs = bpf_costs,
+	.kernel_bytes = bpf_kernel_bytes,
 	.stretch = bpf_stretch,
 };

@@ -183,6 +183,10 @@ struct driver_ops {
 	/* What each CPU cost since its events were opened, as of the last sync(), into @ret of
 	 * @room; how many that are. NULL: nothing is sampled here. */
 	size_t (*costs)(struct driver *d, struct driver_cost *ret, size_t room);
+	/* Bytes that the kernel holds for it and that are not counted as this process's. NULL:
+	 * none.
+	 */
+	uint64_t (*kernel_bytes)(const struct driver *d);
 	/* Samples @cpu more rarely: what was one sample's period becomes @stretch /
 	 * DRIVER_STRETCH_ONE of it, at least one, and each sample counts for as many. NULL: cannot.
 	 * 0 or -errno. */

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/parse.h"
 #include "base/path.h"
 #include "driver/sampler_object.h"
 #include "driver/sampler_test.h"
@@ -34,6 +35,7 @@ struct sampler {
 	struct sample_control *control; /* shared with the program */
 	struct sample_gate *gates;	/* likewise, by CPU and slot */
 	size_t cpu_count, gate_count;
+	uint64_t kernel_bytes;
 	struct counted *list; /* of the last drain */
 	size_t room;
 	size_t filling; /* keys in the map that is written to, from which on it fills */
@@ -171,6 +173,34 @@ int sampler_map(const struct sampler *s, const char *name)
 	return bpf_object__find_map_fd_by_name(s->object, name);
 }
 
+/* Adds up what each map takes; that is settled when it is loaded. */
+static uint64_t map_bytes(const struct sampler *s)
+{
+	const struct bpf_map *map;
+	uint64_t bytes = 0;
+
+	bpf_object__for_each_map(map, s->object)
+	{
+		_cleanup_free_ char *path = xasprintf("/proc/self/fdinfo/%d", bpf_map__fd(map));
+		_cleanup_free_ char *text = NULL;
+		const char *line;
+		uint64_t memory;
+
+		if (bpf_map__map_flags(map) & BPF_F_MMAPABLE ||
+		    path_read(NULL, path, &text, NULL) < 0)
+			continue;
+		line = strstr(text, "\nmemlock:\t");
+		if (line && (line += strlen("\nmemlock:\t"), parse_dec(&line, &memory) == 0))
+			bytes += memory;
+	}
+	return bytes;
+}
+
+uint64_t sampler_kernel_bytes(const struct sampler *s)
+{
+	return s->kernel_bytes;
+}
+
 void *sampler_map_memory(int map, size_t bytes)
 {
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, map, 0);
@@ -279,6 +309,7 @@ int sampler_new(const struct sampler_config *config, struct sampler **ret, struc
 		s->control, err);
 	if (r < 0)
 		return r;
+	s->kernel_bytes = map_bytes(s);
 	*ret = STEAL(s);
 	return 0;
 }

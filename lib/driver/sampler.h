@@ -92,6 +92,8 @@ void sampler_forget_image(struct sampler *s, const struct sample_file *file);
 
 /* The descriptor of the program's map called @name; borrowed. */
 int sampler_map(const struct sampler *s, const char *name);
+/* Bytes of the program's maps, but for what this process maps and those of tables. */
+uint64_t sampler_kernel_bytes(const struct sampler *s);
 /* Maps the memory of an array map of @bytes; NULL with errno. Caller unmaps. */
 void *sampler_map_memory(int map, size_t bytes);
 /* Waits until nothing is in use any more that the program found in a map before. */

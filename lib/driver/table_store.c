@@ -455,4 +455,5 @@ void table_store_give_up(struct table_store *t, const struct sample_file *file)
 void table_store_stats(const struct table_store *t, struct table_store_stats *ret)
 {
 	*ret = t->stats;
+	ret->bytes = t->chunk_count * sizeof(struct sample_chunk);
 }

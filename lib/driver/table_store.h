@@ -19,11 +19,11 @@ struct table_store;
 
 /* Totals. */
 struct table_store_stats {
-	uint64_t built, build_ns; /* tables; with what else was tried */
-	uint64_t none, unopened;  /* files without one, files that could not be opened */
-	uint64_t evicted;	  /* tables, to make room for others */
-	uint64_t refused;	  /* for want of room */
-	uint64_t rows_held;	  /* now */
+	uint64_t built, build_ns;  /* tables; with what else was tried */
+	uint64_t none, unopened;   /* files without one, files that could not be opened */
+	uint64_t evicted;	   /* tables, to make room for others */
+	uint64_t refused;	   /* for want of room */
+	uint64_t rows_held, bytes; /* now; of the memory for rows */
 };
 
 /* An empty store in the maps of @sampler, which is borrowed, for at most @budget bytes of rows;

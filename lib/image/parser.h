@@ -42,6 +42,9 @@ int parser_table(struct parser *p, int fd, struct unwind_rules *rules, struct un
 int64_t parser_jit(struct parser *p, struct jit_source *s, struct jit *j, uint64_t now,
 		   struct error *err);
 
+/* CPU time of the processes that read, up to now, and memory that is theirs alone; 0 of NULL. */
+void parser_use(struct parser *p, uint64_t *ret_cpu_ns, uint64_t *ret_bytes);
+
 /* Files that were given up. */
 uint64_t parser_lost(struct parser *p);
 /* Logs those that were not told of yet. */

@@ -197,9 +197,9 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 	}
 	if (r < 0)
 		return r;
-	c->quota = quota_new(&config->quota, c->session_dir);
+	c->quota = quota_new(&config->quota, c->session_dir, c->parser);
 	if (config->measures_cost)
-		c->spending = spending_new(config->cpu_budget);
+		c->spending = spending_new(config->cpu_budget, c->parser);
 	*ret = STEAL(c);
 	return 0;
 }

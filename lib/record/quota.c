@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "image/parser.h"
 #include "record/record.h"
 
 #include <fcntl.h>
@@ -35,6 +36,7 @@ struct quota {
 	struct quota_limits limits;
 	struct quota_use use;
 	char *session_dir;
+	struct parser *parser;
 	enum quota_level level, shed; /* ->shed: but for a pause */
 	const char *what;
 	uint64_t looked_ns, stepped_ns;
@@ -50,12 +52,14 @@ static const struct {
 #undef X
 };
 
-struct quota *quota_new(const struct quota_limits *limits, const char *session_dir)
+struct quota *quota_new(const struct quota_limits *limits, const char *session_dir,
+			struct parser *parser)
 {
 	struct quota *q = xcalloc(1, sizeof(*q));
 
 	q->limits = *limits;
 	q->session_dir = xstrdup(session_dir);
+	q->parser = parser;
 	return q;
 }
 
@@ -169,6 +173,16 @@ static uint64_t resident_bytes(void)
 	    sscanf(text, "%llu %llu", &size, &resident) != 2)
 		return 0;
 	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
+}
+
+static void look_at_memory(const struct quota *q, const struct driver_ops *ops,
+			   const struct driver *driver, struct quota_use *use)
+{
+	uint64_t cpu_ns;
+
+	parser_use(q->parser, &cpu_ns, &use->parser);
+	use->kernel = ops->kernel_bytes ? ops->kernel_bytes(driver) : 0;
+	use->memory = resident_bytes() + use->parser + use->kernel;
 }
 
 /* Bytes that the files below @path take on disk. */
@@ -296,7 +310,7 @@ void quota_keep(struct quota *q, struct record *rec, const struct driver_ops *op
 	if (q->looked_ns && now_ns - q->looked_ns < (is_near(q) ? look_closely : look_every))
 		return;
 	q->looked_ns = now_ns;
-	use.memory = resident_bytes();
+	look_at_memory(q, ops, driver, &use);
 	use.files = descriptors(q->limits.files);
 	look_at_disk(q, now_ns, &use);
 	(void)quota_step(q, &use, now_ns, useful_levels(rec));

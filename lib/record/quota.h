@@ -5,7 +5,7 @@
  * sampling until there is room. What it does without stays so until the session is set up anew, for
  * half of it would be worth little.
  *
- *	struct quota *q = quota_new(&limits, session_dir);
+ *	struct quota *q = quota_new(&limits, session_dir, parser);
  *	quota_keep(q, record, ops, driver);	a few times a second, while it samples
  *	quota_free(q);
  */
@@ -14,6 +14,7 @@
 #include "base/macro.h"
 #include "driver/driver.h"
 
+struct parser;
 struct quota;
 struct record;
 
@@ -34,7 +35,7 @@ enum quota_level {
 
 /* Limits, each 0: none. */
 struct quota_limits {
-	uint64_t memory;    /* resident bytes of this process */
+	uint64_t memory;    /* bytes: of this process, of those that read for it, in the kernel */
 	uint64_t disk;	    /* bytes of the session directory, saved sessions among them */
 	uint64_t keep_free; /* bytes of its file system that others shall find free */
 	uint64_t files;	    /* descriptors */
@@ -43,6 +44,7 @@ struct quota_limits {
 /* What is in use, in the units of the limits; ->free: bytes of the file system. */
 struct quota_use {
 	uint64_t memory, disk, free, files;
+	uint64_t parser, kernel; /* parts of ->memory: of the processes that read, of the driver */
 };
 
 struct quota_reading {
@@ -52,8 +54,10 @@ struct quota_reading {
 	const char *what; /* ran short: "memory" and so on; NULL: nothing did */
 };
 
-/* @session_dir is copied. Caller frees. */
-struct quota *quota_new(const struct quota_limits *limits, const char *session_dir);
+/* @session_dir is copied; @parser (borrowed, may be NULL) is whose processes count. Caller frees.
+ */
+struct quota *quota_new(const struct quota_limits *limits, const char *session_dir,
+			struct parser *parser);
 /* NULL is fine. */
 void quota_free(struct quota *q);
 DEFINE_CLEANUP(struct quota *, quota_free);

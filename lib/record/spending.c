@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "driver/interrupt_cost.h"
+#include "image/parser.h"
 
 #include <time.h>
 #include <unistd.h>
@@ -11,12 +12,14 @@ struct spending {
 	struct governor *governor;
 	struct driver_cost *costs; /* room for all CPUs there can be */
 	size_t room;
+	struct parser *parser;
 };
 
-struct spending *spending_new(double share)
+struct spending *spending_new(double share, struct parser *parser)
 {
 	struct spending *s = xcalloc(1, sizeof(*s));
 
+	s->parser = parser;
 	s->room = (size_t)MAX(sysconf(_SC_NPROCESSORS_CONF), 1);
 	s->costs = xcalloc(s->room, sizeof(*s->costs));
 	s->governor = governor_new(share, interrupt_cost_ns());
@@ -43,9 +46,12 @@ static uint64_t clock_ns(clockid_t clock)
 static struct governor_look look_now(struct spending *s, const struct driver_ops *ops,
 				     struct driver *driver)
 {
+	uint64_t parser_ns, bytes;
+
+	parser_use(s->parser, &parser_ns, &bytes);
 	return (struct governor_look){
 		.now_ns = clock_ns(CLOCK_MONOTONIC),
-		.own_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID),
+		.own_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + parser_ns,
 		.costs = s->costs,
 		.count = ops->costs ? ops->costs(driver, s->costs, s->room) : 0,
 	};

@@ -3,7 +3,7 @@
  * What a driver and this process spend on sampling, and a budget for it: joins the governor
  * (driver/governor.h) to a driver.
  *
- *	struct spending *s = spending_new(0.005);
+ *	struct spending *s = spending_new(0.005, parser);
  *	spending_begin(s, ops, driver);		sampling starts
  *	spending_look(s, ops, driver);		after each sync
  *	spending_free(s);
@@ -13,11 +13,12 @@
 #include "base/macro.h"
 #include "driver/governor.h"
 
+struct parser;
 struct spending;
 
-/* Measures what an interrupt costs; @share of each CPU's time is the budget, 0: none. Caller frees.
- */
-struct spending *spending_new(double share);
+/* Measures what an interrupt costs; @share of each CPU's time is the budget, 0: none. What the
+ * processes of @parser (borrowed, may be NULL) take counts as ours. Caller frees. */
+struct spending *spending_new(double share, struct parser *parser);
 /* NULL is fine. */
 void spending_free(struct spending *s);
 DEFINE_CLEANUP(struct spending *, spending_free);

@@ -73,14 +73,14 @@ rm -rf "${session:?}"/*
 
 ok "without a limit of memory" start
 ok "  it samples" wait_for received_more_than 200
-resident=$(status_number resident_kib)
+memory=$(status_number memory_kib)
 ok "  it ends" opcontrol --shutdown
 rm -rf "${session:?}"/*
-ok "a limit just above that" start --max-memory=$((resident * 107 / 100))K
+ok "a limit just above that" start --max-memory=$((memory * 107 / 100))K
 ok "  things are left out" wait_for is_any_shed
 ok "  which status says" opcontrol --status
 has "  with what ran short" "^Limits: .* of memory, .*; memory ran short: "
-ok "  it lives within" test "$(status_number resident_kib)" -le $((resident * 107 / 100))
+ok "  it lives within" test "$(status_number memory_kib)" -le $((memory * 107 / 100))
 ok "  it ends" opcontrol --shutdown
 opreport --session-dir="$session" --merge=all >"$dir/report" 2>/dev/null
 has "  reports tell" "as memory or disk ran short" "$dir/report"

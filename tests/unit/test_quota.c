@@ -15,7 +15,7 @@ static const struct quota_use easy = {
 
 static void with_room_nothing_is_left_out(void)
 {
-	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere");
+	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere", NULL);
 	uint64_t t;
 
 	for (t = 1; t < 100; t++)
@@ -28,7 +28,7 @@ static void things_are_left_out_one_after_the_other(void)
 						   QUOTA_JIT,	  QUOTA_JIT,	 QUOTA_JIT,
 						   QUOTA_THREADS, QUOTA_THREADS, QUOTA_THREADS,
 						   QUOTA_THREADS, QUOTA_THREADS };
-	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere");
+	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere", NULL);
 	struct quota_use use = easy;
 	struct quota_reading reading;
 	size_t i;
@@ -47,7 +47,7 @@ static void things_are_left_out_one_after_the_other(void)
 
 static void what_spares_nothing_is_passed_over(void)
 {
-	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere");
+	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere", NULL);
 	struct quota_use use = easy;
 
 	use.disk = 950 * MB;
@@ -68,7 +68,7 @@ static void at_the_limit_sampling_pauses_until_there_is_room(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere");
+		_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere", NULL);
 		struct quota_use nearly = rows[i].use;
 		struct quota_reading reading;
 
@@ -88,7 +88,7 @@ static void at_the_limit_sampling_pauses_until_there_is_room(void)
 
 static void after_a_pause_it_goes_on_with_less(void)
 {
-	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere");
+	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere", NULL);
 	struct quota_use full = easy;
 
 	full.disk = 999 * MB;
@@ -98,7 +98,7 @@ static void after_a_pause_it_goes_on_with_less(void)
 
 static void few_descriptors_are_no_reason_to_pause(void)
 {
-	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere");
+	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere", NULL);
 	struct quota_use use = easy;
 	uint64_t t;
 
@@ -111,7 +111,7 @@ static void without_limits_nothing_matters(void)
 {
 	static const struct quota_limits none = { 0 };
 	static const struct quota_use use = { UINT64_MAX / 2, UINT64_MAX / 2, 0, UINT64_MAX / 2 };
-	_cleanup_(quota_freep) struct quota *q = quota_new(&none, "/nowhere");
+	_cleanup_(quota_freep) struct quota *q = quota_new(&none, "/nowhere", NULL);
 
 	CHECK_EQ(quota_step(q, &use, second, all_useful), QUOTA_EASY);
 }

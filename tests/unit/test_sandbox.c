@@ -190,6 +190,25 @@ static void it_ends_with_us(void)
 	(void)close(ends[0]);
 }
 
-TESTS(T(it_reads_what_it_is_handed), T(one_that_dies_is_replaced), T(one_that_hangs_is_replaced),
-      T(one_that_lies_is_replaced), T(it_can_open_and_start_nothing),
-      T(a_new_worker_does_not_see_what_we_did_since), T(it_ends_with_us))
+static void what_its_processes_take_is_known(void)
+{
+	_cleanup_(sandbox_freep) struct sandbox *s = make(10000);
+	struct sandbox_use before, living, after;
+	struct sandbox_reply reply;
+
+	sandbox_use(s, &before);
+	CHECK(works(s));
+	sandbox_use(s, &living);
+	CHECK(living.cpu_ns > before.cpu_ns);
+	CHECK(living.bytes > before.bytes);
+	/* Also of those that are no more. */
+	CHECK_EQ(call(s, CRASH, &reply, NULL), -EPIPE);
+	sandbox_use(s, &after);
+	CHECK(after.cpu_ns >= living.cpu_ns);
+	CHECK(after.bytes < living.bytes);
+}
+
+TESTS(T(what_its_processes_take_is_known), T(it_reads_what_it_is_handed),
+      T(one_that_dies_is_replaced), T(one_that_hangs_is_replaced), T(one_that_lies_is_replaced),
+      T(it_can_open_and_start_nothing), T(a_new_worker_does_not_see_what_we_did_since),
+      T(it_ends_with_us))

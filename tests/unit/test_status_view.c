@@ -10,7 +10,7 @@ static const char running[] =
 	"session_dir /var/lib/\"o\\p\"\nsession current\nsession monday\ndisk_kib "
 	"2048\nsession_samples 5\n"
 	"samples_received 1000\nsamples_lost 12\nsamples_per_s 398.0\ncpu_percent 0.25\n"
-	"resident_kib 12288\nopen_files 40\nmapped_kib 100\n"
+	"memory_kib 16384\nresident_kib 12288\nkernel_kib 2048\nopen_files 40\nmapped_kib 100\n"
 	"counter sample_received 1000 samples received\n"
 	"counter sample_lost_overflow 12 samples lost: CPU buffer overflow\n"
 	"config /etc/oprofile/daemonrc\n";
@@ -43,7 +43,8 @@ static void people_see_a_table(void)
 			"sessions: current, monday)\n"
 			"Samples:       1000 received, 12 lost; 398 a second\n"
 			"               12 samples lost: CPU buffer overflow\n"
-			"Own cost:      0.25 % of a CPU, 12.0 MiB of memory, 40 sample files open\n"
+			"Own cost:      0.25 % of a CPU, 16.0 MiB of memory (2.0 of it in the "
+			"kernel), 40 sample files open\n"
 			"Settings:      /etc/oprofile/daemonrc\n");
 }
 
@@ -75,7 +76,8 @@ static void programs_see_json(void)
 			"\"disk_kib\": 2048,\n"
 			"  \"samples_received\": 1000,\n  \"samples_lost\": 12,\n"
 			"  \"samples_per_s\": 398.0,\n  \"cpu_percent\": 0.25,\n"
-			"  \"resident_kib\": 12288,\n  \"open_files\": 40,\n"
+			"  \"memory_kib\": 16384,\n  \"resident_kib\": 12288,\n"
+			"  \"kernel_kib\": 2048,\n  \"open_files\": 40,\n"
 			"  \"mapped_kib\": 100,\n  \"config\": \"/etc/oprofile/daemonrc\",\n"
 			"  \"counters\": {\"sample_received\": 1000, "
 			"\"sample_lost_overflow\": 12}\n}\n");
