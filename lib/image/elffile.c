@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/span.h"
 #include "image/buildid.h"
+#include "image/elfzstd.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>
@@ -22,6 +23,7 @@ struct elffile {
 	Elf *elf;
 	GElf_Ehdr header;
 	bool is_unpacked;
+	void *unpacked; /* the file as it is read; NULL: the file itself, or libdw has it */
 	uint64_t mtime, size;
 	struct segment *segments; /* PT_LOAD */
 	size_t segment_count;
@@ -150,13 +152,34 @@ static bool is_compressed(const char *path)
 	return false;
 }
 
+/* Reads what a compressed file holds; 0 or -errno. */
+static int unpack(struct elffile *ef, struct error *err)
+{
+	size_t size;
+	int r;
+
+	(void)elf_end(ef->elf);
+	ef->elf = NULL;
+	ef->is_unpacked = true;
+	if (!elfzstd_is(ef->fd)) {
+		ef->elf = dwelf_elf_begin(ef->fd);
+		return 0;
+	}
+	r = elfzstd_unpack(ef->fd, &ef->unpacked, &size);
+	if (r < 0)
+		return error_set(err, r, "%s: cannot be unpacked: %s", ef->path,
+				 r == -EBADMSG ? "it is damaged" : strerror(-r));
+	ef->elf = elf_memory(ef->unpacked, size);
+	return 0;
+}
+
 /* Takes @fd, which is open or -1 with errno. */
 static int open_fd(int fd, const char *path, bool may_be_compressed, struct elffile **ret,
 		   struct error *err)
 {
 	_cleanup_(elffile_closep) struct elffile *ef = elffile_new(path);
 	struct stat st;
-	int r;
+	int r = 0;
 
 	ef->fd = fd;
 	if (fd < 0 || fstat(fd, &st) < 0)
@@ -166,12 +189,10 @@ static int open_fd(int fd, const char *path, bool may_be_compressed, struct elff
 	ef->mtime = (uint64_t)st.st_mtime;
 	ef->size = (uint64_t)st.st_size;
 	ef->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (ef->elf && elf_kind(ef->elf) != ELF_K_ELF && may_be_compressed) {
-		(void)elf_end(ef->elf);
-		ef->elf = dwelf_elf_begin(fd);
-		ef->is_unpacked = true;
-	}
-	r = read_structure(ef, err);
+	if (ef->elf && elf_kind(ef->elf) != ELF_K_ELF && may_be_compressed)
+		r = unpack(ef, err);
+	if (r == 0)
+		r = read_structure(ef, err);
 	if (r < 0)
 		return r;
 	*ret = STEAL(ef);
@@ -211,6 +232,7 @@ void elffile_close(struct elffile *ef)
 	(void)elf_end(ef->elf);
 	if (ef->fd >= 0)
 		(void)close(ef->fd);
+	free(ef->unpacked);
 	free(ef->path);
 	free(ef->segments);
 	free(ef->bases);
