@@ -41,9 +41,9 @@ static size_t hardware_counters(void)
 	size_t i, count = COUNTERS_MIN;
 
 	for (i = 0; i < catalog_count(); i++) {
-		uint64_t counters = catalog_at(i)->counters;
+		uint64_t counters = catalog_peek(i)->counters;
 
-		if (catalog_at(i)->kind == CATALOG_COUNTER && counters && counters != UINT64_MAX)
+		if (catalog_peek(i)->kind == CATALOG_COUNTER && counters && counters != UINT64_MAX)
 			count = MAX(count, (size_t)(64 - __builtin_clzll(counters)));
 	}
 	return MIN(count, (size_t)NODES_COUNTERS_MAX);
@@ -100,8 +100,8 @@ static const struct catalog_event *event_by_code(uint64_t code)
 	if (!code)
 		return catalog_find("TIMER");
 	for (i = 0; i < catalog_count(); i++)
-		if (catalog_at(i)->code == code && catalog_at(i)->kind != CATALOG_FEATURE)
-			return catalog_at(i);
+		if (catalog_peek(i)->code == code && catalog_peek(i)->kind != CATALOG_FEATURE)
+			return catalog_peek(i);
 	return NULL;
 }
 

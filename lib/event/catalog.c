@@ -21,14 +21,21 @@
 #include <pthread.h>
 #include <string.h>
 
+/* Masks that are read when they are asked for: all of a catalogue that changes. */
+struct late {
+	pthread_mutex_t lock;
+	struct arena arena;
+};
+
 struct catalog {
 	const struct cpu_type *type;
 	char *root; /* of the machine whose kernel's events are in it, or NULL */
 	struct evfile files;
 	struct evlist pfm;  /* of libpfm4 */
 	struct evlist list; /* of all sources */
-	bool stand_in;	    /* the files are not the type's own */
-	bool users;	    /* they are the user's */
+	struct late *late;
+	bool stand_in; /* the files are not the type's own */
+	bool users;    /* they are the user's */
 	struct error problem;
 	struct catalog *next; /* loaded before it */
 };
@@ -96,14 +103,17 @@ static int read_type(struct catalog *c, struct evdir *dirs)
 
 /* What all CPUs have gives way to what is known of this one in more detail; but for cycles, which
  * the kernel may know to count where the counters are taken, and whose least count is known. */
-static bool gives_way(const struct catalog *c, const struct catalog_event *event)
+static bool gives_way(struct catalog *c, const struct catalog_event *event)
 {
-	const struct catalog_event *known = evlist_find(&c->pfm, event->name);
+	struct catalog_event *known = evlist_find(&c->pfm, event->name);
 
 	if (event->perf_type == PERF_TYPE_HARDWARE &&
 	    event->perf_config == PERF_COUNT_HW_CPU_CYCLES)
 		return false;
-	return c->stand_in && known && known->mask_count && !event->mask_count;
+	if (!c->stand_in || !known || event->mask_count)
+		return false;
+	evpfm_complete(known, &c->pfm.arena);
+	return known->mask_count;
 }
 
 static void add_all(struct catalog *c)
@@ -142,26 +152,34 @@ static int read_files(struct catalog *c, struct evdir *dirs)
 
 static const char pmu_prefix[] = "pfm/";
 
-static struct catalog *load(const struct cpu_type *type, const char *root)
+/* The events of a type. */
+static void load_type(struct catalog *c)
 {
-	struct catalog *c = xcalloc(1, sizeof(*c));
 	_cleanup_(evdir_done) struct evdir dirs = { 0 };
 
-	c->type = type;
-	c->root = root ? xstrdup(root) : NULL;
-	if (key_starts(type, pmu_prefix)) {
-		evpfm_read(type->key + strlen(pmu_prefix), &c->list);
-		return c;
+	if (key_starts(c->type, pmu_prefix)) {
+		evpfm_read(c->type->key + strlen(pmu_prefix), &c->list);
+		return;
 	}
-	c->files.unavailable = unavailable_events(type);
+	c->files.unavailable = unavailable_events(c->type);
 	evdir_init(&dirs);
 	if (read_files(c, &dirs) < 0) {
 		evfile_done(&c->files);
 		log_warn("%s", c->problem.text);
 	}
-	if (root && !c->users)
-		evsys_read(root, &c->list);
-	return c;
+}
+
+/* Those of a machine: its type's, and its kernel's. */
+static void load_machine(struct catalog *c, const struct catalog *of_type)
+{
+	size_t i;
+
+	c->problem = of_type->problem;
+	c->users = of_type->users;
+	for (i = 0; i < of_type->list.count; i++)
+		(void)evlist_add(&c->list, &of_type->list.events[i]);
+	if (!c->users)
+		evsys_read(c->root, &c->list);
 }
 
 static bool is_loaded(const struct catalog *c, const struct cpu_type *type, const char *root)
@@ -169,23 +187,50 @@ static bool is_loaded(const struct catalog *c, const struct cpu_type *type, cons
 	return c->type == type && !c->root == !root && (!root || !strcmp(c->root, root));
 }
 
+/* The one among those @loaded, or a new one. */
+static const struct catalog *find_or_load(struct catalog **loaded, const struct cpu_type *type,
+					  const char *root)
+{
+	struct catalog *c;
+
+	for (c = *loaded; c && !is_loaded(c, type, root); c = c->next)
+		;
+	if (c)
+		return c;
+	c = xcalloc(1, sizeof(*c));
+	c->type = type;
+	c->root = root ? xstrdup(root) : NULL;
+	c->late = xcalloc(1, sizeof(*c->late));
+	(void)pthread_mutex_init(&c->late->lock, NULL);
+	if (root)
+		load_machine(c, find_or_load(loaded, type, NULL));
+	else
+		load_type(c);
+	c->next = *loaded;
+	*loaded = c;
+	return c;
+}
+
 /* The catalogue of a type, with the events of the kernel of a machine or without (NULL). */
 static const struct catalog *get(const struct cpu_type *type, const char *root)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 	static struct catalog *loaded; /* only ever added to */
-	struct catalog *c;
+	const struct catalog *c;
 
 	(void)pthread_mutex_lock(&lock);
-	for (c = loaded; c && !is_loaded(c, type, root); c = c->next)
-		;
-	if (!c) {
-		c = load(type, root);
-		c->next = loaded;
-		loaded = c;
-	}
+	c = find_or_load(&loaded, type, root);
 	(void)pthread_mutex_unlock(&lock);
 	return c;
+}
+
+/* The event with its masks. */
+static const struct catalog_event *complete(const struct catalog *c, struct catalog_event *event)
+{
+	(void)pthread_mutex_lock(&c->late->lock);
+	evpfm_complete(event, &c->late->arena);
+	(void)pthread_mutex_unlock(&c->late->lock);
+	return event;
 }
 
 const struct catalog *catalog_of(const struct cpu_type *type)
@@ -260,17 +305,24 @@ size_t catalog_size(const struct catalog *c)
 	return c->list.count + 1;
 }
 
-const struct catalog_event *catalog_event_at(const struct catalog *c, size_t i)
+const struct catalog_event *catalog_event_peek(const struct catalog *c, size_t i)
 {
 	assert(i < catalog_size(c));
 	return i < c->list.count ? &c->list.events[i] : &timer_event;
 }
 
+const struct catalog_event *catalog_event_at(const struct catalog *c, size_t i)
+{
+	return i < c->list.count ? complete(c, &c->list.events[i]) : catalog_event_peek(c, i);
+}
+
 const struct catalog_event *catalog_event_find(const struct catalog *c, const char *name)
 {
-	const struct catalog_event *found = evlist_find(&c->list, name);
+	struct catalog_event *found = evlist_find(&c->list, name);
 
-	return found || strcmp(name, timer_event.name) != 0 ? found : &timer_event;
+	if (found)
+		return complete(c, found);
+	return strcmp(name, timer_event.name) != 0 ? NULL : &timer_event;
 }
 
 /* A name as most are written, at most 64 letters of it. */
@@ -292,10 +344,10 @@ const struct catalog_event *catalog_event_nearest(const struct catalog *c, const
 
 	shout(name, wanted);
 	for (i = 0; i < catalog_size(c); i++) {
-		shout(catalog_event_at(c, i)->name, upper);
+		shout(catalog_event_peek(c, i)->name, upper);
 		distance = text_distance(wanted, upper);
 		if (distance < least) {
-			nearest = catalog_event_at(c, i);
+			nearest = catalog_event_peek(c, i);
 			least = distance;
 		}
 	}
@@ -307,9 +359,9 @@ size_t catalog_count(void)
 	return catalog_size(catalog_here());
 }
 
-const struct catalog_event *catalog_at(size_t i)
+const struct catalog_event *catalog_peek(size_t i)
 {
-	return catalog_event_at(catalog_here(), i);
+	return catalog_event_peek(catalog_here(), i);
 }
 
 const struct catalog_event *catalog_find(const char *name)

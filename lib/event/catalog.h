@@ -59,6 +59,7 @@ struct catalog_event {
 	uint32_t default_mask;	 /* as catalog_mask_number() has it */
 	const struct catalog_mask *masks; /* NULL where only 0 is allowed */
 	size_t mask_count;
+	int late; /* libpfm4's number, while its masks are not read yet; else 0 */
 };
 
 /* The events of CPUs of @type. Where its files cannot be read, the clock alone: catalog_problem()
@@ -80,6 +81,8 @@ const char *catalog_problem(const struct catalog *c);
 size_t catalog_size(const struct catalog *c);
 /* The i-th of them, in the order of the files. */
 const struct catalog_event *catalog_event_at(const struct catalog *c, size_t i);
+/* The same, perhaps without its masks, which take libpfm4 most of its time. */
+const struct catalog_event *catalog_event_peek(const struct catalog *c, size_t i);
 /* The event called @name, or NULL. */
 const struct catalog_event *catalog_event_find(const struct catalog *c, const char *name);
 /* The event whose name is most like @name, NULL if none is like it. */
@@ -87,7 +90,7 @@ const struct catalog_event *catalog_event_nearest(const struct catalog *c, const
 
 /* The same of catalog_here(). */
 size_t catalog_count(void);
-const struct catalog_event *catalog_at(size_t i);
+const struct catalog_event *catalog_peek(size_t i);
 const struct catalog_event *catalog_find(const char *name);
 const struct catalog_event *catalog_nearest(const char *name);
 

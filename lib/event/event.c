@@ -247,5 +247,5 @@ void event_each(void (*each)(const char *name, const char *description, void *da
 	size_t i;
 
 	for (i = 0; i < catalog_count(); i++)
-		each(catalog_at(i)->name, catalog_at(i)->description, data);
+		each(catalog_peek(i)->name, catalog_peek(i)->description, data);
 }

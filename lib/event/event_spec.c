@@ -110,7 +110,7 @@ static int unknown_name(const struct place *place, const char *name, struct erro
 		return error_set(err, -EINVAL, "Invalid event %s; ophelp lists the %zu there are",
 				 name, catalog_size(c));
 	for (i = 0; i < catalog_size(c); i++)
-		strbuf_addf(&known, "%s%s", i ? ", " : "", catalog_event_at(c, i)->name);
+		strbuf_addf(&known, "%s%s", i ? ", " : "", catalog_event_peek(c, i)->name);
 	return error_set(err, -EINVAL, "Invalid event %s; there are %s", name, strbuf_text(&known));
 }
 

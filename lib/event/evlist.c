@@ -32,7 +32,7 @@ bool evlist_add(struct evlist *l, const struct catalog_event *event)
 	return true;
 }
 
-const struct catalog_event *evlist_find(const struct evlist *l, const char *name)
+struct catalog_event *evlist_find(const struct evlist *l, const char *name)
 {
 	size_t place;
 

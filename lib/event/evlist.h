@@ -23,6 +23,6 @@ struct evlist {
 /* Adds a copy of @event unless there is one of its name; whether it was added. */
 bool evlist_add(struct evlist *l, const struct catalog_event *event);
 /* The event called @name, or NULL; borrowed until something is added. */
-const struct catalog_event *evlist_find(const struct evlist *l, const char *name);
+struct catalog_event *evlist_find(const struct evlist *l, const char *name);
 /* Frees everything. */
 void evlist_done(struct evlist *l);

@@ -188,33 +188,23 @@ static uint32_t fold(uint64_t code)
 	return (uint32_t)(code ^ code >> 32);
 }
 
-/* Asking for an attribute takes the library as long as it has attributes before it: each is asked
- * for once, into room that is kept from event to event. */
-struct scratch {
-	struct catalog_mask *masks;
-	size_t room;
-};
-
-static void scratch_done(struct scratch *s)
-{
-	free(s->masks);
-}
-
-/* Unit masks come before the modifiers. */
-static void read_masks(const pfm_event_info_t *info, struct scratch *scratch,
+/* Into an array that grows with them. Unit masks come before the modifiers. Asking for an attribute
+ * takes the library as long as it has attributes before it: each is asked for once. */
+static void read_masks(const pfm_event_info_t *info, struct catalog_mask **masks,
 		       struct catalog_event *e)
 {
 	pfm_event_attr_info_t attr = { .size = sizeof(attr) };
 	uint64_t all = 0, single = 0;
 	struct catalog_mask *mask;
+	size_t room = 0;
 	int i;
 
 	for (i = 0; i < info->nattrs; i++) {
 		if (pfm_get_event_attr_info(info->idx, i, PFM_OS_NONE, &attr) != PFM_SUCCESS ||
 		    attr.type != PFM_ATTR_UMASK)
 			break;
-		array_grow(&scratch->masks, e->mask_count + 1, &scratch->room);
-		mask = &scratch->masks[e->mask_count++];
+		array_grow(masks, e->mask_count + 1, &room);
+		mask = &(*masks)[e->mask_count++];
 		*mask = (struct catalog_mask){ .value = fold(attr.code),
 					       .description = attr.desc,
 					       .name = attr.name };
@@ -226,16 +216,23 @@ static void read_masks(const pfm_event_info_t *info, struct scratch *scratch,
 	e->bitmask = all == single && all <= UINT32_MAX && __builtin_popcountll(all) > 1;
 }
 
-/* Moves the masks out of the scratch. */
-static void keep_masks(const struct scratch *scratch, struct arena *arena, struct catalog_event *e)
+void evpfm_complete(struct catalog_event *event, struct arena *arena)
 {
-	size_t size = e->mask_count * sizeof(*e->masks);
+	_cleanup_free_ struct catalog_mask *masks = NULL;
+	pfm_event_info_t info = { .size = sizeof(info) };
+	size_t size;
 
+	if (!event->late || pfm_get_event_info(event->late, PFM_OS_NONE, &info) != PFM_SUCCESS)
+		return;
+	info.idx = event->late;
+	event->late = 0;
+	read_masks(&info, &masks, event);
+	size = event->mask_count * sizeof(*masks);
 	if (!size)
 		return;
-	e->masks = memcpy(arena_alloc(arena, size), scratch->masks, size);
-	if (!catalog_mask_valid(e, e->default_mask))
-		e->default_mask = e->masks[0].value;
+	event->masks = memcpy(arena_alloc(arena, size), masks, size);
+	if (!catalog_mask_valid(event, event->default_mask))
+		event->default_mask = event->masks[0].value;
 }
 
 /* The general counters; which of them an event is bound to, the library does not say. */
@@ -247,7 +244,6 @@ static uint64_t counters_of(const pfm_pmu_info_t *pmu)
 
 void evpfm_read(const char *name, struct evlist *list)
 {
-	_cleanup_(scratch_done) struct scratch scratch = { 0 };
 	pfm_event_info_t info;
 	pfm_pmu_info_t pmu;
 	int i;
@@ -260,19 +256,17 @@ void evpfm_read(const char *name, struct evlist *list)
 					   .count = USUAL_COUNT,
 					   .perf_type = PERF_TYPE_RAW,
 					   .counters = counters_of(&pmu),
-					   .pfm = pmu.name };
+					   .pfm = pmu.name,
+					   .late = i };
 
 		info = (pfm_event_info_t){ .size = sizeof(info) };
 		if (pfm_get_event_info(i, PFM_OS_NONE, &info) != PFM_SUCCESS ||
 		    strlen(info.name) >= EVENT_NAME_MAX)
 			continue;
-		info.idx = i;
 		e.name = info.name;
 		e.description = info.desc;
 		e.code = (uint32_t)(info.code & INT32_MAX);
 		e.perf_config = info.code;
-		read_masks(&info, &scratch, &e);
-		keep_masks(&scratch, &list->arena, &e);
 		(void)evlist_add(list, &e);
 	}
 }

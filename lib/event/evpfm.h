@@ -32,8 +32,12 @@ bool evpfm_pmu_named(const char *name, struct evpfm_pmu *ret);
  * has one and @here. NULL if libpfm4 knows none. */
 const char *evpfm_pmu_of(const struct cpu_type *type, bool here);
 
-/* Adds the events of the PMU called @name that the list does not have. */
+/* Adds the events of the PMU called @name that the list does not have; what masks they have is left
+ * to evpfm_complete(), for most are never asked for. */
 void evpfm_read(const char *name, struct evlist *list);
+
+/* Reads the masks of an event that was added so, into @arena; does nothing to others. */
+void evpfm_complete(struct catalog_event *event, struct arena *arena);
 
 /* Sets how @event, of which @info is known from evpfm_read(), is programmed with the masks called
  * @masks, "A+B"; empty: the default. 0, or -EINVAL with libpfm4's reason. */

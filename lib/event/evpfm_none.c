@@ -31,6 +31,12 @@ void evpfm_read(const char *name, struct evlist *list)
 	(void)list;
 }
 
+void evpfm_complete(struct catalog_event *event, struct arena *arena)
+{
+	(void)event;
+	(void)arena;
+}
+
 int evpfm_encode(const struct catalog_event *info, const char *masks, struct event *event,
 		 struct error *err)
 {

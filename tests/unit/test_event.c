@@ -187,7 +187,7 @@ static void names_are_unique_and_fit(void)
 	size_t i;
 
 	for (i = 0; i < catalog_count(); i++) {
-		const struct catalog_event *event = catalog_at(i);
+		const struct catalog_event *event = catalog_event_at(catalog_here(), i);
 
 		CHECK(catalog_find(event->name) == event);
 		CHECK(strlen(event->name) < EVENT_NAME_MAX);
