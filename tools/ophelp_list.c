@@ -47,9 +47,12 @@ static void add_counters(struct strbuf *out, const struct catalog_event *e)
 		strbuf_adds(out, "all");
 		return;
 	}
-	for (i = 0; i < 64; i++)
-		if (e->counters >> i & 1)
-			strbuf_addf(out, "%s%u", e->counters & ((1ULL << i) - 1) ? "," : "", i);
+	for (i = 0; i < 64; i++) {
+		if (!(e->counters >> i & 1))
+			continue;
+		strbuf_adds(out, e->counters & ((1ULL << i) - 1) ? "," : "");
+		strbuf_addu(out, i);
+	}
 }
 
 /* How the default mask is asked for: its name where it has one. */
@@ -62,42 +65,67 @@ static void add_default(struct strbuf *out, const struct catalog_event *e)
 			strbuf_adds(out, e->masks[i].name);
 			return;
 		}
-	strbuf_addf(out, "0x%02" PRIx32, e->default_mask);
+	strbuf_adds(out, "0x");
+	strbuf_addx(out, e->default_mask, 2);
 }
 
-static void text_mask(struct strbuf *out, const struct catalog_mask *mask, unsigned int width)
-{
-	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+/* Text for people while it is made: 10 MB of it for all that libpfm4 knows, so without formats. */
+struct page {
+	struct strbuf out, line;
+	unsigned int width;
+};
 
-	strbuf_addf(&line, "0x%02" PRIx32 ": ", mask->value);
-	if (mask->name)
-		strbuf_addf(&line, "(name=%s) ", mask->name);
-	strbuf_adds(&line, mask->description);
-	strbuf_addf(out, "%*s", EVENT_INDENT, "");
-	text_wrap(out, strbuf_text(&line), MASK_INDENT, width);
+static void page_done(struct page *p)
+{
+	strbuf_done(&p->out);
+	strbuf_done(&p->line);
 }
 
-static void text_event(const struct catalog_event *e, unsigned int width, FILE *stream)
+static void text_mask(struct page *p, const struct catalog_mask *mask)
 {
-	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT, line = STRBUF_INIT;
+	strbuf_clear(&p->line);
+	strbuf_adds(&p->line, "0x");
+	strbuf_addx(&p->line, mask->value, 2);
+	strbuf_adds(&p->line, ": ");
+	if (mask->name) {
+		strbuf_adds(&p->line, "(name=");
+		strbuf_adds(&p->line, mask->name);
+		strbuf_adds(&p->line, ") ");
+	}
+	strbuf_adds(&p->line, mask->description);
+	strbuf_fill(&p->out, ' ', EVENT_INDENT);
+	text_wrap(&p->out, strbuf_text(&p->line), MASK_INDENT, p->width);
+}
+
+static void text_event(struct page *p, const struct catalog_event *e, FILE *stream)
+{
 	size_t i;
 
-	strbuf_addf(&out, "%s: (counter: ", e->name);
-	add_counters(&out, e);
-	strbuf_addf(&out, ")\n%*s", EVENT_INDENT, "");
-	strbuf_addf(&line, "%s", e->description);
-	if (e->minimum)
-		strbuf_addf(&line, " (min count: %" PRIu64 ")", e->minimum);
-	text_wrap(&out, strbuf_text(&line), EVENT_INDENT, width);
+	strbuf_clear(&p->out);
+	strbuf_clear(&p->line);
+	strbuf_adds(&p->out, e->name);
+	strbuf_adds(&p->out, ": (counter: ");
+	add_counters(&p->out, e);
+	strbuf_adds(&p->out, ")\n");
+	strbuf_fill(&p->out, ' ', EVENT_INDENT);
+	strbuf_adds(&p->line, e->description);
+	if (e->minimum) {
+		strbuf_adds(&p->line, " (min count: ");
+		strbuf_addu(&p->line, e->minimum);
+		strbuf_adds(&p->line, ")");
+	}
+	text_wrap(&p->out, strbuf_text(&p->line), EVENT_INDENT, p->width);
 	if (e->mask_count) {
-		strbuf_addf(&out, "%*sUnit masks (default ", EVENT_INDENT, "");
-		add_default(&out, e);
-		strbuf_addf(&out, "%s)\n%*s----------\n", e->bitmask ? ", may be added up" : "",
-			    EVENT_INDENT, "");
+		strbuf_fill(&p->out, ' ', EVENT_INDENT);
+		strbuf_adds(&p->out, "Unit masks (default ");
+		add_default(&p->out, e);
+		strbuf_adds(&p->out, e->bitmask ? ", may be added up)\n" : ")\n");
+		strbuf_fill(&p->out, ' ', EVENT_INDENT);
+		strbuf_adds(&p->out, "----------\n");
 	}
 	for (i = 0; i < e->mask_count; i++)
-		text_mask(&out, &e->masks[i], width);
-	(void)fputs(strbuf_text(&out), stream);
+		text_mask(p, &e->masks[i]);
+	(void)fwrite(strbuf_text(&p->out), 1, p->out.length, stream);
 }
 
 static void put_escaped(const char *text, FILE *out)
@@ -247,8 +275,8 @@ bool ophelp_any(const struct catalog *c, const char *word)
 	size_t i;
 
 	for (i = 0; i < catalog_size(c); i++)
-		if (catalog_event_at(c, i)->kind != CATALOG_TIMER &&
-		    matches(catalog_event_at(c, i), word))
+		if (catalog_event_peek(c, i)->kind != CATALOG_TIMER &&
+		    (!word || matches(catalog_event_at(c, i), word)))
 			return true;
 	return false;
 }
@@ -256,6 +284,7 @@ bool ophelp_any(const struct catalog *c, const char *word)
 size_t ophelp_list(const struct catalog *c, const char *word, enum ophelp_format format,
 		   unsigned int width, FILE *out)
 {
+	_cleanup_(page_done) struct page page = { .width = width };
 	struct json j = JSON_INIT(out);
 	size_t i, count = 0;
 
@@ -267,7 +296,7 @@ size_t ophelp_list(const struct catalog *c, const char *word, enum ophelp_format
 			continue;
 		count++;
 		if (format == OPHELP_TEXT)
-			text_event(e, width, out);
+			text_event(&page, e, out);
 		else if (format == OPHELP_XML)
 			xml_event(e, out);
 		else

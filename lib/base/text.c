@@ -5,11 +5,24 @@
 #include <stdint.h>
 #include <string.h>
 
+/* Whether words have single blanks between, and none around. */
+static bool is_single_spaced(const char *text)
+{
+	size_t length = strlen(text);
+
+	return length && *text != ' ' && text[length - 1] != ' ' && !strstr(text, "  ");
+}
+
 void text_wrap(struct strbuf *out, const char *text, unsigned int indent, unsigned int width)
 {
 	unsigned int column = indent;
 	size_t word;
 
+	if (!width && is_single_spaced(text)) {
+		strbuf_adds(out, text);
+		strbuf_adds(out, "\n");
+		return;
+	}
 	while (*text) {
 		word = strcspn(text, " ");
 		if (column > indent) {

@@ -190,8 +190,7 @@ static uint32_t fold(uint64_t code)
 
 /* Into an array that grows with them. Unit masks come before the modifiers. Asking for an attribute
  * takes the library as long as it has attributes before it: each is asked for once. */
-static void read_masks(const pfm_event_info_t *info, struct catalog_mask **masks,
-		       struct catalog_event *e)
+static void read_masks(int number, struct catalog_mask **masks, struct catalog_event *e)
 {
 	pfm_event_attr_info_t attr = { .size = sizeof(attr) };
 	uint64_t all = 0, single = 0;
@@ -199,10 +198,9 @@ static void read_masks(const pfm_event_info_t *info, struct catalog_mask **masks
 	size_t room = 0;
 	int i;
 
-	for (i = 0; i < info->nattrs; i++) {
-		if (pfm_get_event_attr_info(info->idx, i, PFM_OS_NONE, &attr) != PFM_SUCCESS ||
-		    attr.type != PFM_ATTR_UMASK)
-			break;
+	for (i = 0; pfm_get_event_attr_info(number, i, PFM_OS_NONE, &attr) == PFM_SUCCESS &&
+		    attr.type == PFM_ATTR_UMASK;
+	     i++) {
 		array_grow(masks, e->mask_count + 1, &room);
 		mask = &(*masks)[e->mask_count++];
 		*mask = (struct catalog_mask){ .value = fold(attr.code),
@@ -219,14 +217,12 @@ static void read_masks(const pfm_event_info_t *info, struct catalog_mask **masks
 void evpfm_complete(struct catalog_event *event, struct arena *arena)
 {
 	_cleanup_free_ struct catalog_mask *masks = NULL;
-	pfm_event_info_t info = { .size = sizeof(info) };
 	size_t size;
 
-	if (!event->late || pfm_get_event_info(event->late, PFM_OS_NONE, &info) != PFM_SUCCESS)
+	if (!event->late)
 		return;
-	info.idx = event->late;
+	read_masks(event->late, &masks, event);
 	event->late = 0;
-	read_masks(&info, &masks, event);
 	size = event->mask_count * sizeof(*masks);
 	if (!size)
 		return;
