@@ -69,6 +69,7 @@ void unresolved_collect(const struct container *c, const struct gather *g, struc
 		u->why = why;
 		u->samples += sum(row->counts, c->class_count);
 		ret->samples += sum(row->counts, c->class_count);
+		ret->ranges += is_range ? sum(row->counts, c->class_count) : 0;
 	}
 	ret->total = sum(c->totals, c->class_count);
 	for (i = 0; i < pairs; i++)
@@ -121,8 +122,11 @@ void unresolved_text(const struct unresolved *u, const struct gather *g, FILE *o
 
 	if (percent_of(u, u->samples) < worth_percent)
 		return;
-	(void)fprintf(out, "\nWithout a symbol: %.1f %% of the samples\n",
-		      percent_of(u, u->samples));
+	(void)fprintf(out, "\nWithout a symbol: %.1f %% of the samples", percent_of(u, u->samples));
+	if (u->ranges)
+		(void)fprintf(out, ", of which %.1f %% are named by where their code lies",
+			      percent_of(u, u->ranges));
+	(void)fputs("\n", out);
 	for (i = 0; i < u->count && i < SHOWN_MAX; i++)
 		if (percent_of(u, u->images[i].samples) >= line_percent)
 			print_image(u, &u->images[i], g, out);
