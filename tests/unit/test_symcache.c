@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include "base/digest.h"
 #include "base/parallel.h"
 #include "image/symcache.h"
 #include "image/symcache_file.h"
@@ -133,6 +134,62 @@ static void damage_is_found_and_made_good(void)
 		CHECK(access(path, F_OK) < 0);
 	}
 	CHECK(rounds > 100);
+}
+
+/* Sets the version of the file at @path, which is in order otherwise. */
+static void write_version(const char *path, const char *key, uint32_t version)
+{
+	_cleanup_close_ int fd = open(path, O_RDWR | O_CLOEXEC);
+	_cleanup_free_ uint8_t *bytes = NULL;
+	struct symcache_header h;
+	size_t pages = 0, size;
+	struct stat file;
+
+	CHECK_EQ(fstat(fd, &file), 0);
+	size = (size_t)file.st_size;
+	bytes = xmalloc(size);
+	CHECK_EQ(pread(fd, bytes, size, 0), file.st_size);
+	/* As many digests as the bytes before them have pages. */
+	while (pages * SYMCACHE_PAGE < size - pages * sizeof(uint64_t))
+		pages++;
+	memcpy(&h, bytes, sizeof(h));
+	h.version = version;
+	h.check = digest_bytes(&h, offsetof(struct symcache_header, check), 1);
+	h.check = digest_bytes(key, strlen(key), h.check);
+	h.check = digest_bytes(bytes + size - pages * sizeof(uint64_t), pages * sizeof(uint64_t),
+			       h.check);
+	CHECK_EQ(pwrite(fd, &h, sizeof(h), 0), sizeof(h));
+}
+
+/* What an older or newer oprofile has left is no damage that a checksum would find. */
+static void files_of_other_versions_are_made_anew(void)
+{
+	static const struct {
+		uint32_t version;
+		bool found;
+	} rows[] = { { SYMCACHE_VERSION, true },
+		     { SYMCACHE_VERSION - 1, false },
+		     { SYMCACHE_VERSION + 1, false } };
+	_cleanup_directory_ char *directory = test_directory();
+	_cleanup_(symcache_closep) struct symcache *c = symcache_open(directory, SYMCACHE_CAP);
+	_cleanup_(symtab_freep) struct symtab *st = make_table(SYMBOLS);
+	size_t i, refused = 0;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(symtab_freep) struct symtab *found = NULL, *again = NULL;
+		_cleanup_free_ char *path = NULL;
+
+		symcache_store(c, "one", st);
+		path = only_file(directory);
+		write_version(path, "one", rows[i].version);
+		found = symcache_find(c, "one", NULL);
+		CHECK_EQ(found != NULL, rows[i].found);
+		refused += !rows[i].found;
+		CHECK_EQ(symcache_stats(c)->damaged, refused);
+		symcache_store(c, "one", st);
+		again = symcache_find(c, "one", NULL);
+		CHECK(again && differences(st, again) == 0);
+	}
 }
 
 static void files_cut_short_are_not_believed(void)
@@ -276,6 +333,7 @@ static void many_may_read_and_write_at_once(void)
 }
 
 TESTS(T(tables_come_back_as_they_were), T(damage_is_found_and_made_good),
-      T(files_cut_short_are_not_believed), T(a_symbol_that_is_lost_says_so),
-      T(what_was_used_least_goes_first), T(directories_that_others_write_are_refused),
-      T(the_environment_names_the_directory), T(many_may_read_and_write_at_once))
+      T(files_of_other_versions_are_made_anew), T(files_cut_short_are_not_believed),
+      T(a_symbol_that_is_lost_says_so), T(what_was_used_least_goes_first),
+      T(directories_that_others_write_are_refused), T(the_environment_names_the_directory),
+      T(many_may_read_and_write_at_once))
