@@ -111,6 +111,35 @@ END
 	opannotate --session-dir="$dir/java" --source >listing 2>&1
 	cp listing output
 	ok "java: its line has the samples" grep -q "[0-9] :.static int hot" listing
+	cat >Chain.java <<'END'
+public class Chain {
+	static int sink;
+	static int leaf(int n) { int s = 0; for (int i = 0; i < n; i++) s = s * 31 + i; return s; }
+	static int middle(int n) { return leaf(n) + 1; }
+	static int outer(int n) { return middle(n) + 1; }
+	public static void main(String[] args) {
+		for (int i = 0; i < 700; i++) sink += outer(1000000);
+	}
+}
+END
+	# Compiled before they run, and not into one another.
+	ok "java with chains compiles" javac -g Chain.java
+	ok "java with the agent and chains" env JITDUMPDIR="$dir" operf \
+		--session-dir="$dir/javachains" --rate="$rate" -g java -XX:-UsePerfData -Xcomp -Xbatch \
+		-XX:CompileOnly=Chain.outer,Chain.middle,Chain.leaf -XX:+PreserveFramePointer \
+		-XX:-Inline -agentpath:"$jvmti" Chain
+	rm -f jit-*.dump
+	opreport --session-dir="$dir/javachains" --folded >folded 2>&1
+	counts=$(awk '/int Chain.leaf/ { all += $NF }
+		/;int Chain.outer[^;]*;int Chain.middle[^;]*;int Chain.leaf/ { whole += $NF }
+		END { print whole + 0, all + 0 }' folded)
+	echo "# $counts samples of the method have whole chains, and all"
+	tail -n 20 folded >output
+	ok "java: call chains go through its methods" test "${counts#* }" -gt 100 -a \
+		$((${counts% *} * 10)) -gt $((${counts#* } * 8))
+	opreport --session-dir="$dir/javachains" --chains >list 2>&1
+	cp list output
+	ok "java: they are in the list of chains, too" grep -q "int Chain.middle(int)" list
 else
 	skip "java with the agent" "no JDK"
 fi
