@@ -3,6 +3,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
+#include "driver/own_cost.h"
 
 #include <math.h>
 #include <string.h>
@@ -16,6 +17,7 @@ static const double change_s = 1;  /* a rate holds for, as a change loses part o
 static const double relax = 0.6;   /* a stretch shrinks to no less of it */
 static const double jitter = 0.08; /* and goes by chance so far from what was worked out */
 static const double rate_min = 10; /* interrupts a second and CPU that are always taken */
+static const double sure = 0.2;	   /* the part of the budget that samples always have */
 
 #define LOOK_EVERY_NS 200000000ULL
 #define MARK_EVERY_NS 10000000000ULL
@@ -27,17 +29,19 @@ struct spent {
 
 struct cpu {
 	struct driver_cost last;
-	double share;	/* smoothed: of this CPU's time */
+	double share;	/* smoothed: of this CPU's time, for samples */
 	double rate;	/* interrupts a second */
 	double debt;	/* seconds of it, beyond what is allowed */
 	double stretch; /* in force, for so long: */
 	double stretched_s;
 	double older, newer; /* spent on this CPU since the marks, ns */
 	bool seen;
+	bool least; /* samples have no more than what they always have */
 };
 
 struct governor {
 	double budget, interrupt_ns;
+	struct own_cost own;
 	struct cpu *cpus; /* by number */
 	size_t room;
 	uint64_t now_ns, own_ns;   /* of the last look; 0: none */
@@ -85,6 +89,7 @@ void governor_begin(struct governor *g, const struct governor_look *look)
 	g->now_ns = look->now_ns;
 	g->own_ns = look->own_ns;
 	g->older = g->newer = (struct spent){ 0 };
+	g->own = (struct own_cost){ 0 };
 	for (i = 0; i < look->count; i++) {
 		struct cpu *c = cpu_of(g, look->costs[i].cpu);
 
@@ -108,13 +113,15 @@ static double most_stretch(const struct cpu *c)
 	return fmax(c->stretch * c->rate / rate_min, 1);
 }
 
-/* The stretch that a CPU needs, by what it costs with that which it has. */
-static double wanted_stretch(const struct governor *g, const struct cpu *c)
+/* The stretch that a CPU needs, by what samples cost with that which it has; the share @anyway does
+ * not depend on it. */
+static double wanted_stretch(const struct governor *g, struct cpu *c, double anyway)
 {
 	double aim = 1 - c->debt / (g->budget * repay_s), wanted;
 
-	aim = g->budget * fmin(fmax(aim, 0.4), 1.15);
-	wanted = c->stretch * c->share / aim;
+	aim = g->budget * fmin(fmax(aim, 0.4), 1.15) - anyway;
+	c->least = aim < g->budget * sure;
+	wanted = c->stretch * c->share / fmax(aim, g->budget * sure);
 	wanted = fmax(wanted, c->stretch * relax);
 	return fmax(fmin(wanted, most_stretch(c)), 1);
 }
@@ -127,7 +134,7 @@ static double jittered(struct governor *g, double stretch)
 	return fmax(stretch * (1 + jitter * ((double)(g->chance % 1024) / 1024 - 0.5)), 1);
 }
 
-static void steer(struct governor *g, struct cpu *c, double share, double dt,
+static void steer(struct governor *g, struct cpu *c, double share, double anyway, double dt,
 		  int (*stretch)(struct driver *d, unsigned int cpu, uint32_t stretch),
 		  struct driver *d)
 {
@@ -136,10 +143,10 @@ static void steer(struct governor *g, struct cpu *c, double share, double dt,
 
 	/* What jumps is not waited for. */
 	c->share = jumps ? fmax(share, c->share) : c->share + gain * (share - c->share);
-	c->debt += (share - g->budget) * dt;
+	c->debt += (share + anyway - g->budget) * dt;
 	c->debt = fmin(fmax(c->debt, -g->budget * credit_s), g->budget * debt_s);
 	c->stretched_s += dt;
-	wanted = wanted_stretch(g, c);
+	wanted = wanted_stretch(g, c, anyway);
 	if ((c->stretched_s < change_s && !(jumps && wanted > c->stretch)) ||
 	    (c->stretch <= 1 && wanted <= 1))
 		return;
@@ -216,21 +223,23 @@ void governor_look(struct governor *g, const struct governor_look *look,
 	if (look->now_ns < g->now_ns + LOOK_EVERY_NS || !look->count)
 		return;
 	samples = samples_since(g, look);
+	own_cost_add(&g->own, ns, own, samples);
 	for (i = 0; i < look->count; i++) {
 		const struct driver_cost *cost = &look->costs[i];
 		struct cpu *c = cpu_of(g, cost->cpu);
 		double part = samples > 0 ? (double)(cost->samples - c->last.samples) / samples
 					  : 1 / (double)look->count;
 		struct spent s = spent_on(g, cost, c, own * part);
-		double all = s.interrupts + s.program + s.own;
+		double own_ns = g->own.per_sample * 1e9 * samples * part;
 
 		c->rate = (double)(cost->interrupts - c->last.interrupts) * 1e9 / ns;
 		add(&g->newer, &s);
-		c->newer += all;
+		c->newer += s.interrupts + s.program + s.own;
 		c->last = *cost;
 		c->stretch = stretch_of(cost);
 		if (g->budget > 0)
-			steer(g, c, all / ns, ns / 1e9, stretch, d);
+			steer(g, c, (s.interrupts + s.program + own_ns) / ns, g->own.anyway * part,
+			      ns / 1e9, stretch, d);
 	}
 	g->newer.time += ns;
 	g->now_ns = look->now_ns;
@@ -263,8 +272,8 @@ void governor_read(const struct governor *g, struct governor_reading *ret)
 		sum += c->stretch;
 		ret->highest = fmax(ret->highest, c->stretch);
 		ret->worst = fmax(ret->worst, (c->older + c->newer) / time);
-		ret->exceeded |= g->budget > 0 && c->stretch > most_stretch(c) * 0.9 &&
-				 (c->older + c->newer) / time > g->budget * 1.2;
+		ret->exceeded |=
+			g->budget > 0 && c->least && (c->older + c->newer) / time > g->budget * 1.2;
 	}
 	ret->stretch = n ? sum / (double)n : 1;
 }
