@@ -120,10 +120,26 @@ static int (*const decoders[])(struct span in, struct perf_record *r) = {
 	[PERF_RECORD_CGROUP] = decode_cgroup, [PERF_RECORD_KSYMBOL] = decode_ksymbol,
 };
 
+/* Where the trailer of @in, a record without its header, begins: so far before its end. But to
+ * whoever is told of a symbol of the kernel after others, the kernel writes their trailers' size on
+ * top of the record's (perf_event_ksymbol_output() in kernel/events/core.c): there it is behind the
+ * name, padded to 8 bytes, and what comes after it is left of older records. */
+static size_t trailer_at(uint32_t type, const struct span *in)
+{
+	enum { NAME_AT = 16, PADDED = 8 };
+	size_t at = in->left - TRAILER_SIZE, name;
+
+	if (type != PERF_RECORD_KSYMBOL || at < NAME_AT)
+		return at;
+	name = strnlen((const char *)in->at + NAME_AT, at - NAME_AT) + 1;
+	return MIN(at, NAME_AT + (name + PADDED - 1) / PADDED * PADDED);
+}
+
 int perf_record_decode(struct span in, struct perf_record *ret)
 {
 	struct perf_event_header header;
 	struct span trailer;
+	size_t at;
 
 	if (span_copy(&in, &header, sizeof(header)) < 0)
 		return -EBADMSG;
@@ -133,8 +149,9 @@ int perf_record_decode(struct span in, struct perf_record *ret)
 		return decode_sample(in, ret);
 	if (in.left < TRAILER_SIZE)
 		return -EBADMSG;
-	trailer = span_of(in.at + in.left - TRAILER_SIZE, TRAILER_SIZE);
-	in.left -= TRAILER_SIZE;
+	at = trailer_at(header.type, &in);
+	trailer = span_of(in.at + at, TRAILER_SIZE);
+	in.left = at;
 	if (decode_ids(&trailer, &ret->pid, &ret->tid) < 0 ||
 	    span_u64(&trailer, &ret->time_ns) < 0 || span_u64(&trailer, &ret->id) < 0)
 		return -EBADMSG;

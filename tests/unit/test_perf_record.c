@@ -92,6 +92,27 @@ static void tasks_are_taken_apart(void)
 	CHECK(r.lost == 1000 && r.time_ns == 7);
 }
 
+/* The kernel writes a record of this kind the longer the more others are told before us. */
+static void symbol_of_the_kernel_has_its_time_behind_the_name(void)
+{
+	static const char *const names[] = { "bpf_prog_1", "bpf_prog", "bpf_pro", "" };
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	struct perf_record r;
+	size_t i, others;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		bytes_ksymbol(&b, 0xffffffffc0300000, 64, (const uint16_t[]){ 1, 0 }, names[i], 6);
+		for (others = 0; others < 3; others++) {
+			CHECK_EQ(perf_record_decode(span_of_buf(&b), &r), 0);
+			CHECK_EQ(r.time_ns, 6);
+			CHECK_EQ(r.id, 2);
+			CHECK_STR(r.code.name, names[i]);
+			strbuf_add(&b, "left of an older record", 24);
+			bytes_end(&b);
+		}
+	}
+}
+
 /* A kernel to come may write types and tails that we do not know. */
 static void unknown_types_have_a_time_all_the_same(void)
 {
@@ -152,6 +173,6 @@ static void path_without_an_end_is_an_error(void)
 }
 
 TESTS(T(sample_is_taken_apart), T(call_chain_stands_behind_the_sample), T(mapping_is_taken_apart),
-      T(tasks_are_taken_apart), T(unknown_types_have_a_time_all_the_same),
-      T(cut_records_are_errors), T(mapping_that_wraps_round_is_an_error),
-      T(path_without_an_end_is_an_error))
+      T(tasks_are_taken_apart), T(symbol_of_the_kernel_has_its_time_behind_the_name),
+      T(unknown_types_have_a_time_all_the_same), T(cut_records_are_errors),
+      T(mapping_that_wraps_round_is_an_error), T(path_without_an_end_is_an_error))
