@@ -70,7 +70,7 @@ static void sampling_attr(const struct perf_attrs *attrs, const struct event *ev
 	attr->read_format = PERF_FORMAT_TOTAL_TIME_ENABLED | PERF_FORMAT_TOTAL_TIME_RUNNING |
 			    (attrs->no_format_lost ? 0 : PERF_FORMAT_LOST);
 	attr->exclude_kernel = !event->kernel;
-	attr->exclude_hv = !event->kernel;
+	attr->exclude_hv = !event->kernel || event->no_hypervisor;
 	attr->exclude_user = !event->user;
 	/* The clock ticks in the idle task too: it would be most of the profile. */
 	attr->exclude_idle = event->is_timer;
@@ -183,7 +183,7 @@ int perf_event_open_counting(struct perf_attrs *attrs, const struct event *event
 		.inherit = attrs->inherit,
 		.enable_on_exec = attrs->enable_on_exec,
 		.exclude_kernel = !event->kernel,
-		.exclude_hv = !event->kernel,
+		.exclude_hv = !event->kernel || event->no_hypervisor,
 		.exclude_user = !event->user,
 		.exclude_guest = event->perf_type != PERF_TYPE_SOFTWARE && !attrs->no_exclude_guest,
 	};

@@ -33,7 +33,7 @@ static bool event_same_files(const struct event *a, const struct event *b)
 static bool event_same(const struct event *a, const struct event *b)
 {
 	return event_same_files(a, b) && a->rate_hz == b->rate_hz && a->kernel == b->kernel &&
-	       a->user == b->user;
+	       a->user == b->user && a->no_hypervisor == b->no_hypervisor;
 }
 
 static int list_add_event(struct list *list, const struct event *event)
@@ -208,9 +208,10 @@ static char *spec_text(const struct catalog *c, const struct event *event)
 {
 	_cleanup_free_ char *mask = mask_spec(c, event);
 
-	return xasprintf("%s:%" PRIu64 ":%s:%d:%d%s%.*s", event->name,
+	return xasprintf("%s:%" PRIu64 ":%s:%d:%d%s%s%.*s", event->name,
 			 event->is_timer ? event->rate_hz : event->count, mask, event->kernel,
-			 event->user, event->precise_by ? ":" : "", event->precise_by, "ppp");
+			 event->user, event->no_hypervisor ? ":0" : "",
+			 event->precise_by ? ":" : "", event->precise_by, "ppp");
 }
 
 char *event_text(const struct event *event)

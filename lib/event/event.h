@@ -34,6 +34,7 @@ struct event {
 	uint32_t unit_mask;
 	char masks[EVENT_MASKS_MAX]; /* their names, "A+B", where the number does not tell */
 	bool kernel, user;	     /* where it counts */
+	bool no_hypervisor;	     /* nor in the hypervisor, where it counts in the kernel */
 	bool is_timer;		     /* sampled by the clock: no counter, idle time left out */
 	uint32_t perf_type;	     /* perf_event_attr.type */
 	uint64_t perf_config;	     /* perf_event_attr.config */
@@ -46,13 +47,13 @@ struct event {
 	const char *feature;	 /* derives it, see evderived.h; constant. NULL: it is sampled */
 };
 
-/* Parses "NAME[:count[:unitmask[:kernel[:user]]]][:p]"; "default" is the CPU's default event,
- * "TIMER" or "TIMER:HZ" the clock, "r1c2" the value of an event select register. "PMU/TERM,.../"
- * is one of the kernel's, or one of its PMUs as programmed by terms; its name has no slashes:
- * "PMU~TERM+...", which is read as well. A unit mask is a number, a name, or names to be added up,
- * "A+B". Behind the rest, "p", "pp" or "ppp" asks for a sample at the instruction itself: constant
- * skid, none if possible, none at all. 0, or -EINVAL with a message that names the nearest event,
- * or what this machine lacks for it.
+/* Parses "NAME[:count[:unitmask[:kernel[:user[:hypervisor]]]]][:p]"; "default" is the CPU's default
+ * event, "TIMER" or "TIMER:HZ" the clock, "r1c2" the value of an event select register.
+ * "PMU/TERM,.../" is one of the kernel's, or one of its PMUs as programmed by terms; its name has
+ * no slashes: "PMU~TERM+...", which is read as well. A unit mask is a number, a name, or names to
+ * be added up, "A+B". Behind the rest, "p", "pp" or "ppp" asks for a sample at the instruction
+ * itself: constant skid, none if possible, none at all. 0, or -EINVAL with a message that names the
+ * nearest event, or what this machine lacks for it.
  */
 int event_parse(const char *spec, struct event *ret, struct error *err);
 /* The same for CPUs of @type, of which none need be near; and for the machine below @root. */
@@ -86,7 +87,8 @@ void event_timer(struct event *ret, uint64_t rate_hz, bool kernel, bool user);
 /* Whether nothing but the clock samples: then a profile is of no type of CPU. */
 bool event_clock_only(const struct event *events, size_t count);
 
-/* "NAME:count:unitmask:kernel:user" ("TIMER:rate:..." in timer mode), which event_parse() reads;
+/* "NAME:count:unitmask:kernel:user" ("TIMER:rate:..." in timer mode; behind it what is not as
+ * usual), which event_parse() reads;
  * caller frees. */
 char *event_text(const struct event *event);
 /* The same of an event of CPUs of @type. */

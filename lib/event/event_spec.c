@@ -22,7 +22,16 @@ static const uint64_t count_max = INT32_MAX;
 enum { LISTED_MAX = 20 };
 
 /* The parts of a specification, by their place. */
-enum part { PART_NAME, PART_COUNT, PART_MASK, PART_KERNEL, PART_USER, PART_PRECISE, PART_COUNT_ };
+enum part {
+	PART_NAME,
+	PART_COUNT,
+	PART_MASK,
+	PART_KERNEL,
+	PART_USER,
+	PART_HYPERVISOR,
+	PART_PRECISE,
+	PART_COUNT_
+};
 
 struct parts {
 	const char *spec; /* the whole, for messages */
@@ -62,7 +71,7 @@ static int split(struct parts *parts)
 		if (parts->count == PART_COUNT_)
 			return error_set(parts->err, -EINVAL,
 					 "event '%s': too many colons; it is "
-					 "NAME:count:unitmask:kernel:user:p",
+					 "NAME:count:unitmask:kernel:user:hypervisor:p",
 					 parts->spec);
 		parts->at[parts->count++] = xstrndup(at, length);
 		if (!at[length])
@@ -255,10 +264,11 @@ static int read_precise(struct parts *parts, const struct catalog_event *info, s
 
 static int read_where(const struct parts *parts, struct event *event)
 {
-	uint64_t kernel = 1, user = 1;
+	uint64_t kernel = 1, user = 1, hypervisor = 1;
 
 	if (parts_number(parts, PART_KERNEL, "kernel", 1, &kernel) < 0 ||
-	    parts_number(parts, PART_USER, "user", 1, &user) < 0)
+	    parts_number(parts, PART_USER, "user", 1, &user) < 0 ||
+	    parts_number(parts, PART_HYPERVISOR, "hypervisor", 1, &hypervisor) < 0)
 		return -EINVAL;
 	if (!kernel && !user)
 		return error_set(parts->err, -EINVAL,
@@ -266,6 +276,7 @@ static int read_where(const struct parts *parts, struct event *event)
 				 parts->spec);
 	event->kernel = kernel;
 	event->user = user;
+	event->no_hypervisor = kernel && !hypervisor;
 	return 0;
 }
 

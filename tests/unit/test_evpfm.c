@@ -80,7 +80,8 @@ static void mistakes_are_named(void)
 		  "event 'BR_INST_RETIRED:9000:NO_SUCH': unit mask "
 		  "'NO_SUCH' is not a number from 0 to 4294967295" },
 		{ "BR_INST_RETIRED:9000:0:1:1:x",
-		  "event 'BR_INST_RETIRED:9000:0:1:1:x': 'x' is not p, pp or ppp" },
+		  "event 'BR_INST_RETIRED:9000:0:1:1:x': hypervisor 'x' is not a number from 0 to "
+		  "1" },
 		{ "INST_RETIRED:1", "Count 1 for event INST_RETIRED is below the minimum 500" },
 		{ "TIMER:100:p", "event TIMER is no counter's: it cannot be sampled precisely" },
 	};

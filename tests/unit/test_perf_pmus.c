@@ -79,6 +79,12 @@ static void registers_and_exclusions_reach_the_kernel(void)
 		  { .type = 4, .config = 0x3c, .exclude_user = 1, .precise_ip = 3 } },
 		{ "amd-zen4", "ibs_op/cnt_ctl/:250000", { .type = 11, .config = 1 << 19 } },
 		{ "power9", "cpu/cpu-cycles/:9000", { .type = 4, .config = 0x1e } },
+		{ "power9",
+		  "cpu/cpu-cycles/:9000:0:1:1:0",
+		  { .type = 4, .config = 0x1e, .exclude_hv = 1 } },
+		{ "intel-skylake",
+		  "cpu/cpu-cycles/:9000:0:1:1:0:p",
+		  { .type = 4, .config = 0x3c, .exclude_hv = 1, .precise_ip = 1 } },
 		{ "s390-z15", "cpum_sf/SF_CYCLES_BASIC/:9000", { .type = 4, .config = 0xb0000 } },
 	};
 	size_t i;
