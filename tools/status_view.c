@@ -9,7 +9,6 @@
 #include "control/server.h"
 #include "sfile/session.h"
 
-#include <fts.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,22 +44,6 @@ void status_view_silent(const struct daemonrc *rc, const char *session_dir, bool
 	(void)session_stat_each(samples, add_counter, lines);
 }
 
-/* Bytes that the files below @path take on disk, in KiB. */
-static uint64_t disk_kib(const char *path)
-{
-	char *paths[] = { (char *)path, NULL };
-	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
-	uint64_t blocks = 0;
-	FTSENT *entry;
-
-	while (fts && (entry = fts_read(fts)))
-		if (entry->fts_info != FTS_DP && entry->fts_info != FTS_NS)
-			blocks += (uint64_t)entry->fts_statp->st_blocks;
-	if (fts)
-		(void)fts_close(fts);
-	return blocks / 2;
-}
-
 static int add_session(const char *name, void *data)
 {
 	control_answer(data, "session", "%s", name);
@@ -72,7 +55,7 @@ void status_view_session(const char *session_dir, struct strbuf *lines)
 	_cleanup_free_ char *all = path_join(session_dir, "samples");
 	_cleanup_free_ char *current = session_samples(session_dir, "current");
 
-	control_answer(lines, "disk_kib", "%" PRIu64, disk_kib(all));
+	control_answer(lines, "disk_kib", "%" PRIu64, path_disk_bytes(all) / 1024);
 	control_answer(lines, "session_samples", "%" PRIu64,
 		       session_stat_get(current, "total_samples"));
 	/* A directory that is not there yet has no sessions. */

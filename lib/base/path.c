@@ -152,6 +152,21 @@ int path_remove_tree(const char *path, struct error *err)
 	return r;
 }
 
+uint64_t path_disk_bytes(const char *path)
+{
+	char *paths[] = { (char *)path, NULL };
+	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
+	uint64_t blocks = 0;
+	FTSENT *entry;
+
+	while (fts && (entry = fts_read(fts)))
+		if (entry->fts_info != FTS_DP && entry->fts_info != FTS_NS)
+			blocks += (uint64_t)entry->fts_statp->st_blocks;
+	if (fts)
+		(void)fts_close(fts);
+	return blocks * 512; /* whatever the file system's blocks are: stat(3type) */
+}
+
 FILE *path_fopen(const char *root, const char *path)
 {
 	_cleanup_free_ char *full = path_under(root, path);

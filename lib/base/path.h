@@ -33,6 +33,8 @@ int path_make_dirs(const char *path, mode_t mode, struct error *err);
 int path_make_parents(const char *path, mode_t mode, struct error *err);
 /* Removes a directory with all below it, not following links; no directory is no error. */
 int path_remove_tree(const char *path, struct error *err);
+/* Bytes that the files below @path take on disk, on its own file system; 0 if there is none. */
+uint64_t path_disk_bytes(const char *path);
 
 /* Opens @path below @root for reading; a stream to be closed by the caller, or NULL with errno. */
 FILE *path_fopen(const char *root, const char *path);

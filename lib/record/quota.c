@@ -8,7 +8,6 @@
 #include "record/record.h"
 
 #include <fcntl.h>
-#include <fts.h>
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
@@ -185,22 +184,6 @@ static void look_at_memory(const struct quota *q, const struct driver_ops *ops,
 	use->memory = resident_bytes() + use->parser + use->kernel;
 }
 
-/* Bytes that the files below @path take on disk. */
-static uint64_t disk_bytes(const char *path)
-{
-	char *paths[] = { (char *)path, NULL };
-	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
-	uint64_t blocks = 0;
-	FTSENT *entry;
-
-	while (fts && (entry = fts_read(fts)))
-		if (entry->fts_info != FTS_DP && entry->fts_info != FTS_NS)
-			blocks += (uint64_t)entry->fts_statp->st_blocks;
-	if (fts)
-		(void)fts_close(fts);
-	return blocks * 512;
-}
-
 /* The lowest descriptor that is free: so many are in use, or nearly. */
 static uint64_t descriptors(uint64_t limit)
 {
@@ -244,7 +227,7 @@ static void look_at_disk(struct quota *q, uint64_t now_ns, struct quota_use *use
 	    (q->walked_ns && now_ns < q->walked_ns + q->walk_ns * walk_share(q, use->free)))
 		return;
 	since_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	use->disk = disk_bytes(q->session_dir);
+	use->disk = path_disk_bytes(q->session_dir);
 	q->walk_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns;
 	q->walked_ns = now_ns;
 	q->free_then = use->free;
