@@ -80,8 +80,10 @@ static void probe_paranoid(const char *root, struct probe_result *ret)
 		verdict(ret, PROBE_WARN, "");
 		return;
 	}
-	if (has_perfmon(capabilities(root))) {
-		detail(ret, "%" PRId64 ", of no matter with CAP_PERFMON", level);
+	/* Debian's kernels, and others, know a level above 2, which asks for more. */
+	if (level > 2 ? has(capabilities(root), CAP_SYS_ADMIN) : has_perfmon(capabilities(root))) {
+		detail(ret, "%" PRId64 ", of no matter with %s", level,
+		       level > 2 ? "CAP_SYS_ADMIN" : "CAP_PERFMON");
 		return;
 	}
 	detail(ret, "%" PRId64 ": %s", level,
