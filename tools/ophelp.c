@@ -60,6 +60,15 @@ static const struct cpu_type *type_named(const char *name)
 	return type ?: catalog_pmu_type(name);
 }
 
+/* How far @name is from a type's key, or from what follows the architecture there. */
+static unsigned int type_distance(const char *name, const char *key)
+{
+	const char *slash = strchr(key, '/');
+	unsigned int whole = text_distance(name, key);
+
+	return slash ? MIN(whole, text_distance(name, slash + 1)) : whole;
+}
+
 static int unknown_type(const char *name, struct error *err)
 {
 	const struct cpu_type *type;
@@ -69,7 +78,7 @@ static int unknown_type(const char *name, struct error *err)
 	size_t i;
 
 	for (i = 0; (type = cpu_type_at(i)); i++) {
-		distance = text_distance(name, type->key);
+		distance = type_distance(name, type->key);
 		if (distance < least) {
 			least = distance;
 			nearest = type->key;
