@@ -34,7 +34,7 @@ static int take_signals(struct target *target, struct error *err)
 	(void)sigprocmask(SIG_BLOCK, &wanted, &target->mask);
 	(void)sigaction(SIGINT, &by_default, &target->interrupt);
 	target->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
-	return target->signals < 0 ? error_errno(err, -errno, "signalfd") : 0;
+	return target->signals < 0 ? error_errno(err, -errno, "cannot take signals") : 0;
 }
 
 /* 0 if @path can be executed, else -errno. */
@@ -106,12 +106,12 @@ int target_command(struct target *target, char **command, struct error *err)
 	if ((r = take_signals(target, err)) < 0)
 		return r;
 	if (pipe2(go, O_CLOEXEC) < 0)
-		return error_errno(err, -errno, "pipe");
+		return error_errno(err, -errno, "cannot make a pipe");
 	if (pipe2(failed, O_CLOEXEC) < 0) {
 		r = -errno;
 		(void)close(go[0]);
 		(void)close(go[1]);
-		return error_errno(err, r, "pipe");
+		return error_errno(err, r, "cannot make a pipe");
 	}
 	target->pid = fork();
 	if (target->pid == 0) {
@@ -123,7 +123,7 @@ int target_command(struct target *target, char **command, struct error *err)
 	(void)close(failed[1]);
 	target->go = go[1];
 	target->failed = failed[0];
-	return target->pid < 0 ? error_errno(err, r, "fork") : 0;
+	return target->pid < 0 ? error_errno(err, r, "cannot start a process") : 0;
 }
 
 int target_process(struct target *target, uint64_t pid, struct error *err)
@@ -150,18 +150,30 @@ int target_system(struct target *target, struct error *err)
 	return take_signals(target, err);
 }
 
+/* Lets the child go; 0 or -errno. */
+static int let_go(const struct target *target)
+{
+	/* Somebody may have killed it while it waited. */
+	void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+	int r = write(target->go, "", 1) == 1 ? 0 : -errno;
+
+	(void)signal(SIGPIPE, before);
+	return r;
+}
+
 int target_release(struct target *target, struct error *err)
 {
-	int code = 0;
+	int code = 0, held = let_go(target);
 	ssize_t got;
 
-	(void)!write(target->go, "", 1);
 	(void)close(STEAL_FD(target->go));
 	/* Ends without a byte when the exec closes it. */
 	do {
 		got = read(target->failed, &code, sizeof(code));
 	} while (got < 0 && errno == EINTR);
 	(void)close(STEAL_FD(target->failed));
+	if (held < 0)
+		return not_started(target, held, err);
 	return got == sizeof(code) ? not_started(target, -code, err) : 0;
 }
 

@@ -99,7 +99,7 @@ int perf_cpuset_open(struct perf_cpuset *ret, struct perf_plan *plan,
 	*ret = (struct perf_cpuset){ .plan = plan, .targets = targets };
 	ret->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (ret->epoll < 0)
-		return error_errno(err, -errno, "epoll_create1");
+		return error_errno(err, -errno, "cannot make an epoll descriptor");
 	r = add_online(ret, err);
 	while (r == -ENOBUFS && perf_plan_shrink(plan)) {
 		remove_all(ret);
