@@ -298,6 +298,7 @@ def main():
     build, = [a for a in sys.argv[1:] if not a.startswith("--")]
     only = [o[7:].split(",") for o in options if o.startswith("--only=")]
     bench = Bench(build, "--long" in options)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     try:
         if os.geteuid() or not shutil.which("taskset") or not bench.inject.exists():
             print("1..0 # SKIP needs root, taskset and an x86-64 machine")

@@ -12,6 +12,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -101,6 +102,8 @@ class Box:
                         DEBUGINFOD_URLS="", OPROFILE_DAEMONRC=str(self.dir / "daemonrc"))
         self.children = []
         atexit.register(self.clean)
+        # As meson ends what takes too long: it leaves nothing behind then either.
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
     def clean(self):
         for child in self.children:
