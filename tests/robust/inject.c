@@ -5,13 +5,15 @@
  *
  *	inject -l LIST COMMAND...	runs it as it is; LIST: a line a call
  *					"NUMBER<tab>NAME<tab>PLACE<tab>PATH"
- *	inject -c NAME -n NUMBER -e ERRNO COMMAND...	that call fails and does nothing
+ *	inject -c NAME -n NUMBER [-p PLACE] [-f] -e ERRNO COMMAND...	that call fails and does
+ *					nothing; with -f all later ones, too: of mmap, which
+ *					then stands for all memory, wherever they are
  *
- * NUMBER counts the calls of one name. PLACE tells call sites apart: a hash of what looks like
- *return addresses into the program on top of the stack, 0 for those of the dynamic linker.
- *Addresses are not randomised, so the numbers and places of two runs are the same where the
- *program's ways are. Threads and children are followed. Exits as the command does; with 128 + N
- *where signal N ended it.
+ * NUMBER counts the calls of one name, with -p those at one place. PLACE tells call sites apart: a
+ * hash of what looks like return addresses into the program on top of the stack, 0 for those of the
+ * dynamic linker. Addresses are not randomised, so the numbers and places of two runs are the same
+ * where the program's ways are. Threads and children are followed, but not into other programs.
+ * Exits as the command does; with 128 + N where signal N ended it.
  */
 #include "base/mem.h"
 #include "base/parse.h"
@@ -20,6 +22,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <limits.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <signal.h>
@@ -65,6 +68,7 @@ static const struct {
 	{ SYS_msync, "msync", -1 },
 	{ SYS_mmap, "mmap", -1 },
 	{ SYS_mremap, "mremap", -1 },
+	{ SYS_brk, "brk", -1 },
 	{ SYS_fstat, "fstat", -1 },
 	{ SYS_newfstatat, "newfstatat", 1 },
 	{ SYS_socket, "socket", -1 },
@@ -97,10 +101,21 @@ static struct {
 	FILE *list;	 /* or NULL */
 	size_t kind;	 /* in calls[]; of the call that fails, */
 	uint64_t wanted; /* its number, 0: none */
+	uint64_t place;	 /* where it is, 0: anywhere */
+	bool for_good;	 /* all after it fail, too */
+	char *program;	 /* path */
 	uint64_t seen[ARRAY_SIZE(calls)];
 	int code;
 	struct range text, linker; /* code of the program, of the dynamic linker */
 } run;
+
+/* Whether calls of that kind fail together with the one that is to fail. */
+static bool is_memory(size_t kind)
+{
+	return run.for_good && calls[run.kind].number == SYS_mmap &&
+	       (calls[kind].number == SYS_mmap || calls[kind].number == SYS_mremap ||
+		calls[kind].number == SYS_brk);
+}
 
 /* --- the program --- */
 
@@ -113,7 +128,7 @@ static void filter_calls(void)
 	code[n++] = (struct sock_filter)BPF_STMT(BPF_LD | BPF_W | BPF_ABS,
 						 offsetof(struct seccomp_data, nr));
 	for (i = 0; i < ARRAY_SIZE(calls); i++) {
-		if (run.wanted && i != run.kind)
+		if (run.wanted && i != run.kind && !is_memory(i))
 			continue;
 		code[n++] = (struct sock_filter)BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K,
 							 (uint32_t)calls[i].number, 0, 1);
@@ -204,29 +219,63 @@ static void print_path(pid_t pid, const struct user_regs_struct *regs, int argum
 	(void)fputs(path, run.list);
 }
 
+/* Which program the process runs; caller frees. */
+static char *program_of(pid_t pid)
+{
+	_cleanup_free_ char *link = xasprintf("/proc/%d/exe", (int)pid);
+	char path[PATH_MAX];
+	ssize_t n = readlink(link, path, sizeof(path) - 1);
+
+	return xstrndup(path, n < 0 ? 0 : (size_t)n);
+}
+
+/* Whether the call of that kind is to fail. */
+static bool is_due(size_t kind, uint64_t at)
+{
+	if (!run.wanted)
+		return false;
+	if (run.for_good && run.seen[run.kind] >= run.wanted)
+		return kind == run.kind || is_memory(kind);
+	if (kind != run.kind || (run.place && at != run.place))
+		return false;
+	return ++run.seen[kind] == run.wanted;
+}
+
+static void fail(pid_t pid, struct user_regs_struct *regs)
+{
+	bool is_brk = (int)regs->orig_rax == SYS_brk;
+
+	/* Whoever asks where the end of the heap is gets an answer. Of a failure the C library
+	 * takes any address below the one that it wanted, and of 0 that it has to ask. */
+	if (is_brk && !regs->rdi)
+		return;
+	regs->orig_rax = ~0ULL;
+	regs->rax = is_brk ? 0 : (uint64_t) - (int64_t)run.code;
+	(void)ptrace(PTRACE_SETREGS, pid, NULL, regs);
+}
+
 static void take_call(pid_t pid)
 {
+	_cleanup_free_ char *program = program_of(pid);
 	struct user_regs_struct regs;
+	uint64_t at;
 	size_t i = 0;
 
-	if (ptrace(PTRACE_GETREGS, pid, NULL, &regs) < 0)
+	if (strcmp(program, run.program) != 0 || ptrace(PTRACE_GETREGS, pid, NULL, &regs) < 0)
 		return;
 	while (i < ARRAY_SIZE(calls) && calls[i].number != (int)regs.orig_rax)
 		i++;
 	if (i == ARRAY_SIZE(calls))
 		return;
-	run.seen[i]++;
+	at = run.list || run.place ? place(pid, &regs) : 0;
 	if (run.list) {
-		(void)fprintf(run.list, "%" PRIu64 "\t%s\t%" PRIx64 "\t", run.seen[i],
-			      calls[i].name, place(pid, &regs));
+		(void)fprintf(run.list, "%" PRIu64 "\t%s\t%" PRIx64 "\t", ++run.seen[i],
+			      calls[i].name, at);
 		print_path(pid, &regs, calls[i].path);
 		(void)fputc('\n', run.list);
 	}
-	if (i == run.kind && run.seen[i] == run.wanted) {
-		regs.orig_rax = ~0ULL;
-		regs.rax = (uint64_t) - (int64_t)run.code;
-		(void)ptrace(PTRACE_SETREGS, pid, NULL, &regs);
-	}
+	if (is_due(i, at))
+		fail(pid, &regs);
 }
 
 /* --- following it --- */
@@ -255,8 +304,11 @@ static int follow(pid_t first)
 			if (run.text.start)
 				take_call(pid);
 		} else if (status >> 8 == (SIGTRAP | PTRACE_EVENT_EXEC << 8)) {
-			if (pid == first)
+			if (pid == first) {
 				find_text(pid);
+				free(run.program);
+				run.program = program_of(pid);
+			}
 		} else if (status >> 16 == 0 && WSTOPSIG(status) != SIGSTOP) {
 			signal = WSTOPSIG(status);
 		}
@@ -281,11 +333,15 @@ int main(int argc, char **argv)
 	int option, result;
 	bool good = true;
 
-	while (good && (option = getopt(argc, argv, "+l:c:n:e:")) != -1)
+	while (good && (option = getopt(argc, argv, "+l:c:n:e:p:f")) != -1)
 		if (option == 'l')
 			good = (run.list = fopen(optarg, "we"));
 		else if (option == 'c')
 			good = (run.kind = find_call(optarg)) < ARRAY_SIZE(calls);
+		else if (option == 'p')
+			run.place = strtoull(optarg, NULL, 16);
+		else if (option == 'f')
+			run.for_good = true;
 		else
 			good = option != '?' && parse_u64(optarg, 1, UINT32_MAX,
 							  option == 'n' ? &run.wanted : &code) == 0;
