@@ -4,6 +4,7 @@
 # them is ibs_machine.c, where the samples stand.
 . "$OP_SOURCE_ROOT/tests/live/lib.sh"
 need_root
+grep -q '^[0-9a-f]*[1-9a-f][0-9a-f]* . schedule$' /proc/kallsyms || skip_all "the kernel's addresses are hidden"
 
 machine=$dir/machine
 events=$(sed -n 's/.* name:\(IBS_[A-Z0-9_]*\) .*/\1/p' "$OP_SOURCE_ROOT/events/x86-64/ibs/events")
