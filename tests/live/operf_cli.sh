@@ -36,12 +36,12 @@ ok "options of the command are the command's" operf sh -c 'test "$1" = --pid=1' 
 
 fails "a rate that leaves time for nothing" 1 operf --rate=20000 true
 has "names the way out" "--force"
-ok "a command that does nothing" operf --rate=10 true
-has "says that nothing was sampled" "let it run longer, or raise --rate"
+ok "a command that does nothing" operf --events=PAGE_FAULTS:1000000000 true
+has "says that nothing was sampled" "profile longer, or lower the count"
 ok "a command that computes" operf truth_chains 0.3
 has "says that it starts" "operf: Profiler started"
 has "says that it ends" "Profiling done"
-has "says how much there is" "operf: [1-9][0-9]* samples, 0 lost"
+has "says how much there is" "operf: [1-9][0-9]* samples, "
 has "says how to see it" "opreport"
 first=$(sed -n 's/^operf: \([0-9]*\) samples.*/\1/p' "$dir/output")
 ok "the profile is in ./oprofile_data" test -d oprofile_data/samples/current
@@ -92,10 +92,10 @@ kill -INT $profiler
 ok "a profiled process goes on after SIGINT" sh -c "wait_for() { :; }; kill -0 $long"
 wait $profiler
 is "and operf has ended well" $? 0
-has "with its data" "operf: [0-9]* samples, 0 lost" pid.log
-operf --pid=$long >pid.log 2>&1 &
+has "with its data" "operf: [0-9]* samples, " pid.log
+operf --pid=$long >pid2.log 2>&1 &
 profiler=$!
-wait_for grep -q "Press Ctl-c" pid.log
+wait_for grep -q "Press Ctl-c" pid2.log
 kill $long
 wait $profiler
 is "it ends with the process too" $? 0
@@ -127,7 +127,7 @@ if python3 -c 'import os, pty; os.close(pty.openpty()[0])' 2>/dev/null; then
 import os, pty, sys, time
 pid, terminal = pty.fork()
 if pid == 0:
-    os.execvp("operf", ["operf", "sh", "-c", "trap 'echo caught' INT; truth_chains 30; exit 7"])
+    os.execvp("operf", ["operf", "sh", "-c", "trap 'echo caught >>caught' INT; truth_chains 30; exit 7"])
 seen = b""
 while b"Profiler started" not in seen or b"share" not in seen:
     seen += os.read(terminal, 4096)
@@ -142,7 +142,7 @@ print(seen.decode())
 sys.exit(os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]))
 END
 	fails "the status of a command that caught ctrl-C" 7 python3 terminal.py
-	is "which it got once" "$(grep -c caught "$dir/output")" 1
+	is "which it got once" "$(cat caught)" "caught"
 else
 	skip "the status of a command that caught ctrl-C" "no pseudo terminal can be made here"
 fi
