@@ -29,7 +29,8 @@ struct kernel {
 	struct kallsyms_ranges ranges;
 	struct kallsyms_ranges told; /* of code that came since, and whose length is known */
 	size_t told_room;
-	bool doubtful;	       /* some of that may be gone */
+	bool doubtful; /* something came or went that was not told */
+	uint64_t read_ns;
 	uint64_t reread_at_ns; /* not before, unless */
 	bool changed;	       /* a module was loaded, or other code */
 	bool saved;	       /* the symbols of these ranges stand in the session */
@@ -135,7 +136,7 @@ static void read_ranges(struct kernel *k, struct error *err)
 			k->start = k->ranges.ranges[i].start;
 			k->end = k->ranges.ranges[i].end;
 		}
-	after = now_ns();
+	after = k->read_ns = now_ns();
 	k->reread_at_ns =
 		after + MAX((after - before) * REREAD_COST_SHARE, REREAD_MIN_MS * NS_PER_MS);
 }
@@ -339,13 +340,14 @@ static void renew_ranges(struct kernel *k, uint64_t pc)
 {
 	if (k->changed) {
 		k->changed = false;
-		k->doubtful = k->told.count;
+		k->doubtful = true;
 		if (kallsyms_modules_renew(k->root, &k->ranges)) {
 			k->saved = false;
 			make_way(k);
 		}
 	}
-	if ((k->doubtful || !range_of(k, pc)) && now_ns() >= k->reread_at_ns)
+	if (k->doubtful ? now_ns() >= k->read_ns + REREAD_MIN_MS * NS_PER_MS
+			: !range_of(k, pc) && now_ns() >= k->reread_at_ns)
 		read_ranges(k, NULL);
 }
 

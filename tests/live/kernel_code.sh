@@ -23,6 +23,12 @@ each_has()
 	all=$(count "$session" .)
 	named=0
 	ok "  enough samples" test "$all" -gt 1000
+	# Where nobody had time to read them the kernel's lists must do, and programs are gone from those.
+	if [ "$(stat_of "$session" sideband_lost)" -gt 0 ] ||
+		grep -q -e "warning:" -e "samples lost:" "$dir/$session.log"; then
+		skip "  their names" "the machine is too busy: records of the kernel were lost"
+		return
+	fi
 	for name in "$@"; do
 		n=$(count "$session" "^bpf_prog_[0-9a-f]+_$name\$")
 		named=$((named + n))
@@ -34,17 +40,17 @@ each_has()
 	ok "  nothing in the kernel is unknown" test $((nowhere * 10)) -le "$all"
 }
 
-ok "programs that are there at the same time" profile together busy_bpf 0.4 alpha beta gamma
+ok "programs that are there at the same time" profile together busy_bpf 0.2 alpha beta gamma
 each_has together alpha beta gamma
 
 # Each takes the place that the one before has left.
 if [ "$driver" = perf ]; then
 	ok "programs one after the other" profile after sh -c \
-		'for name in alpha beta gamma delta; do busy_bpf 0.3 $name; done'
+		'for name in alpha beta gamma delta; do busy_bpf 0.15 $name; done'
 	each_has after alpha beta gamma delta
 fi
 
-ok "call chains" profile chains -g busy_bpf 0.5 alpha
+ok "call chains" profile chains -g busy_bpf 0.2 alpha
 opreport --session-dir="$dir/chains" --folded >output 2>&1
 has "  go through what runs the program" "bpf_test_run.*;[^;]*bpf_prog_[0-9a-f]*_alpha_.k. [0-9]"
 done_testing
