@@ -91,7 +91,7 @@ def marked(mark):
 
 
 def run(*words, cwd, **more):
-    return subprocess.run(words, cwd=cwd, check=True, capture_output=True, text=True, timeout=20,
+    return subprocess.run(words, cwd=cwd, check=True, capture_output=True, text=True, timeout=300,
                           **more).stdout
 
 

@@ -17,7 +17,7 @@ differ()
 		skip "$name" "$2 is not installed"
 		return
 	fi
-	timeout 60 "$live/unwind_differ" "$@" >"$dir/output" 2>&1
+	timeout 600 "$live/unwind_differ" "$@" >"$dir/output" 2>&1
 	status=$?
 	sed 's/^/# /' "$dir/output" | grep -v '0x'
 	result $status "chains of $name are libdw's"
