@@ -44,8 +44,12 @@ static bool is_refusal(int code)
 /* What must be changed so that this may be done. */
 static char *rights_remedy(const struct perf_plan *plan)
 {
-	static const char give[] = "run as root, or give the program the right "
-				   "(setcap cap_perfmon+ep PROGRAM)";
+	/* Debian's kernels, and others, know a level above 2, which asks for more. */
+	static const char *const gives[] = {
+		"run as root, or give the program the right (setcap cap_perfmon+ep PROGRAM)",
+		"run as root, or give the program the rights "
+		"(setcap cap_perfmon,cap_sys_admin+ep PROGRAM)",
+	};
 	uint64_t paranoid, wanted = plan->scope == DRIVER_TASK ? 2 : 0;
 
 	/* A negative one is no number here and forbids nothing. */
@@ -54,11 +58,11 @@ static char *rights_remedy(const struct perf_plan *plan)
 	if (paranoid > wanted)
 		return xasprintf("kernel.perf_event_paranoid is %" PRIu64
 				 ": %s, or sysctl kernel.perf_event_paranoid=%" PRIu64,
-				 paranoid, give, wanted);
+				 paranoid, gives[paranoid > 2], wanted);
 	if (geteuid() == 0)
 		return xstrdup("is this a container? Its seccomp profile must allow "
 			       "perf_event_open, and it needs cap_perfmon");
-	return xasprintf("the process belongs to somebody else: %s", give);
+	return xasprintf("the process belongs to somebody else: %s", gives[0]);
 }
 
 /* What helps against @code; NULL if nothing is known. Caller frees. */

@@ -38,6 +38,7 @@ static void failures_name_step_and_remedy(void)
 	} rows[] = {
 		{ DRIVER_SYSTEM, "2\n", -EACCES, "sysctl kernel.perf_event_paranoid=0" },
 		{ DRIVER_TREE, "1\n", -EPERM, "cap_perfmon" },
+		{ DRIVER_SYSTEM, "3\n", -EACCES, "cap_sys_admin" },
 		{ DRIVER_TASK, "3\n", -EACCES, "sysctl kernel.perf_event_paranoid=2" },
 		{ DRIVER_TASK, "4\n", -EACCES, "perf_event_paranoid is 4" },
 		{ DRIVER_SYSTEM, "2\n", -EMFILE, "ulimit -n" },
