@@ -1,0 +1,159 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the tests of lib/record share: a session on a machine that is made up, and what is in its
+ * files. */
+#pragma once
+
+#include "test.h"
+
+#include "base/strbuf.h"
+#include "driver/cookie.h"
+#include "driver/evbuf.h"
+#include "record/record.h"
+#include "sfile/chain_read.h"
+#include "sfile/manifest.h"
+#include "sfile/odb.h"
+#include "sfile/session.h"
+#include "sfile/sfile.h"
+#include "sfile/sname.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+#define ESC EVBUF_ESCAPE
+
+static const char kallsyms[] = "ffffffff81000000 T _text\nffffffff81001000 T _etext\n"
+			       "ffffffffc0100010 t xfs_read\t[xfs]\n"
+			       "ffffffffc0300000 t bpf_prog_1\t[bpf]\n";
+static const char modules[] = "xfs 4096 1 - Live 0xffffffffc0100000\n";
+
+/* A session in a directory of its own, with a machine whose /proc is made up. */
+struct bench {
+	char *dir, *root, *session;
+	struct cookie_table *cookies;
+	struct event events[2];
+	struct record_config config;
+	struct record *rec;
+	struct evbuf *buffer;
+};
+
+static inline void put_file(const char *dir, const char *name, const char *text)
+{
+	_cleanup_free_ char *path = path_join(dir, name);
+
+	CHECK_EQ(path_make_parents(path, 0755, NULL), 0);
+	CHECK_EQ(path_write(path, text, 0644, NULL), 0);
+}
+
+static inline void bench_init(struct bench *b)
+{
+	*b = (struct bench){ .dir = test_directory() };
+	b->root = path_join(b->dir, "root");
+	b->session = path_join(b->dir, "session");
+	b->cookies = cookie_table_new();
+	put_file(b->root, "proc/kallsyms", kallsyms);
+	put_file(b->root, "proc/modules", modules);
+	event_timer(&b->events[0], 100, true, true);
+	event_timer(&b->events[1], 100, true, true);
+	(void)snprintf(b->events[1].name, sizeof(b->events[1].name), "OTHER");
+	b->config = (struct record_config){ .session_dir = b->session,
+					    .session_name = "current",
+					    .events = b->events,
+					    .event_count = 2,
+					    .root = b->root,
+					    .cookies = b->cookies };
+}
+
+static inline void bench_start(struct bench *b)
+{
+	struct error err = ERROR_INIT;
+
+	if (record_new(&b->config, &b->rec, &err) < 0) {
+		printf("# %s\n", err.text);
+		abort();
+	}
+	b->buffer = evbuf_new(256, record_words, b->rec);
+}
+
+static inline void bench_done(struct bench *b)
+{
+	evbuf_free(b->buffer);
+	record_free(b->rec);
+	cookie_table_free(b->cookies);
+	free(b->root);
+	free(b->session);
+	test_directory_donep(&b->dir);
+}
+
+#define BENCH(b)                                                                                   \
+	_cleanup_(bench_done) struct bench b;                                                      \
+	bench_init(&b)
+
+/* A process whose program is @app. */
+static inline void run_as(struct bench *b, uint32_t pid, uint64_t app)
+{
+	evbuf_context(b->buffer,
+		      &(struct evbuf_context){ .cpu = 1, .tgid = pid, .tid = pid + 1, .app = app });
+}
+
+static inline struct record_stats stats_of(struct bench *b)
+{
+	struct record_stats s;
+
+	CHECK_EQ(evbuf_flush(b->buffer), 0);
+	record_stats(b->rec, &s);
+	return s;
+}
+
+static inline int list_file(const char *path, const struct sname *name, void *data)
+{
+	_cleanup_(sfile_closep) struct sfile *sf = NULL;
+	_cleanup_free_ char *mangled = sname_mangle(name);
+	const struct odb_node *nodes = NULL;
+	size_t i, count = 0;
+
+	CHECK_EQ(sfile_open(path, &sf, NULL), 0);
+	if (sf)
+		nodes = odb_nodes(sfile_odb(sf), &count);
+	for (i = 0; i < count; i++)
+		strbuf_addf(data, "%s %" PRIx64 " %u\n", mangled, nodes[i].key, nodes[i].value);
+	return 0;
+}
+
+/* All sample files, "NAME KEY COUNT" a line, in no order; caller frees. */
+static inline char *listing(struct bench *b, const char *session)
+{
+	_cleanup_free_ char *samples = session_samples(b->session, session);
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+
+	CHECK_EQ(evbuf_flush(b->buffer), 0);
+	CHECK_EQ(record_flush(b->rec, NULL), 0);
+	CHECK_EQ(session_walk(samples, list_file, NULL, &text, NULL), 0);
+	return strbuf_take(&text);
+}
+
+/* The current session's listing holds each of @lines, and as many lines. */
+static inline void check_listing(struct bench *b, const char *const *lines, size_t count)
+{
+	_cleanup_free_ char *text = listing(b, "current");
+	size_t i, have = 0;
+
+	for (i = 0; text[i]; i++)
+		have += text[i] == '\n';
+	for (i = 0; i < count; i++)
+		if (!strstr(text, lines[i])) {
+			test_failures++;
+			printf("# missing: %s\n", lines[i]);
+		}
+	if (have != count) {
+		test_failures++;
+		printf("# %zu lines, not %zu:\n# %s", have, count, text);
+	}
+}
+#define CHECK_LISTING(b, ...)                                                                      \
+	do {                                                                                       \
+		const char *const lines_[] = { __VA_ARGS__ };                                      \
+		check_listing(b, lines_, ARRAY_SIZE(lines_));                                      \
+	} while (0)
+
+#define T0 "TIMER.0.0.all.all.all "
+#define P  "{root}/bin/p/{dep}/"

@@ -1,0 +1,168 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The kernel's addresses in the event buffer to its images. */
+#include "record_bench.h"
+
+static void every_kernel_address_finds_an_image(void)
+{
+	BENCH(b);
+
+	bench_start(&b);
+	run_as(&b, 7, cookie_file(b.cookies, 1, 1, 0, "/bin/p"));
+	evbuf_kernel_sample(b.buffer, 0xffffffff81000fff, 0, 1);
+	evbuf_kernel_sample(b.buffer, 0xffffffffc0100010, 0, 1);
+	evbuf_kernel_sample(b.buffer, 0xffffffffc0300004, 0, 1);
+	evbuf_kernel_sample(b.buffer, 0xffffffffdeadbeef, 0, 1);
+	CHECK_LISTING(&b, "{root}/proc/kallsyms/{dep}/{root}/proc/kallsyms/" T0 "fff 1\n",
+		      "{kern}/xfs/{dep}/{kern}/xfs/" T0 "10 1\n",
+		      "{kern}/bpf/{dep}/{kern}/bpf/" T0 "1000004 1\n",
+		      "{kern}/unknown/{dep}/{kern}/unknown/" T0 "ffffffffdeadbeef 1\n");
+	CHECK_EQ(stats_of(&b).kernel_samples, 4);
+}
+
+static void a_module_that_is_loaded_is_found(void)
+{
+	BENCH(b);
+
+	bench_start(&b);
+	run_as(&b, 7, cookie_file(b.cookies, 1, 1, 0, "/bin/p"));
+	evbuf_kernel_sample(b.buffer, 0xffffffffc0100010, 0, 1);
+	CHECK_EQ(evbuf_flush(b.buffer), 0);
+	put_file(b.root, "proc/modules", "nfs 4096 1 - Live 0xffffffffc0100000\n");
+	evbuf_code(b.buffer, EVBUF_MODULE_LOADED);
+	evbuf_kernel_sample(b.buffer, 0xffffffffc0100010, 0, 1);
+	CHECK_LISTING(&b, "{kern}/xfs/{dep}/{kern}/xfs/" T0 "10 1\n",
+		      "{kern}/nfs/{dep}/{kern}/nfs/" T0 "10 1\n");
+}
+
+/* A BPF program is told with its address when it comes: the kernel's lists need not have it any
+ * more when its samples are looked at, nor say where the one before it ended. */
+static void a_bpf_program_that_is_told_is_found(void)
+{
+	BENCH(b);
+	uint64_t first = cookie_code(b.cookies, "bpf_prog_2"), next;
+
+	bench_start(&b);
+	run_as(&b, 7, cookie_file(b.cookies, 1, 1, 0, "/bin/p"));
+	evbuf_kernel_sample(b.buffer, 0xffffffffc0300104, 0,
+			    1); /* of bpf_prog_1, for all we know */
+	evbuf_kernel_code(b.buffer, 0xffffffffc0300100, 0x80, first);
+	evbuf_kernel_sample(b.buffer, 0xffffffffc0300104, 0, 2);
+	evbuf_kernel_sample(b.buffer, 0xffffffffc03000ff, 0, 1);
+	CHECK_EQ(evbuf_flush(b.buffer), 0);
+	/* Others take its place. */
+	next = cookie_code(b.cookies, "bpf_prog_3");
+	evbuf_kernel_code(b.buffer, 0xffffffffc0300140, 0x80, next);
+	evbuf_kernel_sample(b.buffer, 0xffffffffc0300144, 0, 4);
+	evbuf_kernel_sample(b.buffer, 0xffffffffc0300104, 0, 1);
+	CHECK_EQ(evbuf_flush(b.buffer), 0);
+	/* So does a module. */
+	put_file(b.root, "proc/modules", "nfs 4096 1 - Live 0xffffffffc0300000\n");
+	evbuf_code(b.buffer, EVBUF_MODULE_LOADED);
+	evbuf_kernel_sample(b.buffer, 0xffffffffc0300145, 0, 1);
+	evbuf_kernel_code(b.buffer, 0xffffffffc0300140, 0, next); /* makes no sense */
+	evbuf_kernel_code(b.buffer, 0xffffffffc0300140, 8, 4711);
+	CHECK_LISTING(&b, "{kern}/bpf/{dep}/{kern}/bpf/" T0 "10000ff 1\n",
+		      "{kern}/bpf/{dep}/{kern}/bpf/" T0 "1000104 2\n",
+		      "{kern}/nfs/{dep}/{kern}/nfs/" T0 "145 1\n",
+		      "{kern}/bpf/{dep}/{kern}/bpf/" T0 "2000004 2\n",
+		      "{kern}/bpf/{dep}/{kern}/bpf/" T0 "3000004 4\n");
+	CHECK_EQ(stats_of(&b).incomplete_code, 1);
+}
+
+/* The kernel's note of its build-id, twenty times @byte. */
+static void put_kernel_id(struct bench *b, char byte)
+{
+	_cleanup_free_ char *path = path_join(b->root, "sys/kernel/notes");
+	char note[16 + 20] = { 4, 0, 0, 0, 20, 0, 0, 0, 3, 0, 0, 0, 'G', 'N', 'U' };
+	FILE *f;
+
+	memset(note + 16, byte, 20);
+	CHECK_EQ(path_make_parents(path, 0755, NULL), 0);
+	f = fopen(path, "we");
+	if (CHECK(f)) {
+		CHECK_EQ(fwrite(note, sizeof(note), 1, f), 1);
+		CHECK_EQ(fclose(f), 0);
+	}
+}
+
+/* A session goes on after a reboot, of the same kernel or into another one: what moved is counted
+ * where it was, what took its address is not, and another kernel has names of its own. */
+static void boots_do_not_mix(void)
+{
+	static const struct {
+		char id;
+		const char *kallsyms, *modules;
+		uint64_t text, xfs, program;
+	} boots[] = {
+		{ 1, kallsyms, modules, 0xffffffff81000010, 0xffffffffc0100010,
+		  0xffffffffc0300004 },
+		{ 1,
+		  "ffffffff9a000000 T _text\nffffffff9a001000 T _etext\n"
+		  "ffffffffc0300000 t bpf_prog_9\t[bpf]\nffffffffc0500000 t bpf_prog_1\t[bpf]\n",
+		  "xfs 4096 1 - Live 0xffffffffc0900000\n", 0xffffffff9a000010, 0xffffffffc0900010,
+		  0xffffffffc0500004 },
+		{ 1,
+		  "ffffffff9a000000 T _text\nffffffff9a001000 T _etext\n"
+		  "ffffffffc0300000 t bpf_prog_9\t[bpf]\n",
+		  "xfs 4096 1 - Live 0xffffffffc0900000\n", 0xffffffff9a000010, 0xffffffffc0900010,
+		  0xffffffffc0300004 },
+		{ 2, kallsyms, modules, 0xffffffff81000010, 0xffffffffc0100010,
+		  0xffffffffc0300004 },
+	};
+	BENCH(b);
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(boots); i++) {
+		put_kernel_id(&b, boots[i].id);
+		put_file(b.root, "proc/kallsyms", boots[i].kallsyms);
+		put_file(b.root, "proc/modules", boots[i].modules);
+		if (i) {
+			evbuf_free(b.buffer);
+			record_free(b.rec);
+		}
+		bench_start(&b);
+		run_as(&b, 7, cookie_file(b.cookies, 1, 1, 0, "/bin/p"));
+		evbuf_kernel_sample(b.buffer, boots[i].text, 0, 1);
+		evbuf_kernel_sample(b.buffer, boots[i].xfs, 0, 1);
+		evbuf_kernel_sample(b.buffer, boots[i].program, 0, 1);
+		CHECK_EQ(evbuf_flush(b.buffer), 0);
+		CHECK_EQ(record_flush(b.rec, NULL), 0);
+	}
+	CHECK_LISTING(&b, "{root}/proc/kallsyms/{dep}/{root}/proc/kallsyms/" T0 "10 3\n",
+		      "{kern}/xfs/{dep}/{kern}/xfs/" T0 "10 3\n",
+		      "{kern}/bpf/{dep}/{kern}/bpf/" T0 "1000004 2\n",
+		      "{kern}/bpf/{dep}/{kern}/bpf/" T0 "2000004 1\n",
+		      "{root}/proc/kallsyms#02020202/{dep}/{root}/proc/kallsyms#02020202/" T0
+		      "10 1\n",
+		      "{kern}/xfs#02020202/{dep}/{kern}/xfs#02020202/" T0 "10 1\n",
+		      "{kern}/bpf#02020202/{dep}/{kern}/bpf#02020202/" T0 "1000004 1\n");
+}
+
+static void hidden_addresses_are_counted_as_they_are(void)
+{
+	BENCH(b);
+
+	put_file(b.root, "proc/kallsyms", "0000000000000000 T _text\n");
+	bench_start(&b);
+	run_as(&b, 7, cookie_file(b.cookies, 1, 1, 0, "/bin/p"));
+	evbuf_kernel_sample(b.buffer, 0xffffffff81000fff, 0, 1);
+	CHECK_LISTING(&b, "{kern}/no-vmlinux/{dep}/{kern}/no-vmlinux/" T0 "ffffffff81000fff 1\n");
+}
+
+static void the_symbols_of_the_boot_are_kept(void)
+{
+	BENCH(b);
+	_cleanup_free_ char *samples = session_samples(b.session, "current");
+	_cleanup_free_ char *text = NULL;
+
+	bench_start(&b);
+	run_as(&b, 7, cookie_file(b.cookies, 1, 1, 0, "/bin/p"));
+	evbuf_kernel_sample(b.buffer, 0xffffffff81000000, 0, 1);
+	(void)stats_of(&b);
+	CHECK(path_read(samples, "/kallsyms", &text, NULL) > 0);
+	CHECK(text && strstr(text, "# module xfs ffffffffc0100000 ffffffffc0101000\n"));
+}
+
+TESTS(T(every_kernel_address_finds_an_image), T(a_module_that_is_loaded_is_found),
+      T(a_bpf_program_that_is_told_is_found), T(boots_do_not_mix),
+      T(hidden_addresses_are_counted_as_they_are), T(the_symbols_of_the_boot_are_kept))
