@@ -352,11 +352,16 @@ int session_stat_add(const char *samples, const char *name, uint64_t value, stru
 {
 	_cleanup_free_ char *path = stat_path(samples, name);
 	_cleanup_free_ char *text = NULL;
-	uint64_t sum = session_stat_get(samples, name);
+	uint64_t sum = 0;
 	int r;
 
 	if (!path)
 		return error_set(err, -EINVAL, "'%s' cannot be the name of a counter", name);
+	r = path_read_u64(NULL, path, &sum);
+	/* One that is there but cannot be read now must not begin anew; one that is no number may.
+	 */
+	if (r < 0 && r != -ENOENT && r != -ENOTDIR && r != -EINVAL && r != -ERANGE)
+		return error_errno(err, r, "%s", path);
 	if (__builtin_add_overflow(sum, value, &sum))
 		sum = UINT64_MAX;
 	text = xasprintf("%llu", (unsigned long long)sum);

@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 
@@ -260,10 +261,29 @@ static void counters_add_up(void)
 	CHECK_STR(strbuf_text(&seen), "cpu0/received=18446744073709551615 total_samples=11 ");
 }
 
+static void a_counter_that_cannot_be_read_keeps_its_count(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct error err = ERROR_INIT;
+	struct rlimit was, none;
+
+	CHECK_EQ(session_stat_add(dir, "total_samples", 5, &err), 0);
+	CHECK_EQ(getrlimit(RLIMIT_NOFILE, &was), 0);
+	none = (struct rlimit){ 0, was.rlim_max };
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &none), 0);
+	CHECK_EQ(session_stat_add(dir, "total_samples", 6, &err), -EMFILE);
+	CHECK_EQ(setrlimit(RLIMIT_NOFILE, &was), 0);
+	CHECK(strstr(err.text, "stats/total_samples: ") != NULL);
+	CHECK_EQ(session_stat_get(dir, "total_samples"), 5);
+	put_file(dir, "stats/total_samples");
+	CHECK_EQ(session_stat_add(dir, "total_samples", 6, &err), 0);
+	CHECK_EQ(session_stat_get(dir, "total_samples"), 6);
+}
+
 TESTS(T(a_walk_finds_sample_files_in_order_and_nothing_else),
       T(a_walk_passes_over_files_that_never_got_their_names),
       T(a_walk_survives_an_unreadable_directory), T(no_name_leads_out_of_the_session_directory),
       T(a_session_that_is_not_there_is_named), T(a_new_session_has_all_that_belongs_to_it),
       T(the_abi_is_the_originals), T(sessions_are_renamed_listed_and_removed),
       T(removing_a_session_does_not_follow_links), T(one_writer_at_a_time_and_death_frees_the_lock),
-      T(counters_add_up))
+      T(counters_add_up), T(a_counter_that_cannot_be_read_keeps_its_count))
