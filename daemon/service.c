@@ -9,7 +9,7 @@
 #include "meter.h"
 #include "node_host.h"
 #include "notify.h"
-#include "record/outlet.h"
+#include "reader.h"
 #include "settings.h"
 #include "status.h"
 
@@ -39,10 +39,8 @@ struct service {
 	struct settings *settings;
 	struct collector *collector;
 	struct node_host host;
-	struct nodes *nodes;   /* oprofilefs */
-	struct outlet *reader; /* of the event buffer, or NULL */
-	uint64_t reader_lost;  /* words that former ones were too slow for */
-	uint32_t reader_knows; /* the counters that were enabled when it came, a bit each */
+	struct nodes *nodes;  /* oprofilefs */
+	struct reader reader; /* of the event buffer */
 	struct control_server *control;
 	int epoll, signals, tick, statistics, watchdog;
 	bool quit;
@@ -122,83 +120,6 @@ static int set_sampling(struct service *s, bool on, struct error *err)
 	return 0;
 }
 
-/* --- the reader of the event buffer --- */
-
-static uint64_t event_lost(const void *data)
-{
-	const struct service *s = data;
-
-	return s->reader_lost + (s->reader ? outlet_lost(s->reader) : 0);
-}
-
-static void end_reader(struct service *s)
-{
-	if (!s->reader)
-		return;
-	s->reader_lost = event_lost(s);
-	collector_set_outlet(s->collector, NULL);
-	unwatch(s, outlet_fd(s->reader));
-	outlet_free(STEAL(s->reader));
-	log_info("the reader of the event buffer has gone");
-}
-
-/* Sends what waits; the loop goes on with it when the socket takes more. */
-static void feed_reader(struct service *s, bool now)
-{
-	struct epoll_event event = { .events = EPOLLRDHUP, .data.u32 = SOURCE_READER };
-	int r;
-
-	if (!s->reader)
-		return;
-	r = outlet_send(s->reader, now);
-	if (r < 0) {
-		end_reader(s);
-		return;
-	}
-	event.events |= r > 0 ? EPOLLOUT : 0;
-	(void)epoll_ctl(s->epoll, EPOLL_CTL_MOD, outlet_fd(s->reader), &event);
-}
-
-static uint32_t enabled_counters(const struct service *s)
-{
-	const struct node_settings *settings = nodes_settings(s->nodes);
-	uint32_t bits = 0;
-
-	for (size_t i = 0; i < settings->counter_count; i++)
-		bits |= (uint32_t)settings->counters[i].enabled << i;
-	return bits;
-}
-
-static void take_reader(struct service *s)
-{
-	if (s->reader && outlet_gone(s->reader))
-		end_reader(s);
-	feed_reader(s, false);
-}
-
-/* A connection of the control socket becomes the reader's. */
-static void adopt_reader(int fd, void *data)
-{
-	struct service *s = data;
-	const struct node_settings *settings = nodes_settings(s->nodes);
-	struct error err = ERROR_INIT;
-
-	if (s->reader) {
-		(void)close(fd);
-		return;
-	}
-	s->reader_knows = enabled_counters(s);
-	s->reader = outlet_new(fd, settings->buffer_size, settings->buffer_watershed);
-	if (watch(s, fd, SOURCE_READER, &err) < 0) {
-		log_error("%s", err.text);
-		outlet_free(STEAL(s->reader));
-		return;
-	}
-	collector_set_outlet(s->collector, s->reader);
-	feed_reader(s, false);
-	log_info("the event buffer has a reader");
-}
-
 static int start(struct service *s, struct error *err)
 {
 	int r;
@@ -206,8 +127,7 @@ static int start(struct service *s, struct error *err)
 	if (collector_running(s->collector))
 		return 0;
 	/* Other counters than its own would be wrong numbers to it. */
-	if (enabled_counters(s) != s->reader_knows)
-		end_reader(s);
+	reader_check(&s->reader);
 	r = nodes_changed(s->nodes) ? node_host_take_over(&s->host, s->nodes, err) : 0;
 	if (r == 0)
 		r = collector_start(s->collector, err);
@@ -226,7 +146,7 @@ static int stop(struct service *s, struct error *err)
 		return 0;
 	(void)set_sampling(s, false, err);
 	r = collector_stop(s->collector, err);
-	feed_reader(s, true);
+	reader_feed(&s->reader, true);
 	tell_manager(s);
 	log_info("stopped");
 	return r;
@@ -263,7 +183,7 @@ static void sync_now(struct service *s)
 	struct error err = ERROR_INIT;
 	int r = collector_sync(s->collector, false, &err);
 
-	feed_reader(s, false);
+	reader_feed(&s->reader, false);
 	if (r > 0)
 		r = error_set(&err, -ENODATA, "the driver has nothing more to sample");
 	if (r < 0 && !collector_can_go_on(r)) {
@@ -313,7 +233,7 @@ static int dump(struct service *s, struct error *err)
 {
 	int r = collector_sync(s->collector, true, err);
 
-	feed_reader(s, true);
+	reader_feed(&s->reader, true);
 	if (r == 0)
 		s->trouble = ERROR_INIT;
 	return MIN(r, 0);
@@ -399,23 +319,19 @@ static int run_write(const char *arg, struct strbuf *answer, void *data, struct 
 	return nodes_request_write(((struct service *)data)->nodes, arg, err);
 }
 
-/* The connection becomes the event buffer; what its reader has to know comes before. */
+/* The connection becomes the event buffer. */
 static int run_buffer(const char *arg, struct strbuf *answer, void *data, struct error *err)
 {
 	struct service *s = data;
-	const struct node_settings *settings = nodes_settings(s->nodes);
+	int r = reader_ask(&s->reader, answer, err);
 
 	(void)arg;
-	if (s->reader && outlet_gone(s->reader))
-		end_reader(s);
-	if (s->reader)
-		return error_set(err, -EBUSY, "EBUSY: the event buffer has a reader");
-	for (size_t i = 0; i < settings->counter_count; i++)
-		if (settings->counters[i].enabled)
-			control_answer(answer, "counter", "%zu", i);
-	control_answer(answer, "ibs_op_words", "%d",
-		       settings->ibs_op.enable && settings->ibs_op.branch_target ? 14 : 13);
-	return CONTROL_ADOPT;
+	return r < 0 ? r : CONTROL_ADOPT;
+}
+
+static void adopt(int fd, void *data)
+{
+	reader_adopt(fd, &((struct service *)data)->reader);
 }
 
 static const struct control_command commands[] = {
@@ -450,6 +366,11 @@ static int enable_node(bool on, void *data, struct error *err)
 static int dump_node(void *data, struct error *err)
 {
 	return dump(data, err);
+}
+
+static uint64_t event_lost(const void *data)
+{
+	return reader_lost(&((const struct service *)data)->reader);
 }
 
 static const struct node_actions node_actions = { enable_node, dump_node, event_lost };
@@ -503,6 +424,11 @@ static void take_signal(struct service *s)
 static void take_control(struct service *s)
 {
 	control_server_run(s->control);
+}
+
+static void take_reader(struct service *s)
+{
+	reader_take(&s->reader);
 }
 
 static void take_tick(struct service *s)
@@ -583,7 +509,7 @@ static int set_up(struct service *s, struct parser *parser, struct error *err)
 	struct control_server_config control = { .session_dir = s->settings->rc.session_dir,
 						 .group = s->settings->rc.socket_group,
 						 .commands = commands,
-						 .adopt = adopt_reader,
+						 .adopt = adopt,
 						 .data = s };
 	struct collector_config collector;
 	int r = open_loop(s, err);
@@ -600,6 +526,10 @@ static int set_up(struct service *s, struct parser *parser, struct error *err)
 				      .actions = &node_actions,
 				      .data = s };
 	s->nodes = node_host_nodes(&s->host);
+	s->reader = (struct reader){ .epoll = s->epoll,
+				     .mark = SOURCE_READER,
+				     .collector = s->collector,
+				     .nodes = s->nodes };
 	r = control_server_new(&control, &s->control, err);
 	if (r == 0)
 		r = watch(s, control_server_fd(s->control), SOURCE_CONTROL, err);
@@ -649,8 +579,8 @@ void service_free(struct service *s)
 	if (!s)
 		return;
 	control_server_free(s->control);
+	reader_end(&s->reader);
 	nodes_free(s->nodes);
-	outlet_free(s->reader);
 	collector_free(s->collector);
 	cleanup_closep(&s->watchdog);
 	cleanup_closep(&s->statistics);
