@@ -9,15 +9,21 @@
 #include <string.h>
 
 /* The directory of the process's one session: inputs add to it, which is what a writer does. */
+static char session[] = "/tmp/fuzz-evstream-XXXXXX";
+
+static void remove_session(void)
+{
+	(void)path_remove_tree(session, NULL);
+}
+
 static const char *session_dir(void)
 {
-	static char path[] = "/tmp/fuzz-evstream-XXXXXX";
 	static bool made;
 
-	if (!made && !mkdtemp(path))
+	if (!made && (!mkdtemp(session) || atexit(remove_session)))
 		abort();
 	made = true;
-	return path;
+	return session;
 }
 
 static struct cookie_table *make_cookies(void)

@@ -109,7 +109,7 @@ static void impossible_code_is_counted(void)
 /* A source over the bytes given; the file can grow through *ret_fd. */
 static struct jit_source *source_of(const void *bytes, size_t size, int *ret_fd)
 {
-	_cleanup_free_ char *dir = test_directory();
+	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *path = path_join(dir, "source");
 
 	*ret_fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -346,7 +346,7 @@ static void check_line(const struct elffile *ef, uint64_t address, unsigned int 
 
 static void the_elf_file_has_symbols_code_and_lines(void)
 {
-	_cleanup_free_ char *dir = test_directory();
+	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *path = path_join(dir, "7.jo");
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
 	_cleanup_(jit_freep) struct jit *j = jit_new();

@@ -21,7 +21,7 @@ static void what_is_said_is_read(void)
 	static const uint8_t code[] = { 0x90, 0xc3 };
 	static const struct debug_line_info lines[] = { { 0x1000, 3, "a.lang" },
 							{ 0x1001, 4, "b.lang" } };
-	_cleanup_free_ char *dir = test_directory();
+	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *path = dump_path(dir);
 	_cleanup_(jit_freep) struct jit *j = jit_new();
 	_cleanup_(jit_source_freep) struct jit_source *s = NULL;
@@ -56,7 +56,7 @@ static void what_is_said_is_read(void)
 
 static void misuse_is_an_error(void)
 {
-	_cleanup_free_ char *dir = test_directory();
+	_cleanup_directory_ char *dir = test_directory();
 	uint64_t no_agent[8] = { 0 };
 	op_agent_t agent;
 
@@ -79,7 +79,7 @@ static void misuse_is_an_error(void)
 
 static void a_planted_link_is_not_followed(void)
 {
-	_cleanup_free_ char *dir = test_directory();
+	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *path = dump_path(dir), *victim = path_join(dir, "victim");
 	struct stat st;
 	op_agent_t agent;
