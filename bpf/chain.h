@@ -180,7 +180,7 @@ static __noinline int visit(struct run *run, struct visited *v, __u64 address)
 	} else {
 		v->offset = 0;
 		v->image.region = region;
-		run->memory = true;
+		run->scratch->memory = 1;
 	}
 	return 1;
 }

@@ -33,7 +33,8 @@ static __always_inline bool in_memory(const struct run *run)
 {
 	__u32 place = run->scratch->key.place;
 
-	return run->memory || place == SAMPLE_ANON || place == SAMPLE_HEAP || place == SAMPLE_STACK;
+	return run->scratch->memory || place == SAMPLE_ANON || place == SAMPLE_HEAP ||
+	       place == SAMPLE_STACK;
 }
 
 /* Counts the key by its weight. */

@@ -64,6 +64,7 @@ struct {
  * enum sample_slot. */
 struct scratch {
 	struct sample_key key;
+	__u64 memory; /* a caller is in code without a file */
 	__u64 node[MAPLE_WORDS];
 	struct sample_image image;
 };
@@ -82,7 +83,6 @@ struct run {
 	struct sample_gate *gate;
 	__u64 weight; /* samples that this one stands for, or microseconds */
 	__u64 loss;   /* what is counted where it is lost */
-	bool memory;  /* the chain is in code without a file */
 };
 
 /* Puts a message into the ring; the reader is woken when much is in it. 0 or -EAGAIN. */
@@ -100,12 +100,14 @@ static __always_inline bool run_begin(struct run *run, enum sample_slot slot)
 {
 	__u32 which = slot, gate = slot * config.cpus + bpf_get_smp_processor_id();
 
-	run->memory = false;
 	run->task = bpf_get_current_task_btf();
 	run->gate = bpf_map_lookup_elem(&gates, &gate);
 	run->scratch = bpf_map_lookup_elem(&scratches, &which);
 	run->totals = bpf_map_lookup_elem(&counters, &which);
-	return run->gate && run->scratch && run->totals;
+	if (!run->gate || !run->scratch || !run->totals)
+		return false;
+	run->scratch->memory = 0;
+	return true;
 }
 
 /* Around what counts: whoever swaps the maps waits until each CPU has passed its gates. */
