@@ -92,7 +92,8 @@ is "with the time before each" "$(grep -c '^timestamp,[0-9]*\.[0-9]$' out)" 3
 ok "a process until it ends" ocount -b -f out -e TASK_CLOCK -p $work
 wait $work
 read -r _ cpu_ns <work.out
-between "uses at most what it used" "$(value TASK_CLOCK out)" 1 "$cpu_ns"
+# What interrupts and the host took is in the event, not in the process's own time.
+between "uses what it used, about" "$(value TASK_CLOCK out)" 1 $((cpu_ns * 2))
 fails "a process that is not there" 1 ocount -p $work
 has "is said" "there is no process $work"
 fails "nor its thread" 1 ocount -r "$first"
@@ -127,7 +128,8 @@ fi
 
 if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ]; then
 	as_user() { setpriv --reuid=65534 --regid=65534 --clear-groups --bounding-set=-all --inh-caps=-all "$@"; }
-	if as_user ocount_work 0 0 >/dev/null 2>&1; then
+	# By a shell: setpriv itself still has root's rights when it looks for a program.
+	if as_user sh -c "ocount_work 0 0" >/dev/null 2>&1; then
 		ok "an ordinary user counts" as_user ocount -e TASK_CLOCK,PAGE_FAULTS ocount_work 100 0
 		has "in user space only, and is told so" "warning: counted in user space only.*PAGE_FAULTS"
 		fails "but not what happens in the kernel" 1 as_user ocount -e CONTEXT_SWITCHES true

@@ -12,7 +12,8 @@ as_user()
 
 level=$(cat /proc/sys/kernel/perf_event_paranoid)
 [ "$level" = 2 ] || skip_all "perf_event_paranoid is $level, not 2"
-as_user "$live/truth_chains" 0.01 >/dev/null 2>&1 || skip_all "the build directory is not for others"
+# By a shell: setpriv itself still has root's rights when it looks for a program.
+as_user sh -c "'$live/truth_chains' 0.01" >/dev/null 2>&1 || skip_all "the build directory is not for others"
 chmod 755 "$dir"
 mkdir "$dir/user"
 chown 65534:65534 "$dir/user"
