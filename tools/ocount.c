@@ -259,9 +259,7 @@ static int report(struct run *run, struct error *err)
 			: OCOUNT_TABLE,
 		run->out);
 	run->since_ns = now_ns;
-	if (fflush(run->out) != 0)
-		return error_errno(err, -errno, "%s", output_file ?: "output");
-	return 0;
+	return tool_flush(run->out, output_file, err);
 }
 
 /* Waits for a signal, the end of the command or @deadline_ns, or a while; whether it is over. */

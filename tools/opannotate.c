@@ -313,9 +313,7 @@ static int annotate(int argc, char **argv, const char *command_line, struct erro
 	strbuf_clear(&comment);
 	annotate_rest_text(&p.annotate, &comment);
 	put(&comment);
-	if (fflush(stdout) != 0 || ferror(stdout))
-		return error_errno(err, -errno, "standard output");
-	return 0;
+	return tool_flush(stdout, NULL, err);
 }
 
 int main(int argc, char **argv)

@@ -295,10 +295,7 @@ static int output(const struct parts *p, const struct parts *before, struct erro
 	if (!out)
 		return error_errno(err, -errno, "%s", options.output);
 	print(p, before, out);
-	if (fflush(out) != 0 || ferror(out))
-		return error_errno(err, -errno, "%s",
-				   options.output ? options.output : "standard output");
-	return 0;
+	return tool_flush(out, options.output, err);
 }
 
 /* Of a list of chains for people, which is long, only the first where nobody says how many. */
@@ -352,9 +349,7 @@ static int report_chains(size_t count, char *const *words, struct error *err)
 	if (r < 0)
 		return r;
 	r = print_chains(&spec, file ? file : stdout, err);
-	if (r == 0 && fflush(file ? file : stdout) != 0)
-		r = error_errno(err, -errno, "%s", file ? options.output : "standard output");
-	return r;
+	return r < 0 ? r : tool_flush(file ? file : stdout, options.output, err);
 }
 
 /* One profile from its specification to rows: those that are chosen. */

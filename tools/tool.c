@@ -5,7 +5,6 @@
 #include "base/text.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 
@@ -74,15 +73,19 @@ int tool_fail(const struct error *err)
 	return TOOL_FAILURE;
 }
 
+int tool_flush(FILE *out, const char *path, struct error *err)
+{
+	errno = 0;
+	if ((fflush(out) | ferror(out)) == 0)
+		return 0;
+	return error_errno(err, errno ? -errno : -EIO, "%s", path ? path : "standard output");
+}
+
 int tool_finish(int status)
 {
 	struct error err = ERROR_INIT;
 
-	errno = 0;
-	if ((fflush(stdout) | ferror(stdout)) == 0)
-		return status;
-	(void)error_errno(&err, errno ? -errno : -EIO, "standard output");
-	return tool_fail(&err);
+	return tool_flush(stdout, NULL, &err) == 0 ? status : tool_fail(&err);
 }
 
 int tool_usage(const char *format, ...)

@@ -13,6 +13,7 @@
 #include "base/opt.h"
 
 #include <stdbool.h>
+#include <stdio.h>
 
 enum { TOOL_FAILURE = 1, TOOL_USAGE = 2 };
 
@@ -22,6 +23,9 @@ enum { TOOL_FAILURE = 1, TOOL_USAGE = 2 };
 int tool_options(const struct opt_cmdline *cmdline, int argc, char **argv);
 /* Prints "tool: text" on stderr; returns TOOL_FAILURE. */
 int tool_fail(const struct error *err);
+/* Writes what waits in @out, the file @path, NULL for standard output; 0, or -errno where any of
+ * what was printed so far could not be written. */
+int tool_flush(FILE *out, const char *path, struct error *err);
 /* The end of main(): @status, or, where not all of standard output could be written, that and
  * TOOL_FAILURE. */
 int tool_finish(int status);

@@ -52,7 +52,7 @@ static int replay_setup(const struct driver_config *config, struct driver **ret,
 
 	d->ready = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (d->ready < 0)
-		return error_errno(err, -errno, "replay: eventfd");
+		return error_errno(err, -errno, "cannot make an eventfd");
 	if (!config->replay_path)
 		return error_set(err, -EINVAL, "replay: no recorded stream is named");
 	r = tee_open(config->replay_path, &d->reader, err);
