@@ -9,8 +9,9 @@ name = "oplive-%d" % os.getpid()
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
 s.bind("\0" + name)
 s.settimeout(60)
-daemon = subprocess.Popen(sys.argv[1:], env=dict(
-    os.environ, NOTIFY_SOCKET="@" + name, WATCHDOG_USEC="200000"))
+# What it logs goes elsewhere: lines of both would run into each other.
+daemon = subprocess.Popen(sys.argv[1:], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+    env=dict(os.environ, NOTIFY_SOCKET="@" + name, WATCHDOG_USEC="200000"))
 os.environ.pop("WATCHDOG_PID", None)
 watchdogs = 0
 while True:
