@@ -357,8 +357,12 @@ static void sort_lines(struct printing *p)
 static void print_body(struct printing *p, FILE *in)
 {
 	sort_lines(p);
-	if (in)
+	if (in) {
 		(void)print_lines(p, in);
+		if (ferror(in))
+			log_warn("%s: its end is missing, it cannot be read: %s", p->file->path,
+				 strerror(errno));
+	}
 	print_unread_lines(p, in);
 	free(p->lines);
 }
