@@ -102,6 +102,11 @@ static int map_file(struct chain_table *t, const struct header *wanted, const ch
 		return error_errno(err, r, "cannot write %s", path);
 	if (fstat(t->fd, &st) < 0)
 		return error_errno(err, -errno, "%s", path);
+	/* Its writer was stopped before it wrote anything. */
+	if (st.st_size == 0) {
+		t->count = 1;
+		return 0;
+	}
 	if ((uint64_t)st.st_size < sizeof(struct header))
 		return error_set(err, -EBADMSG, "%s: cut short", path);
 	map = mmap(NULL, (size_t)st.st_size, PROT_READ | (t->writable ? PROT_WRITE : 0), MAP_SHARED,

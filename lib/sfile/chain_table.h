@@ -50,8 +50,9 @@ struct chain_table {
 
 #define CHAIN_TABLE_INIT ((struct chain_table){ .fd = -1 })
 
-/* Opens the file; with @write it is made where missing or blank. 0 or -errno: -EBADMSG if it is
- * something else, or of a machine of the other byte order. Caller closes. */
+/* Opens the file; with @write it is made where missing or blank, else an empty one has no records.
+ * 0 or -errno: -EBADMSG if it is something else, or of a machine of the other byte order. Caller
+ * closes. */
 int chain_table_open(struct chain_table *t, const char *path, enum chain_table_kind kind,
 		     bool write, struct error *err);
 /* Unmaps and closes; CHAIN_TABLE_INIT is fine. A writer's file is as long as it need be then. */

@@ -393,6 +393,30 @@ static void files_cut_short_keep_what_is_left(void)
 	CHECK_EQ(chain_reader_open(dir, &r, NULL), -EBADMSG);
 }
 
+/* A writer that is stopped between making its files and writing to them. */
+static void empty_files_have_no_chains(void)
+{
+	static const char *const names[] = { "nodes.0", "places.0" };
+	_cleanup_directory_ char *dir = test_directory();
+	size_t i;
+
+	chain_store_close(open_store(dir));
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		_cleanup_free_ char *path = xasprintf("%s/chains/%s", dir, names[i]);
+		struct chain_reader *r = NULL;
+		struct chain_damage damage = { .any = true };
+
+		CHECK_EQ(truncate(path, 0), 0);
+		check_listing(dir, "");
+		CHECK_EQ(chain_reader_open(dir, &r, NULL), 0);
+		chain_reader_check(r, &damage);
+		chain_reader_close(r);
+		CHECK(!damage.any);
+	}
+	made(dir);
+	check_listing(dir, two);
+}
+
 static void a_line_cut_short_is_taken_back(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -499,5 +523,6 @@ TESTS(T(what_is_added_is_read), T(a_store_opened_again_goes_on), T(counts_satura
       T(arcs_that_chains_have_in_common_are_told_of_once), T(sessions_are_merged_by_addition),
       T(many_chains_are_all_found), T(a_full_pair_of_files_is_followed_by_another),
       T(a_killed_writer_loses_the_chain_it_was_adding), T(damage_is_found_and_repaired),
-      T(files_cut_short_keep_what_is_left), T(a_line_cut_short_is_taken_back),
-      T(other_files_are_refused), T(no_byte_leads_astray), T(too_many_images_are_refused))
+      T(files_cut_short_keep_what_is_left), T(empty_files_have_no_chains),
+      T(a_line_cut_short_is_taken_back), T(other_files_are_refused), T(no_byte_leads_astray),
+      T(too_many_images_are_refused))
