@@ -3,12 +3,25 @@
 
 #include "base/macro.h"
 
+/* Records that the kernel wrote since somebody looked at the clock are younger than what is asked
+ * for, but not by so much. */
+#define FUTURE_NS UINT64_C(10000000000)
+
 struct merge {
 	struct merge_cpu *cpus;
 	size_t count;
+	uint64_t until_ns;
 	const struct merge_handler *handler;
 	uint64_t first_sample_ns; /* the oldest sample of all CPUs is not older */
 };
+
+/* A time that is far ahead is a clock's error, and all that stands behind the record in its ring
+ * would wait for it: then it is taken as the last one of now. */
+static void correct_time(const struct merge *m, struct perf_record *record)
+{
+	if (record->time_ns > m->until_ns && record->time_ns - m->until_ns > FUTURE_NS)
+		record->time_ns = m->until_ns;
+}
 
 /* Decodes the next record of @ring that makes sense; whether there is one. */
 static bool next_record(const struct merge *m, struct ring *ring, struct perf_record *ret)
@@ -17,8 +30,10 @@ static bool next_record(const struct merge *m, struct ring *ring, struct perf_re
 	int r;
 
 	while (ring && (r = ring_peek(ring, &bytes)) != 0) {
-		if (r > 0 && perf_record_decode(bytes, ret) == 0)
+		if (r > 0 && perf_record_decode(bytes, ret) == 0) {
+			correct_time(m, ret);
 			return true;
+		}
 		if (r > 0)
 			ring_take(ring);
 		m->handler->bad(m->handler->data);
@@ -86,7 +101,7 @@ static struct merge_cpu *oldest_change(struct merge *m, uint64_t until_ns)
 void merge_run(struct merge_cpu *cpus, size_t count, uint64_t until_ns,
 	       const struct merge_handler *handler)
 {
-	struct merge m = { .cpus = cpus, .count = count, .handler = handler };
+	struct merge m = { .cpus = cpus, .count = count, .until_ns = until_ns, .handler = handler };
 	struct merge_cpu *c;
 	size_t i;
 

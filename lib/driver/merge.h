@@ -29,6 +29,9 @@ struct merge_handler {
 	void *data;
 };
 
-/* Handles all records up to @until_ns that are in the rings now, and gives their room back. */
+/* Handles all records up to @until_ns, a time not long past, that are in the rings now, and gives
+ * their room back. One whose time is more than ten seconds after that is taken as being of
+ * @until_ns.
+ */
 void merge_run(struct merge_cpu *cpus, size_t count, uint64_t until_ns,
 	       const struct merge_handler *handler);

@@ -235,7 +235,23 @@ static void bad_records_do_not_hide_the_good_ones(void)
 	cpus_free(c);
 }
 
+/* A clock that lies: one record of the far future must not keep those behind it waiting. */
+static void records_of_the_future_are_taken_as_of_now(void)
+{
+	const uint64_t day = 86400000000000;
+	struct cpus *c = cpus_new();
+
+	samples_at(c, 0, TIMES(10, day, 20));
+	changes_at(c, 1, TIMES(5, UINT64_MAX, 15));
+	run(c, 30);
+	CHECK_STR(strbuf_text(&c->seen), "c1:5 s0:10 c1:30 c1:15 s0:30 s0:20");
+	samples_at(c, 0, TIMES(day - 1, day, 2 * day));
+	run(c, UINT64_MAX);
+	CHECK_STR(strbuf_text(&c->seen), "s0:86399999999999 s0:86400000000000 s0:172800000000000");
+	cpus_free(c);
+}
+
 TESTS(T(records_come_out_whole_over_the_end), T(room_is_given_back_only_when_released),
       T(nonsense_empties_the_ring), T(changes_stand_between_the_samples_they_separate),
       T(change_of_the_same_moment_comes_first), T(what_is_too_young_stays_for_the_next_time),
-      T(bad_records_do_not_hide_the_good_ones))
+      T(bad_records_do_not_hide_the_good_ones), T(records_of_the_future_are_taken_as_of_now))
