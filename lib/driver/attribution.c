@@ -5,6 +5,9 @@
 #include "driver/chain.h"
 #include "driver/cookie.h"
 
+/* After so long a process may be at something else: what it has mapped now says nothing of then. */
+enum { STALE_NS = 1000000000 };
+
 /* Looks for the file behind @cookie while the process can still show it; the cookie to count under.
  */
 static uint64_t identify(struct attribution *a, uint64_t cookie, uint32_t tgid,
@@ -32,13 +35,15 @@ static uint64_t app_of(struct attribution *a, struct process *p)
 	return p->app;
 }
 
-/* The mapping that holds @pc; mappings are read again where there is none. */
-static const struct mapping *find_mapping(struct attribution *a, struct process *p, uint32_t tid,
-					  uint64_t pc)
+/* The mapping that holds @pc; mappings are read again where there is none, and @r is recent. */
+static const struct mapping *find_mapping(struct attribution *a, struct process *p,
+					  const struct perf_record *r, uint64_t pc)
 {
 	const struct mapping *mapping = p->maps ? maps_find(p->maps, pc) : NULL;
 
-	if (!mapping && sideband_read_again(a->sideband, p, tid, a->now_ns) && p->maps)
+	if (mapping || r->time_ns + STALE_NS < a->now_ns)
+		return mapping;
+	if (sideband_read_again(a->sideband, p, r->tid, a->now_ns) && p->maps)
 		mapping = maps_find(p->maps, pc);
 	return mapping;
 }
@@ -106,7 +111,7 @@ static const struct attribution_range *look_up(struct attribution *a, const stru
 					       uint64_t pc)
 {
 	struct process *p = look_up_process(a, r);
-	const struct mapping *m = p ? find_mapping(a, p, r->tid, pc) : NULL;
+	const struct mapping *m = p ? find_mapping(a, p, r, pc) : NULL;
 	const struct attribution_range *range;
 
 	if (!m)

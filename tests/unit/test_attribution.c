@@ -358,6 +358,28 @@ static void address_in_no_mapping_is_looked_up_once_more(void)
 	expect(m, "/usr/bin/a /usr/lib/with\nnewline+1010\n");
 }
 
+/* A daemon that stood still finds samples of programs that have given way to others since, the
+ * records of which are still to come. */
+static void what_is_mapped_now_says_nothing_of_long_ago(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+	struct perf_record r;
+
+	proc_process(m, 70, 1, "/bin/sh");
+	sideband_read_all(&m->sideband, tick(m));
+	m->now_ns += 200000000;
+	bytes_sample(&m->bytes, USER, 70, 0x900010, tick(m));
+	CHECK_EQ(perf_record_decode(span_of(m->bytes.text, m->bytes.length), &r), 0);
+	proc_file(m, 70, "maps", "00900000-00905000 r-xp 00001000 08:01 71 /usr/bin/next\n");
+	m->attribution.now_ns = m->now_ns + 30000000000;
+	attribution_sample(&m->attribution, 0, 0, &r);
+	CHECK_EQ(m->stats.sample_lost_no_mapping, 1);
+	sample(m, USER, 70, 0x400010);
+	exec_to(m, 70, "/usr/bin/next");
+	sample(m, USER, 70, 0x400010);
+	expect(m, "/bin/sh /bin/sh+1010\n/usr/bin/next /usr/bin/next+1010\n");
+}
+
 static void lost_records_are_made_good_from_proc(void)
 {
 	_cleanup_machine_ struct machine *m = machine_new();
@@ -739,7 +761,8 @@ TESTS(T(copied_stacks_are_unwound), T(callers_are_looked_up_like_samples),
       T(executable_stack_is_not_the_application), T(number_that_is_used_again_is_another_process),
       T(process_that_left_is_forgotten_when_proc_says_so),
       T(unknown_process_is_read_when_it_is_sampled),
-      T(address_in_no_mapping_is_looked_up_once_more), T(lost_records_are_made_good_from_proc),
+      T(address_in_no_mapping_is_looked_up_once_more),
+      T(what_is_mapped_now_says_nothing_of_long_ago), T(lost_records_are_made_good_from_proc),
       T(records_older_than_the_reading_are_old_news), T(kernel_threads_are_their_own_application),
       T(threads_belong_to_their_process), T(only_the_family_is_kept),
       T(command_is_sampled_from_its_exec_on), T(anonymous_code_counts_from_its_start),
