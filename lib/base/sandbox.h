@@ -41,7 +41,7 @@ struct sandbox_config {
 	const char *name;   /* of the processes, up to 15 characters */
 	unsigned int lanes; /* up to SANDBOX_LANES_MAX */
 	size_t room;	    /* bytes of each lane's memory; taken as they are written to */
-	int time_ms;	    /* that a request may take */
+	int time_ms;	    /* that a request may take; of CPU time where others use the CPUs */
 	/* Runs in the worker: answers in @reply, whose ->memory and ->room are set and the rest 0.
 	 * @fd is -1 if none came, and closed afterwards. */
 	void (*serve)(const void *request, size_t size, int fd, struct sandbox_reply *reply);

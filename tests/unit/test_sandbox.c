@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
+#include <sys/wait.h>
 
 enum deed { ECHO, READ, CRASH, HANG, OPEN, CONNECT, FORK, PEEK, LIE, LEAVE };
 
@@ -127,6 +128,31 @@ static void one_that_hangs_is_replaced(void)
 	CHECK_EQ(call(s, HANG, &reply, &err), -ETIME);
 }
 
+/* On a busy machine it has its time all the same. */
+static void waiting_for_a_cpu_is_no_hanging(void)
+{
+	_cleanup_(sandbox_freep) struct sandbox *s = make(100);
+	struct sandbox_use before, after;
+	struct sandbox_reply reply;
+	pid_t others[32];
+	size_t i, count = MIN((size_t)sysconf(_SC_NPROCESSORS_ONLN) * 4, ARRAY_SIZE(others));
+
+	for (i = 0; i < count; i++) {
+		others[i] = fork();
+		if (others[i] == 0)
+			for (;;)
+				__asm__ volatile("");
+	}
+	sandbox_use(s, &before);
+	CHECK_EQ(call(s, HANG, &reply, NULL), -ETIME);
+	sandbox_use(s, &after);
+	CHECK(after.cpu_ns - before.cpu_ns >= 100000000);
+	for (i = 0; i < count; i++) {
+		(void)kill(others[i], SIGKILL);
+		(void)waitpid(others[i], NULL, 0);
+	}
+}
+
 static void one_that_lies_is_replaced(void)
 {
 	_cleanup_(sandbox_freep) struct sandbox *s = make(10000);
@@ -209,6 +235,7 @@ static void what_its_processes_take_is_known(void)
 }
 
 TESTS(T(what_its_processes_take_is_known), T(it_reads_what_it_is_handed),
-      T(one_that_dies_is_replaced), T(one_that_hangs_is_replaced), T(one_that_lies_is_replaced),
+      T(one_that_dies_is_replaced), T(one_that_hangs_is_replaced),
+      T(waiting_for_a_cpu_is_no_hanging), T(one_that_lies_is_replaced),
       T(it_can_open_and_start_nothing), T(a_new_worker_does_not_see_what_we_did_since),
       T(it_ends_with_us))
