@@ -22,6 +22,8 @@ import subprocess
 import sys
 import tempfile
 
+import robust
+
 TIMEOUT = 300 # what takes so long on a busy machine hangs
 REPEATS = 3      # runs a site with --long: its first call, the last, one in between
 
@@ -310,7 +312,7 @@ def main():
     build, = [a for a in sys.argv[1:] if not a.startswith("--")]
     only = [o[7:].split(",") for o in options if o.startswith("--only=")]
     bench = Bench(build, "--long" in options)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    robust.end_when_told()
     try:
         if os.geteuid() or not shutil.which("taskset") or not bench.inject.exists():
             print("1..0 # SKIP needs root, taskset and an x86-64 machine")
@@ -327,6 +329,7 @@ def main():
         print(f"1..{bench.tests}")
         return 1 if bench.failed else 0
     finally:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         if "KEEP" not in os.environ:
             shutil.rmtree(bench.dir, ignore_errors=True)
 

@@ -49,6 +49,14 @@ def skip_all(why):
     sys.exit(0)
 
 
+def end_when_told():
+    """As meson ends what takes too long: it leaves nothing behind then either, told once or more."""
+    def end(*_):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        sys.exit(128 + signal.SIGTERM)
+    signal.signal(signal.SIGTERM, end)
+
+
 class Daemon:
     """A running oprofiled; its session outlives it."""
 
@@ -102,10 +110,10 @@ class Box:
                         DEBUGINFOD_URLS="", OPROFILE_DAEMONRC=str(self.dir / "daemonrc"))
         self.children = []
         atexit.register(self.clean)
-        # As meson ends what takes too long: it leaves nothing behind then either.
-        signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+        end_when_told()
 
     def clean(self):
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
         for child in self.children:
             if child.poll() is None:
                 child.kill()
