@@ -3,20 +3,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
-
-void background_tidy(void)
-{
-	int fd;
-
-	do
-		fd = open("/dev/null", O_RDWR);
-	while (fd >= 0 && fd <= STDERR_FILENO);
-	(void)close_range(STDERR_FILENO + 1, ~0U, 0);
-	umask(022);
-	(void)!chdir("/");
-}
 
 /* The parent's part: the outcome. The daemon has said itself what went wrong. */
 static _noreturn_ void await_ready(int fd)

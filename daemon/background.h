@@ -10,10 +10,6 @@
 
 #include "base/error.h"
 
-/* Closes what was inherited beyond stdin, stdout and stderr, which it opens where they are not;
- * umask 022, directory /. */
-void background_tidy(void);
-
 /* Forks; returns 0 in the daemon, in a session of its own, or -errno. The parent waits for
  * background_ready() and exits 0, or when the daemon ends without it, 1. */
 int background_enter(int *ret_ready, struct error *err);

@@ -134,7 +134,7 @@ int main(int argc, char **argv)
 	struct error err = ERROR_INIT;
 	int r = settings_load(argc, argv, &settings, &err);
 
-	background_tidy();
+	tool_tidy();
 	(void)signal(SIGPIPE, SIG_IGN);
 	set_file_limit(settings.limits.files);
 	if (r == 0 && settings.replay) {

@@ -103,6 +103,19 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+/* Whoever called may wait for the end of what is printed. */
+static void leave_caller(void)
+{
+	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
+
+	if (null >= 0) {
+		(void)dup2(null, STDIN_FILENO);
+		(void)dup2(null, STDOUT_FILENO);
+		(void)dup2(null, STDERR_FILENO);
+		(void)close(null);
+	}
+}
+
 /* The serving process. */
 static int serve(struct fuse_session *session, struct fuse_tree *tree, struct error *err)
 {
@@ -110,6 +123,8 @@ static int serve(struct fuse_session *session, struct fuse_tree *tree, struct er
 
 	r = stop < 0 ? error_errno(err, -errno, "cannot take signals")
 		     : drop_rights(tree->session_dir, err);
+	if (r == 0 && !foreground)
+		leave_caller();
 	if (r == 0)
 		r = fuse_tree_serve(tree, session, stop);
 	return r;
@@ -160,17 +175,9 @@ static int enter_background(int *ret_ready, struct error *err)
 
 static void tell_ready(int ready)
 {
-	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-
 	if (ready < 0)
 		return;
-	if (null >= 0) {
-		(void)dup2(null, STDIN_FILENO);
-		(void)dup2(null, STDOUT_FILENO);
-		(void)dup2(null, STDERR_FILENO);
-		(void)close(null);
-	}
-	(void)!chdir("/");
+	leave_caller();
 	(void)!write(ready, "", 1);
 	(void)close(ready);
 }
@@ -238,6 +245,7 @@ int main(int argc, char **argv)
 	(void)signal(SIGPIPE, SIG_IGN);
 	session_path = path_absolute(session_dir ?: DAEMONRC_SESSION_DIR);
 	where = path_absolute(argv[operands]);
+	tool_tidy();
 	r = run(session_path, where, &err);
 	return r < 0 ? tool_fail(&err) : 0;
 }

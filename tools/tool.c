@@ -5,8 +5,10 @@
 #include "base/text.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 
 static const char *tool_name = "oprofile";
 
@@ -64,6 +66,18 @@ bool tool_colour(int fd)
 	const char *no_colour = getenv("NO_COLOR");
 
 	return tool_can_redraw(fd) && !(no_colour && *no_colour);
+}
+
+void tool_tidy(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	(void)close_range(STDERR_FILENO + 1, ~0U, 0);
+	umask(022);
+	(void)!chdir("/");
 }
 
 int tool_fail(const struct error *err)

@@ -21,6 +21,9 @@ enum { TOOL_FAILURE = 1, TOOL_USAGE = 2 };
  * so and exits TOOL_USAGE. Returns the index of the first operand. Warnings of the libraries go to
  * stderr from here on. */
 int tool_options(const struct opt_cmdline *cmdline, int argc, char **argv);
+/* For what goes into the background: closes what was inherited beyond stdin, stdout and stderr,
+ * which it opens where they are not; umask 022, directory /. */
+void tool_tidy(void);
 /* Prints "tool: text" on stderr; returns TOOL_FAILURE. */
 int tool_fail(const struct error *err);
 /* Writes what waits in @out, the file @path, NULL for standard output; 0, or -errno where any of

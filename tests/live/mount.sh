@@ -56,12 +56,16 @@ received_by_file()
 chmod 755 "$dir"
 opcontrol --session-dir="$session" --event=TIMER:300 --start-daemon >"$dir/output" 2>&1 ||
 	skip_all "no daemon here: $(cat "$dir/output")"
-opcontrol --mount="$fs" >"$dir/output" 2>&1 ||
+opcontrol --mount="$fs" >"$dir/output" 2>&1 9<"$dir" ||
 	skip_all "nothing can be mounted here: $(cat "$dir/output")"
 find_processes
 ok "two processes" test -n "$server" -a -n "$guard"
 is "  of which one serves without any right" \
 	"$(sed -n 's/^CapEff:.//p' "/proc/$server/status")" 0000000000000000
+# Whoever started it may wait for the end of what it prints, or unmount where it stood.
+is "  and nothing of its caller's is held" \
+	"$(readlink "/proc/$server/fd/"* "/proc/$guard/fd/"* "/proc/$server/cwd" "/proc/$guard/cwd" |
+		grep -v -e '^/$' -e '^/dev/null$' -e '^/dev/fuse$' -e '^anon_inode:' -e '^socket:')" ""
 fails "mounting twice" 1 opcontrol --mount="$fs"
 has "  says so" "mounted on $fs already"
 
