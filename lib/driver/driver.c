@@ -50,9 +50,14 @@ int driver_parse_chain_mode(const char *text, enum driver_chain_mode *ret, struc
 	return error_set(err, -EINVAL, "'%s': call chains are taken by auto, fp or table", text);
 }
 
+bool driver_is_auto(const char *name)
+{
+	return !name || !strcmp(name, "auto");
+}
+
 const struct driver_ops *driver_find(const char *name)
 {
-	bool automatic = !name || !strcmp(name, "auto");
+	bool automatic = driver_is_auto(name);
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(drivers); i++)
@@ -107,7 +112,7 @@ int driver_open(const char *name, const struct driver_config *config,
 	if (!ops)
 		return error_set(err, -EINVAL, "no driver '%s'; there are %s", name,
 				 driver_names());
-	if (!name || !strcmp(name, "auto"))
+	if (driver_is_auto(name))
 		return open_first(config, ret_ops, ret, err);
 	r = ops->setup(config, ret, err);
 	if (r < 0)

@@ -198,6 +198,8 @@ int driver_parse_depth(const char *text, unsigned int *ret, struct error *err);
 /* Parses "auto", "fp", "table"; or -EINVAL naming them. */
 int driver_parse_chain_mode(const char *text, enum driver_chain_mode *ret, struct error *err);
 
+/* Whether @name asks for whatever driver works here: "auto" or NULL. */
+bool driver_is_auto(const char *name);
 /* The driver called @name, the one that fits this machine for "auto" or NULL; NULL if there is none
  * of that name. */
 const struct driver_ops *driver_find(const char *name);

@@ -432,18 +432,14 @@ static void keep_driver_totals(struct collector *c)
 	}
 }
 
-/* Sets a driver up anew; the same one, unless others may be tried. */
-static int renew_driver(struct collector *c, const struct collector_config *config, bool may_load,
+/* Sets a driver up anew. */
+static int renew_driver(struct collector *c, const struct collector_config *config,
 			struct error *err)
 {
-	struct collector_config same = *config;
 	const struct driver_ops *ops;
 	struct driver *driver;
-	int r;
+	int r = open_driver(c, config, &ops, &driver, err);
 
-	if (!may_load)
-		same.driver = c->ops->name;
-	r = open_driver(c, &same, &ops, &driver, err);
 	if (r < 0)
 		return r;
 	keep_driver_totals(c);
@@ -455,23 +451,36 @@ static int renew_driver(struct collector *c, const struct collector_config *conf
 	return 0;
 }
 
+/* Where no program may be loaded any more, "auto" is the driver that needs none. */
+static int renew_without_loading(struct collector *c, const struct collector_config *config,
+				 struct error *err)
+{
+	struct collector_config other = *config;
+
+	if (driver_is_auto(config->driver)) {
+		other.driver = driver_perf.name;
+		other.drive.instead = "not bpf: a confined daemon may load no other program";
+	}
+	/* It would have changed its settings, were the program the same. */
+	if (driver_find(other.driver)->change)
+		return error_set(err, -EPERM,
+				 "the daemon may no more load the program that this needs: end it "
+				 "and start it with these settings, or with --no-seccomp");
+	return renew_driver(c, &other, err);
+}
+
 static int change_driver(struct collector *c, const struct collector_config *config, bool may_load,
 			 struct error *err)
 {
 	struct driver_config drive;
-	int r;
+	int r = -ENOTSUP;
 
-	if (!c->ops->change)
-		return renew_driver(c, config, may_load, err);
 	complete_drive(c, config, &drive);
-	r = c->ops->change(c->driver, &drive, err);
+	if (c->ops->change)
+		r = c->ops->change(c->driver, &drive, err);
 	if (r != -ENOTSUP)
 		return r;
-	if (may_load)
-		return renew_driver(c, config, may_load, err);
-	return error_set(err, -EPERM,
-			 "the daemon may no more load the program that this needs: end it and "
-			 "start it with these settings, or with --no-seccomp");
+	return may_load ? renew_driver(c, config, err) : renew_without_loading(c, config, err);
 }
 
 int collector_change(struct collector *c, const struct collector_config *config, bool may_load,

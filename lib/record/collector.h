@@ -46,10 +46,11 @@ void collector_free(struct collector *c);
 DEFINE_CLEANUP(struct collector *, collector_free);
 
 /* Sets it up anew, stopped, with another configuration for the same session; cookies keep their
- * meaning, totals go on. Without @may_load the driver stays the one that it is, and where it would
- * have to load another program that is refused with -EPERM. 0 or -errno: -EBUSY while it runs
- * or the event buffer is recorded. After a failure it samples as before, or, where the session
- * could not be opened again, has to be changed once more before it starts. */
+ * meaning, totals go on. Without @may_load no other program is loaded: where one would have to
+ * be, "auto" becomes the driver that needs none, and another is refused with -EPERM. 0 or
+ * -errno: -EBUSY while it runs or the event buffer is recorded. After a failure it samples as
+ * before, or, where the session could not be opened again, has to be changed once more before it
+ * starts. */
 int collector_change(struct collector *c, const struct collector_config *config, bool may_load,
 		     struct error *err);
 

@@ -53,17 +53,31 @@ ok "samples come" wait_for received_some $((received + 200))
 ok "stop" ask "write enable 0"
 received=$(ask "read stats/sample_received")
 is "totals go on" "$(accounted)" "$received"
-ask "write backtrace_depth 8"
-if opcontrol --status | grep -q "^Driver: *bpf"; then
-	fails "what needs another program" 1 ask "write enable 1"
-	has "  is refused by its name" "^EPERM: enable: .*--no-seccomp"
+
+# Settings of which the program in the kernel is made, which a confined daemon may load no more.
+takes_chains()
+{
+	ask "write backtrace_depth 8"
+	ok "it takes call chains" ask "write enable 1"
+	ok "  which come" wait_for received_some $(($1 + 200))
+	opcontrol --status >"$dir/status"
+	ask "write enable 0"
+	ok "  are there" test "$(($(ask "read stats/chain_complete") + $(ask "read stats/chain_depth")))" -gt 0
+}
+opcontrol --status >"$dir/status"
+if grep -q "^Driver: *bpf" "$dir/status"; then
+	takes_chains "$received"
+	has "  by the driver that needs no program" \
+		"^Driver: *perf: .*not bpf: a confined daemon may load no other program" "$dir/status"
+	is "totals go on" "$(accounted)" "$(ask "read stats/sample_received")"
+	ok "shutdown" opcontrol --shutdown
+	ok "a daemon that is to have the program" opcontrol --driver=bpf --start-daemon
+	ask "write backtrace_depth 8"
+	fails "  does not start" 1 ask "write enable 1"
+	has "    and says why" "^EPERM: enable: .*--no-seccomp"
 fi
 ok "shutdown" opcontrol --shutdown
 ok "a daemon that needs no program" opcontrol --driver=perf --start-daemon
-ask "write backtrace_depth 8"
-ok "it takes call chains" ask "write enable 1"
-ok "  which come" wait_for received_some 200
-ask "write enable 0"
-ok "  are there" test "$(($(ask "read stats/chain_complete") + $(ask "read stats/chain_depth")))" -gt 0
+takes_chains 0
 ok "shutdown" opcontrol --shutdown
 done_testing
