@@ -31,13 +31,6 @@ static void print_time(FILE *out)
 
 static void log_to_file(enum log_level level, const char *text, void *data)
 {
-	static const char *const prefix[] = {
-		[LOG_LEVEL_ERROR] = "error: ",
-		[LOG_LEVEL_WARNING] = "warning: ",
-		[LOG_LEVEL_INFO] = "",
-		[LOG_LEVEL_DEBUG] = "",
-	};
-	static_assert(ARRAY_SIZE(prefix) == LOG_LEVEL_COUNT_, "a prefix for each level");
 	_cleanup_free_ char *line = xstrdup(text);
 
 	(void)data;
@@ -46,12 +39,12 @@ static void log_to_file(enum log_level level, const char *text, void *data)
 		if (*at < ' ' || *at == 0x7f)
 			*at = '?';
 	print_time(logfile.file);
-	(void)fprintf(logfile.file, " %s%s\n", prefix[level], line);
+	(void)fprintf(logfile.file, " %s%s\n", log_prefix(level), line);
 	/* A full disk must not stop the daemon: a line that does not fit is gone. */
 	(void)fflush(logfile.file);
 	clearerr(logfile.file);
 	if (logfile.echo || (!logfile.stderr_is_log && level <= LOG_LEVEL_WARNING))
-		(void)fprintf(stderr, "oprofiled: %s%s\n", prefix[level], line);
+		(void)fprintf(stderr, "oprofiled: %s%s\n", log_prefix(level), line);
 }
 
 void logfile_level(enum log_level level)

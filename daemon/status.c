@@ -2,7 +2,7 @@
 #include "status.h"
 
 #include "base/mem.h"
-#include "base/path.h"
+#include "base/procfs.h"
 #include "control/server.h"
 #include "driver/cpulist.h"
 #include "record/feature.h"
@@ -10,18 +10,6 @@
 
 #include <inttypes.h>
 #include <string.h>
-
-/* Resident memory of this process in KiB. */
-static uint64_t resident_kib(void)
-{
-	_cleanup_free_ char *text = NULL;
-	unsigned long long size, resident;
-
-	if (path_read(NULL, "/proc/self/statm", &text, NULL) < 0 ||
-	    sscanf(text, "%llu %llu", &size, &resident) != 2)
-		return 0;
-	return resident * (uint64_t)sysconf(_SC_PAGESIZE) / 1024;
-}
 
 static void answer_list(const struct event *events, size_t count, struct strbuf *answer)
 {
@@ -111,8 +99,10 @@ static void answer_cost(const struct status *status, struct strbuf *answer)
 static void answer_quota(const struct status *status, struct strbuf *answer)
 {
 	struct quota_reading quota;
-	uint64_t resident = resident_kib();
+	uint64_t resident;
 
+	if (procfs_memory(NULL, 0, &resident, NULL) < 0)
+		resident = 0;
 	collector_quota(status->collector, &quota);
 	if (quota.limits.memory)
 		control_answer(answer, "memory_max_kib", "%" PRIu64, quota.limits.memory / 1024);
@@ -122,9 +112,9 @@ static void answer_quota(const struct status *status, struct strbuf *answer)
 		control_answer(answer, "keep_free_kib", "%" PRIu64, quota.limits.keep_free / 1024);
 	if (quota.limits.files)
 		control_answer(answer, "descriptors_max", "%" PRIu64, quota.limits.files);
-	control_answer(answer, "resident_kib", "%" PRIu64, resident);
+	control_answer(answer, "resident_kib", "%" PRIu64, resident / 1024);
 	control_answer(answer, "memory_kib", "%" PRIu64,
-		       resident + (quota.use.parser + quota.use.kernel) / 1024);
+		       (resident + quota.use.parser + quota.use.kernel) / 1024);
 	control_answer(answer, "parser_kib", "%" PRIu64, quota.use.parser / 1024);
 	control_answer(answer, "kernel_kib", "%" PRIu64, quota.use.kernel / 1024);
 	control_answer(answer, "descriptors", "%" PRIu64, quota.use.files);

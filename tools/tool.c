@@ -28,16 +28,8 @@ static void say(const char *kind, const char *text)
 
 static void stderr_sink(enum log_level level, const char *text, void *data)
 {
-	static const char *const prefix[] = {
-		[LOG_LEVEL_ERROR] = "error: ",
-		[LOG_LEVEL_WARNING] = "warning: ",
-		[LOG_LEVEL_INFO] = "",
-		[LOG_LEVEL_DEBUG] = "",
-	};
-	static_assert(ARRAY_SIZE(prefix) == LOG_LEVEL_COUNT_, "a prefix for each level");
-
 	(void)data;
-	say(prefix[level], text);
+	say(log_prefix(level), text);
 }
 
 void tool_verbose(enum log_level level)

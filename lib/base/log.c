@@ -9,6 +9,19 @@ static struct {
 	enum log_level level;
 } log_state;
 
+const char *log_prefix(enum log_level level)
+{
+	static const char *const prefix[] = {
+		[LOG_LEVEL_ERROR] = "error: ",
+		[LOG_LEVEL_WARNING] = "warning: ",
+		[LOG_LEVEL_INFO] = "",
+		[LOG_LEVEL_DEBUG] = "",
+	};
+	static_assert(ARRAY_SIZE(prefix) == LOG_LEVEL_COUNT_, "a prefix for each level");
+
+	return prefix[level];
+}
+
 void log_to(enum log_level level, log_sink *sink, void *data)
 {
 	log_state.level = level;

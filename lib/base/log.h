@@ -23,6 +23,8 @@ enum log_level {
 /* Receives each line of at most the level asked for; @text is borrowed for the call. */
 typedef void log_sink(enum log_level level, const char *text, void *data);
 
+/* What a sink writes before a line: "warning: ". */
+const char *log_prefix(enum log_level level);
 /* Sends lines up to @level to @sink; NULL silences. */
 void log_to(enum log_level level, log_sink *sink, void *data);
 /* Whether a line of @level would go anywhere; for lines that are costly to build. */

@@ -44,6 +44,21 @@
 		stolen_;                                                                           \
 	})
 
+/* The first index i of low to high - 1 for which @before, an expression of i that holds for none
+ * behind one for which it does not, does not hold; high if there is none. */
+#define FIRST_NOT(i, low, high, before)                                                            \
+	({                                                                                         \
+		size_t low_ = (low), high_ = (high);                                               \
+		while (low_ < high_) {                                                             \
+			size_t i = low_ + (high_ - low_) / 2;                                      \
+			if (before)                                                                \
+				low_ = i + 1;                                                      \
+			else                                                                       \
+				high_ = i;                                                         \
+		}                                                                                  \
+		low_;                                                                              \
+	})
+
 #define MIN(a, b)                                                                                  \
 	({                                                                                         \
 		__typeof__(a) a_ = (a);                                                            \

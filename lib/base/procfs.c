@@ -7,6 +7,8 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Moves past @c; false if something else stands there. */
@@ -129,6 +131,25 @@ int procfs_stat(const char *root, uint32_t pid, struct procfs_stat *ret)
 	ssize_t r = path_read(root, path, &line, NULL);
 
 	return r < 0 ? (int)r : procfs_stat_parse(line, ret);
+}
+
+int procfs_memory(const char *root, uint32_t pid, uint64_t *ret_resident, uint64_t *ret_shared)
+{
+	_cleanup_free_ char *path =
+		pid ? xasprintf("/proc/%u/statm", pid) : xstrdup("/proc/self/statm");
+	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
+	uint64_t size, resident, shared;
+	_cleanup_free_ char *text = NULL;
+	ssize_t r = path_read(root, path, &text, NULL);
+
+	if (r < 0)
+		return (int)r;
+	if (sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &size, &resident, &shared) != 3)
+		return -EBADMSG;
+	*ret_resident = resident * page;
+	if (ret_shared)
+		*ret_shared = shared * page;
+	return 0;
 }
 
 char *procfs_exe(const char *root, uint32_t pid)

@@ -54,6 +54,10 @@ int procfs_stat_parse(const char *line, struct procfs_stat *ret);
 /* Reads it; 0 or -errno. */
 int procfs_stat(const char *root, uint32_t pid, struct procfs_stat *ret);
 
+/* Bytes of memory that @pid holds, 0 this process; into @ret_shared, which may be NULL, those of
+ * them that are of files or shared. 0 or -errno. */
+int procfs_memory(const char *root, uint32_t pid, uint64_t *ret_resident, uint64_t *ret_shared);
+
 /* The target of /proc/PID/exe; caller frees, NULL where there is none (a kernel thread). */
 char *procfs_exe(const char *root, uint32_t pid);
 

@@ -2,7 +2,6 @@
 #include "base/sandbox.h"
 
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/procfs.h"
 #include "base/sandbox_worker.h"
 
@@ -11,7 +10,6 @@
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -130,13 +128,12 @@ static uint64_t cpu_ns(pid_t pid)
 /* Memory of a process that no other has. */
 static uint64_t private_bytes(pid_t pid)
 {
-	_cleanup_free_ char *path = xasprintf("/proc/%d/statm", (int)pid), *text = NULL;
-	unsigned long long size, resident, shared;
+	uint64_t resident, shared;
 
-	if (pid <= 0 || path_read(NULL, path, &text, NULL) < 0 ||
-	    sscanf(text, "%llu %llu %llu", &size, &resident, &shared) != 3 || resident < shared)
+	if (pid <= 0 || procfs_memory(NULL, (uint32_t)pid, &resident, &shared) < 0 ||
+	    resident < shared)
 		return 0;
-	return (resident - shared) * (uint64_t)sysconf(_SC_PAGESIZE);
+	return resident - shared;
 }
 
 void sandbox_use(struct sandbox *s, struct sandbox_use *ret)

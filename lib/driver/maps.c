@@ -52,16 +52,7 @@ static struct maps *unshare(struct maps **m)
 /* Index of the first mapping that ends behind @address. */
 static size_t first_behind(const struct maps *m, uint64_t address)
 {
-	size_t low = 0, high = m->count, middle;
-
-	while (low < high) {
-		middle = (low + high) / 2;
-		if (m->list[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return FIRST_NOT(i, 0, m->count, m->list[i].end <= address);
 }
 
 /* Replaces the @old mappings at index @at by @new others. */

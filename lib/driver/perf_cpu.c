@@ -293,17 +293,10 @@ void perf_cpu_tick(struct perf_cpu *c, const struct perf_plan *plan, uint64_t no
 
 struct perf_source *perf_cpu_source(struct perf_cpu *c, uint64_t id)
 {
-	size_t low = 0, high = c->source_count, middle;
-
 	/* The kernel numbers events in the order of their opening. */
-	while (low < high) {
-		middle = (low + high) / 2;
-		if (c->sources[middle].id < id)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < c->source_count && c->sources[low].id == id ? &c->sources[low] : NULL;
+	size_t at = FIRST_NOT(i, 0, c->source_count, c->sources[i].id < id);
+
+	return at < c->source_count && c->sources[at].id == id ? &c->sources[at] : NULL;
 }
 
 static void end_throttling(struct perf_source *source, uint64_t at_ns, struct driver_stats *stats)

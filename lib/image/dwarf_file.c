@@ -217,18 +217,9 @@ void dwarf_unit_open(struct dwarf_unit *u)
 
 struct dwarf_unit *dwarf_file_unit(struct dwarf_file *f, uint64_t offset)
 {
-	size_t low = 0, high = f->unit_count;
-	struct dwarf_unit *u;
+	size_t behind = FIRST_NOT(i, 0, f->unit_count, f->units[i].offset <= offset);
+	struct dwarf_unit *u = behind ? &f->units[behind - 1] : NULL;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (f->units[middle].offset <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	u = low ? &f->units[low - 1] : NULL;
 	if (!u || offset < u->entries || offset >= u->end)
 		return NULL;
 	dwarf_unit_open(u);

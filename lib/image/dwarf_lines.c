@@ -348,23 +348,16 @@ void dwarf_lines_free(struct dwarf_lines *l)
 
 const struct dwarf_line_row *dwarf_lines_find(struct dwarf_lines *l, uint64_t address)
 {
-	size_t low = 0, high = l->count, i = l->last;
+	size_t i = l->last;
 
 	if (i < l->count && l->rows[i].address <= address &&
 	    (i + 1 == l->count || address < l->rows[i + 1].address))
 		return l->rows[i].file == UINT32_MAX ? NULL : &l->rows[i];
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (l->rows[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
+	i = FIRST_NOT(k, 0, l->count, l->rows[k].address <= address);
+	if (!i)
 		return NULL;
-	l->last = --low;
-	return l->rows[low].file == UINT32_MAX ? NULL : &l->rows[low];
+	l->last = --i;
+	return l->rows[i].file == UINT32_MAX ? NULL : &l->rows[i];
 }
 
 /* The directory of a number as of the table; NULL: that of the compilation. */

@@ -95,17 +95,9 @@ static void find_functions(struct unwind_functions *functions)
 static void fill_section(struct filling *f, const struct unwind_functions *functions,
 			 uint64_t start, uint64_t end)
 {
-	size_t low = 0, high = functions->count;
+	size_t low = FIRST_NOT(i, 0, functions->count, functions->all[i].start < start);
 	uint64_t least = PIECE_MIN;
 
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (functions->all[middle].start < start)
-			low = middle + 1;
-		else
-			high = middle;
-	}
 	f->seek = 0;
 	for (; low < functions->count && functions->all[low].start < end; low++) {
 		fill(f, start, functions->all[low].start, least);

@@ -83,18 +83,10 @@ static void read_directories(struct filefind *ff)
 
 const char *filefind_get(struct filefind *ff, const char *name, size_t i)
 {
-	size_t low = 0, high;
+	size_t low;
 
 	read_directories(ff);
-	high = ff->file_count;
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (strcmp(path_base(ff->files[middle]), name) < 0)
-			low = middle + 1;
-		else
-			high = middle;
-	}
+	low = FIRST_NOT(k, 0, ff->file_count, strcmp(path_base(ff->files[k]), name) < 0);
 	if (i >= ff->file_count - low || strcmp(path_base(ff->files[low + i]), name))
 		return NULL;
 	return ff->files[low + i];

@@ -175,6 +175,9 @@ static int dump_unload(struct span *in, uint64_t time, const struct jit_sink *si
 	return 0;
 }
 
+typedef int payload_reader(struct jit_source *s, uint32_t id, struct span *in, uint64_t time,
+			   const struct jit_sink *sink);
+
 static int dump_payload(struct jit_source *s, uint32_t id, struct span *in, uint64_t time,
 			const struct jit_sink *sink)
 {
@@ -210,8 +213,9 @@ static int take_record(struct jit_source *s, struct span *in, uint32_t *ret_id, 
 	return 1;
 }
 
-static int dump_record(struct jit_source *s, struct span *in, const struct jit_sink *sink,
-		       struct error *err)
+/* One record, whose payload is read by @read; 1, 0 if not all of it is there yet, or negative. */
+static int read_record(struct jit_source *s, struct span *in, payload_reader *read,
+		       const struct jit_sink *sink, struct error *err)
 {
 	struct span payload;
 	uint32_t id;
@@ -220,9 +224,15 @@ static int dump_record(struct jit_source *s, struct span *in, const struct jit_s
 
 	if (r <= 0)
 		return r;
-	if (dump_payload(s, id, &payload, time_of(s, time), sink) < 0)
+	if (read(s, id, &payload, time_of(s, time), sink) < 0)
 		return damaged(s, "a record that ends too early", err);
 	return 1;
+}
+
+static int dump_record(struct jit_source *s, struct span *in, const struct jit_sink *sink,
+		       struct error *err)
+{
+	return read_record(s, in, dump_payload, sink, err);
 }
 
 static int dump_header(struct jit_source *s, struct span *in, struct error *err)
@@ -296,31 +306,25 @@ static int opagent_lines(struct jit_source *s, struct span *in)
 	return 0;
 }
 
+static int opagent_payload(struct jit_source *s, uint32_t id, struct span *in, uint64_t time,
+			   const struct jit_sink *sink)
+{
+	switch (id) {
+	case 0:
+		return opagent_load(s, in, time, sink);
+	case 1:
+		return dump_unload(in, time, sink);
+	case 3:
+		return opagent_lines(s, in);
+	default:
+		return 0;
+	}
+}
+
 static int opagent_record(struct jit_source *s, struct span *in, const struct jit_sink *sink,
 			  struct error *err)
 {
-	struct span payload;
-	uint32_t id;
-	uint64_t time;
-	int r = take_record(s, in, &id, &time, &payload, err);
-
-	if (r <= 0)
-		return r;
-	time = time_of(s, time);
-	switch (id) {
-	case 0:
-		r = opagent_load(s, &payload, time, sink);
-		break;
-	case 1:
-		r = dump_unload(&payload, time, sink);
-		break;
-	case 3:
-		r = opagent_lines(s, &payload);
-		break;
-	default:
-		break;
-	}
-	return r < 0 ? damaged(s, "a record that ends too early", err) : 1;
+	return read_record(s, in, opagent_payload, sink, err);
 }
 
 /* One line of a perf map; what is no such line is passed over, as perf does. */

@@ -323,16 +323,9 @@ void kallsyms_ranges_done(struct kallsyms_ranges *r)
 
 struct kallsyms_range *kallsyms_ranges_find(const struct kallsyms_ranges *r, uint64_t address)
 {
-	size_t low = 0, high = r->count, middle;
+	size_t behind = FIRST_NOT(i, 0, r->count, r->ranges[i].start <= address);
 
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (r->ranges[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low && address < r->ranges[low - 1].end ? &r->ranges[low - 1] : NULL;
+	return behind && address < r->ranges[behind - 1].end ? &r->ranges[behind - 1] : NULL;
 }
 
 /* Symbols on their way into a saved file. */

@@ -516,22 +516,16 @@ const struct kallsyms_image *kallsyms_image_at(const struct kallsyms *k, size_t 
 
 const struct kallsyms_symbol *kallsyms_find(const struct kallsyms_image *image, uint64_t key)
 {
-	size_t low = 0, high = image ? image->count : 0, middle;
 	uint64_t address;
+	size_t i;
 
 	if (!image || __builtin_add_overflow(image->start, key, &address) ||
 	    (image->end && address >= image->end))
 		return NULL;
-	while (low < high) {
-		middle = low + (high - low) / 2;
-		if (image->symbols[middle].address <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	if (!low)
+	i = FIRST_NOT(k, 0, image->count, image->symbols[k].address <= address);
+	if (!i)
 		return NULL;
-	for (low--; low && image->symbols[low - 1].address == image->symbols[low].address;)
-		low--;
-	return &image->symbols[low];
+	for (i--; i && image->symbols[i - 1].address == image->symbols[i].address;)
+		i--;
+	return &image->symbols[i];
 }

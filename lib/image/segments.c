@@ -108,28 +108,13 @@ void segments_settle(struct segments *s)
 	s->piece_count = s->piece_room = 0;
 }
 
-static size_t search(const struct segments *s, uint64_t address)
-{
-	size_t low = 0, high = s->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->starts[middle].start <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
-}
-
 bool segments_find(struct segments *s, uint64_t address, uint32_t *ret)
 {
 	size_t i = s->last;
 
 	if (i >= s->count || s->starts[i].start > address ||
 	    (i + 1 < s->count && s->starts[i + 1].start <= address)) {
-		i = search(s, address);
+		i = FIRST_NOT(k, 0, s->count, s->starts[k].start <= address);
 		if (!i)
 			return false;
 		s->last = --i;

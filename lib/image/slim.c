@@ -143,17 +143,7 @@ static Elf_Scn *add_code(struct writing *w, const struct elf_section *s, size_t 
 /* The first run that ends behind @address. */
 static size_t first_run(const struct slim *in, uint64_t address)
 {
-	size_t low = 0, high = in->run_count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (in->runs[middle].end <= address)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return FIRST_NOT(i, 0, in->run_count, in->runs[i].end <= address);
 }
 
 /* A section of a linked file: what of it is used, in as many sections as there are clusters. */

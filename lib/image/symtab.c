@@ -316,15 +316,7 @@ size_t symtab_seek(const struct symtab *st, size_t from, uint64_t offset)
 		high = high + step < st->count ? high + step : st->count;
 		step *= 2;
 	}
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (end_of(st, middle) <= offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return FIRST_NOT(i, low, high, end_of(st, i) <= offset);
 }
 
 const struct symbol *symtab_find(const struct symtab *st, uint64_t offset)

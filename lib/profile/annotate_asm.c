@@ -68,17 +68,7 @@ static void flush(struct listing *l)
 /* Index of the first sample at or behind @offset. */
 static size_t first_sample(const struct samples *s, uint64_t offset)
 {
-	size_t low = 0, high = s->count;
-
-	while (low < high) {
-		size_t middle = low + (high - low) / 2;
-
-		if (s->samples[middle].offset < offset)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low;
+	return FIRST_NOT(i, 0, s->count, s->samples[i].offset < offset);
 }
 
 /* Sums the samples from @i on that lie before @end into @counts; returns the index behind them. */

@@ -4,13 +4,13 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/procfs.h"
 #include "image/parser.h"
 #include "record/record.h"
 
 #include <fcntl.h>
 #include <inttypes.h>
 #include <malloc.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <time.h>
@@ -163,17 +163,6 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * S + (uint64_t)t.tv_nsec;
 }
 
-static uint64_t resident_bytes(void)
-{
-	_cleanup_free_ char *text = NULL;
-	unsigned long long size, resident;
-
-	if (path_read(NULL, "/proc/self/statm", &text, NULL) < 0 ||
-	    sscanf(text, "%llu %llu", &size, &resident) != 2)
-		return 0;
-	return resident * (uint64_t)sysconf(_SC_PAGESIZE);
-}
-
 static void look_at_memory(const struct quota *q, const struct driver_ops *ops,
 			   const struct driver *driver, struct quota_use *use)
 {
@@ -181,7 +170,9 @@ static void look_at_memory(const struct quota *q, const struct driver_ops *ops,
 
 	parser_use(q->parser, &cpu_ns, &use->parser);
 	use->kernel = ops->kernel_bytes ? ops->kernel_bytes(driver) : 0;
-	use->memory = resident_bytes() + use->parser + use->kernel;
+	if (procfs_memory(NULL, 0, &use->memory, NULL) < 0)
+		use->memory = 0;
+	use->memory += use->parser + use->kernel;
 }
 
 /* The lowest descriptor that is free: so many are in use, or nearly. */
