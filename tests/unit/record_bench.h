@@ -3,18 +3,13 @@
  * files. */
 #pragma once
 
-#include "test.h"
+#include "sample_lines.h"
 
-#include "base/strbuf.h"
 #include "driver/cookie.h"
 #include "driver/evbuf.h"
 #include "record/record.h"
 #include "sfile/chain_read.h"
 #include "sfile/manifest.h"
-#include "sfile/odb.h"
-#include "sfile/session.h"
-#include "sfile/sfile.h"
-#include "sfile/sname.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -104,50 +99,20 @@ static inline struct record_stats stats_of(struct bench *b)
 	return s;
 }
 
-static inline int list_file(const char *path, const struct sname *name, void *data)
-{
-	_cleanup_(sfile_closep) struct sfile *sf = NULL;
-	_cleanup_free_ char *mangled = sname_mangle(name);
-	const struct odb_node *nodes = NULL;
-	size_t i, count = 0;
-
-	CHECK_EQ(sfile_open(path, &sf, NULL), 0);
-	if (sf)
-		nodes = odb_nodes(sfile_odb(sf), &count);
-	for (i = 0; i < count; i++)
-		strbuf_addf(data, "%s %" PRIx64 " %u\n", mangled, nodes[i].key, nodes[i].value);
-	return 0;
-}
-
 /* All sample files, "NAME KEY COUNT" a line, in no order; caller frees. */
 static inline char *listing(struct bench *b, const char *session)
 {
-	_cleanup_free_ char *samples = session_samples(b->session, session);
-	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
-
 	CHECK_EQ(evbuf_flush(b->buffer), 0);
 	CHECK_EQ(record_flush(b->rec, NULL), 0);
-	CHECK_EQ(session_walk(samples, list_file, NULL, &text, NULL), 0);
-	return strbuf_take(&text);
+	return sample_lines(b->session, session);
 }
 
-/* The current session's listing holds each of @lines, and as many lines. */
+/* The current session's listing holds each of @lines, and nothing else. */
 static inline void check_listing(struct bench *b, const char *const *lines, size_t count)
 {
-	_cleanup_free_ char *text = listing(b, "current");
-	size_t i, have = 0;
-
-	for (i = 0; text[i]; i++)
-		have += text[i] == '\n';
-	for (i = 0; i < count; i++)
-		if (!strstr(text, lines[i])) {
-			test_failures++;
-			printf("# missing: %s\n", lines[i]);
-		}
-	if (have != count) {
-		test_failures++;
-		printf("# %zu lines, not %zu:\n# %s", have, count, text);
-	}
+	CHECK_EQ(evbuf_flush(b->buffer), 0);
+	CHECK_EQ(record_flush(b->rec, NULL), 0);
+	check_sample_lines(b->session, lines, count);
 }
 #define CHECK_LISTING(b, ...)                                                                      \
 	do {                                                                                       \

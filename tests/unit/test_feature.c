@@ -1,17 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Extended features through the whole of the road behind the driver: event buffer, record, sample
  * files. */
-#include "test.h"
+#include "sample_lines.h"
 
-#include "base/strbuf.h"
 #include "driver/cookie.h"
 #include "driver/evbuf.h"
 #include "driver/ibs_raw.h"
 #include "record/record.h"
-#include "sfile/odb.h"
-#include "sfile/session.h"
-#include "sfile/sfile.h"
-#include "sfile/sname.h"
 
 #include <errno.h>
 
@@ -64,40 +59,12 @@ static void bench_done(struct bench *b)
 	test_directory_donep(&b->dir);
 }
 
-static int list_file(const char *path, const struct sname *name, void *data)
-{
-	_cleanup_(sfile_closep) struct sfile *sf = NULL;
-	_cleanup_free_ char *mangled = sname_mangle(name);
-	const struct odb_node *nodes = NULL;
-	size_t i, count = 0;
-
-	CHECK_EQ(sfile_open(path, &sf, NULL), 0);
-	if (sf)
-		nodes = odb_nodes(sfile_odb(sf), &count);
-	for (i = 0; i < count; i++)
-		strbuf_addf(data, "%s %" PRIx64 " %u\n", mangled, nodes[i].key, nodes[i].value);
-	return 0;
-}
-
 /* The sample files hold each of @lines, "NAME KEY COUNT", and nothing else. */
 static void check_files(struct bench *b, const char *const *lines, size_t count)
 {
-	_cleanup_free_ char *samples = session_samples(b->session, "current");
-	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
-	size_t i, have = 0;
-
 	CHECK_EQ(evbuf_flush(b->buffer), 0);
 	CHECK_EQ(record_flush(b->rec, NULL), 0);
-	CHECK_EQ(session_walk(samples, list_file, NULL, &text, NULL), 0);
-	for (i = 0; i < text.length; i++)
-		have += text.text[i] == '\n';
-	for (i = 0; i < count; i++)
-		if (!CHECK(strstr(strbuf_text(&text), lines[i])))
-			printf("# %s\n", lines[i]);
-	if (have != count) {
-		CHECK_EQ(have, count);
-		printf("# %s", strbuf_text(&text));
-	}
+	check_sample_lines(b->session, lines, count);
 }
 
 #define P "{root}/bin/p/{dep}/{root}/bin/p/"

@@ -126,17 +126,26 @@ static void chains_that_cannot_be_stored_are_counted(void)
 	CHECK_EQ(stats_of(&b).chains_lost, 5);
 }
 
+/* The kernel below a library below a program: the program's cookie. */
+static uint64_t start_with_chain(struct bench *b, struct evbuf_frame frames[3])
+{
+	uint64_t app = cookie_file(b->cookies, 1, 1, 0, "/bin/p");
+	uint64_t lib = cookie_file(b->cookies, 1, 2, 0, "/lib/l");
+
+	frames[0] = (struct evbuf_frame){ EVBUF_KERNEL, 0xffffffff81000010 };
+	frames[1] = (struct evbuf_frame){ lib, 0x20 };
+	frames[2] = (struct evbuf_frame){ app, 0x30 };
+	b->config.separate = RECORD_SEPARATE_KERNEL;
+	bench_start(b);
+	return app;
+}
+
 static void whole_chains_count_by_how_they_end(void)
 {
 	BENCH(b);
-	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
-	uint64_t lib = cookie_file(b.cookies, 1, 2, 0, "/lib/l");
-	const struct evbuf_frame frames[] = { { EVBUF_KERNEL, 0xffffffff81000010 },
-					      { lib, 0x20 },
-					      { app, 0x30 } };
+	struct evbuf_frame frames[3];
+	uint64_t app = start_with_chain(&b, frames);
 
-	b.config.separate = RECORD_SEPARATE_KERNEL;
-	bench_start(&b);
 	run_as(&b, 7, app);
 	evbuf_chain(b.buffer, frames, 3, &(struct evbuf_trace){ 0, 4, EVBUF_END_COMPLETE });
 	evbuf_chain(b.buffer, frames + 1, 1, &(struct evbuf_trace){ 0, 1, EVBUF_END_NO_TABLE });
@@ -160,14 +169,9 @@ static void whole_chains_count_by_how_they_end(void)
 static void arcs_of_a_process_that_nobody_knows_are_counted(void)
 {
 	BENCH(b);
-	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
-	uint64_t lib = cookie_file(b.cookies, 1, 2, 0, "/lib/l");
-	const struct evbuf_frame frames[] = { { EVBUF_KERNEL, 0xffffffff81000010 },
-					      { lib, 0x20 },
-					      { app, 0x30 } };
+	struct evbuf_frame frames[3];
 
-	b.config.separate = RECORD_SEPARATE_KERNEL;
-	bench_start(&b);
+	(void)start_with_chain(&b, frames);
 	run_as(&b, 7, EVBUF_NO_COOKIE);
 	evbuf_chain(b.buffer, frames, 3, &(struct evbuf_trace){ 0, 4, EVBUF_END_COMPLETE });
 	evbuf_chain(b.buffer, frames + 1, 2, &(struct evbuf_trace){ 0, 1, EVBUF_END_COMPLETE });
