@@ -108,8 +108,8 @@ static void forget(struct fuse_tree *tree, fuse_ino_t ino, uint64_t lookups)
 
 /* --- attributes --- */
 
-/* Nodes belong to whom the control socket belongs; whom that lets in may write to what the owner
- * may write to. */
+/* Nodes belong to whom the control socket belongs; whom that lets in may do with files what the
+ * owner may, and read his directories. */
 static void make_attr(const struct fuse_tree *tree, fuse_ino_t ino, mode_t mode, struct stat *ret)
 {
 	_cleanup_free_ char *socket = path_join(tree->session_dir, CONTROL_SOCKET);
@@ -125,8 +125,8 @@ static void make_attr(const struct fuse_tree *tree, fuse_ino_t ino, mode_t mode,
 		return;
 	ret->st_uid = st.st_uid;
 	ret->st_gid = st.st_gid;
-	if (S_ISREG(mode) && (st.st_mode & S_IWGRP))
-		ret->st_mode |= (mode & S_IRWXU) >> 3;
+	if (st.st_mode & S_IWGRP)
+		ret->st_mode |= (mode & (S_ISREG(mode) ? S_IRWXU : S_IRUSR | S_IXUSR)) >> 3;
 }
 
 /* The mode in an answer, 0 where there is none. */

@@ -9,6 +9,7 @@
 #include "control/server.h"
 #include "sfile/session.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -55,6 +56,9 @@ void status_view_session(const char *session_dir, struct strbuf *lines)
 	_cleanup_free_ char *all = path_join(session_dir, "samples");
 	_cleanup_free_ char *current = session_samples(session_dir, "current");
 
+	/* To whom it is closed nothing is known of it, which is not the same as nothing. */
+	if (access(session_dir, X_OK) < 0 && errno == EACCES)
+		return;
 	control_answer(lines, "disk_kib", "%" PRIu64, path_disk_bytes(all) / 1024);
 	control_answer(lines, "session_samples", "%" PRIu64,
 		       session_stat_get(current, "total_samples"));
@@ -200,8 +204,10 @@ static void session_row(const char *lines, struct strbuf *out)
 {
 	struct names names = { .text = STRBUF_INIT };
 
-	each_value(lines, "session", add_name, &names);
 	copy_value(lines, "session_dir", out);
+	if (!has_value(lines, "disk_kib"))
+		return;
+	each_value(lines, "session", add_name, &names);
 	strbuf_addf(out, " (%.0f samples in current, %.1f MiB on disk; %s%s",
 		    number_of(lines, "session_samples"), number_of(lines, "disk_kib") / 1024,
 		    names.count ? "sessions: " : "no session yet", strbuf_text(&names.text));

@@ -269,9 +269,9 @@ static int read_cookie(const struct nodes *n, const struct place *at, struct str
 
 /* --- the table --- */
 
-#define DIRECTORY(path, text, ...)                                                                 \
+#define DIRECTORY(path, bits, text, ...)                                                           \
 	{                                                                                          \
-		.pattern = path, .mode = S_IFDIR | 0755, .help = text, .offset = NO_SETTING,       \
+		.pattern = path, .mode = S_IFDIR | (bits), .help = text, .offset = NO_SETTING,     \
 		__VA_ARGS__                                                                        \
 	}
 #define FILE_NODE(path, bits, text, ...)                                                           \
@@ -294,7 +294,7 @@ static int read_cookie(const struct nodes *n, const struct place *at, struct str
 
 /* clang-format off */
 const struct node node_table[] = {
-	DIRECTORY("", "oprofilefs"),
+	DIRECTORY("", 0755, "oprofilefs"),
 	FILE_NODE("enable", 0644, "1 while it samples; write 1 to start, 0 to stop",
 		  .read = read_enable, .write = write_enable),
 	FILE_NODE("dump", 0666, "write to have all that was sampled recorded",
@@ -309,7 +309,7 @@ const struct node node_table[] = {
 		"most frames of a call chain, 0: none are taken"),
 	FILE_NODE("cpu_type", 0444, "key of the CPU type", .read = read_cpu_type),
 	FILE_NODE("pointer_size", 0444, "bytes of a word of the buffer", .read = read_pointer_size),
-	DIRECTORY("#", "an event", .exists = has_counter, .each = each_counter),
+	DIRECTORY("#", 0755, "an event", .exists = has_counter, .each = each_counter),
 	COUNTER(enabled, write_setting, 1, "1: this event is sampled"),
 	COUNTER(event, write_event, UINT32_MAX, "its code, or written: its name"),
 	COUNTER(count, write_setting, INT64_MAX,
@@ -317,20 +317,20 @@ const struct node node_table[] = {
 	COUNTER(unit_mask, write_setting, UINT32_MAX, "which of its kinds"),
 	COUNTER(kernel, write_setting, 1, "1: in the kernel, too"),
 	COUNTER(user, write_setting, 1, "1: in user space, too"),
-	DIRECTORY("stats", "counters of what happened"),
+	DIRECTORY("stats", 0755, "counters of what happened"),
 	FILE_NODE("stats/$", 0444, "a counter",
 		  .exists = has_stat, .each = each_stat, .read = read_stat),
-	DIRECTORY("stats/cpu#", "counters of a CPU", .exists = has_cpu, .each = each_cpu),
+	DIRECTORY("stats/cpu#", 0755, "counters of a CPU", .exists = has_cpu, .each = each_cpu),
 	FILE_NODE("stats/cpu#/$", 0444, "a counter",
 		  .exists = has_cpu_stat, .each = each_cpu_stat, .read = read_cpu_stat),
-	DIRECTORY("ibs_fetch", "AMD's samples of fetches", .exists = has_ibs_fetch),
+	DIRECTORY("ibs_fetch", 0755, "AMD's samples of fetches", .exists = has_ibs_fetch),
 	SETTING("ibs_fetch/enable", ibs_fetch.enable, 0, 1, "1: they are taken",
 		.exists = has_ibs_fetch),
 	SETTING("ibs_fetch/max_count", ibs_fetch.max_count, 1, 1048575,
 		"fetches between two samples", .exists = has_ibs_fetch),
 	SETTING("ibs_fetch/rand_enable", ibs_fetch.rand_enable, 1, 1,
 		"1: at random distances, as ever", .exists = has_ibs_fetch),
-	DIRECTORY("ibs_op", "AMD's samples of ops", .exists = has_ibs_op),
+	DIRECTORY("ibs_op", 0755, "AMD's samples of ops", .exists = has_ibs_op),
 	SETTING("ibs_op/enable", ibs_op.enable, 0, 1, "1: they are taken", .exists = has_ibs_op),
 	SETTING("ibs_op/max_count", ibs_op.max_count, 1, 134217727, "cycles or ops between two",
 		.exists = has_ibs_op),
@@ -338,8 +338,9 @@ const struct node node_table[] = {
 		"1: ops dispatched are counted, 0: cycles", .exists = has_ibs_op),
 	SETTING("ibs_op/branch_target", ibs_op.branch_target, 0, 1,
 		"1: with the targets of branches", .exists = has_ibs_op),
-	DIRECTORY("cookies", "the images that cookies in the buffer stand for"),
-	FILE_NODE("cookies/#", 0444, "path of the image",
+	/* What all users run: for who may read the buffer. */
+	DIRECTORY("cookies", 0500, "the images that cookies in the buffer stand for"),
+	FILE_NODE("cookies/#", 0400, "path of the image",
 		  .exists = has_cookie, .each = each_cookie, .read = read_cookie),
 };
 /* clang-format on */

@@ -101,6 +101,9 @@ if command -v setpriv >/dev/null; then
 	as_user="setpriv --reuid=12345 --regid=12345 --clear-groups"
 	ok "others may read" $as_user cat "$fs/stats/sample_received"
 	fails "  but not enable" 2 $as_user sh -c "echo 1 >'$fs/enable'"
+	fails "  nor see what is run" 1 $as_user cat "$fs/cookies/$(ls "$fs/cookies" | head -n 1)"
+	fails "    or how much of it" 2 $as_user ls "$fs/cookies"
+	fails "  nor read samples" 1 $as_user cat "$fs/buffer"
 	ok "  and may have dumped" $as_user sh -c "echo 1 >'$fs/dump'"
 fi
 

@@ -174,7 +174,7 @@ static void nodes_are_read_and_written(void)
 		{ "read ibs_op/max_count", "value 250000\n" },
 		{ "read cookies/7", "value /bin/sh\n" },
 		{ "read cookies/4711", "value /a?b\n" },
-		{ "stat cookies/7", "mode 100444\n" },
+		{ "stat cookies/7", "mode 100400\n" },
 		{ "stat stats/cpu0", "mode 40755\n" },
 		{ "stat dump", "mode 100666\n" },
 		{ "stat /", "mode 40755\n" },
@@ -258,14 +258,14 @@ static void directories_list_what_can_be_read(void)
 		  "1 40755 an event\n"
 		  "stats 40755 counters of what happened\n"
 		  "ibs_op 40755 AMD's samples of ops\n"
-		  "cookies 40755 the images that cookies in the buffer stand for\n");
+		  "cookies 40500 the images that cookies in the buffer stand for\n");
 	CHECK_STR(ask(&f, "list stats"), "sample_lost_overflow 100444 a counter\n"
 					 "sample_received 100444 a counter\n"
 					 "cpu0 40755 counters of a CPU\n"
 					 "cpu1 40755 counters of a CPU\n");
 	CHECK_STR(ask(&f, "list stats/cpu1"), "sample_received 100444 a counter\n");
-	CHECK_STR(ask(&f, "list cookies"), "7 100444 path of the image\n"
-					   "4711 100444 path of the image\n");
+	CHECK_STR(ask(&f, "list cookies"), "7 100400 path of the image\n"
+					   "4711 100400 path of the image\n");
 	CHECK_STR(ask(&f, "list 1"),
 		  "enabled 100644 1: this event is sampled\n"
 		  "event 100644 its code, or written: its name\n"

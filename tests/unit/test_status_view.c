@@ -110,12 +110,21 @@ static void many_sessions_are_counted(void)
 	_cleanup_free_ char *text = NULL;
 	int i;
 
-	strbuf_adds(&lines, "state absent\nsession_dir /s\nseparate none\n");
+	strbuf_adds(&lines, "state absent\nsession_dir /s\nseparate none\ndisk_kib 0\n");
 	for (i = 0; i < 20; i++)
 		strbuf_addf(&lines, "session s%d\n", i);
 	text = printed(status_view_text, strbuf_text(&lines));
 	CHECK(strstr(text, "; sessions: s0, s1, s2, s3, s4, s5, s6, s7 and 12 more)\n"));
 }
 
+static void a_closed_session_is_not_called_empty(void)
+{
+	_cleanup_free_ char *text =
+		printed(status_view_text, "state hidden\nsession_dir /s\nseparate none\n");
+
+	CHECK(strstr(text, "Session:       /s\n"));
+}
+
 TESTS(T(people_see_a_table), T(a_budget_is_shown_with_what_it_takes), T(programs_see_json),
-      T(without_daemon_the_settings_are_shown), T(many_sessions_are_counted))
+      T(without_daemon_the_settings_are_shown), T(many_sessions_are_counted),
+      T(a_closed_session_is_not_called_empty))
