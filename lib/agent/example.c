@@ -12,23 +12,29 @@
 #include <sys/mman.h>
 #include <time.h>
 
-/* x = x * 3 + 1, n times. */
+/* x = x * 3 + 1, n times. It has a frame pointer, by which call chains find its caller. */
 #if defined(__x86_64__)
 static const unsigned char code[] = {
+	0x55,			      /*    push %rbp */
+	0x48, 0x89, 0xe5,	      /*    mov %rsp,%rbp */
 	0x31, 0xc0,		      /*    xor %eax,%eax */
 	0x48, 0x8d, 0x44, 0x40, 0x01, /* 1: lea 1(%rax,%rax,2),%rax */
 	0x48, 0xff, 0xcf,	      /*    dec %rdi */
 	0x75, 0xf6,		      /*    jne 1b */
+	0x5d,			      /*    pop %rbp */
 	0xc3,			      /*    ret */
 };
 #elif defined(__aarch64__)
 static const unsigned int code[] = {
+	0xa9bf7bfd, /*    stp x29, x30, [sp, #-16]! */
+	0x910003fd, /*    mov x29, sp */
 	0xd2800001, /*    mov x1, #0 */
 	0x8b010421, /* 1: add x1, x1, x1, lsl #1 */
 	0x91000421, /*    add x1, x1, #1 */
 	0xf1000400, /*    subs x0, x0, #1 */
 	0x54ffffa1, /*    b.ne 1b */
 	0xaa0103e0, /*    mov x0, x1 */
+	0xa8c17bfd, /*    ldp x29, x30, [sp], #16 */
 	0xd65f03c0, /*    ret */
 };
 #else

@@ -85,6 +85,15 @@ ok "the agent's example" env JITDUMPDIR="$dir" operf --session-dir="$dir/agent" 
 report agent
 cp "$dir/agent.report" output
 ok "the agent's example: its function is named" test "$(percent agent made_at_run_time)" -ge 99
+ok "the agent's example with chains" env JITDUMPDIR="$dir" operf \
+	--session-dir="$dir/agentchains" --rate="$rate" -g "$OP_BUILD_ROOT/lib/agent/opagent_example" 1
+opreport --session-dir="$dir/agentchains" --folded >folded 2>&1
+counts=$(awk '/;made_at_run_time/ { all += $NF } /;main;made_at_run_time/ { whole += $NF }
+	END { print whole + 0, all + 0 }' folded)
+echo "# $counts samples of the function have its caller, and all"
+cp folded output
+ok "the agent's example: its caller is in them" test "${counts#* }" -gt 1000 -a \
+	$((${counts% *} * 10)) -gt $((${counts#* } * 9))
 
 jvmti=$OP_BUILD_ROOT/lib/agent/libjvmti_oprofile.so
 if [ -e "$jvmti" ] && command -v javac >/dev/null; then
