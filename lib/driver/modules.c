@@ -26,7 +26,8 @@ bool modules_record(const struct perf_record *r, struct cookie_table *cookies, s
 		return true;
 	if (r->type != PERF_RECORD_KSYMBOL)
 		return false;
-	if (r->code.type != PERF_RECORD_KSYMBOL_TYPE_BPF)
+	if (r->code.type != PERF_RECORD_KSYMBOL_TYPE_BPF &&
+	    r->code.type != PERF_RECORD_KSYMBOL_TYPE_OOL)
 		return true;
 	/* What is gone may still have samples, until other code takes its place. */
 	if (!(r->code.flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER) && *r->code.name)

@@ -12,7 +12,7 @@ struct perf_record;
 /* Whether modules came or went since the last call with the same *@count, which is 0 at first.
  * Modules make no record; the number of their directories shows most changes. */
 bool modules_changed(const char *root, uint64_t *count);
-/* What a record says of code in the kernel. BPF programs are told to @out with their addresses, as
- * they may be gone when somebody looks. Whether the lists of the kernel are to be read again, for
- * all else, and where records were lost. */
+/* What a record says of code in the kernel. BPF programs, trampolines and pages of kprobes are told
+ * to @out with their addresses, as they may be gone when somebody looks. Whether the lists of the
+ * kernel are to be read again, for all else, and where records were lost. */
 bool modules_record(const struct perf_record *r, struct cookie_table *cookies, struct evbuf *out);

@@ -197,17 +197,41 @@ void kernel_changed(struct kernel *k)
 	k->changed = true;
 }
 
+/* What kallsyms has in brackets behind symbols that begin so: records do not say it. NULL: not
+ * known. */
+static const char *brackets_of(const char *symbol)
+{
+	static const struct {
+		const char *symbol, *brackets;
+	} rows[] = {
+		{ "bpf_", "bpf" },
+		{ "ftrace_", "__builtin__ftrace" },
+		{ "kprobe_", "__builtin__kprobes" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		if (!strncmp(symbol, rows[i].symbol, strlen(rows[i].symbol)))
+			return rows[i].brackets;
+	return NULL;
+}
+
 void kernel_code(struct kernel *k, uint64_t start, uint64_t length, const char *symbol)
 {
 	struct kallsyms_ranges *told = &k->told;
+	const char *brackets = brackets_of(symbol);
 	uint64_t end;
 
-	if (k->absolute || !length || !*symbol || __builtin_add_overflow(start, length, &end))
+	if (k->absolute || !length || __builtin_add_overflow(start, length, &end))
 		return;
+	if (!brackets) {
+		kernel_changed(k);
+		return;
+	}
 	untell(k, start, end);
 	array_grow(&told->ranges, told->count + 1, &k->told_room);
 	told->ranges[told->count++] = (struct kallsyms_range){
-		.name = xstrdup("bpf"), .symbol = xstrdup(symbol), .start = start, .end = end
+		.name = xstrdup(brackets), .symbol = xstrdup(symbol), .start = start, .end = end
 	};
 	qsort(told->ranges, told->count, sizeof(*told->ranges), by_start);
 }

@@ -69,6 +69,33 @@ static void a_bpf_program_that_is_told_is_found(void)
 	CHECK_EQ(stats_of(&b).incomplete_code, 1);
 }
 
+/* So is what the kernel makes to trace itself, of which the lists know the start only, and only
+ * while it is there. */
+static void code_that_traces_the_kernel_is_found(void)
+{
+	static const char *const symbols[] = { "bpf_trampoline_6442502712", "ftrace_trampoline",
+					       "kprobe_insn_page", "kprobe_optinsn_page" };
+	const uint64_t at = 0xffffffffc0500000;
+	BENCH(b);
+	size_t i;
+
+	bench_start(&b);
+	run_as(&b, 7, cookie_file(b.cookies, 1, 1, 0, "/bin/p"));
+	for (i = 0; i < ARRAY_SIZE(symbols); i++) {
+		/* All at one place, one after the other. */
+		evbuf_kernel_code(b.buffer, at, 0x1000, cookie_code(b.cookies, symbols[i]));
+		evbuf_kernel_sample(b.buffer, at + 0xfff, 0, i + 1);
+		evbuf_kernel_sample(b.buffer, at + 0x1000, 0, 1);
+	}
+	CHECK_LISTING(&b,
+		      "{kern}/__builtin__ftrace/{dep}/{kern}/__builtin__ftrace/" T0 "1000fff 2\n",
+		      "{kern}/__builtin__kprobes/{dep}/{kern}/__builtin__kprobes/" T0 "1000fff 3\n",
+		      "{kern}/__builtin__kprobes/{dep}/{kern}/__builtin__kprobes/" T0 "2000fff 4\n",
+		      "{kern}/bpf/{dep}/{kern}/bpf/" T0 "1000fff 1\n",
+		      "{kern}/unknown/{dep}/{kern}/unknown/" T0 "ffffffffc0501000 4\n");
+	CHECK_EQ(stats_of(&b).incomplete_code, 0);
+}
+
 /* The kernel's note of its build-id, twenty times @byte. */
 static void put_kernel_id(struct bench *b, char byte)
 {
@@ -164,5 +191,6 @@ static void the_symbols_of_the_boot_are_kept(void)
 }
 
 TESTS(T(every_kernel_address_finds_an_image), T(a_module_that_is_loaded_is_found),
-      T(a_bpf_program_that_is_told_is_found), T(boots_do_not_mix),
-      T(hidden_addresses_are_counted_as_they_are), T(the_symbols_of_the_boot_are_kept))
+      T(a_bpf_program_that_is_told_is_found), T(code_that_traces_the_kernel_is_found),
+      T(boots_do_not_mix), T(hidden_addresses_are_counted_as_they_are),
+      T(the_symbols_of_the_boot_are_kept))
