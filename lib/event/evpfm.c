@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "event/evpfm.h"
 
+#include "base/log.h"
 #include "base/macro.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
@@ -8,11 +9,13 @@
 #include "event/event.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <linux/perf_event.h>
 #include <perfmon/pfmlib_perf_event.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { USUAL_COUNT = 100000, USUAL_MINIMUM = 500 };
 
@@ -88,12 +91,28 @@ static const struct {
 	{ "ppc64/power10", "power10" },
 };
 
+/* Where its PMU "perf" looks for tracepoints; 4.13 crashes where that can be opened but not read.
+ */
+static const char mounts[] = "/proc/mounts";
+
+static bool can_read_mounts(void)
+{
+	_cleanup_close_ int fd = open(mounts, O_RDONLY | O_CLOEXEC);
+	char byte;
+
+	return fd < 0 || read(fd, &byte, 1) >= 0;
+}
+
 /* The library encodes events of other CPUs only if it is asked so before it is made ready. */
 static bool ready;
 
 static void initialize(void)
 {
 	(void)setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
+	if (!can_read_mounts()) {
+		log_warn("cannot read %s: the events of pfm/perf are left out", mounts);
+		(void)setenv("LIBPFM_DISABLED_PMUS", "perf", 1);
+	}
 	ready = pfm_initialize() == PFM_SUCCESS;
 }
 
