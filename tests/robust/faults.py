@@ -4,7 +4,8 @@
 
 A scenario is a command over a session. It is run once to list its system calls (inject.c), then once
 a call site and error: ENOSPC and EIO where something is written, EIO where it is read, EMFILE where a
-descriptor is made, ENOMEM where memory is. Whatever fails, the program must not crash nor hang; it
+descriptor is made, ENOMEM where memory is; and then once for each place that allocates (nomem.c), in
+libraries, too, where our own code may say that it is out of memory and abort. Whatever fails, the program must not crash nor hang; it
 either does all of its work, or says on standard error what it could not do, or exits otherwise than
 with 0 and says why; and what was recorded before is all there afterwards. Speaks TAP.
 
@@ -43,15 +44,16 @@ ERRORS = {
     "perf_event_open": ("EMFILE", "ENOMEM", "ENOSPC"), "bpf": ("ENOMEM", "EMFILE"),
     "clone": ("ENOMEM",), "clone3": ("ENOMEM",),
 }
+STARVED = 3      # runs a scenario without --long of which an allocation fails
 NUMBERS = {"ENOSPC": 28, "EIO": 5, "EMFILE": 24, "ENOMEM": 12}
 TEXTS = ("No space left", "Input/output error", "Too many open files", "annot allocate memory",
          "out of memory")
 # A message that a person can act upon says what was at hand: a file, or what was wanted of the kernel.
-NAMES_SOMETHING = re.compile(r"/|cannot \w+ \w+|does not \w+|out of memory|kallsyms|list of CPUs|"
-                             r"standard output")
+NAMES_SOMETHING = re.compile(r"/|cannot \w+ \w+|does not \w+|out of memory|allocate memory|kallsyms|"
+                             r"list of CPUs|standard output")
 
-# libpfm4 crashes where it can open one of these but not read it.
-UNREADABLE = "/proc/cpuinfo", "/proc/mounts"
+# libpfm4 crashes where it cannot read this although we could, just before.
+UNREADABLE = "/proc/mounts"
 
 Call = collections.namedtuple("Call", "number name place path")
 Result = collections.namedtuple("Result", "status out err")
@@ -74,6 +76,7 @@ class Bench:
                         OPROFILE_SYMBOL_CACHE="no", DEBUGINFOD_URLS="",
                         OPROFILE_DAEMONRC=str(self.dir / "daemonrc"))
         self.inject = self.build / "tests/robust/inject"
+        self.nomem = self.build / "tests/robust/nomem.so"
         self.tests = self.failed = self.runs = 0
 
     # --- running ---
@@ -87,12 +90,11 @@ class Bench:
         words = [re.sub(r"\b(DIR|BASE|LIVE)\b", lambda m: names[m[0]], w) for w in words]
         return [self.tool(words[0])] + words[1:]
 
-    def execute(self, words, run, prefix=()):
+    def execute(self, words, run, prefix, **env):
         # One CPU, one thread: the calls come in the same order each time.
         try:
-            done = subprocess.run([*prefix, "taskset", "-c", "0", *self.command(words, run)][
-                                      0 if prefix else 3:],
-                                  env=self.env, cwd=run, stdin=subprocess.DEVNULL,
+            done = subprocess.run(["taskset", "-c", "0", *prefix, *self.command(words, run)],
+                                  env=dict(self.env, **env), cwd=run, stdin=subprocess.DEVNULL,
                                   capture_output=True, timeout=TIMEOUT)
         except subprocess.TimeoutExpired as gone:
             return Result("hang", gone.stdout or b"", gone.stderr or b"")
@@ -107,25 +109,20 @@ class Bench:
 
     def injected(self, scenario, label, *options):
         run = self.fresh(scenario, label)
-        words = ["taskset", "-c", "0", str(self.inject), *options,
-                 *self.command(scenario.command, run)]
-        try:
-            done = subprocess.run(words, env=self.env, cwd=run, stdin=subprocess.DEVNULL,
-                                  capture_output=True, timeout=TIMEOUT)
-            result = (done.returncode, done.stdout, done.stderr)
-        except subprocess.TimeoutExpired as gone:
-            result = ("hang", gone.stdout or b"", gone.stderr or b"")
-        return run, Result(result[0], *(t.replace(str(run).encode(), b"DIR") for t in result[1:]))
+        return run, self.execute(scenario.command, run, (str(self.inject), *options))
 
     def calls(self, scenario):
         listing = self.dir / f"{scenario.name}.calls"
         run, want = self.injected(scenario, "listing", "-l", str(listing))
         lines = [line.split("\t") for line in listing.read_text(errors="replace").splitlines()]
-        calls, opened = [], ""
+        calls, opened, mounts = [], "", 0
         for number, *rest in lines:
             call = Call(int(number), *rest)
-            opened = call.path if call.name == "openat" else opened
-            if call.place != "0" and not (call.name == "read" and opened in UNREADABLE):
+            if call.name == "openat":
+                opened = call.path
+                mounts += opened == UNREADABLE
+            if call.place != "0" and not (call.name == "read" and opened == UNREADABLE and
+                                          mounts > 1):
                 calls.append(call)
         return run, want, calls
 
@@ -155,8 +152,8 @@ class Bench:
         said = result.err != want.err
         if result.status == "hang":
             return "hangs"
-        if result.status >= 125:
-            return f"ends by signal {result.status - 128}"
+        if result.status >= 125 or result.status < 0:
+            return f"ends with {result.status}"
         if result.status != want.status and result.status and not text.strip():
             return f"exits with {result.status} and says nothing"
         if result.status != want.status and result.status and not NAMES_SOMETHING.search(text):
@@ -178,6 +175,42 @@ class Bench:
                     f"{result.err.decode(errors='replace').strip()[-300:]}]")
         return None
 
+    # --- memory ---
+
+    def starved(self, scenario, label, **env):
+        run = self.fresh(scenario, label)
+        return run, self.execute(scenario.command, run, ("setarch", "-R"),
+                                 LD_PRELOAD=str(self.nomem), **env)
+
+    def places(self, scenario):
+        """Which allocations are to fail: a place, and which of its calls."""
+        listing = self.dir / f"{scenario.name}.places"
+        run, want = self.starved(scenario, "counting", OP_NOMEM_LIST=str(listing))
+        shutil.rmtree(run)
+        places = [line.split() for line in listing.read_text().splitlines()]
+        chosen = []
+        for address, count in places:
+            # More of those that very many come through, which are ours.
+            tries = min(int(count), 2 + int(count).bit_length() // 2)
+            chosen += [(address, 1 + i * (int(count) - 1) // max(tries - 1, 1))
+                       for i in range(tries)]
+        if not self.long:
+            chosen = [chosen[i * len(chosen) // STARVED] for i in range(STARVED)]
+        return len(places), chosen
+
+    def starve(self, scenario, address, number, want):
+        run, result = self.starved(scenario, f"nomem.{address}.{number}",
+                                   OP_NOMEM=f"{address}:{number}")
+        # The dynamic linker ends programs in its own way.
+        if result.status in (-signal.SIGABRT, 127) and \
+                re.search(b"out of memory|cannot allocate memory", result.err):
+            result = Result(1, result.out, result.err)
+        wrong = self.wrong(scenario, run, result, want)
+        if not wrong or "KEEP" not in os.environ:
+            shutil.rmtree(run, ignore_errors=True)
+        return wrong and (f"allocation {number} at {address}: {wrong} [{result.status}: "
+                          f"{result.err.decode(errors='replace').strip()[-300:]}]")
+
     def run_scenario(self, scenario):
         run, want, calls = self.calls(scenario)
         self.reference = run
@@ -189,6 +222,16 @@ class Bench:
             bad = list(filter(None, pool.map(lambda c: self.one(scenario, *c, want), chosen)))
         self.runs += len(chosen)
         self.result(not bad, f"{scenario.name}: {len(chosen)} failures at {sites} call sites", bad)
+        if self.nomem.exists():
+            self.run_starved(scenario, want)
+
+    def run_starved(self, scenario, want):
+        places, chosen = self.places(scenario)
+        with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+            bad = list(filter(None, pool.map(lambda c: self.starve(scenario, *c, want), chosen)))
+        self.runs += len(chosen)
+        self.result(not bad, f"{scenario.name}: {len(chosen)} allocations fail at {places} places",
+                    bad)
 
     def result(self, good, name, lines=()):
         self.tests += 1
