@@ -211,22 +211,6 @@ static int take_callgraph(struct settings *s, struct error *err)
 		       : 0;
 }
 
-/* Others may read the directory, but only its owner may write in it. */
-static int take_mode(struct settings *s, struct error *err)
-{
-	const char *text = s->rc.session_mode ?: "750";
-	unsigned int mode;
-	int end = 0;
-
-	if (sscanf(text, "%4o%n", &mode, &end) != 1 || text[end] || mode & ~07755u ||
-	    (mode & 0700) != 0700)
-		return error_set(err, -EINVAL,
-				 "'%s' is no mode for a session directory, such as 750 or 755",
-				 text);
-	s->session_mode = (mode_t)mode;
-	return 0;
-}
-
 /* What follows from the keys. */
 static int complete(struct settings *s, struct error *err)
 {
@@ -250,7 +234,7 @@ static int complete(struct settings *s, struct error *err)
 	if (r == 0)
 		r = take_events(s, err);
 	if (r == 0)
-		r = take_mode(s, err);
+		r = daemonrc_mode(&s->rc, &s->session_mode, err);
 	if (r == 0)
 		r = take_separate(s, err);
 	if (r == 0)

@@ -19,6 +19,7 @@
 
 #include <errno.h>
 #include <grp.h>
+#include <pwd.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -305,19 +306,44 @@ static int check_driver(struct error *err)
 			 driver_names());
 }
 
+static bool given(const char *value)
+{
+	return value && *value;
+}
+
+/* Whether a user or a group that was given is there: @found by its name, errno by that. */
+static int check_name(const char *option, const char *kind, const char *name, const void *found,
+		      struct error *err)
+{
+	if (found)
+		return 0;
+	return error_set(err, -EINVAL, "--%s: there is no %s '%s'%s%s", option, kind, name,
+			 errno ? ": " : "", errno ? strerror(errno) : "");
+}
+
 /* What the daemon would refuse at its next start is refused while a person looks on. */
 static int check_values(struct error *err)
 {
+	enum driver_chain_mode mode;
+	unsigned int depth;
 	uint64_t hz;
+	int r = 0;
 
-	if (rate && *rate && parse_u64(rate, 1, RATE_MAX, &hz) < 0)
+	if (given(rate) && parse_u64(rate, 1, RATE_MAX, &hz) < 0)
 		return error_set(err, -EINVAL, "--rate: '%s' is not from 1 to %d samples a second",
 				 rate, RATE_MAX);
 	errno = 0;
-	if (socket_group && *socket_group && !getgrnam(socket_group))
-		return error_set(err, -EINVAL, "--socket-group: there is no group '%s'%s%s",
-				 socket_group, errno ? ": " : "", errno ? strerror(errno) : "");
-	return 0;
+	if (given(socket_group))
+		r = check_name("socket-group", "group", socket_group, getgrnam(socket_group), err);
+	errno = 0;
+	if (r == 0 && given(user))
+		r = check_name("user", "user", user, getpwnam(user), err);
+	if (r == 0 && given(callgraph) && driver_parse_depth(callgraph, &depth, err) < 0)
+		r = error_prefix(err, "--callgraph");
+	if (r == 0 && given(callgraph_mode) &&
+	    driver_parse_chain_mode(callgraph_mode, &mode, err) < 0)
+		r = error_prefix(err, "--callgraph-mode");
+	return r;
 }
 
 static int lay_options_over(struct control_context *context, struct error *err)
@@ -325,6 +351,7 @@ static int lay_options_over(struct control_context *context, struct error *err)
 	struct daemonrc *rc = &context->rc;
 	struct limits limits;
 	uint64_t start, end;
+	mode_t mode;
 	size_t i;
 	int r = check_values(err);
 
@@ -341,6 +368,8 @@ static int lay_options_over(struct control_context *context, struct error *err)
 		r = check_vmlinux(rc, err);
 	if (r == 0)
 		r = daemonrc_kernel_range(rc, &start, &end, err);
+	if (r == 0)
+		r = daemonrc_mode(rc, &mode, err);
 	if (r == 0)
 		r = limits_read(rc, &limits, err);
 	if (r == 0)

@@ -170,6 +170,9 @@ int opt_parse(const struct opt_cmdline *cmdline, int argc, char **argv, struct e
 	optind = 0;
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, t.shorts.text, t.longs, NULL)) != -1) {
+		/* Both what getopt says of an unknown letter and the original's for help. */
+		if (c == '?' && optopt == '?')
+			return OPT_HELP;
 		if (c == '?' || c == ':')
 			return bad_option(&t, c, argv, err);
 		i = c >= 256 ? c - 256 : find_letter(&t, c);

@@ -312,6 +312,22 @@ static int take_hex(const char **at, uint64_t *ret)
 	return parse_hex(at, ret);
 }
 
+int daemonrc_mode(const struct daemonrc *rc, mode_t *ret, struct error *err)
+{
+	const char *text = rc->session_mode ?: "750";
+	unsigned int mode;
+	int end = 0;
+
+	if (sscanf(text, "%4o%n", &mode, &end) != 1 || text[end] || mode & ~07755u ||
+	    (mode & 0700) != 0700)
+		return error_set(
+			err, -EINVAL,
+			"SESSION_MODE: '%s' is no mode for a session directory, such as 750 or 755",
+			text);
+	*ret = (mode_t)mode;
+	return 0;
+}
+
 int daemonrc_kernel_range(const struct daemonrc *rc, uint64_t *ret_start, uint64_t *ret_end,
 			  struct error *err)
 {

@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 enum {
 	DAEMONRC_EVENTS_MAX = 64,  /* CHOSEN_EVENTS_0 to CHOSEN_EVENTS_63 */
@@ -90,6 +91,9 @@ char *daemonrc_events(const struct daemonrc *rc);
 /* What is separated, as --separate takes it: "library,thread", or "none"; caller frees. */
 char *daemonrc_separate(const struct daemonrc *rc);
 
+/* The bits of SESSION_MODE, or what they are where it is not set: others may read the directory,
+ * but only its owner may write in it. 0 or -EINVAL. */
+int daemonrc_mode(const struct daemonrc *rc, mode_t *ret, struct error *err);
 /* The numbers of KERNEL_RANGE, 0 and 0 where it is not set; 0 or -EINVAL. */
 int daemonrc_kernel_range(const struct daemonrc *rc, uint64_t *ret_start, uint64_t *ret_end,
 			  struct error *err);

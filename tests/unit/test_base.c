@@ -161,6 +161,7 @@ static void options_come_from_the_table(void)
 	CHECK_STR(err.text, "--path: an empty name");
 	CHECK_EQ(parse(plain, &err, "t --help"), OPT_HELP);
 	CHECK_EQ(parse(plain, &err, "t -h"), OPT_HELP);
+	CHECK_EQ(parse(plain, &err, "t -?"), OPT_HELP);
 }
 
 static void build_ids_survive_the_text_form(void)

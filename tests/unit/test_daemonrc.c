@@ -262,6 +262,29 @@ static void kernel_range_is_two_hexadecimal_numbers(void)
 	}
 }
 
+static void only_its_owner_writes_in_a_session(void)
+{
+	static const struct {
+		const char *text;
+		int r;
+		mode_t mode;
+	} rows[] = {
+		{ "", 0, 0750 },       { "755", 0, 0755 },     { "2750", 0, 02750 },
+		{ "770", -EINVAL, 0 }, { "757", -EINVAL, 0 },  { "550", -EINVAL, 0 },
+		{ "9", -EINVAL, 0 },   { "750x", -EINVAL, 0 }, { "rwx", -EINVAL, 0 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(daemonrc_done) struct daemonrc rc = DAEMONRC_INIT;
+		mode_t mode = 0;
+
+		CHECK_EQ(daemonrc_set(&rc, "SESSION_MODE", rows[i].text, NULL), 0);
+		CHECK_EQ(daemonrc_mode(&rc, &mode, NULL), rows[i].r);
+		CHECK_EQ(mode, rows[i].mode);
+	}
+}
+
 static void path_is_given_or_of_the_environment(void)
 {
 	_cleanup_free_ char *given = NULL, *environment = NULL, *standard = NULL;
@@ -280,4 +303,5 @@ TESTS(T(original_file_is_read), T(budgets_are_percentages), T(limits_are_sizes_o
       T(bad_lines_are_named), T(nul_bytes_and_endless_lines_are_refused),
       T(unknown_keys_are_warned_of_and_kept), T(what_is_printed_reads_back_the_same),
       T(values_that_would_break_the_file_are_refused), T(kernel_range_is_two_hexadecimal_numbers),
-      T(file_is_private_at_home_and_public_elsewhere), T(path_is_given_or_of_the_environment))
+      T(only_its_owner_writes_in_a_session), T(file_is_private_at_home_and_public_elsewhere),
+      T(path_is_given_or_of_the_environment))
