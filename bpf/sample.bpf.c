@@ -54,7 +54,7 @@ static __always_inline void take(struct perf_event_context *context, struct run 
 	count(run);
 }
 
-/* The program of all events. */
+/* The program of all events; what it returns is whether perf goes on with the sample. */
 SEC("perf_event")
 int take_sample(struct perf_event_context *context)
 {
@@ -62,14 +62,14 @@ int take_sample(struct perf_event_context *context)
 	struct run run;
 
 	if (!run_begin(&run, SAMPLE_SLOT_EVENT))
-		return 0;
+		return config.pass_on;
 	run.scratch->key = (struct sample_key){ 0 };
 	run.weight = run.loss = weigh(run.gate);
 	pass_gate(&run);
 	take(context, &run);
 	pass_gate(&run);
 	run.totals->run_ns += bpf_ktime_get_ns() - since_ns;
-	return 0;
+	return config.pass_on;
 }
 
 /* Looks up an address of the process that runs it, which knows what must come out. */

@@ -212,9 +212,11 @@ struct sample_config {
 	__u32 wake_at_bytes; /* in the ring, likewise */
 	__u32 depth;	     /* frames of a chain, the sample itself among them; 0: no chains */
 	__u32 by_frame_pointers;
-	__u32 cgroups;		      /* keys have them */
-	__u32 offcpu_blocked;	      /* tasks that could have gone on do not count */
-	__u32 cpus;		      /* that there can be */
+	__u32 pass_on;	      /* samples go into the event's ring as well */
+	__u32 cgroups;	      /* keys have them */
+	__u32 offcpu_blocked; /* tasks that could have gone on do not count */
+	__u32 cpus;	      /* that there can be */
+	__u32 reserved;
 	__u64 sched_start, sched_end; /* the scheduler's code; 0: not known */
 };
 

@@ -136,6 +136,7 @@ static int configure(struct sampler *s, const struct sampler_config *config)
 		.wake_at_bytes = ring_bytes(config) / 2,
 		.depth = MIN(config->depth, (unsigned int)SAMPLE_DEPTH_MAX),
 		.by_frame_pointers = config->by_frame_pointers,
+		.pass_on = config->pass_on,
 		.cgroups = config->cgroups,
 		.offcpu_blocked = config->offcpu_blocked,
 		.cpus = (uint32_t)s->cpu_count,

@@ -27,6 +27,7 @@ struct sampler_config {
 	bool follow;	    /* only processes that sampler_follow() names, and their descendants */
 	unsigned int depth; /* of call chains, the sample itself counted; 0: none */
 	bool by_frame_pointers;
+	bool pass_on;	     /* samples go into the event's ring as well */
 	bool cgroups;	     /* keys have them */
 	bool offcpu;	     /* sampler_offcpu() may be asked for */
 	bool offcpu_blocked; /* there, tasks that were made to leave do not count */

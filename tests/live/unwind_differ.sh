@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Chains by our tables are those of libdw, over programs that are hard to unwind and over whatever of
-# a distribution's is here.
+# Chains by our tables, of copied stacks and taken in the kernel, are those of libdw, over programs that
+# are hard to unwind and over whatever of a distribution's is here. OP_SAMPLES: how many of each.
 . "$OP_SOURCE_ROOT/tests/live/lib.sh"
 need_root
 live=$OP_BUILD_ROOT/tests/live
@@ -17,7 +17,9 @@ differ()
 		skip "$name" "$2 is not installed"
 		return
 	fi
-	timeout 600 "$live/unwind_differ" "$@" >"$dir/output" 2>&1
+	samples=${OP_SAMPLES:-$1}
+	shift
+	timeout 600 "$live/unwind_differ" "$samples" "$@" >"$dir/output" 2>&1
 	status=$?
 	sed 's/^/# /' "$dir/output" | grep -v '0x'
 	result $status "chains of $name are libdw's"
@@ -74,10 +76,26 @@ differ clang 150 "$clang" -cc1 -O2 -emit-obj -o /dev/null "$dir/many.c"
 differ xz 200 xz -T1 -kc "$dir/noise"
 # shellcheck disable=SC2016 # for the other shell
 differ bash 200 bash -c 'for ((i = 0; i < 100000; i++)); do x=$((x + i)); y="${x%0}"; done'
-python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
-differ python3 200 "${python:-python3}" -c 'import json
+python=/usr/bin/python3
+[ -x $python ] || python=$(python3 -c 'import sys; print(sys.executable)' 2>/dev/null)
+differ python3 200 "$python" -c 'import json
 for i in range(40): json.dumps([[j] * 10 for j in range(5000)])'
 differ perl 150 perl -e 'for (1 .. 600000) { $h{$_ % 1000} .= "x" if $_ % 3 }'
 node=$(readlink -f "$(command -v node || echo node)")
 differ node 200 "$node" -e 'let s = 0; for (let i = 0; i < 3e6; i++) s += JSON.stringify({ a: i }).length'
+cat >"$dir/Work.java" <<'EOT'
+import java.util.TreeMap;
+public class Work {
+	public static void main(String[] args) {
+		long end = System.currentTimeMillis() + 5000, sum = 0;
+		while (System.currentTimeMillis() < end) {
+			TreeMap<Integer, String> map = new TreeMap<>();
+			for (int i = 0; i < 20000; i++) map.put(i * 31 % 9973, Integer.toString(i));
+			sum += map.size();
+		}
+		System.out.println(sum);
+	}
+}
+EOT
+differ java 300 java "$dir/Work.java"
 done_testing

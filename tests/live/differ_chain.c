@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "differ_chain.h"
+
+#include "base/mem.h"
+#include "image/unwind_chain.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { SHOWN = 2 };
+
+struct chain *chain_new(const struct maps *maps, uint32_t tid, const uint64_t *pcs, size_t count)
+{
+	struct chain *c = xmalloc(sizeof(*c) + count * sizeof(*c->frames));
+	const struct mapping *m;
+	size_t i;
+
+	*c = (struct chain){ .tid = tid };
+	for (i = 0; i < count; i++) {
+		/* A return address may lie behind the mapping of the call. */
+		m = maps ? maps_find(maps, i ? pcs[i] - 1 : pcs[i]) : NULL;
+		if (!m)
+			break;
+		c->frames[c->count++] =
+			m->cookie ? (struct evbuf_frame){ m->cookie, pcs[i] - m->start + m->offset }
+				  : (struct evbuf_frame){ EVBUF_NO_COOKIE, pcs[i] };
+	}
+	return c;
+}
+
+/* Whether a call instruction ends at @frame. */
+static bool follows_call(const struct cookie_table *cookies, const struct evbuf_frame *frame)
+{
+	const struct cookie_image *image = cookie_lookup(cookies, frame->cookie);
+	_cleanup_close_ int fd = image ? open(image->path, O_RDONLY | O_CLOEXEC) : -1;
+	uint8_t code[7];
+	size_t n;
+
+	if (fd < 0 || pread(fd, code, sizeof(code), (off_t)frame->offset - 7) != 7)
+		return false;
+	if (code[2] == 0xe8)
+		return true;
+	for (n = 0; n < 6; n++) /* ff /2 with whatever addressing */
+		if (code[n] == 0xff && (code[n + 1] >> 3 & 7) == 2)
+			return true;
+	return false;
+}
+
+/* Whether their chain is ours but for the frame at @i, which is true. */
+static bool is_skipped(const struct cookie_table *cookies, const struct chain *ours,
+		       const struct chain *theirs, size_t i)
+{
+	return ours->count > theirs->count && i < theirs->count &&
+	       memcmp(ours->frames + i + 1, theirs->frames + i,
+		      (theirs->count - i) * sizeof(*ours->frames)) == 0 &&
+	       follows_call(cookies, &ours->frames[i]);
+}
+
+enum verdict chain_compare(const struct cookie_table *cookies, const struct chain *ours,
+			   const struct chain *theirs)
+{
+	size_t i = 0;
+
+	while (i < ours->count && i < theirs->count &&
+	       !memcmp(&ours->frames[i], &theirs->frames[i], sizeof(ours->frames[i])))
+		i++;
+	if (i == ours->count && i == theirs->count)
+		return VERDICT_SAME;
+	if (i == ours->count && ours->end == SAMPLE_END_NOT_LOADED)
+		return VERDICT_WAITING;
+	if (i == ours->count)
+		return VERDICT_SHORTER;
+	if (i == theirs->count)
+		return VERDICT_LONGER;
+	return is_skipped(cookies, ours, theirs, i) ? VERDICT_SKIPPED : VERDICT_DIFFERENT;
+}
+
+static void show_frame(const struct cookie_table *cookies, const struct chain *c, size_t i)
+{
+	const struct cookie_image *image;
+
+	if (i >= c->count)
+		return;
+	image = cookie_lookup(cookies, c->frames[i].cookie);
+	printf("%s+%#" PRIx64, image ? image->path : "?", c->frames[i].offset);
+}
+
+static const char *end_name(unsigned int end)
+{
+	static const char *const in_kernel[] = {
+		[SAMPLE_END_NOT_LOADED] = "not_loaded",
+		[SAMPLE_END_NO_CODE] = "no_code",
+		[SAMPLE_END_FRAME_POINTERS] = "frame_pointers",
+		[SAMPLE_END_NO_USER] = "no_user",
+	};
+
+	return end < (unsigned int)UNWIND_STOP_COUNT_ ? unwind_stop_name((enum unwind_stop)end)
+						      : in_kernel[end];
+}
+
+static void show(const struct cookie_table *cookies, const struct chain *ours,
+		 const struct chain *theirs)
+{
+	size_t i, most = MAX(ours->count, theirs->count);
+
+	printf("# ours %u (%s), libdw's %u\n", ours->count, end_name(ours->end), theirs->count);
+	for (i = 0; i < most; i++) {
+		printf("#   ");
+		show_frame(cookies, ours, i);
+		printf(" | ");
+		show_frame(cookies, theirs, i);
+		printf("\n");
+	}
+}
+
+void tally_add(struct tally *t, const struct cookie_table *cookies, const struct chain *ours,
+	       const struct chain *theirs)
+{
+	enum verdict v = chain_compare(cookies, ours, theirs);
+
+	if ((v == VERDICT_DIFFERENT || v == VERDICT_SHORTER) && t->verdicts[v] < SHOWN)
+		show(cookies, ours, theirs);
+	t->chains++;
+	t->frames += ours->count;
+	t->verdicts[v]++;
+	t->ends[ours->end]++;
+}
+
+void tally_tell(const struct tally *t, const char *what)
+{
+	static const char *const names[] = {
+		[VERDICT_SAME] = "same",
+		[VERDICT_DIFFERENT] = "different",
+		[VERDICT_SHORTER] = "shorter",
+		[VERDICT_LONGER] = "longer",
+		[VERDICT_SKIPPED] = "skipped by libdw",
+		[VERDICT_WAITING] = "not loaded",
+	};
+	unsigned int i;
+
+	static_assert(ARRAY_SIZE(names) == VERDICT_COUNT_, "a name for each");
+	printf("  %s: %" PRIu64 " chains, %.1f frames;", what, t->chains,
+	       t->chains ? (double)t->frames / (double)t->chains : 0);
+	for (i = 0; i < ARRAY_SIZE(names); i++)
+		printf(" %s %" PRIu64, names[i], t->verdicts[i]);
+	printf(";");
+	for (i = 0; i < SAMPLE_END_COUNT_; i++)
+		if (t->ends[i])
+			printf(" %s %" PRIu64, end_name(i), t->ends[i]);
+	printf("\n");
+}
+
+bool tally_is_good(const struct tally *t)
+{
+	return !t->verdicts[VERDICT_DIFFERENT] && t->verdicts[VERDICT_SHORTER] * 500 <= t->chains &&
+	       t->verdicts[VERDICT_WAITING] * 2 <= t->chains;
+}
