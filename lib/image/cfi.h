@@ -26,9 +26,15 @@ struct cfi_state {
 		struct unwind_rule rule;
 		uint64_t words[2];
 	};
-	uint8_t cfa_why; /* enum unwind_why, 0: the CFA is fine */
-	uint8_t ra_why;	 /* likewise the return address */
-	bool outermost;	 /* the return address is undefined: there is no caller */
+	union {
+		uint32_t special; /* 0: the rule is as it stands there */
+		struct {
+			uint8_t cfa_why; /* enum unwind_why, 0: the CFA is fine */
+			uint8_t ra_why;	 /* likewise the return address */
+			bool outermost;	 /* the return address is undefined: no caller */
+			bool signal;	 /* of a frame that the kernel made */
+		};
+	};
 };
 
 struct cfi_cie {
@@ -39,6 +45,7 @@ struct cfi_cie {
 	bool augmented;	  /* FDEs have augmentation data */
 	bool signal;	  /* describes frames that the kernel made for signals */
 	struct span program;
+	uint64_t followed;	  /* registers whose saves mean something, by bit: those below 64 */
 	struct cfi_state initial; /* what holds at the start of each function */
 };
 

@@ -34,10 +34,9 @@ struct run {
 	struct cfi_state state;
 	struct cfi_state stack[STATES_MAX];
 	size_t depth;
-	cfi_program_row *row;
-	void *data;
-	bool changed; /* the state is not that of the last row */
-	bool ended;   /* the function's end is reached */
+	struct unwind_rows *rows; /* NULL as ->fde */
+	bool changed;		  /* the state is not that of the last row */
+	bool ended;		  /* the function's end is reached */
 };
 
 /* Stores a field of the rule over the whole word it is in. */
@@ -210,48 +209,56 @@ static void restore(struct run *run, uint64_t reg)
 	}
 }
 
-/* Gives the row for what holds since run->at. */
-static void give_row(struct run *run)
+/* The rule where it is not simply the one that the program has spelt out. */
+static struct unwind_rule special_rule(const struct run *run)
 {
 	const struct cfi_state *s = &run->state;
 	bool arm = run->machine == UNWIND_AARCH64;
 	const struct unwind_rule *r = &s->rule;
 
-	run->changed = false;
 	if (s->outermost)
-		run->row(run->data, run->at, (struct unwind_rule){ .cfa = UNWIND_CFA_END });
-	else if (_unlikely_(run->cie->signal) &&
-		 (arm || (r->cfa == UNWIND_CFA_DEREF && r->base == UNWIND_BASE_SP &&
-			  r->cfa_offset == X86_SIGNAL_SP)))
-		run->row(run->data, run->at, (struct unwind_rule){ .cfa = UNWIND_CFA_SIGNAL });
-	else if (s->cfa_why || s->ra_why)
-		run->row(run->data, run->at,
-			 (struct unwind_rule){ .base = s->cfa_why ? s->cfa_why : s->ra_why });
-	else
-		run->row(run->data, run->at, *r);
+		return (struct unwind_rule){ .cfa = UNWIND_CFA_END };
+	if (s->signal && (arm || (r->cfa == UNWIND_CFA_DEREF && r->base == UNWIND_BASE_SP &&
+				  r->cfa_offset == X86_SIGNAL_SP)))
+		return (struct unwind_rule){ .cfa = UNWIND_CFA_SIGNAL };
+	if (s->cfa_why || s->ra_why)
+		return (struct unwind_rule){ .base = s->cfa_why ? s->cfa_why : s->ra_why };
+	return *r;
 }
 
-static int advance_to(struct run *run, uint64_t address)
+/* Writes the row for what holds since run->at. */
+static inline void write_row(struct run *run)
+{
+	const struct cfi_state *s = &run->state;
+
+	run->changed = false;
+	if (_likely_(!s->special))
+		unwind_rows_put(run->rows, run->at, &s->rule);
+	else
+		unwind_rows_put(run->rows, run->at,
+				&(struct unwind_rule[]){ special_rule(run) }[0]);
+}
+
+static inline int advance_to(struct run *run, uint64_t address)
 {
 	if (!run->fde || address < run->at)
 		return -EBADMSG;
 	if (address == run->at)
 		return 0;
 	if (run->changed)
-		give_row(run);
+		write_row(run);
 	run->at = address;
 	run->ended = address >= run->fde->end;
 	return 0;
 }
 
-static int advance(struct run *run, uint64_t count)
+static inline int advance(struct run *run, uint64_t count)
 {
-	uint64_t delta, address;
+	uint64_t delta;
 
-	if (__builtin_mul_overflow(count, run->cie->code_align, &delta) ||
-	    __builtin_add_overflow(run->at, delta, &address))
+	if (__builtin_mul_overflow(count, run->cie->code_align, &delta))
 		return -EBADMSG;
-	return advance_to(run, address);
+	return advance_to(run, run->at + delta);
 }
 
 /* @factor times the CIE's data alignment, as the offsets of saved registers are written. */
@@ -495,7 +502,7 @@ static int read_operand(struct span *in, enum operand kind, uint64_t *ret, struc
 }
 
 /* Runs one instruction. Three kinds have an operand in their own byte. */
-static inline int step(struct run *run)
+static int step(struct run *run)
 {
 	struct operands o = { .a = 0 };
 	const struct op *op;
@@ -515,9 +522,6 @@ static inline int step(struct run *run)
 		restore(run, o.a);
 		return 0;
 	}
-	/* The most frequent of the others. */
-	if (byte == DW_CFA_def_cfa_offset)
-		return span_uleb(&run->in, &o.a) < 0 ? -EBADMSG : op_def_cfa_offset(run, &o);
 	op = &ops[byte];
 	if (!op->function || read_operand(&run->in, op->a, &o.a, &o.block) < 0 ||
 	    read_operand(&run->in, op->b, &o.b, &o.block) < 0)
@@ -525,24 +529,62 @@ static inline int step(struct run *run)
 	return op->function(run, &o);
 }
 
+/* Runs those that programs mostly are made of, up to another one, which may be one of them that
+ * makes no sense. */
+static inline void run_common(struct run *run)
+{
+	const uint8_t *at = run->in.at, *end = at + run->in.left;
+
+	while (at < end && !run->ended) {
+		uint8_t byte = at[0], low = byte & 0x3f;
+
+		if ((byte & 0xc0) == DW_CFA_advance_loc) {
+			if (advance(run, low) < 0)
+				break;
+			at++;
+			continue;
+		}
+		if (byte == DW_CFA_nop) {
+			at++;
+			continue;
+		}
+		if (end - at < 2 || at[1] & 0x80) /* the operand is not one byte */
+			break;
+		if ((byte & 0xc0) == DW_CFA_offset) {
+			if (run->cie->followed >> low & 1)
+				op_offset(run, &(struct operands){ low, at[1] });
+		} else if (byte == DW_CFA_def_cfa_offset) {
+			set_cfa_offset(run, at[1]);
+		} else if (byte != DW_CFA_advance_loc1 || advance(run, at[1]) < 0) {
+			break;
+		}
+		at += 2;
+	}
+	run->in = span_of(at, (size_t)(end - at));
+}
+
 int cfi_program_initial(struct cfi_cie *cie, enum unwind_machine machine)
 {
 	struct run run = { .in = cie->program, .machine = machine, .cie = cie };
+	unsigned int reg;
 
 	/* Until the program says more: no CFA, and the return address in its register, which on
 	 * x86-64 is none. */
 	run.state.cfa_why = UNWIND_WHY_CFA;
+	run.state.signal = cie->signal;
 	PUT(&run.state, ra, cie->ra <= UINT8_MAX ? cie->ra : 0);
 	run.state.ra_why = machine == UNWIND_X86_64 ? UNWIND_WHY_RA : 0;
 	while (run.in.left)
 		if (step(&run) < 0)
 			return -EBADMSG;
 	cie->initial = run.state;
+	for (reg = 0; reg < 64; reg++)
+		cie->followed |= (uint64_t)(which_register(&run, reg) != WHICH_NONE) << reg;
 	return 0;
 }
 
-int cfi_program_run(const struct cfi_fde *fde, enum unwind_machine machine, cfi_program_row *row,
-		    void *data)
+int cfi_program_run(const struct cfi_fde *fde, enum unwind_machine machine,
+		    struct unwind_rows *rows)
 {
 	struct run run;
 
@@ -554,14 +596,17 @@ int cfi_program_run(const struct cfi_fde *fde, enum unwind_machine machine, cfi_
 	run.at = fde->start;
 	run.state = fde->cie->initial;
 	run.depth = 0;
-	run.row = row;
-	run.data = data;
+	run.rows = rows;
 	run.changed = true;
 	run.ended = fde->start >= fde->end;
-	while (run.in.left && !run.ended)
+	for (;;) {
+		run_common(&run);
+		if (!run.in.left || run.ended)
+			break;
 		if (step(&run) < 0)
 			return -EBADMSG;
+	}
 	if (!run.ended && run.changed)
-		give_row(&run);
+		write_row(&run);
 	return 0;
 }

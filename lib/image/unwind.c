@@ -18,8 +18,7 @@ struct build {
 	struct unwind_table *table;
 	struct unwind_functions functions;
 	struct unwind_rows rows;
-	uint64_t limit; /* PC where the function that is written ends */
-	size_t budget;	/* bytes of programs that may still be run */
+	size_t budget; /* bytes of programs that may still be run */
 };
 
 static int find_segments(struct build *b, struct error *err)
@@ -59,15 +58,6 @@ static int find_segments(struct build *b, struct error *err)
 	return 0;
 }
 
-static void put_row(void *data, uint64_t address, struct unwind_rule rule)
-{
-	struct build *b = data;
-	uint64_t pc = address - b->table->base;
-
-	if (pc < b->limit)
-		unwind_rows_put(&b->rows, pc, rule);
-}
-
 /* Runs the FDE's program; where that makes no sense nothing is known of the function. */
 static void write_function(struct build *b, const struct cfi_fde *fde)
 {
@@ -76,19 +66,28 @@ static void write_function(struct build *b, const struct cfi_fde *fde)
 
 	b->table->fde_count++;
 	if (fde->program.left <= b->budget &&
-	    cfi_program_run(fde, b->table->machine, put_row, b) == 0) {
+	    cfi_program_run(fde, b->table->machine, &b->rows) == 0) {
 		b->budget -= fde->program.left;
 		return;
 	}
 	b->budget -= MIN(b->budget, fde->program.left);
 	b->table->bad_fde_count++;
 	unwind_rows_rewind(&b->rows, &mark);
-	put_row(b, fde->start, damaged);
+	unwind_rows_put(&b->rows, fde->start, &damaged);
+}
+
+/* From @pc on there is nothing known. */
+static void write_hole(struct build *b, uint64_t pc)
+{
+	static const struct unwind_rule none = { .cfa = UNWIND_CFA_NONE };
+
+	b->rows.limit = b->functions.top;
+	unwind_rows_put(&b->rows, b->table->base + pc, &none);
 }
 
 static void write_rows(struct build *b, struct unwind_rules *rules)
 {
-	static const struct unwind_rule none = { .cfa = UNWIND_CFA_NONE };
+	const struct unwind_functions *f = &b->functions;
 	struct unwind_table *t = b->table;
 	const struct unwind_rule *rule;
 	struct cfi_fde fde = { 0 };
@@ -96,27 +95,26 @@ static void write_rows(struct build *b, struct unwind_rules *rules)
 	size_t i;
 
 	b->budget = t->cfi_bytes * PROGRAM_SHARE;
-	unwind_rows_init(&b->rows, rules, t->page_count);
-	for (i = 0; i < b->functions.count; i++) {
-		uint64_t start = b->functions.all[i].start - t->base;
+	unwind_rows_init(&b->rows, rules, t->base, t->page_count);
+	for (i = 0; i < f->count; i++) {
+		uint64_t start = f->all[i].start - t->base;
 
 		if (!unwind_functions_read(&b->functions, i, &fde, &rule)) {
 			t->bad_fde_count++;
 			continue;
 		}
 		if (start > end && start - end > PADDING_MAX)
-			unwind_rows_put(&b->rows, end, none);
-		b->limit = MIN(fde.end - t->base, b->functions.top);
-		if (i + 1 < b->functions.count)
-			b->limit = MIN(b->limit, b->functions.all[i + 1].start - t->base);
+			write_hole(b, end);
+		end = MIN(fde.end - t->base, f->top);
+		if (i + 1 < f->count)
+			end = MIN(end, f->all[i + 1].start - t->base);
+		b->rows.limit = end;
 		if (rule)
-			put_row(b, b->functions.all[i].start, *rule);
+			unwind_rows_put(&b->rows, f->all[i].start, rule);
 		else
 			write_function(b, &fde);
-		end = b->limit;
 	}
-	if (end < b->functions.top)
-		unwind_rows_put(&b->rows, end, none);
+	write_hole(b, end);
 	unwind_rows_finish(&b->rows);
 	t->pages = b->rows.pages;
 	t->rows = b->rows.rows;

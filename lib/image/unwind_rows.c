@@ -3,81 +3,59 @@
 
 #include "base/mem.h"
 
-#include <string.h>
-
 enum { PAGE_MASK = (1 << UNWIND_PAGE_SHIFT) - 1 };
+
+void unwind_rows_grow(struct unwind_rows *w)
+{
+	array_grow(&w->rows, w->count + 1, &w->room);
+}
 
 static void append(struct unwind_rows *w, uint16_t pc, uint16_t rule)
 {
 	if (w->count == w->room)
-		array_grow(&w->rows, w->count + 1, &w->room);
+		unwind_rows_grow(w);
 	w->rows[w->count++] = (struct unwind_row){ pc, rule };
 }
 
-void unwind_rows_init(struct unwind_rows *w, struct unwind_rules *rules, size_t page_count)
+void unwind_rows_init(struct unwind_rows *w, struct unwind_rules *rules, uint64_t base,
+		      size_t page_count)
 {
 	memset(w, 0, sizeof(*w));
 	w->rules = rules;
+	w->base = base;
 	w->page_count = page_count;
 	w->pages = xcalloc(page_count + 1, sizeof(*w->pages));
 	append(w, 0, 0);
 }
 
-static inline uint16_t index_of(struct unwind_rows *w, uint64_t a, uint64_t b)
+void unwind_rows_learn(struct unwind_rows *w, struct unwind_rows_memo *memo,
+		       const struct unwind_rule *rule)
 {
-	const uint64_t words[2] = { a, b };
-	struct unwind_rule rule;
-	size_t i;
-
-	i = (a * 0x9e3779b97f4a7c15ULL + b * 0xbf58476d1ce4e5b9ULL) >> 55;
-	static_assert(UNWIND_ROWS_MEMO == 1 << (64 - 55), "as many as the hash has");
-	if (_unlikely_(!w->memo[i].index || w->memo[i].a != a || w->memo[i].b != b)) {
-		w->memo[i].a = a;
-		w->memo[i].b = b;
-		memcpy(&rule, words, sizeof(rule));
-		w->memo[i].index = unwind_rules_add(w->rules, &rule);
-	}
-	return (uint16_t)w->memo[i].index;
+	memcpy(&memo->a, rule, sizeof(memo->a));
+	memcpy(&memo->b, (const char *)rule + sizeof(memo->a), sizeof(memo->b));
+	memo->index = unwind_rules_add(w->rules, rule);
 }
 
-void unwind_rows_put(struct unwind_rows *w, uint64_t pc, struct unwind_rule rule)
+void unwind_rows_turn(struct unwind_rows *w, uint64_t pc)
 {
-	size_t page = pc >> UNWIND_PAGE_SHIFT, first;
-	uint16_t low = pc & PAGE_MASK, index;
-	uint64_t a, b;
-
 	/* A page starts with what holds there already. */
-	while (w->page < page && w->page + 1 < w->page_count) {
+	while (w->page < pc >> UNWIND_PAGE_SHIFT && w->page + 1 < w->page_count) {
 		w->pages[++w->page] = (uint32_t)w->count;
 		append(w, 0, w->last_rule);
 	}
-	memcpy(&a, &rule, sizeof(a));
-	memcpy(&b, (const char *)&rule + sizeof(a), sizeof(b));
-	if (a == w->last[0] && b == w->last[1])
-		return;
-	index = index_of(w, a, b);
-	w->last[0] = a;
-	__asm__("" : "+r"(b)); /* or compilers store both at once, after reading both back */
-	w->last[1] = b;
-	if (index == w->last_rule)
-		return;
-	w->last_rule = index;
-	if (w->rows[w->count - 1].pc != low) {
-		append(w, low, index);
-		return;
-	}
+}
+
+void unwind_rows_replace(struct unwind_rows *w, uint16_t index)
+{
 	/* Nothing has this PC under the old rule: the row becomes the new one's, or needless. */
 	w->rows[w->count - 1].rule = index;
-	first = w->pages[w->page];
-	if (w->count - 1 > first && w->rows[w->count - 2].rule == index)
+	if (w->count - 1 > w->pages[w->page] && w->rows[w->count - 2].rule == index)
 		w->count--;
 }
 
 struct unwind_rows_mark unwind_rows_mark(const struct unwind_rows *w)
 {
-	return (struct unwind_rows_mark){
-		w->count, w->page, w->last_rule, { w->last[0], w->last[1] }
-	};
+	return (struct unwind_rows_mark){ w->count, w->page, w->last_rule };
 }
 
 void unwind_rows_rewind(struct unwind_rows *w, const struct unwind_rows_mark *mark)
@@ -85,7 +63,6 @@ void unwind_rows_rewind(struct unwind_rows *w, const struct unwind_rows_mark *ma
 	w->count = mark->count;
 	w->page = mark->page;
 	w->last_rule = mark->last_rule;
-	memcpy(w->last, mark->last, sizeof(w->last));
 }
 
 void unwind_rows_finish(struct unwind_rows *w)
