@@ -489,7 +489,8 @@ int kallsyms_load_live(const char *root, struct kallsyms **ret, struct error *er
 	s = (struct saving){ .r = &ranges, .loose = true, .out = f };
 	if (ranges.hidden)
 		r = error_set(err, -EACCES,
-			      "kernel addresses are hidden: run as root, or 'sysctl "
+			      "kernel addresses are hidden: run as root, after 'sysctl "
+			      "kernel.kptr_restrict=1' if it is 2, or 'sysctl "
 			      "kernel.kptr_restrict=0 kernel.perf_event_paranoid=1'");
 	else if (!f)
 		r = error_errno(err, -errno, "cannot create a temporary file");

@@ -422,7 +422,8 @@ static int write_kernel(const char *directory, struct error *err)
 		return r;
 	if (ranges.hidden) {
 		log_warn("the kernel's symbols are left out: its addresses are hidden; run as "
-			 "root, or 'sysctl kernel.kptr_restrict=0 kernel.perf_event_paranoid=1'");
+			 "root, after 'sysctl kernel.kptr_restrict=1' if it is 2, or 'sysctl "
+			 "kernel.kptr_restrict=0 kernel.perf_event_paranoid=1'");
 	} else {
 		r = path_make_parents(to, 0755, err);
 		if (r == 0)

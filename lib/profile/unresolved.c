@@ -28,8 +28,18 @@ static const char *const remedies[ROW_KIND_COUNT_] = {
 static const char *const hidden_remedy =
 	"only its process could see it, in a root or mounts of its own; --image-path says where a "
 	"copy is, or try --debuginfod";
-static const char *const kernel_remedy =
-	"its symbols were hidden from the profiler; profile as root, and see kptr_restrict";
+/* In the kernel, by the name of the image; the last row is for modules. */
+static const struct {
+	const char *image, *remedy;
+} kernel_remedies[] = {
+	{ "no-vmlinux",
+	  "all of the kernel: its addresses were hidden, or left out by --no-vmlinux; "
+	  "profile as root, with the sysctl kernel.kptr_restrict at most 1" },
+	{ "unknown", "code in the kernel that was gone before its name could be looked up" },
+	{ "/proc/kallsyms", "the session has no copy of the kernel's symbols, and those of the "
+			    "kernel that runs do not fit; --root=DIR takes DIR/proc/kallsyms" },
+	{ NULL, "the session has no symbols of it; --image-path says where a module's file is" },
+};
 
 static int heavier(const void *a, const void *b)
 {
@@ -88,10 +98,22 @@ static double percent_of(const struct unresolved *u, uint64_t samples)
 	return u->total ? 100.0 * (double)samples / (double)u->total : 0;
 }
 
+static const char *kernel_remedy(const char *name)
+{
+	size_t i = 0;
+
+	while (kernel_remedies[i].image && strcmp(kernel_remedies[i].image, name) != 0)
+		i++;
+	return kernel_remedies[i].remedy;
+}
+
 static const char *remedy_of(const struct gather_image *image, enum row_kind why)
 {
 	bool hidden = image->manifest && image->manifest->host && !*image->manifest->host;
+	bool kernel = image->id.kind == SNAME_KERN || !strcmp(image->display, "/proc/kallsyms");
 
+	if (kernel && why != ROW_UNNAMED)
+		return kernel_remedy(image->display);
 	return hidden && (why == ROW_NO_FILE || why == ROW_CHANGED) ? hidden_remedy : remedies[why];
 }
 
@@ -99,13 +121,12 @@ static void print_image(const struct unresolved *u, const struct unresolved_imag
 			const struct gather *g, FILE *out)
 {
 	const struct gather_image *image = &g->images[i->image];
-	bool kernel = image->id.kind == SNAME_KERN || !strcmp(image->display, "/proc/kallsyms");
 	_cleanup_(strbuf_done) struct strbuf name = STRBUF_INIT, host = STRBUF_INIT;
 	char id[BUILD_ID_TEXT];
 
 	text_visible(&name, image->shown);
 	(void)fprintf(out, "  %5.1f %%  %s: %s", percent_of(u, i->samples), strbuf_text(&name),
-		      kernel && i->why != ROW_UNNAMED ? kernel_remedy : remedy_of(image, i->why));
+		      remedy_of(image, i->why));
 	if (i->why != ROW_NO_SYMBOLS && i->why != ROW_UNNAMED && image->manifest &&
 	    image->manifest->host && *image->manifest->host) {
 		text_visible(&host, image->manifest->host);

@@ -55,9 +55,9 @@ static void explain(const struct kernel *k, const struct error *err)
 	if (err->code)
 		log_warn("%s: kernel samples will have no symbols", err->text);
 	else if (k->ranges.hidden)
-		log_warn("kernel addresses are hidden (kptr_restrict): kernel samples will have no "
-			 "symbols; run as root or 'sysctl kernel.kptr_restrict=0 "
-			 "kernel.perf_event_paranoid=1'");
+		log_warn("kernel addresses are hidden: kernel samples will have no symbols; run as "
+			 "root, after 'sysctl kernel.kptr_restrict=1' if it is 2, or 'sysctl "
+			 "kernel.kptr_restrict=0 kernel.perf_event_paranoid=1'");
 	else
 		log_warn("%s/proc/kallsyms does not say where the kernel lies: kernel samples will "
 			 "have no symbols",
