@@ -97,10 +97,12 @@ void elfsym_load_plt(const struct elffile *ef, struct symtab *st)
 		return;
 	names = xcalloc(1, sizeof(*names));
 	symtab_hold(st, names, free_names);
+	/* What --emit-relocs keeps of the linker's work fills no slot, and is most of a vmlinux. */
 	for (i = 0; i < elffile_section_count(ef); i++) {
 		struct elf_section s;
 
-		if (elffile_section(ef, i, &s) && s.header.sh_type == SHT_RELA)
+		if (elffile_section(ef, i, &s) && s.header.sh_type == SHT_RELA &&
+		    s.header.sh_flags & SHF_ALLOC)
 			read_slots(ef, &s, names);
 	}
 	for (i = 0; i < elffile_section_count(ef); i++) {
