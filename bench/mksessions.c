@@ -3,6 +3,8 @@
  * Writes the sessions that reports are measured over, below DIRECTORY:
  *
  *	mksessions DIRECTORY big LIBRARY OFFSETS	one file over one big library
+ *	mksessions DIRECTORY perf FILE OFFSETS		the same, all over its code; perf.data and
+ *							addresses (a line each) of the same places
  *	mksessions DIRECTORY arcs LIBRARY ARCS		one call graph file within it
  *	mksessions DIRECTORY many FILES PROGRAMS	what a whole system leaves behind
  *	mksessions DIRECTORY small			what one short command does
@@ -10,6 +12,8 @@
  * "many" and "small" take this machine's own programs and libraries, in the order of their names,
  * and a copy of its kernel's symbols (root only). The same call writes the same samples.
  */
+#include "perfdata.h"
+
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/parse.h"
@@ -23,6 +27,7 @@
 
 #include <dirent.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -99,11 +104,11 @@ static int read_code(struct maker *m, const char *path, struct code *ret)
 	return r;
 }
 
-/* @count offsets: the first bytes of as many symbols as that allows, the others at equal distances
- * over all code. Caller frees. */
-static uint64_t *spread(const struct code *c, size_t count)
+/* @count offsets: the first bytes of as many as @firsts symbols, the others at equal distances over
+ * all code. Caller frees. */
+static uint64_t *spread(const struct code *c, size_t count, size_t firsts)
 {
-	size_t n = symtab_count(c->symbols), firsts = MIN(n, count), i, rest = count - firsts;
+	size_t n = symtab_count(c->symbols), i, rest = count - firsts;
 	uint64_t *offsets = xcalloc(count, sizeof(*offsets)), before = 0, next = 1;
 	double step = rest ? (double)c->bytes / (double)rest : 0;
 	size_t at = 0, taken = 0;
@@ -196,8 +201,61 @@ static int make_big(struct maker *m, const char *library, size_t count)
 
 	if (r < 0)
 		return r;
-	keys = spread(&code, count);
+	keys = spread(&code, count, MIN(count, symtab_count(code.symbols)));
 	return write_file(m, &name, false, keys, count);
+}
+
+static int write_perfdata(struct maker *m, const char *file, const uint64_t *keys, size_t n)
+{
+	_cleanup_free_ char *path = path_join(m->directory, "perf.data");
+	struct perfdata *p;
+	struct stat st;
+	size_t i;
+
+	if (stat(file, &st) < 0)
+		return error_errno(&m->err, -errno, "%s", file);
+	if (perfdata_create(path, file, (uint64_t)st.st_size, &p, &m->err) < 0)
+		return m->err.code;
+	for (i = 0; i < n; i++)
+		perfdata_add(p, keys[i], heat(keys[i]));
+	return perfdata_close(p, &m->err);
+}
+
+static int write_addresses(struct maker *m, const char *file, const uint64_t *keys, size_t n)
+{
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	_cleanup_free_ char *path = path_join(m->directory, "addresses");
+	FILE *out;
+	size_t i;
+
+	if (elffile_open(file, &ef, &m->err) < 0)
+		return m->err.code;
+	out = fopen(path, "we");
+	if (!out)
+		return error_errno(&m->err, -errno, "%s", path);
+	for (i = 0; i < n; i++) {
+		uint64_t address = 0;
+
+		if (elffile_address(ef, keys[i], &address))
+			(void)fprintf(out, "%#" PRIx64 "\n", address);
+	}
+	return fclose(out) == 0 ? 0 : error_errno(&m->err, -errno, "%s", path);
+}
+
+static int make_perf(struct maker *m, const char *file, size_t count)
+{
+	_cleanup_(code_done) struct code code = { 0 };
+	_cleanup_free_ uint64_t *keys = NULL;
+	struct sname name = name_of(file, file);
+	int r = read_code(m, file, &code);
+
+	if (r < 0)
+		return r;
+	keys = spread(&code, count, 0);
+	r = write_file(m, &name, false, keys, count);
+	if (r == 0)
+		r = write_perfdata(m, file, keys, count);
+	return r < 0 ? r : write_addresses(m, file, keys, count);
 }
 
 /* Each arc leads from one place to the start of one of the symbols. */
@@ -213,7 +271,7 @@ static int make_arcs(struct maker *m, const char *library, size_t count)
 		return r;
 	arcs.callee = arcs.image;
 	arcs.has_callee = true;
-	keys = spread(&code, count);
+	keys = spread(&code, count, MIN(count, symtab_count(code.symbols)));
 	r = write_file(m, &flat, false, keys, count);
 	n = symtab_count(code.symbols);
 	for (i = 0; i < count; i++) {
@@ -358,8 +416,8 @@ static size_t number(const char *text)
 
 static int usage(void)
 {
-	(void)fputs("usage: mksessions DIRECTORY big LIBRARY OFFSETS | arcs LIBRARY ARCS | "
-		    "many FILES PROGRAMS | small\n",
+	(void)fputs("usage: mksessions DIRECTORY big LIBRARY OFFSETS | perf FILE OFFSETS | "
+		    "arcs LIBRARY ARCS | many FILES PROGRAMS | small\n",
 		    stderr);
 	return 2;
 }
@@ -375,6 +433,8 @@ int main(int argc, char **argv)
 	r = make_session(&m);
 	if (r == 0 && !strcmp(what, "big"))
 		r = make_big(&m, argv[3], number(argv[4]));
+	else if (r == 0 && !strcmp(what, "perf"))
+		r = make_perf(&m, argv[3], number(argv[4]));
 	else if (r == 0 && !strcmp(what, "arcs"))
 		r = make_arcs(&m, argv[3], number(argv[4]));
 	else if (r == 0 && !strcmp(what, "many"))
