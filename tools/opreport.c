@@ -237,6 +237,7 @@ static int collect(struct parts *p, struct error *err)
 			 "them",
 			 p->gather->sessions[0].samples);
 	losses_collect(p->gather, &p->losses);
+	p->container.weight = losses_weight(&p->losses);
 	if (p->container.count == 0)
 		return error_set(err, -ENODATA, "%s: %s", p->gather->sessions[0].samples,
 				 p->stats.read ? "the sample files hold no samples"

@@ -7,7 +7,6 @@
 #include "profile/detail.h"
 #include "profile/diff.h"
 #include "profile/report.h"
-#include "profile/statistics.h"
 
 #include <inttypes.h>
 
@@ -103,7 +102,8 @@ static void write_difference(const struct cell *cell, struct strbuf *out)
 
 static struct statistics_interval interval_of(const struct cell *cell)
 {
-	return statistics_share(cell->counts[cell->class], cell->totals[cell->class]);
+	return container_interval(cell->report->container, cell->counts[cell->class],
+				  cell->totals[cell->class]);
 }
 
 static void add_end(const struct cell *cell, double end, struct strbuf *out)

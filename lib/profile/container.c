@@ -19,7 +19,7 @@ static_assert(ARRAY_SIZE(kind_text) == ROW_KIND_COUNT_, "a text for each kind");
 
 void container_init(struct container *c, size_t class_count)
 {
-	*c = (struct container){ .class_count = class_count };
+	*c = (struct container){ .class_count = class_count, .weight = 1, .before_weight = 1 };
 	c->totals = xcalloc(class_count, sizeof(*c->totals));
 	c->none = xcalloc(class_count, sizeof(*c->none));
 	c->hidden = xcalloc(class_count, sizeof(*c->hidden));
@@ -55,6 +55,12 @@ struct row *container_add_row(struct container *c, const struct row *row)
 const uint64_t *container_counts(const struct container *c, const struct row *row)
 {
 	return row->is_gone ? c->none : row->counts;
+}
+
+struct statistics_interval container_interval(const struct container *c, uint64_t count,
+					      uint64_t total)
+{
+	return statistics_share((struct statistics_part){ count, total, c->weight });
 }
 
 double container_share(uint64_t count, uint64_t total)

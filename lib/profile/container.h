@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "profile/statistics.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,7 +80,8 @@ struct container {
 	uint64_t *none;		       /* zeros, one a class */
 	uint64_t *totals;	       /* of all samples read, one a class */
 	const uint64_t *before_totals; /* of the first of two profiles, else NULL */
-	uint64_t *hidden;	       /* of these, in rows that container_cut() took away */
+	double weight, before_weight; /* what a sample counts for on average: 1 but with a budget */
+	uint64_t *hidden;	      /* of these, in rows that container_cut() took away */
 	size_t hidden_rows;
 	uint64_t *beyond; /* likewise, rows that container_top() took away */
 	size_t beyond_rows;
@@ -115,6 +117,9 @@ bool container_reaches(const struct container *c, const struct row *row, double 
 void container_name(struct container *c, const struct name_style *style);
 /* The samples that the row has, one a class: none where it is gone. */
 const uint64_t *container_counts(const struct container *c, const struct row *row);
+/* Where the share of @count in @total is, of all samples of which these are some. */
+struct statistics_interval container_interval(const struct container *c, uint64_t count,
+					      uint64_t total);
 /* Share of @count in @total, in percent; 0 of nothing is 0. */
 double container_share(uint64_t count, uint64_t total);
 /* Share of @count in the total of @class, likewise. */

@@ -154,6 +154,7 @@ int diff_compare(const struct diff_side *first, struct diff_side *second, struct
 	images = diff_match_images(first->gather, second->gather);
 	partners = diff_match_rows(first, second, images);
 	to->before_totals = copy_counts(to, first->container->totals);
+	to->before_weight = first->container->weight;
 	for (i = 0; i < first->container->count; i++) {
 		const struct row *row = &first->container->rows[i];
 
@@ -170,12 +171,14 @@ int diff_compare(const struct diff_side *first, struct diff_side *second, struct
 static bool is_significant(const struct container *c, uint64_t before, uint64_t after, size_t class,
 			   enum diff_by by)
 {
+	const struct statistics_part was = { before, c->before_totals[class], c->before_weight };
+	const struct statistics_part is = { after, c->totals[class], c->weight };
+
 	switch (by) {
 	case DIFF_SHARE:
-		return statistics_shares_differ(before, c->before_totals[class], after,
-						c->totals[class]);
+		return statistics_shares_differ(was, is);
 	case DIFF_SAMPLES:
-		return statistics_counts_differ(before, after);
+		return statistics_counts_differ(was, is);
 	case DIFF_BY_COUNT_:
 		break;
 	}

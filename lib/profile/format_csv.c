@@ -5,7 +5,6 @@
 #include "base/text.h"
 #include "profile/callgraph.h"
 #include "profile/detail.h"
-#include "profile/statistics.h"
 
 #include <string.h>
 
@@ -143,7 +142,8 @@ static double percent_of(const struct csv_line *l, size_t class)
 
 static struct statistics_interval interval_of(const struct csv_line *l, size_t class)
 {
-	return statistics_share(l->counts[class], l->report->container->totals[class]);
+	return container_interval(l->report->container, l->counts[class],
+				  l->report->container->totals[class]);
 }
 
 static void write_samples(const struct csv_line *l, size_t class, struct strbuf *line)

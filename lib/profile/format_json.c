@@ -6,7 +6,6 @@
 #include "profile/callgraph.h"
 #include "profile/detail.h"
 #include "profile/header.h"
-#include "profile/statistics.h"
 
 #include <string.h>
 
@@ -69,11 +68,13 @@ static void write_intervals(const struct report *r, const uint64_t *counts, cons
 
 	json_open(j, "percent_from", '[');
 	for (i = 0; i < r->container->class_count; i++)
-		json_double(j, NULL, 100 * statistics_share(counts[i], totals[i]).low);
+		json_double(j, NULL,
+			    100 * container_interval(r->container, counts[i], totals[i]).low);
 	json_close(j, ']');
 	json_open(j, "percent_to", '[');
 	for (i = 0; i < r->container->class_count; i++)
-		json_double(j, NULL, 100 * statistics_share(counts[i], totals[i]).high);
+		json_double(j, NULL,
+			    100 * container_interval(r->container, counts[i], totals[i]).high);
 	json_close(j, ']');
 }
 

@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "profile/statistics.h"
 #include "profile/table.h"
 
 #include <inttypes.h>
@@ -67,9 +66,9 @@ static void sum_apps(struct summary *s)
 	container_name(&s->apps, NULL);
 }
 
-static void print_errors(uint64_t count, uint64_t total, FILE *out)
+static void print_errors(const struct container *c, uint64_t count, uint64_t total, FILE *out)
 {
-	struct statistics_interval interval = statistics_share(count, total);
+	struct statistics_interval interval = container_interval(c, count, total);
 	char low[16], high[16];
 
 	report_percent(100 * interval.low, low);
@@ -91,7 +90,7 @@ static void print_row(const struct report *r, const struct row *row, const uint6
 		report_percent(container_share(row->counts[i], of), text);
 		(void)fprintf(out, "%9" PRIu64 " %s ", row->counts[i], text);
 		if (r->errors)
-			print_errors(row->counts[i], of, out);
+			print_errors(r->container, row->counts[i], of, out);
 	}
 	text_visible(&name, report_image(r, row->image));
 	(void)fprintf(out, "%s\n", strbuf_text(&name));

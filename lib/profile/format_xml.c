@@ -110,9 +110,8 @@ static void place_rows(struct document *d)
 }
 
 /* Where the share of all samples of the class is at 95 %, in percent. */
-static void write_interval(struct xml *x, uint64_t count, uint64_t total)
+static void write_interval(struct xml *x, struct statistics_interval interval)
 {
-	struct statistics_interval interval = statistics_share(count, total);
 	char text[32];
 
 	(void)snprintf(text, sizeof(text), "%.9g", 100 * interval.low);
@@ -135,7 +134,8 @@ static void write_counts(struct document *d, const uint64_t *counts)
 		xml_open(x, "count");
 		xml_string(x, "class", name);
 		if (d->report->errors)
-			write_interval(x, counts[i], d->report->container->totals[i]);
+			write_interval(x, container_interval(d->report->container, counts[i],
+							     d->report->container->totals[i]));
 		xml_text_u64(x, counts[i]);
 		xml_close(x, "count");
 	}

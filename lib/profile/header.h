@@ -29,12 +29,15 @@ struct loss {
 struct losses {
 	struct loss *list;
 	size_t count, room;
-	uint64_t samples;  /* lost, of all kinds */
-	uint64_t recorded; /* by the sessions' own account; 0: they do not say */
+	uint64_t samples;	      /* lost, of all kinds */
+	uint64_t recorded;	      /* by the sessions' own account; 0: they do not say */
+	uint64_t received, stretched; /* what samples stand for, and what of that was not taken */
 };
 
 /* Reads the counters of all sessions of @g; the caller calls losses_done(). */
 void losses_collect(const struct gather *g, struct losses *ret);
+/* What a sample of the sessions stands for on average, as far as they say; at least 1. */
+double losses_weight(const struct losses *l);
 /* Frees what losses_collect() allocated. */
 void losses_done(struct losses *l);
 /* Whether a counter of this name (without "cpuN/") is known to mean a loss, or to mean none. */

@@ -182,10 +182,19 @@ void losses_collect(const struct gather *g, struct losses *ret)
 
 		int r = session_stat_each(reading.samples, read_counter, &reading);
 
+		ret->received += session_stat_get(reading.samples, "sample_received");
+		ret->stretched += session_stat_get(reading.samples, "sample_stretched");
 		if (r < 0 && r != -ENOENT)
 			log_warn("%s/stats: %s; what was lost is not known", reading.samples,
 				 strerror(-r));
 	}
+}
+
+double losses_weight(const struct losses *l)
+{
+	return l->stretched < l->received
+		       ? (double)l->received / (double)(l->received - l->stretched)
+		       : 1;
 }
 
 void losses_done(struct losses *l)

@@ -10,6 +10,11 @@ static bool close_to(double a, double b)
 	return fabs(a - b) < 5e-5;
 }
 
+static struct statistics_part part(uint64_t count, uint64_t total)
+{
+	return (struct statistics_part){ count, total, 1 };
+}
+
 /* From published tables of Wilson's interval, to four digits. */
 static void intervals_are_wilsons(void)
 {
@@ -31,7 +36,7 @@ static void intervals_are_wilsons(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct statistics_interval s = statistics_share(rows[i].count, rows[i].total);
+		struct statistics_interval s = statistics_share(part(rows[i].count, rows[i].total));
 
 		if (!CHECK(close_to(s.low, rows[i].low) && close_to(s.high, rows[i].high)))
 			printf("# row %zu: %f to %f\n", i, s.low, s.high);
@@ -57,7 +62,7 @@ static void intervals_hold_the_truth_as_often_as_they_say(void)
 				state = state * 1664525 + 1013904223;
 				count += (double)(state >> 8) / (1 << 24) < truths[i];
 			}
-			s = statistics_share(count, SAMPLES);
+			s = statistics_share(part(count, SAMPLES));
 			held += s.low <= truths[i] && truths[i] <= s.high;
 		}
 		if (!CHECK(held > PROFILES * 93 / 100 && held < PROFILES * 98 / 100))
@@ -93,10 +98,10 @@ static void shares_differ_where_the_test_says(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		bool one = statistics_shares_differ(rows[i].a, rows[i].a_total, rows[i].b,
-						    rows[i].b_total);
-		bool other = statistics_shares_differ(rows[i].b, rows[i].b_total, rows[i].a,
-						      rows[i].a_total);
+		bool one = statistics_shares_differ(part(rows[i].a, rows[i].a_total),
+						    part(rows[i].b, rows[i].b_total));
+		bool other = statistics_shares_differ(part(rows[i].b, rows[i].b_total),
+						      part(rows[i].a, rows[i].a_total));
 
 		if (!CHECK(one == rows[i].differ && other == rows[i].differ))
 			printf("# row %zu\n", i);
@@ -105,13 +110,47 @@ static void shares_differ_where_the_test_says(void)
 
 static void counts_differ_where_the_test_says(void)
 {
-	CHECK(!statistics_counts_differ(0, 0));
-	CHECK(!statistics_counts_differ(0, 5));
-	CHECK(statistics_counts_differ(0, 6));
-	CHECK(!statistics_counts_differ(100, 128)); /* z = 1.788 */
-	CHECK(statistics_counts_differ(100, 131));  /* 1.974 */
-	CHECK(statistics_counts_differ(131, 100));
+	CHECK(!statistics_counts_differ(part(0, 0), part(0, 0)));
+	CHECK(!statistics_counts_differ(part(0, 0), part(5, 0)));
+	CHECK(statistics_counts_differ(part(0, 0), part(6, 0)));
+	CHECK(!statistics_counts_differ(part(100, 0), part(128, 0))); /* z = 1.788 */
+	CHECK(statistics_counts_differ(part(100, 0), part(131, 0)));  /* 1.974 */
+	CHECK(statistics_counts_differ(part(131, 0), part(100, 0)));
+}
+
+/* A sample that counts for 16 says as much as one that counts for 1. */
+static void weights_do_not_make_samples(void)
+{
+	static const struct {
+		uint64_t a, a_total, b, b_total;
+	} rows[] = {
+		{ 25, 1000, 40, 1000 },	  { 50, 2000, 80, 2000 },   { 100, 1000, 100, 2000 },
+		{ 480, 1000, 524, 1000 }, { 478, 1000, 524, 1000 }, { 0, 100, 8, 100 },
+		{ 0, 100, 3, 100 },	  { 100, 1000, 131, 1000 }, { 100, 1000, 128, 1000 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct statistics_part a = part(rows[i].a, rows[i].a_total), heavy_a = a;
+		struct statistics_part b = part(rows[i].b, rows[i].b_total), heavy_b = b;
+		struct statistics_interval light = statistics_share(a), heavy;
+
+		heavy_a.count *= 16, heavy_a.total *= 16, heavy_a.weight = 16;
+		heavy_b.count *= 16, heavy_b.total *= 16, heavy_b.weight = 16;
+		heavy = statistics_share(heavy_a);
+		if (!CHECK(fabs(light.low - heavy.low) < 1e-12 &&
+			   fabs(light.high - heavy.high) < 1e-12 &&
+			   statistics_shares_differ(heavy_a, heavy_b) ==
+				   statistics_shares_differ(a, b) &&
+			   statistics_counts_differ(heavy_a, heavy_b) ==
+				   statistics_counts_differ(a, b)))
+			printf("# row %zu\n", i);
+	}
+	/* 3.6 standard deviations where each counts once, 1.2 where those of one count for 16. */
+	CHECK(statistics_counts_differ(part(1000, 0), part(1170, 0)));
+	CHECK(!statistics_counts_differ(part(1000, 0), (struct statistics_part){ 1170, 0, 16 }));
 }
 
 TESTS(T(intervals_are_wilsons), T(intervals_hold_the_truth_as_often_as_they_say),
-      T(shares_differ_where_the_test_says), T(counts_differ_where_the_test_says))
+      T(shares_differ_where_the_test_says), T(counts_differ_where_the_test_says),
+      T(weights_do_not_make_samples))
