@@ -129,11 +129,14 @@ own_root()
 	mkdir -p "$cache"
 	new_root "$(command -v busybox)" "$1"
 	add "$build/daemon/oprofiled" bin
-	for tool in opcheck opcontrol operf opreport; do
+	for tool in opcheck opcontrol operf opreport op-check-perfevents; do
 		add "$build/tools/$tool" bin
 	done
 	add "$build/tests/live/truth_chains" bin
 	add "$build/tests/vm/truth_calls" bin
+	[ ! -e "$build/tests/live/busy_probed" ] || add "$build/tests/live/busy_probed" bin
+	mkdir -p "$root/src/tests/live"
+	cp "$here"/../live/*.sh "$root/src/tests/live/"
 	mkdir -p "$root/share"
 	cp -rL "$build/events" "$root/share/oprofile"
 	ln -s share/oprofile "$root/events"
