@@ -42,6 +42,7 @@ def main():
         held, said, status = box.samples()
         if status:
             damaged.append(f"kill {i}: {status}: {said}")
+        tap.progress(i + 1, times)
         if held < kept:
             fewer.append(f"kill {i}: {held} samples, {kept} at the last dump")
     tap.result(not failed, "it starts again each time", *failed)

@@ -147,7 +147,8 @@ class Bench:
             return
         bad = []
         runs = self.choose(sites, long, limit)
-        for label, options in runs:
+        for i, (label, options) in enumerate(runs):
+            self.tap.progress(i, len(runs))
             why = self.wrong(program(options))
             if why:
                 bad.append(f"{label}: {why}")

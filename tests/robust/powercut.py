@@ -144,7 +144,7 @@ def examine(box, mount, marks, with_chains, goes_on):
     return None, "damaged" in mended.stdout
 
 
-def cut_many(box, disk, cuts, chance):
+def cut_many(tap, box, disk, cuts, chance):
     records = read_log(disk.log)
     first = next(i for i, r in enumerate(records) if r[0] == MARK)
     points = sorted(chance.sample(range(first + 1, len(records)),
@@ -175,6 +175,7 @@ def cut_many(box, disk, cuts, chance):
         text, was_mended = examine(box, mount, marks, n % 8 == 0, n % 4 == 1)
         run("umount", mount)
         mended += was_mended
+        tap.progress(n + 1, len(points))
         if text:
             wrong.append(f"cut at write {point} of {len(records)}, {len(recent)} not flushed: "
                          f"{text[:600]}")
@@ -196,7 +197,7 @@ def main():
         robust.skip_all(why)
     work(tap, box, disk, seconds)
     disk.end()
-    done, wrong, mended, writes = cut_many(box, disk, cuts, chance)
+    done, wrong, mended, writes = cut_many(tap, box, disk, cuts, chance)
     tap.note(f"{writes} writes and flushes; after {mended} of {done} cuts there was something to mend")
     tap.result(not wrong, f"{done} power cuts lose nothing that was synced", *wrong[:10],
                f"{len(wrong)} in all")

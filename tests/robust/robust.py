@@ -35,6 +35,11 @@ class Tap:
     def note(self, *words):
         print("#", *words, flush=True)
 
+    def progress(self, done, of):
+        """Now and then a word of how far a long test is."""
+        if 0 < done < of and done % 50 == 0:
+            self.note(f"{done} of {of}")
+
     def skip(self, name, why):
         self.tests += 1
         print(f"ok {self.tests} - {name} # SKIP {why}", flush=True)
