@@ -211,7 +211,7 @@ static bool load_heading(struct kallsyms *k, const char *at, const char *end, si
 		return false;
 	if (!is_text)
 		name = take_word(&at, end, &name_length);
-	if (!is_text && !name_length)
+	if (!is_text && (!name_length || memchr(name, '\0', name_length)))
 		return false;
 	if (!is_absolute) {
 		start = take_word(&at, end, &start_length);
