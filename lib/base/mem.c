@@ -83,6 +83,15 @@ char *xasprintf(const char *format, ...)
 	return s;
 }
 
+ssize_t xgetline(char **line, size_t *room, FILE *f)
+{
+	ssize_t n = getline(line, room, f);
+
+	if (n < 0 && !feof(f) && !ferror(f))
+		out_of_memory();
+	return n;
+}
+
 void *mem_grow(void *array, size_t need, size_t *room, size_t size)
 {
 	size_t want = *room ? *room : 8;

@@ -14,6 +14,8 @@
 
 #include <stdarg.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
 
 /* Allocates @size bytes; caller frees. */
 void *xmalloc(size_t size);
@@ -31,6 +33,9 @@ void *xmemdup(const void *p, size_t size);
 char *xasprintf(const char *format, ...) _printf_(1, 2);
 /* As xasprintf(), with the arguments in a va_list. */
 char *xvasprintf(const char *format, va_list ap) _printf_(1, 0);
+
+/* As getline(), which would stop as at the end of the file. */
+ssize_t xgetline(char **line, size_t *room, FILE *f);
 
 /* Makes room for @need elements in the array *@array of *@room elements, doubling; new elements are
  * not initialised. */

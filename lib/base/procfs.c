@@ -55,7 +55,7 @@ int procfs_maps(const char *root, uint32_t pid,
 
 	if (!f)
 		return -errno;
-	while (r == 0 && getline(&line, &room, f) > 0)
+	while (r == 0 && xgetline(&line, &room, f) > 0)
 		if (maps_line_parse(line, &m) == 0)
 			r = each(&m, data);
 	return r;
@@ -169,7 +169,7 @@ double procfs_cpu_mhz(const char *root)
 	size_t room = 0;
 	double mhz = 0;
 
-	while (f && getline(&line, &room, f) > 0)
+	while (f && xgetline(&line, &room, f) > 0)
 		if (sscanf(line, "cpu MHz : %lf", &mhz) == 1)
 			break;
 	return mhz;

@@ -110,7 +110,7 @@ static bool find_mount(const struct cgroups *t, unsigned int version, struct mou
 	_cleanup_free_ char *line = NULL;
 	size_t room = 0;
 
-	while (file && getline(&line, &room, file) > 0)
+	while (file && xgetline(&line, &room, file) > 0)
 		if (is_mount(line, version, ret))
 			return true;
 	return false;

@@ -39,7 +39,7 @@ static int open_mount(uint64_t device)
 	size_t room = 0;
 	int fd = -1;
 
-	while (f && fd < 0 && getline(&line, &room, f) > 0) {
+	while (f && fd < 0 && xgetline(&line, &room, f) > 0) {
 		_cleanup_free_ char *point = NULL;
 
 		if (mounts_device(line, device, &point))

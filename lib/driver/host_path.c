@@ -76,7 +76,7 @@ static bool find_overlay(const struct host_file *f, struct overlay *ret)
 	_cleanup_free_ char *line = NULL;
 	size_t room = 0;
 
-	while (file && getline(&line, &room, file) > 0) {
+	while (file && xgetline(&line, &room, file) > 0) {
 		*ret = (struct overlay){ 0 };
 		if (read_overlay(line, f->st->st_dev, ret))
 			return true;

@@ -124,7 +124,7 @@ static bool kallsyms_visible(const char *root)
 	size_t room = 0;
 	int i;
 
-	for (i = 0; f && i < 100 && !address && getline(&line, &room, f) > 0; i++) {
+	for (i = 0; f && i < 100 && !address && xgetline(&line, &room, f) > 0; i++) {
 		const char *at = line;
 
 		(void)parse_hex(&at, &address);

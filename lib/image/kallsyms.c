@@ -82,7 +82,7 @@ static int each_text_symbol(const char *root,
 
 	if (!f)
 		return error_errno(err, -errno, "%s/proc/kallsyms", root ? root : "");
-	while (getline(&line, &room, f) > 0)
+	while (xgetline(&line, &room, f) > 0)
 		if (kallsyms_line_parse(line, &l) == 0 && is_text(l.type))
 			each(&l, data);
 	return ferror(f) ? error_errno(err, -errno, "%s/proc/kallsyms", root ? root : "") : 0;
@@ -143,7 +143,7 @@ static int read_modules(struct survey *s, const char *root)
 
 	if (!f)
 		return -errno;
-	while (getline(&line, &room, f) > 0)
+	while (xgetline(&line, &room, f) > 0)
 		if (modules_line_parse(line, &l) == 0 && l.address &&
 		    !__builtin_add_overflow(l.address, l.size, &end))
 			add_range(s, l.name, l.address, end);

@@ -158,7 +158,7 @@ static int read_manifest(struct manifest *m, struct error *err)
 
 	if (!f)
 		return errno == ENOENT ? 0 : error_errno(err, -errno, "%s", m->path);
-	while ((n = getline(&line, &room, f)) > 0) {
+	while ((n = xgetline(&line, &room, f)) > 0) {
 		if (line[n - 1] == '\n' && strlen(line) == (size_t)n) {
 			line[n - 1] = '\0';
 			if (read_line(line, &image) == 0) {
