@@ -160,27 +160,56 @@ int debugfile_open(const struct elffile *ef, const char *path, const char *const
 
 /* --- dwz --- */
 
+/* .debug_sup: a version of two bytes, whether this is the shared file, the path of that, which it
+ * leaves empty itself, and what identifies it. */
+static bool read_sup(const struct elffile *ef, bool is_shared, const char **ret_name,
+		     struct build_id *ret)
+{
+	struct elf_section s;
+	const Elf_Data *data;
+	const uint8_t *head;
+	struct span in;
+	uint64_t size;
+
+	if (!elffile_find_section(ef, ".debug_sup", &s) || !(data = elffile_data(&s)))
+		return false;
+	in = span_of(data->d_buf, data->d_size);
+	head = span_take(&in, 3);
+	if (!head || !!head[2] != is_shared || !(*ret_name = span_string(&in)) ||
+	    span_uleb(&in, &size) < 0 || size > sizeof(ret->bytes))
+		return false;
+	ret->size = (uint8_t)size;
+	return span_copy(&in, ret->bytes, ret->size) == 0;
+}
+
 /* What a link says: a path and a build-id. */
 static bool read_alt_link(const struct elffile *ef, const char **ret_name, struct build_id *ret)
 {
 	struct elf_section s;
 	const Elf_Data *data;
 	struct span in;
-	uint64_t size;
-	bool is_sup = !elffile_find_section(ef, ".gnu_debugaltlink", &s);
 
-	if ((is_sup && !elffile_find_section(ef, ".debug_sup", &s)) || !(data = elffile_data(&s)))
+	if (!elffile_find_section(ef, ".gnu_debugaltlink", &s))
+		return read_sup(ef, false, ret_name, ret) && **ret_name;
+	if (!(data = elffile_data(&s)))
 		return false;
 	in = span_of(data->d_buf, data->d_size);
-	/* .debug_sup: a version of two bytes, and whether this is the shared file. */
-	if (is_sup && (in.left < 3 || ((const uint8_t *)span_take(&in, 3))[2]))
-		return false;
 	*ret_name = span_string(&in);
-	size = in.left;
-	if (!*ret_name || !**ret_name || (is_sup && span_uleb(&in, &size) < 0))
+	if (!*ret_name || !**ret_name || in.left > sizeof(ret->bytes))
 		return false;
-	ret->size = (uint8_t)MIN(size, (uint64_t)sizeof(ret->bytes));
-	return size == ret->size && span_copy(&in, ret->bytes, ret->size) == 0;
+	ret->size = (uint8_t)in.left;
+	return span_copy(&in, ret->bytes, ret->size) == 0;
+}
+
+/* Whether it is the file that a link asks for: dwz gives it a build-id or a section .debug_sup. */
+static bool is_alt(const struct elffile *alt, const struct build_id *id)
+{
+	struct build_id own;
+	const char *name;
+
+	if (elffile_build_id(alt))
+		return build_id_equal(elffile_build_id(alt), id);
+	return read_sup(alt, true, &name, &own) && build_id_equal(&own, id);
 }
 
 static int try_alt(const char *path, const struct build_id *id, struct elffile **ret)
@@ -189,7 +218,7 @@ static int try_alt(const char *path, const struct build_id *id, struct elffile *
 
 	if (access(path, R_OK) < 0 || elffile_open(path, &alt, NULL) < 0)
 		return -ENOENT;
-	if (!elffile_build_id(alt) || !build_id_equal(elffile_build_id(alt), id)) {
+	if (!is_alt(alt, id)) {
 		log_debug("%s: has not the build-id that is asked for", path);
 		return -ENOENT;
 	}

@@ -237,9 +237,10 @@ def dwz(path):
     run("dwz", "prog", cwd=os.path.dirname(path))
 
 
-def dwz_shared(by_id):
+def dwz_shared(by_id, *options):
     """Two debug files below usr/lib/debug, of which dwz moves to a third what both have; the
-    program, beside them, is stripped. That file is found by its build-id alone, or by its name."""
+    program, beside them, is stripped. That file is found by its build-id alone, or by its name.
+    With --dwarf-5 the section .debug_sup names it, and the forms are those of the standard."""
     def change(path):
         debug = os.path.join(os.path.dirname(path), "usr/lib/debug")
         os.makedirs(debug)
@@ -249,7 +250,7 @@ def dwz_shared(by_id):
         shutil.copy(os.path.join(debug, "prog.debug"), os.path.join(debug, "twin.debug"))
         name = "/nonexistent/common" if by_id else "dwz/common"
         os.mkdir(os.path.join(debug, "dwz"))
-        run("dwz", "-m", "dwz/common", "-M", name, "prog.debug", "twin.debug", cwd=debug)
+        run("dwz", *options, "-m", "dwz/common", "-M", name, "prog.debug", "twin.debug", cwd=debug)
         if by_id:
             notes = run("readelf", "-n", "dwz/common", cwd=debug)
             build_id = re.search(r"Build ID: (\w+)", notes).group(1)
@@ -295,6 +296,9 @@ def all_of(tests, name, compiler):
         tests.variant(title + ", dwz, shared", compiler, debug, (), known, dwz_shared(False))
         tests.variant(title + ", dwz, shared, by build-id", compiler, debug, (), known,
                       dwz_shared(True))
+        if version == 5:
+            tests.variant(title + ", dwz, shared as the standard has it", compiler, debug, (),
+                          known, dwz_shared(False, "--dwarf-5"))
         tests.variant(title + ", functions in sections, unused ones dropped", compiler,
                       debug + ["-ffunction-sections"], ["-Wl,--gc-sections"])
         tests.variant(title + ", link time optimisation", compiler, debug + ["-flto"],
