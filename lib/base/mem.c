@@ -31,6 +31,11 @@ void *xcalloc(size_t n, size_t size)
 	return p;
 }
 
+void *xrealloc(void *p, size_t size)
+{
+	return xreallocarray(p, size, 1);
+}
+
 void *xreallocarray(void *p, size_t n, size_t size)
 {
 	p = reallocarray(p, n ? n : 1, size ? size : 1);

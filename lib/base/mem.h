@@ -21,6 +21,8 @@
 void *xmalloc(size_t size);
 /* Allocates @n zeroed elements of @size bytes; caller frees. */
 void *xcalloc(size_t n, size_t size);
+/* Resizes @p to @size bytes; as below. libiberty takes memory by this name and xmalloc()'s. */
+void *xrealloc(void *p, size_t size);
 /* Resizes @p to @n elements of @size bytes; the old pointer is taken, caller frees the new one. */
 void *xreallocarray(void *p, size_t n, size_t size);
 /* Copies a string; caller frees. */

@@ -9,9 +9,22 @@
 #include <stdbool.h>
 #include <string.h>
 
+/* Each reference back to a type may double the text that comes out: a file can be made so that a
+ * short name would take all memory. */
+enum { D_REFERENCES_MAX = 16 };
+
+/* D's mangling: _D and the length of the first name, or the program's start. */
+static bool is_of_d(const char *name)
+{
+	return name[0] == '_' && name[1] == 'D' &&
+	       ((name[2] >= '1' && name[2] <= '9') || !strncmp(name, "_Dmain", 6));
+}
+
 /* _Z: Itanium C++ and old Rust; _R: Rust v0; a second underscore before them on some systems. */
 static bool looks_mangled(const char *name)
 {
+	if (is_of_d(name))
+		return true;
 	name += name[0] == '_' && name[1] == '_';
 	return name[0] == '_' && (name[1] == 'Z' || name[1] == 'R');
 }
@@ -29,12 +42,30 @@ static void take(const char *text, size_t size, void *out)
 	strbuf_add(out, text, size);
 }
 
+static bool add_d(struct strbuf *out, const char *name)
+{
+	_cleanup_free_ char *text = NULL;
+	unsigned int references = 0;
+	const char *at;
+
+	for (at = name; (at = strchr(at, 'Q')); at++)
+		references++;
+	if (references <= D_REFERENCES_MAX)
+		text = dlang_demangle(name, DMGL_DLANG);
+	if (!text)
+		return false;
+	strbuf_adds(out, text);
+	return true;
+}
+
 /* Rust first, for what is both. */
 static bool add_stem(struct strbuf *out, const char *name)
 {
 	enum { OPTIONS = DMGL_PARAMS | DMGL_ANSI };
 	size_t before = out->length;
 
+	if (is_of_d(name))
+		return add_d(out, name);
 	if (may_be_rust(name) && rust_demangle_callback(name, OPTIONS, take, out))
 		return true;
 	strbuf_cut(out, before);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names as people write them: those of C++, Rust and Java, demangled.
+ * Names as people write them: those of C++, Rust, D and Java, demangled.
  *
  *	_cleanup_free_ char *text = demangle(sym->name);
  *	puts(text ? text : sym->name);				"std::sort(int*, int*)"
