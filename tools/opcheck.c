@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
+#include "base/text.h"
 #include "opcheck.h"
 #include "sfile/session.h"
 #include "tool.h"
@@ -75,26 +76,32 @@ static void print_json(struct json *j, const struct finding *f)
 	json_close(j, '}');
 }
 
+/* Names of files come from anywhere, and a terminal obeys what it is sent. */
 static void print_text(const struct finding *f)
 {
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT, shown = STRBUF_INIT;
+
+	strbuf_addf(&line, "%s: ", f->path);
 	switch (f->action) {
 	case ACTION_NONE:
-		printf("%s: whole: %" PRIu64 " nodes, %" PRIu64 " samples\n", f->path,
-		       f->result->nodes, f->result->samples);
+		strbuf_addf(&line, "whole: %" PRIu64 " nodes, %" PRIu64 " samples",
+			    f->result->nodes, f->result->samples);
 		break;
 	case ACTION_LEFT:
-		printf("%s: %s%s%s\n", f->path, f->text, f->failed ? "; not repaired: " : "",
-		       f->failed ? f->failed : "");
+		strbuf_addf(&line, "%s%s%s", f->text, f->failed ? "; not repaired: " : "",
+			    f->failed ?: "");
 		break;
 	case ACTION_REPAIRED:
-		printf("%s: %s; repaired\n", f->path, f->text);
+		strbuf_addf(&line, "%s; repaired", f->text);
 		break;
 	case ACTION_MOVED:
-		printf("%s: %s; moved to %s\n", f->path, f->text, f->target);
+		strbuf_addf(&line, "%s; moved to %s", f->text, f->target);
 		break;
 	case ACTION_COUNT_:
 		break;
 	}
+	text_visible(&shown, strbuf_text(&line));
+	puts(strbuf_text(&shown));
 }
 
 void finding_report(struct check *c, const struct finding *f)
