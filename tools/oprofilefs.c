@@ -47,6 +47,16 @@ static const struct opt_cmdline cmdline = {
 /* Files only, for all users where that can be had; the kernel checks who may do what. */
 #define MOUNT_OPTIONS "fsname=oprofilefs,subtype=oprofilefs,default_permissions,nosuid,nodev,noexec"
 
+/* Whether @path is @where or below it. */
+static bool is_hidden_by(const char *path, const char *where)
+{
+	_cleanup_free_ char *real = realpath(path, NULL), *top = realpath(where, NULL);
+	size_t length = top ? strlen(top) : 0;
+
+	return real && top && !strncmp(real, top, length) &&
+	       (!real[length] || real[length] == '/' || length == 1);
+}
+
 /* Unmounts, even if it is in use. */
 static void unmount(const char *where)
 {
@@ -194,6 +204,10 @@ static int run(const char *session_path, const char *where, struct error *err)
 	pid_t pid;
 
 	clear_dead_mount(where);
+	/* The server would wait for itself. */
+	if (is_hidden_by(session_path, where))
+		return error_set(err, -EINVAL, "%s would hide the session in %s", where,
+				 session_path);
 	if (!foreground)
 		r = enter_background(&ready, err);
 	if (r < 0)

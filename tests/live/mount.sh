@@ -69,6 +69,9 @@ is "  and nothing of its caller's is held" \
 fails "mounting twice" 1 opcontrol --mount="$fs"
 has "  says so" "mounted on $fs already"
 
+fails "hiding the session" 1 opcontrol --mount="$session/samples/.."
+has "  is refused" "would hide the session"
+
 # A session by echo and cat.
 is "the type of the CPU" "$(cat "$fs/cpu_type")" timer
 is "the events" "$(cat "$fs/0/event" "$fs/0/count" "$fs/0/enabled" | tr '\n' ' ')" "0 300 1 "
