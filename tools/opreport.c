@@ -275,6 +275,7 @@ static void print(const struct parts *p, const struct parts *before, FILE *out)
 				 .top = options.top,
 				 .width = options.wide ? 0 : tool_terminal_width(fileno(out)),
 				 .colour = tool_colour(fileno(out)),
+				 .terminal = isatty(fileno(out)),
 				 .command = options.command,
 				 .options = p->shown.list };
 

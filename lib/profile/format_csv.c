@@ -256,6 +256,18 @@ static void write_class_heads(const struct report *r, size_t class, struct strbu
 	}
 }
 
+static void print_line(const struct report *r, const struct strbuf *line, FILE *out)
+{
+	_cleanup_(strbuf_done) struct strbuf shown = STRBUF_INIT;
+
+	if (r->terminal) {
+		text_visible(&shown, strbuf_text(line));
+		line = &shown;
+	}
+	(void)fwrite(strbuf_text(line), 1, line->length, out);
+	(void)putc('\n', out);
+}
+
 static void write_heads(const struct report *r, FILE *out)
 {
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
@@ -265,7 +277,7 @@ static void write_heads(const struct report *r, FILE *out)
 		add_text(&line, fields[i].head);
 	for (i = 0; i < r->classes->count; i++)
 		write_class_heads(r, i, &line);
-	(void)fprintf(out, "%s\n", strbuf_text(&line));
+	print_line(r, &line, out);
 }
 
 static void write_record(const struct csv_line *l, struct strbuf *line, FILE *out)
@@ -279,8 +291,7 @@ static void write_record(const struct csv_line *l, struct strbuf *line, FILE *ou
 		for (j = 0; j < ARRAY_SIZE(class_fields); j++)
 			if (class_fields[j].is_shown(l->report))
 				class_fields[j].write(l, i, line);
-	strbuf_adds(line, "\n");
-	(void)fwrite(strbuf_text(line), 1, line->length, out);
+	print_line(l->report, line, out);
 }
 
 /* What calls row number @row and what it calls: lines about the other ends. */

@@ -65,6 +65,7 @@ struct report {
 	uint64_t top;	     /* rows, if not 0: what container_top() was asked for */
 	unsigned int width;  /* of the terminal: names are cut to fit; 0: they are not */
 	bool colour;	     /* escape sequences are welcome */
+	bool terminal;	     /* somebody looks at it: no form may send what a terminal obeys */
 	const char *command; /* the command line, for the XML form */
 	const struct report_option *options; /* likewise; ends with a NULL name */
 };
