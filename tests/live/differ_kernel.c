@@ -267,10 +267,13 @@ static void pair_rest(struct in_kernel *k, bool akin)
 	}
 }
 
-void in_kernel_end(struct in_kernel *k, bool counts)
+bool in_kernel_end(struct in_kernel *k, bool counts)
 {
+	bool loaded = true;
 	size_t i;
 
+	for (i = 0; i < k->ours.count; i++)
+		loaded &= k->ours.list[i]->end != SAMPLE_END_NOT_LOADED;
 	if (counts) {
 		qsort(k->ours.list, k->ours.count, sizeof(*k->ours.list), by_frames);
 		qsort(k->theirs.list, k->theirs.count, sizeof(*k->theirs.list), by_frames);
@@ -283,6 +286,7 @@ void in_kernel_end(struct in_kernel *k, bool counts)
 	clear(&k->ours);
 	clear(&k->theirs);
 	k->pid = 0;
+	return loaded;
 }
 
 bool in_kernel_tell(const struct in_kernel *k)

@@ -35,7 +35,8 @@ int in_kernel_attach(struct in_kernel *k, int event);
 void in_kernel_theirs(struct in_kernel *k, struct chain *chain);
 /* Takes over what the program has counted; 0 or -errno. */
 int in_kernel_drain(struct in_kernel *k, struct error *err);
-/* No more will come: compares what there is, unless it shall not count, and forgets it. */
-void in_kernel_end(struct in_kernel *k, bool counts);
+/* No more will come: compares what there is, unless it shall not count, and forgets it. Whether all
+ * tables that were wanted were there. */
+bool in_kernel_end(struct in_kernel *k, bool counts);
 /* Prints what came of it; whether that is as it should be. */
 bool in_kernel_tell(const struct in_kernel *k);

@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <time.h>
 
-enum { STACK_BYTES = 65528 - 1024, RING_BYTES = 16 << 20, DEPTH = 1024, ROUNDS = 4 };
+enum { STACK_BYTES = 65528 - 1024, RING_BYTES = 16 << 20, DEPTH = 1024, ROUNDS = 4, WARM_MAX = 20 };
 
 struct differ {
 	struct cookie_table *cookies;
@@ -32,6 +32,7 @@ struct differ {
 	struct in_kernel *in_kernel; /* NULL where it cannot be had */
 	pid_t pid;
 	bool warming; /* what comes does not count */
+	bool loaded;  /* in the last run no table was waited for */
 	uint64_t samples;
 	struct libdw *libdw;
 	uint64_t mapped_at; /* changes of the process table when it was told the mappings */
@@ -215,7 +216,7 @@ static int run(struct differ *d, char **command, uint64_t max)
 		drain(d, &ring);
 	}
 	if (d->in_kernel)
-		in_kernel_end(d->in_kernel, !d->warming);
+		d->loaded = in_kernel_end(d->in_kernel, !d->warming);
 	libdw_free(d->libdw);
 	ring_done(&ring);
 	return 0;
@@ -241,7 +242,7 @@ int main(int argc, char **argv)
 	struct differ d = { .warming = true };
 	struct error err = ERROR_INIT;
 	uint64_t max, before;
-	int r;
+	int i, r = 0;
 
 	if (argc < 3)
 		return 2;
@@ -251,8 +252,11 @@ int main(int argc, char **argv)
 	sideband_init(&d.sideband, &(struct process_source){ NULL, d.cookies }, &d.stats);
 	if (in_kernel_new(d.cookies, DEPTH, &d.in_kernel, &err) < 0)
 		printf("# not in the kernel: %s\n", err.text);
-	/* Tables are loaded in the first run, for all that the command does. */
-	r = d.in_kernel ? run(&d, argv + 2, max) : 0;
+	/* Tables are loaded in the first runs, for all that the command does. */
+	for (i = 0; i < WARM_MAX && d.in_kernel && r == 0 && !d.loaded; i++) {
+		d.samples = 0;
+		r = run(&d, argv + 2, max);
+	}
 	d.warming = false;
 	d.samples = 0;
 	do {
