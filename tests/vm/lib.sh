@@ -133,6 +133,7 @@ own_root()
 		add "$build/tools/$tool" bin
 	done
 	add "$build/tests/live/truth_chains" bin
+	add "$build/tests/live/offcpu_nap" bin
 	add "$build/tests/vm/truth_calls" bin
 	[ ! -e "$build/tests/live/busy_probed" ] || add "$build/tests/live/busy_probed" bin
 	mkdir -p "$root/src/tests/live"
