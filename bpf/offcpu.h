@@ -42,18 +42,28 @@ static __always_inline __u32 caller_of_scheduler(const __u64 *stack, long bytes)
 }
 
 /* A task without user space leaves where it called the scheduler. */
-static __always_inline void leave_kernel(void *context, struct run *run, struct unwinding *u)
+static __noinline int leave_kernel(void *context, struct run *run, struct unwinding *u)
 {
-	long bytes = bpf_get_stack(context, u->chain.data, CHAIN_KERNEL_BYTES, 0);
-	__u32 leaf = caller_of_scheduler(u->chain.data, bytes) & (SCHED_WORDS - 1);
+	__u32 leaf;
+	long bytes;
 
+	if (!run || !u)
+		return 0;
+	bytes = bpf_get_stack(context, u->chain.data, CHAIN_KERNEL_BYTES, 0);
+	leaf = caller_of_scheduler(u->chain.data, bytes) & (SCHED_WORDS - 1);
 	run->scratch->key.place = SAMPLE_KERNEL;
 	run->scratch->key.offset = bytes > 0 ? u->chain.data[leaf] : 0;
 	if (!config.depth)
-		return;
+		return 0;
 	chain_kernel(u, bytes, leaf);
 	u->end = run->task->flags & KERNEL_THREAD ? UNWIND_COMPLETE : SAMPLE_END_NO_USER;
 	chain_end(run, u);
+	return 0;
+}
+
+static __noinline int place_left(struct run *run, __u64 address)
+{
+	return run && place_user(run, address);
 }
 
 /* Any other where it entered the kernel. False where that is in no mapping, which is counted. */
@@ -62,7 +72,7 @@ static __always_inline bool leave_user(struct run *run, struct unwinding *u)
 	u->frame = (struct unwind_frame){ .exact = 1, .first = 1 };
 	u->append = 0;
 	registers_to_frame(&u->saved, &u->frame, u->registers);
-	if (!place_user(run, u->saved.ip))
+	if (!place_left(run, u->saved.ip))
 		return false;
 	if (config.depth) {
 		chain_user(run, u);
@@ -79,12 +89,29 @@ static __always_inline bool has_user(const struct run *run, struct unwinding *u)
 	       u->saved.ip && registers_in_user(&u->saved);
 }
 
-/* Keeps where the current task is. */
+/* Keeps what the key says of the current task. What does not unwind has a stack of its own here:
+ * those of the unwinding, which goes deep, and of this program may be 512 bytes together. */
+static __noinline int keep(struct run *run)
+{
+	struct sample_left place;
+
+	if (!run)
+		return 0;
+	place.since_ns = bpf_ktime_get_ns();
+	place.key = run->scratch->key;
+	/* Now and then the kernel switches to a task without telling. */
+	if (bpf_map_lookup_elem(&left, &place.key.tid))
+		run->totals->unwatched++;
+	if (bpf_map_update_elem(&left, &place.key.tid, &place, BPF_ANY))
+		run->totals->unwatched++;
+	return 0;
+}
+
+/* Looks for where the current task is. */
 static __always_inline void leave(void *context, struct run *run, struct unwinding *u)
 {
 	__u64 ids = bpf_get_current_pid_tgid();
 	struct sample_key *key = &run->scratch->key;
-	struct sample_left place;
 
 	*key = (struct sample_key){ .tgid = ids >> 32, .tid = (__u32)ids };
 	if (is_filtered(key->tgid))
@@ -94,37 +121,32 @@ static __always_inline void leave(void *context, struct run *run, struct unwindi
 	place_app(run);
 	chain_begin(run, u);
 	if (!has_user(run, u))
-		leave_kernel(context, run, u);
+		(void)leave_kernel(context, run, u);
 	else if (!leave_user(run, u))
 		return;
-	place.since_ns = bpf_ktime_get_ns();
-	place.key = *key;
-	/* Now and then the kernel switches to a task without telling. */
-	if (bpf_map_lookup_elem(&left, &key->tid))
-		run->totals->unwatched++;
-	if (bpf_map_update_elem(&left, &key->tid, &place, BPF_ANY))
-		run->totals->unwatched++;
+	(void)keep(run);
 }
 
 /* Counts the time of task @tid, which comes back. */
-static __always_inline void come_back(struct run *run, __u32 tid)
+static __noinline int come_back(struct run *run, __u32 tid)
 {
 	struct sample_left *place = bpf_map_lookup_elem(&left, &tid);
 	__u64 us;
 
-	if (!place)
-		return;
+	if (!run || !place)
+		return 0;
 	us = (bpf_ktime_get_ns() - place->since_ns + 500) / 1000;
 	run->scratch->key = place->key;
 	run->scratch->key.cpu = (__u16)bpf_get_smp_processor_id();
 	run->scratch->key.counter = (__u8)(control.offcpu - 1);
 	bpf_map_delete_elem(&left, &tid);
 	if (!us)
-		return;
+		return 0;
 	run->totals->received++;
 	run->weight = us;
 	run->loss = 1;
 	count(run);
+	return 0;
 }
 
 /* Whether the time of the task that leaves is none: it was made to and only what it waits for is
@@ -139,8 +161,7 @@ static __always_inline bool leaves_for_nothing(const struct task_struct *task, b
 SEC("raw_tp/sched_switch")
 int offcpu_switch(__u64 *context)
 {
-	__u32 slot = SAMPLE_SLOT_SWITCH,
-	      next = BPF_CORE_READ((struct task_struct *)context[2], pid);
+	__u32 slot = SAMPLE_SLOT_SWITCH, next;
 	struct unwinding *u = bpf_map_lookup_elem(&unwindings, &slot);
 	struct run run;
 
@@ -150,8 +171,9 @@ int offcpu_switch(__u64 *context)
 	/* Nobody waits for the idle task. */
 	if (run.task->pid && !leaves_for_nothing(run.task, context[0]))
 		leave(context, &run, u);
+	next = BPF_CORE_READ((struct task_struct *)context[2], pid);
 	if (next)
-		come_back(&run, next);
+		(void)come_back(&run, next);
 	pass_gate(&run);
 	return 0;
 }
