@@ -72,8 +72,10 @@ static int explain(int code, struct error *err)
 		return error_set(err, code, "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF)");
 	if (is_locked_down())
 		return error_set(err, code, "lockdown=confidentiality forbids it");
-	if (code == -EPERM || code == -EACCES)
+	if (code == -EPERM)
 		return error_set(err, code, "BPF needs CAP_BPF and CAP_PERFMON");
+	if (code == -EACCES)
+		return error_set(err, code, "this kernel's verifier refuses the program");
 	return error_errno(err, code, "the program does not load");
 }
 
