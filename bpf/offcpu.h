@@ -61,6 +61,7 @@ static __noinline int leave_kernel(void *context, struct run *run, struct unwind
 	return 0;
 }
 
+/* As place_user(), on a stack of its own: see keep(). */
 static __noinline int place_left(struct run *run, __u64 address)
 {
 	return run && place_user(run, address);

@@ -36,7 +36,7 @@ char *xasprintf(const char *format, ...) _printf_(1, 2);
 /* As xasprintf(), with the arguments in a va_list. */
 char *xvasprintf(const char *format, va_list ap) _printf_(1, 0);
 
-/* As getline(), which would stop as at the end of the file. */
+/* As getline(), which without memory would stop as at the end of the file. */
 ssize_t xgetline(char **line, size_t *room, FILE *f);
 
 /* Makes room for @need elements in the array *@array of *@room elements, doubling; new elements are

@@ -230,13 +230,15 @@ static struct unwind_rule special_rule(const struct run *run)
 static inline void write_row(struct run *run)
 {
 	const struct cfi_state *s = &run->state;
+	struct unwind_rule special;
 
 	run->changed = false;
-	if (_likely_(!s->special))
+	if (_likely_(!s->special)) {
 		unwind_rows_put(run->rows, run->at, &s->rule);
-	else
-		unwind_rows_put(run->rows, run->at,
-				&(struct unwind_rule[]){ special_rule(run) }[0]);
+		return;
+	}
+	special = special_rule(run);
+	unwind_rows_put(run->rows, run->at, &special);
 }
 
 static inline int advance_to(struct run *run, uint64_t address)

@@ -215,6 +215,7 @@ void annotate_source_add(struct annotate_source *s, const struct annotate_view *
 struct printing {
 	const struct annotate *a;
 	struct source_file *file;
+	const char *source;	/* where it was found; NULL: nowhere */
 	struct map_slot *lines; /* sorted by line */
 	size_t line_count;
 	FILE *out;
@@ -300,7 +301,7 @@ static void print_heads(struct printing *p, unsigned int line)
 
 /* Copies the source through a character at a time: neither it nor a line of it need fit into
  * memory. Returns the number of lines. */
-static unsigned int print_lines(struct printing *p, FILE *in)
+static void print_lines(struct printing *p, FILE *in)
 {
 	unsigned int line = 0;
 	bool at_start = true;
@@ -318,7 +319,6 @@ static unsigned int print_lines(struct printing *p, FILE *in)
 		print_heads(p, line);
 		(void)putc_unlocked('\n', p->out);
 	}
-	return line;
 }
 
 /* Lines that the source, where there is one, does not have. */
@@ -358,12 +358,12 @@ static void print_body(struct printing *p, FILE *in)
 {
 	sort_lines(p);
 	if (in) {
-		(void)print_lines(p, in);
+		print_lines(p, in);
 		if (ferror(in))
-			log_warn("%s: its end is missing, it cannot be read: %s", p->file->path,
+			log_warn("%s: its end is missing, it cannot be read: %s", p->source,
 				 strerror(errno));
 	}
-	print_unread_lines(p, in);
+	print_unread_lines(p, in && !ferror(in));
 	free(p->lines);
 }
 
@@ -433,7 +433,7 @@ static int print_file(struct annotate_source *s, struct source_file *file,
 {
 	_cleanup_free_ char *path = sources_find(to->sources, file->path);
 	_cleanup_fclose_ FILE *in = path ? fopen(path, "re") : NULL;
-	struct printing p = { .a = s->a, .file = file, .out = to->out };
+	struct printing p = { .a = s->a, .file = file, .source = path, .out = to->out };
 	int r = 0;
 
 	if (path && !in)

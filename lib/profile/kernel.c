@@ -264,11 +264,10 @@ static void warn_no_vmlinux(struct kernels *k)
 	if (k->warned_hidden)
 		return;
 	k->warned_hidden = true;
-	log_warn("the kernel is shown as a whole (no-vmlinux): its addresses were hidden when it "
-		 "was "
-		 "profiled, or left out by --no-vmlinux; profile as root, with "
-		 "kernel.kptr_restrict at "
-		 "most 1, or with kernel.kptr_restrict=0 and kernel.perf_event_paranoid at most 1");
+	log_warn("the kernel is shown as a whole (no-vmlinux): its addresses were hidden "
+		 "when it was profiled, or left out by --no-vmlinux; profile as root, with "
+		 "kernel.kptr_restrict at most 1, or with kernel.kptr_restrict=0 and "
+		 "kernel.perf_event_paranoid at most 1");
 }
 
 /* An image of a kernel's symbols, for reading it again. */
