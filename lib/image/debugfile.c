@@ -89,8 +89,7 @@ static int try_file(const struct elffile *ef, const char *path, const uint32_t *
 	return 0;
 }
 
-/* Where the debug file of a build-id belongs; caller frees. NULL where it is too short. */
-static char *place_of(const struct build_id *id, const char *root)
+char *debugfile_place(const struct build_id *id, const char *root)
 {
 	_cleanup_free_ char *name = NULL;
 	char text[BUILD_ID_TEXT];
@@ -107,7 +106,7 @@ bool debugfile_installed(const struct build_id *id, const char *const *roots, si
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		_cleanup_free_ char *path = place_of(id, roots[i]);
+		_cleanup_free_ char *path = debugfile_place(id, roots[i]);
 
 		if (path && access(path, F_OK) == 0)
 			return true;
@@ -117,7 +116,7 @@ bool debugfile_installed(const struct build_id *id, const char *const *roots, si
 
 static int by_build_id(const struct elffile *ef, const char *root, struct elffile **ret)
 {
-	_cleanup_free_ char *path = place_of(elffile_build_id(ef), root);
+	_cleanup_free_ char *path = debugfile_place(elffile_build_id(ef), root);
 
 	return path ? try_file(ef, path, NULL, ret) : -ENOENT;
 }
@@ -226,23 +225,40 @@ static int try_alt(const char *path, const struct build_id *id, struct elffile *
 	return 0;
 }
 
-int debugfile_alt(const struct elffile *ef, struct elffile **ret)
+/* By build-id or name below @root. */
+static int alt_below(const char *root, const char *name, const struct build_id *id,
+		     struct elffile **ret)
 {
-	const char *self = elffile_path(ef), *base = path_base(self), *name;
-	const char *below = strstr(self, debug_directory);
-	_cleanup_free_ char *root = below ? xstrndup(self, (size_t)(below - self)) : xstrdup("");
-	_cleanup_free_ char *place = NULL, *path = NULL;
-	struct build_id id;
+	_cleanup_free_ char *place = debugfile_place(id, root), *path = NULL;
 
-	if (!read_alt_link(ef, &name, &id))
+	if (place && try_alt(place, id, ret) == 0)
+		return 0;
+	if (*name != '/')
 		return -ENOENT;
-	place = place_of(&id, root);
-	if (place && try_alt(place, &id, ret) == 0)
-		return 0;
-	path = *name == '/' ? path_under(root, name)
-			    : xasprintf("%.*s%s", (int)(base - self), self, name);
-	if (try_alt(path, &id, ret) == 0)
-		return 0;
+	path = path_under(root, name);
+	return try_alt(path, id, ret);
+}
+
+int debugfile_alt(const struct elffile *ef, struct build_id *ret_id, struct elffile **ret)
+{
+	const char *self = elffile_path(ef), *name;
+	_cleanup_free_ char *root = xstrdup(self), *real = NULL, *beside = NULL;
+	char *end;
+
+	if (!read_alt_link(ef, &name, ret_id))
+		return -ENOENT;
+	do {
+		end = strrchr(root, '/');
+		*(end ? end : root) = '\0';
+		if (alt_below(root, name, ret_id, ret) == 0)
+			return 0;
+	} while (*root);
+	real = realpath(self, NULL);
+	if (real && *name != '/') {
+		beside = xasprintf("%.*s%s", (int)(path_base(real) - real), real, name);
+		if (try_alt(beside, ret_id, ret) == 0)
+			return 0;
+	}
 	log_debug("%s: what dwz moved to %s is not there", self, name);
 	return -ENOENT;
 }
@@ -266,7 +282,7 @@ static int by_name(const struct elffile *ef, const char *name, const uint32_t *c
 
 int debugfile_find(const struct elffile *ef, struct filefind *found, struct elffile **ret)
 {
-	_cleanup_free_ char *place = place_of(elffile_build_id(ef), "");
+	_cleanup_free_ char *place = debugfile_place(elffile_build_id(ef), "");
 	const char *link;
 	uint32_t crc;
 

@@ -28,10 +28,14 @@ int debugfile_open_at(const struct elffile *ef, const char *path, struct elffile
  * or -ENOENT. */
 int debugfile_inside(const struct elffile *ef, struct elffile **ret);
 /* What dwz moved out of @ef, a debug file or a binary, to share it with others: the file that
- * .gnu_debugaltlink or .debug_sup names, by build-id below the /usr/lib/debug that @ef lies in,
- * else by its path, from @ef's directory on. 0 with *ret, to be closed by the caller, or -ENOENT.
- * One with another build-id is refused and said in the debug log. */
-int debugfile_alt(const struct elffile *ef, struct elffile **ret);
+ * .gnu_debugaltlink or .debug_sup names, by build-id or an absolute path below any directory above
+ * @ef, each of which may be the root of its system, or by its path from @ef's directory on. 0 with
+ * *ret, to be closed by the caller, and what it is known by in *ret_id; or -ENOENT. One with
+ * another build-id is refused and said in the debug log. */
+int debugfile_alt(const struct elffile *ef, struct build_id *ret_id, struct elffile **ret);
+/* Where the debug file of a build-id belongs below a root; caller frees. NULL where it is too
+ * short, or @id NULL. */
+char *debugfile_place(const struct build_id *id, const char *root);
 /* Whether a debug file of this build-id lies below one of the roots; opens none. */
 bool debugfile_installed(const struct build_id *id, const char *const *roots, size_t count);
 /* As debugfile_open(), among the files in @found, wherever they lie: by the name in .gnu_debuglink,

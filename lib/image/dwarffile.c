@@ -139,6 +139,8 @@ static void map_file(struct dwarffile *d, const struct elffile *ef)
 
 static bool open_file(struct dwarffile *d, const struct elffile *ef)
 {
+	struct build_id id;
+
 	if (!ef || !has_lines(ef))
 		return false;
 	if (!is_relocated(ef)) {
@@ -148,7 +150,7 @@ static bool open_file(struct dwarffile *d, const struct elffile *ef)
 		map_file(d, ef);
 		d->file = dwarf_file_new(elffile_elf(ef), DWARF_WHOLE, d->map, d->map_size);
 	}
-	if (debugfile_alt(ef, &d->alt) == 0)
+	if (debugfile_alt(ef, &id, &d->alt) == 0)
 		d->file->alt = d->alt_file =
 			dwarf_file_new(elffile_elf(d->alt), DWARF_WHOLE, NULL, 0);
 	return true;

@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "image/buildid.h"
+#include "image/debugfile.h"
 #include "image/elffile.h"
 #include "image/kallsyms.h"
 #include "profile/binary.h"
@@ -151,45 +152,27 @@ static void close_binary(struct binary *b)
 static char *debug_place(const struct elffile *ef, const struct elffile *debug, const char *path)
 {
 	const struct build_id *id = elffile_build_id(ef);
-	char text[BUILD_ID_TEXT];
+	char *place = elffile_build_id(debug) ? debugfile_place(id, "") : NULL;
 	const char *link;
 	uint32_t crc;
 
-	if (id && id->size >= 2 && elffile_build_id(debug)) {
-		(void)build_id_text(id, text);
-		return xasprintf("/usr/lib/debug/.build-id/%.2s/%s.debug", text, text + 2);
-	}
-	if (!elffile_debuglink(ef, &link, &crc))
-		return NULL;
+	if (place || !elffile_debuglink(ef, &link, &crc))
+		return place;
 	return xasprintf("%.*s.debug/%s", (int)(path_base(path) - path), path, link);
 }
 
 /* What -g reads of a file that dwz(1) has taken common parts out of: the file with those parts. */
-static void add_common_debug(struct plan *p, const struct elffile *ef, const char *place)
+static void add_common_debug(struct plan *p, const struct elffile *ef)
 {
-	struct elf_section section;
-	const Elf_Data *data;
-	_cleanup_free_ char *from = NULL, *to = NULL, *real = NULL;
+	_cleanup_(elffile_closep) struct elffile *common = NULL;
+	_cleanup_free_ char *to = NULL;
+	struct build_id id;
 
-	if (!ef || !place || !elffile_find_section(ef, ".gnu_debugaltlink", &section))
+	if (!ef || debugfile_alt(ef, &id, &common) < 0)
 		return;
-	data = elffile_data(&section);
-	if (!data || !data->d_size || !memchr(data->d_buf, 0, data->d_size))
-		return;
-	if (path_is_absolute(data->d_buf)) {
-		from = path_under(p->config->root, data->d_buf);
-		to = xstrdup(data->d_buf);
-	} else {
-		const char *own = elffile_path(ef);
-
-		from = xasprintf("%.*s%s", (int)(path_base(own) - own), own,
-				 (const char *)data->d_buf);
-		to = xasprintf("%.*s%s", (int)(path_base(place) - place), place,
-			       (const char *)data->d_buf);
-	}
-	real = realpath(from, NULL);
-	if (real && archive_path_is_safe(to))
-		(void)add_file(p, real, to);
+	to = debugfile_place(&id, "");
+	if (to)
+		(void)add_file(p, elffile_path(common), to);
 }
 
 static void leave_out(struct plan *p, const struct gather_image *image, const char *why)
@@ -222,10 +205,10 @@ static void add_image_file(struct plan *p, uint32_t index, const struct sfile_he
 		memcpy(arena_alloc(&p->out->arena, sizeof(*header)), header, sizeof(*header));
 	if (p->config->compact) /* what is used of debug files goes into the image */
 		return;
-	add_common_debug(p, b.file, image->display);
+	add_common_debug(p, b.file);
 	place = b.debug ? debug_place(b.file, b.debug, image->display) : NULL;
 	if (place && add_file(p, elffile_path(b.debug), place))
-		add_common_debug(p, b.debug, place);
+		add_common_debug(p, b.debug);
 }
 
 /* Whether the kernel that runs now can be the one that @image belongs to. */
