@@ -49,6 +49,7 @@ struct search {
 	struct elffile *changed; /* one that was found but is not the right one */
 	bool unreadable;	 /* one was found but could not be opened */
 	bool quiet;		 /* nothing is warned of */
+	void (*read)(struct search *s, struct binary *ret); /* its symbols, out of the file */
 };
 
 static int add_image_path(const char *part, void *data)
@@ -336,6 +337,15 @@ static char *find_unopened(const struct search *s, struct stat *ret)
 	return NULL;
 }
 
+/* A key for what @unit counts the symbols of a file from, where only the file system tells it from
+ * others; caller frees. */
+static char *key_of_file(const struct stat *st, const char *unit)
+{
+	return xasprintf("inode %ju:%ju %ju %jd.%09ld %jd.%09ld %s", (uintmax_t)st->st_dev,
+			 (uintmax_t)st->st_ino, (uintmax_t)st->st_size, (intmax_t)st->st_mtime,
+			 st->st_mtim.tv_nsec, (intmax_t)st->st_ctime, st->st_ctim.tv_nsec, unit);
+}
+
 /* What the image's symbols are cached under; caller frees. NULL where nothing tells it from others
  * without opening it. *ret_path is the file that it is about if it was looked for, modified at
  * *ret_mtime; caller frees. */
@@ -357,9 +367,7 @@ static char *cache_key(const struct search *s, char **ret_path, uint64_t *ret_mt
 	if (!*ret_path)
 		return NULL;
 	*ret_mtime = (uint64_t)st.st_mtime;
-	return xasprintf("inode %ju:%ju %ju %jd.%09ld %jd.%09ld %s", (uintmax_t)st.st_dev,
-			 (uintmax_t)st.st_ino, (uintmax_t)st.st_size, (intmax_t)st.st_mtime,
-			 st.st_mtim.tv_nsec, (intmax_t)st.st_ctime, st.st_ctim.tv_nsec, unit);
+	return key_of_file(&st, unit);
 }
 
 /* A search to be made again; the header is a copy. */
@@ -374,7 +382,7 @@ static struct symtab *load_again(void *data)
 	struct binary b = { .symtab = NULL };
 
 	again->search.header = &again->header;
-	read_file(&again->search, &b);
+	again->search.read(&again->search, &b);
 	return b.symtab;
 }
 
@@ -396,23 +404,29 @@ static bool open_cached(struct search *s, const char *key, struct binary *ret)
 	return true;
 }
 
+/* Opens an image by way of the cache, where it has @key (NULL: none); whether it was there. */
+static bool open_by(struct search *s, const char *key, struct binary *ret)
+{
+	if (key && open_cached(s, key, ret))
+		return true;
+	s->read(s, ret);
+	if (key && (ret->symtab || ret->why == ROW_NO_SYMBOLS)) {
+		_cleanup_(symtab_freep) struct symtab *none = symtab_new();
+
+		symcache_store(s->bs->cache, key, ret->symtab ? ret->symtab : none);
+	}
+	return false;
+}
+
 static void open_file(struct search *s, struct binary *ret)
 {
 	_cleanup_free_ char *path = NULL;
 	uint64_t mtime = 0;
 	_cleanup_free_ char *key = s->bs->cache ? cache_key(s, &path, &mtime) : NULL;
 
-	if (key && open_cached(s, key, ret)) {
-		if (path)
-			check_time(s, path, mtime);
-		return;
-	}
-	read_file(s, ret);
-	if (key && (ret->symtab || ret->why == ROW_NO_SYMBOLS)) {
-		_cleanup_(symtab_freep) struct symtab *none = symtab_new();
-
-		symcache_store(s->bs->cache, key, ret->symtab ? ret->symtab : none);
-	}
+	s->read = read_file;
+	if (open_by(s, key, ret) && path)
+		check_time(s, path, mtime);
 }
 
 bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header *header,
@@ -428,21 +442,6 @@ bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header 
 	return true;
 }
 
-/* The vdso has no file; record keeps a copy of it in the session. */
-static void open_vdso(struct search *s, struct binary *ret)
-{
-	const struct gather_session *session = &s->bs->gather->sessions[s->image->session];
-	_cleanup_free_ char *path = path_join(session->samples, "vdso");
-	struct error err = ERROR_INIT;
-	struct elffile *ef;
-
-	ret->why = ROW_NO_SYMBOLS;
-	if (elffile_open(path, &ef, &err) == 0)
-		load_symbols(s, ef, ELFSYM_FILE_OFFSET, ret);
-	else if (err.code != -ENOENT)
-		log_warn("%s; the vdso has no symbols", err.text);
-}
-
 /* A file of the gather with samples of image number @image. */
 static const struct gather_file *file_of(const struct gather *g, const struct gather_image *image)
 {
@@ -454,20 +453,39 @@ static const struct gather_file *file_of(const struct gather *g, const struct ga
 	return NULL;
 }
 
-/* Code made at run time stands in a file beside the region, if anybody knew of it. */
-static void open_code(struct search *s, struct binary *ret)
+static bool is_vdso(const struct search *s)
 {
-	const struct gather_file *f = file_of(s->bs->gather, s->image);
-	_cleanup_free_ char *path = f ? gather_code_path(s->bs->gather, f) : NULL;
+	return !strcmp(s->image->id.name, "[vdso]");
+}
+
+/* Memory of processes has no file but what the session keeps: a copy of the vdso, and beside a
+ * region the code that was made there at run time. NULL if there can be none; caller frees. */
+static char *memory_path(const struct search *s)
+{
+	const struct gather *g = s->bs->gather;
+	const struct gather_file *f = file_of(g, s->image);
+
+	if (is_vdso(s))
+		return path_join(g->sessions[s->image->session].samples, "vdso");
+	return f ? gather_code_path(g, f) : NULL;
+}
+
+static void read_memory(struct search *s, struct binary *ret)
+{
+	_cleanup_free_ char *path = memory_path(s);
 	_cleanup_(symtab_freep) struct symtab *st = NULL;
 	struct error err = ERROR_INIT;
 	struct elffile *ef;
 
-	ret->why = ROW_ANONYMOUS;
 	if (!path || access(path, F_OK) < 0)
 		return;
 	if (elffile_open(path, &ef, &err) < 0) {
 		log_warn("%s; its samples are shown without symbols", err.text);
+		ret->why = ROW_UNREADABLE;
+		return;
+	}
+	if (is_vdso(s)) {
+		load_symbols(s, ef, ELFSYM_FILE_OFFSET, ret);
 		return;
 	}
 	st = symtab_new();
@@ -477,6 +495,20 @@ static void open_code(struct search *s, struct binary *ret)
 	symtab_settle(st);
 	ret->symtab = STEAL(st);
 	ret->file = ef;
+}
+
+static void open_memory(struct search *s, struct binary *ret)
+{
+	_cleanup_free_ char *path = memory_path(s);
+	_cleanup_free_ char *unit = xasprintf("region %" PRIx64, s->image->id.start);
+	_cleanup_free_ char *key = NULL;
+	struct stat st;
+
+	if (s->bs->cache && path && stat(path, &st) == 0)
+		key = key_of_file(&st, is_vdso(s) ? "file" : unit);
+	ret->why = is_vdso(s) ? ROW_NO_SYMBOLS : ROW_ANONYMOUS;
+	s->read = read_memory;
+	(void)open_by(s, key, ret);
 }
 
 /* Kernel and modules; their debug files are found as those of programs. */
@@ -513,10 +545,7 @@ static void open_image(struct binaries *bs, uint32_t image, const struct sfile_h
 		open_kernel(&s, ret);
 		break;
 	case SNAME_ANON:
-		if (!strcmp(s.image->id.name, "[vdso]"))
-			open_vdso(&s, ret);
-		else
-			open_code(&s, ret);
+		open_memory(&s, ret);
 		break;
 	case SNAME_KIND_COUNT_:
 		break;

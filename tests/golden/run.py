@@ -6,7 +6,8 @@
  kallsyms, ... other files the case needs
  cmd           a shell script, run in a directory with those files and ./elf, the ELF fixtures;
                "$VALID_XML" copies an XML report and complains if it is not valid,
-               "$TERMINAL" COLUMNS COMMAND runs a command on a terminal
+               "$TERMINAL" COLUMNS COMMAND runs a command on a terminal,
+               "$OPENED" PATH... -- COMMAND says which of the files a command opened
  expect.out, expect.err    what it must print; no file: nothing
  expect.rc     its exit status; no file: 0; where it exits with 77 the case is skipped, with the
                last line on its standard error as the reason
@@ -50,6 +51,7 @@ def run_case(case, build, work):
                MKSESSION=os.path.join(build, "tests/golden/mksession"),
                VALID_XML=os.path.join(here, "valid_xml.sh"),
                TERMINAL=os.path.join(here, "terminal.py"),
+               OPENED=os.path.join(here, "opened.py"),
                LC_ALL="C.UTF-8", NO_COLOR="1", OPROFILE_SYMBOL_CACHE="no")
     if os.path.exists(os.path.join(work, "session")):
         with open(os.path.join(work, "session"), encoding="utf-8") as text:
