@@ -137,10 +137,10 @@ static struct elffile *elffile_new(const char *path)
 	return ef;
 }
 
-/* Kernel modules are installed compressed on many systems; libdw unpacks what it was built for. */
+/* Kernel modules are installed compressed on many systems. */
 static bool is_compressed(const char *path)
 {
-	static const char *const endings[] = { ".xz", ".zst", ".gz", ".bz2" };
+	static const char *const endings[] = { ".xz", ".zst", ".gz" };
 	size_t i, length = strlen(path);
 
 	for (i = 0; i < ARRAY_SIZE(endings); i++) {
@@ -152,25 +152,62 @@ static bool is_compressed(const char *path)
 	return false;
 }
 
-/* Reads what a compressed file holds; 0 or -errno. */
-static int unpack(struct elffile *ef, struct error *err)
+/* Whether it starts as the files that libdw is given to unpack: gzip's and xz's. Not bzip2's, which
+ * no kernel's modules have: of one that is cut short libdw 0.188 reads the end for ever. */
+static bool is_for_libdw(int fd)
+{
+	static const char gzip[] = { '\x1f', '\x8b' }, xz[] = { '\xfd', '7', 'z', 'X', 'Z', '\0' };
+	char start[sizeof(xz)];
+
+	return pread(fd, start, sizeof(start), 0) == sizeof(start) &&
+	       (!memcmp(start, gzip, sizeof(gzip)) || !memcmp(start, xz, sizeof(xz)));
+}
+
+/* Whether the section headers, which end a module, lie behind the end: libdw takes what is there
+ * of a gzip file for all of it. */
+static bool is_cut_short(Elf *elf)
+{
+	GElf_Ehdr header;
+	size_t size;
+
+	return gelf_getehdr(elf, &header) && elf_rawfile(elf, &size) && header.e_shoff >= size;
+}
+
+/* Lets libdw unpack the file. */
+static int unpack_by_libdw(struct elffile *ef)
+{
+	ef->elf = dwelf_elf_begin(ef->fd);
+	return ef->elf && !is_cut_short(ef->elf) ? 0 : -EBADMSG;
+}
+
+/* Reads what a compressed file holds. */
+static int unpack_zstd(struct elffile *ef)
 {
 	size_t size;
+	int r = elfzstd_unpack(ef->fd, &ef->unpacked, &size);
+
+	if (r == 0)
+		ef->elf = elf_memory(ef->unpacked, size);
+	return r;
+}
+
+/* Puts what a compressed file holds in the place of the file; others stay. */
+static int unpack(struct elffile *ef, struct error *err)
+{
+	bool is_zstd = elfzstd_is(ef->fd);
 	int r;
 
+	if (!is_zstd && !is_for_libdw(ef->fd))
+		return 0;
 	(void)elf_end(ef->elf);
 	ef->elf = NULL;
 	ef->is_unpacked = true;
-	if (!elfzstd_is(ef->fd)) {
-		ef->elf = dwelf_elf_begin(ef->fd);
+	r = is_zstd ? unpack_zstd(ef) : unpack_by_libdw(ef);
+	if (r == 0)
 		return 0;
-	}
-	r = elfzstd_unpack(ef->fd, &ef->unpacked, &size);
-	if (r < 0)
-		return error_set(err, r, "%s: cannot be unpacked: %s", ef->path,
-				 r == -EBADMSG ? "it is damaged" : strerror(-r));
-	ef->elf = elf_memory(ef->unpacked, size);
-	return 0;
+	return error_set(err, r, "%s: cannot be unpacked: %s", ef->path,
+			 r == -EBADMSG ? "its compressed data are damaged or cut short"
+				       : strerror(-r));
 }
 
 /* Takes @fd, which is open or -1 with errno. */

@@ -31,8 +31,8 @@ struct elf_section {
 	const char *name;
 };
 
-/* Opens a file, which may be compressed if its name says so (.xz, .gz, ...). 0, -EBADMSG if it is
- * no ELF file, or -errno; the caller closes. */
+/* Opens a file, which may be compressed if its name says so (.xz, .zst, .gz). 0, -EBADMSG if it
+ * is no ELF file or damaged, or -errno; the caller closes. */
 int elffile_open(const char *path, struct elffile **ret, struct error *err);
 /* Opens the ELF file, which may be compressed, that @fd is, and takes @fd in any case; @name is for
  * messages. Returns as elffile_open(). */

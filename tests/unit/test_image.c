@@ -8,6 +8,9 @@
 #include "image/symtab.h"
 
 #include <errno.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 /* A symbol of so many bytes (0: unknown), which ends at 1000 at the latest. */
 static void add(struct symtab *st, const char *name, uint64_t offset, uint64_t size,
@@ -383,6 +386,19 @@ static void what_is_no_elf_file_is_said_so(void)
 	CHECK_EQ(elffile_open_memory(bytes, sizeof(bytes), "script", &ef, &err), -EBADMSG);
 }
 
+/* libdw never comes to the end of this. */
+static void bzip2_is_no_elf_file(void)
+{
+	static const char start[] = "BZh91AY&SY";
+	struct error err = ERROR_INIT;
+	struct elffile *ef = NULL;
+	int fd = memfd_create("bzip2", MFD_CLOEXEC);
+
+	CHECK_EQ(write(fd, start, strlen(start)), (ssize_t)strlen(start));
+	CHECK_EQ(elffile_open_fd(fd, "bzip2", &ef, &err), -EBADMSG);
+	CHECK_STR(err.text, "bzip2: not an ELF file");
+}
+
 static void the_crc_is_that_of_debuglink(void)
 {
 	CHECK_EQ(debugfile_crc(0, "123456789", 9), 0xcbf43926);
@@ -395,4 +411,5 @@ TESTS(T(symbols_hold_their_bytes_and_no_more), T(an_empty_table_finds_nothing),
       T(symbols_lie_where_their_code_is), T(kernel_symbols_count_from_its_start),
       T(a_stripped_library_has_its_dynamic_symbols), T(code_without_symbols_is_named_by_its_place),
       T(the_debug_file_names_what_was_stripped), T(a_debug_file_of_another_binary_is_not_taken),
-      T(plt_entries_have_names), T(what_is_no_elf_file_is_said_so), T(the_crc_is_that_of_debuglink))
+      T(plt_entries_have_names), T(what_is_no_elf_file_is_said_so), T(bzip2_is_no_elf_file),
+      T(the_crc_is_that_of_debuglink))
