@@ -86,6 +86,14 @@ struct visited {
 
 enum { VISITED = 4 };
 
+enum { STACK_LINE_BYTES = 64, STACK_PAGE_BYTES = 4096, STACK_WINDOW_BYTES = 512 };
+
+/* A part of the stack, for a copy of it costs hardly more than one of a word. */
+struct stack_window {
+	__u64 start, bytes;
+	__u64 words[STACK_WINDOW_BYTES / 8];
+};
+
 enum { CHAIN_KERNEL_BYTES = (SAMPLE_KERNEL_MAX + 1) * 8 };
 
 /* An unwinding under way. */
@@ -93,6 +101,7 @@ struct unwinding {
 	struct unwind_frame frame;
 	__u64 registers[32]; /* of the interrupted frame, by their DWARF numbers */
 	struct cpu_registers saved;
+	struct stack_window window;
 	struct visited visited[VISITED];
 	__u32 next;   /* of them, to be replaced */
 	__u32 left;   /* frames that may be added */
@@ -283,10 +292,33 @@ static __always_inline const struct unwind_rule *find_rule(const struct visited 
 	return bpf_map_lookup_elem(&rules, &index);
 }
 
+/* Copies what lies around @address, of its page alone: there either all can be read or nothing. */
+static __always_inline int copy_window(struct stack_window *w, __u64 address)
+{
+	__u64 start = address & ~(STACK_LINE_BYTES - 1), bytes = -start & (STACK_PAGE_BYTES - 1);
+
+	if (!bytes || bytes > STACK_WINDOW_BYTES)
+		bytes = STACK_WINDOW_BYTES;
+	w->bytes = 0;
+	if (bpf_probe_read_user(w->words, bytes, (void *)start))
+		return UNWIND_UNREADABLE;
+	w->start = start;
+	w->bytes = bytes;
+	return UNWIND_GOING;
+}
+
+/* Stacks are read upwards: what is left to read below the window is read alone. */
 static int read_stack(void *data, __u64 address, __u64 *ret)
 {
-	return bpf_probe_read_user(ret, sizeof(*ret), (void *)address) ? UNWIND_UNREADABLE
-								       : UNWIND_GOING;
+	struct stack_window *w = &((struct unwinding *)data)->window;
+
+	if (address & 7 || address < w->start)
+		return bpf_probe_read_user(ret, sizeof(*ret), (void *)address) ? UNWIND_UNREADABLE
+									       : UNWIND_GOING;
+	if (address - w->start >= w->bytes && copy_window(w, address))
+		return UNWIND_UNREADABLE;
+	*ret = w->words[(address - w->start) / 8 & (STACK_WINDOW_BYTES / 8 - 1)];
+	return UNWIND_GOING;
 }
 
 static int read_register(void *data, __u32 number, __u64 *ret)
@@ -391,6 +423,7 @@ static __always_inline void chain_user(struct run *run, struct unwinding *u)
 	}
 	for (i = 0; i < VISITED; i++)
 		u->visited[i].start = u->visited[i].end = 0;
+	u->window.start = u->window.bytes = 0;
 	u->next = 0;
 	u->end = UNWIND_DEPTH;
 	run->totals->frames += bpf_loop(SAMPLE_DEPTH_MAX, chain_step, &c, 0);
