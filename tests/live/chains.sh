@@ -43,6 +43,7 @@ known()
 	under "  two threads" "$1" leaf_thread \
 		"^truth_stacks[_a-z]*(;clone3?|;$bare)?;(start_thread|$bare);thread;leaf_thread"
 	under "  a child that executes nothing" "$1" leaf_child ";main;child;leaf_child"
+	under "  its parent meanwhile" "$1" leaf_parent ";main;child;leaf_parent"
 	awk '/;reader;.*_[[]k[]]/ { n += $NF } END { print n; exit n < 50 }' \
 		"$dir/$1.folded" >"$dir/output"
 	result $? "  with the kernel's part on top"

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* truth_stacks ROUNDS DEPTH: work at the end of call chains that are known: under a function that
  * calls itself DEPTH times, in the kernel under a system call, in two threads, in a child that
- * executes nothing. Compiled with frame pointers, and once more without. */
+ * executes nothing and in its parent meanwhile. Compiled with frame pointers, and once more
+ * without. */
 #include "truth.h"
 
 #include <fcntl.h>
@@ -35,6 +36,7 @@ static volatile uint64_t done;
 LEAF(leaf_deep)
 LEAF(leaf_thread)
 LEAF(leaf_child)
+LEAF(leaf_parent)
 
 __attribute__((noinline)) static void deep(unsigned int depth)
 {
@@ -102,6 +104,7 @@ __attribute__((noinline)) static void child(void)
 		done += leaf_child(40 * TRUTH_UNIT);
 		_exit(0);
 	}
+	done += leaf_parent(40 * TRUTH_UNIT);
 	(void)waitpid(pid, NULL, 0);
 	done++;
 }
