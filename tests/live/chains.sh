@@ -12,12 +12,12 @@ stacks()
 	opreport --session-dir="$dir/$1" --folded >"$dir/$1.folded" 2>>"$dir/$1.err"
 }
 
-# The driver bpf has no tables in the first moment of a program.
 # A function inside of libc, where no debug package names it.
 bare='[[]libc[.]so[.]6[]]'
 
 # under TITLE NAME LEAF PATTERN: of the samples with LEAF in their stack at most one in ten is not
-# of a stack that the pattern matches from its root to its end; kernel frames may stand on top.
+# of a stack that the pattern matches from its root to its end; kernel frames may stand on top. The
+# driver bpf has no tables in the first moment of a program.
 under()
 {
 	awk -v leaf="$3" -v pattern="$4(;[^;]*_[[]k[]])*\$" '
@@ -54,24 +54,34 @@ known()
 	result $? "  recursion counts once"
 }
 
-# by DRIVER MODE PROGRAM DEPTH
-by()
+# taken NAME DRIVER MODE PROGRAM DEPTH: by what chains are found, which is told.
+taken()
 {
-	if ! operf --session-dir="$dir/try" --driver="$1" --callgraph --callgraph-mode="$2" true \
-		>"$dir/output" 2>&1; then
-		skip "by driver $1, $2" "$(tail -n 1 "$dir/output")"
-		return
-	fi
-	ok "by driver $1, $2" profile "$1-$2" --driver="$1" --callgraph=$(($4 + 20)) \
-		--callgraph-mode="$2" "$3" 100 "$4"
-	stacks "$1-$2"
-	known "$1-$2" "$4"
+	tables="unwind tables"
+	[ "$3" != fp ] || tables="frame pointers"
+	ok "by driver $2, $3, of $4" profile "$1" --verbose=record --driver="$2" \
+		--callgraph=$(($5 + 20)) --callgraph-mode="$3" "$4" 100 "$5"
+	has "  by $tables" "call chains by $tables" "$dir/$1.log"
+	stacks "$1"
 }
 
-by perf fp truth_stacks 100
-by bpf fp truth_stacks 100
-by perf table truth_stacks_bare 200
-by bpf table truth_stacks_bare 100
+for by in perf bpf; do
+	if ! operf --session-dir="$dir/try" --driver=$by --callgraph true >"$dir/output" 2>&1; then
+		skip "by driver $by" "$(tail -n 1 "$dir/output")"
+		continue
+	fi
+	taken $by-fp $by fp truth_stacks 100
+	known $by-fp 100
+	for mode in table auto; do
+		taken $by-$mode $by $mode truth_stacks_bare 200
+		known $by-$mode 200
+	done
+	taken $by-astray $by fp truth_stacks_bare 100
+	awk '/;leaf_deep[; ]/ { all += $NF; if (/;main;deep;deep;/) whole += $NF }
+		END { printf "%d of %d\n", whole, all; exit all < 50 || whole > 0.1 * all }' \
+		"$dir/$by-astray.folded" >"$dir/output"
+	result $? "  where there are none, they lead nowhere"
+done
 
 opreport --session-dir="$dir/perf-fp" -c -t 10 >"$dir/output" 2>&1
 awk '/^-----/ { block = 0 } $NF == "leaf_deep" && !/^ / { block = 1 } /^  .*deep$/ { above = $1 }
