@@ -62,6 +62,16 @@ static bool is_function(const GElf_Sym *sym)
 	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
 }
 
+/* What the symbol counts from the start of its section or of the file. On ARM the lowest bit of a
+ * function's says that it is of Thumb code. */
+static uint64_t value_of(const struct elffile *file, const GElf_Sym *sym)
+{
+	bool may_be_thumb = elffile_header(file)->e_machine == EM_ARM &&
+			    GELF_ST_TYPE(sym->st_info) != STT_NOTYPE;
+
+	return may_be_thumb ? sym->st_value & ~(uint64_t)1 : sym->st_value;
+}
+
 static unsigned int rank_of(const GElf_Sym *sym)
 {
 	unsigned int bind = GELF_ST_BIND(sym->st_info), seen = GELF_ST_VISIBILITY(sym->st_other);
@@ -79,8 +89,8 @@ static bool is_plt_name(const char *name)
 	return length > n && !strcmp(name + length - n, "@plt");
 }
 
-/* Names that compilers and assemblers make for themselves: ARM and AArch64 mapping symbols ($x),
- * local labels (.L1). */
+/* Names that compilers and assemblers make for themselves: mapping symbols ($x) of ARM, AArch64 and
+ * RISC-V, local labels (.L1). */
 static bool is_internal_name(const char *name)
 {
 	return name[0] == '\0' || name[0] == '$' || (name[0] == '.' && name[1] == 'L');
@@ -94,7 +104,7 @@ static void add_symbol(struct loader *l, const GElf_Sym *sym, uint32_t section, 
 	if (section >= elffile_section_count(l->file))
 		return;
 	code = &l->sections[section];
-	s.address = sym->st_value + code->base;
+	s.address = value_of(l->file, sym) + code->base;
 	if (!code->is_code || s.address >= code->end || !place(l, s.address, &s.offset))
 		return;
 	if (is_plt_name(name))

@@ -16,7 +16,7 @@
 
 #include "image/symtab.h"
 
-enum { SYMCACHE_VERSION = 2, SYMCACHE_PAGE = 4096, SYMCACHE_ORDER = 0x01020304 };
+enum { SYMCACHE_VERSION = 3, SYMCACHE_PAGE = 4096, SYMCACHE_ORDER = 0x01020304 };
 
 #define SYMCACHE_MAGIC "opsymtab"
 

@@ -116,6 +116,21 @@ static void mapping_symbols_of_riscv_are_none(void)
 	check_functions(&o);
 }
 
+/* The lowest bit of a Thumb function's address says what it is made of, not where. */
+static void thumb_functions_start_at_their_first_byte(void)
+{
+	_cleanup_object_ struct object o = { 0 };
+	const struct symbol *thumb;
+
+	if (!open_object("arm", &o))
+		SKIP("no assembler for it");
+	thumb = symtab_at(o.st, symtab_count(o.st) - 1);
+	CHECK_STR(thumb->name, "thumb");
+	CHECK_EQ(thumb->offset % 4, 0);
+	CHECK_EQ(thumb->end - thumb->offset, 4);
+	CHECK_STR(name_at(o.st, thumb->offset), "thumb");
+}
+
 /* An indirect function is the code that chooses: all that runs under its address. */
 static void indirect_functions_have_names(void)
 {
@@ -140,4 +155,5 @@ static void indirect_functions_have_names(void)
 }
 
 TESTS(T(mapping_symbols_of_aarch64_are_none), T(mapping_symbols_of_arm_are_none),
-      T(mapping_symbols_of_riscv_are_none), T(indirect_functions_have_names))
+      T(mapping_symbols_of_riscv_are_none), T(thumb_functions_start_at_their_first_byte),
+      T(indirect_functions_have_names))
