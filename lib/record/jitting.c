@@ -17,9 +17,12 @@
 enum {
 	SOURCES_MAX = 16,
 	WAITING_MAX = 65536, /* samples of one process */
-	SEARCH_S = 1	     /* how often new files are looked for */
 };
 static const uint64_t wait_max = 10 * (uint64_t)1000000000;
+/* How often new files are looked for while samples wait: twice as long after each search that found
+ * none, as that reads all mappings of a process. */
+static const uint64_t search_every_min = 1 * (uint64_t)1000000000,
+		      search_every_max = 8 * (uint64_t)1000000000;
 
 struct waiting {
 	struct store_key key;
@@ -46,7 +49,7 @@ struct maker {
 	size_t spot_count, spot_room;
 	size_t written, written_spots; /* pieces of code and spots written so far */
 	size_t told;		       /* pieces left out that were told of */
-	uint64_t searched;
+	uint64_t search_at, search_every;
 	bool gone;
 };
 
@@ -115,6 +118,7 @@ static struct maker *find_maker(struct jitting *j, uint32_t tgid)
 	m->tgid = tgid;
 	m->files = jit_files_new(j->root, tgid);
 	m->jit = jit_new();
+	m->search_every = search_every_min / 2;
 	(void)map_set(&j->makers, tgid, m);
 	return m;
 }
@@ -167,11 +171,14 @@ static void find_sources(struct maker *m, uint64_t now)
 {
 	struct jit_source *s;
 
-	if (m->searched && now - m->searched < SEARCH_S * (uint64_t)1000000000 && !m->gone)
+	if ((now < m->search_at || !m->waiting_count) && !m->gone)
 		return;
-	m->searched = now;
-	while (m->source_count < SOURCES_MAX && (s = jit_files_next(m->files)))
+	m->search_every = MIN(m->search_every * 2, search_every_max);
+	while (m->source_count < SOURCES_MAX && (s = jit_files_next(m->files))) {
 		m->sources[m->source_count++] = s;
+		m->search_every = search_every_min;
+	}
+	m->search_at = now + m->search_every;
 }
 
 /* Reads all sources. One that is damaged is told of once, and left. */
