@@ -18,6 +18,8 @@ enum { NODES_MAX = 1 << 20 };
 
 enum { SLOTS_MIN = 1 << 10 };
 
+enum { AHEAD = 16 }; /* records, to fetch where they will be entered */
+
 /* A hash table of record numbers, 0: free. It is not in the file: it is made when that is opened.
  */
 struct lookup {
@@ -33,6 +35,15 @@ struct memo {
 	size_t count, room, nodes_room;
 };
 
+/* Samples of nodes whose arcs were not told of yet. Few nodes have some, so a set says which. */
+struct fresh {
+	uint32_t *samples; /* of each node */
+	uint64_t *set;	   /* a bit each */
+	size_t room;	   /* in words of the set */
+};
+
+enum { SET_BITS = 64 };
+
 struct chain_store {
 	char *dir;
 	struct chain_names *names;
@@ -42,9 +53,8 @@ struct chain_store {
 	struct memo memo;
 	uint32_t *found; /* places of the chain that is added, outermost first */
 	size_t found_room;
-	uint32_t last;	 /* node of the chain added last */
-	uint32_t *fresh; /* of each node: samples whose arcs were not told of yet */
-	size_t fresh_count, fresh_room;
+	uint32_t last; /* node of the chain added last */
+	struct fresh fresh;
 };
 
 static uint64_t pack(const struct chain_frame *f)
@@ -61,6 +71,11 @@ static uint64_t place_hash(uint64_t image_offset)
 static uint64_t node_hash(uint32_t parent, uint32_t place)
 {
 	return hash_u64((uint64_t)parent << 32 | place);
+}
+
+static uint64_t hash_of(const struct chain_node *n)
+{
+	return node_hash(n->parent, n->place);
 }
 
 static uint64_t place_value(const struct chain_store *s, uint32_t i)
@@ -101,24 +116,33 @@ static bool lookup_is_full(const struct lookup *l)
 	return l->used > l->mask / 4 * 3;
 }
 
+/* Where a hash is looked up is in no cache mostly: has it there soon. */
+static void lookup_fetch(const struct lookup *l, uint64_t hash)
+{
+	__builtin_prefetch(&l->slots[(uint32_t)hash & l->mask], 1);
+}
+
 static void index_places(struct chain_store *s)
 {
 	uint32_t i;
 
 	lookup_reset(&s->by_place, s->places.count);
-	for (i = 1; i < s->places.count; i++)
+	for (i = 1; i < s->places.count; i++) {
+		if (i + AHEAD < s->places.count)
+			lookup_fetch(&s->by_place, place_hash(place_value(s, i + AHEAD)));
 		lookup_put(&s->by_place, place_hash(place_value(s, i)), i);
+	}
 }
 
 static void index_nodes(struct chain_store *s)
 {
-	const struct chain_node *n;
 	uint32_t i;
 
 	lookup_reset(&s->by_node, s->nodes.count);
 	for (i = 1; i < s->nodes.count; i++) {
-		n = node_at(s, i);
-		lookup_put(&s->by_node, node_hash(n->parent, n->place), i);
+		if (i + AHEAD < s->nodes.count)
+			lookup_fetch(&s->by_node, hash_of(node_at(s, i + AHEAD)));
+		lookup_put(&s->by_node, hash_of(node_at(s, i)), i);
 	}
 }
 
@@ -179,6 +203,60 @@ static int find_node(struct chain_store *s, uint32_t parent, uint32_t place, uin
 	return 0;
 }
 
+/* --- arcs that are due --- */
+
+static void drop_fresh(struct fresh *f)
+{
+	free(f->samples);
+	free(f->set);
+	*f = (struct fresh){ 0 };
+}
+
+static void make_fresh_room(struct fresh *f, size_t words)
+{
+	size_t room = MAX(words, f->room * 2);
+
+	f->samples = xrealloc(f->samples, room * SET_BITS * sizeof(*f->samples));
+	f->set = xrealloc(f->set, room * sizeof(*f->set));
+	memset(f->samples + f->room * SET_BITS, 0,
+	       (room - f->room) * SET_BITS * sizeof(*f->samples));
+	memset(f->set + f->room, 0, (room - f->room) * sizeof(*f->set));
+	f->room = room;
+}
+
+static uint32_t add_saturated(uint32_t count, uint64_t samples)
+{
+	return samples > UINT32_MAX - count ? UINT32_MAX : count + (uint32_t)samples;
+}
+
+/* Remembers that the arcs of @node and its parents have so many samples more. */
+static void add_fresh(struct fresh *f, uint32_t node, uint64_t samples)
+{
+	if (node / SET_BITS >= f->room)
+		make_fresh_room(f, node / SET_BITS + 1);
+	f->samples[node] = add_saturated(f->samples[node], samples);
+	f->set[node / SET_BITS] |= (uint64_t)1 << node % SET_BITS;
+}
+
+/* Adds to each parent what its children have: all of these come behind it. */
+static void add_up_fresh(struct chain_store *s)
+{
+	struct fresh *f = &s->fresh;
+	uint64_t below, left;
+	uint32_t i, parent;
+	size_t word;
+
+	for (word = f->room; word-- > 0;)
+		for (left = f->set[word]; left; left = f->set[word] & below) {
+			i = SET_BITS - 1 - (uint32_t)__builtin_clzll(left);
+			below = ((uint64_t)1 << i) - 1;
+			i += (uint32_t)word * SET_BITS;
+			parent = node_at(s, i)->parent;
+			if (parent)
+				add_fresh(f, parent, f->samples[i]);
+		}
+}
+
 /* --- opening --- */
 
 static void close_tables(struct chain_store *s)
@@ -187,7 +265,7 @@ static void close_tables(struct chain_store *s)
 	chain_table_close(&s->nodes);
 	s->memo.count = 0;
 	s->memo.context = 0;
-	s->fresh_count = 0;
+	drop_fresh(&s->fresh);
 }
 
 /* The first record that makes no sense, or the count: what is behind it is given up. */
@@ -269,7 +347,6 @@ void chain_store_close(struct chain_store *s)
 	free(s->memo.frames);
 	free(s->memo.nodes);
 	free(s->found);
-	free(s->fresh);
 	free(s->dir);
 	free(s);
 }
@@ -314,8 +391,8 @@ static size_t common(const struct memo *m, const struct chain *chain, size_t cou
 	return n;
 }
 
-/* Finds the places of the chain's frames from the @from-th on, outermost first, into ->found. Where
- * they are looked up is fetched beforehand, as most of it is in no cache: 0 or -errno. */
+/* Finds the places of the chain's frames from the @from-th on, outermost first, into ->found: 0 or
+ * -errno. */
 static int find_places(struct chain_store *s, const struct chain *chain, size_t from, size_t count,
 		       struct error *err)
 {
@@ -325,8 +402,7 @@ static int find_places(struct chain_store *s, const struct chain *chain, size_t 
 
 	array_grow(&s->found, count, &s->found_room);
 	for (i = from; i < count; i++)
-		__builtin_prefetch(&s->by_place.slots[(uint32_t)place_hash(pack(outermost - i)) &
-						      s->by_place.mask]);
+		lookup_fetch(&s->by_place, place_hash(pack(outermost - i)));
 	for (i = from; i < count && r == 0; i++)
 		r = find_place(s, pack(outermost - i), &s->found[i], err);
 	return r;
@@ -337,8 +413,7 @@ static int find_places(struct chain_store *s, const struct chain *chain, size_t 
 static void fetch_below(const struct chain_store *s, uint32_t node, size_t at, size_t count)
 {
 	for (; at < count; at++, node++)
-		__builtin_prefetch(&s->by_node.slots[(uint32_t)node_hash(node, s->found[at]) &
-						     s->by_node.mask]);
+		lookup_fetch(&s->by_node, node_hash(node, s->found[at]));
 }
 
 /* The node of the whole chain, made where it is new: 0 or -errno. */
@@ -371,29 +446,12 @@ static int find_chain(struct chain_store *s, uint32_t context, const struct chai
 	return r;
 }
 
-static uint32_t add_saturated(uint32_t count, uint64_t samples)
-{
-	return samples > UINT32_MAX - count ? UINT32_MAX : count + (uint32_t)samples;
-}
-
-/* Remembers that the arcs of @node and its parents have so many samples more. */
-static void add_fresh(struct chain_store *s, uint32_t node, uint64_t samples)
-{
-	if (node >= s->fresh_count) {
-		array_grow(&s->fresh, (size_t)node + 1, &s->fresh_room);
-		memset(s->fresh + s->fresh_count, 0,
-		       (node + 1 - s->fresh_count) * sizeof(*s->fresh));
-		s->fresh_count = (size_t)node + 1;
-	}
-	s->fresh[node] = add_saturated(s->fresh[node], samples);
-}
-
 /* So many samples more have the chain of @node. */
 static void count_chain(struct chain_store *s, uint32_t node, uint64_t samples, bool arcs)
 {
 	node_at(s, node)->count = add_saturated(node_at(s, node)->count, samples);
 	if (arcs)
-		add_fresh(s, node, samples);
+		add_fresh(&s->fresh, node, samples);
 	s->last = node;
 }
 
@@ -458,32 +516,34 @@ static struct chain_frame frame_of(const struct chain_store *s, uint32_t node)
 void chain_store_arcs(struct chain_store *s, void (*each)(const struct chain_arc *arc, void *data),
 		      void *data)
 {
-	_cleanup_free_ uint32_t *contexts = xcalloc(s->fresh_count + 1, sizeof(*contexts));
+	struct fresh *f = &s->fresh;
+	_cleanup_free_ uint32_t *contexts = xmalloc((f->room * SET_BITS + 1) * sizeof(*contexts));
 	struct chain_arc arc;
 	uint32_t i, parent;
+	uint64_t left;
+	size_t word;
 
-	/* A parent has what its children have; it comes before them. */
-	for (i = (uint32_t)s->fresh_count; i-- > 1;)
-		if (s->fresh[i])
-			s->fresh[node_at(s, i)->parent] =
-				add_saturated(s->fresh[node_at(s, i)->parent], s->fresh[i]);
-	for (i = 1; i < s->fresh_count; i++) {
-		if (!s->fresh[i])
-			continue;
-		parent = node_at(s, i)->parent;
-		contexts[i] = parent ? contexts[parent] : node_at(s, i)->place;
-		if (!parent || !node_at(s, parent)->parent)
-			continue;
-		arc = (struct chain_arc){ contexts[i], frame_of(s, parent), frame_of(s, i),
-					  s->fresh[i] };
-		each(&arc, data);
-	}
-	s->fresh_count = 0;
+	add_up_fresh(s);
+	for (word = 0; word < f->room; f->set[word++] = 0)
+		for (left = f->set[word]; left; left &= left - 1) {
+			i = (uint32_t)word * SET_BITS + (uint32_t)__builtin_ctzll(left);
+			parent = node_at(s, i)->parent;
+			contexts[i] = parent ? contexts[parent] : node_at(s, i)->place;
+			arc = (struct chain_arc){ .context = contexts[i],
+						  .samples = f->samples[i] };
+			f->samples[i] = 0;
+			if (!parent || !node_at(s, parent)->parent)
+				continue;
+			arc.caller = frame_of(s, parent);
+			arc.callee = frame_of(s, i);
+			each(&arc, data);
+		}
 }
 
 size_t chain_store_memory(const struct chain_store *s)
 {
 	size_t slots = (size_t)s->by_place.mask + s->by_node.mask + 2;
 
-	return s->places.mapped + s->nodes.mapped + (slots + s->fresh_room) * sizeof(uint32_t);
+	return s->places.mapped + s->nodes.mapped +
+	       (slots + s->fresh.room * SET_BITS) * sizeof(uint32_t);
 }
