@@ -293,7 +293,7 @@ static __always_inline const struct unwind_rule *find_rule(const struct visited 
 }
 
 /* Copies what lies around @address, of its page alone: there either all can be read or nothing. */
-static __always_inline int copy_window(struct stack_window *w, __u64 address)
+static __noinline int copy_window(struct stack_window *w, __u64 address)
 {
 	__u64 start = address & ~(STACK_LINE_BYTES - 1), bytes = -start & (STACK_PAGE_BYTES - 1);
 
