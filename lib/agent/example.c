@@ -44,7 +44,7 @@ static const unsigned int code[] = {
 int main(int argc, char **argv)
 {
 	void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-	const struct debug_line_info line = { (unsigned long)page, 14, __FILE__ };
+	const struct debug_line_info line = { (unsigned long)page, 15, __FILE__ };
 	clock_t end = clock() + (argc > 1 ? atoi(argv[1]) : 1) * CLOCKS_PER_SEC;
 	unsigned long (*made)(unsigned long n), sum = 0;
 	op_agent_t agent = op_open_agent();
