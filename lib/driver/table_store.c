@@ -210,9 +210,30 @@ static void copy_rules(struct table_store *t)
 	t->rules_copied = count;
 }
 
-static bool has_room(const struct table_store *t, size_t pages)
+/* Chunks that @table takes beside those there are, of which the last has @used rows. */
+static size_t chunks_for(const struct unwind_table *table, size_t used)
 {
-	return t->table_count < SAMPLE_TABLES_MAX && t->page_count + pages <= SAMPLE_PAGES_MAX;
+	size_t i, rows, count = 0;
+
+	for (i = 0; i < table->page_count; i++) {
+		rows = table->pages[i + 1] - table->pages[i];
+		if (used + rows > SAMPLE_CHUNK_ROWS) {
+			count++;
+			used = 0;
+		}
+		used += rows;
+	}
+	return count;
+}
+
+/* Whether all of @table has room: a part of it would only take that of others. */
+static bool has_room(const struct table_store *t, const struct unwind_table *table)
+{
+	size_t used = t->chunk ? t->chunk_used : SAMPLE_CHUNK_ROWS;
+
+	return t->table_count < SAMPLE_TABLES_MAX &&
+	       t->page_count + table->page_count <= SAMPLE_PAGES_MAX &&
+	       t->chunk_count + chunks_for(table, used) <= t->chunk_limit;
 }
 
 /* The pages behind those in use are a table's, which has the next number from now on. */
@@ -238,7 +259,7 @@ static int put_table(struct table_store *t, const struct unwind_table *table,
 	size_t i;
 	int r = 0;
 
-	if (!has_room(t, table->page_count))
+	if (!has_room(t, table))
 		return -ENOSPC;
 	copy_rules(t);
 	for (i = 0; i < table->page_count && r == 0; i++)
@@ -368,6 +389,12 @@ static void evict(struct table_store *t)
 	t->evicted_at = sampler_drains(t->sampler);
 }
 
+/* Whether @table would have room where others have gone. */
+static bool is_worth_others(const struct table_store *t, const struct unwind_table *table)
+{
+	return chunks_for(table, SAMPLE_CHUNK_ROWS) <= t->chunk_limit / 2;
+}
+
 static bool may_evict(const struct table_store *t)
 {
 	return sampler_drains(t->sampler) - t->evicted_at >= EVICT_EVERY;
@@ -412,7 +439,7 @@ void table_store_load(struct table_store *t, const struct sample_file *file, int
 		return;
 	}
 	r = put_table(t, table, file);
-	if (r == -ENOSPC && may_evict(t)) {
+	if (r == -ENOSPC && may_evict(t) && is_worth_others(t, table)) {
 		evict(t);
 		r = put_table(t, table, file);
 	}
