@@ -16,8 +16,8 @@
 /* What the command line said; NULL where nothing. */
 static const char *config_path, *session_dir, *vmlinux, *kernel_range, *image, *separate, *events,
 	*ext_feature, *driver, *rate, *buffer_size, *cpu_buffer_size, *socket_group, *tee, *replay,
-	*callgraph, *callgraph_mode, *user, *session_mode, *budget, *max_memory, *max_disk,
-	*keep_free, *max_files;
+	*callgraph, *callgraph_mode, *unwind_memory, *user, *session_mode, *budget, *max_memory,
+	*max_disk, *keep_free, *max_files;
 static const char *separate_lib, *separate_kernel, *separate_thread, *separate_cpu;
 static const char *verbose;
 static bool no_vmlinux, foreground, start, force, no_seccomp;
@@ -46,6 +46,8 @@ static const struct opt opts[] = {
 	  "take the call chain of every sample, up to DEPTH frames; 0: none" },
 	{ 0, "callgraph-mode", OPT_STRING, &callgraph_mode, "auto|fp|table",
 	  "find callers by frame pointers or by the images' unwind tables" },
+	{ 0, "unwind-memory", OPT_STRING, &unwind_memory, "SIZE",
+	  "of unwind tables, beyond which call chains end for want of one (64M)" },
 	{ 'x', "ext-feature", OPT_STRING, &ext_feature, "NAME:ARGS",
 	  "an extended feature: ibs, offcpu" },
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "How it is kept" },
@@ -110,6 +112,7 @@ static const struct {
 	{ "SESSION_DIR", &session_dir },
 	{ "CALLGRAPH", &callgraph },
 	{ "CALLGRAPH_MODE", &callgraph_mode },
+	{ "UNWIND_MEMORY", &unwind_memory },
 	{ "VMLINUX", &vmlinux },
 	{ "KERNEL_RANGE", &kernel_range },
 	{ "IMAGE_FILTER", &image },
@@ -202,13 +205,17 @@ static int take_separate(struct settings *s, struct error *err)
 
 static int take_callgraph(struct settings *s, struct error *err)
 {
+	int r = 0;
+
 	if (s->rc.callgraph > DRIVER_DEPTH_MAX)
 		return error_set(err, -EINVAL, "CALLGRAPH: call chains are 0 to %d deep",
 				 DRIVER_DEPTH_MAX);
 	s->chain_mode = DRIVER_CHAINS_AUTO;
-	return s->rc.callgraph_mode
-		       ? driver_parse_chain_mode(s->rc.callgraph_mode, &s->chain_mode, err)
-		       : 0;
+	if (s->rc.callgraph_mode)
+		r = driver_parse_chain_mode(s->rc.callgraph_mode, &s->chain_mode, err);
+	if (r == 0 && s->rc.unwind_memory)
+		r = driver_parse_unwind_bytes(s->rc.unwind_memory, &s->unwind_bytes, err);
+	return r;
 }
 
 /* What follows from the keys. */
@@ -311,6 +318,7 @@ void settings_collector(const struct settings *s, struct collector_config *ret)
 			.buffer_words = s->rc.buffer_size,
 			.callgraph_depth = (unsigned int)s->rc.callgraph,
 			.callgraph_mode = s->chain_mode,
+			.unwind_bytes = s->unwind_bytes,
 			.replay_path = s->replay,
 		},
 		.record = {

@@ -26,6 +26,7 @@ struct settings {
 	size_t event_count;
 	unsigned int separate; /* enum record_separate */
 	enum driver_chain_mode chain_mode;
+	size_t unwind_bytes;		   /* 0: not given */
 	uint64_t kernel_start, kernel_end; /* 0: not given */
 	char *tee, *replay;		   /* absolute, or NULL */
 	bool foreground, start, force, no_seccomp;

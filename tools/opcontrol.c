@@ -35,10 +35,10 @@ static struct {
 	const char *arg;
 } queue[ACTIONS_MAX];
 static size_t queued;
-static const char *config_path, *session_dir, *separate, *callgraph, *callgraph_mode, *image,
-	*vmlinux, *kernel_range, *buffer_size, *buffer_watershed, *cpu_buffer_size, *rate, *driver,
-	*socket_group, *session_mode, *user, *verbose, *budget, *max_memory, *max_disk, *keep_free,
-	*max_files;
+static const char *config_path, *session_dir, *separate, *callgraph, *callgraph_mode,
+	*unwind_memory, *image, *vmlinux, *kernel_range, *buffer_size, *buffer_watershed,
+	*cpu_buffer_size, *rate, *driver, *socket_group, *session_mode, *user, *verbose, *budget,
+	*max_memory, *max_disk, *keep_free, *max_files;
 static const char *events[DAEMONRC_EVENTS_MAX];
 static size_t event_count;
 static bool no_vmlinux, noted, json;
@@ -135,6 +135,8 @@ static const struct opt opts[] = {
 	  "take the call chain of every sample, up to DEPTH frames; 0: none", NULL },
 	{ 0, "callgraph-mode", OPT_STRING, &callgraph_mode, "auto|fp|table",
 	  "find callers by frame pointers or by the images' unwind tables", NULL },
+	{ 0, "unwind-memory", OPT_STRING, &unwind_memory, "SIZE",
+	  "of unwind tables, beyond which call chains end for want of one (64M)", NULL },
 	{ 0, "max-memory", OPT_STRING, &max_memory, "SIZE",
 	  "of the daemon, beyond which it does without things (256M); none: no limit", NULL },
 	{ 0, "max-disk", OPT_STRING, &max_disk, "SIZE|PERCENT",
@@ -186,6 +188,7 @@ static const struct {
 } keys[] = {
 	{ "CALLGRAPH", &callgraph },
 	{ "CALLGRAPH_MODE", &callgraph_mode },
+	{ "UNWIND_MEMORY", &unwind_memory },
 	{ "IMAGE_FILTER", &image },
 	{ "VMLINUX", &vmlinux },
 	{ "KERNEL_RANGE", &kernel_range },
@@ -326,6 +329,7 @@ static int check_values(struct error *err)
 {
 	enum driver_chain_mode mode;
 	unsigned int depth;
+	size_t bytes;
 	uint64_t hz;
 	int r = 0;
 
@@ -343,6 +347,9 @@ static int check_values(struct error *err)
 	if (r == 0 && given(callgraph_mode) &&
 	    driver_parse_chain_mode(callgraph_mode, &mode, err) < 0)
 		r = error_prefix(err, "--callgraph-mode");
+	if (r == 0 && given(unwind_memory) &&
+	    driver_parse_unwind_bytes(unwind_memory, &bytes, err) < 0)
+		r = error_prefix(err, "--unwind-memory");
 	return r;
 }
 

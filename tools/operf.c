@@ -29,6 +29,7 @@ static const char *session_dir = default_dir, *vmlinux, *driver_name;
 static uint64_t pid, rate_hz = RATE_UNSAID;
 static unsigned int chain_depth;
 static enum driver_chain_mode chain_mode;
+static size_t unwind_bytes;
 static struct strbuf specs; /* of all --events, joined by commas */
 
 static int add_events(const char *arg, void *target, struct error *err)
@@ -91,6 +92,11 @@ static int set_chain_mode(const char *arg, void *target, struct error *err)
 	return driver_parse_chain_mode(arg, target, err);
 }
 
+static int set_unwind_bytes(const char *arg, void *target, struct error *err)
+{
+	return driver_parse_unwind_bytes(arg, target, err);
+}
+
 static const struct opt opts[] = {
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "What to profile", NULL },
 	{ 'p', "pid", OPT_U64, &pid, "PID",
@@ -111,6 +117,9 @@ static const struct opt opts[] = {
 	  "take the call chain of every sample, up to DEPTH frames (127)", set_depth },
 	{ 0, "callgraph-mode", OPT_CALL, &chain_mode, "auto|fp|table",
 	  "find callers by frame pointers or by the images' unwind tables", set_chain_mode },
+	{ 0, "unwind-memory", OPT_CALL, &unwind_bytes, "SIZE",
+	  "of unwind tables, beyond which call chains end for want of one (64M)",
+	  set_unwind_bytes },
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "Where it goes", NULL },
 	{ 'd', "session-dir", OPT_PATH, &session_dir, "DIR",
 	  "the session's directory, ./oprofile_data by default" },
@@ -247,6 +256,7 @@ static int open_collector(const struct target *target, struct parser *parser,
 			.force = force,
 			.callgraph_depth = chain_depth,
 			.callgraph_mode = chain_mode,
+			.unwind_bytes = unwind_bytes,
 		},
 		.record = {
 			.session_dir = directory,

@@ -33,6 +33,7 @@ static const struct key {
 	{ "SEPARATE_CGROUP", KEY_SWITCH, offsetof(struct daemonrc, separate_cgroup) },
 	{ "CALLGRAPH", KEY_NUMBER, offsetof(struct daemonrc, callgraph) },
 	{ "CALLGRAPH_MODE", KEY_TEXT, offsetof(struct daemonrc, callgraph_mode) },
+	{ "UNWIND_MEMORY", KEY_TEXT, offsetof(struct daemonrc, unwind_memory) },
 	{ "VMLINUX", KEY_TEXT, offsetof(struct daemonrc, vmlinux) },
 	{ "KERNEL_RANGE", KEY_TEXT, offsetof(struct daemonrc, kernel_range) },
 	{ "IMAGE_FILTER", KEY_TEXT, offsetof(struct daemonrc, image_filter) },

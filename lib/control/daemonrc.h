@@ -44,6 +44,7 @@ struct daemonrc {
 	bool separate_lib, separate_kernel, separate_thread, separate_cpu, separate_cgroup;
 	uint64_t callgraph;	   /* depth, 0: no call chains */
 	char *callgraph_mode;	   /* "auto", "fp", "table" */
+	char *unwind_memory;	   /* a size */
 	char *vmlinux;		   /* a path, or "none" */
 	char *kernel_range;	   /* START,END in hexadecimal */
 	char *image_filter;	   /* comma list of application images */

@@ -41,9 +41,10 @@ struct driver {
 	struct sampler *sampler;
 	struct bpf_samples samples;
 	struct table_loader *tables; /* NULL: not by tables */
-	size_t keys;		     /* what it was set up with, as the next two */
+	size_t keys;		     /* what it was set up with, as the next three */
 	unsigned int depth_asked;
 	enum driver_chain_mode mode;
+	size_t unwind_bytes;
 	char *why;
 	struct driver_stats stats;
 	pid_t follow;
@@ -149,10 +150,15 @@ static void say_why(struct driver *d)
 	unsigned int depth = MIN(d->depth_asked, (unsigned int)SAMPLE_DEPTH_MAX);
 
 	free(d->why);
-	d->why = depth ? xasprintf("%s; call chains by %s, up to %u deep", d->plan.why,
-				   d->mode == DRIVER_CHAINS_FP ? "frame pointers" : "unwind tables",
-				   depth)
-		       : xstrdup(d->plan.why);
+	if (!depth)
+		d->why = xstrdup(d->plan.why);
+	else if (d->mode == DRIVER_CHAINS_FP)
+		d->why = xasprintf("%s; call chains by frame pointers, up to %u deep", d->plan.why,
+				   depth);
+	else
+		d->why = xasprintf(
+			"%s; call chains by unwind tables of at most %zu MiB, up to %u deep",
+			d->plan.why, d->unwind_bytes >> 20, depth);
 }
 
 /* Makes ready for call chains, if they are asked for. */
@@ -166,7 +172,7 @@ static int open_chains(struct driver *d, const struct driver_config *config, str
 	d->samples.chains = sampler_chains_new(d->sampler, d->samples.images, d->samples.cookies,
 					       d->samples.out);
 	return by_tables ? table_loader_start(d->sampler, cookie_parser(d->samples.cookies),
-					      TABLE_STORE_BYTES, &d->tables, err)
+					      d->unwind_bytes, &d->tables, err)
 			 : 0;
 }
 
@@ -188,6 +194,7 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 	d->keys = sampler.keys;
 	d->depth_asked = config->callgraph_depth;
 	d->mode = config->callgraph_mode;
+	d->unwind_bytes = config->unwind_bytes ?: DRIVER_UNWIND_DEFAULT;
 	if (r == 0)
 		r = sampler_new(&sampler, &d->sampler, err);
 	if (r == 0)
@@ -229,6 +236,7 @@ static int bpf_change(struct driver *d, const struct driver_config *config, stru
 
 	if (check(config, NULL) < 0 || keys_for(config) != d->keys || config->offcpu || d->offcpu ||
 	    config->callgraph_depth != d->depth_asked || config->callgraph_mode != d->mode ||
+	    (config->unwind_bytes ?: DRIVER_UNWIND_DEFAULT) != d->unwind_bytes ||
 	    config->scope != DRIVER_SYSTEM || d->follow)
 		return error_set(err, -ENOTSUP, "another program has to be loaded");
 	d->plan = (struct perf_plan){ 0 };

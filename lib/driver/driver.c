@@ -32,6 +32,17 @@ int driver_parse_depth(const char *text, unsigned int *ret, struct error *err)
 	return 0;
 }
 
+int driver_parse_unwind_bytes(const char *text, size_t *ret, struct error *err)
+{
+	uint64_t bytes;
+
+	if (parse_size(text, &bytes) < 0 || bytes < DRIVER_UNWIND_MIN || bytes > DRIVER_UNWIND_MAX)
+		return error_set(err, -EINVAL, "'%s': unwind tables take %dM to %dM", text,
+				 DRIVER_UNWIND_MIN >> 20, DRIVER_UNWIND_MAX >> 20);
+	*ret = bytes;
+	return 0;
+}
+
 int driver_parse_chain_mode(const char *text, enum driver_chain_mode *ret, struct error *err)
 {
 	static const char *const names[] = {

@@ -101,6 +101,13 @@ enum driver_chain_mode {
 /* Frames of a chain: the most, and how many where nobody says a number. */
 enum { DRIVER_DEPTH_MAX = 1024, DRIVER_DEPTH_DEFAULT = 127 };
 
+/* Bytes of unwind tables: at least, at most, and where nobody says a number. */
+enum {
+	DRIVER_UNWIND_MIN = 1 << 20,
+	DRIVER_UNWIND_MAX = 128 << 20,
+	DRIVER_UNWIND_DEFAULT = 64 << 20
+};
+
 /* Sizes where nobody says others: of the event buffer; of a CPU's buffer where samples carry no
  * copies of stacks. */
 enum { DRIVER_BUFFER_WORDS = 128 << 10, DRIVER_CPU_BUFFER_BYTES = 512 << 10 };
@@ -124,6 +131,7 @@ struct driver_config {
 				 * its own; 0: default */
 	unsigned int callgraph_depth; /* most frames of a chain; 0: no chains */
 	enum driver_chain_mode callgraph_mode;
+	size_t unwind_bytes;	 /* of unwind tables; 0: default */
 	bool cgroups;		 /* samples are to be told by cgroup */
 	size_t cpu_buffer_bytes; /* ring of each CPU; 0: default */
 	size_t buffer_words;	 /* event buffer; 0: default */
@@ -197,6 +205,8 @@ struct driver_ops {
 int driver_parse_depth(const char *text, unsigned int *ret, struct error *err);
 /* Parses "auto", "fp", "table"; or -EINVAL naming them. */
 int driver_parse_chain_mode(const char *text, enum driver_chain_mode *ret, struct error *err);
+/* Parses a size from DRIVER_UNWIND_MIN to DRIVER_UNWIND_MAX; or -EINVAL. */
+int driver_parse_unwind_bytes(const char *text, size_t *ret, struct error *err);
 
 /* Whether @name asks for whatever driver works here: "auto" or NULL. */
 bool driver_is_auto(const char *name);

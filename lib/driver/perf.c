@@ -133,7 +133,8 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	}
 	if (d->plan.by_table) {
 		d->attribution.pcs = xcalloc(d->plan.depth, sizeof(*d->attribution.pcs));
-		d->attribution.unwinder = unwinder_new(config->cookies, d->root, 0);
+		d->attribution.unwinder =
+			unwinder_new(config->cookies, d->root, config->unwind_bytes);
 	}
 	if (d->plan.switches) {
 		perf_offcpu_init(&d->offcpu, &d->attribution, (unsigned int)d->plan.count, d->root);

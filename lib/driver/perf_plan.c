@@ -273,8 +273,9 @@ static void describe_chains(const struct perf_plan *plan, const struct driver_co
 		return;
 	if (plan->by_table)
 		strbuf_addf(why,
-			    "; call chains by unwind tables over copies of %u KiB of the stack, up "
-			    "to %zu deep",
+			    "; call chains by unwind tables of at most %zu MiB over copies of %u "
+			    "KiB of the stack, up to %zu deep",
+			    (config->unwind_bytes ?: DRIVER_UNWIND_DEFAULT) >> 20,
 			    plan->attrs.stack_bytes >> 10, plan->depth);
 	else
 		strbuf_addf(why, "; call chains by frame pointers, up to %zu deep", plan->depth);

@@ -4,7 +4,7 @@
  *records samples may be busy for long, and meanwhile chains would end for want of a table.
  *
  *	struct table_loader *loader;
- *	if (table_loader_start(sampler, parser, TABLE_STORE_BYTES, &loader, err) == 0)
+ *	if (table_loader_start(sampler, parser, 64 << 20, &loader, err) == 0)
  *		...
  *	table_loader_stop(loader);
  */

@@ -3,7 +3,7 @@
  * Unwind tables put where the sampling program finds them, as it asks for them.
  *
  *	struct table_store *tables;
- *	if (table_store_new(sampler, parser, TABLE_STORE_BYTES, &tables, err) == 0)
+ *	if (table_store_new(sampler, parser, 64 << 20, &tables, err) == 0)
  *		table_store_load(tables, &want->file, fd);
  *	table_store_free(tables);
  */
@@ -11,8 +11,6 @@
 
 #include "base/error.h"
 #include "driver/sampler.h"
-
-enum { TABLE_STORE_BYTES = 64 << 20 };
 
 struct parser;
 struct table_store;

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "driver/cookie_identify.h"
+#include "driver/driver.h"
 #include "image/elffile.h"
 #include "image/parser.h"
 #include "image/unwind_chain.h"
@@ -40,7 +41,7 @@ struct unwinder *unwinder_new(const struct cookie_table *cookies, const char *ro
 
 	u->cookies = cookies;
 	u->root = root;
-	u->cache = unwind_cache_new(budget ? budget : UNWINDER_BUDGET);
+	u->cache = unwind_cache_new(budget ?: DRIVER_UNWIND_DEFAULT);
 	return u;
 }
 

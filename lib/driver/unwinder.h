@@ -15,13 +15,10 @@
 #include "driver/user_stack.h"
 #include "image/unwind_cache.h"
 
-/* Bytes of unwind tables unless somebody says another number. */
-enum { UNWINDER_BUDGET = 48 << 20 };
-
 struct unwinder;
 
 /* Makes one for images of @cookies, on a machine whose /proc is below @root (both borrowed), with
- * tables of @budget bytes (0: UNWINDER_BUDGET); caller frees. */
+ * tables of @budget bytes (0: DRIVER_UNWIND_DEFAULT); caller frees. */
 struct unwinder *unwinder_new(const struct cookie_table *cookies, const char *root, size_t budget);
 /* Frees; NULL is fine. */
 void unwinder_free(struct unwinder *u);

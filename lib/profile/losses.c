@@ -84,7 +84,8 @@ static const struct {
 	{ "unwind_none", NO_LOSS, NULL },
 	{ "unwind_evicted", NO_LOSS, NULL },
 	{ "unwind_unopened", NO_LOSS, NULL }, /* what it costs is told by the ends of chains */
-	{ "unwind_refused", NO_LOSS, NULL },
+	{ "unwind_refused", TROUBLE,
+	  "times an unwind table had no room, where call chains then end (raise --unwind-memory)" },
 	{ "chains_lost", TROUBLE, "call chains that could not be stored" },
 	{ "chain_", NO_LOSS, NULL }, /* and why the chain ends: of no concern to the flat profile */
 	{ "incomplete_code", TROUBLE, "incomplete records in the event buffer" },

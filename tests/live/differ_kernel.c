@@ -3,6 +3,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
+#include "driver/driver.h"
 #include "driver/sampler.h"
 #include "driver/sampler_images.h"
 #include "driver/table_loader.h"
@@ -45,7 +46,7 @@ int in_kernel_new(struct cookie_table *cookies, unsigned int depth, struct in_ke
 	k->depth = depth;
 	r = sampler_new(&config, &k->sampler, err);
 	if (r == 0)
-		r = table_loader_start(k->sampler, NULL, TABLE_STORE_BYTES, &k->tables, err);
+		r = table_loader_start(k->sampler, NULL, DRIVER_UNWIND_DEFAULT, &k->tables, err);
 	if (r < 0) {
 		in_kernel_free(k);
 		return r;

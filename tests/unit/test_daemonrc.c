@@ -25,6 +25,7 @@ static void original_file_is_read(void)
 				   "SEPARATE_CPU=0\n"
 				   "CALLGRAPH=6\n"
 				   "CALLGRAPH_MODE=fp\n"
+				   "UNWIND_MEMORY=32M\n"
 				   "VMLINUX=none\n"
 				   "IMAGE_FILTER=\n"
 				   "BUF_SIZE=65536\n"
@@ -40,6 +41,7 @@ static void original_file_is_read(void)
 	CHECK(rc.separate_lib && !rc.separate_kernel && rc.separate_thread && !rc.separate_cpu);
 	CHECK_EQ(rc.callgraph, 6);
 	CHECK_STR(rc.callgraph_mode, "fp");
+	CHECK_STR(rc.unwind_memory, "32M");
 	CHECK_EQ(rc.buffer_size, 65536);
 	events = daemonrc_events(&rc);
 	CHECK_STR(events, "CPU_CLK_UNHALTED:100000:0:1:1,INST_RETIRED:200000:0:1:0");
