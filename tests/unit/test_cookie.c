@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <linux/fs.h>
 #include <sys/ioctl.h>
+#include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 
@@ -222,6 +223,16 @@ static bool is_mounted(dev_t device)
 	return path_read("", "/proc/self/mountinfo", &text, NULL) >= 0 && strstr(text, id);
 }
 
+/* A copy of this program at @path, whose build-id is known; false if it cannot be made. */
+static bool copy_self(const char *path)
+{
+	_cleanup_close_ int from = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int to = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0755);
+	struct stat st;
+
+	return fstat(from, &st) == 0 && sendfile(to, from, NULL, (size_t)st.st_size) == st.st_size;
+}
+
 static void file_that_was_renamed_is_found_by_its_inode(void)
 {
 	_cleanup_table_ struct cookie_table *t = cookie_table_new();
@@ -231,32 +242,33 @@ static void file_that_was_renamed_is_found_by_its_inode(void)
 	/* The request says long, file systems write an int. */
 	uint32_t generation[2] = { 0 };
 	const struct cookie_image *image;
-	struct error err = ERROR_INIT;
-	uint64_t cookie;
+	uint64_t device, cookie;
 	struct stat st;
 
-	CHECK_EQ(path_write(old, "text", 0644, &err), 0);
+	CHECK(copy_self(old));
 	fd = open(old, O_RDONLY | O_CLOEXEC);
 	if (geteuid() != 0 || ioctl(fd, FS_IOC_GETVERSION, generation) < 0 || !generation[0])
 		SKIP("no root, or a file system without generations");
 	CHECK_EQ(fstat(fd, &st), 0);
 	if (!is_mounted(st.st_dev))
 		SKIP("in a chroot, whose file system is mounted nowhere to be seen");
+	device = (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev);
+	/* Its process has gone, and another file has its name. */
 	CHECK_EQ(rename(old, new), 0);
-	cookie = cookie_file(t, (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev), st.st_ino,
-			     generation[0], old);
+	CHECK_EQ(path_write(old, "another", 0644, NULL), 0);
+	cookie = cookie_file(t, device, st.st_ino, generation[0], old);
 	cookie_identify(t, cookie, "", 0, 0, 0);
 	image = cookie_lookup(t, cookie);
 	CHECK(image->verified);
-	CHECK_EQ(image->size, 4);
+	CHECK_EQ(image->size, st.st_size);
+	CHECK_EQ(image->mtime, st.st_mtime);
+	CHECK_EQ(image->build_id.size, 20);
+	CHECK_STR(image->host, new);
 	/* Of one that is gone nothing is known, and nobody else's inode is taken for it. */
-	CHECK_EQ(unlink(new), 0);
-	cleanup_closep(&fd);
-	fd = -1;
-	cookie = cookie_file(t, (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev), st.st_ino,
-			     generation[0] + 1, old);
+	cookie = cookie_file(t, device, st.st_ino, generation[0] + 1, old);
 	cookie_identify(t, cookie, "", 0, 0, 0);
 	CHECK(!cookie_lookup(t, cookie)->verified);
+	CHECK_EQ(cookie_lookup(t, cookie)->size, 0);
 }
 
 TESTS(T(file_changed_in_place_gets_a_new_cookie), T(file_is_known_by_its_inode),
