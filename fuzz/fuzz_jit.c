@@ -16,12 +16,17 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	_cleanup_(jit_source_freep) struct jit_source *s = NULL;
 	char path[] = "/tmp/fuzz-jit-XXXXXX";
 	int fd = memfd_create("jit", MFD_CLOEXEC), out;
+	struct jit_source_state state;
 	size_t i;
 
 	if (fd < 0 || pwrite(fd, data, size, 0) != (ssize_t)size)
 		return 0;
 	s = jit_source_new(fd, "input");
 	(void)jit_source_read(s, j, 1, NULL);
+	/* It goes on where it was, as another process does that knows no more than this. */
+	jit_source_state(s, &state);
+	jit_source_resume(s, &state);
+	(void)jit_source_read(s, j, 2, NULL);
 	for (i = 0; i < jit_count(j); i++)
 		(void)jit_find(j, jit_at(j, i)->address, jit_at(j, i)->from);
 	out = mkstemp(path);

@@ -1,9 +1,38 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fuzz.h"
 
+#include "base/mem.h"
 #include "image/kallsyms.h"
 
 #include <stdio.h>
+#include <string.h>
+
+/* As a line of the kernel's own files, which may be those of another machine. */
+static void read_line(const char *bytes, size_t size)
+{
+	_cleanup_free_ char *line = xstrndup(bytes, size), *again = xstrdup(line);
+	struct kallsyms_line symbol;
+	struct modules_line module;
+	size_t length = strlen(line);
+
+	if (kallsyms_line_parse(line, &symbol) == 0 &&
+	    strlen(symbol.name) + strlen(symbol.module) > length)
+		__builtin_trap();
+	if (modules_line_parse(again, &module) == 0 && strlen(module.name) > length)
+		__builtin_trap();
+}
+
+static void read_lines(const char *bytes, size_t size)
+{
+	while (size) {
+		const char *end = memchr(bytes, '\n', size);
+		size_t length = end ? (size_t)(end - bytes) + 1 : size;
+
+		read_line(bytes, length);
+		bytes += length;
+		size -= length;
+	}
+}
 
 /* The loader of saved and plain symbol files; what it made must answer for any key. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -22,5 +51,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 			(void)kallsyms_find(image, UINT64_MAX - image->start);
 		}
 	(void)fclose(f);
+	read_lines((const char *)data, size);
 	return 0;
 }

@@ -23,8 +23,8 @@ static void read_all(const void *bytes, size_t size)
 	symcache_view_done(&v);
 }
 
-/* Puts the sums right, as far as there is room for them, so that what they cover is looked at, too.
- */
+/* Puts version and sums right, as far as there is room for them, so that what they cover is looked
+ * at, too. */
 static void mend(uint8_t *bytes, size_t size)
 {
 	struct symcache_header *h = (struct symcache_header *)bytes;
@@ -41,6 +41,7 @@ static void mend(uint8_t *bytes, size_t size)
 		sum = digest_bytes(bytes + skip, end > skip ? end - skip : 0, i);
 		memcpy(bytes + sums + i * 8, &sum, sizeof(sum));
 	}
+	h->version = SYMCACHE_VERSION;
 	h->check = digest_bytes(h, offsetof(struct symcache_header, check), 1);
 	h->check = digest_bytes(key, strlen(key), h->check);
 	h->check = digest_bytes(bytes + sums, pages * 8, h->check);
