@@ -1,0 +1,6 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What truth_fresh loads. */
+#include "truth.h"
+
+TRUTH_CHAIN(fresh_early)
+TRUTH_CHAIN(fresh_later)
