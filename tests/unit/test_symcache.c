@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 
 enum { SYMBOLS = 700 };
 
@@ -332,8 +333,81 @@ static void many_may_read_and_write_at_once(void)
 	symcache_close(crowd.cache);
 }
 
+/* What each tool does, with a cap that makes it remove what others use; 0, or what went wrong. */
+static int use_directory(const char *directory, const struct symtab *model, uint64_t cap,
+			 unsigned int seed)
+{
+	size_t round, turn, wrong = 0;
+
+	for (round = 0; round < 12; round++) {
+		struct symcache *c = symcache_open(directory, cap);
+
+		for (turn = 0; turn < 8; turn++) {
+			_cleanup_free_ char *key = xasprintf("key %zu", (round * seed + turn) % 8);
+			_cleanup_(symtab_freep) struct symtab *found = symcache_find(c, key, NULL);
+
+			wrong += found && differences(model, found);
+			if (!found)
+				symcache_store(c, key, model);
+		}
+		wrong += symcache_stats(c)->damaged + symcache_stats(c)->failed;
+		symcache_close(c);
+	}
+	return wrong ? 1 : 0;
+}
+
+/* Bytes of all that lies in the directory, and how much of it is no table. */
+static uint64_t directory_size(const char *directory, size_t *ret_others)
+{
+	DIR *d = opendir(directory);
+	const struct dirent *entry;
+	uint64_t size = 0;
+	struct stat file;
+
+	*ret_others = 0;
+	while ((entry = readdir(d))) {
+		if (fstatat(dirfd(d), entry->d_name, &file, 0) < 0 || !S_ISREG(file.st_mode))
+			continue;
+		size += (uint64_t)file.st_size;
+		*ret_others += !strstr(entry->d_name, ".sym") || strstr(entry->d_name, ".tmp");
+	}
+	(void)closedir(d);
+	return size;
+}
+
+static void many_tools_may_use_one_directory(void)
+{
+	enum { TOOLS = 6 };
+	_cleanup_directory_ char *directory = test_directory();
+	_cleanup_(symtab_freep) struct symtab *st = make_table(SYMBOLS);
+	struct symcache *c = symcache_open(directory, SYMCACHE_CAP);
+	pid_t tools[TOOLS];
+	size_t i, others;
+	uint64_t cap;
+	int status;
+
+	symcache_store(c, "key 0", st);
+	symcache_close(c);
+	cap = directory_size(directory, &others) * 5;
+	for (i = 0; i < TOOLS; i++) {
+		tools[i] = fork();
+		if (tools[i] == 0)
+			_exit(use_directory(directory, st, cap, (unsigned int)i + 1));
+	}
+	for (i = 0; i < TOOLS; i++) {
+		CHECK_EQ(waitpid(tools[i], &status, 0), tools[i]);
+		CHECK_EQ(status, 0);
+	}
+	/* Who stores last leaves no more than may be there. */
+	c = symcache_open(directory, cap);
+	symcache_store(c, "key 0", st);
+	symcache_close(c);
+	CHECK(directory_size(directory, &others) <= cap);
+	CHECK_EQ(others, 0);
+}
+
 TESTS(T(tables_come_back_as_they_were), T(damage_is_found_and_made_good),
       T(files_of_other_versions_are_made_anew), T(files_cut_short_are_not_believed),
       T(a_symbol_that_is_lost_says_so), T(what_was_used_least_goes_first),
       T(directories_that_others_write_are_refused), T(the_environment_names_the_directory),
-      T(many_may_read_and_write_at_once))
+      T(many_may_read_and_write_at_once), T(many_tools_may_use_one_directory))
