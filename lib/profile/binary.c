@@ -196,6 +196,29 @@ static bool find_file(struct search *s)
 	return found && try_file(s, found);
 }
 
+/* The root that the process had, out of where its file lies for us: what stands before its path
+ * there. NULL if the file lies otherwise; caller frees. */
+static char *own_root(const char *file, const char *path)
+{
+	size_t length = strlen(file), tail = strlen(path);
+
+	return length > tail && !strcmp(file + length - tail, path) ? xstrndup(file, length - tail)
+								    : NULL;
+}
+
+/* Looks below the process's own root first: what a container has was made for what it runs. */
+static int open_debug(const struct search *s, const struct elffile *ef, struct elffile **ret)
+{
+	_cleanup_free_ char *own = own_root(elffile_path(ef), s->path);
+	const char *roots[ROOTS_MAX + 1] = { own };
+	size_t count = own ? 1 : 0, i;
+
+	for (i = 0; i < s->bs->root_count; i++)
+		if (!own || strcmp(own, s->bs->roots[i]))
+			roots[count++] = s->bs->roots[i];
+	return debugfile_open(ef, s->path, roots, count, ret);
+}
+
 /* The debug file of the image: one of this machine, else what was fetched, else the symbols that
  * the file has inside; NULL where there is none. Caller closes. */
 static struct elffile *find_debug(const struct search *s, const struct elffile *ef)
@@ -204,8 +227,7 @@ static struct elffile *find_debug(const struct search *s, const struct elffile *
 	const char *fetched = fetched_debug(bs->fetched, number_of(s));
 	struct elffile *debug;
 
-	if (debugfile_open(ef, s->path, bs->roots, bs->root_count, &debug) == 0 ||
-	    debugfile_find(ef, bs->found, &debug) == 0 ||
+	if (open_debug(s, ef, &debug) == 0 || debugfile_find(ef, bs->found, &debug) == 0 ||
 	    (fetched && debugfile_open_at(ef, fetched, &debug) == 0) ||
 	    debugfile_inside(ef, &debug) == 0)
 		return debug;
@@ -337,6 +359,17 @@ static char *find_unopened(const struct search *s, struct stat *ret)
 	return NULL;
 }
 
+/* Whether a debug file of that build-id is where one is looked for. */
+static bool has_debug(const struct search *s, const struct build_id *id)
+{
+	_cleanup_free_ char *host = host_path(s, s->bs->root);
+	_cleanup_free_ char *own = host ? own_root(host, s->path) : NULL;
+	const char *const roots[] = { own };
+
+	return debugfile_installed(id, s->bs->roots, s->bs->root_count) ||
+	       (own && debugfile_installed(id, roots, 1));
+}
+
 /* A key for what @unit counts the symbols of a file from, where only the file system tells it from
  * others; caller frees. */
 static char *key_of_file(const struct stat *st, const char *unit)
@@ -359,9 +392,7 @@ static char *cache_key(const struct search *s, char **ret_path, uint64_t *ret_mt
 	/* A debug file that comes later makes a better table. */
 	if (m && m->build_id.size)
 		return xasprintf("build-id %s %s%s%s", build_id_text(&m->build_id, id), unit,
-				 debugfile_installed(&m->build_id, s->bs->roots, s->bs->root_count)
-					 ? " debug"
-					 : "",
+				 has_debug(s, &m->build_id) ? " debug" : "",
 				 fetched_debug(s->bs->fetched, number_of(s)) ? " fetched" : "");
 	*ret_path = find_unopened(s, &st);
 	if (!*ret_path)

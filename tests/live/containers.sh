@@ -38,6 +38,24 @@ ok "a program in a chroot" profile jail chroot "$dir/jail" /bin/jailed 0.5 25 75
 named "has its symbols" jail
 is "and both its paths" "$(host jail /bin/jailed)" "$dir/jail/bin/jailed"
 
+# Its debug information is where its own root has it.
+strip -o jail/bin/stripped "$live/truth_chains_static"
+objcopy --only-keep-debug "$live/truth_chains_static" stripped.debug
+id=$(readelf -n jail/bin/stripped | awk '/Build ID/ { print $3 }')
+place=jail/usr/lib/debug/.build-id/$(echo "$id" | cut -c1-2)
+mkdir -p "$place"
+cp stripped.debug "$place/$(echo "$id" | cut -c3-).debug"
+ok "a stripped program in a chroot" profile stripped chroot "$dir/jail" /bin/stripped 0.5 25 75
+named "has its symbols by build-id" stripped
+rm -r jail/usr
+report stripped
+ok "and without that none" sh -c '! grep -q " chain_b$" stripped.report'
+(cd jail/bin && objcopy --add-gnu-debuglink=../../stripped.debug stripped)
+mkdir jail/bin/.debug
+cp stripped.debug jail/bin/.debug/
+report stripped
+named "has them by .gnu_debuglink" stripped
+
 ok "a program that is mounted elsewhere" profile bound unshare -m sh -c \
 	"mount --bind $dir/original $dir/bound/here && exec $dir/bound/here 0.5 25 75"
 named "has its symbols" bound
