@@ -6,6 +6,7 @@
 #include "driver/perf_targets.h"
 
 #include <errno.h>
+#include <fcntl.h>
 
 static void drivers_are_found_by_name(void)
 {
@@ -63,6 +64,13 @@ static void failures_name_step_and_remedy(void)
 	}
 }
 
+/* In the place of the kernel: any event opens. */
+static int open_any(const struct perf_event_attr *attr, pid_t pid, int cpu, void *data)
+{
+	(void)attr, (void)pid, (void)cpu, (void)data;
+	return open("/dev/null", O_RDONLY | O_CLOEXEC);
+}
+
 /* A rate that nobody asked for yields to the limit; one that somebody asked for does not. */
 static void rates_above_the_limit_are_refused(void)
 {
@@ -79,6 +87,14 @@ static void rates_above_the_limit_are_refused(void)
 	config.root = NULL;
 	CHECK_EQ(perf_plan_make(&plan, "perf", &config, 0, &err), -EINVAL);
 	CHECK(strstr(err.text, "--force"));
+	config.open_event = open_any;
+	event.rate_hz = 10000;
+	CHECK_EQ(perf_plan_make(&plan, "perf", &config, 0, &err), 0);
+	perf_plan_done(&plan);
+	event.rate_hz = 10001;
+	config.force = true;
+	CHECK_EQ(perf_plan_make(&plan, "perf", &config, 0, &err), 0);
+	perf_plan_done(&plan);
 	config.event_count = 0;
 	CHECK_EQ(perf_plan_make(&plan, "perf", &config, 0, &err), -EINVAL);
 }
