@@ -492,3 +492,27 @@ static __always_inline void place_chain(struct perf_event_context *context, stru
 	}
 	chain_end(run, u);
 }
+
+/* Whether a caller in the kernel is in passing code. Not static, so that the verifier looks at the
+ * loop once, not from each state that a program can be in. */
+__noinline int is_chain_passing(__u32 slot)
+{
+	const struct unwinding *u = bpf_map_lookup_elem(&unwindings, &slot);
+	__u32 i;
+
+	for (i = 0; u && i < SAMPLE_KERNEL_MAX && i < u->chain.kernel_count; i++)
+		if (is_passing(u->chain.data[i]))
+			return 1;
+	return 0;
+}
+
+/* Has a sample of the kernel in passing code, or called from there, told apart by when it was
+ * taken. */
+static __noinline int note_moment(struct run *run, __u32 slot)
+{
+	if (!run)
+		return 0;
+	if (is_passing(run->scratch->key.offset) || is_chain_passing(slot))
+		run->scratch->key.image.moment.at_ns = bpf_ktime_get_ns();
+	return 0;
+}

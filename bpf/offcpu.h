@@ -53,12 +53,12 @@ static __noinline int leave_kernel(void *context, struct run *run, struct unwind
 	leaf = caller_of_scheduler(u->chain.data, bytes) & (SCHED_WORDS - 1);
 	run->scratch->key.place = SAMPLE_KERNEL;
 	run->scratch->key.offset = bytes > 0 ? u->chain.data[leaf] : 0;
-	if (!config.depth)
-		return 0;
-	chain_kernel(u, bytes, leaf);
-	u->end = run->task->flags & KERNEL_THREAD ? UNWIND_COMPLETE : SAMPLE_END_NO_USER;
-	chain_end(run, u);
-	return 0;
+	if (config.depth) {
+		chain_kernel(u, bytes, leaf);
+		u->end = run->task->flags & KERNEL_THREAD ? UNWIND_COMPLETE : SAMPLE_END_NO_USER;
+		chain_end(run, u);
+	}
+	return note_moment(run, SAMPLE_SLOT_SWITCH);
 }
 
 /* As place_user(), on a stack of its own: see keep(). */

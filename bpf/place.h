@@ -5,6 +5,15 @@
 #include "maps.h"
 #include "path.h"
 
+/* Whether other code may come to @address, of the kernel, while its samples are counted: modules,
+ * and what is made at run time. */
+static __always_inline bool is_passing(__u64 address)
+{
+	const volatile struct sample_control *c = &control;
+
+	return address - c->text_start >= c->text_bytes;
+}
+
 /* Fills the scratch's message about a file, mapped at @region or executed. */
 static __always_inline struct sample_image *describe(struct run *run, struct file *file,
 						     const struct sample_file *id,

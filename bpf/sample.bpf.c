@@ -51,6 +51,8 @@ static __always_inline void take(struct perf_event_context *context, struct run 
 	}
 	if (config.depth)
 		place_chain(context, run);
+	if (run->scratch->key.place == SAMPLE_KERNEL)
+		note_moment(run, SAMPLE_SLOT_EVENT);
 	count(run);
 }
 

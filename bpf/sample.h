@@ -31,9 +31,16 @@ struct sample_region {
 };
 _Static_assert(sizeof(struct sample_region) == 16, "as long as a file");
 
+/* When code ran that may give way to other code before anybody asks what it was. */
+struct sample_moment {
+	__u64 at_ns; /* CLOCK_MONOTONIC */
+	__u64 reserved;
+};
+_Static_assert(sizeof(struct sample_moment) == 16, "as long as a file");
+
 /* What a program counter was in. */
 enum sample_place {
-	SAMPLE_KERNEL, /* offset: absolute */
+	SAMPLE_KERNEL, /* offset: absolute; moment: 0 where all is in the kernel's own text */
 	SAMPLE_FILE,   /* offset: in the file */
 	SAMPLE_ANON,   /* offset: from the start of the region */
 	SAMPLE_HEAP,
@@ -56,6 +63,7 @@ struct sample_key {
 	union {
 		struct sample_file file;
 		struct sample_region region;
+		struct sample_moment moment;
 	} image;
 	union {
 		struct sample_file file;
@@ -232,6 +240,7 @@ struct sample_control {
 	struct sample_region test_region;
 	struct sample_file test_file, test_seen;
 	__u64 test_offset;
+	__u64 text_start, text_bytes; /* the kernel's own code, which stays where it is */
 };
 
 /* A sample that stands for one, in 1/SAMPLE_ONE. */

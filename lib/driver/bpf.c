@@ -106,6 +106,7 @@ static void bpf_shutdown(struct driver *d)
 	cgroups_free(d->samples.cgroups);
 	free(d->why);
 	evbuf_free(d->samples.out);
+	kernel_codes_done(&d->samples.codes);
 	free(d);
 }
 
@@ -289,11 +290,21 @@ static void on_notice(size_t cpu, const struct perf_record *r, void *data)
 static void on_change(size_t cpu, const struct perf_record *r, void *data)
 {
 	struct driver *d = data;
+	struct kernel_code code;
 
 	(void)cpu;
 	if (r->type == PERF_RECORD_CGROUP && d->samples.cgroups)
 		cgroups_add(d->samples.cgroups, r->new_cgroup.id, r->new_cgroup.path);
-	d->kernel_changed |= modules_record(r, d->samples.cookies, d->samples.out);
+	switch (modules_record(r, d->samples.cookies, &code)) {
+	case MODULES_CODE:
+		kernel_codes_add(&d->samples.codes, &code);
+		break;
+	case MODULES_LOOK:
+		d->kernel_changed = true;
+		break;
+	case MODULES_NOTHING:
+		break;
+	}
 }
 
 static void on_bad(void *data)
@@ -471,17 +482,26 @@ static void on_ended(void *data)
 	read_rings(data);
 }
 
+static uint32_t on_epoch(uint64_t at_ns, void *data)
+{
+	const struct driver *d = data;
+
+	return kernel_codes_epoch(&d->samples.codes, at_ns);
+}
+
 /* What the kernel says beside is read in between: so it says where all code lies that was sampled.
- */
+ * Of code that came after the maps were swapped the samples to come may be older. */
 static int drain(struct driver *d, struct error *err)
 {
 	struct sampler_handler handler = bpf_samples_handler(&d->samples);
 	int r;
 
 	handler.ended = on_ended;
+	handler.epoch = on_epoch;
 	handler.of_ended = d;
 	d->drained_ns = d->samples.now_ns;
 	r = sampler_drain(d->sampler, &handler, err);
+	bpf_samples_let_come(&d->samples, d->drained_ns);
 	if (r == 0 && d->samples.chains)
 		sampler_chains_prune(d->samples.chains);
 	return r;
@@ -590,6 +610,11 @@ static uint64_t bpf_kernel_bytes(const struct driver *d)
 	return sampler_kernel_bytes(d->sampler) + tables.bytes;
 }
 
+static void bpf_kernel_text(struct driver *d, uint64_t start, uint64_t end)
+{
+	sampler_set_text(d->sampler, start, end);
+}
+
 static int bpf_stretch(struct driver *d, unsigned int cpu, uint32_t stretch)
 {
 	struct perf_cpu *c = perf_cpuset_find(&d->cpus, cpu);
@@ -619,4 +644,5 @@ const struct driver_ops driver_bpf = {
 	.costs = bpf_costs,
 	.kernel_bytes = bpf_kernel_bytes,
 	.stretch = bpf_stretch,
+	.kernel_text = bpf_kernel_text,
 };

@@ -110,6 +110,17 @@ static void put(struct bpf_samples *d, const struct counted *s, const struct evb
 		evbuf_cut_chains(d->out) - aborted;
 }
 
+void bpf_samples_let_come(struct bpf_samples *s, uint64_t until_ns)
+{
+	struct kernel_code code;
+
+	while (kernel_codes_take(&s->codes, until_ns, &code)) {
+		evbuf_kernel_code(s->out, code.start, code.length, code.cookie);
+		if (s->chains)
+			sampler_chains_tell_again(s->chains, code.start, code.length);
+	}
+}
+
 static void on_sample(const struct sample_key *key, uint32_t callers, uint64_t count, void *data)
 {
 	const struct counted s = { key, callers, count };
@@ -120,6 +131,7 @@ static void on_sample(const struct sample_key *key, uint32_t callers, uint64_t c
 	if (key->counter != d->offcpu)
 		d->drained += count;
 	if (key->place == SAMPLE_KERNEL) {
+		bpf_samples_let_come(d, key->image.moment.at_ns);
 		/* Where it is, is known even if not for whom. */
 		if (app == EVBUF_NO_COOKIE)
 			app = cookie_thread(d->cookies, "unknown");
@@ -141,5 +153,11 @@ static void on_sample(const struct sample_key *key, uint32_t callers, uint64_t c
 
 struct sampler_handler bpf_samples_handler(struct bpf_samples *s)
 {
-	return (struct sampler_handler){ on_image, on_chain, on_sample, number_of, s };
+	return (struct sampler_handler){
+		.image = on_image,
+		.chain = on_chain,
+		.sample = on_sample,
+		.number = number_of,
+		.data = s,
+	};
 }

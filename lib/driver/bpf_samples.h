@@ -10,6 +10,7 @@
 #pragma once
 
 #include "driver/evbuf.h"
+#include "driver/kernel_codes.h"
 #include "driver/perf_cpuset.h"
 #include "driver/sampler.h"
 
@@ -25,8 +26,9 @@ struct bpf_samples {
 	struct cgroups *cgroups;       /* NULL: nobody asks for them */
 	struct sampler_chains *chains; /* NULL: no call chains are taken */
 	struct evbuf *out;
-	struct perf_cpuset *cpus; /* to count chains that were cut */
-	uint64_t now_ns;	  /* when the drain began */
+	struct perf_cpuset *cpus;  /* to count chains that were cut */
+	struct kernel_codes codes; /* that samples to come may be older than */
+	uint64_t now_ns;	   /* when the drain began */
 	unsigned int offcpu; /* counter of time off the CPU, whose counts are no samples; UINT_MAX:
 				none */
 	uint64_t drained;    /* samples that came */
@@ -34,5 +36,7 @@ struct bpf_samples {
 	uint64_t offcpu_no_path; /* likewise, of time off the CPU, how often */
 };
 
+/* Tells the event buffer of the code that had come into the kernel at @until_ns. */
+void bpf_samples_let_come(struct bpf_samples *s, uint64_t until_ns);
 /* Takes what comes out of the program into @s, which must stay where it is. */
 struct sampler_handler bpf_samples_handler(struct bpf_samples *s);

@@ -3,7 +3,6 @@
 
 #include "base/path.h"
 #include "driver/cookie.h"
-#include "driver/evbuf.h"
 #include "driver/perf_record.h"
 
 #include <sys/stat.h>
@@ -20,18 +19,20 @@ bool modules_changed(const char *root, uint64_t *count)
 	return before && before != *count;
 }
 
-bool modules_record(const struct perf_record *r, struct cookie_table *cookies, struct evbuf *out)
+enum modules_news modules_record(const struct perf_record *r, struct cookie_table *cookies,
+				 struct kernel_code *ret)
 {
 	if (r->type == PERF_RECORD_LOST)
-		return true;
+		return MODULES_LOOK;
 	if (r->type != PERF_RECORD_KSYMBOL)
-		return false;
+		return MODULES_NOTHING;
 	if (r->code.type != PERF_RECORD_KSYMBOL_TYPE_BPF &&
 	    r->code.type != PERF_RECORD_KSYMBOL_TYPE_OOL)
-		return true;
+		return MODULES_LOOK;
 	/* What is gone may still have samples, until other code takes its place. */
-	if (!(r->code.flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER) && *r->code.name)
-		evbuf_kernel_code(out, r->code.start, r->code.length,
-				  cookie_code(cookies, r->code.name));
-	return false;
+	if (r->code.flags & PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER || !*r->code.name)
+		return MODULES_NOTHING;
+	*ret = (struct kernel_code){ r->time_ns, r->code.start, r->code.length,
+				     cookie_code(cookies, r->code.name) };
+	return MODULES_CODE;
 }

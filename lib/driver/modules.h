@@ -6,13 +6,25 @@
 #include <stdint.h>
 
 struct cookie_table;
-struct evbuf;
 struct perf_record;
+
+/* Code that came into the kernel: a BPF program, a trampoline, a page of kprobes. */
+struct kernel_code {
+	uint64_t at_ns;		/* CLOCK_MONOTONIC; it has not run before */
+	uint64_t start, length; /* bytes */
+	uint64_t cookie;	/* of its name */
+};
+
+/* What a record says of code in the kernel. */
+enum modules_news {
+	MODULES_NOTHING,
+	MODULES_LOOK, /* the kernel's lists are to be read again: records were lost, or all else */
+	MODULES_CODE, /* what came is told, as it may be gone when somebody looks */
+};
 
 /* Whether modules came or went since the last call with the same *@count, which is 0 at first.
  * Modules make no record; the number of their directories shows most changes. */
 bool modules_changed(const char *root, uint64_t *count);
-/* What a record says of code in the kernel. BPF programs, trampolines and pages of kprobes are told
- * to @out with their addresses, as they may be gone when somebody looks. Whether the lists of the
- * kernel are to be read again, for all else, and where records were lost. */
-bool modules_record(const struct perf_record *r, struct cookie_table *cookies, struct evbuf *out);
+/* What @r says; of MODULES_CODE, what came is in *@ret. */
+enum modules_news modules_record(const struct perf_record *r, struct cookie_table *cookies,
+				 struct kernel_code *ret);

@@ -249,6 +249,24 @@ static void tell_kernel_change(struct driver *d)
 	d->told_kernel_change = true;
 }
 
+/* What comes and goes in the kernel. */
+static void apply_kernel(struct driver *d, const struct perf_record *r)
+{
+	struct kernel_code code;
+
+	switch (modules_record(r, d->sideband.from.cookies, &code)) {
+	case MODULES_CODE:
+		evbuf_kernel_code(d->out, code.start, code.length, code.cookie);
+		break;
+	case MODULES_LOOK:
+		d->sideband.kernel_changed = true;
+		break;
+	case MODULES_NOTHING:
+		break;
+	}
+	tell_kernel_change(d);
+}
+
 static void on_change(size_t cpu, const struct perf_record *r, void *data)
 {
 	struct driver *d = data;
@@ -260,8 +278,7 @@ static void on_change(size_t cpu, const struct perf_record *r, void *data)
 	if (r->type == PERF_RECORD_CGROUP && d->cgroups)
 		cgroups_add(d->cgroups, r->new_cgroup.id, r->new_cgroup.path);
 	sideband_apply(&d->sideband, r, d->now_ns);
-	d->sideband.kernel_changed |= modules_record(r, d->sideband.from.cookies, d->out);
-	tell_kernel_change(d);
+	apply_kernel(d, r);
 }
 
 static void on_bad(void *data)

@@ -22,7 +22,7 @@ enum { RING_BYTES = 1 << 20, RING_BYTES_OF_CPU = 1 << 20, RING_BYTES_MAX = 64 <<
 
 struct counted {
 	struct sample_key key;
-	uint32_t callers;
+	uint32_t callers, epoch;
 	uint64_t count;
 };
 
@@ -171,6 +171,17 @@ void sampler_stretch(struct sampler *s, unsigned int cpu, uint32_t stretch)
 				 __ATOMIC_SEQ_CST);
 }
 
+void sampler_set_text(struct sampler *s, uint64_t start, uint64_t end)
+{
+	__atomic_store_n(&s->control->text_start, start, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&s->control->text_bytes, end - start, __ATOMIC_SEQ_CST);
+}
+
+bool sampler_is_passing(const struct sampler *s, uint64_t address)
+{
+	return address - s->control->text_start >= s->control->text_bytes;
+}
+
 int sampler_map(const struct sampler *s, const char *name)
 {
 	return bpf_object__find_map_fd_by_name(s->object, name);
@@ -258,6 +269,7 @@ static int take_hold(struct sampler *s)
 		return -errno;
 	for (cpu = 0; cpu < s->cpu_count; cpu++)
 		sampler_stretch(s, cpu, SAMPLE_ONE);
+	sampler_set_text(s, 0, UINT64_MAX);
 	s->ring = ring_buffer__new(sampler_map(s, "ring"), on_message, s, NULL);
 	return s->ring ? 0 : -errno;
 }
@@ -406,14 +418,16 @@ static ssize_t read_counts(struct sampler *s, int map)
 	return (ssize_t)count;
 }
 
-/* By what changes the context, the costliest first. Callers that came soon after each other have
- * numbers that are close, and much in common. */
+/* By epoch, then by what changes the context, the costliest first. Callers that came soon after
+ * each other have numbers that are close, and much in common. */
 static int compare(const void *a, const void *b)
 {
 	const struct counted *p = a, *q = b;
 	const struct sample_key *x = &p->key, *y = &q->key;
-	int r = (x->cpu > y->cpu) - (x->cpu < y->cpu);
+	int r = (p->epoch > q->epoch) - (p->epoch < q->epoch);
 
+	if (r == 0)
+		r = (x->cpu > y->cpu) - (x->cpu < y->cpu);
 	if (r == 0)
 		r = (x->tgid > y->tgid) - (x->tgid < y->tgid);
 	if (r == 0)
@@ -448,6 +462,15 @@ bool sampler_met_memory(const struct sampler *s)
 	return __atomic_load_n(&s->control->memory, __ATOMIC_RELAXED);
 }
 
+/* Fills in what the reader knows of what was counted under @c. */
+static void ask(struct counted *c, const struct sampler_handler *handler)
+{
+	if (handler->number)
+		c->callers = handler->number(c->key.chain, handler->data);
+	if (handler->epoch && c->key.place == SAMPLE_KERNEL)
+		c->epoch = handler->epoch(c->key.image.moment.at_ns, handler->of_ended);
+}
+
 int sampler_drain(struct sampler *s, const struct sampler_handler *handler, struct error *err)
 {
 	unsigned int was = swap_maps(s);
@@ -459,8 +482,8 @@ int sampler_drain(struct sampler *s, const struct sampler_handler *handler, stru
 	n = read_counts(s, s->counts[was]);
 	if (n < 0)
 		return error_errno(err, (int)n, "cannot read what was counted");
-	for (i = 0; i < n && handler->number; i++)
-		s->list[i].callers = handler->number(s->list[i].key.chain, handler->data);
+	for (i = 0; i < n; i++)
+		ask(&s->list[i], handler);
 	if (n)
 		qsort(s->list, (size_t)n, sizeof(*s->list), compare);
 	for (i = 0; i < n; i++)

@@ -58,11 +58,14 @@ struct sampler_handler {
 	void *data;
 	/* Called when no sample can be added any more to those that are handed over; or NULL. */
 	void (*ended)(void *of_ended);
+	/* Which samples in passing code come before which others: those with a lower number, each
+	 * of which stands for some time; or NULL. The others have that of the time 0. */
+	uint32_t (*epoch)(uint64_t at_ns, void *of_ended);
 	void *of_ended;
 };
 
 /* Hands over all that was counted up to now: first images and chains seen for the first time, then
- * the samples, those of one context together. 0 or -errno. */
+ * the samples, those of one epoch and, in it, of one context together. 0 or -errno. */
 int sampler_drain(struct sampler *s, const struct sampler_handler *handler, struct error *err);
 /* Hands over images and chains only. */
 void sampler_listen(struct sampler *s, const struct sampler_handler *handler);
@@ -87,6 +90,12 @@ void sampler_offcpu(struct sampler *s, unsigned int counter);
 /* No longer; hands over the time up to now of those that have not come back, and forgets them: how
  * many. Does nothing where it was not on. */
 size_t sampler_offcpu_end(struct sampler *s, const struct sampler_handler *handler);
+
+/* Where the kernel's own text lies. From then on samples in other code of the kernel, which may
+ * give way to yet other code, carry the moment when they were taken. */
+void sampler_set_text(struct sampler *s, uint64_t start, uint64_t end);
+/* Whether @address, of the kernel, is not in its own text. */
+bool sampler_is_passing(const struct sampler *s, uint64_t address);
 
 /* Has the path of @file told again at its next sample. */
 void sampler_forget_image(struct sampler *s, const struct sample_file *file);

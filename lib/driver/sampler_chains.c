@@ -17,12 +17,14 @@ struct chain {
 	bool here;	/* the number is in use */
 	bool used;	/* since the hand passed */
 	bool forgotten; /* by the program, but it may have counted it before */
-	struct evbuf_frame
-		*frames; /* with room for one before them; NULL: the event buffer has them */
+	/* With room for one before them; NULL: the event buffer has them, and nothing that they
+	 * pass through gives way to other code. */
+	struct evbuf_frame *frames;
 	size_t frame_count;
 };
 
 struct sampler_chains {
+	const struct sampler *sampler;
 	struct sampler_images *images;
 	struct cookie_table *cookies;
 	struct evbuf *out;
@@ -47,6 +49,7 @@ struct sampler_chains *sampler_chains_new(struct sampler *sampler, struct sample
 {
 	struct sampler_chains *t = xcalloc(1, sizeof(*t));
 
+	t->sampler = sampler;
 	t->images = images;
 	t->cookies = cookies;
 	t->out = out;
@@ -170,6 +173,19 @@ static uint32_t number_for(struct sampler_chains *t, uint64_t id)
 	return number;
 }
 
+/* Whether other code may come to where a caller is. */
+static bool is_passing(const struct sampler_chains *t, const struct evbuf_frame *frames,
+		       size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (frames[i].cookie == EVBUF_KERNEL &&
+		    sampler_is_passing(t->sampler, frames[i].offset))
+			return true;
+	return false;
+}
+
 void sampler_chains_add(struct sampler_chains *t, const struct sample_chain *from, uint64_t now_ns)
 {
 	enum evbuf_end end = end_of(from->end);
@@ -185,10 +201,10 @@ void sampler_chains_add(struct sampler_chains *t, const struct sample_chain *fro
 	free(c->frames);
 	c->frames = NULL;
 	c->frame_count = count;
-	if (!t->spelt_out) {
+	if (!t->spelt_out)
 		evbuf_callers(t->out, number, t->frames, count, end);
+	if (!t->spelt_out && !is_passing(t, t->frames, count))
 		return;
-	}
 	c->frames = xcalloc(count + 1, sizeof(*c->frames));
 	memcpy(c->frames + 1, t->frames, count * sizeof(*c->frames));
 }
@@ -267,11 +283,34 @@ void sampler_chains_put(struct sampler_chains *t, const struct evbuf_frame *leaf
 
 	if (!c) {
 		evbuf_chain(t->out, leaf, 1, trace);
-	} else if (!c->frames) {
+	} else if (!t->spelt_out) {
 		evbuf_called(t->out, leaf, number, trace);
 	} else {
 		c->frames[0] = *leaf;
 		evbuf_chain(t->out, c->frames, c->frame_count + 1, trace);
+	}
+}
+
+/* Whether the chain passes through the @length bytes of kernel code at @start. */
+static bool passes(const struct chain *c, uint64_t start, uint64_t length)
+{
+	size_t i;
+
+	for (i = 1; c->frames && i <= c->frame_count; i++)
+		if (c->frames[i].cookie == EVBUF_KERNEL && c->frames[i].offset - start < length)
+			return true;
+	return false;
+}
+
+void sampler_chains_tell_again(struct sampler_chains *t, uint64_t start, uint64_t length)
+{
+	uint32_t i;
+
+	for (i = 1; i < t->count && !t->spelt_out; i++) {
+		const struct chain *c = &t->chains[i];
+
+		if (c->here && passes(c, start, length))
+			evbuf_callers(t->out, i, c->frames + 1, c->frame_count, c->end);
 	}
 }
 

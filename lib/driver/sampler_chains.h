@@ -36,6 +36,9 @@ enum evbuf_end sampler_chains_end(const struct sampler_chains *t, uint32_t numbe
  */
 void sampler_chains_put(struct sampler_chains *t, const struct evbuf_frame *leaf, uint32_t number,
 			const struct evbuf_trace *trace);
+/* Tells once more of all callers that pass through the @length bytes of kernel code at @start:
+ * other code is there now. */
+void sampler_chains_tell_again(struct sampler_chains *t, uint64_t start, uint64_t length);
 /* Whether callers are spelt out at each sample; in the beginning they are not. */
 void sampler_chains_spell_out(struct sampler_chains *t, bool on);
 

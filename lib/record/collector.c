@@ -122,6 +122,8 @@ static int open_record(struct collector *c, const struct collector_config *confi
 		       struct error *err)
 {
 	struct record_config record = config->record;
+	uint64_t start, end;
+	int r;
 
 	if (from_another_boot(c, config) && !record.no_vmlinux && !record.kernel_end) {
 		log_warn("%s was recorded in another boot: kernel samples will have no symbols",
@@ -135,7 +137,10 @@ static int open_record(struct collector *c, const struct collector_config *confi
 	record.cookies = c->cookies;
 	/* The processes of a recorded stream are not those of today. */
 	record.jit = c->ops != &driver_replay;
-	return record_new(&record, &c->record, err);
+	r = record_new(&record, &c->record, err);
+	if (r == 0 && c->ops->kernel_text && record_kernel_text(c->record, &start, &end))
+		c->ops->kernel_text(c->driver, start, end);
+	return r;
 }
 
 /* Says in the session what is sampled, for the report's header. */

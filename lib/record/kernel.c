@@ -192,6 +192,13 @@ void kernel_forget(struct kernel *k)
 	k->saved = false;
 }
 
+bool kernel_text(const struct kernel *k, uint64_t *ret_start, uint64_t *ret_end)
+{
+	*ret_start = k->start;
+	*ret_end = k->end;
+	return !k->absolute;
+}
+
 void kernel_changed(struct kernel *k)
 {
 	k->changed = true;

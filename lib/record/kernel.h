@@ -46,6 +46,8 @@ void kernel_free(struct kernel *k);
 void kernel_prepare(struct kernel *k);
 /* The place of @pc. Reads the ranges anew where none has it, but seldom, as that takes long. */
 void kernel_find(struct kernel *k, uint64_t pc, struct place *ret);
+/* Where the kernel's own text lies; false if that is not known. */
+bool kernel_text(const struct kernel *k, uint64_t *ret_start, uint64_t *ret_end);
 /* From now on @length bytes at @start are the code called @symbol, whatever the kernel's lists say:
  * they may be read when it is gone. */
 void kernel_code(struct kernel *k, uint64_t start, uint64_t length, const char *symbol);

@@ -190,6 +190,11 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
+bool record_kernel_text(const struct record *rec, uint64_t *ret_start, uint64_t *ret_end)
+{
+	return kernel_text(rec->kernel, ret_start, ret_end);
+}
+
 void record_prepare(struct record *rec)
 {
 	kernel_prepare(rec->kernel);

@@ -104,6 +104,8 @@ DEFINE_CLEANUP(struct record *, record_free);
  * @data is the struct record. Always 0: what cannot be written is counted. */
 int record_words(const uint64_t *words, size_t count, void *data);
 
+/* Where the kernel's own text lies; false if that is not known. */
+bool record_kernel_text(const struct record *rec, uint64_t *ret_start, uint64_t *ret_end);
 /* Before sampling starts: does what would take long in the midst of it. */
 void record_prepare(struct record *rec);
 /* After each drain: counts the samples that waited to be placed, with @all all of them. */

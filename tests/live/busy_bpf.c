@@ -12,8 +12,9 @@
 
 enum { STEPS = 3000, PROGRAMS_MAX = 16 };
 
-/* Straight code, for which no verifier takes long: a number multiplied again and again. What the
- * kernel calls a program has a digest of its code in it. */
+/* Straight code, for which no verifier takes long: a number multiplied again and again, and now and
+ * then one of the kernel's functions called. What the kernel calls a program has a digest of its
+ * code in it. */
 static int load(const char *name)
 {
 	static struct bpf_insn code[STEPS + 2];
@@ -23,7 +24,10 @@ static int load(const char *name)
 
 	code[0] = (struct bpf_insn){ .code = BPF_ALU64 | BPF_MOV | BPF_K, .imm = 1 };
 	for (i = 1; i <= STEPS; i++)
-		code[i] = (struct bpf_insn){ .code = BPF_ALU64 | BPF_MUL | BPF_K, .imm = name[0] };
+		code[i] = i % 64 ? (struct bpf_insn){ .code = BPF_ALU64 | BPF_MUL | BPF_K,
+						      .imm = name[0] }
+				 : (struct bpf_insn){ .code = BPF_JMP | BPF_CALL,
+						      .imm = BPF_FUNC_get_prandom_u32 };
 	code[i] = (struct bpf_insn){ .code = BPF_JMP | BPF_EXIT };
 	attr.insns = (uintptr_t)code;
 	attr.insn_cnt = STEPS + 2;

@@ -14,6 +14,14 @@ count()
 	awk -v pattern="$2" '$3 == "bpf" && $NF ~ pattern { n += $1 } END { print n + 0 }' "$dir/$1.report"
 }
 
+# Where nobody had time to read them the kernel's lists must do, and programs are gone from those.
+too_busy="the machine is too busy: records of the kernel were lost"
+has_lost()
+{
+	[ "$(stat_of "$1" sideband_lost)" -gt 0 ] ||
+		grep -q -e "warning:" -e "samples lost:" "$dir/$1.log"
+}
+
 # each_has SESSION NAME...: each has samples in plenty, for all ran for the same time, and of the
 # others next to none.
 each_has()
@@ -23,10 +31,8 @@ each_has()
 	all=$(count "$session" .)
 	named=0
 	ok "  enough samples" test "$all" -gt 1000
-	# Where nobody had time to read them the kernel's lists must do, and programs are gone from those.
-	if [ "$(stat_of "$session" sideband_lost)" -gt 0 ] ||
-		grep -q -e "warning:" -e "samples lost:" "$dir/$session.log"; then
-		skip "  their names" "the machine is too busy: records of the kernel were lost"
+	if has_lost "$session"; then
+		skip "  their names" "$too_busy"
 		return
 	fi
 	for name in "$@"; do
@@ -44,13 +50,26 @@ ok "programs that are there at the same time" profile together busy_bpf 0.2 alph
 each_has together alpha beta gamma
 
 # Each takes the place that the one before has left.
-if [ "$driver" = perf ]; then
-	ok "programs one after the other" profile after sh -c \
-		'for name in alpha beta gamma delta; do busy_bpf 0.15 $name; done'
-	each_has after alpha beta gamma delta
-fi
+one_after_the_other='for name in alpha beta gamma delta; do busy_bpf 0.15 $name; done'
+ok "programs one after the other" profile after sh -c "$one_after_the_other"
+each_has after alpha beta gamma delta
 
-ok "call chains" profile chains -g busy_bpf 0.2 alpha
+# called PATTERN: samples in what the programs called whose names match.
+called()
+{
+	awk -v pattern="bpf_prog_[0-9a-f]+_($1)_.k.;" '$0 ~ pattern { n += $NF } END { print n + 0 }' folded
+}
+
+ok "call chains" profile chains -g sh -c "$one_after_the_other"
 opreport --session-dir="$dir/chains" --folded >output 2>&1
+cp output folded
 has "  go through what runs the program" "bpf_test_run.*;[^;]*bpf_prog_[0-9a-f]*_alpha_.k. [0-9]"
+all=$(called "alpha|beta|gamma|delta")
+for name in alpha beta gamma delta; do
+	if has_lost chains; then
+		skip "  $name has what it called" "$too_busy"
+	else
+		ok "  $name has what it called" test $(($(called $name) * 10)) -gt "$all"
+	fi
+done
 done_testing

@@ -2,25 +2,9 @@
 #include "test.h"
 
 #include "driver/cookie.h"
-#include "driver/evbuf.h"
+#include "driver/kernel_codes.h"
 #include "driver/modules.h"
 #include "driver/perf_record.h"
-
-/* What was handed over. */
-struct taken {
-	uint64_t words[16];
-	size_t count;
-};
-
-static int take(const uint64_t *words, size_t count, void *data)
-{
-	struct taken *t = data;
-
-	CHECK(t->count + count <= ARRAY_SIZE(t->words));
-	memcpy(t->words + t->count, words, count * sizeof(*words));
-	t->count += count;
-	return 0;
-}
 
 enum {
 	BPF = PERF_RECORD_KSYMBOL_TYPE_BPF,
@@ -34,28 +18,27 @@ static void code_is_told_or_looked_up(void)
 		uint32_t type;
 		uint16_t code_type, flags;
 		const char *name;
-		bool told, look;
+		enum modules_news news;
 	} rows[] = {
-		{ PERF_RECORD_KSYMBOL, BPF, 0, "bpf_prog_1", true, false },
-		{ PERF_RECORD_KSYMBOL, BPF, 0, "bpf_trampoline_6442502712", true, false },
-		{ PERF_RECORD_KSYMBOL, OOL, 0, "ftrace_trampoline", true, false },
-		{ PERF_RECORD_KSYMBOL, OOL, 0, "kprobe_optinsn_page", true, false },
+		{ PERF_RECORD_KSYMBOL, BPF, 0, "bpf_prog_1", MODULES_CODE },
+		{ PERF_RECORD_KSYMBOL, BPF, 0, "bpf_trampoline_6442502712", MODULES_CODE },
+		{ PERF_RECORD_KSYMBOL, OOL, 0, "ftrace_trampoline", MODULES_CODE },
+		{ PERF_RECORD_KSYMBOL, OOL, 0, "kprobe_optinsn_page", MODULES_CODE },
 		/* Samples of what is gone may still come. */
-		{ PERF_RECORD_KSYMBOL, BPF, GONE, "bpf_prog_1", false, false },
-		{ PERF_RECORD_KSYMBOL, OOL, GONE, "kprobe_optinsn_page", false, false },
-		{ PERF_RECORD_KSYMBOL, BPF, 0, "", false, false },
-		{ PERF_RECORD_KSYMBOL, 99, 0, "new_page", false, true },
-		{ PERF_RECORD_LOST, 0, 0, NULL, false, true },
-		{ PERF_RECORD_CGROUP, 0, 0, NULL, false, false },
+		{ PERF_RECORD_KSYMBOL, BPF, GONE, "bpf_prog_1", MODULES_NOTHING },
+		{ PERF_RECORD_KSYMBOL, OOL, GONE, "kprobe_optinsn_page", MODULES_NOTHING },
+		{ PERF_RECORD_KSYMBOL, BPF, 0, "", MODULES_NOTHING },
+		{ PERF_RECORD_KSYMBOL, 99, 0, "new_page", MODULES_LOOK },
+		{ PERF_RECORD_LOST, 0, 0, NULL, MODULES_LOOK },
+		{ PERF_RECORD_CGROUP, 0, 0, NULL, MODULES_NOTHING },
 	};
 	struct cookie_table *cookies = cookie_table_new();
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct taken taken = { .count = 0 };
-		struct evbuf *out = evbuf_new(64, take, &taken);
-		struct perf_record r = { .type = rows[i].type };
-		const struct cookie_image *code;
+		struct perf_record r = { .type = rows[i].type, .time_ns = 77 };
+		struct kernel_code code = { 0 };
+		const struct cookie_image *name;
 
 		if (r.type == PERF_RECORD_KSYMBOL) {
 			r.code.start = 0xffffffffc0300000;
@@ -64,21 +47,47 @@ static void code_is_told_or_looked_up(void)
 			r.code.flags = rows[i].flags;
 			r.code.name = rows[i].name;
 		}
-		if (!CHECK(modules_record(&r, cookies, out) == rows[i].look))
+		if (!CHECK(modules_record(&r, cookies, &code) == rows[i].news))
 			printf("# row %zu\n", i);
-		CHECK_EQ(evbuf_flush(out), 0);
-		if (!CHECK(taken.count == (rows[i].told ? 5 : 0)))
-			printf("# row %zu\n", i);
-		code = rows[i].told ? cookie_lookup(cookies, taken.words[4]) : NULL;
-		if (code) {
-			CHECK(taken.words[0] == EVBUF_ESCAPE);
-			CHECK_EQ(taken.words[1], EVBUF_KERNEL_CODE);
-			CHECK(taken.words[2] == 0xffffffffc0300000 && taken.words[3] == 4096);
-			CHECK_STR(code->path, rows[i].name);
-		}
-		evbuf_free(out);
+		if (rows[i].news != MODULES_CODE)
+			continue;
+		name = cookie_lookup(cookies, code.cookie);
+		CHECK(code.start == 0xffffffffc0300000 && code.length == 4096);
+		CHECK_EQ(code.at_ns, 77);
+		CHECK_STR(name ? name->path : NULL, rows[i].name);
 	}
 	cookie_table_free(cookies);
 }
 
-TESTS(T(code_is_told_or_looked_up))
+static void code_comes_when_what_is_older_is_through(void)
+{
+	static const struct {
+		uint64_t at_ns;
+		uint32_t epoch;
+	} rows[] = { { 0, 0 },	{ 9, 0 },  { 10, 1 }, { 19, 1 },
+		     { 20, 3 }, { 29, 3 }, { 30, 4 }, { UINT64_MAX, 4 } };
+	static const uint64_t times[] = { 20, 10, 30, 20 };
+	struct kernel_codes codes = { 0 };
+	struct kernel_code code;
+	size_t i;
+
+	CHECK(!kernel_codes_take(&codes, UINT64_MAX, &code));
+	for (i = 0; i < ARRAY_SIZE(times); i++)
+		kernel_codes_add(&codes, &(struct kernel_code){ times[i], i, 1, 0 });
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		CHECK_EQ(kernel_codes_epoch(&codes, rows[i].at_ns), rows[i].epoch);
+	CHECK(!kernel_codes_take(&codes, 9, &code));
+	CHECK(kernel_codes_take(&codes, 29, &code) && code.start == 1);
+	/* Of one time, as they came. */
+	CHECK(kernel_codes_take(&codes, 29, &code) && code.start == 0);
+	kernel_codes_add(&codes, &(struct kernel_code){ 25, 4, 1, 0 });
+	CHECK(kernel_codes_take(&codes, 29, &code) && code.start == 3);
+	CHECK(kernel_codes_take(&codes, 29, &code) && code.start == 4);
+	CHECK(!kernel_codes_take(&codes, 29, &code));
+	CHECK_EQ(kernel_codes_epoch(&codes, 29), 0);
+	CHECK(kernel_codes_take(&codes, 30, &code) && code.start == 2);
+	CHECK(!kernel_codes_take(&codes, UINT64_MAX, &code));
+	kernel_codes_done(&codes);
+}
+
+TESTS(T(code_is_told_or_looked_up), T(code_comes_when_what_is_older_is_through))
