@@ -55,6 +55,21 @@ static bool crc_fits(const char *path, uint64_t size, uint32_t expected)
 	return crc == expected;
 }
 
+/* Says that @debug was refused, and by what. */
+static void warn_other(const struct elffile *ef, const struct elffile *debug)
+{
+	const struct build_id *wanted = elffile_build_id(ef), *own = elffile_build_id(debug);
+	char is[BUILD_ID_TEXT], was[BUILD_ID_TEXT];
+
+	if (wanted && own)
+		log_warn("%s is not the debug file of %s (build-id %s, not %s): it is not used",
+			 elffile_path(debug), elffile_path(ef), build_id_text(own, is),
+			 build_id_text(wanted, was));
+	else
+		log_warn("%s is not the debug file of %s (another checksum): it is not used",
+			 elffile_path(debug), elffile_path(ef));
+}
+
 /* Opens @path if it is the debug file of @ef: same build-id, or, where @ef has none, the CRC. */
 static int try_file(const struct elffile *ef, const char *path, const uint32_t *crc,
 		    struct elffile **ret)
@@ -82,7 +97,7 @@ static int try_file(const struct elffile *ef, const char *path, const uint32_t *
 	else
 		fits = crc && crc_fits(path, (uint64_t)st.st_size, *crc);
 	if (!fits) {
-		log_debug("%s: not the debug file of %s", path, elffile_path(ef));
+		warn_other(ef, debug);
 		return -ENOENT;
 	}
 	*ret = STEAL(debug);
@@ -218,7 +233,7 @@ static int try_alt(const char *path, const struct build_id *id, struct elffile *
 	if (access(path, R_OK) < 0 || elffile_open(path, &alt, NULL) < 0)
 		return -ENOENT;
 	if (!is_alt(alt, id)) {
-		log_debug("%s: has not the build-id that is asked for", path);
+		log_warn("%s has not the build-id that dwz says: it is not used", path);
 		return -ENOENT;
 	}
 	*ret = STEAL(alt);

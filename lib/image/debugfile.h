@@ -16,8 +16,8 @@ struct filefind;
 
 /* Opens the debug file of @ef, which was found as @path (its path in the profiled system, without
  * the root) below one of the @count @roots (NULL or "" is this machine), in each of which is
- * looked. 0 with *ret, to be closed by the caller, or -ENOENT. A file that was found but does not
- * belong to @ef is said in the debug log. */
+ * looked. 0 with *ret, to be closed by the caller, or -ENOENT. Of a file that was found but does
+ * not belong to @ef it is warned. */
 int debugfile_open(const struct elffile *ef, const char *path, const char *const *roots,
 		   size_t count, struct elffile **ret);
 /* Opens @path if it is the debug file of @ef, by build-id; 0 with *ret, to be closed by the caller,

@@ -194,6 +194,34 @@ class Tests:
         self.result(title, problem)
         return known
 
+    def other_shared(self, compiler):
+        """The file that dwz moved things to is of another build: refused, and named."""
+        title = "a shared file of another build is refused and named"
+        try:
+            path = self.build(compiler, "other-shared", ["-gdwarf-4"])
+            dwz_shared(False)(path)
+        except (subprocess.SubprocessError, FileNotFoundError) as e:
+            self.result(title, skip=f"cannot be made here: {e}")
+            return
+        asked = addresses(path, self.work)
+        common = os.path.join(os.path.dirname(path), "usr/lib/debug/dwz/common")
+        right = ours(self.names, path, asked, self.work)
+        notes = run("readelf", "-n", common, cwd=self.work)
+        build_id = bytes.fromhex(re.search(r"Build ID: (\w+)", notes).group(1))
+        with open(common, "r+b") as f:
+            whole = f.read()
+            f.seek(0)
+            f.write(whole.replace(build_id, bytes(len(build_id))))
+        done = subprocess.run([self.names, path], input="".join(f"{a:x}\n" for a in asked),
+                              capture_output=True, text=True, check=False, timeout=300)
+        named = re.search(r"dwz/common has not the build-id that dwz says", done.stderr)
+        problem = self.inlined(right)
+        if not named or done.returncode:
+            problem = f"exit {done.returncode}: {done.stderr}"
+        elif "\tleaf " in done.stdout:
+            problem = "names came out of it all the same"
+        self.result(title, problem)
+
     def variant(self, title, compiler, options, link=(), expected=None, change=None):
         """Builds, changes and checks a form; skips where a tool is missing. (path, known)"""
         directory = re.sub(r"\W+", "-", title)
@@ -313,6 +341,8 @@ def main():
         for name in ("gcc", "clang"):
             if shutil.which(name):
                 all_of(tests, name, [name])
+                if name == "gcc":
+                    tests.other_shared([name])
             else:
                 tests.result(name, skip=f"no {name}")
     print(f"1..{tests.count}")

@@ -10,6 +10,7 @@
  * For tests that hold that against other tools.
  */
 #include "base/error.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "image/debugfile.h"
 #include "image/elfsym.h"
@@ -77,12 +78,19 @@ static void print_address(struct image *image, uint64_t address)
 	(void)putchar('\n');
 }
 
+static void say(enum log_level level, const char *text, void *data)
+{
+	(void)data;
+	(void)fprintf(stderr, "image_names: %s%s\n", log_prefix(level), text);
+}
+
 int main(int argc, char **argv)
 {
 	_cleanup_(image_close) struct image image = { NULL, NULL, NULL, NULL };
 	struct error err = ERROR_INIT;
 	char line[64];
 
+	log_to(LOG_LEVEL_WARNING, say, NULL);
 	if (argc != 2 || image_open(argv[1], &image, &err) < 0) {
 		(void)fprintf(stderr, "image_names: %s\n",
 			      argc == 2 ? err.text : "FILE is missing");
