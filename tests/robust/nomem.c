@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes one allocation of a program fail, whoever asks for it, in the C library and others, too; for
- * LD_PRELOAD. Addresses must be the same in each run (setarch -R).
+ * Makes one allocation of a program fail, whoever asks for it, in the C library and others, too;
+ * for LD_PRELOAD. Addresses must be the same in each run (setarch -R).
  *
  *	OP_NOMEM_LIST=FILE	writes a line "ADDRESS COUNT" for each place that allocates, when
  *				the program ends
