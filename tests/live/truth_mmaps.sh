@@ -1,0 +1,27 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Somebody maps and unmaps all the while: no sample falls between, and no chain. OP_DRIVER says by which
+# driver.
+. "$OP_SOURCE_ROOT/tests/live/truth.sh"
+need_sampling
+
+ok "a storm of mappings" profile storm truth_mmaps 2
+holds "has shares of 25 and 75" storm
+adds_up "and no sample too few or too many" storm
+lost=$(($(stat_of storm sample_lost_no_mapping) + $(stat_of storm sample_lost_no_tree)))
+echo "# $lost of $(stat_of storm samples) samples in no mapping"
+echo "$lost lost" >"$dir/output"
+[ $((lost * 1000)) -le "$(stat_of storm samples)" ]
+result $? "99.9 % of the samples have a mapping"
+
+# The driver bpf has no tables in the first moment.
+rate=997
+ok "call chains in such a storm" profile chains --callgraph=64 truth_mmaps 2
+opreport --session-dir="$dir/chains" --folded >"$dir/folded" 2>/dev/null
+awk '/;chain_[ab][; ]/ { all += $NF; if (/^truth_mmaps;_start;.*;main;(truth_[a-z]*;)*chain_[ab][; ]/) whole += $NF }
+	END { printf "%d of %d chains are whole\n", whole, all; exit !(all > 1000 && whole >= 0.97 * all) }' \
+	"$dir/folded" >"$dir/output"
+status=$?
+sed 's/^/# /' "$dir/output"
+result $status "are whole"
+done_testing
