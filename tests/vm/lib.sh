@@ -83,8 +83,8 @@ kernel_of()
 	if [ ! -e "$cache/$package" ]; then
 		(cd "$dir" && apt apt-get download -qq "$package" >/dev/null 2>&1) || return 0
 		dpkg-deb --fsys-tarfile "$dir/$package"_*.deb |
-			tar xO --wildcards './boot/vmlinuz-*' >"$cache/$package.part"
-		mv "$cache/$package.part" "$cache/$package"
+			tar xO --wildcards './boot/vmlinuz-*' >"$cache/$package.$$"
+		mv "$cache/$package.$$" "$cache/$package"
 		rm -f "$dir/$package"_*.deb
 	fi
 	echo "$cache/$package"
