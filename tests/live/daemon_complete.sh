@@ -55,7 +55,9 @@ all_work()
 }
 
 ok "a daemon that takes chains" opcontrol --session-dir="$session" --driver=bpf \
-	--separate=library,kernel --event=TIMER:997 --callgraph=512 --start
+	--separate=library,kernel --event=TIMER:997 --callgraph=512 --unwind-memory=96M --start
+ok "its status" opcontrol --status
+has "  says what tables may take" "call chains by unwind tables of at most 96 MiB"
 ok "programs run, so that their tables are loaded" all_work 1
 ok "what was sampled until now is dropped" opcontrol --reset
 ok "they run again" all_work 2
