@@ -7,6 +7,7 @@
 #pragma once
 
 #include "arch.h"
+#include "mapping.h"
 #include "maps.h"
 #include "place.h"
 
@@ -17,28 +18,6 @@ struct {
 	__type(value, __u32);
 	__uint(max_entries, 1);
 } chains SEC(".maps");
-
-/* Requests for tables. */
-struct {
-	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 18);
-} wants SEC(".maps");
-
-/* Numbers of the files' tables. */
-struct {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__type(key, struct sample_file);
-	__type(value, __u32);
-	__uint(max_entries, 1);
-} table_numbers SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(map_flags, BPF_F_MMAPABLE);
-	__type(key, __u32);
-	__type(value, struct sample_table);
-	__uint(max_entries, 1);
-} tables SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
@@ -72,19 +51,25 @@ struct {
 	__array(values, struct chunk);
 } chunks SEC(".maps");
 
-/* A mapping that a chain was in before: chains go to and fro between few. */
-struct visited {
-	__u64 start, end;
-	__u64 offset; /* of start, in image or region */
-	union {
-		struct sample_file file;
-		struct sample_region region;
-	} image;
-	__u32 place; /* enum sample_place */
-	__u32 table; /* its number, or in the place of one */
-};
+/* Rules found before, by CPU like the gates: to find one touches memory in many places, and most of
+ * what calls is what called a moment ago. */
+enum { FOUND_SHIFT = 11 };
 
-enum { VISITED = 4 };
+struct found_rule {
+	__u64 offset; /* in the file */
+	__u32 number; /* of its table */
+	__u32 tables; /* control.tables when it was found */
+	struct unwind_rule rule;
+};
+struct found {
+	struct found_rule rules[1 << FOUND_SHIFT];
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, __u32);
+	__type(value, struct found);
+	__uint(max_entries, 1);
+} found SEC(".maps");
 
 enum { STACK_LINE_BYTES = 64, STACK_PAGE_BYTES = 4096, STACK_WINDOW_BYTES = 512 };
 
@@ -102,10 +87,9 @@ struct unwinding {
 	__u64 registers[32]; /* of the interrupted frame, by their DWARF numbers */
 	struct cpu_registers saved;
 	struct stack_window window;
-	struct visited visited[VISITED];
-	__u32 next;   /* of them, to be replaced */
 	__u32 left;   /* frames that may be added */
 	__u32 append; /* the frame is a caller, not the sample itself */
+	__u32 place;  /* in the map "found" */
 	__u32 end;
 	struct sample_chain chain;
 };
@@ -129,89 +113,9 @@ static __always_inline __u64 mix(__u64 hash, __u64 word)
 	return hash ^ hash >> 29;
 }
 
-/* Asks for the table of @file, NULL for the vdso, once. Until it is there all chains through the
- * file end in it, so somebody else waits for this than for samples. */
-static __noinline int want_table(struct run *run, struct file *file, const struct sample_file *id,
-				 const struct sample_region *region)
-{
-	__u32 wanted = SAMPLE_TABLE_WANTED;
-	struct sample_image *image;
-
-	if (!run || !id || !region || bpf_map_update_elem(&table_numbers, id, &wanted, BPF_NOEXIST))
-		return 0;
-	image = &run->scratch->image;
-	image->length = 0;
-	image->file = *id;
-	if (file)
-		image = describe(run, file, id, region);
-	image->kind = SAMPLE_TABLE;
-	if (bpf_ringbuf_output(&wants, image, image_bytes(image), BPF_RB_FORCE_WAKEUP)) {
-		run->totals->ring_full++;
-		bpf_map_delete_elem(&table_numbers, id);
-	}
-	return 0;
-}
-
-/* Finds out what is mapped at @address and has its table looked for; false if nothing is. */
-static __noinline int visit(struct run *run, struct visited *v, __u64 address)
-{
-	struct sample_region region;
-	const __u32 *number;
-	struct file *file;
-	struct vma vma;
-
-	if (!run || !v)
-		return 0;
-	v->start = v->end = 0;
-	if (vma_find(run->task->mm, address, run->scratch->node, &vma) != VMA_FOUND)
-		return 0;
-	region = (struct sample_region){ vma.start, vma.end };
-	v->offset = 0;
-	v->table = SAMPLE_TABLE_NONE;
-	v->place = SAMPLE_FILE;
-	file = vma.file;
-	if (file) {
-		file_identity(BPF_CORE_READ(file, f_inode), &v->image.file);
-		if (meet_image(run, file, &v->image.file, &region))
-			v->place = SAMPLE_ANON;
-		v->offset = vma.page_offset << SAMPLE_PAGE_SHIFT;
-	} else {
-		v->place = region_place(run->task->mm, &vma);
-		v->image.file = (struct sample_file){ 0 }; /* the vdso's */
-	}
-	v->start = vma.start;
-	v->end = vma.end;
-	if (v->place == SAMPLE_FILE || v->place == SAMPLE_VDSO) {
-		number = bpf_map_lookup_elem(&table_numbers, &v->image.file);
-		v->table = number ? *number : SAMPLE_TABLE_WANTED;
-		if (!number)
-			want_table(run, file, &v->image.file, &region);
-	} else {
-		v->offset = 0;
-		v->image.region = region;
-		run->scratch->memory = 1;
-	}
-	return 1;
-}
-
-/* The mapping that holds @address, looked up where it was not met before; NULL if there is none. */
-static __always_inline struct visited *visited_at(struct run *run, struct unwinding *u,
-						  __u64 address)
-{
-	struct visited *v;
-	int i;
-
-	for (i = 0; i < VISITED; i++) {
-		v = &u->visited[i];
-		if (address >= v->start && address < v->end)
-			return v;
-	}
-	v = &u->visited[u->next++ % VISITED];
-	return visit(run, v, address) ? v : NULL;
-}
-
 /* Adds the frame's PC to the chain. */
-static __always_inline bool append_frame(struct unwinding *u, const struct visited *v)
+static __always_inline bool append_frame(struct run *run, struct unwinding *u,
+					 const struct mapping *v)
 {
 	struct sample_chain *chain = &u->chain;
 	__u64 word = u->frame.pc - v->start + v->offset;
@@ -227,8 +131,11 @@ static __always_inline bool append_frame(struct unwinding *u, const struct visit
 	chain->words = at + SAMPLE_FRAME_WORDS;
 	chain->id = mix(mix(mix(chain->id, word), v->image.region.start), v->image.region.end);
 	/* Of files chains are the same in all processes. */
-	if (v->place != SAMPLE_FILE)
-		chain->id = mix(chain->id, chain->tgid);
+	if (v->place == SAMPLE_FILE)
+		return true;
+	chain->id = mix(chain->id, chain->tgid);
+	if (v->place != SAMPLE_VDSO)
+		run->scratch->memory = 1;
 	return true;
 }
 
@@ -246,39 +153,34 @@ static __always_inline bool table_pc(const struct sample_table *table, __u64 off
 	return false;
 }
 
-/* The rule for the address in @v; NULL where there is none, *@end saying why. */
-static __always_inline const struct unwind_rule *find_rule(const struct visited *v, __u64 address,
-							   __u32 *end)
+/* Finds the rule for a byte of the file that has the table @number; UNWIND_GOING, or why there is
+ * none. */
+static __noinline __u32 look_up_rule(struct found_rule *ret, __u64 offset, __u32 number)
 {
-	__u32 number = v->table, index, at, low, i, zero = 0;
+	__u32 index, at, low, i, zero = 0;
 	const struct sample_chunk *chunk;
-	struct sample_table *table;
+	const struct sample_table *table;
 	const struct sample_page *page;
+	const struct unwind_rule *rule;
 	__u64 pc;
 	void *map;
 
-	*end = number == SAMPLE_TABLE_WANTED   ? SAMPLE_END_NOT_LOADED
-	       : number == SAMPLE_TABLE_BUDGET ? UNWIND_BUDGET
-					       : UNWIND_NO_TABLE;
 	table = bpf_map_lookup_elem(&tables, &number);
-	if (!number || !table)
-		return NULL;
-	/* Written where it changes only: the line is shared by all CPUs. */
-	if (table->used != control.drains)
-		table->used = control.drains;
-	*end = UNWIND_NO_ROW;
-	if (!table_pc(table, address - v->start + v->offset, &pc) ||
-	    pc >> UNWIND_PAGE_SHIFT >= table->page_count)
-		return NULL;
+	if (!ret || !number || !table)
+		return number == SAMPLE_TABLE_WANTED   ? SAMPLE_END_NOT_LOADED
+		       : number == SAMPLE_TABLE_BUDGET ? UNWIND_BUDGET
+						       : UNWIND_NO_TABLE;
+	if (!table_pc(table, offset, &pc) || pc >> UNWIND_PAGE_SHIFT >= table->page_count)
+		return UNWIND_NO_ROW;
 	index = table->first_page + (__u32)(pc >> UNWIND_PAGE_SHIFT);
 	page = bpf_map_lookup_elem(&pages, &index);
 	if (!page || !page->rows)
-		return NULL;
+		return UNWIND_NO_ROW;
 	index = page->chunk;
 	map = bpf_map_lookup_elem(&chunks, &index);
 	chunk = map ? bpf_map_lookup_elem(map, &zero) : NULL;
 	if (!chunk)
-		return NULL;
+		return UNWIND_NO_ROW;
 	low = page->start;
 	at = page->rows;
 	for (i = 0; i < 17 && at > 1; i++) {
@@ -289,7 +191,38 @@ static __always_inline const struct unwind_rule *find_rule(const struct visited 
 		at -= half;
 	}
 	index = chunk->rows[low & (SAMPLE_CHUNK_ROWS - 1)].rule;
-	return bpf_map_lookup_elem(&rules, &index);
+	rule = bpf_map_lookup_elem(&rules, &index);
+	if (!rule)
+		return UNWIND_NO_ROW;
+	ret->rule = *rule;
+	ret->offset = offset;
+	ret->number = number;
+	return UNWIND_GOING;
+}
+
+/* The rule for @address in @v; NULL where there is none, *@end saying why. */
+static __always_inline const struct unwind_rule *find_rule(const struct run *run,
+							   const struct unwinding *u,
+							   const struct mapping *v, __u64 address,
+							   __u32 *end)
+{
+	__u64 offset = address - v->start + v->offset;
+	__u32 place = u->place;
+	struct found *all = bpf_map_lookup_elem(&found, &place);
+	struct found_rule *known;
+
+	if (!all)
+		return NULL;
+	known = &all->rules[(offset ^ (__u64)v->table << 32) * 0x9e3779b97f4a7c15ULL >>
+			    (64 - FOUND_SHIFT)];
+	if (known->offset == offset && known->number == v->table &&
+	    known->tables == run->scratch->tables)
+		return &known->rule;
+	*end = look_up_rule(known, offset, v->table);
+	if (*end)
+		return NULL;
+	known->tables = run->scratch->tables;
+	return &known->rule;
 }
 
 /* Copies what lies around @address, of its page alone: there either all can be read or nothing. */
@@ -330,7 +263,8 @@ static int read_register(void *data, __u32 number, __u64 *ret)
 }
 
 /* From the frame to its caller; why there is none, or UNWIND_GOING. */
-static __always_inline __u32 go_to_caller(struct unwinding *u, const struct visited *v)
+static __always_inline __u32 go_to_caller(const struct run *run, struct unwinding *u,
+					  const struct mapping *v)
 {
 	bool is_file = v->place == SAMPLE_FILE || v->place == SAMPLE_VDSO;
 	struct unwind_frame frame = u->frame;
@@ -338,7 +272,7 @@ static __always_inline __u32 go_to_caller(struct unwinding *u, const struct visi
 	__u32 end = UNWIND_NO_ROW;
 
 	if (!config.by_frame_pointers && is_file) {
-		rule = find_rule(v, unwind_lookup_pc(&frame), &end);
+		rule = find_rule(run, u, v, unwind_lookup_pc(&frame), &end);
 		if (rule)
 			end = unwind_apply(&frame, rule, UNWIND_MACHINE, read_stack, read_register,
 					   u);
@@ -356,18 +290,18 @@ static __always_inline __u32 go_to_caller(struct unwinding *u, const struct visi
 static long chain_step(__u32 index, struct chain_run *c)
 {
 	struct unwinding *u = c->u;
-	struct visited *v = visited_at(c->run, u, unwind_lookup_pc(&u->frame));
+	struct mapping *v = mapping_at(c->run, unwind_lookup_pc(&u->frame));
 
 	if (!v) {
 		u->end = config.by_frame_pointers ? SAMPLE_END_FRAME_POINTERS : UNWIND_NO_MAPPING;
 		return 1;
 	}
-	if (u->append && !append_frame(u, v)) {
+	if (u->append && !append_frame(c->run, u, v)) {
 		u->end = UNWIND_DEPTH;
 		return 1;
 	}
 	u->append = 1;
-	u->end = go_to_caller(u, v);
+	u->end = go_to_caller(c->run, u, v);
 	return u->end != UNWIND_GOING;
 }
 
@@ -415,16 +349,12 @@ static __always_inline void begin_user(struct run *run, struct unwinding *u,
 static __always_inline void chain_user(struct run *run, struct unwinding *u)
 {
 	struct chain_run c = { run, u };
-	int i;
 
 	if (!u->frame.pc || !run->task->mm) {
 		u->end = SAMPLE_END_NO_USER;
 		return;
 	}
-	for (i = 0; i < VISITED; i++)
-		u->visited[i].start = u->visited[i].end = 0;
 	u->window.start = u->window.bytes = 0;
-	u->next = 0;
 	u->end = UNWIND_DEPTH;
 	run->totals->frames += bpf_loop(SAMPLE_DEPTH_MAX, chain_step, &c, 0);
 	if (u->end == UNWIND_GOING)
@@ -452,10 +382,11 @@ static __always_inline bool tell_chain(struct run *run, struct sample_chain *cha
 	return true;
 }
 
-static __always_inline void chain_begin(struct run *run, struct unwinding *u)
+static __always_inline void chain_begin(struct run *run, struct unwinding *u, enum sample_slot slot)
 {
 	struct sample_chain *chain = &u->chain;
 
+	u->place = run_place(slot);
 	chain->kind = SAMPLE_CHAIN;
 	chain->tgid = run->scratch->key.tgid;
 	chain->id = 0;
@@ -482,7 +413,7 @@ static __always_inline void place_chain(struct perf_event_context *context, stru
 
 	if (!u)
 		return;
-	chain_begin(run, u);
+	chain_begin(run, u, SAMPLE_SLOT_EVENT);
 	if (!registers_in_user(&context->registers))
 		chain_kernel(u, bpf_get_stack(context, u->chain.data, CHAIN_KERNEL_BYTES, 0), 0);
 	u->end = UNWIND_COMPLETE;

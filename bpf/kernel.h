@@ -71,8 +71,13 @@ typedef struct {
 	void *vdso;
 } mm_context_t;
 
+struct seqcount {
+	unsigned int sequence;
+};
+
 struct mm_struct {
 	struct maple_tree mm_mt;
+	struct seqcount mm_lock_seq; /* a sequence since 6.14; a number before, that says less */
 	unsigned long start_brk, brk, start_stack;
 	struct file *exe_file;
 	mm_context_t context;
@@ -94,6 +99,8 @@ struct task_struct {
 	unsigned int flags, __state;
 	struct mm_struct *mm, *active_mm;
 	int pid, tgid;
+	struct task_struct *group_leader;
+	__u64 start_boottime, self_exec_id;
 	char comm[16];
 	struct fs_struct *fs;
 	struct signal_struct *signal;

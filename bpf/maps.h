@@ -60,11 +60,41 @@ struct {
 	__uint(max_entries, 1);
 } gates SEC(".maps");
 
+/* A mapping. */
+struct mapping {
+	__u64 start, end;
+	__u64 offset; /* of start, in image or region */
+	union {
+		struct sample_file file;
+		struct sample_region region;
+	} image;
+	__u32 place; /* enum sample_place */
+	__u32 table; /* its number, or in the place of one */
+};
+
+enum { MAPPINGS = 4 };
+
+/* Those of a process that were looked up, see mapping.h. */
+struct mappings {
+	__u64 mm, started_ns, execs; /* whose they are, with ->tgid: no two processes have all */
+	__u32 tgid;
+	__u32 sequence;	      /* as the process's own; odd where that has not been compared */
+	__u32 drains, tables; /* as in control */
+	__u32 next;	      /* to be replaced */
+	__u32 result;	      /* enum vma_result of the last that was looked up */
+	__u64 fences;
+	__u64 exe_file;
+	struct sample_file app; /* what that is */
+	struct mapping all[MAPPINGS];
+};
+
 /* Too big for the stack. A program of a perf event is never interrupted by another on its CPU. By
  * enum sample_slot. */
 struct scratch {
 	struct sample_key key;
-	__u64 memory; /* a caller is in code without a file */
+	__u32 memory; /* a caller is in code without a file */
+	__u32 tables; /* control.tables before the gate was passed */
+	struct mappings mappings;
 	__u64 node[MAPLE_WORDS];
 	struct sample_image image;
 };
@@ -95,10 +125,16 @@ static __always_inline long tell(void *message, __u64 bytes)
 	return bpf_ringbuf_output(&ring, message, bytes, flags);
 }
 
+/* The number of the program's place on this CPU, in what is by CPU and slot. */
+static __always_inline __u32 run_place(enum sample_slot slot)
+{
+	return slot * config.cpus + bpf_get_smp_processor_id();
+}
+
 /* Finds what a run works with, in the place of its kind; false if there is none. */
 static __always_inline bool run_begin(struct run *run, enum sample_slot slot)
 {
-	__u32 which = slot, gate = slot * config.cpus + bpf_get_smp_processor_id();
+	__u32 which = slot, gate = run_place(slot);
 
 	run->task = bpf_get_current_task_btf();
 	run->gate = bpf_map_lookup_elem(&gates, &gate);
@@ -107,11 +143,16 @@ static __always_inline bool run_begin(struct run *run, enum sample_slot slot)
 	if (!run->gate || !run->scratch || !run->totals)
 		return false;
 	run->scratch->memory = 0;
+	run->scratch->tables = *(volatile __u32 *)&control.tables;
 	return true;
 }
 
-/* Around what counts: whoever swaps the maps waits until each CPU has passed its gates. */
+/* Around what counts: whoever swaps the maps waits until each CPU has passed its gates. What was
+ * read before it was read before what is read behind it: that takes the sum to be looked at, or the
+ * addition is one that orders nothing. */
 static __always_inline void pass_gate(struct run *run)
 {
-	__sync_fetch_and_add(&run->gate->passes, 1);
+	__u64 passes = __sync_fetch_and_add(&run->gate->passes, 1);
+
+	asm volatile("" ::"r"(passes));
 }

@@ -119,12 +119,14 @@ static __always_inline void leave(void *context, struct run *run, struct unwindi
 		return;
 	if (config.cgroups)
 		key->cgroup = (__u32)bpf_get_current_cgroup_id();
+	(void)mappings_begin(run);
 	place_app(run);
-	chain_begin(run, u);
+	chain_begin(run, u, SAMPLE_SLOT_SWITCH);
 	if (!has_user(run, u))
 		(void)leave_kernel(context, run, u);
 	else if (!leave_user(run, u))
 		return;
+	mappings_end(run);
 	(void)keep(run);
 }
 

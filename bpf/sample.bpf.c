@@ -41,6 +41,7 @@ static __always_inline void take(struct perf_event_context *context, struct run 
 		run->scratch->key.cgroup = (__u32)bpf_get_current_cgroup_id();
 	run->scratch->key.cpu = (__u16)bpf_get_smp_processor_id();
 	run->scratch->key.counter = (__u8)bpf_get_attach_cookie(context);
+	(void)mappings_begin(run);
 	place_app(run);
 	if (registers_in_user(&context->registers)) {
 		if (!place_user(run, context->registers.ip))
@@ -53,6 +54,7 @@ static __always_inline void take(struct perf_event_context *context, struct run 
 		place_chain(context, run);
 	if (run->scratch->key.place == SAMPLE_KERNEL)
 		note_moment(run, SAMPLE_SLOT_EVENT);
+	mappings_end(run);
 	count(run);
 }
 

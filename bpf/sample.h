@@ -231,7 +231,7 @@ struct sample_config {
 /* Shared while the program runs. */
 struct sample_control {
 	__u32 active;	/* which of the two maps of counts is written to */
-	__u32 used[2];	/* keys made in each since it became active */
+	__u32 tables;	/* times that the numbers of tables were taken back */
 	__u32 followed; /* processes that live */
 	__u32 drains;	/* so far */
 	__u32 offcpu;	/* time off the CPU counts, under the number of the event and 1; 0: not */
@@ -241,6 +241,8 @@ struct sample_control {
 	struct sample_file test_file, test_seen;
 	__u64 test_offset;
 	__u64 text_start, text_bytes; /* the kernel's own code, which stays where it is */
+	/* Keys made in each map since it became active: on a line of the cache that is not read. */
+	__u32 used[2] __attribute__((aligned(64)));
 };
 
 /* A sample that stands for one, in 1/SAMPLE_ONE. */

@@ -113,6 +113,7 @@ static int set_sizes(struct sampler *s, const struct sampler_config *config)
 		{ "tables", chains ? SAMPLE_TABLES_MAX : 1 },
 		{ "pages", chains ? SAMPLE_PAGES_MAX : 1 },
 		{ "rules", chains ? UNWIND_RULES_MAX + 1 : 1 },
+		{ "found", chains ? slots * s->cpu_count : 1 },
 	};
 	size_t i;
 	int r = 0;
@@ -365,7 +366,7 @@ int sampler_fd(const struct sampler *s)
 
 /* Waits until no CPU is in the program with the map that was active before. An interrupt takes a
  * few microseconds; a virtual CPU that does not run takes its time. */
-void sampler_settle(const struct sampler *s)
+static void settle(const struct sampler *s)
 {
 	const struct timespec pause = { .tv_nsec = 20000 };
 	uint64_t passes;
@@ -379,6 +380,12 @@ void sampler_settle(const struct sampler *s)
 	}
 }
 
+void sampler_forget_tables(const struct sampler *s)
+{
+	(void)__atomic_fetch_add(&s->control->tables, 1, __ATOMIC_SEQ_CST);
+	settle(s);
+}
+
 /* Makes the other map the active one; returns the one that was. */
 static unsigned int swap_maps(struct sampler *s)
 {
@@ -388,7 +395,7 @@ static unsigned int swap_maps(struct sampler *s)
 	__atomic_store_n(&s->control->used[!was], 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&s->control->memory, 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&s->control->active, !was, __ATOMIC_SEQ_CST);
-	sampler_settle(s);
+	settle(s);
 	return was;
 }
 
@@ -553,7 +560,7 @@ size_t sampler_offcpu_end(struct sampler *s, const struct sampler_handler *handl
 
 	if (!counter)
 		return 0;
-	sampler_settle(s);
+	settle(s);
 	(void)clock_gettime(CLOCK_MONOTONIC, &now);
 	now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 	while (bpf_map_get_next_key(s->left, NULL, &tid) == 0) {

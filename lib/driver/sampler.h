@@ -106,8 +106,9 @@ int sampler_map(const struct sampler *s, const char *name);
 uint64_t sampler_kernel_bytes(const struct sampler *s);
 /* Maps the memory of an array map of @bytes; NULL with errno. Caller unmaps. */
 void *sampler_map_memory(int map, size_t bytes);
-/* Waits until nothing is in use any more that the program found in a map before. */
-void sampler_settle(const struct sampler *s);
+/* Has the program forget what it remembers of tables whose numbers were deleted, and waits until it
+ * does not use them any more. */
+void sampler_forget_tables(const struct sampler *s);
 
 /* Follows process @tgid (of the first PID namespace); 0 or -errno. */
 int sampler_follow(struct sampler *s, uint32_t tgid, enum sample_follow state);

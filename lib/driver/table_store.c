@@ -331,7 +331,7 @@ static size_t forget_tables(struct table_store *t, struct kept *kept)
 	}
 	t->told_count = stay;
 	t->refused = 0;
-	sampler_settle(t->sampler);
+	sampler_forget_tables(t->sampler);
 	qsort(kept, count, sizeof(*kept), by_use);
 	return count;
 }

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Files, of which the reader is told once. */
+#pragma once
+
+#include "maps.h"
+#include "path.h"
+
+/* Fills the scratch's message about a file, mapped at @region or executed. */
+static __always_inline struct sample_image *describe(struct run *run, struct file *file,
+						     const struct sample_file *id,
+						     const struct sample_region *region)
+{
+	struct sample_image *image = &run->scratch->image;
+
+	image->kind = SAMPLE_IMAGE;
+	image->tgid = run->scratch->key.tgid;
+	image->file = *id;
+	image->mapped = *region;
+	path_fill(file, run->task, image);
+	return image;
+}
+
+/* Bytes of the message. */
+static __always_inline __u64 image_bytes(const struct sample_image *image)
+{
+	__u32 length = image->length;
+
+	if (length > SAMPLE_PATH_BYTES)
+		length = SAMPLE_PATH_BYTES;
+	return offsetof(struct sample_image, path) + length;
+}
+
+/* Tells the reader of a file seen for the first time; whether it is memory to all but the kernel.
+ */
+static __noinline int tell_image(struct run *run, struct file *file, const struct sample_file *id,
+				 const struct sample_region *region)
+{
+	struct known_image known = { 0 };
+	struct sample_image *image;
+
+	if (!run || !id || !region)
+		return 0;
+	image = describe(run, file, id, region);
+	known.is_memory = image_is_memory(image);
+	if (bpf_map_update_elem(&images, id, &known, BPF_NOEXIST))
+		return known.is_memory;
+	if (image->truncated)
+		run->totals->path_truncated++;
+	if (tell(image, image_bytes(image))) {
+		run->totals->ring_full++;
+		bpf_map_delete_elem(&images, id);
+	}
+	return known.is_memory;
+}
+
+/* Makes sure that the reader knows the file; whether it is memory to all but the kernel. */
+static __always_inline bool meet_image(struct run *run, struct file *file,
+				       const struct sample_file *id,
+				       const struct sample_region *region)
+{
+	const struct known_image *known = bpf_map_lookup_elem(&images, id);
+
+	return known ? known->is_memory : tell_image(run, file, id, region);
+}

@@ -1,0 +1,209 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What is mapped where in the process that was interrupted, as far as it was looked up: for the
+ * frames of a chain go to and fro between few mappings, and those of the next sample are mostly in
+ * the same. From one sample to the next it is kept only where the kernel says that the process
+ * has mapped and unmapped nothing since.
+ */
+#pragma once
+
+#include "image.h"
+#include "maps.h"
+#include "vma.h"
+
+/* Requests for tables. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 18);
+} wants SEC(".maps");
+
+/* Numbers of the files' tables. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__type(key, struct sample_file);
+	__type(value, __u32);
+	__uint(max_entries, 1);
+} table_numbers SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct sample_table);
+	__uint(max_entries, 1);
+} tables SEC(".maps");
+
+/* Asks for the table of @file, NULL for the vdso, once. Until it is there all chains through the
+ * file end in it, so somebody else waits for this than for samples. */
+static __noinline int want_table(struct run *run, struct file *file, const struct sample_file *id,
+				 const struct sample_region *region)
+{
+	__u32 wanted = SAMPLE_TABLE_WANTED;
+	struct sample_image *image;
+
+	if (!run || !id || !region || bpf_map_update_elem(&table_numbers, id, &wanted, BPF_NOEXIST))
+		return 0;
+	image = &run->scratch->image;
+	image->length = 0;
+	image->file = *id;
+	if (file)
+		image = describe(run, file, id, region);
+	image->kind = SAMPLE_TABLE;
+	if (bpf_ringbuf_output(&wants, image, image_bytes(image), BPF_RB_FORCE_WAKEUP)) {
+		run->totals->ring_full++;
+		bpf_map_delete_elem(&table_numbers, id);
+	}
+	return 0;
+}
+
+/* Notes that the table is in use. Written where it changes only: the line is shared by all CPUs. */
+static __always_inline void use_table(__u32 number)
+{
+	struct sample_table *table = bpf_map_lookup_elem(&tables, &number);
+
+	if (number && table && table->used != control.drains)
+		table->used = control.drains;
+}
+
+/* The kind of memory that has no file. */
+static __always_inline enum sample_place region_place(struct mm_struct *mm, const struct vma *vma)
+{
+	__u64 vdso = 0;
+
+	if (bpf_core_field_exists(mm->context.vdso))
+		vdso = (__u64)BPF_CORE_READ(mm, context.vdso);
+	if (vdso && vma->start == vdso)
+		return SAMPLE_VDSO;
+	if (vma->start <= BPF_CORE_READ(mm, brk) && vma->end >= BPF_CORE_READ(mm, start_brk))
+		return SAMPLE_HEAP;
+	if (vma->start <= BPF_CORE_READ(mm, start_stack) &&
+	    vma->end >= BPF_CORE_READ(mm, start_stack))
+		return SAMPLE_STACK;
+	return SAMPLE_ANON;
+}
+
+/* Orders what is read before it before what is read behind it. */
+static __always_inline void read_fence(struct mappings *m)
+{
+	__u64 fences = __sync_fetch_and_add(&m->fences, 1);
+
+	asm volatile("" ::"r"(fences) : "memory");
+}
+
+/* How often the process began or ended a change of its mappings: odd while it changes them, and
+ * always where the kernel does not count (before Linux 6.14). */
+static __always_inline __u32 mappings_sequence(const struct run *run)
+{
+	struct mm_struct *mm = run->task->mm;
+
+	return mm && bpf_core_field_exists(mm->mm_lock_seq.sequence) ? mm->mm_lock_seq.sequence : 1;
+}
+
+/* Forgets what was looked up where that may be another's or not be so any more. At every drain,
+ * too: what is in use must be seen to be. */
+static __noinline int mappings_begin(struct run *run)
+{
+	const volatile struct sample_control *shared = &control;
+	struct task_struct *task = run ? run->task : NULL;
+	__u32 sequence, i;
+	struct mappings *m;
+
+	if (!run || !task)
+		return 0;
+	m = &run->scratch->mappings;
+	sequence = mappings_sequence(run);
+	if (!(sequence & 1) && m->sequence == sequence && m->mm == (__u64)task->mm &&
+	    m->tgid == task->tgid && m->started_ns == task->group_leader->start_boottime &&
+	    m->execs == task->self_exec_id && m->drains == shared->drains &&
+	    m->tables == shared->tables)
+		return 0;
+	m->sequence = sequence;
+	m->mm = (__u64)task->mm;
+	m->tgid = task->tgid;
+	m->started_ns = task->group_leader->start_boottime;
+	m->execs = task->self_exec_id;
+	m->drains = shared->drains;
+	m->tables = run->scratch->tables;
+	m->exe_file = 0;
+	for (i = 0; i < MAPPINGS; i++)
+		m->all[i].start = m->all[i].end = 0;
+	return 0;
+}
+
+/* Whether what was looked up since then may be kept: not if it changed meanwhile. */
+static __always_inline void mappings_end(struct run *run)
+{
+	struct mappings *m = &run->scratch->mappings;
+
+	if (!(m->sequence & 1))
+		return;
+	read_fence(m);
+	if (mappings_sequence(run) == (m->sequence & ~1))
+		m->sequence &= ~1;
+}
+
+/* Finds out what is mapped at @address and has its table looked for, if tables are in use. */
+static __noinline int look_up_mapping(struct run *run, struct mapping *v, __u64 address)
+{
+	struct sample_region region;
+	const __u32 *number;
+	struct mappings *m;
+	struct file *file;
+	struct vma vma;
+	int r;
+
+	if (!run || !v)
+		return VMA_UNREADABLE;
+	m = &run->scratch->mappings;
+	v->start = v->end = 0;
+	m->sequence |= 1;
+	read_fence(m);
+	r = vma_find(run->task->mm, address, run->scratch->node, &vma);
+	if (r != VMA_FOUND)
+		return r;
+	region = (struct sample_region){ vma.start, vma.end };
+	v->offset = 0;
+	v->table = SAMPLE_TABLE_NONE;
+	v->place = SAMPLE_FILE;
+	file = vma.file;
+	if (file) {
+		file_identity(BPF_CORE_READ(file, f_inode), &v->image.file);
+		if (meet_image(run, file, &v->image.file, &region))
+			v->place = SAMPLE_ANON;
+		v->offset = vma.page_offset << SAMPLE_PAGE_SHIFT;
+	} else {
+		v->place = region_place(run->task->mm, &vma);
+		v->image.file = (struct sample_file){ 0 }; /* the vdso's */
+	}
+	v->start = vma.start;
+	v->end = vma.end;
+	if (v->place != SAMPLE_FILE && v->place != SAMPLE_VDSO) {
+		v->offset = 0;
+		v->image.region = region;
+	} else if (config.depth && !config.by_frame_pointers) {
+		number = bpf_map_lookup_elem(&table_numbers, &v->image.file);
+		v->table = number ? *number : SAMPLE_TABLE_WANTED;
+		use_table(v->table);
+		if (!number)
+			want_table(run, file, &v->image.file, &region);
+	}
+	return VMA_FOUND;
+}
+
+/* The mapping that holds @address, looked up where that is not known yet, or not whether its table
+ * has come; NULL if there is none. */
+static __always_inline struct mapping *mapping_at(struct run *run, __u64 address)
+{
+	struct mappings *m = &run->scratch->mappings;
+	struct mapping *v;
+	int i;
+
+	for (i = 0; i < MAPPINGS; i++) {
+		v = &m->all[i];
+		if (address >= v->start && address < v->end && v->table != SAMPLE_TABLE_WANTED)
+			return v;
+	}
+	v = &m->all[m->next++ % MAPPINGS];
+	m->result = look_up_mapping(run, v, address);
+	return m->result == VMA_FOUND ? v : NULL;
+}
