@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "image/inlines.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "image/dwarf_ranges.h"
 #include "image/segments.h"
@@ -12,10 +13,9 @@ enum { DEPTH_MAX = 256, ORIGINS_MAX = 16, CALL_BYTES_MAX = 48 << 20 };
 
 /* An inlined call. */
 struct call {
-	uint64_t entry;
-	uint32_t parent; /* the call around it, or UINT32_MAX */
-	bool is_read;	 /* what follows is known, not ->start alone */
-	struct inlines_call known;
+	uint32_t parent;	   /* the call around it, or UINT32_MAX */
+	struct dwarf_value origin; /* the function */
+	struct inlines_call known; /* ->function is NULL until it is asked for */
 };
 
 /* The calls in a function. */
@@ -45,6 +45,7 @@ struct inlines {
 	struct unit_code *last;
 	size_t call_bytes; /* that all calls take */
 	uint64_t read;
+	struct map names; /* of functions that calls are of, by unit and offset */
 	struct inlines_call *found;
 	size_t found_room;
 };
@@ -86,6 +87,7 @@ void inlines_free(struct inlines *in)
 		free(slot->value);
 	}
 	map_done(&in->units);
+	map_done(&in->names);
 	free(in->found);
 	free(in);
 }
@@ -102,7 +104,7 @@ uint64_t inlines_read(struct inlines *in)
 
 /* A walk over entries, each before those below it. */
 struct walk {
-	const struct dwarf_unit *unit;
+	struct dwarf_unit *unit;
 	const struct dwarf_abbrevs *abbrevs;
 	struct dwarf_bytes b;
 	size_t depth; /* of the next entry, below the one that the walk began with */
@@ -271,6 +273,63 @@ static struct function *function_at(struct inlines *in, struct unit_code *code, 
 	return segments_find(&code->pieces, address, &index) ? &code->functions[index] : NULL;
 }
 
+/* --- names --- */
+
+static bool read_entry(const struct dwarf_unit *u, uint64_t offset,
+		       struct dwarf_value values[DWARF_FACT_COUNT_])
+{
+	struct dwarf_abbrevs *t = dwarf_unit_abbrevs(u);
+	struct dwarf_bytes b = dwarf_unit_bytes(u, offset);
+	const struct dwarf_abbrev *a = dwarf_abbrevs_find(t, dwarf_uleb(&b));
+	bool is_read = a && dwarf_entry_read(&b, u, t, a, values);
+
+	dwarf_unit_done(t);
+	return is_read;
+}
+
+/* The name of the function that an entry is of, which the entries have that it refers to. */
+static const char *name_of(struct dwarf_unit *u, struct dwarf_value *values)
+{
+	const char *name = NULL, *linked;
+	unsigned int i;
+
+	for (i = 0; i < ORIGINS_MAX; i++) {
+		uint64_t offset;
+
+		linked = dwarf_text(u, &values[DWARF_LINKAGE_NAME]);
+		if (linked)
+			return linked;
+		if (!name)
+			name = dwarf_text(u, &values[DWARF_NAME]);
+		if (!dwarf_reference(u, &values[DWARF_ORIGIN], &u, &offset) &&
+		    !dwarf_reference(u, &values[DWARF_SPECIFICATION], &u, &offset))
+			break;
+		if (!read_entry(u, offset, values))
+			break;
+	}
+	return name ? name : "(unnamed)";
+}
+
+/* The name of what a call is of. Many calls are of one function, which is read once. */
+static const char *called(struct inlines *in, struct dwarf_unit *u,
+			  const struct dwarf_value *origin)
+{
+	struct dwarf_value values[DWARF_FACT_COUNT_] = { [DWARF_ORIGIN] = *origin };
+	struct dwarf_unit *there;
+	uint64_t offset, key;
+	const char *name;
+
+	if (!dwarf_reference(u, origin, &there, &offset))
+		return name_of(u, values);
+	key = hash_add(hash_u64((uintptr_t)there), offset);
+	name = map_get(&in->names, key);
+	if (!name) {
+		name = name_of(u, values);
+		(void)map_set(&in->names, key, (void *)name);
+	}
+	return name;
+}
+
 /* --- the calls in a function --- */
 
 static size_t calls_bytes(const struct calls *c)
@@ -310,16 +369,31 @@ static void add_call_piece(uint64_t start, uint64_t end, void *data)
 	adding->start = MIN(adding->start, start);
 }
 
+/* What the entry says of the call itself. */
+static struct inlines_call call_of(struct dwarf_unit *u, struct dwarf_value *values, uint64_t start)
+{
+	struct inlines_call call = { .start = start };
+
+	if (!dwarf_number(&values[DWARF_CALL_FILE], &call.file))
+		call.file = 0;
+	if (!dwarf_number(&values[DWARF_CALL_LINE], &call.line))
+		call.line = 0;
+	if (values[DWARF_LINKAGE_NAME].form || values[DWARF_NAME].form ||
+	    !values[DWARF_ORIGIN].form)
+		call.function = name_of(u, values);
+	return call;
+}
+
 static void add_call(struct calls *c, struct nesting *n, const struct walk *w, size_t at,
-		     uint64_t entry, const struct dwarf_value *values)
+		     struct dwarf_value *values)
 {
 	uint32_t depth = n->depth[at];
 	struct adding_call adding = { { &c->pieces, depth, (uint32_t)c->count }, UINT64_MAX };
 
 	(void)dwarf_ranges_each(w->unit, values, add_call_piece, &adding);
 	array_grow(&c->calls, c->count + 1, &c->room);
-	c->calls[c->count] =
-		(struct call){ .entry = entry, .parent = n->call[at], .known.start = adding.start };
+	c->calls[c->count] = (struct call){ n->call[at], values[DWARF_ORIGIN],
+					    call_of(w->unit, values, adding.start) };
 	n->call[at + 1] = (uint32_t)c->count++;
 	n->depth[at + 1] = depth + 1;
 }
@@ -352,7 +426,7 @@ static void walk_calls(struct walk *w, struct calls *c)
 		if (a->tag == DW_TAG_inlined_subroutine) {
 			(void)walk_read(w, a, values);
 			if (!w->b.bad)
-				add_call(c, &n, w, at, offset, values);
+				add_call(c, &n, w, at, values);
 		} else if (a->tag == DW_TAG_lexical_block) {
 			(void)walk_past(w, a, true);
 		} else if (walk_past(w, a, false)) {
@@ -378,59 +452,6 @@ static struct calls *calls_of(struct inlines *in, const struct unit_code *code, 
 	return f->calls;
 }
 
-/* --- what a call is --- */
-
-static bool read_entry(const struct dwarf_unit *u, uint64_t offset,
-		       struct dwarf_value values[DWARF_FACT_COUNT_])
-{
-	struct dwarf_abbrevs *t = dwarf_unit_abbrevs(u);
-	struct dwarf_bytes b = dwarf_unit_bytes(u, offset);
-	const struct dwarf_abbrev *a = dwarf_abbrevs_find(t, dwarf_uleb(&b));
-	bool is_read = a && dwarf_entry_read(&b, u, t, a, values);
-
-	dwarf_unit_done(t);
-	return is_read;
-}
-
-/* The name of the function that an entry is of, which the entries have that it refers to. */
-static const char *name_of(struct dwarf_unit *u, struct dwarf_value *values)
-{
-	const char *name = NULL, *linked;
-	unsigned int i;
-
-	for (i = 0; i < ORIGINS_MAX; i++) {
-		uint64_t offset;
-
-		linked = dwarf_text(u, &values[DWARF_LINKAGE_NAME]);
-		if (linked)
-			return linked;
-		if (!name)
-			name = dwarf_text(u, &values[DWARF_NAME]);
-		if (!dwarf_reference(u, &values[DWARF_ORIGIN], &u, &offset) &&
-		    !dwarf_reference(u, &values[DWARF_SPECIFICATION], &u, &offset))
-			break;
-		if (!read_entry(u, offset, values))
-			break;
-	}
-	return name ? name : "(unnamed)";
-}
-
-static const struct inlines_call *read_call(struct dwarf_unit *u, struct call *call)
-{
-	struct dwarf_value values[DWARF_FACT_COUNT_] = { 0 };
-
-	if (call->is_read)
-		return &call->known;
-	call->is_read = true;
-	(void)read_entry(u, call->entry, values);
-	if (!dwarf_number(&values[DWARF_CALL_FILE], &call->known.file))
-		call->known.file = 0;
-	if (!dwarf_number(&values[DWARF_CALL_LINE], &call->known.line))
-		call->known.line = 0;
-	call->known.function = name_of(u, values);
-	return &call->known;
-}
-
 size_t inlines_find(struct inlines *in, struct dwarf_unit *u, uint64_t address,
 		    const struct inlines_call **ret)
 {
@@ -443,8 +464,12 @@ size_t inlines_find(struct inlines *in, struct dwarf_unit *u, uint64_t address,
 	if (!calls || !segments_find(&calls->pieces, address, &i))
 		return 0;
 	for (; i != UINT32_MAX; i = calls->calls[i].parent) {
+		struct call *call = &calls->calls[i];
+
+		if (!call->known.function)
+			call->known.function = called(in, u, &call->origin);
 		array_grow(&in->found, n + 1, &in->found_room);
-		in->found[n++] = *read_call(u, &calls->calls[i]);
+		in->found[n++] = call->known;
 	}
 	*ret = in->found;
 	return n;

@@ -12,10 +12,20 @@
 /* What all line tables that are kept may take. */
 enum { TABLE_BYTES_MAX = 48 << 20 };
 
+/* Paths that were asked for lately: neighbours are mostly in the same few files. */
+enum { RECENT = 16 };
+
 /* A path that several files of several units have. */
 struct path {
 	struct path *next; /* with the same hash */
 	char text[];
+};
+
+/* A file of a unit, and its path. */
+struct known_path {
+	const struct dwarf_unit *unit;
+	uint64_t file;
+	const char *path;
 };
 
 struct lines {
@@ -25,6 +35,7 @@ struct lines {
 	struct dwarf_unit *last_unit;
 	struct dwarf_lines *last; /* its table, or NULL */
 	size_t table_bytes;
+	struct known_path recent[RECENT];
 	struct map files; /* paths by unit and number */
 	struct map paths; /* struct path by hash */
 	struct arena arena;
@@ -109,8 +120,8 @@ static const char *intern(struct lines *l, const char *text)
 	return p->text;
 }
 
-/* The path of file number @file of the unit, or NULL. */
-static const char *path_of(struct lines *l, struct dwarf_unit *u, uint64_t file)
+/* Looks the path up, or makes it. */
+static const char *find_path(struct lines *l, struct dwarf_unit *u, uint64_t file)
 {
 	uint64_t key = hash_add(hash_u64((uintptr_t)u), file);
 	const char *known = map_get(&l->files, key);
@@ -126,6 +137,16 @@ static const char *path_of(struct lines *l, struct dwarf_unit *u, uint64_t file)
 	known = intern(l, path);
 	(void)map_set(&l->files, key, (void *)known);
 	return known;
+}
+
+/* The path of file number @file of the unit, or NULL. */
+static const char *path_of(struct lines *l, struct dwarf_unit *u, uint64_t file)
+{
+	struct known_path *known = &l->recent[file % RECENT];
+
+	if (known->unit != u || known->file != file)
+		*known = (struct known_path){ u, file, find_path(l, u, file) };
+	return known->path;
 }
 
 bool lines_find(struct lines *l, uint64_t address, struct lines_place *ret)
