@@ -104,4 +104,10 @@ if unshare -pf --mount-proc true 2>/dev/null; then
 	has "has names" "jit first" map.report
 fi
 
+# A map that nobody outside can see, by any path.
+ok "code made where /tmp is another one" profile tmp unshare -m sh -c \
+	"mount -t tmpfs tmpfs /tmp && exec $live/truth_jitted map 1"
+report tmp
+has "has names" "jit first" tmp.report
+
 done_testing
