@@ -11,6 +11,9 @@
 
 #include "test.h"
 
+#include <fts.h>
+#include <string.h>
+
 #define SHARED_MISSING "no recordings beside the source tree (OP_SHARED)"
 
 /* $OP_SHARED/@name, else the directory "shared" beside the source root; caller frees. NULL where it
@@ -39,4 +42,29 @@ static inline char *shared_sessions(const char *directory)
 	if (!command || system(command) != 0)
 		return NULL;
 	return path_join(directory, "data");
+}
+
+/* Calls @each for every sample file of the original's sessions; false where there are none. */
+static inline bool shared_samples(void (*each)(const char *path))
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *data = shared_sessions(dir);
+	char *paths[] = { data, NULL };
+	unsigned int files = 0;
+	FTSENT *entry;
+	FTS *fts;
+
+	if (!data)
+		return false;
+	fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR, NULL);
+	while (fts && (entry = fts_read(fts))) {
+		if (entry->fts_info != FTS_F || !strstr(entry->fts_path, "/samples/"))
+			continue;
+		files++;
+		each(entry->fts_path);
+	}
+	if (fts)
+		(void)fts_close(fts);
+	CHECK(files > 80);
+	return true;
 }
