@@ -175,6 +175,16 @@ static void add_common_debug(struct plan *p, const struct elffile *ef)
 		(void)add_file(p, elffile_path(common), to);
 }
 
+/* The package with the split debug information of a file, which lies beside it. */
+static void add_package(struct plan *p, const struct elffile *ef, const char *place)
+{
+	_cleanup_free_ char *from = xasprintf("%s.dwp", elffile_path(ef));
+	_cleanup_free_ char *to = xasprintf("%s.dwp", place);
+
+	if (access(from, R_OK) == 0)
+		(void)add_file(p, from, to);
+}
+
 static void leave_out(struct plan *p, const struct gather_image *image, const char *why)
 {
 	log_warn("%s: %s; it is left out", image->display, why);
@@ -206,9 +216,12 @@ static void add_image_file(struct plan *p, uint32_t index, const struct sfile_he
 	if (p->config->compact) /* what is used of debug files goes into the image */
 		return;
 	add_common_debug(p, b.file);
+	add_package(p, b.file, image->display);
 	place = b.debug ? debug_place(b.file, b.debug, image->display) : NULL;
-	if (place && add_file(p, elffile_path(b.debug), place))
-		add_common_debug(p, b.debug);
+	if (!place || !add_file(p, elffile_path(b.debug), place))
+		return;
+	add_common_debug(p, b.debug);
+	add_package(p, b.debug, place);
 }
 
 /* Whether the kernel that runs now can be the one that @image belongs to. */
