@@ -25,9 +25,9 @@ static const uint64_t settle = 3 * S; /* what a step brings is waited for */
 enum { NEAR_AT = 60, SHED_AT = 90, PAUSE_AT = 98, RESUME_AT = 85 };
 /* The same of the space to be kept free. */
 enum { FREE_NEAR_AT = 200, FREE_SHED_AT = 150, FREE_PAUSE_AT = 100, FREE_RESUME_AT = 200 };
-/* A walk through the session may take one part of so many of the time; where the file system fills
- * that, and near a limit that. */
-enum { WALK_SHARE = 4000, WALK_SHARE_FILLING = 400, WALK_SHARE_NEAR = 50 };
+/* A walk through the session may take one part of so many of the time: where the file system fills
+ * or a limit of disk space is near, and where both is so. */
+enum { WALK_SHARE = 4000, WALK_SHARE_SOON = 400, WALK_SHARE_NOW = 50 };
 /* It fills if since the last walk this part of what the session may still take was taken. */
 enum { FILLING = 8 };
 
@@ -192,16 +192,20 @@ static bool is_near(const struct quota *q)
 	return short_of(q, &q->use, NEAR_AT, FREE_NEAR_AT, true);
 }
 
-/* The part of the time that walks may take. */
-static unsigned int walk_share(const struct quota *q, uint64_t free_now)
+static bool is_disk_near(const struct quota *q)
+{
+	return above(q->use.disk, q->limits.disk, NEAR_AT) ||
+	       below(q->use.free, q->limits.keep_free, FREE_NEAR_AT);
+}
+
+unsigned int quota_walk_share(const struct quota *q, uint64_t free_then, uint64_t free_now)
 {
 	uint64_t left = q->limits.disk - MIN(q->use.disk, q->limits.disk);
+	bool fills = free_now < free_then && free_then - free_now > left / FILLING;
 
-	if (is_near(q))
-		return WALK_SHARE_NEAR;
-	return free_now < q->free_then && q->free_then - free_now > left / FILLING
-		       ? WALK_SHARE_FILLING
-		       : WALK_SHARE;
+	if (fills && is_disk_near(q))
+		return WALK_SHARE_NOW;
+	return fills || is_disk_near(q) ? WALK_SHARE_SOON : WALK_SHARE;
 }
 
 /* The session is walked through as often as that costs little. */
@@ -215,7 +219,8 @@ static void look_at_disk(struct quota *q, uint64_t now_ns, struct quota_use *use
 		use->free = (uint64_t)fs.f_bavail * fs.f_frsize;
 	use->disk = q->use.disk;
 	if (!q->limits.disk ||
-	    (q->walked_ns && now_ns < q->walked_ns + q->walk_ns * walk_share(q, use->free)))
+	    (q->walked_ns &&
+	     now_ns < q->walked_ns + q->walk_ns * quota_walk_share(q, q->free_then, use->free)))
 		return;
 	since_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	use->disk = path_disk_bytes(q->session_dir);

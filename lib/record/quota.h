@@ -66,6 +66,10 @@ DEFINE_CLEANUP(struct quota *, quota_free);
  * spare anything. */
 enum quota_level quota_step(struct quota *q, const struct quota_use *use, uint64_t now_ns,
 			    unsigned int useful);
+/* A walk through the session, to add up what it takes, may take one part of so many of the time;
+ * @free_then and @free_now are the bytes of the file system that were free at the last walk and
+ * now. */
+unsigned int quota_walk_share(const struct quota *q, uint64_t free_then, uint64_t free_now);
 /* Looks what is in use, if it is time to, and has @rec do without what it must; stops and starts
  * the driver, which samples. */
 void quota_keep(struct quota *q, struct record *rec, const struct driver_ops *ops,

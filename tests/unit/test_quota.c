@@ -116,7 +116,35 @@ static void without_limits_nothing_matters(void)
 	CHECK_EQ(quota_step(q, &use, second, all_useful), QUOTA_EASY);
 }
 
-TESTS(T(with_room_nothing_is_left_out), T(things_are_left_out_one_after_the_other),
-      T(what_spares_nothing_is_passed_over), T(at_the_limit_sampling_pauses_until_there_is_room),
-      T(after_a_pause_it_goes_on_with_less), T(few_descriptors_are_no_reason_to_pause),
-      T(without_limits_nothing_matters))
+/* A session of many files takes long to walk through. */
+static void it_walks_often_only_where_disk_space_may_run_short(void)
+{
+	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere", NULL);
+	struct quota_use use = easy;
+	unsigned int rarely, soon, now;
+
+	(void)quota_step(q, &use, second, 0);
+	rarely = quota_walk_share(q, use.free, use.free);
+	CHECK_EQ(quota_walk_share(q, use.free, use.free + 100 * MB), rarely);
+	CHECK_EQ(quota_walk_share(q, use.free, use.free - 10 * MB), rarely);
+	soon = quota_walk_share(q, use.free, use.free - 200 * MB);
+	CHECK(soon < rarely);
+	use.memory = 80 * MB;
+	use.files = 150;
+	(void)quota_step(q, &use, 2 * second, 0);
+	CHECK_EQ(quota_walk_share(q, use.free, use.free), rarely);
+	use.disk = 700 * MB;
+	(void)quota_step(q, &use, 3 * second, 0);
+	CHECK_EQ(quota_walk_share(q, use.free, use.free), soon);
+	now = quota_walk_share(q, use.free, use.free - 100 * MB);
+	CHECK(now < soon);
+	use = easy;
+	use.free = 80 * MB;
+	(void)quota_step(q, &use, 4 * second, 0);
+	CHECK_EQ(quota_walk_share(q, use.free, use.free), soon);
+}
+
+TESTS(T(it_walks_often_only_where_disk_space_may_run_short), T(with_room_nothing_is_left_out),
+      T(things_are_left_out_one_after_the_other), T(what_spares_nothing_is_passed_over),
+      T(at_the_limit_sampling_pauses_until_there_is_room), T(after_a_pause_it_goes_on_with_less),
+      T(few_descriptors_are_no_reason_to_pause), T(without_limits_nothing_matters))
