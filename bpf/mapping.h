@@ -113,13 +113,13 @@ static __noinline int mappings_begin(struct run *run)
 	m = &run->scratch->mappings;
 	sequence = mappings_sequence(run);
 	if (!(sequence & 1) && m->sequence == sequence && m->mm == (__u64)task->mm &&
-	    m->tgid == task->tgid && m->started_ns == task->group_leader->start_boottime &&
+	    m->tgid == (__u32)task->tgid && m->started_ns == task->group_leader->start_boottime &&
 	    m->execs == task->self_exec_id && m->drains == shared->drains &&
 	    m->tables == shared->tables)
 		return 0;
 	m->sequence = sequence;
 	m->mm = (__u64)task->mm;
-	m->tgid = task->tgid;
+	m->tgid = (__u32)task->tgid;
 	m->started_ns = task->group_leader->start_boottime;
 	m->execs = task->self_exec_id;
 	m->drains = shared->drains;

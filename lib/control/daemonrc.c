@@ -176,7 +176,7 @@ static int set_number(const struct key *key, const char *value, uint64_t max, ui
 int daemonrc_set(struct daemonrc *rc, const char *name, const char *value, struct error *err)
 {
 	const struct key *key = find_key(name);
-	uint64_t number;
+	uint64_t number = 0;
 	int r;
 
 	if (!strncmp(name, events_prefix, strlen(events_prefix)))
