@@ -21,7 +21,7 @@ enum {
 static const uint64_t wait_max = 10 * (uint64_t)1000000000;
 /* How often new files are looked for while samples wait: twice as long after each search that found
  * none, as that reads all mappings of a process. */
-static const uint64_t search_every_min = 1 * (uint64_t)1000000000,
+static const uint64_t search_every_min = (uint64_t)1000000000 / 4,
 		      search_every_max = 8 * (uint64_t)1000000000;
 
 struct waiting {
