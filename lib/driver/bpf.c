@@ -498,7 +498,7 @@ static int drain(struct driver *d, struct error *err)
 
 	handler.ended = on_ended;
 	handler.epoch = on_epoch;
-	handler.of_ended = d;
+	handler.of_driver = d;
 	d->drained_ns = d->samples.now_ns;
 	r = sampler_drain(d->sampler, &handler, err);
 	bpf_samples_let_come(&d->samples, d->drained_ns);

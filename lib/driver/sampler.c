@@ -475,7 +475,7 @@ static void ask(struct counted *c, const struct sampler_handler *handler)
 	if (handler->number)
 		c->callers = handler->number(c->key.chain, handler->data);
 	if (handler->epoch && c->key.place == SAMPLE_KERNEL)
-		c->epoch = handler->epoch(c->key.image.moment.at_ns, handler->of_ended);
+		c->epoch = handler->epoch(c->key.image.moment.at_ns, handler->of_driver);
 }
 
 int sampler_drain(struct sampler *s, const struct sampler_handler *handler, struct error *err)
@@ -484,7 +484,7 @@ int sampler_drain(struct sampler *s, const struct sampler_handler *handler, stru
 	ssize_t i, n;
 
 	if (handler->ended)
-		handler->ended(handler->of_ended);
+		handler->ended(handler->of_driver);
 	sampler_listen(s, handler);
 	n = read_counts(s, s->counts[was]);
 	if (n < 0)

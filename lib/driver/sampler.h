@@ -57,11 +57,11 @@ struct sampler_handler {
 	uint32_t (*number)(uint64_t chain, void *data);
 	void *data;
 	/* Called when no sample can be added any more to those that are handed over; or NULL. */
-	void (*ended)(void *of_ended);
+	void (*ended)(void *of_driver);
 	/* Which samples in passing code come before which others: those with a lower number, each
 	 * of which stands for some time; or NULL. The others have that of the time 0. */
-	uint32_t (*epoch)(uint64_t at_ns, void *of_ended);
-	void *of_ended;
+	uint32_t (*epoch)(uint64_t at_ns, void *of_driver);
+	void *of_driver;
 };
 
 /* Hands over all that was counted up to now: first images and chains seen for the first time, then

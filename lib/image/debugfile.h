@@ -31,7 +31,7 @@ int debugfile_inside(const struct elffile *ef, struct elffile **ret);
  * .gnu_debugaltlink or .debug_sup names, by build-id or an absolute path below any directory above
  * @ef, each of which may be the root of its system, or by its path from @ef's directory on. 0 with
  * *ret, to be closed by the caller, and what it is known by in *ret_id; or -ENOENT. One with
- * another build-id is refused and said in the debug log. */
+ * another build-id is refused, with a warning. */
 int debugfile_alt(const struct elffile *ef, struct build_id *ret_id, struct elffile **ret);
 /* Where the debug file of a build-id belongs below a root; caller frees. NULL where it is too
  * short, or @id NULL. */

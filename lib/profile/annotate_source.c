@@ -300,7 +300,7 @@ static void print_heads(struct printing *p, unsigned int line)
 }
 
 /* Copies the source through a character at a time: neither it nor a line of it need fit into
- * memory. Returns the number of lines. */
+ * memory. */
 static void print_lines(struct printing *p, FILE *in)
 {
 	unsigned int line = 0;

@@ -25,8 +25,8 @@ static const uint64_t settle = 3 * S; /* what a step brings is waited for */
 enum { NEAR_AT = 60, SHED_AT = 90, PAUSE_AT = 98, RESUME_AT = 85 };
 /* The same of the space to be kept free. */
 enum { FREE_NEAR_AT = 200, FREE_SHED_AT = 150, FREE_PAUSE_AT = 100, FREE_RESUME_AT = 200 };
-/* A walk through the session may take one part of so many of the time: where the file system fills
- * or a limit of disk space is near, and where both is so. */
+/* A walk through the session may take one part of so many of the time; where the file system fills
+ * or a limit of disk space is near, the second; where both is so, the third. */
 enum { WALK_SHARE = 4000, WALK_SHARE_SOON = 400, WALK_SHARE_NOW = 50 };
 /* It fills if since the last walk this part of what the session may still take was taken. */
 enum { FILLING = 8 };
