@@ -361,25 +361,22 @@ static __always_inline void chain_user(struct run *run, struct unwinding *u)
 		u->end = UNWIND_DEPTH;
 }
 
-/* Makes sure that the reader has the chain; false if it has not. */
+/* Makes sure that the reader has the chain; false if there is no room for it, which is counted. */
 static __always_inline bool tell_chain(struct run *run, struct sample_chain *chain)
 {
 	__u32 known = 1, words = chain->words;
 
 	if (bpf_map_lookup_elem(&chains, &chain->id))
 		return true;
-	if (bpf_map_update_elem(&chains, &chain->id, &known, BPF_ANY)) {
-		run->totals->chain_full += run->weight;
-		return false;
-	}
 	if (words > SAMPLE_CHAIN_WORDS)
 		words = SAMPLE_CHAIN_WORDS;
-	if (tell(chain, offsetof(struct sample_chain, data) + words * 8)) {
-		run->totals->ring_full++;
+	if (!bpf_map_update_elem(&chains, &chain->id, &known, BPF_ANY)) {
+		if (!tell(chain, offsetof(struct sample_chain, data) + words * 8))
+			return true;
 		bpf_map_delete_elem(&chains, &chain->id);
-		return false;
 	}
-	return true;
+	run->totals->chain_full += run->loss;
+	return false;
 }
 
 static __always_inline void chain_begin(struct run *run, struct unwinding *u, enum sample_slot slot)
