@@ -254,7 +254,7 @@ static void tell_forgotten(const struct sampler_chains *t)
 
 enum evbuf_end sampler_chains_end(const struct sampler_chains *t, uint32_t number)
 {
-	return number ? t->chains[number].end : EVBUF_END_UNKNOWN;
+	return number ? t->chains[number].end : EVBUF_END_NO_ROOM;
 }
 
 void sampler_chains_restart(struct sampler_chains *t, struct evbuf *out)

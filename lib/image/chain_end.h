@@ -21,4 +21,5 @@
 	X(COPY_SHORT, 10, "copy_short", "the copy of the stack ends before it")                    \
 	X(NO_PROGRESS, 11, "no_progress", "a caller's frame not above the callee's")               \
 	X(NO_CODE, 12, "no_code", "generated code, which has no file")                             \
-	X(NO_USER, 13, "no_user", "the user's registers were not to be had")
+	X(NO_USER, 13, "no_user", "the user's registers were not to be had")                       \
+	X(NO_ROOM, 14, "no_room", "too many different call chains at a time")
