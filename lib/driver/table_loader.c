@@ -47,12 +47,19 @@ static void *serve(void *data)
 	struct table_loader *l = data;
 	struct pollfd fds[] = { { .fd = ring_buffer__epoll_fd(l->ring), .events = POLLIN },
 				{ .fd = l->stop, .events = POLLIN } };
+	bool prepares = true;
+	int n;
 
 	while (!fds[1].revents) {
-		if (poll(fds, ARRAY_SIZE(fds), table_store_refuses(l->store) ? RETRY_MS : -1) < 0)
+		n = poll(fds, ARRAY_SIZE(fds),
+			 prepares			 ? 0
+			 : table_store_refuses(l->store) ? RETRY_MS
+							 : -1);
+		if (n < 0)
 			continue;
 		table_store_retry(l->store);
 		(void)ring_buffer__consume(l->ring);
+		prepares = n > 0 || table_store_prepare(l->store);
 		(void)pthread_mutex_lock(&l->lock);
 		table_store_stats(l->store, &l->stats);
 		(void)pthread_mutex_unlock(&l->lock);

@@ -2,6 +2,7 @@
 #include "driver/table_store.h"
 
 #include "base/mem.h"
+#include "driver/table_chunks.h"
 #include "image/elffile.h"
 #include "image/parser.h"
 #include "image/unwind.h"
@@ -17,9 +18,6 @@
 /* How many drains, of a second each, a full store must have served before tables have to go. */
 enum { EVICT_EVERY = 8 };
 
-/* Chunks are numbered from 0 or from here on, by turns. */
-enum { CHUNKS_HALF = SAMPLE_CHUNKS_MAX / 2 };
-
 /* What the program was told of a file. */
 struct told {
 	struct sample_file file;
@@ -32,17 +30,10 @@ struct kept {
 	struct sample_file file;
 };
 
-/* Chunks that are given up, mapped as they are needed. */
-struct old_chunks {
-	uint32_t base, count;
-	int *fds;
-	struct sample_chunk **maps;
-};
-
 struct table_store {
 	struct sampler *sampler;
 	struct parser *parser;
-	int numbers, chunk_maps;
+	int numbers;
 	struct sample_table *tables; /* shared with the program, as are the next two */
 	struct sample_page *pages;
 	struct unwind_rule *shared_rules;
@@ -50,13 +41,10 @@ struct table_store {
 	size_t rules_copied;
 	struct told *told;
 	size_t told_count, told_room;
-	uint32_t table_count, page_count, chunk_count, chunk_limit;
-	uint32_t base; /* number of the first chunk: 0, or half of all */
-	int *chunk_fds;
-	struct sample_chunk *chunk; /* the last one, or NULL */
-	size_t chunk_used;	    /* rows in it */
-	uint32_t evicted_at;	    /* drains */
-	size_t refused;		    /* files that may be asked for again */
+	uint32_t table_count, page_count;
+	struct table_chunks *chunks;
+	uint32_t evicted_at; /* drains */
+	size_t refused;	     /* files that may be asked for again */
 	struct table_store_stats stats;
 };
 
@@ -80,14 +68,13 @@ int table_store_new(struct sampler *sampler, struct parser *parser, size_t budge
 	t->sampler = sampler;
 	t->parser = parser;
 	t->numbers = sampler_map(sampler, "table_numbers");
-	t->chunk_maps = sampler_map(sampler, "chunks");
 	t->tables = sampler_map_memory(sampler_map(sampler, "tables"), tables_bytes);
 	t->pages = sampler_map_memory(sampler_map(sampler, "pages"), pages_bytes);
 	t->shared_rules = sampler_map_memory(sampler_map(sampler, "rules"), rules_bytes);
 	t->rules = unwind_rules_new();
 	t->table_count = 1; /* 0 is none */
-	t->chunk_limit = (uint32_t)MIN(budget / sizeof(struct sample_chunk), (size_t)CHUNKS_HALF);
-	t->chunk_fds = xcalloc(CHUNKS_HALF, sizeof(*t->chunk_fds));
+	t->chunks = table_chunks_new(sampler, (uint32_t)MIN(budget / sizeof(struct sample_chunk),
+							    (size_t)UINT32_MAX));
 	t->evicted_at = sampler_drains(sampler);
 	if (!t->tables || !t->pages || !t->shared_rules) {
 		int code = -errno;
@@ -99,36 +86,11 @@ int table_store_new(struct sampler *sampler, struct parser *parser, size_t budge
 	return 0;
 }
 
-static void leave_chunk(struct table_store *t)
-{
-	/* The kernel keeps it; here it would only count as ours. */
-	if (t->chunk)
-		(void)munmap(t->chunk, sizeof(*t->chunk));
-	t->chunk = NULL;
-	t->chunk_used = 0;
-}
-
-static void drop_chunk(const struct table_store *t, uint32_t number, int fd)
-{
-	(void)bpf_map_delete_elem(t->chunk_maps, &number);
-	(void)close(fd);
-}
-
-static void drop_chunks(struct table_store *t)
-{
-	uint32_t i;
-
-	leave_chunk(t);
-	for (i = 0; i < t->chunk_count; i++)
-		drop_chunk(t, t->base + i, t->chunk_fds[i]);
-	t->chunk_count = 0;
-}
-
 void table_store_free(struct table_store *t)
 {
 	if (!t)
 		return;
-	drop_chunks(t);
+	table_chunks_free(t->chunks);
 	if (t->tables)
 		(void)munmap(t->tables, tables_bytes);
 	if (t->pages)
@@ -136,7 +98,6 @@ void table_store_free(struct table_store *t)
 	if (t->shared_rules)
 		(void)munmap(t->shared_rules, rules_bytes);
 	unwind_rules_free(t->rules);
-	free(t->chunk_fds);
 	free(t->told);
 	free(t);
 }
@@ -148,54 +109,6 @@ static void set_number(struct table_store *t, const struct sample_file *file, ui
 		return;
 	array_grow(&t->told, t->told_count + 1, &t->told_room);
 	t->told[t->told_count++] = (struct told){ *file, number };
-}
-
-/* Begins another chunk; 0 or -errno. */
-static int next_chunk(struct table_store *t)
-{
-	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
-	uint32_t i = t->base + t->chunk_count;
-	int fd, r = 0;
-
-	leave_chunk(t);
-	if (t->chunk_count >= t->chunk_limit)
-		return -ENOSPC;
-	fd = bpf_map_create(BPF_MAP_TYPE_ARRAY, "unwind_rows", sizeof(uint32_t),
-			    sizeof(struct sample_chunk), 1, &opts);
-	if (fd < 0)
-		return fd;
-	t->chunk = sampler_map_memory(fd, sizeof(*t->chunk));
-	if (!t->chunk || bpf_map_update_elem(t->chunk_maps, &i, &fd, BPF_ANY) < 0)
-		r = -errno;
-	if (r < 0) {
-		leave_chunk(t);
-		(void)close(fd);
-		return r;
-	}
-	t->chunk_fds[t->chunk_count++] = fd;
-	return 0;
-}
-
-/* Puts the rows of a page into a chunk; 0 or -errno. */
-static int put_page(struct table_store *t, const struct unwind_row *rows, size_t count,
-		    struct sample_page *ret)
-{
-	int r;
-
-	*ret = (struct sample_page){ 0 };
-	if (!count)
-		return 0;
-	if (!t->chunk || t->chunk_used + count > SAMPLE_CHUNK_ROWS) {
-		r = next_chunk(t);
-		if (r < 0)
-			return r;
-	}
-	memcpy(&t->chunk->rows[t->chunk_used], rows, count * sizeof(*rows));
-	*ret = (struct sample_page){ .chunk = (uint16_t)(t->base + t->chunk_count - 1),
-				     .start = (uint16_t)t->chunk_used,
-				     .rows = (uint32_t)count };
-	t->chunk_used += count;
-	return 0;
 }
 
 /* The rules that came since the last table. */
@@ -210,30 +123,12 @@ static void copy_rules(struct table_store *t)
 	t->rules_copied = count;
 }
 
-/* Chunks that @table takes beside those there are, of which the last has @used rows. */
-static size_t chunks_for(const struct unwind_table *table, size_t used)
-{
-	size_t i, rows, count = 0;
-
-	for (i = 0; i < table->page_count; i++) {
-		rows = table->pages[i + 1] - table->pages[i];
-		if (used + rows > SAMPLE_CHUNK_ROWS) {
-			count++;
-			used = 0;
-		}
-		used += rows;
-	}
-	return count;
-}
-
 /* Whether all of @table has room: a part of it would only take that of others. */
 static bool has_room(const struct table_store *t, const struct unwind_table *table)
 {
-	size_t used = t->chunk ? t->chunk_used : SAMPLE_CHUNK_ROWS;
-
 	return t->table_count < SAMPLE_TABLES_MAX &&
 	       t->page_count + table->page_count <= SAMPLE_PAGES_MAX &&
-	       t->chunk_count + chunks_for(table, used) <= t->chunk_limit;
+	       table_chunks_fit(t->chunks, table->pages, table->page_count);
 }
 
 /* The pages behind those in use are a table's, which has the next number from now on. */
@@ -263,8 +158,9 @@ static int put_table(struct table_store *t, const struct unwind_table *table,
 		return -ENOSPC;
 	copy_rules(t);
 	for (i = 0; i < table->page_count && r == 0; i++)
-		r = put_page(t, table->rows + table->pages[i],
-			     table->pages[i + 1] - table->pages[i], &t->pages[t->page_count + i]);
+		r = table_chunks_put(t->chunks, table->rows + table->pages[i],
+				     table->pages[i + 1] - table->pages[i],
+				     &t->pages[t->page_count + i]);
 	if (r < 0)
 		return r;
 	memcpy(put.segments, table->segments, table->segment_count * sizeof(*put.segments));
@@ -274,18 +170,8 @@ static int put_table(struct table_store *t, const struct unwind_table *table,
 
 /* --- making room --- */
 
-static const struct unwind_row *old_rows(struct old_chunks *o, const struct sample_page *page)
-{
-	uint32_t i = page->chunk - o->base;
-
-	if (!o->maps[i])
-		o->maps[i] = sampler_map_memory(o->fds[i], sizeof(**o->maps));
-	return o->maps[i] ? o->maps[i]->rows + page->start : NULL;
-}
-
 /* Puts a table once more, of which the pages were @pages; 0 or -errno. */
-static int put_again(struct table_store *t, const struct kept *k, const struct sample_page *pages,
-		     struct old_chunks *old)
+static int put_again(struct table_store *t, const struct kept *k, const struct sample_page *pages)
 {
 	const struct unwind_row *rows;
 	uint32_t i;
@@ -294,10 +180,10 @@ static int put_again(struct table_store *t, const struct kept *k, const struct s
 	for (i = 0; i < k->table.page_count && r == 0; i++) {
 		const struct sample_page *page = &pages[k->table.first_page + i];
 
-		rows = page->rows ? old_rows(old, page) : NULL;
+		rows = page->rows ? table_chunks_old(t->chunks, page) : NULL;
 		if (page->rows && !rows)
 			return -ENOMEM;
-		r = put_page(t, rows, page->rows, &t->pages[t->page_count + i]);
+		r = table_chunks_put(t->chunks, rows, page->rows, &t->pages[t->page_count + i]);
 	}
 	if (r == 0)
 		finish_table(t, k->table, &k->file);
@@ -336,63 +222,32 @@ static size_t forget_tables(struct table_store *t, struct kept *kept)
 	return count;
 }
 
-/* Hands over the chunks; new ones have other numbers. */
-static void begin_anew(struct table_store *t, struct old_chunks *old)
-{
-	leave_chunk(t);
-	*old = (struct old_chunks){ t->base, t->chunk_count, t->chunk_fds,
-				    xcalloc(t->chunk_count + 1, sizeof(*old->maps)) };
-	t->chunk_fds = xcalloc(CHUNKS_HALF, sizeof(*t->chunk_fds));
-	t->base = t->base ? 0 : CHUNKS_HALF;
-	t->chunk_count = 0;
-	t->table_count = 1;
-	t->page_count = 0;
-	t->stats.rows_held = 0;
-}
-
-static void drop_old(const struct table_store *t, struct old_chunks *old)
-{
-	uint32_t i;
-
-	for (i = 0; i < old->count; i++) {
-		if (old->maps[i])
-			(void)munmap(old->maps[i], sizeof(**old->maps));
-		drop_chunk(t, old->base + i, old->fds[i]);
-	}
-	free(old->fds);
-	free(old->maps);
-}
-
 /* Throws tables out, those longest unused first, until half of the room is free. For some
  * milliseconds the program finds none. */
 static void evict(struct table_store *t)
 {
 	_cleanup_free_ struct kept *kept = xcalloc(t->table_count, sizeof(*kept));
 	_cleanup_free_ struct sample_page *pages = xcalloc(t->page_count + 1, sizeof(*pages));
-	uint64_t most = (uint64_t)t->chunk_limit * SAMPLE_CHUNK_ROWS / 2;
-	struct old_chunks old;
+	uint64_t most = (uint64_t)table_chunks_limit(t->chunks) * SAMPLE_CHUNK_ROWS / 2;
 	size_t i, count;
 
 	memcpy(pages, t->pages, t->page_count * sizeof(*pages));
+	table_chunks_renew(t->chunks);
 	count = forget_tables(t, kept);
-	begin_anew(t, &old);
+	t->table_count = 1;
+	t->page_count = 0;
+	t->stats.rows_held = 0;
 	for (i = 0; i < count; i++) {
 		uint64_t before = t->stats.rows_held;
 
-		if (put_again(t, &kept[i], pages, &old) < 0 || t->stats.rows_held > most) {
+		if (put_again(t, &kept[i], pages) < 0 || t->stats.rows_held > most) {
 			i += t->stats.rows_held > before;
 			break;
 		}
 	}
 	t->stats.evicted += count - i;
-	drop_old(t, &old);
+	table_chunks_leave_old(t->chunks);
 	t->evicted_at = sampler_drains(t->sampler);
-}
-
-/* Whether @table would have room where others have gone. */
-static bool is_worth_others(const struct table_store *t, const struct unwind_table *table)
-{
-	return chunks_for(table, SAMPLE_CHUNK_ROWS) <= t->chunk_limit / 2;
 }
 
 static bool may_evict(const struct table_store *t)
@@ -439,7 +294,8 @@ void table_store_load(struct table_store *t, const struct sample_file *file, int
 		return;
 	}
 	r = put_table(t, table, file);
-	if (r == -ENOSPC && may_evict(t) && is_worth_others(t, table)) {
+	if (r == -ENOSPC && may_evict(t) &&
+	    table_chunks_fit_half(t->chunks, table->pages, table->page_count)) {
 		evict(t);
 		r = put_table(t, table, file);
 	}
@@ -450,6 +306,11 @@ void table_store_load(struct table_store *t, const struct sample_file *file, int
 		return;
 	}
 	t->stats.built++;
+}
+
+bool table_store_prepare(struct table_store *t)
+{
+	return table_chunks_prepare(t->chunks);
 }
 
 bool table_store_refuses(const struct table_store *t)
@@ -482,5 +343,5 @@ void table_store_give_up(struct table_store *t, const struct sample_file *file)
 void table_store_stats(const struct table_store *t, struct table_store_stats *ret)
 {
 	*ret = t->stats;
-	ret->bytes = t->chunk_count * sizeof(struct sample_chunk);
+	ret->bytes = table_chunks_bytes(t->chunks);
 }

@@ -35,6 +35,9 @@ void table_store_free(struct table_store *t);
  * program find it. A file without a table is remembered as such. Where there is no room, tables go
  * that were not used for longest, but only every few drains. */
 void table_store_load(struct table_store *t, const struct sample_file *file, int fd);
+/* Does a piece of what takes long and can wait until no file is asked for; whether there is more.
+ */
+bool table_store_prepare(struct table_store *t);
 /* Whether files were refused for want of room; and has the program ask for them again, if it is
  * time for other tables to go. */
 bool table_store_refuses(const struct table_store *t);

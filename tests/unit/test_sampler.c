@@ -171,6 +171,17 @@ static void load(struct table_store *t, const char *path, uint64_t number)
 	table_store_load(t, &file, fd);
 }
 
+/* Has all done that could wait; bytes of the chunks then. */
+static uint64_t bytes_at_rest(struct table_store *t)
+{
+	struct table_store_stats stats;
+
+	while (table_store_prepare(t))
+		;
+	table_store_stats(t, &stats);
+	return stats.bytes;
+}
+
 /* How the program would find the table of the file @inode: its number. */
 static uint32_t number_of(struct sampler *s, uint64_t inode)
 {
@@ -210,6 +221,7 @@ static void tables_beyond_the_budget_are_refused(void)
 	CHECK_EQ(stats.unopened, 1);
 	/* What had no room took none from what needs little. */
 	CHECK(number_of(s, 0) != SAMPLE_TABLE_BUDGET);
+	CHECK_EQ(bytes_at_rest(t), sizeof(struct sample_chunk));
 	table_store_free(t);
 }
 
@@ -249,6 +261,24 @@ static void drain_often(struct sampler *s)
 
 	for (i = 0; i < 10; i++)
 		CHECK_EQ(sampler_drain(s, &handler, NULL), 0);
+}
+
+static void chunks_stand_ready(void)
+{
+	struct error err = ERROR_INIT;
+	_cleanup_(sampler_freep) struct sampler *s =
+		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
+	struct table_store *t = NULL;
+	uint64_t before;
+
+	if (!s)
+		SKIP("no BPF here");
+	CHECK_EQ(table_store_new(s, NULL, 64 << 20, &t, &err), 0);
+	before = bytes_at_rest(t);
+	CHECK(before >= sizeof(struct sample_chunk));
+	load(t, "/proc/self/exe", 1);
+	CHECK(bytes_at_rest(t) > before);
+	table_store_free(t);
 }
 
 static void tables_go_that_were_not_used_for_longest(void)
@@ -300,6 +330,7 @@ static void tables_go_that_were_not_used_for_longest(void)
 	/* Asked for once more while it was moved: it stays as it is. */
 	load(t, "/proc/self/exe", i / 2);
 	CHECK_EQ(number_of(s, i / 2), number);
+	CHECK_EQ(bytes_at_rest(t), 4 * sizeof(struct sample_chunk));
 	table_store_free(t);
 	(void)munmap(tables, bytes);
 }
@@ -365,4 +396,5 @@ static void callers_are_a_number_unless_spelt_out(void)
 TESTS(T(paths_are_put_together_from_the_end), T(a_path_that_is_cut_says_so),
       T(a_memfd_is_called_as_the_kernel_calls_it), T(one_file_under_two_identities_has_two_cookies),
       T(no_count_is_lost_between_the_maps), T(tables_beyond_the_budget_are_refused),
-      T(tables_go_that_were_not_used_for_longest), T(callers_are_a_number_unless_spelt_out))
+      T(chunks_stand_ready), T(tables_go_that_were_not_used_for_longest),
+      T(callers_are_a_number_unless_spelt_out))
