@@ -138,21 +138,31 @@ void run_realigned(void)
 }
 
 /* All of it written: what the kernel copies of a stack ends at the first page that is not there. */
-FUNCTION void large_frame(void);
-void large_frame(void)
-{
-	char large[20000];
-
-	memset(large, 3, sizeof(large));
-	__asm__ volatile("" : : "r"(large) : "memory");
-	sink = leaf(STEPS);
-	AFTER_CALL();
-}
+#define FRAME_OF(bytes, name)                                                                      \
+	FUNCTION void name(void);                                                                  \
+	void name(void)                                                                            \
+	{                                                                                          \
+		char memory[bytes];                                                                \
+                                                                                                   \
+		memset(memory, 3, sizeof(memory));                                                 \
+		__asm__ volatile("" : : "r"(memory) : "memory");                                   \
+		sink = leaf(STEPS);                                                                \
+		AFTER_CALL();                                                                      \
+	}
+FRAME_OF(20000, large_frame)
+FRAME_OF(40000, huge_frame) /* more than the driver perf has copied */
 
 FUNCTION void run_large(void);
 void run_large(void)
 {
 	large_frame();
+	AFTER_CALL();
+}
+
+FUNCTION void run_huge(void);
+void run_huge(void)
+{
+	huge_frame();
 	AFTER_CALL();
 }
 
@@ -276,7 +286,7 @@ static const struct {
 	{ "alloca", run_alloca },	{ "realigned", run_realigned },
 	{ "large", run_large },		{ "assembler", run_assembler },
 	{ "plugin", run_plugin },	{ "tail", run_tail },
-	{ "edges", run_edges },
+	{ "edges", run_edges },		{ "huge", run_huge },
 };
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 
