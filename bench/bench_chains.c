@@ -66,7 +66,8 @@ static void name_all(const struct load *l, struct chain_store *s)
 	uint32_t i, number;
 
 	for (i = 1; i <= chain_names_images(names); i++)
-		if (chain_store_image(s, chain_names_image_at(names, i), &number, NULL) < 0 ||
+		if (chain_store_image(s, chain_names_image_at(names, i),
+				      chain_names_is_kernel(names, i), &number, NULL) < 0 ||
 		    number != i)
 			abort();
 	for (i = 1; i <= chain_names_contexts(names); i++)

@@ -66,7 +66,7 @@ static void report(const char *dir)
 	struct spec spec = { 0 };
 	struct classes classes;
 
-	if (gather_files(&spec, dir, &g, NULL) < 0)
+	if (gather_files(&spec, dir, true, &g, NULL) < 0)
 		return;
 	must(classes_arrange(g, 0, &classes, NULL) == 0);
 	read_graph(g, &classes);

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The call chains of a session: lib/sfile/chain_table.c, chain_names.c, chain_read.c,
- * chain_store.c. The input is the three files of a store, each behind its length in 16 bits. */
+ * chain_store.c, chain_arcs.c. The input is the three files of a store, each behind its length in
+ * 16 bits. */
 #include "fuzz.h"
 
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/span.h"
+#include "sfile/chain_arcs.h"
 #include "sfile/chain_read.h"
 
 #include <fcntl.h>
@@ -49,6 +51,23 @@ static void read_all(const char *samples)
 	chain_reader_check(r, &damage);
 }
 
+/* Every arc has callers and callees that the names know. */
+static void read_arcs(const char *samples)
+{
+	_cleanup_(chain_arcs_freep) struct chain_arcs *a = NULL;
+	size_t i;
+
+	if (chain_arcs_read(samples, &a, NULL) < 0)
+		return;
+	for (i = 0; i < chain_arcs_count(a); i++) {
+		const struct chain_arcs_file *f = chain_arcs_at(a, i);
+		_cleanup_free_ char *mangled = sname_mangle(&f->name);
+
+		if (!f->count || !f->arcs[f->count - 1].samples || !*mangled)
+			abort();
+	}
+}
+
 static void add_one(const char *samples)
 {
 	_cleanup_(chain_store_closep) struct chain_store *s = NULL;
@@ -84,6 +103,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	read_all(dir);
 	if (size % 8 == 0)
 		(void)chain_repair(dir, NULL);
+	read_arcs(dir);
 	add_one(dir);
 	read_all(dir);
 	return 0;

@@ -336,7 +336,7 @@ static int chain_image(struct maker *m, char *word, uint32_t *ret)
 	struct sname_image image;
 
 	parse_image(word, &image, &path);
-	return chain_store_image(m->chains, &image, ret, &m->err);
+	return chain_store_image(m->chains, &image, is_kernel(&image), ret, &m->err);
 }
 
 static int chain_frame(struct maker *m, char **words, struct chain_frame *ret)

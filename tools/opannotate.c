@@ -206,7 +206,7 @@ static int collect(struct parts *p, struct error *err)
 					 .image_paths = options.image_path,
 					 .code = true,
 					 .vmlinux = options.vmlinux };
-	int r = gather_files(&p->spec, reporting_session_dir(options.session_dir, &p->spec),
+	int r = gather_files(&p->spec, reporting_session_dir(options.session_dir, &p->spec), false,
 			     &p->gather, err);
 
 	if (r < 0)

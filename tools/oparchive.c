@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/scratch.h"
 #include "base/text.h"
 #include "profile/archive.h"
 #include "profile/binary.h"
@@ -14,6 +15,9 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Bytes of a call graph file and its directories, by and large. */
+enum { SAMPLE_FILE_SIZE = 16 << 10 };
 
 static struct {
 	bool list, exclude_dependent, compact;
@@ -88,8 +92,23 @@ static bool narrows(const struct spec *spec)
 	return false;
 }
 
+/* A directory for call graph files that are made of chains. A whole compact archive needs none: its
+ * reports read the chains. *@ret is NULL where none are needed. */
+static int make_room_for_arcs(const struct gather *g, bool whole, struct scratch **ret,
+			      struct error *err)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < g->file_count; i++)
+		n += g->files[i].arcs != NULL;
+	if (n == 0 || options.list || (options.compact && whole))
+		return 0;
+	return scratch_new("oparchive", n * SAMPLE_FILE_SIZE, ret, err);
+}
+
 static int archive(int argc, char **argv, struct error *err)
 {
+	_cleanup_(scratch_freep) struct scratch *arcs = NULL;
 	_cleanup_(gather_freep) struct gather *g = NULL;
 	_cleanup_(binaries_freep) struct binaries *bs = NULL;
 	_cleanup_(spec_done) struct spec spec = { 0 };
@@ -105,12 +124,17 @@ static int archive(int argc, char **argv, struct error *err)
 	if (r == 0)
 		r = spec_parse(argv, (size_t)argc, &spec, err);
 	if (r == 0)
-		r = gather_files(&spec, reporting_session_dir(options.session_dir, &spec), &g, err);
+		r = gather_files(&spec, reporting_session_dir(options.session_dir, &spec), true, &g,
+				 err);
 	if (r < 0)
 		return r;
 	chained = used_chain_images(g);
 	if (!options.exclude_dependent && !narrows(&spec))
 		config.chained = chained;
+	r = make_room_for_arcs(g, config.chained, &arcs, err);
+	if (r < 0)
+		return r;
+	config.arcs = arcs ? scratch_path(arcs) : NULL;
 	if (spec_value(&spec, SPEC_ARCHIVE))
 		config.root = spec_value(&spec, SPEC_ARCHIVE);
 	where.root = config.root;

@@ -105,7 +105,8 @@ static int convert(int argc, char **argv, struct error *err)
 	int r = spec_parse(argv, (size_t)argc, &spec, err);
 
 	if (r == 0)
-		r = gather_files(&spec, reporting_session_dir(options.session_dir, &spec), &g, err);
+		r = gather_files(&spec, reporting_session_dir(options.session_dir, &spec), true, &g,
+				 err);
 	if (r == 0)
 		r = gprof_select(g, &image, err);
 	if (r < 0)

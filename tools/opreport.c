@@ -205,7 +205,7 @@ static int collect(struct parts *p, struct error *err)
 				       .step = show_step,
 				       .step_data = &progress };
 	int r = gather_files(&p->spec, reporting_session_dir(options.session_dir, &p->spec),
-			     &p->gather, err);
+			     options.calls, &p->gather, err);
 
 	if (r < 0)
 		return r;

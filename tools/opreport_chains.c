@@ -42,7 +42,7 @@ static int collect(struct parts *p, const struct chains_request *q, struct error
 	/* Chains know tasks and CPUs, but are not reported by them. */
 	unsigned int merge =
 		CLASSES_MERGE_CPU | CLASSES_MERGE_TID | CLASSES_MERGE_TGID | CLASSES_MANY_AXES;
-	int r = gather_files(q->spec, q->session_dir, &p->gather, err);
+	int r = gather_files(q->spec, q->session_dir, false, &p->gather, err);
 
 	if (r == 0)
 		r = chains_open(&p->chains, p->gather, q->spec, err);

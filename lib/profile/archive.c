@@ -11,6 +11,8 @@
 #include "image/debugfile.h"
 #include "image/elffile.h"
 #include "image/kallsyms.h"
+#include "profile/archive_arcs.h"
+#include "profile/arcs.h"
 #include "profile/binary.h"
 #include "profile/gather.h"
 #include "sfile/manifest.h"
@@ -338,15 +340,32 @@ static void add_image(struct plan *p, uint32_t index, const struct sfile_header 
 /* Adds the image that the samples of a file are in, with what its header says of it. */
 static void add_image_of(struct plan *p, const struct gather_file *f)
 {
-	_cleanup_(sfile_closep) struct sfile *sf = NULL;
+	struct sfile_header header;
 	struct error err = ERROR_INIT;
 
 	if (p->done[f->image])
 		return;
-	if (sfile_open(f->path, &sf, &err) < 0)
+	if (arcs_header(f, &header, &err) < 0)
 		log_warn("%s; its image is left out", err.text);
 	else
-		add_image(p, f->image, sfile_header(sf));
+		add_image(p, f->image, &header);
+}
+
+/* Adds the call graph file that is made of chains. */
+static void add_arcs(struct plan *p, const struct gather_file *f)
+{
+	_cleanup_free_ char *path = NULL;
+	struct error err = ERROR_INIT;
+	const char *below;
+
+	if (!p->config->arcs)
+		return;
+	if (archive_arcs_write(p->gather, f, p->config->arcs, &path, &err) < 0) {
+		log_warn("%s; who called whom is not whole in the archive", err.text);
+		return;
+	}
+	below = path + strlen(p->config->arcs) + 1 + strlen(p->session->name) + 1;
+	(void)add_session_file(path, below, p);
 }
 
 /* Sample files first: what a callee is, only its own file knows. */
@@ -362,7 +381,10 @@ static void add_sample_files(struct plan *p)
 		if (p->config->exclude_dependent && f->app != f->image)
 			continue;
 		p->session = &g->sessions[f->session];
-		(void)add_session_file(f->path, below_session(p, f->path), p);
+		if (f->arcs)
+			add_arcs(p, f);
+		else
+			(void)add_session_file(f->path, below_session(p, f->path), p);
 		add_jit(p, f);
 		add_image_of(p, f);
 	}

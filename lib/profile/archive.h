@@ -29,7 +29,9 @@ struct archive_config {
 	bool exclude_dependent; /* only samples in the applications' own images */
 	const bool *
 		chained; /* by image: it is wanted for call chains, too (profile/used.h); or NULL */
-	bool compact;	 /* without files of which a compact archive holds nothing */
+	const char *arcs; /* directory to put call graph files into that are made of chains and are
+			   * added then; NULL: none are made */
+	bool compact;	  /* without files of which a compact archive holds nothing */
 };
 
 enum archive_kind {

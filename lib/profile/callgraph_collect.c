@@ -4,6 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "image/symtab.h"
+#include "profile/arcs.h"
 #include "profile/binary.h"
 #include "profile/classes.h"
 #include "profile/detail.h"
@@ -175,26 +176,26 @@ static uint64_t caller_back(const struct sfile_header *h)
 static void read_arcs(struct collect *c, uint32_t index)
 {
 	const struct gather_file *f = &c->gather->files[index];
-	_cleanup_(sfile_closep) struct sfile *sf = NULL;
+	struct sfile_header header;
 	struct error err = ERROR_INIT;
 
-	if (sfile_open(f->path, &sf, &err) == 0 &&
+	if (arcs_read(f, c->classes->of_file[index], &c->batch, &header, &err) == 0 &&
 	    (!c->places[f->image].is_open || !c->places[f->callee].is_open))
 		(void)error_set(&err, -EIO, "%s: could not be read at first", f->path);
 	if (err.code) {
 		c->stats->bad++;
 		log_warn("%s; it is skipped", err.text);
+		samples_clear(&c->batch);
 		return;
 	}
 	if (c->stats->read++ == 0)
-		c->stats->header = *sfile_header(sf);
-	(void)samples_read(&c->batch, sf, c->classes->of_file[index]);
+		c->stats->header = header;
 	if (c->batch.count == 0)
 		return;
 	swap_halves(&c->batch);
 	resolve_upper(c, f->callee, 0);
 	swap_halves(&c->batch);
-	resolve_upper(c, f->image, caller_back(sfile_header(sf)));
+	resolve_upper(c, f->image, caller_back(&header));
 	keep_batch(c);
 }
 
@@ -257,14 +258,12 @@ static void open_places(struct collect *c, const uint32_t *files, size_t count)
 
 	for (i = 0; i < count; i++) {
 		const struct gather_file *f = &c->gather->files[files[i]];
-		_cleanup_(sfile_closep) struct sfile *sf = NULL;
 		struct sfile_header header;
 
 		if (c->places[f->image].is_open && c->places[f->callee].is_open)
 			continue;
-		if (sfile_open(f->path, &sf, NULL) < 0)
+		if (arcs_header(f, &header, NULL) < 0)
 			continue;
-		header = *sfile_header(sf);
 		open_place(c, f->image, &header);
 		header.is_kernel = header.cg_to_is_kernel;
 		header.anon_start = header.cg_to_anon_start;

@@ -82,7 +82,8 @@ static struct sfile_header header_of(const struct gather *g, uint32_t image)
 	for (i = 0; i < g->file_count; i++) {
 		_cleanup_(sfile_closep) struct sfile *sf = NULL;
 
-		if (g->files[i].image != image || sfile_open(g->files[i].path, &sf, NULL) < 0)
+		if (g->files[i].image != image || g->files[i].arcs ||
+		    sfile_open(g->files[i].path, &sf, NULL) < 0)
 			continue;
 		return *sfile_header(sf);
 	}

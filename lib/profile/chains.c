@@ -59,23 +59,6 @@ void chains_done(struct chains *c)
 
 /* --- which chains are wanted --- */
 
-/* Cuts "NAME.COUNT.UNITMASK" apart, in place; false if it is none. */
-static bool split_event(char *text, struct sname *ret)
-{
-	char *mask = strrchr(text, '.'), *count;
-
-	if (!mask)
-		return false;
-	*mask++ = '\0';
-	count = strrchr(text, '.');
-	if (!count)
-		return false;
-	*count++ = '\0';
-	ret->event = text;
-	return parse_i64(count, INT64_MIN, INT64_MAX, &ret->count) == 0 &&
-	       parse_i64(mask, INT64_MIN, INT64_MAX, &ret->unit_mask) == 0;
-}
-
 static int open_source(struct chains *c, struct gather *g, uint32_t session, struct error *err)
 {
 	struct chains_source *s;
@@ -280,7 +263,7 @@ static int judge(struct collect *c, uint32_t context, uint32_t image)
 			      .cgroup = x->cgroup };
 	const char *known = c->out->event;
 
-	if (!split_event(event, &name) || spec_reject(c->out->spec, &name) >= 0)
+	if (!chain_event_split(event, &name) || spec_reject(c->out->spec, &name) >= 0)
 		return VERDICT_NO;
 	if (known && strcmp(known, x->event) && !c->out->any_event)
 		return error_set(

@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "profile/nomatch.h"
+#include "sfile/chain_arcs.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"
 
@@ -20,6 +21,7 @@ struct walk {
 	const struct spec *spec;
 	uint32_t session;
 	struct nomatch *why; /* it leaves nothing, should that be so */
+	bool has_arcs;	     /* there are call graph files */
 };
 
 void gather_free(struct gather *g)
@@ -28,8 +30,10 @@ void gather_free(struct gather *g)
 
 	if (!g)
 		return;
-	for (i = 0; i < g->session_count; i++)
+	for (i = 0; i < g->session_count; i++) {
 		manifest_close(g->sessions[i].manifest);
+		chain_arcs_free(g->sessions[i].arcs);
+	}
 	free(g->sessions);
 	free(g->images);
 	free(g->files);
@@ -123,9 +127,9 @@ static bool is_callee_wanted(const struct spec *spec, const struct sname *name)
 	return spec_reject(spec, &callee) < 0;
 }
 
-static int add_file(const char *path, const struct sname *name, void *data)
+/* Adds a file with that name, if it is selected. */
+static struct gather_file *add_name(struct walk *w, const struct sname *name)
 {
-	struct walk *w = data;
 	struct gather *g = w->g;
 	int tag = spec_reject(w->spec, name);
 	bool callee_wanted = is_callee_wanted(w->spec, name);
@@ -133,8 +137,7 @@ static int add_file(const char *path, const struct sname *name, void *data)
 
 	nomatch_note(w->why, callee_wanted ? -1 : tag, name);
 	if (tag >= 0 && !callee_wanted)
-		return 0;
-	file.path = arena_strdup(&g->arena, path);
+		return NULL;
 	file.app = intern_image(w, &name->app);
 	file.image = intern_image(w, &name->image);
 	g->images[file.image].is_wanted |= tag < 0;
@@ -150,8 +153,38 @@ static int add_file(const char *path, const struct sname *name, void *data)
 	file.tid = name->tid;
 	file.cpu = name->cpu;
 	array_grow(&g->files, g->file_count + 1, &g->file_room);
-	g->files[g->file_count++] = file;
+	g->files[g->file_count] = file;
+	return &g->files[g->file_count++];
+}
+
+static int add_file(const char *path, const struct sname *name, void *data)
+{
+	struct walk *w = data;
+	struct gather_file *file = add_name(w, name);
+
+	w->has_arcs |= name->has_callee;
+	if (file)
+		file->path = arena_strdup(&w->g->arena, path);
 	return 0;
+}
+
+/* Adds what the session's call graph files would be. */
+static void add_arcs(struct walk *w)
+{
+	struct gather_session *s = &w->g->sessions[w->session];
+	struct error err = ERROR_INIT;
+	int r = chain_arcs_read(s->samples, &s->arcs, &err);
+	size_t i;
+
+	if (r < 0 && r != -ENOENT)
+		log_warn("%s; who called whom is not known", err.text);
+	for (i = 0; r == 0 && i < chain_arcs_count(s->arcs); i++) {
+		const struct chain_arcs_file *arcs = chain_arcs_at(s->arcs, i);
+		struct gather_file *file = add_name(w, &arcs->name);
+
+		if (file)
+			file->arcs = arcs;
+	}
 }
 
 static void skip_file(const char *path, const struct error *why, void *data)
@@ -294,7 +327,7 @@ static int say_nothing_there(const struct gather *g, struct error *err)
 			 g->sessions[0].samples, g->skipped ? " that can be read" : "");
 }
 
-int gather_files(const struct spec *spec, const char *session_dir, struct gather **ret,
+int gather_files(const struct spec *spec, const char *session_dir, bool calls, struct gather **ret,
 		 struct error *err)
 {
 	_cleanup_(gather_freep) struct gather *g = xcalloc(1, sizeof(*g));
@@ -310,6 +343,8 @@ int gather_files(const struct spec *spec, const char *session_dir, struct gather
 		struct walk w = { .g = g, .spec = spec, .session = (uint32_t)i, .why = &why };
 
 		r = session_walk(g->sessions[i].samples, add_file, skip_file, &w, err);
+		if (r == 0 && calls && !w.has_arcs)
+			add_arcs(&w);
 	}
 	if (r < 0)
 		return r;
@@ -323,10 +358,11 @@ int gather_files(const struct spec *spec, const char *session_dir, struct gather
 char *gather_code_path(const struct gather *g, const struct gather_file *f)
 {
 	const struct gather_image *image = &g->images[f->image];
-	const char *end = strrchr(f->path, '/');
+	const char *end;
 
 	if (image->id.kind != SNAME_ANON || f->callee != GATHER_NONE)
 		return NULL;
+	end = strrchr(f->path, '/');
 	end = memrchr(f->path, '/', (size_t)(end - f->path));
 	return xasprintf("%.*s/%u.jo", (int)(end - f->path), f->path, image->id.tgid);
 }

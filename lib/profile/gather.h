@@ -4,7 +4,7 @@
  * every image named once. First stage of a report; opens no sample file yet.
  *
  *	struct gather *g;
- *	if (gather_files(&spec, session_dir, &g, err) == 0)
+ *	if (gather_files(&spec, session_dir, false, &g, err) == 0)
  *		for (i = 0; i < g->file_count; i++)
  *			puts(g->images[g->files[i].image].display);
  *	gather_free(g);
@@ -23,6 +23,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+struct chain_arcs;
+struct chain_arcs_file;
 struct manifest;
 struct manifest_image;
 
@@ -32,6 +34,7 @@ struct gather_session {
 	const char *name;	   /* "current" */
 	const char *samples;	   /* directory of the sample files */
 	struct manifest *manifest; /* NULL: the session has none */
+	struct chain_arcs *arcs;   /* NULL: not asked for, or there are none */
 };
 
 /* An image that samples are in or an application; the same one in several sessions is one. */
@@ -48,9 +51,10 @@ struct gather_image {
 };
 
 struct gather_file {
-	const char *path;
-	uint32_t app, image; /* indexes of images */
-	uint32_t callee;     /* likewise, GATHER_NONE for all but call graph files */
+	const char *path;		    /* NULL: it is made of chains */
+	const struct chain_arcs_file *arcs; /* what it holds then, else NULL */
+	uint32_t app, image;		    /* indexes of images */
+	uint32_t callee;		    /* likewise, GATHER_NONE for all but call graph files */
 	uint32_t session;
 	const char *event, *cgroup;		  /* equal ones are the same pointer */
 	int64_t count, unit_mask, tgid, tid, cpu; /* as in struct sname, like ->cgroup */
@@ -70,9 +74,10 @@ struct gather {
 };
 
 /* Collects what @spec selects of the sessions below @session_dir (in the archive, where @spec names
- * one). 0, the caller frees; or negative with the reason and what to do about it: -ENOENT if there
- * is no such session, -ENODATA if it is empty or nothing in it is wanted. */
-int gather_files(const struct spec *spec, const char *session_dir, struct gather **ret,
+ * one). With @calls, of sessions that have call chains and no call graph files, also the files that
+ * these would be. 0, the caller frees; or negative with the reason and what to do about it: -ENOENT
+ * if there is no such session, -ENODATA if it is empty or nothing in it is wanted. */
+int gather_files(const struct spec *spec, const char *session_dir, bool calls, struct gather **ret,
 		 struct error *err);
 /* Where the code of the anonymous region that @f is of would stand, TGID.jo beside the directory of
  * the region; caller frees. NULL if @f is of no region. */

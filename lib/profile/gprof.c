@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "image/elffile.h"
 #include "image/symtab.h"
+#include "profile/arcs.h"
 #include "profile/binary.h"
 #include "profile/classes.h"
 #include "profile/gather.h"
@@ -101,18 +102,15 @@ static void read_files(struct collect *c, bool arcs, struct samples *ret,
 
 	for (i = 0; i < c->gather->file_count; i++) {
 		const struct gather_file *f = &c->gather->files[i];
-		_cleanup_(sfile_closep) struct sfile *sf = NULL;
+		struct sfile_header header;
 		struct error err = ERROR_INIT;
 
 		if (f->image != c->image || f->callee != (arcs ? c->image : GATHER_NONE))
 			continue;
-		if (sfile_open(f->path, &sf, &err) < 0) {
+		if (arcs_read(f, 0, ret, &header, &err) < 0)
 			log_warn("%s; the file is skipped", err.text);
-			continue;
-		}
-		if (ret_header->version == 0)
-			*ret_header = *sfile_header(sf);
-		(void)samples_read(ret, sf, 0);
+		else if (ret_header->version == 0)
+			*ret_header = header;
 	}
 	if (ret->count)
 		samples_sort(ret);

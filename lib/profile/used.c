@@ -57,6 +57,8 @@ static void read_file(struct used_places *p, const struct gather_file *f)
 	_cleanup_(sfile_closep) struct sfile *sf = NULL;
 	size_t i;
 
+	if (f->arcs) /* whole chains are read anyway */
+		return;
 	if (sfile_open(f->path, &sf, NULL) < 0)
 		return; /* reports of the archive say so */
 	(void)samples_read(&s, sf, 0);

@@ -153,6 +153,7 @@ static int write_setup(struct collector *c, struct error *err)
 
 	events = c->ops->events(c->driver, &count);
 	s.cpu_type = xstrdup(cpu_type_detect(c->root, event_clock_only(events, count))->key);
+	s.separate = record_separation(c->record);
 	setup_describe_machine(&s, c->root);
 	for (i = 0; i < count; i++)
 		setup_add_event(&s, events[i].name, events[i].count, events[i].unit_mask,

@@ -64,7 +64,6 @@ static char *file_path(const struct opener *o, const struct store_key *k)
 	const struct event *e = &o->events[k->event];
 	struct sname name = { .app = k->app->image,
 			      .image = k->image->image,
-			      .has_callee = k->callee != NULL,
 			      .event = e->name,
 			      .count = (int32_t)e->count,
 			      .unit_mask = (int32_t)e->unit_mask,
@@ -74,8 +73,6 @@ static char *file_path(const struct opener *o, const struct store_key *k)
 			      .cgroup = k->cgroup };
 	_cleanup_free_ char *mangled = NULL;
 
-	if (k->callee)
-		name.callee = k->callee->image;
 	mangled = sname_mangle(&name);
 	return path_join(o->samples, mangled);
 }
@@ -94,10 +91,6 @@ int opener_open(struct opener *o, const struct store_key *key, struct sfile **re
 				       .mtime = key->image->mtime,
 				       .anon_start = key->image->image.start };
 
-	if (key->callee) {
-		header.cg_to_is_kernel = key->callee->is_kernel;
-		header.cg_to_anon_start = key->callee->image.start;
-	}
 	return sfile_create(path, &header, ret, err);
 }
 

@@ -6,6 +6,7 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/procfs.h"
+#include "base/strbuf.h"
 #include "event/cpu_type.h"
 #include "record/binary.h"
 #include "record/feature.h"
@@ -23,8 +24,8 @@ static const struct {
 	const char *name;
 	unsigned int bits;
 } separations[] = {
-	{ "none", RECORD_SEPARATE_NONE },     { "lib", RECORD_SEPARATE_LIB },
-	{ "library", RECORD_SEPARATE_LIB },   { "kernel", RECORD_SEPARATE_KERNEL },
+	{ "none", RECORD_SEPARATE_NONE },     { "library", RECORD_SEPARATE_LIB },
+	{ "lib", RECORD_SEPARATE_LIB },	      { "kernel", RECORD_SEPARATE_KERNEL },
 	{ "thread", RECORD_SEPARATE_THREAD }, { "cpu", RECORD_SEPARATE_CPU },
 	{ "cgroup", RECORD_SEPARATE_CGROUP }, { "all", RECORD_SEPARATE_ALL },
 };
@@ -54,6 +55,23 @@ int record_separate_parse(const char *text, struct error *err)
 	if (bits & RECORD_SEPARATE_KERNEL)
 		bits |= RECORD_SEPARATE_LIB;
 	return (int)bits;
+}
+
+char *record_separation(const struct record *rec)
+{
+	struct strbuf text = STRBUF_INIT;
+	unsigned int left = rec->separate;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(separations) && left; i++) {
+		if (!(separations[i].bits & left))
+			continue;
+		strbuf_addf(&text, "%s%s", text.length ? "," : "", separations[i].name);
+		left &= ~separations[i].bits;
+	}
+	if (!text.length)
+		strbuf_adds(&text, "none");
+	return strbuf_take(&text);
 }
 
 /* Copies the events of the configuration, with those of the feature behind them. */
@@ -147,9 +165,7 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 	open_store(rec, config);
 	rec->trace = trace_new(&(struct trace_config){ .samples = rec->samples,
 						       .events = rec->events,
-						       .sample_events = config->event_count,
-						       .arc = sample_add_arc,
-						       .arc_data = rec });
+						       .sample_events = config->event_count });
 	open_kernel(rec, config);
 	if (config->jit)
 		rec->jitting = jitting_new(config->root, rec->samples, rec->binaries, rec->store);
@@ -166,8 +182,6 @@ void record_free(struct record *rec)
 		jitting_write(rec->jitting);
 	}
 	jitting_free(rec->jitting);
-	if (rec->trace)
-		trace_write_arcs(rec->trace);
 	store_free(rec->store);
 	trace_free(rec->trace);
 	callers_table_done(&rec->callers);
@@ -227,9 +241,8 @@ void record_shed(struct record *rec, unsigned int what)
 		jitting_write(rec->jitting);
 		jitting_forget(rec->jitting);
 	}
-	/* To write the arcs that are known would take more than all chains do. */
 	if (what & ~rec->shed & RECORD_SHED_CHAINS)
-		rec->stats.shed_arcs += trace_drop(rec->trace);
+		trace_close(rec->trace);
 	rec->shed = what & record_can_shed(rec);
 	rec->shed_since = rec->stats.samples;
 }

@@ -39,6 +39,9 @@ enum record_separate {
 /* Parses "none,lib,library,kernel,thread,cpu,cgroup,all"; the bits, or -EINVAL. */
 int record_separate_parse(const char *text, struct error *err);
 
+/* What sample files are kept apart by, as record_separate_parse() takes it; caller frees. */
+char *record_separation(const struct record *rec);
+
 /* Totals of a run: name here and in stats/ (operf's names where they mean the same), the original's
  * line in the log. Every sample that came in is in "samples" or in exactly one of the lost_... and
  * "filtered"; but lost_samplefile is a part of "samples", as it was in the original: recorded are
@@ -61,12 +64,10 @@ int record_separate_parse(const char *text, struct error *err);
 	X(arcs_no_mapping, "Nr. backtraces skipped due to no file mapping")                        \
 	X(chains_lost, "Nr. call chains that could not be stored")                                 \
 	X(shed_chains, "Nr. call chains left out, as memory or disk ran short")                    \
-	X(shed_arcs, "Nr. arcs left out, likewise")                                                \
 	X(shed_jit, "Nr. samples in run-time code that was not looked up, likewise")               \
 	X(shed_threads, "Nr. samples not told apart by thread or CPU, likewise")                   \
 	X(shed_pauses, "Nr. pauses in sampling, likewise")                                         \
-	X(extended_lost, "Nr. samples or counts of an extended feature lost")                      \
-	X(arcs_no_samplefile, "Nr. arcs lost due to sample file open failure")
+	X(extended_lost, "Nr. samples or counts of an extended feature lost")
 
 struct record_stats {
 #define X(name, text) uint64_t name;
@@ -114,7 +115,7 @@ void record_sync(struct record *rec, bool all);
 int record_flush(struct record *rec, struct error *err);
 /* What recording can do without, bits. */
 enum record_shed {
-	RECORD_SHED_CHAINS = 1, /* call chains, and with them arcs */
+	RECORD_SHED_CHAINS = 1, /* call chains */
 	RECORD_SHED_JIT = 2,	/* looking for names of code made at run time */
 	RECORD_SHED_THREADS = 4 /* telling threads and CPUs apart */
 };

@@ -128,30 +128,6 @@ static struct store_key key_of(const struct record *rec, const struct found *f, 
 									 : SNAME_ALL };
 }
 
-void sample_add_arc(const struct trace_owner *owner, const struct trace_place *caller,
-		    const struct trace_place *callee, uint64_t samples, void *data)
-{
-	struct record *rec = data;
-	struct found f = { .place.image = caller->image };
-	struct store_file *file;
-	struct store_key at;
-
-	find_app(rec, owner->app, &f);
-	at = (struct store_key){ .app = f.app,
-				 .image = caller->image,
-				 .callee = callee->image,
-				 .event = owner->event,
-				 .tgid = owner->tgid,
-				 .tid = owner->tid,
-				 .cpu = (int32_t)owner->cpu,
-				 .cgroup = owner->cgroup };
-	file = f.lost ? NULL : store_get(rec->store, &at);
-	if (file)
-		store_add(rec->store, file, caller->key << 32 | (uint32_t)callee->key, samples);
-	else
-		rec->stats.arcs_no_samplefile += samples;
-}
-
 /* The next frame of a chain. */
 static void add_frame(struct record *rec, uint64_t pc, const struct found *f)
 {

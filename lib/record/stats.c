@@ -39,7 +39,6 @@ void record_stats(const struct record *rec, struct record_stats *ret)
 	ret->lost_samplefile += store_lost(rec->store, STORE_LOST_SAMPLES);
 	if (rec->jitting)
 		ret->lost_samplefile += jitting_lost(rec->jitting);
-	ret->arcs_no_samplefile += store_lost(rec->store, STORE_LOST_ARCS);
 	ret->chains_lost = trace_lost(rec->trace);
 	memcpy(ret->chain_ends, trace_ends(rec->trace), sizeof(ret->chain_ends));
 	ret->extended_lost += store_lost(rec->store, STORE_LOST_EXTENDED);
@@ -75,7 +74,6 @@ int record_flush(struct record *rec, struct error *err)
 	int r;
 
 	rec->trans.size = 0; /* its file may be closed now */
-	trace_write_arcs(rec->trace);
 	store_flush(rec->store);
 	if (rec->jitting)
 		jitting_write(rec->jitting);

@@ -130,8 +130,6 @@ static uint64_t key_hash(const struct store_key *k)
 	uint64_t rest = (uint64_t)k->event << 32 | (uint32_t)k->cpu;
 	uint64_t task = (uint64_t)k->tgid << 32 ^ (uint64_t)k->tid;
 
-	if (k->callee)
-		rest = hash_add(rest, k->callee->id);
 	if (k->cgroup)
 		rest = hash_add(rest, (uintptr_t)k->cgroup);
 	return hash_u64(images) ^ hash_u64(rest * 0x9e3779b97f4a7c15ULL + task);
@@ -140,8 +138,7 @@ static uint64_t key_hash(const struct store_key *k)
 static bool key_equal(const struct store_key *a, const struct store_key *b)
 {
 	return a->image == b->image && a->app == b->app && a->event == b->event &&
-	       a->callee == b->callee && a->cpu == b->cpu && a->tid == b->tid &&
-	       a->tgid == b->tgid && a->cgroup == b->cgroup;
+	       a->cpu == b->cpu && a->tid == b->tid && a->tgid == b->tgid && a->cgroup == b->cgroup;
 }
 
 static struct list *list_of(struct store *s, const struct store_file *f)
@@ -186,13 +183,9 @@ static struct store_file *lookup(struct store *s, const struct store_key *key)
 
 static void add_lost(struct store *s, const struct store_file *f, uint32_t count)
 {
-	enum store_loss loss = STORE_LOST_SAMPLES;
+	bool is_sample = f->key.event < s->sample_events;
 
-	if (f->key.callee)
-		loss = STORE_LOST_ARCS;
-	else if (f->key.event >= s->sample_events)
-		loss = STORE_LOST_EXTENDED;
-	s->lost[loss] += count;
+	s->lost[is_sample ? STORE_LOST_SAMPLES : STORE_LOST_EXTENDED] += count;
 }
 
 static void finish(struct store *s, struct addition *a)

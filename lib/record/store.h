@@ -23,8 +23,8 @@ struct store_file;
 
 /* What tells sample files apart; fields that separate nothing are SNAME_ALL. */
 struct store_key {
-	struct binary *app, *image, *callee; /* callee: {cg} files only, else NULL */
-	uint32_t event;			     /* index */
+	struct binary *app, *image;
+	uint32_t event; /* index */
 	int32_t cpu;
 	int64_t tgid, tid;
 	const char *cgroup; /* equal ones are the same pointer; NULL: separates nothing */
@@ -61,7 +61,6 @@ void store_close_all(struct store *s);
 /* Whose counts could not be written. */
 enum store_loss {
 	STORE_LOST_SAMPLES,
-	STORE_LOST_ARCS,
 	STORE_LOST_EXTENDED, /* of events that are not counted in samples */
 	STORE_LOSS_COUNT_
 };

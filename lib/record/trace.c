@@ -17,20 +17,17 @@ enum { RETRY_AFTER_S = 5 };
 struct trace {
 	char *samples;
 	const struct event *events;
-	trace_arc *arc;
-	void *arc_data;
 	struct chain_store *store; /* NULL: not open */
 	uint32_t epoch;		   /* changes when marks are void */
 	time_t retry_at;	   /* CLOCK_MONOTONIC seconds, 0: at once */
 
 	/* The chain being taken. */
 	bool on;
-	bool broken; /* it is over, or as long as can be stored: arcs are handed over at once */
+	bool broken; /* it is over, or as long as can be stored: what comes is left out */
 	bool ends_here;
 	struct trace_owner owner;
 	uint64_t weight;
-	struct trace_place last; /* frame */
-	struct binary **images;	 /* of each frame */
+	struct binary **images; /* of each frame */
 	struct chain_frame *frames;
 	size_t count, image_room, frame_room;
 
@@ -39,10 +36,8 @@ struct trace {
 	uint64_t last_end;
 	uint32_t last_context; /* 0: none */
 
-	/* What the store's numbers stand for. */
-	struct binary **by_image;
-	struct trace_owner *by_context;
-	size_t images_room, contexts_room;
+	struct trace_owner *by_context; /* by its number in the store */
+	size_t contexts_room;
 
 	size_t sample_events;
 	uint64_t ends[EVBUF_END_COUNT_], lost;
@@ -56,8 +51,6 @@ struct trace *trace_new(const struct trace_config *config)
 	t->events = config->events;
 	t->epoch = 1;
 	t->sample_events = config->sample_events;
-	t->arc = config->arc;
-	t->arc_data = config->arc_data;
 	return t;
 }
 
@@ -69,7 +62,6 @@ void trace_free(struct trace *t)
 	free(t->samples);
 	free(t->images);
 	free(t->frames);
-	free(t->by_image);
 	free(t->by_context);
 	free(t);
 }
@@ -90,24 +82,17 @@ void trace_begin(struct trace *t, const struct trace_owner *owner, uint64_t weig
 	t->broken = t->ends_here = false;
 	t->owner = *owner;
 	t->weight = weight;
-	t->last = (struct trace_place){ 0 };
 	t->count = 0;
 }
 
 void trace_frame(struct trace *t, const struct trace_place *place)
 {
-	struct trace_place callee = t->last;
-
-	if (!t->on)
+	if (!t->on || t->broken)
 		return;
-	t->last = *place;
-	t->ends_here |= !place->image;
-	t->broken |= !place->image || t->count == CHAIN_FRAMES_MAX;
-	if (t->broken) {
-		if (callee.image && place->image)
-			t->arc(&t->owner, place, &callee, t->weight, t->arc_data);
+	t->ends_here = !place->image;
+	t->broken = !place->image || t->count == CHAIN_FRAMES_MAX;
+	if (t->broken)
 		return;
-	}
 	if (t->count == MIN(t->image_room, t->frame_room)) {
 		array_grow(&t->images, t->count + 1, &t->image_room);
 		array_grow(&t->frames, t->count + 1, &t->frame_room);
@@ -120,13 +105,9 @@ static int number_of(struct trace *t, struct binary *image, uint32_t *ret, struc
 {
 	int r = 0;
 
-	if (!image->chain_number) {
-		r = chain_store_image(t->store, &image->image, &image->chain_number, err);
-		if (r < 0)
-			return r;
-		array_grow(&t->by_image, (size_t)image->chain_number + 1, &t->images_room);
-		t->by_image[image->chain_number] = image;
-	}
+	if (!image->chain_number)
+		r = chain_store_image(t->store, &image->image, image->is_kernel,
+				      &image->chain_number, err);
 	*ret = image->chain_number;
 	return r;
 }
@@ -173,7 +154,7 @@ static int find_context(struct trace *t, uint64_t end, struct error *err)
 
 static int store_chain(struct trace *t, uint64_t end, struct error *err)
 {
-	const struct chain chain = { t->frames, t->count, t->weight, t->owner.app != NULL };
+	const struct chain chain = { t->frames, t->count, t->weight };
 	size_t i;
 	int r = 0;
 
@@ -185,10 +166,8 @@ static int store_chain(struct trace *t, uint64_t end, struct error *err)
 		r = number_of(t, t->images[i], &t->frames[i].image, err);
 	if (r < 0)
 		return r;
-	if (chain_store_is_full(t->store)) {
-		trace_write_arcs(t);
+	if (chain_store_is_full(t->store))
 		t->epoch++;
-	}
 	return chain_store_add(t->store, t->last_context, &chain, err);
 }
 
@@ -226,19 +205,6 @@ static struct trace_mark mark_of_last(const struct trace *t)
 	return (struct trace_mark){ t->epoch, t->last_context, chain_store_callers(t->store) };
 }
 
-/* Hands the arcs of the chain over that was taken, as the store has them not. */
-static void hand_over_arcs(struct trace *t)
-{
-	size_t i;
-
-	for (i = 1; i < t->count; i++) {
-		const struct trace_place callee = { t->images[i - 1], t->frames[i - 1].offset };
-		const struct trace_place caller = { t->images[i], t->frames[i].offset };
-
-		t->arc(&t->owner, &caller, &callee, t->weight, t->arc_data);
-	}
-}
-
 /* What the chain adds to a number of samples. */
 static uint64_t samples_of(const struct trace *t)
 {
@@ -249,7 +215,6 @@ void trace_end(struct trace *t, uint64_t end, struct trace_mark *ret)
 {
 	uint64_t why = t->ends_here ? (uint64_t)EVBUF_END_NO_MAPPING : end;
 	uint64_t samples = samples_of(t);
-	bool stored;
 
 	if (!t->on)
 		return;
@@ -257,12 +222,9 @@ void trace_end(struct trace *t, uint64_t end, struct trace_mark *ret)
 	if (!t->count)
 		return;
 	t->ends[why] += samples;
-	stored = try_store(t, why);
-	if (!stored)
+	if (!try_store(t, why))
 		t->lost += samples;
-	if (!stored || !t->owner.app)
-		hand_over_arcs(t);
-	else if (ret && !t->broken)
+	else if (ret && t->owner.app && !t->broken)
 		*ret = mark_of_last(t);
 }
 
@@ -280,36 +242,6 @@ bool trace_end_at(struct trace *t, uint64_t end, const struct trace_mark *mark)
 	t->on = false;
 	t->ends[end] += samples_of(t);
 	return true;
-}
-
-static void take_arc(const struct chain_arc *arc, void *data)
-{
-	const struct trace *t = data;
-	const struct trace_place caller = { t->by_image[arc->caller.image], arc->caller.offset };
-	const struct trace_place callee = { t->by_image[arc->callee.image], arc->callee.offset };
-
-	t->arc(&t->by_context[arc->context], &caller, &callee, arc->samples, t->arc_data);
-}
-
-void trace_write_arcs(struct trace *t)
-{
-	if (t->store)
-		chain_store_arcs(t->store, take_arc, t);
-}
-
-static void count_arc(const struct chain_arc *arc, void *data)
-{
-	*(uint64_t *)data += arc->samples;
-}
-
-uint64_t trace_drop(struct trace *t)
-{
-	uint64_t arcs = 0;
-
-	if (t->store)
-		chain_store_arcs(t->store, count_arc, &arcs);
-	trace_close(t);
-	return arcs;
 }
 
 const uint64_t *trace_ends(const struct trace *t)

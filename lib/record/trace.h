@@ -1,14 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The call chains of a session: frames are collected while a chain is taken from the event buffer,
- * and go to the chain store when it ends. The arcs between them, for {cg} files, are made from the
- * store: there those that chains have in common are one. Until then they are counted in memory.
+ * and go to the chain store when it ends. Who asks for the arcs between them makes these from the
+ * store (sfile/chain_arcs.h).
  *
  *	trace_begin(t, &owner, weight);
  *	trace_frame(t, image, key);		innermost first
  *	trace_end(t, EVBUF_END_COMPLETE);
- *	...
- *	trace_write_arcs(t);
  */
 #pragma once
 
@@ -35,10 +33,6 @@ struct trace_place {
 	uint64_t key;
 };
 
-/* Takes an arc that so many samples have, some at a time; of chains of one owner, borrowed. */
-typedef void trace_arc(const struct trace_owner *owner, const struct trace_place *caller,
-		       const struct trace_place *callee, uint64_t samples, void *data);
-
 /* Where the callers of a chain are in the store, as long as that lasts; all zero: nowhere. */
 struct trace_mark {
 	uint32_t epoch, context, node;
@@ -48,24 +42,19 @@ struct trace_config {
 	const char *samples;	    /* chains go below it; copied */
 	const struct event *events; /* borrowed */
 	size_t sample_events;	    /* the first of them, whose weights are samples */
-	trace_arc *arc;
-	void *arc_data;
 };
 
 /* Nothing is written before the first chain. Caller frees. */
 struct trace *trace_new(const struct trace_config *config);
 /* Closes the store; NULL is fine. */
 void trace_free(struct trace *t);
-/* Closes the store, drops the chain being taken and arcs that were not written: the images may go
- * away. The next chain opens it again. */
+/* Closes the store and drops the chain being taken: the images may go away. The next chain opens it
+ * again. */
 void trace_close(struct trace *t);
-/* As trace_close(), without the arcs that were not written yet; how many samples they had. */
-uint64_t trace_drop(struct trace *t);
 
 /* A chain begins that @weight samples have. One that did not end is dropped. */
 void trace_begin(struct trace *t, const struct trace_owner *owner, uint64_t weight);
-/* Its next frame. Without an image the chain is over, but arcs beyond it count; if it is the first
- * one, it is no chain. */
+/* Its next frame. Without an image the chain is over; if it is the first one, it is no chain. */
 void trace_frame(struct trace *t, const struct trace_place *place);
 /* The chain is whole and ends for the reason @end (enum evbuf_end): it is added to the store.
  * Nothing if none has begun. *@ret, if not NULL, is set to where its callers are. */
@@ -73,9 +62,6 @@ void trace_end(struct trace *t, uint64_t end, struct trace_mark *ret);
 /* The same for a chain of which only the innermost frame was given so far, while its callers are at
  * @mark; false, and nothing is done, where they are not. */
 bool trace_end_at(struct trace *t, uint64_t end, const struct trace_mark *mark);
-/* Hands over the arcs of the chains up to now. */
-void trace_write_arcs(struct trace *t);
-
 /* Samples whose chain was counted by its end, an element for each; those whose chain could not be
  * stored. What counts something else than samples is one each time. */
 const uint64_t *trace_ends(const struct trace *t);

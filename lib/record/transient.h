@@ -88,8 +88,5 @@ void record_settle_shed(struct record *rec);
 void sample_add(struct record *rec, uint64_t pc, uint64_t counter);
 /* A frame further out in the chain being taken. */
 void sample_add_caller(struct record *rec, const struct evbuf_frame *frame);
-/* Counts an arc of chains in its sample file: a trace_arc, @data is the struct record. */
-void sample_add_arc(const struct trace_owner *owner, const struct trace_place *caller,
-		    const struct trace_place *callee, uint64_t samples, void *data);
 /* Takes a sample of the extended feature. */
 void sample_add_feature(struct record *rec, uint64_t code, const uint64_t *words);

@@ -17,7 +17,7 @@
 #include <sys/stat.h>
 
 /*
- *	image \t KIND \t TGID \t START \t END \t NAME		KIND: root, kern, anon
+ *	image \t KIND \t TGID \t START \t END \t NAME [\t kernel]	KIND: root, kern, anon
  *	context \t APP \t EVENT \t END \t TGID \t TID \t CPU [\t CGROUP]	-1: not separated
  */
 enum { COLUMNS_MAX = 8 };
@@ -29,10 +29,17 @@ static const char *const kinds[] = {
 };
 static_assert(ARRAY_SIZE(kinds) == SNAME_KIND_COUNT_, "a word for each kind");
 
+static const char kernel_mark[] = "kernel";
+
+struct image {
+	struct sname_image name;
+	bool is_kernel;
+};
+
 struct chain_names {
 	char *path;
 	int fd; /* open for appending, or -1 */
-	struct sname_image *images;
+	struct image *images;
 	size_t image_count, image_room;
 	struct chain_context *contexts;
 	size_t context_count, context_room;
@@ -74,15 +81,15 @@ static void enter(struct chain_names *n, uint64_t hash, size_t number)
 	(void)map_set(&n->by_hash, hash, (void *)(uintptr_t)number);
 }
 
-static void add_image(struct chain_names *n, const struct sname_image *image)
+static void add_image(struct chain_names *n, const struct sname_image *image, bool is_kernel)
 {
-	struct sname_image *own;
+	struct image *own;
 
 	array_grow(&n->images, n->image_count + 1, &n->image_room);
 	own = &n->images[n->image_count++];
-	*own = *image;
-	own->name = arena_strdup(&n->strings, image->name);
-	enter(n, image_hash(own), n->image_count);
+	*own = (struct image){ *image, is_kernel };
+	own->name.name = arena_strdup(&n->strings, image->name);
+	enter(n, image_hash(image), n->image_count);
 }
 
 static void add_context(struct chain_names *n, const struct chain_context *context)
@@ -101,7 +108,7 @@ static void add_context(struct chain_names *n, const struct chain_context *conte
 
 /* --- reading --- */
 
-static int read_image(struct chain_names *n, char **column)
+static int read_image(struct chain_names *n, char **column, const char *mark)
 {
 	struct sname_image image = { .name = column[5] };
 	uint64_t tgid;
@@ -109,7 +116,8 @@ static int read_image(struct chain_names *n, char **column)
 
 	for (kind = 0; kind < ARRAY_SIZE(kinds) && strcmp(kinds[kind], column[1]); kind++)
 		;
-	if (kind == ARRAY_SIZE(kinds) || text_unescape_field(column[5]) < 0 || !*column[5] ||
+	if (kind == ARRAY_SIZE(kinds) || (mark && strcmp(mark, kernel_mark)) ||
+	    text_unescape_field(column[5]) < 0 || !*column[5] ||
 	    parse_u64(column[2], 0, UINT32_MAX, &tgid) < 0 ||
 	    parse_u64(column[3], 0, UINT64_MAX, &image.start) < 0 ||
 	    parse_u64(column[4], 0, UINT64_MAX, &image.end) < 0 ||
@@ -117,7 +125,7 @@ static int read_image(struct chain_names *n, char **column)
 		return -EBADMSG;
 	image.kind = (enum sname_kind)kind;
 	image.tgid = (uint32_t)tgid;
-	add_image(n, &image);
+	add_image(n, &image, mark != NULL);
 	return 0;
 }
 
@@ -148,8 +156,8 @@ static int read_line(struct chain_names *n, char *line)
 
 	while (line && count < COLUMNS_MAX)
 		column[count++] = strsep(&line, "\t");
-	if (!line && count == 6 && !strcmp(column[0], "image"))
-		return read_image(n, column);
+	if (!line && (count == 6 || count == 7) && !strcmp(column[0], "image"))
+		return read_image(n, column, count > 6 ? column[6] : NULL);
 	if (!line && count >= 7 && !strcmp(column[0], "context"))
 		return read_context(n, column, count > 7 ? column[7] : NULL);
 	return -EBADMSG;
@@ -242,8 +250,8 @@ static int append(struct chain_names *n, const struct strbuf *line, struct error
 	return 0;
 }
 
-int chain_names_image(struct chain_names *n, const struct sname_image *image, uint32_t *ret,
-		      struct error *err)
+int chain_names_image(struct chain_names *n, const struct sname_image *image, bool is_kernel,
+		      uint32_t *ret, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
 	uint64_t hash = image_hash(image);
@@ -251,7 +259,8 @@ int chain_names_image(struct chain_names *n, const struct sname_image *image, ui
 	int r;
 
 	for (; (number = (uintptr_t)map_get(&n->by_hash, hash)); hash++) {
-		if (number > n->image_count || !sname_image_equal(&n->images[number - 1], image))
+		if (number > n->image_count ||
+		    !sname_image_equal(&n->images[number - 1].name, image))
 			continue;
 		*ret = (uint32_t)number;
 		return 0;
@@ -262,11 +271,11 @@ int chain_names_image(struct chain_names *n, const struct sname_image *image, ui
 	strbuf_addf(&line, "image\t%s\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t", kinds[image->kind],
 		    image->tgid, image->start, image->end);
 	text_add_field(&line, image->name);
-	strbuf_adds(&line, "\n");
+	strbuf_addf(&line, "%s%s\n", is_kernel ? "\t" : "", is_kernel ? kernel_mark : "");
 	r = append(n, &line, err);
 	if (r < 0)
 		return r;
-	add_image(n, image);
+	add_image(n, image, is_kernel);
 	*ret = (uint32_t)n->image_count;
 	return 0;
 }
@@ -316,7 +325,12 @@ uint32_t chain_names_contexts(const struct chain_names *n)
 
 const struct sname_image *chain_names_image_at(const struct chain_names *n, uint32_t number)
 {
-	return &n->images[number - 1];
+	return &n->images[number - 1].name;
+}
+
+bool chain_names_is_kernel(const struct chain_names *n, uint32_t number)
+{
+	return n->images[number - 1].is_kernel;
 }
 
 const struct chain_context *chain_names_context_at(const struct chain_names *n, uint32_t number)
@@ -327,4 +341,20 @@ const struct chain_context *chain_names_context_at(const struct chain_names *n, 
 size_t chain_names_damaged(const struct chain_names *n)
 {
 	return n->damaged;
+}
+
+bool chain_event_split(char *text, struct sname *ret)
+{
+	char *mask = strrchr(text, '.'), *count;
+
+	if (!mask)
+		return false;
+	*mask++ = '\0';
+	count = strrchr(text, '.');
+	if (!count)
+		return false;
+	*count++ = '\0';
+	ret->event = text;
+	return parse_i64(count, INT64_MIN, INT64_MAX, &ret->count) == 0 &&
+	       parse_i64(mask, INT64_MIN, INT64_MAX, &ret->unit_mask) == 0;
 }

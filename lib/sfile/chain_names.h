@@ -41,10 +41,10 @@ int chain_names_open(const char *dir, bool write, struct chain_names **ret, stru
 void chain_names_close(struct chain_names *n);
 DEFINE_CLEANUP(struct chain_names *, chain_names_close);
 
-/* The number of @image, which is written out where it is new: 0 or -errno (-EOVERFLOW if there are
- * too many). */
-int chain_names_image(struct chain_names *n, const struct sname_image *image, uint32_t *ret,
-		      struct error *err);
+/* The number of @image, which is written out where it is new, with what it is: 0 or -errno
+ * (-EOVERFLOW if there are too many). */
+int chain_names_image(struct chain_names *n, const struct sname_image *image, bool is_kernel,
+		      uint32_t *ret, struct error *err);
 /* The number of @context; likewise. */
 int chain_names_context(struct chain_names *n, const struct chain_context *context, uint32_t *ret,
 			struct error *err);
@@ -54,6 +54,11 @@ uint32_t chain_names_images(const struct chain_names *n);
 uint32_t chain_names_contexts(const struct chain_names *n);
 /* What a number stands for, which must be one; borrowed until chain_names_close(). */
 const struct sname_image *chain_names_image_at(const struct chain_names *n, uint32_t number);
+/* Whether the image is the kernel or a module. */
+bool chain_names_is_kernel(const struct chain_names *n, uint32_t number);
 const struct chain_context *chain_names_context_at(const struct chain_names *n, uint32_t number);
+/* Cuts the "NAME.COUNT.UNITMASK" of a context apart, in place, into the name of a sample file;
+ * false if it is none. */
+bool chain_event_split(char *text, struct sname *ret);
 /* Bytes at the end of the file that make no sense. */
 size_t chain_names_damaged(const struct chain_names *n);

@@ -156,6 +156,71 @@ int chain_reader_each(struct chain_reader *r,
 	return 0;
 }
 
+/* What the nodes of a pair of files add up to. */
+struct sums {
+	uint32_t *contexts; /* of each node: its root's; 0: it or one above it makes no sense */
+	uint64_t *samples;  /* of the chains that go through it */
+};
+
+static uint32_t context_of_node(const struct chain_reader *r, const struct generation *g,
+				const uint32_t *contexts, uint32_t i)
+{
+	const struct chain_node n = node_of(g, i);
+	struct chain_frame frame;
+
+	if (!n.parent)
+		return n.place <= chain_names_contexts(r->names) ? n.place : 0;
+	return n.parent < i && frame_at(r, g, n.place, &frame) ? contexts[n.parent] : 0;
+}
+
+/* Parents stand before their children: one pass down the tree and one up do. */
+static void add_up(const struct chain_reader *r, const struct generation *g, uint32_t count,
+		   struct sums *s)
+{
+	uint32_t i;
+
+	for (i = 1; i < count; i++)
+		s->contexts[i] = context_of_node(r, g, s->contexts, i);
+	for (i = count; i-- > 1;) {
+		const struct chain_node n = node_of(g, i);
+
+		if (!s->contexts[i])
+			continue;
+		s->samples[i] += n.count;
+		if (n.parent)
+			s->samples[n.parent] += s->samples[i];
+	}
+}
+
+static void list_arcs(const struct chain_reader *r, const struct generation *g,
+		      void (*each)(const struct chain_arc *arc, void *data), void *data)
+{
+	uint32_t count = g->nodes.count, i;
+	_cleanup_free_ uint32_t *contexts = xcalloc((size_t)count + 1, sizeof(*contexts));
+	_cleanup_free_ uint64_t *samples = xcalloc((size_t)count + 1, sizeof(*samples));
+
+	add_up(r, g, count, &(struct sums){ contexts, samples });
+	for (i = 1; i < count; i++) {
+		const struct chain_node n = node_of(g, i);
+		struct chain_arc arc = { .context = contexts[i], .samples = samples[i] };
+
+		if (!contexts[i] || !samples[i] || !n.parent || !node_of(g, n.parent).parent)
+			continue;
+		if (frame_at(r, g, node_of(g, n.parent).place, &arc.caller) &&
+		    frame_at(r, g, n.place, &arc.callee))
+			each(&arc, data);
+	}
+}
+
+void chain_reader_arcs(const struct chain_reader *r,
+		       void (*each)(const struct chain_arc *arc, void *data), void *data)
+{
+	size_t k;
+
+	for (k = 0; k < r->count; k++)
+		list_arcs(r, &r->generations[k], each, data);
+}
+
 static void check_generation(const struct chain_reader *r, const struct generation *g,
 			     struct chain_damage *ret)
 {
@@ -202,7 +267,8 @@ static int image_there(struct merge *m, uint32_t image, uint32_t *ret)
 
 	if (!m->images[image])
 		r = chain_store_image(m->to, chain_names_image_at(m->names, image),
-				      &m->images[image], m->err);
+				      chain_names_is_kernel(m->names, image), &m->images[image],
+				      m->err);
 	*ret = m->images[image];
 	return r;
 }

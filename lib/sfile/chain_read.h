@@ -33,6 +33,18 @@ int chain_reader_each(struct chain_reader *r,
 		      int (*each)(uint32_t context, const struct chain *chain, void *data),
 		      void *data);
 
+/* Frames one of which calls the other, in chains of one context. */
+struct chain_arc {
+	uint32_t context;
+	struct chain_frame caller, callee;
+	uint64_t samples;
+};
+
+/* Calls @each for the arcs of all chains that chain_reader_each() tells of; those that chains have
+ * in common come once. What is pointed at is borrowed for the call. */
+void chain_reader_arcs(const struct chain_reader *r,
+		       void (*each)(const struct chain_arc *arc, void *data), void *data);
+
 /* What is wrong with the files. */
 struct chain_damage {
 	uint64_t nodes;	  /* that make no sense, or are below such */

@@ -35,15 +35,6 @@ struct memo {
 	size_t count, room, nodes_room;
 };
 
-/* Samples of nodes whose arcs were not told of yet. Few nodes have some, so a set says which. */
-struct fresh {
-	uint32_t *samples; /* of each node */
-	uint64_t *set;	   /* a bit each */
-	size_t room;	   /* in words of the set */
-};
-
-enum { SET_BITS = 64 };
-
 struct chain_store {
 	char *dir;
 	struct chain_names *names;
@@ -54,7 +45,6 @@ struct chain_store {
 	uint32_t *found; /* places of the chain that is added, outermost first */
 	size_t found_room;
 	uint32_t last; /* node of the chain added last */
-	struct fresh fresh;
 };
 
 static uint64_t pack(const struct chain_frame *f)
@@ -203,60 +193,6 @@ static int find_node(struct chain_store *s, uint32_t parent, uint32_t place, uin
 	return 0;
 }
 
-/* --- arcs that are due --- */
-
-static void drop_fresh(struct fresh *f)
-{
-	free(f->samples);
-	free(f->set);
-	*f = (struct fresh){ 0 };
-}
-
-static void make_fresh_room(struct fresh *f, size_t words)
-{
-	size_t room = MAX(words, f->room * 2);
-
-	f->samples = xrealloc(f->samples, room * SET_BITS * sizeof(*f->samples));
-	f->set = xrealloc(f->set, room * sizeof(*f->set));
-	memset(f->samples + f->room * SET_BITS, 0,
-	       (room - f->room) * SET_BITS * sizeof(*f->samples));
-	memset(f->set + f->room, 0, (room - f->room) * sizeof(*f->set));
-	f->room = room;
-}
-
-static uint32_t add_saturated(uint32_t count, uint64_t samples)
-{
-	return samples > UINT32_MAX - count ? UINT32_MAX : count + (uint32_t)samples;
-}
-
-/* Remembers that the arcs of @node and its parents have so many samples more. */
-static void add_fresh(struct fresh *f, uint32_t node, uint64_t samples)
-{
-	if (node / SET_BITS >= f->room)
-		make_fresh_room(f, node / SET_BITS + 1);
-	f->samples[node] = add_saturated(f->samples[node], samples);
-	f->set[node / SET_BITS] |= (uint64_t)1 << node % SET_BITS;
-}
-
-/* Adds to each parent what its children have: all of these come behind it. */
-static void add_up_fresh(struct chain_store *s)
-{
-	struct fresh *f = &s->fresh;
-	uint64_t below, left;
-	uint32_t i, parent;
-	size_t word;
-
-	for (word = f->room; word-- > 0;)
-		for (left = f->set[word]; left; left = f->set[word] & below) {
-			i = SET_BITS - 1 - (uint32_t)__builtin_clzll(left);
-			below = ((uint64_t)1 << i) - 1;
-			i += (uint32_t)word * SET_BITS;
-			parent = node_at(s, i)->parent;
-			if (parent)
-				add_fresh(f, parent, f->samples[i]);
-		}
-}
-
 /* --- opening --- */
 
 static void close_tables(struct chain_store *s)
@@ -265,7 +201,6 @@ static void close_tables(struct chain_store *s)
 	chain_table_close(&s->nodes);
 	s->memo.count = 0;
 	s->memo.context = 0;
-	drop_fresh(&s->fresh);
 }
 
 /* The first record that makes no sense, or the count: what is behind it is given up. */
@@ -351,10 +286,10 @@ void chain_store_close(struct chain_store *s)
 	free(s);
 }
 
-int chain_store_image(struct chain_store *s, const struct sname_image *image, uint32_t *ret,
-		      struct error *err)
+int chain_store_image(struct chain_store *s, const struct sname_image *image, bool is_kernel,
+		      uint32_t *ret, struct error *err)
 {
-	return chain_names_image(s->names, image, ret, err);
+	return chain_names_image(s->names, image, is_kernel, ret, err);
 }
 
 int chain_store_context(struct chain_store *s, const struct chain_context *context, uint32_t *ret,
@@ -446,12 +381,15 @@ static int find_chain(struct chain_store *s, uint32_t context, const struct chai
 	return r;
 }
 
+static uint32_t add_saturated(uint32_t count, uint64_t samples)
+{
+	return samples > UINT32_MAX - count ? UINT32_MAX : count + (uint32_t)samples;
+}
+
 /* So many samples more have the chain of @node. */
-static void count_chain(struct chain_store *s, uint32_t node, uint64_t samples, bool arcs)
+static void count_chain(struct chain_store *s, uint32_t node, uint64_t samples)
 {
 	node_at(s, node)->count = add_saturated(node_at(s, node)->count, samples);
-	if (arcs)
-		add_fresh(&s->fresh, node, samples);
 	s->last = node;
 }
 
@@ -477,7 +415,7 @@ int chain_store_add(struct chain_store *s, uint32_t context, const struct chain 
 		r = find_chain(s, context, chain, &node, err);
 	if (r < 0)
 		return r;
-	count_chain(s, node, chain->samples, chain->arcs);
+	count_chain(s, node, chain->samples);
 	return 0;
 }
 
@@ -495,7 +433,7 @@ int chain_store_add_called(struct chain_store *s, uint32_t callers, const struct
 	if (r == 0)
 		r = find_node(s, callers, place, &node, NULL);
 	if (r == 0)
-		count_chain(s, node, samples, true);
+		count_chain(s, node, samples);
 	return r;
 }
 
@@ -504,46 +442,9 @@ bool chain_store_is_full(const struct chain_store *s)
 	return s->nodes.count >= NODES_MAX;
 }
 
-static struct chain_frame frame_of(const struct chain_store *s, uint32_t node)
-{
-	uint64_t value = place_value(s, node_at(s, node)->place);
-	/* The upper bits are those of bit 47. */
-	int64_t offset = (int64_t)(value << (64 - CHAIN_OFFSET_BITS)) >> (64 - CHAIN_OFFSET_BITS);
-
-	return (struct chain_frame){ (uint32_t)(value >> CHAIN_OFFSET_BITS), (uint64_t)offset };
-}
-
-void chain_store_arcs(struct chain_store *s, void (*each)(const struct chain_arc *arc, void *data),
-		      void *data)
-{
-	struct fresh *f = &s->fresh;
-	_cleanup_free_ uint32_t *contexts = xmalloc((f->room * SET_BITS + 1) * sizeof(*contexts));
-	struct chain_arc arc;
-	uint32_t i, parent;
-	uint64_t left;
-	size_t word;
-
-	add_up_fresh(s);
-	for (word = 0; word < f->room; f->set[word++] = 0)
-		for (left = f->set[word]; left; left &= left - 1) {
-			i = (uint32_t)word * SET_BITS + (uint32_t)__builtin_ctzll(left);
-			parent = node_at(s, i)->parent;
-			contexts[i] = parent ? contexts[parent] : node_at(s, i)->place;
-			arc = (struct chain_arc){ .context = contexts[i],
-						  .samples = f->samples[i] };
-			f->samples[i] = 0;
-			if (!parent || !node_at(s, parent)->parent)
-				continue;
-			arc.caller = frame_of(s, parent);
-			arc.callee = frame_of(s, i);
-			each(&arc, data);
-		}
-}
-
 size_t chain_store_memory(const struct chain_store *s)
 {
 	size_t slots = (size_t)s->by_place.mask + s->by_node.mask + 2;
 
-	return s->places.mapped + s->nodes.mapped +
-	       (slots + s->fresh.room * SET_BITS) * sizeof(uint32_t);
+	return s->places.mapped + s->nodes.mapped + slots * sizeof(uint32_t);
 }

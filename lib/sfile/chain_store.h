@@ -39,14 +39,6 @@ struct chain {
 	const struct chain_frame *frames; /* the innermost first */
 	size_t count;
 	uint64_t samples;
-	bool arcs; /* chain_store_arcs() shall tell of them */
-};
-
-/* Frames one of which calls the other, in chains of one context. */
-struct chain_arc {
-	uint32_t context;
-	struct chain_frame caller, callee;
-	uint64_t samples;
 };
 
 struct chain_store;
@@ -59,8 +51,8 @@ void chain_store_close(struct chain_store *s);
 DEFINE_CLEANUP(struct chain_store *, chain_store_close);
 
 /* The number of an image, good until the store is closed: 0 or -errno (-EOVERFLOW: too many). */
-int chain_store_image(struct chain_store *s, const struct sname_image *image, uint32_t *ret,
-		      struct error *err);
+int chain_store_image(struct chain_store *s, const struct sname_image *image, bool is_kernel,
+		      uint32_t *ret, struct error *err);
 /* The number of a context; likewise. */
 int chain_store_context(struct chain_store *s, const struct chain_context *context, uint32_t *ret,
 			struct error *err);
@@ -71,17 +63,12 @@ int chain_store_add(struct chain_store *s, uint32_t context, const struct chain 
 
 /* The callers of the chain added last as a number, good until chain_store_is_full(). */
 uint32_t chain_store_callers(const struct chain_store *s);
-/* Adds a chain, with ->arcs, whose callers have that number: 0 or -errno. */
+/* Adds a chain whose callers have that number: 0 or -errno. */
 int chain_store_add_called(struct chain_store *s, uint32_t callers, const struct chain_frame *leaf,
 			   uint64_t samples);
 
-/* Whether the next chain_store_add() begins another pair of files: then chain_store_arcs() must
- * come before it, or what it would have told of is forgotten. */
+/* Whether the next chain_store_add() begins another pair of files. */
 bool chain_store_is_full(const struct chain_store *s);
-/* Calls @each for the arcs of the chains that were added since the last call, those that chains
- * have in common once; of all chains with ->arcs. What is pointed at is borrowed for the call. */
-void chain_store_arcs(struct chain_store *s, void (*each)(const struct chain_arc *arc, void *data),
-		      void *data);
 
 /* Bytes mapped and allocated for lookups. */
 size_t chain_store_memory(const struct chain_store *s);

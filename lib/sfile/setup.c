@@ -22,6 +22,7 @@ static const struct field {
 } fields[] = {
 	{ "driver", FIELD_TEXT, offsetof(struct setup, driver) },
 	{ "cpu-type", FIELD_TEXT, offsetof(struct setup, cpu_type) },
+	{ "separate", FIELD_TEXT, offsetof(struct setup, separate) },
 	{ "cpus", FIELD_NUMBER, offsetof(struct setup, cpus) },
 	{ "kernel", FIELD_TEXT, offsetof(struct setup, kernel) },
 	{ "boot-id", FIELD_TEXT, offsetof(struct setup, boot_id) },

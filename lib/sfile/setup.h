@@ -28,6 +28,7 @@ struct setup {
 	char *cpu_type; /* key: "timer", "x86-64/generic" */
 	double cpu_mhz; /* 0: unknown */
 	uint64_t cpus;	/* CPUs online */
+	char *separate; /* what sample files are kept apart by: "library,kernel"; "none" */
 	char *kernel;	/* release: "6.1.0-18-amd64" */
 	char *boot_id;
 	char *hostname;

@@ -65,8 +65,8 @@ is "all that is not there is here" "$(samples "$own")" "$([ "$own" = / ] && echo
 ok "chains of one" sh -c "opreport --session-dir='$dir/s' --folded cgroup:new >chains"
 is "they have as many samples" "$(awk '{ n += $NF } END { print n + 0 }' chains)" "$new"
 
-ok "arcs have their cgroup" sh -c 'find s/samples/current -path "*/{cg}/*" | grep . | grep -v "/{cgroup}/"
-	test $? = 1 && find s/samples/current/{cgroup}/$0/new -path "*/{cg}/*" | grep -q .' "$ours"
+ok "who called whom in one" sh -c "opreport --session-dir='$dir/s' -c cgroup:new >calls"
+has "  is told" "truth_jit .* main" calls
 
 # What has no cgroups in its name is as it was.
 ok "a profile without" operf --driver="$OP_DRIVER" -d "$dir/plain" --rate="$rate" truth_jit 0.2

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What is in the sample files of a session, as lines of text. */
+/* What is in the sample files of a session and what its chains say of arcs, as lines of text. */
 #pragma once
 
 #include "test.h"
 
 #include "base/strbuf.h"
+#include "sfile/chain_arcs.h"
 #include "sfile/odb.h"
 #include "sfile/session.h"
 #include "sfile/sfile.h"
@@ -27,6 +28,45 @@ static inline int list_sample_file(const char *path, const struct sname *name, v
 	return 0;
 }
 
+/* The samples of all arcs from number @from on that have its key, which none before it has; or 0.
+ */
+static inline uint64_t samples_of_arc(const struct chain_arcs_file *f, size_t from)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 0; i < f->count; i++) {
+		if (f->arcs[i].key != f->arcs[from].key)
+			continue;
+		if (i < from)
+			return 0;
+		sum += f->arcs[i].samples;
+	}
+	return sum;
+}
+
+/* Likewise what call graph files would hold that are made of the session's chains. */
+static inline void list_arcs(const char *samples, char separator, struct strbuf *text)
+{
+	_cleanup_(chain_arcs_freep) struct chain_arcs *arcs = NULL;
+	size_t i, j;
+
+	if (chain_arcs_read(samples, &arcs, NULL) < 0)
+		return;
+	for (i = 0; i < chain_arcs_count(arcs); i++) {
+		const struct chain_arcs_file *f = chain_arcs_at(arcs, i);
+		_cleanup_free_ char *mangled = sname_mangle(&f->name);
+
+		for (j = 0; j < f->count; j++) {
+			uint64_t sum = samples_of_arc(f, j);
+
+			if (sum)
+				strbuf_addf(text, "%s%c%" PRIx64 "%c%" PRIu64 "\n", mangled,
+					    separator, f->arcs[j].key, separator, sum);
+		}
+	}
+}
+
 /* All of the session @name, "FILE KEY COUNT" a line, in no order; caller frees. */
 static inline char *sample_lines(const char *session_dir, const char *name)
 {
@@ -34,6 +74,7 @@ static inline char *sample_lines(const char *session_dir, const char *name)
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 
 	CHECK_EQ(session_walk(samples, list_sample_file, NULL, &text, NULL), 0);
+	list_arcs(samples, ' ', &text);
 	return strbuf_take(&text);
 }
 

@@ -183,7 +183,7 @@ static bool run(const char *directory, const struct populate_config *config, str
 	struct error err = ERROR_INIT;
 
 	*p = (struct pipeline){ 0 };
-	if (!CHECK(gather_files(&p->spec, directory, &p->gather, &err) == 0) ||
+	if (!CHECK(gather_files(&p->spec, directory, true, &p->gather, &err) == 0) ||
 	    !CHECK(classes_arrange(p->gather, 0, &p->classes, &err) == 0)) {
 		printf("# %s\n", err.text);
 		return false;

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Event buffers that the original daemon was fed must give the sample files that it wrote: the
- * copies in tests/fixtures, and the recordings beside the tree where there are any. */
+/* Event buffers that the original daemon was fed must give the sample files that it wrote, call
+ * graph files by way of the chains: the copies in tests/fixtures, and the recordings beside the
+ * tree where there are any. */
+#include "sample_lines.h"
 #include "shared.h"
 
 #include "base/parse.h"
-#include "base/strbuf.h"
 #include "driver/cookie.h"
 #include "record/record.h"
-#include "sfile/odb.h"
-#include "sfile/session.h"
-#include "sfile/sfile.h"
-#include "sfile/sname.h"
 
 /* Lines that differ because the original is wrong. Its 0.9.9 lost an IBS sample that came last in a
  * buffer, and all op samples, whose memory it had not set: they were taken for fetch samples. The
@@ -284,6 +281,7 @@ static void compare(const char *name, struct listing *have, struct listing *want
 
 static void check_files(const struct run *run, const char *samples)
 {
+	_cleanup_(strbuf_done) struct strbuf arcs = STRBUF_INIT;
 	struct listing have = { 0 }, want = { 0 };
 	size_t i;
 
@@ -293,6 +291,8 @@ static void check_files(const struct run *run, const char *samples)
 			add_line(&want, xasprintf(WL "%s.all.all.all\t%" PRIx64 "\t%" PRIu64,
 						  added[i].event, added[i].key, added[i].count));
 	CHECK_EQ(session_walk(samples, list_file, NULL, &have, NULL), 0);
+	list_arcs(samples, '\t', &arcs);
+	(void)parse_list(strbuf_text(&arcs), '\n', take_line, &have);
 	compare(run->name, &have, &want);
 }
 

@@ -185,7 +185,7 @@ static void add_chain(const char *samples)
 
 	CHECK_EQ(chain_store_open(samples, &s, NULL), 0);
 	CHECK_EQ(chain_store_image(s, &(struct sname_image){ .kind = SNAME_ROOT, .name = "/bin/a" },
-				   &context.app, NULL),
+				   false, &context.app, NULL),
 		 0);
 	frames[0].image = frames[1].image = context.app;
 	CHECK_EQ(chain_store_context(s, &context, &id, NULL), 0);

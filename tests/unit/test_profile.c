@@ -179,7 +179,7 @@ static bool run(const char *directory, const struct populate_config *config, uns
 
 	*ret = (struct pipeline){ 0 };
 	if (parse(no_words, &ret->spec, &err) < 0 ||
-	    gather_files(&ret->spec, directory, &ret->gather, &err) < 0 ||
+	    gather_files(&ret->spec, directory, false, &ret->gather, &err) < 0 ||
 	    classes_arrange(ret->gather, merge, &ret->classes, &err) < 0) {
 		printf("# %s\n", err.text);
 		return CHECK(false);
@@ -330,7 +330,7 @@ static void one_axis_makes_columns_two_conflict(void)
 
 			write_samples(samples, below, (const uint64_t[]){ 1, 1, 0, 0 });
 		}
-		CHECK_EQ(gather_files(&spec, directory, &g, &err), 0);
+		CHECK_EQ(gather_files(&spec, directory, false, &g, &err), 0);
 		r = classes_arrange(g, rows[i].merge, &c, &err);
 		if (!CHECK(r == rows[i].r && c.axis == rows[i].axis && c.count == rows[i].classes))
 			printf("# row %zu: %d, axis %d, %zu classes\n", i, r, (int)c.axis, c.count);

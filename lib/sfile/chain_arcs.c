@@ -1,0 +1,232 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "sfile/chain_arcs.h"
+
+#include "base/arena.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/parse.h"
+#include "sfile/chain_read.h"
+#include "sfile/setup.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+struct chain_arcs {
+	struct chain_reader *reader; /* owns the names */
+	struct arena strings;
+	struct chain_arcs_file *files;
+	size_t count, room;
+	struct chain_arc_count *arcs; /* of all files, one behind the other */
+};
+
+/* An arc as it comes, and the file that it belongs to. */
+struct found {
+	uint32_t file;
+	struct chain_arc_count arc;
+};
+
+struct collect {
+	struct chain_arcs *out;
+	const struct chain_names *names;
+	bool by_library, by_kernel; /* applications are kept apart */
+	uint32_t *owners;  /* by context: the first that differs only in why chains end; 0: none */
+	struct map by_key; /* of owner and both images: index of a file + 1 */
+	struct found *found;
+	size_t found_count, found_room;
+};
+
+/* --- whose files they are --- */
+
+static bool same_owner(const struct chain_context *a, const struct chain_context *b)
+{
+	return a->app == b->app && a->tgid == b->tgid && a->tid == b->tid && a->cpu == b->cpu &&
+	       !strcmp(a->event, b->event) && !a->cgroup == !b->cgroup &&
+	       !strcmp(a->cgroup ?: "", b->cgroup ?: "");
+}
+
+static int compare_contexts(const void *pa, const void *pb, void *data)
+{
+	const struct chain_names *names = data;
+	const struct chain_context *a = chain_names_context_at(names, *(const uint32_t *)pa);
+	const struct chain_context *b = chain_names_context_at(names, *(const uint32_t *)pb);
+	const int64_t of_a[] = { a->app, a->tgid, a->tid, a->cpu };
+	const int64_t of_b[] = { b->app, b->tgid, b->tid, b->cpu };
+	size_t i;
+	int r;
+
+	for (i = 0; i < ARRAY_SIZE(of_a); i++)
+		if (of_a[i] != of_b[i])
+			return of_a[i] < of_b[i] ? -1 : 1;
+	r = strcmp(a->event, b->event);
+	r = r ? r : !a->cgroup - !b->cgroup;
+	return r ? r : strcmp(a->cgroup ?: "", b->cgroup ?: "");
+}
+
+/* One context stands for all that differ only in why their chains end. */
+static void find_owners(struct collect *c)
+{
+	uint32_t count = chain_names_contexts(c->names), owner = 0, i;
+	_cleanup_free_ uint32_t *order = xcalloc((size_t)count + 1, sizeof(*order));
+
+	c->owners = xcalloc((size_t)count + 1, sizeof(*c->owners));
+	for (i = 0; i < count; i++)
+		order[i] = i + 1;
+	if (count)
+		qsort_r(order, count, sizeof(*order), compare_contexts, (void *)c->names);
+	for (i = 0; i < count; i++) {
+		const struct chain_context *x = chain_names_context_at(c->names, order[i]);
+
+		if (!owner || !same_owner(x, chain_names_context_at(c->names, owner)))
+			owner = order[i];
+		c->owners[order[i]] = owner;
+	}
+}
+
+/* The application under which sample files have the caller: a region is none. */
+static uint32_t app_of(const struct collect *c, uint32_t app, uint32_t caller)
+{
+	const struct sname_image *image = chain_names_image_at(c->names, caller);
+
+	if (image->kind == SNAME_ANON)
+		return app;
+	if (!(chain_names_is_kernel(c->names, caller) ? c->by_kernel : c->by_library) ||
+	    chain_names_image_at(c->names, app)->kind == SNAME_ANON)
+		return caller;
+	return app;
+}
+
+/* Makes the file for arcs between two images in chains of an owner; its number, or UINT32_MAX where
+ * the session says nothing that makes sense. */
+static uint32_t add_file(struct collect *c, uint32_t owner, uint32_t caller, uint32_t callee)
+{
+	struct chain_arcs *out = c->out;
+	const struct chain_context *x = chain_names_context_at(c->names, owner);
+	struct sname name = { .app = *chain_names_image_at(c->names, app_of(c, x->app, caller)),
+			      .image = *chain_names_image_at(c->names, caller),
+			      .callee = *chain_names_image_at(c->names, callee),
+			      .has_callee = true,
+			      .tgid = x->tgid,
+			      .tid = x->tid,
+			      .cpu = x->cpu,
+			      .cgroup = x->cgroup };
+
+	if (!chain_event_split(arena_strdup(&out->strings, x->event), &name))
+		return UINT32_MAX;
+	array_grow(&out->files, out->count + 1, &out->room);
+	out->files[out->count] = (struct chain_arcs_file){
+		.name = name,
+		.is_kernel = chain_names_is_kernel(c->names, caller),
+		.callee_is_kernel = chain_names_is_kernel(c->names, callee),
+	};
+	return (uint32_t)out->count++;
+}
+
+static uint32_t file_of(struct collect *c, const struct chain_arc *arc)
+{
+	uint32_t owner = c->owners[arc->context];
+	uint64_t key = (uint64_t)owner << 32 | arc->caller.image << 16 | arc->callee.image;
+	uintptr_t known = (uintptr_t)map_get(&c->by_key, key);
+
+	if (!known) {
+		known = (uintptr_t)add_file(c, owner, arc->caller.image, arc->callee.image) + 1;
+		(void)map_set(&c->by_key, key, (void *)known);
+	}
+	return (uint32_t)(known - 1);
+}
+
+/* --- arcs --- */
+
+static void take_arc(const struct chain_arc *arc, void *data)
+{
+	struct collect *c = data;
+	struct found found = { .file = file_of(c, arc) };
+
+	if (found.file == UINT32_MAX)
+		return;
+	found.arc.key = arc->caller.offset << 32 | (uint32_t)arc->callee.offset;
+	found.arc.samples = arc->samples;
+	array_grow(&c->found, c->found_count + 1, &c->found_room);
+	c->found[c->found_count++] = found;
+	c->out->files[found.file].count++;
+}
+
+/* Deals the arcs out to their files. */
+static void deal_out(struct collect *c)
+{
+	struct chain_arcs *out = c->out;
+	_cleanup_free_ struct chain_arc_count **next = xcalloc(out->count + 1, sizeof(*next));
+	struct chain_arc_count *at;
+	size_t i;
+
+	at = out->arcs = xcalloc(c->found_count + 1, sizeof(*out->arcs));
+	for (i = 0; i < out->count; i++) {
+		out->files[i].arcs = next[i] = at;
+		at += out->files[i].count;
+	}
+	for (i = 0; i < c->found_count; i++)
+		*next[c->found[i].file]++ = c->found[i].arc;
+}
+
+static int read_separation(const char *part, void *data)
+{
+	struct collect *c = data;
+
+	c->by_library |= !strcmp(part, "library");
+	c->by_kernel |= !strcmp(part, "kernel");
+	return 0;
+}
+
+/* What a session does not say of itself is kept apart. */
+static void find_separation(struct collect *c, const char *samples)
+{
+	struct setup setup = { 0 };
+
+	(void)setup_read(samples, &setup, NULL);
+	if (setup.separate)
+		(void)parse_list(setup.separate, ',', read_separation, c);
+	else
+		c->by_library = c->by_kernel = true;
+	setup_done(&setup);
+}
+
+int chain_arcs_read(const char *samples, struct chain_arcs **ret, struct error *err)
+{
+	_cleanup_(chain_arcs_freep) struct chain_arcs *a = xcalloc(1, sizeof(*a));
+	struct collect c = { .out = a };
+	int r = chain_reader_open(samples, &a->reader, err);
+
+	if (r < 0)
+		return r;
+	c.names = chain_reader_names(a->reader);
+	find_separation(&c, samples);
+	find_owners(&c);
+	chain_reader_arcs(a->reader, take_arc, &c);
+	deal_out(&c);
+	map_done(&c.by_key);
+	free(c.owners);
+	free(c.found);
+	*ret = STEAL(a);
+	return 0;
+}
+
+void chain_arcs_free(struct chain_arcs *a)
+{
+	if (!a)
+		return;
+	chain_reader_close(a->reader);
+	arena_done(&a->strings);
+	free(a->files);
+	free(a->arcs);
+	free(a);
+}
+
+size_t chain_arcs_count(const struct chain_arcs *a)
+{
+	return a->count;
+}
+
+const struct chain_arcs_file *chain_arcs_at(const struct chain_arcs *a, size_t i)
+{
+	return &a->files[i];
+}
