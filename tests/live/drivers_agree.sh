@@ -41,4 +41,33 @@ awk '/truth_chains|libc.so/ && FNR == NR { line[$1] = $0 }
 }
 END { exit differ || !same }' "$dir/bpf/samples/current/images" "$dir/perf/samples/current/images" >"$dir/output"
 result $? "and both name the same files"
+
+# Chains that both can follow: a copy of one stack holds neither all of a long one nor another.
+rate=1999
+ok "one run with its chains" profile bpf_chains --callgraph=256 operf --driver=perf --callgraph=256 \
+	--session-dir="$dir/perf_chains" --rate="$rate" truth_unwind all 4
+for by in bpf perf; do
+	opreport --session-dir="$dir/${by}_chains" --folded 2>/dev/null |
+		grep '^truth_unwind;_start;' | grep -v '_[[]k[]]\|;huge_frame;\|;run_altstack;' >"$dir/$by.folded"
+done
+awk -v lost=$(($(lost_of bpf_chains) + $(lost_of perf_chains))) 'FNR == 1 { file++ }
+{ count = $NF; sub(/ [0-9]+$/, ""); chain[$0]; n[file, $0] += count; all[file] += count }
+END {
+	for (c in chain) {
+		if (n[1, c] + n[2, c] < 100)
+			continue
+		a = n[1, c] / all[1]; b = n[2, c] / all[2]; p = (a + b) / 2
+		error = sqrt(p * (1 - p) * (1 / all[1] + 1 / all[2]))
+		if ((a - b) ^ 2 > (6 * error + lost / all[1] + lost / all[2]) ^ 2) {
+			printf "bpf %.3f %%, perf %.3f %%: %s\n", 100 * a, 100 * b, c
+			bad = 1
+		}
+		in_both += a * b > 0
+	}
+	printf "%d chains: bpf %d samples, perf %d\n", in_both, all[1], all[2]
+	exit bad || in_both < 8
+}' "$dir/bpf.folded" "$dir/perf.folded" >"$dir/output" 2>&1
+same=$?
+sed 's/^/# /' "$dir/output"
+result $same "both have the same chains, as often"
 done_testing
