@@ -56,7 +56,8 @@ else
 	has "  which says why" "^operf: driver bpf: BPF needs CAP_BPF and CAP_PERFMON"
 fi
 
-# Daemons: two at once are independent, and of one that is killed nothing stays in the kernel.
+# Daemons, with all their programs: two at once are independent, and of one that is killed nothing stays
+# in the kernel.
 # Others may load programs meanwhile: a daemon's own are told by its descriptors.
 programs_of() { cat /proc/"$1"/fdinfo/* 2>/dev/null | sed -n 's/^prog_id:[[:blank:]]*//p' | sort -u; }
 sampler_of()
@@ -65,7 +66,11 @@ sampler_of()
 		! bpftool prog show id "$id" | grep -q 'perf_event  name take_sample' || echo "$id"
 	done
 }
-start_daemon() { oprofiled --session-dir="$1" --driver=bpf --events=TIMER:500 --start; }
+start_daemon()
+{
+	oprofiled --session-dir="$1" --driver=bpf --events=TIMER:500 --ext-feature=offcpu \
+		--callgraph=16 --start
+}
 status_of() { opcontrol --session-dir="$1" --status --json | sed -n "s/^  \"$2\": \([0-9.]*\),\$/\1/p"; }
 many_of() { [ "$(status_of "$1" samples_received)" -gt 200 ]; }
 keep_busy
@@ -79,6 +84,7 @@ if command -v bpftool >/dev/null; then
 	ok "  each with a program of its own" test "$one" -ne "$two"
 fi
 programs=$(for one in one two; do programs_of "$(status_of "$dir/$one" pid)"; done)
+ok "  and another that watches the scheduler" test "$(echo "$programs" | wc -w)" -ge 4
 for one in one two; do
 	kill -9 "$(status_of "$dir/$one" pid)"
 done
