@@ -181,7 +181,7 @@ static void open_chains(struct parts *p)
 	struct error why = ERROR_INIT;
 	int r = chains_open(&p->chains, p->gather, &p->spec, &why);
 
-	p->chains.any_event = true;
+	p->chains.quality_only = true;
 	if (r < 0 && r != -ENODATA)
 		log_warn("%s", why.text);
 }

@@ -173,12 +173,17 @@ static bool has_no_user_space(const struct chains *c, const struct chains_line *
 	return false;
 }
 
-/* Why the chain ends, as far as its functions know better than who took it. */
+/* Whether the functions of a chain may know better than who took it why it ends. */
+static bool is_end_in_doubt(uint32_t end)
+{
+	return end == END_FP_END || end == END_NO_USER || end == END_NO_MAPPING;
+}
+
 static uint32_t true_end(const struct chains *c, const struct chains_line *line)
 {
-	bool complete = (line->end == END_FP_END && is_at_entry(c, line)) ||
-			((line->end == END_NO_USER || line->end == END_NO_MAPPING) &&
-			 has_no_user_space(c, line));
+	bool complete =
+		is_end_in_doubt(line->end) &&
+		(line->end == END_FP_END ? is_at_entry(c, line) : has_no_user_space(c, line));
 
 	return complete ? END_COMPLETE : line->end;
 }
@@ -265,7 +270,7 @@ static int judge(struct collect *c, uint32_t context, uint32_t image)
 
 	if (!chain_event_split(event, &name) || spec_reject(c->out->spec, &name) >= 0)
 		return VERDICT_NO;
-	if (known && strcmp(known, x->event) && !c->out->any_event)
+	if (known && strcmp(known, x->event) && !c->out->quality_only)
 		return error_set(
 			c->err, -EINVAL,
 			"call chains are reported of one event at a time: choose event:%.*s "
@@ -326,11 +331,15 @@ static int take_chain(uint32_t context, const struct chain *chain, void *data)
 
 	if (r != VERDICT_YES)
 		return MIN(r, 0);
-	take_frames(c, chain, &line);
-	c->chain++;
-	line.end = true_end(out, &line);
+	if (!out->quality_only || is_end_in_doubt(line.end)) {
+		take_frames(c, chain, &line);
+		line.end = true_end(out, &line);
+	}
 	add_quality(c, c->source->images[chain->frames[chain->count - 1].image], line.end,
 		    line.samples);
+	if (out->quality_only)
+		return 0;
+	c->chain++;
 	add_inclusive(c, &line);
 	add_line(c, &line);
 	return 0;

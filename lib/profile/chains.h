@@ -66,9 +66,9 @@ struct chains {
 	const struct spec *spec;
 	struct chains_source *sources;
 	size_t source_count, source_room;
-	bool any_event; /* set by the caller: several may be added up, for the quality alone */
-	bool inlines;	/* set by the caller: inlined functions are frames, too */
-	char *event;	/* "NAME.COUNT.UNITMASK" of all; NULL: none is wanted */
+	bool quality_only;     /* set by the caller: no lines; of several events together */
+	bool inlines;	       /* set by the caller: inlined functions are frames, too */
+	char *event;	       /* "NAME.COUNT.UNITMASK" of all; NULL: none is wanted */
 	struct container rows; /* in the order of their ids */
 	struct chains_line *lines;
 	size_t line_count, line_room;
