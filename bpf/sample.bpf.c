@@ -97,6 +97,7 @@ int test_self(__u64 *context)
 	control.test_region = (struct sample_region){ vma.start, vma.end };
 	control.test_offset = vma.page_offset << SAMPLE_PAGE_SHIFT;
 	control.test_seen = image->seen;
+	file_identity(BPF_CORE_READ(file, f_inode), &control.test_file);
 	control.found = 1;
 	return 0;
 }

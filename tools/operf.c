@@ -9,6 +9,7 @@
 #include "record/collector.h"
 #include "sfile/session.h"
 #include "target.h"
+#include "target_files.h"
 #include "tool.h"
 
 #include <errno.h>
@@ -460,12 +461,23 @@ static void say_driver(const struct collector *c)
 		log_info("%s", collector_why(c));
 }
 
+/* A file that the target will run code of. */
+static void expect(int fd, void *data)
+{
+	collector_expect(data, fd);
+}
+
 static int profile(struct target *target, struct parser *parser, struct error *err)
 {
 	_cleanup_(collector_freep) struct collector *c = NULL;
 	int r = open_collector(target, parser, &c, err);
 
-	if (r < 0 || (r = collector_start(c, err)) < 0)
+	if (r < 0)
+		return r;
+	if (chain_depth && collector_expects(c))
+		target_files(target, expect, c);
+	r = collector_start(c, err);
+	if (r < 0)
 		return r;
 	say_driver(c);
 	if (target->kind == TARGET_COMMAND && (r = target_release(target, err)) < 0)

@@ -47,16 +47,20 @@ static int check_executable(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? 0 : -EACCES;
 }
 
-/* Looks along PATH as a shell does: 0, -ENOENT, or -EACCES where one was found that may not be
- * executed. */
-static int find_command(const char *name)
+/* Looks along PATH as a shell does: 0 with the command's path, which the caller frees, -ENOENT, or
+ * -EACCES where one was found that may not be executed. */
+static int find_command(const char *name, char **ret)
 {
 	_cleanup_free_ char *path = xstrdup(getenv("PATH") ?: "/bin:/usr/bin");
 	char *rest = path, *directory;
 	int r = -ENOENT;
 
-	if (strchr(name, '/'))
-		return check_executable(name);
+	if (strchr(name, '/')) {
+		r = check_executable(name);
+		if (r == 0)
+			*ret = xstrdup(name);
+		return r;
+	}
 	while (r && (directory = strsep(&rest, ":"))) {
 		_cleanup_free_ char *full = path_join(*directory ? directory : ".", name);
 		int one = check_executable(full);
@@ -64,8 +68,10 @@ static int find_command(const char *name)
 		/* What cannot be seen is not there, as shells have it. */
 		if (one == 0 || (one == -EACCES && access(full, F_OK) == 0))
 			r = one;
-		if (one == 0)
+		if (one == 0) {
+			*ret = STEAL(full);
 			break;
+		}
 	}
 	return r;
 }
@@ -100,7 +106,7 @@ int target_command(struct target *target, char **command, struct error *err)
 	int go[2], failed[2], r;
 
 	target->name = command[0];
-	r = find_command(command[0]);
+	r = find_command(command[0], &target->path);
 	if (r < 0)
 		return not_started(target, r, err);
 	if ((r = take_signals(target, err)) < 0)
@@ -244,6 +250,7 @@ void target_done(struct target *target)
 {
 	bool waits = target->go >= 0;
 
+	free(STEAL(target->path));
 	cleanup_closep(&target->go);
 	cleanup_closep(&target->failed);
 	cleanup_closep(&target->signals);

@@ -33,6 +33,7 @@ struct target {
 	int exit_status; /* where it could not be started: 126, 127 */
 	uint64_t cpu_ns; /* TARGET_COMMAND: CPU time it used, known when it ended */
 	const char *name;
+	char *path;		    /* TARGET_COMMAND: of what is executed */
 	sigset_t mask;		    /* signals blocked before, which a command gets back */
 	struct sigaction interrupt; /* what SIGINT did before, likewise */
 };

@@ -615,6 +615,12 @@ static void bpf_kernel_text(struct driver *d, uint64_t start, uint64_t end)
 	sampler_set_text(d->sampler, start, end);
 }
 
+static void bpf_expect(struct driver *d, int fd)
+{
+	if (d->tables)
+		table_loader_expect(d->tables, fd);
+}
+
 static int bpf_stretch(struct driver *d, unsigned int cpu, uint32_t stretch)
 {
 	struct perf_cpu *c = perf_cpuset_find(&d->cpus, cpu);
@@ -644,5 +650,6 @@ const struct driver_ops driver_bpf = {
 	.costs = bpf_costs,
 	.kernel_bytes = bpf_kernel_bytes,
 	.stretch = bpf_stretch,
+	.expect = bpf_expect,
 	.kernel_text = bpf_kernel_text,
 };

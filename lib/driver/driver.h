@@ -199,6 +199,9 @@ struct driver_ops {
 	 * DRIVER_STRETCH_ONE of it, at least one, and each sample counts for as many. NULL: cannot.
 	 * 0 or -errno. */
 	int (*stretch)(struct driver *d, unsigned int cpu, uint32_t stretch);
+	/* Says, before the first start(), that what is sampled will run code of the file open as
+	 * @fd, for a driver that makes ready for it. NULL: need not be told. */
+	void (*expect)(struct driver *d, int fd);
 	/* Says, before start(), where the kernel's own text lies, for a driver that has to tell
 	 * other code of the kernel apart from what takes its place. NULL: need not be told. */
 	void (*kernel_text)(struct driver *d, uint64_t start, uint64_t end);

@@ -31,7 +31,7 @@ struct sampler {
 	struct ring_buffer *ring;
 	struct bpf_link *links[8]; /* of the programs that follow processes */
 	size_t link_count;
-	int program, counts[2], counters, images, followed, left;
+	int program, test, counts[2], counters, images, followed, left;
 	struct sample_control *control; /* shared with the program */
 	struct sample_gate *gates;	/* likewise, by CPU and slot */
 	size_t cpu_count, gate_count;
@@ -254,6 +254,7 @@ static int take_hold(struct sampler *s)
 	unsigned int cpu, slot;
 
 	s->program = bpf_program__fd(bpf_object__find_program_by_name(s->object, "take_sample"));
+	s->test = bpf_program__fd(bpf_object__find_program_by_name(s->object, "test_self"));
 	s->counts[0] = sampler_map(s, "counts_0");
 	s->counts[1] = sampler_map(s, "counts_1");
 	s->counters = sampler_map(s, "counters");
@@ -320,9 +321,7 @@ int sampler_new(const struct sampler_config *config, struct sampler **ret, struc
 		r = attach_watchers(s);
 	if (r < 0)
 		return explain(r, err);
-	r = sampler_test_self(
-		bpf_program__fd(bpf_object__find_program_by_name(s->object, "test_self")),
-		s->control, err);
+	r = sampler_test_self(s->test, s->control, err);
 	if (r < 0)
 		return r;
 	s->kernel_bytes = map_bytes(s);
@@ -523,6 +522,22 @@ void sampler_cpu_counters(const struct sampler *s, unsigned int cpu, struct samp
 {
 	*ret = cpu < s->cpu_count ? s->per_cpu[SAMPLE_SLOT_EVENT][cpu]
 				  : (struct sample_counters){ 0 };
+}
+
+int sampler_identify(const struct sampler *s, int fd, struct sample_file *ret)
+{
+	const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
+	/* The program looks for code only. */
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	int r;
+
+	if (p == MAP_FAILED)
+		return -errno;
+	r = sampler_test_address(s->test, s->control, (uintptr_t)p);
+	(void)munmap(p, bytes);
+	if (r == 0)
+		*ret = s->control->test_file;
+	return r;
 }
 
 void sampler_forget_image(struct sampler *s, const struct sample_file *file)

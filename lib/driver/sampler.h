@@ -100,6 +100,10 @@ bool sampler_is_passing(const struct sampler *s, uint64_t address);
 /* Has the path of @file told again at its next sample. */
 void sampler_forget_image(struct sampler *s, const struct sample_file *file);
 
+/* What the program knows the file open as @fd by, which must have a byte; 0 or -errno. Nothing may
+ * be sampled meanwhile. */
+int sampler_identify(const struct sampler *s, int fd, struct sample_file *ret);
+
 /* The descriptor of the program's map called @name; borrowed. */
 int sampler_map(const struct sampler *s, const char *name);
 /* Bytes of the program's maps, but for what this process maps and those of tables. */

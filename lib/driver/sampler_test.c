@@ -31,21 +31,29 @@ static bool same_device(const struct maps_line *line, uint32_t device)
 	       (line->major == 0 && device >> 20 == 0);
 }
 
-int sampler_test_self(int program, struct sample_control *control, struct error *err)
+int sampler_test_address(int program, struct sample_control *control, uint64_t address)
 {
-	struct search s = { .address = (uintptr_t)sampler_test_self };
-	uint64_t arguments[] = { s.address };
+	uint64_t arguments[] = { address };
 	LIBBPF_OPTS(bpf_test_run_opts, opts, .ctx_in = arguments, .ctx_size_in = sizeof(arguments));
-	const struct maps_line *line = &s.found;
-	int r;
 
 	control->found = 0;
 	if (bpf_prog_test_run_opts(program, &opts) < 0)
-		return error_errno(err, -errno, "the self-test does not run");
+		return -errno;
+	return control->found ? 0 : -ENOENT;
+}
+
+int sampler_test_self(int program, struct sample_control *control, struct error *err)
+{
+	struct search s = { .address = (uintptr_t)sampler_test_self };
+	const struct maps_line *line = &s.found;
+	int r, tested = sampler_test_address(program, control, s.address);
+
+	if (tested < 0 && tested != -ENOENT)
+		return error_errno(err, tested, "the self-test does not run");
 	r = procfs_maps("", (uint32_t)getpid(), look_at, &s);
 	if (r <= 0)
 		return error_errno(err, r ? r : -ENOENT, "the self-test cannot read /proc");
-	if (!control->found)
+	if (tested < 0)
 		return error_set(err, -ENOTSUP,
 				 "self-test: an own address was not found: this "
 				 "kernel keeps mappings in another way");

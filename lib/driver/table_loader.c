@@ -15,7 +15,9 @@
 enum { RETRY_MS = 1000 };
 
 struct table_loader {
-	struct table_store *store; /* the thread's, while it runs */
+	struct sampler *sampler;
+	struct table_store *store;
+	pthread_mutex_t work; /* over ->store */
 	struct ring_buffer *ring;
 	int stop; /* readable when the thread shall end */
 	bool running;
@@ -42,27 +44,33 @@ static int on_want(void *data, void *message, size_t size)
 	return 0;
 }
 
+/* Says what was loaded up to now; ->store is ours. */
+static void publish(struct table_loader *l)
+{
+	(void)pthread_mutex_lock(&l->lock);
+	table_store_stats(l->store, &l->stats);
+	(void)pthread_mutex_unlock(&l->lock);
+}
+
 static void *serve(void *data)
 {
 	struct table_loader *l = data;
 	struct pollfd fds[] = { { .fd = ring_buffer__epoll_fd(l->ring), .events = POLLIN },
 				{ .fd = l->stop, .events = POLLIN } };
-	bool prepares = true;
-	int n;
+	int waits_ms = 0, n;
+	bool prepares;
 
 	while (!fds[1].revents) {
-		n = poll(fds, ARRAY_SIZE(fds),
-			 prepares			 ? 0
-			 : table_store_refuses(l->store) ? RETRY_MS
-							 : -1);
+		n = poll(fds, ARRAY_SIZE(fds), waits_ms);
 		if (n < 0)
 			continue;
+		(void)pthread_mutex_lock(&l->work);
 		table_store_retry(l->store);
 		(void)ring_buffer__consume(l->ring);
 		prepares = n > 0 || table_store_prepare(l->store);
-		(void)pthread_mutex_lock(&l->lock);
-		table_store_stats(l->store, &l->stats);
-		(void)pthread_mutex_unlock(&l->lock);
+		waits_ms = prepares ? 0 : table_store_refuses(l->store) ? RETRY_MS : -1;
+		publish(l);
+		(void)pthread_mutex_unlock(&l->work);
 	}
 	return NULL;
 }
@@ -89,13 +97,16 @@ int table_loader_start(struct sampler *sampler, struct parser *parser, size_t bu
 	struct table_loader *l = xcalloc(1, sizeof(*l));
 	int r;
 
+	(void)pthread_mutex_init(&l->work, NULL);
 	(void)pthread_mutex_init(&l->lock, NULL);
+	l->sampler = sampler;
 	l->stop = eventfd(0, EFD_CLOEXEC);
 	l->ring = ring_buffer__new(sampler_map(sampler, "wants"), on_want, l, NULL);
 	r = l->stop < 0 || !l->ring
 		    ? error_errno(err, -errno, "cannot wait for requests of unwind tables")
 		    : table_store_new(sampler, parser, budget, &l->store, err);
 	if (r == 0) {
+		table_store_expect(l->store, &(struct sample_file){ 0 }, -1); /* the vdso */
 		r = start_thread(l);
 		if (r < 0)
 			(void)error_errno(err, r, "cannot start a thread");
@@ -106,6 +117,18 @@ int table_loader_start(struct sampler *sampler, struct parser *parser, size_t bu
 	}
 	*ret = l;
 	return 0;
+}
+
+void table_loader_expect(struct table_loader *l, int fd)
+{
+	struct sample_file file;
+
+	if (sampler_identify(l->sampler, fd, &file) < 0)
+		return;
+	(void)pthread_mutex_lock(&l->work);
+	table_store_expect(l->store, &file, fd);
+	publish(l);
+	(void)pthread_mutex_unlock(&l->work);
 }
 
 void table_loader_stop(struct table_loader *l)
@@ -119,6 +142,7 @@ void table_loader_stop(struct table_loader *l)
 	table_store_free(l->store);
 	ring_buffer__free(l->ring);
 	cleanup_closep(&l->stop);
+	(void)pthread_mutex_destroy(&l->work);
 	(void)pthread_mutex_destroy(&l->lock);
 	free(l);
 }

@@ -18,6 +18,9 @@ struct table_loader;
  * @parser (may be NULL) must outlive it. */
 int table_loader_start(struct sampler *sampler, struct parser *parser, size_t budget,
 		       struct table_loader **ret, struct error *err);
+/* Loads the table of the file open as @fd, if it has one and there is room, before it is asked for.
+ * Nothing may be sampled meanwhile. */
+void table_loader_expect(struct table_loader *l, int fd);
 /* Ends the thread and frees the tables; NULL is fine. */
 void table_loader_stop(struct table_loader *l);
 

@@ -255,15 +255,21 @@ static bool may_evict(const struct table_store *t)
 	return sampler_drains(t->sampler) - t->evicted_at >= EVICT_EVERY;
 }
 
-static int build(struct table_store *t, int fd, struct unwind_table **ret, struct error *err)
+static int build_vdso(struct table_store *t, struct unwind_table **ret)
 {
 	_cleanup_(elffile_closep) struct elffile *ef = NULL;
-	int r;
+	int r = elffile_open_memory(vdso_image(), vdso_size(), "[vdso]", &ef, NULL);
 
-	if (fd >= 0)
-		return parser_table(t->parser, fd, t->rules, ret, err);
-	r = elffile_open_memory(vdso_image(), vdso_size(), "[vdso]", &ef, err);
-	return r < 0 ? r : unwind_table_build(ef, t->rules, ret, err);
+	return r < 0 ? r : unwind_table_build(ef, t->rules, ret, NULL);
+}
+
+static int build(struct table_store *t, int fd, struct unwind_table **ret)
+{
+	uint64_t begin_ns = now_ns();
+	int r = fd >= 0 ? parser_table(t->parser, fd, t->rules, ret, NULL) : build_vdso(t, ret);
+
+	t->stats.build_ns += now_ns() - begin_ns;
+	return r;
 }
 
 /* Whether the program was told of the file since it asked. */
@@ -280,14 +286,12 @@ static bool is_told(const struct table_store *t, const struct sample_file *file)
 void table_store_load(struct table_store *t, const struct sample_file *file, int fd)
 {
 	_cleanup_(unwind_table_freep) struct unwind_table *table = NULL;
-	uint64_t begin_ns = now_ns();
 	int r;
 
 	/* It may ask while tables that stay are moved. */
 	if (is_told(t, file))
 		return;
-	r = build(t, fd, &table, NULL);
-	t->stats.build_ns += now_ns() - begin_ns;
+	r = build(t, fd, &table);
 	if (r < 0) {
 		t->stats.none++;
 		set_number(t, file, SAMPLE_TABLE_NONE);
@@ -306,6 +310,14 @@ void table_store_load(struct table_store *t, const struct sample_file *file, int
 		return;
 	}
 	t->stats.built++;
+}
+
+void table_store_expect(struct table_store *t, const struct sample_file *file, int fd)
+{
+	_cleanup_(unwind_table_freep) struct unwind_table *table = NULL;
+
+	if (!is_told(t, file) && build(t, fd, &table) == 0 && put_table(t, table, file) == 0)
+		t->stats.built++;
 }
 
 bool table_store_prepare(struct table_store *t)

@@ -35,6 +35,8 @@ void table_store_free(struct table_store *t);
  * program find it. A file without a table is remembered as such. Where there is no room, tables go
  * that were not used for longest, but only every few drains. */
 void table_store_load(struct table_store *t, const struct sample_file *file, int fd);
+/* Likewise, before the program asks for it, if there is room: nothing has to go for it. */
+void table_store_expect(struct table_store *t, const struct sample_file *file, int fd);
 /* Does a piece of what takes long and can wait until no file is asked for; whether there is more.
  */
 bool table_store_prepare(struct table_store *t);

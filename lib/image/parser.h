@@ -11,7 +11,7 @@
  *	parser_free(p);
  *
  * A NULL parser is allowed everywhere: then it is read here. Of the functions below
- * parser_table() may be called by one thread, all others by another one.
+ * parser_table() may be called by one thread at a time, all others by another one.
  */
 #pragma once
 

@@ -315,6 +315,17 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 	return written < 0 ? written : r;
 }
 
+bool collector_expects(const struct collector *c)
+{
+	return c->ops->expect != NULL;
+}
+
+void collector_expect(struct collector *c, int fd)
+{
+	if (c->ops->expect)
+		c->ops->expect(c->driver, fd);
+}
+
 int collector_start(struct collector *c, struct error *err)
 {
 	int r;

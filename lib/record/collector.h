@@ -54,6 +54,11 @@ DEFINE_CLEANUP(struct collector *, collector_free);
 int collector_change(struct collector *c, const struct collector_config *config, bool may_load,
 		     struct error *err);
 
+/* Whether the driver makes ready for files that it is told of; and tells it, before the first
+ * collector_start(), that what is sampled will run code of the file open as @fd. */
+bool collector_expects(const struct collector *c);
+void collector_expect(struct collector *c, int fd);
+
 /* Starts, or after collector_stop() starts again, to sample. 0 or -errno. */
 int collector_start(struct collector *c, struct error *err);
 /* Stops and records all that was sampled. 0 or -errno. */

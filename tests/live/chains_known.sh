@@ -1,0 +1,57 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# What a command will run is known before it does: the tables of its program and of what that is linked
+# with are there at its first sample, and those of a process at the first after it was attached to.
+OP_DRIVER=bpf
+. "$OP_SOURCE_ROOT/tests/live/truth.sh"
+need_sampling
+running=
+cleanup()
+{
+	[ -z "$running" ] || kill "$running" 2>/dev/null
+}
+
+# known TITLE NAME LEAST: it has so many chains, and none ended because a table was not loaded yet.
+known()
+{
+	opreport --session-dir="$dir/$2" --chains --quality 2>&1 | head -n 12 >"$dir/output"
+	chains=$(awk '{ n += $1 } END { print n + 0 }' "$dir/$2/samples/current/stats/"chain_*)
+	echo "# $chains chains"
+	[ "$chains" -ge "$3" ] && [ "$(stat_of "$2" chain_not_loaded)" = 0 ]
+	result $? "$1"
+}
+
+ok "a program" profile program --callgraph=64 truth_chains 0.3 50 50
+known "  has whole chains from its start" program 500
+
+ok "one that is linked with libraries of its own" profile linked --callgraph=64 truth_images 0.3
+has "  which have samples" "libtruth_one" "$dir/linked.images"
+known "  has whole chains through them" linked 500
+
+printf '#!/bin/sh\ni=0\nwhile [ $i -lt 200000 ]; do i=$((i + 1)); done\n' >"$dir/work.sh"
+chmod +x "$dir/work.sh"
+ok "a script" profile script --callgraph=64 "$dir/work.sh"
+known "  has those of the program that reads it" script 100
+
+ok "a program without dynamic loader" profile static --callgraph=64 truth_chains_static 0.3 50 50
+known "  has whole chains from its start" static 500
+
+# worked SECONDS: the running process has had so much more of a CPU.
+worked()
+{
+	[ $(($(awk '{ print $14 }' "/proc/$running/stat") - begun)) -ge $(($1 * $(getconf CLK_TCK))) ]
+}
+
+truth_images 600 >/dev/null &
+running=$!
+wait_for grep -q libtruth_two "/proc/$running/maps"
+operf --session-dir="$dir/attached" --driver=bpf --rate="$rate" --callgraph=64 --pid="$running" \
+	>/dev/null 2>"$dir/attached.log" &
+operf=$!
+wait_for grep -q "Press Ctl-c" "$dir/attached.log"
+begun=$(awk '{ print $14 }' "/proc/$running/stat")
+wait_for worked 1
+kill -INT "$operf"
+wait "$operf"
+known "a process has whole chains from the moment on that it is attached to" attached 1000
+done_testing
