@@ -43,8 +43,8 @@ struct table_store {
 	size_t told_count, told_room;
 	uint32_t table_count, page_count;
 	struct table_chunks *chunks;
-	uint32_t evicted_at; /* drains */
-	size_t refused;	     /* files that may be asked for again */
+	uint32_t evicted_at, retried_at; /* drains */
+	size_t refused;			 /* files that may be asked for again */
 	struct table_store_stats stats;
 };
 
@@ -75,7 +75,7 @@ int table_store_new(struct sampler *sampler, struct parser *parser, size_t budge
 	t->table_count = 1; /* 0 is none */
 	t->chunks = table_chunks_new(sampler, (uint32_t)MIN(budget / sizeof(struct sample_chunk),
 							    (size_t)UINT32_MAX));
-	t->evicted_at = sampler_drains(sampler);
+	t->evicted_at = t->retried_at = sampler_drains(sampler);
 	if (!t->tables || !t->pages || !t->shared_rules) {
 		int code = -errno;
 
@@ -334,8 +334,11 @@ void table_store_retry(struct table_store *t)
 {
 	size_t i, stay = 0;
 
-	if (!t->refused || !may_evict(t))
+	/* Not whenever somebody looks: what does not fit at all is built each time. */
+	if (!t->refused || !may_evict(t) ||
+	    sampler_drains(t->sampler) - t->retried_at < EVICT_EVERY)
 		return;
+	t->retried_at = sampler_drains(t->sampler);
 	for (i = 0; i < t->told_count; i++) {
 		if (t->told[i].number == SAMPLE_TABLE_BUDGET)
 			(void)bpf_map_delete_elem(t->numbers, &t->told[i].file);

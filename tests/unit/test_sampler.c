@@ -192,6 +192,18 @@ static uint32_t number_of(struct sampler *s, uint64_t inode)
 	return number;
 }
 
+static void drain_often(struct sampler *s)
+{
+	const struct sampler_handler handler = { .image = add_image,
+						 .chain = pass_chain,
+						 .sample = add_sample,
+						 .data = &(struct sum){ 0 } };
+	int i;
+
+	for (i = 0; i < 10; i++)
+		CHECK_EQ(sampler_drain(s, &handler, NULL), 0);
+}
+
 static void tables_beyond_the_budget_are_refused(void)
 {
 	struct error err = ERROR_INIT;
@@ -222,6 +234,13 @@ static void tables_beyond_the_budget_are_refused(void)
 	/* What had no room took none from what needs little. */
 	CHECK(number_of(s, 0) != SAMPLE_TABLE_BUDGET);
 	CHECK_EQ(bytes_at_rest(t), sizeof(struct sample_chunk));
+	/* What was refused is asked for again, but not whenever somebody looks. */
+	drain_often(s);
+	table_store_retry(t);
+	CHECK(!table_store_refuses(t));
+	load(t, "/proc/self/exe", 200);
+	table_store_retry(t);
+	CHECK(table_store_refuses(t));
 	table_store_free(t);
 }
 
@@ -249,18 +268,6 @@ static uint64_t rows_of(struct sampler *s, const struct sample_table *table)
 						 page.rows * sizeof(*chunk.rows)));
 	}
 	return hash;
-}
-
-static void drain_often(struct sampler *s)
-{
-	const struct sampler_handler handler = { .image = add_image,
-						 .chain = pass_chain,
-						 .sample = add_sample,
-						 .data = &(struct sum){ 0 } };
-	int i;
-
-	for (i = 0; i < 10; i++)
-		CHECK_EQ(sampler_drain(s, &handler, NULL), 0);
 }
 
 static void chunks_stand_ready(void)
