@@ -95,6 +95,7 @@ _noreturn_ static void run_child(const struct target *target, int go, int failed
 		_exit(EXIT_CANNOT_RUN);
 	(void)sigaction(SIGINT, &target->interrupt, NULL);
 	(void)sigprocmask(SIG_SETMASK, &target->mask, NULL);
+	(void)!nice(target->raised);
 	(void)execvp(command[0], command);
 	code = errno;
 	(void)!write(failed, &code, sizeof(code));

@@ -32,6 +32,7 @@ struct target {
 	int status;	 /* what waitpid() said */
 	int exit_status; /* where it could not be started: 126, 127 */
 	uint64_t cpu_ns; /* TARGET_COMMAND: CPU time it used, known when it ended */
+	int raised;	 /* how much higher our priority is than that of a command shall be */
 	const char *name;
 	char *path;		    /* TARGET_COMMAND: of what is executed */
 	sigset_t mask;		    /* signals blocked before, which a command gets back */

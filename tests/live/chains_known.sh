@@ -28,6 +28,10 @@ ok "one that is linked with libraries of its own" profile linked --callgraph=64 
 has "  which have samples" "libtruth_one" "$dir/linked.images"
 known "  has whole chains through them" linked 500
 
+is "a command has the priority that operf was given" \
+	"$(nice -n 3 operf --session-dir="$dir/nice" --driver=bpf --callgraph nice 2>/dev/null)" \
+	"$(nice -n 3 nice)"
+
 printf '#!/bin/sh\ni=0\nwhile [ $i -lt 200000 ]; do i=$((i + 1)); done\n' >"$dir/work.sh"
 chmod +x "$dir/work.sh"
 ok "a script" profile script --callgraph=64 "$dir/work.sh"
