@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include <endian.h>
 #include <errno.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -148,19 +149,26 @@ static inline const char *span_string(struct span *s)
 /* The 16, 32 or 64 bit little-endian integer at @p. */
 static inline uint16_t get_le16(const void *p)
 {
-	const uint8_t *b = p;
+	uint16_t value;
 
-	return (uint16_t)(b[0] | b[1] << 8);
+	memcpy(&value, p, sizeof(value));
+	return le16toh(value);
 }
 
 static inline uint32_t get_le32(const void *p)
 {
-	return get_le16(p) | (uint32_t)get_le16((const uint8_t *)p + 2) << 16;
+	uint32_t value;
+
+	memcpy(&value, p, sizeof(value));
+	return le32toh(value);
 }
 
 static inline uint64_t get_le64(const void *p)
 {
-	return get_le32(p) | (uint64_t)get_le32((const uint8_t *)p + 4) << 32;
+	uint64_t value;
+
+	memcpy(&value, p, sizeof(value));
+	return le64toh(value);
 }
 
 /* The same, big-endian. */
