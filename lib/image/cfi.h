@@ -21,10 +21,9 @@
 
 /* What holds at a place of a program: the rule, and why it can not be used where it cannot. */
 struct cfi_state {
-	/* Written by whole words only: reading it after a narrower store would wait for that. */
 	union {
 		struct unwind_rule rule;
-		uint64_t words[2];
+		uint64_t words[2]; /* the same, to be changed in registers */
 	};
 	union {
 		uint32_t special; /* 0: the rule is as it stands there */
@@ -44,8 +43,9 @@ struct cfi_cie {
 	uint8_t encoding; /* of addresses in FDEs: DW_EH_PE_* */
 	bool augmented;	  /* FDEs have augmentation data */
 	bool signal;	  /* describes frames that the kernel made for signals */
+	bool is_quick;	  /* both alignments are small, and ->data_align whole words */
 	struct span program;
-	uint64_t followed;	  /* registers whose saves mean something, by bit: those below 64 */
+	uint8_t which[64];	  /* enum cfi_which of registers, as far as they go */
 	struct cfi_state initial; /* what holds at the start of each function */
 };
 

@@ -3,12 +3,12 @@
 
 #include "base/macro.h"
 #include "image/cfi_expression.h"
+#include "image/cfi_run.h"
 
 #include <dwarf.h>
 #include <limits.h>
 
 enum {
-	STATES_MAX = 16, /* remembered at a time: compilers nest one */
 	X86_BX = 3,
 	X86_FP = 6,
 	X86_SP = 7,
@@ -24,53 +24,16 @@ enum { CFA_AARCH64_NEGATE_RA_STATE_WITH_PC = 0x2c };
 /* The CFA of glibc's __restore_rt: rsp as the kernel's struct ucontext has it. */
 enum { X86_SIGNAL_SP = 160 };
 
-/* A program that runs. */
-struct run {
-	struct span in;
-	enum unwind_machine machine;
-	const struct cfi_cie *cie;
-	const struct cfi_fde *fde; /* NULL: the CIE's own program */
-	uint64_t at;		   /* address that the rows have reached */
-	struct cfi_state state;
-	struct cfi_state stack[STATES_MAX];
-	size_t depth;
-	struct unwind_rows *rows; /* NULL as ->fde */
-	bool changed;		  /* the state is not that of the last row */
-	bool ended;		  /* the function's end is reached */
-};
-
-/* Stores a field of the rule over the whole word it is in. */
-static inline void put_bytes(struct cfi_state *s, size_t at, size_t size, uint64_t value)
-{
-	uint64_t mask = (1ULL << size * 8) - 1;
-#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-	size_t shift = at % 8 * 8;
-#else
-	size_t shift = (8 - at % 8 - size) * 8;
-#endif
-
-	uint64_t word = (s->words[at / 8] & ~(mask << shift)) | (value & mask) << shift;
-
-	__asm__("" : "+r"(word)); /* or compilers store the field alone */
-	s->words[at / 8] = word;
-}
-#define PUT(s, field, value)                                                                       \
-	put_bytes((s), offsetof(struct unwind_rule, field),                                        \
-		  sizeof(((struct unwind_rule *)NULL)->field), (uint64_t)(value))
-
-/* The registers that are followed. */
-enum which { WHICH_NONE, WHICH_FP, WHICH_BX, WHICH_RA };
-
-static enum which which_register(const struct run *run, uint64_t reg)
+static enum cfi_which which_register(const struct cfi_run *run, uint64_t reg)
 {
 	if (reg == run->cie->ra)
-		return WHICH_RA;
+		return CFI_WHICH_RA;
 	if (run->machine == UNWIND_AARCH64)
-		return reg == ARM_FP ? WHICH_FP : WHICH_NONE;
-	return reg == X86_FP ? WHICH_FP : reg == X86_BX ? WHICH_BX : WHICH_NONE;
+		return reg == ARM_FP ? CFI_WHICH_FP : CFI_WHICH_NONE;
+	return reg == X86_FP ? CFI_WHICH_FP : reg == X86_BX ? CFI_WHICH_BX : CFI_WHICH_NONE;
 }
 
-static void set_base(struct run *run, uint64_t reg)
+static void set_base(struct cfi_run *run, uint64_t reg)
 {
 	bool arm = run->machine == UNWIND_AARCH64;
 	enum unwind_base base = UNWIND_BASE_OTHER;
@@ -81,31 +44,26 @@ static void set_base(struct run *run, uint64_t reg)
 		base = UNWIND_BASE_FP;
 	else if (!arm && reg == X86_BX)
 		base = UNWIND_BASE_BX;
-	PUT(&run->state, base, base);
-	PUT(&run->state, reg, base == UNWIND_BASE_OTHER ? reg : 0);
+	run->state.rule.base = (uint8_t)base;
+	run->state.rule.reg = base == UNWIND_BASE_OTHER ? (uint8_t)reg : 0;
 }
 
-static void set_cfa_offset(struct run *run, int64_t offset)
+static void set_cfa_offset(struct cfi_run *run, int64_t offset)
 {
 	struct cfi_state *s = &run->state;
 
-	uint8_t why = s->rule.cfa == UNWIND_CFA_REG ? 0 : UNWIND_WHY_CFA;
-
-	run->changed = true;
+	s->cfa_why = s->rule.cfa == UNWIND_CFA_REG ? 0 : UNWIND_WHY_CFA;
 	if (offset < INT32_MIN || offset > INT32_MAX)
-		why = UNWIND_WHY_RANGE;
-	/* Hardly ever: what is written is read again at once, and wider. */
-	if (_unlikely_(s->cfa_why != why))
-		s->cfa_why = why;
-	PUT(s, cfa_offset, offset);
+		s->cfa_why = UNWIND_WHY_RANGE;
+	s->rule.cfa_offset = (int32_t)offset;
 }
 
-static void set_cfa(struct run *run, uint64_t reg, int64_t offset)
+static void set_cfa(struct cfi_run *run, uint64_t reg, int64_t offset)
 {
 	struct cfi_state *s = &run->state;
 
-	PUT(s, cfa, UNWIND_CFA_REG);
-	PUT(s, cfa_add, 0);
+	s->rule.cfa = UNWIND_CFA_REG;
+	s->rule.cfa_add = 0;
 	set_base(run, reg);
 	set_cfa_offset(run, offset);
 	if (reg > UINT8_MAX)
@@ -113,7 +71,7 @@ static void set_cfa(struct run *run, uint64_t reg, int64_t offset)
 }
 
 /* Sets how a followed register is saved, @n being in units of 8 bytes where it has a meaning. */
-static void set_save(struct run *run, enum which which, enum unwind_save save, int16_t n)
+static void set_save(struct cfi_run *run, enum cfi_which which, enum unwind_save save, int16_t n)
 {
 	struct cfi_state *s = &run->state;
 	const struct unwind_rule *rule = &s->rule;
@@ -121,87 +79,86 @@ static void set_save(struct run *run, enum which which, enum unwind_save save, i
 	uint8_t ra = UNWIND_SAVE_RA(rule->saves);
 
 	switch (which) {
-	case WHICH_NONE:
+	case CFI_WHICH_NONE:
 		return;
-	case WHICH_FP:
+	case CFI_WHICH_FP:
 		fp = save;
-		PUT(s, fp, n);
+		s->rule.fp = n;
 		break;
-	case WHICH_BX:
+	case CFI_WHICH_BX:
 		bx = save;
-		PUT(s, bx, n);
+		s->rule.bx = n;
 		break;
-	case WHICH_RA:
+	case CFI_WHICH_RA:
 		ra = save;
-		PUT(s, ra, n);
+		s->rule.ra = n;
 		s->outermost = false;
 		s->ra_why = save == UNWIND_SAME || save == UNWIND_AT_CFA ? 0 : UNWIND_WHY_RA;
 		break;
 	}
-	PUT(s, saves, UNWIND_SAVES(fp, bx, ra));
-	run->changed = true;
+	s->rule.saves = UNWIND_SAVES(fp, bx, ra);
 }
 
-static void set_saved_at(struct run *run, enum which which, enum unwind_save save, int64_t offset)
+static void set_saved_at(struct cfi_run *run, enum cfi_which which, enum unwind_save save,
+			 int64_t offset)
 {
 	bool fits = !(offset & 7) && offset >= INT16_MIN * 8L && offset <= INT16_MAX * 8L;
 
 	set_save(run, which, fits ? save : UNWIND_LOST, fits ? (int16_t)(offset / 8) : 0);
-	if (which == WHICH_RA && !fits)
+	if (which == CFI_WHICH_RA && !fits)
 		run->state.ra_why = UNWIND_WHY_RANGE;
 }
 
-static void set_cfa_expression(struct run *run, struct span in)
+static void set_cfa_expression(struct cfi_run *run, struct span in)
 {
 	struct cfi_state *s = &run->state;
 	struct cfi_expression x;
 
-	run->changed = true;
 	s->cfa_why = UNWIND_WHY_CFA;
-	PUT(s, cfa, UNWIND_CFA_DEREF);
+	s->rule.cfa = UNWIND_CFA_DEREF;
 	if (cfi_expression_cfa(in, run->machine == UNWIND_X86_64, &x) < 0)
 		return;
-	PUT(s, cfa, x.cfa);
-	PUT(s, cfa_add, x.add);
-	PUT(s, cfa_offset, x.offset);
+	s->rule.cfa = (uint8_t)x.cfa;
+	s->rule.cfa_add = x.add;
+	s->rule.cfa_offset = x.offset;
 	set_base(run, x.reg);
 	/* Whatever is multiplied, it is none of those that are followed. */
 	if (x.cfa == UNWIND_CFA_INDEX) {
-		PUT(s, base, UNWIND_BASE_OTHER);
-		PUT(s, reg, x.reg);
+		s->rule.base = UNWIND_BASE_OTHER;
+		s->rule.reg = (uint8_t)x.reg;
 	}
 	s->cfa_why = 0;
 }
 
 /* A register saved where an expression says: realigned frames count from the frame pointer. */
-static void set_save_expression(struct run *run, enum which which, struct span in)
+static void set_save_expression(struct cfi_run *run, enum cfi_which which, struct span in)
 {
 	uint64_t reg, fp = run->machine == UNWIND_AARCH64 ? ARM_FP : X86_FP;
 	int64_t offset;
 
 	if (cfi_expression_breg(&in, &reg, &offset) == 0 && !in.left && reg == fp &&
-	    which != WHICH_RA)
+	    which != CFI_WHICH_RA)
 		set_saved_at(run, which, UNWIND_AT_FP, offset);
 	else
 		set_save(run, which, UNWIND_LOST, 0);
 }
 
 /* Puts the register back to how the CIE has it. */
-static void restore(struct run *run, uint64_t reg)
+static void restore(struct cfi_run *run, uint64_t reg)
 {
 	const struct cfi_state *from = &run->cie->initial;
-	enum which which = which_register(run, reg);
+	enum cfi_which which = which_register(run, reg);
 
 	switch (which) {
-	case WHICH_NONE:
+	case CFI_WHICH_NONE:
 		break;
-	case WHICH_FP:
+	case CFI_WHICH_FP:
 		set_save(run, which, UNWIND_SAVE_FP(from->rule.saves), from->rule.fp);
 		break;
-	case WHICH_BX:
+	case CFI_WHICH_BX:
 		set_save(run, which, UNWIND_SAVE_BX(from->rule.saves), from->rule.bx);
 		break;
-	case WHICH_RA:
+	case CFI_WHICH_RA:
 		set_save(run, which, UNWIND_SAVE_RA(from->rule.saves), from->rule.ra);
 		run->state.outermost = from->outermost;
 		run->state.ra_why = from->ra_why;
@@ -210,7 +167,7 @@ static void restore(struct run *run, uint64_t reg)
 }
 
 /* The rule where it is not simply the one that the program has spelt out. */
-static struct unwind_rule special_rule(const struct run *run)
+static struct unwind_rule special_rule(const struct cfi_run *run)
 {
 	const struct cfi_state *s = &run->state;
 	bool arm = run->machine == UNWIND_AARCH64;
@@ -227,34 +184,32 @@ static struct unwind_rule special_rule(const struct run *run)
 }
 
 /* Writes the row for what holds since run->at. */
-static inline void write_row(struct run *run)
+static inline void write_row(struct cfi_run *run)
 {
 	const struct cfi_state *s = &run->state;
 	struct unwind_rule special;
 
-	run->changed = false;
 	if (_likely_(!s->special)) {
-		unwind_rows_put(run->rows, run->at, &s->rule);
+		unwind_rows_put_rule(run->rows, run->at - run->rows->base, &s->rule);
 		return;
 	}
 	special = special_rule(run);
-	unwind_rows_put(run->rows, run->at, &special);
+	unwind_rows_put_rule(run->rows, run->at - run->rows->base, &special);
 }
 
-static inline int advance_to(struct run *run, uint64_t address)
+static inline int advance_to(struct cfi_run *run, uint64_t address)
 {
 	if (!run->fde || address < run->at)
 		return -EBADMSG;
 	if (address == run->at)
 		return 0;
-	if (run->changed)
-		write_row(run);
+	write_row(run);
 	run->at = address;
 	run->ended = address >= run->fde->end;
 	return 0;
 }
 
-static inline int advance(struct run *run, uint64_t count)
+static inline int advance(struct cfi_run *run, uint64_t count)
 {
 	uint64_t delta;
 
@@ -264,7 +219,7 @@ static inline int advance(struct run *run, uint64_t count)
 }
 
 /* @factor times the CIE's data alignment, as the offsets of saved registers are written. */
-static int64_t scaled(const struct run *run, int64_t factor)
+static int64_t scaled(const struct cfi_run *run, int64_t factor)
 {
 	int64_t offset;
 
@@ -277,16 +232,16 @@ struct operands {
 	struct span block;
 };
 
-typedef int op_function(struct run *run, const struct operands *o);
+typedef int op_function(struct cfi_run *run, const struct operands *o);
 
-static int op_nop(struct run *run, const struct operands *o)
+static int op_nop(struct cfi_run *run, const struct operands *o)
 {
 	(void)run;
 	(void)o;
 	return 0;
 }
 
-static int op_set_loc(struct run *run, const struct operands *o)
+static int op_set_loc(struct cfi_run *run, const struct operands *o)
 {
 	(void)o;
 	/* Its operand is an address in the encoding of the FDE. The section's address, that
@@ -296,103 +251,102 @@ static int op_set_loc(struct run *run, const struct operands *o)
 	return advance_to(run, o->a);
 }
 
-static int op_advance(struct run *run, const struct operands *o)
+static int op_advance(struct cfi_run *run, const struct operands *o)
 {
 	return advance(run, o->a);
 }
 
-static int op_offset(struct run *run, const struct operands *o)
+static int op_offset(struct cfi_run *run, const struct operands *o)
 {
 	set_saved_at(run, which_register(run, o->a), UNWIND_AT_CFA, scaled(run, (int64_t)o->b));
 	return 0;
 }
 
-static int op_negative_offset(struct run *run, const struct operands *o)
+static int op_negative_offset(struct cfi_run *run, const struct operands *o)
 {
 	set_saved_at(run, which_register(run, o->a), UNWIND_AT_CFA, scaled(run, -(int64_t)o->b));
 	return 0;
 }
 
-static int op_restore(struct run *run, const struct operands *o)
+static int op_restore(struct cfi_run *run, const struct operands *o)
 {
 	restore(run, o->a);
 	return 0;
 }
 
-static int op_undefined(struct run *run, const struct operands *o)
+static int op_undefined(struct cfi_run *run, const struct operands *o)
 {
-	enum which which = which_register(run, o->a);
+	enum cfi_which which = which_register(run, o->a);
 
 	set_save(run, which, UNWIND_LOST, 0);
-	if (which == WHICH_RA)
-		run->state.outermost = run->changed = true;
+	if (which == CFI_WHICH_RA)
+		run->state.outermost = true;
 	return 0;
 }
 
-static int op_same_value(struct run *run, const struct operands *o)
+static int op_same_value(struct cfi_run *run, const struct operands *o)
 {
-	enum which which = which_register(run, o->a);
+	enum cfi_which which = which_register(run, o->a);
 
-	set_save(run, which, UNWIND_SAME, (int16_t)(which == WHICH_RA ? o->a : 0));
+	set_save(run, which, UNWIND_SAME, (int16_t)(which == CFI_WHICH_RA ? o->a : 0));
 	return 0;
 }
 
 /* The caller's value is in another register: only followed for the return address. */
-static int op_register(struct run *run, const struct operands *o)
+static int op_register(struct cfi_run *run, const struct operands *o)
 {
-	enum which which = which_register(run, o->a);
+	enum cfi_which which = which_register(run, o->a);
 
-	if (which == WHICH_RA && o->b <= UINT8_MAX)
+	if (which == CFI_WHICH_RA && o->b <= UINT8_MAX)
 		set_save(run, which, UNWIND_SAME, (int16_t)o->b);
 	else
 		set_save(run, which, UNWIND_LOST, 0);
 	return 0;
 }
 
-static int op_lost(struct run *run, const struct operands *o)
+static int op_lost(struct cfi_run *run, const struct operands *o)
 {
 	set_save(run, which_register(run, o->a), UNWIND_LOST, 0);
 	return 0;
 }
 
-static int op_expression(struct run *run, const struct operands *o)
+static int op_expression(struct cfi_run *run, const struct operands *o)
 {
 	set_save_expression(run, which_register(run, o->a), o->block);
 	return 0;
 }
 
-static int op_remember(struct run *run, const struct operands *o)
+static int op_remember(struct cfi_run *run, const struct operands *o)
 {
 	(void)o;
-	if (run->depth == STATES_MAX)
+	if (run->depth == CFI_STATES_MAX)
 		return -EBADMSG;
 	run->stack[run->depth++] = run->state;
 	return 0;
 }
 
-static int op_recall(struct run *run, const struct operands *o)
+static int op_recall(struct cfi_run *run, const struct operands *o)
 {
 	(void)o;
 	if (!run->depth)
 		return -EBADMSG;
 	run->state = run->stack[--run->depth];
-	run->changed = true;
 	return 0;
 }
 
-static int op_def_cfa(struct run *run, const struct operands *o)
+static int op_def_cfa(struct cfi_run *run, const struct operands *o)
 {
 	set_cfa(run, o->a, o->b > INT64_MAX ? INT64_MAX : (int64_t)o->b);
 	return 0;
 }
 
-static int op_def_cfa_sf(struct run *run, const struct operands *o)
+static int op_def_cfa_sf(struct cfi_run *run, const struct operands *o)
 {
 	set_cfa(run, o->a, scaled(run, (int64_t)o->b));
 	return 0;
 }
 
-static int op_def_cfa_register(struct run *run, const struct operands *o)
+static int op_def_cfa_register(struct cfi_run *run, const struct operands *o)
 {
 	bool was_register = run->state.rule.cfa == UNWIND_CFA_REG;
 
@@ -402,19 +356,19 @@ static int op_def_cfa_register(struct run *run, const struct operands *o)
 	return 0;
 }
 
-static int op_def_cfa_offset(struct run *run, const struct operands *o)
+static int op_def_cfa_offset(struct cfi_run *run, const struct operands *o)
 {
 	set_cfa_offset(run, o->a > INT64_MAX ? INT64_MAX : (int64_t)o->a);
 	return 0;
 }
 
-static int op_def_cfa_offset_sf(struct run *run, const struct operands *o)
+static int op_def_cfa_offset_sf(struct cfi_run *run, const struct operands *o)
 {
 	set_cfa_offset(run, scaled(run, (int64_t)o->a));
 	return 0;
 }
 
-static int op_def_cfa_expression(struct run *run, const struct operands *o)
+static int op_def_cfa_expression(struct cfi_run *run, const struct operands *o)
 {
 	set_cfa_expression(run, o->block);
 	return 0;
@@ -504,7 +458,7 @@ static int read_operand(struct span *in, enum operand kind, uint64_t *ret, struc
 }
 
 /* Runs one instruction. Three kinds have an operand in their own byte. */
-static int step(struct run *run)
+static int step(struct cfi_run *run)
 {
 	struct operands o = { .a = 0 };
 	const struct op *op;
@@ -531,64 +485,32 @@ static int step(struct run *run)
 	return op->function(run, &o);
 }
 
-/* Runs those that programs mostly are made of, up to another one, which may be one of them that
- * makes no sense. */
-static inline void run_common(struct run *run)
-{
-	const uint8_t *at = run->in.at, *end = at + run->in.left;
-
-	while (at < end && !run->ended) {
-		uint8_t byte = at[0], low = byte & 0x3f;
-
-		if ((byte & 0xc0) == DW_CFA_advance_loc) {
-			if (advance(run, low) < 0)
-				break;
-			at++;
-			continue;
-		}
-		if (byte == DW_CFA_nop) {
-			at++;
-			continue;
-		}
-		if (end - at < 2 || at[1] & 0x80) /* the operand is not one byte */
-			break;
-		if ((byte & 0xc0) == DW_CFA_offset) {
-			if (run->cie->followed >> low & 1)
-				op_offset(run, &(struct operands){ low, at[1] });
-		} else if (byte == DW_CFA_def_cfa_offset) {
-			set_cfa_offset(run, at[1]);
-		} else if (byte != DW_CFA_advance_loc1 || advance(run, at[1]) < 0) {
-			break;
-		}
-		at += 2;
-	}
-	run->in = span_of(at, (size_t)(end - at));
-}
-
 int cfi_program_initial(struct cfi_cie *cie, enum unwind_machine machine)
 {
-	struct run run = { .in = cie->program, .machine = machine, .cie = cie };
+	struct cfi_run run = { .in = cie->program, .machine = machine, .cie = cie };
 	unsigned int reg;
 
 	/* Until the program says more: no CFA, and the return address in its register, which on
 	 * x86-64 is none. */
 	run.state.cfa_why = UNWIND_WHY_CFA;
 	run.state.signal = cie->signal;
-	PUT(&run.state, ra, cie->ra <= UINT8_MAX ? cie->ra : 0);
+	run.state.rule.ra = cie->ra <= UINT8_MAX ? (int16_t)cie->ra : 0;
 	run.state.ra_why = machine == UNWIND_X86_64 ? UNWIND_WHY_RA : 0;
 	while (run.in.left)
 		if (step(&run) < 0)
 			return -EBADMSG;
 	cie->initial = run.state;
+	cie->is_quick = cie->code_align <= UINT16_MAX && cie->data_align % 8 == 0 &&
+			cie->data_align >= INT8_MIN && cie->data_align <= INT8_MAX;
 	for (reg = 0; reg < 64; reg++)
-		cie->followed |= (uint64_t)(which_register(&run, reg) != WHICH_NONE) << reg;
+		cie->which[reg] = (uint8_t)which_register(&run, reg);
 	return 0;
 }
 
 int cfi_program_run(const struct cfi_fde *fde, enum unwind_machine machine,
 		    struct unwind_rows *rows)
 {
-	struct run run;
+	struct cfi_run run;
 
 	/* Not initialised as a whole: the stack is large and rarely used. */
 	run.in = fde->program;
@@ -599,16 +521,15 @@ int cfi_program_run(const struct cfi_fde *fde, enum unwind_machine machine,
 	run.state = fde->cie->initial;
 	run.depth = 0;
 	run.rows = rows;
-	run.changed = true;
 	run.ended = fde->start >= fde->end;
 	for (;;) {
-		run_common(&run);
+		cfi_run_quickly(&run);
 		if (!run.in.left || run.ended)
 			break;
 		if (step(&run) < 0)
 			return -EBADMSG;
 	}
-	if (!run.ended && run.changed)
+	if (!run.ended)
 		write_row(&run);
 	return 0;
 }

@@ -12,6 +12,10 @@ enum {
 	PADDING_MAX = 15,
 	/* Functions may share programs only as far as damage would: this many times the section. */
 	PROGRAM_SHARE = 4,
+	/* About so many bytes of call frame information make a row; for so many rows memory is
+	 * taken beforehand. */
+	ROW_BYTES = 6,
+	ROWS_ROOM = 1 << 20,
 };
 
 struct build {
@@ -73,7 +77,7 @@ static void write_function(struct build *b, const struct cfi_fde *fde)
 	b->budget -= MIN(b->budget, fde->program.left);
 	b->table->bad_fde_count++;
 	unwind_rows_rewind(&b->rows, &mark);
-	unwind_rows_put(&b->rows, fde->start, &damaged);
+	unwind_rows_put_rule(&b->rows, fde->start - b->table->base, &damaged);
 }
 
 /* From @pc on there is nothing known. */
@@ -81,8 +85,8 @@ static void write_hole(struct build *b, uint64_t pc)
 {
 	static const struct unwind_rule none = { .cfa = UNWIND_CFA_NONE };
 
-	b->rows.limit = b->functions.top;
-	unwind_rows_put(&b->rows, b->table->base + pc, &none);
+	unwind_rows_limit(&b->rows, b->functions.top);
+	unwind_rows_put_rule(&b->rows, pc, &none);
 }
 
 static void write_rows(struct build *b, struct unwind_rules *rules)
@@ -95,7 +99,8 @@ static void write_rows(struct build *b, struct unwind_rules *rules)
 	size_t i;
 
 	b->budget = t->cfi_bytes * PROGRAM_SHARE;
-	unwind_rows_init(&b->rows, rules, t->base, t->page_count);
+	unwind_rows_init(&b->rows, rules, t->base, t->page_count,
+			 MIN(t->cfi_bytes / ROW_BYTES, (size_t)ROWS_ROOM));
 	for (i = 0; i < f->count; i++) {
 		uint64_t start = f->all[i].start - t->base;
 
@@ -108,17 +113,16 @@ static void write_rows(struct build *b, struct unwind_rules *rules)
 		end = MIN(fde.end - t->base, f->top);
 		if (i + 1 < f->count)
 			end = MIN(end, f->all[i + 1].start - t->base);
-		b->rows.limit = end;
+		unwind_rows_limit(&b->rows, end);
 		if (rule)
-			unwind_rows_put(&b->rows, f->all[i].start, rule);
+			unwind_rows_put_rule(&b->rows, start, rule);
 		else
 			write_function(b, &fde);
 	}
 	write_hole(b, end);
-	unwind_rows_finish(&b->rows);
+	t->row_count = unwind_rows_finish(&b->rows);
 	t->pages = b->rows.pages;
 	t->rows = b->rows.rows;
-	t->row_count = b->rows.count;
 }
 
 static int build_table(struct build *b, struct unwind_rules *rules, struct error *err)

@@ -3,74 +3,112 @@
 
 #include "base/mem.h"
 
-enum { PAGE_MASK = (1 << UNWIND_PAGE_SHIFT) - 1 };
+static size_t count_rows(const struct unwind_rows *w)
+{
+	return (size_t)(w->next - w->rows);
+}
 
 void unwind_rows_grow(struct unwind_rows *w)
 {
-	array_grow(&w->rows, w->count + 1, &w->room);
+	size_t count = count_rows(w), room = (size_t)(w->end - w->rows);
+
+	array_grow(&w->rows, count + 1, &room);
+	w->next = w->rows + count;
+	w->end = w->rows + room;
 }
 
 static void append(struct unwind_rows *w, uint16_t pc, uint16_t rule)
 {
-	if (w->count == w->room)
+	*w->next++ = (struct unwind_row){ pc, rule };
+	if (w->next == w->end)
 		unwind_rows_grow(w);
-	w->rows[w->count++] = (struct unwind_row){ pc, rule };
 }
 
 void unwind_rows_init(struct unwind_rows *w, struct unwind_rules *rules, uint64_t base,
-		      size_t page_count)
+		      size_t page_count, size_t room)
 {
+	size_t grown = 0;
+
 	memset(w, 0, sizeof(*w));
 	w->rules = rules;
 	w->base = base;
 	w->page_count = page_count;
 	w->pages = xcalloc(page_count + 1, sizeof(*w->pages));
+	array_grow(&w->rows, MAX(room, (size_t)2), &grown);
+	w->next = w->rows;
+	w->end = w->rows + grown;
 	append(w, 0, 0);
 }
 
-void unwind_rows_learn(struct unwind_rows *w, struct unwind_rows_memo *memo,
-		       const struct unwind_rule *rule)
+uint16_t unwind_rows_learn(struct unwind_rows *w, struct unwind_rows_memo *memo, uint64_t a,
+			   uint64_t b)
 {
-	memcpy(&memo->a, rule, sizeof(memo->a));
-	memcpy(&memo->b, (const char *)rule + sizeof(memo->a), sizeof(memo->b));
-	memo->index = unwind_rules_add(w->rules, rule);
+	uint64_t words[2] = { a, b };
+	struct unwind_rule rule;
+
+	memcpy(&rule, words, sizeof(rule));
+	memo->a = a;
+	memo->b = b;
+	memo->rule = unwind_rules_add(w->rules, &rule);
+	return memo->rule;
 }
 
-void unwind_rows_turn(struct unwind_rows *w, uint64_t pc)
+/* What unwind_rows_put() may put without looking further. */
+static void set_until(struct unwind_rows *w)
 {
+	w->until = MIN(w->limit, ((uint64_t)w->page + 1) << UNWIND_PAGE_SHIFT);
+}
+
+void unwind_rows_limit(struct unwind_rows *w, uint64_t limit)
+{
+	w->limit = limit;
+	set_until(w);
+}
+
+bool unwind_rows_turn(struct unwind_rows *w, uint64_t pc)
+{
+	if (pc >= w->limit)
+		return false;
 	/* A page starts with what holds there already. */
 	while (w->page < pc >> UNWIND_PAGE_SHIFT && w->page + 1 < w->page_count) {
-		w->pages[++w->page] = (uint32_t)w->count;
+		w->pages[++w->page] = (uint32_t)count_rows(w);
 		append(w, 0, w->last_rule);
 	}
+	set_until(w);
+	return true;
 }
 
 void unwind_rows_replace(struct unwind_rows *w, uint16_t index)
 {
 	/* Nothing has this PC under the old rule: the row becomes the new one's, or needless. */
-	w->rows[w->count - 1].rule = index;
-	if (w->count - 1 > w->pages[w->page] && w->rows[w->count - 2].rule == index)
-		w->count--;
+	w->next[-1].rule = index;
+	if (count_rows(w) - 1 > w->pages[w->page] && w->next[-2].rule == index)
+		w->next--;
 }
 
 struct unwind_rows_mark unwind_rows_mark(const struct unwind_rows *w)
 {
-	return (struct unwind_rows_mark){ w->count, w->page, w->last_rule };
+	return (struct unwind_rows_mark){ count_rows(w), w->page, w->last_rule };
 }
 
 void unwind_rows_rewind(struct unwind_rows *w, const struct unwind_rows_mark *mark)
 {
-	w->count = mark->count;
+	w->next = w->rows + mark->count;
 	w->page = mark->page;
 	w->last_rule = mark->last_rule;
+	set_until(w);
 }
 
-void unwind_rows_finish(struct unwind_rows *w)
+size_t unwind_rows_finish(struct unwind_rows *w)
 {
+	size_t count;
+
 	while (w->page + 1 < w->page_count) {
-		w->pages[++w->page] = (uint32_t)w->count;
+		w->pages[++w->page] = (uint32_t)count_rows(w);
 		append(w, 0, w->last_rule);
 	}
-	w->pages[w->page_count] = (uint32_t)w->count;
-	w->rows = xreallocarray(w->rows, w->count, sizeof(*w->rows));
+	count = count_rows(w);
+	w->pages[w->page_count] = (uint32_t)count;
+	w->rows = xreallocarray(w->rows, count, sizeof(*w->rows));
+	return count;
 }
