@@ -179,6 +179,8 @@ static int read_cie(const struct cfi *cfi, struct span in, struct cfi_cie *cie)
 	if (r < 0 || read_augmentation(cie, letters, &in) < 0 || in.left > PROGRAM_MAX)
 		return -EBADMSG;
 	cie->program = in;
+	cie->is_usual = !cfi->debug && cie->augmented && cie->code_align &&
+			cie->encoding == (DW_EH_PE_pcrel | DW_EH_PE_sdata4);
 	return cfi_program_initial(cie, cfi->machine);
 }
 
@@ -198,7 +200,7 @@ static const struct cfi_cie *find_cie(struct cfi *cfi, uint64_t offset)
 			if (offset > cfi->bytes.left ||
 			    read_record(cfi, (size_t)offset, &record, &next) != 1 ||
 			    !record.is_cie || read_cie(cfi, record.body, cie) < 0)
-				cie->code_align = 0;
+				*cie = (struct cfi_cie){ .code_align = 0 };
 			map_set(&cfi->cies, offset, cie);
 		}
 		cfi->last = cie;
@@ -207,13 +209,44 @@ static const struct cfi_cie *find_cie(struct cfi *cfi, uint64_t offset)
 	return cfi->last->code_align ? cfi->last : NULL;
 }
 
+/* Reads the FDEs that .eh_frame is full of: of the CIE that was looked up last, with addresses that
+ * are relative and have four bytes; false where it is another one, or none. */
+static bool read_usual(const struct cfi *cfi, size_t offset, struct cfi_fde *ret, size_t *ret_next)
+{
+	enum { ID = 4, START = 8, SIZE = 12, AUGMENTATION = 16, PROGRAM = 17 };
+	const uint8_t *record = cfi->bytes.at + offset;
+	const struct cfi_cie *cie = cfi->last;
+	size_t length;
+
+	if (!cie || !cie->is_usual || offset > cfi->bytes.left ||
+	    cfi->bytes.left - offset < PROGRAM)
+		return false;
+	length = (size_t)get_le32(record) + ID;
+	if (length < (size_t)PROGRAM + record[AUGMENTATION] || length > cfi->bytes.left - offset ||
+	    record[AUGMENTATION] & 0x80 || get_le32(record) == UINT32_MAX ||
+	    offset + ID - get_le32(record + ID) != cfi->last_offset)
+		return false;
+	ret->start = cfi->address + offset + START + (uint64_t)(int32_t)get_le32(record + START);
+	if (__builtin_add_overflow(ret->start, (uint64_t)(int32_t)get_le32(record + SIZE),
+				   &ret->end))
+		return false;
+	ret->program = span_of(record + PROGRAM + record[AUGMENTATION],
+			       length - PROGRAM - record[AUGMENTATION]);
+	ret->cie = cie;
+	*ret_next = offset + length;
+	return true;
+}
+
 int cfi_read(struct cfi *cfi, size_t offset, struct cfi_fde *ret, size_t *ret_next)
 {
 	struct record record;
 	uint64_t start, length, size;
 	const struct cfi_cie *cie;
-	int r = read_record(cfi, offset, &record, ret_next);
+	int r;
 
+	if (read_usual(cfi, offset, ret, ret_next))
+		return 1;
+	r = read_record(cfi, offset, &record, ret_next);
 	if (r <= 0 || record.is_cie)
 		return r < 0 ? r : 0;
 	/* .eh_frame counts back from the id, .debug_frame from the section's start. */

@@ -43,6 +43,7 @@ struct cfi_cie {
 	uint8_t encoding; /* of addresses in FDEs: DW_EH_PE_* */
 	bool augmented;	  /* FDEs have augmentation data */
 	bool signal;	  /* describes frames that the kernel made for signals */
+	bool is_usual;	  /* FDEs are as .eh_frame mostly has them: see cfi_read() */
 	bool is_quick;	  /* both alignments are small, and ->data_align whole words */
 	struct span program;
 	uint8_t which[64];	  /* enum cfi_which of registers, as far as they go */

@@ -23,7 +23,8 @@ static void add_function(struct unwind_functions *f, uint64_t start, uint64_t of
 	/* What the linker threw away starts at 0 or 1. */
 	if (start < base || start - base >= f->top || offset > UINT32_MAX)
 		return;
-	array_grow(&f->all, f->count + 1, &f->room);
+	if (f->count == f->room)
+		array_grow(&f->all, f->count + 1, &f->room);
 	f->all[f->count++] = (struct unwind_function){ start, (uint32_t)offset, source };
 }
 
@@ -97,42 +98,44 @@ static bool find_index(const struct unwind_functions *f, struct index *ret)
 	return true;
 }
 
+/* The address at @at: a start, or 4 bytes on that of its FDE. */
+static uint64_t indexed_address(const struct index *index, const uint8_t *at)
+{
+	return index->address + (uint64_t)(int32_t)get_le32(at);
+}
+
 /* Whether the index has at @i what is in the section. */
 static bool index_is_true(struct unwind_functions *f, const struct index *index, size_t i)
 {
 	const uint8_t *pair = index->pairs.at + i * 8;
-	uint64_t start = index->address + (uint64_t)(int64_t)(int32_t)get_le32(pair);
-	uint64_t at = index->address + (uint64_t)(int64_t)(int32_t)get_le32(pair + 4);
+	uint64_t offset = indexed_address(index, pair + 4) - f->eh.address;
 	struct cfi_fde fde;
 	size_t next;
 
-	return at - f->eh.address < f->eh.bytes.left &&
-	       cfi_read(&f->eh, (size_t)(at - f->eh.address), &fde, &next) == 1 &&
-	       fde.start == start;
+	return offset < f->eh.bytes.left && cfi_read(&f->eh, (size_t)offset, &fde, &next) == 1 &&
+	       fde.start == indexed_address(index, pair);
 }
 
 /* Finds the functions by the index; false if that is none of this section: nothing is found then.
  */
 static bool read_indexed(struct unwind_functions *f, const struct index *index)
 {
-	size_t i, entries = index->pairs.left / 8;
-	struct span in = index->pairs;
-	uint64_t last = 0;
-	uint32_t start, fde;
+	size_t entries = index->pairs.left / 8;
+	const uint8_t *pair = index->pairs.at, *end = pair + entries * 8;
+	uint64_t start, last = 0;
 
 	if (!entries || !index_is_true(f, index, 0) || !index_is_true(f, index, entries / 2) ||
 	    !index_is_true(f, index, entries - 1))
 		return false;
-	for (i = 0; i < entries && span_u32(&in, &start) == 0 && span_u32(&in, &fde) == 0; i++) {
-		uint64_t at = index->address + (uint64_t)(int64_t)(int32_t)start;
-		uint64_t offset = index->address + (uint64_t)(int64_t)(int32_t)fde - f->eh.address;
-
-		if (at < last) {
+	array_grow(&f->all, entries, &f->room);
+	for (; pair < end; pair += 8, last = start) {
+		start = indexed_address(index, pair);
+		if (start < last) {
 			f->count = 0;
 			return false;
 		}
-		add_function(f, at, offset, UNWIND_SOURCE_EH);
-		last = at;
+		add_function(f, start, indexed_address(index, pair + 4) - f->eh.address,
+			     UNWIND_SOURCE_EH);
 	}
 	return true;
 }
