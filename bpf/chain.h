@@ -107,12 +107,6 @@ struct chain_run {
 	struct unwinding *u;
 };
 
-static __always_inline __u64 mix(__u64 hash, __u64 word)
-{
-	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
-	return hash ^ hash >> 29;
-}
-
 /* Adds the frame's PC to the chain. */
 static __always_inline bool append_frame(struct run *run, struct unwinding *u,
 					 const struct mapping *v)

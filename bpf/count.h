@@ -1,32 +1,88 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The key of a run is counted in the map that is written to. */
+/* The key of a run is counted at the place of its CPU, in the round that goes on. */
 #pragma once
 
 #include "maps.h"
 
-/* Counts the key in @map, the one with the number @which. */
-static __always_inline void count_in(void *map, __u32 which, struct run *run)
+enum { KEY_WORDS = sizeof(struct sample_key) / 8, KEY_PROBES = 4 };
+
+static __always_inline __u64 hash_key(const struct sample_key *key)
 {
-	__u64 *count = bpf_map_lookup_elem(map, &run->scratch->key);
-	long r;
+	const __u64 *words = (const __u64 *)key;
+	__u64 hash = 0;
+	int i;
 
-	if (!count) {
-		r = bpf_map_update_elem(map, &run->scratch->key, &run->weight, BPF_NOEXIST);
-		if (r == 0) {
-			if (__sync_fetch_and_add(&control.used[which], 1) == config.wake_at) {
-				__u32 wake = SAMPLE_WAKE;
+	for (i = 0; i < KEY_WORDS; i++)
+		hash = mix(hash, words[i]);
+	return hash;
+}
 
-				bpf_ringbuf_output(&ring, &wake, sizeof(wake), BPF_RB_FORCE_WAKEUP);
-			}
-			return;
+static __always_inline bool is_same_key(const struct sample_key *a, const struct sample_key *b)
+{
+	const __u64 *p = (const __u64 *)a, *q = (const __u64 *)b;
+	__u64 differ = 0;
+	int i;
+
+	for (i = 0; i < KEY_WORDS; i++)
+		differ |= p[i] ^ q[i];
+	return !differ;
+}
+
+/* Adds to the counts of the key, if they are found; false if not, with a slot that is free in
+ * *@ret, if there is one. */
+static __always_inline bool count_known(struct run *run, __u32 round, __u32 first,
+					struct key_slot **ret)
+{
+	__u32 hash = (__u32)(hash_key(&run->scratch->key) >> 32);
+	int i;
+
+	for (i = 0; i < KEY_PROBES; i++) {
+		__u32 at = run->place * config.key_slots + ((hash + i) & (config.key_slots - 1));
+		struct key_slot *slot = bpf_map_lookup_elem(&key_slots, &at);
+		struct sample_count *c;
+
+		if (!slot)
+			return false;
+		if (slot->round != round) {
+			*ret = slot;
+			return false;
 		}
-		/* Another CPU made it meanwhile, or there is no room. */
-		count = bpf_map_lookup_elem(map, &run->scratch->key);
+		at = first + slot->at;
+		c = bpf_map_lookup_elem(&counts, &at);
+		if (c && is_same_key(&c->key, &run->scratch->key)) {
+			c->count += run->weight;
+			return true;
+		}
 	}
-	if (count)
-		__sync_fetch_and_add(count, run->weight);
-	else
+	return false;
+}
+
+/* Counts the key of this round. Where no slot is free near its own, it is entered another time. */
+static __always_inline void count_key(struct run *run, __u32 round)
+{
+	__u32 odd = round & 1, first = (odd * config.places + run->place) * config.keys, used, at;
+	struct key_slot *slot = NULL;
+	struct sample_count *c;
+
+	if (count_known(run, round, first, &slot))
+		return;
+	used = run->gate->used[odd];
+	at = first + used;
+	c = used < config.keys ? bpf_map_lookup_elem(&counts, &at) : NULL;
+	if (!c) {
 		run->totals->map_full += run->loss;
+		return;
+	}
+	c->key = run->scratch->key;
+	c->count = run->weight;
+	if (slot)
+		*slot = (struct key_slot){ round, used };
+	run->gate->used[odd] = used + 1;
+	if (used == config.wake_at) {
+		__u32 wake = SAMPLE_WAKE;
+
+		bpf_ringbuf_output(&ring, &wake, sizeof(wake), BPF_RB_FORCE_WAKEUP);
+	}
 }
 
 static __always_inline bool in_memory(const struct run *run)
@@ -42,11 +98,8 @@ static __always_inline void count(struct run *run)
 {
 	volatile __u32 *memory = &control.memory;
 
-	if (*(volatile __u32 *)&control.active)
-		count_in(&counts_1, 1, run);
-	else
-		count_in(&counts_0, 0, run);
-	/* Afterwards: the reader takes it back before the map is another. */
+	count_key(run, *(volatile __u32 *)&control.round);
+	/* Afterwards: the reader takes it back before the round is another. */
 	if (in_memory(run) && !*memory)
 		*memory = 1;
 }

@@ -61,8 +61,8 @@ static __always_inline void use_table(__u32 number)
 {
 	struct sample_table *table = bpf_map_lookup_elem(&tables, &number);
 
-	if (number && table && table->used != control.drains)
-		table->used = control.drains;
+	if (number && table && table->used != control.round)
+		table->used = control.round;
 }
 
 /* The kind of memory that has no file. */
@@ -114,7 +114,7 @@ static __noinline int mappings_begin(struct run *run)
 	sequence = mappings_sequence(run);
 	if (!(sequence & 1) && m->sequence == sequence && m->mm == (__u64)task->mm &&
 	    m->tgid == (__u32)task->tgid && m->started_ns == task->group_leader->start_boottime &&
-	    m->execs == task->self_exec_id && m->drains == shared->drains &&
+	    m->execs == task->self_exec_id && m->round == shared->round &&
 	    m->tables == shared->tables)
 		return 0;
 	m->sequence = sequence;
@@ -122,7 +122,7 @@ static __noinline int mappings_begin(struct run *run)
 	m->tgid = (__u32)task->tgid;
 	m->started_ns = task->group_leader->start_boottime;
 	m->execs = task->self_exec_id;
-	m->drains = shared->drains;
+	m->round = shared->round;
 	m->tables = run->scratch->tables;
 	m->exe_file = 0;
 	for (i = 0; i < MAPPINGS; i++)

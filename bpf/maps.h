@@ -13,17 +13,31 @@
 #include <bpf/bpf_helpers.h>
 
 const volatile struct sample_config config SEC(".rodata.config");
-struct sample_control control SEC(".data.control");
+struct sample_control control SEC(".data.control") = { .round = 1 };
 
-/* Counts by key. */
-struct counts {
-	__uint(type, BPF_MAP_TYPE_HASH);
-	__type(key, struct sample_key);
-	__type(value, __u64);
-	__uint(max_entries, 4096);
+/* What is counted in even rounds, at one place after the other, then that of odd ones. Only one CPU
+ * writes at a place, so that nobody has to wait, and keys stand in the order in which they came:
+ * the reader has no empty slots to look at. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(map_flags, BPF_F_MMAPABLE);
+	__type(key, __u32);
+	__type(value, struct sample_count);
+	__uint(max_entries, 1);
+} counts SEC(".maps");
+
+/* Where the counts of a key are, by a hash of it; as many as config.key_slots at each place. What
+ * is of another round is free. */
+struct key_slot {
+	__u32 round;
+	__u32 at;
 };
-struct counts counts_0 SEC(".maps");
-struct counts counts_1 SEC(".maps");
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, __u32);
+	__type(value, struct key_slot);
+	__uint(max_entries, 1);
+} key_slots SEC(".maps");
 
 /* What is known of a file whose path has been told. */
 struct known_image {
@@ -78,10 +92,10 @@ enum { MAPPINGS = 4 };
 struct mappings {
 	__u64 mm, started_ns, execs; /* whose they are, with ->tgid: no two processes have all */
 	__u32 tgid;
-	__u32 sequence;	      /* as the process's own; odd where that has not been compared */
-	__u32 drains, tables; /* as in control */
-	__u32 next;	      /* to be replaced */
-	__u32 result;	      /* enum vma_result of the last that was looked up */
+	__u32 sequence;	     /* as the process's own; odd where that has not been compared */
+	__u32 round, tables; /* as in control */
+	__u32 next;	     /* to be replaced */
+	__u32 result;	     /* enum vma_result of the last that was looked up */
 	__u64 fences;
 	__u64 exe_file;
 	struct sample_file app; /* what that is */
@@ -111,9 +125,16 @@ struct run {
 	struct scratch *scratch;
 	struct sample_counters *totals;
 	struct sample_gate *gate;
+	__u32 place;
 	__u64 weight; /* samples that this one stands for, or microseconds */
 	__u64 loss;   /* what is counted where it is lost */
 };
+
+static __always_inline __u64 mix(__u64 hash, __u64 word)
+{
+	hash = (hash ^ word) * 0x9e3779b97f4a7c15ULL;
+	return hash ^ hash >> 29;
+}
 
 /* Puts a message into the ring; the reader is woken when much is in it. 0 or -EAGAIN. */
 static __always_inline long tell(void *message, __u64 bytes)
@@ -134,10 +155,11 @@ static __always_inline __u32 run_place(enum sample_slot slot)
 /* Finds what a run works with, in the place of its kind; false if there is none. */
 static __always_inline bool run_begin(struct run *run, enum sample_slot slot)
 {
-	__u32 which = slot, gate = run_place(slot);
+	__u32 which = slot;
 
 	run->task = bpf_get_current_task_btf();
-	run->gate = bpf_map_lookup_elem(&gates, &gate);
+	run->place = run_place(slot);
+	run->gate = bpf_map_lookup_elem(&gates, &run->place);
 	run->scratch = bpf_map_lookup_elem(&scratches, &which);
 	run->totals = bpf_map_lookup_elem(&counters, &which);
 	if (!run->gate || !run->scratch || !run->totals)
@@ -147,9 +169,9 @@ static __always_inline bool run_begin(struct run *run, enum sample_slot slot)
 	return true;
 }
 
-/* Around what counts: whoever swaps the maps waits until each CPU has passed its gates. What was
- * read before it was read before what is read behind it: that takes the sum to be looked at, or the
- * addition is one that orders nothing. */
+/* Around what counts: whoever begins another round waits until each CPU has passed its gates. What
+ * was read before it was read before what is read behind it: that takes the sum to be looked at, or
+ * the addition is one that orders nothing. */
 static __always_inline void pass_gate(struct run *run)
 {
 	__u64 passes = __sync_fetch_and_add(&run->gate->passes, 1);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The kernel half of driver "bpf": at each overflow or tick the program counter becomes image and
- * offset, by the mappings of that instant, and is counted in a map under who ran where. The reader
- * swaps two such maps and drains the one that is not written to.
+ * offset, by the mappings of that instant, and is counted under who ran where. The reader begins
+ * another round of counting and takes what the one before has.
  */
 #include "arch.h"
 #include "chain.h"

@@ -79,6 +79,13 @@ struct sample_key {
 };
 _Static_assert(sizeof(struct sample_key) == 64, "no padding");
 
+/* A key and what was counted under it. A key may be there more than once: then all count. */
+struct sample_count {
+	struct sample_key key;
+	__u64 count;
+};
+_Static_assert(sizeof(struct sample_count) == 72, "no padding");
+
 /* Totals of a CPU. Samples count as what they stand for, but for those received. */
 struct sample_counters {
 	__u64 received;	      /* times the program ran for an event */
@@ -185,7 +192,7 @@ enum {
 struct sample_table {
 	struct unwind_segment segments[UNWIND_SEGMENTS_MAX]; /* those of size 0 are not in use */
 	__u32 first_page, page_count;
-	__u32 used; /* control.drains when it was last looked into */
+	__u32 used; /* control.round when it was last looked into */
 	__u32 reserved;
 };
 
@@ -216,44 +223,44 @@ enum sample_follow {
 /* Settings, fixed before the program is loaded. */
 struct sample_config {
 	__u32 follow;	     /* only processes in the map "followed" */
-	__u32 wake_at;	     /* keys in a map that are reason to wake the reader */
+	__u32 keys;	     /* room for so many, at each place (run_place()) and in each round */
+	__u32 key_slots;     /* of each place, a power of two */
+	__u32 places;	     /* CPUs that there can be, as often as there are slots */
+	__u32 wake_at;	     /* keys at a place that are reason to wake the reader */
 	__u32 wake_at_bytes; /* in the ring, likewise */
 	__u32 depth;	     /* frames of a chain, the sample itself among them; 0: no chains */
 	__u32 by_frame_pointers;
-	__u32 pass_on;	      /* samples go into the event's ring as well */
-	__u32 cgroups;	      /* keys have them */
-	__u32 offcpu_blocked; /* tasks that could have gone on do not count */
-	__u32 cpus;	      /* that there can be */
-	__u32 reserved;
+	__u32 pass_on;		      /* samples go into the event's ring as well */
+	__u32 cgroups;		      /* keys have them */
+	__u32 offcpu_blocked;	      /* tasks that could have gone on do not count */
+	__u32 cpus;		      /* that there can be */
 	__u64 sched_start, sched_end; /* the scheduler's code; 0: not known */
 };
 
 /* Shared while the program runs. */
 struct sample_control {
-	__u32 active;	/* which of the two maps of counts is written to */
+	__u32 round;	/* of counting, between two drains; from 1 on, for 0 is where nothing was */
 	__u32 tables;	/* times that the numbers of tables were taken back */
 	__u32 followed; /* processes that live */
-	__u32 drains;	/* so far */
 	__u32 offcpu;	/* time off the CPU counts, under the number of the event and 1; 0: not */
-	__u32 memory;	/* code without a file was counted since the maps were swapped */
+	__u32 memory;	/* code without a file was counted in this round */
 	__u32 found;	/* of the self-test: */
 	struct sample_region test_region;
 	struct sample_file test_file, test_seen;
 	__u64 test_offset;
 	__u64 text_start, text_bytes; /* the kernel's own code, which stays where it is */
-	/* Keys made in each map since it became active: on a line of the cache that is not read. */
-	__u32 used[2] __attribute__((aligned(64)));
 };
 
 /* A sample that stands for one, in 1/SAMPLE_ONE. */
 enum { SAMPLE_ONE_SHIFT = 16, SAMPLE_ONE = 1 << SAMPLE_ONE_SHIFT };
 
-/* Says whether a CPU is inside the program: odd; and what the program is told for this CPU. A line
- * of the cache each. */
+/* Says whether a CPU is inside the program: odd; what the program is told for this CPU, and how
+ * much it counted. A line of the cache each. */
 struct sample_gate {
 	__u64 passes;
 	__u32 stretch; /* samples that each one taken stands for, in 1/SAMPLE_ONE */
+	__u32 used[2]; /* keys made in the last even and odd round */
 	__u32 reserved;
-	__u64 padding[6];
+	__u64 padding[5];
 };
 _Static_assert(sizeof(struct sample_gate) == 64, "a line of the cache");

@@ -24,8 +24,8 @@
 #include <sys/epoll.h>
 #include <time.h>
 
-/* Keys between two drains; while the map fills they are closer together. */
-enum { KEYS_BASE = 16384, KEYS_OF_CPU = 1024, KEYS_MIN = 16, KEYS_MAX = 1 << 20 };
+/* Keys of each CPU between two drains; while there is less room they are closer together. */
+enum { KEYS_OF_ALL = 8192, KEYS_OF_CPU = 1024, KEYS_MIN = 16, KEYS_MAX = 1 << 18 };
 
 enum { HOTPLUG_EVERY_NS = 1000000000 };
 /* How often what was counted is taken over, if there is room for more. Code that is made at run
@@ -69,10 +69,10 @@ static uint64_t clock_ns(void)
 
 static size_t keys_for(const struct driver_config *config)
 {
-	size_t keys = KEYS_BASE + KEYS_OF_CPU * (size_t)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
+	size_t keys = KEYS_OF_CPU + KEYS_OF_ALL / (size_t)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
 
 	if (config->cpu_buffer_bytes)
-		keys = config->cpu_buffer_bytes / sizeof(struct sample_key);
+		keys = config->cpu_buffer_bytes / sizeof(struct sample_count);
 	keys = MAX(keys, (size_t)KEYS_MIN);
 	return MIN(keys, (size_t)KEYS_MAX);
 }
@@ -490,21 +490,19 @@ static uint32_t on_epoch(uint64_t at_ns, void *data)
 }
 
 /* What the kernel says beside is read in between: so it says where all code lies that was sampled.
- * Of code that came after the maps were swapped the samples to come may be older. */
-static int drain(struct driver *d, struct error *err)
+ * Of code that came after the round was over the samples to come may be older. */
+static void drain(struct driver *d)
 {
 	struct sampler_handler handler = bpf_samples_handler(&d->samples);
-	int r;
 
 	handler.ended = on_ended;
 	handler.epoch = on_epoch;
 	handler.of_driver = d;
 	d->drained_ns = d->samples.now_ns;
-	r = sampler_drain(d->sampler, &handler, err);
+	sampler_drain(d->sampler, &handler);
 	bpf_samples_let_come(&d->samples, d->drained_ns);
-	if (r == 0 && d->samples.chains)
+	if (d->samples.chains)
 		sampler_chains_prune(d->samples.chains);
-	return r;
 }
 
 /* Takes in what is new, while it can still be looked at. */
@@ -518,18 +516,16 @@ static void listen(struct driver *d)
 static int bpf_sync(struct driver *d, bool all, struct error *err)
 {
 	bool over = d->follow && !sampler_any_followed(d->sampler);
-	int r = 0;
+	int r;
 
 	perf_cpuset_clear_wakeups(&d->cpus);
 	d->samples.now_ns = clock_ns();
 	if (all || over || is_due(d)) {
-		r = drain(d, err);
+		drain(d);
 	} else {
 		read_rings(d);
 		listen(d);
 	}
-	if (r < 0)
-		return r;
 	if (all && !d->running) {
 		const struct sampler_handler ended = bpf_samples_handler(&d->samples);
 

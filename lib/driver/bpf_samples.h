@@ -5,7 +5,7 @@
  *	struct bpf_samples s = { .images = images, .cookies = cookies, .out = out, .cpus = &cpus };
  *	const struct sampler_handler handler = bpf_samples_handler(&s);
  *	s.now_ns = now;
- *	sampler_drain(sampler, &handler, err);
+ *	sampler_drain(sampler, &handler);
  */
 #pragma once
 

@@ -16,14 +16,13 @@
 #include <sys/mman.h>
 #include <time.h>
 
-enum { BATCH = 2048 };
 enum { LEFT_MAX = 65536 }; /* tasks off their CPUs */
 enum { RING_BYTES = 1 << 20, RING_BYTES_OF_CPU = 1 << 20, RING_BYTES_MAX = 64 << 20 };
 
 struct counted {
-	struct sample_key key;
-	uint32_t callers, epoch;
+	const struct sample_key *key;
 	uint64_t count;
+	uint32_t callers, epoch;
 };
 
 struct sampler {
@@ -31,14 +30,16 @@ struct sampler {
 	struct ring_buffer *ring;
 	struct bpf_link *links[8]; /* of the programs that follow processes */
 	size_t link_count;
-	int program, test, counts[2], counters, images, followed, left;
+	int program, test, counters, images, followed, left;
 	struct sample_control *control; /* shared with the program */
 	struct sample_gate *gates;	/* likewise, by CPU and slot */
+	struct sample_count *counts;	/* likewise, of each round and place */
 	size_t cpu_count, gate_count;
+	size_t places, keys; /* where CPUs count, and how many keys at each */
 	uint64_t kernel_bytes;
 	struct counted *list; /* of the last drain */
 	size_t room;
-	size_t filling; /* keys in the map that is written to, from which on it fills */
+	size_t filling; /* keys at a place from which on it fills */
 	struct sample_counters *per_cpu[SAMPLE_SLOT_COUNT_]; /* as read last */
 	const struct sampler_handler *handler;		     /* while it drains */
 };
@@ -91,17 +92,27 @@ static uint32_t ring_bytes(const struct sampler_config *config)
 	return bytes;
 }
 
+/* As many as keys or more, a power of two. */
+static size_t key_slots(const struct sampler *s)
+{
+	size_t slots = 1;
+
+	while (slots < s->keys)
+		slots *= 2;
+	return slots;
+}
+
 /* Entries of the maps, fixed before loading. */
 static int set_sizes(struct sampler *s, const struct sampler_config *config)
 {
-	size_t slots = config->offcpu ? SAMPLE_SLOT_COUNT_ : 1;
+	size_t slots = s->places / s->cpu_count;
 	bool chains = config->depth > 0;
 	const struct {
 		const char *map;
 		size_t entries;
 	} sizes[] = {
-		{ "counts_0", config->keys },
-		{ "counts_1", config->keys },
+		{ "counts", 2 * s->places * s->keys },
+		{ "key_slots", s->places * key_slots(s) },
 		{ "gates", s->gate_count },
 		{ "scratches", slots },
 		{ "unwindings", slots },
@@ -135,7 +146,10 @@ static int configure(struct sampler *s, const struct sampler_config *config)
 	struct bpf_map *rodata = bpf_object__find_map_by_name(s->object, ".rodata.config");
 	struct sample_config shared = {
 		.follow = config->follow,
-		.wake_at = (uint32_t)(config->keys / 2),
+		.keys = (uint32_t)s->keys,
+		.key_slots = (uint32_t)key_slots(s),
+		.places = (uint32_t)s->places,
+		.wake_at = (uint32_t)(s->keys / 2),
 		.wake_at_bytes = ring_bytes(config) / 2,
 		.depth = MIN(config->depth, (unsigned int)SAMPLE_DEPTH_MAX),
 		.by_frame_pointers = config->by_frame_pointers,
@@ -248,6 +262,11 @@ static int on_message(void *data, void *message, size_t size)
 	return 0;
 }
 
+static size_t counts_bytes(const struct sampler *s)
+{
+	return 2 * s->places * s->keys * sizeof(*s->counts);
+}
+
 /* Gets hold of what was loaded. */
 static int take_hold(struct sampler *s)
 {
@@ -255,8 +274,6 @@ static int take_hold(struct sampler *s)
 
 	s->program = bpf_program__fd(bpf_object__find_program_by_name(s->object, "take_sample"));
 	s->test = bpf_program__fd(bpf_object__find_program_by_name(s->object, "test_self"));
-	s->counts[0] = sampler_map(s, "counts_0");
-	s->counts[1] = sampler_map(s, "counts_1");
 	s->counters = sampler_map(s, "counters");
 	s->images = sampler_map(s, "images");
 	s->followed = sampler_map(s, "followed");
@@ -268,6 +285,9 @@ static int take_hold(struct sampler *s)
 		return -errno;
 	s->gates = sampler_map_memory(sampler_map(s, "gates"), s->gate_count * sizeof(*s->gates));
 	if (!s->gates)
+		return -errno;
+	s->counts = sampler_map_memory(sampler_map(s, "counts"), counts_bytes(s));
+	if (!s->counts)
 		return -errno;
 	for (cpu = 0; cpu < s->cpu_count; cpu++)
 		sampler_stretch(s, cpu, SAMPLE_ONE);
@@ -310,6 +330,8 @@ int sampler_new(const struct sampler_config *config, struct sampler **ret, struc
 	s->object = bpf_object__open_mem(sampler_object, sampler_object_size, NULL);
 	if (!s->object)
 		return explain(-errno, err);
+	s->places = config->offcpu ? s->gate_count : s->cpu_count;
+	s->keys = config->keys;
 	s->filling = config->keys / 8;
 	r = configure(s, config);
 	if (r == 0)
@@ -340,6 +362,8 @@ void sampler_free(struct sampler *s)
 	ring_buffer__free(s->ring);
 	if (s->gates)
 		(void)munmap(s->gates, s->gate_count * sizeof(*s->gates));
+	if (s->counts)
+		(void)munmap(s->counts, counts_bytes(s));
 	if (s->control)
 		(void)munmap(s->control, sizeof(*s->control));
 	bpf_object__close(s->object);
@@ -385,43 +409,34 @@ void sampler_forget_tables(const struct sampler *s)
 	settle(s);
 }
 
-/* Makes the other map the active one; returns the one that was. */
-static unsigned int swap_maps(struct sampler *s)
+/* Begins another round; returns the one that was. */
+static uint32_t end_round(struct sampler *s)
 {
-	unsigned int was = s->control->active;
+	uint32_t was = s->control->round;
+	size_t i;
 
-	(void)__atomic_fetch_add(&s->control->drains, 1, __ATOMIC_RELAXED);
-	__atomic_store_n(&s->control->used[!was], 0, __ATOMIC_SEQ_CST);
+	for (i = 0; i < s->gate_count; i++)
+		__atomic_store_n(&s->gates[i].used[!(was & 1)], 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&s->control->memory, 0, __ATOMIC_SEQ_CST);
-	__atomic_store_n(&s->control->active, !was, __ATOMIC_SEQ_CST);
+	__atomic_store_n(&s->control->round, was + 1, __ATOMIC_SEQ_CST);
 	settle(s);
 	return was;
 }
 
-/* Empties a map into ->list; how many, or -errno. */
-static ssize_t read_counts(struct sampler *s, int map)
+/* Lists what was counted in a round that is over; how many keys. */
+static size_t list_counts(struct sampler *s, uint32_t round)
 {
-	_cleanup_free_ struct sample_key *keys = xcalloc(BATCH, sizeof(*keys));
-	_cleanup_free_ uint64_t *counts = xcalloc(BATCH, sizeof(*counts));
-	uint64_t in = 0, out = 0; /* bigger than the kernel's cursor */
-	bool first = true, more = true;
-	size_t count = 0, i;
+	const struct sample_count *all = s->counts + (round & 1) * s->places * s->keys;
+	size_t place, count = 0, i;
 
-	while (more) {
-		uint32_t n = BATCH;
-		int r = bpf_map_lookup_and_delete_batch(map, first ? NULL : &in, &out, keys, counts,
-							&n, NULL);
+	for (place = 0; place < s->places; place++, all += s->keys) {
+		size_t n = s->gates[place].used[round & 1];
 
-		if (r < 0 && errno != ENOENT)
-			return -errno;
-		more = r == 0;
-		first = false;
-		in = out;
 		array_grow(&s->list, count + n, &s->room);
 		for (i = 0; i < n; i++)
-			s->list[count++] = (struct counted){ .key = keys[i], .count = counts[i] };
+			s->list[count++] = (struct counted){ &all[i].key, all[i].count, 0, 0 };
 	}
-	return (ssize_t)count;
+	return count;
 }
 
 /* By epoch, then by what changes the context, the costliest first. Callers that came soon after
@@ -429,7 +444,7 @@ static ssize_t read_counts(struct sampler *s, int map)
 static int compare(const void *a, const void *b)
 {
 	const struct counted *p = a, *q = b;
-	const struct sample_key *x = &p->key, *y = &q->key;
+	const struct sample_key *x = p->key, *y = q->key;
 	int r = (p->epoch > q->epoch) - (p->epoch < q->epoch);
 
 	if (r == 0)
@@ -458,9 +473,13 @@ void sampler_listen(struct sampler *s, const struct sampler_handler *handler)
 
 bool sampler_is_filling(const struct sampler *s)
 {
-	const struct sample_control *c = s->control;
+	unsigned int odd = s->control->round & 1;
+	size_t i;
 
-	return __atomic_load_n(&c->used[c->active], __ATOMIC_RELAXED) >= s->filling;
+	for (i = 0; i < s->places; i++)
+		if (__atomic_load_n(&s->gates[i].used[odd], __ATOMIC_RELAXED) >= s->filling)
+			return true;
+	return false;
 }
 
 bool sampler_met_memory(const struct sampler *s)
@@ -472,35 +491,32 @@ bool sampler_met_memory(const struct sampler *s)
 static void ask(struct counted *c, const struct sampler_handler *handler)
 {
 	if (handler->number)
-		c->callers = handler->number(c->key.chain, handler->data);
-	if (handler->epoch && c->key.place == SAMPLE_KERNEL)
-		c->epoch = handler->epoch(c->key.image.moment.at_ns, handler->of_driver);
+		c->callers = handler->number(c->key->chain, handler->data);
+	if (handler->epoch && c->key->place == SAMPLE_KERNEL)
+		c->epoch = handler->epoch(c->key->image.moment.at_ns, handler->of_driver);
 }
 
-int sampler_drain(struct sampler *s, const struct sampler_handler *handler, struct error *err)
+void sampler_drain(struct sampler *s, const struct sampler_handler *handler)
 {
-	unsigned int was = swap_maps(s);
-	ssize_t i, n;
+	uint32_t was = end_round(s);
+	size_t i, n;
 
 	if (handler->ended)
 		handler->ended(handler->of_driver);
 	sampler_listen(s, handler);
-	n = read_counts(s, s->counts[was]);
-	if (n < 0)
-		return error_errno(err, (int)n, "cannot read what was counted");
+	n = list_counts(s, was);
 	for (i = 0; i < n; i++)
 		ask(&s->list[i], handler);
 	if (n)
-		qsort(s->list, (size_t)n, sizeof(*s->list), compare);
+		qsort(s->list, n, sizeof(*s->list), compare);
 	for (i = 0; i < n; i++)
-		handler->sample(&s->list[i].key, s->list[i].callers, s->list[i].count,
+		handler->sample(s->list[i].key, s->list[i].callers, s->list[i].count,
 				handler->data);
-	return 0;
 }
 
 uint32_t sampler_drains(const struct sampler *s)
 {
-	return __atomic_load_n(&s->control->drains, __ATOMIC_RELAXED);
+	return __atomic_load_n(&s->control->round, __ATOMIC_RELAXED);
 }
 
 void sampler_counters(const struct sampler *s, enum sample_slot slot, struct sample_counters *ret)

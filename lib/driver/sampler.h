@@ -6,7 +6,7 @@
  *	struct sampler *s;
  *	if (sampler_new(&(struct sampler_config){ .keys = 16384 }, &s, err) == 0)
  *		link = sampler_attach(event, 0, s);
- *	sampler_drain(s, &handler, err);
+ *	sampler_drain(s, &handler);
  *	sampler_free(s);
  */
 #pragma once
@@ -23,7 +23,7 @@ enum { SAMPLER_CHAINS_MAX = 32768 }; /* known at a time */
 struct sampler;
 
 struct sampler_config {
-	size_t keys;	    /* that may be counted between two drains */
+	size_t keys;	    /* that may be counted on each CPU between two drains */
 	bool follow;	    /* only processes that sampler_follow() names, and their descendants */
 	unsigned int depth; /* of call chains, the sample itself counted; 0: none */
 	bool by_frame_pointers;
@@ -65,8 +65,8 @@ struct sampler_handler {
 };
 
 /* Hands over all that was counted up to now: first images and chains seen for the first time, then
- * the samples, those of one epoch and, in it, of one context together. 0 or -errno. */
-int sampler_drain(struct sampler *s, const struct sampler_handler *handler, struct error *err);
+ * the samples, those of one epoch and, in it, of one context together. */
+void sampler_drain(struct sampler *s, const struct sampler_handler *handler);
 /* Hands over images and chains only. */
 void sampler_listen(struct sampler *s, const struct sampler_handler *handler);
 /* Whether more is counted than there shall be when it is drained. */
@@ -74,7 +74,7 @@ bool sampler_is_filling(const struct sampler *s);
 /* Whether samples or callers since the last drain were in memory that has no file. */
 bool sampler_met_memory(const struct sampler *s);
 
-/* How many drains there were: the stamp that tables get when they are used. */
+/* Grows with each drain: the stamp that tables get when they are used. */
 uint32_t sampler_drains(const struct sampler *s);
 
 /* Totals of all CPUs, of samples or of time off the CPU. */

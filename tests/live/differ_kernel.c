@@ -182,13 +182,13 @@ static void on_sample(const struct sample_key *key, uint32_t number, uint64_t co
 	}
 }
 
-int in_kernel_drain(struct in_kernel *k, struct error *err)
+void in_kernel_drain(struct in_kernel *k)
 {
 	const struct sampler_handler handler = {
 		.image = on_image, .chain = on_chain, .sample = on_sample, .data = k
 	};
 
-	return sampler_drain(k->sampler, &handler, err);
+	sampler_drain(k->sampler, &handler);
 }
 
 /* --- who belongs to whom --- */

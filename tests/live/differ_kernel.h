@@ -34,7 +34,7 @@ int in_kernel_attach(struct in_kernel *k, int event);
 /* Takes a chain of theirs, and owns it. */
 void in_kernel_theirs(struct in_kernel *k, struct chain *chain);
 /* Takes over what the program has counted; 0 or -errno. */
-int in_kernel_drain(struct in_kernel *k, struct error *err);
+void in_kernel_drain(struct in_kernel *k);
 /* No more will come: compares what there is, unless it shall not count, and forgets it. Whether all
  * tables that were wanted were there. */
 bool in_kernel_end(struct in_kernel *k, bool counts);

@@ -179,7 +179,7 @@ static void drain(struct differ *d, struct ring *ring)
 		ring_release(ring);
 	}
 	if (d->in_kernel)
-		(void)in_kernel_drain(d->in_kernel, NULL);
+		in_kernel_drain(d->in_kernel);
 }
 
 /* Samples the command until it ends, or @max samples more are there; 0 or -errno. */
