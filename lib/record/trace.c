@@ -237,7 +237,7 @@ bool trace_end_at(struct trace *t, uint64_t end, const struct trace_mark *mark)
 		return false;
 	leaf = t->frames[0];
 	if (number_of(t, t->images[0], &leaf.image, NULL) < 0 ||
-	    chain_store_add_called(t->store, mark->node, &leaf, t->weight) < 0)
+	    chain_store_add_called(t->store, &mark->callers, &leaf, t->weight) < 0)
 		return false;
 	t->on = false;
 	t->ends[end] += samples_of(t);

@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "event/event.h"
+#include "sfile/chain_store.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,7 +36,8 @@ struct trace_place {
 
 /* Where the callers of a chain are in the store, as long as that lasts; all zero: nowhere. */
 struct trace_mark {
-	uint32_t epoch, context, node;
+	uint32_t epoch, context;
+	struct chain_callers callers;
 };
 
 struct trace_config {

@@ -27,12 +27,18 @@ struct lookup {
 	uint32_t mask, used;
 };
 
+/* A frame of a chain and where it is in the tree. */
+struct step {
+	struct chain_frame frame;
+	struct chain_callers at;
+};
+
 /* The chain added last, outermost first: the next one mostly begins like it. */
 struct memo {
-	uint32_t context;
-	struct chain_frame *frames;
-	uint32_t *nodes;
-	size_t count, room, nodes_room;
+	uint32_t context; /* 0: none */
+	struct chain_callers root;
+	struct step *steps;
+	size_t count, room;
 };
 
 struct chain_store {
@@ -42,9 +48,8 @@ struct chain_store {
 	struct chain_table places, nodes;
 	struct lookup by_place, by_node;
 	struct memo memo;
-	uint32_t *found; /* places of the chain that is added, outermost first */
-	size_t found_room;
-	uint32_t last; /* node of the chain added last */
+	uint32_t *paths; /* of the chain that is added, outermost first */
+	size_t path_room;
 };
 
 static uint64_t pack(const struct chain_frame *f)
@@ -58,14 +63,16 @@ static uint64_t place_hash(uint64_t image_offset)
 	return hash_u64(image_offset);
 }
 
-static uint64_t node_hash(uint32_t parent, uint32_t place)
+/* A node is looked up by a hash of all places on the way to it: so it is known where to look for
+ * each frame of a chain before any of them is found, and memory is fetched for all at once. */
+static uint32_t path_of_context(uint32_t context)
 {
-	return hash_u64((uint64_t)parent << 32 | place);
+	return (uint32_t)hash_u64(context);
 }
 
-static uint64_t hash_of(const struct chain_node *n)
+static uint32_t path_below(uint32_t path, uint64_t image_offset)
 {
-	return node_hash(n->parent, n->place);
+	return (uint32_t)hash_u64(image_offset ^ path * 0x9e3779b97f4a7c15ULL);
 }
 
 static uint64_t place_value(const struct chain_store *s, uint32_t i)
@@ -124,15 +131,30 @@ static void index_places(struct chain_store *s)
 	}
 }
 
+/* Parents stand before their children. */
+static uint32_t *node_paths(const struct chain_store *s)
+{
+	uint32_t *paths = xcalloc(s->nodes.count, sizeof(*paths)), i;
+
+	for (i = 1; i < s->nodes.count; i++) {
+		const struct chain_node *n = node_at(s, i);
+
+		paths[i] = n->parent ? path_below(paths[n->parent], place_value(s, n->place))
+				     : path_of_context(n->place);
+	}
+	return paths;
+}
+
 static void index_nodes(struct chain_store *s)
 {
+	_cleanup_free_ uint32_t *paths = node_paths(s);
 	uint32_t i;
 
 	lookup_reset(&s->by_node, s->nodes.count);
 	for (i = 1; i < s->nodes.count; i++) {
 		if (i + AHEAD < s->nodes.count)
-			lookup_fetch(&s->by_node, hash_of(node_at(s, i + AHEAD)));
-		lookup_put(&s->by_node, hash_of(node_at(s, i)), i);
+			lookup_fetch(&s->by_node, paths[i + AHEAD]);
+		lookup_put(&s->by_node, paths[i], i);
 	}
 }
 
@@ -165,32 +187,63 @@ static int find_place(struct chain_store *s, uint64_t value, uint32_t *ret, stru
 	return 0;
 }
 
-/* The number of the node, added where it is new: 0 or -errno. */
-static int find_node(struct chain_store *s, uint32_t parent, uint32_t place, uint32_t *ret,
-		     struct error *err)
+/* The node below @parent at the place with that value, 0 if there is none. */
+static uint32_t find_node(const struct chain_store *s, uint32_t parent, uint32_t path,
+			  uint64_t value)
 {
-	const struct chain_node node = { .parent = parent, .place = place };
-	uint64_t hash = node_hash(parent, place);
+	const struct lookup *l = &s->by_node;
 	uint32_t i, number;
 
-	for (i = (uint32_t)hash & s->by_node.mask; (number = s->by_node.slots[i]);
-	     i = (i + 1) & s->by_node.mask) {
+	for (i = path & l->mask; (number = l->slots[i]); i = (i + 1) & l->mask) {
 		const struct chain_node *n = node_at(s, number);
 
-		if (n->parent != parent || n->place != place)
-			continue;
-		*ret = number;
-		return 0;
+		if (n->parent == parent && place_value(s, n->place) == value)
+			return number;
 	}
-	number = chain_table_add(&s->nodes, &node);
+	return 0;
+}
+
+static int add_node(struct chain_store *s, const struct chain_node *node, uint32_t path,
+		    uint32_t *ret, struct error *err)
+{
+	uint32_t number = chain_table_add(&s->nodes, node);
+
 	if (!number)
 		return out_of_space(s, err);
 	if (lookup_is_full(&s->by_node))
 		index_nodes(s);
 	else
-		lookup_put(&s->by_node, hash, number);
+		lookup_put(&s->by_node, path, number);
 	*ret = number;
 	return 0;
+}
+
+/* Adds the node of a place below @parent: 0 or -errno. */
+static int add_below(struct chain_store *s, uint32_t parent, uint32_t path, uint64_t value,
+		     uint32_t *ret, struct error *err)
+{
+	struct chain_node node = { .parent = parent };
+	int r = find_place(s, value, &node.place, err);
+
+	return r < 0 ? r : add_node(s, &node, path, ret, err);
+}
+
+/* The node that chains of the context begin at, added where it is new: 0 or -errno. */
+static int find_root(struct chain_store *s, uint32_t context, struct chain_callers *ret,
+		     struct error *err)
+{
+	const struct chain_node node = { .place = context };
+	uint32_t path = path_of_context(context), i, number;
+	int r;
+
+	for (i = path & s->by_node.mask; (number = s->by_node.slots[i]);
+	     i = (i + 1) & s->by_node.mask)
+		if (!node_at(s, number)->parent && node_at(s, number)->place == context)
+			break;
+	r = number ? 0 : add_node(s, &node, path, &number, err);
+	if (r == 0)
+		*ret = (struct chain_callers){ number, path };
+	return r;
 }
 
 /* --- opening --- */
@@ -279,9 +332,8 @@ void chain_store_close(struct chain_store *s)
 	chain_names_close(s->names);
 	free(s->by_place.slots);
 	free(s->by_node.slots);
-	free(s->memo.frames);
-	free(s->memo.nodes);
-	free(s->found);
+	free(s->memo.steps);
+	free(s->paths);
 	free(s->dir);
 	free(s);
 }
@@ -300,15 +352,22 @@ int chain_store_context(struct chain_store *s, const struct chain_context *conte
 
 /* --- adding --- */
 
-static void remember(struct memo *m, size_t at, const struct chain_frame *frame, uint32_t node)
+static void remember(struct memo *m, const struct chain_frame *frame, uint32_t node, uint32_t path)
 {
-	if (at == MIN(m->room, m->nodes_room)) {
-		array_grow(&m->frames, at + 1, &m->room);
-		array_grow(&m->nodes, at + 1, &m->nodes_room);
-	}
-	m->frames[at] = *frame;
-	m->nodes[at] = node;
-	m->count = at + 1;
+	array_grow(&m->steps, m->count + 1, &m->room);
+	m->steps[m->count++] = (struct step){ *frame, { node, path } };
+}
+
+/* Where the first @count frames of the chain added last lead. */
+static struct chain_callers reached(const struct memo *m, size_t count)
+{
+	return count ? m->steps[count - 1].at : m->root;
+}
+
+/* The @i-th frame of the chain's innermost @count, from the outermost on. */
+static const struct chain_frame *frame_at(const struct chain *chain, size_t count, size_t i)
+{
+	return &chain->frames[count - 1 - i];
 }
 
 /* The frames that the chain and the one before it have in common, from the outermost on. */
@@ -317,68 +376,80 @@ static size_t common(const struct memo *m, const struct chain *chain, size_t cou
 	size_t n = 0;
 
 	while (n < count && n < m->count) {
-		const struct chain_frame *f = &chain->frames[count - 1 - n];
+		const struct chain_frame *f = frame_at(chain, count, n);
 
-		if (f->image != m->frames[n].image || f->offset != m->frames[n].offset)
+		if (f->image != m->steps[n].frame.image || f->offset != m->steps[n].frame.offset)
 			break;
 		n++;
 	}
 	return n;
 }
 
-/* Finds the places of the chain's frames from the @from-th on, outermost first, into ->found: 0 or
- * -errno. */
-static int find_places(struct chain_store *s, const struct chain *chain, size_t from, size_t count,
-		       struct error *err)
+/* Works out the paths of the chain's frames from the @from-th on, outermost first, and fetches what
+ * will be looked at, in steps: each needs what the one before has fetched. */
+static void make_paths(struct chain_store *s, const struct chain *chain, size_t from, size_t count)
 {
-	const struct chain_frame *outermost = &chain->frames[count - 1];
+	uint32_t path = reached(&s->memo, from).path;
+	const struct lookup *l = &s->by_node;
+	size_t i;
+
+	array_grow(&s->paths, count, &s->path_room);
+	for (i = from; i < count; i++) {
+		path = s->paths[i] = path_below(path, pack(frame_at(chain, count, i)));
+		lookup_fetch(l, path);
+	}
+	for (i = from; i < count; i++)
+		__builtin_prefetch(node_at(s, l->slots[s->paths[i] & l->mask]));
+	for (i = from; i < count; i++)
+		__builtin_prefetch(chain_table_at(
+			&s->places, node_at(s, l->slots[s->paths[i] & l->mask])->place));
+}
+
+/* Adds the chain's frames from the @from-th on: 0 or -errno. */
+static int add_frames(struct chain_store *s, const struct chain *chain, size_t from, size_t count,
+		      struct error *err)
+{
+	uint32_t node = reached(&s->memo, from).node;
 	size_t i;
 	int r = 0;
 
-	array_grow(&s->found, count, &s->found_room);
 	for (i = from; i < count; i++)
-		lookup_fetch(&s->by_place, place_hash(pack(outermost - i)));
-	for (i = from; i < count && r == 0; i++)
-		r = find_place(s, pack(outermost - i), &s->found[i], err);
+		lookup_fetch(&s->by_place, place_hash(pack(frame_at(chain, count, i))));
+	for (i = from; i < count && r == 0; i++) {
+		r = add_below(s, node, s->paths[i], pack(frame_at(chain, count, i)), &node, err);
+		if (r == 0)
+			remember(&s->memo, frame_at(chain, count, i), node, s->paths[i]);
+	}
 	return r;
 }
 
-/* Node @node is new, so those below it for ->found will be, with the numbers behind it: fetches
- * where they will be entered. */
-static void fetch_below(const struct chain_store *s, uint32_t node, size_t at, size_t count)
-{
-	for (; at < count; at++, node++)
-		lookup_fetch(&s->by_node, node_hash(node, s->found[at]));
-}
-
-/* The node of the whole chain, made where it is new: 0 or -errno. */
+/* Has the chain remembered with its nodes, made where they are new: 0 or -errno. */
 static int find_chain(struct chain_store *s, uint32_t context, const struct chain *chain,
-		      uint32_t *ret, struct error *err)
+		      size_t count, struct error *err)
 {
-	size_t count = MIN(chain->count, (size_t)CHAIN_FRAMES_MAX), i;
-	uint32_t node = 0, made;
-	bool fetched = false;
+	struct memo *m = &s->memo;
+	uint32_t node;
+	size_t i;
 	int r;
 
-	i = s->memo.context == context ? common(&s->memo, chain, count) : 0;
-	s->memo.context = context;
-	s->memo.count = i;
-	r = i ? 0 : find_node(s, 0, context, &node, err);
-	if (i)
-		node = s->memo.nodes[i - 1];
-	if (r == 0 && i < count)
-		r = find_places(s, chain, i, count, err);
-	for (; i < count && r == 0; i++) {
-		made = s->nodes.count;
-		r = find_node(s, node, s->found[i], &node, err);
-		if (r == 0)
-			remember(&s->memo, i, &chain->frames[count - 1 - i], node);
-		if (node == made && !fetched)
-			fetch_below(s, node, i + 1, count);
-		fetched |= node == made;
+	if (m->context != context) {
+		m->context = 0;
+		m->count = 0;
+		r = find_root(s, context, &m->root, err);
+		if (r < 0)
+			return r;
+		m->context = context;
 	}
-	*ret = node;
-	return r;
+	m->count = i = common(m, chain, count);
+	make_paths(s, chain, i, count);
+	node = reached(m, i).node;
+	for (; i < count; i++) {
+		node = find_node(s, node, s->paths[i], pack(frame_at(chain, count, i)));
+		if (!node)
+			break;
+		remember(m, frame_at(chain, count, i), node, s->paths[i]);
+	}
+	return add_frames(s, chain, i, count, err);
 }
 
 static uint32_t add_saturated(uint32_t count, uint64_t samples)
@@ -390,7 +461,6 @@ static uint32_t add_saturated(uint32_t count, uint64_t samples)
 static void count_chain(struct chain_store *s, uint32_t node, uint64_t samples)
 {
 	node_at(s, node)->count = add_saturated(node_at(s, node)->count, samples);
-	s->last = node;
 }
 
 /* Has files to add to; 0 or -errno. */
@@ -408,30 +478,30 @@ static int make_ready(struct chain_store *s, struct error *err)
 int chain_store_add(struct chain_store *s, uint32_t context, const struct chain *chain,
 		    struct error *err)
 {
-	uint32_t node = 0;
+	size_t count = MIN(chain->count, (size_t)CHAIN_FRAMES_MAX);
 	int r = make_ready(s, err);
 
 	if (r == 0)
-		r = find_chain(s, context, chain, &node, err);
+		r = find_chain(s, context, chain, count, err);
 	if (r < 0)
 		return r;
-	count_chain(s, node, chain->samples);
+	count_chain(s, reached(&s->memo, count).node, chain->samples);
 	return 0;
 }
 
-uint32_t chain_store_callers(const struct chain_store *s)
+struct chain_callers chain_store_callers(const struct chain_store *s)
 {
-	return node_at(s, s->last)->parent;
+	return reached(&s->memo, s->memo.count - 1);
 }
 
-int chain_store_add_called(struct chain_store *s, uint32_t callers, const struct chain_frame *leaf,
-			   uint64_t samples)
+int chain_store_add_called(struct chain_store *s, const struct chain_callers *callers,
+			   const struct chain_frame *leaf, uint64_t samples)
 {
-	uint32_t place = 0, node = 0;
-	int r = find_place(s, pack(leaf), &place, NULL);
+	uint64_t value = pack(leaf);
+	uint32_t path = path_below(callers->path, value);
+	uint32_t node = find_node(s, callers->node, path, value);
+	int r = node ? 0 : add_below(s, callers->node, path, value, &node, NULL);
 
-	if (r == 0)
-		r = find_node(s, callers, place, &node, NULL);
 	if (r == 0)
 		count_chain(s, node, samples);
 	return r;

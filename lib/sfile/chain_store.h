@@ -61,11 +61,16 @@ int chain_store_context(struct chain_store *s, const struct chain_context *conte
 int chain_store_add(struct chain_store *s, uint32_t context, const struct chain *chain,
 		    struct error *err);
 
-/* The callers of the chain added last as a number, good until chain_store_is_full(). */
-uint32_t chain_store_callers(const struct chain_store *s);
-/* Adds a chain whose callers have that number: 0 or -errno. */
-int chain_store_add_called(struct chain_store *s, uint32_t callers, const struct chain_frame *leaf,
-			   uint64_t samples);
+/* Where callers are in the store. */
+struct chain_callers {
+	uint32_t node, path;
+};
+
+/* The callers of the chain that chain_store_add() added last, good until chain_store_is_full(). */
+struct chain_callers chain_store_callers(const struct chain_store *s);
+/* Adds a chain that has these callers: 0 or -errno. */
+int chain_store_add_called(struct chain_store *s, const struct chain_callers *callers,
+			   const struct chain_frame *leaf, uint64_t samples);
 
 /* Whether the next chain_store_add() begins another pair of files. */
 bool chain_store_is_full(const struct chain_store *s);
