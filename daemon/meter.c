@@ -22,11 +22,9 @@ uint64_t meter_now_ns(void)
 
 static struct meter_mark mark_now(const struct meter *meter, uint64_t samples)
 {
-	uint64_t parser_ns, bytes;
-
-	parser_use(meter->parser, &parser_ns, &bytes);
 	return (struct meter_mark){ .at_ns = meter_now_ns(),
-				    .cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + parser_ns,
+				    .cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) +
+					      parser_cpu(meter->parser),
 				    .samples = samples };
 }
 

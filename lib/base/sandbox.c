@@ -136,18 +136,35 @@ static uint64_t private_bytes(pid_t pid)
 	return resident - shared;
 }
 
-void sandbox_use(struct sandbox *s, struct sandbox_use *ret)
+/* What @of says of all processes there are. With the lock. */
+static uint64_t sum(const struct sandbox *s, uint64_t (*of)(pid_t pid))
 {
+	uint64_t all = of(s->pid);
 	unsigned int i;
 
+	for (i = 0; i < s->config.lanes; i++)
+		all += of(s->lanes[i].pid);
+	return all;
+}
+
+uint64_t sandbox_cpu(struct sandbox *s)
+{
+	uint64_t ns;
+
 	(void)pthread_mutex_lock(&s->lock);
-	*ret = (struct sandbox_use){ .cpu_ns = s->ended_ns + cpu_ns(s->pid),
-				     .bytes = private_bytes(s->pid) };
-	for (i = 0; i < s->config.lanes; i++) {
-		ret->cpu_ns += cpu_ns(s->lanes[i].pid);
-		ret->bytes += private_bytes(s->lanes[i].pid);
-	}
+	ns = s->ended_ns + sum(s, cpu_ns);
 	(void)pthread_mutex_unlock(&s->lock);
+	return ns;
+}
+
+uint64_t sandbox_memory(struct sandbox *s)
+{
+	uint64_t bytes;
+
+	(void)pthread_mutex_lock(&s->lock);
+	bytes = sum(s, private_bytes);
+	(void)pthread_mutex_unlock(&s->lock);
+	return bytes;
 }
 
 /* Has the nursery end the lane's worker, if there is one, and with @worker, its end of a socket,

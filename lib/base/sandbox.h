@@ -53,13 +53,10 @@ int sandbox_new(const struct sandbox_config *config, struct sandbox **ret, struc
 void sandbox_free(struct sandbox *s);
 DEFINE_CLEANUP(struct sandbox *, sandbox_free);
 
-/* What its processes take. */
-struct sandbox_use {
-	uint64_t cpu_ns; /* of all that there ever were */
-	uint64_t bytes;	 /* of memory that is theirs alone */
-};
-/* From any thread. */
-void sandbox_use(struct sandbox *s, struct sandbox_use *ret);
+/* CPU time of all its processes that there ever were, in ns. From any thread. */
+uint64_t sandbox_cpu(struct sandbox *s);
+/* Bytes of memory that are its processes' alone. From any thread. */
+uint64_t sandbox_memory(struct sandbox *s);
 
 /* Has a request of at most SANDBOX_REQUEST_MAX bytes done by the worker of @lane, with the
  * descriptor @fd (-1: none), which stays the caller's. 0, and in *@ret what it answered, until the

@@ -224,14 +224,14 @@ int64_t parser_jit(struct parser *p, struct jit_source *s, struct jit *j, uint64
 	return n < 0 ? n : total;
 }
 
-void parser_use(struct parser *p, uint64_t *ret_cpu_ns, uint64_t *ret_bytes)
+uint64_t parser_cpu(struct parser *p)
 {
-	struct sandbox_use use = { 0 };
+	return p ? sandbox_cpu(p->sandbox) : 0;
+}
 
-	if (p)
-		sandbox_use(p->sandbox, &use);
-	*ret_cpu_ns = use.cpu_ns;
-	*ret_bytes = use.bytes;
+uint64_t parser_memory(struct parser *p)
+{
+	return p ? sandbox_memory(p->sandbox) : 0;
 }
 
 uint64_t parser_lost(struct parser *p)

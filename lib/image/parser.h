@@ -42,8 +42,10 @@ int parser_table(struct parser *p, int fd, struct unwind_rules *rules, struct un
 int64_t parser_jit(struct parser *p, struct jit_source *s, struct jit *j, uint64_t now,
 		   struct error *err);
 
-/* CPU time of the processes that read, up to now, and memory that is theirs alone; 0 of NULL. */
-void parser_use(struct parser *p, uint64_t *ret_cpu_ns, uint64_t *ret_bytes);
+/* CPU time of the processes that read, up to now, in ns; bytes of memory that are theirs alone. 0
+ * of NULL. */
+uint64_t parser_cpu(struct parser *p);
+uint64_t parser_memory(struct parser *p);
 
 /* Files that were given up. */
 uint64_t parser_lost(struct parser *p);

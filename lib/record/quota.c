@@ -166,9 +166,7 @@ static uint64_t clock_ns(clockid_t clock)
 static void look_at_memory(const struct quota *q, const struct driver_ops *ops,
 			   const struct driver *driver, struct quota_use *use)
 {
-	uint64_t cpu_ns;
-
-	parser_use(q->parser, &cpu_ns, &use->parser);
+	use->parser = parser_memory(q->parser);
 	use->kernel = ops->kernel_bytes ? ops->kernel_bytes(driver) : 0;
 	if (procfs_memory(NULL, 0, &use->memory, NULL) < 0)
 		use->memory = 0;

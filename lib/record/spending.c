@@ -46,12 +46,9 @@ static uint64_t clock_ns(clockid_t clock)
 static struct governor_look look_now(struct spending *s, const struct driver_ops *ops,
 				     struct driver *driver)
 {
-	uint64_t parser_ns, bytes;
-
-	parser_use(s->parser, &parser_ns, &bytes);
 	return (struct governor_look){
 		.now_ns = clock_ns(CLOCK_MONOTONIC),
-		.own_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + parser_ns,
+		.own_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + parser_cpu(s->parser),
 		.costs = s->costs,
 		.count = ops->costs ? ops->costs(driver, s->costs, s->room) : 0,
 	};

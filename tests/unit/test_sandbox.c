@@ -132,7 +132,7 @@ static void one_that_hangs_is_replaced(void)
 static void waiting_for_a_cpu_is_no_hanging(void)
 {
 	_cleanup_(sandbox_freep) struct sandbox *s = make(100);
-	struct sandbox_use before, after;
+	uint64_t before, after;
 	struct sandbox_reply reply;
 	pid_t others[32];
 	size_t i, count = MIN((size_t)sysconf(_SC_NPROCESSORS_ONLN) * 4, ARRAY_SIZE(others));
@@ -143,10 +143,10 @@ static void waiting_for_a_cpu_is_no_hanging(void)
 			for (;;)
 				__asm__ volatile("");
 	}
-	sandbox_use(s, &before);
+	before = sandbox_cpu(s);
 	CHECK_EQ(call(s, HANG, &reply, NULL), -ETIME);
-	sandbox_use(s, &after);
-	CHECK(after.cpu_ns - before.cpu_ns >= 100000000);
+	after = sandbox_cpu(s);
+	CHECK(after - before >= 100000000);
 	for (i = 0; i < count; i++) {
 		(void)kill(others[i], SIGKILL);
 		(void)waitpid(others[i], NULL, 0);
@@ -219,19 +219,18 @@ static void it_ends_with_us(void)
 static void what_its_processes_take_is_known(void)
 {
 	_cleanup_(sandbox_freep) struct sandbox *s = make(10000);
-	struct sandbox_use before, living, after;
+	uint64_t cpu = sandbox_cpu(s), memory = sandbox_memory(s);
 	struct sandbox_reply reply;
 
-	sandbox_use(s, &before);
 	CHECK(works(s));
-	sandbox_use(s, &living);
-	CHECK(living.cpu_ns > before.cpu_ns);
-	CHECK(living.bytes > before.bytes);
+	CHECK(sandbox_cpu(s) > cpu);
+	CHECK(sandbox_memory(s) > memory);
+	cpu = sandbox_cpu(s);
+	memory = sandbox_memory(s);
 	/* Also of those that are no more. */
 	CHECK_EQ(call(s, CRASH, &reply, NULL), -EPIPE);
-	sandbox_use(s, &after);
-	CHECK(after.cpu_ns >= living.cpu_ns);
-	CHECK(after.bytes < living.bytes);
+	CHECK(sandbox_cpu(s) >= cpu);
+	CHECK(sandbox_memory(s) < memory);
 }
 
 TESTS(T(what_its_processes_take_is_known), T(it_reads_what_it_is_handed),
