@@ -6,7 +6,12 @@
 #include "profile/arcs.h"
 #include "profile/gather.h"
 #include "sfile/chain_arcs.h"
+#include "sfile/chain_store.h"
 #include "sfile/manifest.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 /* What a sample file of the same event says that chains do not. */
 static void add_event(const struct gather *g, const struct gather_file *f,
@@ -47,6 +52,19 @@ static int write_file(const char *path, const struct gather_file *f,
 	return r;
 }
 
+/* Gives the file the time of the chains that it is made of: archives of one session are the same.
+ */
+static int take_time(const char *path, const char *samples, struct error *err)
+{
+	_cleanup_free_ char *names = path_join(samples, CHAIN_DIRECTORY "/names");
+	struct stat st;
+
+	if (stat(names, &st) < 0 ||
+	    utimensat(AT_FDCWD, path, (struct timespec[]){ st.st_atim, st.st_mtim }, 0) < 0)
+		return error_errno(err, -errno, "cannot write %s", path);
+	return 0;
+}
+
 int archive_arcs_write(const struct gather *g, const struct gather_file *f, const char *directory,
 		       char **ret, struct error *err)
 {
@@ -61,6 +79,8 @@ int archive_arcs_write(const struct gather *g, const struct gather_file *f, cons
 	header.mtime = image ? image->mtime : 0;
 	add_event(g, f, &header);
 	r = write_file(path, f, &header, err);
+	if (r == 0)
+		r = take_time(path, g->sessions[f->session].samples, err);
 	if (r == 0)
 		*ret = STEAL(path);
 	return r;
