@@ -25,6 +25,7 @@ struct reader {
 	void (*each)(int fd, void *data);
 	void *data;
 	const struct target *target;
+	uint32_t pid; /* of the process whose mappings are taken */
 };
 
 static void take(const struct reader *to, const char *path)
@@ -170,15 +171,30 @@ static int take_mapping(const struct maps_line *line, void *data)
 
 	if (!line->executable || !line->inode)
 		return 0;
-	path = xasprintf("/proc/%d/map_files/%" PRIx64 "-%" PRIx64, to->target->pid, line->start,
+	path = xasprintf("/proc/%u/map_files/%" PRIx64 "-%" PRIx64, to->pid, line->start,
 			 line->end);
 	take(to, path);
 	return 0;
 }
 
+static void take_process(struct reader *to, uint32_t pid)
+{
+	to->pid = pid;
+	(void)procfs_maps("", pid, take_mapping, to);
+}
+
+/* Takes a process that has a CPU, or waits for one. */
+static void take_running(uint32_t pid, void *data)
+{
+	struct procfs_stat st;
+
+	if (procfs_stat("", pid, &st) == 0 && st.state == 'R')
+		take_process(data, pid);
+}
+
 void target_files(const struct target *target, void (*each)(int fd, void *data), void *data)
 {
-	struct reader to = { each, data, target };
+	struct reader to = { .each = each, .data = data, .target = target };
 	_cleanup_free_ char *script = NULL;
 
 	switch (target->kind) {
@@ -187,9 +203,10 @@ void target_files(const struct target *target, void (*each)(int fd, void *data),
 		take_program(&to, script ?: target->path);
 		break;
 	case TARGET_PROCESS:
-		(void)procfs_maps("", (uint32_t)target->pid, take_mapping, &to);
+		take_process(&to, (uint32_t)target->pid);
 		break;
 	case TARGET_SYSTEM:
+		(void)procfs_pids("", take_running, &to);
 		break;
 	}
 }

@@ -10,6 +10,6 @@
 
 /* Calls @each with files open for reading, borrowed for the call. Of a command that waits: the
  * program, or the one that reads the script it is, and what the dynamic loader, which is asked,
- * maps with it; nothing of them is run. Of a process: what it has mapped. Of the machine: nothing.
- */
+ * maps with it; nothing of them is run. Of a process: what it has mapped. Of the machine: what
+ * those processes have that run now. */
 void target_files(const struct target *target, void (*each)(int fd, void *data), void *data);

@@ -46,16 +46,32 @@ worked()
 	[ $(($(awk '{ print $14 }' "/proc/$running/stat") - begun)) -ge $(($1 * $(getconf CLK_TCK))) ]
 }
 
-truth_images 600 >/dev/null &
+# Of a name that no other has.
+cp "$live/truth_chains" "$dir/known_program"
+"$dir/known_program" 600 >/dev/null &
 running=$!
-wait_for grep -q libtruth_two "/proc/$running/maps"
-operf --session-dir="$dir/attached" --driver=bpf --rate="$rate" --callgraph=64 --pid="$running" \
-	>/dev/null 2>"$dir/attached.log" &
-operf=$!
-wait_for grep -q "Press Ctl-c" "$dir/attached.log"
-begun=$(awk '{ print $14 }' "/proc/$running/stat")
+begun=0
 wait_for worked 1
-kill -INT "$operf"
-wait "$operf"
+
+# begin NAME OPTION...: operf runs, and the process has worked for a second of its time meanwhile.
+begin()
+{
+	session=$1
+	shift
+	operf --session-dir="$dir/$session" --driver=bpf --rate="$rate" --callgraph=64 "$@" \
+		>/dev/null 2>"$dir/$session.log" &
+	operf=$!
+	wait_for grep -q "Press Ctl-c" "$dir/$session.log"
+	begun=$(awk '{ print $14 }' "/proc/$running/stat")
+	wait_for worked 1
+	kill -INT "$operf"
+	wait "$operf"
+}
+
+begin attached --pid="$running"
 known "a process has whole chains from the moment on that it is attached to" attached 1000
+begin machine --system-wide
+opreport --session-dir="$dir/machine" --chains --quality 2>&1 | grep "known_program$" >"$dir/output"
+grep -q "^[0-9]* .* complete  *known_program$" "$dir/output" && ! grep -q " not_loaded " "$dir/output"
+result $? "as has one that runs when that of the machine begins"
 done_testing
