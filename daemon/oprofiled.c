@@ -16,10 +16,14 @@
 #include "tool.h"
 
 #include <errno.h>
+#include <malloc.h>
 #include <signal.h>
 #include <sys/resource.h>
 
-enum { FILES_WANTED = 16384 };
+enum {
+	FILES_WANTED = 16384,
+	LARGE = 256 << 10, /* bytes that are given back at once: tables of most files have less */
+};
 
 /* Open sample files are what the daemon is fast with: takes as many descriptors as it may, which
  * are @most where that is not 0. */
@@ -127,6 +131,14 @@ static int serve(struct settings *settings, int *ready, struct error *err)
 	return r;
 }
 
+/* What held the unwind tables of a large program goes back to the system when it is freed, here and
+ * in the parser, which is forked from here: left to itself, malloc() learns from the first to keep
+ * as much, twice, for another one. */
+static void give_back_soon(void)
+{
+	(void)mallopt(M_MMAP_THRESHOLD, LARGE);
+}
+
 int main(int argc, char **argv)
 {
 	_cleanup_(settings_done) struct settings settings = SETTINGS_INIT;
@@ -135,6 +147,7 @@ int main(int argc, char **argv)
 	int r = settings_load(argc, argv, &settings, &err);
 
 	tool_tidy();
+	give_back_soon();
 	(void)signal(SIGPIPE, SIG_IGN);
 	set_file_limit(settings.limits.files);
 	if (r == 0 && settings.replay) {

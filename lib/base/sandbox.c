@@ -17,7 +17,7 @@
 #include <time.h>
 
 /* Of a lane's memory so much stays for the next request; the rest goes back. */
-enum { ROOM_KEPT = 4 << 20 };
+enum { ROOM_KEPT = 1 << 20 };
 
 struct lane {
 	int socket; /* to the worker; -1: there is none */
@@ -255,15 +255,6 @@ static void take_refused(struct lane *l, char refused[64])
 	memset(l->shared->refused, 0, sizeof(l->shared->refused));
 }
 
-/* Gives back what a large answer took. */
-static void trim(struct sandbox *s, struct lane *l)
-{
-	if (s->config.room > ROOM_KEPT && l->shared->used > ROOM_KEPT)
-		(void)madvise((char *)l->shared + ROOM_KEPT, shared_size(&s->config) - ROOM_KEPT,
-			      MADV_REMOVE);
-	l->shared->used = 0;
-}
-
 /* Sends a request; a worker that died while it had nothing to do is replaced first. */
 static int send_request(struct sandbox *s, unsigned int lane, const void *request, size_t size,
 			int fd, struct error *err)
@@ -285,6 +276,16 @@ static int send_request(struct sandbox *s, unsigned int lane, const void *reques
 	return r < 0 ? end_worker(s, lane, -EPIPE, err) : 0;
 }
 
+void sandbox_drop(struct sandbox *s, unsigned int lane)
+{
+	struct lane *l = &s->lanes[lane];
+
+	if (s->config.room > ROOM_KEPT && l->shared->used > ROOM_KEPT)
+		(void)madvise((char *)l->shared + ROOM_KEPT, shared_size(&s->config) - ROOM_KEPT,
+			      MADV_REMOVE);
+	l->shared->used = 0;
+}
+
 int sandbox_call(struct sandbox *s, unsigned int lane, const void *request, size_t size, int fd,
 		 struct sandbox_reply *ret, struct error *err)
 {
@@ -292,7 +293,7 @@ int sandbox_call(struct sandbox *s, unsigned int lane, const void *request, size
 	struct sandbox_done done;
 	int r;
 
-	trim(s, l);
+	sandbox_drop(s, lane);
 	r = send_request(s, lane, request, size, fd, err);
 	if (r < 0)
 		return r;

@@ -64,3 +64,6 @@ uint64_t sandbox_memory(struct sandbox *s);
  * is none to be had: the text says why. */
 int sandbox_call(struct sandbox *s, unsigned int lane, const void *request, size_t size, int fd,
 		 struct sandbox_reply *ret, struct error *err);
+/* The lane's answer is not read any more: gives back what a large one took, which otherwise stays
+ * until the next call. */
+void sandbox_drop(struct sandbox *s, unsigned int lane);

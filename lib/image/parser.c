@@ -171,6 +171,7 @@ int parser_table(struct parser *p, int fd, struct unwind_rules *rules, struct un
 	r = ask(p, LANE_TABLES, &request, fd, &in);
 	if (r == 0)
 		r = check(p, fd, parser_take_table(in, rules, ret));
+	sandbox_drop(p->sandbox, LANE_TABLES);
 	return r < 0 ? error_set(err, r, "no unwind table") : 0;
 }
 

@@ -10,7 +10,7 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-enum deed { ECHO, READ, CRASH, HANG, OPEN, CONNECT, FORK, PEEK, LIE, LEAVE };
+enum deed { ECHO, READ, CRASH, HANG, OPEN, CONNECT, FORK, PEEK, LIE, LEAVE, FILL };
 
 static int secret = 7; /* changed after the sandbox was made */
 
@@ -52,6 +52,10 @@ static void serve(const void *request, size_t size, int fd, struct sandbox_reply
 		break;
 	case LEAVE:
 		_exit(3);
+	case FILL:
+		memset(reply->memory, 1, reply->room);
+		n = (ssize_t)reply->room;
+		break;
 	}
 	reply->size = n < 0 ? 0 : (size_t)n;
 	reply->code = n < 0 ? -EIO : 0;
@@ -61,7 +65,7 @@ static struct sandbox *make(int time_ms)
 {
 	const struct sandbox_config config = { .name = "test-worker",
 					       .lanes = 2,
-					       .room = 1 << 16,
+					       .room = 4 << 20,
 					       .time_ms = time_ms,
 					       .serve = serve };
 	struct sandbox *s = NULL;
@@ -162,6 +166,21 @@ static void one_that_lies_is_replaced(void)
 	CHECK(works(s));
 }
 
+static void a_large_answer_is_given_back(void)
+{
+	_cleanup_(sandbox_freep) struct sandbox *s = make(10000);
+	struct sandbox_reply reply = { 0 };
+	const char *last;
+
+	CHECK_EQ(call(s, FILL, &reply, NULL), 0);
+	CHECK_EQ(reply.size, 4 << 20);
+	last = (const char *)reply.memory + reply.size - 1;
+	CHECK_EQ(*last, 1);
+	sandbox_drop(s, 0);
+	CHECK_EQ(*last, 0);
+	CHECK(works(s));
+}
+
 static void it_can_open_and_start_nothing(void)
 {
 	static const struct {
@@ -236,5 +255,5 @@ static void what_its_processes_take_is_known(void)
 TESTS(T(what_its_processes_take_is_known), T(it_reads_what_it_is_handed),
       T(one_that_dies_is_replaced), T(one_that_hangs_is_replaced),
       T(waiting_for_a_cpu_is_no_hanging), T(one_that_lies_is_replaced),
-      T(it_can_open_and_start_nothing), T(a_new_worker_does_not_see_what_we_did_since),
-      T(it_ends_with_us))
+      T(a_large_answer_is_given_back), T(it_can_open_and_start_nothing),
+      T(a_new_worker_does_not_see_what_we_did_since), T(it_ends_with_us))
