@@ -13,8 +13,9 @@
 #include <sys/stat.h>
 
 /* Beyond these nodes the next pair of files is begun, so that neither what is mapped nor the lookup
- * grows with the session: 12 MiB and 8 MiB. Chains seen before are then stored once more. */
-enum { NODES_MAX = 1 << 20 };
+ * grows with the session: 9 MiB and 4 MiB, which is what 2^20 slots hold before they are doubled.
+ * Chains seen before are then stored once more. */
+enum { NODES_MAX = 750000 };
 
 enum { SLOTS_MIN = 1 << 10 };
 

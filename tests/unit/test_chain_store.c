@@ -213,10 +213,10 @@ static int sum_up(uint32_t context, const struct chain *chain, void *data)
 	return 0;
 }
 
-/* After a million nodes the next pair of files is begun; both are read, the last one goes on. */
+/* After 750,000 nodes the next pair of files is begun; both are read, the last one goes on. */
 static void a_full_pair_of_files_is_followed_by_another(void)
 {
-	enum { CHAINS = (1 << 20) + 1000 };
+	enum { CHAINS = 751000 };
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *chains = path_join(dir, CHAIN_DIRECTORY);
 	struct chain_frame frame = { 1, 0 };
