@@ -2,14 +2,12 @@
 #include "sfile/chain_arcs.h"
 
 #include "base/arena.h"
-#include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "sfile/chain_read.h"
 #include "sfile/setup.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 struct chain_arcs {
@@ -30,7 +28,7 @@ struct collect {
 	struct chain_arcs *out;
 	const struct chain_names *names;
 	bool by_library, by_kernel; /* applications are kept apart */
-	uint32_t *owners;  /* by context: the first that differs only in why chains end; 0: none */
+	uint32_t *owners;  /* by context: one of those that differ only in why chains end */
 	struct map by_key; /* of owner and both images: index of a file + 1 */
 	struct found *found;
 	size_t found_count, found_room;
@@ -38,13 +36,7 @@ struct collect {
 
 /* --- whose files they are --- */
 
-static bool same_owner(const struct chain_context *a, const struct chain_context *b)
-{
-	return a->app == b->app && a->tgid == b->tgid && a->tid == b->tid && a->cpu == b->cpu &&
-	       !strcmp(a->event, b->event) && !a->cgroup == !b->cgroup &&
-	       !strcmp(a->cgroup ?: "", b->cgroup ?: "");
-}
-
+/* All but why chains end: 0 where contexts differ in nothing else. */
 static int compare_contexts(const void *pa, const void *pb, void *data)
 {
 	const struct chain_names *names = data;
@@ -75,9 +67,7 @@ static void find_owners(struct collect *c)
 	if (count)
 		qsort_r(order, count, sizeof(*order), compare_contexts, (void *)c->names);
 	for (i = 0; i < count; i++) {
-		const struct chain_context *x = chain_names_context_at(c->names, order[i]);
-
-		if (!owner || !same_owner(x, chain_names_context_at(c->names, owner)))
+		if (!owner || compare_contexts(&order[i], &owner, (void *)c->names))
 			owner = order[i];
 		c->owners[order[i]] = owner;
 	}
