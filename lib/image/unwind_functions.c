@@ -121,14 +121,14 @@ static bool index_is_true(struct unwind_functions *f, const struct index *index,
 static bool read_indexed(struct unwind_functions *f, const struct index *index)
 {
 	size_t entries = index->pairs.left / 8;
-	const uint8_t *pair = index->pairs.at, *end = pair + entries * 8;
+	const uint8_t *pair = index->pairs.at, *end;
 	uint64_t start, last = 0;
 
 	if (!entries || !index_is_true(f, index, 0) || !index_is_true(f, index, entries / 2) ||
 	    !index_is_true(f, index, entries - 1))
 		return false;
 	array_grow(&f->all, entries, &f->room);
-	for (; pair < end; pair += 8, last = start) {
+	for (end = pair + entries * 8; pair < end; pair += 8, last = start) {
 		start = indexed_address(index, pair);
 		if (start < last) {
 			f->count = 0;
