@@ -38,7 +38,8 @@ class Gate(http.server.ThreadingHTTPServer):
 
 class Request(http.server.BaseHTTPRequestHandler):
     def do_GET(self):
-        print(self.path, flush=True)
+        # In one write, or lines of two threads run into each other.
+        print(self.path + "\n", end="", flush=True)
         body = None
         if self.server.wait():
             try:
