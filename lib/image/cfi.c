@@ -214,13 +214,14 @@ static const struct cfi_cie *find_cie(struct cfi *cfi, uint64_t offset)
 static bool read_usual(const struct cfi *cfi, size_t offset, struct cfi_fde *ret, size_t *ret_next)
 {
 	enum { ID = 4, START = 8, SIZE = 12, AUGMENTATION = 16, PROGRAM = 17 };
-	const uint8_t *record = cfi->bytes.at + offset;
 	const struct cfi_cie *cie = cfi->last;
+	const uint8_t *record;
 	size_t length;
 
 	if (!cie || !cie->is_usual || offset > cfi->bytes.left ||
 	    cfi->bytes.left - offset < PROGRAM)
 		return false;
+	record = cfi->bytes.at + offset;
 	length = (size_t)get_le32(record) + ID;
 	if (length < (size_t)PROGRAM + record[AUGMENTATION] || length > cfi->bytes.left - offset ||
 	    record[AUGMENTATION] & 0x80 || get_le32(record) == UINT32_MAX ||
