@@ -21,7 +21,7 @@ struct record;
 /* Levels: name, what is done without. */
 #define QUOTA_LEVELS(X)                                                                            \
 	X(EASY, "none", "nothing is left out")                                                     \
-	X(CHAINS, "chains", "call chains and arcs are not kept")                                   \
+	X(CHAINS, "chains", "call chains are not kept")                                            \
 	X(JIT, "jit", "code made at run time gets no names")                                       \
 	X(THREADS, "threads", "threads and CPUs are not told apart")                               \
 	X(PAUSED, "paused", "sampling pauses until there is room")
