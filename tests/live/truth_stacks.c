@@ -70,7 +70,7 @@ __attribute__((noinline)) static void read_much(void)
 {
 	int i, fd = open("/dev/zero", O_RDONLY);
 
-	for (i = 0; i < 500; i++)
+	for (i = 0; i < 2000; i++)
 		reader(fd);
 	(void)close(fd);
 	done++;
