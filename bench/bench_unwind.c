@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bench_unwind FILE...: builds the unwind table of each file several times and prints the best CPU
  * time, and what the table takes. What unwinding costs, unwind_differ measures. */
-#include "image/elffile.h"
+#include "elf/elffile.h"
 #include "image/unwind.h"
 
 #include <inttypes.h>

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ELF headers and notes: lib/image/buildid.c. */
+/* ELF headers and notes: lib/elf/elf_build_id.c. */
 #include "fuzz.h"
 
-#include "image/buildid.h"
+#include "elf/elf_build_id.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

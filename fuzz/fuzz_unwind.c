@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "image/elffile.h"
+#include "elf/elffile.h"
 #include "image/unwind.h"
 
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "reporting.h"
 
 #include "base/log.h"
-#include "image/debuginfod.h"
+#include "elf/debuginfod.h"
 #include "image/symcache.h"
 #include "profile/binary.h"
 #include "profile/fetch.h"

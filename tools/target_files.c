@@ -5,7 +5,7 @@
 #include "base/path.h"
 #include "base/procfs.h"
 #include "base/strbuf.h"
-#include "image/elffile.h"
+#include "elf/elffile.h"
 
 #include <ctype.h>
 #include <fcntl.h>

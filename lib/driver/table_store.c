@@ -3,10 +3,10 @@
 
 #include "base/mem.h"
 #include "driver/table_chunks.h"
-#include "image/elffile.h"
+#include "elf/elffile.h"
 #include "image/parser.h"
 #include "image/unwind.h"
-#include "image/vdso.h"
+#include "elf/vdso.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "driver/cookie_identify.h"
 #include "driver/driver.h"
-#include "image/elffile.h"
+#include "elf/elffile.h"
 #include "image/parser.h"
 #include "image/unwind_chain.h"
 

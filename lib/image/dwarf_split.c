@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "image/elffile.h"
+#include "elf/elffile.h"
 
 #include <dwarf.h>
 #include <fcntl.h>

@@ -2,7 +2,7 @@
 #include "image/dwarffile.h"
 
 #include "base/mem.h"
-#include "image/debugfile.h"
+#include "elf/debugfile.h"
 #include "image/dwarf_ranges.h"
 #include "image/dwarf_split.h"
 #include "image/segments.h"

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "image/elffile.h"
+#include "elf/elffile.h"
 #include "image/symtab.h"
 
 /* Fills what the settled table leaves of the file's code, placed by file offset; names are held by

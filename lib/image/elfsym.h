@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "image/elffile.h"
+#include "elf/elffile.h"
 #include "image/symtab.h"
 
 enum elfsym_unit {

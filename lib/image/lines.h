@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "image/elffile.h"
+#include "elf/elffile.h"
 
 struct lines;
 

@@ -3,8 +3,8 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "image/buildid.h"
-#include "image/elffile.h"
+#include "elf/elf_build_id.h"
+#include "elf/elffile.h"
 #include "image/parser_wire.h"
 #include "image/unwind.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The worker's half of a parser: it runs without rights, and what it writes is not believed. */
-#include "image/buildid.h"
-#include "image/elffile.h"
+#include "elf/elf_build_id.h"
+#include "elf/elffile.h"
 #include "image/jit.h"
 #include "image/parser_wire.h"
 #include "image/unwind.h"

@@ -13,7 +13,7 @@
  */
 #pragma once
 
-#include "image/elffile.h"
+#include "elf/elffile.h"
 #include "image/linetable.h"
 
 /* Code to keep, by address. */

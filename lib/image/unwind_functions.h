@@ -13,7 +13,7 @@
 #pragma once
 
 #include "image/cfi.h"
-#include "image/elffile.h"
+#include "elf/elffile.h"
 
 /* Where what is known of a function stands. Of two with one start, the first counts. */
 enum unwind_source {

@@ -3,7 +3,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "image/elffile.h"
+#include "elf/elffile.h"
 #include "image/kallsyms.h"
 #include "profile/archive.h"
 #include "profile/binary.h"

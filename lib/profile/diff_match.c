@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "image/elffile.h"
+#include "elf/elffile.h"
 #include "profile/binary.h"
 #include "profile/container.h"
 #include "profile/detail.h"

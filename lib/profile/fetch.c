@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "image/debuginfod.h"
+#include "elf/debuginfod.h"
 #include "profile/binary.h"
 #include "profile/gather.h"
 #include "sfile/manifest.h"

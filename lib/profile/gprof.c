@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "image/elffile.h"
+#include "elf/elffile.h"
 #include "image/symtab.h"
 #include "profile/arcs.h"
 #include "profile/binary.h"

@@ -4,8 +4,8 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "image/elffile.h"
-#include "image/filefind.h"
+#include "elf/elffile.h"
+#include "elf/filefind.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "image/elffile.h"
+#include "elf/elffile.h"
 #include "image/symtab.h"
 #include "profile/binary.h"
 #include "profile/classes.h"

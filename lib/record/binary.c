@@ -9,7 +9,7 @@
 #include "base/path.h"
 #include "base/procfs.h"
 #include "driver/cookie.h"
-#include "image/vdso.h"
+#include "elf/vdso.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"
 

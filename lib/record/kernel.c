@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "image/buildid.h"
+#include "elf/elf_build_id.h"
 #include "image/kallsyms.h"
 #include "image/parser.h"
 #include "record/binary.h"

@@ -7,7 +7,7 @@
  */
 #include "base/hash.h"
 #include "base/mem.h"
-#include "image/debugfile.h"
+#include "elf/debugfile.h"
 #include "image/elfsym.h"
 #include "image/lines.h"
 

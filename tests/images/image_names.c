@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "image/debugfile.h"
+#include "elf/debugfile.h"
 #include "image/elfsym.h"
 #include "image/lines.h"
 

@@ -2,7 +2,7 @@
 #include "differ_libdw.h"
 
 #include "base/mem.h"
-#include "image/elffile.h"
+#include "elf/elffile.h"
 
 #include <elfutils/libdwfl.h>
 #include <stdio.h>

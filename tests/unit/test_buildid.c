@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "image/buildid.h"
+#include "elf/elf_build_id.h"
 
 #include <elf.h>
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "image/debugfile.h"
+#include "elf/debugfile.h"
 #include "image/elfsym.h"
 #include "image/lines.h"
 #include "image/symtab.h"

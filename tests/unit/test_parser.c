@@ -3,8 +3,8 @@
 
 #include "base/span.h"
 #include "base/strbuf.h"
-#include "image/buildid.h"
-#include "image/elffile.h"
+#include "elf/elf_build_id.h"
+#include "elf/elffile.h"
 #include "image/jit.h"
 #include "image/jit_source.h"
 #include "image/parser.h"

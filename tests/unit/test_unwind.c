@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "image/elffile.h"
+#include "elf/elffile.h"
 #include "image/elfsym.h"
 #include "image/symtab.h"
 #include "image/unwind.h"

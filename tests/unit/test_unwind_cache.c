@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "image/elffile.h"
+#include "elf/elffile.h"
 #include "image/unwind_cache.h"
 
 #include <errno.h>

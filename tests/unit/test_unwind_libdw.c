@@ -2,7 +2,7 @@
 /* Every row of whole images says what libdw says of that PC: what is here of either machine. */
 #include "test.h"
 
-#include "image/elffile.h"
+#include "elf/elffile.h"
 #include "image/unwind.h"
 
 #include <dwarf.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/elfzstd.h"
+#include "elf/internal/elfzstd.h"
 
 #include "base/mem.h"
 #include "base/span.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/debuginfod.h"
+#include "elf/debuginfod.h"
 
 #include "base/macro.h"
 #include "base/mem.h"

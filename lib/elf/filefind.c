@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/filefind.h"
+#include "elf/filefind.h"
 
 #include "base/arena.h"
 #include "base/log.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/debugfile.h"
+#include "elf/debugfile.h"
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/span.h"
-#include "image/filefind.h"
+#include "elf/filefind.h"
 
 #include <errno.h>
 #include <fcntl.h>

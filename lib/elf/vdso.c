@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/vdso.h"
+#include "elf/vdso.h"
 
 #include "base/path.h"
 #include "base/procfs.h"

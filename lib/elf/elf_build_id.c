@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/buildid.h"
+#include "elf/elf_build_id.h"
 
 #include "base/mem.h"
 #include "base/path.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/elffile.h"
+#include "elf/elffile.h"
 
 #include "base/mem.h"
 #include "base/span.h"
-#include "image/buildid.h"
-#include "image/elfzstd.h"
+#include "elf/elf_build_id.h"
+#include "elf/internal/elfzstd.h"
 
 #include <elfutils/libdwelf.h>
 #include <errno.h>

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "image/elffile.h"
+#include "elf/elffile.h"
 
 struct filefind;
 
