@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "image/elfsym.h"
-#include "image/lines.h"
+#include "dwarf/lines.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* Debug information as reports read it: the line of every address from the start of the code. */
 #include "fuzz.h"
 
-#include "image/lines.h"
+#include "dwarf/lines.h"
 
 #include <stdlib.h>
 #include <string.h>

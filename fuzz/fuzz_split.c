@@ -5,8 +5,8 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "image/dwarf_split.h"
-#include "image/inlines.h"
+#include "dwarf/internal/dwarf_split.h"
+#include "dwarf/internal/inlines.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "image/disasm.h"
-#include "image/lines.h"
+#include "dwarf/lines.h"
 #include "image/symtab.h"
 #include "profile/annotate_mix.h"
 #include "profile/annotate_text.h"

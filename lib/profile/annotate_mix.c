@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "image/lines.h"
+#include "dwarf/lines.h"
 #include "image/smartname.h"
 #include "profile/sources.h"
 #include "profile/sourcetext.h"

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
-#include "image/lines.h"
+#include "dwarf/lines.h"
 #include "image/smartname.h"
 #include "image/symtab.h"
 #include "profile/annotate_text.h"

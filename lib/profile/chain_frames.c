@@ -3,7 +3,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "image/lines.h"
+#include "dwarf/lines.h"
 #include "image/symtab.h"
 #include "profile/binary.h"
 #include "profile/gather.h"

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "image/disasm.h"
-#include "image/lines.h"
+#include "dwarf/lines.h"
 #include "image/slim.h"
 #include "image/symtab.h"
 #include "profile/binary.h"

@@ -3,7 +3,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "image/lines.h"
+#include "dwarf/lines.h"
 #include "profile/samples.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "image/lines.h"
+#include "dwarf/lines.h"
 
 #include <string.h>
 

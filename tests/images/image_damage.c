@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "elf/debugfile.h"
 #include "image/elfsym.h"
-#include "image/lines.h"
+#include "dwarf/lines.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -14,7 +14,7 @@
 #include "base/mem.h"
 #include "elf/debugfile.h"
 #include "image/elfsym.h"
-#include "image/lines.h"
+#include "dwarf/lines.h"
 
 #include <inttypes.h>
 #include <stdio.h>

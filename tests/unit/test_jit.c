@@ -6,7 +6,7 @@
 #include "image/jit.h"
 #include "image/jit_elf.h"
 #include "image/jit_source.h"
-#include "image/lines.h"
+#include "dwarf/lines.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,7 +3,7 @@
 
 #include "elf/debugfile.h"
 #include "image/elfsym.h"
-#include "image/lines.h"
+#include "dwarf/lines.h"
 #include "image/symtab.h"
 
 /* An ELF fixture with its symbols and lines. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "image/segments.h"
+#include "dwarf/internal/nested_ranges.h"
 
 enum { NONE = UINT32_MAX };
 

@@ -4,7 +4,7 @@
 
 #include "image/disasm.h"
 #include "image/elfsym.h"
-#include "image/lines.h"
+#include "dwarf/lines.h"
 #include "image/slim.h"
 
 #include <unistd.h>

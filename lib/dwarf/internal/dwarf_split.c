@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/dwarf_split.h"
+#include "dwarf/internal/dwarf_split.h"
 
 #include "base/log.h"
 #include "base/mem.h"

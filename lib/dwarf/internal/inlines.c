@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/inlines.h"
+#include "dwarf/internal/inlines.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "image/dwarf_ranges.h"
-#include "image/segments.h"
+#include "dwarf/internal/dwarf_ranges.h"
+#include "dwarf/internal/nested_ranges.h"
 
 #include <dwarf.h>
 

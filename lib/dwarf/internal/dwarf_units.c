@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/dwarffile.h"
+#include "dwarf/internal/dwarf_units.h"
 
 #include "base/mem.h"
 #include "elf/debugfile.h"
-#include "image/dwarf_ranges.h"
-#include "image/dwarf_split.h"
-#include "image/segments.h"
+#include "dwarf/internal/dwarf_ranges.h"
+#include "dwarf/internal/dwarf_split.h"
+#include "dwarf/internal/nested_ranges.h"
 
 #include <elfutils/libdwfl.h>
 #include <string.h>

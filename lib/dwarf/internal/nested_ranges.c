@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/segments.h"
+#include "dwarf/internal/nested_ranges.h"
 
 #include "base/mem.h"
 

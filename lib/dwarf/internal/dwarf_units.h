@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The debug information that there is for a binary, with what belongs to it in other files, and
- * which compilation unit an address belongs to: what look-ups of lines (image/lines.h) and of
+ * which compilation unit an address belongs to: what look-ups of lines (dwarf/lines.h) and of
  * inlined calls share.
  *
  *	struct dwarffile *d = dwarffile_new(ef, debug);
@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "image/dwarf_file.h"
+#include "dwarf/internal/dwarf_file.h"
 #include "elf/elffile.h"
 
 struct dwarffile;

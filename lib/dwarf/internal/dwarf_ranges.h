@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "image/dwarf_file.h"
+#include "dwarf/internal/dwarf_file.h"
 
 /* Calls @add for each range of the entry in @u whose attributes are @values. False where it has
  * none: no code, or damaged. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/dwarf_ranges.h"
+#include "dwarf/internal/dwarf_ranges.h"
 
 #include <dwarf.h>
 

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "image/dwarf_bytes.h"
+#include "dwarf/internal/dwarf_bytes.h"
 
 /* What we want to know of an entry: the attribute's number, or two of them. */
 #define DWARF_FACTS(X)                                                                             \

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "image/dwarf_file.h"
+#include "dwarf/internal/dwarf_file.h"
 
 struct dwarf_line_row {
 	uint64_t address;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/dwarf_lines.h"
+#include "dwarf/internal/dwarf_lines.h"
 
 #include "base/mem.h"
 #include "base/radix.h"

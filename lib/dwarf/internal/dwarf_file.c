@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/dwarf_file.h"
+#include "dwarf/internal/dwarf_file.h"
 
 #include "base/hash.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/dwarf_abbrev.h"
+#include "dwarf/internal/dwarf_abbrev.h"
 
 #include "base/mem.h"
 

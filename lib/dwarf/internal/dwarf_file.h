@@ -13,7 +13,7 @@
 #include "base/arena.h"
 #include "base/macro.h"
 #include "base/map.h"
-#include "image/dwarf_abbrev.h"
+#include "dwarf/internal/dwarf_abbrev.h"
 
 #include <libelf.h>
 

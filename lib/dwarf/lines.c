@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/lines.h"
+#include "dwarf/lines.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "image/dwarf_lines.h"
-#include "image/dwarffile.h"
-#include "image/inlines.h"
+#include "dwarf/internal/dwarf_lines.h"
+#include "dwarf/internal/dwarf_units.h"
+#include "dwarf/internal/inlines.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "image/dwarf_file.h"
+#include "dwarf/internal/dwarf_file.h"
 
 struct dwarf_split;
 
