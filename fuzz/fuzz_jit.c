@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "image/jit.h"
-#include "image/jit_elf.h"
+#include "elfwrite/jit_elf.h"
 #include "image/jit_source.h"
 
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 /*
  * Code that a process made while it ran: what lay where, and when. Filled from what run-time
  * compilers write (image/jit_source.h), asked for the code at a PC, and written out as an ELF file
- * (image/jit_elf.h) that reports read like any other.
+ * (elfwrite/jit_elf.h) that reports read like any other.
  *
  *	struct jit *j = jit_new();
  *	jit_load(j, &(struct jit_code){ .address = 0x1000, .size = 64, .from = t, .name = "f" });

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "image/disasm.h"
 #include "dwarf/lines.h"
-#include "image/slim.h"
+#include "elfwrite/elf_subset.h"
 #include "image/symtab.h"
 #include "profile/binary.h"
 #include "profile/used.h"

@@ -2,7 +2,7 @@
 /*
  * Cuts an image down to what a profile uses of it: the symbols that samples are in with their code,
  * the names that this code refers to, and the lines it came from; written as an ELF file (see
- * image/slim.h).
+ * elfwrite/elf_subset.h).
  *
  *	if (compact_image(&binary, &used, false, &bytes, &size, err) == 0)
  *		...

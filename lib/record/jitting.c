@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "image/jit.h"
-#include "image/jit_elf.h"
+#include "elfwrite/jit_elf.h"
 #include "image/jit_source.h"
 #include "image/parser.h"
 #include "record/binary.h"

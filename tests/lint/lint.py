@@ -16,10 +16,11 @@ MAY_INCLUDE = {
     "driver": ["base", "bpf", "elf", "event", "image"],
     "dwarf": ["base", "elf"],
     "elf": ["base"],
+    "elfwrite": ["base", "elf", "image"],
     "event": ["base"],
     "image": ["base", "bpf", "elf"],
-    "profile": ["base", "dwarf", "elf", "event", "image", "sfile"],
-    "record": ["base", "driver", "elf", "event", "image", "sfile"],
+    "profile": ["base", "dwarf", "elf", "elfwrite", "event", "image", "sfile"],
+    "record": ["base", "driver", "elf", "elfwrite", "event", "image", "sfile"],
     "sfile": ["base"],
     "agent": [],
 }

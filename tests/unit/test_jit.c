@@ -4,7 +4,7 @@
 #include "base/strbuf.h"
 #include "image/elfsym.h"
 #include "image/jit.h"
-#include "image/jit_elf.h"
+#include "elfwrite/jit_elf.h"
 #include "image/jit_source.h"
 #include "dwarf/lines.h"
 

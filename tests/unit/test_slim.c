@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lib/image/slim.c and linetable.c: what was written down of a file is what is read of it. */
+/* lib/elfwrite/elf_subset.c and linetable.c: what was written down of a file is what is read of it. */
 #include "test.h"
 
 #include "image/disasm.h"
 #include "image/elfsym.h"
 #include "dwarf/lines.h"
-#include "image/slim.h"
+#include "elfwrite/elf_subset.h"
 
 #include <unistd.h>
 

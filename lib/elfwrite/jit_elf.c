@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/jit_elf.h"
+#include "elfwrite/jit_elf.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "image/jit.h"
-#include "image/jit_dwarf.h"
+#include "elfwrite/internal/jit_dwarf.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/jit_dwarf.h"
+#include "elfwrite/internal/jit_dwarf.h"
 
 #include "base/mem.h"
 #include "image/jit.h"

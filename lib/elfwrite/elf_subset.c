@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/slim.h"
+#include "elfwrite/elf_subset.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/linetable.h"
+#include "elfwrite/internal/line_table.h"
 
 #include "base/hash.h"
 #include "base/map.h"

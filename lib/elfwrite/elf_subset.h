@@ -14,7 +14,7 @@
 #pragma once
 
 #include "elf/elffile.h"
-#include "image/linetable.h"
+#include "elfwrite/internal/line_table.h"
 
 /* Code to keep, by address. */
 struct slim_run {
