@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/procfs.h"
 #include "image/parser.h"
-#include "image/unwind.h"
+#include "unwind/unwind.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 /* bench_unwind FILE...: builds the unwind table of each file several times and prints the best CPU
  * time, and what the table takes. What unwinding costs, unwind_differ measures. */
 #include "elf/elffile.h"
-#include "image/unwind.h"
+#include "unwind/unwind.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unwind tables as user space builds them (lib/image/unwind.h) and both user space and BPF programs
+ * Unwind tables as user space builds them (lib/unwind/unwind.h) and both user space and BPF programs
  * look them up: arrays without pointers, which may be copied anywhere.
  *
  * An image has rows, sorted by PC, each saying from where on which rule holds; what the rules say

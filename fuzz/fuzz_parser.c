@@ -5,7 +5,7 @@
 
 #include "image/jit.h"
 #include "image/parser_wire.h"
-#include "image/unwind.h"
+#include "unwind/unwind.h"
 
 #include <stdlib.h>
 #include <string.h>

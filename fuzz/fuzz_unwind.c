@@ -4,7 +4,7 @@
 
 #include "base/mem.h"
 #include "elf/elffile.h"
-#include "image/unwind.h"
+#include "unwind/unwind.h"
 
 #include <string.h>
 

@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "driver/evbuf.h"
 #include "event/event.h"
-#include "image/unwind_cache.h"
+#include "unwind/unwind_cache.h"
 
 #include <sys/types.h>
 

@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "image/chain_end.h"
+#include "unwind/chain_end.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -5,7 +5,7 @@
 #include "driver/table_chunks.h"
 #include "elf/elffile.h"
 #include "image/parser.h"
-#include "image/unwind.h"
+#include "unwind/unwind.h"
 #include "elf/vdso.h"
 
 #include <bpf/bpf.h>

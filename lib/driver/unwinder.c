@@ -6,7 +6,7 @@
 #include "driver/driver.h"
 #include "elf/elffile.h"
 #include "image/parser.h"
-#include "image/unwind_chain.h"
+#include "unwind/unwind_chain.h"
 
 #include <elf.h>
 #include <errno.h>

@@ -13,7 +13,7 @@
 #include "driver/cookie.h"
 #include "driver/process.h"
 #include "driver/user_stack.h"
-#include "image/unwind_cache.h"
+#include "unwind/unwind_cache.h"
 
 struct unwinder;
 

@@ -3,7 +3,7 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
-#include "image/unwind_functions.h"
+#include "unwind/unwind_functions.h"
 
 #include <inttypes.h>
 #include <stdio.h>

@@ -6,7 +6,7 @@
 #include "elf/elf_build_id.h"
 #include "elf/elffile.h"
 #include "image/parser_wire.h"
-#include "image/unwind.h"
+#include "unwind/unwind.h"
 
 #include <errno.h>
 #include <pthread.h>

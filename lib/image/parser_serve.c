@@ -4,7 +4,7 @@
 #include "elf/elffile.h"
 #include "image/jit.h"
 #include "image/parser_wire.h"
-#include "image/unwind.h"
+#include "unwind/unwind.h"
 
 #include <errno.h>
 #include <fcntl.h>

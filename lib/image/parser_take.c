@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "image/jit.h"
 #include "image/parser_wire.h"
-#include "image/unwind.h"
+#include "unwind/unwind.h"
 
 int parser_take_build_id(struct span in, struct build_id *ret)
 {

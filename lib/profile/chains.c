@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/parse.h"
-#include "image/chain_end.h"
+#include "unwind/chain_end.h"
 #include "profile/chain_frames.h"
 #include "profile/gather.h"
 #include "sfile/chain_read.h"

@@ -13,15 +13,16 @@ import sys
 MAY_INCLUDE = {
     "base": [],
     "control": ["base"],
-    "driver": ["base", "bpf", "elf", "event", "image"],
+    "driver": ["base", "bpf", "elf", "event", "image", "unwind"],
     "dwarf": ["base", "elf"],
     "elf": ["base"],
     "elfwrite": ["base", "elf", "image"],
     "event": ["base"],
-    "image": ["base", "bpf", "elf"],
-    "profile": ["base", "dwarf", "elf", "elfwrite", "event", "image", "sfile"],
+    "image": ["base", "elf", "unwind"],
+    "profile": ["base", "dwarf", "elf", "elfwrite", "event", "image", "sfile", "unwind"],
     "record": ["base", "driver", "elf", "elfwrite", "event", "image", "sfile"],
     "sfile": ["base"],
+    "unwind": ["base", "bpf", "elf"],
     "agent": [],
 }
 

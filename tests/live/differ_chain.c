@@ -2,7 +2,7 @@
 #include "differ_chain.h"
 
 #include "base/mem.h"
-#include "image/unwind_chain.h"
+#include "unwind/unwind_chain.h"
 
 #include <fcntl.h>
 #include <inttypes.h>

@@ -9,7 +9,7 @@
 #include "image/jit_source.h"
 #include "image/parser.h"
 #include "image/parser_wire.h"
-#include "image/unwind.h"
+#include "unwind/unwind.h"
 
 #include <errno.h>
 #include <fcntl.h>

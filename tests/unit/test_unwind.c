@@ -4,7 +4,7 @@
 #include "elf/elffile.h"
 #include "image/elfsym.h"
 #include "image/symtab.h"
-#include "image/unwind.h"
+#include "unwind/unwind.h"
 
 #include <errno.h>
 

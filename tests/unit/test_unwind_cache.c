@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "elf/elffile.h"
-#include "image/unwind_cache.h"
+#include "unwind/unwind_cache.h"
 
 #include <errno.h>
 

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "elf/elffile.h"
-#include "image/unwind.h"
+#include "unwind/unwind.h"
 
 #include <dwarf.h>
 #include <elfutils/libdw.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "image/unwind_chain.h"
+#include "unwind/unwind_chain.h"
 
 enum { STACK = 0x7000, WORDS = 128 };
 

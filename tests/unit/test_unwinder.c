@@ -4,7 +4,7 @@
 
 #include "driver/process_read.h"
 #include "driver/unwinder.h"
-#include "image/unwind_chain.h"
+#include "unwind/unwind_chain.h"
 
 #include <pthread.h>
 #include <signal.h>

@@ -10,8 +10,8 @@
  */
 #pragma once
 
-#include "image/cfi.h"
-#include "image/unwind_rows.h"
+#include "unwind/internal/cfi.h"
+#include "unwind/internal/unwind_rows.h"
 
 enum { CFI_STATES_MAX = 16 }; /* remembered at a time: compilers nest one */
 

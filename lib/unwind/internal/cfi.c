@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/cfi.h"
+#include "unwind/internal/cfi.h"
 
-#include "image/cfi_program.h"
+#include "unwind/internal/cfi_program.h"
 
 #include <dwarf.h>
 

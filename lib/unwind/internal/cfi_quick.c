@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/cfi_run.h"
+#include "unwind/internal/cfi_run.h"
 
 #include <dwarf.h>
 

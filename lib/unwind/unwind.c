@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/unwind.h"
+#include "unwind/unwind.h"
 
 #include "base/mem.h"
-#include "image/cfi_program.h"
-#include "image/unwind_functions.h"
-#include "image/unwind_rows.h"
+#include "unwind/internal/cfi_program.h"
+#include "unwind/unwind_functions.h"
+#include "unwind/internal/unwind_rows.h"
 
 enum {
 	/* A hole between two functions that is no longer than this is padding, which nothing runs;

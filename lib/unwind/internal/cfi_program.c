@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/cfi_program.h"
+#include "unwind/internal/cfi_program.h"
 
 #include "base/macro.h"
-#include "image/cfi_expression.h"
-#include "image/cfi_run.h"
+#include "unwind/internal/cfi_expression.h"
+#include "unwind/internal/cfi_run.h"
 
 #include <dwarf.h>
 #include <limits.h>

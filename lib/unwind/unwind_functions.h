@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "image/cfi.h"
+#include "unwind/internal/cfi.h"
 #include "elf/elffile.h"
 
 /* Where what is known of a function stands. Of two with one start, the first counts. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/unwind_functions.h"
+#include "unwind/unwind_functions.h"
 
 #include "base/mem.h"
 

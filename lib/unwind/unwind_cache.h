@@ -15,7 +15,7 @@
  */
 #pragma once
 
-#include "image/unwind.h"
+#include "unwind/unwind.h"
 
 /* Totals: name in stats/, what it says. */
 #define UNWIND_CACHE_STATS(X)                                                                      \

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/unwind.h"
+#include "unwind/unwind.h"
 
 #include "base/hash.h"
 #include "base/mem.h"

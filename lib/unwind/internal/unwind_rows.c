@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/unwind_rows.h"
+#include "unwind/internal/unwind_rows.h"
 
 #include "base/mem.h"
 

@@ -7,8 +7,8 @@
  */
 #pragma once
 
-#include "image/cfi.h"
-#include "image/unwind_rows.h"
+#include "unwind/internal/cfi.h"
+#include "unwind/internal/unwind_rows.h"
 
 /* Runs the CIE's own program into ->initial; 0 or -EBADMSG. */
 int cfi_program_initial(struct cfi_cie *cie, enum unwind_machine machine);

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "base/macro.h"
-#include "image/unwind.h"
+#include "unwind/unwind.h"
 
 #include <string.h>
 

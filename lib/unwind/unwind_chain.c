@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/unwind_chain.h"
+#include "unwind/unwind_chain.h"
 
 enum unwind_stop unwind_step(struct unwind_frame *f, const struct unwind_from *from)
 {

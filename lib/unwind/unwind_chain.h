@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "image/unwind.h"
+#include "unwind/unwind.h"
 
 /* What an unwinding reads. */
 struct unwind_from {

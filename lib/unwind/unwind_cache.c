@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/unwind_cache.h"
+#include "unwind/unwind_cache.h"
 
 #include "base/map.h"
 #include "base/mem.h"
