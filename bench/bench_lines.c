@@ -10,7 +10,7 @@
  */
 #include "base/mem.h"
 #include "base/parse.h"
-#include "image/elfsym.h"
+#include "symbol/elfsym.h"
 #include "dwarf/lines.h"
 
 #include <inttypes.h>

@@ -10,8 +10,8 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
-#include "image/elfsym.h"
-#include "image/symcache.h"
+#include "symbol/elfsym.h"
+#include "symbol/symcache.h"
 
 #include <inttypes.h>
 #include <stdio.h>

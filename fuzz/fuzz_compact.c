@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "image/elfsym.h"
+#include "symbol/elfsym.h"
 #include "profile/binary.h"
 #include "profile/compact_image.h"
 #include "profile/used.h"

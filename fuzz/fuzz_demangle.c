@@ -3,7 +3,7 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "image/demangle.h"
+#include "symbol/demangle.h"
 
 #include <string.h>
 

@@ -2,8 +2,8 @@
 /* ELF files as reports read them: structure, build-id, debuglink, symbols, PLT names. */
 #include "fuzz.h"
 
-#include "image/elfcode.h"
-#include "image/elfsym.h"
+#include "symbol/elfcode.h"
+#include "symbol/elfsym.h"
 
 #include <stdlib.h>
 #include <string.h>

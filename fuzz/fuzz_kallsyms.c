@@ -2,7 +2,7 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "image/kallsyms.h"
+#include "symbol/kallsyms.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "fuzz.h"
-#include "image/smartname.h"
+#include "symbol/smartname.h"
 
 #include <string.h>
 

@@ -3,7 +3,7 @@
 
 #include "base/digest.h"
 #include "base/mem.h"
-#include "image/symcache_file.h"
+#include "symbol/internal/symcache_file.h"
 
 #include <string.h>
 

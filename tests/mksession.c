@@ -27,7 +27,7 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
-#include "image/elfsym.h"
+#include "symbol/elfsym.h"
 #include "sfile/chain_store.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"

@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
-#include "image/smartname.h"
+#include "symbol/smartname.h"
 #include "profile/binary.h"
 #include "profile/callgraph.h"
 #include "profile/chains.h"

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "image/smartname.h"
+#include "symbol/smartname.h"
 #include "profile/diff.h"
 #include "profile/report.h"
 #include "profile/sort.h"

@@ -3,10 +3,10 @@
 
 #include "base/log.h"
 #include "elf/debuginfod.h"
-#include "image/symcache.h"
+#include "symbol/symcache.h"
 #include "profile/binary.h"
 #include "profile/fetch.h"
-#include "image/smartname.h"
+#include "symbol/smartname.h"
 #include "profile/spec.h"
 #include "profile/symfilter.h"
 #include "tool.h"

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "driver/user_stack.h"
-#include "image/kallsyms.h"
+#include "symbol/kallsyms.h"
 
 #include <string.h>
 

@@ -7,7 +7,7 @@
 #include "base/path.h"
 #include "driver/sampler_object.h"
 #include "driver/sampler_test.h"
-#include "image/kallsyms.h"
+#include "symbol/kallsyms.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "image/symtab.h"
+#include "symbol/symtab.h"
 #include "profile/invert.h"
 #include "sfile/sfile.h"
 

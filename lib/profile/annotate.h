@@ -16,7 +16,7 @@
  */
 #pragma once
 
-#include "image/smartname.h"
+#include "symbol/smartname.h"
 #include "profile/binary.h"
 #include "profile/container.h"
 #include "profile/patterns.h"

@@ -7,7 +7,7 @@
 #include "base/text.h"
 #include "image/disasm.h"
 #include "dwarf/lines.h"
-#include "image/symtab.h"
+#include "symbol/symtab.h"
 #include "profile/annotate_mix.h"
 #include "profile/annotate_text.h"
 

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "dwarf/lines.h"
-#include "image/smartname.h"
+#include "symbol/smartname.h"
 #include "profile/sources.h"
 #include "profile/sourcetext.h"
 

@@ -7,8 +7,8 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "dwarf/lines.h"
-#include "image/smartname.h"
-#include "image/symtab.h"
+#include "symbol/smartname.h"
+#include "symbol/symtab.h"
 #include "profile/annotate_text.h"
 #include "profile/sources.h"
 

@@ -10,7 +10,7 @@
 #include "elf/elf_build_id.h"
 #include "elf/debugfile.h"
 #include "elf/elffile.h"
-#include "image/kallsyms.h"
+#include "symbol/kallsyms.h"
 #include "profile/archive_arcs.h"
 #include "profile/arcs.h"
 #include "profile/binary.h"

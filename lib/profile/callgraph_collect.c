@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "image/symtab.h"
+#include "symbol/symtab.h"
 #include "profile/arcs.h"
 #include "profile/binary.h"
 #include "profile/classes.h"

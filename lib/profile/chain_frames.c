@@ -4,7 +4,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "dwarf/lines.h"
-#include "image/symtab.h"
+#include "symbol/symtab.h"
 #include "profile/binary.h"
 #include "profile/gather.h"
 #include "profile/inlined.h"

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "elf/elffile.h"
-#include "image/kallsyms.h"
+#include "symbol/kallsyms.h"
 #include "profile/archive.h"
 #include "profile/binary.h"
 #include "profile/compact_image.h"

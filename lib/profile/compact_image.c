@@ -5,7 +5,7 @@
 #include "image/disasm.h"
 #include "dwarf/lines.h"
 #include "elfwrite/elf_subset.h"
-#include "image/symtab.h"
+#include "symbol/symtab.h"
 #include "profile/binary.h"
 #include "profile/used.h"
 

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "base/strbuf.h"
-#include "image/smartname.h"
+#include "symbol/smartname.h"
 #include "profile/gather.h"
 #include "profile/symfilter.h"
 

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "elf/elffile.h"
-#include "image/symtab.h"
+#include "symbol/symtab.h"
 #include "profile/arcs.h"
 #include "profile/binary.h"
 #include "profile/classes.h"

@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "elf/elffile.h"
-#include "image/symtab.h"
+#include "symbol/symtab.h"
 #include "profile/binary.h"
 #include "profile/classes.h"
 #include "profile/detail.h"

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "image/demangle.h"
+#include "symbol/demangle.h"
 #include "profile/patterns.h"
 
 #include <string.h>

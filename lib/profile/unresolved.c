@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/text.h"
-#include "image/elfcode.h"
+#include "symbol/elfcode.h"
 #include "profile/gather.h"
 #include "sfile/manifest.h"
 

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "elf/elf_build_id.h"
-#include "image/kallsyms.h"
+#include "symbol/kallsyms.h"
 #include "image/parser.h"
 #include "record/binary.h"
 #include "sfile/manifest.h"

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "image/disasm.h"
-#include "image/elfsym.h"
+#include "symbol/elfsym.h"
 
 #include <inttypes.h>
 #include <stdio.h>

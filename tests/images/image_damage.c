@@ -8,7 +8,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "elf/debugfile.h"
-#include "image/elfsym.h"
+#include "symbol/elfsym.h"
 #include "dwarf/lines.h"
 
 #include <fcntl.h>

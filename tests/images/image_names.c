@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "elf/debugfile.h"
-#include "image/elfsym.h"
+#include "symbol/elfsym.h"
 #include "dwarf/lines.h"
 
 #include <inttypes.h>

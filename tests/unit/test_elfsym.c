@@ -2,7 +2,7 @@
 /* Objects of several machines, out of tests/fixtures/elf/symbols.S. */
 #include "test.h"
 
-#include "image/elfsym.h"
+#include "symbol/elfsym.h"
 
 #include <errno.h>
 #include <libelf.h>

@@ -2,10 +2,10 @@
 #include "test.h"
 
 #include "elf/debugfile.h"
-#include "image/demangle.h"
-#include "image/elfcode.h"
-#include "image/elfsym.h"
-#include "image/symtab.h"
+#include "symbol/demangle.h"
+#include "symbol/elfcode.h"
+#include "symbol/elfsym.h"
+#include "symbol/symtab.h"
 
 #include <errno.h>
 #include <string.h>

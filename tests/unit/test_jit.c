@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/strbuf.h"
-#include "image/elfsym.h"
+#include "symbol/elfsym.h"
 #include "image/jit.h"
 #include "elfwrite/jit_elf.h"
 #include "image/jit_source.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "image/kallsyms.h"
+#include "symbol/kallsyms.h"
 
 #include <errno.h>
 

@@ -2,9 +2,9 @@
 #include "test.h"
 
 #include "elf/debugfile.h"
-#include "image/elfsym.h"
+#include "symbol/elfsym.h"
 #include "dwarf/lines.h"
-#include "image/symtab.h"
+#include "symbol/symtab.h"
 
 /* An ELF fixture with its symbols and lines. */
 struct program {

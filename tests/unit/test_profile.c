@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "driver/driver.h"
-#include "image/smartname.h"
+#include "symbol/smartname.h"
 #include "profile/binary.h"
 #include "profile/classes.h"
 #include "profile/gather.h"

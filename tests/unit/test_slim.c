@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "image/disasm.h"
-#include "image/elfsym.h"
+#include "symbol/elfsym.h"
 #include "dwarf/lines.h"
 #include "elfwrite/elf_subset.h"
 

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/strbuf.h"
-#include "image/smartname.h"
+#include "symbol/smartname.h"
 
 #include <errno.h>
 

@@ -3,8 +3,8 @@
 
 #include "base/digest.h"
 #include "base/parallel.h"
-#include "image/symcache.h"
-#include "image/symcache_file.h"
+#include "symbol/symcache.h"
+#include "symbol/internal/symcache_file.h"
 
 #include <dirent.h>
 #include <fcntl.h>

@@ -2,8 +2,8 @@
 #include "test.h"
 
 #include "elf/elffile.h"
-#include "image/elfsym.h"
-#include "image/symtab.h"
+#include "symbol/elfsym.h"
+#include "symbol/symtab.h"
 #include "unwind/unwind.h"
 
 #include <errno.h>

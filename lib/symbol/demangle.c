@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* base/mem.h is left out on purpose: libiberty has functions of the same names. */
-#include "image/demangle.h"
+#include "symbol/demangle.h"
 
 #include "base/strbuf.h"
-#include "image/demangle_java.h"
+#include "symbol/internal/demangle_java.h"
 
 #include <libiberty/demangle.h>
 #include <stdbool.h>

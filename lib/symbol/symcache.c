@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/symcache.h"
+#include "symbol/symcache.h"
 
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "image/symcache_file.h"
+#include "symbol/internal/symcache_file.h"
 
 #include <dirent.h>
 #include <errno.h>

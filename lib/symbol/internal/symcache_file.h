@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "image/symtab.h"
+#include "symbol/symtab.h"
 
 enum { SYMCACHE_VERSION = 3, SYMCACHE_PAGE = 4096, SYMCACHE_ORDER = 0x01020304 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/kallsyms.h"
+#include "symbol/kallsyms.h"
 
 #include "base/mem.h"
 #include "base/parse.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/elfsym.h"
+#include "symbol/elfsym.h"
 
 #include "base/mem.h"
 

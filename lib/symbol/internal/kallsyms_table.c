@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* A file of symbols has 100,000 lines and more, of which a report wants those of an image or two:
  * loading finds the headings, the lines below them are read when an image is asked for. */
-#include "image/kallsyms.h"
+#include "symbol/kallsyms.h"
 
 #include "base/digest.h"
 #include "base/hash.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/smartname.h"
+#include "symbol/smartname.h"
 
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
-#include "image/demangle.h"
+#include "symbol/demangle.h"
 
 #include <errno.h>
 #include <limits.h>

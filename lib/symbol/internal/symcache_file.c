@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/symcache_file.h"
+#include "symbol/internal/symcache_file.h"
 
 #include "base/digest.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/symtab.h"
+#include "symbol/symtab.h"
 
 #include "base/mem.h"
 #include "base/radix.h"

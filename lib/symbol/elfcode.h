@@ -10,7 +10,7 @@
 #pragma once
 
 #include "elf/elffile.h"
-#include "image/symtab.h"
+#include "symbol/symtab.h"
 
 /* Fills what the settled table leaves of the file's code, placed by file offset; names are held by
  * the table. How many pieces that made. */

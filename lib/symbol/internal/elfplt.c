@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* PLT entries have no symbols: each jumps through a GOT slot, whose relocation names the function.
  * On x86-64 every kind of PLT (.plt, .plt.sec, .plt.got) holds "jmp *slot(%rip)", bytes ff 25. */
-#include "image/elfsym.h"
+#include "symbol/elfsym.h"
 
 #include "base/map.h"
 #include "base/mem.h"

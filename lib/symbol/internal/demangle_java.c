@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/demangle_java.h"
+#include "symbol/internal/demangle_java.h"
 
 #include "base/macro.h"
 #include "base/strbuf.h"

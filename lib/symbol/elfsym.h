@@ -12,7 +12,7 @@
 #pragma once
 
 #include "elf/elffile.h"
-#include "image/symtab.h"
+#include "symbol/symtab.h"
 
 enum elfsym_unit {
 	ELFSYM_FILE_OFFSET, /* symbols are placed by file offset, as samples of files are */
