@@ -2,7 +2,7 @@
 /* Code as opannotate reads it: all that an ELF file says is code is disassembled. */
 #include "fuzz.h"
 
-#include "image/disasm.h"
+#include "disasm/disasm.h"
 
 #include <stdlib.h>
 #include <string.h>

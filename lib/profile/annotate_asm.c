@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/text.h"
-#include "image/disasm.h"
+#include "disasm/disasm.h"
 #include "dwarf/lines.h"
 #include "symbol/symtab.h"
 #include "profile/annotate_mix.h"

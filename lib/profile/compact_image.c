@@ -2,7 +2,7 @@
 #include "profile/compact_image.h"
 
 #include "base/mem.h"
-#include "image/disasm.h"
+#include "disasm/disasm.h"
 #include "dwarf/lines.h"
 #include "elfwrite/elf_subset.h"
 #include "symbol/symtab.h"

@@ -4,7 +4,7 @@
  * disasm.py. */
 #include "base/mem.h"
 #include "base/parse.h"
-#include "image/disasm.h"
+#include "disasm/disasm.h"
 #include "symbol/elfsym.h"
 
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/strbuf.h"
-#include "image/disasm.h"
+#include "disasm/disasm.h"
 
 #include <errno.h>
 

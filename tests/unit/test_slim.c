@@ -2,7 +2,7 @@
 /* lib/elfwrite/elf_subset.c and linetable.c: what was written down of a file is what is read of it. */
 #include "test.h"
 
-#include "image/disasm.h"
+#include "disasm/disasm.h"
 #include "symbol/elfsym.h"
 #include "dwarf/lines.h"
 #include "elfwrite/elf_subset.h"

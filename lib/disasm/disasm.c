@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/disasm.h"
+#include "disasm/disasm.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"
