@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "fuzz.h"
 
-#include "image/jit.h"
+#include "jit/jit.h"
 #include "elfwrite/jit_elf.h"
-#include "image/jit_source.h"
+#include "jit/jit_source.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>

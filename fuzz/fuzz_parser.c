@@ -3,7 +3,7 @@
  * of what kind. */
 #include "fuzz.h"
 
-#include "image/jit.h"
+#include "jit/jit.h"
 #include "image/parser_wire.h"
 #include "unwind/unwind.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "image/jit.h"
+#include "jit/jit.h"
 #include "elfwrite/internal/jit_dwarf.h"
 
 #include <errno.h>

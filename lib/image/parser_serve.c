@@ -2,7 +2,7 @@
 /* The worker's half of a parser: it runs without rights, and what it writes is not believed. */
 #include "elf/elf_build_id.h"
 #include "elf/elffile.h"
-#include "image/jit.h"
+#include "jit/jit.h"
 #include "image/parser_wire.h"
 #include "unwind/unwind.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Our half of a parser: takes answers apart that somebody else may have written. */
 #include "base/mem.h"
-#include "image/jit.h"
+#include "jit/jit.h"
 #include "image/parser_wire.h"
 #include "unwind/unwind.h"
 

@@ -6,7 +6,7 @@
 #include "base/build_id.h"
 #include "base/sandbox.h"
 #include "base/span.h"
-#include "image/jit_source.h"
+#include "jit/jit_source.h"
 
 struct unwind_rules;
 struct unwind_table;

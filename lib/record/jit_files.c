@@ -5,7 +5,7 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/procfs.h"
-#include "image/jit_source.h"
+#include "jit/jit_source.h"
 
 #include <fcntl.h>
 #include <linux/openat2.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Samples in code that processes made while they ran. They wait here for the process to say what it
- * put where (image/jit_source.h), for compilers write late; then they go to the place of the code
+ * put where (jit/jit_source.h), for compilers write late; then they go to the place of the code
  * that lay at their address at their time, in the sample file of the region, and all that code is
  * written beside the region as TGID.jo, which reports read. Times are those of the syncs: code that
  * comes and goes between two is told apart by order only. What a sample waits is bounded, in time

@@ -3,9 +3,9 @@
 
 #include "base/strbuf.h"
 #include "symbol/elfsym.h"
-#include "image/jit.h"
+#include "jit/jit.h"
 #include "elfwrite/jit_elf.h"
-#include "image/jit_source.h"
+#include "jit/jit_source.h"
 #include "dwarf/lines.h"
 
 #include <errno.h>

@@ -2,8 +2,8 @@
 #include "test.h"
 
 #include "agent/opagent.h"
-#include "image/jit.h"
-#include "image/jit_source.h"
+#include "jit/jit.h"
+#include "jit/jit_source.h"
 
 #include <errno.h>
 #include <fcntl.h>

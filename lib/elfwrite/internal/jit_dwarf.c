@@ -2,7 +2,7 @@
 #include "elfwrite/internal/jit_dwarf.h"
 
 #include "base/mem.h"
-#include "image/jit.h"
+#include "jit/jit.h"
 
 #include <dwarf.h>
 #include <string.h>

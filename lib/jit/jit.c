@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/jit.h"
+#include "jit/jit.h"
 
 #include "base/arena.h"
 #include "base/mem.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/jit_source.h"
+#include "jit/jit_source.h"
 
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/span.h"
-#include "image/jit.h"
+#include "jit/jit.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Code that a process made while it ran: what lay where, and when. Filled from what run-time
- * compilers write (image/jit_source.h), asked for the code at a PC, and written out as an ELF file
+ * compilers write (jit/jit_source.h), asked for the code at a PC, and written out as an ELF file
  * (elfwrite/jit_elf.h) that reports read like any other.
  *
  *	struct jit *j = jit_new();

@@ -58,7 +58,7 @@ struct jit_source_state {
 	uint64_t last_read, last_time;
 };
 
-/* What is told of code, in order; the functions are those of image/jit.h. */
+/* What is told of code, in order; the functions are those of jit/jit.h. */
 struct jit_sink {
 	void (*load)(void *data, const struct jit_code *code);
 	void (*move)(void *data, uint64_t address, uint64_t to, uint64_t time);
