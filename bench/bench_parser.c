@@ -4,7 +4,7 @@
  * CPU time that both processes take, and their ratio. */
 #include "base/mem.h"
 #include "base/procfs.h"
-#include "image/parser.h"
+#include "parser/parser.h"
 #include "unwind/unwind.h"
 
 #include <fcntl.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "meter.h"
 
-#include "image/parser.h"
+#include "parser/parser.h"
 
 #include <time.h>
 

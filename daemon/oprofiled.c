@@ -3,7 +3,7 @@
  * down; service.c has what it does meanwhile. */
 #include "background.h"
 #include "calls.h"
-#include "image/parser.h"
+#include "parser/parser.h"
 #include "logfile.h"
 #include "notify.h"
 #include "place.h"

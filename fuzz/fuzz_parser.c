@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "jit/jit.h"
-#include "image/parser_wire.h"
+#include "parser/internal/parser_wire.h"
 #include "unwind/unwind.h"
 
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "driver/probe.h"
-#include "image/parser.h"
+#include "parser/parser.h"
 #include "record/collector.h"
 #include "sfile/session.h"
 #include "target.h"

@@ -54,7 +54,7 @@ struct parser;
 
 /* Makes an empty table; caller frees. */
 struct cookie_table *cookie_table_new(void);
-/* Has files read by @parser from now on (image/parser.h), which is borrowed; NULL: here. */
+/* Has files read by @parser from now on (parser/parser.h), which is borrowed; NULL: here. */
 void cookie_table_parser(struct cookie_table *t, struct parser *parser);
 /* Who reads files; borrowed, may be NULL. */
 struct parser *cookie_parser(const struct cookie_table *t);

@@ -5,7 +5,7 @@
 #include "base/path.h"
 #include "driver/cookie_handle.h"
 #include "driver/host_path.h"
-#include "image/parser.h"
+#include "parser/parser.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "driver/table_chunks.h"
 #include "elf/elffile.h"
-#include "image/parser.h"
+#include "parser/parser.h"
 #include "unwind/unwind.h"
 #include "elf/vdso.h"
 

@@ -5,7 +5,7 @@
 #include "driver/cookie_identify.h"
 #include "driver/driver.h"
 #include "elf/elffile.h"
-#include "image/parser.h"
+#include "parser/parser.h"
 #include "unwind/unwind_chain.h"
 
 #include <elf.h>

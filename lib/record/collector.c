@@ -6,7 +6,7 @@
 #include "driver/cookie.h"
 #include "driver/tee.h"
 #include "event/cpu_type.h"
-#include "image/parser.h"
+#include "parser/parser.h"
 #include "record/feature.h"
 #include "record/outlet.h"
 #include "record/spending.h"

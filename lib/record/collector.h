@@ -31,7 +31,7 @@ struct collector_config {
 	bool measures_cost;	     /* what sampling costs is measured */
 	struct quota_limits quota;
 	double cpu_budget; /* the share of each CPU's time to keep to (driver/governor.h); 0: any */
-	/* Reads what others wrote (image/parser.h); borrowed, NULL: this process does. */
+	/* Reads what others wrote (parser/parser.h); borrowed, NULL: this process does. */
 	struct parser *parser;
 };
 

@@ -8,7 +8,7 @@
 #include "jit/jit.h"
 #include "elfwrite/jit_elf.h"
 #include "jit/jit_source.h"
-#include "image/parser.h"
+#include "parser/parser.h"
 #include "record/binary.h"
 #include "record/jit_files.h"
 

@@ -6,7 +6,7 @@
 #include "base/path.h"
 #include "elf/elf_build_id.h"
 #include "symbol/kallsyms.h"
-#include "image/parser.h"
+#include "parser/parser.h"
 #include "record/binary.h"
 #include "sfile/manifest.h"
 

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/procfs.h"
-#include "image/parser.h"
+#include "parser/parser.h"
 #include "record/record.h"
 
 #include <fcntl.h>

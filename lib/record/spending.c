@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "driver/interrupt_cost.h"
-#include "image/parser.h"
+#include "parser/parser.h"
 
 #include <time.h>
 #include <unistd.h>

@@ -7,8 +7,8 @@
 #include "elf/elffile.h"
 #include "jit/jit.h"
 #include "jit/jit_source.h"
-#include "image/parser.h"
-#include "image/parser_wire.h"
+#include "parser/parser.h"
+#include "parser/internal/parser_wire.h"
 #include "unwind/unwind.h"
 
 #include <errno.h>

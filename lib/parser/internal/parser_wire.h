@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What a parser and its worker say to each other (image/parser.h). The worker's half writes
+/* What a parser and its worker say to each other (parser/parser.h). The worker's half writes
  * answers, ours takes them apart as the bytes of a stranger. For parser.c, and the tests. */
 #pragma once
 

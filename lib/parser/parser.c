@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "image/parser.h"
+#include "parser/parser.h"
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "elf/elf_build_id.h"
 #include "elf/elffile.h"
-#include "image/parser_wire.h"
+#include "parser/internal/parser_wire.h"
 #include "unwind/unwind.h"
 
 #include <errno.h>

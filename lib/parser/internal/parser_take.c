@@ -2,7 +2,7 @@
 /* Our half of a parser: takes answers apart that somebody else may have written. */
 #include "base/mem.h"
 #include "jit/jit.h"
-#include "image/parser_wire.h"
+#include "parser/internal/parser_wire.h"
 #include "unwind/unwind.h"
 
 int parser_take_build_id(struct span in, struct build_id *ret)

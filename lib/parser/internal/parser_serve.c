@@ -3,7 +3,7 @@
 #include "elf/elf_build_id.h"
 #include "elf/elffile.h"
 #include "jit/jit.h"
-#include "image/parser_wire.h"
+#include "parser/internal/parser_wire.h"
 #include "unwind/unwind.h"
 
 #include <errno.h>
