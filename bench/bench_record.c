@@ -12,7 +12,7 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "driver/cookie.h"
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 #include "record/record.h"
 
 #include <math.h>

@@ -3,7 +3,7 @@
  * room, begins with its context, and ends. */
 #include "fuzz.h"
 
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 #include "driver/evexport.h"
 
 #include <string.h>

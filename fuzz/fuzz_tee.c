@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Recorded event streams: lib/driver/tee.c. */
+/* Recorded event streams: lib/stream/stream_file.c. */
 #include "fuzz.h"
 
 #include "driver/cookie.h"
-#include "driver/tee.h"
+#include "stream/stream_file.h"
 
 #include <stdio.h>
 #include <sys/mman.h>

@@ -9,7 +9,7 @@
 #pragma once
 
 #include "driver/cgroups.h"
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 #include "driver/sideband.h"
 #include "driver/unwinder.h"
 

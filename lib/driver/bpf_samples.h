@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 #include "driver/kernel_codes.h"
 #include "driver/perf_cpuset.h"
 #include "driver/sampler.h"

@@ -12,7 +12,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 #include "event/event.h"
 #include "unwind/unwind_cache.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 
 #include <string.h>
 

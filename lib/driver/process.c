@@ -2,7 +2,7 @@
 #include "driver/process.h"
 
 #include "base/mem.h"
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/procfs.h"
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 #include "driver/mapping.h"
 
 #include <errno.h>

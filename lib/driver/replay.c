@@ -5,7 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/cookie.h"
-#include "driver/tee.h"
+#include "stream/stream_file.h"
 
 #include <errno.h>
 #include <sys/eventfd.h>

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 #include "driver/sampler.h"
 #include "driver/sampler_images.h"
 

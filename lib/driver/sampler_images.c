@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "driver/cookie_identify.h"
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 
 #include <string.h>
 

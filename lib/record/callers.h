@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 #include "record/trace.h"
 
 struct callers {

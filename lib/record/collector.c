@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/cookie.h"
-#include "driver/tee.h"
+#include "stream/stream_file.h"
 #include "event/cpu_type.h"
 #include "parser/parser.h"
 #include "record/feature.h"

@@ -7,7 +7,7 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/text.h"
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 #include "record/ibs_event.h"
 #include "record/ibs_log.h"
 

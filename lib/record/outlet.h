@@ -2,7 +2,7 @@
 /*
  * The event buffer for one reader at the other end of a socket, who may be slow: words wait here,
  * up to a number, and what does not fit is dropped, from there to the end of the sync, and counted.
- * Nothing waits for the reader. It gets the stream as drivers write it (driver/evbuf.h).
+ * Nothing waits for the reader. It gets the stream as drivers write it (stream/evbuf.h).
  *
  *	struct outlet *o = outlet_new(fd, 131072, 32768);
  *	outlet_words(words, count, o);		an evbuf_sink

@@ -14,7 +14,7 @@
 
 #include "base/error.h"
 #include "base/macro.h"
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 #include "event/event.h"
 
 #include <stdbool.h>

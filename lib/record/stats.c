@@ -2,7 +2,7 @@
 #include "record/record.h"
 
 #include "base/mem.h"
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 #include "record/feature.h"
 #include "record/jitting.h"
 #include "record/store.h"

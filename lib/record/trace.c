@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 #include "record/binary.h"
 #include "sfile/chain_store.h"
 

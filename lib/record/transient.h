@@ -6,7 +6,7 @@
 #pragma once
 
 #include "base/intern.h"
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 #include "record/callers.h"
 #include "record/kernel.h"
 #include "record/record.h"

@@ -10,7 +10,7 @@
 
 #include "bpf/sample.h"
 #include "driver/cookie.h"
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 #include "driver/maps.h"
 
 /* The innermost first; in memory without a file a frame has no cookie, and its address. */

@@ -6,7 +6,7 @@
 #include "sample_lines.h"
 
 #include "driver/cookie.h"
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 #include "record/record.h"
 #include "sfile/chain_read.h"
 #include "sfile/manifest.h"

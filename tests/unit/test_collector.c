@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "driver/cookie.h"
-#include "driver/tee.h"
+#include "stream/stream_file.h"
 #include "record/collector.h"
 #include "sfile/odb.h"
 #include "sfile/session.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 
 #include <errno.h>
 

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/strbuf.h"
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 #include "driver/evexport.h"
 #include "record/outlet.h"
 

@@ -4,7 +4,7 @@
 #include "sample_lines.h"
 
 #include "driver/cookie.h"
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 #include "driver/ibs_raw.h"
 #include "record/record.h"
 

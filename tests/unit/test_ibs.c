@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From register dumps, as the kernel hands them over, to the counts of events. */
 #include "base/strbuf.h"
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 #include "driver/ibs_raw.h"
 #include "record/feature.h"
 #include "record/ibs_event.h"

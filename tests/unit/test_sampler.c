@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/strbuf.h"
 #include "driver/cookie.h"
-#include "driver/evbuf.h"
+#include "stream/evbuf.h"
 #include "driver/perf_event.h"
 #include "driver/sampler.h"
 #include "driver/sampler_chains.h"

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "driver/cookie.h"
-#include "driver/tee.h"
+#include "stream/stream_file.h"
 
 #include <errno.h>
 #include <sys/stat.h>

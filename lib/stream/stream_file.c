@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/tee.h"
+#include "stream/stream_file.h"
 
 #include "base/log.h"
 #include "base/mem.h"
