@@ -8,7 +8,7 @@
  * The command is started again and again on every CPU meanwhile.
  */
 #include "base/macro.h"
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "driver/driver.h"
 
 #include <bpf/bpf.h>

@@ -9,7 +9,7 @@
  */
 #include "base/mem.h"
 #include "base/parse.h"
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "driver/driver.h"
 
 #include <errno.h>

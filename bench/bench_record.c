@@ -11,7 +11,7 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "stream/evbuf.h"
 #include "record/record.h"
 

@@ -2,7 +2,7 @@
 #include "node_host.h"
 
 #include "base/mem.h"
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "event/catalog.h"
 #include "event/cpu_type.h"
 #include "record/feature.h"

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "record/record.h"
 
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/procfs.h"
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "driver/cpulist.h"
 #include "driver/mapping.h"
 

@@ -2,7 +2,7 @@
 /* Recorded event streams: lib/stream/stream_file.c. */
 #include "fuzz.h"
 
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "stream/stream_file.h"
 
 #include <stdio.h>

@@ -3,7 +3,7 @@
 
 #include "base/macro.h"
 #include "driver/chain.h"
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 
 /* After so long a process may be at something else: what it has mapped now says nothing of then. */
 enum { STALE_NS = 1000000000 };

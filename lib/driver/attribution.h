@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "driver/cgroups.h"
+#include "identity/cgroups.h"
 #include "stream/evbuf.h"
 #include "driver/sideband.h"
 #include "driver/unwinder.h"

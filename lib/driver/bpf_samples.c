@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "driver/bpf_samples.h"
 
-#include "driver/cgroups.h"
-#include "driver/cookie.h"
+#include "identity/cgroups.h"
+#include "identity/cookie.h"
 #include "driver/sampler_chains.h"
 #include "driver/sampler_images.h"
 

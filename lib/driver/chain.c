@@ -2,7 +2,7 @@
 #include "driver/chain.h"
 
 #include "base/macro.h"
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 
 /* Where the addresses that follow a mark of the kernel's lie. */
 enum context { CONTEXT_NONE, CONTEXT_KERNEL, CONTEXT_USER, CONTEXT_OTHER };

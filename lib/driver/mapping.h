@@ -2,7 +2,7 @@
 /* What a mapping shows, as the kernel names it in MMAP2 records and in /proc/PID/maps. */
 #pragma once
 
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "driver/maps.h"
 
 /* What the kernel says of a mapping; borrowed. */

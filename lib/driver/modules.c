@@ -2,7 +2,7 @@
 #include "driver/modules.h"
 
 #include "base/path.h"
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "driver/perf_record.h"
 
 #include <sys/stat.h>

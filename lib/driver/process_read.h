@@ -3,7 +3,7 @@
  * were lost. */
 #pragma once
 
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "driver/process.h"
 
 /* Where to look, and where files get their cookies; borrowed. */

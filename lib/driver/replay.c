@@ -4,7 +4,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "stream/stream_file.h"
 
 #include <errno.h>

@@ -3,7 +3,7 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 
 #include <bpf/bpf.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "driver/cookie_identify.h"
+#include "identity/cookie_identify.h"
 #include "stream/evbuf.h"
 
 #include <string.h>

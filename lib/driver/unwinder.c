@@ -2,7 +2,7 @@
 #include "driver/unwinder.h"
 
 #include "base/mem.h"
-#include "driver/cookie_identify.h"
+#include "identity/cookie_identify.h"
 #include "driver/driver.h"
 #include "elf/elffile.h"
 #include "parser/parser.h"

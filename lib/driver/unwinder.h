@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "driver/process.h"
 #include "driver/user_stack.h"
 #include "unwind/unwind_cache.h"

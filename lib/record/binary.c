@@ -8,7 +8,7 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/procfs.h"
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "elf/vdso.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "stream/stream_file.h"
 #include "event/cpu_type.h"
 #include "parser/parser.h"

@@ -2,7 +2,7 @@
 #include "record/transient.h"
 
 #include "base/log.h"
-#include "driver/cgroups.h"
+#include "identity/cgroups.h"
 #include "record/binary.h"
 #include "record/feature.h"
 #include "record/jitting.h"

@@ -7,7 +7,7 @@
 #include "base/path.h"
 #include "base/span.h"
 #include "base/strbuf.h"
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 
 #include <errno.h>
 #include <stdio.h>

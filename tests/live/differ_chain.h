@@ -9,7 +9,7 @@
 #pragma once
 
 #include "bpf/sample.h"
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "stream/evbuf.h"
 #include "driver/maps.h"
 

@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "driver/maps.h"
 #include "driver/user_stack.h"
 

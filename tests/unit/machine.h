@@ -6,7 +6,7 @@
 #include "test.h"
 
 #include "driver/attribution.h"
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "perf_bytes.h"
 
 #include <inttypes.h>

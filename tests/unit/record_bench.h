@@ -5,7 +5,7 @@
 
 #include "sample_lines.h"
 
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "stream/evbuf.h"
 #include "record/record.h"
 #include "sfile/chain_read.h"

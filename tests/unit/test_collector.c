@@ -2,7 +2,7 @@
 /* Over the driver "replay", so that nothing depends on the machine. */
 #include "test.h"
 
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "stream/stream_file.h"
 #include "record/collector.h"
 #include "sfile/odb.h"

@@ -3,7 +3,7 @@
  * files. */
 #include "sample_lines.h"
 
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "stream/evbuf.h"
 #include "driver/ibs_raw.h"
 #include "record/record.h"

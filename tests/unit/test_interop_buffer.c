@@ -6,7 +6,7 @@
 #include "shared.h"
 
 #include "base/parse.h"
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "record/record.h"
 
 /* Lines that differ because the original is wrong. Its 0.9.9 lost an IBS sample that came last in a

@@ -4,7 +4,7 @@
 
 #include "base/hash.h"
 #include "base/strbuf.h"
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "stream/evbuf.h"
 #include "driver/perf_event.h"
 #include "driver/sampler.h"

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/path.h"
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "record/record.h"
 #include "sfile/session.h"
 

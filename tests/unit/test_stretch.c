@@ -2,7 +2,7 @@
 /* Samples that stand for more than one, by each driver that works here. */
 #include "test.h"
 
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "driver/driver.h"
 
 #include <math.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 #include "stream/stream_file.h"
 
 #include <errno.h>

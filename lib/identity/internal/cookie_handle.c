@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/cookie_handle.h"
+#include "identity/internal/cookie_handle.h"
 
 #include "base/mem.h"
 #include "base/path.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "driver/cookie_identify.h"
+#include "identity/cookie_identify.h"
 
 #include <string.h>
 

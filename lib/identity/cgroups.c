@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/cgroups.h"
+#include "identity/cgroups.h"
 
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 
 #include <dirent.h>
 #include <fcntl.h>

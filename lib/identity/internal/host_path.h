@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 
 struct stat;
 

@@ -3,7 +3,7 @@
  * cookie_identify.c only. */
 #pragma once
 
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 
 /* Opens the file of @image by its inode and generation, through any mount of its file system that
  * we see; a descriptor that the caller closes, or -1: without the right to (CAP_DAC_READ_SEARCH),

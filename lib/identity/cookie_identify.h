@@ -3,7 +3,7 @@
  * build-id. */
 #pragma once
 
-#include "driver/cookie.h"
+#include "identity/cookie.h"
 
 /* Fills size, mtime and build-id, and the generation where it was not known, of the file image
  * @image and marks it identified; leaves all unknown where no path leads to that file any more.

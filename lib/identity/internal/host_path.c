@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/host_path.h"
+#include "identity/internal/host_path.h"
 
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
-#include "driver/cookie_handle.h"
+#include "identity/internal/cookie_handle.h"
 
 #include <fcntl.h>
 #include <limits.h>
