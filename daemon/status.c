@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/procfs.h"
 #include "control/server.h"
-#include "driver/cpulist.h"
+#include "perf/cpulist.h"
 #include "record/feature.h"
 #include "settings.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Raw data of instruction-based samples: a byte that says kind and CPU, then what a perf record
  * has. */
-#include "driver/ibs_raw.h"
+#include "perf/ibs_raw.h"
 #include "fuzz.h"
 
 #include <stdlib.h>

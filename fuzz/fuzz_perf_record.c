@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Records of the kernel's rings: lib/driver/ring.c, perf_record.c, merge.c. The input is what lies
+/* Records of the kernel's rings: lib/perf/ring.c, perf_record.c, merge.c. The input is what lies
  * in a ring, which it fills from the middle on so that it wraps. */
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "driver/merge.h"
-#include "driver/user_stack.h"
+#include "perf/ring_merge.h"
+#include "perf/user_stack.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/procfs.h"
 #include "identity/cookie.h"
-#include "driver/cpulist.h"
+#include "perf/cpulist.h"
 #include "driver/mapping.h"
 
 #include <string.h>

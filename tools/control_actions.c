@@ -7,7 +7,7 @@
 #include "control/client.h"
 #include "control/server.h"
 #include "daemon_process.h"
-#include "driver/probe.h"
+#include "perf/probe.h"
 #include "event/event.h"
 #include "mount_point.h"
 #include "sfile/session.h"

@@ -2,8 +2,8 @@
 /* Counts events of a command, of processes, threads, CPUs or the machine, without sampling. */
 #include "base/mem.h"
 #include "base/parse.h"
-#include "driver/counting.h"
-#include "driver/perf_pmus.h"
+#include "perf/counting.h"
+#include "perf/perf_pmus.h"
 #include "ocount_events.h"
 #include "ocount_places.h"
 #include "ocount_report.h"

@@ -5,7 +5,7 @@
 #include "base/parse.h"
 #include "base/procfs.h"
 #include "base/strbuf.h"
-#include "driver/cpulist.h"
+#include "perf/cpulist.h"
 #include "driver/process_read.h"
 
 #include <errno.h>

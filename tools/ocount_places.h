@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "driver/counting.h"
+#include "perf/counting.h"
 
 enum ocount_kind { OCOUNT_COMMAND, OCOUNT_SYSTEM, OCOUNT_PROCESSES, OCOUNT_THREADS, OCOUNT_CPUS };
 

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "driver/counting.h"
+#include "perf/counting.h"
 
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Says what this machine and this user's rights allow, and what to do about the rest. */
-#include "driver/probe.h"
+#include "perf/probe.h"
 #include "tool.h"
 
 #include <stdio.h>

@@ -4,7 +4,7 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/strbuf.h"
-#include "driver/probe.h"
+#include "perf/probe.h"
 #include "parser/parser.h"
 #include "record/collector.h"
 #include "sfile/session.h"

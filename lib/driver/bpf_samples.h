@@ -10,7 +10,7 @@
 #pragma once
 
 #include "stream/evbuf.h"
-#include "driver/kernel_codes.h"
+#include "perf/kernel_codes.h"
 #include "driver/perf_cpuset.h"
 #include "driver/sampler.h"
 

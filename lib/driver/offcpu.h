@@ -13,7 +13,7 @@
 #pragma once
 
 #include "base/map.h"
-#include "driver/perf_record.h"
+#include "perf/perf_record.h"
 
 struct offcpu {
 	struct map left;   /* tid to who left its CPU */

@@ -8,13 +8,13 @@
 #include "driver/attribution.h"
 #include "identity/cgroups.h"
 #include "identity/cookie.h"
-#include "driver/cpulist.h"
-#include "driver/ibs_raw.h"
-#include "driver/merge.h"
-#include "driver/modules.h"
+#include "perf/cpulist.h"
+#include "perf/ibs_raw.h"
+#include "perf/ring_merge.h"
+#include "perf/modules.h"
 #include "driver/perf_cpuset.h"
 #include "driver/perf_offcpu.h"
-#include "driver/perf_pmus.h"
+#include "perf/perf_pmus.h"
 #include "driver/pidns.h"
 
 #include <errno.h>

@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "driver/perf_pmus.h"
-#include "driver/perf_record.h"
+#include "perf/perf_pmus.h"
+#include "perf/perf_record.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -7,7 +7,7 @@
 
 #include "driver/perf_plan.h"
 #include "driver/perf_targets.h"
-#include "driver/ring.h"
+#include "perf/ring.h"
 
 struct perf_record;
 

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "driver/cpulist.h"
+#include "perf/cpulist.h"
 
 #include <errno.h>
 #include <string.h>

@@ -2,7 +2,7 @@
 #include "driver/perf_offcpu.h"
 
 #include "base/mem.h"
-#include "driver/user_stack.h"
+#include "perf/user_stack.h"
 #include "symbol/kallsyms.h"
 
 #include <string.h>

@@ -4,9 +4,9 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
-#include "driver/ibs_raw.h"
-#include "driver/perf_pmus.h"
-#include "driver/user_stack.h"
+#include "perf/ibs_raw.h"
+#include "perf/perf_pmus.h"
+#include "perf/user_stack.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "driver/driver.h"
-#include "driver/perf_event.h"
+#include "perf/perf_event.h"
 
 /* Gives the samples of the event @fd, which is the counter with that index, to somebody else than
  * the ring. A descriptor that holds it so, which is closed with the event, or -errno. */

@@ -7,7 +7,7 @@
 #include "base/procfs.h"
 #include "identity/cookie.h"
 #include "driver/mapping.h"
-#include "driver/modules.h"
+#include "perf/modules.h"
 
 /* How long a process that has exited is kept for samples that come late, how long one that could
  * not be read, or had no mapping, is not asked for again. */

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "driver/driver.h"
-#include "driver/perf_record.h"
+#include "perf/perf_record.h"
 #include "driver/process_read.h"
 
 struct sideband {

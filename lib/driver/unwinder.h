@@ -12,7 +12,7 @@
 
 #include "identity/cookie.h"
 #include "driver/process.h"
-#include "driver/user_stack.h"
+#include "perf/user_stack.h"
 #include "unwind/unwind_cache.h"
 
 struct unwinder;

@@ -11,7 +11,7 @@
 
 #include "identity/cookie.h"
 #include "driver/maps.h"
-#include "driver/user_stack.h"
+#include "perf/user_stack.h"
 
 #include <sys/types.h>
 

@@ -9,7 +9,7 @@
  * prints the extended feature that EVENTS ask for.
  */
 #include "base/mem.h"
-#include "driver/perf_record.h"
+#include "perf/perf_record.h"
 #include "event/event.h"
 #include "record/collector.h"
 

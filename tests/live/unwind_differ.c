@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "differ_kernel.h"
 #include "differ_libdw.h"
-#include "driver/ring.h"
+#include "perf/ring.h"
 #include "driver/sideband.h"
 #include "driver/unwinder.h"
 

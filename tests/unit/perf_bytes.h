@@ -4,9 +4,9 @@
 #pragma once
 
 #include "base/strbuf.h"
-#include "driver/perf_record.h"
-#include "driver/ring.h"
-#include "driver/user_stack.h"
+#include "perf/perf_record.h"
+#include "perf/ring.h"
+#include "perf/user_stack.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "driver/counting.h"
+#include "perf/counting.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

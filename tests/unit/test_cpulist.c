@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "driver/cpulist.h"
+#include "perf/cpulist.h"
 
 #include <errno.h>
 

@@ -5,7 +5,7 @@
 
 #include "identity/cookie.h"
 #include "stream/evbuf.h"
-#include "driver/ibs_raw.h"
+#include "perf/ibs_raw.h"
 #include "record/record.h"
 
 #include <errno.h>

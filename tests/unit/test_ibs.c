@@ -2,7 +2,7 @@
 /* From register dumps, as the kernel hands them over, to the counts of events. */
 #include "base/strbuf.h"
 #include "stream/evbuf.h"
-#include "driver/ibs_raw.h"
+#include "perf/ibs_raw.h"
 #include "record/feature.h"
 #include "record/ibs_event.h"
 #include "test.h"

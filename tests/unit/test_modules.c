@@ -2,9 +2,9 @@
 #include "test.h"
 
 #include "identity/cookie.h"
-#include "driver/kernel_codes.h"
-#include "driver/modules.h"
-#include "driver/perf_record.h"
+#include "perf/kernel_codes.h"
+#include "perf/modules.h"
+#include "perf/perf_record.h"
 
 enum {
 	BPF = PERF_RECORD_KSYMBOL_TYPE_BPF,

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* How events are opened on machines that are not here: those of tests/fixtures/machines, with
  * something in the place of perf_event_open(2) that notes down what it is asked for. */
-#include "driver/perf_pmus.h"
+#include "perf/perf_pmus.h"
 
-#include "driver/counting.h"
+#include "perf/counting.h"
 #include "driver/perf_plan.h"
 #include "test.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/probe.h"
+#include "perf/probe.h"
 #include "test.h"
 
 static const char perfmon[] = "Name:\tx\nCapEff:\t0000004000000000\n",

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "driver/merge.h"
+#include "perf/ring_merge.h"
 #include "perf_bytes.h"
 
 /* The time of the ring's next record, which is taken; 0 if there is none. */

@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "identity/cookie.h"
 #include "stream/evbuf.h"
-#include "driver/perf_event.h"
+#include "perf/perf_event.h"
 #include "driver/sampler.h"
 #include "driver/sampler_chains.h"
 #include "driver/sampler_images.h"

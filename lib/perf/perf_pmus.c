@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/perf_pmus.h"
+#include "perf/perf_pmus.h"
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "driver/cpulist.h"
+#include "perf/cpulist.h"
 #include "event/evsys.h"
 
 #include <errno.h>

@@ -9,8 +9,8 @@
  */
 #pragma once
 
-#include "driver/perf_record.h"
-#include "driver/ring.h"
+#include "perf/perf_record.h"
+#include "perf/ring.h"
 
 /* The two rings of a CPU, borrowed; the rest is merge's. */
 struct merge_cpu {

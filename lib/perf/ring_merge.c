@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/merge.h"
+#include "perf/ring_merge.h"
 
 #include "base/macro.h"
 

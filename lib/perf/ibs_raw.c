@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/ibs_raw.h"
+#include "perf/ibs_raw.h"
 
 #include "base/macro.h"
 #include "base/mem.h"

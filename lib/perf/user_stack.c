@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/user_stack.h"
+#include "perf/user_stack.h"
 
 #include "base/macro.h"
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/perf_event.h"
+#include "perf/perf_event.h"
 
 #include "base/macro.h"
-#include "driver/perf_record.h"
-#include "driver/user_stack.h"
+#include "perf/perf_record.h"
+#include "perf/user_stack.h"
 
 #include <errno.h>
 #include <sys/resource.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/probe_perf.h"
+#include "perf/internal/probe_perf.h"
 
 #include "base/macro.h"
 #include "base/path.h"
-#include "driver/probe.h"
+#include "perf/probe.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/ring.h"
+#include "perf/ring.h"
 
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/kernel_codes.h"
+#include "perf/kernel_codes.h"
 
 #include "base/mem.h"
 

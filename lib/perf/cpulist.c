@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/cpulist.h"
+#include "perf/cpulist.h"
 
 #include "base/mem.h"
 #include "base/parse.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/modules.h"
+#include "perf/modules.h"
 
 #include "base/path.h"
 #include "identity/cookie.h"
-#include "driver/perf_record.h"
+#include "perf/perf_record.h"
 
 #include <sys/stat.h>
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/counting.h"
+#include "perf/counting.h"
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "driver/perf_event.h"
+#include "perf/perf_event.h"
 #include "driver/perf_plan.h"
-#include "driver/perf_pmus.h"
+#include "perf/perf_pmus.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "driver/modules.h"
+#include "perf/modules.h"
 
 #include <stddef.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/perf_record.h"
+#include "perf/perf_record.h"
 
 #include "base/macro.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/probe.h"
+#include "perf/probe.h"
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
-#include "driver/probe_perf.h"
+#include "perf/internal/probe_perf.h"
 
 #include <errno.h>
 #include <fcntl.h>
