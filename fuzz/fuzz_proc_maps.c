@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What /proc says of processes: maps_line_parse() and procfs_stat_parse() in lib/base/procfs.c,
- * lib/driver/mapping.c, lib/driver/maps.c, cpulist_parse(). */
+ * lib/process/mapping.c, lib/process/internal/maps.c, cpulist_parse(). */
 #include "fuzz.h"
 
 #include "base/mem.h"
 #include "base/procfs.h"
 #include "identity/cookie.h"
 #include "perf/cpulist.h"
-#include "driver/mapping.h"
+#include "process/mapping.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "base/procfs.h"
 #include "base/strbuf.h"
 #include "perf/cpulist.h"
-#include "driver/process_read.h"
+#include "process/process_read.h"
 
 #include <errno.h>
 #include <string.h>

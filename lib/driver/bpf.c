@@ -13,7 +13,7 @@
 #include "perf/modules.h"
 #include "driver/perf_cpuset.h"
 #include "driver/pidns.h"
-#include "driver/process_read.h"
+#include "process/process_read.h"
 #include "driver/sampler.h"
 #include "driver/sampler_chains.h"
 #include "driver/sampler_images.h"

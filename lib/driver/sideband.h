@@ -12,7 +12,7 @@
 
 #include "driver/driver.h"
 #include "perf/perf_record.h"
-#include "driver/process_read.h"
+#include "process/process_read.h"
 
 struct sideband {
 	struct process_table processes;

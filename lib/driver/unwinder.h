@@ -11,7 +11,7 @@
 #pragma once
 
 #include "identity/cookie.h"
-#include "driver/process.h"
+#include "process/process.h"
 #include "perf/user_stack.h"
 #include "unwind/unwind_cache.h"
 

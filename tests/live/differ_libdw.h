@@ -10,7 +10,7 @@
 #pragma once
 
 #include "identity/cookie.h"
-#include "driver/maps.h"
+#include "process/internal/maps.h"
 #include "perf/user_stack.h"
 
 #include <sys/types.h>

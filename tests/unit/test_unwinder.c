@@ -2,7 +2,7 @@
 /* This very process unwound: its registers, a copy of its stack, its mappings by /proc. */
 #include "test.h"
 
-#include "driver/process_read.h"
+#include "process/process_read.h"
 #include "driver/unwinder.h"
 #include "unwind/unwind_chain.h"
 

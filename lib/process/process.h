@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/map.h"
-#include "driver/maps.h"
+#include "process/internal/maps.h"
 
 #include <stdbool.h>
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "identity/cookie.h"
-#include "driver/maps.h"
+#include "process/internal/maps.h"
 
 /* What the kernel says of a mapping; borrowed. */
 struct mapping_source {

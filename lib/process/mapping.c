@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/mapping.h"
+#include "process/mapping.h"
 
 #include "base/macro.h"
 

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "identity/cookie.h"
-#include "driver/process.h"
+#include "process/process.h"
 
 /* Where to look, and where files get their cookies; borrowed. */
 struct process_source {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/maps.h"
+#include "process/internal/maps.h"
 
 #include "base/mem.h"
 

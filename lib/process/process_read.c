@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/process_read.h"
+#include "process/process_read.h"
 
 #include "base/mem.h"
 #include "base/procfs.h"
 #include "stream/evbuf.h"
-#include "driver/mapping.h"
+#include "process/mapping.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/process.h"
+#include "process/process.h"
 
 #include "base/mem.h"
 #include "stream/evbuf.h"
