@@ -15,6 +15,7 @@ MAY_INCLUDE = {
     "control": ["base"],
     "disasm": ["base", "elf"],
     "driver": ["base", "bpf", "elf", "event", "identity", "parser", "perf", "process", "stream", "symbol", "unwind"],
+    "driver/perf": ["base", "driver", "elf", "identity", "parser", "perf", "process", "stream", "symbol", "unwind"],
     "dwarf": ["base", "elf"],
     "elf": ["base"],
     "elfwrite": ["base", "elf", "jit"],

@@ -8,8 +8,8 @@
 #include "differ_kernel.h"
 #include "differ_libdw.h"
 #include "perf/ring.h"
-#include "driver/sideband.h"
-#include "driver/unwinder.h"
+#include "driver/perf/sideband.h"
+#include "driver/perf/unwinder.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -5,7 +5,7 @@
 
 #include "test.h"
 
-#include "driver/attribution.h"
+#include "driver/perf/attribution.h"
 #include "identity/cookie.h"
 #include "perf_bytes.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lib/driver/attribution.c and sideband.c: which process and which file a sample is in. */
+/* lib/driver/perf/attribution.c and sideband.c: which process and which file a sample is in. */
 #include "machine.h"
 
 #include <sys/stat.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lib/driver/attribution.c and chain.c: the callers of a sample, and why there are no more. */
+/* lib/driver/perf/attribution.c and chain.c: the callers of a sample, and why there are no more. */
 #include "machine.h"
 
-#include "driver/chain.h"
-#include "driver/unwinder.h"
+#include "driver/perf/perf_chain.h"
+#include "driver/perf/unwinder.h"
 
 #define IN_KERNEL ((uint64_t)PERF_CONTEXT_KERNEL)
 #define IN_USER	  ((uint64_t)PERF_CONTEXT_USER)

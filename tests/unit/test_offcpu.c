@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/offcpu.h"
+#include "driver/perf/offcpu.h"
 
 #include "base/mem.h"
 

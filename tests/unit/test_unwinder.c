@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "process/process_read.h"
-#include "driver/unwinder.h"
+#include "driver/perf/unwinder.h"
 #include "unwind/unwind_chain.h"
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/perf_offcpu.h"
+#include "driver/perf/perf_offcpu.h"
 
 #include "base/mem.h"
 #include "perf/user_stack.h"

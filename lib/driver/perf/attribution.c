@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/attribution.h"
+#include "driver/perf/attribution.h"
 
 #include "base/macro.h"
-#include "driver/chain.h"
+#include "driver/perf/perf_chain.h"
 #include "identity/cookie.h"
 
 /* After so long a process may be at something else: what it has mapped now says nothing of then. */

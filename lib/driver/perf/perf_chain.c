@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/chain.h"
+#include "driver/perf/perf_chain.h"
 
 #include "base/macro.h"
 #include "identity/cookie.h"

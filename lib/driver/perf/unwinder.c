@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/unwinder.h"
+#include "driver/perf/unwinder.h"
 
 #include "base/mem.h"
 #include "identity/cookie_identify.h"

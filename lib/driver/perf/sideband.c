@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/sideband.h"
+#include "driver/perf/sideband.h"
 
 #include "base/log.h"
 #include "base/mem.h"

@@ -13,8 +13,8 @@
  */
 #pragma once
 
-#include "driver/attribution.h"
-#include "driver/offcpu.h"
+#include "driver/perf/attribution.h"
+#include "driver/perf/offcpu.h"
 
 struct perf_offcpu {
 	struct offcpu offcpu;

@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "driver/attribution.h"
+#include "driver/perf/attribution.h"
 #include "identity/cgroups.h"
 #include "identity/cookie.h"
 #include "perf/cpulist.h"
@@ -13,7 +13,7 @@
 #include "perf/ring_merge.h"
 #include "perf/modules.h"
 #include "driver/perf_cpuset.h"
-#include "driver/perf_offcpu.h"
+#include "driver/perf/perf_offcpu.h"
 #include "perf/perf_pmus.h"
 #include "driver/pidns.h"
 

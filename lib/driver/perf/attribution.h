@@ -10,8 +10,8 @@
 
 #include "identity/cgroups.h"
 #include "stream/evbuf.h"
-#include "driver/sideband.h"
-#include "driver/unwinder.h"
+#include "driver/perf/sideband.h"
+#include "driver/perf/unwinder.h"
 
 /* Addresses that count from one place in one image. */
 struct attribution_range {

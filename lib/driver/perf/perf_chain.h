@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "driver/attribution.h"
+#include "driver/perf/attribution.h"
 
 /* Writes the callers of a->frames[0], which is the sample @r itself, behind it; returns the number
  * of frames with it, at least 1 and at most a->depth, and why there are no more in *@ret. */
