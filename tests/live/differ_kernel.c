@@ -4,9 +4,9 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "driver/driver.h"
-#include "driver/sampler.h"
-#include "driver/sampler_images.h"
-#include "driver/table_loader.h"
+#include "driver/bpf/sampler.h"
+#include "driver/bpf/sampler_images.h"
+#include "driver/bpf/table_loader.h"
 
 #include <inttypes.h>
 #include <stdio.h>

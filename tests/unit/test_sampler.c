@@ -7,10 +7,10 @@
 #include "identity/cookie.h"
 #include "stream/evbuf.h"
 #include "perf/perf_event.h"
-#include "driver/sampler.h"
-#include "driver/sampler_chains.h"
-#include "driver/sampler_images.h"
-#include "driver/table_store.h"
+#include "driver/bpf/sampler.h"
+#include "driver/bpf/sampler_chains.h"
+#include "driver/bpf/sampler_images.h"
+#include "driver/bpf/table_store.h"
 
 #include <bpf/bpf.h>
 #include <errno.h>

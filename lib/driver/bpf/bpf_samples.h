@@ -12,7 +12,7 @@
 #include "stream/evbuf.h"
 #include "perf/kernel_codes.h"
 #include "driver/perf_cpuset.h"
-#include "driver/sampler.h"
+#include "driver/bpf/sampler.h"
 
 struct cgroups;
 struct cookie_table;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/sampler_test.h"
+#include "driver/bpf/sampler_test.h"
 
 #include "base/macro.h"
 #include "base/procfs.h"

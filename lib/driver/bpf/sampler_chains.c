@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/sampler_chains.h"
+#include "driver/bpf/sampler_chains.h"
 
 #include "base/map.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/table_chunks.h"
+#include "driver/bpf/table_chunks.h"
 
 #include "base/mem.h"
 

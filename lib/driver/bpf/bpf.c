@@ -5,7 +5,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "driver/bpf_samples.h"
+#include "driver/bpf/bpf_samples.h"
 #include "identity/cgroups.h"
 #include "identity/cookie.h"
 #include "perf/cpulist.h"
@@ -14,10 +14,10 @@
 #include "driver/perf_cpuset.h"
 #include "driver/pidns.h"
 #include "process/process_read.h"
-#include "driver/sampler.h"
-#include "driver/sampler_chains.h"
-#include "driver/sampler_images.h"
-#include "driver/table_loader.h"
+#include "driver/bpf/sampler.h"
+#include "driver/bpf/sampler_chains.h"
+#include "driver/bpf/sampler_images.h"
+#include "driver/bpf/table_loader.h"
 
 #include <errno.h>
 #include <limits.h>

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "driver/table_store.h"
+#include "driver/bpf/table_store.h"
 
 struct table_loader;
 

@@ -11,8 +11,8 @@
 #pragma once
 
 #include "stream/evbuf.h"
-#include "driver/sampler.h"
-#include "driver/sampler_images.h"
+#include "driver/bpf/sampler.h"
+#include "driver/bpf/sampler_images.h"
 
 struct sampler_chains;
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/bpf_samples.h"
+#include "driver/bpf/bpf_samples.h"
 
 #include "identity/cgroups.h"
 #include "identity/cookie.h"
-#include "driver/sampler_chains.h"
-#include "driver/sampler_images.h"
+#include "driver/bpf/sampler_chains.h"
+#include "driver/bpf/sampler_images.h"
 
 static void on_image(const struct sample_image *image, void *data)
 {

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/sampler.h"
+#include "driver/bpf/sampler.h"
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
-#include "driver/sampler_object.h"
-#include "driver/sampler_test.h"
+#include "driver/bpf/sampler_object.h"
+#include "driver/bpf/sampler_test.h"
 #include "symbol/kallsyms.h"
 
 #include <bpf/bpf.h>

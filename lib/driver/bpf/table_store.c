@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/table_store.h"
+#include "driver/bpf/table_store.h"
 
 #include "base/mem.h"
-#include "driver/table_chunks.h"
+#include "driver/bpf/table_chunks.h"
 #include "elf/elffile.h"
 #include "parser/parser.h"
 #include "unwind/unwind.h"

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "driver/sampler.h"
+#include "driver/bpf/sampler.h"
 
 struct parser;
 struct table_store;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/table_loader.h"
+#include "driver/bpf/table_loader.h"
 
 #include "base/mem.h"
-#include "driver/sampler_images.h"
+#include "driver/bpf/sampler_images.h"
 
 #include <bpf/libbpf.h>
 #include <errno.h>

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "driver/sampler.h"
+#include "driver/bpf/sampler.h"
 
 struct table_chunks;
 

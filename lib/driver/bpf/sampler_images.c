@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/sampler_images.h"
+#include "driver/bpf/sampler_images.h"
 
 #include "base/hash.h"
 #include "base/map.h"
