@@ -3,7 +3,7 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "driver/own_cost.h"
+#include "driver/internal/own_cost.h"
 
 #include <math.h>
 #include <string.h>

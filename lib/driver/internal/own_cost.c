@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/own_cost.h"
+#include "driver/internal/own_cost.h"
 
 #include <math.h>
 
