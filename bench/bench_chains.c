@@ -5,7 +5,7 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "sfile/chain_read.h"
+#include "chains/chain_read.h"
 
 #include <inttypes.h>
 #include <stdio.h>

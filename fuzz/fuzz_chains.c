@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The call chains of a session: lib/sfile/chain_table.c, chain_names.c, chain_read.c,
+/* The call chains of a session: lib/chains/chain_table.c, chain_names.c, chain_read.c,
  * chain_store.c, chain_arcs.c. The input is the three files of a store, each behind its length in
  * 16 bits. */
 #include "fuzz.h"
@@ -7,8 +7,8 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/span.h"
-#include "sfile/chain_arcs.h"
-#include "sfile/chain_read.h"
+#include "chains/chain_arcs.h"
+#include "chains/chain_read.h"
 
 #include <fcntl.h>
 #include <stdio.h>

@@ -28,7 +28,7 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "symbol/elfsym.h"
-#include "sfile/chain_store.h"
+#include "chains/chain_store.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"
 #include "sfile/sfile.h"

@@ -2,7 +2,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "opcheck.h"
-#include "sfile/chain_read.h"
+#include "chains/chain_read.h"
 #include "sfile/manifest.h"
 #include "tool.h"
 

@@ -5,8 +5,8 @@
 #include "base/path.h"
 #include "profile/arcs.h"
 #include "profile/gather.h"
-#include "sfile/chain_arcs.h"
-#include "sfile/chain_store.h"
+#include "chains/chain_arcs.h"
+#include "chains/chain_store.h"
 #include "sfile/manifest.h"
 
 #include <errno.h>

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "profile/gather.h"
 #include "profile/samples.h"
-#include "sfile/chain_arcs.h"
+#include "chains/chain_arcs.h"
 
 static struct sfile_header header_of_chains(const struct chain_arcs_file *arcs)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What is in a file of the gather: a sample file, flat or of arcs, or the arcs that one would hold
- * which was made of a session's call chains (sfile/chain_arcs.h).
+ * which was made of a session's call chains (chains/chain_arcs.h).
  */
 #pragma once
 

@@ -8,7 +8,7 @@
 #include "profile/binary.h"
 #include "profile/gather.h"
 #include "profile/inlined.h"
-#include "sfile/chain_table.h"
+#include "chains/chain_table.h"
 #include "sfile/sfile.h"
 
 #include <string.h>

@@ -9,7 +9,7 @@
 #include "unwind/chain_end.h"
 #include "profile/chain_frames.h"
 #include "profile/gather.h"
-#include "sfile/chain_read.h"
+#include "chains/chain_read.h"
 #include "sfile/sfile.h"
 
 #include <errno.h>

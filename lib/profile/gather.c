@@ -7,7 +7,7 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "profile/nomatch.h"
-#include "sfile/chain_arcs.h"
+#include "chains/chain_arcs.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"
 

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "profile/gather.h"
 #include "profile/samples.h"
-#include "sfile/chain_read.h"
+#include "chains/chain_read.h"
 #include "sfile/sfile.h"
 
 #include <errno.h>

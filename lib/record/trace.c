@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "stream/evbuf.h"
 #include "record/binary.h"
-#include "sfile/chain_store.h"
+#include "chains/chain_store.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -2,7 +2,7 @@
 /*
  * The call chains of a session: frames are collected while a chain is taken from the event buffer,
  * and go to the chain store when it ends. Who asks for the arcs between them makes these from the
- * store (sfile/chain_arcs.h).
+ * store (chains/chain_arcs.h).
  *
  *	trace_begin(t, &owner, weight);
  *	trace_frame(t, image, key);		innermost first
@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "event/event.h"
-#include "sfile/chain_store.h"
+#include "chains/chain_store.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -12,6 +12,7 @@ import sys
 # Which directories of lib/ a directory may include, beside itself (DESIGN.md, "Directories").
 MAY_INCLUDE = {
     "base": [],
+    "chains": ["base", "sfile"],
     "control": ["base"],
     "disasm": ["base", "elf"],
     "driver": ["base", "event", "identity", "perf", "stream", "unwind"],
@@ -26,8 +27,8 @@ MAY_INCLUDE = {
     "parser": ["base", "elf", "jit", "unwind"],
     "perf": ["base", "bpf", "driver", "event", "identity"],
     "process": ["base", "identity", "stream"],
-    "profile": ["base", "disasm", "dwarf", "elf", "elfwrite", "event", "sfile", "symbol", "unwind"],
-    "record": ["base", "driver", "elf", "elfwrite", "event", "identity", "jit", "parser", "sfile", "stream", "symbol"],
+    "profile": ["base", "chains", "disasm", "dwarf", "elf", "elfwrite", "event", "sfile", "symbol", "unwind"],
+    "record": ["base", "chains", "driver", "elf", "elfwrite", "event", "identity", "jit", "parser", "sfile", "stream", "symbol"],
     "sfile": ["base"],
     "stream": ["base", "driver", "identity", "unwind"],
     "symbol": ["base", "elf", "unwind"],

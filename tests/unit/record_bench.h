@@ -8,7 +8,7 @@
 #include "identity/cookie.h"
 #include "stream/evbuf.h"
 #include "record/record.h"
-#include "sfile/chain_read.h"
+#include "chains/chain_read.h"
 #include "sfile/manifest.h"
 
 #include <errno.h>

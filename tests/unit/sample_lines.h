@@ -5,7 +5,7 @@
 #include "test.h"
 
 #include "base/strbuf.h"
-#include "sfile/chain_arcs.h"
+#include "chains/chain_arcs.h"
 #include "sfile/odb.h"
 #include "sfile/session.h"
 #include "sfile/sfile.h"

@@ -2,8 +2,8 @@
 #include "test.h"
 
 #include "base/strbuf.h"
-#include "sfile/chain_read.h"
-#include "sfile/chain_table.h"
+#include "chains/chain_read.h"
+#include "chains/chain_table.h"
 
 #include <errno.h>
 #include <fcntl.h>

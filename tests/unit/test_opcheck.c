@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "base/strbuf.h"
-#include "sfile/chain_store.h"
+#include "chains/chain_store.h"
 #include "sfile/session.h"
 #include "sfile/sfile.h"
 

@@ -18,7 +18,7 @@
 
 #include "base/error.h"
 #include "base/macro.h"
-#include "sfile/chain_names.h"
+#include "chains/internal/chain_names.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "sfile/chain_store.h"
+#include "chains/chain_store.h"
 
 #include <stdbool.h>
 

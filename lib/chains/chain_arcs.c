@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "sfile/chain_arcs.h"
+#include "chains/chain_arcs.h"
 
 #include "base/arena.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/parse.h"
-#include "sfile/chain_read.h"
+#include "chains/chain_read.h"
 #include "sfile/setup.h"
 
 #include <string.h>

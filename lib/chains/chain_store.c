@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "sfile/chain_store.h"
+#include "chains/chain_store.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "sfile/chain_read.h"
-#include "sfile/chain_table.h"
+#include "chains/chain_read.h"
+#include "chains/chain_table.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "sfile/chain_table.h"
+#include "chains/chain_table.h"
 
 #include "base/macro.h"
 #include "base/mem.h"
