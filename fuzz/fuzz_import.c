@@ -5,7 +5,7 @@
 
 #include "base/span.h"
 #include "sfile/abi.h"
-#include "sfile/import.h"
+#include "import/import.h"
 
 #include <stdlib.h>
 #include <string.h>

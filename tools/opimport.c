@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "sfile/abi.h"
-#include "sfile/import.h"
+#include "import/import.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -23,6 +23,7 @@ MAY_INCLUDE = {
     "elfwrite": ["base", "elf", "jit"],
     "event": ["base"],
     "identity": ["base", "parser"],
+    "import": ["base", "sfile"],
     "jit": ["base"],
     "parser": ["base", "elf", "jit", "unwind"],
     "perf": ["base", "bpf", "driver", "event", "identity"],

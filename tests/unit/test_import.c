@@ -6,7 +6,7 @@
 #include "base/copy.h"
 #include "base/span.h"
 #include "sfile/abi.h"
-#include "sfile/import.h"
+#include "import/import.h"
 
 #include <errno.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "sfile/import.h"
+#include "import/import.h"
 
 #include "base/copy.h"
 #include "base/log.h"
