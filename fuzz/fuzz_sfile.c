@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sample files: lib/sfile/header.c, odb.c, sfile.c and check.c. The input is the file. */
+/* Sample files: lib/sfile/sample_header.c, odb.c, sfile.c and check.c. The input is the file. */
 #include "fuzz.h"
 
 #include "base/path.h"

@@ -7,7 +7,7 @@
 #include "base/path.h"
 #include "base/span.h"
 #include "sfile/abi.h"
-#include "sfile/header.h"
+#include "sfile/sample_header.h"
 #include "sfile/session.h"
 #include "sfile/sname.h"
 

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "sfile/header.h"
+#include "sfile/sample_header.h"
 #include "sfile/odb.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include "base/strbuf.h"
 #include "sfile/abi.h"
 #include "sfile/sname.h"
-#include "sfile/tree.h"
+#include "sfile/internal/tree.h"
 
 #include <dirent.h>
 #include <errno.h>

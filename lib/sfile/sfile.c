@@ -6,7 +6,7 @@
 #include "base/path.h"
 #include "base/span.h"
 #include "sfile/check.h"
-#include "sfile/header.h"
+#include "sfile/sample_header.h"
 #include "sfile/sname.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "sfile/header.h"
+#include "sfile/sample_header.h"
 
 #include <errno.h>
 #include <unistd.h>

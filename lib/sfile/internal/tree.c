@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "sfile/tree.h"
+#include "sfile/internal/tree.h"
 
 #include "base/mem.h"
 #include "base/parallel.h"
