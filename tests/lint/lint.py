@@ -30,6 +30,7 @@ MAY_INCLUDE = {
     "process": ["base", "identity", "stream"],
     "profile": ["base", "chains", "disasm", "dwarf", "elf", "elfwrite", "event", "sfile", "symbol", "unwind"],
     "record": ["base", "chains", "driver", "elf", "elfwrite", "event", "identity", "jit", "parser", "sfile", "stream", "symbol"],
+    "record/ibs": ["base", "event", "record", "stream"],
     "sfile": ["base"],
     "stream": ["base", "driver", "identity", "unwind"],
     "symbol": ["base", "elf", "unwind"],

@@ -4,7 +4,7 @@
 #include "stream/evbuf.h"
 #include "perf/ibs_raw.h"
 #include "record/feature.h"
-#include "record/ibs_event.h"
+#include "record/ibs/ibs_event.h"
 #include "test.h"
 
 #include <errno.h>

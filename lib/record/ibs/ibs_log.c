@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/ibs_log.h"
+#include "record/ibs/ibs_log.h"
 
 #include "base/log.h"
 #include "base/mem.h"

@@ -8,8 +8,8 @@
 #include "base/path.h"
 #include "base/text.h"
 #include "stream/evbuf.h"
-#include "record/ibs_event.h"
-#include "record/ibs_log.h"
+#include "record/ibs/ibs_event.h"
+#include "record/ibs/ibs_log.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/ibs_event.h"
+#include "record/ibs/ibs_event.h"
 
 #include "base/macro.h"
 
