@@ -8,8 +8,8 @@
 #include "event/cpu_type.h"
 #include "parser/parser.h"
 #include "record/feature.h"
-#include "record/outlet.h"
-#include "record/spending.h"
+#include "record/stream_outlet.h"
+#include "record/internal/spending.h"
 #include "sfile/session.h"
 #include "sfile/setup.h"
 

@@ -8,12 +8,12 @@
 #include "base/procfs.h"
 #include "base/strbuf.h"
 #include "event/cpu_type.h"
-#include "record/binary.h"
+#include "record/internal/sampled_image.h"
 #include "record/feature.h"
-#include "record/jitting.h"
-#include "record/store.h"
-#include "record/trace.h"
-#include "record/transient.h"
+#include "record/internal/jitting.h"
+#include "record/internal/store.h"
+#include "record/internal/chain_recorder.h"
+#include "record/internal/transient.h"
 #include "sfile/session.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "base/strbuf.h"
 #include "stream/evbuf.h"
 #include "driver/evexport.h"
-#include "record/outlet.h"
+#include "record/stream_outlet.h"
 
 #include <errno.h>
 #include <poll.h>

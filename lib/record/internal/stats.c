@@ -4,10 +4,10 @@
 #include "base/mem.h"
 #include "stream/evbuf.h"
 #include "record/feature.h"
-#include "record/jitting.h"
-#include "record/store.h"
-#include "record/trace.h"
-#include "record/transient.h"
+#include "record/internal/jitting.h"
+#include "record/internal/store.h"
+#include "record/internal/chain_recorder.h"
+#include "record/internal/transient.h"
 #include "sfile/session.h"
 
 #include <inttypes.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/trace.h"
+#include "record/internal/chain_recorder.h"
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "stream/evbuf.h"
-#include "record/binary.h"
+#include "record/internal/sampled_image.h"
 #include "chains/chain_store.h"
 
 #include <errno.h>

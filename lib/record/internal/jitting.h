@@ -14,7 +14,7 @@
  */
 #pragma once
 
-#include "record/store.h"
+#include "record/internal/store.h"
 
 #include <stdbool.h>
 

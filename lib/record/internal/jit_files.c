@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/jit_files.h"
+#include "record/internal/jit_files.h"
 
 #include "base/mem.h"
 #include "base/parse.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/opener.h"
+#include "record/internal/store_opener.h"
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "record/binary.h"
+#include "record/internal/sampled_image.h"
 #include "sfile/sfile.h"
 #include "sfile/sname.h"
 

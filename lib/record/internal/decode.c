@@ -3,11 +3,11 @@
 
 #include "identity/cgroups.h"
 #include "identity/cookie.h"
-#include "record/binary.h"
+#include "record/internal/sampled_image.h"
 #include "record/feature.h"
-#include "record/store.h"
-#include "record/trace.h"
-#include "record/transient.h"
+#include "record/internal/store.h"
+#include "record/internal/chain_recorder.h"
+#include "record/internal/transient.h"
 
 #include <string.h>
 

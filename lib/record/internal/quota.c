@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/quota.h"
+#include "record/internal/quota.h"
 
 #include "base/log.h"
 #include "base/mem.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/transient.h"
+#include "record/internal/transient.h"
 
 #include "base/log.h"
 #include "identity/cgroups.h"
-#include "record/binary.h"
+#include "record/internal/sampled_image.h"
 #include "record/feature.h"
-#include "record/jitting.h"
-#include "record/store.h"
-#include "record/trace.h"
+#include "record/internal/jitting.h"
+#include "record/internal/store.h"
+#include "record/internal/chain_recorder.h"
 
 /* Where a sample belongs, or which counter its loss goes to. */
 struct found {

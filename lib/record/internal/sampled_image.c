@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/binary.h"
+#include "record/internal/sampled_image.h"
 
 #include "base/hash.h"
 #include "base/log.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/outlet.h"
+#include "record/stream_outlet.h"
 
 #include "base/mem.h"
 

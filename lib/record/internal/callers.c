@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/callers.h"
+#include "record/internal/callers.h"
 
 #include "base/mem.h"
 

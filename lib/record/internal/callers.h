@@ -12,7 +12,7 @@
 #pragma once
 
 #include "stream/evbuf.h"
-#include "record/trace.h"
+#include "record/internal/chain_recorder.h"
 
 struct callers {
 	uint64_t end; /* enum evbuf_end */

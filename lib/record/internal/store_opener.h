@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "record/store.h"
+#include "record/internal/store.h"
 
 #include <stdbool.h>
 

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/store.h"
+#include "record/internal/store.h"
 
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "record/binary.h"
-#include "record/opener.h"
+#include "record/internal/sampled_image.h"
+#include "record/internal/store_opener.h"
 #include "sfile/sfile.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/kernel.h"
+#include "record/internal/kernel_images.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 #include "elf/elf_build_id.h"
 #include "symbol/kallsyms.h"
 #include "parser/parser.h"
-#include "record/binary.h"
+#include "record/internal/sampled_image.h"
 #include "sfile/manifest.h"
 
 #include <fcntl.h>

@@ -7,10 +7,10 @@
 
 #include "base/intern.h"
 #include "stream/evbuf.h"
-#include "record/callers.h"
-#include "record/kernel.h"
+#include "record/internal/callers.h"
+#include "record/internal/kernel_images.h"
 #include "record/record.h"
-#include "record/trace.h"
+#include "record/internal/chain_recorder.h"
 
 struct binary;
 struct feature;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/spending.h"
+#include "record/internal/spending.h"
 
 #include "base/mem.h"
 #include "driver/interrupt_cost.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/jitting.h"
+#include "record/internal/jitting.h"
 
 #include "base/log.h"
 #include "base/map.h"
@@ -9,8 +9,8 @@
 #include "elfwrite/jit_elf.h"
 #include "jit/jit_source.h"
 #include "parser/parser.h"
-#include "record/binary.h"
-#include "record/jit_files.h"
+#include "record/internal/sampled_image.h"
+#include "record/internal/jit_files.h"
 
 #include <string.h>
 
