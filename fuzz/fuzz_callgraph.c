@@ -6,9 +6,9 @@
 #include "base/path.h"
 #include "profile/binary.h"
 #include "profile/callgraph.h"
-#include "profile/classes.h"
+#include "profile/select/classes.h"
 #include "profile/container.h"
-#include "profile/gather.h"
+#include "profile/select/gather.h"
 #include "profile/populate.h"
 #include "sfile/session.h"
 

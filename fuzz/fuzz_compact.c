@@ -7,7 +7,7 @@
 #include "symbol/elfsym.h"
 #include "profile/binary.h"
 #include "profile/compact_image.h"
-#include "profile/used.h"
+#include "profile/select/used_offsets.h"
 
 #include <stdlib.h>
 #include <string.h>

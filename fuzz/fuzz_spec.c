@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Specifications: lib/profile/spec.c. The input is a command line, a word a line; the last word is
+/* Specifications: lib/profile/select/spec.c. The input is a command line, a word a line; the last word is
  * the name of a sample file that is held against them. */
 #include "fuzz.h"
 
 #include "base/error.h"
 #include "base/mem.h"
-#include "profile/spec.h"
+#include "profile/select/spec.h"
 #include "sfile/sname.h"
 
 #include <string.h>

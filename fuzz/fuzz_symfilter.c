@@ -3,7 +3,7 @@
  * by a blank apart. */
 #include "base/mem.h"
 #include "fuzz.h"
-#include "profile/symfilter.h"
+#include "profile/select/symfilter.h"
 
 #include <string.h>
 

@@ -11,7 +11,7 @@
 #include "profile/annotate_text.h"
 #include "profile/fetch.h"
 #include "profile/header.h"
-#include "profile/invert.h"
+#include "profile/select/by_image.h"
 #include "profile/sources.h"
 
 #include <errno.h>

@@ -9,8 +9,8 @@
 #include "base/text.h"
 #include "profile/archive.h"
 #include "profile/binary.h"
-#include "profile/gather.h"
-#include "profile/used.h"
+#include "profile/select/gather.h"
+#include "profile/select/used_offsets.h"
 
 #include <errno.h>
 #include <stdio.h>

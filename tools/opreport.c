@@ -16,10 +16,10 @@
 #include "profile/chains.h"
 #include "profile/fetch.h"
 #include "profile/header.h"
-#include "profile/invert.h"
+#include "profile/select/by_image.h"
 #include "profile/populate.h"
 #include "profile/report.h"
-#include "profile/symfilter.h"
+#include "profile/select/symfilter.h"
 #include "profile/unresolved.h"
 
 #include <errno.h>

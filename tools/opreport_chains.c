@@ -2,8 +2,8 @@
 #include "opreport_chains.h"
 
 #include "profile/chains.h"
-#include "profile/classes.h"
-#include "profile/gather.h"
+#include "profile/select/classes.h"
+#include "profile/select/gather.h"
 #include "profile/header.h"
 #include "profile/report.h"
 

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "profile/binary.h"
 #include "profile/format_chains.h"
-#include "profile/spec.h"
+#include "profile/select/spec.h"
 
 #include <stdbool.h>
 #include <stdio.h>

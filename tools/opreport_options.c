@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "profile/classes.h"
+#include "profile/select/classes.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -13,7 +13,7 @@
 #include "profile/diff.h"
 #include "profile/report.h"
 #include "profile/sort.h"
-#include "profile/symfilter.h"
+#include "profile/select/symfilter.h"
 #include "reporting.h"
 
 #include <stdbool.h>

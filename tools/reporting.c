@@ -7,8 +7,8 @@
 #include "profile/binary.h"
 #include "profile/fetch.h"
 #include "symbol/smartname.h"
-#include "profile/spec.h"
-#include "profile/symfilter.h"
+#include "profile/select/spec.h"
+#include "profile/select/symfilter.h"
 #include "tool.h"
 
 #include <errno.h>

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "symbol/symtab.h"
-#include "profile/invert.h"
+#include "profile/select/by_image.h"
 #include "sfile/sfile.h"
 
 #include <string.h>

@@ -19,10 +19,10 @@
 #include "symbol/smartname.h"
 #include "profile/binary.h"
 #include "profile/container.h"
-#include "profile/patterns.h"
+#include "profile/select/patterns.h"
 #include "profile/report.h"
-#include "profile/samples.h"
-#include "profile/symfilter.h"
+#include "profile/select/samples.h"
+#include "profile/select/symfilter.h"
 
 struct inverted;
 struct strbuf;

@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "profile/arcs.h"
-#include "profile/gather.h"
+#include "profile/select/callgraph_arcs.h"
+#include "profile/select/gather.h"
 #include "chains/chain_arcs.h"
 #include "chains/chain_store.h"
 #include "sfile/manifest.h"

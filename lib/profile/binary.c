@@ -11,7 +11,7 @@
 #include "elf/filefind.h"
 #include "symbol/symcache.h"
 #include "profile/fetch.h"
-#include "profile/gather.h"
+#include "profile/select/gather.h"
 #include "profile/kernel.h"
 #include "sfile/manifest.h"
 #include "sfile/sfile.h"

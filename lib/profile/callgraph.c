@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/radix.h"
 #include "profile/container.h"
-#include "profile/gather.h"
+#include "profile/select/gather.h"
 
 /* Puts the numbers of rows for their ids, and counts the arcs that differ. */
 static size_t renumber(struct callgraph *graph, const struct container *c)

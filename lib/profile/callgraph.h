@@ -17,7 +17,7 @@
  */
 #pragma once
 
-#include "profile/samples.h"
+#include "profile/select/samples.h"
 
 #include <stdbool.h>
 #include <stddef.h>

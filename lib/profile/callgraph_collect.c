@@ -4,11 +4,11 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "symbol/symtab.h"
-#include "profile/arcs.h"
+#include "profile/select/callgraph_arcs.h"
 #include "profile/binary.h"
-#include "profile/classes.h"
+#include "profile/select/classes.h"
 #include "profile/detail.h"
-#include "profile/gather.h"
+#include "profile/select/gather.h"
 #include "profile/populate.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
 #include "dwarf/lines.h"
 #include "symbol/symtab.h"
 #include "profile/binary.h"
-#include "profile/gather.h"
+#include "profile/select/gather.h"
 #include "profile/inlined.h"
 #include "chains/chain_table.h"
 #include "sfile/sfile.h"

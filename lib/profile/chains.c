@@ -8,7 +8,7 @@
 #include "base/parse.h"
 #include "unwind/chain_end.h"
 #include "profile/chain_frames.h"
-#include "profile/gather.h"
+#include "profile/select/gather.h"
 #include "chains/chain_read.h"
 #include "sfile/sfile.h"
 

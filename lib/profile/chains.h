@@ -19,7 +19,7 @@
 
 #include "base/error.h"
 #include "profile/container.h"
-#include "profile/spec.h"
+#include "profile/select/spec.h"
 
 #include <stdbool.h>
 #include <stddef.h>

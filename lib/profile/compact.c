@@ -8,9 +8,9 @@
 #include "profile/archive.h"
 #include "profile/binary.h"
 #include "profile/compact_image.h"
-#include "profile/gather.h"
+#include "profile/select/gather.h"
 #include "profile/pack.h"
-#include "profile/used.h"
+#include "profile/select/used_offsets.h"
 #include "sfile/sfile.h"
 
 #include <errno.h>

@@ -7,7 +7,7 @@
 #include "elfwrite/elf_subset.h"
 #include "symbol/symtab.h"
 #include "profile/binary.h"
-#include "profile/used.h"
+#include "profile/select/used_offsets.h"
 
 #include <string.h>
 

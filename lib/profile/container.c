@@ -5,8 +5,8 @@
 #include "base/parallel.h"
 #include "base/strbuf.h"
 #include "symbol/smartname.h"
-#include "profile/gather.h"
-#include "profile/symfilter.h"
+#include "profile/select/gather.h"
+#include "profile/select/symfilter.h"
 
 #include <string.h>
 

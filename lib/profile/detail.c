@@ -4,7 +4,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "dwarf/lines.h"
-#include "profile/samples.h"
+#include "profile/select/samples.h"
 
 #include <string.h>
 

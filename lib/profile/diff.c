@@ -4,10 +4,10 @@
 #include "base/macro.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "profile/classes.h"
+#include "profile/select/classes.h"
 #include "profile/container.h"
 #include "profile/diff_match.h"
-#include "profile/gather.h"
+#include "profile/select/gather.h"
 #include "profile/statistics.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
 #include "profile/container.h"
 #include "profile/detail.h"
 #include "profile/diff.h"
-#include "profile/gather.h"
+#include "profile/select/gather.h"
 #include "sfile/sfile.h"
 
 #include <string.h>

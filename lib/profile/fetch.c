@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "elf/debuginfod.h"
 #include "profile/binary.h"
-#include "profile/gather.h"
+#include "profile/select/gather.h"
 #include "sfile/manifest.h"
 #include "sfile/odb.h"
 #include "sfile/sfile.h"

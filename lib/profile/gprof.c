@@ -6,12 +6,12 @@
 #include "base/strbuf.h"
 #include "elf/elffile.h"
 #include "symbol/symtab.h"
-#include "profile/arcs.h"
+#include "profile/select/callgraph_arcs.h"
 #include "profile/binary.h"
-#include "profile/classes.h"
-#include "profile/gather.h"
+#include "profile/select/classes.h"
+#include "profile/select/gather.h"
 #include "profile/gmon.h"
-#include "profile/samples.h"
+#include "profile/select/samples.h"
 #include "sfile/sfile.h"
 
 #include <errno.h>

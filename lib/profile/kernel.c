@@ -10,7 +10,7 @@
 #include "elf/filefind.h"
 #include "symbol/kallsyms.h"
 #include "symbol/symcache.h"
-#include "profile/gather.h"
+#include "profile/select/gather.h"
 #include "profile/kernel_code.h"
 #include "sfile/manifest.h"
 #include "sfile/setup.h"

@@ -3,7 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "profile/gather.h"
+#include "profile/select/gather.h"
 #include "sfile/session.h"
 
 #include <errno.h>

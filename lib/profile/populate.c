@@ -6,13 +6,13 @@
 #include "elf/elffile.h"
 #include "symbol/symtab.h"
 #include "profile/binary.h"
-#include "profile/classes.h"
+#include "profile/select/classes.h"
 #include "profile/detail.h"
-#include "profile/gather.h"
+#include "profile/select/gather.h"
 #include "profile/inlined.h"
-#include "profile/invert.h"
-#include "profile/prefetch.h"
-#include "profile/samples.h"
+#include "profile/select/by_image.h"
+#include "profile/select/file_prefetch.h"
+#include "profile/select/samples.h"
 
 #include <string.h>
 

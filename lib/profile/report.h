@@ -8,10 +8,10 @@
  */
 #pragma once
 
-#include "profile/classes.h"
+#include "profile/select/classes.h"
 #include "profile/container.h"
 #include "profile/diff.h"
-#include "profile/gather.h"
+#include "profile/select/gather.h"
 #include "profile/sort.h"
 #include "sfile/sfile.h"
 

@@ -5,7 +5,7 @@
 #include "base/parse.h"
 #include "base/radix.h"
 #include "profile/container.h"
-#include "profile/gather.h"
+#include "profile/select/gather.h"
 #include "profile/report.h"
 
 #include <errno.h>

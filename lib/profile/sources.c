@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
-#include "profile/patterns.h"
+#include "profile/select/patterns.h"
 
 #include <string.h>
 #include <sys/stat.h>

@@ -5,7 +5,7 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "symbol/elfcode.h"
-#include "profile/gather.h"
+#include "profile/select/gather.h"
 #include "sfile/manifest.h"
 
 #include <string.h>

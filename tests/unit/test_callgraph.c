@@ -3,9 +3,9 @@
 
 #include "profile/binary.h"
 #include "profile/callgraph.h"
-#include "profile/classes.h"
-#include "profile/gather.h"
-#include "profile/invert.h"
+#include "profile/select/classes.h"
+#include "profile/select/gather.h"
+#include "profile/select/by_image.h"
 #include "profile/populate.h"
 #include "sfile/session.h"
 #include "sfile/sfile.h"

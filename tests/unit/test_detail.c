@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "profile/detail.h"
-#include "profile/samples.h"
+#include "profile/select/samples.h"
 
 static struct row *row_of_two_classes(struct container *c)
 {

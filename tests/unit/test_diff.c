@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "profile/classes.h"
+#include "profile/select/classes.h"
 #include "profile/container.h"
 #include "profile/diff.h"
 #include "profile/diff_match.h"
-#include "profile/gather.h"
+#include "profile/select/gather.h"
 
 #include <errno.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "profile/patterns.h"
-#include "profile/symfilter.h"
+#include "profile/select/patterns.h"
+#include "profile/select/symfilter.h"
 
 static void names_match_as_they_should(void)
 {

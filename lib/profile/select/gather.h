@@ -17,7 +17,7 @@
 #include "base/error.h"
 #include "base/intern.h"
 #include "base/map.h"
-#include "profile/spec.h"
+#include "profile/select/spec.h"
 #include "sfile/sname.h"
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/spec.h"
+#include "profile/select/spec.h"
 
 #include "base/mem.h"
 #include "base/parse.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/gather.h"
+#include "profile/select/gather.h"
 
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
-#include "profile/nomatch.h"
+#include "profile/select/internal/spec_explain.h"
 #include "chains/chain_arcs.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/classes.h"
+#include "profile/select/classes.h"
 
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/strbuf.h"
-#include "profile/gather.h"
+#include "profile/select/gather.h"
 
 #include <errno.h>
 #include <inttypes.h>

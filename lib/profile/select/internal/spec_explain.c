@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/nomatch.h"
+#include "profile/select/internal/spec_explain.h"
 
 #include "base/log.h"
 #include "base/mem.h"

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/arcs.h"
+#include "profile/select/callgraph_arcs.h"
 
 #include "base/mem.h"
-#include "profile/gather.h"
-#include "profile/samples.h"
+#include "profile/select/gather.h"
+#include "profile/select/samples.h"
 #include "chains/chain_arcs.h"
 
 static struct sfile_header header_of_chains(const struct chain_arcs_file *arcs)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/samples.h"
+#include "profile/select/samples.h"
 
 #include "base/mem.h"
 #include "sfile/odb.h"

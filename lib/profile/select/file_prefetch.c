@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/prefetch.h"
+#include "profile/select/file_prefetch.h"
 
 #include "base/mem.h"
 #include "base/parallel.h"
-#include "profile/gather.h"
+#include "profile/select/gather.h"
 
 /* Files opened at a time (few enough for their descriptors and for the memory of what they hold),
  * and by one thread in a row. */

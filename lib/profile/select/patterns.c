@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/patterns.h"
+#include "profile/select/patterns.h"
 
 #include "base/mem.h"
 #include "base/path.h"

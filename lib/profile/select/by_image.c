@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/invert.h"
+#include "profile/select/by_image.h"
 
 #include "base/mem.h"
-#include "profile/classes.h"
-#include "profile/gather.h"
+#include "profile/select/classes.h"
+#include "profile/select/gather.h"
 
 struct entry {
 	uint32_t image, app, class, file;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/symfilter.h"
+#include "profile/select/symfilter.h"
 
 #include "base/mem.h"
 #include "base/path.h"
 #include "symbol/demangle.h"
-#include "profile/patterns.h"
+#include "profile/select/patterns.h"
 
 #include <string.h>
 

@@ -13,7 +13,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "profile/spec.h"
+#include "profile/select/spec.h"
 
 struct sname;
 

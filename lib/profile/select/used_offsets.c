@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/used.h"
+#include "profile/select/used_offsets.h"
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "profile/gather.h"
-#include "profile/samples.h"
+#include "profile/select/gather.h"
+#include "profile/select/samples.h"
 #include "chains/chain_read.h"
 #include "sfile/sfile.h"
 
