@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "base/path.h"
-#include "profile/binary.h"
+#include "profile/binary/binary.h"
 #include "profile/callgraph.h"
 #include "profile/select/classes.h"
 #include "profile/container.h"

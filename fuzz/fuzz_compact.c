@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "symbol/elfsym.h"
-#include "profile/binary.h"
+#include "profile/binary/binary.h"
 #include "profile/compact_image.h"
 #include "profile/select/used_offsets.h"
 

@@ -9,10 +9,10 @@
 #include "profile/annotate_asm.h"
 #include "profile/annotate_source.h"
 #include "profile/annotate_text.h"
-#include "profile/fetch.h"
+#include "profile/binary/fetch.h"
 #include "profile/header.h"
 #include "profile/select/by_image.h"
-#include "profile/sources.h"
+#include "profile/binary/sources.h"
 
 #include <errno.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "profile/binary.h"
+#include "profile/binary/binary.h"
 #include "profile/select/gather.h"
 #include "profile/gmon.h"
 #include "profile/gprof.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "profile/binary.h"
+#include "profile/binary/binary.h"
 #include "profile/format_chains.h"
 #include "profile/select/spec.h"
 

@@ -17,7 +17,7 @@
 #pragma once
 
 #include "symbol/smartname.h"
-#include "profile/binary.h"
+#include "profile/binary/binary.h"
 #include "profile/container.h"
 #include "profile/select/patterns.h"
 #include "profile/report.h"

@@ -7,8 +7,8 @@
 #include "base/strbuf.h"
 #include "dwarf/lines.h"
 #include "symbol/smartname.h"
-#include "profile/sources.h"
-#include "profile/sourcetext.h"
+#include "profile/binary/sources.h"
+#include "profile/binary/sourcetext.h"
 
 #include <string.h>
 

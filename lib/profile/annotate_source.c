@@ -10,7 +10,7 @@
 #include "symbol/smartname.h"
 #include "symbol/symtab.h"
 #include "profile/annotate_text.h"
-#include "profile/sources.h"
+#include "profile/binary/sources.h"
 
 #include <errno.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "symbol/kallsyms.h"
 #include "profile/archive_arcs.h"
 #include "profile/select/callgraph_arcs.h"
-#include "profile/binary.h"
+#include "profile/binary/binary.h"
 #include "profile/select/gather.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "symbol/symtab.h"
 #include "profile/select/callgraph_arcs.h"
-#include "profile/binary.h"
+#include "profile/binary/binary.h"
 #include "profile/select/classes.h"
 #include "profile/detail.h"
 #include "profile/select/gather.h"

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "dwarf/lines.h"
 #include "symbol/symtab.h"
-#include "profile/binary.h"
+#include "profile/binary/binary.h"
 #include "profile/select/gather.h"
 #include "profile/inlined.h"
 #include "chains/chain_table.h"

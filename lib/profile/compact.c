@@ -6,7 +6,7 @@
 #include "elf/elffile.h"
 #include "symbol/kallsyms.h"
 #include "profile/archive.h"
-#include "profile/binary.h"
+#include "profile/binary/binary.h"
 #include "profile/compact_image.h"
 #include "profile/select/gather.h"
 #include "profile/pack.h"

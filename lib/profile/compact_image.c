@@ -6,7 +6,7 @@
 #include "dwarf/lines.h"
 #include "elfwrite/elf_subset.h"
 #include "symbol/symtab.h"
-#include "profile/binary.h"
+#include "profile/binary/binary.h"
 #include "profile/select/used_offsets.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "elf/elffile.h"
-#include "profile/binary.h"
+#include "profile/binary/binary.h"
 #include "profile/container.h"
 #include "profile/detail.h"
 #include "profile/diff.h"

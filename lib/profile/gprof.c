@@ -7,7 +7,7 @@
 #include "elf/elffile.h"
 #include "symbol/symtab.h"
 #include "profile/select/callgraph_arcs.h"
-#include "profile/binary.h"
+#include "profile/binary/binary.h"
 #include "profile/select/classes.h"
 #include "profile/select/gather.h"
 #include "profile/gmon.h"

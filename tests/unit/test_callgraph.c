@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "profile/binary.h"
+#include "profile/binary/binary.h"
 #include "profile/callgraph.h"
 #include "profile/select/classes.h"
 #include "profile/select/gather.h"

@@ -3,7 +3,7 @@
 
 #include "driver/driver.h"
 #include "symbol/smartname.h"
-#include "profile/binary.h"
+#include "profile/binary/binary.h"
 #include "profile/select/classes.h"
 #include "profile/select/gather.h"
 #include "profile/header.h"

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/log.h"
-#include "profile/sources.h"
+#include "profile/binary/sources.h"
 
 struct warnings {
 	size_t count;

@@ -2,7 +2,7 @@
 #include "test.h"
 
 #include "base/strbuf.h"
-#include "profile/sourcetext.h"
+#include "profile/binary/sourcetext.h"
 
 /* The lines of a file with this content, as "[first][second]"; caller frees. */
 static char *lines_of(const char *content, size_t size)

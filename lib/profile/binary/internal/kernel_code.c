@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/kernel_code.h"
+#include "profile/binary/internal/kernel_code.h"
 
 #include "base/log.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/sources.h"
+#include "profile/binary/sources.h"
 
 #include "base/hash.h"
 #include "base/log.h"

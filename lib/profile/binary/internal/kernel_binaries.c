@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/kernel.h"
+#include "profile/binary/internal/kernel_binaries.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -11,7 +11,7 @@
 #include "symbol/kallsyms.h"
 #include "symbol/symcache.h"
 #include "profile/select/gather.h"
-#include "profile/kernel_code.h"
+#include "profile/binary/internal/kernel_code.h"
 #include "sfile/manifest.h"
 #include "sfile/setup.h"
 

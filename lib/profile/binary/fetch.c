@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/fetch.h"
+#include "profile/binary/fetch.h"
 
 #include "base/log.h"
 #include "base/mem.h"
 #include "elf/debuginfod.h"
-#include "profile/binary.h"
+#include "profile/binary/binary.h"
 #include "profile/select/gather.h"
 #include "sfile/manifest.h"
 #include "sfile/odb.h"

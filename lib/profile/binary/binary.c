@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/binary.h"
+#include "profile/binary/binary.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -10,9 +10,9 @@
 #include "symbol/elfsym.h"
 #include "elf/filefind.h"
 #include "symbol/symcache.h"
-#include "profile/fetch.h"
+#include "profile/binary/fetch.h"
 #include "profile/select/gather.h"
-#include "profile/kernel.h"
+#include "profile/binary/internal/kernel_binaries.h"
 #include "sfile/manifest.h"
 #include "sfile/sfile.h"
 
