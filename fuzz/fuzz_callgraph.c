@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Call graph files: lib/profile/callgraph_collect.c and callgraph.c. The input is the file: its
+/* Call graph files: lib/profile/rows/internal/callgraph_collect.c and callgraph.c. The input is the file: its
  * first byte says whose arcs, the rest stands in the file. */
 #include "fuzz.h"
 
 #include "base/path.h"
 #include "profile/binary/binary.h"
-#include "profile/callgraph.h"
+#include "profile/rows/callgraph.h"
 #include "profile/select/classes.h"
-#include "profile/container.h"
+#include "profile/rows/container.h"
 #include "profile/select/gather.h"
-#include "profile/populate.h"
+#include "profile/rows/populate.h"
 #include "sfile/session.h"
 
 #include <ftw.h>

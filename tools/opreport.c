@@ -12,15 +12,15 @@
 #include "base/strbuf.h"
 #include "symbol/smartname.h"
 #include "profile/binary/binary.h"
-#include "profile/callgraph.h"
-#include "profile/chains.h"
+#include "profile/rows/callgraph.h"
+#include "profile/rows/chains.h"
 #include "profile/binary/fetch.h"
 #include "profile/header.h"
 #include "profile/select/by_image.h"
-#include "profile/populate.h"
+#include "profile/rows/populate.h"
 #include "profile/report.h"
 #include "profile/select/symfilter.h"
-#include "profile/unresolved.h"
+#include "profile/rows/unresolved.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "opreport_chains.h"
 
-#include "profile/chains.h"
+#include "profile/rows/chains.h"
 #include "profile/select/classes.h"
 #include "profile/select/gather.h"
 #include "profile/header.h"

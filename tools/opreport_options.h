@@ -10,9 +10,9 @@
 
 #include "base/error.h"
 #include "symbol/smartname.h"
-#include "profile/diff.h"
+#include "profile/rows/diff.h"
 #include "profile/report.h"
-#include "profile/sort.h"
+#include "profile/rows/sort.h"
 #include "profile/select/symfilter.h"
 #include "reporting.h"
 

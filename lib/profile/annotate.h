@@ -18,7 +18,7 @@
 
 #include "symbol/smartname.h"
 #include "profile/binary/binary.h"
-#include "profile/container.h"
+#include "profile/rows/container.h"
 #include "profile/select/patterns.h"
 #include "profile/report.h"
 #include "profile/select/samples.h"

@@ -4,8 +4,8 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "base/text.h"
-#include "profile/detail.h"
-#include "profile/diff.h"
+#include "profile/rows/row_detail.h"
+#include "profile/rows/diff.h"
 #include "profile/report.h"
 
 #include <inttypes.h>

@@ -4,7 +4,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "profile/callgraph.h"
+#include "profile/rows/callgraph.h"
 #include "profile/column.h"
 #include "profile/table.h"
 

@@ -5,7 +5,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/text.h"
-#include "profile/chains.h"
+#include "profile/rows/chains.h"
 #include "profile/header.h"
 #include "profile/report.h"
 

@@ -3,8 +3,8 @@
 
 #include "base/strbuf.h"
 #include "base/text.h"
-#include "profile/callgraph.h"
-#include "profile/detail.h"
+#include "profile/rows/callgraph.h"
+#include "profile/rows/row_detail.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
 
 #include "base/json.h"
 #include "base/mem.h"
-#include "profile/callgraph.h"
-#include "profile/detail.h"
+#include "profile/rows/callgraph.h"
+#include "profile/rows/row_detail.h"
 #include "profile/header.h"
 
 #include <string.h>

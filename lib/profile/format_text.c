@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "profile/column.h"
-#include "profile/detail.h"
+#include "profile/rows/row_detail.h"
 #include "profile/table.h"
 
 enum { WRITE_SIZE = 64 << 10 };

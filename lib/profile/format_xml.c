@@ -3,9 +3,9 @@
 
 #include "base/map.h"
 #include "base/mem.h"
-#include "profile/callgraph.h"
-#include "profile/detail.h"
-#include "profile/statistics.h"
+#include "profile/rows/callgraph.h"
+#include "profile/rows/row_detail.h"
+#include "profile/rows/statistics.h"
 #include "profile/xml.h"
 #include "profile/xml_head.h"
 

@@ -5,7 +5,7 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "profile/header.h"
-#include "profile/unresolved.h"
+#include "profile/rows/unresolved.h"
 
 #include <string.h>
 

@@ -9,10 +9,10 @@
 #pragma once
 
 #include "profile/select/classes.h"
-#include "profile/container.h"
-#include "profile/diff.h"
+#include "profile/rows/container.h"
+#include "profile/rows/diff.h"
 #include "profile/select/gather.h"
-#include "profile/sort.h"
+#include "profile/rows/sort.h"
 #include "sfile/sfile.h"
 
 #include <stdbool.h>

@@ -2,11 +2,11 @@
 #include "test.h"
 
 #include "profile/binary/binary.h"
-#include "profile/callgraph.h"
+#include "profile/rows/callgraph.h"
 #include "profile/select/classes.h"
 #include "profile/select/gather.h"
 #include "profile/select/by_image.h"
-#include "profile/populate.h"
+#include "profile/rows/populate.h"
 #include "sfile/session.h"
 #include "sfile/sfile.h"
 

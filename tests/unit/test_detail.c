@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "profile/detail.h"
+#include "profile/rows/row_detail.h"
 #include "profile/select/samples.h"
 
 static struct row *row_of_two_classes(struct container *c)

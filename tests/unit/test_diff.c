@@ -2,9 +2,9 @@
 #include "test.h"
 
 #include "profile/select/classes.h"
-#include "profile/container.h"
-#include "profile/diff.h"
-#include "profile/diff_match.h"
+#include "profile/rows/container.h"
+#include "profile/rows/diff.h"
+#include "profile/rows/internal/diff_match.h"
 #include "profile/select/gather.h"
 
 #include <errno.h>

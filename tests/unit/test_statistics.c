@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "profile/statistics.h"
+#include "profile/rows/statistics.h"
 
 #include <math.h>
 

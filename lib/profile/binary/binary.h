@@ -14,7 +14,7 @@
 #pragma once
 
 #include "base/macro.h"
-#include "profile/container.h"
+#include "profile/rows/container.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/inlined.h"
+#include "profile/rows/internal/inline_rows.h"
 
 #include "base/hash.h"
 #include "base/map.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/unresolved.h"
+#include "profile/rows/unresolved.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/chains.h"
+#include "profile/rows/chains.h"
 
 #include "base/hash.h"
 #include "base/log.h"
@@ -7,7 +7,7 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "unwind/chain_end.h"
-#include "profile/chain_frames.h"
+#include "profile/rows/internal/chain_frames.h"
 #include "profile/select/gather.h"
 #include "chains/chain_read.h"
 #include "sfile/sfile.h"

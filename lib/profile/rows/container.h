@@ -11,7 +11,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "profile/statistics.h"
+#include "profile/rows/statistics.h"
 
 #include <stdbool.h>
 #include <stddef.h>

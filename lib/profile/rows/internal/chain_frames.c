@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/chain_frames.h"
+#include "profile/rows/internal/chain_frames.h"
 
 #include "base/map.h"
 #include "base/mem.h"
@@ -7,7 +7,7 @@
 #include "symbol/symtab.h"
 #include "profile/binary/binary.h"
 #include "profile/select/gather.h"
-#include "profile/inlined.h"
+#include "profile/rows/internal/inline_rows.h"
 #include "chains/chain_table.h"
 #include "sfile/sfile.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/detail.h"
+#include "profile/rows/row_detail.h"
 
 #include "base/map.h"
 #include "base/mem.h"

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/sort.h"
+#include "profile/rows/sort.h"
 
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/radix.h"
-#include "profile/container.h"
+#include "profile/rows/container.h"
 #include "profile/select/gather.h"
 #include "profile/report.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/diff_match.h"
+#include "profile/rows/internal/diff_match.h"
 
 #include "base/hash.h"
 #include "base/map.h"
@@ -7,9 +7,9 @@
 #include "base/path.h"
 #include "elf/elffile.h"
 #include "profile/binary/binary.h"
-#include "profile/container.h"
-#include "profile/detail.h"
-#include "profile/diff.h"
+#include "profile/rows/container.h"
+#include "profile/rows/row_detail.h"
+#include "profile/rows/diff.h"
 #include "profile/select/gather.h"
 #include "sfile/sfile.h"
 

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "profile/container.h"
+#include "profile/rows/container.h"
 
 #include <stdio.h>
 

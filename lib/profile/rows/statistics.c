@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/statistics.h"
+#include "profile/rows/statistics.h"
 
 #include "base/macro.h"
 

@@ -18,7 +18,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "profile/container.h"
+#include "profile/rows/container.h"
 #include "profile/select/spec.h"
 
 #include <stdbool.h>

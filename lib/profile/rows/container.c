@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/container.h"
+#include "profile/rows/container.h"
 
 #include "base/mem.h"
 #include "base/parallel.h"

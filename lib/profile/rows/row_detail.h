@@ -17,7 +17,7 @@
  */
 #pragma once
 
-#include "profile/container.h"
+#include "profile/rows/container.h"
 
 struct elffile;
 struct lines;

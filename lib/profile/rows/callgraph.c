@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/callgraph.h"
+#include "profile/rows/callgraph.h"
 
 #include "base/mem.h"
 #include "base/radix.h"
-#include "profile/container.h"
+#include "profile/rows/container.h"
 #include "profile/select/gather.h"
 
 /* Puts the numbers of rows for their ids, and counts the arcs that differ. */

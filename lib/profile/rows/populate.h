@@ -9,7 +9,7 @@
  */
 #pragma once
 
-#include "profile/container.h"
+#include "profile/rows/container.h"
 #include "sfile/sfile.h"
 
 #include <stdbool.h>

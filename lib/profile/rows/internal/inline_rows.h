@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "profile/container.h"
+#include "profile/rows/container.h"
 
 struct inlined;
 struct lines;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/callgraph.h"
+#include "profile/rows/callgraph.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -7,9 +7,9 @@
 #include "profile/select/callgraph_arcs.h"
 #include "profile/binary/binary.h"
 #include "profile/select/classes.h"
-#include "profile/detail.h"
+#include "profile/rows/row_detail.h"
 #include "profile/select/gather.h"
-#include "profile/populate.h"
+#include "profile/rows/populate.h"
 
 #include <errno.h>
 #include <string.h>

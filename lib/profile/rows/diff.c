@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/diff.h"
+#include "profile/rows/diff.h"
 
 #include "base/macro.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "profile/select/classes.h"
-#include "profile/container.h"
-#include "profile/diff_match.h"
+#include "profile/rows/container.h"
+#include "profile/rows/internal/diff_match.h"
 #include "profile/select/gather.h"
-#include "profile/statistics.h"
+#include "profile/rows/statistics.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/populate.h"
+#include "profile/rows/populate.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -7,9 +7,9 @@
 #include "symbol/symtab.h"
 #include "profile/binary/binary.h"
 #include "profile/select/classes.h"
-#include "profile/detail.h"
+#include "profile/rows/row_detail.h"
 #include "profile/select/gather.h"
-#include "profile/inlined.h"
+#include "profile/rows/internal/inline_rows.h"
 #include "profile/select/by_image.h"
 #include "profile/select/file_prefetch.h"
 #include "profile/select/samples.h"
