@@ -15,10 +15,10 @@
 #include "profile/rows/callgraph.h"
 #include "profile/rows/chains.h"
 #include "profile/binary/fetch.h"
-#include "profile/header.h"
+#include "profile/print/report_header.h"
 #include "profile/select/by_image.h"
 #include "profile/rows/populate.h"
-#include "profile/report.h"
+#include "profile/print/report.h"
 #include "profile/select/symfilter.h"
 #include "profile/rows/unresolved.h"
 

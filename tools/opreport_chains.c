@@ -4,8 +4,8 @@
 #include "profile/rows/chains.h"
 #include "profile/select/classes.h"
 #include "profile/select/gather.h"
-#include "profile/header.h"
-#include "profile/report.h"
+#include "profile/print/report_header.h"
+#include "profile/print/report.h"
 
 /* All that the report is made of; freed together. */
 struct parts {

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "profile/binary/binary.h"
-#include "profile/format_chains.h"
+#include "profile/print/format_chains.h"
 #include "profile/select/spec.h"
 
 #include <stdbool.h>

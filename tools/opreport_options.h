@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "symbol/smartname.h"
 #include "profile/rows/diff.h"
-#include "profile/report.h"
+#include "profile/print/report.h"
 #include "profile/rows/sort.h"
 #include "profile/select/symfilter.h"
 #include "reporting.h"

@@ -20,7 +20,7 @@
 #include "profile/binary/binary.h"
 #include "profile/rows/container.h"
 #include "profile/select/patterns.h"
-#include "profile/report.h"
+#include "profile/print/report.h"
 #include "profile/select/samples.h"
 #include "profile/select/symfilter.h"
 

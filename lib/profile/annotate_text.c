@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/text.h"
-#include "profile/header.h"
+#include "profile/print/report_header.h"
 
 #include <inttypes.h>
 #include <string.h>

@@ -3,8 +3,8 @@
 
 #include "base/mem.h"
 #include "event/cpu_type.h"
-#include "profile/header.h"
-#include "profile/report.h"
+#include "profile/print/report_header.h"
+#include "profile/print/report.h"
 #include "profile/xml.h"
 
 #include <string.h>

@@ -6,10 +6,10 @@
 #include "profile/binary/binary.h"
 #include "profile/select/classes.h"
 #include "profile/select/gather.h"
-#include "profile/header.h"
+#include "profile/print/report_header.h"
 #include "profile/select/by_image.h"
 #include "profile/rows/populate.h"
-#include "profile/report.h"
+#include "profile/print/report.h"
 #include "profile/select/samples.h"
 #include "profile/rows/sort.h"
 #include "profile/select/spec.h"
@@ -351,7 +351,7 @@ static void all_our_counters_are_known(void)
 
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		if (!CHECK(losses_knows(names[i])))
-			printf("# %s: add it to lib/profile/losses.c\n", names[i]);
+			printf("# %s: add it to lib/profile/print/internal/losses.c\n", names[i]);
 }
 
 static void sort_keys_parse(void)

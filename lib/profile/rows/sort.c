@@ -6,7 +6,7 @@
 #include "base/radix.h"
 #include "profile/rows/container.h"
 #include "profile/select/gather.h"
-#include "profile/report.h"
+#include "profile/print/report.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/report.h"
+#include "profile/print/report.h"
 
 #include "base/arena.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "profile/rows/callgraph.h"
-#include "profile/column.h"
-#include "profile/table.h"
+#include "profile/print/internal/column.h"
+#include "profile/print/internal/table.h"
 
 #include <string.h>
 

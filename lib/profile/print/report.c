@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/report.h"
+#include "profile/print/report.h"
 
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "base/text.h"
-#include "profile/header.h"
+#include "profile/print/report_header.h"
 #include "profile/rows/unresolved.h"
 
 #include <string.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/column.h"
+#include "profile/print/internal/column.h"
 
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "profile/rows/row_detail.h"
 #include "profile/rows/diff.h"
-#include "profile/report.h"
+#include "profile/print/report.h"
 
 #include <inttypes.h>
 

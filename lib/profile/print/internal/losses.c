@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/header.h"
+#include "profile/print/report_header.h"
 
 #include "base/log.h"
 #include "base/mem.h"

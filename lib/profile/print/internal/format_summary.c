@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/report.h"
+#include "profile/print/report.h"
 
 #include "base/mem.h"
 #include "base/text.h"
-#include "profile/table.h"
+#include "profile/print/internal/table.h"
 
 #include <inttypes.h>
 #include <string.h>

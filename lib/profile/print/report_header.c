@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/header.h"
+#include "profile/print/report_header.h"
 
 #include "base/mem.h"
 #include "event/cpu_type.h"
 #include "event/event.h"
-#include "profile/format_chains.h"
-#include "profile/report.h"
+#include "profile/print/format_chains.h"
+#include "profile/print/report.h"
 #include "sfile/setup.h"
 
 #include <inttypes.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/report.h"
+#include "profile/print/report.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "profile/column.h"
+#include "profile/print/internal/column.h"
 #include "profile/rows/row_detail.h"
-#include "profile/table.h"
+#include "profile/print/internal/table.h"
 
 enum { WRITE_SIZE = 64 << 10 };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/format_chains.h"
+#include "profile/print/format_chains.h"
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "profile/rows/chains.h"
-#include "profile/header.h"
-#include "profile/report.h"
+#include "profile/print/report_header.h"
+#include "profile/print/report.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

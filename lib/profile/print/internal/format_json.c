@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/report.h"
+#include "profile/print/report.h"
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "profile/rows/callgraph.h"
 #include "profile/rows/row_detail.h"
-#include "profile/header.h"
+#include "profile/print/report_header.h"
 
 #include <string.h>
 

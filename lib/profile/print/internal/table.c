@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/table.h"
+#include "profile/print/internal/table.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "base/text.h"
-#include "profile/column.h"
-#include "profile/report.h"
+#include "profile/print/internal/column.h"
+#include "profile/print/report.h"
 
 #include <inttypes.h>
 #include <string.h>
