@@ -13,7 +13,7 @@
 #include "profile/select/samples.h"
 #include "profile/rows/sort.h"
 #include "profile/select/spec.h"
-#include "profile/xml.h"
+#include "profile/xml/xml.h"
 #include "record/record.h"
 #include "sfile/session.h"
 #include "sfile/sname.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/xml.h"
+#include "profile/xml/xml.h"
 
 #include "base/text.h"
 

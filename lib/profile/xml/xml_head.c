@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/xml_head.h"
+#include "profile/xml/xml_head.h"
 
 #include "base/mem.h"
 #include "event/cpu_type.h"
 #include "profile/print/report_header.h"
 #include "profile/print/report.h"
-#include "profile/xml.h"
+#include "profile/xml/xml.h"
 
 #include <string.h>
 

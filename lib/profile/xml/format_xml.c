@@ -6,8 +6,8 @@
 #include "profile/rows/callgraph.h"
 #include "profile/rows/row_detail.h"
 #include "profile/rows/statistics.h"
-#include "profile/xml.h"
-#include "profile/xml_head.h"
+#include "profile/xml/xml.h"
+#include "profile/xml/xml_head.h"
 
 #include <string.h>
 
