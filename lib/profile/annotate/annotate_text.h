@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "profile/annotate.h"
+#include "profile/annotate/internal/annotate.h"
 
 struct losses;
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/annotate_asm.h"
+#include "profile/annotate/annotate_asm.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -8,8 +8,8 @@
 #include "disasm/disasm.h"
 #include "dwarf/lines.h"
 #include "symbol/symtab.h"
-#include "profile/annotate_mix.h"
-#include "profile/annotate_text.h"
+#include "profile/annotate/internal/annotate_mix.h"
+#include "profile/annotate/annotate_text.h"
 
 #include <inttypes.h>
 #include <string.h>

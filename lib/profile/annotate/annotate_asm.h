@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "profile/annotate.h"
+#include "profile/annotate/internal/annotate.h"
 
 struct sources;
 

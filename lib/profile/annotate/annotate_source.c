@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/annotate_source.h"
+#include "profile/annotate/annotate_source.h"
 
 #include "base/hash.h"
 #include "base/log.h"
@@ -9,7 +9,7 @@
 #include "dwarf/lines.h"
 #include "symbol/smartname.h"
 #include "symbol/symtab.h"
-#include "profile/annotate_text.h"
+#include "profile/annotate/annotate_text.h"
 #include "profile/binary/sources.h"
 
 #include <errno.h>

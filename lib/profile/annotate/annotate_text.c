@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/annotate_text.h"
+#include "profile/annotate/annotate_text.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/annotate_mix.h"
+#include "profile/annotate/internal/annotate_mix.h"
 
 #include "base/hash.h"
 #include "base/map.h"
