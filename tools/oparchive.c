@@ -7,7 +7,7 @@
 #include "base/path.h"
 #include "base/scratch.h"
 #include "base/text.h"
-#include "profile/archive.h"
+#include "profile/archive/archive.h"
 #include "profile/binary/binary.h"
 #include "profile/select/gather.h"
 #include "profile/select/used_offsets.h"

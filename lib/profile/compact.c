@@ -5,7 +5,7 @@
 #include "base/strbuf.h"
 #include "elf/elffile.h"
 #include "symbol/kallsyms.h"
-#include "profile/archive.h"
+#include "profile/archive/archive.h"
 #include "profile/binary/binary.h"
 #include "profile/compact_image.h"
 #include "profile/select/gather.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/archive.h"
+#include "profile/archive/archive.h"
 
 #include "base/copy.h"
 #include "base/hash.h"
@@ -11,7 +11,7 @@
 #include "elf/debugfile.h"
 #include "elf/elffile.h"
 #include "symbol/kallsyms.h"
-#include "profile/archive_arcs.h"
+#include "profile/archive/internal/archive_arcs.h"
 #include "profile/select/callgraph_arcs.h"
 #include "profile/binary/binary.h"
 #include "profile/select/gather.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/archive_arcs.h"
+#include "profile/archive/internal/archive_arcs.h"
 
 #include "base/mem.h"
 #include "base/path.h"
