@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ELF files that are cut down for a compact archive, lib/profile/compact_image.c: all their symbols
+/* ELF files that are cut down for a compact archive, lib/profile/compact/internal/compact_image.c: all their symbols
  * are used; what is written must open again. */
 #include "fuzz.h"
 
 #include "base/mem.h"
 #include "symbol/elfsym.h"
 #include "profile/binary/binary.h"
-#include "profile/compact_image.h"
+#include "profile/compact/internal/compact_image.h"
 #include "profile/select/used_offsets.h"
 
 #include <stdlib.h>

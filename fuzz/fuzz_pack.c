@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Compact archives as they come from anywhere: lib/profile/unpack.c. The input is taken
+/* Compact archives as they come from anywhere: lib/profile/compact/internal/unpack.c. The input is taken
  * compressed, so that what is inside is reached, and as it is where it looks like a pack. */
 #include "fuzz.h"
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "profile/pack.h"
+#include "profile/compact/pack.h"
 
 #include <fcntl.h>
 #include <stdbool.h>

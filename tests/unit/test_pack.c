@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lib/profile/pack.c, unpack.c and pack_format.c: what is put in comes out, and what no writer
+/* lib/profile/compact/pack.c, unpack.c and pack_format.c: what is put in comes out, and what no writer
  * writes is refused by name. */
 #include "test.h"
 
 #include "base/strbuf.h"
-#include "profile/pack.h"
-#include "profile/pack_format.h"
+#include "profile/compact/pack.h"
+#include "profile/compact/internal/pack_format.h"
 
 #include <errno.h>
 #include <sys/stat.h>

@@ -5,7 +5,7 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/scratch.h"
-#include "profile/pack.h"
+#include "profile/compact/pack.h"
 #include "sfile/sname.h"
 
 #include <errno.h>

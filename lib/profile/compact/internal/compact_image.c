@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/compact_image.h"
+#include "profile/compact/internal/compact_image.h"
 
 #include "base/mem.h"
 #include "disasm/disasm.h"

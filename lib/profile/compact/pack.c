@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/pack.h"
+#include "profile/compact/pack.h"
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "profile/pack_format.h"
+#include "profile/compact/internal/pack_format.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -7,9 +7,9 @@
 #include "symbol/kallsyms.h"
 #include "profile/archive/archive.h"
 #include "profile/binary/binary.h"
-#include "profile/compact_image.h"
+#include "profile/compact/internal/compact_image.h"
 #include "profile/select/gather.h"
-#include "profile/pack.h"
+#include "profile/compact/pack.h"
 #include "profile/select/used_offsets.h"
 #include "sfile/sfile.h"
 

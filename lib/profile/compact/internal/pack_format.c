@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/pack_format.h"
+#include "profile/compact/internal/pack_format.h"
 
 #include "base/mem.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/mem.h"
 #include "base/path.h"
-#include "profile/pack.h"
-#include "profile/pack_format.h"
+#include "profile/compact/pack.h"
+#include "profile/compact/internal/pack_format.h"
 
 #include <errno.h>
 #include <fcntl.h>
