@@ -7,8 +7,8 @@
 #include "base/path.h"
 #include "profile/binary/binary.h"
 #include "profile/select/gather.h"
-#include "profile/gmon.h"
-#include "profile/gprof.h"
+#include "profile/gprof/gmon.h"
+#include "profile/gprof/gprof.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lib/profile/gmon.c: the bytes of gmon.out. What gprof makes of them tests/golden/opgprof shows.
+/* lib/profile/gprof/gmon.c: the bytes of gmon.out. What gprof makes of them tests/golden/opgprof shows.
  */
 #include "test.h"
 
 #include "base/span.h"
-#include "profile/gmon.h"
+#include "profile/gprof/gmon.h"
 
 struct bytes {
 	char *data;

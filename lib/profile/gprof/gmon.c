@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/gmon.h"
+#include "profile/gprof/gmon.h"
 
 #include "base/mem.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/gprof.h"
+#include "profile/gprof/gprof.h"
 
 #include "base/log.h"
 #include "base/mem.h"
@@ -10,7 +10,7 @@
 #include "profile/binary/binary.h"
 #include "profile/select/classes.h"
 #include "profile/select/gather.h"
-#include "profile/gmon.h"
+#include "profile/gprof/gmon.h"
 #include "profile/select/samples.h"
 #include "sfile/sfile.h"
 
