@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The daemon as the host of oprofilefs (control/nodes.h): what its nodes show, and how settings
+ * The daemon as the host of oprofilefs (oprofilefs/nodes.h): what its nodes show, and how settings
  * written there become those of a collector.
  *
  *	struct node_host host = { .collector = c, .settings = settings, .actions = &actions };
@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "control/nodes.h"
+#include "oprofilefs/nodes.h"
 #include "record/collector.h"
 
 struct settings;

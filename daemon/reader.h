@@ -13,7 +13,7 @@
 
 #include "base/error.h"
 #include "base/strbuf.h"
-#include "control/nodes.h"
+#include "oprofilefs/nodes.h"
 #include "record/collector.h"
 
 struct outlet;

@@ -2,7 +2,7 @@
 #include "service.h"
 
 #include "base/mem.h"
-#include "control/nodes.h"
+#include "oprofilefs/nodes.h"
 #include "control/server.h"
 #include "control/verbosity.h"
 #include "logfile.h"

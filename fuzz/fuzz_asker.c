@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "base/path.h"
-#include "control/asker.h"
+#include "oprofilefs/asker.h"
 #include "control/socket.h"
 
 #include <fcntl.h>

@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "stream/evbuf.h"
-#include "driver/evexport.h"
+#include "oprofilefs/evexport.h"
 
 #include <string.h>
 

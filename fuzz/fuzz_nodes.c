@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "control/nodes.h"
+#include "oprofilefs/nodes.h"
 
 #include <errno.h>
 #include <string.h>

@@ -14,8 +14,8 @@
 
 #define FUSE_USE_VERSION 35
 
-#include "control/asker.h"
-#include "driver/evexport.h"
+#include "oprofilefs/asker.h"
+#include "oprofilefs/evexport.h"
 
 #include <fuse_lowlevel.h>
 #include <poll.h>

@@ -25,6 +25,7 @@ MAY_INCLUDE = {
     "identity": ["base", "parser"],
     "import": ["base", "sfile"],
     "jit": ["base"],
+    "oprofilefs": ["base", "control", "stream"],
     "parser": ["base", "elf", "jit", "unwind"],
     "perf": ["base", "bpf", "driver", "event", "identity"],
     "process": ["base", "identity", "stream"],

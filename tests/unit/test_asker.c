@@ -3,7 +3,7 @@
  * would hang. */
 #include "test.h"
 
-#include "control/asker.h"
+#include "oprofilefs/asker.h"
 #include "control/server.h"
 
 #include <errno.h>

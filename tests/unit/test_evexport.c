@@ -4,7 +4,7 @@
 
 #include "base/strbuf.h"
 #include "stream/evbuf.h"
-#include "driver/evexport.h"
+#include "oprofilefs/evexport.h"
 #include "record/stream_outlet.h"
 
 #include <errno.h>

@@ -2,7 +2,7 @@
 /* The tree of oprofilefs over a host that only notes what it is told. */
 #include "test.h"
 
-#include "control/nodes.h"
+#include "oprofilefs/nodes.h"
 
 #include <errno.h>
 #include <sys/stat.h>

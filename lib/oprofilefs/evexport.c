@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/evexport.h"
+#include "oprofilefs/evexport.h"
 
 #include "base/map.h"
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "control/asker.h"
+#include "oprofilefs/asker.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"

@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "control/nodes.h"
+#include "oprofilefs/nodes.h"
 
 enum {
 	NODE_NAME_ROOM = 64,   /* bytes of a name in a path */

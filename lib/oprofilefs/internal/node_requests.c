@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/mem.h"
-#include "control/nodes.h"
+#include "oprofilefs/nodes.h"
 #include "control/server.h"
 
 #include <errno.h>

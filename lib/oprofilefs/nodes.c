@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "control/nodes.h"
+#include "oprofilefs/nodes.h"
 
 #include "base/mem.h"
 #include "base/parse.h"
-#include "control/node_table.h"
+#include "oprofilefs/internal/node_table.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "control/node_table.h"
+#include "oprofilefs/internal/node_table.h"
 
 #include "base/mem.h"
 
