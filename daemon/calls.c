@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "calls.h"
 
-#include "base/confine.h"
+#include "base/seccomp_confine.h"
 #include "base/log.h"
 #include "logfile.h"
 

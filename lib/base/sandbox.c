@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/procfs.h"
-#include "base/sandbox_worker.h"
+#include "base/internal/sandbox_worker.h"
 
 #include <errno.h>
 #include <fcntl.h>

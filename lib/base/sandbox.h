@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Workers that read what strangers wrote: processes without any right that can neither open nor
- * start anything (base/confine.h). A worker gets a request and one descriptor, and leaves its
+ * start anything (base/seccomp_confine.h). A worker gets a request and one descriptor, and leaves its
  * answer in memory that it shares with us. One that dies, or takes too long, costs the request that
  * it was at; the next finds a new one.
  *

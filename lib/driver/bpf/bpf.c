@@ -12,7 +12,7 @@
 #include "perf/ring_merge.h"
 #include "perf/modules.h"
 #include "driver/perf_cpuset.h"
-#include "driver/pidns.h"
+#include "base/pidns.h"
 #include "process/process_read.h"
 #include "driver/bpf/sampler.h"
 #include "driver/bpf/sampler_chains.h"

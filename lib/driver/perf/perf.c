@@ -15,7 +15,7 @@
 #include "driver/perf_cpuset.h"
 #include "driver/perf/perf_offcpu.h"
 #include "perf/perf_pmus.h"
-#include "driver/pidns.h"
+#include "base/pidns.h"
 
 #include <errno.h>
 #include <string.h>

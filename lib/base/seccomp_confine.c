@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/confine.h"
+#include "base/seccomp_confine.h"
 
 #include <errno.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "base/sandbox_worker.h"
+#include "base/internal/sandbox_worker.h"
 
-#include "base/confine.h"
+#include "base/seccomp_confine.h"
 
 #include <errno.h>
 #include <fcntl.h>

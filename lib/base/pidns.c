@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/pidns.h"
+#include "base/pidns.h"
 
 #include <string.h>
 #include <unistd.h>
