@@ -4,7 +4,7 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
-#include "event/evfile.h"
+#include "event/internal/evfile.h"
 #include "event/event.h"
 
 #include <errno.h>

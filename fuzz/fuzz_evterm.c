@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* What sysfs says of events: the first line a format, the second terms. */
 #include "base/mem.h"
-#include "event/evterm.h"
+#include "event/internal/evterm.h"
 #include "fuzz.h"
 
 #include <string.h>

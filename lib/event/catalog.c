@@ -6,9 +6,9 @@
 #include "base/mem.h"
 #include "base/text.h"
 #include "event/cpu_type.h"
-#include "event/evdir.h"
-#include "event/evfile.h"
-#include "event/evlist.h"
+#include "event/internal/evdir.h"
+#include "event/internal/evfile.h"
+#include "event/internal/evlist.h"
 #include "event/evpfm.h"
 #include "event/evsys.h"
 

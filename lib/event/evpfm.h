@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "event/evlist.h"
+#include "event/internal/evlist.h"
 
 struct cpu_type;
 struct event;

@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "event/event.h"
-#include "event/evterm.h"
+#include "event/internal/evterm.h"
 
 #include <dirent.h>
 #include <errno.h>

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "event/evlist.h"
+#include "event/internal/evlist.h"
 
 struct event;
 

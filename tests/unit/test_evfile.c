@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "event/evfile.h"
+#include "event/internal/evfile.h"
 
 #include "base/mem.h"
-#include "event/evdir.h"
+#include "event/internal/evdir.h"
 #include "test.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "event/evterm.h"
+#include "event/internal/evterm.h"
 
 #include "base/strbuf.h"
 #include "test.h"

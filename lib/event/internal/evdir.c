@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "event/evdir.h"
+#include "event/internal/evdir.h"
 
 #include "base/mem.h"
 #include "base/path.h"

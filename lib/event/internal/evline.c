@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "event/evline.h"
+#include "event/internal/evline.h"
 
 #include "base/mem.h"
 #include "base/parse.h"

@@ -11,7 +11,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "event/evfile.h"
+#include "event/internal/evfile.h"
 
 #include <stddef.h>
 

@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "event/evline.h"
+#include "event/internal/evline.h"
 
 #include <stdbool.h>
 #include <stddef.h>

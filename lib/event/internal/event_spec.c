@@ -7,7 +7,7 @@
 #include "event/catalog.h"
 #include "event/cpu_type.h"
 #include "event/evderived.h"
-#include "event/event_encode.h"
+#include "event/internal/event_encode.h"
 #include "event/evsys.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "event/evmask.h"
+#include "event/internal/evmask.h"
 
 #include "base/mem.h"
 #include "base/parse.h"

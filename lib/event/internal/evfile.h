@@ -15,7 +15,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "event/catalog.h"
-#include "event/evmask.h"
+#include "event/internal/evmask.h"
 
 #include <stddef.h>
 #include <stdint.h>

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "event/evfile.h"
+#include "event/internal/evfile.h"
 
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "event/event.h"
-#include "event/evline.h"
+#include "event/internal/evline.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "event/event_encode.h"
+#include "event/internal/event_encode.h"
 
 #include "base/mem.h"
 #include "base/strbuf.h"

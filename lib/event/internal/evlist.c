@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "event/evlist.h"
+#include "event/internal/evlist.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
