@@ -13,7 +13,7 @@
 #include "settings.h"
 #include "sfile/session.h"
 #include "sigbus.h"
-#include "tool.h"
+#include "tools/common/tool.h"
 
 #include <errno.h>
 #include <malloc.h>

@@ -6,7 +6,7 @@
 #include "control/verbosity.h"
 #include "logfile.h"
 #include "rights.h"
-#include "tool.h"
+#include "tools/common/tool.h"
 
 #include <errno.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Says what this machine and this user's rights allow, and what to do about the rest. */
 #include "perf/probe.h"
-#include "tool.h"
+#include "tools/common/tool.h"
 
 #include <stdio.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* opannotate: sources and code with the samples of each line before it. */
-#include "reporting.h"
-#include "tool.h"
+#include "tools/common/reporting.h"
+#include "tools/common/tool.h"
 
 #include "base/mem.h"
 #include "base/path.h"

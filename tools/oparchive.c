@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* oparchive: puts a profile and all that a report of it reads into one directory. */
-#include "reporting.h"
-#include "tool.h"
+#include "tools/common/reporting.h"
+#include "tools/common/tool.h"
 
 #include "base/mem.h"
 #include "base/path.h"

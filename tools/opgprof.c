@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* opgprof: the profile of one program as a gmon.out for gprof. */
-#include "reporting.h"
-#include "tool.h"
+#include "tools/common/reporting.h"
+#include "tools/common/tool.h"
 
 #include "base/mem.h"
 #include "base/path.h"

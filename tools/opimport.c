@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* opimport: makes sample files of this machine's kind out of another's. */
-#include "tool.h"
+#include "tools/common/tool.h"
 
 #include "base/mem.h"
 #include "base/path.h"

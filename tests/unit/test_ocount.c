@@ -3,8 +3,8 @@
 #include "test.h"
 
 #include "base/strbuf.h"
-#include "ocount_events.h"
-#include "ocount_report.h"
+#include "tools/ocount/ocount_events.h"
+#include "tools/ocount/ocount_report.h"
 
 #include <errno.h>
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "progress.h"
-#include "tool.h"
+#include "tools/common/progress.h"
+#include "tools/common/tool.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "status_view.h"
+#include "tools/common/status_view.h"
 
 static const char running[] =
 	"state running\npid 77\nversion 2.0.0\nuptime_s 93784\n"

@@ -2,7 +2,7 @@
 /* What all tools share. */
 #include "test.h"
 
-#include "tool.h"
+#include "tools/common/tool.h"
 
 #include <errno.h>
 

@@ -1,0 +1,444 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tools/common/status_view.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/path.h"
+#include "control/client.h"
+#include "control/server.h"
+#include "sfile/session.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { LABEL_WIDTH = 14, NAMES_SHOWN = 8 };
+
+static void add_counter(const char *name, uint64_t value, void *data)
+{
+	struct strbuf *lines = data;
+
+	/* Those of single CPUs stand in directories of their own: too many to show. */
+	if (value && !strchr(name, '/'))
+		control_answer(lines, "counter", "%s %" PRIu64 " ", name, value);
+}
+
+void status_view_silent(const struct daemonrc *rc, const char *session_dir, bool refused,
+			struct strbuf *lines)
+{
+	_cleanup_free_ char *separate = daemonrc_separate(rc);
+	_cleanup_free_ char *samples = session_samples(session_dir, "current");
+	uint32_t holder = session_lock_holder(session_dir);
+	size_t i;
+
+	control_answer(lines, "state", refused ? "hidden" : "absent");
+	if (holder)
+		control_answer(lines, "writer", "%u", holder);
+	for (i = 0; i < rc->events.count; i++)
+		control_answer(lines, "event", "%s", rc->events.items[i]);
+	control_answer(lines, "separate", "%s", separate);
+	if (rc->image_filter)
+		control_answer(lines, "images", "%s", rc->image_filter);
+	control_answer(lines, "session_dir", "%s", session_dir);
+	(void)session_stat_each(samples, add_counter, lines);
+}
+
+static int add_session(const char *name, void *data)
+{
+	control_answer(data, "session", "%s", name);
+	return 0;
+}
+
+void status_view_session(const char *session_dir, struct strbuf *lines)
+{
+	_cleanup_free_ char *all = path_join(session_dir, "samples");
+	_cleanup_free_ char *current = session_samples(session_dir, "current");
+
+	/* To whom it is closed nothing is known of it, which is not the same as nothing. */
+	if (access(session_dir, X_OK) < 0 && errno == EACCES)
+		return;
+	control_answer(lines, "disk_kib", "%" PRIu64, path_disk_bytes(all) / 1024);
+	control_answer(lines, "session_samples", "%" PRIu64,
+		       session_stat_get(current, "total_samples"));
+	/* A directory that is not there yet has no sessions. */
+	(void)session_list(session_dir, add_session, lines, NULL);
+}
+
+/* Calls @each with every value of @key. */
+static void each_value(const char *lines, const char *key,
+		       void (*each)(const char *value, void *data), void *data)
+{
+	size_t length = strlen(key);
+	const char *line, *end;
+
+	for (line = lines; *line; line = *end ? end + 1 : end) {
+		_cleanup_free_ char *value = NULL;
+
+		end = strchrnul(line, '\n');
+		if (strncmp(line, key, length) != 0 || line[length] != ' ')
+			continue;
+		value = xstrndup(line + length + 1, (size_t)(end - line) - length - 1);
+		each(value, data);
+	}
+}
+
+/* The value of a key as a number; 0 where it is none. */
+static double number_of(const char *lines, const char *key)
+{
+	_cleanup_free_ char *value = control_value(lines, key);
+
+	return value ? strtod(value, NULL) : 0;
+}
+
+static bool has_value(const char *lines, const char *key)
+{
+	_cleanup_free_ char *value = control_value(lines, key);
+
+	return value != NULL;
+}
+
+static bool is_state(const char *lines, const char *state)
+{
+	_cleanup_free_ char *value = control_value(lines, "state");
+
+	return value && !strcmp(value, state);
+}
+
+/* Whether the lines are the daemon's own. */
+static bool is_answer(const char *lines)
+{
+	return !is_state(lines, "absent") && !is_state(lines, "hidden");
+}
+
+/* Names of sessions: one is saved a day, some places keep years of them. */
+struct names {
+	struct strbuf text;
+	size_t count;
+};
+
+static void add_name(const char *value, void *data)
+{
+	struct names *names = data;
+
+	if (names->count++ < NAMES_SHOWN)
+		strbuf_addf(&names->text, "%s%s", names->text.length ? ", " : "", value);
+}
+
+static void add_joined(const char *value, void *data)
+{
+	struct strbuf *out = data;
+
+	strbuf_addf(out, "%s%s", out->length ? ", " : "", value);
+}
+
+/* For people: each row's text, left out where it stays empty. */
+
+static void daemon_row(const char *lines, struct strbuf *out)
+{
+	_cleanup_free_ char *pid = control_value(lines, "pid");
+	_cleanup_free_ char *writer = control_value(lines, "writer");
+	unsigned long seconds = (unsigned long)number_of(lines, "uptime_s");
+
+	if (is_state(lines, "absent")) {
+		strbuf_adds(out, "not running; opcontrol --start begins to profile");
+		if (writer)
+			strbuf_addf(out, " (the session is being written by pid %s)", writer);
+		return;
+	}
+	if (is_state(lines, "hidden")) {
+		if (writer)
+			strbuf_addf(out, "running, pid %s; it tells root more", writer);
+		else
+			strbuf_adds(out, "not known: the session is closed to this user; it is "
+					 "open to root and to its group");
+		return;
+	}
+	strbuf_addf(out, "%s, pid %s, up ",
+		    is_state(lines, "running") ? "sampling" : "running, not sampling", pid ?: "?");
+	if (seconds >= 86400)
+		strbuf_addf(out, "%lu d ", seconds / 86400);
+	if (seconds >= 3600)
+		strbuf_addf(out, "%lu h ", seconds / 3600 % 24);
+	if (seconds >= 60)
+		strbuf_addf(out, "%lu min ", seconds / 60 % 60);
+	strbuf_addf(out, "%lu s", seconds % 60);
+}
+
+static void copy_value(const char *lines, const char *key, struct strbuf *out)
+{
+	_cleanup_free_ char *value = control_value(lines, key);
+
+	strbuf_adds(out, value ?: "");
+}
+
+static void trouble_row(const char *lines, struct strbuf *out)
+{
+	copy_value(lines, "trouble", out);
+}
+
+static void driver_row(const char *lines, struct strbuf *out)
+{
+	copy_value(lines, "driver", out);
+}
+
+static void events_row(const char *lines, struct strbuf *out)
+{
+	each_value(lines, "event", add_joined, out);
+	if (!out->length)
+		strbuf_adds(out, "the CPU's default event");
+}
+
+static void separate_row(const char *lines, struct strbuf *out)
+{
+	copy_value(lines, "separate", out);
+}
+
+static void images_row(const char *lines, struct strbuf *out)
+{
+	copy_value(lines, "images", out);
+}
+
+static void session_row(const char *lines, struct strbuf *out)
+{
+	struct names names = { .text = STRBUF_INIT };
+
+	copy_value(lines, "session_dir", out);
+	if (!has_value(lines, "disk_kib"))
+		return;
+	each_value(lines, "session", add_name, &names);
+	strbuf_addf(out, " (%.0f samples in current, %.1f MiB on disk; %s%s",
+		    number_of(lines, "session_samples"), number_of(lines, "disk_kib") / 1024,
+		    names.count ? "sessions: " : "no session yet", strbuf_text(&names.text));
+	if (names.count > NAMES_SHOWN)
+		strbuf_addf(out, " and %zu more", names.count - NAMES_SHOWN);
+	strbuf_adds(out, ")");
+	strbuf_done(&names.text);
+}
+
+static void samples_row(const char *lines, struct strbuf *out)
+{
+	if (!is_answer(lines))
+		return;
+	strbuf_addf(out, "%.0f received, %.0f lost", number_of(lines, "samples_received"),
+		    number_of(lines, "samples_lost"));
+	if (is_state(lines, "running"))
+		strbuf_addf(out, "; %.0f a second", number_of(lines, "samples_per_s"));
+}
+
+static void cost_row(const char *lines, struct strbuf *out)
+{
+	if (!is_answer(lines))
+		return;
+	if (has_value(lines, "cost_percent"))
+		strbuf_addf(out, "%.2f %% of the CPUs' time; the daemon ",
+			    number_of(lines, "cost_percent"));
+	strbuf_addf(out,
+		    "%.2f %% of a CPU, %.1f MiB of memory (%.1f of it in the kernel), "
+		    "%.0f sample files open",
+		    number_of(lines, "cpu_percent"), number_of(lines, "memory_kib") / 1024,
+		    number_of(lines, "kernel_kib") / 1024, number_of(lines, "open_files"));
+}
+
+/* What it keeps to, and what that takes. */
+static void budget_row(const char *lines, struct strbuf *out)
+{
+	double mean = number_of(lines, "stretch");
+
+	if (!has_value(lines, "budget_percent"))
+		return;
+	strbuf_addf(out, "%g %% of each CPU's time", number_of(lines, "budget_percent"));
+	if (mean > 1.005)
+		strbuf_addf(out,
+			    ", kept by sampling more rarely: each sample counts for %.1f (at most "
+			    "%.1f)",
+			    mean, number_of(lines, "stretch_highest"));
+	if (has_value(lines, "budget_exceeded"))
+		strbuf_adds(out, "; it cannot be kept to: take fewer events, or no call chains");
+}
+
+/* Those that are not sampled, for they are off. */
+static void cpus_row(const char *lines, struct strbuf *out)
+{
+	_cleanup_free_ char *offline = control_value(lines, "cpus_offline");
+
+	if (offline)
+		strbuf_addf(out, "%s offline", offline);
+}
+
+static void add_limit(const char *lines, const char *key, const char *format, double unit,
+		      struct strbuf *out)
+{
+	if (!has_value(lines, key))
+		return;
+	strbuf_adds(out, out->length ? ", " : "");
+	strbuf_addf(out, format, number_of(lines, key) / unit);
+}
+
+static void limits_row(const char *lines, struct strbuf *out)
+{
+	_cleanup_free_ char *shed = control_value(lines, "shed_text");
+
+	add_limit(lines, "memory_max_kib", "%.0f MiB of memory", 1024, out);
+	add_limit(lines, "disk_max_kib", "%.0f MiB of disk", 1024, out);
+	add_limit(lines, "keep_free_kib", "%.0f MiB of disk kept free", 1024, out);
+	add_limit(lines, "descriptors_max", "%.0f descriptors", 1, out);
+	if (shed)
+		strbuf_addf(out, "%s%s", out->length ? "; " : "", shed);
+}
+
+static void config_row(const char *lines, struct strbuf *out)
+{
+	copy_value(lines, "config", out);
+}
+
+static const struct {
+	const char *label;
+	void (*add)(const char *lines, struct strbuf *out);
+} rows[] = {
+	{ "Daemon", daemon_row },   { "Trouble", trouble_row }, { "Driver", driver_row },
+	{ "CPUs", cpus_row },	    { "Events", events_row },	{ "Separate", separate_row },
+	{ "Images", images_row },   { "Session", session_row }, { "Samples", samples_row },
+	{ "Own cost", cost_row },   { "Budget", budget_row },	{ "Limits", limits_row },
+	{ "Settings", config_row },
+};
+
+/* "name value text" of a counter: the losses among them, one a line. */
+static void print_loss(const char *value, void *data)
+{
+	const char *number = strchr(value, ' ');
+	const char *text = number ? strchr(number + 1, ' ') : NULL;
+
+	if (!text || (strncmp(value, "lost_", 5) != 0 && !strstr(value, "_lost") &&
+		      strncmp(value, "throttled ", 10) != 0))
+		return;
+	(void)fprintf(data, "%-*s %.*s %s\n", LABEL_WIDTH, "", (int)(text - number - 1), number + 1,
+		      text[1] ? text + 1 : value);
+}
+
+void status_view_text(const char *lines, FILE *out)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+
+		rows[i].add(lines, &text);
+		if (!text.length)
+			continue;
+		(void)fprintf(out, "%s:%*s %s\n", rows[i].label,
+			      LABEL_WIDTH - 1 - (int)strlen(rows[i].label), "", strbuf_text(&text));
+		if (rows[i].add == samples_row)
+			each_value(lines, "counter", print_loss, out);
+	}
+}
+
+/* As JSON. */
+
+enum json_kind { JSON_TEXT, JSON_NUMBER, JSON_LIST, JSON_COUNTERS };
+
+static const struct {
+	const char *key, *name;
+	enum json_kind kind;
+} members[] = {
+	{ "state", "state", JSON_TEXT },
+	{ "trouble", "trouble", JSON_TEXT },
+	{ "pid", "pid", JSON_NUMBER },
+	{ "writer", "writer", JSON_NUMBER },
+	{ "version", "version", JSON_TEXT },
+	{ "uptime_s", "uptime_s", JSON_NUMBER },
+	{ "driver", "driver", JSON_TEXT },
+	{ "cpus_offline", "cpus_offline", JSON_TEXT },
+	{ "event", "events", JSON_LIST },
+	{ "separate", "separate", JSON_TEXT },
+	{ "images", "images", JSON_TEXT },
+	{ "session_dir", "session_dir", JSON_TEXT },
+	{ "session", "sessions", JSON_LIST },
+	{ "session_samples", "session_samples", JSON_NUMBER },
+	{ "disk_kib", "disk_kib", JSON_NUMBER },
+	{ "samples_received", "samples_received", JSON_NUMBER },
+	{ "samples_lost", "samples_lost", JSON_NUMBER },
+	{ "samples_per_s", "samples_per_s", JSON_NUMBER },
+	{ "cpu_percent", "cpu_percent", JSON_NUMBER },
+	{ "budget_percent", "budget_percent", JSON_NUMBER },
+	{ "budget_exceeded", "budget_exceeded", JSON_NUMBER },
+	{ "cost_percent", "cost_percent", JSON_NUMBER },
+	{ "cost_interrupts_percent", "cost_interrupts_percent", JSON_NUMBER },
+	{ "cost_program_percent", "cost_program_percent", JSON_NUMBER },
+	{ "cost_daemon_percent", "cost_daemon_percent", JSON_NUMBER },
+	{ "cost_worst_percent", "cost_worst_percent", JSON_NUMBER },
+	{ "interrupt_ns", "interrupt_ns", JSON_NUMBER },
+	{ "stretch", "stretch", JSON_NUMBER },
+	{ "stretch_highest", "stretch_highest", JSON_NUMBER },
+	{ "memory_kib", "memory_kib", JSON_NUMBER },
+	{ "resident_kib", "resident_kib", JSON_NUMBER },
+	{ "parser_kib", "parser_kib", JSON_NUMBER },
+	{ "kernel_kib", "kernel_kib", JSON_NUMBER },
+	{ "memory_max_kib", "memory_max_kib", JSON_NUMBER },
+	{ "disk_max_kib", "disk_max_kib", JSON_NUMBER },
+	{ "keep_free_kib", "keep_free_kib", JSON_NUMBER },
+	{ "descriptors", "descriptors", JSON_NUMBER },
+	{ "descriptors_max", "descriptors_max", JSON_NUMBER },
+	{ "shed", "shed", JSON_TEXT },
+	{ "shed_text", "shed_text", JSON_TEXT },
+	{ "open_files", "open_files", JSON_NUMBER },
+	{ "mapped_kib", "mapped_kib", JSON_NUMBER },
+	{ "config", "config", JSON_TEXT },
+	{ "counter", "counters", JSON_COUNTERS },
+};
+
+static void json_element(const char *value, void *data)
+{
+	json_bytes(data, NULL, value);
+}
+
+static void json_counter(const char *value, void *data)
+{
+	_cleanup_free_ char *name = xstrndup(value, strcspn(value, " "));
+	const char *space = strchr(value, ' ');
+	uint64_t number;
+
+	if (space && (space++, parse_dec(&space, &number) == 0))
+		json_u64(data, name, number);
+}
+
+static void json_member(const char *lines, size_t i, struct json *j)
+{
+	_cleanup_free_ char *value = control_value(lines, members[i].key);
+
+	if (!value)
+		return;
+	json_line(j);
+	switch (members[i].kind) {
+	case JSON_TEXT:
+		json_bytes(j, members[i].name, value);
+		break;
+	case JSON_NUMBER:
+		json_number(j, members[i].name, value);
+		break;
+	case JSON_LIST:
+		json_open(j, members[i].name, '[');
+		each_value(lines, members[i].key, json_element, j);
+		json_close(j, ']');
+		break;
+	case JSON_COUNTERS:
+		json_open(j, members[i].name, '{');
+		each_value(lines, members[i].key, json_counter, j);
+		json_close(j, '}');
+		break;
+	}
+}
+
+void status_view_json(const char *lines, FILE *out)
+{
+	struct json j = JSON_SPACED(out);
+	size_t i;
+
+	json_open(&j, NULL, '{');
+	for (i = 0; i < ARRAY_SIZE(members); i++)
+		json_member(lines, i, &j);
+	json_line(&j);
+	json_close(&j, '}');
+	(void)fputc('\n', out);
+}

@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tools/common/target.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "tools/common/tool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+
+enum { EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 };
+
+/* From here on signals wait in target->signals. SIGINT counts even if it was ignored, as the shell
+ * does for what it starts in the background. */
+static int take_signals(struct target *target, struct error *err)
+{
+	const struct sigaction by_default = { .sa_handler = SIG_DFL };
+	sigset_t wanted;
+
+	(void)sigemptyset(&wanted);
+	(void)sigaddset(&wanted, SIGINT);
+	(void)sigaddset(&wanted, SIGTERM);
+	(void)sigaddset(&wanted, SIGHUP);
+	(void)sigaddset(&wanted, SIGCHLD);
+	(void)sigprocmask(SIG_BLOCK, &wanted, &target->mask);
+	(void)sigaction(SIGINT, &by_default, &target->interrupt);
+	target->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
+	return target->signals < 0 ? error_errno(err, -errno, "cannot take signals") : 0;
+}
+
+/* 0 if @path can be executed, else -errno. */
+static int check_executable(const char *path)
+{
+	struct stat st;
+
+	if (access(path, X_OK) < 0)
+		return -errno;
+	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? 0 : -EACCES;
+}
+
+/* Looks along PATH as a shell does: 0 with the command's path, which the caller frees, -ENOENT, or
+ * -EACCES where one was found that may not be executed. */
+static int find_command(const char *name, char **ret)
+{
+	_cleanup_free_ char *path = xstrdup(getenv("PATH") ?: "/bin:/usr/bin");
+	char *rest = path, *directory;
+	int r = -ENOENT;
+
+	if (strchr(name, '/')) {
+		r = check_executable(name);
+		if (r == 0)
+			*ret = xstrdup(name);
+		return r;
+	}
+	while (r && (directory = strsep(&rest, ":"))) {
+		_cleanup_free_ char *full = path_join(*directory ? directory : ".", name);
+		int one = check_executable(full);
+
+		/* What cannot be seen is not there, as shells have it. */
+		if (one == 0 || (one == -EACCES && access(full, F_OK) == 0))
+			r = one;
+		if (one == 0) {
+			*ret = STEAL(full);
+			break;
+		}
+	}
+	return r;
+}
+
+/* The command could not be started, as a shell would say it. */
+static int not_started(struct target *target, int code, struct error *err)
+{
+	target->exit_status = code == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
+	if (code == -ENOENT && !strchr(target->name, '/'))
+		return error_set(err, code, "%s: command not found", target->name);
+	return error_errno(err, code, "%s", target->name);
+}
+
+/* The child: waits until let go, then becomes the command. */
+_noreturn_ static void run_child(const struct target *target, int go, int failed, char **command)
+{
+	int code;
+	char byte;
+
+	if (read(go, &byte, 1) != 1)
+		_exit(EXIT_CANNOT_RUN);
+	(void)sigaction(SIGINT, &target->interrupt, NULL);
+	(void)sigprocmask(SIG_SETMASK, &target->mask, NULL);
+	(void)!nice(target->raised);
+	(void)execvp(command[0], command);
+	code = errno;
+	(void)!write(failed, &code, sizeof(code));
+	_exit(EXIT_CANNOT_RUN);
+}
+
+int target_command(struct target *target, char **command, struct error *err)
+{
+	int go[2], failed[2], r;
+
+	target->name = command[0];
+	r = find_command(command[0], &target->path);
+	if (r < 0)
+		return not_started(target, r, err);
+	if ((r = take_signals(target, err)) < 0)
+		return r;
+	if (pipe2(go, O_CLOEXEC) < 0)
+		return error_errno(err, -errno, "cannot make a pipe");
+	if (pipe2(failed, O_CLOEXEC) < 0) {
+		r = -errno;
+		(void)close(go[0]);
+		(void)close(go[1]);
+		return error_errno(err, r, "cannot make a pipe");
+	}
+	target->pid = fork();
+	if (target->pid == 0) {
+		(void)close(go[1]);
+		run_child(target, go[0], failed[1], command);
+	}
+	r = -errno;
+	(void)close(go[0]);
+	(void)close(failed[1]);
+	target->go = go[1];
+	target->failed = failed[0];
+	return target->pid < 0 ? error_errno(err, r, "cannot start a process") : 0;
+}
+
+int target_process(struct target *target, uint64_t pid, struct error *err)
+{
+	int r;
+
+	if (pid > INT32_MAX)
+		return error_set(err, -ESRCH, "there is no process %" PRIu64, pid);
+	target->pid = (pid_t)pid;
+	target->pidfd = (int)syscall(SYS_pidfd_open, target->pid, 0);
+	r = target->pidfd < 0 ? -errno : 0;
+	/* EINVAL: it is a thread, not the first of its process. ENOENT: the same, newer kernels. */
+	if (r == -EINVAL || r == -ENOENT)
+		return error_set(err, r, "%" PRIu64 " is a thread; --pid takes a process", pid);
+	if (r == -ESRCH)
+		return error_set(err, r, "there is no process %" PRIu64, pid);
+	if (r < 0)
+		return error_errno(err, r, "process %" PRIu64, pid);
+	return take_signals(target, err);
+}
+
+int target_system(struct target *target, struct error *err)
+{
+	return take_signals(target, err);
+}
+
+/* Lets the child go; 0 or -errno. */
+static int let_go(const struct target *target)
+{
+	/* Somebody may have killed it while it waited. */
+	void (*before)(int) = signal(SIGPIPE, SIG_IGN);
+	int r = write(target->go, "", 1) == 1 ? 0 : -errno;
+
+	(void)signal(SIGPIPE, before);
+	return r;
+}
+
+int target_release(struct target *target, struct error *err)
+{
+	int code = 0, held = let_go(target);
+	ssize_t got;
+
+	(void)close(STEAL_FD(target->go));
+	/* Ends without a byte when the exec closes it. */
+	do {
+		got = read(target->failed, &code, sizeof(code));
+	} while (got < 0 && errno == EINTR);
+	(void)close(STEAL_FD(target->failed));
+	if (held < 0)
+		return not_started(target, held, err);
+	return got == sizeof(code) ? not_started(target, -code, err) : 0;
+}
+
+/* Collects the command's status where it has ended. */
+static void reap(struct target *target)
+{
+	struct rusage usage;
+
+	if (target->reaped || wait4(target->pid, &target->status, WNOHANG, &usage) != target->pid)
+		return;
+	target->reaped = true;
+	target->cpu_ns = (uint64_t)(usage.ru_utime.tv_sec + usage.ru_stime.tv_sec) * 1000000000 +
+			 (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
+}
+
+/* A signal from a keyboard goes to the whole foreground group, the command with it; one that was
+ * sent to the tool alone is meant for both. */
+static void pass_on(const struct target *target, const struct signalfd_siginfo *info)
+{
+	bool of_keyboard = info->ssi_code == SI_KERNEL;
+
+	if (!of_keyboard && !target->reaped)
+		(void)kill(target->pid, (int)info->ssi_signo);
+}
+
+bool target_ended(struct target *target)
+{
+	struct signalfd_siginfo info;
+
+	while (read(target->signals, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		if (target->kind == TARGET_COMMAND)
+			pass_on(target, &info);
+		else
+			target->ended = true;
+	}
+	if (target->kind == TARGET_COMMAND) {
+		reap(target);
+		target->ended = target->reaped;
+	} else if (target->kind == TARGET_PROCESS) {
+		target->ended |= kill(target->pid, 0) < 0 && errno == ESRCH;
+	}
+	return target->ended;
+}
+
+void target_wait(struct target *target)
+{
+	struct pollfd fd = { .fd = target->signals, .events = POLLIN };
+
+	while (target->kind == TARGET_COMMAND && !target_ended(target))
+		(void)poll(&fd, 1, -1);
+}
+
+int target_exit_status(const struct target *target, int result)
+{
+	int status = 0;
+
+	if (target->exit_status)
+		return target->exit_status;
+	if (target->reaped)
+		status = WIFSIGNALED(target->status) ? EXIT_SIGNAL + WTERMSIG(target->status)
+						     : WEXITSTATUS(target->status);
+	return status == 0 && result < 0 ? TOOL_FAILURE : status;
+}
+
+void target_done(struct target *target)
+{
+	bool waits = target->go >= 0;
+
+	free(STEAL(target->path));
+	cleanup_closep(&target->go);
+	cleanup_closep(&target->failed);
+	cleanup_closep(&target->signals);
+	cleanup_closep(&target->pidfd);
+	if (waits && target->pid > 0)
+		(void)waitpid(target->pid, NULL, 0);
+}

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tools/common/tool.h"
+
+#include "base/mem.h"
+#include "base/text.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+
+static const char *tool_name = "oprofile";
+
+/* One message: names of files and processes stand in some, and a terminal obeys what it is sent. */
+static void say(const char *kind, const char *text)
+{
+	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
+	_cleanup_free_ char *copy = xstrdup(text);
+	char *rest = copy, *line;
+
+	while ((line = strsep(&rest, "\n"))) {
+		text_visible(&out, line);
+		strbuf_adds(&out, "\n");
+	}
+	(void)fprintf(stderr, "%s: %s%s", tool_name, kind, strbuf_text(&out));
+}
+
+static void stderr_sink(enum log_level level, const char *text, void *data)
+{
+	(void)data;
+	say(log_prefix(level), text);
+}
+
+void tool_verbose(enum log_level level)
+{
+	log_to(level, stderr_sink, NULL);
+}
+
+unsigned int tool_terminal_width(int fd)
+{
+	struct winsize size;
+
+	if (!isatty(fd) || ioctl(fd, TIOCGWINSZ, &size) < 0)
+		return 0;
+	return size.ws_col ? size.ws_col : 80;
+}
+
+bool tool_can_redraw(int fd)
+{
+	const char *term = getenv("TERM");
+
+	return isatty(fd) && term && *term && strcmp(term, "dumb") != 0;
+}
+
+bool tool_colour(int fd)
+{
+	const char *no_colour = getenv("NO_COLOR");
+
+	return tool_can_redraw(fd) && !(no_colour && *no_colour);
+}
+
+void tool_tidy(void)
+{
+	int fd;
+
+	do
+		fd = open("/dev/null", O_RDWR);
+	while (fd >= 0 && fd <= STDERR_FILENO);
+	(void)close_range(STDERR_FILENO + 1, ~0U, 0);
+	umask(022);
+	(void)!chdir("/");
+}
+
+int tool_fail(const struct error *err)
+{
+	(void)fflush(stdout);
+	say("", err->text);
+	return TOOL_FAILURE;
+}
+
+int tool_flush(FILE *out, const char *path, struct error *err)
+{
+	errno = 0;
+	if ((fflush(out) | ferror(out)) == 0)
+		return 0;
+	return error_errno(err, errno ? -errno : -EIO, "%s", path ? path : "standard output");
+}
+
+int tool_finish(int status)
+{
+	struct error err = ERROR_INIT;
+
+	return tool_flush(stdout, NULL, &err) == 0 ? status : tool_fail(&err);
+}
+
+int tool_usage(const char *format, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	va_list ap;
+
+	va_start(ap, format);
+	text = xvasprintf(format, ap);
+	va_end(ap);
+	say("", text);
+	(void)fprintf(stderr, "Try '%s --help'.\n", tool_name);
+	return TOOL_USAGE;
+}
+
+void tool_warn(const char *format, ...)
+{
+	_cleanup_free_ char *text = NULL;
+	va_list ap;
+
+	va_start(ap, format);
+	text = xvasprintf(format, ap);
+	va_end(ap);
+	say("warning: ", text);
+}
+
+int tool_options(const struct opt_cmdline *cmdline, int argc, char **argv)
+{
+	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
+	struct error err = ERROR_INIT;
+	int r;
+
+	tool_name = cmdline->tool;
+	tool_verbose(LOG_LEVEL_WARNING);
+	r = opt_parse(cmdline, argc, argv, &err);
+	if (r >= 0)
+		return r;
+	switch (r) {
+	case OPT_HELP:
+		opt_help(cmdline, MIN(tool_terminal_width(STDOUT_FILENO) ?: 100, 120u), &out);
+		break;
+	case OPT_VERSION:
+		strbuf_addf(&out, "%s (OProfile) %s\n", cmdline->tool, OPROFILE_VERSION);
+		break;
+	case OPT_LIST:
+		opt_list(cmdline, &out);
+		break;
+	default:
+		exit(tool_usage("%s", err.text));
+	}
+	(void)fputs(strbuf_text(&out), stdout);
+	exit(tool_finish(0));
+}

@@ -1,0 +1,437 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Checks the sample files of sessions, and repairs them. */
+#include "base/json.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "tools/opcheck/opcheck.h"
+#include "sfile/session.h"
+#include "tools/common/tool.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* The exit status beside 0: what was found, or that nothing could be looked at. */
+enum { EXIT_DAMAGE = 1, EXIT_TROUBLE = 2 };
+
+static bool repair, json, quiet, verbose;
+
+static const struct opt opts[] = {
+	{ 'r', "repair", OPT_FLAG, &repair, NULL,
+	  "mend what can be mended, move what cannot into the session's damaged/" },
+	{ 'q', "quiet", OPT_FLAG, &quiet, NULL, "print nothing; the exit status tells" },
+	{ 'V', "verbose", OPT_FLAG, &verbose, NULL, "list the files that are whole, too" },
+	{ 0, "json", OPT_FLAG, &json, NULL, "print JSON" },
+	OPT_END
+};
+
+static const struct opt_cmdline cmdline = {
+	.tool = "opcheck",
+	.usage = "[OPTION]... [SESSION-DIR | SAMPLES-DIR | SAMPLE-FILE]...",
+	.summary = "Check whether sample files are whole; by default those of ./oprofile_data, or, "
+		   "if there is none, of /var/lib/oprofile.",
+	.epilog = "Exits 0 if all is well, 1 if damage is left, 2 if something could not be looked "
+		  "at.\n",
+	.opts = opts,
+};
+
+static const char *const action_names[] = {
+	[ACTION_NONE] = "none",
+	[ACTION_LEFT] = "left",
+	[ACTION_REPAIRED] = "repaired",
+	[ACTION_MOVED] = "moved",
+};
+static_assert(ARRAY_SIZE(action_names) == ACTION_COUNT_, "a name for each action");
+
+/* --- printing --- */
+
+static void print_json(struct json *j, const struct finding *f)
+{
+	int i;
+
+	json_line(j);
+	json_open(j, NULL, '{');
+	json_bytes(j, "path", f->path);
+	json_string(j, "action", action_names[f->action]);
+	if (f->result) {
+		json_u64(j, "nodes", f->result->nodes);
+		json_u64(j, "samples", f->result->samples);
+		json_open(j, "problems", '[');
+		for (i = 0; i < CHECK_PROBLEM_COUNT_; i++)
+			if (f->result->problems & 1u << i)
+				json_string(j, NULL, check_problem_name(i));
+		json_close(j, ']');
+	}
+	if (*f->text)
+		json_bytes(j, "text", f->text);
+	if (f->target)
+		json_bytes(j, "moved_to", f->target);
+	if (f->failed)
+		json_bytes(j, "failed", f->failed);
+	json_close(j, '}');
+}
+
+/* Names of files come from anywhere, and a terminal obeys what it is sent. */
+static void print_text(const struct finding *f)
+{
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT, shown = STRBUF_INIT;
+
+	strbuf_addf(&line, "%s: ", f->path);
+	switch (f->action) {
+	case ACTION_NONE:
+		strbuf_addf(&line, "whole: %" PRIu64 " nodes, %" PRIu64 " samples",
+			    f->result->nodes, f->result->samples);
+		break;
+	case ACTION_LEFT:
+		strbuf_addf(&line, "%s%s%s", f->text, f->failed ? "; not repaired: " : "",
+			    f->failed ?: "");
+		break;
+	case ACTION_REPAIRED:
+		strbuf_addf(&line, "%s; repaired", f->text);
+		break;
+	case ACTION_MOVED:
+		strbuf_addf(&line, "%s; moved to %s", f->text, f->target);
+		break;
+	case ACTION_COUNT_:
+		break;
+	}
+	text_visible(&shown, strbuf_text(&line));
+	puts(strbuf_text(&shown));
+}
+
+void finding_report(struct check *c, const struct finding *f)
+{
+	c->actions[f->action]++;
+	if (quiet || (f->action == ACTION_NONE && !verbose))
+		return;
+	if (json)
+		print_json(&c->json, f);
+	else
+		print_text(f);
+	c->listed = true;
+}
+
+static void print_summary(const struct check *c)
+{
+	uint64_t damaged =
+		c->actions[ACTION_LEFT] + c->actions[ACTION_REPAIRED] + c->actions[ACTION_MOVED];
+
+	printf("%" PRIu64 " sample file%s, %" PRIu64 " samples: ", c->files,
+	       c->files == 1 ? "" : "s", c->samples);
+	if (!damaged)
+		printf("all whole\n");
+	else if (damaged == c->actions[ACTION_LEFT])
+		printf("%" PRIu64 " damaged%s\n", damaged,
+		       repair ? "" : " (opcheck --repair mends what can be mended)");
+	else
+		printf("%" PRIu64 " damaged: %" PRIu64 " repaired, %" PRIu64 " moved away, %" PRIu64
+		       " left\n",
+		       damaged, c->actions[ACTION_REPAIRED], c->actions[ACTION_MOVED],
+		       c->actions[ACTION_LEFT]);
+}
+
+static void begin_json(struct json *j)
+{
+	*j = JSON_SPACED(stdout);
+	json_open(j, NULL, '{');
+	json_line(j);
+	json_open(j, "files", '[');
+}
+
+static void end_json(struct check *c)
+{
+	struct json *j = &c->json;
+	int i;
+
+	if (c->listed)
+		json_line(j);
+	json_close(j, ']');
+	json_line(j);
+	json_u64(j, "sample_files", c->files);
+	json_u64(j, "nodes", c->nodes);
+	json_u64(j, "samples", c->samples);
+	for (i = ACTION_LEFT; i < ACTION_COUNT_; i++)
+		json_u64(j, action_names[i], c->actions[i]);
+	json_u64(j, "not_looked_at", c->trouble);
+	json_line(j);
+	json_close(j, '}');
+	(void)fputc('\n', stdout);
+}
+
+/* --- repairing --- */
+
+/* Moves a file of a session into its damaged/, where no report looks, under a name that is free.
+ * Returns the new path, caller frees; NULL with the reason. */
+static char *move_away(const struct check *c, const char *path, struct error *err)
+{
+	_cleanup_free_ char *damaged = path_join(c->samples_dir, "damaged");
+	_cleanup_free_ char *base = path_join(damaged, path + strlen(c->samples_dir));
+	_cleanup_free_ char *target = xstrdup(base);
+	unsigned int n = 1;
+
+	if (path_make_parents(base, 0755, err) < 0)
+		return NULL;
+	while (access(target, F_OK) == 0) {
+		free(target);
+		target = xasprintf("%s.%u", base, ++n);
+	}
+	if (rename(path, target) == 0)
+		return STEAL(target);
+	(void)error_errno(err, -errno, "cannot move it to %s", target);
+	return NULL;
+}
+
+void finding_move_away(struct check *c, struct finding *f)
+{
+	_cleanup_free_ char *target = NULL;
+	struct error err = ERROR_INIT;
+
+	if (c->samples_dir)
+		target = move_away(c, f->path, &err);
+	else
+		(void)error_set(&err, -EBADMSG, "nothing in it can be saved; delete it");
+	f->action = target ? ACTION_MOVED : ACTION_LEFT;
+	f->target = target;
+	f->failed = target ? NULL : err.text;
+	finding_report(c, f);
+}
+
+/* --- checking --- */
+
+/* The reason without the path, or the end of it, where it starts with that. */
+static const char *reason(const struct error *why, const char *path)
+{
+	size_t n;
+
+	for (; path; path = strchr(path, '/') ? strchr(path, '/') + 1 : NULL) {
+		n = strlen(path);
+		if (!strncmp(why->text, path, n) && !strncmp(why->text + n, ": ", 2))
+			return why->text + n + 2;
+	}
+	return why->text;
+}
+
+/* Repairs a damaged file, or does what can be done instead. */
+static void mend(struct check *c, struct finding *f)
+{
+	struct check_result before;
+	struct error err = ERROR_INIT;
+
+	if (!f->result->repairable) {
+		finding_move_away(c, f);
+		return;
+	}
+	f->action = ACTION_REPAIRED;
+	if (check_repair(f->path, &before, &err) < 0) {
+		f->action = ACTION_LEFT;
+		f->failed = reason(&err, f->path);
+	}
+	finding_report(c, f);
+}
+
+static void check_one(struct check *c, const char *path)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	struct check_result result;
+	struct finding f = { .path = path, .result = &result };
+
+	c->files++;
+	if (check_file(path, c->depth, &result) < 0) {
+		tool_warn("%s", result.why.text);
+		c->trouble++;
+		return;
+	}
+	c->nodes += result.nodes;
+	c->samples += result.samples;
+	if (result.why.code)
+		strbuf_adds(&text, reason(&result.why, path));
+	else
+		check_describe(&result, &text);
+	f.text = strbuf_text(&text);
+	f.action = result.problems ? ACTION_LEFT : ACTION_NONE;
+	/* What another machine wrote is not damaged: opimport converts it. */
+	if (result.problems && c->repair && !(result.problems & 1u << CHECK_FOREIGN))
+		mend(c, &f);
+	else
+		finding_report(c, &f);
+}
+
+static int check_sample(const char *path, const struct sname *name, void *data)
+{
+	(void)name;
+	check_one(data, path);
+	return 0;
+}
+
+/* An entry of the tree that is no sample file, or a directory that cannot be read. */
+static void check_other(const char *path, const struct error *why, void *data)
+{
+	struct check *c = data;
+	struct finding f = { .path = path, .text = reason(why, path), .action = ACTION_LEFT };
+
+	if (why->code != -EBADMSG) {
+		tool_warn("%s", why->text);
+		c->trouble++;
+	} else if (c->repair) {
+		finding_move_away(c, &f);
+	} else {
+		finding_report(c, &f);
+	}
+}
+
+/* --- operands --- */
+
+/* The session directory of DIR/samples/NAME, or NULL where it does not lie in one. */
+static char *session_of(const char *samples)
+{
+	_cleanup_free_ char *whole = realpath(samples, NULL);
+	char *slash = whole ? strrchr(whole, '/') : NULL;
+
+	if (!slash)
+		return NULL;
+	*slash = '\0';
+	slash = strrchr(whole, '/');
+	if (!slash || strcmp(slash, "/samples") != 0)
+		return NULL;
+	*(slash == whole ? slash + 1 : slash) = '\0';
+	return STEAL(whole);
+}
+
+/* Finds out whether somebody writes the samples, and keeps writers away while it repairs. Returns
+ * the lock, or -1 if none is needed or to be had. */
+static int take_lock(struct check *c, const char *samples)
+{
+	_cleanup_free_ char *session = samples ? session_of(samples) : NULL;
+	struct error err = ERROR_INIT;
+	int fd = -1;
+
+	c->depth = session && session_lock_holder(session) ? CHECK_ENDS : CHECK_CHAINS;
+	c->repair = repair;
+	if (session && repair) {
+		fd = session_lock(session, &err);
+		c->repair = fd >= 0;
+		c->trouble += fd < 0;
+		if (fd < 0)
+			tool_warn("not repaired: %s", err.text);
+	} else if (c->depth == CHECK_ENDS && !quiet) {
+		tool_warn("%s is being written; only what holds meanwhile is checked", session);
+	}
+	return fd;
+}
+
+static void check_samples(struct check *c, const char *samples)
+{
+	_cleanup_free_ char *dir = xstrdup(samples);
+	_cleanup_close_ int lock = -1;
+	struct error err = ERROR_INIT;
+	size_t n = strlen(dir);
+
+	while (n > 1 && dir[n - 1] == '/')
+		dir[--n] = '\0';
+	lock = take_lock(c, dir);
+	c->samples_dir = dir;
+	check_beside(c);
+	if (session_walk(dir, check_sample, check_other, c, &err) < 0) {
+		tool_warn("%s", err.text);
+		c->trouble++;
+	}
+	c->samples_dir = NULL;
+}
+
+/* One session of a session directory. */
+struct session_check {
+	struct check *check;
+	const char *dir;
+};
+
+static int check_session(const char *name, void *data)
+{
+	struct session_check *s = data;
+	_cleanup_free_ char *samples = session_samples(s->dir, name);
+
+	check_samples(s->check, samples);
+	return 0;
+}
+
+/* One file; its session is told by its path. */
+static void check_single(struct check *c, const char *path)
+{
+	_cleanup_free_ char *whole = realpath(path, NULL), *samples = NULL;
+	_cleanup_close_ int lock = -1;
+	const char *tree = whole ? strstr(whole, "/{root}/") : NULL;
+
+	if (whole && !tree)
+		tree = strstr(whole, "/{kern}/");
+	samples = tree ? xstrndup(whole, (size_t)(tree - whole)) : NULL;
+	lock = take_lock(c, samples);
+	c->samples_dir = samples;
+	check_one(c, samples ? whole : path);
+	c->samples_dir = NULL;
+}
+
+static bool has_entry(const char *dir, const char *name)
+{
+	_cleanup_free_ char *path = path_join(dir, name);
+
+	return access(path, F_OK) == 0;
+}
+
+static bool is_samples(const char *dir)
+{
+	static const char *const names[] = { "{root}", "{kern}", "stats", "images", "chains" };
+	size_t i = 0;
+
+	while (i < ARRAY_SIZE(names) && !has_entry(dir, names[i]))
+		i++;
+	return i < ARRAY_SIZE(names);
+}
+
+static void check_operand(struct check *c, const char *path)
+{
+	struct session_check s = { c, path };
+	struct error err = ERROR_INIT;
+	struct stat st;
+
+	if (stat(path, &st) < 0) {
+		(void)error_errno(&err, -errno, "%s", path);
+	} else if (!S_ISDIR(st.st_mode)) {
+		check_single(c, path);
+	} else if (has_entry(path, "samples")) {
+		(void)session_list(path, check_session, &s, &err);
+	} else if (is_samples(path)) {
+		check_samples(c, path);
+	} else {
+		(void)error_set(&err, -ENOENT, "%s: neither a session directory nor a session",
+				path);
+	}
+	if (err.code) {
+		(void)tool_fail(&err);
+		c->trouble++;
+	}
+}
+
+int main(int argc, char **argv)
+{
+	struct check c = { 0 };
+	int operands = tool_options(&cmdline, argc, argv), i;
+
+	if (json && !quiet)
+		begin_json(&c.json);
+	for (i = operands; i < argc; i++)
+		check_operand(&c, argv[i]);
+	if (operands == argc)
+		check_operand(&c, has_entry("oprofile_data", "samples") ? "oprofile_data"
+									: "/var/lib/oprofile");
+	if (json && !quiet)
+		end_json(&c);
+	else if (!quiet && (c.files || !c.trouble))
+		print_summary(&c);
+	if (tool_finish(0) || c.trouble)
+		return EXIT_TROUBLE;
+	return c.actions[ACTION_LEFT] ? EXIT_DAMAGE : 0;
+}

@@ -1,0 +1,85 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/mem.h"
+#include "base/path.h"
+#include "tools/opcheck/opcheck.h"
+#include "chains/chain_read.h"
+#include "sfile/manifest.h"
+#include "tools/common/tool.h"
+
+#include <errno.h>
+#include <inttypes.h>
+
+static void check_manifest(struct check *c)
+{
+	_cleanup_free_ char *path = path_join(c->samples_dir, "images"), *text = NULL;
+	_cleanup_(manifest_closep) struct manifest *m = NULL;
+	struct finding f = { .path = path, .action = ACTION_LEFT };
+	struct error err = ERROR_INIT;
+
+	if (manifest_open(c->samples_dir, false, &m, &err) < 0) {
+		tool_warn("%s", err.text);
+		c->trouble++;
+		return;
+	}
+	/* Under a writer the last line may just be on its way. */
+	if (manifest_damaged(m) <= (c->depth == CHECK_ENDS))
+		return;
+	text = xasprintf("%zu damaged line%s", manifest_damaged(m),
+			 manifest_damaged(m) == 1 ? "" : "s");
+	f.text = text;
+	if (c->repair && manifest_rewrite(m, &err) == 0)
+		f.action = ACTION_REPAIRED;
+	else
+		f.failed = c->repair ? err.text : NULL;
+	finding_report(c, &f);
+}
+
+/* What is wrong with the chains in words; NULL if nothing is, or they cannot be read: then @err
+ * says why. Caller frees. */
+static char *chain_problem(const struct check *c, struct error *err)
+{
+	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
+	struct chain_damage damage;
+
+	if (chain_reader_open(c->samples_dir, &r, err) < 0)
+		return NULL;
+	chain_reader_check(r, &damage);
+	/* A writer adds while we look. */
+	if (!damage.any || (c->depth == CHECK_ENDS && !damage.nodes))
+		return NULL;
+	return xasprintf("%" PRIu64 " nodes with %" PRIu64 " samples damaged, %" PRIu64
+			 " files cut short, %" PRIu64 " bytes of names unreadable",
+			 damage.nodes, damage.samples, damage.missing, damage.bytes);
+}
+
+static void check_chains(struct check *c)
+{
+	_cleanup_free_ char *path = path_join(c->samples_dir, CHAIN_DIRECTORY);
+	struct error err = ERROR_INIT, why = ERROR_INIT;
+	_cleanup_free_ char *text = chain_problem(c, &why);
+	struct finding f = { .path = path, .action = ACTION_LEFT };
+
+	if (!text && why.code && why.code != -ENOENT && why.code != -EBADMSG) {
+		tool_warn("%s", why.text);
+		c->trouble++;
+		return;
+	}
+	if (!text && why.code != -EBADMSG)
+		return;
+	f.text = text ? text : why.text;
+	if (c->repair && !text) {
+		finding_move_away(c, &f);
+		return;
+	}
+	if (c->repair && chain_repair(c->samples_dir, &err) == 0)
+		f.action = ACTION_REPAIRED;
+	else
+		f.failed = c->repair ? err.text : NULL;
+	finding_report(c, &f);
+}
+
+void check_beside(struct check *c)
+{
+	check_manifest(c);
+	check_chains(c);
+}

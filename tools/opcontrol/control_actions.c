@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tools/opcontrol/control_actions.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/strbuf.h"
+#include "control/client.h"
+#include "control/server.h"
+#include "tools/opcontrol/daemon_process.h"
+#include "perf/probe.h"
+#include "event/event.h"
+#include "tools/opcontrol/mount_point.h"
+#include "sfile/session.h"
+#include "tools/common/status_view.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+/* Asks the daemon; where none runs, says how to start one. */
+static int ask(const struct control_context *context, const char *request, struct strbuf *answer,
+	       struct error *err)
+{
+	int r = control_call(context->session_dir, request, answer, err);
+
+	if (r == -ENOENT)
+		return error_set(err, r, "%s; 'opcontrol --start' starts one", err->text);
+	if (r == -EACCES)
+		return error_set(err, r, "%s (a SOCKET_GROUP could be let in, see daemonrc(5))",
+				 err->text);
+	return r;
+}
+
+/* Asks for something that has no answer to show. */
+static int tell(const struct control_context *context, const char *request, struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
+
+	return ask(context, request, &answer, err);
+}
+
+static int do_setup(const struct control_context *context, const char *arg, struct error *err)
+{
+	(void)context; /* the settings are stored before the first action */
+	(void)arg;
+	(void)err;
+	return 0;
+}
+
+static int do_init(const struct control_context *context, const char *arg, struct error *err)
+{
+	(void)context; /* there was a kernel module to load once */
+	(void)arg;
+	(void)err;
+	return 0;
+}
+
+static int do_start_daemon(const struct control_context *context, const char *arg,
+			   struct error *err)
+{
+	(void)arg;
+	return daemon_start(context->session_dir,
+			    access(context->rc_path, F_OK) == 0 ? context->rc_path : NULL, err);
+}
+
+static int do_start(const struct control_context *context, const char *arg, struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
+	_cleanup_free_ char *why = NULL;
+	int r = do_start_daemon(context, arg, err);
+
+	if (r == 0)
+		r = ask(context, "start", &answer, err);
+	if (r < 0)
+		return r;
+	why = control_value(strbuf_text(&answer), "driver");
+	printf("Profiler running: %s\n", why ?: "");
+	return 0;
+}
+
+static int do_stop(const struct control_context *context, const char *arg, struct error *err)
+{
+	(void)arg;
+	return tell(context, "stop", err);
+}
+
+static int do_dump(const struct control_context *context, const char *arg, struct error *err)
+{
+	(void)arg;
+	return tell(context, "dump", err);
+}
+
+/* Works on the session by ourselves, under its lock; for when no daemon runs. */
+static int alone(const struct control_context *context, const char *save_as, struct error *err)
+{
+	_cleanup_close_ int lock = session_lock(context->session_dir, err);
+
+	if (lock < 0)
+		return lock;
+	if (!save_as)
+		return session_remove(context->session_dir, "current", err);
+	if (!session_name_valid(save_as))
+		return error_set(err, -EINVAL, "'%s' cannot be the name of a session", save_as);
+	if (!session_exists(context->session_dir, "current"))
+		return error_set(err, -ENOENT, "%s: there are no samples to save",
+				 context->session_dir);
+	return session_rename(context->session_dir, "current", save_as, err);
+}
+
+static int do_reset(const struct control_context *context, const char *arg, struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
+	int r = control_call(context->session_dir, "reset", &answer, err);
+
+	(void)arg;
+	if (r == -ENOENT && access(context->session_dir, F_OK) < 0)
+		return 0;
+	return r == -ENOENT ? alone(context, NULL, err) : r;
+}
+
+static int do_save(const struct control_context *context, const char *arg, struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
+	_cleanup_free_ char *request = xasprintf("save %s", arg);
+	int r = control_call(context->session_dir, request, &answer, err);
+
+	return r == -ENOENT ? alone(context, arg, err) : r;
+}
+
+static int do_status(const struct control_context *context, const char *arg, struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf lines = STRBUF_INIT;
+	int r = control_call(context->session_dir, "status", &lines, err);
+
+	(void)arg;
+	if (r == -ENOENT || r == -EACCES)
+		status_view_silent(&context->rc, context->session_dir, r == -EACCES, &lines);
+	else if (r < 0)
+		return r;
+	status_view_session(context->session_dir, &lines);
+	control_answer(&lines, "config", "%s", context->rc_path);
+	(context->json ? status_view_json : status_view_text)(strbuf_text(&lines), stdout);
+	return 0;
+}
+
+static int do_shutdown(const struct control_context *context, const char *arg, struct error *err)
+{
+	(void)arg;
+	return daemon_end(context->session_dir, err);
+}
+
+static int do_mount(const struct control_context *context, const char *arg, struct error *err)
+{
+	_cleanup_free_ char *where = path_absolute(arg ?: MOUNT_POINT);
+
+	return mount_point_mount(context->session_dir, where, err);
+}
+
+static int do_umount(const struct control_context *context, const char *arg, struct error *err)
+{
+	_cleanup_free_ char *where = path_absolute(arg ?: MOUNT_POINT);
+	int r = mount_point_umount(where, err);
+
+	(void)context;
+	if (r > 0)
+		return error_set(err, -EINVAL, "oprofilefs is not mounted on %s", where);
+	return r;
+}
+
+static int do_deinit(const struct control_context *context, const char *arg, struct error *err)
+{
+	int r = do_shutdown(context, arg, err);
+
+	return r < 0 ? r : MIN(mount_point_umount(MOUNT_POINT, err), 0);
+}
+
+static void print_event(const char *name, const char *description, void *data)
+{
+	(void)data;
+	printf("%-32s %s\n", name, description);
+}
+
+static int do_list_events(const struct control_context *context, const char *arg, struct error *err)
+{
+	(void)context;
+	(void)arg;
+	(void)err;
+	event_each(print_event, NULL);
+	return 0;
+}
+
+static int do_check(const struct control_context *context, const char *arg, struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	bool usable = context->json ? probe_report_json("", &text) : probe_report("", false, &text);
+
+	(void)arg;
+	(void)fputs(strbuf_text(&text), stdout);
+	return usable ? 0 : error_set(err, -EPERM, "nothing can be profiled here");
+}
+
+const struct control_action control_actions[ACTION_COUNT_] = {
+	[ACTION_SETUP] = { do_setup, true },
+	[ACTION_INIT] = { do_init, false },
+	[ACTION_START_DAEMON] = { do_start_daemon, true },
+	[ACTION_START] = { do_start, true },
+	[ACTION_STOP] = { do_stop, false },
+	[ACTION_DUMP] = { do_dump, false },
+	[ACTION_RESET] = { do_reset, false },
+	[ACTION_SAVE] = { do_save, false },
+	[ACTION_STATUS] = { do_status, false },
+	[ACTION_SHUTDOWN] = { do_shutdown, false },
+	[ACTION_LIST_EVENTS] = { do_list_events, false },
+	[ACTION_CHECK] = { do_check, false },
+	[ACTION_MOUNT] = { do_mount, false },
+	[ACTION_UMOUNT] = { do_umount, false },
+	[ACTION_DEINIT] = { do_deinit, false },
+};

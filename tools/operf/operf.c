@@ -1,0 +1,549 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Profiles a command, a process or the whole machine into a session of its own. */
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/path.h"
+#include "base/strbuf.h"
+#include "perf/probe.h"
+#include "parser/parser.h"
+#include "record/collector.h"
+#include "sfile/session.h"
+#include "tools/common/target.h"
+#include "tools/operf/target_files.h"
+#include "tools/common/tool.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#define RATE_UNSAID UINT64_MAX
+enum { PRIORITY = 10 };	   /* higher than that of what is sampled, as of nice(2) */
+enum { DEFAULT_HZ = 997 }; /* a prime: not in step with what the system does by the clock */
+
+static const char default_dir[] = "oprofile_data";
+
+static bool force, system_wide, separate_thread, separate_cpu, separate_cgroup, append, lazy,
+	off_cpu;
+static const char *session_dir = default_dir, *vmlinux, *driver_name;
+static uint64_t pid, rate_hz = RATE_UNSAID;
+static unsigned int chain_depth;
+static enum driver_chain_mode chain_mode;
+static size_t unwind_bytes;
+static struct strbuf specs; /* of all --events, joined by commas */
+
+static int add_events(const char *arg, void *target, struct error *err)
+{
+	struct strbuf *all = target;
+
+	if (!*arg)
+		return error_set(err, -EINVAL, "--events: the list of events is empty");
+	strbuf_addf(all, "%s%s", all->length ? "," : "", arg);
+	return 0;
+}
+
+static int add_verbosity(const char *word, void *data)
+{
+	static const struct {
+		const char *word;
+		enum log_level level;
+	} levels[] = {
+		{ "record", LOG_LEVEL_INFO }, { "convert", LOG_LEVEL_INFO },
+		{ "misc", LOG_LEVEL_INFO },   { "sfile", LOG_LEVEL_DEBUG },
+		{ "arcs", LOG_LEVEL_DEBUG },  { "debug", LOG_LEVEL_DEBUG },
+		{ "all", LOG_LEVEL_DEBUG },
+	};
+	enum log_level *most = data;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(levels); i++) {
+		if (strcmp(levels[i].word, word))
+			continue;
+		*most = MAX(*most, levels[i].level);
+		return 0;
+	}
+	return -EINVAL;
+}
+
+static int set_verbosity(const char *arg, void *target, struct error *err)
+{
+	enum log_level most = LOG_LEVEL_WARNING;
+
+	(void)target;
+	if (parse_list(arg, ',', add_verbosity, &most) < 0)
+		return error_set(err, -EINVAL,
+				 "--verbose=%s: it is a list of debug, record, convert, misc, "
+				 "sfile, arcs, all",
+				 arg);
+	tool_verbose(most);
+	return 0;
+}
+
+static int set_depth(const char *arg, void *target, struct error *err)
+{
+	unsigned int *depth = target;
+
+	*depth = DRIVER_DEPTH_DEFAULT;
+	return arg ? driver_parse_depth(arg, depth, err) : 0;
+}
+
+static int set_chain_mode(const char *arg, void *target, struct error *err)
+{
+	return driver_parse_chain_mode(arg, target, err);
+}
+
+static int set_unwind_bytes(const char *arg, void *target, struct error *err)
+{
+	return driver_parse_unwind_bytes(arg, target, err);
+}
+
+static const struct opt opts[] = {
+	{ 0, NULL, OPT_HEADING, NULL, NULL, "What to profile", NULL },
+	{ 'p', "pid", OPT_U64, &pid, "PID",
+	  "profile a running process and the children that it forks, until it ends or ctrl-C" },
+	{ 's', "system-wide", OPT_FLAG, &system_wide, NULL,
+	  "profile the whole machine until ctrl-C" },
+	{ 'e', "events", OPT_CALL, &specs, "EVENT,...",
+	  "sample these: NAME[:count[:unitmask[:kernel[:user]]]]; the CPU's cycles by default",
+	  add_events },
+	{ 0, "rate", OPT_U64, &rate_hz, "HZ",
+	  "sample by the clock, so often a second and CPU; 997 where nothing else samples" },
+	{ 0, "force", OPT_FLAG, &force, NULL, "sample more often than every 100 us, too" },
+	{ 0, "driver", OPT_STRING, &driver_name, "NAME",
+	  "what takes the samples: auto, bpf, perf" },
+	{ 0, "off-cpu", OPT_FLAG, &off_cpu, NULL,
+	  "measure as well for how long, and where, it is off the CPU: event OFFCPU" },
+	{ 'g', "callgraph", OPT_CALL, &chain_depth, "[DEPTH]",
+	  "take the call chain of every sample, up to DEPTH frames (127)", set_depth },
+	{ 0, "callgraph-mode", OPT_CALL, &chain_mode, "auto|fp|table",
+	  "find callers by frame pointers or by the images' unwind tables", set_chain_mode },
+	{ 0, "unwind-memory", OPT_CALL, &unwind_bytes, "SIZE",
+	  "of unwind tables, beyond which call chains end for want of one (64M)",
+	  set_unwind_bytes },
+	{ 0, NULL, OPT_HEADING, NULL, NULL, "Where it goes", NULL },
+	{ 'd', "session-dir", OPT_PATH, &session_dir, "DIR",
+	  "the session's directory, ./oprofile_data by default" },
+	{ 'a', "append", OPT_FLAG, &append, NULL,
+	  "add to the session's current profile, which is else moved to \"previous\"" },
+	{ 't', "separate-thread", OPT_FLAG, &separate_thread, NULL, "keep threads apart" },
+	{ 'c', "separate-cpu", OPT_FLAG, &separate_cpu, NULL, "keep CPUs apart" },
+	{ 0, "separate-cgroup", OPT_FLAG, &separate_cgroup, NULL,
+	  "keep cgroups apart: containers, services" },
+	{ 'k', "vmlinux", OPT_PATH, &vmlinux, "FILE",
+	  "the running kernel's image with symbols; /proc/kallsyms by default" },
+	{ 'l', "lazy-conversion", OPT_FLAG, &lazy, NULL,
+	  "accepted: samples are always converted while they come" },
+	{ 'V', "verbose", OPT_CALL, NULL, "LEVEL,...",
+	  "say more: debug, record, convert, misc, sfile, arcs, all", set_verbosity },
+	OPT_END
+};
+
+static const struct opt_cmdline cmdline = {
+	.tool = "operf",
+	.usage = "[OPTION]... COMMAND [ARGUMENT]... | --pid=PID | --system-wide",
+	.summary = "Profile a command, a process or the whole machine.",
+	.opts = opts,
+	.stop_at_operand = true,
+};
+
+/* Whether whole CPUs may be sampled: then one process is followed by a filter, which costs its
+ * threads nothing; else by inherited events, all that an ordinary user may have. */
+static bool may_sample_cpus(void)
+{
+	struct probe_result result;
+
+	probe_run(PROBE_SYSTEM_WIDE, "", &result);
+	return result.verdict != PROBE_MISSING;
+}
+
+/* From perf_event_paranoid 2 on an ordinary user may not sample the kernel, not even under its own
+ * processes. */
+static int leave_kernel_out(struct event *events, size_t count, struct error *err)
+{
+	_cleanup_free_ char *text = NULL;
+	int64_t level = 2;
+	size_t i;
+
+	if (path_read("", "/proc/sys/kernel/perf_event_paranoid", &text, NULL) > 0) {
+		text[strcspn(text, "\n")] = '\0';
+		(void)parse_i64(text, INT32_MIN, INT32_MAX, &level);
+	}
+	if (level < 2)
+		return 0;
+	for (i = 0; i < count; i++) {
+		if (!events[i].user)
+			return error_set(
+				err, -EACCES,
+				"event %s: the kernel may not be sampled by this user; run "
+				"as root or sysctl kernel.perf_event_paranoid=1",
+				events[i].name);
+		events[i].kernel = false;
+	}
+	log_info("the kernel is left out: perf_event_paranoid is %" PRId64, level);
+	return 0;
+}
+
+/* The events into @events; the text of the extended feature that derives others into *@ret_feature,
+ * which the caller frees. */
+static int choose_events(struct event *events, char **ret_feature, struct error *err)
+{
+	const char *unasked = rate_hz == RATE_UNSAID ? "default" : "TIMER";
+	int count = event_parse_all(specs.length ? strbuf_text(&specs) : unasked, events,
+				    ret_feature, err);
+	uint64_t most;
+
+	if (count < 0)
+		return count;
+	if (off_cpu && *ret_feature && strcmp(*ret_feature, "offcpu") != 0)
+		return error_set(err, -EINVAL,
+				 "--off-cpu and events of %s exclude each other: one extended "
+				 "feature is enabled at a time",
+				 *ret_feature);
+	if (off_cpu && !*ret_feature)
+		*ret_feature = xstrdup("offcpu");
+	if (rate_hz == RATE_UNSAID)
+		rate_hz = DEFAULT_HZ;
+	if (rate_hz == 0)
+		return error_set(err, -EINVAL, "--rate: no samples at 0 a second");
+	if (path_read_u64("", "/proc/sys/kernel/perf_event_max_sample_rate", &most) == 0 &&
+	    rate_hz > most)
+		return error_set(err, -EINVAL,
+				 "--rate=%" PRIu64 ": this kernel allows %" PRIu64
+				 " a second; sysctl kernel.perf_event_max_sample_rate=%" PRIu64
+				 " for more",
+				 rate_hz, most, rate_hz);
+	return count;
+}
+
+/* Root does not write where another user could put links in its way, unless that user is who asks
+ * for it through sudo. */
+static int check_owner(const char *directory, struct error *err)
+{
+	const char *sudo = getenv("SUDO_UID");
+	uint64_t asking = 0;
+	struct stat st;
+
+	if (geteuid() != 0 || stat(directory, &st) < 0 || st.st_uid == 0)
+		return 0;
+	if (sudo && parse_u64(sudo, 0, UINT32_MAX, &asking) == 0 && asking == st.st_uid)
+		return 0;
+	return error_set(err, -EPERM,
+			 "%s belongs to uid %u, who could have root write elsewhere: give another "
+			 "--session-dir",
+			 directory, st.st_uid);
+}
+
+/* Sets the collector up for @target. The current profile becomes "previous", unless added to. */
+static int open_collector(const struct target *target, struct parser *parser,
+			  struct collector **ret, struct error *err)
+{
+	_cleanup_(collector_freep) struct collector *c = NULL;
+	_cleanup_free_ char *directory = path_absolute(session_dir), *feature = NULL;
+	bool cpus = may_sample_cpus();
+	struct event events[EVENT_MAX];
+	int count = choose_events(events, &feature, err), r;
+	struct collector_config config = {
+		.driver = driver_name,
+		.drive = {
+			.events = events,
+			.event_count = (size_t)MAX(count, 0),
+			.scope = target->kind == TARGET_SYSTEM ? DRIVER_SYSTEM
+				 : cpus			       ? DRIVER_TREE
+							       : DRIVER_TASK,
+			.pid = target->pid,
+			.enable_on_exec = target->kind == TARGET_COMMAND,
+			.timer_hz = rate_hz,
+			.force = force,
+			.callgraph_depth = chain_depth,
+			.callgraph_mode = chain_mode,
+			.unwind_bytes = unwind_bytes,
+		},
+		.record = {
+			.session_dir = directory,
+			.session_name = "current",
+			.separate = RECORD_SEPARATE_LIB | RECORD_SEPARATE_KERNEL |
+				    (separate_thread ? RECORD_SEPARATE_THREAD : 0) |
+				    (separate_cpu ? RECORD_SEPARATE_CPU : 0) |
+				    (separate_cgroup ? RECORD_SEPARATE_CGROUP : 0),
+			.vmlinux = vmlinux,
+			.ext_feature = feature,
+		},
+		.parser = parser,
+	};
+
+	if (count < 0)
+		return count;
+	if (config.drive.scope == DRIVER_TASK && (r = leave_kernel_out(events, count, err)) < 0)
+		return r;
+	r = check_owner(directory, err);
+	if (r < 0)
+		return r;
+	if (vmlinux && access(vmlinux, R_OK) < 0)
+		return error_errno(err, -errno, "--vmlinux=%s", vmlinux);
+	r = collector_new(&config, &c, err);
+	if (r < 0)
+		return r;
+	if (!append && session_exists(directory, "current")) {
+		r = session_remove(directory, "previous", err);
+		if (r < 0 || (r = collector_save(c, "previous", err)) < 0)
+			return r;
+	}
+	*ret = STEAL(c);
+	return 0;
+}
+
+/* Samples until the target ends. An error ends the sampling, but for a full disk and its like,
+ * which may pass; it never ends the command. */
+static int collect(struct collector *c, struct target *target, struct error *err)
+{
+	struct pollfd fds[] = { { .fd = collector_fd(c), .events = POLLIN },
+				{ .fd = target->signals, .events = POLLIN },
+				{ .fd = target->pidfd, .events = POLLIN } };
+	bool on = true;
+	int r = 0;
+
+	while (on && !target_ended(target)) {
+		(void)poll(fds, ARRAY_SIZE(fds), COLLECTOR_SYNC_MS);
+		r = collector_sync(c, false, err);
+		on = r == 0 || collector_can_go_on(r);
+	}
+	if (r < 0 && !on)
+		(void)collector_stop(c, NULL);
+	else
+		r = collector_stop(c, err);
+	target_wait(target);
+	return MIN(r, 0);
+}
+
+/* Whether samples that had no room in the CPU buffers may have been other processes'. */
+static bool lost_for_others(const struct driver_stats *driver)
+{
+	return driver->sample_lost_overflow && driver->sample_filtered;
+}
+
+/* A line for each way in which samples were lost. */
+static uint64_t print_losses(const struct driver_stats *driver, const struct record_stats *record)
+{
+	const struct {
+		uint64_t count;
+		const char *what;
+	} losses[] = {
+		{ driver->sample_lost_overflow,
+		  lost_for_others(driver)
+			  ? "the CPU buffers were full; those of other processes are counted too"
+			  : "the CPU buffers were full" },
+		{ driver->sample_lost_no_mapping, "their address was in no mapping" },
+		{ driver->sample_lost_no_mm, "their process was not known" },
+		{ driver->sample_lost_no_tree, "the mappings of their process could not be read" },
+		{ driver->sample_lost_no_path, "the path of their file was not told" },
+		{ record->lost_no_context, "neither in the kernel nor in user space" },
+		{ record->lost_kernel, "in the kernel, but in none of its images" },
+		{ record->lost_samplefile, "their sample file could not be written" },
+		{ record->lost_no_mapping, "their image was not known" },
+		{ record->lost_no_app_for_kernel_sample, "their application was not known" },
+		{ record->lost_no_app_for_user_sample, "their application was not known" },
+		{ record->lost_counter, "they were of a counter that is not in use" },
+	};
+	uint64_t all = 0;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(losses); i++) {
+		if (losses[i].count)
+			(void)fprintf(stderr, "operf: %" PRIu64 " samples lost: %s\n",
+				      losses[i].count, losses[i].what);
+		all += losses[i].count;
+	}
+	return all;
+}
+
+static void print_no_samples(const struct collector *c, const struct target *target)
+{
+	size_t count;
+	const struct event *event = collector_events(c, &count);
+	double period_ms = 1e3 / (double)(event->rate_hz ?: rate_hz);
+
+	if (target->kind == TARGET_COMMAND && event->is_timer)
+		(void)fprintf(
+			stderr,
+			"operf: the command used %.1f ms of CPU time, and a sample comes every "
+			"%.1f ms: let it run longer, or raise --rate\n",
+			(double)target->cpu_ns / 1e6, period_ms);
+	else if (event->is_timer)
+		(void)fprintf(stderr, "operf: it used no CPU time to speak of meanwhile\n");
+	else
+		(void)fprintf(stderr,
+			      "operf: what was counted did not come to one sample: profile longer, "
+			      "or lower the count\n");
+}
+
+/* @word as a shell takes it for one; caller frees. */
+static char *shell_word(const char *word)
+{
+	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
+
+	if (strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+			 "/._-+:,@%=") == strlen(word))
+		return xstrdup(word);
+	strbuf_adds(&out, "'");
+	for (; *word; word++)
+		strbuf_adds(&out, *word == '\'' ? "'\\''" : (const char[]){ *word, '\0' });
+	strbuf_adds(&out, "'");
+	return strbuf_take(&out);
+}
+
+/* What of what is kept apart a report must merge: it has columns for one thing. */
+static const char *merge_hint(void)
+{
+	if (separate_thread && separate_cpu)
+		return separate_cgroup ? " --merge=cpu,cgroup" : " --merge=cpu";
+	return separate_cgroup && (separate_thread || separate_cpu) ? " --merge=cgroup" : "";
+}
+
+/* The command that shows the profile. */
+static void print_hint(void)
+{
+	bool elsewhere = session_dir != default_dir;
+	_cleanup_free_ char *word = elsewhere ? shell_word(session_dir) : NULL;
+
+	(void)fprintf(stderr, "operf: see them with: opreport%s%s -l%s\n",
+		      elsewhere ? " --session-dir=" : "", elsewhere ? word : "", merge_hint());
+}
+
+/* What was sampled and lost, and how to see it. */
+static void summarise(const struct collector *c, const struct target *target)
+{
+	struct driver_stats driver;
+	struct record_stats record;
+	uint64_t lost;
+
+	collector_stats(c, &driver, &record);
+	(void)fprintf(stderr, "Profiling done.\n");
+	lost = print_losses(&driver, &record);
+	if (driver.throttled)
+		(void)fprintf(stderr,
+			      "operf: warning: the kernel throttled sampling %" PRIu64
+			      " times, for %.1f ms in all: sample less often\n",
+			      driver.throttled, (double)driver.throttled_ns / 1e6);
+	(void)fprintf(stderr, "operf: %" PRIu64 " samples, %s%" PRIu64 " lost\n",
+		      record.samples - record.lost_samplefile,
+		      lost_for_others(&driver) ? "at most " : "", lost);
+	if (!record.samples && !lost)
+		print_no_samples(c, target);
+	else
+		print_hint();
+}
+
+static bool is_among(const struct event *events, size_t count, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		if (!strcmp(events[i].name, name))
+			return true;
+	return false;
+}
+
+/* Says what samples, loudly where it is not what was asked for. */
+static void say_driver(const struct collector *c)
+{
+	struct event asked[EVENT_MAX];
+	size_t count;
+	const struct event *events = collector_events(c, &count);
+	_cleanup_free_ char *feature = NULL;
+	int i, n = specs.length ? event_parse_all(strbuf_text(&specs), asked, &feature, NULL) : 0;
+
+	for (i = 0; i < n && is_among(events, count, asked[i].name); i++)
+		;
+	if (i < n)
+		tool_warn("%s", collector_why(c));
+	else
+		log_info("%s", collector_why(c));
+}
+
+/* A file that the target will run code of. */
+static void expect(int fd, void *data)
+{
+	collector_expect(data, fd);
+}
+
+static int profile(struct target *target, struct parser *parser, struct error *err)
+{
+	_cleanup_(collector_freep) struct collector *c = NULL;
+	int r = open_collector(target, parser, &c, err);
+
+	if (r < 0)
+		return r;
+	if (chain_depth && collector_expects(c))
+		target_files(target, expect, c);
+	r = collector_start(c, err);
+	if (r < 0)
+		return r;
+	say_driver(c);
+	if (target->kind == TARGET_COMMAND && (r = target_release(target, err)) < 0)
+		return r;
+	(void)fprintf(stderr, "operf: Profiler started\n");
+	if (target->kind != TARGET_COMMAND)
+		(void)fprintf(stderr, "operf: Press Ctl-c or 'kill -SIGINT %d' to stop profiling\n",
+			      getpid());
+	r = collect(c, target, err);
+	summarise(c, target);
+	return r;
+}
+
+/* What the operands and options ask for; exits on a contradiction. */
+static enum target_kind target_kind_of(char **command)
+{
+	int ways = system_wide + (pid != 0) + (*command != NULL);
+
+	if (ways != 1)
+		exit(tool_usage(ways ? "a command, --pid and --system-wide exclude each other"
+				     : "say what to profile: a command, --pid or --system-wide"));
+	if (system_wide)
+		return TARGET_SYSTEM;
+	return pid ? TARGET_PROCESS : TARGET_COMMAND;
+}
+
+static int open_target(struct target *target, char **command, struct error *err)
+{
+	if (target->kind == TARGET_COMMAND)
+		return target_command(target, command, err);
+	return target->kind == TARGET_PROCESS ? target_process(target, pid, err)
+					      : target_system(target, err);
+}
+
+/* On a busy machine what builds unwind tables would wait for a CPU, and all the while chains would
+ * end for want of them. How much higher our priority is from now on: only root may. */
+static int raise_priority(void)
+{
+	int before = getpriority(PRIO_PROCESS, 0);
+
+	(void)setpriority(PRIO_PROCESS, 0, before - PRIORITY);
+	return before - getpriority(PRIO_PROCESS, 0);
+}
+
+int main(int argc, char **argv)
+{
+	_cleanup_(parser_freep) struct parser *parser = NULL;
+	_cleanup_(target_done) struct target target = TARGET_INIT;
+	struct error err = ERROR_INIT;
+	char **command = argv + tool_options(&cmdline, argc, argv);
+	int r;
+
+	target.kind = target_kind_of(command);
+	if (lazy)
+		log_info("--lazy-conversion: samples are converted while they come");
+	if (chain_depth)
+		target.raised = raise_priority();
+	r = parser_new(&parser, &err);
+	if (r == 0)
+		r = open_target(&target, command, &err);
+	if (r == 0)
+		r = profile(&target, parser, &err);
+	strbuf_done(&specs);
+	if (r < 0)
+		(void)tool_fail(&err);
+	return target_exit_status(&target, r);
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tools/operf/target_files.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/procfs.h"
+#include "base/strbuf.h"
+#include "elf/elffile.h"
+
+#include <ctype.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <spawn.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+
+enum {
+	LOADER_MS = 30000,  /* longer than it takes to look for libraries on any disk */
+	SCRIPT_BYTES = 256, /* of the first line, as the kernel reads it */
+};
+
+struct reader {
+	void (*each)(int fd, void *data);
+	void *data;
+	const struct target *target;
+	uint32_t pid; /* of the process whose mappings are taken */
+};
+
+static void take(const struct reader *to, const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+
+	if (fd >= 0)
+		to->each(fd, to->data);
+}
+
+/* --- commands --- */
+
+/* What the program at @path is started by, NULL where it starts by itself; caller frees. */
+static char *interpreter_of(const char *path)
+{
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	size_t i, size = 0, count = 0;
+	const char *bytes;
+	GElf_Phdr ph;
+
+	if (elffile_open(path, &ef, NULL) < 0 || elf_getphdrnum(elffile_elf(ef), &count) < 0)
+		return NULL;
+	bytes = elf_rawfile(elffile_elf(ef), &size);
+	for (i = 0; bytes && i < count; i++)
+		if (gelf_getphdr(elffile_elf(ef), (int)i, &ph) && ph.p_type == PT_INTERP &&
+		    ph.p_offset < size && ph.p_filesz <= size - ph.p_offset)
+			return xstrndup(bytes + ph.p_offset, ph.p_filesz);
+	return NULL;
+}
+
+/* Whether it is a dynamic loader that, asked to, lists what it would map, and runs nothing of it.
+ */
+static bool can_list(const char *loader)
+{
+	const char *name = path_base(loader);
+
+	return !strncmp(name, "ld-linux", 8) || !strncmp(name, "ld-musl", 7);
+}
+
+/* Starts the loader; a pipe that its list comes through, or -1. */
+static int start_loader(const struct target *target, char *loader, const char *path, pid_t *ret_pid)
+{
+	char *argv[] = { loader, (char[]){ "--list" }, (char *)path, NULL };
+	posix_spawn_file_actions_t files;
+	posix_spawnattr_t how;
+	int ends[2], r;
+
+	if (pipe2(ends, O_CLOEXEC) < 0)
+		return -1;
+	(void)posix_spawn_file_actions_init(&files);
+	(void)posix_spawnattr_init(&how);
+	(void)posix_spawn_file_actions_addopen(&files, 0, "/dev/null", O_RDONLY, 0);
+	(void)posix_spawn_file_actions_adddup2(&files, ends[1], 1);
+	(void)posix_spawn_file_actions_addopen(&files, 2, "/dev/null", O_WRONLY, 0);
+	(void)posix_spawnattr_setsigmask(&how, &target->mask);
+	(void)posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK);
+	r = posix_spawn(ret_pid, loader, &files, &how, argv, environ);
+	(void)posix_spawnattr_destroy(&how);
+	(void)posix_spawn_file_actions_destroy(&files);
+	(void)close(ends[1]);
+	if (r == 0)
+		return ends[0];
+	(void)close(ends[0]);
+	return -1;
+}
+
+/* All that comes through the pipe until its end; NULL if that takes too long. Caller frees. */
+static char *read_list(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	char bytes[4096];
+	ssize_t n = 1;
+
+	while (n > 0 && poll(&p, 1, LOADER_MS) > 0 && (n = read(fd, bytes, sizeof(bytes))) > 0)
+		strbuf_add(&text, bytes, (size_t)n);
+	return n == 0 ? strbuf_take(&text) : NULL;
+}
+
+/* The path in a line of the list, "NAME => PATH (ADDRESS)" or "PATH (ADDRESS)"; NULL if there is
+ * none. */
+static const char *listed_path(char *line)
+{
+	char *path = strchr(line, '/'), *end = strrchr(line, '(');
+
+	if (!path || !end || end <= path)
+		return NULL;
+	while (isspace((unsigned char)end[-1]))
+		end--;
+	*end = '\0';
+	return path;
+}
+
+/* Takes what the loader of the program at @path maps with it. */
+static void take_linked(const struct reader *to, char *loader, const char *path)
+{
+	_cleanup_close_ int fd = -1;
+	_cleanup_free_ char *list = NULL;
+	char *rest, *line;
+	const char *linked;
+	pid_t pid;
+
+	if (!can_list(loader) || (fd = start_loader(to->target, loader, path, &pid)) < 0)
+		return;
+	list = read_list(fd);
+	if (!list)
+		(void)kill(pid, SIGKILL);
+	(void)waitpid(pid, NULL, 0);
+	for (rest = list; rest && (line = strsep(&rest, "\n"));)
+		if ((linked = listed_path(line)))
+			take(to, linked);
+}
+
+/* The program that reads the script at @path; NULL if it is none. Caller frees. */
+static char *script_reader(const char *path)
+{
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	char line[SCRIPT_BYTES + 1] = "", *start = line + 2;
+	ssize_t n = fd < 0 ? -1 : pread(fd, line, SCRIPT_BYTES, 0);
+
+	if (n < 2 || strncmp(line, "#!", 2) != 0)
+		return NULL;
+	start += strspn(start, " \t");
+	start[strcspn(start, " \t\n")] = '\0';
+	return xstrdup(start);
+}
+
+static void take_program(const struct reader *to, const char *path)
+{
+	_cleanup_free_ char *loader = interpreter_of(path);
+
+	take(to, path);
+	if (loader)
+		take_linked(to, loader, path);
+}
+
+/* --- processes --- */
+
+static int take_mapping(const struct maps_line *line, void *data)
+{
+	const struct reader *to = data;
+	_cleanup_free_ char *path = NULL;
+
+	if (!line->executable || !line->inode)
+		return 0;
+	path = xasprintf("/proc/%u/map_files/%" PRIx64 "-%" PRIx64, to->pid, line->start,
+			 line->end);
+	take(to, path);
+	return 0;
+}
+
+static void take_process(struct reader *to, uint32_t pid)
+{
+	to->pid = pid;
+	(void)procfs_maps("", pid, take_mapping, to);
+}
+
+/* Takes a process that has a CPU, or waits for one. */
+static void take_running(uint32_t pid, void *data)
+{
+	struct procfs_stat st;
+
+	if (procfs_stat("", pid, &st) == 0 && st.state == 'R')
+		take_process(data, pid);
+}
+
+void target_files(const struct target *target, void (*each)(int fd, void *data), void *data)
+{
+	struct reader to = { .each = each, .data = data, .target = target };
+	_cleanup_free_ char *script = NULL;
+
+	switch (target->kind) {
+	case TARGET_COMMAND:
+		script = script_reader(target->path);
+		take_program(&to, script ?: target->path);
+		break;
+	case TARGET_PROCESS:
+		take_process(&to, (uint32_t)target->pid);
+		break;
+	case TARGET_SYSTEM:
+		(void)procfs_pids("", take_running, &to);
+		break;
+	}
+}

@@ -1,0 +1,307 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tools/ophelp/ophelp_list.h"
+
+#include "base/json.h"
+#include "base/text.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { EVENT_INDENT = 8, MASK_INDENT = 16 };
+
+static bool has(const char *text, const char *word)
+{
+	return text && strcasestr(text, word);
+}
+
+static bool matches(const struct catalog_event *e, const char *word)
+{
+	size_t i;
+
+	if (!word || has(e->name, word) || has(e->description, word))
+		return true;
+	for (i = 0; i < e->mask_count; i++)
+		if (has(e->masks[i].name, word) || has(e->masks[i].description, word))
+			return true;
+	return false;
+}
+
+/* What counts it: "counters 0,1", "all counters", "the kernel". */
+static void add_counters(struct strbuf *out, const struct catalog_event *e)
+{
+	unsigned int i;
+
+	if (e->kind == CATALOG_SOFTWARE || e->kind == CATALOG_TIMER) {
+		strbuf_adds(out, "kernel");
+		return;
+	}
+	if (e->kind == CATALOG_FEATURE) {
+		strbuf_adds(out, e->feature);
+		return;
+	}
+	if (e->pmu) {
+		strbuf_addf(out, "%s%s", e->pmu, e->beside_cores ? ", of a socket" : "");
+		return;
+	}
+	if (e->counters == UINT64_MAX) {
+		strbuf_adds(out, "all");
+		return;
+	}
+	for (i = 0; i < 64; i++) {
+		if (!(e->counters >> i & 1))
+			continue;
+		strbuf_adds(out, e->counters & ((1ULL << i) - 1) ? "," : "");
+		strbuf_addu(out, i);
+	}
+}
+
+/* How the default mask is asked for: its name where it has one. */
+static void add_default(struct strbuf *out, const struct catalog_event *e)
+{
+	size_t i;
+
+	for (i = 0; i < e->mask_count; i++)
+		if (e->masks[i].name && catalog_mask_number(&e->masks[i]) == e->default_mask) {
+			strbuf_adds(out, e->masks[i].name);
+			return;
+		}
+	strbuf_adds(out, "0x");
+	strbuf_addx(out, e->default_mask, 2);
+}
+
+/* Text for people while it is made: 10 MB of it for all that libpfm4 knows, so without formats. */
+struct page {
+	struct strbuf out, line;
+	unsigned int width;
+};
+
+static void page_done(struct page *p)
+{
+	strbuf_done(&p->out);
+	strbuf_done(&p->line);
+}
+
+static void text_mask(struct page *p, const struct catalog_mask *mask)
+{
+	strbuf_clear(&p->line);
+	strbuf_adds(&p->line, "0x");
+	strbuf_addx(&p->line, mask->value, 2);
+	strbuf_adds(&p->line, ": ");
+	if (mask->name) {
+		strbuf_adds(&p->line, "(name=");
+		strbuf_adds(&p->line, mask->name);
+		strbuf_adds(&p->line, ") ");
+	}
+	strbuf_adds(&p->line, mask->description);
+	strbuf_fill(&p->out, ' ', EVENT_INDENT);
+	text_wrap(&p->out, strbuf_text(&p->line), MASK_INDENT, p->width);
+}
+
+static void text_event(struct page *p, const struct catalog_event *e, FILE *stream)
+{
+	size_t i;
+
+	strbuf_clear(&p->out);
+	strbuf_clear(&p->line);
+	strbuf_adds(&p->out, e->name);
+	strbuf_adds(&p->out, ": (counter: ");
+	add_counters(&p->out, e);
+	strbuf_adds(&p->out, ")\n");
+	strbuf_fill(&p->out, ' ', EVENT_INDENT);
+	strbuf_adds(&p->line, e->description);
+	if (e->minimum) {
+		strbuf_adds(&p->line, " (min count: ");
+		strbuf_addu(&p->line, e->minimum);
+		strbuf_adds(&p->line, ")");
+	}
+	text_wrap(&p->out, strbuf_text(&p->line), EVENT_INDENT, p->width);
+	if (e->mask_count) {
+		strbuf_fill(&p->out, ' ', EVENT_INDENT);
+		strbuf_adds(&p->out, "Unit masks (default ");
+		add_default(&p->out, e);
+		strbuf_adds(&p->out, e->bitmask ? ", may be added up)\n" : ")\n");
+		strbuf_fill(&p->out, ' ', EVENT_INDENT);
+		strbuf_adds(&p->out, "----------\n");
+	}
+	for (i = 0; i < e->mask_count; i++)
+		text_mask(p, &e->masks[i]);
+	(void)fwrite(strbuf_text(&p->out), 1, p->out.length, stream);
+}
+
+static void put_escaped(const char *text, FILE *out)
+{
+	static const struct {
+		char c;
+		const char *entity;
+	} entities[] = {
+		{ '&', "&amp;" },
+		{ '<', "&lt;" },
+		{ '>', "&gt;" },
+		{ '"', "&quot;" },
+	};
+	size_t i;
+
+	for (; *text; text++) {
+		for (i = 0; i < ARRAY_SIZE(entities) && entities[i].c != *text;)
+			i++;
+		if (i < ARRAY_SIZE(entities))
+			(void)fputs(entities[i].entity, out);
+		else
+			(void)fputc(*text, out);
+	}
+}
+
+static void xml_attribute(const char *name, const char *value, FILE *out)
+{
+	(void)fprintf(out, " %s=\"", name);
+	put_escaped(value, out);
+	(void)fputc('"', out);
+}
+
+static void xml_masks(const struct catalog_event *e, FILE *out)
+{
+	_cleanup_(strbuf_done) struct strbuf usual = STRBUF_INIT;
+	size_t i;
+
+	add_default(&usual, e);
+	(void)fputs("    <unit_masks", out);
+	xml_attribute("default", strbuf_text(&usual), out);
+	xml_attribute("category", e->bitmask ? "bitmask" : "exclusive", out);
+	(void)fputs(">\n", out);
+	for (i = 0; i < e->mask_count; i++) {
+		(void)fprintf(out, "      <unit_mask mask=\"0x%02" PRIx32 "\"", e->masks[i].value);
+		if (e->masks[i].name)
+			xml_attribute("name", e->masks[i].name, out);
+		if (e->masks[i].extra)
+			(void)fprintf(out, " extra=\"0x%" PRIx32 "\"", e->masks[i].extra);
+		xml_attribute("desc", e->masks[i].description, out);
+		(void)fputs("/>\n", out);
+	}
+	(void)fputs("    </unit_masks>\n", out);
+}
+
+static void xml_event(const struct catalog_event *e, FILE *out)
+{
+	_cleanup_(strbuf_done) struct strbuf counters = STRBUF_INIT;
+
+	add_counters(&counters, e);
+	(void)fputs("  <event", out);
+	xml_attribute("event_name", e->name, out);
+	if (e->feature)
+		xml_attribute("ext", e->feature, out);
+	xml_attribute("desc", e->description, out);
+	(void)fprintf(out, " code=\"0x%" PRIx32 "\"", e->code);
+	xml_attribute("counter", strbuf_text(&counters), out);
+	(void)fprintf(out, " min_count=\"%" PRIu64 "\"%s>\n", e->minimum, e->mask_count ? "" : "/");
+	if (!e->mask_count)
+		return;
+	xml_masks(e, out);
+	(void)fputs("  </event>\n", out);
+}
+
+static void json_mask(struct json *j, const struct catalog_mask *mask)
+{
+	json_open(j, NULL, '{');
+	json_hex(j, "mask", mask->value);
+	if (mask->name)
+		json_string(j, "name", mask->name);
+	if (mask->extra)
+		json_hex(j, "extra", mask->extra);
+	json_string(j, "description", mask->description);
+	json_close(j, '}');
+}
+
+static void json_event(struct json *j, const struct catalog_event *e)
+{
+	_cleanup_(strbuf_done) struct strbuf counters = STRBUF_INIT, usual = STRBUF_INIT;
+	size_t i;
+
+	add_counters(&counters, e);
+	add_default(&usual, e);
+	json_line(j);
+	json_open(j, NULL, '{');
+	json_string(j, "name", e->name);
+	json_string(j, "description", e->description);
+	json_hex(j, "code", e->code);
+	json_string(j, "counters", strbuf_text(&counters));
+	json_u64(j, "minimum", e->minimum);
+	json_u64(j, "count", e->count);
+	json_string(j, "default_mask", strbuf_text(&usual));
+	json_string(j, "mask_type", e->bitmask ? "bitmask" : e->masks ? "exclusive" : "none");
+	json_open(j, "masks", '[');
+	for (i = 0; i < e->mask_count; i++)
+		json_mask(j, &e->masks[i]);
+	json_close(j, ']');
+	json_close(j, '}');
+}
+
+static void begin(const struct cpu_type *type, enum ophelp_format format, struct json *j, FILE *out)
+{
+	switch (format) {
+	case OPHELP_TEXT:
+		(void)fprintf(out, "oprofile: available events for CPU type \"%s\" (%s)\n\n",
+			      type->pretty, type->key);
+		return;
+	case OPHELP_XML:
+		(void)fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<help_events", out);
+		xml_attribute("cpu_type", type->key, out);
+		xml_attribute("title", type->pretty, out);
+		(void)fputs(">\n", out);
+		return;
+	case OPHELP_JSON:
+		json_open(j, NULL, '{');
+		json_string(j, "cpu_type", type->key);
+		json_string(j, "title", type->pretty);
+		json_open(j, "events", '[');
+		return;
+	case OPHELP_FORMAT_COUNT_:
+		return;
+	}
+}
+
+static void end(enum ophelp_format format, struct json *j, FILE *out)
+{
+	if (format == OPHELP_XML)
+		(void)fputs("</help_events>\n", out);
+	if (format != OPHELP_JSON)
+		return;
+	json_close(j, ']');
+	json_close(j, '}');
+	(void)fputc('\n', out);
+}
+
+bool ophelp_any(const struct catalog *c, const char *word)
+{
+	size_t i;
+
+	for (i = 0; i < catalog_size(c); i++)
+		if (catalog_event_peek(c, i)->kind != CATALOG_TIMER &&
+		    (!word || matches(catalog_event_at(c, i), word)))
+			return true;
+	return false;
+}
+
+size_t ophelp_list(const struct catalog *c, const char *word, enum ophelp_format format,
+		   unsigned int width, FILE *out)
+{
+	_cleanup_(page_done) struct page page = { .width = width };
+	struct json j = JSON_INIT(out);
+	size_t i, count = 0;
+
+	begin(catalog_type(c), format, &j, out);
+	for (i = 0; i < catalog_size(c); i++) {
+		const struct catalog_event *e = catalog_event_at(c, i);
+
+		if (!matches(e, word))
+			continue;
+		count++;
+		if (format == OPHELP_TEXT)
+			text_event(&page, e, out);
+		else if (format == OPHELP_XML)
+			xml_event(e, out);
+		else
+			json_event(&j, e);
+	}
+	end(format, &j, out);
+	return count;
+}
