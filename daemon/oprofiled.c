@@ -2,12 +2,12 @@
 /* oprofiled: samples the whole machine for as long as it runs. Here is how it comes up and goes
  * down; service.c has what it does meanwhile. */
 #include "background.h"
-#include "calls.h"
+#include "seccomp_list.h"
 #include "parser/parser.h"
 #include "logfile.h"
 #include "notify.h"
-#include "place.h"
-#include "replay.h"
+#include "session_dir.h"
+#include "replay_run.h"
 #include "rights.h"
 #include "service.h"
 #include "settings.h"

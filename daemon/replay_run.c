@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "replay.h"
+#include "replay_run.h"
 
 #include "settings.h"
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "calls.h"
+#include "seccomp_list.h"
 
 #include "base/seccomp_confine.h"
 #include "base/log.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "place.h"
+#include "session_dir.h"
 
 #include "base/mem.h"
 #include "base/path.h"
