@@ -4,13 +4,13 @@
  * offset, by the mappings of that instant, and is counted under who ran where. The reader begins
  * another round of counting and takes what the one before has.
  */
-#include "arch.h"
-#include "chain.h"
-#include "count.h"
-#include "follow.h"
-#include "maps.h"
-#include "offcpu.h"
-#include "place.h"
+#include "arch.bpf.h"
+#include "chain.bpf.h"
+#include "count.bpf.h"
+#include "follow.bpf.h"
+#include "maps.bpf.h"
+#include "offcpu.bpf.h"
+#include "place.bpf.h"
 
 char gpl[] SEC("license") = "GPL";
 

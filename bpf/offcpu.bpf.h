@@ -5,10 +5,10 @@
  */
 #pragma once
 
-#include "chain.h"
-#include "count.h"
-#include "follow.h"
-#include "place.h"
+#include "chain.bpf.h"
+#include "count.bpf.h"
+#include "follow.bpf.h"
+#include "place.bpf.h"
 
 /* Never allocated in the scheduler: it holds a lock that allocating may want. */
 struct {

@@ -7,9 +7,9 @@
  */
 #pragma once
 
-#include "image.h"
-#include "maps.h"
-#include "vma.h"
+#include "image.bpf.h"
+#include "maps.bpf.h"
+#include "vma.bpf.h"
 
 /* Requests for tables. */
 struct {

@@ -5,7 +5,7 @@
  */
 #pragma once
 
-#include "kernel.h"
+#include "kernel.bpf.h"
 #include "sample.h"
 
 #include <bpf/bpf_core_read.h>

@@ -5,9 +5,9 @@
  */
 #pragma once
 
-#include "kernel.h"
+#include "kernel.bpf.h"
 #include "sample.h"
-#include "vma.h"
+#include "vma.bpf.h"
 
 #include <bpf/bpf_core_read.h>
 #include <bpf/bpf_helpers.h>

@@ -2,8 +2,8 @@
 /* Files, of which the reader is told once. */
 #pragma once
 
-#include "maps.h"
-#include "path.h"
+#include "maps.bpf.h"
+#include "path.bpf.h"
 
 /* Fills the scratch's message about a file, mapped at @region or executed. */
 static __always_inline struct sample_image *describe(struct run *run, struct file *file,

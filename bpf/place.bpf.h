@@ -2,7 +2,7 @@
 /* Who was running and where: the parts of a key. */
 #pragma once
 
-#include "mapping.h"
+#include "mapping.bpf.h"
 
 /* Whether other code may come to @address, of the kernel, while its samples are counted: modules,
  * and what is made at run time. */

@@ -6,10 +6,10 @@
  */
 #pragma once
 
-#include "arch.h"
-#include "mapping.h"
-#include "maps.h"
-#include "place.h"
+#include "arch.bpf.h"
+#include "mapping.bpf.h"
+#include "maps.bpf.h"
+#include "place.bpf.h"
 
 /* Chains that have been told. */
 struct {

@@ -2,7 +2,7 @@
 /* Programs that keep the table of processes to be sampled where not all are. */
 #pragma once
 
-#include "maps.h"
+#include "maps.bpf.h"
 
 /* Processes that are followed, by tgid: enum sample_follow. */
 struct {

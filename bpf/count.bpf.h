@@ -2,7 +2,7 @@
 /* The key of a run is counted at the place of its CPU, in the round that goes on. */
 #pragma once
 
-#include "maps.h"
+#include "maps.bpf.h"
 
 enum { KEY_WORDS = sizeof(struct sample_key) / 8, KEY_PROBES = 4 };
 
