@@ -29,9 +29,9 @@ struct known_path {
 };
 
 struct lines {
-	struct dwarffile *dwarf; /* NULL: no debug information */
-	struct inlines *inlines; /* made at the first question */
-	struct map tables;	 /* by unit; those without one are not in it */
+	struct dwarf_units *dwarf; /* NULL: no debug information */
+	struct inlines *inlines;   /* made at the first question */
+	struct map tables;	   /* by unit; those without one are not in it */
 	struct dwarf_unit *last_unit;
 	struct dwarf_lines *last; /* its table, or NULL */
 	size_t table_bytes;
@@ -47,7 +47,7 @@ struct lines *lines_new(const struct elffile *ef, const struct elffile *debug)
 {
 	struct lines *l = xcalloc(1, sizeof(*l));
 
-	l->dwarf = dwarffile_new(ef, debug);
+	l->dwarf = dwarf_units_new(ef, debug);
 	return l;
 }
 
@@ -67,7 +67,7 @@ void lines_free(struct lines *l)
 		return;
 	forget_tables(l);
 	inlines_free(l->inlines);
-	dwarffile_free(l->dwarf);
+	dwarf_units_free(l->dwarf);
 	map_done(&l->files);
 	map_done(&l->paths);
 	arena_done(&l->arena);
@@ -95,7 +95,7 @@ static struct dwarf_lines *table_of(struct lines *l, struct dwarf_unit *u)
 		if (table) {
 			l->table_bytes += dwarf_lines_bytes(table);
 			(void)map_set(&l->tables, (uintptr_t)u, table);
-			dwarffile_read(l->dwarf, dwarf_lines_bytes(table) / 4);
+			dwarf_units_read(l->dwarf, dwarf_lines_bytes(table) / 4);
 		}
 	}
 	l->last_unit = u;
@@ -151,7 +151,7 @@ static const char *path_of(struct lines *l, struct dwarf_unit *u, uint64_t file)
 
 bool lines_find(struct lines *l, uint64_t address, struct lines_place *ret)
 {
-	struct dwarf_unit *u = l->dwarf ? dwarffile_unit(l->dwarf, &address) : NULL;
+	struct dwarf_unit *u = l->dwarf ? dwarf_units_unit(l->dwarf, &address) : NULL;
 	struct dwarf_lines *table = u ? table_of(l, u) : NULL;
 	const struct dwarf_line_row *row = table ? dwarf_lines_find(table, address) : NULL;
 	const char *file = row && row->line ? path_of(l, u, row->file) : NULL;
@@ -164,8 +164,8 @@ bool lines_find(struct lines *l, uint64_t address, struct lines_place *ret)
 
 size_t lines_inlines(struct lines *l, uint64_t address, const struct lines_call **ret)
 {
-	struct dwarf_unit *u = l->dwarf ? dwarffile_unit(l->dwarf, &address) : NULL;
-	struct dwarf_unit *entries = u ? dwarffile_entries(l->dwarf, u) : NULL;
+	struct dwarf_unit *u = l->dwarf ? dwarf_units_unit(l->dwarf, &address) : NULL;
+	struct dwarf_unit *entries = u ? dwarf_units_entries(l->dwarf, u) : NULL;
 	const struct inlines_call *calls = NULL;
 	size_t i, n;
 
@@ -174,7 +174,7 @@ size_t lines_inlines(struct lines *l, uint64_t address, const struct lines_call 
 	if (!l->inlines)
 		l->inlines = inlines_new();
 	n = inlines_find(l->inlines, entries, address, &calls);
-	dwarffile_read(l->dwarf, inlines_read(l->inlines));
+	dwarf_units_read(l->dwarf, inlines_read(l->inlines));
 	array_grow(&l->found, n, &l->found_room);
 	for (i = 0; i < n; i++)
 		l->found[i] = (struct lines_call){

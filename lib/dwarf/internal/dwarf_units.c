@@ -20,7 +20,7 @@ struct moved {
 /* Bytes of the file that may be in memory because we read them. */
 enum { READ_MAX = 32 << 20 };
 
-struct dwarffile {
+struct dwarf_units {
 	struct dwarf_file *file;
 	Dwfl *dwfl; /* holds its sections if the file is relocatable; else NULL */
 	struct moved *moved;
@@ -57,7 +57,7 @@ static const Dwfl_Callbacks callbacks = { .find_debuginfo = find_no_debuginfo,
 					  .section_address = dwfl_offline_section_address };
 
 /* libdwfl lays all sections out in its own way; we, as the kernel does, those with code. */
-static void note_sections(struct dwarffile *d, const struct elffile *ef, Elf *laid_out)
+static void note_sections(struct dwarf_units *d, const struct elffile *ef, Elf *laid_out)
 {
 	size_t i, n = elffile_section_count(ef);
 
@@ -76,7 +76,7 @@ static void note_sections(struct dwarffile *d, const struct elffile *ef, Elf *la
 	}
 }
 
-static bool open_relocatable(struct dwarffile *d, const struct elffile *ef)
+static bool open_relocatable(struct dwarf_units *d, const struct elffile *ef)
 {
 	Dwfl_Module *module;
 	GElf_Addr bias;
@@ -97,7 +97,7 @@ static bool open_relocatable(struct dwarffile *d, const struct elffile *ef)
 }
 
 /* The address in the debug information of a relocatable file; false if no code is there. */
-static bool move(const struct dwarffile *d, uint64_t *address)
+static bool move(const struct dwarf_units *d, uint64_t *address)
 {
 	size_t i;
 
@@ -122,7 +122,7 @@ static bool is_relocated(const struct elffile *ef)
 }
 
 /* Maps the file, so that its pages can be given back, which those of libelf's map cannot. */
-static void map_file(struct dwarffile *d, const struct elffile *ef)
+static void map_file(struct dwarf_units *d, const struct elffile *ef)
 {
 	int fd = elffile_fd(ef);
 	struct stat st;
@@ -137,7 +137,7 @@ static void map_file(struct dwarffile *d, const struct elffile *ef)
 	d->map_size = (size_t)st.st_size;
 }
 
-static bool open_file(struct dwarffile *d, const struct elffile *ef)
+static bool open_file(struct dwarf_units *d, const struct elffile *ef)
 {
 	struct build_id id;
 
@@ -172,7 +172,7 @@ static void add_range(uint64_t start, uint64_t end, void *data)
 
 /* Notes where the code of each unit is. What .debug_aranges says is not needed, and clang does not
  * write it. */
-static void read_units(struct dwarffile *d)
+static void read_units(struct dwarf_units *d)
 {
 	size_t i;
 
@@ -187,9 +187,9 @@ static void read_units(struct dwarffile *d)
 	segments_settle(&d->units);
 }
 
-struct dwarffile *dwarffile_new(const struct elffile *ef, const struct elffile *debug)
+struct dwarf_units *dwarf_units_new(const struct elffile *ef, const struct elffile *debug)
 {
-	_cleanup_(dwarffile_freep) struct dwarffile *d = xcalloc(1, sizeof(*d));
+	_cleanup_(dwarf_units_freep) struct dwarf_units *d = xcalloc(1, sizeof(*d));
 
 	if (!open_file(d, debug) && !open_file(d, ef))
 		return NULL;
@@ -199,7 +199,7 @@ struct dwarffile *dwarffile_new(const struct elffile *ef, const struct elffile *
 	return STEAL(d);
 }
 
-void dwarffile_free(struct dwarffile *d)
+void dwarf_units_free(struct dwarf_units *d)
 {
 	if (!d)
 		return;
@@ -218,7 +218,7 @@ void dwarffile_free(struct dwarffile *d)
 	free(d);
 }
 
-struct dwarf_unit *dwarffile_unit(struct dwarffile *d, uint64_t *address)
+struct dwarf_unit *dwarf_units_unit(struct dwarf_units *d, uint64_t *address)
 {
 	uint64_t there = *address;
 	uint32_t number;
@@ -229,7 +229,7 @@ struct dwarf_unit *dwarffile_unit(struct dwarffile *d, uint64_t *address)
 	return &d->file->units[number];
 }
 
-struct dwarf_unit *dwarffile_entries(struct dwarffile *d, struct dwarf_unit *u)
+struct dwarf_unit *dwarf_units_entries(struct dwarf_units *d, struct dwarf_unit *u)
 {
 	if (!dwarf_is_skeleton(u))
 		return u;
@@ -238,7 +238,7 @@ struct dwarf_unit *dwarffile_entries(struct dwarffile *d, struct dwarf_unit *u)
 	return dwarf_split_find(d->split, u);
 }
 
-void dwarffile_read(struct dwarffile *d, uint64_t size)
+void dwarf_units_read(struct dwarf_units *d, uint64_t size)
 {
 	d->read += size;
 	if (!d->map || d->read < READ_MAX)
