@@ -379,7 +379,7 @@ static void write_all(struct writing *w)
 	add_notes(w);
 	add_sections(w);
 	add_symbols(w);
-	for (i = 0; w->in->debug && i < LINETABLE_SECTIONS; i++)
+	for (i = 0; w->in->debug && i < LINE_TABLE_SECTIONS; i++)
 		(void)add_section(w, w->in->debug[i].name,
 				  &(GElf_Shdr){ .sh_type = SHT_PROGBITS, .sh_addralign = 1 },
 				  w->in->debug[i].bytes, w->in->debug[i].size, ELF_T_BYTE);

@@ -34,7 +34,7 @@ struct slim {
 	size_t run_count;
 	const struct slim_symbol *symbols;
 	size_t symbol_count;
-	const struct linetable_section *debug; /* LINETABLE_SECTIONS of them, or NULL */
+	const struct line_table_section *debug; /* LINE_TABLE_SECTIONS of them, or NULL */
 };
 
 /* 0 with the file's bytes, which the caller frees, or -errno. */

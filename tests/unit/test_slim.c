@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lib/elfwrite/elf_subset.c and linetable.c: what was written down of a file is what is read of it. */
+/* lib/elfwrite/elf_subset.c and linetable.c: what was written down of a file is what is read of it.
+ */
 #include "test.h"
 
 #include "disasm/disasm.h"
@@ -58,13 +59,13 @@ static void one_symbol_is_kept_with_code_and_lines(void)
 	for (i = 0; i < ARRAY_SIZE(names); i++) {
 		_cleanup_(elffile_closep) struct elffile *ef = fixture(names[i]), *back = NULL;
 		_cleanup_(symtab_freep) struct symtab *st = symbols_of(ef), *kept = NULL;
-		_cleanup_(linetable_freep) struct linetable *t = linetable_new(true, false);
+		_cleanup_(line_table_freep) struct line_table *t = line_table_new(true, false);
 		_cleanup_(lines_freep) struct lines *l = NULL;
 		_cleanup_(disasm_freep) struct disasm *was = NULL, *is = NULL;
 		_cleanup_free_ void *bytes = NULL;
 		const struct symbol *sym = find_named(st, "marked_second"), *found;
 		uint64_t start = sym->address, end = start + (sym->end - sym->offset);
-		struct linetable_section sections[LINETABLE_SECTIONS];
+		struct line_table_section sections[LINE_TABLE_SECTIONS];
 		struct slim_run run = { start, end };
 		struct slim_symbol one = { "marked_second", NULL, start, end - start };
 		struct slim slim = { ef, &run, 1, &one, 1, sections };
@@ -73,19 +74,19 @@ static void one_symbol_is_kept_with_code_and_lines(void)
 		struct lines_place at;
 		size_t size = 0;
 
-		linetable_add(t, start, "/src/a.c", 70000);
-		linetable_add(t, start + 1, "/src/b.c", 3);
-		linetable_add(t, start + 2, NULL, 0);
-		linetable_add(t, start + 3, "/src/a.c", 1);
-		linetable_end(t, end);
-		linetable_function(t, "code", start, end);
-		linetable_enter(t, "outer", "/src/a.c", 5, start, end);
-		linetable_enter(t, "inner", "/src/b.c", 6, start + 1, start + 2);
-		linetable_leave(t);
-		linetable_enter(t, "inner", NULL, 0, start + 3, start + 4);
-		linetable_leave(t);
-		linetable_leave(t);
-		linetable_finish(t, sections);
+		line_table_add(t, start, "/src/a.c", 70000);
+		line_table_add(t, start + 1, "/src/b.c", 3);
+		line_table_add(t, start + 2, NULL, 0);
+		line_table_add(t, start + 3, "/src/a.c", 1);
+		line_table_end(t, end);
+		line_table_function(t, "code", start, end);
+		line_table_enter(t, "outer", "/src/a.c", 5, start, end);
+		line_table_enter(t, "inner", "/src/b.c", 6, start + 1, start + 2);
+		line_table_leave(t);
+		line_table_enter(t, "inner", NULL, 0, start + 3, start + 4);
+		line_table_leave(t);
+		line_table_leave(t);
+		line_table_finish(t, sections);
 		CHECK_EQ(slim_write(&slim, &bytes, &size, NULL), 0);
 		CHECK_EQ(elffile_open_memory(bytes, size, "slim", &back, NULL), 0);
 		kept = symbols_of(back);

@@ -22,7 +22,7 @@ struct fixup {
 	size_t name;
 };
 
-struct linetable {
+struct line_table {
 	unsigned int address_size;
 	bool big;
 	struct map files, names; /* of the hash of a text: its number from 1 */
@@ -40,7 +40,7 @@ struct linetable {
 	int64_t number;
 };
 
-static void put_number(const struct linetable *t, struct strbuf *to, uint64_t value, size_t size)
+static void put_number(const struct line_table *t, struct strbuf *to, uint64_t value, size_t size)
 {
 	uint8_t bytes[8];
 	size_t i;
@@ -83,13 +83,13 @@ static void put_text(struct strbuf *to, const char *text)
 	strbuf_add(to, text, strlen(text) + 1);
 }
 
-static void put_address(const struct linetable *t, struct strbuf *to, uint64_t address)
+static void put_address(const struct line_table *t, struct strbuf *to, uint64_t address)
 {
 	put_number(t, to, address, t->address_size);
 }
 
 /* Writes @size at @at of what was written before. */
-static void patch(const struct linetable *t, struct strbuf *in, size_t at, uint64_t value)
+static void patch(const struct line_table *t, struct strbuf *in, size_t at, uint64_t value)
 {
 	struct strbuf bytes = STRBUF_INIT;
 
@@ -98,16 +98,16 @@ static void patch(const struct linetable *t, struct strbuf *in, size_t at, uint6
 	strbuf_done(&bytes);
 }
 
-struct linetable *linetable_new(bool is_64, bool big_endian)
+struct line_table *line_table_new(bool is_64, bool big_endian)
 {
-	struct linetable *t = xcalloc(1, sizeof(*t));
+	struct line_table *t = xcalloc(1, sizeof(*t));
 
 	t->address_size = is_64 ? 8 : 4;
 	t->big = big_endian;
 	return t;
 }
 
-void linetable_free(struct linetable *t)
+void line_table_free(struct line_table *t)
 {
 	struct strbuf *all[] = { &t->file_table, &t->name_table, &t->program, &t->ranges,
 				 &t->info,	 &t->abbrev,	 &t->line };
@@ -138,7 +138,7 @@ static size_t number_of(struct map *known, const char *text, size_t *count)
 	return number;
 }
 
-static size_t file_number(struct linetable *t, const char *file)
+static size_t file_number(struct line_table *t, const char *file)
 {
 	size_t before = t->file_count, number = number_of(&t->files, file, &t->file_count);
 
@@ -151,14 +151,14 @@ static size_t file_number(struct linetable *t, const char *file)
 	return number;
 }
 
-static void put_extended(struct linetable *t, unsigned int op, size_t operands)
+static void put_extended(struct line_table *t, unsigned int op, size_t operands)
 {
 	put_byte(&t->program, 0);
 	put_unsigned(&t->program, 1 + operands);
 	put_byte(&t->program, op);
 }
 
-static void start_sequence(struct linetable *t, uint64_t address)
+static void start_sequence(struct line_table *t, uint64_t address)
 {
 	t->in_sequence = true;
 	t->start = t->address = address;
@@ -168,14 +168,14 @@ static void start_sequence(struct linetable *t, uint64_t address)
 	put_address(t, &t->program, address);
 }
 
-static void advance(struct linetable *t, uint64_t address)
+static void advance(struct line_table *t, uint64_t address)
 {
 	put_byte(&t->program, DW_LNS_advance_pc);
 	put_unsigned(&t->program, address - t->address);
 	t->address = address;
 }
 
-void linetable_end(struct linetable *t, uint64_t address)
+void line_table_end(struct line_table *t, uint64_t address)
 {
 	if (!t->in_sequence)
 		return;
@@ -188,12 +188,12 @@ void linetable_end(struct linetable *t, uint64_t address)
 	}
 }
 
-void linetable_add(struct linetable *t, uint64_t address, const char *file, unsigned int line)
+void line_table_add(struct line_table *t, uint64_t address, const char *file, unsigned int line)
 {
 	uint64_t number;
 
 	if (!file) {
-		linetable_end(t, address);
+		line_table_end(t, address);
 		return;
 	}
 	number = file_number(t, file);
@@ -214,20 +214,20 @@ void linetable_add(struct linetable *t, uint64_t address, const char *file, unsi
 	t->number = (int64_t)line;
 }
 
-bool linetable_any(const struct linetable *t)
+bool line_table_any(const struct line_table *t)
 {
 	return t->file_count > 0;
 }
 
 /* --- functions and what is inlined into them --- */
 
-static void close_all(struct linetable *t)
+static void close_all(struct line_table *t)
 {
 	for (; t->depth; t->depth--)
 		put_byte(&t->info, 0);
 }
 
-void linetable_function(struct linetable *t, const char *name, uint64_t start, uint64_t end)
+void line_table_function(struct line_table *t, const char *name, uint64_t start, uint64_t end)
 {
 	close_all(t);
 	put_unsigned(&t->info, ABBREV_FUNCTION);
@@ -237,8 +237,8 @@ void linetable_function(struct linetable *t, const char *name, uint64_t start, u
 	t->depth = 1;
 }
 
-void linetable_enter(struct linetable *t, const char *name, const char *file, unsigned int line,
-		     uint64_t start, uint64_t end)
+void line_table_enter(struct line_table *t, const char *name, const char *file, unsigned int line,
+		      uint64_t start, uint64_t end)
 {
 	size_t before = t->name_count, number = number_of(&t->names, name, &t->name_count);
 
@@ -255,7 +255,7 @@ void linetable_enter(struct linetable *t, const char *name, const char *file, un
 	t->depth++;
 }
 
-void linetable_leave(struct linetable *t)
+void line_table_leave(struct line_table *t)
 {
 	assert(t->depth > 1);
 	put_byte(&t->info, 0);
@@ -264,7 +264,7 @@ void linetable_leave(struct linetable *t)
 
 /* --- the sections --- */
 
-static void write_abbrev(struct linetable *t)
+static void write_abbrev(struct line_table *t)
 {
 	static const struct {
 		unsigned int code, tag, has_children;
@@ -312,7 +312,7 @@ static void write_abbrev(struct linetable *t)
 	put_byte(&t->abbrev, 0);
 }
 
-static void write_line(struct linetable *t)
+static void write_line(struct line_table *t)
 {
 	struct strbuf header = STRBUF_INIT;
 
@@ -335,7 +335,7 @@ static void write_line(struct linetable *t)
 }
 
 /* The head of .debug_info, before what was collected. */
-static void write_unit(struct linetable *t, struct strbuf *out)
+static void write_unit(struct line_table *t, struct strbuf *out)
 {
 	put_number(t, out, 0, 4); /* length: set at the end */
 	put_number(t, out, 4, 2);
@@ -348,7 +348,7 @@ static void write_unit(struct linetable *t, struct strbuf *out)
 	put_number(t, out, 0, 4);
 }
 
-static void write_info(struct linetable *t)
+static void write_info(struct line_table *t)
 {
 	struct strbuf out = STRBUF_INIT;
 	const char *name = strbuf_text(&t->name_table);
@@ -373,16 +373,16 @@ static void write_info(struct linetable *t)
 	t->info = out;
 }
 
-void linetable_finish(struct linetable *t, struct linetable_section ret[LINETABLE_SECTIONS])
+void line_table_finish(struct line_table *t, struct line_table_section ret[LINE_TABLE_SECTIONS])
 {
-	linetable_end(t, t->address);
+	line_table_end(t, t->address);
 	put_address(t, &t->ranges, 0);
 	put_address(t, &t->ranges, 0);
 	write_abbrev(t);
 	write_line(t);
 	write_info(t);
-	ret[0] = (struct linetable_section){ ".debug_info", t->info.text, t->info.length };
-	ret[1] = (struct linetable_section){ ".debug_abbrev", t->abbrev.text, t->abbrev.length };
-	ret[2] = (struct linetable_section){ ".debug_line", t->line.text, t->line.length };
-	ret[3] = (struct linetable_section){ ".debug_ranges", t->ranges.text, t->ranges.length };
+	ret[0] = (struct line_table_section){ ".debug_info", t->info.text, t->info.length };
+	ret[1] = (struct line_table_section){ ".debug_abbrev", t->abbrev.text, t->abbrev.length };
+	ret[2] = (struct line_table_section){ ".debug_line", t->line.text, t->line.length };
+	ret[3] = (struct line_table_section){ ".debug_ranges", t->ranges.text, t->ranges.length };
 }

@@ -265,19 +265,20 @@ static bool is_same_chain(const struct chain *c, const struct lines_call *calls,
 }
 
 /* Writes the calls that reach from ->start up to @end, the outermost around the others. */
-static void end_chain(struct chain *c, uint64_t end, struct linetable *to)
+static void end_chain(struct chain *c, uint64_t end, struct line_table *to)
 {
 	size_t i;
 
 	for (i = c->count; i-- > 0;)
-		linetable_enter(to, c->calls[i].function, c->calls[i].at.file, c->calls[i].at.line,
-				c->start, end);
+		line_table_enter(to, c->calls[i].function, c->calls[i].at.file, c->calls[i].at.line,
+				 c->start, end);
 	for (i = 0; i < c->count; i++)
-		linetable_leave(to);
+		line_table_leave(to);
 	c->count = 0;
 }
 
-static void copy_calls(struct chain *c, struct lines *lines, uint64_t address, struct linetable *to)
+static void copy_calls(struct chain *c, struct lines *lines, uint64_t address,
+		       struct line_table *to)
 {
 	const struct lines_call *calls = NULL;
 	size_t count = lines_inlines(lines, address, &calls);
@@ -293,7 +294,7 @@ static void copy_calls(struct chain *c, struct lines *lines, uint64_t address, s
 }
 
 /* Asks for the line of every place, in their order, and writes down what changes. */
-static void copy_lines(struct cutting *c, struct lines *lines, struct linetable *to)
+static void copy_lines(struct cutting *c, struct lines *lines, struct line_table *to)
 {
 	struct chain chain = { 0 };
 	size_t i, run = 0, open = SIZE_MAX; /* the run whose function is open */
@@ -305,31 +306,31 @@ static void copy_lines(struct cutting *c, struct lines *lines, struct linetable 
 
 		while (run < c->run_count && c->runs[run].end <= address) {
 			end_chain(&chain, c->runs[run].end, to);
-			linetable_end(to, c->runs[run++].end);
+			line_table_end(to, c->runs[run++].end);
 		}
 		inside = run < c->run_count && address >= c->runs[run].start;
-		linetable_add(to, address, found ? at.file : NULL, at.line);
+		line_table_add(to, address, found ? at.file : NULL, at.line);
 		if (!inside) {
-			linetable_end(to, address + 1);
+			line_table_end(to, address + 1);
 			continue;
 		}
 		if (open != run)
-			linetable_function(to, "code", c->runs[run].start, c->runs[run].end);
+			line_table_function(to, "code", c->runs[run].start, c->runs[run].end);
 		open = run;
 		copy_calls(&chain, lines, address, to);
 	}
 	if (run < c->run_count) {
 		end_chain(&chain, c->runs[run].end, to);
-		linetable_end(to, c->runs[run].end);
+		line_table_end(to, c->runs[run].end);
 	}
 	free(chain.calls);
 }
 
-static struct linetable *read_lines(struct cutting *c)
+static struct line_table *read_lines(struct cutting *c)
 {
 	const GElf_Ehdr *header = elffile_header(c->b->file);
 	_cleanup_(lines_freep) struct lines *lines = lines_new(c->b->file, c->b->debug);
-	struct linetable *to;
+	struct line_table *to;
 	uint64_t address;
 	size_t i;
 
@@ -342,8 +343,8 @@ static struct linetable *read_lines(struct cutting *c)
 		if (c->symbols[i].size)
 			add_place(&c->asked, c->symbols[i].address);
 	sort_places(&c->asked);
-	to = linetable_new(header->e_ident[EI_CLASS] == ELFCLASS64,
-			   header->e_ident[EI_DATA] == ELFDATA2MSB);
+	to = line_table_new(header->e_ident[EI_CLASS] == ELFCLASS64,
+			    header->e_ident[EI_DATA] == ELFDATA2MSB);
 	copy_lines(c, lines, to);
 	return to;
 }
@@ -378,8 +379,8 @@ static void note_names(const struct cutting *c, struct used *u)
 int compact_image(const struct binary *b, struct used *u, bool is_kernel, void **ret,
 		  size_t *ret_size, struct error *err)
 {
-	_cleanup_(linetable_freep) struct linetable *lines = NULL;
-	struct linetable_section sections[LINETABLE_SECTIONS];
+	_cleanup_(line_table_freep) struct line_table *lines = NULL;
+	struct line_table_section sections[LINE_TABLE_SECTIONS];
 	struct cutting c = { .b = b, .used = u, .is_kernel = is_kernel };
 	struct slim s = { .ef = b->file };
 	int r;
@@ -387,8 +388,8 @@ int compact_image(const struct binary *b, struct used *u, bool is_kernel, void *
 	if (b->symtab)
 		cut(&c);
 	lines = read_lines(&c);
-	if (lines && linetable_any(lines)) {
-		linetable_finish(lines, sections);
+	if (lines && line_table_any(lines)) {
+		line_table_finish(lines, sections);
 		s.debug = sections;
 	}
 	s.runs = c.runs;
