@@ -27,7 +27,7 @@ struct place {
 
 /* A file being written. What the sections' data points at must stay until elf_update(). */
 struct writing {
-	const struct slim *in;
+	const struct elf_subset *in;
 	Elf *elf;
 	struct strbuf names, strings; /* of sections, of symbols */
 	void **kept;
@@ -141,7 +141,7 @@ static Elf_Scn *add_code(struct writing *w, const struct elf_section *s, size_t 
 }
 
 /* The first run that ends behind @address. */
-static size_t first_run(const struct slim *in, uint64_t address)
+static size_t first_run(const struct elf_subset *in, uint64_t address)
 {
 	return FIRST_NOT(i, 0, in->run_count, in->runs[i].end <= address);
 }
@@ -149,7 +149,7 @@ static size_t first_run(const struct slim *in, uint64_t address)
 /* A section of a linked file: what of it is used, in as many sections as there are clusters. */
 static void add_clusters(struct writing *w, const struct elf_section *s, uint64_t gap)
 {
-	const struct slim *in = w->in;
+	const struct elf_subset *in = w->in;
 	const Elf_Data *data = elffile_data(s);
 	uint64_t base = s->header.sh_addr, end;
 	size_t i = first_run(in, base);
@@ -170,7 +170,7 @@ static void add_clusters(struct writing *w, const struct elf_section *s, uint64_
 }
 
 /* A gap that leaves few enough sections. */
-static uint64_t choose_gap(const struct slim *in)
+static uint64_t choose_gap(const struct elf_subset *in)
 {
 	uint64_t gap = GAP;
 	size_t i, count;
@@ -260,11 +260,11 @@ static bool is_mark(const char *name)
 
 static void fill_symbols(struct writing *w, Elf_Data *to)
 {
-	const struct slim *in = w->in;
+	const struct elf_subset *in = w->in;
 	size_t i;
 
 	for (i = 0; i < in->symbol_count; i++) {
-		const struct slim_symbol *from = &in->symbols[i];
+		const struct elf_subset_symbol *from = &in->symbols[i];
 		const struct place *place = place_of(w, from->address);
 		unsigned char type = is_mark(from->name) ? STT_OBJECT : STT_FUNC;
 		GElf_Sym sym = { .st_name = (GElf_Word)w->strings.length,
@@ -421,7 +421,7 @@ static int read_back(int fd, void **ret, size_t *ret_size)
 }
 
 /* A core file, as the memory of a kernel is one: a segment for each run, of this machine's kind. */
-static int write_core(const struct slim *s, void **ret, size_t *ret_size)
+static int write_core(const struct elf_subset *s, void **ret, size_t *ret_size)
 {
 	_cleanup_(strbuf_done) struct strbuf head = STRBUF_INIT, code = STRBUF_INIT;
 	Elf64_Ehdr header = *elf64_getehdr(elffile_elf(s->ef));
@@ -458,7 +458,7 @@ static int write_core(const struct slim *s, void **ret, size_t *ret_size)
 	return 0;
 }
 
-int slim_write(const struct slim *s, void **ret, size_t *ret_size, struct error *err)
+int elf_subset_write(const struct elf_subset *s, void **ret, size_t *ret_size, struct error *err)
 {
 	_cleanup_(writing_done) struct writing w = {
 		.in = s, .is_relocatable = elffile_header(s->ef)->e_type == ET_REL

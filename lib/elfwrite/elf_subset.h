@@ -6,8 +6,8 @@
  *
  * Of a core file, the memory of a kernel, it writes the code alone.
  *
- *	struct slim s = { .ef = ef, .runs = runs, .run_count = n, .symbols = symbols, ... };
- *	if (slim_write(&s, &bytes, &size, err) == 0)
+ *	struct elf_subset s = { .ef = ef, .runs = runs, .run_count = n, .symbols = symbols, ... };
+ *	if (elf_subset_write(&s, &bytes, &size, err) == 0)
  *		...
  *	free(bytes);
  */
@@ -17,25 +17,25 @@
 #include "elfwrite/internal/line_table.h"
 
 /* Code to keep, by address. */
-struct slim_run {
+struct elf_subset_run {
 	uint64_t start, end;
 };
 
-struct slim_symbol {
+struct elf_subset_symbol {
 	const char *name;
 	const char *next; /* what is to stand behind it in the string table, or NULL: gprof, and so
 			   * opgprof, goes by that with names that have a dot */
 	uint64_t address, size;
 };
 
-struct slim {
+struct elf_subset {
 	const struct elffile *ef;
-	const struct slim_run *runs; /* sorted, not overlapping */
+	const struct elf_subset_run *runs; /* sorted, not overlapping */
 	size_t run_count;
-	const struct slim_symbol *symbols;
+	const struct elf_subset_symbol *symbols;
 	size_t symbol_count;
 	const struct line_table_section *debug; /* LINE_TABLE_SECTIONS of them, or NULL */
 };
 
 /* 0 with the file's bytes, which the caller frees, or -errno. */
-int slim_write(const struct slim *s, void **ret, size_t *ret_size, struct error *err);
+int elf_subset_write(const struct elf_subset *s, void **ret, size_t *ret_size, struct error *err);

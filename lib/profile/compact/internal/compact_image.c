@@ -26,10 +26,10 @@ struct cutting {
 	const struct used *used;
 	bool is_kernel;
 	uint8_t *keep; /* of each symbol that is a whole one */
-	struct slim_run *runs;
+	struct elf_subset_run *runs;
 	size_t run_count, run_room;
 	struct places asked; /* where somebody will ask for the line */
-	struct slim_symbol *symbols;
+	struct elf_subset_symbol *symbols;
 	size_t symbol_count, symbol_room;
 	const char *strings, *strings_end; /* of the file's own .symtab */
 };
@@ -97,7 +97,7 @@ static void keep_inner(struct cutting *c)
 
 static int compare_runs(const void *pa, const void *pb)
 {
-	const struct slim_run *a = pa, *b = pb;
+	const struct elf_subset_run *a = pa, *b = pb;
 
 	return (a->start > b->start) - (a->start < b->start);
 }
@@ -115,8 +115,8 @@ static void collect_runs(struct cutting *c)
 			continue;
 		array_grow(&c->runs, c->run_count + 1, &c->run_room);
 		c->runs[c->run_count++] =
-			(struct slim_run){ piece->address,
-					   piece->address + (piece->end - piece->offset) };
+			(struct elf_subset_run){ piece->address,
+						 piece->address + (piece->end - piece->offset) };
 	}
 	if (c->run_count)
 		qsort(c->runs, c->run_count, sizeof(*c->runs), compare_runs);
@@ -196,7 +196,7 @@ static void add_symbol(struct cutting *c, const char *name, uint64_t address, ui
 {
 	array_grow(&c->symbols, c->symbol_count + 1, &c->symbol_room);
 	c->symbols[c->symbol_count++] =
-		(struct slim_symbol){ name, name_behind(c, name), address, size };
+		(struct elf_subset_symbol){ name, name_behind(c, name), address, size };
 }
 
 static void collect_symbols(struct cutting *c)
@@ -382,7 +382,7 @@ int compact_image(const struct binary *b, struct used *u, bool is_kernel, void *
 	_cleanup_(line_table_freep) struct line_table *lines = NULL;
 	struct line_table_section sections[LINE_TABLE_SECTIONS];
 	struct cutting c = { .b = b, .used = u, .is_kernel = is_kernel };
-	struct slim s = { .ef = b->file };
+	struct elf_subset s = { .ef = b->file };
 	int r;
 
 	if (b->symtab)
@@ -396,7 +396,7 @@ int compact_image(const struct binary *b, struct used *u, bool is_kernel, void *
 	s.run_count = c.run_count;
 	s.symbols = c.symbols;
 	s.symbol_count = c.symbol_count;
-	r = slim_write(&s, ret, ret_size, err);
+	r = elf_subset_write(&s, ret, ret_size, err);
 	if (r == 0 && is_kernel && b->symtab)
 		note_names(&c, u);
 	free(c.keep);

@@ -66,9 +66,9 @@ static void one_symbol_is_kept_with_code_and_lines(void)
 		const struct symbol *sym = find_named(st, "marked_second"), *found;
 		uint64_t start = sym->address, end = start + (sym->end - sym->offset);
 		struct line_table_section sections[LINE_TABLE_SECTIONS];
-		struct slim_run run = { start, end };
-		struct slim_symbol one = { "marked_second", NULL, start, end - start };
-		struct slim slim = { ef, &run, 1, &one, 1, sections };
+		struct elf_subset_run run = { start, end };
+		struct elf_subset_symbol one = { "marked_second", NULL, start, end - start };
+		struct elf_subset slim = { ef, &run, 1, &one, 1, sections };
 		const struct lines_call *calls = NULL;
 		struct disasm_insn a, b;
 		struct lines_place at;
@@ -87,7 +87,7 @@ static void one_symbol_is_kept_with_code_and_lines(void)
 		line_table_leave(t);
 		line_table_leave(t);
 		line_table_finish(t, sections);
-		CHECK_EQ(slim_write(&slim, &bytes, &size, NULL), 0);
+		CHECK_EQ(elf_subset_write(&slim, &bytes, &size, NULL), 0);
 		CHECK_EQ(elffile_open_memory(bytes, size, "slim", &back, NULL), 0);
 		kept = symbols_of(back);
 		CHECK_EQ(symtab_count(kept), 1);
@@ -126,11 +126,11 @@ static void nothing_kept_is_a_file_too(void)
 {
 	_cleanup_(elffile_closep) struct elffile *ef = fixture("exe-static"), *back = NULL;
 	_cleanup_free_ void *bytes = NULL;
-	struct slim slim = { .ef = ef };
+	struct elf_subset slim = { .ef = ef };
 	uint64_t offset = 0;
 	size_t size;
 
-	CHECK_EQ(slim_write(&slim, &bytes, &size, NULL), 0);
+	CHECK_EQ(elf_subset_write(&slim, &bytes, &size, NULL), 0);
 	CHECK_EQ(elffile_open_memory(bytes, size, "slim", &back, NULL), 0);
 	CHECK(elffile_offset(back, elffile_header(ef)->e_entry, &offset) && offset);
 	CHECK(size < 4096);
