@@ -27,8 +27,8 @@ struct dwarf_units {
 	size_t moved_count;
 	void *map; /* the file, or NULL */
 	size_t map_size;
-	uint64_t read;	       /* bytes of it since they were given back */
-	struct segments units; /* numbers of units, by address */
+	uint64_t read;		    /* bytes of it since they were given back */
+	struct nested_ranges units; /* numbers of units, by address */
 	struct elffile *alt;
 	struct dwarf_file *alt_file;
 	struct dwarf_split *split; /* NULL until it is asked for */
@@ -159,7 +159,7 @@ static bool open_file(struct dwarf_units *d, const struct elffile *ef)
 /* --- units --- */
 
 struct adding {
-	struct segments *units;
+	struct nested_ranges *units;
 	uint32_t number;
 };
 
@@ -167,7 +167,7 @@ static void add_range(uint64_t start, uint64_t end, void *data)
 {
 	const struct adding *adding = data;
 
-	segments_add(adding->units, start, end, 0, adding->number);
+	nested_ranges_add(adding->units, start, end, 0, adding->number);
 }
 
 /* Notes where the code of each unit is. What .debug_aranges says is not needed, and clang does not
@@ -184,7 +184,7 @@ static void read_units(struct dwarf_units *d)
 		if (u->is_code)
 			(void)dwarf_ranges_each(u, u->root, add_range, &adding);
 	}
-	segments_settle(&d->units);
+	nested_ranges_settle(&d->units);
 }
 
 struct dwarf_units *dwarf_units_new(const struct elffile *ef, const struct elffile *debug)
@@ -211,7 +211,7 @@ void dwarf_units_free(struct dwarf_units *d)
 		dwfl_end(d->dwfl);
 	if (d->map)
 		(void)munmap(d->map, d->map_size);
-	segments_done(&d->units);
+	nested_ranges_done(&d->units);
 	free(d->moved);
 	free(d->path);
 	free(d->debug_path);
@@ -223,7 +223,7 @@ struct dwarf_unit *dwarf_units_unit(struct dwarf_units *d, uint64_t *address)
 	uint64_t there = *address;
 	uint32_t number;
 
-	if (!move(d, &there) || !segments_find(&d->units, there, &number))
+	if (!move(d, &there) || !nested_ranges_find(&d->units, there, &number))
 		return NULL;
 	*address = there;
 	return &d->file->units[number];

@@ -20,7 +20,7 @@ struct call {
 
 /* The calls in a function. */
 struct calls {
-	struct segments pieces; /* indexes of ->calls */
+	struct nested_ranges pieces; /* indexes of ->calls */
 	struct call *calls;
 	size_t count, room;
 };
@@ -35,7 +35,7 @@ struct unit_code {
 	struct dwarf_unit *unit;
 	struct dwarf_abbrevs *abbrevs; /* while it is the last that was asked for */
 	bool is_deep;		       /* functions in functions were looked for */
-	struct segments pieces;	       /* indexes of ->functions */
+	struct nested_ranges pieces;   /* indexes of ->functions */
 	struct function *functions;
 	size_t count, room;
 };
@@ -59,7 +59,7 @@ static void calls_free(struct calls *c)
 {
 	if (!c)
 		return;
-	segments_done(&c->pieces);
+	nested_ranges_done(&c->pieces);
 	free(c->calls);
 	free(c);
 }
@@ -71,7 +71,7 @@ static void forget_functions(struct unit_code *code)
 	for (i = 0; i < code->count; i++)
 		calls_free(code->functions[i].calls);
 	free(code->functions);
-	segments_done(&code->pieces);
+	nested_ranges_done(&code->pieces);
 	code->functions = NULL;
 	code->count = code->room = 0;
 }
@@ -186,7 +186,7 @@ static void walk_over(struct walk *w, const struct dwarf_value values[DWARF_FACT
 /* --- the functions of a unit --- */
 
 struct adding {
-	struct segments *pieces;
+	struct nested_ranges *pieces;
 	uint32_t depth, value;
 };
 
@@ -194,7 +194,7 @@ static void add_piece(uint64_t start, uint64_t end, void *data)
 {
 	const struct adding *adding = data;
 
-	segments_add(adding->pieces, start, end, adding->depth, adding->value);
+	nested_ranges_add(adding->pieces, start, end, adding->depth, adding->value);
 }
 
 static void add_function(struct unit_code *code, uint32_t depth, uint64_t entry,
@@ -235,7 +235,7 @@ static void read_functions(struct inlines *in, struct unit_code *code, bool deep
 			break;
 		add_function(code, (uint32_t)depth, offset, values);
 	}
-	segments_settle(&code->pieces);
+	nested_ranges_settle(&code->pieces);
 	in->read += code->unit->end - code->unit->offset;
 }
 
@@ -265,12 +265,12 @@ static struct function *function_at(struct inlines *in, struct unit_code *code, 
 {
 	uint32_t index;
 
-	if (segments_find(&code->pieces, address, &index))
+	if (nested_ranges_find(&code->pieces, address, &index))
 		return &code->functions[index];
 	if (code->is_deep)
 		return NULL;
 	read_functions(in, code, true);
-	return segments_find(&code->pieces, address, &index) ? &code->functions[index] : NULL;
+	return nested_ranges_find(&code->pieces, address, &index) ? &code->functions[index] : NULL;
 }
 
 /* --- names --- */
@@ -334,7 +334,7 @@ static const char *called(struct inlines *in, struct dwarf_unit *u,
 
 static size_t calls_bytes(const struct calls *c)
 {
-	return sizeof(*c) + segments_bytes(&c->pieces) + c->room * sizeof(*c->calls);
+	return sizeof(*c) + nested_ranges_bytes(&c->pieces) + c->room * sizeof(*c->calls);
 }
 
 static void forget_calls(struct inlines *in)
@@ -446,7 +446,7 @@ static struct calls *calls_of(struct inlines *in, const struct unit_code *code, 
 		forget_calls(in);
 	f->calls = xcalloc(1, sizeof(*f->calls));
 	walk_calls(&w, f->calls);
-	segments_settle(&f->calls->pieces);
+	nested_ranges_settle(&f->calls->pieces);
 	in->call_bytes += calls_bytes(f->calls);
 	in->read += left - w.b.in.left;
 	return f->calls;
@@ -461,7 +461,7 @@ size_t inlines_find(struct inlines *in, struct dwarf_unit *u, uint64_t address,
 	size_t n = 0;
 	uint32_t i;
 
-	if (!calls || !segments_find(&calls->pieces, address, &i))
+	if (!calls || !nested_ranges_find(&calls->pieces, address, &i))
 		return 0;
 	for (; i != UINT32_MAX; i = calls->calls[i].parent) {
 		struct call *call = &calls->calls[i];

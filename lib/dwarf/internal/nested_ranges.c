@@ -5,17 +5,18 @@
 
 #include <string.h>
 
-void segments_add(struct segments *s, uint64_t start, uint64_t end, uint32_t depth, uint32_t value)
+void nested_ranges_add(struct nested_ranges *s, uint64_t start, uint64_t end, uint32_t depth,
+		       uint32_t value)
 {
 	if (start >= end)
 		return;
 	array_grow(&s->pieces, s->piece_count + 1, &s->piece_room);
-	s->pieces[s->piece_count++] = (struct segment_piece){ start, end, depth, value };
+	s->pieces[s->piece_count++] = (struct nested_ranges_piece){ start, end, depth, value };
 }
 
 static int compare_pieces(const void *pa, const void *pb)
 {
-	const struct segment_piece *a = pa, *b = pb;
+	const struct nested_ranges_piece *a = pa, *b = pb;
 
 	if (a->start != b->start)
 		return (a->start > b->start) - (a->start < b->start);
@@ -25,7 +26,7 @@ static int compare_pieces(const void *pa, const void *pb)
 }
 
 /* Whether @a counts rather than @b where both are. */
-static bool is_inner(const struct segment_piece *a, const struct segment_piece *b)
+static bool is_inner(const struct nested_ranges_piece *a, const struct nested_ranges_piece *b)
 {
 	if (a->depth != b->depth)
 		return a->depth > b->depth;
@@ -36,11 +37,11 @@ static bool is_inner(const struct segment_piece *a, const struct segment_piece *
 
 /* Pieces that are open where a sweep is, the innermost on top. */
 struct heap {
-	struct segment_piece *pieces;
+	struct nested_ranges_piece *pieces;
 	size_t count, room;
 };
 
-static void heap_push(struct heap *h, const struct segment_piece *piece)
+static void heap_push(struct heap *h, const struct nested_ranges_piece *piece)
 {
 	size_t i;
 
@@ -52,7 +53,7 @@ static void heap_push(struct heap *h, const struct segment_piece *piece)
 
 static void heap_pop(struct heap *h)
 {
-	struct segment_piece last = h->pieces[--h->count];
+	struct nested_ranges_piece last = h->pieces[--h->count];
 	size_t i = 0, child;
 
 	for (; (child = 2 * i + 1) < h->count; i = child) {
@@ -65,18 +66,18 @@ static void heap_pop(struct heap *h)
 	h->pieces[i] = last;
 }
 
-static void put(struct segments *s, uint64_t start, uint32_t value)
+static void put(struct nested_ranges *s, uint64_t start, uint32_t value)
 {
 	if (s->count && s->starts[s->count - 1].start == start)
 		s->count--;
 	if (s->count && s->starts[s->count - 1].value == value)
 		return;
 	array_grow(&s->starts, s->count + 1, &s->room);
-	s->starts[s->count++] = (struct segment_start){ start, value };
+	s->starts[s->count++] = (struct nested_ranges_start){ start, value };
 }
 
 /* Closes what ends up to @limit, and says what is there then. */
-static void close_up_to(struct segments *s, struct heap *open, uint64_t limit)
+static void close_up_to(struct nested_ranges *s, struct heap *open, uint64_t limit)
 {
 	while (open->count && open->pieces[0].end <= limit) {
 		uint64_t end = open->pieces[0].end;
@@ -89,7 +90,7 @@ static void close_up_to(struct segments *s, struct heap *open, uint64_t limit)
 	}
 }
 
-void segments_settle(struct segments *s)
+void nested_ranges_settle(struct nested_ranges *s)
 {
 	struct heap open = { NULL, 0, 0 };
 	size_t i;
@@ -108,7 +109,7 @@ void segments_settle(struct segments *s)
 	s->piece_count = s->piece_room = 0;
 }
 
-bool segments_find(struct segments *s, uint64_t address, uint32_t *ret)
+bool nested_ranges_find(struct nested_ranges *s, uint64_t address, uint32_t *ret)
 {
 	size_t i = s->last;
 
@@ -123,14 +124,14 @@ bool segments_find(struct segments *s, uint64_t address, uint32_t *ret)
 	return *ret != UINT32_MAX;
 }
 
-size_t segments_bytes(const struct segments *s)
+size_t nested_ranges_bytes(const struct nested_ranges *s)
 {
 	return s->room * sizeof(*s->starts) + s->piece_room * sizeof(*s->pieces);
 }
 
-void segments_done(struct segments *s)
+void nested_ranges_done(struct nested_ranges *s)
 {
 	free(s->pieces);
 	free(s->starts);
-	*s = (struct segments){ 0 };
+	*s = (struct nested_ranges){ 0 };
 }

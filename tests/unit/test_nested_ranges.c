@@ -6,13 +6,13 @@
 enum { NONE = UINT32_MAX };
 
 /* What is at each of the addresses 0 to 9. */
-static void check_at(struct segments *s, const uint32_t expected[10], const char *what)
+static void check_at(struct nested_ranges *s, const uint32_t expected[10], const char *what)
 {
 	uint64_t address;
 
 	for (address = 0; address < 10; address++) {
 		uint32_t value = NONE;
-		bool found = segments_find(s, address, &value);
+		bool found = nested_ranges_find(s, address, &value);
 
 		if (!CHECK(found == (expected[address] != NONE) && value == expected[address]))
 			printf("# %s: %u at %u, expected %u\n", what, value, (unsigned int)address,
@@ -24,7 +24,7 @@ static void the_innermost_piece_counts(void)
 {
 	static const struct {
 		const char *what;
-		struct segment_piece pieces[4];
+		struct nested_ranges_piece pieces[4];
 		uint32_t expected[10];
 	} rows[] = {
 		{ "nested",
@@ -46,16 +46,16 @@ static void the_innermost_piece_counts(void)
 	size_t i, j;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct segments s = { 0 };
+		struct nested_ranges s = { 0 };
 
 		for (j = 0; j < ARRAY_SIZE(rows[i].pieces); j++) {
-			const struct segment_piece *p = &rows[i].pieces[j];
+			const struct nested_ranges_piece *p = &rows[i].pieces[j];
 
-			segments_add(&s, p->start, p->end, p->depth, p->value);
+			nested_ranges_add(&s, p->start, p->end, p->depth, p->value);
 		}
-		segments_settle(&s);
+		nested_ranges_settle(&s);
 		check_at(&s, rows[i].expected, rows[i].what);
-		segments_done(&s);
+		nested_ranges_done(&s);
 	}
 }
 
@@ -66,22 +66,24 @@ static void any_pieces_are_laid_flat(void)
 	uint32_t random = 1, round;
 
 	for (round = 0; round < ROUNDS; round++) {
-		struct segment_piece pieces[PIECES];
-		struct segments s = { 0 };
+		struct nested_ranges_piece pieces[PIECES];
+		struct nested_ranges s = { 0 };
 		uint32_t i, address, value, best;
 
 		for (i = 0; i < PIECES; i++) {
 			random = random * 1664525 + 1013904223;
-			pieces[i] = (struct segment_piece){ random >> 8 & 31,
-							    (random >> 8 & 31) + (random >> 16 & 7),
-							    random >> 24 & 3, i };
-			segments_add(&s, pieces[i].start, pieces[i].end, pieces[i].depth, i);
+			pieces[i] = (struct nested_ranges_piece){ random >> 8 & 31,
+								  (random >> 8 & 31) +
+									  (random >> 16 & 7),
+								  random >> 24 & 3, i };
+			nested_ranges_add(&s, pieces[i].start, pieces[i].end, pieces[i].depth, i);
 		}
-		segments_settle(&s);
+		nested_ranges_settle(&s);
 		for (address = 0; address < ADDRESSES; address++) {
 			for (i = 0, best = NONE; i < PIECES; i++) {
-				const struct segment_piece *p = &pieces[i];
-				const struct segment_piece *b = best == NONE ? p : &pieces[best];
+				const struct nested_ranges_piece *p = &pieces[i];
+				const struct nested_ranges_piece *b =
+					best == NONE ? p : &pieces[best];
 
 				if (address >= p->start && address < p->end &&
 				    (best == NONE || p->depth > b->depth ||
@@ -89,22 +91,22 @@ static void any_pieces_are_laid_flat(void)
 					best = i;
 			}
 			value = NONE;
-			(void)segments_find(&s, address, &value);
+			(void)nested_ranges_find(&s, address, &value);
 			CHECK_EQ(value, best);
 		}
-		segments_done(&s);
+		nested_ranges_done(&s);
 	}
 }
 
 static void nothing_is_found_in_nothing(void)
 {
-	struct segments s = { 0 };
+	struct nested_ranges s = { 0 };
 	uint32_t value;
 
-	segments_settle(&s);
-	CHECK(!segments_find(&s, 0, &value));
-	CHECK(!segments_find(&s, UINT64_MAX, &value));
-	segments_done(&s);
+	nested_ranges_settle(&s);
+	CHECK(!nested_ranges_find(&s, 0, &value));
+	CHECK(!nested_ranges_find(&s, UINT64_MAX, &value));
+	nested_ranges_done(&s);
 }
 
 TESTS(T(the_innermost_piece_counts), T(any_pieces_are_laid_flat), T(nothing_is_found_in_nothing))
