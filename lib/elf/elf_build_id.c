@@ -75,7 +75,7 @@ static const uint8_t *take_padded(struct span *in, uint32_t size)
 	return at;
 }
 
-int buildid_from_notes(struct span notes, bool big_endian, struct build_id *ret)
+int elf_build_id_from_notes(struct span notes, bool big_endian, struct build_id *ret)
 {
 	const uint8_t *head, *name, *desc;
 	uint32_t name_size, desc_size;
@@ -105,7 +105,7 @@ static int read_notes(const struct elf *elf, uint64_t offset, uint64_t size, str
 
 	if (n < 0)
 		return (int)n;
-	return buildid_from_notes(span_of(bytes, (size_t)n), elf->big_endian, ret);
+	return elf_build_id_from_notes(span_of(bytes, (size_t)n), elf->big_endian, ret);
 }
 
 /* Looks through the notes that a table of segments or sections points at. */
@@ -139,7 +139,7 @@ static int search_table(const struct elf *elf, uint64_t table_at, const uint8_t 
 	return -ENODATA;
 }
 
-int buildid_read_fd(int fd, struct build_id *ret)
+int elf_build_id_read_fd(int fd, struct build_id *ret)
 {
 	uint8_t head[64] = { 0 };
 	struct elf elf = { .fd = fd };
@@ -165,13 +165,13 @@ int buildid_read_fd(int fd, struct build_id *ret)
 			    &l->section, SHT_NOTE, ret);
 }
 
-int buildid_read_kernel(const char *root, struct build_id *ret)
+int elf_build_id_read_kernel(const char *root, struct build_id *ret)
 {
 	_cleanup_free_ char *notes = NULL;
 	ssize_t n = path_read(root, "/sys/kernel/notes", &notes, NULL);
 
 	if (n < 0)
 		return (int)n;
-	return buildid_from_notes(span_of(notes, (size_t)n), __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__,
-				  ret);
+	return elf_build_id_from_notes(span_of(notes, (size_t)n),
+				       __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__, ret);
 }

@@ -7,8 +7,8 @@
 
 /* Reads the build-id of the ELF file open as @fd (either byte order and word size, any bytes
  * tolerated); 0, -ENODATA if it has none, -EBADMSG if it is no ELF file, or -errno. */
-int buildid_read_fd(int fd, struct build_id *ret);
+int elf_build_id_read_fd(int fd, struct build_id *ret);
 /* Finds the build-id in the bytes of ELF notes; 0 or -ENODATA. @big_endian is the file's order. */
-int buildid_from_notes(struct span notes, bool big_endian, struct build_id *ret);
+int elf_build_id_from_notes(struct span notes, bool big_endian, struct build_id *ret);
 /* The running kernel's, from /sys/kernel/notes below @root; 0 or -errno. */
-int buildid_read_kernel(const char *root, struct build_id *ret);
+int elf_build_id_read_kernel(const char *root, struct build_id *ret);

@@ -85,8 +85,8 @@ static void read_build_id(struct elffile *ef)
 			continue;
 		data = elf_rawdata(s.scn, NULL);
 		if (data && data->d_buf &&
-		    buildid_from_notes(span_of(data->d_buf, data->d_size), big_endian,
-				       &ef->build_id) == 0)
+		    elf_build_id_from_notes(span_of(data->d_buf, data->d_size), big_endian,
+					    &ef->build_id) == 0)
 			return;
 	}
 }

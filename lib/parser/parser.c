@@ -142,7 +142,7 @@ int parser_build_id(struct parser *p, int fd, struct build_id *ret)
 	int r;
 
 	if (!p)
-		return buildid_read_fd(fd, ret);
+		return elf_build_id_read_fd(fd, ret);
 	r = ask(p, LANE_OTHERS, &request, fd, &in);
 	return r < 0 ? r : check(p, fd, parser_take_build_id(in, ret));
 }

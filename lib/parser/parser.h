@@ -33,7 +33,7 @@ int parser_new(struct parser **ret, struct error *err);
 void parser_free(struct parser *p);
 DEFINE_CLEANUP(struct parser *, parser_free);
 
-/* As buildid_read_fd(). */
+/* As elf_build_id_read_fd(). */
 int parser_build_id(struct parser *p, int fd, struct build_id *ret);
 /* As unwind_table_build() of the ELF file open as @fd, which stays the caller's. */
 int parser_table(struct parser *p, int fd, struct unwind_rules *rules, struct unwind_table **ret,

@@ -31,7 +31,7 @@ static void a_build_id_is_what_it_is(void)
 	_cleanup_close_ int none = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
 	struct build_id here = { 0 }, there = { 0 };
 
-	CHECK_EQ(buildid_read_fd(fd, &here), parser_build_id(p, fd, &there));
+	CHECK_EQ(elf_build_id_read_fd(fd, &here), parser_build_id(p, fd, &there));
 	CHECK(!memcmp(&here, &there, sizeof(here)));
 	CHECK_EQ(parser_build_id(p, none, &there), -EBADMSG);
 	CHECK_EQ(parser_build_id(NULL, fd, &there), 0);

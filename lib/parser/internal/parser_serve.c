@@ -61,7 +61,7 @@ static void serve_build_id(int fd, struct sandbox_reply *reply)
 {
 	struct build_id id = { 0 };
 	struct writer w = begin(reply);
-	int r = buildid_read_fd(fd, &id);
+	int r = elf_build_id_read_fd(fd, &id);
 
 	put(&w, &id, sizeof(id));
 	finish(&w, reply, r);

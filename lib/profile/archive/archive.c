@@ -236,7 +236,7 @@ static bool can_be_running(const struct plan *p, const struct gather_image *imag
 
 	if (!profiled || !profiled->build_id.size)
 		return true;
-	return buildid_read_kernel(NULL, &running) == 0 &&
+	return elf_build_id_read_kernel(NULL, &running) == 0 &&
 	       build_id_equal(&running, &profiled->build_id);
 }
 

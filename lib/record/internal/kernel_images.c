@@ -248,7 +248,7 @@ static struct binary *kallsyms_binary(struct kernel *k)
 {
 	struct manifest_image image = { .path = "/proc/kallsyms" };
 
-	(void)buildid_read_kernel(k->root, &image.build_id);
+	(void)elf_build_id_read_kernel(k->root, &image.build_id);
 	return binary_file(k->binaries, &image, true);
 }
 

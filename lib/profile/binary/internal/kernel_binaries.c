@@ -62,7 +62,7 @@ static bool is_running(const struct manifest_image *profiled)
 {
 	struct build_id running = { 0 };
 
-	return profiled && buildid_read_kernel(NULL, &running) == 0 &&
+	return profiled && elf_build_id_read_kernel(NULL, &running) == 0 &&
 	       build_id_equal(&running, &profiled->build_id);
 }
 

@@ -34,13 +34,14 @@ static void notes_are_walked_to_the_build_id(void)
 	struct build_id id = { .size = 0 };
 	size_t i;
 
-	CHECK_EQ(buildid_from_notes(span_of(notes_le, sizeof(notes_le)), false, &id), 0);
+	CHECK_EQ(elf_build_id_from_notes(span_of(notes_le, sizeof(notes_le)), false, &id), 0);
 	CHECK_STR(build_id_text(&id, text), "abcdef");
-	CHECK_EQ(buildid_from_notes(span_of(notes_be, sizeof(notes_be)), true, &id), 0);
+	CHECK_EQ(elf_build_id_from_notes(span_of(notes_be, sizeof(notes_be)), true, &id), 0);
 	CHECK_STR(build_id_text(&id, text), "deadbeef");
 	for (i = 0; i < sizeof(notes_be); i++)
-		CHECK_EQ(buildid_from_notes(span_of(notes_be, i), true, &id), -ENODATA);
-	CHECK_EQ(buildid_from_notes(span_of(notes_be, sizeof(notes_be)), false, &id), -ENODATA);
+		CHECK_EQ(elf_build_id_from_notes(span_of(notes_be, i), true, &id), -ENODATA);
+	CHECK_EQ(elf_build_id_from_notes(span_of(notes_be, sizeof(notes_be)), false, &id),
+		 -ENODATA);
 }
 
 /* A 32-bit big-endian file with one note segment, as it comes from an old PowerPC. */
@@ -59,7 +60,7 @@ static void foreign_class_and_byte_order_are_read(void)
 	file[52 + 19] = sizeof(notes_be);
 	memcpy(file + 52 + 32, notes_be, sizeof(notes_be));
 	fd = file_of(file, sizeof(file));
-	CHECK_EQ(buildid_read_fd(fd, &id), 0);
+	CHECK_EQ(elf_build_id_read_fd(fd, &id), 0);
 	CHECK_STR(build_id_text(&id, text), "deadbeef");
 }
 
@@ -79,7 +80,7 @@ static void note_sections_do_where_there_are_no_segments(void)
 	file[64 + 32] = sizeof(notes_le);
 	memcpy(file + 128, notes_le, sizeof(notes_le));
 	fd = file_of(file, sizeof(file));
-	CHECK_EQ(buildid_read_fd(fd, &id), 0);
+	CHECK_EQ(elf_build_id_read_fd(fd, &id), 0);
 	CHECK_STR(build_id_text(&id, text), "abcdef");
 }
 
@@ -90,18 +91,18 @@ static void hostile_headers_end_in_an_error(void)
 	_cleanup_close_ int all_ones = -1, text = file_of("#!/bin/sh\n", 10),
 			    empty = file_of("", 0);
 
-	CHECK_EQ(buildid_read_fd(text, &id), -EBADMSG);
-	CHECK_EQ(buildid_read_fd(empty, &id), -EBADMSG);
+	CHECK_EQ(elf_build_id_read_fd(text, &id), -EBADMSG);
+	CHECK_EQ(elf_build_id_read_fd(empty, &id), -EBADMSG);
 	memset(file + 16, 0xff, sizeof(file) - 16);
 	all_ones = file_of(file, sizeof(file));
-	CHECK_EQ(buildid_read_fd(all_ones, &id), -ENODATA);
-	CHECK_EQ(buildid_read_fd(-1, &id), -EBADF);
+	CHECK_EQ(elf_build_id_read_fd(all_ones, &id), -ENODATA);
+	CHECK_EQ(elf_build_id_read_fd(-1, &id), -EBADF);
 }
 
 static void running_kernel_has_one(void)
 {
 	struct build_id id;
-	int r = buildid_read_kernel(NULL, &id);
+	int r = elf_build_id_read_kernel(NULL, &id);
 
 	if (r == -ENOENT || r == -EACCES || r == -EPERM)
 		SKIP("/sys/kernel/notes cannot be read here");

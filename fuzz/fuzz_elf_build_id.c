@@ -15,10 +15,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 
 	if (fd < 0 || write(fd, data, size) != (ssize_t)size)
 		abort();
-	if (buildid_read_fd(fd, &id) == 0 && (!id.size || id.size > BUILD_ID_MAX))
+	if (elf_build_id_read_fd(fd, &id) == 0 && (!id.size || id.size > BUILD_ID_MAX))
 		abort();
-	(void)buildid_from_notes(span_of(data, size), true, &id);
-	(void)buildid_from_notes(span_of(data, size), false, &id);
+	(void)elf_build_id_from_notes(span_of(data, size), true, &id);
+	(void)elf_build_id_from_notes(span_of(data, size), false, &id);
 	(void)close(fd);
 	return 0;
 }
