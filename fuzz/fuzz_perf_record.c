@@ -37,8 +37,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	struct perf_record record;
 	size_t i, strings = 0;
 	struct ring ring;
-	struct merge_cpu cpu = { .sideband = &ring };
-	const struct merge_handler handler = { look, look, look_away, &strings };
+	struct ring_merge_cpu cpu = { .sideband = &ring };
+	const struct ring_merge_handler handler = { look, look, look_away, &strings };
 
 	struct user_stack stack;
 	struct span words;
@@ -53,7 +53,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	for (i = 0; i < size && i < RING_SIZE; i++)
 		memory[(page.data_tail + i) % RING_SIZE] = data[i];
 	page.data_head = page.data_tail + i;
-	merge_run(&cpu, 1, UINT64_MAX, &handler);
+	ring_merge_run(&cpu, 1, UINT64_MAX, &handler);
 	if (page.data_tail != page.data_head)
 		abort();
 	ring_done(&ring);

@@ -8,10 +8,10 @@
 #define FUTURE_NS UINT64_C(10000000000)
 
 struct merge {
-	struct merge_cpu *cpus;
+	struct ring_merge_cpu *cpus;
 	size_t count;
 	uint64_t until_ns;
-	const struct merge_handler *handler;
+	const struct ring_merge_handler *handler;
 	uint64_t first_sample_ns; /* the oldest sample of all CPUs is not older */
 };
 
@@ -41,7 +41,7 @@ static bool next_record(const struct merge *m, struct ring *ring, struct perf_re
 	return false;
 }
 
-static void look_at(struct merge *m, struct merge_cpu *c)
+static void look_at(struct merge *m, struct ring_merge_cpu *c)
 {
 	if (c->sideband)
 		ring_refresh(c->sideband);
@@ -51,7 +51,7 @@ static void look_at(struct merge *m, struct merge_cpu *c)
 	c->have_sample = next_record(m, c->samples, &c->sample);
 }
 
-static void take_samples_of(struct merge *m, struct merge_cpu *c, uint64_t until_ns)
+static void take_samples_of(struct merge *m, struct ring_merge_cpu *c, uint64_t until_ns)
 {
 	bool any = false;
 
@@ -74,7 +74,7 @@ static void take_samples(struct merge *m, uint64_t until_ns)
 		return;
 	m->first_sample_ns = UINT64_MAX;
 	for (i = 0; i < m->count; i++) {
-		struct merge_cpu *c = &m->cpus[i];
+		struct ring_merge_cpu *c = &m->cpus[i];
 
 		take_samples_of(m, c, until_ns);
 		if (c->have_sample)
@@ -83,13 +83,13 @@ static void take_samples(struct merge *m, uint64_t until_ns)
 }
 
 /* The CPU whose next change is the oldest, not younger than @until_ns; NULL if there is none. */
-static struct merge_cpu *oldest_change(struct merge *m, uint64_t until_ns)
+static struct ring_merge_cpu *oldest_change(struct merge *m, uint64_t until_ns)
 {
-	struct merge_cpu *oldest = NULL;
+	struct ring_merge_cpu *oldest = NULL;
 	size_t i;
 
 	for (i = 0; i < m->count; i++) {
-		struct merge_cpu *c = &m->cpus[i];
+		struct ring_merge_cpu *c = &m->cpus[i];
 
 		if (c->have_change && c->change.time_ns <= until_ns &&
 		    (!oldest || c->change.time_ns < oldest->change.time_ns))
@@ -98,11 +98,11 @@ static struct merge_cpu *oldest_change(struct merge *m, uint64_t until_ns)
 	return oldest;
 }
 
-void merge_run(struct merge_cpu *cpus, size_t count, uint64_t until_ns,
-	       const struct merge_handler *handler)
+void ring_merge_run(struct ring_merge_cpu *cpus, size_t count, uint64_t until_ns,
+		    const struct ring_merge_handler *handler)
 {
 	struct merge m = { .cpus = cpus, .count = count, .until_ns = until_ns, .handler = handler };
-	struct merge_cpu *c;
+	struct ring_merge_cpu *c;
 	size_t i;
 
 	for (i = 0; i < count; i++)

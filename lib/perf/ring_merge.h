@@ -5,7 +5,7 @@
  * before all that are younger. Between two such records the samples are taken CPU by CPU, which
  * spares context changes in the event buffer.
  *
- *	merge_run(cpus, n, now_ns - 2000000, &handler);
+ *	ring_merge_run(cpus, n, now_ns - 2000000, &handler);
  */
 #pragma once
 
@@ -13,13 +13,13 @@
 #include "perf/ring.h"
 
 /* The two rings of a CPU, borrowed; the rest is merge's. */
-struct merge_cpu {
+struct ring_merge_cpu {
 	struct ring *samples, *sideband;   /* NULL: none */
 	struct perf_record sample, change; /* the next of each */
 	bool have_sample, have_change;
 };
 
-struct merge_handler {
+struct ring_merge_handler {
 	/* A record of the sample ring of cpus[@i]: samples, and what the kernel says of them. */
 	void (*sample)(size_t i, const struct perf_record *record, void *data);
 	/* A record of its sideband ring. */
@@ -33,5 +33,5 @@ struct merge_handler {
  * their room back. One whose time is more than ten seconds after that is taken as being of
  * @until_ns.
  */
-void merge_run(struct merge_cpu *cpus, size_t count, uint64_t until_ns,
-	       const struct merge_handler *handler);
+void ring_merge_run(struct ring_merge_cpu *cpus, size_t count, uint64_t until_ns,
+		    const struct ring_merge_handler *handler);

@@ -93,7 +93,7 @@ static void nonsense_empties_the_ring(void)
 struct cpus {
 	struct bytes_ring memory[2][2]; /* samples, sideband */
 	struct ring rings[2][2];
-	struct merge_cpu merge[2];
+	struct ring_merge_cpu merge[2];
 	struct strbuf seen; /* "s0:5" a sample of CPU 0 at 5, "c1:7" a change */
 };
 
@@ -147,10 +147,10 @@ static void cpus_free(struct cpus *c)
 
 static void run(struct cpus *c, uint64_t until_ns)
 {
-	const struct merge_handler handler = { on_sample, on_change, on_bad, c };
+	const struct ring_merge_handler handler = { on_sample, on_change, on_bad, c };
 
 	strbuf_clear(&c->seen);
-	merge_run(c->merge, 2, until_ns, &handler);
+	ring_merge_run(c->merge, 2, until_ns, &handler);
 }
 
 static void samples_at(struct cpus *c, size_t cpu, const uint64_t *times)

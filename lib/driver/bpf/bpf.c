@@ -316,15 +316,15 @@ static void on_bad(void *data)
 
 static void read_rings(struct driver *d)
 {
-	const struct merge_handler handler = { on_notice, on_change, on_bad, d };
-	_cleanup_free_ struct merge_cpu *cpus = xcalloc(d->cpus.count, sizeof(*cpus));
+	const struct ring_merge_handler handler = { on_notice, on_change, on_bad, d };
+	_cleanup_free_ struct ring_merge_cpu *cpus = xcalloc(d->cpus.count, sizeof(*cpus));
 	size_t i;
 
 	for (i = 0; i < d->cpus.count; i++) {
 		cpus[i].samples = &d->cpus.cpus[i].samples;
 		cpus[i].sideband = &d->cpus.cpus[i].sideband;
 	}
-	merge_run(cpus, d->cpus.count, UINT64_MAX, &handler);
+	ring_merge_run(cpus, d->cpus.count, UINT64_MAX, &handler);
 	d->kernel_changed |= modules_changed("", &d->module_count);
 	if (d->kernel_changed)
 		evbuf_code(d->samples.out, EVBUF_MODULE_LOADED);

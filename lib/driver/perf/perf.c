@@ -291,8 +291,8 @@ static void on_bad(void *data)
 /* Handles all records up to @until_ns. */
 static void drain(struct driver *d, uint64_t until_ns)
 {
-	const struct merge_handler handler = { on_sample, on_change, on_bad, d };
-	_cleanup_free_ struct merge_cpu *cpus = xcalloc(d->cpus.count, sizeof(*cpus));
+	const struct ring_merge_handler handler = { on_sample, on_change, on_bad, d };
+	_cleanup_free_ struct ring_merge_cpu *cpus = xcalloc(d->cpus.count, sizeof(*cpus));
 	size_t i;
 
 	for (i = 0; i < d->cpus.count; i++) {
@@ -301,7 +301,7 @@ static void drain(struct driver *d, uint64_t until_ns)
 			cpus[i].samples = &d->cpus.cpus[i].samples;
 		cpus[i].sideband = &d->cpus.cpus[i].sideband;
 	}
-	merge_run(cpus, d->cpus.count, until_ns, &handler);
+	ring_merge_run(cpus, d->cpus.count, until_ns, &handler);
 }
 
 static void perf_stop(struct driver *d)
