@@ -192,7 +192,7 @@ static void put(struct attribution *a, unsigned int counter, const struct perf_r
 
 	if (a->frames) {
 		a->frames[0] = *leaf;
-		count = chain_callers(a, r, &trace.end);
+		count = perf_chain_callers(a, r, &trace.end);
 		evbuf_chain(a->out, a->frames, count, &trace);
 	} else if (leaf->cookie == EVBUF_KERNEL) {
 		evbuf_kernel_sample(a->out, leaf->offset, counter, weight);
@@ -259,7 +259,7 @@ bool attribution_find(struct attribution *a, unsigned int cpu, const struct perf
 		return false;
 	ret->context = context_of(a, cpu, r, app);
 	if (a->depth > 1)
-		ret->count = chain_callers(a, r, &ret->end);
+		ret->count = perf_chain_callers(a, r, &ret->end);
 	return true;
 }
 

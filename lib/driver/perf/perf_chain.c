@@ -96,8 +96,8 @@ static const enum evbuf_end ends[] = {
 };
 static_assert(ARRAY_SIZE(ends) == UNWIND_STOP_COUNT_, "every reason has its end");
 
-enum evbuf_end chain_end_of(const struct cookie_table *cookies, enum unwind_stop stop,
-			    uint64_t cookie)
+enum evbuf_end perf_chain_end_of(const struct cookie_table *cookies, enum unwind_stop stop,
+				 uint64_t cookie)
 {
 	const struct cookie_image *image = cookie_lookup(cookies, cookie);
 
@@ -131,10 +131,10 @@ static enum evbuf_end unwind_user(struct walk *w, struct span more)
 			return EVBUF_END_NO_MAPPING;
 		w->count++;
 	}
-	return chain_end_of(a->sideband->from.cookies, stop, a->frames[w->count - 1].cookie);
+	return perf_chain_end_of(a->sideband->from.cookies, stop, a->frames[w->count - 1].cookie);
 }
 
-size_t chain_callers(struct attribution *a, const struct perf_record *r, enum evbuf_end *ret)
+size_t perf_chain_callers(struct attribution *a, const struct perf_record *r, enum evbuf_end *ret)
 {
 	struct walk w = { .a = a, .record = r, .count = 1 };
 	struct span more = r->more, words;

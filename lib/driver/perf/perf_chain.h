@@ -6,7 +6,7 @@
  * sample itself is.
  *
  *	a->frames[0] = leaf;
- *	count = chain_callers(a, record, &end);
+ *	count = perf_chain_callers(a, record, &end);
  *	evbuf_chain(a->out, a->frames, count, &(struct evbuf_trace){ counter, 1, end });
  */
 #pragma once
@@ -15,9 +15,9 @@
 
 /* Writes the callers of a->frames[0], which is the sample @r itself, behind it; returns the number
  * of frames with it, at least 1 and at most a->depth, and why there are no more in *@ret. */
-size_t chain_callers(struct attribution *a, const struct perf_record *r, enum evbuf_end *ret);
+size_t perf_chain_callers(struct attribution *a, const struct perf_record *r, enum evbuf_end *ret);
 
 /* What the event buffer says of an unwinding that ended for the reason @stop in the image
  * @cookie. */
-enum evbuf_end chain_end_of(const struct cookie_table *cookies, enum unwind_stop stop,
-			    uint64_t cookie);
+enum evbuf_end perf_chain_end_of(const struct cookie_table *cookies, enum unwind_stop stop,
+				 uint64_t cookie);
