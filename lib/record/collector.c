@@ -25,7 +25,7 @@ struct collector {
 	struct driver *driver;
 	struct cookie_table *cookies;
 	struct record *record;
-	struct tee *tee;	   /* or NULL */
+	struct stream_file *tee;   /* or NULL */
 	struct spending *spending; /* or NULL */
 	struct parser *parser;
 	struct outlet *outlet; /* borrowed, or NULL */
@@ -49,8 +49,8 @@ static int take_words(const uint64_t *words, size_t count, void *data)
 	struct collector *c = data;
 	struct error err = ERROR_INIT;
 
-	if (c->tee && tee_words(words, count, c->tee) < 0) {
-		(void)tee_close(c->tee, NULL, &err);
+	if (c->tee && stream_file_words(words, count, c->tee) < 0) {
+		(void)stream_file_close(c->tee, NULL, &err);
 		log_error("%s: the event buffer is recorded no further", err.text);
 		c->tee = NULL;
 	}
@@ -68,7 +68,7 @@ void collector_free(struct collector *c)
 		return;
 	if (c->tee) {
 		c->ops->stats(c->driver, &stats);
-		if (tee_close(c->tee, &stats, &err) < 0)
+		if (stream_file_close(c->tee, &stats, &err) < 0)
 			log_error("%s", err.text);
 	}
 	if (c->driver)
@@ -112,10 +112,11 @@ static int open_driver(struct collector *c, const struct collector_config *confi
 /* Whether the driver's kernel addresses are not those of the running kernel. */
 static bool from_another_boot(const struct collector *c, const struct collector_config *config)
 {
-	_cleanup_(tee_reader_closep) struct tee_reader *reader = NULL;
+	_cleanup_(stream_file_reader_closep) struct stream_file_reader *reader = NULL;
 
 	return c->ops == &driver_replay &&
-	       tee_open(config->drive.replay_path, &reader, NULL) == 0 && !tee_same_boot(reader);
+	       stream_file_open(config->drive.replay_path, &reader, NULL) == 0 &&
+	       !stream_file_same_boot(reader);
 }
 
 static int open_record(struct collector *c, const struct collector_config *config,
@@ -199,7 +200,7 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 	if (r == 0 && config->tee_path) {
 		const struct event *events = c->ops->events(c->driver, &count);
 
-		r = tee_create(config->tee_path, events, count, c->cookies, &c->tee, err);
+		r = stream_file_create(config->tee_path, events, count, c->cookies, &c->tee, err);
 	}
 	if (r < 0)
 		return r;

@@ -31,7 +31,7 @@ enum chunk_kind {
 enum event_flag { EVENT_KERNEL = 1, EVENT_USER = 2, EVENT_IS_TIMER = 4 };
 enum cookie_flag { COOKIE_IDENTIFIED = 1, COOKIE_VERIFIED = 2 };
 
-struct tee {
+struct stream_file {
 	FILE *file;
 	char *path;
 	const struct cookie_table *cookies;
@@ -40,7 +40,7 @@ struct tee {
 	int failed; /* -errno of the first write that failed */
 };
 
-struct tee_reader {
+struct stream_file_reader {
 	FILE *file;
 	char *path;
 	struct event events[EVENT_MAX];
@@ -77,7 +77,7 @@ static void put_text(struct strbuf *b, const char *text)
 	put(b, zeros, -b->length & 7);
 }
 
-static int write_chunk(struct tee *t, enum chunk_kind kind, const void *data, size_t size)
+static int write_chunk(struct stream_file *t, enum chunk_kind kind, const void *data, size_t size)
 {
 	uint32_t head[2] = { kind, (uint32_t)size };
 
@@ -89,7 +89,7 @@ static int write_chunk(struct tee *t, enum chunk_kind kind, const void *data, si
 	return t->failed;
 }
 
-static int write_events(struct tee *t, const struct event *events, size_t count)
+static int write_events(struct stream_file *t, const struct event *events, size_t count)
 {
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
 	size_t i;
@@ -110,7 +110,7 @@ static int write_events(struct tee *t, const struct event *events, size_t count)
 	return write_chunk(t, CHUNK_EVENTS, strbuf_text(&b), b.length);
 }
 
-static int write_text(struct tee *t, enum chunk_kind kind, const char *text)
+static int write_text(struct stream_file *t, enum chunk_kind kind, const char *text)
 {
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
 
@@ -118,7 +118,7 @@ static int write_text(struct tee *t, enum chunk_kind kind, const char *text)
 	return write_chunk(t, kind, strbuf_text(&b), b.length);
 }
 
-static int write_cookie(struct tee *t, const struct cookie_image *image)
+static int write_cookie(struct stream_file *t, const struct cookie_image *image)
 {
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
 
@@ -143,7 +143,7 @@ static int write_cookie(struct tee *t, const struct cookie_image *image)
 }
 
 /* Writes what has changed in the cookie table since the last words. */
-static int write_cookies(struct tee *t)
+static int write_cookies(struct stream_file *t)
 {
 	size_t count = cookie_count(t->cookies), old = t->written_room, i;
 	int r = 0;
@@ -172,12 +172,13 @@ static char *running_boot_id(void)
 	return text;
 }
 
-int tee_create(const char *path, const struct event *events, size_t event_count,
-	       const struct cookie_table *cookies, struct tee **ret, struct error *err)
+int stream_file_create(const char *path, const struct event *events, size_t event_count,
+		       const struct cookie_table *cookies, struct stream_file **ret,
+		       struct error *err)
 {
 	_cleanup_free_ char *boot_id = running_boot_id();
 	uint32_t head[2] = { ORDER_MARK, VERSION };
-	struct tee *t = xcalloc(1, sizeof(*t));
+	struct stream_file *t = xcalloc(1, sizeof(*t));
 
 	t->path = xstrdup(path);
 	t->cookies = cookies;
@@ -190,17 +191,17 @@ int tee_create(const char *path, const struct event *events, size_t event_count,
 	if (t->failed < 0) {
 		int r = error_errno(err, t->failed, "cannot write %s", path);
 
-		(void)tee_close(t, NULL, NULL);
+		(void)stream_file_close(t, NULL, NULL);
 		return r;
 	}
 	*ret = t;
 	return 0;
 }
 
-int tee_words(const uint64_t *words, size_t count, void *data)
+int stream_file_words(const uint64_t *words, size_t count, void *data)
 {
 	enum { MOST = CHUNK_MAX / sizeof(uint64_t) };
-	struct tee *t = data;
+	struct stream_file *t = data;
 	int r = write_cookies(t);
 	size_t n;
 
@@ -211,7 +212,7 @@ int tee_words(const uint64_t *words, size_t count, void *data)
 	return r;
 }
 
-static int write_stats(struct tee *t, const struct driver_stats *stats)
+static int write_stats(struct stream_file *t, const struct driver_stats *stats)
 {
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
 
@@ -221,7 +222,7 @@ static int write_stats(struct tee *t, const struct driver_stats *stats)
 	return write_text(t, CHUNK_STATS, strbuf_text(&b));
 }
 
-int tee_close(struct tee *t, const struct driver_stats *stats, struct error *err)
+int stream_file_close(struct stream_file *t, const struct driver_stats *stats, struct error *err)
 {
 	int r;
 
@@ -273,7 +274,7 @@ static int read_event(struct span *in, struct event *ret)
 }
 
 /* There are none where only an extended feature's samples were taken. */
-static int read_events(struct tee_reader *r, struct span in)
+static int read_events(struct stream_file_reader *r, struct span in)
 {
 	r->event_count = 0;
 	while (in.left) {
@@ -311,7 +312,7 @@ static int read_cookie(struct span in, struct cookie_table *cookies)
 	return 0;
 }
 
-static int read_boot(struct tee_reader *r, struct span in)
+static int read_boot(struct stream_file_reader *r, struct span in)
 {
 	const char *text = span_string(&in);
 
@@ -338,7 +339,7 @@ static int read_stat(const char *line, void *data)
 	return 0;
 }
 
-static int read_stats(struct tee_reader *r, struct span in)
+static int read_stats(struct stream_file_reader *r, struct span in)
 {
 	const char *text = span_string(&in);
 
@@ -347,7 +348,7 @@ static int read_stats(struct tee_reader *r, struct span in)
 
 /* Reads the next chunk's payload into r->chunk; 1, 0 at the end of the file or where it was cut
  * short, -EBADMSG, -EIO. */
-static int next_chunk(struct tee_reader *r, uint32_t *ret_kind, size_t *ret_size)
+static int next_chunk(struct stream_file_reader *r, uint32_t *ret_kind, size_t *ret_size)
 {
 	uint32_t head[2];
 	size_t n = fread(head, 1, sizeof(head), r->file);
@@ -371,7 +372,7 @@ static int next_chunk(struct tee_reader *r, uint32_t *ret_kind, size_t *ret_size
 	return 0;
 }
 
-static int read_head(struct tee_reader *r, struct error *err)
+static int read_head(struct stream_file_reader *r, struct error *err)
 {
 	char name[sizeof(magic)];
 	uint32_t head[2], kind;
@@ -395,9 +396,9 @@ static int read_head(struct tee_reader *r, struct error *err)
 	return 0;
 }
 
-int tee_open(const char *path, struct tee_reader **ret, struct error *err)
+int stream_file_open(const char *path, struct stream_file_reader **ret, struct error *err)
 {
-	_cleanup_(tee_reader_closep) struct tee_reader *r = xcalloc(1, sizeof(*r));
+	_cleanup_(stream_file_reader_closep) struct stream_file_reader *r = xcalloc(1, sizeof(*r));
 	int result;
 
 	r->path = xstrdup(path);
@@ -411,7 +412,7 @@ int tee_open(const char *path, struct tee_reader **ret, struct error *err)
 	return 0;
 }
 
-void tee_reader_close(struct tee_reader *r)
+void stream_file_reader_close(struct stream_file_reader *r)
 {
 	if (!r)
 		return;
@@ -422,21 +423,21 @@ void tee_reader_close(struct tee_reader *r)
 	free(r);
 }
 
-const struct event *tee_events(const struct tee_reader *r, size_t *ret_count)
+const struct event *stream_file_events(const struct stream_file_reader *r, size_t *ret_count)
 {
 	*ret_count = r->event_count;
 	return r->events;
 }
 
-bool tee_same_boot(const struct tee_reader *r)
+bool stream_file_same_boot(const struct stream_file_reader *r)
 {
 	_cleanup_free_ char *boot_id = running_boot_id();
 
 	return *boot_id && !strcmp(boot_id, r->boot_id);
 }
 
-int tee_next(struct tee_reader *r, struct cookie_table *cookies, const uint64_t **ret_words,
-	     size_t *ret_count, struct error *err)
+int stream_file_next(struct stream_file_reader *r, struct cookie_table *cookies,
+		     const uint64_t **ret_words, size_t *ret_count, struct error *err)
 {
 	uint32_t kind;
 	size_t size;
@@ -460,7 +461,7 @@ int tee_next(struct tee_reader *r, struct cookie_table *cookies, const uint64_t 
 	return got;
 }
 
-void tee_stats(const struct tee_reader *r, struct driver_stats *ret)
+void stream_file_stats(const struct stream_file_reader *r, struct driver_stats *ret)
 {
 	*ret = r->stats;
 }

@@ -3,48 +3,49 @@
  * Recorded streams: the event buffer in a file, with the cookies and events it speaks of, so that a
  * run can be replayed anywhere (driver "replay"). man oprofile-buffer.5 draws the bytes.
  *
- *	struct tee *t;
- *	tee_create("run.opstream", events, count, cookies, &t, err);
- *	tee_words(words, n, t);				(an evbuf_sink)
- *	tee_close(t, &stats, err);
+ *	struct stream_file *t;
+ *	stream_file_create("run.opstream", events, count, cookies, &t, err);
+ *	stream_file_words(words, n, t);				(an evbuf_sink)
+ *	stream_file_close(t, &stats, err);
  *
- *	struct tee_reader *r;
- *	tee_open("run.opstream", &r, err);
- *	while (tee_next(r, cookies, &words, &n, err) > 0) ...
- *	tee_reader_close(r);
+ *	struct stream_file_reader *r;
+ *	stream_file_open("run.opstream", &r, err);
+ *	while (stream_file_next(r, cookies, &words, &n, err) > 0) ...
+ *	stream_file_reader_close(r);
  */
 #pragma once
 
 #include "driver/driver.h"
 
 struct cookie_table;
-struct tee;
-struct tee_reader;
+struct stream_file;
+struct stream_file_reader;
 
 /* Creates @path, or empties it, and writes the events into it. @cookies is borrowed until
- * tee_close(). 0 or -errno. */
-int tee_create(const char *path, const struct event *events, size_t event_count,
-	       const struct cookie_table *cookies, struct tee **ret, struct error *err);
+ * stream_file_close(). 0 or -errno. */
+int stream_file_create(const char *path, const struct event *events, size_t event_count,
+		       const struct cookie_table *cookies, struct stream_file **ret,
+		       struct error *err);
 /* Writes words, and before them the cookies that are new or newly identified; an evbuf_sink with
- * the struct tee as @data. 0, or -errno, after which nothing more is written. */
-int tee_words(const uint64_t *words, size_t count, void *data);
+ * the struct stream_file as @data. 0, or -errno, after which nothing more is written. */
+int stream_file_words(const uint64_t *words, size_t count, void *data);
 /* Writes the driver's totals, if @stats is not NULL, and closes; 0, or -errno if not all of the
  * file could be written. NULL is fine. */
-int tee_close(struct tee *t, const struct driver_stats *stats, struct error *err);
+int stream_file_close(struct stream_file *t, const struct driver_stats *stats, struct error *err);
 
 /* Opens a recorded stream and reads its head: 0, or -errno (-EBADMSG if it is none). */
-int tee_open(const char *path, struct tee_reader **ret, struct error *err);
+int stream_file_open(const char *path, struct stream_file_reader **ret, struct error *err);
 /* Closes; NULL is fine. */
-void tee_reader_close(struct tee_reader *r);
-DEFINE_CLEANUP(struct tee_reader *, tee_reader_close);
+void stream_file_reader_close(struct stream_file_reader *r);
+DEFINE_CLEANUP(struct stream_file_reader *, stream_file_reader_close);
 /* The events; borrowed. */
-const struct event *tee_events(const struct tee_reader *r, size_t *ret_count);
+const struct event *stream_file_events(const struct stream_file_reader *r, size_t *ret_count);
 /* Whether it was recorded in this boot of this machine: only then are kernel addresses in it those
  * of the running kernel. */
-bool tee_same_boot(const struct tee_reader *r);
+bool stream_file_same_boot(const struct stream_file_reader *r);
 /* The next words, borrowed until the next call; cookies on the way are defined in @cookies. Returns
  * 1 with words, 0 at the end (also of a file that was cut short, which is logged), -errno. */
-int tee_next(struct tee_reader *r, struct cookie_table *cookies, const uint64_t **ret_words,
-	     size_t *ret_count, struct error *err);
-/* The recorded driver's totals, complete once tee_next() has returned 0. */
-void tee_stats(const struct tee_reader *r, struct driver_stats *ret);
+int stream_file_next(struct stream_file_reader *r, struct cookie_table *cookies,
+		     const uint64_t **ret_words, size_t *ret_count, struct error *err);
+/* The recorded driver's totals, complete once stream_file_next() has returned 0. */
+void stream_file_stats(const struct stream_file_reader *r, struct driver_stats *ret);

@@ -50,14 +50,14 @@ static char *recorded(const char *dir)
 	struct cookie_table *cookies = cookie_table_new();
 	char image[] = "/bin/p";
 	struct event event;
-	struct tee *tee = NULL;
+	struct stream_file *tee = NULL;
 
 	event_timer(&event, 100, false, true);
 	cookie_define(cookies,
 		      &(struct cookie_image){ .cookie = 1, .kind = COOKIE_FILE, .path = image });
-	CHECK_EQ(tee_create(path, &event, 1, cookies, &tee, NULL), 0);
-	CHECK_EQ(tee_words(stream, ARRAY_SIZE(stream), tee), 0);
-	CHECK_EQ(tee_close(tee, &(struct driver_stats){ .sample_received = 4 }, NULL), 0);
+	CHECK_EQ(stream_file_create(path, &event, 1, cookies, &tee, NULL), 0);
+	CHECK_EQ(stream_file_words(stream, ARRAY_SIZE(stream), tee), 0);
+	CHECK_EQ(stream_file_close(tee, &(struct driver_stats){ .sample_received = 4 }, NULL), 0);
 	cookie_table_free(cookies);
 	return path;
 }

@@ -14,7 +14,7 @@
 enum { WORDS_A_SYNC = 1 << 20 };
 
 struct driver {
-	struct tee_reader *reader;
+	struct stream_file_reader *reader;
 	struct cookie_table *cookies;
 	evbuf_sink *sink;
 	void *sink_data;
@@ -25,18 +25,18 @@ struct driver {
 
 static int replay_probe(const struct driver_config *config, struct error *err)
 {
-	_cleanup_(tee_reader_closep) struct tee_reader *reader = NULL;
+	_cleanup_(stream_file_reader_closep) struct stream_file_reader *reader = NULL;
 
 	if (!config->replay_path)
 		return error_set(err, -EINVAL, "replay: no recorded stream is named");
-	return tee_open(config->replay_path, &reader, err);
+	return stream_file_open(config->replay_path, &reader, err);
 }
 
 static void replay_shutdown(struct driver *d)
 {
 	if (!d)
 		return;
-	tee_reader_close(d->reader);
+	stream_file_reader_close(d->reader);
 	if (d->ready >= 0)
 		(void)close(d->ready);
 	free(d->why);
@@ -55,14 +55,14 @@ static int replay_setup(const struct driver_config *config, struct driver **ret,
 		return error_errno(err, -errno, "cannot make an eventfd");
 	if (!config->replay_path)
 		return error_set(err, -EINVAL, "replay: no recorded stream is named");
-	r = tee_open(config->replay_path, &d->reader, err);
+	r = stream_file_open(config->replay_path, &d->reader, err);
 	if (r < 0)
 		return r;
 	d->cookies = config->cookies;
 	d->sink = config->sink;
 	d->sink_data = config->sink_data;
 	d->why = xasprintf("replay: %s, recorded in %s boot", config->replay_path,
-			   tee_same_boot(d->reader) ? "this" : "another");
+			   stream_file_same_boot(d->reader) ? "this" : "another");
 	*ret = STEAL(d);
 	return 0;
 }
@@ -88,7 +88,7 @@ static int replay_sync(struct driver *d, bool all, struct error *err)
 	if (!d->running)
 		return 0;
 	while (all || done < WORDS_A_SYNC) {
-		r = tee_next(d->reader, d->cookies, &words, &count, err);
+		r = stream_file_next(d->reader, d->cookies, &words, &count, err);
 		if (r < 0)
 			return r;
 		if (r == 0)
@@ -108,7 +108,7 @@ static int replay_fd(const struct driver *d)
 
 static const struct event *replay_events(const struct driver *d, size_t *ret_count)
 {
-	return tee_events(d->reader, ret_count);
+	return stream_file_events(d->reader, ret_count);
 }
 
 static const char *replay_why(const struct driver *d)
@@ -118,7 +118,7 @@ static const char *replay_why(const struct driver *d)
 
 static void replay_stats(const struct driver *d, struct driver_stats *ret)
 {
-	tee_stats(d->reader, ret);
+	stream_file_stats(d->reader, ret);
 }
 
 const struct driver_ops driver_replay = {

@@ -11,7 +11,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	_cleanup_(tee_reader_closep) struct tee_reader *reader = NULL;
+	_cleanup_(stream_file_reader_closep) struct stream_file_reader *reader = NULL;
 	_cleanup_close_ int fd = memfd_create("fuzz", MFD_CLOEXEC);
 	struct cookie_table *cookies = cookie_table_new();
 	const uint64_t *words;
@@ -19,8 +19,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	size_t count;
 
 	(void)snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
-	if (fd >= 0 && write(fd, data, size) == (ssize_t)size && tee_open(path, &reader, NULL) == 0)
-		while (tee_next(reader, cookies, &words, &count, NULL) > 0)
+	if (fd >= 0 && write(fd, data, size) == (ssize_t)size &&
+	    stream_file_open(path, &reader, NULL) == 0)
+		while (stream_file_next(reader, cookies, &words, &count, NULL) > 0)
 			;
 	cookie_table_free(cookies);
 	return 0;

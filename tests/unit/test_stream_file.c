@@ -21,7 +21,7 @@ struct run {
 	char *dir;
 	char *path;
 	struct cookie_table *cookies;
-	struct tee *tee;
+	struct stream_file *tee;
 };
 
 static void run_init(struct run *run)
@@ -31,7 +31,7 @@ static void run_init(struct run *run)
 	run->dir = test_directory();
 	run->path = path_join(run->dir, "stream");
 	run->cookies = cookie_table_new();
-	CHECK_EQ(tee_create(run->path, two_events, 2, run->cookies, &run->tee, &err), 0);
+	CHECK_EQ(stream_file_create(run->path, two_events, 2, run->cookies, &run->tee, &err), 0);
 }
 
 static void run_done(struct run *run)
@@ -44,7 +44,7 @@ static void run_done(struct run *run)
 static void what_is_teed_is_what_is_replayed(void)
 {
 	_cleanup_(run_done) struct run run;
-	_cleanup_(tee_reader_closep) struct tee_reader *reader = NULL;
+	_cleanup_(stream_file_reader_closep) struct stream_file_reader *reader = NULL;
 	struct cookie_table *seen = cookie_table_new();
 	struct driver_stats stats = { .sample_received = 11, .throttled = 3 }, back = { 0 };
 	struct error err = ERROR_INIT;
@@ -54,15 +54,15 @@ static void what_is_teed_is_what_is_replayed(void)
 
 	run_init(&run);
 	CHECK_EQ(cookie_file(run.cookies, 5, 6, 7, "/usr/bin/a b"), 1);
-	CHECK_EQ(tee_words(words, 5, run.tee), 0);
-	CHECK_EQ(tee_words(words, 2, run.tee), 0);
-	CHECK_EQ(tee_close(run.tee, &stats, &err), 0);
+	CHECK_EQ(stream_file_words(words, 5, run.tee), 0);
+	CHECK_EQ(stream_file_words(words, 2, run.tee), 0);
+	CHECK_EQ(stream_file_close(run.tee, &stats, &err), 0);
 
-	CHECK_EQ(tee_open(run.path, &reader, &err), 0);
-	CHECK(!memcmp(tee_events(reader, &n), two_events, sizeof(two_events)));
+	CHECK_EQ(stream_file_open(run.path, &reader, &err), 0);
+	CHECK(!memcmp(stream_file_events(reader, &n), two_events, sizeof(two_events)));
 	CHECK_EQ(n, 2);
-	CHECK(tee_same_boot(reader));
-	CHECK_EQ(tee_next(reader, seen, &got, &n, &err), 1);
+	CHECK(stream_file_same_boot(reader));
+	CHECK_EQ(stream_file_next(reader, seen, &got, &n, &err), 1);
 	CHECK_EQ(n, 5);
 	CHECK(!memcmp(got, words, sizeof(words)));
 	image = cookie_lookup(seen, 1);
@@ -70,10 +70,10 @@ static void what_is_teed_is_what_is_replayed(void)
 		CHECK_STR(image->path, "/usr/bin/a b");
 		CHECK(image->device == 5 && image->inode == 6 && image->generation == 7);
 	}
-	CHECK_EQ(tee_next(reader, seen, &got, &n, &err), 1);
+	CHECK_EQ(stream_file_next(reader, seen, &got, &n, &err), 1);
 	CHECK_EQ(n, 2);
-	CHECK_EQ(tee_next(reader, seen, &got, &n, &err), 0);
-	tee_stats(reader, &back);
+	CHECK_EQ(stream_file_next(reader, seen, &got, &n, &err), 0);
+	stream_file_stats(reader, &back);
 	CHECK_EQ(back.sample_received, 11);
 	CHECK_EQ(back.throttled, 3);
 	cookie_table_free(seen);
@@ -89,18 +89,18 @@ static void a_stream_cut_anywhere_is_read_up_to_there(void)
 
 	run_init(&run);
 	CHECK_EQ(cookie_file(run.cookies, 5, 6, 7, "/bin/a"), 1);
-	CHECK_EQ(tee_words(words, 5, run.tee), 0);
-	CHECK_EQ(tee_close(run.tee, NULL, &err), 0);
+	CHECK_EQ(stream_file_words(words, 5, run.tee), 0);
+	CHECK_EQ(stream_file_close(run.tee, NULL, &err), 0);
 	CHECK_EQ(stat(run.path, &st), 0);
 	for (length = st.st_size - 1; length >= 0; length--) {
-		_cleanup_(tee_reader_closep) struct tee_reader *reader = NULL;
+		_cleanup_(stream_file_reader_closep) struct stream_file_reader *reader = NULL;
 		struct cookie_table *seen = cookie_table_new();
 		const uint64_t *got;
 		size_t n;
 
 		CHECK_EQ(truncate(run.path, length), 0);
-		if (tee_open(run.path, &reader, &err) == 0) {
-			CHECK_EQ(tee_next(reader, seen, &got, &n, &err), 0);
+		if (stream_file_open(run.path, &reader, &err) == 0) {
+			CHECK_EQ(stream_file_next(reader, seen, &got, &n, &err), 0);
 			calls++;
 		} else {
 			CHECK_EQ(err.code, -EBADMSG);
@@ -114,12 +114,12 @@ static void what_is_no_stream_is_named(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *path = path_join(dir, "x");
-	struct tee_reader *reader;
+	struct stream_file_reader *reader;
 	struct error err = ERROR_INIT;
 
-	CHECK_EQ(tee_open(path, &reader, &err), -ENOENT);
+	CHECK_EQ(stream_file_open(path, &reader, &err), -ENOENT);
 	CHECK_EQ(path_write(path, "something else\n", 0600, &err), 0);
-	CHECK_EQ(tee_open(path, &reader, &err), -EBADMSG);
+	CHECK_EQ(stream_file_open(path, &reader, &err), -EBADMSG);
 	CHECK(strstr(err.text, path) && strstr(err.text, "not a recorded event stream"));
 }
 
@@ -127,14 +127,14 @@ static void a_full_disk_is_reported(void)
 {
 	struct cookie_table *cookies = cookie_table_new();
 	struct error err = ERROR_INIT;
-	struct tee *tee;
+	struct stream_file *tee;
 
 	if (access("/dev/full", W_OK) < 0) {
 		cookie_table_free(cookies);
 		SKIP("no /dev/full here");
 	}
-	CHECK_EQ(tee_create("/dev/full", two_events, 2, cookies, &tee, &err), 0);
-	CHECK_EQ(tee_close(tee, NULL, &err), -ENOSPC);
+	CHECK_EQ(stream_file_create("/dev/full", two_events, 2, cookies, &tee, &err), 0);
+	CHECK_EQ(stream_file_close(tee, NULL, &err), -ENOSPC);
 	CHECK(strstr(err.text, "/dev/full"));
 	cookie_table_free(cookies);
 }
