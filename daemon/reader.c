@@ -11,7 +11,7 @@
 
 uint64_t reader_lost(const struct reader *r)
 {
-	return r->lost + (r->outlet ? outlet_lost(r->outlet) : 0);
+	return r->lost + (r->outlet ? stream_outlet_lost(r->outlet) : 0);
 }
 
 void reader_end(struct reader *r)
@@ -20,8 +20,8 @@ void reader_end(struct reader *r)
 		return;
 	r->lost = reader_lost(r);
 	collector_set_outlet(r->collector, NULL);
-	(void)epoll_ctl(r->epoll, EPOLL_CTL_DEL, outlet_fd(r->outlet), NULL);
-	outlet_free(STEAL(r->outlet));
+	(void)epoll_ctl(r->epoll, EPOLL_CTL_DEL, stream_outlet_fd(r->outlet), NULL);
+	stream_outlet_free(STEAL(r->outlet));
 	log_info("the reader of the event buffer has gone");
 }
 
@@ -32,18 +32,18 @@ void reader_feed(struct reader *r, bool now)
 
 	if (!r->outlet)
 		return;
-	sent = outlet_send(r->outlet, now);
+	sent = stream_outlet_send(r->outlet, now);
 	if (sent < 0) {
 		reader_end(r);
 		return;
 	}
 	event.events |= sent > 0 ? EPOLLOUT : 0;
-	(void)epoll_ctl(r->epoll, EPOLL_CTL_MOD, outlet_fd(r->outlet), &event);
+	(void)epoll_ctl(r->epoll, EPOLL_CTL_MOD, stream_outlet_fd(r->outlet), &event);
 }
 
 static void notice_hangup(struct reader *r)
 {
-	if (r->outlet && outlet_gone(r->outlet))
+	if (r->outlet && stream_outlet_gone(r->outlet))
 		reader_end(r);
 }
 
@@ -96,10 +96,10 @@ void reader_adopt(int fd, void *data)
 		return;
 	}
 	r->knows = enabled_counters(r);
-	r->outlet = outlet_new(fd, settings->buffer_size, settings->buffer_watershed);
+	r->outlet = stream_outlet_new(fd, settings->buffer_size, settings->buffer_watershed);
 	if (epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &event) < 0) {
 		log_error("cannot wait for the reader of the event buffer: %m");
-		outlet_free(STEAL(r->outlet));
+		stream_outlet_free(STEAL(r->outlet));
 		return;
 	}
 	collector_set_outlet(r->collector, r->outlet);

@@ -16,16 +16,16 @@
 #include "oprofilefs/nodes.h"
 #include "record/collector.h"
 
-struct outlet;
+struct stream_outlet;
 
 struct reader {
 	int epoll;     /* the loop's; borrowed */
 	uint32_t mark; /* what it gets from epoll when the socket is ready */
 	struct collector *collector;
 	const struct nodes *nodes;
-	struct outlet *outlet; /* NULL: nobody reads */
-	uint64_t lost;	       /* words that former ones were too slow for */
-	uint32_t knows;	       /* the counters that were enabled when it came, a bit each */
+	struct stream_outlet *outlet; /* NULL: nobody reads */
+	uint64_t lost;		      /* words that former ones were too slow for */
+	uint32_t knows;		      /* the counters that were enabled when it came, a bit each */
 };
 
 /* Puts what a reader has to know before its first words into @answer; 0, or -EBUSY where there is

@@ -28,7 +28,7 @@ struct collector {
 	struct stream_file *tee;   /* or NULL */
 	struct spending *spending; /* or NULL */
 	struct parser *parser;
-	struct outlet *outlet; /* borrowed, or NULL */
+	struct stream_outlet *outlet; /* borrowed, or NULL */
 	struct quota *quota;
 	bool setup_due; /* could not be written when the session began */
 	char *session_dir, *session_name, *samples, *root;
@@ -55,7 +55,7 @@ static int take_words(const uint64_t *words, size_t count, void *data)
 		c->tee = NULL;
 	}
 	if (c->outlet)
-		(void)outlet_words(words, count, c->outlet);
+		(void)stream_outlet_words(words, count, c->outlet);
 	return record_words(words, count, c->record);
 }
 
@@ -384,7 +384,7 @@ const char *collector_why(const struct collector *c)
 	return c->ops->why(c->driver);
 }
 
-void collector_set_outlet(struct collector *c, struct outlet *outlet)
+void collector_set_outlet(struct collector *c, struct stream_outlet *outlet)
 {
 	/* What it was not told of must not come to it. */
 	if (c->driver && c->ops->spell_out)

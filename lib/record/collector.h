@@ -36,7 +36,7 @@ struct collector_config {
 };
 
 struct collector;
-struct outlet;
+struct stream_outlet;
 
 /* Locks and opens the session, sets the driver up; nothing counts yet. Caller frees. 0 or -errno:
  * -EBUSY if another writer has the session. */
@@ -87,7 +87,7 @@ void collector_stats(const struct collector *c, struct driver_stats *driver,
 /* Those of one CPU; all 0 where the driver does not know them. */
 void collector_cpu_stats(const struct collector *c, unsigned int cpu, struct driver_cpu_stats *ret);
 /* Has the event buffer go to @outlet as well, which stays the caller's; NULL ends that. */
-void collector_set_outlet(struct collector *c, struct outlet *outlet);
+void collector_set_outlet(struct collector *c, struct stream_outlet *outlet);
 /* The images that cookies in the event buffer stand for; borrowed. */
 const struct cookie_table *collector_cookies(const struct collector *c);
 /* What sampling costs, and how far it is stretched for that; all zero where that is not measured.

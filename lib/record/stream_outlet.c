@@ -10,7 +10,7 @@
 
 enum { SEND_MAX = 64 << 10 }; /* bytes at a time: what a socket takes without much ado */
 
-struct outlet {
+struct stream_outlet {
 	int fd;
 	uint64_t *words;
 	size_t count, room; /* words */
@@ -21,9 +21,9 @@ struct outlet {
 	uint64_t lost;
 };
 
-struct outlet *outlet_new(int fd, size_t room, size_t watershed)
+struct stream_outlet *stream_outlet_new(int fd, size_t room, size_t watershed)
 {
-	struct outlet *o = xcalloc(1, sizeof(*o));
+	struct stream_outlet *o = xcalloc(1, sizeof(*o));
 
 	o->fd = fd;
 	o->room = room;
@@ -32,7 +32,7 @@ struct outlet *outlet_new(int fd, size_t room, size_t watershed)
 	return o;
 }
 
-void outlet_free(struct outlet *o)
+void stream_outlet_free(struct stream_outlet *o)
 {
 	if (!o)
 		return;
@@ -42,7 +42,7 @@ void outlet_free(struct outlet *o)
 }
 
 /* Forgets what was sent. */
-static void close_ranks(struct outlet *o)
+static void close_ranks(struct stream_outlet *o)
 {
 	size_t whole = o->sent / sizeof(*o->words);
 
@@ -51,9 +51,9 @@ static void close_ranks(struct outlet *o)
 	o->sent -= whole * sizeof(*o->words);
 }
 
-int outlet_words(const uint64_t *words, size_t count, void *data)
+int stream_outlet_words(const uint64_t *words, size_t count, void *data)
 {
-	struct outlet *o = data;
+	struct stream_outlet *o = data;
 
 	if (!o->dropping && count > o->room - o->count)
 		close_ranks(o);
@@ -67,7 +67,7 @@ int outlet_words(const uint64_t *words, size_t count, void *data)
 	return 0;
 }
 
-int outlet_send(struct outlet *o, bool now)
+int stream_outlet_send(struct stream_outlet *o, bool now)
 {
 	size_t left;
 	ssize_t n;
@@ -89,19 +89,19 @@ int outlet_send(struct outlet *o, bool now)
 	return 0;
 }
 
-bool outlet_gone(const struct outlet *o)
+bool stream_outlet_gone(const struct stream_outlet *o)
 {
 	struct pollfd p = { .fd = o->fd, .events = POLLRDHUP };
 
 	return poll(&p, 1, 0) > 0 && p.revents & (POLLHUP | POLLERR | POLLRDHUP);
 }
 
-int outlet_fd(const struct outlet *o)
+int stream_outlet_fd(const struct stream_outlet *o)
 {
 	return o->fd;
 }
 
-uint64_t outlet_lost(const struct outlet *o)
+uint64_t stream_outlet_lost(const struct stream_outlet *o)
 {
 	return o->lost;
 }

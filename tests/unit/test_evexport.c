@@ -245,25 +245,25 @@ static void outlet_waits_for_its_watershed(void)
 {
 	static const uint64_t words[100];
 	int ends[2];
-	struct outlet *o;
+	struct stream_outlet *o;
 
 	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-	o = outlet_new(ends[0], 1000, 150);
-	(void)outlet_words(words, 100, o);
-	CHECK_EQ(outlet_send(o, false), 0);
+	o = stream_outlet_new(ends[0], 1000, 150);
+	(void)stream_outlet_words(words, 100, o);
+	CHECK_EQ(stream_outlet_send(o, false), 0);
 	CHECK_EQ(words_at(ends[1]), 0);
-	(void)outlet_words(words, 100, o);
-	CHECK_EQ(outlet_send(o, false), 0);
+	(void)stream_outlet_words(words, 100, o);
+	CHECK_EQ(stream_outlet_send(o, false), 0);
 	CHECK_EQ(words_at(ends[1]), 200);
-	(void)outlet_words(words, 10, o);
-	CHECK_EQ(outlet_send(o, true), 0);
+	(void)stream_outlet_words(words, 10, o);
+	CHECK_EQ(stream_outlet_send(o, true), 0);
 	CHECK_EQ(words_at(ends[1]), 10);
-	CHECK(!outlet_gone(o));
+	CHECK(!stream_outlet_gone(o));
 	(void)close(ends[1]);
-	CHECK(outlet_gone(o));
-	(void)outlet_words(words, 10, o);
-	CHECK_EQ(outlet_send(o, true), -EPIPE);
-	outlet_free(o);
+	CHECK(stream_outlet_gone(o));
+	(void)stream_outlet_words(words, 10, o);
+	CHECK_EQ(stream_outlet_send(o, true), -EPIPE);
+	stream_outlet_free(o);
 }
 
 static void what_a_slow_reader_loses_is_counted(void)
@@ -271,46 +271,46 @@ static void what_a_slow_reader_loses_is_counted(void)
 	static uint64_t words[1000];
 	uint64_t put = 0, got = 0, n;
 	int ends[2], i;
-	struct outlet *o;
+	struct stream_outlet *o;
 
 	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-	o = outlet_new(ends[0], 4000, 1);
+	o = stream_outlet_new(ends[0], 4000, 1);
 	for (i = 0; i < 1000; i++) {
-		(void)outlet_words(words, 1000, o);
+		(void)stream_outlet_words(words, 1000, o);
 		put += 1000;
-		(void)outlet_send(o, false);
+		(void)stream_outlet_send(o, false);
 	}
-	CHECK(outlet_lost(o) > 0);
+	CHECK(stream_outlet_lost(o) > 0);
 	/* All that was not lost comes, in the order of syncs. */
 	do {
 		n = words_at(ends[1]);
 		got += n;
-		(void)outlet_send(o, true);
+		(void)stream_outlet_send(o, true);
 	} while (n);
-	CHECK_EQ(got + outlet_lost(o), put);
+	CHECK_EQ(got + stream_outlet_lost(o), put);
 	(void)close(ends[1]);
-	outlet_free(o);
+	stream_outlet_free(o);
 }
 
 static void a_sync_that_was_begun_badly_is_dropped_to_its_end(void)
 {
 	static const uint64_t words[60];
 	int ends[2];
-	struct outlet *o;
+	struct stream_outlet *o;
 
 	CHECK_EQ(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
-	o = outlet_new(ends[0], 100, 1000);
-	(void)outlet_words(words, 60, o);
-	(void)outlet_words(words, 60, o);
-	(void)outlet_words(words, 10, o);
-	CHECK_EQ(outlet_lost(o), 70);
-	(void)outlet_send(o, false);
-	(void)outlet_words(words, 10, o);
-	CHECK_EQ(outlet_lost(o), 70);
-	CHECK_EQ(outlet_send(o, true), 0);
+	o = stream_outlet_new(ends[0], 100, 1000);
+	(void)stream_outlet_words(words, 60, o);
+	(void)stream_outlet_words(words, 60, o);
+	(void)stream_outlet_words(words, 10, o);
+	CHECK_EQ(stream_outlet_lost(o), 70);
+	(void)stream_outlet_send(o, false);
+	(void)stream_outlet_words(words, 10, o);
+	CHECK_EQ(stream_outlet_lost(o), 70);
+	CHECK_EQ(stream_outlet_send(o, true), 0);
 	CHECK_EQ(words_at(ends[1]), 70);
 	(void)close(ends[1]);
-	outlet_free(o);
+	stream_outlet_free(o);
 }
 
 TESTS(T(samples_are_as_many_as_they_weigh), T(every_read_stands_for_itself),
