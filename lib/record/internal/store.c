@@ -65,7 +65,7 @@ struct addition {
 };
 
 struct store {
-	struct opener *opener;
+	struct store_opener *opener;
 	size_t mapped_max, open_max, waiting_max;
 
 	struct map by_hash; /* chains of files */
@@ -104,7 +104,7 @@ struct store *store_new(const struct store_config *config)
 {
 	struct store *s = xcalloc(1, sizeof(*s));
 
-	s->opener = opener_new(config);
+	s->opener = store_opener_new(config);
 	s->sample_events = config->sample_events;
 	s->mapped_max = config->mapped_max ? config->mapped_max : MAPPED_MAX_DEFAULT;
 	s->open_max = config->open_max ? config->open_max : descriptors();
@@ -118,7 +118,7 @@ void store_free(struct store *s)
 		return;
 	store_close_all(s);
 	map_done(&s->by_hash);
-	opener_free(s->opener);
+	store_opener_free(s->opener);
 	free(s);
 }
 
@@ -194,7 +194,7 @@ static void finish(struct store *s, struct addition *a)
 
 	if (_unlikely_(r < 0)) {
 		add_lost(s, a->file, a->count);
-		opener_complain(s->opener, &a->file->key, r);
+		store_opener_complain(s->opener, &a->file->key, r);
 	}
 	a->file = NULL;
 }
@@ -312,13 +312,13 @@ static bool file_open(struct store *s, struct store_file *f)
 	struct error err = ERROR_INIT;
 	int r;
 
-	if (!opener_may_try(s->opener, f->retry_at))
+	if (!store_opener_may_try(s->opener, f->retry_at))
 		return false;
-	r = opener_open(s->opener, &f->key, &f->sf, &err);
+	r = store_opener_open(s->opener, &f->key, &f->sf, &err);
 	if (r < 0 && shrink(s, r))
-		r = opener_open(s->opener, &f->key, &f->sf, &err);
+		r = store_opener_open(s->opener, &f->key, &f->sf, &err);
 	if (r < 0) {
-		f->retry_at = opener_failed(s->opener, r, &err);
+		f->retry_at = store_opener_failed(s->opener, r, &err);
 		return false;
 	}
 	f->retry_at = 0;
@@ -473,7 +473,7 @@ void store_add(struct store *s, struct store_file *f, uint64_t key, uint64_t cou
 void store_flush(struct store *s)
 {
 	store_settle(s);
-	opener_retry(s->opener);
+	store_opener_retry(s->opener);
 	unload_all(s, 0);
 }
 
@@ -482,7 +482,7 @@ void store_close_all(struct store *s)
 	store_flush(s);
 	while (s->open.oldest)
 		drop(s, s->open.oldest);
-	opener_forget(s->opener);
+	store_opener_forget(s->opener);
 }
 
 uint64_t store_lost(const struct store *s, enum store_loss loss)

@@ -15,7 +15,7 @@
 enum { CAUSES = 256 };
 #define RETRY_NS 1000000000ULL
 
-struct opener {
+struct store_opener {
 	char *samples;
 	const struct event *events;
 	uint32_t cpu_type;
@@ -25,9 +25,9 @@ struct opener {
 	bool said[CAUSES]; /* by errno */
 };
 
-struct opener *opener_new(const struct store_config *config)
+struct store_opener *store_opener_new(const struct store_config *config)
 {
-	struct opener *o = xcalloc(1, sizeof(*o));
+	struct store_opener *o = xcalloc(1, sizeof(*o));
 
 	o->samples = xstrdup(config->samples);
 	o->events = config->events;
@@ -36,7 +36,7 @@ struct opener *opener_new(const struct store_config *config)
 	return o;
 }
 
-void opener_free(struct opener *o)
+void store_opener_free(struct store_opener *o)
 {
 	if (!o)
 		return;
@@ -52,14 +52,14 @@ static uint64_t now_ns(void)
 	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
 }
 
-bool opener_may_try(const struct opener *o, uint64_t retry_at)
+bool store_opener_may_try(const struct store_opener *o, uint64_t retry_at)
 {
 	uint64_t at = MAX(retry_at > o->pardon ? retry_at : 0, o->retry_at);
 
 	return !at || now_ns() >= at;
 }
 
-static char *file_path(const struct opener *o, const struct store_key *k)
+static char *file_path(const struct store_opener *o, const struct store_key *k)
 {
 	const struct event *e = &o->events[k->event];
 	struct sname name = { .app = k->app->image,
@@ -77,8 +77,8 @@ static char *file_path(const struct opener *o, const struct store_key *k)
 	return path_join(o->samples, mangled);
 }
 
-int opener_open(struct opener *o, const struct store_key *key, struct sfile **ret,
-		struct error *err)
+int store_opener_open(struct store_opener *o, const struct store_key *key, struct sfile **ret,
+		      struct error *err)
 {
 	const struct event *e = &o->events[key->event];
 	_cleanup_free_ char *path = file_path(o, key);
@@ -95,7 +95,7 @@ int opener_open(struct opener *o, const struct store_key *key, struct sfile **re
 }
 
 /* Whether this cause has not been said yet. */
-static bool is_news(struct opener *o, int code)
+static bool is_news(struct store_opener *o, int code)
 {
 	int cause = MIN(-code, CAUSES - 1);
 	bool news = !o->said[cause];
@@ -104,7 +104,7 @@ static bool is_news(struct opener *o, int code)
 	return news;
 }
 
-uint64_t opener_failed(struct opener *o, int code, const struct error *err)
+uint64_t store_opener_failed(struct store_opener *o, int code, const struct error *err)
 {
 	uint64_t at = now_ns() + RETRY_NS;
 
@@ -116,7 +116,7 @@ uint64_t opener_failed(struct opener *o, int code, const struct error *err)
 	return at;
 }
 
-void opener_complain(struct opener *o, const struct store_key *key, int code)
+void store_opener_complain(struct store_opener *o, const struct store_key *key, int code)
 {
 	_cleanup_free_ char *path = NULL;
 
@@ -127,14 +127,14 @@ void opener_complain(struct opener *o, const struct store_key *key, int code)
 		  path, strerror(-code));
 }
 
-void opener_retry(struct opener *o)
+void store_opener_retry(struct store_opener *o)
 {
 	o->retry_at = 0;
 	o->pardon = now_ns() + RETRY_NS;
 }
 
-void opener_forget(struct opener *o)
+void store_opener_forget(struct store_opener *o)
 {
 	memset(o->said, 0, sizeof(o->said));
-	opener_retry(o);
+	store_opener_retry(o);
 }
