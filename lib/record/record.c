@@ -163,9 +163,10 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 	if (r < 0)
 		return r;
 	open_store(rec, config);
-	rec->trace = trace_new(&(struct trace_config){ .samples = rec->samples,
-						       .events = rec->events,
-						       .sample_events = config->event_count });
+	rec->trace = chain_recorder_new(
+		&(struct chain_recorder_config){ .samples = rec->samples,
+						 .events = rec->events,
+						 .sample_events = config->event_count });
 	open_kernel(rec, config);
 	if (config->jit)
 		rec->jitting = jitting_new(config->root, rec->samples, rec->binaries, rec->store);
@@ -183,7 +184,7 @@ void record_free(struct record *rec)
 	}
 	jitting_free(rec->jitting);
 	store_free(rec->store);
-	trace_free(rec->trace);
+	chain_recorder_free(rec->trace);
 	callers_table_done(&rec->callers);
 	kernel_free(rec->kernel);
 	binary_table_free(rec->binaries);
@@ -242,7 +243,7 @@ void record_shed(struct record *rec, unsigned int what)
 		jitting_forget(rec->jitting);
 	}
 	if (what & ~rec->shed & RECORD_SHED_CHAINS)
-		trace_close(rec->trace);
+		chain_recorder_close(rec->trace);
 	rec->shed = what & record_can_shed(rec);
 	rec->shed_since = rec->stats.samples;
 }
@@ -267,7 +268,7 @@ int record_close_files(struct record *rec, struct error *err)
 	if (rec->jitting)
 		jitting_forget(rec->jitting);
 	store_close_all(rec->store);
-	trace_close(rec->trace);
+	chain_recorder_close(rec->trace);
 	kernel_forget(rec->kernel);
 	binary_forget(rec->binaries);
 	rec->trans.app_known = false;
@@ -282,6 +283,6 @@ size_t record_open_files(const struct record *rec, size_t *ret_mapped)
 	size_t mapped, files = store_open_files(rec->store, &mapped);
 
 	if (ret_mapped)
-		*ret_mapped = mapped + trace_memory(rec->trace);
+		*ret_mapped = mapped + chain_recorder_memory(rec->trace);
 	return files;
 }

@@ -16,7 +16,7 @@
 
 struct callers {
 	uint64_t end; /* enum evbuf_end */
-	struct trace_mark mark;
+	struct chain_recorder_mark mark;
 	uint32_t count, room;
 	struct evbuf_frame frames[]; /* the innermost first */
 };

@@ -14,7 +14,7 @@
 /* After the store could not be opened or added to, it is left alone for so long. */
 enum { RETRY_AFTER_S = 5 };
 
-struct trace {
+struct chain_recorder {
 	char *samples;
 	const struct event *events;
 	struct chain_store *store; /* NULL: not open */
@@ -25,27 +25,27 @@ struct trace {
 	bool on;
 	bool broken; /* it is over, or as long as can be stored: what comes is left out */
 	bool ends_here;
-	struct trace_owner owner;
+	struct chain_recorder_owner owner;
 	uint64_t weight;
 	struct binary **images; /* of each frame */
 	struct chain_frame *frames;
 	size_t count, image_room, frame_room;
 
 	/* The context used last. */
-	struct trace_owner last_owner;
+	struct chain_recorder_owner last_owner;
 	uint64_t last_end;
 	uint32_t last_context; /* 0: none */
 
-	struct trace_owner *by_context; /* by its number in the store */
+	struct chain_recorder_owner *by_context; /* by its number in the store */
 	size_t contexts_room;
 
 	size_t sample_events;
 	uint64_t ends[EVBUF_END_COUNT_], lost;
 };
 
-struct trace *trace_new(const struct trace_config *config)
+struct chain_recorder *chain_recorder_new(const struct chain_recorder_config *config)
 {
-	struct trace *t = xcalloc(1, sizeof(*t));
+	struct chain_recorder *t = xcalloc(1, sizeof(*t));
 
 	t->samples = xstrdup(config->samples);
 	t->events = config->events;
@@ -54,11 +54,11 @@ struct trace *trace_new(const struct trace_config *config)
 	return t;
 }
 
-void trace_free(struct trace *t)
+void chain_recorder_free(struct chain_recorder *t)
 {
 	if (!t)
 		return;
-	trace_close(t);
+	chain_recorder_close(t);
 	free(t->samples);
 	free(t->images);
 	free(t->frames);
@@ -66,7 +66,7 @@ void trace_free(struct trace *t)
 	free(t);
 }
 
-void trace_close(struct trace *t)
+void chain_recorder_close(struct chain_recorder *t)
 {
 	chain_store_close(t->store);
 	t->store = NULL;
@@ -76,7 +76,8 @@ void trace_close(struct trace *t)
 	t->retry_at = 0;
 }
 
-void trace_begin(struct trace *t, const struct trace_owner *owner, uint64_t weight)
+void chain_recorder_begin(struct chain_recorder *t, const struct chain_recorder_owner *owner,
+			  uint64_t weight)
 {
 	t->on = true;
 	t->broken = t->ends_here = false;
@@ -85,7 +86,7 @@ void trace_begin(struct trace *t, const struct trace_owner *owner, uint64_t weig
 	t->count = 0;
 }
 
-void trace_frame(struct trace *t, const struct trace_place *place)
+void chain_recorder_frame(struct chain_recorder *t, const struct chain_recorder_place *place)
 {
 	if (!t->on || t->broken)
 		return;
@@ -101,7 +102,8 @@ void trace_frame(struct trace *t, const struct trace_place *place)
 	t->frames[t->count++] = (struct chain_frame){ .offset = place->key };
 }
 
-static int number_of(struct trace *t, struct binary *image, uint32_t *ret, struct error *err)
+static int number_of(struct chain_recorder *t, struct binary *image, uint32_t *ret,
+		     struct error *err)
 {
 	int r = 0;
 
@@ -112,18 +114,18 @@ static int number_of(struct trace *t, struct binary *image, uint32_t *ret, struc
 	return r;
 }
 
-static bool same_owner(const struct trace_owner *a, const struct trace_owner *b)
+static bool same_owner(const struct chain_recorder_owner *a, const struct chain_recorder_owner *b)
 {
 	return a->app == b->app && a->event == b->event && a->tgid == b->tgid && a->tid == b->tid &&
 	       a->cpu == b->cpu && a->cgroup == b->cgroup;
 }
 
-static bool is_last(const struct trace *t, uint64_t end)
+static bool is_last(const struct chain_recorder *t, uint64_t end)
 {
 	return t->last_context && t->last_end == end && same_owner(&t->owner, &t->last_owner);
 }
 
-static int find_context(struct trace *t, uint64_t end, struct error *err)
+static int find_context(struct chain_recorder *t, uint64_t end, struct error *err)
 {
 	const struct event *event = &t->events[t->owner.event];
 	_cleanup_free_ char *name = NULL;
@@ -152,7 +154,7 @@ static int find_context(struct trace *t, uint64_t end, struct error *err)
 	return 0;
 }
 
-static int store_chain(struct trace *t, uint64_t end, struct error *err)
+static int store_chain(struct chain_recorder *t, uint64_t end, struct error *err)
 {
 	const struct chain chain = { t->frames, t->count, t->weight };
 	size_t i;
@@ -180,7 +182,7 @@ static time_t now_s(void)
 }
 
 /* Stores the chain if it is time to try; whether it was. */
-static bool try_store(struct trace *t, uint64_t end)
+static bool try_store(struct chain_recorder *t, uint64_t end)
 {
 	struct error err = ERROR_INIT;
 	int r;
@@ -200,18 +202,19 @@ static bool try_store(struct trace *t, uint64_t end)
 	return false;
 }
 
-static struct trace_mark mark_of_last(const struct trace *t)
+static struct chain_recorder_mark mark_of_last(const struct chain_recorder *t)
 {
-	return (struct trace_mark){ t->epoch, t->last_context, chain_store_callers(t->store) };
+	return (struct chain_recorder_mark){ t->epoch, t->last_context,
+					     chain_store_callers(t->store) };
 }
 
 /* What the chain adds to a number of samples. */
-static uint64_t samples_of(const struct trace *t)
+static uint64_t samples_of(const struct chain_recorder *t)
 {
 	return t->owner.event < t->sample_events ? t->weight : 1;
 }
 
-void trace_end(struct trace *t, uint64_t end, struct trace_mark *ret)
+void chain_recorder_end(struct chain_recorder *t, uint64_t end, struct chain_recorder_mark *ret)
 {
 	uint64_t why = t->ends_here ? (uint64_t)EVBUF_END_NO_MAPPING : end;
 	uint64_t samples = samples_of(t);
@@ -228,7 +231,8 @@ void trace_end(struct trace *t, uint64_t end, struct trace_mark *ret)
 		*ret = mark_of_last(t);
 }
 
-bool trace_end_at(struct trace *t, uint64_t end, const struct trace_mark *mark)
+bool chain_recorder_end_at(struct chain_recorder *t, uint64_t end,
+			   const struct chain_recorder_mark *mark)
 {
 	struct chain_frame leaf;
 
@@ -244,17 +248,17 @@ bool trace_end_at(struct trace *t, uint64_t end, const struct trace_mark *mark)
 	return true;
 }
 
-const uint64_t *trace_ends(const struct trace *t)
+const uint64_t *chain_recorder_ends(const struct chain_recorder *t)
 {
 	return t->ends;
 }
 
-uint64_t trace_lost(const struct trace *t)
+uint64_t chain_recorder_lost(const struct chain_recorder *t)
 {
 	return t->lost;
 }
 
-size_t trace_memory(const struct trace *t)
+size_t chain_recorder_memory(const struct chain_recorder *t)
 {
 	return t->store ? chain_store_memory(t->store) : 0;
 }

@@ -131,11 +131,11 @@ static struct store_key key_of(const struct record *rec, const struct found *f, 
 /* The next frame of a chain. */
 static void add_frame(struct record *rec, uint64_t pc, const struct found *f)
 {
-	struct trace_place place = { f->lost ? NULL : f->place.image, pc - f->place.base };
+	struct chain_recorder_place place = { f->lost ? NULL : f->place.image, pc - f->place.base };
 
 	if (place.image && rec->jitting && place.image->image.kind == SNAME_ANON)
 		jitting_place(rec->jitting, &place.image, &place.key);
-	trace_frame(rec->trace, &place);
+	chain_recorder_frame(rec->trace, &place);
 }
 
 /* The caller of the frame before it. */
@@ -208,12 +208,12 @@ static void begin_chain(struct record *rec, uint64_t pc, uint64_t counter, const
 	struct transient *t = &rec->trans;
 	struct store_key key = key_of(rec, f, (size_t)counter);
 	/* The application stands with a chain also where sample files do not keep it. */
-	struct trace_owner owner = { .app = current_app(rec),
-				     .cgroup = key.cgroup,
-				     .event = key.event,
-				     .tgid = key.tgid,
-				     .tid = key.tid,
-				     .cpu = key.cpu };
+	struct chain_recorder_owner owner = { .app = current_app(rec),
+					      .cgroup = key.cgroup,
+					      .event = key.event,
+					      .tgid = key.tgid,
+					      .tid = key.tid,
+					      .cpu = key.cpu };
 
 	t->tracing = TRACE_ON;
 	t->trace_weight = weight;
@@ -222,7 +222,7 @@ static void begin_chain(struct record *rec, uint64_t pc, uint64_t counter, const
 		rec->stats.shed_chains += weight;
 		return;
 	}
-	trace_begin(rec->trace, &owner, weight);
+	chain_recorder_begin(rec->trace, &owner, weight);
 	add_frame(rec, pc, f);
 }
 

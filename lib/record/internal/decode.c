@@ -24,7 +24,7 @@ static void end_trace(struct record *rec)
 	struct transient *t = &rec->trans;
 
 	if (t->tracing == TRACE_ON)
-		trace_end(rec->trace, t->chain_end, NULL);
+		chain_recorder_end(rec->trace, t->chain_end, NULL);
 	t->tracing = TRACE_OFF;
 }
 
@@ -139,10 +139,11 @@ static void code_called_by(struct record *rec, const uint64_t *words)
 
 	if (!list)
 		rec->stats.incomplete_code++;
-	if (list && t->tracing == TRACE_ON && !trace_end_at(rec->trace, list->end, &list->mark)) {
+	if (list && t->tracing == TRACE_ON &&
+	    !chain_recorder_end_at(rec->trace, list->end, &list->mark)) {
 		for (i = 0; i < list->count; i++)
 			sample_add_caller(rec, &list->frames[i]);
-		trace_end(rec->trace, list->end, &list->mark);
+		chain_recorder_end(rec->trace, list->end, &list->mark);
 	}
 	/* It has ended, if there is a list. */
 	end_trace(rec);

@@ -39,8 +39,8 @@ void record_stats(const struct record *rec, struct record_stats *ret)
 	ret->lost_samplefile += store_lost(rec->store, STORE_LOST_SAMPLES);
 	if (rec->jitting)
 		ret->lost_samplefile += jitting_lost(rec->jitting);
-	ret->chains_lost = trace_lost(rec->trace);
-	memcpy(ret->chain_ends, trace_ends(rec->trace), sizeof(ret->chain_ends));
+	ret->chains_lost = chain_recorder_lost(rec->trace);
+	memcpy(ret->chain_ends, chain_recorder_ends(rec->trace), sizeof(ret->chain_ends));
 	ret->extended_lost += store_lost(rec->store, STORE_LOST_EXTENDED);
 	/* The stream may still go on, but as it stands it ends in the middle of a record. */
 	ret->incomplete_code += rec->pending_count > 0;

@@ -56,7 +56,7 @@ struct record {
 	struct transient trans;
 	struct record_stats stats;
 	struct store *store;
-	struct trace *trace;
+	struct chain_recorder *trace;
 	struct callers_table callers;
 	unsigned int separate;
 	bool select; /* there is an image filter */
