@@ -157,9 +157,9 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 			keep_beside_sessions(rec);
 	}
 	copy_events(rec, config);
-	rec->binaries =
-		binary_table_new(rec->samples, config->root, config->images, config->cookies);
-	r = binary_open_manifest(rec->binaries, rec->session_dir, rec->session_name, err);
+	rec->binaries = sampled_image_table_new(rec->samples, config->root, config->images,
+						config->cookies);
+	r = sampled_image_open_manifest(rec->binaries, rec->session_dir, rec->session_name, err);
 	if (r < 0)
 		return r;
 	open_store(rec, config);
@@ -187,7 +187,7 @@ void record_free(struct record *rec)
 	chain_recorder_free(rec->trace);
 	callers_table_done(&rec->callers);
 	kernel_free(rec->kernel);
-	binary_table_free(rec->binaries);
+	sampled_image_table_free(rec->binaries);
 	feature_free(rec->feature);
 	intern_done(&rec->cgroups);
 	free(rec->events);
@@ -270,7 +270,7 @@ int record_close_files(struct record *rec, struct error *err)
 	store_close_all(rec->store);
 	chain_recorder_close(rec->trace);
 	kernel_forget(rec->kernel);
-	binary_forget(rec->binaries);
+	sampled_image_forget(rec->binaries);
 	rec->trans.app_known = false;
 	rec->trans.app = NULL;
 	rec->trans.size = 0;

@@ -27,7 +27,7 @@ struct chain_recorder {
 	bool ends_here;
 	struct chain_recorder_owner owner;
 	uint64_t weight;
-	struct binary **images; /* of each frame */
+	struct sampled_image **images; /* of each frame */
 	struct chain_frame *frames;
 	size_t count, image_room, frame_room;
 
@@ -102,7 +102,7 @@ void chain_recorder_frame(struct chain_recorder *t, const struct chain_recorder_
 	t->frames[t->count++] = (struct chain_frame){ .offset = place->key };
 }
 
-static int number_of(struct chain_recorder *t, struct binary *image, uint32_t *ret,
+static int number_of(struct chain_recorder *t, struct sampled_image *image, uint32_t *ret,
 		     struct error *err)
 {
 	int r = 0;

@@ -18,19 +18,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct binary;
+struct sampled_image;
 struct chain_recorder;
 
 /* Whose chain it is; fields that separate nothing are SNAME_ALL. */
 struct chain_recorder_owner {
-	struct binary *app; /* NULL: nobody knows */
-	uint32_t event;	    /* index */
+	struct sampled_image *app; /* NULL: nobody knows */
+	uint32_t event;		   /* index */
 	int64_t tgid, tid, cpu;
 	const char *cgroup; /* as in struct store_key */
 };
 
 struct chain_recorder_place {
-	struct binary *image; /* NULL: nobody knows where */
+	struct sampled_image *image; /* NULL: nobody knows where */
 	uint64_t key;
 };
 

@@ -12,7 +12,7 @@
 /* Where a sample belongs, or which counter its loss goes to. */
 struct found {
 	struct place place;
-	struct binary *app;
+	struct sampled_image *app;
 	uint64_t *lost; /* NULL: nothing is wrong */
 };
 
@@ -21,7 +21,8 @@ static void ensure_session(struct record *rec)
 {
 	struct error err = ERROR_INIT;
 
-	if (binary_open_manifest(rec->binaries, rec->session_dir, rec->session_name, &err) < 0)
+	if (sampled_image_open_manifest(rec->binaries, rec->session_dir, rec->session_name, &err) <
+	    0)
 		log_error("%s", err.text);
 	rec->session_ready = true;
 }
@@ -29,10 +30,10 @@ static void ensure_session(struct record *rec)
 static void find_user_place(struct record *rec, uint64_t pc, struct found *f)
 {
 	const struct transient *t = &rec->trans;
-	struct binary *image;
+	struct sampled_image *image;
 
 	if (t->image_cookie == EVBUF_NO_COOKIE) {
-		image = binary_of_region(rec->binaries, t->tgid, pc);
+		image = sampled_image_of_region(rec->binaries, t->tgid, pc);
 		if (!image)
 			f->lost = &rec->stats.lost_no_mapping;
 		else
@@ -42,19 +43,19 @@ static void find_user_place(struct record *rec, uint64_t pc, struct found *f)
 	}
 	image = t->image_cookie == EVBUF_INVALID_COOKIE
 			? NULL
-			: binary_of_cookie(rec->binaries, t->image_cookie);
+			: sampled_image_of_cookie(rec->binaries, t->image_cookie);
 	if (!image)
 		f->lost = &rec->stats.lost_samplefile;
 	f->place = (struct place){ .image = image };
 }
 
-static struct binary *current_app(struct record *rec)
+static struct sampled_image *current_app(struct record *rec)
 {
 	struct transient *t = &rec->trans;
 	bool valid = t->app_cookie != EVBUF_NO_COOKIE && t->app_cookie != EVBUF_INVALID_COOKIE;
 
 	if (!t->app_known) {
-		t->app = valid ? binary_of_cookie(rec->binaries, t->app_cookie) : NULL;
+		t->app = valid ? sampled_image_of_cookie(rec->binaries, t->app_cookie) : NULL;
 		t->app_known = true;
 	}
 	return t->app;
@@ -62,9 +63,9 @@ static struct binary *current_app(struct record *rec)
 
 /* The application image: that of the process, or the sample's own image where these are not kept
  * apart. A region cannot stand as application in a name. */
-static void find_app(struct record *rec, struct binary *app, struct found *f)
+static void find_app(struct record *rec, struct sampled_image *app, struct found *f)
 {
-	struct binary *image = f->place.image;
+	struct sampled_image *image = f->place.image;
 	unsigned int apart = image->is_kernel ? RECORD_SEPARATE_KERNEL : RECORD_SEPARATE_LIB;
 	bool is_region = image->image.kind == SNAME_ANON;
 

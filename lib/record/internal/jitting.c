@@ -32,7 +32,7 @@ struct waiting {
 
 /* Where a process's code is written: beside the regions of an application, in a cgroup. */
 struct spot {
-	const struct binary *app, *region;
+	const struct sampled_image *app, *region;
 	const char *cgroup;
 };
 
@@ -55,13 +55,13 @@ struct maker {
 
 struct jitting {
 	char *root, *samples;
-	struct binary_table *binaries;
+	struct sampled_images *binaries;
 	struct store *store;
 	struct map makers; /* by tgid */
 	uint64_t last_sync, lost;
 };
 
-struct jitting *jitting_new(const char *root, const char *samples, struct binary_table *binaries,
+struct jitting *jitting_new(const char *root, const char *samples, struct sampled_images *binaries,
 			    struct store *store)
 {
 	struct jitting *j = xcalloc(1, sizeof(*j));
@@ -153,7 +153,7 @@ bool jitting_add(struct jitting *j, const struct store_key *key, uint64_t addres
 	return true;
 }
 
-void jitting_place(const struct jitting *j, struct binary **image, uint64_t *offset)
+void jitting_place(const struct jitting *j, struct sampled_image **image, uint64_t *offset)
 {
 	const struct sname_image *region = &(*image)->image;
 	const struct maker *m = map_get(&j->makers, region->tgid);
@@ -163,8 +163,8 @@ void jitting_place(const struct jitting *j, struct binary **image, uint64_t *off
 	if (!code || code->place == code->address)
 		return;
 	*offset = code->place + (address - code->address) - JIT_PLACE_START;
-	*image = binary_region(j->binaries, region->tgid, JIT_PLACE_START, JIT_PLACE_END,
-			       region->name);
+	*image = sampled_image_region(j->binaries, region->tgid, JIT_PLACE_START, JIT_PLACE_END,
+				      region->name);
 }
 
 static void find_sources(struct maker *m, uint64_t now)
@@ -220,8 +220,9 @@ static void count(struct jitting *j, const struct waiting *w, const struct jit_c
 
 	if (code && code->place != code->address) {
 		address = code->place + (address - code->address);
-		key.image = binary_region(j->binaries, key.image->image.tgid, JIT_PLACE_START,
-					  JIT_PLACE_END, key.image->image.name);
+		key.image =
+			sampled_image_region(j->binaries, key.image->image.tgid, JIT_PLACE_START,
+					     JIT_PLACE_END, key.image->image.name);
 	}
 	file = store_get(j->store, &key);
 	if (file)
@@ -265,7 +266,7 @@ static void sync_maker(struct jitting *j, struct maker *m, uint64_t now, bool al
 {
 	m->gone = m->gone || jit_files_gone(m->files);
 	find_sources(m, now);
-	read_sources(m, binary_parser(j->binaries), now);
+	read_sources(m, sampled_image_parser(j->binaries), now);
 	place_samples(j, m, now, all);
 }
 

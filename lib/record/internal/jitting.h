@@ -18,12 +18,12 @@
 
 #include <stdbool.h>
 
-struct binary_table;
+struct sampled_images;
 struct jitting;
 
 /* @root: below which /proc lies. @samples: the session's directory, copied; the rest is borrowed.
  * Caller frees. */
-struct jitting *jitting_new(const char *root, const char *samples, struct binary_table *binaries,
+struct jitting *jitting_new(const char *root, const char *samples, struct sampled_images *binaries,
 			    struct store *store);
 /* Frees it; what still waits is lost. NULL is fine. */
 void jitting_free(struct jitting *j);
@@ -33,7 +33,7 @@ void jitting_free(struct jitting *j);
 bool jitting_add(struct jitting *j, const struct store_key *key, uint64_t address, uint64_t weight);
 /* Moves a frame of a call chain, at *@offset in the anonymous memory *@image, to the place of its
  * own that the code there now has, as far as that is known already: chains do not wait. */
-void jitting_place(const struct jitting *j, struct binary **image, uint64_t *offset);
+void jitting_place(const struct jitting *j, struct sampled_image **image, uint64_t *offset);
 /* Reads what was written since, counts the samples that can be placed, with @all all of them.
  * @now: CLOCK_MONOTONIC, ns. */
 void jitting_sync(struct jitting *j, uint64_t now, bool all);

@@ -23,7 +23,7 @@ enum { REREAD_COST_SHARE = 1000, REREAD_MIN_MS = 1000 };
 
 struct kernel {
 	char *root, *samples, *vmlinux;
-	struct binary_table *binaries;
+	struct sampled_images *binaries;
 	bool given, absolute, wanted; /* given: the range came with the configuration */
 	uint64_t start, end;	      /* of the kernel's own text; equal: not known */
 	struct kallsyms_ranges ranges;
@@ -35,7 +35,7 @@ struct kernel {
 	bool changed;	       /* a module was loaded, or other code */
 	bool saved;	       /* the symbols of these ranges stand in the session */
 
-	struct binary *self; /* the kernel's own image; NULL: not made yet */
+	struct sampled_image *self; /* the kernel's own image; NULL: not made yet */
 	char *suffix; /* tells this kernel from another one of the session: "" or "#12345678" */
 };
 
@@ -244,15 +244,15 @@ void kernel_code(struct kernel *k, uint64_t start, uint64_t length, const char *
 }
 
 /* Enters the running kernel in the manifest under kallsyms' name, for its build-id. */
-static struct binary *kallsyms_binary(struct kernel *k)
+static struct sampled_image *kallsyms_binary(struct kernel *k)
 {
 	struct manifest_image image = { .path = "/proc/kallsyms" };
 
 	(void)elf_build_id_read_kernel(k->root, &image.build_id);
-	return binary_file(k->binaries, &image, true);
+	return sampled_image_file(k->binaries, &image, true);
 }
 
-static struct binary *vmlinux_binary(struct kernel *k)
+static struct sampled_image *vmlinux_binary(struct kernel *k)
 {
 	struct manifest_image image = { .path = k->vmlinux };
 	_cleanup_close_ int fd = open(k->vmlinux, O_RDONLY | O_CLOEXEC);
@@ -261,15 +261,15 @@ static struct binary *vmlinux_binary(struct kernel *k)
 	if (fd >= 0 && fstat(fd, &st) == 0) {
 		image.size = (uint64_t)st.st_size;
 		image.mtime = (uint64_t)st.st_mtime;
-		(void)parser_build_id(binary_parser(k->binaries), fd, &image.build_id);
+		(void)parser_build_id(sampled_image_parser(k->binaries), fd, &image.build_id);
 	}
-	return binary_file(k->binaries, &image, true);
+	return sampled_image_file(k->binaries, &image, true);
 }
 
 /* The kernel's own image; at first its symbols' name is settled too. */
-static struct binary *kernel_binary(struct kernel *k)
+static struct sampled_image *kernel_binary(struct kernel *k)
 {
-	struct binary *symbols;
+	struct sampled_image *symbols;
 	const char *mark;
 
 	if (k->self)
@@ -321,7 +321,7 @@ static bool enter_code(struct kernel *k, struct kallsyms_range *range)
 	return false;
 }
 
-static struct binary *range_binary(struct kernel *k, struct kallsyms_range *range)
+static struct sampled_image *range_binary(struct kernel *k, struct kallsyms_range *range)
 {
 	_cleanup_free_ char *name = NULL;
 
@@ -331,7 +331,7 @@ static struct binary *range_binary(struct kernel *k, struct kallsyms_range *rang
 	if (range->symbol && !enter_code(k, range))
 		return NULL;
 	name = xasprintf("%s%s", range->name, k->suffix);
-	range->data = binary_kernel(k->binaries, name, true);
+	range->data = sampled_image_kernel(k->binaries, name, true);
 	return range->data;
 }
 
@@ -347,7 +347,7 @@ static struct kallsyms_range *range_of(const struct kernel *k, uint64_t pc)
 static bool find_range(struct kernel *k, uint64_t pc, struct place *ret)
 {
 	struct kallsyms_range *range = range_of(k, pc);
-	struct binary *image = range && *range->name ? range_binary(k, range) : NULL;
+	struct sampled_image *image = range && *range->name ? range_binary(k, range) : NULL;
 
 	if (!image)
 		return false;
@@ -362,7 +362,7 @@ static bool find_range(struct kernel *k, uint64_t pc, struct place *ret)
 static void place_absolute(struct kernel *k, struct place *ret)
 {
 	if (!k->self)
-		k->self = binary_kernel(k->binaries, "no-vmlinux", true);
+		k->self = sampled_image_kernel(k->binaries, "no-vmlinux", true);
 	*ret = (struct place){ .image = k->self };
 }
 
@@ -402,7 +402,7 @@ void kernel_find(struct kernel *k, uint64_t pc, struct place *ret)
 				       .low = k->start,
 				       .size = k->end - k->start };
 	else if (!find_range(k, pc, ret))
-		*ret = (struct place){ .image = binary_kernel(k->binaries, "unknown", true),
+		*ret = (struct place){ .image = sampled_image_kernel(k->binaries, "unknown", true),
 				       .low = pc,
 				       .size = 1 };
 }

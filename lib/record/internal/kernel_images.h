@@ -14,8 +14,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-struct binary;
-struct binary_table;
+struct sampled_image;
+struct sampled_images;
 struct kernel;
 
 struct kernel_config {
@@ -25,12 +25,12 @@ struct kernel_config {
 	uint64_t start, end; /* the kernel's text; 0: from kallsyms */
 	bool absolute;	     /* one image for all, counted by address (--no-vmlinux) */
 	bool wanted;	     /* kernel samples are expected: say so if symbols will be missing */
-	struct binary_table *binaries; /* borrowed for the kernel's life */
+	struct sampled_images *binaries; /* borrowed for the kernel's life */
 };
 
 /* An image and the addresses in it that count from the same base. */
 struct place {
-	struct binary *image;
+	struct sampled_image *image;
 	uint64_t base;	    /* key = address - base */
 	uint64_t low, size; /* addresses low ... low + size - 1; size 0: all */
 };

@@ -17,22 +17,23 @@
 #include <fnmatch.h>
 #include <string.h>
 
-struct binary_table {
+struct sampled_images {
 	char *samples, *root, *select;
 	const struct cookie_table *cookies;
-	struct manifest *manifest; /* NULL: not open */
-	struct map by_cookie;	   /* cookie: binary */
-	struct map by_name;	   /* hash of the image: chain of binaries */
-	struct binary **regions;   /* those found by /proc/PID/maps */
+	struct manifest *manifest;	/* NULL: not open */
+	struct map by_cookie;		/* cookie: binary */
+	struct map by_name;		/* hash of the image: chain of binaries */
+	struct sampled_image **regions; /* those found by /proc/PID/maps */
 	size_t region_count, region_room;
 	uint32_t count;	 /* binaries made so far */
 	bool complained; /* about the manifest */
 };
 
-struct binary_table *binary_table_new(const char *samples, const char *root, const char *select,
-				      const struct cookie_table *cookies)
+struct sampled_images *sampled_image_table_new(const char *samples, const char *root,
+					       const char *select,
+					       const struct cookie_table *cookies)
 {
-	struct binary_table *t = xcalloc(1, sizeof(*t));
+	struct sampled_images *t = xcalloc(1, sizeof(*t));
 
 	t->samples = xstrdup(samples);
 	t->root = xstrdup(root ? root : "");
@@ -41,15 +42,15 @@ struct binary_table *binary_table_new(const char *samples, const char *root, con
 	return t;
 }
 
-struct parser *binary_parser(const struct binary_table *t)
+struct parser *sampled_image_parser(const struct sampled_images *t)
 {
 	return t->cookies ? cookie_parser(t->cookies) : NULL;
 }
 
-void binary_forget(struct binary_table *t)
+void sampled_image_forget(struct sampled_images *t)
 {
 	map_for_each (&t->by_name, slot) {
-		struct binary *b = slot->value, *next;
+		struct sampled_image *b = slot->value, *next;
 
 		for (; b; b = next) {
 			next = b->next;
@@ -65,11 +66,11 @@ void binary_forget(struct binary_table *t)
 	t->complained = false;
 }
 
-void binary_table_free(struct binary_table *t)
+void sampled_image_table_free(struct sampled_images *t)
 {
 	if (!t)
 		return;
-	binary_forget(t);
+	sampled_image_forget(t);
 	free(t->regions);
 	free(t->samples);
 	free(t->root);
@@ -77,8 +78,8 @@ void binary_table_free(struct binary_table *t)
 	free(t);
 }
 
-int binary_open_manifest(struct binary_table *t, const char *session_dir, const char *session_name,
-			 struct error *err)
+int sampled_image_open_manifest(struct sampled_images *t, const char *session_dir,
+				const char *session_name, struct error *err)
 {
 	int r;
 
@@ -99,10 +100,10 @@ static uint64_t image_hash(const struct sname_image *i)
 }
 
 /* The one binary with this name; made, with its own copy of the string, where it is new. */
-static struct binary *intern(struct binary_table *t, const struct sname_image *image)
+static struct sampled_image *intern(struct sampled_images *t, const struct sname_image *image)
 {
 	uint64_t hash = image_hash(image);
-	struct binary *first = map_get(&t->by_name, hash), *b;
+	struct sampled_image *first = map_get(&t->by_name, hash), *b;
 
 	for (b = first; b; b = b->next)
 		if (sname_image_equal(&b->image, image))
@@ -124,12 +125,12 @@ static int matches(const char *pattern, void *path)
 	return fnmatch(pattern, subject, 0) == 0;
 }
 
-struct binary *binary_file(struct binary_table *t, const struct manifest_image *file,
-			   bool is_kernel)
+struct sampled_image *sampled_image_file(struct sampled_images *t,
+					 const struct manifest_image *file, bool is_kernel)
 {
 	struct sname_image image = { .kind = SNAME_ROOT };
 	struct error err = ERROR_INIT;
-	struct binary *b;
+	struct sampled_image *b;
 
 	if (t->manifest)
 		image.name = manifest_name(t->manifest, file, &err);
@@ -149,19 +150,21 @@ struct binary *binary_file(struct binary_table *t, const struct manifest_image *
 	return b;
 }
 
-struct binary *binary_kernel(struct binary_table *t, const char *name, bool is_kernel)
+struct sampled_image *sampled_image_kernel(struct sampled_images *t, const char *name,
+					   bool is_kernel)
 {
-	struct binary *b = intern(t, &(struct sname_image){ .kind = SNAME_KERN, .name = name });
+	struct sampled_image *b =
+		intern(t, &(struct sname_image){ .kind = SNAME_KERN, .name = name });
 
 	b->is_kernel = is_kernel;
 	return b;
 }
 
-struct binary *binary_region(struct binary_table *t, uint32_t tgid, uint64_t start, uint64_t end,
-			     const char *label)
+struct sampled_image *sampled_image_region(struct sampled_images *t, uint32_t tgid, uint64_t start,
+					   uint64_t end, const char *label)
 {
 	_cleanup_free_ char *name = xstrdup(*label == '[' ? label : "anon");
-	struct binary *b;
+	struct sampled_image *b;
 	char *slash;
 
 	while ((slash = strchr(name, '/')))
@@ -177,7 +180,7 @@ struct binary *binary_region(struct binary_table *t, uint32_t tgid, uint64_t sta
 
 /* The vdso is the same for all processes of a boot: one region that belongs to none. Its code is
  * kept in the session, for no file has it. */
-static struct binary *vdso_binary(struct binary_table *t)
+static struct sampled_image *vdso_binary(struct sampled_images *t)
 {
 	_cleanup_free_ char *path = path_join(t->samples, "vdso");
 	struct error err = ERROR_INIT;
@@ -185,10 +188,10 @@ static struct binary *vdso_binary(struct binary_table *t)
 
 	if (vdso_save(path, &err) < 0)
 		log_warn("%s: functions of the vdso will have no names", err.text);
-	return binary_region(t, 0, 0, size, "[vdso]");
+	return sampled_image_region(t, 0, 0, size, "[vdso]");
 }
 
-static struct binary *cookie_binary(struct binary_table *t, const struct cookie_image *c)
+static struct sampled_image *cookie_binary(struct sampled_images *t, const struct cookie_image *c)
 {
 	_cleanup_free_ char *absolute = NULL;
 	struct manifest_image file = { .size = c->size,
@@ -203,13 +206,13 @@ static struct binary *cookie_binary(struct binary_table *t, const struct cookie_
 	case COOKIE_FILE:
 		absolute = path_join("/", c->path);
 		file.path = absolute;
-		return binary_file(t, &file, false);
+		return sampled_image_file(t, &file, false);
 	case COOKIE_ANON:
-		return binary_region(t, c->tgid, c->start, c->end, c->path);
+		return sampled_image_region(t, c->tgid, c->start, c->end, c->path);
 	case COOKIE_VDSO:
 		return vdso_binary(t);
 	case COOKIE_THREAD:
-		return binary_kernel(t, c->path, false);
+		return sampled_image_kernel(t, c->path, false);
 	case COOKIE_CGROUP:
 	case COOKIE_CODE:
 	case COOKIE_KIND_COUNT_:
@@ -218,9 +221,9 @@ static struct binary *cookie_binary(struct binary_table *t, const struct cookie_
 	return NULL;
 }
 
-struct binary *binary_of_cookie(struct binary_table *t, uint64_t cookie)
+struct sampled_image *sampled_image_of_cookie(struct sampled_images *t, uint64_t cookie)
 {
-	struct binary *b = map_get(&t->by_cookie, cookie);
+	struct sampled_image *b = map_get(&t->by_cookie, cookie);
 	const struct cookie_image *image;
 
 	if (b)
@@ -235,9 +238,9 @@ struct binary *binary_of_cookie(struct binary_table *t, uint64_t cookie)
 /* The search for the mapping around an address. */
 struct search {
 	uint64_t pc;
-	struct binary_table *table;
+	struct sampled_images *table;
 	uint32_t tgid;
-	struct binary *found;
+	struct sampled_image *found;
 };
 
 static int look_at_mapping(const struct maps_line *line, void *data)
@@ -246,11 +249,11 @@ static int look_at_mapping(const struct maps_line *line, void *data)
 
 	if (s->pc < line->start || s->pc >= line->end)
 		return 0;
-	s->found = binary_region(s->table, s->tgid, line->start, line->end, line->path);
+	s->found = sampled_image_region(s->table, s->tgid, line->start, line->end, line->path);
 	return 1;
 }
 
-struct binary *binary_of_region(struct binary_table *t, uint32_t tgid, uint64_t pc)
+struct sampled_image *sampled_image_of_region(struct sampled_images *t, uint32_t tgid, uint64_t pc)
 {
 	struct search s = { .pc = pc, .table = t, .tgid = tgid };
 	size_t i;

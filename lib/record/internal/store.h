@@ -17,13 +17,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct binary;
+struct sampled_image;
 struct store;
 struct store_file;
 
 /* What tells sample files apart; fields that separate nothing are SNAME_ALL. */
 struct store_key {
-	struct binary *app, *image;
+	struct sampled_image *app, *image;
 	uint32_t event; /* index */
 	int32_t cpu;
 	int64_t tgid, tid;

@@ -12,7 +12,7 @@
 #include "record/record.h"
 #include "record/internal/chain_recorder.h"
 
-struct binary;
+struct sampled_image;
 struct feature;
 struct store;
 struct store_file;
@@ -39,8 +39,8 @@ struct transient {
 	uint64_t trace_weight; /* of the chain being taken */
 	uint64_t chain_end;    /* why it ends (enum evbuf_end), as far as is known */
 
-	const char *cgroup; /* interned; NULL: none was said */
-	struct binary *app; /* of app_cookie, if app_known; NULL: none */
+	const char *cgroup;	   /* interned; NULL: none was said */
+	struct sampled_image *app; /* of app_cookie, if app_known; NULL: none */
 	bool app_known;
 
 	/* Shortcut: samples of this counter at addresses low ... low + size - 1 go to the same
@@ -69,7 +69,7 @@ struct record {
 	size_t pending_count;
 
 	struct kernel *kernel;
-	struct binary_table *binaries;
+	struct sampled_images *binaries;
 	struct jitting *jitting;  /* NULL: code made at run time is not looked for */
 	struct feature *feature;  /* or NULL */
 	uint64_t feature_samples; /* samples that were its own */
