@@ -101,16 +101,16 @@ static bool wants_kernel(const struct record_config *config)
 
 static void open_kernel(struct record *rec, const struct record_config *config)
 {
-	struct kernel_config kernel = { .root = config->root,
-					.samples = rec->samples,
-					.vmlinux = config->vmlinux,
-					.start = config->kernel_start,
-					.end = config->kernel_end,
-					.absolute = config->no_vmlinux,
-					.wanted = wants_kernel(config),
-					.binaries = rec->binaries };
+	struct kernel_images_config kernel = { .root = config->root,
+					       .samples = rec->samples,
+					       .vmlinux = config->vmlinux,
+					       .start = config->kernel_start,
+					       .end = config->kernel_end,
+					       .absolute = config->no_vmlinux,
+					       .wanted = wants_kernel(config),
+					       .binaries = rec->binaries };
 
-	rec->kernel = kernel_new(&kernel);
+	rec->kernel = kernel_images_new(&kernel);
 }
 
 static void open_store(struct record *rec, const struct record_config *config)
@@ -186,7 +186,7 @@ void record_free(struct record *rec)
 	store_free(rec->store);
 	chain_recorder_free(rec->trace);
 	callers_table_done(&rec->callers);
-	kernel_free(rec->kernel);
+	kernel_images_free(rec->kernel);
 	sampled_image_table_free(rec->binaries);
 	feature_free(rec->feature);
 	intern_done(&rec->cgroups);
@@ -207,12 +207,12 @@ static uint64_t now_ns(void)
 
 bool record_kernel_text(const struct record *rec, uint64_t *ret_start, uint64_t *ret_end)
 {
-	return kernel_text(rec->kernel, ret_start, ret_end);
+	return kernel_images_text(rec->kernel, ret_start, ret_end);
 }
 
 void record_prepare(struct record *rec)
 {
-	kernel_prepare(rec->kernel);
+	kernel_images_prepare(rec->kernel);
 }
 
 void record_sync(struct record *rec, bool all)
@@ -269,7 +269,7 @@ int record_close_files(struct record *rec, struct error *err)
 		jitting_forget(rec->jitting);
 	store_close_all(rec->store);
 	chain_recorder_close(rec->trace);
-	kernel_forget(rec->kernel);
+	kernel_images_forget(rec->kernel);
 	sampled_image_forget(rec->binaries);
 	rec->trans.app_known = false;
 	rec->trans.app = NULL;

@@ -98,7 +98,7 @@ static void find_place(struct record *rec, uint64_t pc, struct found *f)
 		find_user_place(rec, pc, f);
 		break;
 	case MODE_KERNEL:
-		kernel_find(rec->kernel, pc, &f->place);
+		kernel_images_find(rec->kernel, pc, &f->place);
 		break;
 	}
 	if (!f->lost)

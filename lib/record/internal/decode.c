@@ -86,7 +86,7 @@ static void code_xen_enter(struct record *rec, const uint64_t *words)
 static void code_module_loaded(struct record *rec, const uint64_t *words)
 {
 	(void)words;
-	kernel_changed(rec->kernel);
+	kernel_images_changed(rec->kernel);
 }
 
 static void code_kernel_code(struct record *rec, const uint64_t *words)
@@ -94,7 +94,7 @@ static void code_kernel_code(struct record *rec, const uint64_t *words)
 	const struct cookie_image *code = cookie_lookup(rec->cookies, words[2]);
 
 	if (code && code->kind == COOKIE_CODE)
-		kernel_code(rec->kernel, words[0], words[1], code->path);
+		kernel_images_code(rec->kernel, words[0], words[1], code->path);
 	else
 		rec->stats.incomplete_code++;
 }

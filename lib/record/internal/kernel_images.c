@@ -21,7 +21,7 @@ enum { REREAD_COST_SHARE = 1000, REREAD_MIN_MS = 1000 };
 #define NS_PER_MS 1000000ULL
 #define NS_PER_S  1000000000ULL
 
-struct kernel {
+struct kernel_images {
 	char *root, *samples, *vmlinux;
 	struct sampled_images *binaries;
 	bool given, absolute, wanted; /* given: the range came with the configuration */
@@ -48,7 +48,7 @@ static uint64_t now_ns(void)
 }
 
 /* Why there are no kernel addresses, and what helps. */
-static void explain(const struct kernel *k, const struct error *err)
+static void explain(const struct kernel_images *k, const struct error *err)
 {
 	if (!k->wanted)
 		return;
@@ -72,7 +72,7 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Forgets the code from @start to @end, of which pieces may be left that are of no use. */
-static void untell(struct kernel *k, uint64_t start, uint64_t end)
+static void untell(struct kernel_images *k, uint64_t start, uint64_t end)
 {
 	struct kallsyms_ranges *told = &k->told;
 	size_t i, kept = 0;
@@ -91,7 +91,7 @@ static void untell(struct kernel *k, uint64_t start, uint64_t end)
 }
 
 /* Forgets the code whose place modules have now. */
-static void make_way(struct kernel *k)
+static void make_way(struct kernel_images *k)
 {
 	size_t i;
 
@@ -102,7 +102,7 @@ static void make_way(struct kernel *k)
 
 /* Where records may have been lost only that holds of what was told which the kernel's lists say,
  * too. */
-static void check_told(struct kernel *k)
+static void check_told(struct kernel_images *k)
 {
 	size_t i = 0;
 
@@ -118,7 +118,7 @@ static void check_told(struct kernel *k)
 	}
 }
 
-static void read_ranges(struct kernel *k, struct error *err)
+static void read_ranges(struct kernel_images *k, struct error *err)
 {
 	uint64_t before = now_ns(), after;
 	struct kallsyms_ranges ranges = { 0 };
@@ -141,9 +141,9 @@ static void read_ranges(struct kernel *k, struct error *err)
 		after + MAX((after - before) * REREAD_COST_SHARE, REREAD_MIN_MS * NS_PER_MS);
 }
 
-struct kernel *kernel_new(const struct kernel_config *config)
+struct kernel_images *kernel_images_new(const struct kernel_images_config *config)
 {
-	struct kernel *k = xcalloc(1, sizeof(*k));
+	struct kernel_images *k = xcalloc(1, sizeof(*k));
 	struct error err = ERROR_INIT;
 
 	k->root = xstrdup(config->root ? config->root : "");
@@ -165,7 +165,7 @@ struct kernel *kernel_new(const struct kernel_config *config)
 	return k;
 }
 
-void kernel_free(struct kernel *k)
+void kernel_images_free(struct kernel_images *k)
 {
 	if (!k)
 		return;
@@ -178,7 +178,7 @@ void kernel_free(struct kernel *k)
 	free(k);
 }
 
-void kernel_forget(struct kernel *k)
+void kernel_images_forget(struct kernel_images *k)
 {
 	size_t i;
 
@@ -192,14 +192,14 @@ void kernel_forget(struct kernel *k)
 	k->saved = false;
 }
 
-bool kernel_text(const struct kernel *k, uint64_t *ret_start, uint64_t *ret_end)
+bool kernel_images_text(const struct kernel_images *k, uint64_t *ret_start, uint64_t *ret_end)
 {
 	*ret_start = k->start;
 	*ret_end = k->end;
 	return !k->absolute;
 }
 
-void kernel_changed(struct kernel *k)
+void kernel_images_changed(struct kernel_images *k)
 {
 	k->changed = true;
 }
@@ -223,7 +223,8 @@ static const char *brackets_of(const char *symbol)
 	return NULL;
 }
 
-void kernel_code(struct kernel *k, uint64_t start, uint64_t length, const char *symbol)
+void kernel_images_code(struct kernel_images *k, uint64_t start, uint64_t length,
+			const char *symbol)
 {
 	struct kallsyms_ranges *told = &k->told;
 	const char *brackets = brackets_of(symbol);
@@ -232,7 +233,7 @@ void kernel_code(struct kernel *k, uint64_t start, uint64_t length, const char *
 	if (k->absolute || !length || __builtin_add_overflow(start, length, &end))
 		return;
 	if (!brackets) {
-		kernel_changed(k);
+		kernel_images_changed(k);
 		return;
 	}
 	untell(k, start, end);
@@ -244,7 +245,7 @@ void kernel_code(struct kernel *k, uint64_t start, uint64_t length, const char *
 }
 
 /* Enters the running kernel in the manifest under kallsyms' name, for its build-id. */
-static struct sampled_image *kallsyms_binary(struct kernel *k)
+static struct sampled_image *kallsyms_binary(struct kernel_images *k)
 {
 	struct manifest_image image = { .path = "/proc/kallsyms" };
 
@@ -252,7 +253,7 @@ static struct sampled_image *kallsyms_binary(struct kernel *k)
 	return sampled_image_file(k->binaries, &image, true);
 }
 
-static struct sampled_image *vmlinux_binary(struct kernel *k)
+static struct sampled_image *vmlinux_binary(struct kernel_images *k)
 {
 	struct manifest_image image = { .path = k->vmlinux };
 	_cleanup_close_ int fd = open(k->vmlinux, O_RDONLY | O_CLOEXEC);
@@ -267,7 +268,7 @@ static struct sampled_image *vmlinux_binary(struct kernel *k)
 }
 
 /* The kernel's own image; at first its symbols' name is settled too. */
-static struct sampled_image *kernel_binary(struct kernel *k)
+static struct sampled_image *kernel_binary(struct kernel_images *k)
 {
 	struct sampled_image *symbols;
 	const char *mark;
@@ -282,7 +283,7 @@ static struct sampled_image *kernel_binary(struct kernel *k)
 }
 
 /* Where the session keeps the symbols of this kernel. */
-static char *symbols_path(struct kernel *k)
+static char *symbols_path(struct kernel_images *k)
 {
 	_cleanup_free_ char *name = NULL;
 
@@ -292,7 +293,7 @@ static char *symbols_path(struct kernel *k)
 }
 
 /* Keeps the symbols of this boot in the session, once for each image. */
-static void save_symbols(struct kernel *k)
+static void save_symbols(struct kernel_images *k)
 {
 	_cleanup_free_ char *path = symbols_path(k);
 	struct error err = ERROR_INIT;
@@ -303,14 +304,14 @@ static void save_symbols(struct kernel *k)
 	k->saved = true;
 }
 
-void kernel_prepare(struct kernel *k)
+void kernel_images_prepare(struct kernel_images *k)
 {
 	if (k->wanted && !k->absolute && !k->saved && k->ranges.count)
 		save_symbols(k);
 }
 
 /* Gives code that is neither kernel nor module its place in the session. */
-static bool enter_code(struct kernel *k, struct kallsyms_range *range)
+static bool enter_code(struct kernel_images *k, struct kallsyms_range *range)
 {
 	_cleanup_free_ char *path = symbols_path(k);
 	struct error err = ERROR_INIT;
@@ -321,7 +322,7 @@ static bool enter_code(struct kernel *k, struct kallsyms_range *range)
 	return false;
 }
 
-static struct sampled_image *range_binary(struct kernel *k, struct kallsyms_range *range)
+static struct sampled_image *range_binary(struct kernel_images *k, struct kallsyms_range *range)
 {
 	_cleanup_free_ char *name = NULL;
 
@@ -336,7 +337,7 @@ static struct sampled_image *range_binary(struct kernel *k, struct kallsyms_rang
 }
 
 /* The range of @pc, told before guessed; or NULL. */
-static struct kallsyms_range *range_of(const struct kernel *k, uint64_t pc)
+static struct kallsyms_range *range_of(const struct kernel_images *k, uint64_t pc)
 {
 	struct kallsyms_range *told = kallsyms_ranges_find(&k->told, pc);
 
@@ -344,7 +345,7 @@ static struct kallsyms_range *range_of(const struct kernel *k, uint64_t pc)
 }
 
 /* The range of a module or the like. */
-static bool find_range(struct kernel *k, uint64_t pc, struct place *ret)
+static bool find_range(struct kernel_images *k, uint64_t pc, struct place *ret)
 {
 	struct kallsyms_range *range = range_of(k, pc);
 	struct sampled_image *image = range && *range->name ? range_binary(k, range) : NULL;
@@ -359,7 +360,7 @@ static bool find_range(struct kernel *k, uint64_t pc, struct place *ret)
 }
 
 /* The one image of kernels that do not show their addresses. */
-static void place_absolute(struct kernel *k, struct place *ret)
+static void place_absolute(struct kernel_images *k, struct place *ret)
 {
 	if (!k->self)
 		k->self = sampled_image_kernel(k->binaries, "no-vmlinux", true);
@@ -367,7 +368,7 @@ static void place_absolute(struct kernel *k, struct place *ret)
 }
 
 /* Brings the ranges beside the kernel's own text up to date for @pc. */
-static void renew_ranges(struct kernel *k, uint64_t pc)
+static void renew_ranges(struct kernel_images *k, uint64_t pc)
 {
 	if (k->changed) {
 		k->changed = false;
@@ -382,7 +383,7 @@ static void renew_ranges(struct kernel *k, uint64_t pc)
 		read_ranges(k, NULL);
 }
 
-void kernel_find(struct kernel *k, uint64_t pc, struct place *ret)
+void kernel_images_find(struct kernel_images *k, uint64_t pc, struct place *ret)
 {
 	bool own = pc - k->start < k->end - k->start;
 

@@ -4,7 +4,7 @@
  * trampolines) under the name that kallsyms has in brackets, or {kern}/unknown. Every address gets
  * an answer, so that no kernel sample is lost.
  *
- *	kernel_find(k, pc, &place);
+ *	kernel_images_find(k, pc, &place);
  *	key = pc - place.base;
  */
 #pragma once
@@ -16,9 +16,9 @@
 
 struct sampled_image;
 struct sampled_images;
-struct kernel;
+struct kernel_images;
 
-struct kernel_config {
+struct kernel_images_config {
 	const char *root;    /* below which /proc lies */
 	const char *samples; /* the session's directory, where symbols are kept */
 	const char *vmlinux; /* NULL: /proc/kallsyms */
@@ -37,22 +37,23 @@ struct place {
 
 /* Reads the ranges. Never fails: addresses that cannot be had mean counting by address, which is
  * logged with the remedy. Strings are copied, caller frees. */
-struct kernel *kernel_new(const struct kernel_config *config);
+struct kernel_images *kernel_images_new(const struct kernel_images_config *config);
 /* NULL is fine. */
-void kernel_free(struct kernel *k);
+void kernel_images_free(struct kernel_images *k);
 
 /* Where kernel samples are wanted: keeps the symbols in the session now, not at the first of them,
  * when the CPU buffers fill meanwhile. */
-void kernel_prepare(struct kernel *k);
+void kernel_images_prepare(struct kernel_images *k);
 /* The place of @pc. Reads the ranges anew where none has it, but seldom, as that takes long. */
-void kernel_find(struct kernel *k, uint64_t pc, struct place *ret);
+void kernel_images_find(struct kernel_images *k, uint64_t pc, struct place *ret);
 /* Where the kernel's own text lies; false if that is not known. */
-bool kernel_text(const struct kernel *k, uint64_t *ret_start, uint64_t *ret_end);
+bool kernel_images_text(const struct kernel_images *k, uint64_t *ret_start, uint64_t *ret_end);
 /* From now on @length bytes at @start are the code called @symbol, whatever the kernel's lists say:
  * they may be read when it is gone. */
-void kernel_code(struct kernel *k, uint64_t start, uint64_t length, const char *symbol);
-/* Code was loaded: the next kernel_find() beside the kernel's own text reads the modules, and other
- * ranges if it may. */
-void kernel_changed(struct kernel *k);
-/* The binaries are gone: as after kernel_new(). */
-void kernel_forget(struct kernel *k);
+void kernel_images_code(struct kernel_images *k, uint64_t start, uint64_t length,
+			const char *symbol);
+/* Code was loaded: the next kernel_images_find() beside the kernel's own text reads the modules,
+ * and other ranges if it may. */
+void kernel_images_changed(struct kernel_images *k);
+/* The binaries are gone: as after kernel_images_new(). */
+void kernel_images_forget(struct kernel_images *k);

@@ -68,7 +68,7 @@ struct record {
 	uint64_t pending[RECORD_WORDS_LONGEST]; /* the start of a record that was cut */
 	size_t pending_count;
 
-	struct kernel *kernel;
+	struct kernel_images *kernel;
 	struct sampled_images *binaries;
 	struct jitting *jitting;  /* NULL: code made at run time is not looked for */
 	struct feature *feature;  /* or NULL */
