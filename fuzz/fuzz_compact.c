@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ELF files that are cut down for a compact archive, lib/profile/compact/internal/compact_image.c: all their symbols
- * are used; what is written must open again. */
+/* ELF files that are cut down for a compact archive, lib/profile/compact/internal/compact_image.c:
+ * all their symbols are used; what is written must open again. */
 #include "fuzz.h"
 
 #include "base/mem.h"
@@ -19,7 +19,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	/* libelf may write into the memory that it is given: the input stays as it is. */
 	_cleanup_free_ uint8_t *copy = xmalloc(size + 1);
 	_cleanup_free_ void *bytes = NULL;
-	struct used used = { 0 };
+	struct used_offsets used = { 0 };
 	struct binary b;
 	size_t i, written = 0;
 
@@ -30,8 +30,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	elfsym_load_plt(ef, st);
 	symtab_settle(st);
 	for (i = 0; i < symtab_count(st); i++)
-		used_add(&used, symtab_at(st, i)->offset);
-	used_settle(&used);
+		used_offsets_add(&used, symtab_at(st, i)->offset);
+	used_offsets_settle(&used);
 	b = (struct binary){ .symtab = symtab_count(st) ? st : NULL, .file = ef };
 	if (compact_image(&b, &used, false, &bytes, &written, NULL) == 0 &&
 	    elffile_open_memory(bytes, written, "written", &back, NULL) < 0)

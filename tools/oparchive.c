@@ -128,7 +128,7 @@ static int archive(int argc, char **argv, struct error *err)
 				 err);
 	if (r < 0)
 		return r;
-	chained = used_chain_images(g);
+	chained = used_offsets_chain_images(g);
 	if (!options.exclude_dependent && !narrows(&spec))
 		config.chained = chained;
 	r = make_room_for_arcs(g, config.chained, &arcs, err);

@@ -21,7 +21,7 @@ static int compare(const void *pa, const void *pb)
 	return (*a > *b) - (*a < *b);
 }
 
-void used_settle(struct used *u)
+void used_offsets_settle(struct used_offsets *u)
 {
 	size_t i, n = 0;
 
@@ -33,25 +33,25 @@ void used_settle(struct used *u)
 	u->count = u->settled = n;
 }
 
-void used_add(struct used *u, uint64_t offset)
+void used_offsets_add(struct used_offsets *u, uint64_t offset)
 {
 	if (u->count > SETTLE_FROM && u->count / 2 > u->settled)
-		used_settle(u);
+		used_offsets_settle(u);
 	array_grow(&u->offsets, u->count + 1, &u->room);
 	u->offsets[u->count++] = offset;
 }
 
 /* A caller's place is where it goes on: the call, whose line is shown, ends there. */
-static void add_return(struct used *u, uint64_t offset)
+static void add_return(struct used_offsets *u, uint64_t offset)
 {
-	used_add(u, offset);
+	used_offsets_add(u, offset);
 	if (offset)
-		used_add(u, offset - 1);
+		used_offsets_add(u, offset - 1);
 }
 
 /* --- sample files --- */
 
-static void read_file(struct used_places *p, const struct gather_file *f)
+static void read_file(struct used_offsets_places *p, const struct gather_file *f)
 {
 	_cleanup_(samples_done) struct samples s = SAMPLES_INIT;
 	_cleanup_(sfile_closep) struct sfile *sf = NULL;
@@ -66,11 +66,11 @@ static void read_file(struct used_places *p, const struct gather_file *f)
 		uint64_t offset = s.samples[i].offset;
 
 		if (f->callee == GATHER_NONE) {
-			used_add(&p->of[f->image], offset);
+			used_offsets_add(&p->of[f->image], offset);
 			continue;
 		}
 		add_return(&p->of[f->image], offset >> 32);
-		used_add(&p->of[f->callee], offset & UINT32_MAX);
+		used_offsets_add(&p->of[f->callee], offset & UINT32_MAX);
 	}
 }
 
@@ -78,7 +78,7 @@ static void read_file(struct used_places *p, const struct gather_file *f)
 
 /* The chains of a session, and the images of the gather by their numbers there. */
 struct source {
-	struct used_places *places;
+	struct used_offsets_places *places;
 	struct chain_reader *reader;
 	uint32_t *images;
 	uint32_t count;
@@ -124,7 +124,7 @@ static int add_chain(uint32_t context, const struct chain *chain, void *data)
 	return 0;
 }
 
-bool *used_chain_images(struct gather *g)
+bool *used_offsets_chain_images(struct gather *g)
 {
 	struct source *sources = xcalloc(g->session_count + 1, sizeof(*sources));
 	bool *chained;
@@ -142,9 +142,9 @@ bool *used_chain_images(struct gather *g)
 	return chained;
 }
 
-void used_collect(struct gather *g, bool exclude_dependent, struct used_places *ret)
+void used_offsets_collect(struct gather *g, bool exclude_dependent, struct used_offsets_places *ret)
 {
-	struct used_places p = { .count = g->image_count };
+	struct used_offsets_places p = { .count = g->image_count };
 	uint32_t i;
 
 	p.of = xcalloc(p.count + 1, sizeof(*p.of));
@@ -158,16 +158,16 @@ void used_collect(struct gather *g, bool exclude_dependent, struct used_places *
 			(void)chain_reader_each(s.reader, add_chain, &s);
 	}
 	for (i = 0; i < p.count; i++)
-		used_settle(&p.of[i]);
+		used_offsets_settle(&p.of[i]);
 	*ret = p;
 }
 
-void used_done(struct used_places *p)
+void used_offsets_done(struct used_offsets_places *p)
 {
 	size_t i;
 
 	for (i = 0; i < p->count; i++)
 		free(p->of[i].offsets);
 	free(p->of);
-	*p = (struct used_places){ 0 };
+	*p = (struct used_offsets_places){ 0 };
 }

@@ -23,7 +23,7 @@ struct compact {
 	const struct gather *gather;
 	struct binaries *binaries;
 	struct pack_writer *to;
-	struct used_places used;
+	struct used_offsets_places used;
 };
 
 /* Without symbols there is the file alone, which binary_find() leaves to its caller. */
@@ -94,8 +94,8 @@ static bool is_of_kernel(const struct archive_file *f, const struct gather_image
 
 /* The places of the kernel or module; NULL where it has no samples. Two images of one name are of
  * two kernels. */
-static const struct used *used_of_kernel(const struct compact *c, const struct archive_file *f,
-					 const char *name)
+static const struct used_offsets *used_of_kernel(const struct compact *c,
+						 const struct archive_file *f, const char *name)
 {
 	uint32_t i;
 
@@ -116,7 +116,7 @@ static size_t next_address(const struct kallsyms_image *image, size_t i)
 }
 
 /* Symbols have no size: one ends where the next begins, which is written for that. */
-static void add_symbols(const struct kallsyms_image *image, const struct used *used,
+static void add_symbols(const struct kallsyms_image *image, const struct used_offsets *used,
 			struct strbuf *out)
 {
 	size_t i, next, at = 0;
@@ -158,7 +158,7 @@ static int put_kernel(struct compact *c, const struct archive_file *f, const str
 
 	for (i = 0; i < kallsyms_image_count(k); i++) {
 		const struct kallsyms_image *image = kallsyms_image_at(k, i);
-		const struct used *used = used_of_kernel(c, f, image->name);
+		const struct used_offsets *used = used_of_kernel(c, f, image->name);
 
 		if (!used)
 			continue;
@@ -221,7 +221,7 @@ int archive_write_compact(const struct archive *a, struct gather *g, struct bina
 
 	c.to = to;
 	if (r == 0)
-		used_collect(g, a->exclude_dependent, &c.used);
+		used_offsets_collect(g, a->exclude_dependent, &c.used);
 	for (i = 0; r == 0 && i < a->count; i++)
 		r = write_file(&c, &a->files[i], err);
 	for (i = 0; r == 0 && i < a->count; i++)
@@ -229,6 +229,6 @@ int archive_write_compact(const struct archive *a, struct gather *g, struct bina
 			r = write_kallsyms(&c, &a->files[i], err);
 	if (r == 0 && a->live_kernel)
 		r = write_live_kernel(&c, err);
-	used_done(&c.used);
+	used_offsets_done(&c.used);
 	return r == 0 ? pack_finish(to, err) : r;
 }

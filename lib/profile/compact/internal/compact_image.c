@@ -23,7 +23,7 @@ struct places {
 /* An image being cut down. */
 struct cutting {
 	const struct binary *b;
-	const struct used *used;
+	const struct used_offsets *used;
 	bool is_kernel;
 	uint8_t *keep; /* of each symbol that is a whole one */
 	struct elf_subset_run *runs;
@@ -366,17 +366,17 @@ static void cut(struct cutting *c)
 }
 
 /* Kernel symbols stand in a file of their own, which is written by these places. */
-static void note_names(const struct cutting *c, struct used *u)
+static void note_names(const struct cutting *c, struct used_offsets *u)
 {
 	size_t i, n = symtab_count(c->b->symtab);
 
 	for (i = 0; i < n; i++)
 		if (c->keep[i])
-			used_add(u, symtab_at(c->b->symtab, i)->offset);
-	used_settle(u);
+			used_offsets_add(u, symtab_at(c->b->symtab, i)->offset);
+	used_offsets_settle(u);
 }
 
-int compact_image(const struct binary *b, struct used *u, bool is_kernel, void **ret,
+int compact_image(const struct binary *b, struct used_offsets *u, bool is_kernel, void **ret,
 		  size_t *ret_size, struct error *err)
 {
 	_cleanup_(line_table_freep) struct line_table *lines = NULL;

@@ -16,10 +16,10 @@
 #include <stddef.h>
 
 struct binary;
-struct used;
+struct used_offsets;
 
 /* @b has a file and may have no symbols; @is_kernel: @u counts from the start of the kernel's text,
  * and the places of symbols that the code refers to are added to it. 0 with the bytes, which the
  * caller frees, or -errno. */
-int compact_image(const struct binary *b, struct used *u, bool is_kernel, void **ret,
+int compact_image(const struct binary *b, struct used_offsets *u, bool is_kernel, void **ret,
 		  size_t *ret_size, struct error *err);
