@@ -20,8 +20,8 @@ struct walk {
 	struct gather *g;
 	const struct spec *spec;
 	uint32_t session;
-	struct nomatch *why; /* it leaves nothing, should that be so */
-	bool has_arcs;	     /* there are call graph files */
+	struct spec_explain *why; /* it leaves nothing, should that be so */
+	bool has_arcs;		  /* there are call graph files */
 };
 
 void gather_free(struct gather *g)
@@ -135,7 +135,7 @@ static struct gather_file *add_name(struct walk *w, const struct sname *name)
 	bool callee_wanted = is_callee_wanted(w->spec, name);
 	struct gather_file file = { .callee = GATHER_NONE, .session = w->session };
 
-	nomatch_note(w->why, callee_wanted ? -1 : tag, name);
+	spec_explain_note(w->why, callee_wanted ? -1 : tag, name);
 	if (tag >= 0 && !callee_wanted)
 		return NULL;
 	file.app = intern_image(w, &name->app);
@@ -334,7 +334,7 @@ int gather_files(const struct spec *spec, const char *session_dir, bool calls, s
 	const char *archive = spec_value(spec, SPEC_ARCHIVE);
 	_cleanup_free_ char *directory =
 		archive ? path_under(archive, session_dir) : xstrdup(session_dir);
-	_cleanup_(nomatch_done) struct nomatch why = { 0 };
+	_cleanup_(spec_explain_done) struct spec_explain why = { 0 };
 	size_t i;
 	int r;
 
@@ -349,8 +349,8 @@ int gather_files(const struct spec *spec, const char *session_dir, bool calls, s
 	if (r < 0)
 		return r;
 	if (g->file_count == 0)
-		return why.files ? nomatch_say(&why, spec, err) : say_nothing_there(g, err);
-	nomatch_warn_unused(&why, spec);
+		return why.files ? spec_explain_say(&why, spec, err) : say_nothing_there(g, err);
+	spec_explain_warn_unused(&why, spec);
 	*ret = STEAL(g);
 	return 0;
 }

@@ -49,17 +49,17 @@ static char *value_of(enum spec_tag tag, const struct sname *name)
 	return xstrdup("");
 }
 
-static void note_value(struct nomatch_part *part, char *value)
+static void note_value(struct spec_explain_part *part, char *value)
 {
 	size_t i;
 
-	for (i = 0; i < NOMATCH_SHOWN_MAX && part->present[i]; i++) {
+	for (i = 0; i < SPEC_EXPLAIN_SHOWN_MAX && part->present[i]; i++) {
 		if (!strcmp(part->present[i], value)) {
 			free(value);
 			return;
 		}
 	}
-	if (i < NOMATCH_SHOWN_MAX) {
+	if (i < SPEC_EXPLAIN_SHOWN_MAX) {
 		part->present[i] = value;
 		return;
 	}
@@ -67,7 +67,7 @@ static void note_value(struct nomatch_part *part, char *value)
 	free(value);
 }
 
-void nomatch_note(struct nomatch *n, int tag, const struct sname *name)
+void spec_explain_note(struct spec_explain *n, int tag, const struct sname *name)
 {
 	n->files++;
 	if (tag < 0)
@@ -80,7 +80,7 @@ void nomatch_note(struct nomatch *n, int tag, const struct sname *name)
 }
 
 /* " (there is: A, B)"; where files have nothing but "all", they were not separated by this. */
-static void add_present(struct strbuf *out, enum spec_tag tag, const struct nomatch_part *part)
+static void add_present(struct strbuf *out, enum spec_tag tag, const struct spec_explain_part *part)
 {
 	size_t i;
 
@@ -89,7 +89,7 @@ static void add_present(struct strbuf *out, enum spec_tag tag, const struct noma
 		return;
 	}
 	strbuf_adds(out, " (there is: ");
-	for (i = 0; i < NOMATCH_SHOWN_MAX && part->present[i]; i++)
+	for (i = 0; i < SPEC_EXPLAIN_SHOWN_MAX && part->present[i]; i++)
 		strbuf_addf(out, "%s%s", i ? ", " : "", part->present[i]);
 	strbuf_adds(out, part->more ? ", ...)" : ")");
 }
@@ -107,13 +107,13 @@ static void add_given(struct strbuf *out, const struct spec *spec, enum spec_tag
 	strbuf_adds(out, "'");
 }
 
-int nomatch_say(const struct nomatch *n, const struct spec *spec, struct error *err)
+int spec_explain_say(const struct spec_explain *n, const struct spec *spec, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 	size_t left = n->files, i;
 
 	for (i = 0; i < SPEC_TAG_COUNT_; i++) {
-		const struct nomatch_part *part = &n->parts[i];
+		const struct spec_explain_part *part = &n->parts[i];
 
 		if (!part->rejected)
 			continue;
@@ -132,7 +132,7 @@ static bool selects(enum spec_tag tag)
 	       tag != SPEC_LIB_IMAGE_EXCLUDE;
 }
 
-void nomatch_warn_unused(const struct nomatch *n, const struct spec *spec)
+void spec_explain_warn_unused(const struct spec_explain *n, const struct spec *spec)
 {
 	size_t tag, i;
 
@@ -154,12 +154,12 @@ void nomatch_warn_unused(const struct nomatch *n, const struct spec *spec)
 	}
 }
 
-void nomatch_done(struct nomatch *n)
+void spec_explain_done(struct spec_explain *n)
 {
 	size_t tag, i;
 
 	for (tag = 0; tag < SPEC_TAG_COUNT_; tag++)
-		for (i = 0; i < NOMATCH_SHOWN_MAX; i++)
+		for (i = 0; i < SPEC_EXPLAIN_SHOWN_MAX; i++)
 			free(n->parts[tag].present[i]);
-	*n = (struct nomatch){ 0 };
+	*n = (struct spec_explain){ 0 };
 }

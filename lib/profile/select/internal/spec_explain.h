@@ -4,11 +4,11 @@
  * instead. Parts are tried one after the other, so that each says something of what the parts
  *before it left.
  *
- *	struct nomatch n = { 0 };
+ *	struct spec_explain n = { 0 };
  *	tag = spec_reject(spec, &name);
- *	nomatch_note(&n, tag, &name);		for each file, tag < 0: it is wanted
- *	return nomatch_say(&n, spec, err);
- *	nomatch_done(&n);
+ *	spec_explain_note(&n, tag, &name);		for each file, tag < 0: it is wanted
+ *	return spec_explain_say(&n, spec, err);
+ *	spec_explain_done(&n);
  */
 #pragma once
 
@@ -17,24 +17,24 @@
 
 struct sname;
 
-enum { NOMATCH_SHOWN_MAX = 8 };
+enum { SPEC_EXPLAIN_SHOWN_MAX = 8 };
 
-struct nomatch_part {
-	size_t rejected;		  /* files left out */
-	char *present[NOMATCH_SHOWN_MAX]; /* what they have, each once */
-	size_t more;			  /* files that have what did not fit */
+struct spec_explain_part {
+	size_t rejected;		       /* files left out */
+	char *present[SPEC_EXPLAIN_SHOWN_MAX]; /* what they have, each once */
+	size_t more;			       /* files that have what did not fit */
 };
 
-struct nomatch {
+struct spec_explain {
 	size_t files;
-	struct nomatch_part parts[SPEC_TAG_COUNT_];
+	struct spec_explain_part parts[SPEC_TAG_COUNT_];
 };
 
 /* Notes a file that @tag left out, a negative one if none did. */
-void nomatch_note(struct nomatch *n, int tag, const struct sname *name);
+void spec_explain_note(struct spec_explain *n, int tag, const struct sname *name);
 /* Sets the error: -ENODATA, with all that was noted. */
-int nomatch_say(const struct nomatch *n, const struct spec *spec, struct error *err);
+int spec_explain_say(const struct spec_explain *n, const struct spec *spec, struct error *err);
 /* Warns of values that matched nothing where others of the same tag did. */
-void nomatch_warn_unused(const struct nomatch *n, const struct spec *spec);
+void spec_explain_warn_unused(const struct spec_explain *n, const struct spec *spec);
 /* Frees what was noted. */
-void nomatch_done(struct nomatch *n);
+void spec_explain_done(struct spec_explain *n);
