@@ -157,7 +157,7 @@ struct parts {
 	struct spec spec;
 	struct gather *gather;
 	struct classes classes;
-	struct inverted inverted;
+	struct by_image inverted;
 	struct binaries *binaries;
 	struct fetched *fetched;
 	struct sources *sources;
@@ -172,7 +172,7 @@ static void parts_done(struct parts *p)
 	sources_free(p->sources);
 	binaries_free(p->binaries);
 	fetched_free(p->fetched);
-	invert_done(&p->inverted);
+	by_image_done(&p->inverted);
 	classes_done(&p->classes);
 	gather_free(p->gather);
 	spec_done(&p->spec);
@@ -216,7 +216,7 @@ static int collect(struct parts *p, struct error *err)
 		return r;
 	if (spec_value(&p->spec, SPEC_ARCHIVE))
 		where.root = spec_value(&p->spec, SPEC_ARCHIVE);
-	invert_files(p->gather, &p->classes, &p->inverted);
+	by_image_group(p->gather, &p->classes, &p->inverted);
 	p->binaries = binaries_new(p->gather, &where);
 	p->fetched = reporting_fetch(&options.fetch, p->gather, p->binaries);
 	p->sources = sources_new(where.root, options.search_dirs, options.base_dirs);

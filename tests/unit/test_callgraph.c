@@ -171,7 +171,7 @@ struct pipeline {
 	struct spec spec;
 	struct gather *gather;
 	struct classes classes;
-	struct inverted inverted;
+	struct by_image inverted;
 	struct binaries *binaries;
 	struct container container;
 	struct callgraph graph;
@@ -188,7 +188,7 @@ static bool run(const char *directory, const struct populate_config *config, str
 		printf("# %s\n", err.text);
 		return false;
 	}
-	invert_files(p->gather, &p->classes, &p->inverted);
+	by_image_group(p->gather, &p->classes, &p->inverted);
 	p->binaries = binaries_new(p->gather, &(struct binaries_config){ .keep = true });
 	container_init(&p->container, p->classes.count);
 	populate_images(p->gather, &p->classes, &p->inverted, p->binaries, config, &p->container,
@@ -203,7 +203,7 @@ static void done(struct pipeline *p)
 	callgraph_done(&p->graph);
 	container_done(&p->container);
 	binaries_free(p->binaries);
-	invert_done(&p->inverted);
+	by_image_done(&p->inverted);
 	classes_done(&p->classes);
 	gather_free(p->gather);
 	spec_done(&p->spec);

@@ -166,7 +166,7 @@ struct pipeline {
 	struct spec spec;
 	struct gather *gather;
 	struct classes classes;
-	struct inverted inverted;
+	struct by_image inverted;
 	struct binaries *binaries;
 	struct container container;
 	struct populate_stats stats;
@@ -184,7 +184,7 @@ static bool run(const char *directory, const struct populate_config *config, uns
 		printf("# %s\n", err.text);
 		return CHECK(false);
 	}
-	invert_files(ret->gather, &ret->classes, &ret->inverted);
+	by_image_group(ret->gather, &ret->classes, &ret->inverted);
 	ret->binaries = binaries_new(ret->gather, &(struct binaries_config){ 0 });
 	container_init(&ret->container, ret->classes.count);
 	populate_images(ret->gather, &ret->classes, &ret->inverted, ret->binaries, config,
@@ -196,7 +196,7 @@ static void done(struct pipeline *p)
 {
 	container_done(&p->container);
 	binaries_free(p->binaries);
-	invert_done(&p->inverted);
+	by_image_done(&p->inverted);
 	classes_done(&p->classes);
 	gather_free(p->gather);
 	spec_done(&p->spec);

@@ -140,7 +140,7 @@ struct parts {
 	struct spec spec;
 	struct gather *gather;
 	struct classes classes;
-	struct inverted inverted;
+	struct by_image inverted;
 	struct symcache *cache;
 	struct binaries *binaries;
 	struct fetched *fetched;
@@ -164,7 +164,7 @@ static void parts_done(struct parts *p)
 	binaries_free(p->binaries);
 	fetched_free(p->fetched);
 	reporting_close_cache(p->cache);
-	invert_done(&p->inverted);
+	by_image_done(&p->inverted);
 	classes_done(&p->classes);
 	gather_free(p->gather);
 	spec_done(&p->spec);
@@ -214,7 +214,7 @@ static int collect(struct parts *p, struct error *err)
 		return r;
 	if (spec_value(&p->spec, SPEC_ARCHIVE))
 		where.root = spec_value(&p->spec, SPEC_ARCHIVE);
-	invert_files(p->gather, &p->classes, &p->inverted);
+	by_image_group(p->gather, &p->classes, &p->inverted);
 	if (options.calls)
 		open_chains(p);
 	if (options.symbols && !options.no_symbol_cache)

@@ -23,7 +23,7 @@ enum { PORTION = 64 << 10 };
 struct populate {
 	const struct gather *gather;
 	const struct classes *classes;
-	const struct inverted *inverted;
+	const struct by_image *inverted;
 	struct binaries *binaries;
 	const struct populate_config *config;
 	struct container *out;
@@ -308,7 +308,7 @@ static size_t populate_app(struct populate *p, struct current *cur, size_t i, si
 	return i;
 }
 
-static void populate_image(struct populate *p, const struct inverted_image *image)
+static void populate_image(struct populate *p, const struct by_image_files *image)
 {
 	struct current cur = { .image = image->image };
 	size_t i = image->first, end = image->first + image->count;
@@ -324,7 +324,7 @@ static void populate_image(struct populate *p, const struct inverted_image *imag
 	free(cur.named);
 }
 
-void populate_images(const struct gather *g, const struct classes *c, const struct inverted *inv,
+void populate_images(const struct gather *g, const struct classes *c, const struct by_image *inv,
 		     struct binaries *bs, const struct populate_config *config,
 		     struct container *ret, struct populate_stats *stats)
 {

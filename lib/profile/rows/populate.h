@@ -17,7 +17,7 @@
 struct binaries;
 struct classes;
 struct gather;
-struct inverted;
+struct by_image;
 
 struct populate_config {
 	bool symbols;		/* rows by symbol, else by image */
@@ -39,6 +39,6 @@ struct populate_stats {
 };
 
 /* Fills @ret, an initialised container, from all files of @inv. @bs may be NULL for the summary. */
-void populate_images(const struct gather *g, const struct classes *c, const struct inverted *inv,
+void populate_images(const struct gather *g, const struct classes *c, const struct by_image *inv,
 		     struct binaries *bs, const struct populate_config *config,
 		     struct container *ret, struct populate_stats *stats);

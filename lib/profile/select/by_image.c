@@ -22,10 +22,10 @@ static int compare_entries(const void *pa, const void *pb)
 	return (a->file > b->file) - (a->file < b->file);
 }
 
-void invert_files(const struct gather *g, const struct classes *c, struct inverted *ret)
+void by_image_group(const struct gather *g, const struct classes *c, struct by_image *ret)
 {
 	_cleanup_free_ struct entry *entries = xcalloc(g->file_count + 1, sizeof(*entries));
-	struct inverted inv = { 0 };
+	struct by_image inv = { 0 };
 	size_t i, n = 0;
 
 	for (i = 0; i < g->file_count; i++) {
@@ -42,16 +42,16 @@ void invert_files(const struct gather *g, const struct classes *c, struct invert
 	for (i = 0; i < n; i++) {
 		if (i == 0 || entries[i - 1].image != entries[i].image)
 			inv.images[inv.image_count++] =
-				(struct inverted_image){ .image = entries[i].image, .first = i };
+				(struct by_image_files){ .image = entries[i].image, .first = i };
 		inv.images[inv.image_count - 1].count++;
 		inv.files[i] = entries[i].file;
 	}
 	*ret = inv;
 }
 
-void invert_done(struct inverted *inv)
+void by_image_done(struct by_image *inv)
 {
 	free(inv->files);
 	free(inv->images);
-	*inv = (struct inverted){ 0 };
+	*inv = (struct by_image){ 0 };
 }

@@ -3,11 +3,11 @@
  * Inversion: the files of a report by the image that their samples are in, so that each image is
  * opened once however many applications use it.
  *
- *	struct inverted inv;
- *	invert_files(gather, &classes, &inv);
+ *	struct by_image inv;
+ *	by_image_group(gather, &classes, &inv);
  *	for (i = 0; i < inv.image_count; i++)
  *		...inv.files[inv.images[i].first] and the inv.images[i].count - 1 behind it
- *	invert_done(&inv);
+ *	by_image_done(&inv);
  */
 #pragma once
 
@@ -17,19 +17,20 @@
 struct classes;
 struct gather;
 
-struct inverted_image {
+struct by_image_files {
 	uint32_t image;	     /* index in the gather */
 	size_t first, count; /* its part of ->files */
 };
 
-struct inverted {
+struct by_image {
 	uint32_t *files; /* indexes in the gather: by image, then application, then class */
 	size_t file_count;
-	struct inverted_image *images;
+	struct by_image_files *images;
 	size_t image_count;
 };
 
-/* Sorts the flat sample files of @g; call graph files are left out. Caller calls invert_done(). */
-void invert_files(const struct gather *g, const struct classes *c, struct inverted *ret);
-/* Frees what invert_files() allocated. */
-void invert_done(struct inverted *inv);
+/* Sorts the flat sample files of @g; call graph files are left out. Caller calls by_image_done().
+ */
+void by_image_group(const struct gather *g, const struct classes *c, struct by_image *ret);
+/* Frees what by_image_group() allocated. */
+void by_image_done(struct by_image *inv);

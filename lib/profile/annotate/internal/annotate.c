@@ -54,7 +54,7 @@ static int compare_images(const void *pa, const void *pb)
 	return (a->image > b->image) - (a->image < b->image);
 }
 
-void annotate_collect(const struct gather *g, const struct classes *c, const struct inverted *inv,
+void annotate_collect(const struct gather *g, const struct classes *c, const struct by_image *inv,
 		      const struct annotate_config *config, struct annotate *ret)
 {
 	size_t i, j;
@@ -64,7 +64,7 @@ void annotate_collect(const struct gather *g, const struct classes *c, const str
 	ret->report = (struct report){ .gather = g, .classes = c };
 	ret->images = xcalloc(inv->image_count + 1, sizeof(*ret->images));
 	for (i = 0; i < inv->image_count; i++) {
-		const struct inverted_image *from = &inv->images[i];
+		const struct by_image_files *from = &inv->images[i];
 		struct annotate_image *image = &ret->images[ret->image_count++];
 
 		*image = (struct annotate_image){ .image = from->image };

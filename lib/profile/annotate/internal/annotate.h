@@ -24,7 +24,7 @@
 #include "profile/select/samples.h"
 #include "profile/select/symfilter.h"
 
-struct inverted;
+struct by_image;
 struct strbuf;
 struct symbol;
 
@@ -85,7 +85,7 @@ struct annotate_view {
 };
 
 /* Reads the sample files. @config is borrowed. The caller calls annotate_done(). */
-void annotate_collect(const struct gather *g, const struct classes *c, const struct inverted *inv,
+void annotate_collect(const struct gather *g, const struct classes *c, const struct by_image *inv,
 		      const struct annotate_config *config, struct annotate *ret);
 /* Frees all. */
 void annotate_done(struct annotate *a);
