@@ -28,8 +28,8 @@ struct populate {
 	const struct populate_config *config;
 	struct container *out;
 	struct populate_stats *stats;
-	struct samples samples; /* of one image and application */
-	struct prefetch files;	/* in the order of ->inverted */
+	struct samples samples;	    /* of one image and application */
+	struct file_prefetch files; /* in the order of ->inverted */
 };
 
 /* A symbol that has a row: its name in the container, shared by the rows of all applications, and
@@ -248,7 +248,7 @@ static void read_file(struct populate *p, size_t i, struct current *cur, uint64_
 	size_t most = p->config->details ? SIZE_MAX : PORTION, at = 0;
 	uint64_t sum = 0;
 
-	if (prefetch_take(&p->files, i, &sf, &err) < 0) {
+	if (file_prefetch_take(&p->files, i, &sf, &err) < 0) {
 		p->stats->bad++;
 		log_warn("%s; it is skipped", err.text);
 		return;
@@ -347,6 +347,6 @@ void populate_images(const struct gather *g, const struct classes *c, const stru
 			config->step(config->step_data, i, inv->image_count);
 		populate_image(&p, &inv->images[i]);
 	}
-	prefetch_done(&p.files);
+	file_prefetch_done(&p.files);
 	samples_done(&p.samples);
 }

@@ -17,7 +17,7 @@ struct prefetched {
 
 static void open_chunk(size_t chunk, unsigned int thread, void *data)
 {
-	struct prefetch *p = data;
+	struct file_prefetch *p = data;
 	size_t i = chunk * CHUNK, end = MIN(p->ready, i + CHUNK);
 
 	(void)thread;
@@ -31,7 +31,7 @@ static void open_chunk(size_t chunk, unsigned int thread, void *data)
 	}
 }
 
-static void drop(struct prefetch *p)
+static void drop(struct file_prefetch *p)
 {
 	size_t i;
 
@@ -42,7 +42,7 @@ static void drop(struct prefetch *p)
 	p->ready = 0;
 }
 
-int prefetch_take(struct prefetch *p, size_t i, struct sfile **ret, struct error *err)
+int file_prefetch_take(struct file_prefetch *p, size_t i, struct sfile **ret, struct error *err)
 {
 	struct prefetched *f;
 
@@ -61,7 +61,7 @@ int prefetch_take(struct prefetch *p, size_t i, struct sfile **ret, struct error
 	return 0;
 }
 
-void prefetch_done(struct prefetch *p)
+void file_prefetch_done(struct file_prefetch *p)
 {
 	drop(p);
 	free(p->files);

@@ -3,11 +3,11 @@
  * Sample files opened ahead of their use, by all CPUs: most of a system's are small, and opening
  * them is most of what a report costs.
  *
- *	struct prefetch p = { .gather = g, .order = inverted.files, .count = inverted.file_count };
- *	for (i = 0; i < p.count; i++)
- *		if (prefetch_take(&p, i, &sf, &err) == 0)
+ *	struct file_prefetch p = { .gather = g, .order = inverted.files, .count =
+ *inverted.file_count }; for (i = 0; i < p.count; i++) if (file_prefetch_take(&p, i, &sf, &err) ==
+ *0)
  *			...
- *	prefetch_done(&p);
+ *	file_prefetch_done(&p);
  */
 #pragma once
 
@@ -16,7 +16,7 @@
 
 struct gather;
 
-struct prefetch {
+struct file_prefetch {
 	const struct gather *gather; /* borrowed, as is ->order */
 	const uint32_t *order;	     /* indexes of files, as they will be taken */
 	size_t count;
@@ -26,6 +26,6 @@ struct prefetch {
 
 /* Hands over file number @i of the order, opened, to be closed by the caller; as sfile_open(). Each
  * is taken once at most, in rising order; some may be left out. */
-int prefetch_take(struct prefetch *p, size_t i, struct sfile **ret, struct error *err);
+int file_prefetch_take(struct file_prefetch *p, size_t i, struct sfile **ret, struct error *err);
 /* Closes what was not taken. */
-void prefetch_done(struct prefetch *p);
+void file_prefetch_done(struct file_prefetch *p);
