@@ -47,9 +47,9 @@ struct current {
 	struct sfile_header header; /* of its first file */
 	bool is_open;
 	struct binary binary;
-	struct named *named;	 /* one a symbol of the binary */
-	struct placer *placer;	 /* NULL: no lines are asked for, or there are none */
-	struct inlined *inlined; /* NULL: inlined functions have no rows */
+	struct named *named;	     /* one a symbol of the binary */
+	struct placer *placer;	     /* NULL: no lines are asked for, or there are none */
+	struct inline_rows *inlined; /* NULL: inlined functions have no rows */
 };
 
 static uint32_t app_of(const struct populate *p, uint32_t file)
@@ -123,7 +123,7 @@ static const struct sample *take_up_to(struct populate *p, struct current *cur, 
 }
 
 /* The number of the row of an inlined call: a new one, or that of code with samples before. */
-static size_t inlined_row(struct populate *p, struct current *cur, struct inlined_call *call)
+static size_t inlined_row(struct populate *p, struct current *cur, struct inline_rows_call *call)
 {
 	struct row *row;
 
@@ -143,9 +143,9 @@ static size_t inlined_row(struct populate *p, struct current *cur, struct inline
 static size_t row_at(struct populate *p, struct current *cur, const struct symbol *sym,
 		     uint64_t address)
 {
-	struct inlined_call *const *calls;
+	struct inline_rows_call *const *calls;
 
-	if (cur->inlined && inlined_find(cur->inlined, address, &calls))
+	if (cur->inlined && inline_rows_find(cur->inlined, address, &calls))
 		return inlined_row(p, cur, calls[0]);
 	return (size_t)(symbol_row(p, cur, sym) - p->out->rows);
 }
@@ -221,7 +221,7 @@ static void open_binary(struct populate *p, struct current *cur)
 	if ((p->config->lines || p->config->inlines) && cur->binary.file)
 		cur->placer = placer_new(p->out, cur->binary.file, cur->binary.debug);
 	if (p->config->inlines && cur->placer)
-		cur->inlined = inlined_new(p->out, placer_lines(cur->placer), p->config->lines);
+		cur->inlined = inline_rows_new(p->out, placer_lines(cur->placer), p->config->lines);
 }
 
 /* Makes rows out of the samples read so far, where there are symbols. Rows with details want them
@@ -315,7 +315,7 @@ static void populate_image(struct populate *p, const struct by_image_files *imag
 
 	while (i < end)
 		i = populate_app(p, &cur, i, end);
-	inlined_free(cur.inlined);
+	inline_rows_free(cur.inlined);
 	placer_free(cur.placer);
 	if (p->config->code && cur.binary.symtab)
 		measure_symbols(&cur);

@@ -20,7 +20,7 @@ struct place {
 	size_t symbol_count;
 	uint32_t *rows; /* id + 1 of each symbol's row, a last one for what is in no symbol */
 	struct lines *lines;
-	struct inlined *inlined; /* NULL: inlined functions are not asked for, or not known */
+	struct inline_rows *inlined; /* NULL: inlined functions are not asked for, or not known */
 };
 
 struct chain_frames {
@@ -53,7 +53,7 @@ void chain_frames_free(struct chain_frames *f)
 	if (!f)
 		return;
 	for (i = 0; i < f->gather->image_count; i++) {
-		inlined_free(f->places[i].inlined);
+		inline_rows_free(f->places[i].inlined);
 		lines_free(f->places[i].lines);
 		if (f->places[i].is_open)
 			binary_close(&f->places[i].binary);
@@ -106,7 +106,7 @@ static struct place *open_place(struct chain_frames *f, uint32_t image)
 	p->rows = xcalloc(p->symbol_count + 1, sizeof(*p->rows));
 	if (f->inlines && p->binary.file) {
 		p->lines = lines_new(p->binary.file, p->binary.debug);
-		p->inlined = inlined_new(f->rows, p->lines, false);
+		p->inlined = inline_rows_new(f->rows, p->lines, false);
 	}
 	return p;
 }
@@ -133,7 +133,7 @@ static uint32_t add_row(struct chain_frames *f, uint32_t image, const struct sym
 	return container_add_row(f->rows, &row)->id;
 }
 
-static uint32_t inlined_row(struct chain_frames *f, uint32_t image, struct inlined_call *call)
+static uint32_t inlined_row(struct chain_frames *f, uint32_t image, struct inline_rows_call *call)
 {
 	if (call->row == UINT32_MAX)
 		call->row = container_add_row(f->rows, &(struct row){ .image = image,
@@ -160,10 +160,10 @@ static void resolve(struct chain_frames *f, uint32_t image, uint64_t offset)
 	const struct symtab *st = p->binary.symtab;
 	const struct symbol *sym = st ? symtab_find(st, offset) : NULL;
 	size_t slot = sym ? sym->whole : p->symbol_count, i, n = 0;
-	struct inlined_call *const *calls;
+	struct inline_rows_call *const *calls;
 
 	if (sym && p->inlined)
-		n = inlined_find(p->inlined, sym->address + (offset - sym->offset), &calls);
+		n = inline_rows_find(p->inlined, sym->address + (offset - sym->offset), &calls);
 	add_id(f, (uint32_t)n + 1);
 	for (i = 0; i < n; i++)
 		add_id(f, inlined_row(f, image, calls[i]));

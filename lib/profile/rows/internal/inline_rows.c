@@ -10,24 +10,24 @@
 
 /* A call, and others with the same hash. */
 struct known {
-	struct inlined_call call;
+	struct inline_rows_call call;
 	const char *function; /* as lines know it */
 	struct known *next;
 };
 
-struct inlined {
+struct inline_rows {
 	struct container *container;
 	struct lines *lines;
 	bool by_place;
 	struct map known; /* by hash of name and place */
 	struct arena arena;
-	struct inlined_call **found;
+	struct inline_rows_call **found;
 	size_t room;
 };
 
-struct inlined *inlined_new(struct container *c, struct lines *lines, bool by_place)
+struct inline_rows *inline_rows_new(struct container *c, struct lines *lines, bool by_place)
 {
-	struct inlined *in = xcalloc(1, sizeof(*in));
+	struct inline_rows *in = xcalloc(1, sizeof(*in));
 
 	in->container = c;
 	in->lines = lines;
@@ -35,7 +35,7 @@ struct inlined *inlined_new(struct container *c, struct lines *lines, bool by_pl
 	return in;
 }
 
-void inlined_free(struct inlined *in)
+void inline_rows_free(struct inline_rows *in)
 {
 	if (!in)
 		return;
@@ -50,7 +50,7 @@ static bool is_same_place(const struct row_place *a, const struct lines_place *b
 	return a->line == b->line && !strcmp(a->file ?: "", b->file ?: "");
 }
 
-static struct known *add(struct inlined *in, const struct lines_call *call, struct known *next)
+static struct known *add(struct inline_rows *in, const struct lines_call *call, struct known *next)
 {
 	struct container *c = in->container;
 	struct known *known = arena_alloc(&in->arena, sizeof(*known));
@@ -66,7 +66,7 @@ static struct known *add(struct inlined *in, const struct lines_call *call, stru
 	return known;
 }
 
-static struct inlined_call *know(struct inlined *in, const struct lines_call *call)
+static struct inline_rows_call *know(struct inline_rows *in, const struct lines_call *call)
 {
 	struct lines_place at =
 		in->by_place && call->at.file ? call->at : (struct lines_place){ NULL, 0 };
@@ -85,7 +85,8 @@ static struct inlined_call *know(struct inlined *in, const struct lines_call *ca
 	return &known->call;
 }
 
-size_t inlined_find(struct inlined *in, uint64_t address, struct inlined_call *const **ret)
+size_t inline_rows_find(struct inline_rows *in, uint64_t address,
+			struct inline_rows_call *const **ret)
 {
 	const struct lines_call *calls = NULL;
 	size_t i, n = lines_inlines(in->lines, address, &calls);

@@ -4,20 +4,20 @@
  * of a call counts as the called function's, not as that of the symbol it lies in. Calls of one
  * function in an image are one, or, where lines are shown, those on one line.
  *
- *	struct inlined *in = inlined_new(&container, lines, true);
- *	n = inlined_find(in, address, &calls);
+ *	struct inline_rows *in = inline_rows_new(&container, lines, true);
+ *	n = inline_rows_find(in, address, &calls);
  *	for (i = 0; i < n; i++)
  *		...calls[i]->symbol, the innermost first
- *	inlined_free(in);				before lines_free()
+ *	inline_rows_free(in);				before lines_free()
  */
 #pragma once
 
 #include "profile/rows/container.h"
 
-struct inlined;
+struct inline_rows;
 struct lines;
 
-struct inlined_call {
+struct inline_rows_call {
 	struct row_symbol *symbol; /* the function, kept by the container */
 	struct row_place place;	   /* of the call, if places tell calls apart */
 	uint64_t address;	   /* where its code starts that was asked for first */
@@ -25,10 +25,11 @@ struct inlined_call {
 };
 
 /* Of the image that @lines is of. @c holds names; both are borrowed. Caller frees. */
-struct inlined *inlined_new(struct container *c, struct lines *lines, bool by_place);
+struct inline_rows *inline_rows_new(struct container *c, struct lines *lines, bool by_place);
 /* NULL is fine. */
-void inlined_free(struct inlined *in);
+void inline_rows_free(struct inline_rows *in);
 /* The calls that the code at @address is of, the innermost first: their number and, until the next
- * question, pointers to them, which themselves stay until inlined_free(). Fast where one asks in
- * the order of addresses. */
-size_t inlined_find(struct inlined *in, uint64_t address, struct inlined_call *const **ret);
+ * question, pointers to them, which themselves stay until inline_rows_free(). Fast where one asks
+ * in the order of addresses. */
+size_t inline_rows_find(struct inline_rows *in, uint64_t address,
+			struct inline_rows_call *const **ret);
