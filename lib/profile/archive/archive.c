@@ -345,7 +345,7 @@ static void add_image_of(struct plan *p, const struct gather_file *f)
 
 	if (p->done[f->image])
 		return;
-	if (arcs_header(f, &header, &err) < 0)
+	if (callgraph_arcs_header(f, &header, &err) < 0)
 		log_warn("%s; its image is left out", err.text);
 	else
 		add_image(p, f->image, &header);

@@ -107,7 +107,7 @@ static void read_files(struct collect *c, bool arcs, struct samples *ret,
 
 		if (f->image != c->image || f->callee != (arcs ? c->image : GATHER_NONE))
 			continue;
-		if (arcs_read(f, 0, ret, &header, &err) < 0)
+		if (callgraph_arcs_read(f, 0, ret, &header, &err) < 0)
 			log_warn("%s; the file is skipped", err.text);
 		else if (ret_header->version == 0)
 			*ret_header = header;

@@ -18,7 +18,7 @@ static struct sfile_header header_of_chains(const struct chain_arcs_file *arcs)
 	};
 }
 
-int arcs_header(const struct gather_file *f, struct sfile_header *ret, struct error *err)
+int callgraph_arcs_header(const struct gather_file *f, struct sfile_header *ret, struct error *err)
 {
 	_cleanup_(sfile_closep) struct sfile *sf = NULL;
 	int r = f->arcs ? 0 : sfile_open(f->path, &sf, err);
@@ -42,8 +42,8 @@ static void add_arc(struct samples *s, const struct chain_arc_count *arc, uint32
 	}
 }
 
-int arcs_read(const struct gather_file *f, uint32_t class, struct samples *s,
-	      struct sfile_header *ret, struct error *err)
+int callgraph_arcs_read(const struct gather_file *f, uint32_t class, struct samples *s,
+			struct sfile_header *ret, struct error *err)
 {
 	_cleanup_(sfile_closep) struct sfile *sf = NULL;
 	size_t i;

@@ -15,7 +15,7 @@ struct samples;
 
 /* What the file's header says, or would: of an image in chains its time is not known. 0 or -errno.
  */
-int arcs_header(const struct gather_file *f, struct sfile_header *ret, struct error *err);
+int callgraph_arcs_header(const struct gather_file *f, struct sfile_header *ret, struct error *err);
 /* The same, and adds the counts to @s as those of @class, with the file's keys as offsets. */
-int arcs_read(const struct gather_file *f, uint32_t class, struct samples *s,
-	      struct sfile_header *ret, struct error *err);
+int callgraph_arcs_read(const struct gather_file *f, uint32_t class, struct samples *s,
+			struct sfile_header *ret, struct error *err);

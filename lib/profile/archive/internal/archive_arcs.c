@@ -25,7 +25,7 @@ static void add_event(const struct gather *g, const struct gather_file *f,
 
 		if (!flat->path || flat->session != f->session || flat->event != f->event ||
 		    flat->count != f->count || flat->unit_mask != f->unit_mask ||
-		    arcs_header(flat, &of_flat, NULL) < 0)
+		    callgraph_arcs_header(flat, &of_flat, NULL) < 0)
 			continue;
 		header->cpu_type = of_flat.cpu_type;
 		header->cpu_mhz = of_flat.cpu_mhz;
@@ -71,7 +71,7 @@ int archive_arcs_write(const struct gather *g, const struct gather_file *f, cons
 	const struct manifest_image *image = g->images[f->image].manifest;
 	_cleanup_free_ char *below = sname_mangle(&f->arcs->name), *path = NULL;
 	struct sfile_header header;
-	int r = arcs_header(f, &header, err);
+	int r = callgraph_arcs_header(f, &header, err);
 
 	if (r < 0)
 		return r;

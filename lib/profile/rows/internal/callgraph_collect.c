@@ -179,7 +179,7 @@ static void read_arcs(struct collect *c, uint32_t index)
 	struct sfile_header header;
 	struct error err = ERROR_INIT;
 
-	if (arcs_read(f, c->classes->of_file[index], &c->batch, &header, &err) == 0 &&
+	if (callgraph_arcs_read(f, c->classes->of_file[index], &c->batch, &header, &err) == 0 &&
 	    (!c->places[f->image].is_open || !c->places[f->callee].is_open))
 		(void)error_set(&err, -EIO, "%s: could not be read at first", f->path);
 	if (err.code) {
@@ -262,7 +262,7 @@ static void open_places(struct collect *c, const uint32_t *files, size_t count)
 
 		if (c->places[f->image].is_open && c->places[f->callee].is_open)
 			continue;
-		if (arcs_header(f, &header, NULL) < 0)
+		if (callgraph_arcs_header(f, &header, NULL) < 0)
 			continue;
 		open_place(c, f->image, &header);
 		header.is_kernel = header.cg_to_is_kernel;
