@@ -31,7 +31,7 @@ struct binaries {
 	size_t root_count;
 	char *root_copies[ROOTS_MAX];
 	struct filefind *found; /* files below the image paths, by name */
-	struct kernels *kernels;
+	struct kernel_binaries *kernels;
 	struct binary *kept;	       /* one an image of the gather; NULL: none is kept */
 	struct symcache *cache;	       /* NULL: symbols come from the files */
 	const struct fetched *fetched; /* NULL: nothing was */
@@ -81,11 +81,12 @@ struct binaries *binaries_new(const struct gather *g, const struct binaries_conf
 		(void)parse_list(config->image_paths, ',', add_image_path, bs);
 	/* What lies in the image paths can make a better table, and change at any time. */
 	bs->cache = config->symbols_only && !config->image_paths ? config->cache : NULL;
-	bs->kernels = kernels_new(g, &(struct kernels_config){ .root = bs->root,
-							       .found = bs->found,
-							       .cache = config->cache,
-							       .code = config->code,
-							       .vmlinux = config->vmlinux });
+	bs->kernels = kernel_binaries_new(
+		g, &(struct kernel_binaries_config){ .root = bs->root,
+						     .found = bs->found,
+						     .cache = config->cache,
+						     .code = config->code,
+						     .vmlinux = config->vmlinux });
 	if (config->keep)
 		bs->kept = xcalloc(g->image_count + 1, sizeof(*bs->kept));
 	return bs;
@@ -111,7 +112,7 @@ void binaries_free(struct binaries *bs)
 	for (i = 0; i < ROOTS_MAX; i++)
 		free(bs->root_copies[i]);
 	filefind_free(bs->found);
-	kernels_free(bs->kernels);
+	kernel_binaries_free(bs->kernels);
 	free(bs);
 }
 
@@ -546,9 +547,9 @@ static void open_memory(struct search *s, struct binary *ret)
 static void open_kernel(struct search *s, struct binary *ret)
 {
 	struct binaries *bs = s->bs;
-	struct kernel_image kernel;
+	struct kernel_binary kernel;
 
-	kernels_open(bs->kernels, s->image, &kernel);
+	kernel_binaries_open(bs->kernels, s->image, &kernel);
 	ret->symtab = kernel.symtab;
 	ret->file = kernel.file;
 	ret->no_code = kernel.no_code;

@@ -26,25 +26,26 @@ struct source {
 	struct kallsyms *kallsyms; /* NULL: there are none */
 };
 
-struct kernels {
+struct kernel_binaries {
 	const struct gather *gather;
-	struct kernels_config config;
+	struct kernel_binaries_config config;
 	struct filefind *installed; /* modules in /lib/modules; NULL: not looked for yet */
 	struct source *sources;	    /* those asked for so far */
 	size_t source_count, source_room;
 	bool warned_hidden;
 };
 
-struct kernels *kernels_new(const struct gather *g, const struct kernels_config *config)
+struct kernel_binaries *kernel_binaries_new(const struct gather *g,
+					    const struct kernel_binaries_config *config)
 {
-	struct kernels *k = xcalloc(1, sizeof(*k));
+	struct kernel_binaries *k = xcalloc(1, sizeof(*k));
 
 	k->gather = g;
 	k->config = *config;
 	return k;
 }
 
-void kernels_free(struct kernels *k)
+void kernel_binaries_free(struct kernel_binaries *k)
 {
 	size_t i;
 
@@ -113,7 +114,7 @@ static struct kallsyms *load_live(const struct gather_session *s,
 	return live;
 }
 
-static struct kallsyms *load_for(const struct kernels *k, const struct gather_image *image)
+static struct kallsyms *load_for(const struct kernel_binaries *k, const struct gather_image *image)
 {
 	const struct gather_session *s = &k->gather->sessions[image->session];
 	_cleanup_free_ char *name = xasprintf("/proc/kallsyms%s", image->suffix);
@@ -137,7 +138,7 @@ static struct kallsyms *load_for(const struct kernels *k, const struct gather_im
 }
 
 /* The symbols of the kernel that @image is or belongs to, read at the first question. */
-static const struct kallsyms *source_of(struct kernels *k, const struct gather_image *image)
+static const struct kallsyms *source_of(struct kernel_binaries *k, const struct gather_image *image)
 {
 	size_t i;
 
@@ -232,7 +233,7 @@ static struct symtab *load_module_file(struct filefind *found, const struct gath
 }
 
 /* The modules installed for the kernel that the session was made under. */
-static struct filefind *installed_modules(struct kernels *k, uint32_t session)
+static struct filefind *installed_modules(struct kernel_binaries *k, uint32_t session)
 {
 	struct setup setup = { 0 };
 	_cleanup_free_ char *below = NULL, *directory = NULL;
@@ -251,7 +252,7 @@ static struct filefind *installed_modules(struct kernels *k, uint32_t session)
 	return k->installed;
 }
 
-static struct symtab *load_module(struct kernels *k, const struct gather_image *image,
+static struct symtab *load_module(struct kernel_binaries *k, const struct gather_image *image,
 				  struct elffile **ret_file)
 {
 	struct symtab *st = load_module_file(k->config.found, image, ret_file);
@@ -259,7 +260,7 @@ static struct symtab *load_module(struct kernels *k, const struct gather_image *
 	return st ? st : load_module_file(installed_modules(k, image->session), image, ret_file);
 }
 
-static void warn_no_vmlinux(struct kernels *k)
+static void warn_no_vmlinux(struct kernel_binaries *k)
 {
 	if (k->warned_hidden)
 		return;
@@ -293,7 +294,7 @@ static void free_place(void *data)
 }
 
 /* The symbols that @source has of the image called @name, or NULL; by way of the cache. */
-static struct symtab *load_cached(struct kernels *k, const struct kallsyms *source,
+static struct symtab *load_cached(struct kernel_binaries *k, const struct kallsyms *source,
 				  const char *name)
 {
 	struct place at = { source, (char *)name };
@@ -319,7 +320,7 @@ static struct symtab *load_cached(struct kernels *k, const struct kallsyms *sour
 
 /* --- with code --- */
 
-static const struct manifest_image *profiled_kernel(const struct kernels *k,
+static const struct manifest_image *profiled_kernel(const struct kernel_binaries *k,
 						    const struct gather_image *image)
 {
 	const struct gather_session *s = &k->gather->sessions[image->session];
@@ -329,8 +330,8 @@ static const struct manifest_image *profiled_kernel(const struct kernels *k,
 }
 
 /* The kernel's own file, with its symbols. */
-static bool open_vmlinux(struct kernels *k, const struct gather_image *image,
-			 struct kernel_image *ret)
+static bool open_vmlinux(struct kernel_binaries *k, const struct gather_image *image,
+			 struct kernel_binary *ret)
 {
 	const char *samples = k->gather->sessions[image->session].samples;
 	const struct manifest_image *profiled = profiled_kernel(k, image);
@@ -358,8 +359,8 @@ static bool open_vmlinux(struct kernels *k, const struct gather_image *image,
 }
 
 /* The memory of the kernel, with the symbols of kallsyms. */
-static bool open_core(struct kernels *k, const struct gather_image *image,
-		      const struct kallsyms_image *symbols, struct kernel_image *ret)
+static bool open_core(struct kernel_binaries *k, const struct gather_image *image,
+		      const struct kallsyms_image *symbols, struct kernel_binary *ret)
 {
 	struct kernel_code_places where = { k->config.root, k->config.found, NULL, NULL };
 	const struct manifest_image *profiled = profiled_kernel(k, image);
@@ -383,7 +384,8 @@ static bool open_core(struct kernels *k, const struct gather_image *image,
 }
 
 /* Whether there is a file with the code of the image and its symbols. */
-static bool open_code(struct kernels *k, const struct gather_image *image, struct kernel_image *ret)
+static bool open_code(struct kernel_binaries *k, const struct gather_image *image,
+		      struct kernel_binary *ret)
 {
 	bool is_kernel = image->id.kind == SNAME_ROOT;
 	const struct kallsyms_image *symbols;
@@ -398,12 +400,13 @@ static bool open_code(struct kernels *k, const struct gather_image *image, struc
 	return symbols && symbols->count && open_core(k, image, symbols, ret);
 }
 
-void kernels_open(struct kernels *k, const struct gather_image *image, struct kernel_image *ret)
+void kernel_binaries_open(struct kernel_binaries *k, const struct gather_image *image,
+			  struct kernel_binary *ret)
 {
 	bool is_kernel = image->id.kind == SNAME_ROOT;
 	const struct kallsyms *source;
 
-	*ret = (struct kernel_image){ 0 };
+	*ret = (struct kernel_binary){ 0 };
 	if (!strcmp(image->display, "no-vmlinux")) {
 		warn_no_vmlinux(k);
 		return;

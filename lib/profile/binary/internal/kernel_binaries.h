@@ -13,11 +13,11 @@ struct elffile;
 struct filefind;
 struct gather;
 struct gather_image;
-struct kernels;
+struct kernel_binaries;
 struct symcache;
 struct symtab;
 
-struct kernels_config {
+struct kernel_binaries_config {
 	const char *root;	/* before every path; "" for this machine */
 	struct filefind *found; /* files to search for modules and vmlinux */
 	struct symcache *cache; /* for what is read of kallsyms; or NULL */
@@ -26,7 +26,7 @@ struct kernels_config {
 };
 
 /* What is known of the kernel or a module. */
-struct kernel_image {
+struct kernel_binary {
 	struct symtab *symtab; /* NULL where there are none: why is warned of once */
 	struct elffile *file;  /* with the code, held by ->symtab; or NULL */
 	const char *no_code;   /* why, where code was wanted and there is none; a literal */
@@ -34,8 +34,10 @@ struct kernel_image {
 
 /* Sources for the sessions of @g, which is borrowed as is all that @config points at. Caller frees.
  */
-struct kernels *kernels_new(const struct gather *g, const struct kernels_config *config);
-void kernels_free(struct kernels *k);
+struct kernel_binaries *kernel_binaries_new(const struct gather *g,
+					    const struct kernel_binaries_config *config);
+void kernel_binaries_free(struct kernel_binaries *k);
 
 /* Opens the kernel ("/proc/kallsyms") or a module; the caller frees ->symtab. */
-void kernels_open(struct kernels *k, const struct gather_image *image, struct kernel_image *ret);
+void kernel_binaries_open(struct kernel_binaries *k, const struct gather_image *image,
+			  struct kernel_binary *ret);
