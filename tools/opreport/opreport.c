@@ -260,7 +260,7 @@ static void print(const struct parts *p, const struct parts *before, FILE *out)
 				 .sort = &options.sort,
 				 .header = p->stats.header,
 				 .skipped = p->stats.bad + p->gather->skipped,
-				 .timer_hz = header_timer_hz(p->gather),
+				 .timer_hz = report_header_timer_hz(p->gather),
 				 .show_header = !options.no_header,
 				 .long_names = options.long_names,
 				 .show_address = options.show_address || options.details,

@@ -76,7 +76,7 @@ int opreport_chains(const struct chains_request *q, FILE *out, struct error *err
 		return r;
 	report.header = some_header(p.gather);
 	report.skipped = p.gather->skipped;
-	report.timer_hz = header_timer_hz(p.gather);
+	report.timer_hz = report_header_timer_hz(p.gather);
 	if (q->json) {
 		report_chains_json(&report, &p.losses, &p.chains, &q->view, out);
 		return 0;
@@ -84,7 +84,7 @@ int opreport_chains(const struct chains_request *q, FILE *out, struct error *err
 	/* What reads folded stacks takes every line for one. */
 	report.chains = &p.chains;
 	if (q->show_header && q->view.form != CHAINS_FOLDED)
-		header_text(&report, &p.losses, out);
+		report_header_text(&report, &p.losses, out);
 	report_chains_text(&report, &p.chains, &q->view, out);
 	return 0;
 }

@@ -74,7 +74,7 @@ void annotate_comment(const char *text, struct strbuf *out)
 	strbuf_adds(out, " */\n");
 }
 
-/* What header_text() prints. */
+/* What report_header_text() prints. */
 static char *header_lines(const struct annotate *a, const struct losses *l)
 {
 	struct report report = a->report;
@@ -85,7 +85,7 @@ static char *header_lines(const struct annotate *a, const struct losses *l)
 	if (!out)
 		return xstrdup("");
 	report.container = &a->totals;
-	header_text(&report, l, out);
+	report_header_text(&report, l, out);
 	if (fclose(out) != 0) {
 		free(text);
 		return xstrdup("");

@@ -413,7 +413,7 @@ static void write_children(const struct report *r, const struct chains *c,
 void report_chains_json(const struct report *r, const struct losses *losses, const struct chains *c,
 			const struct chains_view *view, FILE *out)
 {
-	_cleanup_free_ char *cpu = header_cpu(r);
+	_cleanup_free_ char *cpu = report_header_cpu(r);
 	struct json j = JSON_INIT(out);
 
 	json_open(&j, NULL, '{');

@@ -123,7 +123,7 @@ void report_class_name(const struct report *r, size_t class, size_t width, char 
 void report_text(const struct report *r, const struct losses *losses, FILE *out)
 {
 	if (r->show_header)
-		header_text(r, losses, out);
+		report_header_text(r, losses, out);
 	if (r->calls)
 		report_calls_text(r, out);
 	else if (r->symbols)

@@ -26,7 +26,7 @@ static const struct cpu_type *type_of(const struct report *r)
 							: cpu_type_by_id(r->header.cpu_type);
 }
 
-char *header_cpu(const struct report *r)
+char *report_header_cpu(const struct report *r)
 {
 	const struct cpu_type *type = type_of(r);
 	_cleanup_free_ char *name = type ? xstrdup(type->pretty)
@@ -37,7 +37,7 @@ char *header_cpu(const struct report *r)
 	return xasprintf("CPU: %s, speed %.6g MHz (estimated)", name, r->header.cpu_mhz);
 }
 
-char *header_class(const struct report *r, size_t class)
+char *report_header_class(const struct report *r, size_t class)
 {
 	const struct class *c = &r->classes->classes[class];
 	uint64_t mask = c->unit_mask == SNAME_ALL ? 0 : (uint32_t)c->unit_mask;
@@ -48,7 +48,7 @@ char *header_class(const struct report *r, size_t class)
 	return xasprintf("%s, %" PRIu64 " samples a second and CPU", text, r->timer_hz);
 }
 
-uint64_t header_timer_hz(const struct gather *g)
+uint64_t report_header_timer_hz(const struct gather *g)
 {
 	struct setup setup = { 0 };
 	uint64_t hz = 0;
@@ -151,16 +151,16 @@ static void print_comparison(const struct report *r, FILE *out)
 	}
 }
 
-void header_text(const struct report *r, const struct losses *l, FILE *out)
+void report_header_text(const struct report *r, const struct losses *l, FILE *out)
 {
-	_cleanup_free_ char *cpu = header_cpu(r);
+	_cleanup_free_ char *cpu = report_header_cpu(r);
 	size_t i, events = r->classes->axis == AXIS_EVENT ? r->classes->count : 1;
 	uint64_t recorded =
 		l->recorded ? l->recorded : sum_of(r->container->totals, r->container->class_count);
 
 	(void)fprintf(out, "%s\n", cpu);
 	for (i = 0; i < events; i++) {
-		_cleanup_free_ char *text = header_class(r, i);
+		_cleanup_free_ char *text = report_header_class(r, i);
 
 		(void)fprintf(out, "%s\n", text);
 	}

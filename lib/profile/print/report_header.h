@@ -5,7 +5,7 @@
  *
  *	struct losses losses;
  *	losses_collect(gather, &losses);
- *	header_text(&report, &losses, stdout);
+ *	report_header_text(&report, &losses, stdout);
  *	losses_done(&losses);
  */
 #pragma once
@@ -44,10 +44,10 @@ void losses_done(struct losses *l);
 bool losses_knows(const char *name);
 
 /* The rate of the clock in timer mode, by the setup of the first session; 0 if not known. */
-uint64_t header_timer_hz(const struct gather *g);
+uint64_t report_header_timer_hz(const struct gather *g);
 /* "CPU: NAME, speed 2596.1 MHz (estimated)"; caller frees. */
-char *header_cpu(const struct report *r);
+char *report_header_cpu(const struct report *r);
 /* What was counted in a class: "Counted CPU_CLK_UNHALTED events (...) ..."; caller frees. */
-char *header_class(const struct report *r, size_t class);
+char *report_header_class(const struct report *r, size_t class);
 /* Prints the header's lines. */
-void header_text(const struct report *r, const struct losses *l, FILE *out);
+void report_header_text(const struct report *r, const struct losses *l, FILE *out);

@@ -31,7 +31,7 @@ static void write_setup(struct xml *x, const struct report *r)
 	xml_open(x, "setup");
 	for (i = 0; i < r->classes->count; i++) {
 		const struct class *c = &r->classes->classes[i];
-		_cleanup_free_ char *text = header_class(r, i);
+		_cleanup_free_ char *text = report_header_class(r, i);
 		const char *element = c->count ? "eventsetup" : "timersetup";
 
 		if (!is_new_event(r->classes, i))

@@ -24,7 +24,7 @@ static void write_classes(const struct report *r, struct json *j)
 	json_open(j, "classes", '[');
 	for (i = 0; i < r->classes->count; i++) {
 		const struct class *c = &r->classes->classes[i];
-		_cleanup_free_ char *text = header_class(r, i);
+		_cleanup_free_ char *text = report_header_class(r, i);
 
 		json_open(j, NULL, '{');
 		json_string(j, "event", c->event);
@@ -255,7 +255,7 @@ static void write_comparison(const struct report *r, struct json *j)
 void report_json(const struct report *r, const struct losses *losses, FILE *out)
 {
 	const struct container *c = r->container;
-	_cleanup_free_ char *cpu = header_cpu(r);
+	_cleanup_free_ char *cpu = report_header_cpu(r);
 	struct json j = JSON_INIT(out);
 	size_t i;
 
