@@ -70,7 +70,7 @@ static void get_header(const struct abi *abi, const uint8_t *at, struct sfile_he
 
 static bool version_is_known(uint32_t version)
 {
-	return version == HEADER_VERSION || version == HEADER_VERSION_0_9;
+	return version == SAMPLE_HEADER_VERSION || version == SAMPLE_HEADER_VERSION_0_9;
 }
 
 static int check_header(const struct sfile_header *header, const char *path, struct error *err)

@@ -110,9 +110,9 @@ static int view_open(struct view *v, const char *path, struct check_result *r)
 		}
 	}
 	v->all = span_of(v->map, (size_t)v->st.st_size);
-	n = header_decode(v->all, path, &header, &r->why);
+	n = sample_header_decode(v->all, path, &header, &r->why);
 	if (n < 0)
-		note(r, header_has_magic(v->all) ? CHECK_FOREIGN : CHECK_OTHER, 0);
+		note(r, sample_header_has_magic(v->all) ? CHECK_FOREIGN : CHECK_OTHER, 0);
 	else
 		v->header_size = (size_t)n;
 	return 0;

@@ -33,8 +33,8 @@ struct layout {
 	size_t size, anon_start, cg_to_anon_start;
 };
 static const struct layout layouts[] = {
-	{ HEADER_VERSION, HEADER_SIZE, 56, 64 },
-	{ HEADER_VERSION_0_9, HEADER_SIZE_0_9, 64, 72 },
+	{ SAMPLE_HEADER_VERSION, SAMPLE_HEADER_SIZE, 56, 64 },
+	{ SAMPLE_HEADER_VERSION_0_9, SAMPLE_HEADER_SIZE_0_9, 64, 72 },
 };
 
 static uint32_t u32_at(struct span in, size_t offset)
@@ -71,7 +71,7 @@ static int refuse_version(const char *path, uint32_t version, struct error *err)
 				 "%s: written on a machine of the other byte order; convert it "
 				 "with opimport",
 				 path);
-	if (version < HEADER_VERSION_0_9)
+	if (version < SAMPLE_HEADER_VERSION_0_9)
 		return error_set(err, -EBADMSG,
 				 "%s: written by OProfile 0.9.7 or older (version %#x)", path,
 				 version);
@@ -89,12 +89,13 @@ static bool is_32_bit(struct span in)
 	       current <= size;
 }
 
-bool header_has_magic(struct span in)
+bool sample_header_has_magic(struct span in)
 {
 	return in.left >= HEADER_NEEDED && memcmp(in.at, magic, sizeof(magic)) == 0;
 }
 
-int header_decode(struct span in, const char *path, struct sfile_header *ret, struct error *err)
+int sample_header_decode(struct span in, const char *path, struct sfile_header *ret,
+			 struct error *err)
 {
 	const struct layout *layout;
 
@@ -106,7 +107,7 @@ int header_decode(struct span in, const char *path, struct sfile_header *ret, st
 	layout = find_layout(u32_at(in, 4));
 	if (!layout)
 		return refuse_version(path, u32_at(in, 4), err);
-	if (layout->version == HEADER_VERSION && is_32_bit(in))
+	if (layout->version == SAMPLE_HEADER_VERSION && is_32_bit(in))
 		return error_set(err, -EBADMSG,
 				 "%s: written by a 32-bit OProfile; convert it with opimport",
 				 path);
@@ -126,23 +127,23 @@ int header_decode(struct span in, const char *path, struct sfile_header *ret, st
 	return (int)layout->size;
 }
 
-int header_read(int fd, const char *path, struct sfile_header *ret, struct error *err)
+int sample_header_read(int fd, const char *path, struct sfile_header *ret, struct error *err)
 {
-	uint8_t bytes[HEADER_SIZE_MAX];
+	uint8_t bytes[SAMPLE_HEADER_SIZE_MAX];
 	ssize_t n = pread(fd, bytes, sizeof(bytes), 0);
 
 	if (n < 0)
 		return error_errno(err, -errno, "cannot read %s", path);
-	return header_decode(span_of(bytes, (size_t)n), path, ret, err);
+	return sample_header_decode(span_of(bytes, (size_t)n), path, ret, err);
 }
 
-void header_encode(const struct sfile_header *header, uint8_t bytes[HEADER_SIZE])
+void sample_header_encode(const struct sfile_header *header, uint8_t bytes[SAMPLE_HEADER_SIZE])
 {
-	const uint32_t words[] = { HEADER_VERSION,    header->cpu_type, header->event,
-				   header->unit_mask, header->count,	header->is_kernel };
+	const uint32_t words[] = { SAMPLE_HEADER_VERSION, header->cpu_type, header->event,
+				   header->unit_mask,	  header->count,    header->is_kernel };
 	uint32_t cg_to_is_kernel = header->cg_to_is_kernel;
 
-	memset(bytes, 0, HEADER_SIZE);
+	memset(bytes, 0, SAMPLE_HEADER_SIZE);
 	memcpy(bytes, magic, sizeof(magic));
 	memcpy(bytes + 4, words, sizeof(words));
 	memcpy(bytes + 32, &header->cpu_mhz, sizeof(header->cpu_mhz));

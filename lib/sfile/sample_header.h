@@ -3,7 +3,7 @@
  * The bytes of a sample file's header (man opsample.5), for sfile.c and check.c. Nothing here owns
  * anything.
  *
- *	int size = header_read(fd, path, &header, err);
+ *	int size = sample_header_read(fd, path, &header, err);
  *	if (size > 0)
  *		odb_open_fd(fd, path, ODB_READ, size, &db, err);
  */
@@ -14,23 +14,24 @@
 #include "sfile/sfile.h"
 
 enum {
-	HEADER_VERSION = 0x13,	   /* of OProfile 0.9.10 to 1.4, and ours */
-	HEADER_SIZE = 72,	   /* of that version */
-	HEADER_VERSION_0_9 = 0x12, /* of OProfile 0.9.8 and 0.9.9 */
-	HEADER_SIZE_0_9 = 88,
-	HEADER_SIZE_MAX = HEADER_SIZE_0_9
+	SAMPLE_HEADER_VERSION = 0x13,	  /* of OProfile 0.9.10 to 1.4, and ours */
+	SAMPLE_HEADER_SIZE = 72,	  /* of that version */
+	SAMPLE_HEADER_VERSION_0_9 = 0x12, /* of OProfile 0.9.8 and 0.9.9 */
+	SAMPLE_HEADER_SIZE_0_9 = 88,
+	SAMPLE_HEADER_SIZE_MAX = SAMPLE_HEADER_SIZE_0_9
 };
 
 /* Whether it starts as a sample file of whatever machine and version. */
-bool header_has_magic(struct span in);
+bool sample_header_has_magic(struct span in);
 
-/* Takes the first bytes of a file apart (at most HEADER_SIZE_MAX are looked at); @path is for
- * messages. Returns the header's size, or -EBADMSG with what it is instead: no sample file, one of
- * a foreign machine, of another version. */
-int header_decode(struct span in, const char *path, struct sfile_header *ret, struct error *err);
+/* Takes the first bytes of a file apart (at most SAMPLE_HEADER_SIZE_MAX are looked at); @path is
+ * for messages. Returns the header's size, or -EBADMSG with what it is instead: no sample file, one
+ * of a foreign machine, of another version. */
+int sample_header_decode(struct span in, const char *path, struct sfile_header *ret,
+			 struct error *err);
 
-/* Reads and decodes the header of an open file; as header_decode(), or -errno. */
-int header_read(int fd, const char *path, struct sfile_header *ret, struct error *err);
+/* Reads and decodes the header of an open file; as sample_header_decode(), or -errno. */
+int sample_header_read(int fd, const char *path, struct sfile_header *ret, struct error *err);
 
-/* Writes a header of version HEADER_VERSION. */
-void header_encode(const struct sfile_header *header, uint8_t bytes[HEADER_SIZE]);
+/* Writes a header of version SAMPLE_HEADER_VERSION. */
+void sample_header_encode(const struct sfile_header *header, uint8_t bytes[SAMPLE_HEADER_SIZE]);

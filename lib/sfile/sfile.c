@@ -40,7 +40,7 @@ static int open_existing(const char *path, struct error *err)
 
 	if (fd < 0)
 		return errno == ENOENT ? -ENOENT : error_errno(err, -errno, "cannot open %s", path);
-	if (!odb_is_blank(fd, HEADER_SIZE))
+	if (!odb_is_blank(fd, SAMPLE_HEADER_SIZE))
 		return STEAL_FD(fd);
 	if (unlink(path) < 0)
 		return error_errno(err, -errno, "cannot replace %s", path);
@@ -57,7 +57,7 @@ static bool is_clock(const struct sfile_header *h)
 static int check_same(const char *path, const struct sfile_header *old,
 		      const struct sfile_header *new, struct error *err)
 {
-	if (old->version != HEADER_VERSION)
+	if (old->version != SAMPLE_HEADER_VERSION)
 		return error_set(err, -EBADMSG,
 				 "%s: written by OProfile 0.9.8 or 0.9.9 (version %#x): can be "
 				 "read, but not added to",
@@ -77,7 +77,7 @@ static int check_same(const char *path, const struct sfile_header *old,
 static int open_database(struct sfile *sf, const char *path, int *fd, struct error *err)
 {
 	struct check_result found;
-	int r = odb_open_fd(*fd, path, ODB_WRITE, HEADER_SIZE, &sf->db, err);
+	int r = odb_open_fd(*fd, path, ODB_WRITE, SAMPLE_HEADER_SIZE, &sf->db, err);
 
 	if ((r != -EINVAL && r != -EBADMSG) || check_repair(path, &found, NULL) < 0)
 		return r;
@@ -85,7 +85,7 @@ static int open_database(struct sfile *sf, const char *path, int *fd, struct err
 		 found.nodes, found.samples);
 	(void)close(*fd);
 	*fd = open_existing(path, err);
-	return *fd < 0 ? *fd : odb_open_fd(*fd, path, ODB_WRITE, HEADER_SIZE, &sf->db, err);
+	return *fd < 0 ? *fd : odb_open_fd(*fd, path, ODB_WRITE, SAMPLE_HEADER_SIZE, &sf->db, err);
 }
 
 int sfile_create(const char *path, const struct sfile_header *header, struct sfile **ret,
@@ -93,21 +93,21 @@ int sfile_create(const char *path, const struct sfile_header *header, struct sfi
 {
 	_cleanup_(sfile_closep) struct sfile *sf = xcalloc(1, sizeof(*sf));
 	_cleanup_close_ int fd = open_existing(path, err);
-	uint8_t bytes[HEADER_SIZE];
+	uint8_t bytes[SAMPLE_HEADER_SIZE];
 	bool created = fd == -ENOENT;
 	int r = 0;
 
-	header_encode(header, bytes);
+	sample_header_encode(header, bytes);
 	if (created) {
 		r = path_make_parents(path, 0755, err);
 		if (r == 0)
-			r = odb_create(path, bytes, HEADER_SIZE, err);
+			r = odb_create(path, bytes, SAMPLE_HEADER_SIZE, err);
 		if (r == 0)
 			fd = open_existing(path, err);
 	}
 	if (r < 0 || fd < 0)
 		return r < 0 ? r : fd;
-	r = header_read(fd, path, &sf->header, err);
+	r = sample_header_read(fd, path, &sf->header, err);
 	if (r >= 0)
 		r = check_same(path, &sf->header, header, err);
 	if (r == 0)
@@ -115,10 +115,10 @@ int sfile_create(const char *path, const struct sfile_header *header, struct sfi
 	if (r < 0)
 		return r;
 	(void)STEAL_FD(fd);
-	if (memcmp(odb_header(sf->db), bytes, HEADER_SIZE) != 0)
-		memcpy(odb_header(sf->db), bytes, HEADER_SIZE);
+	if (memcmp(odb_header(sf->db), bytes, SAMPLE_HEADER_SIZE) != 0)
+		memcpy(odb_header(sf->db), bytes, SAMPLE_HEADER_SIZE);
 	sf->header = *header;
-	sf->header.version = HEADER_VERSION;
+	sf->header.version = SAMPLE_HEADER_VERSION;
 	*ret = STEAL(sf);
 	return 0;
 }
@@ -131,7 +131,7 @@ int sfile_open(const char *path, struct sfile **ret, struct error *err)
 
 	if (fd < 0)
 		return error_errno(err, -errno, "cannot open %s", path);
-	r = header_read(fd, path, &sf->header, err);
+	r = sample_header_read(fd, path, &sf->header, err);
 	if (r < 0)
 		return r;
 	r = odb_open_fd(fd, path, ODB_READ_ONCE, (size_t)r, &sf->db, err);
