@@ -69,7 +69,8 @@ static int step_down(const struct settings *settings, struct error *err)
 	int r = rights_choose(settings->rc.user, settings->rc.socket_group, &who, err);
 
 	if (r == 0)
-		r = place_prepare(settings->rc.session_dir, settings->session_mode, &who, err);
+		r = session_dir_prepare(settings->rc.session_dir, settings->session_mode, &who,
+					err);
 	return r < 0 ? r : rights_enter(&who, err);
 }
 
@@ -87,7 +88,7 @@ static int lock_down(const struct settings *settings, const struct service *serv
 		log_info("not confined to its system calls: --no-seccomp");
 		return 0;
 	}
-	r = calls_confine(err);
+	r = seccomp_list_confine(err);
 	if (r < 0)
 		log_warn("%s: it goes on without", err->text);
 	return 0;
@@ -151,7 +152,7 @@ int main(int argc, char **argv)
 	(void)signal(SIGPIPE, SIG_IGN);
 	set_file_limit(settings.limits.files);
 	if (r == 0 && settings.replay) {
-		r = replay(&settings, &err);
+		r = replay_run(&settings, &err);
 		return r < 0 ? tool_fail(&err) : 0;
 	}
 	if (r == 0 && !settings.foreground)

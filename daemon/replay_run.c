@@ -5,7 +5,7 @@
 
 #include <errno.h>
 
-int replay(const struct settings *settings, struct error *err)
+int replay_run(const struct settings *settings, struct error *err)
 {
 	_cleanup_(collector_freep) struct collector *collector = NULL;
 	struct collector_config config;

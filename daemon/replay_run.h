@@ -7,4 +7,4 @@
 struct settings;
 
 /* Reads the stream to its end and prints the statistics on stdout; 0 or -errno. */
-int replay(const struct settings *settings, struct error *err);
+int replay_run(const struct settings *settings, struct error *err);

@@ -182,7 +182,7 @@ static void say(const char *name, int number)
 	logfile_raw(text);
 }
 
-int calls_confine(struct error *err)
+int seccomp_list_confine(struct error *err)
 {
 	size_t count = 0;
 	int r = confine_enter(calls, ARRAY_SIZE(calls), say, &count, err);

@@ -3,7 +3,7 @@
  * The system calls of a daemon that is set up: all others are refused from then on, and the log
  * says which.
  *
- *	calls_confine(err);
+ *	seccomp_list_confine(err);
  */
 #pragma once
 
@@ -11,4 +11,4 @@
 
 /* Refuses this process all other system calls, for good; says in the log how many are left. 0, or
  * -errno where that cannot be had. */
-int calls_confine(struct error *err);
+int seccomp_list_confine(struct error *err);

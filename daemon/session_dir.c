@@ -105,7 +105,8 @@ static int give(int directory, const char *path, mode_t mode, const struct right
 	return r < 0 ? error_errno(err, r, "cannot give %s to uid %u", path, who->uid) : 0;
 }
 
-int place_prepare(const char *session_dir, mode_t mode, const struct rights *who, struct error *err)
+int session_dir_prepare(const char *session_dir, mode_t mode, const struct rights *who,
+			struct error *err)
 {
 	char path[PATH_MAX];
 	_cleanup_close_ int directory = -1;
