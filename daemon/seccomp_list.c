@@ -19,12 +19,12 @@
 enum { IOCTL_TYPE = 0xff00, IOCTL_PERF = 0x2400 };
 
 /* Names of both architectures; what one has not is passed over. */
-static const struct confine_call calls[] = {
+static const struct seccomp_confine_call calls[] = {
 	/* Memory: never code. */
 	{ "brk" },
 	{ "madvise" },
-	{ "mmap", CONFINE_WITHOUT(2, PROT_EXEC) },
-	{ "mprotect", CONFINE_WITHOUT(2, PROT_EXEC) },
+	{ "mmap", SECCOMP_CONFINE_WITHOUT(2, PROT_EXEC) },
+	{ "mprotect", SECCOMP_CONFINE_WITHOUT(2, PROT_EXEC) },
 	{ "mremap" },
 	{ "msync" },
 	{ "munmap" },
@@ -32,7 +32,7 @@ static const struct confine_call calls[] = {
 	{ "clock_getres" }, /* for the clock of another process */
 	{ "clock_gettime" },
 	{ "clock_nanosleep" },
-	{ "clone", CONFINE_WITH(0, CLONE_THREAD) },
+	{ "clone", SECCOMP_CONFINE_WITH(0, CLONE_THREAD) },
 	{ "exit" },
 	{ "exit_group" },
 	{ "futex" },
@@ -49,14 +49,14 @@ static const struct confine_call calls[] = {
 	{ "sched_yield" },
 	{ "set_robust_list" },
 	{ "set_tid_address" },
-	{ "prctl", CONFINE_IS(0, PR_SET_NAME) },
+	{ "prctl", SECCOMP_CONFINE_IS(0, PR_SET_NAME) },
 	/* Signals, also of one that ends itself. */
 	{ "rt_sigaction" },
 	{ "rt_sigprocmask" },
 	{ "rt_sigreturn" },
 	{ "sigaltstack" },
 	{ "tgkill" },
-	{ "kill", CONFINE_IS(1, 0) }, /* asks whether a process is there */
+	{ "kill", SECCOMP_CONFINE_IS(1, 0) }, /* asks whether a process is there */
 	/* Who we are. */
 	{ "getegid" },
 	{ "geteuid" },
@@ -64,7 +64,7 @@ static const struct confine_call calls[] = {
 	{ "getrlimit" },
 	{ "getrusage" },
 	{ "getuid" },
-	{ "prlimit64", CONFINE_IS(2, 0) }, /* asks, does not set */
+	{ "prlimit64", SECCOMP_CONFINE_IS(2, 0) }, /* asks, does not set */
 	{ "sysinfo" },
 	{ "uname" },
 	/* Waiting. */
@@ -101,9 +101,9 @@ static const struct confine_call calls[] = {
 	{ "sync_file_range" },
 	{ "write" },
 	{ "writev" },
-	{ "ioctl", CONFINE_MASKED(1, IOCTL_TYPE, IOCTL_PERF) },
-	{ "ioctl", CONFINE_IS(1, FS_IOC_GETVERSION) },
-	{ "ioctl", CONFINE_IS(1, TCGETS) }, /* isatty() */
+	{ "ioctl", SECCOMP_CONFINE_MASKED(1, IOCTL_TYPE, IOCTL_PERF) },
+	{ "ioctl", SECCOMP_CONFINE_IS(1, FS_IOC_GETVERSION) },
+	{ "ioctl", SECCOMP_CONFINE_IS(1, TCGETS) }, /* isatty() */
 	/* Files. */
 	{ "access" },
 	{ "faccessat" },
@@ -152,22 +152,22 @@ static const struct confine_call calls[] = {
 	{ "sendto" },
 	{ "setsockopt" },
 	{ "shutdown" },
-	{ "socket", CONFINE_IS(0, AF_UNIX) },
-	{ "socketpair", CONFINE_IS(0, AF_UNIX) },
+	{ "socket", SECCOMP_CONFINE_IS(0, AF_UNIX) },
+	{ "socketpair", SECCOMP_CONFINE_IS(0, AF_UNIX) },
 	{ "wait4" },
 	/* Sampling: CPUs come and go, tables need room. Programs were loaded before. */
 	{ "perf_event_open" },
-	{ "bpf", CONFINE_IS(0, BPF_MAP_CREATE) },
-	{ "bpf", CONFINE_IS(0, BPF_MAP_LOOKUP_ELEM) },
-	{ "bpf", CONFINE_IS(0, BPF_MAP_UPDATE_ELEM) },
-	{ "bpf", CONFINE_IS(0, BPF_MAP_DELETE_ELEM) },
-	{ "bpf", CONFINE_IS(0, BPF_MAP_GET_NEXT_KEY) },
-	{ "bpf", CONFINE_IS(0, BPF_MAP_LOOKUP_AND_DELETE_ELEM) },
-	{ "bpf", CONFINE_IS(0, BPF_MAP_LOOKUP_BATCH) },
-	{ "bpf", CONFINE_IS(0, BPF_MAP_LOOKUP_AND_DELETE_BATCH) },
-	{ "bpf", CONFINE_IS(0, BPF_MAP_UPDATE_BATCH) },
-	{ "bpf", CONFINE_IS(0, BPF_MAP_DELETE_BATCH) },
-	{ "bpf", CONFINE_IS(0, BPF_LINK_CREATE) },
+	{ "bpf", SECCOMP_CONFINE_IS(0, BPF_MAP_CREATE) },
+	{ "bpf", SECCOMP_CONFINE_IS(0, BPF_MAP_LOOKUP_ELEM) },
+	{ "bpf", SECCOMP_CONFINE_IS(0, BPF_MAP_UPDATE_ELEM) },
+	{ "bpf", SECCOMP_CONFINE_IS(0, BPF_MAP_DELETE_ELEM) },
+	{ "bpf", SECCOMP_CONFINE_IS(0, BPF_MAP_GET_NEXT_KEY) },
+	{ "bpf", SECCOMP_CONFINE_IS(0, BPF_MAP_LOOKUP_AND_DELETE_ELEM) },
+	{ "bpf", SECCOMP_CONFINE_IS(0, BPF_MAP_LOOKUP_BATCH) },
+	{ "bpf", SECCOMP_CONFINE_IS(0, BPF_MAP_LOOKUP_AND_DELETE_BATCH) },
+	{ "bpf", SECCOMP_CONFINE_IS(0, BPF_MAP_UPDATE_BATCH) },
+	{ "bpf", SECCOMP_CONFINE_IS(0, BPF_MAP_DELETE_BATCH) },
+	{ "bpf", SECCOMP_CONFINE_IS(0, BPF_LINK_CREATE) },
 };
 
 /* In a signal handler: no stdio that allocates. */
@@ -185,7 +185,7 @@ static void say(const char *name, int number)
 int seccomp_list_confine(struct error *err)
 {
 	size_t count = 0;
-	int r = confine_enter(calls, ARRAY_SIZE(calls), say, &count, err);
+	int r = seccomp_confine_enter(calls, ARRAY_SIZE(calls), say, &count, err);
 
 	if (r == 0)
 		log_info("confined to %zu system calls", count);

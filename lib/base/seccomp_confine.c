@@ -17,7 +17,7 @@ enum { NUMBERS = 1024 };
 
 /* A process is confined once: what its handler needs is set before. */
 static struct {
-	confine_say *say;
+	seccomp_confine_say *say;
 	char *names[NUMBERS];
 	bool said[NUMBERS];
 } confined;
@@ -47,7 +47,7 @@ static void on_refusal(int number, siginfo_t *info, void *context)
 	set_result(context, -EPERM);
 }
 
-static int catch_refusals(confine_say *say, struct error *err)
+static int catch_refusals(seccomp_confine_say *say, struct error *err)
 {
 	struct sigaction action = { .sa_sigaction = on_refusal,
 				    .sa_flags = (int)(SA_SIGINFO | SA_NODEFER | SA_RESTART) };
@@ -62,7 +62,7 @@ static int catch_refusals(confine_say *say, struct error *err)
 }
 
 /* Adds one row; 1 if its call was not there before, 0 if it was or this machine has none such. */
-static int add(scmp_filter_ctx filter, const struct confine_call *c, bool seen[NUMBERS])
+static int add(scmp_filter_ctx filter, const struct seccomp_confine_call *c, bool seen[NUMBERS])
 {
 	int number = seccomp_syscall_resolve_name(c->name), r;
 	struct scmp_arg_cmp compare = { .arg = c->argument,
@@ -81,7 +81,7 @@ static int add(scmp_filter_ctx filter, const struct confine_call *c, bool seen[N
 	return r;
 }
 
-static int load(scmp_filter_ctx filter, const struct confine_call *calls, size_t count,
+static int load(scmp_filter_ctx filter, const struct seccomp_confine_call *calls, size_t count,
 		size_t *ret_count)
 {
 	bool seen[NUMBERS] = { 0 };
@@ -104,8 +104,8 @@ static int load(scmp_filter_ctx filter, const struct confine_call *calls, size_t
 	return r;
 }
 
-int confine_enter(const struct confine_call *calls, size_t count, confine_say *say,
-		  size_t *ret_count, struct error *err)
+int seccomp_confine_enter(const struct seccomp_confine_call *calls, size_t count,
+			  seccomp_confine_say *say, size_t *ret_count, struct error *err)
 {
 	scmp_filter_ctx filter = seccomp_init(SCMP_ACT_TRAP);
 	int r = filter ? catch_refusals(say, err) : -ENOMEM;
@@ -116,15 +116,15 @@ int confine_enter(const struct confine_call *calls, size_t count, confine_say *s
 	return r < 0 ? error_errno(err, r, "cannot confine this process (seccomp)") : 0;
 }
 
-bool confine_can(void)
+bool seccomp_confine_can(void)
 {
 	return true;
 }
 
 #else
 
-int confine_enter(const struct confine_call *calls, size_t count, confine_say *say,
-		  size_t *ret_count, struct error *err)
+int seccomp_confine_enter(const struct seccomp_confine_call *calls, size_t count,
+			  seccomp_confine_say *say, size_t *ret_count, struct error *err)
 {
 	(void)calls;
 	(void)count;
@@ -133,7 +133,7 @@ int confine_enter(const struct confine_call *calls, size_t count, confine_say *s
 	return error_set(err, -ENOTSUP, "built without libseccomp");
 }
 
-bool confine_can(void)
+bool seccomp_confine_can(void)
 {
 	return false;
 }

@@ -190,7 +190,7 @@ static void it_can_open_and_start_nothing(void)
 	_cleanup_(sandbox_freep) struct sandbox *s = NULL;
 	size_t i;
 
-	if (!confine_can())
+	if (!seccomp_confine_can())
 		SKIP("built without libseccomp");
 	s = make(10000);
 	for (i = 0; i < ARRAY_SIZE(deeds); i++) {

@@ -31,19 +31,19 @@
 enum { HEAP_MAX = 1 << 30, FILES_MAX = 16 };
 
 /* What computing takes, and no more: no path is ever opened. */
-static const struct confine_call worker_calls[] = {
+static const struct seccomp_confine_call worker_calls[] = {
 	{ "read" },
 	{ "pread64" },
 	{ "lseek" },
 	{ "close" },
 	{ "dup" },
-	{ "fcntl", CONFINE_IS(1, F_GETFD) },
-	{ "fcntl", CONFINE_IS(1, F_GETFL) },
+	{ "fcntl", SECCOMP_CONFINE_IS(1, F_GETFD) },
+	{ "fcntl", SECCOMP_CONFINE_IS(1, F_GETFL) },
 	{ "fstat" },
-	{ "newfstatat", CONFINE_IS(3, AT_EMPTY_PATH) }, /* fstat() of glibc */
+	{ "newfstatat", SECCOMP_CONFINE_IS(3, AT_EMPTY_PATH) }, /* fstat() of glibc */
 	{ "brk" },
-	{ "mmap", CONFINE_WITHOUT(2, PROT_EXEC) },
-	{ "mprotect", CONFINE_WITHOUT(2, PROT_EXEC) },
+	{ "mmap", SECCOMP_CONFINE_WITHOUT(2, PROT_EXEC) },
+	{ "mprotect", SECCOMP_CONFINE_WITHOUT(2, PROT_EXEC) },
 	{ "mremap" },
 	{ "munmap" },
 	{ "madvise" },
@@ -156,8 +156,8 @@ static _noreturn_ void work(const struct sandbox_config *config, int socket,
 	int fd;
 
 	own = shared;
-	if (confine_can() &&
-	    confine_enter(worker_calls, ARRAY_SIZE(worker_calls), on_refused, NULL, NULL) < 0)
+	if (seccomp_confine_can() && seccomp_confine_enter(worker_calls, ARRAY_SIZE(worker_calls),
+							   on_refused, NULL, NULL) < 0)
 		_exit(1);
 	while ((n = receive(socket, request, sizeof(request), &fd)) > 0) {
 		struct sandbox_reply reply = { .memory = shared->memory, .room = config->room };

@@ -11,7 +11,7 @@
 #include <sys/wait.h>
 
 /* The little that the tests, sanitizers included, go on with. */
-static const struct confine_call calls[] = {
+static const struct seccomp_confine_call calls[] = {
 	{ "write" },
 	{ "exit_group" },
 	{ "rt_sigreturn" },
@@ -23,10 +23,10 @@ static const struct confine_call calls[] = {
 	{ "munmap" },
 	{ "sigaltstack" },
 	{ "no_such_call" },
-	{ "mmap", CONFINE_WITHOUT(2, PROT_EXEC) },
+	{ "mmap", SECCOMP_CONFINE_WITHOUT(2, PROT_EXEC) },
 	{ "getpid" },
-	{ "socket", CONFINE_IS(0, AF_UNIX) },
-	{ "socket", CONFINE_IS(0, AF_NETLINK) },
+	{ "socket", SECCOMP_CONFINE_IS(0, AF_UNIX) },
+	{ "socket", SECCOMP_CONFINE_IS(0, AF_NETLINK) },
 };
 
 static char said[256];
@@ -47,7 +47,7 @@ static int in_confinement(int (*body)(void))
 	if (pid == 0) {
 		size_t count = 0;
 
-		if (confine_enter(calls, ARRAY_SIZE(calls), say, &count, NULL) < 0)
+		if (seccomp_confine_enter(calls, ARRAY_SIZE(calls), say, &count, NULL) < 0)
 			_exit(100);
 		/* One of this machine's is not there, one stands there twice. */
 		_exit(count != ARRAY_SIZE(calls) - 2 ? 101 : body());
@@ -98,21 +98,21 @@ static void *refused_in_thread(void *data)
 
 static void a_call_that_is_not_listed_fails_and_is_told_of_once(void)
 {
-	if (!confine_can())
+	if (!seccomp_confine_can())
 		SKIP("built without libseccomp");
 	CHECK_EQ(in_confinement(refuse_once), 0);
 }
 
 static void arguments_decide(void)
 {
-	if (!confine_can())
+	if (!seccomp_confine_can())
 		SKIP("built without libseccomp");
 	CHECK_EQ(in_confinement(refuse_by_argument), 0);
 }
 
 static void nothing_new_is_run(void)
 {
-	if (!confine_can())
+	if (!seccomp_confine_can())
 		SKIP("built without libseccomp");
 	CHECK_EQ(in_confinement(refuse_processes), 0);
 }
@@ -122,7 +122,7 @@ static void threads_that_run_already_are_confined(void)
 	int status = 0;
 	pid_t pid;
 
-	if (!confine_can())
+	if (!seccomp_confine_can())
 		SKIP("built without libseccomp");
 	pid = fork();
 	if (pid == 0) {
@@ -132,7 +132,7 @@ static void threads_that_run_already_are_confined(void)
 			_exit(100);
 		while (!__atomic_load_n(&thread_runs, __ATOMIC_ACQUIRE))
 			(void)sched_yield();
-		if (confine_enter(calls, ARRAY_SIZE(calls), say, NULL, NULL) < 0)
+		if (seccomp_confine_enter(calls, ARRAY_SIZE(calls), say, NULL, NULL) < 0)
 			_exit(101);
 		__atomic_store_n(&thread_go, 1, __ATOMIC_RELEASE);
 		(void)pthread_join(thread, NULL);
