@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unwind tables as user space builds them (lib/unwind/unwind.h) and both user space and BPF programs
- * look them up: arrays without pointers, which may be copied anywhere.
+ * Unwind tables as user space builds them (lib/unwind/unwind.h) and both user space and BPF
+ *programs look them up: arrays without pointers, which may be copied anywhere.
  *
  * An image has rows, sorted by PC, each saying from where on which rule holds; what the rules say
  * stands in one array for all images. Within an image a PC counts from the image's ->base. Rows

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Workers that read what strangers wrote: processes without any right that can neither open nor
- * start anything (base/seccomp_confine.h). A worker gets a request and one descriptor, and leaves its
- * answer in memory that it shares with us. One that dies, or takes too long, costs the request that
- * it was at; the next finds a new one.
+ * start anything (base/seccomp_confine.h). A worker gets a request and one descriptor, and leaves
+ *its answer in memory that it shares with us. One that dies, or takes too long, costs the request
+ *that it was at; the next finds a new one.
  *
  * Workers are forked by a process that was forked before there was anything to see in our memory,
  * and that has no rights either: make the sandbox first of all, before there are threads.

@@ -19,8 +19,8 @@
 
 struct elffile;
 
-/* The note section in which a file that was cut down (elfwrite/elf_subset.h) says how long the original was:
- * owner "OProfile", type 1, 8 bytes as two words, the low one first. */
+/* The note section in which a file that was cut down (elfwrite/elf_subset.h) says how long the
+ * original was: owner "OProfile", type 1, 8 bytes as two words, the low one first. */
 #define ELFFILE_ORIGINAL ".note.oprofile.original"
 
 /* A section that is in the file: NULL-free, borrowed. */

@@ -41,13 +41,14 @@
 	X(SPU_CTX_SWITCH, 12, 0)                                                                   \
 	X(IBS_FETCH, 13, 7)                                                                        \
 	X(IBS_OP, 14, 13)                                                                          \
-	X(WEIGHT, 32, 1)      /* ours: the next sample stands for so many */                       \
-	X(CHAIN_END, 33, 1)   /* ours: why this chain has no further callers (enum evbuf_end) */   \
-	X(CTX_CGROUP, 34, 1)  /* ours: cookie of the cgroup of the samples from here on */         \
-	X(CALLERS, 35, 3)     /* ours: number of a list of callers, its end, its length */         \
-	X(CALLER, 36, 2)      /* ours: cookie and offset of the next one of that list */           \
-	X(CALLED_BY, 37, 1)   /* ours: the chain goes on with the list of that number, and ends */ \
-	X(KERNEL_CODE, 38, 3) /* ours: start, length and cookie of code that came into the kernel  \
+	X(WEIGHT, 32, 1)     /* ours: the next sample stands for so many */                        \
+	X(CHAIN_END, 33, 1)  /* ours: why this chain has no further callers (enum evbuf_end) */    \
+	X(CTX_CGROUP, 34, 1) /* ours: cookie of the cgroup of the samples from here on */          \
+	X(CALLERS, 35, 3)    /* ours: number of a list of callers, its end, its length */          \
+	X(CALLER, 36, 2)     /* ours: cookie and offset of the next one of that list */            \
+	X(CALLED_BY, 37, 1)  /* ours: the chain goes on with the list of that number, and ends */  \
+	X(KERNEL_CODE, 38,                                                                         \
+	  3) /* ours: start, length and cookie of code that came into the kernel  \
 			       */
 
 enum evbuf_code {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lib/profile/archive/archive.c beside what tests/golden/oparchive shows: paths that would leave it. */
+/* lib/profile/archive/archive.c beside what tests/golden/oparchive shows: paths that would leave
+ * it. */
 #include "test.h"
 
 #include "base/copy.h"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lib/profile/gprof/gmon.c: the bytes of gmon.out. What gprof makes of them tests/golden/opgprof shows.
+/* lib/profile/gprof/gmon.c: the bytes of gmon.out. What gprof makes of them tests/golden/opgprof
+ * shows.
  */
 #include "test.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lib/profile/compact/pack.c, unpack.c and pack_format.c: what is put in comes out, and what no writer
- * writes is refused by name. */
+/* lib/profile/compact/pack.c, unpack.c and pack_format.c: what is put in comes out, and what no
+ * writer writes is refused by name. */
 #include "test.h"
 
 #include "base/strbuf.h"
