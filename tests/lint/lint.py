@@ -9,44 +9,6 @@ import re
 import subprocess
 import sys
 
-# Which directories of lib/ a directory may include, beside itself (DESIGN.md, "Directories").
-MAY_INCLUDE = {
-    "base": [],
-    "chains": ["base", "sfile"],
-    "control": ["base"],
-    "disasm": ["base", "elf"],
-    "driver": ["base", "event", "identity", "perf", "stream", "unwind"],
-    "driver/bpf": ["base", "bpf", "driver", "elf", "identity", "parser", "perf", "process", "stream", "symbol", "unwind"],
-    "driver/perf": ["base", "driver", "elf", "identity", "parser", "perf", "process", "stream", "symbol", "unwind"],
-    "dwarf": ["base", "elf"],
-    "elf": ["base"],
-    "elfwrite": ["base", "elf", "jit"],
-    "event": ["base"],
-    "identity": ["base", "parser"],
-    "import": ["base", "sfile"],
-    "jit": ["base"],
-    "oprofilefs": ["base", "control", "stream"],
-    "parser": ["base", "elf", "jit", "unwind"],
-    "perf": ["base", "bpf", "driver", "event", "identity"],
-    "process": ["base", "identity", "stream"],
-    "profile/annotate": ["base", "disasm", "dwarf", "profile/binary", "profile/print", "profile/rows", "profile/select", "sfile", "symbol"],
-    "profile/archive": ["base", "chains", "elf", "profile/binary", "profile/select", "sfile", "symbol"],
-    "profile/binary": ["base", "elf", "profile/rows", "profile/select", "sfile", "symbol"],
-    "profile/compact": ["base", "disasm", "dwarf", "elf", "elfwrite", "profile/archive", "profile/binary", "profile/select", "sfile", "symbol"],
-    "profile/gprof": ["base", "elf", "profile/binary", "profile/select", "sfile", "symbol"],
-    "profile/print": ["base", "event", "profile/rows", "profile/select", "sfile"],
-    "profile/rows": ["base", "chains", "dwarf", "elf", "profile/binary", "profile/print", "profile/select", "sfile", "symbol", "unwind"],
-    "profile/select": ["base", "chains", "profile/compact", "sfile", "symbol"],
-    "profile/xml": ["base", "event", "profile/print", "profile/rows"],
-    "record": ["base", "chains", "driver", "elf", "elfwrite", "event", "identity", "jit", "parser", "sfile", "stream", "symbol"],
-    "record/ibs": ["base", "event", "record", "stream"],
-    "sfile": ["base"],
-    "stream": ["base", "driver", "identity", "unwind"],
-    "symbol": ["base", "elf", "unwind"],
-    "unwind": ["base", "bpf", "elf"],
-    "agent": [],
-}
-
 
 def sources(root, *suffixes):
     """Files of the tree with these suffixes, build directories left out."""
@@ -77,19 +39,59 @@ def room_of(path):
     return os.path.dirname(path).removesuffix("/internal")
 
 
+def rooms_of_design(root):
+    """The rooms of lib/, and which others each may include: the table in DESIGN.md."""
+    rows = re.findall(r"^\| `lib/([\w/]+)` \|[^|]*\|([^|]*)\|$", read(root, "DESIGN.md"), re.M)
+    return {room: {"base"} | set(re.findall(r"[\w/]+", uses)) for room, uses in rows}
+
+
 def check_includes(root, _build):
-    """Dependencies between the directories of lib/ point down."""
+    """Rooms of lib/ include what DESIGN.md says, and nothing that is private to another."""
+    rooms = rooms_of_design(root)
     for path in sources(os.path.join(root, "lib"), ".c", ".h"):
         own = room_of(path)
         wrong = []
         for line in read(root, f"lib/{path}").splitlines():
             found = re.match(r'#include "([\w/]+/\w+)\.h"', line)
             room = room_of(found[1]) if found else own
-            if room != own and room not in MAY_INCLUDE[own]:
+            if room != own and room not in rooms[own]:
                 wrong.append(f"{line}: lib/{own} may not include lib/{room}")
             elif room != own and "/internal/" in found[1]:
                 wrong.append(f"{line}: is private to lib/{room}")
         yield f"lib/{path}", wrong
+    for path in product(root):
+        if not path.startswith("lib/"):
+            yield path, [f"{line}: is private" for line in read(root, path).splitlines()
+                         if re.match(r'#include ".*/internal/', line)]
+
+
+def product(root):
+    """The sources that users run: not tests, fuzz targets and measurements."""
+    for path in sources(root, ".c", ".h"):
+        if path.split("/")[0] in ("bpf", "daemon", "lib", "tools"):
+            yield path
+
+
+def check_names(root, _build):
+    """No two modules of the product have one name."""
+    modules = {}
+    for path in product(root):
+        modules.setdefault(os.path.basename(path).rsplit(".", 1)[0], set()).add(os.path.dirname(path))
+    for name, directories in sorted(modules.items()):
+        yield name, [f"in {' and '.join(sorted(directories))}"] if len(directories) > 1 else []
+
+
+def check_builds(root, _build):
+    """Each room's meson.build lists its files, all of them, in order."""
+    for room in rooms_of_design(root).keys() - {"agent"}:
+        lists = [re.findall(r"'([\w/]+\.c)'", part)
+                 for part in read(root, f"lib/{room}/meson.build").split("files(")]
+        listed = sum(lists, [])
+        there = [path for path in sources(os.path.join(root, "lib", room), ".c")
+                 if room_of(f"{room}/{path}") == room]
+        wrong = [f"{name} is not listed" for name in sorted(set(there) - set(listed))]
+        wrong += [f"{names[0]} ...: not in order" for names in lists if sorted(names) != names]
+        yield f"lib/{room}/meson.build", wrong
 
 
 def check_headers(root, _build):
@@ -176,6 +178,8 @@ def built_tools(build):
 CHECKS = {
     "spdx": check_spdx,
     "includes": check_includes,
+    "names": check_names,
+    "builds": check_builds,
     "headers": check_headers,
     "format": check_format,
     "lengths": check_lengths,
