@@ -19,22 +19,22 @@ static void add_images(struct gather *g, const char *const *names)
 	for (i = 0; names[i]; i++) {
 		bool anon = !strncmp(names[i], "anon:", 5);
 
-		array_grow(&g->images, i + 1, &g->image_room);
-		g->images[i] = (struct gather_image){
-			.id = { .kind = anon ? SNAME_ANON : SNAME_ROOT,
-				.name = (char *)names[i] + (anon ? 5 : 0),
-				.start = i },
-			.display = names[i],
-			.shown = anon ? arena_strdup(&g->arena, names[i] + i % 2) : names[i],
-			.suffix = "",
-		};
-		g->image_count++;
+		(void)gather_add_image(
+			g, &(struct gather_image){
+				   .id = { .kind = anon ? SNAME_ANON : SNAME_ROOT,
+					   .name = (char *)names[i] + (anon ? 5 : 0),
+					   .start = i },
+				   .display = names[i],
+				   .shown = anon ? arena_strdup(&g->arena, names[i] + i % 2)
+						 : names[i],
+				   .suffix = "" });
 	}
 }
 
 static void gather_done(struct gather *g)
 {
 	free(g->images);
+	map_done(&g->image_by_hash);
 	arena_done(&g->arena);
 }
 
@@ -42,8 +42,8 @@ static void images_match_by_path_then_by_their_only_name(void)
 {
 	static const struct {
 		const char *first[IMAGES_MAX], *second[IMAGES_MAX];
-		uint32_t
-			expected[IMAGES_MAX]; /* of each of the first; behind the second's: added */
+		uint32_t expected
+			[IMAGES_MAX]; /* by image of the first; beyond the second's: added */
 	} rows[] = {
 		{ { "/bin/a", "/lib/b" }, { "/lib/b", "/bin/a" }, { 1, 0 } },
 		{ { "/v1/a" }, { "/v2/a" }, { 0 } },
@@ -72,6 +72,24 @@ static void images_match_by_path_then_by_their_only_name(void)
 		gather_done(&first);
 		gather_done(&second);
 	}
+}
+
+static void an_added_image_is_found_by_its_name(void)
+{
+	static const char *const names[] = { "/bin/a", "/bin/b", NULL };
+	struct gather_session session = { .name = "current" };
+	struct gather first = { 0 }, second = { .sessions = &session, .session_count = 1 };
+	_cleanup_free_ uint32_t *partners = NULL;
+	size_t i;
+
+	add_images(&first, names);
+	partners = diff_match_images(&first, &second);
+	CHECK_EQ(second.image_count, 2);
+	for (i = 0; i < first.image_count; i++)
+		CHECK_EQ(gather_image(&second, 0, &first.images[i].id), partners[i]);
+	CHECK_EQ(second.image_count, 2);
+	gather_done(&first);
+	gather_done(&second);
 }
 
 /* A symbol "f" as one side of a comparison has it: where it stands in the sources. */
@@ -202,6 +220,6 @@ static void classes_must_be_the_same(void)
 	CHECK(strstr(err.text, "A count 1") && strstr(err.text, "A count 2"));
 }
 
-TESTS(T(images_match_by_path_then_by_their_only_name),
+TESTS(T(images_match_by_path_then_by_their_only_name), T(an_added_image_is_found_by_its_name),
       T(symbols_of_one_name_match_by_file_then_line_then_order),
       T(each_row_has_at_most_one_partner), T(classes_must_be_the_same))

@@ -85,35 +85,49 @@ static void describe_image(struct gather *g, struct gather_image *image)
 	image->shown = arena_strdup(&g->arena, marked_display);
 }
 
-static uint32_t intern_image(struct walk *w, const struct sname_image *id)
+/* The first image with this hash, or GATHER_NONE. */
+static uint32_t first_image(const struct gather *g, uint64_t hash)
 {
-	struct gather *g = w->g;
-	const struct manifest *manifest = g->sessions[w->session].manifest;
-	const struct manifest_image *entry =
-		manifest && id->kind != SNAME_ANON ? manifest_find(manifest, id->name) : NULL;
-	uint64_t hash = hash_image(id);
-	uint32_t first = (uint32_t)(uintptr_t)map_get(&g->image_by_hash, hash) - 1, i;
+	return (uint32_t)(uintptr_t)map_get(&g->image_by_hash, hash) - 1;
+}
 
-	for (i = first; i != GATHER_NONE; i = g->images[i].next)
-		if (sname_image_equal(&g->images[i].id, id) &&
-		    same_file(g->images[i].manifest, entry))
-			return i;
+/* Appends the image and indexes it; returns its number. */
+static uint32_t add_image(struct gather *g, const struct gather_image *image)
+{
+	uint64_t hash = hash_image(&image->id);
+	uint32_t i = (uint32_t)g->image_count;
+
 	array_grow(&g->images, g->image_count + 1, &g->image_room);
-	i = (uint32_t)g->image_count++;
-	g->images[i] = (struct gather_image){
-		.id = *id, .manifest = entry, .session = w->session, .next = first
-	};
-	g->images[i].id.name = arena_strdup(&g->arena, id->name);
-	describe_image(g, &g->images[i]);
+	g->images[i] = *image;
+	g->images[i].next = first_image(g, hash);
+	g->image_count++;
 	map_set(&g->image_by_hash, hash, (void *)(uintptr_t)(i + 1));
 	return i;
 }
 
 uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_image *id)
 {
-	struct walk w = { .g = g, .session = session };
+	const struct manifest *manifest = g->sessions[session].manifest;
+	const struct manifest_image *entry =
+		manifest && id->kind != SNAME_ANON ? manifest_find(manifest, id->name) : NULL;
+	struct gather_image image = { .id = *id, .manifest = entry, .session = session };
+	uint32_t i;
 
-	return intern_image(&w, id);
+	for (i = first_image(g, hash_image(id)); i != GATHER_NONE; i = g->images[i].next)
+		if (sname_image_equal(&g->images[i].id, id) &&
+		    same_file(g->images[i].manifest, entry))
+			return i;
+	image.id.name = arena_strdup(&g->arena, id->name);
+	describe_image(g, &image);
+	return add_image(g, &image);
+}
+
+uint32_t gather_add_image(struct gather *g, const struct gather_image *image)
+{
+	struct gather_image copy = *image;
+
+	copy.session = 0;
+	return add_image(g, &copy);
 }
 
 /* Whether a call graph file has arcs to an image that is asked for, if not from one. */
@@ -138,11 +152,11 @@ static struct gather_file *add_name(struct walk *w, const struct sname *name)
 	spec_explain_note(w->why, callee_wanted ? -1 : tag, name);
 	if (tag >= 0 && !callee_wanted)
 		return NULL;
-	file.app = intern_image(w, &name->app);
-	file.image = intern_image(w, &name->image);
+	file.app = gather_image(g, w->session, &name->app);
+	file.image = gather_image(g, w->session, &name->image);
 	g->images[file.image].is_wanted |= tag < 0;
 	if (name->has_callee) {
-		file.callee = intern_image(w, &name->callee);
+		file.callee = gather_image(g, w->session, &name->callee);
 		g->images[file.callee].is_wanted |= callee_wanted;
 	}
 	file.event = intern(&g->names, name->event);

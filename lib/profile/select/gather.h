@@ -85,6 +85,9 @@ char *gather_code_path(const struct gather *g, const struct gather_file *f);
 /* The number of the image @id of session number @session, entered where no sample file names it.
  * Not once binaries were made of @g. */
 uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_image *id);
+/* Adds a copy of an image of another gather, which must outlive @g as its strings are borrowed;
+ * returns its number. gather_image() finds it from then on. */
+uint32_t gather_add_image(struct gather *g, const struct gather_image *image);
 /* Frees all; NULL is fine. */
 void gather_free(struct gather *g);
 DEFINE_CLEANUP(struct gather *, gather_free);

@@ -96,16 +96,11 @@ static void match_by_last_part(struct image_matching *m)
 
 static void add_missing(struct image_matching *m)
 {
-	struct gather *g = m->second;
 	size_t a;
 
-	for (a = 0; a < m->first->image_count; a++) {
-		if (m->first_done[a])
-			continue;
-		array_grow(&g->images, g->image_count + 1, &g->image_room);
-		m->partners[a] = (uint32_t)g->image_count;
-		g->images[g->image_count++] = m->first->images[a];
-	}
+	for (a = 0; a < m->first->image_count; a++)
+		if (!m->first_done[a])
+			m->partners[a] = gather_add_image(m->second, &m->first->images[a]);
 }
 
 uint32_t *diff_match_images(const struct gather *first, struct gather *second)
