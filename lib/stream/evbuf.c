@@ -220,26 +220,22 @@ static void begin_chain(struct evbuf *b, const struct evbuf_frame *leaf,
 	put_frame(b, leaf, trace->counter, trace->weight);
 }
 
-static void count_cut(struct evbuf *b, enum evbuf_end end, uint64_t weight)
-{
-	if (end != EVBUF_END_COMPLETE && end != EVBUF_END_DEPTH)
-		b->cut_chains += weight;
-}
-
 void evbuf_chain(struct evbuf *b, const struct evbuf_frame *frames, size_t count,
 		 const struct evbuf_trace *trace)
 {
-	enum evbuf_end end = count > EVBUF_FRAMES_MAX ? EVBUF_END_DEPTH : trace->end;
 	size_t i, n = MIN(count, (size_t)EVBUF_FRAMES_MAX);
+	struct evbuf_trace written = *trace;
 
 	if (!n)
 		return;
-	begin_chain(b, &frames[0], trace);
+	if (n < count)
+		written.end = EVBUF_END_DEPTH;
+	begin_chain(b, &frames[0], &written);
 	for (i = 1; i < n; i++)
 		put_frame(b, &frames[i], trace->counter, 1);
 	make_room(b);
 	put_code(b, EVBUF_CHAIN_END);
-	put(b, end);
+	put(b, written.end);
 	put_code(b, EVBUF_TRACE_END);
 }
 
@@ -264,7 +260,6 @@ void evbuf_callers(struct evbuf *b, uint32_t number, const struct evbuf_frame *f
 void evbuf_called(struct evbuf *b, const struct evbuf_frame *leaf, uint32_t number,
 		  const struct evbuf_trace *trace)
 {
-	count_cut(b, trace->end, trace->weight);
 	begin_chain(b, leaf, trace);
 	make_room(b);
 	put_code(b, EVBUF_CALLED_BY);

@@ -4,6 +4,7 @@
 #include "stream/evbuf.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 #define ESC EVBUF_ESCAPE
 
@@ -276,6 +277,41 @@ static void a_chain_is_cut_where_it_is_too_long(void)
 	evbuf_free(b);
 }
 
+/* A chain of weight 7, spelled out or by the number of its callers. */
+static void a_chain_cut_short_counts_once(void)
+{
+	static const struct evbuf_frame frames[EVBUF_FRAMES_MAX + 1];
+	static const struct {
+		const char *what;
+		size_t frames; /* 0: by the number of its callers */
+		enum evbuf_end end;
+		uint64_t cut;
+	} rows[] = {
+		{ "spelled out, complete", 2, EVBUF_END_COMPLETE, 0 },
+		{ "spelled out, as deep as asked for", 2, EVBUF_END_DEPTH, 0 },
+		{ "spelled out, cut", 2, EVBUF_END_NO_TABLE, 7 },
+		{ "too long for what ends it to be said", EVBUF_FRAMES_MAX + 1, EVBUF_END_NO_TABLE,
+		  0 },
+		{ "by number, complete", 0, EVBUF_END_COMPLETE, 0 },
+		{ "by number, cut", 0, EVBUF_END_NO_TABLE, 7 },
+		{ "by number, as deep as asked for", 0, EVBUF_END_DEPTH, 0 },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct evbuf_trace trace = { .weight = 7, .end = rows[i].end };
+		struct taken t = { .answer = -EIO }; /* the words are not looked at */
+		struct evbuf *b = evbuf_new(64, take, &t);
+
+		if (rows[i].frames)
+			evbuf_chain(b, frames, rows[i].frames, &trace);
+		else
+			evbuf_called(b, frames, 1, &trace);
+		if (!CHECK(evbuf_cut_chains(b) == rows[i].cut))
+			printf("# %s: %" PRIu64 "\n", rows[i].what, evbuf_cut_chains(b));
+		evbuf_free(b);
+	}
+}
+
 static void every_end_has_a_name_of_its_own(void)
 {
 	uint64_t i, k;
@@ -293,4 +329,5 @@ TESTS(T(first_sample_says_everything), T(cgroups_are_written_where_there_are_any
       T(weight_stands_before_its_sample_only), T(no_offset_reads_as_an_escape),
       T(full_buffer_is_handed_over_in_whole_records), T(sink_that_fails_is_told_once),
       T(a_chain_stands_between_begin_and_end), T(callers_have_a_number),
-      T(a_chain_is_cut_where_it_is_too_long), T(every_end_has_a_name_of_its_own))
+      T(a_chain_is_cut_where_it_is_too_long), T(a_chain_cut_short_counts_once),
+      T(every_end_has_a_name_of_its_own))
