@@ -404,14 +404,14 @@ size_t collector_open_files(const struct collector *c, size_t *ret_mapped)
 
 void collector_print_stats(const struct collector *c, FILE *out)
 {
-	struct driver_stats stats;
+	struct driver_stats driver;
+	struct record_stats record;
 
-	c->ops->stats(c->driver, &stats);
-	stats.parser_lost = parser_lost(c->parser);
+	collector_stats(c, &driver, &record);
 	(void)fprintf(out, "-- OProfile Statistics --\n");
-	record_print_stats(c->record, out);
+	record_print_stats(c->record, &record, out);
 	(void)fprintf(out, "---- Statistics of driver %s ----\n", c->ops->name);
-#define X(name, text) (void)fprintf(out, "Nr. " text ": %" PRIu64 "\n", stats.name);
+#define X(name, text) (void)fprintf(out, "Nr. " text ": %" PRIu64 "\n", driver.name);
 	DRIVER_STATS(X)
 #undef X
 }

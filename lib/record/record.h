@@ -135,7 +135,7 @@ int record_close_files(struct record *rec, struct error *err);
 void record_stats(const struct record *rec, struct record_stats *ret);
 /* All that came in, "total_samples". */
 uint64_t record_stats_total(const struct record_stats *stats);
-/* Writes the statistics as the log has them. */
-void record_print_stats(const struct record *rec, FILE *out);
+/* Writes @totals as the log has them, and then the statistics of the extended feature. */
+void record_print_stats(const struct record *rec, const struct record_stats *totals, FILE *out);
 /* Sample files open now; bytes mapped by them. */
 size_t record_open_files(const struct record *rec, size_t *ret_mapped);

@@ -236,6 +236,45 @@ static void what_is_teed_replays_alike(void)
 	CHECK_EQ(count_at(other, "current", 0x20), 1);
 }
 
+/* What collector_print_stats() writes; caller frees. */
+static char *printed_stats(const struct collector *c)
+{
+	char *text = NULL;
+	size_t size;
+	FILE *out = open_memstream(&text, &size);
+
+	collector_print_stats(c, out);
+	CHECK_EQ(fclose(out), 0);
+	return text;
+}
+
+static void statistics_go_on_after_a_change_of_settings(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = recorded(dir), *session = path_join(dir, "session");
+	_cleanup_free_ char *before = NULL, *after = NULL;
+	_cleanup_(collector_freep) struct collector *c = open_collector(dir, path, NULL);
+	struct collector_config config = { .driver = "replay",
+					   .drive = { .replay_path = path },
+					   .record = { .session_dir = session,
+						       .session_name = "current",
+						       .no_vmlinux = true,
+						       .separate = RECORD_SEPARATE_CPU } };
+
+	if (!c)
+		return;
+	CHECK_EQ(collector_start(c, NULL), 0);
+	CHECK_EQ(collector_sync(c, true, NULL), 1);
+	CHECK_EQ(collector_stop(c, NULL), 0);
+	before = printed_stats(c);
+	CHECK(strstr(before, "Nr. kernel samples: 1\n"));
+	CHECK(strstr(before, "Nr. samples received: 4\n"));
+	CHECK_EQ(collector_change(c, &config, true, NULL), 0);
+	after = printed_stats(c);
+	CHECK_STR(after, before);
+}
+
 TESTS(T(a_replayed_stream_is_recorded_with_its_statistics), T(the_session_says_what_was_sampled),
       T(a_second_writer_is_refused), T(a_driver_nobody_knows_is_refused),
-      T(reset_empties_the_session), T(save_moves_the_session_once), T(what_is_teed_replays_alike))
+      T(reset_empties_the_session), T(save_moves_the_session_once), T(what_is_teed_replays_alike),
+      T(statistics_go_on_after_a_change_of_settings))

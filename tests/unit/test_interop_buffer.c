@@ -326,10 +326,12 @@ static int check_stat(const char *line, void *data)
 static void check_statistics(const struct run *run, const struct record *rec)
 {
 	_cleanup_free_ char *text = NULL;
+	struct record_stats totals;
 	size_t size;
 	FILE *out = open_memstream(&text, &size);
 
-	record_print_stats(rec, out);
+	record_stats(rec, &totals);
+	record_print_stats(rec, &totals, out);
 	(void)fclose(out);
 	(void)parse_list(run->statistics, '\n', check_stat,
 			 &(struct stat_check){ .run = run, .text = text });

@@ -92,19 +92,17 @@ int record_flush(struct record *rec, struct error *err)
 	return r == 0 ? write_chain_ends(rec, &now, err) : r;
 }
 
-void record_print_stats(const struct record *rec, FILE *out)
+void record_print_stats(const struct record *rec, const struct record_stats *totals, FILE *out)
 {
-	struct record_stats s;
 	uint64_t i;
 
-	record_stats(rec, &s);
-#define X(name, text) (void)fprintf(out, "%s: %" PRIu64 "\n", text, s.name);
+#define X(name, text) (void)fprintf(out, "%s: %" PRIu64 "\n", text, totals->name);
 	RECORD_STATS(X)
 #undef X
 	for (i = 0; i < EVBUF_END_COUNT_; i++)
-		if (s.chain_ends[i])
+		if (totals->chain_ends[i])
 			(void)fprintf(out, "Nr. call chains, %s: %" PRIu64 "\n",
-				      evbuf_end_meaning(i), s.chain_ends[i]);
+				      evbuf_end_meaning(i), totals->chain_ends[i]);
 	if (rec->feature)
 		rec->feature->ops->print_stats(rec->feature, out);
 }
