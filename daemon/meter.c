@@ -1,28 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "meter.h"
 
+#include "base/clock.h"
 #include "parser/parser.h"
 
-#include <time.h>
-
-#define MARK_EVERY_NS 10000000000ULL
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	(void)clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
-
-uint64_t meter_now_ns(void)
-{
-	return clock_ns(CLOCK_MONOTONIC);
-}
+#define MARK_EVERY_NS (10 * NS_PER_S)
 
 static struct meter_mark mark_now(const struct meter *meter, uint64_t samples)
 {
-	return (struct meter_mark){ .at_ns = meter_now_ns(),
+	return (struct meter_mark){ .at_ns = clock_now_ns(),
 				    .cpu_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) +
 					      parser_cpu(meter->parser),
 				    .samples = samples };
@@ -35,7 +21,7 @@ void meter_reset(struct meter *meter, uint64_t samples)
 
 void meter_tick(struct meter *meter, uint64_t samples)
 {
-	if (meter_now_ns() - meter->newer.at_ns < MARK_EVERY_NS)
+	if (clock_now_ns() - meter->newer.at_ns < MARK_EVERY_NS)
 		return;
 	meter->older = meter->newer;
 	meter->newer = mark_now(meter, samples);

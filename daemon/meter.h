@@ -29,8 +29,6 @@ struct meter_reading {
 	double cpu_percent; /* of one CPU */
 };
 
-/* CLOCK_MONOTONIC now. */
-uint64_t meter_now_ns(void);
 /* Begins anew. */
 void meter_reset(struct meter *meter, uint64_t samples);
 /* Sets a mark if the last one is old enough. */

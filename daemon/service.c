@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "service.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "oprofilefs/nodes.h"
 #include "control/server.h"
@@ -550,7 +551,7 @@ int service_new(struct settings *settings, struct parser *parser, struct service
 			       .tick = -1,
 			       .statistics = -1,
 			       .watchdog = -1,
-			       .born_ns = meter_now_ns() };
+			       .born_ns = clock_now_ns() };
 	r = set_up(s, parser, err);
 	if (r < 0)
 		return r;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "status.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/procfs.h"
 #include "control/server.h"
@@ -156,7 +157,7 @@ void status_answer(const struct status *status, struct strbuf *answer)
 	control_answer(answer, "pid", "%d", (int)getpid());
 	control_answer(answer, "version", "%s", OPROFILE_VERSION);
 	control_answer(answer, "uptime_s", "%" PRIu64,
-		       (meter_now_ns() - status->born_ns) / 1000000000);
+		       (clock_now_ns() - status->born_ns) / 1000000000);
 	control_answer(answer, "driver", "%s", collector_why(status->collector));
 	if (offline)
 		control_answer(answer, "cpus_offline", "%s", offline);

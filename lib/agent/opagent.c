@@ -2,6 +2,8 @@
 /* A library of its own, linked into strangers: it uses nothing of the rest of the tree. */
 #include "agent/opagent.h"
 
+#include "base/clock.h"
+
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -11,7 +13,6 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/uio.h>
-#include <time.h>
 #include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
@@ -60,14 +61,6 @@ struct agent {
 	void *mark; /* the file's first page, mapped to be executed: the sign to profilers */
 	size_t mark_size;
 };
-
-static uint64_t now(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static uint32_t machine(void)
 {
@@ -154,7 +147,7 @@ static int start_dump(struct agent *a)
 			    .size = sizeof(h),
 			    .machine = machine(),
 			    .pid = (uint32_t)getpid(),
-			    .time = now() };
+			    .time = clock_now_ns() };
 	struct iovec part = { &h, sizeof(h) };
 
 	if (write_all(a, &part, 1) < 0)
@@ -201,7 +194,7 @@ static int write_record(struct agent *a, uint32_t id, struct iovec *parts, int c
 	r->id = id;
 	r->size = (uint32_t)size;
 	(void)pthread_mutex_lock(&a->lock);
-	r->time = now();
+	r->time = clock_now_ns();
 	if (id == RECORD_LOAD)
 		((struct load *)parts->iov_base)->index = a->index++;
 	result = write_all(a, parts, count);

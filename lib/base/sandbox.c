@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/sandbox.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/procfs.h"
 #include "base/internal/sandbox_worker.h"
@@ -14,7 +15,6 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <time.h>
 
 /* Of a lane's memory so much stays for the next request; the rest goes back. */
 enum { ROOM_KEPT = 1 << 20 };
@@ -117,12 +117,9 @@ void sandbox_free(struct sandbox *s)
 /* CPU time of a process, a dead one among them as long as nobody has waited for it. */
 static uint64_t cpu_ns(pid_t pid)
 {
-	struct timespec t = { 0 };
 	clockid_t clock;
 
-	if (pid > 0 && clock_getcpuclockid(pid, &clock) == 0)
-		(void)clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
+	return pid > 0 && clock_getcpuclockid(pid, &clock) == 0 ? clock_ns(clock) : 0;
 }
 
 /* Memory of a process that no other has. */

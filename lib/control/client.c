@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "control/client.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "control/server.h"
 #include "control/socket.h"
@@ -9,15 +10,6 @@
 #include <poll.h>
 #include <string.h>
 #include <sys/socket.h>
-#include <time.h>
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
-}
 
 /* Waits until @fd is ready or @deadline_ms has passed. */
 static int wait_for(int fd, short events, int64_t deadline_ms)
@@ -27,7 +19,7 @@ static int wait_for(int fd, short events, int64_t deadline_ms)
 	int r;
 
 	do {
-		left = MAX(deadline_ms - now_ms(), (int64_t)0);
+		left = MAX(deadline_ms - clock_now_ms(), (int64_t)0);
 		r = poll(&p, 1, (int)left);
 	} while (r < 0 && errno == EINTR);
 	return r < 0 ? -errno : r == 0 ? -ETIMEDOUT : 0;
@@ -101,7 +93,7 @@ static int receive(int fd, struct strbuf *answer, int64_t deadline_ms, struct er
 int control_call(const char *session_dir, const char *request, struct strbuf *answer,
 		 struct error *err)
 {
-	int64_t deadline_ms = now_ms() + CONTROL_TIMEOUT_MS;
+	int64_t deadline_ms = clock_now_ms() + CONTROL_TIMEOUT_MS;
 	_cleanup_free_ char *line = xasprintf("%s\n", request);
 	_cleanup_close_ int fd = control_connect(session_dir, CONTROL_TIMEOUT_MS, err);
 	int r;

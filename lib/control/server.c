@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "control/server.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "control/socket.h"
@@ -14,7 +15,6 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
-#include <time.h>
 
 enum { GROUPS_MAX = 1024, EVENTS_A_RUN = 16 };
 
@@ -43,14 +43,6 @@ struct control_server {
 
 /* What epoll hands back: an index into clients[], or one of these. */
 enum { EVENT_LISTENER = CONTROL_CLIENTS_MAX, EVENT_TIMER };
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return t.tv_sec * 1000LL + t.tv_nsec / 1000000;
-}
 
 static int watch(struct control_server *server, int fd, uint32_t events, uint32_t what)
 {
@@ -84,7 +76,7 @@ static void drop(struct client *client)
 
 static void end_overdue(struct control_server *server)
 {
-	int64_t now = now_ms();
+	int64_t now = clock_now_ms();
 	uint64_t expirations;
 	size_t i;
 
@@ -215,7 +207,7 @@ static int run_lines(struct control_server *server, struct client *client)
 		r = send_answer(client);
 		if (r < 0 || client->adopted)
 			return r;
-		client->deadline_ms = now_ms() + server->client_time_ms;
+		client->deadline_ms = clock_now_ms() + server->client_time_ms;
 	}
 	if (client->length < sizeof(client->line))
 		return 0;
@@ -261,7 +253,7 @@ static void serve(struct control_server *server, uint32_t index)
 		return;
 	r = waiting ? send_answer(client) : receive(server, client);
 	if (waiting && r == 0 && !client->closing && !client->adopted) {
-		client->deadline_ms = now_ms() + server->client_time_ms;
+		client->deadline_ms = clock_now_ms() + server->client_time_ms;
 		r = run_lines(server, client);
 	}
 	if ((r < 0 && r != -EAGAIN) || (r == 0 && client->closing)) {
@@ -339,7 +331,7 @@ static void add_client(struct control_server *server, int fd)
 	}
 	*slot = (struct client){ .fd = fd,
 				 .peer = peer,
-				 .deadline_ms = now_ms() + server->client_time_ms };
+				 .deadline_ms = clock_now_ms() + server->client_time_ms };
 }
 
 /* Without a free descriptor a waiting connection would keep the listener readable for ever: takes

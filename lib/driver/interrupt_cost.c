@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "driver/interrupt_cost.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 
 #include <linux/perf_event.h>
@@ -8,7 +9,6 @@
 #include <stdlib.h>
 #include <sys/ioctl.h>
 #include <sys/syscall.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -20,14 +20,6 @@ enum {
 	/* A look at the clock takes some 30 ns, and never as long as an interrupt. */
 	SHORTEST_NS = 400
 };
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	(void)clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static int open_clock(void)
 {
@@ -46,16 +38,16 @@ static int open_clock(void)
 /* The gaps in this thread's time, which ends at @until_ns; how many were found. */
 static size_t watch_gaps(double gaps[GAPS_MAX], uint64_t until_ns)
 {
-	uint64_t start = clock_ns(CLOCK_MONOTONIC), last = start, now;
+	uint64_t start = clock_now_ns(), last = start, now;
 	size_t n = 0;
 
 	while (n < GAPS_MAX && last - start < PATIENCE_NS) {
-		now = clock_ns(CLOCK_MONOTONIC);
+		now = clock_now_ns();
 		if (now - last > SHORTEST_NS) {
 			gaps[n++] = (double)(now - last);
 			if (clock_ns(CLOCK_THREAD_CPUTIME_ID) >= until_ns)
 				break;
-			now = clock_ns(CLOCK_MONOTONIC);
+			now = clock_now_ns();
 		}
 		last = now;
 	}

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "driver/perf_cpuset.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "perf/cpulist.h"
@@ -8,7 +9,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <time.h>
 
 /* Readable when a ring is half full. */
 static void watch(struct perf_cpuset *set, const struct perf_cpu *c)
@@ -130,14 +130,6 @@ void perf_cpuset_succeed(struct perf_cpuset *set, struct perf_cpuset *old)
 	perf_cpuset_close(old);
 }
 
-static uint64_t clock_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static int enable_all(struct perf_cpuset *set, int (*enable)(struct perf_cpu *c, bool on), bool on)
 {
 	int r, failure = 0;
@@ -161,7 +153,7 @@ int perf_cpuset_enable_samples(struct perf_cpuset *set, bool on)
 	size_t i;
 
 	for (i = 0; i < set->count; i++)
-		perf_cpu_tick(&set->cpus[i], set->plan, clock_ns(), on);
+		perf_cpu_tick(&set->cpus[i], set->plan, clock_now_ns(), on);
 	set->samples_on = on;
 	return enable_all(set, perf_cpu_enable_samples, on);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/collector.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "identity/cookie.h"
@@ -15,10 +16,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <time.h>
 
 /* The counters go to stats/ at least that often, so that a killed daemon's are not lost. */
-enum { STATS_PERIOD_S = 10 };
+#define STATS_PERIOD_NS (10 * NS_PER_S)
 
 struct collector {
 	const struct driver_ops *ops;
@@ -40,7 +40,7 @@ struct collector {
 	struct driver_cpu_stats *past_cpus;
 	unsigned int past_cpu_count;
 	struct driver_stats written; /* what stats/ holds of this run already */
-	time_t written_at;
+	uint64_t written_ns;
 };
 
 /* Takes the event buffer from the driver: an evbuf_sink. */
@@ -237,14 +237,6 @@ void collector_cpu_stats(const struct collector *c, unsigned int cpu, struct dri
 		add_totals(ret, &c->past_cpus[cpu], sizeof(*ret));
 }
 
-static time_t now_s(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return t.tv_sec;
-}
-
 /* Adds what the driver's counters grew by to stats/. */
 static int write_driver_stats(struct collector *c, struct error *err)
 {
@@ -288,7 +280,7 @@ static int write_stats(struct collector *c, struct error *err)
 		record_yield_files(c->record);
 		r = try_write_stats(c, err);
 	}
-	c->written_at = now_s();
+	c->written_ns = clock_now_ns();
 	return r;
 }
 
@@ -310,7 +302,7 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 		spending_look(c->spending, c->ops, c->driver);
 	if (c->running && !all)
 		quota_keep(c->quota, c->record, c->ops, c->driver);
-	if (r == 0 && !all && now_s() - c->written_at < STATS_PERIOD_S)
+	if (r == 0 && !all && clock_now_ns() - c->written_ns < STATS_PERIOD_NS)
 		return r;
 	written = write_stats(c, err);
 	return written < 0 ? written : r;
@@ -342,7 +334,7 @@ int collector_start(struct collector *c, struct error *err)
 		return r;
 	if (c->spending)
 		spending_begin(c->spending, c->ops, c->driver);
-	c->written_at = now_s();
+	c->written_ns = clock_now_ns();
 	c->running = true;
 	return 0;
 }

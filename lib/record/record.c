@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/record.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/parse.h"
@@ -18,7 +19,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 static const struct {
 	const char *name;
@@ -197,14 +197,6 @@ void record_free(struct record *rec)
 	free(rec);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 bool record_kernel_text(const struct record *rec, uint64_t *ret_start, uint64_t *ret_end)
 {
 	return kernel_images_text(rec->kernel, ret_start, ret_end);
@@ -220,7 +212,7 @@ void record_sync(struct record *rec, bool all)
 	if (!rec->jitting)
 		return;
 	rec->trans.size = 0; /* its file may be closed now */
-	jitting_sync(rec->jitting, now_ns(), all);
+	jitting_sync(rec->jitting, clock_now_ns(), all);
 }
 
 unsigned int record_can_shed(const struct record *rec)
@@ -238,7 +230,7 @@ void record_shed(struct record *rec, unsigned int what)
 	rec->trans.size = 0;
 	record_settle_shed(rec);
 	if (what & ~rec->shed & RECORD_SHED_JIT && rec->jitting) {
-		jitting_sync(rec->jitting, now_ns(), true);
+		jitting_sync(rec->jitting, clock_now_ns(), true);
 		jitting_write(rec->jitting);
 		jitting_forget(rec->jitting);
 	}

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unwind/unwind_cache.h"
 
+#include "base/clock.h"
 #include "base/map.h"
 #include "base/mem.h"
 
 #include <errno.h>
-#include <time.h>
 
 enum {
 	/* Rounds after which an image that could not be opened, or was left out, is tried again. */
@@ -27,14 +27,6 @@ struct unwind_cache {
 	uint64_t round, serial;
 	struct unwind_cache_stats stats;
 };
-
-static uint64_t cpu_ns(void)
-{
-	struct timespec t = { 0 };
-
-	(void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 struct unwind_cache *unwind_cache_new(size_t budget)
 {
@@ -107,7 +99,7 @@ static void fill(struct unwind_cache *c, struct entry *e, uint64_t key, unwind_c
 		 void *data)
 {
 	_cleanup_(unwind_table_freep) struct unwind_table *table = NULL;
-	uint64_t since_ns = cpu_ns();
+	uint64_t since_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	int r;
 
 	e->stop = UNWIND_NO_TABLE;
@@ -123,7 +115,7 @@ static void fill(struct unwind_cache *c, struct entry *e, uint64_t key, unwind_c
 		return;
 	}
 	c->stats.unwind_built++;
-	c->stats.unwind_build_ns += cpu_ns() - since_ns;
+	c->stats.unwind_build_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns;
 	if (!make_room(c, unwind_table_bytes(table))) {
 		e->stop = UNWIND_BUDGET;
 		e->may_retry = true;

@@ -32,7 +32,7 @@ static void short_work_says_nothing(void)
 	struct progress p;
 
 	progress_init(&p, "tool", out);
-	p.patience_ms = UINT64_MAX;
+	p.patience_ms = INT64_MAX;
 	progress_show(&p, 1, 3, "images");
 	progress_done(&p);
 	(void)fclose(out);

@@ -1,29 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tools/common/progress.h"
 
-#include <time.h>
-
-static uint64_t now_ms(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
-}
+#include "base/clock.h"
 
 void progress_init(struct progress *p, const char *tool, FILE *out)
 {
 	*p = (struct progress){ .out = out, .tool = tool, .patience_ms = 500, .interval_ms = 100 };
-	p->started_ms = now_ms();
+	p->started_ms = clock_now_ms();
 }
 
 void progress_show(struct progress *p, size_t done, size_t all, const char *what)
 {
-	uint64_t now;
+	int64_t now;
 
 	if (!p->out)
 		return;
-	now = now_ms();
+	now = clock_now_ms();
 	if (now - p->started_ms < p->patience_ms || now - p->shown_ms < p->interval_ms)
 		return;
 	/* The cursor goes back, so that a warning does not stand behind it. */

@@ -19,8 +19,8 @@
 struct progress {
 	FILE *out; /* NULL: nothing is shown */
 	const char *tool;
-	uint64_t started_ms, shown_ms;
-	uint64_t patience_ms, interval_ms; /* before the first line, between two */
+	int64_t started_ms, shown_ms;
+	int64_t patience_ms, interval_ms; /* before the first line, between two */
 	bool is_shown;
 };
 

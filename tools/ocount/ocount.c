@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Counts events of a command, of processes, threads, CPUs or the machine, without sampling. */
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "perf/counting.h"
@@ -15,7 +16,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
 
 enum { LOOK_MS = 100 }; /* how often to look whether processes have ended */
 
@@ -112,14 +112,6 @@ static void run_done(struct run *run)
 	free(run->now);
 	if (run->out && run->out != stdout)
 		(void)fclose(run->out); /* what failed was seen by report() */
-}
-
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec at;
-
-	(void)clock_gettime(clock, &at);
-	return (uint64_t)at.tv_sec * 1000000000 + (uint64_t)at.tv_nsec;
 }
 
 /* Finds where to count; a command waits from here on. */
@@ -228,7 +220,7 @@ static int report(struct run *run, struct error *err)
 		xcalloc(places * events.count, sizeof(*since));
 	_cleanup_free_ struct counting_sum *sums = xcalloc(rows * events.count, sizeof(*sums));
 	const char *why_not[EVENT_MAX];
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC);
+	uint64_t now_ns = clock_now_ns();
 	int r = counting_read(run->counting, run->now, err);
 
 	if (r < 0)
@@ -266,7 +258,7 @@ static int report(struct run *run, struct error *err)
 static bool wait_until(struct run *run, uint64_t deadline_ns)
 {
 	struct pollfd fd = { .fd = run->target.signals, .events = POLLIN };
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), left_ms = LOOK_MS;
+	uint64_t now_ns = clock_now_ns(), left_ms = LOOK_MS;
 
 	if (deadline_ns)
 		left_ms = deadline_ns > now_ns ? (deadline_ns - now_ns + 999999) / 1000000 : 0;
@@ -284,7 +276,7 @@ static int count(struct run *run, struct error *err)
 
 	while (!ended && r == 0) {
 		ended = wait_until(run, deadline_ns);
-		if (!ended && (!length_ns || clock_ns(CLOCK_MONOTONIC) < deadline_ns))
+		if (!ended && (!length_ns || clock_now_ns() < deadline_ns))
 			continue;
 		ended |= ++intervals == interval.count;
 		if (ended)
@@ -310,7 +302,7 @@ static int run_all(struct run *run, char **command, struct error *err)
 		return r;
 	if ((r = find_places(run, command, err)) < 0 || (r = open_events(run, err)) < 0)
 		return r;
-	run->since_ns = clock_ns(CLOCK_MONOTONIC);
+	run->since_ns = clock_now_ns();
 	if (*command)
 		r = target_release(&run->target, err);
 	else

@@ -3,6 +3,7 @@
  * mappings of that instant. */
 #include "driver/driver.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/bpf/bpf_samples.h"
@@ -22,7 +23,6 @@
 #include <errno.h>
 #include <limits.h>
 #include <sys/epoll.h>
-#include <time.h>
 
 /* Keys of each CPU between two drains; while there is less room they are closer together. */
 enum { KEYS_OF_ALL = 8192, KEYS_OF_CPU = 1024, KEYS_MIN = 16, KEYS_MAX = 1 << 18 };
@@ -58,14 +58,6 @@ struct driver {
 	uint64_t hotplug_looked_ns, doubted_ns;
 	uint64_t drained_ns;
 };
-
-static uint64_t clock_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static size_t keys_for(const struct driver_config *config)
 {
@@ -355,7 +347,7 @@ static int follow(struct driver *d, struct error *err)
 
 static void bpf_stop(struct driver *d)
 {
-	uint64_t now_ns = clock_ns();
+	uint64_t now_ns = clock_now_ns();
 	size_t i;
 
 	if (!d->running)
@@ -412,7 +404,7 @@ static void forget(const struct sample_file *file, void *data)
 /* Has files asked for again whose identity does not tell whether they still are what they were. */
 static void doubt_images(struct driver *d)
 {
-	if (d->samples.now_ns < d->doubted_ns + DOUBT_EVERY_S * 1000000000ULL)
+	if (d->samples.now_ns < d->doubted_ns + DOUBT_EVERY_S * NS_PER_S)
 		return;
 	d->doubted_ns = d->samples.now_ns;
 	sampler_images_unsure(d->samples.images, forget, d->sampler);
@@ -519,7 +511,7 @@ static int bpf_sync(struct driver *d, bool all, struct error *err)
 	int r;
 
 	perf_cpuset_clear_wakeups(&d->cpus);
-	d->samples.now_ns = clock_ns();
+	d->samples.now_ns = clock_now_ns();
 	if (all || over || is_due(d)) {
 		drain(d);
 	} else {
@@ -584,7 +576,7 @@ static void bpf_cpu_stats(const struct driver *d, unsigned int cpu, struct drive
 
 static size_t bpf_costs(struct driver *d, struct driver_cost *ret, size_t room)
 {
-	size_t i, n = perf_cpuset_costs(&d->cpus, clock_ns(), ret, room);
+	size_t i, n = perf_cpuset_costs(&d->cpus, clock_now_ns(), ret, room);
 
 	for (i = 0; i < n; i++) {
 		struct sample_counters c;
@@ -620,7 +612,7 @@ static void bpf_expect(struct driver *d, int fd)
 static int bpf_stretch(struct driver *d, unsigned int cpu, uint32_t stretch)
 {
 	struct perf_cpu *c = perf_cpuset_find(&d->cpus, cpu);
-	int r = c ? perf_cpu_stretch(c, &d->plan, stretch, clock_ns()) : 0;
+	int r = c ? perf_cpu_stretch(c, &d->plan, stretch, clock_now_ns()) : 0;
 
 	/* A sample that comes in between counts as those before it. */
 	if (c && r == 0)

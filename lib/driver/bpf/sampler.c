@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "driver/bpf/sampler.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/parse.h"
@@ -14,7 +15,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 enum { LEFT_MAX = 65536 }; /* tasks off their CPUs */
 enum { RING_BYTES = 1 << 20, RING_BYTES_OF_CPU = 1 << 20, RING_BYTES_MAX = 64 << 20 };
@@ -585,15 +585,13 @@ size_t sampler_offcpu_end(struct sampler *s, const struct sampler_handler *handl
 {
 	uint32_t counter = __atomic_exchange_n(&s->control->offcpu, 0, __ATOMIC_SEQ_CST), tid;
 	struct sample_left left;
-	struct timespec now;
 	uint64_t now_ns, us;
 	size_t count = 0;
 
 	if (!counter)
 		return 0;
 	settle(s);
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	now_ns = (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
+	now_ns = clock_now_ns();
 	while (bpf_map_get_next_key(s->left, NULL, &tid) == 0) {
 		if (bpf_map_lookup_elem(s->left, &tid, &left) == 0 && now_ns > left.since_ns) {
 			us = (now_ns - left.since_ns + 500) / 1000;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "driver/bpf/table_store.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "driver/bpf/table_chunks.h"
 #include "elf/elffile.h"
@@ -13,7 +14,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <time.h>
 
 /* How many drains, of a second each, a full store must have served before tables have to go. */
 enum { EVICT_EVERY = 8 };
@@ -51,14 +51,6 @@ struct table_store {
 static const size_t tables_bytes = SAMPLE_TABLES_MAX * sizeof(struct sample_table);
 static const size_t pages_bytes = SAMPLE_PAGES_MAX * sizeof(struct sample_page);
 static const size_t rules_bytes = (UNWIND_RULES_MAX + 1) * sizeof(struct unwind_rule);
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 int table_store_new(struct sampler *sampler, struct parser *parser, size_t budget,
 		    struct table_store **ret, struct error *err)
@@ -265,10 +257,10 @@ static int build_vdso(struct table_store *t, struct unwind_table **ret)
 
 static int build(struct table_store *t, int fd, struct unwind_table **ret)
 {
-	uint64_t begin_ns = now_ns();
+	uint64_t begin_ns = clock_now_ns();
 	int r = fd >= 0 ? parser_table(t->parser, fd, t->rules, ret, NULL) : build_vdso(t, ret);
 
-	t->stats.build_ns += now_ns() - begin_ns;
+	t->stats.build_ns += clock_now_ns() - begin_ns;
 	return r;
 }
 

@@ -2,6 +2,7 @@
 /* Driver "perf": the kernel's perf events, sampled into a ring a CPU. */
 #include "driver/driver.h"
 
+#include "base/clock.h"
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -19,7 +20,6 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 /* Records younger than this may still have older ones before them that another CPU is writing. */
 enum { HORIZON_NS = 2000000 };
@@ -48,14 +48,6 @@ struct driver {
 	uint64_t hotplug_looked_ns;
 	uint64_t now_ns; /* when this sync began */
 };
-
-static uint64_t clock_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
 
 static int perf_probe(const struct driver_config *config, struct error *err)
 {
@@ -306,7 +298,7 @@ static void drain(struct driver *d, uint64_t until_ns)
 
 static void perf_stop(struct driver *d)
 {
-	uint64_t now_ns = clock_ns();
+	uint64_t now_ns = clock_now_ns();
 	size_t i;
 
 	if (!d->running)
@@ -333,13 +325,13 @@ static int perf_start(struct driver *d, struct error *err)
 
 	if (d->running)
 		return 0;
-	d->now_ns = clock_ns();
+	d->now_ns = clock_now_ns();
 	drain(d, UINT64_MAX);
 	perf_offcpu_done(&d->offcpu);
 	process_table_clear(&d->sideband.processes);
 	r = perf_cpuset_enable_sideband(&d->cpus, true);
 	if (r == 0) {
-		d->sideband_since_ns = d->now_ns = clock_ns();
+		d->sideband_since_ns = d->now_ns = clock_now_ns();
 		sideband_read_all(&d->sideband, d->now_ns);
 		if (!d->plan.attrs.enable_on_exec)
 			r = perf_cpuset_enable_samples(&d->cpus, true);
@@ -367,7 +359,7 @@ static void look_at_cpus(struct driver *d)
 		return;
 	/* What happened there before its events were opened is not recorded. */
 	d->stats.resync++;
-	sideband_read_all(&d->sideband, clock_ns());
+	sideband_read_all(&d->sideband, clock_now_ns());
 }
 
 static int perf_sync(struct driver *d, bool all, struct error *err)
@@ -375,7 +367,7 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 	int r;
 
 	perf_cpuset_clear_wakeups(&d->cpus);
-	d->now_ns = d->attribution.now_ns = clock_ns();
+	d->now_ns = d->attribution.now_ns = clock_now_ns();
 	d->told_kernel_change = false;
 	sideband_tidy(&d->sideband, d->now_ns);
 	if (d->attribution.unwinder)
@@ -387,7 +379,7 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 		drain(d, d->now_ns - HORIZON_NS);
 	/* Rather a sample before its time than one that is lost. */
 	if (perf_cpuset_half_full(&d->cpus))
-		drain(d, clock_ns());
+		drain(d, clock_now_ns());
 	if (all && !d->running)
 		perf_offcpu_end(&d->offcpu, d->stopped_ns);
 	if (all)
@@ -436,14 +428,14 @@ static void perf_cpu_stats(const struct driver *d, unsigned int cpu, struct driv
 
 static size_t perf_costs(struct driver *d, struct driver_cost *ret, size_t room)
 {
-	return perf_cpuset_costs(&d->cpus, clock_ns(), ret, room);
+	return perf_cpuset_costs(&d->cpus, clock_now_ns(), ret, room);
 }
 
 static int perf_stretch(struct driver *d, unsigned int cpu, uint32_t stretch)
 {
 	struct perf_cpu *c = perf_cpuset_find(&d->cpus, cpu);
 
-	return c ? perf_cpu_stretch(c, &d->plan, stretch, clock_ns()) : 0;
+	return c ? perf_cpu_stretch(c, &d->plan, stretch, clock_now_ns()) : 0;
 }
 
 const struct driver_ops driver_perf = {

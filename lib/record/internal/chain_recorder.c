@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/internal/chain_recorder.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "stream/evbuf.h"
@@ -9,17 +10,16 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <time.h>
 
 /* After the store could not be opened or added to, it is left alone for so long. */
-enum { RETRY_AFTER_S = 5 };
+#define RETRY_AFTER_NS (5 * NS_PER_S)
 
 struct chain_recorder {
 	char *samples;
 	const struct event *events;
 	struct chain_store *store; /* NULL: not open */
 	uint32_t epoch;		   /* changes when marks are void */
-	time_t retry_at;	   /* CLOCK_MONOTONIC seconds, 0: at once */
+	uint64_t retry_ns;	   /* when to try again; 0: at once */
 
 	/* The chain being taken. */
 	bool on;
@@ -73,7 +73,7 @@ void chain_recorder_close(struct chain_recorder *t)
 	t->epoch++;
 	t->on = false;
 	t->last_context = 0;
-	t->retry_at = 0;
+	t->retry_ns = 0;
 }
 
 void chain_recorder_begin(struct chain_recorder *t, const struct chain_recorder_owner *owner,
@@ -173,32 +173,24 @@ static int store_chain(struct chain_recorder *t, uint64_t end, struct error *err
 	return chain_store_add(t->store, t->last_context, &chain, err);
 }
 
-static time_t now_s(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return now.tv_sec;
-}
-
 /* Stores the chain if it is time to try; whether it was. */
 static bool try_store(struct chain_recorder *t, uint64_t end)
 {
 	struct error err = ERROR_INIT;
 	int r;
 
-	if (t->retry_at && now_s() < t->retry_at)
+	if (t->retry_ns && clock_now_ns() < t->retry_ns)
 		return false;
 	r = store_chain(t, end, &err);
 	if (r == 0) {
-		t->retry_at = 0;
+		t->retry_ns = 0;
 		return true;
 	}
 	/* Images too many to be numbered: other chains are still stored. */
 	if (r == -EOVERFLOW)
 		return false;
 	log_error("%s", err.text);
-	t->retry_at = now_s() + RETRY_AFTER_S;
+	t->retry_ns = clock_now_ns() + RETRY_AFTER_NS;
 	return false;
 }
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/internal/jitting.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
@@ -18,11 +19,10 @@ enum {
 	SOURCES_MAX = 16,
 	WAITING_MAX = 65536, /* samples of one process */
 };
-static const uint64_t wait_max = 10 * (uint64_t)1000000000;
+static const uint64_t wait_max = 10 * NS_PER_S;
 /* How often new files are looked for while samples wait: twice as long after each search that found
  * none, as that reads all mappings of a process. */
-static const uint64_t search_every_min = (uint64_t)1000000000 / 4,
-		      search_every_max = 8 * (uint64_t)1000000000;
+static const uint64_t search_every_min = NS_PER_S / 4, search_every_max = 8 * NS_PER_S;
 
 struct waiting {
 	struct store_key key;

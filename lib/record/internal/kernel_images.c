@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/internal/kernel_images.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -13,13 +14,11 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <time.h>
 
 /* Reading the ranges may take one part of so many of the time: where programs of BPF come and go,
  * some address is new all the time. */
 enum { REREAD_COST_SHARE = 1000, REREAD_MIN_MS = 1000 };
 #define NS_PER_MS 1000000ULL
-#define NS_PER_S  1000000000ULL
 
 struct kernel_images {
 	char *root, *samples, *vmlinux;
@@ -38,14 +37,6 @@ struct kernel_images {
 	struct sampled_image *self; /* the kernel's own image; NULL: not made yet */
 	char *suffix; /* tells this kernel from another one of the session: "" or "#12345678" */
 };
-
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &t);
-	return (uint64_t)t.tv_sec * NS_PER_S + (uint64_t)t.tv_nsec;
-}
 
 /* Why there are no kernel addresses, and what helps. */
 static void explain(const struct kernel_images *k, const struct error *err)
@@ -120,7 +111,7 @@ static void check_told(struct kernel_images *k)
 
 static void read_ranges(struct kernel_images *k, struct error *err)
 {
-	uint64_t before = now_ns(), after;
+	uint64_t before = clock_now_ns(), after;
 	struct kallsyms_ranges ranges = { 0 };
 	size_t i;
 
@@ -136,7 +127,7 @@ static void read_ranges(struct kernel_images *k, struct error *err)
 			k->start = k->ranges.ranges[i].start;
 			k->end = k->ranges.ranges[i].end;
 		}
-	after = k->read_ns = now_ns();
+	after = k->read_ns = clock_now_ns();
 	k->reread_at_ns =
 		after + MAX((after - before) * REREAD_COST_SHARE, REREAD_MIN_MS * NS_PER_MS);
 }
@@ -378,8 +369,8 @@ static void renew_ranges(struct kernel_images *k, uint64_t pc)
 			make_way(k);
 		}
 	}
-	if (k->doubtful ? now_ns() >= k->read_ns + REREAD_MIN_MS * NS_PER_MS
-			: !range_of(k, pc) && now_ns() >= k->reread_at_ns)
+	if (k->doubtful ? clock_now_ns() >= k->read_ns + REREAD_MIN_MS * NS_PER_MS
+			: !range_of(k, pc) && clock_now_ns() >= k->reread_at_ns)
 		read_ranges(k, NULL);
 }
 

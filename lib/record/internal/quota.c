@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/internal/quota.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -13,13 +14,10 @@
 #include <malloc.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <time.h>
 #include <unistd.h>
 
-#define S 1000000000ULL
-
-static const uint64_t look_every = S, look_closely = S / 5;
-static const uint64_t settle = 3 * S; /* what a step brings is waited for */
+static const uint64_t look_every = NS_PER_S, look_closely = NS_PER_S / 5;
+static const uint64_t settle = 3 * NS_PER_S; /* what a step brings is waited for */
 
 /* Percent of a limit: from which on things are left out, sampling pauses, and goes on again. */
 enum { NEAR_AT = 60, SHED_AT = 90, PAUSE_AT = 98, RESUME_AT = 85 };
@@ -155,14 +153,6 @@ enum quota_level quota_step(struct quota *q, const struct quota_use *use, uint64
 
 /* --- looking --- */
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	(void)clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * S + (uint64_t)t.tv_nsec;
-}
-
 static void look_at_memory(const struct quota *q, const struct driver_ops *ops,
 			   const struct driver *driver, struct quota_use *use)
 {
@@ -280,7 +270,7 @@ static void act(struct quota *q, enum quota_level was, struct record *rec,
 void quota_keep(struct quota *q, struct record *rec, const struct driver_ops *ops,
 		struct driver *driver)
 {
-	uint64_t now_ns = clock_ns(CLOCK_MONOTONIC), stepped_ns = q->stepped_ns;
+	uint64_t now_ns = clock_now_ns(), stepped_ns = q->stepped_ns;
 	enum quota_level was = q->level;
 	struct quota_use use;
 

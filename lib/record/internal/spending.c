@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/internal/spending.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "driver/interrupt_cost.h"
 #include "parser/parser.h"
 
-#include <time.h>
 #include <unistd.h>
 
 struct spending {
@@ -35,19 +35,11 @@ void spending_free(struct spending *s)
 	free(s);
 }
 
-static uint64_t clock_ns(clockid_t clock)
-{
-	struct timespec t;
-
-	(void)clock_gettime(clock, &t);
-	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
-}
-
 static struct governor_look look_now(struct spending *s, const struct driver_ops *ops,
 				     struct driver *driver)
 {
 	return (struct governor_look){
-		.now_ns = clock_ns(CLOCK_MONOTONIC),
+		.now_ns = clock_now_ns(),
 		.own_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + parser_cpu(s->parser),
 		.costs = s->costs,
 		.count = ops->costs ? ops->costs(driver, s->costs, s->room) : 0,

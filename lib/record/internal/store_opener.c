@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/internal/store_opener.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -10,10 +11,9 @@
 
 #include <errno.h>
 #include <string.h>
-#include <time.h>
 
 enum { CAUSES = 256 };
-#define RETRY_NS 1000000000ULL
+#define RETRY_NS NS_PER_S
 
 struct store_opener {
 	char *samples;
@@ -44,19 +44,11 @@ void store_opener_free(struct store_opener *o)
 	free(o);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec t;
-
-	(void)clock_gettime(CLOCK_MONOTONIC_COARSE, &t);
-	return (uint64_t)t.tv_sec * 1000000000ULL + (uint64_t)t.tv_nsec;
-}
-
 bool store_opener_may_try(const struct store_opener *o, uint64_t retry_at)
 {
 	uint64_t at = MAX(retry_at > o->pardon ? retry_at : 0, o->retry_at);
 
-	return !at || now_ns() >= at;
+	return !at || clock_now_ns() >= at;
 }
 
 static char *file_path(const struct store_opener *o, const struct store_key *k)
@@ -106,7 +98,7 @@ static bool is_news(struct store_opener *o, int code)
 
 uint64_t store_opener_failed(struct store_opener *o, int code, const struct error *err)
 {
-	uint64_t at = now_ns() + RETRY_NS;
+	uint64_t at = clock_now_ns() + RETRY_NS;
 
 	if (is_news(o, code))
 		log_error("%s: its samples are lost and counted in stats/lost_samplefile",
@@ -130,7 +122,7 @@ void store_opener_complain(struct store_opener *o, const struct store_key *key, 
 void store_opener_retry(struct store_opener *o)
 {
 	o->retry_at = 0;
-	o->pardon = now_ns() + RETRY_NS;
+	o->pardon = clock_now_ns() + RETRY_NS;
 }
 
 void store_opener_forget(struct store_opener *o)
