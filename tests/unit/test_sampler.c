@@ -241,7 +241,7 @@ static uint32_t number_of(struct sampler *s, uint64_t inode)
 	const struct sample_file file = { .inode = inode };
 	uint32_t number = SAMPLE_TABLE_WANTED;
 
-	(void)bpf_map_lookup_elem(sampler_map(s, "table_numbers"), &file, &number);
+	(void)bpf_map_lookup_elem(sampler_maps(s)->table_numbers, &file, &number);
 	return number;
 }
 
@@ -309,12 +309,12 @@ static uint64_t rows_of(struct sampler *s, const struct sample_table *table)
 		struct sample_page page;
 		uint32_t number, id;
 
-		CHECK_EQ(bpf_map_lookup_elem(sampler_map(s, "pages"), &i, &page), 0);
+		CHECK_EQ(bpf_map_lookup_elem(sampler_maps(s)->pages, &i, &page), 0);
 		hash = hash_add(hash, page.rows);
 		if (!page.rows)
 			continue;
 		number = page.chunk;
-		CHECK_EQ(bpf_map_lookup_elem(sampler_map(s, "chunks"), &number, &id), 0);
+		CHECK_EQ(bpf_map_lookup_elem(sampler_maps(s)->chunks, &number, &id), 0);
 		fd = bpf_map_get_fd_by_id(id);
 		CHECK_EQ(bpf_map_lookup_elem(fd, &zero, &chunk), 0);
 		hash = hash_add(hash, hash_bytes(&chunk.rows[page.start],
@@ -356,7 +356,7 @@ static void tables_go_that_were_not_used_for_longest(void)
 
 	if (!s)
 		SKIP("no BPF here");
-	tables = sampler_map_memory(sampler_map(s, "tables"), bytes);
+	tables = sampler_map_memory(sampler_maps(s)->tables, bytes);
 	CHECK(tables != NULL);
 	CHECK_EQ(table_store_new(s, NULL, 4 * sizeof(struct sample_chunk), &t, &err), 0);
 	for (i = 1; !t || !table_store_refuses(t); i++)

@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
-#include "driver/bpf/sampler_object.h"
+#include "bpf/sample.skel.h"
 #include "driver/bpf/sampler_test.h"
 #include "symbol/kallsyms.h"
 
@@ -26,11 +26,9 @@ struct counted {
 };
 
 struct sampler {
-	struct bpf_object *object;
+	struct sample *skeleton;
 	struct ring_buffer *ring;
-	struct bpf_link *links[8]; /* of the programs that follow processes */
-	size_t link_count;
-	int program, test, counters, images, followed, left;
+	struct sampler_maps maps;
 	struct sample_control *control; /* shared with the program */
 	struct sample_gate *gates;	/* likewise, by CPU and slot */
 	struct sample_count *counts;	/* likewise, of each round and place */
@@ -102,49 +100,56 @@ static size_t key_slots(const struct sampler *s)
 	return slots;
 }
 
-/* Entries of the maps, fixed before loading. */
+/* Sets how many entries the maps have, which cannot change once they are loaded. */
 static int set_sizes(struct sampler *s, const struct sampler_config *config)
 {
 	size_t slots = s->places / s->cpu_count;
 	bool chains = config->depth > 0;
 	const struct {
-		const char *map;
+		struct bpf_map *map;
 		size_t entries;
 	} sizes[] = {
-		{ "counts", 2 * s->places * s->keys },
-		{ "key_slots", s->places * key_slots(s) },
-		{ "gates", s->gate_count },
-		{ "scratches", slots },
-		{ "unwindings", slots },
-		{ "counters", slots },
-		{ "left", config->offcpu ? LEFT_MAX : 1 },
-		{ "ring", ring_bytes(config) },
-		{ "chains", chains ? SAMPLER_CHAINS_MAX : 1 },
-		{ "table_numbers", chains ? SAMPLE_TABLES_MAX : 1 },
-		{ "tables", chains ? SAMPLE_TABLES_MAX : 1 },
-		{ "pages", chains ? SAMPLE_PAGES_MAX : 1 },
-		{ "rules", chains ? UNWIND_RULES_MAX + 1 : 1 },
-		{ "found", chains ? slots * s->cpu_count : 1 },
+		{ s->skeleton->maps.counts, 2 * s->places * s->keys },
+		{ s->skeleton->maps.key_slots, s->places * key_slots(s) },
+		{ s->skeleton->maps.gates, s->gate_count },
+		{ s->skeleton->maps.scratches, slots },
+		{ s->skeleton->maps.unwindings, slots },
+		{ s->skeleton->maps.counters, slots },
+		{ s->skeleton->maps.left, config->offcpu ? LEFT_MAX : 1 },
+		{ s->skeleton->maps.ring, ring_bytes(config) },
+		{ s->skeleton->maps.chains, chains ? SAMPLER_CHAINS_MAX : 1 },
+		{ s->skeleton->maps.table_numbers, chains ? SAMPLE_TABLES_MAX : 1 },
+		{ s->skeleton->maps.tables, chains ? SAMPLE_TABLES_MAX : 1 },
+		{ s->skeleton->maps.pages, chains ? SAMPLE_PAGES_MAX : 1 },
+		{ s->skeleton->maps.rules, chains ? UNWIND_RULES_MAX + 1 : 1 },
+		{ s->skeleton->maps.found, chains ? slots * s->cpu_count : 1 },
 	};
 	size_t i;
 	int r = 0;
 
 	for (i = 0; i < ARRAY_SIZE(sizes) && r == 0; i++)
-		r = bpf_map__set_max_entries(bpf_object__find_map_by_name(s->object, sizes[i].map),
-					     (uint32_t)sizes[i].entries);
+		r = bpf_map__set_max_entries(sizes[i].map, (uint32_t)sizes[i].entries);
 	return r;
 }
 
-static bool is_called(const struct bpf_program *program, const char *prefix)
+/* Leaves out the programs that nothing needs: loading fails only where what is asked for fails. */
+static void choose_programs(struct sampler *s, const struct sampler_config *config)
 {
-	return !strncmp(bpf_program__name(program), prefix, strlen(prefix));
+	(void)bpf_program__set_autoload(s->skeleton->progs.follow_fork, config->follow);
+	(void)bpf_program__set_autoload(s->skeleton->progs.follow_exec, config->follow);
+	(void)bpf_program__set_autoload(s->skeleton->progs.follow_exit, config->follow);
+	(void)bpf_program__set_autoload(s->skeleton->progs.follow_free, config->follow);
+	(void)bpf_program__set_autoload(s->skeleton->progs.offcpu_switch, config->offcpu);
 }
 
-/* Settings that must stand before loading. */
+/* Fills in what cannot change once the program is loaded. */
 static int configure(struct sampler *s, const struct sampler_config *config)
 {
-	struct bpf_map *rodata = bpf_object__find_map_by_name(s->object, ".rodata.config");
-	struct sample_config shared = {
+	uint64_t sched_start = 0, sched_end = 0;
+
+	if (config->offcpu)
+		kallsyms_scheduler("", &sched_start, &sched_end);
+	s->skeleton->rodata_config->config = (struct sample_config){
 		.follow = config->follow,
 		.keys = (uint32_t)s->keys,
 		.key_slots = (uint32_t)key_slots(s),
@@ -157,26 +162,11 @@ static int configure(struct sampler *s, const struct sampler_config *config)
 		.cgroups = config->cgroups,
 		.offcpu_blocked = config->offcpu_blocked,
 		.cpus = (uint32_t)s->cpu_count,
+		.sched_start = sched_start,
+		.sched_end = sched_end,
 	};
-	struct bpf_program *program;
-	uint64_t start = 0, end = 0;
-	int r;
-
-	if (config->offcpu)
-		kallsyms_scheduler("", &start, &end);
-	shared.sched_start = start;
-	shared.sched_end = end;
-	r = bpf_map__set_initial_value(rodata, &shared, sizeof(shared));
-	if (r == 0)
-		r = set_sizes(s, config);
-	bpf_object__for_each_program(program, s->object)
-	{
-		if (is_called(program, "follow_"))
-			(void)bpf_program__set_autoload(program, config->follow);
-		if (is_called(program, "offcpu_"))
-			(void)bpf_program__set_autoload(program, config->offcpu);
-	}
-	return r;
+	choose_programs(s, config);
+	return set_sizes(s, config);
 }
 
 void sampler_stretch(struct sampler *s, unsigned int cpu, uint32_t stretch)
@@ -197,9 +187,9 @@ bool sampler_is_passing(const struct sampler *s, uint64_t address)
 	return address - s->control->text_start >= s->control->text_bytes;
 }
 
-int sampler_map(const struct sampler *s, const char *name)
+const struct sampler_maps *sampler_maps(const struct sampler *s)
 {
-	return bpf_object__find_map_fd_by_name(s->object, name);
+	return &s->maps;
 }
 
 /* Adds up what each map takes; that is settled when it is loaded. */
@@ -208,7 +198,7 @@ static uint64_t map_bytes(const struct sampler *s)
 	const struct bpf_map *map;
 	uint64_t bytes = 0;
 
-	bpf_object__for_each_map(map, s->object)
+	bpf_object__for_each_map(map, s->skeleton->obj)
 	{
 		_cleanup_free_ char *path = xasprintf("/proc/self/fdinfo/%d", bpf_map__fd(map));
 		_cleanup_free_ char *text = NULL;
@@ -267,53 +257,40 @@ static size_t counts_bytes(const struct sampler *s)
 	return 2 * s->places * s->keys * sizeof(*s->counts);
 }
 
-/* Gets hold of what was loaded. */
-static int take_hold(struct sampler *s)
+static struct sampler_maps descriptors(const struct sample *skeleton)
+{
+	return (struct sampler_maps){
+		.chains = bpf_map__fd(skeleton->maps.chains),
+		.chunks = bpf_map__fd(skeleton->maps.chunks),
+		.pages = bpf_map__fd(skeleton->maps.pages),
+		.rules = bpf_map__fd(skeleton->maps.rules),
+		.table_numbers = bpf_map__fd(skeleton->maps.table_numbers),
+		.tables = bpf_map__fd(skeleton->maps.tables),
+		.wants = bpf_map__fd(skeleton->maps.wants),
+	};
+}
+
+/* Maps the memory that is shared with the loaded program, and gives it its first values. */
+static int share_memory(struct sampler *s)
 {
 	unsigned int cpu, slot;
 
-	s->program = bpf_program__fd(bpf_object__find_program_by_name(s->object, "take_sample"));
-	s->test = bpf_program__fd(bpf_object__find_program_by_name(s->object, "test_self"));
-	s->counters = sampler_map(s, "counters");
-	s->images = sampler_map(s, "images");
-	s->followed = sampler_map(s, "followed");
-	s->left = sampler_map(s, "left");
+	s->maps = descriptors(s->skeleton);
+	s->control = &s->skeleton->data_control->control;
 	for (slot = 0; slot < SAMPLE_SLOT_COUNT_; slot++)
 		s->per_cpu[slot] = xcalloc(s->cpu_count, sizeof(*s->per_cpu[slot]));
-	s->control = sampler_map_memory(sampler_map(s, ".data.control"), sizeof(*s->control));
-	if (!s->control)
-		return -errno;
-	s->gates = sampler_map_memory(sampler_map(s, "gates"), s->gate_count * sizeof(*s->gates));
+	s->gates = sampler_map_memory(bpf_map__fd(s->skeleton->maps.gates),
+				      s->gate_count * sizeof(*s->gates));
 	if (!s->gates)
 		return -errno;
-	s->counts = sampler_map_memory(sampler_map(s, "counts"), counts_bytes(s));
+	s->counts = sampler_map_memory(bpf_map__fd(s->skeleton->maps.counts), counts_bytes(s));
 	if (!s->counts)
 		return -errno;
 	for (cpu = 0; cpu < s->cpu_count; cpu++)
 		sampler_stretch(s, cpu, SAMPLE_ONE);
 	sampler_set_text(s, 0, UINT64_MAX);
-	s->ring = ring_buffer__new(sampler_map(s, "ring"), on_message, s, NULL);
+	s->ring = ring_buffer__new(bpf_map__fd(s->skeleton->maps.ring), on_message, s, NULL);
 	return s->ring ? 0 : -errno;
-}
-
-/* Attaches the programs that watch the scheduler. */
-static int attach_watchers(struct sampler *s)
-{
-	struct bpf_program *program;
-	struct bpf_link *link;
-
-	bpf_object__for_each_program(program, s->object)
-	{
-		if (!bpf_program__autoload(program) ||
-		    !(is_called(program, "follow_") || is_called(program, "offcpu_")))
-			continue;
-		link = bpf_program__attach(program);
-		if (!link)
-			return -errno;
-		assert(s->link_count < ARRAY_SIZE(s->links));
-		s->links[s->link_count++] = link;
-	}
-	return 0;
 }
 
 int sampler_new(const struct sampler_config *config, struct sampler **ret, struct error *err)
@@ -327,23 +304,22 @@ int sampler_new(const struct sampler_config *config, struct sampler **ret, struc
 		return error_errno(err, r, "cannot read how many CPUs there can be");
 	s->cpu_count = (size_t)r;
 	s->gate_count = s->cpu_count * SAMPLE_SLOT_COUNT_;
-	s->object = bpf_object__open_mem(sampler_object, sampler_object_size, NULL);
-	if (!s->object)
+	s->skeleton = sample__open();
+	if (!s->skeleton)
 		return explain(-errno, err);
 	s->places = config->offcpu ? s->gate_count : s->cpu_count;
 	s->keys = config->keys;
 	s->filling = config->keys / 8;
 	r = configure(s, config);
 	if (r == 0)
-		r = bpf_object__load(s->object);
-	if (r < 0)
-		return explain(r, err);
-	r = take_hold(s);
+		r = sample__load(s->skeleton);
 	if (r == 0)
-		r = attach_watchers(s);
+		r = share_memory(s);
+	if (r == 0)
+		r = sample__attach(s->skeleton);
 	if (r < 0)
 		return explain(r, err);
-	r = sampler_test_self(s->test, s->control, err);
+	r = sampler_test_self(bpf_program__fd(s->skeleton->progs.test_self), s->control, err);
 	if (r < 0)
 		return r;
 	s->kernel_bytes = map_bytes(s);
@@ -357,16 +333,12 @@ void sampler_free(struct sampler *s)
 
 	if (!s)
 		return;
-	for (i = 0; i < s->link_count; i++)
-		(void)bpf_link__destroy(s->links[i]);
 	ring_buffer__free(s->ring);
 	if (s->gates)
 		(void)munmap(s->gates, s->gate_count * sizeof(*s->gates));
 	if (s->counts)
 		(void)munmap(s->counts, counts_bytes(s));
-	if (s->control)
-		(void)munmap(s->control, sizeof(*s->control));
-	bpf_object__close(s->object);
+	sample__destroy(s->skeleton);
 	for (i = 0; i < SAMPLE_SLOT_COUNT_; i++)
 		free(s->per_cpu[i]);
 	free(s->list);
@@ -377,7 +349,8 @@ int sampler_attach(int fd, unsigned int counter, void *sampler)
 {
 	const struct sampler *s = sampler;
 	LIBBPF_OPTS(bpf_link_create_opts, opts, .perf_event.bpf_cookie = counter);
-	int link = bpf_link_create(s->program, fd, BPF_PERF_EVENT, &opts);
+	int link = bpf_link_create(bpf_program__fd(s->skeleton->progs.take_sample), fd,
+				   BPF_PERF_EVENT, &opts);
 
 	return link < 0 ? -errno : link;
 }
@@ -527,7 +500,7 @@ void sampler_counters(const struct sampler *s, enum sample_slot slot, struct sam
 	size_t i, k, words = sizeof(*ret) / sizeof(*sum);
 
 	*ret = (struct sample_counters){ 0 };
-	if (bpf_map_lookup_elem(s->counters, &key, per_cpu) < 0)
+	if (bpf_map_lookup_elem(bpf_map__fd(s->skeleton->maps.counters), &key, per_cpu) < 0)
 		return;
 	for (i = 0; i < s->cpu_count; i++)
 		for (k = 0; k < words; k++)
@@ -549,7 +522,8 @@ int sampler_identify(const struct sampler *s, int fd, struct sample_file *ret)
 
 	if (p == MAP_FAILED)
 		return -errno;
-	r = sampler_test_address(s->test, s->control, (uintptr_t)p);
+	r = sampler_test_address(bpf_program__fd(s->skeleton->progs.test_self), s->control,
+				 (uintptr_t)p);
 	(void)munmap(p, bytes);
 	if (r == 0)
 		*ret = s->control->test_file;
@@ -558,14 +532,15 @@ int sampler_identify(const struct sampler *s, int fd, struct sample_file *ret)
 
 void sampler_forget_image(struct sampler *s, const struct sample_file *file)
 {
-	(void)bpf_map_delete_elem(s->images, file);
+	(void)bpf_map_delete_elem(bpf_map__fd(s->skeleton->maps.images), file);
 }
 
 int sampler_follow(struct sampler *s, uint32_t tgid, enum sample_follow state)
 {
 	const uint32_t value = state;
+	int followed = bpf_map__fd(s->skeleton->maps.followed);
 
-	if (bpf_map_update_elem(s->followed, &tgid, &value, BPF_NOEXIST) < 0)
+	if (bpf_map_update_elem(followed, &tgid, &value, BPF_NOEXIST) < 0)
 		return errno == EEXIST ? 0 : -errno;
 	(void)__atomic_fetch_add(&s->control->followed, 1, __ATOMIC_SEQ_CST);
 	return 0;
@@ -587,20 +562,21 @@ size_t sampler_offcpu_end(struct sampler *s, const struct sampler_handler *handl
 	struct sample_left left;
 	uint64_t now_ns, us;
 	size_t count = 0;
+	int map = bpf_map__fd(s->skeleton->maps.left);
 
 	if (!counter)
 		return 0;
 	settle(s);
 	now_ns = clock_now_ns();
-	while (bpf_map_get_next_key(s->left, NULL, &tid) == 0) {
-		if (bpf_map_lookup_elem(s->left, &tid, &left) == 0 && now_ns > left.since_ns) {
+	while (bpf_map_get_next_key(map, NULL, &tid) == 0) {
+		if (bpf_map_lookup_elem(map, &tid, &left) == 0 && now_ns > left.since_ns) {
 			us = (now_ns - left.since_ns + 500) / 1000;
 			left.key.counter = (uint8_t)(counter - 1);
 			count++;
 			handler->sample(&left.key, handler->number(left.key.chain, handler->data),
 					us, handler->data);
 		}
-		if (bpf_map_delete_elem(s->left, &tid) < 0)
+		if (bpf_map_delete_elem(map, &tid) < 0)
 			break;
 	}
 	return count;

@@ -104,8 +104,12 @@ void sampler_forget_image(struct sampler *s, const struct sample_file *file);
  * be sampled meanwhile. */
 int sampler_identify(const struct sampler *s, int fd, struct sample_file *ret);
 
-/* The descriptor of the program's map called @name; borrowed. */
-int sampler_map(const struct sampler *s, const char *name);
+/* Descriptors of the maps that other modules read and write, named as in bpf/. */
+struct sampler_maps {
+	int chains, chunks, pages, rules, table_numbers, tables, wants;
+};
+/* Those of the program that @s has loaded; borrowed. */
+const struct sampler_maps *sampler_maps(const struct sampler *s);
 /* Bytes of the program's maps, but for what this process maps and those of tables. */
 uint64_t sampler_kernel_bytes(const struct sampler *s);
 /* Maps the memory of an array map of @bytes; NULL with errno. Caller unmaps. */

@@ -53,7 +53,7 @@ struct sampler_chains *sampler_chains_new(struct sampler *sampler, struct sample
 	t->images = images;
 	t->cookies = cookies;
 	t->out = out;
-	t->map = sampler_map(sampler, "chains");
+	t->map = sampler_maps(sampler)->chains;
 	t->count = 1;
 	return t;
 }

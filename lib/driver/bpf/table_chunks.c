@@ -69,7 +69,7 @@ struct table_chunks *table_chunks_new(struct sampler *sampler, uint32_t limit)
 {
 	struct table_chunks *c = xcalloc(1, sizeof(*c));
 
-	c->outer = sampler_map(sampler, "chunks");
+	c->outer = sampler_maps(sampler)->chunks;
 	c->limit = MIN(limit, (uint32_t)HALF);
 	c->fds = xcalloc(HALF, sizeof(*c->fds));
 	(void)make(c, READY); /* else as they are needed */

@@ -59,10 +59,10 @@ int table_store_new(struct sampler *sampler, struct parser *parser, size_t budge
 
 	t->sampler = sampler;
 	t->parser = parser;
-	t->numbers = sampler_map(sampler, "table_numbers");
-	t->tables = sampler_map_memory(sampler_map(sampler, "tables"), tables_bytes);
-	t->pages = sampler_map_memory(sampler_map(sampler, "pages"), pages_bytes);
-	t->shared_rules = sampler_map_memory(sampler_map(sampler, "rules"), rules_bytes);
+	t->numbers = sampler_maps(sampler)->table_numbers;
+	t->tables = sampler_map_memory(sampler_maps(sampler)->tables, tables_bytes);
+	t->pages = sampler_map_memory(sampler_maps(sampler)->pages, pages_bytes);
+	t->shared_rules = sampler_map_memory(sampler_maps(sampler)->rules, rules_bytes);
 	t->rules = unwind_rules_new();
 	t->table_count = 1; /* 0 is none */
 	t->chunks = table_chunks_new(sampler, (uint32_t)MIN(budget / sizeof(struct sample_chunk),
