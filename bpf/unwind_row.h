@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Unwind tables as user space builds them (lib/unwind/unwind.h) and both user space and BPF
- *programs look them up: arrays without pointers, which may be copied anywhere.
+ * programs look them up: arrays without pointers, which may be copied anywhere.
  *
  * An image has rows, sorted by PC, each saying from where on which rule holds; what the rules say
  * stands in one array for all images. Within an image a PC counts from the image's ->base. Rows
- *keep its low 16 bits; the pages of 64 KiB that hold the others are an index:
+ * keep its low 16 bits; the pages of 64 KiB that hold the others are an index:
  *
  *	page = pc >> UNWIND_PAGE_SHIFT	       must be < page_count
  *	rows pages[page] up to pages[page + 1], at most 65,536: bisect for the last row with

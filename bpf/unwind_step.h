@@ -4,10 +4,11 @@
  * code for user space and for BPF programs, which give the two functions that it reads through;
  * given as constants they are inlined.
  *
- *	struct unwind_frame f = { .pc = regs->ip, .sp = regs->sp, .exact = 1, ... };
+ *	struct unwind_frame f = { .pc = pc, .sp = sp, .exact = 1, .first = 1 };
+ *	enum unwind_stop stop;
  *	do {
- *		rule = rule of unwind_lookup_pc(&f);
- *		stop = unwind_apply(&f, rule, UNWIND_X86_64, read, reg, data);
+ *		const struct unwind_rule *rule = ...;	of unwind_lookup_pc(&f)
+ *		stop = unwind_apply(&f, rule, UNWIND_X86_64, read_memory, read_reg, data);
  *	} while (stop == UNWIND_GOING);
  *
  * Registers other than the PC and sp are read when a rule counts from them, not where they were

@@ -2,8 +2,8 @@
 /*
  * Becoming a daemon so that who started it knows whether it came up.
  *
- *	r = background_enter(&ready, err);	(the parent stays in here and exits)
- *	(set up, with messages to stderr; exiting without background_ready() is failure)
+ *	r = background_enter(&ready, err);	the parent stays in here and exits
+ *	...	set up, with messages to stderr; to exit now is to fail
  *	background_ready(&ready);
  */
 #pragma once

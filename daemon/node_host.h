@@ -3,7 +3,7 @@
  * The daemon as the host of oprofilefs (oprofilefs/nodes.h): what its nodes show, and how settings
  * written there become those of a collector.
  *
- *	struct node_host host = { .collector = c, .settings = settings, .actions = &actions };
+ *	struct node_host host = { .collector = c, .settings = settings, ... };
  *	struct nodes *nodes = node_host_nodes(&host);
  *	if (nodes_changed(nodes))
  *		r = node_host_take_over(&host, nodes, err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Who reads the event buffer: one at a time, over a connection of the control socket, which the
- *loop of the daemon watches.
+ * loop of the daemon watches.
  *
  *	reader_ask(&reader, answer, &err);	the command "buffer"
  *	reader_adopt(fd, &reader);		its connection

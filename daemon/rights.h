@@ -6,7 +6,7 @@
  * driver is set up, what that driver needs.
  *
  *	struct rights who;
- *	rights_choose(settings.user, settings.group, &who, err);
+ *	rights_choose(user, group, &who, err);
  *	rights_enter(&who, err);		before there are threads
  *	... a driver is set up ...
  *	rights_keep("bpf", err);

@@ -4,7 +4,7 @@
  * collector does the profiling; here is only when. Nothing wakes it while it does not sample.
  *
  *	service_new(&settings, parser, &service, err);
- *	service_run(service);		until told to end
+ *	service_run(service, err);		until told to end
  *	service_free(service);
  */
 #pragma once

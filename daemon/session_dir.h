@@ -3,8 +3,7 @@
  * The session directory before the daemon writes in it: nobody but its user may put anything there,
  * for what is there is trusted, and nobody but its group may read it.
  *
- *	session_dir_prepare("/var/lib/oprofile", 0750, &who, err);	still with the rights of the
- *start
+ *	session_dir_prepare("/var/lib/oprofile", 0750, &who, err);	as the user at the start
  */
 #pragma once
 

@@ -4,7 +4,7 @@
  * daemonrc and in argv.
  *
  *	struct settings settings = SETTINGS_INIT;
- *	settings_load(argc, argv, &settings, err);	(exits for --help and bad options)
+ *	settings_load(argc, argv, &settings, err);	exits for --help and bad options
  *	settings_collector(&settings, &config);
  *	settings_done(&settings);
  */

@@ -6,7 +6,7 @@
  *	return error_set(err, -EBADMSG, "%s: bad magic %#x at offset %zu", path, magic, off);
  *
  *	struct error err = ERROR_INIT;
- *	if (session_open(dir, &s, &err) < 0)
+ *	if (path_read("", "/proc/version", &text, &err) < 0)
  *		return tool_fail(&err);
  */
 #pragma once

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Where the libraries' notices go: nowhere, until a tool or the daemon sets a sink. One line a
- *call, without a newline. The sink is the only mutable state of lib/, set once at start.
+ * call, without a newline. The sink is the only mutable state of lib/, set once at start.
  *
  *	log_to(LOG_WARNING, stderr_sink, NULL);
  *	log_warn("cpu %d went away", cpu);

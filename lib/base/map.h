@@ -7,7 +7,7 @@
  *	map_set(&m, pid, proc);
  *	proc = map_get(&m, pid);
  *	map_for_each (&m, slot)
- *		proc_free(slot->value);
+ *		free(slot->value);
  *	map_done(&m);
  */
 #pragma once

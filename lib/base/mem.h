@@ -3,10 +3,10 @@
  * Memory that is there or ends the program: out of memory is the one thing a library may die of.
  * Everything returned is the caller's, to be released with free().
  *
- *	struct item *items = NULL;
+ *	struct error *items = NULL;
  *	size_t n = 0, room = 0;
  *	array_grow(&items, n + 1, &room);
- *	items[n++] = (struct item){ .key = 1 };
+ *	items[n++] = (struct error)ERROR_INIT;
  */
 #pragma once
 

@@ -3,7 +3,7 @@
  * What /proc says of processes: lines of maps, names, thread groups. Every function takes the root
  * below which /proc lies ("" for this machine), so that recorded machines can be read.
  *
- *	procfs_maps("", pid, add_mapping, proc, &err);
+ *	procfs_maps("", pid, add_mapping, proc);
  */
 #pragma once
 

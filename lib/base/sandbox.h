@@ -2,18 +2,19 @@
 /*
  * Workers that read what strangers wrote: processes without any right that can neither open nor
  * start anything (base/seccomp_confine.h). A worker gets a request and one descriptor, and leaves
- *its answer in memory that it shares with us. One that dies, or takes too long, costs the request
- *that it was at; the next finds a new one.
+ * its answer in memory that it shares with us. One that dies, or takes too long, costs the request
+ * that it was at; the next finds a new one.
  *
  * Workers are forked by a process that was forked before there was anything to see in our memory,
  * and that has no rights either: make the sandbox first of all, before there are threads.
  *
  *	static void serve(const void *request, size_t size, int fd, struct sandbox_reply *reply)
  *	{
- *		reply->size = compute(fd, reply->memory, reply->room);
+ *		reply->size = read(fd, reply->memory, reply->room);
  *	}
- *	sandbox_new(&(struct sandbox_config){ .lanes = 1, .room = 1 << 20, .serve = serve }, &s,
- *err); if (sandbox_call(s, 0, &request, sizeof(request), fd, &reply, err) == 0)
+ *	struct sandbox_config config = { .lanes = 1, .room = 1 << 20, .serve = serve };
+ *	sandbox_new(&config, &s, err);
+ *	if (sandbox_call(s, 0, &request, sizeof(request), fd, &reply, err) == 0)
  *		... copy from reply.memory, then trust nothing ...
  *
  * Each lane has a worker of its own and takes one request at a time: a thread for each.

@@ -4,9 +4,9 @@
  * caller's and callee's image, made of the chain store when somebody asks.
  *
  *	struct chain_arcs *a;
- *	if (chain_arcs_read(samples, &a, err) == 0)	(-ENOENT: there are no chains)
+ *	if (chain_arcs_read(samples, &a, err) == 0)	-ENOENT: there are no chains
  *		for (i = 0; i < chain_arcs_count(a); i++)
- *			chain_arcs_at(a, i)->name...
+ *			puts(chain_arcs_at(a, i)->name.image.name);
  *	chain_arcs_free(a);
  *
  * The application stands in a name as the session's sample files have it: where these are not kept

@@ -4,7 +4,7 @@
  * a byte of the files.
  *
  *	struct chain_reader *r;
- *	if (chain_reader_open(samples, &r, err) == 0)	(-ENOENT: there are none)
+ *	if (chain_reader_open(samples, &r, err) == 0)	-ENOENT: there are none
  *		chain_reader_each(r, add_up, data);
  *	chain_reader_close(r);
  */

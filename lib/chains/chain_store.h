@@ -9,9 +9,9 @@
  *
  *	struct chain_store *s;
  *	if (chain_store_open(samples, &s, err) < 0) ...
- *	chain_store_image(s, &image, &frames[0].image, err);
- *	chain_store_context(s, &context, &id, err);
- *	chain_store_add(s, id, &(struct chain){ frames, count, samples }, err);
+ *	chain_store_image(s, &image, false, &id, err);
+ *	chain_store_context(s, &context, &context_id, err);
+ *	chain_store_add(s, context_id, &(struct chain){ frames, count, samples }, err);
  *	chain_store_close(s);
  */
 #pragma once

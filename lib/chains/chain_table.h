@@ -9,7 +9,7 @@
  *
  *	struct chain_table t;
  *	if (chain_table_open(&t, path, CHAIN_TABLE_NODES, true, err) < 0) ...
- *	chain_table_add(&t, &node);
+ *	chain_table_add(&t, &(struct chain_node){ .count = 1 });
  *	chain_table_close(&t);
  */
 #pragma once

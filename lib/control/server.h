@@ -6,7 +6,7 @@
  *
  *	struct control_server *server;
  *	control_server_new(&config, &server, err);
- *	(epoll on control_server_fd(server), and when it is readable:) control_server_run(server);
+ *	control_server_run(server);	whenever control_server_fd(server) is readable
  *	control_server_free(server);
  *
  * The table of commands is all that the server knows of what can be asked; oprofilefs's nodes, when

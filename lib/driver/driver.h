@@ -6,8 +6,10 @@
  * record/collector.h.
  *
  *	if (driver_open("auto", &config, &ops, &driver, err) == 0 && ops->start(driver, err) == 0)
- *		while (!stop) { poll(ops->fd(driver)); ops->sync(driver, false, err); }
- *	ops->stop(driver); ops->shutdown(driver);
+ *		while (!stop && poll(&(struct pollfd){ ops->fd(driver), POLLIN }, 1, -1) >= 0)
+ *			ops->sync(driver, false, err);
+ *	ops->stop(driver);
+ *	ops->shutdown(driver);
  */
 #pragma once
 

@@ -7,8 +7,8 @@
  * within the next ones. A CPU is never sampled more often than was asked for.
  *
  *	struct governor *g = governor_new(0.005, interrupt_cost_ns());
- *	governor_begin(g, now_ns, own_ns);			(sampling starts)
- *	governor_look(g, &look, ops->stretch, driver);	a few times a second
+ *	governor_begin(g, &look);			sampling starts
+ *	governor_look(g, &look, stretch, driver);	a few times a second
  *	governor_free(g);
  */
 #pragma once

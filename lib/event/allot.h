@@ -4,9 +4,9 @@
  *
  *	struct allotment a;
  *	if (allot(wanted, count, &a) == 0)
- *		use(a.counter[i]);
+ *		printf("event %zu is counted by counter %d", i, (int)a.counter[i]);
  *	else
- *		those of a.collide, a bit each, are more than the counters of a.contended
+ *		...	those of a.collide, a bit each, are more than the counters of a.contended
  */
 #pragma once
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The events that a kernel offers in /sys/bus/event_source/devices, of this machine or of a
- *recorded one below @root ("" here): what its PMUs are, what they count and how that is programmed.
+ * The events that a kernel offers in /sys/bus/event_source/devices: what PMUs there are, what they
+ * count and how that is programmed. @root is "" for this machine, or the directory that a recorded
+ * machine is below.
  *
  *	struct evsys_pmu pmu;
  *	if (evsys_pmu(root, "cpu_atom", &pmu, &err) == 0)

@@ -5,8 +5,8 @@
  * known. What has a number keeps its path here after it was removed.
  *
  *	struct cgroups *t = cgroups_new("", CGROUPS_UNIFIED, cookies);
- *	cgroups_add(t, record->cgroup.id, record->cgroup.path);
- *	cookie = cgroups_cookie(t, sample->cgroup, now_ns);
+ *	cgroups_add(t, id, path);
+ *	cookie = cgroups_cookie(t, id, now_ns);
  *	cgroups_free(t);
  */
 #pragma once

@@ -7,7 +7,7 @@
  *	struct evexport *e = evexport_new(&config);
  *	evexport_put(e, words, count);			what came from the daemon, cut anywhere
  *	evexport_restart(e);				at the start of each read
- *	count = evexport_take(e, out, ARRAY_SIZE(out));	0: more has to come first
+ *	count = evexport_take(e, out, room);	0: more has to come first
  *	evexport_free(e);
  */
 #pragma once

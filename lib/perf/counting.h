@@ -8,7 +8,7 @@
  *	counting_start(c);
  *	...
  *	counting_read(c, values, &err);
- *	counting_add(&sum, &values[place * n + event]);
+ *	counting_add(&sum, &values[place_index * n + event_index]);
  */
 #pragma once
 

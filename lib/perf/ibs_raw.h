@@ -7,7 +7,7 @@
  *	struct ibs_cpu cpu = ibs_cpu_read(root);
  *	struct ibs_sample sample;
  *	if (ibs_raw_decode(&cpu, IBS_OP, raw, &sample) == 0)
- *		put(sample.words, sample.count);
+ *		fwrite(sample.words, sizeof(sample.words[0]), sample.count, stdout);
  */
 #pragma once
 

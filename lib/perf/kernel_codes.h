@@ -5,8 +5,9 @@
  *
  *	struct kernel_codes codes = { 0 };
  *	kernel_codes_add(&codes, &code);
- *	sort samples by kernel_codes_epoch(&codes, at_ns);
- *	for each of them, while (kernel_codes_take(&codes, at_ns, &code)) tell of the code;
+ *	epoch = kernel_codes_epoch(&codes, at_ns);	samples are sorted by it
+ *	while (kernel_codes_take(&codes, at_ns, &code))	before each sample
+ *		...
  *	kernel_codes_done(&codes);
  */
 #pragma once

@@ -3,8 +3,9 @@
  * What the PMUs of a machine, this one or the one below @root, mean for opening events: on which
  * CPUs one counts, and what cannot be sampled. Nothing is kept.
  *
- *	if (perf_pmus_check(root, events, count, &err) == 0 && perf_pmus_counts(root, &events[0],
- *cpu)) open(&events[0], cpu);
+ *	if (perf_pmus_check(root, events, count, &err) == 0 &&
+ *	    perf_pmus_counts(root, &events[0], cpu))
+ *		...	events[0] can be opened on that CPU
  */
 #pragma once
 

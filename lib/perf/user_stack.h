@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The registers and the copy of the stack that the kernel puts into a sample, as unwinding by
- *tables reads them. The copy is borrowed from the record.
+ * tables reads them. The copy is borrowed from the record.
  *
  *	struct user_stack u;
  *	if (user_stack_decode(&more, &u) > 0) {
  *		user_stack_frame(&u, &frame);
- *		unwind_chain(&frame, &(struct unwind_from){ .read = user_stack_read, .data = &u, ...
+ *		struct unwind_from from = { .read = user_stack_read, .data = &u, ... };
+ *		unwind_chain(&frame, &from, pcs, depth, &count);
+ *	}
  */
 #pragma once
 

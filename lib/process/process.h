@@ -4,7 +4,7 @@
  * owns the processes; a pointer to one holds until the next call that changes the table.
  *
  *	struct process *child = process_fork(&table, 1, 77);
- *	process_exec(child, "cc1");
+ *	process_exec(&table, child, "cc1");
  *	maps_add(&child->maps, &mapping);
  */
 #pragma once

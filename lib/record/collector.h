@@ -5,7 +5,7 @@
  *	struct collector *c;
  *	if (collector_new(&config, &c, err) < 0 || collector_start(c, err) < 0) ...
  *	while (!stop) {
- *		poll({ collector_fd(c), POLLIN }, 1, COLLECTOR_SYNC_MS);
+ *		poll(&(struct pollfd){ collector_fd(c), POLLIN }, 1, COLLECTOR_SYNC_MS);
  *		if (collector_sync(c, false, err) != 0)
  *			break;
  *	}

@@ -6,7 +6,7 @@
  *
  *	struct record *rec;
  *	record_new(&config, &rec, err);
- *	record_words(words, count, rec);	(an evbuf_sink with rec as data)
+ *	record_words(words, count, rec);	an evbuf_sink with rec as data
  *	record_flush(rec, err);			counters to stats/
  *	record_free(rec);
  */

@@ -6,8 +6,8 @@
  *
  *	struct stream_outlet *o = stream_outlet_new(fd, 131072, 32768);
  *	stream_outlet_words(words, count, o);		an evbuf_sink
- *	stream_outlet_send(o, false);			after each sync; 1: again when the socket
- *takes more stream_outlet_free(o);
+ *	stream_outlet_send(o, false);			after each sync
+ *	stream_outlet_free(o);
  */
 #pragma once
 

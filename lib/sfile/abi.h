@@ -5,7 +5,7 @@
  *
  *	struct abi abi;
  *	if (abi_read("session/abi", &abi, err) == 0 && !abi_equal(&abi, abi_native()))
- *		import_file(...);
+ *		...	import/import.h
  */
 #pragma once
 

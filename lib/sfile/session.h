@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A session directory: DIR/samples/NAME/ with sample files, stats/ and the image manifest;
- *"current" is the one being written (DESIGN.md, "Names of things on disk").
+ * "current" is the one being written (DESIGN.md, "Names on disk").
  *
  *	_cleanup_free_ char *samples = session_samples("/var/lib/oprofile", "current");
- *	session_walk(samples, add_file, &list, &err);
+ *	session_walk(samples, add_file, warn, &list, &err);
  */
 #pragma once
 

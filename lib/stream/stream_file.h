@@ -5,7 +5,7 @@
  *
  *	struct stream_file *t;
  *	stream_file_create("run.opstream", events, count, cookies, &t, err);
- *	stream_file_words(words, n, t);				(an evbuf_sink)
+ *	stream_file_words(words, n, t);				an evbuf_sink
  *	stream_file_close(t, &stats, err);
  *
  *	struct stream_file_reader *r;

@@ -2,8 +2,8 @@
 /*
  * Names as people write them: those of C++, Rust, D and Java, demangled.
  *
- *	_cleanup_free_ char *text = demangle(sym->name);
- *	puts(text ? text : sym->name);				"std::sort(int*, int*)"
+ *	_cleanup_free_ char *text = demangle(name);
+ *	puts(text ? text : name);				"std::sort(int*, int*)"
  */
 #pragma once
 

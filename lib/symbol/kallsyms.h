@@ -6,11 +6,11 @@
  *
  * A saved file is kallsyms' own lines (text symbols only), each image's behind a line that says
  * where it lay: "# text START END" for the kernel, "# module NAME START END" for a module, START
- *and END in hexadecimal. Code outside both (BPF programs, pages of ftrace and kprobes) comes and
- *goes, and has another place after each boot: below "# absolute NAME" each piece that was sampled
- *has a place that the file gives it, KALLSYMS_SLOT bytes, whatever its address was. One symbol's
- *code is taken for the same wherever it lies: the name of a BPF program says what it was made of.
- *Images are only ever appended, so those of several boots of one kernel can stand in one file.
+ * and END in hexadecimal. Code outside both (BPF programs, pages of ftrace and kprobes) comes and
+ * goes, and has another place after each boot: below "# absolute NAME" each piece that was sampled
+ * has a place that the file gives it, KALLSYMS_SLOT bytes, whatever its address was. One symbol's
+ * code is taken for the same wherever it lies: the name of a BPF program says what it was made of.
+ * Images are only ever appended, so those of several boots of one kernel can stand in one file.
  *
  *	struct kallsyms *k;
  *	if (kallsyms_load(path, &k, err) == 0)

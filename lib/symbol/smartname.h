@@ -7,7 +7,7 @@
  *
  *	struct smart_rules *rules;
  *	if (smart_rules_load("demangle-rules", &rules, err) == 0)
- *		smart_rules_apply(rules, &name);
+ *		smart_rules_apply(rules, &name, 0);
  *	smart_rules_free(rules);
  */
 #pragma once

@@ -6,8 +6,10 @@
  *
  *	struct symcache *cache = symcache_open(directory, SYMCACHE_CAP);
  *	st = symcache_find(cache, key, NULL);
- *	if (!st && (st = read_symbols(path)))
+ *	if (!st) {
+ *		st = ...;	read from the file
  *		symcache_store(cache, key, st);
+ *	}
  *	symtab_free(st);
  *	symcache_close(cache);
  *

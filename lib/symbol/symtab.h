@@ -5,7 +5,7 @@
  * symtab_hold() what they live in. Once settled the table does not change.
  *
  *	struct symtab *st = symtab_new();
- *	elfsym_load(elf, NULL, st);
+ *	elfsym_load(ef, NULL, ELFSYM_FILE_OFFSET, st);
  *	symtab_settle(st);
  *	const struct symbol *sym = symtab_find(st, offset);
  *	symtab_free(st);

@@ -7,12 +7,12 @@
  *	struct unwind_rules *rules = unwind_rules_new();
  *	struct unwind_table *table;
  *	if (unwind_table_build(ef, rules, &table, err) == 0)
- *		rule = unwind_table_find(table, rules, pc);
+ *		rule = unwind_table_find(table, pc);
  *	unwind_table_free(table);
  *	unwind_rules_free(rules);
  *
  * The rules are the caller's, must outlive every table built with them, and only grow: what an
- *index means never changes.
+ * index means never changes.
  */
 #pragma once
 

@@ -2,7 +2,7 @@
 /*
  * Unwind tables of many images within a budget of memory: each built when first asked for, the ones
  * unused for longest dropped when there is no room. The cache owns the tables; one that was
- *returned holds until the next unwind_cache_find().
+ * returned holds until the next unwind_cache_find().
  *
  *	struct unwind_cache *cache = unwind_cache_new(64 << 20);
  *	stop = unwind_cache_find(cache, cookie, build_table, data, &table);

@@ -3,8 +3,8 @@
  * Unwinding a stack by tables, in user space: over the live memory of a stopped process or over a
  * copy, whatever ->read reads. Nothing is owned: table, rules and data are the caller's.
  *
- *	struct unwind_frame f = { .pc = pc, .sp = sp, .fp = { .value = fp }, .exact = 1, .first = 1
- *}; enum unwind_stop stop = unwind_chain(&f, &from, pcs, ARRAY_SIZE(pcs), &count);
+ *	struct unwind_frame f = { .pc = pc, .sp = sp, .exact = 1, .first = 1 };
+ *	enum unwind_stop stop = unwind_chain(&f, &from, pcs, room, &count);
  */
 #pragma once
 

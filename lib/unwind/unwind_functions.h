@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The functions of an image that something is known of: FDEs of .eh_frame, found by .eh_frame_hdr
- *or by going through all, FDEs of .debug_frame, and the little that is known without either.
+ * or by going through all, FDEs of .debug_frame, and the little that is known without either.
  *
  *	struct unwind_functions f = { .ef = ef, .machine = machine, .base = base, .top = top };
  *	unwind_functions_find(&f);

@@ -9,6 +9,8 @@ import re
 import subprocess
 import sys
 
+from examples import Headers, compile_errors, examples
+
 
 def sources(root, *suffixes):
     """Files of the tree with these suffixes, build directories left out."""
@@ -105,6 +107,27 @@ def check_headers(root, _build):
         yield f"lib/{path}", run.stderr.splitlines()[:5] if run.returncode else []
 
 
+def check_examples(root, _build):
+    """The examples in the comments that open headers compile."""
+    rooms = {}
+    for path in product(root):
+        if path.endswith(".h") and not path.endswith(".bpf.h"):
+            rooms.setdefault(room_of(path), {})[path] = read(root, path)
+    headers = Headers(text for room in rooms.values() for text in room.values())
+    interface = [path for room in rooms.values() for path in room
+                 if re.match("lib/(?!agent)|bpf/|tools/common/", path) and "/internal/" not in path]
+    for room, texts in rooms.items():
+        found = [example for path, text in texts.items() for example in examples(path, text)]
+        yield room, compile_errors(root, dict.fromkeys([*interface, *texts]), found, headers)
+
+
+def check_comments(root, _build):
+    """Lines of comments are indented: no formatter has joined them."""
+    for path in product(root):
+        yield path, [f"line {number}: {line}" for number, line
+                     in enumerate(read(root, path).splitlines(), 1) if re.match(r" \*\w", line)]
+
+
 def check_format(root, _build):
     """clang-format would change nothing."""
     for path in sources(root, ".c", ".h"):
@@ -181,6 +204,8 @@ CHECKS = {
     "names": check_names,
     "builds": check_builds,
     "headers": check_headers,
+    "comments": check_comments,
+    "examples": check_examples,
     "format": check_format,
     "lengths": check_lengths,
     "options": check_options,

@@ -3,7 +3,12 @@
  * What the tools that read a profile have in common: handlers of their options, for OPT_CALL, and
  * the session that is read where none is named.
  *
- *	{ 't', "threshold", OPT_CALL, &threshold, "PERCENT", "...", reporting_set_threshold },
+ *	static double threshold;
+ *	static const struct opt opts[] = {
+ *		{ 't', "threshold", OPT_CALL, &threshold, "PERCENT", "",
+ *		  reporting_set_threshold },
+ *		OPT_END
+ *	};
  */
 #pragma once
 

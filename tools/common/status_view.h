@@ -3,7 +3,7 @@
  * What opcontrol --status shows, for people and as JSON. It is lines of "key value": those of the
  * daemon's answer, or where none runs the same keys out of its configuration and the session.
  *
- *	status_view_silent(&rc, dir, false, &lines);	(or the answer to "status")
+ *	status_view_silent(&rc, dir, false, &lines);	or the answer to "status"
  *	status_view_session(dir, &lines);
  *	status_view_text(strbuf_text(&lines), stdout);
  */

@@ -5,10 +5,10 @@
  *
  *	_cleanup_(target_done) struct target target = TARGET_INIT;
  *	target_command(&target, argv, &err);
- *	...					(sampling of target.pid is set up)
- *	target_release(&target, &err);		(it execs)
+ *	...					sampling of target.pid is set up
+ *	target_release(&target, &err);		it execs
  *	while (!target_ended(&target))
- *		poll({ target.signals, target.pidfd });
+ *		poll((struct pollfd[]){ { target.signals }, { target.pidfd } }, 2, -1);
  */
 #pragma once
 

@@ -2,8 +2,8 @@
 /*
  * What every tool's main() does: options, --help, messages. Only tools print and exit.
  *
- *	int operands = tool_options(&cmdline, argc, argv);	(exits for --help and bad options)
- *	if (work(argv + operands, &err) < 0)
+ *	int operands = tool_options(&cmdline, argc, argv);	exits for --help and bad options
+ *	if (operands >= 0 && collector_start(collector, &err) < 0)
  *		return tool_fail(&err);
  */
 #pragma once

@@ -2,7 +2,7 @@
 /*
  * What opcontrol can be told to do: a table of actions over one context.
  *
- *	r = control_actions[ACTION_DUMP].run(&context, NULL, err);
+ *	r = control_actions[ACTION_DUMP].run(context, NULL, err);
  */
 #pragma once
 

@@ -6,7 +6,7 @@
  *
  *	fuse_buffer_init(&buffer, session_dir);
  *	fuse_buffer_open(&buffer, req, fi);		and read, poll, release, as FUSE calls them
- *	poll(polled, fuse_buffer_polled(&buffer, polled), -1);
+ *	fuse_buffer_polled(&buffer, polled);	what to poll() for
  *	fuse_buffer_run(&buffer);			after each poll()
  *	fuse_buffer_done(&buffer);
  */

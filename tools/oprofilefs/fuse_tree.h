@@ -5,8 +5,10 @@
  *
  *	struct fuse_tree tree;
  *	fuse_tree_init(&tree, session_dir);
- *	session = fuse_session_new(&args, &fuse_tree_ops, sizeof(fuse_tree_ops), &tree);
- *	fuse_tree_serve(&tree, session);	until it is unmounted or a signal ends it
+ *	struct fuse_args args = FUSE_ARGS_INIT(argc, argv);
+ *	struct fuse_session *session =
+ *		fuse_session_new(&args, &fuse_tree_ops, sizeof(fuse_tree_ops), &tree);
+ *	fuse_tree_serve(&tree, session, stop);	until it is unmounted or a signal ends it
  *	fuse_tree_done(&tree);
  */
 #pragma once

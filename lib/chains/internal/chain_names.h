@@ -6,7 +6,7 @@
  *
  *	struct chain_names *n;
  *	if (chain_names_open(dir, true, &n, err) == 0)
- *		r = chain_names_image(n, &image, &id, err);
+ *		r = chain_names_image(n, &image, false, &id, err);
  *	chain_names_close(n);
  */
 #pragma once

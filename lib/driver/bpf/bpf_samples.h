@@ -2,7 +2,7 @@
 /*
  * What the sampling program counts, as words of the event buffer.
  *
- *	struct bpf_samples s = { .images = images, .cookies = cookies, .out = out, .cpus = &cpus };
+ *	struct bpf_samples s = { .images = images, .cookies = cookies, .out = out, .cpus = cpus };
  *	const struct sampler_handler handler = bpf_samples_handler(&s);
  *	s.now_ns = now;
  *	sampler_drain(sampler, &handler);

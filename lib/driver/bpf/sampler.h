@@ -5,7 +5,7 @@
  *
  *	struct sampler *s;
  *	if (sampler_new(&(struct sampler_config){ .keys = 16384 }, &s, err) == 0)
- *		link = sampler_attach(event, 0, s);
+ *		sampler_attach(event, 0, s);
  *	sampler_drain(s, &handler);
  *	sampler_free(s);
  */

@@ -5,7 +5,7 @@
  *
  *	struct sampler_chains *chains = sampler_chains_new(sampler, images, cookies, out);
  *	sampler_chains_add(chains, message, now_ns);
- *	sampler_chains_put(chains, &leaf, sampler_chains_number(chains, key->chain), &trace);
+ *	sampler_chains_put(chains, &leaf, sampler_chains_number(chains, chain), &trace);
  *	sampler_chains_prune(chains);
  */
 #pragma once

@@ -4,7 +4,7 @@
  *
  *	struct sampler_images *images = sampler_images_new("", cookies);
  *	sampler_images_add(images, message);
- *	cookie = sampler_images_cookie(images, &key->image.file, tgid, now_ns);
+ *	cookie = sampler_images_cookie(images, &file, tgid, now_ns);
  */
 #pragma once
 

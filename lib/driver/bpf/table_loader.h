@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Loads unwind tables as the sampling program asks for them, in a thread of its own: whoever
- *records samples may be busy for long, and meanwhile chains would end for want of a table.
+ * records samples may be busy for long, and meanwhile chains would end for want of a table.
  *
  *	struct table_loader *loader;
  *	if (table_loader_start(sampler, parser, 64 << 20, &loader, err) == 0)

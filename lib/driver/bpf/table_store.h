@@ -4,7 +4,7 @@
  *
  *	struct table_store *tables;
  *	if (table_store_new(sampler, parser, 64 << 20, &tables, err) == 0)
- *		table_store_load(tables, &want->file, fd);
+ *		table_store_load(tables, &file, fd);
  *	table_store_free(tables);
  */
 #pragma once

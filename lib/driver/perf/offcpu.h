@@ -7,7 +7,7 @@
  *	struct offcpu o = { 0 };
  *	offcpu_leave(&o, tid, now_ns, place);		as a task leaves its CPU
  *	if ((us = offcpu_take(&o, record, &place)))	for each record of a change
- *		count us at place, free it;
+ *		...			count us at place, free it
  *	offcpu_done(&o);
  */
 #pragma once

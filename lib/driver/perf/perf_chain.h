@@ -5,7 +5,7 @@
  * the stack that the sample carries. Each frame is looked up in the mappings of the moment, as the
  * sample itself is.
  *
- *	a->frames[0] = leaf;
+ *	a->frames[0] = (struct evbuf_frame){ cookie, offset };
  *	count = perf_chain_callers(a, record, &end);
  *	evbuf_chain(a->out, a->frames, count, &(struct evbuf_trace){ counter, 1, end });
  */

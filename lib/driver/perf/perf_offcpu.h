@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Time off the CPU by perf's records: samples of the event "context switches" say where tasks
- *leave, and are looked up as they come, callers and all; the records of switches say when they come
- *back.
+ * Time off the CPU, from perf's records: samples of the event "context switches" say where tasks
+ * leave the CPU; each is placed at once, with its callers. The records of switches say when tasks
+ * come back.
  *
  *	struct perf_offcpu o;
  *	perf_offcpu_init(&o, &attribution, counter, root);
- *	perf_offcpu_leave(&o, sample);
+ *	perf_offcpu_leave(&o, sample, now_ns);
  *	perf_offcpu_change(&o, cpu, record);
  *	perf_offcpu_end(&o, stopped_ns);
  *	perf_offcpu_done(&o);

@@ -5,7 +5,7 @@
  *
  *	sideband_init(&sideband, &(struct process_source){ root, cookies }, stats);
  *	sideband_read_all(&sideband, now_ns);		after the kernel began to record changes
- *	sideband_apply(&sideband, &record);
+ *	sideband_apply(&sideband, &record, now_ns);
  *	sideband_done(&sideband);
  */
 #pragma once

@@ -4,7 +4,7 @@
  * symbols, lines and inlined calls come from have a number of their own (enum dwarf_fact).
  *
  *	struct dwarf_abbrevs *t = dwarf_abbrevs_read(&bytes, &shape);
- *	const struct dwarf_abbrev *a = dwarf_abbrevs_find(t, dwarf_uleb(&entry));
+ *	const struct dwarf_abbrev *a = dwarf_abbrevs_find(t, code);
  *	dwarf_abbrevs_free(t);
  */
 #pragma once

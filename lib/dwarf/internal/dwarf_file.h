@@ -3,7 +3,7 @@
  * The DWARF of one ELF file (version 2 to 5): its sections, its units, and the entries in them. All
  * offsets are those in .debug_info; what is damaged reads as not there.
  *
- *	struct dwarf_file *f = dwarf_file_new(elf, DWARF_WHOLE);
+ *	struct dwarf_file *f = dwarf_file_new(elf, DWARF_WHOLE, NULL, 0);
  *	for (i = 0; i < f->unit_count; i++)
  *		dwarf_unit_open(&f->units[i]);
  *	dwarf_file_free(f);				before the ELF file is closed

@@ -2,7 +2,7 @@
 /*
  * Split DWARF: the entries of a unit that the compiler wrote into a file of its own (.dwo), or that
  * were packed into one with others (.dwp). The binary keeps a skeleton, which names the file and
- *has the same id as the unit in it.
+ * has the same id as the unit in it.
  *
  *	struct dwarf_split *s = dwarf_split_new(elffile_path(ef), elffile_path(debug));
  *	unit = dwarf_split_find(s, skeleton);

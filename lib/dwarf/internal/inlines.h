@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Inlined calls out of DWARF. The functions of every unit that was asked for are kept, and the
- *calls in those functions, as far as memory is not needed for others.
+ * calls in those functions, as far as memory is not needed for others.
  *
  *	struct inlines *in = inlines_new();
  *	n = inlines_find(in, unit, address, &calls);

@@ -7,7 +7,7 @@
  *	line_table_add(t, 0x1000, "/src/a.c", 7);
  *	line_table_add(t, 0x1004, "/src/a.c", 9);
  *	line_table_end(t, 0x1010);		code up to here
- *	line_table_finish(t, &sections);		borrowed from t
+ *	line_table_finish(t, sections);		borrowed from t
  *	line_table_free(t);
  */
 #pragma once

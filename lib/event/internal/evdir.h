@@ -5,7 +5,7 @@
  *
  *	struct evdir dirs;
  *	evdir_init(&dirs);
- *	evfile_read(&f, type->key, evdir_source, &dirs, &err);
+ *	evfile_read(&f, "x86-64/generic", evdir_source, &dirs, &err);
  *	evdir_done(&dirs);
  */
 #pragma once

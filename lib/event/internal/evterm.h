@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The kernel's way to say how an event is programmed: terms, "event=0x3c,umask=1,edge", and
- *formats, "config:0-7,32-35", which say where a term's value goes. Nothing is kept but what callers
- *own.
+ * formats, "config:0-7,32-35", which say which bits a term's value goes into. Callers own what is
+ * returned; nothing else is kept.
  *
  *	struct evformat f;
  *	if (evformat_parse("config:0-7,32-35", &f) == 0)

@@ -4,7 +4,7 @@
  * the open file, as another name in a file system that is mounted here, or in the layer of an
  * overlay that it came from.
  *
- *	char *host = host_path(&(struct host_file){ fd, &st, image, tgid });
+ *	char *host = host_path(&(struct host_file){ fd, st, image, tgid });
  *	if (!host)
  *		...image->path is right here too
  *	else if (!*host)

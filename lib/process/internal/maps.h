@@ -5,7 +5,7 @@
  *
  *	struct maps *m = maps_new();
  *	maps_add(&m, &(struct mapping){ .start = 0x1000, .end = 0x3000, .cookie = 5 });
- *	child->maps = maps_ref(m);
+ *	struct maps *of_child = maps_ref(m);
  *	mapping = maps_find(m, 0x1234);
  *	maps_unref(m);
  */

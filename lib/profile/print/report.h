@@ -3,7 +3,7 @@
  * What a formatter prints: the filled container with all that names its rows, and how to show it.
  * The formatters (text, JSON) only read it.
  *
- *	struct report report = { .gather = g, .classes = &c, .container = &rows, ... };
+ *	struct report report = { .gather = g, .classes = classes, .container = rows, ... };
  *	report_symbols_text(&report, stdout);
  */
 #pragma once

@@ -9,7 +9,7 @@
  *	chains_open(&c, gather, &spec, err);	names their images in the gather
  *	chains_collect(&c, binaries, err);	made after that
  *	chains_name(&c, &style);
- *	report_chains_text(&report, &c, stdout);
+ *	report_chains_text(&report, &c, &view, stdout);
  *	chains_done(&c);
  *
  * Functions are rows of a container without applications, with two classes: own samples, and

@@ -10,8 +10,8 @@
  *
  * What is the same in both: an application or image by its path, or, where only one on each side
  * has no partner by path, by the last part of it; a symbol by its name as linked. Of several
- *symbols of one name in an image (static functions of several files) those in one source file are
- *the same, first at the same line, then in the order of their lines.
+ * symbols of one name in an image (static functions of several files) those in one source file are
+ * the same, first at the same line, then in the order of their lines.
  */
 #pragma once
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The foot of a report by symbols: which samples have none, how much they weigh, why that is so,
- *and what would help. Samples between the symbols of an image that has some count too.
+ * The foot of a report by symbols: how many samples have no symbol, why, and what would help.
+ * Samples between the symbols of an image that has some count too.
  *
  *	struct unresolved u;
  *	unresolved_collect(&container, gather, &u);	before rows are cut away

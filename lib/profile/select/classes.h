@@ -2,7 +2,7 @@
 /*
  * Classes: the columns of a report. Each sample file belongs to the class whose template (event,
  * count, unit mask, cgroup, process, thread, CPU) it has; classes may differ along one axis only,
- *for there is one row of columns. What is merged is not looked at.
+ * for there is one row of columns. What is merged is not looked at.
  *
  *	struct classes c;
  *	if (classes_arrange(gather, CLASSES_MERGE_CPU, &c, err) == 0)

@@ -3,9 +3,9 @@
  * Sample files opened ahead of their use, by all CPUs: most of a system's are small, and opening
  * them is most of what a report costs.
  *
- *	struct file_prefetch p = { .gather = g, .order = inverted.files, .count =
- *inverted.file_count }; for (i = 0; i < p.count; i++) if (file_prefetch_take(&p, i, &sf, &err) ==
- *0)
+ *	struct file_prefetch p = { .gather = g, .order = files, .count = file_count };
+ *	for (i = 0; i < p.count; i++)
+ *		if (file_prefetch_take(&p, i, &sf, &err) == 0)
  *			...
  *	file_prefetch_done(&p);
  */

@@ -5,7 +5,7 @@
  * memcpy[libc.so*]". Names match as linked or as people write them.
  *
  *	struct symbol_filter f = { 0 };
- *	symbol_filter_add(&f.include, "main,*[libc.so.6]");
+ *	symbol_list_add(&f.include, "main,*[libc.so.6]");
  *	if (symbol_filter_wants(&f, "main", "/usr/bin/xz"))
  *		...
  *	symbol_filter_done(&f);

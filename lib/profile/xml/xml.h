@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Writes XML 1.0 to a stream: tags and escapes are its business, nesting is the caller's. Bytes
- *that are no UTF-8 and characters that XML does not have become U+FFFD, so that what comes out is
- *always well-formed.
+ * that are no UTF-8 and characters that XML does not have become U+FFFD, so that what comes out is
+ * always well-formed.
  *
  *	struct xml x = XML_INIT(stdout);
  *	xml_open(&x, "symbol");

@@ -2,7 +2,7 @@
 /*
  * The events that one AMD instruction-based sample stands for: each is a condition on the bits that
  * the processor left in the sample's registers (AMD's BIOS and Kernel Developer's Guides of
- *families 10h to 15h, "IBS").
+ * families 10h to 15h, "IBS").
  *
  *	const struct ibs_event *e = ibs_event_find("IBS_OP_LOAD");
  *	uint64_t value = ibs_event_value(e, &regs);	0: does not apply

@@ -5,8 +5,8 @@
  * store (chains/chain_arcs.h).
  *
  *	chain_recorder_begin(t, &owner, weight);
- *	chain_recorder_frame(t, image, key);		innermost first
- *	chain_recorder_end(t, EVBUF_END_COMPLETE);
+ *	chain_recorder_frame(t, &place);		innermost first
+ *	chain_recorder_end(t, EVBUF_END_COMPLETE, &mark);
  */
 #pragma once
 

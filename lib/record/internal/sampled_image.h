@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Binary images as sample files name them. A struct sampled_image stands for one image part of a
- *name, so that two with the same name are the same pointer; cookies, kernel ranges and /proc maps
- *lead to it. All belong to the table and live until sampled_image_forget() or
- *sampled_image_table_free().
+ * Images as sample files name them. There is one struct sampled_image for each name, so that equal
+ * names are equal pointers; it is found by cookie, kernel range or /proc maps. All belong to the
+ * table and live until sampled_image_forget() or sampled_image_table_free().
  *
  *	struct sampled_image *b = sampled_image_of_cookie(t, cookie);
- *	key = pc - base; name.image = b->image;
+ *	struct sname name = { .image = b->image };
  */
 #pragma once
 

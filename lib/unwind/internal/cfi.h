@@ -5,7 +5,7 @@
  * input; it is borrowed and must outlive the struct cfi.
  *
  *	struct cfi cfi = { .bytes = span_of(data, size), .address = address };
- *	for (offset = 0; cfi_next(&cfi, &offset, &fde) > 0;)
+ *	for (offset = 0; cfi_read(&cfi, offset, &fde, &offset) > 0;)
  *		...
  *	cfi_done(&cfi);
  */

@@ -3,7 +3,7 @@
  * The lines of source above the instructions they became: follows the code of one function after
  * the other and tells what to print before an instruction.
  *
- *	struct annotate_mix *m = annotate_mix_new(lines, sources);
+ *	struct annotate_mix *m = annotate_mix_new(lines, sources, names);
  *	annotate_mix_start(m);				at each function
  *	annotate_mix_at(m, address, prefix, &text);	at each instruction
  *	annotate_mix_free(m);

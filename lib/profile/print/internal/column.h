@@ -4,8 +4,8 @@
  * Formatters walk it; a new column is one line of it.
  *
  *	const struct column *columns = column_table(&n);
- *	columns[i].write(&(struct cell){ .report = r, .row = row, .class = 0, .counts = row->counts,
- *					 .totals = r->container->totals }, &line);
+ *	struct cell cell = { .report = r, .row = row, .counts = counts, .totals = totals };
+ *	columns[i].write(&cell, line);
  */
 #pragma once
 

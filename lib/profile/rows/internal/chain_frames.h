@@ -3,7 +3,7 @@
  * From the frames of call chains to functions: rows of a container, one a function. Where inlined
  * functions are asked for, one frame is of several.
  *
- *	struct chain_frames *f = chain_frames_new(gather, &rows, &config);
+ *	struct chain_frames *f = chain_frames_new(gather, &rows, binaries, false);
  *	n = chain_frames_find(f, image, offset, is_caller, &ids);
  *	chain_frames_free(f);
  */

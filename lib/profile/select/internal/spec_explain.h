@@ -2,7 +2,7 @@
 /*
  * Why a specification leaves nothing: which part of it left out how many files, and what these have
  * instead. Parts are tried one after the other, so that each says something of what the parts
- *before it left.
+ * before it left.
  *
  *	struct spec_explain n = { 0 };
  *	tag = spec_reject(spec, &name);
