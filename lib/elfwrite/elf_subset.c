@@ -2,7 +2,8 @@
 #include "elfwrite/elf_subset.h"
 
 #include "base/mem.h"
-#include "base/strbuf.h"
+#include "elfwrite/internal/elf_writer.h"
+#include "elfwrite/line_table.h"
 
 #include <errno.h>
 #include <libelf.h>
@@ -10,63 +11,28 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* Runs of code closer together than this are one section: a section costs as much. */
-enum { GAP = 256, SECTIONS_MAX = 4096 };
+/* Runs of code closer together than this share a section, since a section header costs as much. */
+enum { GAP_MIN = 512, SECTIONS_MAX = 4096 };
 
-/* The last symbol of a kernel may seem to reach up to the end of memory. */
+/* The last symbol of a kernel may appear to extend to the end of memory. */
 enum { RUN_MAX = 1 << 20 };
 
-/* No module asks for more than large pages; a damaged one would be padded to gigabytes. */
+/* No module needs more than large pages; a damaged one could ask for gigabytes of padding. */
 enum { ALIGNMENT_MAX = 2 << 20 };
 
-/* Addresses of a code section of the original, and its number in what is written. */
+/* Addresses of a code section of the original, and its number in the file written. */
 struct place {
 	uint64_t start, end;
 	size_t section;
 };
 
-/* A file being written. What the sections' data points at must stay until elf_update(). */
 struct writing {
 	const struct elf_subset *in;
-	Elf *elf;
-	struct strbuf names, strings; /* of sections, of symbols */
-	void **kept;
-	size_t kept_count, kept_room;
+	struct elf_writer w;
 	struct place *places;
 	size_t place_count, place_room;
 	bool is_relocatable;
-	bool failed; /* some call of libelf failed */
 };
-
-static void *keep(struct writing *w, void *memory)
-{
-	array_grow(&w->kept, w->kept_count + 1, &w->kept_room);
-	w->kept[w->kept_count++] = memory;
-	return memory;
-}
-
-static Elf_Scn *add_section(struct writing *w, const char *name, const GElf_Shdr *header,
-			    const void *bytes, size_t size, Elf_Type type)
-{
-	Elf_Scn *scn = elf_newscn(w->elf);
-	Elf_Data *data = scn ? elf_newdata(scn) : NULL;
-	GElf_Shdr h = *header;
-
-	if (!data) {
-		w->failed = true;
-		return NULL;
-	}
-	data->d_buf = (void *)bytes;
-	data->d_size = size;
-	data->d_type = type;
-	data->d_version = EV_CURRENT;
-	data->d_align = MAX(h.sh_addralign, (GElf_Xword)1);
-	h.sh_size = size;
-	h.sh_name = (GElf_Word)w->names.length;
-	strbuf_add(&w->names, name, strlen(name) + 1);
-	w->failed |= !gelf_update_shdr(scn, &h);
-	return scn;
-}
 
 static void put_word(const struct writing *w, uint8_t *to, uint32_t value)
 {
@@ -82,15 +48,15 @@ static void add_note(struct writing *w, const char *section, const char *owner, 
 {
 	uint32_t owner_size = (uint32_t)strlen(owner) + 1, owner_room = (owner_size + 3) & ~3u;
 	uint32_t room = 12 + owner_room + ((size + 3) & ~3u);
-	uint8_t *note = keep(w, xcalloc(1, room));
+	uint8_t *note = elf_writer_keep(&w->w, xcalloc(1, room));
 
 	put_word(w, note, owner_size);
 	put_word(w, note + 4, size);
 	put_word(w, note + 8, type);
 	memcpy(note + 12, owner, owner_size);
 	memcpy(note + 12 + owner_room, bytes, size);
-	(void)add_section(w, section, &(GElf_Shdr){ .sh_type = SHT_NOTE, .sh_addralign = 4 }, note,
-			  room, ELF_T_BYTE);
+	(void)elf_writer_section(
+		&w->w, section, &(GElf_Shdr){ .sh_type = SHT_NOTE, .sh_addralign = 4 }, note, room);
 }
 
 static void add_notes(struct writing *w)
@@ -108,7 +74,7 @@ static void add_notes(struct writing *w)
 
 /* --- code --- */
 
-/* Copies what of the runs lies in a section, from run @i on, to @to, which stands for @start up to
+/* Copies the parts of runs @i and later that are in section @s to @to, the code from @start to
  * @end. */
 static void copy_runs(const struct writing *w, size_t i, const struct elf_section *s,
 		      uint64_t start, uint64_t end, uint8_t *to)
@@ -127,26 +93,26 @@ static void copy_runs(const struct writing *w, size_t i, const struct elf_sectio
 	}
 }
 
-static Elf_Scn *add_code(struct writing *w, const struct elf_section *s, size_t run, uint64_t start,
-			 uint64_t end)
+static size_t add_code(struct writing *w, const struct elf_section *s, size_t run, uint64_t start,
+		       uint64_t end)
 {
 	GElf_Shdr header = { .sh_type = SHT_PROGBITS,
 			     .sh_flags = SHF_ALLOC | SHF_EXECINSTR,
 			     .sh_addr = w->is_relocatable ? 0 : start,
 			     .sh_addralign = w->is_relocatable ? s->header.sh_addralign : 1 };
-	uint8_t *bytes = keep(w, xcalloc(1, end - start + 1));
+	uint8_t *bytes = elf_writer_keep(&w->w, xcalloc(1, end - start + 1));
 
 	copy_runs(w, run, s, start, end, bytes);
-	return add_section(w, s->name, &header, bytes, end - start, ELF_T_BYTE);
+	return elf_writer_section(&w->w, s->name, &header, bytes, end - start);
 }
 
-/* The first run that ends behind @address. */
+/* The first run that ends after @address. */
 static size_t first_run(const struct elf_subset *in, uint64_t address)
 {
 	return FIRST_NOT(i, 0, in->run_count, in->runs[i].end <= address);
 }
 
-/* A section of a linked file: what of it is used, in as many sections as there are clusters. */
+/* The used parts of a section of a linked file: a section for each cluster. */
 static void add_clusters(struct writing *w, const struct elf_section *s, uint64_t gap)
 {
 	const struct elf_subset *in = w->in;
@@ -154,7 +120,7 @@ static void add_clusters(struct writing *w, const struct elf_section *s, uint64_
 	uint64_t base = s->header.sh_addr, end;
 	size_t i = first_run(in, base);
 
-	/* What is not in the file, whatever its header says, has no place in memory either. */
+	/* The header may claim more than the file has. */
 	if (!data || __builtin_add_overflow(base, data->d_size, &end))
 		return;
 	while (i < in->run_count && in->runs[i].start < end) {
@@ -169,34 +135,34 @@ static void add_clusters(struct writing *w, const struct elf_section *s, uint64_
 	}
 }
 
-/* A gap that leaves few enough sections. */
+/* The smallest gap that leaves few enough sections. */
 static uint64_t choose_gap(const struct elf_subset *in)
 {
-	uint64_t gap = GAP;
-	size_t i, count;
+	uint64_t gap;
 
-	do {
-		gap *= 2;
-		for (i = count = 1; i < in->run_count; i++)
+	for (gap = GAP_MIN;; gap *= 2) {
+		size_t i, count = 1;
+
+		for (i = 1; i < in->run_count; i++)
 			count += in->runs[i].start - in->runs[i - 1].end > gap;
-	} while (count > SECTIONS_MAX);
-	return gap;
+		if (count <= SECTIONS_MAX)
+			return gap;
+	}
 }
 
-/* Notes where symbols of a section belong. */
-static void add_place(struct writing *w, const struct elf_section *s, const Elf_Scn *scn)
+/* Remembers which section the symbols of @s belong to. */
+static void add_place(struct writing *w, const struct elf_section *s, size_t section)
 {
 	uint64_t base = elffile_section_base(w->in->ef, s->index);
 
-	if (!scn)
+	if (!section)
 		return;
 	array_grow(&w->places, w->place_count + 1, &w->place_room);
-	w->places[w->place_count++] =
-		(struct place){ base, base + s->header.sh_size, elf_ndxscn((Elf_Scn *)scn) };
+	w->places[w->place_count++] = (struct place){ base, base + s->header.sh_size, section };
 }
 
-/* A code section of a linked file: itself without bytes, which says where it was, and the parts
- * that are used. */
+/* A code section of a linked file: once without bytes, to say where it was, and then its used
+ * parts. */
 static void add_linked(struct writing *w, const struct elf_section *s, uint64_t gap)
 {
 	GElf_Shdr header = { .sh_type = SHT_NOBITS,
@@ -204,13 +170,13 @@ static void add_linked(struct writing *w, const struct elf_section *s, uint64_t 
 			     .sh_addr = s->header.sh_addr,
 			     .sh_addralign = 1 };
 
-	add_place(w, s, add_section(w, s->name, &header, NULL, s->header.sh_size, ELF_T_BYTE));
+	add_place(w, s, elf_writer_section(&w->w, s->name, &header, NULL, s->header.sh_size));
 	if (s->header.sh_type != SHT_NOBITS)
 		add_clusters(w, s, gap);
 }
 
-/* In a relocatable file the sizes of the code sections say where each of them is: they stay whole,
- * with zeros for what is not used. */
+/* In a relocatable file a code section's place follows from the sizes of those before it: sections
+ * stay whole, with zeros for unused code. */
 static void add_relocatable(struct writing *w, const struct elf_section *s)
 {
 	uint64_t base = elffile_section_base(w->in->ef, s->index);
@@ -252,13 +218,13 @@ static const struct place *place_of(const struct writing *w, uint64_t address)
 	return NULL;
 }
 
-/* The start of a kernel's text is found by name; as data it hides no function there. */
+/* The start of a kernel's text is looked up by these names. As data they hide no function there. */
 static bool is_mark(const char *name)
 {
 	return !strcmp(name, "_text") || !strcmp(name, "_stext");
 }
 
-static void fill_symbols(struct writing *w, Elf_Data *to)
+static void add_symbols(struct writing *w)
 {
 	const struct elf_subset *in = w->in;
 	size_t i;
@@ -267,8 +233,7 @@ static void fill_symbols(struct writing *w, Elf_Data *to)
 		const struct elf_subset_symbol *from = &in->symbols[i];
 		const struct place *place = place_of(w, from->address);
 		unsigned char type = is_mark(from->name) ? STT_OBJECT : STT_FUNC;
-		GElf_Sym sym = { .st_name = (GElf_Word)w->strings.length,
-				 .st_info = GELF_ST_INFO(STB_GLOBAL, type),
+		GElf_Sym sym = { .st_info = GELF_ST_INFO(STB_GLOBAL, type),
 				 .st_size = from->size,
 				 .st_value = from->address };
 
@@ -277,126 +242,45 @@ static void fill_symbols(struct writing *w, Elf_Data *to)
 		sym.st_shndx = (GElf_Section)place->section;
 		if (w->is_relocatable)
 			sym.st_value -= place->start;
-		strbuf_add(&w->strings, from->name, strlen(from->name) + 1);
-		if (from->next)
-			strbuf_add(&w->strings, from->next, strlen(from->next) + 1);
-		w->failed |= !gelf_update_sym(to, (int)i + 1, &sym);
+		elf_writer_symbol(&w->w, &sym, from->name, from->next);
 	}
-}
-
-static void add_symbols(struct writing *w)
-{
-	size_t count = w->in->symbol_count + 1, size = gelf_fsize(w->elf, ELF_T_SYM, count, 1);
-	GElf_Shdr header = { .sh_type = SHT_SYMTAB,
-			     .sh_addralign = 8,
-			     .sh_info = 1,
-			     .sh_entsize = gelf_fsize(w->elf, ELF_T_SYM, 1, EV_CURRENT) };
-	Elf_Scn *scn =
-		add_section(w, ".symtab", &header, keep(w, xcalloc(1, size)), size, ELF_T_SYM);
-	Elf_Scn *strings;
-
-	if (!scn)
-		return;
-	strbuf_add(&w->strings, "", 1);
-	fill_symbols(w, elf_getdata(scn, NULL));
-	strings =
-		add_section(w, ".strtab", &(GElf_Shdr){ .sh_type = SHT_STRTAB, .sh_addralign = 1 },
-			    w->strings.text, w->strings.length, ELF_T_BYTE);
-	if (!strings || !gelf_getshdr(scn, &header)) {
-		w->failed = true;
-		return;
-	}
-	header.sh_link = (GElf_Word)elf_ndxscn(strings);
-	w->failed |= !gelf_update_shdr(scn, &header);
 }
 
 /* --- the file --- */
 
-static void write_header(struct writing *w)
-{
-	const GElf_Ehdr *from = elffile_header(w->in->ef);
-	GElf_Ehdr to;
-
-	if (!gelf_newehdr(w->elf, from->e_ident[EI_CLASS]) || !gelf_getehdr(w->elf, &to)) {
-		w->failed = true;
-		return;
-	}
-	to.e_ident[EI_DATA] = from->e_ident[EI_DATA];
-	to.e_ident[EI_OSABI] = from->e_ident[EI_OSABI];
-	to.e_type = from->e_type;
-	to.e_machine = from->e_machine;
-	to.e_version = EV_CURRENT;
-	to.e_flags = from->e_flags;
-	w->failed |= !gelf_update_ehdr(w->elf, &to);
-}
-
-/* Those that say where code and data of the original lay. */
-static void write_segments(struct writing *w)
+/* The segments of the original say where in it code and data are. */
+static void add_segments(struct writing *w)
 {
 	Elf *from = elffile_elf(w->in->ef);
-	size_t i, n = 0, count = 0;
+	size_t i, count = 0;
 	GElf_Phdr p;
 
 	if (elf_getphdrnum(from, &count) < 0 || count > UINT16_MAX)
 		return;
 	for (i = 0; i < count; i++)
-		n += gelf_getphdr(from, (int)i, &p) && p.p_type == PT_LOAD;
-	if (n == 0 || !gelf_newphdr(w->elf, n)) {
-		w->failed |= n > 0;
-		return;
-	}
-	for (i = n = 0; i < count; i++)
 		if (gelf_getphdr(from, (int)i, &p) && p.p_type == PT_LOAD)
-			w->failed |= !gelf_update_phdr(w->elf, (int)n++, &p);
-}
-
-static void add_names(struct writing *w)
-{
-	GElf_Shdr header = { .sh_type = SHT_STRTAB, .sh_addralign = 1 };
-	Elf_Scn *scn = add_section(w, ".shstrtab", &header, NULL, 0, ELF_T_BYTE);
-	Elf_Data *data = scn ? elf_getdata(scn, NULL) : NULL;
-	GElf_Ehdr ehdr;
-
-	if (!data || !gelf_getehdr(w->elf, &ehdr)) {
-		w->failed = true;
-		return;
-	}
-	data->d_buf = w->names.text;
-	data->d_size = w->names.length;
-	ehdr.e_shstrndx = (GElf_Half)elf_ndxscn(scn);
-	w->failed |= !gelf_update_ehdr(w->elf, &ehdr);
-}
-
-static void write_all(struct writing *w)
-{
-	size_t i;
-
-	write_header(w);
-	if (w->failed)
-		return;
-	write_segments(w);
-	strbuf_add(&w->names, "", 1);
-	add_notes(w);
-	add_sections(w);
-	add_symbols(w);
-	for (i = 0; w->in->debug && i < LINE_TABLE_SECTIONS; i++)
-		(void)add_section(w, w->in->debug[i].name,
-				  &(GElf_Shdr){ .sh_type = SHT_PROGBITS, .sh_addralign = 1 },
-				  w->in->debug[i].bytes, w->in->debug[i].size, ELF_T_BYTE);
-	add_names(w);
-	if (!w->failed)
-		w->failed = elf_update(w->elf, ELF_C_WRITE) < 0;
+			elf_writer_segment(&w->w, &p, 0);
 }
 
 static void writing_done(struct writing *w)
 {
-	(void)elf_end(w->elf);
-	while (w->kept_count)
-		free(w->kept[--w->kept_count]);
-	free(w->kept);
+	elf_writer_done(&w->w);
 	free(w->places);
-	strbuf_done(&w->names);
-	strbuf_done(&w->strings);
+}
+
+/* Writes the file to @fd; 0 or -EIO. */
+static int write_all(const struct elf_subset *s, int fd)
+{
+	_cleanup_(writing_done) struct writing w = {
+		.in = s, .is_relocatable = elffile_header(s->ef)->e_type == ET_REL
+	};
+
+	elf_writer_begin(&w.w, fd, elffile_header(s->ef));
+	add_segments(&w);
+	add_notes(&w);
+	add_sections(&w);
+	add_symbols(&w);
+	return elf_writer_finish(&w.w, s->debug);
 }
 
 static int read_back(int fd, void **ret, size_t *ret_size)
@@ -420,7 +304,7 @@ static int read_back(int fd, void **ret, size_t *ret_size)
 	return 0;
 }
 
-/* A core file, as the memory of a kernel is one: a segment for each run, of this machine's kind. */
+/* A core file, such as a kernel's memory: a segment for each run, for this machine. */
 static int write_core(const struct elf_subset *s, void **ret, size_t *ret_size)
 {
 	_cleanup_(strbuf_done) struct strbuf head = STRBUF_INIT, code = STRBUF_INIT;
@@ -460,25 +344,18 @@ static int write_core(const struct elf_subset *s, void **ret, size_t *ret_size)
 
 int elf_subset_write(const struct elf_subset *s, void **ret, size_t *ret_size, struct error *err)
 {
-	_cleanup_(writing_done) struct writing w = {
-		.in = s, .is_relocatable = elffile_header(s->ef)->e_type == ET_REL
-	};
-	_cleanup_close_ int fd = memfd_create("slim", MFD_CLOEXEC);
+	_cleanup_close_ int fd = memfd_create("subset", MFD_CLOEXEC);
 	int r;
 
 	if (elffile_header(s->ef)->e_type == ET_CORE)
 		return elf64_getehdr(elffile_elf(s->ef)) && s->run_count < PN_XNUM
 			       ? write_core(s, ret, ret_size)
-			       : error_set(err, -ENOTSUP, "%s: cannot write parts of it",
+			       : error_set(err, -ENOTSUP, "%s: cannot copy parts of this core file",
 					   elffile_path(s->ef));
 	if (fd < 0)
 		return error_errno(err, -errno, "cannot create a file in memory");
-	w.elf = elf_begin(fd, ELF_C_WRITE, NULL);
-	w.failed = !w.elf;
-	if (w.elf)
-		write_all(&w);
-	if (w.failed)
-		return error_set(err, -EIO, "%s: cannot write what of it is used: %s",
+	if (write_all(s, fd) < 0)
+		return error_set(err, -EIO, "%s: cannot write its used parts: %s",
 				 elffile_path(s->ef), elf_errmsg(-1));
 	r = read_back(fd, ret, ret_size);
 	return r < 0 ? error_errno(err, r, "%s: cannot read it back", elffile_path(s->ef)) : 0;

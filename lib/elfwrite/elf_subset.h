@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes an ELF file that stands for a larger one in reports: it has the same build-id, segments
- * and machine, and of code, symbols and lines only what it is given. Offsets in the original mean
- * the same in it, for its program headers still say where in the original its addresses were.
+ * Writes an ELF file that replaces a larger one in reports: same build-id, segments and machine,
+ * but only the code, symbols and lines that the caller chose. File offsets of the original remain
+ * valid, since the program headers are those of the original.
  *
- * Of a core file, the memory of a kernel, it writes the code alone.
+ * Of a core file (a kernel's memory, /proc/kcore) only the code is written.
  *
- *	struct elf_subset s = { .ef = ef, .runs = runs, .run_count = n, .symbols = symbols, ... };
+ *	struct elf_subset_run run = { 0x1000, 0x1040 };
+ *	struct elf_subset s = { .ef = ef, .runs = &run, .run_count = 1 };
+ *	void *bytes;
+ *	size_t size;
+ *
  *	if (elf_subset_write(&s, &bytes, &size, err) == 0)
- *		...
- *	free(bytes);
+ *		free(bytes);
  */
 #pragma once
 
 #include "elf/elffile.h"
-#include "elfwrite/internal/line_table.h"
+
+struct line_table_section;
 
 /* Code to keep, by address. */
 struct elf_subset_run {
@@ -23,8 +27,8 @@ struct elf_subset_run {
 
 struct elf_subset_symbol {
 	const char *name;
-	const char *next; /* what is to stand behind it in the string table, or NULL: gprof, and so
-			   * opgprof, goes by that with names that have a dot */
+	const char *next; /* string to put after it in the string table, or NULL: gprof, and so
+			   * opgprof, looks at that for names with a dot */
 	uint64_t address, size;
 };
 
@@ -37,5 +41,5 @@ struct elf_subset {
 	const struct line_table_section *debug; /* LINE_TABLE_SECTIONS of them, or NULL */
 };
 
-/* 0 with the file's bytes, which the caller frees, or -errno. */
+/* Makes the file in memory; caller frees *@ret. 0 or -errno. */
 int elf_subset_write(const struct elf_subset *s, void **ret, size_t *ret_size, struct error *err);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lib/elfwrite/elf_subset.c and linetable.c: what was written down of a file is what is read of it.
- */
+/* lib/elfwrite/elf_subset.c and line_table.c: what is written of a file can be read back. */
 #include "test.h"
 
 #include "disasm/disasm.h"
 #include "symbol/elfsym.h"
 #include "dwarf/lines.h"
 #include "elfwrite/elf_subset.h"
+#include "elfwrite/line_table.h"
 
 #include <unistd.h>
 

@@ -5,6 +5,7 @@
 #include "disasm/disasm.h"
 #include "dwarf/lines.h"
 #include "elfwrite/elf_subset.h"
+#include "elfwrite/line_table.h"
 #include "symbol/symtab.h"
 #include "profile/binary/binary.h"
 #include "profile/select/used_offsets.h"

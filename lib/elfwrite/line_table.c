@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "elfwrite/internal/line_table.h"
+#include "elfwrite/line_table.h"
 
 #include "base/hash.h"
 #include "base/map.h"
@@ -12,11 +12,11 @@
 /* Entries of .debug_abbrev, by their codes. */
 enum { ABBREV_UNIT = 1, ABBREV_FUNCTION, ABBREV_CALL, ABBREV_NAME };
 
-/* DWARF 4, 6.2.4: what the line program's header says of its operations. */
+/* DWARF 4, 6.2.4: the standard opcodes, and how many operands each has. */
 enum { LINE_OPCODES = 13 };
 static const uint8_t operand_counts[LINE_OPCODES - 1] = { 0, 1, 1, 1, 1, 0, 0, 0, 1, 0, 0, 1 };
 
-/* A place in .debug_info that names the function of an inlined call. */
+/* A reference in .debug_info to the name of an inlined function, filled in at the end. */
 struct fixup {
 	size_t at;
 	size_t name;
@@ -25,15 +25,16 @@ struct fixup {
 struct line_table {
 	unsigned int address_size;
 	bool big;
-	struct map files, names; /* of the hash of a text: its number from 1 */
+	uint64_t low, high;	 /* bounds of all code with lines; 0 and 0: none yet */
+	struct map files, names; /* hash of a text to its number, which counts from 1 */
 	struct strbuf file_table, name_table;
 	size_t file_count, name_count;
-	size_t *name_at; /* of each name in .debug_info, once written */
-	struct strbuf program, ranges, info, abbrev, line;
+	size_t *name_at; /* where each name is in .debug_info, once written */
+	struct strbuf program, ranges, info, abbrev, line, aranges;
 	struct fixup *fixups;
 	size_t fixup_count, fixup_room;
 	unsigned int depth; /* open functions and calls */
-	/* Of the sequence that is open. */
+	/* The open sequence, and the registers of its line program. */
 	bool in_sequence;
 	uint64_t start, address;
 	uint64_t file;
@@ -88,7 +89,7 @@ static void put_address(const struct line_table *t, struct strbuf *to, uint64_t 
 	put_number(t, to, address, t->address_size);
 }
 
-/* Writes @size at @at of what was written before. */
+/* Overwrites the four bytes at @at. */
 static void patch(const struct line_table *t, struct strbuf *in, size_t at, uint64_t value)
 {
 	struct strbuf bytes = STRBUF_INIT;
@@ -110,7 +111,7 @@ struct line_table *line_table_new(bool is_64, bool big_endian)
 void line_table_free(struct line_table *t)
 {
 	struct strbuf *all[] = { &t->file_table, &t->name_table, &t->program, &t->ranges,
-				 &t->info,	 &t->abbrev,	 &t->line };
+				 &t->info,	 &t->abbrev,	 &t->line,    &t->aranges };
 	size_t i;
 
 	if (!t)
@@ -124,8 +125,8 @@ void line_table_free(struct line_table *t)
 	free(t);
 }
 
-/* The number of @text, which is new if @count grew. Two texts of one 64-bit hash would be one: that
- * is as likely as damage that no checksum finds. */
+/* The number of @text; it is new if @count grew. Two texts with the same 64-bit hash would be taken
+ * for one, which is as unlikely as damage that no checksum detects. */
 static size_t number_of(struct map *known, const char *text, size_t *count)
 {
 	uint64_t hash = hash_bytes(text, strlen(text));
@@ -143,8 +144,8 @@ static size_t file_number(struct line_table *t, const char *file)
 	size_t before = t->file_count, number = number_of(&t->files, file, &t->file_count);
 
 	if (t->file_count > before) {
-		put_text(&t->file_table, file);
-		put_unsigned(&t->file_table, 0); /* directory, time, size: not said */
+		put_text(&t->file_table, *file ? file : "?"); /* an empty name ends the table */
+		put_unsigned(&t->file_table, 0);	      /* directory, time, size: unknown */
 		put_unsigned(&t->file_table, 0);
 		put_unsigned(&t->file_table, 0);
 	}
@@ -158,18 +159,31 @@ static void put_extended(struct line_table *t, unsigned int op, size_t operands)
 	put_byte(&t->program, op);
 }
 
+static void set_address(struct line_table *t, uint64_t address)
+{
+	put_extended(t, DW_LNE_set_address, t->address_size);
+	put_address(t, &t->program, address);
+	t->address = address;
+}
+
 static void start_sequence(struct line_table *t, uint64_t address)
 {
 	t->in_sequence = true;
-	t->start = t->address = address;
+	t->start = address;
 	t->file = 1;
 	t->number = 1;
-	put_extended(t, DW_LNE_set_address, t->address_size);
-	put_address(t, &t->program, address);
+	set_address(t, address);
 }
 
+/* Run-time compilers may report lines in any order. The standard wants rising addresses, but our
+ * reader and elfutils sort the rows of a sequence. */
 static void advance(struct line_table *t, uint64_t address)
 {
+	if (address < t->address) {
+		t->start = MIN(t->start, address);
+		set_address(t, address);
+		return;
+	}
 	put_byte(&t->program, DW_LNS_advance_pc);
 	put_unsigned(&t->program, address - t->address);
 	t->address = address;
@@ -182,10 +196,12 @@ void line_table_end(struct line_table *t, uint64_t address)
 	t->in_sequence = false;
 	advance(t, MAX(address, t->address));
 	put_extended(t, DW_LNE_end_sequence, 0);
-	if (t->address > t->start) {
-		put_address(t, &t->ranges, t->start);
-		put_address(t, &t->ranges, t->address);
-	}
+	if (t->address == t->start)
+		return;
+	put_address(t, &t->ranges, t->start);
+	put_address(t, &t->ranges, t->address - t->start);
+	t->low = t->high ? MIN(t->low, t->start) : t->start;
+	t->high = MAX(t->high, t->address);
 }
 
 void line_table_add(struct line_table *t, uint64_t address, const char *file, unsigned int line)
@@ -199,10 +215,10 @@ void line_table_add(struct line_table *t, uint64_t address, const char *file, un
 	number = file_number(t, file);
 	if (!t->in_sequence)
 		start_sequence(t, address);
-	else if (t->file == number && t->number == (int64_t)line)
+	else if (t->file == number && t->number == (int64_t)line && address >= t->address)
 		return;
 	else
-		advance(t, MAX(address, t->address));
+		advance(t, address);
 	if (t->file != number) {
 		put_byte(&t->program, DW_LNS_set_file);
 		put_unsigned(&t->program, number);
@@ -219,7 +235,7 @@ bool line_table_any(const struct line_table *t)
 	return t->file_count > 0;
 }
 
-/* --- functions and what is inlined into them --- */
+/* --- functions and the calls inlined into them --- */
 
 static void close_all(struct line_table *t)
 {
@@ -276,7 +292,7 @@ static void write_abbrev(struct line_table *t)
 		  { { DW_AT_producer, DW_FORM_string },
 		    { DW_AT_stmt_list, DW_FORM_sec_offset },
 		    { DW_AT_low_pc, DW_FORM_addr },
-		    { DW_AT_ranges, DW_FORM_sec_offset } } },
+		    { DW_AT_high_pc, DW_FORM_addr } } },
 		{ ABBREV_FUNCTION,
 		  DW_TAG_subprogram,
 		  DW_CHILDREN_yes,
@@ -316,10 +332,10 @@ static void write_line(struct line_table *t)
 {
 	struct strbuf header = STRBUF_INIT;
 
-	put_byte(&header, 1); /* least length of an instruction */
-	put_byte(&header, 1); /* operations of one */
-	put_byte(&header, 1); /* statements are */
-	put_byte(&header, 0); /* base of lines and their range: no short form is used */
+	put_byte(&header, 1); /* shortest instruction */
+	put_byte(&header, 1); /* operations per instruction */
+	put_byte(&header, 1); /* rows start statements */
+	put_byte(&header, 0); /* line base and range of special opcodes, which are not used */
 	put_byte(&header, 1);
 	put_byte(&header, LINE_OPCODES);
 	strbuf_add(&header, operand_counts, sizeof(operand_counts));
@@ -334,18 +350,18 @@ static void write_line(struct line_table *t)
 	strbuf_done(&header);
 }
 
-/* The head of .debug_info, before what was collected. */
+/* The start of .debug_info: the unit and its entry. */
 static void write_unit(struct line_table *t, struct strbuf *out)
 {
-	put_number(t, out, 0, 4); /* length: set at the end */
+	put_number(t, out, 0, 4); /* length, filled in at the end */
 	put_number(t, out, 4, 2);
 	put_number(t, out, 0, 4);
 	put_byte(out, t->address_size);
 	put_unsigned(out, ABBREV_UNIT);
-	put_text(out, "oparchive");
+	put_text(out, "OProfile");
 	put_number(t, out, 0, 4);
-	put_address(t, out, 0);
-	put_number(t, out, 0, 4);
+	put_address(t, out, t->low);
+	put_address(t, out, t->high);
 }
 
 static void write_info(struct line_table *t)
@@ -373,16 +389,31 @@ static void write_info(struct line_table *t)
 	t->info = out;
 }
 
+/* DWARF 4, 6.1.2: the addresses of the unit. */
+static void write_aranges(struct line_table *t)
+{
+	size_t end = 2 * (size_t)t->address_size; /* a tuple of zeros */
+
+	put_number(t, &t->aranges, 12 + t->ranges.length + end, 4);
+	put_number(t, &t->aranges, 2, 2);
+	put_number(t, &t->aranges, 0, 4); /* the unit in .debug_info */
+	put_byte(&t->aranges, t->address_size);
+	put_byte(&t->aranges, 0);	  /* no segments */
+	put_number(t, &t->aranges, 0, 4); /* tuples start at a multiple of their size */
+	strbuf_add(&t->aranges, strbuf_text(&t->ranges), t->ranges.length);
+	strbuf_fill(&t->aranges, 0, end);
+}
+
 void line_table_finish(struct line_table *t, struct line_table_section ret[LINE_TABLE_SECTIONS])
 {
 	line_table_end(t, t->address);
-	put_address(t, &t->ranges, 0);
-	put_address(t, &t->ranges, 0);
 	write_abbrev(t);
 	write_line(t);
 	write_info(t);
+	write_aranges(t);
 	ret[0] = (struct line_table_section){ ".debug_info", t->info.text, t->info.length };
 	ret[1] = (struct line_table_section){ ".debug_abbrev", t->abbrev.text, t->abbrev.length };
 	ret[2] = (struct line_table_section){ ".debug_line", t->line.text, t->line.length };
-	ret[3] = (struct line_table_section){ ".debug_ranges", t->ranges.text, t->ranges.length };
+	ret[3] =
+		(struct line_table_section){ ".debug_aranges", t->aranges.text, t->aranges.length };
 }
