@@ -85,6 +85,51 @@ static void map_finds_all_after_removals(void)
 	CHECK(!map_get(&m, 16));
 }
 
+/* The values that the map has of @key, newest first, as digits. */
+static uintptr_t values_of(const struct map *m, uint64_t key)
+{
+	uintptr_t value, all = 0;
+
+	map_for_each_of(m, key, value) all = all * 10 + value;
+	return all;
+}
+
+static void a_key_of_the_map_has_several_values(void)
+{
+	struct map m = MAP_INIT;
+	uintptr_t i;
+
+	CHECK_EQ(values_of(&m, 7), 0);
+	for (i = 1; i <= 3; i++)
+		map_add(&m, 7, (void *)i);
+	CHECK_EQ(values_of(&m, 7), 321);
+	CHECK(map_get(&m, 7) == (void *)3);
+	CHECK(map_remove_value(&m, 7, (void *)2));
+	CHECK(!map_remove_value(&m, 7, (void *)2));
+	CHECK_EQ(values_of(&m, 7), 31);
+	CHECK_EQ(m.count, 2);
+	CHECK(map_set(&m, 7, (void *)4) == (void *)3);
+	CHECK_EQ(values_of(&m, 7), 41);
+	CHECK(map_remove(&m, 7) == (void *)4);
+	CHECK_EQ(values_of(&m, 7), 1);
+	map_done(&m);
+}
+
+static void values_of_a_key_keep_their_order_as_the_map_grows(void)
+{
+	struct map m = MAP_INIT;
+	uintptr_t i;
+
+	for (i = 1; i <= 4; i++)
+		for (uint64_t key = 0; key < 500; key++)
+			map_add(&m, key, (void *)i);
+	for (uint64_t key = 0; key < 500; key += 2)
+		CHECK(map_remove_value(&m, key, (void *)3));
+	for (uint64_t key = 0; key < 500; key++)
+		CHECK_EQ(values_of(&m, key), key % 2 ? 4321 : 421);
+	map_done(&m);
+}
+
 static void span_never_leaves_its_bytes(void)
 {
 	static const uint8_t bytes[] = { 1, 0, 0, 0, 'a', 0, 'b' };
@@ -463,8 +508,9 @@ static void long_text_is_cut_by_characters(void)
 
 TESTS(T(utf8_is_told_from_other_bytes), T(stat_lines_parse_whatever_the_name),
       T(numbers_are_whole_strings_in_range), T(sizes_take_units), T(signed_numbers_reach_both_ends),
-      T(map_finds_all_after_removals), T(span_never_leaves_its_bytes), T(maps_lines_parse),
-      T(options_come_from_the_table), T(build_ids_survive_the_text_form),
+      T(map_finds_all_after_removals), T(a_key_of_the_map_has_several_values),
+      T(values_of_a_key_keep_their_order_as_the_map_grows), T(span_never_leaves_its_bytes),
+      T(maps_lines_parse), T(options_come_from_the_table), T(build_ids_survive_the_text_form),
       T(files_are_written_whole), T(long_errors_end_in_dots), T(text_wraps_at_blanks),
       T(control_characters_become_visible), T(absolute_paths_have_no_dots),
       T(arenas_keep_what_they_gave), T(one_control_character_anywhere_is_seen),
