@@ -15,12 +15,6 @@ enum { TABLE_BYTES_MAX = 48 << 20 };
 /* Paths that were asked for lately: neighbours are mostly in the same few files. */
 enum { RECENT = 16 };
 
-/* A path that several files of several units have. */
-struct path {
-	struct path *next; /* with the same hash */
-	char text[];
-};
-
 /* A file of a unit, and its path. */
 struct known_path {
 	const struct dwarf_unit *unit;
@@ -37,7 +31,7 @@ struct lines {
 	size_t table_bytes;
 	struct known_path recent[RECENT];
 	struct map files; /* paths by unit and number */
-	struct map paths; /* struct path by hash */
+	struct map paths; /* by hash */
 	struct arena arena;
 	struct lines_call *found;
 	size_t found_room;
@@ -106,18 +100,13 @@ static struct dwarf_lines *table_of(struct lines *l, struct dwarf_unit *u)
 /* The one copy of a path. */
 static const char *intern(struct lines *l, const char *text)
 {
-	size_t length = strlen(text);
-	uint64_t hash = hash_bytes(text, length);
-	struct path *first = map_get(&l->paths, hash), *p;
+	uint64_t hash = hash_bytes(text, strlen(text));
+	char *path;
 
-	for (p = first; p; p = p->next)
-		if (!strcmp(p->text, text))
-			return p->text;
-	p = arena_alloc(&l->arena, sizeof(*p) + length + 1);
-	p->next = first;
-	memcpy(p->text, text, length + 1);
-	(void)map_set(&l->paths, hash, p);
-	return p->text;
+	map_for_each_of(&l->paths, hash, path) if (!strcmp(path, text)) return path;
+	path = arena_strdup(&l->arena, text);
+	map_add(&l->paths, hash, path);
+	return path;
 }
 
 /* Looks the path up, or makes it. */

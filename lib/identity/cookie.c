@@ -13,7 +13,6 @@ enum { RENEW_EVERY_NS = 2000000000 };
 
 struct entry {
 	struct cookie_image image;
-	struct entry *next;	 /* of the same key */
 	struct entry *successor; /* the file as it is since it was changed, or NULL */
 	uint64_t looked_ns;	 /* for changes, last */
 };
@@ -24,7 +23,7 @@ struct cookie_table {
 	struct entry **replaced; /* by cookie_define(): somebody may still look at them */
 	size_t replaced_count, replaced_room;
 	struct map by_cookie; /* cookie: entry */
-	struct map by_key;    /* hash of what identifies an image: chain of entries */
+	struct map by_key;    /* hash of what identifies an image: entries */
 	uint64_t last;	      /* the highest cookie given out or defined */
 	uint64_t vdso;	      /* its cookie, 0: not made yet */
 	struct parser *parser;
@@ -91,27 +90,10 @@ static uint64_t key_of(const struct cookie_image *i)
 	return hash_u64(hash);
 }
 
-static void chain(struct cookie_table *t, struct entry *e)
+/* Takes an entry out of the lookups, unless it is already. */
+static void unlist(struct cookie_table *t, const struct entry *e)
 {
-	uint64_t key = key_of(&e->image);
-
-	e->next = map_get(&t->by_key, key);
-	(void)map_set(&t->by_key, key, e);
-}
-
-static void unchain(struct cookie_table *t, struct entry *e)
-{
-	uint64_t key = key_of(&e->image);
-	struct entry *first = map_get(&t->by_key, key), **at = &first;
-
-	while (*at && *at != e)
-		at = &(*at)->next;
-	if (*at)
-		*at = e->next;
-	if (first)
-		(void)map_set(&t->by_key, key, first);
-	else
-		(void)map_remove(&t->by_key, key);
+	(void)map_remove_value(&t->by_key, key_of(&e->image), e);
 }
 
 /* Adds a copy of @image under its cookie. */
@@ -125,7 +107,7 @@ static struct entry *add(struct cookie_table *t, const struct cookie_image *imag
 	array_grow(&t->entries, t->count + 1, &t->room);
 	t->entries[t->count++] = e;
 	(void)map_set(&t->by_cookie, image->cookie, e);
-	chain(t, e);
+	map_add(&t->by_key, key_of(image), e);
 	/* The numbers from the top are taken (EVBUF_INVALID_COOKIE). */
 	if (image->cookie > t->last && image->cookie < UINT64_MAX)
 		t->last = image->cookie;
@@ -172,15 +154,17 @@ uint64_t cookie_file(struct cookie_table *t, uint64_t device, uint64_t inode, ui
 				     .inode = inode,
 				     .generation = generation,
 				     .path = clean };
-	struct entry *e = map_get(&t->by_key, key_of(&want));
+	struct entry *e;
 
-	while (e && !same_file(&e->image, &want))
-		e = e->next;
-	if (!e)
-		return make(t, &want);
-	if (!e->image.generation)
-		e->image.generation = generation;
-	return e->image.cookie;
+	map_for_each_of(&t->by_key, key_of(&want), e)
+	{
+		if (!same_file(&e->image, &want))
+			continue;
+		if (!e->image.generation)
+			e->image.generation = generation;
+		return e->image.cookie;
+	}
+	return make(t, &want);
 }
 
 uint64_t cookie_anon(struct cookie_table *t, uint32_t tgid, uint64_t start, uint64_t end,
@@ -189,15 +173,17 @@ uint64_t cookie_anon(struct cookie_table *t, uint32_t tgid, uint64_t start, uint
 	struct cookie_image want = {
 		.kind = COOKIE_ANON, .tgid = tgid, .start = start, .end = end, .path = (char *)label
 	};
-	struct entry *e = map_get(&t->by_key, key_of(&want));
+	struct entry *e;
 
-	while (e && (e->image.kind != COOKIE_ANON || e->image.tgid != tgid ||
-		     e->image.start != start || strcmp(e->image.path, label)))
-		e = e->next;
-	if (!e)
-		return make(t, &want);
-	e->image.end = MAX(e->image.end, end);
-	return e->image.cookie;
+	map_for_each_of(&t->by_key, key_of(&want), e)
+	{
+		if (e->image.kind != COOKIE_ANON || e->image.tgid != tgid ||
+		    e->image.start != start || strcmp(e->image.path, label))
+			continue;
+		e->image.end = MAX(e->image.end, end);
+		return e->image.cookie;
+	}
+	return make(t, &want);
 }
 
 uint64_t cookie_vdso(struct cookie_table *t)
@@ -214,11 +200,12 @@ uint64_t cookie_vdso(struct cookie_table *t)
 static uint64_t named(struct cookie_table *t, enum cookie_kind kind, const char *name)
 {
 	struct cookie_image want = { .kind = kind, .path = (char *)name };
-	struct entry *e = map_get(&t->by_key, key_of(&want));
+	struct entry *e;
 
-	while (e && (e->image.kind != kind || strcmp(e->image.path, name)))
-		e = e->next;
-	return e ? e->image.cookie : make(t, &want);
+	map_for_each_of(&t->by_key, key_of(&want),
+			e) if (e->image.kind == kind &&
+			       !strcmp(e->image.path, name)) return e->image.cookie;
+	return make(t, &want);
 }
 
 uint64_t cookie_thread(struct cookie_table *t, const char *name)
@@ -244,7 +231,7 @@ static void retire(struct cookie_table *t, struct entry *e)
 {
 	size_t i = 0;
 
-	unchain(t, e);
+	unlist(t, e);
 	while (t->entries[i] != e)
 		i++;
 	memmove(t->entries + i, t->entries + i + 1, (--t->count - i) * sizeof(*t->entries));
@@ -299,7 +286,7 @@ uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cook
 	e->looked_ns = now_ns;
 	if (!cookie_file_changed(&e->image, where))
 		return e->image.cookie;
-	unchain(t, e);
+	unlist(t, e);
 	want = (struct cookie_image){ .kind = COOKIE_FILE,
 				      .device = e->image.device,
 				      .inode = e->image.inode,
@@ -324,7 +311,7 @@ size_t cookie_sweep(struct cookie_table *t, const struct map *in_use)
 			t->entries[kept++] = e;
 			continue;
 		}
-		unchain(t, e);
+		unlist(t, e);
 		(void)map_remove(&t->by_cookie, e->image.cookie);
 		entry_free(e);
 	}

@@ -43,7 +43,7 @@ struct chain_names {
 	size_t image_count, image_room;
 	struct chain_context *contexts;
 	size_t context_count, context_room;
-	struct map by_hash; /* of what a line says: index + 1, of images and of contexts */
+	struct map image_by_hash, context_by_hash; /* index + 1 */
 	struct arena strings;
 	size_t length; /* of the file as far as it makes sense */
 	size_t damaged;
@@ -63,7 +63,7 @@ static uint64_t context_hash(const struct chain_context *c)
 	if (c->cgroup)
 		hash = hash_add(hash, hash_bytes(c->cgroup, strlen(c->cgroup)));
 	hash = hash_add(hash, (uint64_t)c->tgid);
-	return ~hash_add(hash_add(hash, (uint64_t)c->tid), (uint64_t)c->cpu);
+	return hash_add(hash_add(hash, (uint64_t)c->tid), (uint64_t)c->cpu);
 }
 
 static bool same_context(const struct chain_context *a, const struct chain_context *b)
@@ -71,14 +71,6 @@ static bool same_context(const struct chain_context *a, const struct chain_conte
 	return a->app == b->app && a->tgid == b->tgid && a->tid == b->tid && a->cpu == b->cpu &&
 	       !strcmp(a->event, b->event) && !strcmp(a->end, b->end) && !a->cgroup == !b->cgroup &&
 	       !strcmp(a->cgroup ?: "", b->cgroup ?: "");
-}
-
-/* Puts @number under @hash; on a collision under one of the next. */
-static void enter(struct chain_names *n, uint64_t hash, size_t number)
-{
-	while (map_get(&n->by_hash, hash))
-		hash++;
-	(void)map_set(&n->by_hash, hash, (void *)(uintptr_t)number);
 }
 
 static void add_image(struct chain_names *n, const struct sname_image *image, bool is_kernel)
@@ -89,7 +81,7 @@ static void add_image(struct chain_names *n, const struct sname_image *image, bo
 	own = &n->images[n->image_count++];
 	*own = (struct image){ *image, is_kernel };
 	own->name.name = arena_strdup(&n->strings, image->name);
-	enter(n, image_hash(image), n->image_count);
+	map_add(&n->image_by_hash, image_hash(image), (void *)(uintptr_t)n->image_count);
 }
 
 static void add_context(struct chain_names *n, const struct chain_context *context)
@@ -103,7 +95,7 @@ static void add_context(struct chain_names *n, const struct chain_context *conte
 	own->end = arena_strdup(&n->strings, context->end);
 	if (context->cgroup)
 		own->cgroup = arena_strdup(&n->strings, context->cgroup);
-	enter(n, context_hash(own), n->context_count);
+	map_add(&n->context_by_hash, context_hash(own), (void *)(uintptr_t)n->context_count);
 }
 
 /* --- reading --- */
@@ -229,7 +221,8 @@ void chain_names_close(struct chain_names *n)
 	free(n->path);
 	free(n->images);
 	free(n->contexts);
-	map_done(&n->by_hash);
+	map_done(&n->image_by_hash);
+	map_done(&n->context_by_hash);
 	arena_done(&n->strings);
 	free(n);
 }
@@ -254,14 +247,12 @@ int chain_names_image(struct chain_names *n, const struct sname_image *image, bo
 		      uint32_t *ret, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
-	uint64_t hash = image_hash(image);
 	uintptr_t number;
 	int r;
 
-	for (; (number = (uintptr_t)map_get(&n->by_hash, hash)); hash++) {
-		if (number > n->image_count ||
-		    !sname_image_equal(&n->images[number - 1].name, image))
-			continue;
+	map_for_each_of(&n->image_by_hash, image_hash(image),
+			number) if (sname_image_equal(&n->images[number - 1].name, image))
+	{
 		*ret = (uint32_t)number;
 		return 0;
 	}
@@ -284,13 +275,12 @@ int chain_names_context(struct chain_names *n, const struct chain_context *conte
 			struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
-	uint64_t hash = context_hash(context);
 	uintptr_t number;
 	int r;
 
-	for (; (number = (uintptr_t)map_get(&n->by_hash, hash)); hash++) {
-		if (number > n->context_count || !same_context(&n->contexts[number - 1], context))
-			continue;
+	map_for_each_of(&n->context_by_hash, context_hash(context),
+			number) if (same_context(&n->contexts[number - 1], context))
+	{
 		*ret = (uint32_t)number;
 		return 0;
 	}

@@ -13,13 +13,12 @@
 struct entry {
 	struct sample_file file;
 	uint64_t cookie;
-	struct entry *next; /* of the same hash */
 };
 
 struct sampler_images {
 	char *root;
 	struct cookie_table *cookies;
-	struct map by_file; /* hash: chain of entries */
+	struct map by_file; /* hash: entries */
 
 	/* What was asked for last, as the next frame is often in the same file. */
 	struct sample_file last;
@@ -39,14 +38,8 @@ void sampler_images_free(struct sampler_images *t)
 {
 	if (!t)
 		return;
-	map_for_each (&t->by_file, slot) {
-		struct entry *e = slot->value, *next;
-
-		for (; e; e = next) {
-			next = e->next;
-			free(e);
-		}
-	}
+	map_for_each (&t->by_file, slot)
+		free(slot->value);
 	map_done(&t->by_file);
 	free(t->root);
 	free(t);
@@ -59,21 +52,19 @@ static uint64_t hash_file(const struct sample_file *file)
 
 static struct entry *find(const struct sampler_images *t, const struct sample_file *file)
 {
-	struct entry *e = map_get(&t->by_file, hash_file(file));
+	struct entry *e;
 
-	while (e && memcmp(&e->file, file, sizeof(*file)) != 0)
-		e = e->next;
-	return e;
+	map_for_each_of(&t->by_file, hash_file(file),
+			e) if (!memcmp(&e->file, file, sizeof(*file))) return e;
+	return NULL;
 }
 
 static struct entry *make(struct sampler_images *t, const struct sample_file *file)
 {
 	struct entry *e = xcalloc(1, sizeof(*e));
-	uint64_t hash = hash_file(file);
 
 	e->file = *file;
-	e->next = map_get(&t->by_file, hash);
-	(void)map_set(&t->by_file, hash, e);
+	map_add(&t->by_file, hash_file(file), e);
 	return e;
 }
 
@@ -145,10 +136,12 @@ uint64_t sampler_images_cookie(struct sampler_images *t, const struct sample_fil
 void sampler_images_unsure(const struct sampler_images *t,
 			   void (*each)(const struct sample_file *file, void *data), void *data)
 {
-	map_for_each (&t->by_file, slot)
-		for (const struct entry *e = slot->value; e; e = e->next)
-			if (!e->file.generation)
-				each(&e->file, data);
+	map_for_each (&t->by_file, slot) {
+		const struct entry *e = slot->value;
+
+		if (!e->file.generation)
+			each(&e->file, data);
+	}
 }
 
 int sampler_image_open(const struct sample_image *image)

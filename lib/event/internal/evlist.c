@@ -6,38 +6,29 @@
 
 #include <string.h>
 
-/* Where @name is or belongs: names of one hash follow each other. */
-static uint64_t key_of(const struct evlist *l, const char *name, size_t *ret_place)
+static uint64_t hash_name(const char *name)
 {
-	uint64_t key = hash_bytes(name, strlen(name));
-	size_t place;
-
-	while ((place = (uintptr_t)map_get(&l->names, key)) &&
-	       strcmp(l->events[place - 1].name, name) != 0)
-		key++;
-	*ret_place = place;
-	return key;
-}
-
-bool evlist_add(struct evlist *l, const struct catalog_event *event)
-{
-	size_t place;
-	uint64_t key = key_of(l, event->name, &place);
-
-	if (place)
-		return false;
-	array_grow(&l->events, l->count + 1, &l->room);
-	l->events[l->count++] = *event;
-	(void)map_set(&l->names, key, (void *)(uintptr_t)l->count);
-	return true;
+	return hash_bytes(name, strlen(name));
 }
 
 struct catalog_event *evlist_find(const struct evlist *l, const char *name)
 {
-	size_t place;
+	uintptr_t place;
 
-	(void)key_of(l, name, &place);
-	return place ? &l->events[place - 1] : NULL;
+	map_for_each_of(&l->names, hash_name(name),
+			place) if (!strcmp(l->events[place - 1].name,
+					   name)) return &l->events[place - 1];
+	return NULL;
+}
+
+bool evlist_add(struct evlist *l, const struct catalog_event *event)
+{
+	if (evlist_find(l, event->name))
+		return false;
+	array_grow(&l->events, l->count + 1, &l->room);
+	l->events[l->count++] = *event;
+	map_add(&l->names, hash_name(event->name), (void *)(uintptr_t)l->count);
+	return true;
 }
 
 void evlist_done(struct evlist *l)

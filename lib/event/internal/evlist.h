@@ -16,7 +16,7 @@
 struct evlist {
 	struct catalog_event *events;
 	size_t count, room;
-	struct map names; /* hash of a name to its place, from 1 */
+	struct map names; /* hash of a name: its index + 1 */
 	struct arena arena;
 };
 

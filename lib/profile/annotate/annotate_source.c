@@ -26,7 +26,6 @@ struct head {
 
 struct source_file {
 	const char *path;
-	uint32_t next;	  /* index + 1 of another file with the same hash, or 0 */
 	struct map lines; /* line: its counts */
 	uint64_t *counts;
 	uint64_t sum;
@@ -68,33 +67,31 @@ void annotate_source_free(struct annotate_source *s)
 	free(s);
 }
 
-static uintptr_t add_file(struct annotate_source *s, const char *path, uint64_t hash, uint32_t next)
+/* The index + 1 of the file at @path, which is added if it is new. */
+static uintptr_t number_of(struct annotate_source *s, const char *path)
 {
+	uint64_t hash = hash_bytes(path, strlen(path));
+	uintptr_t number;
+
+	map_for_each_of(&s->by_hash, hash,
+			number) if (!strcmp(s->files[number - 1].path, path)) return number;
 	array_grow(&s->files, s->count + 1, &s->room);
 	s->files[s->count++] =
 		(struct source_file){ .path = arena_strdup(&s->a->totals.arena, path),
-				      .next = next,
 				      .counts = annotate_counts(s->a) };
-	(void)map_set(&s->by_hash, hash, (void *)(uintptr_t)s->count);
+	map_add(&s->by_hash, hash, (void *)(uintptr_t)s->count);
 	return s->count;
 }
 
 static struct source_file *file_called(struct annotate_source *s, const char *path)
 {
-	uintptr_t index = (uintptr_t)map_get(&s->by_pointer, (uintptr_t)path);
-	uint32_t first;
-	uint64_t hash;
+	uintptr_t number = (uintptr_t)map_get(&s->by_pointer, (uintptr_t)path);
 
-	if (index)
-		return &s->files[index - 1];
-	hash = hash_bytes(path, strlen(path));
-	index = first = (uint32_t)(uintptr_t)map_get(&s->by_hash, hash);
-	while (index && strcmp(s->files[index - 1].path, path))
-		index = s->files[index - 1].next;
-	if (!index)
-		index = add_file(s, path, hash, first);
-	(void)map_set(&s->by_pointer, (uintptr_t)path, (void *)index);
-	return &s->files[index - 1];
+	if (!number) {
+		number = number_of(s, path);
+		(void)map_set(&s->by_pointer, (uintptr_t)path, (void *)number);
+	}
+	return &s->files[number - 1];
 }
 
 static void add_sample(struct annotate_source *s, const struct lines_place *at,

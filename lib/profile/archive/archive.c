@@ -55,28 +55,27 @@ static struct archive_file *add_file(struct plan *p, const char *from, const cha
 {
 	struct archive *a = p->out;
 	uint64_t hash = hash_bytes(to, strlen(to));
-	size_t known;
+	uintptr_t known;
 
 	if (!archive_path_is_safe(to)) {
 		log_warn("%s: would lie outside the archive; it is left out", to);
 		return NULL;
 	}
-	while ((known = (uintptr_t)map_get(&a->by_target, hash))) {
+	map_for_each_of(&a->by_target, hash, known)
+	{
 		struct archive_file *f = &a->files[known - 1];
 
-		if (!strcmp(f->to, to)) {
-			if (!strcmp(f->from, from))
-				return f;
-			log_warn("%s: %s has its place in the archive; it is left out", from,
-				 f->from);
-			return NULL;
-		}
-		hash++;
+		if (strcmp(f->to, to))
+			continue;
+		if (!strcmp(f->from, from))
+			return f;
+		log_warn("%s: %s has its place in the archive; it is left out", from, f->from);
+		return NULL;
 	}
 	array_grow(&a->files, a->count + 1, &a->room);
 	a->files[a->count++] = (struct archive_file){ .from = arena_strdup(&a->arena, from),
 						      .to = arena_strdup(&a->arena, to) };
-	map_set(&a->by_target, hash, (void *)(uintptr_t)a->count);
+	map_add(&a->by_target, hash, (void *)(uintptr_t)a->count);
 	return &a->files[a->count - 1];
 }
 

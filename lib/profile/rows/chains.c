@@ -203,18 +203,17 @@ static void add_line(struct collect *c, const struct chains_line *line)
 	uint64_t hash =
 		hash_add(hash_bytes(out->frames + line->first, line->count * sizeof(*out->frames)),
 			 (uint64_t)line->app << 32 | line->end);
-	uintptr_t first = (uintptr_t)map_get(&c->lines_by_hash, hash);
-	uint32_t i;
+	uintptr_t number;
 
-	for (i = (uint32_t)first - 1; i != UINT32_MAX; i = out->lines[i].next)
-		if (same_line(out, &out->lines[i], line)) {
-			out->lines[i].samples += line->samples;
-			return;
-		}
+	map_for_each_of(&c->lines_by_hash, hash,
+			number) if (same_line(out, &out->lines[number - 1], line))
+	{
+		out->lines[number - 1].samples += line->samples;
+		return;
+	}
 	array_grow(&out->lines, out->line_count + 1, &out->line_room);
-	out->lines[out->line_count] = *line;
-	out->lines[out->line_count].next = (uint32_t)first - 1;
-	(void)map_set(&c->lines_by_hash, hash, (void *)(uintptr_t)++out->line_count);
+	out->lines[out->line_count++] = *line;
+	map_add(&c->lines_by_hash, hash, (void *)(uintptr_t)out->line_count);
 	out->frame_count += line->count;
 }
 

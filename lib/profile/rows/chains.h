@@ -50,7 +50,6 @@ struct chains_line {
 	uint32_t app;	       /* of the gather */
 	uint32_t end;	       /* index of ->ends */
 	uint32_t first, count; /* ids of rows in ->frames, the innermost first */
-	uint32_t next;	       /* of the same hash, UINT32_MAX: none */
 	uint64_t samples;
 };
 

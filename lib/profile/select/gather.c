@@ -85,23 +85,15 @@ static void describe_image(struct gather *g, struct gather_image *image)
 	image->shown = arena_strdup(&g->arena, marked_display);
 }
 
-/* The first image with this hash, or GATHER_NONE. */
-static uint32_t first_image(const struct gather *g, uint64_t hash)
-{
-	return (uint32_t)(uintptr_t)map_get(&g->image_by_hash, hash) - 1;
-}
-
 /* Appends the image and indexes it; returns its number. */
 static uint32_t add_image(struct gather *g, const struct gather_image *image)
 {
-	uint64_t hash = hash_image(&image->id);
 	uint32_t i = (uint32_t)g->image_count;
 
 	array_grow(&g->images, g->image_count + 1, &g->image_room);
 	g->images[i] = *image;
-	g->images[i].next = first_image(g, hash);
 	g->image_count++;
-	map_set(&g->image_by_hash, hash, (void *)(uintptr_t)(i + 1));
+	map_add(&g->image_by_hash, hash_image(&image->id), (void *)(uintptr_t)(i + 1));
 	return i;
 }
 
@@ -111,12 +103,13 @@ uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_ima
 	const struct manifest_image *entry =
 		manifest && id->kind != SNAME_ANON ? manifest_find(manifest, id->name) : NULL;
 	struct gather_image image = { .id = *id, .manifest = entry, .session = session };
-	uint32_t i;
+	uintptr_t number;
 
-	for (i = first_image(g, hash_image(id)); i != GATHER_NONE; i = g->images[i].next)
-		if (sname_image_equal(&g->images[i].id, id) &&
-		    same_file(g->images[i].manifest, entry))
-			return i;
+	map_for_each_of(&g->image_by_hash, hash_image(id),
+			number) if (sname_image_equal(&g->images[number - 1].id, id) &&
+				    same_file(g->images[number - 1].manifest,
+					      entry)) return (uint32_t)number -
+		1;
 	image.id.name = arena_strdup(&g->arena, id->name);
 	describe_image(g, &image);
 	return add_image(g, &image);

@@ -45,7 +45,6 @@ struct gather_image {
 	const char *shown;  /* the same with the suffix, so that no two look alike */
 	const char *suffix; /* "#12345678", which tells two files of one path apart, or "" */
 	uint32_t session;   /* index of the first session it was seen in */
-	uint32_t next;	    /* with the same hash, or GATHER_NONE */
 	bool is_wanted;	    /* the specification selects samples in it; else it only stands at the
 			     * other end of arcs, or is an application */
 };

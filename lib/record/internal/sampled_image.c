@@ -22,7 +22,7 @@ struct sampled_images {
 	const struct cookie_table *cookies;
 	struct manifest *manifest;	/* NULL: not open */
 	struct map by_cookie;		/* cookie: binary */
-	struct map by_name;		/* hash of the image: chain of binaries */
+	struct map by_name;		/* hash of the image: binaries */
 	struct sampled_image **regions; /* those found by /proc/PID/maps */
 	size_t region_count, region_room;
 	uint32_t count;	 /* binaries made so far */
@@ -50,13 +50,10 @@ struct parser *sampled_image_parser(const struct sampled_images *t)
 void sampled_image_forget(struct sampled_images *t)
 {
 	map_for_each (&t->by_name, slot) {
-		struct sampled_image *b = slot->value, *next;
+		struct sampled_image *b = slot->value;
 
-		for (; b; b = next) {
-			next = b->next;
-			free((char *)b->image.name);
-			free(b);
-		}
+		free((char *)b->image.name);
+		free(b);
 	}
 	map_done(&t->by_name);
 	map_done(&t->by_cookie);
@@ -103,18 +100,15 @@ static uint64_t image_hash(const struct sname_image *i)
 static struct sampled_image *intern(struct sampled_images *t, const struct sname_image *image)
 {
 	uint64_t hash = image_hash(image);
-	struct sampled_image *first = map_get(&t->by_name, hash), *b;
+	struct sampled_image *b;
 
-	for (b = first; b; b = b->next)
-		if (sname_image_equal(&b->image, image))
-			return b;
+	map_for_each_of(&t->by_name, hash, b) if (sname_image_equal(&b->image, image)) return b;
 	b = xcalloc(1, sizeof(*b));
 	b->image = *image;
 	b->image.name = xstrdup(image->name);
 	b->id = ++t->count;
-	b->next = first;
 	b->selected = !t->select;
-	(void)map_set(&t->by_name, hash, b);
+	map_add(&t->by_name, hash, b);
 	return b;
 }
 

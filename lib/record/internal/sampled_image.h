@@ -20,14 +20,13 @@ struct manifest_image;
 struct store_file;
 
 struct sampled_image {
-	struct sname_image image;   /* its string is the table's */
-	uint64_t mtime;		    /* seconds; 0: unknown or none */
-	bool is_kernel;		    /* kernel or module */
-	bool selected;		    /* as application: --image asks for it */
-	uint32_t id;		    /* number in the table, for hashing */
-	uint32_t chain_number;	    /* in the chain store; 0: not asked for yet */
-	struct store_file *recent;  /* the store's shortcut: a file of this image, or NULL */
-	struct sampled_image *next; /* the table's: of the same hash */
+	struct sname_image image;  /* its string is the table's */
+	uint64_t mtime;		   /* seconds; 0: unknown or none */
+	bool is_kernel;		   /* kernel or module */
+	bool selected;		   /* as application: --image asks for it */
+	uint32_t id;		   /* number in the table, for hashing */
+	uint32_t chain_number;	   /* in the chain store; 0: not asked for yet */
+	struct store_file *recent; /* the store's shortcut: a file of this image, or NULL */
 };
 
 struct sampled_images;

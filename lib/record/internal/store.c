@@ -43,7 +43,6 @@ struct store_file {
 	struct sfile *sf;
 	size_t mapped; /* bytes, when last asked */
 	uint64_t hash;
-	struct store_file *next;	  /* of the same hash */
 	struct store_file *newer, *older; /* in its list */
 	uint64_t used_at;		  /* tick of the last use */
 	uint64_t retry_at;		  /* the opener's, 0: did not fail */
@@ -68,7 +67,7 @@ struct store {
 	struct store_opener *opener;
 	size_t mapped_max, open_max, waiting_max;
 
-	struct map by_hash; /* chains of files */
+	struct map by_hash; /* of the key: files */
 	struct list open, closed;
 	struct store_file *growing;  /* the last one used: its ->mapped may be out of date */
 	size_t open_count, mapped;   /* open files, and their bytes */
@@ -164,16 +163,13 @@ static void list_push(struct list *l, struct store_file *f)
 static struct store_file *lookup(struct store *s, const struct store_key *key)
 {
 	uint64_t hash = key_hash(key);
-	struct store_file *first = map_get(&s->by_hash, hash), *f;
+	struct store_file *f;
 
-	for (f = first; f; f = f->next)
-		if (key_equal(&f->key, key))
-			return f;
+	map_for_each_of(&s->by_hash, hash, f) if (key_equal(&f->key, key)) return f;
 	f = xcalloc(1, sizeof(*f));
 	f->key = *key;
 	f->hash = hash;
-	f->next = first;
-	(void)map_set(&s->by_hash, hash, f);
+	map_add(&s->by_hash, hash, f);
 	list_push(&s->closed, f);
 	s->closed_size += sizeof(*f);
 	return f;
@@ -260,15 +256,7 @@ static void forget_waiting(struct store *s, struct store_file *f)
 /* Closes a file and forgets it; no addition to it is under way. */
 static void drop(struct store *s, struct store_file *f)
 {
-	struct store_file *first = map_get(&s->by_hash, f->hash), **at = &first;
-
-	while (*at != f)
-		at = &(*at)->next;
-	*at = f->next;
-	if (first)
-		(void)map_set(&s->by_hash, f->hash, first);
-	else
-		(void)map_remove(&s->by_hash, f->hash);
+	(void)map_remove_value(&s->by_hash, f->hash, f);
 	list_remove(list_of(s, f), f);
 	if (f->key.image->recent == f)
 		f->key.image->recent = NULL;

@@ -19,13 +19,12 @@ struct text_file {
 	char *path; /* as compiled */
 	struct sourcetext *text;
 	unsigned int printed; /* the last line printed of this function, 0: none */
-	struct text_file *next;
 };
 
 struct annotate_mix {
 	struct lines *lines;
 	struct sources *sources;
-	struct map by_hash;	   /* of the path: the first file */
+	struct map by_hash;	   /* of the path: files */
 	struct text_file *current; /* NULL at the start of a function */
 	unsigned int line;
 	uint64_t calls; /* hash of the inlined calls that the last code was of; 0: none */
@@ -48,14 +47,11 @@ void annotate_mix_free(struct annotate_mix *m)
 	if (!m)
 		return;
 	map_for_each (&m->by_hash, slot) {
-		struct text_file *file = slot->value, *next;
+		struct text_file *file = slot->value;
 
-		for (; file; file = next) {
-			next = file->next;
-			sourcetext_free(file->text);
-			free(file->path);
-			free(file);
-		}
+		sourcetext_free(file->text);
+		free(file->path);
+		free(file);
 	}
 	map_done(&m->by_hash);
 	free(m);
@@ -67,25 +63,21 @@ void annotate_mix_start(struct annotate_mix *m)
 	m->line = 0;
 	m->calls = 0;
 	map_for_each (&m->by_hash, slot)
-		for (struct text_file *file = slot->value; file; file = file->next)
-			file->printed = 0;
+		((struct text_file *)slot->value)->printed = 0;
 }
 
 static struct text_file *file_called(struct annotate_mix *m, const char *path)
 {
 	uint64_t hash = hash_bytes(path, strlen(path));
-	struct text_file *first = map_get(&m->by_hash, hash), *file;
 	_cleanup_free_ char *found = NULL;
+	struct text_file *file;
 
-	for (file = first; file; file = file->next)
-		if (!strcmp(file->path, path))
-			return file;
+	map_for_each_of(&m->by_hash, hash, file) if (!strcmp(file->path, path)) return file;
 	found = sources_find(m->sources, path);
 	file = xcalloc(1, sizeof(*file));
 	file->path = xstrdup(path);
 	file->text = found ? sourcetext_open(found) : NULL;
-	file->next = first;
-	(void)map_set(&m->by_hash, hash, file);
+	map_add(&m->by_hash, hash, file);
 	return file;
 }
 

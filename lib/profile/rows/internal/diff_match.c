@@ -126,7 +126,6 @@ uint32_t *diff_match_images(const struct gather *first, struct gather *second)
 struct group {
 	uint32_t first[2]; /* of each side: the latest row, further ones by matching.next */
 	uint32_t count[2];
-	struct group *other; /* with the same hash, but another key */
 };
 
 struct row_matching {
@@ -181,20 +180,20 @@ static struct group *find_group(struct row_matching *m, const struct row_key *ke
 {
 	uint64_t hash = hash_add(hash_bytes(key->name, strlen(key->name)),
 				 (uint64_t)key->image << 32 | key->app);
-	struct group *first, *group;
+	struct group *group;
 
 	hash = hash_add(hash, (uint64_t)key->is_inlined << 2 | (uint64_t)key->is_symbol << 1 |
 				      key->is_unnamed);
-	first = map_get(&m->groups, hash);
-	for (group = first; group; group = group->other) {
+	map_for_each_of(&m->groups, hash, group)
+	{
 		struct row_key known = key_of_group(m, group);
 
 		if (same_key(&known, key))
 			return group;
 	}
 	group = arena_alloc(&m->arena, sizeof(*group));
-	*group = (struct group){ .first = { GATHER_NONE, GATHER_NONE }, .other = first };
-	(void)map_set(&m->groups, hash, group);
+	*group = (struct group){ .first = { GATHER_NONE, GATHER_NONE } };
+	map_add(&m->groups, hash, group);
 	return group;
 }
 
@@ -218,11 +217,10 @@ static void for_each_pair(struct row_matching *m,
 			  void (*work)(struct row_matching *m, const struct group *group))
 {
 	map_for_each (&m->groups, slot) {
-		const struct group *group;
+		const struct group *group = slot->value;
 
-		for (group = slot->value; group; group = group->other)
-			if (group->count[0] && group->count[1])
-				work(m, group);
+		if (group->count[0] && group->count[1])
+			work(m, group);
 	}
 }
 

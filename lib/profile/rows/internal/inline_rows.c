@@ -8,11 +8,9 @@
 
 #include <string.h>
 
-/* A call, and others with the same hash. */
 struct known {
 	struct inline_rows_call call;
 	const char *function; /* as lines know it */
-	struct known *next;
 };
 
 struct inline_rows {
@@ -50,7 +48,7 @@ static bool is_same_place(const struct row_place *a, const struct lines_place *b
 	return a->line == b->line && !strcmp(a->file ?: "", b->file ?: "");
 }
 
-static struct known *add(struct inline_rows *in, const struct lines_call *call, struct known *next)
+static struct known *add(struct inline_rows *in, const struct lines_call *call)
 {
 	struct container *c = in->container;
 	struct known *known = arena_alloc(&in->arena, sizeof(*known));
@@ -58,8 +56,7 @@ static struct known *add(struct inline_rows *in, const struct lines_call *call, 
 	*known = (struct known){ .call = { .symbol = container_symbol(c, call->function),
 					   .address = call->start,
 					   .row = UINT32_MAX },
-				 .function = call->function,
-				 .next = next };
+				 .function = call->function };
 	if (in->by_place && call->at.file)
 		known->call.place =
 			(struct row_place){ arena_strdup(&c->arena, call->at.file), call->at.line };
@@ -71,17 +68,15 @@ static struct inline_rows_call *know(struct inline_rows *in, const struct lines_
 	struct lines_place at =
 		in->by_place && call->at.file ? call->at : (struct lines_place){ NULL, 0 };
 	uint64_t hash = hash_bytes(call->function, strlen(call->function));
-	struct known *first, *known;
+	struct known *known;
 
 	if (at.file)
 		hash = hash_add(hash_add(hash, hash_bytes(at.file, strlen(at.file))), at.line);
-	first = map_get(&in->known, hash);
-	for (known = first; known; known = known->next)
-		if (!strcmp(known->function, call->function) &&
-		    is_same_place(&known->call.place, &at))
-			return &known->call;
-	known = add(in, call, first);
-	(void)map_set(&in->known, hash, known);
+	map_for_each_of(&in->known, hash,
+			known) if (!strcmp(known->function, call->function) &&
+				   is_same_place(&known->call.place, &at)) return &known->call;
+	known = add(in, call);
+	map_add(&in->known, hash, known);
 	return &known->call;
 }
 
