@@ -264,55 +264,43 @@ static int host_event_code(const char *name, uint64_t *ret, void *data, struct e
 	return 0;
 }
 
-/* In the place of an offset: the words that the reader of the buffer lost. */
-#define EVENT_LOST SIZE_MAX
+/* How many counters are the driver's and the record's: they are the first of the table. */
+static size_t own_counters(void)
+{
+	size_t n = 0;
 
-/* The counters of stats/: ours, and the original's where they have other names. */
-static const struct {
-	const char *name;
-	bool of_record;
-	size_t offset;
-} stats[] = {
-#define X(name, text) { #name, false, offsetof(struct driver_stats, name) },
-	DRIVER_STATS(X)
-#undef X
-#define X(name, text) { #name, true, offsetof(struct record_stats, name) },
-		RECORD_STATS(X)
-#undef X
-#define X(name, number, text, meaning)                                                             \
-	{ "chain_" text, true, offsetof(struct record_stats, chain_ends[number]) },
-			CHAIN_ENDS(X)
-#undef X
-				{ "event_lost_overflow", false, EVENT_LOST },
-	{ "bt_lost_no_mapping", true, offsetof(struct record_stats, arcs_no_mapping) },
-};
+	while (counter_at(n)->source != COUNTER_OF_SESSION)
+		n++;
+	return n;
+}
 
+/* The files of stats/: our counters, then two under the names that the original had for them. */
 static bool host_stat(size_t i, const char **ret_name, uint64_t *ret_value, void *data)
 {
 	struct node_host *h = data;
+	size_t own = own_counters();
 
-	if (i >= ARRAY_SIZE(stats))
-		return false;
 	if (i == 0)
 		collector_stats(h->collector, &h->driver, &h->record);
-	*ret_name = stats[i].name;
-	if (stats[i].offset == EVENT_LOST) {
+	if (i < own) {
+		*ret_name = counter_at(i)->name;
+		*ret_value = counter_value(counter_at(i), &h->driver, &h->record);
+	} else if (i == own) {
+		*ret_name = "event_lost_overflow";
 		*ret_value = h->actions->event_lost(h->data);
-		return true;
+	} else if (i == own + 1) {
+		*ret_name = "bt_lost_no_mapping";
+		*ret_value = h->record.arcs_no_mapping;
 	}
-	memcpy(ret_value,
-	       (stats[i].of_record ? (const char *)&h->record : (const char *)&h->driver) +
-		       stats[i].offset,
-	       sizeof(*ret_value));
-	return true;
+	return i <= own + 1;
 }
 
 static const struct {
 	const char *name;
 	size_t offset;
 } cpu_stats[] = {
-#define X(name, text) { #name, offsetof(struct driver_cpu_stats, name) },
-	DRIVER_CPU_STATS(X)
+#define X(name) { #name, offsetof(struct driver_cpu_stats, name) },
+	COUNTERS_OF_CPU(X)
 #undef X
 };
 

@@ -37,39 +37,25 @@ static void answer_events(const struct status *status, struct strbuf *answer)
 	answer_list(events, count, answer);
 }
 
-/* The counters that are not zero, each with its text; the sum of the losses. */
+/* Adds the counters that are not zero, each with its text, and the sum of the lost samples. */
 static void answer_counters(const struct status *status, struct strbuf *answer)
 {
 	struct driver_stats driver;
 	struct record_stats record;
+	const struct counter *c;
 	uint64_t lost = 0;
 
 	collector_stats(status->collector, &driver, &record);
-	const struct {
-		const char *name, *text;
-		uint64_t value;
-	} rows[] = {
-#define X(name, text) { #name, text, driver.name },
-		DRIVER_STATS(X)
-#undef X
-#define X(name, text) { #name, text, record.name },
-			RECORD_STATS(X)
-#undef X
-	};
+	for (size_t i = 0; (c = counter_at(i)); i++) {
+		uint64_t value = counter_value(c, &driver, &record);
+		_cleanup_free_ char *text = counter_text(c);
 
-	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
-		if (!strncmp(rows[i].name, "lost_", 5) ||
-		    !strncmp(rows[i].name, "sample_lost_", 12))
-			lost += rows[i].value;
-		if (rows[i].value)
-			control_answer(answer, "counter", "%s %" PRIu64 " %s", rows[i].name,
-				       rows[i].value, rows[i].text);
+		if (value)
+			control_answer(answer, "counter", "%s %" PRIu64 " %s", c->name, value,
+				       text);
+		if (c->kind == COUNTER_LOST)
+			lost += value;
 	}
-	for (uint64_t end = 0; end < EVBUF_END_COUNT_; end++)
-		if (record.chain_ends[end])
-			control_answer(answer, "counter", "chain_%s %" PRIu64 " call chains: %s",
-				       evbuf_end_name(end), record.chain_ends[end],
-				       evbuf_end_meaning(end));
 	control_answer(answer, "samples_received", "%" PRIu64, driver.sample_received);
 	control_answer(answer, "samples_lost", "%" PRIu64, lost);
 }

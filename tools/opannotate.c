@@ -10,7 +10,7 @@
 #include "profile/annotate/annotate_source.h"
 #include "profile/annotate/annotate_text.h"
 #include "profile/binary/fetch.h"
-#include "profile/print/report_header.h"
+#include "profile/print/losses.h"
 #include "profile/select/by_image.h"
 #include "profile/binary/sources.h"
 

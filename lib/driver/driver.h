@@ -14,64 +14,15 @@
 #pragma once
 
 #include "base/error.h"
+#include "stats/counters.h"
 #include "stream/evbuf.h"
 #include "event/event.h"
-#include "unwind/unwind_cache.h"
 
 #include <sys/types.h>
 
 struct cookie_table;
 struct driver;
 struct perf_event_attr;
-
-/* Totals of a run: name in stats/ and in driver_stats, what it says in the log. Samples that a
- * driver received = samples in the event buffer + all lost_no_... + filtered. A sample counts as
- * what it stands for: of those received, sample_stretched were not taken (see ->stretch). */
-#define DRIVER_STATS(X)                                                                            \
-	X(sample_received, "samples received")                                                     \
-	X(sample_stretched, "samples not taken, for which others count (CPU budget)")              \
-	X(sample_lost_overflow, "samples lost: CPU buffer overflow")                               \
-	X(sample_lost_no_mapping, "samples lost: address in no mapping")                           \
-	X(sample_lost_no_mm, "samples lost: process unknown")                                      \
-	X(sample_lost_no_tree, "samples lost: the process's mappings could not be read")           \
-	X(sample_lost_no_path, "samples lost: nobody told the path of the file")                   \
-	X(sample_filtered, "samples of other processes, left out")                                 \
-	X(sideband_lost, "mapping records lost (resynchronised)")                                  \
-	X(resync, "times the process table was read anew")                                         \
-	X(throttled, "times the kernel throttled sampling")                                        \
-	X(throttled_ns, "nanoseconds spent throttled")                                             \
-	X(ibs_lost, "instruction-based samples that made no sense or could not be placed")         \
-	X(offcpu_intervals, "times a task was off the CPU")                                        \
-	X(offcpu_lost, "off-CPU intervals that could not be placed, or whose end was not seen")    \
-	X(waited_ns, "nanoseconds that events waited for a counter, taking turns")                 \
-	X(cpu_hotplug, "CPUs that came or went")                                                   \
-	X(path_ring_full, "times a path could not be told at once: ring full")                     \
-	X(path_truncated, "paths cut short: too long, or too many names")                          \
-	X(follow_full, "processes that could not be followed: table full")                         \
-	X(unwound_frames, "frames looked for in user space by the program in the kernel")          \
-	X(unwound_full, "samples without their callers: too many call chains")                     \
-	X(parser_lost, "files given up: reading them went wrong")                                  \
-	X(bad_record, "records of the kernel that made no sense")                                  \
-	UNWIND_CACHE_STATS(X)
-
-struct driver_stats {
-#define X(name, text) uint64_t name;
-	DRIVER_STATS(X)
-#undef X
-};
-
-/* Totals of a CPU, under the names that the original's kernel driver had for them. */
-#define DRIVER_CPU_STATS(X)                                                                        \
-	X(sample_received, "samples received")                                                     \
-	X(sample_lost_overflow, "samples lost: CPU buffer overflow")                               \
-	X(backtrace_aborted, "call chains that could not be followed to their end")                \
-	X(sample_invalid_eip, "samples lost: address in no mapping, or process unknown")
-
-struct driver_cpu_stats {
-#define X(name, text) uint64_t name;
-	DRIVER_CPU_STATS(X)
-#undef X
-};
 
 /* AMD's instruction-based samples, whose registers go into the event buffer for an extended
  * feature. */

@@ -240,18 +240,24 @@ void collector_cpu_stats(const struct collector *c, unsigned int cpu, struct dri
 /* Adds what the driver's counters grew by to stats/. */
 static int write_driver_stats(struct collector *c, struct error *err)
 {
+	const struct counter *counter;
 	struct record_stats record;
 	struct driver_stats now;
 	int r = 0;
 
 	collector_stats(c, &now, &record);
-#define X(name, text)                                                                              \
-	if (r == 0 && now.name > c->written.name)                                                  \
-		r = session_stat_add(c->samples, #name, now.name - c->written.name, err);          \
-	if (r == 0)                                                                                \
-		c->written.name = now.name;
-	DRIVER_STATS(X)
-#undef X
+	for (size_t i = 0; r == 0 && (counter = counter_at(i)); i++) {
+		uint64_t value, *written;
+
+		if (counter->source != COUNTER_OF_DRIVER)
+			continue;
+		value = counter_value(counter, &now, NULL);
+		written = counter_place(counter, &c->written);
+		if (value > *written)
+			r = session_stat_add(c->samples, counter->name, value - *written, err);
+		if (r == 0)
+			*written = value;
+	}
 	return r;
 }
 
@@ -396,6 +402,7 @@ size_t collector_open_files(const struct collector *c, size_t *ret_mapped)
 
 void collector_print_stats(const struct collector *c, FILE *out)
 {
+	const struct counter *counter;
 	struct driver_stats driver;
 	struct record_stats record;
 
@@ -403,9 +410,10 @@ void collector_print_stats(const struct collector *c, FILE *out)
 	(void)fprintf(out, "-- OProfile Statistics --\n");
 	record_print_stats(c->record, &record, out);
 	(void)fprintf(out, "---- Statistics of driver %s ----\n", c->ops->name);
-#define X(name, text) (void)fprintf(out, "Nr. " text ": %" PRIu64 "\n", driver.name);
-	DRIVER_STATS(X)
-#undef X
+	for (size_t i = 0; (counter = counter_at(i)); i++)
+		if (counter->source == COUNTER_OF_DRIVER)
+			(void)fprintf(out, "Nr. %s: %" PRIu64 "\n", counter->log,
+				      counter_value(counter, &driver, NULL));
 }
 
 int collector_reopen(struct collector *c, struct error *err)

@@ -14,6 +14,7 @@
 
 #include "base/error.h"
 #include "base/macro.h"
+#include "stats/counters.h"
 #include "stream/evbuf.h"
 #include "event/event.h"
 
@@ -41,42 +42,6 @@ int record_separate_parse(const char *text, struct error *err);
 
 /* What sample files are kept apart by, as record_separate_parse() takes it; caller frees. */
 char *record_separation(const struct record *rec);
-
-/* Totals of a run: name here and in stats/ (operf's names where they mean the same), the original's
- * line in the log. Every sample that came in is in "samples" or in exactly one of the lost_... and
- * "filtered"; but lost_samplefile is a part of "samples", as it was in the original: recorded are
- * samples - lost_samplefile. Samples of an extended feature are in none of these but
- * extended_lost; the feature counts them. stats/ also has "total_samples", all that came in. */
-#define RECORD_STATS(X)                                                                            \
-	X(sample_dumps, "Nr. sample dumps")                                                        \
-	X(samples, "Nr. non-backtrace samples")                                                    \
-	X(kernel_samples, "Nr. kernel samples")                                                    \
-	X(lost_no_context, "Nr. lost samples (no kernel/user)")                                    \
-	X(lost_kernel, "Nr. lost kernel samples")                                                  \
-	X(incomplete_code, "Nr. incomplete code structs")                                          \
-	X(lost_samplefile, "Nr. samples lost due to sample file open failure")                     \
-	X(lost_no_mapping, "Nr. samples lost due to no permanent mapping")                         \
-	X(lost_no_app_for_kernel_sample,                                                           \
-	  "Nr. user context kernel samples lost due to no app info available")                     \
-	X(lost_no_app_for_user_sample, "Nr. user samples lost due to no app info available")       \
-	X(lost_counter, "Nr. samples lost due to a counter not in use")                            \
-	X(filtered, "Nr. samples left out by the image filter")                                    \
-	X(arcs_no_mapping, "Nr. backtraces skipped due to no file mapping")                        \
-	X(chains_lost, "Nr. call chains that could not be stored")                                 \
-	X(shed_chains, "Nr. call chains left out, as memory or disk ran short")                    \
-	X(shed_jit, "Nr. samples in run-time code that was not looked up, likewise")               \
-	X(shed_threads, "Nr. samples not told apart by thread or CPU, likewise")                   \
-	X(shed_pauses, "Nr. pauses in sampling, likewise")                                         \
-	X(extended_lost, "Nr. samples or counts of an extended feature lost")
-
-struct record_stats {
-#define X(name, text) uint64_t name;
-	RECORD_STATS(X)
-#undef X
-	/* Samples with a call chain, by why it ends (enum evbuf_end): "chain_complete" and so on in
-	 * stats/. They are samples as well. */
-	uint64_t chain_ends[EVBUF_END_COUNT_];
-};
 
 struct record_config {
 	const char *session_dir, *session_name; /* borrowed for record_new() */
@@ -133,7 +98,7 @@ int record_close_files(struct record *rec, struct error *err);
 
 /* Totals since record_new(). */
 void record_stats(const struct record *rec, struct record_stats *ret);
-/* All that came in, "total_samples". */
+/* The sum of all samples that came in, "total_samples" in stats/. */
 uint64_t record_stats_total(const struct record_stats *stats);
 /* Writes @totals as the log has them, and then the statistics of the extended feature. */
 void record_print_stats(const struct record *rec, const struct record_stats *totals, FILE *out);

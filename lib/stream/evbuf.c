@@ -266,22 +266,15 @@ void evbuf_called(struct evbuf *b, const struct evbuf_frame *leaf, uint32_t numb
 	put(b, number);
 }
 
-static const struct {
-	const char *name, *meaning;
-} ends[] = {
-#define X(name, number, text, meaning) [number] = { text, meaning },
+static const char *const ends[] = {
+#define X(name, number, text, meaning) [number] = text,
 	CHAIN_ENDS(X)
 #undef X
 };
 
 const char *evbuf_end_name(uint64_t end)
 {
-	return ends[end < EVBUF_END_COUNT_ ? end : EVBUF_END_UNKNOWN].name;
-}
-
-const char *evbuf_end_meaning(uint64_t end)
-{
-	return ends[end < EVBUF_END_COUNT_ ? end : EVBUF_END_UNKNOWN].meaning;
+	return ends[end < EVBUF_END_COUNT_ ? end : EVBUF_END_UNKNOWN];
 }
 
 void evbuf_kernel_code(struct evbuf *b, uint64_t start, uint64_t length, uint64_t cookie)

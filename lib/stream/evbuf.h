@@ -65,9 +65,8 @@ enum evbuf_end {
 		EVBUF_END_COUNT_
 };
 
-/* The name in stats/ and reports, and the meaning; of what is no end those of UNKNOWN. */
+/* The name of @end in the chain store and reports; that of UNKNOWN if it is not an end. */
 const char *evbuf_end_name(uint64_t end);
-const char *evbuf_end_meaning(uint64_t end);
 
 /* The most frames of a chain that are written out; numbers of lists of callers are below the other.
  */

@@ -8,8 +8,11 @@
 #include "base/span.h"
 #include "base/strbuf.h"
 #include "identity/cookie.h"
+#include "stats/counters.h"
+#include "stream/evbuf.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -215,10 +218,11 @@ int stream_file_words(const uint64_t *words, size_t count, void *data)
 static int write_stats(struct stream_file *t, const struct driver_stats *stats)
 {
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	const struct counter *c;
 
-#define X(name, text) strbuf_addf(&b, #name " %llu\n", (unsigned long long)stats->name);
-	DRIVER_STATS(X)
-#undef X
+	for (size_t i = 0; (c = counter_at(i)); i++)
+		if (c->source == COUNTER_OF_DRIVER)
+			strbuf_addf(&b, "%s %" PRIu64 "\n", c->name, counter_value(c, stats, NULL));
 	return write_text(t, CHUNK_STATS, strbuf_text(&b));
 }
 
@@ -322,20 +326,19 @@ static int read_boot(struct stream_file_reader *r, struct span in)
 	return 0;
 }
 
-/* One "name value" line; a name of another version is left out. */
+/* Reads one "name value" line; ignores a name of another version. */
 static int read_stat(const char *line, void *data)
 {
 	struct driver_stats *stats = data;
-	const char *blank = strchr(line, ' ');
+	_cleanup_free_ char *name = xstrndup(line, strcspn(line, " "));
+	const char *number = line + strlen(name);
+	const struct counter *c = counter_find(name);
 	uint64_t value;
 
-	if (!blank || parse_u64(blank + 1, 0, UINT64_MAX, &value) < 0)
+	if (!*number || parse_u64(number + 1, 0, UINT64_MAX, &value) < 0)
 		return -EBADMSG;
-#define X(name, text)                                                                              \
-	if ((size_t)(blank - line) == strlen(#name) && !strncmp(line, #name, strlen(#name)))       \
-		stats->name = value;
-	DRIVER_STATS(X)
-#undef X
+	if (c && c->source == COUNTER_OF_DRIVER)
+		*counter_place(c, stats) = value;
 	return 0;
 }
 

@@ -15,9 +15,12 @@
  */
 #pragma once
 
-#include "driver/driver.h"
+#include "base/error.h"
+#include "base/macro.h"
+#include "event/event.h"
 
 struct cookie_table;
+struct driver_stats;
 struct stream_file;
 struct stream_file_reader;
 

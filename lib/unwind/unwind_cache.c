@@ -90,7 +90,7 @@ static bool make_room(struct unwind_cache *c, size_t bytes)
 		/* The next one to ask builds it again. */
 		e->may_retry = true;
 		e->round = c->round - RETRY_ROUNDS;
-		c->stats.unwind_evicted++;
+		c->stats.counters.unwind_evicted++;
 	}
 	return true;
 }
@@ -107,19 +107,19 @@ static void fill(struct unwind_cache *c, struct entry *e, uint64_t key, unwind_c
 	r = build(data, key, c->rules, &table);
 	if (r == -ENOENT) {
 		e->may_retry = true;
-		c->stats.unwind_unopened++;
+		c->stats.counters.unwind_unopened++;
 		return;
 	}
 	if (r < 0) {
-		c->stats.unwind_none++;
+		c->stats.counters.unwind_none++;
 		return;
 	}
-	c->stats.unwind_built++;
-	c->stats.unwind_build_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns;
+	c->stats.counters.unwind_built++;
+	c->stats.counters.unwind_build_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns;
 	if (!make_room(c, unwind_table_bytes(table))) {
 		e->stop = UNWIND_BUDGET;
 		e->may_retry = true;
-		c->stats.unwind_refused++;
+		c->stats.counters.unwind_refused++;
 		return;
 	}
 	e->table = STEAL(table);

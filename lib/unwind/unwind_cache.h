@@ -17,19 +17,26 @@
 
 #include "unwind/unwind.h"
 
-/* Totals: name in stats/, what it says. */
-#define UNWIND_CACHE_STATS(X)                                                                      \
-	X(unwind_built, "unwind tables built")                                                     \
-	X(unwind_build_ns, "nanoseconds spent on that")                                            \
-	X(unwind_none, "images without unwind table")                                              \
-	X(unwind_unopened, "images that could not be opened for their unwind table")               \
-	X(unwind_evicted, "unwind tables dropped for their memory")                                \
-	X(unwind_refused, "unwind tables left out: no memory to spare")
+/* The rows about unwind tables of the table of counters (stats/counters.h). */
+#define UNWIND_COUNTERS(X)                                                                         \
+	X(unwind_built, INFO, "unwind tables built", NULL, NULL)                                   \
+	X(unwind_build_ns, INFO, "nanoseconds spent on that", NULL, NULL)                          \
+	X(unwind_none, INFO, "images without unwind table", NULL, NULL)                            \
+	X(unwind_unopened, INFO, "images that could not be opened for their unwind table", NULL,   \
+	  NULL)                                                                                    \
+	X(unwind_evicted, INFO, "unwind tables dropped for their memory", NULL, NULL)              \
+	X(unwind_refused, TROUBLE, "unwind tables left out: no memory to spare",                   \
+	  "times an unwind table had no room, where call chains then end",                         \
+	  "raise --unwind-memory")
+
+struct unwind_counters {
+#define X(name, ...) uint64_t name;
+	UNWIND_COUNTERS(X)
+#undef X
+};
 
 struct unwind_cache_stats {
-#define X(name, text) uint64_t name;
-	UNWIND_CACHE_STATS(X)
-#undef X
+	struct unwind_counters counters;
 	size_t tables, bytes, bytes_max; /* in memory now; at most */
 };
 

@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "driver/driver.h"
 #include "symbol/smartname.h"
 #include "profile/binary/binary.h"
 #include "profile/select/classes.h"
 #include "profile/select/gather.h"
-#include "profile/print/report_header.h"
 #include "profile/select/by_image.h"
 #include "profile/rows/populate.h"
 #include "profile/print/report.h"
@@ -14,7 +12,6 @@
 #include "profile/rows/sort.h"
 #include "profile/select/spec.h"
 #include "profile/xml/xml.h"
-#include "record/record.h"
 #include "sfile/session.h"
 #include "sfile/sname.h"
 
@@ -340,20 +337,6 @@ static void one_axis_makes_columns_two_conflict(void)
 	}
 }
 
-static void all_our_counters_are_known(void)
-{
-	static const char *const names[] = {
-#define X(name, text) #name,
-		DRIVER_STATS(X) RECORD_STATS(X)
-#undef X
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(names); i++)
-		if (!CHECK(losses_knows(names[i])))
-			printf("# %s: add it to lib/profile/print/internal/losses.c\n", names[i]);
-}
-
 static void sort_keys_parse(void)
 {
 	struct sort sort;
@@ -462,5 +445,5 @@ static void xml_is_well_formed_whatever_the_bytes(void)
 TESTS(T(rows_are_in_the_order_of_their_keys), T(percentages_are_printed_as_printf_does),
       T(specifications_parse), T(specifications_select), T(samples_are_sorted_few_or_many),
       T(an_image_is_opened_once_for_all_programs), T(rows_add_up_to_the_samples),
-      T(names_lose_their_version), T(one_axis_makes_columns_two_conflict),
-      T(all_our_counters_are_known), T(sort_keys_parse), T(xml_is_well_formed_whatever_the_bytes))
+      T(names_lose_their_version), T(one_axis_makes_columns_two_conflict), T(sort_keys_parse),
+      T(xml_is_well_formed_whatever_the_bytes))

@@ -276,14 +276,15 @@ static void tables_beyond_the_budget_are_refused(void)
 	load(t, "/proc/self/maps", 1000);		     /* not an ELF file */
 	table_store_give_up(t, &(struct sample_file){ .inode = 1001 });
 	table_store_stats(t, &stats);
-	printf("# %llu tables, %llu rows, %llu refused\n", (unsigned long long)stats.built,
-	       (unsigned long long)stats.rows_held, (unsigned long long)stats.refused);
-	CHECK(stats.built > 0);
+	printf("# %llu tables, %llu rows, %llu refused\n",
+	       (unsigned long long)stats.counters.unwind_built, (unsigned long long)stats.rows_held,
+	       (unsigned long long)stats.counters.unwind_refused);
+	CHECK(stats.counters.unwind_built > 0);
 	CHECK(stats.rows_held <= SAMPLE_CHUNK_ROWS);
-	CHECK(stats.refused > 0);
-	CHECK_EQ(stats.built + stats.refused, 201);
-	CHECK_EQ(stats.none, 1);
-	CHECK_EQ(stats.unopened, 1);
+	CHECK(stats.counters.unwind_refused > 0);
+	CHECK_EQ(stats.counters.unwind_built + stats.counters.unwind_refused, 201);
+	CHECK_EQ(stats.counters.unwind_none, 1);
+	CHECK_EQ(stats.counters.unwind_unopened, 1);
 	/* What had no room took none from what needs little. */
 	CHECK(number_of(s, 0) != SAMPLE_TABLE_BUDGET);
 	CHECK_EQ(bytes_at_rest(t), sizeof(struct sample_chunk));
@@ -362,7 +363,7 @@ static void tables_go_that_were_not_used_for_longest(void)
 	for (i = 1; !t || !table_store_refuses(t); i++)
 		load(t, "/proc/self/exe", i);
 	table_store_stats(t, &before);
-	CHECK_EQ(before.built, i - 2);
+	CHECK_EQ(before.counters.unwind_built, i - 2);
 	CHECK_EQ(number_of(s, i - 1), SAMPLE_TABLE_BUDGET);
 
 	/* In the middle of what was loaded. */
@@ -376,10 +377,11 @@ static void tables_go_that_were_not_used_for_longest(void)
 	CHECK_EQ(number_of(s, i - 1), SAMPLE_TABLE_WANTED);
 	load(t, "/proc/self/exe", i - 1);
 	table_store_stats(t, &after);
-	printf("# %llu of %llu tables went\n", (unsigned long long)after.evicted,
-	       (unsigned long long)before.built);
-	CHECK(after.evicted > 0 && after.evicted < before.built);
-	CHECK_EQ(after.built, before.built + 1);
+	printf("# %llu of %llu tables went\n", (unsigned long long)after.counters.unwind_evicted,
+	       (unsigned long long)before.counters.unwind_built);
+	CHECK(after.counters.unwind_evicted > 0 &&
+	      after.counters.unwind_evicted < before.counters.unwind_built);
+	CHECK_EQ(after.counters.unwind_built, before.counters.unwind_built + 1);
 	number = number_of(s, i - 1);
 	CHECK(number && number < SAMPLE_TABLES_MAX);
 	number = number_of(s, i / 2);

@@ -12,7 +12,9 @@ static const char running[] =
 	"samples_received 1000\nsamples_lost 12\nsamples_per_s 398.0\ncpu_percent 0.25\n"
 	"memory_kib 16384\nresident_kib 12288\nkernel_kib 2048\nopen_files 40\nmapped_kib 100\n"
 	"counter sample_received 1000 samples received\n"
-	"counter sample_lost_overflow 12 samples lost: CPU buffer overflow\n"
+	"counter sample_lost_overflow 12 samples lost: the CPU buffers were full\n"
+	"counter chains_lost 3 call chains that could not be stored\n"
+	"counter lost_in_another_version 4 of what nobody here knows\n"
 	"config /etc/oprofile/daemonrc\n";
 
 static const char stretched[] =
@@ -42,7 +44,8 @@ static void people_see_a_table(void)
 			"Session:       /var/lib/\"o\\p\" (5 samples in current, 2.0 MiB on disk; "
 			"sessions: current, monday)\n"
 			"Samples:       1000 received, 12 lost; 398 a second\n"
-			"               12 samples lost: CPU buffer overflow\n"
+			"               12 samples lost: the CPU buffers were full\n"
+			"               3 call chains that could not be stored\n"
 			"Own cost:      0.25 % of a CPU, 16.0 MiB of memory (2.0 of it in the "
 			"kernel), 40 sample files open\n"
 			"Settings:      /etc/oprofile/daemonrc\n");
@@ -80,7 +83,8 @@ static void programs_see_json(void)
 			"  \"kernel_kib\": 2048,\n  \"open_files\": 40,\n"
 			"  \"mapped_kib\": 100,\n  \"config\": \"/etc/oprofile/daemonrc\",\n"
 			"  \"counters\": {\"sample_received\": 1000, "
-			"\"sample_lost_overflow\": 12}\n}\n");
+			"\"sample_lost_overflow\": 12, \"chains_lost\": 3, "
+			"\"lost_in_another_version\": 4}\n}\n");
 }
 
 static void without_daemon_the_settings_are_shown(void)

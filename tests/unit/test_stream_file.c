@@ -2,6 +2,8 @@
 #include "test.h"
 
 #include "identity/cookie.h"
+#include "stats/counters.h"
+#include "stream/evbuf.h"
 #include "stream/stream_file.h"
 
 #include <errno.h>

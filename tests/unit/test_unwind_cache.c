@@ -73,7 +73,7 @@ static void the_one_unused_for_longest_goes(void)
 	unwind_cache_round(c);
 	unwind_cache_round(c);
 	CHECK_EQ(unwind_cache_find(c, 3, open_self, &opened, &table), UNWIND_GOING);
-	CHECK_EQ(unwind_cache_stats(c)->unwind_evicted, 1);
+	CHECK_EQ(unwind_cache_stats(c)->counters.unwind_evicted, 1);
 	CHECK_EQ(unwind_cache_find(c, 1, open_self, &opened, &table), UNWIND_GOING);
 	CHECK_EQ(opened, 3);
 	CHECK_EQ(unwind_cache_stats(c)->bytes, 2 * one);
@@ -97,7 +97,7 @@ static void tables_in_use_stay_and_the_new_one_is_left_out(void)
 		CHECK_EQ(unwind_cache_find(c, 1, open_self, &opened, &table), UNWIND_GOING);
 	}
 	CHECK_EQ(opened, 2);
-	CHECK_EQ(unwind_cache_stats(c)->unwind_refused, 1);
+	CHECK_EQ(unwind_cache_stats(c)->counters.unwind_refused, 1);
 	CHECK_EQ(unwind_cache_stats(c)->bytes_max, one);
 }
 

@@ -123,7 +123,7 @@ static void this_process_is_unwound_to_its_entry(void)
 	for (i = 0; i < s.count && s.pcs[i] != here; i++)
 		continue;
 	CHECK(i < s.count);
-	CHECK(unwinder_stats(u)->unwind_built >= 2);
+	CHECK(unwinder_stats(u)->counters.unwind_built >= 2);
 }
 
 static void a_short_copy_gives_a_short_chain(void)
@@ -152,7 +152,7 @@ static void tables_without_a_budget_are_left_out(void)
 		SKIP("not known how to take this machine's registers");
 	CHECK_STR(unwind_stop_name(s.stop), "budget");
 	CHECK_EQ(s.count, 1);
-	CHECK_EQ(unwinder_stats(u)->unwind_refused, 1);
+	CHECK_EQ(unwinder_stats(u)->counters.unwind_refused, 1);
 	CHECK_EQ(unwinder_stats(u)->bytes, 0);
 }
 

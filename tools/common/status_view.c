@@ -8,6 +8,7 @@
 #include "control/client.h"
 #include "control/server.h"
 #include "sfile/session.h"
+#include "stats/counters.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -19,10 +20,12 @@ enum { LABEL_WIDTH = 14, NAMES_SHOWN = 8 };
 static void add_counter(const char *name, uint64_t value, void *data)
 {
 	struct strbuf *lines = data;
+	const struct counter *c = counter_find(name);
+	_cleanup_free_ char *text = c ? counter_text(c) : xstrdup("");
 
-	/* Those of single CPUs stand in directories of their own: too many to show. */
+	/* The counters of single CPUs are in directories: too many to show. */
 	if (value && !strchr(name, '/'))
-		control_answer(lines, "counter", "%s %" PRIu64 " ", name, value);
+		control_answer(lines, "counter", "%s %" PRIu64 " %s", name, value, text);
 }
 
 void status_view_silent(const struct daemonrc *rc, const char *session_dir, bool refused,
@@ -304,17 +307,14 @@ static const struct {
 	{ "Settings", config_row },
 };
 
-/* "name value text" of a counter: the losses among them, one a line. */
+/* Prints the line of a counter, "name value text", if it is a loss or a trouble. */
 static void print_loss(const char *value, void *data)
 {
-	const char *number = strchr(value, ' ');
-	const char *text = number ? strchr(number + 1, ' ') : NULL;
+	_cleanup_free_ char *name = xstrndup(value, strcspn(value, " "));
+	const struct counter *c = counter_find(name);
 
-	if (!text || (strncmp(value, "lost_", 5) != 0 && !strstr(value, "_lost") &&
-		      strncmp(value, "throttled ", 10) != 0))
-		return;
-	(void)fprintf(data, "%-*s %.*s %s\n", LABEL_WIDTH, "", (int)(text - number - 1), number + 1,
-		      text[1] ? text + 1 : value);
+	if (c && (c->kind == COUNTER_LOST || c->kind == COUNTER_TROUBLE) && value[strlen(name)])
+		(void)fprintf(data, "%-*s %s\n", LABEL_WIDTH, "", value + strlen(name) + 1);
 }
 
 void status_view_text(const char *lines, FILE *out)

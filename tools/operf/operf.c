@@ -324,38 +324,24 @@ static bool lost_for_others(const struct driver_stats *driver)
 	return driver->sample_lost_overflow && driver->sample_filtered;
 }
 
-/* A line for each way in which samples were lost. */
+/* Prints a line for each way in which samples were lost; the sum of them. */
 static uint64_t print_losses(const struct driver_stats *driver, const struct record_stats *record)
 {
-	const struct {
-		uint64_t count;
-		const char *what;
-	} losses[] = {
-		{ driver->sample_lost_overflow,
-		  lost_for_others(driver)
-			  ? "the CPU buffers were full; those of other processes are counted too"
-			  : "the CPU buffers were full" },
-		{ driver->sample_lost_no_mapping, "their address was in no mapping" },
-		{ driver->sample_lost_no_mm, "their process was not known" },
-		{ driver->sample_lost_no_tree, "the mappings of their process could not be read" },
-		{ driver->sample_lost_no_path, "the path of their file was not told" },
-		{ record->lost_no_context, "neither in the kernel nor in user space" },
-		{ record->lost_kernel, "in the kernel, but in none of its images" },
-		{ record->lost_samplefile, "their sample file could not be written" },
-		{ record->lost_no_mapping, "their image was not known" },
-		{ record->lost_no_app_for_kernel_sample, "their application was not known" },
-		{ record->lost_no_app_for_user_sample, "their application was not known" },
-		{ record->lost_counter, "they were of a counter that is not in use" },
-	};
+	const struct counter *c;
 	uint64_t all = 0;
-	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(losses); i++) {
-		if (losses[i].count)
-			(void)fprintf(stderr, "operf: %" PRIu64 " samples lost: %s\n",
-				      losses[i].count, losses[i].what);
-		all += losses[i].count;
+	for (size_t i = 0; (c = counter_at(i)); i++) {
+		uint64_t value = c->kind == COUNTER_LOST ? counter_value(c, driver, record) : 0;
+		_cleanup_free_ char *text = counter_text(c);
+
+		if (value)
+			(void)fprintf(stderr, "operf: %" PRIu64 " %s\n", value, text);
+		all += value;
 	}
+	if (lost_for_others(driver))
+		(void)fprintf(stderr,
+			      "operf: samples of other processes are among those that found "
+			      "the CPU buffers full\n");
 	return all;
 }
 

@@ -15,6 +15,7 @@
 #include "profile/rows/callgraph.h"
 #include "profile/rows/chains.h"
 #include "profile/binary/fetch.h"
+#include "profile/print/losses.h"
 #include "profile/print/report_header.h"
 #include "profile/select/by_image.h"
 #include "profile/rows/populate.h"

@@ -4,6 +4,7 @@
 #include "profile/rows/chains.h"
 #include "profile/select/classes.h"
 #include "profile/select/gather.h"
+#include "profile/print/losses.h"
 #include "profile/print/report_header.h"
 #include "profile/print/report.h"
 

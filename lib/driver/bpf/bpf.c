@@ -452,12 +452,9 @@ static void read_counters(struct driver *d)
 	if (!d->tables)
 		return;
 	table_loader_stats(d->tables, &tables);
-	s->unwind_built = tables.built;
-	s->unwind_build_ns = tables.build_ns;
-	s->unwind_none = tables.none;
-	s->unwind_unopened = tables.unopened;
-	s->unwind_evicted = tables.evicted;
-	s->unwind_refused = tables.refused;
+#define X(name, ...) s->name = tables.counters.name;
+	UNWIND_COUNTERS(X)
+#undef X
 }
 
 /* Whether to look at what was counted: that takes time by the room there is, not by what is there.

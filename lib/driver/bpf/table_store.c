@@ -237,7 +237,7 @@ static void evict(struct table_store *t)
 			break;
 		}
 	}
-	t->stats.evicted += count - i;
+	t->stats.counters.unwind_evicted += count - i;
 	table_chunks_leave_old(t->chunks);
 	t->evicted_at = sampler_drains(t->sampler);
 }
@@ -260,7 +260,7 @@ static int build(struct table_store *t, int fd, struct unwind_table **ret)
 	uint64_t begin_ns = clock_now_ns();
 	int r = fd >= 0 ? parser_table(t->parser, fd, t->rules, ret, NULL) : build_vdso(t, ret);
 
-	t->stats.build_ns += clock_now_ns() - begin_ns;
+	t->stats.counters.unwind_build_ns += clock_now_ns() - begin_ns;
 	return r;
 }
 
@@ -285,7 +285,7 @@ void table_store_load(struct table_store *t, const struct sample_file *file, int
 		return;
 	r = build(t, fd, &table);
 	if (r < 0) {
-		t->stats.none++;
+		t->stats.counters.unwind_none++;
 		set_number(t, file, SAMPLE_TABLE_NONE);
 		return;
 	}
@@ -296,12 +296,12 @@ void table_store_load(struct table_store *t, const struct sample_file *file, int
 		r = put_table(t, table, file);
 	}
 	if (r < 0) {
-		t->stats.refused++;
+		t->stats.counters.unwind_refused++;
 		t->refused++;
 		set_number(t, file, SAMPLE_TABLE_BUDGET);
 		return;
 	}
-	t->stats.built++;
+	t->stats.counters.unwind_built++;
 }
 
 void table_store_expect(struct table_store *t, const struct sample_file *file, int fd)
@@ -309,7 +309,7 @@ void table_store_expect(struct table_store *t, const struct sample_file *file, i
 	_cleanup_(unwind_table_freep) struct unwind_table *table = NULL;
 
 	if (!is_told(t, file) && build(t, fd, &table) == 0 && put_table(t, table, file) == 0)
-		t->stats.built++;
+		t->stats.counters.unwind_built++;
 }
 
 bool table_store_prepare(struct table_store *t)
@@ -343,7 +343,7 @@ void table_store_retry(struct table_store *t)
 
 void table_store_give_up(struct table_store *t, const struct sample_file *file)
 {
-	t->stats.unopened++;
+	t->stats.counters.unwind_unopened++;
 	set_number(t, file, SAMPLE_TABLE_NONE);
 }
 

@@ -11,16 +11,14 @@
 
 #include "base/error.h"
 #include "driver/bpf/sampler.h"
+#include "unwind/unwind_cache.h"
 
 struct parser;
 struct table_store;
 
 /* Totals. */
 struct table_store_stats {
-	uint64_t built, build_ns;  /* tables; with what else was tried */
-	uint64_t none, unopened;   /* files without one, files that could not be opened */
-	uint64_t evicted;	   /* tables, to make room for others */
-	uint64_t refused;	   /* for want of room */
+	struct unwind_counters counters;
 	uint64_t rows_held, bytes; /* now; of the memory for rows */
 };
 

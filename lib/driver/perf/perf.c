@@ -416,8 +416,8 @@ static void perf_stats(const struct driver *d, struct driver_stats *ret)
 	ret->waited_ns = perf_cpuset_waited_ns(&d->cpus);
 	if (!d->attribution.unwinder)
 		return;
-#define X(name, text) ret->name = unwinder_stats(d->attribution.unwinder)->name;
-	UNWIND_CACHE_STATS(X)
+#define X(name, ...) ret->name = unwinder_stats(d->attribution.unwinder)->counters.name;
+	UNWIND_COUNTERS(X)
 #undef X
 }
 

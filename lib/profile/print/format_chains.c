@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "profile/rows/chains.h"
+#include "profile/print/losses.h"
 #include "profile/print/report_header.h"
 #include "profile/print/report.h"
 

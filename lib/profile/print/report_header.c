@@ -5,6 +5,7 @@
 #include "event/cpu_type.h"
 #include "event/event.h"
 #include "profile/print/format_chains.h"
+#include "profile/print/losses.h"
 #include "profile/print/report.h"
 #include "sfile/setup.h"
 

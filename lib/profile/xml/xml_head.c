@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "event/cpu_type.h"
+#include "profile/print/losses.h"
 #include "profile/print/report_header.h"
 #include "profile/print/report.h"
 #include "profile/xml/xml.h"

@@ -46,31 +46,27 @@ void record_stats(const struct record *rec, struct record_stats *ret)
 	ret->incomplete_code += rec->pending_count > 0;
 }
 
-/* Adds what a counter grew by since the last time; 0 or -errno. */
-static int write_growth(const struct record *rec, const char *name, uint64_t now, uint64_t before,
+/* Adds what a counter grew by since the last time, and notes in @written that it is in stats/; 0 or
+ * -errno. */
+static int write_growth(const struct record *rec, const char *name, uint64_t now, uint64_t *written,
 			struct error *err)
 {
-	return now > before ? session_stat_add(rec->samples, name, now - before, err) : 0;
+	int r = now > *written ? session_stat_add(rec->samples, name, now - *written, err) : 0;
+
+	if (r == 0)
+		*written = now;
+	return r;
 }
 
-static int write_chain_ends(struct record *rec, const struct record_stats *now, struct error *err)
+static bool is_of_record(const struct counter *c)
 {
-	int i, r = 0;
-
-	for (i = 0; i < EVBUF_END_COUNT_ && r == 0; i++) {
-		_cleanup_free_ char *name = xasprintf("chain_%s", evbuf_end_name((uint64_t)i));
-
-		r = write_growth(rec, name, now->chain_ends[i], rec->written.chain_ends[i], err);
-		if (r == 0)
-			rec->written.chain_ends[i] = now->chain_ends[i];
-	}
-	return r;
+	return c->source == COUNTER_OF_RECORD || c->source == COUNTER_OF_CHAINS;
 }
 
 int record_flush(struct record *rec, struct error *err)
 {
+	const struct counter *c;
 	struct record_stats now;
-	uint64_t total;
 	int r;
 
 	rec->trans.size = 0; /* its file may be closed now */
@@ -78,31 +74,24 @@ int record_flush(struct record *rec, struct error *err)
 	if (rec->jitting)
 		jitting_write(rec->jitting);
 	record_stats(rec, &now);
-	total = record_stats_total(&now);
-	r = write_growth(rec, "total_samples", total, rec->written_total, err);
-	if (r == 0)
-		rec->written_total = total;
-#define X(name, text)                                                                              \
-	if (r == 0)                                                                                \
-		r = write_growth(rec, #name, now.name, rec->written.name, err);                    \
-	if (r == 0)                                                                                \
-		rec->written.name = now.name;
-	RECORD_STATS(X)
-#undef X
-	return r == 0 ? write_chain_ends(rec, &now, err) : r;
+	r = write_growth(rec, "total_samples", record_stats_total(&now), &rec->written_total, err);
+	for (size_t i = 0; r == 0 && (c = counter_at(i)); i++)
+		if (is_of_record(c))
+			r = write_growth(rec, c->name, counter_value(c, NULL, &now),
+					 counter_place(c, &rec->written), err);
+	return r;
 }
 
 void record_print_stats(const struct record *rec, const struct record_stats *totals, FILE *out)
 {
-	uint64_t i;
+	const struct counter *c;
 
-#define X(name, text) (void)fprintf(out, "%s: %" PRIu64 "\n", text, totals->name);
-	RECORD_STATS(X)
-#undef X
-	for (i = 0; i < EVBUF_END_COUNT_; i++)
-		if (totals->chain_ends[i])
-			(void)fprintf(out, "Nr. call chains, %s: %" PRIu64 "\n",
-				      evbuf_end_meaning(i), totals->chain_ends[i]);
+	for (size_t i = 0; (c = counter_at(i)); i++) {
+		uint64_t value = is_of_record(c) ? counter_value(c, NULL, totals) : 0;
+
+		if (value || c->source == COUNTER_OF_RECORD)
+			(void)fprintf(out, "Nr. %s: %" PRIu64 "\n", c->log, value);
+	}
 	if (rec->feature)
 		rec->feature->ops->print_stats(rec->feature, out);
 }

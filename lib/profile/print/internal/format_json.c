@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "profile/rows/callgraph.h"
 #include "profile/rows/row_detail.h"
+#include "profile/print/losses.h"
 #include "profile/print/report_header.h"
 
 #include <string.h>

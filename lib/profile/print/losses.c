@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/print/losses.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "profile/select/gather.h"
+#include "sfile/session.h"
+#include "stats/counters.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* One session while it is read: a counter of a CPU counts only if there is none for all CPUs. */
+struct reading {
+	struct losses *losses;
+	const char *samples;
+};
+
+/* The counter's name without the directory of its CPU, "cpuN/". */
+static const char *without_cpu(const char *name)
+{
+	size_t digits;
+
+	if (strncmp(name, "cpu", 3))
+		return name;
+	digits = strspn(name + 3, "0123456789");
+	return digits && name[3 + digits] == '/' ? name + 3 + digits + 1 : name;
+}
+
+/* The original has a directory throttled/ with a file, maybe an empty one, for each event. */
+static bool is_throttled_event(const char *path)
+{
+	return !strncmp(path, "throttled/", strlen("throttled/"));
+}
+
+static void add_loss(struct losses *l, const char *name, uint64_t value, const struct counter *c)
+{
+	size_t i;
+
+	for (i = 0; i < l->count; i++)
+		if (!strcmp(l->list[i].name, name))
+			break;
+	if (i == l->count) {
+		array_grow(&l->list, l->count + 1, &l->room);
+		l->list[l->count++] = (struct loss){
+			.name = xstrdup(name),
+			.meaning = c ? counter_meaning(c)
+				     : xstrdup("of a counter that this version does not know"),
+			.is_samples = c && c->kind == COUNTER_LOST,
+		};
+	}
+	l->list[i].value += value;
+	if (l->list[i].is_samples)
+		l->samples += value;
+}
+
+static void read_counter(const char *path, uint64_t value, void *data)
+{
+	struct reading *reading = data;
+	const char *name = without_cpu(path);
+	const struct counter *c = counter_find(is_throttled_event(name) ? "throttled" : name);
+
+	if (name != path && session_stat_get(reading->samples, name))
+		return;
+	if (is_throttled_event(name))
+		value = MAX(value, (uint64_t)1);
+	if (value == 0 || (c && c->kind == COUNTER_INFO))
+		return;
+	if (c && c->kind == COUNTER_RECORDED)
+		reading->losses->recorded += value;
+	else
+		add_loss(reading->losses, name, value, c);
+}
+
+void losses_collect(const struct gather *g, struct losses *ret)
+{
+	size_t i;
+
+	*ret = (struct losses){ 0 };
+	for (i = 0; i < g->session_count; i++) {
+		struct reading reading = { ret, g->sessions[i].samples };
+		int r = session_stat_each(reading.samples, read_counter, &reading);
+
+		ret->received += session_stat_get(reading.samples, "sample_received");
+		ret->stretched += session_stat_get(reading.samples, "sample_stretched");
+		if (r < 0 && r != -ENOENT)
+			log_warn("%s/stats: %s; the report may miss losses", reading.samples,
+				 strerror(-r));
+	}
+}
+
+double losses_weight(const struct losses *l)
+{
+	return l->stretched < l->received
+		       ? (double)l->received / (double)(l->received - l->stretched)
+		       : 1;
+}
+
+void losses_done(struct losses *l)
+{
+	size_t i;
+
+	for (i = 0; i < l->count; i++) {
+		free(l->list[i].name);
+		free(l->list[i].meaning);
+	}
+	free(l->list);
+	*l = (struct losses){ 0 };
+}

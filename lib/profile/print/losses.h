@@ -1,0 +1,40 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What was lost while the sessions of a report were sampled: the counters in their stats/ that are
+ * a loss or a trouble (stats/counters.h), summed over the sessions.
+ *
+ *	struct losses losses;
+ *	losses_collect(gather, &losses);
+ *	report_header_text(&report, &losses, stdout);
+ *	losses_done(&losses);
+ */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct gather;
+
+/* A counter that is not zero. */
+struct loss {
+	char *name; /* in stats/ */
+	uint64_t value;
+	char *meaning;	 /* in words */
+	bool is_samples; /* counts samples that are missing, so that their share can be given */
+};
+
+struct losses {
+	struct loss *list;
+	size_t count, room;
+	uint64_t samples;	      /* missing, the sum */
+	uint64_t recorded;	      /* by the sessions' own count; 0 if they have none */
+	uint64_t received, stretched; /* what samples stand for; what of that was not taken */
+};
+
+/* Reads the counters of all sessions of @g; the caller calls losses_done(). */
+void losses_collect(const struct gather *g, struct losses *ret);
+/* How many samples a sample of the sessions stands for on average; 1 if they do not say. */
+double losses_weight(const struct losses *l);
+/* Frees what losses_collect() allocated. */
+void losses_done(struct losses *l);

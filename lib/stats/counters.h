@@ -1,0 +1,187 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The counters of a profiling run: what was sampled, what was lost, and why. This table is the one
+ * place that names them. Drivers and record count in the structs below; the files in stats/ of a
+ * session, the log, opcontrol --status, the end of operf and the headers of reports read the rest
+ * from here. All text is constant; what a function allocates, its caller frees.
+ *
+ *	const struct counter *c;
+ *	for (size_t i = 0; (c = counter_at(i)); i++)
+ *		if (c->kind == COUNTER_LOST)
+ *			lost += counter_value(c, &driver, &record);
+ */
+#pragma once
+
+#include "unwind/chain_end.h"
+#include "unwind/unwind_cache.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum counter_kind {
+	COUNTER_RECORDED, /* samples that are in the profile */
+	COUNTER_LOST,	  /* samples that are missing from it */
+	COUNTER_TROUBLE,  /* something else that makes the profile worse than it looks */
+	COUNTER_INFO,	  /* neither */
+};
+
+/* Rows: name in stats/ and in the struct; kind; text in the log, after "Nr. "; text for people,
+ * NULL if it is the log's; remedy, or NULL. The text of a COUNTER_LOST says why the samples are
+ * missing, that of all others what is counted.
+ *
+ * Of a driver: samples received = samples in the event buffer + all sample_lost_no_... +
+ * sample_filtered. A sample counts as what it stands for: of those received, sample_stretched were
+ * not taken (driver_ops.stretch). */
+#define COUNTERS_OF_DRIVER(X)                                                                      \
+	X(sample_received, INFO, "samples received", NULL, NULL)                                   \
+	X(sample_stretched, TROUBLE, "samples not taken, for which others count (CPU budget)",     \
+	  "samples were not taken, to keep to the CPU budget: others count for them", NULL)        \
+	X(sample_lost_overflow, LOST, "samples lost: CPU buffer overflow",                         \
+	  "the CPU buffers were full", "sample less often, or raise oprofiled --cpu-buffer-size")  \
+	X(sample_lost_no_mapping, LOST, "samples lost: address in no mapping",                     \
+	  "their address was in no mapping", NULL)                                                 \
+	X(sample_lost_no_mm, LOST, "samples lost: process unknown", "their process was not known", \
+	  NULL)                                                                                    \
+	X(sample_lost_no_tree, LOST, "samples lost: the process's mappings could not be read",     \
+	  "the mappings of their process could not be read", NULL)                                 \
+	X(sample_lost_no_path, LOST, "samples lost: nobody told the path of the file",             \
+	  "the path of their file was never reported", NULL)                                       \
+	X(sample_filtered, INFO, "samples of other processes, left out", NULL, NULL)               \
+	X(sideband_lost, TROUBLE, "mapping records lost (resynchronised)",                         \
+	  "mapping records lost; the mappings were read again", NULL)                              \
+	X(resync, INFO, "times the process table was read anew", NULL, NULL)                       \
+	X(throttled, TROUBLE, "times the kernel throttled sampling", NULL, "sample less often")    \
+	X(throttled_ns, INFO, "nanoseconds spent throttled", NULL, NULL)                           \
+	X(ibs_lost, TROUBLE,                                                                       \
+	  "instruction-based samples that made no sense or could not be placed", NULL, NULL)       \
+	X(offcpu_intervals, INFO, "times a task was off the CPU", NULL, NULL)                      \
+	X(offcpu_lost, TROUBLE,                                                                    \
+	  "off-CPU intervals that could not be placed, or whose end was not seen", NULL, NULL)     \
+	X(waited_ns, INFO, "nanoseconds that events waited for a counter, taking turns", NULL,     \
+	  NULL)                                                                                    \
+	X(cpu_hotplug, INFO, "CPUs that came or went", NULL, NULL)                                 \
+	X(path_ring_full, INFO, "times a path could not be told at once: ring full", NULL, NULL)   \
+	X(path_truncated, TROUBLE, "paths cut short: too long, or too many names", NULL, NULL)     \
+	X(follow_full, TROUBLE, "processes that could not be followed: table full", NULL, NULL)    \
+	X(unwound_frames, INFO, "frames looked for in user space by the program in the kernel",    \
+	  NULL, NULL)                                                                              \
+	X(unwound_full, TROUBLE, "samples without their callers: too many call chains", NULL,      \
+	  NULL)                                                                                    \
+	X(parser_lost, TROUBLE, "files given up: reading them went wrong", NULL, NULL)             \
+	X(bad_record, TROUBLE, "records of the kernel that made no sense", NULL, NULL)             \
+	UNWIND_COUNTERS(X)
+
+/* Of record. Every sample that came in is in "samples", in "filtered" or in exactly one of the
+ * COUNTER_LOST, but for lost_samplefile, which is a part of "samples", as it was in the original:
+ * recorded are samples - lost_samplefile. Samples of an extended feature are in none of these but
+ * extended_lost; the feature counts them. */
+#define COUNTERS_OF_RECORD(X)                                                                      \
+	X(sample_dumps, INFO, "sample dumps", NULL, NULL)                                          \
+	X(samples, RECORDED, "non-backtrace samples", NULL, NULL)                                  \
+	X(kernel_samples, INFO, "kernel samples", NULL, NULL)                                      \
+	X(lost_no_context, LOST, "lost samples (no kernel/user)",                                  \
+	  "neither in the kernel nor in user space", NULL)                                         \
+	X(lost_kernel, LOST, "lost kernel samples", "their address was in no part of the kernel",  \
+	  NULL)                                                                                    \
+	X(incomplete_code, TROUBLE, "incomplete code structs",                                     \
+	  "incomplete records in the event buffer", NULL)                                          \
+	X(lost_samplefile, LOST, "samples lost due to sample file open failure",                   \
+	  "their sample file could not be written", NULL)                                          \
+	X(lost_no_mapping, LOST, "samples lost due to no permanent mapping",                       \
+	  "no permanent mapping for their address", NULL)                                          \
+	X(lost_no_app_for_kernel_sample, LOST,                                                     \
+	  "user context kernel samples lost due to no app info available",                         \
+	  "in the kernel, for an unknown application", NULL)                                       \
+	X(lost_no_app_for_user_sample, LOST, "user samples lost due to no app info available",     \
+	  "their application was not known", NULL)                                                 \
+	X(lost_counter, LOST, "samples lost due to a counter not in use",                          \
+	  "their counter was not in use", NULL)                                                    \
+	X(filtered, INFO, "samples left out by the image filter", NULL, NULL)                      \
+	X(arcs_no_mapping, TROUBLE, "backtraces skipped due to no file mapping",                   \
+	  "call chains without mapping", NULL)                                                     \
+	X(chains_lost, TROUBLE, "call chains that could not be stored", NULL, NULL)                \
+	X(shed_chains, TROUBLE, "call chains left out, as memory or disk ran short", NULL, NULL)   \
+	X(shed_jit, TROUBLE, "samples in run-time code that was not looked up, likewise",          \
+	  "samples in run-time code without names, as memory or disk ran short", NULL)             \
+	X(shed_threads, TROUBLE, "samples not told apart by thread or CPU, likewise",              \
+	  "samples not split by thread or CPU, as memory or disk ran short", NULL)                 \
+	X(shed_pauses, TROUBLE, "pauses in sampling, likewise",                                    \
+	  "times sampling paused, as memory or disk ran short", NULL)                              \
+	X(extended_lost, TROUBLE, "samples or counts of an extended feature lost", NULL, NULL)
+
+/* Others that stats/ may have: the sum of all samples that came in; those of the original's daemon,
+ * operf and kernel driver, of which oprofilefs shows some under their old names. */
+#define COUNTERS_OF_SESSION(X)                                                                     \
+	X(total_samples, INFO, "samples in all", NULL, NULL)                                       \
+	X(backtrace_aborted, TROUBLE, "call chains cut short", NULL, NULL)                         \
+	X(sample_invalid_eip, LOST, NULL, "their address made no sense", NULL)                     \
+	X(event_lost_overflow, LOST, NULL, "the event buffer was full", NULL)                      \
+	X(lost_no_app, LOST, NULL, "in the kernel, for an unknown application", NULL)              \
+	X(lost_invalid_domain, LOST, NULL, "their address was not in the range of its domain",     \
+	  NULL)                                                                                    \
+	X(lost_invalid_hypervisor_addr, LOST, NULL,                                                \
+	  "their address was not in the range of the hypervisor", NULL)                            \
+	X(lost_records_by_kernel, LOST, NULL, "the kernel's buffers were full", NULL)              \
+	X(lost_bt_no_mapping, TROUBLE, "call chains without mapping", NULL, NULL)                  \
+	X(bt_lost_no_mapping, TROUBLE, "call chains without mapping", NULL, NULL)                  \
+	X(multiplex_counter, INFO, "times that events took turns", NULL, NULL)
+
+/* Those that are also known by CPU, under the names that the original's kernel driver had. */
+#define COUNTERS_OF_CPU(X)                                                                         \
+	X(sample_received)                                                                         \
+	X(sample_lost_overflow)                                                                    \
+	X(backtrace_aborted)                                                                       \
+	X(sample_invalid_eip)
+
+struct driver_stats {
+#define X(name, ...) uint64_t name;
+	COUNTERS_OF_DRIVER(X)
+#undef X
+};
+
+struct record_stats {
+#define X(name, ...) uint64_t name;
+	COUNTERS_OF_RECORD(X)
+#undef X
+	/* Samples with a call chain, by why it ends: "chain_complete" and so on in stats/. They are
+	 * samples as well. */
+#define X(...) +1
+	uint64_t chain_ends[0 CHAIN_ENDS(X)];
+#undef X
+};
+
+struct driver_cpu_stats {
+#define X(name) uint64_t name;
+	COUNTERS_OF_CPU(X)
+#undef X
+};
+
+enum counter_source {
+	COUNTER_OF_DRIVER,  /* counted in struct driver_stats */
+	COUNTER_OF_RECORD,  /* in struct record_stats */
+	COUNTER_OF_CHAINS,  /* in ->chain_ends of struct record_stats */
+	COUNTER_OF_SESSION, /* only in stats/ */
+};
+
+struct counter {
+	const char *name;
+	enum counter_source source;
+	enum counter_kind kind;
+	const char *log, *text, *remedy; /* as in the rows above */
+	size_t offset;			 /* in the struct of its source */
+};
+
+/* The counters in the order of the log, by index; NULL past the last. */
+const struct counter *counter_at(size_t i);
+/* The counter called @name, or NULL. */
+const struct counter *counter_find(const char *name);
+/* Its value in the struct of its source; the other may be NULL. 0 of a COUNTER_OF_SESSION. */
+uint64_t counter_value(const struct counter *c, const struct driver_stats *driver,
+		       const struct record_stats *record);
+/* Where it is in @stats, the struct of its source. */
+uint64_t *counter_place(const struct counter *c, void *stats);
+/* Its text with the remedy: "the CPU buffers were full; sample less often, ...". Caller frees. */
+char *counter_meaning(const struct counter *c);
+/* The same in words that can follow its value: "samples lost: the CPU buffers were full; ...".
+ * Caller frees. */
+char *counter_text(const struct counter *c);
