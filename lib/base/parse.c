@@ -34,19 +34,50 @@ int parse_hex(const char **s, uint64_t *ret)
 	return 0;
 }
 
-int parse_dec(const char **s, uint64_t *ret)
+/* The digits below @base, at most 10, at *@s. */
+static int parse_digits(const char **s, unsigned int base, uint64_t *ret)
 {
 	const char *at = *s;
 	uint64_t value = 0;
 
-	for (; *at >= '0' && *at <= '9'; at++)
-		if (__builtin_mul_overflow(value, 10, &value) ||
+	for (; *at >= '0' && *at < (char)('0' + base); at++)
+		if (__builtin_mul_overflow(value, base, &value) ||
 		    __builtin_add_overflow(value, (uint64_t)(*at - '0'), &value))
 			return -ERANGE;
 	if (at == *s)
 		return -EINVAL;
 	*s = at;
 	*ret = value;
+	return 0;
+}
+
+int parse_dec(const char **s, uint64_t *ret)
+{
+	return parse_digits(s, 10, ret);
+}
+
+int parse_octal(const char **s, uint64_t *ret)
+{
+	return parse_digits(s, 8, ret);
+}
+
+int parse_decimal(const char **s, double *ret)
+{
+	const char *at = *s, *point;
+	uint64_t whole, fraction = 0;
+	double unit = 1;
+	int r = parse_dec(&at, &whole);
+
+	if (r == 0 && *at == '.') {
+		point = at++;
+		r = parse_dec(&at, &fraction);
+		for (point++; r == 0 && point < at; point++)
+			unit *= 10;
+	}
+	if (r < 0)
+		return r;
+	*ret = (double)whole + (double)fraction / unit;
+	*s = at;
 	return 0;
 }
 

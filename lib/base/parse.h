@@ -27,6 +27,13 @@ int parse_hex(const char **s, uint64_t *ret);
  * 64 bits. */
 int parse_dec(const char **s, uint64_t *ret);
 
+/* The octal digits at *@s; moves *@s past them. Errors as parse_dec(). */
+int parse_octal(const char **s, uint64_t *ret);
+
+/* The number such as 12 or 0.5 at *@s, without a sign or an exponent; moves *@s past it. Errors as
+ * parse_dec(). */
+int parse_decimal(const char **s, double *ret);
+
 /* A size such as 4096, 64K, 32M, 2G; -EINVAL or -ERANGE. */
 int parse_size(const char *s, uint64_t *ret);
 

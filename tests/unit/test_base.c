@@ -59,6 +59,20 @@ static void sizes_take_units(void)
 	CHECK_EQ(parse_size("99999999999T", &size), -ERANGE);
 }
 
+static void octal_and_decimal_numbers_end_where_digits_do(void)
+{
+	const char *mode = "0758", *percent = "12.50%", *bare = ".5", *open = "3.";
+	uint64_t bits = 0;
+	double value = 0;
+
+	CHECK_EQ(parse_octal(&mode, &bits), 0);
+	CHECK(bits == 075 && !strcmp(mode, "8"));
+	CHECK_EQ(parse_decimal(&percent, &value), 0);
+	CHECK(value == 12.5 && !strcmp(percent, "%"));
+	CHECK_EQ(parse_decimal(&bare, &value), -EINVAL);
+	CHECK_EQ(parse_decimal(&open, &value), -EINVAL);
+}
+
 static void signed_numbers_reach_both_ends(void)
 {
 	int64_t value = 0;
@@ -507,7 +521,8 @@ static void long_text_is_cut_by_characters(void)
 }
 
 TESTS(T(utf8_is_told_from_other_bytes), T(stat_lines_parse_whatever_the_name),
-      T(numbers_are_whole_strings_in_range), T(sizes_take_units), T(signed_numbers_reach_both_ends),
+      T(numbers_are_whole_strings_in_range), T(sizes_take_units),
+      T(octal_and_decimal_numbers_end_where_digits_do), T(signed_numbers_reach_both_ends),
       T(map_finds_all_after_removals), T(a_key_of_the_map_has_several_values),
       T(values_of_a_key_keep_their_order_as_the_map_grows), T(span_never_leaves_its_bytes),
       T(maps_lines_parse), T(options_come_from_the_table), T(build_ids_survive_the_text_form),
