@@ -6,10 +6,11 @@
 #include "event/catalog.h"
 #include "event/cpu_type.h"
 #include "record/feature.h"
-#include "settings.h"
+#include "daemon_options.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -25,7 +26,7 @@ static_assert((int)NODES_DEPTH_MAX == (int)DRIVER_DEPTH_MAX, "any depth can be w
 
 static struct node_counter show_event(const struct settings *s, const struct event *e)
 {
-	uint64_t rate_hz = e->rate_hz ?: s->rc.rate ?: SETTINGS_TIMER_HZ;
+	uint64_t rate_hz = e->rate_hz ?: s->rate;
 
 	return (struct node_counter){ .enabled = 1,
 				      .event = e->code,
@@ -69,25 +70,25 @@ static void show_ibs(const char *ext_feature, struct node_settings *ret)
 	ret->ibs_op.branch_target = ibs.branch_target;
 }
 
-static void show_settings(const struct settings *s, struct node_settings *ret)
+static void show_settings(const struct daemon_options *o, struct node_settings *ret)
 {
+	const struct settings *s = &o->settings;
 	size_t i;
 
 	*ret = (struct node_settings){
-		.buffer_size = s->rc.buffer_size ?: DRIVER_BUFFER_WORDS,
-		.buffer_watershed = s->rc.buffer_watershed ?: WATERSHED_DEFAULT,
-		.cpu_buffer_size =
-			s->rc.cpu_buffer_size ?: DRIVER_CPU_BUFFER_BYTES / sizeof(uint64_t),
-		.backtrace_depth = s->rc.callgraph,
+		.buffer_size = s->buffer_size ?: DRIVER_BUFFER_WORDS,
+		.buffer_watershed = s->buffer_watershed ?: WATERSHED_DEFAULT,
+		.cpu_buffer_size = s->cpu_buffer_size ?: DRIVER_CPU_BUFFER_BYTES / sizeof(uint64_t),
+		.backtrace_depth = s->callgraph,
 		.has_ibs_fetch = has_pmu("ibs_fetch"),
 		.has_ibs_op = has_pmu("ibs_op"),
 	};
-	ret->counter_count = MAX(s->event_count, hardware_counters());
+	ret->counter_count = MAX(o->event_count, hardware_counters());
 	for (i = 0; i < ret->counter_count; i++)
 		ret->counters[i] = (struct node_counter){ .kernel = 1, .user = 1 };
-	for (i = 0; i < s->event_count; i++)
-		ret->counters[i] = show_event(s, &s->events[i]);
-	show_ibs(s->rc.ext_feature, ret);
+	for (i = 0; i < o->event_count; i++)
+		ret->counters[i] = show_event(s, &o->events[i]);
+	show_ibs(s->ext_feature, ret);
 }
 
 /* --- nodes as settings --- */
@@ -129,10 +130,10 @@ static bool same_counter(const struct node_counter *a, const struct node_counter
 /* The events of the counters that are enabled; one that nobody wrote to stays what it is, which may
  * be more than numbers can say. */
 static int take_events(const struct node_settings *wanted, const struct node_settings *shown,
-		       struct settings *s, struct error *err)
+		       struct daemon_options *o, struct error *err)
 {
 	struct event events[EVENT_MAX];
-	size_t i, count = 0, old = s->event_count;
+	size_t i, count = 0, old = o->event_count;
 	int r;
 
 	for (i = 0; i < wanted->counter_count; i++) {
@@ -141,7 +142,7 @@ static int take_events(const struct node_settings *wanted, const struct node_set
 		if (!c->enabled)
 			continue;
 		if (i < old && same_counter(c, &shown->counters[i])) {
-			events[count++] = s->events[i];
+			events[count++] = o->events[i];
 			continue;
 		}
 		r = parse_counter(i, c, &events[count], err);
@@ -149,10 +150,10 @@ static int take_events(const struct node_settings *wanted, const struct node_set
 			return r;
 		count++;
 	}
-	if (!count && !s->rc.ext_feature)
+	if (!count && !o->settings.ext_feature)
 		return error_set(err, -EINVAL, "no counter is enabled: write 1 to 0/enabled");
-	memcpy(s->events, events, count * sizeof(*events));
-	s->event_count = count;
+	memcpy(o->events, events, count * sizeof(*events));
+	o->event_count = count;
 	return 0;
 }
 
@@ -175,42 +176,59 @@ static char *ibs_feature(const struct node_settings *wanted)
 	return strbuf_take(&text);
 }
 
-/* What was written over what is there: only where it differs, for a setting that is shown may be a
- * default that follows others. */
-static int take_settings(const struct node_settings *wanted, struct settings *s, struct error *err)
+static int set_number(struct settings *s, enum setting_id id, uint64_t number, struct error *err)
 {
-	struct node_settings shown;
+	char text[32];
 
-	show_settings(s, &shown);
+	(void)snprintf(text, sizeof(text), "%" PRIu64, number);
+	return settings_set(s, id, text, err);
+}
+
+/* Sets what was written over @o; only what differs from what was shown, which may be a default that
+ * depends on other settings. */
+static int take_settings(const struct node_settings *wanted, struct daemon_options *o,
+			 struct error *err)
+{
+	struct settings *s = &o->settings;
+	_cleanup_free_ char *feature = ibs_feature(wanted);
+	struct node_settings shown;
+	int r = 0;
+
+	show_settings(o, &shown);
 	if (wanted->buffer_watershed >= wanted->buffer_size)
 		return error_set(err, -EINVAL, "buffer_watershed is not below buffer_size");
 	if (wanted->buffer_size != shown.buffer_size)
-		s->rc.buffer_size = wanted->buffer_size;
-	if (wanted->cpu_buffer_size != shown.cpu_buffer_size)
-		s->rc.cpu_buffer_size = wanted->cpu_buffer_size;
-	s->rc.buffer_watershed = wanted->buffer_watershed;
-	s->rc.callgraph = wanted->backtrace_depth;
-	if (memcmp(&wanted->ibs_fetch, &shown.ibs_fetch, sizeof(shown.ibs_fetch)) != 0 ||
-	    memcmp(&wanted->ibs_op, &shown.ibs_op, sizeof(shown.ibs_op)) != 0)
-		s->rc.ext_feature = ibs_feature(wanted);
-	return take_events(wanted, &shown, s, err);
+		r = set_number(s, SETTING_BUF_SIZE, wanted->buffer_size, err);
+	if (r == 0 && wanted->cpu_buffer_size != shown.cpu_buffer_size)
+		r = set_number(s, SETTING_CPU_BUF_SIZE, wanted->cpu_buffer_size, err);
+	if (r == 0)
+		r = set_number(s, SETTING_BUF_WATERSHED, wanted->buffer_watershed, err);
+	if (r == 0)
+		r = set_number(s, SETTING_CALLGRAPH, wanted->backtrace_depth, err);
+	if (r == 0 && (memcmp(&wanted->ibs_fetch, &shown.ibs_fetch, sizeof(shown.ibs_fetch)) != 0 ||
+		       memcmp(&wanted->ibs_op, &shown.ibs_op, sizeof(shown.ibs_op)) != 0))
+		r = settings_set(s, SETTING_EXT_FEATURE, feature ?: "", err);
+	return r < 0 ? r : take_events(wanted, &shown, o, err);
 }
 
 int node_host_take_over(struct node_host *host, struct nodes *nodes, struct error *err)
 {
-	struct settings *s = host->settings, wanted = *s;
+	struct daemon_options *o = host->options, wanted = *o;
+	_cleanup_(settings_done) struct settings before = o->settings;
 	struct collector_config config;
-	int r = take_settings(nodes_settings(nodes), &wanted, err);
+	int r;
 
+	settings_copy(&before, &wanted.settings);
+	r = take_settings(nodes_settings(nodes), &wanted, err);
 	if (r == 0) {
-		settings_collector(&wanted, &config);
-		r = collector_change(host->collector, &config, s->no_seccomp, err);
+		daemon_options_collector(&wanted, &config);
+		r = collector_change(host->collector, &config, o->no_seccomp, err);
 	}
-	if (wanted.rc.ext_feature != s->rc.ext_feature)
-		free(r == 0 ? s->rc.ext_feature : wanted.rc.ext_feature);
-	if (r < 0)
+	if (r < 0) {
+		before = wanted.settings; /* to be freed instead */
 		return r;
-	*s = wanted;
+	}
+	*o = wanted;
 	nodes_taken_over(nodes);
 	return 0;
 }
@@ -358,6 +376,6 @@ struct nodes *node_host_nodes(struct node_host *host)
 {
 	struct node_settings shown;
 
-	show_settings(host->settings, &shown);
+	show_settings(host->options, &shown);
 	return nodes_new(&shown, &node_functions, host);
 }

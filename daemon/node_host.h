@@ -3,7 +3,7 @@
  * The daemon as the host of oprofilefs (oprofilefs/nodes.h): what its nodes show, and how settings
  * written there become those of a collector.
  *
- *	struct node_host host = { .collector = c, .settings = settings, ... };
+ *	struct node_host host = { .collector = c, .options = options, ... };
  *	struct nodes *nodes = node_host_nodes(&host);
  *	if (nodes_changed(nodes))
  *		r = node_host_take_over(&host, nodes, err);
@@ -13,7 +13,7 @@
 #include "oprofilefs/nodes.h"
 #include "record/collector.h"
 
-struct settings;
+struct daemon_options;
 
 /* What is done for a node; as struct nodes_host has it. */
 struct node_actions {
@@ -26,7 +26,7 @@ struct node_actions {
 /* Everything is borrowed. */
 struct node_host {
 	struct collector *collector;
-	struct settings *settings;
+	struct daemon_options *options;
 	const struct node_actions *actions;
 	void *data; /* for ->actions */
 	/* What stats/ shows while it is gone through. */

@@ -10,7 +10,7 @@
 #include "replay_run.h"
 #include "rights.h"
 #include "service.h"
-#include "settings.h"
+#include "daemon_options.h"
 #include "sfile/session.h"
 #include "sigbus.h"
 #include "tools/common/tool.h"
@@ -52,30 +52,30 @@ static void set_file_limit(uint64_t most)
 /* Says early, and in plain words, what the session's lock would say later. */
 static int refuse_second(const struct settings *settings, struct error *err)
 {
-	uint32_t pid = session_lock_holder(settings->rc.session_dir);
+	uint32_t pid = session_lock_holder(settings->session_dir);
 
 	if (!pid)
 		return 0;
 	return error_set(err, -EBUSY,
 			 "%s is already being written by pid %u; end it with 'opcontrol "
 			 "--session-dir=%s --shutdown', or give another --session-dir",
-			 settings->rc.session_dir, pid, settings->rc.session_dir);
+			 settings->session_dir, pid, settings->session_dir);
 }
 
 /* Becomes who is to serve; nothing was opened yet. */
 static int step_down(const struct settings *settings, struct error *err)
 {
 	struct rights who;
-	int r = rights_choose(settings->rc.user, settings->rc.socket_group, &who, err);
+	int r = rights_choose(settings->user, settings->socket_group, &who, err);
 
 	if (r == 0)
-		r = session_dir_prepare(settings->rc.session_dir, settings->session_mode, &who,
+		r = session_dir_prepare(settings->session_dir, (mode_t)settings->session_mode, &who,
 					err);
 	return r < 0 ? r : rights_enter(&who, err);
 }
 
 /* Gives up what a daemon that is set up does not need any more. */
-static int lock_down(const struct settings *settings, const struct service *service,
+static int lock_down(const struct daemon_options *options, const struct service *service,
 		     struct error *err)
 {
 	int r = rights_keep(service_driver(service), err);
@@ -84,7 +84,7 @@ static int lock_down(const struct settings *settings, const struct service *serv
 	if (r < 0)
 		return r;
 	log_info("runs as uid %u, with capabilities: %s", geteuid(), text);
-	if (settings->no_seccomp) {
+	if (options->no_seccomp) {
 		log_info("not confined to its system calls: --no-seccomp");
 		return 0;
 	}
@@ -95,8 +95,9 @@ static int lock_down(const struct settings *settings, const struct service *serv
 }
 
 /* The daemon's life, from the first lock to the last sample. */
-static int serve(struct settings *settings, int *ready, struct error *err)
+static int serve(struct daemon_options *options, int *ready, struct error *err)
 {
+	const struct settings *settings = &options->settings;
 	/* It is freed behind the service, which uses it. */
 	_cleanup_(parser_freep) struct parser *parser = NULL;
 	_cleanup_(service_freep) struct service *service = NULL;
@@ -107,19 +108,19 @@ static int serve(struct settings *settings, int *ready, struct error *err)
 	if (r == 0)
 		r = parser_new(&parser, err);
 	if (r == 0)
-		r = logfile_open(settings->rc.session_dir, settings->verbose, settings->foreground,
-				 err);
+		r = logfile_open(settings->session_dir, (enum log_level)settings->verbose,
+				 options->foreground, err);
 	if (r == -EACCES)
 		return error_set(err, r, "%s; run as root, or give another --session-dir",
 				 err->text);
 	if (r < 0)
 		return r;
 	sigbus_catch();
-	r = service_new(settings, parser, &service, err);
+	r = service_new(options, parser, &service, err);
 	if (r < 0)
 		return r;
 	log_info("oprofiled " OPROFILE_VERSION ", pid %d: %s", (int)getpid(), service_why(service));
-	r = lock_down(settings, service, err);
+	r = lock_down(options, service, err);
 	if (r < 0)
 		return r;
 	if (*ready >= 0) {
@@ -142,22 +143,22 @@ static void give_back_soon(void)
 
 int main(int argc, char **argv)
 {
-	_cleanup_(settings_done) struct settings settings = SETTINGS_INIT;
+	_cleanup_(daemon_options_done) struct daemon_options options = { 0 };
 	_cleanup_close_ int ready = -1;
 	struct error err = ERROR_INIT;
-	int r = settings_load(argc, argv, &settings, &err);
+	int r = daemon_options_load(argc, argv, &options, &err);
 
 	tool_tidy();
 	give_back_soon();
 	(void)signal(SIGPIPE, SIG_IGN);
-	set_file_limit(settings.limits.files);
-	if (r == 0 && settings.replay) {
-		r = replay_run(&settings, &err);
+	set_file_limit(options.settings.max_files);
+	if (r == 0 && options.replay) {
+		r = replay_run(&options, &err);
 		return r < 0 ? tool_fail(&err) : 0;
 	}
-	if (r == 0 && !settings.foreground)
+	if (r == 0 && !options.foreground)
 		r = background_enter(&ready, &err);
 	if (r == 0)
-		r = serve(&settings, &ready, &err);
+		r = serve(&options, &ready, &err);
 	return r < 0 ? tool_fail(&err) : 0;
 }

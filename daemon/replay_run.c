@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "replay_run.h"
 
-#include "settings.h"
+#include "daemon_options.h"
 
 #include <errno.h>
 
-int replay_run(const struct settings *settings, struct error *err)
+int replay_run(const struct daemon_options *options, struct error *err)
 {
 	_cleanup_(collector_freep) struct collector *collector = NULL;
 	struct collector_config config;
 	int r;
 
-	settings_collector(settings, &config);
+	daemon_options_collector(options, &config);
 	r = collector_new(&config, &collector, err);
 	if (r == 0)
 		r = collector_start(collector, err);

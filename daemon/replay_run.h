@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-struct settings;
+struct daemon_options;
 
 /* Reads the stream to its end and prints the statistics on stdout; 0 or -errno. */
-int replay_run(const struct settings *settings, struct error *err);
+int replay_run(const struct daemon_options *options, struct error *err);

@@ -5,13 +5,12 @@
 #include "base/mem.h"
 #include "oprofilefs/nodes.h"
 #include "control/server.h"
-#include "control/verbosity.h"
 #include "logfile.h"
 #include "meter.h"
 #include "node_host.h"
 #include "notify.h"
 #include "reader.h"
-#include "settings.h"
+#include "daemon_options.h"
 #include "status.h"
 
 #include <errno.h>
@@ -37,7 +36,7 @@ enum source {
 };
 
 struct service {
-	struct settings *settings;
+	struct daemon_options *options;
 	struct collector *collector;
 	struct node_host host;
 	struct nodes *nodes;  /* oprofilefs */
@@ -200,7 +199,7 @@ static void sync_now(struct service *s)
 static int run_status(const char *arg, struct strbuf *answer, void *data, struct error *err)
 {
 	const struct service *s = data;
-	const struct status status = { .settings = s->settings,
+	const struct status status = { .settings = &s->options->settings,
 				       .collector = s->collector,
 				       .meter = &s->meter,
 				       .born_ns = s->born_ns,
@@ -289,13 +288,12 @@ static int run_shutdown(const char *arg, struct strbuf *answer, void *data, stru
 
 static int run_verbose(const char *arg, struct strbuf *answer, void *data, struct error *err)
 {
-	enum log_level level;
-	int r = verbosity_parse(arg, &level, err);
+	struct settings *settings = &((struct service *)data)->options->settings;
+	int r = settings_set(settings, SETTING_VERBOSE, arg ?: "all", err);
 
 	(void)answer;
-	(void)data;
 	if (r == 0)
-		logfile_level(level);
+		logfile_level((enum log_level)settings->verbose);
 	return r;
 }
 
@@ -507,8 +505,8 @@ static int open_loop(struct service *s, struct error *err)
 
 static int set_up(struct service *s, struct parser *parser, struct error *err)
 {
-	struct control_server_config control = { .session_dir = s->settings->rc.session_dir,
-						 .group = s->settings->rc.socket_group,
+	struct control_server_config control = { .session_dir = s->options->settings.session_dir,
+						 .group = s->options->settings.socket_group,
 						 .commands = commands,
 						 .adopt = adopt,
 						 .data = s };
@@ -517,13 +515,13 @@ static int set_up(struct service *s, struct parser *parser, struct error *err)
 
 	if (r < 0)
 		return r;
-	settings_collector(s->settings, &collector);
+	daemon_options_collector(s->options, &collector);
 	collector.parser = s->meter.parser = parser;
 	r = collector_new(&collector, &s->collector, err);
 	if (r < 0)
 		return r;
 	s->host = (struct node_host){ .collector = s->collector,
-				      .settings = s->settings,
+				      .options = s->options,
 				      .actions = &node_actions,
 				      .data = s };
 	s->nodes = node_host_nodes(&s->host);
@@ -534,18 +532,18 @@ static int set_up(struct service *s, struct parser *parser, struct error *err)
 	r = control_server_new(&control, &s->control, err);
 	if (r == 0)
 		r = watch(s, control_server_fd(s->control), SOURCE_CONTROL, err);
-	if (r == 0 && s->settings->start)
+	if (r == 0 && s->options->start)
 		r = start(s, err);
 	return r;
 }
 
-int service_new(struct settings *settings, struct parser *parser, struct service **ret,
+int service_new(struct daemon_options *options, struct parser *parser, struct service **ret,
 		struct error *err)
 {
 	_cleanup_(service_freep) struct service *s = xcalloc(1, sizeof(*s));
 	int r;
 
-	*s = (struct service){ .settings = settings,
+	*s = (struct service){ .options = options,
 			       .epoll = -1,
 			       .signals = -1,
 			       .tick = -1,

@@ -3,7 +3,7 @@
  * The daemon at work: one loop over signals, the control socket, the driver and a few timers. A
  * collector does the profiling; here is only when. Nothing wakes it while it does not sample.
  *
- *	service_new(&settings, parser, &service, err);
+ *	service_new(&options, parser, &service, err);
  *	service_run(service, err);		until told to end
  *	service_free(service);
  */
@@ -15,12 +15,12 @@
 
 struct parser;
 struct service;
-struct settings;
+struct daemon_options;
 
-/* Sets collector and control socket up, starts if the settings say so, takes over the signals that
- * it handles. @settings and @parser, which reads files for it, stay the caller's and must outlive
+/* Sets collector and control socket up, starts if the options say so, takes over the signals that
+ * it handles. @options and @parser, which reads files for it, stay the caller's and must outlive
  * it; what is written to oprofilefs changes the settings. Caller frees; 0 or -errno. */
-int service_new(struct settings *settings, struct parser *parser, struct service **ret,
+int service_new(struct daemon_options *options, struct parser *parser, struct service **ret,
 		struct error *err);
 /* Serves until SIGTERM, SIGINT or the command "shutdown", then stops and records all. 0 or -errno
  * of what could not be recorded. */

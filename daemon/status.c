@@ -5,9 +5,10 @@
 #include "base/mem.h"
 #include "base/procfs.h"
 #include "control/server.h"
+#include "control/settings.h"
 #include "perf/cpulist.h"
+#include "record/collector.h"
 #include "record/feature.h"
-#include "settings.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -26,7 +27,7 @@ static void answer_list(const struct event *events, size_t count, struct strbuf 
 static void answer_events(const struct status *status, struct strbuf *answer)
 {
 	_cleanup_(feature_freep) struct feature *feature = NULL;
-	const char *text = status->settings->rc.ext_feature;
+	const char *text = status->settings->ext_feature;
 	size_t count;
 	const struct event *events = collector_events(status->collector, &count);
 
@@ -68,8 +69,8 @@ static void answer_cost(const struct status *status, struct strbuf *answer)
 	collector_cost(status->collector, &cost);
 	if (!collector_running(status->collector))
 		cost = (struct governor_reading){ .stretch = 1, .highest = 1 };
-	if (status->settings->limits.cpu > 0)
-		control_answer(answer, "budget_percent", "%g", status->settings->limits.cpu * 100);
+	if (status->settings->budget > 0)
+		control_answer(answer, "budget_percent", "%g", status->settings->budget * 100);
 	control_answer(answer, "cost_percent", "%.3f", cost.all * 100);
 	control_answer(answer, "cost_interrupts_percent", "%.3f", cost.interrupts * 100);
 	control_answer(answer, "cost_program_percent", "%.3f", cost.program * 100);
@@ -133,7 +134,7 @@ static void answer_load(const struct status *status, struct strbuf *answer)
 void status_answer(const struct status *status, struct strbuf *answer)
 {
 	const struct settings *settings = status->settings;
-	_cleanup_free_ char *separate = settings_separate(settings);
+	_cleanup_free_ char *separate = record_separate_text((unsigned int)settings->separate);
 	_cleanup_free_ char *offline = cpulist_offline("");
 
 	control_answer(answer, "state", "%s",
@@ -149,9 +150,9 @@ void status_answer(const struct status *status, struct strbuf *answer)
 		control_answer(answer, "cpus_offline", "%s", offline);
 	answer_events(status, answer);
 	control_answer(answer, "separate", "%s", separate);
-	if (settings->rc.image_filter)
-		control_answer(answer, "images", "%s", settings->rc.image_filter);
-	control_answer(answer, "session_dir", "%s", settings->rc.session_dir);
+	if (settings->image_filter)
+		control_answer(answer, "images", "%s", settings->image_filter);
+	control_answer(answer, "session_dir", "%s", settings->session_dir);
 	answer_load(status, answer);
 	answer_counters(status, answer);
 }

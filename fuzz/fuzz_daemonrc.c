@@ -8,7 +8,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-	_cleanup_(daemonrc_done) struct daemonrc rc = DAEMONRC_INIT, back = DAEMONRC_INIT;
+	_cleanup_(settings_done) struct settings rc = settings_default();
+	_cleanup_(settings_done) struct settings back = settings_default();
 	_cleanup_(strbuf_done) struct strbuf one = STRBUF_INIT, two = STRBUF_INIT;
 
 	if (daemonrc_parse("fuzz", (const char *)data, size, &rc, NULL) < 0)

@@ -3,7 +3,6 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/parse.h"
 
 #include <errno.h>
 #include <string.h>
@@ -20,46 +19,6 @@ static const struct {
 	{ &driver_perf, true },
 	{ &driver_replay, false },
 };
-
-int driver_parse_depth(const char *text, unsigned int *ret, struct error *err)
-{
-	uint64_t depth;
-
-	if (parse_u64(text, 0, DRIVER_DEPTH_MAX, &depth) < 0)
-		return error_set(err, -EINVAL, "'%s': call chains are 0 to %d deep", text,
-				 DRIVER_DEPTH_MAX);
-	*ret = (unsigned int)depth;
-	return 0;
-}
-
-int driver_parse_unwind_bytes(const char *text, size_t *ret, struct error *err)
-{
-	uint64_t bytes;
-
-	if (parse_size(text, &bytes) < 0 || bytes < DRIVER_UNWIND_MIN || bytes > DRIVER_UNWIND_MAX)
-		return error_set(err, -EINVAL, "'%s': unwind tables take %dM to %dM", text,
-				 DRIVER_UNWIND_MIN >> 20, DRIVER_UNWIND_MAX >> 20);
-	*ret = bytes;
-	return 0;
-}
-
-int driver_parse_chain_mode(const char *text, enum driver_chain_mode *ret, struct error *err)
-{
-	static const char *const names[] = {
-#define X(name, text) [DRIVER_CHAINS_##name] = text,
-		DRIVER_CHAINS(X)
-#undef X
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		if (strcmp(names[i], text))
-			continue;
-		*ret = (enum driver_chain_mode)i;
-		return 0;
-	}
-	return error_set(err, -EINVAL, "'%s': call chains are taken by auto, fp or table", text);
-}
 
 bool driver_is_auto(const char *name)
 {

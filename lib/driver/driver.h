@@ -160,13 +160,6 @@ struct driver_ops {
 	void (*kernel_text)(struct driver *d, uint64_t start, uint64_t end);
 };
 
-/* Parses the depth of call chains, 0 (none) to DRIVER_DEPTH_MAX; or -EINVAL. */
-int driver_parse_depth(const char *text, unsigned int *ret, struct error *err);
-/* Parses "auto", "fp", "table"; or -EINVAL naming them. */
-int driver_parse_chain_mode(const char *text, enum driver_chain_mode *ret, struct error *err);
-/* Parses a size from DRIVER_UNWIND_MIN to DRIVER_UNWIND_MAX; or -EINVAL. */
-int driver_parse_unwind_bytes(const char *text, size_t *ret, struct error *err);
-
 /* Whether @name asks for whatever driver works here: "auto" or NULL. */
 bool driver_is_auto(const char *name);
 /* The driver called @name, the one that fits this machine for "auto" or NULL; NULL if there is none

@@ -43,35 +43,36 @@ static int parse_separation(const char *part, void *data)
 	return -EINVAL;
 }
 
-int record_separate_parse(const char *text, struct error *err)
+int record_separate_parse(const char *text)
 {
 	unsigned int bits = 0;
 
 	if (!*text || parse_list(text, ',', parse_separation, &bits) < 0)
-		return error_set(err, -EINVAL,
-				 "separation '%s' is not a list of none, lib, kernel, thread, cpu, "
-				 "cgroup, all",
-				 text);
+		return -EINVAL;
 	if (bits & RECORD_SEPARATE_KERNEL)
 		bits |= RECORD_SEPARATE_LIB;
 	return (int)bits;
 }
 
-char *record_separation(const struct record *rec)
+char *record_separate_text(unsigned int bits)
 {
 	struct strbuf text = STRBUF_INIT;
-	unsigned int left = rec->separate;
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(separations) && left; i++) {
-		if (!(separations[i].bits & left))
+	for (i = 0; i < ARRAY_SIZE(separations) && bits; i++) {
+		if (!(separations[i].bits & bits))
 			continue;
 		strbuf_addf(&text, "%s%s", text.length ? "," : "", separations[i].name);
-		left &= ~separations[i].bits;
+		bits &= ~separations[i].bits;
 	}
 	if (!text.length)
 		strbuf_adds(&text, "none");
 	return strbuf_take(&text);
+}
+
+char *record_separation(const struct record *rec)
+{
+	return record_separate_text(rec->separate);
 }
 
 /* Copies the events of the configuration, with those of the feature behind them. */

@@ -37,10 +37,12 @@ enum record_separate {
 	RECORD_SEPARATE_CGROUP = 16
 };
 
-/* Parses "none,lib,library,kernel,thread,cpu,cgroup,all"; the bits, or -EINVAL. */
-int record_separate_parse(const char *text, struct error *err);
+/* Parses a list of none, lib, library, kernel, thread, cpu, cgroup, all; the bits, or -EINVAL. */
+int record_separate_parse(const char *text);
+/* The reverse: "library,thread", or "none"; caller frees. */
+char *record_separate_text(unsigned int bits);
 
-/* What sample files are kept apart by, as record_separate_parse() takes it; caller frees. */
+/* What sample files are kept apart by, as record_separate_text() has it; caller frees. */
 char *record_separation(const struct record *rec);
 
 struct record_config {

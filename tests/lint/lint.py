@@ -190,6 +190,23 @@ def check_options(root, build):
                      [f"--{o} is not in --help" for o in sorted(options) if f"--{o}" not in text])
 
 
+def check_settings(root, build):
+    """daemonrc(5) documents the keys of the table of settings, and only those; --help its options."""
+    rows = re.findall(r'^\tX\((\w+), (\w+),.*?"([a-z-]+)",\s*\\?\s*"[^"]+",\s*\\?\s*(NULL|")',
+                      read(root, "lib/control/settings.h"), re.M | re.S)
+    keys = {key for key, kind, _, _ in rows if kind != "SEPARATION"}
+    keys |= {"CHOSEN_EVENTS_n", "NR_CHOSEN"}
+    lines = [line for line in read(root, "man/daemonrc.5.scd").splitlines() if line.startswith("*")]
+    documented = set(re.findall(r"\*([A-Z][A-Z_]+n?)\*(?:=|,)", "\n".join(lines)))
+    yield "daemonrc(5)", ([f"{key} is not in it" for key in sorted(keys - documented)] +
+                          [f"{key} is no setting" for key in sorted(documented - keys)])
+    for name in ("opcontrol", "oprofiled"):
+        text = subprocess.run([tool_path(build, name), "--help"], capture_output=True, text=True,
+                              check=True).stdout
+        yield name, [f"--{option} is not in --help" for _, _, option, help in rows
+                     if help != "NULL" and f"--{option}" not in text]
+
+
 def built_tools(build):
     for directory in ("tools", "daemon"):
         for name in os.listdir(os.path.join(build, directory)):
@@ -209,6 +226,7 @@ CHECKS = {
     "format": check_format,
     "lengths": check_lengths,
     "options": check_options,
+    "settings": check_settings,
 }
 
 

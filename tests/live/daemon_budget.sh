@@ -49,6 +49,6 @@ is "  as often as was asked for" "$(status_number stretch)" 1.00
 ok "  status" opcontrol --status
 is "  has no budget" "$(grep -c ^Budget "$dir/output")" 0
 ok "  it ends" opcontrol --shutdown
-fails "a budget that is none" 1 opcontrol --setup --budget=200%
+fails "a budget that is none" 2 opcontrol --setup --budget=200%
 has "  is refused" "BUDGET: '200%' is not a percentage"
 done_testing

@@ -18,7 +18,7 @@ has "  and says by what" "^Profiler running: \(bpf\|perf\): "
 ok "the same settings again" opcontrol --start --event=TIMER:500
 is "  need no warning" "$(grep -c warning "$dir/output")" 0
 ok "other settings" opcontrol --setup --event=TIMER:400
-has "  wait for the next daemon" "warning: the running daemon keeps its settings"
+has "  wait for the next daemon" "warning: the running daemon keeps its old settings"
 opcontrol --setup --event=TIMER:500 2>/dev/null
 ok "an option of the original that means nothing" opcontrol --s390hwsampbufsize=7
 has "  is noted" "warning: --s390hwsampbufsize has no effect any more"
@@ -75,10 +75,10 @@ has "  names the nearest" "did you mean '--start'"
 fails "an unknown event" 1 opcontrol --setup --event=TIMR
 has "  names the nearest" "did you mean TIMER"
 has "  and changes nothing" "^CHOSEN_EVENTS_0=TIMER:500$" "$OPROFILE_DAEMONRC"
-fails "an unknown separation" 1 opcontrol --setup --separate=lbi
+fails "an unknown separation" 2 opcontrol --setup --separate=lbi
 fails "an unknown driver" 1 opcontrol --setup --driver=perv
 has "  names those there are" "driver: .*auto.* and perf"
-fails "a size that is no number" 1 opcontrol --setup --buffer-size=many
+fails "a size that is no number" 2 opcontrol --setup --buffer-size=many
 has "  names the option" "opcontrol: --buffer-size: "
 fails "nothing to do" 2 opcontrol
 done_testing

@@ -96,7 +96,7 @@ is "  in sample files" "$(counter lost_samplefile)" 0
 ok "  it ends" opcontrol --shutdown
 
 for bad in --max-memory=1M --max-disk=much --keep-free=101% --max-files=3; do
-	fails "$bad" 1 opcontrol --setup $bad
+	fails "$bad" 2 opcontrol --setup $bad
 	has "  is refused" "is not a"
 done
 done_testing

@@ -71,7 +71,7 @@ is "  samples" "$(grep -c samples "$dir/output" | sed 's/[1-9][0-9]*/some/')" so
 ok "shutdown by a member" setpriv --reuid=12345 --regid=nogroup --clear-groups opcontrol --shutdown
 fails "a user that does not exist" 1 oprofiled --session-dir="$session" --user=no-such-user
 has "  is named" "no-such-user"
-fails "a mode that lets others write" 1 oprofiled --session-dir="$session" --session-mode=770
+fails "a mode that lets others write" 2 oprofiled --session-dir="$session" --session-mode=770
 ok "without seccomp" oprofiled --no-seccomp
 is "  it is not confined" "$(status_line Seccomp)" 0
 ok "shutdown" opcontrol --shutdown

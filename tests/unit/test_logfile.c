@@ -1,40 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
-#include "control/verbosity.h"
 #include "logfile.h"
 
 #include <errno.h>
-
-static void levels_are_ours_and_the_originals(void)
-{
-	static const struct {
-		const char *text;
-		int r;
-		enum log_level level;
-	} rows[] = {
-		{ NULL, 0, LOG_LEVEL_DEBUG },
-		{ "all", 0, LOG_LEVEL_DEBUG },
-		{ "none", 0, LOG_LEVEL_WARNING },
-		{ "info", 0, LOG_LEVEL_INFO },
-		{ "info,none", 0, LOG_LEVEL_INFO },
-		{ "sfile,arcs", 0, LOG_LEVEL_DEBUG },
-		{ "loud", -EINVAL, 0 },
-		{ "info,,debug", -EINVAL, 0 },
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		enum log_level level = LOG_LEVEL_ERROR;
-		struct error err = ERROR_INIT;
-
-		CHECK_EQ(verbosity_parse(rows[i].text, &level, &err), rows[i].r);
-		if (rows[i].r == 0)
-			CHECK_EQ(level, rows[i].level);
-		else
-			CHECK(strstr(err.text, rows[i].text));
-	}
-}
 
 static void print_section(void *data, FILE *out)
 {
@@ -82,5 +51,4 @@ static void link_in_its_place_is_not_followed(void)
 	CHECK(access(victim, F_OK) < 0);
 }
 
-TESTS(T(levels_are_ours_and_the_originals), T(lines_are_dated_and_cannot_forge_others),
-      T(link_in_its_place_is_not_followed))
+TESTS(T(lines_are_dated_and_cannot_forge_others), T(link_in_its_place_is_not_followed))

@@ -90,13 +90,13 @@ static void programs_see_json(void)
 static void without_daemon_the_settings_are_shown(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
-	_cleanup_(daemonrc_done) struct daemonrc rc = DAEMONRC_INIT;
+	_cleanup_(settings_done) struct settings s = settings_default();
 	_cleanup_(strbuf_done) struct strbuf lines = STRBUF_INIT;
 	_cleanup_free_ char *text = NULL, *expected = NULL;
 
-	CHECK_EQ(daemonrc_add_event(&rc, "TIMER:7", NULL), 0);
-	rc.separate_cpu = true;
-	status_view_silent(&rc, dir, false, &lines);
+	CHECK_EQ(settings_add_event(&s, "TIMER:7", NULL), 0);
+	CHECK_EQ(settings_set_key(&s, "SEPARATE_CPU", "1", NULL), 0);
+	status_view_silent(&s, dir, false, &lines);
 	status_view_session(dir, &lines);
 	text = printed(status_view_text, strbuf_text(&lines));
 	expected = xasprintf(

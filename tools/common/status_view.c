@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "control/client.h"
 #include "control/server.h"
+#include "record/record.h"
 #include "sfile/session.h"
 #include "stats/counters.h"
 
@@ -28,10 +29,10 @@ static void add_counter(const char *name, uint64_t value, void *data)
 		control_answer(lines, "counter", "%s %" PRIu64 " %s", name, value, text);
 }
 
-void status_view_silent(const struct daemonrc *rc, const char *session_dir, bool refused,
+void status_view_silent(const struct settings *s, const char *session_dir, bool refused,
 			struct strbuf *lines)
 {
-	_cleanup_free_ char *separate = daemonrc_separate(rc);
+	_cleanup_free_ char *separate = record_separate_text((unsigned int)s->separate);
 	_cleanup_free_ char *samples = session_samples(session_dir, "current");
 	uint32_t holder = session_lock_holder(session_dir);
 	size_t i;
@@ -39,11 +40,11 @@ void status_view_silent(const struct daemonrc *rc, const char *session_dir, bool
 	control_answer(lines, "state", refused ? "hidden" : "absent");
 	if (holder)
 		control_answer(lines, "writer", "%u", holder);
-	for (i = 0; i < rc->events.count; i++)
-		control_answer(lines, "event", "%s", rc->events.items[i]);
+	for (i = 0; i < s->events.count; i++)
+		control_answer(lines, "event", "%s", s->events.items[i]);
 	control_answer(lines, "separate", "%s", separate);
-	if (rc->image_filter)
-		control_answer(lines, "images", "%s", rc->image_filter);
+	if (s->image_filter)
+		control_answer(lines, "images", "%s", s->image_filter);
 	control_answer(lines, "session_dir", "%s", session_dir);
 	(void)session_stat_each(samples, add_counter, lines);
 }

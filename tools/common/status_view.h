@@ -10,13 +10,13 @@
 #pragma once
 
 #include "base/strbuf.h"
-#include "control/daemonrc.h"
+#include "control/settings.h"
 
 #include <stdio.h>
 
 /* Adds what is known without a daemon's answer: because none runs, or because it does not answer
  * this user (@refused). */
-void status_view_silent(const struct daemonrc *rc, const char *session_dir, bool refused,
+void status_view_silent(const struct settings *s, const char *session_dir, bool refused,
 			struct strbuf *lines);
 /* Adds what is on disk: the sessions and their size. */
 void status_view_session(const char *session_dir, struct strbuf *lines);

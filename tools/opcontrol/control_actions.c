@@ -133,7 +133,7 @@ static int do_status(const struct control_context *context, const char *arg, str
 
 	(void)arg;
 	if (r == -ENOENT || r == -EACCES)
-		status_view_silent(&context->rc, context->session_dir, r == -EACCES, &lines);
+		status_view_silent(&context->settings, context->session_dir, r == -EACCES, &lines);
 	else if (r < 0)
 		return r;
 	status_view_session(context->session_dir, &lines);

@@ -7,13 +7,13 @@
 #pragma once
 
 #include "base/error.h"
-#include "control/daemonrc.h"
+#include "control/settings.h"
 
 #include <stdbool.h>
 
 /* What the actions work on; whoever fills it owns the strings. */
 struct control_context {
-	struct daemonrc rc;
+	struct settings settings;
 	char *rc_path;	   /* absolute; need not exist */
 	char *session_dir; /* absolute */
 	bool json;	   /* show as JSON */

@@ -3,19 +3,15 @@
 #include "tools/common/tool.h"
 
 #include "base/mem.h"
-#include "base/parse.h"
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "control/client.h"
 #include "control/daemonrc.h"
-#include "control/limits.h"
-#include "control/verbosity.h"
 #include "tools/opcontrol/control_actions.h"
 #include "tools/opcontrol/daemon_process.h"
 #include "driver/driver.h"
 #include "event/event.h"
 #include "record/feature.h"
-#include "record/record.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -24,10 +20,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum {
-	ACTIONS_MAX = 32,
-	RATE_MAX = 1000000, /* no kernel samples more often */
-};
+enum { ACTIONS_MAX = 32 };
 
 /* What the command line said. */
 static struct {
@@ -35,15 +28,13 @@ static struct {
 	const char *arg;
 } queue[ACTIONS_MAX];
 static size_t queued;
-static const char *config_path, *session_dir, *separate, *callgraph, *callgraph_mode,
-	*unwind_memory, *image, *vmlinux, *kernel_range, *buffer_size, *buffer_watershed,
-	*cpu_buffer_size, *rate, *driver, *socket_group, *session_mode, *user, *verbose, *budget,
-	*max_memory, *max_disk, *keep_free, *max_files;
-static const char *events[DAEMONRC_EVENTS_MAX];
+static struct setting_given given[] = SETTINGS_GIVEN;
+static const char *config_path;
+static const char *events[SETTINGS_EVENTS_MAX];
 static size_t event_count;
-static bool no_vmlinux, noted, json;
+static bool noted, json;
 
-/* An action on the command line: they are done in the order in which they stand there. */
+/* An action on the command line; actions are done in the order given. */
 static int queue_action(const char *arg, void *target, struct error *err)
 {
 	if (queued == ACTIONS_MAX)
@@ -56,8 +47,8 @@ static int queue_action(const char *arg, void *target, struct error *err)
 static int add_event(const char *arg, void *target, struct error *err)
 {
 	(void)target;
-	if (event_count == DAEMONRC_EVENTS_MAX)
-		return error_set(err, -EINVAL, "more than %d events", DAEMONRC_EVENTS_MAX);
+	if (event_count == SETTINGS_EVENTS_MAX)
+		return error_set(err, -EINVAL, "more than %d events", SETTINGS_EVENTS_MAX);
 	events[event_count++] = arg;
 	return 0;
 }
@@ -70,14 +61,6 @@ static int note_option(const char *arg, void *target, struct error *err)
 	tool_warn("%s has no effect any more", (const char *)target);
 	noted = true;
 	return 0;
-}
-
-static int set_verbose(const char *arg, void *target, struct error *err)
-{
-	enum log_level level;
-
-	*(const char **)target = arg ?: "all";
-	return verbosity_parse(arg, &level, err);
 }
 
 /* clang-format off */
@@ -108,51 +91,9 @@ static const struct opt opts[] = {
 	  "sample EVENT, which is NAME:count:unitmask:kernel:user, TIMER:HZ, or \"default\"; may "
 	  "be given more than once, or with commas between",
 	  add_event },
-	{ 'p', "separate", OPT_STRING, &separate, "WHAT,...",
-	  "own sample files by: none, library, kernel, thread, cpu, cgroup, all", NULL },
-	{ 'i', "image", OPT_STRING, &image, "PATH,...",
-	  "keep only these programs' samples; \"all\" keeps all", NULL },
-	{ 0, "session-dir", OPT_PATH, &session_dir, "DIR",
-	  "where samples are kept (/var/lib/oprofile)", NULL },
-	{ 'k', "vmlinux", OPT_PATH, &vmlinux, "FILE", "kernel image with symbols", NULL },
-	{ 0, "no-vmlinux", OPT_FLAG, &no_vmlinux, NULL,
-	  "count all of the kernel as one image", NULL },
-	{ 0, "kernel-range", OPT_STRING, &kernel_range, "START,END",
-	  "the kernel's text, hexadecimal", NULL },
-	{ 0, "rate", OPT_STRING, &rate, "HZ",
-	  "samples a second and CPU where the clock replaces a counter (199)", NULL },
-	{ 0, "budget", OPT_STRING, &budget, "PERCENT",
-	  "of each CPU's time that sampling may cost (0.5%); none: no limit", NULL },
-	{ 0, "driver", OPT_STRING, &driver, "NAME",
-	  "what takes the samples: auto, bpf, perf", NULL },
-	{ 0, "buffer-size", OPT_STRING, &buffer_size, "WORDS",
-	  "size of the event buffer (0: default)", NULL },
-	{ 0, "cpu-buffer-size", OPT_STRING, &cpu_buffer_size, "WORDS",
-	  "size of each CPU's buffer (0: default)", NULL },
-	{ 0, "buffer-watershed", OPT_STRING, &buffer_watershed, "WORDS",
-	  "words that wake a foreign reader of the event buffer", NULL },
-	{ 'c', "callgraph", OPT_STRING, &callgraph, "DEPTH",
-	  "take the call chain of every sample, up to DEPTH frames; 0: none", NULL },
-	{ 0, "callgraph-mode", OPT_STRING, &callgraph_mode, "auto|fp|table",
-	  "find callers by frame pointers or by the images' unwind tables", NULL },
-	{ 0, "unwind-memory", OPT_STRING, &unwind_memory, "SIZE",
-	  "of unwind tables, beyond which call chains end for want of one (64M)", NULL },
-	{ 0, "max-memory", OPT_STRING, &max_memory, "SIZE",
-	  "of the daemon, beyond which it does without things (256M); none: no limit", NULL },
-	{ 0, "max-disk", OPT_STRING, &max_disk, "SIZE|PERCENT",
-	  "of the session directory, likewise (10% of its file system, up to 4G)", NULL },
-	{ 0, "keep-free", OPT_STRING, &keep_free, "SIZE|PERCENT",
-	  "of the file system, to be left to others (5%, up to 1G)", NULL },
-	{ 0, "max-files", OPT_STRING, &max_files, "N",
-	  "open at a time (as the system allows)", NULL },
-	{ 0, "socket-group", OPT_STRING, &socket_group, "GROUP",
-	  "members may control the daemon and read what it records", NULL },
-	{ 0, "session-mode", OPT_STRING, &session_mode, "MODE",
-	  "who may read the session directory (0750)", NULL },
-	{ 0, "user", OPT_STRING, &user, "NAME",
-	  "who root's daemon is once it runs (oprofile, where there is one)", NULL },
-	{ 'V', "verbose", OPT_CALL, &verbose, "[LEVEL]",
-	  "what the log says: none, info, debug, or the original's kinds", set_verbose },
+	SETTINGS(SETTING_OPTION)
+	{ 0, "no-vmlinux", OPT_CALL, &given[SETTING_VMLINUX], NULL,
+	  "count all of the kernel as one image", setting_give },
 	{ 0, "config", OPT_PATH, &config_path, "FILE",
 	  "keep the settings in FILE (see daemonrc(5))", NULL },
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "Of the original, accepted without effect", NULL },
@@ -181,42 +122,15 @@ static const struct opt_cmdline cmdline = {
 	.opts = opts,
 };
 
-/* Options that stand for a key of daemonrc. */
-static const struct {
-	const char *key;
-	const char **value;
-} keys[] = {
-	{ "CALLGRAPH", &callgraph },
-	{ "CALLGRAPH_MODE", &callgraph_mode },
-	{ "UNWIND_MEMORY", &unwind_memory },
-	{ "IMAGE_FILTER", &image },
-	{ "VMLINUX", &vmlinux },
-	{ "KERNEL_RANGE", &kernel_range },
-	{ "RATE", &rate },
-	{ "BUDGET", &budget },
-	{ "MAX_MEMORY", &max_memory },
-	{ "MAX_DISK", &max_disk },
-	{ "KEEP_FREE", &keep_free },
-	{ "MAX_FILES", &max_files },
-	{ "DRIVER", &driver },
-	{ "BUF_SIZE", &buffer_size },
-	{ "BUF_WATERSHED", &buffer_watershed },
-	{ "CPU_BUF_SIZE", &cpu_buffer_size },
-	{ "SOCKET_GROUP", &socket_group },
-	{ "SESSION_MODE", &session_mode },
-	{ "USER", &user },
-	{ "VERBOSE", &verbose },
-};
-
 /* Whether any setting but the session directory was given. */
 static bool settings_given(void)
 {
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(keys); i++)
-		if (*keys[i].value)
+	for (i = 0; i < ARRAY_SIZE(given); i++)
+		if (i != SETTING_SESSION_DIR && given[i].value)
 			return true;
-	return event_count || separate || no_vmlinux;
+	return event_count;
 }
 
 /* Whether an action was given that stores settings. */
@@ -232,11 +146,11 @@ static bool storing_action(void)
 
 static int add_stored_event(const char *spec, void *data)
 {
-	return daemonrc_add_event(data, spec, NULL);
+	return settings_add_event(data, spec, NULL);
 }
 
 /* The events given replace those stored; "default" stores none. */
-static int lay_events_over(struct daemonrc *rc, struct error *err)
+static int take_events(struct settings *s, struct error *err)
 {
 	_cleanup_(feature_freep) struct feature *derived = NULL;
 	_cleanup_free_ char *all = NULL, *feature = NULL;
@@ -245,159 +159,54 @@ static int lay_events_over(struct daemonrc *rc, struct error *err)
 	int r;
 
 	if (event_count)
-		daemonrc_clear_events(rc);
+		settings_clear_events(s);
 	for (i = 0; i < event_count; i++)
 		if (strcmp(events[i], "default") != 0 &&
-		    event_each_spec(events[i], add_stored_event, rc) < 0)
-			return error_set(err, -EINVAL, "'%s' cannot be stored as an event",
-					 events[i]);
-	all = daemonrc_events(rc);
+		    event_each_spec(events[i], add_stored_event, s) < 0)
+			return error_set(err, -EINVAL, "--event: '%s' cannot be stored", events[i]);
+	all = settings_events(s);
 	r = all ? event_parse_all(all, checked, &feature, err) : 0;
 	return r < 0 || !feature ? MIN(r, 0) : feature_new(feature, "", &derived, err);
 }
 
-static int lay_separate_over(struct daemonrc *rc, struct error *err)
+/* The value of a setting that was given and is not empty, else NULL. */
+static const char *value_of(enum setting_id id)
 {
-	int bits = separate ? record_separate_parse(separate, err) : 0;
+	return given[id].value && *given[id].value ? given[id].value : NULL;
+}
 
-	if (bits < 0 || !separate)
-		return bits;
-	rc->separate_lib = bits & RECORD_SEPARATE_LIB;
-	rc->separate_kernel = bits & RECORD_SEPARATE_KERNEL;
-	rc->separate_thread = bits & RECORD_SEPARATE_THREAD;
-	rc->separate_cpu = bits & RECORD_SEPARATE_CPU;
-	rc->separate_cgroup = bits & RECORD_SEPARATE_CGROUP;
+/* Checks that what the settings name exists: a person sees the message, while the daemon would only
+ * fail at its next start. */
+static int check_names(const struct settings *s, struct error *err)
+{
+	const char *driver = value_of(SETTING_DRIVER), *group = value_of(SETTING_SOCKET_GROUP),
+		   *user = value_of(SETTING_USER), *kernel = value_of(SETTING_VMLINUX);
+
+	if (driver && (!driver_find(driver) || !strcmp(driver, "replay")))
+		return error_set(err, -EINVAL, "--driver: no driver '%s'; available: %s", driver,
+				 driver_names());
+	if (group && !getgrnam(group))
+		return error_set(err, -EINVAL, "--socket-group: no group '%s'", group);
+	if (user && !getpwnam(user))
+		return error_set(err, -EINVAL, "--user: no user '%s'", user);
+	if (kernel && strcmp(kernel, "none") != 0 && access(s->vmlinux, R_OK) < 0)
+		return error_errno(err, -errno, "--vmlinux: %s", s->vmlinux);
 	return 0;
 }
 
-static int check_vmlinux(struct daemonrc *rc, struct error *err)
-{
-	_cleanup_free_ char *path = NULL;
-
-	if (no_vmlinux)
-		return daemonrc_set(rc, "VMLINUX", "none", err);
-	if (!vmlinux || !*vmlinux || !strcmp(vmlinux, "none"))
-		return 0;
-	path = path_absolute(vmlinux);
-	if (access(path, R_OK) < 0)
-		return error_errno(err, -errno, "--vmlinux: %s", path);
-	return daemonrc_set(rc, "VMLINUX", path, err);
-}
-
-static const char *option_of(const char *const *value)
-{
-	const struct opt *o = opts;
-
-	while (o->target != value)
-		o++;
-	return o->name;
-}
-
-static int lay_key_over(struct daemonrc *rc, const char *key, const char *const *value,
-			struct error *err)
-{
-	int r = daemonrc_set(rc, key, *value, err);
-
-	return r < 0 ? error_prefix(err, "--%s", option_of(value)) : 0;
-}
-
-static int check_driver(struct error *err)
-{
-	if (!driver || !*driver || (driver_find(driver) && strcmp(driver, "replay") != 0))
-		return 0;
-	return error_set(err, -EINVAL, "--driver: there is no '%s', but %s", driver,
-			 driver_names());
-}
-
-static bool given(const char *value)
-{
-	return value && *value;
-}
-
-/* Whether a user or a group that was given is there: @found by its name, errno by that. */
-static int check_name(const char *option, const char *kind, const char *name, const void *found,
-		      struct error *err)
-{
-	if (found)
-		return 0;
-	return error_set(err, -EINVAL, "--%s: there is no %s '%s'%s%s", option, kind, name,
-			 errno ? ": " : "", errno ? strerror(errno) : "");
-}
-
-/* What the daemon would refuse at its next start is refused while a person looks on. */
-static int check_values(struct error *err)
-{
-	enum driver_chain_mode mode;
-	unsigned int depth;
-	size_t bytes;
-	uint64_t hz;
-	int r = 0;
-
-	if (given(rate) && parse_u64(rate, 1, RATE_MAX, &hz) < 0)
-		return error_set(err, -EINVAL, "--rate: '%s' is not from 1 to %d samples a second",
-				 rate, RATE_MAX);
-	errno = 0;
-	if (given(socket_group))
-		r = check_name("socket-group", "group", socket_group, getgrnam(socket_group), err);
-	errno = 0;
-	if (r == 0 && given(user))
-		r = check_name("user", "user", user, getpwnam(user), err);
-	if (r == 0 && given(callgraph) && driver_parse_depth(callgraph, &depth, err) < 0)
-		r = error_prefix(err, "--callgraph");
-	if (r == 0 && given(callgraph_mode) &&
-	    driver_parse_chain_mode(callgraph_mode, &mode, err) < 0)
-		r = error_prefix(err, "--callgraph-mode");
-	if (r == 0 && given(unwind_memory) &&
-	    driver_parse_unwind_bytes(unwind_memory, &bytes, err) < 0)
-		r = error_prefix(err, "--unwind-memory");
-	return r;
-}
-
-static int lay_options_over(struct control_context *context, struct error *err)
-{
-	struct daemonrc *rc = &context->rc;
-	struct limits limits;
-	uint64_t start, end;
-	mode_t mode;
-	size_t i;
-	int r = check_values(err);
-
-	if (image && !strcmp(image, "all"))
-		image = "";
-	for (i = 0; r == 0 && i < ARRAY_SIZE(keys); i++)
-		if (*keys[i].value)
-			r = lay_key_over(rc, keys[i].key, keys[i].value, err);
-	if (r == 0)
-		r = check_driver(err);
-	if (r == 0 && session_dir)
-		r = daemonrc_set(rc, "SESSION_DIR", context->session_dir, err);
-	if (r == 0)
-		r = check_vmlinux(rc, err);
-	if (r == 0)
-		r = daemonrc_kernel_range(rc, &start, &end, err);
-	if (r == 0)
-		r = daemonrc_mode(rc, &mode, err);
-	if (r == 0)
-		r = limits_read(rc, &limits, err);
-	if (r == 0)
-		r = lay_separate_over(rc, err);
-	if (r == 0)
-		r = lay_events_over(rc, err);
-	return r;
-}
-
-/* Stores the settings where they differ from @before, the file's text; a daemon that runs is told
- * what it can take over at once. */
+/* Stores the settings if they differ from @before, the file's text. A running daemon takes over
+ * --verbose only. */
 static int store(const struct control_context *context, const char *before, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT, now = STRBUF_INIT;
+	const char *verbose = given[SETTING_VERBOSE].value;
 	_cleanup_free_ char *request = xasprintf("verbose %s", verbose ?: "");
 	bool changed;
 	int r;
 
-	daemonrc_print(&context->rc, &now);
+	daemonrc_print(&context->settings, &now);
 	changed = strcmp(before, strbuf_text(&now)) != 0;
-	r = changed ? daemonrc_write(context->rc_path, &context->rc, err) : 0;
+	r = changed ? daemonrc_write(context->rc_path, &context->settings, err) : 0;
 	if (r < 0)
 		return r;
 	if (!settings_given() || !daemon_runs(context->session_dir))
@@ -405,8 +214,8 @@ static int store(const struct control_context *context, const char *before, stru
 	if (verbose)
 		return control_call(context->session_dir, request, &answer, err);
 	if (changed)
-		tool_warn("the running daemon keeps its settings; the new ones hold after "
-			  "'opcontrol --shutdown' and '--start'");
+		tool_warn("the running daemon keeps its old settings; to apply the new ones run "
+			  "'opcontrol --shutdown' and 'opcontrol --start'");
 	return 0;
 }
 
@@ -414,50 +223,54 @@ static int store(const struct control_context *context, const char *before, stru
 static int read_settings(struct control_context *context, struct strbuf *before, struct error *err)
 {
 	struct error why = ERROR_INIT;
-	int r = daemonrc_read(context->rc_path, &context->rc, &why);
+	int r = daemonrc_read(context->rc_path, &context->settings, &why);
 
 	if (r < 0 && r != -ENOENT)
 		return error_set(err, r, "%s", why.text);
 	if (r == 0)
-		daemonrc_print(&context->rc, before);
+		daemonrc_print(&context->settings, before);
 	return 0;
 }
 
 static int load(struct control_context *context, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf before = STRBUF_INIT;
+	struct settings *s = &context->settings;
 	bool stores = storing_action() || settings_given();
 	int r;
 
 	context->rc_path = daemonrc_path(config_path, stores);
 	r = read_settings(context, &before, err);
+	if (r == 0)
+		r = settings_take(s, given, err);
 	if (r < 0)
 		return r;
-	context->session_dir =
-		path_absolute(session_dir ?: context->rc.session_dir ?: DAEMONRC_SESSION_DIR);
-	r = lay_options_over(context, err);
-	if (r == 0 && stores && (settings_given() || session_dir))
+	context->session_dir = path_absolute(s->session_dir);
+	r = check_names(s, err);
+	if (r == 0)
+		r = take_events(s, err);
+	if (r == 0 && stores && (settings_given() || given[SETTING_SESSION_DIR].value))
 		r = store(context, strbuf_text(&before), err);
 	return r;
 }
 
 static void context_done(struct control_context *context)
 {
-	daemonrc_done(&context->rc);
+	settings_done(&context->settings);
 	free(context->rc_path);
 	free(context->session_dir);
 }
 
 int main(int argc, char **argv)
 {
-	_cleanup_(context_done) struct control_context context = { .rc = DAEMONRC_INIT };
+	_cleanup_(context_done) struct control_context context = { .settings = settings_default() };
 	int operands = tool_options(&cmdline, argc, argv), r;
 	struct error err = ERROR_INIT;
 	size_t i;
 
 	if (operands < argc)
 		return tool_usage("unexpected '%s'", argv[operands]);
-	if (!queued && !settings_given() && !session_dir && !noted)
+	if (!queued && !settings_given() && !given[SETTING_SESSION_DIR].value && !noted)
 		return tool_usage("nothing to do");
 	/* What is kept for all to read must be readable whatever the caller's mask. */
 	umask(022);

@@ -4,6 +4,7 @@
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/strbuf.h"
+#include "control/settings.h"
 #include "perf/probe.h"
 #include "parser/parser.h"
 #include "record/collector.h"
@@ -20,20 +21,17 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#define RATE_UNSAID UINT64_MAX
 enum { PRIORITY = 10 };	   /* higher than that of what is sampled, as of nice(2) */
 enum { DEFAULT_HZ = 997 }; /* a prime: not in step with what the system does by the clock */
 
 static const char default_dir[] = "oprofile_data";
 
-static bool force, system_wide, separate_thread, separate_cpu, separate_cgroup, append, lazy,
-	off_cpu;
-static const char *session_dir = default_dir, *vmlinux, *driver_name;
-static uint64_t pid, rate_hz = RATE_UNSAID;
-static unsigned int chain_depth;
-static enum driver_chain_mode chain_mode;
-static size_t unwind_bytes;
-static struct strbuf specs; /* of all --events, joined by commas */
+static bool force, system_wide, append, lazy, off_cpu;
+static const char *session_dir = default_dir, *vmlinux;
+static uint64_t pid;
+static struct setting_given given[] = SETTINGS_GIVEN;
+static struct settings settings; /* of those that the daemon has as well */
+static struct strbuf specs;	 /* of all --events, joined by commas */
 
 static int add_events(const char *arg, void *target, struct error *err)
 {
@@ -45,61 +43,7 @@ static int add_events(const char *arg, void *target, struct error *err)
 	return 0;
 }
 
-static int add_verbosity(const char *word, void *data)
-{
-	static const struct {
-		const char *word;
-		enum log_level level;
-	} levels[] = {
-		{ "record", LOG_LEVEL_INFO }, { "convert", LOG_LEVEL_INFO },
-		{ "misc", LOG_LEVEL_INFO },   { "sfile", LOG_LEVEL_DEBUG },
-		{ "arcs", LOG_LEVEL_DEBUG },  { "debug", LOG_LEVEL_DEBUG },
-		{ "all", LOG_LEVEL_DEBUG },
-	};
-	enum log_level *most = data;
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(levels); i++) {
-		if (strcmp(levels[i].word, word))
-			continue;
-		*most = MAX(*most, levels[i].level);
-		return 0;
-	}
-	return -EINVAL;
-}
-
-static int set_verbosity(const char *arg, void *target, struct error *err)
-{
-	enum log_level most = LOG_LEVEL_WARNING;
-
-	(void)target;
-	if (parse_list(arg, ',', add_verbosity, &most) < 0)
-		return error_set(err, -EINVAL,
-				 "--verbose=%s: it is a list of debug, record, convert, misc, "
-				 "sfile, arcs, all",
-				 arg);
-	tool_verbose(most);
-	return 0;
-}
-
-static int set_depth(const char *arg, void *target, struct error *err)
-{
-	unsigned int *depth = target;
-
-	*depth = DRIVER_DEPTH_DEFAULT;
-	return arg ? driver_parse_depth(arg, depth, err) : 0;
-}
-
-static int set_chain_mode(const char *arg, void *target, struct error *err)
-{
-	return driver_parse_chain_mode(arg, target, err);
-}
-
-static int set_unwind_bytes(const char *arg, void *target, struct error *err)
-{
-	return driver_parse_unwind_bytes(arg, target, err);
-}
-
+/* clang-format off */
 static const struct opt opts[] = {
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "What to profile", NULL },
 	{ 'p', "pid", OPT_U64, &pid, "PID",
@@ -109,37 +53,39 @@ static const struct opt opts[] = {
 	{ 'e', "events", OPT_CALL, &specs, "EVENT,...",
 	  "sample these: NAME[:count[:unitmask[:kernel[:user]]]]; the CPU's cycles by default",
 	  add_events },
-	{ 0, "rate", OPT_U64, &rate_hz, "HZ",
-	  "sample by the clock, so often a second and CPU; 997 where nothing else samples" },
-	{ 0, "force", OPT_FLAG, &force, NULL, "sample more often than every 100 us, too" },
-	{ 0, "driver", OPT_STRING, &driver_name, "NAME",
-	  "what takes the samples: auto, bpf, perf" },
+	{ 0, "rate", OPT_CALL, &given[SETTING_RATE], "HZ",
+	  "samples per second per CPU, by the clock (997 if nothing else samples)", setting_give },
+	{ 0, "force", OPT_FLAG, &force, NULL, "allow samples less than 100 us apart" },
+	{ 0, "driver", OPT_CALL, &given[SETTING_DRIVER], "NAME",
+	  "what takes the samples: auto, bpf, perf (auto)", setting_give },
 	{ 0, "off-cpu", OPT_FLAG, &off_cpu, NULL,
-	  "measure as well for how long, and where, it is off the CPU: event OFFCPU" },
-	{ 'g', "callgraph", OPT_CALL, &chain_depth, "[DEPTH]",
-	  "take the call chain of every sample, up to DEPTH frames (127)", set_depth },
-	{ 0, "callgraph-mode", OPT_CALL, &chain_mode, "auto|fp|table",
-	  "find callers by frame pointers or by the images' unwind tables", set_chain_mode },
-	{ 0, "unwind-memory", OPT_CALL, &unwind_bytes, "SIZE",
-	  "of unwind tables, beyond which call chains end for want of one (64M)",
-	  set_unwind_bytes },
+	  "also measure for how long, and where, it is off the CPU: event OFFCPU" },
+	{ 'g', "callgraph", OPT_CALL, &given[SETTING_CALLGRAPH], "[DEPTH]",
+	  "record the call chain of every sample, up to DEPTH frames (127)", setting_give },
+	{ 0, "callgraph-mode", OPT_CALL, &given[SETTING_CALLGRAPH_MODE], "auto|fp|table",
+	  "find callers by frame pointers or by the images' unwind tables (auto)", setting_give },
+	{ 0, "unwind-memory", OPT_CALL, &given[SETTING_UNWIND_MEMORY], "SIZE",
+	  "memory for unwind tables; chains that need more are cut short (64M)", setting_give },
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "Where it goes", NULL },
 	{ 'd', "session-dir", OPT_PATH, &session_dir, "DIR",
-	  "the session's directory, ./oprofile_data by default" },
+	  "directory of the session (./oprofile_data)" },
 	{ 'a', "append", OPT_FLAG, &append, NULL,
-	  "add to the session's current profile, which is else moved to \"previous\"" },
-	{ 't', "separate-thread", OPT_FLAG, &separate_thread, NULL, "keep threads apart" },
-	{ 'c', "separate-cpu", OPT_FLAG, &separate_cpu, NULL, "keep CPUs apart" },
-	{ 0, "separate-cgroup", OPT_FLAG, &separate_cgroup, NULL,
-	  "keep cgroups apart: containers, services" },
+	  "add to the session's current profile instead of moving it to \"previous\"" },
+	{ 't', "separate-thread", OPT_CALL, &given[SETTING_SEPARATE_THREAD], NULL,
+	  "keep threads apart", setting_give },
+	{ 'c', "separate-cpu", OPT_CALL, &given[SETTING_SEPARATE_CPU], NULL,
+	  "keep CPUs apart", setting_give },
+	{ 0, "separate-cgroup", OPT_CALL, &given[SETTING_SEPARATE_CGROUP], NULL,
+	  "keep cgroups apart: containers, services", setting_give },
 	{ 'k', "vmlinux", OPT_PATH, &vmlinux, "FILE",
-	  "the running kernel's image with symbols; /proc/kallsyms by default" },
+	  "image with symbols of the running kernel (/proc/kallsyms)" },
 	{ 'l', "lazy-conversion", OPT_FLAG, &lazy, NULL,
-	  "accepted: samples are always converted while they come" },
-	{ 'V', "verbose", OPT_CALL, NULL, "LEVEL,...",
-	  "say more: debug, record, convert, misc, sfile, arcs, all", set_verbosity },
+	  "accepted without effect: samples are always converted at once" },
+	{ 'V', "verbose", OPT_CALL, &given[SETTING_VERBOSE], "LEVEL,...",
+	  "say more: debug, record, convert, misc, sfile, arcs, all", setting_give },
 	OPT_END
 };
+/* clang-format on */
 
 static const struct opt_cmdline cmdline = {
 	.tool = "operf",
@@ -186,11 +132,16 @@ static int leave_kernel_out(struct event *events, size_t count, struct error *er
 	return 0;
 }
 
+static uint64_t rate_hz(void)
+{
+	return given[SETTING_RATE].value ? settings.rate : DEFAULT_HZ;
+}
+
 /* The events into @events; the text of the extended feature that derives others into *@ret_feature,
  * which the caller frees. */
 static int choose_events(struct event *events, char **ret_feature, struct error *err)
 {
-	const char *unasked = rate_hz == RATE_UNSAID ? "default" : "TIMER";
+	const char *unasked = given[SETTING_RATE].value ? "TIMER" : "default";
 	int count = event_parse_all(specs.length ? strbuf_text(&specs) : unasked, events,
 				    ret_feature, err);
 	uint64_t most;
@@ -198,23 +149,20 @@ static int choose_events(struct event *events, char **ret_feature, struct error 
 	if (count < 0)
 		return count;
 	if (off_cpu && *ret_feature && strcmp(*ret_feature, "offcpu") != 0)
-		return error_set(err, -EINVAL,
-				 "--off-cpu and events of %s exclude each other: one extended "
-				 "feature is enabled at a time",
-				 *ret_feature);
+		return error_set(
+			err, -EINVAL,
+			"--off-cpu cannot be combined with events of %s: only one extended "
+			"feature can be enabled",
+			*ret_feature);
 	if (off_cpu && !*ret_feature)
 		*ret_feature = xstrdup("offcpu");
-	if (rate_hz == RATE_UNSAID)
-		rate_hz = DEFAULT_HZ;
-	if (rate_hz == 0)
-		return error_set(err, -EINVAL, "--rate: no samples at 0 a second");
 	if (path_read_u64("", "/proc/sys/kernel/perf_event_max_sample_rate", &most) == 0 &&
-	    rate_hz > most)
+	    rate_hz() > most)
 		return error_set(err, -EINVAL,
 				 "--rate=%" PRIu64 ": this kernel allows %" PRIu64
-				 " a second; sysctl kernel.perf_event_max_sample_rate=%" PRIu64
-				 " for more",
-				 rate_hz, most, rate_hz);
+				 " samples per second; sysctl "
+				 "kernel.perf_event_max_sample_rate=%" PRIu64 " raises the limit",
+				 rate_hz(), most, rate_hz());
 	return count;
 }
 
@@ -246,7 +194,7 @@ static int open_collector(const struct target *target, struct parser *parser,
 	struct event events[EVENT_MAX];
 	int count = choose_events(events, &feature, err), r;
 	struct collector_config config = {
-		.driver = driver_name,
+		.driver = settings.driver,
 		.drive = {
 			.events = events,
 			.event_count = (size_t)MAX(count, 0),
@@ -255,19 +203,17 @@ static int open_collector(const struct target *target, struct parser *parser,
 							       : DRIVER_TASK,
 			.pid = target->pid,
 			.enable_on_exec = target->kind == TARGET_COMMAND,
-			.timer_hz = rate_hz,
+			.timer_hz = rate_hz(),
 			.force = force,
-			.callgraph_depth = chain_depth,
-			.callgraph_mode = chain_mode,
-			.unwind_bytes = unwind_bytes,
+			.callgraph_depth = (unsigned int)settings.callgraph,
+			.callgraph_mode = (enum driver_chain_mode)settings.callgraph_mode,
+			.unwind_bytes = settings.unwind_memory,
 		},
 		.record = {
 			.session_dir = directory,
 			.session_name = "current",
 			.separate = RECORD_SEPARATE_LIB | RECORD_SEPARATE_KERNEL |
-				    (separate_thread ? RECORD_SEPARATE_THREAD : 0) |
-				    (separate_cpu ? RECORD_SEPARATE_CPU : 0) |
-				    (separate_cgroup ? RECORD_SEPARATE_CGROUP : 0),
+				    (unsigned int)settings.separate,
 			.vmlinux = vmlinux,
 			.ext_feature = feature,
 		},
@@ -349,7 +295,7 @@ static void print_no_samples(const struct collector *c, const struct target *tar
 {
 	size_t count;
 	const struct event *event = collector_events(c, &count);
-	double period_ms = 1e3 / (double)(event->rate_hz ?: rate_hz);
+	double period_ms = 1e3 / (double)(event->rate_hz ?: rate_hz());
 
 	if (target->kind == TARGET_COMMAND && event->is_timer)
 		(void)fprintf(
@@ -380,12 +326,16 @@ static char *shell_word(const char *word)
 	return strbuf_take(&out);
 }
 
-/* What of what is kept apart a report must merge: it has columns for one thing. */
+/* What a report must merge of what is kept apart: it has columns for one. */
 static const char *merge_hint(void)
 {
-	if (separate_thread && separate_cpu)
-		return separate_cgroup ? " --merge=cpu,cgroup" : " --merge=cpu";
-	return separate_cgroup && (separate_thread || separate_cpu) ? " --merge=cgroup" : "";
+	bool thread = settings.separate & RECORD_SEPARATE_THREAD;
+	bool cpu = settings.separate & RECORD_SEPARATE_CPU;
+	bool cgroup = settings.separate & RECORD_SEPARATE_CGROUP;
+
+	if (thread && cpu)
+		return cgroup ? " --merge=cpu,cgroup" : " --merge=cpu";
+	return cgroup && (thread || cpu) ? " --merge=cgroup" : "";
 }
 
 /* The command that shows the profile. */
@@ -462,7 +412,7 @@ static int profile(struct target *target, struct parser *parser, struct error *e
 
 	if (r < 0)
 		return r;
-	if (chain_depth && collector_expects(c))
+	if (settings.callgraph && collector_expects(c))
 		target_files(target, expect, c);
 	r = collector_start(c, err);
 	if (r < 0)
@@ -485,7 +435,7 @@ static enum target_kind target_kind_of(char **command)
 	int ways = system_wide + (pid != 0) + (*command != NULL);
 
 	if (ways != 1)
-		exit(tool_usage(ways ? "a command, --pid and --system-wide exclude each other"
+		exit(tool_usage(ways ? "a command, --pid and --system-wide cannot be combined"
 				     : "say what to profile: a command, --pid or --system-wide"));
 	if (system_wide)
 		return TARGET_SYSTEM;
@@ -519,9 +469,14 @@ int main(int argc, char **argv)
 	int r;
 
 	target.kind = target_kind_of(command);
+	settings = settings_default();
+	/* Each was checked when it was given. */
+	(void)settings_take(&settings, given, NULL);
+	if (given[SETTING_VERBOSE].value)
+		tool_verbose((enum log_level)settings.verbose);
 	if (lazy)
 		log_info("--lazy-conversion: samples are converted while they come");
-	if (chain_depth)
+	if (settings.callgraph)
 		target.raised = raise_priority();
 	r = parser_new(&parser, &err);
 	if (r == 0)
@@ -529,6 +484,7 @@ int main(int argc, char **argv)
 	if (r == 0)
 		r = profile(&target, parser, &err);
 	strbuf_done(&specs);
+	settings_done(&settings);
 	if (r < 0)
 		(void)tool_fail(&err);
 	return target_exit_status(&target, r);

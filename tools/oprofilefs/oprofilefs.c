@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "control/daemonrc.h"
+#include "control/settings.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -257,7 +257,7 @@ int main(int argc, char **argv)
 	if (operands != argc - 1)
 		return tool_usage(operands < argc ? "one directory only" : "no directory named");
 	(void)signal(SIGPIPE, SIG_IGN);
-	session_path = path_absolute(session_dir ?: DAEMONRC_SESSION_DIR);
+	session_path = path_absolute(session_dir ?: settings_default().session_dir);
 	where = path_absolute(argv[operands]);
 	tool_tidy();
 	r = run(session_path, where, &err);

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The daemon's settings: one table, from which follow the keys of daemonrc, the options of
+ * opcontrol and oprofiled with their help, the checks, the defaults and the fields of struct
+ * settings. A new setting is one row here, and its use.
+ *
+ * A struct settings owns its strings. Every field is valid at any time: a setting that was not
+ * given has its default.
+ *
+ *	_cleanup_(settings_done) struct settings s = settings_default();
+ *	if (settings_set(&s, SETTING_BUDGET, "2%", err) < 0)
+ *		return err->code;
+ *	printf("%g\n", s.budget);	0.02
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+	SETTINGS_EVENTS_MAX = 64,   /* CHOSEN_EVENTS_0 to CHOSEN_EVENTS_63 */
+	SETTINGS_UNKNOWN_MAX = 256, /* unknown lines that are kept */
+};
+
+/*
+ * X(key in daemonrc, kind, field, least, most, default, value of the option without an argument,
+ *   letter, option, argument, help)
+ *
+ * @kind is one of SETTING_FIELD_... below. @least and @most are the range of a number or of a size
+ * in bytes; @least is the bit of a FLAG. A default of NULL: unset. Without help the option is
+ * accepted, but not shown.
+ */
+/* clang-format off */
+#define SETTINGS_OF_SAMPLING(X)                                                                    \
+	X(RATE, NUMBER, rate, 1, 1000000, "199", NULL, 0, "rate", "HZ",                            \
+	  "samples per second per CPU where the clock replaces a counter (199)")                   \
+	X(BUDGET, SHARE, budget, 0, 0, "0.5%", NULL, 0, "budget", "PERCENT",                       \
+	  "share of each CPU's time that sampling may cost; above it samples are taken more "      \
+	  "rarely, and weigh more (0.5%); none: no limit")                                         \
+	X(DRIVER, TEXT, driver, 0, 0, NULL, NULL, 0, "driver", "NAME",                             \
+	  "what takes the samples: auto, bpf, perf (auto)")                                        \
+	X(CALLGRAPH, NUMBER, callgraph, 0, DRIVER_DEPTH_MAX, "0", "127", 'c', "callgraph", "DEPTH",\
+	  "record the call chain of every sample, up to DEPTH frames; 0: none (default)")          \
+	X(CALLGRAPH_MODE, CHAIN_MODE, callgraph_mode, 0, 0, "auto", NULL, 0, "callgraph-mode",     \
+	  "auto|fp|table", "find callers by frame pointers or by the images' unwind tables (auto)")\
+	X(UNWIND_MEMORY, SIZE, unwind_memory, DRIVER_UNWIND_MIN, DRIVER_UNWIND_MAX, "64M", NULL, 0,\
+	  "unwind-memory", "SIZE",                                                                 \
+	  "memory for unwind tables; chains that need more are cut short (64M)")                   \
+	X(EXT_FEATURE, TEXT, ext_feature, 0, 0, NULL, NULL, 'x', "ext-feature", "NAME:ARGS",       \
+	  "enable an extended feature: ibs, offcpu")
+#define SETTINGS_OF_FILES(X)                                                                       \
+	X(SESSION_DIR, PATH, session_dir, 0, 0, "/var/lib/oprofile", NULL, 0, "session-dir", "DIR",\
+	  "directory for samples (/var/lib/oprofile)")                                             \
+	X(SEPARATE, SEPARATION, separate, 0, 0, "none", NULL, 'p', "separate", "WHAT,...",         \
+	  "keep separate sample files by: none, library, kernel, thread, cpu, cgroup, all (none)") \
+	X(SEPARATE_LIB, FLAG, separate, RECORD_SEPARATE_LIB, 0, NULL, "1", 0, "separate-lib",      \
+	  "0|1", NULL)                                                                             \
+	X(SEPARATE_KERNEL, FLAG, separate, RECORD_SEPARATE_KERNEL, 0, NULL, "1", 0,                \
+	  "separate-kernel", "0|1", NULL)                                                          \
+	X(SEPARATE_THREAD, FLAG, separate, RECORD_SEPARATE_THREAD, 0, NULL, "1", 0,                \
+	  "separate-thread", "0|1", NULL)                                                          \
+	X(SEPARATE_CPU, FLAG, separate, RECORD_SEPARATE_CPU, 0, NULL, "1", 0, "separate-cpu",      \
+	  "0|1", NULL)                                                                             \
+	X(SEPARATE_CGROUP, FLAG, separate, RECORD_SEPARATE_CGROUP, 0, NULL, "1", 0,                \
+	  "separate-cgroup", "0|1", NULL)                                                          \
+	X(IMAGE_FILTER, IMAGES, image_filter, 0, 0, NULL, NULL, 'i', "image", "PATH,...",          \
+	  "keep only the samples of these programs (all)")                                         \
+	X(VMLINUX, PATH, vmlinux, 0, 0, NULL, "none", 'k', "vmlinux", "FILE",                      \
+	  "kernel image with symbols; none: count all of the kernel as one image")                 \
+	X(KERNEL_RANGE, RANGE, kernel_range, 0, 0, NULL, NULL, 'r', "kernel-range", "START,END",   \
+	  "addresses of the kernel's text, hexadecimal")                                           \
+	X(BUF_SIZE, NUMBER, buffer_size, 0, SETTINGS_WORDS_MAX, "0", NULL, 0, "buffer-size",       \
+	  "WORDS", "size of the event buffer; 0: default")                                         \
+	X(BUF_WATERSHED, NUMBER, buffer_watershed, 0, SETTINGS_WORDS_MAX, "0", NULL, 0,            \
+	  "buffer-watershed", "WORDS",                                                             \
+	  "words after which a foreign reader of the event buffer is woken; 0: default")           \
+	X(CPU_BUF_SIZE, NUMBER, cpu_buffer_size, 0, SETTINGS_WORDS_MAX, "0", NULL, 0,              \
+	  "cpu-buffer-size", "WORDS", "size of each CPU's buffer; 0: default")
+#define SETTINGS_OF_DAEMON(X)                                                                      \
+	X(MAX_MEMORY, SIZE_OR_NONE, max_memory, 8 << 20, (uint64_t)1 << 40, "256M", NULL, 0,       \
+	  "max-memory", "SIZE", "memory above which the daemon sheds work (256M); none: no limit") \
+	X(MAX_DISK, LIMIT, max_disk, 0, 0, "10%,64M,4G", NULL, 0, "max-disk", "SIZE|PERCENT",      \
+	  "size of the session directory above which the daemon sheds work (10% of its file "      \
+	  "system, from 64M to 4G); none: no limit")                                               \
+	X(KEEP_FREE, LIMIT, keep_free, 0, 0, "5%,0,1G", NULL, 0, "keep-free", "SIZE|PERCENT",      \
+	  "space of the file system to leave free (5%, up to 1G); none: no limit")                 \
+	X(MAX_FILES, NUMBER_OR_NONE, max_files, 64, 1 << 20, "none", NULL, 0, "max-files", "N",    \
+	  "most open files (as many as the system allows)")                                        \
+	X(SOCKET_GROUP, TEXT, socket_group, 0, 0, NULL, NULL, 0, "socket-group", "GROUP",          \
+	  "group whose members may control the daemon and read what it records")                   \
+	X(SESSION_MODE, MODE, session_mode, 0, 0, "750", NULL, 0, "session-mode", "MODE",          \
+	  "mode of the session directory, octal (750)")                                            \
+	X(USER, TEXT, user, 0, 0, NULL, NULL, 0, "user", "NAME",                                   \
+	  "user to switch to when started as root (oprofile, if it exists)")                       \
+	X(VERBOSE, LOG_LEVEL, verbose, 0, 0, "info", "all", 'V', "verbose", "[LEVEL]",             \
+	  "what is logged: none, info, debug (info); the original's all, sfile, arcs, samples, "   \
+	  "module, misc and ext are taken as debug")
+/* clang-format on */
+
+#define SETTINGS(X) SETTINGS_OF_SAMPLING(X) SETTINGS_OF_FILES(X) SETTINGS_OF_DAEMON(X)
+
+enum { SETTINGS_WORDS_MAX = 1 << 24 }; /* of a buffer */
+
+/* A size: bytes, or a share of something, bounded. */
+struct setting_limit {
+	uint64_t bytes; /* or the most that the share may come to; 0: no limit */
+	double share;	/* 0: it is a number of bytes */
+	uint64_t least; /* that the share comes to */
+};
+
+struct setting_range {
+	uint64_t start, end; /* 0, 0: unset */
+};
+
+/* A list of strings in order; all owned. */
+struct setting_list {
+	char **items;
+	size_t count, room;
+};
+
+/* The field that each kind of setting has in struct settings. */
+#define SETTING_FIELD_NUMBER(name)	   uint64_t name;
+#define SETTING_FIELD_NUMBER_OR_NONE(name) uint64_t name; /* 0: none */
+#define SETTING_FIELD_SIZE(name)	   uint64_t name;
+#define SETTING_FIELD_SIZE_OR_NONE(name)   uint64_t name; /* 0: none */
+#define SETTING_FIELD_SHARE(name)	   double name;	  /* of 1; 0: no limit */
+#define SETTING_FIELD_LIMIT(name)	   struct setting_limit name;
+#define SETTING_FIELD_RANGE(name)	   struct setting_range name;
+#define SETTING_FIELD_MODE(name)	   uint64_t name;    /* a mode_t */
+#define SETTING_FIELD_CHAIN_MODE(name)	   uint64_t name;    /* enum driver_chain_mode */
+#define SETTING_FIELD_LOG_LEVEL(name)	   uint64_t name;    /* enum log_level */
+#define SETTING_FIELD_SEPARATION(name)	   uint64_t name;    /* enum record_separate; no key */
+#define SETTING_FIELD_FLAG(name)			     /* a bit of the SEPARATION above */
+#define SETTING_FIELD_TEXT(name)	   const char *name; /* NULL: unset */
+#define SETTING_FIELD_PATH(name)	   const char *name; /* absolute, "none"; NULL: unset */
+#define SETTING_FIELD_IMAGES(name)	   const char *name; /* comma list; NULL: all */
+
+enum setting_id {
+#define SETTING_ID_(key, ...) SETTING_##key,
+	SETTINGS(SETTING_ID_)
+#undef SETTING_ID_
+		SETTING_COUNT_
+};
+
+struct settings {
+#define SETTING_DECLARE_(key, kind, name, ...) SETTING_FIELD_##kind(name)
+	SETTINGS(SETTING_DECLARE_)
+#undef SETTING_DECLARE_
+	struct setting_list events;  /* NAME:count:unitmask:kernel:user each */
+	struct setting_list unknown; /* whole lines of daemonrc, kept */
+	char *text[SETTING_COUNT_];  /* of each setting, as it was given; NULL: not given */
+};
+
+/* All settings at their defaults; settings_done() it. */
+struct settings settings_default(void);
+/* Frees what it holds. */
+void settings_done(struct settings *s);
+/* Makes @ret, which holds nothing, a copy of @s; settings_done() it. */
+void settings_copy(const struct settings *s, struct settings *ret);
+
+/* Sets one setting; an empty @value restores its default. 0, or -EINVAL for a bad value: @err says
+ * which values are accepted. */
+int settings_set(struct settings *s, enum setting_id id, const char *value, struct error *err);
+/* The same for a key of daemonrc, CHOSEN_EVENTS_n included; errors name the key. -ENOENT for an
+ * unknown one. */
+int settings_set_key(struct settings *s, const char *key, const char *value, struct error *err);
+/* The key of daemonrc; NULL if the setting has none of its own there. */
+const char *setting_key(enum setting_id id);
+/* Its value as a line of daemonrc has it, NULL if it was not given; caller frees. */
+char *settings_text(const struct settings *s, enum setting_id id);
+
+/* Adds an event; 0 or -EINVAL (one too many, or not a line of text). */
+int settings_add_event(struct settings *s, const char *event, struct error *err);
+/* Forgets the events. */
+void settings_clear_events(struct settings *s);
+/* The events with commas between; caller frees, NULL if there is none. */
+char *settings_events(const struct settings *s);
+
+/* What @limit comes to where the whole has @all bytes; 0: no limit. */
+uint64_t setting_limit_bytes(const struct setting_limit *limit, uint64_t all);
+
+/*
+ * Settings as options of a command line: the tool has a table of what was given, and splices
+ * options into its own.
+ *
+ *	static struct setting_given given[] = SETTINGS_GIVEN;
+ *	static const struct opt opts[] = { SETTINGS(SETTING_OPTION) OPT_END };
+ *	...
+ *	r = settings_take(&s, given, err);
+ */
+struct setting_given {
+	enum setting_id id;
+	const char *value; /* borrowed from argv; NULL: not given */
+};
+
+#define SETTING_GIVEN_(key, ...) [SETTING_##key] = { SETTING_##key, NULL },
+#define SETTINGS_GIVEN                                                                             \
+	{                                                                                          \
+		SETTINGS(SETTING_GIVEN_)                                                           \
+	}
+#define SETTING_OPTION(key, kind, field, least, most, preset, bare, letter, option, arg, help)     \
+	{ letter, option, OPT_CALL, &given[SETTING_##key], arg, help, setting_give },
+
+/* For OPT_CALL: checks the argument and keeps it; @target is a struct setting_given. 0 or -EINVAL,
+ * with the option and the value named. */
+int setting_give(const char *arg, void *target, struct error *err);
+/* Sets what was given; 0 or -EINVAL. */
+int settings_take(struct settings *s, const struct setting_given given[SETTING_COUNT_],
+		  struct error *err);
