@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Why a call chain ends where it does: whoever unwinds says it, the event buffer and the chain
- * store carry it, reports show it. The image it happened in is that of the outermost frame.
+ * Why a call chain ends where it does. The driver that unwinds determines it, the event buffer and
+ * the chain store carry it, reports show it. The image it happened in is that of the outermost
+ * frame.
  */
 #pragma once
 
-/* Name, number in the event buffer, name in stats/, the chain store and reports, what it means.
- * Numbers never change meaning; new ones go to the end, without holes. */
+/* Name; number in the event buffer; name in stats/, the chain store and reports; meaning. A number
+ * never changes its meaning; new ones are added at the end, without holes. */
 #define CHAIN_ENDS(X)                                                                              \
 	X(COMPLETE, 0, "complete", "reached the entry of the process, thread or kernel")           \
 	X(UNKNOWN, 1, "unknown", "the stream does not say")                                        \

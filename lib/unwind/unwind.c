@@ -7,13 +7,14 @@
 #include "unwind/internal/unwind_rows.h"
 
 enum {
-	/* A hole between two functions that is no longer than this is padding, which nothing runs;
-	 * it goes with the function before it. */
+	/* A hole of at most this size between two functions is padding that never runs; it gets
+	 * the rule of the function before it. */
 	PADDING_MAX = 15,
-	/* Functions may share programs only as far as damage would: this many times the section. */
+	/* Limit on the bytes of programs run, in sizes of the section: only damaged input makes
+	 * functions share programs. */
 	PROGRAM_SHARE = 4,
-	/* About so many bytes of call frame information make a row; for so many rows memory is
-	 * taken beforehand. */
+	/* Estimated bytes of call frame information per row, and the most rows for which memory
+	 * is allocated in advance. */
 	ROW_BYTES = 6,
 	ROWS_ROOM = 1 << 20,
 };
@@ -22,7 +23,7 @@ struct build {
 	struct unwind_table *table;
 	struct unwind_functions functions;
 	struct unwind_rows rows;
-	size_t budget; /* bytes of programs that may still be run */
+	size_t budget; /* bytes of programs that may yet be run */
 };
 
 static int find_segments(struct build *b, struct error *err)
@@ -62,7 +63,7 @@ static int find_segments(struct build *b, struct error *err)
 	return 0;
 }
 
-/* Runs the FDE's program; where that makes no sense nothing is known of the function. */
+/* Writes the rows of an FDE; if its program is damaged, one row that says so. */
 static void write_function(struct build *b, const struct cfi_fde *fde)
 {
 	static const struct unwind_rule damaged = { .base = UNWIND_WHY_DAMAGED };
@@ -80,7 +81,7 @@ static void write_function(struct build *b, const struct cfi_fde *fde)
 	unwind_rows_put_rule(&b->rows, fde->start - b->table->base, &damaged);
 }
 
-/* From @pc on there is nothing known. */
+/* Writes a row that says that nothing is known from @pc on. */
 static void write_hole(struct build *b, uint64_t pc)
 {
 	static const struct unwind_rule none = { .cfa = UNWIND_CFA_NONE };
@@ -204,7 +205,7 @@ uint16_t unwind_table_find(const struct unwind_table *table, uint64_t pc)
 	if (page >= table->page_count)
 		return 0;
 	row = table->rows + table->pages[page];
-	/* Without branches that depend on the rows: they would be mispredicted half of the time. */
+	/* No branch depends on the rows: it would be mispredicted half of the time. */
 	for (n = table->pages[page + 1] - table->pages[page]; n > 1; n -= n / 2)
 		row += row[n / 2].pc <= low ? n / 2 : 0;
 	return row->rule;

@@ -8,16 +8,16 @@
 #include <errno.h>
 
 enum {
-	/* Rounds after which an image that could not be opened, or was left out, is tried again. */
+	/* Rounds until an image that could not be opened, or was left out, is tried again. */
 	RETRY_ROUNDS = 64,
 };
 
 struct entry {
 	struct unwind_table *table; /* NULL: none, for the reason in ->stop */
 	enum unwind_stop stop;
-	bool may_retry;	 /* the reason may pass */
-	uint64_t round;	 /* when it was asked for last, or of one without table when it was tried */
-	uint64_t serial; /* the same, finer */
+	bool may_retry;	 /* the reason may be temporary */
+	uint64_t round;	 /* of the last use, or of the last attempt if there is no table */
+	uint64_t serial; /* order of the last uses */
 };
 
 struct unwind_cache {
@@ -61,7 +61,7 @@ void unwind_cache_free(struct unwind_cache *c)
 	free(c);
 }
 
-/* The table unused for longest, or NULL if all are in use: in this round or the one before. */
+/* The least recently used table; NULL if all were used in this round or the one before. */
 static struct entry *find_oldest(const struct unwind_cache *c)
 {
 	struct entry *oldest = NULL;
@@ -75,7 +75,7 @@ static struct entry *find_oldest(const struct unwind_cache *c)
 	return oldest;
 }
 
-/* Makes room for @bytes; false if there is none to be had. */
+/* Makes room for @bytes; false if that is impossible. */
 static bool make_room(struct unwind_cache *c, size_t bytes)
 {
 	struct entry *e;
@@ -87,7 +87,7 @@ static bool make_room(struct unwind_cache *c, size_t bytes)
 		if (!e)
 			return false;
 		drop_table(c, e);
-		/* The next one to ask builds it again. */
+		/* Built again when next needed. */
 		e->may_retry = true;
 		e->round = c->round - RETRY_ROUNDS;
 		c->stats.counters.unwind_evicted++;

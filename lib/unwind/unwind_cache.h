@@ -1,17 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unwind tables of many images within a budget of memory: each built when first asked for, the ones
- * unused for longest dropped when there is no room. The cache owns the tables; one that was
- * returned holds until the next unwind_cache_find().
+ * Unwind tables of many images within a memory budget: built when first needed, dropped when the
+ * room is needed for others, least recently used first. The cache owns the tables; one that was
+ * returned is valid until the next unwind_cache_find().
  *
  *	struct unwind_cache *cache = unwind_cache_new(64 << 20);
- *	stop = unwind_cache_find(cache, cookie, build_table, data, &table);
- *	unwind_cache_round(cache);		now and then: what is used lately is not dropped
+ *
+ *	if (unwind_cache_find(cache, cookie, build_table, data, &table) == UNWIND_GOING)
+ *		rule = unwind_table_find(table, pc);
+ *	unwind_cache_round(cache);
  *	unwind_cache_free(cache);
  *
- * A table that would need the room of others used in this round or the one before is left out for a
- * while, so that a budget that is too small costs chains (counted by who asked, UNWIND_BUDGET) and
- * not time.
+ * Time is counted in rounds. A table that would need the room of tables used in this round or the
+ * one before is left out for a while, so that too small a budget costs call chains (callers count
+ * them, UNWIND_BUDGET) and not time.
  */
 #pragma once
 
@@ -37,13 +39,14 @@ struct unwind_counters {
 
 struct unwind_cache_stats {
 	struct unwind_counters counters;
-	size_t tables, bytes, bytes_max; /* in memory now; at most */
+	size_t tables, bytes; /* in memory now */
+	size_t bytes_max;     /* the most so far */
 };
 
 struct unwind_cache;
 
-/* Builds the table of the image @key with @rules: 0 and *ret, which the cache takes; -ENODATA or
- * another reason why there is none; -ENOENT if the file cannot be opened, now. */
+/* Builds the table of the image @key with @rules into *@ret, which the cache takes. 0, -ENOENT if
+ * the file cannot be opened at present, or another error if the image has no table. */
 typedef int unwind_cache_build(void *data, uint64_t key, struct unwind_rules *rules,
 			       struct unwind_table **ret);
 
@@ -53,11 +56,11 @@ struct unwind_cache *unwind_cache_new(size_t budget);
 void unwind_cache_free(struct unwind_cache *c);
 DEFINE_CLEANUP(struct unwind_cache *, unwind_cache_free);
 
-/* The table of the image @key, built now by @build if need be: UNWIND_GOING, or why
- * there is none (UNWIND_NO_TABLE, UNWIND_BUDGET). */
+/* Finds the table of the image @key, and builds it if necessary. Returns UNWIND_GOING, or why there
+ * is none: UNWIND_NO_TABLE or UNWIND_BUDGET. */
 enum unwind_stop unwind_cache_find(struct unwind_cache *c, uint64_t key, unwind_cache_build *build,
 				   void *data, const struct unwind_table **ret);
-/* A round ends. */
+/* Ends a round. */
 void unwind_cache_round(struct unwind_cache *c);
 
 /* The rules of all its tables; borrowed. */

@@ -6,13 +6,13 @@
 #include <dwarf.h>
 
 enum {
-	/* Of an image that is searched for signal trampolines: the vdso is two pages. */
+	/* Larger images are not searched for signal trampolines: the vdso is two pages. */
 	TRAMPOLINE_IMAGE_MAX = 16384,
-	/* Bytes behind the entry point that belong to it, if nothing describes them. */
+	/* Bytes after the entry point that belong to it, if nothing describes them. */
 	ENTRY_BYTES = 256,
 };
 
-/* What compressed sections may grow to. */
+/* Limit on the size of a decompressed section. */
 static const uint64_t section_max = 1ULL << 28;
 
 static void add_function(struct unwind_functions *f, uint64_t start, uint64_t offset,
@@ -20,7 +20,7 @@ static void add_function(struct unwind_functions *f, uint64_t start, uint64_t of
 {
 	uint64_t base = f->base;
 
-	/* What the linker threw away starts at 0 or 1. */
+	/* Functions that the linker discarded start at 0 or 1. */
 	if (start < base || start - base >= f->top || offset > UINT32_MAX)
 		return;
 	if (f->count == f->room)
@@ -67,8 +67,7 @@ static bool bytes_at(const struct unwind_functions *f, uint64_t address, struct 
 struct index {
 	uint64_t address;  /* of .eh_frame_hdr */
 	uint64_t eh_frame; /* address of .eh_frame */
-	struct span
-		pairs; /* start, FDE: each 4 bytes relative to ->address; empty: no such table */
+	struct span pairs; /* start and FDE, 4 bytes each, relative to ->address; may be empty */
 };
 
 static bool find_index(const struct unwind_functions *f, struct index *ret)
@@ -98,13 +97,13 @@ static bool find_index(const struct unwind_functions *f, struct index *ret)
 	return true;
 }
 
-/* The address at @at: a start, or 4 bytes on that of its FDE. */
+/* The address at @at: a start, or, 4 bytes further, that of its FDE. */
 static uint64_t indexed_address(const struct index *index, const uint8_t *at)
 {
 	return index->address + (uint64_t)(int32_t)get_le32(at);
 }
 
-/* Whether the index has at @i what is in the section. */
+/* Whether entry @i of the index agrees with the section. */
 static bool index_is_true(struct unwind_functions *f, const struct index *index, size_t i)
 {
 	const uint8_t *pair = index->pairs.at + i * 8;
@@ -116,8 +115,8 @@ static bool index_is_true(struct unwind_functions *f, const struct index *index,
 	       fde.start == indexed_address(index, pair);
 }
 
-/* Finds the functions by the index; false if that is none of this section: nothing is found then.
- */
+/* Finds the functions through the index; false, with no functions, if it is not one of this
+ * section. */
 static bool read_indexed(struct unwind_functions *f, const struct index *index)
 {
 	size_t entries = index->pairs.left / 8;
@@ -173,7 +172,7 @@ static const Elf_Data *debug_frame(struct unwind_functions *f)
 		    elf_compress(s.scn, 0, 0) < 0)
 			return NULL;
 	} else if (elffile_find_section(f->ef, ".zdebug_frame", &s)) {
-		/* Its length stands in the section; more than that libelf does not unpack. */
+		/* The size is in the section; libelf does not decompress more than that. */
 		const Elf_Data *raw = elffile_data(&s);
 
 		if (!raw || raw->d_size < 12 ||
@@ -186,8 +185,7 @@ static const Elf_Data *debug_frame(struct unwind_functions *f)
 	return elffile_section(f->ef, s.index, &s) ? elffile_data(&s) : NULL;
 }
 
-/* Code that .eh_frame leaves out may be described here: what was compiled without unwind tables but
- * with debug information. */
+/* Describes code that .eh_frame omits: compiled without unwind tables, with debug information. */
 static void read_debug_frame(struct unwind_functions *f)
 {
 	const Elf_Data *data = debug_frame(f);
@@ -199,9 +197,9 @@ static void read_debug_frame(struct unwind_functions *f)
 	walk(f, UNWIND_SOURCE_DEBUG);
 }
 
-/* Kernels since 6.0 describe the AArch64 vdso's signal trampoline no longer: it is known by its two
- * instructions, mov x8, #139 (rt_sigreturn) and svc #0. Handlers return to its start, which is
- * looked up one byte before. */
+/* Kernels since 6.0 no longer describe the signal trampoline in the AArch64 vdso. It is recognised
+ * by its two instructions, mov x8, #139 (rt_sigreturn) and svc #0. Handlers return to its start,
+ * which is looked up one byte before. */
 static void find_trampolines(struct unwind_functions *f)
 {
 	static const uint8_t code[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4 };
@@ -232,7 +230,7 @@ static int compare_functions(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Sorts the functions; of those with one start the first stays. */
+/* Sorts the functions; of those with the same start the first is kept. */
 static void sort_functions(struct unwind_functions *f)
 {
 	struct unwind_function *all = f->all;
@@ -272,7 +270,7 @@ bool unwind_functions_read(struct unwind_functions *f, size_t i, struct cfi_fde 
 	       ret->end > ret->start;
 }
 
-/* The dynamic loader's entry is described by nothing, and is where every chain of its own ends. */
+/* The dynamic loader's entry point has no description, and every chain in it ends there. */
 static void add_entry(struct unwind_functions *f)
 {
 	uint64_t entry = elffile_header(f->ef)->e_entry, end = entry + ENTRY_BYTES;
@@ -280,7 +278,7 @@ static void add_entry(struct unwind_functions *f)
 	struct cfi_fde fde;
 	size_t i = 0, n = f->count;
 
-	/* The first function behind it. */
+	/* The first function after it. */
 	while (n) {
 		if (f->all[i + n / 2].start <= entry) {
 			i += n / 2 + 1;

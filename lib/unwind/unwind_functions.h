@@ -1,13 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The functions of an image that something is known of: FDEs of .eh_frame, found by .eh_frame_hdr
- * or by going through all, FDEs of .debug_frame, and the little that is known without either.
+ * The functions of an image of which it is known how to unwind them: those with FDEs in .eh_frame
+ * (found through .eh_frame_hdr, or by reading all of it) or .debug_frame, and a few that are
+ * recognised without either.
  *
  *	struct unwind_functions f = { .ef = ef, .machine = machine, .base = base, .top = top };
+ *	const struct unwind_rule *rule;
+ *	struct cfi_fde fde;
+ *	size_t i;
+ *
  *	unwind_functions_find(&f);
  *	for (i = 0; i < f.count; i++)
  *		if (unwind_functions_read(&f, i, &fde, &rule))
- *			...
+ *			printf("%#" PRIx64 "\n", f.all[i].start);
  *	unwind_functions_done(&f);
  */
 #pragma once
@@ -15,7 +20,8 @@
 #include "unwind/internal/cfi.h"
 #include "elf/elffile.h"
 
-/* Where what is known of a function stands. Of two with one start, the first counts. */
+/* Where a function is described. Of two functions with the same start the first in this order is
+ * kept. */
 enum unwind_source {
 	UNWIND_SOURCE_EH,
 	UNWIND_SOURCE_DEBUG,
@@ -23,10 +29,10 @@ enum unwind_source {
 	UNWIND_SOURCE_TRAMPOLINE
 };
 
-/* Small, for there are many: FDEs are read when their rows are written. */
+/* Small, because there are many: FDEs are read when their rows are written. */
 struct unwind_function {
 	uint64_t start;	 /* linked address */
-	uint32_t offset; /* of the FDE in its section; of others how many bytes there are */
+	uint32_t offset; /* of the FDE in its section; without an FDE the size in bytes */
 	uint32_t source;
 };
 
@@ -35,16 +41,16 @@ struct unwind_functions {
 	enum unwind_machine machine;
 	uint64_t base, top; /* linked address of PC 0, and the PC where code ends */
 	struct cfi eh, debug;
-	struct unwind_function *all; /* sorted by start, no two with one */
+	struct unwind_function *all; /* sorted by start; all starts differ */
 	size_t count, room;
 	size_t cfi_bytes; /* of both sections */
-	size_t bad_count; /* records that make no sense */
+	size_t bad_count; /* damaged records */
 };
 
-/* Finds all functions between ->base and ->top, whose fields the caller has set. */
+/* Finds all functions between ->base and ->top. The caller has set ->ef, ->machine and these. */
 void unwind_functions_find(struct unwind_functions *f);
-/* Reads what is known of the @i-th: its end in @ret->end and the rule that holds for all of it, or,
- * with *@ret_rule NULL, an FDE. False if that is not what it should be. */
+/* Reads the description of the @i-th function: either an FDE, with *@ret_rule NULL, or one rule for
+ * all of it, with the function's end in @ret->end. False if it is damaged. */
 bool unwind_functions_read(struct unwind_functions *f, size_t i, struct cfi_fde *ret,
 			   const struct unwind_rule **ret_rule);
 /* Frees all but the elffile. */

@@ -7,18 +7,17 @@
 
 enum {
 	PROGRAM_MAX = 4096, /* bytes of a CIE's: real ones have a dozen */
-	APPLICATION = 0x70, /* the bits of an encoding that say what it is relative to */
 };
 
-/* A record, up to where CIE and FDE part. */
+/* The start of a record, which CIEs and FDEs have in common. */
 struct record {
-	struct span body; /* behind the id */
+	struct span body; /* after the id */
 	uint64_t id;	  /* raw */
 	size_t id_offset; /* of the id in the section */
 	bool is_cie;
 };
 
-/* Reads a number of the form in the low bits of an encoding. */
+/* Reads a number with the form in the low bits of an encoding. */
 static int read_value(struct span *in, uint8_t form, uint64_t *ret)
 {
 	uint16_t half;
@@ -98,7 +97,7 @@ static int read_record(const struct cfi *cfi, size_t offset, struct record *ret,
 		return 0;
 	ret->body = span_of(in.at, (size_t)length);
 	ret->id_offset = (size_t)(in.at - cfi->bytes.at);
-	/* In .eh_frame the id has four bytes whatever the length has (LSB Core, 10.6.1). */
+	/* In .eh_frame the id has four bytes even if the length has more (LSB Core, 10.6.1). */
 	if (wide && cfi->debug) {
 		if (span_u64(&ret->body, &ret->id) < 0)
 			return -EBADMSG;
@@ -147,7 +146,7 @@ static int read_augmentation(struct cfi_cie *cie, const char *letters, struct sp
 		case 'B': /* AArch64: signed by key B; see unwind_row.h */
 		case 'G': /* AArch64: memory tags */
 			break;
-		default: /* the length says where the rest ends */
+		default: /* unknown; the length says where the rest ends */
 			return 0;
 		}
 	}
@@ -184,8 +183,8 @@ static int read_cie(const struct cfi *cfi, struct span in, struct cfi_cie *cie)
 	return cfi_program_initial(cie, cfi->machine);
 }
 
-/* The CIE whose record starts at @offset, or NULL. A bad one is remembered as such by its
- * code_align of 0, which no program can use. */
+/* The CIE at @offset, or NULL. A damaged one is remembered with a code_align of 0, which no program
+ * can use. */
 static const struct cfi_cie *find_cie(struct cfi *cfi, uint64_t offset)
 {
 	struct cfi_cie *cie;
@@ -209,8 +208,8 @@ static const struct cfi_cie *find_cie(struct cfi *cfi, uint64_t offset)
 	return cfi->last->code_align ? cfi->last : NULL;
 }
 
-/* Reads the FDEs that .eh_frame is full of: of the CIE that was looked up last, with addresses that
- * are relative and have four bytes; false where it is another one, or none. */
+/* Reads an FDE of the usual form, fast: its CIE is that of the FDE before, its addresses have four
+ * bytes and are relative to the PC. False if it is anything else. */
 static bool read_usual(const struct cfi *cfi, size_t offset, struct cfi_fde *ret, size_t *ret_next)
 {
 	enum { ID = 4, START = 8, SIZE = 12, AUGMENTATION = 16, PROGRAM = 17 };

@@ -15,8 +15,8 @@ int cfi_expression_breg(struct span *in, uint64_t *ret_reg, int64_t *ret_offset)
 	return span_sleb(in, ret_offset);
 }
 
-/* The rest of the CFA of a lazy PLT, which is 8 bytes further once the slot has pushed its number:
- * rsp + 8 + ((rip & 15) >= n) * 8. */
+/* Whether this is the rest of the CFA of a lazy PLT, rsp + 8 + ((rip & 15) >= n) * 8: 8 bytes more
+ * once the slot has pushed its number. */
 static bool is_plt(struct span in, uint8_t *ret_n)
 {
 	static const uint8_t head[] = { DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and };
@@ -29,8 +29,8 @@ static bool is_plt(struct span in, uint8_t *ret_n)
 	return *ret_n < 16;
 }
 
-/* Reads "breg N 0, lit8, mul, plus" off the front of @in: an index behind rsp; whether it was
- * there. */
+/* Reads "breg N 0, lit8, mul, plus" off the front of @in, which adds an index to rsp; false if it
+ * is not there. */
 static bool read_index(struct span *in, uint64_t *ret_reg)
 {
 	static const uint8_t tail[] = { DW_OP_lit8, DW_OP_mul, DW_OP_plus };

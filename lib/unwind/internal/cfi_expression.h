@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The DWARF expressions of call frame information that rules can say: all that compilers write, and
- * most of what assemblers do. They are known by their form, not evaluated.
+ * Recognises the DWARF expressions of call frame information that an unwind rule can express: all
+ * that compilers emit, and most in hand-written assembly. Nothing is evaluated.
  *
  *	struct cfi_expression x;
- *	if (cfi_expression_cfa(block, true, &x) == 0)
- *		... x.reg + x.offset ...
+ *
+ *	if (cfi_expression_cfa(block, true, &x) == 0 && x.cfa == UNWIND_CFA_REG)
+ *		printf("register %d + %d", (int)x.reg, x.offset);
  */
 #pragma once
 
@@ -14,17 +15,16 @@
 
 #include <stdbool.h>
 
-/* A CFA: what it means of a rule is in unwind_row.h. */
+/* A CFA; unwind_row.h says how a rule expresses each kind. */
 struct cfi_expression {
 	enum unwind_cfa cfa; /* REG, DEREF, PLT, INDEX */
-	uint64_t reg;	     /* DWARF number; of an INDEX the one that is multiplied */
+	uint64_t reg;	     /* DWARF number; of an INDEX the multiplied one */
 	int32_t offset;
 	int16_t add;
 };
 
 /* Reads "breg N offset" off the front of @in; 0 or -EBADMSG. */
 int cfi_expression_breg(struct span *in, uint64_t *ret_reg, int64_t *ret_offset);
-/* Understands @in as a CFA; the lazy PLT's and indices only with @x86. 0, or -EBADMSG if it is
- * something else.
- */
+/* Recognises @in as a CFA, that of a lazy PLT or an index only if @x86. 0, or -EBADMSG if it is
+ * anything else. */
 int cfi_expression_cfa(struct span in, bool x86, struct cfi_expression *ret);

@@ -3,7 +3,7 @@
 
 #include "base/macro.h"
 #include "unwind/internal/cfi_expression.h"
-#include "unwind/internal/cfi_run.h"
+#include "unwind/internal/cfi_quick.h"
 
 #include <dwarf.h>
 #include <limits.h>
@@ -18,10 +18,10 @@ enum {
 	ARM_SP = 31,
 };
 
-/* Later than elfutils 0.188's dwarf.h. */
+/* Not in the dwarf.h of elfutils 0.188. */
 enum { CFA_AARCH64_NEGATE_RA_STATE_WITH_PC = 0x2c };
 
-/* The CFA of glibc's __restore_rt: rsp as the kernel's struct ucontext has it. */
+/* The CFA of glibc's __restore_rt: where the kernel's struct ucontext has rsp. */
 enum { X86_SIGNAL_SP = 160 };
 
 static enum cfi_which which_register(const struct cfi_run *run, uint64_t reg)
@@ -70,7 +70,7 @@ static void set_cfa(struct cfi_run *run, uint64_t reg, int64_t offset)
 		s->cfa_why = UNWIND_WHY_CFA;
 }
 
-/* Sets how a followed register is saved, @n being in units of 8 bytes where it has a meaning. */
+/* Sets how a tracked register is saved; @n is in units of 8 bytes if it is an offset. */
 static void set_save(struct cfi_run *run, enum cfi_which which, enum unwind_save save, int16_t n)
 {
 	struct cfi_state *s = &run->state;
@@ -122,7 +122,7 @@ static void set_cfa_expression(struct cfi_run *run, struct span in)
 	s->rule.cfa_add = x.add;
 	s->rule.cfa_offset = x.offset;
 	set_base(run, x.reg);
-	/* Whatever is multiplied, it is none of those that are followed. */
+	/* The multiplied register is not one of those tracked. */
 	if (x.cfa == UNWIND_CFA_INDEX) {
 		s->rule.base = UNWIND_BASE_OTHER;
 		s->rule.reg = (uint8_t)x.reg;
@@ -130,7 +130,7 @@ static void set_cfa_expression(struct cfi_run *run, struct span in)
 	s->cfa_why = 0;
 }
 
-/* A register saved where an expression says: realigned frames count from the frame pointer. */
+/* A register saved at the address of an expression: realigned frames use the frame pointer. */
 static void set_save_expression(struct cfi_run *run, enum cfi_which which, struct span in)
 {
 	uint64_t reg, fp = run->machine == UNWIND_AARCH64 ? ARM_FP : X86_FP;
@@ -143,7 +143,7 @@ static void set_save_expression(struct cfi_run *run, enum cfi_which which, struc
 		set_save(run, which, UNWIND_LOST, 0);
 }
 
-/* Puts the register back to how the CIE has it. */
+/* Restores the CIE's rule for the register. */
 static void restore(struct cfi_run *run, uint64_t reg)
 {
 	const struct cfi_state *from = &run->cie->initial;
@@ -166,7 +166,7 @@ static void restore(struct cfi_run *run, uint64_t reg)
 	}
 }
 
-/* The rule where it is not simply the one that the program has spelt out. */
+/* The rule if it is not simply the one that the program defined. */
 static struct unwind_rule special_rule(const struct cfi_run *run)
 {
 	const struct cfi_state *s = &run->state;
@@ -183,7 +183,7 @@ static struct unwind_rule special_rule(const struct cfi_run *run)
 	return *r;
 }
 
-/* Writes the row for what holds since run->at. */
+/* Writes the row that applies from run->at on. */
 static inline void write_row(struct cfi_run *run)
 {
 	const struct cfi_state *s = &run->state;
@@ -218,7 +218,7 @@ static inline int advance(struct cfi_run *run, uint64_t count)
 	return advance_to(run, run->at + delta);
 }
 
-/* @factor times the CIE's data alignment, as the offsets of saved registers are written. */
+/* @factor times the CIE's data alignment, the unit of the offsets of saved registers. */
 static int64_t scaled(const struct cfi_run *run, int64_t factor)
 {
 	int64_t offset;
@@ -226,9 +226,9 @@ static int64_t scaled(const struct cfi_run *run, int64_t factor)
 	return __builtin_mul_overflow(factor, run->cie->data_align, &offset) ? INT64_MAX : offset;
 }
 
-/* Operands of an instruction, as far as it has them. */
+/* Operands of an instruction; those that it lacks are 0. */
 struct operands {
-	uint64_t a, b; /* b of a signed operand is that, cast */
+	uint64_t a, b; /* signed operands are cast */
 	struct span block;
 };
 
@@ -244,8 +244,8 @@ static int op_nop(struct cfi_run *run, const struct operands *o)
 static int op_set_loc(struct cfi_run *run, const struct operands *o)
 {
 	(void)o;
-	/* Its operand is an address in the encoding of the FDE. The section's address, that
-	 * relative ones need, is not kept: no linker writes them. */
+	/* The operand is encoded like the addresses of the FDE. A relative one would need the
+	 * section's address, which is not kept, since no linker writes them. */
 	if (run->cie->encoding != DW_EH_PE_absptr)
 		return -EBADMSG;
 	return advance_to(run, o->a);
@@ -292,7 +292,7 @@ static int op_same_value(struct cfi_run *run, const struct operands *o)
 	return 0;
 }
 
-/* The caller's value is in another register: only followed for the return address. */
+/* The caller's value is in another register: only tracked for the return address. */
 static int op_register(struct cfi_run *run, const struct operands *o)
 {
 	enum cfi_which which = which_register(run, o->a);
@@ -386,7 +386,7 @@ enum operand {
 };
 
 struct op {
-	op_function *function; /* NULL: there is no such instruction */
+	op_function *function; /* NULL: no such instruction */
 	uint8_t a, b;	       /* enum operand */
 };
 
@@ -417,7 +417,7 @@ static const struct op ops[64] = {
 	[DW_CFA_val_offset] = { op_lost, OPERAND_ULEB, OPERAND_ULEB },
 	[DW_CFA_val_offset_sf] = { op_lost, OPERAND_ULEB, OPERAND_SLEB },
 	[DW_CFA_GNU_args_size] = { op_nop, OPERAND_ULEB },
-	/* DW_CFA_AARCH64_negate_ra_state has the number of: */
+	/* The same number as DW_CFA_AARCH64_negate_ra_state: */
 	[DW_CFA_GNU_window_save] = { op_nop },
 	[CFA_AARCH64_NEGATE_RA_STATE_WITH_PC] = { op_nop },
 };
@@ -457,7 +457,7 @@ static int read_operand(struct span *in, enum operand kind, uint64_t *ret, struc
 	return -EBADMSG;
 }
 
-/* Runs one instruction. Three kinds have an operand in their own byte. */
+/* Runs one instruction. Three kinds have an operand in the opcode byte. */
 static int step(struct cfi_run *run)
 {
 	struct operands o = { .a = 0 };
@@ -490,8 +490,8 @@ int cfi_program_initial(struct cfi_cie *cie, enum unwind_machine machine)
 	struct cfi_run run = { .in = cie->program, .machine = machine, .cie = cie };
 	unsigned int reg;
 
-	/* Until the program says more: no CFA, and the return address in its register, which on
-	 * x86-64 is none. */
+	/* Until the program says more there is no CFA, and the return address is in its register,
+	 * which on x86-64 is not a real one. */
 	run.state.cfa_why = UNWIND_WHY_CFA;
 	run.state.signal = cie->signal;
 	run.state.rule.ra = cie->ra <= UINT8_MAX ? (int16_t)cie->ra : 0;
@@ -512,7 +512,7 @@ int cfi_program_run(const struct cfi_fde *fde, enum unwind_machine machine,
 {
 	struct cfi_run run;
 
-	/* Not initialised as a whole: the stack is large and rarely used. */
+	/* Not initialised as a whole, because the stack is large and rarely used. */
 	run.in = fde->program;
 	run.machine = machine;
 	run.cie = fde->cie;
@@ -523,7 +523,7 @@ int cfi_program_run(const struct cfi_fde *fde, enum unwind_machine machine,
 	run.rows = rows;
 	run.ended = fde->start >= fde->end;
 	for (;;) {
-		cfi_run_quickly(&run);
+		cfi_quick_run(&run);
 		if (!run.in.left || run.ended)
 			break;
 		if (step(&run) < 0)

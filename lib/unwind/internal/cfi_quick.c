@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "unwind/internal/cfi_run.h"
+#include "unwind/internal/cfi_quick.h"
 
 #include <dwarf.h>
 
-/* A field of a rule: its bits in the word that it is in. */
+/* Where a field of a rule is in its word, in bits. */
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define SHIFT(field) (offsetof(struct unwind_rule, field) % 8 * 8)
 #else
@@ -13,7 +13,7 @@
 	 8)
 #endif
 
-/* How the words of a rule say where a register is saved: @save that it is at CFA + 8 * n. */
+/* The bits of a rule that say where a register is saved; with ->save at CFA + 8 * n. */
 static const struct place {
 	uint64_t save_mask, save; /* in the first one */
 	uint64_t n_mask;	  /* in the second one */
@@ -31,22 +31,21 @@ static const struct place {
 #undef PLACE
 };
 
-/* A program that runs, where the rule is as it stands there and its CFA a register plus a number:
- * all in registers, for there are millions of instructions. */
+/* A running program whose rule is plain (see is_plain()), kept in registers. */
 struct quick {
 	const uint8_t *at, *end;
-	uint64_t pc, last; /* that the rows have reached, and of the function's last byte */
+	uint64_t pc, last; /* rows are written up to pc; of the function's last byte */
 	uint64_t a, b;	   /* words of the rule */
 };
 
-/* Whether it can be run here. */
+/* Whether the rule is usable as it is, with a CFA that is a register plus a number. */
 static bool is_plain(const struct cfi_state *s)
 {
 	return !s->special && s->rule.cfa == UNWIND_CFA_REG;
 }
 
-/* These return the bytes of the instruction, or 0 if it is not one for here. That to go on by
- * nothing or out of the function is not. */
+/* These run one instruction and return its size in bytes, or 0 if cfi_program.c must run it, such
+ * as an advance by 0 or to the end of the function. */
 static inline size_t run_advance(struct quick *q, const struct cfi_run *run, uint64_t delta,
 				 size_t size)
 {
@@ -119,7 +118,7 @@ static inline size_t run_recall(struct quick *q, struct cfi_run *run)
 	return 1;
 }
 
-/* Runs the next instruction: its bytes, or 0 if it is another one. */
+/* Runs the next instruction; its size, or 0 if it is not one of the common ones. */
 static inline size_t run_next(struct quick *q, struct cfi_run *run)
 {
 	const struct cfi_cie *cie = run->cie;
@@ -127,7 +126,7 @@ static inline size_t run_next(struct quick *q, struct cfi_run *run)
 	size_t left = (size_t)(q->end - at);
 	uint8_t byte = at[0], low = byte & 0x3f;
 
-	/* The commonest two first. */
+	/* The two most common first. */
 	if ((byte & 0xc0) == DW_CFA_advance_loc)
 		return run_advance(q, run, low * cie->code_align, 1);
 	if (byte == DW_CFA_def_cfa_offset)
@@ -137,7 +136,7 @@ static inline size_t run_next(struct quick *q, struct cfi_run *run)
 	if (byte >= DW_CFA_offset)
 		return left > 1 ? run_offset(q, cie, cie->which[low], at[1]) : 0;
 	switch (byte) {
-	case DW_CFA_nop: /* as a rule there are only more of them; before the program is its FDE */
+	case DW_CFA_nop: /* mostly padding up to the end; 8 bytes back is still in the FDE */
 		return left <= 8 && !(get_le64(q->end - 8) >> (64 - left * 8)) ? left : 1;
 	case DW_CFA_GNU_window_save: /* of AArch64 DW_CFA_AARCH64_negate_ra_state */
 		return 1;
@@ -153,7 +152,7 @@ static inline size_t run_next(struct quick *q, struct cfi_run *run)
 	return 0;
 }
 
-void cfi_run_quickly(struct cfi_run *run)
+void cfi_quick_run(struct cfi_run *run)
 {
 	struct quick q = { .at = run->in.at,
 			   .end = run->in.at + run->in.left,

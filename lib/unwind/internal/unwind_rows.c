@@ -53,7 +53,7 @@ uint16_t unwind_rows_learn(struct unwind_rows *w, struct unwind_rows_memo *memo,
 	return memo->rule;
 }
 
-/* What unwind_rows_put() may put without looking further. */
+/* unwind_rows_put() need not look further for PCs below this. */
 static void set_until(struct unwind_rows *w)
 {
 	w->until = MIN(w->limit, ((uint64_t)w->page + 1) << UNWIND_PAGE_SHIFT);
@@ -69,7 +69,7 @@ bool unwind_rows_turn(struct unwind_rows *w, uint64_t pc)
 {
 	if (pc >= w->limit)
 		return false;
-	/* A page starts with what holds there already. */
+	/* A page starts with the rule that applies there already. */
 	while (w->page < pc >> UNWIND_PAGE_SHIFT && w->page + 1 < w->page_count) {
 		w->pages[++w->page] = (uint32_t)count_rows(w);
 		append(w, 0, w->last_rule);
@@ -80,7 +80,7 @@ bool unwind_rows_turn(struct unwind_rows *w, uint64_t pc)
 
 void unwind_rows_replace(struct unwind_rows *w, uint16_t index)
 {
-	/* Nothing has this PC under the old rule: the row becomes the new one's, or needless. */
+	/* No code has the old rule: the row gets the new one, or is no longer needed. */
 	w->next[-1].rule = index;
 	if (count_rows(w) - 1 > w->pages[w->page] && w->next[-2].rule == index)
 		w->next--;

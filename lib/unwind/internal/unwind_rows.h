@@ -1,73 +1,77 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes the rows of a table and the index of their pages, in order of PC.
+ * Writes the rows of an unwind table in order of PC, and the index that says with which row each
+ * page of 64 KiB starts.
  *
  *	struct unwind_rows w;
  *	unwind_rows_init(&w, rules, base, page_count, room);
  *	unwind_rows_limit(&w, 0x3000);
  *	unwind_rows_put_rule(&w, 0x1000, &rule);
- *	unwind_rows_finish(&w);		and take w.pages, w.rows
+ *	unwind_rows_finish(&w);
+ *	pages = w.pages;
+ *	rows = w.rows;
  */
 #pragma once
 
 #include "base/macro.h"
-#include "unwind/unwind.h"
+#include "unwind/unwind_rules.h"
 
+#include <stdbool.h>
 #include <string.h>
 
 enum { UNWIND_ROWS_MEMO_SHIFT = 9, UNWIND_ROWS_MEMO = 1 << UNWIND_ROWS_MEMO_SHIFT };
 
 struct unwind_rows {
 	struct unwind_rules *rules; /* borrowed */
-	uint32_t *pages;	    /* page_count + 1, the caller's in the end, as are the rows */
+	uint32_t *pages; /* page_count + 1; the caller takes them at the end, and the rows */
 	size_t page_count;
-	struct unwind_row *rows, *next, *end; /* there is always room for one more */
+	struct unwind_row *rows, *next, *end; /* there is always room for one more row */
 	uint64_t base;			      /* address of PC 0 */
-	uint64_t limit;			      /* PC from which on nothing is put */
-	uint64_t until; /* that or the end of the page, whichever comes first */
-	size_t page;	/* the one that is being filled */
+	uint64_t limit;			      /* rows at this PC and above are ignored */
+	uint64_t until; /* ->limit or the end of the page, whichever comes first */
+	size_t page;	/* being filled */
 	uint16_t last_rule;
-	/* Rules that were put lately, by hash: looking one up is most of the work otherwise. What
-	 * is not in use is right for rule 0. */
+	/* Recently used rules by hash, because looking rules up would be most of the work. An
+	 * unused entry is correct for rule 0. */
 	struct unwind_rows_memo {
-		uint64_t a, b; /* the rule, as two words: see cfi.h */
+		uint64_t a, b; /* the rule as two words: see cfi_types.h */
 		uint16_t rule;
-		uint8_t unused[14]; /* a power of two is found sooner */
+		uint8_t unused[14]; /* a size that is a power of two is faster to index */
 	} memo[UNWIND_ROWS_MEMO];
 };
 
-/* Where a writer was, to go back to. */
+/* A position to go back to. */
 struct unwind_rows_mark {
 	size_t count, page;
 	uint16_t last_rule;
 };
 
-/* Starts a table whose PCs count from @base and are below @page_count pages, at most 65,536; it has
- * perhaps @room rows. */
+/* Starts a table for code at the linked address @base, of @page_count pages, at most 65,536. @room
+ * is an estimate of the number of rows. */
 void unwind_rows_init(struct unwind_rows *w, struct unwind_rules *rules, uint64_t base,
 		      size_t page_count, size_t room);
 /* Sets ->limit. */
 void unwind_rows_limit(struct unwind_rows *w, uint64_t limit);
-/* Notes where the writer is. */
+/* The current position. */
 struct unwind_rows_mark unwind_rows_mark(const struct unwind_rows *w);
-/* Takes back what was put since then. */
+/* Removes the rows written since @mark. */
 void unwind_rows_rewind(struct unwind_rows *w, const struct unwind_rows_mark *mark);
-/* Closes the index; how many rows there are. */
+/* Completes the index; returns the number of rows. */
 size_t unwind_rows_finish(struct unwind_rows *w);
 
-/* Fills the memo from the rules; the number of the rule. */
+/* For unwind_rows_put() only: looks the rule up, and remembers it in @memo. Returns its index. */
 uint16_t unwind_rows_learn(struct unwind_rows *w, struct unwind_rows_memo *memo, uint64_t a,
 			   uint64_t b);
-/* Goes on to the page of @pc; false if that is beyond the limit. */
+/* Likewise: starts the page of @pc; false if @pc is beyond the limit. */
 bool unwind_rows_turn(struct unwind_rows *w, uint64_t pc);
-/* The rule @index is that of @pc, which is the PC put last. */
+/* Likewise: makes @index the rule of the last row. */
 void unwind_rows_replace(struct unwind_rows *w, uint16_t index);
-/* Makes room for more rows. */
+/* Likewise: makes room for more rows. */
 void unwind_rows_grow(struct unwind_rows *w);
 
-/* From @pc on, which is not below the one put last, the rule holds whose words are @a and @b. Here
- * because it is called for each of some hundred thousand rows, mostly with a rule that was put
- * before. */
+/* Writes a row: from @pc on, which is not below the PC of the last row, the rule with the words @a
+ * and @b applies. Inline, because it is called hundreds of thousands of times, mostly with a rule
+ * that was used before. */
 static inline void unwind_rows_put(struct unwind_rows *w, uint64_t pc, uint64_t a, uint64_t b)
 {
 	struct unwind_rows_memo *memo =
@@ -91,7 +95,7 @@ static inline void unwind_rows_put(struct unwind_rows *w, uint64_t pc, uint64_t 
 		unwind_rows_grow(w);
 }
 
-/* The same with @rule. */
+/* The same for @rule. */
 static inline void unwind_rows_put_rule(struct unwind_rows *w, uint64_t pc,
 					const struct unwind_rule *rule)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "unwind/unwind.h"
+#include "unwind/unwind_rules.h"
 
 #include "base/hash.h"
 #include "base/mem.h"
@@ -9,7 +9,8 @@
 struct unwind_rules {
 	struct unwind_rule *all;
 	size_t count, room;
-	uint16_t *slots; /* open addressing; an index, 0: free (rule 0 is never looked up there) */
+	uint16_t
+		*slots; /* hash table, open addressing: an index, 0 if free (rule 0 is not in it) */
 	size_t slot_count;
 };
 
@@ -21,7 +22,7 @@ static uint64_t hash_of(const struct unwind_rule *rule)
 	return hash_u64(words[0] * 0x9e3779b97f4a7c15ULL ^ words[1]);
 }
 
-/* The slot that holds @rule, or the free one where it belongs. */
+/* The slot of @rule, or the free one where it belongs. */
 static uint16_t *find_slot(const struct unwind_rules *rules, const struct unwind_rule *rule)
 {
 	size_t mask = rules->slot_count - 1, i = hash_of(rule) & mask;
@@ -73,7 +74,7 @@ uint16_t unwind_rules_add(struct unwind_rules *rules, const struct unwind_rule *
 	slot = find_slot(rules, rule);
 	if (*slot)
 		return *slot;
-	/* The last place is that of the rule that says so. */
+	/* The last place is for the rule that says that the set is full. */
 	if (rules->count >= UNWIND_RULES_MAX - 1) {
 		if (rules->count == UNWIND_RULES_MAX)
 			return UNWIND_RULES_MAX - 1;
