@@ -147,7 +147,7 @@ static __always_inline bool table_pc(const struct sample_table *table, __u64 off
 	return false;
 }
 
-/* Finds the rule for a byte of the file that has the table @number; UNWIND_GOING, or why there is
+/* Finds the rule for a byte of the file that has the table @number; CHAIN_GOES_ON, or why there is
  * none. */
 static __noinline __u32 look_up_rule(struct found_rule *ret, __u64 offset, __u32 number)
 {
@@ -161,20 +161,20 @@ static __noinline __u32 look_up_rule(struct found_rule *ret, __u64 offset, __u32
 
 	table = bpf_map_lookup_elem(&tables, &number);
 	if (!ret || !number || !table)
-		return number == SAMPLE_TABLE_WANTED   ? SAMPLE_END_NOT_LOADED
-		       : number == SAMPLE_TABLE_BUDGET ? UNWIND_BUDGET
-						       : UNWIND_NO_TABLE;
+		return number == SAMPLE_TABLE_WANTED   ? CHAIN_END_NOT_LOADED
+		       : number == SAMPLE_TABLE_BUDGET ? CHAIN_END_NO_BUDGET
+						       : CHAIN_END_NO_TABLE;
 	if (!table_pc(table, offset, &pc) || pc >> UNWIND_PAGE_SHIFT >= table->page_count)
-		return UNWIND_NO_ROW;
+		return CHAIN_END_NO_RULE;
 	index = table->first_page + (__u32)(pc >> UNWIND_PAGE_SHIFT);
 	page = bpf_map_lookup_elem(&pages, &index);
 	if (!page || !page->rows)
-		return UNWIND_NO_ROW;
+		return CHAIN_END_NO_RULE;
 	index = page->chunk;
 	map = bpf_map_lookup_elem(&chunks, &index);
 	chunk = map ? bpf_map_lookup_elem(map, &zero) : NULL;
 	if (!chunk)
-		return UNWIND_NO_ROW;
+		return CHAIN_END_NO_RULE;
 	low = page->start;
 	at = page->rows;
 	for (i = 0; i < 17 && at > 1; i++) {
@@ -187,11 +187,11 @@ static __noinline __u32 look_up_rule(struct found_rule *ret, __u64 offset, __u32
 	index = chunk->rows[low & (SAMPLE_CHUNK_ROWS - 1)].rule;
 	rule = bpf_map_lookup_elem(&rules, &index);
 	if (!rule)
-		return UNWIND_NO_ROW;
+		return CHAIN_END_NO_RULE;
 	ret->rule = *rule;
 	ret->offset = offset;
 	ret->number = number;
-	return UNWIND_GOING;
+	return CHAIN_GOES_ON;
 }
 
 /* The rule for @address in @v; NULL where there is none, *@end saying why. */
@@ -213,7 +213,7 @@ static __always_inline const struct unwind_rule *find_rule(const struct run *run
 	    known->tables == run->scratch->tables)
 		return &known->rule;
 	*end = look_up_rule(known, offset, v->table);
-	if (*end)
+	if (*end != CHAIN_GOES_ON)
 		return NULL;
 	known->tables = run->scratch->tables;
 	return &known->rule;
@@ -228,10 +228,10 @@ static __noinline int copy_window(struct stack_window *w, __u64 address)
 		bytes = STACK_WINDOW_BYTES;
 	w->bytes = 0;
 	if (bpf_probe_read_user(w->words, bytes, (void *)start))
-		return UNWIND_UNREADABLE;
+		return CHAIN_END_UNREADABLE;
 	w->start = start;
 	w->bytes = bytes;
-	return UNWIND_GOING;
+	return CHAIN_GOES_ON;
 }
 
 /* Stacks are read upwards: what is left to read below the window is read alone. */
@@ -240,12 +240,13 @@ static int read_stack(void *data, __u64 address, __u64 *ret)
 	struct stack_window *w = &((struct unwinding *)data)->window;
 
 	if (address & 7 || address < w->start)
-		return bpf_probe_read_user(ret, sizeof(*ret), (void *)address) ? UNWIND_UNREADABLE
-									       : UNWIND_GOING;
-	if (address - w->start >= w->bytes && copy_window(w, address))
-		return UNWIND_UNREADABLE;
+		return bpf_probe_read_user(ret, sizeof(*ret), (void *)address)
+			       ? CHAIN_END_UNREADABLE
+			       : CHAIN_GOES_ON;
+	if (address - w->start >= w->bytes && copy_window(w, address) != CHAIN_GOES_ON)
+		return CHAIN_END_UNREADABLE;
 	*ret = w->words[(address - w->start) / 8 & (STACK_WINDOW_BYTES / 8 - 1)];
-	return UNWIND_GOING;
+	return CHAIN_GOES_ON;
 }
 
 static int read_register(void *data, __u32 number, __u64 *ret)
@@ -253,17 +254,17 @@ static int read_register(void *data, __u32 number, __u64 *ret)
 	const struct unwinding *u = data;
 
 	*ret = u->registers[number & 31];
-	return UNWIND_GOING;
+	return CHAIN_GOES_ON;
 }
 
-/* From the frame to its caller; why there is none, or UNWIND_GOING. */
+/* From the frame to its caller; why there is none, or CHAIN_GOES_ON. */
 static __always_inline __u32 go_to_caller(const struct run *run, struct unwinding *u,
 					  const struct mapping *v)
 {
 	bool is_file = v->place == SAMPLE_FILE || v->place == SAMPLE_VDSO;
 	struct unwind_frame frame = u->frame;
 	const struct unwind_rule *rule;
-	__u32 end = UNWIND_NO_ROW;
+	__u32 end = CHAIN_END_NO_RULE;
 
 	if (!config.by_frame_pointers && is_file) {
 		rule = find_rule(run, u, v, unwind_lookup_pc(&frame), &end);
@@ -275,8 +276,8 @@ static __always_inline __u32 go_to_caller(const struct run *run, struct unwindin
 	}
 	end = unwind_by_fp(&frame, read_stack, u);
 	u->frame = frame;
-	if (end == UNWIND_NO_ROW)
-		return config.by_frame_pointers ? SAMPLE_END_FRAME_POINTERS : SAMPLE_END_NO_CODE;
+	if (end == CHAIN_END_NO_RULE)
+		return config.by_frame_pointers ? CHAIN_END_FP_END : CHAIN_END_NO_CODE;
 	return end;
 }
 
@@ -287,16 +288,16 @@ static long chain_step(__u32 index, struct chain_run *c)
 	struct mapping *v = mapping_at(c->run, unwind_lookup_pc(&u->frame));
 
 	if (!v) {
-		u->end = config.by_frame_pointers ? SAMPLE_END_FRAME_POINTERS : UNWIND_NO_MAPPING;
+		u->end = config.by_frame_pointers ? CHAIN_END_FP_END : CHAIN_END_NO_MAPPING;
 		return 1;
 	}
 	if (u->append && !append_frame(c->run, u, v)) {
-		u->end = UNWIND_DEPTH;
+		u->end = CHAIN_END_DEPTH;
 		return 1;
 	}
 	u->append = 1;
 	u->end = go_to_caller(c->run, u, v);
-	return u->end != UNWIND_GOING;
+	return u->end != CHAIN_GOES_ON;
 }
 
 /* The kernel's part of a stack that bpf_get_stack() has put into the chain's data, of which the
@@ -345,14 +346,14 @@ static __always_inline void chain_user(struct run *run, struct unwinding *u)
 	struct chain_run c = { run, u };
 
 	if (!u->frame.pc || !run->task->mm) {
-		u->end = SAMPLE_END_NO_USER;
+		u->end = CHAIN_END_NO_USER;
 		return;
 	}
 	u->window.start = u->window.bytes = 0;
-	u->end = UNWIND_DEPTH;
+	u->end = CHAIN_END_DEPTH;
 	run->totals->frames += bpf_loop(SAMPLE_DEPTH_MAX, chain_step, &c, 0);
-	if (u->end == UNWIND_GOING)
-		u->end = UNWIND_DEPTH;
+	if (u->end == CHAIN_GOES_ON)
+		u->end = CHAIN_END_DEPTH;
 }
 
 /* Makes sure that the reader has the chain; false if there is no room for it, which is counted. */
@@ -407,7 +408,7 @@ static __always_inline void place_chain(struct perf_event_context *context, stru
 	chain_begin(run, u, SAMPLE_SLOT_EVENT);
 	if (!registers_in_user(&context->registers))
 		chain_kernel(u, bpf_get_stack(context, u->chain.data, CHAIN_KERNEL_BYTES, 0), 0);
-	u->end = UNWIND_COMPLETE;
+	u->end = CHAIN_END_COMPLETE;
 	if (!(run->task->flags & KERNEL_THREAD)) {
 		begin_user(run, u, &context->registers);
 		chain_user(run, u);

@@ -55,7 +55,7 @@ static __noinline int leave_kernel(void *context, struct run *run, struct unwind
 	run->scratch->key.offset = bytes > 0 ? u->chain.data[leaf] : 0;
 	if (config.depth) {
 		chain_kernel(u, bytes, leaf);
-		u->end = run->task->flags & KERNEL_THREAD ? UNWIND_COMPLETE : SAMPLE_END_NO_USER;
+		u->end = run->task->flags & KERNEL_THREAD ? CHAIN_END_COMPLETE : CHAIN_END_NO_USER;
 		chain_end(run, u);
 	}
 	return note_moment(run, SAMPLE_SLOT_SWITCH);

@@ -20,9 +20,9 @@ static __always_inline __u64 weigh(const struct sample_gate *gate)
 {
 	__u64 stretch = *(volatile const __u32 *)&gate->stretch;
 
-	if (stretch % SAMPLE_ONE)
-		stretch += bpf_get_prandom_u32() % SAMPLE_ONE;
-	return stretch >> SAMPLE_ONE_SHIFT;
+	if (stretch % STRETCH_ONE)
+		stretch += bpf_get_prandom_u32() % STRETCH_ONE;
+	return stretch >> STRETCH_ONE_SHIFT;
 }
 
 static __always_inline void take(struct perf_event_context *context, struct run *run)

@@ -5,6 +5,7 @@
  */
 #pragma once
 
+#include "stretch.h"
 #include "unwind_step.h"
 
 #include <linux/types.h>
@@ -134,15 +135,6 @@ struct sample_image {
 };
 _Static_assert(sizeof(struct sample_image) == 64 + SAMPLE_PATH_BYTES, "no padding");
 
-/* Why a chain has no more callers: a reason of the unwinding (unwind_step.h), or one of these. */
-enum sample_end {
-	SAMPLE_END_NOT_LOADED = UNWIND_STOP_COUNT_, /* the table was asked for */
-	SAMPLE_END_NO_CODE,			    /* memory without a file */
-	SAMPLE_END_FRAME_POINTERS,
-	SAMPLE_END_NO_USER, /* the user's registers cannot be had */
-	SAMPLE_END_COUNT_
-};
-
 enum {
 	SAMPLE_DEPTH_MAX = 1024,
 	SAMPLE_KERNEL_MAX = 127, /* addresses of the kernel in a chain */
@@ -166,7 +158,7 @@ struct sample_chain {
 	__u32 kind;
 	__u32 tgid; /* of regions */
 	__u64 id;
-	__u16 end; /* enum unwind_stop or sample_end */
+	__u16 end; /* enum chain_end */
 	__u16 kernel_count;
 	__u32 words; /* in use, of ->data */
 	__u64 data[SAMPLE_CHAIN_WORDS];
@@ -251,14 +243,11 @@ struct sample_control {
 	__u64 text_start, text_bytes; /* the kernel's own code, which stays where it is */
 };
 
-/* A sample that stands for one, in 1/SAMPLE_ONE. */
-enum { SAMPLE_ONE_SHIFT = 16, SAMPLE_ONE = 1 << SAMPLE_ONE_SHIFT };
-
 /* Says whether a CPU is inside the program: odd; what the program is told for this CPU, and how
  * much it counted. A line of the cache each. */
 struct sample_gate {
 	__u64 passes;
-	__u32 stretch; /* samples that each one taken stands for, in 1/SAMPLE_ONE */
+	__u32 stretch; /* samples that each one taken stands for, in 1/STRETCH_ONE */
 	__u32 used[2]; /* keys made in the last even and odd round */
 	__u32 reserved;
 	__u64 padding[5];

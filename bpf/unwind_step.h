@@ -5,17 +5,18 @@
  * given as constants they are inlined.
  *
  *	struct unwind_frame f = { .pc = pc, .sp = sp, .exact = 1, .first = 1 };
- *	enum unwind_stop stop;
+ *	enum chain_end stop;
  *	do {
  *		const struct unwind_rule *rule = ...;	of unwind_lookup_pc(&f)
  *		stop = unwind_apply(&f, rule, UNWIND_X86_64, read_memory, read_reg, data);
- *	} while (stop == UNWIND_GOING);
+ *	} while (stop == CHAIN_GOES_ON);
  *
  * Registers other than the PC and sp are read when a rule counts from them, not where they were
  * saved: most never are.
  */
 #pragma once
 
+#include "chain_end.h"
 #include "unwind_row.h"
 
 #ifndef __always_inline
@@ -23,28 +24,6 @@
 #endif
 
 enum unwind_machine { UNWIND_X86_64, UNWIND_AARCH64 };
-
-/* Why an unwinding ended: name in counters and in reports, what it says to people. */
-#define UNWIND_STOPS(X)                                                                            \
-	X(GOING, going, "not at its end")                                                          \
-	X(COMPLETE, complete, "complete")                                                          \
-	X(NO_MAPPING, no_mapping, "address in no mapped file")                                     \
-	X(NO_TABLE, no_table, "image without unwind table")                                        \
-	X(BUDGET, budget, "unwind table left out to save memory")                                  \
-	X(NO_ROW, no_row, "code without unwind information")                                       \
-	X(RULE, rule, "unwind information beyond the tables' means")                               \
-	X(REGISTER, register, "register not known in this frame")                                  \
-	X(UNREADABLE, unreadable, "stack not readable")                                            \
-	X(TRUNCATED, truncated, "end of the copied stack")                                         \
-	X(LOOP, loop, "no progress: damaged stack")                                                \
-	X(DEPTH, depth, "deeper than the limit")
-
-enum unwind_stop {
-#define X(name, counter, text) UNWIND_##name,
-	UNWIND_STOPS(X)
-#undef X
-		UNWIND_STOP_COUNT_
-};
 
 enum { UNWIND_REG_KNOWN, UNWIND_REG_SAVED, UNWIND_REG_LOST };
 
@@ -62,7 +41,7 @@ struct unwind_frame {
 	__u64 lr;    /* AArch64, where ->exact: x30 */
 };
 
-/* Reads 8 bytes of the process at @address: 0 (UNWIND_GOING), or the enum unwind_stop to end with.
+/* Reads 8 bytes of the process at @address: CHAIN_GOES_ON, or the enum chain_end to end with.
  */
 typedef int unwind_read_fn(void *data, __u64 address, __u64 *ret);
 /* Tells register @reg (DWARF number) of the interrupted frame; likewise. */
@@ -79,11 +58,11 @@ static __always_inline int unwind_reg_value(const struct unwind_reg *reg, unwind
 					    void *data, __u64 *ret)
 {
 	if (reg->where == UNWIND_REG_LOST)
-		return UNWIND_REGISTER;
+		return CHAIN_END_NO_RULE;
 	if (reg->where == UNWIND_REG_SAVED)
 		return read(data, reg->value, ret);
 	*ret = reg->value;
-	return UNWIND_GOING;
+	return CHAIN_GOES_ON;
 }
 
 /* The value of the register that the rule counts the CFA from. */
@@ -93,13 +72,13 @@ static __always_inline int unwind_base_value(const struct unwind_frame *f,
 {
 	if (rule->cfa == UNWIND_CFA_PLT || rule->base == UNWIND_BASE_SP) {
 		*ret = f->sp;
-		return UNWIND_GOING;
+		return CHAIN_GOES_ON;
 	}
 	if (rule->base == UNWIND_BASE_FP)
 		return unwind_reg_value(&f->fp, read, data, ret);
 	if (rule->base == UNWIND_BASE_BX)
 		return unwind_reg_value(&f->bx, read, data, ret);
-	return f->first ? reg(data, rule->reg, ret) : UNWIND_REGISTER;
+	return f->first ? reg(data, rule->reg, ret) : CHAIN_END_NO_RULE;
 }
 
 static __always_inline int unwind_cfa_value(const struct unwind_frame *f,
@@ -109,14 +88,14 @@ static __always_inline int unwind_cfa_value(const struct unwind_frame *f,
 	__u64 cfa = 0;
 	int stop = unwind_base_value(f, rule, read, reg, data, &cfa);
 
-	if (stop)
+	if (stop != CHAIN_GOES_ON)
 		return stop;
 	if (rule->cfa == UNWIND_CFA_INDEX)
 		cfa = f->sp + cfa * 8;
 	cfa += (__s64)rule->cfa_offset;
 	if (rule->cfa == UNWIND_CFA_DEREF || rule->cfa == UNWIND_CFA_INDEX) {
 		stop = read(data, cfa, &cfa);
-		if (stop)
+		if (stop != CHAIN_GOES_ON)
 			return stop;
 		cfa += (__s64)rule->cfa_add;
 	} else if (rule->cfa == UNWIND_CFA_PLT &&
@@ -124,7 +103,7 @@ static __always_inline int unwind_cfa_value(const struct unwind_frame *f,
 		cfa += 8;
 	}
 	*ret = cfa;
-	return UNWIND_GOING;
+	return CHAIN_GOES_ON;
 }
 
 /* Notes where the caller's value of a register is. What was saved below sp is there no more: the
@@ -137,23 +116,23 @@ static __always_inline int unwind_restore(struct unwind_reg *reg, __u32 save, __
 	__u64 base = cfa;
 
 	if (save == UNWIND_SAME)
-		return UNWIND_GOING;
+		return CHAIN_GOES_ON;
 	if (save == UNWIND_LOST) {
 		reg->where = UNWIND_REG_LOST;
-		return UNWIND_GOING;
+		return CHAIN_GOES_ON;
 	}
 	if (save == UNWIND_AT_FP) {
 		int stop = unwind_reg_value(&f->fp, read, data, &base);
 
-		if (stop)
+		if (stop != CHAIN_GOES_ON)
 			return stop;
 	}
 	base += (__u64)(n * 8);
 	if (base < f->sp)
-		return UNWIND_GOING;
+		return CHAIN_GOES_ON;
 	reg->value = base;
 	reg->where = UNWIND_REG_SAVED;
-	return UNWIND_GOING;
+	return CHAIN_GOES_ON;
 }
 
 /* Where the kernel's struct rt_sigframe, which is at sp, keeps the registers. On x86-64 its first
@@ -167,11 +146,11 @@ static __always_inline int unwind_signal(struct unwind_frame *f, enum unwind_mac
 	__u64 at = f->sp, pc = 0, sp = 0, lr = 0;
 	int stop = read(data, at + (arm ? 568 : 168), &pc);
 
-	if (!stop)
+	if (stop == CHAIN_GOES_ON)
 		stop = read(data, at + (arm ? 560 : 160), &sp);
-	if (!stop && arm)
+	if (stop == CHAIN_GOES_ON && arm)
 		stop = read(data, at + 552, &lr);
-	if (stop)
+	if (stop != CHAIN_GOES_ON)
 		return stop;
 	f->fp.value = at + (arm ? 544 : 120);
 	f->fp.where = UNWIND_REG_SAVED;
@@ -182,7 +161,7 @@ static __always_inline int unwind_signal(struct unwind_frame *f, enum unwind_mac
 	f->lr = lr;
 	f->exact = 1;
 	f->first = 0;
-	return pc ? UNWIND_GOING : UNWIND_COMPLETE;
+	return pc ? CHAIN_GOES_ON : CHAIN_END_COMPLETE;
 }
 
 /* The caller's PC. */
@@ -198,16 +177,16 @@ static __always_inline int unwind_return_address(const struct unwind_frame *f,
 	if (UNWIND_SAVE_RA(rule->saves) == UNWIND_AT_CFA)
 		stop = read(data, cfa + (__u64)((__s64)rule->ra * 8), &pc);
 	else if (machine == UNWIND_AARCH64 && rule->ra == 30 && f->exact)
-		stop = UNWIND_GOING, pc = f->lr;
+		stop = CHAIN_GOES_ON, pc = f->lr;
 	else
-		stop = f->first ? reg(data, (__u32)rule->ra, &pc) : UNWIND_REGISTER;
-	if (stop)
+		stop = f->first ? reg(data, (__u32)rule->ra, &pc) : CHAIN_END_NO_RULE;
+	if (stop != CHAIN_GOES_ON)
 		return stop;
 	/* Bits above those of an address are the signature. */
 	if (machine == UNWIND_AARCH64)
 		pc &= (1ULL << 48) - 1;
 	*ret = pc;
-	return UNWIND_GOING;
+	return CHAIN_GOES_ON;
 }
 
 /* Code without unwind information: what just-in-time compilers make, and assembler. Many keep a
@@ -216,11 +195,11 @@ static __always_inline int unwind_by_fp(struct unwind_frame *f, unwind_read_fn *
 {
 	__u64 fp = 0, pc = 0;
 
-	if (unwind_reg_value(&f->fp, read, data, &fp) || fp < f->sp || (fp & 7) ||
-	    read(data, fp + 8, &pc))
-		return UNWIND_NO_ROW;
+	if (unwind_reg_value(&f->fp, read, data, &fp) != CHAIN_GOES_ON || fp < f->sp || (fp & 7) ||
+	    read(data, fp + 8, &pc) != CHAIN_GOES_ON)
+		return CHAIN_END_NO_RULE;
 	if (pc < 4096 || pc >> 56)
-		return UNWIND_NO_ROW;
+		return CHAIN_END_NO_RULE;
 	f->pc = pc & ((1ULL << 48) - 1);
 	f->sp = fp + 16;
 	f->fp.value = fp;
@@ -228,11 +207,11 @@ static __always_inline int unwind_by_fp(struct unwind_frame *f, unwind_read_fn *
 	f->bx.where = UNWIND_REG_LOST;
 	f->exact = 0;
 	f->first = 0;
-	return UNWIND_GOING;
+	return CHAIN_GOES_ON;
 }
 
-/* Makes *@f its caller by @rule; by rule 0 where it is code of no image. UNWIND_GOING, or why there
- * is none, *@f then being of no use. */
+/* Replaces *@f with its caller's frame, by @rule; rule 0 is for code of no image. Returns
+ * CHAIN_GOES_ON, or why there is no caller: *@f is then undefined. */
 static __always_inline int unwind_apply(struct unwind_frame *f, const struct unwind_rule *rule,
 					enum unwind_machine machine, unwind_read_fn *read,
 					unwind_reg_fn *reg, void *data)
@@ -242,33 +221,34 @@ static __always_inline int unwind_apply(struct unwind_frame *f, const struct unw
 	int stop;
 
 	if (rule->cfa == UNWIND_CFA_END)
-		return UNWIND_COMPLETE;
+		return CHAIN_END_COMPLETE;
 	if (rule->cfa == UNWIND_CFA_NONE)
-		return rule->base == UNWIND_WHY_NO_ROW ? unwind_by_fp(f, read, data) : UNWIND_RULE;
+		return rule->base == UNWIND_WHY_NO_ROW ? unwind_by_fp(f, read, data)
+						       : CHAIN_END_NO_RULE;
 	if (rule->cfa == UNWIND_CFA_SIGNAL)
 		return unwind_signal(f, machine, read, data);
 	stop = unwind_cfa_value(f, rule, read, reg, data, &cfa);
-	if (!stop)
+	if (stop == CHAIN_GOES_ON)
 		stop = unwind_return_address(f, rule, machine, cfa, read, reg, data, &pc);
-	if (!stop)
+	if (stop == CHAIN_GOES_ON)
 		stop = unwind_restore(&bx, UNWIND_SAVE_BX(rule->saves), rule->bx, cfa, f, read,
 				      data);
-	if (!stop)
+	if (stop == CHAIN_GOES_ON)
 		stop = unwind_restore(&fp, UNWIND_SAVE_FP(rule->saves), rule->fp, cfa, f, read,
 				      data);
-	if (stop)
+	if (stop != CHAIN_GOES_ON)
 		return stop;
 	/* Stacks grow down. What was interrupted may have pushed nothing, or be on its way to
 	 * another frame, as what catches an exception is. */
 	if (!f->exact && cfa <= f->sp)
-		return UNWIND_LOOP;
+		return CHAIN_END_NO_PROGRESS;
 	if (!pc)
-		return UNWIND_COMPLETE;
+		return CHAIN_END_COMPLETE;
 	f->pc = pc;
 	f->sp = cfa;
 	f->fp = fp;
 	f->bx = bx;
 	f->exact = 0;
 	f->first = 0;
-	return UNWIND_GOING;
+	return CHAIN_GOES_ON;
 }

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "bpf/stretch.h"
 #include "stats/counters.h"
 #include "stream/evbuf.h"
 #include "event/event.h"
@@ -105,9 +106,6 @@ struct driver_cost {
 	uint64_t program_ns; /* in the program in the kernel, where there is one */
 };
 
-/* A sample that stands for one: what stretches are counted in. */
-enum { DRIVER_STRETCH_ONE = 1 << 16 };
-
 struct driver_ops {
 	const char *name;
 	/* Whether it would work here: 0, or -errno with the step that fails and the remedy. */
@@ -148,8 +146,8 @@ struct driver_ops {
 	 * none.
 	 */
 	uint64_t (*kernel_bytes)(const struct driver *d);
-	/* Samples @cpu more rarely: what was one sample's period becomes @stretch /
-	 * DRIVER_STRETCH_ONE of it, at least one, and each sample counts for as many. NULL: cannot.
+	/* Samples @cpu more rarely: what was one sample's period becomes @stretch / STRETCH_ONE
+	 * of it, at least one, and each sample counts for as many. NULL: cannot.
 	 * 0 or -errno. */
 	int (*stretch)(struct driver *d, unsigned int cpu, uint32_t stretch);
 	/* Says, before the first start(), that what is sampled will run code of the file open as

@@ -79,7 +79,7 @@ static struct cpu *cpu_of(struct governor *g, unsigned int number)
 
 static double stretch_of(const struct driver_cost *cost)
 {
-	return fmax((double)cost->stretch / DRIVER_STRETCH_ONE, 1);
+	return fmax((double)cost->stretch / STRETCH_ONE, 1);
 }
 
 void governor_begin(struct governor *g, const struct governor_look *look)
@@ -151,7 +151,7 @@ static void steer(struct governor *g, struct cpu *c, double share, double anyway
 	    (c->stretch <= 1 && wanted <= 1))
 		return;
 	wanted = wanted > 1 ? jittered(g, wanted) : 1;
-	if (!stretch || stretch(d, c->last.cpu, (uint32_t)(wanted * DRIVER_STRETCH_ONE)) < 0)
+	if (!stretch || stretch(d, c->last.cpu, (uint32_t)(wanted * STRETCH_ONE)) < 0)
 		return;
 	/* What was measured at another rate is taken as it would be at this. */
 	c->share *= c->stretch / wanted;

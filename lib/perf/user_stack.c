@@ -69,12 +69,12 @@ int user_stack_read(void *data, __u64 address, __u64 *ret)
 
 	/* Farther than any stack reaches: no address at all, or on another stack. */
 	if (address < u->sp || at > 1ULL << 32)
-		return UNWIND_UNREADABLE;
+		return CHAIN_END_UNREADABLE;
 	if (u->bytes.left < sizeof(value) || at > u->bytes.left - sizeof(value))
-		return UNWIND_TRUNCATED;
+		return CHAIN_END_COPY_SHORT;
 	memcpy(&value, u->bytes.at + at, sizeof(value));
 	*ret = value;
-	return UNWIND_GOING;
+	return CHAIN_GOES_ON;
 }
 
 int user_stack_reg(void *data, __u32 reg, __u64 *ret)
@@ -82,7 +82,7 @@ int user_stack_reg(void *data, __u32 reg, __u64 *ret)
 	const struct user_stack *u = data;
 
 	if (reg >= u->reg_count)
-		return UNWIND_REGISTER;
+		return CHAIN_END_NO_RULE;
 	*ret = u->regs[reg];
-	return UNWIND_GOING;
+	return CHAIN_GOES_ON;
 }

@@ -12,7 +12,7 @@
  */
 #pragma once
 
-#include "unwind/chain_end.h"
+#include "unwind/chain_end_name.h"
 #include "unwind/unwind_cache.h"
 
 #include <stddef.h>
@@ -145,9 +145,7 @@ struct record_stats {
 #undef X
 	/* Samples with a call chain, by why it ends: "chain_complete" and so on in stats/. They are
 	 * samples as well. */
-#define X(...) +1
-	uint64_t chain_ends[0 CHAIN_ENDS(X)];
-#undef X
+	uint64_t chain_ends[CHAIN_END_COUNT_];
 };
 
 struct driver_cpu_stats {

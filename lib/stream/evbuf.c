@@ -210,7 +210,7 @@ static void put_frame(struct evbuf *b, const struct evbuf_frame *f, unsigned int
 static void begin_chain(struct evbuf *b, const struct evbuf_frame *leaf,
 			const struct evbuf_trace *trace)
 {
-	if (trace->end != EVBUF_END_COMPLETE && trace->end != EVBUF_END_DEPTH)
+	if (trace->end != CHAIN_END_COMPLETE && trace->end != CHAIN_END_DEPTH)
 		b->cut_chains += trace->weight;
 	/* A change of task or CPU would end the chain: it stands before. */
 	make_room(b);
@@ -229,7 +229,7 @@ void evbuf_chain(struct evbuf *b, const struct evbuf_frame *frames, size_t count
 	if (!n)
 		return;
 	if (n < count)
-		written.end = EVBUF_END_DEPTH;
+		written.end = CHAIN_END_DEPTH;
 	begin_chain(b, &frames[0], &written);
 	for (i = 1; i < n; i++)
 		put_frame(b, &frames[i], trace->counter, 1);
@@ -240,7 +240,7 @@ void evbuf_chain(struct evbuf *b, const struct evbuf_frame *frames, size_t count
 }
 
 void evbuf_callers(struct evbuf *b, uint32_t number, const struct evbuf_frame *frames, size_t count,
-		   enum evbuf_end end)
+		   enum chain_end end)
 {
 	size_t i;
 
@@ -264,17 +264,6 @@ void evbuf_called(struct evbuf *b, const struct evbuf_frame *leaf, uint32_t numb
 	make_room(b);
 	put_code(b, EVBUF_CALLED_BY);
 	put(b, number);
-}
-
-static const char *const ends[] = {
-#define X(name, number, text, meaning) [number] = text,
-	CHAIN_ENDS(X)
-#undef X
-};
-
-const char *evbuf_end_name(uint64_t end)
-{
-	return ends[end < EVBUF_END_COUNT_ ? end : EVBUF_END_UNKNOWN];
 }
 
 void evbuf_kernel_code(struct evbuf *b, uint64_t start, uint64_t length, uint64_t cookie)

@@ -7,14 +7,14 @@
  *	struct evbuf *b = evbuf_new(131072, sink, data);
  *	evbuf_context(b, &(struct evbuf_context){ .cpu = 0, .tgid = 7, .tid = 7, .app = 1 });
  *	evbuf_sample(b, cookie, offset, counter, 1);
- *	evbuf_chain(b, frames, count, &(struct evbuf_trace){ counter, 1, EVBUF_END_COMPLETE });
- *	evbuf_callers(b, 12, frames + 1, count - 1, EVBUF_END_COMPLETE);
+ *	evbuf_chain(b, frames, count, &(struct evbuf_trace){ counter, 1, CHAIN_END_COMPLETE });
+ *	evbuf_callers(b, 12, frames + 1, count - 1, CHAIN_END_COMPLETE);
  *	evbuf_called(b, frames, 12, &(struct evbuf_trace){ counter, 1 });
  *	evbuf_flush(b);
  */
 #pragma once
 
-#include "unwind/chain_end.h"
+#include "unwind/chain_end_name.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -42,7 +42,7 @@
 	X(IBS_FETCH, 13, 7)                                                                        \
 	X(IBS_OP, 14, 13)                                                                          \
 	X(WEIGHT, 32, 1)     /* ours: the next sample stands for so many */                        \
-	X(CHAIN_END, 33, 1)  /* ours: why this chain has no further callers (enum evbuf_end) */    \
+	X(CHAIN_END, 33, 1)  /* ours: why this chain has no further callers (enum chain_end) */    \
 	X(CTX_CGROUP, 34, 1) /* ours: cookie of the cgroup of the samples from here on */          \
 	X(CALLERS, 35, 3)    /* ours: number of a list of callers, its end, its length */          \
 	X(CALLER, 36, 2)     /* ours: cookie and offset of the next one of that list */            \
@@ -56,17 +56,6 @@ enum evbuf_code {
 	EVBUF_CODES(X)
 #undef X
 };
-
-/* Why a call chain ends where it does. */
-enum evbuf_end {
-#define X(name, number, text, meaning) EVBUF_END_##name = number,
-	CHAIN_ENDS(X)
-#undef X
-		EVBUF_END_COUNT_
-};
-
-/* The name of @end in the chain store and reports; that of UNKNOWN if it is not an end. */
-const char *evbuf_end_name(uint64_t end);
 
 /* The most frames of a chain that are written out; numbers of lists of callers are below the other.
  */
@@ -85,7 +74,7 @@ struct evbuf_frame {
 struct evbuf_trace {
 	unsigned int counter;
 	uint64_t weight; /* so many samples have this very chain */
-	enum evbuf_end end;
+	enum chain_end end;
 };
 
 /* Takes a run of whole records; @words is borrowed for the call. 0 or -errno, which stops the run.
@@ -123,7 +112,7 @@ void evbuf_chain(struct evbuf *b, const struct evbuf_frame *frames, size_t count
 /* Says what callers @number stands for from now on, the innermost first, and why there are no more.
  */
 void evbuf_callers(struct evbuf *b, uint32_t number, const struct evbuf_frame *frames, size_t count,
-		   enum evbuf_end end);
+		   enum chain_end end);
 /* As evbuf_chain(), of a sample at @leaf and the callers of @number, whose end it has. */
 void evbuf_called(struct evbuf *b, const struct evbuf_frame *leaf, uint32_t number,
 		  const struct evbuf_trace *trace);

@@ -14,7 +14,7 @@ enum {
 
 struct entry {
 	struct unwind_table *table; /* NULL: none, for the reason in ->stop */
-	enum unwind_stop stop;
+	enum chain_end stop;
 	bool may_retry;	 /* the reason may be temporary */
 	uint64_t round;	 /* of the last use, or of the last attempt if there is no table */
 	uint64_t serial; /* order of the last uses */
@@ -102,7 +102,7 @@ static void fill(struct unwind_cache *c, struct entry *e, uint64_t key, unwind_c
 	uint64_t since_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	int r;
 
-	e->stop = UNWIND_NO_TABLE;
+	e->stop = CHAIN_END_NO_TABLE;
 	e->may_retry = false;
 	r = build(data, key, c->rules, &table);
 	if (r == -ENOENT) {
@@ -117,7 +117,7 @@ static void fill(struct unwind_cache *c, struct entry *e, uint64_t key, unwind_c
 	c->stats.counters.unwind_built++;
 	c->stats.counters.unwind_build_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns;
 	if (!make_room(c, unwind_table_bytes(table))) {
-		e->stop = UNWIND_BUDGET;
+		e->stop = CHAIN_END_NO_BUDGET;
 		e->may_retry = true;
 		c->stats.counters.unwind_refused++;
 		return;
@@ -128,8 +128,8 @@ static void fill(struct unwind_cache *c, struct entry *e, uint64_t key, unwind_c
 	c->stats.bytes_max = MAX(c->stats.bytes_max, c->stats.bytes);
 }
 
-enum unwind_stop unwind_cache_find(struct unwind_cache *c, uint64_t key, unwind_cache_build *build,
-				   void *data, const struct unwind_table **ret)
+enum chain_end unwind_cache_find(struct unwind_cache *c, uint64_t key, unwind_cache_build *build,
+				 void *data, const struct unwind_table **ret)
 {
 	struct entry *e = map_get(&c->entries, key);
 	bool is_new = !e;
@@ -147,7 +147,7 @@ enum unwind_stop unwind_cache_find(struct unwind_cache *c, uint64_t key, unwind_
 	e->round = c->round;
 	e->serial = ++c->serial;
 	*ret = e->table;
-	return UNWIND_GOING;
+	return CHAIN_GOES_ON;
 }
 
 void unwind_cache_round(struct unwind_cache *c)

@@ -6,14 +6,14 @@
  *
  *	struct unwind_cache *cache = unwind_cache_new(64 << 20);
  *
- *	if (unwind_cache_find(cache, cookie, build_table, data, &table) == UNWIND_GOING)
+ *	if (unwind_cache_find(cache, cookie, build_table, data, &table) == CHAIN_GOES_ON)
  *		rule = unwind_table_find(table, pc);
  *	unwind_cache_round(cache);
  *	unwind_cache_free(cache);
  *
  * Time is counted in rounds. A table that would need the room of tables used in this round or the
  * one before is left out for a while, so that too small a budget costs call chains (callers count
- * them, UNWIND_BUDGET) and not time.
+ * them, CHAIN_END_NO_BUDGET) and not time.
  */
 #pragma once
 
@@ -56,10 +56,10 @@ struct unwind_cache *unwind_cache_new(size_t budget);
 void unwind_cache_free(struct unwind_cache *c);
 DEFINE_CLEANUP(struct unwind_cache *, unwind_cache_free);
 
-/* Finds the table of the image @key, and builds it if necessary. Returns UNWIND_GOING, or why there
- * is none: UNWIND_NO_TABLE or UNWIND_BUDGET. */
-enum unwind_stop unwind_cache_find(struct unwind_cache *c, uint64_t key, unwind_cache_build *build,
-				   void *data, const struct unwind_table **ret);
+/* Finds the table of the image @key, and builds it if necessary. Returns CHAIN_GOES_ON, or why
+ * there is none: CHAIN_END_NO_TABLE or CHAIN_END_NO_BUDGET. */
+enum chain_end unwind_cache_find(struct unwind_cache *c, uint64_t key, unwind_cache_build *build,
+				 void *data, const struct unwind_table **ret);
 /* Ends a round. */
 void unwind_cache_round(struct unwind_cache *c);
 

@@ -4,7 +4,7 @@
  * on a copy of its stack, depending on ->read. Nothing is owned here.
  *
  *	struct unwind_frame f = { .pc = pc, .sp = sp, .exact = 1, .first = 1 };
- *	enum unwind_stop stop = unwind_chain(&f, &from, pcs, room, &count);
+ *	enum chain_end stop = unwind_chain(&f, &from, pcs, room, &count);
  */
 #pragma once
 
@@ -14,23 +14,20 @@
 struct unwind_from {
 	const struct unwind_rules *rules;
 	/* Finds the table of the image that @address is in, and the PC in that table. Returns
-	 * UNWIND_GOING, or why there is none. The table must be valid until the next call. */
-	enum unwind_stop (*find)(void *data, uint64_t address, const struct unwind_table **ret,
-				 uint64_t *ret_pc);
+	 * CHAIN_GOES_ON, or why there is none. The table must be valid until the next call. */
+	enum chain_end (*find)(void *data, uint64_t address, const struct unwind_table **ret,
+			       uint64_t *ret_pc);
 	unwind_read_fn *read;
 	unwind_reg_fn *reg;
 	void *data; /* passed to all three */
 };
 
-/* Replaces *@f by its caller. Returns UNWIND_GOING, or why there is none; *@f is then undefined. */
-enum unwind_stop unwind_step(struct unwind_frame *f, const struct unwind_from *from);
+/* Replaces *@f by its caller. Returns CHAIN_GOES_ON, or why there is none; *@f is then undefined.
+ */
+enum chain_end unwind_step(struct unwind_frame *f, const struct unwind_from *from);
 
 /* Writes the PCs of *@f and its callers to @pcs, at most @max, and their number to *@ret_count.
  * Callers' PCs are return addresses, except in frames that a signal interrupted. Returns why the
  * chain ends. */
-enum unwind_stop unwind_chain(struct unwind_frame *f, const struct unwind_from *from, uint64_t *pcs,
-			      size_t max, size_t *ret_count);
-
-/* The name in counters, and a description for people; constant. */
-const char *unwind_stop_name(enum unwind_stop stop);
-const char *unwind_stop_text(enum unwind_stop stop);
+enum chain_end unwind_chain(struct unwind_frame *f, const struct unwind_from *from, uint64_t *pcs,
+			    size_t max, size_t *ret_count);

@@ -69,7 +69,7 @@ enum verdict chain_compare(const struct cookie_table *cookies, const struct chai
 		i++;
 	if (i == ours->count && i == theirs->count)
 		return VERDICT_SAME;
-	if (i == ours->count && ours->end == SAMPLE_END_NOT_LOADED)
+	if (i == ours->count && ours->end == CHAIN_END_NOT_LOADED)
 		return VERDICT_WAITING;
 	if (i == ours->count)
 		return VERDICT_SHORTER;
@@ -88,25 +88,13 @@ static void show_frame(const struct cookie_table *cookies, const struct chain *c
 	printf("%s+%#" PRIx64, image ? image->path : "?", c->frames[i].offset);
 }
 
-static const char *end_name(unsigned int end)
-{
-	static const char *const in_kernel[] = {
-		[SAMPLE_END_NOT_LOADED] = "not_loaded",
-		[SAMPLE_END_NO_CODE] = "no_code",
-		[SAMPLE_END_FRAME_POINTERS] = "frame_pointers",
-		[SAMPLE_END_NO_USER] = "no_user",
-	};
-
-	return end < (unsigned int)UNWIND_STOP_COUNT_ ? unwind_stop_name((enum unwind_stop)end)
-						      : in_kernel[end];
-}
-
 static void show(const struct cookie_table *cookies, const struct chain *ours,
 		 const struct chain *theirs)
 {
 	size_t i, most = MAX(ours->count, theirs->count);
 
-	printf("# ours %u (%s), libdw's %u\n", ours->count, end_name(ours->end), theirs->count);
+	printf("# ours %u (%s), libdw's %u\n", ours->count, chain_end_name(ours->end),
+	       theirs->count);
 	for (i = 0; i < most; i++) {
 		printf("#   ");
 		show_frame(cookies, ours, i);
@@ -147,9 +135,9 @@ void tally_tell(const struct tally *t, const char *what)
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		printf(" %s %" PRIu64, names[i], t->verdicts[i]);
 	printf(";");
-	for (i = 0; i < SAMPLE_END_COUNT_; i++)
+	for (i = 0; i < CHAIN_END_COUNT_; i++)
 		if (t->ends[i])
-			printf(" %s %" PRIu64, end_name(i), t->ends[i]);
+			printf(" %s %" PRIu64, chain_end_name(i), t->ends[i]);
 	printf("\n");
 }
 

@@ -17,7 +17,7 @@
 struct chain {
 	uint32_t tid;
 	uint32_t count;	  /* of frames */
-	unsigned int end; /* enum unwind_stop or sample_end: why there are no more; of theirs 0 */
+	unsigned int end; /* enum chain_end: why there are no more; of theirs 0 */
 	struct evbuf_frame frames[];
 };
 
@@ -42,7 +42,7 @@ enum verdict chain_compare(const struct cookie_table *cookies, const struct chai
 struct tally {
 	uint64_t chains, frames; /* ours */
 	uint64_t verdicts[VERDICT_COUNT_];
-	uint64_t ends[SAMPLE_END_COUNT_];
+	uint64_t ends[CHAIN_END_COUNT_];
 };
 
 /* Compares our chain with theirs, and prints the first ones that ought to be the same. */

@@ -274,7 +274,7 @@ bool in_kernel_end(struct in_kernel *k, bool counts)
 	size_t i;
 
 	for (i = 0; i < k->ours.count; i++)
-		loaded &= k->ours.list[i]->end != SAMPLE_END_NOT_LOADED;
+		loaded &= k->ours.list[i]->end != CHAIN_END_NOT_LOADED;
 	if (counts) {
 		qsort(k->ours.list, k->ours.count, sizeof(*k->ours.list), by_frames);
 		qsort(k->theirs.list, k->theirs.count, sizeof(*k->theirs.list), by_frames);

@@ -36,7 +36,7 @@ static bool read_memory(Dwfl *dwfl, Dwarf_Addr address, Dwarf_Word *ret, void *d
 	__u64 value;
 
 	(void)dwfl;
-	if (user_stack_read(l->stack, address, &value) != UNWIND_GOING)
+	if (user_stack_read(l->stack, address, &value) != CHAIN_GOES_ON)
 		return false;
 	*ret = value;
 	return true;

@@ -53,7 +53,7 @@ static uint64_t cpu_ns(void)
 
 /* A chain of @pcs, compared with theirs. */
 static void compare(struct differ *d, const struct process *p, const struct chain *theirs,
-		    enum unwind_stop stop)
+		    enum chain_end stop)
 {
 	_cleanup_free_ struct chain *ours = chain_new(p->maps, theirs->tid, d->ours, d->our_count);
 
@@ -81,7 +81,7 @@ static void on_sample(struct differ *d, const struct perf_record *r)
 {
 	struct process *p = sideband_process(&d->sideband, r->pid, r->tid, 0);
 	struct span more = r->more;
-	enum unwind_stop stop;
+	enum chain_end stop;
 	struct chain *theirs;
 
 	/* What it starts itself is another matter; and while it executes it is nowhere. */

@@ -71,7 +71,7 @@ static inline int take(const uint64_t *w, size_t count, void *data)
 			m->calling = false;
 		}
 		if (w[i + 1] == EVBUF_CHAIN_END)
-			strbuf_addf(&m->seen, "%s\n", evbuf_end_name(w[i + 2]));
+			strbuf_addf(&m->seen, "%s\n", chain_end_name(w[i + 2]));
 		i += words[w[i + 1]];
 	}
 	return 0;

@@ -135,7 +135,7 @@ static void copied_stacks_are_unwound(void)
 	stack_sample(m, KERNEL, 0xffffffff81000010, none);
 	expect(m, "/bin/jit kernel+ffffffff81000010\n/bin/jit kernel+ffffffff81000020\nno_user\n");
 	/* What is beyond the copy was not copied. */
-	CHECK_EQ(perf_chain_end_of(m->cookies, UNWIND_TRUNCATED, 0), EVBUF_END_COPY_SHORT);
+	CHECK_EQ(perf_chain_end_of(m->cookies, CHAIN_END_COPY_SHORT, 0), CHAIN_END_COPY_SHORT);
 	unwinder_free(m->attribution.unwinder);
 }
 

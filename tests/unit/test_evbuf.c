@@ -212,15 +212,15 @@ static void a_chain_stands_between_begin_and_end(void)
 	(void)evbuf_flush(b);
 	t.count = 0;
 	evbuf_context(b, &(struct evbuf_context){ .cpu = 3, .tgid = 70, .tid = 71, .app = 5 });
-	evbuf_chain(b, frames, 0, &(struct evbuf_trace){ 1, 1, EVBUF_END_COMPLETE });
+	evbuf_chain(b, frames, 0, &(struct evbuf_trace){ 1, 1, CHAIN_END_COMPLETE });
 	CHECK_EQ(evbuf_flush(b), 0);
 	CHECK_EQ(t.count, 0);
 	evbuf_chain(b, frames, ARRAY_SIZE(frames),
-		    &(struct evbuf_trace){ 1, 7, EVBUF_END_COPY_SHORT });
+		    &(struct evbuf_trace){ 1, 7, CHAIN_END_COPY_SHORT });
 	CHECK_EQ(evbuf_flush(b), 0);
 	EXPECT(&t, ESC, EVBUF_CPU_SWITCH, 3, ESC, EVBUF_TRACE_BEGIN, ESC, EVBUF_KERNEL_ENTER, ESC,
 	       EVBUF_WEIGHT, 7, 0xffffffff81000010, 1, ESC, EVBUF_USER_ENTER, 0x20, 1, 0x30, 1, ESC,
-	       EVBUF_COOKIE_SWITCH, 10, 0x40, 1, ESC, EVBUF_CHAIN_END, EVBUF_END_COPY_SHORT, ESC,
+	       EVBUF_COOKIE_SWITCH, 10, 0x40, 1, ESC, EVBUF_CHAIN_END, CHAIN_END_COPY_SHORT, ESC,
 	       EVBUF_TRACE_END);
 	evbuf_free(b);
 }
@@ -237,9 +237,9 @@ static void callers_have_a_number(void)
 	evbuf_sample(b, 9, 0x1000, 0, 1);
 	(void)evbuf_flush(b);
 	t.count = 0;
-	evbuf_callers(b, 12, frames + 1, 2, EVBUF_END_DEPTH);
+	evbuf_callers(b, 12, frames + 1, 2, CHAIN_END_DEPTH);
 	(void)evbuf_flush(b);
-	EXPECT(&t, ESC, EVBUF_CALLERS, 12, EVBUF_END_DEPTH, 2, ESC, EVBUF_CALLER, EVBUF_KERNEL,
+	EXPECT(&t, ESC, EVBUF_CALLERS, 12, CHAIN_END_DEPTH, 2, ESC, EVBUF_CALLER, EVBUF_KERNEL,
 	       0xffffffff81000010, ESC, EVBUF_CALLER, 9, 0x30);
 	t.count = 0;
 	evbuf_called(b, frames, 12, &(struct evbuf_trace){ .counter = 1, .weight = 7 });
@@ -271,9 +271,9 @@ static void a_chain_is_cut_where_it_is_too_long(void)
 	t.answer = 0;
 	b = evbuf_new(512, take, &t);
 	evbuf_context(b, &first);
-	evbuf_chain(b, frames, 3, &(struct evbuf_trace){ 0, 1, EVBUF_END_DEPTH });
+	evbuf_chain(b, frames, 3, &(struct evbuf_trace){ 0, 1, CHAIN_END_DEPTH });
 	CHECK_EQ(evbuf_flush(b), 0);
-	CHECK_EQ(t.words[t.count - 3], EVBUF_END_DEPTH);
+	CHECK_EQ(t.words[t.count - 3], CHAIN_END_DEPTH);
 	evbuf_free(b);
 }
 
@@ -284,17 +284,17 @@ static void a_chain_cut_short_counts_once(void)
 	static const struct {
 		const char *what;
 		size_t frames; /* 0: by the number of its callers */
-		enum evbuf_end end;
+		enum chain_end end;
 		uint64_t cut;
 	} rows[] = {
-		{ "spelled out, complete", 2, EVBUF_END_COMPLETE, 0 },
-		{ "spelled out, as deep as asked for", 2, EVBUF_END_DEPTH, 0 },
-		{ "spelled out, cut", 2, EVBUF_END_NO_TABLE, 7 },
-		{ "too long for what ends it to be said", EVBUF_FRAMES_MAX + 1, EVBUF_END_NO_TABLE,
+		{ "spelled out, complete", 2, CHAIN_END_COMPLETE, 0 },
+		{ "spelled out, as deep as asked for", 2, CHAIN_END_DEPTH, 0 },
+		{ "spelled out, cut", 2, CHAIN_END_NO_TABLE, 7 },
+		{ "too long for what ends it to be said", EVBUF_FRAMES_MAX + 1, CHAIN_END_NO_TABLE,
 		  0 },
-		{ "by number, complete", 0, EVBUF_END_COMPLETE, 0 },
-		{ "by number, cut", 0, EVBUF_END_NO_TABLE, 7 },
-		{ "by number, as deep as asked for", 0, EVBUF_END_DEPTH, 0 },
+		{ "by number, complete", 0, CHAIN_END_COMPLETE, 0 },
+		{ "by number, cut", 0, CHAIN_END_NO_TABLE, 7 },
+		{ "by number, as deep as asked for", 0, CHAIN_END_DEPTH, 0 },
 	};
 
 	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -316,11 +316,11 @@ static void every_end_has_a_name_of_its_own(void)
 {
 	uint64_t i, k;
 
-	for (i = 0; i < EVBUF_END_COUNT_; i++)
+	for (i = 0; i < CHAIN_END_COUNT_; i++)
 		for (k = 0; k < i; k++)
-			CHECK(strcmp(evbuf_end_name(i), evbuf_end_name(k)));
-	CHECK_STR(evbuf_end_name(EVBUF_END_COMPLETE), "complete");
-	CHECK_STR(evbuf_end_name(1000), "unknown");
+			CHECK(strcmp(chain_end_name(i), chain_end_name(k)));
+	CHECK_STR(chain_end_name(CHAIN_END_COMPLETE), "complete");
+	CHECK_STR(chain_end_name(1000), "unknown");
 }
 
 TESTS(T(first_sample_says_everything), T(cgroups_are_written_where_there_are_any),

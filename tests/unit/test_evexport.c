@@ -128,8 +128,8 @@ static void chains_begin_and_end_as_of_old(void)
 	struct fixture f;
 
 	fixture_init(&f);
-	evbuf_chain(f.buffer, frames, 3, &(struct evbuf_trace){ 1, 2, EVBUF_END_COMPLETE });
-	evbuf_chain(f.buffer, frames + 1, 1, &(struct evbuf_trace){ 0, 1, EVBUF_END_DEPTH });
+	evbuf_chain(f.buffer, frames, 3, &(struct evbuf_trace){ 1, 2, CHAIN_END_COMPLETE });
+	evbuf_chain(f.buffer, frames + 1, 1, &(struct evbuf_trace){ 0, 1, CHAIN_END_DEPTH });
 	evbuf_sample(f.buffer, 0x20, 0x1000, 0, 1);
 	evbuf_flush(f.buffer);
 	CHECK_STR(one_read(f.export, ROOM),
@@ -146,9 +146,9 @@ static void callers_by_number_are_said(void)
 	struct fixture f;
 
 	fixture_init(&f);
-	evbuf_callers(f.buffer, 12, frames, 2, EVBUF_END_COMPLETE);
-	evbuf_called(f.buffer, &leaf, 12, &(struct evbuf_trace){ 1, 2, EVBUF_END_COMPLETE });
-	evbuf_called(f.buffer, &leaf, 13, &(struct evbuf_trace){ 0, 1, EVBUF_END_COMPLETE });
+	evbuf_callers(f.buffer, 12, frames, 2, CHAIN_END_COMPLETE);
+	evbuf_called(f.buffer, &leaf, 12, &(struct evbuf_trace){ 1, 2, CHAIN_END_COMPLETE });
+	evbuf_called(f.buffer, &leaf, 13, &(struct evbuf_trace){ 0, 1, CHAIN_END_COMPLETE });
 	evbuf_flush(f.buffer);
 	CHECK_STR(one_read(f.export, ROOM),
 		  CONTEXT " E 8 E 4 fff0 3 ffff 3 E 5 E 3 10 1540 3"
@@ -165,7 +165,7 @@ static void chains_that_do_not_fit_are_cut_short(void)
 	fixture_init(&f);
 	for (i = 0; i < ARRAY_SIZE(frames); i++)
 		frames[i] = (struct evbuf_frame){ 0x20 + i, i };
-	evbuf_chain(f.buffer, frames, 200, &(struct evbuf_trace){ 0, 1, EVBUF_END_COMPLETE });
+	evbuf_chain(f.buffer, frames, 200, &(struct evbuf_trace){ 0, 1, CHAIN_END_COMPLETE });
 	evbuf_flush(f.buffer);
 	CHECK(!strncmp(one_read(f.export, EVEXPORT_READ_MIN), CONTEXT " E 8 E 5 E 3 20 0 0 E 3 21",
 		       strlen(CONTEXT " E 8 E 5 E 3 20 0 0 E 3 21")));

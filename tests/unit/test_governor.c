@@ -32,9 +32,9 @@ static int stretch(struct driver *d, unsigned int cpu, uint32_t by)
 	(void)d;
 	if (machine.refuse)
 		return -5;
-	CHECK(by >= DRIVER_STRETCH_ONE);
+	CHECK(by >= STRETCH_ONE);
 	machine.costs[cpu].stretch = by;
-	machine.stretch[cpu] = (double)by / DRIVER_STRETCH_ONE;
+	machine.stretch[cpu] = (double)by / STRETCH_ONE;
 	machine.changes++;
 	return 0;
 }

@@ -44,7 +44,7 @@ static uint64_t random_stream(uint64_t *words, size_t *ret_count, uint64_t seed)
 		} else if (dice < 97) {
 			words[n++] = EVBUF_CALLERS;
 			words[n++] = next_random(&state) % 5;
-			words[n++] = next_random(&state) % EVBUF_END_COUNT_;
+			words[n++] = next_random(&state) % CHAIN_END_COUNT_;
 			words[n++] = 1 + next_random(&state) % 3;
 			words[n++] = ESC;
 			words[n++] = EVBUF_CALLER;

@@ -78,19 +78,19 @@ static void whole_chains_are_stored(void)
 	b.config.separate = RECORD_SEPARATE_THREAD;
 	bench_start(&b);
 	run_as(&b, 7, app);
-	evbuf_chain(b.buffer, frames, 2, &(struct evbuf_trace){ 1, 4, EVBUF_END_COMPLETE });
-	evbuf_chain(b.buffer, frames, 4, &(struct evbuf_trace){ 0, 1, EVBUF_END_COMPLETE });
-	evbuf_chain(b.buffer, frames + 2, 2, &(struct evbuf_trace){ 0, 1, EVBUF_END_COMPLETE });
+	evbuf_chain(b.buffer, frames, 2, &(struct evbuf_trace){ 1, 4, CHAIN_END_COMPLETE });
+	evbuf_chain(b.buffer, frames, 4, &(struct evbuf_trace){ 0, 1, CHAIN_END_COMPLETE });
+	evbuf_chain(b.buffer, frames + 2, 2, &(struct evbuf_trace){ 0, 1, CHAIN_END_COMPLETE });
 	evbuf_sample(b.buffer, app, 0x10, 0, 1);
 	check_chains(&b, "current",
 		     "/bin/p OTHER.0.0 complete 7: /proc/kallsyms+10 /lib/l+20 4\n"
 		     "/bin/p TIMER.0.0 no_mapping 7: /proc/kallsyms+10 /lib/l+20 1\n");
-	CHECK_EQ(stats_of(&b).chain_ends[EVBUF_END_COMPLETE], 4);
-	CHECK_EQ(stats_of(&b).chain_ends[EVBUF_END_NO_MAPPING], 1);
+	CHECK_EQ(stats_of(&b).chain_ends[CHAIN_END_COMPLETE], 4);
+	CHECK_EQ(stats_of(&b).chain_ends[CHAIN_END_NO_MAPPING], 1);
 	CHECK_EQ(record_close_files(b.rec, NULL), 0);
 	CHECK_EQ(session_rename(b.session, "current", "saved", NULL), 0);
 	run_as(&b, 8, app);
-	evbuf_chain(b.buffer, frames + 1, 1, &(struct evbuf_trace){ 0, 1, EVBUF_END_DEPTH });
+	evbuf_chain(b.buffer, frames + 1, 1, &(struct evbuf_trace){ 0, 1, CHAIN_END_DEPTH });
 	check_chains(&b, "current", "/bin/p TIMER.0.0 depth 8: /lib/l+20 1\n");
 	check_chains(&b, "saved",
 		     "/bin/p OTHER.0.0 complete 7: /proc/kallsyms+10 /lib/l+20 4\n"
@@ -109,17 +109,17 @@ static void chains_that_cannot_be_stored_are_counted(void)
 	/* A file stands where the store's directory belongs. */
 	put_file(samples, "chains", "");
 	run_as(&b, 7, app);
-	evbuf_chain(b.buffer, frames, 2, &(struct evbuf_trace){ 0, 3, EVBUF_END_COMPLETE });
-	evbuf_chain(b.buffer, frames, 1, &(struct evbuf_trace){ 0, 2, EVBUF_END_COMPLETE });
+	evbuf_chain(b.buffer, frames, 2, &(struct evbuf_trace){ 0, 3, CHAIN_END_COMPLETE });
+	evbuf_chain(b.buffer, frames, 1, &(struct evbuf_trace){ 0, 2, CHAIN_END_COMPLETE });
 	CHECK_LISTING(&b, "{root}/bin/p/{dep}/{root}/bin/p/" T0 "10 5\n");
 	CHECK_EQ(stats_of(&b).samples, 5);
 	CHECK_EQ(stats_of(&b).chains_lost, 5);
-	CHECK_EQ(stats_of(&b).chain_ends[EVBUF_END_COMPLETE], 5);
+	CHECK_EQ(stats_of(&b).chain_ends[CHAIN_END_COMPLETE], 5);
 	/* What was in the way is gone, and the session begins anew. */
 	CHECK_EQ(record_close_files(b.rec, NULL), 0);
 	CHECK_EQ(session_remove(b.session, "current", NULL), 0);
 	run_as(&b, 7, app);
-	evbuf_chain(b.buffer, frames, 2, &(struct evbuf_trace){ 0, 1, EVBUF_END_COMPLETE });
+	evbuf_chain(b.buffer, frames, 2, &(struct evbuf_trace){ 0, 1, CHAIN_END_COMPLETE });
 	check_chains(&b, "current", "/bin/p TIMER.0.0 complete -1: /bin/p+10 /bin/p+20 1\n");
 	CHECK_EQ(stats_of(&b).chains_lost, 5);
 }
@@ -145,8 +145,8 @@ static void whole_chains_count_by_how_they_end(void)
 	uint64_t app = start_with_chain(&b, frames);
 
 	run_as(&b, 7, app);
-	evbuf_chain(b.buffer, frames, 3, &(struct evbuf_trace){ 0, 4, EVBUF_END_COMPLETE });
-	evbuf_chain(b.buffer, frames + 1, 1, &(struct evbuf_trace){ 0, 1, EVBUF_END_NO_TABLE });
+	evbuf_chain(b.buffer, frames, 3, &(struct evbuf_trace){ 0, 4, CHAIN_END_COMPLETE });
+	evbuf_chain(b.buffer, frames + 1, 1, &(struct evbuf_trace){ 0, 1, CHAIN_END_NO_TABLE });
 	evbuf_sample(b.buffer, app, 0x1, 0, 1);
 	evbuf_code(b.buffer, EVBUF_TRACE_BEGIN);
 	evbuf_sample(b.buffer, app, 0x2, 0, 1);
@@ -158,9 +158,9 @@ static void whole_chains_count_by_how_they_end(void)
 		      P "{root}/lib/l/{cg}/{root}/proc/kallsyms/" T0 "2000000010 4\n",
 		      P "{root}/bin/p/{cg}/{root}/lib/l/" T0 "3000000020 4\n");
 	CHECK_EQ(stats_of(&b).samples, 8);
-	CHECK_EQ(stats_of(&b).chain_ends[EVBUF_END_COMPLETE], 4);
-	CHECK_EQ(stats_of(&b).chain_ends[EVBUF_END_NO_TABLE], 1);
-	CHECK_EQ(stats_of(&b).chain_ends[EVBUF_END_UNKNOWN], 1);
+	CHECK_EQ(stats_of(&b).chain_ends[CHAIN_END_COMPLETE], 4);
+	CHECK_EQ(stats_of(&b).chain_ends[CHAIN_END_NO_TABLE], 1);
+	CHECK_EQ(stats_of(&b).chain_ends[CHAIN_END_UNKNOWN], 1);
 }
 
 /* Without an application a chain is its innermost image's, and the kernel is nobody's. */
@@ -171,11 +171,11 @@ static void arcs_of_a_process_that_nobody_knows_are_counted(void)
 
 	(void)start_with_chain(&b, frames);
 	run_as(&b, 7, EVBUF_NO_COOKIE);
-	evbuf_chain(b.buffer, frames, 3, &(struct evbuf_trace){ 0, 4, EVBUF_END_COMPLETE });
-	evbuf_chain(b.buffer, frames + 1, 2, &(struct evbuf_trace){ 0, 1, EVBUF_END_COMPLETE });
+	evbuf_chain(b.buffer, frames, 3, &(struct evbuf_trace){ 0, 4, CHAIN_END_COMPLETE });
+	evbuf_chain(b.buffer, frames + 1, 2, &(struct evbuf_trace){ 0, 1, CHAIN_END_COMPLETE });
 	CHECK_LISTING(&b, "{root}/lib/l/{dep}/{root}/lib/l/" T0 "20 1\n",
 		      "{root}/lib/l/{dep}/{root}/bin/p/{cg}/{root}/lib/l/" T0 "3000000020 1\n");
-	CHECK_EQ(stats_of(&b).chain_ends[EVBUF_END_COMPLETE], 1);
+	CHECK_EQ(stats_of(&b).chain_ends[CHAIN_END_COMPLETE], 1);
 	CHECK_EQ(stats_of(&b).arcs_no_mapping, 0);
 }
 
@@ -188,11 +188,11 @@ static void arcs_are_in_the_session_that_is_moved_away(void)
 
 	bench_start(&b);
 	run_as(&b, 7, app);
-	evbuf_chain(b.buffer, frames, 2, &(struct evbuf_trace){ 0, 2, EVBUF_END_COMPLETE });
+	evbuf_chain(b.buffer, frames, 2, &(struct evbuf_trace){ 0, 2, CHAIN_END_COMPLETE });
 	CHECK_EQ(evbuf_flush(b.buffer), 0);
 	CHECK_EQ(record_close_files(b.rec, NULL), 0);
 	CHECK_EQ(session_rename(b.session, "current", "saved", NULL), 0);
-	evbuf_chain(b.buffer, frames, 2, &(struct evbuf_trace){ 0, 5, EVBUF_END_COMPLETE });
+	evbuf_chain(b.buffer, frames, 2, &(struct evbuf_trace){ 0, 5, CHAIN_END_COMPLETE });
 	CHECK_EQ(evbuf_flush(b.buffer), 0);
 	evbuf_free(b.buffer);
 	record_free(b.rec);
@@ -220,13 +220,13 @@ static void callers_may_be_a_number(void)
 	b.config.separate = RECORD_SEPARATE_KERNEL;
 	bench_start(&b);
 	run_as(&b, 7, app);
-	evbuf_callers(b.buffer, 3, frames + 1, 2, EVBUF_END_COMPLETE);
+	evbuf_callers(b.buffer, 3, frames + 1, 2, CHAIN_END_COMPLETE);
 	evbuf_called(b.buffer, frames, 3, &(struct evbuf_trace){ .counter = 0, .weight = 4 });
 	evbuf_called(b.buffer, frames, 3, &once);
-	evbuf_chain(b.buffer, frames, 3, &(struct evbuf_trace){ 0, 1, EVBUF_END_COMPLETE });
+	evbuf_chain(b.buffer, frames, 3, &(struct evbuf_trace){ 0, 1, CHAIN_END_COMPLETE });
 	run_as(&b, 8, other);
 	evbuf_called(b.buffer, frames, 3, &once);
-	evbuf_callers(b.buffer, 4, frames + 2, 2, EVBUF_END_COMPLETE);
+	evbuf_callers(b.buffer, 4, frames + 2, 2, CHAIN_END_COMPLETE);
 	evbuf_called(b.buffer, &(struct evbuf_frame){ lib, 0x50 }, 4, &once);
 	CHECK_LISTING(&b, P "{root}/proc/kallsyms/" T0 "10 6\n",
 		      "{root}/bin/q/{dep}/{root}/proc/kallsyms/" T0 "10 1\n",
@@ -247,17 +247,17 @@ static void callers_may_be_a_number(void)
 	CHECK_EQ(session_remove(b.session, "current", NULL), 0);
 	run_as(&b, 7, app);
 	evbuf_called(b.buffer, frames, 3, &once);
-	evbuf_callers(b.buffer, 3, frames + 2, 1, EVBUF_END_DEPTH);
+	evbuf_callers(b.buffer, 3, frames + 2, 1, CHAIN_END_DEPTH);
 	evbuf_called(b.buffer, frames, 3, &once);
 	check_chains(&b, "current",
 		     "/bin/p TIMER.0.0 complete -1: /proc/kallsyms+10 /lib/l+20 /bin/p+30 1\n"
 		     "/bin/p TIMER.0.0 depth -1: /proc/kallsyms+10 /bin/p+30 1\n");
 	incomplete = stats_of(&b).incomplete_code;
 	evbuf_called(b.buffer, frames, 77, &once);
-	evbuf_callers(b.buffer, EVBUF_LISTS_MAX, NULL, 0, EVBUF_END_DEPTH);
-	evbuf_callers(b.buffer, 5, NULL, 0, EVBUF_END_COUNT_);
+	evbuf_callers(b.buffer, EVBUF_LISTS_MAX, NULL, 0, CHAIN_END_DEPTH);
+	evbuf_callers(b.buffer, 5, NULL, 0, CHAIN_END_COUNT_);
 	CHECK_EQ(stats_of(&b).incomplete_code, incomplete + 3);
-	CHECK_EQ(stats_of(&b).chain_ends[EVBUF_END_UNKNOWN], 1);
+	CHECK_EQ(stats_of(&b).chain_ends[CHAIN_END_UNKNOWN], 1);
 }
 
 TESTS(T(a_chain_makes_arcs_up_to_the_next_context), T(whole_chains_count_by_how_they_end),

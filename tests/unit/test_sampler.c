@@ -429,7 +429,7 @@ static void callers_are_a_number_unless_spelt_out(void)
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 	static struct sample_chain told = { .kind = SAMPLE_CHAIN,
 					    .id = 77,
-					    .end = UNWIND_COMPLETE,
+					    .end = CHAIN_END_COMPLETE,
 					    .kernel_count = 2,
 					    .words = 2,
 					    .data = { 0x20, 0x30 } };

@@ -66,9 +66,9 @@ static void stretch_all(const struct driver_ops *ops, struct driver *d, double b
 
 	CHECK(n > 0);
 	for (i = 0; i < n; i++)
-		CHECK_EQ(ops->stretch(d, costs[i].cpu, (uint32_t)(by * DRIVER_STRETCH_ONE)), 0);
+		CHECK_EQ(ops->stretch(d, costs[i].cpu, (uint32_t)(by * STRETCH_ONE)), 0);
 	CHECK_EQ(ops->costs(d, costs, ARRAY_SIZE(costs)), n);
-	CHECK_EQ(costs[0].stretch, (uint32_t)(by * DRIVER_STRETCH_ONE));
+	CHECK_EQ(costs[0].stretch, (uint32_t)(by * STRETCH_ONE));
 }
 
 /*

@@ -26,7 +26,7 @@ static size_t bytes_of_one(void)
 	const struct unwind_table *table = NULL;
 	unsigned int opened = 0;
 
-	CHECK_EQ(unwind_cache_find(c, 1, open_self, &opened, &table), UNWIND_GOING);
+	CHECK_EQ(unwind_cache_find(c, 1, open_self, &opened, &table), CHAIN_GOES_ON);
 	return table ? unwind_table_bytes(table) : 1;
 }
 
@@ -36,8 +36,8 @@ static void a_table_is_built_once(void)
 	const struct unwind_table *first = NULL, *again = NULL;
 	unsigned int opened = 0;
 
-	CHECK_EQ(unwind_cache_find(c, 7, open_self, &opened, &first), UNWIND_GOING);
-	CHECK_EQ(unwind_cache_find(c, 7, open_self, &opened, &again), UNWIND_GOING);
+	CHECK_EQ(unwind_cache_find(c, 7, open_self, &opened, &first), CHAIN_GOES_ON);
+	CHECK_EQ(unwind_cache_find(c, 7, open_self, &opened, &again), CHAIN_GOES_ON);
 	CHECK(first == again);
 	CHECK_EQ(opened, 1);
 	CHECK_EQ(unwind_cache_stats(c)->tables, 1);
@@ -51,11 +51,11 @@ static void what_cannot_be_opened_is_tried_again_later(void)
 	unsigned int opened = 0, i;
 
 	for (i = 0; i < 10; i++)
-		CHECK_EQ(unwind_cache_find(c, 404, open_self, &opened, &table), UNWIND_NO_TABLE);
+		CHECK_EQ(unwind_cache_find(c, 404, open_self, &opened, &table), CHAIN_END_NO_TABLE);
 	CHECK_EQ(opened, 1);
 	for (i = 0; i < 100; i++)
 		unwind_cache_round(c);
-	CHECK_EQ(unwind_cache_find(c, 404, open_self, &opened, &table), UNWIND_NO_TABLE);
+	CHECK_EQ(unwind_cache_find(c, 404, open_self, &opened, &table), CHAIN_END_NO_TABLE);
 	CHECK_EQ(opened, 2);
 	CHECK(!table);
 }
@@ -72,15 +72,15 @@ static void the_one_unused_for_longest_goes(void)
 	(void)unwind_cache_find(c, 1, open_self, &opened, &table);
 	unwind_cache_round(c);
 	unwind_cache_round(c);
-	CHECK_EQ(unwind_cache_find(c, 3, open_self, &opened, &table), UNWIND_GOING);
+	CHECK_EQ(unwind_cache_find(c, 3, open_self, &opened, &table), CHAIN_GOES_ON);
 	CHECK_EQ(unwind_cache_stats(c)->counters.unwind_evicted, 1);
-	CHECK_EQ(unwind_cache_find(c, 1, open_self, &opened, &table), UNWIND_GOING);
+	CHECK_EQ(unwind_cache_find(c, 1, open_self, &opened, &table), CHAIN_GOES_ON);
 	CHECK_EQ(opened, 3);
 	CHECK_EQ(unwind_cache_stats(c)->bytes, 2 * one);
 	/* The one that went comes back when there is room again. */
 	unwind_cache_round(c);
 	unwind_cache_round(c);
-	CHECK_EQ(unwind_cache_find(c, 2, open_self, &opened, &table), UNWIND_GOING);
+	CHECK_EQ(unwind_cache_find(c, 2, open_self, &opened, &table), CHAIN_GOES_ON);
 	CHECK_EQ(opened, 4);
 }
 
@@ -93,8 +93,8 @@ static void tables_in_use_stay_and_the_new_one_is_left_out(void)
 
 	(void)unwind_cache_find(c, 1, open_self, &opened, &table);
 	for (i = 0; i < 10; i++) {
-		CHECK_EQ(unwind_cache_find(c, 2, open_self, &opened, &table), UNWIND_BUDGET);
-		CHECK_EQ(unwind_cache_find(c, 1, open_self, &opened, &table), UNWIND_GOING);
+		CHECK_EQ(unwind_cache_find(c, 2, open_self, &opened, &table), CHAIN_END_NO_BUDGET);
+		CHECK_EQ(unwind_cache_find(c, 1, open_self, &opened, &table), CHAIN_GOES_ON);
 	}
 	CHECK_EQ(opened, 2);
 	CHECK_EQ(unwind_cache_stats(c)->counters.unwind_refused, 1);

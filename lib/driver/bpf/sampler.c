@@ -172,7 +172,7 @@ static int configure(struct sampler *s, const struct sampler_config *config)
 void sampler_stretch(struct sampler *s, unsigned int cpu, uint32_t stretch)
 {
 	if (cpu < s->cpu_count)
-		__atomic_store_n(&s->gates[cpu].stretch, MAX(stretch, (uint32_t)SAMPLE_ONE),
+		__atomic_store_n(&s->gates[cpu].stretch, MAX(stretch, (uint32_t)STRETCH_ONE),
 				 __ATOMIC_SEQ_CST);
 }
 
@@ -287,7 +287,7 @@ static int share_memory(struct sampler *s)
 	if (!s->counts)
 		return -errno;
 	for (cpu = 0; cpu < s->cpu_count; cpu++)
-		sampler_stretch(s, cpu, SAMPLE_ONE);
+		sampler_stretch(s, cpu, STRETCH_ONE);
 	sampler_set_text(s, 0, UINT64_MAX);
 	s->ring = ring_buffer__new(bpf_map__fd(s->skeleton->maps.ring), on_message, s, NULL);
 	return s->ring ? 0 : -errno;

@@ -81,7 +81,7 @@ uint32_t sampler_drains(const struct sampler *s);
 void sampler_counters(const struct sampler *s, enum sample_slot slot, struct sample_counters *ret);
 /* Those of one CPU, as of the last sampler_counters(). */
 void sampler_cpu_counters(const struct sampler *s, unsigned int cpu, struct sample_counters *ret);
-/* Lets each sample of @cpu stand for @stretch / SAMPLE_ONE of them, at least one, from now on. */
+/* Lets each sample of @cpu stand for @stretch / STRETCH_ONE of them, at least one, from now on. */
 void sampler_stretch(struct sampler *s, unsigned int cpu, uint32_t stretch);
 
 /* From now on the microseconds that a task was off the CPU are counted when it comes back, where it

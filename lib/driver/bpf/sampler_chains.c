@@ -13,7 +13,7 @@ enum { CHAINS_MANY = SAMPLER_CHAINS_MAX / 8 * 7, CHAINS_ENOUGH = SAMPLER_CHAINS_
 
 struct chain {
 	uint64_t id;
-	enum evbuf_end end;
+	enum chain_end end;
 	bool here;	/* the number is in use */
 	bool used;	/* since the hand passed */
 	bool forgotten; /* by the program, but it may have counted it before */
@@ -79,32 +79,6 @@ void sampler_chains_free(struct sampler_chains *t)
 	free(t);
 }
 
-/* Why the chain ends, in the words of the event buffer. */
-static enum evbuf_end end_of(unsigned int end)
-{
-	static const enum evbuf_end ends[] = {
-		[UNWIND_GOING] = EVBUF_END_UNKNOWN,
-		[UNWIND_COMPLETE] = EVBUF_END_COMPLETE,
-		[UNWIND_NO_MAPPING] = EVBUF_END_NO_MAPPING,
-		[UNWIND_NO_TABLE] = EVBUF_END_NO_TABLE,
-		[UNWIND_NO_ROW] = EVBUF_END_NO_RULE,
-		[UNWIND_RULE] = EVBUF_END_NO_RULE,
-		[UNWIND_REGISTER] = EVBUF_END_NO_RULE,
-		[UNWIND_UNREADABLE] = EVBUF_END_UNREADABLE,
-		[UNWIND_TRUNCATED] = EVBUF_END_COPY_SHORT,
-		[UNWIND_LOOP] = EVBUF_END_NO_PROGRESS,
-		[UNWIND_DEPTH] = EVBUF_END_DEPTH,
-		[SAMPLE_END_NOT_LOADED] = EVBUF_END_NOT_LOADED,
-		[UNWIND_BUDGET] = EVBUF_END_NO_BUDGET,
-		[SAMPLE_END_NO_CODE] = EVBUF_END_NO_CODE,
-		[SAMPLE_END_FRAME_POINTERS] = EVBUF_END_FP_END,
-		[SAMPLE_END_NO_USER] = EVBUF_END_NO_USER,
-	};
-	static_assert(ARRAY_SIZE(ends) == SAMPLE_END_COUNT_, "an end for each reason");
-
-	return end < ARRAY_SIZE(ends) ? ends[end] : EVBUF_END_UNKNOWN;
-}
-
 /* The cookie of a frame, EVBUF_NO_COOKIE if its file is not known. */
 static uint64_t frame_cookie(struct sampler_chains *t, const struct sample_frame *f, uint32_t tgid,
 			     uint64_t now_ns)
@@ -133,7 +107,7 @@ static uint64_t frame_cookie(struct sampler_chains *t, const struct sample_frame
 
 /* Makes the frames; the first that cannot be told ends them: how many there are. */
 static size_t fill_frames(struct sampler_chains *t, const struct sample_chain *from,
-			  uint64_t now_ns, enum evbuf_end *end)
+			  uint64_t now_ns, enum chain_end *end)
 {
 	const uint64_t offset_mask = (1ULL << SAMPLE_FRAME_PLACE_SHIFT) - 1;
 	uint32_t at, count = 0;
@@ -147,7 +121,7 @@ static size_t fill_frames(struct sampler_chains *t, const struct sample_chain *f
 		memcpy(&f, &from->data[at], sizeof(f));
 		cookie = frame_cookie(t, &f, from->tgid, now_ns);
 		if (cookie == EVBUF_NO_COOKIE) {
-			*end = EVBUF_END_UNKNOWN;
+			*end = CHAIN_END_UNKNOWN;
 			break;
 		}
 		t->frames[count++] = (struct evbuf_frame){ cookie, f.place_offset & offset_mask };
@@ -188,7 +162,8 @@ static bool is_passing(const struct sampler_chains *t, const struct evbuf_frame 
 
 void sampler_chains_add(struct sampler_chains *t, const struct sample_chain *from, uint64_t now_ns)
 {
-	enum evbuf_end end = end_of(from->end);
+	enum chain_end end =
+		from->end < CHAIN_END_COUNT_ ? (enum chain_end)from->end : CHAIN_END_UNKNOWN;
 	size_t count = fill_frames(t, from, now_ns, &end);
 	uint32_t number = number_for(t, from->id);
 	struct chain *c = &t->chains[number];
@@ -252,9 +227,9 @@ static void tell_forgotten(const struct sampler_chains *t)
 	}
 }
 
-enum evbuf_end sampler_chains_end(const struct sampler_chains *t, uint32_t number)
+enum chain_end sampler_chains_end(const struct sampler_chains *t, uint32_t number)
 {
-	return number ? t->chains[number].end : EVBUF_END_NO_ROOM;
+	return number ? t->chains[number].end : CHAIN_END_NO_ROOM;
 }
 
 void sampler_chains_restart(struct sampler_chains *t, struct evbuf *out)

@@ -30,7 +30,7 @@ void sampler_chains_add(struct sampler_chains *t, const struct sample_chain *cha
 uint32_t sampler_chains_number(struct sampler_chains *t, uint64_t id);
 
 /* Why there are no callers beyond those of @number; of 0, for want of room in the program. */
-enum evbuf_end sampler_chains_end(const struct sampler_chains *t, uint32_t number);
+enum chain_end sampler_chains_end(const struct sampler_chains *t, uint32_t number);
 
 /* Puts samples at @leaf with the callers @number, 0 if they are not known, into the event buffer.
  */

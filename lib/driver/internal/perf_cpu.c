@@ -120,9 +120,7 @@ static int open_target(struct perf_cpu *c, struct perf_plan *plan, pid_t pid, st
 int perf_cpu_open(struct perf_cpu *ret, unsigned int cpu, struct perf_plan *plan,
 		  const struct perf_targets *targets, struct error *err)
 {
-	struct perf_cpu c = { .cpu = cpu,
-			      .stretch = DRIVER_STRETCH_ONE,
-			      .stretch_before = DRIVER_STRETCH_ONE };
+	struct perf_cpu c = { .cpu = cpu, .stretch = STRETCH_ONE, .stretch_before = STRETCH_ONE };
 	size_t i, opened = 0;
 	int r;
 
@@ -213,7 +211,7 @@ static void settle_lost(struct perf_cpu *c)
 
 	if (all <= c->lost_settled)
 		return;
-	c->lost += (all - c->lost_settled) * c->stretch / DRIVER_STRETCH_ONE;
+	c->lost += (all - c->lost_settled) * c->stretch / STRETCH_ONE;
 	c->lost_settled = all;
 }
 
@@ -239,7 +237,7 @@ uint64_t perf_cpu_lost(const struct perf_cpu *c)
 /* The period, or where the kernel keeps to a frequency that, of @e when it is stretched. */
 static uint64_t stretched(const struct event *e, uint32_t stretch)
 {
-	double by = (double)stretch / DRIVER_STRETCH_ONE;
+	double by = (double)stretch / STRETCH_ONE;
 
 	/* The clock's frequency is a period to the kernel as well. */
 	if (e->rate_hz && perf_plan_clock_hz(e))
@@ -286,8 +284,7 @@ void perf_cpu_tick(struct perf_cpu *c, const struct perf_plan *plan, uint64_t no
 		if (c->sources[i].counter < PERF_PLAN_IBS)
 			hz += (double)perf_plan_clock_hz(&plan->events[c->sources[i].counter]);
 	if (c->ticked_ns && now_ns > c->ticked_ns)
-		c->ticks += (double)(now_ns - c->ticked_ns) * hz * DRIVER_STRETCH_ONE / c->stretch /
-			    1e9;
+		c->ticks += (double)(now_ns - c->ticked_ns) * hz * STRETCH_ONE / c->stretch / 1e9;
 	c->ticked_ns = on ? now_ns : 0;
 }
 

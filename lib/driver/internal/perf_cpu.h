@@ -32,7 +32,7 @@ struct perf_cpu {
 	uint64_t lost_settled;	/* of them, those in ->lost */
 	uint64_t lost;		/* weighed */
 	uint64_t taken;		/* samples */
-	/* What each sample stands for, in 1/DRIVER_STRETCH_ONE, since ->stretched_ns, and before.
+	/* What each sample stands for, in 1/STRETCH_ONE, since ->stretched_ns, and before.
 	 */
 	uint32_t stretch, stretch_before;
 	uint64_t stretched_ns;
@@ -69,7 +69,7 @@ uint64_t perf_cpu_lost(const struct perf_cpu *c);
 /* Lets the events sample more rarely (driver_ops.stretch); 0 or -errno. */
 int perf_cpu_stretch(struct perf_cpu *c, const struct perf_plan *plan, uint32_t stretch,
 		     uint64_t now_ns);
-/* What a sample of the time @at_ns stands for, in 1/DRIVER_STRETCH_ONE. */
+/* What a sample of the time @at_ns stands for, in 1/STRETCH_ONE. */
 uint32_t perf_cpu_stretch_at(const struct perf_cpu *c, uint64_t at_ns);
 /* Counts the ticks of the clock up to @now_ns; it goes on if it is @on. */
 void perf_cpu_tick(struct perf_cpu *c, const struct perf_plan *plan, uint64_t now_ns, bool on);

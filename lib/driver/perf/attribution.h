@@ -59,7 +59,7 @@ bool attribution_user_frame(struct attribution *a, const struct perf_record *r, 
 struct attribution_found {
 	struct evbuf_context context;
 	size_t count; /* of frames, at least 1 */
-	enum evbuf_end end;
+	enum chain_end end;
 };
 
 /* Looks the sample @r up, with its callers up to ->depth; ->frames has room for one at least. False

@@ -202,10 +202,10 @@ static uint64_t weigh(struct driver *d, uint32_t stretch)
 {
 	uint64_t weight;
 
-	if (_likely_(stretch == DRIVER_STRETCH_ONE))
+	if (_likely_(stretch == STRETCH_ONE))
 		return 1;
 	d->chance = hash_u64(d->chance + 1);
-	weight = (stretch + d->chance % DRIVER_STRETCH_ONE) / DRIVER_STRETCH_ONE;
+	weight = (stretch + d->chance % STRETCH_ONE) / STRETCH_ONE;
 	d->stats.sample_stretched += weight - 1;
 	return weight;
 }

@@ -74,67 +74,57 @@ static bool take(struct walk *w, uint64_t word)
 }
 
 /* Why the chain ends, when @addresses were in it. */
-static enum evbuf_end end_of(const struct walk *w, size_t addresses)
+static enum chain_end end_of(const struct walk *w, size_t addresses)
 {
 	if (w->lost)
-		return EVBUF_END_NO_MAPPING;
+		return CHAIN_END_NO_MAPPING;
 	/* The kernel stops at the depth it was told. */
 	if (addresses >= w->a->depth)
-		return EVBUF_END_DEPTH;
+		return CHAIN_END_DEPTH;
 	if (w->user_seen)
-		return EVBUF_END_FP_END;
-	return w->a->memo.kernel || !w->record->pid ? EVBUF_END_COMPLETE : EVBUF_END_NO_USER;
+		return CHAIN_END_FP_END;
+	return w->a->memo.kernel || !w->record->pid ? CHAIN_END_COMPLETE : CHAIN_END_NO_USER;
 }
 
-static const enum evbuf_end ends[] = {
-	[UNWIND_GOING] = EVBUF_END_UNKNOWN,	    [UNWIND_COMPLETE] = EVBUF_END_COMPLETE,
-	[UNWIND_NO_MAPPING] = EVBUF_END_NO_MAPPING, [UNWIND_NO_TABLE] = EVBUF_END_NO_TABLE,
-	[UNWIND_BUDGET] = EVBUF_END_NO_BUDGET,	    [UNWIND_NO_ROW] = EVBUF_END_NO_RULE,
-	[UNWIND_RULE] = EVBUF_END_NO_RULE,	    [UNWIND_REGISTER] = EVBUF_END_NO_RULE,
-	[UNWIND_UNREADABLE] = EVBUF_END_UNREADABLE, [UNWIND_TRUNCATED] = EVBUF_END_COPY_SHORT,
-	[UNWIND_LOOP] = EVBUF_END_NO_PROGRESS,	    [UNWIND_DEPTH] = EVBUF_END_DEPTH,
-};
-static_assert(ARRAY_SIZE(ends) == UNWIND_STOP_COUNT_, "every reason has its end");
-
-enum evbuf_end perf_chain_end_of(const struct cookie_table *cookies, enum unwind_stop stop,
+enum chain_end perf_chain_end_of(const struct cookie_table *cookies, enum chain_end stop,
 				 uint64_t cookie)
 {
 	const struct cookie_image *image = cookie_lookup(cookies, cookie);
 
-	if (stop == UNWIND_NO_ROW && image && image->kind == COOKIE_ANON)
-		return EVBUF_END_NO_CODE;
-	return ends[stop];
+	if (stop == CHAIN_END_NO_RULE && image && image->kind == COOKIE_ANON)
+		return CHAIN_END_NO_CODE;
+	return stop;
 }
 
 /* Goes on in user space by the copy of its stack. */
-static enum evbuf_end unwind_user(struct walk *w, struct span more)
+static enum chain_end unwind_user(struct walk *w, struct span more)
 {
 	struct attribution *a = w->a;
 	const struct process *p;
 	struct user_stack stack;
-	enum unwind_stop stop;
+	enum chain_end stop;
 	size_t i, count;
 	int r = user_stack_decode(&more, &stack);
 
 	if (r < 0)
 		a->stats->bad_record++;
 	if (r <= 0)
-		return a->memo.kernel || !w->record->pid ? EVBUF_END_COMPLETE : EVBUF_END_NO_USER;
+		return a->memo.kernel || !w->record->pid ? CHAIN_END_COMPLETE : CHAIN_END_NO_USER;
 	/* A sample in user space is the first frame itself. */
 	i = w->user_seen;
 	p = process_get(&a->sideband->processes, w->record->pid);
 	if (!p)
-		return EVBUF_END_NO_MAPPING;
+		return CHAIN_END_NO_MAPPING;
 	stop = unwinder_chain(a->unwinder, p, &stack, a->pcs, a->depth - w->count + i, &count);
 	for (; i < count; i++) {
 		if (!attribution_user_frame(a, w->record, a->pcs[i], i > 0, &a->frames[w->count]))
-			return EVBUF_END_NO_MAPPING;
+			return CHAIN_END_NO_MAPPING;
 		w->count++;
 	}
 	return perf_chain_end_of(a->sideband->from.cookies, stop, a->frames[w->count - 1].cookie);
 }
 
-size_t perf_chain_callers(struct attribution *a, const struct perf_record *r, enum evbuf_end *ret)
+size_t perf_chain_callers(struct attribution *a, const struct perf_record *r, enum chain_end *ret)
 {
 	struct walk w = { .a = a, .record = r, .count = 1 };
 	struct span more = r->more, words;
@@ -144,7 +134,7 @@ size_t perf_chain_callers(struct attribution *a, const struct perf_record *r, en
 	w.user_seen = a->frames[0].cookie != EVBUF_KERNEL;
 	if (perf_record_callchain(&more, &words) < 0) {
 		a->stats->bad_record++;
-		*ret = EVBUF_END_UNKNOWN;
+		*ret = CHAIN_END_UNKNOWN;
 		return 1;
 	}
 	while (span_u64(&words, &word) == 0) {

@@ -15,9 +15,9 @@
 
 /* Writes the callers of a->frames[0], which is the sample @r itself, behind it; returns the number
  * of frames with it, at least 1 and at most a->depth, and why there are no more in *@ret. */
-size_t perf_chain_callers(struct attribution *a, const struct perf_record *r, enum evbuf_end *ret);
+size_t perf_chain_callers(struct attribution *a, const struct perf_record *r, enum chain_end *ret);
 
 /* What the event buffer says of an unwinding that ended for the reason @stop in the image
  * @cookie. */
-enum evbuf_end perf_chain_end_of(const struct cookie_table *cookies, enum unwind_stop stop,
+enum chain_end perf_chain_end_of(const struct cookie_table *cookies, enum chain_end stop,
 				 uint64_t cookie);

@@ -81,7 +81,7 @@ static void find_kernel(struct perf_offcpu *o, const struct perf_record *r,
 			a->frames[ret->count++] = (struct evbuf_frame){ EVBUF_KERNEL, address };
 	}
 	ret->count = MAX(ret->count, (size_t)1);
-	ret->end = a->memo.kernel ? EVBUF_END_COMPLETE : EVBUF_END_NO_USER;
+	ret->end = a->memo.kernel ? CHAIN_END_COMPLETE : CHAIN_END_NO_USER;
 }
 
 void perf_offcpu_leave(struct perf_offcpu *o, const struct perf_record *r, uint64_t now_ns)

@@ -105,39 +105,40 @@ static int build_table(void *data, uint64_t cookie, struct unwind_rules *rules,
 	return r == -ENOENT ? -ENODATA : r;
 }
 
-enum unwind_stop unwinder_table(struct unwinder *u, uint64_t cookie,
-				const struct cookie_mapped *where, const struct unwind_table **ret)
+enum chain_end unwinder_table(struct unwinder *u, uint64_t cookie,
+			      const struct cookie_mapped *where, const struct unwind_table **ret)
 {
 	struct opening opening = { u, where };
 
 	return unwind_cache_find(u->cache, cookie, build_table, &opening, ret);
 }
 
-static enum unwind_stop find(void *data, uint64_t address, const struct unwind_table **ret,
-			     uint64_t *ret_pc)
+static enum chain_end find(void *data, uint64_t address, const struct unwind_table **ret,
+			   uint64_t *ret_pc)
 {
 	struct walk *w = data;
 	const struct mapping *m = w->mapping;
-	enum unwind_stop stop;
+	enum chain_end stop;
 
 	if (!m || address < m->start || address >= m->end) {
 		m = w->process->maps ? maps_find(w->process->maps, address) : NULL;
 		if (!m)
-			return UNWIND_NO_MAPPING;
+			return CHAIN_END_NO_MAPPING;
 		/* Generated code. */
 		if (!m->cookie)
-			return UNWIND_NO_ROW;
+			return CHAIN_END_NO_RULE;
 		stop = unwinder_table(w->u, m->cookie,
 				      &(struct cookie_mapped){ w->u->root, w->process->tgid,
 							       m->start, m->end },
 				      &w->table);
-		if (stop)
+		if (stop != CHAIN_GOES_ON)
 			return stop;
 		w->mapping = m;
 	}
 	*ret = w->table;
-	return unwind_table_pc(w->table, address - m->start + m->offset, ret_pc) ? UNWIND_GOING
-										 : UNWIND_NO_ROW;
+	return unwind_table_pc(w->table, address - m->start + m->offset, ret_pc)
+		       ? CHAIN_GOES_ON
+		       : CHAIN_END_NO_RULE;
 }
 
 static int read_stack(void *data, __u64 address, __u64 *ret)
@@ -150,9 +151,9 @@ static int tell_register(void *data, __u32 reg, __u64 *ret)
 	return user_stack_reg(((struct walk *)data)->stack, reg, ret);
 }
 
-enum unwind_stop unwinder_chain(struct unwinder *u, const struct process *process,
-				struct user_stack *stack, uint64_t *pcs, size_t max,
-				size_t *ret_count)
+enum chain_end unwinder_chain(struct unwinder *u, const struct process *process,
+			      struct user_stack *stack, uint64_t *pcs, size_t max,
+			      size_t *ret_count)
 {
 	struct walk walk = { .u = u, .process = process, .stack = stack };
 	const struct unwind_from from = { unwinder_rules(u), find, read_stack, tell_register,

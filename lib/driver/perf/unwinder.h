@@ -25,16 +25,16 @@ void unwinder_free(struct unwinder *u);
 DEFINE_CLEANUP(struct unwinder *, unwinder_free);
 
 /* The table of the image @cookie, built now if need be, opened where @where says it is mapped:
- * UNWIND_GOING, or why there is none. Borrowed until the next call. */
-enum unwind_stop unwinder_table(struct unwinder *u, uint64_t cookie,
-				const struct cookie_mapped *where, const struct unwind_table **ret);
+ * CHAIN_GOES_ON, or why there is none. Borrowed until the next call. */
+enum chain_end unwinder_table(struct unwinder *u, uint64_t cookie,
+			      const struct cookie_mapped *where, const struct unwind_table **ret);
 
 /* Unwinds @stack of @process: writes at most @max PCs to @pcs, the innermost, where user space was,
  * first, the others return addresses; their number in *@ret_count (at least 1); returns why there
  * are no more. */
-enum unwind_stop unwinder_chain(struct unwinder *u, const struct process *process,
-				struct user_stack *stack, uint64_t *pcs, size_t max,
-				size_t *ret_count);
+enum chain_end unwinder_chain(struct unwinder *u, const struct process *process,
+			      struct user_stack *stack, uint64_t *pcs, size_t max,
+			      size_t *ret_count);
 
 /* A round of samples ends: see unwind_cache_round(). */
 void unwinder_round(struct unwinder *u);

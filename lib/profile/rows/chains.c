@@ -6,7 +6,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/parse.h"
-#include "unwind/chain_end.h"
+#include "unwind/chain_end_name.h"
 #include "profile/rows/internal/chain_frames.h"
 #include "profile/select/gather.h"
 #include "chains/chain_read.h"
@@ -20,11 +20,6 @@ static const struct chains_end ends[] = {
 	CHAIN_ENDS(X)
 #undef X
 };
-enum end_number {
-#define X(name, number, text, meaning) END_##name = number,
-	CHAIN_ENDS(X)
-#undef X
-};
 
 static uint32_t end_of(const char *name)
 {
@@ -33,7 +28,7 @@ static uint32_t end_of(const char *name)
 	for (i = 0; i < ARRAY_SIZE(ends); i++)
 		if (!strcmp(ends[i].name, name))
 			return i;
-	return END_UNKNOWN;
+	return CHAIN_END_UNKNOWN;
 }
 
 void chains_done(struct chains *c)
@@ -176,16 +171,16 @@ static bool has_no_user_space(const struct chains *c, const struct chains_line *
 /* Whether the functions of a chain may know better than who took it why it ends. */
 static bool is_end_in_doubt(uint32_t end)
 {
-	return end == END_FP_END || end == END_NO_USER || end == END_NO_MAPPING;
+	return end == CHAIN_END_FP_END || end == CHAIN_END_NO_USER || end == CHAIN_END_NO_MAPPING;
 }
 
 static uint32_t true_end(const struct chains *c, const struct chains_line *line)
 {
 	bool complete =
 		is_end_in_doubt(line->end) &&
-		(line->end == END_FP_END ? is_at_entry(c, line) : has_no_user_space(c, line));
+		(line->end == CHAIN_END_FP_END ? is_at_entry(c, line) : has_no_user_space(c, line));
 
-	return complete ? END_COMPLETE : line->end;
+	return complete ? CHAIN_END_COMPLETE : line->end;
 }
 
 /* Whether two lines go through the same functions. */

@@ -32,7 +32,7 @@ struct name_style;
 
 enum { CHAINS_SELF, CHAINS_INCLUSIVE, CHAINS_CLASS_COUNT_ };
 
-/* Why chains end; as in chain_end.h. */
+/* Why chains end; as in bpf/chain_end.h. */
 struct chains_end {
 	const char *name, *meaning; /* "copy_short", in words; static */
 	uint64_t samples;

@@ -19,7 +19,7 @@ bool callers_begin(struct callers_table *t, uint64_t number, uint64_t end, uint6
 	struct callers *c;
 
 	t->filling = NULL;
-	if (number >= EVBUF_LISTS_MAX || length > EVBUF_FRAMES_MAX || end >= EVBUF_END_COUNT_)
+	if (number >= EVBUF_LISTS_MAX || length > EVBUF_FRAMES_MAX || end >= CHAIN_END_COUNT_)
 		return false;
 	make_place(t, (size_t)number);
 	free(t->by_number[number]);

@@ -15,7 +15,7 @@
 #include "record/internal/chain_recorder.h"
 
 struct callers {
-	uint64_t end; /* enum evbuf_end */
+	uint64_t end; /* enum chain_end */
 	struct chain_recorder_mark mark;
 	uint32_t count, room;
 	struct evbuf_frame frames[]; /* the innermost first */

@@ -40,7 +40,7 @@ struct chain_recorder {
 	size_t contexts_room;
 
 	size_t sample_events;
-	uint64_t ends[EVBUF_END_COUNT_], lost;
+	uint64_t ends[CHAIN_END_COUNT_], lost;
 };
 
 struct chain_recorder *chain_recorder_new(const struct chain_recorder_config *config)
@@ -129,7 +129,7 @@ static int find_context(struct chain_recorder *t, uint64_t end, struct error *er
 {
 	const struct event *event = &t->events[t->owner.event];
 	_cleanup_free_ char *name = NULL;
-	struct chain_context context = { .end = evbuf_end_name(end),
+	struct chain_context context = { .end = chain_end_name(end),
 					 .tgid = t->owner.tgid,
 					 .tid = t->owner.tid,
 					 .cpu = t->owner.cpu,
@@ -208,7 +208,7 @@ static uint64_t samples_of(const struct chain_recorder *t)
 
 void chain_recorder_end(struct chain_recorder *t, uint64_t end, struct chain_recorder_mark *ret)
 {
-	uint64_t why = t->ends_here ? (uint64_t)EVBUF_END_NO_MAPPING : end;
+	uint64_t why = t->ends_here ? (uint64_t)CHAIN_END_NO_MAPPING : end;
 	uint64_t samples = samples_of(t);
 
 	if (!t->on)

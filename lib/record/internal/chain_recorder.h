@@ -6,7 +6,7 @@
  *
  *	chain_recorder_begin(t, &owner, weight);
  *	chain_recorder_frame(t, &place);		innermost first
- *	chain_recorder_end(t, EVBUF_END_COMPLETE, &mark);
+ *	chain_recorder_end(t, CHAIN_END_COMPLETE, &mark);
  */
 #pragma once
 
@@ -59,7 +59,7 @@ void chain_recorder_begin(struct chain_recorder *t, const struct chain_recorder_
 			  uint64_t weight);
 /* Its next frame. Without an image the chain is over; if it is the first one, it is no chain. */
 void chain_recorder_frame(struct chain_recorder *t, const struct chain_recorder_place *place);
-/* The chain is whole and ends for the reason @end (enum evbuf_end): it is added to the store.
+/* The chain is whole and ends for the reason @end (enum chain_end): it is added to the store.
  * Nothing if none has begun. *@ret, if not NULL, is set to where its callers are. */
 void chain_recorder_end(struct chain_recorder *t, uint64_t end, struct chain_recorder_mark *ret);
 /* The same for a chain of which only the innermost frame was given so far, while its callers are at

@@ -104,7 +104,7 @@ static void code_trace_begin(struct record *rec, const uint64_t *words)
 	(void)words;
 	end_trace(rec);
 	rec->trans.tracing = TRACE_START;
-	rec->trans.chain_end = EVBUF_END_UNKNOWN;
+	rec->trans.chain_end = CHAIN_END_UNKNOWN;
 }
 
 static void code_trace_end(struct record *rec, const uint64_t *words)
@@ -115,7 +115,7 @@ static void code_trace_end(struct record *rec, const uint64_t *words)
 
 static void code_chain_end(struct record *rec, const uint64_t *words)
 {
-	if (words[0] < EVBUF_END_COUNT_)
+	if (words[0] < CHAIN_END_COUNT_)
 		rec->trans.chain_end = words[0];
 }
 

@@ -37,7 +37,7 @@ struct transient {
 	enum transient_trace tracing;
 	uint64_t weight;       /* of the next sample */
 	uint64_t trace_weight; /* of the chain being taken */
-	uint64_t chain_end;    /* why it ends (enum evbuf_end), as far as is known */
+	uint64_t chain_end;    /* why it ends (enum chain_end), as far as is known */
 
 	const char *cgroup;	   /* interned; NULL: none was said */
 	struct sampled_image *app; /* of app_cookie, if app_known; NULL: none */

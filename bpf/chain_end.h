@@ -24,3 +24,12 @@
 	X(NO_CODE, 12, "no_code", "generated code, which has no file")                             \
 	X(NO_USER, 13, "no_user", "the user's registers were not to be had")                       \
 	X(NO_ROOM, 14, "no_room", "too many different call chains at a time")
+
+enum chain_end {
+#define X(name, number, text, meaning) CHAIN_END_##name = number,
+	CHAIN_ENDS(X)
+#undef X
+		CHAIN_END_COUNT_,
+	/* What a step of an unwinding returns if it found a caller; never written to a file. */
+	CHAIN_GOES_ON = CHAIN_END_COUNT_
+};
