@@ -16,6 +16,7 @@
 #define _printf_(f, a)	__attribute__((format(printf, f, a)))
 #define _must_check_	__attribute__((warn_unused_result))
 #define _noreturn_	__attribute__((noreturn))
+#define _unused_	__attribute__((unused))
 #define _cleanup_(f)	__attribute__((cleanup(f)))
 #define _cleanup_free_	_cleanup_(cleanup_freep)
 #define _cleanup_close_ _cleanup_(cleanup_closep)
@@ -44,8 +45,8 @@
 		stolen_;                                                                           \
 	})
 
-/* The first index i of low to high - 1 for which @before, an expression of i that holds for none
- * behind one for which it does not, does not hold; high if there is none. */
+/* Lower bound, by bisection: the first i of [low, high) for which @before, an expression of i, is
+ * false; high if there is none. @before must be true up to some i and false from there on. */
 #define FIRST_NOT(i, low, high, before)                                                            \
 	({                                                                                         \
 		size_t low_ = (low), high_ = (high);                                               \

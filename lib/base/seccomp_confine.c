@@ -35,12 +35,11 @@ static void set_result(ucontext_t *context, long result)
 }
 
 /* A system call was refused: says so, and has it fail. */
-static void on_refusal(int number, siginfo_t *info, void *context)
+static void on_refusal(int number _unused_, siginfo_t *info, void *context)
 {
 	int call = info->si_syscall, saved = errno;
 	bool known = call >= 0 && call < NUMBERS;
 
-	(void)number;
 	if (!known || !__atomic_exchange_n(&confined.said[call], true, __ATOMIC_RELAXED))
 		confined.say(known && confined.names[call] ? confined.names[call] : "?", call);
 	errno = saved;
@@ -123,13 +122,10 @@ bool seccomp_confine_can(void)
 
 #else
 
-int seccomp_confine_enter(const struct seccomp_confine_call *calls, size_t count,
-			  seccomp_confine_say *say, size_t *ret_count, struct error *err)
+int seccomp_confine_enter(const struct seccomp_confine_call *calls _unused_, size_t count _unused_,
+			  seccomp_confine_say *say _unused_, size_t *ret_count _unused_,
+			  struct error *err)
 {
-	(void)calls;
-	(void)count;
-	(void)say;
-	(void)ret_count;
 	return error_set(err, -ENOTSUP, "built without libseccomp");
 }
 

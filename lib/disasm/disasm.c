@@ -76,12 +76,11 @@ static int add_text(void *stream, const char *format, ...)
 	return n;
 }
 
-static int add_styled(void *stream, enum disassembler_style style, const char *format, ...)
+static int add_styled(void *stream, enum disassembler_style style _unused_, const char *format, ...)
 {
 	va_list ap;
 	int n;
 
-	(void)style;
 	va_start(ap, format);
 	n = add_v(stream, format, ap);
 	va_end(ap);
@@ -98,11 +97,9 @@ static void add_address(bfd_vma address, disassemble_info *info)
 }
 
 /* The caller sees from the size that nothing was decoded. */
-static void ignore_error(int status, bfd_vma address, disassemble_info *info)
+static void ignore_error(int status _unused_, bfd_vma address _unused_,
+			 disassemble_info *info _unused_)
 {
-	(void)status;
-	(void)address;
-	(void)info;
 }
 
 static bool find_machine(const GElf_Ehdr *header, disassemble_info *info)

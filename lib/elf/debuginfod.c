@@ -82,12 +82,10 @@ static void say_progress(struct fetch *f)
 static _Thread_local struct fetcher *current;
 
 /* Called by the library while it transfers: @a of @b bytes. Non-zero would give up. */
-static int on_progress(struct debuginfod_client *client, long a, long b)
+static int on_progress(struct debuginfod_client *client _unused_, long a, long b _unused_)
 {
 	struct fetcher *x = current;
 
-	(void)client;
-	(void)b;
 	if (a > 0 && (uint64_t)a > x->bytes) {
 		(void)pthread_mutex_lock(&x->fetch->lock);
 		x->fetch->bytes += (uint64_t)a - x->bytes;

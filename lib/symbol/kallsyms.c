@@ -437,11 +437,10 @@ struct code_to_enter {
 	uint64_t key;
 };
 
-static int add_code(FILE *out, void *data, struct error *err)
+static int add_code(FILE *out, void *data, struct error *err _unused_)
 {
 	const struct code_to_enter *code = data;
 
-	(void)err; /* the stream has it */
 	(void)fprintf(out, "# absolute %s\n%016" PRIx64 " t %s\n", code->range->name, code->key,
 		      code->range->symbol);
 	return 0;
