@@ -16,7 +16,7 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-/* Of a lane's memory so much stays for the next request; the rest goes back. */
+/* Bytes of a lane's memory that are kept for the next request; the rest is freed. */
 enum { ROOM_KEPT = 1 << 20 };
 
 struct lane {
@@ -28,8 +28,8 @@ struct lane {
 struct sandbox {
 	struct sandbox_config config;
 	pthread_mutex_t lock; /* over the next two */
-	int nursery;	      /* what forks workers; -1: it has gone */
-	uint64_t ended_ns;    /* CPU time of workers that are no more */
+	int nursery;	      /* socket to the process that forks workers; -1: it has ended */
+	uint64_t ended_ns;    /* CPU time of workers that have ended */
 	pid_t pid;
 	struct lane lanes[SANDBOX_LANES_MAX];
 };
@@ -106,7 +106,7 @@ void sandbox_free(struct sandbox *s)
 		if (s->lanes[i].shared)
 			(void)munmap(s->lanes[i].shared, shared_size(&s->config));
 	}
-	/* Without us it ends, and takes its workers along. */
+	/* When its socket closes, the nursery ends its workers and itself. */
 	cleanup_closep(&s->nursery);
 	if (s->pid > 0)
 		(void)waitpid(s->pid, NULL, 0);
@@ -114,7 +114,7 @@ void sandbox_free(struct sandbox *s)
 	free(s);
 }
 
-/* CPU time of a process, a dead one among them as long as nobody has waited for it. */
+/* CPU time of a process; also of a zombie. */
 static uint64_t cpu_ns(pid_t pid)
 {
 	clockid_t clock;
@@ -122,7 +122,7 @@ static uint64_t cpu_ns(pid_t pid)
 	return pid > 0 && clock_getcpuclockid(pid, &clock) == 0 ? clock_ns(clock) : 0;
 }
 
-/* Memory of a process that no other has. */
+/* Private memory of a process. */
 static uint64_t private_bytes(pid_t pid)
 {
 	uint64_t resident, shared;
@@ -133,7 +133,7 @@ static uint64_t private_bytes(pid_t pid)
 	return resident - shared;
 }
 
-/* What @of says of all processes there are. With the lock. */
+/* The sum of @of over all running processes. Call with the lock held. */
 static uint64_t sum(const struct sandbox *s, uint64_t (*of)(pid_t pid))
 {
 	uint64_t all = of(s->pid);
@@ -164,8 +164,8 @@ uint64_t sandbox_memory(struct sandbox *s)
 	return bytes;
 }
 
-/* Has the nursery end the lane's worker, if there is one, and with @worker, its end of a socket,
- * start another; in *@ret_status how the old one ended. 0 or -errno. */
+/* Has the nursery end the lane's worker, if there is one, and start another if @worker, its end of
+ * a socket, is not -1; *@ret_status: how the old one ended. 0 or -errno. */
 static int ask_nursery(struct sandbox *s, unsigned int lane, int worker, int *ret_status)
 {
 	struct sandbox_order order = { .lane = lane };
@@ -195,13 +195,14 @@ static int start_worker(struct sandbox *s, unsigned int lane, struct error *err)
 	(void)close(ends[1]);
 	if (r < 0) {
 		(void)close(ends[0]);
-		return error_set(err, -ECHILD, "there is no process to read it: %s", strerror(-r));
+		return error_set(err, -ECHILD, "cannot start a process to read it: %s",
+				 strerror(-r));
 	}
 	l->socket = ends[0];
 	return 0;
 }
 
-/* The worker is of no more use: ends it, and says what became of it. */
+/* Ends a worker that failed, and reports how it failed. */
 static int end_worker(struct sandbox *s, unsigned int lane, int code, struct error *err)
 {
 	struct lane *l = &s->lanes[lane];
@@ -219,7 +220,7 @@ static int end_worker(struct sandbox *s, unsigned int lane, int code, struct err
 	return error_set(err, code, "the process that read it has ended");
 }
 
-/* Whether the process would go on if it had a CPU. */
+/* Whether the process is running or waiting for a CPU. */
 static bool is_runnable(pid_t pid)
 {
 	struct procfs_stat st;
@@ -227,8 +228,8 @@ static bool is_runnable(pid_t pid)
 	return procfs_stat("", (uint32_t)pid, &st) == 0 && st.state == 'R';
 }
 
-/* Waits for the answer; 0 or -errno. On a busy machine what has its CPU time from others, whatever
- * that takes, is not late: one that waits for something else is. */
+/* Waits for the answer; 0 or -errno. The limit is CPU time, so that a loaded machine does not make
+ * a worker late; one that sleeps is late when that much time has passed. */
 static int await(const struct sandbox *s, const struct lane *l, struct sandbox_done *done)
 {
 	const uint64_t end_ns = cpu_ns(l->pid) + (uint64_t)s->config.time_ms * 1000000;
@@ -244,7 +245,8 @@ static int await(const struct sandbox *s, const struct lane *l, struct sandbox_d
 	return recv(l->socket, done, sizeof(*done), MSG_DONTWAIT) == sizeof(*done) ? 0 : -EPIPE;
 }
 
-/* Copies the name of a call that was refused, which the worker could still change. */
+/* Copies the name of a refused call; the worker may change it at any time, so it is terminated
+ * here. */
 static void take_refused(struct lane *l, char refused[64])
 {
 	memcpy(refused, l->shared->refused, 63);
@@ -252,7 +254,7 @@ static void take_refused(struct lane *l, char refused[64])
 	memset(l->shared->refused, 0, sizeof(l->shared->refused));
 }
 
-/* Sends a request; a worker that died while it had nothing to do is replaced first. */
+/* Sends a request; a worker that died while idle is replaced first. */
 static int send_request(struct sandbox *s, unsigned int lane, const void *request, size_t size,
 			int fd, struct error *err)
 {

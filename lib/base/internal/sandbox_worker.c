@@ -27,10 +27,10 @@
 #define SANITIZED 0
 #endif
 
-/* Heap of a worker: the tables of the largest programs there are take a tenth. */
+/* Limit for a worker's heap: the tables of the largest known programs take a tenth of it. */
 enum { HEAP_MAX = 1 << 30, FILES_MAX = 16 };
 
-/* What computing takes, and no more: no path is ever opened. */
+/* What a computation needs and no more: no path can be opened. */
 static const struct seccomp_confine_call worker_calls[] = {
 	{ "read" },
 	{ "pread64" },
@@ -64,12 +64,11 @@ static const struct seccomp_confine_call worker_calls[] = {
 #endif
 };
 
-static struct sandbox_shared *own; /* the worker's */
+static struct sandbox_shared *own; /* of this worker */
 
-/* It goes on: what it was refused, it is told of with the answer. */
-static void on_refused(const char *name, int number)
+/* Notes the refused call for the answer; the worker goes on. */
+static void on_refused(const char *name, int number _unused_)
 {
-	(void)number;
 	(void)strncpy(own->refused, name, sizeof(own->refused) - 1);
 }
 
@@ -131,7 +130,7 @@ static void limit(int resource, rlim_t most)
 	(void)setrlimit(resource, &both);
 }
 
-/* What a worker must not do, as far as the kernel can be told without a list of calls. */
+/* Gives up all rights and resources that can be given up without a list of system calls. */
 static void renounce(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
@@ -143,11 +142,11 @@ static void renounce(void)
 	limit(RLIMIT_CORE, 0);
 	limit(RLIMIT_FSIZE, 0);
 	limit(RLIMIT_NOFILE, FILES_MAX);
-	if (!SANITIZED) /* whose shadow would count */
+	if (!SANITIZED) /* its shadow memory would count */
 		limit(RLIMIT_DATA, HEAP_MAX);
 }
 
-/* Serves until nobody is there any more. */
+/* Serves requests until the socket is closed. */
 static _noreturn_ void work(const struct sandbox_config *config, int socket,
 			    struct sandbox_shared *shared)
 {
@@ -172,7 +171,7 @@ static _noreturn_ void work(const struct sandbox_config *config, int socket,
 	_exit(0);
 }
 
-/* Starts the lane's worker anew; its pid or -errno. */
+/* Starts a worker for a lane; its pid or -errno. */
 static pid_t start(const struct sandbox_config *config, int nursery, int socket,
 		   struct sandbox_shared *shared)
 {
@@ -188,14 +187,14 @@ static pid_t start(const struct sandbox_config *config, int nursery, int socket,
 	return pid < 0 ? -errno : pid;
 }
 
-/* Ends a worker, however it is; what waitpid() says of it. */
+/* Ends a worker in whatever state it is; returns its status as of waitpid(). */
 static int end(pid_t pid)
 {
 	int status = 0;
 
 	if (pid <= 0)
 		return 0;
-	/* One that died already has its own reason. */
+	/* If it has died already, report that status, not ours. */
 	if (waitpid(pid, &status, WNOHANG) == pid)
 		return status;
 	(void)kill(pid, SIGKILL);
@@ -203,8 +202,7 @@ static int end(pid_t pid)
 	return status;
 }
 
-/* Lets go of all that the process had that it was forked from, but for the socket and the memory.
- */
+/* Drops what was inherited from the parent, except for the socket and the shared memory. */
 static void leave(const struct sandbox_config *config, int socket)
 {
 	static const int ignored[] = { SIGINT,	SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,

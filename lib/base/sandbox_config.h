@@ -1,0 +1,25 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* How a sandbox (base/sandbox.h) is set up, and the answer to a request. */
+#pragma once
+
+#include <stddef.h>
+
+enum { SANDBOX_REQUEST_MAX = 256, SANDBOX_LANES_MAX = 4 };
+
+struct sandbox_reply {
+	void *memory;	  /* shared with the worker, which may still write: read each byte once */
+	size_t room;	  /* bytes there */
+	size_t size;	  /* bytes written, at most ->room */
+	int code;	  /* the result: 0 or -errno */
+	char refused[64]; /* a system call that the worker was refused, or "" */
+};
+
+struct sandbox_config {
+	const char *name;   /* of the processes, up to 15 characters */
+	unsigned int lanes; /* up to SANDBOX_LANES_MAX */
+	size_t room;	    /* bytes for an answer, for each lane; used only once written */
+	int time_ms;	    /* limit for a request, in CPU time if the CPUs are busy */
+	/* Runs in the worker and fills @reply, whose ->memory and ->room are set and the rest 0.
+	 * @fd is -1 if the request had none; it is closed afterwards. */
+	void (*serve)(const void *request, size_t size, int fd, struct sandbox_reply *reply);
+};
