@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The identity that the linker gave an ELF file (note NT_GNU_BUILD_ID): a value, nothing to free.
- */
+/* The build-id that the linker gave an ELF file (note NT_GNU_BUILD_ID): a value, nothing to
+ * free. */
 #pragma once
 
 #include <stdbool.h>
@@ -17,5 +17,5 @@ struct build_id {
 bool build_id_equal(const struct build_id *a, const struct build_id *b);
 /* Writes lower-case hexadecimal digits, "" for none; returns @text. */
 char *build_id_text(const struct build_id *id, char text[BUILD_ID_TEXT]);
-/* The reverse; 0 or -EINVAL. */
+/* Parses such digits; 0 or -EINVAL. */
 int build_id_parse(const char *text, struct build_id *ret);

@@ -28,7 +28,7 @@ static inline uint64_t clock_now_ns(void)
 	return clock_ns(CLOCK_MONOTONIC);
 }
 
-/* The same in milliseconds; signed, so that what is left of a timeout can be subtracted. */
+/* The same in milliseconds; signed, for the arithmetic of timeouts. */
 static inline int64_t clock_now_ms(void)
 {
 	return (int64_t)(clock_now_ns() / 1000000);

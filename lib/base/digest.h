@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Tells long contents apart at the speed of memory, and finds damage; not for anything that must
- * resist an attacker. The value depends on the machine's byte order. */
+/* A fast checksum for long contents, to compare them and to detect damage; not for anything that
+ * must resist an attacker. The value depends on the machine's byte order. */
 #pragma once
 
 #include <stddef.h>

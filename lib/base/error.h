@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The reason of a failure, said where it is known and printed once, by the tool, at the top.
- * A struct error is the caller's storage and owns nothing; a NULL error is allowed everywhere.
+ * The reason for a failure: set where it is known, printed once, by the tool's main(). A struct
+ * error is the caller's storage and owns nothing; a NULL error is allowed everywhere.
  *
  *	return error_set(err, -EBADMSG, "%s: bad magic %#x at offset %zu", path, magic, off);
  *
@@ -17,20 +17,20 @@
 
 struct error {
 	int code;	 /* -errno of the failure, 0 while there is none */
-	char text[1024]; /* one line without a newline; cut short with "..." where it is longer */
+	char text[1024]; /* one line without a newline; cut short with "..." if longer */
 };
 
 #define ERROR_INIT ((struct error){ 0 })
 
-/* Says why: sets text and code, returns @code, which is negative. */
+/* Sets text and code, returns @code, which is negative. */
 int error_set(struct error *err, int code, const char *format, ...) _printf_(3, 4);
 
 /* As error_set() with ": strerror(-code)" appended. */
 int error_errno(struct error *err, int code, const char *format, ...) _printf_(3, 4);
 
-/* Puts "what: " before the text that is there; returns the error's code. */
+/* Puts "what: " before the present text; returns the error's code. */
 int error_prefix(struct error *err, const char *format, ...) _printf_(2, 3);
 
-/* Whether @code says that the machine lacks something or is broken, so that other files will fail
- * likewise, rather than what is wrong with one file. */
+/* Whether @code concerns the machine (disk full, no memory, no descriptors) rather than one file:
+ * other files will fail in the same way. */
 bool error_is_of_machine(int code);

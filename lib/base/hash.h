@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Mixing functions for hash tables; not for anything that must resist an attacker. */
+/* Hash functions for tables; not for anything that must resist an attacker. */
 #pragma once
 
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Strings of which each is kept once, so that equal ones are the same pointer. They live until
- * intern_done().
+ * A set of strings in which each is kept once, so that equal strings are equal pointers. They live
+ * until intern_done().
  *
  *	struct intern names = INTERN_INIT;
  *	if (intern(&names, a) == intern(&names, b))
@@ -15,12 +15,12 @@
 
 struct intern {
 	struct arena strings;
-	struct map by_hash; /* the string itself */
+	struct map by_hash; /* from a string's hash to the string */
 };
 
 #define INTERN_INIT ((struct intern){ .strings = { 0 } })
 
-/* The one copy of @text; NULL of NULL. */
+/* Returns the set's copy of @text; NULL for NULL. */
 const char *intern(struct intern *t, const char *text);
-/* Frees all; it is empty and usable again. */
+/* Frees everything; the set is empty and usable again. */
 void intern_done(struct intern *t);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes JSON (RFC 8259) to a stream: commas, quotes and escapes are its business. Bytes that are
- * no UTF-8 become U+FFFD, so that what comes out is always valid.
+ * Writes JSON (RFC 8259) to a stream: it takes care of commas, quotes and escapes. Bytes that
+ * are not UTF-8 become U+FFFD, so that the output is always valid.
  *
  *	struct json j = JSON_INIT(stdout);
  *	json_open(&j, NULL, '{');
@@ -16,9 +16,9 @@
 
 struct json {
 	FILE *out;
-	bool comma;	    /* the next value needs one before it */
-	bool line;	    /* and starts on a new line */
-	bool spaced;	    /* for people to read: blanks, and new lines indented */
+	bool comma;	    /* is due before the next value */
+	bool line;	    /* so is a new line */
+	bool spaced;	    /* for people to read: with blanks and indentation */
 	unsigned int depth; /* open brackets */
 };
 
@@ -27,18 +27,18 @@ struct json {
 
 /* Opens an object ('{') or array ('['), as member @name of the one around it (NULL in an array). */
 void json_open(struct json *j, const char *name, char bracket);
-/* Closes it. */
+/* Closes the innermost object ('}') or array (']'). */
 void json_close(struct json *j, char bracket);
-/* A string, number or truth value as member @name. NULL is written as null. */
+/* These write a value as member @name (NULL in an array). A NULL string is written as null. */
 void json_string(struct json *j, const char *name, const char *value);
 void json_u64(struct json *j, const char *name, uint64_t value);
 void json_i64(struct json *j, const char *name, int64_t value);
 void json_double(struct json *j, const char *name, double value);
-/* A string of which every byte must be told, such as a path: where it is no UTF-8, its bytes above
- * 0x7f stand as \u00XX. */
-void json_bytes(struct json *j, const char *name, const char *value);
 void json_bool(struct json *j, const char *name, bool value);
-/* A number that is text already, "0.50". */
+/* A string whose every byte matters, such as a path: if it is not UTF-8, its bytes above 0x7f are
+ * written as \u00XX. */
+void json_bytes(struct json *j, const char *name, const char *value);
+/* A number given as text, "0.50". */
 void json_number(struct json *j, const char *name, const char *text);
 /* Starts a new line before the next value or closing bracket. */
 void json_line(struct json *j);

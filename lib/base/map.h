@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Hash map from u64 to pointer (open addressing, backward-shift deletion). The map owns its slots,
- * never what the values point at.
+ * not the values.
  *
  *	struct map m = MAP_INIT;
  *	map_set(&m, pid, proc);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Memory that is there or ends the program: out of memory is the one thing a library may die of.
- * Everything returned is the caller's, to be released with free().
+ * Allocation that cannot fail: without memory the program ends, the one case in which a library may
+ * end it. The caller frees what is returned, with free().
  *
  *	struct error *items = NULL;
  *	size_t n = 0, room = 0;
@@ -21,7 +21,7 @@
 void *xmalloc(size_t size);
 /* Allocates @n zeroed elements of @size bytes; caller frees. */
 void *xcalloc(size_t n, size_t size);
-/* Resizes @p to @size bytes; as below. libiberty takes memory by this name and xmalloc()'s. */
+/* Resizes @p to @size bytes. Under this name, and xmalloc()'s, libiberty allocates too. */
 void *xrealloc(void *p, size_t size);
 /* Resizes @p to @n elements of @size bytes; the old pointer is taken, caller frees the new one. */
 void *xreallocarray(void *p, size_t n, size_t size);
@@ -36,13 +36,13 @@ char *xasprintf(const char *format, ...) _printf_(1, 2);
 /* As xasprintf(), with the arguments in a va_list. */
 char *xvasprintf(const char *format, va_list ap) _printf_(1, 0);
 
-/* As getline(), which without memory would stop as at the end of the file. */
+/* As getline(), but out of memory is not mistaken for the end of the file. */
 ssize_t xgetline(char **line, size_t *room, FILE *f);
 
-/* Makes room for @need elements in the array *@array of *@room elements, doubling; new elements are
- * not initialised. */
+/* Makes room for @need elements in the array *@array, which has room for *@room; it grows by
+ * doubling. New elements are not initialised. */
 #define array_grow(array, need, room)                                                              \
 	(*(array) = mem_grow(*(array), (need), (room), sizeof(**(array))))
 
-/* The function behind array_grow(); returns the array, moved or not. */
+/* Does the work of array_grow(); returns the array, moved or not. */
 void *mem_grow(void *array, size_t need, size_t *room, size_t size);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Work that falls into independent parts, done on all CPUs. Which thread does which part is not
- * known before, so what comes out must not depend on it: let each part have a place of its own.
+ * Work on independent parts, spread over all CPUs. Which thread does which part is not predictable,
+ * so let each part write its result to a place of its own.
  *
  *	static void name_chunk(size_t i, unsigned int thread, void *data);
  *	parallel_each(chunks, name_chunk, &naming);
@@ -12,12 +12,12 @@
 
 enum { PARALLEL_MAX = 16 };
 
-/* How many threads parallel_each() uses at most: as many as there are CPUs that this process may
- * run on, up to PARALLEL_MAX. */
+/* The number of threads that parallel_each() uses at most: the CPUs that this process may run on,
+ * up to PARALLEL_MAX. */
 unsigned int parallel_threads(void);
 
-/* Calls @work once with each number below @count and returns when all is done. @thread, below
- * parallel_threads(), tells those apart that run at one time. The caller's own thread takes part;
- * others that cannot be had are done without. */
+/* Calls @work once with each number below @count and returns when all calls have. @thread, below
+ * parallel_threads(), differs between calls that run at the same time. The caller's own thread
+ * takes part; if others cannot be created, it goes on with fewer. */
 void parallel_each(size_t count, void (*work)(size_t i, unsigned int thread, void *data),
 		   void *data);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Numbers and fields out of text: whole string or nothing, range checked.
+ * Parses numbers and lists in text. A string is parsed as a whole or not at all; ranges are
+ * checked.
  *
  *	uint64_t count;
  *	if (parse_u64(text, 1, UINT32_MAX, &count) < 0)
@@ -12,18 +13,18 @@
 #include <stdint.h>
 #include <stddef.h>
 
-/* The whole of @s as a decimal or 0x-hexadecimal number from @min to @max; -EINVAL if it is none,
- * -ERANGE if it lies outside. */
+/* The whole of @s as a decimal or 0x-hexadecimal number from @min to @max; -EINVAL if it is not
+ * one, -ERANGE if it is outside. */
 int parse_u64(const char *s, uint64_t min, uint64_t max, uint64_t *ret);
 
 /* The whole of @s as a decimal number, which may be negative; errors as parse_u64(). */
 int parse_i64(const char *s, int64_t min, int64_t max, int64_t *ret);
 
-/* The hexadecimal digits at *@s, without 0x; moves *@s past them. -EINVAL where there are none or
+/* The hexadecimal digits at *@s, without 0x; moves *@s past them. -EINVAL if there are none or
  * more than 16. */
 int parse_hex(const char **s, uint64_t *ret);
 
-/* The decimal digits at *@s; moves *@s past them. -EINVAL where there are none, -ERANGE beyond
+/* The decimal digits at *@s; moves *@s past them. -EINVAL if there are none, -ERANGE beyond
  * 64 bits. */
 int parse_dec(const char **s, uint64_t *ret);
 
@@ -37,8 +38,7 @@ int parse_decimal(const char **s, double *ret);
 /* A size such as 4096, 64K, 32M, 2G; -EINVAL or -ERANGE. */
 int parse_size(const char *s, uint64_t *ret);
 
-/* Splits @text at each @separator: calls @item with every part, which is NUL-terminated and
- * borrowed for the call, until one returns non-zero; returns that value, else 0. An empty text has
- * no part. */
+/* Splits @text at each @separator and calls @item with every part (NUL-terminated, borrowed for the
+ * call) until one call returns non-zero; returns that value, else 0. An empty text has no parts. */
 int parse_list(const char *text, char separator, int (*item)(const char *part, void *data),
 	       void *data);

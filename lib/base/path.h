@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Paths, directories and small files. @root, where a function takes one, is put before an absolute
- * path ("" or NULL for the running machine), so that another machine's /proc and /sys can be read.
+ * Paths, directories and small files. A @root is put before an absolute path, so that the /proc and
+ * /sys of a recorded machine can be read; "" or NULL is the running machine.
  *
  *	_cleanup_free_ char *text = NULL;
  *	if (path_read(root, "/proc/sys/kernel/kptr_restrict", &text, err) < 0) ...
@@ -19,10 +19,10 @@
 char *path_join(const char *dir, const char *name);
 /* @path below @root; caller frees. */
 char *path_under(const char *root, const char *path);
-/* The part of @path behind the last slash; borrowed. */
+/* The part of @path after the last slash; borrowed. */
 const char *path_base(const char *path);
-/* @path as an absolute one, without "." and doubled slashes, but not resolving links and not
- * needing to exist; caller frees. */
+/* @path made absolute, without "." and doubled slashes. Links are not resolved, and it need not
+ * exist. Caller frees. */
 char *path_absolute(const char *path);
 /* Whether @path starts with a slash. */
 bool path_is_absolute(const char *path);
@@ -31,18 +31,20 @@ bool path_is_absolute(const char *path);
 int path_make_dirs(const char *path, mode_t mode, struct error *err);
 /* Creates the missing parent directories of the file @path; 0 or -errno. */
 int path_make_parents(const char *path, mode_t mode, struct error *err);
-/* Removes a directory with all below it, not following links; no directory is no error. */
+/* Removes a directory and everything below it, without following links. 0, also if there was none;
+ * or -errno. */
 int path_remove_tree(const char *path, struct error *err);
-/* Bytes that the files below @path take on disk, on its own file system; 0 if there is none. */
+/* Bytes that @path and the files below it use on disk, other file systems not counted; 0 if it does
+ * not exist. */
 uint64_t path_disk_bytes(const char *path);
 
-/* Opens @path below @root for reading; a stream to be closed by the caller, or NULL with errno. */
+/* Opens @path below @root for reading; caller closes; NULL with errno. */
 FILE *path_fopen(const char *root, const char *path);
-/* Reads the whole of a small text file (at most 16 MiB), caller frees; the length or -errno. */
+/* Reads a text file of at most 16 MiB into *@ret, caller frees; its length or -errno. */
 ssize_t path_read(const char *root, const char *path, char **ret, struct error *err);
 /* Reads a file that holds one number; 0 or -errno (-EINVAL if it holds something else). */
 int path_read_u64(const char *root, const char *path, uint64_t *ret);
-/* Writes a small file as a whole: a temporary beside it, renamed over it; 0 or -errno. */
+/* Writes a small file atomically: a temporary in the same directory, renamed; 0 or -errno. */
 int path_write(const char *path, const char *text, mode_t mode, struct error *err);
 
 /* Closes a stream; the cleanup form of fclose(). */

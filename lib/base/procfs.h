@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What /proc says of processes: lines of maps, names, thread groups. Every function takes the root
- * below which /proc lies ("" for this machine), so that recorded machines can be read.
+ * Reads what /proc has about processes: mappings, names, threads, memory. Every function takes the
+ * directory that contains "proc" as @root ("" for this machine), so that recorded machines can be
+ * read.
  *
  *	procfs_maps("", pid, add_mapping, proc);
  */
@@ -23,8 +24,7 @@ struct maps_line {
 			   * with \ooo escapes as the kernel wrote it */
 };
 
-/* Takes a line apart, with or without its newline; writes a NUL in place of the newline.
- * 0 or -EBADMSG. */
+/* Parses a line, with or without its newline, which is replaced by a NUL; 0 or -EBADMSG. */
 int maps_line_parse(char *line, struct maps_line *ret);
 
 /* Calls @each for every mapping of @pid, until it returns non-zero; returns that, 0 at the end, or
@@ -49,17 +49,17 @@ struct procfs_stat {
 	uint64_t threads; /* of the whole process, 0 once it is a zombie */
 };
 
-/* Takes a line of /proc/PID/stat apart; 0 or -EBADMSG. */
+/* Parses a line of /proc/PID/stat; 0 or -EBADMSG. */
 int procfs_stat_parse(const char *line, struct procfs_stat *ret);
-/* Reads it; 0 or -errno. */
+/* Reads and parses /proc/PID/stat; 0 or -errno. */
 int procfs_stat(const char *root, uint32_t pid, struct procfs_stat *ret);
 
-/* Bytes of memory that @pid holds, 0 this process; into @ret_shared, which may be NULL, those of
- * them that are of files or shared. 0 or -errno. */
+/* Resident memory of @pid (0: this process) in bytes, and in *@ret_shared, which may be NULL, the
+ * part of it that is file-backed or shared. 0 or -errno. */
 int procfs_memory(const char *root, uint32_t pid, uint64_t *ret_resident, uint64_t *ret_shared);
 
-/* The target of /proc/PID/exe; caller frees, NULL where there is none (a kernel thread). */
+/* The target of /proc/PID/exe; caller frees, NULL if there is none (a kernel thread). */
 char *procfs_exe(const char *root, uint32_t pid);
 
-/* Frequency of the first CPU in MHz, 0 where /proc/cpuinfo does not say. */
+/* Frequency of the first CPU in MHz, 0 if /proc/cpuinfo does not say. */
 double procfs_cpu_mhz(const char *root);

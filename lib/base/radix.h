@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sorting by a number, in time that grows with the count alone: for lists that are too long for
- * comparisons.
+ * Radix sort by a 64-bit key, in linear time: for lists that are too long for a sort by comparison.
  *
- *	struct radix_entry *entries = xcalloc(n, sizeof(*entries)), *spare = likewise;
- *	radix_sort(entries, spare, n);
+ *	struct radix_entry *entries = xcalloc(2 * n, sizeof(*entries));
+ *	radix_sort(entries, entries + n, n);
  */
 #pragma once
 
@@ -16,6 +15,6 @@ struct radix_entry {
 	uint64_t value; /* the caller's: an index, a count */
 };
 
-/* Sorts @count entries by key, those with equal keys in the order they had. @spare is room for as
- * many, whose content does not matter before nor after. */
+/* Sorts @count entries by key; entries with equal keys keep their order. @spare is scratch room for
+ * as many. */
 void radix_sort(struct radix_entry *entries, struct radix_entry *spare, size_t count);

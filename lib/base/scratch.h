@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A private directory that goes away with the process that made it, even if that is killed: a child
- * waits for its end and removes the directory.
+ * A private temporary directory that disappears with the process that made it, even if that is
+ * killed: a child process waits for its end and removes the directory.
  *
  *	struct scratch *s;
  *	if (scratch_new("oprofile-archive", 1 << 20, &s, err) == 0)
@@ -16,12 +16,12 @@
 
 struct scratch;
 
-/* Makes a directory below $TMPDIR, else in memory (/dev/shm) where that has @room bytes to spare,
- * else below /tmp. Its name starts with @name, and only this user may enter it. 0, the caller
- * frees; or -errno. */
+/* Makes a directory below $TMPDIR if that is set, else in /dev/shm if @room bytes are free there,
+ * else below /tmp. Its name starts with @name; only this user may enter it. 0, the caller frees; or
+ * -errno. */
 int scratch_new(const char *name, uint64_t room, struct scratch **ret, struct error *err);
 /* Its path; borrowed. */
 const char *scratch_path(const struct scratch *s);
-/* Removes it with all below it; NULL is fine. */
+/* Removes it and everything below it; NULL is fine. */
 void scratch_free(struct scratch *s);
 DEFINE_CLEANUP(struct scratch *, scratch_free);

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Confines a process to the system calls that it needs (seccomp). A call that is not in the list
- * fails with EPERM, and the first of each name is told of, so that a list that misses one is found
- * by its first line in a log.
+ * Confines a process to a list of system calls (seccomp). Any other call fails with EPERM, and its
+ * first use is reported, so that a call that is missing from the list shows up in the log.
  *
  *	static const struct seccomp_confine_call calls[] = {
  *		{ "read" },
@@ -18,8 +17,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A call that is allowed, of those with an argument that (argument & mask) == value. Names that
- * this machine does not have are passed over. The same name may stand in several rows. */
+/* A call that is allowed; if ->limited, only with (argument & mask) == value. Names that this
+ * machine does not have are ignored. A name may have several rows. */
 struct seccomp_confine_call {
 	const char *name;
 	bool limited;
@@ -32,14 +31,14 @@ struct seccomp_confine_call {
 #define SECCOMP_CONFINE_WITHOUT(argument, bits)	      true, (argument), (bits), 0
 #define SECCOMP_CONFINE_WITH(argument, bits)	      true, (argument), (bits), (bits)
 
-/* Told of the first refusal of each call; runs in a signal handler. @name is "?" for a number that
- * has none. */
+/* Is called on the first refusal of each call, in a signal handler. @name is "?" for a number
+ * without a name. */
 typedef void seccomp_confine_say(const char *name, int number);
 
-/* Confines all threads of this process, and whatever it starts, for good. They must not block
- * SIGSYS. 0 and the number of different calls that are allowed in *@ret_count (may be NULL);
- * -ENOTSUP where this program was built without libseccomp; -errno. */
+/* Confines all threads of this process, and all that it starts, for good. They must not block
+ * SIGSYS. 0 with the number of different calls allowed in *@ret_count, which may be NULL; -ENOTSUP
+ * if built without libseccomp; or -errno. */
 int seccomp_confine_enter(const struct seccomp_confine_call *calls, size_t count,
 			  seccomp_confine_say *say, size_t *ret_count, struct error *err);
-/* Whether seccomp_confine_enter() can work at all. */
+/* Whether this program was built with libseccomp. */
 bool seccomp_confine_can(void);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Checked reading of foreign bytes. A span borrows the bytes it points at; every take moves it on
- * and fails, without moving, where the bytes end.
+ * Bounds-checked reading of untrusted bytes. A span borrows the bytes that it points at. Every read
+ * moves it on, or fails and leaves it where it is if too few bytes are left.
  *
  *	struct span in = span_of(data, size);
  *	uint32_t magic;
@@ -61,8 +61,8 @@ static inline int span_sub(struct span *s, size_t size, struct span *ret)
 	return 0;
 }
 
-/* The next unsigned integer in host byte order (what the kernel and our own daemon write);
- * 0 or -EBADMSG. */
+/* These read the next unsigned integer in host byte order, as the kernel and our own daemon write
+ * it; 0 or -EBADMSG. */
 static inline int span_u16(struct span *s, uint16_t *ret)
 {
 	return span_copy(s, ret, sizeof(*ret));
@@ -146,7 +146,7 @@ static inline const char *span_string(struct span *s)
 	return text;
 }
 
-/* The 16, 32 or 64 bit little-endian integer at @p. */
+/* These read the 16, 32 or 64 bit little-endian integer at @p. */
 static inline uint16_t get_le16(const void *p)
 {
 	uint16_t value;

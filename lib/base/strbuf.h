@@ -27,17 +27,17 @@ void strbuf_add(struct strbuf *b, const void *data, size_t size);
 void strbuf_adds(struct strbuf *b, const char *s);
 /* Appends formatted text. */
 void strbuf_addf(struct strbuf *b, const char *format, ...) _printf_(2, 3);
-/* Appends a number in decimal, several times as fast as by a format. */
+/* Appends a number in decimal, several times as fast as strbuf_addf(). */
 void strbuf_addu(struct strbuf *b, uint64_t value);
 /* The text so far, "" if there is none; borrowed until the next change. */
 const char *strbuf_text(const struct strbuf *b);
-/* Hands the text over, "" if there is none; caller frees, the strbuf is empty again. */
-char *strbuf_take(struct strbuf *b);
-/* Likewise in hexadecimal, with zeros in front up to @width digits. */
+/* Appends a number in hexadecimal, padded with zeros to @width digits. */
 void strbuf_addx(struct strbuf *b, uint64_t value, unsigned int width);
+/* Hands the text over, "" if there is none; caller frees. The strbuf is empty again. */
+char *strbuf_take(struct strbuf *b);
 /* Appends @count times @c. */
 void strbuf_fill(struct strbuf *b, char c, size_t count);
-/* Shortens it to @length, which is not more than it has. */
+/* Shortens it to @length, at most its present one. */
 void strbuf_cut(struct strbuf *b, size_t length);
 /* Empties it but keeps the memory. */
 void strbuf_clear(struct strbuf *b);

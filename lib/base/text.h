@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Small work on text for people. */
+/* Text for people to read: wrapping, widths, UTF-8, escapes. */
 #pragma once
 
 #include "base/strbuf.h"
@@ -8,33 +8,35 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Adds @text wrapped at blanks to @width columns (0: not wrapped) and a newline; lines after the
- * first are indented by @indent, the first is taken to stand there already. */
+/* Adds @text wrapped at blanks to @width columns (0: not wrapped), and a newline. The first line is
+ * taken to start at column @indent; the others are indented to there. */
 void text_wrap(struct strbuf *out, const char *text, unsigned int indent, unsigned int width);
 
-/* Edit distance of two words, at most 64 characters of each looked at. */
+/* Edit distance of two words; only their first 64 characters count. */
 unsigned int text_distance(const char *a, const char *b);
 
-/* Writes @value in decimal, or in hexadecimal with at least @digits (up to 16) digits, without a
- * NUL; returns how many characters. For where printf() would take most of the time. */
+/* Writes @value in decimal without a NUL; returns the number of characters. Much faster than
+ * printf(). */
 size_t text_dec(uint64_t value, char out[20]);
+/* The same in hexadecimal, with at least @digits (up to 16) digits. */
 size_t text_hex(uint64_t value, unsigned int digits, char out[16]);
 
-/* Bytes of the UTF-8 character that @s starts with (RFC 3629; no surrogates), 0 if it is none. */
+/* Bytes of the UTF-8 character that @s starts with (RFC 3629; no surrogates), 0 if there is
+ * none. */
 size_t text_utf8_length(const char *s);
-/* Whether @s is UTF-8 throughout (RFC 3629), which paths need not be. */
+/* Whether all of @s is UTF-8 (RFC 3629). */
 bool text_is_utf8(const char *s);
 
-/* Characters of UTF-8 text; a byte that is none counts as one. */
+/* Number of characters of UTF-8 text; a byte that is not UTF-8 counts as one. */
 unsigned int text_width(const char *s);
-/* Cuts what stands in @b from byte @from on to @width characters, at least 3, of which the last
- * three are dots where anything was cut. */
+/* Shortens the text in @b from byte @from on to @width characters, at least 3; the last three are
+ * dots if anything was cut. */
 void text_cut(struct strbuf *b, size_t from, unsigned int width);
-/* Adds @text with its control characters as \xNN: names come from anywhere, and a terminal obeys
- * what it is sent. */
+/* Adds @text with control characters as \xNN, so that names of unknown origin cannot send escape
+ * sequences to a terminal. */
 void text_visible(struct strbuf *out, const char *text);
-/* Adds @s as a column of a line of text, so escaped that it has no tab, newline or bare backslash;
- * "-" where it is empty. */
+/* Adds @s as a field of a tab-separated line: tab, newline and backslash are escaped; "-" if it is
+ * empty. */
 void text_add_field(struct strbuf *out, const char *s);
-/* The reverse, in place; 0 or -EBADMSG. */
+/* Undoes text_add_field(), in place; 0 or -EBADMSG. */
 int text_unescape_field(char *s);
