@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What a compiler does not check of this tree; speaks TAP, a line a check.
+"""Checks of this tree that a compiler does not make; prints TAP, one line per check.
 
-usage: lint.py SOURCE_ROOT BUILD_ROOT [CHECK...], CHECK one of those in CHECKS below, all if none.
+usage: lint.py SOURCE_ROOT BUILD_ROOT [CHECK...]; default: all CHECKS, which are listed below.
 """
+import fnmatch
 import os
 import re
 import subprocess
@@ -13,7 +14,7 @@ from examples import Headers, compile_errors, examples
 
 
 def sources(root, *suffixes):
-    """Files of the tree with these suffixes, build directories left out."""
+    """Yields the files of the tree with these suffixes, except in build directories."""
     for directory, names, files in os.walk(root):
         names[:] = sorted(n for n in names if not n.startswith((".", "build", "corpus")))
         for name in sorted(files):
@@ -27,28 +28,28 @@ def read(root, path):
 
 
 def check_spdx(root, _build):
-    """Every source says its licence in the first lines, by an SPDX line only."""
+    """Every source has an SPDX line with its licence in the first two lines."""
     for path in sources(root, ".c", ".h", ".py", ".sh"):
         head = "\n".join(read(root, path).splitlines()[:2])
-        # What other programs link with may be linked with anything.
+        # Other programs link with the agent, whatever their licence.
         name = "LGPL-2.1-or-later" if path.startswith("lib/agent/") else "GPL-2.0-or-later"
         wrong = [] if f"SPDX-License-Identifier: {name}" in head else [f"no SPDX line of {name}"]
         yield path, wrong
 
 
 def room_of(path):
-    """The room that a file of lib/ is in: its directory, but for internal/, whose headers are private."""
+    """Returns the room of a file of lib/: its directory, without a trailing internal/."""
     return os.path.dirname(path).removesuffix("/internal")
 
 
 def rooms_of_design(root):
-    """The rooms of lib/, and which others each may include: the table in DESIGN.md."""
+    """Returns the rooms of lib/ with those that each may include, from the table in DESIGN.md."""
     rows = re.findall(r"^\| `lib/([\w/]+)` \|[^|]*\|([^|]*)\|$", read(root, "DESIGN.md"), re.M)
     return {room: {"base"} | set(re.findall(r"[\w/]+", uses)) for room, uses in rows}
 
 
 def check_includes(root, _build):
-    """Rooms of lib/ include what DESIGN.md says, and nothing that is private to another."""
+    """Rooms of lib/ include only what DESIGN.md allows, and no private header of another room."""
     rooms = rooms_of_design(root)
     for path in sources(os.path.join(root, "lib"), ".c", ".h"):
         own = room_of(path)
@@ -68,14 +69,14 @@ def check_includes(root, _build):
 
 
 def product(root):
-    """The sources that users run: not tests, fuzz targets and measurements."""
+    """Yields the sources that users run, without tests, fuzz targets and measurements."""
     for path in sources(root, ".c", ".h"):
         if path.split("/")[0] in ("bpf", "daemon", "lib", "tools"):
             yield path
 
 
 def check_names(root, _build):
-    """No two modules of the product have one name."""
+    """No two modules of the product have the same name."""
     modules = {}
     for path in product(root):
         modules.setdefault(os.path.basename(path).rsplit(".", 1)[0], set()).add(os.path.dirname(path))
@@ -206,7 +207,7 @@ def tool_path(build, name):
 
 
 def documented_options(page):
-    """Long options that a man page documents: bold, at the start of a line."""
+    """Returns the long options that a man page documents: bold, at the start of a line."""
     found = set()
     for line in page.splitlines():
         if line.startswith("*-"):
@@ -215,7 +216,7 @@ def documented_options(page):
 
 
 def check_options(root, build):
-    """Each tool has a man page, and both know the same options; --help prints them too."""
+    """Each tool has a man page; the tool, its page and --help have the same options."""
     pages = {path.rsplit(".", 2)[0]: path for path in os.listdir(f"{root}/man")
              if re.search(r"\.[18]\.scd$", path)}
     for name in sorted(set(pages) | set(built_tools(build))):
@@ -258,6 +259,83 @@ def built_tools(build):
                 yield name
 
 
+def file_names(root):
+    """Yields the files and directories of the tree, relative to its root."""
+    for path in sources(root, ""):
+        yield path
+        while path := os.path.dirname(path):
+            yield path
+
+
+def check_paths(root, _build):
+    """Every file and directory that a *.md names exists."""
+    there = {f"/{path}" for path in file_names(root)}
+    tops = "|".join(name for name in sorted(os.listdir(root))
+                    if name[0] != "." and os.path.isdir(f"{root}/{name}"))
+    named = re.compile(rf"(?<![\w/.~$-])((?:{tops})/[\w*./-]*\w|[\w*/-]+\.(?:bpf\.)?[ch])\b"
+                       r"(?![-/.]?\w)")
+    for path in sources(root, ".md"):
+        if path.startswith("tests/fixtures/"):  # names files of the kernel
+            continue
+        missing = [name for name in named.findall(read(root, path))
+                   if not name.startswith("build") and not re.search(r"(^|/)[A-Z]+\b(?!\.md)", name)
+                   and not fnmatch.filter(there, f"*/{name}") and f"/{name}.c" not in there]
+        yield path, [f"{name} does not exist" for name in sorted(set(missing))]
+
+
+# Usages that a native speaker would not write, and what to write instead.
+WORDS = {
+    "anew": "again",
+    "likewise": "the same",
+    "once more": "again",
+    "beside": "next to",
+    "beneath": "below",
+    "behind": "after",
+    "stands?(?! for|-)": "is, is stored",
+    "lies": "is",
+    "tells": "reports, names",
+    "(?:is|are|was|were|be) told(?! apart)": "is passed, is named",
+    "(?:tell|told) of": "report",
+    "mend(?:s|ed|ing)?": "repair",
+    "of no matter": "ignored",
+    "for want of": "because there is no",
+    "to speak of": "negligible",
+    "(?:do|does|did|done) without": "is turned off, does not need",
+    "to be had": "available",
+    "goes? without saying": "is obvious",
+    "exclude each other": "cannot be combined",
+    "a second and CPU": "per second per CPU",
+}
+# Directories of sources whose comments and strings must avoid these usages, too.
+PLAIN_ROOMS = ()
+
+
+def prose_of(root, path):
+    """Returns the prose of a file: manuals without examples, only comments and strings of sources."""
+    def blank(found):
+        return re.sub(r"[^\n]", " ", found[0])
+
+    text = read(root, path)
+    if path.endswith((".md", ".scd")):
+        return re.sub(r"^```.*?^```$|(?<=\n\n)(?:    [^\n]*\n)+", blank, text, flags=re.M | re.S)
+    kept = r'/\*.*?\*/|"(?:\\.|[^"\\\n])*"'
+    return "".join(part if i % 2 else re.sub(r"[^\n]", " ", part)
+                   for i, part in enumerate(re.split(f"({kept})", text, flags=re.S)))
+
+
+def check_words(root, _build):
+    """Manuals, and the comments and strings in PLAIN_ROOMS, avoid the usages in WORDS."""
+    banned = {re.compile(r"\b(?:" + usage.replace(" ", r"[\s*]+") + r")\b", re.I): instead
+              for usage, instead in WORDS.items()}
+    rooms = tuple(f"{room}/" for room in PLAIN_ROOMS)
+    for path in sources(root, ".md", ".scd", ".c", ".h"):
+        if path.endswith((".c", ".h")) and not path.startswith(rooms):
+            continue
+        text = prose_of(root, path)
+        yield path, [f"line {text.count(chr(10), 0, found.start()) + 1}: '{found[0]}': {instead}?"
+                     for usage, instead in banned.items() for found in usage.finditer(text)]
+
+
 CHECKS = {
     "spdx": check_spdx,
     "includes": check_includes,
@@ -270,6 +348,8 @@ CHECKS = {
     "lengths": check_lengths,
     "options": check_options,
     "settings": check_settings,
+    "paths": check_paths,
+    "words": check_words,
 }
 
 
