@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* opimport: makes sample files of this machine's kind out of another's. */
+/* Converts sample files from another kind of machine to this machine's layout. */
 #include "tools/common/tool.h"
 
 #include "base/mem.h"
@@ -20,25 +20,22 @@ static struct {
 
 static const struct opt opts[] = {
 	{ 'a', "abi", OPT_PATH, &options.abi, "FILE",
-	  "the description of the other machine (default: the file abi of the session that INPUT "
-	  "is "
-	  "in)" },
+	  "the description of the other machine (default: the file abi of INPUT's session)" },
 	{ 'o', "output", OPT_PATH, &options.output, "FILE",
-	  "the new sample file, or directory where INPUT is one" },
+	  "where to write: a file, or a directory if INPUT is one (required)" },
 	{ 'f', "force", OPT_FLAG, &options.force, NULL,
-	  "import even if it is of this machine's kind, and replace what is there" },
-	{ 'V', "verbose", OPT_FLAG, &options.verbose, NULL, "say what was imported" },
+	  "convert even if INPUT is from this kind of machine, and overwrite files" },
+	{ 'V', "verbose", OPT_FLAG, &options.verbose, NULL, "report how much was converted" },
 	OPT_END
 };
 
 static const struct opt_cmdline cmdline = {
 	.tool = "opimport",
 	.usage = "[OPTION]... --output=FILE INPUT",
-	.summary =
-		"Convert a sample file, or all of a session directory, that a machine of another "
-		"word size or byte order wrote.",
-	.epilog = "INPUT is a sample file or a session directory (which holds abi and samples/). "
-		  "See opimport(1).",
+	.summary = "Convert a sample file or a session directory from a machine with another word "
+		   "size or byte order.",
+	.epilog = "INPUT is a sample file, or a session directory (with abi and samples/). "
+		  "See opimport(1).\n",
 	.opts = opts,
 };
 
@@ -49,8 +46,8 @@ static bool is_directory(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* The file abi of the session directory that @input is, or below whose samples it is. Caller frees;
- * NULL where there is none. */
+/* Returns the file abi of @input if it is a session directory, otherwise of the session directory
+ * that contains it. Caller frees; NULL if there is none. */
 static char *find_abi(const char *input)
 {
 	_cleanup_free_ char *directory = path_absolute(input);
@@ -77,15 +74,15 @@ static int read_abi(const char *input, struct abi *ret, struct error *err)
 
 	if (!path)
 		return error_set(err, -ENOENT,
-				 "%s: is in no session directory that has a description of its "
-				 "machine; name one with --abi=FILE",
+				 "%s: no description of its machine was found; give one with "
+				 "--abi=FILE",
 				 input);
 	r = abi_read(path, ret, err);
 	if (r < 0 || !abi_equal(ret, abi_native()) || options.force)
 		return r;
 	return error_set(err, -EINVAL,
-			 "%s: describes a machine of the kind of this one: there is nothing to "
-			 "convert (--force does it anyway)",
+			 "%s: describes this kind of machine, so there is nothing to convert; "
+			 "use --force to convert anyway",
 			 path);
 }
 
@@ -125,6 +122,6 @@ int main(int argc, char **argv)
 		return tool_usage("%s", operands == argc ? "no input is given"
 							 : "more than one input is given");
 	if (!options.output)
-		return tool_usage("where to write is not given: --output=FILE");
+		return tool_usage("--output=FILE is required");
 	return import(argv[operands], &err) < 0 ? tool_fail(&err) : 0;
 }

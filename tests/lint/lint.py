@@ -79,7 +79,8 @@ def check_names(root, _build):
     """No two modules of the product have the same name."""
     modules = {}
     for path in product(root):
-        modules.setdefault(os.path.basename(path).rsplit(".", 1)[0], set()).add(os.path.dirname(path))
+        name = os.path.basename(path).rsplit(".", 1)[0]
+        modules.setdefault(name, set()).add(os.path.dirname(path))
     for name, directories in sorted(modules.items()):
         yield name, [f"in {' and '.join(sorted(directories))}"] if len(directories) > 1 else []
 
@@ -307,11 +308,11 @@ WORDS = {
     "a second and CPU": "per second per CPU",
 }
 # Directories of sources whose comments and strings must avoid these usages, too.
-PLAIN_ROOMS = ()
+PLAIN_ROOMS = ("tools/opcheck", "tools/ophelp")
 
 
 def prose_of(root, path):
-    """Returns the prose of a file: manuals without examples, only comments and strings of sources."""
+    """Returns the prose of a file: a manual without examples; comments and strings of a source."""
     def blank(found):
         return re.sub(r"[^\n]", " ", found[0])
 

@@ -84,12 +84,12 @@ static void a_whole_session_is_one_line(void)
 
 	free(make_session(dir));
 	CHECK_EQ(run(dir, ".", &out), 0);
-	CHECK_STR(strbuf_text(&out), "2 sample files, 6 samples: all whole\n");
+	CHECK_STR(strbuf_text(&out), "2 sample files, 6 samples: no damage\n");
 	CHECK_EQ(run(dir, "samples/current/", &out), 0);
-	CHECK_STR(strbuf_text(&out), "2 sample files, 6 samples: all whole\n");
+	CHECK_STR(strbuf_text(&out), "2 sample files, 6 samples: no damage\n");
 	CHECK_EQ(run(dir, "--verbose 'samples/current/" OWN "'", &out), 0);
-	CHECK(says(&out, OWN ": whole: 3 nodes, 3 samples\n"
-			     "1 sample file, 3 samples: all whole\n"));
+	CHECK(says(&out, OWN ": undamaged: 3 nodes, 3 samples\n"
+			     "1 sample file, 3 samples: no damage\n"));
 	CHECK_EQ(run(dir, "--quiet .", &out), 0);
 	CHECK_STR(strbuf_text(&out), "");
 }
@@ -103,13 +103,13 @@ static void damage_is_named_and_repaired(void)
 	write_at(samples, OWN, CURRENT, "\0\0\0\0", 4);
 	CHECK_EQ(run(dir, ".", &out), 1);
 	CHECK(says(&out, "./samples/current/" OWN ": impossible size or number of nodes\n"));
-	CHECK(says(&out, "6 samples: 1 damaged (opcheck --repair mends"));
+	CHECK(says(&out, "6 samples: 1 damaged (opcheck --repair repairs"));
 	CHECK_EQ(run(dir, "--quiet .", &out), 1);
 	CHECK_EQ(run(dir, "--repair .", &out), 0);
 	CHECK(says(&out, "impossible size or number of nodes; repaired\n"));
 	CHECK(says(&out, "1 damaged: 1 repaired, 0 moved away, 0 left\n"));
 	CHECK_EQ(run(dir, ".", &out), 0);
-	CHECK(says(&out, "2 sample files, 6 samples: all whole\n"));
+	CHECK(says(&out, "2 sample files, 6 samples: no damage\n"));
 }
 
 static void what_cannot_be_saved_is_moved_away(void)
@@ -133,7 +133,7 @@ static void what_cannot_be_saved_is_moved_away(void)
 	CHECK_EQ(run(dir, "--repair 'samples/current/" OWN "'", &out), 0);
 	CHECK_EQ(access(second, F_OK), 0);
 	CHECK_EQ(run(dir, ".", &out), 0);
-	CHECK(says(&out, "1 sample file, 3 samples: all whole\n"));
+	CHECK(says(&out, "1 sample file, 3 samples: no damage\n"));
 }
 
 static void a_foreign_file_stays_where_it_is(void)
@@ -201,7 +201,7 @@ static void call_chains_are_checked_too(void)
 
 	add_chain(samples);
 	CHECK_EQ(run(dir, ".", &out), 0);
-	CHECK_STR(strbuf_text(&out), "2 sample files, 6 samples: all whole\n");
+	CHECK_STR(strbuf_text(&out), "2 sample files, 6 samples: no damage\n");
 	write_at(samples, "chains/nodes.0", 32 + 12 * 3 + 4, "\x63", 1);
 	CHECK_EQ(run(dir, ".", &out), 1);
 	CHECK(says(&out, "/chains: 1 nodes with 3 samples damaged, 0 files cut short, 0 bytes"));
@@ -243,7 +243,7 @@ static void a_session_being_written_is_not_touched(void)
 	CHECK(lock >= 0);
 	write_at(samples, OWN, CURRENT, "\3\0\0\0", 4);
 	CHECK_EQ(run(dir, ".", &out), 0);
-	CHECK(says(&out, "is being written; only what holds meanwhile is checked\n"));
+	CHECK(says(&out, "is being written; nodes and chains are not checked\n"));
 	CHECK_EQ(run(dir, "--repair .", &out), 2);
 	CHECK(says(&out, "not repaired: "));
 	(void)close(lock);
@@ -272,7 +272,7 @@ static void the_session_of_this_directory_is_the_default(void)
 
 	free(make_session(session));
 	CHECK_EQ(run(dir, "", &out), 0);
-	CHECK_STR(strbuf_text(&out), "2 sample files, 6 samples: all whole\n");
+	CHECK_STR(strbuf_text(&out), "2 sample files, 6 samples: no damage\n");
 }
 
 TESTS(T(a_whole_session_is_one_line), T(damage_is_named_and_repaired),

@@ -16,16 +16,16 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The exit status beside 0: what was found, or that nothing could be looked at. */
+/* Exit statuses other than 0. */
 enum { EXIT_DAMAGE = 1, EXIT_TROUBLE = 2 };
 
 static bool repair, json, quiet, verbose;
 
 static const struct opt opts[] = {
 	{ 'r', "repair", OPT_FLAG, &repair, NULL,
-	  "mend what can be mended, move what cannot into the session's damaged/" },
-	{ 'q', "quiet", OPT_FLAG, &quiet, NULL, "print nothing; the exit status tells" },
-	{ 'V', "verbose", OPT_FLAG, &verbose, NULL, "list the files that are whole, too" },
+	  "repair damaged files; move those beyond repair to the session's damaged/" },
+	{ 'q', "quiet", OPT_FLAG, &quiet, NULL, "print nothing, only set the exit status" },
+	{ 'V', "verbose", OPT_FLAG, &verbose, NULL, "also list undamaged files" },
 	{ 0, "json", OPT_FLAG, &json, NULL, "print JSON" },
 	OPT_END
 };
@@ -33,10 +33,12 @@ static const struct opt opts[] = {
 static const struct opt_cmdline cmdline = {
 	.tool = "opcheck",
 	.usage = "[OPTION]... [SESSION-DIR | SAMPLES-DIR | SAMPLE-FILE]...",
-	.summary = "Check whether sample files are whole; by default those of ./oprofile_data, or, "
-		   "if there is none, of /var/lib/oprofile.",
-	.epilog = "Exits 0 if all is well, 1 if damage is left, 2 if something could not be looked "
-		  "at.\n",
+	.summary =
+		"Verify sample files, and repair them (default: those of ./oprofile_data or, if it "
+		"does not exist, of /var/lib/oprofile).",
+	.epilog = "Exit status: 0 if all is well or repaired, 1 if damage is left, 2 if something "
+		  "could "
+		  "not be read.\n",
 	.opts = opts,
 };
 
@@ -84,7 +86,7 @@ static void print_text(const struct finding *f)
 	strbuf_addf(&line, "%s: ", f->path);
 	switch (f->action) {
 	case ACTION_NONE:
-		strbuf_addf(&line, "whole: %" PRIu64 " nodes, %" PRIu64 " samples",
+		strbuf_addf(&line, "undamaged: %" PRIu64 " nodes, %" PRIu64 " samples",
 			    f->result->nodes, f->result->samples);
 		break;
 	case ACTION_LEFT:
@@ -124,10 +126,10 @@ static void print_summary(const struct check *c)
 	printf("%" PRIu64 " sample file%s, %" PRIu64 " samples: ", c->files,
 	       c->files == 1 ? "" : "s", c->samples);
 	if (!damaged)
-		printf("all whole\n");
+		printf("no damage\n");
 	else if (damaged == c->actions[ACTION_LEFT])
 		printf("%" PRIu64 " damaged%s\n", damaged,
-		       repair ? "" : " (opcheck --repair mends what can be mended)");
+		       repair ? "" : " (opcheck --repair repairs what it can)");
 	else
 		printf("%" PRIu64 " damaged: %" PRIu64 " repaired, %" PRIu64 " moved away, %" PRIu64
 		       " left\n",
@@ -165,7 +167,7 @@ static void end_json(struct check *c)
 
 /* --- repairing --- */
 
-/* Moves a file of a session into its damaged/, where no report looks, under a name that is free.
+/* Moves a file of a session into its damaged/, which no report reads, under an unused name.
  * Returns the new path, caller frees; NULL with the reason. */
 static char *move_away(const struct check *c, const char *path, struct error *err)
 {
@@ -203,7 +205,7 @@ void finding_move_away(struct check *c, struct finding *f)
 
 /* --- checking --- */
 
-/* The reason without the path, or the end of it, where it starts with that. */
+/* Returns the reason without the path, or the end of the path, that it starts with. */
 static const char *reason(const struct error *why, const char *path)
 {
 	size_t n;
@@ -216,8 +218,8 @@ static const char *reason(const struct error *why, const char *path)
 	return why->text;
 }
 
-/* Repairs a damaged file, or does what can be done instead. */
-static void mend(struct check *c, struct finding *f)
+/* Repairs a damaged file; moves it away if it cannot be repaired. */
+static void repair_or_move(struct check *c, struct finding *f)
 {
 	struct check_result before;
 	struct error err = ERROR_INIT;
@@ -254,9 +256,9 @@ static void check_one(struct check *c, const char *path)
 		check_describe(&result, &text);
 	f.text = strbuf_text(&text);
 	f.action = result.problems ? ACTION_LEFT : ACTION_NONE;
-	/* What another machine wrote is not damaged: opimport converts it. */
+	/* A file from another machine is not damaged: opimport converts it. */
 	if (result.problems && c->repair && !(result.problems & 1u << CHECK_FOREIGN))
-		mend(c, &f);
+		repair_or_move(c, &f);
 	else
 		finding_report(c, &f);
 }
@@ -268,7 +270,7 @@ static int check_sample(const char *path, const struct sname *name, void *data)
 	return 0;
 }
 
-/* An entry of the tree that is no sample file, or a directory that cannot be read. */
+/* Handles an entry of the tree that is not a sample file, or a directory that cannot be read. */
 static void check_other(const char *path, const struct error *why, void *data)
 {
 	struct check *c = data;
@@ -286,7 +288,7 @@ static void check_other(const char *path, const struct error *why, void *data)
 
 /* --- operands --- */
 
-/* The session directory of DIR/samples/NAME, or NULL where it does not lie in one. */
+/* Returns the session directory of DIR/samples/NAME, or NULL if it is not inside one. */
 static char *session_of(const char *samples)
 {
 	_cleanup_free_ char *whole = realpath(samples, NULL);
@@ -302,8 +304,8 @@ static char *session_of(const char *samples)
 	return STEAL(whole);
 }
 
-/* Finds out whether somebody writes the samples, and keeps writers away while it repairs. Returns
- * the lock, or -1 if none is needed or to be had. */
+/* Finds out whether the samples are being written, and for a repair locks out writers. Returns the
+ * lock, or -1 if none is needed or available. */
 static int take_lock(struct check *c, const char *samples)
 {
 	_cleanup_free_ char *session = samples ? session_of(samples) : NULL;
@@ -319,7 +321,7 @@ static int take_lock(struct check *c, const char *samples)
 		if (fd < 0)
 			tool_warn("not repaired: %s", err.text);
 	} else if (c->depth == CHECK_ENDS && !quiet) {
-		tool_warn("%s is being written; only what holds meanwhile is checked", session);
+		tool_warn("%s is being written; nodes and chains are not checked", session);
 	}
 	return fd;
 }
@@ -358,7 +360,7 @@ static int check_session(const char *name, void *data)
 	return 0;
 }
 
-/* One file; its session is told by its path. */
+/* Checks one file, whose session follows from its path. */
 static void check_single(struct check *c, const char *path)
 {
 	_cleanup_free_ char *whole = realpath(path, NULL), *samples = NULL;

@@ -21,7 +21,7 @@ static void check_manifest(struct check *c)
 		c->trouble++;
 		return;
 	}
-	/* Under a writer the last line may just be on its way. */
+	/* A writer may be in the middle of the last line. */
 	if (manifest_damaged(m) <= (c->depth == CHECK_ENDS))
 		return;
 	text = xasprintf("%zu damaged line%s", manifest_damaged(m),
@@ -34,8 +34,8 @@ static void check_manifest(struct check *c)
 	finding_report(c, &f);
 }
 
-/* What is wrong with the chains in words; NULL if nothing is, or they cannot be read: then @err
- * says why. Caller frees. */
+/* Describes damage of the chains. Returns NULL if there is none, or if they cannot be read: then
+ * @err says why. Caller frees. */
 static char *chain_problem(const struct check *c, struct error *err)
 {
 	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
@@ -44,7 +44,7 @@ static char *chain_problem(const struct check *c, struct error *err)
 	if (chain_reader_open(c->samples_dir, &r, err) < 0)
 		return NULL;
 	chain_reader_check(r, &damage);
-	/* A writer adds while we look. */
+	/* A writer may be adding nodes now. */
 	if (!damage.any || (c->depth == CHECK_ENDS && !damage.nodes))
 		return NULL;
 	return xasprintf("%" PRIu64 " nodes with %" PRIu64 " samples damaged, %" PRIu64

@@ -19,37 +19,36 @@ static uint64_t callgraph;
 
 static const struct opt opts[] = {
 	{ 'c', "cpu-type", OPT_STRING, &cpu_name, "NAME|NUMBER",
-	  "of CPUs of this type instead of this machine's; all: of every PMU libpfm4 knows" },
+	  "use CPUs of this type (default: this machine's; all: every PMU that libpfm4 knows)" },
 	{ 0, "root", OPT_STRING, &root, "DIR",
-	  "of the machine whose /proc and /sys lie below DIR" },
-	{ 0, "list-cpu-types", OPT_FLAG, &list_types, NULL, "print the CPU types there are" },
-	{ 'r', "get-cpu-type", OPT_FLAG, &get_cpu_type, NULL, "print the CPU type" },
+	  "use the machine whose /proc and /sys are copied below DIR" },
+	{ 0, "list-cpu-types", OPT_FLAG, &list_types, NULL, "print the names of all CPU types" },
+	{ 'r', "get-cpu-type", OPT_FLAG, &get_cpu_type, NULL, "print the name of the CPU type" },
 	{ 'd', "get-default-event", OPT_FLAG, &get_default, NULL, "print the default event" },
 	{ 'e', "check-events", OPT_STRING, &check_list, "EVENT,...",
-	  "check NAME:count:unitmask:kernel:user, and print the counters that they would have" },
+	  "check each NAME:count:unitmask:kernel:user, and print the counters they would use" },
 	{ 'i', "ignore-count", OPT_FLAG, &ignore_count, NULL,
-	  "do not look at the counts with --check-events" },
+	  "with --check-events, do not check the counts" },
 	{ 'u', "unit-mask", OPT_STRING, &mask_event, "EVENT",
 	  "print the event's default unit mask" },
 	{ 'E', "extra-mask", OPT_STRING, &extra_event, "EVENT",
-	  "print the extra bits of the unit mask of NAME:count:unitmask" },
-	{ 0, "callgraph", OPT_U64, &callgraph, "DEPTH",
-	  "accepted: call chains do not change what counts are allowed" },
+	  "print the extra bits that NAME:count:unitmask sets beyond the unit mask" },
+	{ 0, "callgraph", OPT_U64, &callgraph, "DEPTH", "accepted for compatibility; no effect" },
 	{ 0, "search", OPT_STRING, &word, "WORD",
-	  "list only events in whose name, description or unit masks it is" },
-	{ 'X', "xml", OPT_FLAG, &xml, NULL, "list them as XML" },
-	{ 0, "json", OPT_FLAG, &json, NULL, "list them as JSON" },
+	  "list only events with WORD in their name, description or unit masks" },
+	{ 'X', "xml", OPT_FLAG, &xml, NULL, "print the list as XML" },
+	{ 0, "json", OPT_FLAG, &json, NULL, "print the list as JSON" },
 	OPT_END
 };
 
 static const struct opt_cmdline cmdline = {
 	.tool = "ophelp",
 	.usage = "[OPTION]... [EVENT]",
-	.summary = "List the events of a CPU, or print the code of one.",
+	.summary = "List the events of a CPU, or print the code of EVENT.",
 	.opts = opts,
 };
 
-/* A type by its key, its number, or libpfm4's name of a PMU. */
+/* Finds a type by its key, its number, or libpfm4's name of a PMU. */
 static const struct cpu_type *type_named(const char *name)
 {
 	const struct cpu_type *type = cpu_type_named(name);
@@ -60,7 +59,7 @@ static const struct cpu_type *type_named(const char *name)
 	return type ?: catalog_pmu_type(name);
 }
 
-/* How far @name is from a type's key, or from what follows the architecture there. */
+/* Edit distance of @name from a type's key, or from the part of the key after the architecture. */
 static unsigned int type_distance(const char *name, const char *key)
 {
 	const char *slash = strchr(key, '/');
@@ -95,10 +94,10 @@ static int unknown_type(const char *name, struct error *err)
 		return error_set(err, -EINVAL, "there is no CPU type '%s'; did you mean %s?", name,
 				 nearest);
 	return error_set(err, -EINVAL,
-			 "there is no CPU type '%s'; ophelp --list-cpu-types has them", name);
+			 "there is no CPU type '%s'; run ophelp --list-cpu-types for a list", name);
 }
 
-/* What is known of the event of a specification, which is parsed into @event. */
+/* Parses a specification into @event, and finds the description of the event. */
 static int find_info(const struct ophelp_place *place, const char *spec, struct event *event,
 		     const struct catalog_event **ret, struct error *err)
 {
@@ -108,11 +107,11 @@ static int find_info(const struct ophelp_place *place, const char *spec, struct 
 		return r;
 	*ret = catalog_event_find(ophelp_catalog(place), event->name);
 	return *ret ? 0
-		    : error_set(err, -ENOENT, "event %s is raw: nothing is known of it",
+		    : error_set(err, -ENOENT, "event %s is raw: it has no description",
 				event->name);
 }
 
-/* The same of a name, of an event that is derived by a feature too. */
+/* The same for a name, which may also be that of an event derived by a feature. */
 static int find_named(const struct ophelp_place *place, const char *name,
 		      const struct catalog_event **ret, struct error *err)
 {
@@ -285,13 +284,13 @@ int main(int argc, char **argv)
 	if (ways + listing > 1 || argc - operands > 1)
 		return tool_usage("these options and operands ask for several things at once");
 	if (cpu_name && *root)
-		return tool_usage("--cpu-type and --root exclude each other");
+		return tool_usage("--cpu-type and --root cannot be combined");
 	if (is_all(cpu_name) && ways)
 		return tool_usage("--cpu-type=all can only be listed and searched");
 	if (is_all(cpu_name) && xml)
 		return tool_usage("--xml lists one CPU type");
 	if (xml && json)
-		return tool_usage("--xml and --json exclude each other");
+		return tool_usage("--xml and --json cannot be combined");
 	r = act(argv[operands], &err);
 	if (r < 0)
 		return tool_fail(&err);

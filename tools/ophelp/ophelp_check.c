@@ -26,10 +26,10 @@ static_assert((int)CHECK_MAX >= (int)EVENT_MAX, "room for what can be sampled at
 struct check {
 	const struct ophelp_place *place;
 	bool ignore_count;
-	struct evderived derived; /* those that no counter counts */
+	struct evderived derived; /* events without a counter */
 	struct event events[CHECK_MAX];
 	uint64_t wanted[CHECK_MAX];
-	size_t count, sampled; /* all, and without those that are derived */
+	size_t count, sampled; /* all events, and those that are not derived */
 };
 
 static void check_done(struct check *c)
@@ -37,7 +37,7 @@ static void check_done(struct check *c)
 	evderived_done(&c->derived);
 }
 
-/* The specification with its count left empty. Caller frees. */
+/* Returns the specification with an empty count. Caller frees. */
 static char *without_count(const char *spec)
 {
 	size_t name = event_part_length(spec, ":");
@@ -46,16 +46,16 @@ static char *without_count(const char *spec)
 	return xasprintf("%.*s%s%s", (int)name, spec, rest ? ":" : "", rest ?: "");
 }
 
-/* The counters that can count @event. */
+/* Returns the counters that can count @event. */
 static uint64_t counters_of(const struct check *c, const struct event *event)
 {
 	const struct catalog_event *info;
 
-	/* The kernel tells nothing of the counters of its PMUs. */
+	/* The kernel does not describe the counters of its PMUs. */
 	if (*event->pmu)
 		return 0;
 	info = catalog_event_find(ophelp_catalog(c->place), event->name);
-	/* Of a raw event it is not known which counters can count it. */
+	/* Which counters can count a raw event is unknown. */
 	return !info ? UINT64_MAX : info->kind == CATALOG_COUNTER ? info->counters : 0;
 }
 
@@ -75,7 +75,7 @@ static int check_one(struct check *c, const char *spec, struct error *err)
 	return event->feature ? evderived_add(&c->derived, event, err) : 0;
 }
 
-/* "events A, B and C want a counter of 0, 1: they can only be counted in turns" */
+/* "events A, B and C collide: each needs a counter of its own out of 0, 1" */
 static int say_collision(const struct check *c, const struct allotment *a, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT, counters = STRBUF_INIT;

@@ -26,7 +26,7 @@ static bool matches(const struct catalog_event *e, const char *word)
 	return false;
 }
 
-/* What counts it: "counters 0,1", "all counters", "the kernel". */
+/* Adds what counts the event: "0,1", "all", "kernel". */
 static void add_counters(struct strbuf *out, const struct catalog_event *e)
 {
 	unsigned int i;
@@ -55,7 +55,7 @@ static void add_counters(struct strbuf *out, const struct catalog_event *e)
 	}
 }
 
-/* How the default mask is asked for: its name where it has one. */
+/* Adds the default mask: its name if it has one, otherwise its number. */
 static void add_default(struct strbuf *out, const struct catalog_event *e)
 {
 	size_t i;
@@ -69,7 +69,7 @@ static void add_default(struct strbuf *out, const struct catalog_event *e)
 	strbuf_addx(out, e->default_mask, 2);
 }
 
-/* Text for people while it is made: 10 MB of it for all that libpfm4 knows, so without formats. */
+/* Text output. It can be 10 MB (all PMUs of libpfm4), so it is built without format strings. */
 struct page {
 	struct strbuf out, line;
 	unsigned int width;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The events of a catalogue as ophelp lists them.
+ * Prints the events of a catalogue as text, XML or JSON.
  *
  *	ophelp_list(catalog_here(), "cache", OPHELP_TEXT, 80, stdout);
  */
@@ -13,11 +13,11 @@
 
 enum ophelp_format { OPHELP_TEXT, OPHELP_XML, OPHELP_JSON, OPHELP_FORMAT_COUNT_ };
 
-/* Prints the events of @c, only those in which @word is found if it is not NULL: in the name,
- * the description or a unit mask, in capitals or not. Text is wrapped to @width columns (0: not).
- * Returns how many there were. */
+/* Prints the events of @c to @out. If @word is not NULL, prints only those that contain it in their
+ * name, description or a unit mask, ignoring case. Wraps text to @width columns (0: no wrapping).
+ * Returns the number of events printed. */
 size_t ophelp_list(const struct catalog *c, const char *word, enum ophelp_format format,
 		   unsigned int width, FILE *out);
 
-/* Whether ophelp_list() would print any. */
+/* Returns whether ophelp_list() would print any event. */
 bool ophelp_any(const struct catalog *c, const char *word);
