@@ -159,7 +159,6 @@ struct parts {
 	struct classes classes;
 	struct by_image inverted;
 	struct binaries *binaries;
-	struct fetched *fetched;
 	struct sources *sources;
 	struct losses losses;
 	struct annotate annotate;
@@ -171,7 +170,6 @@ static void parts_done(struct parts *p)
 	losses_done(&p->losses);
 	sources_free(p->sources);
 	binaries_free(p->binaries);
-	fetched_free(p->fetched);
 	by_image_done(&p->inverted);
 	classes_done(&p->classes);
 	gather_free(p->gather);
@@ -218,7 +216,7 @@ static int collect(struct parts *p, struct error *err)
 		where.root = spec_value(&p->spec, SPEC_ARCHIVE);
 	by_image_group(p->gather, &p->classes, &p->inverted);
 	p->binaries = binaries_new(p->gather, &where);
-	p->fetched = reporting_fetch(&options.fetch, p->gather, p->binaries);
+	reporting_fetch(&options.fetch, p->gather, p->binaries);
 	p->sources = sources_new(where.root, options.search_dirs, options.base_dirs);
 	annotate_collect(p->gather, &p->classes, &p->inverted, &options.config, &p->annotate);
 	losses_collect(p->gather, &p->losses);

@@ -4,7 +4,7 @@
 #include "profile/select/classes.h"
 #include "profile/rows/container.h"
 #include "profile/rows/diff.h"
-#include "profile/rows/internal/diff_match.h"
+#include "profile/rows/diff_match.h"
 #include "profile/select/gather.h"
 
 #include <errno.h>

@@ -106,31 +106,27 @@ static void show_progress(size_t done, size_t count, uint64_t bytes, void *data)
 		      count, (double)bytes / 1e6);
 }
 
-struct fetched *reporting_fetch(const struct reporting_fetch *how, const struct gather *g,
-				struct binaries *bs)
+void reporting_fetch(const struct reporting_fetch *how, const struct gather *g, struct binaries *bs)
 {
 	static const struct debuginfod_progress progress = { .say = show_progress };
 	const char *config = getenv("OPROFILE_DEBUGINFOD");
 	bool terminal = tool_can_redraw(STDERR_FILENO);
 	double percent = how->percent;
 	struct error err = ERROR_INIT;
-	struct fetched *f;
 
 	if (!how->wanted && (!config || !*config))
-		return NULL;
+		return;
 	if (!how->wanted && parse_percent("OPROFILE_DEBUGINFOD", config, &percent, &err) < 0) {
 		log_warn("%s", err.text);
-		return NULL;
+		return;
 	}
 	/* 90 seconds, the library's, are too long to wait for nothing. */
 	(void)setenv("DEBUGINFOD_TIMEOUT", "20", 0);
-	f = fetch_images(g, bs, percent, terminal ? &progress : NULL, &err);
+	fetch_images(g, bs, percent, terminal ? &progress : NULL, &err);
 	if (terminal)
 		(void)fputs("\r\033[K", stderr);
 	if (err.code)
 		log_warn("%s", err.text);
-	binaries_use_fetched(bs, f);
-	return f;
 }
 
 struct symcache *reporting_open_cache(void)

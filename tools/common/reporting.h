@@ -17,7 +17,6 @@
 #include <stdbool.h>
 
 struct binaries;
-struct fetched;
 struct gather;
 struct spec;
 struct symcache;
@@ -45,10 +44,9 @@ struct reporting_fetch {
 /* Sets the struct reporting_fetch @target: @arg is the percentage, or NULL for 1; 0 or -EINVAL. */
 int reporting_set_debuginfod(const char *arg, void *target, struct error *err);
 /* Fetches what is wanted, or what $OPROFILE_DEBUGINFOD (a percentage) wants, with progress on a
- * terminal, and hands it to @bs; NULL where nothing is wanted. What fails is warned of once. The
- * caller frees, after @bs. */
-struct fetched *reporting_fetch(const struct reporting_fetch *how, const struct gather *g,
-				struct binaries *bs);
+ * terminal, and hands it to @bs. What fails is warned of once. */
+void reporting_fetch(const struct reporting_fetch *how, const struct gather *g,
+		     struct binaries *bs);
 
 /* The user's symbol cache, or NULL where there is none or it cannot be had. */
 struct symcache *reporting_open_cache(void);

@@ -13,6 +13,7 @@
 #include "symbol/smartname.h"
 #include "profile/binary/binary.h"
 #include "profile/rows/callgraph.h"
+#include "profile/rows/diff_match.h"
 #include "profile/rows/chains.h"
 #include "profile/binary/fetch.h"
 #include "profile/print/losses.h"
@@ -144,7 +145,6 @@ struct parts {
 	struct by_image inverted;
 	struct symcache *cache;
 	struct binaries *binaries;
-	struct fetched *fetched;
 	struct container container;
 	struct callgraph calls;
 	struct chains chains; /* for their quality, where calls are reported */
@@ -163,7 +163,6 @@ static void parts_done(struct parts *p)
 	chains_done(&p->chains);
 	container_done(&p->container);
 	binaries_free(p->binaries);
-	fetched_free(p->fetched);
 	reporting_close_cache(p->cache);
 	by_image_done(&p->inverted);
 	classes_done(&p->classes);
@@ -221,7 +220,7 @@ static int collect(struct parts *p, struct error *err)
 	if (options.symbols && !options.no_symbol_cache)
 		where.cache = p->cache = reporting_open_cache();
 	p->binaries = binaries_new(p->gather, &where);
-	p->fetched = reporting_fetch(&options.fetch, p->gather, p->binaries);
+	reporting_fetch(&options.fetch, p->gather, p->binaries);
 	container_init(&p->container, p->classes.count);
 	progress_init(&progress, "opreport", tool_can_redraw(STDERR_FILENO) ? stderr : NULL);
 	populate_images(p->gather, &p->classes, &p->inverted, p->binaries, &how, &p->container,
@@ -409,10 +408,10 @@ static int compare(const struct spec_pair *pair, struct error *err)
 	if (r == 0)
 		r = make_rows(&second, pair->count[1], pair->words[1], err);
 	if (r == 0)
-		r = diff_compare(&(struct diff_side){ first.gather, &first.classes, first.binaries,
+		r = diff_compare(&(struct diff_side){ first.gather, first.binaries, &first.classes,
 						      &first.container },
-				 &(struct diff_side){ second.gather, &second.classes,
-						      second.binaries, &second.container },
+				 &(struct diff_side){ second.gather, second.binaries,
+						      &second.classes, &second.container },
 				 err);
 	if (r < 0)
 		return r;

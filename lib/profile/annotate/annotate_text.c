@@ -118,7 +118,7 @@ void annotate_rest_text(const struct annotate *a, struct strbuf *out)
 			strbuf_addf(&text, " %s\n", rest->why);
 		else
 			strbuf_addf(&text, " %s: %s\n",
-				    report_image_name(a->report.gather, rest->image, true),
+				    gather_image_name(a->report.gather, rest->image, true),
 				    rest->why);
 	}
 	annotate_comment(strbuf_text(&text), out);

@@ -201,8 +201,9 @@ static void add_image_file(struct plan *p, uint32_t index, const struct sfile_he
 
 	if (!binary_find(p->binaries, index, header, &b)) {
 		leave_out(p, image,
-			  b.why == ROW_NO_FILE ? "file not found"
-					       : "the file there is not the one that was profiled");
+			  b.why == BINARY_NO_FILE
+				  ? "file not found"
+				  : "the file there is not the one that was profiled");
 		return;
 	}
 	file = add_file(p, elffile_path(b.file), image->display);

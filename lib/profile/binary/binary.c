@@ -10,7 +10,6 @@
 #include "symbol/elfsym.h"
 #include "elf/filefind.h"
 #include "symbol/symcache.h"
-#include "profile/binary/fetch.h"
 #include "profile/select/gather.h"
 #include "profile/binary/internal/kernel_binaries.h"
 #include "sfile/manifest.h"
@@ -23,6 +22,11 @@
 
 enum { ROOTS_MAX = 16, WARNINGS_MAX = 3 };
 
+/* Paths of what was downloaded for an image, each NULL where nothing was. */
+struct fetched {
+	char *file, *debug;
+};
+
 struct binaries {
 	const struct gather *gather;
 	const char *root;
@@ -32,9 +36,10 @@ struct binaries {
 	char *root_copies[ROOTS_MAX];
 	struct filefind *found; /* files below the image paths, by name */
 	struct kernel_binaries *kernels;
-	struct binary *kept;	       /* one an image of the gather; NULL: none is kept */
-	struct symcache *cache;	       /* NULL: symbols come from the files */
-	const struct fetched *fetched; /* NULL: nothing was */
+	struct binary *kept;	 /* one per image; NULL: none is kept */
+	struct symcache *cache;	 /* NULL: symbols come from the files */
+	struct fetched *fetched; /* one per image, ->image_count of them */
+	size_t image_count;	 /* of the gather when this was made */
 	size_t opened;
 	size_t changed; /* images whose file is another one now */
 };
@@ -87,14 +92,20 @@ struct binaries *binaries_new(const struct gather *g, const struct binaries_conf
 						     .cache = config->cache,
 						     .code = config->code,
 						     .vmlinux = config->vmlinux });
+	bs->image_count = g->image_count;
+	bs->fetched = xcalloc(g->image_count + 1, sizeof(*bs->fetched));
 	if (config->keep)
 		bs->kept = xcalloc(g->image_count + 1, sizeof(*bs->kept));
 	return bs;
 }
 
-void binaries_use_fetched(struct binaries *bs, const struct fetched *f)
+void binaries_take_fetched(struct binaries *bs, uint32_t image, bool is_debug, char *path)
 {
-	bs->fetched = f;
+	struct fetched *f = &bs->fetched[image];
+	char **to = is_debug ? &f->debug : &f->file;
+
+	free(*to);
+	*to = path;
 }
 
 void binaries_free(struct binaries *bs)
@@ -106,9 +117,14 @@ void binaries_free(struct binaries *bs)
 	if (bs->changed > WARNINGS_MAX)
 		log_warn("%zu more files are not those that were profiled",
 			 bs->changed - WARNINGS_MAX);
-	for (i = 0; bs->kept && i < bs->gather->image_count; i++)
+	for (i = 0; bs->kept && i < bs->image_count; i++)
 		symtab_free(bs->kept[i].symtab);
 	free(bs->kept);
+	for (i = 0; i < bs->image_count; i++) {
+		free(bs->fetched[i].file);
+		free(bs->fetched[i].debug);
+	}
+	free(bs->fetched);
 	for (i = 0; i < ROOTS_MAX; i++)
 		free(bs->root_copies[i]);
 	filefind_free(bs->found);
@@ -193,7 +209,7 @@ static bool find_file(struct search *s)
 	for (i = 0; (found = filefind_get(bs->found, path_base(s->path), i)); i++)
 		if (try_file(s, found))
 			return true;
-	found = fetched_binary(bs->fetched, number_of(s));
+	found = bs->fetched[number_of(s)].file;
 	return found && try_file(s, found);
 }
 
@@ -225,7 +241,7 @@ static int open_debug(const struct search *s, const struct elffile *ef, struct e
 static struct elffile *find_debug(const struct search *s, const struct elffile *ef)
 {
 	const struct binaries *bs = s->bs;
-	const char *fetched = fetched_debug(bs->fetched, number_of(s));
+	const char *fetched = bs->fetched[number_of(s)].debug;
 	struct elffile *debug;
 
 	if (open_debug(s, ef, &debug) == 0 || debugfile_find(ef, bs->found, &debug) == 0 ||
@@ -285,7 +301,7 @@ static void load_symbols(const struct search *s, struct elffile *ef, enum elfsym
 	symtab_settle(st);
 	if (unit == ELFSYM_FILE_OFFSET)
 		(void)elfcode_fill(ef, path_base(s->image->display), st);
-	ret->why = ROW_NO_SYMBOLS;
+	ret->why = BINARY_NO_SYMBOLS;
 	if (symtab_count(st) == 0) {
 		symtab_free(st);
 		return;
@@ -313,9 +329,9 @@ static bool search_file(struct search *s, struct binary *ret)
 		check_time(s, elffile_path(s->ef), elffile_mtime(s->ef));
 	} else if (s->changed) {
 		warn_changed(s);
-		ret->why = ROW_CHANGED;
+		ret->why = BINARY_CHANGED;
 	} else {
-		ret->why = s->unreadable ? ROW_UNREADABLE : ROW_NO_FILE;
+		ret->why = s->unreadable ? BINARY_UNREADABLE : BINARY_NO_FILE;
 	}
 	elffile_close(s->changed);
 	return found;
@@ -394,7 +410,7 @@ static char *cache_key(const struct search *s, char **ret_path, uint64_t *ret_mt
 	if (m && m->build_id.size)
 		return xasprintf("build-id %s %s%s%s", build_id_text(&m->build_id, id), unit,
 				 has_debug(s, &m->build_id) ? " debug" : "",
-				 fetched_debug(s->bs->fetched, number_of(s)) ? " fetched" : "");
+				 s->bs->fetched[number_of(s)].debug ? " fetched" : "");
 	*ret_path = find_unopened(s, &st);
 	if (!*ret_path)
 		return NULL;
@@ -431,7 +447,7 @@ static bool open_cached(struct search *s, const char *key, struct binary *ret)
 	}
 	if (!symtab_count(ret->symtab)) {
 		binary_close(ret);
-		ret->why = ROW_NO_SYMBOLS;
+		ret->why = BINARY_NO_SYMBOLS;
 	}
 	return true;
 }
@@ -442,7 +458,7 @@ static bool open_by(struct search *s, const char *key, struct binary *ret)
 	if (key && open_cached(s, key, ret))
 		return true;
 	s->read(s, ret);
-	if (key && (ret->symtab || ret->why == ROW_NO_SYMBOLS)) {
+	if (key && (ret->symtab || ret->why == BINARY_NO_SYMBOLS)) {
 		_cleanup_(symtab_freep) struct symtab *none = symtab_new();
 
 		symcache_store(s->bs->cache, key, ret->symtab ? ret->symtab : none);
@@ -466,7 +482,7 @@ bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header 
 {
 	struct search s = search_for(bs, image, header);
 
-	*ret = (struct binary){ .why = ROW_NO_FILE };
+	*ret = (struct binary){ .why = BINARY_NO_FILE };
 	if (s.image->id.kind != SNAME_ROOT || !search_file(&s, ret))
 		return false;
 	ret->file = STEAL(s.ef);
@@ -513,7 +529,7 @@ static void read_memory(struct search *s, struct binary *ret)
 		return;
 	if (elffile_open(path, &ef, &err) < 0) {
 		log_warn("%s; its samples are shown without symbols", err.text);
-		ret->why = ROW_UNREADABLE;
+		ret->why = BINARY_UNREADABLE;
 		return;
 	}
 	if (is_vdso(s)) {
@@ -538,7 +554,7 @@ static void open_memory(struct search *s, struct binary *ret)
 
 	if (s->bs->cache && path && stat(path, &st) == 0)
 		key = key_of_file(&st, is_vdso(s) ? "file" : unit);
-	ret->why = is_vdso(s) ? ROW_NO_SYMBOLS : ROW_ANONYMOUS;
+	ret->why = is_vdso(s) ? BINARY_NO_SYMBOLS : BINARY_ANONYMOUS;
 	s->read = read_memory;
 	(void)open_by(s, key, ret);
 }
@@ -565,7 +581,7 @@ static void open_image(struct binaries *bs, uint32_t image, const struct sfile_h
 {
 	struct search s = search_for(bs, image, header);
 
-	*ret = (struct binary){ .why = ROW_NO_SYMBOLS };
+	*ret = (struct binary){ .why = BINARY_NO_SYMBOLS };
 	switch (s.image->id.kind) {
 	case SNAME_ROOT:
 		if (!strcmp(s.image->display, "/proc/kallsyms"))

@@ -14,7 +14,6 @@
 #pragma once
 
 #include "base/macro.h"
-#include "profile/rows/container.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -22,7 +21,6 @@
 
 struct binaries;
 struct elffile;
-struct fetched;
 struct gather;
 struct sfile_header;
 struct symcache;
@@ -38,9 +36,23 @@ struct binaries_config {
 	bool symbols_only; /* ->file and ->debug are not wanted: with a cache no file is opened */
 };
 
+/* Why an image has no symbols, and the text that stands for a symbol's name then. */
+#define BINARY_WHYS(X)                                                                             \
+	X(NO_SYMBOLS, "(no symbols)")	     /* its file has none */                               \
+	X(NO_FILE, "(file not found)")	     /* nothing to read symbols from */                    \
+	X(UNREADABLE, "(file not readable)") /* no permission, or not an ELF file */               \
+	X(CHANGED, "(file has changed)")     /* the file is not the one that was profiled */       \
+	X(ANONYMOUS, "(anonymous memory)")   /* never had a file */
+
+enum binary_why {
+#define X(why, text) BINARY_##why,
+	BINARY_WHYS(X)
+#undef X
+};
+
 struct binary {
-	struct symtab *symtab; /* NULL where there are no symbols; then ->why */
-	enum row_kind why;     /* the kind of its one row: ROW_NO_SYMBOLS, ROW_NO_FILE, ... */
+	struct symtab *symtab; /* NULL if there are no symbols; then see ->why */
+	enum binary_why why;
 	/* What the symbols were read from, held by ->symtab: the file, and its debug file or NULL.
 	 * Both NULL where it is no file (kernel symbols out of kallsyms), or may be with
 	 * ->symbols_only. */
@@ -59,10 +71,9 @@ DEFINE_CLEANUP(struct binaries *, binaries_free);
  * debug information, in itself or apart. Unlike binary_find() it warns of nothing. */
 bool binary_is_here(struct binaries *bs, uint32_t image, const struct sfile_header *header,
 		    bool *ret_lines);
-/* From now on, what was fetched counts where this machine has nothing. @f is borrowed for the life
- * of
- * @bs; NULL is fine. */
-void binaries_use_fetched(struct binaries *bs, const struct fetched *f);
+/* Names a downloaded file (or, with @is_debug, debug file) of image number @image, to be used if
+ * this machine has none. Takes @path. */
+void binaries_take_fetched(struct binaries *bs, uint32_t image, bool is_debug, char *path);
 /* Opens image number @image of the gather, whose samples stand in a file with @header. Always
  * fills @ret; the caller closes. */
 void binary_open(struct binaries *bs, uint32_t image, const struct sfile_header *header,

@@ -12,43 +12,13 @@
 
 #include <string.h>
 
-struct fetched {
-	char **debugs, **binaries; /* by image */
-	size_t count;
-};
-
 /* An image's samples, and the header of one of its files. */
 struct weight {
 	uint64_t samples;
 	struct sfile_header header;
 };
 
-void fetched_free(struct fetched *f)
-{
-	size_t i;
-
-	if (!f)
-		return;
-	for (i = 0; i < f->count; i++) {
-		free(f->debugs[i]);
-		free(f->binaries[i]);
-	}
-	free(f->debugs);
-	free(f->binaries);
-	free(f);
-}
-
-const char *fetched_debug(const struct fetched *f, uint32_t image)
-{
-	return f ? f->debugs[image] : NULL;
-}
-
-const char *fetched_binary(const struct fetched *f, uint32_t image)
-{
-	return f ? f->binaries[image] : NULL;
-}
-
-/* Sums all sample files; returns the total. What cannot be read is told of later, by the report. */
+/* Sums all sample files; returns the total. The report warns of files that cannot be read. */
 static uint64_t weigh(const struct gather *g, struct weight *weights)
 {
 	uint64_t total = 0;
@@ -103,16 +73,15 @@ static void plan_image(struct plan *p, struct binaries *bs, uint32_t image, cons
 		add_want(p, image, false);
 }
 
-static void take(struct fetched *f, struct plan *p)
+static void take(struct plan *p, struct binaries *bs)
 {
 	size_t i;
 
 	for (i = 0; i < p->count; i++) {
 		struct debuginfod_want *w = &p->wants[i];
-		char **to = w->executable ? f->binaries : f->debugs;
 
 		if (w->path)
-			to[p->images[i]] = STEAL(w->path);
+			binaries_take_fetched(bs, p->images[i], !w->executable, STEAL(w->path));
 		else
 			log_debug("debuginfod: %s of %s: %s",
 				  w->executable ? "the binary" : "debug information", w->name,
@@ -120,10 +89,9 @@ static void take(struct fetched *f, struct plan *p)
 	}
 }
 
-struct fetched *fetch_images(const struct gather *g, struct binaries *bs, double percent,
-			     const struct debuginfod_progress *progress, struct error *err)
+void fetch_images(const struct gather *g, struct binaries *bs, double percent,
+		  const struct debuginfod_progress *progress, struct error *err)
 {
-	struct fetched *f = xcalloc(1, sizeof(*f));
 	_cleanup_free_ struct weight *weights = xcalloc(g->image_count + 1, sizeof(*weights));
 	_cleanup_free_ struct debuginfod_want *wants =
 		xcalloc(2 * g->image_count + 1, sizeof(*wants));
@@ -132,15 +100,11 @@ struct fetched *fetch_images(const struct gather *g, struct binaries *bs, double
 	uint64_t total = weigh(g, weights);
 	uint32_t i;
 
-	f->count = g->image_count;
-	f->debugs = xcalloc(f->count + 1, sizeof(*f->debugs));
-	f->binaries = xcalloc(f->count + 1, sizeof(*f->binaries));
 	for (i = 0; i < g->image_count; i++)
 		if (weights[i].samples &&
 		    (double)weights[i].samples * 100 >= percent * (double)total)
 			plan_image(&plan, bs, i, &weights[i]);
 	if (plan.count)
 		(void)debuginfod_fetch(wants, plan.count, progress, err);
-	take(f, &plan);
-	return f;
+	take(&plan, bs);
 }

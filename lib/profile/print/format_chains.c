@@ -322,7 +322,7 @@ static void write_quality(const struct report *r, const struct chains *c, struct
 		json_open(j, NULL, '{');
 		json_string(j, "end", c->ends[q->end].name);
 		json_string(j, "meaning", c->ends[q->end].meaning);
-		json_string(j, "image", report_image_name(r->gather, q->image, true));
+		json_string(j, "image", gather_image_name(r->gather, q->image, true));
 		json_u64(j, "samples", q->samples);
 		json_double(j, "percent", container_share(q->samples, c->samples));
 		json_close(j, '}');
@@ -334,7 +334,7 @@ static void write_quality(const struct report *r, const struct chains *c, struct
 static void write_function(const struct report *r, const struct chains *c, const struct row *row,
 			   struct json *j)
 {
-	json_string(j, "image", report_image_name(r->gather, row->image, true));
+	json_string(j, "image", gather_image_name(r->gather, row->image, true));
 	json_string(j, "symbol", row->kind == ROW_SYMBOL ? row->text : NULL);
 	if (row->kind == ROW_SYMBOL)
 		json_hex(j, "address", row->address);
@@ -358,7 +358,7 @@ static void write_chains(const struct report *r, const struct chains *c,
 			continue;
 		json_line(j);
 		json_open(j, NULL, '{');
-		json_string(j, "app", report_image_name(r->gather, l->app, true));
+		json_string(j, "app", gather_image_name(r->gather, l->app, true));
 		json_u64(j, "samples", l->samples);
 		json_double(j, "percent", container_share(l->samples, c->samples));
 		json_string(j, "end", c->ends[l->end].name);

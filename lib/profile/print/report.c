@@ -9,16 +9,9 @@
 
 #include <string.h>
 
-const char *report_image_name(const struct gather *g, uint32_t image, bool long_names)
-{
-	const struct gather_image *i = &g->images[image];
-
-	return i->id.kind == SNAME_ROOT && !long_names ? path_base(i->shown) : i->shown;
-}
-
 const char *report_image(const struct report *r, uint32_t image)
 {
-	return report_image_name(r->gather, image, r->long_names);
+	return gather_image_name(r->gather, image, r->long_names);
 }
 
 bool report_has_apps(const struct report *r)

@@ -84,8 +84,6 @@ const struct report_form_info *report_form(enum report_form form);
 
 /* How image number @image is named in the report: its path, or the last part of it. */
 const char *report_image(const struct report *r, uint32_t image);
-/* As report_image() for another kind of list, with @long_names. */
-const char *report_image_name(const struct gather *g, uint32_t image, bool long_names);
 /* Whether the rows have more than one application, so that a column for it says something. */
 bool report_has_apps(const struct report *r);
 

@@ -17,6 +17,11 @@ static const char *const kind_text[] = {
 };
 static_assert(ARRAY_SIZE(kind_text) == ROW_KIND_COUNT_, "a text for each kind");
 
+const char *row_kind_text(enum row_kind kind)
+{
+	return kind_text[kind];
+}
+
 void container_init(struct container *c, size_t class_count)
 {
 	*c = (struct container){ .class_count = class_count, .weight = 1, .before_weight = 1 };

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "base/arena.h"
+#include "profile/binary/binary.h"
 #include "profile/rows/statistics.h"
 
 #include <stdbool.h>
@@ -22,22 +23,27 @@ struct name_style;
 struct row_run;
 struct symbol_filter;
 
-/* Kinds of rows and what is shown in place of a symbol's name. */
+/* Kinds of rows and the text that is shown instead of a symbol's name. */
 #define ROW_KINDS(X)                                                                               \
 	X(SYMBOL, NULL)                                                                            \
-	X(IMAGE, NULL)			     /* a whole image: the summary */                      \
-	X(UNNAMED, "(no symbol here)")	     /* code between the symbols */                        \
-	X(NO_SYMBOLS, "(no symbols)")	     /* the image has none at all */                       \
-	X(NO_FILE, "(file not found)")	     /* nothing to read symbols from */                    \
-	X(UNREADABLE, "(file not readable)") /* not allowed, or no ELF file */                     \
-	X(CHANGED, "(file has changed)")     /* the file is not the one that was profiled */       \
-	X(ANONYMOUS, "(anonymous memory)")   /* never had a file */
+	X(IMAGE, NULL)		       /* a whole image: the summary */                            \
+	X(UNNAMED, "(no symbol here)") /* code between the symbols */                              \
+	BINARY_WHYS(X)		       /* the image has no symbols at all, and why */
 
 enum row_kind {
 #define X(kind, text) ROW_##kind,
 	ROW_KINDS(X) ROW_KIND_COUNT_
 #undef X
 };
+
+/* The kind of the one row of an image without symbols. */
+static inline enum row_kind row_kind_without_symbols(enum binary_why why)
+{
+	return (enum row_kind)(ROW_NO_SYMBOLS + why);
+}
+
+/* The text that is shown instead of a symbol's name; NULL for symbols and images. Static. */
+const char *row_kind_text(enum row_kind kind);
 
 /* A symbol's name, shared by its rows for all applications. */
 struct row_symbol {

@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "profile/select/classes.h"
 #include "profile/rows/container.h"
-#include "profile/rows/internal/diff_match.h"
+#include "profile/rows/diff_match.h"
 #include "profile/select/gather.h"
 #include "profile/rows/statistics.h"
 

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Two profiles held against each other, row by row: before and after a change. The rows of the
- * second take over the counts of the same rows of the first; rows that only the first has are added
- * as gone.
+ * Compares two profiles row by row, usually one before and one after a change. Each row of the
+ * second profile gets the counts of the corresponding row of the first; rows that only the first
+ * profile has are added and marked as gone.
  *
- *	struct diff_side first = { gather, &classes, binaries, &container }, second = ...;
+ *	struct diff_side first = { gather, binaries, &classes, &container }, second = ...;
  *	if (diff_compare(&first, &second, err) == 0)
  *		...second.container's rows have ->before
  *
- * What is the same in both: an application or image by its path, or, where only one on each side
- * has no partner by path, by the last part of it; a symbol by its name as linked. Of several
- * symbols of one name in an image (static functions of several files) those in one source file are
- * the same, first at the same line, then in the order of their lines.
+ * Applications and images correspond if they have the same path or, if exactly one on each side has
+ * no partner by path, the same last part of the path. Symbols correspond by their linker name. If
+ * several symbols of an image have one name (static functions of several files), those in the same
+ * source file correspond: first at the same line, then in the order of their lines.
  */
 #pragma once
 
@@ -21,18 +21,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct binaries;
-struct classes;
 struct container;
-struct gather;
+struct diff_side;
 struct row;
-
-struct diff_side {
-	struct gather *gather;
-	const struct classes *classes;
-	struct binaries *binaries; /* lines are looked for in them where names do not suffice */
-	struct container *container;
-};
 
 /* How counts are compared. */
 #define DIFF_BY(X)                                                                                 \
@@ -50,9 +41,9 @@ int diff_by_parse(const char *text, struct error *err);
 /* What is compared, in words. */
 const char *diff_by_meaning(enum diff_by by);
 
-/* Merges the rows of @first into those of @second, whose container then has ->before and whose
- * gather has the images of both; @first's must live as long. 0, or -EINVAL where the two do not
- * have the same columns. */
+/* Merges the rows of @first into those of @second: its container then has ->before, and its gather
+ * has the images of both, so that @first's must live as long. 0, or -EINVAL if the two differ in
+ * their columns. */
 int diff_compare(const struct diff_side *first, struct diff_side *second, struct error *err);
 
 /* What became of a row in one class: it is in both, or only in one of the two. */
@@ -70,9 +61,8 @@ enum diff_change {
 /* Its name for programs. */
 const char *diff_change_name(enum diff_change change);
 
-/* Holds a row against what it was. *ret_percent: how much more it is, relative to the first, where
- * it has changed. *ret_significant: the difference is more than chance would make in 19 of 20
- * cases.
- */
+/* Compares a row with its counts in the first profile. *ret_percent: by how much it grew relative
+ * to them, if it is in both. *ret_significant: chance alone makes such a difference in less than 1
+ * of 20 cases. */
 enum diff_change diff_of_row(const struct container *c, const struct row *row, size_t class,
 			     enum diff_by by, double *ret_percent, bool *ret_significant);

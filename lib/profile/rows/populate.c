@@ -269,7 +269,8 @@ static void read_file(struct populate *p, size_t i, struct current *cur, uint64_
 /* Makes the one row of an image and application that has no symbols, or is not asked for them. */
 static void add_whole(struct populate *p, struct current *cur, const uint64_t *sums)
 {
-	struct row *row = add_row(p, cur, p->config->symbols ? cur->binary.why : ROW_IMAGE);
+	struct row *row = add_row(
+		p, cur, p->config->symbols ? row_kind_without_symbols(cur->binary.why) : ROW_IMAGE);
 
 	memcpy(row->counts, sums, p->classes->count * sizeof(*sums));
 	if (p->config->details)

@@ -6,7 +6,6 @@
 #include "base/radix.h"
 #include "profile/rows/container.h"
 #include "profile/select/gather.h"
-#include "profile/print/report.h"
 
 #include <errno.h>
 #include <string.h>
@@ -246,7 +245,7 @@ static uint32_t *rank_images(const struct gather *g, bool long_names)
 	size_t i;
 
 	for (i = 0; i < g->image_count; i++)
-		names[i] = (struct named_image){ report_image_name(g, (uint32_t)i, long_names),
+		names[i] = (struct named_image){ gather_image_name(g, (uint32_t)i, long_names),
 						 (uint32_t)i };
 	qsort(names, g->image_count, sizeof(*names), compare_names);
 	for (i = 0; i < g->image_count; i++) {

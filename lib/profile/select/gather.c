@@ -362,6 +362,13 @@ int gather_files(const struct spec *spec, const char *session_dir, bool calls, s
 	return 0;
 }
 
+const char *gather_image_name(const struct gather *g, uint32_t image, bool is_long)
+{
+	const struct gather_image *i = &g->images[image];
+
+	return i->id.kind == SNAME_ROOT && !is_long ? path_base(i->shown) : i->shown;
+}
+
 char *gather_code_path(const struct gather *g, const struct gather_file *f)
 {
 	const struct gather_image *image = &g->images[f->image];

@@ -78,8 +78,11 @@ struct gather {
  * if there is no such session, -ENODATA if it is empty or nothing in it is wanted. */
 int gather_files(const struct spec *spec, const char *session_dir, bool calls, struct gather **ret,
 		 struct error *err);
-/* Where the code of the anonymous region that @f is of would stand, TGID.jo beside the directory of
- * the region; caller frees. NULL if @f is of no region. */
+/* How people call image number @image: its path, or the last part of it unless @is_long.
+ * Borrowed. */
+const char *gather_image_name(const struct gather *g, uint32_t image, bool is_long);
+/* Where the code of the anonymous region that @f belongs to would be: TGID.jo next to the region's
+ * directory; caller frees. NULL if @f belongs to no region. */
 char *gather_code_path(const struct gather *g, const struct gather_file *f);
 /* The number of the image @id of session number @session, entered where no sample file names it.
  * Not once binaries were made of @g. */

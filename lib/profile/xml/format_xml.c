@@ -226,7 +226,7 @@ static size_t image_end(const struct document *d, size_t from)
 static void open_image(struct document *d, const char *element, uint32_t image)
 {
 	xml_open(&d->xml, element);
-	xml_string(&d->xml, "name", report_image_name(d->report->gather, image, true));
+	xml_string(&d->xml, "name", gather_image_name(d->report->gather, image, true));
 }
 
 /* An application from row @from on: its own symbols, then those of the modules; returns its end. */
@@ -281,7 +281,7 @@ static void write_symbol_table(struct document *d)
 			xml_string(x, "unnamed", "true");
 		else if (strcmp(row->text, row->symbol->name))
 			xml_string(x, "linkagename", row->symbol->name);
-		xml_string(x, "image", report_image_name(d->report->gather, row->image, true));
+		xml_string(x, "image", gather_image_name(d->report->gather, row->image, true));
 		if (row->is_inlined)
 			xml_string(x, "inlined", "true");
 		xml_hex(x, "startingaddr", row->address);

@@ -10,12 +10,6 @@
 
 #include <string.h>
 
-static const char *const why_kind[] = {
-#define X(kind, text) [ROW_##kind] = text,
-	ROW_KINDS(X)
-#undef X
-};
-
 uint64_t *annotate_counts(struct annotate *a)
 {
 	size_t size = a->totals.class_count * sizeof(uint64_t);
@@ -232,7 +226,9 @@ void annotate_open(struct annotate *a, size_t i, struct binaries *bs, struct ann
 
 	binary_open(bs, image->image, &image->header, &view.binary);
 	if (!view.binary.symtab) {
-		annotate_add_rest(a, image->image, why_kind[view.binary.why], image->counts);
+		annotate_add_rest(a, image->image,
+				  row_kind_text(row_kind_without_symbols(view.binary.why)),
+				  image->counts);
 		*ret = view;
 		return;
 	}
@@ -242,7 +238,7 @@ void annotate_open(struct annotate *a, size_t i, struct binaries *bs, struct ann
 	find_last_pieces(&m);
 	free(m.symbol_of);
 	if (is_any(a, unnamed))
-		annotate_add_rest(a, image->image, why_kind[ROW_UNNAMED], unnamed);
+		annotate_add_rest(a, image->image, row_kind_text(ROW_UNNAMED), unnamed);
 	add_unwanted(a, &view);
 	*ret = view;
 }

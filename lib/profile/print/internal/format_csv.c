@@ -72,14 +72,14 @@ static void write_kind(const struct csv_line *l, struct strbuf *line)
 
 static void write_image(const struct csv_line *l, struct strbuf *line)
 {
-	add_text(line, report_image_name(l->report->gather, l->row->image, true));
+	add_text(line, gather_image_name(l->report->gather, l->row->image, true));
 }
 
 static void write_app(const struct csv_line *l, struct strbuf *line)
 {
 	uint32_t app = l->row->app;
 
-	add_text(line, app == GATHER_NONE ? "" : report_image_name(l->report->gather, app, true));
+	add_text(line, app == GATHER_NONE ? "" : gather_image_name(l->report->gather, app, true));
 }
 
 static void write_symbol(const struct csv_line *l, struct strbuf *line)

@@ -145,9 +145,9 @@ static void write_left_out(const struct report *r, const char *name, size_t rows
 /* What names the row: the members of an object that its caller opens and closes. */
 static void write_place(const struct report *r, const struct row *row, struct json *j)
 {
-	json_string(j, "image", report_image_name(r->gather, row->image, true));
+	json_string(j, "image", gather_image_name(r->gather, row->image, true));
 	if (row->app != GATHER_NONE)
-		json_string(j, "app", report_image_name(r->gather, row->app, true));
+		json_string(j, "app", gather_image_name(r->gather, row->app, true));
 	if (row->kind == ROW_SYMBOL) {
 		json_string(j, "symbol", row->text);
 		if (strcmp(row->text, row->symbol->name))

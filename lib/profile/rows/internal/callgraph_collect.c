@@ -104,7 +104,7 @@ static uint32_t row_of(struct collect *c, uint32_t image, size_t index)
 		if (p->placer)
 			row.place = placer_find(p->placer, sym->address);
 	} else if (!p->binary.symtab) {
-		row.kind = p->binary.why;
+		row.kind = row_kind_without_symbols(p->binary.why);
 	}
 	slot->row = container_add_row(c->out, &row)->id + 1;
 	return slot->row - 1;

@@ -128,7 +128,7 @@ static uint32_t add_row(struct chain_frames *f, uint32_t image, const struct sym
 		row.symbol_index = sym->whole;
 		row.address = sym->address;
 	} else if (!p->binary.symtab) {
-		row.kind = p->binary.why;
+		row.kind = row_kind_without_symbols(p->binary.why);
 	}
 	return container_add_row(f->rows, &row)->id;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/rows/internal/diff_match.h"
+#include "profile/rows/diff_match.h"
 
 #include "base/hash.h"
 #include "base/map.h"
@@ -9,7 +9,6 @@
 #include "profile/binary/binary.h"
 #include "profile/rows/container.h"
 #include "profile/rows/row_detail.h"
-#include "profile/rows/diff.h"
 #include "profile/select/gather.h"
 #include "sfile/sfile.h"
 
