@@ -47,12 +47,14 @@ static void read_graph(struct gather *g, const struct classes *classes)
 	_cleanup_(binaries_freep) struct binaries *bs =
 		binaries_new(g, &(struct binaries_config){ .keep = true });
 	struct populate_config config = { .symbols = true };
-	struct populate_stats stats = { 0 };
 	struct callgraph graph;
 	struct container c;
+	struct populate_job job = {
+		.gather = g, .classes = classes, .binaries = bs, .config = &config, .out = &c
+	};
 
 	container_init(&c, classes->count);
-	callgraph_collect(g, classes, bs, &config, &c, &graph, &stats);
+	callgraph_collect(&job, &graph);
 	callgraph_arrange(&graph, &c);
 	callgraph_cut(&graph, g, &c, 1, 3);
 	check_lists(&graph, &c);

@@ -9,10 +9,8 @@
 #include "profile/annotate/annotate_asm.h"
 #include "profile/annotate/annotate_source.h"
 #include "profile/annotate/annotate_text.h"
-#include "profile/binary/fetch.h"
-#include "profile/print/losses.h"
-#include "profile/select/by_image.h"
 #include "profile/binary/sources.h"
+#include "profile/profile.h"
 
 #include <errno.h>
 #include <string.h>
@@ -21,19 +19,17 @@ static struct {
 	bool source, assembly;
 	bool show_bytes;    /* of instructions */
 	char *disassembler; /* its options */
-	unsigned int merge; /* enum classes_merge */
 	struct annotate_config config;
 	const char *output_dir, *search_dirs, *base_dirs;
-	struct reporting_fetch fetch;
-	const char *session_dir, *image_path, *root, *vmlinux;
-} options = { .merge = CLASSES_MERGE_LIB };
+	struct profile_config profile;
+} options = { .profile = { .merge = CLASSES_MERGE_LIB, .binaries = { .code = true } } };
 
 static int set_merge(const char *arg, void *target, struct error *err)
 {
 	int bits = classes_merge_parse(arg, err);
 
 	(void)target;
-	options.merge |= bits < 0 ? 0 : (unsigned int)bits;
+	options.profile.merge |= bits < 0 ? 0 : (unsigned int)bits;
 	return bits < 0 ? bits : 0;
 }
 
@@ -126,16 +122,17 @@ static const struct opt opts[] = {
 	  "look for sources in these directories too" },
 	{ 'b', "base-dirs", OPT_STRING, &options.base_dirs, "DIR,...",
 	  "with --search-dirs: take these off the front of the sources' paths" },
-	{ 0, "session-dir", OPT_PATH, &options.session_dir, "DIR",
+	{ 0, "session-dir", OPT_PATH, &options.profile.session_dir, "DIR",
 	  "the session directory (default: ./oprofile_data, else /var/lib/oprofile)" },
-	{ 'p', "image-path", OPT_STRING, &options.image_path, "DIR,...",
+	{ 'p', "image-path", OPT_STRING, &options.profile.binaries.image_paths, "DIR,...",
 	  "look for images, modules and debug files in these directories too" },
-	{ 'R', "root", OPT_STRING, &options.root, "DIR", "images and sources are below DIR" },
-	{ 0, "debuginfod", OPT_CALL, &options.fetch, "[PERCENT]",
+	{ 'R', "root", OPT_STRING, &options.profile.binaries.root, "DIR",
+	  "images and sources are below DIR" },
+	{ 0, "debuginfod", OPT_CALL, &options.profile.fetch, "[PERCENT]",
 	  "get what is missing of images with at least PERCENT of the samples (1) from the servers "
 	  "of $DEBUGINFOD_URLS",
 	  reporting_set_debuginfod },
-	{ 'k', "vmlinux", OPT_PATH, &options.vmlinux, "FILE",
+	{ 'k', "vmlinux", OPT_PATH, &options.profile.binaries.vmlinux, "FILE",
 	  "the kernel that was profiled, with its code" },
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "say what is done, on standard error",
 	  reporting_set_verbose },
@@ -154,26 +151,16 @@ static const struct opt_cmdline cmdline = {
 
 /* All that is needed until the end; freed together. */
 struct parts {
-	struct spec spec;
-	struct gather *gather;
-	struct classes classes;
-	struct by_image inverted;
-	struct binaries *binaries;
+	struct profile *profile;
 	struct sources *sources;
-	struct losses losses;
 	struct annotate annotate;
 };
 
 static void parts_done(struct parts *p)
 {
 	annotate_done(&p->annotate);
-	losses_done(&p->losses);
 	sources_free(p->sources);
-	binaries_free(p->binaries);
-	by_image_done(&p->inverted);
-	classes_done(&p->classes);
-	gather_free(p->gather);
-	spec_done(&p->spec);
+	profile_close(p->profile);
 }
 
 static int check_options(struct error *err)
@@ -198,32 +185,19 @@ static int check_options(struct error *err)
 }
 
 /* From the specification to the samples. 0 or negative. */
-static int collect(struct parts *p, struct error *err)
+static int collect(struct parts *parts, size_t count, char *const *words, struct error *err)
 {
-	struct binaries_config where = { .root = options.root,
-					 .image_paths = options.image_path,
-					 .code = true,
-					 .vmlinux = options.vmlinux };
-	int r = gather_files(&p->spec, reporting_session_dir(options.session_dir, &p->spec), false,
-			     &p->gather, err);
+	int r = reporting_open(&options.profile, count, words, &parts->profile, err);
+	const struct profile *p = parts->profile;
 
 	if (r < 0)
 		return r;
-	r = classes_arrange(p->gather, options.merge, &p->classes, err);
-	if (r < 0)
-		return r;
-	if (spec_value(&p->spec, SPEC_ARCHIVE))
-		where.root = spec_value(&p->spec, SPEC_ARCHIVE);
-	by_image_group(p->gather, &p->classes, &p->inverted);
-	p->binaries = binaries_new(p->gather, &where);
-	reporting_fetch(&options.fetch, p->gather, p->binaries);
-	p->sources = sources_new(where.root, options.search_dirs, options.base_dirs);
-	annotate_collect(p->gather, &p->classes, &p->inverted, &options.config, &p->annotate);
-	losses_collect(p->gather, &p->losses);
-	if (p->annotate.image_count == 0)
+	parts->sources = sources_new(p->root, options.search_dirs, options.base_dirs);
+	annotate_collect(p->gather, &p->classes, &p->by_image, &options.config, &parts->annotate);
+	if (parts->annotate.image_count == 0)
 		return error_set(err, -ENODATA, "%s: %s", p->gather->sessions[0].samples,
-				 p->annotate.read ? "the sample files hold no samples"
-						  : "no sample file can be read");
+				 parts->annotate.read ? "the sample files hold no samples"
+						      : "no sample file can be read");
 	return 0;
 }
 
@@ -245,7 +219,7 @@ static int show_sources(struct parts *p, const char *heading, struct error *err)
 	for (i = 0; i < p->annotate.image_count; i++) {
 		struct annotate_view view;
 
-		annotate_open(&p->annotate, i, p->binaries, &view);
+		annotate_open(&p->annotate, i, p->profile->binaries, &view);
 		annotate_source_add(source, &view);
 		annotate_close(&view);
 	}
@@ -263,7 +237,7 @@ static void show_assembly(struct parts *p)
 	for (i = 0; i < p->annotate.image_count; i++) {
 		struct annotate_view view;
 
-		annotate_open(&p->annotate, i, p->binaries, &view);
+		annotate_open(&p->annotate, i, p->profile->binaries, &view);
 		annotate_asm_print(&p->annotate, &view, &to);
 		annotate_close(&view);
 	}
@@ -291,14 +265,11 @@ static int annotate(int argc, char **argv, const char *command_line, struct erro
 	_cleanup_(parts_done) struct parts p = { 0 };
 	_cleanup_(strbuf_done) struct strbuf heading = STRBUF_INIT, comment = STRBUF_INIT;
 	_cleanup_free_ char *means = meaning();
-	int r = spec_parse(argv, (size_t)argc, &p.spec, err);
+	int r = collect(&p, (size_t)argc, argv, err);
 
 	if (r < 0)
 		return r;
-	r = collect(&p, err);
-	if (r < 0)
-		return r;
-	annotate_heading(&p.annotate, &p.losses, command_line, means, &heading);
+	annotate_heading(&p.annotate, &p.profile->losses, command_line, means, &heading);
 	annotate_comment(strbuf_text(&heading), &comment);
 	if (!options.output_dir)
 		put(&comment);

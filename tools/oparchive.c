@@ -8,9 +8,7 @@
 #include "base/scratch.h"
 #include "base/text.h"
 #include "profile/archive/archive.h"
-#include "profile/binary/binary.h"
-#include "profile/select/gather.h"
-#include "profile/select/used_offsets.h"
+#include "profile/profile.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -21,8 +19,11 @@ enum { SAMPLE_FILE_SIZE = 16 << 10 };
 
 static struct {
 	bool list, exclude_dependent, compact;
-	const char *output, *session_dir, *image_path, *root;
-} options;
+	const char *output;
+	struct profile_config profile;
+} options = {
+	.profile = { .calls = true, .chains = PROFILE_CHAINS_IF_ANY, .merge = CLASSES_MANY_AXES }
+};
 
 static const struct opt opts[] = {
 	{ 'o', "output-directory", OPT_PATH, &options.output, "DIR",
@@ -33,11 +34,11 @@ static const struct opt opts[] = {
 	  "write nothing; list the files that belong to it" },
 	{ 'x', "exclude-dependent", OPT_FLAG, &options.exclude_dependent, NULL,
 	  "only samples in the applications' own images, and only those images" },
-	{ 0, "session-dir", OPT_PATH, &options.session_dir, "DIR",
+	{ 0, "session-dir", OPT_PATH, &options.profile.session_dir, "DIR",
 	  "the session directory (default: ./oprofile_data, else /var/lib/oprofile)" },
-	{ 'p', "image-path", OPT_STRING, &options.image_path, "DIR,...",
+	{ 'p', "image-path", OPT_STRING, &options.profile.binaries.image_paths, "DIR,...",
 	  "look for images, modules and debug files in these directories too" },
-	{ 'R', "root", OPT_STRING, &options.root, "DIR", "images are below DIR" },
+	{ 'R', "root", OPT_STRING, &options.profile.binaries.root, "DIR", "images are below DIR" },
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "say what is done, on standard error",
 	  reporting_set_verbose },
 	OPT_END
@@ -109,39 +110,29 @@ static int make_room_for_arcs(const struct gather *g, bool whole, struct scratch
 static int archive(int argc, char **argv, struct error *err)
 {
 	_cleanup_(scratch_freep) struct scratch *arcs = NULL;
-	_cleanup_(gather_freep) struct gather *g = NULL;
-	_cleanup_(binaries_freep) struct binaries *bs = NULL;
-	_cleanup_(spec_done) struct spec spec = { 0 };
+	_cleanup_(profile_closep) struct profile *p = NULL;
 	_cleanup_(archive_done) struct archive a = { 0 };
-	struct archive_config config = { .root = options.root,
-					 .exclude_dependent = options.exclude_dependent,
-					 .compact = options.compact };
-	struct binaries_config where = { .image_paths = options.image_path,
-					 .code = options.compact };
 	_cleanup_free_ bool *chained = NULL;
+	struct archive_config config = { .exclude_dependent = options.exclude_dependent,
+					 .compact = options.compact };
 	int r = check_output(err);
 
+	options.profile.binaries.code = options.compact;
 	if (r == 0)
-		r = spec_parse(argv, (size_t)argc, &spec, err);
-	if (r == 0)
-		r = gather_files(&spec, reporting_session_dir(options.session_dir, &spec), true, &g,
-				 err);
+		r = reporting_open(&options.profile, (size_t)argc, argv, &p, err);
 	if (r < 0)
 		return r;
-	chained = used_offsets_chain_images(g);
-	if (!options.exclude_dependent && !narrows(&spec))
-		config.chained = chained;
-	r = make_room_for_arcs(g, config.chained, &arcs, err);
+	config.root = p->root;
+	if (!options.exclude_dependent && !narrows(&p->spec))
+		config.chained = chained = chains_images(&p->chains);
+	r = make_room_for_arcs(p->gather, config.chained, &arcs, err);
 	if (r < 0)
 		return r;
 	config.arcs = arcs ? scratch_path(arcs) : NULL;
-	if (spec_value(&spec, SPEC_ARCHIVE))
-		config.root = spec_value(&spec, SPEC_ARCHIVE);
-	where.root = config.root;
-	bs = binaries_new(g, &where);
-	archive_plan(g, bs, &config, &a);
+	archive_plan(p->gather, p->binaries, &config, &a);
 	if (!options.list)
-		return options.compact ? archive_write_compact(&a, g, bs, options.output, err)
+		return options.compact ? archive_write_compact(&a, p->gather, p->binaries,
+							       options.output, err)
 				       : archive_write(&a, options.output, err);
 	print_list(&a);
 	return 0;

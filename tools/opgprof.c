@@ -5,10 +5,9 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "profile/binary/binary.h"
-#include "profile/select/gather.h"
 #include "profile/gprof/gmon.h"
 #include "profile/gprof/gprof.h"
+#include "profile/profile.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -17,18 +16,20 @@
 
 static struct {
 	double threshold;
-	const char *output, *session_dir, *image_path, *root;
-} options = { .output = "gmon.out" };
+	const char *output;
+	struct profile_config profile;
+} options = { .output = "gmon.out", .profile = { .calls = true, .merge = CLASSES_MANY_AXES } };
 
 static const struct opt opts[] = {
 	{ 'o', "output-filename", OPT_STRING, &options.output, "FILE", "default: gmon.out" },
 	{ 't', "threshold", OPT_CALL, &options.threshold, "PERCENT",
 	  "leave functions below this share of the program out", reporting_set_threshold },
-	{ 0, "session-dir", OPT_PATH, &options.session_dir, "DIR",
+	{ 0, "session-dir", OPT_PATH, &options.profile.session_dir, "DIR",
 	  "the session directory (default: ./oprofile_data, else /var/lib/oprofile)" },
-	{ 'p', "image-path", OPT_STRING, &options.image_path, "DIR,...",
+	{ 'p', "image-path", OPT_STRING, &options.profile.binaries.image_paths, "DIR,...",
 	  "look for the program and its debug file in these directories too" },
-	{ 'R', "root", OPT_STRING, &options.root, "DIR", "the program is below DIR" },
+	{ 'R', "root", OPT_STRING, &options.profile.binaries.root, "DIR",
+	  "the program is below DIR" },
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "say what is done, on standard error",
 	  reporting_set_verbose },
 	OPT_END
@@ -95,26 +96,13 @@ static void warn_losses(const struct gprof_stats *s, const struct gmon *gmon)
 
 static int convert(int argc, char **argv, struct error *err)
 {
-	_cleanup_(gather_freep) struct gather *g = NULL;
-	_cleanup_(binaries_freep) struct binaries *bs = NULL;
-	_cleanup_(spec_done) struct spec spec = { 0 };
+	_cleanup_(profile_closep) struct profile *p = NULL;
 	_cleanup_(gmon_done) struct gmon gmon = { 0 };
-	struct binaries_config where = { .root = options.root, .image_paths = options.image_path };
 	struct gprof_stats stats;
-	uint32_t image;
-	int r = spec_parse(argv, (size_t)argc, &spec, err);
+	int r = reporting_open(&options.profile, (size_t)argc, argv, &p, err);
 
 	if (r == 0)
-		r = gather_files(&spec, reporting_session_dir(options.session_dir, &spec), true, &g,
-				 err);
-	if (r == 0)
-		r = gprof_select(g, &image, err);
-	if (r < 0)
-		return r;
-	if (spec_value(&spec, SPEC_ARCHIVE))
-		where.root = spec_value(&spec, SPEC_ARCHIVE);
-	bs = binaries_new(g, &where);
-	r = gprof_collect(g, bs, image, options.threshold, &gmon, &stats, err);
+		r = gprof_collect(p->gather, p->binaries, options.threshold, &gmon, &stats, err);
 	if (r == 0)
 		r = write_gmon(&gmon, err);
 	if (r == 0)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include "profile/profile.h"
 #include "profile/binary/binary.h"
 #include "profile/rows/callgraph.h"
 #include "profile/select/classes.h"
@@ -168,11 +169,7 @@ static void write_session(const char *samples, const char *library, const char *
 }
 
 struct pipeline {
-	struct spec spec;
-	struct gather *gather;
-	struct classes classes;
-	struct by_image inverted;
-	struct binaries *binaries;
+	struct profile *profile;
 	struct container container;
 	struct callgraph graph;
 	struct populate_stats stats;
@@ -180,21 +177,25 @@ struct pipeline {
 
 static bool run(const char *directory, const struct populate_config *config, struct pipeline *p)
 {
+	struct profile_config where = { .session_dir = directory,
+					.binaries = { .keep = true },
+					.calls = true };
+	struct populate_job job = { .config = config, .out = &p->container };
 	struct error err = ERROR_INIT;
 
 	*p = (struct pipeline){ 0 };
-	if (!CHECK(gather_files(&p->spec, directory, true, &p->gather, &err) == 0) ||
-	    !CHECK(classes_arrange(p->gather, 0, &p->classes, &err) == 0)) {
+	if (!CHECK(profile_open(&where, 0, NULL, &p->profile, &err) == 0)) {
 		printf("# %s\n", err.text);
 		return false;
 	}
-	by_image_group(p->gather, &p->classes, &p->inverted);
-	p->binaries = binaries_new(p->gather, &(struct binaries_config){ .keep = true });
-	container_init(&p->container, p->classes.count);
-	populate_images(p->gather, &p->classes, &p->inverted, p->binaries, config, &p->container,
-			&p->stats);
-	callgraph_collect(p->gather, &p->classes, p->binaries, config, &p->container, &p->graph,
-			  &p->stats);
+	job.gather = p->profile->gather;
+	job.classes = &p->profile->classes;
+	job.by_image = &p->profile->by_image;
+	job.binaries = p->profile->binaries;
+	container_init(&p->container, p->profile->classes.count);
+	populate_images(&job);
+	callgraph_collect(&job, &p->graph);
+	p->stats = job.stats;
 	return true;
 }
 
@@ -202,11 +203,7 @@ static void done(struct pipeline *p)
 {
 	callgraph_done(&p->graph);
 	container_done(&p->container);
-	binaries_free(p->binaries);
-	by_image_done(&p->inverted);
-	classes_done(&p->classes);
-	gather_free(p->gather);
-	spec_done(&p->spec);
+	profile_close(p->profile);
 }
 
 static uint64_t sum_of_arcs(const struct callgraph *graph)
@@ -232,7 +229,7 @@ static void images_at_both_ends_are_opened_once(void)
 
 	write_session(samples, library, program);
 	if (run(directory, &(struct populate_config){ .symbols = true }, &p)) {
-		CHECK_EQ(binaries_opened(p.binaries), 2);
+		CHECK_EQ(binaries_opened(p.profile->binaries), 2);
 		CHECK_EQ(p.stats.read, 80);
 		CHECK_EQ(sum_of_arcs(&p.graph), 20 * 9);
 	}

@@ -2,6 +2,7 @@
 #include "test.h"
 
 #include "symbol/smartname.h"
+#include "profile/profile.h"
 #include "profile/binary/binary.h"
 #include "profile/select/classes.h"
 #include "profile/select/gather.h"
@@ -16,8 +17,6 @@
 #include "sfile/sname.h"
 
 #include <errno.h>
-
-static const char *const no_words[] = { NULL };
 
 static int parse(const char *const *words, struct spec *ret, struct error *err)
 {
@@ -158,13 +157,9 @@ static void write_samples(const char *samples, const char *below, const uint64_t
 		CHECK_EQ(odb_add(sfile_odb(sf), pairs[0], (uint32_t)pairs[1]), 0);
 }
 
-/* A report's parts, from a session directory to the container. */
+/* A profile and its rows. */
 struct pipeline {
-	struct spec spec;
-	struct gather *gather;
-	struct classes classes;
-	struct by_image inverted;
-	struct binaries *binaries;
+	struct profile *profile;
 	struct container container;
 	struct populate_stats stats;
 };
@@ -172,31 +167,29 @@ struct pipeline {
 static bool run(const char *directory, const struct populate_config *config, unsigned int merge,
 		struct pipeline *ret)
 {
+	struct profile_config where = { .session_dir = directory, .merge = merge };
+	struct populate_job job = { .config = config, .out = &ret->container };
 	struct error err = ERROR_INIT;
 
 	*ret = (struct pipeline){ 0 };
-	if (parse(no_words, &ret->spec, &err) < 0 ||
-	    gather_files(&ret->spec, directory, false, &ret->gather, &err) < 0 ||
-	    classes_arrange(ret->gather, merge, &ret->classes, &err) < 0) {
+	if (profile_open(&where, 0, NULL, &ret->profile, &err) < 0) {
 		printf("# %s\n", err.text);
 		return CHECK(false);
 	}
-	by_image_group(ret->gather, &ret->classes, &ret->inverted);
-	ret->binaries = binaries_new(ret->gather, &(struct binaries_config){ 0 });
-	container_init(&ret->container, ret->classes.count);
-	populate_images(ret->gather, &ret->classes, &ret->inverted, ret->binaries, config,
-			&ret->container, &ret->stats);
+	job.gather = ret->profile->gather;
+	job.classes = &ret->profile->classes;
+	job.by_image = &ret->profile->by_image;
+	job.binaries = ret->profile->binaries;
+	container_init(&ret->container, ret->profile->classes.count);
+	populate_images(&job);
+	ret->stats = job.stats;
 	return true;
 }
 
 static void done(struct pipeline *p)
 {
 	container_done(&p->container);
-	binaries_free(p->binaries);
-	by_image_done(&p->inverted);
-	classes_done(&p->classes);
-	gather_free(p->gather);
-	spec_done(&p->spec);
+	profile_close(p->profile);
 }
 
 static char *elf_fixture(const char *name)
@@ -220,7 +213,7 @@ static void an_image_is_opened_once_for_all_programs(void)
 		write_samples(samples, below, (const uint64_t[]){ 0x1000, 2, 0x7fffffff, 1, 0, 0 });
 	}
 	if (run(directory, &(struct populate_config){ .symbols = true }, 0, &p)) {
-		CHECK_EQ(binaries_opened(p.binaries), 1);
+		CHECK_EQ(binaries_opened(p.profile->binaries), 1);
 		CHECK_EQ(p.stats.read, 50);
 		CHECK_EQ(p.container.totals[0], 150);
 		for (i = 0; i < p.container.count; i++)

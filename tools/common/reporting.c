@@ -3,12 +3,9 @@
 
 #include "base/log.h"
 #include "elf/debuginfod.h"
-#include "symbol/symcache.h"
-#include "profile/binary/binary.h"
-#include "profile/binary/fetch.h"
-#include "symbol/smartname.h"
-#include "profile/select/spec.h"
+#include "profile/profile.h"
 #include "profile/select/symfilter.h"
+#include "symbol/smartname.h"
 #include "tools/common/tool.h"
 
 #include <errno.h>
@@ -60,20 +57,6 @@ int reporting_set_verbose(const char *arg, void *target, struct error *err)
 	return 0;
 }
 
-const char *reporting_session_dir(const char *given, const struct spec *spec)
-{
-	static const char *const local = "oprofile_data", *const global = "/var/lib/oprofile";
-
-	if (given)
-		return given;
-	if (spec_value(spec, SPEC_ARCHIVE))
-		return global;
-	if (access(local, F_OK) == 0)
-		return local;
-	(void)fprintf(stderr, "Using %s/samples/ for samples directory.\n", global);
-	return global;
-}
-
 static int parse_percent(const char *option, const char *arg, double *ret, struct error *err)
 {
 	char *end;
@@ -93,56 +76,51 @@ int reporting_set_threshold(const char *arg, void *target, struct error *err)
 
 int reporting_set_debuginfod(const char *arg, void *target, struct error *err)
 {
-	struct reporting_fetch *how = target;
+	struct profile_fetch *how = target;
 
-	*how = (struct reporting_fetch){ .wanted = true, .percent = 1 };
+	*how = (struct profile_fetch){ .wanted = true, .percent = 1 };
 	return arg ? parse_percent("--debuginfod", arg, &how->percent, err) : 0;
 }
 
 static void show_progress(size_t done, size_t count, uint64_t bytes, void *data)
 {
 	(void)data;
-	(void)fprintf(stderr, "\rfetching debug information: %zu of %zu files, %.1f MB ", done,
-		      count, (double)bytes / 1e6);
+	(void)fprintf(stderr, "\rfetching debug information: %zu of %zu files, %.1f MB %s", done,
+		      count, (double)bytes / 1e6, done == count ? "\r\033[K" : "");
 }
 
-void reporting_fetch(const struct reporting_fetch *how, const struct gather *g, struct binaries *bs)
+/* What the environment asks for, and how it is shown. */
+static void configure_fetch(struct profile_fetch *how)
 {
 	static const struct debuginfod_progress progress = { .say = show_progress };
 	const char *config = getenv("OPROFILE_DEBUGINFOD");
-	bool terminal = tool_can_redraw(STDERR_FILENO);
-	double percent = how->percent;
 	struct error err = ERROR_INIT;
 
-	if (!how->wanted && (!config || !*config))
-		return;
-	if (!how->wanted && parse_percent("OPROFILE_DEBUGINFOD", config, &percent, &err) < 0) {
-		log_warn("%s", err.text);
-		return;
+	if (!how->wanted && config && *config) {
+		how->wanted =
+			parse_percent("OPROFILE_DEBUGINFOD", config, &how->percent, &err) == 0;
+		if (!how->wanted)
+			log_warn("%s", err.text);
 	}
-	/* 90 seconds, the library's, are too long to wait for nothing. */
+	if (!how->wanted)
+		return;
+	/* The library's default, 90 seconds, is too long to wait for nothing. */
 	(void)setenv("DEBUGINFOD_TIMEOUT", "20", 0);
-	fetch_images(g, bs, percent, terminal ? &progress : NULL, &err);
-	if (terminal)
+	how->progress = tool_can_redraw(STDERR_FILENO) ? &progress : NULL;
+}
+
+int reporting_open(const struct profile_config *config, size_t count, char *const *words,
+		   struct profile **ret, struct error *err)
+{
+	struct profile_config how = *config;
+	int r;
+
+	configure_fetch(&how.fetch);
+	r = profile_open(&how, count, words, ret, err);
+	if (how.fetch.progress)
 		(void)fputs("\r\033[K", stderr);
-	if (err.code)
-		log_warn("%s", err.text);
-}
-
-struct symcache *reporting_open_cache(void)
-{
-	_cleanup_free_ char *directory = symcache_directory();
-
-	return directory ? symcache_open(directory, SYMCACHE_CAP) : NULL;
-}
-
-void reporting_close_cache(struct symcache *cache)
-{
-	const struct symcache_stats *s = cache ? symcache_stats(cache) : NULL;
-
-	if (s)
-		log_debug("symbol cache: %zu tables found, %zu not, %zu stored, %zu damaged, %zu "
-			  "not written",
-			  s->hits, s->misses, s->stored, s->damaged, s->failed);
-	symcache_close(cache);
+	if (r == 0 && (*ret)->is_system_dir)
+		(void)fprintf(stderr, "Using %s/samples/ for samples directory.\n",
+			      (*ret)->session_dir);
+	return r;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * What the tools that read a profile have in common: handlers of their options, for OPT_CALL, and
- * the session that is read where none is named.
+ * opening the profile.
  *
  *	static double threshold;
  *	static const struct opt opts[] = {
@@ -9,17 +9,18 @@
  *		  reporting_set_threshold },
  *		OPT_END
  *	};
+ *	...
+ *	if (reporting_open(&config, count, words, &p, err) == 0)
+ *		profile_close(p);
  */
 #pragma once
 
 #include "base/error.h"
 
-#include <stdbool.h>
+#include <stddef.h>
 
-struct binaries;
-struct gather;
-struct spec;
-struct symcache;
+struct profile;
+struct profile_config;
 
 /* Sets the double @target to a percentage from 0 to 100; 0 or -EINVAL. */
 int reporting_set_threshold(const char *arg, void *target, struct error *err);
@@ -28,27 +29,15 @@ int reporting_set_threshold(const char *arg, void *target, struct error *err);
 int reporting_set_demangle(const char *arg, void *target, struct error *err);
 /* Adds a comma list of symbols to the struct symbol_list @target; 0. */
 int reporting_set_symbols(const char *arg, void *target, struct error *err);
-/* Shows the libraries' debug lines on stderr, whatever @arg says; 0. */
+/* Shows the library's debug lines on stderr, whatever @arg is; 0. */
 int reporting_set_verbose(const char *arg, void *target, struct error *err);
 
-/* The session directory: @given, or ./oprofile_data, or /var/lib/oprofile, which is said on stderr
- * unless @spec names an archive; borrowed. */
-const char *reporting_session_dir(const char *given, const struct spec *spec);
-
-/* --debuginfod: whether and for which images to ask. */
-struct reporting_fetch {
-	bool wanted;
-	double percent; /* of the samples that an image must have */
-};
-
-/* Sets the struct reporting_fetch @target: @arg is the percentage, or NULL for 1; 0 or -EINVAL. */
+/* --debuginfod: sets the struct profile_fetch @target; @arg is the percentage, or NULL for 1. 0 or
+ * -EINVAL. */
 int reporting_set_debuginfod(const char *arg, void *target, struct error *err);
-/* Fetches what is wanted, or what $OPROFILE_DEBUGINFOD (a percentage) wants, with progress on a
- * terminal, and hands it to @bs. What fails is warned of once. */
-void reporting_fetch(const struct reporting_fetch *how, const struct gather *g,
-		     struct binaries *bs);
 
-/* The user's symbol cache, or NULL where there is none or it cannot be had. */
-struct symcache *reporting_open_cache(void);
-/* Says in the debug log what the cache was good for, and closes it; NULL is fine. */
-void reporting_close_cache(struct symcache *cache);
+/* Opens the profile that the operands of the command line select, as profile_open(). Images are
+ * fetched if $OPROFILE_DEBUGINFOD (a percentage) says so, too, with progress on a terminal. Says on
+ * stderr if oprofiled's session directory is used by default. */
+int reporting_open(const struct profile_config *config, size_t count, char *const *words,
+		   struct profile **ret, struct error *err);

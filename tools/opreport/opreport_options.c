@@ -1,111 +1,147 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tools/opreport/opreport_options.h"
 
-#include "base/mem.h"
 #include "base/strbuf.h"
-#include "profile/select/classes.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-bool opreport_of_chains(const struct opreport_options *o)
-{
-	return o->chains || o->folded || o->children;
-}
-
 /* Which form is asked for, and that nothing is asked for that it does not have. */
 static int check_form(struct opreport_options *o, struct error *err)
 {
+	struct report_view *v = &o->view;
+
 	if (o->xml + o->json + o->csv > 1)
-		return error_set(err, -EINVAL, "--xml, --json and --csv exclude each other");
-	o->form = o->xml ? REPORT_XML : o->json ? REPORT_JSON : o->csv ? REPORT_CSV : REPORT_TEXT;
-	if (!report_form(o->form)->is_for_programs)
+		return error_set(err, -EINVAL, "--xml, --json and --csv cannot be combined");
+	v->form = o->xml ? REPORT_XML : o->json ? REPORT_JSON : o->csv ? REPORT_CSV : REPORT_TEXT;
+	if (!report_form(v->form)->is_for_programs)
 		return 0;
-	if (o->accumulated)
+	if (v->accumulated)
 		return error_set(err, -EINVAL, "--accumulated is for text: %s has no running sums",
-				 report_form(o->form)->name);
-	if (o->global_percent && o->xml)
+				 report_form(v->form)->name);
+	if (v->global_percent && o->xml)
 		return error_set(err, -EINVAL, "--global-percent: XML has no percentages");
-	o->merge |= CLASSES_MANY_AXES;
 	return 0;
 }
 
-static int check_rows(struct opreport_options *o, struct error *err)
+/* That the options which need symbols have them. */
+static int check_symbols(const struct opreport_options *o, struct error *err)
 {
+	const struct report_view *v = &o->view;
 	const struct {
 		bool is_given;
 		const char *name;
 	} of_symbols[] = {
-		{ o->show_address, "--show-address" },
-		{ o->accumulated, "--accumulated" },
-		{ o->lines, "--debug-info" },
-		{ o->inlines && !opreport_of_chains(o), "--inlines" },
-		{ o->chosen.include.count, "--include-symbols" },
-		{ o->chosen.exclude.count, "--exclude-symbols" },
+		{ v->show_address, "--show-address" },
+		{ v->accumulated, "--accumulated" },
+		{ v->rows.lines, "--debug-info" },
+		{ v->rows.inlines && !v->chains, "--inlines" },
+		{ v->chosen.include.count, "--include-symbols" },
+		{ v->chosen.exclude.count, "--exclude-symbols" },
 	};
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(of_symbols) && !o->symbols; i++)
+	for (i = 0; i < ARRAY_SIZE(of_symbols) && !v->rows.symbols; i++)
 		if (of_symbols[i].is_given)
 			return error_set(err, -EINVAL, "%s needs --symbols", of_symbols[i].name);
-	if (o->exclude_dependent && o->merge & CLASSES_MERGE_LIB)
+	return 0;
+}
+
+static int check_rows(const struct opreport_options *o, struct error *err)
+{
+	const struct report_view *v = &o->view;
+
+	if (v->rows.exclude_dependent && v->rows.merge_lib)
 		return error_set(err, -EINVAL,
-				 "--merge=lib and --exclude-dependent exclude each other: one puts "
+				 "--merge=lib and --exclude-dependent cannot be combined: one puts "
 				 "all libraries together, the other leaves them out");
-	if (o->calls && o->details)
+	if (v->calls && v->rows.details)
 		return error_set(err, -EINVAL,
-				 "--callgraph and --details exclude each other: calls are of whole "
+				 "--callgraph and --details cannot be combined: calls are of whole "
 				 "functions");
-	if (o->calls && o->inlines)
+	if (v->calls && v->rows.inlines)
 		return error_set(err, -EINVAL,
-				 "--callgraph and --inlines exclude each other: calls were counted "
+				 "--callgraph and --inlines cannot be combined: calls were counted "
 				 "between whole functions; --chains shows inlined ones");
-	if (o->global_percent && o->symbols && !o->details && !o->calls)
+	if (v->global_percent && v->rows.symbols && !v->rows.details && !v->calls)
 		return error_set(err, -EINVAL,
 				 "--global-percent is for the summary and --details, --callgraph: "
-				 "with --symbols "
-				 "percentages are of all samples anyway");
-	return check_form(o, err);
+				 "with --symbols percentages are of all samples anyway");
+	return 0;
 }
 
 /* What whole chains go together with. */
 static int check_chains(const struct opreport_options *o, struct error *err)
 {
+	const struct report_view *v = &o->view;
 	const struct {
 		bool is_given;
 		const char *name;
 	} others[] = {
-		{ o->symbols, "--symbols, --details or --callgraph" },
-		{ o->merge & ~(unsigned int)CLASSES_MANY_AXES, "--merge" },
-		{ o->exclude_dependent, "--exclude-dependent" },
+		{ v->rows.symbols, "--symbols, --details or --callgraph" },
+		{ o->profile.merge, "--merge" },
+		{ v->rows.exclude_dependent, "--exclude-dependent" },
 		{ o->xml, "--xml" },
 		{ o->csv, "--csv" },
-		{ o->errors, "--errors" },
+		{ v->errors, "--errors" },
 	};
 	const char *name = o->chains ? "--chains" : o->folded ? "--folded" : "--children";
 	size_t i;
 
 	if (o->chains + o->folded + o->children > 1)
 		return error_set(err, -EINVAL,
-				 "--chains, --folded and --children exclude each other");
-	if (!opreport_of_chains(o))
-		return o->quality && !o->calls
+				 "--chains, --folded and --children cannot be combined");
+	if (!v->chains)
+		return v->quality && !v->calls
 			       ? error_set(err, -EINVAL,
 					   "--quality needs --chains, --children or --callgraph")
 			       : 0;
 	for (i = 0; i < ARRAY_SIZE(others); i++)
 		if (others[i].is_given)
-			return error_set(err, -EINVAL, "%s and %s exclude each other", name,
+			return error_set(err, -EINVAL, "%s and %s cannot be combined", name,
 					 others[i].name);
 	return 0;
 }
 
+/* What some options mean for others. */
+static void complete(struct opreport_options *o)
+{
+	enum { CHAINS_SHOWN = 20 };
+	struct report_view *v = &o->view;
+
+	v->rows.code = v->form == REPORT_XML;
+	v->show_address |= v->rows.details;
+	/* The list of chains is long: people get the first ones unless they say how many. */
+	if (v->chains == CHAINS_LIST && !o->json && v->threshold <= 0 && v->top == 0)
+		v->top = CHAINS_SHOWN;
+	o->profile.symbol_cache = !o->no_symbol_cache;
+	profile_report_configure(v, &o->profile);
+}
+
 int opreport_check(struct opreport_options *o, struct error *err)
 {
-	int r = check_rows(o, err);
+	struct report_view *v = &o->view;
+	int r;
 
-	return r < 0 ? r : check_chains(o, err);
+	v->rows.symbols |= v->rows.details || v->calls;
+	v->rows.merge_lib = o->profile.merge & CLASSES_MERGE_LIB;
+	v->sort.reverse = o->reverse;
+	v->sort.long_names = v->long_names;
+	v->chains = o->chains	  ? CHAINS_LIST
+		    : o->folded	  ? CHAINS_FOLDED
+		    : o->children ? CHAINS_CHILDREN
+				  : CHAINS_NONE;
+	r = check_symbols(o, err);
+	if (r == 0)
+		r = check_rows(o, err);
+	if (r == 0)
+		r = check_form(o, err);
+	if (r == 0)
+		r = check_chains(o, err);
+	if (r == 0)
+		complete(o);
+	return r;
 }
 
 int opreport_check_pair(const struct opreport_options *o, struct error *err)
@@ -114,10 +150,10 @@ int opreport_check_pair(const struct opreport_options *o, struct error *err)
 		bool is_given;
 		const char *name;
 	} alone[] = {
-		{ o->calls, "--callgraph" },
-		{ o->details, "--details" },
+		{ o->view.calls, "--callgraph" },
+		{ o->view.rows.details, "--details" },
 		{ o->xml, "--xml" },
-		{ opreport_of_chains(o), "a report of chains" },
+		{ o->view.chains, "a report of chains" },
 	};
 	size_t i;
 
@@ -126,15 +162,15 @@ int opreport_check_pair(const struct opreport_options *o, struct error *err)
 			return error_set(err, -EINVAL,
 					 "%s is of one profile, and two are to be compared",
 					 alone[i].name);
-	if (!o->symbols)
+	if (!o->view.rows.symbols)
 		return error_set(err, -EINVAL, "profiles are compared by symbols: give --symbols");
 	return 0;
 }
 
-char *opreport_words(const char *first, int count, char *const *words)
+char *opreport_words(const char *first, size_t count, char *const *words)
 {
 	struct strbuf text = STRBUF_INIT;
-	int i;
+	size_t i;
 
 	strbuf_adds(&text, first);
 	for (i = 0; i < count; i++)
@@ -142,36 +178,37 @@ char *opreport_words(const char *first, int count, char *const *words)
 	return strbuf_take(&text);
 }
 
-void opreport_show(const struct opreport_options *o, struct opreport_shown *ret, int count,
-		   char *const *words)
+static const char *if_true(bool is_given)
 {
-	char *specification = opreport_words("", count, words);
-	const struct report_option shown[] = {
-		{ "specification", count ? specification : NULL },
-		{ "sessiondir", o->session_dir },
-		{ "imagepath", o->image_path },
-		{ "root", o->root },
-		{ "symbols", o->symbols ? "true" : NULL },
-		{ "callgraph", o->calls ? "true" : NULL },
-		{ "details", o->details ? "true" : NULL },
-		{ "debuginfo", o->lines ? "true" : NULL },
-		{ "inlines", o->inlines ? "true" : NULL },
-		{ "excludedependent", o->exclude_dependent ? "true" : NULL },
-		{ "mergelib", o->merge & CLASSES_MERGE_LIB ? "true" : NULL },
-		{ "threshold", o->threshold > 0 ? ret->threshold : NULL },
-		{ "demangle", o->names.mangled ? "none"
-			      : o->names.rules ? "smart"
-					       : "normal" },
-	};
-	static_assert(ARRAY_SIZE(shown) < ARRAY_SIZE(ret->list), "room for the end");
-
-	ret->words = specification;
-	(void)snprintf(ret->threshold, sizeof(ret->threshold), "%g", o->threshold);
-	memcpy(ret->list, shown, sizeof(shown));
+	return is_given ? "true" : NULL;
 }
 
-void opreport_shown_done(struct opreport_shown *s)
+const struct report_option *opreport_show(const struct opreport_options *o,
+					  const char *specification)
 {
-	free(s->words);
-	s->words = NULL;
+	static struct report_option list[16];
+	static char threshold[32];
+	const struct report_view *v = &o->view;
+	const struct report_option shown[] = {
+		{ "specification", specification },
+		{ "sessiondir", o->profile.session_dir },
+		{ "imagepath", o->profile.binaries.image_paths },
+		{ "root", o->profile.binaries.root },
+		{ "symbols", if_true(v->rows.symbols) },
+		{ "callgraph", if_true(v->calls) },
+		{ "details", if_true(v->rows.details) },
+		{ "debuginfo", if_true(v->rows.lines) },
+		{ "inlines", if_true(v->rows.inlines) },
+		{ "excludedependent", if_true(v->rows.exclude_dependent) },
+		{ "mergelib", if_true(v->rows.merge_lib) },
+		{ "threshold", v->threshold > 0 ? threshold : NULL },
+		{ "demangle", v->names.mangled ? "none"
+			      : v->names.rules ? "smart"
+					       : "normal" },
+	};
+	static_assert(ARRAY_SIZE(shown) < ARRAY_SIZE(list), "room for the end");
+
+	(void)snprintf(threshold, sizeof(threshold), "%g", v->threshold);
+	memcpy(list, shown, sizeof(shown));
+	return list;
 }

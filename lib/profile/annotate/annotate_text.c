@@ -85,7 +85,8 @@ static char *header_lines(const struct annotate *a, const struct losses *l)
 	if (!out)
 		return xstrdup("");
 	report.container = &a->totals;
-	report_header_text(&report, l, out);
+	report.losses = l;
+	report_header_text(&report, out);
 	if (fclose(out) != 0) {
 		free(text);
 		return xstrdup("");

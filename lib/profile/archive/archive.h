@@ -28,7 +28,7 @@ struct archive_config {
 	const char *root;	/* before every path, as in struct binaries_config; or NULL */
 	bool exclude_dependent; /* only samples in the applications' own images */
 	const bool *chained;	/* by image: it is wanted for call chains, too
-				   (profile/select/used_offsets.h); or NULL */
+				   (chains_images()); or NULL */
 	const char *arcs; /* directory to put call graph files into that are made of chains and are
 			   * added then; NULL: none are made */
 	bool compact;	  /* without files of which a compact archive holds nothing */

@@ -75,7 +75,9 @@ static int check_events(const struct gather *g, struct error *err)
 			 strbuf_text(&list));
 }
 
-int gprof_select(const struct gather *g, uint32_t *ret_image, struct error *err)
+/* The image that the profile is about: the only one that has samples, or the only application. 0,
+ * or -EINVAL with the list of images, or of events if there are several. */
+static int select_image(const struct gather *g, uint32_t *ret, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf all = STRBUF_INIT, applications = STRBUF_INIT;
 	uint32_t image = only_image(g, false, &all);
@@ -88,7 +90,7 @@ int gprof_select(const struct gather *g, uint32_t *ret_image, struct error *err)
 				 "%s; name one",
 				 applications.length ? strbuf_text(&applications)
 						     : strbuf_text(&all));
-	*ret_image = image;
+	*ret = image;
 	return check_events(g, err);
 }
 
@@ -240,20 +242,22 @@ static int open_program(struct collect *c, struct binaries *bs, const struct sfi
 	return 0;
 }
 
-int gprof_collect(const struct gather *g, struct binaries *bs, uint32_t image, double threshold,
-		  struct gmon *ret, struct gprof_stats *stats, struct error *err)
+int gprof_collect(const struct gather *g, struct binaries *bs, double threshold, struct gmon *ret,
+		  struct gprof_stats *stats, struct error *err)
 {
 	_cleanup_(samples_done) struct samples flat = SAMPLES_INIT, arcs = SAMPLES_INIT;
 	struct sfile_header header = { 0 };
 	struct gmon gmon = { 0 };
-	struct collect c = { .gather = g, .image = image, .out = &gmon, .stats = stats };
-	int r;
+	struct collect c = { .gather = g, .out = &gmon, .stats = stats };
+	int r = select_image(g, &c.image, err);
 
+	if (r < 0)
+		return r;
 	*stats = (struct gprof_stats){ 0 };
 	read_files(&c, false, &flat, &header);
 	if (flat.count == 0)
 		return error_set(err, -ENODATA, "%s: no samples are in it",
-				 g->images[image].display);
+				 g->images[c.image].display);
 	r = open_program(&c, bs, &header, err);
 	if (r == 0) {
 		sum_symbols(&c, &flat);

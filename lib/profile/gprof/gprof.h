@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The profile of one program as gprof(1) sees one: the samples in its functions by address, and the
- * arcs between them out of call graph files.
+ * arcs between these functions from call graph files.
  *
- *	if (gprof_select(gather, &image, err) == 0 &&
- *	    gprof_collect(gather, binaries, image, 0, &gmon, &stats, err) == 0)
+ *	if (gprof_collect(gather, binaries, 0, &gmon, &stats, err) == 0)
  *		gmon_write(&gmon, out);
  */
 #pragma once
@@ -28,13 +27,9 @@ struct gprof_stats {
 	char example[128]; /* one of the names that gprof passes over */
 };
 
-/* The image that the profile is about: the only one that samples are in, or the only application.
- * 0, or -EINVAL with the list of those that are there, or with the events where there are several.
- */
-int gprof_select(const struct gather *g, uint32_t *ret_image, struct error *err);
-
-/* Adds all samples in @image to @ret, but for functions with less than @threshold percent of them,
- * and its arcs. 0, the caller calls gmon_done(); or negative with the reason: -ENODATA where the
- * image has no file with symbols, or no samples. */
-int gprof_collect(const struct gather *g, struct binaries *bs, uint32_t image, double threshold,
-		  struct gmon *ret, struct gprof_stats *stats, struct error *err);
+/* Adds the samples of the only image that has any, or else of the only application, to @ret, except
+ * those of functions with less than @threshold percent of them; and the arcs inside it. 0, the
+ * caller calls gmon_done(); or negative with the reason: -EINVAL if there are several images or
+ * events, -ENODATA if the image has no file with symbols, or no samples. */
+int gprof_collect(const struct gather *g, struct binaries *bs, double threshold, struct gmon *ret,
+		  struct gprof_stats *stats, struct error *err);

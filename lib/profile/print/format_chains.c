@@ -9,6 +9,7 @@
 #include "profile/print/losses.h"
 #include "profile/print/report_header.h"
 #include "profile/print/report.h"
+#include "profile/print/internal/chains_quality.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -20,66 +21,13 @@ static const char indent[] = "    ";
 /* Whether a share is not shown. */
 static bool is_below(const struct report *r, const struct chains *c, uint64_t samples)
 {
-	return container_share(samples, c->samples) < r->threshold;
-}
-
-/* "123      12.3456 ": samples and percentage as in the other reports. */
-static void add_counts(struct strbuf *line, const struct chains *c, uint64_t samples)
-{
-	char percent[16];
-
-	report_percent(container_share(samples, c->samples), percent);
-	strbuf_addf(line, "%-8" PRIu64 " %s  ", samples, percent);
+	return container_share(samples, c->samples) < r->view->threshold;
 }
 
 static void print_line(struct strbuf *line, FILE *out)
 {
 	(void)fprintf(out, "%s\n", strbuf_text(line));
 	strbuf_clear(line);
-}
-
-/* --- quality --- */
-
-static void print_quality_line(const struct chains *c, FILE *out)
-{
-	const char *separator = ":";
-	size_t i;
-
-	(void)fprintf(out, "Call chains");
-	for (i = 0; i < c->end_count; i++) {
-		if (!c->ends[i].samples)
-			continue;
-		(void)fprintf(out, "%s %.4g %% %s", separator,
-			      container_share(c->ends[i].samples, c->samples), c->ends[i].name);
-		separator = ",";
-	}
-	(void)fprintf(out, " (of %" PRIu64 ")\n", c->samples);
-}
-
-static void print_quality_table(const struct report *r, const struct chains *c, FILE *out)
-{
-	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
-	size_t i;
-
-	(void)fprintf(out, "samples  %%        chains end     in image\n");
-	for (i = 0; i < c->quality_count; i++) {
-		const struct chains_quality *q = &c->quality[i];
-
-		add_counts(&line, c, q->samples);
-		strbuf_addf(&line, "%-14s ", c->ends[q->end].name);
-		text_visible(&line, report_image(r, q->image));
-		print_line(&line, out);
-	}
-	for (i = 0; i < c->end_count; i++)
-		if (c->ends[i].samples)
-			(void)fprintf(out, "%s: %s\n", c->ends[i].name, c->ends[i].meaning);
-}
-
-void report_chains_quality(const struct report *r, const struct chains *c, FILE *out)
-{
-	print_quality_line(c, out);
-	if (r->quality)
-		print_quality_table(r, c, out);
 }
 
 /* --- the hottest chains --- */
@@ -116,30 +64,28 @@ static void print_hidden(const struct chains *c, size_t count, uint64_t samples,
 		      container_share(samples, c->samples));
 }
 
-static bool is_shown(const struct report *r, const struct chains *c, const struct chains_view *view,
-		     size_t i, uint64_t samples)
+static bool is_shown(const struct report *r, const struct chains *c, size_t i, uint64_t samples)
 {
-	return (!view->top || i < view->top) && !is_below(r, c, samples);
+	return (!r->view->top || i < r->view->top) && !is_below(r, c, samples);
 }
 
-static void print_chains(const struct report *r, const struct chains *c,
-			 const struct chains_view *view, FILE *out)
+static void print_chains(const struct report *r, const struct chains *c, FILE *out)
 {
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
 	uint64_t hidden = 0;
 	size_t i, shown = 0;
 
-	if (r->show_header)
+	if (!r->view->no_header)
 		(void)fprintf(out, "samples  %%        application\n");
 	for (i = 0; i < c->line_count; i++) {
 		const struct chains_line *l = &c->lines[i];
 
-		if (!is_shown(r, c, view, i, l->samples)) {
+		if (!is_shown(r, c, i, l->samples)) {
 			hidden += l->samples;
 			continue;
 		}
 		shown++;
-		add_counts(&line, c, l->samples);
+		chains_add_counts(&line, c, l->samples);
 		text_visible(&line, report_image(r, l->app));
 		print_line(&line, out);
 		print_frames(r, c, l, out);
@@ -261,25 +207,24 @@ static const struct row **sorted_rows(const struct chains *c)
 	return rows;
 }
 
-static void print_children(const struct report *r, const struct chains *c,
-			   const struct chains_view *view, FILE *out)
+static void print_children(const struct report *r, const struct chains *c, FILE *out)
 {
 	_cleanup_free_ const struct row **rows = sorted_rows(c);
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
 	size_t i, shown = 0;
 
-	if (r->show_header)
+	if (!r->view->no_header)
 		(void)fprintf(out, "children %%        self     %%        image name"
 				   "               symbol name\n");
 	for (i = 0; i < c->rows.count; i++) {
 		const struct row *row = rows[i];
 		size_t column;
 
-		if (!is_shown(r, c, view, i, row->counts[CHAINS_INCLUSIVE]))
+		if (!is_shown(r, c, i, row->counts[CHAINS_INCLUSIVE]))
 			continue;
 		shown++;
-		add_counts(&line, c, row->counts[CHAINS_INCLUSIVE]);
-		add_counts(&line, c, row->counts[CHAINS_SELF]);
+		chains_add_counts(&line, c, row->counts[CHAINS_INCLUSIVE]);
+		chains_add_counts(&line, c, row->counts[CHAINS_SELF]);
 		column = line.length;
 		text_visible(&line, report_image(r, row->image));
 		do
@@ -293,18 +238,24 @@ static void print_children(const struct report *r, const struct chains *c,
 			      c->rows.count - shown == 1 ? "function" : "functions");
 }
 
-void report_chains_text(const struct report *r, const struct chains *c,
-			const struct chains_view *view, FILE *out)
+void report_chains_text(const struct report *r, FILE *out)
 {
-	switch (view->form) {
+	const struct chains *c = r->chains;
+
+	/* Whatever reads folded stacks takes every line for one. */
+	if (!r->view->no_header && r->view->chains != CHAINS_FOLDED)
+		report_header_text(r, out);
+	switch (r->view->chains) {
+	case CHAINS_NONE:
+		break;
 	case CHAINS_LIST:
-		print_chains(r, c, view, out);
+		print_chains(r, c, out);
 		break;
 	case CHAINS_FOLDED:
 		print_folded(r, c, out);
 		break;
 	case CHAINS_CHILDREN:
-		print_children(r, c, view, out);
+		print_children(r, c, out);
 		break;
 	}
 }
@@ -345,8 +296,7 @@ static void write_function(const struct report *r, const struct chains *c, const
 	json_bool(j, "kernel", c->is_kernel[row->image]);
 }
 
-static void write_chains(const struct report *r, const struct chains *c,
-			 const struct chains_view *view, struct json *j)
+static void write_chains(const struct report *r, const struct chains *c, struct json *j)
 {
 	size_t i, k;
 
@@ -354,7 +304,7 @@ static void write_chains(const struct report *r, const struct chains *c,
 	for (i = 0; i < c->line_count; i++) {
 		const struct chains_line *l = &c->lines[i];
 
-		if (!is_shown(r, c, view, i, l->samples))
+		if (!is_shown(r, c, i, l->samples))
 			continue;
 		json_line(j);
 		json_open(j, NULL, '{');
@@ -391,15 +341,14 @@ static void write_folded(const struct report *r, const struct chains *c, struct 
 	json_close(j, ']');
 }
 
-static void write_children(const struct report *r, const struct chains *c,
-			   const struct chains_view *view, struct json *j)
+static void write_children(const struct report *r, const struct chains *c, struct json *j)
 {
 	_cleanup_free_ const struct row **rows = sorted_rows(c);
 	size_t i;
 
 	json_open(j, "functions", '[');
 	for (i = 0; i < c->rows.count; i++) {
-		if (!is_shown(r, c, view, i, rows[i]->counts[CHAINS_INCLUSIVE]))
+		if (!is_shown(r, c, i, rows[i]->counts[CHAINS_INCLUSIVE]))
 			continue;
 		json_line(j);
 		json_open(j, NULL, '{');
@@ -411,9 +360,9 @@ static void write_children(const struct report *r, const struct chains *c,
 	json_close(j, ']');
 }
 
-void report_chains_json(const struct report *r, const struct losses *losses, const struct chains *c,
-			const struct chains_view *view, FILE *out)
+void report_chains_json(const struct report *r, FILE *out)
 {
+	const struct chains *c = r->chains;
 	_cleanup_free_ char *cpu = report_header_cpu(r);
 	struct json j = JSON_INIT(out);
 
@@ -421,18 +370,20 @@ void report_chains_json(const struct report *r, const struct losses *losses, con
 	json_string(&j, "format", "opreport-chains-1");
 	json_string(&j, "cpu", cpu);
 	json_string(&j, "event", c->event);
-	json_u64(&j, "lost", losses->samples);
+	json_u64(&j, "lost", r->losses->samples);
 	json_u64(&j, "samples", c->samples);
 	write_quality(r, c, &j);
-	switch (view->form) {
+	switch (r->view->chains) {
+	case CHAINS_NONE:
+		break;
 	case CHAINS_LIST:
-		write_chains(r, c, view, &j);
+		write_chains(r, c, &j);
 		break;
 	case CHAINS_FOLDED:
 		write_folded(r, c, &j);
 		break;
 	case CHAINS_CHILDREN:
-		write_children(r, c, view, &j);
+		write_children(r, c, &j);
 		break;
 	}
 	json_close(&j, '}');

@@ -5,7 +5,7 @@
  *
  *	struct losses losses;
  *	losses_collect(gather, &losses);
- *	report_header_text(&report, &losses, stdout);
+ *	report_header_text(&report, stdout);
  *	losses_done(&losses);
  */
 #pragma once

@@ -4,14 +4,12 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "base/text.h"
-#include "profile/print/report_header.h"
-#include "profile/rows/unresolved.h"
 
 #include <string.h>
 
 const char *report_image(const struct report *r, uint32_t image)
 {
-	return gather_image_name(r->gather, image, r->long_names);
+	return gather_image_name(r->gather, image, r->view->long_names);
 }
 
 bool report_has_apps(const struct report *r)
@@ -111,31 +109,4 @@ void report_class_name(const struct report *r, size_t class, size_t width, char 
 		keep = 0;
 	(void)snprintf(text, width + 1, "%.*s...%s", (int)(width - 3 - keep), name,
 		       keep ? tail : "");
-}
-
-void report_text(const struct report *r, const struct losses *losses, FILE *out)
-{
-	if (r->show_header)
-		report_header_text(r, losses, out);
-	if (r->calls)
-		report_calls_text(r, out);
-	else if (r->symbols)
-		report_symbols_text(r, out);
-	else
-		report_summary_text(r, out);
-	if (r->show_header && r->symbols && r->unresolved)
-		unresolved_text(r->unresolved, r->gather, out);
-}
-
-const struct report_form_info *report_form(enum report_form form)
-{
-	static const struct report_form_info forms[] = {
-		[REPORT_TEXT] = { "text", false, report_text },
-		[REPORT_JSON] = { "JSON", true, report_json },
-		[REPORT_CSV] = { "CSV", true, report_csv },
-		[REPORT_XML] = { "XML", true, report_xml },
-	};
-	static_assert(ARRAY_SIZE(forms) == REPORT_FORM_COUNT_, "a row for each form");
-
-	return &forms[form];
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a formatter prints: the filled container with all that names its rows, and how to show it.
- * The formatters (text, JSON) only read it.
+ * What the formatters (text, CSV, JSON, XML) print: rows with all that names them, and the view of
+ * them that the user asked for. Formatters only read it; all of it is borrowed.
  *
- *	struct report report = { .gather = g, .classes = classes, .container = rows, ... };
+ *	struct report_view view = { .rows = { .symbols = true } };
+ *	struct report report = { .view = &view, .gather = g, .classes = classes, .container = c };
  *	report_symbols_text(&report, stdout);
  */
 #pragma once
@@ -11,8 +12,11 @@
 #include "profile/select/classes.h"
 #include "profile/rows/container.h"
 #include "profile/rows/diff.h"
+#include "profile/rows/populate.h"
 #include "profile/select/gather.h"
 #include "profile/rows/sort.h"
+#include "profile/select/symfilter.h"
+#include "symbol/smartname.h"
 #include "sfile/sfile.h"
 
 #include <stdbool.h>
@@ -36,51 +40,58 @@ struct report_option {
 	const char *name, *value; /* NULL value: not given */
 };
 
-struct report {
-	const struct gather *gather;
-	const struct classes *classes;
-	const struct container *container;
-	const struct callgraph *calls;	    /* of these rows, where they are reported, else NULL */
-	const struct chains *chains;	    /* whole chains, of which the header says how many are
-					     * complete, or NULL */
-	bool quality;			    /* and where and why the others end */
-	const struct report_before *before; /* where two profiles are compared, else NULL */
-	enum diff_by compare_by;
-	const struct unresolved *unresolved; /* what has no symbol, or NULL */
-	const struct sort *sort;	     /* the order that the rows stand in */
-	struct sfile_header header;	     /* of a sample file: CPU type, speed */
-	uint64_t timer_hz; /* samples a second and CPU in timer mode; 0: unknown */
-	size_t skipped;	   /* files that could not be read and are not in it */
-	bool show_header;
-	bool long_names;     /* paths instead of their last parts */
-	bool show_address;   /* a column of addresses */
-	bool symbols;	     /* rows are symbols, not images */
-	bool details;	     /* below each symbol its addresses */
-	bool lines;	     /* a column of source lines */
-	bool accumulated;    /* columns of running sums */
-	bool errors;	     /* columns of the interval that a share is in, at 95 % */
-	bool global_percent; /* not of the application, of the symbol, but of the total */
-	bool merge_lib;	     /* applications are not told apart */
-	double threshold;    /* in percent: what container_cut() was asked for */
-	uint64_t top;	     /* rows, if not 0: what container_top() was asked for */
-	unsigned int width;  /* of the terminal: names are cut to fit; 0: they are not */
-	bool colour;	     /* escape sequences are welcome */
-	bool terminal;	     /* somebody looks at it: no form may send what a terminal obeys */
-	const char *command; /* the command line, for the XML form */
-	const struct report_option *options; /* likewise; ends with a NULL name */
-};
-
 /* Forms of a report. */
 enum report_form { REPORT_TEXT, REPORT_JSON, REPORT_CSV, REPORT_XML, REPORT_FORM_COUNT_ };
 
-struct report_form_info {
-	const char *name;
-	bool is_for_programs; /* in full: any number of classes along any axes, whole paths */
-	void (*print)(const struct report *r, const struct losses *losses, FILE *out);
+/* How whole call chains are reported. */
+enum chains_form {
+	CHAINS_NONE,	/* they are not: the report is of images or symbols */
+	CHAINS_LIST,	/* the hottest chains, one function a line */
+	CHAINS_FOLDED,	/* "app;outermost;...;innermost COUNT", for flame graphs */
+	CHAINS_CHILDREN /* functions by the samples with them anywhere in the chain */
 };
 
-/* What is known of a form. */
-const struct report_form_info *report_form(enum report_form form);
+/* What a user asked to see. Zero is a summary by image, as text. */
+struct report_view {
+	enum report_form form;
+	enum chains_form chains;
+	struct populate_config rows; /* what the rows are */
+	bool calls;		     /* callers and callees of each symbol, too */
+	bool quality;		     /* where and why call chains end, too */
+	struct symbol_filter chosen; /* only these symbols */
+	struct name_style names;
+	enum diff_by compare_by; /* if two profiles are compared */
+	struct sort sort;
+	double threshold;    /* in percent: rows below are left out */
+	uint64_t top;	     /* if not 0: rows after so many are left out */
+	bool no_header;	     /* rows only */
+	bool long_names;     /* paths instead of their last parts */
+	bool show_address;   /* a column of addresses */
+	bool accumulated;    /* columns of running sums */
+	bool errors;	     /* columns of the 95 % confidence interval of each share */
+	bool global_percent; /* of the total instead of the application or symbol */
+	bool colour;	     /* escape sequences are welcome */
+	bool terminal;	     /* output is a terminal: send nothing that it would obey */
+	unsigned int width;  /* of the terminal: names are cut to fit; 0: they are not */
+	const char *command; /* the command line, for XML */
+	const struct report_option *options; /* likewise; ends with a NULL name */
+};
+
+/* What is printed; all is borrowed. */
+struct report {
+	const struct report_view *view;
+	const struct gather *gather;
+	const struct classes *classes;
+	const struct container *container;
+	const struct callgraph *calls; /* between the rows; NULL unless view->calls */
+	const struct chains *chains;   /* to report, or for their quality in the header; or NULL */
+	const struct report_before *before;  /* if two profiles are compared, else NULL */
+	const struct unresolved *unresolved; /* samples without a symbol, or NULL */
+	const struct losses *losses;
+	struct sfile_header header; /* of a sample file: CPU type and speed */
+	uint64_t timer_hz;	    /* samples per second per CPU in timer mode; 0: unknown */
+	size_t skipped;		    /* sample files that could not be read */
+};
 
 /* How image number @image is named in the report: its path, or the last part of it. */
 const char *report_image(const struct report *r, uint32_t image);
@@ -105,10 +116,8 @@ void report_calls_text(const struct report *r, FILE *out);
 /* The summary: applications with their images below them. */
 void report_summary_text(const struct report *r, FILE *out);
 /* The header, if asked for, and the list of symbols or the summary, whichever the rows are. */
-void report_text(const struct report *r, const struct losses *losses, FILE *out);
+void report_text(const struct report *r, FILE *out);
 /* All rows and what the header says as one JSON object (man opreport-output.5). */
-void report_json(const struct report *r, const struct losses *losses, FILE *out);
+void report_json(const struct report *r, FILE *out);
 /* All rows as a table of comma-separated values (likewise). */
-void report_csv(const struct report *r, const struct losses *losses, FILE *out);
-/* All rows and what the header says as an XML document (likewise). */
-void report_xml(const struct report *r, const struct losses *losses, FILE *out);
+void report_csv(const struct report *r, FILE *out);

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "event/cpu_type.h"
 #include "event/event.h"
-#include "profile/print/format_chains.h"
+#include "profile/print/internal/chains_quality.h"
 #include "profile/print/losses.h"
 #include "profile/print/report.h"
 #include "sfile/setup.h"
@@ -139,7 +139,7 @@ static void print_comparison(const struct report *r, FILE *out)
 	(void)fprintf(out,
 		      ", shown in the rows\nCompared: %s; \"diff %%\" is relative to the first\n"
 		      "~: a difference that chance alone makes in more than 1 of 20 cases\n",
-		      diff_by_meaning(r->compare_by));
+		      diff_by_meaning(r->view->compare_by));
 	if (before->skipped)
 		(void)fprintf(out, "Note: %zu file%s of the first profile could not be read\n",
 			      before->skipped, before->skipped == 1 ? "" : "s");
@@ -152,8 +152,9 @@ static void print_comparison(const struct report *r, FILE *out)
 	}
 }
 
-void report_header_text(const struct report *r, const struct losses *l, FILE *out)
+void report_header_text(const struct report *r, FILE *out)
 {
+	const struct losses *l = r->losses;
 	_cleanup_free_ char *cpu = report_header_cpu(r);
 	size_t i, events = r->classes->axis == AXIS_EVENT ? r->classes->count : 1;
 	uint64_t recorded =
@@ -173,7 +174,7 @@ void report_header_text(const struct report *r, const struct losses *l, FILE *ou
 	for (i = 0; i < l->count; i++)
 		print_loss(&l->list[i], (double)(recorded + l->samples), out);
 	if (r->chains)
-		report_chains_quality(r, r->chains, out);
+		chains_quality_print(r, out);
 	if (r->before)
 		print_comparison(r, out);
 }

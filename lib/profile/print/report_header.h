@@ -5,7 +5,7 @@
  *
  *	struct losses losses;
  *	losses_collect(gather, &losses);
- *	report_header_text(&report, &losses, stdout);
+ *	report_header_text(&report, stdout);
  *	losses_done(&losses);
  */
 #pragma once
@@ -25,4 +25,4 @@ char *report_header_cpu(const struct report *r);
 /* What was counted in a class: "Counted CPU_CLK_UNHALTED events (...) ..."; caller frees. */
 char *report_header_class(const struct report *r, size_t class);
 /* Prints the header's lines. */
-void report_header_text(const struct report *r, const struct losses *l, FILE *out);
+void report_header_text(const struct report *r, FILE *out);

@@ -1,19 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who called whom: the arcs of call graph files, added up by function. An arc goes from row to row
- * of the container; functions that only stand in arcs get rows without samples. Arcs lie in sorted
- * arrays of row numbers, so that a graph of a million of them is a matter of sorting.
+ * Who called whom: the arcs of call graph files, added up by function. An arc leads from one row of
+ * the container to another; functions that occur only at the ends of arcs get rows without samples.
+ * Arcs are kept in sorted arrays of row numbers, so that a graph of a million arcs costs no more
+ * than sorting them.
  *
- *	callgraph_collect(gather, &classes, binaries, &config, &container, &graph, &stats);
- *	container_name(&container, true);
+ *	populate_images(&job);
+ *	callgraph_collect(&job, &graph);
+ *	container_name(&container, NULL);
  *	sort_rows(&container, gather, &sort);
  *	callgraph_arrange(&graph, &container);
  *	for (i = graph.callers.first[row]; i < graph.callers.first[row + 1]; i++)
  *		...graph.callers.arcs[i].caller...
  *	callgraph_done(&graph);
  *
- * The graph owns the arcs, the container the rows. The binaries must be kept open (binary.h), since
- * those that hold samples were opened before.
+ * The graph owns the arcs, the container the rows. The binaries must be kept open (->keep in
+ * binary.h), because those that hold samples were opened before.
  */
 #pragma once
 
@@ -23,12 +25,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct binaries;
-struct classes;
 struct container;
 struct gather;
-struct populate_config;
-struct populate_stats;
+struct populate_job;
 
 struct arc {
 	uint32_t caller, callee; /* indexes of rows */
@@ -55,12 +54,10 @@ struct callgraph {
 	struct arc *arcs;
 };
 
-/* Reads the call graph files of @g, finds the functions at both ends of each arc, and adds the rows
- * that @c lacks. Files that cannot be read are warned of and counted in @stats. The caller calls
- * callgraph_done(). */
-void callgraph_collect(const struct gather *g, const struct classes *classes, struct binaries *bs,
-		       const struct populate_config *config, struct container *c,
-		       struct callgraph *ret, struct populate_stats *stats);
+/* Reads the call graph files of job->gather, finds the functions at both ends of each arc, and adds
+ * the rows that job->out lacks. Files that cannot be read are warned of and counted in job->stats.
+ * The caller calls callgraph_done(). */
+void callgraph_collect(struct populate_job *job, struct callgraph *ret);
 /* Adds the arcs up and puts them into both lists, once the rows of @c stand in their order. */
 void callgraph_arrange(struct callgraph *graph, const struct container *c);
 /* Frees all; a zeroed graph is fine. */

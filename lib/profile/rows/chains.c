@@ -78,24 +78,37 @@ static int open_source(struct chains *c, struct gather *g, uint32_t session, str
 
 int chains_open(struct chains *c, struct gather *g, const struct spec *spec, struct error *err)
 {
-	struct error why = ERROR_INIT;
+	int failed = 0;
 	uint32_t i;
-	int r;
 
 	*c = (struct chains){ .gather = g, .spec = spec };
 	for (i = 0; i < g->session_count; i++) {
-		r = open_source(c, g, i, &why);
-		if (r < 0 && r != -ENOENT) {
-			(void)error_set(err, r, "%s", why.text);
-			return r;
-		}
+		struct error why = ERROR_INIT;
+		int r = open_source(c, g, i, &why);
+
+		if (r < 0 && r != -ENOENT && failed == 0)
+			failed = error_set(err, r, "%s", why.text);
 	}
-	if (!c->source_count)
-		return error_set(err, -ENODATA,
-				 "%s: no call chains were sampled there; --callgraph of operf or "
-				 "opcontrol takes them",
-				 g->sessions[0].samples);
-	return 0;
+	if (failed < 0 || c->source_count)
+		return failed;
+	return error_set(err, -ENODATA,
+			 "%s: no call chains were sampled there; --callgraph of operf or opcontrol "
+			 "takes them",
+			 g->sessions[0].samples);
+}
+
+bool *chains_images(const struct chains *c)
+{
+	bool *ret = xcalloc(c->gather ? c->gather->image_count + 1 : 1, sizeof(*ret));
+	size_t i, k;
+
+	for (i = 0; i < c->source_count; i++) {
+		const struct chain_names *names = chain_reader_names(c->sources[i].reader);
+
+		for (k = 1; k <= chain_names_images(names); k++)
+			ret[c->sources[i].images[k]] = true;
+	}
+	return ret;
 }
 
 /* --- chains --- */

@@ -6,10 +6,10 @@
  * however often that recurs.
  *
  *	struct chains c = CHAINS_INIT;
- *	chains_open(&c, gather, &spec, err);	names their images in the gather
- *	chains_collect(&c, binaries, err);	made after that
+ *	chains_open(&c, gather, &spec, err);	adds their images to the gather
+ *	chains_collect(&c, binaries, err);	binaries made after that
  *	chains_name(&c, &style);
- *	report_chains_text(&report, &c, &view, stdout);
+ *	report_chains_text(&report, stdout);
  *	chains_done(&c);
  *
  * Functions are rows of a container without applications, with two classes: own samples, and
@@ -83,9 +83,12 @@ struct chains {
 
 #define CHAINS_INIT ((struct chains){ 0 })
 
-/* Opens the chains of all sessions of @g and enters their images in it. 0, or -errno: -ENODATA if
- * there are none. @g and @spec are borrowed. The caller calls chains_done() in any case. */
+/* Opens the chains of all sessions of @g and adds their images to it. 0, or -errno: -ENODATA if
+ * there are none, else the error of the first session whose chains cannot be read; those of the
+ * others are open then. @g and @spec are borrowed. The caller calls chains_done() in any case. */
 int chains_open(struct chains *c, struct gather *g, const struct spec *spec, struct error *err);
+/* Whether chains have frames or samples in each image of the gather; caller frees. */
+bool *chains_images(const struct chains *c);
 /* Frees all; CHAINS_INIT is fine. */
 void chains_done(struct chains *c);
 

@@ -21,15 +21,9 @@
 enum { PORTION = 64 << 10 };
 
 struct populate {
-	const struct gather *gather;
-	const struct classes *classes;
-	const struct by_image *inverted;
-	struct binaries *binaries;
-	const struct populate_config *config;
-	struct container *out;
-	struct populate_stats *stats;
+	struct populate_job *job;
 	struct samples samples;	    /* of one image and application */
-	struct file_prefetch files; /* in the order of ->inverted */
+	struct file_prefetch files; /* in the order of ->job->by_image */
 };
 
 /* A symbol that has a row: its name in the container, shared by the rows of all applications, and
@@ -54,18 +48,18 @@ struct current {
 
 static uint32_t app_of(const struct populate *p, uint32_t file)
 {
-	return p->config->merge_lib ? GATHER_NONE : p->gather->files[file].app;
+	return p->job->config->merge_lib ? GATHER_NONE : p->job->gather->files[file].app;
 }
 
 static bool is_wanted(const struct populate *p, const struct gather_file *f)
 {
-	return !p->config->exclude_dependent || f->app == f->image;
+	return !p->job->config->exclude_dependent || f->app == f->image;
 }
 
 static struct row *add_row(struct populate *p, const struct current *cur, enum row_kind kind)
 {
 	return container_add_row(
-		p->out, &(struct row){ .image = cur->image, .app = cur->app, .kind = kind });
+		p->job->out, &(struct row){ .image = cur->image, .app = cur->app, .kind = kind });
 }
 
 /* The row of @sym: a new one, or, where an earlier piece of it had samples, that one's. */
@@ -75,15 +69,15 @@ static struct row *symbol_row(struct populate *p, struct current *cur, const str
 	struct row *row;
 
 	if (named->symbol && named->row >= cur->first)
-		return &p->out->rows[named->row];
+		return &p->job->out->rows[named->row];
 	if (!named->symbol)
-		named->symbol = container_symbol(p->out, sym->name);
-	named->row = p->out->count;
+		named->symbol = container_symbol(p->job->out, sym->name);
+	named->row = p->job->out->count;
 	row = add_row(p, cur, ROW_SYMBOL);
 	row->symbol = named->symbol;
 	row->symbol_index = sym->whole;
 	row->address = sym->address;
-	if (p->config->lines && cur->placer)
+	if (p->job->config->lines && cur->placer)
 		row->place = placer_find(cur->placer, sym->address);
 	return row;
 }
@@ -113,12 +107,12 @@ static const struct sample *take_up_to(struct populate *p, struct current *cur, 
 				       const struct sample *at, uint64_t last, uint64_t address)
 {
 	const struct sample *end = p->samples.samples + p->samples.count;
-	struct row *row = &p->out->rows[index];
+	struct row *row = &p->job->out->rows[index];
 	const struct sample *next = count_up_to(row, at, end, last);
 
-	if (p->config->details)
-		detail_keep(p->out, row, at, (size_t)(next - at), address - at->offset,
-			    p->config->lines ? cur->placer : NULL);
+	if (p->job->config->details)
+		detail_keep(p->job->out, row, at, (size_t)(next - at), address - at->offset,
+			    p->job->config->lines ? cur->placer : NULL);
 	return next;
 }
 
@@ -129,7 +123,7 @@ static size_t inlined_row(struct populate *p, struct current *cur, struct inline
 
 	if (call->row != UINT32_MAX && call->row >= cur->first)
 		return call->row;
-	call->row = (uint32_t)p->out->count;
+	call->row = (uint32_t)p->job->out->count;
 	row = add_row(p, cur, ROW_SYMBOL);
 	row->symbol = call->symbol;
 	row->symbol_index = UINT32_MAX;
@@ -147,7 +141,7 @@ static size_t row_at(struct populate *p, struct current *cur, const struct symbo
 
 	if (cur->inlined && inline_rows_find(cur->inlined, address, &calls))
 		return inlined_row(p, cur, calls[0]);
-	return (size_t)(symbol_row(p, cur, sym) - p->out->rows);
+	return (size_t)(symbol_row(p, cur, sym) - p->job->out->rows);
 }
 
 /* Takes the samples from @at on that are in @sym; returns the first that is not. */
@@ -183,7 +177,7 @@ static void merge_symbols(struct populate *p, struct current *cur)
 			continue;
 		}
 		if (cur->unnamed == SIZE_MAX) {
-			cur->unnamed = p->out->count;
+			cur->unnamed = p->job->out->count;
 			(void)add_row(p, cur, ROW_UNNAMED);
 		}
 		at = take_up_to(p, cur, cur->unnamed, at, sym ? sym->offset - 1 : UINT64_MAX,
@@ -215,13 +209,14 @@ static void open_binary(struct populate *p, struct current *cur)
 	if (cur->is_open)
 		return;
 	cur->is_open = true;
-	binary_open(p->binaries, cur->image, &cur->header, &cur->binary);
+	binary_open(p->job->binaries, cur->image, &cur->header, &cur->binary);
 	if (cur->binary.symtab)
 		cur->named = xcalloc(symtab_count(cur->binary.symtab), sizeof(*cur->named));
-	if ((p->config->lines || p->config->inlines) && cur->binary.file)
-		cur->placer = placer_new(p->out, cur->binary.file, cur->binary.debug);
-	if (p->config->inlines && cur->placer)
-		cur->inlined = inline_rows_new(p->out, placer_lines(cur->placer), p->config->lines);
+	if ((p->job->config->lines || p->job->config->inlines) && cur->binary.file)
+		cur->placer = placer_new(p->job->out, cur->binary.file, cur->binary.debug);
+	if (p->job->config->inlines && cur->placer)
+		cur->inlined = inline_rows_new(p->job->out, placer_lines(cur->placer),
+					       p->job->config->lines);
 }
 
 /* Makes rows out of the samples read so far, where there are symbols. Rows with details want them
@@ -230,11 +225,11 @@ static void take_samples(struct populate *p, struct current *cur)
 {
 	open_binary(p, cur);
 	samples_sort(&p->samples);
-	if (p->config->details)
+	if (p->job->config->details)
 		samples_trim(&p->samples); /* copies of all of them follow */
 	if (cur->binary.symtab)
 		merge_symbols(p, cur);
-	else if (p->config->details)
+	else if (p->job->config->details)
 		return;
 	samples_clear(&p->samples);
 }
@@ -244,37 +239,38 @@ static void read_file(struct populate *p, size_t i, struct current *cur, uint64_
 {
 	_cleanup_(sfile_closep) struct sfile *sf = NULL;
 	struct error err = ERROR_INIT;
-	uint32_t class = p->classes->of_file[p->inverted->files[i]];
-	size_t most = p->config->details ? SIZE_MAX : PORTION, at = 0;
+	uint32_t class = p->job->classes->of_file[p->job->by_image->files[i]];
+	size_t most = p->job->config->details ? SIZE_MAX : PORTION, at = 0;
 	uint64_t sum = 0;
 
 	if (file_prefetch_take(&p->files, i, &sf, &err) < 0) {
-		p->stats->bad++;
+		p->job->stats.bad++;
 		log_warn("%s; it is skipped", err.text);
 		return;
 	}
-	if (p->stats->read++ == 0)
-		p->stats->header = *sfile_header(sf);
+	if (p->job->stats.read++ == 0)
+		p->job->stats.header = *sfile_header(sf);
 	if (cur->header.version == 0)
 		cur->header = *sfile_header(sf);
-	if (!p->config->symbols)
+	if (!p->job->config->symbols)
 		sum = samples_sum(sf);
 	else
 		while (samples_read_some(&p->samples, sf, class, &at, most, &sum))
 			take_samples(p, cur);
 	sums[class] += sum;
-	p->out->totals[class] += sum;
+	p->job->out->totals[class] += sum;
 }
 
 /* Makes the one row of an image and application that has no symbols, or is not asked for them. */
 static void add_whole(struct populate *p, struct current *cur, const uint64_t *sums)
 {
 	struct row *row = add_row(
-		p, cur, p->config->symbols ? row_kind_without_symbols(cur->binary.why) : ROW_IMAGE);
+		p, cur,
+		p->job->config->symbols ? row_kind_without_symbols(cur->binary.why) : ROW_IMAGE);
 
-	memcpy(row->counts, sums, p->classes->count * sizeof(*sums));
-	if (p->config->details)
-		detail_keep(p->out, row, p->samples.samples, p->samples.count, 0, NULL);
+	memcpy(row->counts, sums, p->job->classes->count * sizeof(*sums));
+	if (p->job->config->details)
+		detail_keep(p->job->out, row, p->samples.samples, p->samples.count, 0, NULL);
 }
 
 static bool is_any(const uint64_t *sums, size_t count)
@@ -290,19 +286,19 @@ static bool is_any(const uint64_t *sums, size_t count)
 /* Reads the files from the @i-th on that are of one application; returns the index behind them. */
 static size_t populate_app(struct populate *p, struct current *cur, size_t i, size_t end)
 {
-	_cleanup_free_ uint64_t *sums = xcalloc(p->classes->count, sizeof(*sums));
-	const uint32_t *files = p->inverted->files;
+	_cleanup_free_ uint64_t *sums = xcalloc(p->job->classes->count, sizeof(*sums));
+	const uint32_t *files = p->job->by_image->files;
 
 	cur->app = app_of(p, files[i]);
-	cur->first = p->out->count;
+	cur->first = p->job->out->count;
 	cur->unnamed = SIZE_MAX;
 	samples_clear(&p->samples);
 	for (; i < end && app_of(p, files[i]) == cur->app; i++)
-		if (is_wanted(p, &p->gather->files[files[i]]))
+		if (is_wanted(p, &p->job->gather->files[files[i]]))
 			read_file(p, i, cur, sums);
-	if (!is_any(sums, p->classes->count))
+	if (!is_any(sums, p->job->classes->count))
 		return i;
-	if (p->config->symbols)
+	if (p->job->config->symbols)
 		take_samples(p, cur);
 	if (!cur->binary.symtab)
 		add_whole(p, cur, sums);
@@ -318,36 +314,30 @@ static void populate_image(struct populate *p, const struct by_image_files *imag
 		i = populate_app(p, &cur, i, end);
 	inline_rows_free(cur.inlined);
 	placer_free(cur.placer);
-	if (p->config->code && cur.binary.symtab)
+	if (p->job->config->code && cur.binary.symtab)
 		measure_symbols(&cur);
 	if (cur.is_open)
 		binary_close(&cur.binary);
 	free(cur.named);
 }
 
-void populate_images(const struct gather *g, const struct classes *c, const struct by_image *inv,
-		     struct binaries *bs, const struct populate_config *config,
-		     struct container *ret, struct populate_stats *stats)
+void populate_images(struct populate_job *job)
 {
+	const struct by_image *all = job->by_image;
 	struct populate p = {
-		.gather = g,
-		.classes = c,
-		.inverted = inv,
-		.binaries = bs,
-		.config = config,
-		.out = ret,
-		.stats = stats,
+		.job = job,
 		.samples = SAMPLES_INIT,
-		.files = { .gather = g, .order = inv->files, .count = inv->file_count }
+		.files = { .gather = job->gather, .order = all->files, .count = all->file_count },
 	};
 	size_t i;
 
-	*stats = (struct populate_stats){ 0 };
-	for (i = 0; i < inv->image_count; i++) {
-		if (config->step)
-			config->step(config->step_data, i, inv->image_count);
-		populate_image(&p, &inv->images[i]);
+	for (i = 0; i < all->image_count; i++) {
+		if (job->config->step)
+			job->config->step(job->config->step_data, i, all->image_count);
+		populate_image(&p, &all->images[i]);
 	}
+	if (job->config->step)
+		job->config->step(job->config->step_data, i, i);
 	file_prefetch_done(&p.files);
 	samples_done(&p.samples);
 }

@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Populate: reads the sample files, image by image, and makes the rows of a report of them: one a
- * symbol and application, or, for the summary, one an image and application. Samples in no symbol
- * get rows of their own, so that the rows always add up to what was sampled.
+ * Reads the sample files, image by image, and makes the rows of a report from them: one for each
+ * symbol and application or, for the summary, one for each image and application. Samples in no
+ * symbol get rows of their own, so that the rows always add up to what was sampled.
  *
- *	struct populate_stats stats;
- *	populate_images(gather, &classes, &inverted, binaries, true, &container, &stats);
+ *	struct populate_config config = { .symbols = true };
+ *	struct populate_job job = { gather, &classes, &by_image, binaries, &config, &container };
+ *	populate_images(&job);
+ *	printf("%zu sample files\n", job.stats.read);
  */
 #pragma once
 
@@ -23,22 +25,31 @@ struct populate_config {
 	bool symbols;		/* rows by symbol, else by image */
 	bool merge_lib;		/* applications are not told apart */
 	bool exclude_dependent; /* only samples in the application's own image */
-	bool details;		/* with symbols: keep the samples of each row, see detail.h */
+	bool details;		/* with symbols: keep the samples of each row (row_detail.h) */
 	bool code;		/* with symbols: their size and code; binaries are kept open */
-	bool lines;		/* with symbols: find source lines, of the samples too if kept */
-	bool inlines;		/* with symbols: inlined functions have rows, see inlined.h */
-	/* Called before each image, NULL: not. */
+	bool lines;   /* with symbols: look up source lines, with details of samples too */
+	bool inlines; /* with symbols: inlined functions get rows of their own */
+	/* Called before each image and, with @done equal to @all, at the end; or NULL. */
 	void (*step)(void *data, size_t done, size_t all);
 	void *step_data;
 };
 
 struct populate_stats {
 	size_t read;		    /* sample files read */
-	size_t bad;		    /* that could not be; each was warned of */
-	struct sfile_header header; /* of the first one read: CPU type and speed */
+	size_t bad;		    /* sample files that could not be read; each was warned of */
+	struct sfile_header header; /* of the first file: CPU type and speed */
 };
 
-/* Fills @ret, an initialised container, from all files of @inv. @bs may be NULL for the summary. */
-void populate_images(const struct gather *g, const struct classes *c, const struct by_image *inv,
-		     struct binaries *bs, const struct populate_config *config,
-		     struct container *ret, struct populate_stats *stats);
+/* What rows are made from and where they go; all is borrowed. */
+struct populate_job {
+	const struct gather *gather;
+	const struct classes *classes;
+	const struct by_image *by_image;
+	struct binaries *binaries; /* may be NULL for the summary */
+	const struct populate_config *config;
+	struct container *out; /* initialised */
+	struct populate_stats stats;
+};
+
+/* Adds the samples of all files of job->by_image to job->out and job->stats. */
+void populate_images(struct populate_job *job);

@@ -4,8 +4,6 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
-#include "base/scratch.h"
-#include "profile/compact/pack.h"
 #include "sfile/sname.h"
 
 #include <errno.h>
@@ -140,32 +138,6 @@ static int parse_word(const char *word, struct spec *spec, struct error *err)
 	return check_values(tag, &spec->of[tag], err);
 }
 
-/* How much larger the files of an archive may be than itself, for choosing where they go. */
-enum { ROOM_FACTOR = 64 };
-
-/* Makes a directory of an archive that is a file. It has the archive's name, for messages. */
-static int open_archive(struct spec *spec, struct error *err)
-{
-	struct spec_values *archive = &spec->of[SPEC_ARCHIVE];
-	_cleanup_free_ char *directory = NULL;
-	struct stat st;
-	int r;
-
-	if (!archive->count || stat(archive->values[0], &st) < 0 || !S_ISREG(st.st_mode))
-		return 0;
-	r = scratch_new("oprofile-archive", ROOM_FACTOR * (uint64_t)st.st_size, &spec->unpacked,
-			err);
-	if (r < 0)
-		return r;
-	directory = path_join(scratch_path(spec->unpacked), path_base(archive->values[0]));
-	r = path_make_dirs(directory, 0700, err);
-	if (r == 0)
-		r = pack_unpack(archive->values[0], directory, err);
-	free(archive->values[0]);
-	archive->values[0] = STEAL(directory);
-	return r;
-}
-
 /* Takes "{ WORD... }" off the words from *at on. */
 static bool take_braced(char *const *words, size_t count, size_t *at, struct spec_pair *ret,
 			unsigned int which)
@@ -208,8 +180,6 @@ int spec_parse(char *const *words, size_t count, struct spec *ret, struct error 
 
 	for (i = 0; r == 0 && i < count; i++)
 		r = parse_word(words[i], &spec, err);
-	if (r == 0)
-		r = open_archive(&spec, err);
 	if (r < 0) {
 		spec_done(&spec);
 		return r;
@@ -222,7 +192,6 @@ void spec_done(struct spec *spec)
 {
 	size_t i, j;
 
-	scratch_free(spec->unpacked);
 	for (i = 0; i < SPEC_TAG_COUNT_; i++) {
 		for (j = 0; j < spec->of[i].count; j++)
 			free(spec->of[i].values[j]);
@@ -235,6 +204,12 @@ void spec_done(struct spec *spec)
 const char *spec_value(const struct spec *spec, enum spec_tag tag)
 {
 	return spec->of[tag].count ? spec->of[tag].values[0] : NULL;
+}
+
+void spec_set_archive(struct spec *spec, char *directory)
+{
+	free(spec->of[SPEC_ARCHIVE].values[0]);
+	spec->of[SPEC_ARCHIVE].values[0] = directory;
 }
 
 static bool lists(const struct spec_values *values, const char *name)

@@ -16,7 +16,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-struct scratch;
 struct sname;
 
 /* Tags in the order in which they are tried: name, what it selects by (for messages), what its
@@ -53,13 +52,10 @@ struct spec_values {
 
 struct spec {
 	struct spec_values of[SPEC_TAG_COUNT_];
-	struct scratch *unpacked; /* a compact archive's files; or NULL */
 };
 
-/* Parses @count words. An archive that is one file (oparchive --compact) is unpacked for as long as
- * the specification lives; spec_value() says where. 0, or -EINVAL with the reason: a tag given
- * twice, a value that is no number where one must be; -EBADMSG, -errno for an archive. On success
- * the caller calls spec_done(). */
+/* Parses @count words. 0, the caller calls spec_done(); or -EINVAL with the reason: a tag given
+ * twice, a value that is not a number although it must be. */
 int spec_parse(char *const *words, size_t count, struct spec *ret, struct error *err);
 /* Two specifications in braces, which are words of their own: { FIRST } { SECOND }. */
 struct spec_pair {
@@ -75,6 +71,8 @@ void spec_done(struct spec *spec);
 
 /* The only value of a tag that takes one (archive), or NULL. */
 const char *spec_value(const struct spec *spec, enum spec_tag tag);
+/* Replaces the value of the tag archive, which must be set. Takes @directory. */
+void spec_set_archive(struct spec *spec, char *directory);
 /* Whether session @name is wanted ("current" where no session is named). */
 bool spec_wants_session(const struct spec *spec, const char *name);
 /* The tag by which the sample file called @name is left out, or -1 if it is wanted. */

@@ -124,24 +124,6 @@ static int add_chain(uint32_t context, const struct chain *chain, void *data)
 	return 0;
 }
 
-bool *used_offsets_chain_images(struct gather *g)
-{
-	struct source *sources = xcalloc(g->session_count + 1, sizeof(*sources));
-	bool *chained;
-	uint32_t i, j;
-
-	for (i = 0; i < g->session_count; i++)
-		(void)source_open(g, i, &sources[i]);
-	chained = xcalloc(g->image_count + 1, sizeof(*chained));
-	for (i = 0; i < g->session_count; i++) {
-		for (j = 1; j <= sources[i].count; j++)
-			chained[sources[i].images[j]] = true;
-		source_done(&sources[i]);
-	}
-	free(sources);
-	return chained;
-}
-
 void used_offsets_collect(struct gather *g, bool exclude_dependent, struct used_offsets_places *ret)
 {
 	struct used_offsets_places p = { .count = g->image_count };

@@ -29,12 +29,9 @@ struct used_offsets_places {
 	size_t count;
 };
 
-/* Enters the images in the gather that only call chains of its sessions have; before binaries are
- * made of it. Returns, by number of the image, whether chains have it; caller frees. */
-bool *used_offsets_chain_images(struct gather *g);
 /* Collects what the files of @g have: samples, callers, callees; with @exclude_dependent only of
- * files that are of the application itself; and the frames of all chains. Their images must have
- * been entered. The caller calls used_offsets_done(). */
+ * files that are of the application itself; and the frames of all chains. Their images must be
+ * in the gather already (chains_open()). The caller calls used_offsets_done(). */
 void used_offsets_collect(struct gather *g, bool exclude_dependent,
 			  struct used_offsets_places *ret);
 /* Adds a place; used_offsets_settle() is to be called behind the last one. */

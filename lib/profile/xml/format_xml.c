@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/xml/format_xml.h"
+
 #include "profile/print/report.h"
 
 #include "base/map.h"
@@ -133,7 +135,7 @@ static void write_counts(struct document *d, const uint64_t *counts)
 		(void)snprintf(name, sizeof(name), "c%zu", i);
 		xml_open(x, "count");
 		xml_string(x, "class", name);
-		if (d->report->errors)
+		if (d->report->view->errors)
 			write_interval(x, container_interval(d->report->container, counts[i],
 							     d->report->container->totals[i]));
 		xml_text_u64(x, counts[i]);
@@ -323,7 +325,7 @@ static void write_detail_table(struct document *d)
 	struct xml *x = &d->xml;
 	size_t i = 0;
 
-	if (!d->report->details || !d->count)
+	if (!d->report->view->rows.details || !d->count)
 		return;
 	qsort(d->rows, d->count, sizeof(*d->rows), compare_ids);
 	xml_open(x, "detailtable");
@@ -345,7 +347,7 @@ static void write_bytes_table(struct document *d)
 	struct xml *x = &d->xml;
 	size_t i;
 
-	if (!d->report->details)
+	if (!d->report->view->rows.details)
 		return;
 	xml_open(x, "bytestable");
 	for (i = 0; i < d->listed_count; i++) {
@@ -374,14 +376,14 @@ static void write_left_out(struct document *d, const char *by, size_t rows, cons
 	xml_close(x, "leftout");
 }
 
-void report_xml(const struct report *r, const struct losses *losses, FILE *out)
+void report_xml(const struct report *r, FILE *out)
 {
 	struct document d = { .report = r, .xml = XML_INIT(out) };
 	const struct container *c = r->container;
 	size_t i = 0;
 
 	place_rows(&d);
-	xml_head(&d.xml, r, losses);
+	xml_head(&d.xml, r);
 	while (i < d.count)
 		i = write_binary(&d, i);
 	write_left_out(&d, "threshold", c->hidden_rows, c->hidden);

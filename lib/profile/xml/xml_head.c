@@ -76,8 +76,9 @@ static void write_classes(struct xml *x, const struct report *r)
 	xml_close(x, "classes");
 }
 
-static void write_losses(struct xml *x, const struct report *r, const struct losses *losses)
+static void write_losses(struct xml *x, const struct report *r)
 {
+	const struct losses *losses = r->losses;
 	size_t i;
 
 	if (!losses->count && !r->skipped)
@@ -100,7 +101,7 @@ static void write_options(struct xml *x, const struct report *r)
 	const struct report_option *o;
 
 	xml_open(x, "options");
-	for (o = r->options; o && o->name; o++)
+	for (o = r->view->options; o && o->name; o++)
 		xml_string(x, o->name, o->value);
 	xml_close(x, "options");
 }
@@ -121,15 +122,15 @@ static void open_profile(struct xml *x, const struct report *r)
 		(void)snprintf(mhz, sizeof(mhz), "%.2f", r->header.cpu_mhz);
 		xml_string(x, "mhz", mhz);
 	}
-	xml_string(x, "title", r->command);
+	xml_string(x, "title", r->view->command);
 }
 
-void xml_head(struct xml *x, const struct report *r, const struct losses *losses)
+void xml_head(struct xml *x, const struct report *r)
 {
 	xml_declare(x);
 	open_profile(x, r);
 	write_options(x, r);
 	write_setup(x, r);
 	write_classes(x, r);
-	write_losses(x, r, losses);
+	write_losses(x, r);
 }

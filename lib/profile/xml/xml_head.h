@@ -2,15 +2,14 @@
 /*
  * What an XML report says before its rows: what was asked for, counted and lost.
  *
- *	xml_head(&x, report, losses);
+ *	xml_head(&x, report);
  *	...the rows...
  *	xml_close(&x, "profile");
  */
 #pragma once
 
-struct losses;
 struct report;
 struct xml;
 
 /* Opens the element "profile" and writes its first children. */
-void xml_head(struct xml *x, const struct report *r, const struct losses *losses);
+void xml_head(struct xml *x, const struct report *r);

@@ -18,22 +18,22 @@ static bool shown_always(const struct report *r)
 
 static bool shown_with_address(const struct report *r)
 {
-	return r->show_address;
+	return r->view->show_address;
 }
 
 static bool shown_with_lines(const struct report *r)
 {
-	return r->lines;
+	return r->view->rows.lines;
 }
 
 static bool shown_accumulated(const struct report *r)
 {
-	return r->accumulated;
+	return r->view->accumulated;
 }
 
 static bool shown_with_apps(const struct report *r)
 {
-	return !r->merge_lib && report_has_apps(r);
+	return !r->view->rows.merge_lib && report_has_apps(r);
 }
 
 static bool shown_with_difference(const struct report *r)
@@ -43,7 +43,7 @@ static bool shown_with_difference(const struct report *r)
 
 static bool shown_with_errors(const struct report *r)
 {
-	return r->errors;
+	return r->view->errors;
 }
 
 static void add_share(const struct cell *cell, uint64_t count, struct strbuf *out)
@@ -85,7 +85,7 @@ static void write_difference(const struct cell *cell, struct strbuf *out)
 	bool significant;
 
 	switch (diff_of_row(cell->report->container, cell->row, cell->class,
-			    cell->report->compare_by, &percent, &significant)) {
+			    cell->report->view->compare_by, &percent, &significant)) {
 	case DIFF_CHANGED:
 		strbuf_addf(out, "%+.4f", percent);
 		break;
@@ -135,7 +135,7 @@ static void add_place(const struct report *r, const struct row_place *place, str
 		strbuf_adds(out, "(no location information)");
 		return;
 	}
-	text_visible(out, r->long_names ? place->file : path_base(place->file));
+	text_visible(out, r->view->long_names ? place->file : path_base(place->file));
 	strbuf_adds(out, ":");
 	strbuf_addu(out, place->line);
 }

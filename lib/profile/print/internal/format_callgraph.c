@@ -132,13 +132,13 @@ static void print_line(struct printer *p, const struct line *l)
 
 static void print_arc(struct printer *p, const struct arc *arc, size_t row, const uint64_t *totals)
 {
-	if (!callgraph_arc_reaches(p->graph, arc, totals, p->report->threshold)) {
+	if (!callgraph_arc_reaches(p->graph, arc, totals, p->report->view->threshold)) {
 		p->hidden_arcs++;
 		return;
 	}
 	print_line(p, &(struct line){ .row = row,
 				      .counts = arc->counts,
-				      .totals = p->report->global_percent
+				      .totals = p->report->view->global_percent
 							? p->report->container->totals
 							: totals,
 				      .running = p->in_block,
@@ -162,12 +162,13 @@ static void print_self(struct printer *p, size_t row)
 {
 	const struct container *c = p->report->container;
 
-	print_line(p, &(struct line){ .row = row,
-				      .counts = c->rows[row].counts,
-				      .totals = p->report->global_percent ? c->totals : p->sums,
-				      .running = p->in_block,
-				      .in_block = true,
-				      .is_self = true });
+	print_line(p,
+		   &(struct line){ .row = row,
+				   .counts = c->rows[row].counts,
+				   .totals = p->report->view->global_percent ? c->totals : p->sums,
+				   .running = p->in_block,
+				   .in_block = true,
+				   .is_self = true });
 }
 
 /* The callees, those of most arcs first; the function's own samples stand among them. */
@@ -231,13 +232,13 @@ void report_calls_text(const struct report *r, FILE *out)
 			     .out = out };
 
 	table_init(&p.table, r);
-	if (r->show_header)
+	if (!r->view->no_header)
 		table_print_heads(&p.table, out);
 	print_blocks(&p);
 	table_print_left_out(r, c, out);
 	if (p.hidden_arcs)
 		(void)fprintf(out, "(%zu row%s in blocks below %g %% of their block not shown)\n",
-			      p.hidden_arcs, p.hidden_arcs == 1 ? "" : "s", r->threshold);
+			      p.hidden_arcs, p.hidden_arcs == 1 ? "" : "s", r->view->threshold);
 	table_done(&p.table);
 	strbuf_done(&p.line);
 	strbuf_done(&p.cell);

@@ -190,7 +190,7 @@ static void write_difference(const struct csv_line *l, size_t class, struct strb
 	bool significant;
 	double percent;
 	enum diff_change change = diff_of_row(l->report->container, l->row, class,
-					      l->report->compare_by, &percent, &significant);
+					      l->report->view->compare_by, &percent, &significant);
 
 	if (change == DIFF_CHANGED)
 		strbuf_addf(line, ",%.9g", percent);
@@ -203,8 +203,8 @@ static void write_significant(const struct csv_line *l, size_t class, struct str
 	bool significant;
 	double percent;
 
-	(void)diff_of_row(l->report->container, l->row, class, l->report->compare_by, &percent,
-			  &significant);
+	(void)diff_of_row(l->report->container, l->row, class, l->report->view->compare_by,
+			  &percent, &significant);
 	strbuf_adds(line, significant ? ",true" : ",false");
 }
 
@@ -216,7 +216,7 @@ static bool shown_always(const struct report *r)
 
 static bool shown_with_errors(const struct report *r)
 {
-	return r->errors;
+	return r->view->errors;
 }
 
 static bool shown_with_difference(const struct report *r)
@@ -260,7 +260,7 @@ static void print_line(const struct report *r, const struct strbuf *line, FILE *
 {
 	_cleanup_(strbuf_done) struct strbuf shown = STRBUF_INIT;
 
-	if (r->terminal) {
+	if (r->view->terminal) {
 		text_visible(&shown, strbuf_text(line));
 		line = &shown;
 	}
@@ -327,13 +327,12 @@ static void write_details(const struct report *r, const struct row *row, struct 
 		write_record(&l, line, out);
 }
 
-void report_csv(const struct report *r, const struct losses *losses, FILE *out)
+void report_csv(const struct report *r, FILE *out)
 {
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
 	size_t i;
 
-	(void)losses;
-	if (r->show_header)
+	if (!r->view->no_header)
 		write_heads(r, out);
 	for (i = 0; i < r->container->count; i++) {
 		const struct row *row = &r->container->rows[i];

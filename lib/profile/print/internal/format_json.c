@@ -92,7 +92,7 @@ static void write_counts(const struct report *r, const uint64_t *counts, const u
 	for (i = 0; i < r->container->class_count; i++)
 		json_double(j, NULL, container_share(counts[i], totals[i]));
 	json_close(j, ']');
-	if (r->errors)
+	if (r->view->errors)
 		write_intervals(r, counts, totals, j);
 }
 
@@ -178,7 +178,7 @@ static void write_arcs(const struct report *r, const char *name, const struct ar
 	for (i = list->first[row]; i < list->first[row + 1]; i++) {
 		const struct arc *arc = &list->arcs[i];
 
-		if (!callgraph_arc_reaches(r->calls, arc, totals, r->threshold))
+		if (!callgraph_arc_reaches(r->calls, arc, totals, r->view->threshold))
 			continue;
 		json_open(j, NULL, '{');
 		write_place(r, &c->rows[arc->caller == row ? arc->callee : arc->caller], j);
@@ -200,7 +200,7 @@ static void write_difference(const struct report *r, const struct row *row, stru
 		double percent;
 		bool significant;
 		enum diff_change change =
-			diff_of_row(c, row, i, r->compare_by, &percent, &significant);
+			diff_of_row(c, row, i, r->view->compare_by, &percent, &significant);
 
 		json_open(j, NULL, '{');
 		json_u64(j, "before", before);
@@ -226,7 +226,7 @@ static void write_row(const struct report *r, size_t index, struct json *j)
 	write_counts(r, container_counts(r->container, row), r->container->totals, j);
 	if (r->before)
 		write_difference(r, row, j);
-	if (r->details)
+	if (r->view->rows.details)
 		write_details(r, row, j);
 	if (r->calls) {
 		write_arcs(r, "callers", &r->calls->callers, index, NULL, j);
@@ -243,7 +243,7 @@ static void write_comparison(const struct report *r, struct json *j)
 	json_open(j, "comparison", '{');
 	json_string(j, "first", r->before->words[0]);
 	json_string(j, "second", r->before->words[1]);
-	json_string(j, "compared", diff_by_meaning(r->compare_by));
+	json_string(j, "compared", diff_by_meaning(r->view->compare_by));
 	json_open(j, "first_samples", '[');
 	for (i = 0; i < r->container->class_count; i++)
 		json_u64(j, NULL, r->container->before_totals[i]);
@@ -253,7 +253,7 @@ static void write_comparison(const struct report *r, struct json *j)
 	json_close(j, '}');
 }
 
-void report_json(const struct report *r, const struct losses *losses, FILE *out)
+void report_json(const struct report *r, FILE *out)
 {
 	const struct container *c = r->container;
 	_cleanup_free_ char *cpu = report_header_cpu(r);
@@ -264,7 +264,7 @@ void report_json(const struct report *r, const struct losses *losses, FILE *out)
 	json_string(&j, "format", "opreport-1");
 	json_string(&j, "cpu", cpu);
 	write_classes(r, &j);
-	write_losses(losses, "losses", &j);
+	write_losses(r->losses, "losses", &j);
 	json_u64(&j, "skipped_files", r->skipped);
 	if (r->before)
 		write_comparison(r, &j);

@@ -89,7 +89,7 @@ static void print_row(const struct report *r, const struct row *row, const uint6
 
 		report_percent(container_share(row->counts[i], of), text);
 		(void)fprintf(out, "%9" PRIu64 " %s ", row->counts[i], text);
-		if (r->errors)
+		if (r->view->errors)
 			print_errors(r->container, row->counts[i], of, out);
 	}
 	text_visible(&name, report_image(r, row->image));
@@ -98,7 +98,7 @@ static void print_row(const struct report *r, const struct row *row, const uint6
 
 static void print_heads(const struct report *r, FILE *out)
 {
-	size_t width = HEAD_WIDTH + (r->errors ? 2 * PERCENT_WIDTH : 0), i;
+	size_t width = HEAD_WIDTH + (r->view->errors ? 2 * PERCENT_WIDTH : 0), i;
 
 	for (i = 0; i < r->classes->count; i++) {
 		char name[HEAD_WIDTH + 2 * PERCENT_WIDTH + 1];
@@ -108,7 +108,8 @@ static void print_heads(const struct report *r, FILE *out)
 	}
 	(void)fputs("\n", out);
 	for (i = 0; i < r->classes->count; i++)
-		(void)fprintf(out, "  samples|      %%|%s", r->errors ? " % from|   % to|" : "");
+		(void)fprintf(out, "  samples|      %%|%s",
+			      r->view->errors ? " % from|   % to|" : "");
 	(void)fputs("\n", out);
 	for (i = 0; i < r->classes->count * (width + 1); i++)
 		(void)fputs("-", out);
@@ -118,8 +119,8 @@ static void print_heads(const struct report *r, FILE *out)
 /* Takes what is not shown away from the rows, and from then on counts it. */
 static void cut_rows(const struct report *r, struct container *c)
 {
-	container_cut(c, r->threshold);
-	container_top(c, r->top);
+	container_cut(c, r->view->threshold);
+	container_top(c, r->view->top);
 }
 
 static void hide_image(struct summary *s, const struct row *row)
@@ -140,12 +141,13 @@ static void print_images(struct summary *s, const struct row *app, FILE *out)
 	if (n == 1 && rows[0]->image == app->image)
 		return;
 	for (i = 0; i < n; i++) {
-		if (!container_reaches(s->report->container, rows[i], s->report->threshold)) {
+		if (!container_reaches(s->report->container, rows[i], s->report->view->threshold)) {
 			hide_image(s, rows[i]);
 			continue;
 		}
 		(void)fputs("\t", out);
-		print_row(s->report, rows[i], s->report->global_percent ? NULL : app->counts, out);
+		print_row(s->report, rows[i], s->report->view->global_percent ? NULL : app->counts,
+			  out);
 	}
 }
 
@@ -173,15 +175,15 @@ void report_summary_text(const struct report *r, FILE *out)
 	struct summary s = { .report = r };
 	size_t i;
 
-	if (r->show_header)
+	if (!r->view->no_header)
 		print_heads(r, out);
-	if (r->merge_lib) {
+	if (r->view->rows.merge_lib) {
 		print_merged(r, out);
 		return;
 	}
 	split_rows(&s);
 	sum_apps(&s);
-	sort_rows(&s.apps, r->gather, r->sort);
+	sort_rows(&s.apps, r->gather, &r->view->sort);
 	cut_rows(r, &s.apps);
 	for (i = 0; i < s.apps.count; i++) {
 		print_row(r, &s.apps.rows[i], NULL, out);

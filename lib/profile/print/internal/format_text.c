@@ -5,6 +5,8 @@
 #include "base/strbuf.h"
 #include "profile/print/internal/column.h"
 #include "profile/rows/row_detail.h"
+#include "profile/print/report_header.h"
+#include "profile/rows/unresolved.h"
 #include "profile/print/internal/table.h"
 
 enum { WRITE_SIZE = 64 << 10 };
@@ -68,8 +70,8 @@ static void print_details(struct printing *p, const struct row *row)
 				     .row = row,
 				     .detail = &d,
 				     .counts = d.counts,
-				     .totals = r->global_percent ? r->container->totals
-								 : row->counts };
+				     .totals = r->view->global_percent ? r->container->totals
+								       : row->counts };
 
 		add_counts(sums, d.counts, classes);
 		strbuf_add(&p->text, "  ", 2);
@@ -93,7 +95,7 @@ static void print_rows(const struct table *t, FILE *out)
 		if (!row->is_gone)
 			add_counts(sums, row->counts, c->class_count);
 		print_line(&p, &like, sums);
-		if (t->report->details)
+		if (t->report->view->rows.details)
 			print_details(&p, row);
 	}
 	flush(&p);
@@ -105,9 +107,23 @@ void report_symbols_text(const struct report *r, FILE *out)
 	struct table t;
 
 	table_init(&t, r);
-	if (r->show_header)
+	if (!r->view->no_header)
 		table_print_heads(&t, out);
 	print_rows(&t, out);
 	table_print_left_out(r, r->container, out);
 	table_done(&t);
+}
+
+void report_text(const struct report *r, FILE *out)
+{
+	if (!r->view->no_header)
+		report_header_text(r, out);
+	if (r->calls)
+		report_calls_text(r, out);
+	else if (r->view->rows.symbols)
+		report_symbols_text(r, out);
+	else
+		report_summary_text(r, out);
+	if (!r->view->no_header && r->view->rows.symbols && r->unresolved)
+		unresolved_text(r->unresolved, r->gather, out);
 }

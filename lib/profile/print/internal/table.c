@@ -46,7 +46,7 @@ void table_write_cell(struct strbuf *line, const struct table_place *place, cons
 	unsigned int used;
 	size_t from;
 
-	if (place->column->is_share && cell->report->colour)
+	if (place->column->is_share && cell->report->view->colour)
 		colour = colour_of(
 			container_share(cell->counts[cell->class], cell->totals[cell->class]));
 	strbuf_adds(line, colour ?: "");
@@ -134,8 +134,8 @@ void table_print_heads(const struct table *t, FILE *out)
 		print_class_names(t, out);
 	for (i = 0; i < t->count; i++)
 		table_add_cell(&line, t->places[i].column->head, t->places[i].width);
-	(void)fprintf(out, "%s%s%s\n", t->report->colour ? "\033[1m" : "", strbuf_text(&line),
-		      t->report->colour ? "\033[0m" : "");
+	(void)fprintf(out, "%s%s%s\n", t->report->view->colour ? "\033[1m" : "", strbuf_text(&line),
+		      t->report->view->colour ? "\033[0m" : "");
 }
 
 /* Sees to it that lines fit the terminal, where there is one: columns have their least width where
@@ -150,11 +150,11 @@ static void fit_terminal(struct table *t)
 		used += t->places[i].width;
 		least += t->places[i].column->width + 1;
 	}
-	t->is_tight = used + NAME_LEAST > t->report->width;
+	t->is_tight = used + NAME_LEAST > t->report->view->width;
 	for (i = 0; t->is_tight && i + 1 < t->count; i++)
 		t->places[i].width = t->places[i].column->width + 1;
 	used = t->is_tight ? least : used;
-	t->room = MAX(used + NAME_LEAST, t->report->width) - used;
+	t->room = MAX(used + NAME_LEAST, t->report->view->width) - used;
 }
 
 unsigned int table_room(const struct table *t, const struct table_place *place)
@@ -169,7 +169,7 @@ void table_init(struct table *t, const struct report *report)
 	*t = (struct table){ .report = report };
 	place_columns(t);
 	fit_columns(t);
-	if (report->width)
+	if (report->view->width)
 		fit_terminal(t);
 }
 
@@ -199,9 +199,9 @@ void table_print_left_out(const struct report *r, const struct container *c, FIL
 	char why[64];
 	size_t i;
 
-	(void)snprintf(why, sizeof(why), "below %g %%", r->threshold);
+	(void)snprintf(why, sizeof(why), "below %g %%", r->view->threshold);
 	print_note(c, c->hidden_rows, c->hidden, why, out);
-	(void)snprintf(why, sizeof(why), "beyond the first %" PRIu64, r->top);
+	(void)snprintf(why, sizeof(why), "beyond the first %" PRIu64, r->view->top);
 	print_note(c, c->beyond_rows, c->beyond, why, out);
 	if (!c->unchosen_rows)
 		return;

@@ -30,12 +30,7 @@ struct place {
 };
 
 struct collect {
-	const struct gather *gather;
-	const struct classes *classes;
-	struct binaries *binaries;
-	const struct populate_config *config;
-	struct container *out;
-	struct populate_stats *stats;
+	struct populate_job *job;
 	struct place *places; /* one an image of the gather */
 	struct samples batch; /* arcs of one file */
 	struct samples arcs;  /* of all, resolved */
@@ -51,11 +46,11 @@ static void open_place(struct collect *c, uint32_t image, const struct sfile_hea
 	if (p->is_open)
 		return;
 	p->is_open = true;
-	binary_open(c->binaries, image, header, &p->binary);
+	binary_open(c->job->binaries, image, header, &p->binary);
 	p->symbol_count = p->binary.symtab ? symtab_count(p->binary.symtab) : 0;
 	p->slots = xcalloc(p->symbol_count + 1, sizeof(*p->slots));
-	if (c->config->lines && p->binary.file)
-		p->placer = placer_new(c->out, p->binary.file, p->binary.debug);
+	if (c->job->config->lines && p->binary.file)
+		p->placer = placer_new(c->job->out, p->binary.file, p->binary.debug);
 }
 
 static struct slot *slot_of_row(const struct collect *c, const struct row *row)
@@ -73,7 +68,7 @@ static void load_rows(struct collect *c, const uint32_t *ids, size_t count, bool
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		const struct row *row = &c->out->rows[ids[i]];
+		const struct row *row = &c->job->out->rows[ids[i]];
 		struct slot *slot = slot_of_row(c, row);
 
 		if (!slot)
@@ -96,7 +91,7 @@ static uint32_t row_of(struct collect *c, uint32_t image, size_t index)
 		const struct symbol *sym = symtab_at(p->binary.symtab, index);
 
 		if (!slot->symbol)
-			slot->symbol = container_symbol(c->out, sym->name);
+			slot->symbol = container_symbol(c->job->out, sym->name);
 		row.kind = ROW_SYMBOL;
 		row.symbol = slot->symbol;
 		row.symbol_index = (uint32_t)index;
@@ -106,7 +101,7 @@ static uint32_t row_of(struct collect *c, uint32_t image, size_t index)
 	} else if (!p->binary.symtab) {
 		row.kind = row_kind_without_symbols(p->binary.why);
 	}
-	slot->row = container_add_row(c->out, &row)->id + 1;
+	slot->row = container_add_row(c->job->out, &row)->id + 1;
 	return slot->row - 1;
 }
 
@@ -175,21 +170,22 @@ static uint64_t caller_back(const struct sfile_header *h)
 
 static void read_arcs(struct collect *c, uint32_t index)
 {
-	const struct gather_file *f = &c->gather->files[index];
+	const struct gather_file *f = &c->job->gather->files[index];
 	struct sfile_header header;
 	struct error err = ERROR_INIT;
 
-	if (callgraph_arcs_read(f, c->classes->of_file[index], &c->batch, &header, &err) == 0 &&
+	if (callgraph_arcs_read(f, c->job->classes->of_file[index], &c->batch, &header, &err) ==
+		    0 &&
 	    (!c->places[f->image].is_open || !c->places[f->callee].is_open))
 		(void)error_set(&err, -EIO, "%s: could not be read at first", f->path);
 	if (err.code) {
-		c->stats->bad++;
+		c->job->stats.bad++;
 		log_warn("%s; it is skipped", err.text);
 		samples_clear(&c->batch);
 		return;
 	}
-	if (c->stats->read++ == 0)
-		c->stats->header = header;
+	if (c->job->stats.read++ == 0)
+		c->job->stats.header = header;
 	if (c->batch.count == 0)
 		return;
 	swap_halves(&c->batch);
@@ -208,7 +204,7 @@ struct by_app {
 
 static uint32_t app_slot(const struct collect *c, uint32_t app)
 {
-	return app == GATHER_NONE ? (uint32_t)c->gather->image_count : app;
+	return app == GATHER_NONE ? (uint32_t)c->job->gather->image_count : app;
 }
 
 /* Whether a file has arcs that are wanted. */
@@ -216,28 +212,28 @@ static bool is_wanted(const struct collect *c, const struct gather_file *f)
 {
 	if (f->callee == GATHER_NONE)
 		return false;
-	return !c->config->exclude_dependent || (f->image == f->app && f->callee == f->app);
+	return !c->job->config->exclude_dependent || (f->image == f->app && f->callee == f->app);
 }
 
 static uint32_t app_of_file(const struct collect *c, size_t i)
 {
-	const struct gather_file *f = &c->gather->files[i];
+	const struct gather_file *f = &c->job->gather->files[i];
 
 	if (!is_wanted(c, f))
-		return (uint32_t)c->gather->image_count + 1;
-	return app_slot(c, c->config->merge_lib ? GATHER_NONE : f->app);
+		return (uint32_t)c->job->gather->image_count + 1;
+	return app_slot(c, c->job->config->merge_lib ? GATHER_NONE : f->app);
 }
 
 static uint32_t app_of_row(const struct collect *c, size_t i)
 {
-	return app_slot(c, c->out->rows[i].app);
+	return app_slot(c, c->job->out->rows[i].app);
 }
 
 /* Sorts @count things by @app_of them, which is at most the number of images + 1. */
 static struct by_app sort_by_app(const struct collect *c, size_t count,
 				 uint32_t (*app_of)(const struct collect *c, size_t i))
 {
-	size_t apps = c->gather->image_count + 2, i;
+	size_t apps = c->job->gather->image_count + 2, i;
 	struct by_app by = { xcalloc(count + 1, sizeof(*by.ids)),
 			     xcalloc(apps + 2, sizeof(*by.first)) };
 	uint32_t *next = by.first + 1; /* which then shift into their places */
@@ -257,7 +253,7 @@ static void open_places(struct collect *c, const uint32_t *files, size_t count)
 	size_t i;
 
 	for (i = 0; i < count; i++) {
-		const struct gather_file *f = &c->gather->files[files[i]];
+		const struct gather_file *f = &c->job->gather->files[files[i]];
 		struct sfile_header header;
 
 		if (c->places[f->image].is_open && c->places[f->callee].is_open)
@@ -276,8 +272,8 @@ static void forget_new_rows(struct collect *c, size_t first)
 {
 	size_t i;
 
-	for (i = first; i < c->out->count; i++)
-		slot_of_row(c, &c->out->rows[i])->row = 0;
+	for (i = first; i < c->job->out->count; i++)
+		slot_of_row(c, &c->job->out->rows[i])->row = 0;
 }
 
 static void collect_app(struct collect *c, const struct by_app *files, const struct by_app *rows,
@@ -285,11 +281,11 @@ static void collect_app(struct collect *c, const struct by_app *files, const str
 {
 	uint32_t first = files->first[app], count = files->first[app + 1] - first;
 	const uint32_t *ids = rows->ids + rows->first[app];
-	size_t row_count = rows->first[app + 1] - rows->first[app], before = c->out->count, i;
+	size_t row_count = rows->first[app + 1] - rows->first[app], before = c->job->out->count, i;
 
 	if (count == 0)
 		return;
-	c->app = app == c->gather->image_count ? GATHER_NONE : app;
+	c->app = app == c->job->gather->image_count ? GATHER_NONE : app;
 	open_places(c, files->ids + first, count);
 	load_rows(c, ids, row_count, true);
 	for (i = 0; i < count; i++)
@@ -298,19 +294,13 @@ static void collect_app(struct collect *c, const struct by_app *files, const str
 	forget_new_rows(c, before);
 }
 
-void callgraph_collect(const struct gather *g, const struct classes *classes, struct binaries *bs,
-		       const struct populate_config *config, struct container *c,
-		       struct callgraph *ret, struct populate_stats *stats)
+void callgraph_collect(struct populate_job *job, struct callgraph *ret)
 {
-	struct collect collect = { .gather = g,
-				   .classes = classes,
-				   .binaries = bs,
-				   .config = config,
-				   .out = c,
-				   .stats = stats,
+	const struct gather *g = job->gather;
+	struct collect collect = { .job = job,
 				   .places = xcalloc(g->image_count + 1, sizeof(struct place)) };
 	struct by_app files = sort_by_app(&collect, g->file_count, app_of_file);
-	struct by_app rows = sort_by_app(&collect, c->count, app_of_row);
+	struct by_app rows = sort_by_app(&collect, job->out->count, app_of_row);
 	size_t i;
 
 	for (i = 0; i <= g->image_count; i++)
@@ -326,5 +316,5 @@ void callgraph_collect(const struct gather *g, const struct classes *classes, st
 	free(rows.ids);
 	free(rows.first);
 	samples_done(&collect.batch);
-	*ret = (struct callgraph){ .class_count = c->class_count, .raw = collect.arcs };
+	*ret = (struct callgraph){ .class_count = job->out->class_count, .raw = collect.arcs };
 }

@@ -1,0 +1,62 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/print/internal/chains_quality.h"
+
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "profile/print/report.h"
+#include "profile/rows/chains.h"
+
+#include <inttypes.h>
+
+void chains_add_counts(struct strbuf *line, const struct chains *c, uint64_t samples)
+{
+	char percent[16];
+
+	report_percent(container_share(samples, c->samples), percent);
+	strbuf_addf(line, "%-8" PRIu64 " %s  ", samples, percent);
+}
+
+static void print_quality_line(const struct chains *c, FILE *out)
+{
+	const char *separator = ":";
+	size_t i;
+
+	(void)fprintf(out, "Call chains");
+	for (i = 0; i < c->end_count; i++) {
+		if (!c->ends[i].samples)
+			continue;
+		(void)fprintf(out, "%s %.4g %% %s", separator,
+			      container_share(c->ends[i].samples, c->samples), c->ends[i].name);
+		separator = ",";
+	}
+	(void)fprintf(out, " (of %" PRIu64 ")\n", c->samples);
+}
+
+static void print_quality_table(const struct report *r, const struct chains *c, FILE *out)
+{
+	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+	size_t i;
+
+	(void)fprintf(out, "samples  %%        chains end     in image\n");
+	for (i = 0; i < c->quality_count; i++) {
+		const struct chains_quality *q = &c->quality[i];
+
+		chains_add_counts(&line, c, q->samples);
+		strbuf_addf(&line, "%-14s ", c->ends[q->end].name);
+		text_visible(&line, report_image(r, q->image));
+		(void)fprintf(out, "%s\n", strbuf_text(&line));
+		strbuf_clear(&line);
+	}
+	for (i = 0; i < c->end_count; i++)
+		if (c->ends[i].samples)
+			(void)fprintf(out, "%s: %s\n", c->ends[i].name, c->ends[i].meaning);
+}
+
+void chains_quality_print(const struct report *r, FILE *out)
+{
+	const struct chains *c = r->chains;
+
+	print_quality_line(c, out);
+	if (r->view->quality)
+		print_quality_table(r, c, out);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * How many call chains are complete, and where and why the others end: part of the header of
+ * reports that use call chains.
+ *
+ *	if (report->chains)
+ *		chains_quality_print(report, stdout);
+ */
+#pragma once
+
+#include <stdint.h>
+#include <stdio.h>
+
+struct chains;
+struct report;
+struct strbuf;
+
+/* Adds the columns of samples and of their percentage of all chains: "123      12.3456 ". */
+void chains_add_counts(struct strbuf *line, const struct chains *c, uint64_t samples);
+/* Prints one line on r->chains, or with r->view->quality a table of images. */
+void chains_quality_print(const struct report *r, FILE *out);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/profile.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/scratch.h"
+#include "profile/binary/fetch.h"
+#include "profile/compact/pack.h"
+#include "symbol/symcache.h"
+
+#include <errno.h>
+#include <sys/stat.h>
+
+/* Estimate of how much larger the files of a compact archive are than the archive. */
+enum { ROOM_FACTOR = 64 };
+
+/* Unpacks an archive that is one file. The directory has the archive's name, for messages. */
+static int unpack_archive(struct profile *p, struct error *err)
+{
+	const char *archive = spec_value(&p->spec, SPEC_ARCHIVE);
+	_cleanup_free_ char *directory = NULL;
+	struct stat st;
+	int r;
+
+	if (!archive || stat(archive, &st) < 0 || !S_ISREG(st.st_mode))
+		return 0;
+	r = scratch_new("oprofile-archive", ROOM_FACTOR * (uint64_t)st.st_size, &p->unpacked, err);
+	if (r < 0)
+		return r;
+	directory = path_join(scratch_path(p->unpacked), path_base(archive));
+	r = path_make_dirs(directory, 0700, err);
+	if (r == 0)
+		r = pack_unpack(archive, directory, err);
+	if (r == 0)
+		spec_set_archive(&p->spec, STEAL(directory));
+	return r;
+}
+
+static void find_session_dir(const struct profile_config *config, struct profile *p)
+{
+	static const char *const local = "oprofile_data";
+	bool is_archive = spec_value(&p->spec, SPEC_ARCHIVE);
+
+	if (config->session_dir) {
+		p->session_dir = config->session_dir;
+	} else if (!is_archive && access(local, F_OK) == 0) {
+		p->session_dir = local;
+	} else {
+		p->session_dir = PROFILE_SYSTEM_DIR;
+		p->is_system_dir = !is_archive;
+	}
+}
+
+/* Opens the whole call chains, which adds their images to the gather. */
+static int open_chains(struct profile *p, enum profile_chains wanted, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int r;
+
+	if (wanted == PROFILE_NO_CHAINS)
+		return 0;
+	if (wanted == PROFILE_CHAINS_NEEDED)
+		return chains_open(&p->chains, p->gather, &p->spec, err);
+	r = chains_open(&p->chains, p->gather, &p->spec, &why);
+	if (r < 0 && r != -ENODATA)
+		log_warn("%s", why.text);
+	return 0;
+}
+
+/* From the specification to the files of each image. */
+static int select_files(const struct profile_config *config, struct profile *p, struct error *err)
+{
+	int r = unpack_archive(p, err);
+
+	if (r < 0)
+		return r;
+	find_session_dir(config, p);
+	r = gather_files(&p->spec, p->session_dir, config->calls, &p->gather, err);
+	if (r == 0)
+		r = open_chains(p, config->chains, err);
+	if (r == 0)
+		r = classes_arrange(p->gather, config->merge, &p->classes, err);
+	if (r < 0)
+		return r;
+	by_image_group(p->gather, &p->classes, &p->by_image);
+	losses_collect(p->gather, &p->losses);
+	return 0;
+}
+
+static void fetch_missing(const struct profile_fetch *how, struct profile *p)
+{
+	struct error err = ERROR_INIT;
+
+	if (!how->wanted)
+		return;
+	fetch_images(p->gather, p->binaries, how->percent, how->progress, &err);
+	if (err.code)
+		log_warn("%s", err.text);
+}
+
+static void find_binaries(const struct profile_config *config, struct profile *p)
+{
+	const char *archive = spec_value(&p->spec, SPEC_ARCHIVE);
+	struct binaries_config where = config->binaries;
+	_cleanup_free_ char *directory = config->symbol_cache ? symcache_directory() : NULL;
+
+	where.root = p->root = archive ? archive : where.root;
+	where.cache = p->cache = directory ? symcache_open(directory, SYMCACHE_CAP) : NULL;
+	p->binaries = binaries_new(p->gather, &where);
+	fetch_missing(&config->fetch, p);
+}
+
+int profile_open(const struct profile_config *config, size_t count, char *const *words,
+		 struct profile **ret, struct error *err)
+{
+	_cleanup_(profile_closep) struct profile *p = xcalloc(1, sizeof(*p));
+	int r = spec_parse(words, count, &p->spec, err);
+
+	if (r == 0)
+		r = select_files(config, p, err);
+	if (r < 0)
+		return r;
+	find_binaries(config, p);
+	*ret = STEAL(p);
+	return 0;
+}
+
+static void close_cache(struct symcache *cache)
+{
+	const struct symcache_stats *s = cache ? symcache_stats(cache) : NULL;
+
+	if (s)
+		log_debug("symbol cache: %zu tables found, %zu not, %zu stored, %zu damaged, %zu "
+			  "not written",
+			  s->hits, s->misses, s->stored, s->damaged, s->failed);
+	symcache_close(cache);
+}
+
+void profile_close(struct profile *p)
+{
+	if (!p)
+		return;
+	losses_done(&p->losses);
+	binaries_free(p->binaries);
+	close_cache(p->cache);
+	chains_done(&p->chains);
+	by_image_done(&p->by_image);
+	classes_done(&p->classes);
+	gather_free(p->gather);
+	scratch_free(p->unpacked);
+	spec_done(&p->spec);
+	free(p);
+}

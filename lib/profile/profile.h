@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Opens a profile: from the words of a specification to the sample files that it selects, their
+ * classes (columns), the images that the samples are in, and the binaries of these images. Every
+ * tool that reads a profile starts here.
+ *
+ *	struct profile_config config = { .merge = CLASSES_MERGE_CPU };
+ *	struct profile *p;
+ *	if (profile_open(&config, argc - 1, argv + 1, &p, err) == 0)
+ *		printf("%zu sample files\n", p->gather->file_count);
+ *	profile_close(p);
+ *
+ * The profile owns all its parts. The strings of the configuration are borrowed.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "profile/binary/binary.h"
+#include "profile/print/losses.h"
+#include "profile/rows/chains.h"
+#include "profile/select/by_image.h"
+#include "profile/select/classes.h"
+#include "profile/select/gather.h"
+#include "profile/select/spec.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct debuginfod_progress;
+struct scratch;
+struct symcache;
+
+/* The session directory of oprofiled. */
+#define PROFILE_SYSTEM_DIR "/var/lib/oprofile"
+
+/* Whether whole call chains are opened. */
+enum profile_chains {
+	PROFILE_NO_CHAINS,
+	PROFILE_CHAINS_IF_ANY, /* a profile without chains is fine */
+	PROFILE_CHAINS_NEEDED  /* a profile without chains is an error */
+};
+
+/* Asking debuginfod servers for what this machine lacks. */
+struct profile_fetch {
+	bool wanted;
+	double percent; /* share of the samples that an image must have */
+	const struct debuginfod_progress *progress; /* NULL: shown nowhere */
+};
+
+struct profile_config {
+	const char *session_dir; /* NULL: ./oprofile_data, or PROFILE_SYSTEM_DIR without that */
+	/* Where images are looked for, and what of them is wanted. An archive in the specification
+	 * overrides ->root; ->cache is set by ->symbol_cache. */
+	struct binaries_config binaries;
+	bool symbol_cache;  /* use the user's cache of symbol tables */
+	unsigned int merge; /* enum classes_merge */
+	bool calls;	    /* select call graph files, or make them from chains, too (gather.h) */
+	enum profile_chains chains;
+	struct profile_fetch fetch;
+};
+
+struct profile {
+	struct spec spec;
+	struct scratch *unpacked; /* the files of a compact archive, or NULL */
+	struct gather *gather;
+	struct classes classes;
+	struct by_image by_image;
+	struct chains chains; /* opened, not collected; without sources if there are none */
+	const char *session_dir;
+	bool is_system_dir; /* ->session_dir is PROFILE_SYSTEM_DIR by default */
+	const char *root;   /* of the images: the archive, the configured root, or NULL */
+	struct symcache *cache;
+	struct binaries *binaries;
+	struct losses losses; /* what was lost while sampling */
+};
+
+/* Opens the profile that @count words select. A compact archive is unpacked into a directory that
+ * lives as long as the profile. 0, caller closes; or negative with the reason: see spec_parse(),
+ * gather_files() and classes_arrange(). */
+int profile_open(const struct profile_config *config, size_t count, char *const *words,
+		 struct profile **ret, struct error *err);
+/* Frees all; NULL is fine. */
+void profile_close(struct profile *p);
+DEFINE_CLEANUP(struct profile *, profile_close);

@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/profile_report.h"
+
+#include "base/log.h"
+#include "base/macro.h"
+#include "profile/print/format_chains.h"
+#include "profile/print/report_header.h"
+#include "profile/rows/diff_match.h"
+#include "profile/rows/unresolved.h"
+#include "profile/xml/format_xml.h"
+
+#include <errno.h>
+
+const struct report_form_info *report_form(enum report_form form)
+{
+	static const struct report_form_info forms[] = {
+		[REPORT_TEXT] = { "text", false, report_text },
+		[REPORT_JSON] = { "JSON", true, report_json },
+		[REPORT_CSV] = { "CSV", true, report_csv },
+		[REPORT_XML] = { "XML", true, report_xml },
+	};
+	static_assert(ARRAY_SIZE(forms) == REPORT_FORM_COUNT_, "a row for each form");
+
+	return &forms[form];
+}
+
+void profile_report_configure(const struct report_view *view, struct profile_config *config)
+{
+	bool needs_code = view->form == REPORT_XML;
+	bool needs_lines = view->rows.lines || view->rows.inlines;
+
+	config->binaries.keep = view->calls || needs_code;
+	config->binaries.symbols_only = !needs_lines && !needs_code;
+	config->symbol_cache &= view->rows.symbols || view->chains;
+	config->calls = view->calls;
+	if (view->chains) {
+		/* Chains know tasks and CPUs, but are not reported by them. */
+		config->merge = CLASSES_MERGE_CPU | CLASSES_MERGE_TID | CLASSES_MERGE_TGID;
+		config->chains = PROFILE_CHAINS_NEEDED;
+	} else if (view->calls) {
+		config->chains = PROFILE_CHAINS_IF_ANY;
+	}
+	if (view->chains || report_form(view->form)->is_for_programs)
+		config->merge |= CLASSES_MANY_AXES;
+}
+
+/* --- collecting --- */
+
+/* The header of the first sample file that can be read, for type and speed of the CPU. */
+static struct sfile_header some_header(const struct gather *g)
+{
+	_cleanup_(sfile_closep) struct sfile *sf = NULL;
+	size_t i;
+
+	for (i = 0; i < g->file_count; i++)
+		if (sfile_open(g->files[i].path, &sf, NULL) == 0)
+			return *sfile_header(sf);
+	return (struct sfile_header){ 0 };
+}
+
+static int collect_chains(struct profile_report *r, struct error *err)
+{
+	struct chains *c = &r->profile->chains;
+	int status;
+
+	c->inlines = r->view->rows.inlines;
+	status = chains_collect(c, r->profile->binaries, err);
+	if (status < 0)
+		return status;
+	r->stats.header = some_header(r->profile->gather);
+	return 0;
+}
+
+/* Adds arcs between rows, and what is known of the chains that they may come from. */
+static void collect_calls(struct profile_report *r, struct populate_job *job)
+{
+	struct profile *p = r->profile;
+
+	callgraph_collect(job, &r->calls);
+	p->chains.quality_only = true;
+	if (p->chains.source_count)
+		(void)chains_collect(&p->chains, p->binaries, NULL);
+	if (r->calls.raw.count == 0)
+		log_warn("%s: no calls were sampled there; --callgraph of operf or opcontrol takes "
+			 "them",
+			 p->gather->sessions[0].samples);
+}
+
+static int collect_rows(struct profile_report *r, struct error *err)
+{
+	struct profile *p = r->profile;
+	struct populate_job job = { .gather = p->gather,
+				    .classes = &p->classes,
+				    .by_image = &p->by_image,
+				    .binaries = p->binaries,
+				    .config = &r->view->rows,
+				    .out = &r->rows };
+
+	container_init(&r->rows, p->classes.count);
+	populate_images(&job);
+	if (r->view->calls)
+		collect_calls(r, &job);
+	r->stats = job.stats;
+	r->rows.weight = losses_weight(&p->losses);
+	if (r->rows.count == 0)
+		return error_set(err, -ENODATA, "%s: %s", p->gather->sessions[0].samples,
+				 r->stats.read ? "the sample files hold no samples"
+					       : "no sample file can be read");
+	if (symbol_filter_is_set(&r->view->chosen))
+		container_choose(&r->rows, p->gather, &r->view->chosen, r->view->calls);
+	return 0;
+}
+
+int profile_report_collect(struct profile *p, const struct report_view *view,
+			   struct profile_report *ret, struct error *err)
+{
+	_cleanup_(profile_report_done) struct profile_report made = { .profile = p, .view = view };
+	int r = view->chains ? collect_chains(&made, err) : collect_rows(&made, err);
+
+	if (r < 0)
+		return r;
+	*ret = made;
+	made = (struct profile_report){ 0 };
+	return 0;
+}
+
+void profile_report_done(struct profile_report *r)
+{
+	callgraph_done(&r->calls);
+	container_done(&r->rows);
+}
+
+int profile_report_compare(struct profile_report *first, struct profile_report *second,
+			   struct error *err)
+{
+	struct profile *a = first->profile, *b = second->profile;
+	int r = diff_compare(
+		&(struct diff_side){ a->gather, a->binaries, &a->classes, &first->rows },
+		&(struct diff_side){ b->gather, b->binaries, &b->classes, &second->rows }, err);
+
+	if (r == 0)
+		second->before = first;
+	return r;
+}
+
+/* --- printing --- */
+
+/* Leaves the rows that are shown, in order. */
+static void arrange_rows(struct profile_report *r)
+{
+	const struct report_view *view = r->view;
+	const struct gather *g = r->profile->gather;
+	bool cut = (view->rows.symbols || report_form(view->form)->is_for_programs) && !view->calls;
+
+	if (cut)
+		container_cut(&r->rows, view->threshold);
+	container_name(&r->rows, &view->names);
+	sort_rows(&r->rows, g, &view->sort);
+	if (cut)
+		container_top(&r->rows, view->top);
+	if (view->calls) {
+		callgraph_arrange(&r->calls, &r->rows);
+		callgraph_cut(&r->calls, g, &r->rows, view->threshold, view->top);
+	}
+}
+
+static void print_chains(struct report *report, struct chains *chains, FILE *out)
+{
+	chains_name(chains, &report->view->names);
+	report->container = &chains->rows;
+	if (report->view->form == REPORT_JSON)
+		report_chains_json(report, out);
+	else
+		report_chains_text(report, out);
+}
+
+static void print_rows(struct profile_report *r, struct report *report, FILE *out)
+{
+	struct unresolved unresolved;
+
+	unresolved_collect(&r->rows, r->profile->gather, &unresolved);
+	report->unresolved = r->before ? NULL : &unresolved;
+	arrange_rows(r);
+	report_form(r->view->form)->print(report, out);
+	unresolved_done(&unresolved);
+}
+
+static size_t skipped_files(const struct profile_report *r)
+{
+	return r->stats.bad + r->profile->gather->skipped;
+}
+
+void profile_report_print(struct profile_report *r, FILE *out)
+{
+	struct profile *p = r->profile;
+	struct report_before before = { .words = { r->words[0], r->words[1] } };
+	struct report report = { .view = r->view,
+				 .gather = p->gather,
+				 .classes = &p->classes,
+				 .container = &r->rows,
+				 .calls = r->view->calls ? &r->calls : NULL,
+				 .chains = p->chains.samples ? &p->chains : NULL,
+				 .losses = &p->losses,
+				 .header = r->stats.header,
+				 .timer_hz = report_header_timer_hz(p->gather),
+				 .skipped = skipped_files(r) };
+
+	if (r->before) {
+		before.losses = &r->before->profile->losses;
+		before.skipped = skipped_files(r->before);
+		report.before = &before;
+	}
+	if (r->view->chains)
+		print_chains(&report, &p->chains, out);
+	else
+		print_rows(r, &report, out);
+}
