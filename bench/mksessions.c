@@ -187,9 +187,7 @@ static struct sname name_of(const char *app, const char *image)
 	return (struct sname){ .app = { .name = app },
 			       .image = { .name = image },
 			       .event = "TIMER",
-			       .tgid = SNAME_ALL,
-			       .tid = SNAME_ALL,
-			       .cpu = SNAME_ALL };
+			       .task = SNAME_TASK_ALL };
 }
 
 static int make_big(struct maker *m, const char *library, size_t count)

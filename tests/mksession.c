@@ -253,9 +253,9 @@ static int parse_event(char *word, struct sname *name)
 	name->event = parts[0];
 	name->count = field(parts[1]);
 	name->unit_mask = field(parts[2]);
-	name->tgid = field(parts[3]);
-	name->tid = field(parts[4]);
-	name->cpu = field(parts[5]);
+	name->task.tgid = field(parts[3]);
+	name->task.tid = field(parts[4]);
+	name->task.cpu = field(parts[5]);
 	return 0;
 }
 
@@ -296,7 +296,7 @@ static int do_file(struct maker *m, size_t n, char **words)
 		name.has_callee = true;
 		m->callees = read_symbols(name.callee.name);
 	}
-	name.cgroup = m->cgroup;
+	name.task.cgroup = m->cgroup;
 	below = sname_mangle(&name);
 	path = path_join(m->samples, below);
 	m->header.count = (uint32_t)name.count;
@@ -372,10 +372,8 @@ static int do_chain(struct maker *m, size_t n, char **words)
 	event = xasprintf("%s.%" PRId64 ".%" PRId64, name.event, name.count, name.unit_mask);
 	context.event = event;
 	context.end = words[2];
-	context.tgid = name.tgid;
-	context.tid = name.tid;
-	context.cpu = name.cpu;
-	context.cgroup = m->cgroup;
+	context.task = name.task;
+	context.task.cgroup = m->cgroup;
 	if (r == 0)
 		r = chain_store_context(m->chains, &context, &number_of_context, &m->err);
 	for (i = 4; i < n && r == 0; i += 2)

@@ -42,17 +42,10 @@ static int compare_contexts(const void *pa, const void *pb, void *data)
 	const struct chain_names *names = data;
 	const struct chain_context *a = chain_names_context_at(names, *(const uint32_t *)pa);
 	const struct chain_context *b = chain_names_context_at(names, *(const uint32_t *)pb);
-	const int64_t of_a[] = { a->app, a->tgid, a->tid, a->cpu };
-	const int64_t of_b[] = { b->app, b->tgid, b->tid, b->cpu };
-	size_t i;
-	int r;
+	int r = (a->app > b->app) - (a->app < b->app);
 
-	for (i = 0; i < ARRAY_SIZE(of_a); i++)
-		if (of_a[i] != of_b[i])
-			return of_a[i] < of_b[i] ? -1 : 1;
-	r = strcmp(a->event, b->event);
-	r = r ? r : !a->cgroup - !b->cgroup;
-	return r ? r : strcmp(a->cgroup ?: "", b->cgroup ?: "");
+	r = r ? r : strcmp(a->event, b->event);
+	return r ? r : sname_task_compare(&a->task, &b->task);
 }
 
 /* One context stands for all that differ only in why their chains end. */
@@ -96,10 +89,7 @@ static uint32_t add_file(struct collect *c, uint32_t owner, uint32_t caller, uin
 			      .image = *chain_names_image_at(c->names, caller),
 			      .callee = *chain_names_image_at(c->names, callee),
 			      .has_callee = true,
-			      .tgid = x->tgid,
-			      .tid = x->tid,
-			      .cpu = x->cpu,
-			      .cgroup = x->cgroup };
+			      .task = x->task };
 
 	if (!chain_event_split(arena_strdup(&out->strings, x->event), &name))
 		return UINT32_MAX;

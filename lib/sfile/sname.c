@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sfile/sname.h"
 
+#include "base/hash.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/strbuf.h"
@@ -100,8 +101,8 @@ char *sname_mangle(const struct sname *name)
 {
 	struct strbuf b = STRBUF_INIT;
 
-	if (name->cgroup)
-		add_cgroup(&b, name->cgroup);
+	if (name->task.cgroup)
+		add_cgroup(&b, name->task.cgroup);
 	add_image(&b, &name->app);
 	strbuf_adds(&b, dep);
 	add_image(&b, &name->image);
@@ -111,9 +112,9 @@ char *sname_mangle(const struct sname *name)
 	}
 	strbuf_addf(&b, "/%s.%" PRId32 ".%" PRId32, name->event, (int32_t)name->count,
 		    (int32_t)name->unit_mask);
-	add_id(&b, name->tgid);
-	add_id(&b, name->tid);
-	add_id(&b, name->cpu);
+	add_id(&b, name->task.tgid);
+	add_id(&b, name->task.tid);
+	add_id(&b, name->task.cpu);
 	return strbuf_take(&b);
 }
 
@@ -280,8 +281,8 @@ static bool parse_spec(const char *text, struct sname *ret)
 		field[i] = dot + 1;
 	}
 	if (!*copy || !parse_signed(field[0], &ret->count) ||
-	    !parse_signed(field[1], &ret->unit_mask) || !parse_id(field[2], &ret->tgid) ||
-	    !parse_id(field[3], &ret->tid) || !parse_id(field[4], &ret->cpu))
+	    !parse_signed(field[1], &ret->unit_mask) || !parse_id(field[2], &ret->task.tgid) ||
+	    !parse_id(field[3], &ret->task.tid) || !parse_id(field[4], &ret->task.cpu))
 		return false;
 	ret->event = STEAL(copy);
 	return true;
@@ -322,8 +323,8 @@ static void images_done(struct sname *name)
 	image_done(&name->app);
 	image_done(&name->image);
 	image_done(&name->callee);
-	free((char *)name->cgroup);
-	name->cgroup = NULL;
+	free((char *)name->task.cgroup);
+	name->task.cgroup = NULL;
 }
 
 void sname_done(struct sname *name)
@@ -354,8 +355,9 @@ static bool take_cgroup(const char *path, const char *start, struct sname *ret)
 		s--;
 	if (strncmp(s, cgroup, n) != 0 || s + n > start)
 		return true;
-	ret->cgroup = s + n == start ? xstrdup("/") : xstrndup(s + n - 1, (size_t)(start - s - n));
-	add_cgroup(&text, ret->cgroup);
+	ret->task.cgroup =
+		s + n == start ? xstrdup("/") : xstrndup(s + n - 1, (size_t)(start - s - n));
+	add_cgroup(&text, ret->task.cgroup);
 	return text.length == (size_t)(start - s) && !memcmp(text.text, s, text.length);
 }
 
@@ -396,6 +398,26 @@ int sname_parse(const char *path, struct sname *ret, struct error *err)
 				 "separator, {dep} or {cg}",
 				 path);
 	}
+}
+
+int sname_task_compare(const struct sname_task *a, const struct sname_task *b)
+{
+	const int64_t of_a[] = { a->tgid, a->tid, a->cpu }, of_b[] = { b->tgid, b->tid, b->cpu };
+	int r = strcmp(a->cgroup ?: "", b->cgroup ?: "");
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(of_a) && r == 0; i++)
+		r = (of_a[i] > of_b[i]) - (of_a[i] < of_b[i]);
+	return r;
+}
+
+uint64_t sname_task_hash(const struct sname_task *task)
+{
+	const char *path = task->cgroup ?: "";
+	uint64_t hash = hash_bytes(path, strlen(path));
+
+	hash = hash_add(hash, (uint64_t)task->tgid);
+	return hash_add(hash_add(hash, (uint64_t)task->tid), (uint64_t)task->cpu);
 }
 
 bool sname_image_equal(const struct sname_image *a, const struct sname_image *b)

@@ -17,6 +17,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <string.h>
 
 enum sname_kind {
 	SNAME_ROOT, /* {root}/path: a file */
@@ -34,16 +35,23 @@ struct sname_image {
 
 enum { SNAME_ALL = -1 }; /* "all": not separated by this field */
 
+/* Whose samples are counted together, beyond their application: where, in which thread. */
+struct sname_task {
+	int64_t tgid, tid, cpu; /* or SNAME_ALL */
+	const char *cgroup;	/* its path, "/" for the root; NULL: not separated by this */
+};
+
+#define SNAME_TASK_ALL ((struct sname_task){ SNAME_ALL, SNAME_ALL, SNAME_ALL, NULL })
+
 struct sname {
 	struct sname_image app;	  /* application image */
 	struct sname_image image; /* the image the samples are in ({dep}); of a {cg} the caller's */
 	struct sname_image callee; /* {cg} only */
 	bool has_callee;
 	const char *event;
-	int64_t count;		/* sampling period; as signed 32 bit in the name */
-	int64_t unit_mask;	/* likewise */
-	int64_t tgid, tid, cpu; /* or SNAME_ALL */
-	const char *cgroup;	/* its path, "/" for the first; NULL: not separated by this */
+	int64_t count;	   /* sampling period; as signed 32 bit in the name */
+	int64_t unit_mask; /* likewise */
+	struct sname_task task;
 };
 
 /* The path below the samples directory; caller frees. */
@@ -54,6 +62,18 @@ char *sname_mangle(const struct sname *name);
 int sname_parse(const char *path, struct sname *ret, struct error *err);
 /* Frees what sname_parse() allocated. */
 void sname_done(struct sname *name);
+
+/* Orders tasks by cgroup, process, thread and CPU: below, equal to or above 0. */
+int sname_task_compare(const struct sname_task *a, const struct sname_task *b);
+/* The same for equality only, quick where equal cgroups are one string. */
+static inline bool sname_task_equal(const struct sname_task *a, const struct sname_task *b)
+{
+	return a->tid == b->tid && a->tgid == b->tgid && a->cpu == b->cpu &&
+	       (a->cgroup == b->cgroup ||
+		(a->cgroup && b->cgroup && !strcmp(a->cgroup, b->cgroup)));
+}
+/* A hash of all four. */
+uint64_t sname_task_hash(const struct sname_task *task);
 
 /* Whether two image parts name the same image. */
 bool sname_image_equal(const struct sname_image *a, const struct sname_image *b);

@@ -24,9 +24,9 @@ enum { APP, LIB, KERNEL, HEAP };
 static int add(struct chain_store *s, const char *end, uint64_t samples, const uint64_t *words,
 	       size_t count)
 {
-	struct chain_context context = {
-		.event = "TIMER.0.0", .end = end, .tgid = SNAME_ALL, .tid = SNAME_ALL, .cpu = 3
-	};
+	struct chain_context context = { .event = "TIMER.0.0",
+					 .end = end,
+					 .task = { SNAME_ALL, SNAME_ALL, 3, NULL } };
 	struct chain_frame frames[16];
 	struct chain chain = { frames, count, samples };
 	uint32_t id = 0;
@@ -65,7 +65,7 @@ static int list(uint32_t context, const struct chain *chain, void *data)
 	size_t i;
 
 	strbuf_addf(&l->text, "%s %s %" PRId64 " %s:", chain_names_image_at(l->names, c->app)->name,
-		    c->event, c->cpu, c->end);
+		    c->event, c->task.cpu, c->end);
 	for (i = 0; i < chain->count; i++)
 		strbuf_addf(&l->text, " %s+%" PRIx64,
 			    chain_names_image_at(l->names, chain->frames[i].image)->name,

@@ -210,8 +210,8 @@ static void each_row_has_at_most_one_partner(void)
 
 static void classes_must_be_the_same(void)
 {
-	struct class a[] = { { .event = "A", .count = 1, .tgid = -1, .tid = -1, .cpu = -1 } };
-	struct class b[] = { { .event = "A", .count = 2, .tgid = -1, .tid = -1, .cpu = -1 } };
+	struct class a[] = { { .event = "A", .count = 1, .task = SNAME_TASK_ALL } };
+	struct class b[] = { { .event = "A", .count = 2, .task = SNAME_TASK_ALL } };
 	struct classes first = { .classes = a, .count = 1 }, second = { .classes = b, .count = 1 };
 	struct diff_side sides[2] = { { .classes = &first }, { .classes = &second } };
 	struct error err = ERROR_INIT;

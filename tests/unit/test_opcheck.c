@@ -176,9 +176,9 @@ static void damaged_lines_of_the_manifest_go(void)
 
 static void add_chain(const char *samples)
 {
-	struct chain_context context = {
-		.event = "TIMER.0.0", .end = "complete", .tgid = -1, .tid = -1, .cpu = -1
-	};
+	struct chain_context context = { .event = "TIMER.0.0",
+					 .end = "complete",
+					 .task = SNAME_TASK_ALL };
 	struct chain_frame frames[] = { { 0, 0x10 }, { 0, 0x20 } };
 	struct chain_store *s = NULL;
 	uint32_t id = 0;

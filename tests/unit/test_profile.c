@@ -75,9 +75,7 @@ static void specifications_select(void)
 		.event = "CPU_CLK",
 		.count = 100000,
 		.unit_mask = (int32_t)0x80000001,
-		.tgid = 7,
-		.tid = 8,
-		.cpu = SNAME_ALL,
+		.task = { 7, 8, SNAME_ALL, NULL },
 	};
 	static const struct {
 		const char *words[3];

@@ -39,7 +39,7 @@ static int list_chain(uint32_t number, const struct chain *chain, void *data)
 	size_t i;
 
 	strbuf_addf(&l->text, "%s %s %s %" PRId64 ":", chain_names_image_at(l->names, c->app)->name,
-		    c->event, c->end, c->tgid);
+		    c->event, c->end, c->task.tgid);
 	for (i = 0; i < chain->count; i++)
 		strbuf_addf(&l->text, " %s+%" PRIx64,
 			    chain_names_image_at(l->names, chain->frames[i].image)->name,

@@ -110,9 +110,9 @@ static void event_specs_go_both_ways(void)
 		CHECK_STR(name.event, rows[i].event);
 		CHECK_EQ(name.count, rows[i].count);
 		CHECK_EQ(name.unit_mask, rows[i].unit_mask);
-		CHECK_EQ(name.tgid, rows[i].tgid);
-		CHECK_EQ(name.tid, rows[i].tid);
-		CHECK_EQ(name.cpu, rows[i].cpu);
+		CHECK_EQ(name.task.tgid, rows[i].tgid);
+		CHECK_EQ(name.task.tid, rows[i].tid);
+		CHECK_EQ(name.task.cpu, rows[i].cpu);
 		text = sname_mangle(&name);
 		CHECK_STR(text, path);
 		sname_done(&name);
@@ -140,16 +140,38 @@ static void cgroups_go_both_ways(void)
 
 		if (!CHECK(sname_parse(path, &name, NULL) == 0))
 			continue;
-		CHECK_STR(name.cgroup ?: "none", rows[i].cgroup);
+		CHECK_STR(name.task.cgroup ?: "none", rows[i].cgroup);
 		CHECK_STR(name.app.name, "/a");
 		text = sname_mangle(&name);
 		CHECK_STR(text, path);
 		sname_done(&name);
 		if (!CHECK(sname_parse(whole, &name, NULL) == 0))
 			continue;
-		CHECK_STR(name.cgroup ?: "none", rows[i].cgroup);
+		CHECK_STR(name.task.cgroup ?: "none", rows[i].cgroup);
 		sname_done(&name);
 	}
+}
+
+static void tasks_compare_by_all_they_have(void)
+{
+	char path[] = "/b";
+	const struct sname_task one = { 7, 8, 0, "/b" }, copy = { 7, 8, 0, path };
+	const struct sname_task rows[] = { /* in order */
+					   { 7, 8, 0, NULL }, { 7, 8, 0, "/a" }, { 6, 9, 1, "/b" },
+					   { 7, 8, 0, "/b" }, { 7, 8, 1, "/b" }, { 7, 9, 0, "/b" },
+					   { 8, 8, 0, "/b" }
+	};
+	size_t i, k;
+
+	CHECK(sname_task_equal(&one, &copy));
+	CHECK(sname_task_hash(&one) == sname_task_hash(&copy));
+	for (i = 0; i < ARRAY_SIZE(rows); i++)
+		for (k = 0; k < ARRAY_SIZE(rows); k++) {
+			int r = sname_task_compare(&rows[i], &rows[k]);
+
+			CHECK_EQ((r > 0) - (r < 0), (i > k) - (i < k));
+			CHECK_EQ(sname_task_equal(&rows[i], &rows[k]), i == k);
+		}
 }
 
 static void cgroups_cannot_pass_for_images(void)
@@ -157,10 +179,7 @@ static void cgroups_cannot_pass_for_images(void)
 	const struct sname name = { .app = { .kind = SNAME_ROOT, .name = "/a" },
 				    .image = { .kind = SNAME_ROOT, .name = "/a" },
 				    .event = "T",
-				    .tgid = SNAME_ALL,
-				    .tid = SNAME_ALL,
-				    .cpu = SNAME_ALL,
-				    .cgroup = "/../{root}/x" };
+				    .task = { SNAME_ALL, SNAME_ALL, SNAME_ALL, "/../{root}/x" } };
 	_cleanup_free_ char *text = sname_mangle(&name);
 
 	CHECK_STR(text, "{cgroup}/__/_root}/x/{root}/a/{dep}/{root}/a/T.0.0.all.all.all");
@@ -237,12 +256,9 @@ static void what_stands_before_the_first_token_is_skipped(void)
 static char *mangle_own(enum sname_kind kind, const char *name)
 {
 	const struct sname_image image = { .kind = kind, .name = name, .tgid = 7, .end = 0xfff };
-	const struct sname sname = { .app = image,
-				     .image = image,
-				     .event = "E",
-				     .tgid = SNAME_ALL,
-				     .tid = SNAME_ALL,
-				     .cpu = SNAME_ALL };
+	const struct sname sname = {
+		.app = image, .image = image, .event = "E", .task = SNAME_TASK_ALL
+	};
 	char *text = sname_mangle(&sname);
 
 	*strstr(text, "/{dep}/") = '\0';
@@ -342,7 +358,8 @@ static void names_of_the_original_go_both_ways(void)
 }
 
 TESTS(T(names_go_both_ways), T(event_specs_go_both_ways), T(cgroups_go_both_ways),
-      T(cgroups_cannot_pass_for_images), T(what_is_no_name_is_refused),
-      T(what_stands_before_the_first_token_is_skipped), T(no_name_leads_out_of_the_session),
-      T(images_are_shown_as_the_original_does), T(equal_images_have_equal_regions),
-      T(a_path_of_separators_is_refused_in_time), T(names_of_the_original_go_both_ways))
+      T(tasks_compare_by_all_they_have), T(cgroups_cannot_pass_for_images),
+      T(what_is_no_name_is_refused), T(what_stands_before_the_first_token_is_skipped),
+      T(no_name_leads_out_of_the_session), T(images_are_shown_as_the_original_does),
+      T(equal_images_have_equal_regions), T(a_path_of_separators_is_refused_in_time),
+      T(names_of_the_original_go_both_ways))

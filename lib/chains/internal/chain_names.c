@@ -59,18 +59,14 @@ static uint64_t context_hash(const struct chain_context *c)
 {
 	uint64_t hash = hash_add(hash_bytes(c->event, strlen(c->event)), c->app);
 
-	hash = hash_add(hash, hash_bytes(c->end, strlen(c->end)));
-	if (c->cgroup)
-		hash = hash_add(hash, hash_bytes(c->cgroup, strlen(c->cgroup)));
-	hash = hash_add(hash, (uint64_t)c->tgid);
-	return hash_add(hash_add(hash, (uint64_t)c->tid), (uint64_t)c->cpu);
+	return hash_add(hash_add(hash, hash_bytes(c->end, strlen(c->end))),
+			sname_task_hash(&c->task));
 }
 
 static bool same_context(const struct chain_context *a, const struct chain_context *b)
 {
-	return a->app == b->app && a->tgid == b->tgid && a->tid == b->tid && a->cpu == b->cpu &&
-	       !strcmp(a->event, b->event) && !strcmp(a->end, b->end) && !a->cgroup == !b->cgroup &&
-	       !strcmp(a->cgroup ?: "", b->cgroup ?: "");
+	return a->app == b->app && sname_task_equal(&a->task, &b->task) &&
+	       !strcmp(a->event, b->event) && !strcmp(a->end, b->end);
 }
 
 static void add_image(struct chain_names *n, const struct sname_image *image, bool is_kernel)
@@ -93,8 +89,8 @@ static void add_context(struct chain_names *n, const struct chain_context *conte
 	*own = *context;
 	own->event = arena_strdup(&n->strings, context->event);
 	own->end = arena_strdup(&n->strings, context->end);
-	if (context->cgroup)
-		own->cgroup = arena_strdup(&n->strings, context->cgroup);
+	if (context->task.cgroup)
+		own->task.cgroup = arena_strdup(&n->strings, context->task.cgroup);
 	map_add(&n->context_by_hash, context_hash(own), (void *)(uintptr_t)n->context_count);
 }
 
@@ -123,8 +119,10 @@ static int read_image(struct chain_names *n, char **column, const char *mark)
 
 static int read_context(struct chain_names *n, char **column, char *cgroup)
 {
-	struct chain_context context = { .event = column[2], .end = column[3], .cgroup = cgroup };
-	int64_t *const ids[] = { &context.tgid, &context.tid, &context.cpu };
+	struct chain_context context = { .event = column[2],
+					 .end = column[3],
+					 .task = { .cgroup = cgroup } };
+	int64_t *const ids[] = { &context.task.tgid, &context.task.tid, &context.task.cpu };
 	uint64_t app;
 	size_t i;
 
@@ -288,11 +286,11 @@ int chain_names_context(struct chain_names *n, const struct chain_context *conte
 	text_add_field(&line, context->event);
 	strbuf_adds(&line, "\t");
 	text_add_field(&line, context->end);
-	strbuf_addf(&line, "\t%" PRId64 "\t%" PRId64 "\t%" PRId64, context->tgid, context->tid,
-		    context->cpu);
-	if (context->cgroup) {
+	strbuf_addf(&line, "\t%" PRId64 "\t%" PRId64 "\t%" PRId64, context->task.tgid,
+		    context->task.tid, context->task.cpu);
+	if (context->task.cgroup) {
 		strbuf_adds(&line, "\t");
-		text_add_field(&line, context->cgroup);
+		text_add_field(&line, context->task.cgroup);
 	}
 	strbuf_adds(&line, "\n");
 	r = append(n, &line, err);

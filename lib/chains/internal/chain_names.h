@@ -27,9 +27,7 @@ struct chain_context {
 	uint32_t app;	   /* number of the application's image */
 	const char *event; /* "NAME.COUNT.UNITMASK" as in sample file names */
 	const char *end;   /* one word: "complete", "depth", ... */
-	int64_t tgid, tid; /* or SNAME_ALL, as cpu */
-	int64_t cpu;
-	const char *cgroup; /* its path; NULL: not separated */
+	struct sname_task task;
 };
 
 struct chain_names;

@@ -73,17 +73,18 @@ static void print_axis(const struct report *r, FILE *out)
 
 		switch (r->classes->axis) {
 		case AXIS_CGROUP:
-			(void)fprintf(out, "Processes in the cgroup %s\n", c->cgroup ?: "all");
+			(void)fprintf(out, "Processes in the cgroup %s\n", c->task.cgroup ?: "all");
 			break;
 		case AXIS_TGID:
 			(void)fprintf(out, "Processes with a thread group ID of %" PRId64 "\n",
-				      c->tgid);
+				      c->task.tgid);
 			break;
 		case AXIS_TID:
-			(void)fprintf(out, "Processes with a thread ID of %" PRId64 "\n", c->tid);
+			(void)fprintf(out, "Processes with a thread ID of %" PRId64 "\n",
+				      c->task.tid);
 			break;
 		case AXIS_CPU:
-			(void)fprintf(out, "Samples on CPU %" PRId64 "\n", c->cpu);
+			(void)fprintf(out, "Samples on CPU %" PRId64 "\n", c->task.cpu);
 			break;
 		case AXIS_NONE:
 		case AXIS_EVENT:

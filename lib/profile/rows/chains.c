@@ -269,10 +269,7 @@ static int judge(struct collect *c, uint32_t context, uint32_t image)
 	_cleanup_free_ char *event = xstrdup(x->event);
 	struct sname name = { .app = *chain_names_image_at(names, x->app),
 			      .image = *chain_names_image_at(names, image),
-			      .tgid = x->tgid,
-			      .tid = x->tid,
-			      .cpu = x->cpu,
-			      .cgroup = x->cgroup };
+			      .task = x->task };
 	const char *known = c->out->event;
 
 	if (!chain_event_split(event, &name) || spec_reject(c->out->spec, &name) >= 0)

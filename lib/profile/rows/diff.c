@@ -57,14 +57,14 @@ static void add_class(struct strbuf *out, const struct class *c)
 		strbuf_addf(out, " count %" PRId64, c->count);
 	if (c->unit_mask != SNAME_ALL && c->unit_mask)
 		strbuf_addf(out, " unit mask %#" PRIx32, (uint32_t)c->unit_mask);
-	if (c->cgroup)
-		strbuf_addf(out, " cgroup %s", c->cgroup);
-	if (c->tgid != SNAME_ALL)
-		strbuf_addf(out, " tgid %" PRId64, c->tgid);
-	if (c->tid != SNAME_ALL)
-		strbuf_addf(out, " tid %" PRId64, c->tid);
-	if (c->cpu != SNAME_ALL)
-		strbuf_addf(out, " cpu %" PRId64, c->cpu);
+	if (c->task.cgroup)
+		strbuf_addf(out, " cgroup %s", c->task.cgroup);
+	if (c->task.tgid != SNAME_ALL)
+		strbuf_addf(out, " tgid %" PRId64, c->task.tgid);
+	if (c->task.tid != SNAME_ALL)
+		strbuf_addf(out, " tid %" PRId64, c->task.tid);
+	if (c->task.cpu != SNAME_ALL)
+		strbuf_addf(out, " cpu %" PRId64, c->task.cpu);
 }
 
 /* The columns as a list, for messages; a report may have hundreds of them. */
@@ -82,8 +82,7 @@ static void list_classes(struct strbuf *out, const struct classes *c)
 static bool same_class(const struct class *a, const struct class *b)
 {
 	return !strcmp(a->event, b->event) && a->count == b->count &&
-	       a->unit_mask == b->unit_mask && a->tgid == b->tgid && a->tid == b->tid &&
-	       a->cpu == b->cpu && !strcmp(a->cgroup ?: "", b->cgroup ?: "");
+	       a->unit_mask == b->unit_mask && sname_task_equal(&a->task, &b->task);
 }
 
 static bool same_classes(const struct classes *a, const struct classes *b)

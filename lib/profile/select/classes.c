@@ -39,22 +39,22 @@ static int compare_event(const struct class *a, const struct class *b)
 
 static int compare_cgroup(const struct class *a, const struct class *b)
 {
-	return strcmp(a->cgroup ?: "", b->cgroup ?: "");
+	return strcmp(a->task.cgroup ?: "", b->task.cgroup ?: "");
 }
 
 static int compare_tgid(const struct class *a, const struct class *b)
 {
-	return compare_int(a->tgid, b->tgid);
+	return compare_int(a->task.tgid, b->task.tgid);
 }
 
 static int compare_tid(const struct class *a, const struct class *b)
 {
-	return compare_int(a->tid, b->tid);
+	return compare_int(a->task.tid, b->task.tid);
 }
 
 static int compare_cpu(const struct class *a, const struct class *b)
 {
-	return compare_int(a->cpu, b->cpu);
+	return compare_int(a->task.cpu, b->task.cpu);
 }
 
 /* What the classes differ in on an axis, in the words of a specification: its tag, what stands for
@@ -81,22 +81,22 @@ static char *value_unit_mask(const struct class *c)
 
 static char *value_cgroup(const struct class *c)
 {
-	return xstrdup(c->cgroup ?: "all");
+	return xstrdup(c->task.cgroup ?: "all");
 }
 
 static char *value_tgid(const struct class *c)
 {
-	return xasprintf("%" PRId64, c->tgid);
+	return xasprintf("%" PRId64, c->task.tgid);
 }
 
 static char *value_tid(const struct class *c)
 {
-	return xasprintf("%" PRId64, c->tid);
+	return xasprintf("%" PRId64, c->task.tid);
 }
 
 static char *value_cpu(const struct class *c)
 {
-	return xasprintf("%" PRId64, c->cpu);
+	return xasprintf("%" PRId64, c->task.cpu);
 }
 
 static const struct {
@@ -158,10 +158,10 @@ static struct class template_of(const struct gather_file *f, unsigned int merge)
 		.event = f->event,
 		.count = f->count,
 		.unit_mask = merge & CLASSES_MERGE_UNIT_MASK ? SNAME_ALL : f->unit_mask,
-		.tgid = merge & CLASSES_MERGE_TGID ? SNAME_ALL : f->tgid,
-		.tid = merge & CLASSES_MERGE_TID ? SNAME_ALL : f->tid,
-		.cpu = merge & CLASSES_MERGE_CPU ? SNAME_ALL : f->cpu,
-		.cgroup = merge & CLASSES_MERGE_CGROUP ? NULL : f->cgroup,
+		.task = { .tgid = merge & CLASSES_MERGE_TGID ? SNAME_ALL : f->task.tgid,
+			  .tid = merge & CLASSES_MERGE_TID ? SNAME_ALL : f->task.tid,
+			  .cpu = merge & CLASSES_MERGE_CPU ? SNAME_ALL : f->task.cpu,
+			  .cgroup = merge & CLASSES_MERGE_CGROUP ? NULL : f->task.cgroup },
 	};
 }
 
@@ -191,13 +191,13 @@ static bool tid_follows_tgid(const struct classes *c)
 /* The cgroup's last name, if that tells it from all others here: columns are narrow. */
 static const char *cgroup_name(const struct classes *c, const struct class *class)
 {
-	const char *whole = class->cgroup ?: "all", *name = path_base(whole);
+	const char *whole = class->task.cgroup ?: "all", *name = path_base(whole);
 	size_t i;
 
 	if (!*name)
 		return whole;
 	for (i = 0; i < c->count; i++) {
-		const char *other = c->classes[i].cgroup ?: "all";
+		const char *other = c->classes[i].task.cgroup ?: "all";
 
 		if (strcmp(other, whole) && !strcmp(path_base(other), name))
 			return whole;
@@ -217,13 +217,13 @@ static void add_value(struct strbuf *out, const struct classes *c, enum class_ax
 		strbuf_addf(out, "cgroup:%s", cgroup_name(c, class));
 		break;
 	case AXIS_TGID:
-		strbuf_addf(out, "tgid:%" PRId64, class->tgid);
+		strbuf_addf(out, "tgid:%" PRId64, class->task.tgid);
 		break;
 	case AXIS_TID:
-		strbuf_addf(out, "tid:%" PRId64, class->tid);
+		strbuf_addf(out, "tid:%" PRId64, class->task.tid);
 		break;
 	case AXIS_CPU:
-		strbuf_addf(out, "cpu:%" PRId64, class->cpu);
+		strbuf_addf(out, "cpu:%" PRId64, class->task.cpu);
 		break;
 	case AXIS_NONE:
 	case AXIS_COUNT_:

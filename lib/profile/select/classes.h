@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "sfile/sname.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -34,10 +35,10 @@ enum class_axis { AXIS_NONE, AXIS_EVENT, AXIS_CGROUP, AXIS_TGID, AXIS_TID, AXIS_
 
 struct class
 {
-	const char *event;  /* borrowed from the gather */
-	const char *cgroup; /* likewise; NULL: merged or not kept apart */
-	int64_t count, unit_mask, tgid, tid, cpu;
-	char *name; /* for the column's head: the event, "cpu:0", "tid:7" */
+	const char *event; /* borrowed from the gather */
+	int64_t count, unit_mask;
+	struct sname_task task; /* what is merged as if not separated */
+	char *name;		/* for the column's head: the event, "cpu:0", "tid:7" */
 };
 
 struct classes {

@@ -153,12 +153,10 @@ static struct gather_file *add_name(struct walk *w, const struct sname *name)
 		g->images[file.callee].is_wanted |= callee_wanted;
 	}
 	file.event = intern(&g->names, name->event);
-	file.cgroup = intern(&g->names, name->cgroup);
+	file.task = name->task;
+	file.task.cgroup = intern(&g->names, name->task.cgroup);
 	file.count = name->count;
 	file.unit_mask = name->unit_mask;
-	file.tgid = name->tgid;
-	file.tid = name->tid;
-	file.cpu = name->cpu;
 	array_grow(&g->files, g->file_count + 1, &g->file_room);
 	g->files[g->file_count] = file;
 	return &g->files[g->file_count++];

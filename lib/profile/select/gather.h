@@ -55,8 +55,9 @@ struct gather_file {
 	uint32_t app, image;		    /* indexes of images */
 	uint32_t callee;		    /* likewise, GATHER_NONE for all but call graph files */
 	uint32_t session;
-	const char *event, *cgroup;		  /* equal ones are the same pointer */
-	int64_t count, unit_mask, tgid, tid, cpu; /* as in struct sname, like ->cgroup */
+	const char *event; /* equal ones are the same pointer, as are cgroups */
+	int64_t count, unit_mask;
+	struct sname_task task;
 };
 
 struct gather {

@@ -390,11 +390,11 @@ int spec_reject(const struct spec *spec, const struct sname *name)
 		return SPEC_COUNT;
 	if (!number_wanted(spec, SPEC_UNIT_MASK, name->unit_mask))
 		return SPEC_UNIT_MASK;
-	if (!cgroup_wanted(spec, name->cgroup))
+	if (!cgroup_wanted(spec, name->task.cgroup))
 		return SPEC_CGROUP;
-	if (!number_wanted(spec, SPEC_TGID, name->tgid))
+	if (!number_wanted(spec, SPEC_TGID, name->task.tgid))
 		return SPEC_TGID;
-	if (!number_wanted(spec, SPEC_TID, name->tid))
+	if (!number_wanted(spec, SPEC_TID, name->task.tid))
 		return SPEC_TID;
-	return number_wanted(spec, SPEC_CPU, name->cpu) ? -1 : SPEC_CPU;
+	return number_wanted(spec, SPEC_CPU, name->task.cpu) ? -1 : SPEC_CPU;
 }

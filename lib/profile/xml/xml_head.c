@@ -65,11 +65,11 @@ static void write_classes(struct xml *x, const struct report *r)
 		xml_open(x, "class");
 		xml_string(x, "name", name);
 		xml_u64(x, "event", event);
-		if (c->cgroup)
-			xml_string(x, "cgroup", c->cgroup);
-		number_or_all(x, "pid", c->tgid);
-		number_or_all(x, "tid", c->tid);
-		number_or_all(x, "cpu", c->cpu);
+		if (c->task.cgroup)
+			xml_string(x, "cgroup", c->task.cgroup);
+		number_or_all(x, "pid", c->task.tgid);
+		number_or_all(x, "tid", c->task.tid);
+		number_or_all(x, "cpu", c->task.cpu);
 		xml_u64(x, "total", r->container->totals[i]);
 		xml_close(x, "class");
 	}

@@ -116,8 +116,7 @@ static int number_of(struct chain_recorder *t, struct sampled_image *image, uint
 
 static bool same_owner(const struct chain_recorder_owner *a, const struct chain_recorder_owner *b)
 {
-	return a->app == b->app && a->event == b->event && a->tgid == b->tgid && a->tid == b->tid &&
-	       a->cpu == b->cpu && a->cgroup == b->cgroup;
+	return a->app == b->app && a->event == b->event && sname_task_equal(&a->task, &b->task);
 }
 
 static bool is_last(const struct chain_recorder *t, uint64_t end)
@@ -129,11 +128,7 @@ static int find_context(struct chain_recorder *t, uint64_t end, struct error *er
 {
 	const struct event *event = &t->events[t->owner.event];
 	_cleanup_free_ char *name = NULL;
-	struct chain_context context = { .end = chain_end_name(end),
-					 .tgid = t->owner.tgid,
-					 .tid = t->owner.tid,
-					 .cpu = t->owner.cpu,
-					 .cgroup = t->owner.cgroup };
+	struct chain_context context = { .end = chain_end_name(end), .task = t->owner.task };
 	int r;
 
 	if (t->owner.app && is_last(t, end))

@@ -25,8 +25,7 @@ struct chain_recorder;
 struct chain_recorder_owner {
 	struct sampled_image *app; /* NULL: nobody knows */
 	uint32_t event;		   /* index */
-	int64_t tgid, tid, cpu;
-	const char *cgroup; /* as in struct store_key */
+	struct sname_task task;
 };
 
 struct chain_recorder_place {

@@ -119,14 +119,15 @@ static struct store_key key_of(const struct record *rec, const struct found *f, 
 	unsigned int separate = rec->shed & RECORD_SHED_THREADS ? 0 : rec->separate;
 	bool thread = separate & RECORD_SEPARATE_THREAD;
 
-	return (struct store_key){ .app = f->app,
-				   .cgroup = cgroup_of(rec),
-				   .image = f->place.image,
-				   .event = (uint32_t)event,
-				   .tgid = thread ? (int64_t)t->tgid : SNAME_ALL,
-				   .tid = thread ? (int64_t)t->tid : SNAME_ALL,
-				   .cpu = separate & RECORD_SEPARATE_CPU ? (int32_t)t->cpu
-									 : SNAME_ALL };
+	return (struct store_key){
+		.app = f->app,
+		.image = f->place.image,
+		.event = (uint32_t)event,
+		.task = { .tgid = thread ? (int64_t)t->tgid : SNAME_ALL,
+			  .tid = thread ? (int64_t)t->tid : SNAME_ALL,
+			  .cpu = separate & RECORD_SEPARATE_CPU ? (int64_t)t->cpu : SNAME_ALL,
+			  .cgroup = cgroup_of(rec) },
+	};
 }
 
 /* The next frame of a chain. */
@@ -210,11 +211,8 @@ static void begin_chain(struct record *rec, uint64_t pc, uint64_t counter, const
 	struct store_key key = key_of(rec, f, (size_t)counter);
 	/* The application stands with a chain also where sample files do not keep it. */
 	struct chain_recorder_owner owner = { .app = current_app(rec),
-					      .cgroup = key.cgroup,
 					      .event = key.event,
-					      .tgid = key.tgid,
-					      .tid = key.tid,
-					      .cpu = key.cpu };
+					      .task = key.task };
 
 	t->tracing = TRACE_ON;
 	t->trace_weight = weight;

@@ -129,11 +129,11 @@ static void note_spot(struct maker *m, const struct store_key *key)
 	size_t i;
 
 	for (i = m->spot_count; i--;)
-		if (m->spots[i].app == key->app && m->spots[i].cgroup == key->cgroup &&
+		if (m->spots[i].app == key->app && m->spots[i].cgroup == key->task.cgroup &&
 		    !strcmp(m->spots[i].region->image.name, key->image->image.name))
 			return;
 	array_grow(&m->spots, m->spot_count + 1, &m->spot_room);
-	m->spots[m->spot_count++] = (struct spot){ key->app, key->image, key->cgroup };
+	m->spots[m->spot_count++] = (struct spot){ key->app, key->image, key->task.cgroup };
 }
 
 bool jitting_add(struct jitting *j, const struct store_key *key, uint64_t address, uint64_t weight)
@@ -276,7 +276,7 @@ static char *code_path(const struct jitting *j, const struct maker *m, const str
 	struct sname name = { .app = at->app->image,
 			      .image = at->region->image,
 			      .event = "e",
-			      .cgroup = at->cgroup };
+			      .task.cgroup = at->cgroup };
 	_cleanup_free_ char *file = sname_mangle(&name);
 
 	*strrchr(file, '/') = '\0';

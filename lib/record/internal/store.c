@@ -126,18 +126,18 @@ void store_free(struct store *s)
 static uint64_t key_hash(const struct store_key *k)
 {
 	uint64_t images = (uint64_t)k->app->id << 32 | k->image->id;
-	uint64_t rest = (uint64_t)k->event << 32 | (uint32_t)k->cpu;
-	uint64_t task = (uint64_t)k->tgid << 32 ^ (uint64_t)k->tid;
+	uint64_t rest = (uint64_t)k->event << 32 | (uint32_t)k->task.cpu;
+	uint64_t task = (uint64_t)k->task.tgid << 32 ^ (uint64_t)k->task.tid;
 
-	if (k->cgroup)
-		rest = hash_add(rest, (uintptr_t)k->cgroup);
+	if (k->task.cgroup)
+		rest = hash_add(rest, (uintptr_t)k->task.cgroup);
 	return hash_u64(images) ^ hash_u64(rest * 0x9e3779b97f4a7c15ULL + task);
 }
 
 static bool key_equal(const struct store_key *a, const struct store_key *b)
 {
 	return a->image == b->image && a->app == b->app && a->event == b->event &&
-	       a->cpu == b->cpu && a->tid == b->tid && a->tgid == b->tgid && a->cgroup == b->cgroup;
+	       sname_task_equal(&a->task, &b->task);
 }
 
 static struct list *list_of(struct store *s, const struct store_file *f)

@@ -13,6 +13,7 @@
 #pragma once
 
 #include "event/event.h"
+#include "sfile/sname.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -24,10 +25,8 @@ struct store_file;
 /* What tells sample files apart; fields that separate nothing are SNAME_ALL. */
 struct store_key {
 	struct sampled_image *app, *image;
-	uint32_t event; /* index */
-	int32_t cpu;
-	int64_t tgid, tid;
-	const char *cgroup; /* equal ones are the same pointer; NULL: separates nothing */
+	uint32_t event;		/* index */
+	struct sname_task task; /* equal cgroups are one string */
 };
 
 struct store_config {

@@ -59,10 +59,7 @@ static char *file_path(const struct store_opener *o, const struct store_key *k)
 			      .event = e->name,
 			      .count = (int32_t)e->count,
 			      .unit_mask = (int32_t)e->unit_mask,
-			      .tgid = k->tgid,
-			      .tid = k->tid,
-			      .cpu = k->cpu,
-			      .cgroup = k->cgroup };
+			      .task = k->task };
 	_cleanup_free_ char *mangled = NULL;
 
 	mangled = sname_mangle(&name);

@@ -34,11 +34,11 @@ static void write_classes(const struct report *r, struct json *j)
 			json_string(j, "unit_mask", "all");
 		else
 			json_hex(j, "unit_mask", (uint32_t)c->unit_mask);
-		if (c->cgroup)
-			json_string(j, "cgroup", c->cgroup);
-		write_number_or_all(j, "tgid", c->tgid);
-		write_number_or_all(j, "tid", c->tid);
-		write_number_or_all(j, "cpu", c->cpu);
+		if (c->task.cgroup)
+			json_string(j, "cgroup", c->task.cgroup);
+		write_number_or_all(j, "tgid", c->task.tgid);
+		write_number_or_all(j, "tid", c->task.tid);
+		write_number_or_all(j, "cpu", c->task.cpu);
 		json_string(j, "text", text);
 		json_u64(j, "samples", r->container->totals[i]);
 		json_close(j, '}');

@@ -33,13 +33,13 @@ static char *value_of(enum spec_tag tag, const struct sname *name)
 	case SPEC_UNIT_MASK:
 		return xasprintf("%#" PRIx32, (uint32_t)name->unit_mask);
 	case SPEC_CGROUP:
-		return xstrdup(name->cgroup ?: "all");
+		return xstrdup(name->task.cgroup ?: "all");
 	case SPEC_TGID:
-		return number_or_all(name->tgid);
+		return number_or_all(name->task.tgid);
 	case SPEC_TID:
-		return number_or_all(name->tid);
+		return number_or_all(name->task.tid);
 	case SPEC_CPU:
-		return number_or_all(name->cpu);
+		return number_or_all(name->task.cpu);
 	case SPEC_ARCHIVE:
 	case SPEC_SESSION:
 	case SPEC_SESSION_EXCLUDE:
