@@ -20,7 +20,6 @@ enum {
 };
 
 static_assert((int)NODES_COUNTERS_MAX == (int)EVENT_MAX, "a directory for each event");
-static_assert((int)NODES_DEPTH_MAX == (int)DRIVER_DEPTH_MAX, "any depth can be written");
 
 /* --- settings as nodes --- */
 
@@ -197,14 +196,11 @@ static int take_settings(const struct node_settings *wanted, struct daemon_optio
 	show_settings(o, &shown);
 	if (wanted->buffer_watershed >= wanted->buffer_size)
 		return error_set(err, -EINVAL, "buffer_watershed is not below buffer_size");
-	if (wanted->buffer_size != shown.buffer_size)
-		r = set_number(s, SETTING_BUF_SIZE, wanted->buffer_size, err);
-	if (r == 0 && wanted->cpu_buffer_size != shown.cpu_buffer_size)
-		r = set_number(s, SETTING_CPU_BUF_SIZE, wanted->cpu_buffer_size, err);
-	if (r == 0)
-		r = set_number(s, SETTING_BUF_WATERSHED, wanted->buffer_watershed, err);
-	if (r == 0)
-		r = set_number(s, SETTING_CALLGRAPH, wanted->backtrace_depth, err);
+#define X(node, id, ...)                                                                           \
+	if (r == 0 && wanted->node != shown.node)                                                  \
+		r = set_number(s, SETTING_##id, wanted->node, err);
+	NODES_OF_SETTINGS(X)
+#undef X
 	if (r == 0 && (memcmp(&wanted->ibs_fetch, &shown.ibs_fetch, sizeof(shown.ibs_fetch)) != 0 ||
 		       memcmp(&wanted->ibs_op, &shown.ibs_op, sizeof(shown.ibs_op)) != 0))
 		r = settings_set(s, SETTING_EXT_FEATURE, feature ?: "", err);

@@ -4,6 +4,7 @@
 #include "fuzz.h"
 
 #include "base/mem.h"
+#include "control/settings.h"
 #include "oprofilefs/nodes.h"
 
 #include <errno.h>
@@ -116,7 +117,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	running = false;
 	while ((line = strsep(&rest, "\n")))
 		ask(nodes, line);
-	if (now->backtrace_depth > NODES_DEPTH_MAX || now->buffer_size < 1024 ||
+	if (now->backtrace_depth > setting_most(SETTING_CALLGRAPH) || now->buffer_size < 1024 ||
 	    now->counter_count != 3 || now->ibs_op.enable)
 		abort();
 	for (i = 0; i < 3; i++)

@@ -459,6 +459,11 @@ const char *setting_key(enum setting_id id)
 	return table[id].kind == KIND_SEPARATION ? NULL : table[id].key;
 }
 
+uint64_t setting_most(enum setting_id id)
+{
+	return table[id].most;
+}
+
 char *settings_text(const struct settings *s, enum setting_id id)
 {
 	const struct setting *row = &table[id];

@@ -169,6 +169,8 @@ int settings_set(struct settings *s, enum setting_id id, const char *value, stru
 int settings_set_key(struct settings *s, const char *key, const char *value, struct error *err);
 /* The key of daemonrc; NULL if the setting has none of its own there. */
 const char *setting_key(enum setting_id id);
+/* The largest value of a number or size. */
+uint64_t setting_most(enum setting_id id);
 /* Its value as a line of daemonrc has it, NULL if it was not given; caller frees. */
 char *settings_text(const struct settings *s, enum setting_id id);
 

@@ -10,14 +10,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Whether @path is what @pattern stands for; fills what the pattern leaves open. */
+/* Whether @path matches @pattern; fills in what the pattern leaves open. */
 static bool matches(const char *pattern, const char *path, struct place *ret)
 {
 	size_t length;
 
 	for (; *pattern; pattern++) {
 		if (*pattern == '#') {
-			/* A number has one name only. */
+			/* A number has one spelling: no leading zeros. */
 			if ((*path == '0' && path[1] >= '0' && path[1] <= '9') ||
 			    parse_dec(&path, &ret->number) < 0)
 				return false;
@@ -46,11 +46,11 @@ static int find(const struct nodes *n, const char *path, struct place *ret, stru
 		    (!node_table[i].exists || node_table[i].exists(n, ret)))
 			return 0;
 	}
-	return error_set(err, -ENOENT, "there is no node '%s'", path);
+	return error_set(err, -ENOENT, "no node '%s'", path);
 }
 
-/* Whether a node stands directly in the directory of @pattern. */
-static bool stands_in(const struct node *node, const char *pattern)
+/* Whether the node is directly in the directory @pattern. */
+static bool is_in(const struct node *node, const char *pattern)
 {
 	size_t length = strlen(pattern);
 	const char *rest = node->pattern + length;
@@ -62,7 +62,7 @@ static bool stands_in(const struct node *node, const char *pattern)
 	return *rest && !strchr(rest, '/');
 }
 
-/* Adds what a pattern stands for to a list. */
+/* What list_part() needs to know. */
 struct listing {
 	const struct node *node;
 	nodes_item *item;
@@ -76,7 +76,7 @@ static void list_part(const char *part, void *data)
 	listing->item(part, listing->node->mode, listing->node->help, listing->data);
 }
 
-/* --- what transports call --- */
+/* --- for transports --- */
 
 int nodes_stat(const struct nodes *n, const char *path, mode_t *ret, struct error *err)
 {
@@ -102,7 +102,7 @@ int nodes_list(const struct nodes *n, const char *path, nodes_item *item, void *
 		return error_set(err, -ENOTDIR, "%s is not a directory", path);
 	for (i = 0; i < node_count; i++) {
 		listing.node = &node_table[i];
-		if (!stands_in(listing.node, in.node->pattern))
+		if (!is_in(listing.node, in.node->pattern))
 			continue;
 		if (listing.node->each)
 			listing.node->each(n, &in, list_part, &listing);
@@ -129,7 +129,7 @@ int nodes_read(const struct nodes *n, const char *path, struct strbuf *text, str
 		return 0;
 	}
 	if (!at.node->read)
-		return error_set(err, -EINVAL, "%s can only be written", path);
+		return error_set(err, -EINVAL, "%s is write-only", path);
 	r = at.node->read(n, &at, text);
 	return r < 0 ? error_errno(err, r, "%s", path) : 0;
 }
@@ -146,17 +146,17 @@ int nodes_write(struct nodes *n, const char *path, const char *text, struct erro
 	if (S_ISDIR(at.node->mode))
 		return error_set(err, -EISDIR, "%s is a directory", path);
 	if (!at.node->write)
-		return error_set(err, -EACCES, "%s can only be read", path);
+		return error_set(err, -EACCES, "%s is read-only", path);
 	while (length && strchr(" \t\n", text[start + length - 1]))
 		length--;
 	if (length >= sizeof(value))
-		return error_set(err, -EINVAL, "%s: the value is longer than any", path);
+		return error_set(err, -EINVAL, "%s: the value is too long", path);
 	memcpy(value, text + start, length);
 	r = at.node->write(n, &at, value, err);
 	return r < 0 ? error_prefix(err, "%s", path) : 0;
 }
 
-/* --- its life --- */
+/* --- the tree --- */
 
 struct nodes *nodes_new(const struct node_settings *settings, const struct nodes_host *host,
 			void *data)

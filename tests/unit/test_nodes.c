@@ -191,23 +191,23 @@ static void nodes_are_read_and_written(void)
 static void what_is_wrong_is_said_by_number_and_text(void)
 {
 	static const char *const rows[][2] = {
-		{ "read nothing", "ENOENT: there is no node 'nothing'" },
-		{ "read 2/event", "ENOENT: there is no node '2/event'" },
-		{ "read 00/event", "ENOENT: there is no node '00/event'" },
+		{ "read nothing", "ENOENT: no node 'nothing'" },
+		{ "read 2/event", "ENOENT: no node '2/event'" },
+		{ "read 00/event", "ENOENT: no node '00/event'" },
 		{ "read 99999999999999999999/event",
-		  "ENOENT: there is no node '99999999999999999999/event'" },
-		{ "read enable/", "ENOENT: there is no node 'enable/'" },
-		{ "read //enable", "ENOENT: there is no node '/enable'" },
+		  "ENOENT: no node '99999999999999999999/event'" },
+		{ "read enable/", "ENOENT: no node 'enable/'" },
+		{ "read //enable", "ENOENT: no node '/enable'" },
 		{ "read stats/cpu2/sample_received",
-		  "ENOENT: there is no node 'stats/cpu2/sample_received'" },
-		{ "read stats/../enable", "ENOENT: there is no node 'stats/../enable'" },
-		{ "read cookies/8", "ENOENT: there is no node 'cookies/8'" },
-		{ "read ibs_fetch/enable", "ENOENT: there is no node 'ibs_fetch/enable'" },
+		  "ENOENT: no node 'stats/cpu2/sample_received'" },
+		{ "read stats/../enable", "ENOENT: no node 'stats/../enable'" },
+		{ "read cookies/8", "ENOENT: no node 'cookies/8'" },
+		{ "read ibs_fetch/enable", "ENOENT: no node 'ibs_fetch/enable'" },
 		{ "read stats", "EISDIR: stats is a directory" },
 		{ "write stats 1", "EISDIR: stats is a directory" },
 		{ "list enable", "ENOTDIR: enable is not a directory" },
-		{ "read dump", "EINVAL: dump can only be written" },
-		{ "write cpu_type x", "EACCES: cpu_type can only be read" },
+		{ "read dump", "EINVAL: dump is write-only" },
+		{ "write cpu_type x", "EACCES: cpu_type is read-only" },
 		{ "write 0/count many",
 		  "EINVAL: 0/count: 'many' is not a number from 0 to 9223372036854775807" },
 		{ "write 0/count 08",
@@ -223,7 +223,7 @@ static void what_is_wrong_is_said_by_number_and_text(void)
 		{ "write backtrace_depth 1025",
 		  "EINVAL: backtrace_depth: '1025' is not a number from 0 to 1024" },
 		{ "write 0/count 11111111111111111111111111111111111111111111111111",
-		  "EINVAL: 0/count: the value is longer than any" },
+		  "EINVAL: 0/count: the value is too long" },
 	};
 	struct fixture f;
 	size_t i;
@@ -245,20 +245,20 @@ static void directories_list_what_can_be_read(void)
 
 	fixture_init(&f);
 	CHECK_STR(ask(&f, "list"),
-		  "enable 100644 1 while it samples; write 1 to start, 0 to stop\n"
-		  "dump 100666 write to have all that was sampled recorded\n"
+		  "enable 100644 1 while sampling; write 1 to start, 0 to stop\n"
+		  "dump 100666 write anything to record all samples taken so far\n"
 		  "buffer 100400 the event buffer, for one reader\n"
 		  "buffer_size 100644 words of the event buffer\n"
 		  "buffer_watershed 100644 words after which the reader of the buffer is woken\n"
 		  "cpu_buffer_size 100644 words of each CPU's buffer\n"
-		  "backtrace_depth 100644 most frames of a call chain, 0: none are taken\n"
+		  "backtrace_depth 100644 most frames of a call chain; 0: no call chains\n"
 		  "cpu_type 100444 key of the CPU type\n"
 		  "pointer_size 100444 bytes of a word of the buffer\n"
 		  "0 40755 an event\n"
 		  "1 40755 an event\n"
-		  "stats 40755 counters of what happened\n"
+		  "stats 40755 the daemon's counters\n"
 		  "ibs_op 40755 AMD's samples of ops\n"
-		  "cookies 40500 the images that cookies in the buffer stand for\n");
+		  "cookies 40500 images by their cookies in the buffer\n");
 	CHECK_STR(ask(&f, "list stats"), "sample_lost_overflow 100444 a counter\n"
 					 "sample_received 100444 a counter\n"
 					 "cpu0 40755 counters of a CPU\n"
@@ -268,11 +268,11 @@ static void directories_list_what_can_be_read(void)
 					   "4711 100400 path of the image\n");
 	CHECK_STR(ask(&f, "list 1"),
 		  "enabled 100644 1: this event is sampled\n"
-		  "event 100644 its code, or written: its name\n"
-		  "count 100644 events between two samples; of the clock, samples a second\n"
-		  "unit_mask 100644 which of its kinds\n"
-		  "kernel 100644 1: in the kernel, too\n"
-		  "user 100644 1: in user space, too\n");
+		  "event 100644 its code; its name can be written\n"
+		  "count 100644 events between two samples; for the clock, samples per second\n"
+		  "unit_mask 100644 selects kinds of the event\n"
+		  "kernel 100644 1: sampled in the kernel\n"
+		  "user 100644 1: sampled in user space\n");
 	fixture_done(&f);
 }
 
@@ -331,9 +331,11 @@ static void settings_are_busy_while_it_samples(void)
 	CHECK(f.fake.running);
 	CHECK_STR(ask(&f, "read enable"), "value 1\n");
 	CHECK_STR(ask(&f, "write buffer_size 65536"),
-		  "error: EBUSY: buffer_size: it samples: write 0 to enable before settings");
+		  "error: EBUSY: buffer_size: settings cannot change while sampling; write 0 to "
+		  "enable first");
 	CHECK_STR(ask(&f, "write 0/event CPU_CLK_UNHALTED"),
-		  "error: EBUSY: 0/event: it samples: write 0 to enable before settings");
+		  "error: EBUSY: 0/event: settings cannot change while sampling; write 0 to enable "
+		  "first");
 	CHECK_STR(ask(&f, "write dump anything"), "");
 	CHECK_STR(ask(&f, "write dump"), "");
 	CHECK_EQ(f.fake.dumps, 2);

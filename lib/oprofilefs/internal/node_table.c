@@ -2,6 +2,7 @@
 #include "oprofilefs/internal/node_table.h"
 
 #include "base/mem.h"
+#include "base/parse.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -9,20 +10,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { WORDS_MIN = 1024, WORDS_MAX = 1 << 24 }; /* of a buffer */
-
 /* --- numbers --- */
 
 /* A number in C's notation. */
 static int read_number(const char *text, uint64_t *ret)
 {
-	char *end;
+	int r;
 
-	if (*text < '0' || *text > '9')
-		return -EINVAL;
-	errno = 0;
-	*ret = strtoull(text, &end, 0);
-	return *end ? -EINVAL : -errno;
+	if (*text != '0' || text[1] < '0' || text[1] > '9')
+		return parse_u64(text, 0, UINT64_MAX, ret);
+	r = parse_octal(&text, ret);
+	return r == 0 && *text ? -EINVAL : r;
 }
 
 uint64_t *node_setting(struct nodes *n, const struct place *at)
@@ -37,13 +35,14 @@ static int write_setting(struct nodes *n, const struct place *at, const char *va
 			 struct error *err)
 {
 	const struct node *node = at->node;
-	uint64_t number;
+	uint64_t number, max = node->max ?: setting_most(node->setting);
 
 	if (n->host->running(n->data))
-		return error_set(err, -EBUSY, "it samples: write 0 to enable before settings");
-	if (read_number(value, &number) < 0 || number < node->min || number > node->max)
+		return error_set(err, -EBUSY,
+				 "settings cannot change while sampling; write 0 to enable first");
+	if (read_number(value, &number) < 0 || number < node->min || number > max)
 		return error_set(err, -EINVAL, "'%s' is not a number from %" PRIu64 " to %" PRIu64,
-				 value, node->min, node->max);
+				 value, node->min, max);
 	*node_setting(n, at) = number;
 	n->changed = true;
 	return 0;
@@ -66,7 +65,7 @@ static int write_event(struct nodes *n, const struct place *at, const char *valu
 	return write_setting(n, at, code, err);
 }
 
-/* --- what is no setting --- */
+/* --- other nodes --- */
 
 static int read_enable(const struct nodes *n, const struct place *at, struct strbuf *text)
 {
@@ -86,7 +85,7 @@ static int write_enable(struct nodes *n, const struct place *at, const char *val
 	return n->host->enable(on != 0, n->data, err);
 }
 
-/* Whatever is written. */
+/* Any value will do. */
 static int write_dump(struct nodes *n, const struct place *at, const char *value, struct error *err)
 {
 	(void)at;
@@ -94,7 +93,7 @@ static int write_dump(struct nodes *n, const struct place *at, const char *value
 	return n->host->dump(n->data, err);
 }
 
-/* What is in it is no text: the transport asks for it by a request of its own. */
+/* It is not text: the transport gets it by a request of its own. */
 static int read_buffer(const struct nodes *n, const struct place *at, struct strbuf *text)
 {
 	(void)n;
@@ -285,6 +284,8 @@ static int read_cookie(const struct nodes *n, const struct place *at, struct str
 		.offset = offsetof(struct node_settings, field), .write = write_setting,           \
 		__VA_ARGS__                                                                        \
 	}
+#define DAEMON_SETTING(name, id, least, text)                                                      \
+	SETTING(#name, name, least, 0, text, .setting = SETTING_##id),
 #define COUNTER(field, function, most, text)                                                       \
 	{                                                                                          \
 		.pattern = "#/" #field, .mode = S_IFREG | 0644, .help = text, .max = most,         \
@@ -295,29 +296,23 @@ static int read_cookie(const struct nodes *n, const struct place *at, struct str
 /* clang-format off */
 const struct node node_table[] = {
 	DIRECTORY("", 0755, "oprofilefs"),
-	FILE_NODE("enable", 0644, "1 while it samples; write 1 to start, 0 to stop",
+	FILE_NODE("enable", 0644, "1 while sampling; write 1 to start, 0 to stop",
 		  .read = read_enable, .write = write_enable),
-	FILE_NODE("dump", 0666, "write to have all that was sampled recorded",
+	FILE_NODE("dump", 0666, "write anything to record all samples taken so far",
 		  .write = write_dump),
 	FILE_NODE("buffer", 0400, "the event buffer, for one reader", .read = read_buffer),
-	SETTING("buffer_size", buffer_size, WORDS_MIN, WORDS_MAX, "words of the event buffer"),
-	SETTING("buffer_watershed", buffer_watershed, 1, WORDS_MAX,
-		"words after which the reader of the buffer is woken"),
-	SETTING("cpu_buffer_size", cpu_buffer_size, WORDS_MIN, WORDS_MAX,
-		"words of each CPU's buffer"),
-	SETTING("backtrace_depth", backtrace_depth, 0, NODES_DEPTH_MAX,
-		"most frames of a call chain, 0: none are taken"),
+	NODES_OF_SETTINGS(DAEMON_SETTING)
 	FILE_NODE("cpu_type", 0444, "key of the CPU type", .read = read_cpu_type),
 	FILE_NODE("pointer_size", 0444, "bytes of a word of the buffer", .read = read_pointer_size),
 	DIRECTORY("#", 0755, "an event", .exists = has_counter, .each = each_counter),
 	COUNTER(enabled, write_setting, 1, "1: this event is sampled"),
-	COUNTER(event, write_event, UINT32_MAX, "its code, or written: its name"),
+	COUNTER(event, write_event, UINT32_MAX, "its code; its name can be written"),
 	COUNTER(count, write_setting, INT64_MAX,
-		"events between two samples; of the clock, samples a second"),
-	COUNTER(unit_mask, write_setting, UINT32_MAX, "which of its kinds"),
-	COUNTER(kernel, write_setting, 1, "1: in the kernel, too"),
-	COUNTER(user, write_setting, 1, "1: in user space, too"),
-	DIRECTORY("stats", 0755, "counters of what happened"),
+		"events between two samples; for the clock, samples per second"),
+	COUNTER(unit_mask, write_setting, UINT32_MAX, "selects kinds of the event"),
+	COUNTER(kernel, write_setting, 1, "1: sampled in the kernel"),
+	COUNTER(user, write_setting, 1, "1: sampled in user space"),
+	DIRECTORY("stats", 0755, "the daemon's counters"),
 	FILE_NODE("stats/$", 0444, "a counter",
 		  .exists = has_stat, .each = each_stat, .read = read_stat),
 	DIRECTORY("stats/cpu#", 0755, "counters of a CPU", .exists = has_cpu, .each = each_cpu),
@@ -329,17 +324,17 @@ const struct node node_table[] = {
 	SETTING("ibs_fetch/max_count", ibs_fetch.max_count, 1, 1048575,
 		"fetches between two samples", .exists = has_ibs_fetch),
 	SETTING("ibs_fetch/rand_enable", ibs_fetch.rand_enable, 1, 1,
-		"1: at random distances, as ever", .exists = has_ibs_fetch),
+		"1: at random intervals (always)", .exists = has_ibs_fetch),
 	DIRECTORY("ibs_op", 0755, "AMD's samples of ops", .exists = has_ibs_op),
 	SETTING("ibs_op/enable", ibs_op.enable, 0, 1, "1: they are taken", .exists = has_ibs_op),
-	SETTING("ibs_op/max_count", ibs_op.max_count, 1, 134217727, "cycles or ops between two",
-		.exists = has_ibs_op),
+	SETTING("ibs_op/max_count", ibs_op.max_count, 1, 134217727,
+		"cycles or ops between two samples", .exists = has_ibs_op),
 	SETTING("ibs_op/dispatched_ops", ibs_op.dispatched_ops, 0, 1,
-		"1: ops dispatched are counted, 0: cycles", .exists = has_ibs_op),
+		"1: count dispatched ops, 0: cycles", .exists = has_ibs_op),
 	SETTING("ibs_op/branch_target", ibs_op.branch_target, 0, 1,
-		"1: with the targets of branches", .exists = has_ibs_op),
-	/* What all users run: for who may read the buffer. */
-	DIRECTORY("cookies", 0500, "the images that cookies in the buffer stand for"),
+		"1: record the targets of branches", .exists = has_ibs_op),
+	/* Shows what all users run: only for those who may read the buffer. */
+	DIRECTORY("cookies", 0500, "images by their cookies in the buffer"),
 	FILE_NODE("cookies/#", 0400, "path of the image",
 		  .exists = has_cookie, .each = each_cookie, .read = read_cookie),
 };
