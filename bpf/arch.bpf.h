@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What differs from architecture to architecture: the registers that a sample comes with. They are
- * the kernel's user interface (asm/ptrace.h), whose header does not know that it is compiled for
- * another target. */
+/* What depends on the architecture: the registers that a sample comes with. Their layout is part of
+ * the kernel's user interface (asm/ptrace.h), but that header cannot be used here: it looks at the
+ * target of the compiler, which is bpf. */
 #pragma once
 
 #include "unwind_step.h"
@@ -23,7 +23,7 @@ static __always_inline bool registers_in_user(const struct cpu_registers *r)
 
 enum { UNWIND_MACHINE = UNWIND_X86_64 };
 
-/* Makes the innermost frame of the registers, and @numbered what they are called in DWARF. */
+/* Sets up the innermost frame from the registers, and copies them to @numbered by DWARF number. */
 static __always_inline void registers_to_frame(const struct cpu_registers *r,
 					       struct unwind_frame *frame, __u64 *numbered)
 {
@@ -62,7 +62,7 @@ static __always_inline bool registers_in_user(const struct cpu_registers *r)
 
 enum { UNWIND_MACHINE = UNWIND_AARCH64 };
 
-/* Makes the innermost frame of the registers, and @numbered what they are called in DWARF. */
+/* Sets up the innermost frame from the registers, and copies them to @numbered by DWARF number. */
 static __always_inline void registers_to_frame(const struct cpu_registers *r,
 					       struct unwind_frame *frame, __u64 *numbered)
 {
@@ -79,10 +79,10 @@ static __always_inline void registers_to_frame(const struct cpu_registers *r,
 }
 
 #else
-#error "no such architecture: see what differs in arch.h"
+#error "unknown architecture: this header must be extended"
 #endif
 
-/* What a program of a perf event is called with. */
+/* The argument of a perf event's program. */
 struct perf_event_context {
 	struct cpu_registers registers;
 	__u64 sample_period, address;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The key of a run is counted at the place of its CPU, in the round that goes on. */
+/* Counts the key of a run at the place of its CPU, in the current round. */
 #pragma once
 
 #include "maps.bpf.h"
@@ -28,8 +28,8 @@ static __always_inline bool is_same_key(const struct sample_key *a, const struct
 	return !differ;
 }
 
-/* Adds to the counts of the key, if they are found; false if not, with a slot that is free in
- * *@ret, if there is one. */
+/* Adds to the count of the key if it was counted in this round before. If not, returns false, and
+ * in *@ret a free slot if there is one. */
 static __always_inline bool count_known(struct run *run, __u32 round, __u32 first,
 					struct key_slot **ret)
 {
@@ -57,7 +57,7 @@ static __always_inline bool count_known(struct run *run, __u32 round, __u32 firs
 	return false;
 }
 
-/* Counts the key of this round. Where no slot is free near its own, it is entered another time. */
+/* Counts the key in this round. If no slot near its own is free, the key is inserted again. */
 static __always_inline void count_key(struct run *run, __u32 round)
 {
 	__u32 odd = round & 1, first = (odd * config.places + run->place) * config.keys, used, at;
@@ -93,13 +93,13 @@ static __always_inline bool in_memory(const struct run *run)
 	       place == SAMPLE_STACK;
 }
 
-/* Counts the key by its weight. */
+/* Adds the run's weight to the count of its key. */
 static __always_inline void count(struct run *run)
 {
 	volatile __u32 *memory = &control.memory;
 
 	count_key(run, *(volatile __u32 *)&control.round);
-	/* Afterwards: the reader takes it back before the round is another. */
+	/* Set after counting: the reader clears it before it begins another round. */
 	if (in_memory(run) && !*memory)
 		*memory = 1;
 }

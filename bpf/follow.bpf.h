@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Programs that keep the table of processes to be sampled where not all are. */
+/* If only a process and its descendants are sampled: the programs that keep the table of them. */
 #pragma once
 
 #include "maps.bpf.h"
 
-/* Processes that are followed, by tgid: enum sample_follow. */
+/* The processes that are followed: tgid to enum sample_follow. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -13,7 +13,7 @@ struct {
 	__uint(max_entries, 65536);
 } followed SEC(".maps");
 
-/* Whether the process is one that is left out. */
+/* Whether the process is not to be sampled. */
 static __always_inline bool is_filtered(__u32 tgid)
 {
 	const __u32 *state;
@@ -34,7 +34,7 @@ int follow_fork(__u64 *context)
 
 	if (from == to)
 		return 0;
-	/* Whoever had the number before is gone. */
+	/* The number may have belonged to a process that is gone. */
 	bpf_map_delete_elem(&followed, &to);
 	if (!state)
 		return 0;
@@ -67,7 +67,7 @@ int follow_exit(__u64 *context)
 
 	if (!state || BPF_CORE_READ(task, signal, live.counter))
 		return 0;
-	/* Of the last threads two may come here at once. */
+	/* The last two threads may get here at the same time. */
 	before = *state;
 	if (before != SAMPLE_FOLLOW_LEAVING &&
 	    __sync_val_compare_and_swap(state, before, SAMPLE_FOLLOW_LEAVING) == before)

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Files, of which the reader is told once. */
+/* Sends the path of each file to user space when it is first seen. */
 #pragma once
 
 #include "maps.bpf.h"
 #include "path.bpf.h"
 
-/* Fills the scratch's message about a file, mapped at @region or executed. */
+/* Writes the message about a file, which is mapped at @region or executed, to the scratch. */
 static __always_inline struct sample_image *describe(struct run *run, struct file *file,
 						     const struct sample_file *id,
 						     const struct sample_region *region)
@@ -20,7 +20,7 @@ static __always_inline struct sample_image *describe(struct run *run, struct fil
 	return image;
 }
 
-/* Bytes of the message. */
+/* The size of the message. */
 static __always_inline __u64 image_bytes(const struct sample_image *image)
 {
 	__u32 length = image->length;
@@ -30,9 +30,9 @@ static __always_inline __u64 image_bytes(const struct sample_image *image)
 	return offsetof(struct sample_image, path) + length;
 }
 
-/* Tells the reader of a file seen for the first time; whether it is memory to all but the kernel.
- */
-static __noinline int tell_image(struct run *run, struct file *file, const struct sample_file *id,
+/* Sends a file that is seen for the first time. Returns whether it is memory to everybody but the
+ * kernel. */
+static __noinline int send_image(struct run *run, struct file *file, const struct sample_file *id,
 				 const struct sample_region *region)
 {
 	struct known_image known = { 0 };
@@ -46,19 +46,20 @@ static __noinline int tell_image(struct run *run, struct file *file, const struc
 		return known.is_memory;
 	if (image->truncated)
 		run->totals->path_truncated++;
-	if (tell(image, image_bytes(image))) {
+	if (send(image, image_bytes(image))) {
 		run->totals->ring_full++;
 		bpf_map_delete_elem(&images, id);
 	}
 	return known.is_memory;
 }
 
-/* Makes sure that the reader knows the file; whether it is memory to all but the kernel. */
+/* Makes sure that user space knows the file. Returns whether it is memory to everybody but the
+ * kernel. */
 static __always_inline bool meet_image(struct run *run, struct file *file,
 				       const struct sample_file *id,
 				       const struct sample_region *region)
 {
 	const struct known_image *known = bpf_map_lookup_elem(&images, id);
 
-	return known ? known->is_memory : tell_image(run, file, id, region);
+	return known ? known->is_memory : send_image(run, file, id, region);
 }

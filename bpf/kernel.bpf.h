@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the programs read of the kernel's structures: only the fields they use. Where a field lies
- * is found out when the object is loaded, from the running kernel's BTF (CO-RE), so that one object
- * serves all kernels.
+ * The kernel's structures, with only the fields that the programs read. libbpf takes the offset of
+ * each field from the running kernel's BTF when it loads the object (CO-RE), so that one object
+ * works on all kernels.
  */
 #pragma once
 
@@ -52,7 +52,7 @@ struct file {
 	struct inode *f_inode;
 };
 
-/* What an overlay file system maps in the place of its own file, since Linux 6.5. */
+/* What an overlay file system maps instead of its own file, since Linux 6.5. */
 struct backing_file {
 	struct file file;
 	struct path user_path; /* since 6.8; before, f_path is that */
@@ -77,7 +77,7 @@ struct seqcount {
 
 struct mm_struct {
 	struct maple_tree mm_mt;
-	struct seqcount mm_lock_seq; /* a sequence since 6.14; a number before, that says less */
+	struct seqcount mm_lock_seq; /* a sequence counter since 6.14; before, a plain number */
 	unsigned long start_brk, brk, start_stack;
 	struct file *exe_file;
 	mm_context_t context;
@@ -108,8 +108,8 @@ struct task_struct {
 
 #pragma clang attribute pop
 
-/* task_struct.flags: a thread of the kernel's own. The same bit since Linux 2.6.17. */
+/* task_struct.flags: a kernel thread. The same bit since Linux 2.6.17. */
 enum { KERNEL_THREAD = 0x00200000 };
 
-/* task_struct.__state: it leaves its CPU for good. The same bit since Linux 4.14. */
+/* task_struct.__state: the task has ended. The same bit since Linux 4.14. */
 enum { TASK_DEAD = 0x80 };

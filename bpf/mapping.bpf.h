@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is mapped where in the process that was interrupted, as far as it was looked up: for the
- * frames of a chain go to and fro between few mappings, and those of the next sample are mostly in
- * the same. From one sample to the next it is kept only where the kernel says that the process
- * has mapped and unmapped nothing since.
+ * A cache of the mappings of the interrupted process: the frames of a chain are in few mappings,
+ * and those of the next sample are mostly in the same ones. It is kept from one sample to the next
+ * only if the kernel reports that the process has mapped and unmapped nothing since.
  */
 #pragma once
 
@@ -11,13 +10,13 @@
 #include "maps.bpf.h"
 #include "vma.bpf.h"
 
-/* Requests for tables. */
+/* Requests for unwind tables. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 18);
 } wants SEC(".maps");
 
-/* Numbers of the files' tables. */
+/* The number of each file's unwind table. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__type(key, struct sample_file);
@@ -33,8 +32,8 @@ struct {
 	__uint(max_entries, 1);
 } tables SEC(".maps");
 
-/* Asks for the table of @file, NULL for the vdso, once. Until it is there all chains through the
- * file end in it, so somebody else waits for this than for samples. */
+/* Asks, once, for the unwind table of @file, NULL for the vdso. All chains through the file end in
+ * it until the table is loaded, so a thread of its own waits for these requests. */
 static __noinline int want_table(struct run *run, struct file *file, const struct sample_file *id,
 				 const struct sample_region *region)
 {
@@ -56,7 +55,7 @@ static __noinline int want_table(struct run *run, struct file *file, const struc
 	return 0;
 }
 
-/* Notes that the table is in use. Written where it changes only: the line is shared by all CPUs. */
+/* Notes that the table is in use. Writes only changes, because all CPUs share the cache line. */
 static __always_inline void use_table(__u32 number)
 {
 	struct sample_table *table = bpf_map_lookup_elem(&tables, &number);
@@ -65,7 +64,7 @@ static __always_inline void use_table(__u32 number)
 		table->used = control.round;
 }
 
-/* The kind of memory that has no file. */
+/* What kind of memory without a file it is. */
 static __always_inline enum sample_place region_place(struct mm_struct *mm, const struct vma *vma)
 {
 	__u64 vdso = 0;
@@ -82,7 +81,7 @@ static __always_inline enum sample_place region_place(struct mm_struct *mm, cons
 	return SAMPLE_ANON;
 }
 
-/* Orders what is read before it before what is read behind it. */
+/* A barrier: reads before it come before reads after it. */
 static __always_inline void read_fence(struct mappings *m)
 {
 	__u64 fences = __sync_fetch_and_add(&m->fences, 1);
@@ -90,8 +89,8 @@ static __always_inline void read_fence(struct mappings *m)
 	asm volatile("" ::"r"(fences) : "memory");
 }
 
-/* How often the process began or ended a change of its mappings: odd while it changes them, and
- * always where the kernel does not count (before Linux 6.14). */
+/* How many times the process has begun or ended a change of its mappings: odd during a change. If
+ * the kernel does not count (before Linux 6.14), always odd. */
 static __always_inline __u32 mappings_sequence(const struct run *run)
 {
 	struct mm_struct *mm = run->task->mm;
@@ -99,8 +98,8 @@ static __always_inline __u32 mappings_sequence(const struct run *run)
 	return mm && bpf_core_field_exists(mm->mm_lock_seq.sequence) ? mm->mm_lock_seq.sequence : 1;
 }
 
-/* Forgets what was looked up where that may be another's or not be so any more. At every drain,
- * too: what is in use must be seen to be. */
+/* Clears the cache if it is of another process, or may be out of date. Also at every drain, so that
+ * each table in use is marked as such again. */
 static __noinline int mappings_begin(struct run *run)
 {
 	const volatile struct sample_control *shared = &control;
@@ -130,7 +129,7 @@ static __noinline int mappings_begin(struct run *run)
 	return 0;
 }
 
-/* Whether what was looked up since then may be kept: not if it changed meanwhile. */
+/* Marks what was looked up as valid for the next sample, unless the mappings changed meanwhile. */
 static __always_inline void mappings_end(struct run *run)
 {
 	struct mappings *m = &run->scratch->mappings;
@@ -142,7 +141,7 @@ static __always_inline void mappings_end(struct run *run)
 		m->sequence &= ~1;
 }
 
-/* Finds out what is mapped at @address and has its table looked for, if tables are in use. */
+/* Looks up the mapping at @address and, if tables are in use, its unwind table. */
 static __noinline int look_up_mapping(struct run *run, struct mapping *v, __u64 address)
 {
 	struct sample_region region;
@@ -190,8 +189,8 @@ static __noinline int look_up_mapping(struct run *run, struct mapping *v, __u64 
 	return VMA_FOUND;
 }
 
-/* The mapping that holds @address, looked up where that is not known yet, or not whether its table
- * has come; NULL if there is none. */
+/* The mapping that contains @address; NULL if there is none. Looks it up if it is not in the cache,
+ * or if its table was missing. */
 static __always_inline struct mapping *mapping_at(struct run *run, __u64 address)
 {
 	struct mappings *m = &run->scratch->mappings;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the sampling program keeps between its runs, and what one run works with. How many entries
- * a map has is up to the driver, but where a comment says so.
+ * The maps of the sampling program, which keep data between its runs, and the data of one run.
+ * Where max_entries is 1 the driver sets the number of entries before it loads the program.
  */
 #pragma once
 
@@ -15,9 +15,9 @@
 const volatile struct sample_config config SEC(".rodata.config");
 struct sample_control control SEC(".data.control") = { .round = 1 };
 
-/* What is counted in even rounds, at one place after the other, then that of odd ones. Only one CPU
- * writes at a place, so that nobody has to wait, and keys stand in the order in which they came:
- * the reader has no empty slots to look at. */
+/* The counts: first those of even rounds, place after place, then those of odd rounds. Only one CPU
+ * writes at a place, so that nobody waits, and keys are stored in the order in which they came: the
+ * reader has no empty slots to skip. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -26,8 +26,8 @@ struct {
 	__uint(max_entries, 1);
 } counts SEC(".maps");
 
-/* Where the counts of a key are, by a hash of it; as many as config.key_slots at each place. What
- * is of another round is free. */
+/* A hash table of the keys of each place, config.key_slots long. A slot of another round is free.
+ */
 struct key_slot {
 	__u32 round;
 	__u32 at;
@@ -39,12 +39,13 @@ struct {
 	__uint(max_entries, 1);
 } key_slots SEC(".maps");
 
-/* What is known of a file whose path has been told. */
+/* What is known about a file whose path has been sent. */
 struct known_image {
-	__u32 is_memory; /* to be treated as memory without a file */
+	__u32 is_memory; /* treated as memory without a file */
 };
 
-/* Files whose paths have been told; the least recently used are told again when they come back. */
+/* Files whose paths have been sent. The least recently used are forgotten, and sent again when they
+ * are seen again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__type(key, struct sample_file);
@@ -52,7 +53,7 @@ struct {
 	__uint(max_entries, 16384);
 } images SEC(".maps");
 
-/* Messages to the reader, enum sample_message_kind. */
+/* Messages to user space, see enum sample_message_kind. */
 struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 20);
@@ -65,7 +66,7 @@ struct {
 	__uint(max_entries, 1);
 } counters SEC(".maps");
 
-/* By CPU, as many as there can be, of one sample_slot after the other. */
+/* Indexed by run_place(): for each sample_slot, all CPUs that there can be. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -74,40 +75,40 @@ struct {
 	__uint(max_entries, 1);
 } gates SEC(".maps");
 
-/* A mapping. */
+/* A mapping of a process. */
 struct mapping {
 	__u64 start, end;
-	__u64 offset; /* of start, in image or region */
+	__u64 offset; /* of ->start, in the file or the region */
 	union {
 		struct sample_file file;
 		struct sample_region region;
 	} image;
 	__u32 place; /* enum sample_place */
-	__u32 table; /* its number, or in the place of one */
+	__u32 table; /* its number, or SAMPLE_TABLE_* */
 };
 
 enum { MAPPINGS = 4 };
 
-/* Those of a process that were looked up, see mapping.h. */
+/* The last mappings that were looked up, all of one process; see mapping.bpf.h. */
 struct mappings {
-	__u64 mm, started_ns, execs; /* whose they are, with ->tgid: no two processes have all */
+	__u64 mm, started_ns, execs; /* with ->tgid these identify the process */
 	__u32 tgid;
-	__u32 sequence;	     /* as the process's own; odd where that has not been compared */
+	__u32 sequence;	     /* the process's counter of changes; odd: not verified */
 	__u32 round, tables; /* as in control */
-	__u32 next;	     /* to be replaced */
-	__u32 result;	     /* enum vma_result of the last that was looked up */
+	__u32 next;	     /* to be replaced next */
+	__u32 result;	     /* enum vma_result of the last lookup */
 	__u64 fences;
 	__u64 exe_file;
-	struct sample_file app; /* what that is */
+	struct sample_file app; /* the identity of exe_file */
 	struct mapping all[MAPPINGS];
 };
 
-/* Too big for the stack. A program of a perf event is never interrupted by another on its CPU. By
- * enum sample_slot. */
+/* What is too big for the stack, indexed by enum sample_slot. A perf event's program is never
+ * interrupted by another one on the same CPU. */
 struct scratch {
 	struct sample_key key;
-	__u32 memory; /* a caller is in code without a file */
-	__u32 tables; /* control.tables before the gate was passed */
+	__u32 memory; /* whether a caller is in code without a file */
+	__u32 tables; /* control.tables, read before the gate */
 	struct mappings mappings;
 	__u64 node[MAPLE_WORDS];
 	struct sample_image image;
@@ -119,15 +120,15 @@ struct {
 	__uint(max_entries, 1);
 } scratches SEC(".maps");
 
-/* What a run of the program works with. */
+/* One run of the program. */
 struct run {
 	struct task_struct *task;
 	struct scratch *scratch;
 	struct sample_counters *totals;
 	struct sample_gate *gate;
 	__u32 place;
-	__u64 weight; /* samples that this one stands for, or microseconds */
-	__u64 loss;   /* what is counted where it is lost */
+	__u64 weight; /* the samples that this one stands for, or microseconds */
+	__u64 loss;   /* what to add to a counter of losses */
 };
 
 static __always_inline __u64 mix(__u64 hash, __u64 word)
@@ -136,8 +137,8 @@ static __always_inline __u64 mix(__u64 hash, __u64 word)
 	return hash ^ hash >> 29;
 }
 
-/* Puts a message into the ring; the reader is woken when much is in it. 0 or -EAGAIN. */
-static __always_inline long tell(void *message, __u64 bytes)
+/* Sends a message to user space, which is woken when the ring is half full. 0 or -EAGAIN. */
+static __always_inline long send(void *message, __u64 bytes)
 {
 	__u64 flags = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > config.wake_at_bytes
 			      ? BPF_RB_FORCE_WAKEUP
@@ -146,13 +147,13 @@ static __always_inline long tell(void *message, __u64 bytes)
 	return bpf_ringbuf_output(&ring, message, bytes, flags);
 }
 
-/* The number of the program's place on this CPU, in what is by CPU and slot. */
+/* The index of this CPU and @slot in the maps that have an entry for each. */
 static __always_inline __u32 run_place(enum sample_slot slot)
 {
 	return slot * config.cpus + bpf_get_smp_processor_id();
 }
 
-/* Finds what a run works with, in the place of its kind; false if there is none. */
+/* Looks up the data that a run in @slot uses; false if it is missing. */
 static __always_inline bool run_begin(struct run *run, enum sample_slot slot)
 {
 	__u32 which = slot;
@@ -169,9 +170,9 @@ static __always_inline bool run_begin(struct run *run, enum sample_slot slot)
 	return true;
 }
 
-/* Around what counts: whoever begins another round waits until each CPU has passed its gates. What
- * was read before it was read before what is read behind it: that takes the sum to be looked at, or
- * the addition is one that orders nothing. */
+/* Called before and after counting: whoever begins another round waits until each CPU has passed
+ * its gate. It is also a memory barrier, but only because the result of the addition is used:
+ * without that the compiler emits one that orders nothing. */
 static __always_inline void pass_gate(struct run *run)
 {
 	__u64 passes = __sync_fetch_and_add(&run->gate->passes, 1);

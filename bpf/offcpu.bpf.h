@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How long tasks are off the CPU: where one leaves is looked up as it leaves, by the mappings of
- * that instant, and kept; when it comes back, the microseconds between are counted there.
+ * Measures how long tasks are off the CPU. When a task leaves its CPU, the place where it is is
+ * looked up and kept; when it comes back, the microseconds in between are counted there.
  */
 #pragma once
 
@@ -10,7 +10,7 @@
 #include "follow.bpf.h"
 #include "place.bpf.h"
 
-/* Never allocated in the scheduler: it holds a lock that allocating may want. */
+/* Preallocated: the scheduler holds a lock that an allocation might need. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__type(key, __u32);
@@ -18,7 +18,7 @@ struct {
 	__uint(max_entries, 1);
 } left SEC(".maps");
 
-/* The words of a stack that lead from the program to the scheduler's caller. */
+/* How many words of a stack to search for the scheduler's caller. */
 enum { SCHED_WORDS = 32 };
 
 static __always_inline bool in_scheduler(__u64 address)
@@ -26,7 +26,7 @@ static __always_inline bool in_scheduler(__u64 address)
 	return address >= config.sched_start && address < config.sched_end;
 }
 
-/* Which address of the stack is that of who called the scheduler; 0 if that is not known. */
+/* The index in the stack of the scheduler's caller; 0 if it is not found. */
 static __always_inline __u32 caller_of_scheduler(const __u64 *stack, long bytes)
 {
 	bool inside = false;
@@ -41,7 +41,7 @@ static __always_inline __u32 caller_of_scheduler(const __u64 *stack, long bytes)
 	return 0;
 }
 
-/* A task without user space leaves where it called the scheduler. */
+/* A task without user space: it is where it called the scheduler. */
 static __noinline int leave_kernel(void *context, struct run *run, struct unwinding *u)
 {
 	__u32 leaf;
@@ -56,18 +56,19 @@ static __noinline int leave_kernel(void *context, struct run *run, struct unwind
 	if (config.depth) {
 		chain_kernel(u, bytes, leaf);
 		u->end = run->task->flags & KERNEL_THREAD ? CHAIN_END_COMPLETE : CHAIN_END_NO_USER;
-		chain_end(run, u);
+		chain_finish(run, u);
 	}
 	return note_moment(run, SAMPLE_SLOT_SWITCH);
 }
 
-/* As place_user(), on a stack of its own: see keep(). */
+/* place_user() with a stack frame of its own: see keep(). */
 static __noinline int place_left(struct run *run, __u64 address)
 {
 	return run && place_user(run, address);
 }
 
-/* Any other where it entered the kernel. False where that is in no mapping, which is counted. */
+/* Any other task: it is where it entered the kernel. Returns false, and counts it, if that is in no
+ * mapping. */
 static __always_inline bool leave_user(struct run *run, struct unwinding *u)
 {
 	u->frame = (struct unwind_frame){ .exact = 1, .first = 1 };
@@ -77,7 +78,7 @@ static __always_inline bool leave_user(struct run *run, struct unwinding *u)
 		return false;
 	if (config.depth) {
 		chain_user(run, u);
-		chain_end(run, u);
+		chain_finish(run, u);
 	}
 	return true;
 }
@@ -90,8 +91,9 @@ static __always_inline bool has_user(const struct run *run, struct unwinding *u)
 	       u->saved.ip && registers_in_user(&u->saved);
 }
 
-/* Keeps what the key says of the current task. What does not unwind has a stack of its own here:
- * those of the unwinding, which goes deep, and of this program may be 512 bytes together. */
+/* Keeps the key of the current task until it comes back. Not inlined, like all here that is not
+ * part of the stack walk: the stack frames of the walk, which is deep, and of its callers may not
+ * exceed 512 bytes together. */
 static __noinline int keep(struct run *run)
 {
 	struct sample_left place;
@@ -100,7 +102,7 @@ static __noinline int keep(struct run *run)
 		return 0;
 	place.since_ns = bpf_ktime_get_ns();
 	place.key = run->scratch->key;
-	/* Now and then the kernel switches to a task without telling. */
+	/* Now and then the kernel switches to a task without calling the tracepoint. */
 	if (bpf_map_lookup_elem(&left, &place.key.tid))
 		run->totals->unwatched++;
 	if (bpf_map_update_elem(&left, &place.key.tid, &place, BPF_ANY))
@@ -108,7 +110,7 @@ static __noinline int keep(struct run *run)
 	return 0;
 }
 
-/* Looks for where the current task is. */
+/* Finds out where the current task is, which leaves its CPU. */
 static __always_inline void leave(void *context, struct run *run, struct unwinding *u)
 {
 	__u64 ids = bpf_get_current_pid_tgid();
@@ -130,7 +132,7 @@ static __always_inline void leave(void *context, struct run *run, struct unwindi
 	(void)keep(run);
 }
 
-/* Counts the time of task @tid, which comes back. */
+/* Counts the time that task @tid was off the CPU; it comes back now. */
 static __noinline int come_back(struct run *run, __u32 tid)
 {
 	struct sample_left *place = bpf_map_lookup_elem(&left, &tid);
@@ -152,8 +154,8 @@ static __noinline int come_back(struct run *run, __u32 tid)
 	return 0;
 }
 
-/* Whether the time of the task that leaves is none: it was made to and only what it waits for is
- * asked for, or it does not come back. */
+/* Whether the time off the CPU is not counted: the task has ended, or it could have gone on running
+ * and only waiting is asked for. */
 static __always_inline bool leaves_for_nothing(const struct task_struct *task, bool preempted)
 {
 	__u32 state = BPF_CORE_READ(task, __state);
@@ -171,7 +173,7 @@ int offcpu_switch(__u64 *context)
 	if (!*(volatile __u32 *)&control.offcpu || !u || !run_begin(&run, SAMPLE_SLOT_SWITCH))
 		return 0;
 	pass_gate(&run);
-	/* Nobody waits for the idle task. */
+	/* The idle task is not measured. */
 	if (run.task->pid && !leaves_for_nothing(run.task, context[0]))
 		leave(context, &run, u);
 	next = BPF_CORE_READ((struct task_struct *)context[2], pid);

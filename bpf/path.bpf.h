@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a file is and what it is called. bpf_d_path() is not for programs of this type; the walk
- * here takes no lock and is bounded, and its names are read as they are at that moment.
+ * The identity and the path of a file. Programs of this type may not call bpf_d_path(). The walk
+ * here takes no lock and is bounded; it reads the names as they are at that moment.
  */
 #pragma once
 
@@ -23,10 +23,10 @@ static __always_inline struct mount *mount_of(struct vfsmount *mnt)
 	return (void *)mnt - bpf_core_field_offset(struct mount, mnt);
 }
 
-/* Whether @file stands for a file of an overlay. Such files are opened on a clone of the layer's
- * mount that is in no namespace (NULL, or an error pointer where it is the kernel's own) and has no
- * parent; so are memfds, but those are in no directory. The flag that says so, FMODE_BACKING, is
- * another bit in every other kernel. */
+/* Whether @file is the real file under a file of an overlay. Such files are opened on a clone of
+ * the layer's mount, which has no parent and no namespace (NULL, or an error pointer for the
+ * kernel's own mounts). So are memfds, but those are in no directory. The flag FMODE_BACKING would
+ * tell, but its bit differs between kernels. */
 static __always_inline bool file_is_backing(struct file *file)
 {
 	struct mount *m = mount_of(BPF_CORE_READ(file, f_path.mnt));
@@ -47,7 +47,7 @@ struct path_walk {
 	__u32 done;
 };
 
-/* Begins a walk where a process sees @file. */
+/* Sets up a walk from where processes see @file. */
 static __always_inline void path_begin(struct file *file, struct path_walk *w)
 {
 	struct backing_file *backing = (void *)file;
@@ -61,7 +61,7 @@ static __always_inline void path_begin(struct file *file, struct path_walk *w)
 	w->dentry = BPF_CORE_READ(file, f_path.dentry);
 }
 
-/* Appends the name of the dentry; whether it fitted. */
+/* Appends the name of the dentry; false if it does not fit. */
 static __always_inline bool path_add_name(struct path_walk *w)
 {
 	struct dentry *dentry = w->dentry;
@@ -78,7 +78,7 @@ static __always_inline bool path_add_name(struct path_walk *w)
 	return true;
 }
 
-/* One name, or one mount, up; 1 ends the walk. */
+/* Goes up by one name or one mount, for bpf_loop(): returns 1 at the end of the walk. */
 static long path_step(__u32 index, struct path_walk *w)
 {
 	struct dentry *dentry = w->dentry, *parent;
@@ -109,7 +109,7 @@ static long path_step(__u32 index, struct path_walk *w)
 	return 0;
 }
 
-/* Fills the path of @image and what stat() of it says, as seen from @task's root. */
+/* Fills in the path of @image, as seen from @task's root, and what stat() of it returns. */
 static __always_inline void path_fill(struct file *file, struct task_struct *task,
 				      struct sample_image *image)
 {
@@ -138,7 +138,7 @@ static __always_inline bool begins(const char *text, const char *prefix)
 	return true;
 }
 
-/* Whether it is shared anonymous memory, which has a file to the kernel only: "dev/zero", or
+/* Whether it is shared anonymous memory, which only the kernel knows as a file: "dev/zero", or
  * "anon_hugepage" with huge pages. */
 static __always_inline bool image_is_memory(const struct sample_image *image)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Who was running and where: the parts of a key. */
+/* Fills in the parts of a key that say who was running, and where. */
 #pragma once
 
 #include "mapping.bpf.h"
 
-/* Whether other code may come to @address, of the kernel, while its samples are counted: modules,
- * and what is made at run time. */
+/* Whether @address, in the kernel, is in code that may be replaced while its samples are counted:
+ * modules, and code generated at run time. */
 static __always_inline bool is_passing(__u64 address)
 {
 	const volatile struct sample_control *c = &control;
@@ -13,7 +13,7 @@ static __always_inline bool is_passing(__u64 address)
 	return address - c->text_start >= c->text_bytes;
 }
 
-/* Fills in the application. */
+/* Fills in the application: the executable, or the name of a kernel thread. */
 static __always_inline void place_app(struct run *run)
 {
 	static const struct sample_region nowhere = { 0 };
@@ -28,8 +28,8 @@ static __always_inline void place_app(struct run *run)
 		BPF_CORE_READ_STR_INTO(&key->app.comm, task, comm);
 		return;
 	}
-	/* Its memory is what a process gives back last, and the memory's program is known until
-	 * all of it is. */
+	/* An exiting process gives up its memory late, and the executable is known until the memory
+	 * is gone. */
 	if (!mm)
 		mm = task->active_mm;
 	file = mm ? mm->exe_file : NULL;
@@ -44,8 +44,8 @@ static __always_inline void place_app(struct run *run)
 	key->app.file = m->app;
 }
 
-/* Fills in image and offset of @address in user space; false where it is in none, which is
- * counted. */
+/* Fills in the image and the offset of @address in user space. Returns false, and counts it, if the
+ * address is in no mapping. */
 static __always_inline bool place_user(struct run *run, __u64 address)
 {
 	struct sample_key *key = &run->scratch->key;

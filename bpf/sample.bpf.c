@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel half of driver "bpf": at each overflow or tick the program counter becomes image and
- * offset, by the mappings of that instant, and is counted under who ran where. The reader begins
- * another round of counting and takes what the one before has.
+ * The kernel half of the driver "bpf". At each counter overflow or clock tick it converts the
+ * program counter to a file and an offset, with the mappings of that instant, and counts it by
+ * process, CPU and event. To read the counts, user space begins another round and reads those of
+ * the last one.
  */
 #include "arch.bpf.h"
 #include "chain.bpf.h"
@@ -14,8 +15,8 @@
 
 char gpl[] SEC("license") = "GPL";
 
-/* Where samples are stretched by a fraction, each is rounded up or down by chance, so that nothing
- * that comes in turns with them can make some places count more than others. */
+/* How many samples this one stands for. A fraction is rounded up or down at random, so that nothing
+ * that runs in step with the samples makes some places count more than others. */
 static __always_inline __u64 weigh(const struct sample_gate *gate)
 {
 	__u64 stretch = *(volatile const __u32 *)&gate->stretch;
@@ -58,7 +59,7 @@ static __always_inline void take(struct perf_event_context *context, struct run 
 	count(run);
 }
 
-/* The program of all events; what it returns is whether perf goes on with the sample. */
+/* Runs on every sample. Returns nonzero if perf should also write its own record. */
 SEC("perf_event")
 int take_sample(struct perf_event_context *context)
 {
@@ -76,7 +77,7 @@ int take_sample(struct perf_event_context *context)
 	return config.pass_on;
 }
 
-/* Looks up an address of the process that runs it, which knows what must come out. */
+/* The self-test: looks up an address of the process that runs it, which knows the right result. */
 SEC("raw_tp")
 int test_self(__u64 *context)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the sampling program and the driver that loads it have in common: keys and values of the
- * maps, and what comes through the ring. Sizes and offsets are the same on both sides.
+ * Shared by the sampling program in the kernel and the driver that loads it: the keys and values of
+ * the maps, and the messages in the ring. Sizes and offsets are the same on both sides.
  */
 #pragma once
 
@@ -11,14 +11,14 @@
 #include <linux/types.h>
 
 enum {
-	SAMPLE_PATH_BYTES = 4096, /* of a path, as names with a NUL behind each */
-	SAMPLE_NAME_BYTES = 256,  /* of one of them, the NUL included */
-	SAMPLE_PATH_NAMES = 128,  /* and mounts, in a path */
+	SAMPLE_PATH_BYTES = 4096, /* of a path, as names with a NUL after each */
+	SAMPLE_NAME_BYTES = 256,  /* of one name, including the NUL */
+	SAMPLE_PATH_NAMES = 128,  /* and mounts, in one path */
 	SAMPLE_COMM_BYTES = 16,
 	SAMPLE_PAGE_SHIFT = 12,
 };
 
-/* A file, wherever it was opened: what the kernel itself knows it by. */
+/* A file, however it was opened: its identity in the kernel. */
 struct sample_file {
 	__u64 inode;
 	__u32 device; /* the kernel's dev_t: major << 20 | minor */
@@ -26,22 +26,22 @@ struct sample_file {
 };
 _Static_assert(sizeof(struct sample_file) == 16, "no padding");
 
-/* Memory that has no file, or none with a name. */
+/* Memory without a file, or with a file that has no name. */
 struct sample_region {
 	__u64 start, end; /* addresses, end excluded */
 };
 _Static_assert(sizeof(struct sample_region) == 16, "as long as a file");
 
-/* When code ran that may give way to other code before anybody asks what it was. */
+/* When code ran that may be replaced before user space looks up what it was. */
 struct sample_moment {
 	__u64 at_ns; /* CLOCK_MONOTONIC */
 	__u64 reserved;
 };
 _Static_assert(sizeof(struct sample_moment) == 16, "as long as a file");
 
-/* What a program counter was in. */
+/* What a program counter pointed to. */
 enum sample_place {
-	SAMPLE_KERNEL, /* offset: absolute; moment: 0 where all is in the kernel's own text */
+	SAMPLE_KERNEL, /* offset: absolute; moment: 0 if all is in the kernel's own text */
 	SAMPLE_FILE,   /* offset: in the file */
 	SAMPLE_ANON,   /* offset: from the start of the region */
 	SAMPLE_HEAP,
@@ -52,13 +52,13 @@ enum sample_place {
 
 /* What was running. */
 enum sample_app {
-	SAMPLE_APP_UNKNOWN, /* a process that has given its memory back, on its last steps */
+	SAMPLE_APP_UNKNOWN, /* an exiting process that has given up its memory */
 	SAMPLE_APP_FILE,
-	SAMPLE_APP_THREAD, /* of the kernel, told by its name */
+	SAMPLE_APP_THREAD, /* a kernel thread, by its name */
 	SAMPLE_APP_COUNT_
 };
 
-/* All samples of one key are counted together. Bytes that are not in use are 0. */
+/* All samples with the same key are counted together. Unused bytes are 0. */
 struct sample_key {
 	__u64 offset;
 	union {
@@ -75,59 +75,58 @@ struct sample_key {
 	__u8 counter;	   /* index of the event */
 	__u8 place : 4;	   /* enum sample_place */
 	__u8 app_kind : 4; /* enum sample_app */
-	__u32 cgroup;	   /* the lower half of its number, if that is asked for */
-	__u64 chain;	   /* of the callers; 0: not known */
+	__u32 cgroup;	   /* the lower half of its number, if asked for */
+	__u64 chain;	   /* number of the callers; 0: not known */
 };
 _Static_assert(sizeof(struct sample_key) == 64, "no padding");
 
-/* A key and what was counted under it. A key may be there more than once: then all count. */
+/* A key and its count. A key may occur more than once: then the counts add up. */
 struct sample_count {
 	struct sample_key key;
 	__u64 count;
 };
 _Static_assert(sizeof(struct sample_count) == 72, "no padding");
 
-/* Totals of a CPU. Samples count as what they stand for, but for those received. */
+/* Totals of a CPU. A sample counts as many as it stands for, except in ->received. */
 struct sample_counters {
 	__u64 received;	      /* times the program ran for an event */
-	__u64 stood_for;      /* samples that were not taken, for which others stand */
-	__u64 run_ns;	      /* in the program */
+	__u64 stood_for;      /* samples that were not taken, because others stand for them */
+	__u64 run_ns;	      /* nanoseconds in the program */
 	__u64 filtered;	      /* of processes that are not followed */
 	__u64 map_full;	      /* samples dropped: no room for another key */
-	__u64 no_mapping;     /* the address is in no mapping */
-	__u64 no_tree;	      /* the mappings could not be read */
-	__u64 ring_full;      /* paths that could not be told, to be told again */
+	__u64 no_mapping;     /* samples whose address is in no mapping */
+	__u64 no_tree;	      /* samples whose mappings could not be read */
+	__u64 ring_full;      /* paths that could not be sent yet */
 	__u64 path_truncated; /* too long, or too many names */
-	__u64 follow_full;    /* processes that should have been followed */
+	__u64 follow_full;    /* processes that could not be followed */
 	__u64 chain_full;     /* samples without their callers: no room for another chain */
-	__u64 frames;	      /* looked for, of user space */
-	__u64 unwatched;      /* times off the CPU not measured: no room, or the end was not seen */
+	__u64 frames;	      /* user-space frames that were looked up */
+	__u64 unwatched; /* times off the CPU that were not measured: no room, or no end seen */
 };
 
-/* Programs that may interrupt each other on a CPU have counters, and room to work in, of their
- * own. */
+/* Programs that may interrupt each other on a CPU have their own counters and working memory. */
 enum sample_slot {
 	SAMPLE_SLOT_EVENT,  /* samples of events */
-	SAMPLE_SLOT_SWITCH, /* tasks that leave their CPUs, where that is asked for */
+	SAMPLE_SLOT_SWITCH, /* tasks that leave their CPUs, if asked for */
 	SAMPLE_SLOT_COUNT_
 };
 
-/* What comes through the ring; the first word of each. */
+/* The first word of each message in the ring. */
 enum sample_message_kind {
-	SAMPLE_WAKE, /* nothing but the word: the map fills */
+	SAMPLE_WAKE, /* only this word: the map of counts is filling */
 	SAMPLE_IMAGE,
 	SAMPLE_CHAIN,
-	SAMPLE_TABLE, /* as SAMPLE_IMAGE, in the ring "wants": its unwind table is needed */
+	SAMPLE_TABLE, /* as SAMPLE_IMAGE, in the ring "wants": asks for its unwind table */
 };
 
 /* A file seen for the first time. */
 struct sample_image {
 	__u32 kind;
-	__u32 tgid; /* who had it mapped or ran it */
+	__u32 tgid; /* the process that mapped it or ran it */
 	struct sample_file file;
-	struct sample_file seen; /* what stat() of the path tells: another inode on an overlay */
-	struct sample_region mapped; /* 0: not mapped, but executed */
-	__u8 nameless;		     /* memfd and its like: ->path is one name, in no directory */
+	struct sample_file seen; /* what stat() of the path returns: another inode on an overlay */
+	struct sample_region mapped; /* 0: executed, not mapped */
+	__u8 nameless;		     /* a memfd or the like: ->path is one name, in no directory */
 	__u8 truncated;
 	__u8 reserved[2];
 	__u32 length;		      /* of path in bytes */
@@ -137,13 +136,13 @@ _Static_assert(sizeof(struct sample_image) == 64 + SAMPLE_PATH_BYTES, "no paddin
 
 enum {
 	SAMPLE_DEPTH_MAX = 1024,
-	SAMPLE_KERNEL_MAX = 127, /* addresses of the kernel in a chain */
+	SAMPLE_KERNEL_MAX = 127, /* kernel addresses in a chain */
 	SAMPLE_FRAME_WORDS = 3,
 	SAMPLE_CHAIN_WORDS = SAMPLE_KERNEL_MAX + SAMPLE_FRAME_WORDS * SAMPLE_DEPTH_MAX,
 	SAMPLE_FRAME_PLACE_SHIFT = 56,
 };
 
-/* A caller in user space, as it stands in a chain. */
+/* A caller in user space, as stored in a chain. */
 struct sample_frame {
 	__u64 place_offset; /* enum sample_place << SAMPLE_FRAME_PLACE_SHIFT | offset */
 	union {
@@ -153,10 +152,10 @@ struct sample_frame {
 };
 _Static_assert(sizeof(struct sample_frame) == SAMPLE_FRAME_WORDS * 8, "no padding");
 
-/* Callers that were not seen together before: first addresses of the kernel, then frames. */
+/* A list of callers, when it is first seen: kernel addresses, then frames. */
 struct sample_chain {
 	__u32 kind;
-	__u32 tgid; /* of regions */
+	__u32 tgid; /* the process, for regions */
 	__u64 id;
 	__u16 end; /* enum chain_end */
 	__u16 kernel_count;
@@ -165,8 +164,8 @@ struct sample_chain {
 };
 _Static_assert(sizeof(struct sample_chain) == 24 + 8 * SAMPLE_CHAIN_WORDS, "no padding");
 
-/* Unwind tables, where the program finds them. A file's number leads to its table, that to its
- * pages of 64 KiB of code, those to rows in a chunk: a page's rows lie in one. */
+/* How the program finds unwind tables: a file has the number of its table, the table has pages, one
+ * for each 64 KiB of code, and a page has its rows, all in one chunk. */
 enum {
 	SAMPLE_TABLES_MAX = 16384,
 	SAMPLE_PAGES_MAX = 1 << 17,
@@ -174,7 +173,7 @@ enum {
 	SAMPLE_CHUNKS_MAX = 1024,
 };
 
-/* In the place of a number. */
+/* Instead of the number of a table. */
 enum {
 	SAMPLE_TABLE_WANTED = 0,
 	SAMPLE_TABLE_NONE = 0xfffffffe,	  /* no unwind information */
@@ -182,14 +181,14 @@ enum {
 };
 
 struct sample_table {
-	struct unwind_segment segments[UNWIND_SEGMENTS_MAX]; /* those of size 0 are not in use */
+	struct unwind_segment segments[UNWIND_SEGMENTS_MAX]; /* size 0: unused */
 	__u32 first_page, page_count;
-	__u32 used; /* control.round when it was last looked into */
+	__u32 used; /* control.round of the last lookup */
 	__u32 reserved;
 };
 
 struct sample_page {
-	__u16 chunk, start; /* of the rows; their number is 0 where there are none */
+	__u16 chunk, start; /* of its first row */
 	__u32 rows;
 };
 
@@ -197,59 +196,58 @@ struct sample_chunk {
 	struct unwind_row rows[SAMPLE_CHUNK_ROWS];
 };
 
-/* A task off its CPU, by its number. */
+/* A task that is off its CPU. */
 struct sample_left {
 	__u64 since_ns; /* CLOCK_MONOTONIC */
 	struct sample_key key;
 };
 _Static_assert(sizeof(struct sample_left) == 72, "no padding");
 
-/* State of a process that is followed. */
+/* The state of a process that is followed. */
 enum sample_follow {
 	SAMPLE_FOLLOW_NONE,
-	SAMPLE_FOLLOW_WAITING, /* not sampled before it executes something */
+	SAMPLE_FOLLOW_WAITING, /* not sampled until it calls execve() */
 	SAMPLE_FOLLOW_ON,
-	SAMPLE_FOLLOW_LEAVING, /* exits, still sampled */
+	SAMPLE_FOLLOW_LEAVING, /* exiting, still sampled */
 };
 
-/* Settings, fixed before the program is loaded. */
+/* Settings, which cannot change once the program is loaded. */
 struct sample_config {
-	__u32 follow;	     /* only processes in the map "followed" */
-	__u32 keys;	     /* room for so many, at each place (run_place()) and in each round */
+	__u32 follow;	     /* sample only processes in the map "followed" */
+	__u32 keys;	     /* how many fit, at each place (run_place()) and in each round */
 	__u32 key_slots;     /* of each place, a power of two */
-	__u32 places;	     /* CPUs that there can be, as often as there are slots */
-	__u32 wake_at;	     /* keys at a place that are reason to wake the reader */
-	__u32 wake_at_bytes; /* in the ring, likewise */
-	__u32 depth;	     /* frames of a chain, the sample itself among them; 0: no chains */
+	__u32 places;	     /* number of possible CPUs times number of slots in use */
+	__u32 wake_at;	     /* wake user space at so many keys at a place */
+	__u32 wake_at_bytes; /* or at so many bytes in the ring */
+	__u32 depth;	     /* most frames of a chain, including the sample itself; 0: no chains */
 	__u32 by_frame_pointers;
-	__u32 pass_on;		      /* samples go into the event's ring as well */
-	__u32 cgroups;		      /* keys have them */
-	__u32 offcpu_blocked;	      /* tasks that could have gone on do not count */
-	__u32 cpus;		      /* that there can be */
+	__u32 pass_on;		      /* samples also go to the event's ring */
+	__u32 cgroups;		      /* keys have the cgroup */
+	__u32 offcpu_blocked;	      /* tasks that could have gone on running do not count */
+	__u32 cpus;		      /* possible ones */
 	__u64 sched_start, sched_end; /* the scheduler's code; 0: not known */
 };
 
-/* Shared while the program runs. */
+/* Shared with user space while the program runs. */
 struct sample_control {
-	__u32 round;	/* of counting, between two drains; from 1 on, for 0 is where nothing was */
-	__u32 tables;	/* times that the numbers of tables were taken back */
-	__u32 followed; /* processes that live */
-	__u32 offcpu;	/* time off the CPU counts, under the number of the event and 1; 0: not */
-	__u32 memory;	/* code without a file was counted in this round */
-	__u32 found;	/* of the self-test: */
+	__u32 round;	/* of counting, between two drains; from 1 on: 0 marks unused slots */
+	__u32 tables;	/* how many times the numbers of tables were withdrawn */
+	__u32 followed; /* followed processes that are alive */
+	__u32 offcpu;	/* the event of time off the CPU, plus 1; 0: not measured */
+	__u32 memory;	/* whether code without a file was counted in this round */
+	__u32 found;	/* the self-test's results: */
 	struct sample_region test_region;
 	struct sample_file test_file, test_seen;
 	__u64 test_offset;
-	__u64 text_start, text_bytes; /* the kernel's own code, which stays where it is */
+	__u64 text_start, text_bytes; /* the kernel's own code, which is never replaced */
 };
 
-/* Says whether a CPU is inside the program: odd; what the program is told for this CPU, and how
- * much it counted. A line of the cache each. */
+/* What the program and user space exchange about one CPU and slot; a cache line each. */
 struct sample_gate {
-	__u64 passes;
-	__u32 stretch; /* samples that each one taken stands for, in 1/STRETCH_ONE */
-	__u32 used[2]; /* keys made in the last even and odd round */
+	__u64 passes;  /* odd while the program runs */
+	__u32 stretch; /* how many samples each one stands for, in 1/STRETCH_ONE */
+	__u32 used[2]; /* number of keys in the last even and odd round */
 	__u32 reserved;
 	__u64 padding[5];
 };
-_Static_assert(sizeof(struct sample_gate) == 64, "a line of the cache");
+_Static_assert(sizeof(struct sample_gate) == 64, "a cache line");

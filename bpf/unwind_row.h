@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unwind tables as user space builds them (lib/unwind/unwind.h) and both user space and BPF
- * programs look them up: arrays without pointers, which may be copied anywhere.
+ * The format of unwind tables, which user space builds (lib/unwind/unwind.h) and user space and BPF
+ * programs search: arrays without pointers, which can be copied anywhere.
  *
- * An image has rows, sorted by PC, each saying from where on which rule holds; what the rules say
- * stands in one array for all images. Within an image a PC counts from the image's ->base. Rows
- * keep its low 16 bits; the pages of 64 KiB that hold the others are an index:
+ * An image has rows, sorted by PC. Each says which rule applies from its PC on; the rules of all
+ * images are in one array. PCs are relative to the image's ->base. A row has only the low 16 bits
+ * of its PC; the others are the index of a page of 64 KiB:
  *
  *	page = pc >> UNWIND_PAGE_SHIFT	       must be < page_count
  *	rows pages[page] up to pages[page + 1], at most 65,536: bisect for the last row with
  *	row.pc <= (pc & 0xffff), at most 16 steps. The first row of a page always has pc 0.
  *
- * Rule 0 says that nothing is known. How a rule is followed is in unwind_step.h. On AArch64 return
- * addresses are always stripped of pointer authentication, so that rules need not say who signs.
+ * Rule 0 means that nothing is known. unwind_step.h applies rules. On AArch64 pointer
+ * authentication is always stripped from return addresses, so rules need not say which functions
+ * sign them.
  */
 #pragma once
 
@@ -21,11 +22,11 @@
 enum {
 	UNWIND_PAGE_SHIFT = 16,
 	UNWIND_RULES_MAX = 65535,
-	UNWIND_SEGMENTS_MAX = 4, /* executable segments that are looked at */
+	UNWIND_SEGMENTS_MAX = 4, /* executable segments that are used */
 };
 
 struct unwind_row {
-	__u16 pc;   /* low bits of the first PC that it is for */
+	__u16 pc;   /* low bits of the first PC that it applies to */
 	__u16 rule; /* index of the rule */
 };
 
@@ -36,47 +37,47 @@ struct unwind_segment {
 	__u64 pc;
 };
 
-/* How the CFA, which is the caller's stack pointer, is found. */
+/* How to find the CFA, which is the caller's stack pointer. */
 enum unwind_cfa {
 	UNWIND_CFA_NONE,   /* no row: nothing is known here; base is an enum unwind_why */
 	UNWIND_CFA_REG,	   /* base + cfa */
 	UNWIND_CFA_DEREF,  /* [base + cfa] + add: realigned frames */
-	UNWIND_CFA_PLT,	   /* sp + cfa, 8 more from byte add of a 16 byte slot on: lazy PLT */
+	UNWIND_CFA_PLT,	   /* sp + cfa, 8 more from byte `add` of a 16-byte slot on: lazy PLT */
 	UNWIND_CFA_SIGNAL, /* the kernel's rt_sigframe is at sp */
 	UNWIND_CFA_END,	   /* the outermost frame: it has no caller */
 	UNWIND_CFA_INDEX,  /* [sp + cfa + 8 * register ->reg] + add: large numbers in OpenSSL */
 };
 
-/* Why a rule says nothing. */
+/* Why a rule is empty. */
 enum unwind_why {
 	UNWIND_WHY_NO_ROW,  /* no unwind information for this code */
 	UNWIND_WHY_CFA,	    /* the CFA is an expression, or of a register, not listed above */
-	UNWIND_WHY_RA,	    /* so is the place of the return address */
-	UNWIND_WHY_RANGE,   /* an offset is too large or no multiple of 8 */
+	UNWIND_WHY_RA,	    /* the same, of the place of the return address */
+	UNWIND_WHY_RANGE,   /* an offset is too large, or not a multiple of 8 */
 	UNWIND_WHY_DAMAGED, /* the instructions make no sense */
 	UNWIND_WHY_FULL,    /* the array of rules is full */
 	UNWIND_WHY_COUNT_
 };
 
-/* Registers that are followed from frame to frame. OTHER ones are known in the interrupted frame
- * only, where a rule names them by DWARF number in ->reg. */
+/* The register that a CFA is based on. Those listed are tracked from frame to frame; OTHER ones are
+ * known in the interrupted frame only, and ->reg has their DWARF number. */
 enum unwind_base {
 	UNWIND_BASE_SP,
 	UNWIND_BASE_FP, /* rbp; x29 */
-	UNWIND_BASE_BX, /* rbx, which the dynamic loader's trampolines count from; none on AArch64
+	UNWIND_BASE_BX, /* rbx, which the dynamic loader's trampolines use; none on AArch64
 			 */
 	UNWIND_BASE_OTHER,
 };
 
 /* Where the caller's value of a register is. */
 enum unwind_save {
-	UNWIND_SAME,   /* in the register still. Of the return address: in register ->ra */
+	UNWIND_SAME,   /* still in the register. The return address: in register ->ra */
 	UNWIND_AT_CFA, /* in memory at CFA + 8 * n */
 	UNWIND_AT_FP,  /* in memory at this frame's fp + 8 * n */
 	UNWIND_LOST,   /* nowhere */
 };
 
-/* Takes the save of one register from ->saves. */
+/* Extracts the enum unwind_save of one register from ->saves. */
 #define UNWIND_SAVE_FP(saves)	 ((saves)&3)
 #define UNWIND_SAVE_BX(saves)	 ((saves) >> 2 & 3)
 #define UNWIND_SAVE_RA(saves)	 ((saves) >> 4 & 3)
@@ -89,7 +90,7 @@ struct unwind_rule {
 	__u8 reg;	  /* DWARF number of base OTHER */
 	__s32 cfa_offset; /* bytes */
 	__s16 cfa_add;	  /* bytes */
-	__s16 ra, fp, bx; /* n of their saves */
+	__s16 ra, fp, bx; /* the n of UNWIND_AT_CFA and UNWIND_AT_FP */
 };
 
 _Static_assert(sizeof(struct unwind_row) == 4, "a row is 4 bytes");

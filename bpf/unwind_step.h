@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * One step of an unwinding: from a frame and the rule for its PC to its caller's frame. The same
- * code for user space and for BPF programs, which give the two functions that it reads through;
- * given as constants they are inlined.
+ * One step of a stack walk: from a frame and the unwind rule for its PC to its caller's frame. User
+ * space and BPF programs share this code and pass in the functions that read the stack and the
+ * registers; the compiler inlines them if they are constants.
  *
  *	struct unwind_frame f = { .pc = pc, .sp = sp, .exact = 1, .first = 1 };
  *	enum chain_end stop;
@@ -11,8 +11,7 @@
  *		stop = unwind_apply(&f, rule, UNWIND_X86_64, read_memory, read_reg, data);
  *	} while (stop == CHAIN_GOES_ON);
  *
- * Registers other than the PC and sp are read when a rule counts from them, not where they were
- * saved: most never are.
+ * A saved register is read only when a rule is based on it; most are never read.
  */
 #pragma once
 
@@ -27,7 +26,7 @@ enum unwind_machine { UNWIND_X86_64, UNWIND_AARCH64 };
 
 enum { UNWIND_REG_KNOWN, UNWIND_REG_SAVED, UNWIND_REG_LOST };
 
-/* A register whose value is in ->value, or in memory there, or nowhere. */
+/* A register: ->value is its value, or the address where it is saved, or nothing. */
 struct unwind_reg {
 	__u64 value;
 	__u64 where; /* UNWIND_REG_* */
@@ -36,19 +35,18 @@ struct unwind_reg {
 struct unwind_frame {
 	__u64 pc, sp;
 	struct unwind_reg fp, bx;
-	__u64 exact; /* pc is that of an interrupted instruction, not a return address */
+	__u64 exact; /* pc is an interrupted instruction, not a return address */
 	__u64 first; /* the interrupted frame itself: all registers are known */
-	__u64 lr;    /* AArch64, where ->exact: x30 */
+	__u64 lr;    /* AArch64, if ->exact: x30 */
 };
 
-/* Reads 8 bytes of the process at @address: CHAIN_GOES_ON, or the enum chain_end to end with.
- */
+/* Reads 8 bytes at @address of the process. Returns CHAIN_GOES_ON, or why the walk must end. */
 typedef int unwind_read_fn(void *data, __u64 address, __u64 *ret);
-/* Tells register @reg (DWARF number) of the interrupted frame; likewise. */
+/* Reads register @reg (DWARF number) of the interrupted frame; returns the same. */
 typedef int unwind_reg_fn(void *data, __u32 reg, __u64 *ret);
 
-/* The address to look the frame's rule up by: a return address may be the first byte behind the
- * function that called. */
+/* The PC whose rule is to be looked up. A return address may be the first byte after the function
+ * that called. */
 static __always_inline __u64 unwind_lookup_pc(const struct unwind_frame *f)
 {
 	return f->exact ? f->pc : f->pc - 1;
@@ -65,7 +63,7 @@ static __always_inline int unwind_reg_value(const struct unwind_reg *reg, unwind
 	return CHAIN_GOES_ON;
 }
 
-/* The value of the register that the rule counts the CFA from. */
+/* The value of the register that the rule's CFA is based on. */
 static __always_inline int unwind_base_value(const struct unwind_frame *f,
 					     const struct unwind_rule *rule, unwind_read_fn *read,
 					     unwind_reg_fn *reg, void *data, __u64 *ret)
@@ -106,9 +104,8 @@ static __always_inline int unwind_cfa_value(const struct unwind_frame *f,
 	return CHAIN_GOES_ON;
 }
 
-/* Notes where the caller's value of a register is. What was saved below sp is there no more: the
- * function's epilogue has restored it, which compilers do not write down, as no caller of theirs
- * can be there. */
+/* Notes where the caller's value of a register is. A value saved below sp is gone: the epilogue has
+ * restored the register already. Compilers do not record that, because no call can be there. */
 static __always_inline int unwind_restore(struct unwind_reg *reg, __u32 save, __s64 n, __u64 cfa,
 					  const struct unwind_frame *f, unwind_read_fn *read,
 					  void *data)
@@ -135,7 +132,7 @@ static __always_inline int unwind_restore(struct unwind_reg *reg, __u32 save, __
 	return CHAIN_GOES_ON;
 }
 
-/* Where the kernel's struct rt_sigframe, which is at sp, keeps the registers. On x86-64 its first
+/* Reads the registers from the kernel's struct rt_sigframe, which is at sp. On x86-64 its first
  * word, the return address, has been popped: struct ucontext is at sp, its mcontext at 40 (kernel:
  * arch/x86/include/asm/sigframe.h); on AArch64 siginfo of 128 bytes is first, mcontext's regs[] at
  * 312 (arch/arm64/kernel/signal.c). Both are ABI. */
@@ -182,15 +179,15 @@ static __always_inline int unwind_return_address(const struct unwind_frame *f,
 		stop = f->first ? reg(data, (__u32)rule->ra, &pc) : CHAIN_END_NO_RULE;
 	if (stop != CHAIN_GOES_ON)
 		return stop;
-	/* Bits above those of an address are the signature. */
+	/* The bits above an address are its pointer authentication. */
 	if (machine == UNWIND_AARCH64)
 		pc &= (1ULL << 48) - 1;
 	*ret = pc;
 	return CHAIN_GOES_ON;
 }
 
-/* Code without unwind information: what just-in-time compilers make, and assembler. Many keep a
- * frame pointer; where it does not look like one the chain ends. */
+/* Leaves code without unwind information: assembler, and what just-in-time compilers generate. Most
+ * of it keeps a frame pointer; if it does not look like one, the chain ends. */
 static __always_inline int unwind_by_fp(struct unwind_frame *f, unwind_read_fn *read, void *data)
 {
 	__u64 fp = 0, pc = 0;
@@ -238,8 +235,8 @@ static __always_inline int unwind_apply(struct unwind_frame *f, const struct unw
 				      data);
 	if (stop != CHAIN_GOES_ON)
 		return stop;
-	/* Stacks grow down. What was interrupted may have pushed nothing, or be on its way to
-	 * another frame, as what catches an exception is. */
+	/* Stacks grow down. But interrupted code may have pushed nothing yet, or be on its way to
+	 * another frame, like code that catches an exception. */
 	if (!f->exact && cfa <= f->sp)
 		return CHAIN_END_NO_PROGRESS;
 	if (!pc)

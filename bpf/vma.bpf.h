@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which mapping holds an address, without the lock: helpers that take it (bpf_find_vma) fail while
- * somebody maps or unmaps, always on PREEMPT_RT, and cost an interrupt to give it back. The tree of
- * mappings (Linux 6.1's maple tree) is made for readers without a lock: nodes are replaced, not
- * changed, and freed only after every CPU has left the interrupt that it is in.
+ * Finds the mapping at an address without taking the lock. Helpers that take it (bpf_find_vma) fail
+ * while somebody maps or unmaps, always fail on PREEMPT_RT, and need an interrupt to release it.
+ * The tree of mappings (a maple tree since Linux 6.1) is made for readers without a lock: nodes are
+ * replaced, not changed, and freed only after every CPU has left the interrupt that it is in.
  */
 #pragma once
 
@@ -21,18 +21,18 @@ enum { VMA_EXECUTABLE = 4 }; /* VM_EXEC */
 
 enum vma_result { VMA_FOUND, VMA_NONE, VMA_UNREADABLE };
 
-/* Layout of a node, include/linux/maple_tree.h: 256 bytes of words, a parent, then the upper bounds
- * of the slots, then the slots. Pointers to nodes carry their type. */
+/* The layout of a node (include/linux/maple_tree.h): 256 bytes; the parent, then the upper bounds
+ * of the slots, then the slots. A pointer to a node contains the node's type. */
 enum {
 	MAPLE_WORDS = 32,
-	MAPLE_LEVELS = 8, /* 10 slots a node: more mappings than a process can have */
+	MAPLE_LEVELS = 8, /* with 10 slots per node, more mappings than a process can have */
 	MAPLE_TYPE_SHIFT = 3,
 	MAPLE_TYPE_MASK = 15,
 	MAPLE_LEAF = 1,	  /* types up to this one have values in their slots */
 	MAPLE_ARANGE = 3, /* 9 bounds, 10 slots, and gaps; the others have 15 and 16 */
 };
 
-/* The slot of a node whose range holds @address. A bound of 0 behind the first ends the list. */
+/* The slot of a node whose range contains @address. A bound of 0 after the first ends the list. */
 static __always_inline __u64 maple_slot(const __u64 *words, __u32 type, __u64 address)
 {
 	__u32 bounds = type == MAPLE_ARANGE ? 9 : 15, i;
@@ -46,14 +46,14 @@ static __always_inline __u64 maple_slot(const __u64 *words, __u32 type, __u64 ad
 	return words[(1 + bounds + i) & (MAPLE_WORDS - 1)];
 }
 
-/* The entry of the tree for @address, 0 if there is none; *@failed where a node cannot be read. */
+/* The entry of the tree for @address, or 0. Sets *@failed if a node cannot be read. */
 static __always_inline __u64 maple_find(struct mm_struct *mm, __u64 address, __u64 *words,
 					bool *failed)
 {
 	__u64 entry = (__u64)BPF_CORE_READ(mm, mm_mt.ma_root);
 	int level;
 
-	/* A tree of one entry has no node; no process has just one mapping. */
+	/* A tree with a single entry has no node, but every process has more than one mapping. */
 	if ((entry & 3) != 2)
 		return 0;
 	for (level = 0; level < MAPLE_LEVELS && entry; level++) {
@@ -71,7 +71,7 @@ static __always_inline __u64 maple_find(struct mm_struct *mm, __u64 address, __u
 	return 0;
 }
 
-/* Looks up the code at @address; @words is scratch of MAPLE_WORDS. */
+/* Looks up the executable mapping at @address; @words is room for MAPLE_WORDS. */
 static __noinline int vma_find(struct mm_struct *mm, __u64 address, __u64 *words, struct vma *ret)
 {
 	struct vm_area_struct *vma;
@@ -82,7 +82,7 @@ static __noinline int vma_find(struct mm_struct *mm, __u64 address, __u64 *words
 	vma = (void *)maple_find(mm, address, words, &failed);
 	if (!vma)
 		return failed ? VMA_UNREADABLE : VMA_NONE;
-	/* No code lies in what must not be executed: an address of there is no return address. */
+	/* What may not be executed is not code, so the address is no return address. */
 	if (!(BPF_CORE_READ(vma, vm_flags) & VMA_EXECUTABLE))
 		return VMA_NONE;
 	ret->start = BPF_CORE_READ(vma, vm_start);

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The part of a call chain that is in user space: walks the stack with the unwind tables of the
+ * images, or by frame pointers, and adds each caller's file and offset to the chain.
+ */
+#pragma once
+
+#include "arch.bpf.h"
+#include "mapping.bpf.h"
+#include "rule.bpf.h"
+#include "unwinding.bpf.h"
+
+struct chain_run {
+	struct run *run;
+	struct unwinding *u;
+};
+
+/* Adds the frame's PC to the chain. Returns false if the chain is full. */
+static __always_inline bool append_frame(struct run *run, struct unwinding *u,
+					 const struct mapping *v)
+{
+	struct sample_chain *chain = &u->chain;
+	__u64 word = u->frame.pc - v->start + v->offset;
+	__u32 at = chain->words;
+
+	if (!u->left || at > SAMPLE_CHAIN_WORDS - SAMPLE_FRAME_WORDS)
+		return false;
+	u->left--;
+	word |= (__u64)v->place << SAMPLE_FRAME_PLACE_SHIFT;
+	chain->data[at] = word;
+	chain->data[at + 1] = v->image.region.start;
+	chain->data[at + 2] = v->image.region.end;
+	chain->words = at + SAMPLE_FRAME_WORDS;
+	chain->id = mix(mix(mix(chain->id, word), v->image.region.start), v->image.region.end);
+	/* Only regions depend on the process: callers in files get one number in all processes. */
+	if (v->place == SAMPLE_FILE)
+		return true;
+	chain->id = mix(chain->id, chain->tgid);
+	if (v->place != SAMPLE_VDSO)
+		run->scratch->memory = 1;
+	return true;
+}
+
+/* Copies the stack from @address on, within one page: a page can be read as a whole or not at all.
+ */
+static __noinline int copy_window(struct stack_window *w, __u64 address)
+{
+	__u64 start = address & ~(STACK_LINE_BYTES - 1), bytes = -start & (STACK_PAGE_BYTES - 1);
+
+	if (!bytes || bytes > STACK_WINDOW_BYTES)
+		bytes = STACK_WINDOW_BYTES;
+	w->bytes = 0;
+	if (bpf_probe_read_user(w->words, bytes, (void *)start))
+		return CHAIN_END_UNREADABLE;
+	w->start = start;
+	w->bytes = bytes;
+	return CHAIN_GOES_ON;
+}
+
+/* An unwind_read_fn. Stacks are read upwards, so an address below the window is read on its own. */
+static int read_stack(void *data, __u64 address, __u64 *ret)
+{
+	struct stack_window *w = &((struct unwinding *)data)->window;
+
+	if (address & 7 || address < w->start)
+		return bpf_probe_read_user(ret, sizeof(*ret), (void *)address)
+			       ? CHAIN_END_UNREADABLE
+			       : CHAIN_GOES_ON;
+	if (address - w->start >= w->bytes && copy_window(w, address) != CHAIN_GOES_ON)
+		return CHAIN_END_UNREADABLE;
+	*ret = w->words[(address - w->start) / 8 & (STACK_WINDOW_BYTES / 8 - 1)];
+	return CHAIN_GOES_ON;
+}
+
+static int read_register(void *data, __u32 number, __u64 *ret)
+{
+	const struct unwinding *u = data;
+
+	*ret = u->registers[number & 31];
+	return CHAIN_GOES_ON;
+}
+
+/* Replaces the frame by its caller's. Returns CHAIN_GOES_ON, or why there is none. */
+static __always_inline __u32 go_to_caller(const struct run *run, struct unwinding *u,
+					  const struct mapping *v)
+{
+	bool is_file = v->place == SAMPLE_FILE || v->place == SAMPLE_VDSO;
+	struct unwind_frame frame = u->frame;
+	const struct unwind_rule *rule;
+	__u32 end = CHAIN_END_NO_RULE;
+
+	if (!config.by_frame_pointers && is_file) {
+		rule = find_rule(run, u, v, unwind_lookup_pc(&frame), &end);
+		if (rule)
+			end = unwind_apply(&frame, rule, UNWIND_MACHINE, read_stack, read_register,
+					   u);
+		u->frame = frame;
+		return end;
+	}
+	end = unwind_by_fp(&frame, read_stack, u);
+	u->frame = frame;
+	if (end == CHAIN_END_NO_RULE)
+		return config.by_frame_pointers ? CHAIN_END_FP_END : CHAIN_END_NO_CODE;
+	return end;
+}
+
+/* Handles one frame, for bpf_loop(): returns 1 at the end of the chain. */
+static long chain_step(__u32 index, struct chain_run *c)
+{
+	struct unwinding *u = c->u;
+	struct mapping *v = mapping_at(c->run, unwind_lookup_pc(&u->frame));
+
+	if (!v) {
+		u->end = config.by_frame_pointers ? CHAIN_END_FP_END : CHAIN_END_NO_MAPPING;
+		return 1;
+	}
+	if (u->append && !append_frame(c->run, u, v)) {
+		u->end = CHAIN_END_DEPTH;
+		return 1;
+	}
+	u->append = 1;
+	u->end = go_to_caller(c->run, u, v);
+	return u->end != CHAIN_GOES_ON;
+}
+
+/* Sets up the first frame: where the process was interrupted, or entered the kernel. */
+static __always_inline void begin_user(struct run *run, struct unwinding *u,
+				       const struct cpu_registers *registers)
+{
+	u->frame = (struct unwind_frame){ .exact = 1, .first = 1 };
+	u->append = !registers_in_user(registers);
+	if (!u->append)
+		u->saved = *registers;
+	else if (bpf_probe_read_kernel(&u->saved, sizeof(u->saved),
+				       (void *)bpf_task_pt_regs(run->task)))
+		return;
+	registers_to_frame(&u->saved, &u->frame, u->registers);
+}
+
+/* Walks the user's stack from the frame that is set up. */
+static __always_inline void chain_user(struct run *run, struct unwinding *u)
+{
+	struct chain_run c = { run, u };
+
+	if (!u->frame.pc || !run->task->mm) {
+		u->end = CHAIN_END_NO_USER;
+		return;
+	}
+	u->window.start = u->window.bytes = 0;
+	u->end = CHAIN_END_DEPTH;
+	run->totals->frames += bpf_loop(SAMPLE_DEPTH_MAX, chain_step, &c, 0);
+	if (u->end == CHAIN_GOES_ON)
+		u->end = CHAIN_END_DEPTH;
+}

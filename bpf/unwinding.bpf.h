@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The state of a stack walk, which is too big for the BPF stack. */
+#pragma once
+
+#include "arch.bpf.h"
+#include "maps.bpf.h"
+
+enum { STACK_LINE_BYTES = 64, STACK_PAGE_BYTES = 4096, STACK_WINDOW_BYTES = 512 };
+
+/* A copy of a part of the user's stack: copying it costs hardly more than copying one word. */
+struct stack_window {
+	__u64 start, bytes;
+	__u64 words[STACK_WINDOW_BYTES / 8];
+};
+
+/* A walk over the stack of one task. */
+struct unwinding {
+	struct unwind_frame frame;
+	__u64 registers[32]; /* of the interrupted frame, by their DWARF numbers */
+	struct cpu_registers saved;
+	struct stack_window window;
+	__u32 left;   /* how many more frames may be added */
+	__u32 append; /* false for the first frame, which is the sample itself */
+	__u32 place;  /* index in the map "found" */
+	__u32 end;
+	struct sample_chain chain;
+};
+
+/* Indexed by enum sample_slot. */
+struct {
+	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	__type(key, __u32);
+	__type(value, struct unwinding);
+	__uint(max_entries, 1);
+} unwindings SEC(".maps");
