@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What bash would offer after a line: test.bash COMPLETION_FILE TOOLS_DIRECTORY; speaks TAP.
+# Tests what bash offers to complete a line: test.bash COMPLETION_FILE TOOLS_DIRECTORY; prints TAP.
 source "$1"
 PATH=$2:$PATH
 tests=0 failures=0
@@ -7,11 +7,11 @@ dir=$(mktemp -d)
 trap 'rm -rf "$dir"' EXIT
 mkdir -p "$dir/session/samples/current" "$dir/session/samples/monday"
 
-# The completions of a line as readline would ask for them, one blank between.
+# Prints the completions of a line, requested as readline does, separated by blanks.
 complete_line()
 {
 	local COMP_LINE=$1 COMP_POINT=${#1} COMP_WORDS COMP_CWORD COMPREPLY
-	# As readline does with the default COMP_WORDBREAKS: "=" and ":" are words of their own.
+	# With the default COMP_WORDBREAKS, readline makes "=" and ":" separate words.
 	read -ra COMP_WORDS <<<"$(sed 's/\([=:]\)/ \1 /g' <<<"$1")"
 	case $1 in *[[:blank:]=:]) COMP_WORDS+=("") ;; esac
 	COMP_CWORD=$((${#COMP_WORDS[@]} - 1))
@@ -19,7 +19,7 @@ complete_line()
 	echo "${COMPREPLY[*]}"
 }
 
-# offers LINE PATTERN: the completions, with a blank before and behind, match the glob.
+# offers LINE PATTERN: tests that the completions, with a blank at each end, match the glob.
 offers()
 {
 	local got=" $(complete_line "$1") "

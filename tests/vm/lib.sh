@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Shared by the tests that boot a machine of their own:
+# Shared by the tests that boot an emulated machine:
 #
 #	here=$(cd "$(dirname "$0")" && pwd)
 #	. "$here/lib.sh"
@@ -10,8 +10,8 @@
 #	boot NAME qemu-system-x86_64 OPTION...
 #	finish
 #
-# $dir is removed at the end; $root in it becomes the guest's file system. What the guest prints
-# after "vm:" are lines of TAP, each test without a number that matters, the last line "vm:end".
+# $dir is removed at the end; $root in it becomes the guest's file system. The guest prints TAP lines
+# with the prefix "vm:", whose test numbers are ignored. Its last line is "vm:end".
 dir=$(mktemp -d "${TMPDIR:-/tmp}/opvm.XXXXXX")
 trap 'rm -rf "$dir"' EXIT
 root=$dir/root
@@ -24,7 +24,7 @@ skip()
 	exit 0
 }
 
-# need TOOL...: skips where one is missing.
+# need TOOL...: skips the test if one is missing.
 need()
 {
 	for tool; do
@@ -32,7 +32,7 @@ need()
 	done
 }
 
-# new_root BUSYBOX GUEST: a file system with busybox, ./init and the script that it runs.
+# new_root BUSYBOX GUEST: makes a file system with busybox, ./init and the script that it runs.
 new_root()
 {
 	mkdir -p "$root/bin"
@@ -44,13 +44,13 @@ new_root()
 	cp "$here/$2" "$root/guest"
 }
 
-# libraries FILE: the paths of those that it is linked with; another architecture's are redefined.
+# libraries FILE: prints the paths of its libraries; redefined for another architecture.
 libraries()
 {
 	ldd "$1" 2>/dev/null | grep -o '/[^ ]*' || :
 }
 
-# add FILE DIRECTORY: a program with the libraries that it is linked with.
+# add FILE DIRECTORY: adds a program and its libraries to the file system.
 add()
 {
 	mkdir -p "$root/$2"
@@ -66,8 +66,8 @@ pack_root()
 	(cd "$root" && find . | cpio -o -H newc 2>/dev/null) | gzip -1 >"$dir/initramfs"
 }
 
-# kernel_of PACKAGE|FILE: the path of its kernel, nothing where it cannot be had. PACKAGE may be one
-# that depends on the newest of its kind. apt() may be redefined.
+# kernel_of PACKAGE|FILE: prints the path of its kernel, or nothing if it is not available. PACKAGE may be
+# one that depends on the newest kernel of its kind. apt() may be redefined.
 apt()
 {
 	"$@"
@@ -90,7 +90,7 @@ kernel_of()
 	echo "$cache/$package"
 }
 
-# one VERDICT TEXT: a line of TAP.
+# one VERDICT TEXT: prints a line of TAP.
 one()
 {
 	tests=$((tests + 1))
@@ -98,8 +98,8 @@ one()
 	echo "$1 $tests - $2"
 }
 
-# boot NAME QEMU...: runs the guest; its tests become ours. A busy machine may take many times the
-# two minutes that a quiet one takes.
+# boot NAME QEMU...: runs the guest and takes over its tests. A quiet machine takes two minutes, a busy
+# one many times that.
 boot()
 {
 	name=$1
@@ -108,7 +108,7 @@ boot()
 		</dev/null >"$dir/console" 2>&1 || true
 	tr -d '\r' <"$dir/console" | sed -n 's/^.*vm://p' >"$dir/tap"
 	if ! grep -q "^end$" "$dir/tap"; then
-		one "not ok" "$name came to its end"
+		one "not ok" "$name ran to its end"
 		tail -n 30 "$dir/console" | tr -d '\r' | sed 's/^/# /'
 	fi
 	while IFS= read -r line; do
@@ -121,7 +121,8 @@ boot()
 	done <"$dir/tap"
 }
 
-# own_root GUEST: this machine's programs and those of $build, and where kernels are kept.
+# own_root GUEST: makes a file system with programs of this machine and of $build; sets $cache, the
+# directory for kernels.
 own_root()
 {
 	[ "$(uname -m)" = x86_64 ] || skip "kernels of x86-64 only"
