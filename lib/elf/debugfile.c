@@ -15,7 +15,7 @@
 
 static const char *const debug_directory = "/usr/lib/debug";
 
-/* Fills the table of the reflected polynomial 0xedb88320, that of zlib and gdb. */
+/* Fills the table for the reflected polynomial 0xedb88320, which zlib and gdb use. */
 static void crc_table(uint32_t table[256])
 {
 	uint32_t i, j;
@@ -55,22 +55,22 @@ static bool crc_fits(const char *path, uint64_t size, uint32_t expected)
 	return crc == expected;
 }
 
-/* Says that @debug was refused, and by what. */
+/* Warns that @debug was refused, and why. */
 static void warn_other(const struct elffile *ef, const struct elffile *debug)
 {
 	const struct build_id *wanted = elffile_build_id(ef), *own = elffile_build_id(debug);
 	char is[BUILD_ID_TEXT], was[BUILD_ID_TEXT];
 
 	if (wanted && own)
-		log_warn("%s is not the debug file of %s (build-id %s, not %s): it is not used",
+		log_warn("%s: not the debug file of %s (build-id %s, not %s); ignored",
 			 elffile_path(debug), elffile_path(ef), build_id_text(own, is),
 			 build_id_text(wanted, was));
 	else
-		log_warn("%s is not the debug file of %s (another checksum): it is not used",
+		log_warn("%s: not the debug file of %s (other checksum); ignored",
 			 elffile_path(debug), elffile_path(ef));
 }
 
-/* Opens @path if it is the debug file of @ef: same build-id, or, where @ef has none, the CRC. */
+/* Opens @path if it is the debug file of @ef: same build-id or, if @ef has none, same CRC. */
 static int try_file(const struct elffile *ef, const char *path, const uint32_t *crc,
 		    struct elffile **ret)
 {
@@ -174,8 +174,8 @@ int debugfile_open(const struct elffile *ef, const char *path, const char *const
 
 /* --- dwz --- */
 
-/* .debug_sup: a version of two bytes, whether this is the shared file, the path of that, which it
- * leaves empty itself, and what identifies it. */
+/* Reads .debug_sup: a version of two bytes, a flag for the shared file, the path of that (empty in
+ * itself), and its identity. */
 static bool read_sup(const struct elffile *ef, bool is_shared, const char **ret_name,
 		     struct build_id *ret)
 {
@@ -196,7 +196,7 @@ static bool read_sup(const struct elffile *ef, bool is_shared, const char **ret_
 	return span_copy(&in, ret->bytes, ret->size) == 0;
 }
 
-/* What a link says: a path and a build-id. */
+/* Reads the link to a shared file: a path and a build-id. */
 static bool read_alt_link(const struct elffile *ef, const char **ret_name, struct build_id *ret)
 {
 	struct elf_section s;
@@ -215,7 +215,7 @@ static bool read_alt_link(const struct elffile *ef, const char **ret_name, struc
 	return span_copy(&in, ret->bytes, ret->size) == 0;
 }
 
-/* Whether it is the file that a link asks for: dwz gives it a build-id or a section .debug_sup. */
+/* Whether it is the file that a link names: dwz gives it a build-id or a section .debug_sup. */
 static bool is_alt(const struct elffile *alt, const struct build_id *id)
 {
 	struct build_id own;
@@ -233,14 +233,14 @@ static int try_alt(const char *path, const struct build_id *id, struct elffile *
 	if (access(path, R_OK) < 0 || elffile_open(path, &alt, NULL) < 0)
 		return -ENOENT;
 	if (!is_alt(alt, id)) {
-		log_warn("%s has not the build-id that dwz says: it is not used", path);
+		log_warn("%s: not the build-id that dwz recorded; ignored", path);
 		return -ENOENT;
 	}
 	*ret = STEAL(alt);
 	return 0;
 }
 
-/* By build-id or name below @root. */
+/* Opens it by build-id or name below @root. */
 static int alt_below(const char *root, const char *name, const struct build_id *id,
 		     struct elffile **ret)
 {
@@ -274,7 +274,7 @@ int debugfile_alt(const struct elffile *ef, struct build_id *ret_id, struct elff
 		if (try_alt(beside, ret_id, ret) == 0)
 			return 0;
 	}
-	log_debug("%s: what dwz moved to %s is not there", self, name);
+	log_debug("%s: the file %s that dwz moved data to is missing", self, name);
 	return -ENOENT;
 }
 

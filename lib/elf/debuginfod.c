@@ -25,29 +25,29 @@ struct library {
 			       int (*say)(struct debuginfod_client *client, long a, long b));
 };
 
-/* All fetchers share one. */
+/* Shared by all fetchers. */
 struct fetch {
 	struct library library;
 	struct debuginfod_want *wants;
 	size_t count;
 	const struct debuginfod_progress *progress;
-	pthread_mutex_t lock; /* of all below */
+	pthread_mutex_t lock; /* for all members below */
 	size_t next, done;
 	uint64_t bytes;
-	bool dead; /* a server was asked and nothing answered */
+	bool dead; /* no server answered */
 };
 
-/* One of them, with its client. */
+/* One thread with its client. */
 struct fetcher {
 	struct fetch *fetch;
 	struct debuginfod_client *client;
 	pthread_t thread;
-	uint64_t bytes; /* of the file in hand */
+	uint64_t bytes; /* of the present file */
 };
 
 static int load_library(struct library *l, struct error *err)
 {
-	/* It stays loaded: curl does not like to go. */
+	/* It stays loaded, since curl does not survive being unloaded. */
 	void *handle = dlopen("libdebuginfod.so.1", RTLD_NOW | RTLD_LOCAL);
 	const struct {
 		const char *name;
@@ -60,8 +60,7 @@ static int load_library(struct library *l, struct error *err)
 	size_t i;
 
 	if (!handle)
-		return error_set(err, -ENOSYS, "debuginfod: %s; the package libdebuginfod1 has it",
-				 dlerror());
+		return error_set(err, -ENOSYS, "debuginfod: %s; install libdebuginfod1", dlerror());
 	for (i = 0; i < ARRAY_SIZE(functions); i++) {
 		void *function = dlsym(handle, functions[i].name);
 
@@ -78,10 +77,10 @@ static void say_progress(struct fetch *f)
 		f->progress->say(f->done, f->count, f->bytes, f->progress->data);
 }
 
-/* The fetcher that runs on this thread: the library tells its callback of no data. */
+/* The fetcher of this thread, as the library passes no data to its callback. */
 static _Thread_local struct fetcher *current;
 
-/* Called by the library while it transfers: @a of @b bytes. Non-zero would give up. */
+/* Called by the library while it transfers: @a of @b bytes. Non-zero would cancel. */
 static int on_progress(struct debuginfod_client *client _unused_, long a, long b _unused_)
 {
 	struct fetcher *x = current;
@@ -96,7 +95,7 @@ static int on_progress(struct debuginfod_client *client _unused_, long a, long b
 	return 0;
 }
 
-/* Whether an error says that there is no server, rather than no file. */
+/* Whether an error means that no server answered, rather than that none has the file. */
 static bool is_unreachable(int error)
 {
 	return error == -ECONNREFUSED || error == -EHOSTUNREACH || error == -ENETUNREACH ||
@@ -118,7 +117,7 @@ static void fetch_one(struct fetcher *x, struct debuginfod_want *w)
 		w->error = fd;
 }
 
-/* Takes one want after the other until there is none left or no server. */
+/* Fetches one file after another until none is left or no server answers. */
 static void *run_fetcher(void *data)
 {
 	struct fetcher *x = data;

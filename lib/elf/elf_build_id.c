@@ -8,16 +8,17 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* What is read at most of a file, whatever its headers claim. */
+/* Limits for what is read of a file, whatever its headers claim. */
 enum { TABLE_BYTES_MAX = 256 << 10, NOTE_BYTES_MAX = 64 << 10, NOTES_MAX = 64 };
 
-/* Where a table of headers has what is needed of an entry: @type is 32 bits wide, @offset and @size
+/* Offsets of the members needed in an entry of a header table: @type has 32 bits, @offset and @size
  * are as wide as the file's addresses. */
 struct entry_layout {
 	size_t type, offset, size, bytes;
 };
 
-/* The ELF header: both tables' offsets as wide as an address, sizes and counts 16 bits. */
+/* What is needed of the ELF header. In the file, the tables' offsets are as wide as an address,
+ * sizes and counts have 16 bits. */
 struct class_layout {
 	bool wide; /* addresses of 64 bits */
 	size_t phoff, phentsize, shoff, shentsize;
@@ -52,7 +53,7 @@ static uint64_t get_address(const struct elf *elf, const uint8_t *p)
 	return elf->big_endian ? get_be64(p) : get_le64(p);
 }
 
-/* Reads up to @size bytes at @offset; how many there were, or -errno. */
+/* Reads up to @size bytes at @offset; returns their number, or -errno. */
 static ssize_t read_at(int fd, uint64_t offset, void *to, size_t size)
 {
 	ssize_t n;
@@ -65,7 +66,7 @@ static ssize_t read_at(int fd, uint64_t offset, void *to, size_t size)
 	return n < 0 ? -errno : n;
 }
 
-/* Takes the bytes of one note field, padded to 4; NULL where they do not fit. */
+/* Takes the bytes of one field of a note, padded to 4; NULL if they do not fit. */
 static const uint8_t *take_padded(struct span *in, uint32_t size)
 {
 	const uint8_t *at = span_take(in, size);
@@ -108,7 +109,7 @@ static int read_notes(const struct elf *elf, uint64_t offset, uint64_t size, str
 	return elf_build_id_from_notes(span_of(bytes, (size_t)n), elf->big_endian, ret);
 }
 
-/* Looks through the notes that a table of segments or sections points at. */
+/* Searches the notes that a table of segments or sections points at. */
 static int search_table(const struct elf *elf, uint64_t table_at, const uint8_t *sizes,
 			const struct entry_layout *entry, uint32_t note_type, struct build_id *ret)
 {

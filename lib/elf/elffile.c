@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 
 struct segment {
-	uint64_t address, offset, size; /* size: bytes that are in the file */
+	uint64_t address, offset, size; /* size: bytes present in the file */
 };
 
 struct elffile {
@@ -23,7 +23,7 @@ struct elffile {
 	Elf *elf;
 	GElf_Ehdr header;
 	bool is_unpacked;
-	void *unpacked; /* the file as it is read; NULL: the file itself, or libdw has it */
+	void *unpacked; /* contents of a compressed file; NULL: not compressed, or libdw has them */
 	uint64_t mtime, size;
 	struct segment *segments; /* PT_LOAD */
 	size_t segment_count;
@@ -50,7 +50,7 @@ static void read_segments(struct elffile *ef)
 	ef->segment_count = n;
 }
 
-/* Lays the code of a relocatable file out as the kernel's module loader does: section after
+/* Lays out the code of a relocatable file as the kernel's module loader does: section after
  * section, each aligned, init code elsewhere (kernel/module/main.c, layout_sections()). */
 static void lay_out(struct elffile *ef)
 {
@@ -91,7 +91,7 @@ static void read_build_id(struct elffile *ef)
 	}
 }
 
-/* A file that was cut down says how long it was before. */
+/* Reads the length of the original from an ELF subset. */
 static void read_original_size(struct elffile *ef)
 {
 	static const char owner[12] = "OProfile";
@@ -110,7 +110,7 @@ static void read_original_size(struct elffile *ef)
 	ef->size = big ? get_be32(note) | (uint64_t)get_be32(note + 4) << 32 : get_le64(note);
 }
 
-/* Reads what every user needs; the elffile is whole afterwards. */
+/* Reads what every user needs; completes the elffile. */
 static int read_structure(struct elffile *ef, struct error *err)
 {
 	if (!ef->elf || elf_kind(ef->elf) != ELF_K_ELF || !gelf_getehdr(ef->elf, &ef->header))
@@ -137,7 +137,7 @@ static struct elffile *elffile_new(const char *path)
 	return ef;
 }
 
-/* Kernel modules are installed compressed on many systems. */
+/* Many systems install kernel modules compressed. */
 static bool is_compressed(const char *path)
 {
 	static const char *const endings[] = { ".xz", ".zst", ".gz" };
@@ -152,8 +152,8 @@ static bool is_compressed(const char *path)
 	return false;
 }
 
-/* Whether it starts as the files that libdw is given to unpack: gzip's and xz's. Not bzip2's, which
- * no kernel's modules have: of one that is cut short libdw 0.188 reads the end for ever. */
+/* Whether it is gzip or xz, which libdw unpacks. bzip2 is left out: no kernel uses it for modules,
+ * and libdw 0.188 loops for ever on a file that is cut short. */
 static bool is_for_libdw(int fd)
 {
 	static const char gzip[] = { '\x1f', '\x8b' }, xz[] = { '\xfd', '7', 'z', 'X', 'Z', '\0' };
@@ -163,8 +163,8 @@ static bool is_for_libdw(int fd)
 	       (!memcmp(start, gzip, sizeof(gzip)) || !memcmp(start, xz, sizeof(xz)));
 }
 
-/* Whether the section headers, which end a module, lie behind the end: libdw takes what is there
- * of a gzip file for all of it. */
+/* Whether the section headers, which are at the end of a module, are missing: libdw accepts a gzip
+ * file that is cut short. */
 static bool is_cut_short(Elf *elf)
 {
 	GElf_Ehdr header;
@@ -173,14 +173,14 @@ static bool is_cut_short(Elf *elf)
 	return gelf_getehdr(elf, &header) && elf_rawfile(elf, &size) && header.e_shoff >= size;
 }
 
-/* Lets libdw unpack the file. */
+/* Has libdw unpack the file. */
 static int unpack_by_libdw(struct elffile *ef)
 {
 	ef->elf = dwelf_elf_begin(ef->fd);
 	return ef->elf && !is_cut_short(ef->elf) ? 0 : -EBADMSG;
 }
 
-/* Reads what a compressed file holds. */
+/* Unpacks a compressed file. */
 static int unpack_zstd(struct elffile *ef)
 {
 	size_t size;
@@ -191,7 +191,7 @@ static int unpack_zstd(struct elffile *ef)
 	return r;
 }
 
-/* Puts what a compressed file holds in the place of the file; others stay. */
+/* Replaces a compressed file by its contents; other files stay as they are. */
 static int unpack(struct elffile *ef, struct error *err)
 {
 	bool is_zstd = elfzstd_is(ef->fd);
@@ -205,7 +205,7 @@ static int unpack(struct elffile *ef, struct error *err)
 	r = is_zstd ? unpack_zstd(ef) : unpack_by_libdw(ef);
 	if (r == 0)
 		return 0;
-	return error_set(err, r, "%s: cannot be unpacked: %s", ef->path,
+	return error_set(err, r, "%s: cannot unpack: %s", ef->path,
 			 r == -EBADMSG ? "its compressed data are damaged or cut short"
 				       : strerror(-r));
 }
@@ -426,7 +426,7 @@ bool elffile_debuglink(const struct elffile *ef, const char **ret_name, uint32_t
 	name = span_string(&in);
 	if (!name || !*name)
 		return false;
-	/* The CRC stands behind the name at the next multiple of four. */
+	/* The CRC follows the name at the next multiple of four. */
 	(void)span_take(&in, -(size_t)(in.at - (const uint8_t *)data->d_buf) & 3);
 	crc = span_take(&in, 4);
 	if (!crc)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An ELF file opened for reading: what is where in it. Everything it hands out lies in the mapped
- * file and is borrowed until elffile_close(). Damaged files give errors, never more.
+ * An ELF file opened for reading: its sections, segments and addresses. All that it returns points
+ * into the mapped file and is borrowed until elffile_close(). Damaged files give errors, nothing
+ * worse.
  *
  *	struct elffile *ef;
  *	if (elffile_open("/usr/bin/true", &ef, err) == 0 && elffile_offset(ef, address, &offset))
@@ -19,11 +20,11 @@
 
 struct elffile;
 
-/* The note section in which a file that was cut down (elfwrite/elf_subset.h) says how long the
- * original was: owner "OProfile", type 1, 8 bytes as two words, the low one first. */
+/* The note section in which an ELF subset (elfwrite/elf_subset.h) records the length of the
+ * original file: owner "OProfile", type 1, 8 bytes as two words, the low one first. */
 #define ELFFILE_ORIGINAL ".note.oprofile.original"
 
-/* A section that is in the file: NULL-free, borrowed. */
+/* A section of the file; borrowed, no pointer is NULL. */
 struct elf_section {
 	Elf_Scn *scn;
 	GElf_Shdr header;
@@ -31,42 +32,42 @@ struct elf_section {
 	const char *name;
 };
 
-/* Opens a file, which may be compressed if its name says so (.xz, .zst, .gz). 0, -EBADMSG if it
- * is no ELF file or damaged, or -errno; the caller closes. */
+/* Opens a file, which may be compressed if its name says so (.xz, .zst, .gz). 0, caller closes;
+ * -EBADMSG if it is not an ELF file or damaged; or -errno. */
 int elffile_open(const char *path, struct elffile **ret, struct error *err);
-/* Opens the ELF file, which may be compressed, that @fd is, and takes @fd in any case; @name is for
- * messages. Returns as elffile_open(). */
+/* Opens the ELF file behind @fd, which may be compressed, and takes @fd even on failure; @name is
+ * for messages. Returns as elffile_open(). */
 int elffile_open_fd(int fd, const char *name, struct elffile **ret, struct error *err);
-/* Opens @size bytes in memory, which must stay as long as the elffile; @name is for messages. */
+/* Opens @size bytes in memory, which must outlive the elffile; @name is for messages. */
 int elffile_open_memory(void *bytes, size_t size, const char *name, struct elffile **ret,
 			struct error *err);
 /* Closes; NULL is fine. */
 void elffile_close(struct elffile *ef);
 DEFINE_CLEANUP(struct elffile *, elffile_close);
 
-/* The path or name it was opened by; borrowed. */
+/* The path or name that it was opened with; borrowed. */
 const char *elffile_path(const struct elffile *ef);
-/* Its header. */
+/* Its ELF header. */
 const GElf_Ehdr *elffile_header(const struct elffile *ef);
-/* libelf's handle of it, for reading what this module does not know. */
+/* libelf's handle, for what this module does not offer. */
 Elf *elffile_elf(const struct elffile *ef);
-/* The open file whose bytes are those of the ELF file, or -1: it was unpacked, or is in memory. */
+/* A descriptor of the ELF file, or -1 if it was unpacked or is in memory. */
 int elffile_fd(const struct elffile *ef);
 /* Its build-id; NULL if it has none. */
 const struct build_id *elffile_build_id(const struct elffile *ef);
 /* Modification time in seconds; 0 for memory. */
 uint64_t elffile_mtime(const struct elffile *ef);
-/* Length in bytes; 0 for memory. Of a file that oparchive cut down: the length of the original. */
+/* Length in bytes; 0 for memory. For an ELF subset the length of the original. */
 uint64_t elffile_size(const struct elffile *ef);
 
-/* Where the byte that is linked to @address lies in the file. A relocatable file (a kernel module)
- * has no addresses: there @address must be section-relative plus elffile_section_base(). False if
- * no segment holds it. */
+/* The file offset of the byte at the linked @address. A relocatable file (a kernel module) has no
+ * addresses: there @address must be the offset in the section plus elffile_section_base(). False if
+ * no segment contains it. */
 bool elffile_offset(const struct elffile *ef, uint64_t address, uint64_t *ret);
-/* The address that the byte at @offset of the file is linked to: the other way round. */
+/* The reverse: the linked address of the byte at @offset in the file. */
 bool elffile_address(const struct elffile *ef, uint64_t offset, uint64_t *ret);
-/* Where the section would start in memory: its address; in a relocatable file where the kernel's
- * module loader puts it if it lays the code sections out in the order of the file. */
+/* The address of the section; in a relocatable file the one that the kernel's module loader gives
+ * it if it lays out code sections in the order of the file. */
 uint64_t elffile_section_base(const struct elffile *ef, size_t index);
 
 /* Number of sections; 0 if there are none. */
@@ -75,14 +76,13 @@ size_t elffile_section_count(const struct elffile *ef);
 bool elffile_section(const struct elffile *ef, size_t index, struct elf_section *ret);
 /* The first section called @name, or false. */
 bool elffile_find_section(const struct elffile *ef, const char *name, struct elf_section *ret);
-/* Whether it holds code that stays: of a kernel module not what runs at its start only, which has
- * no place of its own. */
+/* Whether it holds code, other than the init code of a kernel module, which is freed after use. */
 bool elffile_section_is_code(const struct elffile *ef, const struct elf_section *section);
 /* The section's bytes, or NULL if it has none in this file. */
 const Elf_Data *elffile_data(const struct elf_section *section);
 
-/* @size bytes of the file from @offset on; NULL where it is shorter. */
+/* @size bytes of the file from @offset on; NULL if it is shorter. */
 const void *elffile_bytes(const struct elffile *ef, uint64_t offset, uint64_t size);
 
-/* What .gnu_debuglink says: the name of the debug file and its CRC. False where there is none. */
+/* Reads .gnu_debuglink: the name of the debug file and its CRC. False if there is none. */
 bool elffile_debuglink(const struct elffile *ef, const char **ret_name, uint32_t *ret_crc);

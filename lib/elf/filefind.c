@@ -14,7 +14,7 @@
 struct filefind {
 	char **directories; /* those not read yet */
 	size_t directory_count, directory_room;
-	const char **files; /* sorted by last part, then whole */
+	const char **files; /* sorted by base name, then by path */
 	size_t file_count, file_room;
 	struct arena arena;
 };

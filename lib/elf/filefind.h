@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files below some directories, found by name. The directories are read at the first question.
+ * Finds files by name below some directories, which are read on the first look-up.
  *
  *	struct filefind *ff = filefind_new();
  *	filefind_add(ff, "/lib/modules/6.1.0");
@@ -16,14 +16,14 @@
 
 struct filefind;
 
-/* Without directories; caller frees. */
+/* A search without directories; caller frees. */
 struct filefind *filefind_new(void);
 /* NULL is fine. */
 void filefind_free(struct filefind *ff);
 DEFINE_CLEANUP(struct filefind *, filefind_free);
 
-/* Adds a directory with all below it (links are not followed). One that cannot be read has no
- * files. */
+/* Adds a directory and everything below it; links are not followed. One that cannot be read counts
+ * as empty. */
 void filefind_add(struct filefind *ff, const char *directory);
 /* The path of the @i-th file called @name, or NULL; borrowed until the next filefind_add(). */
 const char *filefind_get(struct filefind *ff, const char *name, size_t i);

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <zstd.h>
 
-/* Modules with all their debug information are some ten megabytes long. */
+/* The largest modules, with all debug information, have some ten megabytes. */
 enum { UNPACKED_MAX = 512 << 20, WINDOW_LOG_MAX = 27 };
 
 struct unpacking {
@@ -28,7 +28,7 @@ bool elfzstd_is(int fd)
 	       get_le32(magic) == ZSTD_MAGICNUMBER;
 }
 
-/* Unpacks what is in @in; whether that was the end of a frame, or -errno. */
+/* Unpacks the bytes of @in. 1 if they ended a frame, 0, or -errno. */
 static int unpack_piece(struct unpacking *u, ZSTD_inBuffer *in)
 {
 	ZSTD_outBuffer out;
