@@ -9,10 +9,10 @@
 
 #include <string.h>
 
-/* What all line tables that are kept may take. */
+/* Limit for the memory of all cached line tables. */
 enum { TABLE_BYTES_MAX = 48 << 20 };
 
-/* Paths that were asked for lately: neighbours are mostly in the same few files. */
+/* Recent paths: neighbouring addresses are mostly in the same few files. */
 enum { RECENT = 16 };
 
 /* A file of a unit, and its path. */
@@ -24,7 +24,7 @@ struct known_path {
 
 struct lines {
 	struct dwarf_units *dwarf; /* NULL: no debug information */
-	struct inlines *inlines;   /* made at the first question */
+	struct inlines *inlines;   /* made on the first look-up */
 	struct map tables;	   /* by unit; those without one are not in it */
 	struct dwarf_unit *last_unit;
 	struct dwarf_lines *last; /* its table, or NULL */
@@ -97,7 +97,7 @@ static struct dwarf_lines *table_of(struct lines *l, struct dwarf_unit *u)
 	return table;
 }
 
-/* The one copy of a path. */
+/* The cache's only copy of a path. */
 static const char *intern(struct lines *l, const char *text)
 {
 	uint64_t hash = hash_bytes(text, strlen(text));
@@ -109,7 +109,7 @@ static const char *intern(struct lines *l, const char *text)
 	return path;
 }
 
-/* Looks the path up, or makes it. */
+/* Looks up the path, or composes it. */
 static const char *find_path(struct lines *l, struct dwarf_unit *u, uint64_t file)
 {
 	uint64_t key = hash_add(hash_u64((uintptr_t)u), file);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Source lines out of DWARF: which file and line an address was compiled from. Only the line tables
- * of the compilation units that are asked for are read. Damaged debug information gives no line,
- * never more.
+ * Source lines from DWARF: the file and line that an address was compiled from, and the inlined
+ * calls it belongs to. Only those compilation units are read that are asked for. Damaged debug
+ * information yields no line, nothing worse.
  *
  *	struct lines *l = lines_new(ef, debug);
  *	struct lines_place at;
@@ -22,25 +22,26 @@ struct lines_place {
 	unsigned int line; /* from 1 */
 };
 
-/* The lines of @ef, from @debug (may be NULL) if that has them. Both files are borrowed. A file
- * without debug information has none. Caller frees. */
+/* Reads lines from @debug (may be NULL) if it has any, else from @ef. Both files are borrowed. A
+ * file without debug information has no lines. Caller frees. */
 struct lines *lines_new(const struct elffile *ef, const struct elffile *debug);
+/* NULL is fine. */
 void lines_free(struct lines *l);
 DEFINE_CLEANUP(struct lines *, lines_free);
 
 /* Whether there is any debug information. */
 bool lines_exist(const struct lines *l);
-/* The line of the code that is linked to @address; false where none is known. Fast where one asks
- * in the order of addresses. The same file may have several pointers. */
+/* The line of the code linked at @address; false if none is known. Fast for ascending addresses.
+ * One file may be returned as different pointers. */
 bool lines_find(struct lines *l, uint64_t address, struct lines_place *ret);
 
-/* A call that the compiler put the called function's code in place of. */
+/* An inlined call: the compiler replaced it by the code of the called function. */
 struct lines_call {
-	const char *function;  /* that was called, as linked where that is known */
+	const char *function;  /* called function, by its linkage name if known */
 	struct lines_place at; /* the call; ->file may be NULL, ->line 0 */
-	uint64_t start;	       /* of its code, as the debug information has it */
+	uint64_t start;	       /* of its code, according to the debug information */
 };
 
-/* The inlined calls that the code at @address is of, the innermost first: their number and, until
- * the next question, themselves. Fast where one asks in the order of addresses. */
+/* The inlined calls that the code at @address belongs to, innermost first. Returns their number,
+ * and in *@ret the calls, valid until the next look-up. Fast for ascending addresses. */
 size_t lines_inlines(struct lines *l, uint64_t address, const struct lines_call **ret);

@@ -52,7 +52,7 @@ uint8_t dwarf_form_size(uint64_t form, const struct dwarf_shape *shape)
 	}
 }
 
-/* Adds the attributes of the last abbreviation; false where they do not end. */
+/* Adds the attributes of the last abbreviation; false if their end is missing. */
 static bool read_attributes(struct dwarf_abbrevs *t, struct dwarf_bytes *b,
 			    const struct dwarf_shape *shape)
 {

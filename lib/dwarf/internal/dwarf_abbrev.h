@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Abbreviations of DWARF: what an entry of .debug_info is made of. Of the attributes those that
- * symbols, lines and inlined calls come from have a number of their own (enum dwarf_fact).
+ * Abbreviations of DWARF, which describe the attributes that an entry of .debug_info has. Those
+ * attributes that are of interest here have a number, enum dwarf_fact.
  *
  *	struct dwarf_abbrevs *t = dwarf_abbrevs_read(&bytes, &shape);
  *	const struct dwarf_abbrev *a = dwarf_abbrevs_find(t, code);
@@ -11,7 +11,7 @@
 
 #include "dwarf/internal/dwarf_bytes.h"
 
-/* What we want to know of an entry: the attribute's number, or two of them. */
+/* The attributes of interest: our name, the attribute's number, an older number. */
 #define DWARF_FACTS(X)                                                                             \
 	X(SIBLING, DW_AT_sibling, 0)                                                               \
 	X(NAME, DW_AT_name, 0)                                                                     \
@@ -47,7 +47,7 @@ enum { DWARF_SIZE_VARIES = 255 };
 
 struct dwarf_attribute {
 	uint16_t form;
-	uint8_t fact; /* enum dwarf_fact; DWARF_FACT_COUNT_: nothing that we want to know */
+	uint8_t fact; /* enum dwarf_fact; DWARF_FACT_COUNT_: of no interest */
 	uint8_t size; /* in bytes, or DWARF_SIZE_VARIES */
 	int64_t implicit;
 };
@@ -57,7 +57,7 @@ struct dwarf_abbrev {
 	uint16_t tag;
 	bool has_children, has_sibling;
 	uint32_t first, count; /* attributes */
-	uint32_t size;	       /* of all in bytes, or UINT32_MAX if that varies */
+	uint32_t size;	       /* of all attributes in bytes, or UINT32_MAX if that varies */
 };
 
 struct dwarf_abbrevs {
@@ -66,16 +66,16 @@ struct dwarf_abbrevs {
 	bool is_dense; /* codes are 1, 2, 3, ... */
 	struct dwarf_attribute *attributes;
 	size_t attribute_count, attribute_room;
-	unsigned int users; /* for who keeps it: nobody frees it meanwhile */
+	unsigned int users; /* reference count of its keeper (dwarf_file.c) */
 };
 
-/* Reads the table that starts at @b, as far as it makes sense; caller frees. */
+/* Reads the table that starts at @b, as far as it is valid; caller frees. */
 struct dwarf_abbrevs *dwarf_abbrevs_read(struct dwarf_bytes *b, const struct dwarf_shape *shape);
 /* NULL is fine. */
 void dwarf_abbrevs_free(struct dwarf_abbrevs *t);
 /* The abbreviation with this code, or NULL. */
 const struct dwarf_abbrev *dwarf_abbrevs_find(const struct dwarf_abbrevs *t, uint64_t code);
-/* The bytes of an attribute of this form, or DWARF_SIZE_VARIES. */
+/* Size in bytes of an attribute of this form, or DWARF_SIZE_VARIES. */
 uint8_t dwarf_form_size(uint64_t form, const struct dwarf_shape *shape);
-/* The memory that it takes, in bytes. */
+/* Memory in use, in bytes. */
 size_t dwarf_abbrevs_bytes(const struct dwarf_abbrevs *t);

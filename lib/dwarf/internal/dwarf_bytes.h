@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Bytes of DWARF in the file's byte order, read one after the other. What is read behind the end is
- * zero and marks the bytes as bad, once and for all, so that a reader may ask at the end.
+ * Reads DWARF data in the file's byte order. A read past the end returns zero and sets ->bad, which
+ * stays set, so that a reader may check once, at the end.
  *
  *	struct dwarf_bytes b = dwarf_bytes_at(section, offset, big);
  *	n = dwarf_uleb(&b);
@@ -20,7 +20,7 @@ struct dwarf_bytes {
 	bool bad;
 };
 
-/* The bytes of @section from @offset on; bad if it is not so long. */
+/* The bytes of @section from @offset on; bad if it is shorter. */
 static inline struct dwarf_bytes dwarf_bytes_at(struct span section, uint64_t offset, bool big)
 {
 	struct dwarf_bytes b = { .in = section, .big = big };
@@ -29,6 +29,7 @@ static inline struct dwarf_bytes dwarf_bytes_at(struct span section, uint64_t of
 	return b;
 }
 
+/* Marks the bytes as bad. */
 static inline void dwarf_bytes_fail(struct dwarf_bytes *b)
 {
 	b->bad = true;
@@ -71,6 +72,7 @@ static inline uint64_t dwarf_uint(struct dwarf_bytes *b, size_t size)
 	}
 }
 
+/* An unsigned LEB128 number. */
 static inline uint64_t dwarf_uleb(struct dwarf_bytes *b)
 {
 	uint64_t value;
@@ -81,6 +83,7 @@ static inline uint64_t dwarf_uleb(struct dwarf_bytes *b)
 	return 0;
 }
 
+/* A signed LEB128 number. */
 static inline int64_t dwarf_sleb(struct dwarf_bytes *b)
 {
 	int64_t value;
@@ -101,7 +104,8 @@ static inline const char *dwarf_string(struct dwarf_bytes *b)
 	return text;
 }
 
-/* The length that opens a unit or table; *@offset_size becomes 4 or 8, by which format it has. */
+/* The length at the start of a unit or table; *@offset_size becomes 4 or 8, for 32 or 64 bit
+ * DWARF. */
 static inline uint64_t dwarf_length(struct dwarf_bytes *b, uint8_t *offset_size)
 {
 	uint64_t length = dwarf_uint(b, 4);

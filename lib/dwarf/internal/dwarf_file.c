@@ -8,7 +8,7 @@
 #include <gelf.h>
 #include <string.h>
 
-/* Tables of abbreviations that are kept though nobody uses them now. */
+/* Limit for cached tables of abbreviations that are not in use. */
 enum { ABBREV_BYTES_MAX = 16 << 20 };
 
 /* --- sections --- */
@@ -37,7 +37,7 @@ static enum dwarf_section section_called(const char *name, enum dwarf_kind kind)
 	return DWARF_SECTION_COUNT_;
 }
 
-/* The section's bytes: out of the mapped file, or as libelf unpacks them. */
+/* The section's bytes: from the mapped file, or unpacked by libelf. */
 static struct span section_bytes(Elf_Scn *scn, const GElf_Shdr *header, bool is_old_style,
 				 const uint8_t *map, size_t size)
 {
@@ -128,7 +128,7 @@ void dwarf_file_free(struct dwarf_file *f)
 
 /* --- units --- */
 
-/* Reads a unit's header at @offset; false where no further one can be found. */
+/* Reads a unit's header at @offset; false if no further one can be found. */
 static bool read_header(struct dwarf_file *f, uint64_t offset, struct dwarf_unit *u)
 {
 	struct dwarf_bytes b = dwarf_bytes_at(f->sections[DWARF_SECTION_INFO], offset, f->big);
@@ -174,8 +174,8 @@ static void read_units(struct dwarf_file *f)
 	}
 }
 
-/* The first offset behind the header of a table of the unit's format: what a split unit, which has
- * the tables to itself, counts from. */
+/* The offset after the header of a table in the unit's format: the base for a split unit, which has
+ * its tables to itself. */
 static uint64_t behind_header(const struct dwarf_unit *u, uint64_t rest)
 {
 	return u->shape.version < 5 ? 0 : rest + (u->shape.offset_size == 8 ? 12 : 4);
@@ -228,7 +228,7 @@ struct dwarf_unit *dwarf_file_unit(struct dwarf_file *f, uint64_t offset)
 
 /* --- abbreviations --- */
 
-/* Gives the tables back that nobody uses. */
+/* Frees the tables that are not in use. */
 static void forget_abbrevs(struct dwarf_file *f)
 {
 	struct map kept = MAP_INIT;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The DWARF of one ELF file (version 2 to 5): its sections, its units, and the entries in them. All
- * offsets are those in .debug_info; what is damaged reads as not there.
+ * offsets are offsets in .debug_info. Damaged data read as absent.
  *
  *	struct dwarf_file *f = dwarf_file_new(elf, DWARF_WHOLE, NULL, 0);
  *	for (i = 0; i < f->unit_count; i++)
@@ -35,12 +35,12 @@ enum dwarf_section {
 #undef X
 };
 
-/* Which sections of an ELF file: .debug_info or .debug_info.dwo, and so on. */
+/* Which sections to read: .debug_info etc., or .debug_info.dwo etc. */
 enum dwarf_kind { DWARF_WHOLE, DWARF_SPLIT };
 
 struct dwarf_file;
 
-/* An attribute's value as it stands there. */
+/* An attribute's value, not yet interpreted. */
 struct dwarf_value {
 	uint16_t form; /* 0: there is none */
 	uint64_t number;
@@ -49,13 +49,13 @@ struct dwarf_value {
 
 struct dwarf_unit {
 	struct dwarf_file *file;
-	uint64_t offset, entries, end; /* of its header, its first entry, and behind it */
-	uint64_t abbrevs;	       /* offset of its table */
-	uint64_t id;		       /* of a split unit and its skeleton; 0: neither */
+	uint64_t offset, entries, end; /* of its header, its first entry and its end */
+	uint64_t abbrevs;	       /* offset of its abbreviations */
+	uint64_t id;		       /* common to a split unit and its skeleton; 0: neither */
 	struct dwarf_shape shape;
 	uint8_t type;		     /* DW_UT_ */
-	bool is_open;		     /* dwarf_unit_open(): what follows is known */
-	bool is_code;		     /* its first entry is of a compilation unit */
+	bool is_open;		     /* by dwarf_unit_open(): the members below are set */
+	bool is_code;		     /* it is a compilation unit, not a type unit */
 	struct dwarf_unit *skeleton; /* of a split unit */
 	struct dwarf_value root[DWARF_FACT_COUNT_];
 	uint64_t low_pc, address_base, strings_base, lists_base, ranges_base;
@@ -64,30 +64,31 @@ struct dwarf_unit {
 struct dwarf_file {
 	struct span sections[DWARF_SECTION_COUNT_];
 	bool big;
-	bool drops_zero;	  /* code at address 0 was thrown away by the linker */
-	struct dwarf_file *alt;	  /* what dwz moved away from here, or NULL; borrowed */
+	bool drops_zero;	  /* code at address 0 was dropped by the linker */
+	struct dwarf_file *alt;	  /* the file that dwz moved shared data to, or NULL; borrowed */
 	struct dwarf_unit *units; /* by offset */
 	size_t unit_count, unit_room;
 	struct map abbrevs; /* tables by offset and shape */
 	size_t abbrev_bytes;
 };
 
-/* The DWARF of @elf, which is borrowed; where @map is not NULL, sections that are not compressed
- * are taken from there, the file's bytes (@size of them). Caller frees. */
+/* The DWARF of @elf, which is borrowed. If @map, the mapped file of @size bytes, is not NULL,
+ * sections that are not compressed are read from there. Caller frees. */
 struct dwarf_file *dwarf_file_new(Elf *elf, enum dwarf_kind kind, const void *map, size_t size);
-/* The same out of sections that are known; those that are not empty are borrowed. */
+/* The same from the given sections, which are borrowed. */
 struct dwarf_file *dwarf_file_of(const struct span sections[DWARF_SECTION_COUNT_], bool big);
 /* NULL is fine. */
 void dwarf_file_free(struct dwarf_file *f);
 DEFINE_CLEANUP(struct dwarf_file *, dwarf_file_free);
 
-/* The unit that holds the entry at @offset, open; or NULL. */
+/* The unit with the entry at @offset, opened; or NULL. */
 struct dwarf_unit *dwarf_file_unit(struct dwarf_file *f, uint64_t offset);
-/* Reads the unit's first entry if it was not. */
+/* Reads the unit's first entry, once. */
 void dwarf_unit_open(struct dwarf_unit *u);
 
-/* The unit's abbreviations; they stay until dwarf_unit_done(). */
+/* The unit's abbreviations, to be released by dwarf_unit_done(). */
 struct dwarf_abbrevs *dwarf_unit_abbrevs(const struct dwarf_unit *u);
+/* Releases abbreviations. */
 void dwarf_unit_done(struct dwarf_abbrevs *t);
 
 /* The unit's bytes from the entry at @offset on. */
@@ -95,24 +96,26 @@ struct dwarf_bytes dwarf_unit_bytes(const struct dwarf_unit *u, uint64_t offset)
 /* Reads the value of one attribute; the bytes of blocks are skipped. */
 void dwarf_value_read(struct dwarf_bytes *b, const struct dwarf_unit *u,
 		      const struct dwarf_attribute *a, struct dwarf_value *ret);
-/* Reads the attributes of the entry whose code was just read; false where that is not possible. */
+/* Reads the attributes of the entry whose code was just read; false on failure. */
 bool dwarf_entry_read(struct dwarf_bytes *b, const struct dwarf_unit *u,
 		      const struct dwarf_abbrevs *t, const struct dwarf_abbrev *a,
 		      struct dwarf_value ret[DWARF_FACT_COUNT_]);
-/* Moves past them; where *@sibling is not NULL it becomes the offset that they say the next entry
- * has that is not below this one, or stays. */
+/* Moves past the attributes. If @sibling is not NULL, *@sibling becomes the offset of the next
+ * entry that is not a descendant, if the attributes give it. */
 void dwarf_entry_skip(struct dwarf_bytes *b, const struct dwarf_unit *u,
 		      const struct dwarf_abbrevs *t, const struct dwarf_abbrev *a,
 		      uint64_t *sibling);
 
-/* What a value is; false or NULL where it is none such. */
+/* The address that a value is; false if it is none. */
 bool dwarf_address(const struct dwarf_unit *u, const struct dwarf_value *v, uint64_t *ret);
+/* The number that a value is; false if it is none. */
 bool dwarf_number(const struct dwarf_value *v, uint64_t *ret);
+/* The string that a value is, borrowed; NULL if it is none. */
 const char *dwarf_text(const struct dwarf_unit *u, const struct dwarf_value *v);
-/* The entry that a value refers to: its offset, and in *@ret the unit that it is in. */
+/* The entry that a value refers to: its unit and its offset. */
 bool dwarf_reference(const struct dwarf_unit *u, const struct dwarf_value *v,
 		     struct dwarf_unit **ret, uint64_t *ret_offset);
 /* The @index-th address of .debug_addr for the unit. */
 bool dwarf_address_at(const struct dwarf_unit *u, uint64_t index, uint64_t *ret);
-/* Whether code at @address is none: the linker marks so what it threw away. */
+/* Whether @address is one that the linker gives to code that it dropped. */
 bool dwarf_is_dropped(const struct dwarf_unit *u, uint64_t address);

@@ -32,7 +32,7 @@ struct reading {
 	struct dwarf_shape shape;
 	uint8_t least, range, base_opcode, lengths[OPCODES_MAX];
 	int8_t base_line;
-	/* the machine: */
+	/* the state machine: */
 	uint64_t address;
 	uint32_t file, line;
 	size_t sequence; /* first row of the current one */
@@ -53,7 +53,8 @@ static void add_directory(struct dwarf_lines *l, const char *name)
 	l->directories[l->directory_count++] = name;
 }
 
-/* A file as up to version 4, in the header or defined by an operation; false at the list's end. */
+/* A file as up to version 4, in the header or defined by an operation; false at the end of the
+ * list. */
 static bool read_old_file(struct reading *r)
 {
 	const char *name = dwarf_string(&r->b);
@@ -78,13 +79,13 @@ static void read_old_names(struct reading *r)
 		;
 }
 
-/* A table of names from version 5 on, each made of what its format says. */
+/* A table of names from version 5 on; a format says what each consists of. */
 static void read_names(struct reading *r, bool is_files)
 {
 	struct dwarf_attribute forms[FORMATS_MAX];
 	uint64_t kinds[FORMATS_MAX], count;
 	size_t formats = dwarf_uint(&r->b, 1), i;
-	/* Strings by index are those of the unit. */
+	/* Indexes of strings are relative to the unit's table. */
 	struct dwarf_unit unit = *r->lines->unit;
 
 	unit.shape = r->shape;
@@ -112,7 +113,7 @@ static void read_names(struct reading *r, bool is_files)
 				(void)dwarf_number(&value, &directory);
 		}
 		if (r->b.in.left == left)
-			dwarf_bytes_fail(&r->b); /* of nothing there may be any number */
+			dwarf_bytes_fail(&r->b); /* an entry of no bytes: the count means nothing */
 		if (is_files)
 			add_file(r->lines, name, directory);
 		else
@@ -143,7 +144,7 @@ static void end_sequence(struct reading *r)
 	struct dwarf_lines *l = r->lines;
 
 	if (l->count > r->sequence && dwarf_is_dropped(l->unit, l->rows[r->sequence].address))
-		l->count = r->sequence; /* of code that the linker threw away */
+		l->count = r->sequence; /* of code that the linker dropped */
 	else
 		add_row(r, UINT32_MAX, 0);
 	start_sequence(r);
@@ -218,11 +219,11 @@ static void run_program(struct reading *r)
 			run_standard(r, opcode);
 		}
 	}
-	/* What has no end is cut short: damaged. */
+	/* A sequence without an end was cut short: damaged. */
 	r->lines->count = r->sequence;
 }
 
-/* Ends of sequences before what starts there. */
+/* At one address the end of a sequence comes before the start of the next. */
 static void put_ends_first(struct dwarf_lines *l)
 {
 	struct dwarf_line_row *rows = l->rows;
@@ -291,7 +292,7 @@ static bool read_header(struct reading *r)
 	return !r->b.bad && r->range && r->base_opcode;
 }
 
-/* The program's first byte, as the header says it. */
+/* The first byte of the program, which the header gives. */
 static struct dwarf_bytes program_of(struct dwarf_bytes table)
 {
 	uint8_t offset_size;
@@ -360,7 +361,7 @@ const struct dwarf_line_row *dwarf_lines_find(struct dwarf_lines *l, uint64_t ad
 	return l->rows[i].file == UINT32_MAX ? NULL : &l->rows[i];
 }
 
-/* The directory of a number as of the table; NULL: that of the compilation. */
+/* A directory by its number; NULL: the directory of compilation. */
 static const char *directory_of(const struct dwarf_lines *l, uint64_t number)
 {
 	if (!l->from_zero && number-- == 0)

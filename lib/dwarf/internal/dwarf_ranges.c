@@ -5,7 +5,7 @@
 
 /* A list of ranges being read. */
 struct list {
-	const struct dwarf_unit *unit, *whole; /* whose it is, and the unit that has addresses */
+	const struct dwarf_unit *unit, *whole; /* its unit, and the unit with the addresses */
 	struct dwarf_bytes b;
 	uint64_t base;
 	void (*add)(uint64_t start, uint64_t end, void *data);
@@ -49,7 +49,7 @@ static uint64_t address_at(struct list *l, uint64_t index)
 	return 0;
 }
 
-/* .debug_rnglists, from version 5 on. False at its end. */
+/* .debug_rnglists, from version 5 on. False at the end. */
 static bool read_item(struct list *l)
 {
 	uint8_t size = l->whole->shape.address_size;
@@ -91,7 +91,7 @@ static bool read_item(struct list *l)
 	return true;
 }
 
-/* Where the list starts that @value names. */
+/* The start of the list that @value refers to. */
 static bool find_list(const struct dwarf_unit *u, const struct dwarf_value *value, uint64_t *ret)
 {
 	struct span section = u->file->sections[DWARF_SECTION_RNGLISTS];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where the code of an entry of DWARF lies: from its start to its end, or in several ranges. Ranges
- * that the linker threw away are left out.
+ * The address ranges of the code that a DWARF entry describes. Ranges that the linker dropped are
+ * left out.
  *
  *	static void add(uint64_t start, uint64_t end, void *data);
  *	dwarf_ranges_each(unit, values, add, data);
@@ -10,7 +10,7 @@
 
 #include "dwarf/internal/dwarf_file.h"
 
-/* Calls @add for each range of the entry in @u whose attributes are @values. False where it has
- * none: no code, or damaged. */
+/* Calls @add for each range of the entry in @u whose attributes are @values. False if it has none:
+ * it has no code, or is damaged. */
 bool dwarf_ranges_each(const struct dwarf_unit *u, const struct dwarf_value *values,
 		       void (*add)(uint64_t start, uint64_t end, void *data), void *data);

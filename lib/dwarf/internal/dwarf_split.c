@@ -47,8 +47,8 @@ static void object_free(struct object *o)
 	free(o);
 }
 
-/* Opens a file with split DWARF; NULL where it is none. No file descriptor stays: of .dwo files
- * there are thousands. */
+/* Opens a file with split DWARF; NULL if it has none. Keeps no descriptor open, since there may be
+ * thousands of .dwo files. */
 static struct object *object_open(const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -59,7 +59,7 @@ static struct object *object_open(const char *path)
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0)
 		return NULL;
-	/* libelf may write into what it is given. */
+	/* libelf may write to the memory that it reads. */
 	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return NULL;
@@ -117,7 +117,7 @@ bool dwarf_is_skeleton(const struct dwarf_unit *u)
 
 /* --- packages --- */
 
-/* Sections by their number in the index; of version 2 (GNU) and 5. */
+/* Sections by their number in the index, for versions 2 (GNU) and 5. */
 static enum dwarf_section section_of(uint64_t number, uint64_t version)
 {
 	switch (number) {
@@ -138,7 +138,7 @@ static enum dwarf_section section_of(uint64_t number, uint64_t version)
 
 /* The index of a package. */
 struct package_index {
-	struct dwarf_bytes b; /* behind the header */
+	struct dwarf_bytes b; /* after the header */
 	uint64_t version, columns, units, slots;
 };
 
@@ -148,7 +148,7 @@ static bool read_index(const struct dwarf_file *f, struct package_index *ret)
 	uint64_t need;
 
 	ret->version = dwarf_uint(&b, 4);
-	/* From version 5 on it has two bytes, and two that are not used. */
+	/* From version 5 on the version has two bytes, followed by two of padding. */
 	if (ret->version != 2)
 		ret->version = f->big ? ret->version >> 16 : ret->version & UINT16_MAX;
 	ret->columns = dwarf_uint(&b, 4);
@@ -162,8 +162,8 @@ static bool read_index(const struct dwarf_file *f, struct package_index *ret)
 	return need <= b.in.left;
 }
 
-/* The row of the unit with this id, from 1; 0: there is none. The table is looked through: nobody
- * asks twice. */
+/* The row of the unit with this id, from 1; 0: none. A linear search, as each unit is looked up
+ * once. */
 static uint64_t row_of(const struct package_index *index, uint64_t id)
 {
 	struct dwarf_bytes ids = index->b, rows = index->b;
@@ -179,7 +179,7 @@ static uint64_t row_of(const struct package_index *index, uint64_t id)
 	return 0;
 }
 
-/* Cuts the sections of a package down to those of the unit in @row. */
+/* Cuts the sections of a package to the parts of the unit in @row. */
 static void cut_sections(const struct dwarf_file *f, const struct package_index *index,
 			 uint64_t row, struct span sections[DWARF_SECTION_COUNT_])
 {
@@ -223,7 +223,7 @@ static struct dwarf_unit *find_packed(struct dwarf_split *s, const struct dwarf_
 	return p->file->unit_count ? &p->file->units[0] : NULL;
 }
 
-/* The unit out of FILE.dwp beside the @i-th file. */
+/* The unit from the FILE.dwp next to the @i-th file. */
 static struct dwarf_unit *search_package(struct dwarf_split *s, size_t i, uint64_t id)
 {
 	if (!s->is_looked_for[i] && s->paths[i]) {
@@ -259,12 +259,12 @@ static struct dwarf_unit *try_object(struct dwarf_split *s, const char *path, ui
 		s->objects = o;
 		return &o->file->units[i];
 	}
-	log_debug("%s: has no unit that %s asks for", path, s->paths[0]);
+	log_debug("%s: has no unit that %s refers to", path, s->paths[0]);
 	object_free(o);
 	return NULL;
 }
 
-/* Tries @name in the directory of the file @beside. */
+/* Tries @name in the directory that contains the file @beside. */
 static struct dwarf_unit *try_beside(struct dwarf_split *s, const char *beside, const char *name,
 				     uint64_t id)
 {

@@ -12,12 +12,12 @@
 #include <sys/mman.h>
 #include <sys/stat.h>
 
-/* Where a section of a relocatable file is, for us and in its relocated debug information. */
+/* The address of a section of a relocatable file: ours, and that of its debug information. */
 struct moved {
 	uint64_t start, end, there;
 };
 
-/* Bytes of the file that may be in memory because we read them. */
+/* Limit for pages of the file in memory that were read and are not needed again. */
 enum { READ_MAX = 32 << 20 };
 
 struct dwarf_units {
@@ -31,7 +31,7 @@ struct dwarf_units {
 	struct nested_ranges units; /* numbers of units, by address */
 	struct elffile *alt;
 	struct dwarf_file *alt_file;
-	struct dwarf_split *split; /* NULL until it is asked for */
+	struct dwarf_split *split; /* NULL until needed */
 	char *path, *debug_path;
 };
 
@@ -56,7 +56,7 @@ static int find_no_debuginfo(Dwfl_Module *module, void **data, const char *name,
 static const Dwfl_Callbacks callbacks = { .find_debuginfo = find_no_debuginfo,
 					  .section_address = dwfl_offline_section_address };
 
-/* libdwfl lays all sections out in its own way; we, as the kernel does, those with code. */
+/* libdwfl lays out all sections; we only those with code, as the kernel does. */
 static void note_sections(struct dwarf_units *d, const struct elffile *ef, Elf *laid_out)
 {
 	size_t i, n = elffile_section_count(ef);
@@ -88,7 +88,7 @@ static bool open_relocatable(struct dwarf_units *d, const struct elffile *ef)
 	module = dwfl_report_elf(d->dwfl, "module", elffile_path(ef), -1, 0, false);
 	(void)dwfl_report_end(d->dwfl, NULL, NULL);
 	elf = module ? dwfl_module_getelf(module, &bias) : NULL;
-	/* Asking for its DWARF makes libdwfl relocate it. */
+	/* Getting its DWARF makes libdwfl relocate it. */
 	if (!elf || !dwfl_module_getdwarf(module, &bias))
 		return false;
 	d->file = dwarf_file_new(elf, DWARF_WHOLE, NULL, 0);
@@ -112,7 +112,7 @@ static bool move(const struct dwarf_units *d, uint64_t *address)
 	return false;
 }
 
-/* A file that oparchive cut down has its lines where its code is. */
+/* An ELF subset (oparchive --compact) has its own lines. */
 static bool is_relocated(const struct elffile *ef)
 {
 	struct elf_section s;
@@ -121,7 +121,7 @@ static bool is_relocated(const struct elffile *ef)
 	       elffile_find_section(ef, ELFFILE_ORIGINAL, &s);
 }
 
-/* Maps the file, so that its pages can be given back, which those of libelf's map cannot. */
+/* Maps the file, so that pages can be released, which libelf's mapping does not allow. */
 static void map_file(struct dwarf_units *d, const struct elffile *ef)
 {
 	int fd = elffile_fd(ef);
@@ -170,8 +170,7 @@ static void add_range(uint64_t start, uint64_t end, void *data)
 	nested_ranges_add(adding->units, start, end, 0, adding->number);
 }
 
-/* Notes where the code of each unit is. What .debug_aranges says is not needed, and clang does not
- * write it. */
+/* Notes the address ranges of each unit, from .debug_info: clang does not write .debug_aranges. */
 static void read_units(struct dwarf_units *d)
 {
 	size_t i;

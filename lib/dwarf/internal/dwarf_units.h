@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The debug information that there is for a binary, with what belongs to it in other files, and
- * which compilation unit an address belongs to: what look-ups of lines (dwarf/lines.h) and of
- * inlined calls share.
+ * The debug information of a binary, including its parts in other files, and the look-up of the
+ * compilation unit of an address. Used by the look-ups of lines (dwarf/lines.h) and of inlined
+ * calls.
  *
  *	struct dwarf_units *d = dwarf_units_new(ef, debug);
  *	if ((unit = dwarf_units_unit(d, &address)))
@@ -16,20 +16,20 @@
 
 struct dwarf_units;
 
-/* That of @debug (may be NULL), else of @ef; both borrowed. Of a relocatable file (a kernel module)
- * it is relocated as elffile_section_base() lays it out. NULL where there is none. */
+/* The debug information in @debug (may be NULL), else in @ef; both are borrowed. In a relocatable
+ * file (a kernel module) it is relocated to the layout of elffile_section_base(). NULL if there is
+ * none. */
 struct dwarf_units *dwarf_units_new(const struct elffile *ef, const struct elffile *debug);
 /* NULL is fine. */
 void dwarf_units_free(struct dwarf_units *d);
 DEFINE_CLEANUP(struct dwarf_units *, dwarf_units_free);
 
-/* The unit whose code @address is of, open; NULL if there is none. *address becomes what the debug
- * information calls it: another one in a relocatable file. Fast where one asks in the order of
- * addresses. */
+/* The unit of the code at *@address, opened; NULL if there is none. In a relocatable file *@address
+ * becomes the address that the debug information uses. Fast for ascending addresses. */
 struct dwarf_unit *dwarf_units_unit(struct dwarf_units *d, uint64_t *address);
-/* Where the unit's entries are: in itself, or, of split DWARF, in another file, NULL if that is not
- * there. */
+/* The unit that has the entries of @u: @u itself or, for split DWARF, a unit of another file; NULL
+ * if that file is missing. */
 struct dwarf_unit *dwarf_units_entries(struct dwarf_units *d, struct dwarf_unit *u);
-/* Says that @size bytes were read for one unit and will hardly be read again. From time to time
- * the memory that the file's pages take is given back. */
+/* Says that @size bytes were read for a unit and are unlikely to be read again: now and then the
+ * mapped pages of the file are released. */
 void dwarf_units_read(struct dwarf_units *d, uint64_t size);

@@ -68,7 +68,7 @@ void dwarf_value_read(struct dwarf_bytes *b, const struct dwarf_unit *u,
 	}
 }
 
-/* The first attribute; anything where there are none. */
+/* The first attribute; meaningless if there are none. */
 static const struct dwarf_attribute *attributes_of(const struct dwarf_abbrevs *t,
 						   const struct dwarf_abbrev *a)
 {

@@ -8,14 +8,14 @@
 
 #include <dwarf.h>
 
-/* Damaged information may nest and refer without end. */
+/* Limits, as damaged data may nest and refer without end. */
 enum { DEPTH_MAX = 256, ORIGINS_MAX = 16, CALL_BYTES_MAX = 48 << 20 };
 
 /* An inlined call. */
 struct call {
 	uint32_t parent;	   /* the call around it, or UINT32_MAX */
 	struct dwarf_value origin; /* the function */
-	struct inlines_call known; /* ->function is NULL until it is asked for */
+	struct inlines_call known; /* ->function is NULL until needed */
 };
 
 /* The calls in a function. */
@@ -27,13 +27,13 @@ struct calls {
 
 struct function {
 	uint64_t entry;
-	struct calls *calls; /* NULL until they are asked for */
+	struct calls *calls; /* NULL until needed */
 };
 
 /* The functions of a unit. */
 struct unit_code {
 	struct dwarf_unit *unit;
-	struct dwarf_abbrevs *abbrevs; /* while it is the last that was asked for */
+	struct dwarf_abbrevs *abbrevs; /* only of the last unit looked up */
 	bool is_deep;		       /* functions in functions were looked for */
 	struct nested_ranges pieces;   /* indexes of ->functions */
 	struct function *functions;
@@ -43,9 +43,9 @@ struct unit_code {
 struct inlines {
 	struct map units; /* by unit */
 	struct unit_code *last;
-	size_t call_bytes; /* that all calls take */
+	size_t call_bytes; /* in use by all calls */
 	uint64_t read;
-	struct map names; /* of functions that calls are of, by unit and offset */
+	struct map names; /* of called functions, by unit and offset */
 	struct inlines_call *found;
 	size_t found_room;
 };
@@ -102,12 +102,12 @@ uint64_t inlines_read(struct inlines *in)
 
 /* --- walking through entries --- */
 
-/* A walk over entries, each before those below it. */
+/* A walk over entries, each before its children. */
 struct walk {
 	struct dwarf_unit *unit;
 	const struct dwarf_abbrevs *abbrevs;
 	struct dwarf_bytes b;
-	size_t depth; /* of the next entry, below the one that the walk began with */
+	size_t depth; /* of the next entry, relative to where the walk began */
 	bool is_begun;
 };
 
@@ -123,8 +123,8 @@ static uint64_t offset_of(const struct walk *w)
 	return (uint64_t)(w->b.in.at - w->unit->file->sections[DWARF_SECTION_INFO].at);
 }
 
-/* The next entry, with *ret_offset and the depth set, its attributes not read; NULL at the end of
- * what the walk began with. */
+/* The next entry, whose attributes are not read yet, with its offset and depth; NULL at the end of
+ * the walk. */
 static const struct dwarf_abbrev *walk_next(struct walk *w, uint64_t *ret_offset)
 {
 	const struct dwarf_abbrev *a;
@@ -145,8 +145,8 @@ static const struct dwarf_abbrev *walk_next(struct walk *w, uint64_t *ret_offset
 	return NULL;
 }
 
-/* Moves past the attributes of the entry, and, unless @enter, past what is below it where it says
- * how far that reaches. True if what is below it comes next. */
+/* Moves past the attributes of the entry and, unless @enter, past its children if it says where
+ * they end. True if its children come next. */
 static bool walk_past(struct walk *w, const struct dwarf_abbrev *a, bool enter)
 {
 	uint64_t sibling = 0, here;
@@ -163,7 +163,7 @@ static bool walk_past(struct walk *w, const struct dwarf_abbrev *a, bool enter)
 	return true;
 }
 
-/* Reads the attributes of the entry; true if what is below it comes next. */
+/* Reads the attributes of the entry; true if its children come next. */
 static bool walk_read(struct walk *w, const struct dwarf_abbrev *a,
 		      struct dwarf_value values[DWARF_FACT_COUNT_])
 {
@@ -172,7 +172,7 @@ static bool walk_read(struct walk *w, const struct dwarf_abbrev *a,
 	return a->has_children;
 }
 
-/* Moves past what is below an entry that was read, where it says how far that reaches. */
+/* Moves past the children of an entry that was read, if it says where they end. */
 static void walk_over(struct walk *w, const struct dwarf_value values[DWARF_FACT_COUNT_])
 {
 	uint64_t here = offset_of(w), sibling = w->unit->offset + values[DWARF_SIBLING].number;
@@ -208,8 +208,8 @@ static void add_function(struct unit_code *code, uint32_t depth, uint64_t entry,
 	code->functions[code->count++] = (struct function){ entry, NULL };
 }
 
-/* Functions with code stand in the unit and in namespaces; those of some compilers in types, those
- * of some languages in other functions, too: for these the walk goes @deep. */
+/* Functions with code are children of the unit and of namespaces. Some compilers also put them into
+ * types, some languages into other functions: for these the walk goes @deep. */
 static void read_functions(struct inlines *in, struct unit_code *code, bool deep)
 {
 	struct walk w = walk_from(code, code->unit->entries);
@@ -287,7 +287,7 @@ static bool read_entry(const struct dwarf_unit *u, uint64_t offset,
 	return is_read;
 }
 
-/* The name of the function that an entry is of, which the entries have that it refers to. */
+/* The name of an entry's function: its own, or that of an entry that it refers to. */
 static const char *name_of(struct dwarf_unit *u, struct dwarf_value *values)
 {
 	const char *name = NULL, *linked;
@@ -310,7 +310,7 @@ static const char *name_of(struct dwarf_unit *u, struct dwarf_value *values)
 	return name ? name : "(unnamed)";
 }
 
-/* The name of what a call is of. Many calls are of one function, which is read once. */
+/* The name of a called function; cached, as many calls have the same one. */
 static const char *called(struct inlines *in, struct dwarf_unit *u,
 			  const struct dwarf_value *origin)
 {
@@ -351,9 +351,9 @@ static void forget_calls(struct inlines *in)
 	in->call_bytes = 0;
 }
 
-/* Which call the entries at each depth of a walk are in. */
+/* The call that the entries at each depth of a walk belong to. */
 struct nesting {
-	uint32_t call[DEPTH_MAX + 1], depth[DEPTH_MAX + 1]; /* the call, and how many there are */
+	uint32_t call[DEPTH_MAX + 1], depth[DEPTH_MAX + 1]; /* the call, and its nesting */
 };
 
 struct adding_call {
@@ -369,7 +369,7 @@ static void add_call_piece(uint64_t start, uint64_t end, void *data)
 	adding->start = MIN(adding->start, start);
 }
 
-/* What the entry says of the call itself. */
+/* Reads the file and line of the call. */
 static struct inlines_call call_of(struct dwarf_unit *u, struct dwarf_value *values, uint64_t start)
 {
 	struct inlines_call call = { .start = start };
@@ -398,14 +398,14 @@ static void add_call(struct calls *c, struct nesting *n, const struct walk *w, s
 	n->depth[at + 1] = depth + 1;
 }
 
-/* Reads the calls in the function that the walk starts with. What is in a function in it is none of
- * its. */
+/* Reads the calls in the function where the walk starts, without those in functions nested in
+ * it. */
 static void walk_calls(struct walk *w, struct calls *c)
 {
 	struct nesting n = { .call = { UINT32_MAX, UINT32_MAX } };
 	struct dwarf_value values[DWARF_FACT_COUNT_];
 	const struct dwarf_abbrev *a;
-	size_t shut = SIZE_MAX; /* what is deeper than that is skipped */
+	size_t shut = SIZE_MAX; /* deeper entries are skipped */
 	uint64_t offset;
 
 	a = walk_next(w, &offset);

@@ -25,7 +25,7 @@ static int compare_pieces(const void *pa, const void *pb)
 	return (a->value < b->value) - (a->value > b->value);
 }
 
-/* Whether @a counts rather than @b where both are. */
+/* Whether @a takes precedence over @b. */
 static bool is_inner(const struct nested_ranges_piece *a, const struct nested_ranges_piece *b)
 {
 	if (a->depth != b->depth)
@@ -35,7 +35,7 @@ static bool is_inner(const struct nested_ranges_piece *a, const struct nested_ra
 	return a->value < b->value;
 }
 
-/* Pieces that are open where a sweep is, the innermost on top. */
+/* Ranges that contain the sweep's position, the innermost on top. */
 struct heap {
 	struct nested_ranges_piece *pieces;
 	size_t count, room;
@@ -76,14 +76,14 @@ static void put(struct nested_ranges *s, uint64_t start, uint32_t value)
 	s->starts[s->count++] = (struct nested_ranges_start){ start, value };
 }
 
-/* Closes what ends up to @limit, and says what is there then. */
+/* Closes the ranges that end up to @limit, and notes which one is the innermost then. */
 static void close_up_to(struct nested_ranges *s, struct heap *open, uint64_t limit)
 {
 	while (open->count && open->pieces[0].end <= limit) {
 		uint64_t end = open->pieces[0].end;
 
 		heap_pop(open);
-		/* What lay below may have ended before. */
+		/* Outer ranges may have ended before. */
 		while (open->count && open->pieces[0].end <= end)
 			heap_pop(open);
 		put(s, end, open->count ? open->pieces[0].value : UINT32_MAX);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which of many pieces of code that lie in one another is the innermost at an address: the pieces
- * laid flat, so that a look-up is one search, and none where one asks in the order of addresses.
+ * Finds the innermost of nested ranges of code at an address. The ranges are flattened, so that a
+ * look-up is one binary search, and none at all for ascending addresses.
  *
  *	nested_ranges_add(&s, start, end, depth, value);
  *	nested_ranges_settle(&s);
@@ -20,29 +20,29 @@ struct nested_ranges_piece {
 	uint32_t depth, value;
 };
 
-/* Code from here up to the start of the next one. */
+/* The innermost range from here up to the next start. */
 struct nested_ranges_start {
 	uint64_t start;
-	uint32_t value; /* UINT32_MAX: no piece is here */
+	uint32_t value; /* UINT32_MAX: no range is here */
 };
 
 struct nested_ranges {
-	struct nested_ranges_piece *pieces; /* until they are settled */
+	struct nested_ranges_piece *pieces; /* before nested_ranges_settle() */
 	size_t piece_count, piece_room;
 	struct nested_ranges_start *starts; /* ascending */
 	size_t count, room;
-	size_t last; /* what the last answer came from */
+	size_t last; /* where the last look-up ended */
 };
 
-/* Adds code from @start up to @end; nothing if that is empty. */
+/* Adds the range from @start up to @end, unless it is empty. */
 void nested_ranges_add(struct nested_ranges *s, uint64_t start, uint64_t end, uint32_t depth,
 		       uint32_t value);
-/* Lays them flat: at each address the deepest counts, of several the one that starts last, then the
- * one that was added first. */
+/* Flattens the ranges: at each address the deepest counts; of equally deep ones the one that starts
+ * last, then the one that was added first. */
 void nested_ranges_settle(struct nested_ranges *s);
-/* The value of the piece at @address; false where there is none. */
+/* The value of the innermost range at @address; false if there is none. */
 bool nested_ranges_find(struct nested_ranges *s, uint64_t address, uint32_t *ret);
-/* The memory that they take, in bytes. */
+/* Memory in use, in bytes. */
 size_t nested_ranges_bytes(const struct nested_ranges *s);
-/* Frees all. */
+/* Frees everything. */
 void nested_ranges_done(struct nested_ranges *s);
