@@ -9,8 +9,8 @@
 #include <stdbool.h>
 #include <string.h>
 
-/* Each reference back to a type may double the text that comes out: a file can be made so that a
- * short name would take all memory. */
+/* Limit for the result: each back reference to a type may double it, so that a short name could be
+ * made to use up all memory. */
 enum { D_REFERENCES_MAX = 16 };
 
 /* D's mangling: _D and the length of the first name, or the program's start. */
@@ -58,7 +58,7 @@ static bool add_d(struct strbuf *out, const char *name)
 	return true;
 }
 
-/* Rust first, for what is both. */
+/* Rust first, since old Rust names are valid C++, too. */
 static bool add_stem(struct strbuf *out, const char *name)
 {
 	enum { OPTIONS = DMGL_PARAMS | DMGL_ANSI };

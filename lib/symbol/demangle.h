@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names as people write them: those of C++, Rust, D and Java, demangled.
+ * Demangles names of C++, Rust, D and Java.
  *
  *	_cleanup_free_ char *text = demangle(name);
  *	puts(text ? text : name);				"std::sort(int*, int*)"
@@ -11,9 +11,9 @@
 
 struct strbuf;
 
-/* The demangled form of @name, caller frees; NULL where it is not mangled. A suffix that a compiler
+/* The demangled form of @name, caller frees; NULL if it is not mangled. A suffix that a compiler
  * or we added (.isra.0, .cold, @plt) is kept. */
 char *demangle(const char *name);
-/* As demangle(), but adds the text to @out; false, with nothing added, where @name is not mangled.
- * May be called by several threads at a time. */
+/* As demangle(), but adds the text to @out; false, with nothing added, if @name is not mangled.
+ * Thread-safe. */
 bool demangle_add(struct strbuf *out, const char *name);

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Pieces shorter than this where no function starts are there for alignment's sake. */
+/* Pieces shorter than this where no function starts are padding. */
 enum { PIECE_MIN = 16 };
 
 struct filling {
@@ -20,7 +20,7 @@ struct filling {
 	struct arena *names;
 	struct symbol *pieces;
 	size_t count, room;
-	size_t seek; /* in the table, where the last piece was */
+	size_t seek; /* index in the table near the last piece */
 };
 
 static void release_names(void *names)
@@ -47,8 +47,8 @@ static void add_piece(struct filling *f, uint64_t offset, uint64_t end, uint64_t
 						 .rank = SYMBOL_LOCAL | SYMBOL_SYNTHETIC };
 }
 
-/* Adds what symbols leave of the code from the linked address @start up to @end; how long a piece
- * at the very start must be at least is @least. */
+/* Adds pieces for the gaps between symbols in the code from the linked address @start up to @end. A
+ * piece at @start must have at least @least bytes. */
 static void fill(struct filling *f, uint64_t start, uint64_t end, uint64_t least)
 {
 	uint64_t at, last, base;
@@ -73,7 +73,7 @@ static void fill(struct filling *f, uint64_t start, uint64_t end, uint64_t least
 	}
 }
 
-/* Where functions start, of machines whose call frame information is read. */
+/* The starts of functions, on machines whose call frame information is supported. */
 static void find_functions(struct unwind_functions *functions)
 {
 	const GElf_Ehdr *header = elffile_header(functions->ef);
@@ -91,7 +91,7 @@ static void find_functions(struct unwind_functions *functions)
 	unwind_functions_find(functions);
 }
 
-/* Fills the section, cut at each function that starts in it. */
+/* Fills the gaps of a section, split at each function start. */
 static void fill_section(struct filling *f, const struct unwind_functions *functions,
 			 uint64_t start, uint64_t end)
 {
@@ -114,7 +114,7 @@ static int by_offset(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
-/* Drops pieces that lie in another: sections of a damaged file may overlap. */
+/* Drops pieces that overlap: sections of a damaged file may. */
 static void drop_overlaps(struct filling *f)
 {
 	size_t i, n = 0;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names for code that no symbol names, of stripped files mostly: "[liblzma.so.5+0x1a2b0]", the file
- * and the linked address where the piece begins. A piece reaches from the start of one function to
- * that of the next as far as call frame information tells them, else over the section.
+ * Makes up names for code without symbols, mostly in stripped files: "[liblzma.so.5+0x1a2b0]", the
+ * file and the linked address where a piece starts. Each function that call frame information knows
+ * is a piece, other code one per section.
  *
  *	symtab_settle(st);
  *	elfcode_fill(ef, "liblzma.so.5", st);
@@ -12,8 +12,8 @@
 #include "elf/elffile.h"
 #include "symbol/symtab.h"
 
-/* Fills what the settled table leaves of the file's code, placed by file offset; names are held by
- * the table. How many pieces that made. */
+/* Fills the gaps that the settled table, whose unit is the file offset, leaves in the file's code.
+ * The table owns the names. Returns the number of pieces. */
 size_t elfcode_fill(struct elffile *ef, const char *name, struct symtab *st);
-/* Whether the name is such a one. */
+/* Whether @name is such a name. */
 bool elfcode_is_name(const char *name);

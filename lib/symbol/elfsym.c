@@ -6,20 +6,20 @@
 #include <libelf.h>
 #include <string.h>
 
-/* What a symbol's section says of it. */
+/* Where a symbol's section is. */
 struct section_code {
 	uint64_t base; /* what st_value of a relocatable file is relative to, else 0 */
-	uint64_t end;  /* address behind its last byte */
+	uint64_t end;  /* address after its last byte */
 	bool is_code;
 };
 
-/* One symbol table on its way into a symtab. */
+/* A symbol table being added to a symtab. */
 struct loader {
-	const struct elffile *image; /* whose segments say what lies where */
-	const struct elffile *file;  /* whose symbol table it is: the same, or a debug file */
+	const struct elffile *image; /* whose segments give the file offsets */
+	const struct elffile *file;  /* that has the symbol table: the same, or a debug file */
 	struct section_code *sections;
 	enum elfsym_unit unit;
-	uint64_t text; /* where ELFSYM_FROM_TEXT counts from */
+	uint64_t text; /* the base for ELFSYM_FROM_TEXT */
 	struct symtab *out;
 	size_t added;
 };
@@ -62,8 +62,7 @@ static bool is_function(const GElf_Sym *sym)
 	return type == STT_FUNC || type == STT_GNU_IFUNC || type == STT_NOTYPE;
 }
 
-/* What the symbol counts from the start of its section or of the file. On ARM the lowest bit of a
- * function's says that it is of Thumb code. */
+/* A symbol's value without the flag of ARM, whose lowest bit marks Thumb code. */
 static uint64_t value_of(const struct elffile *file, const GElf_Sym *sym)
 {
 	bool may_be_thumb = elffile_header(file)->e_machine == EM_ARM &&
@@ -81,7 +80,7 @@ static unsigned int rank_of(const GElf_Sym *sym)
 	return bind == STB_WEAK ? SYMBOL_WEAK : 0;
 }
 
-/* PLT entries have names in files that oparchive cut down only. */
+/* Only ELF subsets (oparchive --compact) have symbols for PLT entries. */
 static bool is_plt_name(const char *name)
 {
 	size_t length = strlen(name), n = strlen("@plt");
@@ -89,8 +88,8 @@ static bool is_plt_name(const char *name)
 	return length > n && !strcmp(name + length - n, "@plt");
 }
 
-/* Names that compilers and assemblers make for themselves: mapping symbols ($x) of ARM, AArch64 and
- * RISC-V, local labels (.L1). */
+/* Whether it is a name for internal use of compilers and assemblers: mapping symbols ($x) of ARM,
+ * AArch64 and RISC-V, local labels (.L1). */
 static bool is_internal_name(const char *name)
 {
 	return name[0] == '\0' || name[0] == '$' || (name[0] == '.' && name[1] == 'L');
@@ -140,7 +139,7 @@ static void load_table(struct loader *l, const struct elf_section *table)
 	}
 }
 
-/* Symbols of a table that are seen outside their file. */
+/* The number of global symbols in a table. */
 static size_t global_count(const struct elffile *ef, unsigned int type)
 {
 	size_t i, n = elffile_section_count(ef);
@@ -195,7 +194,7 @@ static bool find_address(const struct elffile *ef, const char *name, uint64_t *r
 	return false;
 }
 
-/* Where the samples of a kernel count from. */
+/* The base of the offsets in samples of a kernel. */
 static uint64_t kernel_start(const struct elffile *ef)
 {
 	struct elf_section text;
@@ -211,7 +210,7 @@ size_t elfsym_load(const struct elffile *ef, const struct elffile *debug, enum e
 {
 	struct loader l = { .image = ef, .unit = unit, .out = st };
 	const struct elffile *whole = debug ? debug : ef;
-	/* A .symtab that was not cut down holds all that .dynsym does. */
+	/* A complete .symtab contains all of .dynsym. */
 	bool with_dynsym = global_count(whole, SHT_SYMTAB) < global_count(ef, SHT_DYNSYM);
 
 	if (unit == ELFSYM_FROM_TEXT)

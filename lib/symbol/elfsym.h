@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Symbols out of ELF files: functions of .symtab and .dynsym (which is left out where .symtab has
- * all of it), those of a separate debug file, and names for PLT entries ("memcpy@plt"). Only
- * symbols of code count.
+ * Reads the symbols of code in ELF files: from .symtab and .dynsym (unless .symtab contains all of
+ * it), from a separate debug file, and names for PLT entries ("memcpy@plt").
  *
  *	struct symtab *st = symtab_new();
  *	elfsym_load(ef, debug, ELFSYM_FILE_OFFSET, st);
- *	symtab_hold(st, ef, elfsym_release);		names lie in the file
+ *	symtab_hold(st, ef, elfsym_release);		names point into the file
  *	symtab_settle(st);
  */
 #pragma once
@@ -15,20 +14,19 @@
 #include "symbol/symtab.h"
 
 enum elfsym_unit {
-	ELFSYM_FILE_OFFSET, /* symbols are placed by file offset, as samples of files are */
-	ELFSYM_FROM_TEXT    /* by distance from _text (else _stext, else the start of .text), as the
-			     * samples of a kernel are */
+	ELFSYM_FILE_OFFSET, /* offsets in the file, as in samples of files */
+	ELFSYM_FROM_TEXT /* offsets from _text (else _stext, else the start of .text), as in samples
+			     * of a kernel */
 };
 
-/* Adds the symbols of @ef, and of @debug where it is not NULL, to @st. Names are borrowed from the
- * files. Returns the number added: 0 means that the file is stripped to the bone. */
+/* Adds the symbols of @ef, and of @debug if it is not NULL, to @st. Names are borrowed from the
+ * files. Returns the number added; 0 if the file has none at all. */
 size_t elfsym_load(const struct elffile *ef, const struct elffile *debug, enum elfsym_unit unit,
 		   struct symtab *st);
-/* Adds the symbols of @ef placed by distance from the address @start, those below it left out: code
- * of an anonymous region, whose samples count from the start of the region. As elfsym_load(). */
+/* The same for code in an anonymous memory region, whose samples have offsets from its start: adds
+ * the symbols of @ef from the address @start on, relative to it. */
 size_t elfsym_load_region(const struct elffile *ef, uint64_t start, struct symtab *st);
-/* Adds a name for every PLT entry of @ef that an own symbol does not name; the names are held by
- * @st. Known for x86-64 only; elsewhere adds nothing. */
+/* Adds a name for every PLT entry of @ef that has no symbol; @st owns the names. Only on x86-64. */
 void elfsym_load_plt(const struct elffile *ef, struct symtab *st);
-/* elffile_close() in the form that symtab_hold() takes. */
+/* elffile_close() as a function for symtab_hold(). */
 void elfsym_release(void *ef);

@@ -10,11 +10,11 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Code outside kernel and modules says where it starts, not how long it is: an address belongs to
- * the symbol before it if it is no further away than this. */
+/* Symbols outside kernel and modules have no size: an address belongs to the symbol before it if it
+ * is no further away than this. */
 enum { LOOSE_REACH = 64 << 10 };
 
-/* Cuts the next word off at a blank or tab; "" at the end. */
+/* Takes the next word, up to a blank or tab; "" at the end. */
 static char *take_word(char **at)
 {
 	char *word = *at + strspn(*at, " \t");
@@ -111,16 +111,16 @@ void kallsyms_scheduler(const char *root, uint64_t *ret_start, uint64_t *ret_end
 	*ret_end = s.start ? s.end : 0;
 }
 
-/* What is known while the two files are read. */
+/* State while the two files are read. */
 struct survey {
 	struct kallsyms_ranges r;
 	size_t room;
-	uint64_t text, stext, etext;  /* addresses of the kernel's own marks, 0: not seen */
+	uint64_t text, stext, etext;  /* of the kernel's own symbols; 0: not seen */
 	uint64_t last_text;	      /* highest symbol of the kernel itself */
 	size_t modules;		      /* ranges that came from /proc/modules, the first ones */
-	struct kallsyms_range *loose; /* one for each symbol outside both */
+	struct kallsyms_range *loose; /* one per symbol outside both */
 	size_t loose_count, loose_room;
-	bool any; /* an address that is not 0 */
+	bool any; /* there was an address other than 0 */
 };
 
 static void add_range(struct survey *s, const char *name, uint64_t start, uint64_t end)
@@ -201,7 +201,7 @@ static int by_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* The range among the first @count ones (unsorted, modules and kernel) that holds @address. */
+/* The range that contains @address among the first @count (kernel and modules, unsorted). */
 static bool taken(const struct survey *s, size_t count, uint64_t address)
 {
 	size_t i;
@@ -218,7 +218,7 @@ static void free_range(struct kallsyms_range *range)
 	free(range->symbol);
 }
 
-/* Takes over the ranges outside kernel and modules. */
+/* Moves over the ranges outside kernel and modules. */
 static void take_loose(struct survey *s)
 {
 	size_t i, solid = s->r.count;
@@ -234,7 +234,7 @@ static void take_loose(struct survey *s)
 	free(s->loose);
 }
 
-/* Sorts, and ends each range where the next one starts. */
+/* Sorts the ranges, and ends each at the start of the next. */
 static void settle(struct kallsyms_ranges *r)
 {
 	size_t i;
@@ -267,7 +267,7 @@ int kallsyms_ranges_read(const char *root, struct kallsyms_ranges *ret, struct e
 	return 0;
 }
 
-/* Whether both have the same images at the same places. */
+/* Whether both have the same images at the same addresses. */
 static bool same_ranges(const struct kallsyms_ranges *a, const struct kallsyms_ranges *b)
 {
 	size_t i;
@@ -328,11 +328,11 @@ struct kallsyms_range *kallsyms_ranges_find(const struct kallsyms_ranges *r, uin
 	return behind && address < r->ranges[behind - 1].end ? &r->ranges[behind - 1] : NULL;
 }
 
-/* Symbols on their way into a saved file. */
+/* Symbols being written to a saved file. */
 struct saving {
 	const struct kallsyms_ranges *r;
 	const struct kallsyms *old;	    /* what the file has already; or NULL */
-	const struct kallsyms_range *range; /* whose heading stands above */
+	const struct kallsyms_range *range; /* whose heading was written last */
 	bool loose;			    /* also those outside kernel and modules, as they lie */
 	FILE *out;
 };
@@ -356,7 +356,7 @@ static void save_symbol(const struct kallsyms_line *line, void *data)
 	(void)fprintf(s->out, "%016" PRIx64 " %c %s\n", line->address, line->type, line->name);
 }
 
-/* Copies what @path holds, if it exists; 0 or -errno. */
+/* Copies the content of @path, if it exists; 0 or -errno. */
 static int copy_old(const char *path, FILE *out, struct error *err)
 {
 	_cleanup_fclose_ FILE *in = fopen(path, "re");
@@ -370,7 +370,7 @@ static int copy_old(const char *path, FILE *out, struct error *err)
 	return ferror(in) ? error_errno(err, -errno, "%s", path) : 0;
 }
 
-/* Makes @path anew of what it holds and of what @add appends; 0 or -errno, and it is as before. */
+/* Rewrites @path with its content and what @add appends. 0, or -errno and it is unchanged. */
 static int append(const char *path, int (*add)(FILE *out, void *data, struct error *err),
 		  void *data, struct error *err)
 {
@@ -395,7 +395,7 @@ static int append(const char *path, int (*add)(FILE *out, void *data, struct err
 	return r;
 }
 
-/* Whether kernel and modules of @r stand in @old. */
+/* Whether @old has kernel and modules of @r. */
 static bool all_saved(const struct kallsyms_ranges *r, const struct kallsyms *old)
 {
 	size_t i;
@@ -425,7 +425,7 @@ int kallsyms_save(const char *root, const struct kallsyms_ranges *r, const char 
 	_cleanup_(kallsyms_freep) struct kallsyms *old = NULL;
 	struct images_to_save images = { .root = root, .saving.r = r };
 
-	(void)kallsyms_load(path, &old, NULL); /* most often there is none yet */
+	(void)kallsyms_load(path, &old, NULL); /* mostly there is none yet */
 	if (old && all_saved(r, old))
 		return 0;
 	images.saving.old = old;
@@ -460,7 +460,7 @@ int kallsyms_enter(const char *path, const struct kallsyms_range *range, uint64_
 	for (i = 0; image && i < image->count; i++) {
 		const struct kallsyms_symbol *symbol = &image->symbols[i];
 
-		/* Earlier versions kept addresses: those of the kernel are negative. */
+		/* Earlier versions stored addresses; those of the kernel are negative. */
 		if (symbol->address > INT64_MAX)
 			break;
 		if (!strcmp(symbol->name, range->symbol)) {

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the kernel says of its own code: /proc/kallsyms (symbols) and /proc/modules (load addresses
- * and sizes). Record asks for the ranges; reports ask for the symbols, of this boot or of the one
- * that a session was made in, whose symbols record saved in the session.
+ * The code of the kernel as /proc/kallsyms (symbols) and /proc/modules (load addresses and sizes)
+ * describe it. Recording needs the address ranges, and saves the symbols in the session; reports
+ * read those, or the symbols of the running kernel.
  *
- * A saved file is kallsyms' own lines (text symbols only), each image's behind a line that says
- * where it lay: "# text START END" for the kernel, "# module NAME START END" for a module, START
- * and END in hexadecimal. Code outside both (BPF programs, pages of ftrace and kprobes) comes and
- * goes, and has another place after each boot: below "# absolute NAME" each piece that was sampled
- * has a place that the file gives it, KALLSYMS_SLOT bytes, whatever its address was. One symbol's
- * code is taken for the same wherever it lies: the name of a BPF program says what it was made of.
- * Images are only ever appended, so those of several boots of one kernel can stand in one file.
+ * A saved file has the text symbols in kallsyms' own format. The symbols of each image follow a
+ * line with its addresses: "# text START END" for the kernel, "# module NAME START END" for a
+ * module, START and END in hexadecimal. Code outside both (BPF programs, pages of ftrace and
+ * kprobes) comes and goes, and moves with each boot. So below "# absolute NAME" each sampled piece
+ * gets an address that is made up: a slot of KALLSYMS_SLOT bytes for each symbol. Equal symbols are
+ * taken to be equal code, since the name of a BPF program contains a hash of it. Images are only
+ * ever appended, so that one file can hold those of several boots.
  *
  *	struct kallsyms *k;
  *	if (kallsyms_load(path, &k, err) == 0)
@@ -41,22 +41,21 @@ struct modules_line {
 	uint64_t address;
 };
 
-/* Takes a line of kallsyms apart, writing NULs into it; the strings are borrowed from it. 0 or
- * -EBADMSG. */
+/* Parses a line of kallsyms in place: the strings point into it. 0 or -EBADMSG. */
 int kallsyms_line_parse(char *line, struct kallsyms_line *ret);
-/* As kallsyms_line_parse(), a line of /proc/modules. */
+/* The same for a line of /proc/modules. */
 int modules_line_parse(char *line, struct modules_line *ret);
 
-/* Addresses that belong together. */
+/* The address range of the kernel, a module or a symbol outside both. */
 struct kallsyms_range {
-	char *name;	     /* "" for the kernel's own text, else the module's or bracket's name */
-	char *symbol;	     /* of code that is neither kernel nor module its only one; else NULL */
+	char *name;   /* "" for the kernel's own text, else the module's or bracket's name */
+	char *symbol; /* the symbol of code that is in neither kernel nor module; else NULL */
 	uint64_t start, end; /* end excluded */
-	void *data;	     /* the caller's, as is the next; NULL and 0 at first */
+	void *data;	     /* for the caller, as is ->key; NULL and 0 at first */
 	uint64_t key;
 };
 
-/* Room for a piece of code outside kernel and modules. */
+/* Size of the slot of a symbol outside kernel and modules. */
 #define KALLSYMS_SLOT (1ULL << 24)
 
 struct kallsyms_ranges {
@@ -65,27 +64,27 @@ struct kallsyms_ranges {
 	bool hidden; /* kptr_restrict: all addresses read as 0, so there are no ranges */
 };
 
-/* Reads both files below @root. No /proc/modules (a kernel without modules) is no error. Caller
- * calls kallsyms_ranges_done(); 0 or -errno where /proc/kallsyms cannot be read. */
+/* Reads both files below @root. 0, then the caller calls kallsyms_ranges_done(); or -errno if
+ * /proc/kallsyms cannot be read. A missing /proc/modules is not an error. */
 int kallsyms_ranges_read(const char *root, struct kallsyms_ranges *ret, struct error *err);
-/* Reads the modules anew, which costs next to nothing, and leaves the rest as it was read; whether
- * anything changed. Then the caller's data is gone. */
+/* Reads only the modules again, which is cheap. Returns whether anything changed; then the caller's
+ * data is lost. */
 bool kallsyms_modules_renew(const char *root, struct kallsyms_ranges *r);
-/* Frees what it holds and empties it. */
+/* Frees and empties it. */
 void kallsyms_ranges_done(struct kallsyms_ranges *r);
-/* The range that @address lies in, or NULL; borrowed. */
+/* The range that contains @address, or NULL; borrowed. */
 struct kallsyms_range *kallsyms_ranges_find(const struct kallsyms_ranges *r, uint64_t address);
 
-/* Appends the text symbols of kernel and modules in @r that @path does not have yet, read from
- * /proc/kallsyms below @root; creates the file where missing. 0 or -errno. */
+/* Appends the text symbols of those images of @r that @path does not have yet, from /proc/kallsyms
+ * below @root; creates the file if missing. 0 or -errno. */
 int kallsyms_save(const char *root, const struct kallsyms_ranges *r, const char *path,
 		  struct error *err);
-/* The key in the file @path of the first byte of @range, which is code outside kernel and modules;
- * enters it if the file does not have it. 0 or -errno. */
+/* The address that the file @path gives to @range, which is code outside kernel and modules; adds
+ * it if missing. 0 or -errno. */
 int kallsyms_enter(const char *path, const struct kallsyms_range *range, uint64_t *ret_key,
 		   struct error *err);
 
-/* Where the scheduler's own functions lie, schedule() and what sleeps by it; both 0 where the
+/* The address range of the scheduler, schedule() and the functions that sleep in it; both 0 if the
  * kernel below @root does not show it. */
 void kallsyms_scheduler(const char *root, uint64_t *ret_start, uint64_t *ret_end);
 
@@ -100,37 +99,36 @@ struct kallsyms_image {
 	uint64_t start;	  /* a sample's key + start = its address in this table */
 	uint64_t end;	  /* end of the image, excluded; 0: not known */
 	const struct kallsyms_symbol *symbols; /* sorted by address; of several at one address the
-						* one to show stands first */
+						* one to show comes first */
 	size_t count;
 };
 
 struct kallsyms;
 
-/* Reads a saved file, or a plain copy of /proc/kallsyms (in which only the kernel's own start is
- * known: modules are left out). Lines that make no sense are skipped. Caller frees; 0 or -errno,
- * -ENODATA if it holds no symbol. */
+/* Reads a saved file, or a plain copy of /proc/kallsyms, of which modules are left out, as it does
+ * not have their start. Invalid lines are skipped. 0, caller frees; -ENODATA if it has no symbol;
+ * or -errno. */
 int kallsyms_load(const char *path, struct kallsyms **ret, struct error *err);
-/* As kallsyms_load(), for the kernel that runs now (below @root); -EACCES with the remedy if its
- * addresses are hidden from us. */
+/* The same for the running kernel (below @root); -EACCES, with the remedy in @err, if its addresses
+ * are hidden from this user. */
 int kallsyms_load_live(const char *root, struct kallsyms **ret, struct error *err);
-/* As kallsyms_load() from a stream, @name for messages. */
+/* The same from a stream; @name is for messages. */
 int kallsyms_load_stream(FILE *f, const char *name, struct kallsyms **ret, struct error *err);
 /* NULL is fine. */
 void kallsyms_free(struct kallsyms *k);
 DEFINE_CLEANUP(struct kallsyms *, kallsyms_free);
 
-/* Whether the file has an image called @name, which reads nothing but headings. */
+/* Whether the file has an image called @name; reads only headings. */
 bool kallsyms_has(const struct kallsyms *k, const char *name);
-/* A digest of what the file says of the image called @name, without reading it as symbols; false if
- * there is no such image. */
+/* A digest of the file's lines for the image called @name, which are not parsed; false if there is
+ * no such image. */
 bool kallsyms_digest(const struct kallsyms *k, const char *name, uint64_t ret[2]);
-/* The image called @name ("" for the kernel), read at the first question; or NULL; borrowed until
- * kallsyms_free(). It may have no symbol. */
+/* The image called @name ("" for the kernel), parsed on the first call; or NULL. Borrowed until
+ * kallsyms_free(). It may have no symbols. */
 const struct kallsyms_image *kallsyms_image(const struct kallsyms *k, const char *name);
 /* Number of images. */
 size_t kallsyms_image_count(const struct kallsyms *k);
 /* The @i-th image; borrowed until kallsyms_free(). */
 const struct kallsyms_image *kallsyms_image_at(const struct kallsyms *k, size_t i);
-/* The symbol at or before @key, which counts from the image's start, or NULL. NULL @image is fine.
- */
+/* The symbol at or before @key, an offset from the image's start, or NULL. @image may be NULL. */
 const struct kallsyms_symbol *kallsyms_find(const struct kallsyms_image *image, uint64_t key);

@@ -11,12 +11,13 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Names can be made that match slowly: after so many steps one stays as it is. */
+/* Limit for the steps of a match, as names can be made that match slowly; beyond, a name stays as
+ * it is. */
 enum { STEPS_MAX = 50000, REPEATS_MAX = 8, VARIABLES = 10 };
 
 struct smart_rule {
 	char *pattern, *replacement;
-	size_t literal; /* characters of the pattern that stand for themselves at its start */
+	size_t literal; /* length of the pattern's start without variables and blanks */
 };
 
 struct smart_rules {
@@ -44,7 +45,7 @@ void smart_rules_free(struct smart_rules *rules)
 struct match {
 	struct {
 		const char *start, *end;
-	} variables[VARIABLES]; /* ->start NULL: not met yet */
+	} variables[VARIABLES]; /* ->start NULL: not set yet */
 	unsigned int steps;
 };
 
@@ -54,7 +55,7 @@ static bool is_word(char c)
 	       c == '_' || c == '$' || (unsigned char)c >= 0x80;
 }
 
-/* Skips a word; the brackets of operator<, operator-> and operator() are none. */
+/* Skips a word; the brackets of operator<, operator-> and operator() are part of it. */
 static const char *skip_word(const char *text)
 {
 	static const char *const operators[] = { "<=>", "<<=", ">>=", "->*", "->", "<<", ">>",
@@ -72,8 +73,8 @@ static const char *skip_word(const char *text)
 	return end;
 }
 
-/* The end of the smallest piece at @text that is not torn apart: a word, a bracket with all that is
- * in it, one other character. NULL where what is around it ends. */
+/* The end of the smallest unit at @text: a word, a bracket with its content, or one other
+ * character. NULL at the end of the surrounding bracket. */
 static const char *skip_piece(const char *text)
 {
 	unsigned int depth = 0;
@@ -98,7 +99,7 @@ static const char *skip_piece(const char *text)
 
 static const char *match_from(struct match *m, const char *pattern, const char *text);
 
-/* Tries every end that the variable's text can have, the nearest first. */
+/* Tries every possible length of the variable's text, the shortest first. */
 static const char *match_variable(struct match *m, const char *pattern, const char *text)
 {
 	size_t number = (size_t)(pattern[1] - '0');
@@ -123,8 +124,8 @@ static const char *match_variable(struct match *m, const char *pattern, const ch
 	return NULL;
 }
 
-/* The end of what @pattern matches at @text, or NULL. A blank matches any number of them, but
- * between two words at least one; before a closing bracket there may be some, too. */
+/* The end of what @pattern matches at @text, or NULL. A blank matches any number of blanks, but at
+ * least one between two words; before a closing bracket blanks are optional. */
 static const char *match_from(struct match *m, const char *pattern, const char *text)
 {
 	for (; *pattern; pattern++) {
@@ -145,8 +146,8 @@ static const char *match_from(struct match *m, const char *pattern, const char *
 	return is_word(pattern[-1]) && is_word(*text) ? NULL : text;
 }
 
-/* Puts what the rule says in place of what is between @at and @end; a blank that only kept two
- * brackets apart goes with it. */
+/* Replaces the text between @at and @end by the rule's right side; a blank that only kept two
+ * closing brackets apart is removed. */
 static void replace(struct strbuf *name, size_t at, const char *end, const struct smart_rule *rule,
 		    const struct match *m)
 {
@@ -169,7 +170,7 @@ static void replace(struct strbuf *name, size_t at, const char *end, const struc
 	strbuf_adds(name, strbuf_text(&rest));
 }
 
-/* Replaces what stands at @at by the first rule that matches it. */
+/* Applies the first rule that matches at @at. */
 static bool rewrite_at(const struct smart_rules *rules, struct strbuf *name, size_t at,
 		       unsigned int *steps)
 {
@@ -192,7 +193,7 @@ static bool rewrite_at(const struct smart_rules *rules, struct strbuf *name, siz
 	return false;
 }
 
-/* Whether a name may start at @at: not within a word or behind a scope. */
+/* Whether a name may start at @at: not within a word or after a scope. */
 static bool is_start(const struct strbuf *name, size_t from, size_t at)
 {
 	char before = at > from ? name->text[at - 1] : ' ';
@@ -216,7 +217,7 @@ void smart_rules_apply(const struct smart_rules *rules, struct strbuf *name, siz
 
 /* --- reading --- */
 
-/* Takes the blanks off both ends, in place. */
+/* Strips blanks from both ends, in place. */
 static char *trim(char *text)
 {
 	size_t length;
@@ -228,7 +229,7 @@ static char *trim(char *text)
 	return text;
 }
 
-/* Notes in @seen which variables @text has; false where a dollar stands for none. */
+/* Notes in @seen which variables @text has; false if a dollar is followed by none. */
 static bool find_variables(const char *text, bool seen[VARIABLES])
 {
 	const char *p;
@@ -241,19 +242,19 @@ static bool find_variables(const char *text, bool seen[VARIABLES])
 	return true;
 }
 
-/* Why the two sides make no rule, or NULL. */
+/* Why the two sides are not a valid rule, or NULL. */
 static const char *find_mistake(const char *pattern, const char *replacement)
 {
 	bool given[VARIABLES] = { 0 }, used[VARIABLES] = { 0 };
 	size_t i;
 
 	if (!*pattern || *pattern == '$')
-		return "a rule starts with a letter of the name";
+		return "a pattern must start with a letter";
 	if (!find_variables(pattern, given) || !find_variables(replacement, used))
 		return "$ is not followed by a digit";
 	for (i = 0; i < VARIABLES; i++)
 		if (used[i] && !given[i])
-			return "the right side has a variable that the left side lacks";
+			return "the replacement has a variable that the pattern lacks";
 	return NULL;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Names of C++ made shorter by rules: "std::vector<int, std::allocator<int> >" is what people call
- * "std::vector<int>". The rules stand in a file, man demangle-rules.5, a line each:
+ * Shortens names of C++ by rules: "std::vector<int, std::allocator<int> >" becomes
+ * "std::vector<int>". Rules are lines of a file (man demangle-rules.5):
  *
  *	std::vector<$1, std::allocator<$1> >	=> std::vector<$1>
  *
@@ -20,19 +20,21 @@
 struct smart_rules;
 struct strbuf;
 
-/* Reads the rules in @path. 0, the caller frees; -errno, or -EINVAL with the line that is none. */
+/* Reads the rules in @path. 0, the caller frees; -errno, -EINVAL if a line is no rule. */
 int smart_rules_load(const char *path, struct smart_rules **ret, struct error *err);
-/* As smart_rules_load() out of text; @name stands in errors. */
+/* The same from text; @name is for messages. */
 int smart_rules_parse(const char *text, const char *name, struct smart_rules **ret,
 		      struct error *err);
+/* NULL is fine. */
 void smart_rules_free(struct smart_rules *rules);
 DEFINE_CLEANUP(struct smart_rules *, smart_rules_free);
 
-/* The file that is used where none is named: $OPROFILE_DEMANGLE_RULES,
- * /etc/oprofile/demangle-rules, that beside this executable, that installed. Caller frees; NULL
- * where there is none. */
+/* The default file, the first that exists of: $OPROFILE_DEMANGLE_RULES,
+ * /etc/oprofile/demangle-rules, the one next to this executable, the installed one. Caller frees;
+ * NULL if there is none. */
 char *smart_rules_path(void);
-/* Rewrites @name from @from on by all rules, from the inside out. Threads may share @rules. */
+/* Applies all rules to @name from byte @from on, innermost parts first. Threads may share
+ * @rules. */
 void smart_rules_apply(const struct smart_rules *rules, struct strbuf *name, size_t from);
 
 /* How names are shown. */
@@ -41,5 +43,5 @@ struct name_style {
 	const struct smart_rules *rules; /* NULL: as demangled */
 };
 
-/* Adds @name in this style; false, with nothing added, where it is to be shown as it is. */
+/* Adds @name in this style; false, with nothing added, if it is to be shown as it is. */
 bool name_style_add(const struct name_style *style, struct strbuf *out, const char *name);

@@ -32,7 +32,7 @@ struct mapped {
 	struct symcache_view view;
 	bool damaged;
 	struct symcache_reload reload;
-	struct symtab *fresh; /* read anew because of the damage, or NULL */
+	struct symtab *fresh; /* read from the source because of damage, or NULL */
 };
 
 char *symcache_directory(void)
@@ -50,7 +50,7 @@ char *symcache_directory(void)
 	return home && path_is_absolute(home) ? path_join(home, ".cache/oprofile") : NULL;
 }
 
-/* Whether nobody else can put files there for us to believe. */
+/* Whether nobody else can write to the directory. */
 static bool is_ours(int directory)
 {
 	struct stat st;
@@ -70,7 +70,7 @@ struct symcache *symcache_open(const char *directory, uint64_t cap)
 	}
 	fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (fd < 0 || !is_ours(fd)) {
-		log_debug("no symbol cache: %s is not yours alone to write", directory);
+		log_debug("no symbol cache: %s: others may write to it", directory);
 		return NULL;
 	}
 	c = xcalloc(1, sizeof(*c));
@@ -88,10 +88,10 @@ static void name_file(const char *key, char name[NAME_SIZE])
 		       digest_bytes(key, size, 1), digest_bytes(key, size, 2));
 }
 
-/* Counts and removes a file that is not what it should be. */
+/* Counts and removes a damaged file. */
 static void discard(struct symcache *c, const char *name)
 {
-	log_debug("%s/%s: damaged or of another version: made anew", c->path, name);
+	log_debug("%s/%s: damaged or of another version; written again", c->path, name);
 	(void)unlinkat(c->directory, name, 0);
 	__atomic_fetch_add(&c->stats.damaged, 1, __ATOMIC_RELAXED);
 }
@@ -110,7 +110,7 @@ static void release_mapped(void *data)
 	free(m);
 }
 
-/* The symbol of a file that is damaged there: from where its table first came from. */
+/* A symbol whose page is damaged: from the table's source. */
 static void read_fresh(struct mapped *m, size_t i, struct symbol *ret)
 {
 	if (!m->damaged && m->reload.load)
@@ -197,7 +197,7 @@ struct symtab *symcache_find(struct symcache *c, const char *key,
 	return st;
 }
 
-/* Writes the file under a name of its own, then gives it its name: readers see all or nothing. */
+/* Writes a temporary file and renames it: readers see all of it or nothing. */
 static int write_file(struct symcache *c, const char *key, const char *name,
 		      const struct symtab *st)
 {
@@ -234,7 +234,7 @@ const struct symcache_stats *symcache_stats(const struct symcache *c)
 	return &c->stats;
 }
 
-/* A file of the cache for whether it stays. */
+/* A file of the cache, to decide whether to remove it. */
 struct candidate {
 	char *name;
 	uint64_t size;
@@ -292,8 +292,8 @@ static int compare_use(const void *pa, const void *pb)
 	return strcmp(a->name, b->name);
 }
 
-/* Removes what was not used for longest, to three quarters of the cap, so that not every report has
- * to. */
+/* Removes the least recently used files, down to three quarters of the cap, so that not every
+ * report has to. */
 static void evict(struct symcache *c)
 {
 	struct census census = { 0 };

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Settled symbol tables kept on disk, so that a second report of an image reads no ELF file and no
- * kallsyms: a file a table, mapped, of which only the pages are read that hold what is asked for.
- * Any number of tools may use one directory at a time. Damage is found, counted and made good.
+ * A cache of settled symbol tables on disk, so that the second report on an image need not read its
+ * ELF file or kallsyms. Each table is a file, which is mapped, so that only the pages needed are
+ * read. Any number of tools may use a directory at the same time. Damage is detected, counted and
+ * repaired.
  *
  *	struct symcache *cache = symcache_open(directory, SYMCACHE_CAP);
  *	st = symcache_find(cache, key, NULL);
@@ -13,8 +14,8 @@
  *	symtab_free(st);
  *	symcache_close(cache);
  *
- * A key says all that decides what is in the table (a build-id and the unit of offsets); tables of
- * equal keys are taken to be equal.
+ * A key identifies the content of a table: it contains all that this depends on, such as a build-id
+ * and the unit of offsets.
  */
 #pragma once
 
@@ -27,32 +28,30 @@
 struct symcache;
 struct symtab;
 
-/* Bytes that a directory holds before what was not used for longest goes. */
+/* Limit for the size of a directory in bytes; beyond, the least recently used files are removed. */
 #define SYMCACHE_CAP ((uint64_t)512 << 20)
 
-/* How to read a table anew if its file turns out to be damaged in the middle of its use. */
+/* How to read a table from its source if its file turns out to be damaged while in use. */
 struct symcache_reload {
-	struct symtab *(*load)(void *data); /* NULL where it cannot be had; the cache frees */
+	struct symtab *(*load)(void *data); /* NULL on failure; the cache frees it */
 	void *data;
 	void (*release)(void *data);
 };
 
 struct symcache_stats {
 	size_t hits, misses, stored, evicted;
-	size_t damaged; /* files that were cut short, changed or of another version; gone now */
+	size_t damaged; /* files cut short, changed or of another version; removed */
 	size_t failed;	/* tables that could not be written */
 };
 
-/* Where the user's cache is: what $OPROFILE_SYMBOL_CACHE names ("no": nowhere), for root
- * /var/cache/oprofile, for others $XDG_CACHE_HOME/oprofile or ~/.cache/oprofile. Caller frees; NULL
- * for nowhere. */
+/* The user's cache directory: $OPROFILE_SYMBOL_CACHE ("no": none), else /var/cache/oprofile for
+ * root, else $XDG_CACHE_HOME/oprofile or ~/.cache/oprofile. Caller frees; NULL for none. */
 char *symcache_directory(void);
-/* Opens the cache in @directory, which is made if need be and may grow to @cap bytes. NULL, with a
- * line in the debug log, if it cannot be made or is not the caller's alone to write. Caller closes.
- */
+/* Opens the cache in @directory, which is created if missing and may grow to @cap bytes. Caller
+ * closes; NULL, with a line in the debug log, if it cannot be created or others may write to it. */
 struct symcache *symcache_open(const char *directory, uint64_t cap);
-/* Removes what was used least if the cache has grown over its cap, and frees; NULL is fine. Tables
- * that came from it must be gone. */
+/* Frees it, and removes the least recently used files if it exceeds its cap; NULL is fine. All
+ * tables from it must have been freed. */
 void symcache_close(struct symcache *c);
 DEFINE_CLEANUP(struct symcache *, symcache_close);
 
@@ -60,8 +59,8 @@ DEFINE_CLEANUP(struct symcache *, symcache_close);
  * NULL) is copied, and its data taken if there is a table. */
 struct symtab *symcache_find(struct symcache *c, const char *key,
 			     const struct symcache_reload *reload);
-/* Stores a settled table under @key. What fails is only counted: the next report tries again. */
+/* Stores a settled table under @key. A failure is only counted: the next report tries again. */
 void symcache_store(struct symcache *c, const char *key, const struct symtab *st);
 
-/* What has happened so far. */
+/* Counts so far; borrowed. */
 const struct symcache_stats *symcache_stats(const struct symcache *c);

@@ -13,7 +13,7 @@ struct held {
 };
 
 struct symtab {
-	struct symbol *symbols; /* of a table with a source: without a name until asked for */
+	struct symbol *symbols; /* with a source: ->name is NULL until needed */
 	size_t count, room;
 	struct symtab_source source; /* ->read NULL: there is none */
 	struct held *held;
@@ -31,7 +31,7 @@ struct symtab *symtab_new_from(const struct symtab_source *source)
 
 	st->source = *source;
 	st->count = st->room = source->count;
-	/* Not touched but where symbols are asked for: the kernel's zero pages until then. */
+	/* Pages that are not needed are never touched, and so take no memory. */
 	st->symbols = xcalloc(st->count, sizeof(*st->symbols));
 	return st;
 }
@@ -53,7 +53,7 @@ void symtab_free(struct symtab *st)
 void symtab_add(struct symtab *st, const struct symbol *symbol)
 {
 	array_grow(&st->symbols, st->count + 1, &st->room);
-	/* The order of adding decides last among aliases; settling sorts by it through ->whole. */
+	/* ->whole keeps the order of adding, which decides last among aliases. */
 	st->symbols[st->count] = *symbol;
 	st->symbols[st->count].whole = (uint32_t)st->count;
 	st->count++;
@@ -65,7 +65,7 @@ void symtab_hold(struct symtab *st, void *owned, void (*release)(void *))
 	st->held[st->held_count++] = (struct held){ owned, release };
 }
 
-/* What makes an alias the worse name, most weighty bit first. */
+/* How bad an alias is as a name; the highest bit weighs most. */
 static unsigned int alias_badness(const struct symbol *s)
 {
 	return (s->rank & SYMBOL_SYNTHETIC ? 16u : 0u) | (s->rank & SYMBOL_LOCAL ? 8u : 0u) |
@@ -73,7 +73,7 @@ static unsigned int alias_badness(const struct symbol *s)
 	       (s->end <= s->offset ? 1u : 0u);
 }
 
-/* By offset; the name to keep first among aliases. */
+/* By offset; among aliases the name to keep comes first. */
 static int compare_symbols(const void *pa, const void *pb)
 {
 	const struct symbol *a = pa, *b = pb;
@@ -88,7 +88,7 @@ static int compare_symbols(const void *pa, const void *pb)
 	return (a->whole > b->whole) - (a->whole < b->whole);
 }
 
-/* Keeps the first symbol at each offset, with the longest size that any alias gives. */
+/* Keeps the first symbol at each offset, with the largest size of all aliases. */
 static void drop_aliases(struct symtab *st)
 {
 	size_t i, n = 0;
@@ -110,7 +110,7 @@ static void drop_aliases(struct symtab *st)
 /* Drops the labels inside sized symbols and gives the other sizeless ones an end. */
 static void bound_sizeless(struct symtab *st)
 {
-	uint64_t covered = 0; /* by the sized symbols so far */
+	uint64_t covered = 0; /* end of the sized symbols so far */
 	size_t i, n = 0;
 
 	for (i = 0; i < st->count; i++) {
@@ -133,13 +133,13 @@ static void bound_sizeless(struct symtab *st)
 	}
 }
 
-/* The outer symbols that the walk is inside of, innermost last. */
+/* The symbols that contain the present one, innermost last. */
 struct nest {
 	struct symbol *open;
 	size_t depth, room;
 };
 
-/* Writes the pieces of the open symbols that lie before @until; those that end there are closed. */
+/* Writes the pieces of the open symbols before @until, and closes those that end there. */
 static void emit_until(struct symtab *out, struct nest *nest, uint64_t *at, uint64_t until)
 {
 	while (nest->depth && *at < until) {
@@ -159,8 +159,8 @@ static void emit_until(struct symtab *out, struct nest *nest, uint64_t *at, uint
 	}
 }
 
-/* Makes the symbols disjoint: one inside another, or one that starts before the last has ended,
- * takes the place it names, and what remains of the other becomes pieces. */
+/* Makes the symbols disjoint: one that starts before the last has ended takes its range, and the
+ * rest of the other becomes pieces. */
 static void cut_overlaps(struct symtab *st)
 {
 	struct symtab out = { .held = st->held,
@@ -199,7 +199,7 @@ static bool is_disjoint(const struct symtab *st)
 	return true;
 }
 
-/* Drops what has no bytes, and makes each of the others its own first piece. */
+/* Drops empty symbols, and makes each of the others its own first piece. */
 static void number(struct symtab *st)
 {
 	size_t i, n = 0;
@@ -233,7 +233,7 @@ static void sort_by_offset(struct symtab *st)
 	st->room = st->count;
 }
 
-/* Orders the symbols by offset, and those of one offset so that the one to keep stands first. */
+/* Orders the symbols by offset, and those of one offset with the one to keep first. */
 static void sort_symbols(struct symtab *st)
 {
 	size_t i, end;
@@ -278,7 +278,7 @@ void symtab_insert(struct symtab *st, const struct symbol *symbols, size_t count
 		} else {
 			moved[i] = (uint32_t)n;
 			all[n] = st->symbols[i++];
-			/* The first piece stands before the others. */
+			/* The first piece comes before the others. */
 			all[n].whole = moved[all[n].whole];
 		}
 	}

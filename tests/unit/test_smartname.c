@@ -109,11 +109,11 @@ static void bad_rules_are_named(void)
 		const char *text, *error;
 	} rows[] = {
 		{ "a b", "rules:1: not PATTERN => REPLACEMENT" },
-		{ "# ok\n\n => x", "rules:3: a rule starts with a letter of the name" },
-		{ "$1 => x", "rules:1: a rule starts with a letter of the name" },
+		{ "# ok\n\n => x", "rules:3: a pattern must start with a letter" },
+		{ "$1 => x", "rules:1: a pattern must start with a letter" },
 		{ "a$ => x", "rules:1: $ is not followed by a digit" },
 		{ "a<$1> => $2",
-		  "rules:1: the right side has a variable that the left side lacks" },
+		  "rules:1: the replacement has a variable that the pattern lacks" },
 	};
 	size_t i;
 

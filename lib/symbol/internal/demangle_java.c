@@ -11,7 +11,7 @@ static const char *const primitives[128] = {
 	['J'] = "long", ['S'] = "short", ['V'] = "void",   ['Z'] = "boolean",
 };
 
-/* "Lpkg/Cls;" at *@at, which is moved past it. */
+/* "Lpkg/Cls;" at *@at; moves *@at past it. */
 static bool add_class(struct strbuf *out, const char **at)
 {
 	const char *end = **at == 'L' ? strchr(*at, ';') : NULL;
@@ -46,7 +46,7 @@ static bool add_type(struct strbuf *out, const char **at)
 	return true;
 }
 
-/* The parameters up to the closing parenthesis, which *@at is moved past. */
+/* The parameters up to the closing parenthesis; moves *@at past it. */
 static bool add_parameters(struct strbuf *out, const char **at)
 {
 	bool first = true;

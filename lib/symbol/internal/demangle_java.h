@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Methods of Java as agents write them, class, name and descriptor (JVM specification, 4.3) in a
- * row, as people do: "Lpkg/Cls;get(I[J)Z" is "boolean pkg.Cls.get(int, long[])".
+ * Formats Java methods, which agents write as class, name and descriptor (JVM specification, 4.3),
+ * as in source code: "Lpkg/Cls;get(I[J)Z" is "boolean pkg.Cls.get(int, long[])".
  */
 #pragma once
 
@@ -9,5 +9,5 @@
 
 struct strbuf;
 
-/* Adds the readable form to @out; false, with nothing added, where @name is no such method. */
+/* Adds the readable form to @out; false, with nothing added, if @name is not such a method. */
 bool demangle_java_add(struct strbuf *out, const char *name);

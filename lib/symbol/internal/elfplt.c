@@ -32,7 +32,7 @@ static const char *reloc_name(const struct elffile *ef, const struct elf_section
 	return elf_strptr(elffile_elf(ef), symbols->header.sh_link, sym.st_name);
 }
 
-/* Adds "name@plt" under the address of every GOT slot that the relocations of @rela fill. */
+/* Notes "name@plt" by the address of every GOT slot that the relocations of @rela fill. */
 static void read_slots(const struct elffile *ef, const struct elf_section *rela, struct map *names)
 {
 	const Elf_Data *data = elffile_data(rela);
@@ -97,7 +97,7 @@ void elfsym_load_plt(const struct elffile *ef, struct symtab *st)
 		return;
 	names = xcalloc(1, sizeof(*names));
 	symtab_hold(st, names, free_names);
-	/* What --emit-relocs keeps of the linker's work fills no slot, and is most of a vmlinux. */
+	/* Relocations that --emit-relocs keeps fill no slots, and are most of a vmlinux. */
 	for (i = 0; i < elffile_section_count(ef); i++) {
 		struct elf_section s;
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A file of symbols has 100,000 lines and more, of which a report wants those of an image or two:
- * loading finds the headings, the lines below them are read when an image is asked for. */
+/* A file of symbols has 100,000 lines and more, of which a report needs those of an image or two.
+ * So loading finds the headings; the lines below one are parsed when its image is needed. */
 #include "symbol/kallsyms.h"
 
 #include "base/digest.h"
@@ -19,14 +19,14 @@
 struct piece {
 	const char *text;
 	size_t size;
-	bool plain; /* under no heading of ours: kallsyms' own, with modules and data among them */
+	bool plain; /* without heading: a copy of kallsyms, with modules and data */
 };
 
 struct image {
 	struct kallsyms_image shown;
 	struct piece *pieces;
 	size_t count, room;
-	struct kallsyms_symbol *symbols; /* NULL: not read yet */
+	struct kallsyms_symbol *symbols; /* NULL: not parsed yet */
 	char *names;
 };
 
@@ -35,7 +35,7 @@ struct kallsyms {
 	size_t count, room;
 	char *text;
 	size_t size;
-	bool mapped; /* the text is the file itself */
+	bool mapped; /* the text is the mapped file */
 };
 
 /* A line, borrowed from the text. */
@@ -85,7 +85,7 @@ static bool parse_address(const char *word, size_t length, uint64_t *ret)
 	return length && length <= 16;
 }
 
-/* Eight lower-case digits at once: false if they are not. */
+/* Parses eight lower-case hexadecimal digits at once; false if they are not. */
 static bool parse_digits(const char *at, uint64_t *ret)
 {
 	const uint64_t ones = 0x0101010101010101ULL;
@@ -97,7 +97,7 @@ static bool parse_digits(const char *at, uint64_t *ret)
 	bad |= letters << 4 & ~(low + ones * 0x0f);
 	if (bad || text & ones << 7)
 		return false;
-	/* Of two neighbours the first is the upper half of what they are together. */
+	/* Of two neighbours the first is the upper half. */
 	text = low + letters * 9;
 	text = (text & 0x00ff00ff00ff00ffULL) << 4 | (text >> 8 & 0x00ff00ff00ff00ffULL);
 	text = (text & 0x0000ffff0000ffffULL) << 8 | (text >> 16 & 0x0000ffff0000ffffULL);
@@ -105,7 +105,8 @@ static bool parse_digits(const char *at, uint64_t *ret)
 	return true;
 }
 
-/* A line as we write it: 16 digits, a blank, the type, a blank, the name. False for any other. */
+/* Parses a line in the form that we write: 16 digits, a blank, the type, a blank, the name. False
+ * for any other. */
 static bool parse_own(const char *at, const char *end, struct line *ret)
 {
 	enum { NAME = 19 };
@@ -124,7 +125,7 @@ static bool parse_own(const char *at, const char *end, struct line *ret)
 	return true;
 }
 
-/* As kallsyms_line_parse(), of which this is the fast form that leaves the text as it is. */
+/* As kallsyms_line_parse(), but faster and without changing the text. */
 static bool parse_line(const char *at, const char *end, struct line *ret)
 {
 	size_t length;
@@ -153,7 +154,7 @@ static bool is_text(char type)
 	return type == 't' || type == 'T' || type == 'w' || type == 'W';
 }
 
-/* Takes the next line that is a symbol of the piece's image; false at the end. */
+/* Finds the next line with a symbol of the piece's image; false at the end. */
 static bool next_symbol(const struct piece *piece, const char **at, struct line *ret)
 {
 	const char *end = piece->text + piece->size, *newline, *from;
@@ -194,8 +195,8 @@ static void add_piece(struct image *image, const char *text, const char *end, bo
 	image->pieces[image->count++] = (struct piece){ text, (size_t)(end - text), plain };
 }
 
-/* Takes "# text START END", "# module NAME START END" or "# absolute NAME"; others are remarks.
- * True with the image whose lines follow. */
+/* Parses a heading, "# text START END", "# module NAME START END" or "# absolute NAME"; false for
+ * other remarks. */
 static bool load_heading(struct kallsyms *k, const char *at, const char *end, size_t *ret)
 {
 	size_t kind_length, name_length = 0, start_length, end_length;
@@ -228,7 +229,7 @@ static bool load_heading(struct kallsyms *k, const char *at, const char *end, si
 	return true;
 }
 
-/* Cuts the text at its headings. */
+/* Splits the text at its headings. */
 static void cut(struct kallsyms *k)
 {
 	const char *end = k->text + k->size, *from = k->text, *at = from, *hash;
@@ -257,7 +258,7 @@ static bool ends_with(const char *text, const char *tail)
 	return length >= n && !strcmp(text + length - n, tail);
 }
 
-/* How little a symbol says to a person: marks of the linker last, local names after global ones. */
+/* How bad a name a symbol is: linker's marks are worst, local names worse than global ones. */
 static unsigned int obscurity(const char *name, char type)
 {
 	unsigned int underscores = (unsigned int)strspn(name, "_.");
@@ -269,7 +270,7 @@ static unsigned int obscurity(const char *name, char type)
 	       (type == 't') * 100 + (type == 'w' || type == 'W') * 200 + MIN(underscores, 99U);
 }
 
-/* The type of a symbol stands before its name. */
+/* The type of a symbol is stored before its name. */
 static int compare_symbols(const void *a, const void *b)
 {
 	const struct kallsyms_symbol *x = a, *y = b;
@@ -282,7 +283,7 @@ static int compare_symbols(const void *a, const void *b)
 	return xrank != yrank ? (xrank > yrank) - (xrank < yrank) : strcmp(x->name, y->name);
 }
 
-/* Sorts the symbols, of which most stand in order and few have an address in common. */
+/* Sorts the symbols; most are in order already, and few share an address. */
 static void sort_symbols(struct kallsyms_symbol *symbols, size_t count)
 {
 	size_t i, end;
@@ -310,8 +311,8 @@ static void read_image(struct image *image)
 
 	for (i = 0; i < image->count; i++)
 		size += image->pieces[i].size;
-	/* Type, name and NUL are shorter than the line that they stand in: its address has a digit
-	 * at least, and there is a blank before type and name. */
+	/* Type, name and NUL fit into the length of the line, which has a digit and two blanks
+	 * more. */
 	name = image->names = xmalloc(size);
 	array_grow(&image->symbols, size / 32 + 1, &room);
 	for (i = 0; i < image->count; i++) {
@@ -331,7 +332,7 @@ static void read_image(struct image *image)
 	image->shown.count = n;
 }
 
-/* Where the kernel starts and ends stands in no heading of a plain copy, but among its symbols. */
+/* The start and end of the kernel in a plain copy, which has no headings, from its symbols. */
 static void find_marks(struct kallsyms_image *kernel)
 {
 	uint64_t text = 0, stext = 0, etext = 0;
@@ -370,14 +371,14 @@ static bool has_symbol(const struct kallsyms *k)
 	return false;
 }
 
-/* Finds out what is in the text. */
+/* Finds the images of the text. */
 static int load_text(struct kallsyms *k, const char *name, struct error *err)
 {
 	struct image *kernel;
 
 	cut(k);
 	if (!has_symbol(k))
-		return error_set(err, -ENODATA, "%s: no symbol in it", name);
+		return error_set(err, -ENODATA, "%s: no symbols", name);
 	kernel = &k->images[0];
 	if (kernel->count && kernel->pieces[0].plain) {
 		read_image(kernel);
@@ -404,7 +405,7 @@ int kallsyms_load_stream(FILE *f, const char *name, struct kallsyms **ret, struc
 	return 0;
 }
 
-/* Maps the file as the text; false where that cannot be done (a file of /proc). */
+/* Maps the file as the text; false if it cannot be mapped, like a file of /proc. */
 static bool map_file(struct kallsyms *k, int fd)
 {
 	struct stat st;
@@ -489,7 +490,7 @@ bool kallsyms_digest(const struct kallsyms *k, const char *name, uint64_t ret[2]
 		ret[1] = hash_add(ret[1], piece->size);
 	}
 	ret[1] = hash_add(ret[1], ret[0]);
-	/* Most often that was all that is wanted of the text. */
+	/* Mostly no more of the text is needed. */
 	if (k->mapped)
 		(void)madvise(k->text, k->size, MADV_DONTNEED);
 	return true;

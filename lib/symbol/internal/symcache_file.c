@@ -18,7 +18,7 @@ static uint64_t align8(uint64_t n)
 	return (n + 7) & ~(uint64_t)7;
 }
 
-/* No overflow: all counts are of 32 bits but that of names, which is compared first. */
+/* Cannot overflow: all counts have 32 bits but that of names, which is checked first. */
 static bool lay_out(const struct symcache_header *h, struct layout *ret)
 {
 	if (h->names_size > UINT32_MAX)
@@ -48,8 +48,8 @@ static bool is_ours(const struct symcache_header *h, const char *key)
 	       h->key_size == strlen(key);
 }
 
-/* Digest of page number @page, @size bytes at @bytes. The header has a check of its own, in which
- * the digests are: it is left out. */
+/* Digest of page number @page, @size bytes at @bytes, without the header, whose own check covers
+ * the digests. */
 static uint64_t sum_page(const uint8_t *bytes, size_t size, size_t page)
 {
 	size_t skip = page ? 0 : MIN(size, sizeof(struct symcache_header));
@@ -57,7 +57,7 @@ static uint64_t sum_page(const uint8_t *bytes, size_t size, size_t page)
 	return digest_bytes(bytes + skip, size - skip, page);
 }
 
-/* Whether the bytes of the file from @from up to @to are as they were written. */
+/* Whether the bytes from @from up to @to are undamaged; verifies their pages once. */
 static bool is_whole(struct symcache_view *v, size_t from, size_t to)
 {
 	size_t end = (size_t)((const uint8_t *)v->sums - v->bytes);
@@ -92,7 +92,7 @@ int symcache_view_init(struct symcache_view *v, const void *bytes, size_t size, 
 	if (check_of(h, key, v->sums, at.pages) != h->check)
 		return -EBADMSG;
 	v->seen = xcalloc(at.pages, 1);
-	/* The ends are searched by bisection: once and for all. */
+	/* Verify all ends here, since look-ups search them by bisection. */
 	if (h->count && !is_whole(v, at.ends, at.records)) {
 		symcache_view_done(v);
 		return -EBADMSG;
@@ -106,7 +106,7 @@ void symcache_view_done(struct symcache_view *v)
 	v->seen = NULL;
 }
 
-/* Whether a whole name stands at @at. */
+/* Whether a complete name is at @at. */
 static bool has_name(struct symcache_view *v, uint32_t at)
 {
 	size_t from = (size_t)((const uint8_t *)v->names - v->bytes) + at;
@@ -230,7 +230,7 @@ static void add_symbols(struct writer *w, const struct symtab *st)
 	add_padding(w, name);
 }
 
-/* The header's check is known last. */
+/* The header's check can be computed last only. */
 static void finish(struct writer *w, struct symcache_header *h, const char *key)
 {
 	flush(w);

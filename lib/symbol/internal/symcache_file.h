@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The file behind one table of the symbol cache. All numbers are in the machine's byte order:
+ * The file format of a table in the symbol cache (symbol/symcache.h). All numbers are in the
+ * machine's byte order:
  *
  *	header		struct symcache_header
  *	key		its bytes, padded with zeros to a multiple of 8
- *	ends		u64 a symbol
- *	records		struct symcache_record a symbol
- *	names		each with a NUL behind it, padded to a multiple of 8
- *	sums		u64 a page of all that stands before: its digest
+ *	ends		u64 per symbol
+ *	records		struct symcache_record per symbol
+ *	names		each with its NUL, padded to a multiple of 8
+ *	sums		u64 per page of the above: its digest
  *
- * The header's check covers header, key and sums, and is verified when the file is opened; the
- * pages are, each when it is first looked at.
+ * The header's check covers header, key and sums and is verified when the file is opened. Each page
+ * is verified on first use.
  */
 #pragma once
 
@@ -38,7 +39,7 @@ struct symcache_record {
 };
 static_assert(sizeof(struct symcache_record) == 32, "as on disk");
 
-/* A file that is mapped. */
+/* A mapped file. */
 struct symcache_view {
 	const uint8_t *bytes;
 	size_t size;
@@ -46,16 +47,16 @@ struct symcache_view {
 	const uint64_t *ends;
 	const struct symcache_record *records;
 	const char *names;
-	const uint64_t *sums; /* the pages end where they start */
-	uint8_t *seen;	      /* one a page: it was found whole */
+	const uint64_t *sums; /* they follow the last page */
+	uint8_t *seen;	      /* per page: it was verified */
 };
 
-/* Takes @size bytes at @bytes (aligned to 8, borrowed) for the file of @key. 0, then the caller
- * calls symcache_view_done(); or -EBADMSG if it is not, or is damaged where that shows at once. */
+/* Opens a view of @size bytes at @bytes (aligned to 8, borrowed), which should be the file of @key.
+ * 0, then the caller calls symcache_view_done(); or -EBADMSG if it is another one or damaged. */
 int symcache_view_init(struct symcache_view *v, const void *bytes, size_t size, const char *key);
-/* Frees what the view has allocated. */
+/* Frees the view's own memory. */
 void symcache_view_done(struct symcache_view *v);
-/* The @i-th symbol, its name borrowed from the file; false if that is damaged there. */
+/* Reads the @i-th symbol, whose name points into the file; false if its page is damaged. */
 bool symcache_view_read(struct symcache_view *v, size_t i, struct symbol *ret);
 
 /* Writes the file of @key to @fd, which is empty; 0 or -errno. */
