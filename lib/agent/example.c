@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A program that makes a function at run time and tells of it:
+ * A program that generates a function at run time and reports it:
  *
  *	cc example.c $(pkg-config --cflags --libs opagent) -o example
  *	operf ./example 2 && opreport -l
@@ -12,7 +12,7 @@
 #include <sys/mman.h>
 #include <time.h>
 
-/* x = x * 3 + 1, n times. It has a frame pointer, by which call chains find its caller. */
+/* x = x * 3 + 1, n times. It has a frame pointer, so that call chains can find its caller. */
 #if defined(__x86_64__)
 static const unsigned char code[] = {
 	0x55,			      /*    push %rbp */
@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 	if (op_write_debug_line_info(agent, page, 1, &line) < 0 ||
 	    op_write_native_code(agent, "made_at_run_time", (unsigned long)page, page,
 				 sizeof(code)) < 0)
-		perror("example: nobody will know its name");
+		perror("example: the function will have no name");
 	memcpy(&made, &page, sizeof(made));
 	while (clock() < end)
 		sum += made(1000000);

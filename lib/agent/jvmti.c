@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The agent for Java: tells OProfile, through libopagent, what the JVM compiles, with its lines.
+ * The agent for Java: reports what the JVM compiles, with lines, through libopagent.
  *
  *	java -agentpath:/usr/lib/oprofile/libjvmti_oprofile.so ...
  *
  * The option "version" prints the interface's version; "debug=yes" of the original is accepted, for
- * lines are always told. Written to JVMTI 1.1 with the inline records of jvmticmlr.h.
+ * lines are always written. Written to JVMTI 1.1 with the inline records of jvmticmlr.h.
  */
 #include "agent/opagent.h"
 
@@ -21,7 +21,7 @@ enum { NAME_MAX_BYTES = 4096, LINES_MAX = 65536 };
 
 static op_agent_t agent;
 
-/* A method's lines: which line each bytecode index is of. */
+/* A method's line table, by bytecode index. */
 struct method_lines {
 	jmethodID method;
 	jvmtiLineNumberEntry *entries;
@@ -29,7 +29,7 @@ struct method_lines {
 	char *file;
 };
 
-/* The methods met while one piece of code is told of; inlined ones come again and again. */
+/* A cache of methods for one piece of code, in which inlined ones recur. */
 struct method_cache {
 	struct method_lines rows[32];
 	size_t count;
@@ -102,13 +102,13 @@ static unsigned int line_at(const struct method_lines *m, jlocation bci)
 	return line;
 }
 
-/* The rows of one piece of code. */
+/* The line table of one piece of code. */
 struct table {
 	struct debug_line_info *rows;
 	size_t count, room;
 };
 
-/* The names outlive the cache until the table is written. */
+/* The cache keeps the names until the table is written. */
 static void add_row(struct table *t, const void *pc, const struct method_lines *m, jlocation bci)
 {
 	unsigned int line = line_at(m, bci);
@@ -219,7 +219,8 @@ static void JNICALL on_dynamic(jvmtiEnv *env, const char *name, const void *code
 
 static int complain(const char *what, jvmtiError code)
 {
-	(void)fprintf(stderr, "oprofile agent: %s: JVMTI error %d; Java code will have no names\n",
+	(void)fprintf(stderr,
+		      "oprofile agent: %s: JVMTI error %d; names of Java code will be missing\n",
 		      what, (int)code);
 	return JNI_ERR;
 }
@@ -279,7 +280,7 @@ JNIEXPORT jint JNICALL Agent_OnLoad(JavaVM *vm, char *options, void *reserved)
 	return start(vm, options, &env);
 }
 
-/* Into a JVM that runs: what it has compiled is told of too. */
+/* Attached to a running JVM: code compiled earlier is reported too. */
 JNIEXPORT jint JNICALL Agent_OnAttach(JavaVM *vm, char *options, void *reserved)
 {
 	jvmtiEnv *env;

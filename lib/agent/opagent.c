@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A library of its own, linked into strangers: it uses nothing of the rest of the tree. */
+/* This library is linked into other programs: it uses nothing of the rest of the tree. */
 #include "agent/opagent.h"
 
 #include "base/clock.h"
@@ -17,7 +17,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-/* The jitdump of Linux; UNLOAD is ours, others pass over it. */
+/* The jitdump of Linux; UNLOAD is our own; others ignore it. */
 enum { RECORD_LOAD = 0, RECORD_DEBUG_INFO = 2, RECORD_CLOSE = 3, RECORD_UNLOAD = 0x4f50 };
 
 static const uint32_t dump_magic = 0x4a695444, agent_magic = 0x6f704167;
@@ -58,7 +58,7 @@ struct agent {
 	int fd;
 	pthread_mutex_t lock; /* of the file and the index */
 	uint64_t index;
-	void *mark; /* the file's first page, mapped to be executed: the sign to profilers */
+	void *mark; /* the file's first page, mapped executable, by which profilers find it */
 	size_t mark_size;
 };
 
@@ -93,8 +93,8 @@ static struct agent *agent_of(op_agent_t handle)
 	return NULL;
 }
 
-/* Writes all of it; a record that was written in part is cut off again, or the rest of the file
- * would make no sense. */
+/* Writes everything; a record that was written in part is cut off again, as it would make the rest
+ * of the file unreadable. */
 static int write_all(struct agent *a, struct iovec *parts, int count)
 {
 	off_t start = lseek(a->fd, 0, SEEK_END);
@@ -122,7 +122,7 @@ static int write_all(struct agent *a, struct iovec *parts, int count)
 	return 0;
 }
 
-/* A new file of our own: a stranger's with its name is not written to. */
+/* Creates the file; one of another user with its name is not written to. */
 static int create_dump(void)
 {
 	const char *dir = getenv("JITDUMPDIR");
@@ -154,7 +154,7 @@ static int start_dump(struct agent *a)
 		return -1;
 	a->mark_size = (size_t)sysconf(_SC_PAGESIZE);
 	a->mark = mmap(NULL, a->mark_size, PROT_READ | PROT_EXEC, MAP_PRIVATE, a->fd, 0);
-	/* Where files cannot be executed it is found by its name. */
+	/* On a file system mounted noexec the file is found by its name. */
 	if (a->mark == MAP_FAILED)
 		a->mark = NULL;
 	return 0;
@@ -244,7 +244,7 @@ EXPORT int op_write_native_code(op_agent_t handle, char const *symbol_name, uint
 	return write_record(a, RECORD_LOAD, parts, code ? 3 : 2);
 }
 
-/* The rows as they stand in the file, each with its name behind it; caller frees. */
+/* The rows in the file's format, each followed by its name; caller frees. */
 static char *pack_lines(struct debug_line_info const *rows, size_t count, size_t *ret_size)
 {
 	char *packed, *at;

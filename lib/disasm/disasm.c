@@ -8,12 +8,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* bfd.h refuses to be included without. */
+/* bfd.h cannot be included without. */
 #define PACKAGE		"oprofile"
 #define PACKAGE_VERSION OPROFILE_VERSION
 #include <dis-asm.h>
 
-/* More of a core file's memory than any function has is not read at once. */
+/* Limit for reading a core file's memory at once; larger than any function. */
 enum { CORE_MAX = 16 << 20 };
 
 struct disasm {
@@ -33,7 +33,7 @@ struct disasm {
 	size_t relocation_symbols;	     /* section of their symbols */
 };
 
-/* ELF's names of machines and libopcodes' ones; mach 0 is the default of each. */
+/* Machines as ELF and as libopcodes number them; mach 0 is an architecture's default. */
 static const struct {
 	unsigned int machine;
 	unsigned char class; /* ELFCLASS*, or ELFCLASSNONE: any */
@@ -96,7 +96,7 @@ static void add_address(bfd_vma address, disassemble_info *info)
 		d->namer(address, &d->text, d->namer_data);
 }
 
-/* The caller sees from the size that nothing was decoded. */
+/* That nothing was decoded shows in the size. */
 static void ignore_error(int status _unused_, bfd_vma address _unused_,
 			 disassemble_info *info _unused_)
 {
@@ -157,7 +157,7 @@ void disasm_free(struct disasm *d)
 	free(d);
 }
 
-/* Finds the relocations of the current section. A linked file has none left. */
+/* Finds the relocations of the current section; a linked file has none. */
 static void find_relocations(struct disasm *d)
 {
 	size_t i, n = elffile_section_count(d->ef);
@@ -196,8 +196,8 @@ static const char *relocation_name(const struct disasm *d, size_t index)
 	return name && *name ? name : NULL;
 }
 
-/* Adds what the loader will put into the instruction of @size bytes: without that a call in a
- * module leads nowhere. Compilers write relocations in the order of the code. */
+/* Adds the target that relocation will put into the instruction of @size bytes: without it a call
+ * in a module has none. Compilers write relocations in the order of the code. */
 static void add_relocations(struct disasm *d, unsigned int size)
 {
 	uint64_t at = d->at - d->base;
@@ -219,7 +219,7 @@ static void add_relocations(struct disasm *d, unsigned int size)
 	}
 }
 
-/* Makes the section that holds @address the current one. */
+/* Makes the section that contains @address the current one. */
 static bool enter_section(struct disasm *d, size_t index, uint64_t address)
 {
 	uint64_t base = elffile_section_base(d->ef, index);
@@ -242,8 +242,8 @@ static bool enter_section(struct disasm *d, size_t index, uint64_t address)
 	return true;
 }
 
-/* Makes what of a core file's segments is asked for the current section. Memory is not mapped: a
- * kernel's is as large as its address space. */
+/* Reads part of a core file's segment as the current section. It is not mapped: a kernel's segment
+ * is as large as its address space. */
 static bool enter_segment(struct disasm *d, uint64_t start, uint64_t end)
 {
 	Elf_Data *data = NULL;
@@ -286,7 +286,7 @@ const char *disasm_section(const struct disasm *d)
 	return d->section.name;
 }
 
-/* Takes the blanks away that some decoders leave. */
+/* Strips trailing blanks, which some decoders write. */
 static void trim(struct strbuf *text)
 {
 	while (text->length && strchr(" \t", text->text[text->length - 1]))

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Disassembly of the code in an ELF file, by objdump's own engine (binutils' libopcodes), so that
- * what objdump decodes is decoded here.
+ * Disassembles the code of an ELF file with objdump's own engine (binutils' libopcodes), so that it
+ * decodes whatever objdump does.
  *
  *	struct disasm *d;
  *	struct disasm_insn insn;
@@ -17,7 +17,7 @@
 struct disasm;
 struct strbuf;
 
-/* Adds what stands behind an address in an instruction (" <main+0x10>"), or nothing. */
+/* Adds the text that follows an address in an instruction (" <main+0x10>"), or nothing. */
 typedef void disasm_namer(uint64_t address, struct strbuf *out, void *data);
 
 struct disasm_insn {
@@ -27,19 +27,19 @@ struct disasm_insn {
 	const char *text;     /* "mov    %esi,%eax"; borrowed until the next call */
 };
 
-/* A disassembler for the machine of @ef, which is borrowed, with the machine's @options ("intel",
- * as for objdump's -M; or NULL). @namer may be NULL. 0, caller frees; -ENOTSUP if the machine is
- * not known. */
+/* A disassembler for the machine of @ef, which is borrowed, with @options as for objdump's -M
+ * ("intel"; or NULL). @namer may be NULL. 0, caller frees; -ENOTSUP if the machine is unknown. */
 int disasm_new(const struct elffile *ef, const char *options, disasm_namer *namer, void *data,
 	       struct disasm **ret, struct error *err);
+/* NULL is fine. */
 void disasm_free(struct disasm *d);
 DEFINE_CLEANUP(struct disasm *, disasm_free);
 
-/* Goes to the code from @start up to @end, as far as it is in one section; false if no code is
- * there. In a relocatable file addresses are those of elffile_section_base(). */
+/* Moves to the code from @start up to @end, or to the end of the section; false if there is no
+ * code. In a relocatable file addresses are those of elffile_section_base(). */
 bool disasm_seek(struct disasm *d, uint64_t start, uint64_t end);
-/* Name of the section that it went to; borrowed. */
+/* Name of the present section; borrowed. */
 const char *disasm_section(const struct disasm *d);
-/* The next instruction; false at the end. Bytes that are none are handed out as "(bad)" or
- * ".byte 0x..", as objdump does. */
+/* The next instruction; false at the end. Bytes that are not one are returned as "(bad)" or
+ * ".byte 0x..", as in objdump. */
 bool disasm_next(struct disasm *d, struct disasm_insn *ret);

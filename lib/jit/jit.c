@@ -18,7 +18,7 @@ struct jit {
 	size_t count, room;
 	struct row alive;  /* those that have not ended */
 	struct row placed; /* those at their own address, alive or not */
-	struct row moved;  /* those that ended and lie elsewhere; by time of the end */
+	struct row moved;  /* those that ended and have another place; by time of the end */
 	uint64_t place;	   /* next free place */
 	size_t bytes, lines;
 	size_t dropped;
@@ -44,7 +44,7 @@ void jit_free(struct jit *j)
 	free(j);
 }
 
-/* Index of the first piece that ends behind @address. */
+/* Index of the first piece that ends after @address. */
 static size_t row_seek(const struct row *r, uint64_t address)
 {
 	size_t low = 0, n = r->count;
@@ -91,7 +91,7 @@ static bool overlaps(const struct row *r, size_t at, const struct jit_code *code
 	return at < r->count && r->codes[at]->address < code->address + code->size;
 }
 
-/* The @n pieces of the living from @at on end at @time. */
+/* Ends @n living pieces, from index @at on, at @time. */
 static void end_codes(struct jit *j, size_t at, size_t n, uint64_t time)
 {
 	size_t i;
@@ -106,7 +106,7 @@ static void end_codes(struct jit *j, size_t at, size_t n, uint64_t time)
 	row_remove(&j->alive, at, n);
 }
 
-/* Its own address, or one of the places kept for code whose address was used before. */
+/* The code's place: its own address, or a reserved one if that was used before. */
 static bool place_code(struct jit *j, struct jit_code *code)
 {
 	size_t at = row_seek(&j->placed, code->address);
@@ -139,7 +139,7 @@ static const struct jit_line *copy_lines(struct jit *j, const struct jit_code *c
 	lines = arena_alloc(&j->arena, code->line_count * sizeof(*lines));
 	for (i = 0; i < code->line_count; i++) {
 		lines[i] = code->lines[i];
-		/* One method is one file, nearly always. */
+		/* Nearly always one method is in one file. */
 		if (!file || strcmp(file, lines[i].file) != 0)
 			file = arena_strdup(&j->arena, lines[i].file);
 		lines[i].file = file;
@@ -148,7 +148,7 @@ static const struct jit_line *copy_lines(struct jit *j, const struct jit_code *c
 	return lines;
 }
 
-/* A copy in the table's memory; beyond the limits without bytes or lines. */
+/* A copy in the table's memory, without bytes or lines if the limits are reached. */
 static struct jit_code *copy_code(struct jit *j, const struct jit_code *code)
 {
 	struct jit_code *copy = arena_alloc(&j->arena, sizeof(*copy));
@@ -242,7 +242,7 @@ const struct jit_code *jit_find(const struct jit *j, uint64_t pc, uint64_t time)
 	c = row_find(&j->placed, pc);
 	if (c && c->from <= time && time < c->to)
 		return c;
-	/* What ended before is farther back only. */
+	/* Code that ended earlier is before this one. */
 	for (i = j->moved.count; i-- && j->moved.codes[i]->to > time;) {
 		c = j->moved.codes[i];
 		if (c->from <= time && time < c->to && pc - c->address < c->size)

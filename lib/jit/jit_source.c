@@ -21,22 +21,23 @@ struct format;
 struct jit_source {
 	int fd;
 	char *name;
-	const struct format *format;  /* NULL until its first bytes were seen */
-	uint64_t offset;	      /* of the file, behind what is in the buffer */
-	uint64_t resume;	      /* of the file: what is before was handed over */
-	uint64_t record_at, lines_at; /* of the file: the record at hand, the one of the lines */
+	const struct format *format; /* NULL until known from the first bytes */
+	uint64_t offset;	     /* of the file, behind what is in the buffer */
+	uint64_t resume;	     /* of the file: what is before was handed over */
+	uint64_t record_at,
+		lines_at; /* offsets of the present record and of the one with the lines */
 	uint8_t *buffer;
 	size_t have, room;
 	uint64_t last_read, last_time;
-	bool cycles; /* times mean nothing to us */
+	bool cycles; /* times are CPU cycles, which cannot be converted */
 	bool failed;
-	struct jit_line *lines; /* of the code to come; files lie in line_files */
+	struct jit_line *lines; /* of the next code; ->file points into line_files */
 	size_t line_count, line_room;
 	char **files;
 	size_t file_count, file_room;
 };
 
-/* A format takes whole records off the span and leaves what is cut short. */
+/* A format consumes complete records of the span and leaves an incomplete one. */
 struct format {
 	const char *name;
 	bool timed;
@@ -54,7 +55,7 @@ struct jit_source *jit_source_new(int fd, const char *name)
 	return s;
 }
 
-/* Forgets the lines that wait for their code. */
+/* Drops the lines that wait for their code. */
 static void drop_lines(struct jit_source *s)
 {
 	while (s->file_count)
@@ -81,7 +82,7 @@ static int damaged(const struct jit_source *s, const char *what, struct error *e
 			 (unsigned long long)(s->offset - s->have));
 }
 
-/* The time that @stamp of a record means. */
+/* Converts a record's time stamp. */
 static uint64_t time_of(struct jit_source *s, uint64_t stamp)
 {
 	uint64_t time = s->cycles ? s->last_read : stamp;
@@ -92,7 +93,7 @@ static uint64_t time_of(struct jit_source *s, uint64_t stamp)
 
 static void add_line(struct jit_source *s, uint64_t address, uint32_t line, const char *file)
 {
-	/* A lone 0xff stands for the file of the row before. */
+	/* 0xff alone means the file of the row before. */
 	bool again = s->file_count &&
 		     (!strcmp(file, "\xff") || !strcmp(file, s->files[s->file_count - 1]));
 
@@ -106,7 +107,7 @@ static void add_line(struct jit_source *s, uint64_t address, uint32_t line, cons
 						       .file = s->files[s->file_count - 1] };
 }
 
-/* Hands over code, with the lines that came for it: they start inside it. */
+/* Passes code to the sink, with those waiting lines that are inside it. */
 static void load(struct jit_source *s, const struct jit_sink *sink, struct jit_code *code)
 {
 	if (s->line_count && s->lines[0].address - code->address < code->size) {
@@ -128,7 +129,7 @@ static int dump_load(struct jit_source *s, struct span *in, uint64_t time,
 	    span_u64(in, &code.address) < 0 || span_u64(in, &code.size) < 0 ||
 	    span_u64(in, &index) < 0 || !(code.name = span_string(in)))
 		return -EBADMSG;
-	/* Writers that have no code at hand give its size all the same. */
+	/* Writers without the code's bytes still give its size. */
 	code.bytes = code.size <= in->left ? in->at : NULL;
 	load(s, sink, &code);
 	return 0;
@@ -195,8 +196,7 @@ static int dump_payload(struct jit_source *s, uint32_t id, struct span *in, uint
 	}
 }
 
-/* Takes one record's header and cuts its payload off; 1, 0 if not all of it is there yet, or
- * negative. */
+/* Reads a record's header and splits off its payload; 1, 0 if it is incomplete, or negative. */
 static int take_record(struct jit_source *s, struct span *in, uint32_t *ret_id, uint64_t *ret_time,
 		       struct span *ret, struct error *err)
 {
@@ -206,14 +206,14 @@ static int take_record(struct jit_source *s, struct span *in, uint32_t *ret_id, 
 	if (span_u32(&at, ret_id) < 0 || span_u32(&at, &size) < 0 || span_u64(&at, ret_time) < 0)
 		return 0;
 	if (size < RECORD_HEADER || size > RECORD_MAX)
-		return damaged(s, "a record of an impossible size", err);
+		return damaged(s, "record with an impossible size", err);
 	if (span_sub(&at, size - RECORD_HEADER, ret) < 0)
 		return 0;
 	*in = at;
 	return 1;
 }
 
-/* One record, whose payload is read by @read; 1, 0 if not all of it is there yet, or negative. */
+/* Reads a record, its payload with @read; 1, 0 if it is incomplete, or negative. */
 static int read_record(struct jit_source *s, struct span *in, payload_reader *read,
 		       const struct jit_sink *sink, struct error *err)
 {
@@ -225,7 +225,7 @@ static int read_record(struct jit_source *s, struct span *in, payload_reader *re
 	if (r <= 0)
 		return r;
 	if (read(s, id, &payload, time_of(s, time), sink) < 0)
-		return damaged(s, "a record that ends too early", err);
+		return damaged(s, "record too short for its fields", err);
 	return 1;
 }
 
@@ -249,7 +249,7 @@ static int dump_header(struct jit_source *s, struct span *in, struct error *err)
 		return error_set(err, -ENOTSUP, "%s: jitdump of version %u, not 1", s->name,
 				 version);
 	if (size < 40 || size > READ_SIZE)
-		return damaged(s, "a header of an impossible size", err);
+		return damaged(s, "header with an impossible size", err);
 	if (!span_take(in, size))
 		return 0;
 	s->cycles = flags & ARCH_TIMESTAMP;
@@ -266,7 +266,7 @@ static int opagent_header(struct jit_source *s, struct span *in, struct error *e
 	if (version != 1 || size < 32 || size > READ_SIZE)
 		return error_set(err, -ENOTSUP, "%s: agent's dump of version %u, header %u",
 				 s->name, version, size);
-	/* Its times are seconds: as good as none. */
+	/* Its times have seconds only: useless. */
 	s->cycles = true;
 	return span_take(in, size) ? 1 : 0;
 }
@@ -327,7 +327,7 @@ static int opagent_record(struct jit_source *s, struct span *in, const struct ji
 	return read_record(s, in, opagent_payload, sink, err);
 }
 
-/* One line of a perf map; what is no such line is passed over, as perf does. */
+/* Reads a line of a perf map; other lines are ignored, as in perf. */
 static int map_record(struct jit_source *s, struct span *in, const struct jit_sink *sink,
 		      struct error *err)
 {
@@ -338,7 +338,7 @@ static int map_record(struct jit_source *s, struct span *in, const struct jit_si
 	size_t length;
 
 	if (!newline)
-		return in->left > READ_SIZE ? damaged(s, "a line without end", err) : 0;
+		return in->left > READ_SIZE ? damaged(s, "endless line", err) : 0;
 	length = (size_t)(newline - in->at);
 	line = xstrndup((const char *)in->at, length);
 	(void)span_take(in, length + 1);
@@ -356,7 +356,7 @@ static int map_record(struct jit_source *s, struct span *in, const struct jit_si
 	return 1;
 }
 
-/* 0 is for one that is not known yet. */
+/* 0 means not known yet. */
 enum { FORMAT_UNKNOWN, FORMAT_JITDUMP, FORMAT_OPAGENT, FORMAT_PERF_MAP, FORMAT_COUNT_ };
 static const struct format formats[] = {
 	[FORMAT_JITDUMP] = { "jitdump", true, dump_header, dump_record },
@@ -365,7 +365,7 @@ static const struct format formats[] = {
 };
 static_assert(ARRAY_SIZE(formats) == FORMAT_COUNT_, "a row for each format");
 
-/* By its first bytes; a text has no magic. 1, 0 if more must come first, or negative. */
+/* Finds the format from the first bytes: without magic it is text. 1, 0 if too few, or negative. */
 static int find_format(struct jit_source *s, struct span *in, struct error *err)
 {
 	struct span at = *in;
@@ -375,16 +375,16 @@ static int find_format(struct jit_source *s, struct span *in, struct error *err)
 		return 0;
 	if (magic == __builtin_bswap32(JIT_DUMP_MAGIC) ||
 	    magic == __builtin_bswap32(JIT_OPAGENT_MAGIC))
-		return error_set(err, -ENOTSUP, "%s: written on a machine of the other byte order",
-				 s->name);
+		return error_set(err, -ENOTSUP,
+				 "%s: written by a machine with the other byte order", s->name);
 	s->format = &formats[magic == JIT_DUMP_MAGIC	  ? FORMAT_JITDUMP
 			     : magic == JIT_OPAGENT_MAGIC ? FORMAT_OPAGENT
 							  : FORMAT_PERF_MAP];
 	return s->format->header ? s->format->header(s, in, err) : 1;
 }
 
-/* All that is before @in was handed over, but for lines that wait for their code, which comes
- * soon if at all. */
+/* Notes that all before @in was read, except for lines that wait for their code, which comes soon
+ * if at all. */
 static void note_taken(struct jit_source *s, const struct span *in)
 {
 	s->record_at = s->offset - in->left;
@@ -421,7 +421,7 @@ int64_t jit_source_read_some(struct jit_source *s, const struct jit_sink *sink, 
 	ssize_t n;
 
 	if (s->failed)
-		return error_set(err, -EBADMSG, "%s: not read any more", s->name);
+		return error_set(err, -EBADMSG, "%s: ignored after an earlier error", s->name);
 	do {
 		array_grow(&s->buffer, s->have + READ_SIZE, &s->room);
 		n = pread(s->fd, s->buffer + s->have, READ_SIZE, (off_t)s->offset);

@@ -21,19 +21,19 @@ enum {
 
 	ROOM = 128 << 20, /* of an answer: the tables of the largest programs have 20 MiB */
 	TIME_MS = 10000,
-	JIT_PORTIONS = 32, /* of a source at a time, some MiB each: who writes without end must not
-			    * keep us */
-	UNTOLD_MAX = 16,   /* files that are told of by name between two parser_tell() */
+	JIT_PORTIONS = 32, /* of a source per call, some MiB each, so that an endless one does not
+			    * block us */
+	UNTOLD_MAX = 16,   /* files reported by name in one parser_tell() */
 };
 
 struct parser {
 	struct sandbox *sandbox;
 	uint64_t lost; /* atomic, as is the next */
 	bool said_refused;
-	pthread_mutex_t lock; /* over all below */
+	pthread_mutex_t lock; /* for all members below */
 	char *untold[UNTOLD_MAX];
 	size_t untold_count;
-	uint64_t more; /* of them without a name */
+	uint64_t more; /* further ones, without name */
 };
 
 int parser_new(struct parser **ret, struct error *err)
@@ -65,7 +65,7 @@ void parser_free(struct parser *p)
 	free(p);
 }
 
-/* What the file that @fd is open of is called; caller frees. */
+/* The path of the open file @fd; caller frees. */
 static char *name_of(int fd)
 {
 	char link[64], name[4096];
@@ -87,16 +87,16 @@ static void note(struct parser *p, char *line)
 	(void)pthread_mutex_unlock(&p->lock);
 }
 
-/* A file is given up. */
+/* Notes that a file is given up. */
 static void give_up(struct parser *p, int fd, const char *why)
 {
 	_cleanup_free_ char *name = name_of(fd);
 
 	__atomic_add_fetch(&p->lost, 1, __ATOMIC_RELAXED);
-	note(p, xasprintf("%s: %s; it is not looked at any more", name, why));
+	note(p, xasprintf("%s: %s; ignored from now on", name, why));
 }
 
-/* A system call that the worker was refused, the first time. */
+/* Notes the first refusal of a system call to the worker. */
 static void note_refused(struct parser *p, int fd, const char *call)
 {
 	_cleanup_free_ char *name = NULL;
@@ -109,7 +109,7 @@ static void note_refused(struct parser *p, int fd, const char *call)
 			  name, call));
 }
 
-/* Has a request done; in *@ret what came back, which the worker could still change. */
+/* Has a request served. The answer in *@ret may still be changed by the worker. */
 static int ask(struct parser *p, unsigned int lane, const struct parser_request *request, int fd,
 	       struct span *ret)
 {
@@ -127,11 +127,11 @@ static int ask(struct parser *p, unsigned int lane, const struct parser_request 
 	return reply.code;
 }
 
-/* An answer that no worker of ours gives. */
+/* Handles an answer that an intact worker cannot have given. */
 static int check(struct parser *p, int fd, int r)
 {
 	if (r < 0)
-		give_up(p, fd, "reading it led to an answer that makes no sense");
+		give_up(p, fd, "reading it led to an invalid answer");
 	return r;
 }
 
@@ -175,7 +175,7 @@ int parser_table(struct parser *p, int fd, struct unwind_rules *rules, struct un
 	return r < 0 ? error_set(err, r, "no unwind table") : 0;
 }
 
-/* One portion; bytes read, 0 at the end, or -errno. */
+/* Reads one portion; returns the bytes read, 0 at the end, or -errno. */
 static int64_t read_portion(struct parser *p, struct jit_source *s, const struct jit_sink *sink,
 			    uint64_t now, struct error *err)
 {
@@ -195,7 +195,7 @@ static int64_t read_portion(struct parser *p, struct jit_source *s, const struct
 	}
 	if (r < 0)
 		return error_set(err, r, "%s: could not be read safely", jit_source_name(s));
-	/* A worker that goes in circles would keep us for ever. */
+	/* A worker that goes back would never end. */
 	if (n > 0 && state.offset < request.state.offset)
 		return error_set(err, -EBADMSG, "%s: read backwards", jit_source_name(s));
 	jit_source_resume(s, &state);
@@ -260,5 +260,5 @@ void parser_tell(struct parser *p)
 		free(untold[i]);
 	}
 	if (more)
-		log_warn("the same with %llu other files", (unsigned long long)more);
+		log_warn("the same for %llu more files", (unsigned long long)more);
 }

@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads what strangers wrote for a program with rights that they want: in a process without any
- * (base/sandbox.h), whose answers are checked as if they came from the stranger. A file on which
- * that process dies, or sits too long, is told of by name, and given up.
+ * Parses untrusted files for a privileged program in a sandbox (base/sandbox.h): a process without
+ * privileges, whose answers are checked like the files themselves. If that process dies or takes
+ * too long on a file, the file is given up and reported by name.
  *
  *	struct parser *p;
- *	parser_new(&p, err);			first of all
+ *	parser_new(&p, err);			before all else
  *	parser_build_id(p, fd, &id);
- *	parser_tell(p);				now and then: what went wrong goes to the log
+ *	parser_tell(p);				now and then: logs what went wrong
  *	parser_free(p);
  *
- * A NULL parser is allowed everywhere: then it is read here. Of the functions below
- * parser_table() may be called by one thread at a time, all others by another one.
+ * With a NULL parser files are parsed in this process. parser_table() may be called by one thread,
+ * all other functions by another one at the same time.
  */
 #pragma once
 
@@ -27,27 +27,27 @@ struct parser;
 struct unwind_rules;
 struct unwind_table;
 
-/* Makes one; 0 or -errno. Caller frees. */
+/* Starts a parser. 0, caller frees; or -errno. */
 int parser_new(struct parser **ret, struct error *err);
 /* NULL is fine. */
 void parser_free(struct parser *p);
 DEFINE_CLEANUP(struct parser *, parser_free);
 
-/* As elf_build_id_read_fd(). */
+/* As elf_build_id_read_fd(), in the sandbox. */
 int parser_build_id(struct parser *p, int fd, struct build_id *ret);
-/* As unwind_table_build() of the ELF file open as @fd, which stays the caller's. */
+/* As unwind_table_build(), in the sandbox, for the ELF file @fd, which stays the caller's. */
 int parser_table(struct parser *p, int fd, struct unwind_rules *rules, struct unwind_table **ret,
 		 struct error *err);
-/* As jit_source_read(), but of very much at most 64 MiB; the rest comes with the next call. */
+/* As jit_source_read(), in the sandbox, but at most 64 MiB per call. */
 int64_t parser_jit(struct parser *p, struct jit_source *s, struct jit *j, uint64_t now,
 		   struct error *err);
 
-/* CPU time of the processes that read, up to now, in ns; bytes of memory that are theirs alone. 0
- * of NULL. */
+/* CPU time of its processes so far, in ns; 0 for NULL. */
 uint64_t parser_cpu(struct parser *p);
+/* Private memory of its processes, in bytes; 0 for NULL. */
 uint64_t parser_memory(struct parser *p);
 
-/* Files that were given up. */
+/* Number of files that were given up. */
 uint64_t parser_lost(struct parser *p);
-/* Logs those that were not told of yet. */
+/* Logs those that were not logged yet. */
 void parser_tell(struct parser *p);

@@ -287,7 +287,7 @@ static void a_damaged_dump_is_named(void)
 	add_u64(&b, 3000);
 	s = source_of(b.text, b.length, &fd);
 	CHECK_EQ(jit_source_read(s, j, 100, &err), -EBADMSG);
-	CHECK(strstr(err.text, "source: a record of an impossible size"));
+	CHECK(strstr(err.text, "source: record with an impossible size"));
 	CHECK_STR(name_at(j, 0x1000, 2000), "whole");
 	CHECK_EQ(jit_source_read(s, j, 200, &err), -EBADMSG);
 }

@@ -269,7 +269,7 @@ static void a_damaged_dump_is_told_of_by_its_name(void)
 	add_u64(&dump, 3);
 	CHECK_EQ(write(fd, dump.text, dump.length), dump.length);
 	CHECK(parser_jit(p, s, j, 1, &err) < 0);
-	CHECK(!strncmp(err.text, "/tmp/jit-7.dump: a record of an impossible size", 46));
+	CHECK(!strncmp(err.text, "/tmp/jit-7.dump: record with an impossible size", 47));
 	CHECK_EQ(jit_count(j), 22);
 	CHECK(parser_jit(p, s, j, 2, &err) < 0);
 }

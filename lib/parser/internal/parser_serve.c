@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The worker's half of a parser: it runs without rights, and what it writes is not believed. */
+/* The worker's half of a parser: it runs without privileges, and its answers are not trusted. */
 #include "elf/elf_build_id.h"
 #include "elf/elffile.h"
 #include "jit/jit.h"
@@ -10,11 +10,11 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Of a file of code made at run time at most so much is read for one answer. What it becomes is at
- * most eight times as long. */
+/* Bytes of a file of run-time code that are read for one answer, which is at most eight times as
+ * long. */
 enum { JIT_PORTION = 2 << 20 };
 
-/* An answer being written; what does not fit is left out, and ->full says so. */
+/* An answer being written; ->full says that something did not fit and was left out. */
 struct writer {
 	char *at;
 	size_t left;
@@ -67,7 +67,7 @@ static void serve_build_id(int fd, struct sandbox_reply *reply)
 	finish(&w, reply, r);
 }
 
-/* In the order in which it is taken apart: the last array is the longest. */
+/* In the order of parsing: the longest array is last. */
 static void put_table(struct writer *w, const struct unwind_table *t,
 		      const struct unwind_rules *rules)
 {
@@ -125,7 +125,7 @@ static void put_load(void *data, const struct jit_code *code)
 
 		put_u64(w, line->address);
 		put_u32(w, line->line);
-		/* Nothing: the file of the row before. */
+		/* No name: the file of the row before. */
 		put_string(w, file && !strcmp(file, line->file) ? "" : line->file);
 		file = line->file;
 	}
@@ -165,7 +165,7 @@ static void serve_jit(const struct parser_request *request, int fd, struct sandb
 	put_u32(&w, PARSER_JIT_END);
 	put(&w, &state, sizeof(state));
 	put_u64(&w, (uint64_t)n);
-	/* A nameless source's. */
+	/* Of a source without name. */
 	put_string(&w, err.text + (strncmp(err.text, ": ", 2) ? 0 : 2));
 	finish(&w, reply, 0);
 }

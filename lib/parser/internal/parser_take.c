@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Our half of a parser: takes answers apart that somebody else may have written. */
+/* The privileged half of a parser: parses answers, which a compromised worker may have forged. */
 #include "base/mem.h"
 #include "jit/jit.h"
 #include "parser/internal/parser_wire.h"
@@ -28,7 +28,7 @@ static bool rule_makes_sense(const struct unwind_rule *rule)
 	return rule->cfa <= UNWIND_CFA_INDEX && rule->base <= UNWIND_BASE_OTHER;
 }
 
-/* The numbers here of the rules in the answer. */
+/* Our numbers of the rules in the answer. */
 static int take_rules(struct span *in, size_t count, struct unwind_rules *rules, uint16_t *numbers)
 {
 	struct unwind_rule rule;
@@ -56,7 +56,7 @@ static int take_segments(struct span *in, struct unwind_table *t)
 	return 0;
 }
 
-/* Where each page's rows start; each has some, and not more than PCs. */
+/* Reads where each page's rows start; each page has at least one row, and at most one per PC. */
 static int take_pages(struct span *in, struct unwind_table *t)
 {
 	size_t i;
@@ -72,7 +72,8 @@ static int take_pages(struct span *in, struct unwind_table *t)
 	return t->pages[t->page_count] == t->row_count ? 0 : -EBADMSG;
 }
 
-/* One pass, for most of an answer is rows; each is read once, as somebody may still write there. */
+/* Copies the rows, most of an answer, in one pass: each is read once, as the worker may still
+ * write. */
 static int take_rows(struct span *in, struct unwind_table *t, const uint16_t *numbers,
 		     size_t rule_count)
 {
@@ -87,7 +88,7 @@ static int take_rows(struct span *in, struct unwind_table *t, const uint16_t *nu
 		struct unwind_row row;
 
 		memcpy(&row, &bits, sizeof(row));
-		/* Rule 0 is always there. */
+		/* Rule 0 always exists. */
 		bad += row.rule >= rule_count;
 		t->rows[i] = (struct unwind_row){ row.pc,
 						  numbers[row.rule < rule_count ? row.rule : 0] };
@@ -116,7 +117,7 @@ int parser_take_table(struct span in, struct unwind_rules *rules, struct unwind_
 	struct counts c;
 	int r;
 
-	/* No count can be such that the arrays would not fit into the answer. */
+	/* Check that the arrays fit into the answer. */
 	if (span_copy(&in, &c, sizeof(c)) < 0 || c.machine > UNWIND_AARCH64 ||
 	    c.segments > UNWIND_SEGMENTS_MAX || !c.rules || c.rules > UNWIND_RULES_MAX ||
 	    c.pages > in.left || c.rows > in.left || !c.pages || !c.rows)
@@ -144,7 +145,7 @@ static int take_lines(struct span *in, uint32_t count, struct jit_line **ret)
 	const char *file = NULL, *name;
 	uint32_t i;
 
-	/* A row takes 13 bytes at least. */
+	/* A row has at least 13 bytes. */
 	if (count > in->left / 13)
 		return -EBADMSG;
 	*ret = xcalloc(count + 1, sizeof(**ret));
@@ -211,7 +212,7 @@ static int take_end(struct span *in, struct jit_source_state *ret_state, int64_t
 
 	if (!bytes || span_u64(in, &n) < 0 || !(text = span_string(in)) || in->left)
 		return -EBADMSG;
-	/* The two truths are bytes: any but 0 and 1 would be undefined. */
+	/* The booleans are bytes: values other than 0 and 1 would be undefined behaviour. */
 	if (bytes[offsetof(struct jit_source_state, cycles)] > 1 ||
 	    bytes[offsetof(struct jit_source_state, failed)] > 1)
 		return -EBADMSG;
