@@ -29,11 +29,15 @@ struct json {
 void json_open(struct json *j, const char *name, char bracket);
 /* Closes the innermost object ('}') or array (']'). */
 void json_close(struct json *j, char bracket);
-/* These write a value as member @name (NULL in an array). A NULL string is written as null. */
+/* These write a value as member @name (NULL in an array): a string, null if NULL. */
 void json_string(struct json *j, const char *name, const char *value);
+/* An unsigned number. */
 void json_u64(struct json *j, const char *name, uint64_t value);
+/* A signed number. */
 void json_i64(struct json *j, const char *name, int64_t value);
+/* A fractional number. */
 void json_double(struct json *j, const char *name, double value);
+/* true or false. */
 void json_bool(struct json *j, const char *name, bool value);
 /* A string whose every byte matters, such as a path: if it is not UTF-8, its bytes above 0x7f are
  * written as \u00XX. */
