@@ -63,7 +63,7 @@ void arena_join(struct arena *a, struct arena *from)
 		return;
 	while (oldest->next)
 		oldest = oldest->next;
-	/* Behind the newest block of @a, which has room left. */
+	/* After the newest block of @a, which has room left. */
 	if (a->blocks) {
 		oldest->next = a->blocks->next;
 		a->blocks->next = from->blocks;

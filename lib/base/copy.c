@@ -26,7 +26,7 @@ static int write_piece(int fd, const char *bytes, size_t size)
 	return 0;
 }
 
-/* From the one's position to its end. */
+/* Copies from the present position to the end. */
 static int copy_bytes(int from, int to)
 {
 	_cleanup_free_ char *piece = xmalloc(PIECE);
@@ -52,7 +52,7 @@ static int copy_open(int from, const struct stat *st, const char *to)
 	if (fd < 0)
 		return -errno;
 	r = copy_bytes(from, fd);
-	/* The set-user-id bits of a program are no part of a copy of it. */
+	/* A copy does not get the set-user-id bits. */
 	if (r == 0 && (fchmod(fd, (st->st_mode & 0777) | 0200) < 0 || futimens(fd, times) < 0))
 		r = -errno;
 	return r;

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* Lanes that do not wait for each other keep the multiplier busy. */
+/* Independent lanes keep the multiplier busy. */
 enum { LANES = 4 };
 
 static uint64_t step(uint64_t lane, uint64_t word)

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Stores a text; one that does not fit ends in dots, so that nobody takes it for the whole. */
+/* Stores a text; one that is cut short ends in dots. */
 static void set_text(struct error *err, const char *text)
 {
 	static const char dots[] = "...";

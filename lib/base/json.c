@@ -5,7 +5,7 @@
 
 #include <inttypes.h>
 
-/* How many characters from @s on stand for themselves: most of most strings do. */
+/* Number of characters at @s that need no escape, mostly all. */
 static size_t plain_length(const unsigned char *s)
 {
 	size_t n = 0;

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The only exit in the libraries. */
+/* The only place in the libraries that ends the program. */
 static _noreturn_ void out_of_memory(void)
 {
 	static const char text[] = "oprofile: out of memory\n";

@@ -32,12 +32,12 @@ static bool letter_taken(const struct opt *opts, char letter)
 	return false;
 }
 
-/* The tables that getopt_long() wants, made from ours. */
+/* The tables for getopt_long(), made from ours. */
 struct getopt_tables {
 	struct option *longs;	/* val = index into all[] + 256 */
 	const struct opt **all; /* the tool's options, then the standard ones */
 	size_t count;
-	size_t own; /* how many of them are the tool's */
+	size_t own; /* number of the tool's options */
 	struct strbuf shorts;
 };
 
@@ -136,7 +136,7 @@ static int unknown_option(const struct getopt_tables *t, const char *word, struc
 	return error_set(err, -EINVAL, "unknown option '--%s'", name);
 }
 
-/* What getopt_long() complained of, in our words. */
+/* The error of getopt_long() in our words. */
 static int bad_option(const struct getopt_tables *t, int c, char **argv, struct error *err)
 {
 	const char *word = argv[optind - 1];
@@ -170,7 +170,7 @@ int opt_parse(const struct opt_cmdline *cmdline, int argc, char **argv, struct e
 	optind = 0;
 	opterr = 0;
 	while ((c = getopt_long(argc, argv, t.shorts.text, t.longs, NULL)) != -1) {
-		/* Both what getopt says of an unknown letter and the original's for help. */
+		/* getopt's sign of an unknown letter, and the original's option for help. */
 		if (c == '?' && optopt == '?')
 			return OPT_HELP;
 		if (c == '?' || c == ':')
@@ -185,7 +185,7 @@ int opt_parse(const struct opt_cmdline *cmdline, int argc, char **argv, struct e
 	return optind;
 }
 
-/* One option of --help: its forms, padded to the column where the wrapped text stands. */
+/* Adds an option to --help: its forms, padded to the column of the wrapped text. */
 static void help_option(const struct opt *opt, bool letter, unsigned int width, struct strbuf *out)
 {
 	_cleanup_(strbuf_done) struct strbuf left = STRBUF_INIT;

@@ -23,7 +23,7 @@
 enum opt_kind {
 	OPT_FLAG,   /* bool: set to true */
 	OPT_STRING, /* const char *: the argument, borrowed from argv */
-	OPT_PATH,   /* likewise, and not empty */
+	OPT_PATH,   /* the same, and not empty */
 	OPT_U64,    /* uint64_t: a number */
 	OPT_SIZE,   /* uint64_t: a number of bytes such as 64K */
 	OPT_CALL,   /* calls ->call with the argument (NULL if ->arg is NULL) */

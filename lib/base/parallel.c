@@ -6,7 +6,7 @@
 #include <pthread.h>
 #include <sched.h>
 
-/* What the threads of one parallel_each() share. */
+/* Shared by the threads of a parallel_each(). */
 struct job {
 	size_t next, count;
 	void (*work)(size_t i, unsigned int thread, void *data);

@@ -40,7 +40,7 @@ bool path_is_absolute(const char *path)
 	return path[0] == '/';
 }
 
-/* Takes "." and empty parts out of a path, in place; ".." stays, for it may lead through a link. */
+/* Removes "." and empty parts from a path, in place. ".." is kept, as it may follow a link. */
 static void drop_dots(char *path)
 {
 	char *to = path, *from = path;
@@ -97,8 +97,8 @@ int path_make_dirs(const char *path, mode_t mode, struct error *err)
 	return make_dirs_until(path, path + strlen(path), mode, err);
 }
 
-/* Makes the directory @path, those above it only where it cannot be made: most often all of them
- * are there, and in a deep tree asking for each costs more than what is made. */
+/* Makes the directory @path, and its parents only if that fails: mostly they exist, and in a deep
+ * tree a call for each would cost more. */
 static bool make_last_first(char *path, mode_t mode)
 {
 	char *slash;

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Moves past @c; false if something else stands there. */
+/* Moves past @c; false if there is another character. */
 static bool skip(const char **at, char c)
 {
 	if (**at != c)
@@ -106,7 +106,7 @@ int procfs_comm(const char *root, uint32_t pid, char comm[16])
 
 int procfs_stat_parse(const char *line, struct procfs_stat *ret)
 {
-	/* The name before it may hold anything, but nothing behind it has a parenthesis. */
+	/* The name may contain anything, but no field after it has a parenthesis. */
 	const char *at = strrchr(line, ')');
 	unsigned long flags, threads;
 	unsigned int parent;

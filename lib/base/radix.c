@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-/* DIGIT_BITS a pass; below SMALL entries a pass over all digits costs more than comparing. */
+/* DIGIT_BITS per pass; for fewer than SMALL entries comparing is cheaper. */
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, SMALL = 48 };
 
 static void insertion_sort(struct radix_entry *entries, size_t count)

@@ -12,16 +12,16 @@
 struct scratch {
 	char *path;
 	pid_t keeper; /* the child that removes it */
-	int alive;    /* end of a pipe that the keeper waits to see closed */
+	int alive;    /* our end of a pipe; the keeper waits until it is closed */
 };
 
-/* The keeper: lives until nobody holds the other end of @pipe. It keeps no file of the parent's
- * open, or a pipeline that the tool stands in would not see its end. */
+/* The keeper: lives until the other end of @pipe is closed. It closes all files of the parent,
+ * since a pipeline that the tool is part of would wait for them. */
 static void keep(const char *path, int pipe)
 {
 	char nothing;
 
-	(void)setsid(); /* ctrl-C is for the parent */
+	(void)setsid(); /* ctrl-C ends only the parent */
 	if (dup2(pipe, 0) < 0)
 		_exit(1);
 	(void)close_range(1, ~0U, 0);
@@ -47,7 +47,7 @@ static int start_keeper(struct scratch *s)
 	return s->keeper < 0 ? -errno : 0;
 }
 
-/* Thousands of small files are made ten times faster in memory than on a disk. */
+/* Making thousands of small files is ten times faster in memory than on a disk. */
 static const char *choose_place(uint64_t room)
 {
 	static const char *const memory = "/dev/shm";

@@ -12,17 +12,17 @@
 #include <string.h>
 #include <ucontext.h>
 
-/* Above all numbers that there are, those that are the same on all architectures included. */
+/* Above all numbers of system calls, including those common to all architectures. */
 enum { NUMBERS = 1024 };
 
-/* A process is confined once: what its handler needs is set before. */
+/* A process is confined once; the handler's data are set before. */
 static struct {
 	seccomp_confine_say *say;
 	char *names[NUMBERS];
 	bool said[NUMBERS];
 } confined;
 
-/* The result of the call that was refused. */
+/* The register for the result of the refused call. */
 static void set_result(ucontext_t *context, long result)
 {
 #if defined(__x86_64__)
@@ -34,7 +34,7 @@ static void set_result(ucontext_t *context, long result)
 #endif
 }
 
-/* A system call was refused: says so, and has it fail. */
+/* Handles a refused system call: reports it and makes it fail with EPERM. */
 static void on_refusal(int number _unused_, siginfo_t *info, void *context)
 {
 	int call = info->si_syscall, saved = errno;
@@ -60,7 +60,7 @@ static int catch_refusals(seccomp_confine_say *say, struct error *err)
 		       : 0;
 }
 
-/* Adds one row; 1 if its call was not there before, 0 if it was or this machine has none such. */
+/* Adds a row; 1 if its call is new, 0 if it was added before or this machine does not have it. */
 static int add(scmp_filter_ctx filter, const struct seccomp_confine_call *c, bool seen[NUMBERS])
 {
 	int number = seccomp_syscall_resolve_name(c->name), r;
@@ -69,7 +69,7 @@ static int add(scmp_filter_ctx filter, const struct seccomp_confine_call *c, boo
 					.datum_a = c->mask,
 					.datum_b = c->value };
 
-	/* Negative numbers stand for calls of other architectures. */
+	/* Negative numbers are calls of other architectures. */
 	if (number < 0 || number >= NUMBERS)
 		return 0;
 	r = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, number, c->limited, &compare);
@@ -87,9 +87,9 @@ static int load(scmp_filter_ctx filter, const struct seccomp_confine_call *calls
 	size_t i, n = 0;
 	int r = seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1);
 
-	/* A tree of numbers in place of a list. */
+	/* Makes libseccomp compile a binary tree instead of a list. */
 	(void)seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2);
-	/* glibc goes back to clone, whose flags can be looked at. */
+	/* With ENOSYS glibc falls back to clone, whose flags can be checked. */
 	if (r == 0)
 		r = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
 	for (i = 0; r >= 0 && i < count; i++) {

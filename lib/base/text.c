@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Whether words have single blanks between, and none around. */
+/* Whether words are separated by single blanks, with none at the ends. */
 static bool is_single_spaced(const char *text)
 {
 	size_t length = strlen(text);
@@ -88,8 +88,8 @@ size_t text_hex(uint64_t value, unsigned int digits, char out[16])
 
 size_t text_utf8_length(const char *s)
 {
-	/* The second byte's range tells overlong forms, surrogates and what lies beyond U+10FFFF.
-	 */
+	/* The range of the second byte excludes overlong forms, surrogates and code points above
+	 * U+10FFFF. */
 	static const struct {
 		uint8_t first, last, low, high, more;
 	} rows[] = {
@@ -135,7 +135,7 @@ unsigned int text_width(const char *s)
 	return width;
 }
 
-/* Length of the control character at @s: C0, DEL, or C1 as UTF-8 has it; 0 if it is none. */
+/* Length of the control character at @s: C0, DEL, or C1 in UTF-8; 0 if it is none. */
 static size_t control_length(const char *s)
 {
 	unsigned char c = (unsigned char)s[0], next = (unsigned char)(c ? s[1] : 0);
@@ -145,7 +145,7 @@ static size_t control_length(const char *s)
 	return c == 0xc2 && next >= 0x80 && next < 0xa0 ? 2 : 0;
 }
 
-/* Whether @size bytes are printable ASCII, eight at a time: all that names are in practice. */
+/* Whether @size bytes are printable ASCII, as nearly all names are; checks eight at a time. */
 static bool is_plain(const char *text, size_t size)
 {
 	const uint64_t ones = 0x0101010101010101ULL, highs = ones << 7;
@@ -153,7 +153,7 @@ static bool is_plain(const char *text, size_t size)
 
 	for (; size >= sizeof(bytes); text += sizeof(bytes), size -= sizeof(bytes)) {
 		memcpy(&bytes, text, sizeof(bytes));
-		/* A high bit is or becomes set: in bytes above 0x7e, and in those below 0x20. */
+		/* The high bit is or becomes set in bytes above 0x7e and below 0x20. */
 		if ((bytes | (bytes + ones) | (bytes - ones * 0x20)) & highs)
 			return false;
 	}

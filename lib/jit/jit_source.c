@@ -22,7 +22,7 @@ struct jit_source {
 	int fd;
 	char *name;
 	const struct format *format; /* NULL until known from the first bytes */
-	uint64_t offset;	     /* of the file, behind what is in the buffer */
+	uint64_t offset;	     /* in the file, after what is in the buffer */
 	uint64_t resume;	     /* of the file: what is before was handed over */
 	uint64_t record_at,
 		lines_at; /* offsets of the present record and of the one with the lines */

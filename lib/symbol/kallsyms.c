@@ -333,7 +333,7 @@ struct saving {
 	const struct kallsyms_ranges *r;
 	const struct kallsyms *old;	    /* what the file has already; or NULL */
 	const struct kallsyms_range *range; /* whose heading was written last */
-	bool loose;			    /* also those outside kernel and modules, as they lie */
+	bool loose;			    /* also those outside kernel and modules */
 	FILE *out;
 };
 

@@ -16,7 +16,7 @@ struct inlines;
 struct inlines_call {
 	const char *function; /* its linkage name if known */
 	uint64_t file;	      /* of the call: its number in the unit's line table */
-	uint64_t line;	      /* likewise; 0: not known */
+	uint64_t line;	      /* of the call; 0: not known */
 	uint64_t start;	      /* of the call's code, or of the part that was looked up first */
 };
 
