@@ -29,11 +29,10 @@ static void print_time(FILE *out)
 	(void)fputs(text, out);
 }
 
-static void log_to_file(enum log_level level, const char *text, void *data)
+static void log_to_file(enum log_level level, const char *text, void *data _unused_)
 {
 	_cleanup_free_ char *line = xstrdup(text);
 
-	(void)data;
 	/* Names of files and processes stand in some lines: they must not forge others. */
 	for (unsigned char *at = (unsigned char *)line; *at; at++)
 		if (*at < ' ' || *at == 0x7f)

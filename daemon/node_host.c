@@ -261,13 +261,12 @@ static const char *host_cpu_type(void *data)
 	return cpu_type_detect("", event_clock_only(events, count))->key;
 }
 
-static int host_event_code(const char *name, uint64_t *ret, void *data, struct error *err)
+static int host_event_code(const char *name, uint64_t *ret, void *data _unused_, struct error *err)
 {
 	struct event event;
 	int r = event_parse(name, &event, err);
 	const struct catalog_event *info;
 
-	(void)data;
 	if (r < 0)
 		return r;
 	info = event_by_code(event.code);
@@ -332,9 +331,8 @@ static bool host_cpu_stat(unsigned int cpu, size_t i, const char **ret_name, uin
 	return true;
 }
 
-static unsigned int host_cpu_count(void *data)
+static unsigned int host_cpu_count(void *data _unused_)
 {
-	(void)data;
 	return (unsigned int)MAX(sysconf(_SC_NPROCESSORS_CONF), 1);
 }
 

@@ -196,7 +196,8 @@ static void sync_now(struct service *s)
 
 /* Commands of the control socket: thin, the same as the signals do. */
 
-static int run_status(const char *arg, struct strbuf *answer, void *data, struct error *err)
+static int run_status(const char *arg _unused_, struct strbuf *answer, void *data,
+		      struct error *err _unused_)
 {
 	const struct service *s = data;
 	const struct status status = { .settings = &s->options->settings,
@@ -205,27 +206,23 @@ static int run_status(const char *arg, struct strbuf *answer, void *data, struct
 				       .born_ns = s->born_ns,
 				       .trouble = s->trouble.code ? s->trouble.text : NULL };
 
-	(void)arg;
-	(void)err;
 	status_answer(&status, answer);
 	return 0;
 }
 
-static int run_start(const char *arg, struct strbuf *answer, void *data, struct error *err)
+static int run_start(const char *arg _unused_, struct strbuf *answer, void *data, struct error *err)
 {
 	struct service *s = data;
 	int r = start(s, err);
 
-	(void)arg;
 	if (r == 0)
 		control_answer(answer, "driver", "%s", collector_why(s->collector));
 	return r;
 }
 
-static int run_stop(const char *arg, struct strbuf *answer, void *data, struct error *err)
+static int run_stop(const char *arg _unused_, struct strbuf *answer _unused_, void *data,
+		    struct error *err)
 {
-	(void)arg;
-	(void)answer;
 	return stop(data, err);
 }
 
@@ -239,46 +236,43 @@ static int dump(struct service *s, struct error *err)
 	return MIN(r, 0);
 }
 
-static int run_dump(const char *arg, struct strbuf *answer, void *data, struct error *err)
+static int run_dump(const char *arg _unused_, struct strbuf *answer, void *data, struct error *err)
 {
 	struct service *s = data;
 	int r = dump(s, err);
 
-	(void)arg;
 	if (r == 0)
 		control_answer(answer, "samples_received", "%llu",
 			       (unsigned long long)samples_received(s));
 	return r;
 }
 
-static int run_reset(const char *arg, struct strbuf *answer, void *data, struct error *err)
+static int run_reset(const char *arg _unused_, struct strbuf *answer _unused_, void *data,
+		     struct error *err)
 {
 	struct service *s = data;
 	int r = collector_reset(s->collector, err);
 
-	(void)arg;
-	(void)answer;
 	if (r == 0)
 		log_info("the current session was emptied");
 	return r;
 }
 
-static int run_save(const char *arg, struct strbuf *answer, void *data, struct error *err)
+static int run_save(const char *arg, struct strbuf *answer _unused_, void *data, struct error *err)
 {
 	struct service *s = data;
 	int r = collector_save(s->collector, arg, err);
 
-	(void)answer;
 	if (r == 0)
 		log_info("the current session was saved as %s", arg);
 	return r;
 }
 
-static int run_shutdown(const char *arg, struct strbuf *answer, void *data, struct error *err)
+static int run_shutdown(const char *arg _unused_, struct strbuf *answer, void *data,
+			struct error *err)
 {
 	struct service *s = data;
 
-	(void)arg;
 	s->quit = true;
 	/* Stopped before the answer goes out: whoever waits for it finds all samples in the files.
 	 */
@@ -286,12 +280,12 @@ static int run_shutdown(const char *arg, struct strbuf *answer, void *data, stru
 	return stop(s, err);
 }
 
-static int run_verbose(const char *arg, struct strbuf *answer, void *data, struct error *err)
+static int run_verbose(const char *arg, struct strbuf *answer _unused_, void *data,
+		       struct error *err)
 {
 	struct settings *settings = &((struct service *)data)->options->settings;
 	int r = settings_set(settings, SETTING_VERBOSE, arg ?: "all", err);
 
-	(void)answer;
 	if (r == 0)
 		logfile_level((enum log_level)settings->verbose);
 	return r;
@@ -312,19 +306,18 @@ static int run_read(const char *arg, struct strbuf *answer, void *data, struct e
 	return nodes_request_read(((struct service *)data)->nodes, arg, answer, err);
 }
 
-static int run_write(const char *arg, struct strbuf *answer, void *data, struct error *err)
+static int run_write(const char *arg, struct strbuf *answer _unused_, void *data, struct error *err)
 {
-	(void)answer;
 	return nodes_request_write(((struct service *)data)->nodes, arg, err);
 }
 
 /* The connection becomes the event buffer. */
-static int run_buffer(const char *arg, struct strbuf *answer, void *data, struct error *err)
+static int run_buffer(const char *arg _unused_, struct strbuf *answer, void *data,
+		      struct error *err)
 {
 	struct service *s = data;
 	int r = reader_ask(&s->reader, answer, err);
 
-	(void)arg;
 	return r < 0 ? r : CONTROL_ADOPT;
 }
 
@@ -390,9 +383,8 @@ static int on_hup(struct service *s, struct error *err)
 	return r < 0 ? r : collector_reopen(s->collector, err);
 }
 
-static int on_alarm(struct service *s, struct error *err)
+static int on_alarm(struct service *s, struct error *err _unused_)
 {
-	(void)err;
 	logfile_section(print_statistics, s);
 	return 0;
 }

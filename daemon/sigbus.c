@@ -56,14 +56,12 @@ static bool read_line(int fd, char *line, size_t room)
 	}
 }
 
-static void on_sigbus(int number, siginfo_t *info, void *context)
+static void on_sigbus(int number _unused_, siginfo_t *info, void *context _unused_)
 {
 	static char line[4352]; /* a path has at most 4096 bytes */
 	int maps = open("/proc/self/maps", O_RDONLY | O_CLOEXEC);
 	const char *name = NULL;
 
-	(void)number;
-	(void)context;
 	while (!name && maps >= 0 && read_line(maps, line, sizeof(line)))
 		if (line_has(line, (uint64_t)(uintptr_t)info->si_addr))
 			name = strchr(line, '/') ? strchr(line, '/') : "memory without a file";

@@ -24,18 +24,16 @@ static struct {
 	struct profile_config profile;
 } options = { .profile = { .merge = CLASSES_MERGE_LIB, .binaries = { .code = true } } };
 
-static int set_merge(const char *arg, void *target, struct error *err)
+static int set_merge(const char *arg, void *target _unused_, struct error *err)
 {
 	int bits = classes_merge_parse(arg, err);
 
-	(void)target;
 	options.profile.merge |= bits < 0 ? 0 : (unsigned int)bits;
 	return bits < 0 ? bits : 0;
 }
 
-static int set_patterns(const char *arg, void *target, struct error *err)
+static int set_patterns(const char *arg, void *target, struct error *err _unused_)
 {
-	(void)err;
 	patterns_add(target, arg);
 	return 0;
 }
@@ -71,13 +69,12 @@ static int add_param(const char *word, bool *pending, struct error *err)
 	return 0;
 }
 
-static int set_objdump_params(const char *arg, void *target, struct error *err)
+static int set_objdump_params(const char *arg, void *target _unused_, struct error *err)
 {
 	_cleanup_free_ char *copy = xstrdup(arg);
 	bool pending = false;
 	char *word, *rest = copy;
 
-	(void)target;
 	while ((word = strsep(&rest, " "))) {
 		int r = *word ? add_param(word, &pending, err) : 0;
 

@@ -100,11 +100,10 @@ static int take_percent(const char **at, double *ret)
 	return 0;
 }
 
-static int parse_share(const struct setting *row, const char *text, void *field)
+static int parse_share(const struct setting *row _unused_, const char *text, void *field)
 {
 	double share = 0;
 
-	(void)row;
 	if (!is_none(text) &&
 	    (take_percent(&text, &share) < 0 || strcmp(text + (*text == '%'), "")))
 		return -EINVAL;
@@ -113,13 +112,12 @@ static int parse_share(const struct setting *row, const char *text, void *field)
 }
 
 /* A size; or PERCENT%; or PERCENT%,LEAST,MOST. */
-static int parse_limit(const struct setting *row, const char *text, void *field)
+static int parse_limit(const struct setting *row _unused_, const char *text, void *field)
 {
 	struct setting_limit limit = { 0 };
 	_cleanup_free_ char *least = NULL;
 	const char *comma;
 
-	(void)row;
 	if (!strchr(text, '%')) {
 		if (!is_none(text) && parse_size(text, &limit.bytes) < 0)
 			return -EINVAL;
@@ -145,11 +143,10 @@ static int take_hex(const char **at, uint64_t *ret)
 	return parse_hex(at, ret);
 }
 
-static int parse_range(const struct setting *row, const char *text, void *field)
+static int parse_range(const struct setting *row _unused_, const char *text, void *field)
 {
 	struct setting_range range = { 0 };
 
-	(void)row;
 	if (text && (take_hex(&text, &range.start) < 0 || *text++ != ',' ||
 		     take_hex(&text, &range.end) < 0 || *text || range.start >= range.end))
 		return -EINVAL;
@@ -158,11 +155,10 @@ static int parse_range(const struct setting *row, const char *text, void *field)
 }
 
 /* Others may read the session directory, but only its owner may write in it. */
-static int parse_mode(const struct setting *row, const char *text, void *field)
+static int parse_mode(const struct setting *row _unused_, const char *text, void *field)
 {
 	uint64_t mode;
 
-	(void)row;
 	if (parse_octal(&text, &mode) < 0 || *text || mode & ~(uint64_t)07755 ||
 	    (mode & 0700) != 0700)
 		return -EINVAL;
@@ -170,7 +166,7 @@ static int parse_mode(const struct setting *row, const char *text, void *field)
 	return 0;
 }
 
-static int parse_chain_mode(const struct setting *row, const char *text, void *field)
+static int parse_chain_mode(const struct setting *row _unused_, const char *text, void *field)
 {
 	static const char *const names[] = {
 #define X(name, text) [DRIVER_CHAINS_##name] = text,
@@ -179,7 +175,6 @@ static int parse_chain_mode(const struct setting *row, const char *text, void *f
 	};
 	size_t i;
 
-	(void)row;
 	for (i = 0; i < ARRAY_SIZE(names); i++)
 		if (!strcmp(names[i], text)) {
 			*(uint64_t *)field = i;
@@ -213,22 +208,20 @@ static int add_level(const char *word, void *data)
 	return -EINVAL;
 }
 
-static int parse_log_level(const struct setting *row, const char *text, void *field)
+static int parse_log_level(const struct setting *row _unused_, const char *text, void *field)
 {
 	uint64_t level = LOG_LEVEL_WARNING;
 
-	(void)row;
 	if (parse_list(text, ',', add_level, &level) < 0)
 		return -EINVAL;
 	*(uint64_t *)field = level;
 	return 0;
 }
 
-static int parse_separation(const struct setting *row, const char *text, void *field)
+static int parse_separation(const struct setting *row _unused_, const char *text, void *field)
 {
 	int bits = record_separate_parse(text);
 
-	(void)row;
 	if (bits >= 0)
 		*(uint64_t *)field = (uint64_t)bits;
 	return MIN(bits, 0);
@@ -245,9 +238,8 @@ static int parse_flag(const struct setting *row, const char *text, void *field)
 }
 
 /* @text is the settings' own, or a default. */
-static int parse_text(const struct setting *row, const char *text, void *field)
+static int parse_text(const struct setting *row _unused_, const char *text, void *field)
 {
-	(void)row;
 	*(const char **)field = text;
 	return 0;
 }

@@ -69,7 +69,7 @@ static bool key_starts(const struct cpu_type *type, const char *start)
 
 /* Architectural events that this CPU lacks, by their filter: numbers (Intel SDM, CPUID leaf 0AH:
  * EBX has a bit for each, of which EAX 31:24 are valid). */
-static uint32_t unavailable_events(const struct cpu_type *type)
+static uint32_t unavailable_events(const struct cpu_type *type _unused_)
 {
 	uint32_t missing = 0;
 #if defined(__x86_64__) || defined(__i386__)
@@ -82,7 +82,6 @@ static uint32_t unavailable_events(const struct cpu_type *type)
 		missing = valid < 32 ? b | ~0U << valid : b;
 	}
 #else
-	(void)type;
 #endif
 	return missing;
 }

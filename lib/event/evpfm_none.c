@@ -4,43 +4,31 @@
 
 #include <errno.h>
 
-bool evpfm_pmu_at(size_t i, struct evpfm_pmu *ret)
+bool evpfm_pmu_at(size_t i _unused_, struct evpfm_pmu *ret _unused_)
 {
-	(void)i;
-	(void)ret;
 	return false;
 }
 
-bool evpfm_pmu_named(const char *name, struct evpfm_pmu *ret)
+bool evpfm_pmu_named(const char *name _unused_, struct evpfm_pmu *ret _unused_)
 {
-	(void)name;
-	(void)ret;
 	return false;
 }
 
-const char *evpfm_pmu_of(const struct cpu_type *type, bool here)
+const char *evpfm_pmu_of(const struct cpu_type *type _unused_, bool here _unused_)
 {
-	(void)type;
-	(void)here;
 	return NULL;
 }
 
-void evpfm_read(const char *name, struct evlist *list)
+void evpfm_read(const char *name _unused_, struct evlist *list _unused_)
 {
-	(void)name;
-	(void)list;
 }
 
-void evpfm_complete(struct catalog_event *event, struct arena *arena)
+void evpfm_complete(struct catalog_event *event _unused_, struct arena *arena _unused_)
 {
-	(void)event;
-	(void)arena;
 }
 
-int evpfm_encode(const struct catalog_event *info, const char *masks, struct event *event,
-		 struct error *err)
+int evpfm_encode(const struct catalog_event *info, const char *masks _unused_,
+		 struct event *event _unused_, struct error *err)
 {
-	(void)masks;
-	(void)event;
 	return error_set(err, -EINVAL, "event %s: built without libpfm4", info->name);
 }

@@ -274,11 +274,10 @@ static int import_one(const char *path, const struct sname *name, void *data)
 	return 0;
 }
 
-static void name_bad(const char *path, const struct error *why, void *data)
+static void name_bad(const char *path _unused_, const struct error *why, void *data)
 {
 	struct importer *im = data;
 
-	(void)path;
 	log_warn("%s; the file is passed over", why->text);
 	im->stats->bad++;
 }

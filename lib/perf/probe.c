@@ -227,7 +227,7 @@ static void probe_nmi_watchdog(const char *root, struct probe_result *ret)
 			"sysctl kernel.nmi_watchdog=0 while many events are to be counted at once");
 }
 
-static void probe_bpf(const char *root, struct probe_result *ret)
+static void probe_bpf(const char *root _unused_, struct probe_result *ret)
 {
 	/* r0 = 0; exit */
 	static const struct bpf_insn insns[] = {
@@ -243,7 +243,6 @@ static void probe_bpf(const char *root, struct probe_result *ret)
 	_cleanup_close_ int fd = (int)syscall(SYS_bpf, BPF_PROG_LOAD, &attr, sizeof(attr));
 	int error = errno;
 
-	(void)root;
 	if (fd >= 0) {
 		detail(ret, "a program for perf events loads");
 		return;

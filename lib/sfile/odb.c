@@ -142,7 +142,7 @@ static int write_zeros(int fd, uint64_t from, uint64_t to)
 }
 
 /* Maps pages before they are used: cheaper than a fault for each. Only speed hangs on it. */
-static void populate(uint8_t *from, const uint8_t *to)
+static void populate(uint8_t *from _unused_, const uint8_t *to _unused_)
 {
 #ifdef MADV_POPULATE_WRITE
 	uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE) - 1;
@@ -151,8 +151,6 @@ static void populate(uint8_t *from, const uint8_t *to)
 	if (to - from >= POPULATE_MIN)
 		(void)madvise(start, (size_t)(to - start), MADV_POPULATE_WRITE);
 #else
-	(void)from;
-	(void)to;
 #endif
 }
 

@@ -207,11 +207,9 @@ int session_walk_rest(const char *samples,
 	return r;
 }
 
-static int found_one(const char *path, const struct sname *name, void *data)
+static int found_one(const char *path _unused_, const struct sname *name _unused_,
+		     void *data _unused_)
 {
-	(void)path;
-	(void)name;
-	(void)data;
 	return 1;
 }
 

@@ -41,18 +41,15 @@ int reporting_set_demangle(const char *arg, void *target, struct error *err)
 	return 0;
 }
 
-int reporting_set_symbols(const char *arg, void *target, struct error *err)
+int reporting_set_symbols(const char *arg, void *target, struct error *err _unused_)
 {
-	(void)err;
 	symbol_list_add(target, arg);
 	return 0;
 }
 
-int reporting_set_verbose(const char *arg, void *target, struct error *err)
+int reporting_set_verbose(const char *arg _unused_, void *target _unused_,
+			  struct error *err _unused_)
 {
-	(void)arg;
-	(void)target;
-	(void)err;
 	tool_verbose(LOG_LEVEL_DEBUG);
 	return 0;
 }
@@ -82,9 +79,8 @@ int reporting_set_debuginfod(const char *arg, void *target, struct error *err)
 	return arg ? parse_percent("--debuginfod", arg, &how->percent, err) : 0;
 }
 
-static void show_progress(size_t done, size_t count, uint64_t bytes, void *data)
+static void show_progress(size_t done, size_t count, uint64_t bytes, void *data _unused_)
 {
-	(void)data;
 	(void)fprintf(stderr, "\rfetching debug information: %zu of %zu files, %.1f MB %s", done,
 		      count, (double)bytes / 1e6, done == count ? "\r\033[K" : "");
 }

@@ -26,9 +26,8 @@ static void say(const char *kind, const char *text)
 	(void)fprintf(stderr, "%s: %s%s", tool_name, kind, strbuf_text(&out));
 }
 
-static void stderr_sink(enum log_level level, const char *text, void *data)
+static void stderr_sink(enum log_level level, const char *text, void *data _unused_)
 {
-	(void)data;
 	say(log_prefix(level), text);
 }
 

@@ -263,9 +263,8 @@ static void check_one(struct check *c, const char *path)
 		finding_report(c, &f);
 }
 
-static int check_sample(const char *path, const struct sname *name, void *data)
+static int check_sample(const char *path, const struct sname *name _unused_, void *data)
 {
-	(void)name;
 	check_one(data, path);
 	return 0;
 }

@@ -38,26 +38,21 @@ static int tell(const struct control_context *context, const char *request, stru
 	return ask(context, request, &answer, err);
 }
 
-static int do_setup(const struct control_context *context, const char *arg, struct error *err)
+static int do_setup(const struct control_context *context _unused_, const char *arg _unused_,
+		    struct error *err _unused_)
 {
-	(void)context; /* the settings are stored before the first action */
-	(void)arg;
-	(void)err;
 	return 0;
 }
 
-static int do_init(const struct control_context *context, const char *arg, struct error *err)
+static int do_init(const struct control_context *context _unused_, const char *arg _unused_,
+		   struct error *err _unused_)
 {
-	(void)context; /* there was a kernel module to load once */
-	(void)arg;
-	(void)err;
 	return 0;
 }
 
-static int do_start_daemon(const struct control_context *context, const char *arg,
+static int do_start_daemon(const struct control_context *context, const char *arg _unused_,
 			   struct error *err)
 {
-	(void)arg;
 	return daemon_start(context->session_dir,
 			    access(context->rc_path, F_OK) == 0 ? context->rc_path : NULL, err);
 }
@@ -77,15 +72,15 @@ static int do_start(const struct control_context *context, const char *arg, stru
 	return 0;
 }
 
-static int do_stop(const struct control_context *context, const char *arg, struct error *err)
+static int do_stop(const struct control_context *context, const char *arg _unused_,
+		   struct error *err)
 {
-	(void)arg;
 	return tell(context, "stop", err);
 }
 
-static int do_dump(const struct control_context *context, const char *arg, struct error *err)
+static int do_dump(const struct control_context *context, const char *arg _unused_,
+		   struct error *err)
 {
-	(void)arg;
 	return tell(context, "dump", err);
 }
 
@@ -106,12 +101,12 @@ static int alone(const struct control_context *context, const char *save_as, str
 	return session_rename(context->session_dir, "current", save_as, err);
 }
 
-static int do_reset(const struct control_context *context, const char *arg, struct error *err)
+static int do_reset(const struct control_context *context, const char *arg _unused_,
+		    struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
 	int r = control_call(context->session_dir, "reset", &answer, err);
 
-	(void)arg;
 	if (r == -ENOENT && access(context->session_dir, F_OK) < 0)
 		return 0;
 	return r == -ENOENT ? alone(context, NULL, err) : r;
@@ -126,12 +121,12 @@ static int do_save(const struct control_context *context, const char *arg, struc
 	return r == -ENOENT ? alone(context, arg, err) : r;
 }
 
-static int do_status(const struct control_context *context, const char *arg, struct error *err)
+static int do_status(const struct control_context *context, const char *arg _unused_,
+		     struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf lines = STRBUF_INIT;
 	int r = control_call(context->session_dir, "status", &lines, err);
 
-	(void)arg;
 	if (r == -ENOENT || r == -EACCES)
 		status_view_silent(&context->settings, context->session_dir, r == -EACCES, &lines);
 	else if (r < 0)
@@ -142,9 +137,9 @@ static int do_status(const struct control_context *context, const char *arg, str
 	return 0;
 }
 
-static int do_shutdown(const struct control_context *context, const char *arg, struct error *err)
+static int do_shutdown(const struct control_context *context, const char *arg _unused_,
+		       struct error *err)
 {
-	(void)arg;
 	return daemon_end(context->session_dir, err);
 }
 
@@ -155,12 +150,12 @@ static int do_mount(const struct control_context *context, const char *arg, stru
 	return mount_point_mount(context->session_dir, where, err);
 }
 
-static int do_umount(const struct control_context *context, const char *arg, struct error *err)
+static int do_umount(const struct control_context *context _unused_, const char *arg,
+		     struct error *err)
 {
 	_cleanup_free_ char *where = path_absolute(arg ?: MOUNT_POINT);
 	int r = mount_point_umount(where, err);
 
-	(void)context;
 	if (r > 0)
 		return error_set(err, -EINVAL, "oprofilefs is not mounted on %s", where);
 	return r;
@@ -173,27 +168,24 @@ static int do_deinit(const struct control_context *context, const char *arg, str
 	return r < 0 ? r : MIN(mount_point_umount(MOUNT_POINT, err), 0);
 }
 
-static void print_event(const char *name, const char *description, void *data)
+static void print_event(const char *name, const char *description, void *data _unused_)
 {
-	(void)data;
 	printf("%-32s %s\n", name, description);
 }
 
-static int do_list_events(const struct control_context *context, const char *arg, struct error *err)
+static int do_list_events(const struct control_context *context _unused_, const char *arg _unused_,
+			  struct error *err _unused_)
 {
-	(void)context;
-	(void)arg;
-	(void)err;
 	event_each(print_event, NULL);
 	return 0;
 }
 
-static int do_check(const struct control_context *context, const char *arg, struct error *err)
+static int do_check(const struct control_context *context, const char *arg _unused_,
+		    struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 	bool usable = context->json ? probe_report_json("", &text) : probe_report("", false, &text);
 
-	(void)arg;
 	(void)fputs(strbuf_text(&text), stdout);
 	return usable ? 0 : error_set(err, -EPERM, "nothing can be profiled here");
 }

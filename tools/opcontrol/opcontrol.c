@@ -44,9 +44,8 @@ static int queue_action(const char *arg, void *target, struct error *err)
 	return 0;
 }
 
-static int add_event(const char *arg, void *target, struct error *err)
+static int add_event(const char *arg, void *target _unused_, struct error *err)
 {
-	(void)target;
 	if (event_count == SETTINGS_EVENTS_MAX)
 		return error_set(err, -EINVAL, "more than %d events", SETTINGS_EVENTS_MAX);
 	events[event_count++] = arg;
@@ -54,10 +53,8 @@ static int add_event(const char *arg, void *target, struct error *err)
 }
 
 /* An option of the original that means nothing any more. */
-static int note_option(const char *arg, void *target, struct error *err)
+static int note_option(const char *arg _unused_, void *target, struct error *err _unused_)
 {
-	(void)arg;
-	(void)err;
 	tool_warn("%s has no effect any more", (const char *)target);
 	noted = true;
 	return 0;

@@ -13,11 +13,10 @@
 
 static struct opreport_options options;
 
-static int set_merge(const char *arg, void *target, struct error *err)
+static int set_merge(const char *arg, void *target _unused_, struct error *err)
 {
 	int bits = classes_merge_parse(arg, err);
 
-	(void)target;
 	options.profile.merge |= bits < 0 ? 0 : (unsigned int)bits;
 	return bits < 0 ? bits : 0;
 }
@@ -27,11 +26,10 @@ static int set_sort(const char *arg, void *target, struct error *err)
 	return sort_parse(arg, target, err);
 }
 
-static int set_compare(const char *arg, void *target, struct error *err)
+static int set_compare(const char *arg, void *target _unused_, struct error *err)
 {
 	int by = diff_by_parse(arg, err);
 
-	(void)target;
 	options.view.compare_by = by < 0 ? DIFF_SHARE : (enum diff_by)by;
 	return by < 0 ? by : 0;
 }

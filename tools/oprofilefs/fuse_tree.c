@@ -253,11 +253,10 @@ static void take_attr(int r, const char *answer, void *data)
 	call_free(call);
 }
 
-static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi _unused_)
 {
 	struct stat attr;
 
-	(void)fi;
 	if (ino == FUSE_ROOT_ID) {
 		/* The root is there without a daemon, too. */
 		make_attr(tree_of(req), ino, S_IFDIR | 0755, &attr);
@@ -268,10 +267,9 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 }
 
 /* The shell cuts a file off before it writes; there is nothing to cut. */
-static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr, int to_set,
+static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr _unused_, int to_set,
 		       struct fuse_file_info *fi)
 {
-	(void)attr;
 	if (to_set & (FUSE_SET_ATTR_MODE | FUSE_SET_ATTR_UID | FUSE_SET_ATTR_GID))
 		(void)fuse_reply_err(req, EPERM);
 	else
@@ -336,18 +334,16 @@ static void reply_part(fuse_req_t req, const struct strbuf *text, size_t size, o
 	(void)fuse_reply_buf(req, strbuf_text(text) + from, MIN(size, text->length - from));
 }
 
-static void op_readdir(fuse_req_t req, fuse_ino_t ino, size_t size, off_t offset,
+static void op_readdir(fuse_req_t req, fuse_ino_t ino _unused_, size_t size, off_t offset,
 		       struct fuse_file_info *fi)
 {
-	(void)ino;
 	reply_part(req, &handle_of(fi)->text, size, offset);
 }
 
-static void op_release(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
+static void op_release(fuse_req_t req, fuse_ino_t ino _unused_, struct fuse_file_info *fi)
 {
 	struct handle *handle = handle_of(fi);
 
-	(void)ino;
 	strbuf_done(&handle->text);
 	free(handle);
 	(void)fuse_reply_err(req, 0);
@@ -425,10 +421,9 @@ static void op_release_file(fuse_req_t req, fuse_ino_t ino, struct fuse_file_inf
 		op_release(req, ino, fi);
 }
 
-static void op_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi,
+static void op_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi _unused_,
 		    struct fuse_pollhandle *handle)
 {
-	(void)fi;
 	if (buffer_of(req, ino)) {
 		fuse_buffer_poll(buffer_of(req, ino), req, handle);
 		return;
@@ -438,25 +433,23 @@ static void op_poll(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi,
 	(void)fuse_reply_poll(req, POLLIN | POLLRDNORM | POLLOUT | POLLWRNORM);
 }
 
-static void take_write(int r, const char *answer, void *data)
+static void take_write(int r, const char *answer _unused_, void *data)
 {
 	struct call *call = data;
 	fuse_req_t req = call_end(call, r);
 
-	(void)answer;
 	if (req)
 		(void)fuse_reply_write(req, call->size);
 	call_free(call);
 }
 
 static void op_write(fuse_req_t req, fuse_ino_t ino, const char *text, size_t size, off_t offset,
-		     struct fuse_file_info *fi)
+		     struct fuse_file_info *fi _unused_)
 {
 	size_t length = size;
 	_cleanup_free_ char *value = NULL, *arg = NULL;
 	struct call *call;
 
-	(void)fi;
 	while (length && strchr(" \t\n", text[length - 1]))
 		length--;
 	value = xstrndup(text, MIN(length, (size_t)VALUE_MAX));
@@ -474,18 +467,14 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *text, size_t si
 }
 
 /* There are the nodes that there are. */
-static void op_mknod(fuse_req_t req, fuse_ino_t parent, const char *name, mode_t mode, dev_t device)
+static void op_mknod(fuse_req_t req, fuse_ino_t parent _unused_, const char *name _unused_,
+		     mode_t mode _unused_, dev_t device _unused_)
 {
-	(void)parent;
-	(void)name;
-	(void)mode;
-	(void)device;
 	(void)fuse_reply_err(req, EPERM);
 }
 
-static void op_init(void *data, struct fuse_conn_info *connection)
+static void op_init(void *data _unused_, struct fuse_conn_info *connection)
 {
-	(void)data;
 	/* Splicing would wait where reading does not. */
 	connection->want &= ~(unsigned int)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
 					    FUSE_CAP_SPLICE_MOVE);

@@ -236,10 +236,8 @@ static int run(const char *session_path, const char *where, struct error *err)
 
 #else
 
-static int run(const char *session_path, const char *where, struct error *err)
+static int run(const char *session_path _unused_, const char *where _unused_, struct error *err)
 {
-	(void)session_path;
-	(void)where;
 	(void)foreground;
 	return error_set(err, -ENOSYS,
 			 "built without FUSE: nothing can be mounted; build with libfuse3 "

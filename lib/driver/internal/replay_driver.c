@@ -67,9 +67,8 @@ static int replay_setup(const struct driver_config *config, struct driver **ret,
 	return 0;
 }
 
-static int replay_start(struct driver *d, struct error *err)
+static int replay_start(struct driver *d, struct error *err _unused_)
 {
-	(void)err;
 	d->running = true;
 	return 0;
 }

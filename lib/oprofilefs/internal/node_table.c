@@ -67,52 +67,46 @@ static int write_event(struct nodes *n, const struct place *at, const char *valu
 
 /* --- other nodes --- */
 
-static int read_enable(const struct nodes *n, const struct place *at, struct strbuf *text)
+static int read_enable(const struct nodes *n, const struct place *at _unused_, struct strbuf *text)
 {
-	(void)at;
 	strbuf_addf(text, "%d\n", n->host->running(n->data));
 	return 0;
 }
 
-static int write_enable(struct nodes *n, const struct place *at, const char *value,
+static int write_enable(struct nodes *n, const struct place *at _unused_, const char *value,
 			struct error *err)
 {
 	uint64_t on;
 
-	(void)at;
 	if (read_number(value, &on) < 0)
 		return error_set(err, -EINVAL, "'%s' is not a number", value);
 	return n->host->enable(on != 0, n->data, err);
 }
 
 /* Any value will do. */
-static int write_dump(struct nodes *n, const struct place *at, const char *value, struct error *err)
+static int write_dump(struct nodes *n, const struct place *at _unused_, const char *value _unused_,
+		      struct error *err)
 {
-	(void)at;
-	(void)value;
 	return n->host->dump(n->data, err);
 }
 
 /* It is not text: the transport gets it by a request of its own. */
-static int read_buffer(const struct nodes *n, const struct place *at, struct strbuf *text)
+static int read_buffer(const struct nodes *n _unused_, const struct place *at _unused_,
+		       struct strbuf *text _unused_)
 {
-	(void)n;
-	(void)at;
-	(void)text;
 	return -EINVAL;
 }
 
-static int read_cpu_type(const struct nodes *n, const struct place *at, struct strbuf *text)
+static int read_cpu_type(const struct nodes *n, const struct place *at _unused_,
+			 struct strbuf *text)
 {
-	(void)at;
 	strbuf_adds(text, n->host->cpu_type(n->data));
 	return 0;
 }
 
-static int read_pointer_size(const struct nodes *n, const struct place *at, struct strbuf *text)
+static int read_pointer_size(const struct nodes *n _unused_, const struct place *at _unused_,
+			     struct strbuf *text)
 {
-	(void)n;
-	(void)at;
 	strbuf_addf(text, "%zu\n", sizeof(uint64_t));
 	return 0;
 }
@@ -130,9 +124,9 @@ static bool has_counter(const struct nodes *n, const struct place *at)
 	return at->number < n->settings.counter_count;
 }
 
-static void each_counter(const struct nodes *n, const struct place *in, part_item *item, void *data)
+static void each_counter(const struct nodes *n, const struct place *in _unused_, part_item *item,
+			 void *data)
 {
-	(void)in;
 	for (size_t i = 0; i < n->settings.counter_count; i++)
 		name_number(i, "", item, data);
 }
@@ -142,11 +136,11 @@ static bool has_cpu(const struct nodes *n, const struct place *at)
 	return at->number < n->host->cpu_count(n->data);
 }
 
-static void each_cpu(const struct nodes *n, const struct place *in, part_item *item, void *data)
+static void each_cpu(const struct nodes *n, const struct place *in _unused_, part_item *item,
+		     void *data)
 {
 	unsigned int count = n->host->cpu_count(n->data);
 
-	(void)in;
 	for (unsigned int i = 0; i < count; i++)
 		name_number(i, "cpu", item, data);
 }
@@ -168,12 +162,12 @@ static bool has_stat(const struct nodes *n, const struct place *at)
 	return find_stat(n, at, &value);
 }
 
-static void each_stat(const struct nodes *n, const struct place *in, part_item *item, void *data)
+static void each_stat(const struct nodes *n, const struct place *in _unused_, part_item *item,
+		      void *data)
 {
 	const char *name;
 	uint64_t value;
 
-	(void)in;
 	for (size_t i = 0; n->host->stat(i, &name, &value, n->data); i++)
 		item(name, data);
 }
@@ -228,15 +222,13 @@ static int read_cpu_stat(const struct nodes *n, const struct place *at, struct s
 	return 0;
 }
 
-static bool has_ibs_fetch(const struct nodes *n, const struct place *at)
+static bool has_ibs_fetch(const struct nodes *n, const struct place *at _unused_)
 {
-	(void)at;
 	return n->settings.has_ibs_fetch;
 }
 
-static bool has_ibs_op(const struct nodes *n, const struct place *at)
+static bool has_ibs_op(const struct nodes *n, const struct place *at _unused_)
 {
-	(void)at;
 	return n->settings.has_ibs_op;
 }
 
@@ -247,11 +239,11 @@ static bool has_cookie(const struct nodes *n, const struct place *at)
 	return path != NULL;
 }
 
-static void each_cookie(const struct nodes *n, const struct place *in, part_item *item, void *data)
+static void each_cookie(const struct nodes *n, const struct place *in _unused_, part_item *item,
+			void *data)
 {
 	uint64_t cookie;
 
-	(void)in;
 	for (size_t i = 0; (cookie = n->host->cookie_at(i, n->data)); i++)
 		name_number(cookie, "", item, data);
 }

@@ -46,12 +46,11 @@ static void say_refused(int error, const char *remedy, struct probe_result *ret)
 	(void)snprintf(ret->remedy, sizeof(ret->remedy), "%s", remedy);
 }
 
-void probe_own_process(const char *root, struct probe_result *ret)
+void probe_own_process(const char *root _unused_, struct probe_result *ret)
 {
 	struct perf_event_attr attr = attr_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_TASK_CLOCK);
 	_cleanup_close_ int fd = -1;
 
-	(void)root;
 	attr.exclude_kernel = 1;
 	fd = perf_open(&attr, 0, -1);
 	if (fd < 0) {
@@ -64,12 +63,11 @@ void probe_own_process(const char *root, struct probe_result *ret)
 	(void)snprintf(ret->detail, sizeof(ret->detail), "an event on this process opens");
 }
 
-void probe_system_wide(const char *root, struct probe_result *ret)
+void probe_system_wide(const char *root _unused_, struct probe_result *ret)
 {
 	struct perf_event_attr attr = attr_of(PERF_TYPE_SOFTWARE, PERF_COUNT_SW_CPU_CLOCK);
 	_cleanup_close_ int fd = -1;
 
-	(void)root;
 	attr.exclude_idle = 1;
 	fd = perf_open(&attr, -1, MAX(sched_getcpu(), 0));
 	if (fd < 0) {
@@ -82,13 +80,12 @@ void probe_system_wide(const char *root, struct probe_result *ret)
 	(void)snprintf(ret->detail, sizeof(ret->detail), "an event on a whole CPU opens");
 }
 
-void probe_hardware_event(const char *root, struct probe_result *ret)
+void probe_hardware_event(const char *root _unused_, struct probe_result *ret)
 {
 	struct perf_event_attr attr = attr_of(PERF_TYPE_HARDWARE, PERF_COUNT_HW_CPU_CYCLES);
 	_cleanup_close_ int fd = -1;
 	bool no_pmu;
 
-	(void)root;
 	attr.exclude_kernel = 1;
 	fd = perf_open(&attr, 0, -1);
 	if (fd >= 0) {

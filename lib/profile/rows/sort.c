@@ -18,9 +18,8 @@ struct sorting {
 	struct radix_entry *spare;
 };
 
-static uint64_t number_of_sample(const struct sorting *s, const struct row *row)
+static uint64_t number_of_sample(const struct sorting *s _unused_, const struct row *row)
 {
-	(void)s;
 	return UINT64_MAX - row->counts[0];
 }
 
@@ -34,9 +33,8 @@ static uint64_t number_of_app(const struct sorting *s, const struct row *row)
 	return row->app == GATHER_NONE ? 0 : s->rank[row->app];
 }
 
-static uint64_t number_of_vma(const struct sorting *s, const struct row *row)
+static uint64_t number_of_vma(const struct sorting *s _unused_, const struct row *row)
 {
-	(void)s;
 	return row->address;
 }
 
@@ -51,9 +49,8 @@ static const char *text_of_file(const struct row *row)
 	return row->place.file ? row->place.file : "\xff\xff";
 }
 
-static uint64_t number_of_line(const struct sorting *s, const struct row *row)
+static uint64_t number_of_line(const struct sorting *s _unused_, const struct row *row)
 {
-	(void)s;
 	return row->place.line;
 }
 

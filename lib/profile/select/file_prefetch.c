@@ -15,12 +15,11 @@ struct prefetched {
 	char *why; /* where the result is negative */
 };
 
-static void open_chunk(size_t chunk, unsigned int thread, void *data)
+static void open_chunk(size_t chunk, unsigned int thread _unused_, void *data)
 {
 	struct file_prefetch *p = data;
 	size_t i = chunk * CHUNK, end = MIN(p->ready, i + CHUNK);
 
-	(void)thread;
 	for (; i < end; i++) {
 		const struct gather_file *f = &p->gather->files[p->order[p->first + i]];
 		struct error err = ERROR_INIT;

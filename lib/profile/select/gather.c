@@ -192,11 +192,10 @@ static void add_arcs(struct walk *w)
 	}
 }
 
-static void skip_file(const char *path, const struct error *why, void *data)
+static void skip_file(const char *path _unused_, const struct error *why, void *data)
 {
 	struct walk *w = data;
 
-	(void)path;
 	w->g->skipped++;
 	log_warn("%s; it is skipped", why->text);
 }

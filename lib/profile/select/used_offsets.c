@@ -109,12 +109,11 @@ static bool source_open(struct gather *g, uint32_t session, struct source *ret)
 	return true;
 }
 
-static int add_chain(uint32_t context, const struct chain *chain, void *data)
+static int add_chain(uint32_t context _unused_, const struct chain *chain, void *data)
 {
 	struct source *s = data;
 	size_t i;
 
-	(void)context;
 	for (i = 0; i < chain->count; i++) {
 		uint32_t image = s->images[chain->frames[i].image];
 

@@ -65,27 +65,23 @@ static void code_cookie_switch(struct record *rec, const uint64_t *words)
 }
 
 /* The image cookie stays: it holds again after the next USER_ENTER. */
-static void code_kernel_enter(struct record *rec, const uint64_t *words)
+static void code_kernel_enter(struct record *rec, const uint64_t *words _unused_)
 {
-	(void)words;
 	rec->trans.mode = MODE_KERNEL;
 }
 
-static void code_user_enter(struct record *rec, const uint64_t *words)
+static void code_user_enter(struct record *rec, const uint64_t *words _unused_)
 {
-	(void)words;
 	rec->trans.mode = MODE_USER;
 }
 
-static void code_xen_enter(struct record *rec, const uint64_t *words)
+static void code_xen_enter(struct record *rec, const uint64_t *words _unused_)
 {
-	(void)words;
 	rec->trans.mode = MODE_XEN;
 }
 
-static void code_module_loaded(struct record *rec, const uint64_t *words)
+static void code_module_loaded(struct record *rec, const uint64_t *words _unused_)
 {
-	(void)words;
 	kernel_images_changed(rec->kernel);
 }
 
@@ -99,17 +95,15 @@ static void code_kernel_code(struct record *rec, const uint64_t *words)
 		rec->stats.incomplete_code++;
 }
 
-static void code_trace_begin(struct record *rec, const uint64_t *words)
+static void code_trace_begin(struct record *rec, const uint64_t *words _unused_)
 {
-	(void)words;
 	end_trace(rec);
 	rec->trans.tracing = TRACE_START;
 	rec->trans.chain_end = CHAIN_END_UNKNOWN;
 }
 
-static void code_trace_end(struct record *rec, const uint64_t *words)
+static void code_trace_end(struct record *rec, const uint64_t *words _unused_)
 {
-	(void)words;
 	end_trace(rec);
 }
 

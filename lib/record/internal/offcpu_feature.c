@@ -20,11 +20,11 @@ static void offcpu_free(struct feature *f)
 	free(f);
 }
 
-static int offcpu_init(const char *args, const char *root, struct feature **ret, struct error *err)
+static int offcpu_init(const char *args, const char *root _unused_, struct feature **ret,
+		       struct error *err)
 {
 	struct offcpu_feature *x;
 
-	(void)root;
 	if (*args && strcmp(args, "blocked") != 0)
 		return error_set(err, -EINVAL, "offcpu: '%s' is not 'blocked'", args);
 	x = xcalloc(1, sizeof(*x));

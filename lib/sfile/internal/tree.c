@@ -65,11 +65,10 @@ struct tree *tree_read_one(const char *path)
 	return t;
 }
 
-static void read_one(size_t i, unsigned int thread, void *data)
+static void read_one(size_t i, unsigned int thread _unused_, void *data)
 {
 	const struct level *level = data;
 
-	(void)thread;
 	read_entries(level->trees[i]);
 }
 

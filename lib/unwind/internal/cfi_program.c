@@ -234,16 +234,13 @@ struct operands {
 
 typedef int op_function(struct cfi_run *run, const struct operands *o);
 
-static int op_nop(struct cfi_run *run, const struct operands *o)
+static int op_nop(struct cfi_run *run _unused_, const struct operands *o _unused_)
 {
-	(void)run;
-	(void)o;
 	return 0;
 }
 
-static int op_set_loc(struct cfi_run *run, const struct operands *o)
+static int op_set_loc(struct cfi_run *run, const struct operands *o _unused_)
 {
-	(void)o;
 	/* The operand is encoded like the addresses of the FDE. A relative one would need the
 	 * section's address, which is not kept, since no linker writes them. */
 	if (run->cie->encoding != DW_EH_PE_absptr)
@@ -316,18 +313,16 @@ static int op_expression(struct cfi_run *run, const struct operands *o)
 	return 0;
 }
 
-static int op_remember(struct cfi_run *run, const struct operands *o)
+static int op_remember(struct cfi_run *run, const struct operands *o _unused_)
 {
-	(void)o;
 	if (run->depth == CFI_STATES_MAX)
 		return -EBADMSG;
 	run->stack[run->depth++] = run->state;
 	return 0;
 }
 
-static int op_recall(struct cfi_run *run, const struct operands *o)
+static int op_recall(struct cfi_run *run, const struct operands *o _unused_)
 {
-	(void)o;
 	if (!run->depth)
 		return -EBADMSG;
 	run->state = run->stack[--run->depth];

@@ -10,9 +10,8 @@
 
 #include <inttypes.h>
 
-static bool shown_always(const struct report *r)
+static bool shown_always(const struct report *r _unused_)
 {
-	(void)r;
 	return true;
 }
 

@@ -208,9 +208,8 @@ static void write_significant(const struct csv_line *l, size_t class, struct str
 	strbuf_adds(line, significant ? ",true" : ",false");
 }
 
-static bool shown_always(const struct report *r)
+static bool shown_always(const struct report *r _unused_)
 {
-	(void)r;
 	return true;
 }
 
