@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a sample costs in the kernel's program, by the kernel's own account (bpf_stats), and in the
- * thread that drains it, without call chains, with them by frame pointers and by tables.
+ * Measures the cost of a sample: in the BPF program, by the kernel's own account (bpf_stats), and
+ * in the thread that drains it; without call chains, with chains by frame pointers and by tables.
  *
  *	bench_bpf SECONDS COMMAND [ARGUMENT]...
  *
- * The command is started again and again on every CPU meanwhile.
+ * Meanwhile, the command is started again and again on every CPU.
  */
 #include "base/macro.h"
 #include "identity/cookie.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* CPU time of ophelp, from its start to its end: "bench_catalog OPHELP". */
+/* Measures the CPU time of a whole run of ophelp: "bench_catalog OPHELP". */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>

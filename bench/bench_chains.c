@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* bench_chains SAMPLES: adds the call chains of a session (the directory SAMPLES, samples/NAME)
- * once more, sample by sample in no order, to an empty store: what that costs, and how the store
+ * again, sample by sample in random order, to an empty store. Measures the cost, and how the store
  * grows. */
 #include "base/hash.h"
 #include "base/mem.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* How long requests to a daemon take: bench_control SESSION [REQUEST...]. Each is asked 1000 times,
- * on a connection of its own; printed are median, 99th percentile and maximum of the time to the
- * whole answer, the share within the aim, and the CPU time that asking costs the asker. */
+/* Measures how long requests to a daemon take: bench_control SESSION [REQUEST...]. Sends each
+ * request 1000 times, on one connection. Prints median, 99th percentile and maximum of the time to
+ * the complete answer, the share within the aim, and the CPU time of the client. */
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "control/client.h"

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What reading the CPU buffers costs: CPU time of sync per sample, and what is lost, at several
- * rates with every CPU busy; then while processes come and go as fast as they can.
+ * Measures the cost of reading the CPU buffers: CPU time of sync per sample, and losses, at several
+ * rates with every CPU busy; then while processes come and go as fast as possible.
  *
  *	bench_drain [SECONDS [RATE...]]
  *
- * Needs root: it samples the whole system by the clock. The event buffer goes nowhere.
+ * Needs root, because it samples the whole system by the clock. The event buffer is discarded.
  */
 #include "base/mem.h"
 #include "base/parse.h"

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How fast addresses find their lines and inlined calls.
+ * Measures how fast lines and inlined calls are found for addresses.
  *
  *	bench_lines FILE [ADDRESSES] [print]
  *
- * Asks for addresses at equal distances in the functions of the file, in order, and says the CPU
- * time of the process and its memory; or prints the addresses and what they are, function by
- * function, as addr2line -f -i does.
+ * Looks up addresses at equal distances in the functions of the file, in order, and prints the CPU
+ * time and memory of the process; or prints the addresses with the result, function by function, in
+ * the format of addr2line -f -i.
  */
 #include "base/mem.h"
 #include "base/parse.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How fast the sample database counts, on one core: additions to keys that are there ("hot"), and
- * insertions into a file that grows from its smallest size ("new").
+ * Measures how fast the sample database counts, on one core: additions to existing keys ("hot"),
+ * and insertions into a file that grows from its smallest size ("new").
  *
  *	bench_odb [DIRECTORY [ROUNDS]]
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bench_parser FILE...: what it costs to have files read by a process without rights. The unwind
- * table of each is built here and there in turn, and its build-id read; prints the medians of the
- * CPU time that both processes take, and their ratio. */
+/* bench_parser FILE...: measures the cost of reading files in a process without rights. Builds the
+ * unwind table of each file and reads its build-id, alternately here and there. Prints the medians
+ * of the CPU time of both processes, and their ratio. */
 #include "base/mem.h"
 #include "base/procfs.h"
 #include "parser/parser.h"

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How fast the event buffer becomes sample files, on one core: a generated stream of a machine with
- * 32 CPUs, 1,000 processes and 300 images, made chunk by chunk in memory as a driver would hand it
- * over. Each CPU's buffer comes in turn, a few samples a task; tasks, images and offsets are skewed
- * as Zipf has it. Times are CPU seconds of record alone; making the stream is counted apart.
+ * Measures how fast the event buffer is converted to sample files, on one core. The stream is that
+ * of a machine with 32 CPUs, 1,000 processes and 300 images, generated chunk by chunk in memory as
+ * a driver would pass it. CPU buffers come in turn, with a few samples per task; tasks, images and
+ * offsets have a Zipf distribution. Times are CPU seconds of recording alone; generating the stream
+ * is measured separately.
  *
  *	bench_record [MILLIONS_OF_SAMPLES [DIRECTORY]]
  */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How fast the symbols of a file are had: from the file, and from the symbol cache; and how fast
- * addresses find theirs.
+ * Measures how fast the symbols of a file are read, from the file and from the symbol cache, and
+ * how fast the symbols of addresses are found.
  *
  *	bench_symbols FILE [ROUNDS]
  *

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a sampling tick takes from the program that it interrupts: calls itself to a known depth,
- *looks at the clock without pause, and prints how many times it was away for more than a
- *microsecond and how long, the median. Half of a storm of other interrupts does not move that.
+ * Measures how long a sampling tick interrupts a program: calls itself to a known depth, reads the
+ * clock all the time, and prints how many times it was interrupted for more than a microsecond, and
+ * the median of these times. Other interrupts do not move the median while they are fewer than
+ * half.
  *
  *	bench_tick SECONDS [HZ]
  *
- * With HZ, ticks of the clock that nobody takes samples of are part of it.
+ * With HZ, it also causes ticks of the clock of which nobody takes samples.
  */
 #include <linux/perf_event.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bench_unwind FILE...: builds the unwind table of each file several times and prints the best CPU
- * time, and what the table takes. What unwinding costs, unwind_differ measures. */
+/* bench_unwind FILE...: builds the unwind table of each file several times, and prints the best CPU
+ * time and the size of the table. unwind_differ measures the cost of unwinding. */
 #include "elf/elffile.h"
 #include "unwind/unwind.h"
 

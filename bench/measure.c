@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Runs a command several times and prints the best of each: elapsed and CPU time in milliseconds,
- * peak RSS in MB (10^6). What it started and left behind counts, too. Small itself, because a
- *child's peak includes what it was forked from.
+ * Runs a command several times, and prints the best elapsed and CPU time in milliseconds and the
+ * best peak RSS in MB (10^6), including all processes that the command started. This program is
+ * small, because a child's peak includes the memory of the process that it was forked from.
  *
  *	measure ROUNDS COMMAND [ARGUMENT]...
  */

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Writes the sessions that reports are measured over, below DIRECTORY:
+ * Writes sessions for measuring reports, below DIRECTORY:
  *
- *	mksessions DIRECTORY big LIBRARY OFFSETS	one file over one big library
- *	mksessions DIRECTORY perf FILE OFFSETS		the same, all over its code; perf.data and
- *							addresses (a line each) of the same places
- *	mksessions DIRECTORY arcs LIBRARY ARCS		one call graph file within it
- *	mksessions DIRECTORY many FILES PROGRAMS	what a whole system leaves behind
- *	mksessions DIRECTORY small			what one short command does
+ *	mksessions DIRECTORY big LIBRARY OFFSETS	one sample file of a big library
+ *	mksessions DIRECTORY perf FILE OFFSETS		the same, in all its code; perf.data and
+ *							addresses (one per line) of the same places
+ *	mksessions DIRECTORY arcs LIBRARY ARCS		one call graph file of it
+ *	mksessions DIRECTORY many FILES PROGRAMS	like a system-wide profile
+ *	mksessions DIRECTORY small			like a profile of a short command
  *
- * "many" and "small" take this machine's own programs and libraries, in the order of their names,
- * and a copy of its kernel's symbols (root only). The same call writes the same samples.
+ * "many" and "small" use this machine's own programs and libraries, in the order of their names,
+ * and a copy of its kernel's symbols (root only). The same arguments give the same samples.
  */
 #include "perfdata.h"
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The samples of a session as perf record would have left them, so that perf report can be measured
- * over the very addresses that ours is: one process that has one file mapped as a whole, each
- *sample with a call chain of one frame, for perf shows inlined calls in chains only.
+ * Writes the samples of a session as perf record would, so that perf report can be measured with
+ * the same addresses: one process that has one file mapped as a whole. Each sample has a call chain
+ * of one frame, because perf shows inlined calls only in chains.
  *
  *	struct perfdata *p = perfdata_create("perf.data", image, image_size, &err);
  *	perfdata_add(p, offset, count);
@@ -16,10 +16,10 @@
 
 struct perfdata;
 
-/* A new file at @path of samples of the file @image, @image_size bytes long. */
+/* Creates a file at @path for samples of the file @image, which is @image_size bytes long. */
 int perfdata_create(const char *path, const char *image, uint64_t image_size, struct perfdata **ret,
 		    struct error *err);
-/* One sample that stands for @count, at @offset in the image. */
+/* Adds a sample that counts for @count, at @offset in the image. */
 void perfdata_add(struct perfdata *p, uint64_t offset, uint64_t count);
-/* Writes what is left and frees @p. */
+/* Writes the rest of the file and frees @p. */
 int perfdata_close(struct perfdata *p, struct error *err);
