@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""disasm.py DISASM_DUMP [FILE...]: disassembles files by lib/image and by objdump and looks for
-instructions that objdump decodes and we do not. Without files: all of the C library, and of a large
-library and a compiler a few pieces of their code (bench/disasm takes them whole). Speaks TAP."""
+"""disasm.py DISASM_DUMP [FILE...]: disassembles files with lib/disasm and with objdump, and looks for
+instructions that only objdump decodes. Default: the whole C library, and some pieces of a large
+library and of a compiler (bench/disasm takes them whole). Prints TAP."""
 import glob
 import re
 import shutil

@@ -1,25 +1,24 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""interop.py OPREPORT: reads sessions that the original tools wrote and holds our reports against
-the original's reports of them: the same rows, counts, percentages, names and order. Speaks TAP.
+"""interop.py OPREPORT: reads sessions that OProfile 1.x wrote, and compares our reports with the reports
+of OProfile 1.x: the same rows, counts, percentages, names and order. Prints TAP.
 
-Deliberate differences, each where the original is wrong or says less:
+Deliberate differences, in which OProfile 1.x ("it") is wrong or shows less:
 
- OUTSIDE   The original drops samples that lie in no symbol (PLT entries, padding) from -l, and its
-           percentages are of what is left. We show them, so our total is larger.
- DYNSYM    The original does not read .dynsym: a stripped library is one row under its path. We
-           name its functions; the rows add up to the original's one.
- ALIAS     Of several names at one address of the kernel it takes the first of kallsyms; we prefer
-           one without underscores.
- NONAME    Where it has no symbol it repeats the image's name as symbol; we say why there is none.
- ARCHIVE   image: and lib-image: with the path or name of a file in an archive match nothing in the
-           original, which compares with the archive's directory in front. We find it.
- PREFIX    With -f the original shows paths in an archive behind the archive's directory.
- ONEIMAGE  With -x it leaves the column of images out.
- KERNEL    Its -i leaves the symbols of the kernel in the report, whatever they are called.
- LINE      We know lines of code that it knows none of ("(no location information)"), and say no line 0,
-           which it takes from the name of a file in the symbol table ("msort.c:0").
-"""
+ OUTSIDE   It drops samples outside of any symbol (PLT entries, padding) from -l, and its percentages
+           are of the rest. We show them, so our total is larger.
+ DYNSYM    It does not read .dynsym: a stripped library is one row with its path. We name the
+           functions; the rows add up to its one row.
+ ALIAS     Of several kernel names at one address it takes the first in kallsyms; we prefer one
+           without underscores.
+ NONAME    For code without a symbol it repeats the image's name as symbol; we give the reason.
+ ARCHIVE   image: and lib-image: with the path or name of a file in an archive match nothing,
+           because it compares with the archive's directory in front. We find the file.
+ PREFIX    With -f it shows paths in an archive after the archive's directory.
+ ONEIMAGE  With -x it leaves out the column of images.
+ KERNEL    Its -i always keeps the kernel's symbols in the report.
+ LINE      We know lines of code for which it shows "(no location information)", and do not show
+           line 0, which it takes from the name of a file in the symbol table ("msort.c:0")."""
 import json
 import os
 import re

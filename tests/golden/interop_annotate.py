@@ -1,27 +1,26 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""interop_annotate.py OPANNOTATE OPREPORT: reads sessions that the original tools wrote and holds
-our annotated sources and assembly against the original's: the same counts before the same lines
-and instructions, the same sums. Speaks TAP.
+"""interop_annotate.py OPANNOTATE OPREPORT: reads sessions that OProfile 1.x wrote, and compares our
+annotated sources and assembly with its own: the same counts before the same lines and instructions,
+the same sums. Prints TAP.
 
-Deliberate differences:
+Deliberate differences ("it" is OProfile 1.x):
 
- OUTSIDE   Percentages: the original's are of the samples in symbols, ours of all, as opreport's.
- NOSOURCE  Where there is no source the original credits all to "line zero" of a file guessed from
-           the symbol table. We read the debug file of libc where it is installed and print the
-           lines by number; such files are not compared.
- HEADERS   Sources that are not in the archive (those of libstdc++) are compared where this machine
+ OUTSIDE   Its percentages are of the samples in symbols, ours of all samples, as in opreport.
+ NOSOURCE  Without source it credits all samples to "line zero" of a file guessed from the symbol
+           table. We read the debug file of libc if it is installed, and print the lines by
+           number; such files are not compared.
+ HEADERS   Sources that are not in the archive (those of libstdc++) are compared if this machine
            has them.
- ONCE      The original prints image and section above every symbol, we print them once.
- NAMES     In branch targets the original shows the nearest symbol that objdump has, which in a
-           stripped library is one of another function; names are not compared.
- DYNSYM    The original shows no symbol of a library that has only dynamic ones.
- REPEAT    The original once lost its place in objdump's output and repeated 23,000 instructions of
-           it, from the middle of a line on; we compare up to there.
- CONTEXT   With --source --assembly the original shows lines of source above instructions by what
-           it printed before of other functions; only the instructions are compared, and that
-           there is source.
-"""
+ ONCE      It prints image and section above every symbol; we print them once.
+ NAMES     In branch targets it shows the nearest symbol that objdump has, which in a stripped
+           library belongs to another function; names are not compared.
+ DYNSYM    It shows no symbol of a library that has only dynamic ones.
+ REPEAT    It once lost its place in objdump's output and repeated 23,000 instructions of it, from
+           the middle of a line on; we compare up to there.
+ CONTEXT   With --source --assembly it chooses the source lines above instructions depending on what
+           it printed for earlier functions; only the instructions are compared, and that there is
+           source."""
 import json
 import os
 import re

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds lists of callers and callees (opreport -c) against the original's, for interop.py.
+"""Compares lists of callers and callees (opreport -c) with those of OProfile 1.x, for interop.py.
 
 Compared are the functions in their order with counts and percentages, all arcs with their counts,
-and in each block the percentages and the order. Deliberate differences beside those of interop.py:
+and in each block the percentages and the order. Deliberate differences, in addition to those of
+interop.py ("it" is OProfile 1.x):
 
- TIES      Of callers or callees with equal counts the original shows first whichever was sampled
-           first; we keep the order of the list of functions.
- FROMANON  The original drops arcs whose caller is in anonymous memory; we show them.
- RETURN    A caller is where its callee returns to. Where the call is the last thing a function does
-           that is the next function, or none; the original shows that one, we look at the call.
-"""
+ TIES      Of callers or callees with equal counts it shows first whichever was sampled first; we
+           use the order of the list of functions.
+ FROMANON  It drops arcs whose caller is in anonymous memory; we show them.
+ RETURN    It looks up the return address of a callee. If the call is the last instruction of a
+           function, that address is in the next function, or in none. We look up the call."""
 import re
 
 from interop_rows import STRIPPED, is_outside, percent, split_names, unnamed

@@ -1,13 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""interop_gprof.py OPGPROF OPREPORT: what gprof makes of our gmon.out for the sessions of the original tools,
-held against what it made of theirs, and the arcs that it shows against those of opreport -c. Speaks
-TAP. Deliberate differences:
+"""interop_gprof.py OPGPROF OPREPORT: for sessions of OProfile 1.x, compares gprof's output from our
+gmon.out with its output from the gmon.out of OProfile 1.x, and the arcs in it with those of opreport
+-c. Prints TAP. Deliberate differences:
 
- CONSTPROP  gprof passes over sorter.constprop.0 and counts its code as thread_main's, which stands
-            before it. We leave such samples out, and say so; their thread_main has them.
- PLT        likewise for PLT entries, which gprof counts as _init's: a row without samples there.
-"""
+ CONSTPROP  gprof skips sorter.constprop.0 and counts its code for thread_main, which precedes it.
+            We leave such samples out and say so; OProfile 1.x counts them for thread_main.
+ PLT        The same for PLT entries, which gprof counts for _init; we have a row without samples."""
 import json
 import os
 import re

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""How rows of reports are read, for interop.py and interop_calls.py."""
+"""Parses rows of reports, for interop.py and interop_calls.py."""
 import re
 
 STRIPPED = {"libstdc++.so.6.0.30", "libgcc_s.so.1"}  # images with dynamic symbols only

@@ -1,20 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""interop_xml.py OPREPORT SCHEMA: holds opreport -X against what the original's says of the same
-sessions: each class, binary, module, symbol, address and count is in both. Ours must be valid
-against SCHEMA too, if there is xmllint. Speaks TAP.
+"""interop_xml.py OPREPORT SCHEMA: compares opreport -X with the XML of OProfile 1.x for the same sessions:
+both have each class, binary, module, symbol, address and count. Ours must also be valid against SCHEMA,
+if xmllint is installed. Prints TAP.
 
-Deliberate differences, beside those of text (interop.py: OUTSIDE, DYNSYM, ALIAS, NONAME, and those of call graphs in interop_calls.py, for which
-the arcs in text are held against the original's):
+Deliberate differences, in addition to those of text (OUTSIDE, DYNSYM, ALIAS and NONAME in interop.py,
+and those of call graphs in interop_calls.py, because arcs are compared with the text of OProfile 1.x;
+"it" is OProfile 1.x):
 
- FLAT      The original nests what it separates by process and thread into <process> and <thread>;
-           here they are attributes of the class, as the CPU is, and a symbol has all its counts in
-           one place.
- BYTES     The original's code goes on to the next symbol, and is zeros where there is no file and
-           where the symbols are those of a debug file; ours ends where the symbol ends, is that of
-           the binary, and is left out where there is none.
- ONEEACH   The original has a <detaildata> for each class of an address; here they are in one.
-"""
+ FLAT      It nests processes and threads as <process> and <thread>; here they are attributes of
+           the class, like the CPU, and a symbol has all its counts in one place.
+ BYTES     Its code extends to the next symbol, and is zeros if there is no file or if the symbols
+           come from a debug file. Ours ends with the symbol, comes from the binary, and is left out
+           if there is none.
+ ONEEACH   It has a <detaildata> for each class of an address; here there is one for all."""
 import os
 import shutil
 import subprocess

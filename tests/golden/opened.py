@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""opened.py PATH... -- COMMAND...: runs the command and prints which of the files, or files in the
-directories, were opened meanwhile, by anybody and for whatever; nothing where none was."""
+"""opened.py PATH... -- COMMAND...: runs the command, and prints which of these files, or files in these
+directories, any process opened during that time; prints nothing if none was."""
 import ctypes
 import os
 import struct

@@ -1,19 +1,19 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""run.py CASES BUILD: runs the golden tests in the directory CASES, one a subdirectory:
+"""run.py CASES BUILD: runs the golden tests in the directory CASES, one per subdirectory:
 
- session       what was sampled (see tests/mksession.c), made into ./oprofile_data; or none
+ session       the samples (see tests/mksession.c) for ./oprofile_data (optional)
  kallsyms, ... other files the case needs
  cmd           a shell script, run in a directory with those files and ./elf, the ELF fixtures;
-               "$VALID_XML" copies an XML report and complains if it is not valid,
+               "$VALID_XML" copies an XML report and reports if it is not valid,
                "$TERMINAL" COLUMNS COMMAND runs a command on a terminal,
                "$OPENED" PATH... -- COMMAND says which of the files a command opened
- expect.out, expect.err    what it must print; no file: nothing
- expect.rc     its exit status; no file: 0; where it exits with 77 the case is skipped, with the
-               last line on its standard error as the reason
+ expect.out, expect.err    the expected output (no file: none)
+ expect.rc     the expected exit status (no file: 0). If cmd exits with 77, the case is skipped, with
+               the last line of its standard error as the reason
 
-In the output the directory is written @DIR@. Speaks TAP. With OP_UPDATE=1 the expectations are
-written instead; read the difference before you commit it.
+In the output the directory is replaced by @DIR@. Prints TAP. With OP_UPDATE=1 the expected files are
+written instead; read the differences before you commit them.
 """
 import difflib
 import os

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""terminal.py COLUMNS COMMAND...: runs the command with a terminal of that width as its output and
-prints what it wrote there, an escape as \\e. Standard error is none: progress depends on time."""
+"""terminal.py COLUMNS COMMAND...: runs the command with a terminal of that width as its output, and
+prints its output with escapes as \\e. Standard error is not the terminal, because progress depends on time."""
 import fcntl
 import os
 import pty

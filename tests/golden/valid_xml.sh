@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# valid_xml.sh: copies an XML report from standard input to the output, and says after it if it is
-# not valid against opreport.xsd (not checked where there is no xmllint).
+# valid_xml.sh: copies an XML report from standard input to the output, then reports if it is not valid
+# against opreport.xsd (not checked if xmllint is not installed).
 set -eu
 report=$(mktemp)
 trap 'rm -f "$report"' EXIT

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# damaged.sh IMAGE_DAMAGE EVERY: has every EVERY-th ELF file of the system read in damaged copies.
-# Says which file it was where that ends badly.
+# damaged.sh IMAGE_DAMAGE EVERY: reads damaged copies of every EVERY-th ELF file of the system. Names the
+# file if that fails.
 set -u
 list=$(mktemp)
 trap 'rm -f "$list" "$list.out"' EXIT

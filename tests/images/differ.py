@@ -1,22 +1,23 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""differ.py IMAGE_NAMES [--every N] [DIRECTORY...]: the symbol of addresses in every ELF file below the
-directories (all of the system's programs and libraries), or every N-th, held against nm; their lines
-and inlined calls, where there is debug information, against addr2line and eu-addr2line, of which
-one must agree on the line and one on the calls, where it knows a line: each misreads what some
-compiler writes.
+"""differ.py IMAGE_NAMES [--every N] [DIRECTORY...]: compares the symbols of addresses in every ELF file
+below the directories (default: all programs and libraries of the system), or in every N-th, with nm. If
+there is debug information, compares their lines and inlined calls with addr2line and eu-addr2line: if
+they know a line, at least one must agree on it and at least one on the calls, because each misreads the
+output of some compiler.
 
-Of each symbol of code the first, middle and last byte and the byte behind it are asked for. What we
-say must follow from what nm says by one of these rules, which are counted:
+For each code symbol the first, middle and last byte and the byte after it are looked up. Our answer
+must follow from nm's by one of these rules, which are counted:
 
- same      the symbol covers the address, and none that does starts later
- alias     it covers it, and starts where the last one starts that does
- unsized   no symbol with a size covers it; ours has none, and none starts between it and the address
- inside    a symbol without size, or a shorter one, lies in ours: the longest tells whose code it is
+ same      the symbol covers the address, and no symbol that covers it starts later
+ alias     it covers the address, and starts where the last symbol that covers it starts
+ unsized   no symbol with a size covers the address; our symbol has no size, and no other starts between
+           it and the address
+ inside    a symbol without size, or a shorter one, is inside ours: the longest owns the code
  plt       a PLT entry, which nm does not name
- nothing   neither knows one
+ nothing   neither knows a symbol
 
-Anything else is a difference, and fails. Speaks TAP."""
+Anything else is a difference, and fails. Prints TAP."""
 import bisect
 import collections
 import lzma

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""formats.py IMAGE_NAMES: one program in every form of debug information that compilers, linkers and
-dwz make here: DWARF 2 to 5, split into .dwo files and packages, shared by dwz, compressed, of link
-time optimisation. What image_names says of each address of the plain form must be what
-addr2line, eu-addr2line or llvm-addr2line say, what it says of the others must be what it says of the plain one, and the calls
-that are inlined in any case must be there. Speaks TAP."""
+"""formats.py IMAGE_NAMES: one program in every form of debug information that the compilers, linkers
+and dwz on this machine produce: DWARF 2 to 5, split into .dwo files and packages, shared by dwz,
+compressed, with link time optimisation. For each address of the plain form, image_names must agree with
+addr2line, eu-addr2line or llvm-addr2line. For the other forms it must agree with the plain one, and must
+show the calls that are always inlined. Prints TAP."""
 import os
 import re
 import shutil

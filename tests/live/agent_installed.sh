@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What a program needs to tell of its code comes with an installed OProfile: the library, its header,
-# what pkg-config says, and an example that is built with nothing else.
+# An installed OProfile has everything that a program needs to describe its JIT code: the library,
+# its header, the pkg-config file, and an example that builds with nothing else.
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 for tool in cc meson pkg-config readelf; do
 	command -v $tool >/dev/null || skip_all "$tool is not installed"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The event buffer read by somebody else: the same counts as in the sample files; one reader at a
-# time, who is let go whoever dies.
+# The event buffer read by another program: it has the same counts as the sample files. There is one
+# reader at a time, and if either side dies the other is released.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 
 fs=$dir/fs

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Samples are told by the cgroup of their process: of those that were there before, and of one that
-# came and went while it was sampled. OP_DRIVER says by which driver.
+# Samples are separated by the cgroup of their process: cgroups that existed before, and one that
+# came and went during sampling. OP_DRIVER selects the driver.
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling
 need_root

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Call chains that are known: what a report shows of them is the whole truth. By frame pointers, and
-# by unwind tables in a program without them.
+# Programs with known call chains: reports show exactly these. By frame pointers, and by unwind
+# tables in a program without them.
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling
 rate=997

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Call chains by unwind tables in the kernel: the known chain is the one that is found.
+# Call chains by unwind tables in the kernel: the known chain is found.
 OP_DRIVER=bpf
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling

@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A compiler's unwind table has no room where tables may take a MiB: its chains end, for a reason that
-# all tell, with the limit; what has room is as ever. OP_DRIVER says by which driver.
+# With 1 MiB for unwind tables a compiler's table does not fit: its chains end, and every output
+# gives the reason with the limit. Chains of tables that fit are unchanged. OP_DRIVER selects the
+# driver.
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling
 rate=997

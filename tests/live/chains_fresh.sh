@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Libraries that no process has ever had are loaded while sampling goes on: from a second on, which is
-# counted in the program's own time, the chains through them are whole. OP_DRIVER says by which driver.
+# Libraries that no process has ever used are loaded during sampling: after a second of the
+# program's CPU time, the chains through them are complete. OP_DRIVER selects the driver.
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling
 operf --session-dir="$dir/try" --driver="$driver" --callgraph --callgraph-mode=table true \

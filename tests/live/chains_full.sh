@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# More call chains come than the program in the kernel can tell apart before the daemon takes them: their
-# samples are counted all the same, and those that have no callers by that name; later chains have theirs.
+# More different call chains occur than the BPF program can hold until the daemon collects them:
+# their samples are still counted, those without callers under that name, and later chains are
+# complete.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 PATH=$OP_BUILD_ROOT/tests/live:$PATH
 operf --driver=bpf --session-dir="$dir/first" --callgraph true >"$dir/output" 2>&1 ||

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What a command will run is known before it does: the tables of its program and of what that is linked
-# with are there at its first sample, and those of a process at the first after it was attached to.
+# Unwind tables that can be foreseen are loaded in advance: those of a command's program and its
+# libraries before its first sample, those of a process before the first sample after attaching.
 OP_DRIVER=bpf
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling

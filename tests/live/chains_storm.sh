@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs come and go as fast as they can, each from a file of its own that needs an unwind table and
-# sample files, while call chains of the whole machine are taken: nothing is lost but what is counted,
-# and the daemon ends as ever.
+# Programs come and go as fast as possible, each from a file of its own that needs an unwind table
+# and sample files, while call chains of the whole machine are taken: every loss is counted, and the
+# daemon ends normally.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 driver=${OP_DRIVER:-bpf}
 storm=$OP_BUILD_ROOT/tests/live/truth_storm

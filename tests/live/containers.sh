@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs that see their files through a root or mounts of their own: reports find the files where
-# the host has them, and say so where it does not. OP_DRIVER says by which driver.
+# Programs with a root directory or mounts of their own: reports find the files where the host has
+# them, and say so if it does not. OP_DRIVER selects the driver.
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling
 need_root

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The CPU budget: samples come more rarely and count for more, and what they say stays true.
+# The CPU budget: samples become rarer and count for more, and the profile stays true.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 PATH=$OP_BUILD_ROOT/tests/live:$PATH
 seconds=1

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Capabilities that the daemon keeps are needed: without one, something is missing that is there with
-# all of them.
+# The daemon needs each capability that it keeps: without it, something is missing that is there
+# with all of them.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 command -v setpriv >/dev/null || skip_all "needs setpriv"
 unshare -m true 2>/dev/null || skip_all "needs mount namespaces"

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The daemon keeps what runs in different cgroups apart: a column each, and each by its name.
+# The daemon separates cgroups: each has a column with its name.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 
 mount=$(awk '$3 == "cgroup2" { print $2; exit }' /proc/self/mounts)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Call chains of the whole machine: taken, written out, reported, saved, merged, checked.
+# Call chains of the whole machine: recorded, written out, reported, saved, merged, checked.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 PATH=$OP_BUILD_ROOT/tests/live:$PATH
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Of the chains of what a distribution builds, without frame pointers, 99.5 % reach the entry of the
-# process, once the tables of what runs are loaded. OP_DRIVER says by which driver: that of perf copies
-# 32 KiB of each stack, which compilers exceed, and those chains are told apart.
+# When unwind tables are loaded, 99.5 % of the chains of distribution binaries, which have no frame
+# pointers, reach the entry of the process. OP_DRIVER selects the driver. The driver perf copies 32
+# KiB of each stack, which compilers exceed; those chains are counted separately.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 driver=${OP_DRIVER:-bpf}
 operf --driver="$driver" --session-dir="$dir/first" --callgraph true >"$dir/output" 2>&1 ||

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A whole day of a user: set up, start, dump, look, save, reset, stop, shut down.
+# A user's whole day: set up, start, dump, look, save, reset, stop, shut down.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 
 ok "status without anything" opcontrol --status

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Disks that are full or cannot be written: a clear message, and what was recorded stays.
+# Disks that are full or cannot be written: the message is clear, and what was recorded stays.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 
 mkdir "$session"

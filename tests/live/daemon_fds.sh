@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Few file descriptors, many programs: sample files are closed and opened again, nothing is lost.
+# Few file descriptors and many programs: sample files are closed and reopened, and nothing is lost.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 
 command -v setpriv >/dev/null || skip_all "needs setpriv"

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the tests of oprofiled and opcontrol share: a session and settings of their own in $dir, a
-# daemon that is gone afterwards.
+# Shared by the tests of oprofiled and opcontrol: a session and settings of their own in $dir, and a
+# daemon that is ended afterwards.
 . "$OP_SOURCE_ROOT/tests/live/lib.sh"
 need_root
 

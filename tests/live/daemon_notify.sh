@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What a service manager hears of the daemon, on an abstract socket as systemd's user manager may use.
+# The daemon's messages to a service manager, on an abstract socket like that of systemd's user
+# manager.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 command -v python3 >/dev/null || skip_all "needs python3"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# One writer a session: a second daemon is refused, a killed one blocks nobody and loses nothing that
-# was dumped.
+# One writer per session: a second daemon is refused. A killed one does not block the next, and
+# loses nothing that was dumped.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 
 keep_busy

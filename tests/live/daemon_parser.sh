@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Files of strangers are read by a process without any right; if it dies of one, that one is named and
-# the rest goes on.
+# Foreign files are read by a process without rights. If it dies of a file, that file is named and
+# the daemon continues.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 
 # The parser's processes, the one that starts the others first.

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Limits of memory, disk, free space and descriptors: what is done without, said, and undone.
+# Limits of memory, disk, free space and descriptors: what is shed, reported, and restored.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 
 mkdir "$session"

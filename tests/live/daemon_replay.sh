@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the daemon teed to a file gives the same sample files when it is replayed. Of our own programs
-# alone: where a machine runs so many others that files are closed and opened again, the order within
-# one depends on when that was, and what they make at run time is there only once.
+# Replaying a teed stream gives the same sample files. Only our own programs are compared: on a
+# machine with many others, files are closed and reopened, so the order within a file depends on
+# time, and JIT code exists only once.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 command -v python3 >/dev/null || skip_all "needs python3"
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the daemon may do once it runs: a user of its own, few capabilities, few system calls; and where
-# root's daemon does not write.
+# The running daemon has its own user, few capabilities and few system calls, and when started as
+# root it refuses unsafe directories.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 command -v setpriv >/dev/null || skip_all "needs setpriv"
 id daemon >/dev/null 2>&1 || skip_all "needs a user 'daemon'"

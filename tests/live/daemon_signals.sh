@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Signals, the way a service manager or an administrator drives a daemon.
+# Signals, as a service manager or an administrator sends them to a daemon.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 
 log=$session/samples/oprofiled.log

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The control socket: who may use it, and that nobody who does can hinder the daemon.
+# The control socket: who may use it, and that no client can block the daemon.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 command -v python3 >/dev/null || skip_all "needs python3"
 command -v setpriv >/dev/null || skip_all "needs setpriv"

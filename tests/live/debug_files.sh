@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Names and lines of stripped programs from every place that they can come from: a build-id directory,
-# .gnu_debuglink, .gnu_debugdata, a debuginfod server. One program in as many forms, profiled once.
+# Names and lines of stripped programs from every possible source: a build-id directory,
+# .gnu_debuglink, .gnu_debugdata, a debuginfod server. One program in all these forms, profiled
+# once.
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling
 cd "$dir" || exit 1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What a report lacks is got from a debuginfod server, several files at a time, and progress is told
-# on a terminal only. The session is made up: nothing is sampled here.
+# Reports download missing files from a debuginfod server, several at a time, and show progress only
+# on a terminal. The session is artificial: nothing is sampled here.
 . "$OP_SOURCE_ROOT/tests/live/lib.sh"
 command -v debuginfod >/dev/null || skip_all "debuginfod is not installed"
 command -v python3 >/dev/null || skip_all "python3 is not installed"

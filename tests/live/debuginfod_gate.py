@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""debuginfod_gate.py REQUESTS SERVER: an HTTP server on loopback that lets nobody through to the
-debuginfod server at SERVER until so many requests are open at once; from then on it passes all on.
-Where that does not happen within a minute it answers 404. Without SERVER it never answers at all.
-Prints its port, then a line a request: its path, and "open" once the gate is. Ends with its standard
-input."""
+"""debuginfod_gate.py REQUESTS SERVER: an HTTP proxy on loopback for the debuginfod server at SERVER. It holds
+all requests until REQUESTS of them are open at the same time; from then on it forwards everything.
+If that does not happen within a minute, it answers 404. Without SERVER it never answers. It prints its
+port, then one line per request: its path, and "open" once requests are forwarded. It ends when its
+standard input ends."""
 import http.server
 import sys
 import threading

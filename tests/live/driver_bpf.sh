@@ -1,6 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The driver in the kernel: when it is chosen, what rights it needs, what stays behind, what is lost.
+# The driver bpf: when it is chosen, which rights it needs, what it leaves in the kernel, what is
+# lost.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 PATH=$OP_BUILD_ROOT/tests/live:$PATH
 cd "$dir" || exit 1

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# One run, sampled by both drivers at the same time: both see the same.
+# One run, sampled by both drivers at the same time, gives the same profile.
 OP_DRIVER=bpf
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# AMD's instruction-based samples, from the registers that the kernel hands over to the report of each
-# event derived from them, all counts exact; directly, and recorded and replayed. The machine that takes
-# them is ibs_machine.c, where the samples stand.
+# AMD's instruction-based sampling, from the registers in the kernel's records to the report of each
+# derived event, with exact counts; directly, and recorded and replayed. ibs_machine.c simulates the
+# machine and contains the samples.
 . "$OP_SOURCE_ROOT/tests/live/lib.sh"
 need_root
 grep -q '^[0-9a-f]*[1-9a-f][0-9a-f]* . schedule$' /proc/kallsyms || skip_all "the kernel's addresses are hidden"

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Code that processes make while they run has names, also where it took the place of other code, and
-# keeps them when the process and what it wrote have gone.
+# JIT code has names, even if it replaced other code, and keeps them when the process and its files
+# are gone.
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling
 cd "$dir" || exit 1

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Code that comes and goes in the kernel has its name in a profile: BPF programs that were loaded when
-# sampling had begun, and were gone before anybody could look. OP_DRIVER says by which driver.
+# Kernel code that comes and goes has names in a profile: BPF programs that were loaded during
+# sampling and unloaded before anybody could look. OP_DRIVER selects the driver.
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_root
 need_sampling

@@ -1,8 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Code that the kernel makes to trace itself has its name in a profile, though it came when sampling
-# had begun and was gone before anybody could look: trampolines of ftrace and BPF, pages of kprobes.
-# OP_DRIVER says by which driver.
+# Code that the kernel generates for tracing has names in a profile, even if it appeared during
+# sampling and was gone before anybody could look: trampolines of ftrace and BPF, kprobe pages.
+# OP_DRIVER selects the driver.
 [ "${1:-}" = inside ] || ! unshare -m true 2>/dev/null || exec unshare -m sh "$0" inside
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_root

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# For tests that run the tools on this machine: TAP, a directory of their own, waiting.
+# Shared by the tests that run the tools on this machine: TAP, a temporary directory, waiting.
 #
 #	. "$OP_SOURCE_ROOT/tests/live/lib.sh"
 #	need_root
@@ -7,8 +7,8 @@
 #	is "its name" "$(cat name)" "expected"
 #	done_testing
 #
-# $dir is empty at the start and removed at the end; cleanup() may be redefined, and last_words(), which
-# adds what is to be tested at the end of each.
+# $dir is empty at the start and removed at the end. Tests may redefine cleanup(), and last_words(), which
+# adds checks at the end of a test.
 
 set -u
 export LC_ALL=C

@@ -1,9 +1,9 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Whatever runs on a machine has symbols: compilers, interpreters, code made at run time, the kernel,
-# a program in a chroot, processes that are gone before one can look. At least 99.5 % of all samples
-# carry a symbol, and the foot of the report says what is the matter with the others. OP_DRIVER says
-# by which driver; with OP_MIXED=system the whole machine is profiled, with what else runs on it.
+# Everything on a machine has symbols: compilers, interpreters, JIT code, the kernel, a program in a
+# chroot, processes that end quickly. At least 99.5 % of all samples have a symbol, and the end of
+# the report explains the others. OP_DRIVER selects the driver; with OP_MIXED=system the whole
+# machine is profiled, with whatever else runs on it.
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling
 cd "$dir" || exit 1

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# oprofilefs mounted: a whole session by echo and cat, and what is left when one side dies.
+# oprofilefs mounted: a whole session by echo and cat, and what remains if one side dies.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 
 fs=$dir/fs

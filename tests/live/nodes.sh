@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A session driven by the nodes of oprofilefs alone, asked for through the control socket.
+# A session controlled only by the nodes of oprofilefs, through the control socket.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 
 ask()

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# ocount counts what is known, keeps the command's exit status, and says what stands in the way.
+# ocount counts programs with known counts, keeps the command's exit status, and reports obstacles.
 . "$OP_SOURCE_ROOT/tests/live/lib.sh"
 PATH=$OP_BUILD_ROOT/tests/live:$PATH
 op-check-perfevents >/dev/null 2>&1 || skip_all "$(op-check-perfevents | head -n 1)"

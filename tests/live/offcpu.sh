@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# A program that sleeps known times is off the CPU for at least these, and at most for what passed
-# until it went on, where it called for its sleep, and for whom: its chains are the true ones.
+# A program that sleeps for known times is off the CPU for at least these, and at most until it runs
+# again. The time is attributed to the call that sleeps, with the true call chains.
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 [ "$(id -u)" = 0 ] || skip_all "context switches of the whole machine need root"
 need_sampling

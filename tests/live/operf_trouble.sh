@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# operf when things go wrong: killed, no room on the disk, a session that cannot be written, few
-# descriptors. It says so, and what was recorded before stays.
+# operf when things go wrong: it is killed, the disk is full, the session cannot be written, there
+# are few descriptors. It reports the problem, and keeps what was recorded before.
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_root
 need_sampling

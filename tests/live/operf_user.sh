@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# operf for an ordinary user: own processes, and clear words about the rest.
+# operf for an ordinary user: own processes, and clear messages about everything else.
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_root
 need_sampling

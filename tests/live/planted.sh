@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What users put in root's way: maps of their code that are links, another user's or no files, and
-# names that would give orders to a terminal. None is followed, none is obeyed, none stops the rest.
+# Traps that users may set for root: perf maps that are links, another user's files or not files at
+# all, and names with terminal escapes. None is followed or printed raw, and none prevents other
+# work.
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_root
 need_sampling

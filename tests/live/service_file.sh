@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The service manager understands the service file, and finds little that it could still take away.
+# The service manager accepts the service file, and finds little left to restrict.
 . "$OP_SOURCE_ROOT/tests/live/lib.sh"
 command -v systemd-analyze >/dev/null || skip_all "needs systemd-analyze"
 systemd-analyze security --help 2>/dev/null | grep -q -e --offline || skip_all "needs systemd 250"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# For tests that profile programs whose profile is known (truth.h).
+# Shared by the tests that profile programs with a known profile (truth.h).
 #
 #	. "$OP_SOURCE_ROOT/tests/live/truth.sh"
 #	profile chains truth_chains 2 1 99

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Somebody maps and unmaps all the while: no sample falls between, and no chain. OP_DRIVER says by which
-# driver.
+# A program maps and unmaps memory all the time: no sample and no chain is lost by that. OP_DRIVER
+# selects the driver.
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling
 

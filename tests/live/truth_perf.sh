@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# One run, profiled by perf record and by operf at the same time: both see the same.
+# One run, profiled by perf record and by operf at the same time, gives the same profile.
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling
 perf record -q -e cpu-clock -o "$dir/try" true >/dev/null 2>&1 || skip_all "perf record does not work here"

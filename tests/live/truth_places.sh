@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Programs that are not where they were, or not where one can look: the image is told all the same.
+# Programs whose files have moved or are out of reach: the image is still identified.
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Shares known by construction: functions, images, threads, libraries that come and go, and every way
-# to link a program.
+# Shares known by construction: functions, images, threads, libraries that come and go, and every
+# way to link a program.
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling
 

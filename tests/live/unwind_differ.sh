@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Chains by our tables, of copied stacks and taken in the kernel, are those of libdw, over programs that
-# are hard to unwind and over whatever of a distribution's is here. OP_SAMPLES: how many of each.
+# Chains by our tables, from copied stacks and from the kernel, equal libdw's: for programs that are
+# hard to unwind, and for the distribution's programs on this machine. OP_SAMPLES: how many of each.
 . "$OP_SOURCE_ROOT/tests/live/lib.sh"
 need_root
 live=$OP_BUILD_ROOT/tests/live

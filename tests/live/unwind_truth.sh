@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Chains through code that is hard to unwind, compiled without frame pointers: known ones, and those
-# that are reported, up to the entry of the process.
+# Chains through code that is hard to unwind, compiled without frame pointers: the known chains are
+# reported completely, up to the entry of the process.
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_sampling
 operf --session-dir="$dir/try" --driver="$driver" --callgraph --callgraph-mode=table true \

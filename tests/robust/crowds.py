@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""crowds.py BUILD [PROCESSES [IMAGES]]: very many processes, the numbers of which begin anew meanwhile, and
-very many programs, each a file with a build-id of its own. The daemon's memory and descriptors keep
-their bounds, the counts add up, and a report names each program by itself."""
+"""crowds.py BUILD [PROCESSES [IMAGES]]: very many processes, so many that process ids wrap around, and very
+many programs, each a file with its own build-id. The daemon's memory and descriptors stay within their
+limits, the counts add up, and a report names each program separately."""
 import json
 import os
 import pathlib

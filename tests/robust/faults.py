@@ -1,17 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""faults.py BUILD [--long] [--only=SCENARIO,...]: each call site of the tools fails once.
+"""faults.py BUILD [--long] [--only=SCENARIO,...]: makes each system call site of the tools fail once.
 
-A scenario is a command over a session. It is run once to list its system calls (inject.c), then once
-a call site and error: ENOSPC and EIO where something is written, EIO where it is read, EMFILE where a
-descriptor is made, ENOMEM where memory is; and where it records, once a place that allocates (nomem.c),
-in libraries, too, where our own code may say that it is out of memory and abort. Whatever fails, the
-program must not crash nor hang; it either does all of its work, or says on standard error what it could
-not do, or exits otherwise than with 0 and says why; and what was recorded before is all there
-afterwards. Speaks TAP.
+A scenario is a command on a session. It runs once to list its system calls (inject.c), then once for
+each call site and error: ENOSPC and EIO for writes, EIO for reads, EMFILE for new descriptors, ENOMEM for
+memory. Scenarios that record also run once for each place that allocates (nomem.c), including
+libraries; there our own code may report that it is out of memory and abort. Whatever fails, the
+program must not crash or hang. It must do all of its work, or say on standard error what it could not
+do, or exit with an error and the reason. Everything recorded before must still be there. Prints TAP.
 
-Without --long only some sites of each scenario are tried, others on each machine and day no more than
-on this one: the choice is by the site. Needs root, for the session is one of this machine."""
+Without --long only some sites of each scenario are tried. The choice depends only on the site, so it is the
+same on every machine and day. Needs root, because the session is one of this machine."""
 import collections
 import concurrent.futures
 import json

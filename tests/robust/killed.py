@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""killed.py BUILD [TIMES]: the daemon is killed at random moments, while much goes on, and begins again
-on the same session. Each time the checker finds all files whole, and no sample is missing that was in
-them at the last dump."""
+"""killed.py BUILD [TIMES]: kills the daemon at random moments under load, and starts it again on the same
+session. Each time all files must be undamaged, and no sample may be missing that was in them at the last
+dump."""
 import os
 import random
 import signal

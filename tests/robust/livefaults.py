@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""livefaults.py BUILD [--long] [--only=daemon|operf] [--limit=N]: while they sample, each call site of
-oprofiled and operf fails once, and from each place on where memory is had there is no more of it.
+"""livefaults.py BUILD [--long] [--only=daemon|operf] [--limit=N]: while oprofiled and operf sample, makes
+each of their system call sites fail once, and lets memory run out at each place that allocates.
 
-Whatever fails, the program must not crash nor hang: it samples and its counts add up, or it exits
-otherwise than with 0 and says why, or says that it is out of memory and aborts; and what had been
-recorded before is all there afterwards. When it gives up is its own business, for the order of things
-differs from run to run.
+Whatever fails, the program must not crash or hang. It must continue with counts that add up, or exit
+with an error and the reason, or report that it is out of memory and abort. Everything recorded before
+must still be there. When it gives up is not checked, because the order of events varies from run to
+run.
 
-Without --long a few are tried; with --limit=N so many, evenly spread. Speaks TAP."""
+Without --long a few failures are tried; with --limit=N that many, evenly spread. Prints TAP."""
 import collections
 import os
 import re

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""powercut.py BUILD [CUTS [SECONDS]]: the power goes while the daemon works. Its session is on a file
-system of its own, whose disk (blocklog.c) remembers its writes. Afterwards the power is cut at many of
-them: what was written since the disk was last told to flush is there or is not, page by page, by chance.
-Then the file system is checked and mounted, as at boot; the checker finds what it can mend, nothing
-that is lost, and no sample is missing that was there when the session was last dumped and synced."""
+"""powercut.py BUILD [CUTS [SECONDS]]: simulates power failures while the daemon works. The session is on a
+separate file system, whose disk (blocklog.c) logs its writes. Afterwards the power is cut at many of
+them: of the pages written since the last flush, a random choice is kept. Then the file system is
+checked and mounted, as at boot. The checker may only find damage that it can repair without loss,
+and every sample must be there that was there when the session was last dumped and synced."""
 import atexit
 import os
 import random

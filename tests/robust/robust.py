@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""What the tests share that do the daemon harm: TAP, a session with a daemon of its own, work for it,
-and what is in its files.
+"""Shared by the daemon's stress tests: TAP, a session with its own daemon, work for it, and the contents
+of its files.
 
-    tap, box = begin(__file__)                 (skips where there is no root, or no sampling)
+    tap, box = begin(__file__)                 (skips without root or without sampling)
     daemon = box.start("--events=TIMER:997")
     tap.result(daemon.control("--dump").returncode == 0, "a dump")
     end(tap, box)

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""stopped.py BUILD [SECONDS]: the daemon stands still for a while, as under a debugger or on a machine
-that hangs. Buffers that are too small for that run over: that is counted, it goes on, and the counts
+"""stopped.py BUILD [SECONDS]: stops the daemon for a while, as under a debugger or on a machine that hangs.
+Buffers that are too small for that overflow: the losses are counted, sampling continues, and the counts
 add up."""
 import os
 import signal
