@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/build_id.h"
 #include "base/hash.h"
+#include "base/intern.h"
 #include "base/map.h"
 #include "base/opt.h"
 #include "base/parallel.h"
@@ -520,14 +521,35 @@ static void long_text_is_cut_by_characters(void)
 	}
 }
 
-TESTS(T(utf8_is_told_from_other_bytes), T(stat_lines_parse_whatever_the_name),
-      T(numbers_are_whole_strings_in_range), T(sizes_take_units),
-      T(octal_and_decimal_numbers_end_where_digits_do), T(signed_numbers_reach_both_ends),
-      T(map_finds_all_after_removals), T(a_key_of_the_map_has_several_values),
-      T(values_of_a_key_keep_their_order_as_the_map_grows), T(span_never_leaves_its_bytes),
-      T(maps_lines_parse), T(options_come_from_the_table), T(build_ids_survive_the_text_form),
-      T(files_are_written_whole), T(long_errors_end_in_dots), T(text_wraps_at_blanks),
-      T(control_characters_become_visible), T(absolute_paths_have_no_dots),
+static void equal_strings_become_one(void)
+{
+	struct intern names = INTERN_INIT;
+	char copy[] = "memcpy";
+	const char *first = intern(&names, "memcpy");
+	unsigned int i;
+
+	CHECK(!intern(&names, NULL));
+	CHECK(first != copy && intern(&names, copy) == first);
+	CHECK(intern(&names, "memcp") != first);
+	for (i = 0; i < 10000; i++) {
+		_cleanup_free_ char *other = xasprintf("%u", i);
+
+		CHECK_STR(intern(&names, other), other);
+	}
+	copy[0] = 'M';
+	CHECK_STR(first, "memcpy");
+	CHECK(intern(&names, "memcpy") == first);
+	intern_done(&names);
+}
+
+TESTS(T(equal_strings_become_one), T(utf8_is_told_from_other_bytes),
+      T(stat_lines_parse_whatever_the_name), T(numbers_are_whole_strings_in_range),
+      T(sizes_take_units), T(octal_and_decimal_numbers_end_where_digits_do),
+      T(signed_numbers_reach_both_ends), T(map_finds_all_after_removals),
+      T(a_key_of_the_map_has_several_values), T(values_of_a_key_keep_their_order_as_the_map_grows),
+      T(span_never_leaves_its_bytes), T(maps_lines_parse), T(options_come_from_the_table),
+      T(build_ids_survive_the_text_form), T(files_are_written_whole), T(long_errors_end_in_dots),
+      T(text_wraps_at_blanks), T(control_characters_become_visible), T(absolute_paths_have_no_dots),
       T(arenas_keep_what_they_gave), T(one_control_character_anywhere_is_seen),
       T(strings_take_numbers_and_formats_of_any_length), T(entries_are_sorted_and_stay_in_order),
       T(parallel_work_is_done_once), T(joined_arenas_keep_both),
