@@ -19,26 +19,21 @@ enum {
 
 static const struct counter counters[] = {
 #define X(name, kind, ...)                                                                         \
-	{ #name, COUNTER_OF_DRIVER, COUNTER_##kind, __VA_ARGS__,                                   \
-	  offsetof(struct driver_stats, name) },
+	{ #name, COUNTER_OF_DRIVER, COUNTER_##kind, offsetof(struct driver_stats, name),           \
+	  __VA_ARGS__ },
 	COUNTERS_OF_DRIVER(X)
 #undef X
 #define X(name, kind, ...)                                                                         \
-	{ #name, COUNTER_OF_RECORD, COUNTER_##kind, __VA_ARGS__,                                   \
-	  offsetof(struct record_stats, name) },
+	{ #name, COUNTER_OF_RECORD, COUNTER_##kind, offsetof(struct record_stats, name),           \
+	  __VA_ARGS__ },
 		COUNTERS_OF_RECORD(X)
 #undef X
 #define X(id, number, name, meaning)                                                               \
-	{ "chain_" name,                                                                           \
-	  COUNTER_OF_CHAINS,                                                                       \
-	  COUNTER_INFO,                                                                            \
-	  "call chains, " meaning,                                                                 \
-	  NULL,                                                                                    \
-	  NULL,                                                                                    \
-	  offsetof(struct record_stats, chain_ends[number]) },
+	{ "chain_" name, COUNTER_OF_CHAINS, COUNTER_INFO,                                          \
+	  offsetof(struct record_stats, chain_ends[number]), "call chains, " meaning },
 			CHAIN_ENDS(X)
 #undef X
-#define X(name, kind, ...) { #name, COUNTER_OF_SESSION, COUNTER_##kind, __VA_ARGS__, 0 },
+#define X(name, kind, ...) { #name, COUNTER_OF_SESSION, COUNTER_##kind, 0, __VA_ARGS__ },
 				COUNTERS_OF_SESSION(X)
 #undef X
 };

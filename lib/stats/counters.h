@@ -26,49 +26,45 @@ enum counter_kind {
 };
 
 /* Rows: name in stats/ and in the struct; kind; text in the log, after "Nr. "; text for people,
- * NULL if it is the log's; remedy, or NULL. The text of a COUNTER_LOST says why the samples are
- * missing, that of all others what is counted.
+ * if it is not the log's; remedy, if there is one. The text of a COUNTER_LOST says why the samples
+ * are missing, that of all others what is counted.
  *
  * Of a driver: samples received = samples in the event buffer + all sample_lost_no_... +
  * sample_filtered. A sample counts as what it stands for: of those received, sample_stretched were
  * not taken (driver_ops.stretch). */
 #define COUNTERS_OF_DRIVER(X)                                                                      \
-	X(sample_received, INFO, "samples received", NULL, NULL)                                   \
+	X(sample_received, INFO, "samples received")                                               \
 	X(sample_stretched, TROUBLE, "samples not taken, for which others count (CPU budget)",     \
-	  "samples were not taken, to keep to the CPU budget: others count for them", NULL)        \
+	  "samples were not taken, to keep to the CPU budget: others count for them")              \
 	X(sample_lost_overflow, LOST, "samples lost: CPU buffer overflow",                         \
 	  "the CPU buffers were full", "sample less often, or raise oprofiled --cpu-buffer-size")  \
 	X(sample_lost_no_mapping, LOST, "samples lost: address in no mapping",                     \
-	  "their address was in no mapping", NULL)                                                 \
-	X(sample_lost_no_mm, LOST, "samples lost: process unknown", "their process was not known", \
-	  NULL)                                                                                    \
+	  "their address was in no mapping")                                                       \
+	X(sample_lost_no_mm, LOST, "samples lost: process unknown", "their process was not known") \
 	X(sample_lost_no_tree, LOST, "samples lost: the process's mappings could not be read",     \
-	  "the mappings of their process could not be read", NULL)                                 \
+	  "the mappings of their process could not be read")                                       \
 	X(sample_lost_no_path, LOST, "samples lost: nobody told the path of the file",             \
-	  "the path of their file was never reported", NULL)                                       \
-	X(sample_filtered, INFO, "samples of other processes, left out", NULL, NULL)               \
+	  "the path of their file was never reported")                                             \
+	X(sample_filtered, INFO, "samples of other processes, left out")                           \
 	X(sideband_lost, TROUBLE, "mapping records lost (resynchronised)",                         \
-	  "mapping records lost; the mappings were read again", NULL)                              \
-	X(resync, INFO, "times the process table was read anew", NULL, NULL)                       \
+	  "mapping records lost; the mappings were read again")                                    \
+	X(resync, INFO, "times the process table was read anew")                                   \
 	X(throttled, TROUBLE, "times the kernel throttled sampling", NULL, "sample less often")    \
-	X(throttled_ns, INFO, "nanoseconds spent throttled", NULL, NULL)                           \
+	X(throttled_ns, INFO, "nanoseconds spent throttled")                                       \
 	X(ibs_lost, TROUBLE,                                                                       \
-	  "instruction-based samples that made no sense or could not be placed", NULL, NULL)       \
-	X(offcpu_intervals, INFO, "times a task was off the CPU", NULL, NULL)                      \
+	  "instruction-based samples that made no sense or could not be placed")                   \
+	X(offcpu_intervals, INFO, "times a task was off the CPU")                                  \
 	X(offcpu_lost, TROUBLE,                                                                    \
-	  "off-CPU intervals that could not be placed, or whose end was not seen", NULL, NULL)     \
-	X(waited_ns, INFO, "nanoseconds that events waited for a counter, taking turns", NULL,     \
-	  NULL)                                                                                    \
-	X(cpu_hotplug, INFO, "CPUs that came or went", NULL, NULL)                                 \
-	X(path_ring_full, INFO, "times a path could not be told at once: ring full", NULL, NULL)   \
-	X(path_truncated, TROUBLE, "paths cut short: too long, or too many names", NULL, NULL)     \
-	X(follow_full, TROUBLE, "processes that could not be followed: table full", NULL, NULL)    \
-	X(unwound_frames, INFO, "frames looked for in user space by the program in the kernel",    \
-	  NULL, NULL)                                                                              \
-	X(unwound_full, TROUBLE, "samples without their callers: too many call chains", NULL,      \
-	  NULL)                                                                                    \
-	X(parser_lost, TROUBLE, "files given up: reading them went wrong", NULL, NULL)             \
-	X(bad_record, TROUBLE, "records of the kernel that made no sense", NULL, NULL)             \
+	  "off-CPU intervals that could not be placed, or whose end was not seen")                 \
+	X(waited_ns, INFO, "nanoseconds that events waited for a counter, taking turns")           \
+	X(cpu_hotplug, INFO, "CPUs that came or went")                                             \
+	X(path_ring_full, INFO, "times a path could not be told at once: ring full")               \
+	X(path_truncated, TROUBLE, "paths cut short: too long, or too many names")                 \
+	X(follow_full, TROUBLE, "processes that could not be followed: table full")                \
+	X(unwound_frames, INFO, "frames looked for in user space by the program in the kernel")    \
+	X(unwound_full, TROUBLE, "samples without their callers: too many call chains")            \
+	X(parser_lost, TROUBLE, "files given up: reading them went wrong")                         \
+	X(bad_record, TROUBLE, "records of the kernel that made no sense")                         \
 	UNWIND_COUNTERS(X)
 
 /* Of record. Every sample that came in is in "samples", in "filtered" or in exactly one of the
@@ -76,55 +72,53 @@ enum counter_kind {
  * recorded are samples - lost_samplefile. Samples of an extended feature are in none of these but
  * extended_lost; the feature counts them. */
 #define COUNTERS_OF_RECORD(X)                                                                      \
-	X(sample_dumps, INFO, "sample dumps", NULL, NULL)                                          \
-	X(samples, RECORDED, "non-backtrace samples", NULL, NULL)                                  \
-	X(kernel_samples, INFO, "kernel samples", NULL, NULL)                                      \
+	X(sample_dumps, INFO, "sample dumps")                                                      \
+	X(samples, RECORDED, "non-backtrace samples")                                              \
+	X(kernel_samples, INFO, "kernel samples")                                                  \
 	X(lost_no_context, LOST, "lost samples (no kernel/user)",                                  \
-	  "neither in the kernel nor in user space", NULL)                                         \
-	X(lost_kernel, LOST, "lost kernel samples", "their address was in no part of the kernel",  \
-	  NULL)                                                                                    \
+	  "neither in the kernel nor in user space")                                               \
+	X(lost_kernel, LOST, "lost kernel samples", "their address was in no part of the kernel")  \
 	X(incomplete_code, TROUBLE, "incomplete code structs",                                     \
-	  "incomplete records in the event buffer", NULL)                                          \
+	  "incomplete records in the event buffer")                                                \
 	X(lost_samplefile, LOST, "samples lost due to sample file open failure",                   \
-	  "their sample file could not be written", NULL)                                          \
+	  "their sample file could not be written")                                                \
 	X(lost_no_mapping, LOST, "samples lost due to no permanent mapping",                       \
-	  "no permanent mapping for their address", NULL)                                          \
+	  "no permanent mapping for their address")                                                \
 	X(lost_no_app_for_kernel_sample, LOST,                                                     \
 	  "user context kernel samples lost due to no app info available",                         \
-	  "in the kernel, for an unknown application", NULL)                                       \
+	  "in the kernel, for an unknown application")                                             \
 	X(lost_no_app_for_user_sample, LOST, "user samples lost due to no app info available",     \
-	  "their application was not known", NULL)                                                 \
+	  "their application was not known")                                                       \
 	X(lost_counter, LOST, "samples lost due to a counter not in use",                          \
-	  "their counter was not in use", NULL)                                                    \
-	X(filtered, INFO, "samples left out by the image filter", NULL, NULL)                      \
+	  "their counter was not in use")                                                          \
+	X(filtered, INFO, "samples left out by the image filter")                                  \
 	X(arcs_no_mapping, TROUBLE, "backtraces skipped due to no file mapping",                   \
-	  "call chains without mapping", NULL)                                                     \
-	X(chains_lost, TROUBLE, "call chains that could not be stored", NULL, NULL)                \
-	X(shed_chains, TROUBLE, "call chains left out, as memory or disk ran short", NULL, NULL)   \
+	  "call chains without mapping")                                                           \
+	X(chains_lost, TROUBLE, "call chains that could not be stored")                            \
+	X(shed_chains, TROUBLE, "call chains left out, as memory or disk ran short")               \
 	X(shed_jit, TROUBLE, "samples in run-time code that was not looked up, likewise",          \
-	  "samples in run-time code without names, as memory or disk ran short", NULL)             \
+	  "samples in run-time code without names, as memory or disk ran short")                   \
 	X(shed_threads, TROUBLE, "samples not told apart by thread or CPU, likewise",              \
-	  "samples not split by thread or CPU, as memory or disk ran short", NULL)                 \
+	  "samples not split by thread or CPU, as memory or disk ran short")                       \
 	X(shed_pauses, TROUBLE, "pauses in sampling, likewise",                                    \
-	  "times sampling paused, as memory or disk ran short", NULL)                              \
-	X(extended_lost, TROUBLE, "samples or counts of an extended feature lost", NULL, NULL)
+	  "times sampling paused, as memory or disk ran short")                                    \
+	X(extended_lost, TROUBLE, "samples or counts of an extended feature lost")
 
 /* Others that stats/ may have: the sum of all samples that came in; those of the original's daemon,
  * operf and kernel driver, of which oprofilefs shows some under their old names. */
 #define COUNTERS_OF_SESSION(X)                                                                     \
-	X(total_samples, INFO, "samples in all", NULL, NULL)                                       \
-	X(backtrace_aborted, TROUBLE, "call chains cut short", NULL, NULL)                         \
-	X(sample_invalid_eip, LOST, NULL, "their address made no sense", NULL)                     \
-	X(event_lost_overflow, LOST, NULL, "the event buffer was full", NULL)                      \
-	X(lost_no_app, LOST, NULL, "in the kernel, for an unknown application", NULL)              \
-	X(lost_invalid_domain, LOST, NULL, "their address was not in the range of its domain",     \
-	  NULL)                                                                                    \
+	X(total_samples, INFO, "samples in all")                                                   \
+	X(backtrace_aborted, TROUBLE, "call chains cut short")                                     \
+	X(sample_invalid_eip, LOST, NULL, "their address made no sense")                           \
+	X(event_lost_overflow, LOST, NULL, "the event buffer was full")                            \
+	X(lost_no_app, LOST, NULL, "in the kernel, for an unknown application")                    \
+	X(lost_invalid_domain, LOST, NULL, "their address was not in the range of its domain")     \
 	X(lost_invalid_hypervisor_addr, LOST, NULL,                                                \
-	  "their address was not in the range of the hypervisor", NULL)                            \
-	X(lost_records_by_kernel, LOST, NULL, "the kernel's buffers were full", NULL)              \
-	X(lost_bt_no_mapping, TROUBLE, "call chains without mapping", NULL, NULL)                  \
-	X(bt_lost_no_mapping, TROUBLE, "call chains without mapping", NULL, NULL)                  \
-	X(multiplex_counter, INFO, "times that events took turns", NULL, NULL)
+	  "their address was not in the range of the hypervisor")                                  \
+	X(lost_records_by_kernel, LOST, NULL, "the kernel's buffers were full")                    \
+	X(lost_bt_no_mapping, TROUBLE, "call chains without mapping")                              \
+	X(bt_lost_no_mapping, TROUBLE, "call chains without mapping")                              \
+	X(multiplex_counter, INFO, "times that events took turns")
 
 /* Those that are also known by CPU, under the names that the original's kernel driver had. */
 #define COUNTERS_OF_CPU(X)                                                                         \
@@ -165,8 +159,8 @@ struct counter {
 	const char *name;
 	enum counter_source source;
 	enum counter_kind kind;
-	const char *log, *text, *remedy; /* as in the rows above */
 	size_t offset;			 /* in the struct of its source */
+	const char *log, *text, *remedy; /* as in the rows above; NULL: none */
 };
 
 /* The counters in the order of the log, by index; NULL past the last. */

@@ -21,12 +21,11 @@
 
 /* The rows about unwind tables of the table of counters (stats/counters.h). */
 #define UNWIND_COUNTERS(X)                                                                         \
-	X(unwind_built, INFO, "unwind tables built", NULL, NULL)                                   \
-	X(unwind_build_ns, INFO, "nanoseconds spent on that", NULL, NULL)                          \
-	X(unwind_none, INFO, "images without unwind table", NULL, NULL)                            \
-	X(unwind_unopened, INFO, "images that could not be opened for their unwind table", NULL,   \
-	  NULL)                                                                                    \
-	X(unwind_evicted, INFO, "unwind tables dropped for their memory", NULL, NULL)              \
+	X(unwind_built, INFO, "unwind tables built")                                               \
+	X(unwind_build_ns, INFO, "nanoseconds spent on that")                                      \
+	X(unwind_none, INFO, "images without unwind table")                                        \
+	X(unwind_unopened, INFO, "images that could not be opened for their unwind table")         \
+	X(unwind_evicted, INFO, "unwind tables dropped for their memory")                          \
 	X(unwind_refused, TROUBLE, "unwind tables left out: no memory to spare",                   \
 	  "times an unwind table had no room, where call chains then end",                         \
 	  "raise --unwind-memory")
