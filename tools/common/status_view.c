@@ -339,54 +339,57 @@ void status_view_text(const char *lines, FILE *out)
 
 enum json_kind { JSON_TEXT, JSON_NUMBER, JSON_LIST, JSON_COUNTERS };
 
+/* The members of the object: the key of the lines that one is made of, and its name where that is
+ * another. */
 static const struct {
-	const char *key, *name;
+	const char *key;
 	enum json_kind kind;
+	const char *name;
 } members[] = {
-	{ "state", "state", JSON_TEXT },
-	{ "trouble", "trouble", JSON_TEXT },
-	{ "pid", "pid", JSON_NUMBER },
-	{ "writer", "writer", JSON_NUMBER },
-	{ "version", "version", JSON_TEXT },
-	{ "uptime_s", "uptime_s", JSON_NUMBER },
-	{ "driver", "driver", JSON_TEXT },
-	{ "cpus_offline", "cpus_offline", JSON_TEXT },
-	{ "event", "events", JSON_LIST },
-	{ "separate", "separate", JSON_TEXT },
-	{ "images", "images", JSON_TEXT },
-	{ "session_dir", "session_dir", JSON_TEXT },
-	{ "session", "sessions", JSON_LIST },
-	{ "session_samples", "session_samples", JSON_NUMBER },
-	{ "disk_kib", "disk_kib", JSON_NUMBER },
-	{ "samples_received", "samples_received", JSON_NUMBER },
-	{ "samples_lost", "samples_lost", JSON_NUMBER },
-	{ "samples_per_s", "samples_per_s", JSON_NUMBER },
-	{ "cpu_percent", "cpu_percent", JSON_NUMBER },
-	{ "budget_percent", "budget_percent", JSON_NUMBER },
-	{ "budget_exceeded", "budget_exceeded", JSON_NUMBER },
-	{ "cost_percent", "cost_percent", JSON_NUMBER },
-	{ "cost_interrupts_percent", "cost_interrupts_percent", JSON_NUMBER },
-	{ "cost_program_percent", "cost_program_percent", JSON_NUMBER },
-	{ "cost_daemon_percent", "cost_daemon_percent", JSON_NUMBER },
-	{ "cost_worst_percent", "cost_worst_percent", JSON_NUMBER },
-	{ "interrupt_ns", "interrupt_ns", JSON_NUMBER },
-	{ "stretch", "stretch", JSON_NUMBER },
-	{ "stretch_highest", "stretch_highest", JSON_NUMBER },
-	{ "memory_kib", "memory_kib", JSON_NUMBER },
-	{ "resident_kib", "resident_kib", JSON_NUMBER },
-	{ "parser_kib", "parser_kib", JSON_NUMBER },
-	{ "kernel_kib", "kernel_kib", JSON_NUMBER },
-	{ "memory_max_kib", "memory_max_kib", JSON_NUMBER },
-	{ "disk_max_kib", "disk_max_kib", JSON_NUMBER },
-	{ "keep_free_kib", "keep_free_kib", JSON_NUMBER },
-	{ "descriptors", "descriptors", JSON_NUMBER },
-	{ "descriptors_max", "descriptors_max", JSON_NUMBER },
-	{ "shed", "shed", JSON_TEXT },
-	{ "shed_text", "shed_text", JSON_TEXT },
-	{ "open_files", "open_files", JSON_NUMBER },
-	{ "mapped_kib", "mapped_kib", JSON_NUMBER },
-	{ "config", "config", JSON_TEXT },
-	{ "counter", "counters", JSON_COUNTERS },
+	{ "state", JSON_TEXT },
+	{ "trouble", JSON_TEXT },
+	{ "pid", JSON_NUMBER },
+	{ "writer", JSON_NUMBER },
+	{ "version", JSON_TEXT },
+	{ "uptime_s", JSON_NUMBER },
+	{ "driver", JSON_TEXT },
+	{ "cpus_offline", JSON_TEXT },
+	{ "event", JSON_LIST, "events" },
+	{ "separate", JSON_TEXT },
+	{ "images", JSON_TEXT },
+	{ "session_dir", JSON_TEXT },
+	{ "session", JSON_LIST, "sessions" },
+	{ "session_samples", JSON_NUMBER },
+	{ "disk_kib", JSON_NUMBER },
+	{ "samples_received", JSON_NUMBER },
+	{ "samples_lost", JSON_NUMBER },
+	{ "samples_per_s", JSON_NUMBER },
+	{ "cpu_percent", JSON_NUMBER },
+	{ "budget_percent", JSON_NUMBER },
+	{ "budget_exceeded", JSON_NUMBER },
+	{ "cost_percent", JSON_NUMBER },
+	{ "cost_interrupts_percent", JSON_NUMBER },
+	{ "cost_program_percent", JSON_NUMBER },
+	{ "cost_daemon_percent", JSON_NUMBER },
+	{ "cost_worst_percent", JSON_NUMBER },
+	{ "interrupt_ns", JSON_NUMBER },
+	{ "stretch", JSON_NUMBER },
+	{ "stretch_highest", JSON_NUMBER },
+	{ "memory_kib", JSON_NUMBER },
+	{ "resident_kib", JSON_NUMBER },
+	{ "parser_kib", JSON_NUMBER },
+	{ "kernel_kib", JSON_NUMBER },
+	{ "memory_max_kib", JSON_NUMBER },
+	{ "disk_max_kib", JSON_NUMBER },
+	{ "keep_free_kib", JSON_NUMBER },
+	{ "descriptors", JSON_NUMBER },
+	{ "descriptors_max", JSON_NUMBER },
+	{ "shed", JSON_TEXT },
+	{ "shed_text", JSON_TEXT },
+	{ "open_files", JSON_NUMBER },
+	{ "mapped_kib", JSON_NUMBER },
+	{ "config", JSON_TEXT },
+	{ "counter", JSON_COUNTERS, "counters" },
 };
 
 static void json_element(const char *value, void *data)
@@ -406,26 +409,27 @@ static void json_counter(const char *value, void *data)
 
 static void json_member(const char *lines, size_t i, struct json *j)
 {
-	_cleanup_free_ char *value = control_value(lines, members[i].key);
+	const char *key = members[i].key, *name = members[i].name ?: key;
+	_cleanup_free_ char *value = control_value(lines, key);
 
 	if (!value)
 		return;
 	json_line(j);
 	switch (members[i].kind) {
 	case JSON_TEXT:
-		json_bytes(j, members[i].name, value);
+		json_bytes(j, name, value);
 		break;
 	case JSON_NUMBER:
-		json_number(j, members[i].name, value);
+		json_number(j, name, value);
 		break;
 	case JSON_LIST:
-		json_open(j, members[i].name, '[');
-		each_value(lines, members[i].key, json_element, j);
+		json_open(j, name, '[');
+		each_value(lines, key, json_element, j);
 		json_close(j, ']');
 		break;
 	case JSON_COUNTERS:
-		json_open(j, members[i].name, '{');
-		each_value(lines, members[i].key, json_counter, j);
+		json_open(j, name, '{');
+		each_value(lines, key, json_counter, j);
 		json_close(j, '}');
 		break;
 	}
