@@ -6,7 +6,7 @@
 
 #include <errno.h>
 
-/* Opens this very program whatever the key, except 404, and counts. */
+/* Opens this very program whatever the key, except 403 and 404, and counts. */
 static int open_self(void *data, uint64_t key, struct unwind_rules *rules,
 		     struct unwind_table **ret)
 {
@@ -14,6 +14,8 @@ static int open_self(void *data, uint64_t key, struct unwind_rules *rules,
 	unsigned int *opened = data;
 
 	++*opened;
+	if (key == 403)
+		return -ENODATA;
 	if (key == 404)
 		return -ENOENT;
 	CHECK_EQ(elffile_open("/proc/self/exe", &ef, NULL), 0);
@@ -101,5 +103,25 @@ static void tables_in_use_stay_and_the_new_one_is_left_out(void)
 	CHECK_EQ(unwind_cache_stats(c)->bytes_max, one);
 }
 
+static void each_attempt_is_counted(void)
+{
+	_cleanup_(unwind_cache_freep) struct unwind_cache *c = unwind_cache_new(SIZE_MAX);
+	const struct unwind_counters *counters = &unwind_cache_stats(c)->counters;
+	const struct unwind_table *table = NULL;
+	unsigned int opened = 0;
+
+	(void)unwind_cache_find(c, 1, open_self, &opened, &table);
+	CHECK_EQ(counters->unwind_built, 1);
+	CHECK(counters->unwind_build_ns > 0);
+	CHECK_EQ(counters->unwind_none + counters->unwind_unopened, 0);
+	(void)unwind_cache_find(c, 403, open_self, &opened, &table);
+	CHECK_EQ(counters->unwind_none, 1);
+	(void)unwind_cache_find(c, 404, open_self, &opened, &table);
+	CHECK_EQ(counters->unwind_unopened, 1);
+	CHECK_EQ(counters->unwind_built, 1);
+	CHECK_EQ(counters->unwind_none, 1);
+}
+
 TESTS(T(a_table_is_built_once), T(what_cannot_be_opened_is_tried_again_later),
-      T(the_one_unused_for_longest_goes), T(tables_in_use_stay_and_the_new_one_is_left_out))
+      T(the_one_unused_for_longest_goes), T(tables_in_use_stay_and_the_new_one_is_left_out),
+      T(each_attempt_is_counted))

@@ -1,0 +1,402 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Each counter of the table moves by one where it should, and no other with it. Those of record do
+ * so here; for those of the drivers the test that moves them is named. */
+#include "record_bench.h"
+
+#include "driver/internal/perf_cpu.h"
+#include "perf/perf_record.h"
+#include "stats/counters.h"
+
+/* A case: what is set before the record is made, what is done before the counters are looked at,
+ * and what moves the counter. */
+struct move {
+	const char *counter;
+	void (*configure)(struct bench *b);
+	void (*prepare)(struct bench *b);
+	void (*act)(struct bench *b);
+	const char *with[2]; /* counters that move by one with it */
+};
+
+static const uint64_t kernel_pc = 0xffffffff81000010;
+
+static uint64_t program(struct bench *b)
+{
+	return cookie_file(b->cookies, 1, 1, 0, "/bin/p");
+}
+
+/* A sample at @cookie of a process that runs /bin/p. */
+static void sample_in(struct bench *b, uint64_t cookie, unsigned int counter)
+{
+	run_as(b, 7, program(b));
+	evbuf_sample(b->buffer, cookie, 0x10, counter, 1);
+}
+
+static void sample_program(struct bench *b)
+{
+	sample_in(b, program(b), 0);
+}
+
+static void sample_other_counter(struct bench *b)
+{
+	sample_in(b, program(b), 2);
+}
+
+static void sample_unknown_image(struct bench *b)
+{
+	sample_in(b, 99, 0);
+}
+
+static void count_unknown_image(struct bench *b)
+{
+	sample_in(b, 99, 2); /* the first counter after those of the events is the feature's */
+}
+
+static uint64_t anonymous(struct bench *b)
+{
+	char label[] = "";
+
+	cookie_define(b->cookies,
+		      &(struct cookie_image){
+			      .cookie = 50, .kind = COOKIE_ANON, .path = label, .end = 0x1000 });
+	return 50;
+}
+
+static void sample_anonymous(struct bench *b)
+{
+	sample_in(b, anonymous(b), 0);
+}
+
+static void sample_anonymous_of_nobody(struct bench *b)
+{
+	evbuf_sample(b->buffer, anonymous(b), 0x10, 0, 1);
+}
+
+static void sample_kernel(struct bench *b)
+{
+	run_as(b, 7, program(b));
+	evbuf_kernel_sample(b->buffer, kernel_pc, 0, 1);
+}
+
+static void sample_kernel_of_nobody(struct bench *b)
+{
+	evbuf_kernel_sample(b->buffer, kernel_pc, 0, 1);
+}
+
+static void put_words(struct bench *b, const uint64_t *words, size_t count)
+{
+	CHECK_EQ(record_words(words, count, b->rec), 0);
+}
+#define PUT_WORDS(b, ...)                                                                          \
+	put_words((b), (const uint64_t[]){ __VA_ARGS__ },                                          \
+		  sizeof((uint64_t[]){ __VA_ARGS__ }) / sizeof(uint64_t))
+
+static void say_nothing(struct bench *b)
+{
+	evbuf_code(b->buffer, EVBUF_MODULE_LOADED);
+}
+
+static void sample_without_mode(struct bench *b)
+{
+	PUT_WORDS(b, 0x10, 0);
+}
+
+static void sample_hypervisor(struct bench *b)
+{
+	PUT_WORDS(b, ESC, EVBUF_XEN_ENTER, 0x10, 0);
+}
+
+static void sample_without_image(struct bench *b)
+{
+	PUT_WORDS(b, ESC, EVBUF_USER_ENTER, 0x10, 0);
+}
+
+static void say_unknown_code(struct bench *b)
+{
+	PUT_WORDS(b, ESC, 63);
+}
+
+static void put_chain(struct bench *b, uint64_t caller, enum chain_end end)
+{
+	const struct evbuf_frame frames[] = { { program(b), 0x10 }, { caller, 0x20 } };
+
+	run_as(b, 7, program(b));
+	evbuf_chain(b->buffer, frames, 2, &(struct evbuf_trace){ 0, 1, end });
+}
+
+static void sample_chain(struct bench *b)
+{
+	put_chain(b, program(b), CHAIN_END_COMPLETE);
+}
+
+static void sample_chain_with_unknown_caller(struct bench *b)
+{
+	put_chain(b, EVBUF_INVALID_COOKIE, CHAIN_END_COMPLETE);
+}
+
+static void block_chain_store(struct bench *b)
+{
+	_cleanup_free_ char *samples = session_samples(b->session, "current");
+
+	put_file(samples, "chains", "");
+}
+
+static void shed_chains(struct bench *b)
+{
+	sample_chain(b); /* only what there is can be shed */
+	CHECK_EQ(evbuf_flush(b->buffer), 0);
+	record_shed(b->rec, RECORD_SHED_CHAINS);
+}
+
+static void shed_jit(struct bench *b)
+{
+	record_shed(b->rec, RECORD_SHED_JIT);
+}
+
+static void shed_threads(struct bench *b)
+{
+	record_shed(b->rec, RECORD_SHED_THREADS);
+}
+
+static void pause_sampling(struct bench *b)
+{
+	record_count_pause(b->rec);
+}
+
+static void look_for_jit(struct bench *b)
+{
+	b->config.jit = true;
+}
+
+static void keep_threads_apart(struct bench *b)
+{
+	b->config.separate = RECORD_SEPARATE_THREAD;
+}
+
+static void select_another_image(struct bench *b)
+{
+	b->config.images = "/bin/other";
+}
+
+static void count_time_off_cpu(struct bench *b)
+{
+	b->config.ext_feature = "offcpu";
+}
+
+static const struct move moves[] = {
+	{ "sample_dumps", .act = say_nothing },
+	{ "samples", .act = sample_program },
+	{ "kernel_samples", .act = sample_kernel, .with = { "samples" } },
+	{ "lost_no_context", .act = sample_without_mode },
+	{ "lost_kernel", .act = sample_hypervisor },
+	{ "incomplete_code", .act = say_unknown_code },
+	{ "lost_samplefile", .act = sample_unknown_image, .with = { "samples" } },
+	{ "lost_no_mapping", .act = sample_without_image },
+	{ "lost_no_app_for_kernel_sample", .act = sample_kernel_of_nobody },
+	{ "lost_no_app_for_user_sample", .act = sample_anonymous_of_nobody },
+	{ "lost_counter", .act = sample_other_counter },
+	{ "filtered", .configure = select_another_image, .act = sample_program },
+	{ "arcs_no_mapping", .act = sample_chain_with_unknown_caller,
+	  .with = { "samples", "chain_no_mapping" } },
+	{ "chains_lost", .prepare = block_chain_store, .act = sample_chain,
+	  .with = { "samples", "chain_complete" } },
+	{ "shed_chains", .prepare = shed_chains, .act = sample_chain, .with = { "samples" } },
+	{ "shed_jit", .configure = look_for_jit, .prepare = shed_jit, .act = sample_anonymous,
+	  .with = { "samples" } },
+	{ "shed_threads", .configure = keep_threads_apart, .prepare = shed_threads,
+	  .act = sample_program, .with = { "samples" } },
+	{ "shed_pauses", .act = pause_sampling },
+	{ "extended_lost", .configure = count_time_off_cpu, .act = count_unknown_image },
+};
+
+static bool moves_with(const struct move *m, const char *name)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(m->with) && m->with[i]; i++)
+		if (!strcmp(m->with[i], name))
+			return true;
+	return !strcmp(m->counter, name);
+}
+
+/* By how much each counter of record has grown. */
+static void check_growth(const struct move *m, const struct record_stats *before,
+			 const struct record_stats *after)
+{
+	const struct counter *c;
+
+	for (size_t i = 0; (c = counter_at(i)); i++) {
+		uint64_t grown;
+
+		if (c->source != COUNTER_OF_RECORD && c->source != COUNTER_OF_CHAINS)
+			continue;
+		/* Every hand-over of words is a dump. */
+		if (!strcmp(c->name, "sample_dumps") && strcmp(m->counter, c->name) != 0)
+			continue;
+		grown = counter_value(c, NULL, after) - counter_value(c, NULL, before);
+		if (!CHECK(grown == moves_with(m, c->name)))
+			printf("# case %s: %s moved by %" PRIu64 "\n", m->counter, c->name, grown);
+	}
+}
+
+static void check_move(const struct move *m)
+{
+	BENCH(b);
+	struct record_stats before, after;
+
+	if (m->configure)
+		m->configure(&b);
+	bench_start(&b);
+	if (m->prepare)
+		m->prepare(&b);
+	before = stats_of(&b);
+	m->act(&b);
+	after = stats_of(&b);
+	check_growth(m, &before, &after);
+}
+
+static void each_counter_of_record_moves_by_one(void)
+{
+	for (size_t i = 0; i < ARRAY_SIZE(moves); i++)
+		check_move(&moves[i]);
+}
+
+static void each_end_of_a_chain_moves_its_counter(void)
+{
+	for (uint64_t end = 0; end < CHAIN_END_COUNT_; end++) {
+		BENCH(b);
+		_cleanup_free_ char *name = xasprintf("chain_%s", chain_end_name(end));
+		const struct move m = { name, .with = { "samples" } };
+		struct record_stats before, after;
+
+		bench_start(&b);
+		before = stats_of(&b);
+		put_chain(&b, program(&b), end);
+		after = stats_of(&b);
+		check_growth(&m, &before, &after);
+	}
+}
+
+static void throttling_is_counted_with_its_time(void)
+{
+	struct perf_source source = { .id = 5 };
+	struct perf_cpu cpu = { .sources = &source, .source_count = 1 };
+	struct driver_stats stats = { 0 };
+	struct perf_record r = { .type = PERF_RECORD_THROTTLE, .id = 5, .time_ns = 100 };
+
+	perf_cpu_notice(&cpu, &r, &stats);
+	CHECK_EQ(stats.throttled, 1);
+	CHECK_EQ(stats.throttled_ns, 0);
+	r = (struct perf_record){ .type = PERF_RECORD_UNTHROTTLE, .id = 5, .time_ns = 101 };
+	perf_cpu_notice(&cpu, &r, &stats);
+	CHECK_EQ(stats.throttled, 1);
+	CHECK_EQ(stats.throttled_ns, 1);
+}
+
+/* The tests that move the counters of drivers, or balance them against the samples where they move
+ * by chance: the function, NULL in a script. Without a file there is none: the kernel would have to
+ * be brought to it. */
+static const struct {
+	const char *counter, *file, *test;
+} moved_in[] = {
+	{ "sample_received", "unit/test_stretch.c", "check_weights" },
+	{ "sample_stretched", "unit/test_stretch.c", "check_weights" },
+	{ "sample_lost_overflow", "live/driver_bpf.sh", NULL },
+	{ "sample_lost_no_mapping", "unit/test_attribution.c",
+	  "address_in_no_mapping_is_looked_up_once_more" },
+	{ "sample_lost_no_mm", "unit/test_attribution.c",
+	  "unknown_process_is_read_when_it_is_sampled" },
+	{ "sample_lost_no_tree", "live/truth_mmaps.sh", NULL },
+	{ "sample_lost_no_path", "live/chains_full.sh", NULL },
+	{ "sample_filtered", "unit/test_attribution.c", "only_the_family_is_kept" },
+	{ "sideband_lost", "unit/test_attribution.c", "lost_records_are_made_good_from_proc" },
+	{ "resync", "unit/test_attribution.c", "lost_records_are_made_good_from_proc" },
+	{ "throttled", "unit/test_counters.c", "throttling_is_counted_with_its_time" },
+	{ "throttled_ns", "unit/test_counters.c", "throttling_is_counted_with_its_time" },
+	{ "ibs_lost", NULL, NULL },
+	{ "offcpu_intervals", "live/offcpu.sh", NULL },
+	{ "offcpu_lost", "live/offcpu.sh", NULL },
+	{ "waited_ns", NULL, NULL },
+	{ "cpu_hotplug", NULL, NULL },
+	{ "path_ring_full", NULL, NULL },
+	{ "path_truncated", NULL, NULL },
+	{ "follow_full", NULL, NULL },
+	{ "unwound_frames", NULL, NULL },
+	{ "unwound_full", "live/chains_full.sh", NULL },
+	{ "parser_lost", "live/daemon_parser.sh", NULL },
+	{ "bad_record", "unit/test_attribution_chains.c", "chains_say_why_they_end" },
+	{ "unwind_built", "unit/test_unwind_cache.c", "each_attempt_is_counted" },
+	{ "unwind_build_ns", "unit/test_unwind_cache.c", "each_attempt_is_counted" },
+	{ "unwind_none", "unit/test_unwind_cache.c", "each_attempt_is_counted" },
+	{ "unwind_unopened", "unit/test_unwind_cache.c", "each_attempt_is_counted" },
+	{ "unwind_evicted", "unit/test_unwind_cache.c", "the_one_unused_for_longest_goes" },
+	{ "unwind_refused", "unit/test_unwind_cache.c",
+	  "tables_in_use_stay_and_the_new_one_is_left_out" },
+};
+
+/* Whether @text, or in it the body of the function @test, names @counter. */
+static bool names_counter(const char *text, const char *test, const char *counter)
+{
+	_cleanup_free_ char *head = test ? xasprintf(" %s(", test) : NULL;
+	const char *from = head ? strstr(text, head) : text;
+	const char *to = from && head ? strstr(from, "\n}\n") : NULL;
+	_cleanup_free_ char *part = NULL;
+
+	if (!from || (head && !to))
+		return false;
+	part = xstrndup(from, to ? (size_t)(to - from) : strlen(from));
+	return strstr(part, counter) != NULL;
+}
+
+static void check_named_test(size_t i)
+{
+	_cleanup_free_ char *path =
+		xasprintf("%s/tests/%s", getenv("OP_SOURCE_ROOT") ?: ".", moved_in[i].file);
+	_cleanup_free_ char *text = NULL;
+
+	if (!CHECK(path_read(NULL, path, &text, NULL) > 0 &&
+		   names_counter(text, moved_in[i].test, moved_in[i].counter)))
+		printf("# %s: not in %s %s\n", moved_in[i].counter, moved_in[i].file,
+		       moved_in[i].test ?: "");
+}
+
+static size_t cases_of(const char *counter)
+{
+	size_t i, n = 0;
+
+	for (i = 0; i < ARRAY_SIZE(moves); i++)
+		n += !strcmp(moves[i].counter, counter);
+	for (i = 0; i < ARRAY_SIZE(moved_in); i++)
+		n += !strcmp(moved_in[i].counter, counter);
+	return n;
+}
+
+static void no_counter_is_without_a_case(void)
+{
+	const struct counter *c;
+
+	for (size_t i = 0; i < ARRAY_SIZE(moved_in); i++)
+		if (moved_in[i].file)
+			check_named_test(i);
+	for (size_t i = 0; (c = counter_at(i)); i++)
+		if ((c->source == COUNTER_OF_DRIVER || c->source == COUNTER_OF_RECORD) &&
+		    !CHECK(cases_of(c->name) == 1))
+			printf("# %s: add the test that moves it\n", c->name);
+}
+
+/* People read it after the number. */
+static void each_counter_has_words(void)
+{
+	const struct counter *c;
+
+	for (size_t i = 0; (c = counter_at(i)); i++) {
+		_cleanup_free_ char *text = counter_text(c);
+
+		CHECK(*text);
+		CHECK(counter_find(c->name) == c);
+		CHECK(c->log || c->source == COUNTER_OF_SESSION);
+		CHECK(!strncmp(text, "samples lost: ", 14) == (c->kind == COUNTER_LOST));
+	}
+	CHECK(!counter_find("chain_"));
+}
+
+TESTS(T(each_counter_of_record_moves_by_one), T(each_end_of_a_chain_moves_its_counter),
+      T(throttling_is_counted_with_its_time), T(no_counter_is_without_a_case),
+      T(each_counter_has_words))
