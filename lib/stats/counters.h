@@ -12,8 +12,7 @@
  */
 #pragma once
 
-#include "unwind/chain_end_name.h"
-#include "unwind/unwind_cache.h"
+#include "bpf/chain_end.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -27,11 +26,22 @@ enum counter_kind {
 
 /* Rows: name in stats/ and in the struct; kind; text in the log, after "Nr. "; text for people,
  * if it is not the log's; remedy, if there is one. The text of a COUNTER_LOST says why the samples
- * are missing, that of all others what is counted.
- *
- * Of a driver: samples received = samples in the event buffer + all sample_lost_no_... +
- * sample_filtered. A sample counts as what it stands for: of those received, sample_stretched were
- * not taken (driver_ops.stretch). */
+ * are missing, that of all others what is counted. */
+
+/* Of the unwind tables that a driver has built. */
+#define COUNTERS_OF_TABLES(X)                                                                      \
+	X(unwind_built, INFO, "unwind tables built")                                               \
+	X(unwind_build_ns, INFO, "nanoseconds spent on that")                                      \
+	X(unwind_none, INFO, "images without unwind table")                                        \
+	X(unwind_unopened, INFO, "images that could not be opened for their unwind table")         \
+	X(unwind_evicted, INFO, "unwind tables dropped for their memory")                          \
+	X(unwind_refused, TROUBLE, "unwind tables left out: no memory to spare",                   \
+	  "times an unwind table had no room, where call chains then end",                         \
+	  "raise --unwind-memory")
+
+/* Of a driver, with those of its unwind tables: samples received = samples in the event buffer +
+ * all sample_lost_no_... + sample_filtered. A sample counts as what it stands for: of those
+ * received, sample_stretched were not taken (driver_ops.stretch). */
 #define COUNTERS_OF_DRIVER(X)                                                                      \
 	X(sample_received, INFO, "samples received")                                               \
 	X(sample_stretched, TROUBLE, "samples not taken, for which others count (CPU budget)",     \
@@ -65,7 +75,7 @@ enum counter_kind {
 	X(unwound_full, TROUBLE, "samples without their callers: too many call chains")            \
 	X(parser_lost, TROUBLE, "files given up: reading them went wrong")                         \
 	X(bad_record, TROUBLE, "records of the kernel that made no sense")                         \
-	UNWIND_COUNTERS(X)
+	COUNTERS_OF_TABLES(X)
 
 /* Of record. Every sample that came in is in "samples", in "filtered" or in exactly one of the
  * COUNTER_LOST, but for lost_samplefile, which is a part of "samples", as it was in the original:
@@ -126,6 +136,12 @@ enum counter_kind {
 	X(sample_lost_overflow)                                                                    \
 	X(backtrace_aborted)                                                                       \
 	X(sample_invalid_eip)
+
+struct unwind_counters {
+#define X(name, ...) uint64_t name;
+	COUNTERS_OF_TABLES(X)
+#undef X
+};
 
 struct driver_stats {
 #define X(name, ...) uint64_t name;

@@ -17,24 +17,8 @@
  */
 #pragma once
 
+#include "stats/counters.h"
 #include "unwind/unwind.h"
-
-/* The rows about unwind tables of the table of counters (stats/counters.h). */
-#define UNWIND_COUNTERS(X)                                                                         \
-	X(unwind_built, INFO, "unwind tables built")                                               \
-	X(unwind_build_ns, INFO, "nanoseconds spent on that")                                      \
-	X(unwind_none, INFO, "images without unwind table")                                        \
-	X(unwind_unopened, INFO, "images that could not be opened for their unwind table")         \
-	X(unwind_evicted, INFO, "unwind tables dropped for their memory")                          \
-	X(unwind_refused, TROUBLE, "unwind tables left out: no memory to spare",                   \
-	  "times an unwind table had no room, where call chains then end",                         \
-	  "raise --unwind-memory")
-
-struct unwind_counters {
-#define X(name, ...) uint64_t name;
-	UNWIND_COUNTERS(X)
-#undef X
-};
 
 struct unwind_cache_stats {
 	struct unwind_counters counters;

@@ -453,7 +453,7 @@ static void read_counters(struct driver *d)
 		return;
 	table_loader_stats(d->tables, &tables);
 #define X(name, ...) s->name = tables.counters.name;
-	UNWIND_COUNTERS(X)
+	COUNTERS_OF_TABLES(X)
 #undef X
 }
 

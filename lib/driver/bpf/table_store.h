@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "driver/bpf/sampler.h"
-#include "unwind/unwind_cache.h"
+#include "stats/counters.h"
 
 struct parser;
 struct table_store;

@@ -417,7 +417,7 @@ static void perf_stats(const struct driver *d, struct driver_stats *ret)
 	if (!d->attribution.unwinder)
 		return;
 #define X(name, ...) ret->name = unwinder_stats(d->attribution.unwinder)->counters.name;
-	UNWIND_COUNTERS(X)
+	COUNTERS_OF_TABLES(X)
 #undef X
 }
 
