@@ -51,7 +51,7 @@ static uint64_t *make_keys(size_t n, uint64_t seed)
 	return keys;
 }
 
-/* Adds per second over keys that all stand in the file. */
+/* Returns additions per second to keys that are all in the file. */
 static double hot_round(const char *path, const uint64_t *keys)
 {
 	_cleanup_(odb_closep) struct odb *db = NULL;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What comes back over the control socket, as bytes of any daemon: whoever asks gets one answer, of
- * whole lines or an error, or is told that there is none. */
+/* Answers on the control socket, as any daemon might send them: the client gets one answer, of
+ * whole lines or an error, or an error that there was no answer. */
 #include "fuzz.h"
 
 #include "base/path.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Call graph files: lib/profile/rows/internal/callgraph_collect.c and callgraph.c. The input is the
- * file: its first byte says whose arcs, the rest stands in the file. */
+/* Call graph files: lib/profile/rows/internal/callgraph_collect.c and callgraph.c. The first byte
+ * of the input selects the name of the file, and so the images; the rest is the file. */
 #include "fuzz.h"
 
 #include "base/path.h"

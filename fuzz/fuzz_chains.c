@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The call chains of a session: lib/chains/chain_table.c, chain_names.c, chain_read.c,
- * chain_store.c, chain_arcs.c. The input is the three files of a store, each behind its length in
- * 16 bits. */
+ * chain_store.c, chain_arcs.c. The input is the three files of a store, each preceded by its length
+ * in 16 bits. */
 #include "fuzz.h"
 
 #include "base/mem.h"
@@ -78,7 +78,7 @@ static void add_one(const char *samples)
 		(void)chain_store_add(s, 1, &(struct chain){ frames, 2, 1 }, NULL);
 }
 
-/* One directory for all inputs: making it anew costs more than what is tested. */
+/* One directory for all inputs, because creating it costs more than the test. */
 static char dir[] = "/tmp/opfuzz-XXXXXX";
 
 static void remove_directory(void)

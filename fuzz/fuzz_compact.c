@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ELF files that are cut down for a compact archive, lib/profile/compact/internal/compact_image.c:
- * all their symbols are used; what is written must open again. */
+/* ELF files that are reduced for a compact archive: lib/profile/compact/internal/compact_image.c.
+ * All their symbols count as used; the result must open again. */
 #include "fuzz.h"
 
 #include "base/mem.h"

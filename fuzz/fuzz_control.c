@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Requests to the control socket, as bytes of any client: the server answers or hangs up, it never
- * waits and runs no command that was not asked for by a whole, clean line. */
+/* Requests to the control socket, as any client might send them: the server answers or hangs up,
+ * never waits, and only runs commands that are whole, clean lines. */
 #include "fuzz.h"
 
 #include "base/path.h"

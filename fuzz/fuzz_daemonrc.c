@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* daemonrc: what parses must print, and what was printed must parse and print the same again. */
+/* daemonrc: input that parses must print, and the printed text must parse and print the same
+ * again. */
 #include "fuzz.h"
 
 #include "control/daemonrc.h"

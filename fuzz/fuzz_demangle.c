@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Names of any compiler, one a line: what comes out is text, and no more of it than fits. */
+/* Names from any compiler, one per line: the result is text, and fits its buffer. */
 #include "fuzz.h"
 
 #include "base/mem.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Code as opannotate reads it: all that an ELF file says is code is disassembled. */
+/* Code as opannotate reads it: disassembles everything that an ELF file marks as code. */
 #include "fuzz.h"
 
 #include "disasm/disasm.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Words of a stream, cut where the first byte says: whatever they are, a read never exceeds its
- * room, begins with its context, and ends. */
+/* Words of a stream, cut at the length in the first byte: a read never exceeds its buffer, begins
+ * with its context, and ends. */
 #include "fuzz.h"
 
 #include "stream/evbuf.h"

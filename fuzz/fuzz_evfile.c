@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Event description files: "unit_masks", a line "%%", "events". The type "up" is found everywhere,
- * so that includes can go in circles; what is read must make names and masks that hold together. */
+/* Event description files: "unit_masks", a line "%%", "events". The type "up" exists everywhere, so
+ * includes can be circular; the resulting names and masks must be consistent. */
 #include "fuzz.h"
 
 #include "base/mem.h"

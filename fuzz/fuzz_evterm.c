@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What sysfs says of events: the first line a format, the second terms. */
+/* Event descriptions of sysfs: the first line is a format, the second terms. */
 #include "base/mem.h"
 #include "event/internal/evterm.h"
 #include "fuzz.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Raw data of instruction-based samples: a byte that says kind and CPU, then what a perf record
- * has. */
+/* Raw data of instruction-based samples: a byte for kind and CPU, then the contents of a perf
+ * record. */
 #include "perf/ibs_raw.h"
 #include "fuzz.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ABI descriptions and foreign sample files: lib/sfile/abi.c and import.c. The input is a
- * description, a NUL, and a file; without a NUL it is a file of a big-endian machine. */
+/* ABI descriptions and foreign sample files: lib/sfile/abi.c and lib/import/import.c. The input is
+ * a description, a NUL, and a file; without a NUL it is a file of a big-endian machine. */
 #include "fuzz.h"
 
 #include "base/span.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Requests about nodes, one a line: whatever is asked, settings stay within their ranges, and no
- * control character comes back. */
+/* Requests about nodes, one per line: settings stay within their ranges, and no control character
+ * is returned. */
 #include "fuzz.h"
 
 #include "base/mem.h"

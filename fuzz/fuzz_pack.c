@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Compact archives as they come from anywhere: lib/profile/compact/internal/unpack.c. The input is
- * taken compressed, so that what is inside is reached, and as it is where it looks like a pack. */
+/* Compact archives from any source: lib/profile/compact/internal/unpack.c. The input is compressed
+ * first, to reach the code for the contents, and is also used as it is if it looks like a pack. */
 #include "fuzz.h"
 
 #include "base/mem.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Answers of the process that reads files for us, once it has been taken over. The first byte says
- * of what kind. */
+/* Answers of the parser process after an attacker has taken it over. The first byte selects the
+ * kind of request. */
 #include "fuzz.h"
 
 #include "jit/jit.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Records of the kernel's rings: lib/perf/ring.c, perf_record.c, merge.c. The input is what lies
- * in a ring, which it fills from the middle on so that it wraps. */
+/* Records of the kernel's rings: lib/perf/ring.c, perf_record.c, ring_merge.c. The input is the
+ * content of a ring, stored from the middle on so that it wraps. */
 #include "fuzz.h"
 
 #include "base/mem.h"

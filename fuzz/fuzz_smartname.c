@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Demangling rules, and behind a line with a single dot the name that they are applied to. */
+/* Demangling rules and, after a line with a single dot, the name that they are applied to. */
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "fuzz.h"

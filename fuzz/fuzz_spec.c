@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Specifications: lib/profile/select/spec.c. The input is a command line, a word a line; the last
- * word is the name of a sample file that is held against them. */
+/* Specifications: lib/profile/select/spec.c. The input is a command line with one word per line;
+ * the last word is the name of a sample file to match. */
 #include "fuzz.h"
 
 #include "base/error.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Split DWARF: the input is a package or a .dwo file, and its last eight bytes are the id that is
- * asked for. All functions and inlined calls of the unit that is found are read. */
+/* Split DWARF: the input is a package or a .dwo file, and its last eight bytes are the requested
+ * id. Reads all functions and inlined calls of the unit that is found. */
 #include "fuzz.h"
 
 #include "base/mem.h"

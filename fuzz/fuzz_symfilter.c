@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Lists of symbols as --include-symbols takes them; behind a newline a symbol's name and its image,
- * by a blank apart. */
+/* Lists of symbols as --include-symbols takes them; after a newline a symbol's name and its image,
+ * separated by a blank. */
 #include "base/mem.h"
 #include "fuzz.h"
 #include "profile/select/symfilter.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Unwind tables of ELF files whose call frame information is anything, of either machine. */
+/* Unwind tables of ELF files with arbitrary call frame information, for both architectures. */
 #include "fuzz.h"
 
 #include "base/mem.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Feeds every file of a corpus directory to a fuzz target, so that the ordinary tests run it. Each
- * input is also fed cut short at every length up to 512 and with every one of its first 512 bytes
- * flipped: small files find most slips that way without a fuzzer. */
+ * input is also cut at every length up to 512, and run with each of its first 512 bytes flipped:
+ * with small files this finds most mistakes without a fuzzer. */
 #include "fuzz.h"
 
 #include "base/mem.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mkforeign ABI FILE...: rewrites native sample files in place as the machine that the file ABI
- * describes would have written them.
- * The hash table is left out but for its place; no importer reads it.
+ * mkforeign ABI FILE...: rewrites native sample files in place, in the layout of the machine that
+ * the file ABI describes. Only space is reserved for the hash table, because no importer reads it.
  */
 #include "base/mem.h"
 #include "base/path.h"

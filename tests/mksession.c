@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * mksession DIR < TEXT: writes a session directory out of a description, so that a test of a report
- * can say in a few lines what was sampled. Lines, "#" starts a comment:
+ * mksession DIR < TEXT: writes a session directory from a description, so that a test of a report
+ * can describe its samples in a few lines. The lines are ("#" starts a comment):
  *
- *	session NAME			what follows goes to this session (at first: current)
- *	cpu ID [MHZ]			CPU type and speed in the headers of the files that follow
- *	mtime SECONDS			likewise, of the image
- *	cgroup PATH			of the processes in what follows; "-": not kept apart
- *	manifest NAME BUILDID SIZE MTIME	"-": unknown; "build": as the file has it now
+ *	session NAME			the following goes to this session (default: current)
+ *	cpu ID [MHZ]			CPU type and speed in the headers of the following files
+ *	mtime SECONDS			the image's mtime in these headers
+ *	cgroup PATH			of the following processes; "-": not separated
+ *	manifest NAME BUILDID SIZE MTIME	"-": unknown; "build": the file's current one
  *	stat COUNTER VALUE
- *	copy NAME FILE			a file beside the sample files (kallsyms, vdso, setup)
+ *	copy NAME FILE			another file of the session (kallsyms, vdso, setup)
  *	raw PATH TEXT			a file with any name and content below the samples
- *	symbols FILE			names in what follows are of this ELF file, not of the image
+ *	symbols FILE			following symbols are of this ELF file, not of the image
  *	file APP IMAGE EVENT.COUNT.MASK.TGID.TID.CPU [CALLEE]
  *	    WHERE COUNT ...		its samples: an offset, or SYMBOL[+OFFSET] of the image
  *	    With CALLEE it is a call graph file, and WHERE is FROM>TO, a place in each image.
  *
  *	chain APP EVENT.COUNT.MASK.TGID.TID.CPU END COUNT IMAGE WHERE IMAGE WHERE ...
- *	    A whole call chain, the innermost frame first; END is why it goes no further. The sample
- *	    file of its sample is to be described besides.
+ *	    A whole call chain, the innermost frame first; END is the reason why it ends. The sample
+ *	    file of its sample must be described separately.
  *
- * An image is a path (from the current directory on if it starts with a dot), kern:NAME, or
+ * An image is a path (relative to the current directory if it starts with a dot), kern:NAME, or
  * anon:LABEL:TGID:START:END. Blanks in names are written as %20.
  */
 #include "base/error.h"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* disasm_dump FILE [START END]: prints all code of an ELF file, or that from one address to
- * another, an instruction a line ("ADDRESS TEXT"), begun anew at every symbol as objdump does; for
- * disasm.py. */
+/* disasm_dump FILE [START END]: disassembles all code of an ELF file, or that between two
+ * addresses, one instruction per line ("ADDRESS TEXT"), starting again at every symbol as objdump
+ * does; for disasm.py. */
 #include "base/mem.h"
 #include "base/parse.h"
 #include "disasm/disasm.h"

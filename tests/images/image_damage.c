@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * image_damage FILE...: reads damaged copies of ELF files as a report would: cut short at some
- * place, with some bytes changed anywhere, and with some changed in the tables that say where
- * things are. Nothing is printed but the number of copies; what it must not do is crash or hang
- * (under the sanitizers). The damage of a file is the same each time.
+ * image_damage FILE...: reads damaged copies of ELF files as a report would: cut short, with some
+ * bytes changed anywhere, or with some changed in the tables that say where things are. Prints only
+ * the number of copies; the test is that it neither crashes nor hangs (under the sanitizers). The
+ * damage of a file is the same each time.
  */
 #include "base/hash.h"
 #include "base/mem.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * image_names FILE < ADDRESSES: what we know of each address of a file, in hexadecimal, a line
- *each:
+ * image_names FILE < ADDRESSES: prints what we know of each address of a file, one line for each
+ * (hexadecimal) address:
  *
  *	ADDRESS  SYMBOL  FILE:LINE  [FUNCTION FILE:LINE]...
  *
- * with tabs between, "?" where nothing is known; behind the line stand the inlined calls, the
- * innermost first. Symbols and lines are of the file and of the debug file that this machine has.
- * For tests that hold that against other tools.
+ * with tabs between, and "?" for what is unknown; the inlined calls come last, the innermost first.
+ * Symbols and lines come from the file and from its debug file on this machine. For tests that
+ * compare them with other tools.
  */
 #include "base/error.h"
 #include "base/log.h"

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* busy_bpf SECONDS NAME...: loads BPF programs of those names, spends that much CPU time in each,
- * one after the other, and takes them with it. 77 where the kernel refuses. */
+/* busy_bpf SECONDS NAME...: loads BPF programs with these names, spends that much CPU time in each,
+ * one after the other, and unloads them by exiting. Exits with 77 if the kernel refuses. */
 #include <linux/bpf.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* busy_probed SECONDS [FUNCTION]: spends that much CPU time in sched_get_priority_max(2), which
- * nobody else calls. FUNCTION, of the kernel, has BPF programs at its entry meanwhile, attached by
- * a trampoline that the kernel makes. 77 where it refuses. */
+ * nobody else calls. Meanwhile the kernel's FUNCTION has BPF programs at its entry, attached by a
+ * trampoline that the kernel generates. Exits with 77 if it refuses. */
 #include <bpf/libbpf.h>
 #include <linux/bpf.h>
 #include <sched.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Sends a request to the daemon of a session and prints the answer; of "read" only what is in the
- * node: control_ask SESSION "read 0/count". */
+/* Sends a request to the daemon of a session and prints the answer (for "read" only the content of
+ * the node): control_ask SESSION "read 0/count". */
 #include "base/strbuf.h"
 #include "control/client.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The chains that the sampling program takes in the kernel, beside those that libdw makes of the
- * copies that perf takes in the same interrupts.
+ * Compares the chains that the sampling program takes in the kernel with those that libdw makes
+ * from the copies that perf takes in the same interrupts.
  *
  *	in_kernel_new(cookies, depth, &k, err);
  *	in_kernel_begin(k, pid);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A reader of the event buffer as the original daemon was one, made from the description of the
- * format alone (oprofile-buffer(5), oprofilefs(5)), with nothing of this tree: each read stands for
- * itself, and what is not in the description ends it. Reads until sampling has ended and nothing is
- * left, then prints "image<TAB>counter<TAB>samples", call chains counted by their first sample.
+ * A reader of the event buffer like the daemon of OProfile 1.x. It is written only from the
+ * description of the format (oprofile-buffer(5), oprofilefs(5)) and uses nothing of this tree. It
+ * interprets each read by itself, and fails on anything that the description does not contain. It
+ * reads until sampling has ended and the buffer is empty, then prints
+ * "image<TAB>counter<TAB>samples"; of call chains it counts the first sample.
  *
  *	foreign_reader MOUNT
  */

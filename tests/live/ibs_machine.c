@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A machine with AMD's instruction-based sampling where there is none: its PMUs are those of
- * tests/fixtures/machines, its samples the register dumps below, written into the rings of the
- *driver "perf" as the kernel does, at functions of this program. From there on all is as ever.
+ * Simulates a machine with AMD's instruction-based sampling: its PMUs are those of
+ * tests/fixtures/machines, and its samples are the register dumps below, written into the rings of
+ * the driver "perf" as the kernel does, at functions of this program. The rest is the ordinary
+ * code.
  *
  *	ibs_machine ROOT SESSION EVENTS [STREAM]
  *

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ocount_work PAGES MS [THREADS]: touches so many pages and then computes until it has used so many
- * milliseconds of CPU time, in so many threads beside the first. Prints the pages and the CPU time
- * in nanoseconds that it used since it began to. */
+/* ocount_work PAGES MS [THREADS]: touches that many pages, then computes until it has used that
+ * many milliseconds of CPU time, in that many additional threads. Prints the pages, and the CPU
+ * time in nanoseconds that it used since its start. */
 #include <pthread.h>
 #include <stdint.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* "offcpu_nap TIMES MS [FILE]": sleeps so often, in doze() under rest() so long, in doze() under
- * work() three times as long; before that until FILE is there. Prints "FUNCTION ASKED PASSED" of
- * both: how many microseconds were asked for, and how many passed until it went on. */
+/* "offcpu_nap TIMES MS [FILE]": sleeps TIMES times, for MS milliseconds in doze() below rest(), and
+ * for three times as long in doze() below work(); first waits until FILE exists. Prints "FUNCTION
+ * ASKED PASSED" for both: the microseconds requested, and those that passed until it continued. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>

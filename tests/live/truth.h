@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Programs whose profile is known before it is taken. The work is chains of multiplications, each
- * of which waits for the one before: no cache, no branch that is ever mispredicted, no unit of the
- * CPU that is busy, so that the time of a chain is its number of steps on a quiet machine as on a
- * busy one. Parts of the work take turns every few milliseconds: what disturbs the machine for
- * longer (a neighbour, a change of frequency) disturbs them all alike.
+ * Programs with a known profile. The work is chains of multiplications, each of which waits for the
+ * preceding one: no cache misses, no mispredicted branches, and no busy unit of the CPU. So the
+ * time of a chain is proportional to its number of steps, on a quiet machine and on a busy one.
+ * Parts of the work alternate every few milliseconds, so a longer disturbance (another load, a
+ * change of frequency) affects all of them equally.
  *
  *	TRUTH_CHAIN(small)
  *	TRUTH_CHAIN(large)
- *	struct truth_part parts[] = { { "prog", "small", small, 1 }, { "prog", "large", large, 99 }
- *}; truth_run(parts, 2, seconds);
+ *	struct truth_part parts[] = {
+ *		{ "prog", "small", small, 1 },
+ *		{ "prog", "large", large, 99 },
+ *	};
+ *	truth_run(parts, 2, seconds);
  *
- * A program says on stdout what its profile must be: lines "share IMAGE SYMBOL WEIGHT", which
- * truth_check.awk compares with a report.
+ * A program prints its expected profile: lines "share IMAGE SYMBOL WEIGHT", which truth_check.awk
+ * compares with a report.
  */
 #pragma once
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* truth_chains SECONDS WEIGHT...: up to four functions with these shares of the time, 25 of 100 and
- * 75 of 100 where no weight is given. Built as PIE, not PIE, static and static PIE. */
+/* truth_chains SECONDS WEIGHT...: up to four functions with these shares of the time (default: 25
+ * and 75 of 100). Built as PIE, not PIE, static and static PIE. */
 #include "truth.h"
 
 #include <string.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* truth_dlopen SECONDS LIBRARY SYMBOL LIBRARY SYMBOL: loads two libraries in turn at one and the
- * same address, each gone before the other comes; the first has 75, the second 25 of 100. */
+/* truth_dlopen SECONDS LIBRARY SYMBOL LIBRARY SYMBOL: alternately loads two libraries at the same
+ * address, each after the other was unloaded; the first has 75, the second 25 of 100. */
 #include "truth.h"
 
 #include <dlfcn.h>

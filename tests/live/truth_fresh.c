@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* truth_fresh SECONDS LIBRARY...: loads one library after the other, works for so many seconds of
- * CPU time in its function fresh_early, then in its function fresh_later. */
+/* truth_fresh SECONDS LIBRARY...: loads one library after the other, and works for that many
+ * seconds of CPU time in its function fresh_early, then in its function fresh_later. */
 #include "truth.h"
 
 #include <dlfcn.h>

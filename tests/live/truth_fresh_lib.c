@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What truth_fresh loads. */
+/* The library that truth_fresh loads. */
 #include "truth.h"
 
 TRUTH_CHAIN(fresh_early)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* truth_jit SECONDS: code copied to memory without a file has 60, the function that it was copied
- * from 40 of 100. */
+/* truth_jit SECONDS: code that was copied to anonymous memory has 60, the function that it was
+ * copied from 40 of 100. */
 #include "truth.h"
 
 #include <string.h>

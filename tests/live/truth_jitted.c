@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* truth_jitted map|dump SECONDS: code made at run time that says what it is, in a perf map or in a
- * jitdump. At one address lies "jit first" for two fifths of the time, then "jit second". */
+/* truth_jitted map|dump SECONDS: JIT code that describes itself in a perf map or in a jitdump. One
+ * address contains "jit first" for two fifths of the time, then "jit second". */
 #include "truth.h"
 
 #include <fcntl.h>

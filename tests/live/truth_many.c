@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* truth_many SECONDS: works in a function that is called through a million different chains, one
- * after the other by chance. */
+/* truth_many SECONDS: works in a function that is called through a million different chains, in
+ * random order. */
 #include "truth.h"
 
 /* Each call has an address of its own to return to. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* truth_memfd FILE [ARGUMENT]...: copies a program to memory and executes it there, so that there
- * is no file of it. */
+/* truth_memfd FILE [ARGUMENT]...: copies a program to memory and executes it there, so that it has
+ * no file. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/mman.h>

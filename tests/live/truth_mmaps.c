@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Known work beside a thread that maps, protects and unmaps without a pause. */
+/* Known work, while another thread constantly maps, protects and unmaps memory. */
 #include "truth.h"
 
 #include <fcntl.h>

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* truth_stacks ROUNDS DEPTH: work at the end of call chains that are known: under a function that
- * calls itself DEPTH times, in the kernel under a system call, in two threads, in a child that
- * executes nothing and in its parent meanwhile. Compiled with frame pointers, and once more
- * without. */
+/* truth_stacks ROUNDS DEPTH: work at the end of known call chains: below a function that calls
+ * itself DEPTH times, in the kernel below a system call, in two threads, and at the same time in a
+ * parent and in its child that does not exec. Compiled with and without frame pointers. */
 #include "truth.h"
 
 #include <fcntl.h>

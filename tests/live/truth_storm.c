@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* truth_storm CHILDREN: so many children one after the other, each exec'd anew, which lives for
- * some milliseconds and spends 40 of 100 in one function, 60 in another. Static, so that nothing
- * but the program and the kernel is in the profile. */
+/* truth_storm CHILDREN: starts that many children one after the other by exec. Each lives for some
+ * milliseconds, and spends 40 of 100 in one function, 60 in another. Static, so that the profile
+ * contains only the program and the kernel. */
 #include "truth.h"
 
 #include <spawn.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* truth_threads ROUNDS: four threads, of which each runs its function a fixed number of steps: 10,
- * 20, 30 and 40 of 100. */
+/* truth_threads ROUNDS: four threads, each of which runs its function for a fixed number of steps:
+ * 10, 20, 30 and 40 of 100. */
 #include "truth.h"
 
 #include <pthread.h>

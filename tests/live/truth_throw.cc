@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* truth_throw SECONDS: throws through frames that have something to destroy, so that most of its
- * time goes by in the unwinder of its own language. */
+/* truth_throw SECONDS: throws exceptions through frames with destructors, so that most of its time
+ * is spent in the C++ unwinder. */
 #include <cstdlib>
 #include <ctime>
 #include <stdexcept>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* truth_unwind KIND SECONDS [THREADS]: spends its time at the end of call chains that are known,
- * through code of every kind that is hard to unwind. KIND is one of those below, or "all": they
- * take turns. Says on stdout "chain KIND LEAF CALLER ...", up to a function that all have: work. */
+/* truth_unwind KIND SECONDS [THREADS]: spends its time at the end of known call chains, through
+ * every kind of code that is hard to unwind. KIND is one of those below, or "all", which
+ * alternates. Prints "chain KIND LEAF CALLER ...", up to the common function work. */
 #include "truth.h"
 
 #include <alloca.h>

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* unwind_differ SAMPLES COMMAND...: samples COMMAND with its registers and a copy of its stack,
- * again and again until there are SAMPLES, unwinds every copy by our tables and by libdw, and
- * compares with libdw's chain ours and the one that the driver bpf's program took of the stack
- * itself in the same interrupt; says what the copies cost. Exits 1 if a chain differs, or if more
- * than 0.2 % end before libdw's do. */
+ * repeating it until there are SAMPLES. Unwinds every copy by our tables and by libdw, and compares
+ * libdw's chain with ours and with the chain that the driver bpf took from the stack itself in the
+ * same interrupt; prints what the copies cost. Exits with 1 if a chain differs, or if more than 0.2
+ * % end before libdw's. */
 #include "base/mem.h"
 #include "differ_kernel.h"
 #include "differ_libdw.h"

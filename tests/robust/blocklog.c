@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A disk that remembers the order of its writes, so that a power cut can be played at any of them:
+ * A disk that logs the order of its writes, so that a power cut can be simulated at any of them:
  *
  *	blocklog IMAGE LOG MOUNTPOINT	(stays in the foreground)
  *
- * Below MOUNTPOINT stand "disk", the bytes of IMAGE, to be put under a loop device, and "mark". LOG
- *is a row of records: {u64 offset, u32 length, u32 kind} in host order, then so many bytes:
- *KIND_WRITE; KIND_FLUSH, what came before is on the platter; KIND_MARK, what somebody wrote to
- *"mark".
+ * MOUNTPOINT contains "disk", the bytes of IMAGE, to be attached to a loop device, and "mark". LOG
+ * is a sequence of records {u64 offset, u32 length, u32 kind} in host order, each followed by
+ * length bytes. The kinds are KIND_WRITE; KIND_FLUSH, after which everything before is on the disk;
+ * KIND_MARK, a write to "mark".
  */
 #define FUSE_USE_VERSION 35
 #include "base/macro.h"

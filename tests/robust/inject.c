@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes one system call of a program fail, as a full disk or a broken one would, and tells which
- * calls there are:
+ * Makes one system call of a program fail, like a full or broken disk, and lists the calls:
  *
- *	inject -l LIST COMMAND...	runs it as it is; LIST: a line a call
+ *	inject -l LIST COMMAND...	runs it unchanged; LIST: one line per call
  *					"NUMBER<tab>NAME<tab>PLACE<tab>PATH"
  *	inject -c NAME -n NUMBER [-p PLACE] [-f] -e ERRNO COMMAND...	that call fails and does
- *					nothing; with -f all later ones, too: of mmap, which
- *					then stands for all memory, wherever they are
+ *					nothing; with -f all later ones, too, at any place: for
+ *					mmap, which then represents all allocation of memory
  *
- * NUMBER counts the calls of one name, with -p those at one place. PLACE tells call sites apart: a
- * hash of what looks like return addresses into the program on top of the stack, 0 for those of the
- * dynamic linker. Addresses are not randomised, so the numbers and places of two runs are the same
- * where the program's ways are. Threads and children are followed, but not into other programs.
- * Exits as the command does; with 128 + N where signal N ended it.
+ * NUMBER counts the calls with one name, or with -p those at one place. PLACE identifies a call
+ * site: a hash of apparent return addresses into the program on top of the stack, 0 for those of
+ * the dynamic linker. Addresses are not randomised, so numbers and places of two runs are equal as
+ * far as the program behaves the same. Threads and children are followed, but not into other
+ * programs. Exits as the command does, or with 128 + N if signal N ended it.
  */
 #include "base/mem.h"
 #include "base/parse.h"

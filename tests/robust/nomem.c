@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Makes one allocation of a program fail, whoever asks for it, in the C library and others, too;
- * for LD_PRELOAD. Addresses must be the same in each run (setarch -R).
+ * Makes one allocation of a program fail, in its own code or in a library; for LD_PRELOAD.
+ * Addresses must be the same in each run (setarch -R).
  *
- *	OP_NOMEM_LIST=FILE	writes a line "ADDRESS COUNT" for each place that allocates, when
- *				the program ends
+ *	OP_NOMEM_LIST=FILE	when the program ends, writes a line "ADDRESS COUNT" for each
+ *				place that allocates
  *	OP_NOMEM=ADDRESS:N	the N-th allocation of that place fails
  *
- * Not while users and groups are looked up, where the GNU C library (nss_database.c of 2.36)
- * crashes.
+ * Allocations during look-ups of users and groups never fail, because the GNU C library
+ * (nss_database.c of 2.36) crashes there.
  */
 #include <dlfcn.h>
 #include <errno.h>
