@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "perf/ibs_raw.h"
 #include "perf/perf_pmus.h"
+#include "perf/perf_refusal.h"
 #include "perf/user_stack.h"
 
 #include <errno.h>
@@ -36,69 +37,11 @@ enum {
 	RING_BYTES_MAX = 256 << 20,
 };
 
-static bool is_refusal(int code)
-{
-	return code == -EACCES || code == -EPERM;
-}
-
-/* What must be changed so that this may be done. */
-static char *rights_remedy(const struct perf_plan *plan)
-{
-	/* Debian's kernels, and others, know a level above 2, which asks for more. */
-	static const char *const gives[] = {
-		"run as root, or give the program the right (setcap cap_perfmon+ep PROGRAM)",
-		"run as root, or give the program the rights "
-		"(setcap cap_perfmon,cap_sys_admin+ep PROGRAM)",
-	};
-	uint64_t paranoid, wanted = plan->scope == DRIVER_TASK ? 2 : 0;
-
-	/* A negative one is no number here and forbids nothing. */
-	if (path_read_u64(plan->root, "/proc/sys/kernel/perf_event_paranoid", &paranoid) < 0)
-		paranoid = 0;
-	if (paranoid > wanted)
-		return xasprintf("kernel.perf_event_paranoid is %" PRIu64
-				 ": %s, or sysctl kernel.perf_event_paranoid=%" PRIu64,
-				 paranoid, gives[paranoid > 2], wanted);
-	if (geteuid() == 0)
-		return xstrdup("is this a container? Its seccomp profile must allow "
-			       "perf_event_open, and it needs cap_perfmon");
-	return xasprintf("the process belongs to somebody else: %s", gives[0]);
-}
-
-/* What helps against @code; NULL if nothing is known. Caller frees. */
-static char *remedy_for(const struct perf_plan *plan, int code)
-{
-	static const struct {
-		int code;
-		const char *remedy;
-	} remedies[] = {
-		{ -EMFILE, "too many descriptors: raise the limit (ulimit -n)" },
-		{ -ENFILE, "too many descriptors in the whole system: sysctl fs.file-max" },
-		{ -ENOSYS, "this kernel was built without perf events (CONFIG_PERF_EVENTS)" },
-		{ -EBUSY, "somebody else has the counter: stop the other profiler" },
-		{ -ENOENT, "this machine does not count that event" },
-		{ -ENODEV, "this machine does not count that event" },
-		{ -EOPNOTSUPP, "the counter cannot interrupt: sample by the clock (event TIMER)" },
-	};
-	size_t i;
-
-	if (is_refusal(code))
-		return rights_remedy(plan);
-	if (code == -EBUSY && perf_pmus_watchdog(plan->root))
-		return xstrdup("the NMI watchdog has the counter: sysctl kernel.nmi_watchdog=0");
-	for (i = 0; i < ARRAY_SIZE(remedies); i++)
-		if (remedies[i].code == code)
-			return xstrdup(remedies[i].remedy);
-	return NULL;
-}
-
 int perf_plan_explain(const struct perf_plan *plan, int code, const char *step, struct error *err)
 {
-	_cleanup_free_ char *remedy = remedy_for(plan, code);
+	const struct perf_attempt attempt = { plan->root, plan->scope == DRIVER_TASK, step };
 
-	if (!remedy)
-		return error_errno(err, code, "%s", step);
-	return error_set(err, code, "%s: %s: %s", step, strerror(-code), remedy);
+	return perf_refusal_explain(&attempt, code, err);
 }
 
 /* Whether @event opens; 0 or -errno. */
@@ -123,7 +66,7 @@ static int try_events(struct perf_plan *plan, unsigned int cpu, bool *ret_no_ker
 		struct event *e = &plan->events[i];
 
 		r = try_event(plan, e, cpu);
-		if (is_refusal(r) && e->kernel && e->user) {
+		if (perf_refusal(r) && e->kernel && e->user) {
 			e->kernel = false;
 			no_kernel = true;
 			r = try_event(plan, e, cpu);
@@ -432,54 +375,75 @@ static int plan_ibs(struct perf_plan *plan, const struct driver_ibs *ibs, struct
 				     ibs->op_count, err);
 }
 
+/* Checks what can be refused without opening anything. */
+static int check_config(struct perf_plan *plan, const struct driver_config *config,
+			struct error *err)
+{
+	int r;
+
+	if (!plan->count && !config->ibs.fetch_count && !config->ibs.op_count)
+		return error_set(err, -EINVAL, "no event to sample");
+	if (plan->switches && plan->scope == DRIVER_TASK)
+		return error_set(err, -EPERM,
+				 "off-CPU time is measured over the whole machine: run as root, or "
+				 "give the program the right (setcap cap_perfmon+ep PROGRAM)");
+	r = plan_ibs(plan, &config->ibs, err);
+	if (r == 0)
+		r = perf_pmus_check(plan->root, plan->events, plan->count, err);
+	return r < 0 ? r : check_rates(plan, config, err);
+}
+
+/* Says that @which did not open. */
+static int explain_event(const struct perf_plan *plan, const struct driver_config *config,
+			 const struct event *which, int code, struct error *err)
+{
+	_cleanup_free_ char *step = NULL;
+
+	if (code == -EINVAL && config->cgroups)
+		return error_set(err, code,
+				 "samples of this kernel do not name their cgroup: that takes "
+				 "Linux 5.7 with CONFIG_CGROUP_PERF");
+	step = xasprintf("cannot open event %s%s%.*s", which->name,
+			 which->precise_by ? ", sampled as precisely as :" : "", which->precise_by,
+			 "ppp");
+	return perf_plan_explain(plan, code, step, err);
+}
+
+/* Tries to open the events, with the clock instead of those that do not open. */
+static int try_all(struct perf_plan *plan, const struct driver_config *config, unsigned int cpu,
+		   struct outcome *outcome, struct error *err)
+{
+	const struct event *which = NULL;
+	int r = try_events(plan, cpu, &outcome->no_kernel, &which);
+
+	/* The clock is no substitute for samples at the very instruction. */
+	if (r < 0 && !which->is_timer && !which->precise_by && !config->no_timer_fallback) {
+		outcome->failed = *which;
+		outcome->code = r;
+		use_timer(plan, config, which);
+		r = check_rates(plan, config, err);
+		if (r < 0)
+			return r;
+		r = try_events(plan, cpu, &outcome->no_kernel, &which);
+	}
+	if (r == 0)
+		r = try_ibs(plan, cpu, &which);
+	return r < 0 ? explain_event(plan, config, which, r, err) : 0;
+}
+
 int perf_plan_make(struct perf_plan *ret, const char *driver, const struct driver_config *config,
 		   unsigned int cpu, struct error *err)
 {
 	struct outcome outcome = { .driver = driver, .instead = config->instead };
-	const struct event *which = NULL;
-	_cleanup_free_ char *step = NULL;
 	struct perf_plan plan;
 	int r;
 
 	plan_init(&plan, config);
-	if (!plan.count && !config->ibs.fetch_count && !config->ibs.op_count)
-		return error_set(err, -EINVAL, "no event to sample");
-	if (plan.switches && plan.scope == DRIVER_TASK)
-		return error_set(err, -EPERM,
-				 "off-CPU time is measured over the whole machine: run as root, or "
-				 "give the program the right (setcap cap_perfmon+ep PROGRAM)");
-	r = plan_ibs(&plan, &config->ibs, err);
+	r = check_config(&plan, config, err);
 	if (r == 0)
-		r = perf_pmus_check(plan.root, plan.events, plan.count, err);
+		r = try_all(&plan, config, cpu, &outcome, err);
 	if (r == 0)
-		r = check_rates(&plan, config, err);
-	if (r < 0)
-		return r;
-	r = try_events(&plan, cpu, &outcome.no_kernel, &which);
-	/* The clock is no answer to whoever asks for samples at the very instruction. */
-	if (r < 0 && !which->is_timer && !which->precise_by && !config->no_timer_fallback) {
-		outcome.failed = *which;
-		outcome.code = r;
-		use_timer(&plan, config, which);
-		r = check_rates(&plan, config, err);
-		if (r < 0)
-			return r;
-		r = try_events(&plan, cpu, &outcome.no_kernel, &which);
-	}
-	if (r == 0)
-		r = try_ibs(&plan, cpu, &which);
-	if (r == -EINVAL && config->cgroups)
-		return error_set(
-			err, r,
-			"samples of this kernel do not tell their cgroup: that takes Linux "
-			"5.7 with CONFIG_CGROUP_PERF");
-	if (r < 0) {
-		step = xasprintf("cannot open event %s%s%.*s", which->name,
-				 which->precise_by ? ", sampled as precisely as :" : "",
-				 which->precise_by, "ppp");
-		return perf_plan_explain(&plan, r, step, err);
-	}
-	r = settle_chains(&plan, config, err);
+		r = settle_chains(&plan, config, err);
 	if (r < 0)
 		return r;
 	explain_choice(&plan, config, &outcome);

@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "perf/perf_event.h"
-#include "driver/perf_plan.h"
 #include "perf/perf_pmus.h"
+#include "perf/perf_refusal.h"
 
 #include <errno.h>
 #include <linux/perf_event.h>
@@ -19,8 +19,8 @@ struct counting {
 	size_t event_count, place_count;
 	int *fds; /* [place * event_count + event], -1: not open */
 	struct perf_attrs attrs;
-	const char *root;	 /* during counting_open() */
-	enum driver_scope scope; /* for remedies */
+	const char *root; /* during counting_open() */
+	bool of_task;	  /* not of the whole machine */
 };
 
 static int *fd_of(const struct counting *c, size_t place, size_t event)
@@ -36,17 +36,12 @@ static bool needs_kernel(const struct event *event)
 		event->perf_config == PERF_COUNT_SW_CPU_MIGRATIONS);
 }
 
-static bool is_refusal(int code)
-{
-	return code == -EACCES || code == -EPERM;
-}
-
 static int open_one(struct counting *c, size_t event, const struct counting_place *place)
 {
 	struct event *e = &c->events[event];
 	int fd = perf_event_open_counting(&c->attrs, e, place->tid, (unsigned int)place->cpu);
 
-	if (!is_refusal(fd) || !e->kernel || !e->user || needs_kernel(e))
+	if (!perf_refusal(fd) || !e->kernel || !e->user || needs_kernel(e))
 		return fd;
 	e->kernel = false;
 	fd = perf_event_open_counting(&c->attrs, e, place->tid, (unsigned int)place->cpu);
@@ -68,17 +63,17 @@ static void close_event(struct counting *c, size_t event)
 /* Says why an event did not open, and what helps. */
 static int explain(const struct counting *c, const struct event *event, int code, struct error *err)
 {
-	struct perf_plan plan = { .scope = c->scope, .root = c->root };
+	const struct perf_attempt attempt = { c->root, c->of_task, event->name };
 	uint64_t paranoid = 0;
 
 	(void)path_read_u64(c->root, "/proc/sys/kernel/perf_event_paranoid", &paranoid);
-	if (is_refusal(code) && paranoid == 2 && c->scope == DRIVER_TASK &&
+	if (perf_refusal(code) && paranoid == 2 && c->of_task &&
 	    (!event->user || needs_kernel(event)))
 		return error_set(err, code,
 				 "%s: %s: it happens in the kernel, and kernel.perf_event_paranoid "
 				 "is 2: run as root, or sysctl kernel.perf_event_paranoid=1",
 				 event->name, strerror(-code));
-	return perf_plan_explain(&plan, code, event->name, err);
+	return perf_refusal_explain(&attempt, code, err);
 }
 
 /* Opens an event in every place, but where the task has ended; at least in one. */
@@ -130,7 +125,7 @@ int counting_open(const struct counting_config *config, struct counting **ret, s
 					.open = config->open_event,
 					.open_data = config->open_data };
 	c->root = config->root;
-	c->scope = config->places[0].tid < 0 ? DRIVER_SYSTEM : DRIVER_TASK;
+	c->of_task = config->places[0].tid >= 0;
 	for (i = 0; i < c->event_count; i++) {
 		int r = open_event(c, i, config->places, &why);
 

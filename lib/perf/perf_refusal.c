@@ -1,0 +1,76 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "perf/perf_refusal.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "perf/perf_pmus.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+bool perf_refusal(int code)
+{
+	return code == -EACCES || code == -EPERM;
+}
+
+/* What gives the right to do it. Caller frees. */
+static char *rights_remedy(const struct perf_attempt *attempt)
+{
+	/* Debian's kernels, and others, have levels above 2, which ask for more. */
+	static const char *const gives[] = {
+		"run as root, or give the program the right (setcap cap_perfmon+ep PROGRAM)",
+		"run as root, or give the program the rights "
+		"(setcap cap_perfmon,cap_sys_admin+ep PROGRAM)",
+	};
+	uint64_t paranoid, wanted = attempt->of_task ? 2 : 0;
+
+	/* A negative level does not parse, and forbids nothing. */
+	if (path_read_u64(attempt->root, "/proc/sys/kernel/perf_event_paranoid", &paranoid) < 0)
+		paranoid = 0;
+	if (paranoid > wanted)
+		return xasprintf("kernel.perf_event_paranoid is %" PRIu64
+				 ": %s, or sysctl kernel.perf_event_paranoid=%" PRIu64,
+				 paranoid, gives[paranoid > 2], wanted);
+	if (geteuid() == 0)
+		return xstrdup("is this a container? Its seccomp profile must allow "
+			       "perf_event_open, and it needs cap_perfmon");
+	return xasprintf("the process belongs to somebody else: %s", gives[0]);
+}
+
+/* What helps against @code; NULL if nothing is known. Caller frees. */
+static char *remedy_for(const struct perf_attempt *attempt, int code)
+{
+	static const struct {
+		int code;
+		const char *remedy;
+	} remedies[] = {
+		{ -EMFILE, "too many descriptors: raise the limit (ulimit -n)" },
+		{ -ENFILE, "too many descriptors in the whole system: sysctl fs.file-max" },
+		{ -ENOSYS, "this kernel was built without perf events (CONFIG_PERF_EVENTS)" },
+		{ -EBUSY, "somebody else has the counter: stop the other profiler" },
+		{ -ENOENT, "this machine does not count that event" },
+		{ -ENODEV, "this machine does not count that event" },
+		{ -EOPNOTSUPP, "the counter cannot interrupt: sample by the clock (event TIMER)" },
+	};
+	size_t i;
+
+	if (perf_refusal(code))
+		return rights_remedy(attempt);
+	if (code == -EBUSY && perf_pmus_watchdog(attempt->root))
+		return xstrdup("the NMI watchdog has the counter: sysctl kernel.nmi_watchdog=0");
+	for (i = 0; i < ARRAY_SIZE(remedies); i++)
+		if (remedies[i].code == code)
+			return xstrdup(remedies[i].remedy);
+	return NULL;
+}
+
+int perf_refusal_explain(const struct perf_attempt *attempt, int code, struct error *err)
+{
+	_cleanup_free_ char *remedy = remedy_for(attempt, code);
+
+	if (!remedy)
+		return error_errno(err, code, "%s", attempt->step);
+	return error_set(err, code, "%s: %s: %s", attempt->step, strerror(-code), remedy);
+}
