@@ -5,7 +5,7 @@
 
 #include "test.h"
 
-#include "driver/perf/attribution.h"
+#include "driver/perf/perf_samples.h"
 #include "identity/cookie.h"
 #include "perf_bytes.h"
 
@@ -197,7 +197,7 @@ static inline void sample(struct machine *m, uint16_t mode, uint32_t pid, uint64
 	bytes_sample(&m->bytes, mode, pid, ip, tick(m));
 	CHECK_EQ(perf_record_decode(span_of(m->bytes.text, m->bytes.length), &r), 0);
 	m->attribution.now_ns = m->now_ns;
-	attribution_sample(&m->attribution, 0, 0, &r);
+	perf_samples_put(&m->attribution, 0, 0, &r);
 }
 
 /* What came out since the last call is @lines; and no sample went anywhere unseen. */

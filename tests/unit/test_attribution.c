@@ -147,7 +147,7 @@ static void what_is_mapped_now_says_nothing_of_long_ago(void)
 	CHECK_EQ(perf_record_decode(span_of(m->bytes.text, m->bytes.length), &r), 0);
 	proc_file(m, 70, "maps", "00900000-00905000 r-xp 00001000 08:01 71 /usr/bin/next\n");
 	m->attribution.now_ns = m->now_ns + 30000000000;
-	attribution_sample(&m->attribution, 0, 0, &r);
+	perf_samples_put(&m->attribution, 0, 0, &r);
 	CHECK_EQ(m->stats.sample_lost_no_mapping, 1);
 	sample(m, USER, 70, 0x400010);
 	exec_to(m, 70, "/usr/bin/next");

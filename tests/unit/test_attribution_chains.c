@@ -18,7 +18,7 @@ static void chain_sample(struct machine *m, uint16_t mode, uint32_t pid, uint64_
 	bytes_chain_sample(&m->bytes, mode, pid, ip, words, count);
 	CHECK_EQ(perf_record_decode(span_of(m->bytes.text, m->bytes.length), &r), 0);
 	m->attribution.now_ns = tick(m);
-	attribution_sample(&m->attribution, 0, 0, &r);
+	perf_samples_put(&m->attribution, 0, 0, &r);
 }
 #define CHAIN_SAMPLE(m, mode, pid, ip, ...)                                                        \
 	chain_sample((m), (mode), (pid), (ip), (const uint64_t[]){ __VA_ARGS__ },                  \
@@ -107,7 +107,7 @@ static void stack_sample(struct machine *m, uint16_t mode, uint64_t ip, const ui
 	bytes_user_stack(&m->bytes, user, stack, user[1] ? ARRAY_SIZE(stack) : 0);
 	CHECK_EQ(perf_record_decode(span_of(m->bytes.text, m->bytes.length), &r), 0);
 	m->attribution.now_ns = tick(m);
-	attribution_sample(&m->attribution, 0, 0, &r);
+	perf_samples_put(&m->attribution, 0, 0, &r);
 }
 
 static void copied_stacks_are_unwound(void)

@@ -2,13 +2,12 @@
 #include "driver/perf/attribution.h"
 
 #include "base/macro.h"
-#include "driver/perf/perf_chain.h"
 #include "identity/cookie.h"
 
-/* After so long a process may be at something else: what it has mapped now says nothing of then. */
+/* After so long a process may have changed its mappings: reading them says nothing about then. */
 enum { STALE_NS = 1000000000 };
 
-/* Looks for the file behind @cookie while the process can still show it; the cookie to count under.
+/* Identifies the file of @cookie while the process still has it; returns the cookie to count under.
  */
 static uint64_t identify(struct attribution *a, uint64_t cookie, uint32_t tgid,
 			 const struct mapping *mapping)
@@ -35,7 +34,7 @@ static uint64_t app_of(struct attribution *a, struct process *p)
 	return p->app;
 }
 
-/* The mapping that holds @pc; mappings are read again where there is none, and @r is recent. */
+/* The mapping that contains @pc. If there is none, and @r is recent, reads the mappings again. */
 static const struct mapping *find_mapping(struct attribution *a, struct process *p,
 					  const struct perf_record *r, uint64_t pc)
 {
@@ -48,7 +47,7 @@ static const struct mapping *find_mapping(struct attribution *a, struct process 
 	return mapping;
 }
 
-/* Remembers who @r belongs to; NULL if nobody is known. */
+/* Finds the process of @r and remembers it; NULL if it is not known. */
 static struct process *look_up_process(struct attribution *a, const struct perf_record *r)
 {
 	struct process *p = sideband_process(a->sideband, r->pid, r->tid, a->now_ns);
@@ -74,7 +73,7 @@ static bool covers(const struct attribution_range *range, uint64_t pc)
 	return pc >= range->start && pc < range->end;
 }
 
-/* The range remembered that holds @pc, or NULL. */
+/* The remembered range that contains @pc, or NULL. */
 static const struct attribution_range *memo_range(struct attribution_memo *memo, uint64_t pc)
 {
 	unsigned int i;
@@ -90,7 +89,7 @@ static const struct attribution_range *memo_range(struct attribution_memo *memo,
 	return NULL;
 }
 
-/* Remembers where @m lies in its image. */
+/* Remembers which part of which image @m is. */
 static const struct attribution_range *remember(struct attribution *a, const struct process *p,
 						const struct mapping *m)
 {
@@ -106,7 +105,7 @@ static const struct attribution_range *remember(struct attribution *a, const str
 	return range;
 }
 
-/* Looks the process up, then @pc; reads the process again where it has no mapping there. */
+/* Looks up the process, then @pc; reads the process again if it has no mapping there. */
 static const struct attribution_range *look_up(struct attribution *a, const struct perf_record *r,
 					       uint64_t pc)
 {
@@ -123,8 +122,8 @@ static const struct attribution_range *look_up(struct attribution *a, const stru
 	return range;
 }
 
-/* The range of a caller at @pc: looked up among what is known only, for what stands on a stack is
- * no reason to read anything. */
+/* The range of a caller at @pc. Only known mappings are searched: a word on a stack is no reason to
+ * read /proc. */
 static const struct attribution_range *look_up_caller(struct attribution *a,
 						      const struct perf_record *r, uint64_t pc)
 {
@@ -153,149 +152,8 @@ bool attribution_user_frame(struct attribution *a, const struct perf_record *r, 
 	return true;
 }
 
-static struct evbuf_context context_of(struct attribution *a, unsigned int cpu,
-				       const struct perf_record *r, uint64_t app)
+void attribution_process(struct attribution *a, const struct perf_record *r)
 {
-	struct evbuf_context context = { .cpu = cpu, .tgid = r->pid, .tid = r->tid, .app = app };
-
-	if (a->cgroups)
-		context.cgroup = cgroups_cookie(a->cgroups, r->cgroup, a->now_ns);
-	return context;
-}
-
-static void set_context(struct attribution *a, unsigned int cpu, const struct perf_record *r,
-			uint64_t app)
-{
-	const struct evbuf_context context = context_of(a, cpu, r, app);
-
-	evbuf_context(a->out, &context);
-}
-
-/* Whether the sample's process is one of those that are left out. */
-static bool is_filtered(const struct attribution *a, const struct perf_record *r)
-{
-	const struct process *p;
-
-	if (!a->sideband->follow)
-		return false;
-	p = process_get(&a->sideband->processes, r->pid);
-	return !p || !p->followed || p->waiting;
-}
-
-/* Puts the sample into the event buffer, with its callers if they are asked for. */
-static void put(struct attribution *a, unsigned int counter, const struct perf_record *r,
-		const struct evbuf_frame *leaf)
-{
-	uint64_t weight = MAX(a->weight, 1ULL);
-	struct evbuf_trace trace = { .counter = counter, .weight = weight };
-	size_t count;
-
-	if (a->frames) {
-		a->frames[0] = *leaf;
-		count = perf_chain_callers(a, r, &trace.end);
-		evbuf_chain(a->out, a->frames, count, &trace);
-	} else if (leaf->cookie == EVBUF_KERNEL) {
-		evbuf_kernel_sample(a->out, leaf->offset, counter, weight);
-	} else {
-		evbuf_sample(a->out, leaf->cookie, leaf->offset, counter, weight);
-	}
-}
-
-/* What a sample adds to a counter of samples. */
-static uint64_t count_of(const struct attribution *a)
-{
-	return MAX(a->weight, 1ULL);
-}
-
-static bool find_user(struct attribution *a, const struct perf_record *r, uint64_t *ret_app,
-		      struct evbuf_frame *ret)
-{
-	if (!attribution_user_frame(a, r, r->ip, false, ret)) {
-		if (a->memo.unknown)
-			a->stats->sample_lost_no_mm += count_of(a);
-		else
-			a->stats->sample_lost_no_mapping += count_of(a);
-		return false;
-	}
-	*ret_app = a->memo.app;
-	return true;
-}
-
-/* The application of the sample looked up last; one that nobody knows is called "unknown". */
-static uint64_t app_of_sample(struct attribution *a)
-{
-	return a->memo.app != EVBUF_NO_COOKIE ? a->memo.app
-					      : cookie_thread(a->sideband->from.cookies, "unknown");
-}
-
-/* Finds where the sample itself is, and whose; false, counted, if that is not known. Where a kernel
- * sample is, is known even of a process that has gone, or has not got its program yet; its
- * application is then called "unknown". */
-static bool find_leaf(struct attribution *a, const struct perf_record *r, uint64_t *ret_app,
-		      struct evbuf_frame *ret)
-{
-	switch (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) {
-	case PERF_RECORD_MISC_USER:
-		return find_user(a, r, ret_app, ret);
-	case PERF_RECORD_MISC_KERNEL:
-		if (!memo_is_valid(a, r))
-			(void)look_up_process(a, r);
-		*ret_app = app_of_sample(a);
-		*ret = (struct evbuf_frame){ EVBUF_KERNEL, r->ip };
-		return true;
-	default: /* a hypervisor's or a guest's address means nothing here */
-		a->stats->sample_lost_no_mapping += count_of(a);
-		return false;
-	}
-}
-
-bool attribution_find(struct attribution *a, unsigned int cpu, const struct perf_record *r,
-		      struct attribution_found *ret)
-{
-	uint64_t app;
-
-	*ret = (struct attribution_found){ .count = 1 };
-	if (!find_leaf(a, r, &app, &a->frames[0]))
-		return false;
-	ret->context = context_of(a, cpu, r, app);
-	if (a->depth > 1)
-		ret->count = perf_chain_callers(a, r, &ret->end);
-	return true;
-}
-
-void attribution_sample(struct attribution *a, unsigned int cpu, unsigned int counter,
-			const struct perf_record *r)
-{
-	struct evbuf_frame leaf;
-	uint64_t app;
-
-	a->stats->sample_received += count_of(a);
-	if (_unlikely_(is_filtered(a, r))) {
-		a->stats->sample_filtered += count_of(a);
-		return;
-	}
-	if (!find_leaf(a, r, &app, &leaf))
-		return;
-	set_context(a, cpu, r, app);
-	put(a, counter, r, &leaf);
-}
-
-bool attribution_words(struct attribution *a, unsigned int cpu, const struct perf_record *r,
-		       enum evbuf_code code, uint64_t *words, size_t count)
-{
-	struct evbuf_frame at = { EVBUF_KERNEL, r->ip };
-	bool kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-
-	if (kernel && !memo_is_valid(a, r))
+	if (!memo_is_valid(a, r))
 		(void)look_up_process(a, r);
-	else if (!kernel && !attribution_user_frame(a, r, r->ip, false, &at))
-		return false;
-	set_context(a, cpu, r, app_of_sample(a));
-	evbuf_words_at(a->out, code, &at, words, count);
-	return true;
-}
-
-bool attribution_filtered(const struct attribution *a, const struct perf_record *r)
-{
-	return is_filtered(a, r);
 }

@@ -6,7 +6,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "driver/perf/attribution.h"
+#include "driver/perf/perf_samples.h"
 #include "identity/cgroups.h"
 #include "identity/cookie.h"
 #include "perf/cpulist.h"
@@ -166,7 +166,7 @@ static void put_ibs(struct driver *d, unsigned int cpu, enum ibs_kind kind,
 	};
 	struct ibs_sample sample;
 
-	if (attribution_filtered(&d->attribution, r) || ibs_unwanted(d, kind, r))
+	if (perf_samples_are_filtered(&d->attribution, r) || ibs_unwanted(d, kind, r))
 		return;
 	if (ibs_raw_decode(&d->ibs_cpu, kind, r->more, &sample) < 0) {
 		d->stats.ibs_lost++;
@@ -175,7 +175,8 @@ static void put_ibs(struct driver *d, unsigned int cpu, enum ibs_kind kind,
 	/* The last address of all would read as an escape; no code lies there. */
 	if (kind == IBS_OP && d->ibs.branch_target)
 		sample.words[sample.count++] = MIN(sample.target, UINT64_MAX - 1);
-	if (!attribution_words(&d->attribution, cpu, r, codes[kind], sample.words, sample.count))
+	if (!perf_samples_put_words(&d->attribution, cpu, r, codes[kind], sample.words,
+				    sample.count))
 		d->stats.ibs_lost++;
 }
 
@@ -190,7 +191,7 @@ static void put_sample(struct driver *d, unsigned int cpu, unsigned int counter,
 	struct driver_cpu_stats *totals = perf_cpuset_totals(&d->cpus, cpu);
 	uint64_t invalid = unplaced(d), aborted = evbuf_cut_chains(d->out);
 
-	attribution_sample(&d->attribution, cpu, counter, r);
+	perf_samples_put(&d->attribution, cpu, counter, r);
 	totals->sample_received += d->attribution.weight;
 	totals->sample_invalid_eip += unplaced(d) - invalid;
 	totals->backtrace_aborted += evbuf_cut_chains(d->out) - aborted;

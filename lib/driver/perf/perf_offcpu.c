@@ -2,6 +2,7 @@
 #include "driver/perf/perf_offcpu.h"
 
 #include "base/mem.h"
+#include "driver/perf/perf_samples.h"
 #include "perf/user_stack.h"
 #include "symbol/kallsyms.h"
 
@@ -9,7 +10,7 @@
 
 /* Where a task left. */
 struct place {
-	struct attribution_found found;
+	struct perf_samples_found found;
 	struct evbuf_frame frames[];
 };
 
@@ -59,7 +60,7 @@ static bool find_user_ip(const struct perf_offcpu *o, const struct perf_record *
 /* Fills in the addresses of the kernel in @r from the caller of the scheduler on: all leave there.
  */
 static void find_kernel(struct perf_offcpu *o, const struct perf_record *r,
-			struct attribution_found *ret)
+			struct perf_samples_found *ret)
 {
 	struct attribution *a = &o->attribution;
 	struct span more = r->more, chain;
@@ -87,15 +88,15 @@ static void find_kernel(struct perf_offcpu *o, const struct perf_record *r,
 void perf_offcpu_leave(struct perf_offcpu *o, const struct perf_record *r, uint64_t now_ns)
 {
 	struct perf_record at = *r;
-	struct attribution_found found;
+	struct perf_samples_found found;
 	struct place *place;
 
 	o->attribution.now_ns = now_ns;
-	if (!r->tid || attribution_filtered(&o->attribution, r))
+	if (!r->tid || perf_samples_are_filtered(&o->attribution, r))
 		return;
 	if (find_user_ip(o, r, &at.ip))
 		at.misc = PERF_RECORD_MISC_USER;
-	if (!attribution_find(&o->attribution, 0, &at, &found))
+	if (!perf_samples_find(&o->attribution, 0, &at, &found))
 		return;
 	if (at.misc != PERF_RECORD_MISC_USER)
 		find_kernel(o, r, &found);
