@@ -8,7 +8,7 @@
 #include "elf/elffile.h"
 #include "profile/binary/binary.h"
 #include "profile/rows/container.h"
-#include "profile/rows/row_detail.h"
+#include "profile/rows/internal/placer.h"
 #include "profile/select/gather.h"
 #include "sfile/sfile.h"
 

@@ -8,6 +8,7 @@
 #include "profile/binary/binary.h"
 #include "profile/select/classes.h"
 #include "profile/rows/row_detail.h"
+#include "profile/rows/internal/placer.h"
 #include "profile/select/gather.h"
 #include "profile/rows/internal/inline_rows.h"
 #include "profile/select/by_image.h"

@@ -7,7 +7,7 @@
 #include "profile/select/callgraph_arcs.h"
 #include "profile/binary/binary.h"
 #include "profile/select/classes.h"
-#include "profile/rows/row_detail.h"
+#include "profile/rows/internal/placer.h"
 #include "profile/select/gather.h"
 #include "profile/rows/populate.h"
 

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Looks up the source lines of addresses in the debug information of one binary. The names of
+ * source files are copied to the container of the rows that show them.
+ *
+ *	struct placer *p = placer_new(&container, elf, debug);
+ *	row->place = placer_find(p, address);
+ *	placer_free(p);
+ */
+#pragma once
+
+#include "profile/rows/container.h"
+
+struct elffile;
+struct lines;
+struct placer;
+
+/* Looks up lines in @ef or @debug, which may be NULL; both are borrowed. Caller frees, before the
+ * files are closed. */
+struct placer *placer_new(struct container *c, const struct elffile *ef,
+			  const struct elffile *debug);
+/* NULL is fine. */
+void placer_free(struct placer *p);
+/* The line table that it reads; borrowed. */
+struct lines *placer_lines(const struct placer *p);
+/* The line that the code at @address was compiled from; ->file is NULL if that is not known. */
+struct row_place placer_find(struct placer *p, uint64_t address);
