@@ -11,7 +11,6 @@
 #include "elf/debugfile.h"
 #include "elf/elffile.h"
 #include "symbol/kallsyms.h"
-#include "profile/archive/internal/archive_arcs.h"
 #include "profile/select/callgraph_arcs.h"
 #include "profile/binary/binary.h"
 #include "profile/select/gather.h"
@@ -360,7 +359,7 @@ static void add_arcs(struct plan *p, const struct gather_file *f)
 
 	if (!p->config->arcs)
 		return;
-	if (archive_arcs_write(p->gather, f, p->config->arcs, &path, &err) < 0) {
+	if (callgraph_arcs_write(p->gather, f, p->config->arcs, &path, &err) < 0) {
 		log_warn("%s; who called whom is not whole in the archive", err.text);
 		return;
 	}

@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What is in a file of the gather: a sample file, flat or of arcs, or the arcs that one would hold
- * which was made of a session's call chains (chains/chain_arcs.h).
+ * Reads the counts of a file of the gather: of a sample file, flat or with arcs, or of a call graph
+ * file that does not exist but whose arcs a session's call chains hold (chains/chain_arcs.h).
+ *
+ *	if (callgraph_arcs_read(file, class, &samples, &header, err) == 0)
+ *		samples_sort(&samples);
  */
 #pragma once
 
@@ -10,12 +13,19 @@
 
 #include <stdint.h>
 
+struct gather;
 struct gather_file;
 struct samples;
 
-/* What the file's header says, or would: of an image in chains its time is not known. 0 or -errno.
+/* The file's header, or what it would be; the time of an image in chains is not known. 0 or -errno.
  */
 int callgraph_arcs_header(const struct gather_file *f, struct sfile_header *ret, struct error *err);
-/* The same, and adds the counts to @s as those of @class, with the file's keys as offsets. */
+/* Likewise, and adds the counts to @s as those of @class, with the file's keys as offsets. */
 int callgraph_arcs_read(const struct gather_file *f, uint32_t class, struct samples *s,
 			struct sfile_header *ret, struct error *err);
+/* Adds the arcs of @f, which are from chains, to a call graph file below @directory, so that an
+ * archive has files that the original's reports understand. 0 with its path in *@ret, which is
+ * @directory, the session's name, and the path that it would have in the session; caller frees. Or
+ * -errno. */
+int callgraph_arcs_write(const struct gather *g, const struct gather_file *f, const char *directory,
+			 char **ret, struct error *err);
