@@ -149,7 +149,6 @@ LONGER_FILES = {
     "lib/driver/bpf/sampler.c": 600,
     "lib/driver/perf_plan.c": 550,
     "lib/jit/jit_source.c": 550,
-    "lib/profile/binary/binary.c": 650,
     "lib/record/collector.c": 600,
     "lib/sfile/odb.c": 550,
     "lib/symbol/internal/kallsyms_table.c": 550,

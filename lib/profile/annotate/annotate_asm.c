@@ -28,17 +28,6 @@ struct listing {
 	struct strbuf text;
 };
 
-/* Where samples at @address are counted: the other way round than annotate_address(). */
-static bool offset_of(const struct annotate_view *v, uint64_t address, uint64_t *ret)
-{
-	const struct symbol *sym = symtab_at(v->binary.symtab, 0);
-
-	if (!v->image->header.is_kernel)
-		return elffile_offset(v->binary.file, address, ret);
-	*ret = address - sym->address + sym->offset;
-	return true;
-}
-
 static void name_address(uint64_t address, struct strbuf *out, void *data)
 {
 	const struct listing *l = data;
@@ -46,7 +35,7 @@ static void name_address(uint64_t address, struct strbuf *out, void *data)
 	const struct symbol *sym;
 	uint64_t offset;
 
-	if (!offset_of(l->view, address, &offset))
+	if (!binary_offset(&l->view->binary, l->view->image->header.is_kernel, address, &offset))
 		return;
 	sym = symtab_find(st, offset);
 	if (!sym)

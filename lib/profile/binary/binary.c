@@ -12,6 +12,7 @@
 #include "symbol/symcache.h"
 #include "profile/select/gather.h"
 #include "profile/binary/internal/kernel_binaries.h"
+#include "profile/binary/internal/search.h"
 #include "sfile/manifest.h"
 #include "sfile/sfile.h"
 
@@ -19,43 +20,6 @@
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
-
-enum { ROOTS_MAX = 16, WARNINGS_MAX = 3 };
-
-/* Paths of what was downloaded for an image, each NULL where nothing was. */
-struct fetched {
-	char *file, *debug;
-};
-
-struct binaries {
-	const struct gather *gather;
-	const char *root;
-	/* Where debug files are looked for: the root, then the image paths, which may be roots. */
-	const char *roots[ROOTS_MAX];
-	size_t root_count;
-	char *root_copies[ROOTS_MAX];
-	struct filefind *found; /* files below the image paths, by name */
-	struct kernel_binaries *kernels;
-	struct binary *kept;	 /* one per image; NULL: none is kept */
-	struct symcache *cache;	 /* NULL: symbols come from the files */
-	struct fetched *fetched; /* one per image, ->image_count of them */
-	size_t image_count;	 /* of the gather when this was made */
-	size_t opened;
-	size_t changed; /* images whose file is another one now */
-};
-
-/* One image on its way to its symbols. */
-struct search {
-	struct binaries *bs;
-	const struct gather_image *image;
-	const struct sfile_header *header;
-	const char *path;	 /* in the profiled system */
-	struct elffile *ef;	 /* the file that was taken */
-	struct elffile *changed; /* one that was found but is not the right one */
-	bool unreadable;	 /* one was found but could not be opened */
-	bool quiet;		 /* nothing is warned of */
-	void (*read)(struct search *s, struct binary *ret); /* its symbols, out of the file */
-};
 
 static int add_image_path(const char *part, void *data)
 {
@@ -137,160 +101,12 @@ size_t binaries_opened(const struct binaries *bs)
 	return bs->opened;
 }
 
-/* Whether the file is the one that was profiled: by build-id if both have one, else by size and
- * modification time as far as they are known. */
-static bool is_profiled(const struct search *s, const struct elffile *ef)
-{
-	const struct manifest_image *m = s->image->manifest;
-	const struct build_id *id = elffile_build_id(ef);
-
-	if (m && m->build_id.size)
-		return id && build_id_equal(id, &m->build_id);
-	if (!m)
-		return true; /* nothing to hold it against but the time, see check_time() */
-	return (!m->size || m->size == elffile_size(ef)) &&
-	       (!m->mtime || m->mtime == elffile_mtime(ef));
-}
-
-/* Tries one file; true if it is the right one, which is then s->ef. */
-static bool try_file(struct search *s, const char *path)
-{
-	_cleanup_(elffile_closep) struct elffile *ef = NULL;
-	struct error err = ERROR_INIT;
-
-	if (access(path, F_OK) < 0)
-		return false;
-	s->bs->opened++;
-	if (elffile_open(path, &ef, &err) < 0) {
-		if (!s->quiet)
-			log_warn("%s; its samples are shown without symbols", err.text);
-		s->unreadable = true;
-		return false;
-	}
-	if (is_profiled(s, ef)) {
-		s->ef = STEAL(ef);
-		return true;
-	}
-	if (!s->changed)
-		s->changed = STEAL(ef);
-	return false;
-}
-
-/* The number of the image that is looked for. */
-static uint32_t number_of(const struct search *s)
-{
-	return (uint32_t)(s->image - s->bs->gather->images);
-}
-
-/* Where the host had a file that its process saw elsewhere: in a container, say. NULL if it is not
- * known to have been anywhere else; caller frees. */
-static char *host_path(const struct search *s, const char *root)
-{
-	const struct manifest_image *m = s->image->manifest;
-
-	return m && m->host && *m->host ? path_under(root, m->host) : NULL;
-}
-
-/* Looks for the file in every place that there is: below each root at its paths, then anywhere in
- * the image paths by its name, then among what was fetched. */
-static bool find_file(struct search *s)
-{
-	const struct binaries *bs = s->bs;
-	const char *found;
-	size_t i;
-
-	for (i = 0; i < bs->root_count; i++) {
-		_cleanup_free_ char *path = path_under(bs->roots[i], s->path);
-		_cleanup_free_ char *host = host_path(s, bs->roots[i]);
-
-		if (try_file(s, path) || (host && try_file(s, host)))
-			return true;
-	}
-	for (i = 0; (found = filefind_get(bs->found, path_base(s->path), i)); i++)
-		if (try_file(s, found))
-			return true;
-	found = bs->fetched[number_of(s)].file;
-	return found && try_file(s, found);
-}
-
-/* The root that the process had, out of where its file lies for us: what stands before its path
- * there. NULL if the file lies otherwise; caller frees. */
-static char *own_root(const char *file, const char *path)
-{
-	size_t length = strlen(file), tail = strlen(path);
-
-	return length > tail && !strcmp(file + length - tail, path) ? xstrndup(file, length - tail)
-								    : NULL;
-}
-
-/* Looks below the process's own root first: what a container has was made for what it runs. */
-static int open_debug(const struct search *s, const struct elffile *ef, struct elffile **ret)
-{
-	_cleanup_free_ char *own = own_root(elffile_path(ef), s->path);
-	const char *roots[ROOTS_MAX + 1] = { own };
-	size_t count = own ? 1 : 0, i;
-
-	for (i = 0; i < s->bs->root_count; i++)
-		if (!own || strcmp(own, s->bs->roots[i]))
-			roots[count++] = s->bs->roots[i];
-	return debugfile_open(ef, s->path, roots, count, ret);
-}
-
-/* The debug file of the image: one of this machine, else what was fetched, else the symbols that
- * the file has inside; NULL where there is none. Caller closes. */
-static struct elffile *find_debug(const struct search *s, const struct elffile *ef)
-{
-	const struct binaries *bs = s->bs;
-	const char *fetched = bs->fetched[number_of(s)].debug;
-	struct elffile *debug;
-
-	if (open_debug(s, ef, &debug) == 0 || debugfile_find(ef, bs->found, &debug) == 0 ||
-	    (fetched && debugfile_open_at(ef, fetched, &debug) == 0) ||
-	    debugfile_inside(ef, &debug) == 0)
-		return debug;
-	return NULL;
-}
-
-/* The first few in full: after an update of the system there are many. */
-static void warn_changed(const struct search *s)
-{
-	const struct manifest_image *m = s->image->manifest;
-	const struct build_id *id = elffile_build_id(s->changed);
-	char was[BUILD_ID_TEXT], is[BUILD_ID_TEXT];
-
-	if (s->bs->changed++ >= WARNINGS_MAX)
-		return;
-	if (m->build_id.size)
-		log_warn("%s is not the file that was profiled (build-id %s, profiled was %s): its "
-			 "samples are shown without symbols; --image-path=DIR can name the old one",
-			 elffile_path(s->changed), id ? build_id_text(id, is) : "none",
-			 build_id_text(&m->build_id, was));
-	else
-		log_warn("%s has changed since it was profiled (size %" PRIu64 ", mtime %" PRIu64
-			 "; profiled was %" PRIu64 ", %" PRIu64
-			 "): its samples are shown without symbols",
-			 elffile_path(s->changed), elffile_size(s->changed),
-			 elffile_mtime(s->changed), m->size, m->mtime);
-}
-
-/* Sessions of the original have no manifest: only the time in the sample file's header tells. */
-static void check_time(const struct search *s, const char *path, uint64_t mtime)
-{
-	uint64_t profiled = s->header->mtime;
-
-	if (s->image->manifest || !profiled || profiled == mtime)
-		return;
-	log_warn("%s was modified after it was profiled, or is another file (mtime %" PRIu64
-		 ", profiled was %" PRIu64 "): its symbols may be wrong",
-		 path, mtime, profiled);
-}
-
 /* Symbols of an opened file, which the table then holds; its debug file too, if there is one. */
 static void load_symbols(const struct search *s, struct elffile *ef, enum elfsym_unit unit,
 			 struct binary *ret)
 {
 	struct symtab *st = symtab_new();
-	struct elffile *debug = find_debug(s, ef);
+	struct elffile *debug = search_debug(s, ef);
 
 	if (debug)
 		symtab_hold(st, debug, elfsym_release);
@@ -311,80 +127,12 @@ static void load_symbols(const struct search *s, struct elffile *ef, enum elfsym
 	ret->debug = debug;
 }
 
-static struct search search_for(struct binaries *bs, uint32_t image,
-				const struct sfile_header *header)
-{
-	const struct gather_image *i = &bs->gather->images[image];
-
-	return (struct search){ .bs = bs, .image = i, .header = header, .path = i->display };
-}
-
-/* Finds the file and says why there is none. */
-static bool search_file(struct search *s, struct binary *ret)
-{
-	bool found;
-
-	found = find_file(s);
-	if (found) {
-		check_time(s, elffile_path(s->ef), elffile_mtime(s->ef));
-	} else if (s->changed) {
-		warn_changed(s);
-		ret->why = BINARY_CHANGED;
-	} else {
-		ret->why = s->unreadable ? BINARY_UNREADABLE : BINARY_NO_FILE;
-	}
-	elffile_close(s->changed);
-	return found;
-}
-
 static void read_file(struct search *s, struct binary *ret)
 {
 	enum elfsym_unit unit = s->header->is_kernel ? ELFSYM_FROM_TEXT : ELFSYM_FILE_OFFSET;
 
 	if (search_file(s, ret))
 		load_symbols(s, STEAL(s->ef), unit, ret);
-}
-
-/* Whether what is at @path can be the profiled file. */
-static bool may_be(const struct manifest_image *m, const char *path, struct stat *ret)
-{
-	return stat(path, ret) == 0 && S_ISREG(ret->st_mode) &&
-	       (!m || ((!m->size || m->size == (uint64_t)ret->st_size) &&
-		       (!m->mtime || m->mtime == (uint64_t)ret->st_mtime)));
-}
-
-/* The first file that can be the profiled one by what the file system says of it, or NULL. */
-static char *find_unopened(const struct search *s, struct stat *ret)
-{
-	const struct manifest_image *m = s->image->manifest;
-	const struct binaries *bs = s->bs;
-	size_t i;
-
-	for (i = 0; i < bs->root_count; i++) {
-		char *path = path_under(bs->roots[i], s->image->display);
-		char *host = host_path(s, bs->roots[i]);
-
-		if (may_be(m, path, ret)) {
-			free(host);
-			return path;
-		}
-		free(path);
-		if (host && may_be(m, host, ret))
-			return host;
-		free(host);
-	}
-	return NULL;
-}
-
-/* Whether a debug file of that build-id is where one is looked for. */
-static bool has_debug(const struct search *s, const struct build_id *id)
-{
-	_cleanup_free_ char *host = host_path(s, s->bs->root);
-	_cleanup_free_ char *own = host ? own_root(host, s->path) : NULL;
-	const char *const roots[] = { own };
-
-	return debugfile_installed(id, s->bs->roots, s->bs->root_count) ||
-	       (own && debugfile_installed(id, roots, 1));
 }
 
 /* A key for what @unit counts the symbols of a file from, where only the file system tells it from
@@ -409,9 +157,9 @@ static char *cache_key(const struct search *s, char **ret_path, uint64_t *ret_mt
 	/* A debug file that comes later makes a better table. */
 	if (m && m->build_id.size)
 		return xasprintf("build-id %s %s%s%s", build_id_text(&m->build_id, id), unit,
-				 has_debug(s, &m->build_id) ? " debug" : "",
-				 s->bs->fetched[number_of(s)].debug ? " fetched" : "");
-	*ret_path = find_unopened(s, &st);
+				 search_has_debug(s, &m->build_id) ? " debug" : "",
+				 s->bs->fetched[s->number].debug ? " fetched" : "");
+	*ret_path = search_unopened(s, &st);
 	if (!*ret_path)
 		return NULL;
 	*ret_mtime = (uint64_t)st.st_mtime;
@@ -430,6 +178,8 @@ static struct symtab *load_again(void *data)
 	struct binary b = { .symtab = NULL };
 
 	again->search.header = &again->header;
+	/* Images may have been added to the gather, which moves them. */
+	again->search.image = &again->search.bs->gather->images[again->search.number];
 	again->search.read(&again->search, &b);
 	return b.symtab;
 }
@@ -474,7 +224,7 @@ static void open_file(struct search *s, struct binary *ret)
 
 	s->read = read_file;
 	if (open_by(s, key, ret) && path)
-		check_time(s, path, mtime);
+		search_check_time(s, path, mtime);
 }
 
 bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header *header,
@@ -486,7 +236,7 @@ bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header 
 	if (s.image->id.kind != SNAME_ROOT || !search_file(&s, ret))
 		return false;
 	ret->file = STEAL(s.ef);
-	ret->debug = find_debug(&s, ret->file);
+	ret->debug = search_debug(&s, ret->file);
 	return true;
 }
 
@@ -613,6 +363,17 @@ void binary_open(struct binaries *bs, uint32_t image, const struct sfile_header 
 		bs->kept[image] = *ret;
 }
 
+bool binary_offset(const struct binary *b, bool is_kernel, uint64_t address, uint64_t *ret)
+{
+	const struct symbol *first;
+
+	if (!is_kernel)
+		return elffile_offset(b->file, address, ret);
+	first = symtab_at(b->symtab, 0);
+	*ret = address - first->address + first->offset;
+	return true;
+}
+
 void binary_close(struct binary *b)
 {
 	if (!b->is_kept)
@@ -630,12 +391,12 @@ bool binary_is_here(struct binaries *bs, uint32_t image, const struct sfile_head
 	bool found;
 
 	s.quiet = true;
-	found = find_file(&s);
+	found = search_find(&s);
 	elffile_close(s.changed);
 	*ret_lines = false;
 	if (!found)
 		return false;
-	debug = find_debug(&s, s.ef);
+	debug = search_debug(&s, s.ef);
 	*ret_lines = elffile_find_section(s.ef, ".debug_info", &section) ||
 		     (debug && elffile_find_section(debug, ".debug_info", &section));
 	elffile_close(debug);

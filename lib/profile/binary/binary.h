@@ -83,6 +83,9 @@ void binary_open(struct binaries *bs, uint32_t image, const struct sfile_header 
  * false where there is no such file, or only one that is not the profiled one: ->why says which. */
 bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header *header,
 		 struct binary *ret);
+/* Where samples at @address, as linked, are counted: an offset in the file, or of a kernel in its
+ * text. False if no part of the file is loaded there. @b has symbols. */
+bool binary_offset(const struct binary *b, bool is_kernel, uint64_t address, uint64_t *ret);
 /* Frees its symbols, unless they are kept. */
 void binary_close(struct binary *b);
 /* How often binary_open() opened an image's own file; for the test that each is opened once. */

@@ -1,25 +1,45 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the source files that debug information names. Each missing one is warned of once, with the
- * places where it was looked for.
+ * Finds the source files that debug information names, and reads their lines. Each missing file is
+ * warned of once, with the places where it was looked for.
  *
  *	struct sources *s = sources_new(root, "/home/me/src", "/build/pkg-1.2");
- *	_cleanup_free_ char *path = sources_find(s, "/build/pkg-1.2/lib/a.c");
- *	sources_free(s);					"/home/me/src/lib/a.c"
+ *	char *path = sources_find(s, "/build/pkg-1.2/lib/a.c");	"/home/me/src/lib/a.c"
+ *	struct sourcetext *t = path ? sourcetext_open(path) : NULL;
+ *	const char *text;
+ *	size_t size;
+ *	if (t && sourcetext_line(t, 7, &text, &size))
+ *		printf("%.*s\n", (int)size, text);
+ *	sourcetext_free(t);
+ *	free(path);
+ *	sources_free(s);
  */
 #pragma once
 
 #include "base/macro.h"
 
-struct sources;
+#include <stdbool.h>
+#include <stddef.h>
 
-/* Looks below @root (NULL or "" for this machine), then in the comma list @search_dirs, where
- * prefixes out of the comma list @base_dirs are taken off. Lists may be NULL. Caller frees. */
+struct sources;
+struct sourcetext;
+
+/* Looks for files below @root (NULL or "" for this machine), then in the comma list @search_dirs,
+ * with prefixes from the comma list @base_dirs removed. Lists may be NULL. Caller frees. */
 struct sources *sources_new(const char *root, const char *search_dirs, const char *base_dirs);
+/* NULL is fine. */
 void sources_free(struct sources *s);
 DEFINE_CLEANUP(struct sources *, sources_free);
 
-/* The readable file that @path, as compiled, is here; caller frees. NULL where there is none. In
- * order: @path below the root, @path itself, and in each search directory @path without the base
- * directory, the whole of @path, the last part of it. */
+/* The readable file on this machine for @path, as compiled; caller frees. NULL if there is none.
+ * Tried in order: @path below the root, @path itself, and in each search directory @path without
+ * the base directory, all of @path, the last part of it. */
 char *sources_find(struct sources *s, const char *path);
+
+/* Maps the file and finds its lines; NULL if it cannot be read. Caller frees. */
+struct sourcetext *sourcetext_open(const char *path);
+/* NULL is fine. */
+void sourcetext_free(struct sourcetext *t);
+DEFINE_CLEANUP(struct sourcetext *, sourcetext_free);
+/* Line @number, from 1, without its newline; false if there is none. Borrowed. */
+bool sourcetext_line(const struct sourcetext *t, size_t number, const char **ret, size_t *ret_size);

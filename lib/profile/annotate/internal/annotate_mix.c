@@ -8,7 +8,6 @@
 #include "dwarf/lines.h"
 #include "symbol/smartname.h"
 #include "profile/binary/sources.h"
-#include "profile/binary/sourcetext.h"
 
 #include <string.h>
 

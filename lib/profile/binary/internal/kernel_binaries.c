@@ -7,11 +7,11 @@
 #include "base/path.h"
 #include "elf/elf_build_id.h"
 #include "symbol/elfsym.h"
+#include "elf/elffile.h"
 #include "elf/filefind.h"
 #include "symbol/kallsyms.h"
 #include "symbol/symcache.h"
 #include "profile/select/gather.h"
-#include "profile/binary/internal/kernel_code.h"
 #include "sfile/manifest.h"
 #include "sfile/setup.h"
 
@@ -320,6 +320,76 @@ static struct symtab *load_cached(struct kernel_binaries *k, const struct kallsy
 
 /* --- with code --- */
 
+/* Opens @path if it is the kernel with that build-id. */
+static struct elffile *try_kernel(const char *path, const struct build_id *id)
+{
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	struct error err = ERROR_INIT;
+
+	if (elffile_open(path, &ef, &err) < 0) {
+		log_warn("%s", err.text);
+		return NULL;
+	}
+	if (id && id->size && elffile_build_id(ef) && !build_id_equal(id, elffile_build_id(ef))) {
+		log_warn("%s: is not the kernel that was profiled", path);
+		return NULL;
+	}
+	return STEAL(ef);
+}
+
+static struct elffile *try_found(struct filefind *found, const char *name,
+				 const struct build_id *id)
+{
+	struct elffile *ef = NULL;
+	const char *path;
+	size_t i;
+
+	for (i = 0; !ef && (path = filefind_get(found, name, i)); i++)
+		ef = try_kernel(path, id);
+	return ef;
+}
+
+/* The vmlinux of kernel @release (may be NULL): the one that was named, one in the image paths, or
+ * where distributions install it. With @id (may be NULL, or empty) it must have that build-id; NULL
+ * if there is none. The caller closes. */
+static struct elffile *find_vmlinux(const struct kernel_binaries_config *where, const char *release,
+				    const struct build_id *id)
+{
+	static const char *const installed[] = { "/usr/lib/debug/boot/vmlinux-%s",
+						 "/usr/lib/debug/lib/modules/%s/vmlinux",
+						 "/lib/modules/%s/build/vmlinux",
+						 "/boot/vmlinux-%s" };
+	struct elffile *ef = where->vmlinux ? try_kernel(where->vmlinux, id) : NULL;
+	size_t i;
+
+	if (!ef)
+		ef = try_found(where->found, "vmlinux", id);
+	for (i = 0; !ef && release && i < ARRAY_SIZE(installed); i++) {
+		const char *mark = strstr(installed[i], "%s");
+		_cleanup_free_ char *name = xasprintf("%.*s%s%s", (int)(mark - installed[i]),
+						      installed[i], release, mark + 2);
+		_cleanup_free_ char *path = path_under(where->root, name);
+
+		ef = try_found(where->found, path_base(name), id);
+		if (!ef && access(path, F_OK) == 0)
+			ef = try_kernel(path, id);
+	}
+	return ef;
+}
+
+/* The running kernel's memory, with addresses as in /proc/kallsyms; NULL if it cannot be read. The
+ * caller closes. */
+static struct elffile *find_core(const char *root)
+{
+	_cleanup_free_ char *path = path_under(root, "/proc/kcore");
+	struct elffile *ef = NULL;
+	struct error err = ERROR_INIT;
+
+	if (access(path, F_OK) == 0 && elffile_open(path, &ef, &err) < 0)
+		log_debug("%s", err.text);
+	return ef;
+}
+
 static const struct manifest_image *profiled_kernel(const struct kernel_binaries *k,
 						    const struct gather_image *image)
 {
@@ -335,15 +405,14 @@ static bool open_vmlinux(struct kernel_binaries *k, const struct gather_image *i
 {
 	const char *samples = k->gather->sessions[image->session].samples;
 	const struct manifest_image *profiled = profiled_kernel(k, image);
-	struct kernel_code_places where = { k->config.root, k->config.found, k->config.vmlinux,
-					    NULL };
+	const char *release = NULL;
 	_cleanup_(symtab_freep) struct symtab *st = symtab_new();
 	struct setup setup = { 0 };
 	struct elffile *ef;
 
 	if (setup_read(samples, &setup, NULL) == 0 && setup.kernel && !strchr(setup.kernel, '/'))
-		where.release = setup.kernel;
-	ef = kernel_code_vmlinux(&where, profiled ? &profiled->build_id : NULL);
+		release = setup.kernel;
+	ef = find_vmlinux(&k->config, release, profiled ? &profiled->build_id : NULL);
 	setup_done(&setup);
 	if (!ef)
 		return false;
@@ -362,7 +431,6 @@ static bool open_vmlinux(struct kernel_binaries *k, const struct gather_image *i
 static bool open_core(struct kernel_binaries *k, const struct gather_image *image,
 		      const struct kallsyms_image *symbols, struct kernel_binary *ret)
 {
-	struct kernel_code_places where = { k->config.root, k->config.found, NULL, NULL };
 	const struct manifest_image *profiled = profiled_kernel(k, image);
 	bool known = profiled && profiled->build_id.size;
 	struct elffile *ef;
@@ -373,7 +441,7 @@ static bool open_core(struct kernel_binaries *k, const struct gather_image *imag
 		return false;
 	ret->no_code = "symbols only: no vmlinux was found (--vmlinux, --image-path), and "
 		       "/proc/kcore cannot be read";
-	ef = symbols->start ? kernel_code_core(&where) : NULL;
+	ef = symbols->start ? find_core(k->config.root) : NULL;
 	if (!ef)
 		return false;
 	ret->symtab = convert(symbols, true);

@@ -41,18 +41,6 @@ static void add_place(struct places *p, uint64_t address)
 	p->list[p->count++] = address;
 }
 
-/* Between addresses and the unit of samples, as in annotate_asm.c. */
-static bool offset_of(const struct cutting *c, uint64_t address, uint64_t *ret)
-{
-	const struct symbol *first;
-
-	if (!c->is_kernel)
-		return elffile_offset(c->b->file, address, ret);
-	first = symtab_at(c->b->symtab, 0);
-	*ret = address - first->address + first->offset;
-	return true;
-}
-
 static bool address_of(const struct cutting *c, uint64_t offset, uint64_t *ret)
 {
 	const struct symbol *first;
@@ -137,7 +125,7 @@ static void keep_name(uint64_t address, struct strbuf *out, void *data)
 	uint64_t offset;
 
 	(void)out;
-	if (offset_of(c, address, &offset))
+	if (binary_offset(c->b, c->is_kernel, address, &offset))
 		keep_at(c, offset, KEEP_NAME);
 }
 

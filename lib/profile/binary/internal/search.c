@@ -1,0 +1,217 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/binary/internal/search.h"
+
+#include "base/log.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "elf/debugfile.h"
+#include "elf/elffile.h"
+#include "elf/filefind.h"
+#include "profile/select/gather.h"
+#include "sfile/manifest.h"
+#include "sfile/sfile.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+/* Whether the file is the one that was profiled: by build-id if both have one, else by size and
+ * modification time as far as they are known. */
+static bool is_profiled(const struct search *s, const struct elffile *ef)
+{
+	const struct manifest_image *m = s->image->manifest;
+	const struct build_id *id = elffile_build_id(ef);
+
+	if (m && m->build_id.size)
+		return id && build_id_equal(id, &m->build_id);
+	if (!m)
+		return true; /* nothing to hold it against but the time, see search_check_time() */
+	return (!m->size || m->size == elffile_size(ef)) &&
+	       (!m->mtime || m->mtime == elffile_mtime(ef));
+}
+
+/* Tries one file; true if it is the right one, which is then s->ef. */
+static bool try_file(struct search *s, const char *path)
+{
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	struct error err = ERROR_INIT;
+
+	if (access(path, F_OK) < 0)
+		return false;
+	s->bs->opened++;
+	if (elffile_open(path, &ef, &err) < 0) {
+		if (!s->quiet)
+			log_warn("%s; its samples are shown without symbols", err.text);
+		s->unreadable = true;
+		return false;
+	}
+	if (is_profiled(s, ef)) {
+		s->ef = STEAL(ef);
+		return true;
+	}
+	if (!s->changed)
+		s->changed = STEAL(ef);
+	return false;
+}
+
+/* Where the host had a file that its process saw elsewhere: in a container, say. NULL if it is not
+ * known to have been anywhere else; caller frees. */
+static char *host_path(const struct search *s, const char *root)
+{
+	const struct manifest_image *m = s->image->manifest;
+
+	return m && m->host && *m->host ? path_under(root, m->host) : NULL;
+}
+
+bool search_find(struct search *s)
+{
+	const struct binaries *bs = s->bs;
+	const char *found;
+	size_t i;
+
+	for (i = 0; i < bs->root_count; i++) {
+		_cleanup_free_ char *path = path_under(bs->roots[i], s->path);
+		_cleanup_free_ char *host = host_path(s, bs->roots[i]);
+
+		if (try_file(s, path) || (host && try_file(s, host)))
+			return true;
+	}
+	for (i = 0; (found = filefind_get(bs->found, path_base(s->path), i)); i++)
+		if (try_file(s, found))
+			return true;
+	found = bs->fetched[s->number].file;
+	return found && try_file(s, found);
+}
+
+/* The root that the process had, out of where its file lies for us: what stands before its path
+ * there. NULL if the file lies otherwise; caller frees. */
+static char *own_root(const char *file, const char *path)
+{
+	size_t length = strlen(file), tail = strlen(path);
+
+	return length > tail && !strcmp(file + length - tail, path) ? xstrndup(file, length - tail)
+								    : NULL;
+}
+
+/* Looks below the process's own root first: what a container has was made for what it runs. */
+static int open_debug(const struct search *s, const struct elffile *ef, struct elffile **ret)
+{
+	_cleanup_free_ char *own = own_root(elffile_path(ef), s->path);
+	const char *roots[ROOTS_MAX + 1] = { own };
+	size_t count = own ? 1 : 0, i;
+
+	for (i = 0; i < s->bs->root_count; i++)
+		if (!own || strcmp(own, s->bs->roots[i]))
+			roots[count++] = s->bs->roots[i];
+	return debugfile_open(ef, s->path, roots, count, ret);
+}
+
+struct elffile *search_debug(const struct search *s, const struct elffile *ef)
+{
+	const struct binaries *bs = s->bs;
+	const char *fetched = bs->fetched[s->number].debug;
+	struct elffile *debug;
+
+	if (open_debug(s, ef, &debug) == 0 || debugfile_find(ef, bs->found, &debug) == 0 ||
+	    (fetched && debugfile_open_at(ef, fetched, &debug) == 0) ||
+	    debugfile_inside(ef, &debug) == 0)
+		return debug;
+	return NULL;
+}
+
+/* The first few in full: after an update of the system there are many. */
+static void warn_changed(const struct search *s)
+{
+	const struct manifest_image *m = s->image->manifest;
+	const struct build_id *id = elffile_build_id(s->changed);
+	char was[BUILD_ID_TEXT], is[BUILD_ID_TEXT];
+
+	if (s->bs->changed++ >= WARNINGS_MAX)
+		return;
+	if (m->build_id.size)
+		log_warn("%s is not the file that was profiled (build-id %s, profiled was %s): its "
+			 "samples are shown without symbols; --image-path=DIR can name the old one",
+			 elffile_path(s->changed), id ? build_id_text(id, is) : "none",
+			 build_id_text(&m->build_id, was));
+	else
+		log_warn("%s has changed since it was profiled (size %" PRIu64 ", mtime %" PRIu64
+			 "; profiled was %" PRIu64 ", %" PRIu64
+			 "): its samples are shown without symbols",
+			 elffile_path(s->changed), elffile_size(s->changed),
+			 elffile_mtime(s->changed), m->size, m->mtime);
+}
+
+void search_check_time(const struct search *s, const char *path, uint64_t mtime)
+{
+	uint64_t profiled = s->header->mtime;
+
+	if (s->image->manifest || !profiled || profiled == mtime)
+		return;
+	log_warn("%s was modified after it was profiled, or is another file (mtime %" PRIu64
+		 ", profiled was %" PRIu64 "): its symbols may be wrong",
+		 path, mtime, profiled);
+}
+
+struct search search_for(struct binaries *bs, uint32_t image, const struct sfile_header *header)
+{
+	const struct gather_image *i = &bs->gather->images[image];
+
+	return (struct search){
+		.bs = bs, .number = image, .image = i, .header = header, .path = i->display
+	};
+}
+
+bool search_file(struct search *s, struct binary *ret)
+{
+	bool found = search_find(s);
+
+	if (found) {
+		search_check_time(s, elffile_path(s->ef), elffile_mtime(s->ef));
+	} else if (s->changed) {
+		warn_changed(s);
+		ret->why = BINARY_CHANGED;
+	} else {
+		ret->why = s->unreadable ? BINARY_UNREADABLE : BINARY_NO_FILE;
+	}
+	elffile_close(s->changed);
+	return found;
+}
+
+/* Whether what is at @path can be the profiled file. */
+static bool may_be(const struct manifest_image *m, const char *path, struct stat *ret)
+{
+	return stat(path, ret) == 0 && S_ISREG(ret->st_mode) &&
+	       (!m || ((!m->size || m->size == (uint64_t)ret->st_size) &&
+		       (!m->mtime || m->mtime == (uint64_t)ret->st_mtime)));
+}
+
+char *search_unopened(const struct search *s, struct stat *ret)
+{
+	const struct manifest_image *m = s->image->manifest;
+	const struct binaries *bs = s->bs;
+	size_t i;
+
+	for (i = 0; i < bs->root_count; i++) {
+		char *path = path_under(bs->roots[i], s->image->display);
+		char *host = host_path(s, bs->roots[i]);
+
+		if (may_be(m, path, ret)) {
+			free(host);
+			return path;
+		}
+		free(path);
+		if (host && may_be(m, host, ret))
+			return host;
+		free(host);
+	}
+	return NULL;
+}
+
+bool search_has_debug(const struct search *s, const struct build_id *id)
+{
+	_cleanup_free_ char *host = host_path(s, s->bs->root);
+	_cleanup_free_ char *own = host ? own_root(host, s->path) : NULL;
+	const char *const roots[] = { own };
+
+	return debugfile_installed(id, s->bs->roots, s->bs->root_count) ||
+	       (own && debugfile_installed(id, roots, 1));
+}

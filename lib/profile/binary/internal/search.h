@@ -1,0 +1,79 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Looks for the file of one image of a profile, and for its debug file: on this machine below the
+ * roots, in the image paths, and among what was downloaded.
+ *
+ *	struct search s = search_for(bs, image, header);
+ *	struct binary b = { .why = BINARY_NO_FILE };
+ *	if (search_file(&s, &b))
+ *		elffile_close(s.ef);
+ */
+#pragma once
+
+#include "profile/binary/binary.h"
+
+#include <sys/stat.h>
+
+struct build_id;
+struct gather_image;
+
+enum {
+	ROOTS_MAX = 16,
+	WARNINGS_MAX = 3 /* of files that have changed; the others are only counted */
+};
+
+/* Paths of what was downloaded for an image, each NULL where nothing was. */
+struct fetched {
+	char *file, *debug;
+};
+
+struct binaries {
+	const struct gather *gather;
+	const char *root;
+	/* Where debug files are looked for: the root, then the image paths, which may be roots. */
+	const char *roots[ROOTS_MAX];
+	size_t root_count;
+	char *root_copies[ROOTS_MAX];
+	struct filefind *found; /* files below the image paths, by name */
+	struct kernel_binaries *kernels;
+	struct binary *kept;	 /* one per image; NULL: none is kept */
+	struct symcache *cache;	 /* NULL: symbols come from the files */
+	struct fetched *fetched; /* one per image, ->image_count of them */
+	size_t image_count;	 /* of the gather when this was made */
+	size_t opened;
+	size_t changed; /* images whose file is another one now */
+};
+
+/* One image on its way to its symbols. */
+struct search {
+	struct binaries *bs;
+	uint32_t number; /* of the image in the gather */
+	const struct gather_image *image;
+	const struct sfile_header *header;
+	const char *path;	 /* in the profiled system */
+	struct elffile *ef;	 /* the file that was taken */
+	struct elffile *changed; /* one that was found but is not the right one */
+	bool unreadable;	 /* one was found but could not be opened */
+	bool quiet;		 /* no warnings */
+	void (*read)(struct search *s, struct binary *ret); /* its symbols, out of the file */
+};
+
+/* A search for image number @image, whose samples are in a file with @header; not started yet. */
+struct search search_for(struct binaries *bs, uint32_t image, const struct sfile_header *header);
+/* Looks for the file: below each root at its paths, then in the image paths by its name, then among
+ * what was downloaded. True with s->ef; the caller closes that and s->changed. */
+bool search_find(struct search *s);
+/* Likewise, but warns of a file that is not the profiled one, and closes s->changed. False with
+ * ret->why. */
+bool search_file(struct search *s, struct binary *ret);
+/* The debug file of @ef: one on this machine, else the one that was downloaded, else the symbols
+ * embedded in @ef; NULL if there is none. Caller closes. */
+struct elffile *search_debug(const struct search *s, const struct elffile *ef);
+/* The first file that can be the profiled one according to the file system, with *ret; caller
+ * frees. NULL if there is none. */
+char *search_unopened(const struct search *s, struct stat *ret);
+/* Whether a debug file with that build-id is installed. */
+bool search_has_debug(const struct search *s, const struct build_id *id);
+/* Warns if @mtime is not that in the sample file's header: all that there is to check in sessions
+ * without a manifest. */
+void search_check_time(const struct search *s, const char *path, uint64_t mtime);
