@@ -4,7 +4,7 @@
 #include "base/macro.h"
 #include "base/mem.h"
 
-/* The most that one call of an exported function adds: a feature's code with all of its context. */
+/* The longest record is a feature's code with its whole context. */
 enum { RECORD_WORDS_MAX = 40, BUFFER_WORDS_MIN = 64 };
 
 enum mode { MODE_UNKNOWN, MODE_KERNEL, MODE_USER };
@@ -16,9 +16,9 @@ struct evbuf {
 	size_t count, room;
 	uint64_t handed_over; /* words */
 	uint64_t cut_chains;
-	int failure; /* of the sink, the last one since the last flush that said so */
+	int failure; /* of the sink, the last one since the flush that returned one */
 
-	/* What a reader of the words so far knows. */
+	/* The context that the words so far have set. */
 	struct evbuf_context written;
 	bool have_context;
 	enum mode mode;
@@ -26,7 +26,7 @@ struct evbuf {
 	bool have_cookie;
 
 	struct evbuf_context context; /* of the next sample */
-	bool context_changed;	      /* and it is not that in ->written */
+	bool context_changed;	      /* it differs from ->written */
 };
 
 struct evbuf *evbuf_new(size_t words, evbuf_sink *sink, void *data)
@@ -84,7 +84,7 @@ uint64_t evbuf_cut_chains(const struct evbuf *b)
 	return b->cut_chains;
 }
 
-/* Makes sure that one record fits, so that the sink gets whole ones. */
+/* Makes room for one record, so that the sink gets whole ones. */
 static void make_room(struct evbuf *b)
 {
 	if (_unlikely_(b->room - b->count < RECORD_WORDS_MAX))
@@ -134,7 +134,7 @@ static void put_context(struct evbuf *b)
 	b->context_changed = false;
 }
 
-/* What stands before a sample: whatever differs from the one before. */
+/* Writes the context of a sample where it differs from that of the one before. */
 static void put_prefix(struct evbuf *b, enum mode mode)
 {
 	make_room(b);
@@ -152,12 +152,12 @@ static void put_sample(struct evbuf *b, uint64_t at, unsigned int counter, uint6
 		put_code(b, EVBUF_WEIGHT);
 		put(b, weight);
 	}
-	/* The last address of all would read as an escape; no code lies there. */
+	/* The highest address would read as an escape; there is no code at it. */
 	put(b, at == EVBUF_ESCAPE ? at - 1 : at);
 	put(b, counter);
 }
 
-/* What stands before anything at an offset in the image. */
+/* Writes the context of a record at an offset in the image @cookie. */
 static void put_place(struct evbuf *b, uint64_t cookie)
 {
 	put_prefix(b, MODE_USER);
@@ -212,7 +212,7 @@ static void begin_chain(struct evbuf *b, const struct evbuf_frame *leaf,
 {
 	if (trace->end != CHAIN_END_COMPLETE && trace->end != CHAIN_END_DEPTH)
 		b->cut_chains += trace->weight;
-	/* A change of task or CPU would end the chain: it stands before. */
+	/* A change of task or CPU ends a chain, so it has to come before. */
 	make_room(b);
 	if (b->context_changed)
 		put_context(b);

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The event buffer: one stream of 64-bit words from driver to record. A sample is two words, offset
- * (or absolute PC) and counter; what changes between samples (task, CPU, image) stands between them
- * behind an escape word. Codes below 16 are the original's; man oprofile-buffer.5 has the grammar.
+ * The event buffer carries samples from a driver to record, as a stream of 64-bit words. A sample
+ * is two words: its offset in an image (or a kernel address) and its counter. An escape word and a
+ * code precede whatever changes between samples: task, CPU, image. Codes below 16 are those of
+ * OProfile 1.x. man oprofile-buffer.5 has the grammar. The buffer is its owner's; words are the
+ * sink's for one call.
  *
  *	struct evbuf *b = evbuf_new(131072, sink, data);
  *	evbuf_context(b, &(struct evbuf_context){ .cpu = 0, .tgid = 7, .tid = 7, .app = 1 });
@@ -21,16 +23,15 @@
 #include <stdint.h>
 
 #define EVBUF_ESCAPE	     UINT64_MAX
-#define EVBUF_NO_COOKIE	     ((uint64_t)0) /* anonymous: what follows are absolute PCs */
+#define EVBUF_NO_COOKIE	     ((uint64_t)0) /* anonymous: absolute PCs follow */
 #define EVBUF_INVALID_COOKIE UINT64_MAX
 
-/* Codes: name, number, words behind the code. Those of variable length say so in record's handler
- * (CTX_SWITCH is followed by an ESCAPE, TGID, tgid of its own). */
+/* Codes: name, number, words after the code. CTX_SWITCH is always followed by CTX_TGID. */
 #define EVBUF_CODES(X)                                                                             \
 	X(CTX_SWITCH, 1, 2)    /* tid, application cookie */                                       \
 	X(CPU_SWITCH, 2, 1)    /* cpu */                                                           \
-	X(COOKIE_SWITCH, 3, 1) /* cookie of the image the next samples are in */                   \
-	X(KERNEL_ENTER, 4, 0)  /* what follows are absolute kernel PCs */                          \
+	X(COOKIE_SWITCH, 3, 1) /* cookie of the image that the next samples are in */              \
+	X(KERNEL_ENTER, 4, 0)  /* absolute kernel PCs follow */                                    \
 	X(USER_ENTER, 5, 0)                                                                        \
 	X(MODULE_LOADED, 6, 0) /* read the module list again */                                    \
 	X(CTX_TGID, 7, 1)      /* thread group of the CTX_SWITCH before it */                      \
@@ -41,15 +42,13 @@
 	X(SPU_CTX_SWITCH, 12, 0)                                                                   \
 	X(IBS_FETCH, 13, 7)                                                                        \
 	X(IBS_OP, 14, 13)                                                                          \
-	X(WEIGHT, 32, 1)     /* ours: the next sample stands for so many */                        \
-	X(CHAIN_END, 33, 1)  /* ours: why this chain has no further callers (enum chain_end) */    \
-	X(CTX_CGROUP, 34, 1) /* ours: cookie of the cgroup of the samples from here on */          \
-	X(CALLERS, 35, 3)    /* ours: number of a list of callers, its end, its length */          \
-	X(CALLER, 36, 2)     /* ours: cookie and offset of the next one of that list */            \
-	X(CALLED_BY, 37, 1)  /* ours: the chain goes on with the list of that number, and ends */  \
-	X(KERNEL_CODE, 38,                                                                         \
-	  3) /* ours: start, length and cookie of code that came into the kernel  \
-			       */
+	X(WEIGHT, 32, 1)      /* ours: the number of samples that the next one stands for */       \
+	X(CHAIN_END, 33, 1)   /* ours: why this chain has no further callers (enum chain_end) */   \
+	X(CTX_CGROUP, 34, 1)  /* ours: cookie of the cgroup of the samples from here on */         \
+	X(CALLERS, 35, 3)     /* ours: number of a list of callers, its end, its length */         \
+	X(CALLER, 36, 2)      /* ours: cookie and offset of the next one of that list */           \
+	X(CALLED_BY, 37, 1)   /* ours: the chain goes on with the list of that number, and ends */ \
+	X(KERNEL_CODE, 38, 3) /* ours: start, length and cookie of code added to the kernel */
 
 enum evbuf_code {
 #define X(name, number, words) EVBUF_##name = number,
@@ -57,43 +56,42 @@ enum evbuf_code {
 #undef X
 };
 
-/* The most frames of a chain that are written out; numbers of lists of callers are below the other.
- */
+/* A chain has at most so many frames; a list of callers has a number below the other. */
 enum { EVBUF_FRAMES_MAX = 1024, EVBUF_LISTS_MAX = 1 << 20 };
 
-/* In a frame's cookie: its offset is an absolute address in the kernel. */
+/* The cookie of a frame whose offset is an absolute address in the kernel. */
 #define EVBUF_KERNEL (UINT64_MAX - 1)
 
-/* One frame of a call chain: of the innermost the PC, of all others the return address. */
+/* A frame of a call chain: the PC of the innermost one, the return address of all others. */
 struct evbuf_frame {
 	uint64_t cookie; /* of the image, or EVBUF_KERNEL */
 	uint64_t offset; /* in the image, or a kernel address */
 };
 
-/* What belongs to a chain as a whole. */
+/* A call chain apart from its frames. */
 struct evbuf_trace {
 	unsigned int counter;
-	uint64_t weight; /* so many samples have this very chain */
+	uint64_t weight; /* number of samples with this chain */
 	enum chain_end end;
 };
 
-/* Takes a run of whole records; @words is borrowed for the call. 0 or -errno, which stops the run.
+/* Takes whole records; @words is borrowed for the call. 0, or -errno, which evbuf_flush() returns.
  */
 typedef int evbuf_sink(const uint64_t *words, size_t count, void *data);
 
-/* Who runs: written out only where it differs from the sample before. */
+/* The task of a sample; written only where it differs from that of the sample before. */
 struct evbuf_context {
 	uint32_t cpu, tgid, tid;
 	uint64_t app;	 /* cookie of the application image, EVBUF_NO_COOKIE if there is none */
-	uint64_t cgroup; /* cookie; EVBUF_NO_COOKIE, always, where nobody asks for cgroups */
+	uint64_t cgroup; /* cookie; EVBUF_NO_COOKIE if cgroups are not asked for */
 };
 
 struct evbuf;
 
-/* A buffer of @words (at least 64), handed to @sink when full and by evbuf_flush(). Caller frees.
- */
+/* Makes a buffer of @words (at least 64), which hands them to @sink when it is full and in
+ * evbuf_flush(). Caller frees. */
 struct evbuf *evbuf_new(size_t words, evbuf_sink *sink, void *data);
-/* Frees it, dropping what was not flushed; NULL is fine. */
+/* Frees it and drops the words that were not flushed; NULL is fine. */
 void evbuf_free(struct evbuf *b);
 
 /* Sets the context of the samples that follow. */
@@ -103,33 +101,32 @@ void evbuf_sample(struct evbuf *b, uint64_t cookie, uint64_t offset, unsigned in
 		  uint64_t weight);
 /* Adds samples at an absolute kernel address. */
 void evbuf_kernel_sample(struct evbuf *b, uint64_t pc, unsigned int counter, uint64_t weight);
-/* Adds a sample with its call chain in the context set before: @frames[0] is the sample itself (it
- * counts as with evbuf_sample(), which is not called for it), each further one the caller of the
- * one before; kernel frames first, then user frames. A chain of one frame is fine; of none is
- * nothing. What is beyond EVBUF_FRAMES_MAX is cut off and the end said to be DEPTH. */
+/* Adds a sample with its call chain: @frames[0] is the sample itself, which must not be added by
+ * evbuf_sample() too, and each further frame is the caller of the one before; kernel frames come
+ * first, then user frames. Nothing is added if @count is 0. Frames beyond EVBUF_FRAMES_MAX are cut
+ * off, and the end is then CHAIN_END_DEPTH. */
 void evbuf_chain(struct evbuf *b, const struct evbuf_frame *frames, size_t count,
 		 const struct evbuf_trace *trace);
-/* Says what callers @number stands for from now on, the innermost first, and why there are no more.
- */
+/* Defines the list of callers @number from here on: its frames, the innermost first, and why there
+ * are no more. */
 void evbuf_callers(struct evbuf *b, uint32_t number, const struct evbuf_frame *frames, size_t count,
 		   enum chain_end end);
-/* As evbuf_chain(), of a sample at @leaf and the callers of @number, whose end it has. */
+/* As evbuf_chain() for a sample at @leaf with the list of callers @number; @trace has the end of
+ * that list. */
 void evbuf_called(struct evbuf *b, const struct evbuf_frame *leaf, uint32_t number,
 		  const struct evbuf_trace *trace);
-/* Says what lies at @length bytes of the kernel from @start on from now on: the code whose name is
- * that of @cookie. */
+/* Defines the code in @length bytes of the kernel at @start from here on: @cookie has its name. */
 void evbuf_kernel_code(struct evbuf *b, uint64_t start, uint64_t length, uint64_t cookie);
 /* Adds a code that has no words of its own (MODULE_LOADED, TRACE_BEGIN, TRACE_END). */
 void evbuf_code(struct evbuf *b, enum evbuf_code code);
-/* Adds @code, which takes @count words, at most 16, of which the first is set to where @at is; in
- * the context set before. */
+/* Adds @code with its @count words (1 to 16), after setting the first to the offset of @at. */
 void evbuf_words_at(struct evbuf *b, enum evbuf_code code, const struct evbuf_frame *at,
 		    uint64_t *words, size_t count);
-/* Hands over what there is; 0, or what the sink returned the last time it failed. */
+/* Hands over all words; 0, or what the sink returned when it last failed. */
 int evbuf_flush(struct evbuf *b);
-/* What follows says its whole context again, so that a reader may begin there. */
+/* Has the next sample write its whole context, so that a reader may begin there. */
 void evbuf_restart(struct evbuf *b);
-/* Words handed over so far. */
+/* Number of words handed over so far. */
 uint64_t evbuf_words(const struct evbuf *b);
-/* Samples so far whose chain ended before its time: neither complete nor as deep as asked for. */
+/* Number of samples so far whose chain was cut short: neither complete nor of the full depth. */
 uint64_t evbuf_cut_chains(const struct evbuf *b);

@@ -371,7 +371,7 @@ static int next_chunk(struct stream_file_reader *r, uint32_t *ret_kind, size_t *
 	}
 	if (ferror(r->file))
 		return -EIO;
-	log_warn("%s: cut short inside a chunk; what stands before it is used", r->path);
+	log_warn("%s: cut short inside a chunk; the chunks before it are used", r->path);
 	return 0;
 }
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Recorded streams: the event buffer in a file, with the cookies and events it speaks of, so that a
- * run can be replayed anywhere (driver "replay"). man oprofile-buffer.5 draws the bytes.
+ * A recorded stream is a file with the event buffer of a run and the events and cookies (images)
+ * that it refers to, so that the run can be replayed anywhere (driver "replay"). The format is in
+ * man oprofile-buffer.5. Words that are read are the reader's until the next call.
  *
  *	struct stream_file *t;
  *	stream_file_create("run.opstream", events, count, cookies, &t, err);
@@ -29,25 +30,26 @@ struct stream_file_reader;
 int stream_file_create(const char *path, const struct event *events, size_t event_count,
 		       const struct cookie_table *cookies, struct stream_file **ret,
 		       struct error *err);
-/* Writes words, and before them the cookies that are new or newly identified; an evbuf_sink with
- * the struct stream_file as @data. 0, or -errno, after which nothing more is written. */
+/* Writes the cookies that are new or newly identified, then the words. An evbuf_sink with the
+ * struct stream_file as @data. 0, or -errno, after which nothing more is written. */
 int stream_file_words(const uint64_t *words, size_t count, void *data);
 /* Writes the driver's totals, if @stats is not NULL, and closes; 0, or -errno if not all of the
  * file could be written. NULL is fine. */
 int stream_file_close(struct stream_file *t, const struct driver_stats *stats, struct error *err);
 
-/* Opens a recorded stream and reads its head: 0, or -errno (-EBADMSG if it is none). */
+/* Opens a recorded stream and reads its head. 0 or -errno; -EBADMSG if it is not one. */
 int stream_file_open(const char *path, struct stream_file_reader **ret, struct error *err);
 /* Closes; NULL is fine. */
 void stream_file_reader_close(struct stream_file_reader *r);
 DEFINE_CLEANUP(struct stream_file_reader *, stream_file_reader_close);
-/* The events; borrowed. */
+/* The events that were sampled; borrowed. */
 const struct event *stream_file_events(const struct stream_file_reader *r, size_t *ret_count);
-/* Whether it was recorded in this boot of this machine: only then are kernel addresses in it those
- * of the running kernel. */
+/* Whether it was recorded since this machine was booted, so that its kernel addresses are those of
+ * the running kernel. */
 bool stream_file_same_boot(const struct stream_file_reader *r);
-/* The next words, borrowed until the next call; cookies on the way are defined in @cookies. Returns
- * 1 with words, 0 at the end (also of a file that was cut short, which is logged), -errno. */
+/* Reads the next words, borrowed until the next call, and defines the cookies before them in
+ * @cookies. 1 with words; 0 at the end, also of a file that was cut short, which is logged;
+ * -errno. */
 int stream_file_next(struct stream_file_reader *r, struct cookie_table *cookies,
 		     const uint64_t **ret_words, size_t *ret_count, struct error *err);
 /* The recorded driver's totals, complete once stream_file_next() has returned 0. */
