@@ -20,11 +20,11 @@ is "the socket is the owner's alone" "$(stat -c %a "$session/control")" 600
 fails "another user may not control it" 1 as_user 12345 12345 --stop
 has "  and learns what to do" "sudo opcontrol"
 ok "  nor see what it does" as_user 12345 12345 --status
-has "  but learns why" "^Daemon: *not known: the session is closed to this user"
+has "  but learns why" "^Daemon: *unknown: this user may not read the session"
 ok "shutdown" opcontrol --shutdown
 ok "where everybody may read" opcontrol --session-mode=755 --start
 ok "  another user sees that it runs" as_user 12345 12345 --status
-has "  by its pid" "^Daemon: *running, pid $(daemon_pid); it tells root more"
+has "  by its pid" "^Daemon: *running, pid $(daemon_pid); only root may see more"
 ok "  and reads the profile" as_user 12345 12345 --status --json
 ok "shutdown" opcontrol --shutdown
 opcontrol --setup --session-mode=750

@@ -95,7 +95,7 @@ read -r _ cpu_ns <work.out
 # What interrupts and the host took is in the event, not in the process's own time.
 between "uses what it used, about" "$(value TASK_CLOCK out)" 1 $((cpu_ns * 2))
 fails "a process that is not there" 1 ocount -p $work
-has "is said" "there is no process $work"
+has "is said" "no process $work"
 fails "nor its thread" 1 ocount -r "$first"
 
 ocount -f out -e TASK_CLOCK sh -c 'trap "exit 5" TERM; echo >ready; while :; do sleep 0.1; done' &
@@ -108,12 +108,12 @@ has "and what was counted is printed" "TASK_CLOCK *[1-9]" out
 
 fails "nothing to count" 2 ocount
 fails "two things to count" 2 ocount --system-wide true
-has "are one too many" "exclude each other"
+has "are one too many" "cannot be combined"
 fails "CPUs apart where there are none" 2 ocount --separate-cpu true
 fails "a misspelt event" 1 ocount -e PAGE_FAULTZ true
 has "names the nearest" "did you mean PAGE_FAULTS"
 fails "a count" 1 ocount -e PAGE_FAULTS:100:0:1:1 true
-has "has no place" "there is no count here"
+has "has no place" "ocount takes no count"
 fails "an interval of nothing" 2 ocount -i 0 true
 fails "a CPU that is not there" 1 ocount -C 65535
 fails "no room for the output" 1 ocount -f /dev/full true

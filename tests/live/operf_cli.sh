@@ -18,7 +18,7 @@ fails "a count below the minimum" 1 operf --events=CPU_CLK_UNHALTED:1 true
 has "names the minimum" "Count 1 for event CPU_CLK_UNHALTED is below the minimum"
 fails "a rate of nothing" 2 operf --rate=0 true
 fails "no such process" 1 operf --pid=2147483647
-has "is said" "there is no process 2147483647"
+has "is said" "no process 2147483647"
 fails "no such command" 127 operf no-such-command
 has "is said" "no-such-command: command not found"
 fails "no such path" 127 operf ./no-such-command

@@ -43,7 +43,7 @@ static void people_see_a_table(void)
 			"Separate:      library\n"
 			"Session:       /var/lib/\"o\\p\" (5 samples in current, 2.0 MiB on disk; "
 			"sessions: current, monday)\n"
-			"Samples:       1000 received, 12 lost; 398 a second\n"
+			"Samples:       1000 received, 12 lost; 398 per second\n"
 			"               12 samples lost: the CPU buffers were full\n"
 			"               3 call chains that could not be stored\n"
 			"Own cost:      0.25 % of a CPU, 16.0 MiB of memory (2.0 of it in the "
@@ -58,7 +58,7 @@ static void a_budget_is_shown_with_what_it_takes(void)
 
 	CHECK(strstr(text,
 		     "Own cost:      0.49 % of the CPUs' time; the daemon 0.25 % of a CPU, "));
-	CHECK(strstr(text, "Budget:        0.5 % of each CPU's time, kept by sampling more rarely: "
+	CHECK(strstr(text, "Budget:        0.5 % of each CPU's time, kept by sampling less often: "
 			   "each sample counts for 3.5 (at most 8.2)\n"));
 	CHECK(strstr(json, "\"budget_percent\": 0.5,\n  \"cost_percent\": 0.487,"));
 	CHECK(strstr(json, "\"stretch\": 3.50,\n  \"stretch_highest\": 8.25,"));

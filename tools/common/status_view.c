@@ -153,10 +153,10 @@ static void daemon_row(const char *lines, struct strbuf *out)
 	}
 	if (is_state(lines, "hidden")) {
 		if (writer)
-			strbuf_addf(out, "running, pid %s; it tells root more", writer);
+			strbuf_addf(out, "running, pid %s; only root may see more", writer);
 		else
-			strbuf_adds(out, "not known: the session is closed to this user; it is "
-					 "open to root and to its group");
+			strbuf_adds(out, "unknown: this user may not read the session; root and "
+					 "its group may");
 		return;
 	}
 	strbuf_addf(out, "%s, pid %s, up ",
@@ -228,7 +228,7 @@ static void samples_row(const char *lines, struct strbuf *out)
 	strbuf_addf(out, "%.0f received, %.0f lost", number_of(lines, "samples_received"),
 		    number_of(lines, "samples_lost"));
 	if (is_state(lines, "running"))
-		strbuf_addf(out, "; %.0f a second", number_of(lines, "samples_per_s"));
+		strbuf_addf(out, "; %.0f per second", number_of(lines, "samples_per_s"));
 }
 
 static void cost_row(const char *lines, struct strbuf *out)
@@ -255,11 +255,11 @@ static void budget_row(const char *lines, struct strbuf *out)
 	strbuf_addf(out, "%g %% of each CPU's time", number_of(lines, "budget_percent"));
 	if (mean > 1.005)
 		strbuf_addf(out,
-			    ", kept by sampling more rarely: each sample counts for %.1f (at most "
+			    ", kept by sampling less often: each sample counts for %.1f (at most "
 			    "%.1f)",
 			    mean, number_of(lines, "stretch_highest"));
 	if (has_value(lines, "budget_exceeded"))
-		strbuf_adds(out, "; it cannot be kept to: take fewer events, or no call chains");
+		strbuf_adds(out, "; it cannot be kept: take fewer events, or no call chains");
 }
 
 /* Those that are not sampled, for they are off. */

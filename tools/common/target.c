@@ -138,7 +138,7 @@ int target_process(struct target *target, uint64_t pid, struct error *err)
 	int r;
 
 	if (pid > INT32_MAX)
-		return error_set(err, -ESRCH, "there is no process %" PRIu64, pid);
+		return error_set(err, -ESRCH, "no process %" PRIu64, pid);
 	target->pid = (pid_t)pid;
 	target->pidfd = (int)syscall(SYS_pidfd_open, target->pid, 0);
 	r = target->pidfd < 0 ? -errno : 0;
@@ -146,7 +146,7 @@ int target_process(struct target *target, uint64_t pid, struct error *err)
 	if (r == -EINVAL || r == -ENOENT)
 		return error_set(err, r, "%" PRIu64 " is a thread; --pid takes a process", pid);
 	if (r == -ESRCH)
-		return error_set(err, r, "there is no process %" PRIu64, pid);
+		return error_set(err, r, "no process %" PRIu64, pid);
 	if (r < 0)
 		return error_errno(err, r, "process %" PRIu64, pid);
 	return take_signals(target, err);

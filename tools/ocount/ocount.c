@@ -48,8 +48,8 @@ static int set_interval(const char *arg, void *target, struct error *err)
 	if (parse_u64(length, 1, INT32_MAX, &to->length_ms) < 0 ||
 	    (count && parse_u64(count + 1, 1, INT32_MAX, &to->count) < 0))
 		return error_set(err, -EINVAL,
-				 "--time-interval=%s: it is milliseconds, or milliseconds:number "
-				 "of intervals",
+				 "--time-interval=%s: not MS or MS:N, milliseconds and number of "
+				 "intervals",
 				 arg);
 	return 0;
 }
@@ -68,16 +68,16 @@ static const struct opt opts[] = {
 	  "CPU time, page faults, context switches and migrations",
 	  add_events },
 	{ 't', "separate-thread", OPT_FLAG, &separate_thread, NULL,
-	  "keep threads apart (with --process-list or --thread-list)" },
+	  "count each thread separately (with --process-list or --thread-list)" },
 	{ 'c', "separate-cpu", OPT_FLAG, &separate_cpu, NULL,
-	  "keep CPUs apart (with --system-wide or --cpu-list)" },
+	  "count each CPU separately (with --system-wide or --cpu-list)" },
 	{ 'i', "time-interval", OPT_CALL, &interval, "MS[:N]",
-	  "print what was counted every so many milliseconds, N times at most", set_interval },
+	  "print the counts every MS milliseconds, at most N times", set_interval },
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "Output", NULL },
 	{ 'b', "brief-format", OPT_FLAG, &brief, NULL, "lines of [CPU or thread,]event,count,%" },
-	{ 0, "json", OPT_FLAG, &json, NULL, "one JSON object a line" },
+	{ 0, "json", OPT_FLAG, &json, NULL, "one JSON object per line" },
 	{ 'f', "output-file", OPT_PATH, &output_file, "FILE", "write to a file" },
-	{ 'V', "verbose", OPT_FLAG, &verbose, NULL, "say more about what happens" },
+	{ 'V', "verbose", OPT_FLAG, &verbose, NULL, "print what is done, on standard error" },
 	OPT_END
 };
 
@@ -170,8 +170,8 @@ static void tell_user_only(const struct counting *c)
 		if (counting_user_only(c, i))
 			strbuf_addf(&names, "%s%s", names.length ? ", " : "", events.labels[i]);
 	if (names.length)
-		tool_warn("counted in user space only, as this user may not count in the kernel: "
-			  "%s (sysctl kernel.perf_event_paranoid=1 would allow it)",
+		tool_warn("%s: only user space is counted, this user may not count in the kernel; "
+			  "sysctl kernel.perf_event_paranoid=1 allows it",
 			  strbuf_text(&names));
 }
 
@@ -318,15 +318,15 @@ static void check_options(char **command)
 
 	if (ways != 1)
 		exit(tool_usage(ways ? "a command, --system-wide, --process-list, --thread-list "
-				       "and --cpu-list exclude each other"
-				     : "say where to count: a command, --system-wide, "
+				       "and --cpu-list cannot be combined"
+				     : "nothing to count; give a command, --system-wide, "
 				       "--process-list, --thread-list or --cpu-list"));
 	if (separate_thread && !process_list && !thread_list)
-		exit(tool_usage("--separate-thread goes with --process-list or --thread-list"));
+		exit(tool_usage("--separate-thread needs --process-list or --thread-list"));
 	if (separate_cpu && !system_wide && !cpu_list)
-		exit(tool_usage("--separate-cpu goes with --system-wide or --cpu-list"));
+		exit(tool_usage("--separate-cpu needs --system-wide or --cpu-list"));
 	if (brief && json)
-		exit(tool_usage("--brief-format and --json exclude each other"));
+		exit(tool_usage("--brief-format and --json cannot be combined"));
 }
 
 int main(int argc, char **argv)

@@ -51,7 +51,7 @@ static int add_one(struct ocount_events *events, const char *spec, struct error 
 		colons += spec[at] == ':';
 	if (colons > COLONS_MAX)
 		return error_set(err, -EINVAL,
-				 "event '%s': there is no count here; it is "
+				 "event '%s': ocount takes no count; write "
 				 "NAME[:unitmask[:kernel[:user]]]",
 				 spec);
 	n = event_parse_list(full, parsed, err);

@@ -77,7 +77,7 @@ int ocount_places_cpus(struct ocount_places *ret, const char *list, struct error
 	int i, count = cpulist_parse(list, &wanted), online_count;
 
 	if (count < 0)
-		return error_set(err, count, "--cpu-list=%s: it is a rising list such as 0-3,5",
+		return error_set(err, count, "--cpu-list=%s: not a rising list such as 0-3,5",
 				 list);
 	online_count = find_online(&online, err);
 	if (online_count < 0)
@@ -114,7 +114,7 @@ static int read_ids(struct ocount_places *p, const char *option, const char *wha
 		    struct error *err)
 {
 	if (parse_list(list, ',', add_id, p) < 0 || !p->id_count)
-		return error_set(err, -EINVAL, "--%s=%s: it is a list of numbers such as 17,42",
+		return error_set(err, -EINVAL, "--%s=%s: not a list of numbers such as 17,42",
 				 option, list);
 	p->title = xasprintf("%s %s", what, list);
 	return 0;
@@ -133,7 +133,7 @@ int ocount_places_processes(struct ocount_places *ret, const char *list, struct 
 		if (process_is_gone("", (uint32_t)ret->ids[i]) ||
 		    procfs_tids("", (uint32_t)ret->ids[i], add_thread, ret) < 0 ||
 		    ret->count == before)
-			return error_set(err, -ESRCH, "there is no process %d", ret->ids[i]);
+			return error_set(err, -ESRCH, "no process %d", ret->ids[i]);
 	}
 	return 0;
 }
@@ -154,7 +154,7 @@ int ocount_places_threads(struct ocount_places *ret, const char *list, struct er
 		return -EINVAL;
 	for (i = 0; i < ret->id_count; i++) {
 		if (thread_is_gone(ret->ids[i]))
-			return error_set(err, -ESRCH, "there is no thread %d", ret->ids[i]);
+			return error_set(err, -ESRCH, "no thread %d", ret->ids[i]);
 		add_thread((uint32_t)ret->ids[i], ret);
 	}
 	return 0;

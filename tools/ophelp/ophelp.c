@@ -282,13 +282,13 @@ int main(int argc, char **argv)
 	bool listing = xml || json || word;
 
 	if (ways + listing > 1 || argc - operands > 1)
-		return tool_usage("these options and operands ask for several things at once");
+		return tool_usage("several actions are asked for; give one");
 	if (cpu_name && *root)
 		return tool_usage("--cpu-type and --root cannot be combined");
 	if (is_all(cpu_name) && ways)
 		return tool_usage("--cpu-type=all can only be listed and searched");
 	if (is_all(cpu_name) && xml)
-		return tool_usage("--xml lists one CPU type");
+		return tool_usage("--xml and --cpu-type=all cannot be combined");
 	if (xml && json)
 		return tool_usage("--xml and --json cannot be combined");
 	r = act(argv[operands], &err);
