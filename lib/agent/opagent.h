@@ -55,6 +55,7 @@ int op_unload_native_code(op_agent_t agent, uint64_t vma);
 
 /* The version of this interface, that of the original: 1.0. */
 int op_major_version(void);
+/* Its second number, 0. */
 int op_minor_version(void);
 
 #ifdef __cplusplus

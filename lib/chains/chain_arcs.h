@@ -44,6 +44,7 @@ int chain_arcs_read(const char *samples, struct chain_arcs **ret, struct error *
 void chain_arcs_free(struct chain_arcs *a);
 DEFINE_CLEANUP(struct chain_arcs *, chain_arcs_free);
 
+/* Number of sample files that the arcs would be in. */
 size_t chain_arcs_count(const struct chain_arcs *a);
 /* Borrowed. */
 const struct chain_arcs_file *chain_arcs_at(const struct chain_arcs *a, size_t i);

@@ -33,6 +33,7 @@ enum { LINE_TABLE_SECTIONS = 4 };
 
 /* An empty table for a machine with addresses of 8 bytes if @is_64, else 4. Caller frees. */
 struct line_table *line_table_new(bool is_64, bool big_endian);
+/* NULL is fine. */
 void line_table_free(struct line_table *t);
 DEFINE_CLEANUP(struct line_table *, line_table_free);
 
@@ -48,6 +49,7 @@ void line_table_function(struct line_table *t, const char *name, uint64_t start,
  * of @name, called on line @line of @file. Ends with line_table_leave(). */
 void line_table_enter(struct line_table *t, const char *name, const char *file, unsigned int line,
 		      uint64_t start, uint64_t end);
+/* Ends the innermost call of line_table_enter(). */
 void line_table_leave(struct line_table *t);
 /* Whether any line was added. */
 bool line_table_any(const struct line_table *t);

@@ -90,8 +90,11 @@ const struct catalog_event *catalog_event_nearest(const struct catalog *c, const
 
 /* The same of catalog_here(). */
 size_t catalog_count(void);
+/* As catalog_event_at() for catalog_here(). */
 const struct catalog_event *catalog_peek(size_t i);
+/* The event of catalog_here() called @name, or NULL. */
 const struct catalog_event *catalog_find(const char *name);
+/* The event of catalog_here() whose name is nearest to @name, or NULL. */
 const struct catalog_event *catalog_nearest(const char *name);
 
 /* Whether this is the name of the clock's event, which is the same everywhere; reads no files. */

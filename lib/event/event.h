@@ -59,18 +59,21 @@ int event_parse(const char *spec, struct event *ret, struct error *err);
 /* The same for CPUs of @type, of which none need be near; and for the machine below @root. */
 int event_parse_on(const struct cpu_type *type, const char *spec, struct event *ret,
 		   struct error *err);
+/* As event_parse() for the machine below @root. */
 int event_parse_at(const char *root, const char *spec, struct event *ret, struct error *err);
 
 /* Parses a comma list into @events, which has room for EVENT_MAX, leaving out repetitions; the
  * number of events or -EINVAL, as for two that would write the same sample files. On a machine
  * whose cores are of several types, an event of theirs becomes one a type, "cpu_core~NAME". */
 int event_parse_list(const char *specs, struct event *events, struct error *err);
+/* As event_parse_list() for the machine below @root. */
 int event_parse_list_at(const char *root, const char *specs, struct event *events,
 			struct error *err);
 /* The same for who has extended features: what they derive may be in the list as well, and becomes
  * *@ret_feature, the text of --ext-feature, NULL where there is none; caller frees. Without it such
  * events are refused. */
 int event_parse_all(const char *specs, struct event *events, char **ret_feature, struct error *err);
+/* As event_parse_all() for the machine below @root. */
 int event_parse_all_at(const char *root, const char *specs, struct event *events,
 		       char **ret_feature, struct error *err);
 /* The length of @text up to one of @ends that is not between two slashes. */

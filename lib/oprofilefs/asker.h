@@ -36,6 +36,7 @@ int asker_hand_over(struct asker *a, struct strbuf *rest);
 
 /* What to poll: -1 and 0 while nothing is awaited. */
 int asker_fd(const struct asker *a);
+/* The events to poll asker_fd() for. */
 short asker_events(const struct asker *a);
 /* Goes on as far as it can without waiting. */
 void asker_run(struct asker *a);

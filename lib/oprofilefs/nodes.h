@@ -48,6 +48,7 @@ void nodes_taken_over(struct nodes *n);
 int nodes_stat(const struct nodes *n, const char *path, mode_t *ret, struct error *err);
 /* Calls @item for each node in the directory @path ("" or "/": the root). */
 typedef void nodes_item(const char *name, mode_t mode, const char *help, void *data);
+/* 0 or -errno. */
 int nodes_list(const struct nodes *n, const char *path, nodes_item *item, void *data,
 	       struct error *err);
 /* Adds the text of the file to @text. */

@@ -69,6 +69,7 @@ bool counting_user_only(const struct counting *c, size_t event);
 
 /* Begins and ends counting, but for what an exec begins. */
 void counting_start(struct counting *c);
+/* Ends counting. */
 void counting_stop(struct counting *c);
 
 /* Reads the values into @values[place * event_count + event], zeros for what did not open; 0 or

@@ -57,6 +57,7 @@ int collector_change(struct collector *c, const struct collector_config *config,
 /* Whether the driver makes ready for files that it is told of; and tells it, before the first
  * collector_start(), that what is sampled will run code of the file open as @fd. */
 bool collector_expects(const struct collector *c);
+/* Says, before the first collector_start(), that the target will run code of the open file @fd. */
 void collector_expect(struct collector *c, int fd);
 
 /* Starts, or after collector_stop() starts again, to sample. 0 or -errno. */

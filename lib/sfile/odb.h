@@ -71,6 +71,7 @@ int odb_add(struct odb *db, uint64_t key, uint32_t count);
  * same key will read and does not wait: each step needs what the one before it asked for, so let
  * some other keys' steps lie between. */
 enum odb_step { ODB_STEP_BUCKET, ODB_STEP_FIRST, ODB_STEP_SECOND };
+/* Starts one step of a look-up of @key. */
 void odb_prefetch(const struct odb *db, uint64_t key, enum odb_step step);
 
 /* Before many keys are added to a file just opened: maps all of its pages at once, cheaper than a

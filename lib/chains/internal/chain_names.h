@@ -49,11 +49,13 @@ int chain_names_context(struct chain_names *n, const struct chain_context *conte
 
 /* How many there are; numbers go from 1 to this one. */
 uint32_t chain_names_images(const struct chain_names *n);
+/* Number of contexts; they are numbered in the same way. */
 uint32_t chain_names_contexts(const struct chain_names *n);
 /* What a number stands for, which must be one; borrowed until chain_names_close(). */
 const struct sname_image *chain_names_image_at(const struct chain_names *n, uint32_t number);
 /* Whether the image is the kernel or a module. */
 bool chain_names_is_kernel(const struct chain_names *n, uint32_t number);
+/* The context with a number, which must exist; borrowed until chain_names_close(). */
 const struct chain_context *chain_names_context_at(const struct chain_names *n, uint32_t number);
 /* Cuts the "NAME.COUNT.UNITMASK" of a context apart, in place, into the name of a sample file;
  * false if it is none. */

@@ -41,6 +41,7 @@ bool table_store_prepare(struct table_store *t);
 /* Whether files were refused for want of room; and has the program ask for them again, if it is
  * time for other tables to go. */
 bool table_store_refuses(const struct table_store *t);
+/* Has the program ask again for refused files, once other tables may have been dropped. */
 void table_store_retry(struct table_store *t);
 /* Says that @file cannot be had. */
 void table_store_give_up(struct table_store *t, const struct sample_file *file);

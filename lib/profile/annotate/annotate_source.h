@@ -24,6 +24,7 @@ struct annotate_source_output {
 
 /* Nothing yet; @a is borrowed. Caller frees. */
 struct annotate_source *annotate_source_new(struct annotate *a);
+/* NULL is fine. */
 void annotate_source_free(struct annotate_source *s);
 DEFINE_CLEANUP(struct annotate_source *, annotate_source_free);
 

@@ -64,6 +64,7 @@ struct binary {
 /* What is shared by all images of a report: where to look, kernel symbols. @g and @config's strings
  * are borrowed. Caller frees. */
 struct binaries *binaries_new(const struct gather *g, const struct binaries_config *config);
+/* NULL is fine. */
 void binaries_free(struct binaries *bs);
 DEFINE_CLEANUP(struct binaries *, binaries_free);
 

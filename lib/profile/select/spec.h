@@ -80,4 +80,5 @@ int spec_reject(const struct spec *spec, const struct sname *name);
 
 /* The tag's word before the colon ("" for a plain image), and what it selects by. */
 const char *spec_tag_name(enum spec_tag tag);
+/* What the tag selects by, for messages. */
 const char *spec_tag_what(enum spec_tag tag);

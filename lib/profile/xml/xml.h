@@ -34,8 +34,11 @@ void xml_open(struct xml *x, const char *name);
 void xml_close(struct xml *x, const char *name);
 /* Attributes of the element just opened. A string that is NULL is left out. */
 void xml_string(struct xml *x, const char *name, const char *value);
+/* An unsigned number as an attribute. */
 void xml_u64(struct xml *x, const char *name, uint64_t value);
+/* A signed number as an attribute. */
 void xml_i64(struct xml *x, const char *name, int64_t value);
+/* A hexadecimal number as an attribute. */
 void xml_hex(struct xml *x, const char *name, uint64_t value);
 /* A number as the element's text. */
 void xml_text_u64(struct xml *x, uint64_t value);

@@ -68,6 +68,7 @@ bool chain_recorder_end_at(struct chain_recorder *t, uint64_t end,
 /* Samples whose chain was counted by its end, an element for each; those whose chain could not be
  * stored. What counts something else than samples is one each time. */
 const uint64_t *chain_recorder_ends(const struct chain_recorder *t);
+/* Samples whose chain could not be stored. */
 uint64_t chain_recorder_lost(const struct chain_recorder *t);
 /* Bytes mapped and allocated. */
 size_t chain_recorder_memory(const struct chain_recorder *t);

@@ -23,6 +23,7 @@ struct jit_source;
 /* Takes hold of process @tgid of the /proc below @root, so that its files can be found when it has
  * gone; works, with less to find, if it has gone already. Caller frees. */
 struct jit_files *jit_files_new(const char *root, uint32_t tgid);
+/* NULL is fine. */
 void jit_files_free(struct jit_files *f);
 DEFINE_CLEANUP(struct jit_files *, jit_files_free);
 

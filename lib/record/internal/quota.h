@@ -80,4 +80,5 @@ void quota_reset(struct quota *q);
 void quota_read(const struct quota *q, struct quota_reading *ret);
 /* The level's word, and what it means. */
 const char *quota_level_name(enum quota_level level);
+/* What recording gives up at the level. */
 const char *quota_level_meaning(enum quota_level level);

@@ -19,6 +19,7 @@ struct sfile;
 
 /* Caller frees. */
 struct store_opener *store_opener_new(const struct store_config *config);
+/* NULL is fine. */
 void store_opener_free(struct store_opener *o);
 
 /* Whether it is time to open a file that store_opener_failed() gave @retry_at (0: did not fail). */

@@ -93,6 +93,7 @@ void annotate_done(struct annotate *a);
 /* Opens the i-th image and finds the symbols of its samples; samples in no symbol, or in one that
  * is not wanted, go to the rest. The caller calls annotate_close(). */
 void annotate_open(struct annotate *a, size_t i, struct binaries *bs, struct annotate_view *ret);
+/* Closes what annotate_open() opened. */
 void annotate_close(struct annotate_view *v);
 
 /* The address that sample number @i of the view, which has a symbol, is linked to. */

@@ -24,6 +24,7 @@ struct strbuf;
 /* All are borrowed; inlined functions are named in the style @names. Caller frees. */
 struct annotate_mix *annotate_mix_new(struct lines *lines, struct sources *sources,
 				      const struct name_style *names);
+/* NULL is fine. */
 void annotate_mix_free(struct annotate_mix *m);
 DEFINE_CLEANUP(struct annotate_mix *, annotate_mix_free);
 

@@ -36,6 +36,7 @@ struct kernel_binary {
  */
 struct kernel_binaries *kernel_binaries_new(const struct gather *g,
 					    const struct kernel_binaries_config *config);
+/* NULL is fine. */
 void kernel_binaries_free(struct kernel_binaries *k);
 
 /* Opens the kernel ("/proc/kallsyms") or a module; the caller frees ->symtab. */
