@@ -39,9 +39,8 @@ static uint64_t clock_ns(clockid_t clock)
 	return (uint64_t)t.tv_sec * 1000000000 + (uint64_t)t.tv_nsec;
 }
 
-static int count_words(const uint64_t *words, size_t count, void *data)
+static int count_words(const uint64_t *words _unused_, size_t count, void *data)
 {
-	(void)words;
 	*(uint64_t *)data += count;
 	return 0;
 }

@@ -20,11 +20,10 @@ static struct {
 	size_t count;
 } workers;
 
-static void add_worker(uint32_t pid, void *data)
+static void add_worker(uint32_t pid, void *data _unused_)
 {
 	char comm[16];
 
-	(void)data;
 	if (pid > (uint32_t)getpid() && workers.count < WORKERS_MAX &&
 	    procfs_comm("", pid, comm) == 0 && !strcmp(comm, "oprofile-parser") &&
 	    clock_getcpuclockid((pid_t)pid, &workers.clocks[workers.count]) == 0)

@@ -9,18 +9,16 @@
 #include <errno.h>
 #include <poll.h>
 
-static int run_echo(const char *arg, struct strbuf *answer, void *data, struct error *err)
+static int run_echo(const char *arg, struct strbuf *answer, void *data _unused_,
+		    struct error *err _unused_)
 {
-	(void)data;
-	(void)err;
 	control_answer(answer, "echo", "%s", arg);
 	return 0;
 }
 
-static int run_fail(const char *arg, struct strbuf *answer, void *data, struct error *err)
+static int run_fail(const char *arg, struct strbuf *answer _unused_, void *data _unused_,
+		    struct error *err)
 {
-	(void)data;
-	(void)answer;
 	return error_set(err, -EIO, "%s", arg);
 }
 

@@ -204,11 +204,10 @@ static void many_chains_are_all_found(void)
 	strbuf_done(&l.text);
 }
 
-static int sum_up(uint32_t context, const struct chain *chain, void *data)
+static int sum_up(uint32_t context _unused_, const struct chain *chain, void *data)
 {
 	uint64_t *sum = data;
 
-	(void)context;
 	*sum += chain->samples;
 	return 0;
 }

@@ -15,35 +15,30 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-static int run_echo(const char *arg, struct strbuf *answer, void *data, struct error *err)
+static int run_echo(const char *arg, struct strbuf *answer, void *data, struct error *err _unused_)
 {
-	(void)err;
 	++*(int *)data;
 	control_answer(answer, "echo", "%s", arg);
 	return 0;
 }
 
-static int run_count(const char *arg, struct strbuf *answer, void *data, struct error *err)
+static int run_count(const char *arg _unused_, struct strbuf *answer, void *data,
+		     struct error *err _unused_)
 {
-	(void)arg;
-	(void)err;
 	control_answer(answer, "count", "%d", *(int *)data);
 	return 0;
 }
 
-static int run_big(const char *arg, struct strbuf *answer, void *data, struct error *err)
+static int run_big(const char *arg _unused_, struct strbuf *answer, void *data _unused_,
+		   struct error *err _unused_)
 {
-	(void)data;
-	(void)err;
-	(void)arg;
 	for (int i = 0; i < 20000; i++)
 		control_answer(answer, "line", "%d of a long answer", i);
 	return 0;
 }
 
-static int run_fail(const char *arg, struct strbuf *answer, void *data, struct error *err)
+static int run_fail(const char *arg, struct strbuf *answer, void *data _unused_, struct error *err)
 {
-	(void)data;
 	control_answer(answer, "half", "an answer");
 	return error_set(err, -EIO, "no %s\ntoday", arg ?: "luck");
 }

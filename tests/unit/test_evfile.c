@@ -14,12 +14,11 @@ struct texts {
 };
 
 static int from_texts(void *data, const char *key, const char *name, size_t from,
-		      struct evfile_text *ret, struct error *err)
+		      struct evfile_text *ret, struct error *err _unused_)
 {
 	const struct texts *texts = data;
 	const char *text = strcmp(name, "events") ? texts->unit_masks : texts->events;
 
-	(void)err;
 	if (strcmp(key, "cpu") != 0 || from || !text)
 		return -ENOENT;
 	*ret = (struct evfile_text){ xstrdup(text), xstrdup(name), 0 };

@@ -27,9 +27,8 @@ struct machine {
 
 static struct machine machine; /* for the driver's callback has no data */
 
-static int stretch(struct driver *d, unsigned int cpu, uint32_t by)
+static int stretch(struct driver *d _unused_, unsigned int cpu, uint32_t by)
 {
-	(void)d;
 	if (machine.refuse)
 		return -5;
 	CHECK(by >= STRETCH_ONE);

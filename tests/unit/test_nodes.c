@@ -28,33 +28,29 @@ static int fake_enable(bool on, void *data, struct error *err)
 	return 0;
 }
 
-static int fake_dump(void *data, struct error *err)
+static int fake_dump(void *data, struct error *err _unused_)
 {
-	(void)err;
 	((struct fake *)data)->dumps++;
 	return 0;
 }
 
-static const char *fake_cpu_type(void *data)
+static const char *fake_cpu_type(void *data _unused_)
 {
-	(void)data;
 	return "x86-64/hammer";
 }
 
-static int fake_event_code(const char *name, uint64_t *ret, void *data, struct error *err)
+static int fake_event_code(const char *name, uint64_t *ret, void *data _unused_, struct error *err)
 {
-	(void)data;
 	if (strcmp(name, "CPU_CLK_UNHALTED") != 0)
 		return error_set(err, -EINVAL, "there is no %s", name);
 	*ret = 0x76;
 	return 0;
 }
 
-static bool fake_stat(size_t i, const char **ret_name, uint64_t *ret_value, void *data)
+static bool fake_stat(size_t i, const char **ret_name, uint64_t *ret_value, void *data _unused_)
 {
 	static const char *const names[] = { "sample_lost_overflow", "sample_received" };
 
-	(void)data;
 	if (i >= ARRAY_SIZE(names))
 		return false;
 	*ret_name = names[i];
@@ -63,29 +59,25 @@ static bool fake_stat(size_t i, const char **ret_name, uint64_t *ret_value, void
 }
 
 static bool fake_cpu_stat(unsigned int cpu, size_t i, const char **ret_name, uint64_t *ret_value,
-			  void *data)
+			  void *data _unused_)
 {
-	(void)data;
 	*ret_name = "sample_received";
 	*ret_value = 1000 + cpu;
 	return i == 0;
 }
 
-static unsigned int fake_cpu_count(void *data)
+static unsigned int fake_cpu_count(void *data _unused_)
 {
-	(void)data;
 	return 2;
 }
 
-static uint64_t fake_cookie_at(size_t i, void *data)
+static uint64_t fake_cookie_at(size_t i, void *data _unused_)
 {
-	(void)data;
 	return i == 0 ? 7 : i == 1 ? 4711 : 0;
 }
 
-static char *fake_cookie_path(uint64_t cookie, void *data)
+static char *fake_cookie_path(uint64_t cookie, void *data _unused_)
 {
-	(void)data;
 	return cookie == 7 ? xstrdup("/bin/sh") : cookie == 4711 ? xstrdup("/a\nb") : NULL;
 }
 

@@ -392,11 +392,10 @@ static int fill_until(const char *dir, int expected, int (*make_room)(const char
 	return 0;
 }
 
-static int lift_limit(const char *dir)
+static int lift_limit(const char *dir _unused_)
 {
 	struct rlimit limit;
 
-	(void)dir;
 	if (getrlimit(RLIMIT_FSIZE, &limit) < 0)
 		return -1;
 	limit.rlim_cur = limit.rlim_max;

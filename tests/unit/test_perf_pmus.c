@@ -23,11 +23,10 @@ struct fake {
 	int refuse;	       /* all hardware events, with this -errno */
 };
 
-static int fake_open(const struct perf_event_attr *attr, pid_t pid, int cpu, void *data)
+static int fake_open(const struct perf_event_attr *attr, pid_t pid _unused_, int cpu, void *data)
 {
 	struct fake *f = data;
 
-	(void)pid;
 	if (attr->type != PERF_TYPE_SOFTWARE && f->refuse)
 		return f->refuse;
 	if (attr->precise_ip > f->most_precise)

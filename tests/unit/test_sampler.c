@@ -104,9 +104,8 @@ static void add_sample(const struct sample_key *key, uint32_t callers, uint64_t 
 	((struct sum *)data)->samples += count;
 }
 
-static void add_image(const struct sample_image *image, void *data)
+static void add_image(const struct sample_image *image _unused_, void *data)
 {
-	(void)image;
 	((struct sum *)data)->images++;
 }
 

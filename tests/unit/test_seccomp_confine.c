@@ -31,9 +31,8 @@ static const struct seccomp_confine_call calls[] = {
 
 static char said[256];
 
-static void say(const char *name, int number)
+static void say(const char *name, int number _unused_)
 {
-	(void)number;
 	(void)strncat(said, name, sizeof(said) - strlen(said) - 2);
 	(void)strcat(said, ";");
 }

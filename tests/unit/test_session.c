@@ -27,10 +27,8 @@ static int list_event(const char *path, const struct sname *name, void *data)
 	return 0;
 }
 
-static int stop_at_first(const char *path, const struct sname *name, void *data)
+static int stop_at_first(const char *path _unused_, const struct sname *name _unused_, void *data)
 {
-	(void)path;
-	(void)name;
 	++*(int *)data;
 	return 7;
 }

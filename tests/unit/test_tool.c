@@ -7,11 +7,10 @@
 #include <errno.h>
 
 /* A disk that is full for one write. */
-static ssize_t write_or_fail(void *data, const char *bytes, size_t count)
+static ssize_t write_or_fail(void *data, const char *bytes _unused_, size_t count)
 {
 	int *left = data;
 
-	(void)bytes;
 	if ((*left)-- > 0) {
 		errno = ENOSPC;
 		return 0;
