@@ -34,7 +34,7 @@ static const struct opt_cmdline cmdline = {
 	.tool = "opcheck",
 	.usage = "[OPTION]... [SESSION-DIR | SAMPLES-DIR | SAMPLE-FILE]...",
 	.summary =
-		"Verify sample files, and repair them (default: those of ./oprofile_data or, if it "
+		"Verify sample files, or repair them (default: those of ./oprofile_data or, if it "
 		"does not exist, of /var/lib/oprofile).",
 	.epilog = "Exit status: 0 if all is well or repaired, 1 if damage is left, 2 if something "
 		  "could "
