@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What /proc says of processes: maps_line_parse() and procfs_stat_parse() in lib/base/procfs.c,
- * lib/process/mapping.c, lib/process/internal/maps.c, cpulist_parse(). */
+/* What /proc says of processes: the lines that lib/base/procfs.c parses,
+ * lib/process/maps.c, cpulist_parse(). */
 #include "fuzz.h"
 
 #include "base/mem.h"
 #include "base/procfs.h"
 #include "identity/cookie.h"
 #include "perf/cpulist.h"
-#include "process/mapping.h"
+#include "process/maps.h"
 
 #include <string.h>
 
@@ -49,6 +49,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	_cleanup_free_ unsigned int *cpus = NULL;
 	struct maps *maps = maps_new();
 	struct procfs_stat st;
+	struct mount_line mount;
 	char *at, *next;
 
 	(void)procfs_stat_parse(text, &st);
@@ -58,6 +59,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		if (next)
 			*next++ = '\0';
 		add_line(at, cookies, &maps);
+		(void)mount_line_parse(at, &mount);
 	}
 	check_order(maps);
 	maps_unref(maps);

@@ -7,7 +7,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -61,6 +60,74 @@ int procfs_maps(const char *root, uint32_t pid,
 	return r;
 }
 
+/* Replaces \ooo, which the kernel writes for blanks and the like, in place. */
+static char *unescape(char *text)
+{
+	char *from = text, *to = text;
+
+	while (*from) {
+		if (from[0] == '\\' && strspn(from + 1, "01234567") >= 3) {
+			*to++ = (char)((from[1] - '0') << 6 | (from[2] - '0') << 3 |
+				       (from[3] - '0'));
+			from += 4;
+		} else {
+			*to++ = *from++;
+		}
+	}
+	*to = '\0';
+	return text;
+}
+
+int mount_line_parse(char *line, struct mount_line *ret)
+{
+	enum { DEVICE = 2, ROOT, POINT, OPTIONS, FIXED }; /* before optional fields and a "-" */
+	char *fields[FIXED] = { NULL }, *type, *source, *options, *rest = line;
+	uint64_t major, minor;
+	const char *at;
+	size_t i;
+
+	line[strcspn(line, "\n")] = '\0';
+	for (i = 0; i < FIXED; i++)
+		fields[i] = strsep(&rest, " ");
+	do
+		type = strsep(&rest, " ");
+	while (type && strcmp(type, "-") != 0);
+	type = strsep(&rest, " ");
+	source = strsep(&rest, " ");
+	options = strsep(&rest, " ");
+	if (!source || !options)
+		return -EBADMSG;
+	at = fields[DEVICE];
+	if (parse_dec(&at, &major) < 0 || !skip(&at, ':') || parse_dec(&at, &minor) < 0 || *at)
+		return -EBADMSG;
+	*ret = (struct mount_line){ .major = (uint32_t)major,
+				    .minor = (uint32_t)minor,
+				    .root = unescape(fields[ROOT]),
+				    .point = unescape(fields[POINT]),
+				    .type = type,
+				    .options = unescape(options) };
+	return 0;
+}
+
+int procfs_mounts(const char *root, uint32_t pid,
+		  int (*each)(const struct mount_line *line, void *data), void *data)
+{
+	_cleanup_free_ char *path =
+		pid ? xasprintf("/proc/%u/mountinfo", pid) : xstrdup("/proc/self/mountinfo");
+	_cleanup_fclose_ FILE *f = path_fopen(root, path);
+	_cleanup_free_ char *line = NULL;
+	struct mount_line m;
+	size_t room = 0;
+	int r = 0;
+
+	if (!f)
+		return -errno;
+	while (r == 0 && xgetline(&line, &room, f) > 0)
+		if (mount_line_parse(line, &m) == 0)
+			r = each(&m, data);
+	return r;
+}
+
 /* Calls @each with every name in the directory @path that is a number. */
 static int each_number(const char *root, const char *path, void (*each)(uint32_t n, void *data),
 		       void *data)
@@ -104,21 +171,31 @@ int procfs_comm(const char *root, uint32_t pid, char comm[16])
 	return 0;
 }
 
+/* The number in field @n of a line, counting from 0; 0 or -errno. */
+static int field(const char *at, size_t n, uint64_t *ret)
+{
+	for (; n; n--) {
+		at += strcspn(at, " ");
+		at += strspn(at, " ");
+	}
+	return parse_dec(&at, ret);
+}
+
 int procfs_stat_parse(const char *line, struct procfs_stat *ret)
 {
-	/* The name may contain anything, but no field after it has a parenthesis. */
+	enum { STATE, PARENT, FLAGS = 6, THREADS = 17 };
+	/* The name before it may contain anything, but nothing after it has a parenthesis. */
 	const char *at = strrchr(line, ')');
-	unsigned long flags, threads;
-	unsigned int parent;
-	char state;
+	uint64_t parent, flags, threads;
 
-	if (!at || sscanf(at,
-			  ") %c %u %*d %*d %*d %*d %lu %*u %*u %*u %*u %*u %*u %*d %*d %*d "
-			  "%*d %lu",
-			  &state, &parent, &flags, &threads) != 4)
+	if (!at || at[1] != ' ' || !at[2])
 		return -EBADMSG;
-	*ret = (struct procfs_stat){ .state = state,
-				     .parent = parent,
+	at += 2;
+	if (field(at, PARENT, &parent) < 0 || field(at, FLAGS, &flags) < 0 ||
+	    field(at, THREADS, &threads) < 0)
+		return -EBADMSG;
+	*ret = (struct procfs_stat){ .state = at[STATE],
+				     .parent = (uint32_t)parent,
 				     .threads = threads,
 				     .kernel_thread = flags & 0x00200000 /* PF_KTHREAD */ };
 	return 0;
@@ -138,13 +215,13 @@ int procfs_memory(const char *root, uint32_t pid, uint64_t *ret_resident, uint64
 	_cleanup_free_ char *path =
 		pid ? xasprintf("/proc/%u/statm", pid) : xstrdup("/proc/self/statm");
 	const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-	uint64_t size, resident, shared;
+	uint64_t resident, shared;
 	_cleanup_free_ char *text = NULL;
 	ssize_t r = path_read(root, path, &text, NULL);
 
 	if (r < 0)
 		return (int)r;
-	if (sscanf(text, "%" SCNu64 " %" SCNu64 " %" SCNu64, &size, &resident, &shared) != 3)
+	if (field(text, 1, &resident) < 0 || field(text, 2, &shared) < 0)
 		return -EBADMSG;
 	*ret_resident = resident * page;
 	if (ret_shared)
@@ -160,6 +237,14 @@ char *procfs_exe(const char *root, uint32_t pid)
 	ssize_t n = readlink(full, target, sizeof(target) - 1);
 
 	return n < 0 ? NULL : xstrndup(target, (size_t)n);
+}
+
+bool procfs_first_pid_namespace(void)
+{
+	static const char first[] = "pid:[4026531836]"; /* PROC_PID_INIT_INO */
+	char name[64] = "";
+
+	return readlink("/proc/self/ns/pid", name, sizeof(name) - 1) <= 0 || !strcmp(name, first);
 }
 
 double procfs_cpu_mhz(const char *root)

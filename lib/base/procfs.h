@@ -32,6 +32,23 @@ int maps_line_parse(char *line, struct maps_line *ret);
 int procfs_maps(const char *root, uint32_t pid,
 		int (*each)(const struct maps_line *line, void *data), void *data);
 
+/* One line of /proc/PID/mountinfo (proc(5)); its strings are borrowed from the line. */
+struct mount_line {
+	uint32_t major, minor;
+	const char *root;    /* directory of the file system that is mounted */
+	const char *point;   /* where */
+	const char *type;    /* "ext4", "overlay" */
+	const char *options; /* of the file system, separated by commas */
+};
+
+/* Parses a line in place; 0 or -EBADMSG. */
+int mount_line_parse(char *line, struct mount_line *ret);
+
+/* Calls @each for every mount that @pid sees, 0 this process, until it returns non-zero; returns
+ * that, 0 at the end, or -errno. A line that does not parse is skipped. */
+int procfs_mounts(const char *root, uint32_t pid,
+		  int (*each)(const struct mount_line *line, void *data), void *data);
+
 /* Calls @each with the pid of every process; 0 or -errno. */
 int procfs_pids(const char *root, void (*each)(uint32_t pid, void *data), void *data);
 
@@ -60,6 +77,10 @@ int procfs_memory(const char *root, uint32_t pid, uint64_t *ret_resident, uint64
 
 /* The target of /proc/PID/exe; caller frees, NULL if there is none (a kernel thread). */
 char *procfs_exe(const char *root, uint32_t pid);
+
+/* Whether this process is in the machine's first PID namespace: from another one, processes outside
+ * it cannot be told apart. */
+bool procfs_first_pid_namespace(void);
 
 /* Frequency of the first CPU in MHz, 0 if /proc/cpuinfo does not say. */
 double procfs_cpu_mhz(const char *root);

@@ -4,12 +4,12 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/procfs.h"
 #include "base/strbuf.h"
 #include "identity/cookie.h"
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <stdio.h>
 #include <string.h>
 
 enum { WALK_EVERY_NS = 100000000 };
@@ -85,35 +85,36 @@ size_t cgroups_count(const struct cgroups *t)
 
 /* --- those that are there --- */
 
-/* Where a hierarchy is mounted: a line of mountinfo. */
-struct mount {
-	char root[256], point[256]; /* the cgroup that is seen at the mount point */
+/* Where the hierarchy of version @version is mounted. */
+struct hierarchy {
+	unsigned int version;
+	char *root, *point; /* the cgroup that is seen at the mount point, and that */
 };
 
-/* Whether the line is of the hierarchy of version @version that is looked for; in part. */
-static bool is_mount(const char *line, unsigned int version, struct mount *ret)
+static int take_hierarchy(const struct mount_line *m, void *data)
 {
-	const char *rest = strstr(line, " - ");
-	char type[32], options[512];
+	struct hierarchy *h = data;
+	bool is_it = h->version == 2
+			     ? !strcmp(m->type, "cgroup2")
+			     : !strcmp(m->type, "cgroup") && strstr(m->options, "perf_event");
 
-	if (!rest || sscanf(line, "%*u %*u %*s %255s %255s", ret->root, ret->point) != 2 ||
-	    sscanf(rest, " - %31s %*s %511s", type, options) != 2)
-		return false;
-	return version == 2 ? !strcmp(type, "cgroup2")
-			    : !strcmp(type, "cgroup") && strstr(options, "perf_event");
+	if (is_it) {
+		h->root = xstrdup(m->root);
+		h->point = xstrdup(m->point);
+	}
+	return is_it;
 }
 
-static bool find_mount(const struct cgroups *t, unsigned int version, struct mount *ret)
+static bool find_hierarchy(const struct cgroups *t, unsigned int version, struct hierarchy *ret)
 {
-	_cleanup_free_ char *path = path_under(t->root, "/proc/self/mountinfo");
-	_cleanup_fclose_ FILE *file = fopen(path, "re");
-	_cleanup_free_ char *line = NULL;
-	size_t room = 0;
+	ret->version = version;
+	return procfs_mounts(t->root, 0, take_hierarchy, ret) > 0;
+}
 
-	while (file && xgetline(&line, &room, file) > 0)
-		if (is_mount(line, version, ret))
-			return true;
-	return false;
+static void hierarchy_done(struct hierarchy *h)
+{
+	free(h->root);
+	free(h->point);
 }
 
 /* The number of the directory @name in @dir; 0 if it has none. */
@@ -165,18 +166,18 @@ static void walk_all(struct cgroups *t)
 {
 	_cleanup_(strbuf_done) struct strbuf path = STRBUF_INIT;
 	_cleanup_free_ char *point = NULL;
-	struct mount mount;
+	_cleanup_(hierarchy_done) struct hierarchy h = { 0 };
 	int dir;
 
-	if (!(t->of == CGROUPS_PERF && find_mount(t, 1, &mount)) && !find_mount(t, 2, &mount))
+	if (!(t->of == CGROUPS_PERF && find_hierarchy(t, 1, &h)) && !find_hierarchy(t, 2, &h))
 		return;
-	point = path_under(t->root, mount.point);
+	point = path_under(t->root, h.point);
 	dir = open(point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (dir < 0)
 		return;
 	/* In a cgroup namespace the path to the first one is not known, or made of "..". */
-	if (strcmp(mount.root, "/") && !strstr(mount.root, ".."))
-		strbuf_adds(&path, mount.root);
+	if (strcmp(h.root, "/") && !strstr(h.root, ".."))
+		strbuf_adds(&path, h.root);
 	walk(t, dir, &path);
 }
 

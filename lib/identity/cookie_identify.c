@@ -3,7 +3,6 @@
 
 #include "base/mem.h"
 #include "base/path.h"
-#include "identity/internal/cookie_handle.h"
 #include "identity/internal/host_path.h"
 #include "parser/parser.h"
 
@@ -94,7 +93,7 @@ typedef int try_way(const char *path, void *data);
 /* Tries the file that has the inode now, whatever it is called; 0 where that cannot be had. */
 static int last_way(const struct cookie_image *image, try_way *try, void *data)
 {
-	_cleanup_close_ int fd = cookie_handle_open(image);
+	_cleanup_close_ int fd = host_open(image);
 	char path[64];
 
 	if (fd < 0)

@@ -1,19 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Finding the file behind a file image while it can still be reached, and what it is: size, mtime,
- * build-id. */
+/*
+ * Finds the file of an image while a process still has it mapped, and determines its size, mtime
+ * and build-id. Only the path by which the process knew the file is given, and that may be in
+ * another mount namespace, replaced or deleted: each candidate is compared by device and inode.
+ *
+ *	struct cookie_mapped where = { .tgid = tgid, .start = start, .end = end };
+ *	int fd = cookie_open_file(image, &where);
+ */
 #pragma once
 
-#include "identity/cookie.h"
+#include "identity/cookie_image.h"
 
-/* Fills size, mtime and build-id, and the generation where it was not known, of the file image
- * @image and marks it identified; leaves all unknown where no path leads to that file any more.
- * @parser (may be NULL) reads the file. */
+struct parser;
+
+/* Sets size, mtime, build-id and, if it was unknown, the generation of @image, a file, and marks it
+ * identified. They stay unknown if no path leads to that file any more. @parser reads the file; it
+ * may be NULL. */
 void cookie_identify_file(struct cookie_image *image, const struct cookie_mapped *where,
 			  struct parser *parser);
 
-/* Whether a path leads to the file, and size or mtime are no longer what @image says. */
+/* Whether the file can be found and its size or mtime differ from those in @image. */
 bool cookie_file_changed(const struct cookie_image *image, const struct cookie_mapped *where);
 
-/* Opens the file for reading, if a path still leads to it: a descriptor, which the caller closes,
- * or -ENOENT. */
+/* Opens the file for reading; a descriptor, which the caller closes, or -ENOENT if no path leads to
+ * it any more. */
 int cookie_open_file(const struct cookie_image *image, const struct cookie_mapped *where);

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/map.h"
-#include "process/internal/maps.h"
+#include "process/maps.h"
 
 #include <stdbool.h>
 

@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/procfs.h"
 #include "stream/evbuf.h"
-#include "process/mapping.h"
+#include "process/maps.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -11,7 +11,7 @@
 #include "bpf/sample.h"
 #include "identity/cookie.h"
 #include "stream/evbuf.h"
-#include "process/internal/maps.h"
+#include "process/maps.h"
 
 /* The innermost first; in memory without a file a frame has no cookie, and its address. */
 struct chain {

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "identity/cookie.h"
-#include "process/internal/maps.h"
+#include "process/maps.h"
 #include "perf/user_stack.h"
 
 #include <sys/types.h>

@@ -468,6 +468,34 @@ static void stat_lines_parse_whatever_the_name(void)
 	CHECK_EQ(procfs_stat_parse("", &st), -EBADMSG);
 }
 
+static void mount_lines_parse_with_blanks_in_names(void)
+{
+	char plain[] = "36 35 8:1 / /mnt/a\\040b\\134c rw master:1 shared:2 - ext4 /dev/sda rw,x\n";
+	char bare[] = "22 1 0:45 /box / ro - overlay overlay ro,lowerdir=/l\\040m:/n";
+	static const char *const bad[] = { "", "36 35 8:1 / /mnt rw master:1 ext4 /dev/sda rw",
+					   "36 35 8 / /mnt rw - ext4 /dev/sda rw",
+					   "36 35 8:1 / /mnt rw - ext4 /dev/sda" };
+	struct mount_line m;
+	size_t i;
+
+	CHECK_EQ(mount_line_parse(plain, &m), 0);
+	CHECK(m.major == 8 && m.minor == 1);
+	CHECK_STR(m.root, "/");
+	CHECK_STR(m.point, "/mnt/a b\\c");
+	CHECK_STR(m.type, "ext4");
+	CHECK_STR(m.options, "rw,x");
+	CHECK_EQ(mount_line_parse(bare, &m), 0);
+	CHECK_STR(m.root, "/box");
+	CHECK_STR(m.point, "/");
+	CHECK_STR(m.options, "ro,lowerdir=/l m:/n");
+	for (i = 0; i < ARRAY_SIZE(bad); i++) {
+		_cleanup_free_ char *line = xstrdup(bad[i]);
+
+		if (!CHECK(mount_line_parse(line, &m) == -EBADMSG))
+			printf("# %s\n", bad[i]);
+	}
+}
+
 static void utf8_is_told_from_other_bytes(void)
 {
 	static const struct {
@@ -542,14 +570,15 @@ static void equal_strings_become_one(void)
 	intern_done(&names);
 }
 
-TESTS(T(equal_strings_become_one), T(utf8_is_told_from_other_bytes),
-      T(stat_lines_parse_whatever_the_name), T(numbers_are_whole_strings_in_range),
-      T(sizes_take_units), T(octal_and_decimal_numbers_end_where_digits_do),
-      T(signed_numbers_reach_both_ends), T(map_finds_all_after_removals),
-      T(a_key_of_the_map_has_several_values), T(values_of_a_key_keep_their_order_as_the_map_grows),
-      T(span_never_leaves_its_bytes), T(maps_lines_parse), T(options_come_from_the_table),
-      T(build_ids_survive_the_text_form), T(files_are_written_whole), T(long_errors_end_in_dots),
-      T(text_wraps_at_blanks), T(control_characters_become_visible), T(absolute_paths_have_no_dots),
+TESTS(T(equal_strings_become_one), T(mount_lines_parse_with_blanks_in_names),
+      T(utf8_is_told_from_other_bytes), T(stat_lines_parse_whatever_the_name),
+      T(numbers_are_whole_strings_in_range), T(sizes_take_units),
+      T(octal_and_decimal_numbers_end_where_digits_do), T(signed_numbers_reach_both_ends),
+      T(map_finds_all_after_removals), T(a_key_of_the_map_has_several_values),
+      T(values_of_a_key_keep_their_order_as_the_map_grows), T(span_never_leaves_its_bytes),
+      T(maps_lines_parse), T(options_come_from_the_table), T(build_ids_survive_the_text_form),
+      T(files_are_written_whole), T(long_errors_end_in_dots), T(text_wraps_at_blanks),
+      T(control_characters_become_visible), T(absolute_paths_have_no_dots),
       T(arenas_keep_what_they_gave), T(one_control_character_anywhere_is_seen),
       T(strings_take_numbers_and_formats_of_any_length), T(entries_are_sorted_and_stay_in_order),
       T(parallel_work_is_done_once), T(joined_arenas_keep_both),

@@ -2,8 +2,7 @@
 #include "test.h"
 
 #include "identity/cookie.h"
-#include "process/mapping.h"
-#include "process/internal/maps.h"
+#include "process/maps.h"
 
 /* Puts [start, end) of the file @cookie, which begins at file offset 0x1000 there. */
 static void put(struct maps **m, uint64_t start, uint64_t end, uint64_t cookie)

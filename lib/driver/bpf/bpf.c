@@ -13,7 +13,7 @@
 #include "perf/ring_merge.h"
 #include "perf/modules.h"
 #include "driver/perf_cpuset.h"
-#include "base/pidns.h"
+#include "base/procfs.h"
 #include "process/process_read.h"
 #include "driver/bpf/sampler.h"
 #include "driver/bpf/sampler_chains.h"
@@ -78,7 +78,7 @@ static int check(const struct driver_config *config, struct error *err)
 		return error_set(err, -ENOTSUP, "one process alone is sampled by perf");
 	if (config->ibs.fetch_count || config->ibs.op_count)
 		return error_set(err, -ENOTSUP, "instruction-based samples are taken by perf");
-	if (config->scope == DRIVER_TREE && !pidns_is_first())
+	if (config->scope == DRIVER_TREE && !procfs_first_pid_namespace())
 		return error_set(err, -ENOTSUP,
 				 "in a PID namespace of its own a process cannot be followed");
 	return 0;

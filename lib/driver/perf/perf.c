@@ -16,7 +16,7 @@
 #include "driver/perf_cpuset.h"
 #include "driver/perf/perf_offcpu.h"
 #include "perf/perf_pmus.h"
-#include "base/pidns.h"
+#include "base/procfs.h"
 
 #include <errno.h>
 #include <string.h>
@@ -108,7 +108,7 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 		      &d->stats);
 	/* Samples carry the numbers that processes have in the reader's PID namespace, and 0 for
 	 * all that are not in it. */
-	if (config->scope != DRIVER_TASK && !pidns_is_first())
+	if (config->scope != DRIVER_TASK && !procfs_first_pid_namespace())
 		log_warn("in a PID namespace of its own: processes outside of it are not known");
 	if (config->scope != DRIVER_SYSTEM)
 		d->sideband.follow = (uint32_t)config->pid;

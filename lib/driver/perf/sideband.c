@@ -6,7 +6,7 @@
 #include "base/path.h"
 #include "base/procfs.h"
 #include "identity/cookie.h"
-#include "process/mapping.h"
+#include "process/maps.h"
 #include "perf/modules.h"
 
 /* How long a process that has exited is kept for samples that come late, how long one that could

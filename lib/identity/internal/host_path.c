@@ -4,14 +4,56 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
-#include "identity/internal/cookie_handle.h"
+#include "base/procfs.h"
 
 #include <fcntl.h>
 #include <limits.h>
-#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
+
+/* FILEID_INO32_GEN of include/linux/exportfs.h: ext2 to ext4, XFS with small inode numbers, and all
+ * file systems that define no handles of their own. */
+struct inode_handle {
+	struct file_handle head;
+	uint32_t inode, generation;
+};
+enum { HANDLE_INODE_GENERATION = 1 };
+
+/* A mount of a device: what to look for, and the open mount point. */
+struct device_mount {
+	uint64_t device;
+	int fd;
+};
+
+static int open_if_device(const struct mount_line *m, void *data)
+{
+	struct device_mount *want = data;
+
+	if (((uint64_t)m->major << 32 | m->minor) == want->device)
+		want->fd = open(m->point, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	return want->fd >= 0;
+}
+
+int host_open(const struct cookie_image *image)
+{
+	struct inode_handle handle = {
+		.head = { .handle_bytes = 2 * sizeof(uint32_t),
+			  .handle_type = HANDLE_INODE_GENERATION },
+		.inode = (uint32_t)image->inode,
+		.generation = (uint32_t)image->generation,
+	};
+	struct device_mount mount = { image->device, -1 };
+	int fd;
+
+	/* Without a generation it may be another file by now. */
+	if (!image->generation || !image->inode || image->inode > UINT32_MAX ||
+	    procfs_mounts("", 0, open_if_device, &mount) <= 0)
+		return -1;
+	fd = open_by_handle_at(mount.fd, &handle.head, O_PATH | O_CLOEXEC);
+	(void)close(mount.fd);
+	return fd;
+}
 
 /* Whether @path leads to the file. */
 static bool is_at(const struct host_file *f, const char *path)
@@ -38,15 +80,16 @@ static char *path_of_open(const struct host_file *f, int fd)
 /* By its inode, in a mount of that file system that we have; or NULL. */
 static char *path_of_inode(const struct host_file *f)
 {
-	_cleanup_close_ int fd = cookie_handle_open(f->image);
+	_cleanup_close_ int fd = host_open(f->image);
 
 	return fd < 0 ? NULL : path_of_open(f, fd);
 }
 
 /* --- overlays --- */
 
-/* A mount as the process has it, from a line of its mountinfo. */
+/* An overlay as the process has it mounted, and the device to find it by. */
 struct overlay {
+	dev_t device;
 	char *root, *point, *options;
 };
 
@@ -57,33 +100,16 @@ static void overlay_done(struct overlay *o)
 	free(o->options);
 }
 
-static bool read_overlay(const char *line, dev_t device, struct overlay *ret)
+static int take_overlay(const struct mount_line *m, void *data)
 {
-	const char *rest = strstr(line, " - overlay ");
-	unsigned int major, minor;
+	struct overlay *o = data;
 
-	return rest &&
-	       sscanf(line, "%*u %*u %u:%u %ms %ms", &major, &minor, &ret->root, &ret->point) ==
-		       4 &&
-	       sscanf(rest, " - overlay %*s %ms", &ret->options) == 1 &&
-	       makedev(major, minor) == device;
-}
-
-static bool find_overlay(const struct host_file *f, struct overlay *ret)
-{
-	_cleanup_free_ char *path = xasprintf("/proc/%u/mountinfo", f->tgid);
-	_cleanup_fclose_ FILE *file = fopen(path, "re");
-	_cleanup_free_ char *line = NULL;
-	size_t room = 0;
-
-	while (file && xgetline(&line, &room, file) > 0) {
-		*ret = (struct overlay){ 0 };
-		if (read_overlay(line, f->st->st_dev, ret))
-			return true;
-		overlay_done(ret);
-	}
-	*ret = (struct overlay){ 0 };
-	return false;
+	if (strcmp(m->type, "overlay") != 0 || makedev(m->major, m->minor) != o->device)
+		return 0;
+	o->root = xstrdup(m->root);
+	o->point = xstrdup(m->point);
+	o->options = xstrdup(m->options);
+	return 1;
 }
 
 /* A file in the layers: where it would be, and the answer. */
@@ -121,13 +147,13 @@ static int try_option(const char *option, void *data)
 /* In the layer that it came from; or NULL. */
 static char *path_in_layer(const struct host_file *f)
 {
-	_cleanup_(overlay_done) struct overlay o = { 0 };
+	_cleanup_(overlay_done) struct overlay o = { .device = f->st->st_dev };
 	_cleanup_free_ char *below = NULL;
 	struct layers layers = { .file = f };
 	const char *rest = f->image->path;
 	size_t length;
 
-	if (!f->tgid || !find_overlay(f, &o))
+	if (!f->tgid || procfs_mounts("", f->tgid, take_overlay, &o) <= 0)
 		return NULL;
 	length = strcmp(o.point, "/") ? strlen(o.point) : 0;
 	if (strncmp(rest, o.point, length) != 0 || rest[length] != '/')

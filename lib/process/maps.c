@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "process/internal/maps.h"
+#include "process/maps.h"
 
 #include "base/mem.h"
+#include "identity/cookie.h"
 
 #include <string.h>
 
@@ -33,7 +34,7 @@ void maps_unref(struct maps *m)
 	free(m);
 }
 
-/* Makes *@m the caller's own. */
+/* Replaces *@m by a copy unless the caller holds the only reference. */
 static struct maps *unshare(struct maps **m)
 {
 	struct maps *copy;
@@ -49,7 +50,7 @@ static struct maps *unshare(struct maps **m)
 	return copy;
 }
 
-/* Index of the first mapping that ends behind @address. */
+/* Index of the first mapping that ends after @address. */
 static size_t first_behind(const struct maps *m, uint64_t address)
 {
 	return FIRST_NOT(i, 0, m->count, m->list[i].end <= address);
@@ -78,7 +79,7 @@ void maps_add(struct maps **shared, const struct mapping *mapping)
 	at = end = first_behind(m, mapping->start);
 	while (end < m->count && m->list[end].start < mapping->end)
 		end++;
-	/* [at, end) overlap: of the first the head may stay, of the last the tail. */
+	/* [at, end) overlap: the head of the first may remain, and the tail of the last. */
 	if (at < end && m->list[at].start < mapping->start) {
 		with[new] = m->list[at];
 		with[new ++].end = mapping->start;
@@ -107,4 +108,46 @@ size_t maps_count(const struct maps *m)
 const struct mapping *maps_at(const struct maps *m, size_t i)
 {
 	return &m->list[i];
+}
+
+/* --- what a mapping shows --- */
+
+/* Kernel names of memory without a file that are kept; all other such memory is "anon". */
+static const char *const labels[] = { "[heap]", "[stack]", "[uprobes]", "[vsyscall]" };
+
+/* Kernel names of anonymous memory, private and shared, and of huge pages. */
+static const char *const anonymous[] = { "//anon", "/anon_hugepage", "/dev/zero" };
+
+/* The label of memory that the kernel calls @path; NULL if that is a file. */
+static const char *label_of(const char *path)
+{
+	size_t i, length;
+
+	for (i = 0; i < ARRAY_SIZE(labels); i++)
+		if (!strcmp(path, labels[i]))
+			return labels[i];
+	for (i = 0; i < ARRAY_SIZE(anonymous); i++) {
+		length = strlen(anonymous[i]);
+		if (!strncmp(path, anonymous[i], length) &&
+		    (!path[length] || !strcmp(path + length, " (deleted)")))
+			return "anon";
+	}
+	/* "[anon:name]", which records do not show, and any other name in brackets. */
+	return !*path || *path == '[' ? "anon" : NULL;
+}
+
+void mapping_from(const struct mapping_source *source, struct cookie_table *cookies,
+		  struct mapping *ret)
+{
+	*ret = (struct mapping){ .start = source->start, .end = source->end };
+	if (!strcmp(source->path, "[vdso]")) {
+		ret->cookie = cookie_vdso(cookies);
+		return;
+	}
+	ret->label = label_of(source->path);
+	if (ret->label)
+		return;
+	ret->offset = source->offset;
+	ret->cookie = cookie_file(cookies, source->device, source->inode, source->generation,
+				  source->path);
 }

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* An image that samples are counted for, such as a mapped file: what it is, and how to find it. */
+#pragma once
+
+#include "base/build_id.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum cookie_kind {
+	COOKIE_FILE,   /* a mapped file: device, inode, generation, path */
+	COOKIE_ANON,   /* memory without a file: tgid, start, end, label in ->path */
+	COOKIE_VDSO,   /* the vdso, one for all processes */
+	COOKIE_THREAD, /* a kernel thread as application, its name in ->path */
+	COOKIE_CGROUP, /* no image: what a process is in, ->path from the hierarchy's root on */
+	COOKIE_CODE,   /* no image: code in the kernel that is part of none, ->path its symbol */
+	COOKIE_KIND_COUNT_
+};
+
+struct cookie_image {
+	uint64_t cookie;
+	enum cookie_kind kind;
+	bool identified; /* the fields up to build_id were looked for */
+	bool verified;	 /* and belong to the very file that was mapped */
+	uint64_t device; /* major << 32 | minor */
+	uint64_t inode, generation;
+	uint64_t size, mtime;	  /* bytes, seconds; 0: unknown */
+	struct build_id build_id; /* none if unknown */
+	uint32_t tgid;		  /* COOKIE_ANON */
+	uint64_t start, end;	  /* COOKIE_ANON: end excluded */
+	char *path;		  /* as the process saw it, " (deleted)" cut off */
+	char *host; /* as we see it where that differs, "" if we cannot; NULL: by ->path or not
+		     * looked for */
+};
+
+/* Where a process has a file mapped; borrowed. */
+struct cookie_mapped {
+	const char *root;    /* below which /proc lies; "" or NULL: this machine's */
+	uint32_t tgid;	     /* 0: unknown */
+	uint64_t start, end; /* 0: unknown */
+};
