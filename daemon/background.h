@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Becoming a daemon so that who started it knows whether it came up.
+ * Becoming a daemon, so that the caller sees from the exit status whether it came up.
  *
  *	r = background_enter(&ready, err);	the parent stays in here and exits
  *	...	set up, with messages to stderr; to exit now is to fail
@@ -10,9 +10,9 @@
 
 #include "base/error.h"
 
-/* Forks; returns 0 in the daemon, in a session of its own, or -errno. The parent waits for
- * background_ready() and exits 0, or when the daemon ends without it, 1. */
+/* Forks. Returns 0 in the daemon, which has a session of its own, or -errno. The parent waits and
+ * exits: 0 after background_ready(), 1 if the daemon ends before. */
 int background_enter(int *ret_ready, struct error *err);
 
-/* Tells the parent that all is well, turns stdin and stdout to /dev/null, closes *@ready. */
+/* Reports success to the parent, redirects stdin and stdout to /dev/null, closes *@ready. */
 void background_ready(int *ready);

@@ -63,7 +63,7 @@ static int read_file(struct settings *s, struct error *err)
 	return 0;
 }
 
-/* The events, and the extended feature that those of it stand for. */
+/* Parses the events; events of an extended feature enable it. */
 static int take_events(struct daemon_options *o, struct error *err)
 {
 	_cleanup_free_ char *stored = settings_events(&o->settings), *feature = NULL;

@@ -33,7 +33,7 @@ static void log_to_file(enum log_level level, const char *text, void *data _unus
 {
 	_cleanup_free_ char *line = xstrdup(text);
 
-	/* Names of files and processes stand in some lines: they must not forge others. */
+	/* Some lines contain names of files and processes, which must not forge other lines. */
 	for (unsigned char *at = (unsigned char *)line; *at; at++)
 		if (*at < ' ' || *at == 0x7f)
 			*at = '?';

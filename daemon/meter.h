@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How fast samples come and what that costs: over the last 10 to 20 seconds, from marks that are
- * set while the daemon is awake anyway. A value; nothing to free.
+ * Rate of samples and CPU use over the last 10 to 20 seconds, from marks that are set while the
+ * daemon is awake anyway. A plain value: nothing to free.
  *
  *	meter_reset(&meter, samples);		at each start
  *	meter_tick(&meter, samples);		a few times a second
@@ -13,14 +13,14 @@
 
 struct meter_mark {
 	uint64_t at_ns;	  /* CLOCK_MONOTONIC */
-	uint64_t cpu_ns;  /* so far, of this process and of those that read for it */
+	uint64_t cpu_ns;  /* so far, of this process and of its parser's */
 	uint64_t samples; /* received so far */
 };
 
 struct parser;
 
 struct meter {
-	struct parser *parser; /* whose processes count, or NULL */
+	struct parser *parser; /* its processes count too; or NULL */
 	struct meter_mark older, newer;
 };
 
@@ -29,7 +29,7 @@ struct meter_reading {
 	double cpu_percent; /* of one CPU */
 };
 
-/* Begins anew. */
+/* Starts over, with no marks. */
 void meter_reset(struct meter *meter, uint64_t samples);
 /* Sets a mark if the last one is old enough. */
 void meter_tick(struct meter *meter, uint64_t samples);

@@ -35,7 +35,7 @@ static struct node_counter show_event(const struct settings *s, const struct eve
 				      .user = e->user };
 }
 
-/* The counters that the CPU has, by what its events ask for, and room for some software events. */
+/* The number of counters of the CPU, judged by its events, and room for some software events. */
 static size_t hardware_counters(void)
 {
 	size_t i, count = COUNTERS_MIN;
@@ -92,7 +92,7 @@ static void show_settings(const struct daemon_options *o, struct node_settings *
 
 /* --- nodes as settings --- */
 
-/* The event with @code on this machine, the clock for 0; NULL if there is none. */
+/* The event with @code on this machine; for 0 the clock. NULL if there is none. */
 static const struct catalog_event *event_by_code(uint64_t code)
 {
 	size_t i;
@@ -126,8 +126,8 @@ static bool same_counter(const struct node_counter *a, const struct node_counter
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* The events of the counters that are enabled; one that nobody wrote to stays what it is, which may
- * be more than numbers can say. */
+/* Takes the events of the enabled counters. A counter that was not written to keeps its event,
+ * which may have more than numbers can express. */
 static int take_events(const struct node_settings *wanted, const struct node_settings *shown,
 		       struct daemon_options *o, struct error *err)
 {
@@ -271,8 +271,8 @@ static int host_event_code(const char *name, uint64_t *ret, void *data _unused_,
 		return r;
 	info = event_by_code(event.code);
 	if (!info || info->perf_type != event.perf_type)
-		return error_set(err, -EINVAL, "%s has no code of its own: set it by opcontrol",
-				 name);
+		return error_set(err, -EINVAL,
+				 "%s has no code of its own; set it with opcontrol --event", name);
 	*ret = event.code;
 	return 0;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The daemon as the host of oprofilefs (oprofilefs/nodes.h): what its nodes show, and how settings
- * written there become those of a collector.
+ * The daemon as the host of oprofilefs (oprofilefs/nodes.h): provides what the nodes show, and
+ * turns settings written to nodes into those of the collector.
  *
  *	struct node_host host = { .collector = c, .options = options, ... };
  *	struct nodes *nodes = node_host_nodes(&host);
@@ -15,11 +15,11 @@
 
 struct daemon_options;
 
-/* What is done for a node; as struct nodes_host has it. */
+/* Actions of nodes, as in struct nodes_host. */
 struct node_actions {
 	int (*enable)(bool on, void *data, struct error *err);
 	int (*dump)(void *data, struct error *err);
-	/* Words that readers of the event buffer were too slow for. */
+	/* Words dropped because readers of the event buffer were too slow. */
 	uint64_t (*event_lost)(const void *data);
 };
 
@@ -29,7 +29,7 @@ struct node_host {
 	struct daemon_options *options;
 	const struct node_actions *actions;
 	void *data; /* for ->actions */
-	/* What stats/ shows while it is gone through. */
+	/* The counters that stats/ shows, read when its first one is asked for. */
 	struct driver_stats driver;
 	struct record_stats record;
 	struct driver_cpu_stats cpu;
@@ -37,6 +37,6 @@ struct node_host {
 
 /* Makes the tree, which shows the settings; @host must outlive it. Caller frees. */
 struct nodes *node_host_nodes(struct node_host *host);
-/* Sets the collector up by what was written, while it does not sample. On failure the collector and
- * the settings are as before. 0 or -errno. */
+/* Reconfigures the collector with the settings written; it must not be sampling. On failure the
+ * collector and the settings are unchanged. 0 or -errno. */
 int node_host_take_over(struct node_host *host, struct nodes *nodes, struct error *err);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a service manager wants to be told (man sd_notify): datagrams to $NOTIFY_SOCKET, nothing
- * where that is not set.
+ * Reports to a service manager (man sd_notify): datagrams to $NOTIFY_SOCKET. Does nothing if that
+ * is not set.
  *
  *	notify_manager("READY=1\nSTATUS=%s", why);
  */
@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* Sends a state; whether it arrives is the manager's business. */
+/* Sends a state; failures are ignored. */
 void notify_manager(const char *format, ...) _printf_(1, 2);
 
 /* How often the manager wants WATCHDOG=1, in microseconds; 0: not at all. */

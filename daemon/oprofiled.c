@@ -49,7 +49,7 @@ static void set_file_limit(uint64_t most)
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Says early, and in plain words, what the session's lock would say later. */
+/* Refuses early, with a remedy, what the session's lock would refuse later. */
 static int refuse_second(const struct settings *settings, struct error *err)
 {
 	uint32_t pid = session_lock_holder(settings->session_dir);
@@ -62,7 +62,7 @@ static int refuse_second(const struct settings *settings, struct error *err)
 			 settings->session_dir, pid, settings->session_dir);
 }
 
-/* Becomes who is to serve; nothing was opened yet. */
+/* Switches to the configured user. Must run before anything is opened. */
 static int step_down(const struct settings *settings, struct error *err)
 {
 	struct rights who;
@@ -74,7 +74,7 @@ static int step_down(const struct settings *settings, struct error *err)
 	return r < 0 ? r : rights_enter(&who, err);
 }
 
-/* Gives up what a daemon that is set up does not need any more. */
+/* Drops the rights that the daemon does not need once it is set up. */
 static int lock_down(const struct daemon_options *options, const struct service *service,
 		     struct error *err)
 {
@@ -85,12 +85,12 @@ static int lock_down(const struct daemon_options *options, const struct service 
 		return r;
 	log_info("runs as uid %u, with capabilities: %s", geteuid(), text);
 	if (options->no_seccomp) {
-		log_info("not confined to its system calls: --no-seccomp");
+		log_info("system calls are not restricted: --no-seccomp");
 		return 0;
 	}
 	r = seccomp_list_confine(err);
 	if (r < 0)
-		log_warn("%s: it goes on without", err->text);
+		log_warn("%s; running without seccomp", err->text);
 	return 0;
 }
 
@@ -98,7 +98,7 @@ static int lock_down(const struct daemon_options *options, const struct service 
 static int serve(struct daemon_options *options, int *ready, struct error *err)
 {
 	const struct settings *settings = &options->settings;
-	/* It is freed behind the service, which uses it. */
+	/* The service uses it: it must be freed after the service. */
 	_cleanup_(parser_freep) struct parser *parser = NULL;
 	_cleanup_(service_freep) struct service *service = NULL;
 	int r = refuse_second(settings, err);
@@ -133,9 +133,9 @@ static int serve(struct daemon_options *options, int *ready, struct error *err)
 	return r;
 }
 
-/* What held the unwind tables of a large program goes back to the system when it is freed, here and
- * in the parser, which is forked from here: left to itself, malloc() learns from the first to keep
- * as much, twice, for another one. */
+/* Has malloc() return the memory of a large program's unwind tables to the system when it is freed,
+ * here and in the parser, which is forked from here. By default malloc() raises its threshold after
+ * the first and keeps that much in both processes. */
 static void give_back_soon(void)
 {
 	(void)mallopt(M_MMAP_THRESHOLD, LARGE);

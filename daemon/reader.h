@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who reads the event buffer: one at a time, over a connection of the control socket, which the
- * loop of the daemon watches.
+ * The reader of the event buffer, another program (man oprofile-buffer.5). At most one is
+ * connected, over the control socket; the daemon's loop watches its connection.
  *
  *	reader_ask(&reader, answer, &err);	the command "buffer"
  *	reader_adopt(fd, &reader);		its connection
@@ -20,27 +20,26 @@ struct stream_outlet;
 
 struct reader {
 	int epoll;     /* the loop's; borrowed */
-	uint32_t mark; /* what it gets from epoll when the socket is ready */
+	uint32_t mark; /* the epoll data of the connection */
 	struct collector *collector;
 	const struct nodes *nodes;
 	struct stream_outlet *outlet; /* NULL: nobody reads */
-	uint64_t lost;		      /* words that former ones were too slow for */
-	uint32_t knows;		      /* the counters that were enabled when it came, a bit each */
+	uint64_t lost;	/* words dropped because readers before this one were too slow */
+	uint32_t knows; /* counters that were enabled when it connected, a bit each */
 };
 
-/* Puts what a reader has to know before its first words into @answer; 0, or -EBUSY where there is
- * one. */
+/* Adds to @answer what a reader must know before its first words; 0, or -EBUSY if there is one. */
 int reader_ask(struct reader *r, struct strbuf *answer, struct error *err);
-/* @data is the struct reader, @fd becomes its connection, and is closed where there is one already.
- */
+/* Makes @fd the connection of the reader @data; closes it if there is one already. */
 void reader_adopt(int fd, void *data);
-/* Sends what waits, or with @now whatever there is; the rest goes when the socket takes more. */
+/* Sends the waiting words once they reach the watershed, with @now at once; the rest follows when
+ * the socket takes more. */
 void reader_feed(struct reader *r, bool now);
-/* The socket takes more, or was hung up. */
+/* For when the socket takes more, or was closed. */
 void reader_take(struct reader *r);
-/* Hangs up on one to whom the numbers of the counters would be wrong by now. */
+/* Disconnects a reader that has learnt numbers of counters which are wrong by now. */
 void reader_check(struct reader *r);
-/* Hangs up; nothing if nobody reads. */
+/* Disconnects the reader, if there is one. */
 void reader_end(struct reader *r);
-/* Words that readers were too slow for, so far. */
+/* Words dropped so far because readers were too slow. */
 uint64_t reader_lost(const struct reader *r);

@@ -59,7 +59,7 @@ static int find_group(const char *name, gid_t *ret, struct error *err)
 	const struct group *group = getgrnam(name);
 
 	if (!group)
-		return error_set(err, -ENOENT, "there is no group '%s'", name);
+		return error_set(err, -ENOENT, "no group '%s'", name);
 	*ret = group->gr_gid;
 	return 0;
 }
@@ -71,7 +71,7 @@ int rights_choose(const char *user, const char *group, struct rights *ret, struc
 	struct rights who = { .uid = geteuid(), .gid = getegid(), .by_root = by_root };
 
 	if (user && !entry)
-		return error_set(err, -ENOENT, "there is no user '%s'", user);
+		return error_set(err, -ENOENT, "no user '%s'", user);
 	if (!user && by_root)
 		entry = getpwnam(RIGHTS_USER);
 	if (entry && !by_root && entry->pw_uid != who.uid)

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Who the daemon is, and what it may do: the user that it becomes, the capabilities that it keeps.
- * It starts as root, or with the capabilities that it needs and no more, and goes down in two
- * steps: before it opens anything it becomes its user and keeps what any driver needs; once a
- * driver is set up, what that driver needs.
+ * The daemon's user and capabilities. It is started as root, or with just the capabilities that it
+ * needs, and drops rights in two steps: before it opens anything it switches to its user and keeps
+ * the capabilities that any driver needs; once a driver is set up, only those of that driver.
  *
  *	struct rights who;
  *	rights_choose(user, group, &who, err);
@@ -18,27 +17,27 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* The user of a daemon that was started as root, where no other is asked for. */
+/* The user to switch to when started as root, unless another is asked for. */
 #define RIGHTS_USER "oprofile"
 
 struct rights {
 	uid_t uid;
 	gid_t gid;
-	gid_t group;  /* that may control and read; without one asked for ->gid */
+	gid_t group;  /* may control the daemon and read the session; ->gid unless asked for */
 	bool by_root; /* it was started as root */
 };
 
-/* Chooses who to be: @user (NULL: RIGHTS_USER if root asks and there is one, else nobody else than
- * now), beside it a member of @group (NULL: none). 0; -ENOENT for a user or group that does not
- * exist; -EPERM for another user where root does not ask. */
+/* Chooses the user and group: @user (NULL: RIGHTS_USER if started as root and it exists, else the
+ * current user), and @group (NULL: the user's). 0; -ENOENT for a user or group that does not exist;
+ * -EPERM for another user unless started as root. */
 int rights_choose(const char *user, const char *group, struct rights *ret, struct error *err);
-/* The group that controls and reads where none is asked for: RIGHTS_USER's own if rights_choose()
- * with @user would choose that, else NULL. */
+/* The group that may control and read if none is asked for: that of RIGHTS_USER if rights_choose()
+ * would choose RIGHTS_USER for @user, else NULL. */
 const char *rights_group(const char *user);
-/* Becomes that user for good: no other groups, no capabilities but those that some driver needs, of
- * this or any program that it might run, no core dumps. 0 or -errno. */
+/* Switches to that user for good: drops all other groups, and all capabilities that no driver
+ * needs, for this program and any that it might run; disables core dumps. 0 or -errno. */
 int rights_enter(const struct rights *who, struct error *err);
-/* Drops what the driver called @driver does not need; 0 or -errno. */
+/* Drops the capabilities that the driver called @driver does not need; 0 or -errno. */
 int rights_keep(const char *driver, struct error *err);
-/* What this process may do: "perfmon,bpf", or "none"; caller frees. */
+/* The capabilities of this process: "perfmon,bpf", or "none"; caller frees. */
 char *rights_text(void);

@@ -15,10 +15,10 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 
-/* Of perf events: '$'. */
+/* The ioctls of perf events have the type '$'. */
 enum { IOCTL_TYPE = 0xff00, IOCTL_PERF = 0x2400 };
 
-/* Names of both architectures; what one has not is passed over. */
+/* Names of all architectures; those that this one does not have are skipped. */
 static const struct seccomp_confine_call calls[] = {
 	/* Memory: never code. */
 	{ "brk" },
@@ -50,13 +50,13 @@ static const struct seccomp_confine_call calls[] = {
 	{ "set_robust_list" },
 	{ "set_tid_address" },
 	{ "prctl", SECCOMP_CONFINE_IS(0, PR_SET_NAME) },
-	/* Signals, also of one that ends itself. */
+	/* Signals, also from a process to itself. */
 	{ "rt_sigaction" },
 	{ "rt_sigprocmask" },
 	{ "rt_sigreturn" },
 	{ "sigaltstack" },
 	{ "tgkill" },
-	{ "kill", SECCOMP_CONFINE_IS(1, 0) }, /* asks whether a process is there */
+	{ "kill", SECCOMP_CONFINE_IS(1, 0) }, /* asks whether a process exists */
 	/* Who we are. */
 	{ "getegid" },
 	{ "geteuid" },
@@ -140,7 +140,7 @@ static const struct seccomp_confine_call calls[] = {
 	{ "unlink" },
 	{ "unlinkat" },
 	{ "utimensat" },
-	/* The control socket, the service manager's, and those to who reads files. */
+	/* Sockets: control, service manager, the parser's processes. */
 	{ "accept4" },
 	{ "bind" },
 	{ "connect" },

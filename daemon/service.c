@@ -274,8 +274,7 @@ static int run_shutdown(const char *arg _unused_, struct strbuf *answer, void *d
 	struct service *s = data;
 
 	s->quit = true;
-	/* Stopped before the answer goes out: whoever waits for it finds all samples in the files.
-	 */
+	/* Stop before answering: after the answer all samples are in the files. */
 	control_answer(answer, "pid", "%d", (int)getpid());
 	return stop(s, err);
 }
@@ -327,17 +326,17 @@ static void adopt(int fd, void *data)
 }
 
 static const struct control_command commands[] = {
-	{ "status", NULL, run_status, "what it does, how fast, what was lost" },
+	{ "status", NULL, run_status, "show state, rates and losses" },
 	{ "start", NULL, run_start, "begin to sample" },
 	{ "stop", NULL, run_stop, "end sampling; all samples are recorded" },
-	{ "dump", NULL, run_dump, "record what was sampled up to now" },
+	{ "dump", NULL, run_dump, "record all samples taken so far" },
 	{ "reset", NULL, run_reset, "empty the current session" },
 	{ "save", "NAME", run_save, "rename the current session, go on with an empty one" },
 	{ "shutdown", NULL, run_shutdown, "stop and end" },
 	{ "verbose", "[LEVEL]", run_verbose, "what the log says" },
 	{ "list", "[PATH]", run_list, "the nodes in a directory of oprofilefs" },
 	{ "stat", "PATH", run_stat, "what a node is" },
-	{ "read", "PATH", run_read, "what is in a node" },
+	{ "read", "PATH", run_read, "show the text of a node" },
 	{ "write", "PATH VALUE", run_write, "write to a node" },
 	{ "buffer", NULL, run_buffer, "read the event buffer: its words follow the answer" },
 	{ NULL, NULL, NULL, NULL },
@@ -349,7 +348,7 @@ static int enable_node(bool on, void *data, struct error *err)
 {
 	int r = on ? start(data, err) : stop(data, err);
 
-	/* Whoever writes to a file sees a number only. */
+	/* A program that writes to a file sees only an error number: log the text. */
 	if (r < 0)
 		log_error("enable: %s", err->text);
 	return r;
@@ -379,7 +378,7 @@ static int on_hup(struct service *s, struct error *err)
 {
 	int r = logfile_reopen(err);
 
-	log_info("log and sample files opened anew");
+	log_info("log and sample files reopened");
 	return r < 0 ? r : collector_reopen(s->collector, err);
 }
 

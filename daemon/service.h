@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The daemon at work: one loop over signals, the control socket, the driver and a few timers. A
- * collector does the profiling; here is only when. Nothing wakes it while it does not sample.
+ * The daemon's main loop, over signals, the control socket, the driver and a few timers. A
+ * collector does the profiling; this decides when. Nothing wakes the daemon while it does not
+ * sample.
  *
  *	service_new(&options, parser, &service, err);
  *	service_run(service, err);		until told to end
@@ -17,9 +18,9 @@ struct parser;
 struct service;
 struct daemon_options;
 
-/* Sets collector and control socket up, starts if the options say so, takes over the signals that
- * it handles. @options and @parser, which reads files for it, stay the caller's and must outlive
- * it; what is written to oprofilefs changes the settings. Caller frees; 0 or -errno. */
+/* Sets up collector and control socket, starts sampling if @options ask for it, and takes over the
+ * signals that it handles. @options and @parser, which reads files for it, are borrowed and must
+ * outlive it; settings written to oprofilefs change @options. Caller frees; 0 or -errno. */
 int service_new(struct daemon_options *options, struct parser *parser, struct service **ret,
 		struct error *err);
 /* Serves until SIGTERM, SIGINT or the command "shutdown", then stops and records all. 0 or -errno

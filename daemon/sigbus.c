@@ -11,7 +11,7 @@
 
 /* All below runs in a signal handler: system calls and plain memory only. */
 
-/* The hexadecimal number at *@s, which moves behind it. */
+/* The hexadecimal number at *@s; moves *@s past it. */
 static uint64_t take_hex(const char **s)
 {
 	static const char digits[] = "0123456789abcdef";

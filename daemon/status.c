@@ -83,7 +83,7 @@ static void answer_cost(const struct status *status, struct strbuf *answer)
 		control_answer(answer, "budget_exceeded", "1");
 }
 
-/* Limits beside what is used, and what is done without to keep to them. */
+/* Limits, what is used of them, and what is shed to keep to them. */
 static void answer_quota(const struct status *status, struct strbuf *answer)
 {
 	struct quota_reading quota;

@@ -13,7 +13,7 @@ struct status {
 	const struct collector *collector;
 	const struct meter *meter;
 	uint64_t born_ns;    /* when the daemon started, CLOCK_MONOTONIC */
-	const char *trouble; /* what went wrong by itself, or NULL */
+	const char *trouble; /* the error that stopped sampling, or NULL */
 };
 
 /* Adds the lines; everything is borrowed for the call. */

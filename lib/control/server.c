@@ -27,7 +27,7 @@ struct client {
 	struct strbuf answer;
 	size_t sent;  /* bytes of ->answer */
 	bool closing; /* after the answer */
-	bool adopted; /* likewise: it is to be handed over */
+	bool adopted; /* after the answer the connection is handed over */
 };
 
 struct control_server {
@@ -51,7 +51,7 @@ static int watch(struct control_server *server, int fd, uint32_t events, uint32_
 	return epoll_ctl(server->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
-/* Sets the timer to the next deadline; off where there is no client, so that an idle server never
+/* Sets the timer to the next deadline; off if there is no client, so that an idle server never
  * wakes. */
 static void set_timer(struct control_server *server)
 {
@@ -146,7 +146,7 @@ static int run_command(const struct control_server *server, const char *name, co
 		if (strcmp(name, c->name) != 0)
 			continue;
 		if (arg && !c->arg)
-			return error_set(err, -EINVAL, "%s takes nothing behind it", name);
+			return error_set(err, -EINVAL, "%s: takes no argument", name);
 		if (!arg && c->arg && c->arg[0] != '[')
 			return error_set(err, -EINVAL, "%s needs %s", name, c->arg);
 		return c->run(arg, answer, server->data, err);

@@ -31,8 +31,7 @@ enum {
 
 struct control_command {
 	const char *name;
-	const char
-		*arg; /* what stands behind the name; NULL: nothing; "[LEVEL]": may be left out */
+	const char *arg; /* text after the name; NULL: none; "[LEVEL]": optional */
 	/* Does it: adds to @answer by control_answer(); @arg is NULL if there is none. 0 or -errno,
 	 * of which the text goes to the client; CONTROL_ADOPT: the connection goes to ->adopt. */
 	int (*run)(const char *arg, struct strbuf *answer, void *data, struct error *err);
@@ -44,7 +43,7 @@ enum { CONTROL_ADOPT = 1 };
 
 struct control_server_config {
 	const char *session_dir; /* borrowed for control_server_new() */
-	const char *group;	 /* whose members may connect beside the owner and root, or NULL */
+	const char *group;	 /* its members may connect, besides owner and root; or NULL */
 	const struct control_command *commands; /* borrowed; a NULL name ends the table */
 	void *data;				/* for ->run and ->adopt */
 	/* Takes a connection whose last request's run function returned CONTROL_ADOPT and whose

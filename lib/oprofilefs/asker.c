@@ -40,7 +40,7 @@ struct asker *asker_new(const char *session_dir)
 	return a;
 }
 
-/* Ends the connection; tells all who wait. */
+/* Ends the connection and calls back all waiting requests. */
 static void hang_up(struct asker *a, int r)
 {
 	struct waiter *waiters = STEAL(a->waiters);
@@ -67,7 +67,7 @@ void asker_free(struct asker *a)
 	free(a);
 }
 
-/* The number whose name stands before a colon; -EREMOTEIO where none does. */
+/* The errno named before the first colon; -EREMOTEIO if there is none. */
 static int number_of_error(const char *text)
 {
 	size_t length = strcspn(text, ":");

@@ -17,21 +17,21 @@
 
 /* Takes an answer: @r is 0 and @answer the lines without the last, both borrowed; or -errno, and
  * @answer what the daemon says (of a node, its own number), NULL where it said nothing:
- * -ECONNREFUSED where none listens, -ECONNRESET where it went away. */
+ * -ECONNREFUSED if no daemon listens, -ECONNRESET if it went away. */
 typedef void asker_take(int r, const char *answer, void *data);
 
 struct asker;
 
 /* Caller frees. */
 struct asker *asker_new(const char *session_dir);
-/* Those who still wait are told -ECONNRESET; NULL is fine. */
+/* Waiting requests end with -ECONNRESET; NULL is fine. */
 void asker_free(struct asker *a);
 DEFINE_CLEANUP(struct asker *, asker_free);
 
 /* Sends a line; @take is called once, perhaps at once. */
 void asker_ask(struct asker *a, const char *request, asker_take *take, void *data);
 /* For a take function whose request turns the connection into something else: hands it over, to be
- * closed by the caller, with what came behind the answer in @rest. Nobody else may be waiting. */
+ * closed by the caller, with what came after the answer in @rest. No other request may wait. */
 int asker_hand_over(struct asker *a, struct strbuf *rest);
 
 /* What to poll: -1 and 0 while nothing is awaited. */

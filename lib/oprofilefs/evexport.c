@@ -28,7 +28,7 @@ struct unit {
 	struct frame *frames;
 	size_t count, room;
 	bool chain;
-	uint64_t weight; /* times that it is still to be written; 0: there is none */
+	uint64_t weight; /* times still to be written; 0: there is no chain */
 	uint64_t code, words[CODE_WORDS_MAX];
 	size_t word_count;
 };
@@ -54,10 +54,10 @@ struct evexport {
 	bool in_chain; /* ->unit grows */
 
 	/* What the reader knows. */
-	struct context told;
-	int told_kernel; /* -1: not known */
-	uint64_t told_cookie;
-	bool told_any_cookie, traced;
+	struct context sent;
+	int sent_kernel; /* -1: not known */
+	uint64_t sent_cookie;
+	bool sent_any_cookie, traced;
 };
 
 struct evexport *evexport_new(const struct evexport_config *config)
@@ -100,15 +100,15 @@ void evexport_put(struct evexport *e, const uint64_t *words, size_t count)
 
 void evexport_restart(struct evexport *e)
 {
-	e->told = (struct context){ .known = false };
-	e->told_kernel = -1;
-	e->told_any_cookie = e->traced = false;
+	e->sent = (struct context){ .known = false };
+	e->sent_kernel = -1;
+	e->sent_any_cookie = e->traced = false;
 }
 
 /* --- reading --- */
 
-/* Words behind a code; -1 for one that is not known. */
-static int words_behind(const struct evexport *e, uint64_t code)
+/* The number of words after a code; -1 for an unknown code. */
+static int words_after(const struct evexport *e, uint64_t code)
 {
 	if (code == EVBUF_IBS_OP)
 		return (int)e->config.ibs_op_words;
@@ -169,7 +169,8 @@ static void add_caller(struct evexport *e, uint64_t cookie, uint64_t at)
 	l->frames[l->count++] = (struct frame){ cookie == EVBUF_KERNEL, cookie, at, 0 };
 }
 
-/* The chain goes on with a list, if that was told since there is a reader, and ends. */
+/* Continues the chain with a list of callers, if the list came since the reader connected, and ends
+ * it. */
 static void add_list(struct evexport *e, uint64_t number)
 {
 	const struct list *l = map_get(&e->lists, number);
@@ -184,7 +185,7 @@ static void add_list(struct evexport *e, uint64_t number)
 	end_chain(e);
 }
 
-/* Takes one code in; what has to be written is in ->unit afterwards. */
+/* Handles one code; leaves what must be written in ->unit. */
 static void take_code(struct evexport *e, uint64_t code, const uint64_t *words, size_t count)
 {
 	switch (code) {
@@ -244,13 +245,13 @@ static bool ends_chain(uint64_t code)
 	       code == EVBUF_IBS_OP;
 }
 
-/* Takes in the next record; false where it is not there as a whole. A chain that it ends is left to
+/* Handles the next record; false if it is not complete yet. A chain that it ends is left to
  * be written before it is looked at. */
 static bool take_record(struct evexport *e)
 {
 	size_t left = e->count - e->at;
 	const uint64_t *in;
-	int behind;
+	int after;
 
 	if (left < 2)
 		return false;
@@ -264,11 +265,11 @@ static bool take_record(struct evexport *e)
 		end_chain(e);
 		return true;
 	}
-	behind = words_behind(e, in[1]);
-	if (behind > 0 && left < 2 + (size_t)behind)
+	after = words_after(e, in[1]);
+	if (after > 0 && left < 2 + (size_t)after)
 		return false;
-	e->at += 2 + (size_t)MAX(behind, 0);
-	take_code(e, in[1], in + 2, (size_t)MAX(behind, 0));
+	e->at += 2 + (size_t)MAX(after, 0);
+	take_code(e, in[1], in + 2, (size_t)MAX(after, 0));
 	return true;
 }
 
@@ -307,37 +308,37 @@ static void add_code(struct output *o, uint64_t code)
 
 static void add_context(struct evexport *e, struct output *o)
 {
-	const struct context *now = &e->now, *told = &e->told;
+	const struct context *now = &e->now, *sent = &e->sent;
 
-	if (!told->known || told->cpu != now->cpu) {
+	if (!sent->known || sent->cpu != now->cpu) {
 		add_code(o, EVBUF_CPU_SWITCH);
 		add(o, now->cpu);
-		e->told_any_cookie = false;
+		e->sent_any_cookie = false;
 	}
-	if (!told->known || told->tid != now->tid || told->tgid != now->tgid ||
-	    told->app != now->app) {
+	if (!sent->known || sent->tid != now->tid || sent->tgid != now->tgid ||
+	    sent->app != now->app) {
 		add_code(o, EVBUF_CTX_SWITCH);
 		add(o, now->tid);
 		add(o, now->app);
 		add_code(o, EVBUF_CTX_TGID);
 		add(o, now->tgid);
-		e->told_any_cookie = false;
+		e->sent_any_cookie = false;
 	}
-	e->told = *now;
-	e->told.known = true;
+	e->sent = *now;
+	e->sent.known = true;
 }
 
 static void add_place(struct evexport *e, struct output *o, bool kernel, uint64_t cookie)
 {
-	if (e->told_kernel != kernel)
+	if (e->sent_kernel != kernel)
 		add_code(o, kernel ? EVBUF_KERNEL_ENTER : EVBUF_USER_ENTER);
-	e->told_kernel = kernel;
-	if (kernel || (e->told_any_cookie && e->told_cookie == cookie))
+	e->sent_kernel = kernel;
+	if (kernel || (e->sent_any_cookie && e->sent_cookie == cookie))
 		return;
 	add_code(o, EVBUF_COOKIE_SWITCH);
 	add(o, cookie);
-	e->told_cookie = cookie;
-	e->told_any_cookie = true;
+	e->sent_cookie = cookie;
+	e->sent_any_cookie = true;
 }
 
 /* Writes the unit once; of a chain as many frames as there is room for. */

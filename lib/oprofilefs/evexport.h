@@ -26,7 +26,7 @@ enum {
 struct evexport_config {
 	uint8_t counters[EVEXPORT_COUNTERS_MAX]; /* by number in the stream: in the export */
 	size_t counter_count;			 /* samples of others are left out */
-	size_t ibs_op_words;			 /* behind that code; 0: 13 */
+	size_t ibs_op_words;			 /* after that code; 0: 13 */
 };
 
 struct evexport;

@@ -39,7 +39,7 @@ kill -USR1 "$daemon"
 wait_for received_more_than 100
 mv "$log" "$log.1"
 kill -HUP "$daemon"
-ok "SIGHUP opens the log anew" wait_for log_has "opened anew"
+ok "SIGHUP reopens the log" wait_for log_has "log and sample files reopened"
 before=$(status_number samples_received)
 ok "  and it samples on" wait_for received_more_than $((before + 50))
 kill -INT "$daemon"

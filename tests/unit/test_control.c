@@ -130,7 +130,7 @@ static void requests_are_lines(void)
 		{ "echo a b\n", "echo a b\n.\n" },
 		{ "echo\n", "error: echo needs TEXT\n" },
 		{ "echo \n", "error: echo needs TEXT\n" },
-		{ "count 1\n", "error: count takes nothing behind it\n" },
+		{ "count 1\n", "error: count: takes no argument\n" },
 		{ "fail\n", "error: no luck?today\n" },
 		{ "fail money\n", "error: no money?today\n" },
 		{ "\n", "error: unknown request; \"help\" lists what there is\n" },
