@@ -69,7 +69,7 @@ ok "status without a daemon" opcontrol --status
 has "  lists the sessions" "sessions: .*monday"
 has "  and those just saved" "sessions: .*tuesday"
 fails "saving where there is nothing" 1 opcontrol --save=wednesday
-has "  says so" "there are no samples to save"
+has "  says so" "no samples to save"
 fails "an unknown option" 2 opcontrol --strat
 has "  names the nearest" "did you mean '--start'"
 fails "an unknown event" 1 opcontrol --setup --event=TIMR

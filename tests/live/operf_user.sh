@@ -49,7 +49,7 @@ has "is told with its path" "$dir/z"
 ok "an event in the kernel only" sh -c "! $(command -v setpriv) --reuid=65534 --regid=65534 \
 	--clear-groups --bounding-set=-all --inh-caps=-all \
 	operf --session-dir=$dir/user/k --events=PAGE_FAULTS:1:0:1:0 true"
-has "is refused with the remedy" "the kernel may not be sampled by this user"
+has "is refused with the remedy" "this user may not sample the kernel"
 
 mkdir -m 700 "$dir/closed"
 PATH=$dir/closed:$PATH fails "a command in no directory that can be seen" 127 \

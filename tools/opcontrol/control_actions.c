@@ -16,7 +16,7 @@
 #include <errno.h>
 #include <stdio.h>
 
-/* Asks the daemon; where none runs, says how to start one. */
+/* Asks the daemon; if none runs, the error says how to start one. */
 static int ask(const struct control_context *context, const char *request, struct strbuf *answer,
 	       struct error *err)
 {
@@ -25,13 +25,13 @@ static int ask(const struct control_context *context, const char *request, struc
 	if (r == -ENOENT)
 		return error_set(err, r, "%s; 'opcontrol --start' starts one", err->text);
 	if (r == -EACCES)
-		return error_set(err, r, "%s (a SOCKET_GROUP could be let in, see daemonrc(5))",
+		return error_set(err, r, "%s; SOCKET_GROUP in daemonrc(5) grants a group access",
 				 err->text);
 	return r;
 }
 
-/* Asks for something that has no answer to show. */
-static int tell(const struct control_context *context, const char *request, struct error *err)
+/* The same for a request whose answer is not shown. */
+static int request(const struct control_context *context, const char *request, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
 
@@ -75,16 +75,16 @@ static int do_start(const struct control_context *context, const char *arg, stru
 static int do_stop(const struct control_context *context, const char *arg _unused_,
 		   struct error *err)
 {
-	return tell(context, "stop", err);
+	return request(context, "stop", err);
 }
 
 static int do_dump(const struct control_context *context, const char *arg _unused_,
 		   struct error *err)
 {
-	return tell(context, "dump", err);
+	return request(context, "dump", err);
 }
 
-/* Works on the session by ourselves, under its lock; for when no daemon runs. */
+/* Saves or resets the session in this process, under its lock: for when no daemon runs. */
 static int alone(const struct control_context *context, const char *save_as, struct error *err)
 {
 	_cleanup_close_ int lock = session_lock(context->session_dir, err);
@@ -96,8 +96,7 @@ static int alone(const struct control_context *context, const char *save_as, str
 	if (!session_name_valid(save_as))
 		return error_set(err, -EINVAL, "'%s' cannot be the name of a session", save_as);
 	if (!session_exists(context->session_dir, "current"))
-		return error_set(err, -ENOENT, "%s: there are no samples to save",
-				 context->session_dir);
+		return error_set(err, -ENOENT, "%s: no samples to save", context->session_dir);
 	return session_rename(context->session_dir, "current", save_as, err);
 }
 

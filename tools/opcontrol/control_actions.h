@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What opcontrol can be told to do: a table of actions over one context.
+ * The actions of opcontrol as a table: each runs on one context.
  *
  *	r = control_actions[ACTION_DUMP].run(context, NULL, err);
  */
@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-/* What the actions work on; whoever fills it owns the strings. */
+/* What the actions work on. The caller owns the strings. */
 struct control_context {
 	struct settings settings;
 	char *rc_path;	   /* absolute; need not exist */
@@ -42,7 +42,7 @@ struct control_action {
 	/* Does it; @arg is the option's argument or NULL. What it shows goes to stdout. 0 or
 	 * -errno. */
 	int (*run)(const struct control_context *context, const char *arg, struct error *err);
-	bool stores; /* goes with settings: a --session-dir beside it is kept */
+	bool stores; /* --session-dir given together with it is stored */
 };
 
 extern const struct control_action control_actions[ACTION_COUNT_];

@@ -89,8 +89,8 @@ int daemon_end(const char *session_dir, struct error *err)
 	}
 	if (r == -ENOENT)
 		return error_set(err, -EBUSY,
-				 "%s is being written by pid %u, which is no daemon or does not "
-				 "listen; end it with 'kill %u'",
+				 "%s: pid %u is writing to it, but does not answer as a daemon; "
+				 "end it with 'kill %u'",
 				 session_dir, pid, pid);
 	if (r < 0)
 		return r;
@@ -99,6 +99,6 @@ int daemon_end(const char *session_dir, struct error *err)
 			return 0;
 		(void)poll(NULL, 0, END_POLL_MS);
 	}
-	return error_set(err, -ETIMEDOUT, "the daemon (pid %u) said it would end, but has not",
-			 pid);
+	return error_set(err, -ETIMEDOUT,
+			 "the daemon (pid %u) has not ended within 20 s; see its log", pid);
 }

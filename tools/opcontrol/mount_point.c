@@ -14,7 +14,7 @@
 #include <sys/mount.h>
 #include <sys/stat.h>
 
-/* Whether oprofilefs is mounted there, dead or alive. */
+/* Whether oprofilefs is mounted there, with or without a server. */
 static bool is_mounted(const char *where)
 {
 	FILE *mounts = setmntent("/proc/self/mounts", "re");
@@ -41,7 +41,7 @@ int mount_point_mount(const char *session_dir, const char *where, struct error *
 
 	/* One whose server has gone is replaced. */
 	if (found == 0 && is_mounted(where))
-		return error_set(err, -EBUSY, "oprofilefs is mounted on %s already", where);
+		return error_set(err, -EBUSY, "%s: oprofilefs is already mounted there", where);
 	r = found < 0 && errno == ENOENT ? path_make_dirs(where, 0755, err) : 0;
 	return r < 0 ? r : daemon_spawn(program, argv, err);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* opcontrol: stores settings, starts the daemon, tells it what to do, shows what it does. */
+/* opcontrol: stores settings, starts and controls the daemon, shows its state. */
 #include "tools/common/tool.h"
 
 #include "base/mem.h"
@@ -52,7 +52,7 @@ static int add_event(const char *arg, void *target _unused_, struct error *err)
 	return 0;
 }
 
-/* An option of the original that means nothing any more. */
+/* An option of OProfile 1.x that has no effect any more. */
 static int note_option(const char *arg _unused_, void *target, struct error *err _unused_)
 {
 	tool_warn("%s has no effect any more", (const char *)target);
@@ -64,42 +64,42 @@ static int note_option(const char *arg _unused_, void *target, struct error *err
 #define DO(letter, name, id, arg, help)                                                            \
 	{ letter, name, OPT_CALL, (void *)&control_actions[id], arg, help, queue_action }
 static const struct opt opts[] = {
-	{ 0, NULL, OPT_HEADING, NULL, NULL, "What to do, in the order given", NULL },
-	DO(0, "setup", ACTION_SETUP, NULL, "store the settings given, do nothing else"),
-	DO(0, "start-daemon", ACTION_START_DAEMON, NULL, "start the daemon, do not sample yet"),
-	DO('s', "start", ACTION_START, NULL, "sample; starts the daemon where none runs"),
-	DO('d', "dump", ACTION_DUMP, NULL, "write out what was sampled up to now, for reports"),
-	DO('t', "stop", ACTION_STOP, NULL, "stop sampling; the daemon stays"),
-	DO(0, "reset", ACTION_RESET, NULL, "throw the current session's samples away"),
-	DO(0, "save", ACTION_SAVE, "NAME", "keep the current session as NAME, begin an empty one"),
-	DO(0, "status", ACTION_STATUS, NULL, "show what the daemon does and what was lost"),
+	{ 0, NULL, OPT_HEADING, NULL, NULL, "Actions, done in the order given", NULL },
+	DO(0, "setup", ACTION_SETUP, NULL, "store the settings given, and do nothing else"),
+	DO(0, "start-daemon", ACTION_START_DAEMON, NULL, "start the daemon without sampling"),
+	DO('s', "start", ACTION_START, NULL, "start sampling, and the daemon if none runs"),
+	DO('d', "dump", ACTION_DUMP, NULL, "write out all samples taken so far, for reports"),
+	DO('t', "stop", ACTION_STOP, NULL, "stop sampling; the daemon keeps running"),
+	DO(0, "reset", ACTION_RESET, NULL, "delete the samples of the current session"),
+	DO(0, "save", ACTION_SAVE, "NAME", "save the current session as NAME, start an empty one"),
+	DO(0, "status", ACTION_STATUS, NULL, "show the daemon's state, and losses"),
 	DO('h', "shutdown", ACTION_SHUTDOWN, NULL, "stop sampling and end the daemon"),
-	DO('l', "list-events", ACTION_LIST_EVENTS, NULL, "list the events there are"),
+	DO('l', "list-events", ACTION_LIST_EVENTS, NULL, "list the available events"),
 	DO(0, "check", ACTION_CHECK, NULL,
-	  "show what can be profiled here, and what to do about the rest"),
-	DO(0, "init", ACTION_INIT, NULL, "nothing: there is no module to load any more"),
-	DO(0, "deinit", ACTION_DEINIT, NULL, "as --shutdown, then --umount"),
+	  "show what can be profiled here, and how to enable the rest"),
+	DO(0, "init", ACTION_INIT, NULL, "do nothing: there is no kernel module to load any more"),
+	DO(0, "deinit", ACTION_DEINIT, NULL, "do --shutdown, then --umount"),
 	DO(0, "mount", ACTION_MOUNT, "[DIR]",
 	  "mount oprofilefs, the daemon's controls as files (/dev/oprofile)"),
 	DO(0, "umount", ACTION_UMOUNT, "[DIR]", "unmount it"),
-	{ 0, "json", OPT_FLAG, &json, NULL, "--status and --check as JSON", NULL },
-	{ 0, NULL, OPT_HEADING, NULL, NULL, "Settings, kept for the next time", NULL },
+	{ 0, "json", OPT_FLAG, &json, NULL, "print --status and --check as JSON", NULL },
+	{ 0, NULL, OPT_HEADING, NULL, NULL, "Settings, stored for later calls", NULL },
 	{ 'e', "event", OPT_CALL, NULL, "EVENT",
 	  "sample EVENT, which is NAME:count:unitmask:kernel:user, TIMER:HZ, or \"default\"; may "
-	  "be given more than once, or with commas between",
+	  "be given more than once, or as a comma-separated list",
 	  add_event },
 	SETTINGS(SETTING_OPTION)
 	{ 0, "no-vmlinux", OPT_CALL, &given[SETTING_VMLINUX], NULL,
 	  "count all of the kernel as one image", setting_give },
 	{ 0, "config", OPT_PATH, &config_path, "FILE",
-	  "keep the settings in FILE (see daemonrc(5))", NULL },
-	{ 0, NULL, OPT_HEADING, NULL, NULL, "Of the original, accepted without effect", NULL },
+	  "store the settings in FILE (see daemonrc(5))", NULL },
+	{ 0, NULL, OPT_HEADING, NULL, NULL, "Options of OProfile 1.x without effect", NULL },
 	{ 0, "xen", OPT_CALL, (void *)"--xen", "FILE",
 	  "Xen's hypervisor is not sampled", note_option },
 	{ 0, "active-domains", OPT_CALL, (void *)"--active-domains", "LIST",
-	  "nor are its other domains", note_option },
+	  "Xen's other domains are not sampled", note_option },
 	{ 0, "s390hwsampbufsize", OPT_CALL, (void *)"--s390hwsampbufsize", "N",
-	  "the kernel knows itself how large that buffer must be", note_option },
+	  "the kernel chooses the size of that buffer", note_option },
 	{ 0, "note-table-size", OPT_CALL, (void *)"--note-table-size", "N",
 	  "there is no table of notes", note_option },
 	OPT_END
@@ -109,9 +109,9 @@ static const struct opt opts[] = {
 static const struct opt_cmdline cmdline = {
 	.tool = "opcontrol",
 	.usage = "[OPTION]...",
-	.summary =
-		"Control the profiling daemon: store its settings, start and stop it, keep or drop "
-		"what it sampled.",
+	.summary = "Control the profiling daemon: store its settings, start and stop it, save or "
+		   "delete "
+		   "its samples.",
 	.epilog = "To profile the whole machine for a while:\n"
 		  "  opcontrol --start\n"
 		  "  opcontrol --dump && opreport\n"

@@ -21,8 +21,8 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-enum { PRIORITY = 10 };	   /* higher than that of what is sampled, as of nice(2) */
-enum { DEFAULT_HZ = 997 }; /* a prime: not in step with what the system does by the clock */
+enum { PRIORITY = 10 };	   /* above that of the target, in steps of nice(2) */
+enum { DEFAULT_HZ = 997 }; /* a prime: not in step with periodic work */
 
 static const char default_dir[] = "oprofile_data";
 
@@ -30,7 +30,7 @@ static bool force, system_wide, append, lazy, off_cpu;
 static const char *session_dir = default_dir, *vmlinux;
 static uint64_t pid;
 static struct setting_given given[] = SETTINGS_GIVEN;
-static struct settings settings; /* of those that the daemon has as well */
+static struct settings settings; /* the options shared with the daemon */
 static struct strbuf specs;	 /* of all --events, joined by commas */
 
 static int add_events(const char *arg, void *target, struct error *err)
@@ -95,8 +95,8 @@ static const struct opt_cmdline cmdline = {
 	.stop_at_operand = true,
 };
 
-/* Whether whole CPUs may be sampled: then one process is followed by a filter, which costs its
- * threads nothing; else by inherited events, all that an ordinary user may have. */
+/* Whether whole CPUs may be sampled. If so, a process is followed by a filter, which costs its
+ * threads nothing; if not, by inherited events, which any user may have. */
 static bool may_sample_cpus(void)
 {
 	struct probe_result result;
@@ -105,8 +105,8 @@ static bool may_sample_cpus(void)
 	return result.verdict != PROBE_MISSING;
 }
 
-/* From perf_event_paranoid 2 on an ordinary user may not sample the kernel, not even under its own
- * processes. */
+/* With perf_event_paranoid >= 2 an ordinary user may not sample the kernel, not even in processes
+ * of their own. */
 static int leave_kernel_out(struct event *events, size_t count, struct error *err)
 {
 	_cleanup_free_ char *text = NULL;
@@ -123,12 +123,12 @@ static int leave_kernel_out(struct event *events, size_t count, struct error *er
 		if (!events[i].user)
 			return error_set(
 				err, -EACCES,
-				"event %s: the kernel may not be sampled by this user; run "
-				"as root or sysctl kernel.perf_event_paranoid=1",
+				"event %s: this user may not sample the kernel; run as root, "
+				"or set sysctl kernel.perf_event_paranoid=1",
 				events[i].name);
 		events[i].kernel = false;
 	}
-	log_info("the kernel is left out: perf_event_paranoid is %" PRId64, level);
+	log_info("the kernel is not sampled: perf_event_paranoid is %" PRId64, level);
 	return 0;
 }
 
@@ -137,7 +137,7 @@ static uint64_t rate_hz(void)
 	return given[SETTING_RATE].value ? settings.rate : DEFAULT_HZ;
 }
 
-/* The events into @events; the text of the extended feature that derives others into *@ret_feature,
+/* Parses the events into @events; the extended feature that derives others goes into *@ret_feature,
  * which the caller frees. */
 static int choose_events(struct event *events, char **ret_feature, struct error *err)
 {
@@ -166,8 +166,8 @@ static int choose_events(struct event *events, char **ret_feature, struct error 
 	return count;
 }
 
-/* Root does not write where another user could put links in its way, unless that user is who asks
- * for it through sudo. */
+/* Refuses to write as root where another user could plant links, unless that user runs us through
+ * sudo. */
 static int check_owner(const char *directory, struct error *err)
 {
 	const char *sudo = getenv("SUDO_UID");
@@ -179,12 +179,12 @@ static int check_owner(const char *directory, struct error *err)
 	if (sudo && parse_u64(sudo, 0, UINT32_MAX, &asking) == 0 && asking == st.st_uid)
 		return 0;
 	return error_set(err, -EPERM,
-			 "%s belongs to uid %u, who could have root write elsewhere: give another "
+			 "%s: belongs to uid %u, who could have root write elsewhere; use another "
 			 "--session-dir",
 			 directory, st.st_uid);
 }
 
-/* Sets the collector up for @target. The current profile becomes "previous", unless added to. */
+/* Sets up the collector for @target. The current profile becomes "previous" unless appended to. */
 static int open_collector(const struct target *target, struct parser *parser,
 			  struct collector **ret, struct error *err)
 {
@@ -241,8 +241,8 @@ static int open_collector(const struct target *target, struct parser *parser,
 	return 0;
 }
 
-/* Samples until the target ends. An error ends the sampling, but for a full disk and its like,
- * which may pass; it never ends the command. */
+/* Samples until the target ends. An error ends sampling, except one that may pass, such as a full
+ * disk; it never ends the command. */
 static int collect(struct collector *c, struct target *target, struct error *err)
 {
 	struct pollfd fds[] = { { .fd = collector_fd(c), .events = POLLIN },
@@ -304,14 +304,15 @@ static void print_no_samples(const struct collector *c, const struct target *tar
 			"%.1f ms: let it run longer, or raise --rate\n",
 			(double)target->cpu_ns / 1e6, period_ms);
 	else if (event->is_timer)
-		(void)fprintf(stderr, "operf: it used no CPU time to speak of meanwhile\n");
+		(void)fprintf(stderr, "operf: the target used next to no CPU time\n");
 	else
-		(void)fprintf(stderr,
-			      "operf: what was counted did not come to one sample: profile longer, "
-			      "or lower the count\n");
+		(void)fprintf(
+			stderr,
+			"operf: the event occurred too rarely for one sample: profile longer, "
+			"or lower the count\n");
 }
 
-/* @word as a shell takes it for one; caller frees. */
+/* @word quoted for a shell; caller frees. */
 static char *shell_word(const char *word)
 {
 	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
@@ -326,7 +327,7 @@ static char *shell_word(const char *word)
 	return strbuf_take(&out);
 }
 
-/* What a report must merge of what is kept apart: it has columns for one. */
+/* The option that merges what a report has no column for: it has a column for one separation. */
 static const char *merge_hint(void)
 {
 	bool thread = settings.separate & RECORD_SEPARATE_THREAD;
@@ -348,7 +349,7 @@ static void print_hint(void)
 		      elsewhere ? " --session-dir=" : "", elsewhere ? word : "", merge_hint());
 }
 
-/* What was sampled and lost, and how to see it. */
+/* Prints what was sampled and lost, and how to see it. */
 static void summarise(const struct collector *c, const struct target *target)
 {
 	struct driver_stats driver;
@@ -382,7 +383,7 @@ static bool is_among(const struct event *events, size_t count, const char *name)
 	return false;
 }
 
-/* Says what samples, loudly where it is not what was asked for. */
+/* Reports what takes the samples; as a warning if it is not what was asked for. */
 static void say_driver(const struct collector *c)
 {
 	struct event asked[EVENT_MAX];
@@ -429,7 +430,7 @@ static int profile(struct target *target, struct parser *parser, struct error *e
 	return r;
 }
 
-/* What the operands and options ask for; exits on a contradiction. */
+/* What to profile; exits on contradicting options. */
 static enum target_kind target_kind_of(char **command)
 {
 	int ways = system_wide + (pid != 0) + (*command != NULL);
@@ -450,8 +451,8 @@ static int open_target(struct target *target, char **command, struct error *err)
 					      : target_system(target, err);
 }
 
-/* On a busy machine what builds unwind tables would wait for a CPU, and all the while chains would
- * end for want of them. How much higher our priority is from now on: only root may. */
+/* Raises our priority, which only root may: on a busy machine the threads that build unwind tables
+ * would wait for a CPU, and call chains would be cut short meanwhile. Returns by how much. */
 static int raise_priority(void)
 {
 	int before = getpriority(PRIO_PROCESS, 0);
@@ -475,7 +476,7 @@ int main(int argc, char **argv)
 	if (given[SETTING_VERBOSE].value)
 		tool_verbose((enum log_level)settings.verbose);
 	if (lazy)
-		log_info("--lazy-conversion: samples are converted while they come");
+		log_info("--lazy-conversion has no effect: samples are converted at once");
 	if (settings.callgraph)
 		target.raised = raise_priority();
 	r = parser_new(&parser, &err);

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 
 enum {
-	LOADER_MS = 30000,  /* longer than it takes to look for libraries on any disk */
+	LOADER_MS = 30000,  /* longer than finding libraries takes on any disk */
 	SCRIPT_BYTES = 256, /* of the first line, as the kernel reads it */
 };
 
@@ -38,7 +38,7 @@ static void take(const struct reader *to, const char *path)
 
 /* --- commands --- */
 
-/* What the program at @path is started by, NULL where it starts by itself; caller frees. */
+/* The dynamic loader (PT_INTERP) of the program at @path, NULL if it has none; caller frees. */
 static char *interpreter_of(const char *path)
 {
 	_cleanup_(elffile_closep) struct elffile *ef = NULL;
@@ -56,8 +56,7 @@ static char *interpreter_of(const char *path)
 	return NULL;
 }
 
-/* Whether it is a dynamic loader that, asked to, lists what it would map, and runs nothing of it.
- */
+/* Whether it is a dynamic loader that can list what it would map without running it. */
 static bool can_list(const char *loader)
 {
 	const char *name = path_base(loader);
@@ -65,7 +64,7 @@ static bool can_list(const char *loader)
 	return !strncmp(name, "ld-linux", 8) || !strncmp(name, "ld-musl", 7);
 }
 
-/* Starts the loader; a pipe that its list comes through, or -1. */
+/* Starts the loader; returns a pipe with its list, or -1. */
 static int start_loader(const struct target *target, char *loader, const char *path, pid_t *ret_pid)
 {
 	char *argv[] = { loader, (char[]){ "--list" }, (char *)path, NULL };
@@ -92,7 +91,7 @@ static int start_loader(const struct target *target, char *loader, const char *p
 	return -1;
 }
 
-/* All that comes through the pipe until its end; NULL if that takes too long. Caller frees. */
+/* Reads the pipe to its end; NULL if that takes too long. Caller frees. */
 static char *read_list(int fd)
 {
 	struct pollfd p = { .fd = fd, .events = POLLIN };
@@ -119,7 +118,7 @@ static const char *listed_path(char *line)
 	return path;
 }
 
-/* Takes what the loader of the program at @path maps with it. */
+/* Passes on the libraries that the loader maps for the program at @path. */
 static void take_linked(const struct reader *to, char *loader, const char *path)
 {
 	_cleanup_close_ int fd = -1;
@@ -139,7 +138,7 @@ static void take_linked(const struct reader *to, char *loader, const char *path)
 			take(to, linked);
 }
 
-/* The program that reads the script at @path; NULL if it is none. Caller frees. */
+/* The interpreter of the script at @path; NULL if it is not a script. Caller frees. */
 static char *script_reader(const char *path)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
@@ -183,7 +182,7 @@ static void take_process(struct reader *to, uint32_t pid)
 	(void)procfs_maps("", pid, take_mapping, to);
 }
 
-/* Takes a process that has a CPU, or waits for one. */
+/* Passes on the files of a process that runs or waits for a CPU. */
 static void take_running(uint32_t pid, void *data)
 {
 	struct procfs_stat st;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The files whose code a target will run, as far as that can be known beforehand.
+ * The files with the code that a target will run, as far as that is known in advance.
  *
  *	target_files(&target, expect, collector);	after target_command() or target_process()
  */
@@ -8,8 +8,8 @@
 
 #include "tools/common/target.h"
 
-/* Calls @each with files open for reading, borrowed for the call. Of a command that waits: the
- * program, or the one that reads the script it is, and what the dynamic loader, which is asked,
- * maps with it; nothing of them is run. Of a process: what it has mapped. Of the machine: what
- * those processes have that run now. */
+/* Calls @each with files open for reading, borrowed for the call. For a command that waits to be
+ * started: the program, or its script's interpreter, and the libraries that the dynamic loader
+ * lists for it, without running any of them. For a process: the files it has mapped. For the
+ * machine: those of all running processes. */
 void target_files(const struct target *target, void (*each)(int fd, void *data), void *data);

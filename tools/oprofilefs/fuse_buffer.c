@@ -20,7 +20,7 @@ void fuse_buffer_init(struct fuse_buffer *b, const char *session_dir)
 	*b = (struct fuse_buffer){ .session_dir = session_dir, .fd = -1 };
 }
 
-/* Nobody has it open any more. */
+/* Closes the connection, when nobody has the file open any more. */
 static void close_all(struct fuse_buffer *b)
 {
 	cleanup_closep(&b->fd);
@@ -48,7 +48,8 @@ static void on_open_interrupt(fuse_req_t req, void *data)
 	(void)fuse_reply_err(req, EINTR);
 }
 
-/* What the daemon says of its stream: "counter N" for each event, in order; "ibs_op_words N". */
+/* Reads the daemon's description of its stream: "counter N" for each event, in order; "ibs_op_words
+ * N". */
 static struct evexport *export_for(const char *answer)
 {
 	struct evexport_config config = { .counter_count = 0 };
@@ -117,7 +118,7 @@ void fuse_buffer_open(struct fuse_buffer *b, fuse_req_t req, const struct fuse_f
 
 /* --- reading --- */
 
-/* Takes what has come; false where nothing has. */
+/* Receives what has come; false if nothing has. */
 static bool pull(struct fuse_buffer *b)
 {
 	char block[BLOCK];
@@ -138,7 +139,7 @@ static void on_read_interrupt(fuse_req_t req, void *data)
 	(void)fuse_reply_err(req, EINTR);
 }
 
-/* Gives the reader what there is; with nothing, lets him wait. */
+/* Answers the reader with the words there are; without any, lets it wait. */
 static void try_read(struct fuse_buffer *b, bool nonblocking)
 {
 	_cleanup_free_ uint64_t *out = xcalloc(b->room, sizeof(*out));
@@ -163,8 +164,8 @@ void fuse_buffer_read(struct fuse_buffer *b, fuse_req_t req, size_t size, bool n
 {
 	size_t room = size / sizeof(uint64_t);
 
-	/* The kernel asks for a long read in parts, and for the next one where a part was filled:
-	 * none is, so that a read ends with what is there and does not wait for more. */
+	/* The kernel splits a long read, and asks for the next part if one was filled completely.
+	 * None is, so that a read ends with the words there are instead of waiting for more. */
 	if (size >= SPLIT_FROM && size % PAGE == 0)
 		room--;
 	if (b->reader || room < EVEXPORT_READ_MIN) {

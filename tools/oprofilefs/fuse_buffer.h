@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The file "buffer" of oprofilefs: the event buffer as the original's readers know it, for one at a
- * time. The daemon pushes its words into a connection; what they become is made when somebody
- * reads. Nothing here waits: a reader's request is kept until there is something for it.
+ * The file "buffer" of oprofilefs: the event buffer in the format of OProfile 1.x, for one reader
+ * at a time. The daemon sends its words over a connection; they are converted when somebody reads.
+ * Nothing here blocks: a reader's request is kept until there is data for it.
  *
  *	fuse_buffer_init(&buffer, session_dir);
  *	fuse_buffer_open(&buffer, req, fi);		and read, poll, release, as FUSE calls them
@@ -22,16 +22,16 @@
 
 struct fuse_buffer {
 	const char *session_dir;
-	bool used, ended;    /* somebody has it open; no more will come */
+	bool used, ended;    /* the file is open; no more words will come */
 	struct asker *asker; /* while it is opened */
-	fuse_req_t opener;   /* who waits for that, or NULL */
+	fuse_req_t opener;   /* the request that waits for it, or NULL */
 	struct fuse_file_info fi;
-	int fd; /* where the words come from, -1: not open */
+	int fd; /* the connection; -1: not open */
 	struct evexport *export;
-	char part[sizeof(uint64_t)]; /* of a word that has not come as a whole */
+	char part[sizeof(uint64_t)]; /* of a word that has not come completely */
 	size_t part_size;
-	fuse_req_t reader; /* who waits for words, or NULL */
-	size_t room;	   /* words that he has room for */
+	fuse_req_t reader; /* the request that waits for words, or NULL */
+	size_t room;	   /* words that it has room for */
 	struct fuse_pollhandle *poller;
 };
 
@@ -46,7 +46,7 @@ void fuse_buffer_read(struct fuse_buffer *b, fuse_req_t req, size_t size, bool n
 void fuse_buffer_poll(struct fuse_buffer *b, fuse_req_t req, struct fuse_pollhandle *handle);
 void fuse_buffer_release(struct fuse_buffer *b, fuse_req_t req);
 
-/* Fills FUSE_BUFFER_POLLED entries with what to wait for, -1 where there is nothing. */
+/* Fills FUSE_BUFFER_POLLED entries for poll(); fd -1: nothing to wait for. */
 void fuse_buffer_polled(const struct fuse_buffer *b, struct pollfd *ret);
-/* Goes on as far as it can without waiting. */
+/* Does all that is possible without waiting. */
 void fuse_buffer_run(struct fuse_buffer *b);

@@ -16,26 +16,26 @@
 
 enum { VALUE_MAX = 256 };
 
-#define CACHED_S 1.0 /* how long the kernel need not ask again what a node is */
+#define CACHED_S 1.0 /* how long the kernel caches attributes */
 
 /* A node that the kernel knows by number. */
 struct inode {
-	char *path; /* relative, "" is the root's */
+	char *path; /* relative; "" for the root */
 	uint64_t lookups;
 };
 
 /* An operation that waits for the daemon. */
 struct call {
 	struct fuse_tree *tree;
-	fuse_req_t req; /* NULL: it was interrupted, nobody wants the answer */
+	fuse_req_t req; /* NULL: it was interrupted */
 	fuse_ino_t ino;
-	char *path; /* of lookup: the node looked up */
+	char *path; /* for lookup: the node looked up */
 	struct fuse_file_info fi;
 	size_t size;
 	off_t offset;
 };
 
-/* A file or a directory that is open: its text, so that it is read as of one moment. */
+/* An open file or directory: its text, so that all reads see one moment. */
 struct handle {
 	struct strbuf text;
 };
@@ -108,8 +108,8 @@ static void forget(struct fuse_tree *tree, fuse_ino_t ino, uint64_t lookups)
 
 /* --- attributes --- */
 
-/* Nodes belong to whom the control socket belongs; whom that lets in may do with files what the
- * owner may, and read his directories. */
+/* Nodes have the owner and group of the control socket; its group may do with files what the owner
+ * may, and read directories. */
 static void make_attr(const struct fuse_tree *tree, fuse_ino_t ino, mode_t mode, struct stat *ret)
 {
 	_cleanup_free_ char *socket = path_join(tree->session_dir, CONTROL_SOCKET);
@@ -129,7 +129,7 @@ static void make_attr(const struct fuse_tree *tree, fuse_ino_t ino, mode_t mode,
 		ret->st_mode |= (mode & (S_ISREG(mode) ? S_IRWXU : S_IRUSR | S_IXUSR)) >> 3;
 }
 
-/* The mode in an answer, 0 where there is none. */
+/* The mode in an answer, 0 if there is none. */
 static mode_t mode_in(const char *answer)
 {
 	unsigned int mode;
@@ -185,7 +185,7 @@ static fuse_req_t call_end(struct call *call, int r)
 	return NULL;
 }
 
-/* --- what is there --- */
+/* --- lookup --- */
 
 static void take_lookup(int r, const char *answer, void *data)
 {
@@ -203,7 +203,7 @@ static void take_lookup(int r, const char *answer, void *data)
 	call_free(call);
 }
 
-/* Whether a name can stand in a request. */
+/* Whether a name can be part of a request. */
 static bool is_askable(const char *name)
 {
 	for (; *name; name++)
@@ -258,7 +258,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	struct stat attr;
 
 	if (ino == FUSE_ROOT_ID) {
-		/* The root is there without a daemon, too. */
+		/* The root exists without a daemon, too. */
 		make_attr(tree_of(req), ino, S_IFDIR | 0755, &attr);
 		(void)fuse_reply_attr(req, &attr, CACHED_S);
 		return;
@@ -266,7 +266,7 @@ static void op_getattr(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi
 	call_ask(call_new(req, ino), "stat", path_of(tree_of(req), ino), take_attr);
 }
 
-/* The shell cuts a file off before it writes; there is nothing to cut. */
+/* The shell truncates a file before it writes: nothing to do. */
 static void op_setattr(fuse_req_t req, fuse_ino_t ino, struct stat *attr _unused_, int to_set,
 		       struct fuse_file_info *fi)
 {
@@ -351,7 +351,7 @@ static void op_release(fuse_req_t req, fuse_ino_t ino _unused_, struct fuse_file
 
 /* --- files --- */
 
-/* The one file that is no text. */
+/* The only file that is not text. */
 static struct fuse_buffer *buffer_of(fuse_req_t req, fuse_ino_t ino)
 {
 	struct fuse_tree *tree = tree_of(req);
@@ -368,7 +368,7 @@ static void op_open(fuse_req_t req, fuse_ino_t ino, struct fuse_file_info *fi)
 		return;
 	}
 	handle = xcalloc(1, sizeof(*handle));
-	/* What is in a node now is not what was in it a moment ago, and its size is not known. */
+	/* Bypass the page cache: the text changes at any time, and its size is unknown. */
 	fi->direct_io = 1;
 	fi->fh = (uintptr_t)handle;
 	if (fuse_reply_open(req, fi) == -ENOENT)
@@ -466,7 +466,6 @@ static void op_write(fuse_req_t req, fuse_ino_t ino, const char *text, size_t si
 	call_ask(call, "write", arg, take_write);
 }
 
-/* There are the nodes that there are. */
 static void op_mknod(fuse_req_t req, fuse_ino_t parent _unused_, const char *name _unused_,
 		     mode_t mode _unused_, dev_t device _unused_)
 {
@@ -475,7 +474,7 @@ static void op_mknod(fuse_req_t req, fuse_ino_t parent _unused_, const char *nam
 
 static void op_init(void *data _unused_, struct fuse_conn_info *connection)
 {
-	/* Splicing would wait where reading does not. */
+	/* splice() would block where read() does not. */
 	connection->want &= ~(unsigned int)(FUSE_CAP_SPLICE_READ | FUSE_CAP_SPLICE_WRITE |
 					    FUSE_CAP_SPLICE_MOVE);
 }
@@ -498,7 +497,7 @@ const struct fuse_lowlevel_ops fuse_tree_ops = {
 	.poll = op_poll,
 };
 
-/* --- its life --- */
+/* --- serving --- */
 
 void fuse_tree_init(struct fuse_tree *tree, const char *session_dir)
 {
@@ -523,7 +522,7 @@ int fuse_tree_serve(struct fuse_tree *tree, struct fuse_session *session, int st
 	struct fuse_buf buffer = { .mem = NULL };
 	int fd = fuse_session_fd(session), r = 0;
 
-	/* A request may be taken back between being told of and being read. */
+	/* A request may be withdrawn between poll() and read(). */
 	(void)fcntl(fd, F_SETFL, fcntl(fd, F_GETFL) | O_NONBLOCK);
 	while (!fuse_session_exited(session)) {
 		struct pollfd polled[] = {

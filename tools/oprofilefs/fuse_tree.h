@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The tree of oprofilefs as FUSE has it: each operation is a request to the daemon, answered when
- * the daemon answers; nothing here waits, so that whoever is interrupted is let go at once.
+ * The FUSE operations of oprofilefs: each is a request to the daemon, and is answered when the
+ * daemon answers. Nothing here blocks, so that interrupted programs return at once.
  *
  *	struct fuse_tree tree;
  *	fuse_tree_init(&tree, session_dir);
@@ -26,7 +26,7 @@ struct fuse_tree {
 
 extern const struct fuse_lowlevel_ops fuse_tree_ops;
 
-/* Makes it ready; nothing is asked yet. */
+/* Initialises it; asks the daemon nothing yet. */
 void fuse_tree_init(struct fuse_tree *tree, const char *session_dir);
 /* Serves until it is unmounted or @stop, a descriptor, is readable; 0 or -errno. */
 int fuse_tree_serve(struct fuse_tree *tree, struct fuse_session *session, int stop);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* oprofilefs: mounts the daemon's nodes as files. One process serves, with no rights but to talk to
- * the daemon; a second one waits for its end to unmount, however it ends. */
+/* oprofilefs: mounts the daemon's nodes as files. One process serves, with no rights except to talk
+ * to the daemon; a second one waits for its end, and unmounts however it ended. */
 #include "tools/common/tool.h"
 
 #include "base/mem.h"
@@ -19,8 +19,8 @@ static bool foreground;
 /* clang-format off */
 static const struct opt opts[] = {
 	{ 0, "session-dir", OPT_PATH, &session_dir, "DIR",
-	  "whose daemon is controlled (/var/lib/oprofile)", NULL },
-	{ 'F', "foreground", OPT_FLAG, &foreground, NULL, "stay until it is unmounted", NULL },
+	  "session directory of the daemon (/var/lib/oprofile)", NULL },
+	{ 'F', "foreground", OPT_FLAG, &foreground, NULL, "stay in the foreground", NULL },
 	OPT_END
 };
 /* clang-format on */
@@ -28,7 +28,7 @@ static const struct opt opts[] = {
 static const struct opt_cmdline cmdline = {
 	.tool = "oprofilefs",
 	.usage = "[OPTION]... DIRECTORY",
-	.summary = "Mount the files by which the profiling daemon is controlled. Mostly started by "
+	.summary = "Mount the files that control the profiling daemon. Mostly started by "
 		   "'opcontrol --mount'; 'opcontrol --umount' or umount ends it.",
 	.opts = opts,
 };
@@ -72,18 +72,18 @@ static void unmount(const char *where)
 	(void)waitpid(pid, NULL, 0);
 }
 
-/* A server that has gone leaves a mount that nobody answers for. */
+/* A server that was killed leaves a mount without a server. */
 static void clear_dead_mount(const char *where)
 {
 	struct statx st;
 
-	/* Not what the kernel remembers of it. */
+	/* Ask the server, not the kernel's cache. */
 	if (statx(AT_FDCWD, where, AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &st) < 0 &&
 	    errno == ENOTCONN)
 		unmount(where);
 }
 
-/* Becomes whom the session belongs to, and keeps no rights beyond that. */
+/* Switches to the owner of the session, and drops all other rights. */
 static int drop_rights(const char *session, struct error *err)
 {
 	cap_t none = cap_init();
@@ -93,9 +93,9 @@ static int drop_rights(const char *session, struct error *err)
 	if (geteuid() == 0 && stat(session, &st) == 0 && st.st_uid != 0 &&
 	    (setresgid(st.st_gid, st.st_gid, st.st_gid) < 0 ||
 	     setresuid(st.st_uid, st.st_uid, st.st_uid) < 0))
-		r = error_errno(err, -errno, "cannot become the user that %s belongs to", session);
+		r = error_errno(err, -errno, "cannot switch to the owner of %s", session);
 	if (r == 0 && (!none || cap_set_proc(none) < 0))
-		r = error_errno(err, -errno, "cannot give up capabilities");
+		r = error_errno(err, -errno, "cannot drop capabilities");
 	(void)cap_free(none);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	return r;
@@ -113,7 +113,7 @@ static int open_signals(void)
 	return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-/* Whoever called may wait for the end of what is printed. */
+/* Closes the caller's pipes: it may wait for their end. */
 static void leave_caller(void)
 {
 	int null = open("/dev/null", O_RDWR | O_CLOEXEC);
@@ -147,7 +147,7 @@ static void pass_on(int number)
 	(void)kill(server_pid, number);
 }
 
-/* Waits for the server's end; whatever it was, nothing stays mounted. */
+/* Waits for the server's end, and unmounts whatever the reason was. */
 static int guard(const char *where, struct fuse_session *session)
 {
 	struct sigaction action = { .sa_handler = pass_on };
@@ -156,7 +156,7 @@ static int guard(const char *where, struct fuse_session *session)
 	(void)sigaction(SIGTERM, &action, NULL);
 	(void)sigaction(SIGINT, &action, NULL);
 	(void)sigaction(SIGHUP, &action, NULL);
-	/* As long as anybody has it open, readers of a dead server would wait. */
+	/* Readers of a dead server would wait as long as anybody has it open. */
 	(void)close(fuse_session_fd(session));
 	while (waitpid(server_pid, &status, 0) < 0 && errno == EINTR)
 		;
@@ -164,7 +164,7 @@ static int guard(const char *where, struct fuse_session *session)
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : 1;
 }
 
-/* Leaves the terminal and the caller, who waits for a byte in *@ret_ready. */
+/* Goes into the background; the caller waits for a byte in *@ret_ready. */
 static int enter_background(int *ret_ready, struct error *err)
 {
 	int ends[2];
@@ -206,8 +206,8 @@ static int run(const char *session_path, const char *where, struct error *err)
 	clear_dead_mount(where);
 	/* The server would wait for itself. */
 	if (is_hidden_by(session_path, where))
-		return error_set(err, -EINVAL, "%s would hide the session in %s", where,
-				 session_path);
+		return error_set(err, -EINVAL, "%s: mounting there would hide the session in %s",
+				 where, session_path);
 	if (!foreground)
 		r = enter_background(&ready, err);
 	if (r < 0)
@@ -240,7 +240,7 @@ static int run(const char *session_path _unused_, const char *where _unused_, st
 {
 	(void)foreground;
 	return error_set(err, -ENOSYS,
-			 "built without FUSE: nothing can be mounted; build with libfuse3 "
+			 "cannot mount: built without FUSE; build with libfuse3 "
 			 "(Debian's libfuse3-dev), or use the control socket, see oprofilefs(5)");
 }
 
@@ -253,7 +253,8 @@ int main(int argc, char **argv)
 	struct error err = ERROR_INIT;
 
 	if (operands != argc - 1)
-		return tool_usage(operands < argc ? "one directory only" : "no directory named");
+		return tool_usage(operands < argc ? "more than one directory given"
+						  : "no directory given");
 	(void)signal(SIGPIPE, SIG_IGN);
 	session_path = path_absolute(session_dir ?: settings_default().session_dir);
 	where = path_absolute(argv[operands]);
