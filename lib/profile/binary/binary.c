@@ -131,7 +131,7 @@ static void read_file(struct search *s, struct binary *ret)
 {
 	enum elfsym_unit unit = s->header->is_kernel ? ELFSYM_FROM_TEXT : ELFSYM_FILE_OFFSET;
 
-	if (search_file(s, ret))
+	if (search_file(s, &ret->why))
 		load_symbols(s, STEAL(s->ef), unit, ret);
 }
 
@@ -233,7 +233,7 @@ bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header 
 	struct search s = search_for(bs, image, header);
 
 	*ret = (struct binary){ .why = BINARY_NO_FILE };
-	if (s.image->id.kind != SNAME_ROOT || !search_file(&s, ret))
+	if (s.image->id.kind != SNAME_ROOT || !search_file(&s, &ret->why))
 		return false;
 	ret->file = STEAL(s.ef);
 	ret->debug = search_debug(&s, ret->file);

@@ -14,6 +14,7 @@
 #pragma once
 
 #include "base/macro.h"
+#include "profile/binary/binary_why.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -34,20 +35,6 @@ struct binaries_config {
 	bool code;		 /* the code of kernel and modules is wanted, too */
 	const char *vmlinux;	 /* with ->code: the kernel's file, or NULL */
 	bool symbols_only; /* ->file and ->debug are not wanted: with a cache no file is opened */
-};
-
-/* Why an image has no symbols, and the text that stands for a symbol's name then. */
-#define BINARY_WHYS(X)                                                                             \
-	X(NO_SYMBOLS, "(no symbols)")	     /* its file has none */                               \
-	X(NO_FILE, "(file not found)")	     /* nothing to read symbols from */                    \
-	X(UNREADABLE, "(file not readable)") /* no permission, or not an ELF file */               \
-	X(CHANGED, "(file has changed)")     /* the file is not the one that was profiled */       \
-	X(ANONYMOUS, "(anonymous memory)")   /* never had a file */
-
-enum binary_why {
-#define X(why, text) BINARY_##why,
-	BINARY_WHYS(X)
-#undef X
 };
 
 struct binary {

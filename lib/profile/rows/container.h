@@ -11,7 +11,7 @@
 #pragma once
 
 #include "base/arena.h"
-#include "profile/binary/binary.h"
+#include "profile/binary/binary_why.h"
 #include "profile/rows/statistics.h"
 
 #include <stdbool.h>

@@ -160,7 +160,7 @@ struct search search_for(struct binaries *bs, uint32_t image, const struct sfile
 	};
 }
 
-bool search_file(struct search *s, struct binary *ret)
+bool search_file(struct search *s, enum binary_why *ret)
 {
 	bool found = search_find(s);
 
@@ -168,9 +168,9 @@ bool search_file(struct search *s, struct binary *ret)
 		search_check_time(s, elffile_path(s->ef), elffile_mtime(s->ef));
 	} else if (s->changed) {
 		warn_changed(s);
-		ret->why = BINARY_CHANGED;
+		*ret = BINARY_CHANGED;
 	} else {
-		ret->why = s->unreadable ? BINARY_UNREADABLE : BINARY_NO_FILE;
+		*ret = s->unreadable ? BINARY_UNREADABLE : BINARY_NO_FILE;
 	}
 	elffile_close(s->changed);
 	return found;

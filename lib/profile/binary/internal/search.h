@@ -4,18 +4,28 @@
  * roots, in the image paths, and among what was downloaded.
  *
  *	struct search s = search_for(bs, image, header);
- *	struct binary b = { .why = BINARY_NO_FILE };
- *	if (search_file(&s, &b))
+ *	enum binary_why why;
+ *	if (search_file(&s, &why))
  *		elffile_close(s.ef);
  */
 #pragma once
 
-#include "profile/binary/binary.h"
+#include "profile/binary/binary_why.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
 #include <sys/stat.h>
 
+struct binary;
 struct build_id;
+struct elffile;
+struct filefind;
+struct gather;
 struct gather_image;
+struct kernel_binaries;
+struct sfile_header;
+struct symcache;
 
 enum {
 	ROOTS_MAX = 16,
@@ -64,8 +74,8 @@ struct search search_for(struct binaries *bs, uint32_t image, const struct sfile
  * what was downloaded. True with s->ef; the caller closes that and s->changed. */
 bool search_find(struct search *s);
 /* Likewise, but warns of a file that is not the profiled one, and closes s->changed. False with
- * ret->why. */
-bool search_file(struct search *s, struct binary *ret);
+ * the reason. */
+bool search_file(struct search *s, enum binary_why *ret);
 /* The debug file of @ef: one on this machine, else the one that was downloaded, else the symbols
  * embedded in @ef; NULL if there is none. Caller closes. */
 struct elffile *search_debug(const struct search *s, const struct elffile *ef);
