@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Annotated assembly: the code of the symbols that have samples, each instruction behind its
- * samples, with the lines of source above it where they are wanted.
+ * Annotated assembly: the code of the symbols that have samples, with the samples before each
+ * instruction and, if wanted, the source lines above it.
  *
  *	struct annotate_asm_output to = { .out = stdout };
- *	annotate_asm_print(&annotate, &view, &to);		once an image
+ *	annotate_asm_print(&annotate, &view, &to);		once for each image
  */
 #pragma once
 

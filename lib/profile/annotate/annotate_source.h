@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Annotated sources: each source file with the samples of its lines before them. Samples are summed
- * up by file and line while the images are open, printed when all were seen.
+ * Annotated sources: each source file, with samples before its lines. Samples are summed by file
+ * and line while the images are open, and printed at the end.
  *
  *	struct annotate_source *s = annotate_source_new(&annotate);
- *	annotate_source_add(s, &view);			once an image
+ *	annotate_source_add(s, &view);			once for each image
  *	annotate_source_print(s, &output, err);
  *	annotate_source_free(s);
  */
@@ -17,12 +17,12 @@ struct sources;
 
 struct annotate_source_output {
 	struct sources *sources;
-	const char *heading;   /* what stands above all, as lines; borrowed */
+	const char *heading;   /* lines above everything; borrowed */
 	FILE *out;	       /* where to; not used with a directory */
 	const char *directory; /* a file there for each source, below its path; or NULL */
 };
 
-/* Nothing yet; @a is borrowed. Caller frees. */
+/* Starts without samples; @a is borrowed. Caller frees. */
 struct annotate_source *annotate_source_new(struct annotate *a);
 /* NULL is fine. */
 void annotate_source_free(struct annotate_source *s);

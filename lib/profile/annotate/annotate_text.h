@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What annotated sources and assembly have in common: the columns before a line, comments that tell
+ * What annotated sources and assembly have in common: the columns before a line, comments with
  * sums, the heading and the rest.
  *
  *	annotate_prefix(a, counts, &line);		"  1729  2.9259 :"
@@ -11,7 +11,7 @@
 
 struct losses;
 
-/* Adds the columns that stand before each line; NULL @counts, or all of them 0, leaves them blank.
+/* Adds the columns before each line; NULL @counts, or all of them 0, leaves them blank.
  */
 void annotate_prefix(const struct annotate *a, const uint64_t *counts, struct strbuf *out);
 /* Adds the numbers alone: "  1729  2.9259", with two blanks between classes. */
@@ -19,10 +19,10 @@ void annotate_numbers(const struct annotate *a, const uint64_t *counts, struct s
 /* Adds @name and its sums as a C comment: of the function, or of its code where it @is_inlined. */
 void annotate_symbol_total(const struct annotate *a, const char *name, bool is_inlined,
 			   const uint64_t *counts, struct strbuf *out);
-/* Adds @text as a C comment, each of its lines behind " * ". */
+/* Adds @text as a C comment, each of its lines after " * ". */
 void annotate_comment(const char *text, struct strbuf *out);
 /* Adds the heading's lines: the command line, what it means, CPU, events, losses. */
 void annotate_heading(const struct annotate *a, const struct losses *l, const char *command_line,
 		      const char *meaning, struct strbuf *out);
-/* Adds a comment that lists the rest; nothing where there is none. */
+/* Adds a comment that lists the rest; nothing if there is none. */
 void annotate_rest_text(const struct annotate *a, struct strbuf *out);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An archive: a directory that holds all that a report of a profile reads, each file under the path
- * that it has on the machine: the sample files and what stands beside them below
+ * An archive is a directory with everything that a report of a profile reads, each file under the
+ * path that it has on the machine: the sample files and what is next to them below
  * /var/lib/oprofile, the images and their debug files, kernel symbols. "archive:DIR" in a
  * specification reads it.
  *
@@ -31,7 +31,7 @@ struct archive_config {
 				   (chains_images()); or NULL */
 	const char *arcs; /* directory to put call graph files into that are made of chains and are
 			   * added then; NULL: none are made */
-	bool compact;	  /* without files of which a compact archive holds nothing */
+	bool compact;	  /* without files that a compact archive does not contain */
 };
 
 enum archive_kind {
@@ -67,7 +67,7 @@ void archive_plan(const struct gather *g, struct binaries *bs, const struct arch
 /* Frees what archive_plan() allocated. */
 void archive_done(struct archive *a);
 
-/* Writes it to @directory, which is made where it is missing and must hold no archive yet
+/* Writes it to @directory, which is created if it is missing and must not contain an archive
  * (-EEXIST). 0 or -errno. */
 int archive_write(const struct archive *a, const char *directory, struct error *err);
 

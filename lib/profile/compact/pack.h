@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A pack: files in one file, as POSIX tar inside zstd (man oparchive.5), so that ordinary tools can
- * read it, too. Names are relative paths without "." and ".."; there are regular files only.
+ * A pack is a file that contains files, in POSIX tar compressed by zstd (man oparchive.5), so that
+ * ordinary tools can read it, too. It has regular files only, whose names are relative paths
+ * without "." and "..".
  *
  *	struct pack_writer *w;
  *	if (pack_create("kept.oparc", &w, err) == 0 &&
@@ -9,7 +10,7 @@
  *		r = pack_finish(w, err);
  *	pack_writer_free(w);
  *
- * Reading trusts nothing: whatever is not what a writer writes is refused, with its reason.
+ * Reading trusts nothing: whatever the writer would not write is rejected, with the reason.
  */
 #pragma once
 
@@ -25,10 +26,10 @@ enum {
 	PACK_NAME_MAX = 4096,	  /* bytes of a name */
 	PACK_FILES_MAX = 4000000, /* in one pack */
 };
-/* What all its files may hold together. */
+/* The most bytes that all its files may have together. */
 #define PACK_BYTES_MAX (UINT64_C(16) << 30)
 
-/* Starts a pack that is to become @path, where no file may be yet (-EEXIST). 0 or -errno; caller
+/* Starts a pack that will become @path, which must not exist (-EEXIST). 0 or -errno; caller
  * frees. */
 int pack_create(const char *path, struct pack_writer **ret, struct error *err);
 /* Adds @size bytes as the file @name, modified at @mtime. 0 or -errno. */
@@ -38,7 +39,7 @@ int pack_add(struct pack_writer *w, const char *name, const void *bytes, size_t 
 int pack_add_file(struct pack_writer *w, const char *name, const char *from, struct error *err);
 /* Writes the end and gives the pack its name. 0 or -errno. */
 int pack_finish(struct pack_writer *w, struct error *err);
-/* Frees the writer; what was not finished is removed. NULL is fine. */
+/* Frees the writer, and removes a pack that was not finished. NULL is fine. */
 void pack_writer_free(struct pack_writer *w);
 DEFINE_CLEANUP(struct pack_writer *, pack_writer_free);
 

@@ -93,31 +93,31 @@ struct report {
 	size_t skipped;		    /* sample files that could not be read */
 };
 
-/* How image number @image is named in the report: its path, or the last part of it. */
+/* The name of image number @image in the report: its path, or the last part of it. */
 const char *report_image(const struct report *r, uint32_t image);
-/* Whether the rows have more than one application, so that a column for it says something. */
+/* Whether the rows have more than one application, so that a column for it is useful. */
 bool report_has_apps(const struct report *r);
 
-/* Adds the name of the row's symbol, or what stands in its place, cut to @room characters if that
- * is not 0; behind that of an inlined function stands so. */
+/* Adds the name of the row's symbol, or the text for its kind, cut to @room characters if that is
+ * not 0; " (inlined)" follows the name of an inlined function. */
 void report_add_name(struct strbuf *out, const struct row *row, unsigned int room);
 
 /* A percentage in seven characters: "62.2916", "100.000", "      0", "3.4e-06". */
 void report_percent(double percent, char text[16]);
 
-/* The name of a class cut to @width characters: in the middle, so that what tells it from its
- * neighbour stays. @text has room for @width + 1. */
+/* The name of a class cut to @width characters: in the middle, so that the part that
+ * distinguishes it stays. @text has room for @width + 1. */
 void report_class_name(const struct report *r, size_t class, size_t width, char *text);
 
-/* The list of symbols, a line a row, as a table for people. */
+/* Prints the list of symbols, one line per row, as a table for people. */
 void report_symbols_text(const struct report *r, FILE *out);
-/* Who called whom: a block a function, with its callers above it and its callees below. */
+/* Prints a block for each function, with its callers above it and its callees below. */
 void report_calls_text(const struct report *r, FILE *out);
-/* The summary: applications with their images below them. */
+/* Prints the summary: applications with their images below them. */
 void report_summary_text(const struct report *r, FILE *out);
-/* The header, if asked for, and the list of symbols or the summary, whichever the rows are. */
+/* Prints the header, if wanted, and one of these three. */
 void report_text(const struct report *r, FILE *out);
-/* All rows and what the header says as one JSON object (man opreport-output.5). */
+/* Prints all rows and the facts of the header as one JSON object (man opreport-output.5). */
 void report_json(const struct report *r, FILE *out);
-/* All rows as a table of comma-separated values (likewise). */
+/* Prints all rows as a table of comma-separated values (likewise). */
 void report_csv(const struct report *r, FILE *out);

@@ -35,7 +35,7 @@ struct arc {
 };
 
 /* The arcs by the row at one end: that of row i are arcs[first[i]] up to arcs[first[i + 1]], by
- * falling count of the first class, then by the row at their other end. */
+ * descending count of the first class, then by the row at their other end. */
 struct arc_list {
 	struct arc *arcs;
 	uint32_t *first;
@@ -65,8 +65,8 @@ void callgraph_done(struct callgraph *graph);
 
 /* Decides which rows get a block: chosen ones in images that @g was asked for, with a share of
  * @percent in the total of some class: their own samples, their callers' arcs or their callees'.
- * What has less is counted as hidden in @c, and where @top is not 0 what comes behind so
- * many blocks as beyond. */
+ * What has less is counted as hidden in @c; if @top is not 0, the blocks after the first
+ * @top are counted as beyond. */
 void callgraph_cut(struct callgraph *graph, const struct gather *g, struct container *c,
 		   double percent, uint64_t top);
 /* Adds the counts of all arcs of row number @row in @list to @sums, one a class. */

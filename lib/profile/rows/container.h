@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The container: all rows of a report, with a count for each class, and the totals. Filled by
- * populate, then cut to what is to be shown, named, sorted and printed.
+ * The container holds all rows of a report, with a count for each class, and the totals. It is
+ * filled by populate.h, then cut to the rows that are shown, named, sorted and printed.
  *
  *	struct container c;
  *	container_init(&c, classes.count);
@@ -49,7 +49,7 @@ const char *row_kind_text(enum row_kind kind);
 struct row_symbol {
 	const char *text;    /* for people: demangled; NULL until container_name() */
 	uint64_t size;	     /* of its code in bytes; 0: not known */
-	const uint8_t *code; /* where that was asked for and is known; in the file, kept open */
+	const uint8_t *code; /* if wanted and known; in the file, which is kept open */
 	char name[];	     /* as linked */
 };
 
@@ -62,36 +62,37 @@ struct row_place {
 struct row {
 	uint32_t image, app; /* indexes in the gather; app GATHER_NONE if merged */
 	enum row_kind kind;
-	uint32_t symbol_index;	   /* of a symbol: where its image's table has it */
+	uint32_t symbol_index;	   /* of a symbol: its index in the table of the image */
 	uint64_t address;	   /* of the symbol */
-	struct row_symbol *symbol; /* NULL but for ROW_SYMBOL */
+	struct row_symbol *symbol; /* NULL except for ROW_SYMBOL */
 	const char *text;	   /* for people; set by container_name() */
-	uint64_t *counts;	   /* one a class */
-	struct row_place place;	   /* of the symbol, where lines were asked for */
-	struct row_run *runs;	   /* its samples one by one, where asked for; see detail.h */
-	bool is_inlined;	   /* of a symbol: the code of calls of it that were put in
-				    * their place; ->place is that of the call */
-	uint32_t id;		   /* how many rows were added before it: stays when rows move */
-	bool is_unchosen;	   /* stands only at the ends of arcs of others */
-	/* Where two profiles are compared (diff.h): */
-	bool needs_place;	/* while rows are matched: ->place is to be found */
-	bool is_gone;		/* only the first profile has it; ->counts are of that */
-	const uint64_t *before; /* counts in the first profile, NULL: it lacks the row */
+	uint64_t *counts;	   /* one per class */
+	struct row_place place;	   /* of the symbol, if lines are wanted */
+	struct row_run *runs;	   /* its samples one by one, if wanted; see row_detail.h */
+	bool is_inlined;	   /* of a symbol: code of it that was inlined elsewhere;
+				    * ->place is that of the call */
+	uint32_t id;		   /* number of rows added before it; stays when rows move */
+	bool is_unchosen;	   /* shown only at the ends of arcs of other rows */
+	/* If two profiles are compared (diff.h): */
+	bool needs_place;	/* while rows are matched: ->place must be looked up */
+	bool is_gone;		/* only the first profile has it, and ->counts are from there */
+	const uint64_t *before; /* counts in the first profile; NULL: not there */
 };
 
 struct container {
 	struct row *rows;
 	size_t count, room;
 	size_t class_count;
-	uint64_t *none;		       /* zeros, one a class */
-	uint64_t *totals;	       /* of all samples read, one a class */
+	uint64_t *none;		       /* zeros, one per class */
+	uint64_t *totals;	       /* of all samples read, one per class */
 	const uint64_t *before_totals; /* of the first of two profiles, else NULL */
-	double weight, before_weight; /* what a sample counts for on average: 1 but with a budget */
-	uint64_t *hidden;	      /* of these, in rows that container_cut() took away */
+	double weight,
+		before_weight; /* samples that one stands for on average; 1 without a budget */
+	uint64_t *hidden;      /* part of ->totals in rows that container_cut() removed */
 	size_t hidden_rows;
-	uint64_t *beyond; /* likewise, rows that container_top() took away */
+	uint64_t *beyond; /* likewise, container_top() */
 	size_t beyond_rows;
-	uint64_t *unchosen; /* what container_choose() took away; no longer in ->totals */
+	uint64_t *unchosen; /* what container_choose() removed; not in ->totals */
 	size_t unchosen_rows;
 	struct arena arena; /* holds names and counts */
 };
@@ -107,23 +108,23 @@ struct row_symbol *container_symbol(struct container *c, const char *name);
  * added. Its symbol must be the container's. */
 struct row *container_add_row(struct container *c, const struct row *row);
 
-/* Takes away the rows that @filter does not want, or with @keep only marks them as unchosen; takes
- * them out of the totals too, so that percentages are of what was chosen. @g names the images. */
+/* Removes the rows that @filter does not want, or with @keep only marks them as unchosen. Subtracts
+ * them from the totals, so that percentages are of what was chosen. @g names the images. */
 void container_choose(struct container *c, const struct gather *g,
 		      const struct symbol_filter *filter, bool keep);
-/* Takes away the rows that do not reach @percent (container_reaches()). */
+/* Removes the rows that do not reach @percent (container_reaches()). */
 void container_cut(struct container *c, double percent);
-/* Takes away the rows behind the first @count; 0: none. */
+/* Removes the rows after the first @count; 0: none. */
 void container_top(struct container *c, size_t count);
 /* Whether the row's share is at least @percent in some class of the profile, or of one of the two
  * that are compared. */
 bool container_reaches(const struct container *c, const struct row *row, double percent);
-/* Gives every row that is left its text, in this style (NULL: names as linked). Names that are
- * equal are demangled once. */
+/* Sets the text of every row that is left, in this style (NULL: linker names). Equal names are
+ * demangled once. */
 void container_name(struct container *c, const struct name_style *style);
-/* The samples that the row has, one a class: none where it is gone. */
+/* The samples that the row has, one count per class; zeros if it is gone. */
 const uint64_t *container_counts(const struct container *c, const struct row *row);
-/* Where the share of @count in @total is, of all samples of which these are some. */
+/* The confidence interval of the share of @count in @total. */
 struct statistics_interval container_interval(const struct container *c, uint64_t count,
 					      uint64_t total);
 /* Share of @count in @total, in percent; 0 of nothing is 0. */

@@ -23,7 +23,7 @@ struct by_image;
 
 struct populate_config {
 	bool symbols;		/* rows by symbol, else by image */
-	bool merge_lib;		/* applications are not told apart */
+	bool merge_lib;		/* the rows of all applications are one */
 	bool exclude_dependent; /* only samples in the application's own image */
 	bool details;		/* with symbols: keep the samples of each row (row_detail.h) */
 	bool code;		/* with symbols: their size and code; binaries are kept open */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The order of rows: a list of keys, after which the others decide in a fixed order, so that two
- * runs over one session print the same.
+ * Sorts rows by a list of keys. If they are equal in these, the other keys decide in a fixed order,
+ * so that two runs over one session print the same.
  *
  *	struct sort sort;
  *	if (sort_parse("image,symbol", &sort, err) == 0)
@@ -16,7 +16,7 @@
 struct container;
 struct gather;
 
-/* In the order in which those decide that were not asked for. */
+/* In the order in which they decide if the user did not name them. */
 enum sort_key {
 	SORT_SAMPLE,
 	SORT_IMAGE,
@@ -28,12 +28,12 @@ enum sort_key {
 };
 
 struct sort {
-	enum sort_key keys[SORT_KEY_COUNT_]; /* most weighty first; all of them */
+	enum sort_key keys[SORT_KEY_COUNT_]; /* all of them, the most significant first */
 	bool reverse;
 	bool long_names; /* images are ordered as they are shown */
 };
 
 /* Parses a comma list of keys; NULL is the default order. 0 or -EINVAL. */
 int sort_parse(const char *keys, struct sort *ret, struct error *err);
-/* Sorts the rows, which have their texts (container_name()). */
+/* Sorts the rows, which must have their texts (container_name()). */
 void sort_rows(struct container *c, const struct gather *g, const struct sort *sort);

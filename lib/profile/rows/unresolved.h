@@ -27,7 +27,7 @@ struct unresolved {
 	struct unresolved_image *images; /* heaviest first */
 	size_t count;
 	uint64_t samples, total; /* without symbol; in all */
-	uint64_t ranges;	 /* of those without: in a row named by where the code lies */
+	uint64_t ranges;	 /* of these: in rows named after the place of the code */
 };
 
 /* Adds up the rows of all classes; the caller calls unresolved_done(). */

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Inversion: the files of a report by the image that their samples are in, so that each image is
- * opened once however many applications use it.
+ * Groups the sample files of a report by the image that their samples are in, so that each image is
+ * opened once, however many applications use it.
  *
  *	struct by_image inv;
  *	by_image_group(gather, &classes, &inv);
  *	for (i = 0; i < inv.image_count; i++)
- *		...inv.files[inv.images[i].first] and the inv.images[i].count - 1 behind it
+ *		...inv.images[i].count files from inv.files[inv.images[i].first] on
  *	by_image_done(&inv);
  */
 #pragma once

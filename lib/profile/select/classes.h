@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Classes: the columns of a report. Each sample file belongs to the class whose template (event,
- * count, unit mask, cgroup, process, thread, CPU) it has; classes may differ along one axis only,
- * for there is one row of columns. What is merged is not looked at.
+ * Classes are the columns of a report. A class is a combination of event, count, unit mask,
+ * cgroup, process, thread and CPU, without what is merged; each sample file belongs to one. Because
+ * there is only one row of column heads, classes may differ along one axis only, such as the CPU.
  *
  *	struct classes c;
  *	if (classes_arrange(gather, CLASSES_MERGE_CPU, &c, err) == 0)
@@ -25,7 +25,7 @@ enum classes_merge {
 	CLASSES_MERGE_TID = 2,
 	CLASSES_MERGE_TGID = 4, /* implies TID */
 	CLASSES_MERGE_UNIT_MASK = 8,
-	CLASSES_MERGE_LIB = 16, /* not about classes: applications are not told apart */
+	CLASSES_MERGE_LIB = 16, /* not about classes: the rows of all applications are one */
 	CLASSES_MERGE_CGROUP = 32,
 	CLASSES_MERGE_ALL = 63,
 	CLASSES_MANY_AXES = 64 /* no merging: classes may differ along several axes */
@@ -37,8 +37,8 @@ struct class
 {
 	const char *event; /* borrowed from the gather */
 	int64_t count, unit_mask;
-	struct sname_task task; /* what is merged as if not separated */
-	char *name;		/* for the column's head: the event, "cpu:0", "tid:7" */
+	struct sname_task task; /* merged parts are as if they were not separated */
+	char *name;		/* for the head of the column: the event, "cpu:0", "tid:7" */
 };
 
 struct classes {
@@ -51,8 +51,8 @@ struct classes {
 
 /* Parses "cgroup,cpu,lib,tid,tgid,unitmask,all"; the bits, or -EINVAL. */
 int classes_merge_parse(const char *text, struct error *err);
-/* Sorts the files of @g into classes. 0, the caller calls classes_done(); -EINVAL where they differ
- * along two axes, with what to select or merge. */
+/* Sorts the files of @g into classes. 0, the caller calls classes_done(); or -EINVAL if they differ
+ * along two axes, with a remedy: what to select or merge. */
 int classes_arrange(const struct gather *g, unsigned int merge, struct classes *ret,
 		    struct error *err);
 /* Frees what classes_arrange() allocated. */

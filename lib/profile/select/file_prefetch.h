@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Sample files opened ahead of their use, by all CPUs: most of a system's are small, and opening
- * them is most of what a report costs.
+ * Opens sample files ahead of their use, on all CPUs. Most sample files of a system are small, and
+ * opening them takes most of the time of a report.
  *
  *	struct file_prefetch p = { .gather = g, .order = files, .count = file_count };
  *	for (i = 0; i < p.count; i++)
@@ -18,14 +18,14 @@ struct gather;
 
 struct file_prefetch {
 	const struct gather *gather; /* borrowed, as is ->order */
-	const uint32_t *order;	     /* indexes of files, as they will be taken */
+	const uint32_t *order; /* indexes of files, in the order in which they will be taken */
 	size_t count;
 	struct prefetched *files; /* those from ->first on; NULL at first */
 	size_t first, ready;
 };
 
-/* Hands over file number @i of the order, opened, to be closed by the caller; as sfile_open(). Each
- * is taken once at most, in rising order; some may be left out. */
+/* Returns file number @i of the order opened, as sfile_open(); the caller closes it. Files are
+ * taken in ascending order, each at most once. */
 int file_prefetch_take(struct file_prefetch *p, size_t i, struct sfile **ret, struct error *err);
-/* Closes what was not taken. */
+/* Closes the files that were not taken. */
 void file_prefetch_done(struct file_prefetch *p);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The candidates: the sample files that a specification selects, with their names taken apart and
- * every image named once. First stage of a report; opens no sample file yet.
+ * The sample files that a specification selects, found by walking the sessions. Their names are
+ * parsed, and every image that they name gets a number. This is the first stage of a report; it
+ * opens no sample file.
  *
  *	struct gather *g;
  *	if (gather_files(&spec, session_dir, false, &g, err) == 0)
@@ -9,7 +10,7 @@
  *			puts(g->images[g->files[i].image].display);
  *	gather_free(g);
  *
- * The struct owns all that it points at.
+ * The gather owns everything that it points to.
  */
 #pragma once
 
@@ -37,21 +38,21 @@ struct gather_session {
 	struct chain_arcs *arcs;   /* NULL: not asked for, or there are none */
 };
 
-/* An image that samples are in or an application; the same one in several sessions is one. */
+/* An image that has samples, or an application. One that is in several sessions is one image. */
 struct gather_image {
 	struct sname_image id;
 	const struct manifest_image *manifest; /* what was profiled, NULL if not recorded */
-	const char *display;		       /* what it is: path, kernel name, or "anon (...)" */
-	const char *shown;  /* the same with the suffix, so that no two look alike */
-	const char *suffix; /* "#12345678", which tells two files of one path apart, or "" */
+	const char *display;		       /* path, name in the kernel, or "anon (...)" */
+	const char *shown;		       /* ->display with the suffix, so that it is unique */
+	const char *suffix; /* "#12345678", to distinguish files of one path, or "" */
 	uint32_t session;   /* index of the first session it was seen in */
-	bool is_wanted;	    /* the specification selects samples in it; else it only stands at the
-			     * other end of arcs, or is an application */
+	bool is_wanted;	    /* the specification selects samples in it; else it is only at the
+			     * other end of arcs, or an application */
 };
 
 struct gather_file {
-	const char *path;		    /* NULL: it is made of chains */
-	const struct chain_arcs_file *arcs; /* what it holds then, else NULL */
+	const char *path; /* NULL: there is no file, its counts come from chains */
+	const struct chain_arcs_file *arcs; /* these counts, else NULL */
 	uint32_t app, image;		    /* indexes of images */
 	uint32_t callee;		    /* likewise, GATHER_NONE for all but call graph files */
 	uint32_t session;
@@ -67,16 +68,16 @@ struct gather {
 	size_t image_count, image_room;
 	struct gather_file *files;
 	size_t file_count, file_room;
-	size_t skipped; /* files whose names make no sense; each was warned of */
+	size_t skipped; /* files with invalid names; each was warned of */
 	struct arena arena;
 	struct map image_by_hash; /* index + 1 */
 	struct intern names;	  /* of events and cgroups */
 };
 
-/* Collects what @spec selects of the sessions below @session_dir (in the archive, where @spec names
- * one). With @calls, of sessions that have call chains and no call graph files, also the files that
- * these would be. 0, the caller frees; or negative with the reason and what to do about it: -ENOENT
- * if there is no such session, -ENODATA if it is empty or nothing in it is wanted. */
+/* Collects what @spec selects in the sessions below @session_dir (of the archive, if @spec names
+ * one). With @calls, sessions with call chains but no call graph files also get the call graph
+ * files that the chains are equivalent to. 0, the caller frees; or negative with the reason and the
+ * remedy: -ENOENT if there is no such session, -ENODATA if it is empty or nothing is selected. */
 int gather_files(const struct spec *spec, const char *session_dir, bool calls, struct gather **ret,
 		 struct error *err);
 /* How people call image number @image: its path, or the last part of it unless @is_long.
@@ -85,8 +86,8 @@ const char *gather_image_name(const struct gather *g, uint32_t image, bool is_lo
 /* Where the code of the anonymous region that @f belongs to would be: TGID.jo next to the region's
  * directory; caller frees. NULL if @f belongs to no region. */
 char *gather_code_path(const struct gather *g, const struct gather_file *f);
-/* The number of the image @id of session number @session, entered where no sample file names it.
- * Not once binaries were made of @g. */
+/* The number of the image @id of session number @session; adds it if no sample file names it. Must
+ * not be called after binaries_new(). */
 uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_image *id);
 /* Adds a copy of an image of another gather, which must outlive @g as its strings are borrowed;
  * returns its number. gather_image() finds it from then on. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A list of names or shell patterns, as options take it: "main,std::*,operator\,". A name that is
- * in the list letter by letter always matches, whatever a pattern would make of its brackets.
+ * A list of names or shell patterns from an option: "main,std::*,operator\,". A name that is
+ * literally in the list always matches, even if its brackets would mean something in a pattern.
  *
  *	struct patterns p = { 0 };
  *	patterns_add(&p, "*.h,msort.c");
@@ -19,13 +19,13 @@ struct patterns {
 	size_t count, room;
 };
 
-/* Adds the parts of a comma list; a backslash makes the comma behind it part of the name. */
+/* Adds the parts of a comma list; a comma after a backslash is part of the name. */
 void patterns_add(struct patterns *p, const char *text);
 /* Whether @name is one of the list or matches one. NULL matches none. */
 bool patterns_match(const struct patterns *p, const char *name);
 /* Whether one of the list is @path or matches it, see pattern_match_path(). */
 bool patterns_match_path(const struct patterns *p, const char *path);
-/* Whether @name is the pattern letter by letter, or matches it. */
+/* Whether @name is equal to the pattern, or matches it. */
 bool pattern_match(const char *pattern, const char *name);
 /* As pattern_match(); a pattern without a slash is matched with the last part of @path. */
 bool pattern_match_path(const char *pattern, const char *path);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Samples out of sample files, of several files together, sorted by offset.
+ * The samples of one or several sample files, sorted by offset.
  *
  *	struct samples s = SAMPLES_INIT;
- *	samples_read(&s, sf, class);		once a file
+ *	samples_read(&s, sf, class);		once for each file
  *	samples_sort(&s);
  *	for (i = 0; i < s.count; i++)
  *		...s.samples[i].offset...
@@ -34,19 +34,19 @@ struct samples {
 
 /* Adds the samples of @sf as those of @class; returns their sum. */
 uint64_t samples_read(struct samples *s, struct sfile *sf, uint32_t class);
-/* As samples_read(), from the sample number *@at on, which moves, until there are @most of all
- * files; false at the end of the file. Adds to *@sum. */
+/* Likewise, but from sample number *@at on, which it advances, and until @s holds @most samples;
+ * false at the end of the file. Adds to *@sum. */
 bool samples_read_some(struct samples *s, struct sfile *sf, uint32_t class, size_t *at, size_t most,
 		       uint64_t *sum);
-/* The sum alone, without reading them in. */
+/* The sum alone, without keeping the samples. */
 uint64_t samples_sum(struct sfile *sf);
 /* Sorts them by offset. */
 void samples_sort(struct samples *s);
-/* Gives back the memory that sorting took, as large as that of the samples. */
+/* Frees the memory that sorting needed, which is as much as that of the samples. */
 void samples_trim(struct samples *s);
-/* Sorts them by the upper 32 bits of the offset alone, where a call graph file has the caller. */
+/* Sorts them by the upper 32 bits of the offset only, which in call graph files are the caller. */
 void samples_sort_upper(struct samples *s);
-/* Forgets them but keeps the memory. */
+/* Removes all samples but keeps the memory. */
 void samples_clear(struct samples *s);
 /* Frees all. */
 void samples_done(struct samples *s);

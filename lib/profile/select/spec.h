@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The profile specification: which sample files a report is about. Words of the command line,
- * "tag:value,value" (a backslash before a comma makes it part of the value) or the name of an image
- * (man opreport.1).
+ * The profile specification: which sample files a report is about. It consists of words of the
+ * command line, each "tag:value,value" (a comma after a backslash is part of the value) or the name
+ * of an image (man opreport.1).
  *
  *	struct spec spec;
  *	if (spec_parse(argv + i, argc - i, &spec, err) == 0 && spec_reject(&spec, &name) < 0)
@@ -18,8 +18,8 @@
 
 struct sname;
 
-/* Tags in the order in which they are tried: name, what it selects by (for messages), what its
- * values are. */
+/* Tags in the order in which they are tried: name, what it selects by (for messages), kind of its
+ * values. */
 #define SPEC_TAGS(X)                                                                               \
 	X(ARCHIVE, "archive", "archive directory", ONE)                                            \
 	X(SESSION, "session", "session", ANY)                                                      \

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which symbols a report is about, as --include-symbols and --exclude-symbols say: comma lists of
- * names or shell patterns, each with the image in brackets behind it or not: "main,std::*,
- * memcpy[libc.so*]". Names match as linked or as people write them.
+ * Which symbols a report shows, according to --include-symbols and --exclude-symbols: comma lists
+ * of names or shell patterns, each optionally followed by an image in brackets: "main,std::*,
+ * memcpy[libc.so*]". Both linker names and demangled names match.
  *
  *	struct symbol_filter f = { 0 };
  *	symbol_list_add(&f.include, "main,*[libc.so.6]");
@@ -16,8 +16,8 @@
 #include <stddef.h>
 
 struct symbol_entry {
-	char *whole; /* as written: where it names an image, it may be a name with brackets, too */
-	char *name, *image; /* its two parts; NULL where it names no image */
+	char *whole;	    /* as written; even with an image it may be a name that has brackets */
+	char *name, *image; /* its two parts; NULL if it names no image */
 };
 
 struct symbol_list {
@@ -30,12 +30,12 @@ struct symbol_filter {
 	struct symbol_list exclude;
 };
 
-/* Adds a comma list; a backslash makes the comma behind it part of a name. */
+/* Adds a comma list; a comma after a backslash is part of a name. */
 void symbol_list_add(struct symbol_list *l, const char *text);
 /* Whether anything is left out. */
 bool symbol_filter_is_set(const struct symbol_filter *f);
 /* Whether the symbol @name, as linked, of the image at @path is wanted. @name is NULL for code
- * without a symbol: it is wanted where none is asked for by name, or all of its image ("*[PATH]").
+ * without a symbol: it is wanted if no names were given, or all of its image was ("*[PATH]").
  */
 bool symbol_filter_wants(const struct symbol_filter *f, const char *name, const char *path);
 /* Frees the lists. */

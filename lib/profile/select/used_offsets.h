@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Which places of each image a profile has samples, arcs or chains at: what a compact archive of it
- * needs.
+ * The offsets in each image at which a profile has samples, arcs or chains: what a compact archive
+ * of it must contain.
  *
  *	struct used_offsets_places p = { 0 };
  *	used_offsets_collect(gather, false, &p);
@@ -34,9 +34,9 @@ struct used_offsets_places {
  * in the gather already (chains_open()). The caller calls used_offsets_done(). */
 void used_offsets_collect(struct gather *g, bool exclude_dependent,
 			  struct used_offsets_places *ret);
-/* Adds a place; used_offsets_settle() is to be called behind the last one. */
+/* Adds a place; used_offsets_settle() is to be called after the last one. */
 void used_offsets_add(struct used_offsets *u, uint64_t offset);
-/* Sorts, and leaves out what is there twice. */
+/* Sorts the offsets and removes duplicates. */
 void used_offsets_settle(struct used_offsets *u);
 /* Frees all. */
 void used_offsets_done(struct used_offsets_places *p);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What annotated sources and assembly are made of: the samples of all selected files by image, not
- * summed up to symbols but one by one, and, of one image at a time, the symbols that they are in.
+ * What annotated sources and assembly are made from: the samples of all selected files by image,
+ * one by one instead of summed by symbol, and for one image at a time the symbols that they are in.
  *
  *	struct annotate a;
  *	annotate_collect(gather, &classes, &inverted, &config, &a);
@@ -12,7 +12,7 @@
  *	}
  *	annotate_done(&a);
  *
- * Every sample that is in the totals is in what is printed or in the rest, which is printed too.
+ * Every sample of the totals is either printed or in the rest, which is printed, too.
  */
 #pragma once
 
@@ -78,7 +78,7 @@ struct annotate_symbol {
 /* An image that is open. */
 struct annotate_view {
 	const struct annotate_image *image;
-	struct binary binary;		 /* without symtab: nothing can be said of its samples */
+	struct binary binary;		 /* without symtab its samples cannot be annotated */
 	struct annotate_symbol *symbols; /* by address */
 	size_t symbol_count;
 	uint32_t *of_sample; /* of each sample: its symbol, or ANNOTATE_NONE */
@@ -102,7 +102,7 @@ uint64_t annotate_address(const struct annotate_view *v, size_t i);
 uint64_t *annotate_counts(struct annotate *a);
 /* Adds @counts to the rest of @image for the reason @why, a literal. */
 void annotate_add_rest(struct annotate *a, uint32_t image, const char *why, const uint64_t *counts);
-/* Adds what the wanted symbols of @v have to the rest: none of it can be shown, for @why. */
+/* Adds the samples of the wanted symbols of @v to the rest: they cannot be shown, for @why. */
 void annotate_give_up(struct annotate *a, const struct annotate_view *v, const char *why);
 /* Whether the counts' share reaches the threshold in some class. */
 bool annotate_reaches(const struct annotate *a, const uint64_t *counts);

@@ -35,7 +35,7 @@ struct column {
 	const char *head;
 	unsigned int width; /* in characters, at least */
 	unsigned int most;  /* at most, where what is in it is longer; that then sticks out */
-	bool per_class;	    /* stands once for each class; neighbours go together */
+	bool per_class;	    /* occurs once for each class, next to its neighbours */
 	bool of_detail;	    /* says something of a single address, too */
 	bool is_share;	    /* in colour where it is large */
 	bool (*is_shown)(const struct report *r);

@@ -24,8 +24,8 @@ struct strbuf;
 
 struct table_place {
 	const struct column *column;
-	size_t class;	    /* that it stands for, 0 for columns that stand once */
-	unsigned int width; /* with the blank behind it; 0: the last one */
+	size_t class;	    /* of the column; 0 for columns that occur once */
+	unsigned int width; /* with the blank after it; 0: the last one */
 };
 
 struct table {

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Why a specification leaves nothing: which part of it left out how many files, and what these have
- * instead. Parts are tried one after the other, so that each says something of what the parts
- * before it left.
+ * Explains why a specification selects nothing: which part of it rejected how many files, and what
+ * these files have instead. Parts are tried in order, so each is about the files that the parts
+ * before it accepted.
  *
  *	struct spec_explain n = { 0 };
  *	tag = spec_reject(spec, &name);
@@ -30,11 +30,11 @@ struct spec_explain {
 	struct spec_explain_part parts[SPEC_TAG_COUNT_];
 };
 
-/* Notes a file that @tag left out, a negative one if none did. */
+/* Notes a file that @tag rejected; negative: none did. */
 void spec_explain_note(struct spec_explain *n, int tag, const struct sname *name);
 /* Sets the error: -ENODATA, with all that was noted. */
 int spec_explain_say(const struct spec_explain *n, const struct spec *spec, struct error *err);
-/* Warns of values that matched nothing where others of the same tag did. */
+/* Warns of values that matched nothing although others of the same tag did. */
 void spec_explain_warn_unused(const struct spec_explain *n, const struct spec *spec);
 /* Frees what was noted. */
 void spec_explain_done(struct spec_explain *n);
