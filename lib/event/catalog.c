@@ -368,19 +368,9 @@ const struct catalog_event *catalog_find(const char *name)
 	return catalog_event_find(catalog_here(), name);
 }
 
-const struct catalog_event *catalog_nearest(const char *name)
-{
-	return catalog_event_nearest(catalog_here(), name);
-}
-
 bool catalog_is_timer(const char *name)
 {
 	return !strcmp(name, timer_event.name);
-}
-
-bool catalog_on_cpu(const struct catalog_event *event, const struct cpu_type *type)
-{
-	return catalog_event_find(catalog_of(type), event->name);
 }
 
 const struct catalog_event *catalog_default(const struct cpu_type *type)
@@ -420,53 +410,4 @@ const struct catalog_event *catalog_default(const struct cpu_type *type)
 		if (key_starts(type, defaults[i].cpus))
 			found = catalog_event_find(c, defaults[i].name);
 	return found;
-}
-
-uint32_t catalog_code(const struct catalog_event *event, const struct cpu_type *type)
-{
-	const struct catalog_event *there = catalog_event_find(catalog_of(type), event->name);
-
-	return there ? there->code : event->code;
-}
-
-uint32_t catalog_mask_number(const struct catalog_mask *mask)
-{
-	return mask->extra ? mask->extra | (mask->value & 0xff) << 8 : mask->value;
-}
-
-const struct catalog_mask *catalog_mask_named(const struct catalog_event *event, const char *name)
-{
-	size_t i;
-
-	for (i = 0; i < event->mask_count; i++)
-		if (event->masks[i].name && !strcmp(event->masks[i].name, name))
-			return &event->masks[i];
-	return NULL;
-}
-
-bool catalog_mask_valid(const struct catalog_event *event, uint64_t mask)
-{
-	uint64_t all = 0;
-	size_t i;
-
-	if (!event->masks)
-		return mask == 0;
-	for (i = 0; i < event->mask_count; i++) {
-		if (catalog_mask_number(&event->masks[i]) == mask)
-			return true;
-		all |= event->masks[i].value;
-	}
-	return event->bitmask && mask && !(mask & ~all);
-}
-
-const char *catalog_mask_text(const struct catalog_event *event, uint64_t mask)
-{
-	size_t i;
-
-	if (!event->masks && !mask)
-		return "No unit mask";
-	for (i = 0; i < event->mask_count; i++)
-		if (catalog_mask_number(&event->masks[i]) == mask)
-			return event->masks[i].description;
-	return catalog_mask_valid(event, mask) ? "multiple flags" : "unknown unit mask";
 }

@@ -10,8 +10,9 @@
  */
 #pragma once
 
+#include "base/error.h"
 #include "base/strbuf.h"
-#include "event/event.h"
+#include "event/event_types.h"
 
 /* AMD's two kinds of instruction-based samples. */
 enum ibs_kind { IBS_FETCH, IBS_OP, IBS_KIND_COUNT_ };

@@ -160,17 +160,6 @@ int event_parse_list(const char *specs, struct event *events, struct error *err)
 	return event_parse_list_at("", specs, events, err);
 }
 
-void event_default(struct event *ret)
-{
-	const struct cpu_type *type = cpu_type_detect("", false);
-
-	const struct catalog_event *info = catalog_default(type);
-
-	event_fill(ret, info);
-	(void)event_encode(info, type, ret,
-			   NULL); /* the files' events cannot fail, and cycles is one */
-}
-
 void event_timer(struct event *ret, uint64_t rate_hz, bool kernel, bool user)
 {
 	event_fill(ret, catalog_find("TIMER"));

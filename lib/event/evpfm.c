@@ -6,7 +6,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "event/cpu_type.h"
-#include "event/event.h"
+#include "event/event_types.h"
 
 #include <errno.h>
 #include <fcntl.h>

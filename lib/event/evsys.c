@@ -5,7 +5,7 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "base/text.h"
-#include "event/event.h"
+#include "event/event_types.h"
 #include "event/internal/evterm.h"
 
 #include <dirent.h>

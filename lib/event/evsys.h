@@ -11,6 +11,7 @@
  */
 #pragma once
 
+#include "base/error.h"
 #include "event/internal/evlist.h"
 
 struct event;

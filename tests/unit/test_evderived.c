@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Events that are derived, among others in a list, on machines that are not here. */
+#include "event/event.h"
 #include "event/evderived.h"
 
 #include "base/mem.h"

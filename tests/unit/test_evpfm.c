@@ -1,7 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "event/catalog.h"
+#include "event/event.h"
 #include "event/evpfm.h"
 
 #include "event/cpu_type.h"
+#include "event/catalog.h"
 #include "event/event.h"
 #include "test.h"
 

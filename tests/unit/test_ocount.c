@@ -69,7 +69,7 @@ static void defaults_begin_with_cycles_and_have_what_every_kernel_counts(void)
 	bool clock = false;
 	size_t i;
 
-	event_default(&cycles);
+	CHECK_EQ(event_parse("default", &cycles, NULL), 0);
 	ocount_events_add_defaults(&events);
 	CHECK_STR(events.labels[0], cycles.name);
 	for (i = 0; i < events.count; i++)

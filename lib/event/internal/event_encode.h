@@ -8,9 +8,9 @@
  */
 #pragma once
 
-#include "event/catalog.h"
+#include "event/catalog_types.h"
 #include "event/cpu_type.h"
-#include "event/event.h"
+#include "event/event_types.h"
 #include "event/evsys.h"
 
 /* Makes @event the one of @info, as it is usually asked for. */

@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/parse.h"
-#include "event/event.h"
+#include "event/event_types.h"
 #include "event/internal/evline.h"
 
 #include <errno.h>

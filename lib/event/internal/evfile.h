@@ -14,7 +14,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "event/catalog.h"
+#include "event/catalog_types.h"
 #include "event/internal/evmask.h"
 
 #include <stddef.h>

@@ -11,7 +11,7 @@
 
 #include "base/arena.h"
 #include "base/map.h"
-#include "event/catalog.h"
+#include "event/catalog_types.h"
 
 struct evlist {
 	struct catalog_event *events;

@@ -3,7 +3,7 @@
 
 #include "base/mem.h"
 #include "base/parse.h"
-#include "event/catalog.h"
+#include "event/catalog_types.h"
 
 #include <errno.h>
 #include <string.h>
