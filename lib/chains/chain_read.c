@@ -20,18 +20,6 @@ struct chain_reader {
 	struct chain_frame frames[CHAIN_FRAMES_MAX];
 };
 
-unsigned int chain_generations(const char *dir)
-{
-	unsigned int n = 0;
-
-	for (;; n++) {
-		_cleanup_free_ char *nodes = xasprintf("%s/nodes.%u", dir, n);
-
-		if (access(nodes, F_OK) < 0)
-			return n;
-	}
-}
-
 static int open_generation(const char *dir, unsigned int n, struct generation *g, struct error *err)
 {
 	_cleanup_free_ char *places = xasprintf("%s/places.%u", dir, n);

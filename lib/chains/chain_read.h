@@ -61,6 +61,3 @@ int chain_merge(const char *samples, struct chain_store *to, struct error *err);
 /* Writes the files of the session anew with all chains that make sense. 0 or -errno, and then the
  * old ones stand. Not while a writer is at work. */
 int chain_repair(const char *samples, struct error *err);
-
-/* The pairs of files there are in a store's directory. */
-unsigned int chain_generations(const char *dir);

@@ -4,7 +4,6 @@
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
-#include "chains/chain_read.h"
 #include "chains/chain_table.h"
 
 #include <errno.h>

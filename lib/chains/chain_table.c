@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* The file, in host byte order: this header, then the records. */
 struct header {
@@ -200,4 +201,16 @@ void chain_table_cut(struct chain_table *t, uint32_t count)
 	__atomic_store_n(&header_of(t)->count, count, __ATOMIC_RELEASE);
 	memset(chain_table_at(t, count), 0, (t->count - count) * t->record);
 	t->count = count;
+}
+
+unsigned int chain_generations(const char *dir)
+{
+	unsigned int n = 0;
+
+	for (;; n++) {
+		_cleanup_free_ char *nodes = xasprintf("%s/nodes.%u", dir, n);
+
+		if (access(nodes, F_OK) < 0)
+			return n;
+	}
 }

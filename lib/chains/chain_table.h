@@ -70,3 +70,6 @@ static inline void *chain_table_at(const struct chain_table *t, uint32_t i)
 
 	return t->map + HEADER + i * t->record;
 }
+
+/* The pairs of tables that there are in a store's directory. */
+unsigned int chain_generations(const char *dir);
