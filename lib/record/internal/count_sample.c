@@ -8,6 +8,7 @@
 #include "record/internal/jitting.h"
 #include "record/internal/store.h"
 #include "record/internal/chain_recorder.h"
+#include "record/record.h"
 
 /* Where a sample belongs, or which counter its loss goes to. */
 struct found {

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "record/internal/store.h"
+#include "record/internal/store_types.h"
 
 #include <stdbool.h>
 

@@ -9,7 +9,7 @@
 #include "stream/evbuf.h"
 #include "record/internal/callers.h"
 #include "record/internal/kernel_images.h"
-#include "record/record.h"
+#include "stats/counters.h"
 #include "record/internal/chain_recorder.h"
 
 struct sampled_image;

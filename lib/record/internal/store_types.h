@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What the store of sample files and its opener both know: the key of a file, and what is the same
+ * for all files of a session. Values; images, events and strings are borrowed.
+ */
+#pragma once
+
+#include "event/event.h"
+#include "sfile/sname.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct sampled_image;
+
+/* What tells sample files apart; fields that separate nothing are SNAME_ALL. */
+struct store_key {
+	struct sampled_image *app, *image;
+	uint32_t event;		/* index */
+	struct sname_task task; /* equal cgroups are one string */
+};
+
+struct store_config {
+	const char *samples;	    /* the session's directory; copied */
+	const struct event *events; /* borrowed for the store's life */
+	uint32_t cpu_type;
+	double cpu_mhz;
+	size_t sample_events;  /* a count of these is a sample; not so of the events behind them */
+	size_t mapped_max;     /* bytes of open files; 0: default */
+	unsigned int open_max; /* 0: by the descriptor limit, which is raised to what is allowed */
+};
