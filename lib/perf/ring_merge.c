@@ -12,6 +12,7 @@ struct merge {
 	size_t count;
 	uint64_t until_ns;
 	const struct ring_merge_handler *handler;
+	size_t bad;
 	uint64_t first_sample_ns; /* the oldest sample of all CPUs is not older */
 };
 
@@ -24,7 +25,7 @@ static void correct_time(const struct merge *m, struct perf_record *record)
 }
 
 /* Decodes the next record of @ring that makes sense; whether there is one. */
-static bool next_record(const struct merge *m, struct ring *ring, struct perf_record *ret)
+static bool next_record(struct merge *m, struct ring *ring, struct perf_record *ret)
 {
 	struct span bytes;
 	int r;
@@ -36,7 +37,7 @@ static bool next_record(const struct merge *m, struct ring *ring, struct perf_re
 		}
 		if (r > 0)
 			ring_take(ring);
-		m->handler->bad(m->handler->data);
+		m->bad++;
 	}
 	return false;
 }
@@ -98,8 +99,8 @@ static struct ring_merge_cpu *oldest_change(struct merge *m, uint64_t until_ns)
 	return oldest;
 }
 
-void ring_merge_run(struct ring_merge_cpu *cpus, size_t count, uint64_t until_ns,
-		    const struct ring_merge_handler *handler)
+size_t ring_merge_run(struct ring_merge_cpu *cpus, size_t count, uint64_t until_ns,
+		      const struct ring_merge_handler *handler)
 {
 	struct merge m = { .cpus = cpus, .count = count, .until_ns = until_ns, .handler = handler };
 	struct ring_merge_cpu *c;
@@ -124,4 +125,5 @@ void ring_merge_run(struct ring_merge_cpu *cpus, size_t count, uint64_t until_ns
 		if (cpus[i].sideband)
 			ring_release(cpus[i].sideband);
 	}
+	return m.bad;
 }

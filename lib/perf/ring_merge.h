@@ -24,14 +24,11 @@ struct ring_merge_handler {
 	void (*sample)(size_t i, const struct perf_record *record, void *data);
 	/* A record of its sideband ring. */
 	void (*change)(size_t i, const struct perf_record *record, void *data);
-	/* A record, or a whole stretch of a ring, made no sense and was passed over. */
-	void (*bad)(void *data);
 	void *data;
 };
 
-/* Handles all records up to @until_ns, a time not long past, that are in the rings now, and gives
- * their room back. One whose time is more than ten seconds after that is taken as being of
- * @until_ns.
- */
-void ring_merge_run(struct ring_merge_cpu *cpus, size_t count, uint64_t until_ns,
-		    const struct ring_merge_handler *handler);
+/* Handles all records up to @until_ns, a time not long past, that are in the rings now, and frees
+ * their room. A record whose time is more than ten seconds after that is handled as of @until_ns.
+ * Returns how many records, or whole stretches of a ring, could not be parsed and were skipped. */
+size_t ring_merge_run(struct ring_merge_cpu *cpus, size_t count, uint64_t until_ns,
+		      const struct ring_merge_handler *handler);

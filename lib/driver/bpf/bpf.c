@@ -9,10 +9,8 @@
 #include "driver/bpf/bpf_samples.h"
 #include "identity/cgroups.h"
 #include "identity/cookie.h"
-#include "perf/cpulist.h"
-#include "perf/ring_merge.h"
 #include "perf/modules.h"
-#include "driver/perf_cpuset.h"
+#include "driver/sampling.h"
 #include "base/procfs.h"
 #include "process/process_read.h"
 #include "driver/bpf/sampler.h"
@@ -27,7 +25,6 @@
 /* Keys of each CPU between two drains; while there is less room they are closer together. */
 enum { KEYS_OF_ALL = 8192, KEYS_OF_CPU = 1024, KEYS_MIN = 16, KEYS_MAX = 1 << 18 };
 
-enum { HOTPLUG_EVERY_NS = 1000000000 };
 /* How often what was counted is taken over, if there is room for more. Code that is made at run
  * time is told apart from what takes its place by when that is. */
 enum { DRAIN_EVERY_NS = 900000000, DRAIN_MEMORY_EVERY_NS = 200000000 };
@@ -35,9 +32,7 @@ enum { DRAIN_EVERY_NS = 900000000, DRAIN_MEMORY_EVERY_NS = 200000000 };
 enum { DOUBT_EVERY_S = 10 };
 
 struct driver {
-	struct perf_plan plan;
-	struct perf_targets targets;
-	struct perf_cpuset cpus; /* their rings hold what the kernel says beside samples */
+	struct sampling sampling; /* the rings have only the kernel's other records, no samples */
 	struct sampler *sampler;
 	struct bpf_samples samples;
 	struct table_loader *tables; /* NULL: not by tables */
@@ -46,16 +41,14 @@ struct driver {
 	enum driver_chain_mode mode;
 	size_t unwind_bytes;
 	char *why;
-	struct driver_stats stats;
 	pid_t follow;
 	bool await_exec;
 	bool offcpu; /* time off the CPU is measured, the counter behind those of the events */
 	uint64_t offcpu_ended; /* intervals that the driver's end ended */
 
-	bool running;
 	bool kernel_changed;
 	uint64_t module_count;
-	uint64_t hotplug_looked_ns, doubted_ns;
+	uint64_t doubted_ns;
 	uint64_t drained_ns;
 };
 
@@ -88,9 +81,7 @@ static void bpf_shutdown(struct driver *d)
 {
 	if (!d)
 		return;
-	perf_cpuset_close(&d->cpus);
-	perf_plan_done(&d->plan);
-	perf_targets_done(&d->targets);
+	sampling_done(&d->sampling);
 	table_loader_stop(d->tables);
 	sampler_chains_free(d->samples.chains);
 	sampler_free(d->sampler);
@@ -108,32 +99,29 @@ DEFINE_CLEANUP(struct driver *, bpf_shutdown);
 static int open_events(struct driver *d, const struct driver_config *config, struct error *err)
 {
 	struct epoll_event event = { .events = EPOLLIN };
+	struct perf_plan *plan = &d->sampling.plan;
 	struct driver_config flat = *config;
-	unsigned int cpu = 0;
-	int r = cpulist_first(d->plan.root, &cpu, err);
+	int r;
 
-	if (r == 0)
-		r = perf_targets_find(&d->targets, config, err);
 	/* The program takes the call chains, not perf. */
 	flat.callgraph_depth = 0;
 	flat.cgroups = false;
 	flat.offcpu = false;
-	if (r == 0)
-		r = perf_plan_make(&d->plan, "bpf", &flat, cpu, err);
+	r = sampling_plan(&d->sampling, "bpf", &flat, err);
 	if (r < 0)
 		return r;
-	d->plan.attach = sampler_attach;
-	d->plan.attach_data = d->sampler;
-	d->plan.root = "";
-	/* The smallest: what comes through them is rare. */
-	d->plan.attrs.sample_bytes = d->plan.attrs.sideband_bytes = (size_t)sysconf(_SC_PAGESIZE);
-	d->plan.attrs.kernel_only = true;
-	d->plan.attrs.report_cgroups = config->cgroups;
-	r = perf_cpuset_open(&d->cpus, &d->plan, &d->targets, err);
+	plan->attach = sampler_attach;
+	plan->attach_data = d->sampler;
+	plan->root = "";
+	/* As small as possible: few records come through them. */
+	plan->attrs.sample_bytes = plan->attrs.sideband_bytes = (size_t)sysconf(_SC_PAGESIZE);
+	plan->attrs.kernel_only = true;
+	plan->attrs.report_cgroups = config->cgroups;
+	r = sampling_open(&d->sampling, err);
 	if (r < 0)
 		return r;
 	event.data.fd = sampler_fd(d->sampler);
-	return epoll_ctl(d->cpus.epoll, EPOLL_CTL_ADD, event.data.fd, &event) < 0
+	return epoll_ctl(d->sampling.cpus.epoll, EPOLL_CTL_ADD, event.data.fd, &event) < 0
 		       ? error_errno(err, -errno, "cannot wait for the program")
 		       : 0;
 }
@@ -144,14 +132,14 @@ static void say_why(struct driver *d)
 
 	free(d->why);
 	if (!depth)
-		d->why = xstrdup(d->plan.why);
+		d->why = xstrdup(d->sampling.plan.why);
 	else if (d->mode == DRIVER_CHAINS_FP)
-		d->why = xasprintf("%s; call chains by frame pointers, up to %u deep", d->plan.why,
-				   depth);
+		d->why = xasprintf("%s; call chains by frame pointers, up to %u deep",
+				   d->sampling.plan.why, depth);
 	else
 		d->why = xasprintf(
 			"%s; call chains by unwind tables of at most %zu MiB, up to %u deep",
-			d->plan.why, d->unwind_bytes >> 20, depth);
+			d->sampling.plan.why, d->unwind_bytes >> 20, depth);
 }
 
 /* Makes ready for call chains, if they are asked for. */
@@ -183,7 +171,7 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 	};
 	int r = check(config, err);
 
-	d->cpus.epoll = -1;
+	d->sampling = (struct sampling)SAMPLING_INIT;
 	d->keys = sampler.keys;
 	d->depth_asked = config->callgraph_depth;
 	d->mode = config->callgraph_mode;
@@ -193,7 +181,7 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 	if (r == 0)
 		r = open_events(d, config, err);
 	d->samples.cookies = config->cookies;
-	d->samples.cpus = &d->cpus;
+	d->samples.cpus = &d->sampling.cpus;
 	d->samples.images = sampler_images_new("", d->samples.cookies);
 	if (config->cgroups)
 		d->samples.cgroups = cgroups_new("", CGROUPS_UNIFIED, d->samples.cookies);
@@ -206,7 +194,7 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 	d->follow = config->scope == DRIVER_TREE ? config->pid : 0;
 	d->await_exec = config->enable_on_exec;
 	d->offcpu = config->offcpu;
-	d->samples.offcpu = d->offcpu ? (unsigned int)d->plan.count : UINT_MAX;
+	d->samples.offcpu = d->offcpu ? (unsigned int)d->sampling.plan.count : UINT_MAX;
 	*ret = STEAL(d);
 	return 0;
 }
@@ -216,15 +204,16 @@ static void tell_stretches(struct driver *d)
 {
 	size_t i;
 
-	for (i = 0; i < d->cpus.count; i++)
-		sampler_stretch(d->sampler, d->cpus.cpus[i].cpu, d->cpus.cpus[i].stretch);
+	for (i = 0; i < d->sampling.cpus.count; i++)
+		sampler_stretch(d->sampler, d->sampling.cpus.cpus[i].cpu,
+				d->sampling.cpus.cpus[i].stretch);
 }
 
 static int bpf_change(struct driver *d, const struct driver_config *config, struct error *err)
 {
-	struct perf_plan plan = d->plan;
-	struct perf_targets targets = d->targets;
-	struct perf_cpuset cpus = d->cpus;
+	struct perf_plan plan = d->sampling.plan;
+	struct perf_targets targets = d->sampling.targets;
+	struct perf_cpuset cpus = d->sampling.cpus;
 	int r;
 
 	if (check(config, NULL) < 0 || keys_for(config) != d->keys || config->offcpu || d->offcpu ||
@@ -232,23 +221,23 @@ static int bpf_change(struct driver *d, const struct driver_config *config, stru
 	    (config->unwind_bytes ?: DRIVER_UNWIND_DEFAULT) != d->unwind_bytes ||
 	    config->scope != DRIVER_SYSTEM || d->follow)
 		return error_set(err, -ENOTSUP, "another program has to be loaded");
-	d->plan = (struct perf_plan){ 0 };
-	d->targets = (struct perf_targets){ 0 };
-	d->cpus = (struct perf_cpuset){ .epoll = -1 };
+	d->sampling.plan = (struct perf_plan){ 0 };
+	d->sampling.targets = (struct perf_targets){ 0 };
+	d->sampling.cpus = (struct perf_cpuset){ .epoll = -1 };
 	r = open_events(d, config, err);
 	if (r == 0) {
-		perf_cpuset_succeed(&d->cpus, &cpus);
+		perf_cpuset_succeed(&d->sampling.cpus, &cpus);
 		tell_stretches(d);
 	} else {
-		perf_cpuset_close(&d->cpus);
-		cpus.plan = &d->plan;
+		perf_cpuset_close(&d->sampling.cpus);
+		cpus.plan = &d->sampling.plan;
 	}
-	perf_plan_done(r == 0 ? &plan : &d->plan);
-	perf_targets_done(r == 0 ? &targets : &d->targets);
+	perf_plan_done(r == 0 ? &plan : &d->sampling.plan);
+	perf_targets_done(r == 0 ? &targets : &d->sampling.targets);
 	if (r < 0) {
-		d->plan = plan;
-		d->targets = targets;
-		d->cpus = cpus;
+		d->sampling.plan = plan;
+		d->sampling.targets = targets;
+		d->sampling.cpus = cpus;
 		return r;
 	}
 	say_why(d);
@@ -276,7 +265,7 @@ static void on_notice(size_t cpu, const struct perf_record *r, void *data)
 {
 	struct driver *d = data;
 
-	perf_cpu_notice(&d->cpus.cpus[cpu], r, &d->stats);
+	perf_cpu_notice(&d->sampling.cpus.cpus[cpu], r, &d->sampling.stats);
 }
 
 static void on_change(size_t cpu, const struct perf_record *r, void *data)
@@ -299,24 +288,11 @@ static void on_change(size_t cpu, const struct perf_record *r, void *data)
 	}
 }
 
-static void on_bad(void *data)
-{
-	struct driver *d = data;
-
-	d->stats.bad_record++;
-}
-
 static void read_rings(struct driver *d)
 {
-	const struct ring_merge_handler handler = { on_notice, on_change, on_bad, d };
-	_cleanup_free_ struct ring_merge_cpu *cpus = xcalloc(d->cpus.count, sizeof(*cpus));
-	size_t i;
+	const struct ring_merge_handler handler = { on_notice, on_change, d };
 
-	for (i = 0; i < d->cpus.count; i++) {
-		cpus[i].samples = &d->cpus.cpus[i].samples;
-		cpus[i].sideband = &d->cpus.cpus[i].sideband;
-	}
-	ring_merge_run(cpus, d->cpus.count, UINT64_MAX, &handler);
+	sampling_read(&d->sampling, &handler, UINT64_MAX);
 	d->kernel_changed |= modules_changed("", &d->module_count);
 	if (d->kernel_changed)
 		evbuf_code(d->samples.out, EVBUF_MODULE_LOADED);
@@ -347,53 +323,31 @@ static int follow(struct driver *d, struct error *err)
 
 static void bpf_stop(struct driver *d)
 {
-	uint64_t now_ns = clock_now_ns();
-	size_t i;
-
-	if (!d->running)
-		return;
-	(void)perf_cpuset_enable_samples(&d->cpus, false);
-	(void)perf_cpuset_enable_sideband(&d->cpus, false);
-	for (i = 0; i < d->cpus.count; i++)
-		perf_cpu_end_throttling(&d->cpus.cpus[i], now_ns, &d->stats);
-	d->running = false;
+	(void)sampling_stop(&d->sampling, clock_now_ns());
 }
 
 static int bpf_start(struct driver *d, struct error *err)
 {
 	int r = 0;
 
-	if (d->running)
+	if (d->sampling.running)
 		return 0;
 	if (d->follow)
 		r = follow(d, err);
 	if (r < 0)
 		return r;
 	d->await_exec = false;
-	d->running = true;
-	r = perf_cpuset_enable_sideband(&d->cpus, true);
+	d->sampling.running = true;
+	r = perf_cpuset_enable_sideband(&d->sampling.cpus, true);
 	if (r == 0)
-		r = perf_cpuset_enable_samples(&d->cpus, true);
+		r = perf_cpuset_enable_samples(&d->sampling.cpus, true);
 	if (r == 0 && d->offcpu)
-		sampler_offcpu(d->sampler, (unsigned int)d->plan.count);
+		sampler_offcpu(d->sampler, (unsigned int)d->sampling.plan.count);
 	if (r < 0) {
 		bpf_stop(d);
-		return perf_plan_explain(&d->plan, r, "cannot enable the events", err);
+		return perf_plan_explain(&d->sampling.plan, r, "cannot enable the events", err);
 	}
 	return 0;
-}
-
-static void look_at_cpus(struct driver *d)
-{
-	struct perf_cpuset_change change;
-
-	if (d->samples.now_ns < d->hotplug_looked_ns + HOTPLUG_EVERY_NS)
-		return;
-	d->hotplug_looked_ns = d->samples.now_ns;
-	perf_cpuset_update(&d->cpus, &change);
-	d->stats.cpu_hotplug += change.came + change.went;
-	if (change.came)
-		tell_stretches(d);
 }
 
 static void forget(const struct sample_file *file, void *data)
@@ -412,7 +366,7 @@ static void doubt_images(struct driver *d)
 
 static void read_offcpu_counters(struct driver *d)
 {
-	struct driver_stats *s = &d->stats;
+	struct driver_stats *s = &d->sampling.stats;
 	struct sample_counters c;
 
 	sampler_counters(d->sampler, SAMPLE_SLOT_SWITCH, &c);
@@ -429,15 +383,15 @@ static void read_offcpu_counters(struct driver *d)
  * drained yet, are none for now. */
 static void read_counters(struct driver *d)
 {
-	struct driver_stats *s = &d->stats;
+	struct driver_stats *s = &d->sampling.stats;
 	struct table_store_stats tables;
 	struct sample_counters c;
 
 	sampler_counters(d->sampler, SAMPLE_SLOT_EVENT, &c);
 	s->sample_stretched = c.stood_for;
 	s->sample_received = d->samples.drained + c.no_mapping + c.no_tree + c.filtered;
-	s->sample_lost_overflow = c.map_full + perf_cpuset_lost(&d->cpus);
-	s->waited_ns = perf_cpuset_waited_ns(&d->cpus);
+	s->sample_lost_overflow = c.map_full + perf_cpuset_lost(&d->sampling.cpus);
+	s->waited_ns = perf_cpuset_waited_ns(&d->sampling.cpus);
 	s->sample_lost_no_path = d->samples.lost_no_path;
 	s->sample_lost_no_mapping = c.no_mapping;
 	s->sample_lost_no_tree = c.no_tree;
@@ -466,27 +420,11 @@ static bool is_due(const struct driver *d)
 	return d->samples.now_ns >= d->drained_ns + every_ns || sampler_is_filling(d->sampler);
 }
 
-static void on_ended(void *data)
-{
-	read_rings(data);
-}
-
-static uint32_t on_epoch(uint64_t at_ns, void *data)
-{
-	const struct driver *d = data;
-
-	return kernel_codes_epoch(&d->samples.codes, at_ns);
-}
-
-/* What the kernel says beside is read in between: so it says where all code lies that was sampled.
- * Of code that came after the round was over the samples to come may be older. */
+/* Takes over what was counted in the round that has ended. */
 static void drain(struct driver *d)
 {
-	struct sampler_handler handler = bpf_samples_handler(&d->samples);
+	const struct sampler_handler handler = bpf_samples_handler(&d->samples);
 
-	handler.ended = on_ended;
-	handler.epoch = on_epoch;
-	handler.of_driver = d;
 	d->drained_ns = d->samples.now_ns;
 	sampler_drain(d->sampler, &handler);
 	bpf_samples_let_come(&d->samples, d->drained_ns);
@@ -504,18 +442,23 @@ static void listen(struct driver *d)
 
 static int bpf_sync(struct driver *d, bool all, struct error *err)
 {
-	bool over = d->follow && !sampler_any_followed(d->sampler);
+	bool over = d->follow && !sampler_any_followed(d->sampler), is_drained;
 	int r;
 
-	perf_cpuset_clear_wakeups(&d->cpus);
+	perf_cpuset_clear_wakeups(&d->sampling.cpus);
 	d->samples.now_ns = clock_now_ns();
-	if (all || over || is_due(d)) {
+	is_drained = all || over || is_due(d);
+	/* The rings are read between the end of a round and its drain: so they have reported where
+	 * all code was that was sampled in it. Code that comes later may have older samples yet to
+	 * come. */
+	if (is_drained)
+		sampler_end_round(d->sampler);
+	read_rings(d);
+	if (is_drained)
 		drain(d);
-	} else {
-		read_rings(d);
+	else
 		listen(d);
-	}
-	if (all && !d->running) {
+	if (all && !d->sampling.running) {
 		const struct sampler_handler ended = bpf_samples_handler(&d->samples);
 
 		listen(d);
@@ -523,7 +466,8 @@ static int bpf_sync(struct driver *d, bool all, struct error *err)
 	}
 	read_counters(d);
 	doubt_images(d);
-	look_at_cpus(d);
+	if (sampling_look_at_cpus(&d->sampling, d->samples.now_ns))
+		tell_stretches(d);
 	r = evbuf_flush(d->samples.out);
 	evbuf_restart(d->samples.out);
 	if (r < 0)
@@ -541,13 +485,13 @@ static void bpf_spell_out(struct driver *d, bool on)
 
 static int bpf_fd(const struct driver *d)
 {
-	return d->cpus.epoll;
+	return d->sampling.cpus.epoll;
 }
 
 static const struct event *bpf_events(const struct driver *d, size_t *ret_count)
 {
-	*ret_count = d->plan.count;
-	return d->plan.events;
+	*ret_count = d->sampling.plan.count;
+	return d->sampling.plan.events;
 }
 
 static const char *bpf_why(const struct driver *d)
@@ -557,7 +501,7 @@ static const char *bpf_why(const struct driver *d)
 
 static void bpf_stats(const struct driver *d, struct driver_stats *ret)
 {
-	*ret = d->stats;
+	*ret = d->sampling.stats;
 }
 
 static void bpf_cpu_stats(const struct driver *d, unsigned int cpu, struct driver_cpu_stats *ret)
@@ -565,7 +509,7 @@ static void bpf_cpu_stats(const struct driver *d, unsigned int cpu, struct drive
 	struct sample_counters c;
 
 	sampler_cpu_counters(d->sampler, cpu, &c);
-	perf_cpuset_cpu_stats(&d->cpus, cpu, ret);
+	perf_cpuset_cpu_stats(&d->sampling.cpus, cpu, ret);
 	ret->sample_received = c.received + c.stood_for - c.map_full;
 	ret->sample_lost_overflow += c.map_full;
 	ret->sample_invalid_eip = c.no_mapping + c.no_tree;
@@ -573,7 +517,7 @@ static void bpf_cpu_stats(const struct driver *d, unsigned int cpu, struct drive
 
 static size_t bpf_costs(struct driver *d, struct driver_cost *ret, size_t room)
 {
-	size_t i, n = perf_cpuset_costs(&d->cpus, clock_now_ns(), ret, room);
+	size_t i, n = perf_cpuset_costs(&d->sampling.cpus, clock_now_ns(), ret, room);
 
 	for (i = 0; i < n; i++) {
 		struct sample_counters c;
@@ -608,11 +552,10 @@ static void bpf_expect(struct driver *d, int fd)
 
 static int bpf_stretch(struct driver *d, unsigned int cpu, uint32_t stretch)
 {
-	struct perf_cpu *c = perf_cpuset_find(&d->cpus, cpu);
-	int r = c ? perf_cpu_stretch(c, &d->plan, stretch, clock_now_ns()) : 0;
+	int r = sampling_stretch(&d->sampling, cpu, stretch);
 
 	/* A sample that comes in between counts as those before it. */
-	if (c && r == 0)
+	if (r == 0)
 		sampler_stretch(d->sampler, cpu, stretch);
 	return r;
 }

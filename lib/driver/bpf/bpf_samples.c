@@ -28,6 +28,13 @@ static uint32_t number_of(uint64_t chain, void *data)
 	return d->chains ? sampler_chains_number(d->chains, chain) : 0;
 }
 
+static uint32_t epoch_of(uint64_t at_ns, void *data)
+{
+	const struct bpf_samples *d = data;
+
+	return kernel_codes_epoch(&d->codes, at_ns);
+}
+
 /* What ran; EVBUF_NO_COOKIE if that is not known. */
 static uint64_t app_of(struct bpf_samples *d, const struct sample_key *key)
 {
@@ -158,6 +165,7 @@ struct sampler_handler bpf_samples_handler(struct bpf_samples *s)
 		.chain = on_chain,
 		.sample = on_sample,
 		.number = number_of,
+		.epoch = epoch_of,
 		.data = s,
 	};
 }

@@ -37,7 +37,8 @@ struct sampler {
 	uint64_t kernel_bytes;
 	struct counted *list; /* of the last drain */
 	size_t room;
-	size_t filling; /* keys at a place from which on it fills */
+	bool round_ended; /* but not drained yet */
+	size_t filling;	  /* keys at a place from which on it fills */
 	struct sample_counters *per_cpu[SAMPLE_SLOT_COUNT_]; /* as read last */
 	const struct sampler_handler *handler;		     /* while it drains */
 };
@@ -382,8 +383,7 @@ void sampler_forget_tables(const struct sampler *s)
 	settle(s);
 }
 
-/* Begins another round; returns the one that was. */
-static uint32_t end_round(struct sampler *s)
+void sampler_end_round(struct sampler *s)
 {
 	uint32_t was = s->control->round;
 	size_t i;
@@ -393,7 +393,7 @@ static uint32_t end_round(struct sampler *s)
 	__atomic_store_n(&s->control->memory, 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&s->control->round, was + 1, __ATOMIC_SEQ_CST);
 	settle(s);
-	return was;
+	s->round_ended = true;
 }
 
 /* Lists what was counted in a round that is over; how many keys. */
@@ -466,18 +466,18 @@ static void ask(struct counted *c, const struct sampler_handler *handler)
 	if (handler->number)
 		c->callers = handler->number(c->key->chain, handler->data);
 	if (handler->epoch && c->key->place == SAMPLE_KERNEL)
-		c->epoch = handler->epoch(c->key->image.moment.at_ns, handler->of_driver);
+		c->epoch = handler->epoch(c->key->image.moment.at_ns, handler->data);
 }
 
 void sampler_drain(struct sampler *s, const struct sampler_handler *handler)
 {
-	uint32_t was = end_round(s);
 	size_t i, n;
 
-	if (handler->ended)
-		handler->ended(handler->of_driver);
+	if (!s->round_ended)
+		sampler_end_round(s);
+	s->round_ended = false;
 	sampler_listen(s, handler);
-	n = list_counts(s, was);
+	n = list_counts(s, s->control->round - 1);
 	for (i = 0; i < n; i++)
 		ask(&s->list[i], handler);
 	if (n)

@@ -52,20 +52,21 @@ struct sampler_handler {
 	void (*image)(const struct sample_image *image, void *data);
 	void (*chain)(const struct sample_chain *chain, void *data);
 	void (*sample)(const struct sample_key *key, uint32_t callers, uint64_t count, void *data);
-	/* The number of the callers of a chain, by which samples of a context are sorted; or NULL.
+	/* The number of a chain's callers, by which the samples of a context are sorted; or NULL.
 	 */
 	uint32_t (*number)(uint64_t chain, void *data);
+	/* The epoch of a sample in kernel code that may be replaced; or NULL. Samples of a lower
+	 * epoch come first. The others have that of the time 0. */
+	uint32_t (*epoch)(uint64_t at_ns, void *data);
 	void *data;
-	/* Called when no sample can be added any more to those that are handed over; or NULL. */
-	void (*ended)(void *of_driver);
-	/* Which samples in passing code come before which others: those with a lower number, each
-	 * of which stands for some time; or NULL. The others have that of the time 0. */
-	uint32_t (*epoch)(uint64_t at_ns, void *of_driver);
-	void *of_driver;
 };
 
-/* Hands over all that was counted up to now: first images and chains seen for the first time, then
- * the samples, those of one epoch and, in it, of one context together. */
+/* Begins another round of counting: nothing is added any more to what sampler_drain() hands over.
+ */
+void sampler_end_round(struct sampler *s);
+/* Hands over all that was counted in the rounds before: first images and chains that are seen for
+ * the first time, then the samples, sorted by epoch and context. Ends the round if
+ * sampler_end_round() was not called since the last drain. */
 void sampler_drain(struct sampler *s, const struct sampler_handler *handler);
 /* Hands over images and chains only. */
 void sampler_listen(struct sampler *s, const struct sampler_handler *handler);

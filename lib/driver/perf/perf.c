@@ -11,9 +11,8 @@
 #include "identity/cookie.h"
 #include "perf/cpulist.h"
 #include "perf/ibs_raw.h"
-#include "perf/ring_merge.h"
 #include "perf/modules.h"
-#include "driver/perf_cpuset.h"
+#include "driver/sampling.h"
 #include "driver/perf/perf_offcpu.h"
 #include "perf/perf_pmus.h"
 #include "base/procfs.h"
@@ -23,12 +22,9 @@
 
 /* Records younger than this may still have older ones before them that another CPU is writing. */
 enum { HORIZON_NS = 2000000 };
-enum { HOTPLUG_EVERY_NS = 1000000000 };
 
 struct driver {
-	struct perf_plan plan;
-	struct perf_targets targets;
-	struct perf_cpuset cpus;
+	struct sampling sampling;
 	char *root;
 
 	struct sideband sideband;
@@ -39,14 +35,11 @@ struct driver {
 	struct driver_ibs ibs;
 	uint64_t stopped_ns;
 	struct perf_offcpu offcpu; /* where tasks are off their CPUs, if that is asked for */
-	struct driver_stats stats; /* but for the samples lost, which the CPUs know */
 
-	uint64_t chance; /* random enough */
-	bool running;
+	uint64_t chance;	    /* random enough */
 	bool told_kernel_change;    /* in this sync */
 	uint64_t sideband_since_ns; /* older records are in what was read from /proc */
-	uint64_t hotplug_looked_ns;
-	uint64_t now_ns; /* when this sync began */
+	uint64_t now_ns;	    /* when this sync began */
 };
 
 static int perf_probe(const struct driver_config *config, struct error *err)
@@ -65,9 +58,7 @@ static void perf_shutdown(struct driver *d)
 {
 	if (!d)
 		return;
-	perf_cpuset_close(&d->cpus);
-	perf_plan_done(&d->plan);
-	perf_targets_done(&d->targets);
+	sampling_done(&d->sampling);
 	sideband_done(&d->sideband);
 	cgroups_free(d->cgroups);
 	perf_offcpu_done(&d->offcpu);
@@ -81,55 +72,65 @@ static void perf_shutdown(struct driver *d)
 
 DEFINE_CLEANUP(struct driver *, perf_shutdown);
 
-static int perf_setup(const struct driver_config *config, struct driver **ret, struct error *err)
+/* Sets up the process table that the kernel's records keep up to date. */
+static void setup_sideband(struct driver *d, const struct driver_config *config)
 {
-	_cleanup_(perf_shutdownp) struct driver *d = xcalloc(1, sizeof(*d));
-	unsigned int cpu = 0;
-	int r;
-
-	d->root = xstrdup(config->root ? config->root : "");
-	d->cpus.epoll = -1;
-	r = perf_targets_find(&d->targets, config, err);
-	if (r == 0)
-		r = cpulist_first(d->root, &cpu, err);
-	if (r == 0)
-		r = perf_plan_make(&d->plan, "perf", config, cpu, err);
-	if (r < 0)
-		return r;
-	d->plan.root = d->root;
-	r = perf_cpuset_open(&d->cpus, &d->plan, &d->targets, err);
-	if (r < 0)
-		return r;
-	d->ibs_cpu = ibs_cpu_read(d->root);
-	d->ibs = config->ibs;
-	d->out = evbuf_new(config->buffer_words ?: DRIVER_BUFFER_WORDS, config->sink,
-			   config->sink_data);
 	sideband_init(&d->sideband, &(struct process_source){ d->root, config->cookies },
-		      &d->stats);
-	/* Samples carry the numbers that processes have in the reader's PID namespace, and 0 for
-	 * all that are not in it. */
+		      &d->sampling.stats);
+	/* Samples have the numbers of processes in the reader's PID namespace, and 0 for all that
+	 * are not in it. */
 	if (config->scope != DRIVER_TASK && !procfs_first_pid_namespace())
 		log_warn("in a PID namespace of its own: processes outside of it are not known");
 	if (config->scope != DRIVER_SYSTEM)
 		d->sideband.follow = (uint32_t)config->pid;
 	d->sideband.follow_children = config->scope == DRIVER_TREE;
 	d->sideband.await_exec = config->enable_on_exec;
-	if (config->cgroups)
-		d->cgroups = cgroups_new(d->root, CGROUPS_PERF, config->cookies);
-	d->attribution = (struct attribution){
-		.sideband = &d->sideband, .out = d->out, .stats = &d->stats, .cgroups = d->cgroups
-	};
-	if (d->plan.depth) {
-		d->attribution.depth = d->plan.depth;
-		d->attribution.frames = xcalloc(d->plan.depth, sizeof(*d->attribution.frames));
+}
+
+static void setup_attribution(struct driver *d, const struct driver_config *config)
+{
+	const struct perf_plan *plan = &d->sampling.plan;
+
+	d->attribution = (struct attribution){ .sideband = &d->sideband,
+					       .out = d->out,
+					       .stats = &d->sampling.stats,
+					       .cgroups = d->cgroups };
+	if (plan->depth) {
+		d->attribution.depth = plan->depth;
+		d->attribution.frames = xcalloc(plan->depth, sizeof(*d->attribution.frames));
 	}
-	if (d->plan.by_table) {
-		d->attribution.pcs = xcalloc(d->plan.depth, sizeof(*d->attribution.pcs));
+	if (plan->by_table) {
+		d->attribution.pcs = xcalloc(plan->depth, sizeof(*d->attribution.pcs));
 		d->attribution.unwinder =
 			unwinder_new(config->cookies, d->root, config->unwind_bytes);
 	}
-	if (d->plan.switches) {
-		perf_offcpu_init(&d->offcpu, &d->attribution, (unsigned int)d->plan.count, d->root);
+}
+
+static int perf_setup(const struct driver_config *config, struct driver **ret, struct error *err)
+{
+	_cleanup_(perf_shutdownp) struct driver *d = xcalloc(1, sizeof(*d));
+	int r;
+
+	d->root = xstrdup(config->root ? config->root : "");
+	d->sampling = (struct sampling)SAMPLING_INIT;
+	r = sampling_plan(&d->sampling, "perf", config, err);
+	if (r < 0)
+		return r;
+	d->sampling.plan.root = d->root;
+	r = sampling_open(&d->sampling, err);
+	if (r < 0)
+		return r;
+	d->ibs_cpu = ibs_cpu_read(d->root);
+	d->ibs = config->ibs;
+	d->out = evbuf_new(config->buffer_words ?: DRIVER_BUFFER_WORDS, config->sink,
+			   config->sink_data);
+	setup_sideband(d, config);
+	if (config->cgroups)
+		d->cgroups = cgroups_new(d->root, CGROUPS_PERF, config->cookies);
+	setup_attribution(d, config);
+	if (d->sampling.plan.switches) {
+		perf_offcpu_init(&d->offcpu, &d->attribution, (unsigned int)d->sampling.plan.count,
+				 d->root);
 		d->offcpu.offcpu.blocked_only = config->offcpu_blocked;
 	}
 	*ret = STEAL(d);
@@ -141,8 +142,8 @@ static unsigned int counter_of(const struct driver *d, struct perf_cpu *c, uint6
 {
 	const struct perf_source *source;
 
-	if (_likely_(d->plan.count == 1 && !d->plan.has_ibs[0] && !d->plan.has_ibs[1] &&
-		     !d->plan.switches))
+	if (_likely_(d->sampling.plan.count == 1 && !d->sampling.plan.has_ibs[0] &&
+		     !d->sampling.plan.has_ibs[1] && !d->sampling.plan.switches))
 		return 0;
 	source = perf_cpu_source(c, id);
 	return source ? source->counter : 0;
@@ -169,7 +170,7 @@ static void put_ibs(struct driver *d, unsigned int cpu, enum ibs_kind kind,
 	if (perf_samples_are_filtered(&d->attribution, r) || ibs_unwanted(d, kind, r))
 		return;
 	if (ibs_raw_decode(&d->ibs_cpu, kind, r->more, &sample) < 0) {
-		d->stats.ibs_lost++;
+		d->sampling.stats.ibs_lost++;
 		return;
 	}
 	/* The last address of all would read as an escape; no code lies there. */
@@ -177,18 +178,18 @@ static void put_ibs(struct driver *d, unsigned int cpu, enum ibs_kind kind,
 		sample.words[sample.count++] = MIN(sample.target, UINT64_MAX - 1);
 	if (!perf_samples_put_words(&d->attribution, cpu, r, codes[kind], sample.words,
 				    sample.count))
-		d->stats.ibs_lost++;
+		d->sampling.stats.ibs_lost++;
 }
 
 static uint64_t unplaced(const struct driver *d)
 {
-	return d->stats.sample_lost_no_mapping + d->stats.sample_lost_no_mm;
+	return d->sampling.stats.sample_lost_no_mapping + d->sampling.stats.sample_lost_no_mm;
 }
 
 static void put_sample(struct driver *d, unsigned int cpu, unsigned int counter,
 		       const struct perf_record *r)
 {
-	struct driver_cpu_stats *totals = perf_cpuset_totals(&d->cpus, cpu);
+	struct driver_cpu_stats *totals = perf_cpuset_totals(&d->sampling.cpus, cpu);
 	uint64_t invalid = unplaced(d), aborted = evbuf_cut_chains(d->out);
 
 	perf_samples_put(&d->attribution, cpu, counter, r);
@@ -207,18 +208,18 @@ static uint64_t weigh(struct driver *d, uint32_t stretch)
 		return 1;
 	d->chance = hash_u64(d->chance + 1);
 	weight = (stretch + d->chance % STRETCH_ONE) / STRETCH_ONE;
-	d->stats.sample_stretched += weight - 1;
+	d->sampling.stats.sample_stretched += weight - 1;
 	return weight;
 }
 
 static void on_sample(size_t cpu, const struct perf_record *r, void *data)
 {
 	struct driver *d = data;
-	struct perf_cpu *c = &d->cpus.cpus[cpu];
+	struct perf_cpu *c = &d->sampling.cpus.cpus[cpu];
 	unsigned int counter;
 
 	if (_unlikely_(r->type != PERF_RECORD_SAMPLE)) {
-		perf_cpu_notice(c, r, &d->stats);
+		perf_cpu_notice(c, r, &d->sampling.stats);
 		return;
 	}
 	counter = counter_of(d, c, r->id);
@@ -266,56 +267,35 @@ static void on_change(size_t cpu, const struct perf_record *r, void *data)
 
 	if (r->time_ns < d->sideband_since_ns)
 		return;
-	if (d->plan.switches)
-		perf_offcpu_change(&d->offcpu, d->cpus.cpus[cpu].cpu, r);
+	if (d->sampling.plan.switches)
+		perf_offcpu_change(&d->offcpu, d->sampling.cpus.cpus[cpu].cpu, r);
 	if (r->type == PERF_RECORD_CGROUP && d->cgroups)
 		cgroups_add(d->cgroups, r->new_cgroup.id, r->new_cgroup.path);
 	sideband_apply(&d->sideband, r, d->now_ns);
 	apply_kernel(d, r);
 }
 
-static void on_bad(void *data)
-{
-	struct driver *d = data;
-
-	d->stats.bad_record++;
-}
-
 /* Handles all records up to @until_ns. */
 static void drain(struct driver *d, uint64_t until_ns)
 {
-	const struct ring_merge_handler handler = { on_sample, on_change, on_bad, d };
-	_cleanup_free_ struct ring_merge_cpu *cpus = xcalloc(d->cpus.count, sizeof(*cpus));
-	size_t i;
+	const struct ring_merge_handler handler = { on_sample, on_change, d };
 
-	for (i = 0; i < d->cpus.count; i++) {
-		/* There is no ring where none of the events counts on the CPU. */
-		if (d->cpus.cpus[i].source_count)
-			cpus[i].samples = &d->cpus.cpus[i].samples;
-		cpus[i].sideband = &d->cpus.cpus[i].sideband;
-	}
-	ring_merge_run(cpus, d->cpus.count, until_ns, &handler);
+	sampling_read(&d->sampling, &handler, until_ns);
 }
 
 static void perf_stop(struct driver *d)
 {
 	uint64_t now_ns = clock_now_ns();
-	size_t i;
 
-	if (!d->running)
+	if (!sampling_stop(&d->sampling, now_ns))
 		return;
-	(void)perf_cpuset_enable_samples(&d->cpus, false);
-	(void)perf_cpuset_enable_sideband(&d->cpus, false);
-	for (i = 0; i < d->cpus.count; i++)
-		perf_cpu_end_throttling(&d->cpus.cpus[i], now_ns, &d->stats);
 	d->stopped_ns = now_ns;
-	perf_cpuset_read_lost(&d->cpus);
-	if (perf_cpuset_waited_ns(&d->cpus))
+	perf_cpuset_read_lost(&d->sampling.cpus);
+	if (perf_cpuset_waited_ns(&d->sampling.cpus))
 		log_warn("the events took turns on the counters: each sampled part of the time%s",
 			 perf_pmus_watchdog(d->root) ? "; the NMI watchdog holds a counter (sysctl "
 						       "kernel.nmi_watchdog=0 frees it)"
 						     : "");
-	d->running = false;
 }
 
 /* The order matters: changes are recorded before the state is read, and the state is known before
@@ -324,42 +304,34 @@ static int perf_start(struct driver *d, struct error *err)
 {
 	int r;
 
-	if (d->running)
+	if (d->sampling.running)
 		return 0;
 	d->now_ns = clock_now_ns();
 	drain(d, UINT64_MAX);
 	perf_offcpu_done(&d->offcpu);
 	process_table_clear(&d->sideband.processes);
-	r = perf_cpuset_enable_sideband(&d->cpus, true);
+	r = perf_cpuset_enable_sideband(&d->sampling.cpus, true);
 	if (r == 0) {
 		d->sideband_since_ns = d->now_ns = clock_now_ns();
 		sideband_read_all(&d->sideband, d->now_ns);
-		if (!d->plan.attrs.enable_on_exec)
-			r = perf_cpuset_enable_samples(&d->cpus, true);
+		if (!d->sampling.plan.attrs.enable_on_exec)
+			r = perf_cpuset_enable_samples(&d->sampling.cpus, true);
 	}
-	d->running = true;
+	d->sampling.running = true;
 	if (r < 0) {
 		perf_stop(d);
-		return perf_plan_explain(&d->plan, r, "cannot enable the events", err);
+		return perf_plan_explain(&d->sampling.plan, r, "cannot enable the events", err);
 	}
 	return 0;
 }
 
-/* Looks now and then which CPUs are there. What those that went left in their rings was drained
- * just before. */
+/* Called after a drain: what CPUs that went left in their rings would be lost. */
 static void look_at_cpus(struct driver *d)
 {
-	struct perf_cpuset_change change;
-
-	if (d->now_ns < d->hotplug_looked_ns + HOTPLUG_EVERY_NS)
-		return;
-	d->hotplug_looked_ns = d->now_ns;
-	perf_cpuset_update(&d->cpus, &change);
-	d->stats.cpu_hotplug += change.came + change.went;
-	if (!change.came || !d->running)
+	if (!sampling_look_at_cpus(&d->sampling, d->now_ns) || !d->sampling.running)
 		return;
 	/* What happened there before its events were opened is not recorded. */
-	d->stats.resync++;
+	d->sampling.stats.resync++;
 	sideband_read_all(&d->sideband, clock_now_ns());
 }
 
@@ -367,7 +339,7 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 {
 	int r;
 
-	perf_cpuset_clear_wakeups(&d->cpus);
+	perf_cpuset_clear_wakeups(&d->sampling.cpus);
 	d->now_ns = d->attribution.now_ns = clock_now_ns();
 	d->told_kernel_change = false;
 	sideband_tidy(&d->sideband, d->now_ns);
@@ -375,46 +347,46 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 		unwinder_round(d->attribution.unwinder);
 	tell_kernel_change(d);
 	if (all)
-		drain(d, d->running ? d->now_ns : UINT64_MAX);
+		drain(d, d->sampling.running ? d->now_ns : UINT64_MAX);
 	else
 		drain(d, d->now_ns - HORIZON_NS);
 	/* Rather a sample before its time than one that is lost. */
-	if (perf_cpuset_half_full(&d->cpus))
+	if (perf_cpuset_half_full(&d->sampling.cpus))
 		drain(d, clock_now_ns());
-	if (all && !d->running)
+	if (all && !d->sampling.running)
 		perf_offcpu_end(&d->offcpu, d->stopped_ns);
 	if (all)
-		perf_cpuset_read_lost(&d->cpus);
+		perf_cpuset_read_lost(&d->sampling.cpus);
 	look_at_cpus(d);
 	r = evbuf_flush(d->out);
 	evbuf_restart(d->out);
 	if (r < 0)
 		return error_errno(err, r, "cannot record the samples");
-	return d->plan.scope != DRIVER_SYSTEM && !sideband_any_followed(&d->sideband);
+	return d->sampling.plan.scope != DRIVER_SYSTEM && !sideband_any_followed(&d->sideband);
 }
 
 static int perf_fd(const struct driver *d)
 {
-	return d->cpus.epoll;
+	return d->sampling.cpus.epoll;
 }
 
 static const struct event *perf_events(const struct driver *d, size_t *ret_count)
 {
-	*ret_count = d->plan.count;
-	return d->plan.events;
+	*ret_count = d->sampling.plan.count;
+	return d->sampling.plan.events;
 }
 
 static const char *perf_why(const struct driver *d)
 {
-	return d->plan.why;
+	return d->sampling.plan.why;
 }
 
 static void perf_stats(const struct driver *d, struct driver_stats *ret)
 {
-	*ret = d->stats;
-	ret->sample_lost_overflow = perf_cpuset_lost(&d->cpus);
+	*ret = d->sampling.stats;
+	ret->sample_lost_overflow = perf_cpuset_lost(&d->sampling.cpus);
 	perf_offcpu_stats(&d->offcpu, ret);
-	ret->waited_ns = perf_cpuset_waited_ns(&d->cpus);
+	ret->waited_ns = perf_cpuset_waited_ns(&d->sampling.cpus);
 	if (!d->attribution.unwinder)
 		return;
 #define X(name, ...) ret->name = unwinder_stats(d->attribution.unwinder)->counters.name;
@@ -424,19 +396,17 @@ static void perf_stats(const struct driver *d, struct driver_stats *ret)
 
 static void perf_cpu_stats(const struct driver *d, unsigned int cpu, struct driver_cpu_stats *ret)
 {
-	perf_cpuset_cpu_stats(&d->cpus, cpu, ret);
+	perf_cpuset_cpu_stats(&d->sampling.cpus, cpu, ret);
 }
 
 static size_t perf_costs(struct driver *d, struct driver_cost *ret, size_t room)
 {
-	return perf_cpuset_costs(&d->cpus, clock_now_ns(), ret, room);
+	return perf_cpuset_costs(&d->sampling.cpus, clock_now_ns(), ret, room);
 }
 
 static int perf_stretch(struct driver *d, unsigned int cpu, uint32_t stretch)
 {
-	struct perf_cpu *c = perf_cpuset_find(&d->cpus, cpu);
-
-	return c ? perf_cpu_stretch(c, &d->plan, stretch, clock_now_ns()) : 0;
+	return sampling_stretch(&d->sampling, cpu, stretch);
 }
 
 const struct driver_ops driver_perf = {
