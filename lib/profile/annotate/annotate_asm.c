@@ -54,13 +54,13 @@ static void flush(struct listing *l)
 	strbuf_clear(&l->text);
 }
 
-/* Index of the first sample at or behind @offset. */
+/* Index of the first sample at or after @offset. */
 static size_t first_sample(const struct samples *s, uint64_t offset)
 {
 	return FIRST_NOT(i, 0, s->count, s->samples[i].offset < offset);
 }
 
-/* Sums the samples from @i on that lie before @end into @counts; returns the index behind them. */
+/* Sums the samples from @i on that are before @end into @counts; returns the index after them. */
 static size_t sum_samples(const struct samples *s, size_t i, uint64_t end, uint64_t *counts)
 {
 	for (; i < s->count && s->samples[i].offset < end; i++)

@@ -136,7 +136,7 @@ static const char *call_name(struct annotate_source *s, const char *function)
 	return arena_strdup(&s->a->totals.arena, styled ? strbuf_text(&text) : function);
 }
 
-/* Counts a sample where the call stands that its code was put in place of. */
+/* Counts a sample of inlined code at the line of the call. */
 static void add_call(struct annotate_source *s, const struct lines_call *call,
 		     const struct sample *sample)
 {
@@ -398,7 +398,7 @@ static bool is_same_file(const char *a, FILE *b)
 	       sa.st_ino == sb.st_ino;
 }
 
-/* One source as a file of its own: the comments stand behind it, so that its lines keep their
+/* One source as a file of its own: the comments are after it, so that its lines keep their
  * numbers. */
 static int write_file(struct printing *p, const struct annotate_source_output *to, FILE *in,
 		      struct error *err)

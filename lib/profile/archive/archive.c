@@ -175,7 +175,7 @@ static void add_common_debug(struct plan *p, const struct elffile *ef)
 		(void)add_file(p, elffile_path(common), to);
 }
 
-/* The package with the split debug information of a file, which lies beside it. */
+/* The package with the split debug information of a file, which is next to it. */
 static void add_package(struct plan *p, const struct elffile *ef, const char *place)
 {
 	_cleanup_free_ char *from = xasprintf("%s.dwp", elffile_path(ef));

@@ -135,8 +135,8 @@ static void read_file(struct search *s, struct binary *ret)
 		load_symbols(s, STEAL(s->ef), unit, ret);
 }
 
-/* A key for what @unit counts the symbols of a file from, where only the file system tells it from
- * others; caller frees. */
+/* A key for what @unit counts the symbols of a file from, if only the file system distinguishes it
+ * from others; caller frees. */
 static char *key_of_file(const struct stat *st, const char *unit)
 {
 	return xasprintf("inode %ju:%ju %ju %jd.%09ld %jd.%09ld %s", (uintmax_t)st->st_dev,
@@ -144,9 +144,9 @@ static char *key_of_file(const struct stat *st, const char *unit)
 			 st->st_mtim.tv_nsec, (intmax_t)st->st_ctime, st->st_ctim.tv_nsec, unit);
 }
 
-/* What the image's symbols are cached under; caller frees. NULL where nothing tells it from others
- * without opening it. *ret_path is the file that it is about if it was looked for, modified at
- * *ret_mtime; caller frees. */
+/* The key of the image's symbols in the cache; caller frees. NULL if only opening the file would
+ * distinguish it from others. If the file was looked for, *ret_path is its path (caller frees) and
+ * *ret_mtime its time of modification. */
 static char *cache_key(const struct search *s, char **ret_path, uint64_t *ret_mtime)
 {
 	const struct manifest_image *m = s->image->manifest;
@@ -256,8 +256,8 @@ static bool is_vdso(const struct search *s)
 	return !strcmp(s->image->id.name, "[vdso]");
 }
 
-/* Memory of processes has no file but what the session keeps: a copy of the vdso, and beside a
- * region the code that was made there at run time. NULL if there can be none; caller frees. */
+/* The only files for memory of processes are in the session: a copy of the vdso and, next to a
+ * region, the code that was made there at run time. NULL if there can be none; caller frees. */
 static char *memory_path(const struct search *s)
 {
 	const struct gather *g = s->bs->gather;

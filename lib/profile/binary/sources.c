@@ -66,7 +66,7 @@ static void try_path(struct look *l, char *path)
 		strbuf_addf(&l->places, "%s%s", l->places.length ? ", " : "", tried);
 }
 
-/* The part of @path behind the longest base directory that it lies in, or @path. */
+/* The part of @path after the longest base directory that contains it, or @path. */
 static const char *without_base(const struct sources *s, const char *path)
 {
 	size_t i, best = 0;
@@ -117,7 +117,7 @@ char *sources_find(struct sources *s, const char *path)
 struct sourcetext {
 	char *bytes; /* mapped; NULL if the file is empty */
 	size_t size;
-	size_t *ends; /* behind each line, at its newline or the end of the file */
+	size_t *ends; /* of each line: its newline or the end of the file */
 	size_t count, room;
 };
 

@@ -141,7 +141,7 @@ static void put_range(const struct gmon *g, FILE *out, uint64_t first, uint64_t 
 	put(g, out, end - first, 4);
 	put(g, out, 1, 4); /* a sample a unit */
 	(void)fwrite(unit, 1, sizeof(unit), out);
-	(void)putc('1', out); /* what gprof puts behind a number of samples: "1/call" */
+	(void)putc('1', out); /* what gprof prints after a number of samples: "1/call" */
 }
 
 /* One bin with more than fits: as many histograms of it as it takes. */

@@ -35,7 +35,7 @@ void report_add_name(struct strbuf *out, const struct row *row, unsigned int roo
 		strbuf_adds(out, mark);
 }
 
-/* "%7.4f" of what is below 100, without the general way's arithmetic on long numbers: it stands in
+/* "%7.4f" of what is below 100, without printf's arithmetic on long numbers: it is in
  * every row. */
 static void write_percent(double percent, char text[16])
 {

@@ -298,7 +298,7 @@ static int want(struct collect *c, uint32_t context, uint32_t image)
 	return (int)known;
 }
 
-/* Puts the functions of the chain last in ->frames, where the line's first one stands. */
+/* Appends the functions of the chain to ->frames, at the line's ->first. */
 static void take_frames(struct collect *c, const struct chain *chain, struct chains_line *line)
 {
 	struct chains *out = c->out;

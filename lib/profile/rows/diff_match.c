@@ -23,7 +23,7 @@ static bool same_image(const struct gather_image *a, const struct gather_image *
 }
 
 /* What two images have in common if their paths differ: the last part; of anonymous memory, which
- * lies elsewhere each time, the label. */
+ * is elsewhere each time, the label. */
 static const char *short_name(const struct gather_image *i)
 {
 	return i->id.kind == SNAME_ANON ? i->id.name : path_base(i->display);

@@ -83,7 +83,7 @@ static struct row *symbol_row(struct populate *p, struct current *cur, const str
 	return row;
 }
 
-/* Counts the samples from @at up to the offset @last; returns the first that lies behind it. */
+/* Counts the samples from @at up to the offset @last; returns the first one after it. */
 static const struct sample *count_up_to(struct row *row, const struct sample *at,
 					const struct sample *end, uint64_t last)
 {
@@ -93,7 +93,7 @@ static const struct sample *count_up_to(struct row *row, const struct sample *at
 }
 
 /* The address as linked of code that no symbol has: as far from its offset as that of the symbol
- * behind it (number @next), or else of the last one. */
+ * after it (number @next), or else of the last one. */
 static uint64_t address_between(const struct current *cur, uint64_t offset, size_t next)
 {
 	const struct symtab *st = cur->binary.symtab;
@@ -103,7 +103,7 @@ static uint64_t address_between(const struct current *cur, uint64_t offset, size
 }
 
 /* Counts the samples from @at up to the offset @last in the row @index and, if asked for, keeps
- * them; @address is that of the first one. Returns the first sample that lies behind. */
+ * them; @address is that of the first one. Returns the first sample after it. */
 static const struct sample *take_up_to(struct populate *p, struct current *cur, size_t index,
 				       const struct sample *at, uint64_t last, uint64_t address)
 {
@@ -284,7 +284,7 @@ static bool is_any(const uint64_t *sums, size_t count)
 	return false;
 }
 
-/* Reads the files from the @i-th on that are of one application; returns the index behind them. */
+/* Reads the files from the @i-th on that are of one application; returns the index after them. */
 static size_t populate_app(struct populate *p, struct current *cur, size_t i, size_t end)
 {
 	_cleanup_free_ uint64_t *sums = xcalloc(p->job->classes->count, sizeof(*sums));

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What keys need beside the rows. */
+/* What keys need besides the rows. */
 struct sorting {
 	const struct sort *sort;
 	struct row *rows;
@@ -116,7 +116,7 @@ int sort_parse(const char *text, struct sort *ret, struct error *err)
 	return 0;
 }
 
-/* Where a sort stands: the key that decides now and, in its text, how far all rows agree. */
+/* The state of a sort: the key that decides now and, in its text, how far all rows agree. */
 struct stage {
 	size_t key; /* index in the sort's keys */
 	size_t depth;
@@ -128,7 +128,7 @@ static bool is_text(const struct sorting *s, struct stage stage)
 	return !stage.past_text && keys[s->sort->keys[stage.key]].text;
 }
 
-/* A part of a text as a number that sorts as it does; what lies behind its end is zero. */
+/* A part of a text as a number that sorts as it does; bytes after its end are zero. */
 static uint64_t text_part(const char *text, size_t depth)
 {
 	uint64_t part = 0;

@@ -188,7 +188,7 @@ static bool tid_follows_tgid(const struct classes *c)
 	return true;
 }
 
-/* The cgroup's last name, if that tells it from all others here: columns are narrow. */
+/* The last part of the cgroup's path if it is unique here, because columns are narrow. */
 static const char *cgroup_name(const struct classes *c, const struct class *class)
 {
 	const char *whole = class->task.cgroup ?: "all", *name = path_base(whole);

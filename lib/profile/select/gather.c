@@ -58,7 +58,7 @@ static bool same_file(const struct manifest_image *a, const struct manifest_imag
 	       build_id_equal(&a->build_id, &b->build_id);
 }
 
-/* The mark at the end of a name by which record tells two files (or kernels) of one path apart. */
+/* The mark at the end of a name by which the recorder distinguishes files of one path. */
 static const char *suffix_of(const char *name)
 {
 	const char *mark = strrchr(name, '#');

@@ -42,7 +42,7 @@ static void add_value(struct spec_values *to, char *value)
 	to->values[to->count++] = value;
 }
 
-/* Cuts @text at commas that no backslash stands before. */
+/* Splits @text at commas that are not after a backslash. */
 static void split_values(const char *text, struct spec_values *to)
 {
 	while (*text) {
@@ -236,7 +236,7 @@ static bool is_or_matches(const char *pattern, const char *name)
 	return !strcmp(pattern, name) || fnmatch(pattern, name, 0) == 0;
 }
 
-/* Whether one pattern is the image: the whole name as it stands or as a glob, for a pattern without
+/* Whether one pattern is the image: the whole name literally or as a glob, for a pattern without
  * slash the last part of the path, the file that a path means here (links resolved or not), the
  * name below the archive. */
 static bool image_matches(const struct spec *spec, const char *pattern,

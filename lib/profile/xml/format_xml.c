@@ -16,7 +16,7 @@
 /* A row in the order of the document: by application, its own image first, then by image. */
 struct placed {
 	const struct row *row;
-	size_t app_at, image_at; /* where the first row of the application, of the image stands */
+	size_t app_at, image_at; /* index of the first row of the application, of the image */
 	size_t id;		 /* in the symbol table, once written */
 	bool is_own;		 /* the application's own image */
 };
@@ -37,7 +37,7 @@ struct document {
 	struct map ids; /* by what a symbol is known by: id + 1 */
 };
 
-/* What tells one element of the symbol table from another: the symbol, or image and kind. */
+/* The key of an element of the symbol table: the symbol, or image and kind. */
 static uint64_t symbol_key(const struct row *row)
 {
 	if (row->kind == ROW_SYMBOL)

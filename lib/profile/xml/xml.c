@@ -56,7 +56,7 @@ void xml_close(struct xml *x, const char *name)
 		(void)putc_unlocked('\n', x->out);
 }
 
-/* What stands for an ASCII character that may not stand for itself, or NULL. */
+/* The escape of an ASCII character that needs one, or NULL. */
 static const char *escape(unsigned char c)
 {
 	switch (c) {
@@ -86,7 +86,7 @@ static bool is_character(const char *s, size_t length)
 			   (uint8_t)s[2] >= 0xbe);
 }
 
-/* Whether @c is a character by itself and stands for itself. */
+/* Whether @c is a whole character that needs no escape. */
 static bool is_plain(unsigned char c)
 {
 	return c >= 0x20 && c < 0x7f && c != '&' && c != '<' && c != '>' && c != '"';

@@ -160,7 +160,7 @@ static uint32_t symbol_at(struct making *m, size_t piece)
 	return m->symbol_of[whole] - 1;
 }
 
-/* Finds the last piece of each symbol: pieces lie behind the first one in the table. */
+/* Finds the last piece of each symbol: they are after the first one in the table. */
 static void find_last_pieces(struct making *m)
 {
 	const struct symtab *st = m->view->binary.symtab;

@@ -90,7 +90,7 @@ static unsigned int first_line(const struct text_file *file, unsigned int line, 
 	return line;
 }
 
-/* What tells one chain of inlined calls from another; 0 for none. */
+/* A number that differs between chains of inlined calls; 0 for none. */
 static uint64_t hash_calls(const struct lines_call *calls, size_t count)
 {
 	uint64_t hash = count;

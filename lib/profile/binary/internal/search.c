@@ -82,8 +82,8 @@ bool search_find(struct search *s)
 	return found && try_file(s, found);
 }
 
-/* The root that the process had, out of where its file lies for us: what stands before its path
- * there. NULL if the file lies otherwise; caller frees. */
+/* The root directory of the process: @file, as we see it, without @path, as the process saw it.
+ * NULL if @file does not end in @path; caller frees. */
 static char *own_root(const char *file, const char *path)
 {
 	size_t length = strlen(file), tail = strlen(path);

@@ -105,7 +105,7 @@ static const struct used_offsets *used_of_kernel(const struct compact *c,
 	return NULL;
 }
 
-/* Index of the first symbol behind the @i-th that has another address. */
+/* Index of the first symbol after the @i-th that has another address. */
 static size_t next_address(const struct kallsyms_image *image, size_t i)
 {
 	uint64_t address = image->symbols[i].address;
@@ -206,7 +206,7 @@ static int write_file(struct compact *c, const struct archive_file *f, struct er
 	case ARCHIVE_CODE:
 		return write_code(c, f, err);
 	case ARCHIVE_KALLSYMS:
-		return 0; /* behind the code, which refers to more of them */
+		return 0; /* after the code, which refers to more of them */
 	}
 	return 0;
 }

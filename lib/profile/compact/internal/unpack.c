@@ -73,7 +73,7 @@ static int take(struct unpack *u, char *ret, size_t size)
 	return 0;
 }
 
-/* Skips the zeros behind a file; anything else there is ignored, as tar does. */
+/* Skips the zeros after a file; anything else there is ignored, as by tar. */
 static int take_padding(struct unpack *u, uint64_t size)
 {
 	char block[PACK_BLOCK];

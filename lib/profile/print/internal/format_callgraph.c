@@ -22,7 +22,7 @@ struct printer {
 	struct table table;
 	struct strbuf line, cell;
 	struct arena arena;
-	const char **names; /* of each row: its cells that are the same wherever it stands */
+	const char **names; /* of each row: its cells that are the same in every block */
 	/* One a class: */
 	uint64_t *sums;	    /* of the block's rows above the function, then of those below */
 	uint64_t *in_block; /* of these, so far */
@@ -53,7 +53,7 @@ static struct cell cell_of(const struct printer *p, const struct table_place *pl
 			      .width = place->width ? place->width - 1 : 0 };
 }
 
-/* Appends a cell and the blanks behind it. */
+/* Appends a cell and the blanks after it. */
 static void write_cell(struct printer *p, const struct table_place *place, const struct line *l)
 {
 	struct cell cell = cell_of(p, place, l);

@@ -18,7 +18,7 @@ void table_trim(struct strbuf *line)
 		line->text[--line->length] = '\0';
 }
 
-/* Blanks behind @used characters, at least one. */
+/* Blanks after @used characters, at least one. */
 static void pad(struct strbuf *line, unsigned int used, unsigned int width)
 {
 	strbuf_fill(line, ' ', used < width ? width - used : 1);
@@ -100,7 +100,7 @@ static void fit_columns(struct table *t)
 	}
 }
 
-/* Over the columns of several classes stands which is which. */
+/* With several classes, the line above the heads names the class of each column. */
 static void print_class_names(const struct table *t, FILE *out)
 {
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;

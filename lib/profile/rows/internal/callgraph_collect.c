@@ -14,7 +14,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* What stands for one symbol of an image, or for its code outside all symbols. */
+/* One symbol of an image, or its code outside of all symbols. */
 struct slot {
 	uint32_t row;		   /* id + 1 of its row for the current application, 0: none yet */
 	struct row_symbol *symbol; /* its name in the container, for all applications */
