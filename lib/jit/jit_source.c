@@ -147,7 +147,8 @@ static int dump_move(struct span *in, uint64_t time, const struct jit_sink *sink
 	return 0;
 }
 
-static int dump_lines(struct jit_source *s, struct span *in)
+/* Reads the lines of the next code; only those of a jitdump have a discriminator. */
+static int read_lines(struct jit_source *s, struct span *in, bool is_dump)
 {
 	uint64_t i, count, code, address;
 	uint32_t line, discriminator;
@@ -159,7 +160,7 @@ static int dump_lines(struct jit_source *s, struct span *in)
 		return -EBADMSG;
 	for (i = 0; i < count; i++) {
 		if (span_u64(in, &address) < 0 || span_u32(in, &line) < 0 ||
-		    span_u32(in, &discriminator) < 0 || !(file = span_string(in)))
+		    (is_dump && span_u32(in, &discriminator) < 0) || !(file = span_string(in)))
 			return -EBADMSG;
 		add_line(s, address, line, file);
 	}
@@ -188,7 +189,7 @@ static int dump_payload(struct jit_source *s, uint32_t id, struct span *in, uint
 	case JIT_DUMP_MOVE:
 		return dump_move(in, time, sink);
 	case JIT_DUMP_DEBUG_INFO:
-		return dump_lines(s, in);
+		return read_lines(s, in, true);
 	case JIT_DUMP_UNLOAD:
 		return dump_unload(in, time, sink);
 	default: /* nothing we need, or from a newer version */
@@ -287,25 +288,6 @@ static int opagent_load(struct jit_source *s, struct span *in, uint64_t time,
 	return 0;
 }
 
-static int opagent_lines(struct jit_source *s, struct span *in)
-{
-	uint64_t i, count, code, address;
-	uint32_t line;
-	const char *file;
-
-	drop_lines(s);
-	s->lines_at = s->record_at;
-	if (span_u64(in, &code) < 0 || span_u64(in, &count) < 0)
-		return -EBADMSG;
-	for (i = 0; i < count; i++) {
-		if (span_u64(in, &address) < 0 || span_u32(in, &line) < 0 ||
-		    !(file = span_string(in)))
-			return -EBADMSG;
-		add_line(s, address, line, file);
-	}
-	return 0;
-}
-
 static int opagent_payload(struct jit_source *s, uint32_t id, struct span *in, uint64_t time,
 			   const struct jit_sink *sink)
 {
@@ -315,7 +297,7 @@ static int opagent_payload(struct jit_source *s, uint32_t id, struct span *in, u
 	case 1:
 		return dump_unload(in, time, sink);
 	case 3:
-		return opagent_lines(s, in);
+		return read_lines(s, in, false);
 	default:
 		return 0;
 	}
