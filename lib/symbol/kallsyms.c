@@ -201,7 +201,7 @@ static int by_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* The range that contains @address among the first @count (kernel and modules, unsorted). */
+/* Whether one of the first @count ranges (kernel and modules, unsorted) contains @address. */
 static bool taken(const struct survey *s, size_t count, uint64_t address)
 {
 	size_t i;

@@ -6,6 +6,20 @@
 
 /* --- the bytes of attributes --- */
 
+/* Reads a value whose form precedes it. */
+static void read_indirect(struct dwarf_bytes *b, const struct dwarf_unit *u,
+			  struct dwarf_value *ret)
+{
+	struct dwarf_attribute real = { .form = (uint16_t)dwarf_uleb(b) };
+
+	if (real.form == DW_FORM_indirect || real.form == DW_FORM_implicit_const) {
+		dwarf_bytes_fail(b);
+		return;
+	}
+	real.size = dwarf_form_size(real.form, &u->shape);
+	dwarf_value_read(b, u, &real, ret);
+}
+
 void dwarf_value_read(struct dwarf_bytes *b, const struct dwarf_unit *u,
 		      const struct dwarf_attribute *a, struct dwarf_value *ret)
 {
@@ -49,17 +63,9 @@ void dwarf_value_read(struct dwarf_bytes *b, const struct dwarf_unit *u,
 	case DW_FORM_exprloc:
 		dwarf_skip(b, dwarf_uleb(b));
 		return;
-	case DW_FORM_indirect: {
-		struct dwarf_attribute real = { .form = (uint16_t)dwarf_uleb(b) };
-
-		if (real.form == DW_FORM_indirect || real.form == DW_FORM_implicit_const) {
-			dwarf_bytes_fail(b);
-			return;
-		}
-		real.size = dwarf_form_size(real.form, &u->shape);
-		dwarf_value_read(b, u, &real, ret);
+	case DW_FORM_indirect:
+		read_indirect(b, u, ret);
 		return;
-	}
 	default:
 		if (a->size == DWARF_SIZE_VARIES)
 			dwarf_bytes_fail(b);
