@@ -147,21 +147,15 @@ LONGER_FILES = {
     "lib/control/settings.c": 550,
     "lib/driver/bpf/bpf.c": 650,
     "lib/driver/bpf/sampler.c": 600,
-    "lib/driver/perf_plan.c": 550,
-    "lib/jit/jit_source.c": 550,
     "lib/record/collector.c": 600,
     "lib/sfile/odb.c": 550,
     "lib/symbol/internal/kallsyms_table.c": 550,
     "lib/symbol/kallsyms.c": 550,
     "lib/unwind/internal/cfi_program.c": 550,
-    "tools/operf/operf.c": 600,
     "tools/oprofilefs/fuse_tree.c": 600,
 }
 LONGER_FUNCTIONS = {
-    "collect": 60,
-    "dwarf_value_read": 60,
     "open_collector": 60,
-    "perf_plan_make": 60,
     "perf_setup": 60,
 }
 
