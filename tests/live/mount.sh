@@ -67,7 +67,7 @@ is "  and nothing of its caller's is held" \
 	"$(readlink "/proc/$server/fd/"* "/proc/$guard/fd/"* "/proc/$server/cwd" "/proc/$guard/cwd" |
 		grep -v -e '^/$' -e '^/dev/null$' -e '^/dev/fuse$' -e '^anon_inode:' -e '^socket:')" ""
 fails "mounting twice" 1 opcontrol --mount="$fs"
-has "  says so" "mounted on $fs already"
+has "  says so" "$fs: oprofilefs is already mounted there"
 
 fails "hiding the session" 1 opcontrol --mount="$session/samples/.."
 has "  is refused" "would hide the session"
