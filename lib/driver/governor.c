@@ -16,7 +16,7 @@ static const double repay_s = 6;   /* debts are paid within */
 static const double change_s = 1;  /* a rate holds for, as a change loses part of a period */
 static const double relax = 0.6;   /* a stretch shrinks to no less of it */
 static const double jitter = 0.08; /* and goes by chance so far from what was worked out */
-static const double rate_min = 10; /* interrupts a second and CPU that are always taken */
+static const double rate_min = 10; /* interrupts per second per CPU that are always taken */
 static const double sure = 0.2;	   /* the part of the budget that samples always have */
 
 #define LOOK_EVERY_NS 200000000ULL

@@ -94,7 +94,7 @@ static int try_ibs(struct perf_plan *plan, unsigned int cpu, const struct event 
 	return r;
 }
 
-/* The most samples a second and CPU that the kernel allows; it lowers that by itself on machines
+/* The most samples per second per CPU that the kernel allows; it lowers that by itself on machines
  * where sampling is slow. */
 static uint64_t rate_limit(const struct driver_config *config)
 {
@@ -149,7 +149,7 @@ uint64_t perf_plan_clock_hz(const struct event *e)
 	return e->rate_hz ? e->rate_hz : e->count ? 1000000000 / e->count : 0;
 }
 
-/* Samples a second and CPU that @e asks for, as far as it is a matter of time. */
+/* Samples per second per CPU that @e asks for, as far as it is a matter of time. */
 static uint64_t rate_of(const struct event *e)
 {
 	return e->rate_hz ? e->rate_hz : perf_plan_clock_hz(e);
@@ -175,7 +175,7 @@ static int check_rates(const struct perf_plan *plan, const struct driver_config 
 		if (rate_of(e) > RATE_FLOOR_HZ && !config->force)
 			return error_set(
 				err, -EINVAL,
-				"%s: %" PRIu64 " samples a second and CPU leave it little "
+				"%s: %" PRIu64 " samples per second per CPU leave it little "
 				"time for anything else: ask for %d at most, or --force it",
 				e->name, rate_of(e), RATE_FLOOR_HZ);
 	}
@@ -193,10 +193,10 @@ static void describe_events(const struct perf_plan *plan, struct strbuf *why)
 		strbuf_adds(why, between);
 		between = "; ";
 		if (e->is_timer)
-			strbuf_addf(why, "the clock, %" PRIu64 " samples a second and CPU",
+			strbuf_addf(why, "the clock, %" PRIu64 " samples per second per CPU",
 				    e->rate_hz);
 		else if (e->rate_hz)
-			strbuf_addf(why, "%s, %" PRIu64 " samples a second and CPU", e->name,
+			strbuf_addf(why, "%s, %" PRIu64 " samples per second per CPU", e->name,
 				    e->rate_hz);
 		else
 			strbuf_addf(why, "%s, a sample every %" PRIu64, e->name, e->count);

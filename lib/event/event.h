@@ -52,7 +52,7 @@ size_t event_part_length(const char *text, const char *ends);
  * returned, else 0. */
 int event_each_spec(const char *specs, int (*item)(const char *spec, void *data), void *data);
 
-/* The clock at @rate_hz samples a second and CPU. */
+/* The clock at @rate_hz samples per second per CPU. */
 void event_timer(struct event *ret, uint64_t rate_hz, bool kernel, bool user);
 
 /* Whether nothing but the clock samples: then a profile is of no type of CPU. */

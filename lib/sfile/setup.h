@@ -19,7 +19,7 @@ struct setup_event {
 	char *name;
 	uint64_t count; /* events between two samples; 0 in timer mode */
 	uint64_t unit_mask;
-	uint64_t rate_hz; /* timer mode: samples a second and CPU; else 0 */
+	uint64_t rate_hz; /* timer mode: samples per second per CPU; else 0 */
 };
 
 /* Strings may be NULL: unknown. */

@@ -46,7 +46,7 @@ char *report_header_class(const struct report *r, size_t class)
 
 	if (c->count || !r->timer_hz)
 		return STEAL(text);
-	return xasprintf("%s, %" PRIu64 " samples a second and CPU", text, r->timer_hz);
+	return xasprintf("%s, %" PRIu64 " samples per second per CPU", text, r->timer_hz);
 }
 
 uint64_t report_header_timer_hz(const struct gather *g)
