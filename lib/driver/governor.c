@@ -3,7 +3,6 @@
 
 #include "base/hash.h"
 #include "base/mem.h"
-#include "driver/internal/own_cost.h"
 
 #include <math.h>
 #include <string.h>
@@ -21,6 +20,24 @@ static const double sure = 0.2;	   /* the part of the budget that samples always
 
 #define LOOK_EVERY_NS 200000000ULL
 #define MARK_EVERY_NS 10000000000ULL
+
+/*
+ * The CPU time of the process that records samples: what each sample costs, and what is spent
+ * anyway (new files and processes, unwind tables), which sampling less often does not save. Samples
+ * are recorded in lumps, so it is measured over a second at a time. Both follow from a line through
+ * the costs at different rates of samples, where older ones fade: it starts at what is spent
+ * anyway.
+ */
+struct own_cost {
+	/* Sums over the past seconds: number, samples, CPU time, and their products. */
+	double n, x, y, xx, xy;
+	double slope; /* seconds; 0: none yet */
+	/* The current second. */
+	double ns, own_ns, samples;
+	/* The result: a share of a CPU; seconds. */
+	double anyway, per_sample;
+	double last; /* per_sample of the last second alone */
+};
 
 /* What was spent between two moments, in nanoseconds. */
 struct spent {
@@ -49,6 +66,60 @@ struct governor {
 	size_t count;
 	uint64_t chance; /* random enough */
 };
+
+static const double second_ns = 1e9;
+static const double learn_s = 15; /* seconds of longer ago count little */
+static const double doubt = 0.15; /* rates that differ by less teach little */
+static const double least_slope = 0.01;
+
+static void learn_own_cost(struct own_cost *o, double x, double y, double dt)
+{
+	double keep = exp(-dt / learn_s);
+
+	o->n = o->n * keep + 1;
+	o->x = o->x * keep + x;
+	o->y = o->y * keep + y;
+	o->xx = o->xx * keep + x * x;
+	o->xy = o->xy * keep + x * y;
+}
+
+/* Where the line begins. As long as rates hardly differ its slope stays what it was, at first that
+ * of all being taken for samples. */
+static double line_start(struct own_cost *o)
+{
+	double x = o->x / o->n, y = o->y / o->n, all, few;
+
+	if (x <= 0)
+		return y;
+	all = y / x;
+	few = doubt * doubt * x * x;
+	if (o->slope <= 0)
+		o->slope = all;
+	o->slope = (o->xy / o->n - x * y + o->slope * few) / (fmax(o->xx / o->n - x * x, 0) + few);
+	o->slope = fmin(fmax(o->slope, least_slope * all), all);
+	return y - o->slope * x;
+}
+
+/* Adds @samples and @own_ns of CPU time, which came up in @ns. */
+static void own_cost_add(struct own_cost *o, double ns, double own_ns, double samples)
+{
+	double x, y, per_sample;
+
+	o->ns += ns;
+	o->own_ns += own_ns;
+	o->samples += samples;
+	if (o->ns < second_ns)
+		return;
+	x = o->samples / o->ns * 1e9;
+	y = o->own_ns / o->ns;
+	learn_own_cost(o, x, y, o->ns / 1e9);
+	o->anyway = fmin(line_start(o), y);
+	per_sample = x > 0 ? (y - o->anyway) / x : 0;
+	/* What one second alone took was a burst. */
+	o->per_sample = o->n > 1 ? fmin(per_sample, o->last) : per_sample;
+	o->last = per_sample;
+	o->ns = o->own_ns = o->samples = 0;
+}
 
 struct governor *governor_new(double share, double interrupt_ns)
 {
