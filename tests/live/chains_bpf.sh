@@ -25,6 +25,7 @@ most()
 
 ok "a program 200 calls deep" profile deep --callgraph=300 truth_deep user 2
 most "has complete chains" deep complete 90
+ok "  whose frames are counted" test "$(stat_of deep unwound_frames)" -ge 100000
 opreport --session-dir="$dir/deep" --callgraph >"$dir/arcs" 2>/dev/null
 # Blocks of callers, the symbol, and those it calls. Each sample of the leaf has all 200 calls of
 # deep_down by itself, those of deep_down have as many at most.

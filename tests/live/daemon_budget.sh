@@ -50,5 +50,5 @@ ok "  status" opcontrol --status
 is "  has no budget" "$(grep -c ^Budget "$dir/output")" 0
 ok "  it ends" opcontrol --shutdown
 fails "a budget that is none" 2 opcontrol --setup --budget=200%
-has "  is refused" "BUDGET: '200%' is not a percentage"
+has "  is refused" "--budget: '200%' is not a percentage"
 done_testing

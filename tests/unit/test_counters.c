@@ -318,7 +318,7 @@ static const struct {
 	{ "path_ring_full", NULL, NULL },
 	{ "path_truncated", NULL, NULL },
 	{ "follow_full", NULL, NULL },
-	{ "unwound_frames", NULL, NULL },
+	{ "unwound_frames", "live/chains_bpf.sh", NULL },
 	{ "unwound_full", "live/chains_full.sh", NULL },
 	{ "parser_lost", "live/daemon_parser.sh", NULL },
 	{ "bad_record", "unit/test_attribution_chains.c", "chains_say_why_they_end" },
