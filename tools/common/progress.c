@@ -18,7 +18,7 @@ void progress_show(struct progress *p, size_t done, size_t all, const char *what
 	now = clock_now_ms();
 	if (now - p->started_ms < p->patience_ms || now - p->shown_ms < p->interval_ms)
 		return;
-	/* The cursor goes back, so that a warning does not stand behind it. */
+	/* Return the cursor, so that a warning is not printed after the line. */
 	(void)fprintf(p->out, "%s: %zu of %zu %s\033[K\r", p->tool, done, all, what);
 	(void)fflush(p->out);
 	p->shown_ms = now;

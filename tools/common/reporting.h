@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the tools that read a profile have in common: handlers of their options, for OPT_CALL, and
- * opening the profile.
+ * Shared by the tools that read a profile: handlers of common options (OPT_CALL), and opening the
+ * profile. The profile is the caller's.
  *
  *	static double threshold;
  *	static const struct opt opts[] = {

@@ -60,7 +60,7 @@ void status_view_session(const char *session_dir, struct strbuf *lines)
 	_cleanup_free_ char *all = path_join(session_dir, "samples");
 	_cleanup_free_ char *current = session_samples(session_dir, "current");
 
-	/* To whom it is closed nothing is known of it, which is not the same as nothing. */
+	/* A user who may not look does not know whether there are sessions: print none. */
 	if (access(session_dir, X_OK) < 0 && errno == EACCES)
 		return;
 	control_answer(lines, "disk_kib", "%" PRIu64, path_disk_bytes(all) / 1024);
@@ -88,7 +88,7 @@ static void each_value(const char *lines, const char *key,
 	}
 }
 
-/* The value of a key as a number; 0 where it is none. */
+/* Returns the value of a key as a number; 0 if there is none. */
 static double number_of(const char *lines, const char *key)
 {
 	_cleanup_free_ char *value = control_value(lines, key);
@@ -110,13 +110,13 @@ static bool is_state(const char *lines, const char *state)
 	return value && !strcmp(value, state);
 }
 
-/* Whether the lines are the daemon's own. */
+/* Whether the daemon itself has answered. */
 static bool is_answer(const char *lines)
 {
 	return !is_state(lines, "absent") && !is_state(lines, "hidden");
 }
 
-/* Names of sessions: one is saved a day, some places keep years of them. */
+/* Names of sessions: with one saved per day there may be thousands. */
 struct names {
 	struct strbuf text;
 	size_t count;
@@ -137,7 +137,7 @@ static void add_joined(const char *value, void *data)
 	strbuf_addf(out, "%s%s", out->length ? ", " : "", value);
 }
 
-/* For people: each row's text, left out where it stays empty. */
+/* The table for people: each function adds the text of a row; a row without text is left out. */
 
 static void daemon_row(const char *lines, struct strbuf *out)
 {
@@ -245,7 +245,7 @@ static void cost_row(const char *lines, struct strbuf *out)
 		    number_of(lines, "kernel_kib") / 1024, number_of(lines, "open_files"));
 }
 
-/* What it keeps to, and what that takes. */
+/* The budget, and how far samples are stretched to keep it. */
 static void budget_row(const char *lines, struct strbuf *out)
 {
 	double mean = number_of(lines, "stretch");
@@ -262,7 +262,7 @@ static void budget_row(const char *lines, struct strbuf *out)
 		strbuf_adds(out, "; it cannot be kept: take fewer events, or no call chains");
 }
 
-/* Those that are not sampled, for they are off. */
+/* CPUs that are not sampled because they are offline. */
 static void cpus_row(const char *lines, struct strbuf *out)
 {
 	_cleanup_free_ char *offline = control_value(lines, "cpus_offline");

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The events that ocount counts, and what each is called in its output: the words of the user.
+ * The events that ocount counts, each with its label in the output: the words of the user. The
+ * struct is in the caller's storage and owns the labels.
  *
  *	struct ocount_events events = { 0 };
  *	ocount_events_add(&events, "PAGE_FAULTS,CPU_CLK_UNHALTED:0:0:1", &err);
@@ -20,8 +21,8 @@ struct ocount_events {
 /* Adds those of a comma list of "NAME[:unitmask[:kernel[:user]]]", leaving out repetitions; 0 or
  * -EINVAL. Commas and colons between two slashes belong to a name. */
 int ocount_events_add(struct ocount_events *events, const char *list, struct error *err);
-/* Adds what is counted where nothing is asked for: the CPU's cycles and instructions, as far as
- * they are known, and what the kernel counts by itself. */
+/* Adds the default events: the CPU's cycles and instructions, if they are known, and those that the
+ * kernel counts in software. */
 void ocount_events_add_defaults(struct ocount_events *events);
-/* Frees what it holds. */
+/* Frees the labels. */
 void ocount_events_done(struct ocount_events *events);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where ocount counts: a command that is to run, processes, threads, CPUs or all of them.
+ * The places where ocount counts: a command, processes, threads, some CPUs or all CPUs. The struct
+ * is in the caller's storage and owns its lists.
  *
  *	struct ocount_places places = { 0 };
  *	ocount_places_processes(&places, "1,17", &err);
@@ -16,9 +17,9 @@ enum ocount_kind { OCOUNT_COMMAND, OCOUNT_SYSTEM, OCOUNT_PROCESSES, OCOUNT_THREA
 struct ocount_places {
 	enum ocount_kind kind;
 	struct counting_place *places;
-	int *numbers; /* of each place: its CPU or thread */
+	int *numbers; /* by place: its CPU or thread */
 	size_t count, places_room, numbers_room;
-	pid_t *ids; /* OCOUNT_PROCESSES: those asked for */
+	pid_t *ids; /* OCOUNT_PROCESSES: the processes of the list */
 	size_t id_count, id_room;
 	char *title; /* "the whole system", "process 17" */
 };
@@ -29,12 +30,12 @@ void ocount_places_command(struct ocount_places *ret, pid_t pid, char *const *co
 int ocount_places_system(struct ocount_places *ret, struct error *err);
 /* The CPUs of a list such as "0-3,5"; -EINVAL, -ENODEV for one that is not online. */
 int ocount_places_cpus(struct ocount_places *ret, const char *list, struct error *err);
-/* All threads of the processes of a comma list; -EINVAL, -ESRCH for one that is not there. */
+/* All threads of the processes of a comma list; -EINVAL, -ESRCH for one that does not exist. */
 int ocount_places_processes(struct ocount_places *ret, const char *list, struct error *err);
-/* The threads of a comma list; likewise. */
+/* The threads of a comma list; -EINVAL, -ESRCH for one that does not exist. */
 int ocount_places_threads(struct ocount_places *ret, const char *list, struct error *err);
 
-/* Whether all processes or threads have ended; false for what ends otherwise. */
+/* Whether all processes or threads have ended; false for other places. */
 bool ocount_places_ended(const struct ocount_places *places);
-/* Frees what it holds. */
+/* Frees the lists. */
 void ocount_places_done(struct ocount_places *places);

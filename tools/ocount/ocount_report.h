@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What ocount prints of one stretch of time: a table for people, lines of commas, or one JSON
- * object a line. All is borrowed.
+ * Prints the counts of one interval: a table for people, lines of comma-separated values, or one
+ * JSON object per line. Everything is borrowed.
  *
  *	struct ocount_report report = { .title = "true", .labels = labels, .event_count = 2, ... };
  *	ocount_report_print(&report, OCOUNT_TABLE, stdout);
@@ -18,10 +18,10 @@ enum ocount_format { OCOUNT_TABLE, OCOUNT_BRIEF, OCOUNT_JSON, OCOUNT_FORMAT_COUN
 struct ocount_report {
 	const char *title; /* what was counted: "ls -l", "the whole system" */
 	char *const *labels;
-	const char *const *why_not; /* an event: why it does not count, NULL if it does */
+	const char *const *why_not; /* by event: why it does not count; NULL: it does */
 	size_t event_count;
 	enum ocount_axis axis;
-	const int *numbers;		 /* a row: the CPU or thread */
+	const int *numbers;		 /* by row: its CPU or thread */
 	size_t row_count;		 /* 1 unless there is an axis */
 	const struct counting_sum *sums; /* [row * event_count + event] */
 	bool watchdog;			 /* the kernel's NMI watchdog holds a counter */
@@ -34,5 +34,5 @@ struct ocount_report {
 void ocount_report_sum(const struct counting_value *values, size_t place_count, size_t event_count,
 		       enum ocount_axis axis, struct counting_sum *sums);
 
-/* Prints it. Errors of the stream are the caller's to look for. */
+/* Prints @report. The caller checks @out for errors. */
 void ocount_report_print(const struct ocount_report *report, enum ocount_format format, FILE *out);
