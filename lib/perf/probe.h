@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/strbuf.h"
+#include "perf/probe_result.h"
 
 #include <stdbool.h>
 
@@ -31,19 +32,6 @@ enum probe_id {
 	PROBE_BTF,
 	PROBE_FUSE,
 	PROBE_COUNT_
-};
-
-enum probe_verdict {
-	PROBE_OK,
-	PROBE_WARN,    /* works, but less than it could */
-	PROBE_MISSING, /* does not work here */
-	PROBE_VERDICT_COUNT_
-};
-
-struct probe_result {
-	enum probe_verdict verdict;
-	char detail[192]; /* what was seen, one line */
-	char remedy[256]; /* what to do about it, "" where nothing is to be done */
 };
 
 /* A short name such as "hardware-event"; constant. */

@@ -9,7 +9,7 @@
 #include "driver/bpf/bpf_samples.h"
 #include "identity/cgroups.h"
 #include "identity/cookie.h"
-#include "perf/modules.h"
+#include "perf/kernel_events.h"
 #include "driver/sampling.h"
 #include "base/procfs.h"
 #include "process/process_read.h"
@@ -89,7 +89,7 @@ static void bpf_shutdown(struct driver *d)
 	cgroups_free(d->samples.cgroups);
 	free(d->why);
 	evbuf_free(d->samples.out);
-	kernel_codes_done(&d->samples.codes);
+	kernel_events_done(&d->samples.codes);
 	free(d);
 }
 
@@ -276,14 +276,14 @@ static void on_change(size_t cpu, const struct perf_record *r, void *data)
 	(void)cpu;
 	if (r->type == PERF_RECORD_CGROUP && d->samples.cgroups)
 		cgroups_add(d->samples.cgroups, r->new_cgroup.id, r->new_cgroup.path);
-	switch (modules_record(r, d->samples.cookies, &code)) {
-	case MODULES_CODE:
-		kernel_codes_add(&d->samples.codes, &code);
+	switch (kernel_events_read(r, d->samples.cookies, &code)) {
+	case KERNEL_EVENT_CODE:
+		kernel_events_add(&d->samples.codes, &code);
 		break;
-	case MODULES_LOOK:
+	case KERNEL_EVENT_LOOK:
 		d->kernel_changed = true;
 		break;
-	case MODULES_NOTHING:
+	case KERNEL_EVENT_NONE:
 		break;
 	}
 }
@@ -293,7 +293,7 @@ static void read_rings(struct driver *d)
 	const struct ring_merge_handler handler = { on_notice, on_change, d };
 
 	sampling_read(&d->sampling, &handler, UINT64_MAX);
-	d->kernel_changed |= modules_changed("", &d->module_count);
+	d->kernel_changed |= kernel_events_modules_changed("", &d->module_count);
 	if (d->kernel_changed)
 		evbuf_code(d->samples.out, EVBUF_MODULE_LOADED);
 	d->kernel_changed = false;

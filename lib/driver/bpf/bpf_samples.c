@@ -32,7 +32,7 @@ static uint32_t epoch_of(uint64_t at_ns, void *data)
 {
 	const struct bpf_samples *d = data;
 
-	return kernel_codes_epoch(&d->codes, at_ns);
+	return kernel_events_epoch(&d->codes, at_ns);
 }
 
 /* What ran; EVBUF_NO_COOKIE if that is not known. */
@@ -121,7 +121,7 @@ void bpf_samples_let_come(struct bpf_samples *s, uint64_t until_ns)
 {
 	struct kernel_code code;
 
-	while (kernel_codes_take(&s->codes, until_ns, &code)) {
+	while (kernel_events_take(&s->codes, until_ns, &code)) {
 		evbuf_kernel_code(s->out, code.start, code.length, code.cookie);
 		if (s->chains)
 			sampler_chains_tell_again(s->chains, code.start, code.length);

@@ -10,7 +10,7 @@
 #pragma once
 
 #include "stream/evbuf.h"
-#include "perf/kernel_codes.h"
+#include "perf/kernel_events.h"
 #include "driver/perf_cpuset.h"
 #include "driver/bpf/sampler.h"
 
@@ -26,9 +26,9 @@ struct bpf_samples {
 	struct cgroups *cgroups;       /* NULL: nobody asks for them */
 	struct sampler_chains *chains; /* NULL: no call chains are taken */
 	struct evbuf *out;
-	struct perf_cpuset *cpus;  /* to count chains that were cut */
-	struct kernel_codes codes; /* that samples to come may be older than */
-	uint64_t now_ns;	   /* when the drain began */
+	struct perf_cpuset *cpus;   /* to count chains that were cut */
+	struct kernel_events codes; /* that samples to come may be older than */
+	uint64_t now_ns;	    /* when the drain began */
 	unsigned int offcpu; /* counter of time off the CPU, whose counts are no samples; UINT_MAX:
 				none */
 	uint64_t drained;    /* samples that came */

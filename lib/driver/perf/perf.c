@@ -11,7 +11,7 @@
 #include "identity/cookie.h"
 #include "perf/cpulist.h"
 #include "perf/ibs_raw.h"
-#include "perf/modules.h"
+#include "perf/kernel_events.h"
 #include "driver/sampling.h"
 #include "driver/perf/perf_offcpu.h"
 #include "perf/perf_pmus.h"
@@ -248,14 +248,14 @@ static void apply_kernel(struct driver *d, const struct perf_record *r)
 {
 	struct kernel_code code;
 
-	switch (modules_record(r, d->sideband.from.cookies, &code)) {
-	case MODULES_CODE:
+	switch (kernel_events_read(r, d->sideband.from.cookies, &code)) {
+	case KERNEL_EVENT_CODE:
 		evbuf_kernel_code(d->out, code.start, code.length, code.cookie);
 		break;
-	case MODULES_LOOK:
+	case KERNEL_EVENT_LOOK:
 		d->sideband.kernel_changed = true;
 		break;
-	case MODULES_NOTHING:
+	case KERNEL_EVENT_NONE:
 		break;
 	}
 	tell_kernel_change(d);

@@ -7,7 +7,7 @@
 #include "base/procfs.h"
 #include "identity/cookie.h"
 #include "process/maps.h"
-#include "perf/modules.h"
+#include "perf/kernel_events.h"
 
 /* How long a process that has exited is kept for samples that come late, how long one that could
  * not be read, or had no mapping, is not asked for again. */
@@ -288,7 +288,7 @@ void sideband_tidy(struct sideband *s, uint64_t now_ns)
 
 	if (now_ns > wait)
 		process_expire(&s->processes, now_ns - wait, is_gone, s);
-	s->kernel_changed |= modules_changed(s->from.root, &s->module_count);
+	s->kernel_changed |= kernel_events_modules_changed(s->from.root, &s->module_count);
 	prune_maps(s, now_ns);
 	sweep_cookies(s);
 }

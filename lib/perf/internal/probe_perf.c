@@ -3,7 +3,7 @@
 
 #include "base/macro.h"
 #include "base/path.h"
-#include "perf/probe.h"
+#include "perf/probe_result.h"
 
 #include <errno.h>
 #include <inttypes.h>
