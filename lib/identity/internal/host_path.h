@@ -6,7 +6,6 @@
  *
  *	struct host_file file = { .fd = fd, .image = image };
  *	char *path = host_path(&file);
- *
  *	if (path && !*path)
  *		puts("only the process can see it");
  */
