@@ -68,6 +68,49 @@ def check_includes(root, _build):
                          if re.match(r'#include ".*/internal/', line)]
 
 
+def cycles(graph):
+    """The cycles of a graph {node: nodes that it needs}: one list of nodes for each knot."""
+    below = {}
+
+    def reached(node):
+        if node not in below:
+            below[node] = set()
+            todo = [node]
+            while todo:
+                for other in graph.get(todo.pop(), ()):
+                    if other not in below[node]:
+                        below[node].add(other)
+                        todo.append(other)
+        return below[node]
+
+    found = {}
+    for node in sorted(graph):
+        knot = sorted(other for other in reached(node) if node in reached(other))
+        if knot:
+            found[tuple(knot)] = True
+    return list(found)
+
+
+def check_cycles(root, _build):
+    """No room needs itself by way of others, and no module does: a module is x.c and x.h."""
+    rooms = rooms_of_design(root)
+    for knot in cycles({room: uses - {room} for room, uses in rooms.items()}):
+        yield "DESIGN.md", [f"rooms that need each other: {', '.join(knot)}"]
+    modules = {}
+    for path in product(root):
+        needs = modules.setdefault(path.rsplit(".", 1)[0], set())
+        for name in re.findall(r'^#include "([^"]+)\.h"', read(root, path), re.M):
+            for directory in ("lib", ".", os.path.dirname(path)):
+                module = os.path.normpath(os.path.join(directory, name))
+                if os.path.exists(os.path.join(root, f"{module}.h")):
+                    needs.add(module)
+                    break
+    for module, needs in modules.items():
+        needs.discard(module)
+    for knot in cycles(modules):
+        yield knot[0], [f"include each other: {', '.join(knot)}"]
+
+
 def product(root):
     """Yields the sources that users run, without tests, fuzz targets and measurements."""
     for path in sources(root, ".c", ".h"):
@@ -333,6 +376,7 @@ def check_words(root, _build):
 CHECKS = {
     "spdx": check_spdx,
     "includes": check_includes,
+    "cycles": check_cycles,
     "names": check_names,
     "builds": check_builds,
     "headers": check_headers,
