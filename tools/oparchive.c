@@ -144,8 +144,7 @@ int main(int argc, char **argv)
 	int operands = tool_options(&cmdline, argc, argv);
 
 	if (!options.list && !options.output)
-		return tool_usage("where to write is not given: --output-directory=DIR (or "
-				  "--list-files, which writes nothing)");
+		return tool_usage("--output-directory=DIR or --list-files is required");
 	if (archive(argc - operands, argv + operands, &err) < 0)
 		return tool_fail(&err);
 	return tool_finish(0);
