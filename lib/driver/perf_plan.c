@@ -168,7 +168,7 @@ static int check_rates(const struct perf_plan *plan, const struct driver_config 
 
 		if (e->rate_hz > most)
 			return error_set(err, -EINVAL,
-					 "%s: %" PRIu64 " samples a second are above the kernel's "
+					 "%s: %" PRIu64 " samples per second is above the kernel's "
 					 "limit of %" PRIu64 ": ask for less, or "
 					 "sysctl kernel.perf_event_max_sample_rate=%" PRIu64,
 					 e->name, e->rate_hz, most, e->rate_hz);

@@ -69,10 +69,11 @@ static int explain(const struct counting *c, const struct event *event, int code
 	(void)path_read_u64(c->root, "/proc/sys/kernel/perf_event_paranoid", &paranoid);
 	if (perf_refusal(code) && paranoid == 2 && c->of_task &&
 	    (!event->user || needs_kernel(event)))
-		return error_set(err, code,
-				 "%s: %s: it happens in the kernel, and kernel.perf_event_paranoid "
-				 "is 2: run as root, or sysctl kernel.perf_event_paranoid=1",
-				 event->name, strerror(-code));
+		return error_set(
+			err, code,
+			"%s: %s: the event happens in the kernel, and kernel.perf_event_paranoid "
+			"is 2: run as root, or sysctl kernel.perf_event_paranoid=1",
+			event->name, strerror(-code));
 	return perf_refusal_explain(&attempt, code, err);
 }
 
@@ -86,10 +87,11 @@ static int open_event(struct counting *c, size_t event, const struct counting_pl
 
 	for (place = 0; place < c->place_count; place++) {
 		if (e->beside_cores && places[place].tid >= 0)
-			return error_set(err, -EINVAL,
-					 "%s: it counts for a whole socket, not for a task: count "
-					 "the whole system or CPUs",
-					 e->name);
+			return error_set(
+				err, -EINVAL,
+				"%s: the event counts for a whole socket, not for a task: count "
+				"the whole system or CPUs",
+				e->name);
 		if (places[place].cpu >= 0 &&
 		    !perf_pmus_counts(c->root, e, (unsigned int)places[place].cpu))
 			continue;

@@ -36,7 +36,7 @@ static char *rights_remedy(const struct perf_attempt *attempt)
 	if (geteuid() == 0)
 		return xstrdup("is this a container? Its seccomp profile must allow "
 			       "perf_event_open, and it needs cap_perfmon");
-	return xasprintf("the process belongs to somebody else: %s", gives[0]);
+	return xasprintf("the process belongs to another user: %s", gives[0]);
 }
 
 /* What helps against @code; NULL if nothing is known. Caller frees. */
@@ -49,9 +49,9 @@ static char *remedy_for(const struct perf_attempt *attempt, int code)
 		{ -EMFILE, "too many descriptors: raise the limit (ulimit -n)" },
 		{ -ENFILE, "too many descriptors in the whole system: sysctl fs.file-max" },
 		{ -ENOSYS, "this kernel was built without perf events (CONFIG_PERF_EVENTS)" },
-		{ -EBUSY, "somebody else has the counter: stop the other profiler" },
-		{ -ENOENT, "this machine does not count that event" },
-		{ -ENODEV, "this machine does not count that event" },
+		{ -EBUSY, "the counter is in use: stop the other profiler" },
+		{ -ENOENT, "this machine does not support the event" },
+		{ -ENODEV, "this machine does not support the event" },
 		{ -EOPNOTSUPP, "the counter cannot interrupt: sample by the clock (event TIMER)" },
 	};
 	size_t i;
@@ -59,7 +59,7 @@ static char *remedy_for(const struct perf_attempt *attempt, int code)
 	if (perf_refusal(code))
 		return rights_remedy(attempt);
 	if (code == -EBUSY && perf_pmus_watchdog(attempt->root))
-		return xstrdup("the NMI watchdog has the counter: sysctl kernel.nmi_watchdog=0");
+		return xstrdup("the NMI watchdog uses the counter: sysctl kernel.nmi_watchdog=0");
 	for (i = 0; i < ARRAY_SIZE(remedies); i++)
 		if (remedies[i].code == code)
 			return xstrdup(remedies[i].remedy);

@@ -76,20 +76,20 @@ static void probe_paranoid(const char *root, struct probe_result *ret)
 	}
 	text[strcspn(text, "\n")] = '\0';
 	if (parse_i64(text, INT32_MIN, INT32_MAX, &level) < 0) {
-		detail(ret, "%s holds '%.32s', no number", path, text);
+		detail(ret, "%s: '%.32s' is not a number", path, text);
 		verdict(ret, PROBE_WARN, "");
 		return;
 	}
 	/* Debian's kernels, and others, know a level above 2, which asks for more. */
 	if (level > 2 ? has(capabilities(root), CAP_SYS_ADMIN) : has_perfmon(capabilities(root))) {
-		detail(ret, "%" PRId64 ", of no matter with %s", level,
+		detail(ret, "%" PRId64 ", which %s overrides", level,
 		       level > 2 ? "CAP_SYS_ADMIN" : "CAP_PERFMON");
 		return;
 	}
 	detail(ret, "%" PRId64 ": %s", level,
 	       level <= 0   ? "the whole system may be sampled"
-	       : level == 1 ? "own processes may be sampled, in the kernel too"
-	       : level == 2 ? "own processes may be sampled, in user space only"
+	       : level == 1 ? "your own processes may be sampled, in the kernel too"
+	       : level == 2 ? "your own processes may be sampled, in user space only"
 			    : "nothing may be sampled");
 	if (level > 0)
 		verdict(ret, level > 2 ? PROBE_MISSING : PROBE_WARN,
@@ -108,11 +108,11 @@ static void probe_sample_rate(const char *root, struct probe_result *ret)
 		verdict(ret, PROBE_WARN, "");
 		return;
 	}
-	detail(ret, "at most %" PRIu64 " samples a second", rate);
+	detail(ret, "at most %" PRIu64 " samples per second", rate);
 	if (rate < COMFORTABLE_HZ)
 		verdict(ret, PROBE_WARN,
 			"sysctl kernel.perf_event_max_sample_rate=100000 (the kernel lowers it "
-			"where sampling took too long)");
+			"when sampling takes too long)");
 }
 
 /* Whether kallsyms shows real addresses: one of its first lines is not 0. */
@@ -168,7 +168,7 @@ static void probe_capabilities(const char *root, struct probe_result *ret)
 	for (i = 0; i < ARRAY_SIZE(wanted); i++)
 		strbuf_addf(has(bits, wanted[i].number) ? &there : &lacking, " %s", wanted[i].name);
 	if (!lacking.length) {
-		detail(ret, "all that are of use:%s", strbuf_text(&there));
+		detail(ret, "all useful ones:%s", strbuf_text(&there));
 		return;
 	}
 	detail(ret, "without%s%s%s", strbuf_text(&lacking), there.length ? ", with" : "",
@@ -192,13 +192,13 @@ static void probe_pid_namespace(const char *root, struct probe_result *ret)
 	}
 	at = strchr(link, '[');
 	if (!at || (at++, parse_dec(&at, &number) < 0) || number != PROC_PID_INIT_INO) {
-		detail(ret, "in a PID namespace of its own (%s)", link);
+		detail(ret, "in its own PID namespace (%s)", link);
 		verdict(ret, PROBE_WARN,
 			"run outside the container, or start it with --pid=host: processes outside "
-			"cannot be told apart");
+			"cannot be identified");
 		return;
 	}
-	detail(ret, "the machine's own");
+	detail(ret, "the machine's initial namespace");
 }
 
 static void probe_lockdown(const char *root, struct probe_result *ret)
@@ -206,14 +206,14 @@ static void probe_lockdown(const char *root, struct probe_result *ret)
 	_cleanup_free_ char *text = NULL;
 
 	if (path_read(root, "/sys/kernel/security/lockdown", &text, NULL) < 0) {
-		detail(ret, "not known: securityfs is not mounted, or the kernel has no lockdown");
+		detail(ret, "unknown: securityfs is not mounted, or the kernel has no lockdown");
 		return;
 	}
 	text[strcspn(text, "\n")] = '\0';
 	detail(ret, "%.100s", text);
 	if (strstr(text, "[confidentiality]"))
 		verdict(ret, PROBE_WARN,
-			"boot with lockdown=integrity to have BPF; sampling works without it");
+			"boot with lockdown=integrity to use BPF; sampling works without BPF");
 }
 
 static void probe_nmi_watchdog(const char *root, struct probe_result *ret)
@@ -221,10 +221,10 @@ static void probe_nmi_watchdog(const char *root, struct probe_result *ret)
 	uint64_t on = 0;
 
 	(void)path_read_u64(root, "/proc/sys/kernel/nmi_watchdog", &on);
-	detail(ret, on ? "runs and holds a hardware counter of each CPU" : "does not run");
+	detail(ret, on ? "on; uses a hardware counter of each CPU" : "off");
 	if (on)
 		verdict(ret, PROBE_WARN,
-			"sysctl kernel.nmi_watchdog=0 while many events are to be counted at once");
+			"sysctl kernel.nmi_watchdog=0 to count many events at once");
 }
 
 static void probe_bpf(const char *root _unused_, struct probe_result *ret)
@@ -244,15 +244,15 @@ static void probe_bpf(const char *root _unused_, struct probe_result *ret)
 	int error = errno;
 
 	if (fd >= 0) {
-		detail(ret, "a program for perf events loads");
+		detail(ret, "a BPF program for perf events loads");
 		return;
 	}
 	detail(ret, "bpf: %s (%s)", strerror(error), strerrorname_np(error));
 	verdict(ret, PROBE_WARN,
 		error == EPERM ? "run as root, or with CAP_BPF and CAP_PERFMON; the perf rings "
-				 "serve without it"
+				 "work without it"
 			       : "use a kernel with CONFIG_BPF_SYSCALL and CONFIG_BPF_EVENTS; the "
-				 "perf rings serve without it");
+				 "perf rings work without it");
 }
 
 static void probe_btf(const char *root, struct probe_result *ret)
@@ -266,7 +266,7 @@ static void probe_btf(const char *root, struct probe_result *ret)
 	}
 	detail(ret, "%s: %s", path, strerror(errno));
 	verdict(ret, PROBE_WARN,
-		"use a kernel with CONFIG_DEBUG_INFO_BTF; the perf rings serve without it");
+		"use a kernel with CONFIG_DEBUG_INFO_BTF; the perf rings work without it");
 }
 
 static void probe_fuse(const char *root, struct probe_result *ret)
@@ -275,7 +275,7 @@ static void probe_fuse(const char *root, struct probe_result *ret)
 	_cleanup_close_ int fd = open(path, O_RDWR | O_CLOEXEC);
 
 	if (fd >= 0) {
-		detail(ret, "%s opens", path);
+		detail(ret, "%s can be opened", path);
 		return;
 	}
 	detail(ret, "%s: %s", path, strerror(errno));
@@ -288,22 +288,21 @@ static const struct {
 	const char *name, *what;
 	void (*run)(const char *root, struct probe_result *ret);
 } probes[] = {
-	[PROBE_OWN_PROCESS] = { "own-process", "profile own processes, in user space",
+	[PROBE_OWN_PROCESS] = { "own-process", "profile your own processes, in user space",
 				probe_own_process },
 	[PROBE_SYSTEM_WIDE] = { "system-wide", "profile the whole machine", probe_system_wide },
-	[PROBE_HARDWARE_EVENT] = { "hardware-event", "sample by the CPU's counters",
+	[PROBE_HARDWARE_EVENT] = { "hardware-event", "sample with the CPU's counters",
 				   probe_hardware_event },
-	[PROBE_PARANOID] = { "paranoid", "what the kernel lets whom sample", probe_paranoid },
-	[PROBE_SAMPLE_RATE] = { "sample-rate", "the kernel's limit of samples a second",
+	[PROBE_PARANOID] = { "paranoid", "who may sample what", probe_paranoid },
+	[PROBE_SAMPLE_RATE] = { "sample-rate", "the kernel's limit of samples per second",
 				probe_sample_rate },
 	[PROBE_MLOCK] = { "ring-memory", "memory for the CPU buffers", probe_mlock },
 	[PROBE_KERNEL_SYMBOLS] = { "kernel-symbols", "names for samples in the kernel",
 				   probe_kernel_symbols },
 	[PROBE_CAPABILITIES] = { "capabilities", "what this user may do", probe_capabilities },
-	[PROBE_PID_NAMESPACE] = { "pid-namespace", "tell all processes apart",
-				  probe_pid_namespace },
+	[PROBE_PID_NAMESPACE] = { "pid-namespace", "identify all processes", probe_pid_namespace },
 	[PROBE_LOCKDOWN] = { "lockdown", "what the kernel hides from root", probe_lockdown },
-	[PROBE_NMI_WATCHDOG] = { "nmi-watchdog", "a rival for hardware counters",
+	[PROBE_NMI_WATCHDOG] = { "nmi-watchdog", "another user of the hardware counters",
 				 probe_nmi_watchdog },
 	[PROBE_BPF] = { "bpf", "sampling inside the kernel", probe_bpf },
 	[PROBE_BTF] = { "btf", "the kernel's types, for BPF programs", probe_btf },

@@ -64,7 +64,7 @@ if op-check-perfevents | grep -q '^ok *hardware-event'; then
 else
 	is "what is missing is said once" "$(grep -c 'not counted: C.*: this machine' output)" 1
 	fails "an event that is asked for must be there" 1 ocount -e default touch made
-	has "or is named" "cannot count C.*: this machine does not count that event"
+	has "or is named" "cannot count C.*: this machine does not support the event"
 	ok "and then the command does not run" test ! -e made
 fi
 

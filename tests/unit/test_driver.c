@@ -81,7 +81,7 @@ static void rates_above_the_limit_are_refused(void)
 	struct error err = ERROR_INIT;
 
 	CHECK_EQ(perf_plan_make(&plan, "perf", &config, 0, &err), -EINVAL);
-	CHECK(strstr(err.text, "TIMER: 501 samples a second"));
+	CHECK(strstr(err.text, "TIMER: 501 samples per second is above"));
 	CHECK(strstr(err.text, "perf_event_max_sample_rate=501"));
 	event.rate_hz = 10001;
 	config.root = NULL;

@@ -142,9 +142,9 @@ static void what_cannot_be_sampled_says_why(void)
 		{ "intel-skylake", "cpu/cpu-cycles/:9000:pp", -EOPNOTSUPP, -EOPNOTSUPP,
 		  "cannot open event cpu~cpu-cycles, sampled as precisely as :pp: " },
 		{ "intel-skylake", "cpu/cpu-cycles/:9000:p", -EBUSY, -EBUSY,
-		  "the NMI watchdog has the counter: sysctl kernel.nmi_watchdog=0" },
+		  "the NMI watchdog uses the counter: sysctl kernel.nmi_watchdog=0" },
 		{ "intel-sapphirerapids", "cpu/cpu-cycles/:9000:p", -EBUSY, -EBUSY,
-		  "somebody else has the counter" },
+		  "the counter is in use" },
 	};
 	size_t i;
 

@@ -35,7 +35,7 @@ static struct perf_event_attr attr_of(uint32_t type, uint64_t config)
 	};
 }
 
-/* What stands in the way where perf_event_open() fails with @error. */
+/* Reports that perf_event_open() failed with @error, with the remedy. */
 static void say_refused(int error, const char *remedy, struct probe_result *ret)
 {
 	ret->verdict = PROBE_MISSING;
@@ -133,6 +133,6 @@ void probe_mlock(const char *root, struct probe_result *ret)
 	(void)snprintf(
 		ret->detail, sizeof(ret->detail),
 		"a ring of %zu KiB %s (perf_event_mlock_kb %" PRIu64 ", ulimit -l %" PRIu64 " KiB)",
-		size >> 10, ring == MAP_FAILED ? "is refused" : "can be had", allowed_kb,
+		size >> 10, ring == MAP_FAILED ? "is refused" : "is available", allowed_kb,
 		limit.rlim_cur == RLIM_INFINITY ? UINT64_MAX : (uint64_t)limit.rlim_cur >> 10);
 }
