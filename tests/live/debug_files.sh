@@ -59,7 +59,7 @@ names "the build-id decides, not the CRC"
 objcopy --remove-section=.note.gnu.build-id bin/.debug/chains.debug 2>/dev/null
 title="a debug file with neither is refused"
 lacks
-has "and named" "/bin/.debug/chains.debug is not the debug file of .*/bin/plain"
+has "and named" "/bin/.debug/chains.debug: not the debug file of .*/bin/plain"
 rm -r bin/.debug
 mv without bin/plain
 
