@@ -23,10 +23,11 @@ enum cgroups_of {
 	CGROUPS_PERF,	 /* of the controller perf_event: version 1 if it is there, else 2 */
 };
 
-/* What a process is in that nobody told of, or whose cgroup was gone too early. */
+/* The cgroup of a process that was never reported, or whose cgroup was gone too early. */
 #define CGROUPS_UNKNOWN "/(unknown)"
 
-/* An empty table; @root is where /proc and /sys lie, copied; @cookies is borrowed. Caller frees. */
+/* An empty table; @root, copied, is the prefix of /proc and /sys; @cookies is borrowed. Caller
+ * frees. */
 struct cgroups *cgroups_new(const char *root, enum cgroups_of of, struct cookie_table *cookies);
 /* NULL is fine. */
 void cgroups_free(struct cgroups *t);

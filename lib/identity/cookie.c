@@ -121,8 +121,8 @@ static uint64_t make(struct cookie_table *t, struct cookie_image *image)
 	return add(t, image)->image.cookie;
 }
 
-/* Cuts " (deleted)" off, except where the suffix is all that tells memory from a file of that name:
- * memfds and System V segments have it from birth. */
+/* Cuts " (deleted)" off, except where only the suffix distinguishes memory from a file of that
+ * name: memfds and System V segments have it from birth. */
 static char *file_path(const char *path)
 {
 	static const char suffix[] = " (deleted)";
@@ -254,7 +254,7 @@ const struct cookie_image *cookie_lookup(const struct cookie_table *t, uint64_t 
 {
 	const struct entry *e;
 
-	/* Nearly always they are numbered as they stand. */
+	/* Nearly always entry N - 1 has cookie N. */
 	if (cookie && cookie <= t->count && t->entries[cookie - 1]->image.cookie == cookie)
 		return &t->entries[cookie - 1]->image;
 	e = map_get(&t->by_cookie, cookie);

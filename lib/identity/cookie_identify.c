@@ -115,7 +115,7 @@ static int each_way(const struct cookie_image *image, const struct cookie_mapped
 	_cleanup_free_ char *plain = path_under(root, image->path);
 	const struct {
 		const char *path;
-		bool usable; /* by name only, where nothing else tells the file */
+		bool usable; /* by name only if nothing else identifies the file */
 	} ways[] = {
 		{ range, tgid && where->end && image->inode },
 		{ exe, tgid && image->inode },

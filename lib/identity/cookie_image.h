@@ -35,7 +35,7 @@ struct cookie_image {
 
 /* Where a process has a file mapped; borrowed. */
 struct cookie_mapped {
-	const char *root;    /* below which /proc lies; "" or NULL: this machine's */
+	const char *root;    /* prefix of /proc; "" or NULL: this machine's */
 	uint32_t tgid;	     /* 0: unknown */
 	uint64_t start, end; /* 0: unknown */
 };

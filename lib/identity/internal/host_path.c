@@ -134,7 +134,7 @@ static int try_layer(const char *directory, void *data)
 	return 1;
 }
 
-/* Layers stand in the options as upperdir=DIR and lowerdir=DIR:DIR. */
+/* The options name the layers as upperdir=DIR and lowerdir=DIR:DIR. */
 static int try_option(const char *option, void *data)
 {
 	if (!strncmp(option, "upperdir=", 9))
