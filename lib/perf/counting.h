@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counting without sampling: every event is opened in every place, a task or a CPU, and read when
- * one likes; what is read only grows. The config is borrowed during counting_open() alone.
+ * Counts events without sampling. Every event is opened in every place (a task, a CPU or both) and
+ * can be read at any time; its values never fall. The config is borrowed during counting_open()
+ * only.
  *
  *	struct counting_place place = { .tid = -1, .cpu = 0 };
  *	counting_open(&(struct counting_config){ events, n, &place, 1 }, &c, &err);
@@ -29,21 +30,21 @@ struct counting_config {
 	size_t event_count;
 	const struct counting_place *places;
 	size_t place_count;
-	bool inherit;	     /* tasks that these start are counted with them */
+	bool inherit;	     /* tasks that the tasks start are counted too */
 	bool enable_on_exec; /* counting begins when the task executes something */
-	const char *root;    /* whose /proc and /sys are read; NULL: this machine's */
+	const char *root;    /* prefix of /proc and /sys; NULL: this machine's */
 	int (*open_event)(const struct perf_event_attr *attr, pid_t pid, int cpu, void *data);
-	void *open_data; /* of open_event, which opens in the place of the kernel, for tests */
-	bool optional;	 /* events that do not open are left out, as long as one does */
+	void *open_data; /* for open_event, which replaces the kernel in tests */
+	bool optional;	 /* events that do not open are skipped if at least one opens */
 };
 
-/* What the kernel tells of one event in one place. */
+/* What the kernel reports for one event in one place. */
 struct counting_value {
 	uint64_t raw;			 /* events counted */
-	uint64_t enabled_ns, running_ns; /* less running: the counter was shared with others */
+	uint64_t enabled_ns, running_ns; /* running_ns is less if the counter was shared */
 };
 
-/* Values of several places, or of one, together. */
+/* The sum of the values of one or more places. */
 struct counting_sum {
 	uint64_t count; /* scaled up to the whole time */
 	uint64_t raw;
@@ -52,34 +53,34 @@ struct counting_sum {
 
 struct counting;
 
-/* Opens the events, not yet counting. An event that this user may not count in the kernel counts
- * user space only, see counting_user_only(). Tasks that end meanwhile are passed over. 0, or -errno
- * with the event, what is in the way and the remedy. */
+/* Opens the events, disabled. An event that this user may not count in the kernel counts user space
+ * only, see counting_user_only(). Tasks that end meanwhile are skipped. Returns 0, or -errno with
+ * the event, the reason and the remedy in @err. */
 int counting_open(const struct counting_config *config, struct counting **ret, struct error *err);
-/* Closes all. */
+/* Closes all events. */
 void counting_free(struct counting *c);
 DEFINE_CLEANUP(struct counting *, counting_free);
 
-/* Whether the event counts; only with ->optional it may not. */
+/* Whether the event was opened; always true without ->optional. */
 bool counting_has(const struct counting *c, size_t event);
-/* Why it does not count, with the remedy but without its name; NULL if it does. Borrowed. */
+/* Why the event was not opened, and the remedy, without its name; NULL if it was. Borrowed. */
 const char *counting_why_not(const struct counting *c, size_t event);
-/* Whether the kernel had to be left out though it was asked for. */
+/* Whether the event was requested for the kernel too but counts user space only. */
 bool counting_user_only(const struct counting *c, size_t event);
 
-/* Begins and ends counting, but for what an exec begins. */
+/* Starts counting, except of events that an exec starts. */
 void counting_start(struct counting *c);
-/* Ends counting. */
+/* Stops counting. */
 void counting_stop(struct counting *c);
 
-/* Reads the values into @values[place * event_count + event], zeros for what did not open; 0 or
- * -errno. */
+/* Reads the values into @values[place * event_count + event], zeros for events that did not open;
+ * returns 0 or -errno. */
 int counting_read(const struct counting *c, struct counting_value *values, struct error *err);
 
 /* What was counted between two readings. */
 struct counting_value counting_since(const struct counting_value *now,
 				     const struct counting_value *before);
-/* Adds @value, scaled; counts saturate. */
+/* Adds @value, scaled to the whole time; counts saturate. */
 void counting_add(struct counting_sum *sum, const struct counting_value *value);
-/* The share of the time during which it was counted, in percent; 100 where there was no time. */
+/* The percentage of the enabled time during which the event was counted; 100 if there was none. */
 double counting_percent(const struct counting_sum *sum);

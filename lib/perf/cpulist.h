@@ -6,18 +6,18 @@
 
 #include <stddef.h>
 
-/* Takes @text apart; the numbers in rising order go to *@ret, which the caller frees. How many, or
- * -EINVAL. */
+/* Parses @text; stores the numbers in ascending order in *@ret, which the caller frees. Returns how
+ * many, or -EINVAL. */
 int cpulist_parse(const char *text, unsigned int **ret);
 
-/* The CPUs that are online on the machine below @root; as above, or -errno. */
+/* Stores the online CPUs of the machine below @root in *@ret; returns how many, or -errno. */
 int cpulist_online(const char *root, unsigned int **ret);
 
-/* Those that are there but not online, "1,3", or NULL where there are none. Caller frees. */
+/* The CPUs that are present but offline, as "1,3"; NULL if there are none. Caller frees. */
 char *cpulist_offline(const char *root);
 
 /* Whether @cpu is among the first @n of @cpus. */
 bool cpulist_has(const unsigned int *cpus, int n, unsigned int cpu);
 
-/* The first of them that are online; 0 or -errno. */
+/* Stores the first online CPU in *@ret; returns 0 or -errno. */
 int cpulist_first(const char *root, unsigned int *ret, struct error *err);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * AMD's instruction-based samples as the kernel's PMUs ibs_fetch and ibs_op hand them over
- * (PERF_SAMPLE_RAW: size, capabilities, registers; arch/x86/events/amd/ibs.c), made into the words
- * that the event buffer has for them, errata and newer encodings evened out.
+ * Converts AMD's instruction-based samples from the raw data of the kernel's PMUs ibs_fetch and
+ * ibs_op (PERF_SAMPLE_RAW: size, capabilities, registers; arch/x86/events/amd/ibs.c) to the words
+ * that the event buffer has for them. Corrects for errata and newer encodings.
  *
  *	struct ibs_cpu cpu = ibs_cpu_read(root);
  *	struct ibs_sample sample;
@@ -16,7 +16,7 @@
 
 #include <stdbool.h>
 
-/* Words behind the code, the first of them is the offset. */
+/* Words after the code; the first of them is the offset. */
 enum { IBS_RAW_WORDS_MAX = 14 };
 
 struct ibs_cpu {
@@ -24,16 +24,16 @@ struct ibs_cpu {
 };
 
 struct ibs_sample {
-	uint64_t ip;			   /* of the instruction, 0 where that is not known */
+	uint64_t ip;			   /* of the instruction, 0: unknown */
 	uint64_t words[IBS_RAW_WORDS_MAX]; /* the offset left 0, for the caller to fill in */
 	size_t count;
-	uint64_t target; /* of a branch, 0: none, or this processor does not tell */
+	uint64_t target; /* of a branch; 0: none, or not reported by this processor */
 };
 
 /* The CPU of the machine below @root. */
 struct ibs_cpu ibs_cpu_read(const char *root);
 
-/* Takes a sample's raw data apart, from its size on. 0; -ENODATA if the processor says itself that
- * it is not valid; -EBADMSG if it is cut short. */
+/* Decodes a sample's raw data, which begins with its size. Returns 0; -ENODATA if the processor
+ * marked the sample invalid; -EBADMSG if it is truncated. */
 int ibs_raw_decode(const struct ibs_cpu *cpu, enum ibs_kind kind, struct span raw,
 		   struct ibs_sample *ret);

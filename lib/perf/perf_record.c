@@ -112,7 +112,7 @@ static int decode_ksymbol(struct span in, struct perf_record *r)
 	return r->code.name ? 0 : -EBADMSG;
 }
 
-/* What stands between header and trailer. */
+/* Decoders of the bytes between header and trailer. */
 static int (*const decoders[])(struct span in, struct perf_record *r) = {
 	[PERF_RECORD_MMAP2] = decode_map,     [PERF_RECORD_COMM] = decode_comm,
 	[PERF_RECORD_FORK] = decode_task,     [PERF_RECORD_EXIT] = decode_task,
@@ -120,10 +120,10 @@ static int (*const decoders[])(struct span in, struct perf_record *r) = {
 	[PERF_RECORD_CGROUP] = decode_cgroup, [PERF_RECORD_KSYMBOL] = decode_ksymbol,
 };
 
-/* Where the trailer of @in, a record without its header, begins: so far before its end. But to
- * whoever is told of a symbol of the kernel after others, the kernel writes their trailers' size on
- * top of the record's (perf_event_ksymbol_output() in kernel/events/core.c): there it is behind the
- * name, padded to 8 bytes, and what comes after it is left of older records. */
+/* Where the trailer of @in, a record without its header, begins: TRAILER_SIZE before its end. A
+ * KSYMBOL record is the exception: when several events get it, the kernel adds a trailer's size to
+ * the record's size for each earlier one (perf_event_ksymbol_output() in kernel/events/core.c). Its
+ * trailer is right after the name, padded to 8 bytes; leftovers of older records follow it. */
 static size_t trailer_at(uint32_t type, const struct span *in)
 {
 	enum { NAME_AT = 16, PADDED = 8 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The kernel's perf records, taken apart. Every event is opened with PERF_RECORD_FIELDS and
- * sample_id_all, so that all records say when, who and by which event:
+ * Decodes the kernel's perf records. Every event is opened with PERF_RECORD_FIELDS and
+ * sample_id_all, so that every record has its time, its task and its event:
  *
  *	sample	header id ip pid,tid time [count, addresses of the call chain] ... [cgroup]
  *	others	header ... pid,tid time id
@@ -22,14 +22,14 @@
 struct perf_record {
 	uint32_t type;	   /* PERF_RECORD_* */
 	uint16_t misc;	   /* PERF_RECORD_MISC_* */
-	uint32_t pid, tid; /* whom it is about: of a FORK the child */
+	uint32_t pid, tid; /* the task; of a FORK the child */
 	uint64_t time_ns;  /* CLOCK_MONOTONIC */
-	uint64_t id;	   /* of the event that made it */
+	uint64_t id;	   /* of the event that wrote it */
 	union {
 		struct { /* SAMPLE */
 			uint64_t ip;
-			struct span more; /* what stands behind the fields of every event */
-			uint64_t cgroup;  /* its number, of events that take it; it ends ->more */
+			struct span more; /* bytes after the fields of every event */
+			uint64_t cgroup;  /* its number, if the event samples it; it ends ->more */
 		};
 		struct {			     /* MMAP2 */
 			uint64_t start, end, offset; /* end excluded */
@@ -57,11 +57,11 @@ struct perf_record {
 	};
 };
 
-/* The addresses of a sample's call chain, with the kernel's PERF_CONTEXT_ marks between, cut off
- * the front of @more into *@ret; 0, or -EBADMSG if there are fewer than it says. Only of events
- * that take chains. */
+/* Moves the addresses of a sample's call chain, with the kernel's PERF_CONTEXT_ marks between them,
+ * from the front of @more to *@ret. Returns 0, or -EBADMSG if there are fewer than announced. Only
+ * for events that sample chains. */
 int perf_record_callchain(struct span *more, struct span *ret);
 
-/* Takes the record @bytes (whole, with its header) apart: 0, or -EBADMSG if it is cut short or
- * makes no sense. Of a type that is not named above only the common fields are filled. */
+/* Decodes the record @bytes (whole, with its header). Returns 0, or -EBADMSG if it is truncated or
+ * malformed. For a type not named above, only the common fields are set. */
 int perf_record_decode(struct span bytes, struct perf_record *ret);

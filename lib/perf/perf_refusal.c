@@ -15,10 +15,10 @@ bool perf_refusal(int code)
 	return code == -EACCES || code == -EPERM;
 }
 
-/* What gives the right to do it. Caller frees. */
+/* How to get the right to do it. Caller frees. */
 static char *rights_remedy(const struct perf_attempt *attempt)
 {
-	/* Debian's kernels, and others, have levels above 2, which ask for more. */
+	/* Kernels of Debian and others have levels above 2, which require more. */
 	static const char *const gives[] = {
 		"run as root, or give the program the right (setcap cap_perfmon+ep PROGRAM)",
 		"run as root, or give the program the rights "

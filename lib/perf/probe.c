@@ -28,14 +28,14 @@ static void detail(struct probe_result *ret, const char *format, ...)
 	va_end(ap);
 }
 
-/* Lowers the verdict, with the way out. */
+/* Sets the verdict and the remedy. */
 static void verdict(struct probe_result *ret, enum probe_verdict verdict, const char *remedy)
 {
 	ret->verdict = verdict;
 	(void)snprintf(ret->remedy, sizeof(ret->remedy), "%s", remedy);
 }
 
-/* Effective capabilities of this process, as bits; 0 where they cannot be read. */
+/* Effective capabilities of this process, as bits; 0 if they cannot be read. */
 static uint64_t capabilities(const char *root)
 {
 	_cleanup_free_ char *status = NULL;
@@ -56,7 +56,7 @@ static bool has(uint64_t bits, unsigned int capability)
 	return bits >> capability & 1;
 }
 
-/* CAP_SYS_ADMIN stands for what was split off it. */
+/* CAP_SYS_ADMIN includes the capabilities that were split off it. */
 static bool has_perfmon(uint64_t bits)
 {
 	return has(bits, CAP_PERFMON) || has(bits, CAP_SYS_ADMIN);
@@ -80,7 +80,7 @@ static void probe_paranoid(const char *root, struct probe_result *ret)
 		verdict(ret, PROBE_WARN, "");
 		return;
 	}
-	/* Debian's kernels, and others, know a level above 2, which asks for more. */
+	/* Kernels of Debian and others have levels above 2, which require more. */
 	if (level > 2 ? has(capabilities(root), CAP_SYS_ADMIN) : has_perfmon(capabilities(root))) {
 		detail(ret, "%" PRId64 ", which %s overrides", level,
 		       level > 2 ? "CAP_SYS_ADMIN" : "CAP_PERFMON");
@@ -358,7 +358,7 @@ bool probe_report(const char *root, bool verbose, struct strbuf *out)
 	return usable;
 }
 
-/* The probes as a list of objects; returns whether profiling is possible at all. */
+/* Writes the probes as a list of objects; returns whether profiling is possible at all. */
 static bool json_probes(const char *root, struct json *j)
 {
 	struct probe_result result;

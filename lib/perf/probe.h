@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What this machine, this kernel and this user's rights allow: one probe a facility, each with a
- * verdict, a line of detail and the remedy. Nothing is changed by asking.
+ * Probes what this machine, its kernel and this user's rights allow: one probe per facility, each
+ * with a verdict, a line of detail and a remedy. Probes change nothing.
  *
  *	struct probe_result result;
  *	for (i = 0; i < PROBE_COUNT_; i++) {
@@ -36,17 +36,17 @@ enum probe_id {
 
 /* A short name such as "hardware-event"; constant. */
 const char *probe_name(enum probe_id id);
-/* What it is good for, one line; constant. */
+/* What the facility is for, one line; constant. */
 const char *probe_what(enum probe_id id);
 /* "ok", "warn" or "missing"; constant. */
 const char *probe_verdict_text(enum probe_verdict verdict);
 
-/* Asks. @root is put before paths of /proc and /sys ("" for this machine); what only a system call
- * tells is always told of this machine. */
+/* Runs a probe. @root is the prefix of /proc and /sys ("" for this machine); probes that make
+ * system calls always report on this machine. */
 void probe_run(enum probe_id id, const char *root, struct probe_result *ret);
 
-/* Runs all probes and adds a table for people to @out, with @verbose also what each is good for.
- * Whether profiling works at all, be it of own processes only. */
+/* Runs all probes and appends a readable table to @out, with @verbose also what each facility is
+ * for. Returns whether profiling works at all, if only of the user's own processes. */
 bool probe_report(const char *root, bool verbose, struct strbuf *out);
-/* As probe_report(), as one JSON object {"probes": [{"name", "verdict", ...}], "usable"}. */
+/* The same as one JSON object {"probes": [{"name", "verdict", ...}], "usable"}. */
 bool probe_report_json(const char *root, struct strbuf *out);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The answer of a probe of this machine (probe.h). */
+/* The result of one probe of this machine (probe.h). */
 #pragma once
 
 enum probe_verdict {
@@ -12,5 +12,5 @@ enum probe_verdict {
 struct probe_result {
 	enum probe_verdict verdict;
 	char detail[192]; /* what was seen, one line */
-	char remedy[256]; /* what to do about it, "" where nothing is to be done */
+	char remedy[256]; /* what to do about it, "" if nothing */
 };

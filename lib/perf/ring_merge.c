@@ -16,8 +16,8 @@ struct merge {
 	uint64_t first_sample_ns; /* the oldest sample of all CPUs is not older */
 };
 
-/* A time that is far ahead is a clock's error, and all that stands behind the record in its ring
- * would wait for it: then it is taken as the last one of now. */
+/* A time far in the future is a clock error, and would hold up all records after it in its ring:
+ * sets it to the end of this run. */
 static void correct_time(const struct merge *m, struct perf_record *record)
 {
 	if (record->time_ns > m->until_ns && record->time_ns - m->until_ns > FUTURE_NS)

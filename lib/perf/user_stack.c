@@ -6,7 +6,7 @@
 #include <linux/perf_event.h>
 
 /* DWARF numbers of the registers in the order in which the kernel writes those asked for, lowest
- * bit first. The PC is numbered behind the others. */
+ * bit first. The PC has the number after the others. */
 #if defined(__aarch64__)
 enum { FP = 29, LR = 30, SP = 31, PC = 32 };
 static const uint8_t order[] = { 0,  1,	 2,  3,	 4,  5,	 6,  7,	 8,  9,	 10, 11, 12, 13, 14, 15, 16,
@@ -32,7 +32,7 @@ int user_stack_decode(struct span *more, struct user_stack *ret)
 			return -EBADMSG;
 	if (span_u64(&in, &size) < 0 || size > in.left || span_sub(&in, (size_t)size, &copy) < 0)
 		return -EBADMSG;
-	/* How much of it is filled stands behind it, if there is any. */
+	/* A copy is followed by the number of its bytes in use. */
 	if (size && (span_u64(&in, &used) < 0 || used > size))
 		return -EBADMSG;
 	*more = in;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The registers and the copy of the stack that the kernel puts into a sample, as unwinding by
- * tables reads them. The copy is borrowed from the record.
+ * The user registers and the copy of the user stack in a sample, as the unwinder reads them. The
+ * copy is borrowed from the record.
  *
  *	struct user_stack u;
  *	if (user_stack_decode(&more, &u) > 0) {
@@ -15,7 +15,7 @@
 #include "base/span.h"
 #include "bpf/unwind_step.h"
 
-/* perf_event_attr.sample_regs_user: what an unwinding may start from. */
+/* perf_event_attr.sample_regs_user: the registers from which unwinding may start. */
 #if defined(__x86_64__)
 /* ax to ip, r8 to r15: asm/perf_regs.h */
 #define USER_STACK_REGS	   0xff01ffULL
@@ -38,12 +38,12 @@ struct user_stack {
 	struct span bytes; /* the copy */
 };
 
-/* Takes registers and stack off the front of @more. 1; 0 if the sample has none (a kernel thread, a
- * 32-bit process); -EBADMSG. */
+/* Moves registers and stack from the front of @more to @ret. Returns 1; 0 if the sample has none (a
+ * kernel thread, a 32-bit process); -EBADMSG. */
 int user_stack_decode(struct span *more, struct user_stack *ret);
-/* The frame where user space was. */
+/* Stores the frame that user space was in. */
 void user_stack_frame(const struct user_stack *u, struct unwind_frame *ret);
 /* For struct unwind_from, whose data is a struct user_stack: reads the copy. */
 int user_stack_read(void *data, __u64 address, __u64 *ret);
-/* Likewise: tells a register. */
+/* For struct unwind_from, too: reads a register. */
 int user_stack_reg(void *data, __u32 reg, __u64 *ret);
