@@ -344,7 +344,8 @@ WORDS = {
     "a second and CPU": "per second per CPU",
 }
 # Directories of sources whose comments and strings must avoid these usages, too.
-PLAIN_ROOMS = ("bench", "fuzz", "tools/opcheck", "tools/ophelp")
+PLAIN_ROOMS = ("bench", "fuzz", "lib/identity", "lib/parser", "lib/perf", "lib/process",
+               "tools/opcheck", "tools/ophelp")
 
 
 def prose_of(root, path):
