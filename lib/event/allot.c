@@ -7,13 +7,13 @@
 
 enum { COUNTERS_MAX = 64 };
 
-/* A matching of events and counters, which grows by augmenting paths (Hall, Kuhn). */
+/* A matching of events and counters, extended by augmenting paths (Hall, Kuhn). */
 struct matching {
 	const uint64_t *wanted;
-	int owner[COUNTERS_MAX]; /* the event that has the counter, ALLOT_NONE: nobody */
+	int owner[COUNTERS_MAX]; /* the event assigned to the counter, or ALLOT_NONE */
 };
 
-/* The lowest free counter for @event, ALLOT_NONE if there is none. */
+/* Returns the lowest free counter for @event, or ALLOT_NONE. */
 static int free_counter(const struct matching *m, size_t event)
 {
 	int counter;
@@ -24,8 +24,8 @@ static int free_counter(const struct matching *m, size_t event)
 	return ALLOT_NONE;
 }
 
-/* Finds a counter for @event, moving others to another one if need be; @tried are those looked at.
- */
+/* Finds a counter for @event, moving other events if necessary; @tried is the set of counters
+ * already considered. */
 static bool place(struct matching *m, size_t event, uint64_t *tried)
 {
 	int counter = free_counter(m, event);
@@ -48,8 +48,8 @@ static bool place(struct matching *m, size_t event, uint64_t *tried)
 	return false;
 }
 
-/* The counters that were tried in vain all have an owner, which can go to none but these: together
- * with the event that asked they are one too many. */
+/* Reports a collision. Every counter in @tried has an owner that can use only counters in @tried,
+ * so these owners and @event are one event too many. */
 static int collide(const struct matching *m, size_t event, uint64_t tried, struct allotment *ret)
 {
 	int counter;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Counters for events that not every counter can count. Nothing is kept.
+ * Assigns hardware counters to events when some events can be counted by certain counters only. The
+ * module keeps no state and allocates nothing.
  *
  *	struct allotment a;
  *	if (allot(wanted, count, &a) == 0)
@@ -16,12 +17,13 @@
 enum { ALLOT_MAX = 64, ALLOT_NONE = -1 };
 
 struct allotment {
-	int counter[ALLOT_MAX]; /* of each event, ALLOT_NONE where it needs none */
+	int counter[ALLOT_MAX]; /* assigned to each event; ALLOT_NONE if it needs none */
 	uint64_t collide;	/* events for which there are too few counters */
-	uint64_t contended;	/* all the counters that can count one of these */
+	uint64_t contended;	/* all counters that can count one of these */
 };
 
-/* Gives each of @count events, at most ALLOT_MAX, a counter of its own out of those in its set
- * @wanted, a bit each, so that all have one, whenever that can be; a set of none needs none. 0, or
- * -EBUSY with events that collide: they would not without the last of them. */
+/* Assigns each of @count events (at most ALLOT_MAX) a counter of its own from the set @wanted[i],
+ * one bit per counter; an event with an empty set needs none. Finds an assignment whenever one
+ * exists. Returns 0, or -EBUSY and in @ret the events that collide; without the last of them the
+ * others fit. */
 int allot(const uint64_t *wanted, size_t count, struct allotment *ret);

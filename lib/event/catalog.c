@@ -21,7 +21,7 @@
 #include <pthread.h>
 #include <string.h>
 
-/* Masks that are read when they are asked for: all of a catalogue that changes. */
+/* Masks that are read on demand, the only part of a catalogue that changes. */
 struct late {
 	pthread_mutex_t lock;
 	struct arena arena;
@@ -29,18 +29,18 @@ struct late {
 
 struct catalog {
 	const struct cpu_type *type;
-	char *root; /* of the machine whose kernel's events are in it, or NULL */
+	char *root; /* of the machine whose kernel's events are included, or NULL */
 	struct evfile files;
-	struct evlist pfm;  /* of libpfm4 */
-	struct evlist list; /* of all sources */
+	struct evlist pfm;  /* from libpfm4 */
+	struct evlist list; /* from all sources */
 	struct late *late;
-	bool stand_in; /* the files are not the type's own */
-	bool users;    /* they are the user's */
+	bool stand_in; /* the files are a fallback, not the type's own */
+	bool users;    /* the files are the user's */
 	struct error problem;
-	struct catalog *next; /* loaded before it */
+	struct catalog *next; /* the catalogue loaded before this one */
 };
 
-/* No counter's event, and there where nothing else is. */
+/* The clock needs no counter and is always available. */
 static const struct catalog_event timer_event = {
 	.name = "TIMER",
 	.description = "The clock, idle time left out",
@@ -49,7 +49,8 @@ static const struct catalog_event timer_event = {
 	.perf_config = PERF_COUNT_SW_CPU_CLOCK,
 };
 
-/* What stands in where a CPU type has no files of its own: the first row whose start fits. */
+/* Fallbacks for CPU types without files of their own; the first row whose prefix matches is
+ * used. */
 static const struct {
 	const char *start, *key;
 } common[] = {
@@ -67,8 +68,8 @@ static bool key_starts(const struct cpu_type *type, const char *start)
 	return !strncmp(type->key, start, strlen(start));
 }
 
-/* Architectural events that this CPU lacks, by their filter: numbers (Intel SDM, CPUID leaf 0AH:
- * EBX has a bit for each, of which EAX 31:24 are valid). */
+/* Returns the architectural events that this CPU lacks, by their filter: numbers (Intel SDM, CPUID
+ * leaf 0AH: EBX has a bit for each, of which EAX 31:24 are valid). */
 static uint32_t unavailable_events(const struct cpu_type *type _unused_)
 {
 	uint32_t missing = 0;
@@ -86,7 +87,7 @@ static uint32_t unavailable_events(const struct cpu_type *type _unused_)
 	return missing;
 }
 
-/* Reads the files of the CPU type or those that stand in for them. */
+/* Reads the files of the CPU type or its fallback. */
 static int read_type(struct catalog *c, struct evdir *dirs)
 {
 	size_t i = 0;
@@ -100,8 +101,9 @@ static int read_type(struct catalog *c, struct evdir *dirs)
 	return evfile_read(&c->files, common[i].key, evdir_source, dirs, &c->problem);
 }
 
-/* What all CPUs have gives way to what is known of this one in more detail; but for cycles, which
- * the kernel may know to count where the counters are taken, and whose least count is known. */
+/* Returns whether a fallback file's event is replaced by libpfm4's, which is more detailed. Cycles
+ * are kept: the kernel may be able to count them when the counters are in use, and their minimum
+ * count is known. */
 static bool gives_way(struct catalog *c, const struct catalog_event *event)
 {
 	struct catalog_event *known = evlist_find(&c->pfm, event->name);
@@ -151,7 +153,7 @@ static int read_files(struct catalog *c, struct evdir *dirs)
 
 static const char pmu_prefix[] = "pfm/";
 
-/* The events of a type. */
+/* Loads the events of a type. */
 static void load_type(struct catalog *c)
 {
 	_cleanup_(evdir_done) struct evdir dirs = { 0 };
@@ -168,7 +170,7 @@ static void load_type(struct catalog *c)
 	}
 }
 
-/* Those of a machine: its type's, and its kernel's. */
+/* Loads the events of a machine: those of its CPU type and of its kernel. */
 static void load_machine(struct catalog *c, const struct catalog *of_type)
 {
 	size_t i;
@@ -186,7 +188,7 @@ static bool is_loaded(const struct catalog *c, const struct cpu_type *type, cons
 	return c->type == type && !c->root == !root && (!root || !strcmp(c->root, root));
 }
 
-/* The one among those @loaded, or a new one. */
+/* Returns the catalogue from those in @loaded, or loads it. */
 static const struct catalog *find_or_load(struct catalog **loaded, const struct cpu_type *type,
 					  const char *root)
 {
@@ -210,11 +212,12 @@ static const struct catalog *find_or_load(struct catalog **loaded, const struct 
 	return c;
 }
 
-/* The catalogue of a type, with the events of the kernel of a machine or without (NULL). */
+/* Returns the catalogue of a type, including the events of the kernel under @root unless that is
+ * NULL. */
 static const struct catalog *get(const struct cpu_type *type, const char *root)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	static struct catalog *loaded; /* only ever added to */
+	static struct catalog *loaded; /* entries are never removed */
 	const struct catalog *c;
 
 	(void)pthread_mutex_lock(&lock);
@@ -223,7 +226,7 @@ static const struct catalog *get(const struct cpu_type *type, const char *root)
 	return c;
 }
 
-/* The event with its masks. */
+/* Returns the event with its masks read. */
 static const struct catalog_event *complete(const struct catalog *c, struct catalog_event *event)
 {
 	(void)pthread_mutex_lock(&c->late->lock);
@@ -247,7 +250,7 @@ const struct cpu_type *catalog_type(const struct catalog *c)
 	return c->type;
 }
 
-/* A type made of a PMU, once. */
+/* The CPU type made for a libpfm4 PMU; each is made once. */
 struct pmu_type {
 	struct cpu_type type;
 	struct pmu_type *next;
@@ -256,7 +259,7 @@ struct pmu_type {
 const struct cpu_type *catalog_pmu_type(const char *name)
 {
 	static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-	static struct pmu_type *made; /* only ever added to */
+	static struct pmu_type *made; /* entries are never removed */
 	struct pmu_type *t;
 	struct evpfm_pmu pmu;
 
@@ -324,7 +327,7 @@ const struct catalog_event *catalog_event_find(const struct catalog *c, const ch
 	return strcmp(name, timer_event.name) != 0 ? NULL : &timer_event;
 }
 
-/* A name as most are written, at most 64 letters of it. */
+/* Converts a name to the usual spelling, upper case with '_', truncated to 64 letters. */
 static void shout(const char *name, char upper[65])
 {
 	size_t i;
@@ -375,7 +378,7 @@ bool catalog_is_timer(const char *name)
 
 const struct catalog_event *catalog_default(const struct cpu_type *type)
 {
-	/* The original's defaults; the first that the CPU has. */
+	/* The defaults of the original oprofile; the first one that the CPU has is used. */
 	static const struct {
 		const char *cpus, *name;
 	} defaults[] = {

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The events that can be counted. A catalogue holds those of one CPU type, read
- * from its description files (opevents(5)), from libpfm4 those that the files do not have, the
- * software events, which every CPU has, and the clock. Files of the user's for a CPU type stand
- * alone, without libpfm4. A catalogue is read when it is first asked for; from then on it is
- * constant and lives as long as the program.
+ * Catalogues of the events that a CPU can count. A catalogue holds the events of one CPU type:
+ * those in its description files (opevents(5)), those that only libpfm4 knows, the software events
+ * that every CPU has, and the clock. If the user has files for the CPU type, libpfm4's events are
+ * left out. A catalogue is read on first use; from then on it is constant and lives as long as the
+ * program.
  *
  *	const struct catalog *other = catalog_of(cpu_type_by_id(67));
  *	for (i = 0; i < catalog_size(other); i++)
@@ -22,41 +22,43 @@
 struct cpu_type;
 struct catalog;
 
-/* The events of CPUs of @type. Where its files cannot be read, the clock alone: catalog_problem()
- * says why. */
+/* Returns the events of CPUs of @type. If its files cannot be read, only the clock is in it and
+ * catalog_problem() gives the reason. */
 const struct catalog *catalog_of(const struct cpu_type *type);
-/* The events of this machine's CPU. */
+/* Returns the events of this machine's CPU. */
 const struct catalog *catalog_here(void);
-/* The CPU type that stands for libpfm4's PMU called @name, of which catalog_of() gives the events
- * of that PMU; its key is "pfm/NAME". NULL if there is none. */
+/* Returns the CPU type that represents libpfm4's PMU @name, with the key "pfm/NAME"; catalog_of()
+ * returns that PMU's events for it. NULL if there is no such PMU. */
 const struct cpu_type *catalog_pmu_type(const char *name);
-/* The events of the machine below @root ("" here): those of its CPU, and the kernel's, called
- * "PMU/EVENT/", unless the user's files stand alone. */
+/* Returns the events of the machine recorded under @root ("" for this one): those of its CPU and
+ * those of its kernel, named "PMU/EVENT/". The kernel's are left out if the user has files for the
+ * CPU type. */
 const struct catalog *catalog_machine(const char *root);
-/* The type of CPU the events are of. */
+/* Returns the CPU type that the events belong to. */
 const struct cpu_type *catalog_type(const struct catalog *c);
-/* What is wrong with the files, with path and line; NULL if nothing. */
+/* Returns what is wrong with the files, with path and line, or NULL. */
 const char *catalog_problem(const struct catalog *c);
-/* The number of events. */
+/* Returns the number of events. */
 size_t catalog_size(const struct catalog *c);
-/* The i-th of them, in the order of the files. */
+/* Returns the @i-th event, in the order of the files. */
 const struct catalog_event *catalog_event_at(const struct catalog *c, size_t i);
-/* The same, perhaps without its masks, which take libpfm4 most of its time. */
+/* Returns the @i-th event, possibly without its masks, which are slow to get from libpfm4. */
 const struct catalog_event *catalog_event_peek(const struct catalog *c, size_t i);
-/* The event called @name, or NULL. */
+/* Returns the event called @name, or NULL. */
 const struct catalog_event *catalog_event_find(const struct catalog *c, const char *name);
-/* The event whose name is most like @name, NULL if none is like it. */
+/* Returns the event whose name is most similar to @name, or NULL if none is similar. */
 const struct catalog_event *catalog_event_nearest(const struct catalog *c, const char *name);
 
-/* The number of events of catalog_here(). */
+/* Returns the number of events in catalog_here(). */
 size_t catalog_count(void);
-/* As catalog_event_at() for catalog_here(). */
+/* Returns the @i-th event of catalog_here(), possibly without its masks. */
 const struct catalog_event *catalog_peek(size_t i);
-/* The event of catalog_here() called @name, or NULL. */
+/* Returns the event of catalog_here() called @name, or NULL. */
 const struct catalog_event *catalog_find(const char *name);
 
-/* Whether this is the name of the clock's event, which is the same everywhere; reads no files. */
+/* Returns whether @name is the clock's event, which has the same name on all CPUs; reads no
+ * files. */
 bool catalog_is_timer(const char *name);
-/* The event that is sampled on CPUs of @type where nothing else is asked for: cycles; the clock
- * where there is none. */
+/* Returns the event to sample on CPUs of @type by default: cycles, or the clock if cycles cannot be
+ * counted. */
 const struct catalog_event *catalog_default(const struct cpu_type *type);

@@ -96,7 +96,8 @@ static const struct cpu_type types[] = {
 	{ 86, "i386/knightslanding", "Intel Knights Landing" },
 	{ 87, "arm/armv8-thunderx2", "Cavium ThunderX2" },
 
-	/* Newer than the numbers: theirs is that of the type whose readers understand most. */
+	/* Types newer than the numbering share the number of the type whose readers understand them
+	 * best. */
 	{ 41, "i386/icelake", "Intel Ice Lake microarchitecture" },
 	{ 41, "i386/icelake-x", "Intel Ice Lake server microarchitecture" },
 	{ 41, "i386/rocketlake", "Intel Rocket Lake microarchitecture" },

@@ -15,7 +15,7 @@ const struct ibs_kind_names ibs_kinds[IBS_KIND_COUNT_] = {
 
 static const char offcpu[] = "offcpu";
 
-/* The kind that a feature's name stands for, IBS_KIND_COUNT_ if none. */
+/* Returns the kind for a feature's name, or IBS_KIND_COUNT_ if there is none. */
 static enum ibs_kind kind_of(const char *feature)
 {
 	enum ibs_kind kind = IBS_FETCH;

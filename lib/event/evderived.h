@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Events that an extended feature derives from samples of its own kind ("ext:" in the description
- * files), in lists of events: gathered into the feature's text, as oprofiled --ext-feature has it.
+ * Events that an extended feature of oprofiled derives from samples of its own ("ext:" in the
+ * description files), such as AMD's IBS events. This module collects those in a list of events and
+ * makes the argument of oprofiled --ext-feature from them.
  *
  *	struct evderived d = { 0 };
  *	if (evderived_add(&d, &event, &err) == 0)
@@ -17,7 +18,7 @@
 /* AMD's two kinds of instruction-based samples. */
 enum ibs_kind { IBS_FETCH, IBS_OP, IBS_KIND_COUNT_ };
 
-/* What a kind is called: by itself, by the kernel (and "ext:"), at the start of its events. */
+/* Names of a kind: its own, the kernel's (also used after "ext:"), and the prefix of its events. */
 struct ibs_kind_names {
 	const char *name, *pmu, *start;
 };
@@ -25,20 +26,22 @@ extern const struct ibs_kind_names ibs_kinds[IBS_KIND_COUNT_];
 
 struct evderived {
 	struct strbuf names[IBS_KIND_COUNT_]; /* "A,B" */
-	struct event first[IBS_KIND_COUNT_];  /* where there are names: what holds for all */
+	struct event first[IBS_KIND_COUNT_];  /* valid if there are names: settings shared by all */
 	bool offcpu;
 };
 
-/* Adds an event whose ->feature is set. 0, or -EINVAL where it cannot go with those before it, as
- * all of a kind come from the same samples, or if no feature derives it. */
+/* Adds an event whose ->feature is set. Returns 0, or -EINVAL if no feature derives the event or if
+ * it cannot be combined with those added before: all events of a kind come from the same samples,
+ * so their settings must agree. */
 int evderived_add(struct evderived *d, const struct event *event, struct error *err);
-/* The feature's text, NULL where nothing was added; caller frees. */
+/* Returns the argument of --ext-feature, or NULL if nothing was added; the caller frees it. */
 char *evderived_text(const struct evderived *d);
-/* Frees what it holds. */
+/* Frees the contents. */
 void evderived_done(struct evderived *d);
 
-/* Whether the machine below @root can take the samples that events of @feature are derived from: 0,
- * or -EINVAL with what is missing. NULL for @root: some machine, which can. */
+/* Checks that the machine under @root can take the samples that @feature needs for the event @name.
+ * Returns 0, or -EINVAL and a message naming what is missing. If @root is NULL, no machine is
+ * checked. */
 int evderived_check(const char *root, const char *name, const char *feature, struct error *err);
-/* The feature that derives events called like @name, NULL if there is none. */
+/* Returns the feature that derives events with names like @name, or NULL. */
 const char *evderived_feature(const char *name);

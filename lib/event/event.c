@@ -15,16 +15,16 @@
 
 struct list {
 	const char *root;
-	struct evsys_pmu *types; /* of cores, where there are several */
+	struct evsys_pmu *types; /* of cores, if there are several */
 	size_t type_count;
 	struct event *events;
 	size_t count;
-	bool features; /* events that are derived may be in it: */
+	bool features; /* derived events are allowed and collected in: */
 	struct evderived derived;
 	struct error *err;
 };
 
-/* Whether two events would write the same sample files. */
+/* Returns whether two events would write the same sample files. */
 static bool event_same_files(const struct event *a, const struct event *b)
 {
 	return !strcmp(a->name, b->name) && a->count == b->count && a->unit_mask == b->unit_mask;
@@ -54,13 +54,13 @@ static int list_add_event(struct list *list, const struct event *event)
 	return 0;
 }
 
-/* Whether the CPU's own counters count it, whichever they are. */
+/* Returns whether the event is counted by the CPU's own counters. */
 static bool is_core_event(const struct event *event)
 {
 	return !*event->pmu && event->perf_type != PERF_TYPE_SOFTWARE && !event->is_timer;
 }
 
-/* One event a type of cores. */
+/* Adds one event per type of cores. */
 static int list_add_types(struct list *list, const struct event *event)
 {
 	size_t i;
@@ -178,8 +178,8 @@ bool event_clock_only(const struct event *events, size_t count)
 	return count > 0;
 }
 
-/* The mask as a specification has it: by name where it has one, for its value may be that of other
- * masks too. */
+/* Returns the mask as written in a specification: by name if it has one, because other masks can
+ * have the same value. */
 static char *mask_spec(const struct catalog *c, const struct event *event)
 {
 	const struct catalog_event *info = catalog_event_find(c, event->name);
@@ -218,7 +218,8 @@ char *event_describe(const struct cpu_type *type, const char *name, uint64_t cou
 {
 	const struct catalog_event *info;
 
-	/* Known without the catalogue, whose reading would be half of what a short report costs. */
+	/* The clock needs no catalogue, and reading the catalogue would be half the cost of a short
+	 * report. */
 	if (catalog_is_timer(name))
 		return xstrdup("Profiling through timer interrupt");
 	info = catalog_event_find(type ? catalog_of(type) : catalog_here(), name);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Events: what is counted, how often it makes a sample, and where (kernel, user). A struct event is
- * a value and owns nothing.
+ * Events to profile: what is counted, how many events make a sample, and whether the kernel or user
+ * space is counted. A struct event is a value and owns nothing.
  *
  *	struct event events[EVENT_MAX];
  *	int n = event_parse_list("CPU_CLK_UNHALTED:100000:0:1:1", events, &err);
@@ -17,57 +17,58 @@
 
 struct cpu_type;
 
-/* Parses "NAME[:count[:unitmask[:kernel[:user[:hypervisor]]]]][:p]"; "default" is the CPU's default
- * event, "TIMER" or "TIMER:HZ" the clock, "r1c2" the value of an event select register.
- * "PMU/TERM,.../" is one of the kernel's, or one of its PMUs as programmed by terms; its name has
- * no slashes: "PMU~TERM+...", which is read as well. A unit mask is a number, a name, or names to
- * be added up, "A+B". Behind the rest, "p", "pp" or "ppp" asks for a sample at the instruction
- * itself: constant skid, none if possible, none at all. 0, or -EINVAL with a message that names the
- * nearest event, or what this machine lacks for it.
- */
+/* Parses "NAME[:count[:unitmask[:kernel[:user[:hypervisor]]]]][:p]". NAME can also be "default",
+ * the CPU's default event; "TIMER" or "TIMER:HZ", the clock; "r1c2", a value of the event select
+ * register; or "PMU/TERM,.../", an event of the kernel or a PMU programmed by terms. The last is
+ * stored without slashes as "PMU~TERM+...", which is accepted too. A unit mask is a number, a name,
+ * or several names, "A+B". The suffix "p", "pp" or "ppp" requests precise samples: constant skid,
+ * no skid if possible, no skid at all. Returns 0, or -EINVAL and a message that names the most
+ * similar event or what this machine lacks. */
 int event_parse(const char *spec, struct event *ret, struct error *err);
-/* The same for CPUs of @type, of which none need be near; and for the machine below @root. */
+/* Parses an event for CPUs of @type, which this machine need not have; the kernel's PMUs are not
+ * available then. */
 int event_parse_on(const struct cpu_type *type, const char *spec, struct event *ret,
 		   struct error *err);
-/* As event_parse() for the machine below @root. */
+/* Parses an event for the machine under @root. */
 int event_parse_at(const char *root, const char *spec, struct event *ret, struct error *err);
 
-/* Parses a comma list into @events, which has room for EVENT_MAX, leaving out repetitions; the
- * number of events or -EINVAL, as for two that would write the same sample files. On a machine
- * whose cores are of several types, an event of theirs becomes one a type, "cpu_core~NAME". */
+/* Parses a comma-separated list into @events, which has room for EVENT_MAX; duplicates are dropped.
+ * Returns the number of events, or -EINVAL, also if two events would write the same sample files.
+ * On a machine with several types of cores, a CPU event becomes one event per type, such as
+ * "cpu_core~NAME". */
 int event_parse_list(const char *specs, struct event *events, struct error *err);
-/* As event_parse_list() for the machine below @root. */
+/* Parses a list for the machine under @root. */
 int event_parse_list_at(const char *root, const char *specs, struct event *events,
 			struct error *err);
-/* The same for who has extended features: what they derive may be in the list as well, and becomes
- * *@ret_feature, the text of --ext-feature, NULL where there is none; caller frees. Without it such
- * events are refused. */
+/* Parses a list that can also contain events derived by extended features, which event_parse_list()
+ * refuses. These are put in *@ret_feature as the argument of --ext-feature, or NULL if there are
+ * none; the caller frees it. */
 int event_parse_all(const char *specs, struct event *events, char **ret_feature, struct error *err);
-/* As event_parse_all() for the machine below @root. */
+/* Parses such a list for the machine under @root. */
 int event_parse_all_at(const char *root, const char *specs, struct event *events,
 		       char **ret_feature, struct error *err);
-/* The length of @text up to one of @ends that is not between two slashes. */
+/* Returns the length of @text up to the first of @ends that is not between two slashes. */
 size_t event_part_length(const char *text, const char *ends);
-/* Calls @item with each specification of a comma list until one returns non-zero, which is
- * returned, else 0. */
+/* Calls @item for each specification in a comma-separated list until a call returns non-zero.
+ * Returns that value, else 0. */
 int event_each_spec(const char *specs, int (*item)(const char *spec, void *data), void *data);
 
-/* The clock at @rate_hz samples per second per CPU. */
+/* Makes @ret the clock at @rate_hz samples per second per CPU. */
 void event_timer(struct event *ret, uint64_t rate_hz, bool kernel, bool user);
 
-/* Whether nothing but the clock samples: then a profile is of no type of CPU. */
+/* Returns whether all events are the clock; a profile of these is not tied to a CPU type. */
 bool event_clock_only(const struct event *events, size_t count);
 
-/* "NAME:count:unitmask:kernel:user" ("TIMER:rate:..." in timer mode; behind it what is not as
- * usual), which event_parse() reads;
- * caller frees. */
+/* Returns a specification that event_parse() accepts: "NAME:count:unitmask:kernel:user", or
+ * "TIMER:rate:..." for the clock, followed by the settings that differ from the default; the caller
+ * frees it. */
 char *event_text(const struct event *event);
-/* The same of an event of CPUs of @type. */
+/* Returns the specification of an event of CPUs of @type; the caller frees it. */
 char *event_text_on(const struct cpu_type *type, const struct event *event);
-/* One line for people, as the report's header has it: "Counted CPU_CLK_UNHALTED events (...)", of
- * an event of CPUs of @type, of this one where it is NULL; caller frees. */
+/* Returns the line that describes an event in a report's header, "Counted CPU_CLK_UNHALTED events
+ * (...)", for CPUs of @type or, if that is NULL, for this CPU; the caller frees it. */
 char *event_describe(const struct cpu_type *type, const char *name, uint64_t count,
 		     uint64_t unit_mask);
 
-/* Calls @each with the name and description of every event known. */
+/* Calls @each with the name and description of every known event. */
 void event_each(void (*each)(const char *name, const char *description, void *data), void *data);

@@ -19,7 +19,7 @@
 
 enum { USUAL_COUNT = 100000, USUAL_MINIMUM = 500 };
 
-/* The PMU of each CPU type that libpfm4 knows, where several fit, the commonest. */
+/* The PMU of each CPU type that libpfm4 knows; if several match, the most common one. */
 static const struct {
 	const char *key, *pmu;
 } type_pmus[] = {
@@ -91,8 +91,8 @@ static const struct {
 	{ "ppc64/power10", "power10" },
 };
 
-/* Where its PMU "perf" looks for tracepoints; 4.13 crashes where that can be opened but not read.
- */
+/* libpfm4's PMU "perf" looks here for tracepoints; libpfm4 4.13 crashes if the file can be opened
+ * but not read. */
 static const char mounts[] = "/proc/mounts";
 
 static bool can_read_mounts(void)
@@ -103,7 +103,7 @@ static bool can_read_mounts(void)
 	return fd < 0 || read(fd, &byte, 1) >= 0;
 }
 
-/* The library encodes events of other CPUs only if it is asked so before it is made ready. */
+/* The library encodes events of other CPUs only if that is requested before initialization. */
 static bool ready;
 
 static void initialize(void)
@@ -124,7 +124,7 @@ static bool is_ready(void)
 	return ready;
 }
 
-/* The library's own number of a PMU is an index with holes. */
+/* Gets the PMU with the library's own number; these numbers have gaps. */
 static bool get_info(int pmu, pfm_pmu_info_t *ret)
 {
 	*ret = (pfm_pmu_info_t){ .size = sizeof(*ret) };
@@ -174,7 +174,8 @@ bool evpfm_pmu_named(const char *name, struct evpfm_pmu *ret)
 	return true;
 }
 
-/* What is in this machine, "skx", is nearer than what its type says, "skl". */
+/* Returns the core PMU in this machine, such as "skx": it is more specific than the one for the CPU
+ * type, "skl". */
 static const char *present_pmu(void)
 {
 	pfm_pmu_info_t info;
@@ -201,14 +202,14 @@ const char *evpfm_pmu_of(const struct cpu_type *type, bool here)
 	return NULL;
 }
 
-/* Codes of masks may have 64 bits, those of sample files have 32. */
+/* Folds a mask's code, which can have 64 bits, into the 32 bits that sample files have. */
 static uint32_t fold(uint64_t code)
 {
 	return (uint32_t)(code ^ code >> 32);
 }
 
-/* Into an array that grows with them. Unit masks come before the modifiers. Asking for an attribute
- * takes the library as long as it has attributes before it: each is asked for once. */
+/* Reads the masks into a growing array. Unit masks come before the modifiers. Getting an attribute
+ * costs the library time proportional to its index, so each is requested only once. */
 static void read_masks(int number, struct catalog_mask **masks, struct catalog_event *e)
 {
 	pfm_event_attr_info_t attr = { .size = sizeof(attr) };
@@ -229,7 +230,8 @@ static void read_masks(int number, struct catalog_mask **masks, struct catalog_e
 		all |= attr.code;
 		single |= __builtin_popcountll(attr.code) == 1 ? attr.code : 0;
 	}
-	/* Only single bits can be told from a sum of them. */
+	/* Masks can be combined only if each is a single bit: otherwise a sum would be
+	 * ambiguous. */
 	e->bitmask = all == single && all <= UINT32_MAX && __builtin_popcountll(all) > 1;
 }
 
@@ -250,7 +252,8 @@ void evpfm_complete(struct catalog_event *event, struct arena *arena)
 		event->default_mask = event->masks[0].value;
 }
 
-/* The general counters; which of them an event is bound to, the library does not say. */
+/* Returns the general-purpose counters; the library does not report which of them an event is
+ * restricted to. */
 static uint64_t counters_of(const pfm_pmu_info_t *pmu)
 {
 	return pmu->num_cntrs > 0 && pmu->num_cntrs < 64 ? (1ULL << pmu->num_cntrs) - 1
@@ -286,7 +289,7 @@ void evpfm_read(const char *name, struct evlist *list)
 	}
 }
 
-/* "skx::BR_INST_RETIRED:CONDITIONAL:NEAR_CALL" */
+/* Returns libpfm4's notation, "skx::BR_INST_RETIRED:CONDITIONAL:NEAR_CALL"; the caller frees it. */
 static char *library_spec(const struct catalog_event *info, const char *masks)
 {
 	char *spec = xasprintf("%s::%s%s%s", info->pfm, info->name, *masks ? ":" : "", masks), *at;
@@ -317,7 +320,7 @@ int evpfm_encode(const struct catalog_event *info, const char *masks, struct eve
 		event->precise = MAX(event->precise, (uint8_t)attr.precise_ip);
 		return 0;
 	}
-	/* PMUs beside the cores have no number of the kernel's where they are not there. */
+	/* PMUs outside the cores that are not present have no perf type number in the kernel. */
 	if (r == PFM_ERR_NOTSUPP)
 		r = pfm_get_os_event_encoding(spec, PFM_PLM0 | PFM_PLM3, PFM_OS_NONE, &bare);
 	if (r != PFM_SUCCESS)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* evpfm.h where oprofile is built without libpfm4. */
+/* Implements evpfm.h for builds without libpfm4. */
 #include "event/evpfm.h"
 
 #include <errno.h>

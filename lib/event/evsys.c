@@ -15,8 +15,8 @@
 
 static const char devices[] = "/sys/bus/event_source/devices";
 
-/* Sorted names in a directory of a machine, without those that start with a dot; how many, or
- * -errno. The list and its names are the caller's. */
+/* Lists a directory of a machine, sorted, without names that start with a dot. Returns their number
+ * or -errno; the caller frees the list with free_names(). */
 static int list_names(const char *root, const char *directory, struct dirent ***ret)
 {
 	_cleanup_free_ char *path = path_under(root, directory);
@@ -40,7 +40,7 @@ static void free_names(struct dirent **names, int count)
 	free(names);
 }
 
-/* A file of a PMU as one line; NULL if it is not there. Caller frees. */
+/* Returns the first line of a PMU's file, or NULL if the file is missing; the caller frees it. */
 static char *read_line(const char *root, const char *pmu, const char *file)
 {
 	_cleanup_free_ char *path = xasprintf("%s/%s/%s", devices, pmu, file);
@@ -102,7 +102,7 @@ int evsys_each_pmu(const char *root, int (*each)(const struct evsys_pmu *pmu, vo
 	return r;
 }
 
-/* --- names that are nearest --- */
+/* --- similar names --- */
 
 struct nearest {
 	const char *wanted;
@@ -140,7 +140,8 @@ static int consider_pmu(const struct evsys_pmu *pmu, void *data)
 
 static struct nearest nearest_to(const char *wanted)
 {
-	/* Of short names, two letters that changed places are as far as another name. */
+	/* At least 3, so that two swapped letters, a distance of 2, are recognized in short
+	 * names. */
 	return (struct nearest){ .wanted = wanted,
 				 .distance = MAX(3U, (unsigned int)strlen(wanted) / 2 + 1) };
 }
@@ -199,12 +200,12 @@ struct encoding {
 	const char *root;
 	const struct evsys_pmu *pmu;
 	uint64_t words[EVTERM_WORDS];
-	char open[EVTERM_NAME_MAX]; /* a term that still has to be said */
-	unsigned int aliases;	    /* events of the kernel's, that were named */
+	char open[EVTERM_NAME_MAX]; /* a term whose value the user must supply */
+	unsigned int aliases;	    /* number of kernel events named */
 	struct error *err;
 };
 
-/* "config", "config1": the word as a whole. */
+/* Makes the format of a whole word, "config" or "config1"; returns false for any other name. */
 static bool is_word(const char *name, struct evformat *ret)
 {
 	_cleanup_free_ char *format = xasprintf("%s:0-63", name);
@@ -218,7 +219,7 @@ static int bad_format(const struct encoding *e, const char *name, const char *te
 			 e->pmu->name, name, text);
 }
 
-/* 1 if @term has a format and was put there, 0 if it has none. */
+/* Stores @term if it has a format. Returns 1, 0 if it has none, or -EINVAL. */
 static int put_format(struct encoding *e, const struct evterm *term)
 {
 	_cleanup_free_ char *file = xasprintf("format/%s", term->name);
@@ -242,7 +243,8 @@ static int put_format(struct encoding *e, const struct evterm *term)
 	return 1;
 }
 
-/* What the kernel says of its event that @term names; NULL if it names none. Caller frees. */
+/* Returns the terms of the kernel event that @term names, or NULL if it names none; the caller
+ * frees it. */
 static char *alias_of(const struct encoding *e, const struct evterm *term)
 {
 	_cleanup_free_ char *file = xasprintf("events/%s", term->name);
@@ -271,7 +273,8 @@ static int put_term(const struct evterm *term, void *data)
 	return r < 0 ? r : r == 0 ? unknown_term(data, term) : 0;
 }
 
-/* Puts the kernel's event, if it is one; so that terms beside it change it, wherever they stand. */
+/* Stores a kernel event's terms. This is done before all other terms, so that these override it
+ * wherever they appear in the list. */
 static int put_alias(const struct evterm *term, void *data)
 {
 	struct encoding *e = data;
@@ -335,7 +338,7 @@ static void add_event(const struct listing *l, const struct evsys_pmu *pmu, cons
 	_cleanup_free_ char *text = xasprintf("The kernel's: %s", terms ?: "");
 	struct arena *arena = &l->list->arena;
 
-	/* "NAME.scale" and the like say how to read NAME. */
+	/* "NAME.scale" and similar files describe how to interpret NAME. */
 	if (!terms || strchr(name, '.') || strlen(full) >= EVENT_NAME_MAX)
 		return;
 	(void)evlist_add(l->list, &(struct catalog_event){ .name = arena_strdup(arena, full),

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The events that a kernel offers in /sys/bus/event_source/devices: what PMUs there are, what they
- * count and how that is programmed. @root is "" for this machine, or the directory that a recorded
- * machine is below.
+ * The PMUs and events that a kernel lists in /sys/bus/event_source/devices, and how those events
+ * are programmed. @root is "" for this machine, or the directory that contains a recorded machine's
+ * files. The caller owns what is returned.
  *
  *	struct evsys_pmu pmu;
  *	if (evsys_pmu(root, "cpu_atom", &pmu, &err) == 0)
@@ -19,29 +19,32 @@ struct event;
 struct evsys_pmu {
 	char *name;    /* "cpu_atom" */
 	uint32_t type; /* perf_event_attr.type */
-	char *cpus;    /* those it counts on, "16-23"; NULL: each */
-	char *cpumask; /* of a PMU beside the cores: the CPUs that count for a socket; else NULL */
-	uint64_t max_precise; /* highest precise_ip, UINT64_MAX where the kernel does not say */
+	char *cpus;    /* CPUs it counts on, "16-23"; NULL: all */
+	char *cpumask; /* of a PMU outside the cores: CPUs that count for a socket; else NULL */
+	uint64_t max_precise; /* highest precise_ip, UINT64_MAX if the kernel does not report it */
 };
 
-/* Reads what the PMU called @name is. 0, or -ENOENT with the PMUs there are. To be released with
- * evsys_pmu_done(). */
+/* Reads the properties of the PMU called @name. Returns 0, or -ENOENT and a message that suggests a
+ * similar name. Release with evsys_pmu_done(). */
 int evsys_pmu(const char *root, const char *name, struct evsys_pmu *ret, struct error *err);
-/* Frees what it holds; all-zero is fine. */
+/* Frees the contents; an all-zero struct is allowed. */
 void evsys_pmu_done(struct evsys_pmu *pmu);
 
-/* Calls @each with every PMU, by name, until one returns non-zero; returns that value, else 0. */
+/* Calls @each for every PMU, sorted by name, until a call returns non-zero. Returns that value,
+ * else 0. */
 int evsys_each_pmu(const char *root, int (*each)(const struct evsys_pmu *pmu, void *data),
 		   void *data);
 
-/* The PMUs of a machine whose cores are of several types, "cpu_atom" and "cpu_core", to *@ret, to
- * be released one by one and freed; 0 where all are of one. */
+/* Stores in *@ret the core PMUs of a machine that has several types of cores, such as "cpu_atom"
+ * and "cpu_core". Returns their number, or 0 if all cores are of one type. The caller releases each
+ * one and frees the array. */
 size_t evsys_core_types(const char *root, struct evsys_pmu **ret);
 
-/* Sets how @event is programmed: @terms are those of the PMU's formats, "config=0x3c" and the like,
- * and at most one of its events. 0, or -EINVAL with what is wrong and the nearest name. */
+/* Fills in how @event is programmed. @terms are terms of the PMU's formats, such as "config=0x3c",
+ * and at most one of its events. Returns 0, or -EINVAL and a message that gives the mistake and the
+ * most similar name. */
 int evsys_encode(const char *root, const struct evsys_pmu *pmu, const char *terms,
 		 struct event *event, struct error *err);
 
-/* Adds all events of all PMUs, called "PMU/EVENT/". */
+/* Adds all events of all PMUs, named "PMU/EVENT/". */
 void evsys_read(const char *root, struct evlist *list);

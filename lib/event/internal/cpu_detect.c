@@ -8,20 +8,20 @@
 
 #include <string.h>
 
-/* A CPU told by the number in a field of /proc/cpuinfo. */
+/* A CPU identified by the number in a field of /proc/cpuinfo. */
 struct numbered {
 	uint64_t number;
 	const char *key;
 };
 
-/* AMD by family; one that is not here is x86-64/generic, as are all of Hygon's. */
+/* AMD by family; any other, and all of Hygon's, is x86-64/generic. */
 static const struct numbered amd_families[] = {
 	{ 0x06, "i386/athlon" },      { 0x0f, "x86-64/hammer" },    { 0x10, "x86-64/family10" },
 	{ 0x11, "x86-64/family11h" }, { 0x12, "x86-64/family12h" }, { 0x14, "x86-64/family14h" },
 	{ 0x15, "x86-64/family15h" }, { 0x16, "x86-64/family16h" }, { 0x1a, "x86-64/zen5" },
 };
 
-/* AMD families of more than one core, by their models. */
+/* AMD families with several core designs, by model. */
 static const struct {
 	uint64_t family, first, last;
 	const char *key;
@@ -32,7 +32,7 @@ static const struct {
 	{ 0x19, 0xa0, 0xaf, "x86-64/zen4" },
 };
 
-/* Intel family 6 by model; one that is not here is i386/arch_perfmon. */
+/* Intel family 6 by model; any other is i386/arch_perfmon. */
 static const struct numbered intel_models[] = {
 	{ 0x01, "i386/ppro" },
 	{ 0x03, "i386/pii" },
@@ -151,7 +151,7 @@ static const struct numbered arm_parts[] = {
 	{ 0x5106f, "arm/armv7-krait" },
 };
 
-/* IBM Z by machine. */
+/* IBM Z by machine number. */
 static const struct numbered s390_machines[] = {
 	{ 2097, "s390/z10" },  { 2098, "s390/z10" },   { 2817, "s390/z196" },
 	{ 2818, "s390/z196" }, { 2827, "s390/zEC12" }, { 2828, "s390/zEC12" },
@@ -160,7 +160,7 @@ static const struct numbered s390_machines[] = {
 	{ 3931, "s390/z16" },  { 3932, "s390/z16" },
 };
 
-/* Other CPUs by how the value of a field starts; the first row that fits. */
+/* Other CPUs by the prefix of a field's value; the first matching row is used. */
 static const struct {
 	const char *field, *start, *key;
 } others[] = {
@@ -208,8 +208,8 @@ static const struct cpu_type *by_number(const struct numbered *table, size_t cou
 	return NULL;
 }
 
-/* The value of the first "name : value" line called @name, up to the end of its line; NULL if
- * there is none. */
+/* Returns the value of the first line "name : value" with that name, or NULL. The value ends at the
+ * newline. */
 static const char *field(const char *cpuinfo, const char *name)
 {
 	const char *line, *at;
@@ -225,7 +225,7 @@ static const char *field(const char *cpuinfo, const char *name)
 	return NULL;
 }
 
-/* The number that the field called @name starts with, decimal or 0x hexadecimal. */
+/* Gets the number at the start of the field called @name, decimal or 0x hexadecimal. */
 static bool field_number(const char *cpuinfo, const char *name, uint64_t *ret)
 {
 	const char *value = field(cpuinfo, name);

@@ -10,14 +10,14 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Takes @path. */
+/* Adds @path, which it takes. */
 static void add(struct evdir *dirs, char *path)
 {
 	assert(dirs->count < EVDIR_MAX);
 	dirs->paths[dirs->count++] = path;
 }
 
-/* Adds the first of the places beside this executable that is there. */
+/* Adds the first existing one of the directories relative to this executable. */
 static void add_beside_executable(struct evdir *dirs)
 {
 	static const char *const places[] = { "../share/oprofile", "../events", "../../events" };
@@ -65,13 +65,13 @@ void evdir_done(struct evdir *dirs)
 	*dirs = (struct evdir){ 0 };
 }
 
-/* Whether @key names a directory below, and not by way of one above. */
+/* Returns whether @key names a directory below the search path, without "..". */
 static bool key_is_below(const char *key)
 {
 	return *key && *key != '.' && *key != '/' && !strstr(key, "/.") && !strstr(key, "//");
 }
 
-/* The first directory from @from on that has events of @key. */
+/* Returns the index of the first directory, starting at @from, that has events of @key. */
 static size_t find_directory(const struct evdir *dirs, const char *key, size_t from)
 {
 	struct stat st;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Where event description files lie: a search path of directories that hold a directory for each
- * CPU type, the user's before the installed ones.
+ * The search path for event description files: a list of directories, each with a subdirectory per
+ * CPU type. The user's directories come before the installed ones. A struct evdir owns its paths.
  *
  *	struct evdir dirs;
  *	evdir_init(&dirs);
@@ -20,20 +20,21 @@ enum { EVDIR_MAX = 8 };
 struct evdir {
 	char *paths[EVDIR_MAX];
 	size_t count;
-	size_t users; /* of them the first, which are the user's */
+	size_t users; /* how many of these, from the first, are the user's */
 };
 
-/* The search path: $OPROFILE_EVENTS_DIR, ~/.oprofile/events, /etc/oprofile/events, those that go
- * with this executable (../share/oprofile where it is installed, events in its build tree), and
- * the one it was configured for. To be released with evdir_done(). */
+/* Builds the search path: $OPROFILE_EVENTS_DIR, ~/.oprofile/events, /etc/oprofile/events, the
+ * directory found relative to this executable (../share/oprofile if installed, events in its build
+ * tree), and the one set at configure time. Release with evdir_done(). */
 void evdir_init(struct evdir *dirs);
 /* Frees the paths. */
 void evdir_done(struct evdir *dirs);
-/* The evfile_source of a search path, which is its @data: a CPU type's files are those of the first
- * directory that has "events" of it, never of several. */
+/* Reads a file of a CPU type, as an evfile_source with a struct evdir as @data. All files of a CPU
+ * type come from the first directory that has its "events", never from several. */
 int evdir_source(void *data, const char *key, const char *name, size_t from,
 		 struct evfile_text *ret, struct error *err);
-/* Whether the events of the CPU type @key are the user's, not those that came with oprofile. */
+/* Returns whether the events of the CPU type @key are the user's, not those shipped with
+ * oprofile. */
 bool evdir_is_users(const struct evdir *dirs, const char *key);
-/* The directories, for messages: "a, b"; caller frees. */
+/* Returns the directories as "a, b" for messages; the caller frees it. */
 char *evdir_text(const struct evdir *dirs);

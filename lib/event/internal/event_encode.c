@@ -25,7 +25,7 @@ void event_fill(struct event *event, const struct catalog_event *info)
 	strcpy(event->name, info->name);
 }
 
-/* The names of the masks that the number is made of; caller frees. */
+/* Returns the names of the masks that make up @number; the caller frees it. */
 static char *names_of_mask(const struct catalog_event *info, uint32_t number)
 {
 	struct strbuf names = STRBUF_INIT;
@@ -44,11 +44,11 @@ static char *names_of_mask(const struct catalog_event *info, uint32_t number)
 	return strbuf_take(&names);
 }
 
-/* perf_event_attr.precise_ip: the kernel is asked for no skid, and may refuse. */
+/* perf_event_attr.precise_ip: requests no skid; the kernel may refuse. */
 enum { PRECISE_NO_SKID = 2 };
 
-/* The event select register: on AMD the upper bits of the code are at 35:32, a mask with extra bits
- * has all of them in place. */
+/* Makes the event select register's value. On AMD the upper bits of the code are at 35:32; a mask
+ * with extra bits already has all of them in place. */
 static void encode_register(const struct catalog_event *info, const struct cpu_type *type,
 			    struct event *event)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * From what the catalogue has of an event to how it is programmed; for event.h's own use.
+ * Turns an event's catalogue entry into the values that program the event. Used only by the files
+ * that implement event.h. Nothing is allocated for the caller.
  *
  *	event_fill(&event, info);
  *	event.unit_mask = 3;
@@ -13,12 +14,12 @@
 #include "event/event_types.h"
 #include "event/evsys.h"
 
-/* Makes @event the one of @info, as it is usually asked for. */
+/* Makes @event the event of @info with its default settings. */
 void event_fill(struct event *event, const struct catalog_event *info);
-/* Sets how @event, with its unit mask, is programmed on CPUs of @type; 0, or -EINVAL where libpfm4
- * refuses it. */
+/* Fills in how @event, with its unit mask, is programmed on CPUs of @type. Returns 0, or -EINVAL if
+ * libpfm4 rejects it. */
 int event_encode(const struct catalog_event *info, const struct cpu_type *type, struct event *event,
 		 struct error *err);
 
-/* Programs @event, the CPU's own, for one of several types of cores. */
+/* Programs @event, an event of the CPU's own, for one type of cores on a machine with several. */
 void event_bind(struct event *event, const struct evsys_pmu *pmu);

@@ -15,13 +15,13 @@
 #include <linux/perf_event.h>
 #include <string.h>
 
-/* The sample file's header has 32 bits for the count, its name prints them with a sign. */
+/* The sample file's header has 32 bits for the count, and the file's name prints it signed. */
 static const uint64_t count_max = INT32_MAX;
 
-/* So many names may stand in a message. */
+/* Maximum number of names listed in a message. */
 enum { LISTED_MAX = 20 };
 
-/* The parts of a specification, by their place. */
+/* The parts of a specification, by position. */
 enum part {
 	PART_NAME,
 	PART_COUNT,
@@ -34,7 +34,7 @@ enum part {
 };
 
 struct parts {
-	const char *spec; /* the whole, for messages */
+	const char *spec; /* the whole specification, for messages */
 	char *at[PART_COUNT_];
 	size_t count;
 	struct error *err;
@@ -80,7 +80,7 @@ static int split(struct parts *parts)
 	}
 }
 
-/* Reads a number where the part is there; leaves @ret as it is where it is left out or empty. */
+/* Reads a number if the part is present; leaves @ret unchanged if it is missing or empty. */
 static int parts_number(const struct parts *parts, enum part part, const char *what, uint64_t max,
 			uint64_t *ret)
 {
@@ -93,10 +93,10 @@ static int parts_number(const struct parts *parts, enum part part, const char *w
 	return 0;
 }
 
-/* What an event is looked for in. */
+/* The CPU type and machine whose events are searched. */
 struct place {
 	const struct cpu_type *type;
-	const char *root; /* of the machine whose kernel's events count too, or NULL */
+	const char *root; /* of the machine whose kernel's events are included, or NULL */
 };
 
 static int unknown_name(const struct place *place, const char *name, struct error *err)
@@ -123,7 +123,7 @@ static int unknown_name(const struct place *place, const char *name, struct erro
 	return error_set(err, -EINVAL, "Invalid event %s; there are %s", name, strbuf_text(&known));
 }
 
-/* The count, or the rate of the timer. */
+/* Reads the count, or the clock's rate. */
 static int read_count(const struct parts *parts, const struct catalog_event *info,
 		      struct event *event)
 {
@@ -159,7 +159,8 @@ static int bad_mask(const struct parts *parts, const struct catalog_event *info,
 			 info->masks ? strbuf_text(&valid) : "it has none, say 0");
 }
 
-/* A number stands for the one mask of that value, named or not; where several have it, -EINVAL. */
+/* Replaces a mask's value by the number of the mask that has it. Returns -EINVAL if several named
+ * masks have that value. */
 static int number_of_value(const struct parts *parts, const struct catalog_event *info,
 			   uint64_t *value)
 {
@@ -170,7 +171,7 @@ static int number_of_value(const struct parts *parts, const struct catalog_event
 	for (i = 0; i < info->mask_count; i++) {
 		mask = &info->masks[i];
 		if (mask->value != *value || !mask->name || (found && info->pfm))
-			continue; /* libpfm4 has several names for one mask */
+			continue; /* libpfm4 can have several names for one mask */
 		strbuf_addf(&names, "%s%s", count++ ? ", " : "", mask->name);
 		found = mask;
 	}
@@ -183,7 +184,7 @@ static int number_of_value(const struct parts *parts, const struct catalog_event
 	return 0;
 }
 
-/* "A" or "A+B": the numbers added up. False if one is no mask's name. */
+/* Gets the combined number of the masks named "A" or "A+B". Returns false if a name is unknown. */
 static bool masks_named(const struct catalog_event *info, const char *names, uint64_t *ret)
 {
 	_cleanup_free_ char *copy = xstrdup(names);
@@ -200,7 +201,7 @@ static bool masks_named(const struct catalog_event *info, const char *names, uin
 	return true;
 }
 
-/* Keeps names that the number alone would not bring back. */
+/* Keeps the names if they cannot be restored from the number. */
 static int keep_names(const struct parts *parts, const struct catalog_event *info,
 		      struct event *event)
 {
@@ -240,7 +241,7 @@ static int read_mask(const struct parts *parts, const struct catalog_event *info
 	return 0;
 }
 
-/* Takes "p", "pp" or "ppp" away where it is the last part and no mask of that name. */
+/* Reads and removes a last part of "p", "pp" or "ppp", unless it is a mask of that name. */
 static int read_precise(struct parts *parts, const struct catalog_event *info, struct event *event)
 {
 	size_t last = parts->count - 1, length;
@@ -280,7 +281,7 @@ static int read_where(const struct parts *parts, struct event *event)
 	return 0;
 }
 
-/* "r1c2": the event select register as it is, in hexadecimal, as perf(1) takes it. */
+/* Makes the event for "r1c2", a hexadecimal value of the event select register, as in perf(1). */
 static const struct catalog_event *raw_event(const char *name, struct catalog_event *raw)
 {
 	const char *digits = name + 1;
@@ -298,7 +299,7 @@ static const struct catalog_event *raw_event(const char *name, struct catalog_ev
 	return raw;
 }
 
-/* What stands behind the name. */
+/* Reads the parts after the name. */
 static int read_rest(struct parts *parts, const struct catalog_event *info, struct event *event)
 {
 	if (read_precise(parts, info, event) < 0 || read_count(parts, info, event) < 0 ||
@@ -327,8 +328,8 @@ static int parse_own(const struct place *place, struct parts *parts, struct even
 	return info == &raw ? 0 : event_encode(info, place->type, event, parts->err);
 }
 
-/* "cpu/event=0x3c,umask=1/" or "cpu~event=0x3c+umask=1" taken apart into PMU and terms, without the
- * "pp" behind the last slash, whose length is returned. Caller frees both. */
+/* Splits "cpu/event=0x3c,umask=1/" or "cpu~event=0x3c+umask=1" into PMU and terms. Returns the
+ * length of the "pp" after the last slash, which is removed. The caller frees both strings. */
 static size_t split_pmu(const char *name, char **ret_pmu, char **ret_terms)
 {
 	size_t length = strcspn(name, "/~"), precise = 0;
@@ -349,7 +350,7 @@ static size_t split_pmu(const char *name, char **ret_pmu, char **ret_terms)
 	return precise;
 }
 
-/* The name in sample files, which has neither slashes, commas nor dots. */
+/* Sets the name used in sample files, which must not contain slashes, commas or dots. */
 static int name_pmu_event(const struct parts *parts, const char *pmu, const char *terms,
 			  struct event *event)
 {
@@ -380,7 +381,8 @@ void event_bind(struct event *event, const struct evsys_pmu *pmu)
 		event->perf_config |= (uint64_t)pmu->type << PERF_PMU_TYPE_SHIFT;
 }
 
-/* The event of the CPU's that @terms names where the PMU is one type of its cores. */
+/* Returns the CPU's event that @terms names if the PMU is one type of the CPU's cores, else
+ * NULL. */
 static const struct catalog_event *core_event(const struct place *place,
 					      const struct evsys_pmu *pmu, const char *terms)
 {

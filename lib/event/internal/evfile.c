@@ -14,7 +14,7 @@
 
 enum {
 	INCLUDE_DEPTH_MAX = 8,
-	FILES_MAX = 256, /* against includes that multiply */
+	FILES_MAX = 256, /* limit for includes that multiply */
 	USUAL_COUNT = 100000,
 };
 
@@ -23,19 +23,19 @@ struct reading {
 	struct evfile *f;
 	const char *key;  /* of the CPU type it belongs to */
 	const char *name; /* "events" or "unit_masks" */
-	size_t directory; /* of the search path, where it was found */
+	size_t directory; /* index in the search path */
 	unsigned int depth;
 	evfile_source *source;
 	void *data;
 };
 
-/* A line of "events" being taken apart. */
+/* A line of "events" being parsed. */
 struct draft {
 	const struct evline *l;
 	struct evfile *f;
 	struct catalog_event event;
-	unsigned int seen; /* bits of the tags that were there */
-	bool filtered;	   /* this CPU does not have it */
+	unsigned int seen; /* one bit per tag seen */
+	bool filtered;	   /* this CPU lacks the event */
 };
 
 static int read_code(struct draft *d, char *value)
@@ -48,7 +48,7 @@ static int read_code(struct draft *d, char *value)
 	return 0;
 }
 
-/* "0,1,3", or "cpuid": as many as the CPU has. */
+/* Reads "0,1,3", or "cpuid" for as many as the CPU has. */
 static int read_counters(struct draft *d, char *value)
 {
 	uint64_t number;
@@ -71,7 +71,7 @@ static bool is_zero(const struct evmask *set)
 	return set->type == EVMASK_MANDATORY && !set->masks->value && !set->masks->name;
 }
 
-/* "a" or "a,b": the masks of both, the default of the first. */
+/* Reads "a" or "a,b": the masks of both, with the default of the first. */
 static int read_um(struct draft *d, char *value)
 {
 	struct catalog_mask joined[EVMASK_MAX];
@@ -146,7 +146,7 @@ static int read_filter(struct draft *d, char *value)
 	return 0;
 }
 
-/* "hw/0": the kernel's own numbering of the event. */
+/* Reads "hw/0", the kernel's own number of the event. */
 static int read_perf(struct draft *d, char *value)
 {
 	static const struct {
@@ -239,7 +239,7 @@ static int missing_tag(const struct draft *d)
 	return 0;
 }
 
-/* What follows from the tags that were there for those that were not. */
+/* Sets the defaults of the tags that are missing. */
 static void complete(struct draft *d)
 {
 	struct catalog_event *event = &d->event;
@@ -290,8 +290,8 @@ static int read_event(struct reading *at, const struct evline *l, char *line)
 
 static int read_file(struct reading *at, size_t from, struct error *err);
 
-/* A file that includes its own type means the next of the search path, which it takes the place
- * of. */
+/* Reads an included file. A file that includes its own CPU type means the next directory in the
+ * search path that has this type, which it would otherwise hide. */
 static int include(void *data, const char *key, const struct evline *l)
 {
 	const struct reading *at = data;
@@ -348,8 +348,8 @@ static uint64_t name_key(const struct catalog_event *event)
 	return hash_bytes(event->name, strlen(event->name));
 }
 
-/* Keeps of each name the event that was read at the least depth, of those from @start on, and none
- * that was there before. */
+/* Removes repeated names: of the events from @start on, keeps the one read at the least depth, and
+ * none whose name was already present before @start. */
 static void drop_repeated(struct evfile *f, size_t start)
 {
 	struct map seen = MAP_INIT;

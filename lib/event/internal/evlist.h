@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A list of events that grows while sources of the catalogue add to it. It owns what the arena
- * holds; the events are copied, their strings borrowed.
+ * A growing list of events with lookup by name, filled from the catalogue's sources. Events are
+ * copied; their strings are borrowed, and sources can allocate them in the list's arena, which
+ * lives as long as the list.
  *
  *	struct evlist l = { 0 };
  *	evlist_add(&l, &event);
@@ -16,13 +17,13 @@
 struct evlist {
 	struct catalog_event *events;
 	size_t count, room;
-	struct map names; /* hash of a name: its index + 1 */
+	struct map names; /* hash of a name to its index + 1 */
 	struct arena arena;
 };
 
-/* Adds a copy of @event unless there is one of its name; whether it was added. */
+/* Adds a copy of @event unless the list has one of that name. Returns whether it was added. */
 bool evlist_add(struct evlist *l, const struct catalog_event *event);
-/* The event called @name, or NULL; borrowed until something is added. */
+/* Returns the event called @name, or NULL; borrowed until the next evlist_add(). */
 struct catalog_event *evlist_find(const struct evlist *l, const char *name);
 /* Frees everything. */
 void evlist_done(struct evlist *l);

@@ -15,7 +15,7 @@ static const char *const type_names[] = {
 };
 static_assert(ARRAY_SIZE(type_names) == EVMASK_TYPE_COUNT_, "every type has a name");
 
-/* The place of a flag in Intel's event select registers; pebs is none of theirs. */
+/* Positions of flags in Intel's event select registers; pebs is not a bit of these registers. */
 static const struct {
 	const char *name;
 	uint32_t bits;
@@ -26,7 +26,7 @@ static const struct {
 	{ "pebs", CATALOG_MASK_PRECISE },
 };
 
-/* Value of "prefix:value", or NULL if @word is something else. */
+/* Returns the value of "prefix:value", or NULL if @word is something else. */
 static char *tag_value(char *word, const char *prefix)
 {
 	size_t length = strlen(prefix);
@@ -47,7 +47,7 @@ static int set_type(const struct evline *l, struct evmask *set, const char *valu
 	return evline_fail(l, "unit mask type '%s' is not mandatory, exclusive or bitmask", value);
 }
 
-/* "name:N type:T default:D", in any order. */
+/* Reads "name:N type:T default:D", in any order. */
 static int read_head(const struct evline *l, char *line, struct evmask *set)
 {
 	const char *type = NULL;
@@ -75,7 +75,7 @@ static int read_head(const struct evline *l, char *line, struct evmask *set)
 	return set_type(l, set, type);
 }
 
-/* "inv,edge,cmask=1f" */
+/* Reads "inv,edge,cmask=1f". */
 static int read_extra(const struct evline *l, char *list, uint32_t *ret)
 {
 	const char *digits;
@@ -103,7 +103,7 @@ static int read_extra(const struct evline *l, char *list, uint32_t *ret)
 	return 0;
 }
 
-/* "0xNN [extra:... name] description" */
+/* Reads "0xNN [extra:... name] description". */
 static int add_mask(const struct evline *l, char *line, struct evmask *set)
 {
 	struct catalog_mask mask = { 0 };
@@ -140,7 +140,8 @@ static int add_mask(const struct evline *l, char *line, struct evmask *set)
 	return 0;
 }
 
-/* Whether the default, a number, is one of the masks or, of a bitmask, made of them. */
+/* Sets a numeric default. Returns whether it is one of the masks or, for a bitmask, a combination
+ * of them. */
 static bool default_number(struct evmask *set, uint64_t number)
 {
 	uint64_t all = 0;
@@ -170,7 +171,7 @@ static bool default_name(struct evmask *set)
 	return false;
 }
 
-/* What can be said of a set once its last line is read; said of its first line. */
+/* Checks a complete set and sets its default mask; mistakes are reported at its first line. */
 static int finish_set(const struct evline *at, struct evmask *set)
 {
 	struct evline l = { .path = set->path, .number = set->line, .err = at->err };

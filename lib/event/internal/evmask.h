@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files called "unit_masks": sets of unit masks that the lines of "events" refer to by name. The
- * strings are borrowed from the text that was read, the arrays are the table's.
+ * Reads "unit_masks" files: named sets of unit masks that the lines of an "events" file refer to.
+ * Strings are borrowed from the text that was read; the table owns the arrays.
  *
  *	struct evmask_table t = { 0 };
  *	if (evmask_read(&t, &lines, 0, include, data) < 0) ...
@@ -31,7 +31,7 @@ struct evmask {
 	enum evmask_type type;
 	const char *default_text; /* a number or the name of a mask */
 	uint32_t default_mask;
-	struct catalog_mask *masks; /* at least one, once read whole */
+	struct catalog_mask *masks; /* at least one once the set is complete */
 	size_t count, room;
 	bool used; /* an event refers to it */
 };
@@ -41,17 +41,18 @@ struct evmask_table {
 	size_t count, room;
 };
 
-/* Reads the file that "include:@key" names into the same table; 0 or -errno. */
+/* Reads the file named by "include:@key" into the same table. Returns 0 or -errno. */
 typedef int evmask_include(void *data, const char *key, const struct evline *l);
 
-/* Reads a file's lines into the table; @depth is the number of includes that led to it. A set of
- * the same name that was read at a lesser depth stands. 0, or -EBADMSG with what is wrong in which
- * line, or what @include returned. */
+/* Reads a file's lines into the table. @depth is the number of includes that led to the file; of
+ * sets with the same name the one read at the least depth is used. Returns 0, -EBADMSG with line
+ * and mistake, or what @include returned. */
 int evmask_read(struct evmask_table *t, struct evline *l, unsigned int depth,
 		evmask_include *include, void *data);
-/* The set called @name that counts; NULL if there is none. */
+/* Returns the set called @name, the one at the least depth if there are several, or NULL. */
 struct evmask *evmask_find(const struct evmask_table *t, const char *name);
-/* -EBADMSG if a set of the file itself, not of an included one, is used by no event. */
+/* Returns -EBADMSG if no event uses some set of the file itself (not of an included one), else
+ * 0. */
 int evmask_check_used(const struct evmask_table *t, struct error *err);
 /* Frees the table. */
 void evmask_done(struct evmask_table *t);

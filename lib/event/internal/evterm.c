@@ -15,7 +15,7 @@ static const char *const words[] = {
 };
 static_assert(ARRAY_SIZE(words) == EVTERM_WORDS, "every word has a name");
 
-/* "7" or "0-7" */
+/* Parses "7" or "0-7". */
 static int parse_range(const char **at, struct evformat *f)
 {
 	uint64_t low, high;
@@ -55,7 +55,7 @@ int evformat_parse(const char *text, struct evformat *ret)
 	return 0;
 }
 
-/* @width low bits, 64 of them too. */
+/* Returns a mask of the @width lowest bits; 64 is allowed. */
 static uint64_t low_bits(unsigned int width)
 {
 	return width < 64 ? (1ULL << width) - 1 : UINT64_MAX;
