@@ -15,10 +15,10 @@ struct chain_arcs {
 	struct arena strings;
 	struct chain_arcs_file *files;
 	size_t count, room;
-	struct chain_arc_count *arcs; /* of all files, one behind the other */
+	struct chain_arc_count *arcs; /* of all files, one file after the other */
 };
 
-/* An arc as it comes, and the file that it belongs to. */
+/* An arc as read, with the file that it belongs to. */
 struct found {
 	uint32_t file;
 	struct chain_arc_count arc;
@@ -27,16 +27,16 @@ struct found {
 struct collect {
 	struct chain_arcs *out;
 	const struct chain_names *names;
-	bool by_library, by_kernel; /* applications are kept apart */
-	uint32_t *owners;  /* by context: one of those that differ only in why chains end */
-	struct map by_key; /* of owner and both images: index of a file + 1 */
+	bool by_library, by_kernel; /* applications are separated */
+	uint32_t *owners;  /* by context: a representative of those that differ only in ->end */
+	struct map by_key; /* of owner and both images to the file's index + 1 */
 	struct found *found;
 	size_t found_count, found_room;
 };
 
-/* --- whose files they are --- */
+/* --- the files and their owners --- */
 
-/* All but why chains end: 0 where contexts differ in nothing else. */
+/* Compares contexts without ->end: 0 if they differ in nothing else. */
 static int compare_contexts(const void *pa, const void *pb, void *data)
 {
 	const struct chain_names *names = data;
@@ -48,7 +48,7 @@ static int compare_contexts(const void *pa, const void *pb, void *data)
 	return r ? r : sname_task_compare(&a->task, &b->task);
 }
 
-/* One context stands for all that differ only in why their chains end. */
+/* Chooses one context to represent all that differ only in ->end. */
 static void find_owners(struct collect *c)
 {
 	uint32_t count = chain_names_contexts(c->names), owner = 0, i;
@@ -66,7 +66,8 @@ static void find_owners(struct collect *c)
 	}
 }
 
-/* The application under which sample files have the caller: a region is none. */
+/* Returns the application that sample files name for the caller; an anonymous region cannot be the
+ * application. */
 static uint32_t app_of(const struct collect *c, uint32_t app, uint32_t caller)
 {
 	const struct sname_image *image = chain_names_image_at(c->names, caller);
@@ -79,8 +80,8 @@ static uint32_t app_of(const struct collect *c, uint32_t app, uint32_t caller)
 	return app;
 }
 
-/* Makes the file for arcs between two images in chains of an owner; its number, or UINT32_MAX where
- * the session says nothing that makes sense. */
+/* Makes the file for arcs between two images in an owner's chains. Returns its number, or
+ * UINT32_MAX if the context's event is invalid. */
 static uint32_t add_file(struct collect *c, uint32_t owner, uint32_t caller, uint32_t callee)
 {
 	struct chain_arcs *out = c->out;
@@ -131,7 +132,7 @@ static void take_arc(const struct chain_arc *arc, void *data)
 	c->out->files[found.file].count++;
 }
 
-/* Deals the arcs out to their files. */
+/* Distributes the arcs to their files. */
 static void deal_out(struct collect *c)
 {
 	struct chain_arcs *out = c->out;
@@ -157,7 +158,8 @@ static int read_separation(const char *part, void *data)
 	return 0;
 }
 
-/* What a session does not say of itself is kept apart. */
+/* Reads how the session's files are separated; if the session does not record it, assumes
+ * separation by application. */
 static void find_separation(struct collect *c, const char *samples)
 {
 	struct setup setup = { 0 };

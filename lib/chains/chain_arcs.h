@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The arcs of a session's call chains: what call graph files ({cg}) would hold of each application,
- * caller's and callee's image, made of the chain store when somebody asks.
+ * Caller/callee arcs of a session's call chains, grouped into the call graph files ({cg}) that
+ * would hold them: by application, caller's image, callee's image, event and task. They are
+ * computed from the chain store on request. The struct chain_arcs owns all that is returned from
+ * it.
  *
  *	struct chain_arcs *a;
  *	if (chain_arcs_read(samples, &a, err) == 0)	-ENOENT: there are no chains
@@ -9,8 +11,8 @@
  *			puts(chain_arcs_at(a, i)->name.image.name);
  *	chain_arcs_free(a);
  *
- * The application stands in a name as the session's sample files have it: where these are not kept
- * apart by application (setup says so), it is the caller's image.
+ * The application in a name is the one in the session's sample files: if these are not separated by
+ * application (see setup), it is the caller's image.
  */
 #pragma once
 
@@ -23,28 +25,28 @@
 #include <stdint.h>
 
 struct chain_arc_count {
-	uint64_t key; /* as in the file: low 32 bits of the caller's offset, of the callee's */
+	uint64_t key; /* as in the file: low 32 bits of the caller's offset, then of the callee's */
 	uint64_t samples;
 };
 
-/* Several may have one name. */
+/* The arcs of one sample file; several can have the same name. */
 struct chain_arcs_file {
 	struct sname name;
 	bool is_kernel, callee_is_kernel;
-	const struct chain_arc_count *arcs; /* a key may come more than once: readers add */
+	const struct chain_arc_count *arcs; /* a key can occur more than once: readers add up */
 	size_t count;
 };
 
 struct chain_arcs;
 
-/* Reads the chains of the session at @samples. 0, the caller frees; or -errno: -ENOENT if there are
- * none. */
+/* Reads the chains of the session at @samples. Returns 0 (the caller frees), or -errno: -ENOENT if
+ * there are none. */
 int chain_arcs_read(const char *samples, struct chain_arcs **ret, struct error *err);
-/* NULL is fine. */
+/* Frees the arcs; NULL is allowed. */
 void chain_arcs_free(struct chain_arcs *a);
 DEFINE_CLEANUP(struct chain_arcs *, chain_arcs_free);
 
-/* Number of sample files that the arcs would be in. */
+/* Returns the number of sample files that the arcs would be in. */
 size_t chain_arcs_count(const struct chain_arcs *a);
-/* Borrowed. */
+/* Returns the arcs of the @i-th file, borrowed. */
 const struct chain_arcs_file *chain_arcs_at(const struct chain_arcs *a, size_t i);

@@ -26,7 +26,7 @@ static int open_generation(const char *dir, unsigned int n, struct generation *g
 	_cleanup_free_ char *nodes = xasprintf("%s/nodes.%u", dir, n);
 	int r;
 
-	/* The nodes first: a writer at work adds the places that they name before them. */
+	/* The nodes first: an active writer adds places before the nodes that refer to them. */
 	r = chain_table_open(&g->nodes, nodes, CHAIN_TABLE_NODES, false, err);
 	if (r < 0)
 		return r;
@@ -52,7 +52,7 @@ int chain_reader_open(const char *samples, struct chain_reader **ret, struct err
 			return status;
 		r->count++;
 	}
-	/* Last, for the same reason. */
+	/* The names last, for the same reason. */
 	status = chain_names_open(dir, false, &r->names, err);
 	if (status < 0)
 		return status;
@@ -85,7 +85,7 @@ static struct chain_node node_of(const struct generation *g, uint32_t i)
 	return *(const struct chain_node *)chain_table_at(&g->nodes, i);
 }
 
-/* The frame at place @i; false if there is no such place or image. */
+/* Gets the frame at place @i; returns false if there is no such place or image. */
 static bool frame_at(const struct chain_reader *r, const struct generation *g, uint32_t i,
 		     struct chain_frame *ret)
 {
@@ -95,12 +95,13 @@ static bool frame_at(const struct chain_reader *r, const struct generation *g, u
 		return false;
 	value = ((const struct chain_place *)chain_table_at(&g->places, i))->image_offset;
 	ret->image = (uint32_t)(value >> CHAIN_OFFSET_BITS);
-	/* The upper bits repeat the highest of the lower. */
+	/* Sign extension: the upper bits repeat the highest of the lower. */
 	ret->offset = (uint64_t)((int64_t)(value << 16) >> 16);
 	return ret->image && ret->image <= chain_names_images(r->names);
 }
 
-/* Collects the frames of node @i into r->frames: their number, or 0 if it makes no sense. */
+/* Collects the frames of node @i in r->frames. Returns their number, or 0 if the node is
+ * invalid. */
 static size_t collect(struct chain_reader *r, const struct generation *g, uint32_t i,
 		      uint32_t *ret_context)
 {
@@ -108,7 +109,7 @@ static size_t collect(struct chain_reader *r, const struct generation *g, uint32
 	size_t count = 0;
 
 	while (n.parent) {
-		/* Parents stand before their children: that ends every walk. */
+		/* Parents precede their children, so every walk ends. */
 		if (n.parent >= i || count == CHAIN_FRAMES_MAX ||
 		    !frame_at(r, g, n.place, &r->frames[count++]))
 			return 0;
@@ -144,10 +145,10 @@ int chain_reader_each(struct chain_reader *r,
 	return 0;
 }
 
-/* What the nodes of a pair of files add up to. */
+/* Sums over the nodes of a pair of files. */
 struct sums {
-	uint32_t *contexts; /* of each node: its root's; 0: it or one above it makes no sense */
-	uint64_t *samples;  /* of the chains that go through it */
+	uint32_t *contexts; /* of each node's root; 0: the node or one above it is invalid */
+	uint64_t *samples;  /* of the chains that include the node */
 };
 
 static uint32_t context_of_node(const struct chain_reader *r, const struct generation *g,
@@ -161,7 +162,8 @@ static uint32_t context_of_node(const struct chain_reader *r, const struct gener
 	return n.parent < i && frame_at(r, g, n.place, &frame) ? contexts[n.parent] : 0;
 }
 
-/* Parents stand before their children: one pass down the tree and one up do. */
+/* Adds up the samples. Parents precede their children, so one pass down the tree and one up
+ * suffice. */
 static void add_up(const struct chain_reader *r, const struct generation *g, uint32_t count,
 		   struct sums *s)
 {
@@ -239,12 +241,12 @@ void chain_reader_check(const struct chain_reader *r, struct chain_damage *ret)
 	ret->any = ret->nodes || ret->missing || ret->bytes;
 }
 
-/* --- adding up --- */
+/* --- merging --- */
 
 struct merge {
 	const struct chain_names *names;
 	struct chain_store *to;
-	uint32_t *images, *contexts; /* numbers there, 0: not asked for yet */
+	uint32_t *images, *contexts; /* numbers in @to; 0: not requested yet */
 	struct chain_frame frames[CHAIN_FRAMES_MAX];
 	struct error *err;
 };
@@ -310,7 +312,7 @@ int chain_merge(const char *samples, struct chain_store *to, struct error *err)
 	return chain_reader_each(r, add_there, m);
 }
 
-/* Puts the directory @from in the place of @to. */
+/* Replaces the directory @to by @from. */
 static int replace_directory(const char *from, const char *to, struct error *err)
 {
 	_cleanup_free_ char *aside = xasprintf("%s.old.tmp", to);

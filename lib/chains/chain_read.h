@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reading, adding up and checking the call chains of sessions (chain_store.h). Nothing here trusts
- * a byte of the files.
+ * Reads, merges, checks and repairs the call chains of sessions (chain_store.h). All data read from
+ * the files is treated as untrusted. A reader owns what it returns.
  *
  *	struct chain_reader *r;
  *	if (chain_reader_open(samples, &r, err) == 0)	-ENOENT: there are none
@@ -16,48 +16,50 @@
 
 struct chain_reader;
 
-/* Opens the chains of the session at @samples. 0 or -errno: -ENOENT if there are none. Caller
- * closes. */
+/* Opens the chains of the session at @samples. Returns 0 (the caller closes), or -errno: -ENOENT if
+ * there are none. */
 int chain_reader_open(const char *samples, struct chain_reader **ret, struct error *err);
-/* NULL is fine. */
+/* Closes the reader; NULL is allowed. */
 void chain_reader_close(struct chain_reader *r);
 DEFINE_CLEANUP(struct chain_reader *, chain_reader_close);
 
-/* What its numbers stand for; borrowed. */
+/* Returns the images and contexts that the reader's numbers refer to, borrowed. */
 const struct chain_names *chain_reader_names(const struct chain_reader *r);
 
-/* Calls @each with every chain that has samples and the number of its context, until one returns
- * non-zero, which is returned. A chain may come more than once: readers add. What makes no sense is
- * passed over. */
+/* Calls @each with every chain that has samples and the number of its context, until a call returns
+ * non-zero, which is returned. A chain can occur more than once: the callback must add up. Invalid
+ * nodes are skipped. */
 int chain_reader_each(struct chain_reader *r,
 		      int (*each)(uint32_t context, const struct chain *chain, void *data),
 		      void *data);
 
-/* Frames one of which calls the other, in chains of one context. */
+/* A caller and callee, adjacent frames in chains of one context. */
 struct chain_arc {
 	uint32_t context;
 	struct chain_frame caller, callee;
 	uint64_t samples;
 };
 
-/* Calls @each for the arcs of all chains that chain_reader_each() tells of; those that chains have
- * in common come once. What is pointed at is borrowed for the call. */
+/* Calls @each for the arcs of all chains that chain_reader_each() reports. Arcs between frames that
+ * chains share in the tree are reported once, with the samples added up; others can occur more than
+ * once. The arc is borrowed for the call. */
 void chain_reader_arcs(const struct chain_reader *r,
 		       void (*each)(const struct chain_arc *arc, void *data), void *data);
 
-/* What is wrong with the files. */
+/* Damage found in the files. */
 struct chain_damage {
-	uint64_t nodes;	  /* that make no sense, or are below such */
-	uint64_t samples; /* of those */
-	uint64_t missing; /* records that are counted and not there */
-	uint64_t bytes;	  /* of names that make no sense */
+	uint64_t nodes;	  /* that are invalid, or below an invalid one */
+	uint64_t samples; /* samples of those nodes */
+	uint64_t missing; /* tables with fewer records than their headers count */
+	uint64_t bytes;	  /* of names that are invalid */
 	bool any;
 };
-/* Looks at all nodes. */
+/* Checks all nodes. */
 void chain_reader_check(const struct chain_reader *r, struct chain_damage *ret);
 
-/* Adds all chains of the session at @samples to @to: 0 or -errno (-ENOENT if there are none). */
+/* Adds all chains of the session at @samples to @to. Returns 0 or -errno (-ENOENT if there are
+ * none). */
 int chain_merge(const char *samples, struct chain_store *to, struct error *err);
-/* Writes the files of the session anew with all chains that make sense. 0 or -errno, and then the
- * old ones stand. Not while a writer is at work. */
+/* Rewrites the session's files with all valid chains. Returns 0, or -errno with the old files kept.
+ * Must not run while a writer is active. */
 int chain_repair(const char *samples, struct error *err);

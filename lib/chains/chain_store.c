@@ -11,29 +11,28 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Beyond these nodes the next pair of files is begun, so that neither what is mapped nor the lookup
- * grows with the session: 9 MiB and 4 MiB, which is what 2^20 slots hold before they are doubled.
- * Chains seen before are then stored once more. */
+/* Number of nodes at which a pair of files is full. Starting a new pair then bounds the mapping (9
+ * MiB) and the lookup (4 MiB: 2^20 slots, which more nodes would soon double) in long sessions.
+ * Chains seen before are stored again in the new pair. */
 enum { NODES_MAX = 750000 };
 
 enum { SLOTS_MIN = 1 << 10 };
 
-enum { AHEAD = 16 }; /* records, to fetch where they will be entered */
+enum { AHEAD = 16 }; /* prefetch distance in records */
 
-/* A hash table of record numbers, 0: free. It is not in the file: it is made when that is opened.
- */
+/* A hash table of record numbers, 0: free. It is not stored but built when the file is opened. */
 struct lookup {
 	uint32_t *slots;
 	uint32_t mask, used;
 };
 
-/* A frame of a chain and where it is in the tree. */
+/* A frame of a chain and its position in the tree. */
 struct step {
 	struct chain_frame frame;
 	struct chain_callers at;
 };
 
-/* The chain added last, outermost first: the next one mostly begins like it. */
+/* The chain added last, outermost first: the next one usually starts with the same frames. */
 struct memo {
 	uint32_t context; /* 0: none */
 	struct chain_callers root;
@@ -48,7 +47,7 @@ struct chain_store {
 	struct chain_table places, nodes;
 	struct lookup by_place, by_node;
 	struct memo memo;
-	uint32_t *paths; /* of the chain that is added, outermost first */
+	uint32_t *paths; /* of the chain being added, outermost first */
 	size_t path_room;
 };
 
@@ -63,8 +62,9 @@ static uint64_t place_hash(uint64_t image_offset)
 	return hash_u64(image_offset);
 }
 
-/* A node is looked up by a hash of all places on the way to it: so it is known where to look for
- * each frame of a chain before any of them is found, and memory is fetched for all at once. */
+/* A node is looked up by a hash of all places on the path to it. The hashes of all frames of a
+ * chain are thus known before any of them is found, and the memory for all can be prefetched at
+ * once. */
 static uint32_t path_of_context(uint32_t context)
 {
 	return (uint32_t)hash_u64(context);
@@ -97,7 +97,7 @@ static void lookup_put(struct lookup *l, uint64_t hash, uint32_t number)
 	l->used++;
 }
 
-/* Frees the slots and makes room for @count records. */
+/* Clears the table and makes room for @count records. */
 static void lookup_reset(struct lookup *l, uint32_t count)
 {
 	size_t slots = SLOTS_MIN;
@@ -113,7 +113,7 @@ static bool lookup_is_full(const struct lookup *l)
 	return l->used > l->mask / 4 * 3;
 }
 
-/* Where a hash is looked up is in no cache mostly: has it there soon. */
+/* Prefetches the slot of a hash, which is rarely cached. */
 static void lookup_fetch(const struct lookup *l, uint64_t hash)
 {
 	__builtin_prefetch(&l->slots[(uint32_t)hash & l->mask], 1);
@@ -131,7 +131,7 @@ static void index_places(struct chain_store *s)
 	}
 }
 
-/* Parents stand before their children. */
+/* Returns the path hash of each node; parents precede their children. The caller frees it. */
 static uint32_t *node_paths(const struct chain_store *s)
 {
 	uint32_t *paths = xcalloc(s->nodes.count, sizeof(*paths)), i;
@@ -163,7 +163,7 @@ static int out_of_space(const struct chain_store *s, struct error *err)
 	return error_errno(err, -errno, "cannot add call chains to %s", s->dir);
 }
 
-/* The number of the place, added where it is new: 0 or -errno. */
+/* Gets the number of a place, adding it if it is new. Returns 0 or -errno. */
 static int find_place(struct chain_store *s, uint64_t value, uint32_t *ret, struct error *err)
 {
 	const struct chain_place place = { value };
@@ -187,7 +187,7 @@ static int find_place(struct chain_store *s, uint64_t value, uint32_t *ret, stru
 	return 0;
 }
 
-/* The node below @parent at the place with that value, 0 if there is none. */
+/* Returns the node below @parent at the place with that value, or 0. */
 static uint32_t find_node(const struct chain_store *s, uint32_t parent, uint32_t path,
 			  uint64_t value)
 {
@@ -218,7 +218,7 @@ static int add_node(struct chain_store *s, const struct chain_node *node, uint32
 	return 0;
 }
 
-/* Adds the node of a place below @parent: 0 or -errno. */
+/* Adds a node for a place below @parent. Returns 0 or -errno. */
 static int add_below(struct chain_store *s, uint32_t parent, uint32_t path, uint64_t value,
 		     uint32_t *ret, struct error *err)
 {
@@ -228,7 +228,7 @@ static int add_below(struct chain_store *s, uint32_t parent, uint32_t path, uint
 	return r < 0 ? r : add_node(s, &node, path, ret, err);
 }
 
-/* The node that chains of the context begin at, added where it is new: 0 or -errno. */
+/* Gets the root node of a context, adding it if it is new. Returns 0 or -errno. */
 static int find_root(struct chain_store *s, uint32_t context, struct chain_callers *ret,
 		     struct error *err)
 {
@@ -256,7 +256,7 @@ static void close_tables(struct chain_store *s)
 	s->memo.context = 0;
 }
 
-/* The first record that makes no sense, or the count: what is behind it is given up. */
+/* Returns the first invalid record, or the count; the records after it are discarded. */
 static uint32_t sound_places(const struct chain_store *s)
 {
 	uint32_t i;
@@ -358,19 +358,20 @@ static void remember(struct memo *m, const struct chain_frame *frame, uint32_t n
 	m->steps[m->count++] = (struct step){ *frame, { node, path } };
 }
 
-/* Where the first @count frames of the chain added last lead. */
+/* Returns the position of the first @count frames of the chain added last. */
 static struct chain_callers reached(const struct memo *m, size_t count)
 {
 	return count ? m->steps[count - 1].at : m->root;
 }
 
-/* The @i-th frame of the chain's innermost @count, from the outermost on. */
+/* Returns the @i-th of the chain's @count innermost frames, counted from the outermost. */
 static const struct chain_frame *frame_at(const struct chain *chain, size_t count, size_t i)
 {
 	return &chain->frames[count - 1 - i];
 }
 
-/* The frames that the chain and the one before it have in common, from the outermost on. */
+/* Returns the number of frames, from the outermost on, that the chain shares with the one before
+ * it. */
 static size_t common(const struct memo *m, const struct chain *chain, size_t count)
 {
 	size_t n = 0;
@@ -385,8 +386,9 @@ static size_t common(const struct memo *m, const struct chain *chain, size_t cou
 	return n;
 }
 
-/* Works out the paths of the chain's frames from the @from-th on, outermost first, and fetches what
- * will be looked at, in steps: each needs what the one before has fetched. */
+/* Computes the paths of the chain's frames from the @from-th on, outermost first, and prefetches
+ * the memory to be read. This takes several passes because each needs what the one before has
+ * fetched. */
 static void make_paths(struct chain_store *s, const struct chain *chain, size_t from, size_t count)
 {
 	uint32_t path = reached(&s->memo, from).path;
@@ -405,7 +407,7 @@ static void make_paths(struct chain_store *s, const struct chain *chain, size_t 
 			&s->places, node_at(s, l->slots[s->paths[i] & l->mask])->place));
 }
 
-/* Adds the chain's frames from the @from-th on: 0 or -errno. */
+/* Adds the chain's frames from the @from-th on. Returns 0 or -errno. */
 static int add_frames(struct chain_store *s, const struct chain *chain, size_t from, size_t count,
 		      struct error *err)
 {
@@ -423,7 +425,8 @@ static int add_frames(struct chain_store *s, const struct chain *chain, size_t f
 	return r;
 }
 
-/* Has the chain remembered with its nodes, made where they are new: 0 or -errno. */
+/* Puts the chain in the memo with its nodes, which are added if they are new. Returns 0 or
+ * -errno. */
 static int find_chain(struct chain_store *s, uint32_t context, const struct chain *chain,
 		      size_t count, struct error *err)
 {
@@ -457,13 +460,13 @@ static uint32_t add_saturated(uint32_t count, uint64_t samples)
 	return samples > UINT32_MAX - count ? UINT32_MAX : count + (uint32_t)samples;
 }
 
-/* So many samples more have the chain of @node. */
+/* Adds @samples to the chain of @node. */
 static void count_chain(struct chain_store *s, uint32_t node, uint64_t samples)
 {
 	node_at(s, node)->count = add_saturated(node_at(s, node)->count, samples);
 }
 
-/* Has files to add to; 0 or -errno. */
+/* Makes sure that files are open for adding. Returns 0 or -errno. */
 static int make_ready(struct chain_store *s, struct error *err)
 {
 	if (chain_store_is_full(s)) {
@@ -471,7 +474,7 @@ static int make_ready(struct chain_store *s, struct error *err)
 		s->generation++;
 		return open_tables(s, err);
 	}
-	/* If the last attempt failed, what was in the way may be gone. */
+	/* If the last attempt failed, try again: its cause may be gone. */
 	return s->nodes.fd < 0 ? open_tables(s, err) : 0;
 }
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The call chains of a session, added up: samples/NAME/chains/ (man opchains.5). Chains that have
- * their outer frames in common share them, as in a tree whose roots are the contexts; each node is
- * stored once, whatever the number of samples.
+ * Stores the call chains of a session with a sample count for each: samples/NAME/chains/ (man
+ * opchains.5). The chains form trees whose roots are the contexts. Chains with the same outer
+ * frames share nodes, and each node is stored once, however many samples there are.
  *
- * One writer (who holds the session's lock), any number of readers. A writer that is killed loses
- * at most the chain it was adding.
+ * There is one writer (the holder of the session's lock) and any number of readers. A writer that
+ * is killed loses at most the chain it was adding. The store owns its memory; arguments are
+ * borrowed for the call.
  *
  *	struct chain_store *s;
  *	if (chain_store_open(samples, &s, err) < 0) ...
@@ -26,54 +27,57 @@
 
 #define CHAIN_DIRECTORY "chains" /* below samples/NAME */
 
-/* Frames beyond these, the outermost, are left out. */
+/* Chains are cut to this many frames; the outermost are dropped. */
 enum { CHAIN_FRAMES_MAX = 2048 };
 
 struct chain_frame {
-	uint32_t image;	 /* its number */
-	uint64_t offset; /* in the image; the upper 16 bits are those of bit 47 */
+	uint32_t image;	 /* number of the image */
+	uint64_t offset; /* in the image; the upper 16 bits repeat bit 47 */
 };
 
-/* A chain and how many samples had it; borrowed. */
+/* A chain and the number of samples that had it; borrowed. */
 struct chain {
-	const struct chain_frame *frames; /* the innermost first */
+	const struct chain_frame *frames; /* innermost first */
 	size_t count;
 	uint64_t samples;
 };
 
 struct chain_store;
 
-/* Opens the store of the session at @samples for adding, makes it where missing; what a killed
- * writer left is made good. 0 or -errno. Caller closes. */
+/* Opens the store of the session at @samples for adding. Creates it if missing and repairs what a
+ * killed writer left. Returns 0 (the caller closes) or -errno. */
 int chain_store_open(const char *samples, struct chain_store **ret, struct error *err);
-/* NULL is fine. */
+/* Closes the store; NULL is allowed. */
 void chain_store_close(struct chain_store *s);
 DEFINE_CLEANUP(struct chain_store *, chain_store_close);
 
-/* The number of an image, good until the store is closed: 0 or -errno (-EOVERFLOW: too many). */
+/* Gets the number of an image, valid until the store is closed. Returns 0 or -errno (-EOVERFLOW:
+ * too many images). */
 int chain_store_image(struct chain_store *s, const struct sname_image *image, bool is_kernel,
 		      uint32_t *ret, struct error *err);
-/* The number of a context; likewise. */
+/* Gets the number of a context, valid until the store is closed. Returns 0 or -errno. */
 int chain_store_context(struct chain_store *s, const struct chain_context *context, uint32_t *ret,
 			struct error *err);
 
-/* Adds a chain of the context with that number. 0; or -errno, then its samples are not counted. */
+/* Adds a chain of the context with number @context. Returns 0, or -errno, in which case its samples
+ * are not counted. */
 int chain_store_add(struct chain_store *s, uint32_t context, const struct chain *chain,
 		    struct error *err);
 
-/* Where callers are in the store. */
+/* Position of a chain's callers in the store. */
 struct chain_callers {
 	uint32_t node, path;
 };
 
-/* The callers of the chain that chain_store_add() added last, good until chain_store_is_full(). */
+/* Returns the callers of the chain that chain_store_add() added last, valid until
+ * chain_store_is_full() returns true. */
 struct chain_callers chain_store_callers(const struct chain_store *s);
-/* Adds a chain that has these callers: 0 or -errno. */
+/* Adds a chain of @leaf and these callers. Returns 0 or -errno. */
 int chain_store_add_called(struct chain_store *s, const struct chain_callers *callers,
 			   const struct chain_frame *leaf, uint64_t samples);
 
-/* Whether the next chain_store_add() begins another pair of files. */
+/* Returns whether the next chain_store_add() starts another pair of files. */
 bool chain_store_is_full(const struct chain_store *s);
 
-/* Bytes mapped and allocated for lookups. */
+/* Returns the bytes mapped and allocated for lookups. */
 size_t chain_store_memory(const struct chain_store *s);

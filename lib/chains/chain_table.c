@@ -18,7 +18,7 @@ struct header {
 	uint32_t version;
 	uint32_t kind;
 	uint32_t record; /* bytes */
-	uint32_t count;	 /* records with number 0 */
+	uint32_t count;	 /* records, including record 0 */
 	uint32_t zero;
 };
 static_assert(sizeof(struct header) == 32, "as on disk");
@@ -49,7 +49,7 @@ static size_t bytes_of(const struct chain_table *t, uint32_t count)
 	return sizeof(struct header) + (size_t)count * t->record;
 }
 
-/* Writes header and record 0 where there is nothing yet, or zeros of a writer that was killed. */
+/* Writes the header and record 0 if the file is empty or has only zeros left by a killed writer. */
 static int make_blank_usable(struct chain_table *t, const struct header *wanted, uint64_t length)
 {
 	uint8_t bytes[sizeof(struct header) + sizeof(struct chain_node)] = { 0 };
@@ -66,7 +66,7 @@ static int make_blank_usable(struct chain_table *t, const struct header *wanted,
 	return n < 0 ? -errno : -ENOSPC;
 }
 
-/* Whether header and length fit; sets the count. */
+/* Checks the header and length and sets the count. */
 static int check_header(struct chain_table *t, const struct header *wanted, const char *path,
 			struct error *err)
 {
@@ -103,7 +103,7 @@ static int map_file(struct chain_table *t, const struct header *wanted, const ch
 		return error_errno(err, r, "cannot write %s", path);
 	if (fstat(t->fd, &st) < 0)
 		return error_errno(err, -errno, "%s", path);
-	/* Its writer was stopped before it wrote anything. */
+	/* The writer was killed before it wrote anything. */
 	if (st.st_size == 0) {
 		t->count = 1;
 		return 0;
@@ -148,7 +148,7 @@ int chain_table_open(struct chain_table *t, const char *path, enum chain_table_k
 void chain_table_close(struct chain_table *t)
 {
 	if (t->map && t->writable)
-		(void)!ftruncate(t->fd, (off_t)bytes_of(t, t->count)); /* what is more is zeros */
+		(void)!ftruncate(t->fd, (off_t)bytes_of(t, t->count)); /* the rest is zeros */
 	if (t->map)
 		(void)munmap(t->map, t->mapped);
 	if (t->fd >= 0)
@@ -156,7 +156,8 @@ void chain_table_close(struct chain_table *t)
 	*t = CHAIN_TABLE_INIT;
 }
 
-/* Lengthens the file with zeros that have blocks behind them: storing there never fails. */
+/* Extends the file with zeros by writing them, so that its blocks are allocated and later stores to
+ * the mapping cannot fail. */
 static int grow(struct chain_table *t)
 {
 	size_t used = bytes_of(t, t->count);

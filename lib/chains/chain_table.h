@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * An array of records of one size in a file mapped into memory, to which records are only ever
- * added: what the chain store is made of (man opchains.5 draws the bytes). Record 0 is zero and
- * never used, so that 0 can mean "none".
+ * An append-only array of fixed-size records in a file mapped into memory; the chain store is built
+ * from these (man opchains.5 shows the file format). Record 0 is zero and never used, so that 0 can
+ * mean "none".
  *
- * One writer, any number of readers. A record is complete before it is counted: a writer that is
- * killed loses at most the one it was adding.
+ * There is one writer and any number of readers. A record is complete before it is counted, so a
+ * writer that is killed loses at most the record it was adding. The caller provides the struct
+ * chain_table, which owns the file and the mapping until it is closed.
  *
  *	struct chain_table t;
  *	if (chain_table_open(&t, path, CHAIN_TABLE_NODES, true, err) < 0) ...
@@ -31,39 +32,42 @@ struct chain_place {
 	uint64_t image_offset; /* image << 48 | low 48 bits of the offset */
 };
 
-/* Record of CHAIN_TABLE_NODES: a place called from its parent. */
+/* Record of CHAIN_TABLE_NODES: a place called from its parent's place. */
 struct chain_node {
-	uint32_t parent; /* a node before this one; 0: this is a root, of a context */
-	uint32_t place;	 /* of a root the context's number */
-	uint32_t count;	 /* samples whose chain this node and its parents are; saturates */
+	uint32_t parent; /* an earlier node; 0: this is the root of a context */
+	uint32_t place;	 /* a place; for a root the context's number */
+	uint32_t count;	 /* samples whose chain is this node and its parents; saturates */
 };
 
 struct chain_table {
 	int fd;
 	uint8_t *map;
 	size_t mapped;	/* bytes */
-	uint32_t count; /* records with number 0 */
-	size_t record;	/* bytes of one */
+	uint32_t count; /* records, including record 0 */
+	size_t record;	/* bytes per record */
 	bool writable;
-	bool damaged; /* it was shorter than it should be: @count is what is there */
+	bool damaged; /* shorter than its header says: @count is what is present */
 };
 
 #define CHAIN_TABLE_INIT ((struct chain_table){ .fd = -1 })
 
-/* Opens the file; with @write it is made where missing or blank, else an empty one has no records.
- * 0 or -errno: -EBADMSG if it is something else, or of a machine of the other byte order. Caller
- * closes. */
+/* Opens the file. With @write it is created if missing or blank; otherwise an empty file has no
+ * records. Returns 0 (the caller closes) or -errno: -EBADMSG if it is not such a file or has the
+ * other byte order. */
 int chain_table_open(struct chain_table *t, const char *path, enum chain_table_kind kind,
 		     bool write, struct error *err);
-/* Unmaps and closes; CHAIN_TABLE_INIT is fine. A writer's file is as long as it need be then. */
+/* Unmaps and closes the file; CHAIN_TABLE_INIT is allowed. A writer's file is truncated to the
+ * length in use. */
 void chain_table_close(struct chain_table *t);
 
-/* Adds a copy of @record: its number, or 0 if the file cannot grow (errno says why). */
+/* Adds a copy of @record. Returns its number, or 0 if the file cannot grow (errno gives the
+ * reason). */
 uint32_t chain_table_add(struct chain_table *t, const void *record);
-/* Forgets all records from number @count on. */
+/* Removes all records from number @count on. */
 void chain_table_cut(struct chain_table *t, uint32_t count);
 
-/* Record @i, which must be below the count; borrowed until the next chain_table_add(). */
+/* Returns record @i, which must be less than the count; borrowed until the next
+ * chain_table_add(). */
 static inline void *chain_table_at(const struct chain_table *t, uint32_t i)
 {
 	enum { HEADER = 32 };
@@ -71,5 +75,5 @@ static inline void *chain_table_at(const struct chain_table *t, uint32_t i)
 	return t->map + HEADER + i * t->record;
 }
 
-/* The pairs of tables that there are in a store's directory. */
+/* Returns the number of pairs of tables in a store's directory. */
 unsigned int chain_generations(const char *dir);

@@ -43,9 +43,9 @@ struct chain_names {
 	size_t image_count, image_room;
 	struct chain_context *contexts;
 	size_t context_count, context_room;
-	struct map image_by_hash, context_by_hash; /* index + 1 */
+	struct map image_by_hash, context_by_hash; /* to index + 1 */
 	struct arena strings;
-	size_t length; /* of the file as far as it makes sense */
+	size_t length; /* valid length of the file */
 	size_t damaged;
 };
 
@@ -138,7 +138,7 @@ static int read_context(struct chain_names *n, char **column, char *cgroup)
 	return 0;
 }
 
-/* Takes a line apart, in place; 0 or -EBADMSG. */
+/* Parses a line in place. Returns 0 or -EBADMSG. */
 static int read_line(struct chain_names *n, char *line)
 {
 	char *column[COLUMNS_MAX];
@@ -153,7 +153,7 @@ static int read_line(struct chain_names *n, char *line)
 	return -EBADMSG;
 }
 
-/* Reads whole lines as long as they make sense: numbers follow from their order. */
+/* Reads complete lines up to the first invalid one: numbers follow from the lines' order. */
 static void read_text(struct chain_names *n, char *text, size_t size)
 {
 	char *at = text, *newline;
@@ -203,7 +203,7 @@ int chain_names_open(const char *dir, bool write, struct chain_names **ret, stru
 	r = read_file(n, err);
 	if (r < 0)
 		return r;
-	/* The line that a killed writer did not finish; nothing refers to it yet. */
+	/* An unfinished line of a killed writer; nothing refers to it yet. */
 	if (write && n->damaged && ftruncate(n->fd, (off_t)n->length) < 0)
 		return error_errno(err, -errno, "%s", n->path);
 	*ret = STEAL(n);
@@ -227,7 +227,7 @@ void chain_names_close(struct chain_names *n)
 
 /* --- adding --- */
 
-/* Writes one line; what was written of it where that fails is taken back. */
+/* Writes one line; removes a partly written line on failure. */
 static int append(struct chain_names *n, const struct strbuf *line, struct error *err)
 {
 	ssize_t w = write(n->fd, line->text, line->length);

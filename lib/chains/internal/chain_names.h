@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the numbers in a chain store stand for: images, and contexts, which are what tells chains
- * apart beside their frames. A file of lines of text, samples/NAME/chains/names, that only grows;
- * the n-th line of a kind has the number n, from 1 on. Each line is one write.
+ * The images and contexts that the numbers in a chain store refer to. A context is everything that
+ * distinguishes chains apart from their frames. The names are lines of a text file that only grows,
+ * samples/NAME/chains/names; the n-th line of a kind has number n, starting at 1. Each line is
+ * written by one write(). A struct chain_names owns the strings it returns.
  *
  *	struct chain_names *n;
  *	if (chain_names_open(dir, true, &n, err) == 0)
@@ -19,10 +20,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* An image's number stands in 16 bits of a place. */
+/* A place stores an image's number in 16 bits. */
 enum { CHAIN_IMAGES_MAX = UINT16_MAX };
 
-/* Whose a chain is, what was counted, and why the chain goes no further. */
+/* The application and task of a chain, the event counted, and why the chain ends. */
 struct chain_context {
 	uint32_t app;	   /* number of the application's image */
 	const char *event; /* "NAME.COUNT.UNITMASK" as in sample file names */
@@ -32,33 +33,33 @@ struct chain_context {
 
 struct chain_names;
 
-/* Opens @dir/names, with @write for adding, made where missing. A line that makes no sense ends
- * what is read. 0 or -errno. Caller closes. */
+/* Opens @dir/names. With @write it is opened for adding and created if missing. Reading stops at
+ * the first invalid line. Returns 0 (the caller closes) or -errno. */
 int chain_names_open(const char *dir, bool write, struct chain_names **ret, struct error *err);
-/* NULL is fine. */
+/* Closes the file and frees the names; NULL is allowed. */
 void chain_names_close(struct chain_names *n);
 DEFINE_CLEANUP(struct chain_names *, chain_names_close);
 
-/* The number of @image, which is written out where it is new, with what it is: 0 or -errno
- * (-EOVERFLOW if there are too many). */
+/* Gets the number of @image and writes a line for it if it is new. Returns 0 or -errno (-EOVERFLOW:
+ * too many images). */
 int chain_names_image(struct chain_names *n, const struct sname_image *image, bool is_kernel,
 		      uint32_t *ret, struct error *err);
-/* The number of @context; likewise. */
+/* Gets the number of @context and writes a line for it if it is new. Returns 0 or -errno. */
 int chain_names_context(struct chain_names *n, const struct chain_context *context, uint32_t *ret,
 			struct error *err);
 
-/* How many there are; numbers go from 1 to this one. */
+/* Returns the number of images; they are numbered from 1. */
 uint32_t chain_names_images(const struct chain_names *n);
-/* Number of contexts; they are numbered in the same way. */
+/* Returns the number of contexts; they are numbered from 1. */
 uint32_t chain_names_contexts(const struct chain_names *n);
-/* What a number stands for, which must be one; borrowed until chain_names_close(). */
+/* Returns the image with a number, which must exist; borrowed until chain_names_close(). */
 const struct sname_image *chain_names_image_at(const struct chain_names *n, uint32_t number);
-/* Whether the image is the kernel or a module. */
+/* Returns whether the image is the kernel or a module. */
 bool chain_names_is_kernel(const struct chain_names *n, uint32_t number);
-/* The context with a number, which must exist; borrowed until chain_names_close(). */
+/* Returns the context with a number, which must exist; borrowed until chain_names_close(). */
 const struct chain_context *chain_names_context_at(const struct chain_names *n, uint32_t number);
-/* Cuts the "NAME.COUNT.UNITMASK" of a context apart, in place, into the name of a sample file;
- * false if it is none. */
+/* Splits a context's "NAME.COUNT.UNITMASK" in place and sets these parts of a sample file's name in
+ * @ret. Returns false if it is malformed. */
 bool chain_event_split(char *text, struct sname *ret);
-/* Bytes at the end of the file that make no sense. */
+/* Returns the number of invalid bytes at the end of the file. */
 size_t chain_names_damaged(const struct chain_names *n);
