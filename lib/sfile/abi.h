@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The file "abi" of a session directory: how the machine that wrote the sample files lays integers
- * and structures out, a line "name value" each (man opsample.5). A struct abi owns nothing.
+ * Reads, writes and compares the file "abi" of a session directory. It records the sizes of the
+ * integers and structures in the session's sample files, the offsets of their fields, and the byte
+ * order, one "name value" per line (man opsample.5), so that another machine can read the files.
+ * A struct abi owns no memory.
  *
  *	struct abi abi;
  *	if (abi_read("session/abi", &abi, err) == 0 && !abi_equal(&abi, abi_native()))
@@ -16,9 +18,9 @@
 
 struct span;
 
-/* Name, kind of value, and the value on this machine (64-bit Linux, where all that the format
- * speaks of has one layout), in the order of the file. INTEGER: bytes of an integer; DOUBLE: of a
- * double; SIZE: of a structure; OFFSET: of a field; FLAG: 0 or 1. */
+/* The fields in file order: name, kind, and value on this machine. Only the byte order differs
+ * between 64-bit Linux machines. Kinds: INTEGER, DOUBLE and SIZE are the size in bytes of an
+ * integer, a double and a structure; OFFSET is the offset of a field in bytes; FLAG is 0 or 1. */
 #define ABI_FIELDS(X)                                                                              \
 	X(SIZEOF_DOUBLE, "sizeof_double", DOUBLE, sizeof(double))                                  \
 	X(SIZEOF_U64, "sizeof_u64", INTEGER, 8)                                                    \
@@ -60,25 +62,25 @@ enum abi_field {
 #undef X
 };
 
-enum { ABI_STRUCT_MAX = 4096 }; /* no structure is larger */
+enum { ABI_STRUCT_MAX = 4096 }; /* largest structure accepted, in bytes */
 
 struct abi {
 	uint32_t of[ABI_FIELD_COUNT_];
 };
 
-/* The layout of this machine; borrowed, for ever. */
+/* Returns the layout of this machine, in static memory. */
 const struct abi *abi_native(void);
 
-/* The text of the file; caller frees. */
+/* Returns @abi as the text of an "abi" file; caller frees. */
 char *abi_text(const struct abi *abi);
 
-/* Takes the text apart; @path is for messages. Names that are not known are passed over. 0, or
- * -EBADMSG with the line or the field: one that is missing, a size that no machine has, a field
- * that does not lie in its structure. */
+/* Parses the text of an "abi" file; @path is for messages. Unknown names are ignored. Returns 0, or
+ * -EBADMSG with an error that names the line or field at fault: a missing field, an impossible
+ * size, or an offset outside its structure. */
 int abi_parse(struct span text, const char *path, struct abi *ret, struct error *err);
 
-/* Reads and parses the file; as abi_parse(), or -errno. */
+/* Reads and parses the file at @path. Returns as abi_parse() does, or -errno if reading fails. */
 int abi_read(const char *path, struct abi *ret, struct error *err);
 
-/* Whether two machines write the same. */
+/* Returns whether the two layouts are the same. */
 bool abi_equal(const struct abi *a, const struct abi *b);

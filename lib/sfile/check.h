@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Whether a sample file is whole, and making a damaged one whole again. Nothing here trusts a byte
- * of the file. A result is the caller's storage and owns nothing.
+ * Checks whether a sample file is intact, and repairs a damaged one. A sample file is a header and
+ * a hash table that maps keys to sample counts (sfile/sfile.h). No byte of the file is trusted. The
+ * caller provides the struct check_result, which owns no memory.
  *
  *	struct check_result result;
  *	if (check_file(path, CHECK_CHAINS, &result) == 0 && result.problems)
@@ -16,43 +17,44 @@
 #include <stdint.h>
 
 enum check_problem {
-	CHECK_OTHER,	  /* no sample file */
-	CHECK_FOREIGN,	  /* a sample file of another machine or version */
-	CHECK_DESCRIPTOR, /* size or number of nodes impossible */
-	CHECK_LENGTH,	  /* the file is not as long as its size demands */
-	CHECK_GROWTH,	  /* it was growing when its writer died */
+	CHECK_OTHER,	  /* not a sample file */
+	CHECK_FOREIGN,	  /* a sample file from another kind of machine or of another version */
+	CHECK_DESCRIPTOR, /* impossible size or number of nodes */
+	CHECK_LENGTH,	  /* file length does not match the number of slots */
+	CHECK_GROWTH,	  /* the writer died while growing the file */
 	CHECK_UNCOUNTED,  /* the last insert is complete but not counted */
-	CHECK_CHAIN,	  /* nodes that the hash table does not lead to */
-	CHECK_DUPLICATE,  /* nodes whose key has one already */
-	CHECK_EMPTY,	  /* nodes without a sample: never written out */
-	CHECK_LOST,	  /* nodes that are counted and not there */
+	CHECK_CHAIN,	  /* nodes that the hash table does not reach */
+	CHECK_DUPLICATE,  /* nodes whose key another node already has */
+	CHECK_EMPTY,	  /* nodes with count 0: never written to disk */
+	CHECK_LOST,	  /* nodes counted as in use but missing from the file */
 	CHECK_PROBLEM_COUNT_
 };
 
 enum check_depth {
-	CHECK_ENDS,  /* header, descriptor and length: what holds while a writer is at work */
-	CHECK_CHAINS /* every node and chain too */
+	CHECK_ENDS,  /* only what also holds while a writer is active: header, descriptor, length */
+	CHECK_CHAINS /* also every node and hash chain */
 };
 
 struct check_result {
-	uint32_t problems;		      /* bit 1 << enum check_problem */
-	uint64_t count[CHECK_PROBLEM_COUNT_]; /* how many nodes each concerns, 0 if that is no
-					       * question */
-	uint64_t nodes;			      /* usable ones */
-	uint64_t samples;		      /* sum of their values */
+	uint32_t problems;		      /* set of 1 << enum check_problem */
+	uint64_t count[CHECK_PROBLEM_COUNT_]; /* nodes affected by each problem; 0 where that
+					       * does not apply */
+	uint64_t nodes;			      /* usable nodes, duplicates counted once */
+	uint64_t samples;		      /* sum of the counts of all nodes */
 	bool repairable;
-	struct error why; /* of CHECK_OTHER and CHECK_FOREIGN */
+	struct error why; /* the reason, if CHECK_OTHER or CHECK_FOREIGN is set */
 };
 
-/* Looks at the file; 0, or -errno if it cannot be read. *ret is written in both cases. */
+/* Checks the file. Returns 0, or -errno if it cannot be read. Writes *ret in both cases. */
 int check_file(const char *path, enum check_depth depth, struct check_result *ret);
 
-/* Writes a new file of the usable nodes (duplicates summed) and puts it in place of the old one,
- * whose owner and mode it gets. 0 or -errno, and then the old one stands as it was: -EBADMSG where
- * nothing tells which nodes are in use. Not while a writer is at work. *ret is what was found. */
+/* Repairs a damaged file: replaces it with a new file that holds the usable nodes (duplicates
+ * summed) and keeps the owner and mode of the old one. Must not be called while a writer is active.
+ * *ret receives the problems found. Returns 0, or -errno with the old file unchanged: -EBADMSG if
+ * there is no way to find out which nodes are in use. */
 int check_repair(const char *path, struct check_result *ret, struct error *err);
 
-/* Says what is wrong, without the path: "12 nodes out of their chains, 1 key twice". */
+/* Appends the problems to @out, without the path: "12 nodes out of their chains, 1 key twice". */
 void check_describe(const struct check_result *result, struct strbuf *out);
-/* The problem's name in one word, for programs: "chain". */
+/* Returns the problem's one-word name, meant for programs: "chain". */
 const char *check_problem_name(enum check_problem problem);

@@ -1,16 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The image manifest, samples/NAME/images: which file stood behind each image name when it was
- * profiled. A line of text an image (man opmanifest.5):
+ * The image manifest, the text file samples/NAME/images of a session. It records which file each
+ * image name referred to when it was profiled, one line per image (man opmanifest.5):
  *
  *	NAME \t PATH \t BUILDID \t SIZE \t MTIME \t MAJOR:MINOR:INODE:GENERATION [\t HOST]
  *
- * with backslash escapes for tab, newline and backslash and "-" for what is unknown. Lines are only
- * ever appended, each by one write, so that a crash leaves whole lines; a later line for a name
- * replaces an earlier one.
+ * Tab, newline and backslash are escaped with a backslash; "-" marks an unknown value. Lines are
+ * only ever appended, each with one write, so that a crash leaves complete lines. A later line for
+ * a name replaces an earlier one.
  *
- * NAME is the image's name in sample file names. It is the path, unless another file had that path
- * before in this session: then "#" and eight digits tell them apart.
+ * NAME is the image's name in sample file names. It is the path, unless an earlier file of this
+ * session had the same path: then "#" and eight hex digits are appended to the path.
+ *
+ * A struct manifest owns its images and their strings.
  */
 #pragma once
 
@@ -22,9 +24,9 @@
 #include <stdint.h>
 
 struct manifest_image {
-	const char *name; /* in sample file names: absolute path, or kernel name */
-	const char *path; /* the file, as the process that mapped it saw it */
-	const char *host; /* as the host saw it, "" if it could not; NULL: by ->path */
+	const char *name; /* name in sample file names: absolute path or kernel name */
+	const char *path; /* path as seen by the process that mapped the file */
+	const char *host; /* path as seen by the host; "": not visible there; NULL: ->path */
 	struct build_id build_id;
 	uint64_t size;	 /* bytes; 0: unknown */
 	uint64_t mtime;	 /* seconds; 0: unknown */
@@ -35,30 +37,34 @@ struct manifest_image {
 
 struct manifest;
 
-/* Opens @samples/images: reads what is there, and with @write keeps it open for appending, creating
- * it where missing. Damaged lines are skipped and counted. Caller closes; 0 or -errno. */
+/* Reads @samples/images; a missing file is an empty manifest. With @write, creates the file if it
+ * is missing and keeps it open for appending. Damaged lines are skipped and counted. Returns 0 or
+ * -errno. Caller closes *ret. */
 int manifest_open(const char *samples, bool write, struct manifest **ret, struct error *err);
-/* Closes; NULL is fine. */
+/* Closes the file and frees @m; NULL is fine. */
 void manifest_close(struct manifest *m);
 DEFINE_CLEANUP(struct manifest *, manifest_close);
 
-/* The image with this name, or NULL; borrowed until the next manifest_name() or _close(). */
+/* Returns the image called @name, or NULL. Borrowed until the next manifest_name() or
+ * manifest_close(). */
 const struct manifest_image *manifest_find(const struct manifest *m, const char *name);
 
-/* The name under which the file @image (its ->name is ignored) is counted in this session: that of
- * an earlier entry for the same file (same build-id, or same device, inode, generation, size and
- * mtime where there is none), else a free one, under which it is then added and written out.
- * Borrowed until manifest_close(); NULL with the reason if the line cannot be written. */
+/* Returns the name to use for the file @image in this session; its ->name is ignored. If an earlier
+ * entry of the same path is the same file, its name is returned. Files are the same if their
+ * build-ids are equal, or, where one has none, if device, inode, generation, size and mtime are
+ * equal where known. Otherwise a free name is chosen. An entry that is new, or for which @image
+ * adds details, is written to the file. The name is borrowed until manifest_close(). Returns NULL
+ * with the reason in @err if the line cannot be written. */
 const char *manifest_name(struct manifest *m, const struct manifest_image *image,
 			  struct error *err);
 
-/* Writes the file anew with what could be read, which leaves damaged lines out; 0 or -errno. Not
- * while another has it open for writing. */
+/* Rewrites the file from the entries that could be read, which drops damaged lines. Must not be
+ * called while another process has it open for writing. Returns 0 or -errno. */
 int manifest_rewrite(const struct manifest *m, struct error *err);
 
-/* Number of images, for listings. */
+/* Returns the number of images, for listings. */
 size_t manifest_count(const struct manifest *m);
-/* The @i-th of them; borrowed until the next manifest_name() or manifest_close(). */
+/* Returns the @i-th image; borrowed until the next manifest_name() or manifest_close(). */
 const struct manifest_image *manifest_at(const struct manifest *m, size_t i);
-/* Lines that could not be read. */
+/* Returns the number of damaged lines skipped by manifest_open(). */
 size_t manifest_damaged(const struct manifest *m);

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was sampled, how and where: the text file samples/NAME/setup, one "key: value" a line (man
- * opsample.5). It is written when sampling starts; a session that several runs have added to holds
- * the last one's.
+ * Reads and writes the file samples/NAME/setup of a session. It records the events sampled, the
+ * driver used and the machine, one "key: value" per line (man opsample.5). It is written when
+ * sampling starts; each further run into the same session replaces it. A struct setup owns its
+ * strings and events.
  *
  *	struct setup s = { .driver = "perf: timer mode", .cpu_mhz = 2600 };
  *	setup_add_event(&s, "TIMER", 0, 0, 997);
@@ -17,18 +18,18 @@
 
 struct setup_event {
 	char *name;
-	uint64_t count; /* events between two samples; 0 in timer mode */
+	uint64_t count; /* sampling period in events; 0 in timer mode */
 	uint64_t unit_mask;
 	uint64_t rate_hz; /* timer mode: samples per second per CPU; else 0 */
 };
 
-/* Strings may be NULL: unknown. */
+/* A string is NULL and a number 0 if unknown. */
 struct setup {
-	char *driver;	/* which driver and why */
+	char *driver;	/* driver used, and why */
 	char *cpu_type; /* key: "timer", "x86-64/generic" */
 	double cpu_mhz; /* 0: unknown */
-	uint64_t cpus;	/* CPUs online */
-	char *separate; /* what sample files are kept apart by: "library,kernel"; "none" */
+	uint64_t cpus;	/* number of online CPUs */
+	char *separate; /* how samples were separated: "library,kernel", "none" */
 	char *kernel;	/* release: "6.1.0-18-amd64" */
 	char *boot_id;
 	char *hostname;
@@ -37,16 +38,16 @@ struct setup {
 	size_t event_count;
 };
 
-/* Adds an event; the name is copied. */
+/* Adds an event; copies @name. */
 void setup_add_event(struct setup *s, const char *name, uint64_t count, uint64_t unit_mask,
 		     uint64_t rate_hz);
-/* Fills in kernel, boot_id, hostname, cpus, cpu_mhz and started from the machine below @root. */
+/* Sets kernel, boot_id, hostname, cpus, cpu_mhz and started, reading the /proc below @root. */
 void setup_describe_machine(struct setup *s, const char *root);
-/* Writes @samples/setup as a whole; 0 or -errno. */
+/* Writes @samples/setup, replacing an existing one. Returns 0 or -errno. */
 int setup_write(const char *samples, const struct setup *s, struct error *err);
-/* Reads @samples/setup; what it does not say, or says wrong, stays unknown. 0, or -errno (-ENOENT
- * if there is none: a session of the original); where @err is NULL, any other reason is logged. The
- * caller calls setup_done(). */
+/* Reads @samples/setup; fields that are missing or damaged are left unknown. Returns 0, or -errno:
+ * -ENOENT if there is no such file, as in a session of the original OProfile. If @err is NULL,
+ * errors other than -ENOENT are logged. On success the caller calls setup_done(). */
 int setup_read(const char *samples, struct setup *ret, struct error *err);
-/* Frees what it holds. */
+/* Frees the strings and events of @s and clears it. */
 void setup_done(struct setup *s);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The entries of a directory and of all below it, read by all CPUs: a session has more directories
- * than files. It owns all that it points at.
+ * Reads a directory tree into memory, using all CPUs, because a session has more directories than
+ * files. A struct tree owns everything it points to.
  *
  *	struct tree *t = tree_read(samples, is_wanted);
  *	for (i = 0; i < t->count; i++)
@@ -18,21 +18,21 @@
 struct tree_entry {
 	char *name;
 	bool is_directory;
-	struct tree *below; /* of a directory; NULL where it was not read */
+	struct tree *below; /* contents of a directory; NULL if it was not read */
 };
 
 struct tree {
-	struct tree_entry *entries; /* in order of name */
+	struct tree_entry *entries; /* sorted by name */
 	size_t count;
-	int error; /* why it could not be read, negative; 0: it could */
+	int error; /* -errno if the directory could not be read, else 0 */
 	char *path;
 };
 
-/* Reads the entries of one directory. Caller frees. */
+/* Reads the entries of one directory, without its subdirectories. Caller frees. */
 struct tree *tree_read_one(const char *path);
-/* Reads the directory and all below it; of those that stand in it itself only the ones that @wants
- * wants (NULL: all). Caller frees. */
+/* Reads the directory and everything below it. Of its direct subdirectories, reads only those for
+ * which @wants returns true (NULL: all). Caller frees. */
 struct tree *tree_read(const char *path, bool (*wants)(const char *name));
-/* Frees all; NULL is fine. */
+/* Frees the whole tree; NULL is fine. */
 void tree_free(struct tree *t);
 DEFINE_CLEANUP(struct tree *, tree_free);
