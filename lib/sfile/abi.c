@@ -27,7 +27,7 @@ static const struct abi native = { {
 #undef X
 } };
 
-/* Which structure an offset lies in, and which integer stands there. */
+/* For each offset, the structure it belongs to and the type of the field there. */
 static const struct {
 	enum abi_field field, structure, type;
 } members[] = {
@@ -70,7 +70,7 @@ bool abi_equal(const struct abi *a, const struct abi *b)
 	return memcmp(a->of, b->of, sizeof(a->of)) == 0;
 }
 
-/* Whether a value can be one of its kind. */
+/* Returns whether @value is possible for a field of this kind. */
 static bool is_possible(enum kind kind, uint32_t value)
 {
 	switch (kind) {
@@ -88,7 +88,7 @@ static bool is_possible(enum kind kind, uint32_t value)
 	return false;
 }
 
-/* Holds the fields against each other; each alone is possible. */
+/* Checks the fields against each other; is_possible() has checked each on its own. */
 static int check_members(const struct abi *abi, const char *path, struct error *err)
 {
 	size_t i;
@@ -110,7 +110,7 @@ static int check_members(const struct abi *abi, const char *path, struct error *
 	return 0;
 }
 
-/* One line, NUL-terminated: sets its field in @abi and @seen. */
+/* Parses one NUL-terminated line, and sets its field in @abi and @seen. */
 static int parse_line(char *line, struct abi *abi, bool *seen)
 {
 	char *value = strchr(line, ' ');

@@ -16,14 +16,14 @@
 
 enum { DESCRIPTOR = 32, NODE = sizeof(struct odb_node), BUCKET = sizeof(uint32_t) };
 
-/* A file as bytes, and what of its structure can be believed. */
+/* The bytes of a file, and the parts of its structure found to be credible. */
 struct view {
 	struct span all;
 	void *map; /* NULL for an empty file */
 	struct stat st;
 	size_t header_size;
-	uint32_t size, current; /* of the descriptor, or made up for it; 0: not to be known */
-	size_t room;		/* slots that lie inside the file */
+	uint32_t size, current; /* from the descriptor, or derived in its place; 0: unknown */
+	size_t room;		/* node slots that are completely inside the file */
 };
 
 static void view_done(struct view *v)
@@ -50,7 +50,7 @@ static struct odb_node node_at(const struct view *v, uint32_t i)
 	return node;
 }
 
-/* The head of a bucket; with v->size known and the whole table inside the file. */
+/* Returns the first node of a bucket. Requires has_table(). */
 static uint32_t head_at(const struct view *v, uint32_t bucket)
 {
 	uint32_t head;
@@ -78,7 +78,7 @@ static void note(struct check_result *r, enum check_problem problem, uint64_t co
 	r->count[problem] += count;
 }
 
-/* The power of two that explains the file's length, or 0. */
+/* Returns the number of slots, a power of two, that matches the file's length, or 0. */
 static uint32_t size_of_length(const struct view *v)
 {
 	uint32_t size;
@@ -88,7 +88,7 @@ static uint32_t size_of_length(const struct view *v)
 	return size && file_length(v, size) == v->all.left ? size : 0;
 }
 
-/* Maps the file and reads its header; 0, or -errno if it cannot be read. */
+/* Maps the file and reads its header. Returns 0, or -errno if it cannot be read. */
 static int view_open(struct view *v, const char *path, struct check_result *r)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
@@ -118,7 +118,7 @@ static int view_open(struct view *v, const char *path, struct check_result *r)
 	return 0;
 }
 
-/* Finds out what of size and length can be believed. */
+/* Checks the descriptor's size against the file's length, and sets v->size and v->room. */
 static void check_size(struct view *v, struct check_result *r)
 {
 	if (!is_power_of_two(v->size)) {
@@ -133,7 +133,7 @@ static void check_size(struct view *v, struct check_result *r)
 	v->room = MIN((v->all.left - v->header_size - DESCRIPTOR) / NODE, (size_t)v->size);
 }
 
-/* The number of slots in use as the hash table has it, 0 where it leads nowhere. */
+/* Derives the number of slots in use from the hash table. Returns 0 if no bucket is usable. */
 static uint32_t count_by_table(const struct view *v)
 {
 	uint32_t bucket, i, last = 0;
@@ -146,8 +146,8 @@ static uint32_t count_by_table(const struct view *v)
 	return last ? last + 1 : 0;
 }
 
-/* Finds out how many nodes are in use, and how many of them are there. Where neither size nor
- * length can be believed, nothing tells nodes from buckets. */
+/* Finds out how many nodes are in use, and how many of those are inside the file. If neither size
+ * nor length is credible, nodes cannot be told from buckets. */
 static void check_current(struct view *v, struct check_result *r)
 {
 	if (v->current < 1 || v->current > v->size) {
@@ -161,7 +161,7 @@ static void check_current(struct view *v, struct check_result *r)
 	r->repairable = v->current != 0;
 }
 
-/* Reads the descriptor; false if there is nothing more to look at. */
+/* Reads and checks the descriptor. Returns false if there is nothing more to check. */
 static bool check_ends(struct view *v, struct check_result *r)
 {
 	if (r->problems)
@@ -177,8 +177,8 @@ static bool check_ends(struct view *v, struct check_result *r)
 	return v->current != 0;
 }
 
-/* Follows one chain: each node lies in its bucket and before the one that leads to it, so that no
- * node is met twice. Returns how many were met. */
+/* Follows one chain. Each node must belong to this bucket and have a lower index than the one that
+ * links to it, so that no node is visited twice. Returns the number of nodes visited. */
 static uint64_t follow_chain(const struct view *v, uint32_t bucket, struct check_result *r)
 {
 	uint32_t i = head_at(v, bucket), limit = v->current;
@@ -217,7 +217,7 @@ static int by_key(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Sums the nodes up, and counts keys that stand twice and nodes that say nothing. */
+/* Sums the nodes' values, and counts duplicate keys and empty nodes. */
 static void check_nodes(const struct view *v, struct check_result *r)
 {
 	_cleanup_free_ uint64_t *keys = xcalloc(v->current, sizeof(*keys));
@@ -242,17 +242,17 @@ static void check_nodes(const struct view *v, struct check_result *r)
 		note(r, CHECK_DUPLICATE, twice);
 }
 
-/* Looks at an opened file. */
+/* Checks an open file. */
 static void check_view(struct view *v, enum check_depth depth, struct check_result *r)
 {
 	if (!check_ends(v, r))
 		return;
-	/* While it grew, nodes went over to new chains: they say nothing about the old ones. */
+	/* Interrupted growth has moved nodes to new chains, so the old ones cannot be checked. */
 	if (depth == CHECK_CHAINS && has_table(v) && !(r->problems & 1u << CHECK_GROWTH))
 		check_chains(v, r);
 	check_nodes(v, r);
 	if (depth == CHECK_ENDS) {
-		/* A writer that inserts or lengthens the file just now. */
+		/* May be the work of an active writer: an insert in progress, or growth. */
 		r->problems &= ~(1u << CHECK_GROWTH | 1u << CHECK_EMPTY | 1u << CHECK_DUPLICATE);
 		r->count[CHECK_EMPTY] = r->count[CHECK_DUPLICATE] = 0;
 	}
@@ -274,14 +274,14 @@ int check_file(const char *path, enum check_depth depth, struct check_result *re
 {
 	int r, tries = depth == CHECK_ENDS ? 3 : 1;
 
-	/* Under a writer the file can have grown between two looks at it. */
+	/* An active writer may have grown the file between two reads of it. */
 	do {
 		r = check_once(path, depth, ret);
 	} while (r == 0 && ret->problems && --tries);
 	return r;
 }
 
-/* Adds every node that holds samples, and the one that was not yet counted. */
+/* Adds every node with samples, including one that was linked but not yet counted. */
 static int copy_nodes(const struct view *v, const struct check_result *r, struct odb *db)
 {
 	uint32_t end = v->current + (r->problems & 1u << CHECK_UNCOUNTED ? 1 : 0), i;
@@ -296,7 +296,7 @@ static int copy_nodes(const struct view *v, const struct check_result *r, struct
 	return error;
 }
 
-/* Writes the usable nodes into a new file at @path. */
+/* Writes the usable nodes to a new file at @path. */
 static int write_copy(const struct view *v, const struct check_result *found, const char *path,
 		      struct error *err)
 {
@@ -314,7 +314,7 @@ static int write_copy(const struct view *v, const struct check_result *found, co
 		r = odb_sync(db);
 	if (r < 0)
 		return error_errno(err, r, "cannot write %s", path);
-	/* Only root can give files away; for others they are theirs already. */
+	/* Only root can change the owner; other users own the new file already. */
 	(void)!chown(path, v->st.st_uid, v->st.st_gid);
 	(void)chmod(path, v->st.st_mode & 07777);
 	return 0;
@@ -346,8 +346,8 @@ int check_repair(const char *path, struct check_result *ret, struct error *err)
 
 static const struct {
 	const char *name;
-	const char *one, *many; /* with the number before it; NULL: a number says nothing */
-	const char *text;	/* without one */
+	const char *one, *many; /* text after a number; NULL: not counted */
+	const char *text;	/* text without a number */
 } problems[] = {
 	[CHECK_OTHER] = { "other", NULL, NULL, "not a sample file" },
 	[CHECK_FOREIGN] = { "foreign", NULL, NULL, "of another machine or version" },

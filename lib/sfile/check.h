@@ -42,7 +42,7 @@ struct check_result {
 	uint64_t nodes;			      /* usable nodes, duplicates counted once */
 	uint64_t samples;		      /* sum of the counts of all nodes */
 	bool repairable;
-	struct error why; /* the reason, if CHECK_OTHER or CHECK_FOREIGN is set */
+	struct error why; /* reason for CHECK_OTHER, CHECK_FOREIGN or a failed read */
 };
 
 /* Checks the file. Returns 0, or -errno if it cannot be read. Writes *ret in both cases. */

@@ -21,8 +21,7 @@ struct manifest {
 	struct manifest_image *images;
 	size_t count, room;
 	size_t damaged;
-	struct map
-		by_name; /* hash of the name -> index + 1; equal hashes are told apart by strcmp */
+	struct map by_name; /* hash of the name -> index + 1; see find_index() for collisions */
 	struct arena strings;
 };
 
@@ -64,7 +63,7 @@ static int read_number(const char *s, uint64_t *ret)
 	return !strcmp(s, "-") ? 0 : parse_u64(s, 0, UINT64_MAX, ret);
 }
 
-/* "major:minor:inode:generation". */
+/* Parses "major:minor:inode:generation". */
 static int read_identity(const char *s, struct manifest_image *image)
 {
 	uint64_t numbers[4];
@@ -81,7 +80,7 @@ static int read_identity(const char *s, struct manifest_image *image)
 	return 0;
 }
 
-/* Takes a line apart, in place; what it fills in points into the line. 0 or -EBADMSG. */
+/* Parses a line in place; the strings of *ret point into it. Returns 0 or -EBADMSG. */
 static int read_line(char *line, struct manifest_image *ret)
 {
 	struct manifest_image image = { 0 };
@@ -111,7 +110,8 @@ static int read_line(char *line, struct manifest_image *ret)
 
 /* --- table --- */
 
-/* The index of @name, or -1. Two names of one hash stand in keys that follow each other. */
+/* Returns the index of @name, or -1, and in *ret_key the key it has or should get. Names with the
+ * same hash have consecutive keys. */
 static ssize_t find_index(const struct manifest *m, const char *name, uint64_t *ret_key)
 {
 	uint64_t key = hash_bytes(name, strlen(name));
@@ -126,7 +126,7 @@ static ssize_t find_index(const struct manifest *m, const char *name, uint64_t *
 	return (ssize_t)value - 1;
 }
 
-/* Puts @image into the table in place of an earlier one of its name; returns the entry. */
+/* Stores @image in the table, replacing an earlier image of the same name. Returns the entry. */
 static struct manifest_image *put(struct manifest *m, const struct manifest_image *image)
 {
 	struct manifest_image copy = *image, *entry;
@@ -171,8 +171,8 @@ static int read_manifest(struct manifest *m, struct error *err)
 	return ferror(f) ? error_errno(err, -errno, "%s", m->path) : 0;
 }
 
-/* Takes away what stands behind the last newline: a line that was cut short. Ended where it is, it
- * could pass for a whole one, with the first digits of a number. 0 or -errno. */
+/* Removes anything after the last newline, a line whose write was cut short. Merely terminating it
+ * could make it look complete, with only the first digits of a number. Returns 0 or -errno. */
 static int drop_torn_line(int fd)
 {
 	off_t end = lseek(fd, 0, SEEK_END), at;
@@ -241,7 +241,7 @@ static bool equal_or_unknown(uint64_t a, uint64_t b)
 	return !a || !b || a == b;
 }
 
-/* Whether two images are one file under one path, as far as can be known. */
+/* Returns whether two images are the same file at the same path, as far as is known. */
 static bool same_file(const struct manifest_image *a, const struct manifest_image *b)
 {
 	if (strcmp(a->path, b->path))
@@ -253,7 +253,7 @@ static bool same_file(const struct manifest_image *a, const struct manifest_imag
 	       equal_or_unknown(a->size, b->size) && equal_or_unknown(a->mtime, b->mtime);
 }
 
-/* Whether @image says something of the same file that @entry does not. */
+/* Returns whether @image has details of the file that @entry lacks. */
 static bool knows_more(const struct manifest_image *image, const struct manifest_image *entry)
 {
 	return (image->build_id.size && !entry->build_id.size) || (image->size && !entry->size) ||
@@ -261,7 +261,8 @@ static bool knows_more(const struct manifest_image *image, const struct manifest
 	       (image->host && *image->host && (!entry->host || !*entry->host));
 }
 
-/* Eight digits that tell @image from others of its path: of the build-id where it has one. */
+/* Returns a value, printed as eight hex digits, that distinguishes @image from others of the same
+ * path: the first bytes of the build-id, else a hash of device, inode and so on. */
 static uint32_t distinction(const struct manifest_image *image)
 {
 	const uint8_t *id = image->build_id.bytes;
@@ -273,7 +274,7 @@ static uint32_t distinction(const struct manifest_image *image)
 	return (uint32_t)hash_add(hash_add(h, image->size), image->mtime);
 }
 
-/* Writes the image's line, then puts it into the table. */
+/* Writes the image's line, then stores the image in the table. */
 static const char *add(struct manifest *m, const struct manifest_image *image, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
@@ -284,7 +285,7 @@ static const char *add(struct manifest *m, const struct manifest_image *image, s
 	if (n != (ssize_t)line.length) {
 		(void)error_errno(err, n < 0 ? -errno : -ENOSPC, "cannot write %s", m->path);
 		if (n > 0)
-			(void)drop_torn_line(m->fd); /* else a reader skips it */
+			(void)drop_torn_line(m->fd); /* if this fails, readers skip it */
 		return NULL;
 	}
 	return put(m, image)->name;

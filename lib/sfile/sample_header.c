@@ -7,7 +7,7 @@
 static const char magic[4] = { 'D', 'A', 'E', '\n' };
 
 /*
- * The layouts (host byte order, the alignment of 64-bit machines):
+ * The layouts, in host byte order and with the alignment of 64-bit machines:
  *
  *	bytes	version 0x13		version 0x12
  *	0	magic "DAE\n"		the same
@@ -26,7 +26,7 @@ static const char magic[4] = { 'D', 'A', 'E', '\n' };
  *	72				u64 cg_to_anon_start
  *	80				8 reserved
  */
-enum { HEADER_NEEDED = 80 }; /* bytes that tell which of them it is */
+enum { HEADER_NEEDED = 80 }; /* bytes needed to identify the layout */
 
 struct layout {
 	uint32_t version;
@@ -63,7 +63,7 @@ static const struct layout *find_layout(uint32_t version)
 	return NULL;
 }
 
-/* Why a file with the magic is not one of ours. */
+/* Sets the reason why a file with our magic cannot be read. Returns -EBADMSG. */
 static int refuse_version(const char *path, uint32_t version, struct error *err)
 {
 	if (find_layout(__builtin_bswap32(version)))
@@ -79,8 +79,8 @@ static int refuse_version(const char *path, uint32_t version, struct error *err)
 			 path, version);
 }
 
-/* Where alignment is that of 32-bit x86, the descriptor (size, current) stands 8 bytes earlier: on
- * what is cg_to_anon_start here, and zeros follow it. */
+/* Returns whether the file has the alignment of 32-bit x86. There the descriptor (size, current) is
+ * 8 bytes earlier, where we have cg_to_anon_start, and zeros follow it. */
 static bool is_32_bit(struct span in)
 {
 	uint32_t size = u32_at(in, 64), current = u32_at(in, 68);
