@@ -11,7 +11,7 @@
 #include <string.h>
 #include <sys/socket.h>
 
-/* Waits until @fd is ready or @deadline_ms has passed. */
+/* Waits until @fd is ready or @deadline_ms (CLOCK_MONOTONIC) has passed. */
 static int wait_for(int fd, short events, int64_t deadline_ms)
 {
 	struct pollfd p = { .fd = fd, .events = events };
@@ -44,8 +44,8 @@ static int send_all(int fd, const char *text, int64_t deadline_ms)
 	return 0;
 }
 
-/* Whether the last line of @answer ends it; that line is then cut off, an error's text is put into
- * @err. 1 for the end, 0 for more to come, -EREMOTEIO. */
+/* Checks whether the last line of @answer is the end marker or an error, and removes it; an error's
+ * text goes to @err. Returns 1 at the end, 0 if more is to come, -EREMOTEIO for an error. */
 static int find_end(struct strbuf *answer, size_t from, struct error *err)
 {
 	char *line, *end;
@@ -101,7 +101,7 @@ int control_call(const char *session_dir, const char *request, struct strbuf *an
 	if (fd < 0)
 		return fd;
 	r = send_all(fd, line, deadline_ms);
-	/* A daemon that refuses says why before it hangs up. */
+	/* A daemon that refuses the connection sends the reason before hanging up. */
 	if (r < 0 && r != -EPIPE && r != -ECONNRESET)
 		return error_errno(err, r, "cannot ask the daemon");
 	return receive(fd, answer, deadline_ms, err);

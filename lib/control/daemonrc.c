@@ -11,8 +11,8 @@
 
 enum { LINE_MAX_BYTES = 8192 };
 
-/* The effective user's home in the password file: after sudo $HOME may be another user's. Caller
- * frees; NULL for a user without one. */
+/* The effective user's home from the password database, as $HOME may be another user's after sudo.
+ * Caller frees; NULL for a user without one. */
 static char *home(void)
 {
 	const struct passwd *user = getpwuid(geteuid());

@@ -19,15 +19,15 @@
 enum { GROUPS_MAX = 1024, EVENTS_A_RUN = 16 };
 
 struct client {
-	int fd; /* -1: the slot is free */
+	int fd; /* -1: free slot */
 	struct ucred peer;
-	int64_t deadline_ms;	     /* CLOCK_MONOTONIC; renewed by each answer that was fetched */
+	int64_t deadline_ms;	     /* CLOCK_MONOTONIC; extended when an answer has been read */
 	char line[CONTROL_LINE_MAX]; /* received, not yet run */
 	size_t length;
 	struct strbuf answer;
 	size_t sent;  /* bytes of ->answer */
-	bool closing; /* after the answer */
-	bool adopted; /* after the answer the connection is handed over */
+	bool closing; /* once the answer is sent */
+	bool adopted; /* hand the connection over once the answer is sent */
 };
 
 struct control_server {
@@ -35,13 +35,13 @@ struct control_server {
 	void *data;
 	void (*adopt)(int fd, void *data);
 	int client_time_ms;
-	gid_t group; /* whose members may connect; (gid_t)-1: none */
+	gid_t group; /* members may connect; (gid_t)-1: none */
 	int directory, listener, epoll, timer;
-	int spare; /* given up to take and refuse a connection when descriptors run out */
+	int spare; /* closed to accept and refuse a connection when descriptors run out */
 	struct client clients[CONTROL_CLIENTS_MAX];
 };
 
-/* What epoll hands back: an index into clients[], or one of these. */
+/* The epoll user data: an index into clients[], or one of these. */
 enum { EVENT_LISTENER = CONTROL_CLIENTS_MAX, EVENT_TIMER };
 
 static int watch(struct control_server *server, int fd, uint32_t events, uint32_t what)
@@ -51,8 +51,8 @@ static int watch(struct control_server *server, int fd, uint32_t events, uint32_
 	return epoll_ctl(server->epoll, EPOLL_CTL_ADD, fd, &event) < 0 ? -errno : 0;
 }
 
-/* Sets the timer to the next deadline; off if there is no client, so that an idle server never
- * wakes. */
+/* Arms the timer for the next deadline; disarms it if there are no clients, so that an idle server
+ * never wakes. */
 static void set_timer(struct control_server *server)
 {
 	struct itimerspec when = { 0 };
@@ -91,7 +91,8 @@ static void end_overdue(struct control_server *server)
 	}
 }
 
-/* Sends what it takes; 0 when all has gone, -EAGAIN when it will take more later, else -errno. */
+/* Sends as much of the answer as the socket takes. Returns 0 when all is sent, -EAGAIN if the rest
+ * must wait, else -errno. */
 static int send_answer(struct client *client)
 {
 	ssize_t n;
@@ -108,7 +109,7 @@ static int send_answer(struct client *client)
 	return 0;
 }
 
-/* So that a path or a peer's words cannot end a line of the answer. */
+/* Replaces control characters, so that a path or a peer's text cannot end a line of the answer. */
 static void make_printable(char *text)
 {
 	for (; *text; text++)
@@ -164,7 +165,7 @@ static bool is_text(const char *line, size_t length)
 	return true;
 }
 
-/* Puts the answer to one line, which it takes apart, into the client's buffer. */
+/* Runs one request line, which it modifies, and puts the answer in the client's buffer. */
 static void answer_line(const struct control_server *server, struct client *client, char *line,
 			size_t length)
 {
@@ -190,8 +191,8 @@ static void answer_line(const struct control_server *server, struct client *clie
 	strbuf_addf(&client->answer, CONTROL_ERROR "%s\n", err.text);
 }
 
-/* Runs the lines that have arrived, until one's answer is not fetched at once. 0, or -errno to hang
- * up. */
+/* Runs the lines that have arrived, stopping if an answer cannot be sent at once. Returns 0, or
+ * -errno to hang up. */
 static int run_lines(struct control_server *server, struct client *client)
 {
 	size_t length;
@@ -217,7 +218,7 @@ static int run_lines(struct control_server *server, struct client *client)
 	return send_answer(client);
 }
 
-/* Reads what has come; 0, -EAGAIN, or another -errno to hang up. */
+/* Reads available input. Returns 0, -EAGAIN, or another -errno to hang up. */
 static int receive(struct control_server *server, struct client *client)
 {
 	ssize_t n = recv(client->fd, client->line + client->length,
@@ -231,7 +232,7 @@ static int receive(struct control_server *server, struct client *client)
 	return run_lines(server, client);
 }
 
-/* The connection is another's from here on. */
+/* Passes the connection to ->adopt and frees the slot. */
 static void hand_over(struct control_server *server, struct client *client)
 {
 	int fd = STEAL_FD(client->fd);
@@ -241,7 +242,7 @@ static void hand_over(struct control_server *server, struct client *client)
 	server->adopt(fd, server->data);
 }
 
-/* Goes on with a client: the rest of an answer first, only then more requests. */
+/* Serves a client that is ready: sends the rest of an answer before running more requests. */
 static void serve(struct control_server *server, uint32_t index)
 {
 	struct client *client = &server->clients[index];
@@ -268,7 +269,7 @@ static void serve(struct control_server *server, uint32_t index)
 	(void)epoll_ctl(server->epoll, EPOLL_CTL_MOD, client->fd, &event);
 }
 
-/* Whether the peer is of the group, by its own or a supplementary one. */
+/* Whether the peer is in the group, by its primary or a supplementary group. */
 static bool in_group(int fd, const struct ucred *peer, gid_t group)
 {
 	gid_t groups[GROUPS_MAX];
@@ -287,7 +288,7 @@ static bool in_group(int fd, const struct ucred *peer, gid_t group)
 	return false;
 }
 
-/* A slot for a new client, or NULL with the reason in *@ret_why. */
+/* A free slot for a new client, or NULL with the reason in *@ret_why. */
 static struct client *find_slot(struct control_server *server, int fd, const struct ucred *peer,
 				const char **ret_why)
 {
@@ -334,8 +335,8 @@ static void add_client(struct control_server *server, int fd)
 				 .deadline_ms = clock_now_ms() + server->client_time_ms };
 }
 
-/* Without a free descriptor a waiting connection would keep the listener readable for ever: takes
- * it by means of the spare one and hangs up. */
+/* Accepts a waiting connection with the spare descriptor and hangs up. Otherwise, with no free
+ * descriptor, that connection would keep the listener readable forever. */
 static void refuse_for_want_of_fds(struct control_server *server)
 {
 	int fd;
@@ -379,7 +380,7 @@ int control_server_fd(const struct control_server *server)
 	return server->epoll;
 }
 
-/* Opens what the server waits with. */
+/* Opens the server's epoll, listener, timer and spare descriptors. */
 static int open_descriptors(struct control_server *server, struct error *err)
 {
 	int r = 0;

@@ -13,7 +13,7 @@
 #include <string.h>
 #include <sys/types.h>
 
-enum { VALUE_MAX_BYTES = 8000 }; /* a line of daemonrc has 8192 */
+enum { VALUE_MAX_BYTES = 8000 }; /* a line of daemonrc has at most 8192 */
 
 enum kind {
 	KIND_NUMBER,
@@ -49,7 +49,7 @@ static const struct setting table[] = { SETTINGS(ROW) };
 #undef ROW
 /* clang-format on */
 
-/* --- kinds: text to a field --- */
+/* --- kinds: parsing text into a field --- */
 
 static int parse_number(const struct setting *row, const char *text, void *field)
 {
@@ -88,7 +88,7 @@ static int parse_bytes_or_none(const struct setting *row, const char *text, void
 	return 0;
 }
 
-/* The percentage above 0 at *@at, as a share of 1; its '%' is not passed. */
+/* Parses the percentage above 0 at *@at as a share of 1, leaving *@at on the '%'. */
 static int take_percent(const char **at, double *ret)
 {
 	double percent;
@@ -111,7 +111,7 @@ static int parse_share(const struct setting *row _unused_, const char *text, voi
 	return 0;
 }
 
-/* A size; or PERCENT%; or PERCENT%,LEAST,MOST. */
+/* Parses SIZE, PERCENT% or PERCENT%,LEAST,MOST. */
 static int parse_limit(const struct setting *row _unused_, const char *text, void *field)
 {
 	struct setting_limit limit = { 0 };
@@ -135,7 +135,7 @@ static int parse_limit(const struct setting *row _unused_, const char *text, voi
 	return 0;
 }
 
-/* A hexadecimal number with or without 0x. */
+/* Parses a hexadecimal number with or without 0x. */
 static int take_hex(const char **at, uint64_t *ret)
 {
 	if ((*at)[0] == '0' && ((*at)[1] == 'x' || (*at)[1] == 'X'))
@@ -154,7 +154,8 @@ static int parse_range(const struct setting *row _unused_, const char *text, voi
 	return 0;
 }
 
-/* Others may read the session directory, but only its owner may write in it. */
+/* Parses a directory mode. Others may read the session directory, but only its owner may write to
+ * it. */
 static int parse_mode(const struct setting *row _unused_, const char *text, void *field)
 {
 	uint64_t mode;
@@ -185,7 +186,7 @@ static int parse_chain_mode(const struct setting *row _unused_, const char *text
 
 static int add_level(const char *word, void *data)
 {
-	/* The original's words are kinds of lines: our lines have levels, but no kinds. */
+	/* The original's names select kinds of messages; ours have levels but no kinds. */
 	static const struct {
 		const char *word;
 		enum log_level level;
@@ -237,7 +238,7 @@ static int parse_flag(const struct setting *row, const char *text, void *field)
 	return 0;
 }
 
-/* @text is the settings' own, or a default. */
+/* Stores @text, which the settings own or which is a default. */
 static int parse_text(const struct setting *row _unused_, const char *text, void *field)
 {
 	*(const char **)field = text;
@@ -281,7 +282,7 @@ static bool is_string(const struct setting *row)
 	return kinds[row->kind].parse == parse_text;
 }
 
-/* Whether the value is in the bits of --separate, and not in settings.text. */
+/* Whether the value is stored in the bits of --separate rather than in settings.text. */
 static bool is_bits(const struct setting *row)
 {
 	return row->kind == KIND_FLAG || row->kind == KIND_SEPARATION;
@@ -342,7 +343,7 @@ void settings_copy(const struct settings *s, struct settings *ret)
 	}
 }
 
-/* Whether @value survives as the rest of a line. */
+/* Whether @value can be written as the rest of a line and read back unchanged. */
 static bool fits_a_line(const char *value)
 {
 	const unsigned char *at = (const unsigned char *)value;
@@ -355,7 +356,7 @@ static bool fits_a_line(const char *value)
 	return true;
 }
 
-/* What is kept of @value; NULL: the default. Caller frees. */
+/* The text to store for @value; caller frees. NULL: the default. */
 static char *text_of(const struct setting *row, const char *value)
 {
 	if (!*value || (row->kind == KIND_IMAGES && !strcmp(value, "all")))
@@ -364,7 +365,8 @@ static char *text_of(const struct setting *row, const char *value)
 								    : xstrdup(value);
 }
 
-/* @number as its range is printed; bytes in the largest unit that it is a multiple of. */
+/* Appends @number as a bound of a range; bytes are printed in the largest unit that divides
+ * them. */
 static void add_bound(struct strbuf *out, uint64_t number, bool bytes)
 {
 	static const char units[] = "KMGT";
@@ -413,7 +415,7 @@ int settings_set(struct settings *s, enum setting_id id, const char *value, stru
 	return 0;
 }
 
-/* CHOSEN_EVENTS_n: events count in the order of the file, whatever the numbers. */
+/* Handles CHOSEN_EVENTS_n: events are kept in file order, whatever their numbers. */
 static int set_event(struct settings *s, const char *number, const char *value, struct error *err)
 {
 	uint64_t n;
@@ -432,13 +434,13 @@ int settings_set_key(struct settings *s, const char *key, const char *value, str
 
 	if (!strncmp(key, events_prefix, length))
 		return set_event(s, key + length, value, err);
-	/* The original's number of events: they are counted. */
+	/* The original's event count is ignored: the events themselves are counted. */
 	if (!strcmp(key, "NR_CHOSEN"))
 		return 0;
 	for (id = 0; id < SETTING_COUNT_; id++) {
 		if (!setting_key(id) || strcmp(key, setting_key(id)) != 0)
 			continue;
-		/* Earlier versions wrote 0 for a number that was not set. */
+		/* Earlier versions wrote 0 for an unset number. */
 		if (table[id].kind == KIND_NUMBER && table[id].least && !strcmp(value, "0"))
 			value = "";
 		return settings_set(s, id, value, err) < 0 ? error_prefix(err, "%s", key) : 0;

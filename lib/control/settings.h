@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The daemon's settings: one table, from which follow the keys of daemonrc, the options of
- * opcontrol and oprofiled with their help, the checks, the defaults and the fields of struct
- * settings. A new setting is one row here, and its use.
+ * The daemon's settings, in one table. It generates the keys of daemonrc, the options of opcontrol
+ * and oprofiled with their help, the checks, the defaults and the fields of struct settings. To add
+ * a setting, add a row here and use its field.
  *
- * A struct settings owns its strings. Every field is valid at any time: a setting that was not
- * given has its default.
+ * A struct settings owns its strings. Every field is always valid: a setting that was not given has
+ * its default.
  *
  *	_cleanup_(settings_done) struct settings s = settings_default();
  *	if (settings_set(&s, SETTING_BUDGET, "2%", err) < 0)
@@ -22,7 +22,7 @@
 
 enum {
 	SETTINGS_EVENTS_MAX = 64,   /* CHOSEN_EVENTS_0 to CHOSEN_EVENTS_63 */
-	SETTINGS_UNKNOWN_MAX = 256, /* unknown lines that are kept */
+	SETTINGS_UNKNOWN_MAX = 256, /* unknown lines kept */
 };
 
 /*
@@ -30,8 +30,8 @@ enum {
  *   letter, option, argument, help)
  *
  * @kind is one of SETTING_FIELD_... below. @least and @most are the range of a number or of a size
- * in bytes; @least is the bit of a FLAG. A default of NULL: unset. Without help the option is
- * accepted, but not shown.
+ * in bytes; for a FLAG, @least is its bit. A default of NULL means unset. An option without help
+ * text is accepted but not shown.
  */
 /* clang-format off */
 #define SETTINGS_OF_SAMPLING(X)                                                                    \
@@ -102,20 +102,20 @@ enum {
 
 #define SETTINGS(X) SETTINGS_OF_SAMPLING(X) SETTINGS_OF_FILES(X) SETTINGS_OF_DAEMON(X)
 
-enum { SETTINGS_WORDS_MAX = 1 << 24 }; /* of a buffer */
+enum { SETTINGS_WORDS_MAX = 1 << 24 }; /* largest buffer, in words */
 
-/* A size: bytes, or a share of something, bounded. */
+/* A size limit: a number of bytes, or a share of some total within bounds. */
 struct setting_limit {
-	uint64_t bytes; /* or the most that the share may come to; 0: no limit */
-	double share;	/* 0: it is a number of bytes */
-	uint64_t least; /* that the share comes to */
+	uint64_t bytes; /* upper bound if it is a share; 0: no limit */
+	double share;	/* 0: a number of bytes, not a share */
+	uint64_t least; /* lower bound of a share, in bytes */
 };
 
 struct setting_range {
 	uint64_t start, end; /* 0, 0: unset */
 };
 
-/* A list of strings in order; all owned. */
+/* An ordered list of strings; owns all of them. */
 struct setting_list {
 	char **items;
 	size_t count, room;
@@ -126,7 +126,7 @@ struct setting_list {
 #define SETTING_FIELD_NUMBER_OR_NONE(name) uint64_t name; /* 0: none */
 #define SETTING_FIELD_SIZE(name)	   uint64_t name;
 #define SETTING_FIELD_SIZE_OR_NONE(name)   uint64_t name; /* 0: none */
-#define SETTING_FIELD_SHARE(name)	   double name;	  /* of 1; 0: no limit */
+#define SETTING_FIELD_SHARE(name)	   double name;	  /* 1 is all; 0: no limit */
 #define SETTING_FIELD_LIMIT(name)	   struct setting_limit name;
 #define SETTING_FIELD_RANGE(name)	   struct setting_range name;
 #define SETTING_FIELD_MODE(name)	   uint64_t name;    /* a mode_t */
@@ -136,7 +136,7 @@ struct setting_list {
 #define SETTING_FIELD_FLAG(name)			     /* a bit of the SEPARATION above */
 #define SETTING_FIELD_TEXT(name)	   const char *name; /* NULL: unset */
 #define SETTING_FIELD_PATH(name)	   const char *name; /* absolute, "none"; NULL: unset */
-#define SETTING_FIELD_IMAGES(name)	   const char *name; /* comma list; NULL: all */
+#define SETTING_FIELD_IMAGES(name)	   const char *name; /* comma-separated; NULL: all */
 
 enum setting_id {
 #define SETTING_ID_(key, ...) SETTING_##key,
@@ -150,43 +150,43 @@ struct settings {
 	SETTINGS(SETTING_DECLARE_)
 #undef SETTING_DECLARE_
 	struct setting_list events;  /* NAME:count:unitmask:kernel:user each */
-	struct setting_list unknown; /* whole lines of daemonrc, kept */
-	char *text[SETTING_COUNT_];  /* of each setting, as it was given; NULL: not given */
+	struct setting_list unknown; /* whole lines of daemonrc */
+	char *text[SETTING_COUNT_];  /* each setting as it was given; NULL: not given */
 };
 
-/* All settings at their defaults; settings_done() it. */
+/* All settings at their defaults; release with settings_done(). */
 struct settings settings_default(void);
-/* Frees what it holds. */
+/* Frees everything that @s owns. */
 void settings_done(struct settings *s);
-/* Makes @ret, which holds nothing, a copy of @s; settings_done() it. */
+/* Copies @s to @ret, which must be empty; release with settings_done(). */
 void settings_copy(const struct settings *s, struct settings *ret);
 
-/* Sets one setting; an empty @value restores its default. 0, or -EINVAL for a bad value: @err says
- * which values are accepted. */
+/* Sets one setting; an empty @value restores its default. Returns 0, or -EINVAL for a bad value,
+ * with the accepted values in @err. */
 int settings_set(struct settings *s, enum setting_id id, const char *value, struct error *err);
-/* The same for a key of daemonrc, CHOSEN_EVENTS_n included; errors name the key. -ENOENT for an
- * unknown one. */
+/* Does the same by key of daemonrc, including CHOSEN_EVENTS_n; errors name the key. Returns -ENOENT
+ * for an unknown key. */
 int settings_set_key(struct settings *s, const char *key, const char *value, struct error *err);
-/* The key of daemonrc; NULL if the setting has none of its own there. */
+/* The setting's key in daemonrc; NULL if it has none. */
 const char *setting_key(enum setting_id id);
 /* The largest value of a number or size. */
 uint64_t setting_most(enum setting_id id);
-/* Its value as a line of daemonrc has it, NULL if it was not given; caller frees. */
+/* The setting's value as written in daemonrc; caller frees. NULL if it was not given. */
 char *settings_text(const struct settings *s, enum setting_id id);
 
-/* Adds an event; 0 or -EINVAL (one too many, or not a line of text). */
+/* Adds an event. Returns 0, or -EINVAL if there are too many or @event does not fit on a line. */
 int settings_add_event(struct settings *s, const char *event, struct error *err);
-/* Forgets the events. */
+/* Removes all events. */
 void settings_clear_events(struct settings *s);
-/* The events with commas between; caller frees, NULL if there is none. */
+/* The events, comma-separated; caller frees. NULL if there are none. */
 char *settings_events(const struct settings *s);
 
-/* What @limit comes to where the whole has @all bytes; 0: no limit. */
+/* The limit in bytes where the total is @all bytes; 0: no limit. */
 uint64_t setting_limit_bytes(const struct setting_limit *limit, uint64_t all);
 
 /*
- * Settings as options of a command line: the tool has a table of what was given, and splices
- * options into its own.
+ * Settings as command-line options: the tool keeps a table of the values given and splices the
+ * generated options into its own table.
  *
  *	static struct setting_given given[] = SETTINGS_GIVEN;
  *	static const struct opt opts[] = { SETTINGS(SETTING_OPTION) OPT_END };
@@ -206,9 +206,9 @@ struct setting_given {
 #define SETTING_OPTION(key, kind, field, least, most, preset, bare, letter, option, arg, help)     \
 	{ letter, option, OPT_CALL, &given[SETTING_##key], arg, help, setting_give },
 
-/* For OPT_CALL: checks the argument and keeps it; @target is a struct setting_given. 0 or -EINVAL,
- * with the option and the value named. */
+/* Checks the argument of an OPT_CALL option and stores it; @target is a struct setting_given.
+ * Returns 0, or -EINVAL with the option and the value in @err. */
 int setting_give(const char *arg, void *target, struct error *err);
-/* Sets what was given; 0 or -EINVAL. */
+/* Applies the values given on the command line. Returns 0 or -EINVAL. */
 int settings_take(struct settings *s, const struct setting_given given[SETTING_COUNT_],
 		  struct error *err);

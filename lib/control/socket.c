@@ -22,8 +22,8 @@ int control_directory(const char *session_dir, struct error *err)
 	return fd < 0 ? error_errno(err, -errno, "session directory %s", session_dir) : fd;
 }
 
-/* The address of the socket in @directory: by its path, or by the descriptor where that is longer
- * than an address holds. */
+/* Fills in the address of the socket in @directory: by path, or through the descriptor if the path
+ * is too long for an address. */
 static void make_address(int directory, const char *session_dir, struct sockaddr_un *ret)
 {
 	_cleanup_free_ char *path = path_join(session_dir, CONTROL_SOCKET);
@@ -36,7 +36,7 @@ static void make_address(int directory, const char *session_dir, struct sockaddr
 			       "/proc/self/fd/%d/" CONTROL_SOCKET, directory);
 }
 
-/* Removes a socket that nobody listens on; anything else in its place is not ours to remove. */
+/* Removes a socket that nobody listens on; leaves anything that is not a socket. */
 static int remove_stale(int directory, const char *session_dir, struct error *err)
 {
 	struct stat st;
@@ -77,8 +77,8 @@ int control_listen(int directory, const char *session_dir, const char *group, st
 	r = remove_stale(directory, session_dir, err);
 	if (r < 0)
 		return r;
-	/* bind() gives the file the mode of the socket: it is never open to others, not even for a
-	 * moment. */
+	/* bind() copies the socket's mode to the file, so it is never open to others, not even
+	 * briefly. */
 	if (fchmod(fd, 0600) < 0)
 		return error_errno(err, -errno, "cannot protect the control socket");
 	make_address(directory, session_dir, &address);
@@ -104,7 +104,7 @@ int control_connect(const char *session_dir, int timeout_ms, struct error *err)
 
 	if (fd < 0)
 		return error_errno(err, -errno, "cannot make a socket");
-	/* A daemon whose queue is full must not hold us for ever. */
+	/* A daemon with a full accept queue must not block us forever. */
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	make_address(directory, session_dir, &address);
 	if (directory >= 0 && connect(fd, (const struct sockaddr *)&address, sizeof(address)) == 0)
