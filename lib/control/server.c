@@ -26,7 +26,7 @@ struct client {
 	size_t length;
 	struct strbuf answer;
 	size_t sent;  /* bytes of ->answer */
-	bool closing; /* once the answer is sent */
+	bool closing; /* hang up once the answer is sent */
 	bool adopted; /* hand the connection over once the answer is sent */
 };
 

@@ -7,8 +7,8 @@
 #include <errno.h>
 #include <string.h>
 
-/* The drivers; of those with @automatic the first that works is what "auto" means. "perf" works
- * wherever perf events do. */
+/* The drivers. "auto" means the first with @automatic that works. "perf" works wherever perf events
+ * do. */
 static const struct {
 	const struct driver_ops *ops;
 	bool automatic;
@@ -45,7 +45,7 @@ const char *driver_names(void)
 #endif
 }
 
-/* Tries the drivers of "auto" in turn. */
+/* Tries the automatic drivers in order. */
 static int open_first(const struct driver_config *config, const struct driver_ops **ret_ops,
 		      struct driver **ret, struct error *err)
 {

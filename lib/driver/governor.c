@@ -7,53 +7,53 @@
 #include <math.h>
 #include <string.h>
 
-/* How it steers. Times are seconds. */
-static const double smooth_s = 1;  /* measurements are averaged over */
-static const double debt_s = 10;   /* the most that is owed: the budget of so long */
-static const double credit_s = 1;  /* the most that is saved up */
-static const double repay_s = 6;   /* debts are paid within */
-static const double change_s = 1;  /* a rate holds for, as a change loses part of a period */
-static const double relax = 0.6;   /* a stretch shrinks to no less of it */
-static const double jitter = 0.08; /* and goes by chance so far from what was worked out */
-static const double rate_min = 10; /* interrupts per second per CPU that are always taken */
-static const double sure = 0.2;	   /* the part of the budget that samples always have */
+/* Control parameters. Times are in seconds. */
+static const double smooth_s = 1; /* averaging time of measurements */
+static const double debt_s = 10;  /* maximum debt: the budget of this time */
+static const double credit_s = 1; /* maximum credit, in the same unit */
+static const double repay_s = 6;  /* time to repay a debt */
+static const double change_s = 1; /* minimum time between changes, as each loses part of a period */
+static const double relax = 0.6;  /* smallest factor by which a stretch shrinks at once */
+static const double jitter = 0.08; /* width of the random deviation from the computed stretch */
+static const double rate_min = 10; /* minimum interrupts per second per CPU */
+static const double sure = 0.2;	   /* part of the budget reserved for samples */
 
 #define LOOK_EVERY_NS 200000000ULL
 #define MARK_EVERY_NS 10000000000ULL
 
 /*
- * The CPU time of the process that records samples: what each sample costs, and what is spent
- * anyway (new files and processes, unwind tables), which sampling less often does not save. Samples
- * are recorded in lumps, so it is measured over a second at a time. Both follow from a line through
- * the costs at different rates of samples, where older ones fade: it starts at what is spent
- * anyway.
+ * CPU time of the process that records samples: the cost per sample, and a fixed cost (new files
+ * and processes, unwind tables) that a lower rate does not reduce. Samples are recorded in batches,
+ * so each measurement covers a second. Both costs come from a line fitted to the costs at different
+ * rates, with older measurements fading: its slope is the cost per sample, its intercept the fixed
+ * cost.
  */
 struct own_cost {
-	/* Sums over the past seconds: number, samples, CPU time, and their products. */
+	/* Sums over the past seconds: count, samples, CPU time, and their products. */
 	double n, x, y, xx, xy;
 	double slope; /* seconds; 0: none yet */
 	/* The current second. */
 	double ns, own_ns, samples;
-	/* The result: a share of a CPU; seconds. */
+	/* The results: fixed cost as a share of a CPU, cost per sample in seconds. */
 	double anyway, per_sample;
-	double last; /* per_sample of the last second alone */
+	double last; /* ->per_sample of the last second alone */
 };
 
-/* What was spent between two moments, in nanoseconds. */
+/* The cost between two moments, in nanoseconds. */
 struct spent {
 	double time, interrupts, program, own;
 };
 
 struct cpu {
 	struct driver_cost last;
-	double share;	/* smoothed: of this CPU's time, for samples */
-	double rate;	/* interrupts a second */
-	double debt;	/* seconds of it, beyond what is allowed */
-	double stretch; /* in force, for so long: */
+	double share;	/* of this CPU's time, spent on samples; smoothed */
+	double rate;	/* interrupts per second */
+	double debt;	/* CPU seconds spent beyond the budget */
+	double stretch; /* in force for ->stretched_s */
 	double stretched_s;
-	double older, newer; /* spent on this CPU since the marks, ns */
+	double older, newer; /* cost on this CPU since the marks, ns */
 	bool seen;
-	bool least; /* samples have no more than what they always have */
+	bool least; /* samples are down to their reserved part of the budget */
 };
 
 struct governor {
@@ -61,15 +61,15 @@ struct governor {
 	struct own_cost own;
 	struct cpu *cpus; /* by number */
 	size_t room;
-	uint64_t now_ns, own_ns;   /* of the last look; 0: none */
-	struct spent older, newer; /* since the marks; summed over CPUs but for ->time */
+	uint64_t now_ns, own_ns;   /* at the last look; 0: none */
+	struct spent older, newer; /* cost since the marks; summed over CPUs except ->time */
 	size_t count;
-	uint64_t chance; /* random enough */
+	uint64_t chance; /* state of a simple random generator */
 };
 
 static const double second_ns = 1e9;
-static const double learn_s = 15; /* seconds of longer ago count little */
-static const double doubt = 0.15; /* rates that differ by less teach little */
+static const double learn_s = 15; /* time constant with which old measurements fade */
+static const double doubt = 0.15; /* relative spread of rates needed to trust the slope */
 static const double least_slope = 0.01;
 
 static void learn_own_cost(struct own_cost *o, double x, double y, double dt)
@@ -83,8 +83,8 @@ static void learn_own_cost(struct own_cost *o, double x, double y, double dt)
 	o->xy = o->xy * keep + x * y;
 }
 
-/* Where the line begins. As long as rates hardly differ its slope stays what it was, at first that
- * of all being taken for samples. */
+/* Returns the intercept of the line. While rates hardly differ, keeps the previous slope, which
+ * initially attributes all cost to samples. */
 static double line_start(struct own_cost *o)
 {
 	double x = o->x / o->n, y = o->y / o->n, all, few;
@@ -100,7 +100,7 @@ static double line_start(struct own_cost *o)
 	return y - o->slope * x;
 }
 
-/* Adds @samples and @own_ns of CPU time, which came up in @ns. */
+/* Adds @samples and @own_ns of CPU time, accumulated over @ns. */
 static void own_cost_add(struct own_cost *o, double ns, double own_ns, double samples)
 {
 	double x, y, per_sample;
@@ -115,7 +115,7 @@ static void own_cost_add(struct own_cost *o, double ns, double own_ns, double sa
 	learn_own_cost(o, x, y, o->ns / 1e9);
 	o->anyway = fmin(line_start(o), y);
 	per_sample = x > 0 ? (y - o->anyway) / x : 0;
-	/* What one second alone took was a burst. */
+	/* A cost seen in a single second is a burst, which does not count. */
 	o->per_sample = o->n > 1 ? fmin(per_sample, o->last) : per_sample;
 	o->last = per_sample;
 	o->ns = o->own_ns = o->samples = 0;
@@ -178,14 +178,14 @@ static void add(struct spent *sum, const struct spent *s)
 	sum->own += s->own;
 }
 
-/* Whatever it costs, so far a CPU is stretched at most. */
+/* The largest stretch allowed, whatever the cost: it keeps ->rate at rate_min. */
 static double most_stretch(const struct cpu *c)
 {
 	return fmax(c->stretch * c->rate / rate_min, 1);
 }
 
-/* The stretch that a CPU needs, by what samples cost with that which it has; the share @anyway does
- * not depend on it. */
+/* The stretch that a CPU needs, computed from the cost of samples at its current stretch; the share
+ * @anyway does not depend on the stretch. */
 static double wanted_stretch(const struct governor *g, struct cpu *c, double anyway)
 {
 	double aim = 1 - c->debt / (g->budget * repay_s), wanted;
@@ -197,8 +197,8 @@ static double wanted_stretch(const struct governor *g, struct cpu *c, double any
 	return fmax(fmin(wanted, most_stretch(c)), 1);
 }
 
-/* A period that stays the same falls in step with programs that do something as often, and then
- * sees them do one part of it only. */
+/* Adds a random deviation: a constant period can lock in step with a periodic program and then sees
+ * only one part of its work. */
 static double jittered(struct governor *g, double stretch)
 {
 	g->chance = hash_u64(g->chance + 1);
@@ -212,7 +212,7 @@ static void steer(struct governor *g, struct cpu *c, double share, double anyway
 	bool jumps = share > 2 * g->budget;
 	double gain = fmin(dt / smooth_s, 1), wanted;
 
-	/* What jumps is not waited for. */
+	/* Takes a jump at once, without averaging. */
 	c->share = jumps ? fmax(share, c->share) : c->share + gain * (share - c->share);
 	c->debt += (share + anyway - g->budget) * dt;
 	c->debt = fmin(fmax(c->debt, -g->budget * credit_s), g->budget * debt_s);
@@ -224,14 +224,14 @@ static void steer(struct governor *g, struct cpu *c, double share, double anyway
 	wanted = wanted > 1 ? jittered(g, wanted) : 1;
 	if (!stretch || stretch(d, c->last.cpu, (uint32_t)(wanted * STRETCH_ONE)) < 0)
 		return;
-	/* What was measured at another rate is taken as it would be at this. */
+	/* Scales the measurements from the old rate to the new one. */
 	c->share *= c->stretch / wanted;
 	c->rate *= c->stretch / wanted;
 	c->stretch = wanted;
 	c->stretched_s = 0;
 }
 
-/* What @cost, since the last look, has of this process's time @own_ns. */
+/* The cost on a CPU since the last look, with its part @own_ns of this process's time. */
 static struct spent spent_on(const struct governor *g, const struct driver_cost *cost,
 			     const struct cpu *c, double own_ns)
 {
@@ -242,7 +242,8 @@ static struct spent spent_on(const struct governor *g, const struct driver_cost 
 	};
 }
 
-/* A CPU that is seen for the first time, or whose events were opened anew, begins. */
+/* Whether @cost continues that of the last look. If not, because the CPU is new or its events were
+ * reopened, starts over with it. */
 static bool goes_on(struct cpu *c, const struct driver_cost *cost)
 {
 	if (c->seen && cost->interrupts >= c->last.interrupts && cost->samples >= c->last.samples &&
@@ -252,7 +253,7 @@ static bool goes_on(struct cpu *c, const struct driver_cost *cost)
 	return false;
 }
 
-/* Samples of all CPUs since the last look. */
+/* Number of samples on all CPUs since the last look. */
 static double samples_since(struct governor *g, const struct governor_look *look)
 {
 	double samples = 0;

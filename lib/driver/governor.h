@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Holds what sampling costs below a share of each CPU's time: measures the cost of the samples that
- * came, and says how far the rate of each CPU must be stretched. The cost is that of the
- * interrupts, of the program in the kernel, and of the process that records the samples, shared out
- * by their number. It follows within a second; what was spent too much before it did is saved
- * within the next ones. A CPU is never sampled more often than was asked for.
+ * Keeps the cost of sampling below a share of each CPU's time: measures the cost of the samples
+ * taken and computes how far the sampling period of each CPU must be stretched. The cost is that of
+ * the interrupts, of the BPF program, and of the process that records the samples, divided among
+ * CPUs by their number of samples. The governor reacts within a second; an overspend until then is
+ * saved during the following seconds. It never samples a CPU more often than requested. It owns its
+ * memory and borrows each look during the call.
  *
  *	struct governor *g = governor_new(0.005, interrupt_cost_ns());
  *	governor_begin(g, &look);			sampling starts
@@ -18,7 +19,7 @@
 
 struct governor;
 
-/* What was spent up to a moment, all of it since any time in the past. */
+/* The total cost up to a moment, counted from any fixed time in the past. */
 struct governor_look {
 	uint64_t now_ns; /* CLOCK_MONOTONIC */
 	uint64_t own_ns; /* CPU time of this process */
@@ -28,28 +29,27 @@ struct governor_look {
 
 /* Shares of a CPU's time, over the last 10 to 20 seconds. */
 struct governor_reading {
-	double all;			 /* of all CPUs' time */
-	double interrupts, program, own; /* parts of it */
-	double worst;			 /* of the CPU that costs the most */
-	double stretch, highest;	 /* samples that one stands for now: on average, at most */
-	double interrupt_ns;		 /* that an interrupt is taken to cost */
-	bool exceeded; /* a CPU costs more than its share although it is sampled as rarely as can be
-			*/
+	double all;			 /* share of all CPUs' time */
+	double interrupts, program, own; /* its parts */
+	double worst;			 /* share on the costliest CPU */
+	double stretch, highest;	 /* samples that each one now counts as: average, maximum */
+	double interrupt_ns;		 /* assumed cost of an interrupt */
+	bool exceeded;			 /* a CPU exceeds its share even at the lowest rate */
 };
 
-/* Keeps to @share of each CPU's time (0: measures only), where an interrupt takes @interrupt_ns.
- * Caller frees. */
+/* Creates a governor that allows @share of each CPU's time (0: measures only), given that an
+ * interrupt takes @interrupt_ns. Caller frees. */
 struct governor *governor_new(double share, double interrupt_ns);
-/* NULL is fine. */
+/* Frees @g; accepts NULL. */
 void governor_free(struct governor *g);
 DEFINE_CLEANUP(struct governor *, governor_free);
 
-/* Forgets what was spent before: sampling begins. */
+/* Starts measuring at @look, when sampling starts; earlier cost is ignored. */
 void governor_begin(struct governor *g, const struct governor_look *look);
-/* Takes in what was spent, and has @stretch, which may be NULL, called for those CPUs whose rate
- * must change; what it refuses stays as it is. */
+/* Accounts for the cost since the last look and calls @stretch, which may be NULL, for each CPU
+ * whose rate must change. If it fails, that CPU keeps its rate. */
 void governor_look(struct governor *g, const struct governor_look *look,
 		   int (*stretch)(struct driver *d, unsigned int cpu, uint32_t stretch),
 		   struct driver *d);
-/* What it costs. */
+/* Reports the current cost. */
 void governor_read(const struct governor *g, struct governor_reading *ret);

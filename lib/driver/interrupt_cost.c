@@ -13,11 +13,11 @@
 
 enum {
 	PERIOD_NS = 100000,
-	RUN_NS = 10000000,	 /* of this thread's time it is watched */
-	PATIENCE_NS = 500000000, /* of everybody's */
+	RUN_NS = 10000000,	 /* of this thread's CPU time, to measure */
+	PATIENCE_NS = 500000000, /* wall-clock limit */
 	GAPS_MAX = 4096,
 	GUESS_NS = 2000,
-	/* A look at the clock takes some 30 ns, and never as long as an interrupt. */
+	/* Reading the clock takes some 30 ns, and an interrupt always longer than this. */
 	SHORTEST_NS = 400
 };
 
@@ -35,7 +35,7 @@ static int open_clock(void)
 	return (int)syscall(SYS_perf_event_open, &attr, 0, -1, -1, PERF_FLAG_FD_CLOEXEC);
 }
 
-/* The gaps in this thread's time, which ends at @until_ns; how many were found. */
+/* Records gaps in a loop until this thread's CPU time reaches @until_ns. Returns their number. */
 static size_t watch_gaps(double gaps[GAPS_MAX], uint64_t until_ns)
 {
 	uint64_t start = clock_now_ns(), last = start, now;
@@ -54,7 +54,7 @@ static size_t watch_gaps(double gaps[GAPS_MAX], uint64_t until_ns)
 	return n;
 }
 
-/* The longest first. */
+/* Orders the longest first. */
 static int compare(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -73,7 +73,8 @@ double interrupt_cost_ns(void)
 		return GUESS_NS;
 	since_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
 	n = watch_gaps(gaps, since_ns + RUN_NS);
-	/* So often it ticked for us; what else kept us is less, or less often. */
+	/* The number of ticks in our CPU time: the longest gaps are theirs, as other delays are
+	 * shorter or rarer. */
 	ticks = (clock_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns) / PERIOD_NS;
 	if (ticks < 5 || n < ticks / 2)
 		return GUESS_NS;

@@ -10,7 +10,7 @@
 #include <string.h>
 #include <sys/epoll.h>
 
-/* Readable when a ring is half full. */
+/* Adds the rings of @c to the epoll set; a ring polls readable when half full. */
 static void watch(struct perf_cpuset *set, const struct perf_cpu *c)
 {
 	const int fds[] = { c->sideband_fds[0], c->source_count ? c->sources[0].fd : -1 };
@@ -19,12 +19,12 @@ static void watch(struct perf_cpuset *set, const struct perf_cpu *c)
 	for (i = 0; i < ARRAY_SIZE(fds) && fds[i] >= 0; i++) {
 		struct epoll_event event = { .events = EPOLLIN, .data.fd = fds[i] };
 
-		/* Without it samples wait for the next sync in time. */
+		/* If this fails, samples wait for the next regular sync. */
 		(void)epoll_ctl(set->epoll, EPOLL_CTL_ADD, fds[i], &event);
 	}
 }
 
-/* Opens the events of one more CPU, keeping them sorted. */
+/* Opens the events of another CPU, keeping the array sorted. */
 static int add_cpu(struct perf_cpuset *set, unsigned int cpu, struct error *err)
 {
 	struct perf_cpu c = { .cpu = cpu };
@@ -84,7 +84,7 @@ static int add_online(struct perf_cpuset *set, struct error *err)
 		return error_errno(err, n, "cannot read which CPUs are online");
 	for (i = 0; i < n; i++) {
 		r = add_cpu(set, cpus[i], err);
-		/* One may go between the reading and the opening. */
+		/* A CPU may go between reading the list and opening. */
 		if (r < 0 && r != -ENODEV)
 			return r;
 	}
@@ -184,7 +184,8 @@ void perf_cpuset_update(struct perf_cpuset *set, struct perf_cpuset_change *ret)
 		remove_cpu(set, at);
 		ret->went++;
 	}
-	/* An event of a task is there for the CPUs of its start; children inherit those only. */
+	/* Task events exist only for the CPUs present at the start, and children inherit only
+	 * those. */
 	for (i = 0; i < n && set->plan->scope != DRIVER_TASK; i++) {
 		if (is_sampled(set, cpus[i]))
 			continue;
@@ -202,7 +203,7 @@ void perf_cpuset_clear_wakeups(struct perf_cpuset *set)
 	struct epoll_event events[64];
 	int i, n = epoll_wait(set->epoll, events, ARRAY_SIZE(events), 0);
 
-	/* A task that has ended would wake its poller for ever. */
+	/* An event of a task that has ended would wake the poller forever. */
 	for (i = 0; i < n; i++)
 		if (events[i].events & (EPOLLHUP | EPOLLERR))
 			(void)epoll_ctl(set->epoll, EPOLL_CTL_DEL, events[i].data.fd, NULL);

@@ -15,23 +15,23 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The clock's rate where nobody says one; no multiple of what runs by the clock itself. */
+/* Default rate of the clock; not a multiple of the rates of timer-driven work. */
 enum { TIMER_HZ = 997 };
 
-/* Not more often than every 100 us without being forced to. */
+/* Highest rate without "force": every 100 us. */
 enum { RATE_FLOOR_HZ = 10000 };
 
-/* Rings of a CPU. What an ordinary user has, stays below kernel.perf_event_mlock_kb (516). */
+/* Ring sizes per CPU. Those for an ordinary user stay below kernel.perf_event_mlock_kb (516). */
 enum {
 	SIDEBAND_BYTES = 256 << 10,
-	SIDEBAND_BYTES_SWITCHES = 2 << 20, /* some ten thousand switches a second */
+	SIDEBAND_BYTES_SWITCHES = 2 << 20, /* some ten thousand switches per second */
 	SAMPLE_BYTES_USER = 256 << 10,
 	SIDEBAND_BYTES_USER = 128 << 10,
-	/* Where samples carry copies of stacks. */
+	/* If samples carry stack copies. */
 	STACK_BYTES = 32 << 10,
 	STACK_SAMPLE_BYTES = 8 << 20, /* a quarter of a second at the default rate */
 	STACK_SAMPLE_BYTES_MIN = 1 << 20,
-	STACK_SAMPLE_BYTES_ALL = 128 << 20, /* of all CPUs together, as far as the minimum allows */
+	STACK_SAMPLE_BYTES_ALL = 128 << 20, /* all CPUs together, unless the minimum exceeds it */
 	STACK_BYTES_USER = 8 << 10,
 	RING_BYTES_MIN = 4 << 10,
 	RING_BYTES_MAX = 256 << 20,
@@ -44,7 +44,7 @@ int perf_plan_explain(const struct perf_plan *plan, int code, const char *step, 
 	return perf_refusal_explain(&attempt, code, err);
 }
 
-/* Whether @event opens; 0 or -errno. */
+/* Tries to open @event. Returns 0 or -errno. */
 static int try_event(struct perf_plan *plan, const struct event *event, unsigned int cpu)
 {
 	unsigned int where = perf_pmus_first_cpu(plan->root, event, cpu);
@@ -53,8 +53,8 @@ static int try_event(struct perf_plan *plan, const struct event *event, unsigned
 	return fd < 0 ? fd : 0;
 }
 
-/* Whether all events open, without the kernel if need be; the first that does not goes to
- * *@ret_which. */
+/* Tries to open all events, without the kernel if necessary. Returns 0 or -errno with the first
+ * event that does not open in *@ret_which. */
 static int try_events(struct perf_plan *plan, unsigned int cpu, bool *ret_no_kernel,
 		      const struct event **ret_which)
 {
@@ -79,7 +79,7 @@ static int try_events(struct perf_plan *plan, unsigned int cpu, bool *ret_no_ker
 	return 0;
 }
 
-/* The same of the events that instruction-based samples come by. */
+/* Does the same for the events of instruction-based sampling. */
 static int try_ibs(struct perf_plan *plan, unsigned int cpu, const struct event **ret_which)
 {
 	size_t i;
@@ -94,8 +94,8 @@ static int try_ibs(struct perf_plan *plan, unsigned int cpu, const struct event 
 	return r;
 }
 
-/* The most samples per second per CPU that the kernel allows; it lowers that by itself on machines
- * where sampling is slow. */
+/* The kernel's limit of samples per second per CPU, which it lowers by itself on machines where
+ * sampling is slow. */
 static uint64_t rate_limit(const struct driver_config *config)
 {
 	uint64_t most;
@@ -105,8 +105,8 @@ static uint64_t rate_limit(const struct driver_config *config)
 	return most;
 }
 
-/* The clock's rate where an event does not say one: no more than the kernel allows, unlike a rate
- * that was asked for, which is refused then. */
+/* The clock's rate for an event without one, capped at the kernel's limit. A requested rate above
+ * the limit is refused instead. */
 static uint64_t clock_rate(const struct driver_config *config)
 {
 	uint64_t rate = config->timer_hz ? config->timer_hz : TIMER_HZ;
@@ -114,8 +114,8 @@ static uint64_t clock_rate(const struct driver_config *config)
 	return MIN(rate, rate_limit(config));
 }
 
-/* Puts the clock in the place of @failed and of all that counters of the CPU count; what the kernel
- * counts itself stays. */
+/* Replaces @failed and all events of CPU counters by the clock; keeps the kernel's software
+ * events. */
 static void use_timer(struct perf_plan *plan, const struct driver_config *config,
 		      const struct event *failed)
 {
@@ -149,14 +149,14 @@ uint64_t perf_plan_clock_hz(const struct event *e)
 	return e->rate_hz ? e->rate_hz : e->count ? 1000000000 / e->count : 0;
 }
 
-/* Samples per second per CPU that @e asks for, as far as it is a matter of time. */
+/* The samples per second per CPU that @e requests, if it depends on time. */
 static uint64_t rate_of(const struct event *e)
 {
 	return e->rate_hz ? e->rate_hz : perf_plan_clock_hz(e);
 }
 
-/* The kernel refuses rates above its limit with a bare EINVAL, but lets the clock tick so often
- * that a machine does little else. */
+/* Checks requested rates. The kernel refuses rates above its limit with a bare EINVAL, but lets the
+ * clock tick so often that the machine does little else. */
 static int check_rates(const struct perf_plan *plan, const struct driver_config *config,
 		       struct error *err)
 {
@@ -227,12 +227,12 @@ static void describe_chains(const struct perf_plan *plan, const struct driver_co
 			    config->callgraph_depth);
 }
 
-/* What came of the trying. */
+/* The result of trying to open the events. */
 struct outcome {
-	const char *driver, *instead; /* who is to sample, and why nobody better */
-	struct event failed;	      /* whose place the clock took */
-	int code;		      /* why; 0: all opened */
-	bool no_kernel;		      /* it had to be left out */
+	const char *driver, *instead; /* which driver samples, and why not a preferred one */
+	struct event failed;	      /* replaced by the clock */
+	int code;		      /* error of ->failed; 0: all opened */
+	bool no_kernel;		      /* the kernel is not sampled */
 };
 
 /* Writes plan->why. */
@@ -260,7 +260,7 @@ static void explain_choice(struct perf_plan *plan, const struct driver_config *c
 	plan->why = strbuf_take(&why);
 }
 
-/* A size in bytes as a ring needs it, a power of two. */
+/* Rounds @wanted bytes to a ring size, a power of two. */
 static size_t ring_bytes(size_t wanted)
 {
 	size_t bytes = RING_BYTES_MIN;
@@ -270,7 +270,7 @@ static size_t ring_bytes(size_t wanted)
 	return MAX(bytes, (size_t)sysconf(_SC_PAGESIZE));
 }
 
-/* The kernel takes no deeper chains than its administrator allows. */
+/* The depth to request from the kernel, which limits it by sysctl. */
 static uint16_t chain_depth(const struct driver_config *config)
 {
 	uint64_t most;
@@ -281,7 +281,7 @@ static uint16_t chain_depth(const struct driver_config *config)
 	return (uint16_t)MIN((uint64_t)config->callgraph_depth, most);
 }
 
-/* Of a ring whose samples carry stacks. */
+/* The size of a ring whose samples carry stack copies. */
 static size_t stack_ring_bytes(void)
 {
 	size_t cpus = (size_t)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
@@ -295,7 +295,7 @@ static size_t stack_ring_bytes(void)
 static void plan_init(struct perf_plan *plan, const struct driver_config *config)
 {
 	bool task = config->scope == DRIVER_TASK;
-	/* What an ordinary user may lock into memory. */
+	/* Stay within what an ordinary user may lock in memory. */
 	bool is_small = task && (geteuid() != 0 || !config->callgraph_depth);
 	size_t i;
 
@@ -332,7 +332,7 @@ static void plan_init(struct perf_plan *plan, const struct driver_config *config
 			plan->events[i].rate_hz = clock_rate(config);
 }
 
-/* Says how deep chains get and by what, once it is known what the kernel gives. */
+/* Sets the depth and method of chains, once the kernel's limits are known. */
 static int settle_chains(struct perf_plan *plan, const struct driver_config *config,
 			 struct error *err)
 {
@@ -346,12 +346,12 @@ static int settle_chains(struct perf_plan *plan, const struct driver_config *con
 					 "which driver perf takes chains by frame pointers only");
 		return 0;
 	}
-	/* The kernel's limit is for its own part; the rest is ours. */
+	/* The kernel's limit applies only to kernel frames; we unwind the rest. */
 	plan->depth = config->callgraph_depth;
 	return 0;
 }
 
-/* The counts of these PMUs have their four lowest bits clear. */
+/* Plans one kind of IBS. The periods of these PMUs have their four lowest bits clear. */
 static int plan_ibs_kind(struct perf_plan *plan, enum ibs_kind kind, const char *terms,
 			 uint64_t count, struct error *err)
 {
@@ -375,7 +375,7 @@ static int plan_ibs(struct perf_plan *plan, const struct driver_ibs *ibs, struct
 				     ibs->op_count, err);
 }
 
-/* Checks what can be refused without opening anything. */
+/* Rejects what can be rejected without opening anything. */
 static int check_config(struct perf_plan *plan, const struct driver_config *config,
 			struct error *err)
 {
@@ -393,7 +393,7 @@ static int check_config(struct perf_plan *plan, const struct driver_config *conf
 	return r < 0 ? r : check_rates(plan, config, err);
 }
 
-/* Says that @which did not open. */
+/* Writes to @err that @which did not open. */
 static int explain_event(const struct perf_plan *plan, const struct driver_config *config,
 			 const struct event *which, int code, struct error *err)
 {
@@ -409,14 +409,14 @@ static int explain_event(const struct perf_plan *plan, const struct driver_confi
 	return perf_plan_explain(plan, code, step, err);
 }
 
-/* Tries to open the events, with the clock instead of those that do not open. */
+/* Tries to open the events, replacing those that do not open by the clock. */
 static int try_all(struct perf_plan *plan, const struct driver_config *config, unsigned int cpu,
 		   struct outcome *outcome, struct error *err)
 {
 	const struct event *which = NULL;
 	int r = try_events(plan, cpu, &outcome->no_kernel, &which);
 
-	/* The clock is no substitute for samples at the very instruction. */
+	/* The clock cannot replace precise samples. */
 	if (r < 0 && !which->is_timer && !which->precise_by && !config->no_timer_fallback) {
 		outcome->failed = *which;
 		outcome->code = r;

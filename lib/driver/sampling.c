@@ -50,7 +50,7 @@ void sampling_read(struct sampling *s, const struct ring_merge_handler *handler,
 	size_t i;
 
 	for (i = 0; i < s->cpus.count; i++) {
-		/* A CPU on which none of the events counts has no ring of samples. */
+		/* A CPU on which no event counts has no sample ring. */
 		if (s->cpus.cpus[i].source_count)
 			cpus[i].samples = &s->cpus.cpus[i].samples;
 		cpus[i].sideband = &s->cpus.cpus[i].sideband;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The life of the drivers that sample with perf events, which embed this: which events are opened
- * on which CPUs, CPUs that come and go, the rings, and totals. It owns what it holds.
+ * Common state of the drivers that sample with perf events: which events are open on which CPUs,
+ * CPUs going on and off line, the rings, and totals. A driver embeds it; it owns everything it
+ * points to.
  *
  *	struct sampling s = SAMPLING_INIT;
  *	if (sampling_plan(&s, "perf", &config, err) == 0 && sampling_open(&s, err) == 0)
@@ -17,7 +18,7 @@ struct sampling {
 	struct perf_plan plan;
 	struct perf_targets targets;
 	struct perf_cpuset cpus;
-	struct driver_stats stats; /* except the samples lost, which ->cpus counts */
+	struct driver_stats stats; /* without lost samples, which ->cpus counts */
 	bool running;
 	uint64_t looked_at_cpus_ns;
 };
@@ -27,11 +28,11 @@ struct sampling {
 		.cpus = {.epoll = -1 }                                                             \
 	}
 
-/* Decides which events to open, for @driver (perf_plan.h), and for which tasks. The caller may
- * change ->plan before sampling_open(). 0 or -errno. */
+/* Decides which events to open for @driver (perf_plan.h), and for which tasks. The caller may
+ * change ->plan before sampling_open(). Returns 0 or -errno. */
 int sampling_plan(struct sampling *s, const char *driver, const struct driver_config *config,
 		  struct error *err);
-/* Opens the events on all CPUs; 0 or -errno. */
+/* Opens the events on all CPUs. Returns 0 or -errno. */
 int sampling_open(struct sampling *s, struct error *err);
 /* Closes the events and frees everything. */
 void sampling_done(struct sampling *s);
@@ -40,7 +41,8 @@ void sampling_done(struct sampling *s);
 bool sampling_stop(struct sampling *s, uint64_t now_ns);
 /* Passes all records up to @until_ns to @handler (ring_merge_run()). */
 void sampling_read(struct sampling *s, const struct ring_merge_handler *handler, uint64_t until_ns);
-/* Once a second: opens and closes events on CPUs that came and went. Returns whether any came. */
+/* Opens and closes events on CPUs that came and went, at most once per second. Returns whether any
+ * came. */
 bool sampling_look_at_cpus(struct sampling *s, uint64_t now_ns);
 /* Implements driver_ops.stretch. */
 int sampling_stretch(struct sampling *s, unsigned int cpu, uint32_t stretch);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the sampling program counts, as words of the event buffer.
+ * Writes the samples counted by the BPF sampling program to the event buffer. The caller owns the
+ * structure and everything that it points to.
  *
  *	struct bpf_samples s = { .images = images, .cookies = cookies, .out = out, .cpus = cpus };
  *	const struct sampler_handler handler = bpf_samples_handler(&s);
@@ -19,24 +20,24 @@ struct cookie_table;
 struct sampler_chains;
 struct sampler_images;
 
-/* All that is pointed at is borrowed. */
+/* All pointers are borrowed. */
 struct bpf_samples {
 	struct sampler_images *images;
 	struct cookie_table *cookies;
-	struct cgroups *cgroups;       /* NULL: nobody asks for them */
-	struct sampler_chains *chains; /* NULL: no call chains are taken */
+	struct cgroups *cgroups;       /* NULL: do not record cgroups */
+	struct sampler_chains *chains; /* NULL: no call chains */
 	struct evbuf *out;
-	struct perf_cpuset *cpus;   /* to count chains that were cut */
-	struct kernel_events codes; /* that samples to come may be older than */
+	struct perf_cpuset *cpus;   /* counts truncated chains */
+	struct kernel_events codes; /* kernel code that later samples may predate */
 	uint64_t now_ns;	    /* when the drain began */
-	unsigned int offcpu; /* counter of time off the CPU, whose counts are no samples; UINT_MAX:
-				none */
-	uint64_t drained;    /* samples that came */
-	uint64_t lost_no_path;	 /* of these, where nobody told the path of the file */
-	uint64_t offcpu_no_path; /* likewise, of time off the CPU, how often */
+	unsigned int
+		offcpu; /* counter of time off the CPU, which counts microseconds; UINT_MAX: none */
+	uint64_t drained;	 /* samples received */
+	uint64_t lost_no_path;	 /* of these, samples whose file's path is unknown */
+	uint64_t offcpu_no_path; /* the same for intervals off the CPU */
 };
 
-/* Tells the event buffer of the code that had come into the kernel at @until_ns. */
+/* Reports to the event buffer the code loaded into the kernel up to @until_ns. */
 void bpf_samples_let_come(struct bpf_samples *s, uint64_t until_ns);
-/* Takes what comes out of the program into @s, which must stay where it is. */
+/* A handler that passes the program's output to @s, which must not move. */
 struct sampler_handler bpf_samples_handler(struct bpf_samples *s);

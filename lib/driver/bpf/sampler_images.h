@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Files as the sampling program names them, by what the kernel knows them by, to cookies.
+ * Maps files, as the BPF sampling program identifies them (by device and inode), to cookies. The
+ * caller owns the table and frees it.
  *
  *	struct sampler_images *images = sampler_images_new("", cookies);
  *	sampler_images_add(images, message);
@@ -15,26 +16,27 @@
 
 struct sampler_images;
 
-/* An empty table; @root is where /proc lies, copied; @cookies is borrowed. Caller frees. */
+/* Creates an empty table. @root is the prefix of /proc, copied; @cookies is borrowed. Caller
+ * frees. */
 struct sampler_images *sampler_images_new(const char *root, struct cookie_table *cookies);
-/* NULL is fine. */
+/* Frees the table; accepts NULL. */
 void sampler_images_free(struct sampler_images *t);
 
-/* Takes in a file that was seen for the first time, or again; looks at it at once, while the
- * process can still show it. */
+/* Adds a file that the program reports for the first time or again. Identifies it at once, while
+ * the process still has it mapped. */
 void sampler_images_add(struct sampler_images *t, const struct sample_image *image);
 
-/* The cookie to count a sample of process @tgid under, EVBUF_NO_COOKIE if nobody told of the file.
- */
+/* The cookie for a sample of process @tgid in @file; EVBUF_NO_COOKIE if the file was not
+ * reported. */
 uint64_t sampler_images_cookie(struct sampler_images *t, const struct sample_file *file,
 			       uint32_t tgid, uint64_t now_ns);
 
-/* Calls @each with every file whose number could be given to another without anybody seeing it: its
- * file system keeps no generations. */
+/* Calls @each with every file whose inode number could be reused undetected, because its file
+ * system keeps no generations. */
 void sampler_images_unsure(const struct sampler_images *t,
 			   void (*each)(const struct sample_file *file, void *data), void *data);
 
-/* The path in @image as a process sees it; caller frees. */
+/* The path in @image, as the process sees it; caller frees. */
 char *sampler_image_path(const struct sample_image *image);
-/* Opens the file that @image tells of; a descriptor that the caller closes, or -1. */
+/* Opens the file of @image. Returns a descriptor, which the caller closes, or -1. */
 int sampler_image_open(const struct sample_image *image);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Whether the program reads the kernel's structures rightly, which are no interface: it looks up an
- * address of this process, where /proc says what must come out. */
+/* Tests whether the BPF sampling program reads the kernel's structures correctly, as they are not a
+ * stable interface: it looks up an address of this process and compares the result with /proc.
+ * Nothing is allocated; the caller owns program and control block. */
 #pragma once
 
 #include "base/error.h"
@@ -8,10 +9,10 @@
 
 #include <stdint.h>
 
-/* Has the program with descriptor @program find what is mapped at @address of this process; 0 with
- * the answer in @control, -ENOENT if it found nothing, or -errno. */
+/* Makes the program with descriptor @program find the mapping at @address of this process. Returns
+ * 0 with the answer in @control, -ENOENT if it found none, or another -errno. */
 int sampler_test_address(int program, struct sample_control *control, uint64_t address);
 
-/* Runs the program with descriptor @program, which answers in @control; 0 or -errno with what was
- * wrong. */
+/* Runs the test on the program with descriptor @program, which answers in @control. Returns 0, or
+ * -errno with the mismatch in @err. */
 int sampler_test_self(int program, struct sample_control *control, struct error *err);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Loads unwind tables as the sampling program asks for them, in a thread of its own: whoever
- * records samples may be busy for long, and meanwhile chains would end for want of a table.
+ * Loads unwind tables on request of the BPF sampling program, in a separate thread: the thread that
+ * records samples may be busy for long, and until a table is loaded chains end early. The caller
+ * owns the loader and stops it.
  *
  *	struct table_loader *loader;
  *	if (table_loader_start(sampler, parser, 64 << 20, &loader, err) == 0)
@@ -14,15 +15,15 @@
 
 struct table_loader;
 
-/* Starts the thread, which takes requests until it is stopped; 0 or -errno. @sampler and
+/* Starts the thread, which serves requests until it is stopped. Returns 0 or -errno. @sampler and
  * @parser (may be NULL) must outlive it. */
 int table_loader_start(struct sampler *sampler, struct parser *parser, size_t budget,
 		       struct table_loader **ret, struct error *err);
-/* Loads the table of the file open as @fd, if it has one and there is room, before it is asked for.
- * Nothing may be sampled meanwhile. */
+/* Loads the table of the file open as @fd in advance, if it has one and there is room. Sampling
+ * must be stopped meanwhile. */
 void table_loader_expect(struct table_loader *l, int fd);
-/* Ends the thread and frees the tables; NULL is fine. */
+/* Ends the thread and frees the tables; accepts NULL. */
 void table_loader_stop(struct table_loader *l);
 
-/* What it has loaded so far. */
+/* Reports what was loaded so far. */
 void table_loader_stats(struct table_loader *l, struct table_store_stats *ret);

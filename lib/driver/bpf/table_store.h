@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Unwind tables put where the sampling program finds them, as it asks for them.
+ * Puts unwind tables into the maps of the BPF sampling program as it requests them, and drops
+ * tables when memory runs out. The caller owns the store and frees it.
  *
  *	struct table_store *tables;
  *	if (table_store_new(sampler, parser, 64 << 20, &tables, err) == 0)
@@ -16,35 +17,34 @@
 struct parser;
 struct table_store;
 
-/* Totals. */
+/* Totals of the store. */
 struct table_store_stats {
 	struct unwind_counters counters;
-	uint64_t rows_held, bytes; /* now; of the memory for rows */
+	uint64_t rows_held, bytes; /* in use now; ->bytes is memory for rows */
 };
 
-/* An empty store in the maps of @sampler, which is borrowed, for at most @budget bytes of rows;
- * @parser (borrowed, may be NULL) reads the files. 0 or -errno; caller frees. */
+/* Creates an empty store in the maps of @sampler, which is borrowed, for at most @budget bytes of
+ * rows; @parser (borrowed, may be NULL) reads the files. Returns 0 or -errno; caller frees. */
 int table_store_new(struct sampler *sampler, struct parser *parser, size_t budget,
 		    struct table_store **ret, struct error *err);
-/* NULL is fine; the sampler must still be there. */
+/* Frees the store; accepts NULL. The sampler must still exist. */
 void table_store_free(struct table_store *t);
 
-/* Builds the table of @file, which is open as @fd, -1 for the vdso of this process, and has the
- * program find it. A file without a table is remembered as such. Where there is no room, tables go
- * that were not used for longest, but only every few drains. */
+/* Builds the table of @file, open as @fd (-1: the vdso of this process), and makes it available to
+ * the program. Remembers files without a table. If there is no room, drops the tables unused for
+ * longest, but only every few drains. */
 void table_store_load(struct table_store *t, const struct sample_file *file, int fd);
-/* Likewise, before the program asks for it, if there is room: nothing has to go for it. */
+/* Does the same before the program asks for it, but only if there is room: drops no other table. */
 void table_store_expect(struct table_store *t, const struct sample_file *file, int fd);
-/* Does a piece of what takes long and can wait until no file is asked for; whether there is more.
- */
+/* Does one step of slow work that can wait until there are no requests. Returns whether there is
+ * more. */
 bool table_store_prepare(struct table_store *t);
-/* Whether files were refused for want of room; and has the program ask for them again, if it is
- * time for other tables to go. */
+/* Whether files were refused because there was no room; see table_store_retry(). */
 bool table_store_refuses(const struct table_store *t);
-/* Has the program ask again for refused files, once other tables may have been dropped. */
+/* Makes the program request refused files again, if other tables may now be dropped for them. */
 void table_store_retry(struct table_store *t);
-/* Says that @file cannot be had. */
+/* Tells the program that @file cannot be opened, so that it does not ask again. */
 void table_store_give_up(struct table_store *t, const struct sample_file *file);
 
-/* What it holds. */
+/* Reports the store's totals. */
 void table_store_stats(const struct table_store *t, struct table_store_stats *ret);

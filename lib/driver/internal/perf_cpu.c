@@ -32,7 +32,7 @@ static int failed(const struct perf_plan *plan, int code, const char *what, unsi
 	return perf_plan_explain(plan, code, step, err);
 }
 
-/* The first event's ring becomes that of all, or @fd joins it. */
+/* Opens the ring on the first event, or redirects @fd to it. */
 static int join_ring(struct ring *ring, int fd, int owner, size_t bytes)
 {
 	if (!ring->page)
@@ -129,7 +129,7 @@ int perf_cpu_open(struct perf_cpu *ret, unsigned int cpu, struct perf_plan *plan
 	c.sideband_fds = xcalloc(targets->count + plan->switches, sizeof(*c.sideband_fds));
 	for (i = 0; i < targets->count; i++) {
 		r = open_target(&c, plan, targets->pids[i], err);
-		/* A thread may end while we go through them. */
+		/* A thread may end while we iterate. */
 		if (r == -ESRCH && targets->count > 1)
 			continue;
 		if (r < 0) {
@@ -204,7 +204,7 @@ bool perf_cpu_stands_still(struct perf_cpu *c)
 	return before_ns && c->alive_ns == before_ns;
 }
 
-/* Those lost since the last time would have stood for as many as others do now. */
+/* Adds samples lost since the last call to ->lost, scaled by the stretch now in force. */
 static void settle_lost(struct perf_cpu *c)
 {
 	uint64_t all = MAX(c->lost_recorded, c->lost_read);
@@ -234,12 +234,12 @@ uint64_t perf_cpu_lost(const struct perf_cpu *c)
 	return c->lost;
 }
 
-/* The period, or where the kernel keeps to a frequency that, of @e when it is stretched. */
+/* The stretched period of @e, or its frequency if the kernel adjusts the period to one. */
 static uint64_t stretched(const struct event *e, uint32_t stretch)
 {
 	double by = (double)stretch / STRETCH_ONE;
 
-	/* The clock's frequency is a period to the kernel as well. */
+	/* The kernel converts the clock's frequency to a period. */
 	if (e->rate_hz && perf_plan_clock_hz(e))
 		return (uint64_t)(1e9 / (double)e->rate_hz * by);
 	if (e->rate_hz)
@@ -256,7 +256,7 @@ int perf_cpu_stretch(struct perf_cpu *c, const struct perf_plan *plan, uint32_t 
 	for (i = 0; i < c->source_count; i++) {
 		uint64_t period;
 
-		/* The samples of an extended feature count for what they say themselves. */
+		/* Samples of extended features carry their own weight. */
 		if (c->sources[i].counter >= PERF_PLAN_IBS)
 			continue;
 		period = stretched(&plan->events[c->sources[i].counter], stretch);
@@ -290,7 +290,7 @@ void perf_cpu_tick(struct perf_cpu *c, const struct perf_plan *plan, uint64_t no
 
 struct perf_source *perf_cpu_source(struct perf_cpu *c, uint64_t id)
 {
-	/* The kernel numbers events in the order of their opening. */
+	/* The kernel numbers events in the order they are opened, so ->sources is sorted by id. */
 	size_t at = FIRST_NOT(i, 0, c->source_count, c->sources[i].id < id);
 
 	return at < c->source_count && c->sources[at].id == id ? &c->sources[at] : NULL;
@@ -322,7 +322,7 @@ void perf_cpu_notice(struct perf_cpu *c, const struct perf_record *r, struct dri
 		if (source)
 			end_throttling(source, r->time_ns, stats);
 		break;
-	default: /* no other kind is of use */
+	default: /* other kinds are ignored */
 		break;
 	}
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The events of one CPU and their two rings: one for samples, one for sideband records. With tasks
- * as targets there are events for each task, all writing into the same rings.
+ * The perf events of one CPU and their two rings: one for samples, one for sideband records
+ * (changes of processes and code). If the targets are tasks, each task has its own events, all
+ * writing to the same rings. The caller embeds struct perf_cpu and closes it.
  */
 #pragma once
 
@@ -11,72 +12,71 @@
 
 struct perf_record;
 
-/* A sampling event as opened. */
+/* An open sampling event. */
 struct perf_source {
-	int fd, attached;	  /* -1: to nobody */
+	int fd, attached;	  /* ->attached is -1 if the ring gets the samples */
 	unsigned int counter;	  /* index of the event */
-	uint64_t id;		  /* in its records */
-	uint64_t throttled_since; /* ns, 0: is not throttled */
+	uint64_t id;		  /* in the event's records */
+	uint64_t throttled_since; /* ns; 0: not throttled */
 };
 
 struct perf_cpu {
 	unsigned int cpu;
 	struct ring samples, sideband;
-	struct perf_source *sources; /* targets times those events that count on this CPU, which
-				      * may be none; the first owns the ring */
+	struct perf_source *sources; /* one for each target and event that counts on this CPU,
+				      * possibly none; the first owns the ring */
 	size_t source_count;
-	int *sideband_fds; /* one a target, and one of context switches; likewise */
+	int *sideband_fds; /* one per target, one for switches; the first owns the ring */
 	size_t sideband_count;
-	uint64_t lost_recorded; /* samples lost, by the records in the ring */
-	uint64_t lost_read;	/* by what the events say themselves */
-	uint64_t lost_settled;	/* of them, those in ->lost */
-	uint64_t lost;		/* weighed */
-	uint64_t taken;		/* samples */
-	/* What each sample stands for, in 1/STRETCH_ONE, since ->stretched_ns, and before.
-	 */
+	uint64_t lost_recorded; /* lost samples, from the records in the ring */
+	uint64_t lost_read;	/* the same, as read from the events */
+	uint64_t lost_settled;	/* of these, those already in ->lost */
+	uint64_t lost;		/* lost samples, scaled by the stretch */
+	uint64_t taken;		/* number of samples */
+	/* How many samples each one counts as, in 1/STRETCH_ONE: since ->stretched_ns, and
+	 * before. */
 	uint32_t stretch, stretch_before;
 	uint64_t stretched_ns;
-	double ticks;	    /* of the clock, also while it was idle */
-	uint64_t ticked_ns; /* when they were counted last; 0: it stands still */
-	uint64_t waited_ns; /* while others had the counters */
+	double ticks;	    /* of the clock, including while idle */
+	uint64_t ticked_ns; /* when ->ticks was last updated; 0: the clock is stopped */
+	uint64_t waited_ns; /* while other users had the counters */
 	bool sideband_on;
-	uint64_t alive_ns; /* time that the sideband had been on by the last look; 0: not looked */
+	uint64_t alive_ns; /* enabled time of the sideband event at the last check; 0: none yet */
 };
 
-/* Opens all for @cpu, disabled. 0 or -errno: -ENODEV if that CPU is not online, -ENOBUFS if the
- * kernel does not grant rings of that size. Caller closes. */
+/* Opens all events of @cpu, disabled. Returns 0 or -errno: -ENODEV if that CPU is not online,
+ * -ENOBUFS if the kernel does not grant rings of that size. Caller closes. */
 int perf_cpu_open(struct perf_cpu *ret, unsigned int cpu, struct perf_plan *plan,
 		  const struct perf_targets *targets, struct error *err);
-/* Closes all; all-zero is fine. */
+/* Closes all events; accepts a zeroed struct. */
 void perf_cpu_close(struct perf_cpu *c);
 
-/* Lets the events report changes, or not; 0 or -errno. */
+/* Switches sideband records on or off. Returns 0 or -errno. */
 int perf_cpu_enable_sideband(struct perf_cpu *c, bool on);
-/* Lets them sample, or not; 0 or -errno. */
+/* Switches sampling on or off. Returns 0 or -errno. */
 int perf_cpu_enable_samples(struct perf_cpu *c, bool on);
 
-/* Whether the events are dead, as they are for good once their CPU was offline, be it for a moment
- * or while the machine slept: their time has stood still since the last call, a second ago or more.
- */
+/* Whether the events are dead: their enabled time has not advanced since the last call, at least a
+ * second ago. Events die for good when their CPU goes off line, even briefly or during suspend. */
 bool perf_cpu_stands_still(struct perf_cpu *c);
 
-/* Asks the events how many samples they could not write; the ring's records tell all but the last
- * of them. */
+/* Reads from the events how many samples they could not write; the records in the ring report all
+ * but the most recent. */
 void perf_cpu_read_lost(struct perf_cpu *c, const struct perf_plan *plan);
-/* Samples lost on this CPU, each counted as what it would have stood for. */
+/* Lost samples of this CPU, each scaled by the stretch in force. */
 uint64_t perf_cpu_lost(const struct perf_cpu *c);
 
-/* Lets the events sample more rarely (driver_ops.stretch); 0 or -errno. */
+/* Makes the events sample more rarely (driver_ops.stretch). Returns 0 or -errno. */
 int perf_cpu_stretch(struct perf_cpu *c, const struct perf_plan *plan, uint32_t stretch,
 		     uint64_t now_ns);
-/* What a sample of the time @at_ns stands for, in 1/STRETCH_ONE. */
+/* How many samples one taken at @at_ns counts as, in 1/STRETCH_ONE. */
 uint32_t perf_cpu_stretch_at(const struct perf_cpu *c, uint64_t at_ns);
-/* Counts the ticks of the clock up to @now_ns; it goes on if it is @on. */
+/* Adds the ticks of the clock up to @now_ns; @on says whether it keeps ticking. */
 void perf_cpu_tick(struct perf_cpu *c, const struct perf_plan *plan, uint64_t now_ns, bool on);
 
-/* The source of records with @id, or NULL. */
+/* The source whose records have @id, or NULL. */
 struct perf_source *perf_cpu_source(struct perf_cpu *c, uint64_t id);
-/* Takes in what the kernel says in the sample ring beside samples: lost ones, throttling. */
+/* Processes a record of the sample ring that is not a sample: lost samples or throttling. */
 void perf_cpu_notice(struct perf_cpu *c, const struct perf_record *r, struct driver_stats *stats);
-/* Ends the throttling that still goes on, as of @now_ns. */
+/* Ends any throttling still in progress at @now_ns. */
 void perf_cpu_end_throttling(struct perf_cpu *c, uint64_t now_ns, struct driver_stats *stats);

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <sys/eventfd.h>
 
-/* Words handed over by one sync, so that a daemon stays open to its socket and signals. */
+/* Words processed per sync, so that the daemon stays responsive to its socket and signals. */
 enum { WORDS_A_SYNC = 1 << 20 };
 
 struct driver {
@@ -19,7 +19,7 @@ struct driver {
 	evbuf_sink *sink;
 	void *sink_data;
 	char *why;
-	int ready; /* eventfd, readable while there is more: a regular file cannot be polled */
+	int ready; /* eventfd, readable while there is more, as a regular file cannot be polled */
 	bool running;
 };
 

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * How long tasks are off the CPU: the records of context switches, in the order of time, become
- * intervals. Bookkeeping alone: nothing here reads or opens anything, and what stands for the place
- * where a task left is the caller's.
+ * Measures how long tasks are off the CPU, from records of context switches in time order. It only
+ * does the bookkeeping, without reading or opening anything. The place where a task left the CPU is
+ * an opaque pointer of the caller, which this owns from offcpu_leave() until offcpu_take() returns
+ * it.
  *
  *	struct offcpu o = { 0 };
  *	offcpu_leave(&o, tid, now_ns, place);		as a task leaves its CPU
@@ -16,18 +17,18 @@
 #include "perf/perf_record.h"
 
 struct offcpu {
-	struct map left;   /* tid to who left its CPU */
-	bool blocked_only; /* tasks that had to leave, and could have gone on, do not count */
+	struct map left;   /* tid to struct left: tasks off their CPUs */
+	bool blocked_only; /* ignore preempted tasks */
 };
 
-/* Task @tid leaves its CPU at @place, which is taken, and freed by free(). */
+/* Records that task @tid leaves its CPU at @place. Takes @place, to be freed with free(). */
 void offcpu_leave(struct offcpu *o, uint32_t tid, uint64_t time_ns, void *place);
-/* Takes a record of a switch, an exit or a loss. When a task comes back, the place where it had
- * left is in *@ret_place, the caller's now, and the microseconds between are returned; else 0.
- * After a loss of records nothing that was open counts. */
+/* Processes a record of a context switch, an exit or a loss. If a task comes back, returns the
+ * microseconds it was away, with the place where it left in *@ret_place, which the caller frees;
+ * else 0. A loss of records discards all open intervals. */
 uint64_t offcpu_take(struct offcpu *o, const struct perf_record *r, void **ret_place);
-/* Calls @each with the places, borrowed, of those still off their CPU at @now_ns, which are
- * forgotten. */
+/* Calls @each with the borrowed place and the interval of each task still off its CPU at @now_ns,
+ * then forgets these tasks. */
 void offcpu_end(struct offcpu *o, uint64_t now_ns,
 		void (*each)(const void *place, uint64_t us, void *data), void *data);
 /* Frees everything. */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Time off the CPU, from perf's records: samples of the event "context switches" say where tasks
- * leave the CPU; each is placed at once, with its callers. The records of switches say when tasks
- * come back.
+ * Measures time off the CPU from perf's records. Samples of the event "context switches" show where
+ * tasks leave the CPU; each is translated at once, with its callers. Records of switches show when
+ * tasks come back. The caller embeds the structure.
  *
  *	struct perf_offcpu o;
  *	perf_offcpu_init(&o, &attribution, counter, root);
@@ -18,27 +18,27 @@
 
 struct perf_offcpu {
 	struct offcpu offcpu;
-	struct attribution attribution; /* of the places; its stats are ->stats */
-	struct driver_stats stats;	/* of the counts that come of it */
-	struct evbuf_frame one;		/* room for the frames where no chains are taken */
+	struct attribution attribution; /* translates the places; its stats are ->stats */
+	struct driver_stats stats;	/* counts of the resulting samples */
+	struct evbuf_frame one;		/* room for the frame if no chains are recorded */
 	uint64_t sched_start, sched_end;
 	unsigned int counter, cpu;
 	bool chains;
 };
 
-/* Intervals become samples of @counter, attributed as @like does, which is borrowed but for its
- * statistics. The event's samples carry call chains of the kernel, whose symbols are below @root.
- */
+/* Prepares @o to write intervals as samples of @counter, translated like those of @like, whose
+ * members are borrowed except its statistics. The event's samples carry kernel call chains; the
+ * kernel's symbols are read below @root. */
 void perf_offcpu_init(struct perf_offcpu *o, const struct attribution *like, unsigned int counter,
 		      const char *root);
-/* Frees what it holds; all-zero is fine. */
+/* Frees everything that @o owns; accepts a zeroed struct. */
 void perf_offcpu_done(struct perf_offcpu *o);
 
-/* Takes a sample of a task that leaves. */
+/* Processes the sample of a task that leaves its CPU. */
 void perf_offcpu_leave(struct perf_offcpu *o, const struct perf_record *r, uint64_t now_ns);
-/* Takes any record of a change, on @cpu. */
+/* Processes any sideband record of @cpu. */
 void perf_offcpu_change(struct perf_offcpu *o, unsigned int cpu, const struct perf_record *r);
-/* Counts those still off their CPUs up to @now_ns. */
+/* Writes the intervals up to @now_ns of tasks still off their CPUs. */
 void perf_offcpu_end(struct perf_offcpu *o, uint64_t now_ns);
-/* Adds to the driver's. */
+/* Adds its counts to those of the driver. */
 void perf_offcpu_stats(const struct perf_offcpu *o, struct driver_stats *ret);

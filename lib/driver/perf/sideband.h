@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The process table kept true: records of mmap, exec, fork and exit applied one by one, what is
- * missing read from /proc.
+ * Keeps the process table up to date: applies records of mmap, exec, fork and exit one by one, and
+ * reads missing information from /proc. It owns the table; the caller embeds the structure.
  *
  *	sideband_init(&sideband, &(struct process_source){ root, cookies }, stats);
  *	sideband_read_all(&sideband, now_ns);		after the kernel began to record changes
@@ -18,37 +18,38 @@ struct sideband {
 	struct process_table processes;
 	struct process_source from;
 	struct driver_stats *stats;
-	uint32_t follow;       /* only this process and its descendants are kept; 0: all */
-	bool follow_children;  /* those too that it had before */
-	bool await_exec;       /* that process is sampled from its next exec on */
+	uint32_t follow;       /* keep only this process and its descendants; 0: all */
+	bool follow_children;  /* include descendants that it already has */
+	bool await_exec;       /* sample that process from its next exec on */
 	uint64_t read_all_ns;  /* when all of /proc was last read, 0: never */
-	size_t cookie_limit;   /* of the table: when it has more, unused ones are forgotten */
-	uint64_t pruned_ns;    /* when mappings that may be gone were last looked for */
-	bool kernel_changed;   /* code came or went in the kernel; for the caller to clear */
+	size_t cookie_limit;   /* cookies in the table above which unused ones are forgotten */
+	uint64_t pruned_ns;    /* when stale mappings were last looked for */
+	bool kernel_changed;   /* kernel code came or went; the caller clears it */
 	uint64_t module_count; /* directories in /sys/module */
 };
 
-/* An empty table. @from and @stats are borrowed until sideband_done(). */
+/* Initialises an empty table. Borrows @from and @stats until sideband_done(). */
 void sideband_init(struct sideband *s, const struct process_source *from,
 		   struct driver_stats *stats);
 /* Frees the table. */
 void sideband_done(struct sideband *s);
 
-/* Reads all processes (of those that are followed) from /proc as they are now. */
+/* Reads the current state of all processes, or all that are followed, from /proc. */
 void sideband_read_all(struct sideband *s, uint64_t now_ns);
 
-/* Applies a record: of the process table, or one that says that such records were lost; others are
- * passed over. @now_ns is the time of handling, not the record's. */
+/* Applies a record that changes the process table or reports that such records were lost; ignores
+ * others. @now_ns is the current time, not the record's. */
 void sideband_apply(struct sideband *s, const struct perf_record *record, uint64_t now_ns);
 
-/* The process with its mappings; one that is not known, or has not what @tid must have, is read
- * from /proc, but not again and again. NULL if it is not there or not followed. */
+/* The process @tgid with its mappings. If it is unknown, or lacks what @tid must have, it is read
+ * from /proc, but not repeatedly. NULL if it does not exist or is not followed. */
 struct process *sideband_process(struct sideband *s, uint32_t tgid, uint32_t tid, uint64_t now_ns);
-/* Reads the process again because it has no mapping where it ran; whether it was read. */
+/* Reads the process again because it has no mapping where it ran. Returns whether it was read. */
 bool sideband_read_again(struct sideband *s, struct process *p, uint32_t tid, uint64_t now_ns);
 
-/* Between two syncs: forgets processes that are gone, sees whether modules came or went. */
+/* Does the housekeeping between two syncs: forgets processes that are gone, and checks whether
+ * kernel modules came or went. */
 void sideband_tidy(struct sideband *s, uint64_t now_ns);
 
-/* Whether a process that is followed lives. */
+/* Whether any followed process is alive. */
 bool sideband_any_followed(const struct sideband *s);
