@@ -12,26 +12,27 @@
 #include <sys/uio.h>
 
 /*
- * The file, behind the user's header (host byte order):
+ * The file after the user's header, in host byte order:
  *
  *	descriptor	u32 size	slots, a power of two
- *			u32 current	slots in use, with slot 0
+ *			u32 current	slots in use, including slot 0
  *			u8 zero[24]
  *	nodes		size times { u64 key, u32 value, u32 next }, slot 0 unused
  *	hash table	size times u32: first node of the bucket's chain
  *
- * What a writer does, and in which order, decides what its death can leave behind:
+ * A writer orders its stores so that its death can leave only these states:
  *
- *  - An insert completes the node, links it as the head of its chain, then counts it. Dying in
- *    between leaves one node, in slot `current`, that is linked and not counted.
- *  - Growth lengthens the file, builds the new hash table behind all old bytes (changing the nodes'
- *    next fields) and then stores the new size. Dying in between leaves a file longer than its size
- *    demands, and chains that must be made anew.
- *  - Making chains anew unlinks the last node first and links it last. In every whole file the last
- *    node is the head of its chain; where it is not, that work was interrupted.
+ *  - An insert completes the node, links it as the head of its chain, then counts it. A writer that
+ *    dies in between leaves one node, in slot `current`, that is linked but not counted.
+ *  - Growth lengthens the file, builds the new hash table after the end of the old file (changing
+ *    the nodes' next fields), then stores the new size. A writer that dies in between leaves a file
+ *    that is too long for its size, and chains that must be rebuilt.
+ *  - Rebuilding the chains unlinks the last node first and links it last. In every intact file the
+ *    last node is the head of its chain; if it is not, a rebuild was interrupted.
  *
- * So three looks at the ends tell whether a file is whole. Chains descend (a node's next lies
- * before it), which the walk over a chain checks: no damage can lead it astray or round in circles.
+ * So three checks, of the length, of slot `current` and of the last node, show whether a file is
+ * intact. The next node of a chain always has a lower index. The walk along a chain checks this, so
+ * no damage can lead it out of the table or into a loop.
  */
 struct descriptor {
 	uint32_t size;
@@ -44,7 +45,7 @@ static_assert(sizeof(struct odb_node) == 16, "as on disk");
 enum {
 	FIRST_SIZE = 128,
 	ZEROS = 64 << 10,	/* bytes written at once when a file grows */
-	COPY_MAX = 64 << 10,	/* shorter files are rather read than mapped, by readers */
+	COPY_MAX = 64 << 10,	/* readers copy files up to this size instead of mapping them */
 	RELINK_AHEAD = 16,	/* nodes between the prefetch of a bucket and its use */
 	POPULATE_MIN = 64 << 10 /* smaller ranges fault in page by page */
 };
@@ -53,14 +54,14 @@ struct odb {
 	uint32_t *hash;
 	struct odb_node *nodes;
 	uint32_t mask;	  /* slots - 1 */
-	uint32_t current; /* of the descriptor; readers look there instead */
+	uint32_t current; /* copy of the descriptor's; readers use the descriptor itself */
 	struct descriptor *descriptor;
 	uint8_t *map;
-	size_t mapped; /* bytes, what the size demands */
+	size_t mapped; /* bytes, the file length for this number of slots */
 	size_t header_size;
 	int fd;
 	bool writable;
-	bool copied; /* the map is memory of our own, with what the file held */
+	bool copied; /* the map is allocated memory with a copy of the file */
 };
 
 static uint64_t file_length(size_t header_size, uint64_t size)
@@ -88,7 +89,7 @@ static void link_node(struct odb *db, uint32_t i)
 	__atomic_store_n(head, i, __ATOMIC_RELEASE);
 }
 
-/* Links nodes 1..current-1 into a zeroed hash table, the last one last. */
+/* Links nodes 1 to current - 1 into a zeroed hash table, in this order. */
 static void link_nodes(struct odb *db)
 {
 	uint32_t i, ahead;
@@ -100,13 +101,13 @@ static void link_nodes(struct odb *db)
 	}
 }
 
-/* The bucket's head of the last node; to be called with a node there. */
+/* Returns the head of the bucket of the last node. There must be at least one node. */
 static uint32_t *last_head(struct odb *db)
 {
 	return &db->hash[odb_bucket(db->nodes[db->current - 1].key, db->mask)];
 }
 
-/* Makes the chains anew where they are; can be killed and begun again. */
+/* Rebuilds the chains in place. May be interrupted and started again. */
 static void rebuild(struct odb *db)
 {
 	if (db->current > 1)
@@ -116,7 +117,7 @@ static void rebuild(struct odb *db)
 	link_nodes(db);
 }
 
-/* Lengthens a file with zeros that have blocks behind them, so that storing there never fails. */
+/* Extends a file with written zeros, which allocates its blocks: later stores there cannot fail. */
 static int write_zeros(int fd, uint64_t from, uint64_t to)
 {
 	static const uint8_t zeros[ZEROS];
@@ -141,7 +142,8 @@ static int write_zeros(int fd, uint64_t from, uint64_t to)
 	return 0;
 }
 
-/* Maps pages before they are used: cheaper than a fault for each. Only speed hangs on it. */
+/* Maps pages before they are used, which is cheaper than a fault for each. Failure costs only
+ * time. */
 static void populate(uint8_t *from _unused_, const uint8_t *to _unused_)
 {
 #ifdef MADV_POPULATE_WRITE
@@ -170,7 +172,7 @@ static int grow(struct odb *db)
 		r = map == MAP_FAILED ? -errno : 0;
 	}
 	if (r < 0) {
-		/* The next odb_open() makes up for it, should it fail. */
+		/* If this fails, the next odb_open() recovers the file. */
 		(void)!ftruncate(db->fd, (off_t)before);
 		return r;
 	}
@@ -181,7 +183,8 @@ static int grow(struct odb *db)
 	return 0;
 }
 
-/* Creates the file whole under a name of its own, then gives it its name. Returns a descriptor. */
+/* Creates the file under a temporary name and renames it when complete. Returns an open descriptor
+ * or -errno. */
 static int create_file(const char *path, const void *header, size_t header_size, struct error *err)
 {
 	const struct descriptor descriptor = { .size = FIRST_SIZE, .current = 1 };
@@ -222,7 +225,7 @@ int odb_create(const char *path, const void *header, size_t header_size, struct 
 	return fd < 0 ? fd : 0;
 }
 
-/* Reads size and current of the descriptor; 0 or -errno. */
+/* Reads the descriptor. Returns 0 or -errno (-EBADMSG if the file is too short). */
 static int read_descriptor(int fd, size_t header_size, struct descriptor *ret)
 {
 	ssize_t n = pread(fd, ret, sizeof(*ret), (off_t)header_size);
@@ -232,15 +235,15 @@ static int read_descriptor(int fd, size_t header_size, struct descriptor *ret)
 	return n == sizeof(*ret) ? 0 : -EBADMSG;
 }
 
-/* Whether a writer can have left the file at @length: longer only while it grows. */
+/* Returns whether @length is valid for @size. A file may be longer, but only while it grows. */
 static bool length_fits(size_t header_size, uint32_t size, uint64_t length)
 {
 	return length >= file_length(header_size, size) &&
 	       length <= file_length(header_size, 2 * (uint64_t)size);
 }
 
-/* Reads the descriptor and holds it against the length of the file, again where a writer has made
- * the file grow between the two. */
+/* Reads the descriptor and checks it against the length of the file. Tries again if a writer grew
+ * the file between the two reads. */
 static int examine(int fd, const char *path, size_t header_size, struct descriptor *ret,
 		   uint64_t *ret_length, struct error *err)
 {
@@ -275,7 +278,7 @@ static int examine(int fd, const char *path, size_t header_size, struct descript
 	return 0;
 }
 
-/* Puts right what a killed writer left; see the top. */
+/* Repairs what a killed writer left; see the top of this file. */
 static int recover(struct odb *db, uint64_t length, const char *path, struct error *err)
 {
 	uint32_t last = db->current;
@@ -296,7 +299,7 @@ static int recover(struct odb *db, uint64_t length, const char *path, struct err
 	return 0;
 }
 
-/* The first @size bytes of the file, as a copy. */
+/* Returns a copy of the first @size bytes of the file, or MAP_FAILED with errno set. */
 static void *copy_file(int fd, size_t size)
 {
 	uint8_t *bytes = xmalloc(size);
@@ -342,7 +345,8 @@ int odb_open_fd(int fd, const char *path, enum odb_mode mode, size_t header_size
 		return error_errno(err, -errno, "cannot read %s", path);
 	}
 	set_layout(db, map, d.size);
-	/* A writer may be at work: what was counted before the copy was made is complete in it. */
+	/* A writer may be active. Only nodes counted before the copy was made are complete in
+	 * it. */
 	if (db->copied)
 		db->descriptor->current = d.current;
 	db->current = d.current;
@@ -400,7 +404,7 @@ void odb_close(struct odb *db)
 	free(db);
 }
 
-/* Adds a node for a key that has none. */
+/* Adds a node for a key that has none yet. */
 static int insert(struct odb *db, uint64_t key, uint32_t count)
 {
 	uint32_t i = db->current;
@@ -419,7 +423,7 @@ static int insert(struct odb *db, uint64_t key, uint32_t count)
 	return 0;
 }
 
-/* Looks @key up: its node, or NULL with *ret_whole false if the chain is damaged. */
+/* Returns the node of @key, or NULL. If NULL, *ret_whole is false if the chain is damaged. */
 static inline struct odb_node *find(const struct odb *db, uint64_t key, bool *ret_whole)
 {
 	uint32_t i = db->hash[odb_bucket(key, db->mask)], limit = db->current;
@@ -462,7 +466,8 @@ void odb_prefetch(const struct odb *db, uint64_t key, enum odb_step step)
 		__builtin_prefetch(head, 1);
 		return;
 	}
-	/* Damaged links lead out of the table: no harm to a prefetch, but to a read. */
+	/* Damaged links may point outside the table, which is harmless to prefetch but not to
+	 * read. */
 	node = &db->nodes[*head & db->mask];
 	if (step == ODB_STEP_SECOND && node->key != key)
 		node = &db->nodes[node->next & db->mask];
@@ -497,7 +502,7 @@ const struct odb_node *odb_nodes(const struct odb *db, size_t *ret_count)
 {
 	uint32_t current = __atomic_load_n(&db->descriptor->current, __ATOMIC_ACQUIRE);
 
-	/* A file that has grown since it was opened is seen up to where it ended then. */
+	/* If the file has grown since it was opened, only the slots mapped then are visible. */
 	*ret_count = current ? MIN(current - 1, db->mask) : 0;
 	return db->nodes + 1;
 }

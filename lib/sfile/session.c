@@ -57,7 +57,7 @@ struct walk {
 	void (*bad)(const char *path, const struct error *why, void *data);
 	void *data;
 	struct strbuf path;
-	size_t samples_length; /* of the part of path that is the samples directory */
+	size_t samples_length; /* length of the samples directory and its slash in path */
 };
 
 static void report_bad(struct walk *w, const struct error *why)
@@ -66,19 +66,19 @@ static void report_bad(struct walk *w, const struct error *why)
 		w->bad(strbuf_text(&w->path), why, w->data);
 }
 
-/* Whether a directory of this name, among those of the samples, holds sample files. */
+/* Returns whether a directory of this name in a samples directory contains sample files. */
 static bool is_image(const char *name)
 {
 	return name[0] == '{';
 }
 
-/* The directory at w->path: @read if that was read before, else as it is now. */
+/* Returns the directory at w->path: @read if that is given, else newly read. */
 static struct tree *take_directory(struct walk *w, struct tree *read)
 {
 	struct tree *t = read ? read : tree_read_one(strbuf_text(&w->path));
 	struct error err = ERROR_INIT;
 
-	/* -ENOENT: gone since its parent was read. */
+	/* -ENOENT: removed since its parent was read. */
 	if (t->error && t->error != -ENOENT) {
 		(void)error_errno(&err, t->error, "%s", strbuf_text(&w->path));
 		report_bad(w, &err);
@@ -93,8 +93,8 @@ static bool ends_with(const char *s, const char *end)
 	return n >= m && !strcmp(s + n - m, end);
 }
 
-/* A file below {root} or {kern}: a sample file, the code of a JIT region (TGID.jo), or one whose
- * creation was cut short and which never got its name (odb_create()). */
+/* Handles a file below {root}, {kern} or {cgroup}. It is a sample file, or one to ignore: the code
+ * of a JIT region (TGID.jo), or a temporary file of an interrupted odb_create(). */
 static int walk_file(struct walk *w)
 {
 	const char *path = strbuf_text(&w->path);
@@ -113,7 +113,7 @@ static int walk_file(struct walk *w)
 	return r;
 }
 
-/* Walks the directory at w->path; at the top only what can lead to sample files. */
+/* Walks the directory at w->path; at the top, only directories that contain sample files. */
 static int walk_directory(struct walk *w, struct tree *read, bool top)
 {
 	struct tree *t = take_directory(w, read);
@@ -275,7 +275,7 @@ int session_remove(const char *session_dir, const char *name, struct error *err)
 
 /* --- lock --- */
 
-/* The pid that stands in the lock file, 0 if none does. */
+/* Returns the pid in the lock file, 0 if there is none. */
 static uint32_t read_pid(int fd)
 {
 	char text[32];
@@ -298,7 +298,7 @@ int session_lock(const char *session_dir, struct error *err)
 
 	if (r < 0)
 		return r;
-	/* What was running is for the user and the group only to read. */
+	/* Only the user and the group may see what was running. */
 	if (mkdir(session_dir, 0750) < 0 && errno != EEXIST)
 		return error_errno(err, -errno, "cannot make the directory %s", session_dir);
 	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
@@ -328,7 +328,7 @@ uint32_t session_lock_holder(const char *session_dir)
 
 /* --- counters --- */
 
-/* @samples/stats/@name, or NULL if @name would leave that directory; caller frees. */
+/* Returns @samples/stats/@name, or NULL if @name could leave that directory; caller frees. */
 static char *stat_path(const char *samples, const char *name)
 {
 	if (!*name || *name == '/' || *name == '.' || strstr(name, "/."))
@@ -342,7 +342,7 @@ uint64_t session_stat_get(const char *samples, const char *name)
 	uint64_t value = 0;
 
 	if (path)
-		(void)path_read_u64(NULL, path, &value); /* no file: never counted */
+		(void)path_read_u64(NULL, path, &value); /* a missing file counts as 0 */
 	return value;
 }
 
@@ -356,8 +356,7 @@ int session_stat_add(const char *samples, const char *name, uint64_t value, stru
 	if (!path)
 		return error_set(err, -EINVAL, "'%s' cannot be the name of a counter", name);
 	r = path_read_u64(NULL, path, &sum);
-	/* One that is there but cannot be read now must not begin anew; one that is no number may.
-	 */
+	/* Start from 0 if the file is missing or not a number, but not if reading it failed. */
 	if (r < 0 && r != -ENOENT && r != -ENOTDIR && r != -EINVAL && r != -ERANGE)
 		return error_errno(err, r, "%s", path);
 	if (__builtin_add_overflow(sum, value, &sum))
@@ -372,7 +371,7 @@ struct stat_walk {
 	void *data;
 	const char *samples;
 	struct walk w;
-	size_t stats_length; /* of the part of w.path that is the stats directory */
+	size_t stats_length; /* length of the stats directory and its slash in w.path */
 };
 
 static int each_stat(struct stat_walk *s)

@@ -14,7 +14,7 @@
 
 enum field_kind { FIELD_TEXT, FIELD_NUMBER };
 
-/* The plain fields; events, of which there can be several, and the MHz are apart. */
+/* The plain fields. Events, which can be several, and the MHz are handled separately. */
 static const struct field {
 	const char *key;
 	enum field_kind kind;
@@ -48,7 +48,7 @@ void setup_add_event(struct setup *s, const char *name, uint64_t count, uint64_t
 		(struct setup_event){ xstrdup(name), count, unit_mask, rate_hz };
 }
 
-/* The first line of a small file, or NULL; caller frees. */
+/* Returns the first line of a small file, or NULL; caller frees. */
 static char *first_line(const char *root, const char *path)
 {
 	char *text = NULL;
@@ -99,7 +99,7 @@ int setup_write(const char *samples, const struct setup *s, struct error *err)
 	return path_write(path, strbuf_text(&b), 0644, err);
 }
 
-/* "NAME count unitmask rate"; -EBADMSG if it is not that. */
+/* Parses "NAME count unitmask rate" and adds the event. Returns 0 or -EBADMSG. */
 static int read_event(struct setup *s, const char *value)
 {
 	const char *at = value + strcspn(value, " ");
@@ -116,7 +116,7 @@ static int read_event(struct setup *s, const char *value)
 	return 0;
 }
 
-/* "2596.142", without leaving it to the locale where the point is. */
+/* Parses a number such as "2596.142". strtod() would use the locale's decimal point. */
 static double read_mhz(const char *value)
 {
 	uint64_t whole = 0, fraction = 0, unit = 1;
@@ -130,7 +130,7 @@ static double read_mhz(const char *value)
 	return (double)whole + (double)fraction / (double)unit;
 }
 
-/* Takes one line in; what is not understood is left out. */
+/* Parses one line; unknown lines are ignored. */
 static int read_line(const char *line, void *data)
 {
 	struct setup *s = data;

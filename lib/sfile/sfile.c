@@ -19,7 +19,8 @@ struct sfile {
 	struct sfile_header header;
 };
 
-/* Whether the path is that of a call graph file: {cg} as a separator, not as a directory's name. */
+/* Returns whether the path is that of a call graph file: {cg} is a separator in it, not the name of
+ * a directory. */
 static bool is_callgraph(const char *path)
 {
 	struct sname name;
@@ -32,8 +33,8 @@ static bool is_callgraph(const char *path)
 	return is;
 }
 
-/* Opens what stands at @path for writing; a descriptor, or -ENOENT where nothing does, or only what
- * a writer left that died while it created it. */
+/* Opens an existing file at @path for writing. A file whose writer died while creating it is
+ * removed. Returns a descriptor or -errno: -ENOENT if there is no file, or no longer. */
 static int open_existing(const char *path, struct error *err)
 {
 	_cleanup_close_ int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
@@ -47,13 +48,13 @@ static int open_existing(const char *path, struct error *err)
 	return -ENOENT;
 }
 
-/* The clock ticks alike on every CPU. */
+/* Returns whether the samples were taken by the clock, which is the same on every CPU type. */
 static bool is_clock(const struct sfile_header *h)
 {
 	return !h->event && !h->unit_mask && !h->count;
 }
 
-/* Whether samples under @new may be added to a file of @old. */
+/* Checks whether samples described by @new may be added to a file whose header is @old. */
 static int check_same(const char *path, const struct sfile_header *old,
 		      const struct sfile_header *new, struct error *err)
 {
@@ -72,8 +73,8 @@ static int check_same(const char *path, const struct sfile_header *old,
 	return 0;
 }
 
-/* Opens the database for writing. After a power cut any page of a file may be as it was before the
- * last ones: what is in use of such a file is saved, and it goes on. */
+/* Opens the database for writing. After a power cut, any page of the file may be older than the
+ * others. Such a file is repaired from its usable nodes and then opened. */
 static int open_database(struct sfile *sf, const char *path, int *fd, struct error *err)
 {
 	struct check_result found;
@@ -139,7 +140,8 @@ int sfile_open(const char *path, struct sfile **ret, struct error *err)
 		return r;
 	(void)STEAL_FD(fd);
 	if (!is_callgraph(path)) {
-		/* The original leaves there what it last had for a file of the other kind. */
+		/* The original leaves values of another file, a call graph file, in these
+		 * fields. */
 		sf->header.cg_to_is_kernel = false;
 		sf->header.cg_to_anon_start = 0;
 	}
