@@ -30,11 +30,10 @@ struct bpf_samples {
 	struct perf_cpuset *cpus;   /* counts truncated chains */
 	struct kernel_events codes; /* kernel code that later samples may predate */
 	uint64_t now_ns;	    /* when the drain began */
-	unsigned int
-		offcpu; /* counter of time off the CPU, which counts microseconds; UINT_MAX: none */
-	uint64_t drained;	 /* samples received */
-	uint64_t lost_no_path;	 /* of these, samples whose file's path is unknown */
-	uint64_t offcpu_no_path; /* the same for intervals off the CPU */
+	unsigned int offcpu;	    /* counter of microseconds off the CPU; UINT_MAX: none */
+	uint64_t drained;	    /* samples received */
+	uint64_t lost_no_path;	    /* of these, samples whose file's path is unknown */
+	uint64_t offcpu_no_path;    /* the same for intervals off the CPU */
 };
 
 /* Reports to the event buffer the code loaded into the kernel up to @until_ns. */

@@ -26,8 +26,7 @@ struct sampler;
 struct sampler_config {
 	size_t keys; /* maximum counted on each CPU between two drains */
 	bool follow; /* sample only processes passed to sampler_follow(), and their descendants */
-	unsigned int
-		depth; /* maximum frames in a chain, including the sample itself; 0: no chains */
+	unsigned int depth; /* maximum frames in a chain, including the sample; 0: no chains */
 	bool by_frame_pointers;
 	bool pass_on;	     /* write samples to the event's ring as well */
 	bool cgroups;	     /* keys include the cgroup */
