@@ -67,28 +67,38 @@ static int parse_line(const char *path, size_t number, const char *line, struct 
 	return r < 0 ? error_prefix(err, "%s:%zu", path, number) : 0;
 }
 
-int daemonrc_parse(const char *path, const char *text, size_t size, struct settings *ret,
-		   struct error *err)
+static int parse_bytes(const char *path, size_t number, const char *text, size_t size,
+		       struct settings *s, struct error *err)
+{
+	_cleanup_free_ char *line = NULL;
+
+	if (size > LINE_MAX_BYTES)
+		return error_set(err, -EINVAL, "%s:%zu: longer than %d bytes", path, number,
+				 LINE_MAX_BYTES);
+	if (memchr(text, '\0', size))
+		return error_set(err, -EINVAL, "%s:%zu: not a text file", path, number);
+	line = xstrndup(text, size);
+	return parse_line(path, number, line, s, err);
+}
+
+/* Fails at the first bad line, or, if @skip_bad, warns of each and ignores it. */
+static int parse(const char *path, const char *text, size_t size, bool skip_bad,
+		 struct settings *ret, struct error *err)
 {
 	_cleanup_(settings_done) struct settings s = settings_default();
 	const char *end = text + size, *newline;
 	size_t number = 0;
-	int r;
 
 	for (; text < end; text = newline + 1) {
-		_cleanup_free_ char *line = NULL;
+		struct error why = ERROR_INIT;
+		int r;
 
-		number++;
 		newline = memchr(text, '\n', (size_t)(end - text)) ?: end;
-		if (newline - text > LINE_MAX_BYTES)
-			return error_set(err, -EINVAL, "%s:%zu: longer than %d bytes", path, number,
-					 LINE_MAX_BYTES);
-		if (memchr(text, '\0', (size_t)(newline - text)))
-			return error_set(err, -EINVAL, "%s:%zu: not a text file", path, number);
-		line = xstrndup(text, (size_t)(newline - text));
-		r = parse_line(path, number, line, &s, err);
+		r = parse_bytes(path, ++number, text, (size_t)(newline - text), &s, &why);
+		if (r < 0 && !skip_bad)
+			return error_set(err, r, "%s", why.text);
 		if (r < 0)
-			return r;
+			log_warn("%s; the line is ignored", why.text);
 	}
 	settings_done(ret);
 	*ret = s;
@@ -96,14 +106,28 @@ int daemonrc_parse(const char *path, const char *text, size_t size, struct setti
 	return 0;
 }
 
-int daemonrc_read(const char *path, struct settings *ret, struct error *err)
+int daemonrc_parse(const char *path, const char *text, size_t size, struct settings *ret,
+		   struct error *err)
+{
+	return parse(path, text, size, false, ret, err);
+}
+
+static int read_file(const char *path, bool skip_bad, struct settings *ret, struct error *err)
 {
 	_cleanup_free_ char *text = NULL;
 	ssize_t size = path_read(NULL, path, &text, err);
 
-	if (size < 0)
-		return (int)size;
-	return daemonrc_parse(path, text, (size_t)size, ret, err);
+	return size < 0 ? (int)size : parse(path, text, (size_t)size, skip_bad, ret, err);
+}
+
+int daemonrc_read(const char *path, struct settings *ret, struct error *err)
+{
+	return read_file(path, false, ret, err);
+}
+
+int daemonrc_read_usable(const char *path, struct settings *ret, struct error *err)
+{
+	return read_file(path, true, ret, err);
 }
 
 void daemonrc_print(const struct settings *s, struct strbuf *out)

@@ -30,6 +30,9 @@ char *daemonrc_path(const char *given, bool write);
 /* Reads the file at @path into @ret, replacing its settings. Returns 0, or -errno with path and
  * line in @err: -ENOENT if there is no file, -EINVAL for a bad line. */
 int daemonrc_read(const char *path, struct settings *ret, struct error *err);
+/* As daemonrc_read(), but warns of each bad line and ignores it: for commands that must work
+ * whatever the file contains, such as stopping the daemon. */
+int daemonrc_read_usable(const char *path, struct settings *ret, struct error *err);
 /* Does the same from @size bytes of text; @path is for messages only. */
 int daemonrc_parse(const char *path, const char *text, size_t size, struct settings *ret,
 		   struct error *err);

@@ -42,7 +42,8 @@ struct control_action {
 	/* Does it; @arg is the option's argument or NULL. What it shows goes to stdout. 0 or
 	 * -errno. */
 	int (*run)(const struct control_context *context, const char *arg, struct error *err);
-	bool stores; /* --session-dir given together with it is stored */
+	bool stores;	/* --session-dir given together with it is stored */
+	bool tolerates; /* works even if lines of daemonrc are bad */
 };
 
 extern const struct control_action control_actions[ACTION_COUNT_];

@@ -141,6 +141,18 @@ static bool storing_action(void)
 	return false;
 }
 
+/* Whether only actions were given that work in spite of bad settings. --reset and --save are not
+ * among them: they could change the default session instead of the one meant. */
+static bool tolerates(void)
+{
+	size_t i;
+
+	for (i = 0; i < queued; i++)
+		if (!queue[i].action->tolerates)
+			return false;
+	return queued && !settings_given();
+}
+
 static int add_stored_event(const char *spec, void *data)
 {
 	return settings_add_event(data, spec, NULL);
@@ -220,12 +232,25 @@ static int store(const struct control_context *context, const char *before, stru
 static int read_settings(struct control_context *context, struct strbuf *before, struct error *err)
 {
 	struct error why = ERROR_INIT;
-	int r = daemonrc_read(context->rc_path, &context->settings, &why);
+	int r = tolerates() ? daemonrc_read_usable(context->rc_path, &context->settings, &why)
+			    : daemonrc_read(context->rc_path, &context->settings, &why);
 
 	if (r < 0 && r != -ENOENT)
 		return error_set(err, r, "%s", why.text);
 	if (r == 0)
 		daemonrc_print(&context->settings, before);
+	return 0;
+}
+
+/* Ignores stored events that are not valid, with a warning; 0. */
+static int drop_bad_events(struct control_context *context)
+{
+	struct error why = ERROR_INIT;
+
+	if (take_events(&context->settings, &why) < 0) {
+		tool_warn("%s: %s; the stored events are ignored", context->rc_path, why.text);
+		settings_clear_events(&context->settings);
+	}
 	return 0;
 }
 
@@ -245,7 +270,7 @@ static int load(struct control_context *context, struct error *err)
 	context->session_dir = path_absolute(s->session_dir);
 	r = check_names(s, err);
 	if (r == 0)
-		r = take_events(s, err);
+		r = tolerates() ? drop_bad_events(context) : take_events(s, err);
 	if (r == 0 && stores && (settings_given() || given[SETTING_SESSION_DIR].value))
 		r = store(context, strbuf_text(&before), err);
 	return r;
