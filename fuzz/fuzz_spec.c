@@ -57,6 +57,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (spec_split(words, n - 1, &pair, NULL) == 1) {
 		parse(pair.words[0], pair.count[0], words[n - 1]);
 		parse(pair.words[1], pair.count[1], words[n - 1]);
+		parse(pair.outside, pair.outside_count, words[n - 1]);
+		spec_pair_done(&pair);
 	}
 	return 0;
 }

@@ -48,7 +48,7 @@ static void find_session_dir(const struct profile_config *config, struct profile
 		p->session_dir = local;
 	} else {
 		p->session_dir = PROFILE_SYSTEM_DIR;
-		p->is_system_dir = !is_archive;
+		p->is_system_dir = !is_archive && spec_wants_session_dir(&p->spec);
 	}
 }
 

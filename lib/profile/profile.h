@@ -67,7 +67,7 @@ struct profile {
 	struct by_image by_image;
 	struct chains chains; /* opened, not collected; without sources if there are none */
 	const char *session_dir;
-	bool is_system_dir; /* ->session_dir is PROFILE_SYSTEM_DIR by default */
+	bool is_system_dir; /* ->session_dir is PROFILE_SYSTEM_DIR by default, and read */
 	const char *root;   /* of the images: the archive, the configured root, or NULL */
 	struct symcache *cache;
 	struct binaries *binaries;

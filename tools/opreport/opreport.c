@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* opreport: where the samples of a session went, by image or by symbol. */
+#include "tools/opreport/opreport_braces.h"
 #include "tools/opreport/opreport_options.h"
 #include "tools/common/progress.h"
 #include "tools/common/reporting.h"
@@ -10,6 +11,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 static struct opreport_options options;
 
@@ -111,8 +113,9 @@ static const struct opt opts[] = {
 
 static const struct opt_cmdline cmdline = {
 	.tool = "opreport",
-	.usage = "[OPTION]... [SPECIFICATION]...\n"
-		 "       opreport [OPTION]... -l { [SPECIFICATION]... } { [SPECIFICATION]... }",
+	.usage =
+		"[OPTION]... [SPECIFICATION]...\n"
+		"       opreport [OPTION]... -l { [--session-dir=DIR] [SPECIFICATION]... } { ... }",
 	.summary = "Report where the samples of a profile went, by image or (-l) by symbol.",
 	.epilog = "A specification narrows the report: the name of an image, or TAG:VALUE,... with "
 		  "the tags archive, session, session-exclude, image, image-exclude, lib-image, "
@@ -146,9 +149,9 @@ static void show_step(void *data, size_t done, size_t all)
 		progress_done(progress);
 }
 
-static int collect(struct parts *p, size_t count, char *const *words, struct error *err)
+static int collect(struct parts *p, const struct opreport_braces *in, struct error *err)
 {
-	int r = reporting_open(&options.profile, count, words, &p->profile, err);
+	int r = reporting_open(&in->profile, in->count, in->words, &p->profile, err);
 
 	return r < 0 ? r : profile_report_collect(p->profile, &options.view, &p->report, err);
 }
@@ -167,11 +170,14 @@ static int print(struct parts *p, struct error *err)
 	return tool_flush(out, options.output, err);
 }
 
-static int report(size_t count, char *const *words, struct error *err)
+static int report(size_t count, char **words, struct error *err)
 {
 	_cleanup_free_ char *specification = opreport_words("", count, words);
+	const struct opreport_braces all = { .profile = options.profile,
+					     .words = words,
+					     .count = count };
 	_cleanup_(parts_done) struct parts p = { 0 };
-	int r = collect(&p, count, words, err);
+	int r = collect(&p, &all, err);
 
 	if (r < 0)
 		return r;
@@ -179,46 +185,87 @@ static int report(size_t count, char *const *words, struct error *err)
 	return print(&p, err);
 }
 
-static int compare(const struct spec_pair *pair, struct error *err)
+/* Warns if both braces select the same sample files. */
+static void warn_same(const struct gather *a, const struct gather *b)
 {
-	_cleanup_free_ char *first_words = opreport_words("", pair->count[0], pair->words[0]);
-	_cleanup_free_ char *second_words = opreport_words("", pair->count[1], pair->words[1]);
-	_cleanup_(parts_done) struct parts first = { 0 }, second = { 0 };
-	int r = collect(&first, pair->count[0], pair->words[0], err);
+	size_t i;
+
+	if (a->file_count != b->file_count)
+		return;
+	for (i = 0; i < a->file_count; i++)
+		if (!a->files[i].path || !b->files[i].path ||
+		    strcmp(a->files[i].path, b->files[i].path) != 0)
+			return;
+	tool_warn("both profiles are the same sample files of %s", a->sessions[0].samples);
+}
+
+static int compare(const struct opreport_braces *first, const struct opreport_braces *second,
+		   struct error *err)
+{
+	_cleanup_(parts_done) struct parts a = { 0 }, b = { 0 };
+	int r = collect(&a, first, err);
 
 	if (r == 0)
-		r = collect(&second, pair->count[1], pair->words[1], err);
-	if (r == 0)
-		r = profile_report_compare(&first.report, &second.report, err);
+		r = collect(&b, second, err);
 	if (r < 0)
 		return r;
-	second.report.words[0] = first_words;
-	second.report.words[1] = second_words;
-	return print(&second, err);
+	warn_same(a.profile->gather, b.profile->gather);
+	r = profile_report_compare(&a.report, &b.report, err);
+	if (r < 0)
+		return r;
+	b.report.words[0] = first->text;
+	b.report.words[1] = second->text;
+	return print(&b, err);
+}
+
+/* Parses the words in both braces and compares these profiles; returns the exit status. */
+static int compare_braces(const struct spec_pair *pair, struct error *err)
+{
+	_cleanup_(opreport_braces_done) struct opreport_braces first = { .profile = options.profile,
+									 .words = pair->words[0],
+									 .count = pair->count[0] },
+							       second = { .profile =
+										  options.profile,
+									  .words = pair->words[1],
+									  .count = pair->count[1] };
+	int r = opreport_check_pair(&options, err);
+
+	if (r == 0)
+		r = opreport_braces_parse(&first, &cmdline, err);
+	if (r == 0)
+		r = opreport_braces_parse(&second, &cmdline, err);
+	if (r < 0)
+		return tool_usage("%s", err->text);
+	return compare(&first, &second, err) < 0 ? tool_fail(err) : 0;
 }
 
 int main(int argc, char **argv)
 {
 	_cleanup_free_ char *command = opreport_words("opreport", (size_t)(argc - 1), argv + 1);
-	struct error err = ERROR_INIT;
+	_cleanup_(spec_pair_done) struct spec_pair pair = { 0 };
+	struct error err = ERROR_INIT, bad_pair = ERROR_INIT;
 	struct progress progress;
-	struct spec_pair pair;
-	size_t count;
-	int operands, is_pair, r;
+	int operands, is_pair;
 
 	(void)sort_parse(NULL, &options.view.sort, &err);
 	options.view.command = command;
 	options.view.rows.step = show_step;
 	options.view.rows.step_data = &progress;
+	is_pair = spec_split(argv, (size_t)argc, &pair, &bad_pair);
+	if (is_pair > 0) {
+		argv = pair.outside;
+		argc = (int)pair.outside_count;
+	}
 	operands = tool_options(&cmdline, argc, argv);
-	count = (size_t)(argc - operands);
+	if (is_pair > 0 && operands < argc)
+		is_pair = spec_bad_pair(&bad_pair);
+	if (is_pair < 0)
+		return tool_usage("%s", bad_pair.text);
 	if (opreport_check(&options, &err) < 0)
 		return tool_usage("%s", err.text);
-	is_pair = spec_split(argv + operands, count, &pair, &err);
-	if (is_pair < 0 || (is_pair && opreport_check_pair(&options, &err) < 0))
-		return tool_usage("%s", err.text);
-	r = is_pair ? compare(&pair, &err) : report(count, argv + operands, &err);
-	if (r < 0)
+	if (is_pair)
+		return compare_braces(&pair, &err);
+	if (report((size_t)(argc - operands), argv + operands, &err) < 0)
 		return tool_fail(&err);
 	return 0;
 }

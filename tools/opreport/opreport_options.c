@@ -153,17 +153,16 @@ int opreport_check_pair(const struct opreport_options *o, struct error *err)
 		{ o->view.calls, "--callgraph" },
 		{ o->view.rows.details, "--details" },
 		{ o->xml, "--xml" },
-		{ o->view.chains, "a report of chains" },
+		{ o->view.chains, "a report of call chains" },
 	};
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(alone); i++)
 		if (alone[i].is_given)
-			return error_set(err, -EINVAL,
-					 "%s is of one profile, and two are to be compared",
+			return error_set(err, -EINVAL, "%s cannot compare two profiles",
 					 alone[i].name);
 	if (!o->view.rows.symbols)
-		return error_set(err, -EINVAL, "profiles are compared by symbols: give --symbols");
+		return error_set(err, -EINVAL, "comparing profiles requires -l (--symbols)");
 	return 0;
 }
 

@@ -225,7 +225,7 @@ static void add_session(struct gather *g, const char *name, const char *samples)
 /* A session's name from the directory's listing, or its tree given as a path. */
 static int add_session_named(struct gather *g, const char *session_dir, const char *name)
 {
-	bool is_tree = name[0] == '.' || name[0] == '/';
+	bool is_tree = spec_session_is_path(name);
 	_cleanup_free_ char *samples = is_tree ? xstrdup(name) : session_samples(session_dir, name);
 
 	if (access(samples, F_OK) < 0)

@@ -122,8 +122,7 @@ static int parse_word(const char *word, struct spec *spec, struct error *err)
 
 	if (is_brace(word))
 		return error_set(err, -EINVAL,
-				 "'%s' stands around profiles to compare, which is for opreport",
-				 word);
+				 "'%s': only opreport compares two profiles in braces", word);
 	if (tag == SPEC_PATH) {
 		r = check_path(word, err);
 		if (r == 0)
@@ -138,38 +137,53 @@ static int parse_word(const char *word, struct spec *spec, struct error *err)
 	return check_values(tag, &spec->of[tag], err);
 }
 
+int spec_bad_pair(struct error *err)
+{
+	return error_set(err, -EINVAL,
+			 "two profiles are compared as { FIRST } { SECOND }; the braces are words "
+			 "of their own, and all specifications are inside them");
+}
+
 /* Takes "{ WORD... }" off the words from *at on. */
 static bool take_braced(char *const *words, size_t count, size_t *at, struct spec_pair *ret,
 			unsigned int which)
 {
-	size_t i = *at;
+	size_t i = *at + 1;
 
-	if (i >= count || strcmp(words[i], "{"))
-		return false;
-	ret->words[which] = &words[++i];
+	ret->words[which] = &words[i];
 	while (i < count && !is_brace(words[i]))
 		i++;
 	ret->count[which] = (size_t)(&words[i] - ret->words[which]);
-	*at = i + 1;
+	*at = i;
 	return i < count && !strcmp(words[i], "}");
 }
 
 int spec_split(char *const *words, size_t count, struct spec_pair *ret, struct error *err)
 {
-	struct spec_pair pair = { 0 };
-	size_t i, at = 0;
+	_cleanup_(spec_pair_done) struct spec_pair pair = { 0 };
+	unsigned int profiles = 0;
+	size_t i;
 
-	for (i = 0; i < count && !is_brace(words[i]);)
-		i++;
-	if (i == count)
+	pair.outside = xcalloc(count + 1, sizeof(*pair.outside));
+	for (i = 0; i < count; i++)
+		if (!is_brace(words[i]))
+			pair.outside[pair.outside_count++] = words[i];
+		else if (profiles == 2 || strcmp(words[i], "{") != 0 ||
+			 !take_braced(words, count, &i, &pair, profiles++))
+			return spec_bad_pair(err);
+	if (profiles == 0)
 		return 0;
-	if (!take_braced(words, count, &at, &pair, 0) ||
-	    !take_braced(words, count, &at, &pair, 1) || at != count)
-		return error_set(err, -EINVAL,
-				 "two profiles are compared as { FIRST } { SECOND }, the braces "
-				 "being words of their own and nothing standing outside");
+	if (profiles == 1)
+		return spec_bad_pair(err);
 	*ret = pair;
+	pair = (struct spec_pair){ 0 };
 	return 1;
+}
+
+void spec_pair_done(struct spec_pair *pair)
+{
+	free(pair->outside);
+	*pair = (struct spec_pair){ 0 };
 }
 
 int spec_parse(char *const *words, size_t count, struct spec *ret, struct error *err)
@@ -204,6 +218,22 @@ void spec_done(struct spec *spec)
 const char *spec_value(const struct spec *spec, enum spec_tag tag)
 {
 	return spec->of[tag].count ? spec->of[tag].values[0] : NULL;
+}
+
+bool spec_session_is_path(const char *value)
+{
+	return value[0] == '.' || value[0] == '/';
+}
+
+bool spec_wants_session_dir(const struct spec *spec)
+{
+	const struct spec_values *sessions = &spec->of[SPEC_SESSION];
+	size_t i;
+
+	for (i = 0; i < sessions->count; i++)
+		if (!spec_session_is_path(sessions->values[i]))
+			return true;
+	return sessions->count == 0;
 }
 
 void spec_set_archive(struct spec *spec, char *directory)

@@ -57,20 +57,31 @@ struct spec {
 /* Parses @count words. 0, the caller calls spec_done(); or -EINVAL with the reason: a tag given
  * twice, a value that is not a number although it must be. */
 int spec_parse(char *const *words, size_t count, struct spec *ret, struct error *err);
-/* Two specifications in braces, which are words of their own: { FIRST } { SECOND }. */
+/* A command line with two profiles in braces, which are words of their own:
+ * WORD... { FIRST... } WORD... { SECOND... } WORD... */
 struct spec_pair {
-	char *const *words[2]; /* of each; borrowed */
+	char *const *words[2]; /* inside the braces; borrowed */
 	size_t count[2];
+	char **outside; /* the other words, and NULL; of the caller's words */
+	size_t outside_count;
 };
 
-/* Whether the words are such a pair: 1 with *ret, 0 if no word is a brace, -EINVAL with how they
- * must look if one is but they do not. */
+/* Splits the words at the braces. 1, and the caller calls spec_pair_done(); 0 if no word is a
+ * brace, or -EINVAL with how they must look. */
 int spec_split(char *const *words, size_t count, struct spec_pair *ret, struct error *err);
+/* Sets the error of spec_split(); -EINVAL. For words outside of the braces that are no options. */
+int spec_bad_pair(struct error *err);
+/* Frees what spec_split() allocated; a zeroed pair is fine. */
+void spec_pair_done(struct spec_pair *pair);
 /* Frees what spec_parse() allocated. */
 void spec_done(struct spec *spec);
 
 /* The only value of a tag that takes one (archive), or NULL. */
 const char *spec_value(const struct spec *spec, enum spec_tag tag);
+/* Whether a value of the tag session is a directory of sample files, not a session's name. */
+bool spec_session_is_path(const char *value);
+/* Whether any session that is read is in the session directory. */
+bool spec_wants_session_dir(const struct spec *spec);
 /* Replaces the value of the tag archive, which must be set. Takes @directory. */
 void spec_set_archive(struct spec *spec, char *directory);
 /* Whether session @name is wanted ("current" where no session is named). */

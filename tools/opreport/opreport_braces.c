@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tools/opreport/opreport_braces.h"
+
+#include "base/mem.h"
+#include "tools/opreport/opreport_options.h"
+
+#include <errno.h>
+#include <string.h>
+
+/* The options that can be in braces, with their targets. */
+static const struct {
+	const char *name;
+	size_t offset;
+} of_one_profile[] = {
+	{ "session-dir", offsetof(struct profile_config, session_dir) },
+	{ "image-path", offsetof(struct profile_config, binaries.image_paths) },
+	{ "root", offsetof(struct profile_config, binaries.root) },
+};
+
+static int refuse(const char *arg _unused_, void *target, struct error *err)
+{
+	return error_set(err, -EINVAL, "--%s is for both profiles; it cannot be inside the braces",
+			 ((const struct opt *)target)->name);
+}
+
+/* The option as it works in braces, where it sets @profile. */
+static struct opt braced(const struct opt *opt, struct profile_config *profile)
+{
+	struct opt copy = *opt;
+	size_t i;
+
+	if (opt->kind == OPT_HEADING)
+		return copy;
+	copy.kind = OPT_CALL;
+	copy.call = refuse;
+	copy.target = (void *)opt;
+	for (i = 0; i < ARRAY_SIZE(of_one_profile); i++) {
+		if (strcmp(opt->name, of_one_profile[i].name) != 0)
+			continue;
+		copy.kind = opt->kind;
+		copy.target = (char *)profile + of_one_profile[i].offset;
+	}
+	return copy;
+}
+
+static struct opt *braced_options(const struct opt *opts, struct profile_config *profile)
+{
+	static const struct opt end = OPT_END;
+	struct opt *all = NULL;
+	size_t count = 0, room = 0;
+
+	for (; opts->name || opts->kind == OPT_HEADING; opts++) {
+		array_grow(&all, count + 2, &room);
+		all[count++] = braced(opts, profile);
+		all[count] = end;
+	}
+	return all;
+}
+
+int opreport_braces_parse(struct opreport_braces *b, const struct opt_cmdline *cmdline,
+			  struct error *err)
+{
+	struct profile_config profile = b->profile;
+	_cleanup_free_ struct opt *opts = braced_options(cmdline->opts, &profile);
+	_cleanup_free_ char **words = xcalloc(b->count + 2, sizeof(*words));
+	struct opt_cmdline inside = { .tool = cmdline->tool, .opts = opts };
+	int operands;
+
+	words[0] = (char *)cmdline->tool;
+	memcpy(&words[1], b->words, b->count * sizeof(*words));
+	operands = opt_parse(&inside, (int)b->count + 1, words, err);
+	if (operands == OPT_HELP || operands == OPT_VERSION || operands == OPT_LIST)
+		return error_set(err, -EINVAL, "--help and --version cannot be inside the braces");
+	if (operands < 0)
+		return operands;
+	b->profile = profile;
+	b->text = opreport_words("", b->count, b->words);
+	b->owned = STEAL(words);
+	b->words = b->owned + operands;
+	b->count = b->count + 1 - (size_t)operands;
+	return 0;
+}
+
+void opreport_braces_done(struct opreport_braces *b)
+{
+	free(b->owned);
+	free(b->text);
+	*b = (struct opreport_braces){ 0 };
+}

@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * One of the two profiles of a comparison: the words in its braces. Options that choose where the
+ * profile is read from can be among them; all others apply to both profiles.
+ *
+ *	struct opreport_braces first = { .words = pair.words[0], .count = pair.count[0] };
+ *	if (opreport_braces_parse(&first, &cmdline, err) == 0)
+ *		r = reporting_open(&first.profile, first.count, first.words, &p, err);
+ *	opreport_braces_done(&first);
+ */
+#pragma once
+
+#include "base/opt.h"
+#include "profile/profile.h"
+
+#include <stddef.h>
+
+struct opreport_braces {
+	struct profile_config
+		profile;    /* for both profiles; parsing adds the options in the braces */
+	char *const *words; /* all in the braces; after parsing the specification */
+	size_t count;
+	char *text;   /* all words, for messages */
+	char **owned; /* the words in getopt's order */
+};
+
+/* Parses the words in the braces. @cmdline has the tool's options. 0, the caller calls
+ * opreport_braces_done(); or -EINVAL with the reason. */
+int opreport_braces_parse(struct opreport_braces *b, const struct opt_cmdline *cmdline,
+			  struct error *err);
+/* Frees all; a zeroed one is fine. */
+void opreport_braces_done(struct opreport_braces *b);
