@@ -14,7 +14,7 @@
 	X(DEPTH, 2, "depth", "as deep as asked for")                                               \
 	X(FP_END, 3, "fp_end", "the frame pointers lead no further")                               \
 	X(NO_MAPPING, 4, "no_mapping", "return address in no mapping")                             \
-	X(NO_TABLE, 5, "no_table", "image without unwind table")                                   \
+	X(NO_TABLE, 5, "no_table", "no unwind table and no frame pointers")                        \
 	X(NO_RULE, 6, "no_rule", "the unwind table says nothing, or nothing usable, there")        \
 	X(NO_BUDGET, 7, "no_budget", "unwind table left out to save memory")                       \
 	X(NOT_LOADED, 8, "not_loaded", "unwind table not loaded yet")                              \

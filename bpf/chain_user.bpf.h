@@ -80,28 +80,33 @@ static int read_register(void *data, __u32 number, __u64 *ret)
 	return CHAIN_GOES_ON;
 }
 
-/* Replaces the frame by its caller's. Returns CHAIN_GOES_ON, or why there is none. */
+/* Replaces the frame by its caller's: by its rule or, if there is none, by the frame pointer.
+ * Returns CHAIN_GOES_ON, or why there is no caller. */
 static __always_inline __u32 go_to_caller(const struct run *run, struct unwinding *u,
 					  const struct mapping *v)
 {
 	bool is_file = v->place == SAMPLE_FILE || v->place == SAMPLE_VDSO;
+	__u32 why = config.by_frame_pointers ? CHAIN_END_FP_END : CHAIN_END_NO_CODE;
 	struct unwind_frame frame = u->frame;
-	const struct unwind_rule *rule;
-	__u32 end = CHAIN_END_NO_RULE;
+	const struct unwind_rule *rule = NULL;
 
 	if (!config.by_frame_pointers && is_file) {
-		rule = find_rule(run, u, v, unwind_lookup_pc(&frame), &end);
-		if (rule)
-			end = unwind_apply(&frame, rule, UNWIND_MACHINE, read_stack, read_register,
-					   u);
-		u->frame = frame;
-		return end;
+		why = CHAIN_END_NO_RULE;
+		rule = find_rule(run, u, v, unwind_lookup_pc(&frame), &why);
+		if (!rule && why != CHAIN_END_NO_RULE && why != CHAIN_END_NO_TABLE)
+			return why;
 	}
-	end = unwind_by_fp(&frame, read_stack, u);
+	if (rule && !unwind_is_hole(rule)) {
+		u->astray = CHAIN_END_NO_MAPPING;
+		why = unwind_apply(&frame, rule, UNWIND_MACHINE, read_stack, read_register, u);
+	} else {
+		u->astray = rule ? CHAIN_END_NO_RULE : why;
+		why = unwind_by_fp(&frame, read_stack, u);
+		if (why != CHAIN_GOES_ON)
+			why = u->astray;
+	}
 	u->frame = frame;
-	if (end == CHAIN_END_NO_RULE)
-		return config.by_frame_pointers ? CHAIN_END_FP_END : CHAIN_END_NO_CODE;
-	return end;
+	return why;
 }
 
 /* Handles one frame, for bpf_loop(): returns 1 at the end of the chain. */
@@ -111,7 +116,7 @@ static long chain_step(__u32 index, struct chain_run *c)
 	struct mapping *v = mapping_at(c->run, unwind_lookup_pc(&u->frame));
 
 	if (!v) {
-		u->end = config.by_frame_pointers ? CHAIN_END_FP_END : CHAIN_END_NO_MAPPING;
+		u->end = u->astray;
 		return 1;
 	}
 	if (u->append && !append_frame(c->run, u, v)) {
@@ -148,6 +153,7 @@ static __always_inline void chain_user(struct run *run, struct unwinding *u)
 	}
 	u->window.start = u->window.bytes = 0;
 	u->end = CHAIN_END_DEPTH;
+	u->astray = CHAIN_END_NO_MAPPING;
 	run->totals->frames += bpf_loop(SAMPLE_DEPTH_MAX, chain_step, &c, 0);
 	if (u->end == CHAIN_GOES_ON)
 		u->end = CHAIN_END_DEPTH;

@@ -8,7 +8,9 @@
  *	enum chain_end stop;
  *	do {
  *		const struct unwind_rule *rule = ...;	of unwind_lookup_pc(&f)
- *		stop = unwind_apply(&f, rule, UNWIND_X86_64, read_memory, read_reg, data);
+ *		stop = unwind_is_hole(rule)
+ *			? unwind_by_fp(&f, read_memory, data)
+ *			: unwind_apply(&f, rule, UNWIND_X86_64, read_memory, read_reg, data);
  *	} while (stop == CHAIN_GOES_ON);
  *
  * A saved register is read only when a rule is based on it; most are never read.
@@ -186,8 +188,10 @@ static __always_inline int unwind_return_address(const struct unwind_frame *f,
 	return CHAIN_GOES_ON;
 }
 
-/* Leaves code without unwind information: assembler, and what just-in-time compilers generate. Most
- * of it keeps a frame pointer; if it does not look like one, the chain ends. */
+/* Leaves code without unwind information: assembler, what just-in-time compilers generate, and all
+ * code of images without a table. Most of it keeps a frame pointer. Returns CHAIN_GOES_ON;
+ * otherwise the frame pointer does not look like one. The caller must also make sure that the new
+ * PC is in executable memory. */
 static __always_inline int unwind_by_fp(struct unwind_frame *f, unwind_read_fn *read, void *data)
 {
 	__u64 fp = 0, pc = 0;
@@ -207,8 +211,14 @@ static __always_inline int unwind_by_fp(struct unwind_frame *f, unwind_read_fn *
 	return CHAIN_GOES_ON;
 }
 
-/* Replaces *@f with its caller's frame, by @rule; rule 0 is for code of no image. Returns
- * CHAIN_GOES_ON, or why there is no caller: *@f is then undefined. */
+/* Whether @rule says that nothing describes the code, which is then left by unwind_by_fp(). */
+static __always_inline int unwind_is_hole(const struct unwind_rule *rule)
+{
+	return rule->cfa == UNWIND_CFA_NONE && rule->base == UNWIND_WHY_NO_ROW;
+}
+
+/* Replaces *@f with its caller's frame, by @rule. Returns CHAIN_GOES_ON, or why there is no caller:
+ * *@f is then undefined. */
 static __always_inline int unwind_apply(struct unwind_frame *f, const struct unwind_rule *rule,
 					enum unwind_machine machine, unwind_read_fn *read,
 					unwind_reg_fn *reg, void *data)
@@ -220,8 +230,7 @@ static __always_inline int unwind_apply(struct unwind_frame *f, const struct unw
 	if (rule->cfa == UNWIND_CFA_END)
 		return CHAIN_END_COMPLETE;
 	if (rule->cfa == UNWIND_CFA_NONE)
-		return rule->base == UNWIND_WHY_NO_ROW ? unwind_by_fp(f, read, data)
-						       : CHAIN_END_NO_RULE;
+		return CHAIN_END_NO_RULE;
 	if (rule->cfa == UNWIND_CFA_SIGNAL)
 		return unwind_signal(f, machine, read, data);
 	stop = unwind_cfa_value(f, rule, read, reg, data, &cfa);

@@ -228,21 +228,77 @@ static void aarch64_leaves_return_by_lr_and_addresses_lose_their_signature(void)
 		 CHAIN_END_NO_RULE);
 }
 
+/* Images by their addresses: code that nothing describes, an image without table, no code. */
+static enum chain_end find_image(void *data, uint64_t address, const struct unwind_table **ret,
+				 uint64_t *ret_pc)
+{
+	(void)data, (void)ret, (void)ret_pc;
+	if (address < 0x400000)
+		return CHAIN_END_NO_MAPPING;
+	return address < 0x500000 ? CHAIN_END_NO_RULE : CHAIN_END_NO_TABLE;
+}
+
 static void code_without_rules_is_left_by_its_frame_pointer(void)
 {
-	struct world w = { { 0 }, { 0 } };
-	struct unwind_frame f = frame_at(0x7000);
-	const struct unwind_rule none = { .cfa = UNWIND_CFA_NONE };
+	static const uint64_t pcs[] = { 0x400123, 0x500123 };
+	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = unwind_rules_new();
+	size_t i;
 
-	f.fp.value = 0x7020;
-	*at(&w, 0x7020) = 0x7040;
-	*at(&w, 0x7028) = 0x401000;
-	CHECK_EQ(apply(&f, none, &w), CHAIN_GOES_ON);
-	CHECK_EQ(f.pc, 0x401000);
-	CHECK_EQ(f.sp, 0x7030);
-	CHECK_EQ(fp_of(&f, &w), 0x7040);
-	/* The next "frame pointer" leads to no address. */
-	CHECK_EQ(apply(&f, none, &w), CHAIN_END_NO_RULE);
+	for (i = 0; i < ARRAY_SIZE(pcs); i++) {
+		struct world w = { { 0 }, { 0 } };
+		const struct unwind_from from = { rules, find_image, read_word, read_reg, &w };
+		struct unwind_frame f = frame_at(0x7000);
+
+		f.pc = pcs[i];
+		f.fp.value = 0x7020;
+		*at(&w, 0x7020) = 0x7040;
+		*at(&w, 0x7028) = 0x501000;
+		CHECK_EQ(unwind_step(&f, &from), CHAIN_GOES_ON);
+		CHECK_EQ(f.pc, 0x501000);
+		CHECK_EQ(f.sp, 0x7030);
+		CHECK_EQ(fp_of(&f, &w), 0x7040);
+	}
+}
+
+static void a_frame_pointer_that_leads_nowhere_ends_the_chain(void)
+{
+	static const struct {
+		uint64_t pc, fp, ra;
+		enum chain_end stop;
+	} cases[] = {
+		{ 0x400123, 0x7020, 0x12, CHAIN_END_NO_RULE },	    /* no address */
+		{ 0x400123, 0x7020, 0x300000, CHAIN_END_NO_RULE },  /* no code */
+		{ 0x400123, 0x6ff8, 0x401000, CHAIN_END_NO_RULE },  /* below the stack */
+		{ 0x400123, 0x7021, 0x401000, CHAIN_END_NO_RULE },  /* not aligned */
+		{ 0x400123, 0x10000, 0x401000, CHAIN_END_NO_RULE }, /* not readable */
+		{ 0x500123, 0x7020, 0x300000, CHAIN_END_NO_TABLE },
+		{ 0x500123, 0, 0x401000, CHAIN_END_NO_TABLE },
+	};
+	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = unwind_rules_new();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct world w = { { 0 }, { 0 } };
+		const struct unwind_from from = { rules, find_image, read_word, read_reg, &w };
+		struct unwind_frame f = frame_at(0x7000);
+
+		printf("# case %zu\n", i);
+		f.pc = cases[i].pc;
+		f.fp.value = cases[i].fp;
+		*at(&w, 0x7028) = cases[i].ra;
+		CHECK_EQ(unwind_step(&f, &from), cases[i].stop);
+	}
+}
+
+static void a_hole_is_told_from_other_rules(void)
+{
+	const struct unwind_rule hole = { .cfa = UNWIND_CFA_NONE },
+				 damaged = { .base = UNWIND_WHY_DAMAGED },
+				 usable = plain(UNWIND_BASE_SP, 8);
+
+	CHECK(unwind_is_hole(&hole));
+	CHECK(!unwind_is_hole(&damaged));
+	CHECK(!unwind_is_hole(&usable));
 }
 
 static void every_end_has_its_reason(void)
@@ -253,7 +309,6 @@ static void every_end_has_its_reason(void)
 		int stop;
 	} cases[] = {
 		{ { .cfa = UNWIND_CFA_END }, 1, CHAIN_END_COMPLETE },
-		{ { .base = UNWIND_WHY_NO_ROW }, 0x401000, CHAIN_END_NO_RULE },
 		{ { .base = UNWIND_WHY_CFA }, 0x401000, CHAIN_END_NO_RULE },
 		{ { .base = UNWIND_WHY_FULL }, 0x401000, CHAIN_END_NO_RULE },
 		{ { .cfa = UNWIND_CFA_REG, .saves = 16, .cfa_offset = 8, .ra = -1 },
@@ -283,19 +338,12 @@ static void every_end_has_its_reason(void)
 }
 
 /* An endless chain: every frame returns to itself. */
-static enum chain_end no_image(void *data, uint64_t address, const struct unwind_table **ret,
-			       uint64_t *ret_pc)
-{
-	(void)data, (void)address, (void)ret, (void)ret_pc;
-	return CHAIN_END_NO_RULE;
-}
-
 static void a_chain_ends_at_its_depth(void)
 {
 	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = unwind_rules_new();
 	struct world w = { { 0 }, { 0 } };
 	struct unwind_frame f = frame_at(0x7000);
-	const struct unwind_from from = { rules, no_image, read_word, read_reg, &w };
+	const struct unwind_from from = { rules, find_image, read_word, read_reg, &w };
 	uint64_t pcs[8];
 	size_t i, count;
 
@@ -316,5 +364,6 @@ TESTS(T(a_frame_counted_from_sp_has_a_caller), T(a_saved_fp_is_read_when_it_is_n
       T(other_registers_are_known_in_the_interrupted_frame_only), T(an_index_leads_to_the_cfa),
       T(a_signal_frame_gives_all_back),
       T(aarch64_leaves_return_by_lr_and_addresses_lose_their_signature),
-      T(code_without_rules_is_left_by_its_frame_pointer), T(every_end_has_its_reason),
-      T(a_chain_ends_at_its_depth))
+      T(code_without_rules_is_left_by_its_frame_pointer),
+      T(a_frame_pointer_that_leads_nowhere_ends_the_chain), T(a_hole_is_told_from_other_rules),
+      T(every_end_has_its_reason), T(a_chain_ends_at_its_depth))

@@ -1,0 +1,25 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Chains through code that no unwind information describes.
+. "$OP_SOURCE_ROOT/tests/live/truth.sh"
+need_sampling
+operf --session-dir="$dir/try" --driver="$driver" --callgraph --callgraph-mode=table true \
+	>"$dir/output" 2>&1 || skip_all "$(tail -n 1 "$dir/output")"
+rate=997
+
+# through TITLE KIND LEAF CHAIN: of the samples in the function LEAF at most one in fifty has another
+# chain than from the entry through main and CHAIN. What runs in the kernel on top is left out.
+through()
+{
+	ok "$1" profile "$2" --callgraph --callgraph-mode=table truth_bare 1 "$2"
+	opreport --session-dir="$dir/$2" --folded >"$dir/$2.folded" 2>"$dir/$2.err"
+	awk -v leaf="$3" -v pattern=";main;(truth_rounds;)?(truth_round;)?$4\$" '
+		{ n = $NF; sub(/ [0-9]+$/, ""); sub(/;[^;]*_[[]k[]].*$/, "") }
+		$0 ~ ";" leaf "$" { all += n; if ($0 ~ pattern) good += n; else print n, $0 }
+		END { printf "%d of %d\n", good, all; exit all < 50 || good < 0.98 * all }' \
+		"$dir/$2.folded" >"$dir/output"
+	result $? "  has whole chains"
+}
+
+through "a library without unwind table" library bare_leaf "bare_outer;bare_middle;bare_leaf"
+done_testing
