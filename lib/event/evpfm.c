@@ -7,6 +7,7 @@
 #include "base/strbuf.h"
 #include "event/cpu_type.h"
 #include "event/event_types.h"
+#include "event/internal/evlist.h"
 
 #include <errno.h>
 #include <fcntl.h>

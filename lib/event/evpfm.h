@@ -12,10 +12,15 @@
 #pragma once
 
 #include "base/error.h"
-#include "event/internal/evlist.h"
 
+#include <stdbool.h>
+#include <stddef.h>
+
+struct arena;
+struct catalog_event;
 struct cpu_type;
 struct event;
+struct evlist;
 
 struct evpfm_pmu {
 	const char *name; /* libpfm4's name: "skx" */

@@ -6,6 +6,7 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "event/event_types.h"
+#include "event/internal/evlist.h"
 #include "event/internal/evterm.h"
 
 #include <dirent.h>

@@ -12,9 +12,12 @@
 #pragma once
 
 #include "base/error.h"
-#include "event/internal/evlist.h"
+
+#include <stddef.h>
+#include <stdint.h>
 
 struct event;
+struct evlist;
 
 struct evsys_pmu {
 	char *name;    /* "cpu_atom" */

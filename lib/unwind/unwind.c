@@ -2,6 +2,7 @@
 #include "unwind/unwind.h"
 
 #include "base/mem.h"
+#include "elf/elffile.h"
 #include "unwind/internal/cfi_program.h"
 #include "unwind/unwind_functions.h"
 #include "unwind/internal/unwind_rows.h"

@@ -2,6 +2,8 @@
 #include "unwind/unwind_functions.h"
 
 #include "base/mem.h"
+#include "elf/elffile.h"
+#include "unwind/internal/cfi.h"
 
 #include <dwarf.h>
 
@@ -28,9 +30,25 @@ static void add_function(struct unwind_functions *f, uint64_t start, uint64_t of
 	f->all[f->count++] = (struct unwind_function){ start, (uint32_t)offset, source };
 }
 
+static struct cfi *new_section(const struct unwind_functions *f, bool is_debug)
+{
+	struct cfi *cfi = xcalloc(1, sizeof(*cfi));
+
+	cfi->machine = f->machine;
+	cfi->debug = is_debug;
+	return cfi;
+}
+
+static void free_section(struct cfi *cfi)
+{
+	if (cfi)
+		cfi_done(cfi);
+	free(cfi);
+}
+
 static struct cfi *section_of(struct unwind_functions *f, enum unwind_source source)
 {
-	return source == UNWIND_SOURCE_DEBUG ? &f->debug : &f->eh;
+	return source == UNWIND_SOURCE_DEBUG ? f->debug : f->eh;
 }
 
 /* Finds the functions of a section by reading it. */
@@ -107,11 +125,11 @@ static uint64_t indexed_address(const struct index *index, const uint8_t *at)
 static bool index_is_true(struct unwind_functions *f, const struct index *index, size_t i)
 {
 	const uint8_t *pair = index->pairs.at + i * 8;
-	uint64_t offset = indexed_address(index, pair + 4) - f->eh.address;
+	uint64_t offset = indexed_address(index, pair + 4) - f->eh->address;
 	struct cfi_fde fde;
 	size_t next;
 
-	return offset < f->eh.bytes.left && cfi_read(&f->eh, (size_t)offset, &fde, &next) == 1 &&
+	return offset < f->eh->bytes.left && cfi_read(f->eh, (size_t)offset, &fde, &next) == 1 &&
 	       fde.start == indexed_address(index, pair);
 }
 
@@ -133,7 +151,7 @@ static bool read_indexed(struct unwind_functions *f, const struct index *index)
 			f->count = 0;
 			return false;
 		}
-		add_function(f, start, indexed_address(index, pair + 4) - f->eh.address,
+		add_function(f, start, indexed_address(index, pair + 4) - f->eh->address,
 			     UNWIND_SOURCE_EH);
 	}
 	return true;
@@ -147,14 +165,14 @@ static void read_eh_frame(struct unwind_functions *f)
 	const Elf_Data *data;
 
 	if (elffile_find_section(f->ef, ".eh_frame", &s) && (data = elffile_data(&s))) {
-		f->eh.bytes = span_of(data->d_buf, data->d_size);
-		f->eh.address = s.header.sh_addr;
-	} else if (indexed && bytes_at(f, index.eh_frame, &f->eh.bytes)) {
-		f->eh.address = index.eh_frame;
+		f->eh->bytes = span_of(data->d_buf, data->d_size);
+		f->eh->address = s.header.sh_addr;
+	} else if (indexed && bytes_at(f, index.eh_frame, &f->eh->bytes)) {
+		f->eh->address = index.eh_frame;
 	} else {
 		return;
 	}
-	f->cfi_bytes = f->eh.bytes.left;
+	f->cfi_bytes = f->eh->bytes.left;
 	if (!indexed || !read_indexed(f, &index))
 		walk(f, UNWIND_SOURCE_EH);
 }
@@ -192,7 +210,7 @@ static void read_debug_frame(struct unwind_functions *f)
 
 	if (!data)
 		return;
-	f->debug.bytes = span_of(data->d_buf, data->d_size);
+	f->debug->bytes = span_of(data->d_buf, data->d_size);
 	f->cfi_bytes += data->d_size;
 	walk(f, UNWIND_SOURCE_DEBUG);
 }
@@ -303,8 +321,8 @@ void unwind_functions_find(struct unwind_functions *f)
 {
 	const GElf_Ehdr *header = elffile_header(f->ef);
 
-	f->eh.machine = f->debug.machine = f->machine;
-	f->debug.debug = true;
+	f->eh = new_section(f, false);
+	f->debug = new_section(f, true);
 	read_eh_frame(f);
 	read_debug_frame(f);
 	find_trampolines(f);
@@ -315,7 +333,7 @@ void unwind_functions_find(struct unwind_functions *f)
 
 void unwind_functions_done(struct unwind_functions *f)
 {
-	cfi_done(&f->eh);
-	cfi_done(&f->debug);
+	free_section(f->eh);
+	free_section(f->debug);
 	free(f->all);
 }

@@ -17,8 +17,15 @@
  */
 #pragma once
 
-#include "unwind/internal/cfi.h"
-#include "elf/elffile.h"
+#include "bpf/unwind_step.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct cfi;
+struct cfi_fde;
+struct elffile;
 
 /* Where a function is described. Of two functions with the same start the first in this order is
  * kept. */
@@ -39,8 +46,8 @@ struct unwind_function {
 struct unwind_functions {
 	struct elffile *ef; /* borrowed */
 	enum unwind_machine machine;
-	uint64_t base, top; /* linked address of PC 0, and the PC where code ends */
-	struct cfi eh, debug;
+	uint64_t base, top;	     /* linked address of PC 0, and the PC where code ends */
+	struct cfi *eh, *debug;	     /* .eh_frame and .debug_frame */
 	struct unwind_function *all; /* sorted by start; all starts differ */
 	size_t count, room;
 	size_t cfi_bytes; /* of both sections */

@@ -3,6 +3,7 @@
 #include "test.h"
 
 #include "base/strbuf.h"
+#include "elf/elffile.h"
 #include "unwind/internal/cfi_program.h"
 #include "unwind/internal/unwind_rows.h"
 #include "unwind/unwind_functions.h"
