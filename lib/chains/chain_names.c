@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "chains/internal/chain_names.h"
+#include "chains/chain_names.h"
 
 #include "base/arena.h"
 #include "base/hash.h"

@@ -19,7 +19,7 @@
 
 #include "base/error.h"
 #include "base/macro.h"
-#include "chains/internal/chain_names.h"
+#include "chains/chain_names.h"
 
 #include <stdbool.h>
 #include <stddef.h>

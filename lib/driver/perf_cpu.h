@@ -7,7 +7,7 @@
 #pragma once
 
 #include "driver/perf_plan.h"
-#include "driver/internal/perf_targets.h"
+#include "driver/perf_targets.h"
 #include "perf/ring.h"
 
 struct perf_record;

@@ -11,7 +11,7 @@
  */
 #pragma once
 
-#include "driver/internal/perf_cpu.h"
+#include "driver/perf_cpu.h"
 
 struct perf_cpuset {
 	struct perf_plan *plan;		    /* borrowed */

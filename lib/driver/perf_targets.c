@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "driver/internal/perf_targets.h"
+#include "driver/perf_targets.h"
 
 #include "base/mem.h"
 #include "base/procfs.h"

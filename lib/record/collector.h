@@ -16,7 +16,7 @@
 
 #include "driver/driver.h"
 #include "driver/governor.h"
-#include "record/internal/quota.h"
+#include "record/quota.h"
 #include "record/record.h"
 
 struct parser;

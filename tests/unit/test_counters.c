@@ -3,7 +3,7 @@
  * so here; for those of the drivers the test that moves them is named. */
 #include "record_bench.h"
 
-#include "driver/internal/perf_cpu.h"
+#include "driver/perf_cpu.h"
 #include "perf/perf_record.h"
 #include "stats/counters.h"
 

@@ -3,7 +3,7 @@
 #include "test.h"
 
 #include "driver/perf_plan.h"
-#include "driver/internal/perf_targets.h"
+#include "driver/perf_targets.h"
 
 #include <errno.h>
 #include <fcntl.h>

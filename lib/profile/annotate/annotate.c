@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/annotate/internal/annotate.h"
+#include "profile/annotate/annotate.h"
 
 #include "base/log.h"
 #include "base/mem.h"

@@ -8,7 +8,7 @@
  */
 #pragma once
 
-#include "profile/annotate/internal/annotate.h"
+#include "profile/annotate/annotate.h"
 
 struct sources;
 

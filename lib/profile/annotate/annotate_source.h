@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "profile/annotate/internal/annotate.h"
+#include "profile/annotate/annotate.h"
 
 struct annotate_source;
 struct sources;

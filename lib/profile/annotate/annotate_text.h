@@ -7,7 +7,7 @@
  */
 #pragma once
 
-#include "profile/annotate/internal/annotate.h"
+#include "profile/annotate/annotate.h"
 
 struct losses;
 
