@@ -49,7 +49,7 @@ def rooms_of_design(root):
 
 
 def check_includes(root, _build):
-    """Rooms of lib/ include only what DESIGN.md allows, and no private header of another room."""
+    """Rooms of lib/ include only what DESIGN.md allows; interfaces include no private header."""
     rooms = rooms_of_design(root)
     for path in sources(os.path.join(root, "lib"), ".c", ".h"):
         own = room_of(path)
@@ -61,6 +61,8 @@ def check_includes(root, _build):
                 wrong.append(f"{line}: lib/{own} may not include lib/{room}")
             elif room != own and "/internal/" in found[1]:
                 wrong.append(f"{line}: is private to lib/{room}")
+            elif path.endswith(".h") and os.path.dirname(path) == own and "/internal/" in line:
+                wrong.append(f"{line}: is private, {path} is not")
         yield f"lib/{path}", wrong
     for path in product(root):
         if not path.startswith("lib/"):
