@@ -81,9 +81,11 @@ static int read_register(void *data, __u32 number, __u64 *ret)
 }
 
 /* Replaces the frame by its caller's: by its rule or, if there is none, by the frame pointer.
- * Returns CHAIN_GOES_ON, or why there is no caller. */
-static __always_inline __u32 go_to_caller(const struct run *run, struct unwinding *u,
-					  const struct mapping *v)
+ * Returns CHAIN_GOES_ON, or why there is no caller. Not inlined: its stack frame would be added to
+ * those of the functions that look up a mapping, and all that are nested may not exceed 512 bytes
+ * together. */
+static __noinline __u32 go_to_caller(const struct run *run, struct unwinding *u,
+				     const struct mapping *v)
 {
 	bool is_file = v->place == SAMPLE_FILE || v->place == SAMPLE_VDSO;
 	__u32 why = config.by_frame_pointers ? CHAIN_END_FP_END : CHAIN_END_NO_CODE;

@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 
+from bpf_stack import stack_errors
 from examples import Headers, compile_errors, examples
 
 
@@ -376,6 +377,11 @@ def check_words(root, _build):
                      for usage, instead in banned.items() for found in usage.finditer(text)]
 
 
+def check_stack(root, _build):
+    """The BPF program needs no more stack than any kernel allows, on each architecture."""
+    yield "bpf/sample.bpf.c", stack_errors(root)
+
+
 CHECKS = {
     "spdx": check_spdx,
     "includes": check_includes,
@@ -391,6 +397,7 @@ CHECKS = {
     "settings": check_settings,
     "paths": check_paths,
     "words": check_words,
+    "stack": check_stack,
 }
 
 
