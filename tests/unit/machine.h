@@ -16,7 +16,7 @@
 enum { USER = PERF_RECORD_MISC_USER, KERNEL = PERF_RECORD_MISC_KERNEL };
 
 /* A machine: its /proc, what the driver makes of it, the samples that came out as text, one line
- * each: "application image+offset" or "application kernel address". */
+ * each: "application image+offset" or "application kernel+address", " xN" if it counts as N. */
 struct machine {
 	char *root;
 	struct cookie_table *cookies;
@@ -27,9 +27,10 @@ struct machine {
 	struct strbuf bytes; /* of the record being made */
 	uint64_t now_ns;
 	/* What the words said last. */
-	uint64_t app, cookie;
+	uint64_t app, cookie, weight;
 	bool kernel;
 	bool tracing, calling; /* in a chain; behind its first frame */
+	bool branch_target;    /* IBS_OP has another word than the table says */
 	struct strbuf seen;
 	uint64_t placed; /* samples that came out */
 };
@@ -41,12 +42,30 @@ static inline const char *path_of(const struct machine *m, uint64_t cookie)
 	return image ? image->path : "nobody";
 }
 
+static inline void say_place(struct machine *m, uint64_t offset)
+{
+	strbuf_addf(&m->seen, "%s ", path_of(m, m->app));
+	strbuf_addf(&m->seen, "%s+%" PRIx64, m->kernel ? "kernel" : path_of(m, m->cookie), offset);
+}
+
+/* An instruction-based sample: its place, and the words after the offset that are not 0. */
+static inline void say_registers(struct machine *m, const uint64_t *w, size_t count)
+{
+	size_t i;
+
+	say_place(m, w[0]);
+	for (i = 1; i < count; i++)
+		if (w[i])
+			strbuf_addf(&m->seen, " %zu:%" PRIx64, i, w[i]);
+	strbuf_adds(&m->seen, "\n");
+}
+
 static inline int take(const uint64_t *w, size_t count, void *data)
 {
 	static const size_t words[] = {
-		[EVBUF_CTX_SWITCH] = 2,	  [EVBUF_CPU_SWITCH] = 1, [EVBUF_COOKIE_SWITCH] = 1,
-		[EVBUF_KERNEL_ENTER] = 0, [EVBUF_USER_ENTER] = 0, [EVBUF_CTX_TGID] = 1,
-		[EVBUF_TRACE_BEGIN] = 0,  [EVBUF_TRACE_END] = 0,  [EVBUF_CHAIN_END] = 1,
+#define X(name, number, words) [number] = words,
+		EVBUF_CODES(X)
+#undef X
 	};
 	struct machine *m = data;
 	size_t i;
@@ -55,11 +74,15 @@ static inline int take(const uint64_t *w, size_t count, void *data)
 		if (w[i] != EVBUF_ESCAPE) {
 			m->placed += !m->calling;
 			m->calling = m->tracing;
-			strbuf_addf(&m->seen, "%s ", path_of(m, m->app));
-			strbuf_addf(&m->seen, "%s+%" PRIx64 "\n",
-				    m->kernel ? "kernel" : path_of(m, m->cookie), w[i]);
+			say_place(m, w[i]);
+			strbuf_addf(&m->seen, m->weight ? " x%" PRIu64 "\n" : "\n", m->weight);
+			m->weight = 0;
 			continue;
 		}
+		if (w[i + 1] == EVBUF_WEIGHT)
+			m->weight = w[i + 2];
+		if (w[i + 1] == EVBUF_IBS_FETCH || w[i + 1] == EVBUF_IBS_OP)
+			say_registers(m, &w[i + 2], words[w[i + 1]] + m->branch_target);
 		if (w[i + 1] == EVBUF_CTX_SWITCH)
 			m->app = w[i + 3];
 		if (w[i + 1] == EVBUF_COOKIE_SWITCH)
@@ -72,7 +95,7 @@ static inline int take(const uint64_t *w, size_t count, void *data)
 		}
 		if (w[i + 1] == EVBUF_CHAIN_END)
 			strbuf_addf(&m->seen, "%s\n", chain_end_name(w[i + 2]));
-		i += words[w[i + 1]];
+		i += words[w[i + 1]] + (w[i + 1] == EVBUF_IBS_OP && m->branch_target);
 	}
 	return 0;
 }

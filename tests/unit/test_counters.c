@@ -310,7 +310,7 @@ static const struct {
 	{ "resync", "unit/test_attribution.c", "lost_records_are_made_good_from_proc" },
 	{ "throttled", "unit/test_counters.c", "throttling_is_counted_with_its_time" },
 	{ "throttled_ns", "unit/test_counters.c", "throttling_is_counted_with_its_time" },
-	{ "ibs_lost", NULL, NULL },
+	{ "ibs_lost", "unit/test_perf_ibs.c", "each_sample_that_cannot_be_used_is_counted" },
 	{ "offcpu_intervals", "live/offcpu.sh", NULL },
 	{ "offcpu_lost", "live/offcpu.sh", NULL },
 	{ "waited_ns", NULL, NULL },

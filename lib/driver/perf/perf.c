@@ -10,9 +10,9 @@
 #include "identity/cgroups.h"
 #include "identity/cookie.h"
 #include "perf/cpulist.h"
-#include "perf/ibs_raw.h"
 #include "perf/kernel_events.h"
 #include "driver/sampling.h"
+#include "driver/perf/perf_ibs.h"
 #include "driver/perf/perf_offcpu.h"
 #include "perf/perf_pmus.h"
 #include "base/procfs.h"
@@ -31,8 +31,7 @@ struct driver {
 	struct cgroups *cgroups; /* NULL: nobody asks for them */
 	struct attribution attribution;
 	struct evbuf *out;
-	struct ibs_cpu ibs_cpu;
-	struct driver_ibs ibs;
+	struct perf_ibs ibs;
 	uint64_t stopped_ns;
 	struct perf_offcpu offcpu; /* where tasks are off their CPUs, if that is asked for */
 
@@ -120,8 +119,7 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	r = sampling_open(&d->sampling, err);
 	if (r < 0)
 		return r;
-	d->ibs_cpu = ibs_cpu_read(d->root);
-	d->ibs = config->ibs;
+	d->ibs = (struct perf_ibs){ .cpu = ibs_cpu_read(d->root), .config = config->ibs };
 	d->out = evbuf_new(config->buffer_words ?: DRIVER_BUFFER_WORDS, config->sink,
 			   config->sink_data);
 	setup_sideband(d, config);
@@ -147,38 +145,6 @@ static unsigned int counter_of(const struct driver *d, struct perf_cpu *c, uint6
 		return 0;
 	source = perf_cpu_source(c, id);
 	return source ? source->counter : 0;
-}
-
-/* Whether samples of this kind are not wanted from where it is: the kernel cannot be asked to leave
- * them out. */
-static bool ibs_unwanted(const struct driver *d, enum ibs_kind kind, const struct perf_record *r)
-{
-	bool kernel = (r->misc & PERF_RECORD_MISC_CPUMODE_MASK) == PERF_RECORD_MISC_KERNEL;
-
-	return kernel ? d->ibs.no_kernel[kind] : d->ibs.no_user[kind];
-}
-
-/* Puts the registers of an instruction-based sample where the instruction is. */
-static void put_ibs(struct driver *d, unsigned int cpu, enum ibs_kind kind,
-		    const struct perf_record *r)
-{
-	static const enum evbuf_code codes[] = {
-		[IBS_FETCH] = EVBUF_IBS_FETCH, [IBS_OP] = EVBUF_IBS_OP
-	};
-	struct ibs_sample sample;
-
-	if (perf_samples_are_filtered(&d->attribution, r) || ibs_unwanted(d, kind, r))
-		return;
-	if (ibs_raw_decode(&d->ibs_cpu, kind, r->more, &sample) < 0) {
-		d->sampling.stats.ibs_lost++;
-		return;
-	}
-	/* The last address of all would read as an escape; no code lies there. */
-	if (kind == IBS_OP && d->ibs.branch_target)
-		sample.words[sample.count++] = MIN(sample.target, UINT64_MAX - 1);
-	if (!perf_samples_put_words(&d->attribution, cpu, r, codes[kind], sample.words,
-				    sample.count))
-		d->sampling.stats.ibs_lost++;
 }
 
 static uint64_t unplaced(const struct driver *d)
@@ -230,7 +196,7 @@ static void on_sample(size_t cpu, const struct perf_record *r, void *data)
 	} else if (counter == PERF_PLAN_LEAVING) {
 		perf_offcpu_leave(&d->offcpu, r, d->now_ns);
 	} else
-		put_ibs(d, c->cpu, counter - PERF_PLAN_IBS, r);
+		perf_ibs_put(&d->ibs, &d->attribution, c->cpu, counter - PERF_PLAN_IBS, r);
 }
 
 /* Once a sync is enough: whoever reads the list of modules reads it as it is then. */
