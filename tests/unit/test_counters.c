@@ -291,8 +291,7 @@ static void throttling_is_counted_with_its_time(void)
 }
 
 /* The tests that move the counters of drivers, or balance them against the samples where they move
- * by chance: the function, NULL in a script. Without a file there is none: the kernel would have to
- * be brought to it. */
+ * by chance: the function, NULL in a script. */
 static const struct {
 	const char *counter, *file, *test;
 } moved_in[] = {
@@ -315,9 +314,11 @@ static const struct {
 	{ "offcpu_lost", "live/offcpu.sh", NULL },
 	{ "waited_ns", "unit/test_perf_cpu.c", "an_event_that_waited_says_for_how_long" },
 	{ "cpu_hotplug", "unit/test_perf_cpu.c", "cpus_that_come_and_go_are_followed" },
-	{ "path_ring_full", NULL, NULL },
-	{ "path_truncated", NULL, NULL },
-	{ "follow_full", NULL, NULL },
+	{ "path_ring_full", "unit/test_sampler_losses.c",
+	  "a_path_without_room_in_the_ring_is_counted_and_sent_later" },
+	{ "path_truncated", "unit/test_sampler_losses.c", "a_path_that_is_cut_short_is_counted" },
+	{ "follow_full", "unit/test_sampler_losses.c",
+	  "a_child_without_room_in_the_table_is_counted" },
 	{ "unwound_frames", "live/chains_bpf.sh", NULL },
 	{ "unwound_full", "live/chains_full.sh", NULL },
 	{ "parser_lost", "live/daemon_parser.sh", NULL },
@@ -373,8 +374,7 @@ static void no_counter_is_without_a_case(void)
 	const struct counter *c;
 
 	for (size_t i = 0; i < ARRAY_SIZE(moved_in); i++)
-		if (moved_in[i].file)
-			check_named_test(i);
+		check_named_test(i);
 	for (size_t i = 0; (c = counter_at(i)); i++)
 		if ((c->source == COUNTER_OF_DRIVER || c->source == COUNTER_OF_RECORD) &&
 		    !CHECK(cases_of(c->name) == 1))

@@ -1,0 +1,254 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What the program in the kernel cannot deliver, which it counts; skips where such a program cannot
+ * be loaded. A page fault is sampled where it happens, so calling a function in a file that was
+ * just mapped yields exactly one sample in that file. */
+#include "test.h"
+
+#include "base/procfs.h"
+#include "driver/bpf/sampler.h"
+#include "perf/perf_event.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/perf_event.h>
+#include <sys/ioctl.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+/* A function that returns at once. */
+#if defined(__x86_64__)
+static const uint8_t code[] = { 0xc3 };
+#elif defined(__aarch64__)
+static const uint8_t code[] = { 0xc0, 0x03, 0x5f, 0xd6 };
+#else
+static const uint8_t code[] = { 0 };
+#endif
+
+/* A sampler of this process's page faults in user space. */
+struct faults {
+	struct sampler *s;
+	int fd, link;
+};
+
+static void faults_done(struct faults *f)
+{
+	cleanup_closep(&f->link);
+	cleanup_closep(&f->fd);
+	sampler_free(f->s);
+}
+
+/* Returns NULL, or why page faults cannot be sampled here. */
+static const char *faults_init(struct faults *f, const struct sampler_config *config)
+{
+	struct perf_attrs attrs = { .sample_bytes = 4096 };
+	struct event event = { .name = "PAGE_FAULTS",
+			       .count = 1,
+			       .user = true,
+			       .perf_type = PERF_TYPE_SOFTWARE,
+			       .perf_config = PERF_COUNT_SW_PAGE_FAULTS };
+	struct error err = ERROR_INIT;
+
+	*f = (struct faults){ .fd = -1, .link = -1 };
+	if (sizeof(code) == 1 && !code[0])
+		return "no code for this machine";
+	if (sampler_new(config, &f->s, &err) < 0)
+		return "no BPF here";
+	f->fd = perf_event_open_sampling(&attrs, &event, 0, (unsigned int)-1);
+	if (f->fd < 0)
+		return "no event opens";
+	f->link = sampler_attach(f->fd, 0, f->s);
+	return f->link < 0 ? "the program cannot be attached" : NULL;
+}
+
+static struct sample_counters totals(const struct faults *f)
+{
+	struct sample_counters ret;
+
+	sampler_counters(f->s, SAMPLE_SLOT_EVENT, &ret);
+	return ret;
+}
+
+/* Calls the function in the file @name of the directory @dir, which is made if it is not there. */
+static void sample_in(const struct faults *f, int dir, const char *name)
+{
+	size_t page = (size_t)sysconf(_SC_PAGESIZE);
+	_cleanup_close_ int fd = openat(dir, name, O_CREAT | O_RDWR | O_CLOEXEC, 0600);
+	void *at;
+
+	CHECK(fd >= 0 && write(fd, code, sizeof(code)) == sizeof(code));
+	at = mmap(NULL, page, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+	CHECK(at != MAP_FAILED);
+	CHECK_EQ(ioctl(f->fd, PERF_EVENT_IOC_ENABLE, 0), 0);
+	((void (*)(void))at)();
+	CHECK_EQ(ioctl(f->fd, PERF_EVENT_IOC_DISABLE, 0), 0);
+	CHECK_EQ(munmap(at, page), 0);
+}
+
+/* Goes to a new directory @name in the directory @from, which is closed. */
+static int enter(int from, const char *name)
+{
+	int dir;
+
+	CHECK_EQ(mkdirat(from, name, 0700), 0);
+	dir = openat(from, name, O_DIRECTORY | O_CLOEXEC);
+	CHECK(dir >= 0);
+	(void)close(from);
+	return dir;
+}
+
+static int open_directory(const char *path)
+{
+	int dir = open(path, O_DIRECTORY | O_CLOEXEC);
+
+	CHECK(dir >= 0);
+	return dir;
+}
+
+struct seen {
+	size_t images, samples;
+	struct sample_image last;
+};
+
+static void see_image(const struct sample_image *image, void *data)
+{
+	struct seen *seen = data;
+
+	seen->images++;
+	memcpy(&seen->last, image, offsetof(struct sample_image, path) + image->length);
+}
+
+static void see_chain(const struct sample_chain *chain _unused_, void *data _unused_)
+{
+}
+
+static void see_sample(const struct sample_key *key, uint32_t callers, uint64_t count, void *data)
+{
+	(void)key, (void)callers;
+	((struct seen *)data)->samples += count;
+}
+
+static void drain(const struct faults *f, struct seen *ret)
+{
+	const struct sampler_handler handler = {
+		.image = see_image, .chain = see_chain, .sample = see_sample, .data = ret
+	};
+
+	*ret = (struct seen){ 0 };
+	sampler_drain(f->s, &handler);
+}
+
+/* Limits: names in a path, and bytes of all of them. */
+static void a_path_that_is_cut_short_is_counted(void)
+{
+	static const struct {
+		size_t depth;  /* directories below the test's own */
+		size_t length; /* of each name */
+		bool cut;
+	} rows[] = {
+		{ 1, 4, false },
+		{ 12, 250, false },
+		{ 16, 250, true }, /* too long */
+		{ SAMPLE_PATH_NAMES - 20, 1, false },
+		{ SAMPLE_PATH_NAMES, 1, true }, /* too many */
+	};
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_directory_ char *top = test_directory();
+		_cleanup_close_ int dir = open_directory(top);
+		_cleanup_(faults_done) struct faults f;
+		const char *why = faults_init(&f, &(struct sampler_config){ .keys = 4096 });
+		struct sample_counters before;
+		struct seen seen;
+		char name[256];
+
+		if (why)
+			SKIP(why);
+		memset(name, 'd', rows[i].length);
+		name[rows[i].length] = '\0';
+		for (k = 0; k < rows[i].depth; k++)
+			dir = enter(dir, name);
+		sample_in(&f, dir, "warm"); /* and this process's own code */
+		drain(&f, &seen);
+		before = totals(&f);
+		sample_in(&f, dir, "file");
+		drain(&f, &seen);
+		CHECK_EQ(seen.samples, 1);
+		CHECK_EQ(seen.images, 1);
+		CHECK_EQ(seen.last.truncated, rows[i].cut);
+		CHECK_STR(seen.last.path, "file");
+		CHECK_EQ(totals(&f).path_truncated - before.path_truncated, rows[i].cut);
+		CHECK_EQ(totals(&f).ring_full, 0);
+	}
+}
+
+/* Nobody takes the paths out of the ring, until one has no room. Its sample is still counted, and
+ * its path is sent with the next one. */
+static void a_path_without_room_in_the_ring_is_counted_and_sent_later(void)
+{
+	_cleanup_directory_ char *top = test_directory();
+	_cleanup_close_ int dir = open_directory(top);
+	_cleanup_(faults_done) struct faults f;
+	const char *why = faults_init(&f, &(struct sampler_config){ .keys = 4096 });
+	uint64_t sent = 0;
+	struct seen seen;
+	char name[251];
+	size_t i;
+
+	if (why)
+		SKIP(why);
+	memset(name, 'd', sizeof(name) - 1);
+	name[sizeof(name) - 1] = '\0';
+	for (i = 0; i < 14; i++)
+		dir = enter(dir, name);
+	while (!totals(&f).ring_full && sent < 10000) {
+		_cleanup_free_ char *file = xasprintf("%" PRIu64, sent++);
+
+		sample_in(&f, dir, file);
+	}
+	CHECK_EQ(totals(&f).ring_full, 1); /* path_ring_full of the driver */
+	CHECK_EQ(totals(&f).received, sent);
+	drain(&f, &seen);
+	CHECK_EQ(seen.images, sent); /* without the last file, and with this program */
+	CHECK_EQ(seen.samples, sent);
+	(void)snprintf(name, sizeof(name), "%" PRIu64, sent - 1);
+	sample_in(&f, dir, name);
+	drain(&f, &seen);
+	CHECK_EQ(seen.images, 1);
+	CHECK_STR(seen.last.path, name);
+	CHECK_EQ(totals(&f).ring_full, 1);
+}
+
+/* More processes than the table of those that are followed has room for. Their numbers are larger
+ * than those of the machine's processes. */
+static void a_child_without_room_in_the_table_is_counted(void)
+{
+	enum { ROOM = 65536, FIRST = 1 << 23 };
+	struct error err = ERROR_INIT;
+	_cleanup_(sampler_freep) struct sampler *s = NULL;
+	struct sample_counters before, after;
+	uint32_t i;
+	pid_t child;
+
+	if (!procfs_first_pid_namespace())
+		SKIP("a PID namespace of its own");
+	if (sampler_new(&(struct sampler_config){ .keys = 64, .follow = true }, &s, &err) < 0)
+		SKIP("no BPF here");
+	CHECK_EQ(sampler_follow(s, (uint32_t)getpid(), SAMPLE_FOLLOW_ON), 0);
+	for (i = FIRST; sampler_follow(s, i, SAMPLE_FOLLOW_ON) == 0; i++)
+		;
+	CHECK(i - FIRST >= ROOM / 2 && i - FIRST < 2 * ROOM);
+	sampler_counters(s, SAMPLE_SLOT_EVENT, &before);
+	child = fork();
+	if (child == 0)
+		_exit(0);
+	CHECK_EQ(waitpid(child, NULL, 0), child);
+	sampler_counters(s, SAMPLE_SLOT_EVENT, &after);
+	CHECK_EQ(before.follow_full, 0);
+	CHECK_EQ(after.follow_full, 1);
+}
+
+TESTS(T(a_path_that_is_cut_short_is_counted),
+      T(a_path_without_room_in_the_ring_is_counted_and_sent_later),
+      T(a_child_without_room_in_the_table_is_counted))
