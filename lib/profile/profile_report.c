@@ -96,7 +96,7 @@ static int collect_rows(struct profile_report *r, struct error *err)
 				    .config = &r->view->rows,
 				    .out = &r->rows };
 
-	container_init(&r->rows, p->classes.count);
+	container_init_classes(&r->rows, &p->classes);
 	populate_images(&job);
 	if (r->view->calls)
 		collect_calls(r, &job);

@@ -88,8 +88,10 @@ static size_t count_disorder(const struct arc_list *list)
 			uint32_t first = a->caller == b->caller ? a->callee : a->caller;
 			uint32_t second = a->caller == b->caller ? b->callee : b->caller;
 
-			wrong += a->counts[0] < b->counts[0] ||
-				 (a->counts[0] == b->counts[0] && first >= second);
+			uint64_t more = container_sum(a->counts, CLASSES);
+			uint64_t less = container_sum(b->counts, CLASSES);
+
+			wrong += more < less || (more == less && first >= second);
 		}
 	}
 	return wrong;

@@ -3,7 +3,7 @@
  * One of the two profiles of a comparison: the words in its braces. Options that choose where the
  * profile is read from can be among them; all others apply to both profiles.
  *
- *	struct opreport_braces first = { .words = pair.words[0], .count = pair.count[0] };
+ *	struct opreport_braces first = { .words = words, .count = count };
  *	if (opreport_braces_parse(&first, &cmdline, err) == 0)
  *		r = reporting_open(&first.profile, first.count, first.words, &p, err);
  *	opreport_braces_done(&first);

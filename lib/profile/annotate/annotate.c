@@ -54,7 +54,7 @@ void annotate_collect(const struct gather *g, const struct classes *c, const str
 	size_t i, j;
 
 	*ret = (struct annotate){ .config = config };
-	container_init(&ret->totals, c->count);
+	container_init_classes(&ret->totals, c);
 	ret->report = (struct report){ .gather = g, .classes = c };
 	ret->images = xcalloc(inv->image_count + 1, sizeof(*ret->images));
 	for (i = 0; i < inv->image_count; i++) {

@@ -56,7 +56,9 @@ static struct radix_entry *order_arcs(const struct callgraph *graph)
 	size_t i;
 
 	for (i = 0; i < graph->count; i++)
-		order[i] = (struct radix_entry){ UINT64_MAX - graph->arcs[i].counts[0], i };
+		order[i] = (struct radix_entry){
+			UINT64_MAX - container_sum(graph->arcs[i].counts, graph->class_count), i
+		};
 	radix_sort(order, spare, graph->count);
 	return order;
 }
@@ -129,33 +131,13 @@ void callgraph_sum(const struct callgraph *graph, const struct arc_list *list, s
 			sums[j] += list->arcs[i].counts[j];
 }
 
-bool callgraph_arc_reaches(const struct callgraph *graph, const struct arc *arc,
-			   const uint64_t *totals, double percent)
-{
-	size_t i;
-
-	if (percent <= 0)
-		return true;
-	for (i = 0; i < graph->class_count; i++)
-		if (arc->counts[i] && container_share(arc->counts[i], totals[i]) >= percent)
-			return true;
-	return false;
-}
-
 static bool sum_reaches(const struct callgraph *graph, const struct arc_list *list,
 			const struct container *c, size_t row, double percent)
 {
-	size_t i, class;
+	_cleanup_free_ uint64_t *sums = xcalloc(graph->class_count, sizeof(*sums));
 
-	for (class = 0; class < graph->class_count; class ++) {
-		uint64_t sum = 0;
-
-		for (i = list->first[row]; i < list->first[row + 1]; i++)
-			sum += list->arcs[i].counts[class];
-		if (sum && container_percent(c, sum, class) >= percent)
-			return true;
-	}
-	return false;
+	callgraph_sum(graph, list, row, sums);
+	return container_counts_reach(c, sums, c->totals, percent);
 }
 
 static bool row_reaches(const struct callgraph *graph, const struct container *c, size_t row,

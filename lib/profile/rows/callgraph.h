@@ -35,7 +35,7 @@ struct arc {
 };
 
 /* The arcs by the row at one end: that of row i are arcs[first[i]] up to arcs[first[i + 1]], by
- * descending count of the first class, then by the row at their other end. */
+ * descending count of all classes, then by the row at their other end. */
 struct arc_list {
 	struct arc *arcs;
 	uint32_t *first;
@@ -64,7 +64,7 @@ void callgraph_arrange(struct callgraph *graph, const struct container *c);
 void callgraph_done(struct callgraph *graph);
 
 /* Decides which rows get a block: chosen ones in images that @g was asked for, with a share of
- * @percent in the total of some class: their own samples, their callers' arcs or their callees'.
+ * @percent in the total of some event: their own samples, their callers' arcs or their callees'.
  * What has less is counted as hidden in @c; if @top is not 0, the blocks after the first
  * @top are counted as beyond. */
 void callgraph_cut(struct callgraph *graph, const struct gather *g, struct container *c,
@@ -72,6 +72,3 @@ void callgraph_cut(struct callgraph *graph, const struct gather *g, struct conta
 /* Adds the counts of all arcs of row number @row in @list to @sums, one a class. */
 void callgraph_sum(const struct callgraph *graph, const struct arc_list *list, size_t row,
 		   uint64_t *sums);
-/* Whether an arc has a share of @percent in @totals, one a class, in some class. */
-bool callgraph_arc_reaches(const struct callgraph *graph, const struct arc *arc,
-			   const uint64_t *totals, double percent);

@@ -5,6 +5,7 @@
 #include "base/parallel.h"
 #include "base/strbuf.h"
 #include "symbol/smartname.h"
+#include "profile/select/classes.h"
 #include "profile/select/gather.h"
 #include "profile/select/symfilter.h"
 
@@ -26,15 +27,34 @@ void container_init(struct container *c, size_t class_count)
 {
 	*c = (struct container){ .class_count = class_count, .weight = 1, .before_weight = 1 };
 	c->totals = xcalloc(class_count, sizeof(*c->totals));
+	c->events = xcalloc(class_count, sizeof(*c->events));
 	c->none = xcalloc(class_count, sizeof(*c->none));
 	c->hidden = xcalloc(class_count, sizeof(*c->hidden));
 	c->beyond = xcalloc(class_count, sizeof(*c->beyond));
 	c->unchosen = xcalloc(class_count, sizeof(*c->unchosen));
 }
 
+void container_init_classes(struct container *c, const struct classes *classes)
+{
+	size_t i;
+
+	container_init(c, classes->count);
+	for (i = 1; i < classes->count; i++)
+		c->events[i] = c->events[i - 1] +
+			       !class_same_event(&classes->classes[i - 1], &classes->classes[i]);
+}
+
+void container_init_like(struct container *c, const struct container *other)
+{
+	container_init(c, other->class_count);
+	memcpy(c->events, other->events, c->class_count * sizeof(*c->events));
+	memcpy(c->totals, other->totals, c->class_count * sizeof(*c->totals));
+}
+
 void container_done(struct container *c)
 {
 	free(c->rows);
+	free(c->events);
 	free(c->totals);
 	free(c->none);
 	free(c->hidden);
@@ -78,19 +98,38 @@ double container_percent(const struct container *c, uint64_t count, size_t class
 	return container_share(count, c->totals[class]);
 }
 
-bool container_reaches(const struct container *c, const struct row *row, double percent)
+uint64_t container_sum(const uint64_t *counts, size_t class_count)
 {
+	uint64_t sum = 0;
 	size_t i;
 
-	for (i = 0; i < c->class_count; i++) {
-		if (!row->is_gone && row->counts[i] &&
-		    container_percent(c, row->counts[i], i) >= percent)
-			return true;
-		if (row->before && row->before[i] &&
-		    container_share(row->before[i], c->before_totals[i]) >= percent)
+	for (i = 0; i < class_count; i++)
+		sum += counts[i];
+	return sum;
+}
+
+bool container_counts_reach(const struct container *c, const uint64_t *counts,
+			    const uint64_t *totals, double percent)
+{
+	size_t i, end;
+
+	for (i = 0; i < c->class_count; i = end) {
+		uint64_t sum;
+
+		for (end = i; end < c->class_count && c->events[end] == c->events[i];)
+			end++;
+		sum = container_sum(counts + i, end - i);
+		if (sum && container_share(sum, container_sum(totals + i, end - i)) >= percent)
 			return true;
 	}
 	return false;
+}
+
+bool container_reaches(const struct container *c, const struct row *row, double percent)
+{
+	if (!row->is_gone && container_counts_reach(c, row->counts, c->totals, percent))
+		return true;
+	return row->before && container_counts_reach(c, row->before, c->before_totals, percent);
 }
 
 void container_choose(struct container *c, const struct gather *g,

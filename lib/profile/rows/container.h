@@ -18,6 +18,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct classes;
 struct gather;
 struct name_style;
 struct row_run;
@@ -83,8 +84,9 @@ struct container {
 	struct row *rows;
 	size_t count, room;
 	size_t class_count;
-	uint64_t *none;		       /* zeros, one per class */
-	uint64_t *totals;	       /* of all samples read, one per class */
+	uint32_t *events; /* of each class: its event; classes of one are next to each other */
+	uint64_t *none;	  /* zeros, one per class */
+	uint64_t *totals; /* of all samples read, one per class */
 	const uint64_t *before_totals; /* of the first of two profiles, else NULL */
 	double weight,
 		before_weight; /* samples that one stands for on average; 1 without a budget */
@@ -97,8 +99,12 @@ struct container {
 	struct arena arena; /* holds names and counts */
 };
 
-/* An empty container for so many classes; the caller calls container_done(). */
+/* An empty container for so many classes, of one event; the caller calls container_done(). */
 void container_init(struct container *c, size_t class_count);
+/* The same for @classes, of as many events as they have. */
+void container_init_classes(struct container *c, const struct classes *classes);
+/* The same with the classes and the totals of @other. */
+void container_init_like(struct container *c, const struct container *other);
 /* Frees all. */
 void container_done(struct container *c);
 
@@ -116,9 +122,14 @@ void container_choose(struct container *c, const struct gather *g,
 void container_cut(struct container *c, double percent);
 /* Removes the rows after the first @count; 0: none. */
 void container_top(struct container *c, size_t count);
-/* Whether the row's share is at least @percent in some class of the profile, or of one of the two
- * that are compared. */
+/* Whether the row has at least @percent of the samples of some event in the profile, or in one of
+ * the two that are compared. */
 bool container_reaches(const struct container *c, const struct row *row, double percent);
+/* Whether @counts are at least @percent of @totals for some event, all its classes added up. */
+bool container_counts_reach(const struct container *c, const uint64_t *counts,
+			    const uint64_t *totals, double percent);
+/* The samples of all classes, which rows are ordered by. */
+uint64_t container_sum(const uint64_t *counts, size_t class_count);
 /* Sets the text of every row that is left, in this style (NULL: linker names). Equal names are
  * demangled once. */
 void container_name(struct container *c, const struct name_style *style);

@@ -14,13 +14,14 @@
 struct sorting {
 	const struct sort *sort;
 	struct row *rows;
+	size_t class_count;
 	uint32_t *rank; /* of each image's name among all */
 	struct radix_entry *spare;
 };
 
-static uint64_t number_of_sample(const struct sorting *s _unused_, const struct row *row)
+static uint64_t number_of_sample(const struct sorting *s, const struct row *row)
 {
-	return UINT64_MAX - row->counts[0];
+	return UINT64_MAX - container_sum(row->counts, s->class_count);
 }
 
 static uint64_t number_of_image(const struct sorting *s, const struct row *row)
@@ -283,7 +284,11 @@ void sort_rows(struct container *c, const struct gather *g, const struct sort *s
 	_cleanup_free_ uint32_t *rank = rank_images(g, sort->long_names);
 	_cleanup_free_ struct radix_entry *entries = xcalloc(c->count, sizeof(*entries));
 	_cleanup_free_ struct radix_entry *spare = xcalloc(c->count, sizeof(*spare));
-	struct sorting s = { .sort = sort, .rows = c->rows, .rank = rank, .spare = spare };
+	struct sorting s = { .sort = sort,
+			     .rows = c->rows,
+			     .class_count = c->class_count,
+			     .rank = rank,
+			     .spare = spare };
 	size_t i;
 
 	for (i = 0; i < c->count; i++)

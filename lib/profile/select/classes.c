@@ -404,6 +404,11 @@ int classes_arrange(const struct gather *g, unsigned int merge, struct classes *
 	return 0;
 }
 
+bool class_same_event(const struct class *a, const struct class *b)
+{
+	return compare_event(a, b) == 0;
+}
+
 void classes_done(struct classes *c)
 {
 	size_t i;

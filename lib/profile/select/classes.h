@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "sfile/sname.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -55,5 +56,7 @@ int classes_merge_parse(const char *text, struct error *err);
  * along two axes, with a remedy: what to select or merge. */
 int classes_arrange(const struct gather *g, unsigned int merge, struct classes *ret,
 		    struct error *err);
+/* Whether two classes are of one event with the same count and unit mask. */
+bool class_same_event(const struct class *a, const struct class *b);
 /* Frees what classes_arrange() allocated. */
 void classes_done(struct classes *c);

@@ -132,15 +132,16 @@ static void print_line(struct printer *p, const struct line *l)
 
 static void print_arc(struct printer *p, const struct arc *arc, size_t row, const uint64_t *totals)
 {
-	if (!callgraph_arc_reaches(p->graph, arc, totals, p->report->view->threshold)) {
+	const struct report *r = p->report;
+
+	if (!container_counts_reach(r->container, arc->counts, totals, r->view->threshold)) {
 		p->hidden_arcs++;
 		return;
 	}
 	print_line(p, &(struct line){ .row = row,
 				      .counts = arc->counts,
-				      .totals = p->report->view->global_percent
-							? p->report->container->totals
-							: totals,
+				      .totals = r->view->global_percent ? r->container->totals
+									: totals,
 				      .running = p->in_block,
 				      .in_block = true });
 }
@@ -176,14 +177,15 @@ static void print_callees(struct printer *p, size_t row)
 {
 	const struct arc_list *list = &p->graph->callees;
 	const uint64_t *own = p->report->container->rows[row].counts;
-	size_t bytes = p->graph->class_count * sizeof(*p->sums), i;
+	size_t classes = p->graph->class_count, bytes = classes * sizeof(*p->sums), i;
+	uint64_t own_sum = container_sum(own, classes);
 	bool self_printed = false;
 
 	memcpy(p->sums, own, bytes);
 	memset(p->in_block, 0, bytes);
 	callgraph_sum(p->graph, list, row, p->sums);
 	for (i = list->first[row]; i < list->first[row + 1]; i++) {
-		if (!self_printed && list->arcs[i].counts[0] < own[0]) {
+		if (!self_printed && container_sum(list->arcs[i].counts, classes) < own_sum) {
 			print_self(p, row);
 			self_printed = true;
 		}

@@ -178,7 +178,7 @@ static void write_arcs(const struct report *r, const char *name, const struct ar
 	for (i = list->first[row]; i < list->first[row + 1]; i++) {
 		const struct arc *arc = &list->arcs[i];
 
-		if (!callgraph_arc_reaches(r->calls, arc, totals, r->view->threshold))
+		if (!container_counts_reach(c, arc->counts, totals, r->view->threshold))
 			continue;
 		json_open(j, NULL, '{');
 		write_place(r, &c->rows[arc->caller == row ? arc->callee : arc->caller], j);

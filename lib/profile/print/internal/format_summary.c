@@ -49,8 +49,7 @@ static void sum_apps(struct summary *s)
 	const struct container *c = s->report->container;
 	size_t i, j, k;
 
-	container_init(&s->apps, c->class_count);
-	memcpy(s->apps.totals, c->totals, c->class_count * sizeof(*c->totals));
+	container_init_like(&s->apps, c);
 	for (i = 0; i < s->report->gather->image_count; i++) {
 		struct row *app;
 
@@ -158,8 +157,7 @@ static void print_merged(const struct report *r, FILE *out)
 	struct container images;
 	size_t i;
 
-	container_init(&images, c->class_count);
-	memcpy(images.totals, c->totals, c->class_count * sizeof(*c->totals));
+	container_init_like(&images, c);
 	for (i = 0; i < c->count; i++)
 		memcpy(container_add_row(&images, &c->rows[i])->counts, c->rows[i].counts,
 		       c->class_count * sizeof(*c->totals));
