@@ -103,7 +103,6 @@ void process_exec(struct process_table *t, struct process *p, const char *name)
 	process_rename(t, p, name);
 	process_set_maps(t, p, maps_new());
 	p->exec = true;
-	p->waiting = false;
 	p->kernel = false;
 	p->leaving = false;
 }
@@ -117,7 +116,7 @@ void process_map(struct process_table *t, struct process *p, const struct mappin
 	 * comes first. */
 	if (p->exec && mapping->cookie) {
 		p->app = mapping->cookie;
-		p->exec = false;
+		p->exec = p->waiting = false;
 	}
 	t->changes++;
 }

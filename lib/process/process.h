@@ -24,7 +24,7 @@ struct process {
 	bool kernel;		     /* a kernel thread: no mappings, the name is the application */
 	bool exec;	   /* has executed something: its next mapping is the application */
 	bool followed;	   /* itself or an ancestor is the one that was asked for */
-	bool waiting;	   /* to execute something, from which on it is sampled */
+	bool waiting;	   /* not sampled until it has executed something and that is mapped */
 	bool leaving;	   /* its main thread has exited; looked at again by process_expire() */
 	uint64_t read_ns;  /* when it was last read from /proc, 0: never */
 	uint64_t tried_ns; /* the same, also in vain */

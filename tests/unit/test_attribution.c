@@ -296,7 +296,11 @@ static void command_is_sampled_from_its_exec_on(void)
 	sample(m, USER, 71, 0x400010);
 	CHECK_EQ(m->stats.sample_filtered, 2);
 	CHECK(sideband_any_followed(&m->sideband));
-	exec_to(m, 70, "/bin/command");
+	bytes_comm(&m->bytes, 70, 70, "command", true, tick(m));
+	apply(m);
+	sample(m, KERNEL, 70, 0xffffffff81000010); /* nothing says yet what it executes */
+	CHECK_EQ(m->stats.sample_filtered, 3);
+	map_file(m, 70, 0x400000, "/bin/command");
 	sample(m, USER, 70, 0x400010);
 	expect(m, "/bin/command /bin/command+1010\n");
 }
