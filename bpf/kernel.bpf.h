@@ -97,7 +97,7 @@ struct signal_struct {
 
 struct task_struct {
 	unsigned int flags, __state;
-	struct mm_struct *mm, *active_mm;
+	struct mm_struct *mm;
 	int pid, tgid;
 	struct task_struct *group_leader;
 	__u64 start_boottime, self_exec_id;
@@ -108,8 +108,8 @@ struct task_struct {
 
 #pragma clang attribute pop
 
-/* task_struct.flags: a kernel thread. The same bit since Linux 2.6.17. */
-enum { KERNEL_THREAD = 0x00200000 };
+/* task_struct.flags: the task is exiting; it is a kernel thread. Unchanged since Linux 2.6.17. */
+enum { TASK_EXITING = 0x00000004, KERNEL_THREAD = 0x00200000 };
 
 /* task_struct.__state: the task has ended. The same bit since Linux 4.14. */
 enum { TASK_DEAD = 0x80 };

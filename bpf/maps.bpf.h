@@ -109,6 +109,7 @@ struct scratch {
 	struct sample_key key;
 	__u32 memory; /* whether a caller is in code without a file */
 	__u32 tables; /* control.tables, read before the gate */
+	__u32 busy;   /* in SAMPLE_SLOT_PROCESS: in use, by a program that was preempted */
 	struct mappings mappings;
 	__u64 node[MAPLE_WORDS];
 	struct sample_image image;

@@ -9,6 +9,7 @@
 #include "count.bpf.h"
 #include "follow.bpf.h"
 #include "place.bpf.h"
+#include "place_app.bpf.h"
 
 /* Preallocated: the scheduler holds a lock that an allocation might need. */
 struct {

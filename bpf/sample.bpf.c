@@ -12,6 +12,7 @@
 #include "maps.bpf.h"
 #include "offcpu.bpf.h"
 #include "place.bpf.h"
+#include "place_app.bpf.h"
 
 char gpl[] SEC("license") = "GPL";
 

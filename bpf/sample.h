@@ -52,7 +52,7 @@ enum sample_place {
 
 /* What was running. */
 enum sample_app {
-	SAMPLE_APP_UNKNOWN, /* an exiting process that has given up its memory */
+	SAMPLE_APP_UNKNOWN, /* an exiting process whose executable was not kept */
 	SAMPLE_APP_FILE,
 	SAMPLE_APP_THREAD, /* a kernel thread, by its name */
 	SAMPLE_APP_COUNT_
@@ -106,8 +106,9 @@ struct sample_counters {
 
 /* Programs that may interrupt each other on a CPU have their own counters and working memory. */
 enum sample_slot {
-	SAMPLE_SLOT_EVENT,  /* samples of events */
-	SAMPLE_SLOT_SWITCH, /* tasks that leave their CPUs, if asked for */
+	SAMPLE_SLOT_EVENT,   /* samples of events */
+	SAMPLE_SLOT_SWITCH,  /* tasks that leave their CPUs, if asked for */
+	SAMPLE_SLOT_PROCESS, /* processes that execute something; counts no samples */
 	SAMPLE_SLOT_COUNT_
 };
 

@@ -110,10 +110,13 @@ struct seen {
 	struct sample_image last;
 };
 
+/* Files that others execute meanwhile do not count. */
 static void see_image(const struct sample_image *image, void *data)
 {
 	struct seen *seen = data;
 
+	if (image->tgid != (uint32_t)getpid())
+		return;
 	seen->images++;
 	memcpy(&seen->last, image, offsetof(struct sample_image, path) + image->length);
 }

@@ -379,6 +379,17 @@ static void read_offcpu_counters(struct driver *d)
 	s->unwound_frames += c.frames;
 }
 
+/* Adds the counts of the programs that watch processes. */
+static void read_process_counters(struct driver *d)
+{
+	struct driver_stats *s = &d->sampling.stats;
+	struct sample_counters c;
+
+	sampler_counters(d->sampler, SAMPLE_SLOT_PROCESS, &c);
+	s->path_ring_full += c.ring_full;
+	s->path_truncated += c.path_truncated;
+}
+
 /* Takes over what the program counts beside the samples; those that it has, but that were not
  * drained yet, are none for now. */
 static void read_counters(struct driver *d)
@@ -401,6 +412,7 @@ static void read_counters(struct driver *d)
 	s->follow_full = c.follow_full;
 	s->unwound_full = c.chain_full;
 	s->unwound_frames = c.frames;
+	read_process_counters(d);
 	if (d->offcpu)
 		read_offcpu_counters(d);
 	if (!d->tables)

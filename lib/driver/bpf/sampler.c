@@ -104,7 +104,7 @@ static size_t key_slots(const struct sampler *s)
 /* Sets how many entries the maps have, which cannot change once they are loaded. */
 static int set_sizes(struct sampler *s, const struct sampler_config *config)
 {
-	size_t slots = s->places / s->cpu_count;
+	size_t slots = s->places / s->cpu_count; /* that count */
 	bool chains = config->depth > 0;
 	const struct {
 		struct bpf_map *map;
@@ -113,9 +113,9 @@ static int set_sizes(struct sampler *s, const struct sampler_config *config)
 		{ s->skeleton->maps.counts, 2 * s->places * s->keys },
 		{ s->skeleton->maps.key_slots, s->places * key_slots(s) },
 		{ s->skeleton->maps.gates, s->gate_count },
-		{ s->skeleton->maps.scratches, slots },
+		{ s->skeleton->maps.scratches, SAMPLE_SLOT_COUNT_ },
 		{ s->skeleton->maps.unwindings, slots },
-		{ s->skeleton->maps.counters, slots },
+		{ s->skeleton->maps.counters, SAMPLE_SLOT_COUNT_ },
 		{ s->skeleton->maps.left, config->offcpu ? LEFT_MAX : 1 },
 		{ s->skeleton->maps.ring, ring_bytes(config) },
 		{ s->skeleton->maps.chains, chains ? SAMPLER_CHAINS_MAX : 1 },
@@ -294,6 +294,19 @@ static int share_memory(struct sampler *s)
 	return s->ring ? 0 : -errno;
 }
 
+/* Has the program note the executables of all processes that run already. Since it writes nothing,
+ * the kernel makes a break (EAGAIN) after each million tasks. */
+static int visit_tasks(const struct sampler *s)
+{
+	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(s->skeleton->links.app_each));
+	ssize_t n = -1;
+	char end;
+
+	while (fd >= 0 && (n = read(fd, &end, sizeof(end))) < 0 && errno == EAGAIN)
+		;
+	return n < 0 ? -errno : 0;
+}
+
 int sampler_new(const struct sampler_config *config, struct sampler **ret, struct error *err)
 {
 	_cleanup_(sampler_freep) struct sampler *s = xcalloc(1, sizeof(*s));
@@ -308,7 +321,7 @@ int sampler_new(const struct sampler_config *config, struct sampler **ret, struc
 	s->skeleton = sample__open();
 	if (!s->skeleton)
 		return explain(-errno, err);
-	s->places = config->offcpu ? s->gate_count : s->cpu_count;
+	s->places = s->cpu_count * (config->offcpu ? SAMPLE_SLOT_SWITCH + 1 : 1);
 	s->keys = config->keys;
 	s->filling = config->keys / 8;
 	r = configure(s, config);
@@ -318,6 +331,8 @@ int sampler_new(const struct sampler_config *config, struct sampler **ret, struc
 		r = share_memory(s);
 	if (r == 0)
 		r = sample__attach(s->skeleton);
+	if (r == 0)
+		r = visit_tasks(s);
 	if (r < 0)
 		return explain(r, err);
 	r = sampler_test_self(bpf_program__fd(s->skeleton->progs.test_self), s->control, err);
