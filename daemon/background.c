@@ -23,7 +23,7 @@ int background_enter(int *ret_ready, struct error *err)
 	pid_t pid;
 
 	if (pipe2(ends, O_CLOEXEC) < 0)
-		return error_errno(err, -errno, "cannot make a pipe");
+		return error_errno(err, -errno, "cannot create a pipe");
 	pid = fork();
 	if (pid < 0)
 		return error_errno(err, -errno, "cannot fork");

@@ -38,7 +38,7 @@ static const struct opt opts[] = {
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "Recorded streams" },
 	{ 0, "tee", OPT_PATH, &tee, "FILE", "also write the event buffer to FILE" },
 	{ 0, "replay", OPT_PATH, &replay, "FILE",
-	  "make sample files from a stream written by --tee, print the statistics, exit" },
+	  "convert a stream recorded by --tee to sample files, print statistics and exit" },
 	OPT_END
 };
 /* clang-format on */
@@ -46,8 +46,8 @@ static const struct opt opts[] = {
 static const struct opt_cmdline cmdline = {
 	.tool = "oprofiled",
 	.usage = "[OPTION]...",
-	.summary = "Sample the whole machine into sample files. Mostly started by opcontrol or the "
-		   "service manager; settings not given are taken from daemonrc.",
+	.summary = "Sample the whole machine into sample files. Usually started by opcontrol or "
+		   "the service manager; other settings are taken from daemonrc.",
 	.opts = opts,
 };
 

@@ -195,7 +195,7 @@ static int take_settings(const struct node_settings *wanted, struct daemon_optio
 
 	show_settings(o, &shown);
 	if (wanted->buffer_watershed >= wanted->buffer_size)
-		return error_set(err, -EINVAL, "buffer_watershed is not below buffer_size");
+		return error_set(err, -EINVAL, "buffer_watershed must be less than buffer_size");
 #define X(node, id, ...)                                                                           \
 	if (r == 0 && wanted->node != shown.node)                                                  \
 		r = set_number(s, SETTING_##id, wanted->node, err);

@@ -58,7 +58,7 @@ static int refuse_second(const struct settings *settings, struct error *err)
 		return 0;
 	return error_set(err, -EBUSY,
 			 "%s is already being written by pid %u; end it with 'opcontrol "
-			 "--session-dir=%s --shutdown', or give another --session-dir",
+			 "--session-dir=%s --shutdown', or use another --session-dir",
 			 settings->session_dir, pid, settings->session_dir);
 }
 
@@ -83,9 +83,9 @@ static int lock_down(const struct daemon_options *options, const struct service 
 
 	if (r < 0)
 		return r;
-	log_info("runs as uid %u, with capabilities: %s", geteuid(), text);
+	log_info("running as uid %u, with capabilities: %s", geteuid(), text);
 	if (options->no_seccomp) {
-		log_info("system calls are not restricted: --no-seccomp");
+		log_info("system calls are not restricted (--no-seccomp)");
 		return 0;
 	}
 	r = seccomp_list_confine(err);
@@ -111,7 +111,7 @@ static int serve(struct daemon_options *options, int *ready, struct error *err)
 		r = logfile_open(settings->session_dir, (enum log_level)settings->verbose,
 				 options->foreground, err);
 	if (r == -EACCES)
-		return error_set(err, r, "%s; run as root, or give another --session-dir",
+		return error_set(err, r, "%s; run as root, or use another --session-dir",
 				 err->text);
 	if (r < 0)
 		return r;

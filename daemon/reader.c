@@ -22,7 +22,7 @@ void reader_end(struct reader *r)
 	collector_set_outlet(r->collector, NULL);
 	(void)epoll_ctl(r->epoll, EPOLL_CTL_DEL, stream_outlet_fd(r->outlet), NULL);
 	stream_outlet_free(STEAL(r->outlet));
-	log_info("the reader of the event buffer has gone");
+	log_info("the reader of the event buffer has disconnected");
 }
 
 void reader_feed(struct reader *r, bool now)
@@ -75,7 +75,7 @@ int reader_ask(struct reader *r, struct strbuf *answer, struct error *err)
 
 	notice_hangup(r);
 	if (r->outlet)
-		return error_set(err, -EBUSY, "EBUSY: the event buffer has a reader");
+		return error_set(err, -EBUSY, "EBUSY: the event buffer already has a reader");
 	for (size_t i = 0; i < settings->counter_count; i++)
 		if (settings->counters[i].enabled)
 			control_answer(answer, "counter", "%zu", i);
@@ -104,5 +104,5 @@ void reader_adopt(int fd, void *data)
 	}
 	collector_set_outlet(r->collector, r->outlet);
 	reader_feed(r, false);
-	log_info("the event buffer has a reader");
+	log_info("a reader of the event buffer has connected");
 }

@@ -176,8 +176,8 @@ static void say(const char *name, int number)
 	char text[160];
 
 	(void)snprintf(text, sizeof(text),
-		       "oprofiled: error: system call %s (%d) is refused (seccomp): please report "
-		       "this, and use --no-seccomp meanwhile\n",
+		       "oprofiled: error: system call %s (%d) was refused (seccomp); please report "
+		       "this bug, and use --no-seccomp until it is fixed\n",
 		       name, number);
 	logfile_raw(text);
 }

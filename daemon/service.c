@@ -57,7 +57,7 @@ static int watch(struct service *s, int fd, enum source source, struct error *er
 
 	if (fd < 0 || epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event) == 0)
 		return 0;
-	return error_errno(err, -errno, "cannot wait for a descriptor");
+	return error_errno(err, -errno, "cannot watch a file descriptor");
 }
 
 static void unwatch(struct service *s, int fd)
@@ -173,7 +173,7 @@ static void say_unwritten(struct service *s)
 	collector_stats(s->collector, &driver, &record);
 	if (record.lost_samplefile <= s->lost_said * 10)
 		return;
-	log_error("%llu samples so far could not be written to sample files (disk full?)",
+	log_error("%llu samples so far could not be written to sample files; is the disk full?",
 		  (unsigned long long)record.lost_samplefile);
 	s->lost_said = record.lost_samplefile;
 }
@@ -189,7 +189,7 @@ static void sync_now(struct service *s)
 	if (r < 0 && !collector_can_go_on(r)) {
 		give_up(s, &err);
 	} else if (r < 0 && r != s->trouble.code) {
-		log_error("%s; sampling goes on", err.text);
+		log_error("%s; sampling continues", err.text);
 		s->trouble = err;
 	}
 }
@@ -327,15 +327,15 @@ static void adopt(int fd, void *data)
 
 static const struct control_command commands[] = {
 	{ "status", NULL, run_status, "show state, rates and losses" },
-	{ "start", NULL, run_start, "begin to sample" },
-	{ "stop", NULL, run_stop, "end sampling; all samples are recorded" },
+	{ "start", NULL, run_start, "start sampling" },
+	{ "stop", NULL, run_stop, "stop sampling, record all samples taken so far" },
 	{ "dump", NULL, run_dump, "record all samples taken so far" },
 	{ "reset", NULL, run_reset, "empty the current session" },
-	{ "save", "NAME", run_save, "rename the current session, go on with an empty one" },
-	{ "shutdown", NULL, run_shutdown, "stop and end" },
-	{ "verbose", "[LEVEL]", run_verbose, "what the log says" },
-	{ "list", "[PATH]", run_list, "the nodes in a directory of oprofilefs" },
-	{ "stat", "PATH", run_stat, "what a node is" },
+	{ "save", "NAME", run_save, "rename the current session to NAME, start an empty one" },
+	{ "shutdown", NULL, run_shutdown, "stop sampling and exit" },
+	{ "verbose", "[LEVEL]", run_verbose, "set the log level; without LEVEL: all" },
+	{ "list", "[PATH]", run_list, "list a directory of oprofilefs" },
+	{ "stat", "PATH", run_stat, "show the type and mode of a node" },
 	{ "read", "PATH", run_read, "show the text of a node" },
 	{ "write", "PATH VALUE", run_write, "write to a node" },
 	{ "buffer", NULL, run_buffer, "read the event buffer: its words follow the answer" },
@@ -463,14 +463,14 @@ static int open_signals(struct error *err)
 		(void)sigaddset(&set, handled_signals[i].number);
 	(void)sigprocmask(SIG_BLOCK, &set, NULL);
 	fd = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
-	return fd < 0 ? error_errno(err, -errno, "cannot take signals") : fd;
+	return fd < 0 ? error_errno(err, -errno, "cannot set up signal handling") : fd;
 }
 
 static int open_timer(struct error *err)
 {
 	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 
-	return fd < 0 ? error_errno(err, -errno, "cannot make a timer") : fd;
+	return fd < 0 ? error_errno(err, -errno, "cannot create a timer") : fd;
 }
 
 /* Opens what the loop waits with. */
@@ -480,7 +480,7 @@ static int open_loop(struct service *s, struct error *err)
 
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
-		return error_errno(err, -errno, "cannot make an epoll descriptor");
+		return error_errno(err, -errno, "cannot create an epoll descriptor");
 	if ((r = s->signals = open_signals(err)) < 0 || (r = s->tick = open_timer(err)) < 0 ||
 	    (r = s->statistics = open_timer(err)) < 0 || (r = s->watchdog = open_timer(err)) < 0)
 		return r;

@@ -40,9 +40,9 @@ static int check_parents(const char *path, uid_t uid, struct error *err)
 			return error_errno(err, -errno, "%s", parent);
 		if (!is_safe_parent(&st, uid))
 			return error_set(err, -EPERM,
-					 "%s: uid %u, or who else may write to %s, could have the "
-					 "daemon write elsewhere; give another --session-dir, or "
-					 "their name as --user",
+					 "%s: uid %u, or others who may write to %s, could "
+					 "redirect the daemon's writes; use another --session-dir, "
+					 "or the owner's name as --user",
 					 path, st.st_uid, parent);
 	}
 	return 0;
@@ -90,13 +90,13 @@ static int give(int directory, const char *path, mode_t mode, const struct right
 		return error_errno(err, -errno, "%s", path);
 	if (st.st_uid != who->uid && st.st_uid != 0)
 		return error_set(err, -EPERM,
-				 "%s belongs to uid %u: give their name as --user, or another "
+				 "%s belongs to uid %u; use the owner's name as --user, or another "
 				 "--session-dir",
 				 path, st.st_uid);
 	if (st.st_mode & S_IWOTH || (others_may_write(&st) && st.st_gid != 0))
 		return error_set(err, -EPERM,
-				 "%s can be written by others, who could have the daemon write "
-				 "elsewhere: chmod go-w it, or give another --session-dir",
+				 "%s can be written by others, who could redirect the daemon's "
+				 "writes; chmod go-w it, or use another --session-dir",
 				 path);
 	if (st.st_uid != who->uid)
 		r = give_tree(directory, who);
@@ -115,7 +115,7 @@ int session_dir_prepare(const char *session_dir, mode_t mode, const struct right
 	if (r < 0)
 		return r;
 	if (mkdir(session_dir, mode) < 0 && errno != EEXIST)
-		return error_errno(err, -errno, "cannot make %s", session_dir);
+		return error_errno(err, -errno, "cannot create %s", session_dir);
 	if (!realpath(session_dir, path))
 		return error_errno(err, -errno, "%s", session_dir);
 	directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

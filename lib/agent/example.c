@@ -60,7 +60,7 @@ int main(int argc, char **argv)
 	if (op_write_debug_line_info(agent, page, 1, &line) < 0 ||
 	    op_write_native_code(agent, "made_at_run_time", (unsigned long)page, page,
 				 sizeof(code)) < 0)
-		perror("example: the function will have no name");
+		perror("example: the function will be unnamed");
 	memcpy(&made, &page, sizeof(made));
 	while (clock() < end)
 		sum += made(1000000);

@@ -89,7 +89,7 @@ int sandbox_new(const struct sandbox_config *config, struct sandbox **ret, struc
 		r = start_nursery(s);
 	if (r < 0) {
 		sandbox_free(s);
-		return error_errno(err, r, "cannot make a sandbox");
+		return error_errno(err, r, "cannot create a sandbox");
 	}
 	*ret = s;
 	return 0;
@@ -190,7 +190,7 @@ static int start_worker(struct sandbox *s, unsigned int lane, struct error *err)
 	int ends[2], status, r;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-		return error_errno(err, -errno, "cannot make a socket");
+		return error_errno(err, -errno, "cannot create a socket");
 	r = ask_nursery(s, lane, ends[1], &status);
 	(void)close(ends[1]);
 	if (r < 0) {
@@ -215,9 +215,9 @@ static int end_worker(struct sandbox *s, unsigned int lane, int code, struct err
 		return error_set(err, code, "took more than %d s to read",
 				 s->config.time_ms / 1000);
 	if (WIFSIGNALED(status))
-		return error_set(err, code, "reading it led to a SIG%s",
+		return error_set(err, code, "the process that read it was killed by SIG%s",
 				 sigabbrev_np(WTERMSIG(status)) ?: "?");
-	return error_set(err, code, "the process that read it has ended");
+	return error_set(err, code, "the process that read it exited unexpectedly");
 }
 
 /* Whether the process is running or waiting for a CPU. */

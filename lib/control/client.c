@@ -77,12 +77,13 @@ static int receive(int fd, struct strbuf *answer, int64_t deadline_ms, struct er
 			return error_errno(err, r, "the daemon does not answer");
 		n = recv(fd, block, sizeof(block), 0);
 		if (n < 0)
-			return error_errno(err, -errno, "the daemon hung up");
+			return error_errno(err, -errno, "the daemon closed the connection");
 		if (n == 0)
-			return error_set(err, -ECONNRESET, "the daemon hung up without an answer");
+			return error_set(err, -ECONNRESET,
+					 "the daemon closed the connection without an answer");
 		if (memchr(block, '\0', (size_t)n) ||
 		    answer->length - start + (size_t)n > CONTROL_ANSWER_MAX)
-			return error_set(err, -EBADMSG, "the daemon's answer makes no sense");
+			return error_set(err, -EBADMSG, "the daemon's answer is malformed");
 		strbuf_add(answer, block, (size_t)n);
 		r = find_end(answer, start, err);
 		if (r != 0)

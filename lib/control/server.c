@@ -86,7 +86,7 @@ static void end_overdue(struct control_server *server)
 
 		if (client->fd < 0 || client->deadline_ms > now)
 			continue;
-		log_info("control: pid %d was too slow, hung up", client->peer.pid);
+		log_info("control: pid %d read too slowly; disconnected", client->peer.pid);
 		drop(client);
 	}
 }
@@ -152,7 +152,7 @@ static int run_command(const struct control_server *server, const char *name, co
 			return error_set(err, -EINVAL, "%s needs %s", name, c->arg);
 		return c->run(arg, answer, server->data, err);
 	}
-	return error_set(err, -EINVAL, "unknown request; \"help\" lists what there is");
+	return error_set(err, -EINVAL, "unknown request; \"help\" lists the requests");
 }
 
 static bool is_text(const char *line, size_t length)
@@ -389,7 +389,7 @@ static int open_descriptors(struct control_server *server, struct error *err)
 	server->timer = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
 	server->spare = open("/dev/null", O_RDONLY | O_CLOEXEC);
 	if (server->epoll < 0 || server->timer < 0 || server->spare < 0)
-		return error_errno(err, -errno, "cannot set the control socket up");
+		return error_errno(err, -errno, "cannot set up the control socket");
 	r = watch(server, server->listener, EPOLLIN, EVENT_LISTENER);
 	if (r == 0)
 		r = watch(server, server->timer, EPOLLIN, EVENT_TIMER);

@@ -38,19 +38,19 @@ enum {
 	X(RATE, NUMBER, rate, 1, 1000000, "199", NULL, 0, "rate", "HZ",                            \
 	  "samples per second per CPU where the clock replaces a counter (199)")                   \
 	X(BUDGET, SHARE, budget, 0, 0, "0.5%", NULL, 0, "budget", "PERCENT",                       \
-	  "share of each CPU's time that sampling may cost; above it samples are taken more "      \
-	  "rarely, and weigh more (0.5%); none: no limit")                                         \
+	  "limit on the share of each CPU's time that sampling costs; above it, fewer samples "    \
+	  "are taken, and each counts for more (0.5%); none: no limit")                            \
 	X(DRIVER, TEXT, driver, 0, 0, NULL, NULL, 0, "driver", "NAME",                             \
-	  "what takes the samples: auto, bpf, perf (auto)")                                        \
+	  "driver that takes the samples: auto, bpf, perf (auto)")                                 \
 	X(CALLGRAPH, NUMBER, callgraph, 0, DRIVER_DEPTH_MAX, "0", "127", 'c', "callgraph", "DEPTH",\
-	  "record the call chain of every sample, up to DEPTH frames; 0: none (default)")          \
+	  "record the call chain of every sample, up to DEPTH frames (0: none)")                   \
 	X(CALLGRAPH_MODE, CHAIN_MODE, callgraph_mode, 0, 0, "auto", NULL, 0, "callgraph-mode",     \
 	  "auto|fp|table", "find callers by frame pointers or by the images' unwind tables (auto)")\
 	X(UNWIND_MEMORY, SIZE, unwind_memory, DRIVER_UNWIND_MIN, DRIVER_UNWIND_MAX, "64M", NULL, 0,\
 	  "unwind-memory", "SIZE",                                                                 \
 	  "memory for unwind tables; chains that need more are cut short (64M)")                   \
 	X(EXT_FEATURE, TEXT, ext_feature, 0, 0, NULL, NULL, 'x', "ext-feature", "NAME:ARGS",       \
-	  "enable an extended feature: ibs, offcpu")
+	  "enable an extended feature: ibs or offcpu")
 #define SETTINGS_OF_FILES(X)                                                                       \
 	X(SESSION_DIR, PATH, session_dir, 0, 0, "/var/lib/oprofile", NULL, 0, "session-dir", "DIR",\
 	  "directory for samples (/var/lib/oprofile)")                                             \
@@ -73,12 +73,12 @@ enum {
 	X(KERNEL_RANGE, RANGE, kernel_range, 0, 0, NULL, NULL, 'r', "kernel-range", "START,END",   \
 	  "addresses of the kernel's text, hexadecimal")                                           \
 	X(BUF_SIZE, NUMBER, buffer_size, 0, SETTINGS_WORDS_MAX, "0", NULL, 0, "buffer-size",       \
-	  "WORDS", "size of the event buffer; 0: default")                                         \
+	  "WORDS", "size of the event buffer (0: default)")                                        \
 	X(BUF_WATERSHED, NUMBER, buffer_watershed, 0, SETTINGS_WORDS_MAX, "0", NULL, 0,            \
 	  "buffer-watershed", "WORDS",                                                             \
-	  "words after which a foreign reader of the event buffer is woken; 0: default")           \
+	  "words after which a foreign reader of the event buffer is woken (0: default)")          \
 	X(CPU_BUF_SIZE, NUMBER, cpu_buffer_size, 0, SETTINGS_WORDS_MAX, "0", NULL, 0,              \
-	  "cpu-buffer-size", "WORDS", "size of each CPU's buffer; 0: default")
+	  "cpu-buffer-size", "WORDS", "size of each CPU's buffer (0: default)")
 #define SETTINGS_OF_DAEMON(X)                                                                      \
 	X(MAX_MEMORY, SIZE_OR_NONE, max_memory, 8 << 20, (uint64_t)1 << 40, "256M", NULL, 0,       \
 	  "max-memory", "SIZE", "memory above which the daemon sheds work (256M); none: no limit") \
@@ -88,7 +88,7 @@ enum {
 	X(KEEP_FREE, LIMIT, keep_free, 0, 0, "5%,0,1G", NULL, 0, "keep-free", "SIZE|PERCENT",      \
 	  "space of the file system to leave free (5%, up to 1G); none: no limit")                 \
 	X(MAX_FILES, NUMBER_OR_NONE, max_files, 64, 1 << 20, "none", NULL, 0, "max-files", "N",    \
-	  "most open files (as many as the system allows)")                                        \
+	  "limit on open files (as many as the system allows)")                                    \
 	X(SOCKET_GROUP, TEXT, socket_group, 0, 0, NULL, NULL, 0, "socket-group", "GROUP",          \
 	  "group whose members may control the daemon and read what it records")                   \
 	X(SESSION_MODE, MODE, session_mode, 0, 0, "750", NULL, 0, "session-mode", "MODE",          \
@@ -96,8 +96,8 @@ enum {
 	X(USER, TEXT, user, 0, 0, NULL, NULL, 0, "user", "NAME",                                   \
 	  "user to switch to when started as root (oprofile, if it exists)")                       \
 	X(VERBOSE, LOG_LEVEL, verbose, 0, 0, "info", "all", 'V', "verbose", "[LEVEL]",             \
-	  "what is logged: none, info, debug (info); the original's all, sfile, arcs, samples, "   \
-	  "module, misc and ext are taken as debug")
+	  "what to log: none, info or debug (info); all, sfile, arcs, samples, module, misc and "  \
+	  "ext of OProfile 1.x mean debug")
 /* clang-format on */
 
 #define SETTINGS(X) SETTINGS_OF_SAMPLING(X) SETTINGS_OF_FILES(X) SETTINGS_OF_DAEMON(X)

@@ -73,7 +73,7 @@ int control_listen(int directory, const char *session_dir, const char *group, st
 	int r;
 
 	if (fd < 0)
-		return error_errno(err, -errno, "cannot make the control socket");
+		return error_errno(err, -errno, "cannot create the control socket");
 	r = remove_stale(directory, session_dir, err);
 	if (r < 0)
 		return r;
@@ -83,7 +83,8 @@ int control_listen(int directory, const char *session_dir, const char *group, st
 		return error_errno(err, -errno, "cannot protect the control socket");
 	make_address(directory, session_dir, &address);
 	if (bind(fd, (const struct sockaddr *)&address, sizeof(address)) < 0)
-		return error_errno(err, -errno, "cannot make the control socket %s/" CONTROL_SOCKET,
+		return error_errno(err, -errno,
+				   "cannot create the control socket %s/" CONTROL_SOCKET,
 				   session_dir);
 	r = group ? give_to_group(directory, group, err) : 0;
 	if (r == 0 && listen(fd, BACKLOG) < 0)
@@ -103,7 +104,7 @@ int control_connect(const char *session_dir, int timeout_ms, struct error *err)
 	struct sockaddr_un address;
 
 	if (fd < 0)
-		return error_errno(err, -errno, "cannot make a socket");
+		return error_errno(err, -errno, "cannot create a socket");
 	/* A daemon with a full accept queue must not block us forever. */
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &timeout, sizeof(timeout));
 	make_address(directory, session_dir, &address);

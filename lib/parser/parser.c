@@ -104,8 +104,8 @@ static void note_refused(struct parser *p, int fd, const char *call)
 	if (__atomic_exchange_n(&p->said_refused, true, __ATOMIC_RELAXED))
 		return;
 	name = name_of(fd);
-	note(p, xasprintf("%s: reading it led to the system call '%s', which is refused "
-			  "(seccomp): please report this",
+	note(p, xasprintf("%s: reading it led to the system call '%s', which was refused "
+			  "(seccomp); please report this bug",
 			  name, call));
 }
 
@@ -131,7 +131,7 @@ static int ask(struct parser *p, unsigned int lane, const struct parser_request 
 static int check(struct parser *p, int fd, int r)
 {
 	if (r < 0)
-		give_up(p, fd, "reading it led to an invalid answer");
+		give_up(p, fd, "the process that read it gave an invalid answer");
 	return r;
 }
 

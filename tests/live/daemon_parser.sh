@@ -59,7 +59,7 @@ readers_die()
 	kill -KILL "$@" 2>/dev/null
 	sleep 1
 	kill "$hostile" 2>/dev/null
-	named_in_log "warning: /.*: reading it led to a SIGKILL"
+	named_in_log "warning: /.*: the process that read it was killed by SIGKILL"
 }
 # It need not be ours: others may run new programs, too.
 ok "the file that one died of is named" wait_for readers_die

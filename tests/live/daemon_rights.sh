@@ -53,7 +53,7 @@ fails "nobody else reads what it records" 1 setpriv --reuid=65534 --regid=65534 
 	opreport --session-dir="$session"
 ok "root does" sh -c "opcontrol --dump && opreport --session-dir='$session'"
 ok "shutdown" opcontrol --shutdown
-has "the log says who it was" "runs as uid 1, with capabilities: .*perfmon" \
+has "the log says who it was" "running as uid 1, with capabilities: .*perfmon" \
 	"$session/samples/oprofiled.log"
 
 ok "by rings" opcontrol --driver=perf --socket-group=nogroup --start
@@ -81,9 +81,9 @@ mkdir -m 777 "$dir/open"
 mkdir "$dir/open/session" "$dir/theirs"
 chown 65534 "$dir/theirs"
 fails "where others could put another directory" 1 oprofiled --session-dir="$dir/open/session"
-has "  it does not write" "could have the daemon write elsewhere"
+has "  it does not write" "could redirect the daemon's writes"
 fails "where others own the directory" 1 oprofiled --session-dir="$dir/theirs"
-has "  neither" "belongs to uid 65534: give their name as --user"
+has "  neither" "belongs to uid 65534; use the owner's name as --user"
 mkdir -m 777 "$dir/writable"
 fails "where others can write" 1 oprofiled --session-dir="$dir/writable"
 has "  neither" "can be written by others"

@@ -133,8 +133,8 @@ static void requests_are_lines(void)
 		{ "count 1\n", "error: count: takes no argument\n" },
 		{ "fail\n", "error: no luck?today\n" },
 		{ "fail money\n", "error: no money?today\n" },
-		{ "\n", "error: unknown request; \"help\" lists what there is\n" },
-		{ "ECHO a\n", "error: unknown request; \"help\" lists what there is\n" },
+		{ "\n", "error: unknown request; \"help\" lists the requests\n" },
+		{ "ECHO a\n", "error: unknown request; \"help\" lists the requests\n" },
 		{ "echo a\tb\n", "error: control characters in the request\n" },
 		{ "count\ncount\n", "count 1\n.\ncount 1\n.\n" },
 		{ "help\n", "echo TEXT: say it back\ncount how often echo ran\nbig a lot\n"
@@ -314,7 +314,7 @@ static void calls_get_answers_or_reasons(void)
 	CHECK_EQ(call_in_child(&f, f.dir, "echo x", "echo x\n"), 0);
 	CHECK_EQ(call_in_child(&f, f.dir, "fail", "no luck?today"), EREMOTEIO);
 	CHECK_EQ(call_in_child(&f, f.dir, "nonsense",
-			       "unknown request; \"help\" lists what there is"),
+			       "unknown request; \"help\" lists the requests"),
 		 EREMOTEIO);
 	CHECK_EQ(call_in_child(&f, empty, "echo x", nobody), ENOENT);
 	fixture_done(&f);

@@ -117,7 +117,7 @@ static void one_that_dies_is_replaced(void)
 	/* A sanitizer has it end in another way. */
 	CHECK(strstr(err.text, "SIGSEGV") || strstr(err.text, "ended"));
 	CHECK_EQ(call(s, LEAVE, &reply, &err), -EPIPE);
-	CHECK_STR(err.text, "the process that read it has ended");
+	CHECK_STR(err.text, "the process that read it exited unexpectedly");
 	CHECK(works(s));
 }
 
