@@ -39,9 +39,9 @@ const struct driver_ops *driver_find(const char *name)
 const char *driver_names(void)
 {
 #ifdef HAVE_BPF
-	return "auto, bpf and perf";
+	return "auto, bpf, perf";
 #else
-	return "auto and perf";
+	return "auto, perf";
 #endif
 }
 
@@ -80,7 +80,7 @@ int driver_open(const char *name, const struct driver_config *config,
 	int r;
 
 	if (!ops)
-		return error_set(err, -EINVAL, "no driver '%s'; there are %s", name,
+		return error_set(err, -EINVAL, "no driver '%s'; available: %s", name,
 				 driver_names());
 	if (driver_is_auto(name))
 		return open_first(config, ret_ops, ret, err);

@@ -20,7 +20,7 @@ static int ring_failed(const struct perf_plan *plan, int code, unsigned int cpu,
 		kib = 0;
 	return error_set(err, -ENOBUFS,
 			 "cannot map the rings of cpu %u: kernel.perf_event_mlock_kb (%" PRIu64
-			 ") is used up: end other profilers, or raise it, or ulimit -l",
+			 ") is used up; stop other profilers, or raise it or ulimit -l",
 			 cpu, kib);
 }
 

@@ -99,7 +99,7 @@ int perf_cpuset_open(struct perf_cpuset *ret, struct perf_plan *plan,
 	*ret = (struct perf_cpuset){ .plan = plan, .targets = targets };
 	ret->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (ret->epoll < 0)
-		return error_errno(err, -errno, "cannot make an epoll descriptor");
+		return error_errno(err, -errno, "cannot create an epoll descriptor");
 	r = add_online(ret, err);
 	while (r == -ENOBUFS && perf_plan_shrink(plan)) {
 		remove_all(ret);
@@ -180,7 +180,7 @@ void perf_cpuset_update(struct perf_cpuset *set, struct perf_cpuset_change *ret)
 		if (cpulist_has(cpus, n, set->cpus[at].cpu) &&
 		    (set->plan->scope == DRIVER_TASK || !perf_cpu_stands_still(&set->cpus[at])))
 			continue;
-		log_info("cpu %u went: not sampling it", set->cpus[at].cpu);
+		log_info("cpu %u went offline: no longer sampled", set->cpus[at].cpu);
 		remove_cpu(set, at);
 		ret->went++;
 	}
@@ -190,10 +190,10 @@ void perf_cpuset_update(struct perf_cpuset *set, struct perf_cpuset_change *ret)
 		if (is_sampled(set, cpus[i]))
 			continue;
 		if (add_cpu(set, cpus[i], &err) < 0) {
-			log_warn("cpu %u came but cannot be sampled: %s", cpus[i], err.text);
+			log_warn("cpu %u came online but cannot be sampled: %s", cpus[i], err.text);
 			continue;
 		}
-		log_info("cpu %u came: sampling it", cpus[i]);
+		log_info("cpu %u came online: sampled", cpus[i]);
 		ret->came++;
 	}
 }

@@ -169,15 +169,15 @@ static int check_rates(const struct perf_plan *plan, const struct driver_config 
 		if (e->rate_hz > most)
 			return error_set(err, -EINVAL,
 					 "%s: %" PRIu64 " samples per second is above the kernel's "
-					 "limit of %" PRIu64 ": ask for less, or "
-					 "sysctl kernel.perf_event_max_sample_rate=%" PRIu64,
+					 "limit of %" PRIu64 "; lower the rate, or run sysctl "
+					 "kernel.perf_event_max_sample_rate=%" PRIu64,
 					 e->name, e->rate_hz, most, e->rate_hz);
 		if (rate_of(e) > RATE_FLOOR_HZ && !config->force)
-			return error_set(
-				err, -EINVAL,
-				"%s: %" PRIu64 " samples per second per CPU leave it little "
-				"time for anything else: ask for %d at most, or --force it",
-				e->name, rate_of(e), RATE_FLOOR_HZ);
+			return error_set(err, -EINVAL,
+					 "%s: %" PRIu64
+					 " samples per second per CPU leave little CPU time for "
+					 "anything else; use %d at most, or --force",
+					 e->name, rate_of(e), RATE_FLOOR_HZ);
 	}
 	return 0;
 }
@@ -223,7 +223,7 @@ static void describe_chains(const struct perf_plan *plan, const struct driver_co
 	else
 		strbuf_addf(why, "; call chains by frame pointers, up to %zu deep", plan->depth);
 	if (plan->depth < config->callgraph_depth)
-		strbuf_addf(why, " (sysctl kernel.perf_event_max_stack; %u were asked for)",
+		strbuf_addf(why, " (sysctl kernel.perf_event_max_stack; %u requested)",
 			    config->callgraph_depth);
 }
 
@@ -342,8 +342,8 @@ static int settle_chains(struct perf_plan *plan, const struct driver_config *con
 		plan->depth = plan->attrs.chain_depth;
 		if (config->callgraph_depth && config->callgraph_mode == DRIVER_CHAINS_TABLE)
 			return error_set(err, -EOPNOTSUPP,
-					 "this kernel does not copy stacks into samples, without "
-					 "which driver perf takes chains by frame pointers only");
+					 "this kernel cannot copy stacks into samples; driver perf "
+					 "then finds callers by frame pointers only");
 		return 0;
 	}
 	/* The kernel's limit applies only to kernel frames; we unwind the rest. */
@@ -385,8 +385,8 @@ static int check_config(struct perf_plan *plan, const struct driver_config *conf
 		return error_set(err, -EINVAL, "no event to sample");
 	if (plan->switches && plan->scope == DRIVER_TASK)
 		return error_set(err, -EPERM,
-				 "off-CPU time is measured over the whole machine: run as root, or "
-				 "give the program the right (setcap cap_perfmon+ep PROGRAM)");
+				 "off-CPU time is measured on the whole machine; run as root, or "
+				 "grant the capability (setcap cap_perfmon+ep PROGRAM)");
 	r = plan_ibs(plan, &config->ibs, err);
 	if (r == 0)
 		r = perf_pmus_check(plan->root, plan->events, plan->count, err);
@@ -401,8 +401,8 @@ static int explain_event(const struct perf_plan *plan, const struct driver_confi
 
 	if (code == -EINVAL && config->cgroups)
 		return error_set(err, code,
-				 "samples of this kernel do not name their cgroup: that takes "
-				 "Linux 5.7 with CONFIG_CGROUP_PERF");
+				 "this kernel does not report the cgroup of samples; use Linux 5.7 "
+				 "or later with CONFIG_CGROUP_PERF");
 	step = xasprintf("cannot open event %s%s%.*s", which->name,
 			 which->precise_by ? ", sampled as precisely as :" : "", which->precise_by,
 			 "ppp");

@@ -31,7 +31,7 @@ int perf_targets_find(struct perf_targets *ret, const struct driver_config *conf
 		add(&list, -1);
 	else if (procfs_tids(config->root, (uint32_t)config->pid, add_thread, &list) < 0 ||
 		 !list.count)
-		return error_set(err, -ESRCH, "process %d: there is no such process", config->pid);
+		return error_set(err, -ESRCH, "process %d: no such process", config->pid);
 	*ret = (struct perf_targets){ list.pids, list.count };
 	return 0;
 }

@@ -10,7 +10,7 @@ struct perf_targets {
 	size_t count;
 };
 
-/* Finds the targets of @config. Returns 0, or -ESRCH if there is no such process. Caller calls
+/* Finds the targets of @config. Returns 0, or -ESRCH if no such process. Caller calls
  * perf_targets_done(). */
 int perf_targets_find(struct perf_targets *ret, const struct driver_config *config,
 		      struct error *err);

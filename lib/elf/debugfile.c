@@ -233,7 +233,7 @@ static int try_alt(const char *path, const struct build_id *id, struct elffile *
 	if (access(path, R_OK) < 0 || elffile_open(path, &alt, NULL) < 0)
 		return -ENOENT;
 	if (!is_alt(alt, id)) {
-		log_warn("%s: not the build-id that dwz recorded; ignored", path);
+		log_warn("%s: its build-id is not the one that dwz recorded; ignored", path);
 		return -ENOENT;
 	}
 	*ret = STEAL(alt);

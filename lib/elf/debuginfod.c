@@ -189,6 +189,6 @@ int debuginfod_fetch(struct debuginfod_want *wants, size_t count,
 	run(&f);
 	if (f.dead)
 		return error_set(err, -EHOSTUNREACH,
-				 "debuginfod: no answer from %s; it is not asked again", urls);
+				 "debuginfod: no answer from %s; not contacted again", urls);
 	return 0;
 }

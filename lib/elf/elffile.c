@@ -206,7 +206,7 @@ static int unpack(struct elffile *ef, struct error *err)
 	if (r == 0)
 		return 0;
 	return error_set(err, r, "%s: cannot unpack: %s", ef->path,
-			 r == -EBADMSG ? "its compressed data are damaged or cut short"
+			 r == -EBADMSG ? "the compressed data are damaged or cut short"
 				       : strerror(-r));
 }
 

@@ -14,7 +14,7 @@ has "  and says so" "operf: bpf: "
 ok "unless it is told otherwise" operf --verbose=record --driver=perf true
 has "  and says so, too" "operf: perf: "
 fails "a driver that there is not" 1 operf --driver=pref true
-has "  names those there are" "no driver 'pref'; there are auto, bpf and perf"
+has "  names those there are" "no driver 'pref'; available: auto, bpf, perf"
 
 if unshare -m mount -t tmpfs tmpfs /sys/kernel/btf 2>/dev/null; then
 	ok "without the kernel's types" unshare -m sh -c \
@@ -29,7 +29,7 @@ if command -v setpriv >/dev/null && [ -d /sys/kernel/security ] &&
 		echo 'none integrity [confidentiality]' >/sys/kernel/security/lockdown &&
 		exec setpriv --inh-caps=-bpf,-sys_admin --bounding-set=-bpf,-sys_admin \
 			operf --verbose=record true"
-	has "  perf steps in and says why" "operf: perf: .*; not bpf: lockdown=confidentiality forbids it"
+	has "  perf steps in and says why" "operf: perf: .*; not bpf: lockdown=confidentiality forbids BPF"
 fi
 
 # Rights: as somebody who has just these. What he may not read of others' files he need not.

@@ -123,7 +123,7 @@ static void targets_are_the_threads_of_a_process(void)
 	struct error err = ERROR_INIT;
 
 	CHECK_EQ(perf_targets_find(&targets, &config, &err), -ESRCH);
-	CHECK_STR(err.text, "process 70: there is no such process");
+	CHECK_STR(err.text, "process 70: no such process");
 	CHECK_EQ(path_make_parents(one, 0755, NULL), 0);
 	CHECK_EQ(path_make_parents(two, 0755, NULL), 0);
 	CHECK_EQ(perf_targets_find(&targets, &config, &err), 0);

@@ -45,7 +45,7 @@ struct target {
 /* Forks a child that waits to exec @command, which is borrowed as long as @target lives. 0; -ENOENT
  * or -EACCES if there is no such command, before anything was touched; -errno. */
 int target_command(struct target *target, char **command, struct error *err);
-/* Targets the running process @pid; -ESRCH if there is no such process. */
+/* Targets the running process @pid; -ESRCH if no such process. */
 int target_process(struct target *target, uint64_t pid, struct error *err);
 /* Targets the machine, or anything else that only a signal ends. */
 int target_system(struct target *target, struct error *err);

@@ -66,14 +66,17 @@ static size_t keys_for(const struct driver_config *config)
 static int check(const struct driver_config *config, struct error *err)
 {
 	if (config->root && *config->root)
-		return error_set(err, -ENOTSUP, "the kernel of another root is not ours");
+		return error_set(err, -ENOTSUP, "the kernel of another --root cannot be sampled");
 	if (config->scope == DRIVER_TASK)
-		return error_set(err, -ENOTSUP, "one process alone is sampled by perf");
+		return error_set(
+			err, -ENOTSUP,
+			"profiling a process with it takes root, or CAP_BPF and CAP_PERFMON");
 	if (config->ibs.fetch_count || config->ibs.op_count)
-		return error_set(err, -ENOTSUP, "instruction-based samples are taken by perf");
+		return error_set(err, -ENOTSUP,
+				 "instruction-based samples (IBS) are taken by driver perf");
 	if (config->scope == DRIVER_TREE && !procfs_first_pid_namespace())
 		return error_set(err, -ENOTSUP,
-				 "in a PID namespace of its own a process cannot be followed");
+				 "a process in a PID namespace of its own cannot be followed");
 	return 0;
 }
 
@@ -122,7 +125,7 @@ static int open_events(struct driver *d, const struct driver_config *config, str
 		return r;
 	event.data.fd = sampler_fd(d->sampler);
 	return epoll_ctl(d->sampling.cpus.epoll, EPOLL_CTL_ADD, event.data.fd, &event) < 0
-		       ? error_errno(err, -errno, "cannot wait for the program")
+		       ? error_errno(err, -errno, "cannot watch the BPF program")
 		       : 0;
 }
 
@@ -220,7 +223,7 @@ static int bpf_change(struct driver *d, const struct driver_config *config, stru
 	    config->callgraph_depth != d->depth_asked || config->callgraph_mode != d->mode ||
 	    (config->unwind_bytes ?: DRIVER_UNWIND_DEFAULT) != d->unwind_bytes ||
 	    config->scope != DRIVER_SYSTEM || d->follow)
-		return error_set(err, -ENOTSUP, "another program has to be loaded");
+		return error_set(err, -ENOTSUP, "another BPF program has to be loaded");
 	d->sampling.plan = (struct perf_plan){ 0 };
 	d->sampling.targets = (struct perf_targets){ 0 };
 	d->sampling.cpus = (struct perf_cpuset){ .epoll = -1 };

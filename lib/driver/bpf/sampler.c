@@ -71,12 +71,12 @@ static int explain(int code, struct error *err)
 	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
 		return error_set(err, code, "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF)");
 	if (is_locked_down())
-		return error_set(err, code, "lockdown=confidentiality forbids it");
+		return error_set(err, code, "lockdown=confidentiality forbids BPF");
 	if (code == -EPERM)
 		return error_set(err, code, "BPF needs CAP_BPF and CAP_PERFMON");
 	if (code == -EACCES)
-		return error_set(err, code, "this kernel's verifier refuses the program");
-	return error_errno(err, code, "the program does not load");
+		return error_set(err, code, "this kernel's verifier rejects the BPF program");
+	return error_errno(err, code, "the BPF program cannot be loaded");
 }
 
 /* Bytes of the ring: call chains go through it. */
@@ -315,7 +315,7 @@ int sampler_new(const struct sampler_config *config, struct sampler **ret, struc
 	(void)libbpf_set_print(print_quietly);
 	r = libbpf_num_possible_cpus();
 	if (r < 0)
-		return error_errno(err, r, "cannot read how many CPUs there can be");
+		return error_errno(err, r, "cannot read the number of possible CPUs");
 	s->cpu_count = (size_t)r;
 	s->gate_count = s->cpu_count * SAMPLE_SLOT_COUNT_;
 	s->skeleton = sample__open();

@@ -49,19 +49,19 @@ int sampler_test_self(int program, struct sample_control *control, struct error 
 	int r, tested = sampler_test_address(program, control, s.address);
 
 	if (tested < 0 && tested != -ENOENT)
-		return error_errno(err, tested, "the self-test does not run");
+		return error_errno(err, tested, "cannot run the self-test");
 	r = procfs_maps("", (uint32_t)getpid(), look_at, &s);
 	if (r <= 0)
-		return error_errno(err, r ? r : -ENOENT, "the self-test cannot read /proc");
+		return error_errno(err, r ? r : -ENOENT, "self-test: cannot read /proc");
 	if (tested < 0)
 		return error_set(err, -ENOTSUP,
-				 "self-test: an own address was not found: this "
-				 "kernel keeps mappings in another way");
+				 "self-test: an address of this process was not found; this kernel "
+				 "stores mappings in an unknown way");
 	if (control->test_region.start != line->start || control->test_region.end != line->end ||
 	    control->test_offset != line->offset || control->test_seen.inode != line->inode ||
 	    !same_device(line, control->test_seen.device))
 		return error_set(err, -ENOTSUP,
-				 "self-test: an own address was found in another "
-				 "file or place than /proc says");
+				 "self-test: an address of this process was found in another file "
+				 "or at another offset than in /proc");
 	return 0;
 }

@@ -103,7 +103,7 @@ int table_loader_start(struct sampler *sampler, struct parser *parser, size_t bu
 	l->stop = eventfd(0, EFD_CLOEXEC);
 	l->ring = ring_buffer__new(sampler_maps(sampler)->wants, on_want, l, NULL);
 	r = l->stop < 0 || !l->ring
-		    ? error_errno(err, -errno, "cannot wait for requests of unwind tables")
+		    ? error_errno(err, -errno, "cannot watch the requests for unwind tables")
 		    : table_store_new(sampler, parser, budget, &l->store, err);
 	if (r == 0) {
 		table_store_expect(l->store, &(struct sample_file){ 0 }, -1); /* the vdso */

@@ -72,7 +72,7 @@ int table_store_new(struct sampler *sampler, struct parser *parser, size_t budge
 		int code = -errno;
 
 		table_store_free(t);
-		return error_errno(err, code, "cannot map the room for unwind tables");
+		return error_errno(err, code, "cannot map memory for unwind tables");
 	}
 	*ret = t;
 	return 0;

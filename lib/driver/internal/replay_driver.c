@@ -28,7 +28,7 @@ static int replay_probe(const struct driver_config *config, struct error *err)
 	_cleanup_(stream_file_reader_closep) struct stream_file_reader *reader = NULL;
 
 	if (!config->replay_path)
-		return error_set(err, -EINVAL, "replay: no recorded stream is named");
+		return error_set(err, -EINVAL, "replay: no recorded stream given");
 	return stream_file_open(config->replay_path, &reader, err);
 }
 
@@ -52,9 +52,9 @@ static int replay_setup(const struct driver_config *config, struct driver **ret,
 
 	d->ready = eventfd(1, EFD_CLOEXEC | EFD_NONBLOCK);
 	if (d->ready < 0)
-		return error_errno(err, -errno, "cannot make an eventfd");
+		return error_errno(err, -errno, "cannot create an eventfd");
 	if (!config->replay_path)
-		return error_set(err, -EINVAL, "replay: no recorded stream is named");
+		return error_set(err, -EINVAL, "replay: no recorded stream given");
 	r = stream_file_open(config->replay_path, &d->reader, err);
 	if (r < 0)
 		return r;

@@ -79,7 +79,8 @@ static void setup_sideband(struct driver *d, const struct driver_config *config)
 	/* Samples have the numbers of processes in the reader's PID namespace, and 0 for all that
 	 * are not in it. */
 	if (config->scope != DRIVER_TASK && !procfs_first_pid_namespace())
-		log_warn("in a PID namespace of its own: processes outside of it are not known");
+		log_warn("running in its own PID namespace: processes outside it cannot be "
+			 "identified");
 	if (config->scope != DRIVER_SYSTEM)
 		d->sideband.follow = (uint32_t)config->pid;
 	d->sideband.follow_children = config->scope == DRIVER_TREE;
@@ -258,8 +259,9 @@ static void perf_stop(struct driver *d)
 	d->stopped_ns = now_ns;
 	perf_cpuset_read_lost(&d->sampling.cpus);
 	if (perf_cpuset_waited_ns(&d->sampling.cpus))
-		log_warn("the events took turns on the counters: each sampled part of the time%s",
-			 perf_pmus_watchdog(d->root) ? "; the NMI watchdog holds a counter (sysctl "
+		log_warn("more events than counters: they took turns, and each sampled only part "
+			 "of the time%s",
+			 perf_pmus_watchdog(d->root) ? "; the NMI watchdog uses a counter (sysctl "
 						       "kernel.nmi_watchdog=0 frees it)"
 						     : "");
 }

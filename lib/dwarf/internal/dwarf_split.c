@@ -259,7 +259,7 @@ static struct dwarf_unit *try_object(struct dwarf_split *s, const char *path, ui
 		s->objects = o;
 		return &o->file->units[i];
 	}
-	log_debug("%s: has no unit that %s refers to", path, s->paths[0]);
+	log_debug("%s: the unit that %s refers to is missing", path, s->paths[0]);
 	object_free(o);
 	return NULL;
 }
