@@ -101,24 +101,24 @@ static const struct opt opts[] = {
 	{ 0, "exclude-file", OPT_CALL, &options.config.exclude_files, "LIST",
 	  "with --source: not these source files", set_patterns },
 	{ 't', "threshold", OPT_CALL, &options.config.threshold, "PERCENT",
-	  "leave files and symbols below this share out", reporting_set_threshold },
+	  "leave out files and symbols below this share", reporting_set_threshold },
 	{ 'x', "exclude-dependent", OPT_FLAG, &options.config.exclude_dependent, NULL,
 	  "only samples in the applications' own images" },
 	{ 'm', "merge", OPT_CALL, NULL, "LIST",
-	  "do not tell apart: cgroup, cpu, tid, tgid, unitmask (columns), all", set_merge },
+	  "merge these: cgroup, cpu, tid, tgid, unitmask (columns), all", set_merge },
 	{ 0, "how to show it", OPT_HEADING, NULL, NULL, "How to show it" },
 	{ 'o', "output-dir", OPT_PATH, &options.output_dir, "DIR",
 	  "with --source: a file for each source, below DIR" },
 	{ 0, "objdump-params", OPT_CALL, NULL, "PARAMS",
 	  "with --assembly: -M OPTIONS (such as -M intel), --show-raw-insn", set_objdump_params },
 	{ 'D', "demangle", OPT_CALL, &options.config.names, "KIND",
-	  "none, normal (default) or smart: without what goes without saying",
+	  "none, normal (default) or smart (leaves out default arguments and the like)",
 	  reporting_set_demangle },
 	{ 0, "where to look", OPT_HEADING, NULL, NULL, "Where to look" },
 	{ 'd', "search-dirs", OPT_STRING, &options.search_dirs, "DIR,...",
 	  "look for sources in these directories too" },
 	{ 'b', "base-dirs", OPT_STRING, &options.base_dirs, "DIR,...",
-	  "with --search-dirs: take these off the front of the sources' paths" },
+	  "with --search-dirs: strip these prefixes from the sources' paths" },
 	{ 0, "session-dir", OPT_PATH, &options.profile.session_dir, "DIR",
 	  "the session directory (default: ./oprofile_data, else /var/lib/oprofile)" },
 	{ 'p', "image-path", OPT_STRING, &options.profile.binaries.image_paths, "DIR,...",
@@ -126,12 +126,12 @@ static const struct opt opts[] = {
 	{ 'R', "root", OPT_STRING, &options.profile.binaries.root, "DIR",
 	  "images and sources are below DIR" },
 	{ 0, "debuginfod", OPT_CALL, &options.profile.fetch, "[PERCENT]",
-	  "get what is missing of images with at least PERCENT of the samples (1) from the servers "
-	  "of $DEBUGINFOD_URLS",
+	  "download missing files of images with at least PERCENT of the samples (1) from "
+	  "$DEBUGINFOD_URLS",
 	  reporting_set_debuginfod },
 	{ 'k', "vmlinux", OPT_PATH, &options.profile.binaries.vmlinux, "FILE",
 	  "the kernel that was profiled, with its code" },
-	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "say what is done, on standard error",
+	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "print what is done, on standard error",
 	  reporting_set_verbose },
 	OPT_END
 };
@@ -163,21 +163,20 @@ static void parts_done(struct parts *p)
 static int check_options(struct error *err)
 {
 	if (!options.source && !options.assembly)
-		return error_set(err, -EINVAL, "please say --source, --assembly, or both");
+		return error_set(err, -EINVAL, "specify --source, --assembly, or both");
 	if (options.assembly && options.output_dir)
-		return error_set(err, -EINVAL,
-				 "--output-dir is for sources: it does nothing with --assembly");
+		return error_set(
+			err, -EINVAL,
+			"--output-dir cannot be combined with --assembly; it is for sources");
 	if (options.assembly &&
 	    (options.config.include_files.count || options.config.exclude_files.count))
 		return error_set(err, -EINVAL,
-				 "--include-file and --exclude-file choose sources: with "
-				 "--assembly choose symbols");
+				 "--include-file and --exclude-file cannot be combined with "
+				 "--assembly; use --include-symbols or --exclude-symbols");
 	if (!options.assembly && (options.disassembler || options.show_bytes))
-		return error_set(err, -EINVAL, "--objdump-params does nothing without --assembly");
+		return error_set(err, -EINVAL, "--objdump-params needs --assembly");
 	if (options.base_dirs && !options.search_dirs)
-		return error_set(err, -EINVAL,
-				 "--base-dirs does nothing without --search-dirs: it says what to "
-				 "take off the paths of sources before they are looked for there");
+		return error_set(err, -EINVAL, "--base-dirs needs --search-dirs");
 	return 0;
 }
 

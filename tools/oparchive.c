@@ -29,9 +29,9 @@ static const struct opt opts[] = {
 	{ 'o', "output-directory", OPT_PATH, &options.output, "DIR",
 	  "write the archive to DIR; with --compact to a file of that name" },
 	{ 'c', "compact", OPT_FLAG, &options.compact, NULL,
-	  "write one compressed file, which holds of images only what the profile uses" },
+	  "write one compressed file, with only the parts of images that the profile uses" },
 	{ 'l', "list-files", OPT_FLAG, &options.list, NULL,
-	  "write nothing; list the files that belong to it" },
+	  "write nothing; list the files of the archive" },
 	{ 'x', "exclude-dependent", OPT_FLAG, &options.exclude_dependent, NULL,
 	  "only samples in the applications' own images, and only those images" },
 	{ 0, "session-dir", OPT_PATH, &options.profile.session_dir, "DIR",
@@ -39,7 +39,7 @@ static const struct opt opts[] = {
 	{ 'p', "image-path", OPT_STRING, &options.profile.binaries.image_paths, "DIR,...",
 	  "look for images, modules and debug files in these directories too" },
 	{ 'R', "root", OPT_STRING, &options.profile.binaries.root, "DIR", "images are below DIR" },
-	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "say what is done, on standard error",
+	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "print what is done, on standard error",
 	  reporting_set_verbose },
 	OPT_END
 };
@@ -47,9 +47,8 @@ static const struct opt opts[] = {
 static const struct opt_cmdline cmdline = {
 	.tool = "oparchive",
 	.usage = "[OPTION]... --output-directory=DIR [SPECIFICATION]...",
-	.summary =
-		"Put a profile, its binaries, debug files and kernel symbols into one directory or "
-		"file, which can be reported on any machine.",
+	.summary = "Put a profile, its binaries, debug files and kernel symbols into one directory "
+		   "or file, from which any machine can report.",
 	.epilog = "A specification narrows the archive as it narrows a report: see opreport(1). "
 		  "Reports of the archive: opreport archive:DIR or archive:FILE.",
 	.opts = opts,

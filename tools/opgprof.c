@@ -30,7 +30,7 @@ static const struct opt opts[] = {
 	  "look for the program and its debug file in these directories too" },
 	{ 'R', "root", OPT_STRING, &options.profile.binaries.root, "DIR",
 	  "the program is below DIR" },
-	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "say what is done, on standard error",
+	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "print what is done, on standard error",
 	  reporting_set_verbose },
 	OPT_END
 };
@@ -38,9 +38,8 @@ static const struct opt opts[] = {
 static const struct opt_cmdline cmdline = {
 	.tool = "opgprof",
 	.usage = "[OPTION]... [SPECIFICATION]... [IMAGE]",
-	.summary =
-		"Write the profile of one program, and its call arcs where they were recorded, as "
-		"a file for gprof(1).",
+	.summary = "Write the profile of one program, with its call arcs if they were recorded, as "
+		   "a file for gprof(1).",
 	.epilog = "Then: gprof IMAGE gmon.out. The specification must leave one program and one "
 		  "event: see opreport(1).",
 	.opts = opts,
@@ -79,7 +78,7 @@ static void warn_losses(const struct gprof_stats *s, const struct gmon *gmon)
 			  s->outside, s->samples, share(s->outside, s->samples));
 	if (s->unknown)
 		tool_warn("%" PRIu64 " of %" PRIu64 " samples (%.2g %%) are in functions whose "
-			  "names gprof passes over, such as %s: left out",
+			  "names gprof ignores, such as %s: left out",
 			  s->unknown, s->samples, share(s->unknown, s->samples), s->example);
 	if (s->below)
 		tool_warn("%" PRIu64 " of %" PRIu64 " samples (%.2g %%) are in functions below the "
@@ -89,8 +88,8 @@ static void warn_losses(const struct gprof_stats *s, const struct gmon *gmon)
 		tool_warn("%" PRIu64 " of %" PRIu64 " calls are from or to such places: left out",
 			  s->lost, s->arcs);
 	if (gmon->capped)
-		tool_warn("%" PRIu64 " samples are more than gmon.out can hold in one place: "
-			  "capped",
+		tool_warn("%" PRIu64
+			  " samples exceed what gmon.out can hold at one address: capped",
 			  gmon->capped);
 }
 

@@ -75,10 +75,10 @@ static int check_header(struct chain_table *t, const struct header *wanted, cons
 
 	memcpy(&h, t->map, sizeof(h));
 	if (memcmp(h.magic, wanted->magic, sizeof(h.magic)))
-		return error_set(err, -EBADMSG, "%s: no file of call chains", path);
+		return error_set(err, -EBADMSG, "%s: not a call-chain file", path);
 	if (h.byte_order != wanted->byte_order)
 		return error_set(err, -EBADMSG,
-				 "%s: call chains of a machine of the other byte order", path);
+				 "%s: call chains from a machine with the other byte order", path);
 	if (h.version != wanted->version)
 		return error_set(err, -EBADMSG, "%s: call chains of version %u, not %u", path,
 				 h.version, wanted->version);

@@ -147,7 +147,7 @@ static int read_files(struct catalog *c, struct evdir *dirs)
 	if (r != -ENOENT)
 		return r;
 	where = evdir_text(dirs);
-	return error_set(&c->problem, -ENOENT, "there are no event description files of %s in %s",
+	return error_set(&c->problem, -ENOENT, "no event description files for %s in %s",
 			 c->type->key, where);
 }
 

@@ -71,7 +71,7 @@ int evderived_add(struct evderived *d, const struct event *event, struct error *
 
 	if (kind == IBS_KIND_COUNT_ && !is_offcpu)
 		return error_set(err, -EINVAL,
-				 "event %s is derived by '%s': there is no such feature",
+				 "event %s is derived by '%s', which is not a known feature",
 				 event->name, event->feature);
 	if (is_offcpu ? d->names[IBS_FETCH].length || d->names[IBS_OP].length : d->offcpu)
 		return error_set(err, -EINVAL,
@@ -119,13 +119,12 @@ int evderived_check(const char *root, const char *name, const char *feature, str
 	if (!root || kind == IBS_KIND_COUNT_ ||
 	    evsys_pmu(root, ibs_kinds[kind].pmu, &pmu, NULL) == 0)
 		return 0;
-	return error_set(
-		err, -EINVAL,
-		"event %s is derived from AMD's instruction-based samples, for which "
-		"PMU %s is missing: there is no %s/sys/bus/event_source/devices/%s. It takes "
-		"an AMD processor of family 10h or later, mostly not a virtual machine; "
-		"ophelp lists the events that this machine has",
-		name, ibs_kinds[kind].pmu, root, ibs_kinds[kind].pmu);
+	return error_set(err, -EINVAL,
+			 "event %s is derived from AMD's instruction-based samples, for which PMU "
+			 "%s is missing: there is no %s/sys/bus/event_source/devices/%s. It takes "
+			 "an AMD processor of family 10h or later, mostly not a virtual machine; "
+			 "run ophelp to list this machine's events",
+			 name, ibs_kinds[kind].pmu, root, ibs_kinds[kind].pmu);
 }
 
 const char *evderived_feature(const char *name)

@@ -44,9 +44,10 @@ static int list_add_event(struct list *list, const struct event *event)
 		if (event_same(&list->events[i], event))
 			return 0;
 		if (event_same_files(&list->events[i], event))
-			return error_set(list->err, -EINVAL,
-					 "event %s is there twice, and both would be one profile",
-					 event->name);
+			return error_set(
+				list->err, -EINVAL,
+				"event %s is given twice, and both would go into the same profile",
+				event->name);
 	}
 	if (list->count == EVENT_MAX)
 		return error_set(list->err, -EINVAL, "more than %d events", EVENT_MAX);
@@ -72,7 +73,7 @@ static int list_add_types(struct list *list, const struct event *event)
 		int length = snprintf(own.name, sizeof(own.name), "%s~%s", pmu->name, event->name);
 
 		if (length >= (int)sizeof(own.name) || strlen(pmu->name) >= sizeof(own.pmu))
-			return error_set(list->err, -EINVAL, "event %s~%s has too long a name",
+			return error_set(list->err, -EINVAL, "event %s~%s: the name is too long",
 					 pmu->name, event->name);
 		strcpy(own.pmu, pmu->name);
 		event_bind(&own, pmu);
@@ -137,8 +138,8 @@ int event_parse_all_at(const char *root, const char *specs, struct event *events
 		return -EINVAL;
 	if (list.derived.offcpu && !list.count)
 		return error_set(err, -EINVAL,
-				 "event OFFCPU is measured beside others: name one more, such as "
-				 "'default'");
+				 "event OFFCPU cannot be sampled alone; name another event, such "
+				 "as 'default'");
 	if (ret_feature)
 		*ret_feature = evderived_text(&list.derived);
 	return (int)list.count;

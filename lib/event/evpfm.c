@@ -111,7 +111,7 @@ static void initialize(void)
 {
 	(void)setenv("LIBPFM_ENCODE_INACTIVE", "1", 1);
 	if (!can_read_mounts()) {
-		log_warn("cannot read %s: the events of pfm/perf are left out", mounts);
+		log_warn("cannot read %s: the events of pfm/perf are not listed", mounts);
 		(void)setenv("LIBPFM_DISABLED_PMUS", "perf", 1);
 	}
 	ready = pfm_initialize() == PFM_SUCCESS;
@@ -311,7 +311,7 @@ int evpfm_encode(const struct catalog_event *info, const char *masks, struct eve
 	int r;
 
 	if (!is_ready())
-		return error_set(err, -EINVAL, "event %s: libpfm4 is not there", info->name);
+		return error_set(err, -EINVAL, "event %s: libpfm4 is not installed", info->name);
 	r = pfm_get_os_event_encoding(spec, PFM_PLM0 | PFM_PLM3, PFM_OS_PERF_EVENT, &perf);
 	if (r == PFM_SUCCESS) {
 		event->perf_type = attr.type;

@@ -155,9 +155,8 @@ int evsys_pmu(const char *root, const char *name, struct evsys_pmu *ret, struct 
 		return 0;
 	(void)evsys_each_pmu(root, consider_pmu, &n);
 	if (*n.name)
-		return error_set(err, -ENOENT, "there is no PMU '%s'; did you mean %s?", name,
-				 n.name);
-	return error_set(err, -ENOENT, "there is no PMU '%s' in %s", name, devices);
+		return error_set(err, -ENOENT, "no PMU '%s'; did you mean %s?", name, n.name);
+	return error_set(err, -ENOENT, "no PMU '%s' in %s", name, devices);
 }
 
 /* --- cores of several types --- */
@@ -314,7 +313,8 @@ int evsys_encode(const char *root, const struct evsys_pmu *pmu, const char *term
 	if (r < 0)
 		return error_set(err, -EINVAL, "%s", reason.text);
 	if (*e.open)
-		return error_set(err, -EINVAL, "PMU %s: say %s=NUMBER as well", pmu->name, e.open);
+		return error_set(err, -EINVAL, "PMU %s: %s=NUMBER is required as well", pmu->name,
+				 e.open);
 	if (e.words[EVTERM_CONFIG3])
 		return error_set(err, -EINVAL, "PMU %s: config3 is not supported", pmu->name);
 	event->perf_type = pmu->type;

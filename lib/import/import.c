@@ -79,10 +79,9 @@ static int check_header(const struct sfile_header *header, const char *path, str
 		return 0;
 	if (version_is_known(__builtin_bswap32(header->version)))
 		return error_set(err, -EBADMSG,
-				 "%s: its byte order is not the one that the ABI description says",
+				 "%s: its byte order differs from that of the ABI description",
 				 path);
-	return error_set(err, -EBADMSG, "%s: of version %#x, which is not known", path,
-			 header->version);
+	return error_set(err, -EBADMSG, "%s: unknown version %#x", path, header->version);
 }
 
 int import_open(struct span in, const struct abi *abi, const char *path, struct import *ret,
@@ -106,8 +105,8 @@ int import_open(struct span in, const struct abi *abi, const char *path, struct 
 	current = get_field(abi, descr, ABI_DESCR_CURRENT, ABI_SIZEOF_NODE_NR);
 	if (current < 1 || current > size)
 		return error_set(err, -EBADMSG,
-				 "%s: %llu of %llu nodes in use: not the layout that the ABI "
-				 "description says, or damaged",
+				 "%s: %llu of %llu nodes in use: damaged, or its layout differs "
+				 "from the ABI description",
 				 path, (unsigned long long)current, (unsigned long long)size);
 	if (current > in.left / node_size)
 		return error_set(err, -EBADMSG, "%s: cut short: %llu nodes in use, room for %zu",
@@ -269,7 +268,7 @@ static int import_one(const char *path, const struct sname *name, void *data)
 		*im->err = err;
 	if (r != -EBADMSG)
 		return r < 0 ? r : copy_code(im, path, name);
-	log_warn("%s; the file is passed over", err.text);
+	log_warn("%s; file skipped", err.text);
 	im->stats->bad++;
 	return 0;
 }
@@ -278,7 +277,7 @@ static void name_bad(const char *path _unused_, const struct error *why, void *d
 {
 	struct importer *im = data;
 
-	log_warn("%s; the file is passed over", why->text);
+	log_warn("%s; file skipped", why->text);
 	im->stats->bad++;
 }
 
@@ -311,6 +310,7 @@ int import_session(const char *from, const struct abi *abi, const char *to, bool
 	if (r < 0)
 		return error_set(err, r, "%s", first.text);
 	if (stats->files == 0)
-		return error_set(err, -ENODATA, "%s: no sample file there could be imported", from);
+		return error_set(err, -ENODATA, "%s: none of its sample files could be imported",
+				 from);
 	return 0;
 }

@@ -81,8 +81,8 @@ static void collect_calls(struct profile_report *r, struct populate_job *job)
 	if (p->chains.source_count)
 		(void)chains_collect(&p->chains, p->binaries, NULL);
 	if (r->calls.raw.count == 0)
-		log_warn("%s: no calls were sampled there; --callgraph of operf or opcontrol takes "
-			 "them",
+		log_warn("%s: no call chains were recorded; profile with --callgraph (operf, "
+			 "opcontrol)",
 			 p->gather->sessions[0].samples);
 }
 

@@ -51,7 +51,7 @@ static int take_words(const uint64_t *words, size_t count, void *data)
 
 	if (c->tee && stream_file_words(words, count, c->tee) < 0) {
 		(void)stream_file_close(c->tee, NULL, &err);
-		log_error("%s: the event buffer is recorded no further", err.text);
+		log_error("%s: the event buffer is no longer recorded", err.text);
 		c->tee = NULL;
 	}
 	if (c->outlet)
@@ -477,13 +477,14 @@ static int renew_without_loading(struct collector *c, const struct collector_con
 
 	if (driver_is_auto(config->driver)) {
 		other.driver = driver_perf.name;
-		other.drive.instead = "not bpf: a confined daemon may load no other program";
+		other.drive.instead =
+			"not bpf: the confined daemon (seccomp) cannot load another BPF program";
 	}
 	/* It would have changed its settings, were the program the same. */
 	if (driver_find(other.driver)->change)
 		return error_set(err, -EPERM,
-				 "the daemon may no more load the program that this needs: end it "
-				 "and start it with these settings, or with --no-seccomp");
+				 "the daemon can no longer load BPF programs (seccomp); restart it "
+				 "with these settings, or with --no-seccomp");
 	return renew_driver(c, &other, err);
 }
 
@@ -508,9 +509,12 @@ int collector_change(struct collector *c, const struct collector_config *config,
 	int r;
 
 	if (c->running)
-		return error_set(err, -EBUSY, "it samples: stop it before it is set up anew");
+		return error_set(err, -EBUSY,
+				 "settings cannot change while sampling; stop it first");
 	if (c->tee)
-		return error_set(err, -EBUSY, "the event buffer is recorded as it is set up now");
+		return error_set(
+			err, -EBUSY,
+			"settings cannot change while the event buffer is recorded (--tee)");
 	record_sync(c->record, true);
 	r = collector_reopen(c, err);
 	if (r == 0)
@@ -544,8 +548,8 @@ static int begin_session(struct collector *c, struct error *err)
 	c->setup_due = collector_can_go_on(r);
 	if (!c->setup_due)
 		return r;
-	log_warn("%s: the next session is begun when there is room; remove sessions that are not "
-		 "needed any more (%s/samples)",
+	log_warn("%s: the next session starts when there is room; delete sessions that are no "
+		 "longer needed (%s/samples)",
 		 err ? err->text : "the disk is full", c->session_dir);
 	return 0;
 }
@@ -564,7 +568,7 @@ int collector_save(struct collector *c, const char *name, struct error *err)
 	int r;
 
 	if (!session_name_valid(name))
-		return error_set(err, -EINVAL, "'%s' cannot be a session's name", name);
+		return error_set(err, -EINVAL, "'%s' is not a valid session name", name);
 	r = leave_session(c, err);
 	/* A rename needs no space: the session is as safe under its name as it was. */
 	if (r == 0 || collector_can_go_on(r))

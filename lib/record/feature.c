@@ -20,7 +20,7 @@ int feature_new(const char *text, const char *root, struct feature **ret, struct
 						 err);
 		strbuf_addf(&names, " %s", features[i]->name);
 	}
-	return error_set(err, -EINVAL, "no extended feature '%.*s'; there are:%s", (int)length,
+	return error_set(err, -EINVAL, "no extended feature '%.*s'; available:%s", (int)length,
 			 text, strbuf_text(&names));
 }
 

@@ -227,7 +227,7 @@ static void say(const struct quota *q, enum quota_level was)
 			 q->what, levels[q->level].meaning, q->use.memory >> 20, q->use.disk >> 20,
 			 q->use.free >> 20, q->use.files);
 	else
-		log_info("there is room again: sampling goes on; %s", levels[q->level].meaning);
+		log_info("there is room again: sampling continues; %s", levels[q->level].meaning);
 }
 
 /* What the levels up to @level do without. */

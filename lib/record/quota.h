@@ -22,8 +22,8 @@ struct record;
 #define QUOTA_LEVELS(X)                                                                            \
 	X(EASY, "none", "nothing is left out")                                                     \
 	X(CHAINS, "chains", "call chains are not kept")                                            \
-	X(JIT, "jit", "code made at run time gets no names")                                       \
-	X(THREADS, "threads", "threads and CPUs are not told apart")                               \
+	X(JIT, "jit", "JIT code gets no names")                                                    \
+	X(THREADS, "threads", "threads and CPUs are merged")                                       \
 	X(PAUSED, "paused", "sampling pauses until there is room")
 
 enum quota_level {

@@ -99,8 +99,7 @@ static int check_members(const struct abi *abi, const char *path, struct error *
 
 		if (at + size > room)
 			return error_set(err, -EBADMSG,
-					 "%s: %s %u: with its %u bytes it lies beyond the %u bytes "
-					 "of %s",
+					 "%s: %s %u: its %u bytes reach beyond the %u bytes of %s",
 					 path, fields[members[i].field].name, at, size, room,
 					 fields[members[i].structure].name);
 	}
@@ -146,13 +145,12 @@ int abi_parse(struct span text, const char *path, struct abi *ret, struct error 
 
 		number++;
 		if (*line && parse_line(line, &abi, seen) < 0)
-			return error_set(err, -EBADMSG, "%s:%u: '%.60s' makes no sense", path,
-					 number, shown);
+			return error_set(err, -EBADMSG, "%s:%u: '%.60s' is malformed", path, number,
+					 shown);
 	}
 	for (i = 0; i < ABI_FIELD_COUNT_; i++)
 		if (!seen[i])
-			return error_set(err, -EBADMSG, "%s: does not say %s", path,
-					 fields[i].name);
+			return error_set(err, -EBADMSG, "%s: %s is missing", path, fields[i].name);
 	if (check_members(&abi, path, err) < 0)
 		return -EBADMSG;
 	*ret = abi;

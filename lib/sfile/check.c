@@ -335,7 +335,7 @@ int check_repair(const char *path, struct check_result *ret, struct error *err)
 	if (!ret->problems)
 		return 0;
 	if (!ret->repairable)
-		return error_set(err, -EBADMSG, "%s: nothing in it can be saved", path);
+		return error_set(err, -EBADMSG, "%s: nothing in it can be recovered", path);
 	r = write_copy(&v, ret, copy, err);
 	if (r == 0 && rename(copy, path) < 0)
 		r = error_errno(err, -errno, "cannot replace %s", path);
@@ -350,13 +350,13 @@ static const struct {
 	const char *text;	/* text without a number */
 } problems[] = {
 	[CHECK_OTHER] = { "other", NULL, NULL, "not a sample file" },
-	[CHECK_FOREIGN] = { "foreign", NULL, NULL, "of another machine or version" },
+	[CHECK_FOREIGN] = { "foreign", NULL, NULL, "from another kind of machine or version" },
 	[CHECK_DESCRIPTOR] = { "descriptor", NULL, NULL, "impossible size or number of nodes" },
-	[CHECK_LENGTH] = { "length", NULL, NULL, "of a wrong length" },
-	[CHECK_GROWTH] = { "growth", NULL, NULL, "its writer died while it grew" },
-	[CHECK_UNCOUNTED] = { "uncounted", NULL, NULL, "its writer died in an insert" },
-	[CHECK_CHAIN] = { "chain", "node out of its chain", "nodes out of their chains",
-			  "chains lead astray" },
+	[CHECK_LENGTH] = { "length", NULL, NULL, "wrong length" },
+	[CHECK_GROWTH] = { "growth", NULL, NULL, "the writer died while growing it" },
+	[CHECK_UNCOUNTED] = { "uncounted", NULL, NULL, "the writer died during an insertion" },
+	[CHECK_CHAIN] = { "chain", "node not in its chain", "nodes not in their chains",
+			  "chains are corrupt" },
 	[CHECK_DUPLICATE] = { "duplicate", "key twice", "keys twice", NULL },
 	[CHECK_EMPTY] = { "empty", "empty node", "empty nodes", NULL },
 	[CHECK_LOST] = { "lost", "node missing", "nodes missing", NULL },

@@ -54,7 +54,7 @@ int check_file(const char *path, enum check_depth depth, struct check_result *re
  * there is no way to find out which nodes are in use. */
 int check_repair(const char *path, struct check_result *ret, struct error *err);
 
-/* Appends the problems to @out, without the path: "12 nodes out of their chains, 1 key twice". */
+/* Appends the problems to @out, without the path: "12 nodes not in their chains, 1 key twice". */
 void check_describe(const struct check_result *result, struct strbuf *out);
 /* Returns the problem's one-word name, meant for programs: "chain". */
 const char *check_problem_name(enum check_problem problem);

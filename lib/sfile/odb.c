@@ -268,8 +268,8 @@ static int examine(int fd, const char *path, size_t header_size, struct descript
 
 	if (ret->size < 2 || (ret->size & (ret->size - 1)) != 0 || ret->current < 1 ||
 	    ret->current > ret->size)
-		return error_set(err, -EBADMSG, "%s: no sample database: %u of %u slots used", path,
-				 ret->current, ret->size);
+		return error_set(err, -EBADMSG, "%s: not a sample database: %u of %u slots used",
+				 path, ret->current, ret->size);
 	if (!length_fits(header_size, ret->size, length))
 		return error_set(err, -EINVAL, "%s: %ju bytes long, %ju expected for %u slots",
 				 path, (uintmax_t)length,

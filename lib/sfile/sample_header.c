@@ -68,15 +68,14 @@ static int refuse_version(const char *path, uint32_t version, struct error *err)
 {
 	if (find_layout(__builtin_bswap32(version)))
 		return error_set(err, -EBADMSG,
-				 "%s: written on a machine of the other byte order; convert it "
+				 "%s: written on a machine with the other byte order; convert it "
 				 "with opimport",
 				 path);
 	if (version < SAMPLE_HEADER_VERSION_0_9)
 		return error_set(err, -EBADMSG,
 				 "%s: written by OProfile 0.9.7 or older (version %#x)", path,
 				 version);
-	return error_set(err, -EBADMSG, "%s: of version %#x, which this OProfile does not know",
-			 path, version);
+	return error_set(err, -EBADMSG, "%s: unknown version %#x", path, version);
 }
 
 /* Returns whether the file has the alignment of 32-bit x86. There the descriptor (size, current) is

@@ -32,7 +32,7 @@ static int check_name(const char *name, struct error *err)
 {
 	if (session_name_valid(name))
 		return 0;
-	return error_set(err, -EINVAL, "'%s' cannot be the name of a session", name);
+	return error_set(err, -EINVAL, "'%s' is not a valid session name", name);
 }
 
 int session_create(const char *session_dir, const char *name, struct error *err)
@@ -259,7 +259,7 @@ int session_rename(const char *session_dir, const char *from, const char *to, st
 	if (renameat2(AT_FDCWD, old, AT_FDCWD, new, RENAME_NOREPLACE) == 0)
 		return 0;
 	if (errno == EEXIST)
-		return error_set(err, -EEXIST, "there is a session '%s' already in %s", to,
+		return error_set(err, -EEXIST, "session '%s' already exists in %s", to,
 				 session_dir);
 	return error_errno(err, -errno, "cannot rename %s to %s", old, new);
 }
@@ -300,7 +300,7 @@ int session_lock(const char *session_dir, struct error *err)
 		return r;
 	/* Only the user and the group may see what was running. */
 	if (mkdir(session_dir, 0750) < 0 && errno != EEXIST)
-		return error_errno(err, -errno, "cannot make the directory %s", session_dir);
+		return error_errno(err, -errno, "cannot create the directory %s", session_dir);
 	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
 	if (fd < 0)
 		return error_errno(err, -errno, "cannot open the lock %s", path);
@@ -354,7 +354,7 @@ int session_stat_add(const char *samples, const char *name, uint64_t value, stru
 	int r;
 
 	if (!path)
-		return error_set(err, -EINVAL, "'%s' cannot be the name of a counter", name);
+		return error_set(err, -EINVAL, "'%s' is not a valid counter name", name);
 	r = path_read_u64(NULL, path, &sum);
 	/* Start from 0 if the file is missing or not a number, but not if reading it failed. */
 	if (r < 0 && r != -ENOENT && r != -ENOTDIR && r != -EINVAL && r != -ERANGE)

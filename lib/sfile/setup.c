@@ -166,7 +166,7 @@ int setup_read(const char *samples, struct setup *ret, struct error *err)
 	ssize_t r = path_read(NULL, path, &text, &why);
 
 	if (r < 0 && r != -ENOENT && !err)
-		log_warn("%s; how it was sampled is not known", why.text);
+		log_warn("%s; how it was sampled is unknown", why.text);
 	if (r < 0)
 		return error_set(err, (int)r, "%s", why.text);
 	*ret = (struct setup){ 0 };

@@ -82,7 +82,7 @@ static int open_database(struct sfile *sf, const char *path, int *fd, struct err
 
 	if ((r != -EINVAL && r != -EBADMSG) || check_repair(path, &found, NULL) < 0)
 		return r;
-	log_warn("%s; mended: %" PRIu64 " nodes with %" PRIu64 " samples", err ? err->text : path,
+	log_warn("%s; repaired: %" PRIu64 " nodes with %" PRIu64 " samples", err ? err->text : path,
 		 found.nodes, found.samples);
 	(void)close(*fd);
 	*fd = open_existing(path, err);

@@ -393,10 +393,10 @@ int sname_parse(const char *path, struct sname *ret, struct error *err)
 		name = (struct sname){ 0 };
 		return 0;
 	default:
-		return error_set(err, -EBADMSG,
-				 "%s: can be read in two ways, since a directory is called like a "
-				 "separator, {dep} or {cg}",
-				 path);
+		return error_set(
+			err, -EBADMSG,
+			"%s: ambiguous: a directory has the name of a separator, {dep} or {cg}",
+			path);
 	}
 }
 

@@ -31,12 +31,12 @@ enum counter_kind {
 /* Of the unwind tables that a driver has built. */
 #define COUNTERS_OF_TABLES(X)                                                                      \
 	X(unwind_built, INFO, "unwind tables built")                                               \
-	X(unwind_build_ns, INFO, "nanoseconds spent on that")                                      \
-	X(unwind_none, INFO, "images without unwind table")                                        \
+	X(unwind_build_ns, INFO, "nanoseconds spent building unwind tables")                       \
+	X(unwind_none, INFO, "images without an unwind table")                                     \
 	X(unwind_unopened, INFO, "images that could not be opened for their unwind table")         \
-	X(unwind_evicted, INFO, "unwind tables dropped for their memory")                          \
-	X(unwind_refused, TROUBLE, "unwind tables left out: no memory to spare",                   \
-	  "times an unwind table had no room, where call chains then end",                         \
+	X(unwind_evicted, INFO, "unwind tables evicted to free memory")                            \
+	X(unwind_refused, TROUBLE, "unwind tables not loaded: out of memory",                      \
+	  "unwind tables did not fit into memory, which cuts call chains short",                   \
 	  "raise --unwind-memory")
 
 /* Of a driver, with those of its unwind tables: samples received = samples in the event buffer +
@@ -44,8 +44,8 @@ enum counter_kind {
  * received, sample_stretched were not taken (driver_ops.stretch). */
 #define COUNTERS_OF_DRIVER(X)                                                                      \
 	X(sample_received, INFO, "samples received")                                               \
-	X(sample_stretched, TROUBLE, "samples not taken, for which others count (CPU budget)",     \
-	  "samples were not taken, to keep to the CPU budget: others count for them")              \
+	X(sample_stretched, TROUBLE, "samples skipped to stay within the CPU budget",              \
+	  "samples skipped to stay within the CPU budget; the others are weighted accordingly")    \
 	X(sample_lost_overflow, LOST, "samples lost: CPU buffer overflow",                         \
 	  "the CPU buffers were full", "sample less often, or raise oprofiled --cpu-buffer-size")  \
 	X(sample_lost_no_mapping, LOST, "samples lost: address in no mapping",                     \
@@ -53,28 +53,28 @@ enum counter_kind {
 	X(sample_lost_no_mm, LOST, "samples lost: process unknown", "their process was not known") \
 	X(sample_lost_no_tree, LOST, "samples lost: the process's mappings could not be read",     \
 	  "the mappings of their process could not be read")                                       \
-	X(sample_lost_no_path, LOST, "samples lost: nobody told the path of the file",             \
-	  "the path of their file was never reported")                                             \
-	X(sample_filtered, INFO, "samples of other processes, left out")                           \
+	X(sample_lost_no_path, LOST, "samples lost: path of the file unknown",                     \
+	  "the path of their file is unknown")                                                     \
+	X(sample_filtered, INFO, "samples of other processes, ignored")                            \
 	X(sideband_lost, TROUBLE, "mapping records lost (resynchronised)",                         \
 	  "mapping records lost; the mappings were read again")                                    \
-	X(resync, INFO, "times the process table was read anew")                                   \
+	X(resync, INFO, "times the process table was read again")                                  \
 	X(throttled, TROUBLE, "times the kernel throttled sampling", NULL, "sample less often")    \
 	X(throttled_ns, INFO, "nanoseconds spent throttled")                                       \
 	X(ibs_lost, TROUBLE,                                                                       \
-	  "instruction-based samples that made no sense or could not be placed")                   \
+	  "instruction-based samples that were malformed or could not be attributed")              \
 	X(offcpu_intervals, INFO, "times a task was off the CPU")                                  \
 	X(offcpu_lost, TROUBLE,                                                                    \
-	  "off-CPU intervals that could not be placed, or whose end was not seen")                 \
-	X(waited_ns, INFO, "nanoseconds that events waited for a counter, taking turns")           \
+	  "off-CPU intervals that could not be attributed, or whose end was not seen")             \
+	X(waited_ns, INFO, "nanoseconds that events waited for a shared counter")                  \
 	X(cpu_hotplug, INFO, "CPUs that came or went")                                             \
-	X(path_ring_full, INFO, "times a path could not be told at once: ring full")               \
+	X(path_ring_full, INFO, "times a path was reported late: ring full")                       \
 	X(path_truncated, TROUBLE, "paths cut short: too long, or too many names")                 \
 	X(follow_full, TROUBLE, "processes that could not be followed: table full")                \
-	X(unwound_frames, INFO, "frames looked for in user space by the program in the kernel")    \
+	X(unwound_frames, INFO, "user-space frames looked up by the BPF program")                  \
 	X(unwound_full, TROUBLE, "samples without their callers: too many call chains")            \
-	X(parser_lost, TROUBLE, "files given up: reading them went wrong")                         \
-	X(bad_record, TROUBLE, "records of the kernel that made no sense")                         \
+	X(parser_lost, TROUBLE, "files skipped because they could not be parsed")                  \
+	X(bad_record, TROUBLE, "malformed records from the kernel")                                \
 	COUNTERS_OF_TABLES(X)
 
 /* Of record. Every sample that came in is in "samples", in "filtered" or in exactly one of the
@@ -106,11 +106,12 @@ enum counter_kind {
 	  "call chains without mapping")                                                           \
 	X(chains_lost, TROUBLE, "call chains that could not be stored")                            \
 	X(shed_chains, TROUBLE, "call chains left out, as memory or disk ran short")               \
-	X(shed_jit, TROUBLE, "samples in run-time code that was not looked up, likewise",          \
-	  "samples in run-time code without names, as memory or disk ran short")                   \
-	X(shed_threads, TROUBLE, "samples not told apart by thread or CPU, likewise",              \
+	X(shed_jit, TROUBLE, "samples in JIT code not looked up, as memory or disk ran short",     \
+	  "samples in JIT code without names, as memory or disk ran short")                        \
+	X(shed_threads, TROUBLE,                                                                   \
+	  "samples not split by thread or CPU, as memory or disk ran short",                       \
 	  "samples not split by thread or CPU, as memory or disk ran short")                       \
-	X(shed_pauses, TROUBLE, "pauses in sampling, likewise",                                    \
+	X(shed_pauses, TROUBLE, "pauses in sampling, as memory or disk ran short",                 \
 	  "times sampling paused, as memory or disk ran short")                                    \
 	X(extended_lost, TROUBLE, "samples or counts of an extended feature lost")
 
@@ -119,7 +120,7 @@ enum counter_kind {
 #define COUNTERS_OF_SESSION(X)                                                                     \
 	X(total_samples, INFO, "samples in all")                                                   \
 	X(backtrace_aborted, TROUBLE, "call chains cut short")                                     \
-	X(sample_invalid_eip, LOST, NULL, "their address made no sense")                           \
+	X(sample_invalid_eip, LOST, NULL, "their address was invalid")                             \
 	X(event_lost_overflow, LOST, NULL, "the event buffer was full")                            \
 	X(lost_no_app, LOST, NULL, "in the kernel, for an unknown application")                    \
 	X(lost_invalid_domain, LOST, NULL, "their address was not in the range of its domain")     \

@@ -385,8 +385,8 @@ static int read_head(struct stream_file_reader *r, struct error *err)
 	    fread(head, sizeof(head), 1, r->file) != 1)
 		return error_set(err, -EBADMSG, "%s: not a recorded event stream", r->path);
 	if (head[0] != ORDER_MARK)
-		return error_set(err, -EBADMSG, "%s: recorded on a machine of the other byte order",
-				 r->path);
+		return error_set(err, -EBADMSG,
+				 "%s: recorded on a machine with the other byte order", r->path);
 	if (head[1] != VERSION)
 		return error_set(err, -EBADMSG, "%s: stream version %u, this reads version %d",
 				 r->path, head[1], VERSION);

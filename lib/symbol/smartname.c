@@ -254,7 +254,7 @@ static const char *find_mistake(const char *pattern, const char *replacement)
 		return "$ is not followed by a digit";
 	for (i = 0; i < VARIABLES; i++)
 		if (used[i] && !given[i])
-			return "the replacement has a variable that the pattern lacks";
+			return "the replacement uses a variable that the pattern does not define";
 	return NULL;
 }
 

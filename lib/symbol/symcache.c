@@ -91,7 +91,7 @@ static void name_file(const char *key, char name[NAME_SIZE])
 /* Counts and removes a damaged file. */
 static void discard(struct symcache *c, const char *name)
 {
-	log_debug("%s/%s: damaged or of another version; written again", c->path, name);
+	log_debug("%s/%s: damaged or from another version; written again", c->path, name);
 	(void)unlinkat(c->directory, name, 0);
 	__atomic_fetch_add(&c->stats.damaged, 1, __ATOMIC_RELAXED);
 }

@@ -55,7 +55,7 @@ static int find_segments(struct build *b, struct error *err)
 
 		s->pc -= t->base;
 		if (__builtin_add_overflow(s->pc, s->size, &end) || end > 1ULL << 32)
-			return error_set(err, -EBADMSG, "%s: code over more than 4 GiB",
+			return error_set(err, -EBADMSG, "%s: code spans more than 4 GiB",
 					 elffile_path(b->functions.ef));
 		b->functions.top = MAX(b->functions.top, end);
 	}

@@ -31,7 +31,7 @@ ok "with a MiB for them" compiled tight --unwind-memory=1M
 has "  which is told" "unwind tables of at most 1 MiB" "$dir/tight.log"
 ok "  a table is left out" test "$(stat_of tight unwind_refused)" -ge 1
 has "  each report says so, and what helps" \
-	"^Note: [0-9]* times an unwind table had no room.*--unwind-memory" "$dir/tight.report"
+	"^Note: [0-9]* unwind tables did not fit into memory.*--unwind-memory" "$dir/tight.report"
 opreport --session-dir="$dir/tight" --chains --quality >"$dir/quality" 2>&1
 has "  what it cost is in the line of quality" "^Call chains: .*[0-9.]* % no_budget" "$dir/quality"
 has "  with its meaning" "^no_budget: unwind table left out to save memory" "$dir/quality"

@@ -3,7 +3,7 @@
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 
 ok "status without anything" opcontrol --status
-has "  says that nothing runs" "^Daemon: *not running; opcontrol --start"
+has "  says that nothing runs" "^Daemon: *not running; start it with opcontrol --start"
 ok "setup" opcontrol --setup --session-dir="$session" --separate=library --event=TIMER:500
 has "  is kept" "^CHOSEN_EVENTS_0=TIMER:500$" "$OPROFILE_DAEMONRC"
 has "  with the session" "^SESSION_DIR=$session$" "$OPROFILE_DAEMONRC"
@@ -21,7 +21,7 @@ ok "other settings" opcontrol --setup --event=TIMER:400
 has "  wait for the next daemon" "warning: the running daemon keeps its old settings"
 opcontrol --setup --event=TIMER:500 2>/dev/null
 ok "an option of the original that means nothing" opcontrol --s390hwsampbufsize=7
-has "  is noted" "warning: --s390hwsampbufsize has no effect any more"
+has "  is noted" "warning: --s390hwsampbufsize no longer has any effect"
 keep_busy
 ok "samples come" wait_for received_more_than 200
 ok "dump" opcontrol --dump
@@ -77,7 +77,7 @@ has "  names the nearest" "did you mean TIMER"
 has "  and changes nothing" "^CHOSEN_EVENTS_0=TIMER:500$" "$OPROFILE_DAEMONRC"
 fails "an unknown separation" 2 opcontrol --setup --separate=lbi
 fails "an unknown driver" 1 opcontrol --setup --driver=perv
-has "  names those there are" "driver: .*auto.* and perf"
+has "  names those there are" "driver: .*auto.*, perf"
 fails "a size that is no number" 2 opcontrol --setup --buffer-size=many
 has "  names the option" "opcontrol: --buffer-size: "
 fails "nothing to do" 2 opcontrol

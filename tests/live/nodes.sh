@@ -68,7 +68,7 @@ opcontrol --status >"$dir/status"
 if grep -q "^Driver: *bpf" "$dir/status"; then
 	takes_chains "$received"
 	has "  by the driver that needs no program" \
-		"^Driver: *perf: .*not bpf: a confined daemon may load no other program" "$dir/status"
+		"^Driver: *perf: .*not bpf: the confined daemon (seccomp) cannot load another BPF program" "$dir/status"
 	is "totals go on" "$(accounted)" "$(ask "read stats/sample_received")"
 	ok "shutdown" opcontrol --shutdown
 	ok "a daemon that is to have the program" opcontrol --driver=bpf --start-daemon

@@ -92,11 +92,11 @@ static void bad_masks_name_the_good_ones(void)
 		const char *spec, *says;
 	} rows[] = {
 		{ "NAMED:500:1",
-		  "Unit mask 0x1 of event NAMED is ambiguous; say one of often, never" },
+		  "Unit mask 0x1 of event NAMED is ambiguous; use one of often, never" },
 		{ "NAMED:500:7",
-		  "Invalid unit mask 0x7 for event NAMED; it has often, never, rare, four" },
+		  "Invalid unit mask 0x7 for event NAMED; available: often, never, rare, four" },
 		{ "NAMED:500:seldom", "unit mask 'seldom' is not a number" },
-		{ "BITS:500:4", "Invalid unit mask 0x4 for event BITS; it has 0x1, 0x2" },
+		{ "BITS:500:4", "Invalid unit mask 0x4 for event BITS; available: 0x1, 0x2" },
 	};
 	size_t i;
 

@@ -449,7 +449,7 @@ static void other_files_are_refused(void)
 		uint32_t value;
 		const char *message;
 	} rows[] = {
-		{ 0, 1, "no file of call chains" },
+		{ 0, 1, "not a call-chain file" },
 		{ 8, 0x04030201, "other byte order" },
 		{ 12, 2, "version 2" },
 		{ 16, 1, "damaged header" },

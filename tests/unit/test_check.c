@@ -110,11 +110,11 @@ static void what_a_killed_writer_leaves_is_told_and_repaired(void)
 	char *path = make_file(dir);
 
 	write_u32(path, DESCRIPTOR + 4, KEYS);
-	check_damage(path, "its writer died in an insert", KEYS);
+	check_damage(path, "the writer died during an insertion", KEYS);
 	free(path);
 	path = make_file(dir);
 	CHECK_EQ(truncate(path, LENGTH + 99), 0);
-	check_damage(path, "its writer died while it grew", KEYS);
+	check_damage(path, "the writer died while growing it", KEYS);
 	free(path);
 }
 
@@ -127,12 +127,12 @@ static void damaged_chains_are_told_and_repaired(void)
 	} rows[] = {
 		/* The head of a chain of two: lost, out of the table, in another's bucket, itself.
 		 */
-		{ TABLE + 4 * 4, 0, "2 nodes out of their chains" },
-		{ TABLE + 4 * 4, 77777, "2 nodes out of their chains" },
-		{ TABLE + 4 * 4, 1, "2 nodes out of their chains" },
-		{ NODES + 2 * NODE + 12, 2, "chains lead astray" },
-		{ NODES + 2 * NODE + 12, 50, "chains lead astray" },
-		{ NODES + 2 * NODE + 12, UINT32_MAX, "chains lead astray" },
+		{ TABLE + 4 * 4, 0, "2 nodes not in their chains" },
+		{ TABLE + 4 * 4, 77777, "2 nodes not in their chains" },
+		{ TABLE + 4 * 4, 1, "2 nodes not in their chains" },
+		{ NODES + 2 * NODE + 12, 2, "chains are corrupt" },
+		{ NODES + 2 * NODE + 12, 50, "chains are corrupt" },
+		{ NODES + 2 * NODE + 12, UINT32_MAX, "chains are corrupt" },
 	};
 	_cleanup_directory_ char *dir = test_directory();
 	size_t i;
@@ -207,16 +207,16 @@ static void a_file_cut_short_keeps_the_nodes_it_has(void)
 		const char *text;
 		int64_t samples;
 	} rows[] = {
-		{ LENGTH - 1, "of a wrong length", KEYS },
-		{ NODES + (KEYS + 1) * NODE, "of a wrong length", KEYS },
-		{ NODES + KEYS * NODE, "of a wrong length, 1 node missing", KEYS - 1 },
-		{ NODES + 11 * NODE + 3, "of a wrong length, 90 nodes missing", 10 },
-		{ NODES + NODE, "of a wrong length, 100 nodes missing", 0 },
-		{ NODES, "of a wrong length, 100 nodes missing", -1 },
-		{ 90, "of a wrong length", -1 },
+		{ LENGTH - 1, "wrong length", KEYS },
+		{ NODES + (KEYS + 1) * NODE, "wrong length", KEYS },
+		{ NODES + KEYS * NODE, "wrong length, 1 node missing", KEYS - 1 },
+		{ NODES + 11 * NODE + 3, "wrong length, 90 nodes missing", 10 },
+		{ NODES + NODE, "wrong length, 100 nodes missing", 0 },
+		{ NODES, "wrong length, 100 nodes missing", -1 },
+		{ 90, "wrong length", -1 },
 		{ 79, "not a sample file", -1 },
 		{ 0, "not a sample file", -1 },
-		{ 3 * LENGTH, "of a wrong length", KEYS },
+		{ 3 * LENGTH, "wrong length", KEYS },
 	};
 	_cleanup_directory_ char *dir = test_directory();
 	size_t i;
@@ -249,7 +249,7 @@ static void a_foreign_file_is_told_and_left_alone(void)
 	CHECK_EQ(check_file(path, CHECK_CHAINS, &r), 0);
 	CHECK_EQ(r.problems, 1u << CHECK_FOREIGN);
 	CHECK(strstr(r.why.text, "opimport") != NULL);
-	check_damage(path, "of another machine or version", -1);
+	check_damage(path, "from another kind of machine or version", -1);
 	CHECK_EQ(check_file(dir, CHECK_CHAINS, &r), 0);
 	CHECK_EQ(r.problems, 1u << CHECK_OTHER);
 	CHECK_EQ(unlink(path), 0);

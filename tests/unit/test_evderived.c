@@ -64,11 +64,11 @@ static void what_does_not_go_is_refused_with_the_reason(void)
 		  "IBS_FETCH_KILLED:250000:0:1:1 does not go with IBS_FETCH_ALL:250000:0:1:0" },
 		{ "amd-zen4", "IBS_OP_ALL:49999", "is below the minimum 50000" },
 		{ "amd-zen4", "IBS_OP_ALL:250000:8", "Invalid unit mask 0x8 for event IBS_OP_ALL" },
-		{ "amd-zen4", "IBS_FETCH_ALL:250000:1", "it has none, say 0" },
+		{ "amd-zen4", "IBS_FETCH_ALL:250000:1", "it has no unit masks; use 0" },
 		{ "amd-zen4", "IBS_OP_LODE", "did you mean IBS_OP_LOAD?" },
 		{ "amd-zen4", "IBS_OP_ALL:250000:1:1:1:p", "cannot be sampled precisely" },
 		{ "amd-zen4", "IBS_OP_ALL,OFFCPU", "one is enabled at a time" },
-		{ "amd-zen4", "OFFCPU", "is measured beside others" },
+		{ "amd-zen4", "OFFCPU", "cannot be sampled alone" },
 		{ "vm-without-pmu", "TIMER,IBS_OP_ALL:250000:0:1:1", "PMU ibs_op is missing" },
 		{ "vm-without-pmu", "IBS_FETCH_ALL", "devices/ibs_fetch. It takes an AMD" },
 		{ "intel-skylake", "IBS_FETCH_LATENCY", "PMU ibs_fetch is missing" },
@@ -105,7 +105,7 @@ static void a_feature_that_is_not_there_is_named(void)
 	struct error err = ERROR_INIT;
 
 	CHECK_EQ(evderived_add(&d, &event, &err), -EINVAL);
-	CHECK_STR(err.text, "event SOME is derived by 'magic': there is no such feature");
+	CHECK_STR(err.text, "event SOME is derived by 'magic', which is not a known feature");
 	CHECK(!evderived_text(&d));
 }
 

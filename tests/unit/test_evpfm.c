@@ -86,7 +86,8 @@ static void mistakes_are_named(void)
 		  "event 'BR_INST_RETIRED:9000:0:1:1:x': hypervisor 'x' is not a number from 0 to "
 		  "1" },
 		{ "INST_RETIRED:1", "Count 1 for event INST_RETIRED is below the minimum 500" },
-		{ "TIMER:100:p", "event TIMER is no counter's: it cannot be sampled precisely" },
+		{ "TIMER:100:p", "event TIMER is not counted by a hardware counter, so it cannot "
+				 "be sampled precisely" },
 	};
 	size_t i;
 

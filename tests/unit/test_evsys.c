@@ -129,22 +129,22 @@ static void mistakes_name_the_nearest(void)
 		  "event=0x13c of PMU cpu does not fit into "
 		  "config:0-7" },
 		{ "intel-skylake", "cpu_core/cpu-cycles/",
-		  "there is no PMU 'cpu_core' in /sys/bus/event_source/devices" },
+		  "no PMU 'cpu_core' in /sys/bus/event_source/devices" },
 		{ "intel-skylake", "cpu/cpu-cycles,instructions/",
 		  "instructions is a second event of PMU cpu" },
 		{ "intel-skylake", "cpu/event=/",
 		  "'event=' are no terms of PMU cpu: NAME=NUMBER,NAME,..." },
 		{ "intel-skylake", "cpu/../../version/", "PMU cpu has no '../../version'" },
 		{ "intel-skylake", "cpu//",
-		  "event 'cpu//': it is PMU/TERM=NUMBER,TERM,.../, "
-		  "without dots and blanks" },
+		  "event 'cpu//': not of the form PMU/TERM=NUMBER,TERM,.../ without dots and "
+		  "blanks" },
 		{ "intel-skylake", "cpu/cpu-cycles/:100",
 		  "Count 100 for event cpu/cpu-cycles/:100 is below the minimum 500" },
-		{ "power9", "hv_24x7/PM_PB_CYC/", "PMU hv_24x7: say chip=NUMBER as well" },
+		{ "power9", "hv_24x7/PM_PB_CYC/", "PMU hv_24x7: chip=NUMBER is required as well" },
 		{ "amd-zen4", "cpu/cpu-cycles/:9000:pp",
-		  "event 'cpu/cpu-cycles/:9000:pp': PMU cpu goes no further than precision 0" },
+		  "event 'cpu/cpu-cycles/:9000:pp': PMU cpu supports precision up to 0" },
 		{ "vm-without-pmu", "cpu/cpu-cycles/",
-		  "there is no PMU 'cpu' in /sys/bus/event_source/devices" },
+		  "no PMU 'cpu' in /sys/bus/event_source/devices" },
 	};
 	size_t i;
 

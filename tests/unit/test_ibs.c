@@ -337,7 +337,7 @@ static void events_of_a_kind_have_one_count(void)
 		{ "ibs:fetch:IBS_FETCH_ALL:1048576:0", "count '1048576' is not from 1 to 1048575" },
 		{ "ibs:op:IBS_OP_ALL", "is not fetch:EVENT,...:COUNT:MASK or op:" },
 		{ "ibs:fetch:IBS_OP_ALL:250000:0", "no IBS fetch event 'IBS_OP_ALL'" },
-		{ "ibs:fetch:IBS_FETCH_AL:250000:0", "the nearest is IBS_FETCH_ALL" },
+		{ "ibs:fetch:IBS_FETCH_AL:250000:0", "did you mean IBS_FETCH_ALL" },
 	};
 	size_t i;
 

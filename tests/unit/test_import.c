@@ -55,24 +55,24 @@ static void impossible_descriptions_are_refused(void)
 	static const struct {
 		const char *line, *message;
 	} cases[] = {
-		{ "sizeof_double 4", "abi:1: 'sizeof_double 4' makes no sense" },
-		{ "sizeof_odb_key_t 3", "abi:7: 'sizeof_odb_key_t 3' makes no sense" },
-		{ "sizeof_odb_node_t 0", "abi:12: 'sizeof_odb_node_t 0' makes no sense" },
-		{ "sizeof_odb_node_t 5000", "abi:12: 'sizeof_odb_node_t 5000' makes no sense" },
-		{ "offsetof_node_key -1", "abi:14: 'offsetof_node_key -1' makes no sense" },
+		{ "sizeof_double 4", "abi:1: 'sizeof_double 4' is malformed" },
+		{ "sizeof_odb_key_t 3", "abi:7: 'sizeof_odb_key_t 3' is malformed" },
+		{ "sizeof_odb_node_t 0", "abi:12: 'sizeof_odb_node_t 0' is malformed" },
+		{ "sizeof_odb_node_t 5000", "abi:12: 'sizeof_odb_node_t 5000' is malformed" },
+		{ "offsetof_node_key -1", "abi:14: 'offsetof_node_key -1' is malformed" },
 		{ "offsetof_node_key 4294967295",
-		  "abi:14: 'offsetof_node_key 4294967295' makes no sense" },
-		{ "offsetof_node_key 9", "abi: offsetof_node_key 9: with its 8 bytes it lies "
-					 "beyond the 16 bytes of sizeof_odb_node_t" },
+		  "abi:14: 'offsetof_node_key 4294967295' is malformed" },
+		{ "offsetof_node_key 9", "abi: offsetof_node_key 9: its 8 bytes reach beyond the "
+					 "16 bytes of sizeof_odb_node_t" },
 		{ "offsetof_descr_current_size 29",
-		  "abi: offsetof_descr_current_size 29: with its 4 bytes it lies beyond the 32 "
-		  "bytes of sizeof_odb_descr_t" },
+		  "abi: offsetof_descr_current_size 29: its 4 bytes reach beyond the 32 bytes of "
+		  "sizeof_odb_descr_t" },
 		{ "offsetof_header_cg_to_anon_start 65",
-		  "abi: offsetof_header_cg_to_anon_start 65: with its 8 bytes it lies beyond the "
-		  "72 bytes of sizeof_struct_opd_header" },
+		  "abi: offsetof_header_cg_to_anon_start 65: its 8 bytes reach beyond the 72 bytes "
+		  "of sizeof_struct_opd_header" },
 		{ "sizeof_u32 8", "abi: sizeof_u32 8, sizeof_u64 8: must be 4 and 8" },
-		{ "little_endian 2", "abi:31: 'little_endian 2' makes no sense" },
-		{ "little_endian ", "abi:31: 'little_endian ' makes no sense" },
+		{ "little_endian 2", "abi:31: 'little_endian 2' is malformed" },
+		{ "little_endian ", "abi:31: 'little_endian ' is malformed" },
 	};
 	size_t i;
 
@@ -95,11 +95,11 @@ static void missing_and_doubled_lines_are_named(void)
 	struct abi abi;
 
 	CHECK_EQ(abi_parse(span_of_text(twice), "abi", &abi, &err), -EBADMSG);
-	CHECK_STR(err.text, "abi:32: 'sizeof_u8 1' makes no sense");
+	CHECK_STR(err.text, "abi:32: 'sizeof_u8 1' is malformed");
 	CHECK_EQ(abi_parse(span_of_text(more), "abi", &abi, &err), 0);
 	*strstr(text, "offsetof_header_mtime") = '\0';
 	CHECK_EQ(abi_parse(span_of_text(text), "abi", &abi, &err), -EBADMSG);
-	CHECK_STR(err.text, "abi: does not say offsetof_header_mtime");
+	CHECK_STR(err.text, "abi: offsetof_header_mtime is missing");
 	CHECK_EQ(abi_parse(span_of(NULL, 0), "abi", &abi, &err), -EBADMSG);
 }
 
@@ -242,13 +242,13 @@ static void damaged_files_are_refused(void)
 		{ 95, 0, 'D', "f: cut short: no room for a header" },
 		{ 96 + 47, 0, 'D', "f: cut short: 2 nodes in use, room for 1" },
 		{ 256, 0, 'E', "f: not a sample file: no DAE in its header" },
-		{ 256, 7, 0x11, "f: of version 0x11, which is not known" },
+		{ 256, 7, 0x11, "f: unknown version 0x11" },
 		{ 256, 64 + 7, 0,
-		  "f: 0 of 4 nodes in use: not the layout that the ABI description "
-		  "says, or damaged" },
+		  "f: 0 of 4 nodes in use: damaged, or its layout differs from the ABI "
+		  "description" },
 		{ 256, 64 + 7, 5,
-		  "f: 5 of 4 nodes in use: not the layout that the ABI description "
-		  "says, or damaged" },
+		  "f: 5 of 4 nodes in use: damaged, or its layout differs from the ABI "
+		  "description" },
 		{ 256, 64 + 0, 4, NULL }, /* many slots are no harm where few are in use */
 	};
 	uint8_t bytes[256];
@@ -279,7 +279,7 @@ static void wrong_byte_order_is_said(void)
 	make_foreign(&abi, bytes);
 	abi.of[ABI_LITTLE_ENDIAN] = 1;
 	CHECK_EQ(import_open(span_of(bytes, sizeof(bytes)), &abi, "f", &import, &err), -EBADMSG);
-	CHECK_STR(err.text, "f: its byte order is not the one that the ABI description says");
+	CHECK_STR(err.text, "f: its byte order differs from that of the ABI description");
 }
 
 TESTS(T(native_description_is_read_back), T(native_description_is_the_originals),

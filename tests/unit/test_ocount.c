@@ -167,24 +167,20 @@ static void what_was_scaled_is_told(void)
 {
 	struct ocount_report report = { .elapsed_ns = 2000000000 };
 
-	check_printed(report, on_two_cpus, 2, OCOUNT_TABLE,
-		      "\nEvents were actively counted for 2.0 seconds.\n"
-		      "Event counts (scaled) for ls -l:\n"
-		      "  Event             Count  % time counted\n"
-		      "  PAGE_FAULTS   1,234,567          100.00\n"
-		      "  CYCLES:0:0:1      1,999           75.00\n"
-		      "Events that shared counters were counted for part of the time, and are "
-		      "scaled up to all of it.\n");
+	check_printed(
+		report, on_two_cpus, 2, OCOUNT_TABLE,
+		"\nEvents were actively counted for 2.0 seconds.\nEvent counts (scaled) for ls "
+		"-l:\n  Event             Count  % time counted\n  PAGE_FAULTS   1,234,567         "
+		" 100.00\n  CYCLES:0:0:1      1,999           75.00\nEvents that shared a counter "
+		"were counted part of the time; their counts are scaled up.\n");
 	report.watchdog = true;
-	check_printed(report, on_two_cpus, 2, OCOUNT_TABLE,
-		      "\nEvents were actively counted for 2.0 seconds.\n"
-		      "Event counts (scaled) for ls -l:\n"
-		      "  Event             Count  % time counted\n"
-		      "  PAGE_FAULTS   1,234,567          100.00\n"
-		      "  CYCLES:0:0:1      1,999           75.00\n"
-		      "Events that shared counters were counted for part of the time, and are "
-		      "scaled up to all of it.\n"
-		      "The NMI watchdog holds a counter: sysctl kernel.nmi_watchdog=0 frees it.\n");
+	check_printed(
+		report, on_two_cpus, 2, OCOUNT_TABLE,
+		"\nEvents were actively counted for 2.0 seconds.\nEvent counts (scaled) for ls "
+		"-l:\n  Event             Count  % time counted\n  PAGE_FAULTS   1,234,567         "
+		" 100.00\n  CYCLES:0:0:1      1,999           75.00\nEvents that shared a counter "
+		"were counted part of the time; their counts are scaled up.\nThe NMI watchdog uses "
+		"a counter; sysctl kernel.nmi_watchdog=0 frees it.\n");
 }
 
 static void what_never_had_a_counter_is_no_zero(void)
@@ -204,15 +200,12 @@ static void cpus_and_threads_have_rows_of_their_own(void)
 	struct ocount_report report = { .elapsed_ns = 2000000000, .axis = OCOUNT_BY_CPU };
 
 	check_printed(report, on_two_cpus, 2, OCOUNT_TABLE,
-		      "\nEvents were actively counted for 2.0 seconds.\n"
-		      "Event counts (scaled) for ls -l:\n"
-		      "  Event         CPU      Count  % time counted\n"
-		      "  PAGE_FAULTS     0  1,000,000          100.00\n"
-		      "  PAGE_FAULTS    11    234,567          100.00\n"
-		      "  CYCLES:0:0:1    0        999          100.00\n"
-		      "  CYCLES:0:0:1   11      1,000           50.00\n"
-		      "Events that shared counters were counted for part of the time, and are "
-		      "scaled up to all of it.\n");
+		      "\nEvents were actively counted for 2.0 seconds.\nEvent counts (scaled) for "
+		      "ls -l:\n  Event         CPU      Count  % time counted\n  PAGE_FAULTS     0 "
+		      " 1,000,000          100.00\n  PAGE_FAULTS    11    234,567          "
+		      "100.00\n  CYCLES:0:0:1    0        999          100.00\n  CYCLES:0:0:1   11 "
+		      "     1,000           50.00\nEvents that shared a counter were counted part "
+		      "of the time; their counts are scaled up.\n");
 	report.axis = OCOUNT_BY_THREAD;
 	check_printed(report, on_two_cpus, 2, OCOUNT_BRIEF,
 		      "0,PAGE_FAULTS,1000000,100.00\n"

@@ -155,9 +155,8 @@ static void a_lone_file_that_is_lost_is_left(void)
 
 	write_at(dir, "lone", 0, "XXXX", 4);
 	CHECK_EQ(run(dir, "--repair lone", &out), 1);
-	CHECK(says(&out,
-		   "lone: not a sample file: does not start with DAE; not repaired: nothing in "
-		   "it can be saved; delete it\n"));
+	CHECK(says(&out, "lone: not a sample file: does not start with DAE; not repaired: nothing "
+			 "in it can be recovered; delete it\n"));
 }
 
 static void damaged_lines_of_the_manifest_go(void)
@@ -211,7 +210,7 @@ static void call_chains_are_checked_too(void)
 	/* Nothing in a file without a header can be saved. */
 	write_at(samples, "chains/nodes.0", 0, "nonsense", 8);
 	CHECK_EQ(run(dir, ".", &out), 1);
-	CHECK(says(&out, "no file of call chains\n"));
+	CHECK(says(&out, "not a call-chain file\n"));
 	CHECK_EQ(run(dir, "--repair .", &out), 0);
 	CHECK(says(&out, "; moved to "));
 	CHECK_EQ(run(dir, ".", &out), 0);
@@ -248,7 +247,7 @@ static void a_session_being_written_is_not_touched(void)
 	CHECK(says(&out, "not repaired: "));
 	(void)close(lock);
 	CHECK_EQ(run(dir, ".", &out), 1);
-	CHECK(says(&out, "its writer died in an insert\n"));
+	CHECK(says(&out, "the writer died during an insertion\n"));
 	CHECK_EQ(run(dir, "--repair .", &out), 0);
 }
 

@@ -138,21 +138,24 @@ static void what_no_writer_writes_is_refused(void)
 		const char *content, *why;
 	} cases[] = {
 		{ "../../etc/passwd", PACK_REGULAR, 1, "x",
-		  "a file in it would lie outside: '../../etc/passwd'; it is not read" },
+		  "not unpacked: '../../etc/passwd' would be outside the archive" },
 		{ "/etc/passwd", PACK_REGULAR, 1, "x",
-		  "a file in it would lie outside: '/etc/passwd'; it is not read" },
-		{ "link", '2', 0, "", "link in it is no regular file; no oparchive wrote that" },
-		{ "link", '1', 0, "", "link in it is no regular file; no oparchive wrote that" },
-		{ "tty", '3', 0, "", "tty in it is no regular file; no oparchive wrote that" },
+		  "not unpacked: '/etc/passwd' would be outside the archive" },
+		{ "link", '2', 0, "",
+		  "link in it is not a regular file, so oparchive did not write it" },
+		{ "link", '1', 0, "",
+		  "link in it is not a regular file, so oparchive did not write it" },
+		{ "tty", '3', 0, "",
+		  "tty in it is not a regular file, so oparchive did not write it" },
 		{ "huge", PACK_REGULAR, UINT64_C(1) << 60, "",
-		  "is not read: it would be larger than 16 GiB or 4000000 files (at huge)" },
+		  "not unpacked: it would be larger than 16 GiB or 4000000 files (at huge)" },
 		{ "large", PACK_REGULAR, 1 << 30, "", "is cut short" },
 		{ "n", PACK_EXTENDED, 20, "20 path=/etc/passwd\n",
-		  "a file in it would lie outside: '/etc/passwd'; it is not read" },
-		{ "n", PACK_EXTENDED, 9, "99 path=a", "a record in it makes no sense" },
-		{ "n", PACK_EXTENDED, 9, "9 mode=1\n", "a record in it makes no sense" },
-		{ "n", PACK_EXTENDED, 1 << 20, "", "a record in it is too long" },
-		{ "twice", PACK_REGULAR, 1, "x", "holds twice twice" },
+		  "not unpacked: '/etc/passwd' would be outside the archive" },
+		{ "n", PACK_EXTENDED, 9, "99 path=a", "a record is malformed" },
+		{ "n", PACK_EXTENDED, 9, "9 mode=1\n", "a record is malformed" },
+		{ "n", PACK_EXTENDED, 1 << 20, "", "a record is too long" },
+		{ "twice", PACK_REGULAR, 1, "x", "contains twice twice" },
 	};
 	size_t i;
 
@@ -183,7 +186,7 @@ static void what_is_no_pack_is_refused(void)
 			    &err),
 		 0);
 	CHECK_EQ(pack_unpack(p.pack, p.out, &err), -EBADMSG);
-	CHECK(strstr(err.text, "is no archive of oparchive"));
+	CHECK(strstr(err.text, "not an archive of oparchive"));
 	write_compressed(&p, "some text", 9);
 	CHECK_EQ(pack_unpack(p.pack, p.out, &err), -EBADMSG);
 	CHECK(strstr(err.text, "is cut short"));

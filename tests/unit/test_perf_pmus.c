@@ -219,7 +219,7 @@ static void instruction_based_samples_have_their_pmus(void)
 	CHECK(strstr(err.text, "cannot open event ibs_fetch~rand_en: "));
 	config.root = vm;
 	CHECK_EQ(perf_plan_make(&p, "perf", &config, 0, &err), -EINVAL);
-	CHECK(strstr(err.text, "there is no PMU 'ibs_fetch'"));
+	CHECK(strstr(err.text, "no PMU 'ibs_fetch'"));
 }
 
 /* Counts @spec on a machine in a place; what is wrong in @err. */

@@ -157,9 +157,9 @@ static void every_damage_is_told(void)
 		{ 4, 1, "\x11", "OProfile 0.9.7 or older" },
 		{ 4, 1, "\x14", "version 0x14" },
 		{ 64, 16, "\x80\0\0\0\1\0\0\0\0\0\0\0\0\0\0\0", "32-bit" },
-		{ 72, 4, "\x81\0\0\0", "no sample database" },
+		{ 72, 4, "\x81\0\0\0", "not a sample database" },
 		{ 72, 4, "\0\1\0\0", "bytes long" },
-		{ 76, 4, "\x81\0\0\0", "no sample database" },
+		{ 76, 4, "\x81\0\0\0", "not a sample database" },
 	};
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *path = path_join(dir, "f");

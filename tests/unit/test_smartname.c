@@ -112,7 +112,8 @@ static void bad_rules_are_named(void)
 		{ "# ok\n\n => x", "rules:3: a pattern must start with a letter" },
 		{ "$1 => x", "rules:1: a pattern must start with a letter" },
 		{ "a$ => x", "rules:1: $ is not followed by a digit" },
-		{ "a<$1> => $2", "rules:1: the replacement has a variable that the pattern lacks" },
+		{ "a<$1> => $2",
+		  "rules:1: the replacement uses a variable that the pattern does not define" },
 	};
 	size_t i;
 

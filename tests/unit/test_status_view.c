@@ -99,12 +99,10 @@ static void without_daemon_the_settings_are_shown(void)
 	status_view_silent(&s, dir, false, &lines);
 	status_view_session(dir, &lines);
 	text = printed(status_view_text, strbuf_text(&lines));
-	expected = xasprintf(
-		"Daemon:        not running; opcontrol --start begins to profile\n"
-		"Events:        TIMER:7\n"
-		"Separate:      cpu\n"
-		"Session:       %s (0 samples in current, 0.0 MiB on disk; no session yet)\n",
-		dir);
+	expected = xasprintf("Daemon:        not running; start it with opcontrol --start\nEvents: "
+			     "       TIMER:7\nSeparate:      cpu\nSession:       %s (0 samples in "
+			     "current, 0.0 MiB on disk; no session yet)\n",
+			     dir);
 	CHECK_STR(text, expected);
 }
 

@@ -18,8 +18,8 @@ static int load_rules(struct smart_rules **ret, struct error *err)
 
 	if (!path)
 		return error_set(err, -ENOENT,
-				 "--demangle=smart: there is no file demangle-rules; "
-				 "$OPROFILE_DEMANGLE_RULES can name one");
+				 "--demangle=smart: no file demangle-rules; name one in "
+				 "$OPROFILE_DEMANGLE_RULES");
 	return smart_rules_load(path, ret, err);
 }
 

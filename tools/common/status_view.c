@@ -146,17 +146,17 @@ static void daemon_row(const char *lines, struct strbuf *out)
 	unsigned long seconds = (unsigned long)number_of(lines, "uptime_s");
 
 	if (is_state(lines, "absent")) {
-		strbuf_adds(out, "not running; opcontrol --start begins to profile");
+		strbuf_adds(out, "not running; start it with opcontrol --start");
 		if (writer)
 			strbuf_addf(out, " (the session is being written by pid %s)", writer);
 		return;
 	}
 	if (is_state(lines, "hidden")) {
 		if (writer)
-			strbuf_addf(out, "running, pid %s; only root may see more", writer);
+			strbuf_addf(out, "running, pid %s; only root can see more", writer);
 		else
-			strbuf_adds(out, "unknown: this user may not read the session; root and "
-					 "its group may");
+			strbuf_adds(out, "unknown: this user may not read the session; only root "
+					 "and its group may");
 		return;
 	}
 	strbuf_addf(out, "%s, pid %s, up ",
@@ -254,12 +254,12 @@ static void budget_row(const char *lines, struct strbuf *out)
 		return;
 	strbuf_addf(out, "%g %% of each CPU's time", number_of(lines, "budget_percent"));
 	if (mean > 1.005)
-		strbuf_addf(out,
-			    ", kept by sampling less often: each sample counts for %.1f (at most "
-			    "%.1f)",
-			    mean, number_of(lines, "stretch_highest"));
+		strbuf_addf(
+			out,
+			", kept by sampling less often: each sample counts for %.1f (at most %.1f)",
+			mean, number_of(lines, "stretch_highest"));
 	if (has_value(lines, "budget_exceeded"))
-		strbuf_adds(out, "; it cannot be kept: take fewer events, or no call chains");
+		strbuf_adds(out, "; it cannot be kept; use fewer events, or no call chains");
 }
 
 /* CPUs that are not sampled because they are offline. */

@@ -34,7 +34,7 @@ static int take_signals(struct target *target, struct error *err)
 	(void)sigprocmask(SIG_BLOCK, &wanted, &target->mask);
 	(void)sigaction(SIGINT, &by_default, &target->interrupt);
 	target->signals = signalfd(-1, &wanted, SFD_CLOEXEC | SFD_NONBLOCK);
-	return target->signals < 0 ? error_errno(err, -errno, "cannot take signals") : 0;
+	return target->signals < 0 ? error_errno(err, -errno, "cannot set up signal handling") : 0;
 }
 
 /* 0 if @path can be executed, else -errno. */
@@ -113,12 +113,12 @@ int target_command(struct target *target, char **command, struct error *err)
 	if ((r = take_signals(target, err)) < 0)
 		return r;
 	if (pipe2(go, O_CLOEXEC) < 0)
-		return error_errno(err, -errno, "cannot make a pipe");
+		return error_errno(err, -errno, "cannot create a pipe");
 	if (pipe2(failed, O_CLOEXEC) < 0) {
 		r = -errno;
 		(void)close(go[0]);
 		(void)close(go[1]);
-		return error_errno(err, r, "cannot make a pipe");
+		return error_errno(err, r, "cannot create a pipe");
 	}
 	target->pid = fork();
 	if (target->pid == 0) {

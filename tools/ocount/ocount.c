@@ -58,7 +58,7 @@ static const struct opt opts[] = {
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "Where to count", NULL },
 	{ 's', "system-wide", OPT_FLAG, &system_wide, NULL, "all CPUs, until ctrl-C" },
 	{ 'p', "process-list", OPT_STRING, &process_list, "PID,...",
-	  "running processes and what they start, until they end or ctrl-C" },
+	  "running processes and their children, until they end or ctrl-C" },
 	{ 'r', "thread-list", OPT_STRING, &thread_list, "TID,...",
 	  "these threads, until they end or ctrl-C" },
 	{ 'C', "cpu-list", OPT_STRING, &cpu_list, "LIST", "these CPUs (0-3,5), until ctrl-C" },
@@ -170,8 +170,8 @@ static void tell_user_only(const struct counting *c)
 		if (counting_user_only(c, i))
 			strbuf_addf(&names, "%s%s", names.length ? ", " : "", events.labels[i]);
 	if (names.length)
-		tool_warn("%s: only user space is counted, this user may not count in the kernel; "
-			  "sysctl kernel.perf_event_paranoid=1 allows it",
+		tool_warn("%s: only user space is counted, because this user may not count in the "
+			  "kernel; allow it with sysctl kernel.perf_event_paranoid=1",
 			  strbuf_text(&names));
 }
 

@@ -128,10 +128,10 @@ static void print_table(const struct ocount_report *r, FILE *out)
 		for (row = 0; !r->why_not[event] && row < r->row_count; row++)
 			print_row(r, &w, row, event, out);
 	if (is_scaled(r))
-		(void)fprintf(out, "Events that shared counters were counted for part of the time, "
-				   "and are scaled up to all of it.\n");
+		(void)fprintf(out, "Events that shared a counter were counted part of the time; "
+				   "their counts are scaled up.\n");
 	if (is_scaled(r) && r->watchdog)
-		(void)fprintf(out, "The NMI watchdog holds a counter: sysctl kernel.nmi_watchdog=0 "
+		(void)fprintf(out, "The NMI watchdog uses a counter; sysctl kernel.nmi_watchdog=0 "
 				   "frees it.\n");
 }
 

@@ -196,7 +196,7 @@ void finding_move_away(struct check *c, struct finding *f)
 	if (c->samples_dir)
 		target = move_away(c, f->path, &err);
 	else
-		(void)error_set(&err, -EBADMSG, "nothing in it can be saved; delete it");
+		(void)error_set(&err, -EBADMSG, "nothing in it can be recovered; delete it");
 	f->action = target ? ACTION_MOVED : ACTION_LEFT;
 	f->target = target;
 	f->failed = target ? NULL : err.text;

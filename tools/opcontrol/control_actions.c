@@ -94,7 +94,7 @@ static int alone(const struct control_context *context, const char *save_as, str
 	if (!save_as)
 		return session_remove(context->session_dir, "current", err);
 	if (!session_name_valid(save_as))
-		return error_set(err, -EINVAL, "'%s' cannot be the name of a session", save_as);
+		return error_set(err, -EINVAL, "'%s' is not a valid session name", save_as);
 	if (!session_exists(context->session_dir, "current"))
 		return error_set(err, -ENOENT, "%s: no samples to save", context->session_dir);
 	return session_rename(context->session_dir, "current", save_as, err);

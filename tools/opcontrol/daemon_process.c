@@ -90,7 +90,7 @@ int daemon_end(const char *session_dir, struct error *err)
 	if (r == -ENOENT)
 		return error_set(err, -EBUSY,
 				 "%s: pid %u is writing to it, but does not answer as a daemon; "
-				 "end it with 'kill %u'",
+				 "stop it with 'kill %u'",
 				 session_dir, pid, pid);
 	if (r < 0)
 		return r;
@@ -100,5 +100,5 @@ int daemon_end(const char *session_dir, struct error *err)
 		(void)poll(NULL, 0, END_POLL_MS);
 	}
 	return error_set(err, -ETIMEDOUT,
-			 "the daemon (pid %u) has not ended within 20 s; see its log", pid);
+			 "the daemon (pid %u) did not exit within 20 s; see its log", pid);
 }

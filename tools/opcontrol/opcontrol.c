@@ -38,7 +38,7 @@ static bool noted, json;
 static int queue_action(const char *arg, void *target, struct error *err)
 {
 	if (queued == ACTIONS_MAX)
-		return error_set(err, -EINVAL, "more than %d things to do", ACTIONS_MAX);
+		return error_set(err, -EINVAL, "more than %d actions", ACTIONS_MAX);
 	queue[queued].action = target;
 	queue[queued++].arg = arg;
 	return 0;
@@ -55,7 +55,7 @@ static int add_event(const char *arg, void *target _unused_, struct error *err)
 /* An option of OProfile 1.x that has no effect any more. */
 static int note_option(const char *arg _unused_, void *target, struct error *err _unused_)
 {
-	tool_warn("%s has no effect any more", (const char *)target);
+	tool_warn("%s no longer has any effect", (const char *)target);
 	noted = true;
 	return 0;
 }
@@ -65,7 +65,7 @@ static int note_option(const char *arg _unused_, void *target, struct error *err
 	{ letter, name, OPT_CALL, (void *)&control_actions[id], arg, help, queue_action }
 static const struct opt opts[] = {
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "Actions, done in the order given", NULL },
-	DO(0, "setup", ACTION_SETUP, NULL, "store the settings given, and do nothing else"),
+	DO(0, "setup", ACTION_SETUP, NULL, "only store the given settings"),
 	DO(0, "start-daemon", ACTION_START_DAEMON, NULL, "start the daemon without sampling"),
 	DO('s', "start", ACTION_START, NULL, "start sampling, and the daemon if none runs"),
 	DO('d', "dump", ACTION_DUMP, NULL, "write out all samples taken so far, for reports"),
@@ -77,7 +77,7 @@ static const struct opt opts[] = {
 	DO('l', "list-events", ACTION_LIST_EVENTS, NULL, "list the available events"),
 	DO(0, "check", ACTION_CHECK, NULL,
 	  "show what can be profiled here, and how to enable the rest"),
-	DO(0, "init", ACTION_INIT, NULL, "do nothing: there is no kernel module to load any more"),
+	DO(0, "init", ACTION_INIT, NULL, "do nothing (no kernel module is needed)"),
 	DO(0, "deinit", ACTION_DEINIT, NULL, "do --shutdown, then --umount"),
 	DO(0, "mount", ACTION_MOUNT, "[DIR]",
 	  "mount oprofilefs, the daemon's controls as files (/dev/oprofile)"),
@@ -99,9 +99,9 @@ static const struct opt opts[] = {
 	{ 0, "active-domains", OPT_CALL, (void *)"--active-domains", "LIST",
 	  "Xen's other domains are not sampled", note_option },
 	{ 0, "s390hwsampbufsize", OPT_CALL, (void *)"--s390hwsampbufsize", "N",
-	  "the kernel chooses the size of that buffer", note_option },
+	  "the kernel chooses the size of this buffer", note_option },
 	{ 0, "note-table-size", OPT_CALL, (void *)"--note-table-size", "N",
-	  "there is no table of notes", note_option },
+	  "no note table is needed", note_option },
 	OPT_END
 };
 /* clang-format on */

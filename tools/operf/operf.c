@@ -57,32 +57,32 @@ static const struct opt opts[] = {
 	  "samples per second per CPU, by the clock (997 if nothing else samples)", setting_give },
 	{ 0, "force", OPT_FLAG, &force, NULL, "allow samples less than 100 us apart" },
 	{ 0, "driver", OPT_CALL, &given[SETTING_DRIVER], "NAME",
-	  "what takes the samples: auto, bpf, perf (auto)", setting_give },
+	  "driver that takes the samples: auto, bpf, perf (auto)", setting_give },
 	{ 0, "off-cpu", OPT_FLAG, &off_cpu, NULL,
-	  "also measure for how long, and where, it is off the CPU: event OFFCPU" },
+	  "also measure where, and for how long, it is off the CPU (event OFFCPU)" },
 	{ 'g', "callgraph", OPT_CALL, &given[SETTING_CALLGRAPH], "[DEPTH]",
 	  "record the call chain of every sample, up to DEPTH frames (127)", setting_give },
 	{ 0, "callgraph-mode", OPT_CALL, &given[SETTING_CALLGRAPH_MODE], "auto|fp|table",
 	  "find callers by frame pointers or by the images' unwind tables (auto)", setting_give },
 	{ 0, "unwind-memory", OPT_CALL, &given[SETTING_UNWIND_MEMORY], "SIZE",
 	  "memory for unwind tables; chains that need more are cut short (64M)", setting_give },
-	{ 0, NULL, OPT_HEADING, NULL, NULL, "Where it goes", NULL },
+	{ 0, NULL, OPT_HEADING, NULL, NULL, "Output", NULL },
 	{ 'd', "session-dir", OPT_PATH, &session_dir, "DIR",
 	  "directory of the session (./oprofile_data)" },
 	{ 'a', "append", OPT_FLAG, &append, NULL,
 	  "add to the session's current profile instead of moving it to \"previous\"" },
 	{ 't', "separate-thread", OPT_CALL, &given[SETTING_SEPARATE_THREAD], NULL,
-	  "keep threads apart", setting_give },
+	  "separate samples by thread", setting_give },
 	{ 'c', "separate-cpu", OPT_CALL, &given[SETTING_SEPARATE_CPU], NULL,
-	  "keep CPUs apart", setting_give },
+	  "separate samples by CPU", setting_give },
 	{ 0, "separate-cgroup", OPT_CALL, &given[SETTING_SEPARATE_CGROUP], NULL,
-	  "keep cgroups apart: containers, services", setting_give },
+	  "separate samples by cgroup: container, service", setting_give },
 	{ 'k', "vmlinux", OPT_PATH, &vmlinux, "FILE",
-	  "image with symbols of the running kernel (/proc/kallsyms)" },
+	  "image of the running kernel, with symbols (default: /proc/kallsyms)" },
 	{ 'l', "lazy-conversion", OPT_FLAG, &lazy, NULL,
 	  "accepted without effect: samples are always converted at once" },
 	{ 'V', "verbose", OPT_CALL, &given[SETTING_VERBOSE], "LEVEL,...",
-	  "say more: debug, record, convert, misc, sfile, arcs, all", setting_give },
+	  "print more: debug, record, convert, misc, sfile, arcs, all", setting_give },
 	OPT_END
 };
 /* clang-format on */
@@ -121,11 +121,10 @@ static int leave_kernel_out(struct event *events, size_t count, struct error *er
 		return 0;
 	for (i = 0; i < count; i++) {
 		if (!events[i].user)
-			return error_set(
-				err, -EACCES,
-				"event %s: this user may not sample the kernel; run as root, "
-				"or set sysctl kernel.perf_event_paranoid=1",
-				events[i].name);
+			return error_set(err, -EACCES,
+					 "event %s: this user may not sample the kernel; run as "
+					 "root, or set sysctl kernel.perf_event_paranoid=1",
+					 events[i].name);
 		events[i].kernel = false;
 	}
 	log_info("the kernel is not sampled: perf_event_paranoid is %" PRId64, level);
@@ -179,7 +178,7 @@ static int check_owner(const char *directory, struct error *err)
 	if (sudo && parse_u64(sudo, 0, UINT32_MAX, &asking) == 0 && asking == st.st_uid)
 		return 0;
 	return error_set(err, -EPERM,
-			 "%s: belongs to uid %u, who could have root write elsewhere; use another "
+			 "%s: belongs to uid %u, who could redirect root's writes; use another "
 			 "--session-dir",
 			 directory, st.st_uid);
 }
@@ -285,9 +284,8 @@ static uint64_t print_losses(const struct driver_stats *driver, const struct rec
 		all += value;
 	}
 	if (lost_for_others(driver))
-		(void)fprintf(stderr,
-			      "operf: samples of other processes are among those that found "
-			      "the CPU buffers full\n");
+		(void)fprintf(stderr, "operf: some of the samples lost to full CPU buffers may "
+				      "belong to other processes\n");
 	return all;
 }
 
@@ -298,18 +296,15 @@ static void print_no_samples(const struct collector *c, const struct target *tar
 	double period_ms = 1e3 / (double)(event->rate_hz ?: rate_hz());
 
 	if (target->kind == TARGET_COMMAND && event->is_timer)
-		(void)fprintf(
-			stderr,
-			"operf: the command used %.1f ms of CPU time, and a sample comes every "
-			"%.1f ms: let it run longer, or raise --rate\n",
-			(double)target->cpu_ns / 1e6, period_ms);
+		(void)fprintf(stderr,
+			      "operf: no samples: the command used %.1f ms of CPU time, and a "
+			      "sample is taken every %.1f ms; let it run longer, or raise --rate\n",
+			      (double)target->cpu_ns / 1e6, period_ms);
 	else if (event->is_timer)
-		(void)fprintf(stderr, "operf: the target used next to no CPU time\n");
+		(void)fprintf(stderr, "operf: no samples: the target used almost no CPU time\n");
 	else
-		(void)fprintf(
-			stderr,
-			"operf: the event occurred too rarely for one sample: profile longer, "
-			"or lower the count\n");
+		(void)fprintf(stderr, "operf: no samples: the event occurred too rarely; profile "
+				      "longer, or lower the count\n");
 }
 
 /* @word quoted for a shell; caller frees. */
@@ -362,7 +357,7 @@ static void summarise(const struct collector *c, const struct target *target)
 	if (driver.throttled)
 		(void)fprintf(stderr,
 			      "operf: warning: the kernel throttled sampling %" PRIu64
-			      " times, for %.1f ms in all: sample less often\n",
+			      " times, for %.1f ms in all; sample less often\n",
 			      driver.throttled, (double)driver.throttled_ns / 1e6);
 	(void)fprintf(stderr, "operf: %" PRIu64 " samples, %s%" PRIu64 " lost\n",
 		      record.samples - record.lost_samplefile,
@@ -436,8 +431,9 @@ static enum target_kind target_kind_of(char **command)
 	int ways = system_wide + (pid != 0) + (*command != NULL);
 
 	if (ways != 1)
-		exit(tool_usage(ways ? "a command, --pid and --system-wide cannot be combined"
-				     : "say what to profile: a command, --pid or --system-wide"));
+		exit(tool_usage(
+			ways ? "a command, --pid and --system-wide cannot be combined"
+			     : "nothing to profile; give a command, --pid or --system-wide"));
 	if (system_wide)
 		return TARGET_SYSTEM;
 	return pid ? TARGET_PROCESS : TARGET_COMMAND;

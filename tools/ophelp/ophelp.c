@@ -91,10 +91,9 @@ static int unknown_type(const char *name, struct error *err)
 		}
 	}
 	if (least <= strlen(name) / 2)
-		return error_set(err, -EINVAL, "there is no CPU type '%s'; did you mean %s?", name,
-				 nearest);
-	return error_set(err, -EINVAL,
-			 "there is no CPU type '%s'; run ophelp --list-cpu-types for a list", name);
+		return error_set(err, -EINVAL, "no CPU type '%s'; did you mean %s?", name, nearest);
+	return error_set(err, -EINVAL, "no CPU type '%s'; run ophelp --list-cpu-types for a list",
+			 name);
 }
 
 /* Parses a specification into @event, and finds the description of the event. */
@@ -107,7 +106,7 @@ static int find_info(const struct ophelp_place *place, const char *spec, struct 
 		return r;
 	*ret = catalog_event_find(ophelp_catalog(place), event->name);
 	return *ret ? 0
-		    : error_set(err, -ENOENT, "event %s is raw: it has no description",
+		    : error_set(err, -ENOENT, "event %s is raw and has no description",
 				event->name);
 }
 
@@ -213,7 +212,7 @@ static int print_all(struct error *err)
 	if (!i)
 		return error_set(err, -ENOENT,
 				 "no PMU to list: oprofile was built without libpfm4");
-	return count ? 0 : error_set(err, -ENOENT, "no event has '%s' in it", word ?: "");
+	return count ? 0 : error_set(err, -ENOENT, "no event contains '%s'", word ?: "");
 }
 
 static int print_list(const struct ophelp_place *place, struct error *err)
@@ -223,9 +222,8 @@ static int print_list(const struct ophelp_place *place, struct error *err)
 
 	/* What is wrong was a warning when it was read. */
 	if (catalog_problem(ophelp_catalog(place)))
-		return error_set(err, -EBADMSG, "only the clock is left of the events of %s",
-				 place->type->key);
-	return count ? 0 : error_set(err, -ENOENT, "no event has '%s' in it", word ?: "");
+		return error_set(err, -EBADMSG, "no events of %s but the clock", place->type->key);
+	return count ? 0 : error_set(err, -ENOENT, "no event contains '%s'", word ?: "");
 }
 
 static bool is_all(const char *name)
@@ -282,7 +280,7 @@ int main(int argc, char **argv)
 	bool listing = xml || json || word;
 
 	if (ways + listing > 1 || argc - operands > 1)
-		return tool_usage("several actions are asked for; give one");
+		return tool_usage("more than one action given");
 	if (cpu_name && *root)
 		return tool_usage("--cpu-type and --root cannot be combined");
 	if (is_all(cpu_name) && ways)

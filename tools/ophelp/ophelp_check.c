@@ -90,8 +90,7 @@ static int say_collision(const struct check *c, const struct allotment *a, struc
 				    : left == 1 ? " and "
 						: ", ");
 	}
-	return error_set(err, -EBUSY,
-			 "events %s collide: each needs a counter of its own out of %s",
+	return error_set(err, -EBUSY, "events %s collide: each needs its own counter out of %s",
 			 strbuf_text(&names), strbuf_text(&counters));
 }
 

@@ -119,7 +119,7 @@ static void text_event(struct page *p, const struct catalog_event *e, FILE *stre
 		strbuf_fill(&p->out, ' ', EVENT_INDENT);
 		strbuf_adds(&p->out, "Unit masks (default ");
 		add_default(&p->out, e);
-		strbuf_adds(&p->out, e->bitmask ? ", may be added up)\n" : ")\n");
+		strbuf_adds(&p->out, e->bitmask ? ", may be combined)\n" : ")\n");
 		strbuf_fill(&p->out, ' ', EVENT_INDENT);
 		strbuf_adds(&p->out, "----------\n");
 	}

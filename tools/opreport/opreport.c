@@ -103,8 +103,8 @@ static const struct opt opts[] = {
 	{ 0, "no-symbol-cache", OPT_FLAG, &options.no_symbol_cache, NULL,
 	  "neither use nor fill the cache of symbols" },
 	{ 0, "debuginfod", OPT_CALL, &options.profile.fetch, "[PERCENT]",
-	  "get what is missing of images with at least PERCENT of the samples (1) from the servers "
-	  "of $DEBUGINFOD_URLS",
+	  "download missing files of images with at least PERCENT of the samples (1) from "
+	  "$DEBUGINFOD_URLS",
 	  reporting_set_debuginfod },
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "print what is done, on standard error",
 	  reporting_set_verbose },

@@ -18,10 +18,14 @@ static int check_form(struct opreport_options *o, struct error *err)
 	if (!report_form(v->form)->is_for_programs)
 		return 0;
 	if (v->accumulated)
-		return error_set(err, -EINVAL, "--accumulated is for text: %s has no running sums",
-				 report_form(v->form)->name);
+		return error_set(
+			err, -EINVAL,
+			"--accumulated and %s cannot be combined: only text has running sums",
+			report_form(v->form)->name);
 	if (v->global_percent && o->xml)
-		return error_set(err, -EINVAL, "--global-percent: XML has no percentages");
+		return error_set(
+			err, -EINVAL,
+			"--global-percent and --xml cannot be combined: XML has no percentages");
 	return 0;
 }
 
@@ -54,20 +58,20 @@ static int check_rows(const struct opreport_options *o, struct error *err)
 
 	if (v->rows.exclude_dependent && v->rows.merge_lib)
 		return error_set(err, -EINVAL,
-				 "--merge=lib and --exclude-dependent cannot be combined: one puts "
-				 "all libraries together, the other leaves them out");
+				 "--merge=lib and --exclude-dependent cannot be combined: one "
+				 "merges all libraries, the other leaves them out");
 	if (v->calls && v->rows.details)
 		return error_set(err, -EINVAL,
-				 "--callgraph and --details cannot be combined: calls are of whole "
-				 "functions");
+				 "--callgraph and --details cannot be combined: calls are counted "
+				 "between functions");
 	if (v->calls && v->rows.inlines)
 		return error_set(err, -EINVAL,
-				 "--callgraph and --inlines cannot be combined: calls were counted "
-				 "between whole functions; --chains shows inlined ones");
+				 "--callgraph and --inlines cannot be combined: calls are counted "
+				 "between functions; use --chains for inlined ones");
 	if (v->global_percent && v->rows.symbols && !v->rows.details && !v->calls)
 		return error_set(err, -EINVAL,
-				 "--global-percent is for the summary and --details, --callgraph: "
-				 "with --symbols percentages are of all samples anyway");
+				 "--global-percent has no effect on --symbols, whose percentages "
+				 "are of all samples anyway");
 	return 0;
 }
 

@@ -28,7 +28,7 @@ static const struct opt opts[] = {
 static const struct opt_cmdline cmdline = {
 	.tool = "oprofilefs",
 	.usage = "[OPTION]... DIRECTORY",
-	.summary = "Mount the files that control the profiling daemon. Mostly started by "
+	.summary = "Mount the files that control the profiling daemon. Usually started by "
 		   "'opcontrol --mount'; 'opcontrol --umount' or umount ends it.",
 	.opts = opts,
 };
@@ -131,7 +131,7 @@ static int serve(struct fuse_session *session, struct fuse_tree *tree, struct er
 {
 	int stop = open_signals(), r;
 
-	r = stop < 0 ? error_errno(err, -errno, "cannot take signals")
+	r = stop < 0 ? error_errno(err, -errno, "cannot set up signal handling")
 		     : drop_rights(tree->session_dir, err);
 	if (r == 0 && !foreground)
 		leave_caller();
@@ -206,7 +206,7 @@ static int run(const char *session_path, const char *where, struct error *err)
 	clear_dead_mount(where);
 	/* The server would wait for itself. */
 	if (is_hidden_by(session_path, where))
-		return error_set(err, -EINVAL, "%s: mounting there would hide the session in %s",
+		return error_set(err, -EINVAL, "%s: mounting here would hide the session in %s",
 				 where, session_path);
 	if (!foreground)
 		r = enter_background(&ready, err);

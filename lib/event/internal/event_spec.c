@@ -70,7 +70,7 @@ static int split(struct parts *parts)
 
 		if (parts->count == PART_COUNT_)
 			return error_set(parts->err, -EINVAL,
-					 "event '%s': too many colons; it is "
+					 "event '%s': too many colons; the form is "
 					 "NAME:count:unitmask:kernel:user:hypervisor:p",
 					 parts->spec);
 		parts->at[parts->count++] = xstrndup(at, length);
@@ -116,11 +116,13 @@ static int unknown_name(const struct place *place, const char *name, struct erro
 		return error_set(err, -EINVAL, "Invalid event %s; did you mean %s?", name,
 				 nearest->name);
 	if (catalog_size(c) > LISTED_MAX)
-		return error_set(err, -EINVAL, "Invalid event %s; ophelp lists the %zu there are",
+		return error_set(err, -EINVAL,
+				 "Invalid event %s; run ophelp to list the %zu available events",
 				 name, catalog_size(c));
 	for (i = 0; i < catalog_size(c); i++)
 		strbuf_addf(&known, "%s%s", i ? ", " : "", catalog_event_peek(c, i)->name);
-	return error_set(err, -EINVAL, "Invalid event %s; there are %s", name, strbuf_text(&known));
+	return error_set(err, -EINVAL, "Invalid event %s; available: %s", name,
+			 strbuf_text(&known));
 }
 
 /* Reads the count, or the clock's rate. */
@@ -148,7 +150,7 @@ static int bad_mask(const struct parts *parts, const struct catalog_event *info,
 
 	for (i = 0; i < info->mask_count; i++) {
 		mask = &info->masks[i];
-		strbuf_adds(&valid, i ? ", " : "it has ");
+		strbuf_adds(&valid, i ? ", " : "available: ");
 		if (mask->name)
 			strbuf_adds(&valid, mask->name);
 		else
@@ -156,7 +158,7 @@ static int bad_mask(const struct parts *parts, const struct catalog_event *info,
 	}
 	return error_set(parts->err, -EINVAL, "Invalid unit mask %#" PRIx64 " for event %s; %s",
 			 number, info->name,
-			 info->masks ? strbuf_text(&valid) : "it has none, say 0");
+			 info->masks ? strbuf_text(&valid) : "it has no unit masks; use 0");
 }
 
 /* Replaces a mask's value by the number of the mask that has it. Returns -EINVAL if several named
@@ -177,7 +179,7 @@ static int number_of_value(const struct parts *parts, const struct catalog_event
 	}
 	if (count > 1)
 		return error_set(parts->err, -EINVAL,
-				 "Unit mask %#" PRIx64 " of event %s is ambiguous; say one of %s",
+				 "Unit mask %#" PRIx64 " of event %s is ambiguous; use one of %s",
 				 *value, info->name, strbuf_text(&names));
 	if (found)
 		*value = catalog_mask_number(found);
@@ -256,7 +258,8 @@ static int read_precise(struct parts *parts, const struct catalog_event *info, s
 		return 0;
 	if (info->kind != CATALOG_COUNTER)
 		return error_set(parts->err, -EINVAL,
-				 "event %s is no counter's: it cannot be sampled precisely",
+				 "event %s is not counted by a hardware counter, so it cannot be "
+				 "sampled precisely",
 				 info->name);
 	event->precise = event->precise_by = (uint8_t)length;
 	free(parts->at[--parts->count]);
@@ -273,8 +276,7 @@ static int read_where(const struct parts *parts, struct event *event)
 		return -EINVAL;
 	if (!kernel && !user)
 		return error_set(parts->err, -EINVAL,
-				 "event '%s' counts neither in the kernel nor in user programs",
-				 parts->spec);
+				 "event '%s' excludes both the kernel and user space", parts->spec);
 	event->kernel = kernel;
 	event->user = user;
 	event->no_hypervisor = kernel && !hypervisor;
@@ -365,8 +367,8 @@ static int name_pmu_event(const struct parts *parts, const char *pmu, const char
 				 parts->spec, sizeof(event->name) - 1);
 	if (name[strcspn(name, "./ :")] || !*terms)
 		return error_set(parts->err, -EINVAL,
-				 "event '%s': it is PMU/TERM=NUMBER,TERM,.../, without dots and "
-				 "blanks",
+				 "event '%s': not of the form PMU/TERM=NUMBER,TERM,.../ without "
+				 "dots and blanks",
 				 parts->spec);
 	strcpy(event->name, name);
 	strcpy(event->pmu, pmu);
@@ -398,7 +400,7 @@ static int check_precise(const struct parts *parts, const struct evsys_pmu *pmu,
 	if (event->precise_by <= pmu->max_precise)
 		return 0;
 	return error_set(parts->err, -EINVAL,
-			 "event '%s': PMU %s goes no further than precision %" PRIu64, parts->spec,
+			 "event '%s': PMU %s supports precision up to %" PRIu64, parts->spec,
 			 pmu->name, pmu->max_precise);
 }
 
@@ -436,7 +438,7 @@ static int parse_pmu(const struct place *place, struct parts *parts, struct even
 	event->precise_by = (uint8_t)split_pmu(parts->at[PART_NAME], &name, &terms);
 	if (!place->root)
 		return error_set(parts->err, -EINVAL,
-				 "event '%s': PMUs of the kernel are known of this machine only",
+				 "event '%s': the kernel's PMUs are only known for this machine",
 				 parts->spec);
 	if (evsys_pmu(place->root, name, &pmu, parts->err) < 0 ||
 	    encode_pmu(place, parts, &pmu, terms, event) < 0)

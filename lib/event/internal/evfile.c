@@ -82,7 +82,7 @@ static int read_um(struct draft *d, char *value)
 	while ((part = strsep(&value, ","))) {
 		set = evmask_find(&d->f->masks, part);
 		if (!set)
-			return evline_fail(d->l, "there is no unit mask '%s'", part);
+			return evline_fail(d->l, "no unit mask '%s'", part);
 		set->used = true;
 		if (first && set->type != first->type)
 			return evline_fail(d->l, "unit masks '%s' and '%s' differ in type",
@@ -121,7 +121,8 @@ static int read_name(struct draft *d, char *value)
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+";
 
 	if (value[strspn(value, valid)])
-		return evline_fail(d->l, "'%s' is no name: letters, digits, '_', '-', '+'", value);
+		return evline_fail(d->l, "'%s' is not a name (letters, digits, '_', '-', '+')",
+				   value);
 	if (strlen(value) >= EVENT_NAME_MAX)
 		return evline_fail(d->l, "'%s' has more than %d letters", value,
 				   EVENT_NAME_MAX - 1);
@@ -217,7 +218,7 @@ static int read_tag(struct draft *d, char *word)
 	if (i == TAG_COUNT_)
 		return evline_fail(d->l, "unknown tag '%s'", word);
 	if (d->seen & 1U << i)
-		return evline_fail(d->l, "tag '%s' is there twice", word);
+		return evline_fail(d->l, "tag '%s' is given twice", word);
 	if (!*value)
 		return evline_fail(d->l, "tag '%s' has no value", word);
 	d->seen |= 1U << i;
@@ -306,8 +307,7 @@ static int include(void *data, const char *key, const struct evline *l)
 	inner.key = key;
 	inner.depth++;
 	r = read_file(&inner, own ? at->directory + 1 : 0, l->err);
-	return r == -ENOENT ? evline_fail(l, "there is no '%s' of '%s' to include", at->name, key)
-			    : r;
+	return r == -ENOENT ? evline_fail(l, "no '%s' of '%s' to include", at->name, key) : r;
 }
 
 static int read_events(struct reading *at, struct evline *l)

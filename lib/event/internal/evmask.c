@@ -64,7 +64,7 @@ static int read_head(const struct evline *l, char *line, struct evmask *set)
 		else
 			return evline_fail(l, "unknown tag '%s'", word);
 		if (*to)
-			return evline_fail(l, "tag '%.*s' is there twice", (int)(value - word - 1),
+			return evline_fail(l, "tag '%.*s' is given twice", (int)(value - word - 1),
 					   word);
 		if (!*value)
 			return evline_fail(l, "tag '%s' has no value", word);
@@ -130,7 +130,7 @@ static int add_mask(const struct evline *l, char *line, struct evmask *set)
 	}
 	for (i = 0; mask.name && i < set->count; i++)
 		if (set->masks[i].name && !strcmp(set->masks[i].name, mask.name))
-			return evline_fail(l, "mask name '%s' is there twice in '%s'", mask.name,
+			return evline_fail(l, "mask name '%s' is given twice in '%s'", mask.name,
 					   set->name);
 	if (set->count == EVMASK_MAX)
 		return evline_fail(l, "'%s' has more than %d masks", set->name, EVMASK_MAX);
@@ -185,7 +185,7 @@ static int finish_set(const struct evline *at, struct evmask *set)
 	if (parse_u64(set->default_text, 0, UINT32_MAX, &number) == 0 ? default_number(set, number)
 								      : default_name(set))
 		return 0;
-	return evline_fail(&l, "default '%s' of unit mask '%s' is none of its masks",
+	return evline_fail(&l, "default '%s' of unit mask '%s' is not one of its masks",
 			   set->default_text, set->name);
 }
 
@@ -198,7 +198,7 @@ static int start_set(struct evmask_table *t, const struct evline *l, char *line,
 		return -EBADMSG;
 	for (i = 0; i < t->count; i++)
 		if (t->sets[i].path == set.path && !strcmp(t->sets[i].name, set.name))
-			return evline_fail(l, "unit mask '%s' is there twice", set.name);
+			return evline_fail(l, "unit mask '%s' is defined twice", set.name);
 	array_grow(&t->sets, t->count + 1, &t->room);
 	t->sets[t->count++] = set;
 	return 0;

@@ -26,7 +26,7 @@ static void read_file(struct annotate *a, const struct gather_file *f, uint32_t 
 
 	if (sfile_open(f->path, &sf, &err) < 0) {
 		a->bad++;
-		log_warn("%s; the file is skipped", err.text);
+		log_warn("%s; file skipped", err.text);
 		return;
 	}
 	if (a->read++ == 0)
@@ -203,7 +203,7 @@ static void add_unwanted(struct annotate *a, const struct annotate_view *v)
 
 	for (i = 0; i < v->symbol_count; i++)
 		if (!v->symbols[i].is_wanted)
-			annotate_add_rest(a, ANNOTATE_NONE, "in symbols that were not asked for",
+			annotate_add_rest(a, ANNOTATE_NONE, "in symbols that were not selected",
 					  v->symbols[i].counts);
 }
 

@@ -330,7 +330,7 @@ static void print_unread_lines(struct printing *p, bool has_source)
 			line = MIN(line, (uint64_t)p->file->heads[p->next_head].line);
 		print_prefix(p, (unsigned int)line);
 		(void)fprintf(p->out, "(line %u%s)", (unsigned int)line,
-			      has_source ? ": behind the end of the file" : "");
+			      has_source ? ": beyond the end of the file" : "");
 		print_heads(p, (unsigned int)line);
 		(void)putc_unlocked('\n', p->out);
 	}
@@ -357,8 +357,7 @@ static void print_body(struct printing *p, FILE *in)
 	if (in) {
 		print_lines(p, in);
 		if (ferror(in))
-			log_warn("%s: its end is missing, it cannot be read: %s", p->source,
-				 strerror(errno));
+			log_warn("%s: its end is missing: %s", p->source, strerror(errno));
 	}
 	print_unread_lines(p, in && !ferror(in));
 	free(p->lines);
@@ -455,7 +454,7 @@ static bool is_shown(struct annotate *a, const struct source_file *file)
 		return false;
 	if ((c->include_files.count && !patterns_match_path(&c->include_files, file->path)) ||
 	    patterns_match_path(&c->exclude_files, file->path)) {
-		annotate_add_rest(a, ANNOTATE_NONE, "in source files that were not asked for",
+		annotate_add_rest(a, ANNOTATE_NONE, "in source files that were not selected",
 				  file->counts);
 		return false;
 	}

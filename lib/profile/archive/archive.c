@@ -57,7 +57,7 @@ static struct archive_file *add_file(struct plan *p, const char *from, const cha
 	uintptr_t known;
 
 	if (!archive_path_is_safe(to)) {
-		log_warn("%s: would lie outside the archive; it is left out", to);
+		log_warn("%s: would be stored outside the archive; skipped", to);
 		return NULL;
 	}
 	map_for_each_of(&a->by_target, hash, known)
@@ -68,7 +68,7 @@ static struct archive_file *add_file(struct plan *p, const char *from, const cha
 			continue;
 		if (!strcmp(f->from, from))
 			return f;
-		log_warn("%s: %s has its place in the archive; it is left out", from, f->from);
+		log_warn("%s: %s already has that path in the archive; skipped", from, f->from);
 		return NULL;
 	}
 	array_grow(&a->files, a->count + 1, &a->room);
@@ -187,7 +187,7 @@ static void add_package(struct plan *p, const struct elffile *ef, const char *pl
 
 static void leave_out(struct plan *p, const struct gather_image *image, const char *why)
 {
-	log_warn("%s: %s; it is left out", image->display, why);
+	log_warn("%s: %s; skipped", image->display, why);
 	p->out->left_out++;
 }
 
@@ -306,8 +306,8 @@ static void add_kernel(struct plan *p, const struct gather_image *image)
 		p->out->live_kernel = true;
 	else
 		leave_out(p, image,
-			  "another kernel runs now than was profiled, and the session has no copy "
-			  "of its symbols");
+			  "the kernel that was profiled no longer runs, and the session has no "
+			  "copy of its symbols");
 }
 
 static void add_image(struct plan *p, uint32_t index, const struct sfile_header *header)
@@ -345,7 +345,7 @@ static void add_image_of(struct plan *p, const struct gather_file *f)
 	if (p->done[f->image])
 		return;
 	if (callgraph_arcs_header(f, &header, &err) < 0)
-		log_warn("%s; its image is left out", err.text);
+		log_warn("%s; its image is skipped", err.text);
 	else
 		add_image(p, f->image, &header);
 }
@@ -360,7 +360,7 @@ static void add_arcs(struct plan *p, const struct gather_file *f)
 	if (!p->config->arcs)
 		return;
 	if (callgraph_arcs_write(p->gather, f, p->config->arcs, &path, &err) < 0) {
-		log_warn("%s; who called whom is not whole in the archive", err.text);
+		log_warn("%s; the archive's call graph is incomplete", err.text);
 		return;
 	}
 	below = path + strlen(p->config->arcs) + 1 + strlen(p->session->name) + 1;
@@ -438,8 +438,8 @@ static int write_kernel(const char *directory, struct error *err)
 	if (r < 0)
 		return r;
 	if (ranges.hidden) {
-		log_warn("the kernel's symbols are left out: its addresses are hidden; run as "
-			 "root, after 'sysctl kernel.kptr_restrict=1' if it is 2, or 'sysctl "
+		log_warn("the kernel's symbols are left out, because its addresses are hidden; run "
+			 "as root, after 'sysctl kernel.kptr_restrict=1' if it is 2, or 'sysctl "
 			 "kernel.kptr_restrict=0 kernel.perf_event_paranoid=1'");
 	} else {
 		r = path_make_parents(to, 0755, err);
@@ -457,7 +457,7 @@ int archive_write(const struct archive *a, const char *directory, struct error *
 	size_t i;
 
 	if (access(place, F_OK) == 0)
-		return error_set(err, -EEXIST, "%s: there is an archive already", directory);
+		return error_set(err, -EEXIST, "%s: already contains an archive", directory);
 	for (i = 0; r == 0 && i < a->count; i++) {
 		_cleanup_free_ char *to = path_under(directory, a->files[i].to);
 

@@ -87,7 +87,7 @@ static void warn_missing(struct sources *s, const char *path, const struct look 
 {
 	if (map_set(&s->missing, hash_bytes(path, strlen(path)), s))
 		return;
-	log_warn("no source %s (looked for %s); --search-dirs can name where it is", path,
+	log_warn("source %s not found (tried %s); use --search-dirs", path,
 		 strbuf_text(&l->places));
 }
 

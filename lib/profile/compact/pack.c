@@ -64,7 +64,7 @@ int pack_create(const char *path, struct pack_writer **ret, struct error *err)
 	_cleanup_(pack_writer_freep) struct pack_writer *w = xcalloc(1, sizeof(*w));
 
 	if (access(path, F_OK) == 0)
-		return error_set(err, -EEXIST, "%s: is there already", path);
+		return error_set(err, -EEXIST, "%s: already exists", path);
 	w->path = xstrdup(path);
 	w->temporary = xasprintf("%s.%d.tmp", path, (int)getpid());
 	w->room = ZSTD_CStreamOutSize();
@@ -114,8 +114,7 @@ int pack_add(struct pack_writer *w, const char *name, const void *bytes, size_t 
 	int r;
 
 	if (!pack_name_is_safe(name))
-		return error_set(err, -EINVAL, "%s: a file cannot have that name: %s", w->path,
-				 name);
+		return error_set(err, -EINVAL, "%s: not a valid file name: %s", w->path, name);
 	r = put_header(w, name, size, mtime, err);
 	if (r == 0)
 		r = put(w, bytes, size, ZSTD_e_continue, err);

@@ -70,7 +70,7 @@ static int check_events(const struct gather *g, struct error *err)
 		strbuf_addf(&list, "%s%s with count %lld", i ? ", " : "", classes.classes[i].event,
 			    (long long)classes.classes[i].count);
 	return error_set(err, -EINVAL,
-			 "gprof knows one kind of sample, and several are there: %s; choose with "
+			 "gprof takes one event, but the profile has several: %s; choose with "
 			 "event:NAME or count:N",
 			 strbuf_text(&list));
 }
@@ -85,11 +85,10 @@ static int select_image(const struct gather *g, uint32_t *ret, struct error *err
 	if (image == GATHER_NONE)
 		image = only_image(g, true, &applications);
 	if (image == GATHER_NONE)
-		return error_set(err, -EINVAL,
-				 "gprof knows one program at a time, and samples are in several: "
-				 "%s; name one",
-				 applications.length ? strbuf_text(&applications)
-						     : strbuf_text(&all));
+		return error_set(
+			err, -EINVAL,
+			"gprof takes one program, but the profile has several: %s; name one",
+			applications.length ? strbuf_text(&applications) : strbuf_text(&all));
 	*ret = image;
 	return check_events(g, err);
 }
@@ -110,7 +109,7 @@ static void read_files(struct collect *c, bool arcs, struct samples *ret,
 		if (f->image != c->image || f->callee != (arcs ? c->image : GATHER_NONE))
 			continue;
 		if (callgraph_arcs_read(f, 0, ret, &header, &err) < 0)
-			log_warn("%s; the file is skipped", err.text);
+			log_warn("%s; file skipped", err.text);
 		else if (ret_header->version == 0)
 			*ret_header = header;
 	}
@@ -231,8 +230,7 @@ static int open_program(struct collect *c, struct binaries *bs, const struct sfi
 
 	binary_open(bs, c->image, header, &c->binary);
 	if (image->id.kind != SNAME_ROOT || !c->binary.file)
-		return error_set(err, -ENODATA,
-				 "%s: there is no file with symbols of it that gprof could read",
+		return error_set(err, -ENODATA, "%s: no file with symbols that gprof can read",
 				 image->display);
 	c->symtab = c->binary.symtab;
 	find_strings(c);
@@ -256,8 +254,7 @@ int gprof_collect(const struct gather *g, struct binaries *bs, double threshold,
 	*stats = (struct gprof_stats){ 0 };
 	read_files(&c, false, &flat, &header);
 	if (flat.count == 0)
-		return error_set(err, -ENODATA, "%s: no samples are in it",
-				 g->images[c.image].display);
+		return error_set(err, -ENODATA, "%s: no samples in it", g->images[c.image].display);
 	r = open_program(&c, bs, &header, err);
 	if (r == 0) {
 		sum_symbols(&c, &flat);

@@ -45,7 +45,7 @@ static void add_loss(struct losses *l, const char *name, uint64_t value, const s
 		l->list[l->count++] = (struct loss){
 			.name = xstrdup(name),
 			.meaning = c ? counter_meaning(c)
-				     : xstrdup("of a counter that this version does not know"),
+				     : xstrdup("(a counter unknown to this version)"),
 			.is_samples = c && c->kind == COUNTER_LOST,
 		};
 	}

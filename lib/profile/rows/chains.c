@@ -91,10 +91,10 @@ int chains_open(struct chains *c, struct gather *g, const struct spec *spec, str
 	}
 	if (failed < 0 || c->source_count)
 		return failed;
-	return error_set(err, -ENODATA,
-			 "%s: no call chains were sampled there; --callgraph of operf or opcontrol "
-			 "takes them",
-			 g->sessions[0].samples);
+	return error_set(
+		err, -ENODATA,
+		"%s: no call chains were recorded; profile with --callgraph (operf, opcontrol)",
+		g->sessions[0].samples);
 }
 
 bool *chains_images(const struct chains *c)
@@ -277,8 +277,7 @@ static int judge(struct collect *c, uint32_t context, uint32_t image)
 	if (known && strcmp(known, x->event) && !c->out->quality_only)
 		return error_set(
 			c->err, -EINVAL,
-			"call chains are reported of one event at a time: choose event:%.*s "
-			"or event:%.*s",
+			"a call-chain report takes one event; choose event:%.*s or event:%.*s",
 			(int)strcspn(known, "."), known, (int)strcspn(x->event, "."), x->event);
 	if (!known)
 		c->out->event = xstrdup(x->event);

@@ -109,8 +109,8 @@ static int check_classes(const struct classes *a, const struct classes *b, struc
 	return error_set(err, -EINVAL,
 			 "the two profiles have different columns: the first %s; the second %s; %s",
 			 strbuf_text(&first), strbuf_text(&second),
-			 by_axis ? "--merge=all puts processes, threads and CPUs together"
-				 : "choose what both have, with event:NAME or count:N");
+			 by_axis ? "use --merge=all to merge processes, threads and CPUs"
+				 : "choose what both have with event:NAME or count:N");
 }
 
 /* --- rows --- */

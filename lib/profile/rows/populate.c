@@ -246,7 +246,7 @@ static void read_file(struct populate *p, size_t i, struct current *cur, uint64_
 
 	if (file_prefetch_take(&p->files, i, &sf, &err) < 0) {
 		p->job->stats.bad++;
-		log_warn("%s; it is skipped", err.text);
+		log_warn("%s; skipped", err.text);
 		return;
 	}
 	if (p->job->stats.read++ == 0)

@@ -16,29 +16,27 @@ static const double worth_percent = 0.5, line_percent = 0.1;
 
 /* What is the matter and what helps; NULL: nothing is the matter. */
 static const char *const remedies[ROW_KIND_COUNT_] = {
-	[ROW_UNNAMED] = "code that no symbol names; its debug package or --debuginfod may name it",
+	[ROW_UNNAMED] = "code without a symbol; install its debug package or try --debuginfod",
 	[ROW_NO_SYMBOLS] = "stripped; install its debug package or try --debuginfod",
-	[ROW_NO_FILE] =
-		"not on this machine; --root or --image-path says where it is, or try --debuginfod",
-	[ROW_UNREADABLE] = "its file cannot be read; a warning above says why",
-	[ROW_CHANGED] =
-		"another file now; --image-path says where the old one is, or try --debuginfod",
-	[ROW_ANONYMOUS] = "code made at run time that nobody told of; see man opjit",
+	[ROW_NO_FILE] = "not on this machine; find it with --root, --image-path or --debuginfod",
+	[ROW_UNREADABLE] = "its file cannot be read; see the warning above",
+	[ROW_CHANGED] = "changed since it was profiled; find the old file with --image-path or "
+			"--debuginfod",
+	[ROW_ANONYMOUS] = "JIT code without symbols; start the JIT compiler with its perf map or "
+			  "agent, see opjit(5)",
 };
-static const char *const hidden_remedy =
-	"only its process could see it, in a root or mounts of its own; --image-path says where a "
-	"copy is, or try --debuginfod";
+static const char *const hidden_remedy = "only visible in the mount namespace of its container; "
+					 "find a copy with --image-path or --debuginfod";
 /* In the kernel, by the name of the image; the last row is for modules. */
 static const struct {
 	const char *image, *remedy;
 } kernel_remedies[] = {
-	{ "no-vmlinux",
-	  "all of the kernel: its addresses were hidden, or left out by --no-vmlinux; "
-	  "profile as root, with the sysctl kernel.kptr_restrict at most 1" },
-	{ "unknown", "code in the kernel that was gone before its name could be looked up" },
-	{ "/proc/kallsyms", "the session has no copy of the kernel's symbols, and those of the "
-			    "kernel that runs do not fit; --root=DIR takes DIR/proc/kallsyms" },
-	{ NULL, "the session has no symbols of it; --image-path says where a module's file is" },
+	{ "no-vmlinux", "the whole kernel: its addresses were hidden, or --no-vmlinux was given; "
+			"profile as root, with sysctl kernel.kptr_restrict=1" },
+	{ "unknown", "code that left the kernel before its name could be looked up" },
+	{ "/proc/kallsyms", "the session has no copy of the kernel's symbols, and the running "
+			    "kernel is another; --root=DIR reads DIR/proc/kallsyms" },
+	{ NULL, "the session has no symbols of it; find a module's file with --image-path" },
 };
 
 static int heavier(const void *a, const void *b)
@@ -130,7 +128,7 @@ static void print_image(const struct unresolved *u, const struct unresolved_imag
 	if (i->why != ROW_NO_SYMBOLS && i->why != ROW_UNNAMED && image->manifest &&
 	    image->manifest->host && *image->manifest->host) {
 		text_visible(&host, image->manifest->host);
-		(void)fprintf(out, " (it was %s here)", strbuf_text(&host));
+		(void)fprintf(out, " (it was %s on this machine)", strbuf_text(&host));
 	}
 	if (image->manifest && image->manifest->build_id.size)
 		(void)fprintf(out, " (build-id %s)", build_id_text(&image->manifest->build_id, id));
@@ -145,7 +143,7 @@ void unresolved_text(const struct unresolved *u, const struct gather *g, FILE *o
 		return;
 	(void)fprintf(out, "\nWithout a symbol: %.1f %% of the samples", percent_of(u, u->samples));
 	if (u->ranges)
-		(void)fprintf(out, ", of which %.1f %% are named by where their code lies",
+		(void)fprintf(out, "; %.1f %% are shown as [file+offset]",
 			      percent_of(u, u->ranges));
 	(void)fputs("\n", out);
 	for (i = 0; i < u->count && i < SHOWN_MAX; i++)

@@ -291,7 +291,7 @@ static int say_conflict(const struct classes *c, enum class_axis a, enum class_a
 	add_difference(&text, c, first);
 	strbuf_adds(&text, " and in ");
 	add_difference(&text, c, second);
-	strbuf_adds(&text, ", but one report has columns for one of them; give ");
+	strbuf_adds(&text, ", but a report has columns for only one of them; use ");
 	add_remedy(&text, first);
 	strbuf_adds(&text, ", or ");
 	add_remedy(&text, second);

@@ -182,7 +182,7 @@ static void add_arcs(struct walk *w)
 	size_t i;
 
 	if (r < 0 && r != -ENOENT)
-		log_warn("%s; who called whom is not known", err.text);
+		log_warn("%s; the call graph is missing", err.text);
 	for (i = 0; r == 0 && i < chain_arcs_count(s->arcs); i++) {
 		const struct chain_arcs_file *arcs = chain_arcs_at(s->arcs, i);
 		struct gather_file *file = add_name(w, &arcs->name);
@@ -197,7 +197,7 @@ static void skip_file(const char *path _unused_, const struct error *why, void *
 	struct walk *w = data;
 
 	w->g->skipped++;
-	log_warn("%s; it is skipped", why->text);
+	log_warn("%s; skipped", why->text);
 }
 
 static void add_session(struct gather *g, const char *name, const char *samples)
@@ -215,7 +215,7 @@ static void add_session(struct gather *g, const char *name, const char *samples)
 				      .samples = arena_strdup(&g->arena, samples) };
 	if (manifest_open(samples, false, &s->manifest, &err) < 0) {
 		s->manifest = NULL;
-		log_warn("%s; what images are called is not known", err.text);
+		log_warn("%s; the names of images are missing", err.text);
 	} else if (manifest_damaged(s->manifest)) {
 		log_warn("%s/images: %zu damaged lines are skipped", samples,
 			 manifest_damaged(s->manifest));
@@ -270,35 +270,32 @@ static int say_no_session(const struct spec *spec, const char *session_dir, stru
 
 		if (access(samples, R_OK | X_OK) < 0 && errno == EACCES)
 			return error_errno(err, -EACCES,
-					   "%s: the profile is another user's: read it as that "
-					   "user or as root",
+					   "%s: the profile belongs to another user; read it as "
+					   "that user or as root",
 					   samples);
 	}
-	if (access(session_dir, F_OK) < 0) {
-		return error_errno(
-			err, -errno,
-			"%s: no profile there (operf COMMAND makes one in ./oprofile_data, "
-			"opcontrol --start one in /var/lib/oprofile; --session-dir=DIR "
-			"reads another)",
-			session_dir);
-	}
+	if (access(session_dir, F_OK) < 0 && errno == ENOENT)
+		return error_set(err, -ENOENT,
+				 "%s: no profile found; make one with 'operf COMMAND' (in "
+				 "./oprofile_data) or 'opcontrol --start' (in /var/lib/oprofile), "
+				 "or use --session-dir=DIR",
+				 session_dir);
+	if (access(session_dir, F_OK) < 0)
+		return error_errno(err, -errno, "%s", session_dir);
 	(void)session_list(session_dir, list_session, &list, NULL);
 	if (list.count && all_excluded(spec))
-		r = error_set(
-			err, -ENODATA,
-			"%s: session-exclude leaves out all sessions that are asked for; there "
-			"is: %s",
-			session_dir, strbuf_text(&list.text));
+		r = error_set(err, -ENODATA,
+			      "%s: session-exclude leaves out all selected sessions; available: %s",
+			      session_dir, strbuf_text(&list.text));
 	else if (list.count)
-		r = error_set(err, -ENOENT, "%s: no session '%s' there; there is: %s", session_dir,
+		r = error_set(err, -ENOENT, "%s: no session '%s'; available: %s", session_dir,
 			      wanted->count ? wanted->values[0] : "current",
 			      strbuf_text(&list.text));
 	else
-		r = error_set(
-			err, -ENOENT,
-			"%s: holds no session yet; profile something first (operf COMMAND, or "
-			"opcontrol --start)",
-			session_dir);
+		r = error_set(err, -ENOENT,
+			      "%s: contains no session yet; profile something first (operf "
+			      "COMMAND, or opcontrol --start)",
+			      session_dir);
 	strbuf_done(&list.text);
 	return r;
 }
@@ -319,15 +316,15 @@ static int add_sessions(struct gather *g, const struct spec *spec, const char *s
 		return say_no_session(spec, session_dir, err);
 	for (i = 0; i < wanted->count; i++)
 		if (missing[i])
-			log_warn("%s: no session '%s' there", session_dir, wanted->values[i]);
+			log_warn("%s: no session '%s'", session_dir, wanted->values[i]);
 	return 0;
 }
 
 static int say_nothing_there(const struct gather *g, struct error *err)
 {
 	return error_set(err, -ENODATA,
-			 "%s: holds no sample files%s; nothing was sampled yet, or it was "
-			 "not written out (opcontrol --dump)",
+			 "%s: contains no sample files%s; nothing was sampled yet, or it was not "
+			 "written out (opcontrol --dump)",
 			 g->sessions[0].samples, g->skipped ? " that can be read" : "");
 }
 

@@ -85,9 +85,9 @@ static int check_values(enum spec_tag tag, const struct spec_values *values, str
 	size_t i;
 
 	if (values->count == 0)
-		return error_set(err, -EINVAL, "%s: has no value after the colon", tags[tag].name);
+		return error_set(err, -EINVAL, "%s: no value after the colon", tags[tag].name);
 	if (tags[tag].kind == ONE && values->count > 1)
-		return error_set(err, -EINVAL, "%s: takes one value only", tags[tag].name);
+		return error_set(err, -EINVAL, "%s: takes only one value", tags[tag].name);
 	for (i = 0; tags[tag].kind == NUMBER && i < values->count; i++)
 		if (strcmp(values->values[i], "all") &&
 		    parse_u64(values->values[i], 0, UINT32_MAX, &number) < 0)
@@ -104,9 +104,8 @@ static int check_path(const char *word, struct error *err)
 	if (!colon || memchr(word, '/', (size_t)(colon - word)) || access(word, F_OK) == 0)
 		return 0;
 	return error_set(err, -EINVAL,
-			 "'%s': there is no tag '%.*s:' (if it is a file, give its path with a "
-			 "slash)",
-			 word, (int)(colon - word), word);
+			 "'%s': no tag '%.*s:'; if it is a file, write its path with a slash", word,
+			 (int)(colon - word), word);
 }
 
 static bool is_brace(const char *word)
@@ -130,8 +129,7 @@ static int parse_word(const char *word, struct spec *spec, struct error *err)
 		return r;
 	}
 	if (spec->of[tag].count)
-		return error_set(err, -EINVAL,
-				 "%s: is given twice; its values can stand in one list",
+		return error_set(err, -EINVAL, "%s: is given twice; put its values in one list",
 				 tags[tag].name);
 	split_values(value, &spec->of[tag]);
 	return check_values(tag, &spec->of[tag], err);

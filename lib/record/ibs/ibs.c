@@ -90,7 +90,7 @@ static int add_event(const char *name, void *data)
 	struct event event = { 0 };
 
 	if (!e || e->kind != p->kind)
-		return error_set(p->err, -EINVAL, "no IBS %s event '%s', the nearest is %s",
+		return error_set(p->err, -EINVAL, "no IBS %s event '%s'; did you mean %s?",
 				 ibs_kinds[p->kind].name, name, nearest(name));
 	(void)snprintf(event.name, sizeof(event.name), "%s", e->name);
 	event.count = p->terms.count;

@@ -41,7 +41,7 @@ static FILE *file_of(struct ibs_log *log, enum ibs_log_file which)
 	if (path_make_parents(path, 0755, NULL) == 0)
 		log->files[which] = fopen(path, "ae");
 	if (!log->files[which]) {
-		log_warn("%s: %s: samples are not written there", path, strerror(errno));
+		log_warn("%s: %s: IBS samples are not logged there", path, strerror(errno));
 		log->failed = true;
 		return NULL;
 	}

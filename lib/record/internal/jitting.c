@@ -193,8 +193,7 @@ static void read_sources(struct maker *m, struct parser *parser, uint64_t now)
 			i++;
 			continue;
 		}
-		log_warn("%s: code of process %u that it tells of further on has no names",
-			 err.text, m->tgid);
+		log_warn("%s: code of process %u after this point has no names", err.text, m->tgid);
 		jit_source_free(m->sources[i]);
 		m->sources[i] = m->sources[--m->source_count];
 	}
@@ -290,8 +289,8 @@ static void tell_dropped(struct maker *m)
 	size_t dropped = jit_dropped(m->jit);
 
 	if (dropped > m->told)
-		log_warn("process %u: %zu pieces of its code are impossible or too many, and have "
-			 "no names",
+		log_warn("process %u: %zu pieces of its code are invalid or too many, and have no "
+			 "names",
 			 m->tgid, dropped);
 	m->told = dropped;
 }

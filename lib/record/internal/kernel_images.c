@@ -50,8 +50,8 @@ static void explain(const struct kernel_images *k, const struct error *err)
 			 "root, after 'sysctl kernel.kptr_restrict=1' if it is 2, or 'sysctl "
 			 "kernel.kptr_restrict=0 kernel.perf_event_paranoid=1'");
 	else
-		log_warn("%s/proc/kallsyms does not say where the kernel lies: kernel samples will "
-			 "have no symbols",
+		log_warn("%s/proc/kallsyms does not give the address of the kernel: kernel samples "
+			 "will have no symbols",
 			 k->root);
 }
 

@@ -98,8 +98,7 @@ uint64_t store_opener_failed(struct store_opener *o, int code, const struct erro
 	uint64_t at = clock_now_ns() + RETRY_NS;
 
 	if (is_news(o, code))
-		log_error("%s: its samples are lost and counted in stats/lost_samplefile",
-			  err->text);
+		log_error("%s: its samples are lost (counted in stats/lost_samplefile)", err->text);
 	if (error_is_of_machine(code))
 		o->retry_at = at;
 	return at;
@@ -112,7 +111,7 @@ void store_opener_complain(struct store_opener *o, const struct store_key *key, 
 	if (!is_news(o, code))
 		return;
 	path = file_path(o, key);
-	log_error("cannot write %s: %s: its samples are lost and counted in stats/lost_samplefile",
+	log_error("cannot write %s: %s: its samples are lost (counted in stats/lost_samplefile)",
 		  path, strerror(-code));
 }
 

@@ -91,14 +91,13 @@ static struct kallsyms *load_live(const struct gather_session *s,
 				  const struct manifest_image *profiled)
 {
 	static const char *const remedy =
-		"its samples are shown without symbols (--root=DIR takes those of "
-		"DIR/proc/kallsyms)";
+		"its samples are shown without symbols (--root=DIR reads DIR/proc/kallsyms)";
 	bool known = profiled && profiled->build_id.size, running = is_running(profiled);
 	struct kallsyms *live = NULL;
 	struct error err = ERROR_INIT;
 
 	if (known && !running) {
-		log_warn("another kernel runs now than was profiled, and the session has no copy "
+		log_warn("the kernel that was profiled no longer runs, and the session has no copy "
 			 "of its symbols: %s",
 			 remedy);
 	} else if (!known && is_older_than_boot(s->samples)) {
@@ -108,8 +107,8 @@ static struct kallsyms *load_live(const struct gather_session *s,
 	} else if (kallsyms_load_live(NULL, &live, &err) < 0) {
 		log_warn("%s; samples in the kernel are shown without symbols", err.text);
 	} else if (!running) {
-		log_warn("symbols of the kernel are those of the kernel that runs now: the session "
-			 "does not say whether it is the one that was profiled");
+		log_warn("kernel symbols are those of the running kernel, which may differ from "
+			 "the one that was profiled");
 	}
 	return live;
 }
@@ -196,7 +195,7 @@ static struct symtab *load_named(struct filefind *found, const char *name,
 		}
 		if (profiled && profiled->size && elffile_build_id(ef) &&
 		    !build_id_equal(profiled, elffile_build_id(ef))) {
-			log_warn("%s: is not the module that was profiled", path);
+			log_warn("%s: not the module that was profiled", path);
 			elffile_close(ef);
 			continue;
 		}
@@ -265,8 +264,8 @@ static void warn_no_vmlinux(struct kernel_binaries *k)
 	if (k->warned_hidden)
 		return;
 	k->warned_hidden = true;
-	log_warn("the kernel is shown as a whole (no-vmlinux): its addresses were hidden "
-		 "when it was profiled, or left out by --no-vmlinux; profile as root, with "
+	log_warn("the kernel is shown as one image (no-vmlinux), because its addresses were hidden "
+		 "when it was profiled, or --no-vmlinux was given; profile as root with "
 		 "kernel.kptr_restrict at most 1, or with kernel.kptr_restrict=0 and "
 		 "kernel.perf_event_paranoid at most 1");
 }
@@ -331,7 +330,7 @@ static struct elffile *try_kernel(const char *path, const struct build_id *id)
 		return NULL;
 	}
 	if (id && id->size && elffile_build_id(ef) && !build_id_equal(id, elffile_build_id(ef))) {
-		log_warn("%s: is not the kernel that was profiled", path);
+		log_warn("%s: not the kernel that was profiled", path);
 		return NULL;
 	}
 	return STEAL(ef);
@@ -418,7 +417,7 @@ static bool open_vmlinux(struct kernel_binaries *k, const struct gather_image *i
 		return false;
 	symtab_hold(st, ef, elfsym_release);
 	if (!elfsym_load(ef, NULL, ELFSYM_FROM_TEXT, st)) {
-		log_warn("%s: has no symbols", elffile_path(ef));
+		log_warn("%s: no symbols", elffile_path(ef));
 		return false;
 	}
 	symtab_settle(st);
@@ -435,8 +434,8 @@ static bool open_core(struct kernel_binaries *k, const struct gather_image *imag
 	bool known = profiled && profiled->build_id.size;
 	struct elffile *ef;
 
-	ret->no_code = "symbols only: no vmlinux was found (--vmlinux, --image-path), and another "
-		       "kernel runs now than was profiled";
+	ret->no_code = "symbols only: no vmlinux was found (--vmlinux, --image-path), and the "
+		       "kernel that was profiled no longer runs";
 	if (!*k->config.root && known && !is_running(profiled))
 		return false;
 	ret->no_code = "symbols only: no vmlinux was found (--vmlinux, --image-path), and "

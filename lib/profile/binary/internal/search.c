@@ -129,7 +129,7 @@ static void warn_changed(const struct search *s)
 		return;
 	if (m->build_id.size)
 		log_warn("%s is not the file that was profiled (build-id %s, profiled was %s): its "
-			 "samples are shown without symbols; --image-path=DIR can name the old one",
+			 "samples are shown without symbols; --image-path=DIR finds the old one",
 			 elffile_path(s->changed), id ? build_id_text(id, is) : "none",
 			 build_id_text(&m->build_id, was));
 	else

@@ -46,8 +46,7 @@ static int write_image(struct compact *c, const struct archive_file *f, struct e
 	binary_open(c->binaries, f->image, f->header, &b);
 	if (!b.file && !binary_find(c->binaries, f->image, f->header, &b)) {
 		/* Replaced since the files were listed: as if it had been so before. */
-		log_warn("%s: the file there is no more the one that was profiled; it is left out",
-			 f->from);
+		log_warn("%s: the file is no longer the one that was profiled; skipped", f->from);
 		return 0;
 	}
 	r = compact_image(&b, &c->used.of[f->image], f->header->is_kernel, &bytes, &size, err);
@@ -177,7 +176,7 @@ static int write_kallsyms(struct compact *c, const struct archive_file *f, struc
 	_cleanup_(kallsyms_freep) struct kallsyms *k = NULL;
 
 	if (kallsyms_load(f->from, &k, err) < 0) {
-		log_warn("%s; it is left out", err->text);
+		log_warn("%s; skipped", err->text);
 		return 0;
 	}
 	return put_kernel(c, f, k, err);

@@ -133,14 +133,14 @@ static int take_file(struct unpack *u, const struct pack_header *h, const char *
 
 	if (!pack_name_is_safe(name))
 		return error_set(u->err, -EBADMSG,
-				 "%s: a file in it would lie outside: '%s'; it is not read",
-				 u->path, name);
+				 "%s: not unpacked: '%s' would be outside the archive", u->path,
+				 name);
 	r = path_make_parents(to, 0700, u->err);
 	if (r < 0)
 		return r;
 	fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
 	if (fd < 0 && errno == EEXIST)
-		return error_set(u->err, -EBADMSG, "%s: holds %s twice", u->path, name);
+		return error_set(u->err, -EBADMSG, "%s: contains %s twice", u->path, name);
 	if (fd < 0)
 		return error_errno(u->err, -errno, "cannot create %s", to);
 	r = take_content(u, h, fd, to);
@@ -157,13 +157,13 @@ static int take_records(struct unpack *u, const struct pack_header *h)
 	int r;
 
 	if (h->size > PACK_NAME_MAX + PACK_BLOCK || u->name)
-		return bad(u, "a record in it is too long");
+		return bad(u, "a record is too long");
 	r = take(u, u->buffer, h->size);
 	if (r < 0)
 		return r;
 	if (!pack_format_find(u->buffer, h->size, "path", &value, &size) ||
 	    memchr(value, '\0', size))
-		return bad(u, "a record in it makes no sense");
+		return bad(u, "a record is malformed");
 	u->name = xstrndup(value, size);
 	return take_padding(u, h->size);
 }
@@ -175,15 +175,16 @@ static int take_entry(struct unpack *u, const struct pack_header *h)
 	if (h->size > PACK_BYTES_MAX || (u->bytes += h->size) > PACK_BYTES_MAX ||
 	    ++u->files > PACK_FILES_MAX)
 		return error_set(u->err, -EBADMSG,
-				 "%s: is not read: it would be larger than %" PRIu64
+				 "%s: not unpacked: it would be larger than %" PRIu64
 				 " GiB or %d files (at %s)",
 				 u->path, PACK_BYTES_MAX >> 30, PACK_FILES_MAX, h->name);
 	if (h->kind == PACK_EXTENDED)
 		return take_records(u, h);
 	if (h->kind != PACK_REGULAR)
-		return error_set(u->err, -EBADMSG,
-				 "%s: %s in it is no regular file; no oparchive wrote that",
-				 u->path, h->name);
+		return error_set(
+			u->err, -EBADMSG,
+			"%s: %s in it is not a regular file, so oparchive did not write it",
+			u->path, h->name);
 	name = u->name ? STEAL(u->name) : xstrdup(h->name);
 	return take_file(u, h, name);
 }
@@ -198,7 +199,7 @@ static int check_end(struct unpack *u)
 	if (r < 0)
 		return r;
 	if (!pack_format_is_end(block) || u->name)
-		return bad(u, "is damaged at its end");
+		return bad(u, "the end is damaged");
 	while (!u->is_frame_end) {
 		size_t left;
 
@@ -209,9 +210,9 @@ static int check_end(struct unpack *u)
 		if (ZSTD_isError(left))
 			return bad(u, ZSTD_getErrorName(left));
 		if (left && r == 0)
-			return bad(u, "is cut short at its end");
+			return bad(u, "the end is cut short");
 		if (left && u->in.pos < u->in.size)
-			return bad(u, "goes on behind its end");
+			return bad(u, "data after the end");
 		u->is_frame_end = left == 0;
 	}
 	return 0;
@@ -225,8 +226,8 @@ static int unpack_all(struct unpack *u)
 
 	while ((r = take(u, block, sizeof(block))) == 0 && !pack_format_is_end(block)) {
 		if (pack_format_parse(block, &h) < 0)
-			return bad(u, u->files ? "is damaged: a file's header makes no sense"
-					       : "is no archive of oparchive");
+			return bad(u, u->files ? "damaged: a file's header is malformed"
+					       : "not an archive of oparchive");
 		r = take_entry(u, &h);
 		if (r < 0)
 			return r;
@@ -242,7 +243,7 @@ static int check_magic(struct unpack *u)
 	if (r < 0)
 		return r;
 	if (u->in.size < 4 || memcmp(u->piece, "\x28\xb5\x2f\xfd", 4))
-		return bad(u, "is no archive of oparchive (nor a directory with one)");
+		return bad(u, "not an archive of oparchive, nor a directory with one");
 	return 0;
 }
 

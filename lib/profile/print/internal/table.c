@@ -205,7 +205,8 @@ void table_print_left_out(const struct report *r, const struct container *c, FIL
 	print_note(c, c->beyond_rows, c->beyond, why, out);
 	if (!c->unchosen_rows)
 		return;
-	(void)fprintf(out, "(%zu row%s not chosen, and in no percentage:", c->unchosen_rows,
+	(void)fprintf(out,
+		      "(%zu row%s not selected, and not part of any percentage:", c->unchosen_rows,
 		      c->unchosen_rows == 1 ? "" : "s");
 	for (i = 0; i < c->class_count; i++)
 		(void)fprintf(out, "%s %" PRIu64 " sample%s", i ? ";" : "", c->unchosen[i],

@@ -180,7 +180,7 @@ static void read_arcs(struct collect *c, uint32_t index)
 		(void)error_set(&err, -EIO, "%s: could not be read at first", f->path);
 	if (err.code) {
 		c->job->stats.bad++;
-		log_warn("%s; it is skipped", err.text);
+		log_warn("%s; skipped", err.text);
 		samples_clear(&c->batch);
 		return;
 	}

@@ -79,7 +79,7 @@ void spec_explain_note(struct spec_explain *n, int tag, const struct sname *name
 		note_value(&n->parts[tag], value_of(SPEC_IMAGE, name));
 }
 
-/* " (there is: A, B)"; where files have nothing but "all", they were not separated by this. */
+/* " (available: A, B)"; where files have nothing but "all", they were not separated by this. */
 static void add_present(struct strbuf *out, enum spec_tag tag, const struct spec_explain_part *part)
 {
 	size_t i;
@@ -88,7 +88,7 @@ static void add_present(struct strbuf *out, enum spec_tag tag, const struct spec
 		strbuf_addf(out, " (samples are not kept by %s)", spec_tag_what(tag));
 		return;
 	}
-	strbuf_adds(out, " (there is: ");
+	strbuf_adds(out, " (available: ");
 	for (i = 0; i < SPEC_EXPLAIN_SHOWN_MAX && part->present[i]; i++)
 		strbuf_addf(out, "%s%s", i ? ", " : "", part->present[i]);
 	strbuf_adds(out, part->more ? ", ...)" : ")");
@@ -117,9 +117,9 @@ int spec_explain_say(const struct spec_explain *n, const struct spec *spec, stru
 
 		if (!part->rejected)
 			continue;
-		strbuf_adds(&text, text.length ? "; of the others " : "");
+		strbuf_adds(&text, text.length ? "; of the rest, " : "");
 		add_given(&text, spec, (enum spec_tag)i);
-		strbuf_addf(&text, " leaves out %zu of %zu", part->rejected, left);
+		strbuf_addf(&text, " excludes %zu of %zu", part->rejected, left);
 		add_present(&text, (enum spec_tag)i, part);
 		left -= part->rejected;
 	}
