@@ -25,6 +25,7 @@ struct elffile {
 	bool is_unpacked;
 	void *unpacked; /* contents of a compressed file; NULL: not compressed, or libdw has them */
 	uint64_t mtime, size;
+	bool is_subset;		  /* of the file that was profiled: see ELFFILE_ORIGINAL */
 	struct segment *segments; /* PT_LOAD */
 	size_t segment_count;
 	uint64_t *bases; /* of the sections of a relocatable file */
@@ -107,6 +108,7 @@ static void read_original_size(struct elffile *ef)
 	if (memcmp(note + 12, owner, sizeof(owner)))
 		return;
 	note += 12 + sizeof(owner);
+	ef->is_subset = true;
 	ef->size = big ? get_be32(note) | (uint64_t)get_be32(note + 4) << 32 : get_le64(note);
 }
 
@@ -403,11 +405,37 @@ const Elf_Data *elffile_data(const struct elf_section *section)
 	return data && data->d_buf && data->d_size ? data : NULL;
 }
 
+/* An ELF subset has code at other offsets than the original: its sections say where. */
+static const void *subset_bytes(const struct elffile *ef, uint64_t offset, uint64_t size)
+{
+	struct elf_section s;
+	uint64_t address;
+	size_t i;
+
+	if (!elffile_address(ef, offset, &address))
+		return NULL;
+	for (i = 0; i < ef->section_count; i++) {
+		const Elf_Data *data;
+		uint64_t at;
+
+		if (!elffile_section(ef, i, &s) || !elffile_section_is_code(ef, &s))
+			continue;
+		at = address - elffile_section_base(ef, i);
+		data = at < s.header.sh_size ? elffile_data(&s) : NULL;
+		if (data && at < data->d_size && size <= data->d_size - at)
+			return (const char *)data->d_buf + at;
+	}
+	return NULL;
+}
+
 const void *elffile_bytes(const struct elffile *ef, uint64_t offset, uint64_t size)
 {
 	size_t length;
-	const char *raw = elf_rawfile(ef->elf, &length);
+	const char *raw;
 
+	if (ef->is_subset)
+		return subset_bytes(ef, offset, size);
+	raw = elf_rawfile(ef->elf, &length);
 	return raw && offset <= length && size <= length - offset ? raw + offset : NULL;
 }
 

@@ -81,7 +81,8 @@ bool elffile_section_is_code(const struct elffile *ef, const struct elf_section 
 /* The section's bytes, or NULL if it has none in this file. */
 const Elf_Data *elffile_data(const struct elf_section *section);
 
-/* @size bytes of the file from @offset on; NULL if it is shorter. */
+/* @size bytes of the file from @offset on; NULL if it is shorter. Of an ELF subset, code of the
+ * original from its @offset on; NULL if the subset does not contain it. */
 const void *elffile_bytes(const struct elffile *ef, uint64_t offset, uint64_t size);
 
 /* Reads .gnu_debuglink: the name of the debug file and its CRC. False if there is none. */

@@ -70,6 +70,7 @@ static void one_symbol_is_kept_with_code_and_lines(void)
 		struct elf_subset_symbol one = { "marked_second", NULL, start, end - start };
 		struct elf_subset slim = { ef, &run, 1, &one, 1, sections };
 		const struct lines_call *calls = NULL;
+		const void *code, *code_was = elffile_bytes(ef, sym->offset, end - start);
 		struct disasm_insn a, b;
 		struct lines_place at;
 		size_t size = 0;
@@ -96,6 +97,9 @@ static void one_symbol_is_kept_with_code_and_lines(void)
 		CHECK(found && found->offset == sym->offset && found->end == sym->end);
 		CHECK(build_id_equal(elffile_build_id(ef), elffile_build_id(back)));
 		CHECK_EQ(elffile_size(back), elffile_size(ef));
+		code = elffile_bytes(back, sym->offset, end - start);
+		CHECK(code && code_was && !memcmp(code, code_was, end - start));
+		CHECK(!elffile_bytes(back, sym->offset, end - start + 1));
 		l = lines_new(back, NULL);
 		check_line(l, start, "/src/a.c", 70000);
 		check_line(l, start + 1, "/src/b.c", 3);
