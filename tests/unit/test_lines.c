@@ -116,6 +116,27 @@ static void a_stripped_file_has_no_lines(void)
 	CHECK(!lines_find(p.lines, 0x1000, &at));
 }
 
+/* libelf unpacks a compressed section in memory, and from then on its header says that it was
+ * never compressed. A second reader of the open file (the callers in a report) must not look for
+ * it in the file. */
+static void compressed_lines_can_be_read_twice(void)
+{
+	_cleanup_(program_done) struct program p = { 0 };
+	_cleanup_(lines_freep) struct lines *again = NULL;
+	struct elf_section section;
+	struct lines_place one, other;
+	uint64_t address;
+
+	program_open("lib-stripped.so", true, &p);
+	again = lines_new(p.ef, p.debug);
+	address = symbol_called(&p, "marked_second")->address;
+	CHECK(elffile_find_section(p.debug, ".debug_line", &section));
+	if (!CHECK(lines_find(p.lines, address, &one) && lines_find(again, address, &other)))
+		return;
+	CHECK_STR(other.file, one.file);
+	CHECK_EQ(other.line, one.line);
+}
+
 /* mix() of demo.h is inlined into hot() on line 10 of demo.c; in a relocatable file, too, whose
  * debug information is relocated first. */
 static void inlined_calls_are_known(void)
@@ -157,4 +178,4 @@ static void inlined_calls_are_known(void)
 
 TESTS(T(inlined_calls_are_known), T(functions_start_on_their_lines),
       T(paths_of_sources_are_absolute), T(addresses_outside_the_code_have_no_line),
-      T(a_stripped_file_has_no_lines))
+      T(a_stripped_file_has_no_lines), T(compressed_lines_can_be_read_twice))

@@ -37,22 +37,29 @@ static enum dwarf_section section_called(const char *name, enum dwarf_kind kind)
 	return DWARF_SECTION_COUNT_;
 }
 
-/* The section's bytes: from the mapped file, or unpacked by libelf. */
-static struct span section_bytes(Elf_Scn *scn, const GElf_Shdr *header, bool is_old_style,
-				 const uint8_t *map, size_t size)
+/* The section's bytes: from the mapped file, or unpacked by libelf. A section that libelf has
+ * unpacked, now or for an earlier reader of the file, is not in the file as its header says. */
+static struct span section_bytes(Elf *elf, Elf_Scn *scn, bool is_old_style, struct span map)
 {
+	size_t raw_size = 0;
+	GElf_Shdr header;
 	const Elf_Data *data;
+	const char *raw;
 
-	if (header->sh_type == SHT_NOBITS)
+	if (!gelf_getshdr(scn, &header) || header.sh_type == SHT_NOBITS)
 		return span_of("", 0);
-	if (header->sh_flags & SHF_COMPRESSED)
+	if (header.sh_flags & SHF_COMPRESSED)
 		(void)elf_compress(scn, 0, 0);
 	else if (is_old_style)
 		(void)elf_compress_gnu(scn, 0, 0);
-	else if (map && header->sh_offset <= size && header->sh_size <= size - header->sh_offset)
-		return span_of(map + header->sh_offset, header->sh_size);
 	data = elf_getdata(scn, NULL);
-	return data && data->d_buf ? span_of(data->d_buf, data->d_size) : span_of("", 0);
+	if (!data || !data->d_buf)
+		return span_of("", 0);
+	raw = elf_rawfile(elf, &raw_size);
+	if (raw && header.sh_offset <= map.left && data->d_size <= map.left - header.sh_offset &&
+	    data->d_buf == raw + header.sh_offset)
+		return span_of(map.at + header.sh_offset, data->d_size);
+	return span_of(data->d_buf, data->d_size);
 }
 
 /* Whether any code is linked to the address 0. */
@@ -92,7 +99,7 @@ struct dwarf_file *dwarf_file_new(Elf *elf, enum dwarf_kind kind, const void *ma
 		section = name ? section_called(name, kind) : DWARF_SECTION_COUNT_;
 		if (section != DWARF_SECTION_COUNT_ && !f->sections[section].left)
 			f->sections[section] =
-				section_bytes(scn, &header, name[1] == 'z', map, size);
+				section_bytes(elf, scn, name[1] == 'z', span_of(map, size));
 	}
 	read_units(f);
 	return f;
