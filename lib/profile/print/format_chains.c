@@ -18,10 +18,22 @@
 /* Below its chain's line a frame is indented. */
 static const char indent[] = "    ";
 
-/* Whether a share is not shown. */
-static bool is_below(const struct report *r, const struct chains *c, uint64_t samples)
+/* What --top and --threshold leave out: chains, stacks or functions, and their samples. */
+struct left_out {
+	size_t count;
+	uint64_t samples;
+};
+
+/* Whether the @i-th in the order of samples is shown. If not, adds @own samples to @left. */
+static bool take(const struct report *r, size_t i, uint64_t samples, uint64_t own,
+		 struct left_out *left)
 {
-	return container_share(samples, c->samples) < r->view->threshold;
+	if ((!r->view->top || i < r->view->top) &&
+	    container_share(samples, r->chains->samples) >= r->view->threshold)
+		return true;
+	left->count++;
+	left->samples += own;
+	return false;
 }
 
 static void print_line(struct strbuf *line, FILE *out)
@@ -54,37 +66,31 @@ static void print_frames(const struct report *r, const struct chains *c,
 	}
 }
 
-/* How many chains there were that are not shown. */
-static void print_hidden(const struct chains *c, size_t count, uint64_t samples, FILE *out)
+static void print_left_out(const struct report *r, struct left_out left, FILE *out)
 {
-	if (!count)
-		return;
-	(void)fprintf(out, "(%zu %s not shown: %" PRIu64 " samples, %.4g %%)\n", count,
-		      count == 1 ? "chain" : "chains", samples,
-		      container_share(samples, c->samples));
-}
+	bool functions = r->view->chains == CHAINS_CHILDREN;
 
-static bool is_shown(const struct report *r, const struct chains *c, size_t i, uint64_t samples)
-{
-	return (!r->view->top || i < r->view->top) && !is_below(r, c, samples);
+	if (!left.count)
+		return;
+	(void)fprintf(out, "(%zu %s%s not shown: %" PRIu64 " samples%s, %.4g %%)\n", left.count,
+		      functions ? "function" : "chain", left.count == 1 ? "" : "s", left.samples,
+		      functions ? " in them" : "",
+		      container_share(left.samples, r->chains->samples));
 }
 
 static void print_chains(const struct report *r, const struct chains *c, FILE *out)
 {
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
-	uint64_t hidden = 0;
-	size_t i, shown = 0;
+	struct left_out left = { 0 };
+	size_t i;
 
 	if (!r->view->no_header)
 		(void)fprintf(out, "samples  %%        application\n");
 	for (i = 0; i < c->line_count; i++) {
 		const struct chains_line *l = &c->lines[i];
 
-		if (!is_shown(r, c, i, l->samples)) {
-			hidden += l->samples;
+		if (!take(r, i, l->samples, l->samples, &left))
 			continue;
-		}
-		shown++;
 		chains_add_counts(&line, c, l->samples);
 		text_visible(&line, report_image(r, l->app));
 		print_line(&line, out);
@@ -92,7 +98,7 @@ static void print_chains(const struct report *r, const struct chains *c, FILE *o
 		if (strcmp(c->ends[l->end].name, "complete"))
 			(void)fprintf(out, "%s(%s)\n", indent, c->ends[l->end].name);
 	}
-	print_hidden(c, c->line_count - shown, hidden, out);
+	print_left_out(r, left, out);
 }
 
 /* --- folded stacks --- */
@@ -100,6 +106,7 @@ static void print_chains(const struct report *r, const struct chains *c, FILE *o
 struct folded {
 	char *text;
 	uint64_t samples;
+	bool is_left_out;
 };
 
 /* A function's name as a part of a folded stack: no semicolon in it, nothing a terminal obeys; the
@@ -156,7 +163,7 @@ static size_t fold_all(const struct report *r, const struct chains *c, struct fo
 	size_t i, n = 0;
 
 	for (i = 0; i < c->line_count; i++)
-		list[i] = (struct folded){ fold(r, c, &c->lines[i]), c->lines[i].samples };
+		list[i] = (struct folded){ fold(r, c, &c->lines[i]), c->lines[i].samples, false };
 	qsort(list, c->line_count, sizeof(*list), compare_folded);
 	for (i = 0; i < c->line_count; i++) {
 		if (n && !strcmp(list[n - 1].text, list[i].text)) {
@@ -170,15 +177,43 @@ static size_t fold_all(const struct report *r, const struct chains *c, struct fo
 	return n;
 }
 
+static int compare_samples(const void *a, const void *b)
+{
+	const struct folded *x = *(struct folded *const *)a, *y = *(struct folded *const *)b;
+
+	return x->samples != y->samples ? (x->samples < y->samples) - (x->samples > y->samples)
+					: compare_folded(x, y);
+}
+
+/* Marks the stacks that are not shown. */
+static struct left_out cut_folded(const struct report *r, struct folded *list, size_t count)
+{
+	_cleanup_free_ struct folded **order = xcalloc(count + 1, sizeof(*order));
+	struct left_out left = { 0 };
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		order[i] = &list[i];
+	qsort(order, count, sizeof(struct folded *), compare_samples);
+	for (i = 0; i < count; i++)
+		order[i]->is_left_out = !take(r, i, order[i]->samples, order[i]->samples, &left);
+	return left;
+}
+
+/* The samples of stacks that are not shown keep their width in a flame graph. */
 static void print_folded(const struct report *r, const struct chains *c, FILE *out)
 {
 	_cleanup_free_ struct folded *list = NULL;
 	size_t i, n = fold_all(r, c, &list);
+	struct left_out left = cut_folded(r, list, n);
 
 	for (i = 0; i < n; i++) {
-		(void)fprintf(out, "%s %" PRIu64 "\n", list[i].text, list[i].samples);
+		if (!list[i].is_left_out)
+			(void)fprintf(out, "%s %" PRIu64 "\n", list[i].text, list[i].samples);
 		free(list[i].text);
 	}
+	if (left.count)
+		(void)fprintf(out, "[rest] %" PRIu64 "\n", left.samples);
 }
 
 /* --- functions --- */
@@ -211,7 +246,8 @@ static void print_children(const struct report *r, const struct chains *c, FILE 
 {
 	_cleanup_free_ const struct row **rows = sorted_rows(c);
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
-	size_t i, shown = 0;
+	struct left_out left = { 0 };
+	size_t i;
 
 	if (!r->view->no_header)
 		(void)fprintf(out, "children %%        self     %%        image name"
@@ -220,9 +256,8 @@ static void print_children(const struct report *r, const struct chains *c, FILE 
 		const struct row *row = rows[i];
 		size_t column;
 
-		if (!is_shown(r, c, i, row->counts[CHAINS_INCLUSIVE]))
+		if (!take(r, i, row->counts[CHAINS_INCLUSIVE], row->counts[CHAINS_SELF], &left))
 			continue;
-		shown++;
 		chains_add_counts(&line, c, row->counts[CHAINS_INCLUSIVE]);
 		chains_add_counts(&line, c, row->counts[CHAINS_SELF]);
 		column = line.length;
@@ -233,9 +268,7 @@ static void print_children(const struct report *r, const struct chains *c, FILE 
 		report_add_name(&line, row, 0);
 		print_line(&line, out);
 	}
-	if (shown < c->rows.count)
-		(void)fprintf(out, "(%zu %s not shown)\n", c->rows.count - shown,
-			      c->rows.count - shown == 1 ? "function" : "functions");
+	print_left_out(r, left, out);
 }
 
 void report_chains_text(const struct report *r, FILE *out)
@@ -296,15 +329,27 @@ static void write_function(const struct report *r, const struct chains *c, const
 	json_bool(j, "kernel", c->is_kernel[row->image]);
 }
 
+static void write_left_out(const struct chains *c, struct left_out left, struct json *j)
+{
+	if (!left.count)
+		return;
+	json_open(j, "hidden", '{');
+	json_u64(j, "rows", left.count);
+	json_u64(j, "samples", left.samples);
+	json_double(j, "percent", container_share(left.samples, c->samples));
+	json_close(j, '}');
+}
+
 static void write_chains(const struct report *r, const struct chains *c, struct json *j)
 {
+	struct left_out left = { 0 };
 	size_t i, k;
 
 	json_open(j, "chains", '[');
 	for (i = 0; i < c->line_count; i++) {
 		const struct chains_line *l = &c->lines[i];
 
-		if (!is_shown(r, c, i, l->samples))
+		if (!take(r, i, l->samples, l->samples, &left))
 			continue;
 		json_line(j);
 		json_open(j, NULL, '{');
@@ -322,33 +367,40 @@ static void write_chains(const struct report *r, const struct chains *c, struct 
 		json_close(j, '}');
 	}
 	json_close(j, ']');
+	write_left_out(c, left, j);
 }
 
 static void write_folded(const struct report *r, const struct chains *c, struct json *j)
 {
 	_cleanup_free_ struct folded *list = NULL;
 	size_t i, n = fold_all(r, c, &list);
+	struct left_out left = cut_folded(r, list, n);
 
 	json_open(j, "stacks", '[');
 	for (i = 0; i < n; i++) {
-		json_line(j);
-		json_open(j, NULL, '{');
-		json_string(j, "stack", list[i].text);
-		json_u64(j, "samples", list[i].samples);
-		json_close(j, '}');
+		if (!list[i].is_left_out) {
+			json_line(j);
+			json_open(j, NULL, '{');
+			json_string(j, "stack", list[i].text);
+			json_u64(j, "samples", list[i].samples);
+			json_close(j, '}');
+		}
 		free(list[i].text);
 	}
 	json_close(j, ']');
+	write_left_out(c, left, j);
 }
 
 static void write_children(const struct report *r, const struct chains *c, struct json *j)
 {
 	_cleanup_free_ const struct row **rows = sorted_rows(c);
+	struct left_out left = { 0 };
 	size_t i;
 
 	json_open(j, "functions", '[');
 	for (i = 0; i < c->rows.count; i++) {
-		if (!is_shown(r, c, i, rows[i]->counts[CHAINS_INCLUSIVE]))
+		if (!take(r, i, rows[i]->counts[CHAINS_INCLUSIVE], rows[i]->counts[CHAINS_SELF],
+			  &left))
 			continue;
 		json_line(j);
 		json_open(j, NULL, '{');
@@ -358,6 +410,7 @@ static void write_children(const struct report *r, const struct chains *c, struc
 		json_close(j, '}');
 	}
 	json_close(j, ']');
+	write_left_out(c, left, j);
 }
 
 void report_chains_json(const struct report *r, FILE *out)
