@@ -80,15 +80,22 @@ static int read_register(void *data, __u32 number, __u64 *ret)
 	return CHAIN_GOES_ON;
 }
 
-/* Replaces the frame by its caller's: by its rule or, if there is none, by the frame pointer.
- * Returns CHAIN_GOES_ON, or why there is no caller. Not inlined: its stack frame would be added to
- * those of the functions that look up a mapping, and all that are nested may not exceed 512 bytes
- * together. */
+/* An unwind_read_fn for code. */
+static int read_code(void *data, __u64 address, __u64 *ret)
+{
+	if (config.by_frame_pointers || bpf_probe_read_user(ret, sizeof(*ret), (void *)address))
+		return CHAIN_END_UNREADABLE;
+	return CHAIN_GOES_ON;
+}
+
+/* Replaces the frame by its caller's, by its rule or a guess. Returns CHAIN_GOES_ON, or why there
+ * is no caller. Not inlined: its stack frame would be added to those of the functions that look up
+ * a mapping, and all that are nested may not exceed 512 bytes together. */
 static __noinline __u32 go_to_caller(const struct run *run, struct unwinding *u,
 				     const struct mapping *v)
 {
 	bool is_file = v->place == SAMPLE_FILE || v->place == SAMPLE_VDSO;
-	__u32 why = config.by_frame_pointers ? CHAIN_END_FP_END : CHAIN_END_NO_CODE;
+	__u32 why = config.by_frame_pointers ? CHAIN_END_FP_END : CHAIN_END_NO_CODE, end;
 	struct unwind_frame frame = u->frame;
 	const struct unwind_rule *rule = NULL;
 
@@ -99,16 +106,17 @@ static __noinline __u32 go_to_caller(const struct run *run, struct unwinding *u,
 			return why;
 	}
 	if (rule && !unwind_is_hole(rule)) {
+		u->rule = *rule;
 		u->astray = CHAIN_END_NO_MAPPING;
-		why = unwind_apply(&frame, rule, UNWIND_MACHINE, read_stack, read_register, u);
 	} else {
+		unwind_guess(&frame, UNWIND_MACHINE, read_code, u, &u->rule);
 		u->astray = rule ? CHAIN_END_NO_RULE : why;
-		why = unwind_by_fp(&frame, read_stack, u);
-		if (why != CHAIN_GOES_ON)
-			why = u->astray;
 	}
+	end = unwind_apply(&frame, &u->rule, UNWIND_MACHINE, read_stack, read_register, u);
 	u->frame = frame;
-	return why;
+	if (end != CHAIN_GOES_ON && u->astray != CHAIN_END_NO_MAPPING)
+		return u->astray;
+	return end;
 }
 
 /* Handles one frame, for bpf_loop(): returns 1 at the end of the chain. */

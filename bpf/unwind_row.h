@@ -46,6 +46,7 @@ enum unwind_cfa {
 	UNWIND_CFA_SIGNAL, /* the kernel's rt_sigframe is at sp */
 	UNWIND_CFA_END,	   /* the outermost frame: it has no caller */
 	UNWIND_CFA_INDEX,  /* [sp + cfa + 8 * register ->reg] + add: large numbers in OpenSSL */
+	UNWIND_CFA_GUESS,  /* base + cfa, if it looks like a frame: never in a table */
 };
 
 /* Why a rule is empty. */

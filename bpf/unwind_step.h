@@ -7,10 +7,10 @@
  *	struct unwind_frame f = { .pc = pc, .sp = sp, .exact = 1, .first = 1 };
  *	enum chain_end stop;
  *	do {
- *		const struct unwind_rule *rule = ...;	of unwind_lookup_pc(&f)
- *		stop = unwind_is_hole(rule)
- *			? unwind_by_fp(&f, read_memory, data)
- *			: unwind_apply(&f, rule, UNWIND_X86_64, read_memory, read_reg, data);
+ *		struct unwind_rule rule = ...;	of unwind_lookup_pc(&f)
+ *		if (unwind_is_hole(&rule))
+ *			unwind_guess(&f, UNWIND_X86_64, read_code, data, &rule);
+ *		stop = unwind_apply(&f, &rule, UNWIND_X86_64, read_memory, read_reg, data);
  *	} while (stop == CHAIN_GOES_ON);
  *
  * A saved register is read only when a rule is based on it; most are never read.
@@ -188,33 +188,43 @@ static __always_inline int unwind_return_address(const struct unwind_frame *f,
 	return CHAIN_GOES_ON;
 }
 
-/* Leaves code without unwind information: assembler, what just-in-time compilers generate, and all
- * code of images without a table. Most of it keeps a frame pointer. Returns CHAIN_GOES_ON;
- * otherwise the frame pointer does not look like one. The caller must also make sure that the new
- * PC is in executable memory. */
-static __always_inline int unwind_by_fp(struct unwind_frame *f, unwind_read_fn *read, void *data)
-{
-	__u64 fp = 0, pc = 0;
-
-	if (unwind_reg_value(&f->fp, read, data, &fp) != CHAIN_GOES_ON || fp < f->sp || (fp & 7) ||
-	    read(data, fp + 8, &pc) != CHAIN_GOES_ON)
-		return CHAIN_END_NO_RULE;
-	if (pc < 4096 || pc >> 56)
-		return CHAIN_END_NO_RULE;
-	f->pc = pc & ((1ULL << 48) - 1);
-	f->sp = fp + 16;
-	f->fp.value = fp;
-	f->fp.where = UNWIND_REG_SAVED;
-	f->bx.where = UNWIND_REG_LOST;
-	f->exact = 0;
-	f->first = 0;
-	return CHAIN_GOES_ON;
-}
-
-/* Whether @rule says that nothing describes the code, which is then left by unwind_by_fp(). */
+/* Whether @rule says that nothing describes the code: unwind_guess() has another one then. */
 static __always_inline int unwind_is_hole(const struct unwind_rule *rule)
 {
 	return rule->cfa == UNWIND_CFA_NONE && rule->base == UNWIND_WHY_NO_ROW;
+}
+
+/* Stores a rule for code without unwind information: assembler, what just-in-time compilers
+ * generate, and all code of images without a table. The trampoline that a signal's handler returns
+ * to and that of CPython are known by their bytes, which @code reads; other code is expected to
+ * keep a frame pointer. The caller must make sure that the PC which the rule leads to is in
+ * executable memory. */
+static __always_inline void unwind_guess(const struct unwind_frame *f, enum unwind_machine machine,
+					 unwind_read_fn *code, void *data, struct unwind_rule *ret)
+{
+	int arm = machine == UNWIND_AARCH64;
+	/* mov x8, #139; svc #0, or mov $15, %rax and the first byte of syscall: rt_sigreturn(2).
+	 * What is interrupted there is in the system call, at the end of the code. */
+	const __u64 signal = arm ? 0xd4000001d2801168 : 0x0f0000000fc0c748;
+	__u64 at = !f->exact ? f->pc : f->pc - (arm ? 8 : 9), bytes = 0;
+
+	*ret = (struct unwind_rule){
+		.cfa = UNWIND_CFA_GUESS,
+		.base = UNWIND_BASE_FP,
+		.saves = UNWIND_SAVES(UNWIND_AT_CFA, UNWIND_LOST, UNWIND_AT_CFA),
+		.cfa_offset = 16,
+		.ra = -1,
+		.fp = -2,
+	};
+	if (code(data, at, &bytes) != CHAIN_GOES_ON)
+		return;
+	if (bytes == signal) {
+		ret->cfa = UNWIND_CFA_SIGNAL;
+	} else if (!arm && !f->exact && (bytes & 0xffffffffff) == 0xc308c48348) {
+		/* add $8, %rsp; ret */
+		ret->base = UNWIND_BASE_SP;
+		ret->saves = UNWIND_SAVES(UNWIND_SAME, UNWIND_SAME, UNWIND_AT_CFA);
+	}
 }
 
 /* Replaces *@f with its caller's frame, by @rule. Returns CHAIN_GOES_ON, or why there is no caller:
@@ -248,6 +258,8 @@ static __always_inline int unwind_apply(struct unwind_frame *f, const struct unw
 	 * another frame, like code that catches an exception. */
 	if (!f->exact && cfa <= f->sp)
 		return CHAIN_END_NO_PROGRESS;
+	if (rule->cfa == UNWIND_CFA_GUESS && (cfa < f->sp + 16 || cfa & 7 || pc < 4096 || pc >> 48))
+		return CHAIN_END_NO_RULE;
 	if (!pc)
 		return CHAIN_END_COMPLETE;
 	f->pc = pc;

@@ -19,9 +19,10 @@ struct unwinding {
 	__u64 registers[32]; /* of the interrupted frame, by their DWARF numbers */
 	struct cpu_registers saved;
 	struct stack_window window;
-	__u32 left;   /* how many more frames may be added */
-	__u32 append; /* false for the first frame, which is the sample itself */
-	__u32 place;  /* index in the map "found" */
+	struct unwind_rule rule; /* of the frame */
+	__u32 left;		 /* how many more frames may be added */
+	__u32 append;		 /* false for the first frame, which is the sample itself */
+	__u32 place;		 /* index in the map "found" */
 	__u32 end;
 	__u32 astray; /* why the chain ends if the frame's PC is not code */
 	__u32 reserved;

@@ -1,14 +1,17 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unwind/unwind_chain.h"
 
-/* Leaves code without a rule by its frame pointer. Returns @why if that leads nowhere. */
-static enum chain_end leave_by_fp(struct unwind_frame *f, const struct unwind_from *from,
-				  enum chain_end why)
+/* Leaves code without a rule by a guess. Returns @why if that leads nowhere. */
+static enum chain_end leave_by_guess(struct unwind_frame *f, const struct unwind_from *from,
+				     enum chain_end why)
 {
 	const struct unwind_table *table;
+	struct unwind_rule rule;
 	uint64_t pc;
 
-	if (unwind_by_fp(f, from->read, from->data) != CHAIN_GOES_ON ||
+	unwind_guess(f, from->machine, from->code, from->data, &rule);
+	if (unwind_apply(f, &rule, from->machine, from->read, from->reg, from->data) !=
+		    CHAIN_GOES_ON ||
 	    from->find(from->data, unwind_lookup_pc(f), &table, &pc) == CHAIN_END_NO_MAPPING)
 		return why;
 	return CHAIN_GOES_ON;
@@ -24,13 +27,13 @@ enum chain_end unwind_step(struct unwind_frame *f, const struct unwind_from *fro
 
 	stop = from->find(from->data, unwind_lookup_pc(f), &table, &pc);
 	if (stop == CHAIN_END_NO_RULE || stop == CHAIN_END_NO_TABLE)
-		return leave_by_fp(f, from, stop);
+		return leave_by_guess(f, from, stop);
 	if (stop != CHAIN_GOES_ON)
 		return stop;
 	rule = &unwind_rules_all(from->rules, &count)[unwind_table_find(table, pc)];
 	if (unwind_is_hole(rule))
-		return leave_by_fp(f, from, CHAIN_END_NO_RULE);
-	return (enum chain_end)unwind_apply(f, rule, table->machine, from->read, from->reg,
+		return leave_by_guess(f, from, CHAIN_END_NO_RULE);
+	return (enum chain_end)unwind_apply(f, rule, from->machine, from->read, from->reg,
 					    from->data);
 }
 

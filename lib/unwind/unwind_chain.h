@@ -12,14 +12,16 @@
 
 /* The inputs of a walk. */
 struct unwind_from {
+	enum unwind_machine machine;
 	const struct unwind_rules *rules;
 	/* Finds the table of the image that @address is in, and the PC in that table. Returns
 	 * CHAIN_GOES_ON, or why there is none. The table must be valid until the next call. */
 	enum chain_end (*find)(void *data, uint64_t address, const struct unwind_table **ret,
 			       uint64_t *ret_pc);
-	unwind_read_fn *read;
+	unwind_read_fn *read; /* the stack */
+	unwind_read_fn *code; /* code, where nothing describes it */
 	unwind_reg_fn *reg;
-	void *data; /* passed to all three */
+	void *data; /* passed to all four */
 };
 
 /* Replaces *@f by its caller. Returns CHAIN_GOES_ON, or why there is none; *@f is then undefined.

@@ -49,6 +49,8 @@ static const char *rule_text(const struct unwind_rule *r)
 		return "signal";
 	case UNWIND_CFA_END:
 		return "end";
+	case UNWIND_CFA_GUESS:
+		return "guess";
 	case UNWIND_CFA_PLT:
 		snprintf(text, sizeof(text), "plt+%d,%d", r->cfa_offset, r->cfa_add);
 		break;

@@ -5,10 +5,11 @@
 
 enum { STACK = 0x7000, WORDS = 128 };
 
-/* Memory at STACK, and registers by DWARF number. */
+/* Memory at STACK, registers by DWARF number, and code at one address. */
 struct world {
 	uint64_t words[WORDS];
 	uint64_t regs[32];
+	uint64_t code_at, code;
 };
 
 static int read_word(void *data, __u64 address, __u64 *ret)
@@ -18,6 +19,16 @@ static int read_word(void *data, __u64 address, __u64 *ret)
 	if (address < STACK || address % 8 || (address - STACK) / 8 >= WORDS)
 		return CHAIN_END_UNREADABLE;
 	*ret = w->words[(address - STACK) / 8];
+	return CHAIN_GOES_ON;
+}
+
+static int read_code(void *data, __u64 address, __u64 *ret)
+{
+	const struct world *w = data;
+
+	if (!w->code_at || address != w->code_at)
+		return CHAIN_END_UNREADABLE;
+	*ret = w->code;
 	return CHAIN_GOES_ON;
 }
 
@@ -67,7 +78,7 @@ static struct unwind_rule plain(uint8_t base, int32_t offset)
 
 static void a_frame_counted_from_sp_has_a_caller(void)
 {
-	struct world w = { { 0 }, { 0 } };
+	struct world w = { .words = { 0 } };
 	struct unwind_frame f = frame_at(0x7000);
 
 	*at(&w, 0x7018) = 0x401000;
@@ -80,7 +91,7 @@ static void a_frame_counted_from_sp_has_a_caller(void)
 
 static void a_saved_fp_is_read_when_it_is_needed(void)
 {
-	struct world w = { { 0 }, { 0 } };
+	struct world w = { .words = { 0 } };
 	struct unwind_frame f = frame_at(0x7000);
 	struct unwind_rule rule = plain(UNWIND_BASE_SP, 32);
 
@@ -99,7 +110,7 @@ static void a_saved_fp_is_read_when_it_is_needed(void)
 /* At a ret the rule still says where rbp was saved, which is below sp by now. */
 static void what_was_popped_is_in_its_register(void)
 {
-	struct world w = { { 0 }, { 0 } };
+	struct world w = { .words = { 0 } };
 	struct unwind_frame f = frame_at(0x7010);
 	struct unwind_rule rule = plain(UNWIND_BASE_SP, 8);
 
@@ -114,7 +125,7 @@ static void what_was_popped_is_in_its_register(void)
 
 static void a_realigned_frame_is_found_through_its_fp(void)
 {
-	struct world w = { { 0 }, { 0 } };
+	struct world w = { .words = { 0 } };
 	struct unwind_frame f = frame_at(0x7000);
 	struct unwind_rule rule = plain(UNWIND_BASE_FP, -8);
 
@@ -138,7 +149,7 @@ static void a_plt_slot_pushes_in_its_middle(void)
 	rule.cfa = UNWIND_CFA_PLT;
 	rule.cfa_add = 11;
 	for (pc = 0x400120; pc < 0x400130; pc++) {
-		struct world w = { { 0 }, { 0 } };
+		struct world w = { .words = { 0 } };
 		struct unwind_frame f = frame_at(0x7000);
 
 		f.pc = pc;
@@ -150,7 +161,7 @@ static void a_plt_slot_pushes_in_its_middle(void)
 
 static void other_registers_are_known_in_the_interrupted_frame_only(void)
 {
-	struct world w = { { 0 }, { 0 } };
+	struct world w = { .words = { 0 } };
 	struct unwind_frame f = frame_at(0x7000);
 	struct unwind_rule rule = plain(UNWIND_BASE_OTHER, 8);
 
@@ -164,7 +175,7 @@ static void other_registers_are_known_in_the_interrupted_frame_only(void)
 
 static void an_index_leads_to_the_cfa(void)
 {
-	struct world w = { { 0 }, { 0 } };
+	struct world w = { .words = { 0 } };
 	struct unwind_frame f = frame_at(0x7000);
 	struct unwind_rule rule = plain(UNWIND_BASE_OTHER, 8);
 
@@ -192,7 +203,7 @@ static void a_signal_frame_gives_all_back(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct world w = { { 0 }, { 0 } };
+		struct world w = { .words = { 0 } };
 		struct unwind_frame f = frame_at(STACK);
 
 		f.exact = f.first = 0;
@@ -210,7 +221,7 @@ static void a_signal_frame_gives_all_back(void)
 
 static void aarch64_leaves_return_by_lr_and_addresses_lose_their_signature(void)
 {
-	struct world w = { { 0 }, { 0 } };
+	struct world w = { .words = { 0 } };
 	struct unwind_frame f = frame_at(0x7000);
 	struct unwind_rule leaf = plain(UNWIND_BASE_SP, 0), frame = plain(UNWIND_BASE_SP, 32);
 
@@ -238,6 +249,12 @@ static enum chain_end find_image(void *data, uint64_t address, const struct unwi
 	return address < 0x500000 ? CHAIN_END_NO_RULE : CHAIN_END_NO_TABLE;
 }
 
+static struct unwind_from from_world(const struct unwind_rules *rules, struct world *w)
+{
+	return (struct unwind_from){ UNWIND_X86_64, rules,    find_image, read_word,
+				     read_code,	    read_reg, w };
+}
+
 static void code_without_rules_is_left_by_its_frame_pointer(void)
 {
 	static const uint64_t pcs[] = { 0x400123, 0x500123 };
@@ -245,8 +262,8 @@ static void code_without_rules_is_left_by_its_frame_pointer(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(pcs); i++) {
-		struct world w = { { 0 }, { 0 } };
-		const struct unwind_from from = { rules, find_image, read_word, read_reg, &w };
+		struct world w = { .words = { 0 } };
+		const struct unwind_from from = from_world(rules, &w);
 		struct unwind_frame f = frame_at(0x7000);
 
 		f.pc = pcs[i];
@@ -278,8 +295,8 @@ static void a_frame_pointer_that_leads_nowhere_ends_the_chain(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct world w = { { 0 }, { 0 } };
-		const struct unwind_from from = { rules, find_image, read_word, read_reg, &w };
+		struct world w = { .words = { 0 } };
+		const struct unwind_from from = from_world(rules, &w);
 		struct unwind_frame f = frame_at(0x7000);
 
 		printf("# case %zu\n", i);
@@ -287,6 +304,49 @@ static void a_frame_pointer_that_leads_nowhere_ends_the_chain(void)
 		f.fp.value = cases[i].fp;
 		*at(&w, 0x7028) = cases[i].ra;
 		CHECK_EQ(unwind_step(&f, &from), cases[i].stop);
+	}
+}
+
+/* The code that is returned to says where the caller is; fp leads elsewhere. */
+static void known_code_is_left_by_its_bytes(void)
+{
+	static const struct {
+		uint64_t code;
+		int64_t code_at; /* relative to the PC */
+		bool exact, arm;
+		uint64_t pc, sp, fp;
+	} cases[] = {
+		/* add $8, %rsp; ret; int3... */
+		{ 0xccccccc308c48348, 0, false, false, 0x401008, 0x7010, 0x7020 },
+		{ 0xccccccc308c48348, 0, true, false, 0x401028, 0x7030, 0x7040 },
+		{ 0xccccccc318c48348, 0, false, false, 0x401028, 0x7030, 0x7040 },
+		{ 0x0f0000000fc0c748, 0, false, false, 0x4010a8, 0x70a0, 0x401078 },
+		{ 0x0f0000000fc0c748, -9, true, false, 0x4010a8, 0x70a0, 0x401078 },
+		{ 0xd4000001d2801168, 0, false, true, 0x401238, 0x7230, 0x7220 },
+		{ 0xd4000001d2801168, -8, true, true, 0x401238, 0x7230, 0x7220 },
+		{ 0xccccccc308c48348, 0, false, true, 0x401028, 0x7030, 0x7040 },
+	};
+	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = unwind_rules_new();
+	size_t i, n;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct world w = { .code = cases[i].code };
+		struct unwind_from from = from_world(rules, &w);
+		struct unwind_frame f = frame_at(0x7000);
+
+		printf("# case %zu\n", i);
+		from.machine = cases[i].arm ? UNWIND_AARCH64 : UNWIND_X86_64;
+		f.exact = f.first = cases[i].exact;
+		f.fp.value = 0x7020;
+		w.code_at = f.pc + (uint64_t)cases[i].code_at;
+		/* Each word is the address of one of the next, or of code. */
+		for (n = 0; n < WORDS; n++)
+			w.words[n] = n % 2 ? 0x401000 + n * 8 : 0x7000 + n * 8;
+		*at(&w, 0x7020) = 0x7040;
+		CHECK_EQ(unwind_step(&f, &from), CHAIN_GOES_ON);
+		CHECK_EQ(f.pc, cases[i].pc);
+		CHECK_EQ(f.sp, cases[i].sp);
+		CHECK_EQ(fp_of(&f, &w), cases[i].fp);
 	}
 }
 
@@ -327,7 +387,7 @@ static void every_end_has_its_reason(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
-		struct world w = { { 0 }, { 0 } };
+		struct world w = { .words = { 0 } };
 		struct unwind_frame f = frame_at(0x7000);
 
 		printf("# case %zu\n", i);
@@ -341,9 +401,9 @@ static void every_end_has_its_reason(void)
 static void a_chain_ends_at_its_depth(void)
 {
 	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = unwind_rules_new();
-	struct world w = { { 0 }, { 0 } };
+	struct world w = { .words = { 0 } };
 	struct unwind_frame f = frame_at(0x7000);
-	const struct unwind_from from = { rules, find_image, read_word, read_reg, &w };
+	const struct unwind_from from = from_world(rules, &w);
 	uint64_t pcs[8];
 	size_t i, count;
 
@@ -365,5 +425,5 @@ TESTS(T(a_frame_counted_from_sp_has_a_caller), T(a_saved_fp_is_read_when_it_is_n
       T(a_signal_frame_gives_all_back),
       T(aarch64_leaves_return_by_lr_and_addresses_lose_their_signature),
       T(code_without_rules_is_left_by_its_frame_pointer),
-      T(a_frame_pointer_that_leads_nowhere_ends_the_chain), T(a_hole_is_told_from_other_rules),
-      T(every_end_has_its_reason), T(a_chain_ends_at_its_depth))
+      T(a_frame_pointer_that_leads_nowhere_ends_the_chain), T(known_code_is_left_by_its_bytes),
+      T(a_hole_is_told_from_other_rules), T(every_end_has_its_reason), T(a_chain_ends_at_its_depth))

@@ -2,6 +2,7 @@
 #include "driver/perf/unwinder.h"
 
 #include "base/mem.h"
+#include "driver/perf/code_memory.h"
 #include "identity/cookie_identify.h"
 #include "driver/driver.h"
 #include "elf/elffile.h"
@@ -16,6 +17,7 @@ struct unwinder {
 	const struct cookie_table *cookies;
 	const char *root;
 	struct unwind_cache *cache;
+	struct code_memory *code;
 	void *vdso; /* a copy: libelf wants to be able to write; NULL: not needed yet */
 };
 
@@ -42,6 +44,7 @@ struct unwinder *unwinder_new(const struct cookie_table *cookies, const char *ro
 	u->cookies = cookies;
 	u->root = root;
 	u->cache = unwind_cache_new(budget ?: DRIVER_UNWIND_DEFAULT);
+	u->code = code_memory_new(root);
 	return u;
 }
 
@@ -50,6 +53,7 @@ void unwinder_free(struct unwinder *u)
 	if (!u)
 		return;
 	unwind_cache_free(u->cache);
+	code_memory_free(u->code);
 	free(u->vdso);
 	free(u);
 }
@@ -146,6 +150,17 @@ static int read_stack(void *data, __u64 address, __u64 *ret)
 	return user_stack_read(((struct walk *)data)->stack, address, ret);
 }
 
+static int read_code(void *data, __u64 address, __u64 *ret)
+{
+	const struct walk *w = data;
+	uint64_t bytes;
+
+	if (code_memory_read(w->u->code, w->process->tgid, address, &bytes) < 0)
+		return CHAIN_END_UNREADABLE;
+	*ret = bytes;
+	return CHAIN_GOES_ON;
+}
+
 static int tell_register(void *data, __u32 reg, __u64 *ret)
 {
 	return user_stack_reg(((struct walk *)data)->stack, reg, ret);
@@ -156,8 +171,15 @@ enum chain_end unwinder_chain(struct unwinder *u, const struct process *process,
 			      size_t *ret_count)
 {
 	struct walk walk = { .u = u, .process = process, .stack = stack };
-	const struct unwind_from from = { unwinder_rules(u), find, read_stack, tell_register,
-					  &walk };
+	const struct unwind_from from = {
+		.machine = USER_STACK_MACHINE,
+		.rules = unwinder_rules(u),
+		.find = find,
+		.read = read_stack,
+		.code = read_code,
+		.reg = tell_register,
+		.data = &walk,
+	};
 	struct unwind_frame frame;
 
 	user_stack_frame(stack, &frame);
@@ -167,6 +189,7 @@ enum chain_end unwinder_chain(struct unwinder *u, const struct process *process,
 void unwinder_round(struct unwinder *u)
 {
 	unwind_cache_round(u->cache);
+	code_memory_round(u->code);
 }
 
 const struct unwind_rules *unwinder_rules(const struct unwinder *u)

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "driver/perf/code_memory.h"
+
+#include "base/mem.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <unistd.h>
+
+enum { KNOWN_SHIFT = 10 };
+
+/* What was read last at one address, or why it could not be read. */
+struct known {
+	uint64_t address, bytes;
+	uint32_t tgid; /* 0: unused */
+	int status;
+	uint64_t round; /* of the last attempt */
+};
+
+struct code_memory {
+	const char *root;
+	uint64_t round;
+	struct known known[1 << KNOWN_SHIFT]; /* by a hash of process and address */
+};
+
+struct code_memory *code_memory_new(const char *root)
+{
+	struct code_memory *c = xcalloc(1, sizeof(*c));
+
+	c->root = root;
+	c->round = 1;
+	return c;
+}
+
+void code_memory_free(struct code_memory *c)
+{
+	free(c);
+}
+
+static int read_bytes(const struct code_memory *c, uint32_t tgid, uint64_t address, uint64_t *ret)
+{
+	_cleanup_free_ char *path = xasprintf("%s/proc/%u/mem", c->root, tgid);
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return -errno;
+	return pread(fd, ret, sizeof(*ret), (off_t)address) == sizeof(*ret) ? 0 : -EIO;
+}
+
+int code_memory_read(struct code_memory *c, uint32_t tgid, uint64_t address, uint64_t *ret)
+{
+	struct known *k = &c->known[(address ^ (uint64_t)tgid << 32) * 0x9e3779b97f4a7c15ULL >>
+				    (64 - KNOWN_SHIFT)];
+	uint64_t bytes;
+	int r;
+
+	if (k->tgid != tgid || k->address != address)
+		*k = (struct known){ .address = address, .tgid = tgid, .status = -ESRCH };
+	if (k->round != c->round) {
+		k->round = c->round;
+		r = read_bytes(c, tgid, address, &bytes);
+		if (r == 0)
+			k->bytes = bytes;
+		/* When the process has ended, what was read before is all that is known. */
+		if (r == 0 || k->status < 0)
+			k->status = r;
+	}
+	if (k->status == 0)
+		*ret = k->bytes;
+	return k->status;
+}
+
+void code_memory_round(struct code_memory *c)
+{
+	c->round++;
+}

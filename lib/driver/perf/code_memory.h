@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Code in the memory of running processes, eight bytes at a time: the unwinder recognises by them
+ * what no unwind information describes. Each address is read once in a round, because most callers
+ * are callers again in the next sample.
+ *
+ *	struct code_memory *code = code_memory_new(root);
+ *
+ *	if (code_memory_read(code, tgid, address, &bytes) == 0)
+ *		printf("%#" PRIx64 "\n", bytes);
+ *	code_memory_round(code);	at each sync
+ *	code_memory_free(code);
+ */
+#pragma once
+
+#include <stdint.h>
+
+struct code_memory;
+
+/* Makes one for the processes whose /proc is below @root, which is borrowed; caller frees. */
+struct code_memory *code_memory_new(const char *root);
+/* Frees it; accepts NULL. */
+void code_memory_free(struct code_memory *c);
+
+/* Reads the bytes at @address of the process @tgid, in the machine's order. Returns 0; or -errno if
+ * the process may not be read, has no memory there, or ended before anything there was read. */
+int code_memory_read(struct code_memory *c, uint32_t tgid, uint64_t address, uint64_t *ret);
+/* Ends a round: code may be replaced, so it is read again. */
+void code_memory_round(struct code_memory *c);
