@@ -116,18 +116,12 @@ static int read_event(struct setup *s, const char *value)
 	return 0;
 }
 
-/* Parses a number such as "2596.142". strtod() would use the locale's decimal point. */
+/* Returns the number at the front of @value, or 0 if there is none. */
 static double read_mhz(const char *value)
 {
-	uint64_t whole = 0, fraction = 0, unit = 1;
-	const char *at = value;
+	double mhz;
 
-	if (parse_dec(&at, &whole) < 0)
-		return 0;
-	if (*at++ == '.')
-		for (; *at >= '0' && *at <= '9' && unit < 1000000; at++, unit *= 10)
-			fraction = fraction * 10 + (uint64_t)(*at - '0');
-	return (double)whole + (double)fraction / (double)unit;
+	return parse_decimal(&value, &mhz) == 0 ? mhz : 0;
 }
 
 /* Parses one line; unknown lines are ignored. */

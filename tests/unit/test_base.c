@@ -50,28 +50,89 @@ static void numbers_are_whole_strings_in_range(void)
 
 static void sizes_take_units(void)
 {
-	uint64_t size = 0;
+	static const struct {
+		const char *text;
+		int r;
+		uint64_t size;
+	} rows[] = {
+		{ "0", 0, 0 },
+		{ "4096", 0, 4096 },
+		{ "64K", 0, 65536 },
+		{ "32M", 0, 32 << 20 },
+		{ "2G", 0, 2LL << 30 },
+		{ "3T", 0, 3LL << 40 },
+		{ "18446744073709551615", 0, UINT64_MAX },
+		{ "16777215T", 0, 16777215ULL << 40 },
+		{ "16777216T", -ERANGE, 0 },
+		{ "18446744073709551616", -ERANGE, 0 },
+		{ "", -EINVAL, 0 },
+		{ "K", -EINVAL, 0 },
+		{ "2KB", -EINVAL, 0 },
+		{ "2k", -EINVAL, 0 },
+		{ "2 K", -EINVAL, 0 },
+		{ "-1", -EINVAL, 0 },
+		{ "1.5G", -EINVAL, 0 },
+		{ "0x10", -EINVAL, 0 },
+	};
+	size_t i;
 
-	CHECK_EQ(parse_size("64K", &size), 0);
-	CHECK_EQ(size, 65536);
-	CHECK_EQ(parse_size("2G", &size), 0);
-	CHECK_EQ(size, 2LL << 30);
-	CHECK_EQ(parse_size("2KB", &size), -EINVAL);
-	CHECK_EQ(parse_size("99999999999T", &size), -ERANGE);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		uint64_t size = 0;
+
+		if (!CHECK(parse_size(rows[i].text, &size) == rows[i].r && size == rows[i].size))
+			printf("# row \"%s\"\n", rows[i].text);
+	}
 }
 
-static void octal_and_decimal_numbers_end_where_digits_do(void)
+static void octal_numbers_end_where_digits_do(void)
 {
-	const char *mode = "0758", *percent = "12.50%", *bare = ".5", *open = "3.";
+	const char *mode = "0758", *none = "8", *large = "7777777777777777777777";
 	uint64_t bits = 0;
-	double value = 0;
 
 	CHECK_EQ(parse_octal(&mode, &bits), 0);
 	CHECK(bits == 075 && !strcmp(mode, "8"));
-	CHECK_EQ(parse_decimal(&percent, &value), 0);
-	CHECK(value == 12.5 && !strcmp(percent, "%"));
-	CHECK_EQ(parse_decimal(&bare, &value), -EINVAL);
-	CHECK_EQ(parse_decimal(&open, &value), -EINVAL);
+	CHECK_EQ(parse_octal(&none, &bits), -EINVAL);
+	CHECK_EQ(parse_octal(&large, &bits), -ERANGE);
+}
+
+/* The point is one in each locale; a number that is refused leaves the text where it was. */
+static void decimal_numbers_end_where_digits_do(void)
+{
+	static const struct {
+		const char *text;
+		int r;
+		double value;
+		const char *rest;
+	} rows[] = {
+		{ "12.50%", 0, 12.5, "%" },
+		{ "0", 0, 0, "" },
+		{ "007", 0, 7, "" },
+		{ "0.001", 0, 0.001, "" },
+		{ "1e9", 0, 1, "e9" },
+		{ "1,5", 0, 1, ",5" },
+		{ "1.2.3", 0, 1.2, ".3" },
+		{ "", -EINVAL, 0, "" },
+		{ ".5", -EINVAL, 0, ".5" },
+		{ "3.", -EINVAL, 0, "3." },
+		{ "3.x", -EINVAL, 0, "3.x" },
+		{ " 5", -EINVAL, 0, " 5" },
+		{ "-1", -EINVAL, 0, "-1" },
+		{ "+1", -EINVAL, 0, "+1" },
+		{ "inf", -EINVAL, 0, "inf" },
+		{ "nan", -EINVAL, 0, "nan" },
+		{ "99999999999999999999", -ERANGE, 0, "99999999999999999999" },
+		{ "0.99999999999999999999", -ERANGE, 0, "0.99999999999999999999" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		const char *at = rows[i].text;
+		double value = 0;
+
+		if (!CHECK(parse_decimal(&at, &value) == rows[i].r && value == rows[i].value &&
+			   !strcmp(at, rows[i].rest)))
+			printf("# row \"%s\": %g, then \"%s\"\n", rows[i].text, value, at);
+	}
 }
 
 static void signed_numbers_reach_both_ends(void)
@@ -573,12 +634,12 @@ static void equal_strings_become_one(void)
 TESTS(T(equal_strings_become_one), T(mount_lines_parse_with_blanks_in_names),
       T(utf8_is_told_from_other_bytes), T(stat_lines_parse_whatever_the_name),
       T(numbers_are_whole_strings_in_range), T(sizes_take_units),
-      T(octal_and_decimal_numbers_end_where_digits_do), T(signed_numbers_reach_both_ends),
-      T(map_finds_all_after_removals), T(a_key_of_the_map_has_several_values),
-      T(values_of_a_key_keep_their_order_as_the_map_grows), T(span_never_leaves_its_bytes),
-      T(maps_lines_parse), T(options_come_from_the_table), T(build_ids_survive_the_text_form),
-      T(files_are_written_whole), T(long_errors_end_in_dots), T(text_wraps_at_blanks),
-      T(control_characters_become_visible), T(absolute_paths_have_no_dots),
+      T(octal_numbers_end_where_digits_do), T(decimal_numbers_end_where_digits_do),
+      T(signed_numbers_reach_both_ends), T(map_finds_all_after_removals),
+      T(a_key_of_the_map_has_several_values), T(values_of_a_key_keep_their_order_as_the_map_grows),
+      T(span_never_leaves_its_bytes), T(maps_lines_parse), T(options_come_from_the_table),
+      T(build_ids_survive_the_text_form), T(files_are_written_whole), T(long_errors_end_in_dots),
+      T(text_wraps_at_blanks), T(control_characters_become_visible), T(absolute_paths_have_no_dots),
       T(arenas_keep_what_they_gave), T(one_control_character_anywhere_is_seen),
       T(strings_take_numbers_and_formats_of_any_length), T(entries_are_sorted_and_stay_in_order),
       T(parallel_work_is_done_once), T(joined_arenas_keep_both),

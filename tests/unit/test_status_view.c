@@ -106,6 +106,27 @@ static void without_daemon_the_settings_are_shown(void)
 	CHECK_STR(text, expected);
 }
 
+/* Numbers as the daemon writes them; the point is one in each locale. */
+static void numbers_are_whole_and_decimal(void)
+{
+	static const struct {
+		const char *uptime, *row;
+	} rows[] = {
+		{ "5", "up 5 s\n" },   { "65.9", "up 1 min 5 s\n" }, { "soon", "up 0 s\n" },
+		{ "5 s", "up 0 s\n" }, { "1e3", "up 0 s\n" },	     { "", "up 0 s\n" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_free_ char *lines =
+			xasprintf("state running\npid 7\nuptime_s %s\n", rows[i].uptime);
+		_cleanup_free_ char *text = printed(status_view_text, lines);
+
+		if (!CHECK(strstr(text, rows[i].row)))
+			printf("# row %zu: %s\n", i, text);
+	}
+}
+
 static void many_sessions_are_counted(void)
 {
 	_cleanup_(strbuf_done) struct strbuf lines = STRBUF_INIT;
@@ -128,5 +149,5 @@ static void a_closed_session_is_not_called_empty(void)
 }
 
 TESTS(T(people_see_a_table), T(a_budget_is_shown_with_what_it_takes), T(programs_see_json),
-      T(without_daemon_the_settings_are_shown), T(many_sessions_are_counted),
-      T(a_closed_session_is_not_called_empty))
+      T(without_daemon_the_settings_are_shown), T(numbers_are_whole_and_decimal),
+      T(many_sessions_are_counted), T(a_closed_session_is_not_called_empty))

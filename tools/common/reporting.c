@@ -2,6 +2,7 @@
 #include "tools/common/reporting.h"
 
 #include "base/log.h"
+#include "base/parse.h"
 #include "elf/debuginfod.h"
 #include "profile/profile.h"
 #include "profile/select/symfilter.h"
@@ -56,11 +57,12 @@ int reporting_set_verbose(const char *arg _unused_, void *target _unused_,
 
 static int parse_percent(const char *option, const char *arg, double *ret, struct error *err)
 {
-	char *end;
-	double percent = strtod(arg, &end);
+	const char *at = arg;
+	double percent;
 
-	if (end == arg || *end || !(percent >= 0 && percent <= 100))
-		return error_set(err, -EINVAL, "%s: '%s' is not a percentage from 0 to 100", option,
+	if (parse_decimal(&at, &percent) < 0 || *at || percent > 100)
+		return error_set(err, -EINVAL,
+				 "%s: '%s' is not a percentage from 0 to 100, such as 0.5", option,
 				 arg);
 	*ret = percent;
 	return 0;

@@ -88,12 +88,14 @@ static void each_value(const char *lines, const char *key,
 	}
 }
 
-/* Returns the value of a key as a number; 0 if there is none. */
+/* Returns the value of a key as a number; 0 if there is none, or if it is no number. */
 static double number_of(const char *lines, const char *key)
 {
 	_cleanup_free_ char *value = control_value(lines, key);
+	const char *at = value;
+	double number;
 
-	return value ? strtod(value, NULL) : 0;
+	return value && parse_decimal(&at, &number) == 0 && !*at ? number : 0;
 }
 
 static bool has_value(const char *lines, const char *key)
