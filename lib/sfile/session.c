@@ -143,6 +143,15 @@ static void start_walk(struct walk *w, const char *samples)
 	w->samples_length = w->path.length + 1;
 }
 
+/* Returns 0 if the directory can be read. With a name in it, a file is no directory rather than one
+ * without permission. */
+static int check_readable(const char *directory, struct error *err)
+{
+	_cleanup_free_ char *inside = path_join(directory, ".");
+
+	return access(inside, R_OK | X_OK) < 0 ? error_errno(err, -errno, "%s", directory) : 0;
+}
+
 int session_walk(const char *samples,
 		 int (*each)(const char *path, const struct sname *name, void *),
 		 void (*bad)(const char *path, const struct error *why, void *data), void *data,
@@ -150,10 +159,10 @@ int session_walk(const char *samples,
 {
 	_cleanup_(tree_freep) struct tree *tree = NULL;
 	struct walk w = { .each = each, .bad = bad, .data = data };
-	int r;
+	int r = check_readable(samples, err);
 
-	if (access(samples, R_OK | X_OK) < 0)
-		return error_errno(err, -errno, "%s", samples);
+	if (r < 0)
+		return r;
 	start_walk(&w, samples);
 	tree = tree_read(strbuf_text(&w.path), is_image);
 	r = walk_directory(&w, tree, true);
@@ -197,10 +206,10 @@ int session_walk_rest(const char *samples,
 		      struct error *err)
 {
 	struct walk_rest rest = { .each = each, .data = data };
-	int r;
+	int r = check_readable(samples, err);
 
-	if (access(samples, R_OK | X_OK) < 0)
-		return error_errno(err, -errno, "%s", samples);
+	if (r < 0)
+		return r;
 	start_walk(&rest.w, samples);
 	r = walk_rest(&rest, err);
 	strbuf_done(&rest.w.path);
@@ -234,10 +243,10 @@ int session_list(const char *session_dir, int (*each)(const char *name, void *da
 	_cleanup_free_ char *samples = path_join(session_dir, "samples");
 	_cleanup_(tree_freep) struct tree *t = NULL;
 	size_t i;
-	int r = 0;
+	int r = check_readable(samples, err);
 
-	if (access(samples, R_OK | X_OK) < 0)
-		return error_errno(err, -errno, "%s", samples);
+	if (r < 0)
+		return r;
 	t = tree_read_one(samples);
 	if (t->error)
 		return error_errno(err, t->error, "%s", samples);

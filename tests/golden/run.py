@@ -47,7 +47,7 @@ def run_case(case, build, work):
             shutil.copy(os.path.join(case, name), work)
     os.symlink(os.path.join(build, "tests/fixtures/elf-golden"), os.path.join(work, "elf"))
     here = os.path.dirname(os.path.abspath(__file__))
-    env = dict(os.environ, PATH=os.path.join(build, "tools") + ":" + os.environ["PATH"],
+    env = dict(os.environ, PATH=f"{build}/tools:{build}/daemon:" + os.environ["PATH"],
                MKSESSION=os.path.join(build, "tests/golden/mksession"),
                VALID_XML=os.path.join(here, "valid_xml.sh"),
                TERMINAL=os.path.join(here, "terminal.py"),

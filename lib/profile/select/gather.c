@@ -262,6 +262,7 @@ static bool all_excluded(const struct spec *spec)
 static int say_no_session(const struct spec *spec, const char *session_dir, struct error *err)
 {
 	const struct spec_values *wanted = &spec->of[SPEC_SESSION];
+	_cleanup_free_ char *inside = path_join(session_dir, "."); /* a file is no session */
 	struct session_list list = { .text = STRBUF_INIT };
 	int r;
 
@@ -280,7 +281,7 @@ static int say_no_session(const struct spec *spec, const char *session_dir, stru
 				 "./oprofile_data) or 'opcontrol --start' (in /var/lib/oprofile), "
 				 "or use --session-dir=DIR",
 				 session_dir);
-	if (access(session_dir, F_OK) < 0)
+	if (access(inside, F_OK) < 0)
 		return error_errno(err, -errno, "%s", session_dir);
 	(void)session_list(session_dir, list_session, &list, NULL);
 	if (list.count && all_excluded(spec))
