@@ -17,7 +17,8 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* The counters go to stats/ at least that often, so that a killed daemon's are not lost. */
+/* Counters are written to stats/ at least this often, so that those of a killed daemon are not
+ * lost. */
 #define STATS_PERIOD_NS (10 * NS_PER_S)
 
 struct collector {
@@ -30,20 +31,20 @@ struct collector {
 	struct parser *parser;
 	struct stream_outlet *outlet; /* borrowed, or NULL */
 	struct quota *quota;
-	bool setup_due; /* could not be written when the session began */
+	bool setup_due; /* setup could not be written when the session began */
 	char *session_dir, *session_name, *samples, *root;
 	int lock;
 	bool running;
-	/* Totals of what was there before collector_change(). */
+	/* Totals of the drivers and records before collector_change(). */
 	struct driver_stats past_driver;
 	struct record_stats past_record;
 	struct driver_cpu_stats *past_cpus;
 	unsigned int past_cpu_count;
-	struct driver_stats written; /* what stats/ holds of this run already */
+	struct driver_stats written; /* the part of this run that stats/ already contains */
 	uint64_t written_ns;
 };
 
-/* Takes the event buffer from the driver: an evbuf_sink. */
+/* Takes words of the event buffer from the driver; an evbuf_sink. */
 static int take_words(const uint64_t *words, size_t count, void *data)
 {
 	struct collector *c = data;
@@ -87,7 +88,7 @@ void collector_free(struct collector *c)
 	free(c);
 }
 
-/* What the driver is asked for, with what the collector adds. */
+/* Completes the driver's configuration with the collector's own fields. */
 static void complete_drive(struct collector *c, const struct collector_config *config,
 			   struct driver_config *ret)
 {
@@ -109,7 +110,7 @@ static int open_driver(struct collector *c, const struct collector_config *confi
 	return driver_open(config->driver, &drive, ret_ops, ret, err);
 }
 
-/* Whether the driver's kernel addresses are not those of the running kernel. */
+/* Returns whether the driver's kernel addresses belong to another boot than the running one. */
 static bool from_another_boot(const struct collector *c, const struct collector_config *config)
 {
 	_cleanup_(stream_file_reader_closep) struct stream_file_reader *reader = NULL;
@@ -136,7 +137,7 @@ static int open_record(struct collector *c, const struct collector_config *confi
 	record.session_name = c->session_name;
 	record.events = c->ops->events(c->driver, &record.event_count);
 	record.cookies = c->cookies;
-	/* The processes of a recorded stream are not those of today. */
+	/* The processes of a recorded stream no longer run. */
 	record.jit = c->ops != &driver_replay;
 	r = record_new(&record, &c->record, err);
 	if (r == 0 && c->ops->kernel_text && record_kernel_text(c->record, &start, &end))
@@ -144,7 +145,7 @@ static int open_record(struct collector *c, const struct collector_config *confi
 	return r;
 }
 
-/* Says in the session what is sampled, for the report's header. */
+/* Writes to the session what is sampled, for the headers of reports. */
 static int write_setup(struct collector *c, struct error *err)
 {
 	struct setup s = { .driver = xstrdup(c->ops->why(c->driver)) };
@@ -237,7 +238,7 @@ void collector_cpu_stats(const struct collector *c, unsigned int cpu, struct dri
 		add_totals(ret, &c->past_cpus[cpu], sizeof(*ret));
 }
 
-/* Adds what the driver's counters grew by to stats/. */
+/* Adds the growth of the driver's counters to stats/. */
 static int write_driver_stats(struct collector *c, struct error *err)
 {
 	const struct counter *counter;
@@ -384,7 +385,7 @@ const char *collector_why(const struct collector *c)
 
 void collector_set_outlet(struct collector *c, struct stream_outlet *outlet)
 {
-	/* What it was not told of must not come to it. */
+	/* The new reader does not know what was announced before, so it is announced again. */
 	if (c->driver && c->ops->spell_out)
 		c->ops->spell_out(c->driver, outlet != NULL);
 	c->outlet = outlet;
@@ -450,7 +451,7 @@ static void keep_driver_totals(struct collector *c)
 	}
 }
 
-/* Sets a driver up anew. */
+/* Replaces the driver by a new one. */
 static int renew_driver(struct collector *c, const struct collector_config *config,
 			struct error *err)
 {
@@ -469,7 +470,7 @@ static int renew_driver(struct collector *c, const struct collector_config *conf
 	return 0;
 }
 
-/* Where no program may be loaded any more, "auto" is the driver that needs none. */
+/* If no BPF program may be loaded any more, "auto" means the driver that needs none. */
 static int renew_without_loading(struct collector *c, const struct collector_config *config,
 				 struct error *err)
 {
@@ -480,7 +481,7 @@ static int renew_without_loading(struct collector *c, const struct collector_con
 		other.drive.instead =
 			"not bpf: the confined daemon (seccomp) cannot load another BPF program";
 	}
-	/* It would have changed its settings, were the program the same. */
+	/* ->change() would have succeeded if the program could stay the same. */
 	if (driver_find(other.driver)->change)
 		return error_set(err, -EPERM,
 				 "the daemon can no longer load BPF programs (seccomp); restart it "
@@ -530,7 +531,7 @@ int collector_change(struct collector *c, const struct collector_config *config,
 	return 0;
 }
 
-/* Takes what was sampled so far and lets go of the session's directory. */
+/* Records all samples so far and closes the files of the session. */
 static int leave_session(struct collector *c, struct error *err)
 {
 	int r = c->running ? c->ops->sync(c->driver, true, err) : 0;
@@ -538,8 +539,7 @@ static int leave_session(struct collector *c, struct error *err)
 	return r < 0 ? r : collector_reopen(c, err);
 }
 
-/* Goes on with an empty session. Where there is no room to say what is sampled, that is said
- * later. */
+/* Starts an empty session. If the disk is too full to write its setup, that is done later. */
 static int begin_session(struct collector *c, struct error *err)
 {
 	int r = write_setup(c, err);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A driver and a record joined over one session: all that operf and oprofiled are fronts of.
+ * Runs a driver and records its samples in one session: the core of operf and oprofiled.
  *
  *	struct collector *c;
  *	if (collector_new(&config, &c, err) < 0 || collector_start(c, err) < 0) ...
@@ -25,58 +25,58 @@ enum { COLLECTOR_SYNC_MS = 250 };
 
 struct collector_config {
 	const char *driver;	     /* "auto", "bpf", "perf", "replay"; NULL: auto */
-	struct driver_config drive;  /* cookies, sink and sink_data are the collector's to fill */
-	struct record_config record; /* events, event_count and cookies likewise */
-	const char *tee_path;	     /* the event buffer is also written here, or NULL */
-	bool measures_cost;	     /* what sampling costs is measured */
+	struct driver_config drive;  /* the collector sets cookies, sink and sink_data */
+	struct record_config record; /* the collector sets events, event_count and cookies */
+	const char *tee_path;	     /* file that the event buffer is also written to, or NULL */
+	bool measures_cost;	     /* measure the cost of sampling */
 	struct quota_limits quota;
-	double cpu_budget; /* the share of each CPU's time to keep to (driver/governor.h); 0: any */
-	/* Reads what others wrote (parser/parser.h); borrowed, NULL: this process does. */
+	double cpu_budget; /* limit on the share of CPU time (driver/governor.h); 0: none */
+	/* Reads files of other users (parser/parser.h); borrowed; NULL: this process reads them. */
 	struct parser *parser;
 };
 
 struct collector;
 struct stream_outlet;
 
-/* Locks and opens the session, sets the driver up; nothing counts yet. Caller frees. 0 or -errno:
- * -EBUSY if another writer has the session. */
+/* Locks and opens the session and sets up the driver, without sampling yet. Caller frees. Returns 0
+ * or -errno; -EBUSY if the session has another writer. */
 int collector_new(const struct collector_config *config, struct collector **ret, struct error *err);
-/* Shuts the driver down, closes the session; NULL is fine. */
+/* Shuts down the driver and closes the session; NULL is fine. */
 void collector_free(struct collector *c);
 DEFINE_CLEANUP(struct collector *, collector_free);
 
-/* Sets it up anew, stopped, with another configuration for the same session; cookies keep their
- * meaning, totals go on. Without @may_load no other program is loaded: where one would have to
- * be, "auto" becomes the driver that needs none, and another is refused with -EPERM. 0 or
- * -errno: -EBUSY while it runs or the event buffer is recorded. After a failure it samples as
- * before, or, where the session could not be opened again, has to be changed once more before it
- * starts. */
+/* Changes the configuration while stopped, for the same session. Cookies keep their meaning and
+ * totals continue. Without @may_load no other BPF program is loaded: if one is needed, "auto"
+ * becomes the driver without a program, and any other driver fails with -EPERM. Returns 0 or
+ * -errno; -EBUSY while it runs or the event buffer is recorded. After a failure the old
+ * configuration applies; if the session could not be opened again, collector_change() must succeed
+ * before the next start. */
 int collector_change(struct collector *c, const struct collector_config *config, bool may_load,
 		     struct error *err);
 
-/* Whether the driver makes ready for files that it is told of; and tells it, before the first
- * collector_start(), that what is sampled will run code of the file open as @fd. */
+/* Returns whether the driver uses collector_expect(). */
 bool collector_expects(const struct collector *c);
-/* Says, before the first collector_start(), that the target will run code of the open file @fd. */
+/* Announces, before the first collector_start(), that the target will run code of the open file
+ * @fd. */
 void collector_expect(struct collector *c, int fd);
 
-/* Starts, or after collector_stop() starts again, to sample. 0 or -errno. */
+/* Starts sampling, also after collector_stop(). Returns 0 or -errno. */
 int collector_start(struct collector *c, struct error *err);
-/* Stops and records all that was sampled. 0 or -errno. */
+/* Stops sampling and records all samples. Returns 0 or -errno. */
 int collector_stop(struct collector *c, struct error *err);
-/* Records what has been sampled up to a moment ago, or with @all up to now, then also writes the
- * counters to stats/. 0; 1 if the source has ended; -errno. */
+/* Records the samples taken until a moment ago. With @all, records those until now and writes the
+ * counters to stats/. Returns 0; 1 if the source has ended; or -errno. */
 int collector_sync(struct collector *c, bool all, struct error *err);
 
-/* Whether sampling can go on after collector_sync() failed with @code: a full disk or the like,
- * which may pass. What could not be written meanwhile is counted. */
+/* Returns whether sampling can continue after collector_sync() failed with @code, such as a full
+ * disk. Samples that could not be written meanwhile are counted. */
 bool collector_can_go_on(int code);
 
-/* Polls readable when a sync is due early; -1 if never. */
+/* A descriptor that becomes readable when a sync is due early; -1 if there is none. */
 int collector_fd(const struct collector *c);
-/* Whether it samples now. */
+/* Returns whether it is sampling. */
 bool collector_running(const struct collector *c);
-/* The events as opened; borrowed. */
+/* The opened events; borrowed. */
 const struct event *collector_events(const struct collector *c, size_t *ret_count);
 /* The driver's name; borrowed. */
 const char *collector_driver(const struct collector *c);
@@ -85,26 +85,26 @@ const char *collector_why(const struct collector *c);
 /* Totals since collector_new(). */
 void collector_stats(const struct collector *c, struct driver_stats *driver,
 		     struct record_stats *record);
-/* Those of one CPU; all 0 where the driver does not know them. */
+/* The totals of one CPU; all 0 if the driver does not count by CPU. */
 void collector_cpu_stats(const struct collector *c, unsigned int cpu, struct driver_cpu_stats *ret);
-/* Has the event buffer go to @outlet as well, which stays the caller's; NULL ends that. */
+/* Also sends the event buffer to @outlet, which is borrowed, until called with NULL. */
 void collector_set_outlet(struct collector *c, struct stream_outlet *outlet);
-/* The images that cookies in the event buffer stand for; borrowed. */
+/* The images of the cookies in the event buffer; borrowed. */
 const struct cookie_table *collector_cookies(const struct collector *c);
-/* What sampling costs, and how far it is stretched for that; all zero where that is not measured.
- */
+/* Reads the cost of sampling and how far it is stretched; all zero if it is not measured. */
 void collector_cost(const struct collector *c, struct governor_reading *ret);
-/* What it uses of memory, disk and descriptors, and what it does without for that. */
+/* Reads the use of memory, disk and descriptors, and what is shed to limit it. */
 void collector_quota(const struct collector *c, struct quota_reading *ret);
-/* Sample files open now; in *@ret_mapped the bytes that they map. */
+/* Returns the number of open sample files; *@ret_mapped: the bytes that they map. */
 size_t collector_open_files(const struct collector *c, size_t *ret_mapped);
-/* The statistics section of the log. */
+/* Prints the statistics section of the log. */
 void collector_print_stats(const struct collector *c, FILE *out);
 
-/* Removes what the current session holds and goes on with an empty one. 0 or -errno. */
+/* Deletes the samples of the current session and starts an empty one. Returns 0 or -errno. */
 int collector_reset(struct collector *c, struct error *err);
-/* Renames the current session to @name and goes on with an empty one; -EEXIST if there is one. */
+/* Renames the current session to @name and starts an empty one. Returns 0 or -errno; -EEXIST if
+ * @name exists. */
 int collector_save(struct collector *c, const char *name, struct error *err);
-/* Closes all sample files; the next sample makes or opens them anew, as after somebody moved them.
- * 0 or -errno. */
+/* Closes all sample files, for example after they were moved; the next sample opens or creates them
+ * again. Returns 0 or -errno. */
 int collector_reopen(struct collector *c, struct error *err);

@@ -17,16 +17,17 @@
 #include <unistd.h>
 
 static const uint64_t look_every = NS_PER_S, look_closely = NS_PER_S / 5;
-static const uint64_t settle = 3 * NS_PER_S; /* what a step brings is waited for */
+static const uint64_t settle = 3 * NS_PER_S; /* time to wait for the effect of a step */
 
-/* Percent of a limit: from which on things are left out, sampling pauses, and goes on again. */
+/* Percent of a limit at which it is near, work is shed, sampling pauses, and sampling resumes. */
 enum { NEAR_AT = 60, SHED_AT = 90, PAUSE_AT = 98, RESUME_AT = 85 };
-/* The same of the space to be kept free. */
+/* The same of the space to keep free. */
 enum { FREE_NEAR_AT = 200, FREE_SHED_AT = 150, FREE_PAUSE_AT = 100, FREE_RESUME_AT = 200 };
-/* A walk through the session may take one part of so many of the time; where the file system fills
- * or a limit of disk space is near, the second; where both is so, the third. */
+/* The time for walks through the session, as 1/N of all time: normally; if the file system fills or
+ * a limit of disk space is near; if both. */
 enum { WALK_SHARE = 4000, WALK_SHARE_SOON = 400, WALK_SHARE_NOW = 50 };
-/* It fills if since the last walk this part of what the session may still take was taken. */
+/* The file system fills if 1/FILLING of the space left for the session was taken since the last
+ * walk. */
 enum { FILLING = 8 };
 
 struct quota {
@@ -34,10 +35,10 @@ struct quota {
 	struct quota_use use;
 	char *session_dir;
 	struct parser *parser;
-	enum quota_level level, shed; /* ->shed: but for a pause */
+	enum quota_level level, shed; /* ->shed ignores a pause */
 	const char *what;
 	uint64_t looked_ns, stepped_ns;
-	uint64_t walked_ns, walk_ns; /* when the last walk was, 0: at once, and how long it took */
+	uint64_t walked_ns, walk_ns; /* time of the last walk (0: walk at once), and its duration */
 	uint64_t free_then;	     /* at the last walk */
 };
 
@@ -98,8 +99,8 @@ static bool below(uint64_t left, uint64_t keep, unsigned int percent)
 	return keep && left < keep / 100 * percent;
 }
 
-/* What has run so short, by these percentages; NULL: nothing. Descriptors never make it pause:
- * sample files do with few. */
+/* Returns what has run short, by these percentages; NULL: nothing. Descriptors never cause a pause,
+ * because few suffice for sample files. */
 static const char *short_of(const struct quota *q, const struct quota_use *use,
 			    unsigned int percent, unsigned int free_percent, bool files)
 {
@@ -112,7 +113,7 @@ static const char *short_of(const struct quota *q, const struct quota_use *use,
 	return files && above(use->files, q->limits.files, percent) ? "descriptors" : NULL;
 }
 
-/* The next level that spares anything; the same if there is none but to pause. */
+/* The next level that frees anything; @level if only a pause is left. */
 static enum quota_level next_level(enum quota_level level, unsigned int useful)
 {
 	enum quota_level next;
@@ -137,7 +138,7 @@ enum quota_level quota_step(struct quota *q, const struct quota_use *use, uint64
 	what = short_of(q, use, PAUSE_AT, FREE_PAUSE_AT, false);
 	if (what) {
 		q->what = what;
-		/* All at once: where there is no room at all, there is no time either. */
+		/* All levels at once: with no room at all, there is no time either. */
 		while (next_level(q->shed, useful) != q->shed)
 			q->shed = next_level(q->shed, useful);
 		return q->level = QUOTA_PAUSED;
@@ -163,7 +164,7 @@ static void look_at_memory(const struct quota *q, const struct driver_ops *ops,
 	use->memory += use->parser + use->kernel;
 }
 
-/* The lowest descriptor that is free: so many are in use, or nearly. */
+/* The lowest free descriptor: about the number in use. */
 static uint64_t descriptors(uint64_t limit)
 {
 	int fd = fcntl(STDERR_FILENO, F_DUPFD_CLOEXEC, 0);
@@ -174,7 +175,7 @@ static uint64_t descriptors(uint64_t limit)
 	return (uint64_t)fd;
 }
 
-/* Whether a limit may soon matter. */
+/* Returns whether a limit may soon be reached. */
 static bool is_near(const struct quota *q)
 {
 	return short_of(q, &q->use, NEAR_AT, FREE_NEAR_AT, true);
@@ -196,7 +197,7 @@ unsigned int quota_walk_share(const struct quota *q, uint64_t free_then, uint64_
 	return fills || is_disk_near(q) ? WALK_SHARE_SOON : WALK_SHARE;
 }
 
-/* The session is walked through as often as that costs little. */
+/* Walks through the session, but only as often as that costs little. */
 static void look_at_disk(struct quota *q, uint64_t now_ns, struct quota_use *use)
 {
 	struct statvfs fs;
@@ -230,7 +231,7 @@ static void say(const struct quota *q, enum quota_level was)
 		log_info("there is room again: sampling continues; %s", levels[q->level].meaning);
 }
 
-/* What the levels up to @level do without. */
+/* What the levels up to @level shed, as bits. */
 static unsigned int shed_bits(enum quota_level level)
 {
 	return (level >= QUOTA_CHAINS ? RECORD_SHED_CHAINS : 0u) |
@@ -238,7 +239,7 @@ static unsigned int shed_bits(enum quota_level level)
 	       (level >= QUOTA_THREADS ? RECORD_SHED_THREADS : 0u);
 }
 
-/* The levels, as bits, whose leaving out would spare anything. */
+/* The levels, as bits, that would free anything. */
 static unsigned int useful_levels(const struct record *rec)
 {
 	unsigned int spares = record_can_shed(rec);
@@ -259,7 +260,7 @@ static void act(struct quota *q, enum quota_level was, struct record *rec,
 		record_count_pause(rec);
 	}
 	record_shed(rec, shed_bits(q->shed));
-	/* What is open or kept for speed alone goes first. */
+	/* First free what is kept only for speed. */
 	record_yield_files(rec);
 	(void)malloc_trim(0);
 	if (was == QUOTA_PAUSED && q->level != QUOTA_PAUSED && ops->start(driver, &err) < 0)

@@ -75,7 +75,7 @@ char *record_separation(const struct record *rec)
 	return record_separate_text(rec->separate);
 }
 
-/* Copies the events of the configuration, with those of the feature behind them. */
+/* Copies the events of the configuration, followed by those of the feature. */
 static void copy_events(struct record *rec, const struct record_config *config)
 {
 	size_t extra = 0;
@@ -128,7 +128,7 @@ static void open_store(struct record *rec, const struct record_config *config)
 	rec->store = store_new(&store);
 }
 
-/* What a feature keeps lies beside the sessions, as the original has it. */
+/* A feature's files are next to the sessions, as in OProfile 1.x. */
 static void keep_beside_sessions(struct record *rec)
 {
 	_cleanup_free_ char *directory = path_join(rec->session_dir, "samples");
@@ -212,7 +212,7 @@ void record_sync(struct record *rec, bool all)
 {
 	if (!rec->jitting)
 		return;
-	rec->trans.size = 0; /* its file may be closed now */
+	rec->trans.size = 0; /* its file may have been closed */
 	jitting_sync(rec->jitting, clock_now_ns(), all);
 }
 

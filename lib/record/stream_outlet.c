@@ -8,15 +8,15 @@
 #include <string.h>
 #include <sys/socket.h>
 
-enum { SEND_MAX = 64 << 10 }; /* bytes at a time: what a socket takes without much ado */
+enum { SEND_MAX = 64 << 10 }; /* bytes at a time: what a socket takes easily */
 
 struct stream_outlet {
 	int fd;
 	uint64_t *words;
 	size_t count, room; /* words */
-	size_t sent;	    /* bytes, of the first of them */
+	size_t sent;	    /* bytes of the first word that were sent */
 	size_t watershed;
-	bool flowing;  /* all that waits is sent as the socket takes it */
+	bool flowing;  /* everything is sent as fast as the socket takes it */
 	bool dropping; /* until the end of this sync */
 	uint64_t lost;
 };
@@ -41,7 +41,7 @@ void stream_outlet_free(struct stream_outlet *o)
 	free(o);
 }
 
-/* Forgets what was sent. */
+/* Drops the words that were sent. */
 static void close_ranks(struct stream_outlet *o)
 {
 	size_t whole = o->sent / sizeof(*o->words);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* AMD's instruction-based sampling as an extended feature: "ibs:fetch:EVENT,...:COUNT:MASK|op:
- * EVENT,...:COUNT:MASK", of either also ":KERNEL:USER". */
+ * EVENT,...:COUNT:MASK". ":KERNEL:USER" may follow each MASK. */
 #include "record/feature.h"
 
 #include "base/mem.h"
@@ -16,8 +16,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Of the op mask: what is counted are ops, not cycles; accesses to memory are logged; the samples
- * carry the target of a branch, which is logged. */
+/* Bits of the op mask: count ops, not cycles; log memory accesses; record and log branch
+ * targets. */
 enum { MASK_DISPATCHED_OPS = 1, MASK_LOG_MEMORY = 2, MASK_BRANCH_TARGET = 4 };
 
 static const struct {
@@ -29,7 +29,7 @@ static const struct {
 };
 static_assert(ARRAY_SIZE(kinds) == IBS_KIND_COUNT_, "one row a kind");
 
-/* Bits that mean nothing on a family, though they may be set. */
+/* Bits that have no meaning on a family, although they may be set. */
 static const struct {
 	uint64_t family;
 	uint64_t reserved[IBS_REGS];
@@ -39,19 +39,20 @@ static const struct {
 	{ 0x14, { 0, 0x30, 0x81620 } },
 };
 
-/* What all events of a kind have in common. */
+/* The terms that all events of a kind share. */
 struct terms {
 	uint64_t count, mask, kernel, user;
 };
 
 struct ibs {
 	struct feature feature;
-	struct event *events;		  /* as record counts them */
-	const struct ibs_event **derived; /* what makes each of them */
+	struct event *events;		  /* the events that record counts */
+	const struct ibs_event **derived; /* how each is derived */
 	size_t count, room, derived_room;
 	bool branch_target;
 	struct ibs_log log;
-	struct terms given[IBS_KIND_COUNT_]; /* in the arguments; all-zero where a kind is not */
+	struct terms
+		given[IBS_KIND_COUNT_]; /* from the arguments; all-zero if the kind is not given */
 	uint64_t reserved[IBS_REGS];
 	uint64_t samples[IBS_KIND_COUNT_], words[IBS_KIND_COUNT_], incomplete[IBS_KIND_COUNT_];
 	uint64_t derived_events;
@@ -122,7 +123,7 @@ static int check_same(const struct part *p)
 	return 0;
 }
 
-/* Takes "COUNT[:MASK[:KERNEL[:USER]]]" after what strtok_r() took with @save. */
+/* Parses "COUNT[:MASK[:KERNEL[:USER]]]" after the strtok_r() state @save. */
 static int read_terms(struct part *p, char **save)
 {
 	struct {
@@ -172,7 +173,7 @@ static int add_part(const char *text, void *data)
 	return parse_list(list, ',', add_event, p);
 }
 
-/* What this processor does not mean by its bits. */
+/* Finds the bits that have no meaning on this processor. */
 static void read_family(struct ibs *x, const char *root)
 {
 	_cleanup_free_ char *text = NULL;
@@ -263,7 +264,7 @@ static size_t ibs_words(const struct feature *f, uint64_t code)
 	return code == kinds[IBS_OP].code ? kinds[IBS_OP].words + x->branch_target : 0;
 }
 
-/* The register in the low halves of two words. */
+/* The register whose halves are the low halves of two words. */
 static uint64_t join(const uint64_t *words)
 {
 	return (words[0] & UINT32_MAX) | words[1] << 32;

@@ -19,7 +19,7 @@ static const struct {
 	[LOG_BRANCH] = { "ibs_bta.log", "app,image,cpu,tgid,tid,offset,target" },
 };
 
-/* Of the words of an op sample; registers are two, the low half first. */
+/* Indexes of words of an op sample; a register takes two words, low half first. */
 enum { WORD_DATA3 = 7, WORD_LINEAR = 9, WORD_PHYSICAL = 11, WORD_TARGET = 13 };
 
 #define DATA3_LOAD  (1ULL << 0)
@@ -30,7 +30,7 @@ static uint64_t join(const uint64_t *words)
 	return (words[0] & UINT32_MAX) | words[1] << 32;
 }
 
-/* The file, with its first line written; NULL if it cannot be. */
+/* The file, with its first line written; NULL if it cannot be opened. */
 static FILE *file_of(struct ibs_log *log, enum ibs_log_file which)
 {
 	_cleanup_free_ char *path = NULL;

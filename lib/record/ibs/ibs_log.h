@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Instruction-based op samples one by one, as lines of commas, where the unit mask asks for them:
- * accesses to memory in ibs_memaccess.log, targets of branches in ibs_bta.log.
+ * Logs single instruction-based op samples as comma-separated lines if the unit mask requests it:
+ * memory accesses to ibs_memaccess.log, branch targets to ibs_bta.log.
  *
  *	struct ibs_log log = { .directory = xstrdup(samples), .memory = true };
  *	ibs_log_op(&log, &where, words);
@@ -12,13 +12,13 @@
 #include "record/feature.h"
 
 struct ibs_log {
-	char *directory;     /* where they are; owned, NULL: nowhere */
+	char *directory;     /* directory of the files; owned; NULL: none */
 	bool memory, branch; /* what is logged */
-	FILE *files[2];	     /* opened with the first line */
-	bool failed;	     /* one could not be written: neither is tried again */
+	FILE *files[2];	     /* opened when the first line is written */
+	bool failed;	     /* a file could not be written: both are given up */
 };
 
-/* Adds the lines of an op sample, the words behind its code. */
+/* Adds the lines of an op sample; @words are those after its code. */
 void ibs_log_op(struct ibs_log *log, const struct feature_where *where, const uint64_t *words);
 /* Closes the files. */
 void ibs_log_done(struct ibs_log *log);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Lists of callers that the event buffer gives numbers to, so that a chain met again is a number.
- * With each goes where the chain store has it.
+ * Lists of callers, numbered in the event buffer, so that a repeated chain is one number. Each list
+ * also stores its place in the chain store.
  *
  *	struct callers_table lists = CALLERS_TABLE_INIT;
  *	callers_begin(&lists, number, end, length);
@@ -22,19 +22,19 @@ struct callers {
 };
 
 struct callers_table {
-	struct callers **by_number; /* NULL: not given out */
+	struct callers **by_number; /* NULL: unused number */
 	size_t count, room;
 	struct callers *filling; /* the one that callers_add() adds to, or NULL */
 };
 
 #define CALLERS_TABLE_INIT ((struct callers_table){ 0 })
 
-/* Begins the list @number anew, which will have @length callers; false if a number or length is
- * none that the event buffer has. */
+/* Replaces the list @number by an empty one for @length callers. Returns false if the number or
+ * length is out of range. */
 bool callers_begin(struct callers_table *t, uint64_t number, uint64_t end, uint64_t length);
-/* Adds a caller to the list begun last; false if that is as long as was said. */
+/* Adds a caller to the list that callers_begin() last started; false if the list is full. */
 bool callers_add(struct callers_table *t, const struct evbuf_frame *frame);
-/* The list @number, borrowed until it is begun anew; NULL if there is none. */
+/* The list @number, borrowed until callers_begin() replaces it; NULL if there is none. */
 struct callers *callers_get(const struct callers_table *t, uint64_t number);
 /* Frees all lists. */
 void callers_table_done(struct callers_table *t);

@@ -11,19 +11,19 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* After the store could not be opened or added to, it is left alone for so long. */
+/* Time to wait after the store could not be opened or written. */
 #define RETRY_AFTER_NS (5 * NS_PER_S)
 
 struct chain_recorder {
 	char *samples;
 	const struct event *events;
 	struct chain_store *store; /* NULL: not open */
-	uint32_t epoch;		   /* changes when marks are void */
+	uint32_t epoch;		   /* changes when marks become invalid */
 	uint64_t retry_ns;	   /* when to try again; 0: at once */
 
 	/* The chain being taken. */
 	bool on;
-	bool broken; /* it is over, or as long as can be stored: what comes is left out */
+	bool broken; /* the chain has ended or is too long to store: further frames are dropped */
 	bool ends_here;
 	struct chain_recorder_owner owner;
 	uint64_t weight;
@@ -31,7 +31,7 @@ struct chain_recorder {
 	struct chain_frame *frames;
 	size_t count, image_room, frame_room;
 
-	/* The context used last. */
+	/* The last context used. */
 	struct chain_recorder_owner last_owner;
 	uint64_t last_end;
 	uint32_t last_context; /* 0: none */
@@ -168,7 +168,7 @@ static int store_chain(struct chain_recorder *t, uint64_t end, struct error *err
 	return chain_store_add(t->store, t->last_context, &chain, err);
 }
 
-/* Stores the chain if it is time to try; whether it was. */
+/* Stores the chain unless the store is to be left alone; returns whether it was stored. */
 static bool try_store(struct chain_recorder *t, uint64_t end)
 {
 	struct error err = ERROR_INIT;
@@ -181,7 +181,7 @@ static bool try_store(struct chain_recorder *t, uint64_t end)
 		t->retry_ns = 0;
 		return true;
 	}
-	/* Images too many to be numbered: other chains are still stored. */
+	/* Too many images to number this one; other chains can still be stored. */
 	if (r == -EOVERFLOW)
 		return false;
 	log_error("%s", err.text);
@@ -195,7 +195,7 @@ static struct chain_recorder_mark mark_of_last(const struct chain_recorder *t)
 					     chain_store_callers(t->store) };
 }
 
-/* What the chain adds to a number of samples. */
+/* The number of samples that the chain represents. */
 static uint64_t samples_of(const struct chain_recorder *t)
 {
 	return t->owner.event < t->sample_events ? t->weight : 1;

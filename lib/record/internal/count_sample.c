@@ -10,14 +10,14 @@
 #include "record/internal/chain_recorder.h"
 #include "record/record.h"
 
-/* Where a sample belongs, or which counter its loss goes to. */
+/* The place that a sample counts at, or the counter of its loss. */
 struct found {
 	struct place place;
 	struct sampled_image *app;
-	uint64_t *lost; /* NULL: nothing is wrong */
+	uint64_t *lost; /* NULL: not lost */
 };
 
-/* After the session's directory was moved away the next sample makes it anew. */
+/* The next sample creates the session's directory again if it was moved away. */
 static void ensure_session(struct record *rec)
 {
 	struct error err = ERROR_INIT;
@@ -62,8 +62,8 @@ static struct sampled_image *current_app(struct record *rec)
 	return t->app;
 }
 
-/* The application image: that of the process, or the sample's own image where these are not kept
- * apart. A region cannot stand as application in a name. */
+/* Finds the application image: that of the process, or the sample's own image if libraries are not
+ * separated. An anonymous region cannot be an application in a file name. */
 static void find_app(struct record *rec, struct sampled_image *app, struct found *f)
 {
 	struct sampled_image *image = f->place.image;
@@ -106,7 +106,7 @@ static void find_place(struct record *rec, uint64_t pc, struct found *f)
 		find_app(rec, current_app(rec), f);
 }
 
-/* The cgroup that samples are counted under; NULL where it does not separate them. */
+/* The cgroup that samples are counted under; NULL if they are not separated by cgroup. */
 static const char *cgroup_of(const struct record *rec)
 {
 	if (!(rec->separate & RECORD_SEPARATE_CGROUP))
@@ -131,7 +131,7 @@ static struct store_key key_of(const struct record *rec, const struct found *f, 
 	};
 }
 
-/* The next frame of a chain. */
+/* Adds the next frame of a chain. */
 static void add_frame(struct record *rec, uint64_t pc, const struct found *f)
 {
 	struct chain_recorder_place place = { f->lost ? NULL : f->place.image, pc - f->place.base };
@@ -141,7 +141,7 @@ static void add_frame(struct record *rec, uint64_t pc, const struct found *f)
 	chain_recorder_frame(rec->trace, &place);
 }
 
-/* The caller of the frame before it. */
+/* Adds the caller of the last frame. */
 static void add_caller(struct record *rec, uint64_t pc, const struct found *f)
 {
 	add_frame(rec, pc, f);
@@ -164,7 +164,7 @@ void sample_add_caller(struct record *rec, const struct evbuf_frame *frame)
 	t->image_cookie = cookie;
 }
 
-/* Hands a sample in anonymous memory to those that wait to learn what code it is in. */
+/* Queues a sample in anonymous memory until its JIT code is known. */
 static bool wait_for_code(struct record *rec, uint64_t pc, const struct found *f,
 			  const struct store_key *at, uint64_t weight)
 {
@@ -179,7 +179,7 @@ static bool wait_for_code(struct record *rec, uint64_t pc, const struct found *f
 	return jitting_add(rec->jitting, at, image->start + (pc - f->place.base), weight);
 }
 
-/* Adds to the place's file and leaves the shortcut to it. */
+/* Adds the sample to the file of its place, and sets the shortcut to that file. */
 static void add_flat(struct record *rec, uint64_t pc, uint64_t counter, const struct found *f,
 		     uint64_t weight)
 {
@@ -204,13 +204,13 @@ static void add_flat(struct record *rec, uint64_t pc, uint64_t counter, const st
 	t->size = f->place.size ? f->place.size : UINT64_MAX;
 }
 
-/* The innermost frame begins a chain. */
+/* Starts a chain with its innermost frame. */
 static void begin_chain(struct record *rec, uint64_t pc, uint64_t counter, const struct found *f,
 			uint64_t weight)
 {
 	struct transient *t = &rec->trans;
 	struct store_key key = key_of(rec, f, (size_t)counter);
-	/* The application stands with a chain also where sample files do not keep it. */
+	/* Chains store the application even if sample files are not separated by it. */
 	struct chain_recorder_owner owner = { .app = current_app(rec),
 					      .event = key.event,
 					      .task = key.task };
@@ -226,7 +226,7 @@ static void begin_chain(struct record *rec, uint64_t pc, uint64_t counter, const
 	add_frame(rec, pc, f);
 }
 
-/* The innermost frame, or a sample outside any chain. */
+/* Counts the innermost frame, or a sample without a chain. */
 static void add_leaf(struct record *rec, uint64_t pc, uint64_t counter, struct found *f,
 		     uint64_t weight)
 {
@@ -246,7 +246,7 @@ static void add_leaf(struct record *rec, uint64_t pc, uint64_t counter, struct f
 		begin_chain(rec, pc, counter, f, weight);
 }
 
-/* A count of a feature's event that the driver made. */
+/* Adds a count that the driver made of a feature's event. */
 static void add_counted(struct record *rec, uint64_t pc, uint64_t counter, const struct found *f,
 			uint64_t weight)
 {
@@ -266,7 +266,7 @@ static void add_counted(struct record *rec, uint64_t pc, uint64_t counter, const
 		begin_chain(rec, pc, counter, f, weight);
 }
 
-/* Whether @counter is one of a feature's events that the driver counts. */
+/* Returns whether @counter is a feature's event that the driver counts. */
 static bool is_counted(const struct record *rec, uint64_t counter)
 {
 	size_t count = 0;
@@ -300,7 +300,7 @@ void sample_add(struct record *rec, uint64_t pc, uint64_t counter)
 		add_leaf(rec, pc, counter, &f, weight);
 }
 
-/* A feature's sample while it counts its events. */
+/* A feature's sample while the feature counts its events. */
 struct featuring {
 	struct record *rec;
 	const struct found *found;

@@ -11,14 +11,14 @@
 
 #include <string.h>
 
-/* Words behind each code. */
+/* Number of words after each code. */
 static const uint8_t code_words[RECORD_CODES] = {
 #define X(name, number, words) [number] = words,
 	EVBUF_CODES(X)
 #undef X
 };
 
-/* The chain being taken, if there is one, has no more frames. */
+/* Ends the current chain, if there is one. */
 static void end_trace(struct record *rec)
 {
 	struct transient *t = &rec->trans;
@@ -34,7 +34,7 @@ static void code_ctx_switch(struct record *rec, const uint64_t *words)
 
 	end_trace(rec);
 	t->tid = (uint32_t)words[0];
-	t->tgid = t->tid; /* until CTX_TGID says otherwise */
+	t->tgid = t->tid; /* unless CTX_TGID follows */
 	t->app_cookie = words[1];
 	t->app_known = false;
 }
@@ -64,7 +64,7 @@ static void code_cookie_switch(struct record *rec, const uint64_t *words)
 	rec->trans.image_cookie = words[0];
 }
 
-/* The image cookie stays: it holds again after the next USER_ENTER. */
+/* The image cookie is kept: it is valid again after the next USER_ENTER. */
 static void code_kernel_enter(struct record *rec, const uint64_t *words _unused_)
 {
 	rec->trans.mode = MODE_KERNEL;
@@ -139,7 +139,7 @@ static void code_called_by(struct record *rec, const uint64_t *words)
 			sample_add_caller(rec, &list->frames[i]);
 		chain_recorder_end(rec->trace, list->end, &list->mark);
 	}
-	/* It has ended, if there is a list. */
+	/* A chain that has a list of callers is complete. */
 	end_trace(rec);
 }
 
@@ -166,7 +166,7 @@ static void code_ibs_op(struct record *rec, const uint64_t *words)
 	code_feature(rec, EVBUF_IBS_OP, words);
 }
 
-/* By code; NULL: nobody knows it. */
+/* By code; NULL: unknown code. */
 static void (*const handlers[RECORD_CODES])(struct record *rec, const uint64_t *words) = {
 	[EVBUF_CTX_SWITCH] = code_ctx_switch,
 	[EVBUF_CPU_SWITCH] = code_cpu_switch,
@@ -189,7 +189,7 @@ static void (*const handlers[RECORD_CODES])(struct record *rec, const uint64_t *
 	[EVBUF_KERNEL_CODE] = code_kernel_code,
 };
 
-/* Words behind @code in this record's streams. */
+/* Number of words after @code. */
 static size_t words_behind(const struct record *rec, uint64_t code)
 {
 	size_t own = rec->feature ? rec->feature->ops->words(rec->feature, code) : 0;
@@ -224,7 +224,7 @@ static inline void take_sample(struct record *rec, uint64_t pc, uint64_t counter
 	t->weight = 1;
 }
 
-/* Takes the record at the start of @words; the words it takes up, 0 if there are too few. */
+/* Handles the record at the start of @words. Returns its length in words; 0 if it is incomplete. */
 static inline size_t take_record(struct record *rec, const uint64_t *words, size_t count)
 {
 	size_t need;
@@ -246,7 +246,7 @@ static inline size_t take_record(struct record *rec, const uint64_t *words, size
 	return need;
 }
 
-/* Completes the record that the call before left cut; the words taken for that. */
+/* Completes the record that the last call left incomplete; returns the number of words used. */
 static size_t finish_pending(struct record *rec, const uint64_t *words, size_t count)
 {
 	size_t taken = 0, used;

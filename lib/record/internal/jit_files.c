@@ -19,10 +19,10 @@ enum { FILES_MAX = 16 };
 struct jit_files {
 	char *proc_root;
 	uint32_t tgid;
-	uint32_t inner; /* its pid in its own namespace, which its files are named by */
-	int pidfd;	/* -1: it had gone when it was first looked for */
+	uint32_t inner; /* its PID in its own namespace, which names its files */
+	int pidfd;	/* -1: it had exited before it was first looked up */
 	int root;	/* its root directory; -1: unknown */
-	uid_t owner;	/* of the process; of one that had gone: ours */
+	uid_t owner;	/* of the process; ours if it had exited */
 	struct {
 		dev_t device;
 		ino_t inode;
@@ -60,7 +60,7 @@ struct jit_files *jit_files_new(const char *root, uint32_t tgid)
 	f->root = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 	*strrchr(path, '/') = '\0';
 	f->owner = stat(path, &st) == 0 ? st.st_uid : geteuid();
-	/* One that has gone, or never showed its root: then it was most likely ours. */
+	/* The process has exited or its root is hidden: most likely its root is ours. */
 	if (f->root < 0)
 		f->root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
 	return f;
@@ -85,7 +85,8 @@ bool jit_files_gone(const struct jit_files *f)
 	return f->pidfd < 0 || poll(&p, 1, 0) > 0;
 }
 
-/* Opens @path as the process would, but never a FIFO, a device or what a link at its end names. */
+/* Opens @path as the process would, but no FIFO or device, and follows no link at the end of the
+ * path. */
 static int open_inside(const struct jit_files *f, const char *path)
 {
 	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
@@ -111,7 +112,7 @@ static struct jit_source *try_file(struct jit_files *f, const char *path)
 
 	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || !is_new(f, &st))
 		return NULL;
-	/* One with a second name may be anybody's. */
+	/* A file with a second link may belong to another user. */
 	if ((st.st_uid != f->owner && st.st_uid != 0) || st.st_nlink > 1)
 		return NULL;
 	f->seen[f->seen_count].device = st.st_dev;

@@ -20,8 +20,8 @@ enum {
 	WAITING_MAX = 65536, /* samples of one process */
 };
 static const uint64_t wait_max = 10 * NS_PER_S;
-/* How often new files are looked for while samples wait: twice as long after each search that found
- * none, as that reads all mappings of a process. */
+/* Interval of searches for new files while samples wait. It doubles after each search without a
+ * result, because a search reads all mappings of a process. */
 static const uint64_t search_every_min = NS_PER_S / 4, search_every_max = 8 * NS_PER_S;
 
 struct waiting {
@@ -30,13 +30,13 @@ struct waiting {
 	uint64_t after, time; /* sampled between these; time 0: since the last sync */
 };
 
-/* Where a process's code is written: beside the regions of an application, in a cgroup. */
+/* Where a process's code is written: next to the regions of an application, in a cgroup. */
 struct spot {
 	const struct sampled_image *app, *region;
 	const char *cgroup;
 };
 
-/* A process that makes code. */
+/* A process that generates code. */
 struct maker {
 	uint32_t tgid;
 	struct jit_files *files;
@@ -47,8 +47,8 @@ struct maker {
 	size_t waiting_count, waiting_room;
 	struct spot *spots;
 	size_t spot_count, spot_room;
-	size_t written, written_spots; /* pieces of code and spots written so far */
-	size_t told;		       /* pieces left out that were told of */
+	size_t written, written_spots; /* pieces of code, and spots, written so far */
+	size_t told;		       /* dropped pieces that were already reported */
 	uint64_t search_at, search_every;
 	bool gone;
 };
@@ -123,7 +123,7 @@ static struct maker *find_maker(struct jitting *j, uint32_t tgid)
 	return m;
 }
 
-/* Remembers where the code is to be written; the newest is the likeliest. */
+/* Notes where the code is to be written; the newest is the likeliest. */
 static void note_spot(struct maker *m, const struct store_key *key)
 {
 	size_t i;
@@ -181,7 +181,7 @@ static void find_sources(struct maker *m, uint64_t now)
 	m->search_at = now + m->search_every;
 }
 
-/* Reads all sources. One that is damaged is told of once, and left. */
+/* Reads all sources. A damaged one is reported once and ignored from then on. */
 static void read_sources(struct maker *m, struct parser *parser, uint64_t now)
 {
 	size_t i = 0;
@@ -199,7 +199,7 @@ static void read_sources(struct maker *m, struct parser *parser, uint64_t now)
 	}
 }
 
-/* Until when the sources know all code: one with times may write late. */
+/* The time until which the sources are complete: one with timestamps may write late. */
 static uint64_t known_until(const struct maker *m, uint64_t now)
 {
 	uint64_t known = now;
@@ -230,7 +230,7 @@ static void count(struct jitting *j, const struct waiting *w, const struct jit_c
 		j->lost += w->weight;
 }
 
-/* Counts a sample if it can be told what code it is in, or must not wait longer. */
+/* Counts a sample if its code is known or it has waited too long. */
 static bool try_count(struct jitting *j, const struct maker *m, const struct waiting *w,
 		      uint64_t known, bool must)
 {
@@ -269,7 +269,7 @@ static void sync_maker(struct jitting *j, struct maker *m, uint64_t now, bool al
 	place_samples(j, m, now, all);
 }
 
-/* Beside the directories of the regions: .../{anon:anon}/7.jo; caller frees. */
+/* Next to the directories of the regions: .../{anon:anon}/7.jo; caller frees. */
 static char *code_path(const struct jitting *j, const struct maker *m, const struct spot *at)
 {
 	struct sname name = { .app = at->app->image,
@@ -283,7 +283,7 @@ static char *code_path(const struct jitting *j, const struct maker *m, const str
 	return xasprintf("%s/%s/%u.jo", j->samples, file, m->tgid);
 }
 
-/* Says, as often as there are more, how much code the table had no room or sense for. */
+/* Reports how many pieces of code were dropped, each time there are more. */
 static void tell_dropped(struct maker *m)
 {
 	size_t dropped = jit_dropped(m->jit);
@@ -315,7 +315,7 @@ static void write_maker(const struct jitting *j, struct maker *m)
 	m->written_spots = m->spot_count;
 }
 
-/* Those that have gone and wait for nothing have said all. */
+/* Frees processes that have exited and have no waiting samples. */
 static void sweep(struct jitting *j)
 {
 	struct map kept = MAP_INIT;

@@ -15,8 +15,8 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Reading the ranges may take one part of so many of the time: where programs of BPF come and go,
- * some address is new all the time. */
+/* Reading the ranges may take one part in REREAD_COST_SHARE of the time: where BPF programs come
+ * and go, some address is always new. */
 enum { REREAD_COST_SHARE = 1000, REREAD_MIN_MS = 1000 };
 #define NS_PER_MS 1000000ULL
 
@@ -24,21 +24,21 @@ struct kernel_images {
 	char *root, *samples, *vmlinux;
 	struct sampled_images *binaries;
 	bool given, absolute, wanted; /* given: the range came with the configuration */
-	uint64_t start, end;	      /* of the kernel's own text; equal: not known */
+	uint64_t start, end;	      /* of the kernel's own text; equal: unknown */
 	struct kallsyms_ranges ranges;
-	struct kallsyms_ranges told; /* of code that came since, and whose length is known */
+	struct kallsyms_ranges told; /* of code that was loaded since, reported by records */
 	size_t told_room;
-	bool doubtful; /* something came or went that was not told */
+	bool doubtful; /* code may have come or gone without a record */
 	uint64_t read_ns;
-	uint64_t reread_at_ns; /* not before, unless */
-	bool changed;	       /* a module was loaded, or other code */
-	bool saved;	       /* the symbols of these ranges stand in the session */
+	uint64_t reread_at_ns; /* the ranges are not read before, unless */
+	bool changed;	       /* a module or other code was loaded */
+	bool saved;	       /* the session contains the symbols of these ranges */
 
 	struct sampled_image *self; /* the kernel's own image; NULL: not made yet */
-	char *suffix; /* tells this kernel from another one of the session: "" or "#12345678" */
+	char *suffix; /* distinguishes this kernel from others of the session: "" or "#12345678" */
 };
 
-/* Why there are no kernel addresses, and what helps. */
+/* Logs why there are no kernel addresses, and the remedy. */
 static void explain(const struct kernel_images *k, const struct error *err)
 {
 	if (!k->wanted)
@@ -62,7 +62,7 @@ static int by_start(const void *a, const void *b)
 	return (x->start > y->start) - (x->start < y->start);
 }
 
-/* Forgets the code from @start to @end, of which pieces may be left that are of no use. */
+/* Forgets the code from @start to @end. Pieces of it may be left, which do no harm. */
 static void untell(struct kernel_images *k, uint64_t start, uint64_t end)
 {
 	struct kallsyms_ranges *told = &k->told;
@@ -81,7 +81,7 @@ static void untell(struct kernel_images *k, uint64_t start, uint64_t end)
 	told->count = kept;
 }
 
-/* Forgets the code whose place modules have now. */
+/* Forgets code that modules have replaced. */
 static void make_way(struct kernel_images *k)
 {
 	size_t i;
@@ -91,8 +91,8 @@ static void make_way(struct kernel_images *k)
 			untell(k, k->ranges.ranges[i].start, k->ranges.ranges[i].end);
 }
 
-/* Where records may have been lost only that holds of what was told which the kernel's lists say,
- * too. */
+/* After records may have been lost, keeps only the reported code that is also in the kernel's
+ * lists. */
 static void check_told(struct kernel_images *k)
 {
 	size_t i = 0;
@@ -195,8 +195,8 @@ void kernel_images_changed(struct kernel_images *k)
 	k->changed = true;
 }
 
-/* What kallsyms has in brackets behind symbols that begin so: records do not say it. NULL: not
- * known. */
+/* The name that kallsyms shows in brackets after symbols with this prefix, which records lack.
+ * NULL: unknown. */
 static const char *brackets_of(const char *symbol)
 {
 	static const struct {
@@ -235,7 +235,7 @@ void kernel_images_code(struct kernel_images *k, uint64_t start, uint64_t length
 	qsort(told->ranges, told->count, sizeof(*told->ranges), by_start);
 }
 
-/* Enters the running kernel in the manifest under kallsyms' name, for its build-id. */
+/* Enters the running kernel in the manifest under the name of kallsyms, for its build-id. */
 static struct sampled_image *kallsyms_binary(struct kernel_images *k)
 {
 	struct manifest_image image = { .path = "/proc/kallsyms" };
@@ -258,7 +258,7 @@ static struct sampled_image *vmlinux_binary(struct kernel_images *k)
 	return sampled_image_file(k->binaries, &image, true);
 }
 
-/* The kernel's own image; at first its symbols' name is settled too. */
+/* Returns the kernel's own image. The first call also determines the name of its symbols. */
 static struct sampled_image *kernel_binary(struct kernel_images *k)
 {
 	struct sampled_image *symbols;
@@ -273,7 +273,7 @@ static struct sampled_image *kernel_binary(struct kernel_images *k)
 	return k->self;
 }
 
-/* Where the session keeps the symbols of this kernel. */
+/* The path of this kernel's symbols in the session. */
 static char *symbols_path(struct kernel_images *k)
 {
 	_cleanup_free_ char *name = NULL;
@@ -283,7 +283,7 @@ static char *symbols_path(struct kernel_images *k)
 	return path_join(k->samples, name);
 }
 
-/* Keeps the symbols of this boot in the session, once for each image. */
+/* Copies the symbols of this boot to the session, once for each image. */
 static void save_symbols(struct kernel_images *k)
 {
 	_cleanup_free_ char *path = symbols_path(k);
@@ -301,7 +301,7 @@ void kernel_images_prepare(struct kernel_images *k)
 		save_symbols(k);
 }
 
-/* Gives code that is neither kernel nor module its place in the session. */
+/* Enters code that is neither kernel nor module in the session. */
 static bool enter_code(struct kernel_images *k, struct kallsyms_range *range)
 {
 	_cleanup_free_ char *path = symbols_path(k);
@@ -327,7 +327,7 @@ static struct sampled_image *range_binary(struct kernel_images *k, struct kallsy
 	return range->data;
 }
 
-/* The range of @pc, told before guessed; or NULL. */
+/* The range of @pc, or NULL; reported ranges come before guessed ones. */
 static struct kallsyms_range *range_of(const struct kernel_images *k, uint64_t pc)
 {
 	struct kallsyms_range *told = kallsyms_ranges_find(&k->told, pc);
@@ -335,7 +335,7 @@ static struct kallsyms_range *range_of(const struct kernel_images *k, uint64_t p
 	return told ? told : kallsyms_ranges_find(&k->ranges, pc);
 }
 
-/* The range of a module or the like. */
+/* Finds the range of a module or other code. */
 static bool find_range(struct kernel_images *k, uint64_t pc, struct place *ret)
 {
 	struct kallsyms_range *range = range_of(k, pc);
@@ -350,7 +350,7 @@ static bool find_range(struct kernel_images *k, uint64_t pc, struct place *ret)
 	return true;
 }
 
-/* The one image of kernels that do not show their addresses. */
+/* Returns the one image of kernels that hide their addresses. */
 static void place_absolute(struct kernel_images *k, struct place *ret)
 {
 	if (!k->self)
@@ -358,7 +358,7 @@ static void place_absolute(struct kernel_images *k, struct place *ret)
 	*ret = (struct place){ .image = k->self };
 }
 
-/* Brings the ranges beside the kernel's own text up to date for @pc. */
+/* Reads the ranges outside the kernel's own text again for @pc. */
 static void renew_ranges(struct kernel_images *k, uint64_t pc)
 {
 	if (k->changed) {
@@ -382,8 +382,7 @@ void kernel_images_find(struct kernel_images *k, uint64_t pc, struct place *ret)
 		place_absolute(k, ret);
 		return;
 	}
-	/* The kernel's own text does not move: only what is beside it makes reading worth its cost.
-	 */
+	/* The kernel's own text does not move, so only other code is worth the cost of reading. */
 	if (!own)
 		renew_ranges(k, pc);
 	if (!k->saved && k->ranges.count)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The time that tasks are off the CPU as an extended feature: "offcpu" or "offcpu:blocked". The
- * driver measures it; its counts come as samples of a counter behind those of the events. */
+/* The time that tasks spend off the CPU as an extended feature: "offcpu" or "offcpu:blocked". The
+ * driver measures it and sends counts as samples of the counter after those of the events. */
 #include "record/feature.h"
 
 #include "base/mem.h"

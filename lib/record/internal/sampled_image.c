@@ -22,11 +22,11 @@ struct sampled_images {
 	const struct cookie_table *cookies;
 	struct manifest *manifest;	/* NULL: not open */
 	struct map by_cookie;		/* cookie: binary */
-	struct map by_name;		/* hash of the image: binaries */
-	struct sampled_image **regions; /* those found by /proc/PID/maps */
+	struct map by_name;		/* hash of the image to binaries */
+	struct sampled_image **regions; /* images found by /proc/PID/maps */
 	size_t region_count, region_room;
-	uint32_t count;	 /* binaries made so far */
-	bool complained; /* about the manifest */
+	uint32_t count;	 /* number of binaries so far */
+	bool complained; /* a problem with the manifest was already logged */
 };
 
 struct sampled_images *sampled_image_table_new(const char *samples, const char *root,
@@ -96,7 +96,8 @@ static uint64_t image_hash(const struct sname_image *i)
 	return i->kind == SNAME_ANON ? hash_add(hash_add(hash, i->tgid), i->start) : hash;
 }
 
-/* The one binary with this name; made, with its own copy of the string, where it is new. */
+/* Returns the one binary with this name; creates it, with its own copy of the string, if it is
+ * new. */
 static struct sampled_image *intern(struct sampled_images *t, const struct sname_image *image)
 {
 	uint64_t hash = image_hash(image);
@@ -137,8 +138,7 @@ struct sampled_image *sampled_image_file(struct sampled_images *t,
 	b = intern(t, &image);
 	b->mtime = file->mtime;
 	b->is_kernel = is_kernel;
-	/* A name by which the manifest tells files apart ends in a mark: ask for the path itself.
-	 */
+	/* A name made unique by the manifest ends in a mark, so ask for the path itself. */
 	if (t->select)
 		b->selected = parse_list(t->select, ',', matches, (void *)file->path);
 	return b;
@@ -172,8 +172,8 @@ struct sampled_image *sampled_image_region(struct sampled_images *t, uint32_t tg
 	return b;
 }
 
-/* The vdso is the same for all processes of a boot: one region that belongs to none. Its code is
- * kept in the session, for no file has it. */
+/* Returns the vdso, which is the same for all processes of a boot: one region that belongs to none.
+ * Its code is copied to the session, because no file contains it. */
 static struct sampled_image *vdso_binary(struct sampled_images *t)
 {
 	_cleanup_free_ char *path = path_join(t->samples, "vdso");
@@ -229,7 +229,7 @@ struct sampled_image *sampled_image_of_cookie(struct sampled_images *t, uint64_t
 	return b;
 }
 
-/* The search for the mapping around an address. */
+/* The search for the mapping that contains an address. */
 struct search {
 	uint64_t pc;
 	struct sampled_images *table;

@@ -10,7 +10,7 @@
 
 struct spending {
 	struct governor *governor;
-	struct driver_cost *costs; /* room for all CPUs there can be */
+	struct driver_cost *costs; /* room for all possible CPUs */
 	size_t room;
 	struct parser *parser;
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What a driver and this process spend on sampling, and a budget for it: joins the governor
- * (driver/governor.h) to a driver.
+ * Measures what a driver and this process spend on sampling and applies a budget: connects the
+ * governor (driver/governor.h) with a driver.
  *
  *	struct spending *s = spending_new(0.005, parser);
  *	spending_begin(s, ops, driver);		sampling starts
@@ -16,17 +16,17 @@
 struct parser;
 struct spending;
 
-/* Measures what an interrupt costs; @share of each CPU's time is the budget, 0: none. What the
- * processes of @parser (borrowed, may be NULL) take counts as ours. Caller frees. */
+/* Measures the cost of an interrupt. @share of each CPU's time is the budget; 0: none. The time of
+ * the processes of @parser (borrowed, may be NULL) counts, too. Caller frees. */
 struct spending *spending_new(double share, struct parser *parser);
 /* NULL is fine. */
 void spending_free(struct spending *s);
 DEFINE_CLEANUP(struct spending *, spending_free);
 
-/* Sampling starts: what was spent before does not count. Nothing where the driver knows no costs.
- */
+/* Starts measuring: earlier spending does not count. Does nothing if the driver does not report
+ * costs. */
 void spending_begin(struct spending *s, const struct driver_ops *ops, struct driver *driver);
-/* Takes in what was spent since, and has the driver sample more rarely or more often. */
+/* Adds the spending since the last call, and makes the driver sample less or more often. */
 void spending_look(struct spending *s, const struct driver_ops *ops, struct driver *driver);
-/* What it costs. */
+/* Reads the cost. */
 void spending_read(const struct spending *s, struct governor_reading *ret);

@@ -20,7 +20,7 @@ uint64_t record_stats_total(const struct record_stats *s)
 	       s->filtered;
 }
 
-/* Samples for which threads were not told apart, since that was shed. */
+/* Samples not split by thread since that was shed. */
 static uint64_t threads_shed(const struct record *rec)
 {
 	return rec->shed & RECORD_SHED_THREADS ? rec->stats.samples - rec->shed_since : 0;
@@ -42,11 +42,11 @@ void record_stats(const struct record *rec, struct record_stats *ret)
 	ret->chains_lost = chain_recorder_lost(rec->trace);
 	memcpy(ret->chain_ends, chain_recorder_ends(rec->trace), sizeof(ret->chain_ends));
 	ret->extended_lost += store_lost(rec->store, STORE_LOST_EXTENDED);
-	/* The stream may still go on, but as it stands it ends in the middle of a record. */
+	/* The stream may continue, but for now it ends in the middle of a record. */
 	ret->incomplete_code += rec->pending_count > 0;
 }
 
-/* Adds what a counter grew by since the last time, and notes in @written that it is in stats/; 0 or
+/* Adds the growth of a counter since the last call to stats/, and notes that in @written; 0 or
  * -errno. */
 static int write_growth(const struct record *rec, const char *name, uint64_t now, uint64_t *written,
 			struct error *err)
@@ -69,7 +69,7 @@ int record_flush(struct record *rec, struct error *err)
 	struct record_stats now;
 	int r;
 
-	rec->trans.size = 0; /* its file may be closed now */
+	rec->trans.size = 0; /* its file may have been closed */
 	store_flush(rec->store);
 	if (rec->jitting)
 		jitting_write(rec->jitting);

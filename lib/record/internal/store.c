@@ -16,47 +16,48 @@
 #define MAPPED_MAX_DEFAULT ((size_t)24 << 20)
 
 enum {
-	/* Descriptors left to everything else; files open at least and at most. */
+	/* Descriptors reserved for other uses; least and greatest number of open files. */
 	FD_RESERVE = 256,
 	OPEN_MIN = 8,
 	OPEN_MAX = 16384,
 
-	/* Counts that wait for one file: room at first, and so many that it is opened for them. */
+	/* Counts that wait for a file: initial room, and the number for which the file is
+	 * opened. */
 	WAITING_FIRST = 8,
 	WAITING_FULL = 4096,
-	POPULATE_SHARE = 8192, /* bytes a count, that it pays to map a file as a whole */
+	POPULATE_SHARE = 8192, /* bytes per count; below, mapping the whole file pays */
 
-	/* Additions under way, and how many lie between the steps of fetching for one. */
+	/* Number of pending additions, and the distance between the prefetch steps of one. */
 	UNDER_WAY = 32,
 	STEP = 10
 };
 
-/* A count for a closed file; 12 bytes, for there are many. */
+/* A count for a closed file; 12 bytes, because there are many. */
 struct waiting {
 	uint32_t key_low, key_high, count;
 };
 
-/* A sample file, open or with counts that wait for it. */
+/* A sample file, open or with waiting counts. */
 struct store_file {
 	struct store_key key;
 	struct odb *db; /* NULL: closed */
 	struct sfile *sf;
-	size_t mapped; /* bytes, when last asked */
+	size_t mapped; /* bytes, as of the last account() */
 	uint64_t hash;
 	struct store_file *newer, *older; /* in its list */
 	uint64_t used_at;		  /* tick of the last use */
-	uint64_t retry_at;		  /* the opener's, 0: did not fail */
+	uint64_t retry_at;		  /* set by the opener; 0: did not fail */
 	struct waiting *waiting;
 	uint32_t waiting_count, waiting_room;
 	uint64_t waiting_since; /* tick */
 };
 
-/* Files by last use. */
+/* Files ordered by last use. */
 struct list {
 	struct store_file *newest, *oldest;
 };
 
-/* A count on its way into an open file: memory is fetched for it meanwhile. */
+/* A pending addition to an open file, whose memory is being prefetched. */
 struct addition {
 	struct store_file *file; /* NULL: none */
 	uint64_t key;
@@ -67,22 +68,22 @@ struct store {
 	struct store_opener *opener;
 	size_t mapped_max, open_max, waiting_max;
 
-	struct map by_hash; /* of the key: files */
+	struct map by_hash; /* hash of the key to files */
 	struct list open, closed;
-	struct store_file *growing;  /* the last one used: its ->mapped may be out of date */
+	struct store_file *growing;  /* the last used file: its ->mapped may be outdated */
 	size_t open_count, mapped;   /* open files, and their bytes */
-	size_t waiting_files;	     /* files with counts that wait, */
-	size_t waiting, closed_size; /* these counts, and the bytes of all that are closed */
+	size_t waiting_files;	     /* files with waiting counts, */
+	size_t waiting, closed_size; /* number of these counts, and bytes of all closed files */
 	uint64_t tick;		     /* calls of store_get() */
 
 	struct addition ring[UNDER_WAY];
-	unsigned int ring_at; /* the oldest one, and the next one's place */
+	unsigned int ring_at; /* index of the oldest addition, and of the next one */
 
 	size_t sample_events;
 	uint64_t lost[STORE_LOSS_COUNT_];
 };
 
-/* The descriptors that sample files may take; the soft limit is raised to the hard one. */
+/* Returns the number of descriptors for sample files; raises the soft limit to the hard one. */
 static size_t descriptors(void)
 {
 	struct rlimit limit;
@@ -92,7 +93,7 @@ static size_t descriptors(void)
 	if (limit.rlim_cur < limit.rlim_max) {
 		limit.rlim_cur = limit.rlim_max;
 		(void)setrlimit(RLIMIT_NOFILE, &limit);
-		(void)getrlimit(RLIMIT_NOFILE, &limit); /* what it is now, raised or not */
+		(void)getrlimit(RLIMIT_NOFILE, &limit); /* the limit, whether raised or not */
 	}
 	if (limit.rlim_cur < 2 * FD_RESERVE)
 		return MAX((size_t)limit.rlim_cur / 2, (size_t)OPEN_MIN);
@@ -159,7 +160,7 @@ static void list_push(struct list *l, struct store_file *f)
 	l->newest = f;
 }
 
-/* The file of @key, made closed and empty where it is new. */
+/* Returns the file of @key; creates it, closed and without counts, if it is new. */
 static struct store_file *lookup(struct store *s, const struct store_key *key)
 {
 	uint64_t hash = key_hash(key);
@@ -204,7 +205,7 @@ void store_settle(struct store *s)
 			finish(s, &s->ring[i]);
 }
 
-/* Lets memory be fetched for the addition that came @age before. */
+/* Prefetches memory for the addition @age calls ago. */
 static void fetch(struct store *s, unsigned int age, enum odb_step step)
 {
 	const struct addition *a = &s->ring[(s->ring_at - age) % UNDER_WAY];
@@ -228,7 +229,7 @@ static inline void add_open(struct store *s, struct store_file *f, uint64_t key,
 
 /* --- opening and closing --- */
 
-/* Asks the database how large it is by now. */
+/* Updates the size of the file's database. */
 static void account(struct store *s, struct store_file *f)
 {
 	size_t mapped = f->db ? odb_mapped_bytes(f->db) : 0;
@@ -242,7 +243,7 @@ static size_t waiting_size(const struct store_file *f)
 	return f->waiting_room * sizeof(*f->waiting);
 }
 
-/* The counts that wait for @f are on their way, or lost. */
+/* Forgets the waiting counts of @f, which were added or lost. */
 static void forget_waiting(struct store *s, struct store_file *f)
 {
 	s->waiting_files -= f->waiting != NULL;
@@ -253,7 +254,7 @@ static void forget_waiting(struct store *s, struct store_file *f)
 	f->waiting_count = f->waiting_room = 0;
 }
 
-/* Closes a file and forgets it; no addition to it is under way. */
+/* Closes and frees a file that has no pending addition. */
 static void drop(struct store *s, struct store_file *f)
 {
 	(void)map_remove_value(&s->by_hash, f->hash, f);
@@ -275,7 +276,7 @@ static bool is_over(const struct store *s)
 	return s->open_count > s->open_max || s->mapped > s->mapped_max;
 }
 
-/* Closes files until the bounds are kept, those longest unused first, but not @needed. */
+/* Closes the least recently used files, but not @needed, until the limits are kept. */
 static void evict(struct store *s, const struct store_file *needed)
 {
 	store_settle(s);
@@ -283,7 +284,7 @@ static void evict(struct store *s, const struct store_file *needed)
 		drop(s, s->open.oldest);
 }
 
-/* Out of descriptors or mappings: lives with fewer files from now on. */
+/* Lowers the limits after the process ran out of descriptors or mappings. */
 static bool shrink(struct store *s, int code)
 {
 	if ((code != -EMFILE && code != -ENFILE && code != -ENOMEM) || s->open_count < OPEN_MIN)
@@ -294,7 +295,7 @@ static bool shrink(struct store *s, int code)
 	return true;
 }
 
-/* Opens a closed file if it is time to try. */
+/* Opens a closed file, unless it failed recently. */
 static bool file_open(struct store *s, struct store_file *f)
 {
 	struct error err = ERROR_INIT;
@@ -320,7 +321,7 @@ static bool file_open(struct store *s, struct store_file *f)
 
 /* --- waiting --- */
 
-/* Opens the file, and adds the counts that wait for it. */
+/* Opens the file and adds its waiting counts. */
 static bool write_waiting(struct store *s, struct store_file *f)
 {
 	bool open = file_open(s, f);
@@ -363,7 +364,7 @@ static void add_waiting(struct store *s, struct store_file *f, uint64_t key, uin
 		evict(s, f);
 }
 
-/* Whether a file is used more often than the one that would have to go for it. */
+/* Returns whether the file is used more often than the one that would be closed for it. */
 static bool is_busy(const struct store *s, const struct store_file *f)
 {
 	const struct store_file *oldest = s->open.oldest;
@@ -372,7 +373,7 @@ static bool is_busy(const struct store *s, const struct store_file *f)
 	       (s->tick - f->waiting_since) / (f->waiting_count + 1) < s->tick - oldest->used_at;
 }
 
-/* Writes what waits for a file; it stays open if it is worth that. */
+/* Writes the waiting counts of a file, which stays open if that is worthwhile. */
 static void unload(struct store *s, struct store_file *f)
 {
 	bool keep = is_busy(s, f);
@@ -383,12 +384,12 @@ static void unload(struct store *s, struct store_file *f)
 		evict(s, f);
 }
 
-/* Writes what waits for the files that have at least so many counts. */
+/* Writes the waiting counts of all files with at least @least of them. */
 static void unload_all(struct store *s, size_t least)
 {
 	struct store_file *f, *newer;
 
-	/* Only open files are evicted meanwhile: the next closed one stays. */
+	/* This evicts only open files, so the next closed one stays valid. */
 	for (f = s->closed.oldest; f; f = newer) {
 		newer = f->newer;
 		if (f->waiting_count >= least)
@@ -396,7 +397,7 @@ static void unload_all(struct store *s, size_t least)
 	}
 }
 
-/* Makes room: writes the counts of which a file has more than others, half of them all at least. */
+/* Makes room: writes the counts of the files with most of them, at least half of all. */
 static void unload_some(struct store *s)
 {
 	size_t average = s->waiting_files ? s->waiting / s->waiting_files : 0;
@@ -407,13 +408,13 @@ static void unload_some(struct store *s)
 
 /* --- the public side --- */
 
-/* Whether one more file can be open without another one having to go: eviction leaves less. */
+/* Returns whether another file can be opened without closing one; eviction leaves some room. */
 static bool has_room(const struct store *s)
 {
 	return s->open_count < s->open_max && s->mapped < s->mapped_max - s->mapped_max / 8;
 }
 
-/* Keeps the bounds, before anybody holds a file. */
+/* Enforces the limits before a file is returned. */
 static void keep_bounds(struct store *s)
 {
 	if (s->growing)

@@ -20,8 +20,8 @@ struct store_opener {
 	const struct event *events;
 	uint32_t cpu_type;
 	double cpu_mhz;
-	uint64_t retry_at; /* no file before that */
-	uint64_t pardon;   /* times given out before this do not hold any more */
+	uint64_t retry_at; /* no file is opened before */
+	uint64_t pardon;   /* retry times returned before this are void */
 	bool said[CAUSES]; /* by errno */
 };
 
@@ -83,7 +83,7 @@ int store_opener_open(struct store_opener *o, const struct store_key *key, struc
 	return sfile_create(path, &header, ret, err);
 }
 
-/* Whether this cause has not been said yet. */
+/* Returns whether this cause has not been logged yet. */
 static bool is_news(struct store_opener *o, int code)
 {
 	int cause = MIN(-code, CAUSES - 1);

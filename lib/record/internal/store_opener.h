@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Opens sample files for the store: their names, their headers, and what to do where that fails. A
- * cause is said once; a file that failed, or all of them where the cause is the machine's (disk
- * full, no descriptors), is not tried again for a while.
+ * Opens sample files for the store: their names, their headers, and handling of failures. A cause
+ * is logged once. A file that failed is not tried again for a while; nor is any file if the cause
+ * is global (disk full, no descriptors).
  *
  *	if (store_opener_may_try(o, retry_at) && (r = store_opener_open(o, &key, &sf, &err)) < 0)
  *		retry_at = store_opener_failed(o, r, &err);
@@ -22,17 +22,18 @@ struct store_opener *store_opener_new(const struct store_config *config);
 /* NULL is fine. */
 void store_opener_free(struct store_opener *o);
 
-/* Whether it is time to open a file that store_opener_failed() gave @retry_at (0: did not fail). */
+/* Returns whether a file may be opened for which store_opener_failed() returned @retry_at (0: did
+ * not fail). */
 bool store_opener_may_try(const struct store_opener *o, uint64_t retry_at);
-/* Opens the sample file of @key, creating it where missing; 0 or -errno. */
+/* Opens or creates the sample file of @key; 0 or -errno. */
 int store_opener_open(struct store_opener *o, const struct store_key *key, struct sfile **ret,
 		      struct error *err);
-/* Says why a file could not be opened; returns when to try again. */
+/* Logs why a file could not be opened; returns when to try again. */
 uint64_t store_opener_failed(struct store_opener *o, int code, const struct error *err);
-/* Says why a file could not be written. */
+/* Logs why a file could not be written. */
 void store_opener_complain(struct store_opener *o, const struct store_key *key, int code);
 
-/* All may be tried at once, also files that have a time of their own. */
+/* Lets all files be tried again at once. */
 void store_opener_retry(struct store_opener *o);
-/* Causes are said again. */
+/* Lets causes be logged again. */
 void store_opener_forget(struct store_opener *o);

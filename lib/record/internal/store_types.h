@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the store of sample files and its opener both know: the key of a file, and what is the same
- * for all files of a session. Values; images, events and strings are borrowed.
+ * Types shared by the store of sample files and its opener: the key of a file, and the
+ * configuration common to all files of a session. Images, events and strings are borrowed.
  */
 #pragma once
 
@@ -13,7 +13,7 @@
 
 struct sampled_image;
 
-/* What tells sample files apart; fields that separate nothing are SNAME_ALL. */
+/* The key of a sample file; fields that samples are not separated by are SNAME_ALL. */
 struct store_key {
 	struct sampled_image *app, *image;
 	uint32_t event;		/* index */
@@ -25,7 +25,7 @@ struct store_config {
 	const struct event *events; /* borrowed for the store's life */
 	uint32_t cpu_type;
 	double cpu_mhz;
-	size_t sample_events;  /* a count of these is a sample; not so of the events behind them */
+	size_t sample_events;  /* the first events, whose counts are samples */
 	size_t mapped_max;     /* bytes of open files; 0: default */
-	unsigned int open_max; /* 0: by the descriptor limit, which is raised to what is allowed */
+	unsigned int open_max; /* 0: by the descriptor limit, which is raised as far as allowed */
 };

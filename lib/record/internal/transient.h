@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The inside of record, shared by its own files only: the state between words of the event buffer
- * ("transient"), and what samples are turned into.
+ * Private to the room: the state between words of the event buffer ("transient"), and the functions
+ * that count samples.
  */
 #pragma once
 
@@ -18,7 +18,7 @@ struct store;
 struct store_file;
 
 enum transient_mode {
-	MODE_NONE, /* neither kernel nor user was said */
+	MODE_NONE, /* neither kernel nor user yet */
 	MODE_USER,
 	MODE_KERNEL,
 	MODE_XEN
@@ -36,15 +36,15 @@ struct transient {
 	enum transient_mode mode;
 	enum transient_trace tracing;
 	uint64_t weight;       /* of the next sample */
-	uint64_t trace_weight; /* of the chain being taken */
-	uint64_t chain_end;    /* why it ends (enum chain_end), as far as is known */
+	uint64_t trace_weight; /* of the current chain */
+	uint64_t chain_end;    /* why it ends (enum chain_end), if known */
 
-	const char *cgroup;	   /* interned; NULL: none was said */
+	const char *cgroup;	   /* interned; NULL: none */
 	struct sampled_image *app; /* of app_cookie, if app_known; NULL: none */
 	bool app_known;
 
-	/* Shortcut: samples of this counter at addresses low ... low + size - 1 go to the same
-	 * file as the last one. size 0: none. */
+	/* Shortcut: samples of this counter at addresses low ... low + size - 1 go to the same file
+	 * as the last one. size 0: no shortcut. */
 	struct store_file *file;
 	uint64_t counter, low, size, base;
 };
@@ -59,34 +59,34 @@ struct record {
 	struct chain_recorder *trace;
 	struct callers_table callers;
 	unsigned int separate;
-	bool select; /* there is an image filter */
+	bool select; /* an image filter is set */
 	size_t event_count;
 	unsigned int shed;   /* enum record_shed */
-	uint64_t shed_since; /* ->stats.samples when threads were shed last */
+	uint64_t shed_since; /* ->stats.samples when threads were last shed */
 	bool chains_seen;
 
-	uint64_t pending[RECORD_WORDS_LONGEST]; /* the start of a record that was cut */
+	uint64_t pending[RECORD_WORDS_LONGEST]; /* the start of an incomplete record */
 	size_t pending_count;
 
 	struct kernel_images *kernel;
 	struct sampled_images *binaries;
-	struct jitting *jitting;  /* NULL: code made at run time is not looked for */
+	struct jitting *jitting;  /* NULL: JIT code is not looked up */
 	struct feature *feature;  /* or NULL */
-	uint64_t feature_samples; /* samples that were its own */
+	uint64_t feature_samples; /* samples of the feature */
 	const struct cookie_table *cookies;
 	struct intern cgroups;
-	struct event *events; /* those of the configuration, then the feature's */
+	struct event *events; /* events of the configuration, then of the feature */
 	char *session_dir, *session_name, *samples;
-	struct record_stats written; /* what stats/ holds of this run already */
-	uint64_t written_total;	     /* and of their sum */
-	bool session_ready; /* its directory and manifest; false after they were let go of */
+	struct record_stats written; /* the part of this run that stats/ already contains */
+	uint64_t written_total;	     /* the same for their sum */
+	bool session_ready;	     /* its directory and manifest are open */
 };
 
-/* Counts what was shed up to now: ->shed changes. */
+/* Counts what was shed so far, before ->shed changes. */
 void record_settle_shed(struct record *rec);
-/* Takes the sample (@pc, @counter): the way for all that the shortcut does not take. */
+/* Takes the sample (@pc, @counter) if the shortcut does not apply. */
 void sample_add(struct record *rec, uint64_t pc, uint64_t counter);
-/* A frame further out in the chain being taken. */
+/* Adds the next caller to the current chain. */
 void sample_add_caller(struct record *rec, const struct evbuf_frame *frame);
 /* Takes a sample of the extended feature. */
 void sample_add_feature(struct record *rec, uint64_t code, const uint64_t *words);
