@@ -157,15 +157,30 @@ static void add_call(struct annotate_source *s, const struct lines_call *call,
 	counts[sample->class] += sample->count;
 }
 
+/* Whether both replace a call of one function on one line. */
+static bool same_call(const struct lines_call *a, const struct lines_call *b)
+{
+	return a->at.line == b->at.line && !strcmp(a->function, b->function) &&
+	       !strcmp(a->at.file, b->at.file);
+}
+
+/* Counts a sample once for each line with a call that it is in, however deep a recursion nests
+ * such calls. */
 static void add_calls(struct annotate_source *s, struct lines *lines, uint64_t address,
 		      const struct sample *sample)
 {
 	const struct lines_call *calls = NULL;
-	size_t i, n = lines_inlines(lines, address, &calls);
+	size_t i, j, n = lines_inlines(lines, address, &calls);
 
-	for (i = 0; i < n; i++)
-		if (calls[i].at.file && calls[i].at.line)
+	for (i = 0; i < n; i++) {
+		if (!calls[i].at.file || !calls[i].at.line)
+			continue;
+		for (j = 0; j < i; j++)
+			if (calls[j].at.file && same_call(&calls[j], &calls[i]))
+				break;
+		if (j == i)
 			add_call(s, &calls[i], sample);
+	}
 }
 
 void annotate_source_add(struct annotate_source *s, const struct annotate_view *v)
