@@ -31,7 +31,8 @@ static const struct class_layout layouts[] = {
 };
 
 struct elf {
-	int fd;
+	int fd;		  /* -1: the file is in memory */
+	struct span file; /* there */
 	bool big_endian;
 	const struct class_layout *layout;
 };
@@ -53,15 +54,26 @@ static uint64_t get_address(const struct elf *elf, const uint8_t *p)
 	return elf->big_endian ? get_be64(p) : get_le64(p);
 }
 
+static ssize_t copy_at(struct span file, uint64_t offset, void *to, size_t size)
+{
+	if (offset >= file.left)
+		return 0;
+	size = MIN(size, file.left - (size_t)offset);
+	memcpy(to, file.at + offset, size);
+	return (ssize_t)size;
+}
+
 /* Reads up to @size bytes at @offset; returns their number, or -errno. */
-static ssize_t read_at(int fd, uint64_t offset, void *to, size_t size)
+static ssize_t read_at(const struct elf *elf, uint64_t offset, void *to, size_t size)
 {
 	ssize_t n;
 
 	if (offset > INT64_MAX)
 		return 0;
+	if (elf->fd < 0)
+		return copy_at(elf->file, offset, to, size);
 	do
-		n = pread(fd, to, size, (off_t)offset);
+		n = pread(elf->fd, to, size, (off_t)offset);
 	while (n < 0 && errno == EINTR);
 	return n < 0 ? -errno : n;
 }
@@ -102,7 +114,7 @@ static int read_notes(const struct elf *elf, uint64_t offset, uint64_t size, str
 {
 	size_t room = MIN(size, (uint64_t)NOTE_BYTES_MAX);
 	_cleanup_free_ uint8_t *bytes = xmalloc(room + 1);
-	ssize_t n = read_at(elf->fd, offset, bytes, room);
+	ssize_t n = read_at(elf, offset, bytes, room);
 
 	if (n < 0)
 		return (int)n;
@@ -124,7 +136,7 @@ static int search_table(const struct elf *elf, uint64_t table_at, const uint8_t 
 
 	if (!table_at || step < entry->bytes)
 		return -ENODATA;
-	n = read_at(elf->fd, table_at, table, bytes);
+	n = read_at(elf, table_at, table, bytes);
 	if (n < 0)
 		return (int)n;
 	left = span_of(table, (size_t)n);
@@ -140,12 +152,11 @@ static int search_table(const struct elf *elf, uint64_t table_at, const uint8_t 
 	return -ENODATA;
 }
 
-int elf_build_id_read_fd(int fd, struct build_id *ret)
+static int search(struct elf *elf, struct build_id *ret)
 {
 	uint8_t head[64] = { 0 };
-	struct elf elf = { .fd = fd };
 	const struct class_layout *l;
-	ssize_t n = read_at(fd, 0, head, sizeof(head));
+	ssize_t n = read_at(elf, 0, head, sizeof(head));
 	uint8_t class = head[EI_CLASS], order = head[EI_DATA];
 	int r;
 
@@ -155,15 +166,29 @@ int elf_build_id_read_fd(int fd, struct build_id *ret)
 	    (class != ELFCLASS32 && class != ELFCLASS64) ||
 	    (order != ELFDATA2LSB && order != ELFDATA2MSB))
 		return -EBADMSG;
-	elf.big_endian = order == ELFDATA2MSB;
-	elf.layout = l = &layouts[class];
-	r = search_table(&elf, get_address(&elf, head + l->phoff), head + l->phentsize, &l->segment,
+	elf->big_endian = order == ELFDATA2MSB;
+	elf->layout = l = &layouts[class];
+	r = search_table(elf, get_address(elf, head + l->phoff), head + l->phentsize, &l->segment,
 			 PT_NOTE, ret);
 	if (r != -ENODATA)
 		return r;
 	/* Relocatable files (kernel modules) have sections only. */
-	return search_table(&elf, get_address(&elf, head + l->shoff), head + l->shentsize,
+	return search_table(elf, get_address(elf, head + l->shoff), head + l->shentsize,
 			    &l->section, SHT_NOTE, ret);
+}
+
+int elf_build_id_read_fd(int fd, struct build_id *ret)
+{
+	struct elf elf = { .fd = fd };
+
+	return fd < 0 ? -EBADF : search(&elf, ret);
+}
+
+int elf_build_id_read(struct span file, struct build_id *ret)
+{
+	struct elf elf = { .fd = -1, .file = file };
+
+	return search(&elf, ret);
 }
 
 int elf_build_id_read_kernel(const char *root, struct build_id *ret)

@@ -15,6 +15,7 @@
 
 struct segment {
 	uint64_t address, offset, size; /* size: bytes present in the file */
+	bool is_code;
 };
 
 struct elffile {
@@ -46,7 +47,8 @@ static void read_segments(struct elffile *ef)
 
 		if (!gelf_getphdr(ef->elf, (int)i, &ph) || ph.p_type != PT_LOAD)
 			continue;
-		ef->segments[n++] = (struct segment){ ph.p_vaddr, ph.p_offset, ph.p_filesz };
+		ef->segments[n++] =
+			(struct segment){ ph.p_vaddr, ph.p_offset, ph.p_filesz, ph.p_flags & PF_X };
 	}
 	ef->segment_count = n;
 }
@@ -75,21 +77,11 @@ static void lay_out(struct elffile *ef)
 
 static void read_build_id(struct elffile *ef)
 {
-	bool big_endian = ef->header.e_ident[EI_DATA] == ELFDATA2MSB;
-	size_t i;
+	size_t size = 0;
+	const char *file = elf_rawfile(ef->elf, &size);
 
-	for (i = 0; i < ef->section_count; i++) {
-		struct elf_section s;
-		const Elf_Data *data;
-
-		if (!elffile_section(ef, i, &s) || s.header.sh_type != SHT_NOTE)
-			continue;
-		data = elf_rawdata(s.scn, NULL);
-		if (data && data->d_buf &&
-		    elf_build_id_from_notes(span_of(data->d_buf, data->d_size), big_endian,
-					    &ef->build_id) == 0)
-			return;
-	}
+	if (file)
+		(void)elf_build_id_read(span_of(file, size), &ef->build_id);
 }
 
 /* Reads the length of the original from an ELF subset. */
@@ -347,6 +339,22 @@ bool elffile_address(const struct elffile *ef, uint64_t offset, uint64_t *ret)
 			*ret = offset - s->offset + s->address;
 			return true;
 		}
+	}
+	return false;
+}
+
+bool elffile_code_segment(const struct elffile *ef, size_t i, uint64_t *ret_start,
+			  uint64_t *ret_end)
+{
+	size_t k;
+
+	for (k = 0; k < ef->segment_count; k++) {
+		const struct segment *s = &ef->segments[k];
+
+		if (!s->is_code || i--)
+			continue;
+		*ret_start = s->address;
+		return !__builtin_add_overflow(s->address, s->size, ret_end);
 	}
 	return false;
 }

@@ -66,6 +66,9 @@ uint64_t elffile_size(const struct elffile *ef);
 bool elffile_offset(const struct elffile *ef, uint64_t address, uint64_t *ret);
 /* The reverse: the linked address of the byte at @offset in the file. */
 bool elffile_address(const struct elffile *ef, uint64_t offset, uint64_t *ret);
+/* The linked addresses of the bytes of the @i-th executable segment; false if there is none. */
+bool elffile_code_segment(const struct elffile *ef, size_t i, uint64_t *ret_start,
+			  uint64_t *ret_end);
 /* The address of the section; in a relocatable file the one that the kernel's module loader gives
  * it if it lays out code sections in the order of the file. */
 uint64_t elffile_section_base(const struct elffile *ef, size_t index);

@@ -136,26 +136,36 @@ bool elfcode_is_name(const char *name)
 	return digits && !strcmp(plus + 3 + digits, "]");
 }
 
+/* Fills the gaps in all code: sections or, without section headers, segments. */
+static void fill_code(struct filling *f, const struct unwind_functions *functions)
+{
+	uint64_t start, end;
+	size_t i;
+
+	for (i = 0; i < elffile_section_count(f->ef); i++) {
+		struct elf_section s;
+
+		if (!elffile_section(f->ef, i, &s) || !elffile_section_is_code(f->ef, &s) ||
+		    s.header.sh_type == SHT_NOBITS)
+			continue;
+		start = elffile_section_base(f->ef, i);
+		if (!__builtin_add_overflow(start, s.header.sh_size, &end))
+			fill_section(f, functions, start, end);
+	}
+	for (i = 0;
+	     elffile_section_count(f->ef) == 0 && elffile_code_segment(f->ef, i, &start, &end); i++)
+		fill_section(f, functions, start, end);
+}
+
 size_t elfcode_fill(struct elffile *ef, const char *name, struct symtab *st)
 {
 	struct unwind_functions functions = { .ef = ef };
 	struct filling f = { .ef = ef, .name = name, .st = st };
-	size_t i;
 
 	f.names = xcalloc(1, sizeof(*f.names));
 	symtab_hold(st, f.names, release_names);
 	find_functions(&functions);
-	for (i = 0; i < elffile_section_count(ef); i++) {
-		struct elf_section s;
-		uint64_t start, end;
-
-		if (!elffile_section(ef, i, &s) || !elffile_section_is_code(ef, &s) ||
-		    s.header.sh_type == SHT_NOBITS)
-			continue;
-		start = elffile_section_base(ef, i);
-		if (!__builtin_add_overflow(start, s.header.sh_size, &end))
-			fill_section(&f, &functions, start, end);
-	}
+	fill_code(&f, &functions);
 	unwind_functions_done(&functions);
 	if (f.count)
 		qsort(f.pieces, f.count, sizeof(*f.pieces), by_offset);

@@ -2,6 +2,7 @@
 #include "symbol/elfsym.h"
 
 #include "base/mem.h"
+#include "symbol/internal/elfdyn.h"
 
 #include <libelf.h>
 #include <string.h>
@@ -95,14 +96,12 @@ static bool is_internal_name(const char *name)
 	return name[0] == '\0' || name[0] == '$' || (name[0] == '.' && name[1] == 'L');
 }
 
-static void add_symbol(struct loader *l, const GElf_Sym *sym, uint32_t section, const char *name)
+/* Adds a symbol of code that ends with its section (or segment) @code. */
+static void add_symbol(struct loader *l, const GElf_Sym *sym, const struct section_code *code,
+		       const char *name)
 {
-	const struct section_code *code;
 	struct symbol s = { .name = name, .rank = rank_of(sym) };
 
-	if (section >= elffile_section_count(l->file))
-		return;
-	code = &l->sections[section];
 	s.address = value_of(l->file, sym) + code->base;
 	if (!code->is_code || s.address >= code->end || !place(l, s.address, &s.offset))
 		return;
@@ -112,6 +111,12 @@ static void add_symbol(struct loader *l, const GElf_Sym *sym, uint32_t section, 
 	s.end = s.offset + MIN(sym->st_size, code->end - s.address);
 	symtab_add(l->out, &s);
 	l->added++;
+}
+
+/* Whether it names code in a section. */
+static bool is_wanted(const GElf_Sym *sym)
+{
+	return is_function(sym) && sym->st_shndx != SHN_UNDEF && sym->st_shndx < SHN_LORESERVE;
 }
 
 static void load_table(struct loader *l, const struct elf_section *table)
@@ -130,12 +135,42 @@ static void load_table(struct loader *l, const struct elf_section *table)
 
 		if (!gelf_getsym((Elf_Data *)data, (int)i, &sym))
 			return;
-		if (!is_function(&sym) || sym.st_shndx == SHN_UNDEF ||
-		    sym.st_shndx >= SHN_LORESERVE)
+		if (!is_wanted(&sym) || sym.st_shndx >= elffile_section_count(l->file))
 			continue;
 		name = elf_strptr(elf, table->header.sh_link, sym.st_name);
 		if (name && !is_internal_name(name))
-			add_symbol(l, &sym, sym.st_shndx, name);
+			add_symbol(l, &sym, &l->sections[sym.st_shndx], name);
+	}
+}
+
+/* The executable segment that contains the symbol. */
+static struct section_code segment_of(const struct elffile *ef, const GElf_Sym *sym)
+{
+	struct section_code code = { 0 };
+	uint64_t start;
+	size_t i;
+
+	for (i = 0; !code.is_code && elffile_code_segment(ef, i, &start, &code.end); i++)
+		code.is_code = sym->st_value >= start && sym->st_value < code.end;
+	return code;
+}
+
+/* Adds the symbols of a file without section headers. */
+static void load_dynamic(struct loader *l, const struct elffile *file)
+{
+	struct elfdyn dyn;
+	GElf_Sym sym;
+	size_t i;
+
+	l->file = file;
+	if (!elfdyn_find(file, &dyn))
+		return;
+	for (i = 1; i < dyn.count && gelf_getsym(dyn.symbols, (int)i, &sym); i++) {
+		const char *name = elfdyn_name(&dyn, &sym);
+		struct section_code code = segment_of(file, &sym);
+
+		if (is_wanted(&sym) && !is_internal_name(name))
+			add_symbol(l, &sym, &code, name);
 	}
 }
 
@@ -217,7 +252,10 @@ size_t elfsym_load(const struct elffile *ef, const struct elffile *debug, enum e
 		l.text = kernel_start(ef);
 	if (debug)
 		load_file(&l, debug, false);
-	load_file(&l, ef, with_dynsym);
+	if (elffile_section_count(ef))
+		load_file(&l, ef, with_dynsym);
+	else
+		load_dynamic(&l, ef);
 	return l.added;
 }
 
