@@ -15,12 +15,12 @@ struct chain_run {
 	struct unwinding *u;
 };
 
-/* Adds the frame's PC to the chain. Returns false if the chain is full. */
+/* Adds a frame's address, which is in @v, to the chain. Returns false if the chain is full. */
 static __always_inline bool append_frame(struct run *run, struct unwinding *u,
-					 const struct mapping *v)
+					 const struct mapping *v, __u64 address)
 {
 	struct sample_chain *chain = &u->chain;
-	__u64 word = u->frame.pc - v->start + v->offset;
+	__u64 word = address - v->start + v->offset;
 	__u32 at = chain->words;
 
 	if (!u->left || at > SAMPLE_CHAIN_WORDS - SAMPLE_FRAME_WORDS)
@@ -124,17 +124,18 @@ static long chain_step(__u32 index, struct chain_run *c)
 {
 	struct unwinding *u = c->u;
 	struct mapping *v = mapping_at(c->run, unwind_lookup_pc(&u->frame));
+	struct unwind_frame frame = u->frame;
+	__u64 address;
 
 	if (!v) {
 		u->end = u->astray;
 		return 1;
 	}
-	if (u->append && !append_frame(c->run, u, v)) {
-		u->end = CHAIN_END_DEPTH;
-		return 1;
-	}
-	u->append = 1;
 	u->end = go_to_caller(c->run, u, v);
+	address = unwind_chain_address(&frame, u->end == CHAIN_GOES_ON && u->frame.exact);
+	if (u->append && !append_frame(c->run, u, v, address))
+		u->end = CHAIN_END_DEPTH;
+	u->append = 1;
 	return u->end != CHAIN_GOES_ON;
 }
 

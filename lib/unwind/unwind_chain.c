@@ -44,8 +44,10 @@ enum chain_end unwind_chain(struct unwind_frame *f, const struct unwind_from *fr
 	size_t n = 0;
 
 	while (n < max && stop == CHAIN_GOES_ON) {
-		pcs[n++] = f->pc;
+		const struct unwind_frame frame = *f;
+
 		stop = unwind_step(f, from);
+		pcs[n++] = unwind_chain_address(&frame, stop == CHAIN_GOES_ON && f->exact);
 	}
 	*ret_count = n;
 	return stop != CHAIN_GOES_ON ? stop : CHAIN_END_DEPTH;

@@ -28,8 +28,7 @@ struct unwind_from {
  */
 enum chain_end unwind_step(struct unwind_frame *f, const struct unwind_from *from);
 
-/* Writes the PCs of *@f and its callers to @pcs, at most @max, and their number to *@ret_count.
- * Callers' PCs are return addresses, except in frames that a signal interrupted. Returns why the
- * chain ends. */
+/* Writes the addresses of *@f and its callers to @pcs, as unwind_chain_address() defines them, at
+ * most @max, and their number to *@ret_count. Returns why the chain ends. */
 enum chain_end unwind_chain(struct unwind_frame *f, const struct unwind_from *from, uint64_t *pcs,
 			    size_t max, size_t *ret_count);

@@ -160,7 +160,9 @@ static int take_frame(Dwfl_Frame *frame, void *data)
 
 	if (!dwfl_frame_pc(frame, &pc, &exact) || l->count == l->max)
 		return DWARF_CB_ABORT;
-	l->pcs[l->count++] = pc;
+	/* As in our chains: where nothing was called, the address is one more than the PC. */
+	l->pcs[l->count] = pc + (l->count && exact);
+	l->count++;
 	return DWARF_CB_OK;
 }
 

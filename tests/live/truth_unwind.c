@@ -78,6 +78,47 @@ void run_altstack(void)
 	AFTER_CALL();
 }
 
+/* By hand: a function whose first instruction traps, directly after one that is never called. */
+void never_called(void);
+void traps_first(void);
+#if defined(__x86_64__)
+#define TRAP "ud2"
+enum { TRAP_BYTES = 2 };
+#else
+#define TRAP "udf #0"
+enum { TRAP_BYTES = 4 };
+#endif
+__asm__(".text\n.globl never_called\n.type never_called, %function\n"
+	"never_called:\n.cfi_startproc\nret\n.cfi_endproc\n.size never_called, .-never_called\n"
+	".globl traps_first\n.type traps_first, %function\n"
+	"traps_first:\n.cfi_startproc\n" TRAP "\nret\n.cfi_endproc\n"
+	".size traps_first, .-traps_first\n");
+
+FUNCTION void on_trap(int signal, siginfo_t *info, void *context);
+void on_trap(int signal, siginfo_t *info, void *context)
+{
+	mcontext_t *registers = &((ucontext_t *)context)->uc_mcontext;
+
+	(void)signal, (void)info;
+	sink = leaf(STEPS);
+	AFTER_CALL();
+#if defined(__x86_64__)
+	registers->gregs[REG_RIP] += TRAP_BYTES;
+#else
+	registers->pc += TRAP_BYTES;
+#endif
+}
+
+FUNCTION void run_trap(void);
+void run_trap(void)
+{
+	const struct sigaction action = { .sa_sigaction = on_trap, .sa_flags = SA_SIGINFO };
+
+	(void)sigaction(SIGILL, &action, NULL);
+	traps_first();
+	AFTER_CALL();
+}
+
 /* The call is the function's last instruction: its return address is behind the function. */
 FUNCTION __attribute__((noreturn)) void never_returns(void);
 void never_returns(void)
@@ -287,6 +328,7 @@ static const struct {
 	{ "large", run_large },		{ "assembler", run_assembler },
 	{ "plugin", run_plugin },	{ "tail", run_tail },
 	{ "edges", run_edges },		{ "huge", run_huge },
+	{ "trap", run_trap },
 };
 enum { KINDS = sizeof(kinds) / sizeof(kinds[0]) };
 

@@ -38,6 +38,9 @@ opreport --session-dir="$dir/chains" --folded >"$dir/chains.folded" 2>"$dir/chai
 deep=$(awk 'BEGIN { for (i = 0; i < 200; i++) printf "recursion;" }')
 through "recursion, 200 deep" recursion "${deep}leaf"
 through "a signal's handler" run_signal "run_signal;raise_with;.*;handler;leaf"
+# The trampoline that the handler returns to has a name only where libc has symbols, or the vdso.
+through "a signal in a function's first instruction" run_trap \
+	"run_trap;traps_first;(__restore_rt|__kernel_rt_sigreturn|$bare|[[][[]vdso[]]([+]0x[0-9a-f]+)?[]]);on_trap;leaf"
 through "a function that does not return, called at the caller's end" calls_at_its_end \
 	"run_noreturn;calls_at_its_end;never_returns;leaf"
 through "alloca" with_alloca "run_alloca;with_alloca;leaf"

@@ -397,6 +397,32 @@ static void every_end_has_its_reason(void)
 	}
 }
 
+/* The byte before a caller's address is in the caller, even if a signal interrupted the first. */
+static void an_address_in_a_chain_follows_the_code_that_was_left(void)
+{
+	static const struct {
+		uint64_t exact, first;
+		int is_trampoline;
+		uint64_t address;
+	} cases[] = {
+		{ .exact = 1, .first = 1, .address = 0x400123 },
+		{ .exact = 1, .first = 1, .is_trampoline = 1, .address = 0x400123 },
+		{ .address = 0x400123 },
+		{ .exact = 1, .address = 0x400124 },
+		{ .is_trampoline = 1, .address = 0x400124 },
+		{ .exact = 1, .is_trampoline = 1, .address = 0x400124 },
+	};
+	struct unwind_frame f = frame_at(0x7000);
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		printf("# case %zu\n", i);
+		f.exact = cases[i].exact;
+		f.first = cases[i].first;
+		CHECK_EQ(unwind_chain_address(&f, cases[i].is_trampoline), cases[i].address);
+	}
+}
+
 /* An endless chain: every frame returns to itself. */
 static void a_chain_ends_at_its_depth(void)
 {
@@ -426,4 +452,5 @@ TESTS(T(a_frame_counted_from_sp_has_a_caller), T(a_saved_fp_is_read_when_it_is_n
       T(aarch64_leaves_return_by_lr_and_addresses_lose_their_signature),
       T(code_without_rules_is_left_by_its_frame_pointer),
       T(a_frame_pointer_that_leads_nowhere_ends_the_chain), T(known_code_is_left_by_its_bytes),
-      T(a_hole_is_told_from_other_rules), T(every_end_has_its_reason), T(a_chain_ends_at_its_depth))
+      T(a_hole_is_told_from_other_rules), T(every_end_has_its_reason),
+      T(an_address_in_a_chain_follows_the_code_that_was_left), T(a_chain_ends_at_its_depth))

@@ -126,6 +126,50 @@ static void this_process_is_unwound_to_its_entry(void)
 	CHECK(unwinder_stats(u)->counters.unwind_built >= 2);
 }
 
+/* Where SIGUSR2's handler, which raises SIGUSR1, was called from. */
+static struct {
+	uint64_t trampoline, interrupted;
+} outer;
+
+static void on_outer_signal(int signal, siginfo_t *info, void *context)
+{
+	(void)signal, (void)info;
+#ifdef __x86_64__
+	outer.interrupted = (uint64_t)((ucontext_t *)context)->uc_mcontext.gregs[REG_RIP];
+#else
+	(void)context;
+#endif
+	outer.trampoline = (uint64_t)(uintptr_t)__builtin_return_address(0);
+	(void)raise(SIGUSR1);
+}
+
+/* A handler's caller is the trampoline's first instruction, whose caller is the instruction that
+ * was interrupted. Nothing was called there, so what is before either is not in the chain. */
+static void what_a_signal_interrupted_is_no_return_address(void)
+{
+	const struct sigaction inner = { .sa_sigaction = on_signal, .sa_flags = SA_SIGINFO };
+	const struct sigaction action = { .sa_sigaction = on_outer_signal, .sa_flags = SA_SIGINFO };
+	_cleanup_self_ struct self s = { NULL };
+	_cleanup_(unwinder_freep) struct unwinder *u = NULL;
+	size_t i;
+
+	if (!read_self(&s))
+		return;
+	u = unwinder_new(s.cookies, "", 0);
+	sample.most = SIZE_MAX;
+	CHECK_EQ(sigaction(SIGUSR1, &inner, NULL), 0);
+	CHECK_EQ(sigaction(SIGUSR2, &action, NULL), 0);
+	CHECK_EQ(raise(SIGUSR2), 0);
+	if (!sample.stack.reg_count)
+		SKIP("not known how to take this machine's registers");
+	s.stop = unwinder_chain(u, s.process, &sample.stack, s.pcs, DEPTH, &s.count);
+	CHECK_EQ(s.stop, CHAIN_END_COMPLETE);
+	for (i = 0; i < s.count && s.pcs[i] != outer.trampoline + 1; i++)
+		continue;
+	CHECK(i + 1 < s.count);
+	CHECK_EQ(s.pcs[i + 1], outer.interrupted + 1);
+}
+
 static void a_short_copy_gives_a_short_chain(void)
 {
 	_cleanup_self_ struct self s = { NULL };
@@ -156,5 +200,5 @@ static void tables_without_a_budget_are_left_out(void)
 	CHECK_EQ(unwinder_stats(u)->bytes, 0);
 }
 
-TESTS(T(this_process_is_unwound_to_its_entry), T(a_short_copy_gives_a_short_chain),
-      T(tables_without_a_budget_are_left_out))
+TESTS(T(this_process_is_unwound_to_its_entry), T(what_a_signal_interrupted_is_no_return_address),
+      T(a_short_copy_gives_a_short_chain), T(tables_without_a_budget_are_left_out))

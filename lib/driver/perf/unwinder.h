@@ -29,8 +29,9 @@ DEFINE_CLEANUP(struct unwinder *, unwinder_free);
 enum chain_end unwinder_table(struct unwinder *u, uint64_t cookie,
 			      const struct cookie_mapped *where, const struct unwind_table **ret);
 
-/* Unwinds @stack of @process. Writes at most @max PCs to @pcs, innermost first: the user PC, then
- * return addresses. Their number is in *@ret_count (at least 1). Returns why there are no more. */
+/* Unwinds @stack of @process. Writes at most @max addresses to @pcs, innermost first: the user PC,
+ * then return addresses (see unwind_chain_address()). Their number, at least 1, is in *@ret_count.
+ * Returns why there are no more. */
 enum chain_end unwinder_chain(struct unwinder *u, const struct process *process,
 			      struct user_stack *stack, uint64_t *pcs, size_t max,
 			      size_t *ret_count);
