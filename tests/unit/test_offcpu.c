@@ -31,7 +31,7 @@ static struct perf_record switched(uint32_t tid, uint64_t time_ns, uint16_t misc
 }
 
 /* What a task does: it leaves, of itself or not, or comes back. */
-enum step_kind { LEAVES, IS_MADE_TO, RETURNS, EXITS, LOSS };
+enum step_kind { LEAVES, IS_MADE_TO, RETURNS, EXITS, FORKED, LOSS };
 
 struct step {
 	enum step_kind kind;
@@ -56,13 +56,14 @@ static void take(struct offcpu *o, const struct step *steps, size_t count)
 			leave(o, s->tid, s->at_ns, s->ip);
 			out |= s->kind == IS_MADE_TO ? PERF_RECORD_MISC_SWITCH_OUT_PREEMPT : 0;
 			r = switched(s->tid, s->at_ns + 1, out);
-			us = offcpu_take(o, &r, &where);
+			us = offcpu_take(o, 0, &r, &where);
 		} else {
 			r = switched(s->tid, s->at_ns, 0);
-			r.type = s->kind == EXITS  ? PERF_RECORD_EXIT
-				 : s->kind == LOSS ? PERF_RECORD_LOST
-						   : PERF_RECORD_SWITCH_CPU_WIDE;
-			us = offcpu_take(o, &r, &where);
+			r.type = s->kind == EXITS    ? PERF_RECORD_EXIT
+				 : s->kind == FORKED ? PERF_RECORD_FORK
+				 : s->kind == LOSS   ? PERF_RECORD_LOST
+						     : PERF_RECORD_SWITCH_CPU_WIDE;
+			us = offcpu_take(o, 0, &r, &where);
 		}
 		if (us != s->us) {
 			printf("# step %zu\n", i);
@@ -133,6 +134,42 @@ static void who_exits_does_not_come_back(void)
 	offcpu_done(&o);
 }
 
+/* The kernel has taken its number away when it leaves for good. */
+static void who_has_exited_without_a_number_does_not_wait(void)
+{
+	static const struct step steps[] = {
+		{ RETURNS, 10, MS, 0, 0 },
+		{ EXITS, 10, 2 * MS, 0, 0 },
+		{ IS_MADE_TO, 10, 3 * MS, 0, 0 },
+		{ RETURNS, 11, 3 * MS, 0, 0 },
+		{ LEAVES, 11, 4 * MS, 0x402000, 0 },
+		{ RETURNS, 10, 4 * MS, 0, 0 },
+		{ LEAVES, UINT32_MAX, 5 * MS, 0x401000, 0 },
+		{ RETURNS, 11, 5 * MS, 0x402000, 1000 },
+		{ LEAVES, UINT32_MAX, 6 * MS, 0x401000,
+		  0 }, /* it was seen to come, but not to exit */
+	};
+	struct offcpu o = { 0 };
+
+	take(&o, steps, ARRAY_SIZE(steps));
+	CHECK_EQ(o.left.count, 0);
+	offcpu_done(&o);
+}
+
+static void a_number_that_is_used_again_is_another_task(void)
+{
+	static const struct step steps[] = {
+		{ EXITS, 10, MS, 0, 0 }, /* what follows was not seen */
+		{ FORKED, 10, 2 * MS, 0, 0 },
+		{ LEAVES, 10, 3 * MS, 0x401000, 0 },
+		{ RETURNS, 10, 5 * MS, 0x401000, 2000 },
+	};
+	struct offcpu o = { 0 };
+
+	take(&o, steps, ARRAY_SIZE(steps));
+	offcpu_done(&o);
+}
+
 static void after_a_loss_nothing_open_counts(void)
 {
 	static const struct step steps[] = {
@@ -175,5 +212,6 @@ static void at_the_end_all_are_counted(void)
 }
 
 TESTS(T(intervals_are_counted_where_they_began), T(only_waiting_counts_if_asked_for),
-      T(who_exits_does_not_come_back), T(after_a_loss_nothing_open_counts),
+      T(who_exits_does_not_come_back), T(who_has_exited_without_a_number_does_not_wait),
+      T(a_number_that_is_used_again_is_another_task), T(after_a_loss_nothing_open_counts),
       T(at_the_end_all_are_counted))

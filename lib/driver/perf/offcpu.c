@@ -4,9 +4,13 @@
 #include "base/mem.h"
 
 #include <linux/perf_event.h>
+#include <string.h>
+
+/* The number in the records of a task that has exited and was reaped: a thread, mostly. */
+enum { REAPED = UINT32_MAX };
 
 struct left {
-	bool exiting; /* it has said so: when it leaves for good, it does not come back */
+	bool exiting; /* it has exited: when it leaves for good, it does not come back */
 	uint64_t time_ns;
 	void *place;
 };
@@ -43,7 +47,7 @@ static void note(struct offcpu *o, uint32_t tid, const struct left *what)
 void offcpu_leave(struct offcpu *o, uint32_t tid, uint64_t time_ns, void *place)
 {
 	/* Nobody waits for the idle task. */
-	if (!tid || is_exiting(o, tid))
+	if (!tid || tid == REAPED || is_exiting(o, tid))
 		free(place);
 	else
 		note(o, tid, &(struct left){ .time_ns = time_ns, .place = place });
@@ -65,23 +69,45 @@ static uint64_t come_back(struct offcpu *o, const struct perf_record *r, void **
 	return us;
 }
 
-static uint64_t take_switch(struct offcpu *o, const struct perf_record *r, void **ret_place)
+/* The task that runs on @cpu. */
+static uint32_t *running(struct offcpu *o, unsigned int cpu)
+{
+	size_t room = o->room;
+
+	array_grow(&o->running, (size_t)cpu + 1, &o->room);
+	if (o->room > room)
+		memset(o->running + room, 0, (o->room - room) * sizeof(*o->running));
+	return &o->running[cpu];
+}
+
+static uint64_t take_switch(struct offcpu *o, unsigned int cpu, const struct perf_record *r,
+			    void **ret_place)
 {
 	bool made_to = r->misc & PERF_RECORD_MISC_SWITCH_OUT_PREEMPT;
+	uint32_t tid = r->tid;
 
-	if (!(r->misc & PERF_RECORD_MISC_SWITCH_OUT))
+	if (!(r->misc & PERF_RECORD_MISC_SWITCH_OUT)) {
+		*running(o, cpu) = tid;
 		return come_back(o, r, ret_place);
-	if (is_exiting(o, r->tid) ? !made_to : made_to && o->blocked_only)
-		forget(o, r->tid);
+	}
+	if (tid == REAPED)
+		tid = *running(o, cpu);
+	if (is_exiting(o, tid) ? !made_to : made_to && o->blocked_only)
+		forget(o, tid);
 	return 0;
 }
 
-uint64_t offcpu_take(struct offcpu *o, const struct perf_record *r, void **ret_place)
+uint64_t offcpu_take(struct offcpu *o, unsigned int cpu, const struct perf_record *r,
+		     void **ret_place)
 {
 	switch (r->type) {
 	case PERF_RECORD_SWITCH:
 	case PERF_RECORD_SWITCH_CPU_WIDE:
-		return take_switch(o, r, ret_place);
+		return take_switch(o, cpu, r, ret_place);
+	case PERF_RECORD_FORK:
+		/* Its number may have been another's whose end was not seen. */
+		forget(o, r->tid);
+		break;
 	case PERF_RECORD_EXIT:
 		note(o, r->tid, &(struct left){ .exiting = true });
 		break;
@@ -112,4 +138,7 @@ void offcpu_done(struct offcpu *o)
 	map_for_each (&o->left, slot)
 		left_free(slot->value);
 	map_done(&o->left);
+	free(o->running);
+	o->running = NULL;
+	o->room = 0;
 }

@@ -129,7 +129,7 @@ static void put(const void *where, uint64_t us, void *data)
 void perf_offcpu_change(struct perf_offcpu *o, unsigned int cpu, const struct perf_record *r)
 {
 	_cleanup_free_ void *place = NULL;
-	uint64_t us = offcpu_take(&o->offcpu, r, &place);
+	uint64_t us = offcpu_take(&o->offcpu, cpu, r, &place);
 
 	o->cpu = cpu;
 	if (us)
