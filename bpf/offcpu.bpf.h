@@ -150,7 +150,6 @@ static __noinline int come_back(struct run *run, __u32 tid)
 		return 0;
 	run->totals->received++;
 	run->weight = us;
-	run->loss = 1;
 	count(run);
 	return 0;
 }
@@ -173,6 +172,8 @@ int offcpu_switch(__u64 *context)
 
 	if (!*(volatile __u32 *)&control.offcpu || !u || !run_begin(&run, SAMPLE_SLOT_SWITCH))
 		return 0;
+	/* What cannot be placed counts as an interval, not as its time. */
+	run.weight = run.loss = 1;
 	pass_gate(&run);
 	/* The idle task is not measured. */
 	if (run.task->pid && !leaves_for_nothing(run.task, context[0]))

@@ -8,12 +8,17 @@
 #include "driver/bpf/sampler.h"
 #include "perf/perf_event.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/perf_event.h>
+#include <signal.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/ptrace.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
+#include <sys/user.h>
 #include <sys/wait.h>
 
 /* A function that returns at once. */
@@ -252,6 +257,61 @@ static void a_child_without_room_in_the_table_is_counted(void)
 	CHECK_EQ(after.follow_full, 1);
 }
 
+/* Waits until @child has stopped @times times, each time because of what it runs into when it goes
+ * on at an address without a mapping. */
+static void run_into_nothing(pid_t child, int times)
+{
+	struct user_regs_struct registers;
+	struct iovec iov = { &registers, sizeof(registers) };
+	int status;
+
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK(WIFSTOPPED(status));
+	CHECK_EQ(ptrace(PTRACE_GETREGSET, child, NT_PRSTATUS, &iov), 0);
+#if defined(__x86_64__)
+	registers.rip = 0x1000;
+#elif defined(__aarch64__)
+	registers.pc = 0x1000;
+#endif
+	CHECK_EQ(ptrace(PTRACE_SETREGSET, child, NT_PRSTATUS, &iov), 0);
+	while (times--) {
+		CHECK_EQ(ptrace(PTRACE_CONT, child, NULL, NULL), 0);
+		CHECK_EQ(waitpid(child, &status, 0), child);
+		CHECK(WIFSTOPPED(status) && WSTOPSIG(status) == SIGSEGV);
+	}
+}
+
+/* Each time counts as one, however long it is; the machine may make the child leave more often. */
+static void times_off_the_cpu_without_a_place_are_counted(void)
+{
+	enum { TIMES = 20 };
+	const struct sampler_config config = { .keys = 64, .follow = true, .offcpu = true };
+	struct error err = ERROR_INIT;
+	_cleanup_(sampler_freep) struct sampler *s = NULL;
+	struct sample_counters seen;
+	pid_t child;
+
+	if (!procfs_first_pid_namespace())
+		SKIP("a PID namespace of its own");
+	if (sampler_new(&config, &s, &err) < 0)
+		SKIP("no BPF here");
+	child = fork();
+	if (child == 0) {
+		(void)ptrace(PTRACE_TRACEME, 0, NULL, NULL);
+		(void)raise(SIGSTOP);
+		_exit(0);
+	}
+	CHECK_EQ(sampler_follow(s, (uint32_t)child, SAMPLE_FOLLOW_ON), 0);
+	sampler_offcpu(s, 0);
+	run_into_nothing(child, TIMES);
+	CHECK_EQ(kill(child, SIGKILL), 0);
+	CHECK_EQ(waitpid(child, NULL, 0), child);
+	sampler_counters(s, SAMPLE_SLOT_SWITCH, &seen);
+	/* offcpu_lost of the driver */
+	CHECK(seen.no_mapping >= TIMES && seen.no_mapping <= 10 * TIMES);
+}
+
 TESTS(T(a_path_that_is_cut_short_is_counted),
       T(a_path_without_room_in_the_ring_is_counted_and_sent_later),
-      T(a_child_without_room_in_the_table_is_counted))
+      T(a_child_without_room_in_the_table_is_counted),
+      T(times_off_the_cpu_without_a_place_are_counted))
