@@ -66,18 +66,19 @@ static int read_file(struct settings *s, struct error *err)
 /* Parses the events; events of an extended feature enable it. */
 static int take_events(struct daemon_options *o, struct error *err)
 {
-	_cleanup_free_ char *stored = settings_events(&o->settings), *feature = NULL;
-	int n = event_parse_all(events ?: stored ?: "default", o->events, &feature, err);
+	_cleanup_free_ char *stored = settings_events(&o->settings);
+	const char *feature = o->settings.ext_feature;
+	int n = event_parse_all(events ?: stored ?: "default", o->events, &o->derived, err);
 
 	o->event_count = (size_t)MAX(n, 0);
 	if (n < 0 || !feature)
 		return MIN(n, 0);
-	if (o->settings.ext_feature)
+	if (evderived_name(&o->derived))
 		return error_set(err, -EINVAL,
 				 "--ext-feature=%s cannot be combined with events of %s: only one "
 				 "extended feature can be enabled",
-				 o->settings.ext_feature, feature);
-	return settings_set(&o->settings, SETTING_EXT_FEATURE, feature, err);
+				 feature, evderived_name(&o->derived));
+	return evderived_parse(feature, &o->derived, err);
 }
 
 /* The group that may control the daemon, unless one is set. */
@@ -156,6 +157,7 @@ void daemon_options_collector(const struct daemon_options *o, struct collector_c
 		.drive = {
 			.events = o->events,
 			.event_count = o->event_count,
+			.derived = o->derived,
 			.scope = DRIVER_SYSTEM,
 			.timer_hz = s->rate,
 			.force = o->force,
@@ -175,7 +177,6 @@ void daemon_options_collector(const struct daemon_options *o, struct collector_c
 			.kernel_start = s->kernel_range.start,
 			.kernel_end = s->kernel_range.end,
 			.no_vmlinux = none,
-			.ext_feature = s->ext_feature,
 		},
 		.tee_path = o->tee,
 		.measures_cost = true,

@@ -21,6 +21,7 @@
 struct daemon_options {
 	struct settings settings;
 	struct event events[EVENT_MAX]; /* those of ->settings or --events, parsed */
+	struct evderived derived;	/* of these, and of ->settings.ext_feature */
 	size_t event_count;
 	char *tee, *replay; /* absolute, or NULL */
 	bool foreground, start, force, no_seccomp;

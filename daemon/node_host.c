@@ -5,7 +5,6 @@
 #include "identity/cookie.h"
 #include "event/catalog.h"
 #include "event/cpu_type.h"
-#include "record/feature.h"
 #include "daemon_options.h"
 
 #include <errno.h>
@@ -56,17 +55,17 @@ static bool has_pmu(const char *name)
 	return access(path, F_OK) == 0;
 }
 
-static void show_ibs(const char *ext_feature, struct node_settings *ret)
+static void show_ibs(const struct evderived *derived, struct node_settings *ret)
 {
-	struct driver_ibs ibs = feature_ibs_needs(ext_feature);
+	const struct event_terms *fetch = &derived->ibs[IBS_FETCH], *op = &derived->ibs[IBS_OP];
 
-	ret->ibs_fetch.enable = ibs.fetch_count > 0;
-	ret->ibs_fetch.max_count = ibs.fetch_count ?: IBS_COUNT_DEFAULT;
+	ret->ibs_fetch.enable = fetch->count > 0;
+	ret->ibs_fetch.max_count = fetch->count ?: IBS_COUNT_DEFAULT;
 	ret->ibs_fetch.rand_enable = 1;
-	ret->ibs_op.enable = ibs.op_count > 0;
-	ret->ibs_op.max_count = ibs.op_count ?: IBS_COUNT_DEFAULT;
-	ret->ibs_op.dispatched_ops = ibs.op_count ? ibs.count_ops : 1;
-	ret->ibs_op.branch_target = ibs.branch_target;
+	ret->ibs_op.enable = op->count > 0;
+	ret->ibs_op.max_count = op->count ?: IBS_COUNT_DEFAULT;
+	ret->ibs_op.dispatched_ops = !op->count || op->unit_mask & IBS_OPS;
+	ret->ibs_op.branch_target = (op->unit_mask & IBS_BRANCH_TARGET) != 0;
 }
 
 static void show_settings(const struct daemon_options *o, struct node_settings *ret)
@@ -87,7 +86,7 @@ static void show_settings(const struct daemon_options *o, struct node_settings *
 		ret->counters[i] = (struct node_counter){ .kernel = 1, .user = 1 };
 	for (i = 0; i < o->event_count; i++)
 		ret->counters[i] = show_event(s, &o->events[i]);
-	show_ibs(s->ext_feature, ret);
+	show_ibs(&o->derived, ret);
 }
 
 /* --- nodes as settings --- */
@@ -108,16 +107,14 @@ static const struct catalog_event *event_by_code(uint64_t code)
 static int parse_counter(size_t number, const struct node_counter *c, struct event *ret,
 			 struct error *err)
 {
+	const struct event_terms terms = { c->count, c->unit_mask, c->kernel, c->user };
 	const struct catalog_event *info = event_by_code(c->event);
-	_cleanup_free_ char *spec = NULL;
 	int r;
 
 	if (!info)
 		return error_set(err, -EINVAL, "%zu/event: no event has the code %#" PRIx64, number,
 				 c->event);
-	spec = xasprintf("%s:%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64, info->name, c->count,
-			 c->unit_mask, c->kernel, c->user);
-	r = event_parse(spec, ret, err);
+	r = event_make(info, &terms, ret, err);
 	return r < 0 ? error_prefix(err, "%zu", number) : 0;
 }
 
@@ -149,30 +146,42 @@ static int take_events(const struct node_settings *wanted, const struct node_set
 			return r;
 		count++;
 	}
-	if (!count && !o->settings.ext_feature)
+	if (!count && !evderived_name(&o->derived))
 		return error_set(err, -EINVAL, "no counter is enabled: write 1 to 0/enabled");
 	memcpy(o->events, events, count * sizeof(*events));
 	o->event_count = count;
 	return 0;
 }
 
-/* The extended feature that takes AMD's samples as asked for; NULL for none. Caller frees. */
-static char *ibs_feature(const struct node_settings *wanted)
+/* Adds the event that counts all of AMD's samples of a kind. */
+static int derive_all(struct evderived *d, enum ibs_kind kind, uint64_t count, uint32_t unit_mask,
+		      struct error *err)
 {
-	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
-	bool op = wanted->ibs_op.enable, fetch = wanted->ibs_fetch.enable;
+	struct event all = {
+		.count = count,
+		.unit_mask = unit_mask,
+		.kernel = true,
+		.user = true,
+		.feature = ibs_kinds[kind].pmu,
+	};
 
-	if (!op && !fetch)
-		return NULL;
-	strbuf_adds(&text, "ibs:");
-	if (fetch)
-		strbuf_addf(&text, "fetch:IBS_FETCH_ALL:%" PRIu64 ":0%s",
-			    wanted->ibs_fetch.max_count, op ? "|" : "");
-	if (op)
-		strbuf_addf(&text, "op:IBS_OP_ALL:%" PRIu64 ":%d", wanted->ibs_op.max_count,
-			    (wanted->ibs_op.dispatched_ops ? 1 : 0) |
-				    (wanted->ibs_op.branch_target ? 4 : 0));
-	return strbuf_take(&text);
+	(void)snprintf(all.name, sizeof(all.name), "%sALL", ibs_kinds[kind].prefix);
+	return evderived_add(d, &all, err);
+}
+
+/* Takes AMD's samples as asked for. */
+static int take_ibs(const struct node_settings *wanted, struct daemon_options *o, struct error *err)
+{
+	uint32_t op_mask = (wanted->ibs_op.dispatched_ops ? IBS_OPS : 0) |
+			   (wanted->ibs_op.branch_target ? IBS_BRANCH_TARGET : 0);
+	int r = 0;
+
+	o->derived = (struct evderived){ 0 };
+	if (wanted->ibs_fetch.enable)
+		r = derive_all(&o->derived, IBS_FETCH, wanted->ibs_fetch.max_count, 0, err);
+	if (r == 0 && wanted->ibs_op.enable)
+		r = derive_all(&o->derived, IBS_OP, wanted->ibs_op.max_count, op_mask, err);
+	return r;
 }
 
 static int set_number(struct settings *s, enum setting_id id, uint64_t number, struct error *err)
@@ -189,7 +198,6 @@ static int take_settings(const struct node_settings *wanted, struct daemon_optio
 			 struct error *err)
 {
 	struct settings *s = &o->settings;
-	_cleanup_free_ char *feature = ibs_feature(wanted);
 	struct node_settings shown;
 	int r = 0;
 
@@ -203,7 +211,7 @@ static int take_settings(const struct node_settings *wanted, struct daemon_optio
 #undef X
 	if (r == 0 && (memcmp(&wanted->ibs_fetch, &shown.ibs_fetch, sizeof(shown.ibs_fetch)) != 0 ||
 		       memcmp(&wanted->ibs_op, &shown.ibs_op, sizeof(shown.ibs_op)) != 0))
-		r = settings_set(s, SETTING_EXT_FEATURE, feature ?: "", err);
+		r = take_ibs(wanted, o, err);
 	return r < 0 ? r : take_events(wanted, &shown, o, err);
 }
 

@@ -201,6 +201,7 @@ static int run_status(const char *arg _unused_, struct strbuf *answer, void *dat
 {
 	const struct service *s = data;
 	const struct status status = { .settings = &s->options->settings,
+				       .derived = &s->options->derived,
 				       .collector = s->collector,
 				       .meter = &s->meter,
 				       .born_ns = s->born_ns,

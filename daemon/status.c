@@ -6,36 +6,30 @@
 #include "base/procfs.h"
 #include "control/server.h"
 #include "control/settings.h"
+#include "event/evderived.h"
 #include "perf/cpulist.h"
 #include "record/collector.h"
-#include "record/feature.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-static void answer_list(const struct event *events, size_t count, struct strbuf *answer)
+static void answer_event(const struct event *event, struct strbuf *answer)
 {
-	size_t i;
+	_cleanup_free_ char *text = event_text(event);
 
-	for (i = 0; i < count; i++) {
-		_cleanup_free_ char *text = event_text(&events[i]);
-
-		control_answer(answer, "event", "%s", text);
-	}
+	control_answer(answer, "event", "%s", text);
 }
 
 static void answer_events(const struct status *status, struct strbuf *answer)
 {
-	_cleanup_(feature_freep) struct feature *feature = NULL;
-	const char *text = status->settings->ext_feature;
-	size_t count;
+	size_t i, count;
 	const struct event *events = collector_events(status->collector, &count);
+	struct event derived;
 
-	answer_list(events, count, answer);
-	if (!text || feature_new(text, "", &feature, NULL) < 0)
-		return;
-	events = feature->ops->events(feature, &count);
-	answer_list(events, count, answer);
+	for (i = 0; i < count; i++)
+		answer_event(&events[i], answer);
+	for (i = 0; evderived_event(status->derived, i, &derived); i++)
+		answer_event(&derived, answer);
 }
 
 /* Adds the counters that are not zero, each with its text, and the sum of the lost samples. */

@@ -6,10 +6,12 @@
 #include "meter.h"
 
 struct collector;
+struct evderived;
 struct settings;
 
 struct status {
 	const struct settings *settings;
+	const struct evderived *derived; /* events of the extended feature */
 	const struct collector *collector;
 	const struct meter *meter;
 	uint64_t born_ns;    /* when the daemon started, CLOCK_MONOTONIC */

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/path.h"
+#include "event/evderived.h"
 #include "identity/cookie.h"
 #include "record/record.h"
 
@@ -62,11 +63,14 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	_cleanup_free_ uint64_t *words = size ? xcalloc(size, sizeof(*words)) : NULL;
 	struct record *rec = NULL;
 	struct record_stats stats;
+	struct evderived derived;
 	size_t i;
 
 	if (size && data[0] & 1)
-		config.ext_feature = "ibs:op:IBS_OP_ALL,IBS_OP_LOAD:250000:4|"
-				     "fetch:IBS_FETCH_ALL,IBS_FETCH_LATENCY:250000:0";
+		config.derived = &derived;
+	(void)evderived_parse("ibs:op:IBS_OP_ALL,IBS_OP_LOAD:250000:4|"
+			      "fetch:IBS_FETCH_ALL,IBS_FETCH_LATENCY:250000:0",
+			      &derived, NULL);
 	for (i = 1; i < size; i++)
 		words[i - 1] = data[i] == 0xff ? UINT64_MAX : data[i];
 	if (size > 1 && record_new(&config, &rec, NULL) == 0) {

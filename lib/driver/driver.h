@@ -18,6 +18,7 @@
 #include "bpf/stretch.h"
 #include "stats/counters.h"
 #include "stream/evbuf.h"
+#include "event/evderived.h"
 #include "event/event.h"
 
 #include <sys/types.h>
@@ -25,15 +26,6 @@
 struct cookie_table;
 struct driver;
 struct perf_event_attr;
-
-/* AMD's instruction-based sampling, whose registers are written to the event buffer for an extended
- * feature. */
-struct driver_ibs {
-	uint64_t fetch_count, op_count; /* cycles or ops between two samples; 0: off */
-	bool count_ops;			/* the op period counts dispatched ops, not cycles */
-	bool branch_target; /* append the branch target, or 0, to the words of op samples */
-	bool no_kernel[2], no_user[2]; /* drop these samples; by enum ibs_kind */
-};
 
 enum driver_scope {
 	DRIVER_SYSTEM, /* every CPU, every process */
@@ -72,11 +64,11 @@ struct driver_config {
 	enum driver_scope scope;
 	pid_t pid;	     /* DRIVER_TREE, DRIVER_TASK */
 	bool enable_on_exec; /* ->pid is a child of ours waiting to exec: count from there */
-	struct driver_ibs ibs;
-	bool offcpu; /* measure time off the CPU: each interval becomes a sample where the task
-		      * left the CPU, weighted by microseconds; its counter is the one after
-		      * those of the events */
-	bool offcpu_blocked; /* leave out preempted tasks */
+	/* What an extended feature needs. Registers of instruction-based samples are written to the
+	 * event buffer, with the branch target or 0 after those of ops if the unit mask asks for
+	 * it. With ->offcpu, each interval off the CPU becomes a sample where the task left it,
+	 * weighted by microseconds; its counter is the one after those of the events. */
+	struct evderived derived;
 	/* Replaces perf_event_open() in tests; NULL: use the kernel. */
 	int (*open_event)(const struct perf_event_attr *attr, pid_t pid, int cpu, void *data);
 	void *open_data;

@@ -308,7 +308,7 @@ static void plan_init(struct perf_plan *plan, const struct driver_config *config
 			   .report_cgroups = config->cgroups,
 			   .open = config->open_event,
 			   .open_data = config->open_data },
-		.switches = config->offcpu,
+		.switches = config->derived.offcpu,
 		.scope = config->scope,
 		.root = config->root,
 		.pid = task ? config->pid : -1,
@@ -351,28 +351,27 @@ static int settle_chains(struct perf_plan *plan, const struct driver_config *con
 	return 0;
 }
 
-/* Plans one kind of IBS. The periods of these PMUs have their four lowest bits clear. */
-static int plan_ibs_kind(struct perf_plan *plan, enum ibs_kind kind, const char *terms,
-			 uint64_t count, struct error *err)
+/* Plans the sampling of each kind of IBS that has events. */
+static int plan_ibs(struct perf_plan *plan, const struct evderived *derived, struct error *err)
 {
-	_cleanup_free_ char *spec = xasprintf("%s:%" PRIu64, terms, count & ~(uint64_t)15);
-	int r;
+	const char *const settings[] = {
+		[IBS_FETCH] = "rand_en",
+		[IBS_OP] = derived->ibs[IBS_OP].unit_mask & IBS_OPS ? "cnt_ctl" : "config=0",
+	};
+	enum ibs_kind kind;
 
-	if (!count)
-		return 0;
-	r = event_parse_at(plan->root ?: "", spec, &plan->ibs[kind], err);
-	plan->ibs[kind].raw = plan->has_ibs[kind] = r == 0;
-	return r;
-}
+	for (kind = IBS_FETCH; kind < IBS_KIND_COUNT_; kind++) {
+		/* The periods of these PMUs have their four lowest bits clear. */
+		uint64_t count = derived->ibs[kind].count & ~(uint64_t)15;
 
-static int plan_ibs(struct perf_plan *plan, const struct driver_ibs *ibs, struct error *err)
-{
-	int r = plan_ibs_kind(plan, IBS_FETCH, "ibs_fetch/rand_en/", ibs->fetch_count, err);
-
-	return r < 0 ? r
-		     : plan_ibs_kind(plan, IBS_OP,
-				     ibs->count_ops ? "ibs_op/cnt_ctl/" : "ibs_op/config=0/",
-				     ibs->op_count, err);
+		plan->has_ibs[kind] = derived->ibs[kind].count;
+		if (plan->has_ibs[kind] &&
+		    event_of_pmu(plan->root ?: "", ibs_kinds[kind].pmu, settings[kind], count,
+				 &plan->ibs[kind], err) < 0)
+			return -EINVAL;
+		plan->ibs[kind].raw = true;
+	}
+	return 0;
 }
 
 /* Rejects what can be rejected without opening anything. */
@@ -381,13 +380,13 @@ static int check_config(struct perf_plan *plan, const struct driver_config *conf
 {
 	int r;
 
-	if (!plan->count && !config->ibs.fetch_count && !config->ibs.op_count)
+	if (!plan->count && !config->derived.event_count)
 		return error_set(err, -EINVAL, "no event to sample");
 	if (plan->switches && plan->scope == DRIVER_TASK)
 		return error_set(err, -EPERM,
 				 "off-CPU time is measured on the whole machine; run as root, or "
 				 "grant the capability (setcap cap_perfmon+ep PROGRAM)");
-	r = plan_ibs(plan, &config->ibs, err);
+	r = plan_ibs(plan, &config->derived, err);
 	if (r == 0)
 		r = perf_pmus_check(plan->root, plan->events, plan->count, err);
 	return r < 0 ? r : check_rates(plan, config, err);

@@ -1,43 +1,43 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Events that an extended feature of oprofiled derives from samples of its own ("ext:" in the
- * description files), such as AMD's IBS events. This module collects those in a list of events and
- * makes the argument of oprofiled --ext-feature from them.
+ * description files): AMD's IBS events, and the time off the CPU. A struct evderived is a value
+ * that names the feature and its events; one feature can be enabled at a time.
  *
  *	struct evderived d = { 0 };
- *	if (evderived_add(&d, &event, &err) == 0)
- *		text = evderived_text(&d);	"ibs:op:IBS_OP_ALL,IBS_OP_LOAD:250000:1"
- *	evderived_done(&d);
+ *	size_t i;
+ *	if (evderived_parse("ibs:op:IBS_OP_ALL,IBS_OP_LOAD:250000:1", &d, &err) == 0)
+ *		for (i = 0; evderived_event(&d, i, &event); i++)
+ *			puts(event.name);
  */
 #pragma once
 
 #include "base/error.h"
-#include "base/strbuf.h"
 #include "event/event_types.h"
+#include "event/ibs_event.h"
 
-/* AMD's two kinds of instruction-based samples. */
-enum ibs_kind { IBS_FETCH, IBS_OP, IBS_KIND_COUNT_ };
-
-/* Names of a kind: its own, the kernel's (also used after "ext:"), and the prefix of its events. */
-struct ibs_kind_names {
-	const char *name, *pmu, *start;
-};
-extern const struct ibs_kind_names ibs_kinds[IBS_KIND_COUNT_];
-
+/* All-zero: no derived events. */
 struct evderived {
-	struct strbuf names[IBS_KIND_COUNT_]; /* "A,B" */
-	struct event first[IBS_KIND_COUNT_];  /* valid if there are names: settings shared by all */
-	bool offcpu;
+	struct event_terms ibs[IBS_KIND_COUNT_]; /* of all events of a kind; ->count 0: none */
+	const struct ibs_event *events[IBS_EVENTS_MAX];
+	size_t event_count;
+	bool offcpu;	     /* the time that tasks are off the CPU */
+	bool offcpu_blocked; /* but not of preempted tasks */
 };
 
 /* Adds an event whose ->feature is set. Returns 0, or -EINVAL if no feature derives the event or if
  * it cannot be combined with those added before: all events of a kind come from the same samples,
  * so their settings must agree. */
 int evderived_add(struct evderived *d, const struct event *event, struct error *err);
-/* Returns the argument of --ext-feature, or NULL if nothing was added; the caller frees it. */
-char *evderived_text(const struct evderived *d);
-/* Frees the contents. */
-void evderived_done(struct evderived *d);
+/* Parses the argument of --ext-feature: "ibs:fetch:EVENT,...:COUNT:MASK|op:EVENT,...:COUNT:MASK",
+ * in which a mask can be followed by ":KERNEL:USER", "offcpu" or "offcpu:blocked". Returns 0, or
+ * -EINVAL. */
+int evderived_parse(const char *text, struct evderived *ret, struct error *err);
+
+/* The name of the feature that derives the events: "ibs" or "offcpu"; NULL if there are none. */
+const char *evderived_name(const struct evderived *d);
+/* Makes the @i-th of the events, as sample files name it; false past the last. */
+bool evderived_event(const struct evderived *d, size_t i, struct event *ret);
 
 /* Checks that the machine under @root can take the samples that @feature needs for the event @name.
  * Returns 0, or -EINVAL and a message naming what is missing. If @root is NULL, no machine is

@@ -121,14 +121,13 @@ static void list_done(struct list *list)
 	for (i = 0; i < list->type_count; i++)
 		evsys_pmu_done(&list->types[i]);
 	free(list->types);
-	evderived_done(&list->derived);
 }
 
 int event_parse_all_at(const char *root, const char *specs, struct event *events,
-		       char **ret_feature, struct error *err)
+		       struct evderived *ret_derived, struct error *err)
 {
 	_cleanup_(list_done) struct list list = {
-		.root = root, .events = events, .features = ret_feature, .err = err
+		.root = root, .events = events, .features = ret_derived, .err = err
 	};
 
 	if (!*specs)
@@ -140,14 +139,15 @@ int event_parse_all_at(const char *root, const char *specs, struct event *events
 		return error_set(err, -EINVAL,
 				 "event OFFCPU cannot be sampled alone; name another event, such "
 				 "as 'default'");
-	if (ret_feature)
-		*ret_feature = evderived_text(&list.derived);
+	if (ret_derived)
+		*ret_derived = list.derived;
 	return (int)list.count;
 }
 
-int event_parse_all(const char *specs, struct event *events, char **ret_feature, struct error *err)
+int event_parse_all(const char *specs, struct event *events, struct evderived *ret_derived,
+		    struct error *err)
 {
-	return event_parse_all_at("", specs, events, ret_feature, err);
+	return event_parse_all_at("", specs, events, ret_derived, err);
 }
 
 int event_parse_list_at(const char *root, const char *specs, struct event *events,

@@ -15,7 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct catalog_event;
 struct cpu_type;
+struct evderived;
 
 /* Parses "NAME[:count[:unitmask[:kernel[:user[:hypervisor]]]]][:p]". NAME can also be "default",
  * the CPU's default event; "TIMER" or "TIMER:HZ", the clock; "r1c2", a value of the event select
@@ -32,6 +34,14 @@ int event_parse_on(const struct cpu_type *type, const char *spec, struct event *
 /* Parses an event for the machine under @root. */
 int event_parse_at(const char *root, const char *spec, struct event *ret, struct error *err);
 
+/* Makes an event of this machine that @info describes. Returns 0, or -EINVAL like event_parse(). */
+int event_make(const struct catalog_event *info, const struct event_terms *terms, struct event *ret,
+	       struct error *err);
+/* Makes an event of the PMU called @pmu of the machine under @root from terms of the PMU, "a=1,b".
+ * Returns 0, or -EINVAL like event_parse(). */
+int event_of_pmu(const char *root, const char *pmu, const char *terms, uint64_t count,
+		 struct event *ret, struct error *err);
+
 /* Parses a comma-separated list into @events, which has room for EVENT_MAX; duplicates are dropped.
  * Returns the number of events, or -EINVAL, also if two events would write the same sample files.
  * On a machine with several types of cores, a CPU event becomes one event per type, such as
@@ -41,12 +51,12 @@ int event_parse_list(const char *specs, struct event *events, struct error *err)
 int event_parse_list_at(const char *root, const char *specs, struct event *events,
 			struct error *err);
 /* Parses a list that can also contain events derived by extended features, which event_parse_list()
- * refuses. These are put in *@ret_feature as the argument of --ext-feature, or NULL if there are
- * none; the caller frees it. */
-int event_parse_all(const char *specs, struct event *events, char **ret_feature, struct error *err);
+ * refuses. These are put in @ret_derived. */
+int event_parse_all(const char *specs, struct event *events, struct evderived *ret_derived,
+		    struct error *err);
 /* Parses such a list for the machine under @root. */
 int event_parse_all_at(const char *root, const char *specs, struct event *events,
-		       char **ret_feature, struct error *err);
+		       struct evderived *ret_derived, struct error *err);
 /* Returns the length of @text up to the first of @ends that is not between two slashes. */
 size_t event_part_length(const char *text, const char *ends);
 /* Calls @item for each specification in a comma-separated list until a call returns non-zero.

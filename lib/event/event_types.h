@@ -16,6 +16,13 @@ enum {
 	EVENT_TIMER_MAX_HZ = 100000, /* the kernel's clock event fires at most every 10 us */
 };
 
+/* How often an event is sampled, and what of it, in numbers. */
+struct event_terms {
+	uint64_t count; /* events between two samples; of the clock, samples per second */
+	uint64_t unit_mask;
+	uint64_t kernel, user; /* 1 where it counts */
+};
+
 struct event {
 	char name[EVENT_NAME_MAX]; /* as in sample file names: "CPU_CLK_UNHALTED", "TIMER" */
 	uint64_t count;		   /* events between two samples; 0 in timer mode */

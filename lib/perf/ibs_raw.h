@@ -12,7 +12,7 @@
 #pragma once
 
 #include "base/span.h"
-#include "event/evderived.h"
+#include "event/ibs_event.h"
 
 #include <stdbool.h>
 

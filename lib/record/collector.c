@@ -8,7 +8,6 @@
 #include "stream/stream_file.h"
 #include "event/cpu_type.h"
 #include "parser/parser.h"
-#include "record/feature.h"
 #include "record/stream_outlet.h"
 #include "record/internal/spending.h"
 #include "sfile/session.h"
@@ -97,8 +96,6 @@ static void complete_drive(struct collector *c, const struct collector_config *c
 	ret->sink = take_words;
 	ret->sink_data = c;
 	ret->cgroups = config->record.separate & RECORD_SEPARATE_CGROUP;
-	ret->ibs = feature_ibs_needs(config->record.ext_feature);
-	ret->offcpu = feature_is_offcpu(config->record.ext_feature, &ret->offcpu_blocked);
 }
 
 static int open_driver(struct collector *c, const struct collector_config *config,
@@ -136,6 +133,7 @@ static int open_record(struct collector *c, const struct collector_config *confi
 	record.session_dir = c->session_dir;
 	record.session_name = c->session_name;
 	record.events = c->ops->events(c->driver, &record.event_count);
+	record.derived = &config->drive.derived;
 	record.cookies = c->cookies;
 	/* The processes of a recorded stream no longer run. */
 	record.jit = c->ops != &driver_replay;

@@ -26,7 +26,7 @@ enum { COLLECTOR_SYNC_MS = 250 };
 struct collector_config {
 	const char *driver;	     /* "auto", "bpf", "perf", "replay"; NULL: auto */
 	struct driver_config drive;  /* the collector sets cookies, sink and sink_data */
-	struct record_config record; /* the collector sets events, event_count and cookies */
+	struct record_config record; /* it sets events, event_count, derived and cookies */
 	const char *tee_path;	     /* file that the event buffer is also written to, or NULL */
 	bool measures_cost;	     /* measure the cost of sampling */
 	struct quota_limits quota;

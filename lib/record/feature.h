@@ -2,24 +2,23 @@
 /*
  * Extended features: kinds of samples that need more than (offset, counter). A feature handles
  * codes of the event buffer that record does not know, and converts them to counts of its own
- * events. One feature can be enabled at a time, by "NAME:ARGUMENTS".
+ * events (event/evderived.h). One feature can be enabled at a time.
  *
- *	struct feature *f;
- *	if (feature_new("ibs:fetch:IBS_FETCH_ALL:250000:0", root, &f, err) == 0)
+ *	struct feature *f = feature_new(&derived, root);
+ *	if (f)
  *		f->ops->sample(f, EVBUF_IBS_FETCH, words, count_event, data);
  *	feature_free(f);
  */
 #pragma once
 
-#include "base/error.h"
-#include "driver/driver.h"
-#include "event/event.h"
+#include "base/macro.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 
+struct evderived;
 struct feature_ops;
 
 /* The state of every feature starts with this. */
@@ -27,7 +26,7 @@ struct feature {
 	const struct feature_ops *ops;
 };
 
-/* Receives a count: @value of the feature's event @index at @pc. */
+/* Receives a count: @value of the derived event @index at @pc. */
 typedef void feature_emit(size_t index, uint64_t pc, uint64_t value, void *data);
 
 /* The process of a sample, as in the event buffer. */
@@ -37,12 +36,10 @@ struct feature_where {
 };
 
 struct feature_ops {
-	const char *name;
-	/* Parses @args. The state starts with a struct feature. Returns 0 or -EINVAL. */
-	int (*init)(const char *args, const char *root, struct feature **ret, struct error *err);
+	/* Creates the state of the feature, which starts with a struct feature. Returns NULL if it
+	 * derives none of the events. */
+	struct feature *(*init)(const struct evderived *derived, const char *root);
 	void (*done)(struct feature *f);
-	/* Its events, borrowed; their index is passed to feature_emit. */
-	const struct event *(*events)(const struct feature *f, size_t *ret_count);
 	/* Number of words after @code in the event buffer; 0 if the code is not the feature's. */
 	size_t (*words)(const struct feature *f, uint64_t code);
 	/* Notes a count that the driver made of one of the feature's events. Such counts are
@@ -62,18 +59,11 @@ struct feature_ops {
 	void (*print_stats)(const struct feature *f, FILE *out);
 };
 
-/* Creates the feature named by @text; caller frees. Returns 0, or -EINVAL if there is no such
- * feature. */
-int feature_new(const char *text, const char *root, struct feature **ret, struct error *err);
+/* Creates the feature that derives these events on the machine under @root; caller frees. Returns
+ * NULL if there are none. */
+struct feature *feature_new(const struct evderived *derived, const char *root);
 /* NULL is fine. */
 void feature_free(struct feature *f);
 DEFINE_CLEANUP(struct feature *, feature_free);
-
-/* What a driver must sample for the feature @text; all-zero if nothing, or if @text is invalid,
- * which feature_new() reports. */
-struct driver_ibs feature_ibs_needs(const char *text);
-/* Returns whether @text names the feature offcpu; *@ret_blocked: only of tasks that were
- * blocked. */
-bool feature_is_offcpu(const char *text, bool *ret_blocked);
 
 extern const struct feature_ops feature_ibs, feature_offcpu;

@@ -9,6 +9,7 @@
 #include "base/procfs.h"
 #include "base/strbuf.h"
 #include "event/cpu_type.h"
+#include "event/evderived.h"
 #include "record/internal/sampled_image.h"
 #include "record/feature.h"
 #include "record/internal/jitting.h"
@@ -76,18 +77,18 @@ char *record_separation(const struct record *rec)
 }
 
 /* Copies the events of the configuration, followed by those of the feature. */
-static void copy_events(struct record *rec, const struct record_config *config)
+static void copy_events(struct record *rec, const struct record_config *config,
+			const struct evderived *derived)
 {
-	size_t extra = 0;
-	const struct event *events =
-		rec->feature ? rec->feature->ops->events(rec->feature, &extra) : NULL;
+	struct event *extra;
 
 	rec->event_count = config->event_count;
-	rec->events = xcalloc(config->event_count + extra + 1, sizeof(*rec->events));
+	rec->events = xcalloc(config->event_count + IBS_EVENTS_MAX + 1, sizeof(*rec->events));
 	if (config->event_count)
 		memcpy(rec->events, config->events, config->event_count * sizeof(*rec->events));
-	if (extra)
-		memcpy(rec->events + config->event_count, events, extra * sizeof(*events));
+	extra = rec->events + config->event_count;
+	while (evderived_event(derived, rec->derived_count, &extra[rec->derived_count]))
+		rec->derived_count++;
 }
 
 static bool wants_kernel(const struct record_config *config)
@@ -139,6 +140,8 @@ static void keep_beside_sessions(struct record *rec)
 int record_new(const struct record_config *config, struct record **ret, struct error *err)
 {
 	_cleanup_(record_freep) struct record *rec = xcalloc(1, sizeof(*rec));
+	static const struct evderived none;
+	const struct evderived *derived = config->derived ?: &none;
 	int r;
 
 	rec->trans.weight = 1;
@@ -150,14 +153,10 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 	rec->session_dir = xstrdup(config->session_dir);
 	rec->session_name = xstrdup(config->session_name);
 	rec->samples = session_samples(config->session_dir, config->session_name);
-	if (config->ext_feature) {
-		r = feature_new(config->ext_feature, config->root, &rec->feature, err);
-		if (r < 0)
-			return r;
-		if (rec->feature->ops->keep_in)
-			keep_beside_sessions(rec);
-	}
-	copy_events(rec, config);
+	rec->feature = feature_new(derived, config->root);
+	if (rec->feature && rec->feature->ops->keep_in)
+		keep_beside_sessions(rec);
+	copy_events(rec, config, derived);
 	rec->binaries = sampled_image_table_new(rec->samples, config->root, config->images,
 						config->cookies);
 	r = sampled_image_open_manifest(rec->binaries, rec->session_dir, rec->session_name, err);

@@ -24,6 +24,7 @@
 #include <stdio.h>
 
 struct cookie_table;
+struct evderived;
 struct record;
 
 /* --separate, a set of bits. */
@@ -57,7 +58,7 @@ struct record_config {
 	bool no_vmlinux;		    /* one image for all kernel addresses */
 	const char *root;		    /* whose /proc is read */
 	bool jit;			    /* the processes are live: look up their JIT code */
-	const char *ext_feature;	    /* "ibs:fetch:...|op:...", or NULL */
+	const struct evderived *derived;    /* borrowed for record_new(); NULL: none */
 	size_t mapped_bytes_max;	    /* of open sample files; 0: default */
 	unsigned int open_files_max;	    /* 0: from the fd limit */
 	const struct cookie_table *cookies; /* borrowed for the record's life */

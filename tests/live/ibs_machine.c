@@ -11,10 +11,12 @@
  */
 #include "base/mem.h"
 #include "perf/perf_record.h"
+#include "event/evderived.h"
 #include "event/event.h"
 #include "record/collector.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -198,25 +200,40 @@ static int sample(struct machine *m, const struct collector_config *config, stru
 	return r;
 }
 
+/* Prints the argument of --ext-feature for these events. */
+static void print_feature(const struct evderived *d)
+{
+	const char *before = "ibs:";
+	size_t i;
+
+	for (i = 0; i < d->event_count; i++, before = "|") {
+		enum ibs_kind kind = d->events[i]->kind;
+		const struct event_terms *terms = &d->ibs[kind];
+
+		printf("%s%s:%s:%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64, before,
+		       ibs_kinds[kind].name, d->events[i]->name, terms->count, terms->unit_mask,
+		       terms->kernel, terms->user);
+	}
+	puts("");
+}
+
 int main(int argc, char **argv)
 {
-	_cleanup_free_ char *feature = NULL;
+	struct evderived derived = { 0 };
 	struct event events[EVENT_MAX];
 	struct error err = ERROR_INIT;
-	int r = argc < 4 ? -EINVAL : event_parse_all_at(argv[1], argv[3], events, &feature, &err);
+	int r = argc < 4 ? -EINVAL : event_parse_all_at(argv[1], argv[3], events, &derived, &err);
 	const struct collector_config config = {
 		.driver = "perf",
 		.drive = { .events = events,
 			   .event_count = (size_t)MAX(r, 0),
+			   .derived = derived,
 			   .scope = DRIVER_SYSTEM,
 			   .cpu_buffer_bytes = RING_BYTES,
 			   .root = argv[1],
 			   .open_event = open_event,
 			   .open_data = &machine },
-		.record = { .session_dir = argv[2],
-			    .session_name = "current",
-			    .root = argv[1],
-			    .ext_feature = feature },
+		.record = { .session_dir = argv[2], .session_name = "current", .root = argv[1] },
 		.tee_path = argc > 4 ? argv[4] : NULL,
 	};
 
@@ -226,6 +243,6 @@ int main(int argc, char **argv)
 	if (r < 0)
 		(void)fprintf(stderr, "ibs_machine: %s\n", err.text);
 	else
-		puts(feature);
+		print_feature(&derived);
 	return r < 0;
 }

@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "event/cpu_type.h"
 #include "event/event.h"
-#include "record/ibs/ibs_event.h"
+#include "event/ibs_event.h"
 #include "test.h"
 
 #include <errno.h>

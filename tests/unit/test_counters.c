@@ -4,6 +4,7 @@
 #include "record_bench.h"
 
 #include "driver/perf_cpu.h"
+#include "event/evderived.h"
 #include "perf/perf_record.h"
 #include "stats/counters.h"
 
@@ -179,7 +180,9 @@ static void select_another_image(struct bench *b)
 
 static void count_time_off_cpu(struct bench *b)
 {
-	b->config.ext_feature = "offcpu";
+	static const struct evderived offcpu = { .offcpu = true };
+
+	b->config.derived = &offcpu;
 }
 
 static const struct move moves[] = {

@@ -4,49 +4,68 @@
 #include "event/evderived.h"
 
 #include "base/mem.h"
+#include "base/strbuf.h"
 #include "test.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 static char *machine(const char *name)
 {
 	return xasprintf("%s/tests/fixtures/machines/%s", getenv("OP_SOURCE_ROOT"), name);
 }
 
-static void derived_events_become_the_feature(void)
+/* Lists the events that are derived, each as a specification, or "NAME only blocked". */
+static char *list_of(const struct evderived *d)
+{
+	struct strbuf text = STRBUF_INIT;
+	struct event event;
+	size_t i;
+
+	for (i = 0; evderived_event(d, i, &event); i++)
+		strbuf_addf(&text, "%s%s:%" PRIu64 ":%u:%d:%d", i ? "," : "", event.name,
+			    event.count, event.unit_mask, event.kernel, event.user);
+	if (d->offcpu_blocked)
+		strbuf_adds(&text, " only blocked");
+	return strbuf_take(&text);
+}
+
+static void derived_events_are_collected(void)
 {
 	static const struct {
-		const char *specs, *feature; /* NULL: none */
+		const char *specs, *derived;
 		int others;
 	} rows[] = {
-		{ "default,PAGE_FAULTS", NULL, 2 },
-		{ "IBS_OP_ALL:250000:0:1:1", "ibs:op:IBS_OP_ALL:250000:0", 0 },
-		{ "IBS_FETCH_ALL", "ibs:fetch:IBS_FETCH_ALL:250000:0", 0 },
+		{ "default,PAGE_FAULTS", "", 2 },
+		{ "IBS_OP_ALL:250000:0:1:1", "IBS_OP_ALL:250000:0:1:1", 0 },
+		{ "IBS_FETCH_ALL", "IBS_FETCH_ALL:250000:0:1:1", 0 },
 		{ "IBS_OP_LOAD:100000,TIMER,IBS_OP_ALL:100000:1",
-		  "ibs:op:IBS_OP_LOAD,IBS_OP_ALL:100000:1", 1 },
+		  "IBS_OP_LOAD:100000:1:1:1,IBS_OP_ALL:100000:1:1:1", 1 },
 		{ "IBS_OP_ALL:100000:7,IBS_FETCH_ALL:50000,IBS_FETCH_LATENCY:50000,IBS_OP_ALL:"
 		  "100000:7",
-		  "ibs:fetch:IBS_FETCH_ALL,IBS_FETCH_LATENCY:50000:0|op:IBS_OP_ALL:100000:7", 0 },
-		{ "IBS_OP_ALL:100000:1:0:1", "ibs:op:IBS_OP_ALL:100000:1:0:1", 0 },
-		{ "IBS_FETCH_ALL:100000:0:1:0", "ibs:fetch:IBS_FETCH_ALL:100000:0:1:0", 0 },
-		{ "OFFCPU,default", "offcpu", 1 },
+		  "IBS_OP_ALL:100000:7:1:1,IBS_FETCH_ALL:50000:0:1:1,"
+		  "IBS_FETCH_LATENCY:50000:0:1:1",
+		  0 },
+		{ "IBS_OP_ALL:100000:1:0:1", "IBS_OP_ALL:100000:1:0:1", 0 },
+		{ "IBS_FETCH_ALL:100000:0:1:0", "IBS_FETCH_ALL:100000:0:1:0", 0 },
+		{ "OFFCPU,default", "OFFCPU:1:0:1:1", 1 },
 	};
 	static const char *const machines[] = { "amd-zen1", "amd-zen2", "amd-zen3", "amd-zen4" };
 	size_t i, m;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++)
 		for (m = 0; m < ARRAY_SIZE(machines); m++) {
-			_cleanup_free_ char *root = machine(machines[m]), *feature = NULL;
+			_cleanup_free_ char *root = machine(machines[m]), *list = NULL;
 			struct event events[EVENT_MAX];
+			struct evderived derived = { 0 };
 			struct error err = ERROR_INIT;
 
-			CHECK_EQ(event_parse_all_at(root, rows[i].specs, events, &feature, &err),
+			CHECK_EQ(event_parse_all_at(root, rows[i].specs, events, &derived, &err),
 				 rows[i].others);
 			if (err.code)
 				printf("# %s: %s\n", rows[i].specs, err.text);
-			if (rows[i].feature && CHECK(feature))
-				CHECK_STR(feature, rows[i].feature);
-			CHECK(rows[i].feature || !feature);
+			list = list_of(&derived);
+			CHECK_STR(list, rows[i].derived);
 		}
 }
 
@@ -77,12 +96,13 @@ static void what_does_not_go_is_refused_with_the_reason(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		_cleanup_free_ char *root = machine(rows[i].machine), *feature = NULL;
+		_cleanup_free_ char *root = machine(rows[i].machine);
 		struct event events[EVENT_MAX];
+		struct evderived derived = { 0 };
 		struct error err = ERROR_INIT;
 
-		CHECK_EQ(event_parse_all_at(root, rows[i].specs, events, &feature, &err), -EINVAL);
-		CHECK(!feature);
+		CHECK_EQ(event_parse_all_at(root, rows[i].specs, events, &derived, &err), -EINVAL);
+		CHECK(!evderived_name(&derived));
 		if (!CHECK(strstr(err.text, rows[i].says)))
 			printf("# %s gives '%s'\n", rows[i].specs, err.text);
 	}
@@ -100,14 +120,76 @@ static void who_counts_refuses_them(void)
 
 static void a_feature_that_is_not_there_is_named(void)
 {
-	_cleanup_(evderived_done) struct evderived d = { 0 };
+	struct evderived d = { 0 };
 	struct event event = { .name = "SOME", .feature = "magic" };
 	struct error err = ERROR_INIT;
 
 	CHECK_EQ(evderived_add(&d, &event, &err), -EINVAL);
 	CHECK_STR(err.text, "event SOME is derived by 'magic', which is not a known feature");
-	CHECK(!evderived_text(&d));
+	CHECK(!evderived_name(&d));
 }
 
-TESTS(T(derived_events_become_the_feature), T(what_does_not_go_is_refused_with_the_reason),
-      T(who_counts_refuses_them), T(a_feature_that_is_not_there_is_named))
+static void the_argument_of_ext_feature_is_read(void)
+{
+	static const struct {
+		const char *text, *derived;
+	} rows[] = {
+		{ "ibs:fetch:IBS_FETCH_ALL,IBS_FETCH_KILLED:250000:0",
+		  "IBS_FETCH_ALL:250000:0:1:1,IBS_FETCH_KILLED:250000:0:1:1" },
+		{ "ibs:fetch:IBS_FETCH_ALL:250000:0|op:IBS_OP_ALL:100000:1",
+		  "IBS_FETCH_ALL:250000:0:1:1,IBS_OP_ALL:100000:1:1:1" },
+		{ "ibs:op:IBS_OP_ALL:250000:1|op:IBS_OP_LOAD:250000:1",
+		  "IBS_OP_ALL:250000:1:1:1,IBS_OP_LOAD:250000:1:1:1" },
+		{ "ibs:op:IBS_OP_ALL,IBS_OP_ALL:250000:1:0:1|", "IBS_OP_ALL:250000:1:0:1" },
+		{ "offcpu", "OFFCPU:1:0:1:1" },
+		{ "offcpu:blocked", "OFFCPU:1:0:1:1 only blocked" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_free_ char *list = NULL;
+		struct evderived d = { 0 };
+
+		CHECK_EQ(evderived_parse(rows[i].text, &d, NULL), 0);
+		list = list_of(&d);
+		CHECK_STR(list, rows[i].derived);
+	}
+}
+
+static void wrong_arguments_are_refused_with_the_reason(void)
+{
+	static const struct {
+		const char *text, *says;
+	} rows[] = {
+		{ "ibs:op:IBS_OP_ALL:250000:1|op:IBS_OP_LOAD:250001:1",
+		  "IBS_OP_LOAD:250001:1:1:1 does not go with IBS_OP_ALL:250000:1:1:1" },
+		{ "ibs:fetch:IBS_FETCH_ALL:250000:0|fetch:IBS_FETCH_KILLED:250000:1",
+		  "IBS_FETCH_KILLED:250000:1:1:1 does not go with IBS_FETCH_ALL:250000:0:1:1" },
+		{ "ibs:op:IBS_OP_ALL:250000:1|op:IBS_OP_LOAD:250000:1:0:1",
+		  "IBS_OP_LOAD:250000:1:0:1 does not go with IBS_OP_ALL:250000:1:1:1" },
+		{ "ibs:op:IBS_OP_ALL:250000:1:2", "IBS op kernel '2' is not from 0 to 1" },
+		{ "ibs:fetch:IBS_FETCH_ALL:1048576:0", "count '1048576' is not from 1 to 1048575" },
+		{ "ibs:op:IBS_OP_ALL", "is not fetch:EVENT,...:COUNT:MASK or op:" },
+		{ "ibs:", "ibs: no event given" },
+		{ "ibs:fetch:IBS_OP_ALL:250000:0",
+		  "no IBS fetch event 'IBS_OP_ALL'; did you mean IBS_FETCH_ALL?" },
+		{ "ibs:fetch:IBS_FETCH_AL:250000:0", "did you mean IBS_FETCH_ALL?" },
+		{ "offcpu:nonsense", "offcpu: 'nonsense' is not 'blocked'" },
+		{ "magic:1", "no extended feature 'magic'; available: ibs, offcpu" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct error err = ERROR_INIT;
+		struct evderived d = { 0 };
+
+		CHECK_EQ(evderived_parse(rows[i].text, &d, &err), -EINVAL);
+		CHECK(!evderived_name(&d));
+		if (!CHECK(strstr(err.text, rows[i].says)))
+			printf("# %s gives '%s'\n", rows[i].text, err.text);
+	}
+}
+
+TESTS(T(derived_events_are_collected), T(what_does_not_go_is_refused_with_the_reason),
+      T(who_counts_refuses_them), T(a_feature_that_is_not_there_is_named),
+      T(the_argument_of_ext_feature_is_read), T(wrong_arguments_are_refused_with_the_reason))

@@ -3,6 +3,7 @@
  * files. */
 #include "sample_lines.h"
 
+#include "event/evderived.h"
 #include "identity/cookie.h"
 #include "stream/evbuf.h"
 #include "perf/ibs_raw.h"
@@ -25,7 +26,9 @@ struct bench {
 static void bench_init(struct bench *b, const char *feature)
 {
 	struct error err = ERROR_INIT;
+	struct evderived derived;
 
+	CHECK_EQ(evderived_parse(feature, &derived, NULL), 0);
 	*b = (struct bench){ .dir = test_directory() };
 	b->branch_target = strstr(feature, ":7");
 	b->session = path_join(b->dir, "session");
@@ -38,7 +41,7 @@ static void bench_init(struct bench *b, const char *feature)
 						.separate = RECORD_SEPARATE_LIB,
 						.root = b->dir,
 						.cookies = b->cookies,
-						.ext_feature = feature },
+						.derived = &derived },
 		       &b->rec, &err) < 0) {
 		printf("# %s\n", err.text);
 		abort();

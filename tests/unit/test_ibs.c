@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* From register dumps, as the kernel hands them over, to the counts of events. */
 #include "base/strbuf.h"
+#include "event/evderived.h"
 #include "stream/evbuf.h"
 #include "perf/ibs_raw.h"
 #include "record/feature.h"
-#include "record/ibs/ibs_event.h"
 #include "test.h"
 
 #include <errno.h>
@@ -46,20 +46,18 @@ static int decode_op(const struct ibs_cpu *cpu, uint32_t caps, const uint64_t da
 	return ibs_raw_decode(cpu, IBS_OP, span_of(raw, dump(raw, caps, regs, 7)), ret);
 }
 
-/* The names of all events of a kind as the feature takes them. */
-static char *every_event(enum ibs_kind kind)
+/* All events of a kind. */
+static struct evderived every_event(enum ibs_kind kind)
 {
-	struct strbuf text = STRBUF_INIT;
+	struct evderived d = { 0 };
 	const struct ibs_event *e;
 	size_t i;
 
-	strbuf_addf(&text, "%s:", kind == IBS_FETCH ? "fetch" : "op");
 	for (i = 0; (e = ibs_event_at(i)); i++)
 		if (e->kind == kind)
-			strbuf_addf(&text, "%s%s", strchr(strbuf_text(&text), '_') ? "," : "",
-				    e->name);
-	strbuf_adds(&text, ":250000:0");
-	return strbuf_take(&text);
+			d.events[d.event_count++] = e;
+	d.ibs[kind] = (struct event_terms){ 250000, 0, 1, 1 };
+	return d;
 }
 
 static void add_count(size_t index, uint64_t pc, uint64_t value, void *data)
@@ -73,25 +71,18 @@ static void add_count(size_t index, uint64_t pc, uint64_t value, void *data)
 /* What a decoded sample counts, "KILLED 1 LATENCY 42", but for what every sample counts. */
 static char *counted(enum ibs_kind kind, struct ibs_sample *s)
 {
-	_cleanup_free_ char *list = every_event(kind);
-	_cleanup_free_ char *args = xasprintf("ibs:%s", list);
+	const struct evderived all = every_event(kind);
 	_cleanup_directory_ char *root = test_directory();
-	_cleanup_(feature_freep) struct feature *f = NULL;
+	_cleanup_(feature_freep) struct feature *f = feature_new(&all, root);
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 	uint64_t counts[EVENTS_MAX] = { 0 };
-	struct error err = ERROR_INIT;
-	const struct event *events;
-	size_t i, n;
+	size_t i;
 
-	if (!CHECK(feature_new(args, root, &f, &err) == 0))
-		return xstrdup(err.text);
 	s->words[0] = 0x1000;
 	f->ops->sample(f, kind == IBS_FETCH ? EVBUF_IBS_FETCH : EVBUF_IBS_OP, s->words, add_count,
 		       counts);
-	events = f->ops->events(f, &n);
-	for (i = 0; i < n; i++) {
-		const char *name =
-			events[i].name + strlen(kind == IBS_FETCH ? "IBS_FETCH_" : "IBS_OP_");
+	for (i = 0; i < all.event_count; i++) {
+		const char *name = all.events[i]->name + strlen(ibs_kinds[kind].prefix);
 
 		if (counts[i] && strcmp(name, "ALL") != 0 && strcmp(name, "ATTEMPTED") != 0)
 			strbuf_addf(&text, "%s%s %" PRIu64, text.length ? " " : "", name,
@@ -317,56 +308,6 @@ static void processors_are_told(void)
 	CHECK_EQ(ibs_cpu_read("/nonexistent").family, 0);
 }
 
-static void events_of_a_kind_have_one_count(void)
-{
-	static const struct {
-		const char *args, *says; /* NULL: it is right */
-	} rows[] = {
-		{ "ibs:fetch:IBS_FETCH_ALL,IBS_FETCH_KILLED:250000:0", NULL },
-		{ "ibs:fetch:IBS_FETCH_ALL:250000:0|op:IBS_OP_ALL:100000:1", NULL },
-		{ "ibs:op:IBS_OP_ALL:250000:1|op:IBS_OP_LOAD:250000:1", NULL },
-		{ "ibs:op:IBS_OP_ALL:250000:1|op:IBS_OP_LOAD:250001:1",
-		  "all IBS op events must have the same count and unit mask, kernel and user, not "
-		  "250000:1:1:1 and 250001:1:1:1" },
-		{ "ibs:fetch:IBS_FETCH_ALL:250000:0|fetch:IBS_FETCH_KILLED:250000:1",
-		  "not 250000:0:1:1 and 250000:1:1:1" },
-		{ "ibs:op:IBS_OP_ALL:250000:1:0:1", NULL },
-		{ "ibs:op:IBS_OP_ALL:250000:1|op:IBS_OP_LOAD:250000:1:0:1",
-		  "not 250000:1:1:1 and 250000:1:0:1" },
-		{ "ibs:op:IBS_OP_ALL:250000:1:2", "IBS op kernel '2' is not from 0 to 1" },
-		{ "ibs:fetch:IBS_FETCH_ALL:1048576:0", "count '1048576' is not from 1 to 1048575" },
-		{ "ibs:op:IBS_OP_ALL", "is not fetch:EVENT,...:COUNT:MASK or op:" },
-		{ "ibs:fetch:IBS_OP_ALL:250000:0", "no IBS fetch event 'IBS_OP_ALL'" },
-		{ "ibs:fetch:IBS_FETCH_AL:250000:0", "did you mean IBS_FETCH_ALL" },
-	};
-	size_t i;
-
-	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		_cleanup_(feature_freep) struct feature *f = NULL;
-		struct error err = ERROR_INIT;
-		int r = feature_new(rows[i].args, "/nonexistent", &f, &err);
-
-		CHECK_EQ(r, rows[i].says ? -EINVAL : 0);
-		if (rows[i].says && !CHECK(strstr(err.text, rows[i].says)))
-			printf("# %s\n", err.text);
-	}
-}
-
-static void who_is_not_wanted_is_told_to_the_driver(void)
-{
-	struct driver_ibs needs = feature_ibs_needs(
-		"ibs:fetch:IBS_FETCH_ALL:250000:0:0:1|op:IBS_OP_ALL:100000:5:1:0");
-
-	CHECK_EQ(needs.fetch_count, 250000);
-	CHECK_EQ(needs.op_count, 100000);
-	CHECK(needs.count_ops && needs.branch_target);
-	CHECK(needs.no_kernel[IBS_FETCH] && !needs.no_user[IBS_FETCH]);
-	CHECK(!needs.no_kernel[IBS_OP] && needs.no_user[IBS_OP]);
-	needs = feature_ibs_needs("ibs:op:IBS_OP_ALL:100000:0");
-	CHECK(!needs.no_kernel[IBS_OP] && !needs.no_user[IBS_OP]);
-	CHECK_EQ(needs.fetch_count, 0);
-}
-
 /* The 60 of the original's files; its documentation counts 46 of ops, which leaves one out. */
 static void there_are_so_many_events(void)
 {
@@ -381,6 +322,4 @@ static void there_are_so_many_events(void)
 
 TESTS(T(each_bit_of_a_fetch_counts_its_events), T(each_bit_of_an_op_counts_its_events),
       T(errata_are_evened_out), T(newer_sources_of_data_are_the_older_ones),
-      T(samples_that_are_none_are_refused), T(processors_are_told),
-      T(events_of_a_kind_have_one_count), T(who_is_not_wanted_is_told_to_the_driver),
-      T(there_are_so_many_events))
+      T(samples_that_are_none_are_refused), T(processors_are_told), T(there_are_so_many_events))

@@ -6,6 +6,7 @@
 #include "shared.h"
 
 #include "base/parse.h"
+#include "event/evderived.h"
 #include "identity/cookie.h"
 #include "record/record.h"
 
@@ -106,6 +107,7 @@ struct run {
 	const char *name;
 	char *input, *cookies, *args, *expected, *statistics; /* the files' texts */
 	struct record_config config;
+	struct evderived derived;
 	struct event events[EVENT_MAX];
 	struct cookie_table *table;
 };
@@ -174,7 +176,7 @@ static void apply(struct run *run, char *arg)
 	else if (!strncmp(arg, "--events=", 9))
 		(void)parse_list(arg + 9, ',', add_event, run);
 	else if (!strncmp(arg, "ibs:", 4))
-		c->ext_feature = arg;
+		CHECK_EQ(evderived_parse(arg, &run->derived, NULL), 0);
 	else if (!strncmp(arg, "--kernel-range=", 15))
 		CHECK_EQ(sscanf(arg + 15, "%" SCNx64 ",%" SCNx64, &c->kernel_start, &c->kernel_end),
 			 2);
@@ -359,6 +361,7 @@ static void run_case(const char *dir, const char *name)
 	run.config.root = root;
 	run.config.cookies = run.table;
 	run.config.events = run.events;
+	run.config.derived = &run.derived;
 	(void)parse_list(run.cookies, '\n', define_cookie, &run);
 	for (arg = strtok_r(run.args, " \n", &save); arg; arg = strtok_r(NULL, " \n", &save))
 		apply(&run, arg);

@@ -54,7 +54,7 @@ static struct machine *machine_with_process(void)
 static void registers_come_out_at_their_place(void)
 {
 	_cleanup_machine_ struct machine *m = machine_with_process();
-	const struct perf_ibs ibs = { .config = { .fetch_count = 1, .op_count = 1 } };
+	const struct perf_ibs ibs = { .terms = { { 1, 0, 1, 1 }, { 1, 0, 1, 1 } } };
 	const struct perf_record user = at(USER, 70, 0x400010),
 				 kernel = at(KERNEL, 71, 0xffffffff81000010);
 
@@ -78,7 +78,7 @@ static void target_of_a_branch_is_appended_if_asked_for(void)
 		{ branch, UINT64_MAX, "/bin/a /bin/a+1010 4:20 13:fffffffffffffffe\n" },
 		{ 0, 0x402000, "/bin/a /bin/a+1010\n" }, /* no branch: whatever the register has */
 	};
-	const struct perf_ibs ibs = { .config = { .op_count = 1, .branch_target = true } };
+	const struct perf_ibs ibs = { .terms[IBS_OP] = { 1, IBS_BRANCH_TARGET, 1, 1 } };
 	const struct perf_record user = at(USER, 70, 0x400010);
 	size_t i;
 
@@ -105,7 +105,7 @@ static void each_sample_that_cannot_be_used_is_counted(void)
 		{ "in no mapping", IBS_OP, op_valid, at(USER, 70, 0xa00010) },
 		{ "of no process", IBS_FETCH, fetch_valid, at(USER, 99, 0x400010) },
 	};
-	const struct perf_ibs ibs = { .config = { .fetch_count = 1, .op_count = 1 } };
+	const struct perf_ibs ibs = { .terms = { { 1, 0, 1, 1 }, { 1, 0, 1, 1 } } };
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
@@ -122,13 +122,13 @@ static void each_sample_that_cannot_be_used_is_counted(void)
 static void what_is_not_wanted_is_not_lost(void)
 {
 	static const struct {
-		struct driver_ibs config;
+		struct perf_ibs ibs;
 		const char *seen; /* of a fetch and an op in user space, and both in the kernel */
 	} rows[] = {
-		{ { .no_user = { [IBS_FETCH] = true }, .no_kernel = { [IBS_OP] = true } },
+		{ { .terms = { { 1, 0, 1, 0 }, { 1, 0, 0, 1 } } },
 		  "/bin/a /bin/a+1010 1:10 3:20 5:30 7:40 9:50 11:60\n"
 		  "/bin/a kernel+ffffffff81000010 1:10 4:30000 5:20\n" },
-		{ { .no_user = { true, true }, .no_kernel = { true, true } }, "" },
+		{ { .terms = { { 1, 0, 0, 0 }, { 1, 0, 0, 0 } } }, "" },
 	};
 	const struct perf_record user = at(USER, 70, 0x400010),
 				 kernel = at(KERNEL, 70, 0xffffffff81000010);
@@ -136,12 +136,11 @@ static void what_is_not_wanted_is_not_lost(void)
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_machine_ struct machine *m = machine_with_process();
-		const struct perf_ibs ibs = { .config = rows[i].config };
 
-		take_ibs(m, &ibs, IBS_FETCH, &user, fetch_valid);
-		take_ibs(m, &ibs, IBS_OP, &user, op_valid);
-		take_ibs(m, &ibs, IBS_FETCH, &kernel, fetch_valid);
-		take_ibs(m, &ibs, IBS_OP, &kernel, op_valid);
+		take_ibs(m, &rows[i].ibs, IBS_FETCH, &user, fetch_valid);
+		take_ibs(m, &rows[i].ibs, IBS_OP, &user, op_valid);
+		take_ibs(m, &rows[i].ibs, IBS_FETCH, &kernel, fetch_valid);
+		take_ibs(m, &rows[i].ibs, IBS_OP, &kernel, op_valid);
 		CHECK_EQ(m->stats.ibs_lost, 0);
 		expect(m, rows[i].seen);
 	}
@@ -150,7 +149,7 @@ static void what_is_not_wanted_is_not_lost(void)
 static void other_processes_are_left_out(void)
 {
 	_cleanup_machine_ struct machine *m = machine_new();
-	const struct perf_ibs ibs = { .config = { .fetch_count = 1 } };
+	const struct perf_ibs ibs = { .terms[IBS_FETCH] = { 1, 0, 1, 1 } };
 	const struct perf_record mine = at(USER, 70, 0x400010), theirs = at(USER, 5, 0x400010);
 
 	proc_process(m, 5, 1, "/bin/stranger");

@@ -176,9 +176,8 @@ static void without_counters_the_clock_samples(void)
 
 static void instruction_based_samples_have_their_pmus(void)
 {
-	static const struct driver_ibs rows[] = { { 250000, 0, false },
-						  { 0, 100005, true },
-						  { 250000, 250000, false } };
+	static const char *const rows[] = { "fetch:IBS_FETCH_ALL:250000", "op:IBS_OP_ALL:100005:1",
+					    "fetch:IBS_FETCH_ALL:250000|op:IBS_OP_ALL:250000:0" };
 	_cleanup_free_ char *zen4 = machine("amd-zen4"), *vm = machine("vm-without-pmu");
 	struct event clock;
 	struct driver_config config = { .events = &clock, .event_count = 1, .root = zen4 };
@@ -188,12 +187,15 @@ static void instruction_based_samples_have_their_pmus(void)
 
 	event_timer(&clock, 99, true, true);
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		config.ibs = rows[i];
+		_cleanup_free_ char *text = xasprintf("ibs:%s", rows[i]);
+		const struct event_terms *terms = config.derived.ibs;
+
+		CHECK_EQ(evderived_parse(text, &config.derived, NULL), 0);
 		config.open_event = fake_open;
 		config.open_data = &(struct fake){ 0 };
 		CHECK_EQ(perf_plan_make(&p, "perf", &config, 0, &err), 0);
-		CHECK_EQ(p.has_ibs[0], rows[i].fetch_count != 0);
-		CHECK_EQ(p.has_ibs[1], rows[i].op_count != 0);
+		CHECK_EQ(p.has_ibs[0], terms[0].count != 0);
+		CHECK_EQ(p.has_ibs[1], terms[1].count != 0);
 		if (p.has_ibs[0]) {
 			CHECK_EQ(p.ibs[0].perf_type, 10);
 			CHECK_EQ(p.ibs[0].perf_config, 1ULL << 57);
@@ -201,8 +203,8 @@ static void instruction_based_samples_have_their_pmus(void)
 		}
 		if (p.has_ibs[1]) {
 			CHECK_EQ(p.ibs[1].perf_type, 11);
-			CHECK_EQ(p.ibs[1].perf_config, rows[i].count_ops ? 1 << 19 : 0);
-			CHECK_EQ(p.ibs[1].count, rows[i].op_count / 16 * 16);
+			CHECK_EQ(p.ibs[1].perf_config, terms[1].unit_mask ? 1 << 19 : 0);
+			CHECK_EQ(p.ibs[1].count, terms[1].count / 16 * 16);
 			CHECK(p.ibs[1].raw);
 		}
 		perf_plan_done(&p);

@@ -10,8 +10,8 @@
 #include "tools/opcontrol/control_actions.h"
 #include "tools/opcontrol/daemon_process.h"
 #include "driver/driver.h"
+#include "event/evderived.h"
 #include "event/event.h"
-#include "record/feature.h"
 
 #include <errno.h>
 #include <grp.h>
@@ -161,8 +161,8 @@ static int add_stored_event(const char *spec, void *data)
 /* The events given replace those stored; "default" stores none. */
 static int take_events(struct settings *s, struct error *err)
 {
-	_cleanup_(feature_freep) struct feature *derived = NULL;
-	_cleanup_free_ char *all = NULL, *feature = NULL;
+	_cleanup_free_ char *all = NULL;
+	struct evderived derived;
 	struct event checked[EVENT_MAX];
 	size_t i;
 	int r;
@@ -174,8 +174,8 @@ static int take_events(struct settings *s, struct error *err)
 		    event_each_spec(events[i], add_stored_event, s) < 0)
 			return error_set(err, -EINVAL, "--event: '%s' cannot be stored", events[i]);
 	all = settings_events(s);
-	r = all ? event_parse_all(all, checked, &feature, err) : 0;
-	return r < 0 || !feature ? MIN(r, 0) : feature_new(feature, "", &derived, err);
+	r = all ? event_parse_all(all, checked, &derived, err) : 0;
+	return MIN(r, 0);
 }
 
 /* The value of a setting that was given and is not empty, else NULL. */

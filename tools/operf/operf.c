@@ -136,25 +136,23 @@ static uint64_t rate_hz(void)
 	return given[SETTING_RATE].value ? settings.rate : DEFAULT_HZ;
 }
 
-/* Parses the events into @events; the extended feature that derives others goes into *@ret_feature,
- * which the caller frees. */
-static int choose_events(struct event *events, char **ret_feature, struct error *err)
+/* Parses the events into @events, and those that an extended feature derives into @derived. */
+static int choose_events(struct event *events, struct evderived *derived, struct error *err)
 {
 	const char *unasked = given[SETTING_RATE].value ? "TIMER" : "default";
-	int count = event_parse_all(specs.length ? strbuf_text(&specs) : unasked, events,
-				    ret_feature, err);
+	int count =
+		event_parse_all(specs.length ? strbuf_text(&specs) : unasked, events, derived, err);
 	uint64_t most;
 
 	if (count < 0)
 		return count;
-	if (off_cpu && *ret_feature && strcmp(*ret_feature, "offcpu") != 0)
+	if (off_cpu && derived->event_count)
 		return error_set(
 			err, -EINVAL,
 			"--off-cpu cannot be combined with events of %s: only one extended "
 			"feature can be enabled",
-			*ret_feature);
-	if (off_cpu && !*ret_feature)
-		*ret_feature = xstrdup("offcpu");
+			evderived_name(derived));
+	derived->offcpu |= off_cpu;
 	if (path_read_u64("", "/proc/sys/kernel/perf_event_max_sample_rate", &most) == 0 &&
 	    rate_hz() > most)
 		return error_set(err, -EINVAL,
@@ -188,15 +186,17 @@ static int open_collector(const struct target *target, struct parser *parser,
 			  struct collector **ret, struct error *err)
 {
 	_cleanup_(collector_freep) struct collector *c = NULL;
-	_cleanup_free_ char *directory = path_absolute(session_dir), *feature = NULL;
+	_cleanup_free_ char *directory = path_absolute(session_dir);
 	bool cpus = may_sample_cpus();
 	struct event events[EVENT_MAX];
-	int count = choose_events(events, &feature, err), r;
+	struct evderived derived = { 0 };
+	int count = choose_events(events, &derived, err), r;
 	struct collector_config config = {
 		.driver = settings.driver,
 		.drive = {
 			.events = events,
 			.event_count = (size_t)MAX(count, 0),
+			.derived = derived,
 			.scope = target->kind == TARGET_SYSTEM ? DRIVER_SYSTEM
 				 : cpus			       ? DRIVER_TREE
 							       : DRIVER_TASK,
@@ -214,7 +214,6 @@ static int open_collector(const struct target *target, struct parser *parser,
 			.separate = RECORD_SEPARATE_LIB | RECORD_SEPARATE_KERNEL |
 				    (unsigned int)settings.separate,
 			.vmlinux = vmlinux,
-			.ext_feature = feature,
 		},
 		.parser = parser,
 	};
@@ -384,8 +383,8 @@ static void say_driver(const struct collector *c)
 	struct event asked[EVENT_MAX];
 	size_t count;
 	const struct event *events = collector_events(c, &count);
-	_cleanup_free_ char *feature = NULL;
-	int i, n = specs.length ? event_parse_all(strbuf_text(&specs), asked, &feature, NULL) : 0;
+	struct evderived derived;
+	int i, n = specs.length ? event_parse_all(strbuf_text(&specs), asked, &derived, NULL) : 0;
 
 	for (i = 0; i < n && is_among(events, count, asked[i].name); i++)
 		;

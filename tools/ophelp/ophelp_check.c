@@ -32,11 +32,6 @@ struct check {
 	size_t count, sampled; /* all events, and those that are not derived */
 };
 
-static void check_done(struct check *c)
-{
-	evderived_done(&c->derived);
-}
-
 /* Returns the specification with an empty count. Caller frees. */
 static char *without_count(const char *spec)
 {
@@ -98,7 +93,7 @@ int ophelp_check(const struct ophelp_place *place, const char *list, bool ignore
 		 struct strbuf *out, struct error *err)
 {
 	static const char separators[] = ", \t\n";
-	_cleanup_(check_done) struct check c = { .place = place, .ignore_count = ignore_count };
+	struct check c = { .place = place, .ignore_count = ignore_count };
 	struct allotment a;
 	size_t i;
 

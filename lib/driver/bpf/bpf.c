@@ -71,7 +71,7 @@ static int check(const struct driver_config *config, struct error *err)
 		return error_set(
 			err, -ENOTSUP,
 			"profiling a process with it takes root, or CAP_BPF and CAP_PERFMON");
-	if (config->ibs.fetch_count || config->ibs.op_count)
+	if (config->derived.event_count)
 		return error_set(err, -ENOTSUP,
 				 "instruction-based samples (IBS) are taken by driver perf");
 	if (config->scope == DRIVER_TREE && !procfs_first_pid_namespace())
@@ -109,7 +109,7 @@ static int open_events(struct driver *d, const struct driver_config *config, str
 	/* The program takes the call chains, not perf. */
 	flat.callgraph_depth = 0;
 	flat.cgroups = false;
-	flat.offcpu = false;
+	flat.derived.offcpu = false;
 	r = sampling_plan(&d->sampling, "bpf", &flat, err);
 	if (r < 0)
 		return r;
@@ -169,8 +169,8 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 		.depth = config->callgraph_depth,
 		.by_frame_pointers = config->callgraph_mode == DRIVER_CHAINS_FP,
 		.cgroups = config->cgroups,
-		.offcpu = config->offcpu,
-		.offcpu_blocked = config->offcpu_blocked,
+		.offcpu = config->derived.offcpu,
+		.offcpu_blocked = config->derived.offcpu_blocked,
 	};
 	int r = check(config, err);
 
@@ -196,7 +196,7 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 		return r;
 	d->follow = config->scope == DRIVER_TREE ? config->pid : 0;
 	d->await_exec = config->enable_on_exec;
-	d->offcpu = config->offcpu;
+	d->offcpu = config->derived.offcpu;
 	d->samples.offcpu = d->offcpu ? (unsigned int)d->sampling.plan.count : UINT_MAX;
 	*ret = STEAL(d);
 	return 0;
@@ -219,8 +219,9 @@ static int bpf_change(struct driver *d, const struct driver_config *config, stru
 	struct perf_cpuset cpus = d->sampling.cpus;
 	int r;
 
-	if (check(config, NULL) < 0 || keys_for(config) != d->keys || config->offcpu || d->offcpu ||
-	    config->callgraph_depth != d->depth_asked || config->callgraph_mode != d->mode ||
+	if (check(config, NULL) < 0 || keys_for(config) != d->keys || config->derived.offcpu ||
+	    d->offcpu || config->callgraph_depth != d->depth_asked ||
+	    config->callgraph_mode != d->mode ||
 	    (config->unwind_bytes ?: DRIVER_UNWIND_DEFAULT) != d->unwind_bytes ||
 	    config->scope != DRIVER_SYSTEM || d->follow)
 		return error_set(err, -ENOTSUP, "another BPF program has to be loaded");

@@ -120,7 +120,8 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	r = sampling_open(&d->sampling, err);
 	if (r < 0)
 		return r;
-	d->ibs = (struct perf_ibs){ .cpu = ibs_cpu_read(d->root), .config = config->ibs };
+	d->ibs.cpu = ibs_cpu_read(d->root);
+	memcpy(d->ibs.terms, config->derived.ibs, sizeof(d->ibs.terms));
 	d->out = evbuf_new(config->buffer_words ?: DRIVER_BUFFER_WORDS, config->sink,
 			   config->sink_data);
 	setup_sideband(d, config);
@@ -130,7 +131,7 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	if (d->sampling.plan.switches) {
 		perf_offcpu_init(&d->offcpu, &d->attribution, (unsigned int)d->sampling.plan.count,
 				 d->root);
-		d->offcpu.offcpu.blocked_only = config->offcpu_blocked;
+		d->offcpu.offcpu.blocked_only = config->derived.offcpu_blocked;
 	}
 	*ret = STEAL(d);
 	return 0;

@@ -8,6 +8,7 @@
 #include "event/cpu_type.h"
 #include "event/evderived.h"
 #include "event/internal/event_encode.h"
+#include "event/internal/event_mask.h"
 #include "event/evsys.h"
 
 #include <errno.h>
@@ -125,15 +126,11 @@ static int unknown_name(const struct place *place, const char *name, struct erro
 			 strbuf_text(&known));
 }
 
-/* Reads the count, or the clock's rate. */
-static int read_count(const struct parts *parts, const struct catalog_event *info,
-		      struct event *event)
+/* Sets the count, or the clock's rate. */
+static int set_count(const struct parts *parts, const struct catalog_event *info, uint64_t count,
+		     struct event *event)
 {
-	uint64_t *to = event->is_timer ? &event->rate_hz : &event->count;
-	uint64_t max = event->is_timer ? EVENT_TIMER_MAX_HZ : count_max;
-
-	if (parts_number(parts, PART_COUNT, event->is_timer ? "rate" : "count", max, to) < 0)
-		return -EINVAL;
+	*(event->is_timer ? &event->rate_hz : &event->count) = count;
 	if (!event->is_timer && event->count < info->minimum)
 		return error_set(parts->err, -EINVAL,
 				 "Count %" PRIu64 " for event %s is below the minimum %" PRIu64,
@@ -142,105 +139,31 @@ static int read_count(const struct parts *parts, const struct catalog_event *inf
 	return 0;
 }
 
-static int bad_mask(const struct parts *parts, const struct catalog_event *info, uint64_t number)
-{
-	_cleanup_(strbuf_done) struct strbuf valid = STRBUF_INIT;
-	const struct catalog_mask *mask;
-	size_t i;
-
-	for (i = 0; i < info->mask_count; i++) {
-		mask = &info->masks[i];
-		strbuf_adds(&valid, i ? ", " : "available: ");
-		if (mask->name)
-			strbuf_adds(&valid, mask->name);
-		else
-			strbuf_addf(&valid, "%#x", mask->value);
-	}
-	return error_set(parts->err, -EINVAL, "Invalid unit mask %#" PRIx64 " for event %s; %s",
-			 number, info->name,
-			 info->masks ? strbuf_text(&valid) : "it has no unit masks; use 0");
-}
-
-/* Replaces a mask's value by the number of the mask that has it. Returns -EINVAL if several named
- * masks have that value. */
-static int number_of_value(const struct parts *parts, const struct catalog_event *info,
-			   uint64_t *value)
-{
-	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT;
-	const struct catalog_mask *mask, *found = NULL;
-	size_t count = 0, i;
-
-	for (i = 0; i < info->mask_count; i++) {
-		mask = &info->masks[i];
-		if (mask->value != *value || !mask->name || (found && info->pfm))
-			continue; /* libpfm4 can have several names for one mask */
-		strbuf_addf(&names, "%s%s", count++ ? ", " : "", mask->name);
-		found = mask;
-	}
-	if (count > 1)
-		return error_set(parts->err, -EINVAL,
-				 "Unit mask %#" PRIx64 " of event %s is ambiguous; use one of %s",
-				 *value, info->name, strbuf_text(&names));
-	if (found)
-		*value = catalog_mask_number(found);
-	return 0;
-}
-
-/* Gets the combined number of the masks named "A" or "A+B". Returns false if a name is unknown. */
-static bool masks_named(const struct catalog_event *info, const char *names, uint64_t *ret)
-{
-	_cleanup_free_ char *copy = xstrdup(names);
-	const struct catalog_mask *mask;
-	char *next = copy, *name;
-
-	*ret = 0;
-	while ((name = strsep(&next, "+"))) {
-		mask = catalog_mask_named(info, name);
-		if (!mask)
-			return false;
-		*ret |= catalog_mask_number(mask);
-	}
-	return true;
-}
-
-/* Keeps the names if they cannot be restored from the number. */
-static int keep_names(const struct parts *parts, const struct catalog_event *info,
+static int read_count(const struct parts *parts, const struct catalog_event *info,
 		      struct event *event)
 {
-	const char *names = parts->at[PART_MASK];
-	size_t i;
+	uint64_t count = event->is_timer ? event->rate_hz : event->count;
+	uint64_t max = event->is_timer ? EVENT_TIMER_MAX_HZ : count_max;
 
-	for (i = 0; i < info->mask_count; i++)
-		if (catalog_mask_number(&info->masks[i]) == event->unit_mask)
-			break;
-	if (i < info->mask_count ? !strcmp(info->masks[i].name, names) : info->bitmask)
-		return 0;
-	if (strlen(names) >= sizeof(event->masks))
-		return error_set(parts->err, -EINVAL, "event %s: more than %zu letters of masks",
-				 info->name, sizeof(event->masks) - 1);
-	strcpy(event->masks, names);
-	return 0;
+	if (parts_number(parts, PART_COUNT, event->is_timer ? "rate" : "count", max, &count) < 0)
+		return -EINVAL;
+	return set_count(parts, info, count, event);
 }
 
 static int read_mask(const struct parts *parts, const struct catalog_event *info,
 		     struct event *event)
 {
 	uint64_t mask;
+	int r;
 
 	if (parts->count <= PART_MASK || !*parts->at[PART_MASK])
 		return 0;
-	if (masks_named(info, parts->at[PART_MASK], &mask)) {
-		event->unit_mask = (uint32_t)mask;
-		if (info->pfm)
-			return keep_names(parts, info, event);
-	} else if (parts_number(parts, PART_MASK, "unit mask", UINT32_MAX, &mask) < 0 ||
-		   number_of_value(parts, info, &mask) < 0) {
+	r = event_mask_named(info, parts->at[PART_MASK], event, parts->err);
+	if (r)
+		return MIN(r, 0);
+	if (parts_number(parts, PART_MASK, "unit mask", UINT32_MAX, &mask) < 0)
 		return -EINVAL;
-	}
-	if (!catalog_mask_valid(info, mask))
-		return bad_mask(parts, info, mask);
-	event->unit_mask = (uint32_t)mask;
-	return 0;
+	return event_mask_set(info, mask, event, parts->err);
 }
 
 /* Reads and removes a last part of "p", "pp" or "ppp", unless it is a mask of that name. */
@@ -266,6 +189,16 @@ static int read_precise(struct parts *parts, const struct catalog_event *info, s
 	return 0;
 }
 
+static int set_where(const struct parts *parts, bool kernel, bool user, struct event *event)
+{
+	event->kernel = kernel;
+	event->user = user;
+	if (kernel || user)
+		return 0;
+	return error_set(parts->err, -EINVAL, "event '%s' excludes both the kernel and user space",
+			 parts->spec);
+}
+
 static int read_where(const struct parts *parts, struct event *event)
 {
 	uint64_t kernel = 1, user = 1, hypervisor = 1;
@@ -274,13 +207,8 @@ static int read_where(const struct parts *parts, struct event *event)
 	    parts_number(parts, PART_USER, "user", 1, &user) < 0 ||
 	    parts_number(parts, PART_HYPERVISOR, "hypervisor", 1, &hypervisor) < 0)
 		return -EINVAL;
-	if (!kernel && !user)
-		return error_set(parts->err, -EINVAL,
-				 "event '%s' excludes both the kernel and user space", parts->spec);
-	event->kernel = kernel;
-	event->user = user;
 	event->no_hypervisor = kernel && !hypervisor;
-	return 0;
+	return set_where(parts, kernel, user, event);
 }
 
 /* Makes the event for "r1c2", a hexadecimal value of the event select register, as in perf(1). */
@@ -394,6 +322,11 @@ static const struct catalog_event *core_event(const struct place *place,
 	return e && e->kind == CATALOG_COUNTER ? e : NULL;
 }
 
+/* Describes an event of which only the terms are known. */
+static const struct catalog_event unknown = {
+	.name = "", .kind = CATALOG_COUNTER, .minimum = EVENT_RAW_MINIMUM, .count = EVENT_RAW_COUNT
+};
+
 static int check_precise(const struct parts *parts, const struct evsys_pmu *pmu,
 			 const struct event *event)
 {
@@ -407,10 +340,6 @@ static int check_precise(const struct parts *parts, const struct evsys_pmu *pmu,
 static int encode_pmu(const struct place *place, struct parts *parts, const struct evsys_pmu *pmu,
 		      const char *terms, struct event *event)
 {
-	static const struct catalog_event unknown = { .name = "",
-						      .kind = CATALOG_COUNTER,
-						      .minimum = EVENT_RAW_MINIMUM,
-						      .count = EVENT_RAW_COUNT };
 	const struct catalog_event *core = core_event(place, pmu, terms);
 	uint8_t precise = event->precise_by;
 
@@ -463,6 +392,47 @@ static int parse(const struct place *place, const char *spec, struct event *ret,
 	if (r == 0)
 		*ret = event;
 	return r;
+}
+
+int event_make(const struct catalog_event *info, const struct event_terms *terms, struct event *ret,
+	       struct error *err)
+{
+	const struct parts parts = { .spec = info->name, .err = err };
+	uint64_t max;
+	struct event event;
+	int r;
+
+	event_fill(&event, info);
+	max = event.is_timer ? EVENT_TIMER_MAX_HZ : count_max;
+	if (terms->count > max)
+		return error_set(err, -EINVAL, "event %s: count %" PRIu64 " is above %" PRIu64,
+				 info->name, terms->count, max);
+	if (set_count(&parts, info, terms->count, &event) < 0 ||
+	    event_mask_set(info, terms->unit_mask, &event, err) < 0 ||
+	    set_where(&parts, terms->kernel, terms->user, &event) < 0)
+		return -EINVAL;
+	r = event_encode(info, cpu_type_detect("", false), &event, err);
+	if (r == 0)
+		*ret = event;
+	return r;
+}
+
+int event_of_pmu(const char *root, const char *pmu, const char *terms, uint64_t count,
+		 struct event *ret, struct error *err)
+{
+	const struct parts parts = { .spec = terms, .err = err };
+	_cleanup_(evsys_pmu_done) struct evsys_pmu found = { 0 };
+	struct event event;
+
+	event_fill(&event, &unknown);
+	if (evsys_pmu(root, pmu, &found, err) < 0 ||
+	    set_count(&parts, &unknown, count, &event) < 0 ||
+	    evsys_encode(root, &found, terms, &event, err) < 0 ||
+	    name_pmu_event(&parts, pmu, terms, &event) < 0)
+		return -EINVAL;
+	event.beside_cores = found.cpumask != NULL;
+	*ret = event;
+	return 0;
 }
 
 int event_parse_on(const struct cpu_type *type, const char *spec, struct event *ret,

@@ -269,12 +269,8 @@ static void add_counted(struct record *rec, uint64_t pc, uint64_t counter, const
 /* Returns whether @counter is a feature's event that the driver counts. */
 static bool is_counted(const struct record *rec, uint64_t counter)
 {
-	size_t count = 0;
-
-	if (!rec->feature || !rec->feature->ops->counted)
-		return false;
-	(void)rec->feature->ops->events(rec->feature, &count);
-	return counter >= rec->event_count && counter - rec->event_count < count;
+	return rec->feature && rec->feature->ops->counted && counter >= rec->event_count &&
+	       counter - rec->event_count < rec->derived_count;
 }
 
 void sample_add(struct record *rec, uint64_t pc, uint64_t counter)

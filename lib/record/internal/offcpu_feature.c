@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The time that tasks spend off the CPU as an extended feature: "offcpu" or "offcpu:blocked". The
- * driver measures it and sends counts as samples of the counter after those of the events. */
+/* The time that tasks spend off the CPU as an extended feature. The driver measures it and sends
+ * counts as samples of the counter after those of the events. */
 #include "record/feature.h"
 
 #include "base/mem.h"
+#include "event/evderived.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 struct offcpu_feature {
 	struct feature feature;
-	struct event event;
 	uint64_t us;
 };
 
@@ -20,26 +18,15 @@ static void offcpu_free(struct feature *f)
 	free(f);
 }
 
-static int offcpu_init(const char *args, const char *root _unused_, struct feature **ret,
-		       struct error *err)
+static struct feature *offcpu_init(const struct evderived *derived, const char *root _unused_)
 {
 	struct offcpu_feature *x;
 
-	if (*args && strcmp(args, "blocked") != 0)
-		return error_set(err, -EINVAL, "offcpu: '%s' is not 'blocked'", args);
+	if (!derived->offcpu)
+		return NULL;
 	x = xcalloc(1, sizeof(*x));
 	x->feature.ops = &feature_offcpu;
-	x->event = (struct event){
-		.name = "OFFCPU", .count = 1, .code = 0xe010, .kernel = true, .user = true
-	};
-	*ret = &x->feature;
-	return 0;
-}
-
-static const struct event *offcpu_events(const struct feature *f, size_t *ret_count)
-{
-	*ret_count = 1;
-	return &((const struct offcpu_feature *)f)->event;
+	return &x->feature;
 }
 
 static size_t offcpu_words(const struct feature *f, uint64_t code)
@@ -64,10 +51,8 @@ static void offcpu_print_stats(const struct feature *f, FILE *out)
 }
 
 const struct feature_ops feature_offcpu = {
-	.name = "offcpu",
 	.init = offcpu_init,
 	.done = offcpu_free,
-	.events = offcpu_events,
 	.words = offcpu_words,
 	.counted = offcpu_counted,
 	.print_stats = offcpu_print_stats,

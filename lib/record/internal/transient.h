@@ -76,6 +76,7 @@ struct record {
 	const struct cookie_table *cookies;
 	struct intern cgroups;
 	struct event *events; /* events of the configuration, then of the feature */
+	size_t derived_count; /* the latter */
 	char *session_dir, *session_name, *samples;
 	struct record_stats written; /* the part of this run that stats/ already contains */
 	uint64_t written_total;	     /* the same for their sum */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "record/ibs/ibs_event.h"
+#include "event/ibs_event.h"
 
 #include "base/macro.h"
 
@@ -170,6 +170,13 @@ static const struct ibs_event events[] = {
 	BRIDGE(0xf24c, "REMOTE_CACHE_LAT", D2_REMOTE, D2_REMOTE, miss_latency),
 };
 /* clang-format on */
+
+static_assert(ARRAY_SIZE(events) <= IBS_EVENTS_MAX, "struct evderived has room for all");
+
+const struct ibs_kind_info ibs_kinds[IBS_KIND_COUNT_] = {
+	[IBS_FETCH] = { "fetch", "ibs_fetch", "IBS_FETCH_", 1048575 },
+	[IBS_OP] = { "op", "ibs_op", "IBS_OP_", 134217727 },
+};
 
 const struct ibs_event *ibs_event_at(size_t i)
 {
