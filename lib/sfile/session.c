@@ -52,6 +52,15 @@ int session_create(const char *session_dir, const char *name, struct error *err)
 
 /* --- walking --- */
 
+/* Returns 0 if the directory can be read. With a name in it, a file is no directory rather than one
+ * without permission. */
+static int check_readable(const char *directory, struct error *err)
+{
+	_cleanup_free_ char *inside = path_join(directory, ".");
+
+	return access(inside, R_OK | X_OK) < 0 ? error_errno(err, -errno, "%s", directory) : 0;
+}
+
 struct walk {
 	int (*each)(const char *path, const struct sname *name, void *data);
 	void (*bad)(const char *path, const struct error *why, void *data);
@@ -141,15 +150,6 @@ static void start_walk(struct walk *w, const char *samples)
 	while (w->path.length > 1 && w->path.text[w->path.length - 1] == '/')
 		w->path.text[--w->path.length] = '\0';
 	w->samples_length = w->path.length + 1;
-}
-
-/* Returns 0 if the directory can be read. With a name in it, a file is no directory rather than one
- * without permission. */
-static int check_readable(const char *directory, struct error *err)
-{
-	_cleanup_free_ char *inside = path_join(directory, ".");
-
-	return access(inside, R_OK | X_OK) < 0 ? error_errno(err, -errno, "%s", directory) : 0;
 }
 
 int session_walk(const char *samples,
@@ -408,11 +408,10 @@ int session_stat_each(const char *samples, void (*each)(const char *name, uint64
 {
 	struct stat_walk s = { .each = each, .data = data, .samples = samples };
 	_cleanup_free_ char *stats = path_join(samples, "stats");
+	int r = check_readable(stats, NULL);
 
-	int r;
-
-	if (access(stats, R_OK | X_OK) < 0)
-		return -errno;
+	if (r < 0)
+		return r;
 	strbuf_adds(&s.w.path, stats);
 	s.stats_length = s.w.path.length + 1;
 	r = each_stat(&s);
