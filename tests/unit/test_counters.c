@@ -384,6 +384,25 @@ static void no_counter_is_without_a_case(void)
 			printf("# %s: add the test that moves it\n", c->name);
 }
 
+/* Its line in the header of a report: the golden case has all of them. */
+static void no_loss_is_without_its_line_in_a_report(void)
+{
+	_cleanup_free_ char *path = path_join(getenv("OP_SOURCE_ROOT") ?: ".",
+					      "tests/golden/opreport/losses-each/expect.out");
+	_cleanup_free_ char *text = NULL;
+	const struct counter *c;
+
+	CHECK(path_read(NULL, path, &text, NULL) > 0);
+	for (size_t i = 0; text && (c = counter_at(i)); i++) {
+		_cleanup_free_ char *name = xasprintf("[%s]\n", c->name);
+		bool shown = c->kind == COUNTER_LOST || c->kind == COUNTER_TROUBLE;
+
+		if (!CHECK(!!strstr(text, name) == shown))
+			printf("# %s: %s golden case opreport/losses-each\n", c->name,
+			       shown ? "add it to the" : "not expected in the");
+	}
+}
+
 /* People read it after the number. */
 static void each_counter_has_words(void)
 {
@@ -402,4 +421,4 @@ static void each_counter_has_words(void)
 
 TESTS(T(each_counter_of_record_moves_by_one), T(each_end_of_a_chain_moves_its_counter),
       T(throttling_is_counted_with_its_time), T(no_counter_is_without_a_case),
-      T(each_counter_has_words))
+      T(no_loss_is_without_its_line_in_a_report), T(each_counter_has_words))

@@ -72,6 +72,14 @@ static void read_counter(const char *path, uint64_t value, void *data)
 		add_loss(reading->losses, name, value, c);
 }
 
+/* Samples whose file could not be written are counted as recorded, too (counters.h). */
+static void take_off_unwritten(struct losses *l, const char *samples)
+{
+	uint64_t unwritten = session_stat_get(samples, "lost_samplefile");
+
+	l->recorded -= MIN(unwritten, l->recorded);
+}
+
 void losses_collect(const struct gather *g, struct losses *ret)
 {
 	size_t i;
@@ -81,6 +89,7 @@ void losses_collect(const struct gather *g, struct losses *ret)
 		struct reading reading = { ret, g->sessions[i].samples };
 		int r = session_stat_each(reading.samples, read_counter, &reading);
 
+		take_off_unwritten(ret, reading.samples);
 		ret->received += session_stat_get(reading.samples, "sample_received");
 		ret->stretched += session_stat_get(reading.samples, "sample_stretched");
 		if (r < 0 && r != -ENOENT)
