@@ -76,13 +76,14 @@ static int check_header(struct chain_table *t, const struct header *wanted, cons
 	memcpy(&h, t->map, sizeof(h));
 	if (memcmp(h.magic, wanted->magic, sizeof(h.magic)))
 		return error_set(err, -EBADMSG, "%s: not a call-chain file", path);
-	if (h.byte_order != wanted->byte_order)
-		return error_set(err, -EBADMSG,
+	if (h.byte_order == __builtin_bswap32(wanted->byte_order))
+		return error_set(err, -ENOTSUP,
 				 "%s: call chains from a machine with the other byte order", path);
-	if (h.version != wanted->version)
-		return error_set(err, -EBADMSG, "%s: call chains of version %u, not %u", path,
+	if (h.byte_order == wanted->byte_order && h.version != wanted->version)
+		return error_set(err, -ENOTSUP, "%s: call chains of version %u, not %u", path,
 				 h.version, wanted->version);
-	if (h.kind != wanted->kind || h.record != wanted->record || !h.count)
+	if (h.byte_order != wanted->byte_order || h.kind != wanted->kind ||
+	    h.record != wanted->record || !h.count)
 		return error_set(err, -EBADMSG, "%s: damaged header", path);
 	room = (t->mapped - sizeof(h)) / t->record;
 	t->damaged = h.count > room;

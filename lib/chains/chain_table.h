@@ -52,8 +52,8 @@ struct chain_table {
 #define CHAIN_TABLE_INIT ((struct chain_table){ .fd = -1 })
 
 /* Opens the file. With @write it is created if missing or blank; otherwise an empty file has no
- * records. Returns 0 (the caller closes) or -errno: -EBADMSG if it is not such a file or has the
- * other byte order. */
+ * records. Returns 0 (the caller closes) or -errno: -EBADMSG if it is damaged or not such a file,
+ * -ENOTSUP if it has the other byte order or another version. */
 int chain_table_open(struct chain_table *t, const char *path, enum chain_table_kind kind,
 		     bool write, struct error *err);
 /* Unmaps and closes the file; CHAIN_TABLE_INIT is allowed. A writer's file is truncated to the

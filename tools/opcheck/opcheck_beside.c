@@ -59,23 +59,22 @@ static void check_chains(struct check *c)
 	_cleanup_free_ char *text = chain_problem(c, &why);
 	struct finding f = { .path = path, .action = ACTION_LEFT };
 
-	if (!text && why.code && why.code != -ENOENT && why.code != -EBADMSG) {
+	f.text = text ? text : why.text;
+	if (text) {
+		if (c->repair && chain_repair(c->samples_dir, &err) == 0)
+			f.action = ACTION_REPAIRED;
+		else
+			f.failed = c->repair ? err.text : NULL;
+		finding_report(c, &f);
+	} else if (why.code == -EBADMSG && c->repair) {
+		finding_move_away(c, &f);
+	} else if (why.code == -EBADMSG || why.code == -ENOTSUP) {
+		/* Chains of another machine or version are not damaged: they are left alone. */
+		finding_report(c, &f);
+	} else if (why.code && why.code != -ENOENT) {
 		tool_warn("%s", why.text);
 		c->trouble++;
-		return;
 	}
-	if (!text && why.code != -EBADMSG)
-		return;
-	f.text = text ? text : why.text;
-	if (c->repair && !text) {
-		finding_move_away(c, &f);
-		return;
-	}
-	if (c->repair && chain_repair(c->samples_dir, &err) == 0)
-		f.action = ACTION_REPAIRED;
-	else
-		f.failed = c->repair ? err.text : NULL;
-	finding_report(c, &f);
 }
 
 void check_beside(struct check *c)
