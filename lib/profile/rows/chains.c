@@ -166,8 +166,9 @@ static bool is_at_entry(const struct chains *c, const struct chains_line *line)
 	return is_among(chains_frame(c, line, line->count - 1), entries, ARRAY_SIZE(entries));
 }
 
-/* Whether a chain that does not leave the kernel is in a task that has no user space any more, or
- * not the one it came from: at its exit, or while it executes something. */
+/* Whether a chain that does not leave the kernel is in a task that has no user space: a worker that
+ * the kernel runs for a process (io_uring's, vhost's); a task that exits; one that executes
+ * something, and has not the user space that it came from. */
 static bool has_no_user_space(const struct chains *c, const struct chains_line *line)
 {
 	static const char *const doing[] = { "do_exit", "bprm_execve", "begin_new_exec" };
@@ -175,6 +176,8 @@ static bool has_no_user_space(const struct chains *c, const struct chains_line *
 
 	if (!c->is_kernel[chains_frame(c, line, line->count - 1)->image])
 		return false;
+	if (is_at_entry(c, line))
+		return true;
 	for (i = 0; i < line->count; i++)
 		if (is_among(chains_frame(c, line, i), doing, ARRAY_SIZE(doing)))
 			return true;
