@@ -118,18 +118,29 @@ static uint32_t file_of(struct collect *c, const struct chain_arc *arc)
 
 /* --- arcs --- */
 
+static void add_arc(struct collect *c, uint32_t file, const struct chain_arc *arc,
+		    uint64_t callee_offset, uint64_t samples)
+{
+	if (!samples)
+		return;
+	array_grow(&c->found, c->found_count + 1, &c->found_room);
+	c->found[c->found_count++] =
+		(struct found){ file,
+				{ arc->caller.offset << 32 | (uint32_t)callee_offset, samples } };
+	c->out->files[file].count++;
+}
+
+/* A callee's offset is where it executes. If it waits for a call to return, that is the call, which
+ * may be the last instruction of its function: the return address is then in the next one. */
 static void take_arc(const struct chain_arc *arc, void *data)
 {
 	struct collect *c = data;
-	struct found found = { .file = file_of(c, arc) };
+	uint32_t file = file_of(c, arc);
 
-	if (found.file == UINT32_MAX)
+	if (file == UINT32_MAX)
 		return;
-	found.arc.key = arc->caller.offset << 32 | (uint32_t)arc->callee.offset;
-	found.arc.samples = arc->samples;
-	array_grow(&c->found, c->found_count + 1, &c->found_room);
-	c->found[c->found_count++] = found;
-	c->out->files[found.file].count++;
+	add_arc(c, file, arc, arc->callee.offset, arc->samples - arc->returns);
+	add_arc(c, file, arc, arc->callee.offset - (arc->callee.offset > 0), arc->returns);
 }
 
 /* Distributes the arcs to their files. */

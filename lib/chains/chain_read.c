@@ -149,6 +149,7 @@ int chain_reader_each(struct chain_reader *r,
 struct sums {
 	uint32_t *contexts; /* of each node's root; 0: the node or one above it is invalid */
 	uint64_t *samples;  /* of the chains that include the node */
+	uint64_t *returns;  /* of those in which the node's offset is a return address */
 };
 
 static uint32_t context_of_node(const struct chain_reader *r, const struct generation *g,
@@ -160,6 +161,21 @@ static uint32_t context_of_node(const struct chain_reader *r, const struct gener
 	if (!n.parent)
 		return n.place <= chain_names_contexts(r->names) ? n.place : 0;
 	return n.parent < i && frame_at(r, g, n.place, &frame) ? contexts[n.parent] : 0;
+}
+
+static bool is_kernel(const struct chain_reader *r, const struct generation *g, uint32_t i)
+{
+	struct chain_frame frame;
+
+	return frame_at(r, g, node_of(g, i).place, &frame) &&
+	       chain_names_is_kernel(r->names, frame.image);
+}
+
+/* Whether the place of node @i's parent is where @i returns to. User code that the kernel
+ * interrupted continues at the very place. */
+static bool returns_to_parent(const struct chain_reader *r, const struct generation *g, uint32_t i)
+{
+	return !is_kernel(r, g, i) || is_kernel(r, g, node_of(g, i).parent);
 }
 
 /* Adds up the samples. Parents precede their children, so one pass down the tree and one up
@@ -177,8 +193,11 @@ static void add_up(const struct chain_reader *r, const struct generation *g, uin
 		if (!s->contexts[i])
 			continue;
 		s->samples[i] += n.count;
-		if (n.parent)
-			s->samples[n.parent] += s->samples[i];
+		if (!n.parent)
+			continue;
+		s->samples[n.parent] += s->samples[i];
+		if (returns_to_parent(r, g, i))
+			s->returns[n.parent] += s->samples[i];
 	}
 }
 
@@ -188,11 +207,14 @@ static void list_arcs(const struct chain_reader *r, const struct generation *g,
 	uint32_t count = g->nodes.count, i;
 	_cleanup_free_ uint32_t *contexts = xcalloc((size_t)count + 1, sizeof(*contexts));
 	_cleanup_free_ uint64_t *samples = xcalloc((size_t)count + 1, sizeof(*samples));
+	_cleanup_free_ uint64_t *returns = xcalloc((size_t)count + 1, sizeof(*returns));
 
-	add_up(r, g, count, &(struct sums){ contexts, samples });
+	add_up(r, g, count, &(struct sums){ contexts, samples, returns });
 	for (i = 1; i < count; i++) {
 		const struct chain_node n = node_of(g, i);
-		struct chain_arc arc = { .context = contexts[i], .samples = samples[i] };
+		struct chain_arc arc = { .context = contexts[i],
+					 .samples = samples[i],
+					 .returns = returns[i] };
 
 		if (!contexts[i] || !samples[i] || !n.parent || !node_of(g, n.parent).parent)
 			continue;

@@ -38,6 +38,7 @@ struct chain_arc {
 	uint32_t context;
 	struct chain_frame caller, callee;
 	uint64_t samples;
+	uint64_t returns; /* those of ->samples in which the callee's offset is a return address */
 };
 
 /* Calls @each for the arcs of all chains that chain_reader_each() reports. Arcs between frames that
