@@ -12,6 +12,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_(symtab_freep) struct symtab *st = symtab_new();
 	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	_cleanup_(elfcode_freep) struct elfcode *code = NULL;
 	/* libelf may write into the memory that it is given: the input stays as it is. */
 	_cleanup_free_ uint8_t *copy = malloc(size + 1);
 	const char *link;
@@ -27,9 +28,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	(void)elfsym_load(ef, NULL, ELFSYM_FILE_OFFSET, st);
 	(void)elfsym_load(ef, ef, ELFSYM_FROM_TEXT, st);
 	elfsym_load_plt(ef, st);
+	code = elfcode_new(ef);
+	elfcode_limit(code, st);
 	symtab_settle(st);
 	(void)symtab_find(st, size);
-	(void)elfcode_fill(ef, "input", st);
+	(void)elfcode_fill(code, "input", st);
 	for (i = 1; i < symtab_count(st); i++)
 		if (symtab_at(st, i)->offset < symtab_at(st, i - 1)->offset)
 			abort();

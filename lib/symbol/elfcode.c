@@ -13,6 +13,11 @@
 /* Pieces shorter than this where no function starts are padding. */
 enum { PIECE_MIN = 16 };
 
+struct elfcode {
+	struct elffile *ef;
+	struct unwind_functions functions;
+};
+
 struct filling {
 	struct elffile *ef;
 	const char *name;
@@ -73,7 +78,7 @@ static void fill(struct filling *f, uint64_t start, uint64_t end, uint64_t least
 	}
 }
 
-/* The starts of functions, on machines whose call frame information is supported. */
+/* Finds functions, on machines whose call frame information is supported. */
 static void find_functions(struct unwind_functions *functions)
 {
 	const GElf_Ehdr *header = elffile_header(functions->ef);
@@ -89,6 +94,67 @@ static void find_functions(struct unwind_functions *functions)
 		return;
 	functions->top = UINT64_MAX;
 	unwind_functions_find(functions);
+}
+
+struct elfcode *elfcode_new(struct elffile *ef)
+{
+	struct elfcode *code = xcalloc(1, sizeof(*code));
+
+	code->ef = ef;
+	code->functions.ef = ef;
+	find_functions(&code->functions);
+	return code;
+}
+
+void elfcode_free(struct elfcode *code)
+{
+	if (!code)
+		return;
+	unwind_functions_done(&code->functions);
+	free(code);
+}
+
+/* Whether it is a function of crtbegin.o, which has no sizes and no call frame information. The
+ * last one is followed by the program, which may have neither symbols nor such information. */
+static bool is_start_file(const char *name)
+{
+	return !strcmp(name, "frame_dummy") || !strcmp(name, "__do_global_dtors_aux") ||
+	       !strcmp(name, "register_tm_clones") || !strcmp(name, "deregister_tm_clones");
+}
+
+/* The start of a trampoline for signal handlers in the bytes: "mov $15, %rax; syscall" (x86-64,
+ * rt_sigreturn) and the byte before, by which debuggers look it up. Returns the number of bytes if
+ * there is none. */
+static uint64_t find_trampoline(const uint8_t *bytes, size_t size)
+{
+	static const uint8_t code[] = { 0x48, 0xc7, 0xc0, 0x0f, 0, 0, 0, 0x0f, 0x05 };
+	const uint8_t *at = bytes ? memmem(bytes, size, code, sizeof(code)) : NULL;
+
+	if (!at)
+		return size;
+	return (uint64_t)(at - bytes) - (at > bytes && at[-1] == 0x90);
+}
+
+/* The end of a symbol without a size. */
+static uint64_t limit_of(const struct symbol *symbol, void *data)
+{
+	enum { START_FILE_BYTES = 128, SEARCHED_BYTES = 65536 };
+	struct elfcode *code = data;
+	uint64_t end, size;
+
+	if (unwind_functions_end(&code->functions, symbol->address, &end))
+		return symbol->offset + (end - symbol->address);
+	size = MIN(end - symbol->address, symbol->limit - symbol->offset);
+	if (is_start_file(symbol->name))
+		size = MIN(size, (uint64_t)START_FILE_BYTES);
+	if (elffile_header(code->ef)->e_machine == EM_X86_64 && size <= SEARCHED_BYTES)
+		size = find_trampoline(elffile_bytes(code->ef, symbol->offset, size), size);
+	return symbol->offset + size;
+}
+
+void elfcode_limit(struct elfcode *code, struct symtab *st)
+{
+	symtab_limit(st, limit_of, code);
 }
 
 /* Fills the gaps of a section, split at each function start. */
@@ -157,16 +223,13 @@ static void fill_code(struct filling *f, const struct unwind_functions *function
 		fill_section(f, functions, start, end);
 }
 
-size_t elfcode_fill(struct elffile *ef, const char *name, struct symtab *st)
+size_t elfcode_fill(struct elfcode *code, const char *name, struct symtab *st)
 {
-	struct unwind_functions functions = { .ef = ef };
-	struct filling f = { .ef = ef, .name = name, .st = st };
+	struct filling f = { .ef = code->ef, .name = name, .st = st };
 
 	f.names = xcalloc(1, sizeof(*f.names));
 	symtab_hold(st, f.names, release_names);
-	find_functions(&functions);
-	fill_code(&f, &functions);
-	unwind_functions_done(&functions);
+	fill_code(&f, &code->functions);
 	if (f.count)
 		qsort(f.pieces, f.count, sizeof(*f.pieces), by_offset);
 	drop_overlaps(&f);

@@ -65,6 +65,16 @@ void symtab_hold(struct symtab *st, void *owned, void (*release)(void *))
 	st->held[st->held_count++] = (struct held){ owned, release };
 }
 
+void symtab_limit(struct symtab *st, symtab_limiter *limit, void *data)
+{
+	size_t i;
+
+	for (i = 0; i < st->count; i++)
+		if (st->symbols[i].end <= st->symbols[i].offset)
+			st->symbols[i].limit =
+				MIN(st->symbols[i].limit, limit(&st->symbols[i], data));
+}
+
 /* How bad an alias is as a name; the highest bit weighs most. */
 static unsigned int alias_badness(const struct symbol *s)
 {

@@ -14,7 +14,8 @@
  *  - Of symbols with the same offset one is kept. Preferred are, in this order, global over local
  *    ones, ones without leading underscore, strong over weak ones, ones with a size, those added
  *    first.
- *  - A symbol without size extends to the next one, or to its limit (the end of its section).
+ *  - A symbol without size extends to the next one, or to its limit (the end of its section, or
+ *    the code of another function: elfcode.h).
  *  - A symbol without size inside one with a size is a label and is dropped.
  *  - A symbol with a size inside a longer one splits that into pieces; ->whole says which pieces
  *    belong together.
@@ -67,6 +68,11 @@ DEFINE_CLEANUP(struct symtab *, symtab_free);
 void symtab_add(struct symtab *st, const struct symbol *symbol);
 /* Takes @owned, the memory that names point into; @release frees it along with the table. */
 void symtab_hold(struct symtab *st, void *owned, void (*release)(void *));
+/* The highest end possible of a symbol without a size. */
+typedef uint64_t symtab_limiter(const struct symbol *symbol, void *data);
+/* Lowers the limits of all symbols without a size to what @limit returns. Only before
+ * symtab_settle(). */
+void symtab_limit(struct symtab *st, symtab_limiter *limit, void *data);
 /* Sorts, drops aliases and bounds sizes, by the rules above. */
 void symtab_settle(struct symtab *st);
 

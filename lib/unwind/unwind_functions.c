@@ -288,28 +288,29 @@ bool unwind_functions_read(struct unwind_functions *f, size_t i, struct cfi_fde 
 	       ret->end > ret->start;
 }
 
+bool unwind_functions_end(struct unwind_functions *f, uint64_t address, uint64_t *ret)
+{
+	size_t next = FIRST_NOT(i, 0, f->count, f->all[i].start <= address);
+	const struct unwind_rule *rule;
+	struct cfi_fde fde;
+
+	if (next && unwind_functions_read(f, next - 1, &fde, &rule) && fde.end > address) {
+		*ret = fde.end;
+		return true;
+	}
+	*ret = next < f->count ? f->all[next].start : UINT64_MAX;
+	return false;
+}
+
 /* The dynamic loader's entry point has no description, and every chain in it ends there. */
 static void add_entry(struct unwind_functions *f)
 {
-	uint64_t entry = elffile_header(f->ef)->e_entry, end = entry + ENTRY_BYTES;
-	const struct unwind_rule *rule;
-	struct cfi_fde fde;
-	size_t i = 0, n = f->count;
+	uint64_t entry = elffile_header(f->ef)->e_entry, end;
+	size_t i = FIRST_NOT(k, 0, f->count, f->all[k].start <= entry), n = f->count;
 
-	/* The first function after it. */
-	while (n) {
-		if (f->all[i + n / 2].start <= entry) {
-			i += n / 2 + 1;
-			n -= n / 2 + 1;
-		} else {
-			n /= 2;
-		}
-	}
-	if (i && unwind_functions_read(f, i - 1, &fde, &rule) && fde.end > entry)
+	if (unwind_functions_end(f, entry, &end))
 		return;
-	if (i < f->count)
-		end = MIN(end, f->all[i].start);
-	n = f->count;
+	end = MIN(end, entry + ENTRY_BYTES);
 	add_function(f, entry, end - entry, UNWIND_SOURCE_ENTRY);
 	if (f->count == n)
 		return;

@@ -60,5 +60,8 @@ void unwind_functions_find(struct unwind_functions *f);
  * all of it, with the function's end in @ret->end. False if it is damaged. */
 bool unwind_functions_read(struct unwind_functions *f, size_t i, struct cfi_fde *ret,
 			   const struct unwind_rule **ret_rule);
+/* Where the function ends that contains the linked @address. If none does, false, and where the
+ * next one starts, or UINT64_MAX. */
+bool unwind_functions_end(struct unwind_functions *f, uint64_t address, uint64_t *ret);
 /* Frees all but the elffile. */
 void unwind_functions_done(struct unwind_functions *f);

@@ -304,6 +304,7 @@ static void code_without_symbols_is_named_by_its_place(void)
 	_cleanup_(symtab_freep) struct symtab *st = load("lib-stripped.so", &ef, false);
 	const struct symbol *helper = whole ? find_name(whole, "hidden_helper") : NULL;
 	const struct symbol *first = st ? find_name(st, "marked_first") : NULL, *found;
+	_cleanup_(elfcode_freep) struct elfcode *code = NULL;
 	_cleanup_free_ char *name = NULL;
 	uint64_t at;
 	size_t i;
@@ -312,7 +313,8 @@ static void code_without_symbols_is_named_by_its_place(void)
 		return;
 	at = first->offset;
 	CHECK(!symtab_find(st, helper->offset));
-	CHECK(elfcode_fill(ef, "lib", st) > 0);
+	code = elfcode_new(ef);
+	CHECK(elfcode_fill(code, "lib", st) > 0);
 	/* Its call frame information says where it starts. */
 	name = xasprintf("[lib+0x%jx]", (uintmax_t)helper->address);
 	found = symtab_find(st, helper->offset);
@@ -329,7 +331,7 @@ static void code_without_symbols_is_named_by_its_place(void)
 				   symtab_at(st, i)->whole &&
 			   (!i || symtab_at(st, i)->offset >= symtab_at(st, i - 1)->end)))
 			return;
-	CHECK_EQ(elfcode_fill(ef, "lib", st), 0);
+	CHECK_EQ(elfcode_fill(code, "lib", st), 0);
 }
 
 static void the_debug_file_names_what_was_stripped(void)

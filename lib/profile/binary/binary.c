@@ -105,6 +105,8 @@ size_t binaries_opened(const struct binaries *bs)
 static void load_symbols(const struct search *s, struct elffile *ef, enum elfsym_unit unit,
 			 struct binary *ret)
 {
+	bool is_file = unit == ELFSYM_FILE_OFFSET;
+	_cleanup_(elfcode_freep) struct elfcode *code = is_file ? elfcode_new(ef) : NULL;
 	struct symtab *st = symtab_new();
 	struct elffile *debug = search_debug(s, ef);
 
@@ -112,11 +114,13 @@ static void load_symbols(const struct search *s, struct elffile *ef, enum elfsym
 		symtab_hold(st, debug, elfsym_release);
 	symtab_hold(st, ef, elfsym_release);
 	(void)elfsym_load(ef, debug, unit, st);
-	if (unit == ELFSYM_FILE_OFFSET)
+	if (is_file) {
 		elfsym_load_plt(ef, st);
+		elfcode_limit(code, st);
+	}
 	symtab_settle(st);
-	if (unit == ELFSYM_FILE_OFFSET)
-		(void)elfcode_fill(ef, path_base(s->image->display), st);
+	if (is_file)
+		(void)elfcode_fill(code, path_base(s->image->display), st);
 	ret->why = BINARY_NO_SYMBOLS;
 	if (symtab_count(st) == 0) {
 		symtab_free(st);
