@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Driver "bpf": a program in the kernel takes the samples of perf events and attributes them by the
- * mappings of that instant. */
+/* Driver "bpf": a BPF program takes the samples of perf events and attributes them by the mappings
+ * of that moment. */
 #include "driver/driver.h"
 
 #include "base/clock.h"
@@ -22,29 +22,29 @@
 #include <limits.h>
 #include <sys/epoll.h>
 
-/* Keys of each CPU between two drains; while there is less room they are closer together. */
+/* Number of keys per CPU between two drains; with fewer keys drains are more frequent. */
 enum { KEYS_OF_ALL = 8192, KEYS_OF_CPU = 1024, KEYS_MIN = 16, KEYS_MAX = 1 << 18 };
 
-/* How often what was counted is taken over, if there is room for more. Code that is made at run
- * time is told apart from what takes its place by when that is. */
+/* Intervals between drains while the maps have room. They are shorter while JIT code is sampled:
+ * code that replaces other code is distinguished by time. */
 enum { DRAIN_EVERY_NS = 900000000, DRAIN_MEMORY_EVERY_NS = 200000000 };
-/* How often files whose numbers may be given to others are asked for again. */
+/* Interval of checks of files whose inode numbers may be reused. */
 enum { DOUBT_EVERY_S = 10 };
 
 struct driver {
-	struct sampling sampling; /* the rings have only the kernel's other records, no samples */
+	struct sampling sampling; /* the rings carry only sideband records, no samples */
 	struct sampler *sampler;
 	struct bpf_samples samples;
-	struct table_loader *tables; /* NULL: not by tables */
-	size_t keys;		     /* what it was set up with, as the next three */
+	struct table_loader *tables; /* NULL: chains without unwind tables */
+	size_t keys;		     /* as set up, like the next three */
 	unsigned int depth_asked;
 	enum driver_chain_mode mode;
 	size_t unwind_bytes;
 	char *why;
 	pid_t follow;
 	bool await_exec;
-	bool offcpu; /* time off the CPU is measured, the counter behind those of the events */
-	uint64_t offcpu_ended; /* intervals that the driver's end ended */
+	bool offcpu; /* measure time off the CPU; its counter follows those of the events */
+	uint64_t offcpu_ended; /* intervals cut off by the stop of the driver */
 
 	bool kernel_changed;
 	uint64_t module_count;
@@ -62,7 +62,7 @@ static size_t keys_for(const struct driver_config *config)
 	return MIN(keys, (size_t)KEYS_MAX);
 }
 
-/* Whether what is asked for can be done by programs at all. */
+/* Checks whether the driver supports @config. */
 static int check(const struct driver_config *config, struct error *err)
 {
 	if (config->root && *config->root)
@@ -106,7 +106,7 @@ static int open_events(struct driver *d, const struct driver_config *config, str
 	struct driver_config flat = *config;
 	int r;
 
-	/* The program takes the call chains, not perf. */
+	/* The BPF program takes the call chains, not perf. */
 	flat.callgraph_depth = 0;
 	flat.cgroups = false;
 	flat.derived.offcpu = false;
@@ -116,7 +116,7 @@ static int open_events(struct driver *d, const struct driver_config *config, str
 	plan->attach = sampler_attach;
 	plan->attach_data = d->sampler;
 	plan->root = "";
-	/* As small as possible: few records come through them. */
+	/* As small as possible: few records go through them. */
 	plan->attrs.sample_bytes = plan->attrs.sideband_bytes = (size_t)sysconf(_SC_PAGESIZE);
 	plan->attrs.kernel_only = true;
 	plan->attrs.report_cgroups = config->cgroups;
@@ -145,7 +145,7 @@ static void say_why(struct driver *d)
 			d->sampling.plan.why, d->unwind_bytes >> 20, depth);
 }
 
-/* Makes ready for call chains, if they are asked for. */
+/* Prepares for call chains, if requested. */
 static int open_chains(struct driver *d, const struct driver_config *config, struct error *err)
 {
 	bool by_tables = config->callgraph_mode != DRIVER_CHAINS_FP;
@@ -202,7 +202,7 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 	return 0;
 }
 
-/* Tells the program what the samples of each CPU stand for, whose events may be new. */
+/* Sets the stretch of each CPU in the program again, because events may be new. */
 static void tell_stretches(struct driver *d)
 {
 	size_t i;
@@ -248,7 +248,7 @@ static int bpf_change(struct driver *d, const struct driver_config *config, stru
 	evbuf_free(d->samples.out);
 	d->samples.out = evbuf_new(config->buffer_words ?: DRIVER_BUFFER_WORDS, config->sink,
 				   config->sink_data);
-	/* Whoever takes them now was told of none. */
+	/* The new reader knows none of the chains. */
 	if (d->samples.chains)
 		sampler_chains_restart(d->samples.chains, d->samples.out);
 	return 0;
@@ -263,7 +263,7 @@ static int bpf_probe(const struct driver_config *config, struct error *err)
 	return r;
 }
 
-/* --- what the kernel says beside --- */
+/* --- sideband records --- */
 
 static void on_notice(size_t cpu, const struct perf_record *r, void *data)
 {
@@ -303,10 +303,10 @@ static void read_rings(struct driver *d)
 	d->kernel_changed = false;
 }
 
-/* --- the driver's life --- */
+/* --- driver operations --- */
 
-/* Follows the process and, twice over, the descendants that it has: one may fork while /proc is
- * read, but not without the program seeing it once its parent is in the table. */
+/* Follows the process and its descendants. Reads them twice: one may fork while /proc is read, but
+ * once its parent is in the table, the program sees that. */
 static int follow(struct driver *d, struct error *err)
 {
 	struct process_table processes = PROCESS_TABLE_INIT;
@@ -359,7 +359,7 @@ static void forget(const struct sample_file *file, void *data)
 	sampler_forget_image(data, file);
 }
 
-/* Has files asked for again whose identity does not tell whether they still are what they were. */
+/* Makes the program report files again whose identity may belong to another file by now. */
 static void doubt_images(struct driver *d)
 {
 	if (d->samples.now_ns < d->doubted_ns + DOUBT_EVERY_S * NS_PER_S)
@@ -383,7 +383,7 @@ static void read_offcpu_counters(struct driver *d)
 	s->unwound_frames += c.frames;
 }
 
-/* Adds the counts of the programs that watch processes. */
+/* Adds the counters of the programs that watch processes. */
 static void read_process_counters(struct driver *d)
 {
 	struct driver_stats *s = &d->sampling.stats;
@@ -394,8 +394,7 @@ static void read_process_counters(struct driver *d)
 	s->path_truncated += c.path_truncated;
 }
 
-/* Takes over what the program counts beside the samples; those that it has, but that were not
- * drained yet, are none for now. */
+/* Reads the program's other counters; samples that are not drained yet do not count yet. */
 static void read_counters(struct driver *d)
 {
 	struct driver_stats *s = &d->sampling.stats;
@@ -427,8 +426,8 @@ static void read_counters(struct driver *d)
 #undef X
 }
 
-/* Whether to look at what was counted: that takes time by the room there is, not by what is there.
- */
+/* Returns whether a drain is due. Its cost depends on the size of the maps, not on their
+ * content. */
 static bool is_due(const struct driver *d)
 {
 	uint64_t every_ns = sampler_met_memory(d->sampler) ? DRAIN_MEMORY_EVERY_NS : DRAIN_EVERY_NS;
@@ -436,7 +435,7 @@ static bool is_due(const struct driver *d)
 	return d->samples.now_ns >= d->drained_ns + every_ns || sampler_is_filling(d->sampler);
 }
 
-/* Takes over what was counted in the round that has ended. */
+/* Drains the counts of the round that has ended. */
 static void drain(struct driver *d)
 {
 	const struct sampler_handler handler = bpf_samples_handler(&d->samples);
@@ -448,7 +447,7 @@ static void drain(struct driver *d)
 		sampler_chains_prune(d->samples.chains);
 }
 
-/* Takes in what is new, while it can still be looked at. */
+/* Handles new images and chains while they can still be identified. */
 static void listen(struct driver *d)
 {
 	const struct sampler_handler handler = bpf_samples_handler(&d->samples);
@@ -464,9 +463,8 @@ static int bpf_sync(struct driver *d, bool all, struct error *err)
 	perf_cpuset_clear_wakeups(&d->sampling.cpus);
 	d->samples.now_ns = clock_now_ns();
 	is_drained = all || over || is_due(d);
-	/* The rings are read between the end of a round and its drain: so they have reported where
-	 * all code was that was sampled in it. Code that comes later may have older samples yet to
-	 * come. */
+	/* The rings are read between the end of a round and its drain, so they have reported all
+	 * code that was sampled in it. Code reported later may still get older samples. */
 	if (is_drained)
 		sampler_end_round(d->sampler);
 	read_rings(d);
@@ -570,7 +568,7 @@ static int bpf_stretch(struct driver *d, unsigned int cpu, uint32_t stretch)
 {
 	int r = sampling_stretch(&d->sampling, cpu, stretch);
 
-	/* A sample that comes in between counts as those before it. */
+	/* A sample in between counts with the old stretch. */
 	if (r == 0)
 		sampler_stretch(d->sampler, cpu, stretch);
 	return r;

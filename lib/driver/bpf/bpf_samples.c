@@ -35,7 +35,7 @@ static uint32_t epoch_of(uint64_t at_ns, void *data)
 	return kernel_events_epoch(&d->codes, at_ns);
 }
 
-/* What ran; EVBUF_NO_COOKIE if that is not known. */
+/* The application; EVBUF_NO_COOKIE if unknown. */
 static uint64_t app_of(struct bpf_samples *d, const struct sample_key *key)
 {
 	switch ((enum sample_app)key->app_kind) {
@@ -62,7 +62,7 @@ static uint64_t region_cookie(struct bpf_samples *d, const struct sample_key *ke
 			   labels[key->place]);
 }
 
-/* Where it was; EVBUF_NO_COOKIE if that is not known. */
+/* The image; EVBUF_NO_COOKIE if unknown. */
 static uint64_t image_of(struct bpf_samples *d, const struct sample_key *key)
 {
 	switch ((enum sample_place)key->place) {
@@ -99,7 +99,7 @@ struct counted {
 	uint64_t count;
 };
 
-/* Puts the samples at @leaf into the event buffer, with their callers if they are asked for. */
+/* Writes the samples at @leaf to the event buffer, with their callers if requested. */
 static void put(struct bpf_samples *d, const struct counted *s, const struct evbuf_frame *leaf)
 {
 	struct evbuf_trace trace = { .counter = s->key->counter, .weight = s->count };
@@ -139,7 +139,7 @@ static void on_sample(const struct sample_key *key, uint32_t callers, uint64_t c
 		d->drained += count;
 	if (key->place == SAMPLE_KERNEL) {
 		bpf_samples_let_come(d, key->image.moment.at_ns);
-		/* Where it is, is known even if not for whom. */
+		/* The place is known even if the application is not. */
 		if (app == EVBUF_NO_COOKIE)
 			app = cookie_thread(d->cookies, "unknown");
 		set_context(d, key, app);

@@ -30,20 +30,20 @@ struct sampler {
 	struct ring_buffer *ring;
 	struct sampler_maps maps;
 	struct sample_control *control; /* shared with the program */
-	struct sample_gate *gates;	/* likewise, by CPU and slot */
-	struct sample_count *counts;	/* likewise, of each round and place */
+	struct sample_gate *gates;	/* shared, by CPU and slot */
+	struct sample_count *counts;	/* shared, by round and place */
 	size_t cpu_count, gate_count;
-	size_t places, keys; /* where CPUs count, and how many keys at each */
+	size_t places, keys; /* number of places where CPUs count, and of keys at each */
 	uint64_t kernel_bytes;
-	struct counted *list; /* of the last drain */
+	struct counted *list; /* counts of the last drain */
 	size_t room;
-	bool round_ended; /* but not drained yet */
-	size_t filling;	  /* keys at a place from which on it fills */
-	struct sample_counters *per_cpu[SAMPLE_SLOT_COUNT_]; /* as read last */
-	const struct sampler_handler *handler;		     /* while it drains */
+	bool round_ended; /* the last round has ended but is not drained yet */
+	size_t filling;	  /* number of keys at which a place is nearly full */
+	struct sample_counters *per_cpu[SAMPLE_SLOT_COUNT_]; /* as last read */
+	const struct sampler_handler *handler;		     /* during a drain */
 };
 
-/* libbpf tells its user's user what went wrong on many lines. */
+/* Silences libbpf, which prints many lines on a failure. */
 static int print_quietly(enum libbpf_print_level level, const char *format, va_list ap)
 {
 	char text[512];
@@ -65,7 +65,7 @@ static bool is_locked_down(void)
 	       strstr(text, "[confidentiality]");
 }
 
-/* Why loading failed with @code, for people. */
+/* Writes to @err why loading failed with @code. */
 static int explain(int code, struct error *err)
 {
 	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
@@ -79,7 +79,7 @@ static int explain(int code, struct error *err)
 	return error_errno(err, code, "the BPF program cannot be loaded");
 }
 
-/* Bytes of the ring: call chains go through it. */
+/* Bytes of the ring, which call chains go through. */
 static uint32_t ring_bytes(const struct sampler_config *config)
 {
 	uint32_t bytes = RING_BYTES, wanted = RING_BYTES;
@@ -91,7 +91,7 @@ static uint32_t ring_bytes(const struct sampler_config *config)
 	return bytes;
 }
 
-/* As many as keys or more, a power of two. */
+/* The number of key slots: a power of two, at least the number of keys. */
 static size_t key_slots(const struct sampler *s)
 {
 	size_t slots = 1;
@@ -101,7 +101,7 @@ static size_t key_slots(const struct sampler *s)
 	return slots;
 }
 
-/* Sets how many entries the maps have, which cannot change once they are loaded. */
+/* Sets the sizes of the maps, which are fixed once the program is loaded. */
 static int set_sizes(struct sampler *s, const struct sampler_config *config)
 {
 	size_t slots = s->places / s->cpu_count; /* that count */
@@ -133,7 +133,7 @@ static int set_sizes(struct sampler *s, const struct sampler_config *config)
 	return r;
 }
 
-/* Leaves out the programs that nothing needs: loading fails only where what is asked for fails. */
+/* Disables programs that are not needed, so that only needed ones can make loading fail. */
 static void choose_programs(struct sampler *s, const struct sampler_config *config)
 {
 	(void)bpf_program__set_autoload(s->skeleton->progs.follow_fork, config->follow);
@@ -143,7 +143,7 @@ static void choose_programs(struct sampler *s, const struct sampler_config *conf
 	(void)bpf_program__set_autoload(s->skeleton->progs.offcpu_switch, config->offcpu);
 }
 
-/* Fills in what cannot change once the program is loaded. */
+/* Sets the constants of the program, which are fixed once it is loaded. */
 static int configure(struct sampler *s, const struct sampler_config *config)
 {
 	uint64_t sched_start = 0, sched_end = 0;
@@ -193,7 +193,7 @@ const struct sampler_maps *sampler_maps(const struct sampler *s)
 	return &s->maps;
 }
 
-/* Adds up what each map takes; that is settled when it is loaded. */
+/* Returns the memory of all maps, which is fixed when they are loaded. */
 static uint64_t map_bytes(const struct sampler *s)
 {
 	const struct bpf_map *map;
@@ -247,7 +247,7 @@ static int on_message(void *data, void *message, size_t size)
 		    size >= offsetof(struct sample_chain, data) + chain->words * sizeof(uint64_t))
 			h->chain(chain, h->data);
 		break;
-	default: /* SAMPLE_WAKE has done its work */
+	default: /* SAMPLE_WAKE needs no action */
 		break;
 	}
 	return 0;
@@ -271,7 +271,7 @@ static struct sampler_maps descriptors(const struct sample *skeleton)
 	};
 }
 
-/* Maps the memory that is shared with the loaded program, and gives it its first values. */
+/* Maps and initialises the memory shared with the loaded program. */
 static int share_memory(struct sampler *s)
 {
 	unsigned int cpu, slot;
@@ -294,8 +294,8 @@ static int share_memory(struct sampler *s)
 	return s->ring ? 0 : -errno;
 }
 
-/* Has the program note the executables of all processes that run already. Since it writes nothing,
- * the kernel makes a break (EAGAIN) after each million tasks. */
+/* Lets the program note the executables of all running processes. Because it writes nothing, the
+ * kernel pauses (EAGAIN) after each million tasks. */
 static int visit_tasks(const struct sampler *s)
 {
 	_cleanup_close_ int fd = bpf_iter_create(bpf_link__fd(s->skeleton->links.app_each));
@@ -376,8 +376,8 @@ int sampler_fd(const struct sampler *s)
 	return ring_buffer__epoll_fd(s->ring);
 }
 
-/* Waits until no CPU is in the program with the map that was active before. An interrupt takes a
- * few microseconds; a virtual CPU that does not run takes its time. */
+/* Waits until no CPU runs the program with the previously active map. An interrupt takes a few
+ * microseconds; a virtual CPU that is not scheduled takes longer. */
 static void settle(const struct sampler *s)
 {
 	const struct timespec pause = { .tv_nsec = 20000 };
@@ -411,7 +411,7 @@ void sampler_end_round(struct sampler *s)
 	s->round_ended = true;
 }
 
-/* Lists what was counted in a round that is over; how many keys. */
+/* Lists the counts of a finished round; returns the number of keys. */
 static size_t list_counts(struct sampler *s, uint32_t round)
 {
 	const struct sample_count *all = s->counts + (round & 1) * s->places * s->keys;
@@ -427,8 +427,8 @@ static size_t list_counts(struct sampler *s, uint32_t round)
 	return count;
 }
 
-/* By epoch, then by what changes the context, the costliest first. Callers that came soon after
- * each other have numbers that are close, and much in common. */
+/* Orders by epoch, then by the parts of the context, those costliest to change first. Callers found
+ * soon after each other have close numbers, and much in common. */
 static int compare(const void *a, const void *b)
 {
 	const struct counted *p = a, *q = b;
@@ -475,7 +475,7 @@ bool sampler_met_memory(const struct sampler *s)
 	return __atomic_load_n(&s->control->memory, __ATOMIC_RELAXED);
 }
 
-/* Fills in what the reader knows of what was counted under @c. */
+/* Fills in the number and epoch of @c from the handler. */
 static void ask(struct counted *c, const struct sampler_handler *handler)
 {
 	if (handler->number)
@@ -531,7 +531,7 @@ void sampler_cpu_counters(const struct sampler *s, unsigned int cpu, struct samp
 int sampler_identify(const struct sampler *s, int fd, struct sample_file *ret)
 {
 	const size_t bytes = (size_t)sysconf(_SC_PAGESIZE);
-	/* The program looks for code only. */
+	/* The program only looks for code. */
 	void *p = mmap(NULL, bytes, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
 	int r;
 

@@ -8,17 +8,17 @@
 #include <bpf/bpf.h>
 #include <string.h>
 
-/* Beyond the one number chains are forgotten until the other is left. */
+/* When more than CHAINS_MANY chains are known, chains are forgotten until CHAINS_ENOUGH are
+ * left. */
 enum { CHAINS_MANY = SAMPLER_CHAINS_MAX / 8 * 7, CHAINS_ENOUGH = SAMPLER_CHAINS_MAX / 4 * 3 };
 
 struct chain {
 	uint64_t id;
 	enum chain_end end;
 	bool here;	/* the number is in use */
-	bool used;	/* since the hand passed */
-	bool forgotten; /* by the program, but it may have counted it before */
-	/* With room for one before them; NULL: the event buffer has them, and nothing that they
-	 * pass through gives way to other code. */
+	bool used;	/* since ->hand last passed */
+	bool forgotten; /* the program has been asked to forget it, but may have counted it before */
+	/* With room for one frame before. NULL: written, and none is in replaceable code. */
 	struct evbuf_frame *frames;
 	size_t frame_count;
 };
@@ -30,14 +30,14 @@ struct sampler_chains {
 	struct evbuf *out;
 	int map;
 	struct map by_id;     /* number, as a pointer */
-	struct chain *chains; /* by number, from 1 on */
-	uint32_t count;	      /* of them, and the first */
+	struct chain *chains; /* by number, from 1 */
+	uint32_t count;	      /* number of chains, and the first free one */
 	size_t chain_room;
-	uint32_t hand; /* goes round: what was not used in between goes */
-	size_t known;  /* to the program */
+	uint32_t hand; /* clock hand: chains not used since its last round are forgotten */
+	size_t known;  /* number of chains known to the program */
 	uint32_t *free;
 	size_t free_count, free_room;
-	uint64_t *forgotten; /* at the last pruning */
+	uint64_t *forgotten; /* ids forgotten at the last pruning */
 	size_t forgotten_count, forgotten_room;
 	bool spelt_out;
 	struct evbuf_frame *frames; /* scratch */
@@ -79,7 +79,7 @@ void sampler_chains_free(struct sampler_chains *t)
 	free(t);
 }
 
-/* The cookie of a frame, EVBUF_NO_COOKIE if its file is not known. */
+/* The cookie of a frame; EVBUF_NO_COOKIE if its file is unknown. */
 static uint64_t frame_cookie(struct sampler_chains *t, const struct sample_frame *f, uint32_t tgid,
 			     uint64_t now_ns)
 {
@@ -105,7 +105,7 @@ static uint64_t frame_cookie(struct sampler_chains *t, const struct sample_frame
 	return cookie_anon(t->cookies, tgid, f->image.region.start, f->image.region.end, label);
 }
 
-/* Makes the frames; the first that cannot be told ends them: how many there are. */
+/* Fills in the frames up to the first unknown one; returns their number. */
 static size_t fill_frames(struct sampler_chains *t, const struct sample_chain *from,
 			  uint64_t now_ns, enum chain_end *end)
 {
@@ -129,7 +129,7 @@ static size_t fill_frames(struct sampler_chains *t, const struct sample_chain *f
 	return count;
 }
 
-/* The number of the callers @id, given to them if they are new. */
+/* Returns the number of the callers @id; assigns one if they are new. */
 static uint32_t number_for(struct sampler_chains *t, uint64_t id)
 {
 	uint32_t number = (uint32_t)(uintptr_t)map_get(&t->by_id, id);
@@ -147,7 +147,7 @@ static uint32_t number_for(struct sampler_chains *t, uint64_t id)
 	return number;
 }
 
-/* Whether other code may come to where a caller is. */
+/* Returns whether a caller is in code that can be replaced. */
 static bool is_passing(const struct sampler_chains *t, const struct evbuf_frame *frames,
 		       size_t count)
 {
@@ -168,7 +168,7 @@ void sampler_chains_add(struct sampler_chains *t, const struct sample_chain *fro
 	uint32_t number = number_for(t, from->id);
 	struct chain *c = &t->chains[number];
 
-	/* It may be there: forgotten, and back before that was noticed here. */
+	/* It may exist already: forgotten, and found again before free_forgotten(). */
 	t->known += !c->here || c->forgotten;
 	c->here = c->used = true;
 	c->forgotten = false;
@@ -193,8 +193,8 @@ uint32_t sampler_chains_number(struct sampler_chains *t, uint64_t id)
 	return number;
 }
 
-/* Gives back the numbers of what the program was told to forget the last time and did not tell of
- * again: what it had counted by then has been drained since. */
+/* Frees the numbers of chains that the program was asked to forget last time and has not reported
+ * again. Their remaining counts have been drained since. */
 static void free_forgotten(struct sampler_chains *t)
 {
 	size_t i;
@@ -213,7 +213,7 @@ static void free_forgotten(struct sampler_chains *t)
 	t->forgotten_count = 0;
 }
 
-/* Has the program forget what is listed. */
+/* Makes the program forget the chains in ->forgotten. */
 static void tell_forgotten(const struct sampler_chains *t)
 {
 	uint32_t done = 0, left, n;
@@ -222,7 +222,7 @@ static void tell_forgotten(const struct sampler_chains *t)
 		n = left = (uint32_t)t->forgotten_count - done;
 		if (bpf_map_delete_batch(t->map, t->forgotten + done, &n, NULL) == 0)
 			return;
-		/* One that was not there stops it, nothing else. */
+		/* Only a missing entry stops the batch. */
 		done += MIN(n, left - 1) + 1;
 	}
 }
@@ -266,7 +266,7 @@ void sampler_chains_put(struct sampler_chains *t, const struct evbuf_frame *leaf
 	}
 }
 
-/* Whether the chain passes through the @length bytes of kernel code at @start. */
+/* Returns whether the chain passes through the @length bytes of kernel code at @start. */
 static bool passes(const struct chain *c, uint64_t start, uint64_t length)
 {
 	size_t i;

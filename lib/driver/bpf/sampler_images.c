@@ -20,7 +20,7 @@ struct sampler_images {
 	struct cookie_table *cookies;
 	struct map by_file; /* hash: entries */
 
-	/* What was asked for last, as the next frame is often in the same file. */
+	/* The last file looked up: the next frame is often in the same file. */
 	struct sample_file last;
 	uint64_t last_ns, last_cookie; /* 0: nothing */
 };
@@ -68,7 +68,7 @@ static struct entry *make(struct sampler_images *t, const struct sample_file *fi
 	return e;
 }
 
-/* The start of the name before the one that ends at @end. */
+/* The start of the name that precedes the one ending at @end. */
 static size_t name_start(const char *names, size_t end)
 {
 	size_t at = end - 1; /* its NUL */
@@ -89,13 +89,13 @@ char *sampler_image_path(const struct sample_image *image)
 		start = name_start(image->path, end);
 		strbuf_addf(&path, "/%.*s", (int)(end - start), image->path + start);
 	}
-	/* As the kernel calls what is in no directory. */
+	/* As the kernel names files without a directory. */
 	if (image->nameless)
 		strbuf_adds(&path, " (deleted)");
 	return strbuf_take(&path);
 }
 
-/* dev_t of the kernel to that of cookies. */
+/* Converts the kernel's dev_t to that of cookies. */
 static uint64_t device_of(const struct sample_file *file)
 {
 	return (uint64_t)(file->device >> 20) << 32 | (file->device & 0xfffff);
@@ -109,7 +109,7 @@ void sampler_images_add(struct sampler_images *t, const struct sample_image *ima
 	t->last_cookie = 0;
 	if (!e)
 		e = make(t, &image->file);
-	/* Everybody else knows it by what stat() of the path says. */
+	/* Others identify the file by stat() of its path. */
 	e->cookie = cookie_file(t->cookies, device_of(&image->seen), image->seen.inode,
 				image->seen.generation, path);
 	cookie_identify(t->cookies, e->cookie, t->root, image->tgid, image->mapped.start,

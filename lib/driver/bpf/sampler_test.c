@@ -8,10 +8,10 @@
 #include <errno.h>
 #include <unistd.h>
 
-/* The mapping that holds an address. */
+/* The mapping that contains an address. */
 struct search {
 	uint64_t address;
-	struct maps_line found; /* but for ->path */
+	struct maps_line found; /* without ->path */
 };
 
 static int look_at(const struct maps_line *line, void *data)
@@ -24,7 +24,7 @@ static int look_at(const struct maps_line *line, void *data)
 	return 1;
 }
 
-/* A btrfs subvolume has another device in /proc than the file system itself: both have no major. */
+/* In /proc a btrfs subvolume has another device than the file system itself; both have major 0. */
 static bool same_device(const struct maps_line *line, uint32_t device)
 {
 	return (line->major == device >> 20 && line->minor == (device & 0xfffff)) ||

@@ -9,15 +9,15 @@
 #include <sys/mman.h>
 
 enum {
-	/* Chunks are numbered from 0 or from here on, by turns. */
+	/* Chunks are numbered from 0 and from HALF by turns. */
 	HALF = SAMPLE_CHUNKS_MAX / 2,
-	/* So many stand ready, which the tables of large programs take: whenever a map is put into
-	 * another one, or taken out, the kernel waits until each CPU has left what it was at
-	 * (maybe_wait_bpf_programs()), some 15 ms. */
+	/* Chunks prepared in advance, enough for the tables of large programs. Whenever a map is
+	 * added to another one or removed, the kernel waits until no CPU runs a program that uses
+	 * it (maybe_wait_bpf_programs()), some 15 ms. */
 	READY = 8,
 };
 
-/* Chunks that are given up, mapped as they are needed. */
+/* Old chunks, mapped on demand. */
 struct old_chunks {
 	uint32_t base, count;
 	int *fds;
@@ -25,18 +25,18 @@ struct old_chunks {
 };
 
 struct table_chunks {
-	int outer; /* the map of them */
+	int outer; /* the map that contains them */
 	uint32_t limit;
-	uint32_t base;	     /* number of the first: 0, or HALF */
-	uint32_t made, used; /* those in use come first */
+	uint32_t base;	     /* number of the first chunk: 0 or HALF */
+	uint32_t made, used; /* number of chunks; those in use come first */
 	int *fds;
-	struct sample_chunk *last; /* of those in use, or NULL */
+	struct sample_chunk *last; /* the last one in use, or NULL */
 	size_t rows;		   /* in it */
 	struct old_chunks old;
 };
 
-/* Makes @count more, or as many of them as there may be, so that the kernel waits once (since
- * Linux 6.8); 0 or -errno where none was made. */
+/* Allocates @count more chunks, or as many as are allowed, with one wait in the kernel (since Linux
+ * 6.8). Returns 0, or -errno if none was allocated. */
 static int make(struct table_chunks *c, uint32_t count)
 {
 	LIBBPF_OPTS(bpf_map_create_opts, opts, .map_flags = BPF_F_MMAPABLE);
@@ -56,7 +56,7 @@ static int make(struct table_chunks *c, uint32_t count)
 		return count ? -errno : r;
 	count = done = i;
 	r = bpf_map_update_batch(c->outer, numbers, fds, &done, &batch) < 0 ? -errno : 0;
-	/* What fails on one entry says on which; else the number is as it was. */
+	/* A failing entry sets the number of entries done; otherwise it is unchanged. */
 	if (r < 0 && done == count)
 		done = 0;
 	for (i = done; i < count; i++)
@@ -72,20 +72,20 @@ struct table_chunks *table_chunks_new(struct sampler *sampler, uint32_t limit)
 	c->outer = sampler_maps(sampler)->chunks;
 	c->limit = MIN(limit, (uint32_t)HALF);
 	c->fds = xcalloc(HALF, sizeof(*c->fds));
-	(void)make(c, READY); /* else as they are needed */
+	(void)make(c, READY); /* if this fails, they are allocated on demand */
 	return c;
 }
 
 static void unmap_last(struct table_chunks *c)
 {
-	/* The kernel keeps it; here it would only count as ours. */
+	/* The kernel keeps the memory; unmapped, it does not count as ours. */
 	if (c->last)
 		(void)munmap(c->last, sizeof(*c->last));
 	c->last = NULL;
 	c->rows = 0;
 }
 
-/* Drops the last of the old chunks, in the program's map, too. */
+/* Drops the last old chunk, also from the program's map. */
 static void drop_one(struct table_chunks *c)
 {
 	struct old_chunks *o = &c->old;
@@ -114,7 +114,7 @@ void table_chunks_free(struct table_chunks *c)
 		return;
 	unmap_last(c);
 	table_chunks_leave_old(c);
-	/* They go with the map that holds them, without waiting for each. */
+	/* They are freed with the map that contains them, without a wait for each. */
 	for (i = 0; i < c->old.count; i++)
 		(void)close(c->old.fds[i]);
 	for (i = 0; i < c->made; i++)
@@ -124,7 +124,7 @@ void table_chunks_free(struct table_chunks *c)
 	free(c);
 }
 
-/* Begins another chunk; 0 or -errno. */
+/* Starts another chunk; 0 or -errno. */
 static int next(struct table_chunks *c)
 {
 	int r = c->used < c->made ? 0 : make(c, 1);
@@ -159,7 +159,7 @@ int table_chunks_put(struct table_chunks *c, const struct unwind_row *rows, size
 	return 0;
 }
 
-/* Chunks that a table takes beside those in use, of which the last has @rows rows. */
+/* The number of additional chunks for a table if the last chunk in use has @rows rows. */
 static size_t chunks_for(const uint32_t *pages, size_t page_count, size_t rows)
 {
 	size_t i, more, count = 0;

@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 
-/* How often it is seen to whether files that were refused may be asked for again. */
+/* Interval of checks whether refused files may be requested again. */
 enum { RETRY_MS = 1000 };
 
 struct table_loader {
@@ -19,7 +19,7 @@ struct table_loader {
 	struct table_store *store;
 	pthread_mutex_t work; /* over ->store */
 	struct ring_buffer *ring;
-	int stop; /* readable when the thread shall end */
+	int stop; /* becomes readable when the thread is to end */
 	bool running;
 	pthread_t thread;
 	pthread_mutex_t lock; /* over ->stats */
@@ -44,7 +44,7 @@ static int on_want(void *data, void *message, size_t size)
 	return 0;
 }
 
-/* Says what was loaded up to now; ->store is ours. */
+/* Publishes the totals; only this thread uses ->store. */
 static void publish(struct table_loader *l)
 {
 	(void)pthread_mutex_lock(&l->lock);
@@ -75,8 +75,8 @@ static void *serve(void *data)
 	return NULL;
 }
 
-/* Starts the thread with all signals blocked, for they are meant for the one that waits for them;
- * but not what tells of a refused system call, which would end the process. */
+/* Starts the thread with all signals blocked, because another thread waits for them; except SIGSYS,
+ * which reports a refused system call and, blocked, would end the process. */
 static int start_thread(struct table_loader *l)
 {
 	sigset_t all, before;

@@ -15,16 +15,16 @@
 #include <string.h>
 #include <sys/mman.h>
 
-/* How many drains, of a second each, a full store must have served before tables have to go. */
+/* Number of drains, each about a second, between evictions from a full store. */
 enum { EVICT_EVERY = 8 };
 
-/* What the program was told of a file. */
+/* The program's answer for a file. */
 struct told {
 	struct sample_file file;
-	uint32_t number; /* of its table, or what stands in the place of one */
+	uint32_t number; /* of its table, or a special number without one */
 };
 
-/* A table that may stay when others go. */
+/* A table that may survive an eviction. */
 struct kept {
 	struct sample_table table;
 	struct sample_file file;
@@ -34,7 +34,7 @@ struct table_store {
 	struct sampler *sampler;
 	struct parser *parser;
 	int numbers;
-	struct sample_table *tables; /* shared with the program, as are the next two */
+	struct sample_table *tables; /* shared with the program, like the next two */
 	struct sample_page *pages;
 	struct unwind_rule *shared_rules;
 	struct unwind_rules *rules;
@@ -44,7 +44,7 @@ struct table_store {
 	uint32_t table_count, page_count;
 	struct table_chunks *chunks;
 	uint32_t evicted_at, retried_at; /* drains */
-	size_t refused;			 /* files that may be asked for again */
+	size_t refused;			 /* number of files that may be requested again */
 	struct table_store_stats stats;
 };
 
@@ -94,7 +94,7 @@ void table_store_free(struct table_store *t)
 	free(t);
 }
 
-/* Tells the program what became of its request. */
+/* Answers the program's request for @file. */
 static void set_number(struct table_store *t, const struct sample_file *file, uint32_t number)
 {
 	if (bpf_map_update_elem(t->numbers, file, &number, BPF_ANY) < 0)
@@ -103,7 +103,7 @@ static void set_number(struct table_store *t, const struct sample_file *file, ui
 	t->told[t->told_count++] = (struct told){ *file, number };
 }
 
-/* The rules that came since the last table. */
+/* Copies the rules added since the last table. */
 static void copy_rules(struct table_store *t)
 {
 	const struct unwind_rule *all;
@@ -115,7 +115,7 @@ static void copy_rules(struct table_store *t)
 	t->rules_copied = count;
 }
 
-/* Whether all of @table has room: a part of it would only take that of others. */
+/* Returns whether all of @table fits; a part would only take room from others. */
 static bool has_room(const struct table_store *t, const struct unwind_table *table)
 {
 	return t->table_count < SAMPLE_TABLES_MAX &&
@@ -123,7 +123,7 @@ static bool has_room(const struct table_store *t, const struct unwind_table *tab
 	       table_chunks_fit(t->chunks, table->pages, table->page_count);
 }
 
-/* The pages behind those in use are a table's, which has the next number from now on. */
+/* Completes the table whose pages follow those in use; it gets the next number. */
 static void finish_table(struct table_store *t, struct sample_table table,
 			 const struct sample_file *file)
 {
@@ -137,7 +137,7 @@ static void finish_table(struct table_store *t, struct sample_table table,
 	set_number(t, file, t->table_count++);
 }
 
-/* Puts @table where the program finds it, as that of @file; 0 or -errno. */
+/* Stores @table as that of @file where the program finds it; 0 or -errno. */
 static int put_table(struct table_store *t, const struct unwind_table *table,
 		     const struct sample_file *file)
 {
@@ -162,7 +162,7 @@ static int put_table(struct table_store *t, const struct unwind_table *table,
 
 /* --- making room --- */
 
-/* Puts a table once more, of which the pages were @pages; 0 or -errno. */
+/* Stores a table again whose old pages are @pages; 0 or -errno. */
 static int put_again(struct table_store *t, const struct kept *k, const struct sample_page *pages)
 {
 	const struct unwind_row *rows;
@@ -182,7 +182,7 @@ static int put_again(struct table_store *t, const struct kept *k, const struct s
 	return r;
 }
 
-/* The one used last first. */
+/* Orders the last used first. */
 static int by_use(const void *a, const void *b)
 {
 	const struct kept *x = a, *y = b;
@@ -190,8 +190,8 @@ static int by_use(const void *a, const void *b)
 	return (x->table.used < y->table.used) - (x->table.used > y->table.used);
 }
 
-/* Has the program find no table any more, and ask again for those that were refused. Lists the
- * tables in @kept: their number. */
+/* Hides all tables from the program and lets it request refused ones again. Lists the tables in
+ * @kept; returns their number. */
 static size_t forget_tables(struct table_store *t, struct kept *kept)
 {
 	size_t i, stay = 0, count = 0;
@@ -214,8 +214,8 @@ static size_t forget_tables(struct table_store *t, struct kept *kept)
 	return count;
 }
 
-/* Throws tables out, those longest unused first, until half of the room is free. For some
- * milliseconds the program finds none. */
+/* Evicts tables, least recently used first, until half of the room is free. For some milliseconds
+ * the program finds no table. */
 static void evict(struct table_store *t)
 {
 	_cleanup_free_ struct kept *kept = xcalloc(t->table_count, sizeof(*kept));
@@ -264,7 +264,7 @@ static int build(struct table_store *t, int fd, struct unwind_table **ret)
 	return r;
 }
 
-/* Whether the program was told of the file since it asked. */
+/* Returns whether the program's request for the file was already answered. */
 static bool is_told(const struct table_store *t, const struct sample_file *file)
 {
 	size_t i;
@@ -280,7 +280,7 @@ void table_store_load(struct table_store *t, const struct sample_file *file, int
 	_cleanup_(unwind_table_freep) struct unwind_table *table = NULL;
 	int r;
 
-	/* It may ask while tables that stay are moved. */
+	/* It may ask while the remaining tables are moved. */
 	if (is_told(t, file))
 		return;
 	r = build(t, fd, &table);
@@ -326,7 +326,7 @@ void table_store_retry(struct table_store *t)
 {
 	size_t i, stay = 0;
 
-	/* Not whenever somebody looks: what does not fit at all is built each time. */
+	/* Not at each call: a table that does not fit at all is built again each time. */
 	if (!t->refused || !may_evict(t) ||
 	    sampler_drains(t->sampler) - t->retried_at < EVICT_EVERY)
 		return;

@@ -43,7 +43,7 @@ bool table_store_prepare(struct table_store *t);
 bool table_store_refuses(const struct table_store *t);
 /* Makes the program request refused files again, if other tables may now be dropped for them. */
 void table_store_retry(struct table_store *t);
-/* Tells the program that @file cannot be opened, so that it does not ask again. */
+/* Marks @file as one that cannot be opened, so that the program does not request it again. */
 void table_store_give_up(struct table_store *t, const struct sample_file *file);
 
 /* Reports the store's totals. */

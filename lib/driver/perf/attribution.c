@@ -4,7 +4,7 @@
 #include "base/macro.h"
 #include "identity/cookie.h"
 
-/* After so long a process may have changed its mappings: reading them says nothing about then. */
+/* Mappings read this long after a sample may have changed since. */
 enum { STALE_NS = 1000000000 };
 
 /* Identifies the file of @cookie while the process still has it; returns the cookie to count under.

@@ -114,7 +114,7 @@ uint64_t offcpu_take(struct offcpu *o, unsigned int cpu, const struct perf_recor
 	case PERF_RECORD_LOST:
 		offcpu_done(o);
 		break;
-	default: /* a mapping and the like */
+	default: /* mappings and others */
 		break;
 	}
 	return 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Driver "perf": the kernel's perf events, sampled into a ring a CPU. */
+/* Driver "perf": the kernel's perf events, sampled into one ring per CPU. */
 #include "driver/driver.h"
 
 #include "base/clock.h"
@@ -20,7 +20,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Records younger than this may still have older ones before them that another CPU is writing. */
+/* Records younger than this may be preceded by ones that another CPU is still writing. */
 enum { HORIZON_NS = 2000000 };
 
 struct driver {
@@ -28,16 +28,16 @@ struct driver {
 	char *root;
 
 	struct sideband sideband;
-	struct cgroups *cgroups; /* NULL: nobody asks for them */
+	struct cgroups *cgroups; /* NULL: do not record cgroups */
 	struct attribution attribution;
 	struct evbuf *out;
 	struct perf_ibs ibs;
 	uint64_t stopped_ns;
-	struct perf_offcpu offcpu; /* where tasks are off their CPUs, if that is asked for */
+	struct perf_offcpu offcpu; /* time off the CPU, if requested */
 
 	uint64_t chance;	    /* random enough */
-	bool told_kernel_change;    /* in this sync */
-	uint64_t sideband_since_ns; /* older records are in what was read from /proc */
+	bool told_kernel_change;    /* already done in this sync */
+	uint64_t sideband_since_ns; /* /proc was read later than older records */
 	uint64_t now_ns;	    /* when this sync began */
 };
 
@@ -76,8 +76,7 @@ static void setup_sideband(struct driver *d, const struct driver_config *config)
 {
 	sideband_init(&d->sideband, &(struct process_source){ d->root, config->cookies },
 		      &d->sampling.stats);
-	/* Samples have the numbers of processes in the reader's PID namespace, and 0 for all that
-	 * are not in it. */
+	/* Samples have PIDs of the reader's namespace, and 0 for processes outside it. */
 	if (config->scope != DRIVER_TASK && !procfs_first_pid_namespace())
 		log_warn("running in its own PID namespace: processes outside it cannot be "
 			 "identified");
@@ -137,7 +136,7 @@ static int perf_setup(const struct driver_config *config, struct driver **ret, s
 	return 0;
 }
 
-/* The place among the events of the one that wrote a record. */
+/* The index of the event that wrote a record. */
 static unsigned int counter_of(const struct driver *d, struct perf_cpu *c, uint64_t id)
 {
 	const struct perf_source *source;
@@ -166,8 +165,8 @@ static void put_sample(struct driver *d, unsigned int cpu, unsigned int counter,
 	totals->backtrace_aborted += evbuf_cut_chains(d->out) - aborted;
 }
 
-/* What a sample stands for; a fraction is rounded up or down by chance, so that nothing that comes
- * in turns with the samples can make some places count more than others. */
+/* The number of samples that one counts as. A fraction is rounded up or down at random, so that
+ * nothing periodic can favour some places. */
 static uint64_t weigh(struct driver *d, uint32_t stretch)
 {
 	uint64_t weight;
@@ -201,7 +200,7 @@ static void on_sample(size_t cpu, const struct perf_record *r, void *data)
 		perf_ibs_put(&d->ibs, &d->attribution, c->cpu, counter - PERF_PLAN_IBS, r);
 }
 
-/* Once a sync is enough: whoever reads the list of modules reads it as it is then. */
+/* Once per sync is enough: the list of modules is read afterwards. */
 static void tell_kernel_change(struct driver *d)
 {
 	if (!d->sideband.kernel_changed || d->told_kernel_change)
@@ -211,7 +210,7 @@ static void tell_kernel_change(struct driver *d)
 	d->told_kernel_change = true;
 }
 
-/* What comes and goes in the kernel. */
+/* Applies a record of code loaded into or removed from the kernel. */
 static void apply_kernel(struct driver *d, const struct perf_record *r)
 {
 	struct kernel_code code;
@@ -267,7 +266,7 @@ static void perf_stop(struct driver *d)
 						     : "");
 }
 
-/* The order matters: changes are recorded before the state is read, and the state is known before
+/* The order matters: changes are recorded before the state is read, and the state is read before
  * the first sample. */
 static int perf_start(struct driver *d, struct error *err)
 {
@@ -294,12 +293,12 @@ static int perf_start(struct driver *d, struct error *err)
 	return 0;
 }
 
-/* Called after a drain: what CPUs that went left in their rings would be lost. */
+/* Called after a drain, because the rings of CPUs that went offline are dropped. */
 static void look_at_cpus(struct driver *d)
 {
 	if (!sampling_look_at_cpus(&d->sampling, d->now_ns) || !d->sampling.running)
 		return;
-	/* What happened there before its events were opened is not recorded. */
+	/* Changes on the CPU before its events were opened were not recorded. */
 	d->sampling.stats.resync++;
 	sideband_read_all(&d->sideband, clock_now_ns());
 }
@@ -319,7 +318,7 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 		drain(d, d->sampling.running ? d->now_ns : UINT64_MAX);
 	else
 		drain(d, d->now_ns - HORIZON_NS);
-	/* Rather a sample before its time than one that is lost. */
+	/* A sample processed too early is better than a lost one. */
 	if (perf_cpuset_half_full(&d->sampling.cpus))
 		drain(d, clock_now_ns());
 	if (all && !d->sampling.running)

@@ -4,7 +4,7 @@
 #include "base/macro.h"
 #include "identity/cookie.h"
 
-/* Where the addresses that follow a mark of the kernel's lie. */
+/* The kind of the addresses that follow a context marker of the kernel. */
 enum context { CONTEXT_NONE, CONTEXT_KERNEL, CONTEXT_USER, CONTEXT_OTHER };
 
 struct walk {
@@ -14,7 +14,7 @@ struct walk {
 	size_t count;	/* of a->frames */
 	bool leaf_seen; /* the address of the sample itself */
 	bool user_seen; /* an address in user space */
-	bool lost;	/* one of them was in no mapping */
+	bool lost;	/* an address was in no mapping */
 };
 
 static bool is_mark(uint64_t word)
@@ -29,12 +29,12 @@ static enum context context_of(uint64_t mark)
 		return CONTEXT_KERNEL;
 	case (uint64_t)PERF_CONTEXT_USER:
 		return CONTEXT_USER;
-	default: /* a guest's or the hypervisor's */
+	default: /* of a guest or the hypervisor */
 		return CONTEXT_OTHER;
 	}
 }
 
-/* The chain goes on at @address; false if it does not. */
+/* Adds the frame at @address; false if the chain ends. */
 static bool add_frame(struct walk *w, uint64_t address)
 {
 	struct evbuf_frame *frame = &w->a->frames[w->count];
@@ -45,14 +45,14 @@ static bool add_frame(struct walk *w, uint64_t address)
 		w->count++;
 		return true;
 	}
-	/* Where user space was when it entered the kernel is no return address. */
+	/* The user PC at the kernel entry is not a return address. */
 	w->user_seen = true;
 	w->lost = !attribution_user_frame(w->a, w->record, address, is_caller, frame);
 	w->count += !w->lost;
 	return !w->lost;
 }
 
-/* Takes the next word of the chain; false if it goes no further. */
+/* Handles the next word of the chain; false if the chain ends. */
 static bool take(struct walk *w, uint64_t word)
 {
 	if (is_mark(word)) {
@@ -61,10 +61,12 @@ static bool take(struct walk *w, uint64_t word)
 	}
 	if (w->context != CONTEXT_KERNEL && w->context != CONTEXT_USER)
 		return true;
-	/* A task that left its CPU is counted where it entered the kernel, not in it. */
+	/* A task that left its CPU is counted where it entered the kernel, not inside the
+	 * kernel. */
 	if (w->context == CONTEXT_KERNEL && w->user_seen)
 		return true;
-	/* The first address is the sample's, which stands there already, maybe more exactly. */
+	/* The first address is that of the sample, which is already there, possibly more
+	 * precise. */
 	if (!w->leaf_seen) {
 		w->leaf_seen = true;
 		w->user_seen = w->context == CONTEXT_USER;
@@ -73,12 +75,12 @@ static bool take(struct walk *w, uint64_t word)
 	return w->count < w->a->depth && add_frame(w, word);
 }
 
-/* Why the chain ends, when @addresses were in it. */
+/* Why the chain of @addresses addresses ends. */
 static enum chain_end end_of(const struct walk *w, size_t addresses)
 {
 	if (w->lost)
 		return CHAIN_END_NO_MAPPING;
-	/* The kernel stops at the depth it was told. */
+	/* The kernel stops at the requested depth. */
 	if (addresses >= w->a->depth)
 		return CHAIN_END_DEPTH;
 	if (w->user_seen)
@@ -96,7 +98,7 @@ enum chain_end perf_chain_end_of(const struct cookie_table *cookies, enum chain_
 	return stop;
 }
 
-/* Goes on in user space by the copy of its stack. */
+/* Continues in user space with the stack copy. */
 static enum chain_end unwind_user(struct walk *w, struct span more)
 {
 	struct attribution *a = w->a;
@@ -110,7 +112,7 @@ static enum chain_end unwind_user(struct walk *w, struct span more)
 		a->stats->bad_record++;
 	if (r <= 0)
 		return a->memo.kernel || !w->record->pid ? CHAIN_END_COMPLETE : CHAIN_END_NO_USER;
-	/* A sample in user space is the first frame itself. */
+	/* A sample in user space is itself the first frame. */
 	i = w->user_seen;
 	p = process_get(&a->sideband->processes, w->record->pid);
 	if (!p)

@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* Where a task left. */
+/* The place where a task left the CPU. */
 struct place {
 	struct perf_samples_found found;
 	struct evbuf_frame frames[];
@@ -32,7 +32,7 @@ void perf_offcpu_done(struct perf_offcpu *o)
 	offcpu_done(&o->offcpu);
 }
 
-/* The user's address where the task went into the kernel, if it has one. */
+/* Finds the user address where the task entered the kernel, if it has one. */
 static bool find_user_ip(const struct perf_offcpu *o, const struct perf_record *r, uint64_t *ret)
 {
 	struct span more = r->more, chain;
@@ -57,8 +57,8 @@ static bool find_user_ip(const struct perf_offcpu *o, const struct perf_record *
 	return false;
 }
 
-/* Fills in the addresses of the kernel in @r from the caller of the scheduler on: all leave there.
- */
+/* Fills in the kernel addresses of @r, starting with the scheduler's caller: all tasks leave in the
+ * scheduler. */
 static void find_kernel(struct perf_offcpu *o, const struct perf_record *r,
 			struct perf_samples_found *ret)
 {

@@ -9,17 +9,17 @@
 #include "process/maps.h"
 #include "perf/kernel_events.h"
 
-/* How long a process that has exited is kept for samples that come late, how long one that could
- * not be read, or had no mapping, is not asked for again. */
+/* How long an exited process is kept for late samples; how long one that could not be read, or had
+ * no mapping, is not read again. */
 enum { LEAVE_NS = 1000000000, READ_AGAIN_NS = 100000000 };
 
-/* Mappings are never reported to go: a process that collects more than this and twice what it had
- * when last read is read anew. */
+/* The kernel does not report unmapping: a process is read again once it has more mappings than
+ * this, and twice as many as when last read. */
 enum { MAPS_STALE = 2048 };
 enum { PRUNE_EVERY_NS = 2000000000 };
 
-/* Every file that is executed has a cookie, though few are ever sampled: a machine that builds and
- * tests all day would collect them for ever. */
+/* Every executed file has a cookie, although few are ever sampled. Without a limit, a machine that
+ * builds and tests all day would collect them without end. */
 enum { COOKIES_MIN = 16384 };
 
 void sideband_init(struct sideband *s, const struct process_source *from,
@@ -36,13 +36,13 @@ void sideband_done(struct sideband *s)
 	process_table_clear(&s->processes);
 }
 
-/* Whether @p is to be known at all. */
+/* Returns whether @p is to be kept. */
 static bool wanted(const struct sideband *s, const struct process *p)
 {
 	return p && (!s->follow || p->followed);
 }
 
-/* The idle task of every CPU: no process of /proc. */
+/* Adds the idle task of every CPU, which /proc does not list. */
 static void make_idle(struct sideband *s)
 {
 	struct process *p = process_make(&s->processes, 0);
@@ -56,7 +56,7 @@ static void make_followed(struct sideband *s)
 	struct process *p = process_make(&s->processes, s->follow);
 
 	p->followed = true;
-	/* Its exec may be among what was lost when this is not the first time. */
+	/* If this is not the first time, its exec may be among the lost records. */
 	p->waiting = s->await_exec;
 	s->await_exec = false;
 	if (s->follow_children)
@@ -71,7 +71,7 @@ static bool is_gone(uint32_t tgid, void *data)
 	return process_is_gone(s->from.root, tgid);
 }
 
-/* Reads @p; remembers that it was tried. */
+/* Reads @p, and notes that it was tried. */
 static int read_one(struct sideband *s, struct process *p, uint32_t tid, uint64_t now_ns)
 {
 	int r = process_read(&s->processes, p, tid, &s->from);
@@ -108,7 +108,7 @@ void sideband_read_all(struct sideband *s, uint64_t now_ns)
 	make_idle(s);
 	if (s->follow)
 		make_followed(s);
-	/* Whoever is not there any more is found out by process_expire(). */
+	/* process_expire() finds the processes that have exited. */
 	map_for_each (&s->processes.by_tgid, slot)
 		if (((struct process *)slot->value)->tgid)
 			process_leave(&s->processes, slot->value, now_ns);
@@ -116,7 +116,7 @@ void sideband_read_all(struct sideband *s, uint64_t now_ns)
 	s->read_all_ns = now_ns;
 }
 
-/* Whether @p as it was read from /proc already has what the record says. */
+/* Returns whether @p, as read from /proc, already includes the record. */
 static bool is_old_news(const struct process *p, const struct perf_record *r)
 {
 	return p && r->time_ns < p->read_ns;
@@ -127,7 +127,7 @@ static void apply_map(struct sideband *s, const struct perf_record *r)
 	struct process *p = process_get(&s->processes, r->pid);
 	struct mapping mapping;
 
-	/* Of a process that is not known yet one mapping is not the truth. */
+	/* A single mapping is not enough for an unknown process. */
 	if (!p || !p->maps || is_old_news(p, r))
 		return;
 	mapping_from(&(struct mapping_source){ .start = r->map.start,
@@ -149,7 +149,7 @@ static void apply_comm(struct sideband *s, const struct perf_record *r)
 		return;
 	if (r->comm.exec)
 		process_exec(&s->processes, process_make(&s->processes, r->pid), r->comm.name);
-	else if (p && r->pid == r->tid) /* else a thread's name */
+	else if (p && r->pid == r->tid) /* otherwise it is a thread's name */
 		process_rename(&s->processes, p, r->comm.name);
 }
 
@@ -159,8 +159,8 @@ static void apply_fork(struct sideband *s, const struct perf_record *r)
 	const struct process *child = process_get(&s->processes, r->pid);
 
 	if (r->pid == r->task.parent_pid || is_old_news(child, r))
-		return; /* a thread, or known */
-	/* Of whoever had that number nothing is left. */
+		return; /* a thread, or already known */
+	/* Drops an older process of the same number. */
 	if (wanted(s, parent) || child)
 		(void)process_fork(&s->processes, r->task.parent_pid, r->pid);
 }
@@ -176,7 +176,7 @@ static void apply_exit(struct sideband *s, const struct perf_record *r)
 static void apply_lost(struct sideband *s, const struct perf_record *r, uint64_t now_ns)
 {
 	s->stats->sideband_lost += r->lost;
-	/* What was lost before /proc was last read is in the table. */
+	/* Records lost before /proc was last read are in the table. */
 	if (r->time_ns < s->read_all_ns)
 		return;
 	s->stats->resync++;
@@ -204,7 +204,7 @@ void sideband_apply(struct sideband *s, const struct perf_record *r, uint64_t no
 	case PERF_RECORD_LOST_SAMPLES:
 		apply_lost(s, r, now_ns);
 		break;
-	default: /* TEXT_POKE and what kernels to come may say */
+	default: /* TEXT_POKE, and records of future kernels */
 		break;
 	}
 }
@@ -219,7 +219,7 @@ struct process *sideband_process(struct sideband *s, uint32_t tgid, uint32_t tid
 	struct process *p = process_get(&s->processes, tgid);
 
 	if (tgid == UINT32_MAX)
-		return NULL; /* the kernel's last steps for one that has exited */
+		return NULL; /* the kernel's last steps for an exited process */
 	if (p && (p->kernel || p->maps))
 		return wanted(s, p) ? p : NULL;
 	if (s->follow && !wanted(s, p))
@@ -240,7 +240,7 @@ bool sideband_read_again(struct sideband *s, struct process *p, uint32_t tid, ui
 	return read_one(s, p, tid, now_ns) == 0;
 }
 
-/* Processes that gathered mappings which may be gone are read anew. */
+/* Reads processes again that have collected possibly stale mappings. */
 static void prune_maps(struct sideband *s, uint64_t now_ns)
 {
 	if (now_ns < s->pruned_ns + PRUNE_EVERY_NS)
@@ -261,7 +261,7 @@ static void note_use(struct map *in_use, uint64_t cookie, struct process *by)
 		(void)map_set(in_use, cookie, by);
 }
 
-/* Forgets the cookies of files that were never sampled and that nobody has mapped any more. */
+/* Forgets the cookies of files that were never sampled and are no longer mapped. */
 static void sweep_cookies(struct sideband *s)
 {
 	struct map in_use = MAP_INIT;
@@ -283,7 +283,7 @@ static void sweep_cookies(struct sideband *s)
 
 void sideband_tidy(struct sideband *s, uint64_t now_ns)
 {
-	/* Of those that are followed the end is to be known at once. */
+	/* The exit of followed processes must be noticed at once. */
 	uint64_t wait = s->follow ? LEAVE_NS / 100 : LEAVE_NS;
 
 	if (now_ns > wait)

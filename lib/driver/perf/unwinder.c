@@ -18,7 +18,7 @@ struct unwinder {
 	const char *root;
 	struct unwind_cache *cache;
 	struct code_memory *code;
-	void *vdso; /* a copy: libelf wants to be able to write; NULL: not needed yet */
+	void *vdso; /* a copy, because libelf needs it writable; NULL: not needed yet */
 };
 
 /* One unwinding. */
@@ -26,12 +26,12 @@ struct walk {
 	struct unwinder *u;
 	const struct process *process;
 	struct user_stack *stack;
-	/* The mapping that the last frame was in: mostly it is this one's, too. */
+	/* The mapping of the last frame, which often contains this one, too. */
 	const struct mapping *mapping;
 	const struct unwind_table *table;
 };
 
-/* Where to look for the image that is asked for. */
+/* Where to look for the requested image. */
 struct opening {
 	struct unwinder *u;
 	const struct cookie_mapped *where;
@@ -70,7 +70,7 @@ static size_t vdso_bytes(const Elf64_Ehdr *header)
 	return end;
 }
 
-/* The kernel's, and in our memory: there is nobody to fear. */
+/* Builds the table of the vdso, which comes from the kernel and needs no sandbox. */
 static int build_vdso(struct unwinder *u, struct unwind_rules *rules, struct unwind_table **ret)
 {
 	_cleanup_(elffile_closep) struct elffile *ef = NULL;
