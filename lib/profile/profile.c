@@ -68,7 +68,7 @@ static int open_chains(struct profile *p, enum profile_chains wanted, struct err
 	return 0;
 }
 
-/* From the specification to the files of each image. */
+/* Goes from the specification to the files of each image. */
 static int select_files(const struct profile_config *config, struct profile *p, struct error *err)
 {
 	int r = unpack_archive(p, err);

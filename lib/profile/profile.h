@@ -44,12 +44,12 @@ enum profile_chains {
 struct profile_fetch {
 	bool wanted;
 	double percent; /* share of the samples that an image must have */
-	const struct debuginfod_progress *progress; /* NULL: shown nowhere */
+	const struct debuginfod_progress *progress; /* NULL: not shown */
 };
 
 struct profile_config {
 	const char *session_dir; /* NULL: ./oprofile_data, or PROFILE_SYSTEM_DIR without that */
-	/* Where images are looked for, and what of them is wanted. An archive in the specification
+	/* Where to look for images, and which parts are needed. An archive in the specification
 	 * overrides ->root; ->cache is set by ->symbol_cache. */
 	struct binaries_config binaries;
 	bool symbol_cache;  /* use the user's cache of symbol tables */

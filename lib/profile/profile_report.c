@@ -34,7 +34,7 @@ void profile_report_configure(const struct report_view *view, struct profile_con
 	config->symbol_cache &= view->rows.symbols || view->chains;
 	config->calls = view->calls;
 	if (view->chains) {
-		/* Chains know tasks and CPUs, but are not reported by them. */
+		/* Chains record tasks and CPUs, but are not reported by them. */
 		config->merge = CLASSES_MERGE_CPU | CLASSES_MERGE_TID | CLASSES_MERGE_TGID;
 		config->chains = PROFILE_CHAINS_NEEDED;
 	} else if (view->calls) {
@@ -71,7 +71,7 @@ static int collect_chains(struct profile_report *r, struct error *err)
 	return 0;
 }
 
-/* Adds arcs between rows, and what is known of the chains that they may come from. */
+/* Adds arcs between rows, and the quality of the chains that they may come from. */
 static void collect_calls(struct profile_report *r, struct populate_job *job)
 {
 	struct profile *p = r->profile;

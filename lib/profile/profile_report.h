@@ -43,7 +43,7 @@ struct report_form_info {
 /* The properties of a form. */
 const struct report_form_info *report_form(enum report_form form);
 
-/* Sets what the view needs of a profile in @config. What the user chose there stays. */
+/* Sets in @config what the view needs of a profile; keeps the user's choices. */
 void profile_report_configure(const struct report_view *view, struct profile_config *config);
 
 /* Collects the rows of @p. 0, the caller calls profile_report_done(); or negative with the reason,
@@ -53,8 +53,8 @@ int profile_report_collect(struct profile *p, const struct report_view *view,
 /* Frees the rows; a zeroed report is fine. */
 void profile_report_done(struct profile_report *r);
 
-/* Has @second show its differences to @first, which must outlive it. 0, or -EINVAL if their columns
- * differ. */
+/* Makes @second show its differences to @first, which must outlive it. 0, or -EINVAL if their
+ * columns differ. */
 int profile_report_compare(struct profile_report *first, struct profile_report *second,
 			   struct error *err);
 

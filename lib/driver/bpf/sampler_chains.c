@@ -17,7 +17,7 @@ struct chain {
 	enum chain_end end;
 	bool here;	/* the number is in use */
 	bool used;	/* since ->hand last passed */
-	bool forgotten; /* the program has been asked to forget it, but may have counted it before */
+	bool forgotten; /* asked to be forgotten, but may have been counted before */
 	/* With room for one frame before. NULL: written, and none is in replaceable code. */
 	struct evbuf_frame *frames;
 	size_t frame_count;

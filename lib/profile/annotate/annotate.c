@@ -119,11 +119,12 @@ bool annotate_reaches(const struct annotate *a, const uint64_t *counts)
 	return container_reaches(&a->totals, &row, a->config->threshold);
 }
 
-/* A list being made of the symbols in a view. */
+/* State while the symbols of a view are listed. */
 struct making {
 	struct annotate *a;
 	struct annotate_view *view;
-	uint32_t *symbol_of; /* of each symbol of the table that is a whole one: its index + 1 */
+	uint32_t
+		*symbol_of; /* by index of a whole symbol in the table: its index in the view + 1 */
 	size_t room;
 };
 

@@ -33,7 +33,7 @@ enum { ANNOTATE_NONE = UINT32_MAX };
 struct annotate_config {
 	bool exclude_dependent; /* only samples in the application's own image */
 	struct name_style names;
-	double threshold; /* in percent: what is below is not shown */
+	double threshold; /* in percent: less is not shown */
 	struct symbol_filter symbols;
 	struct patterns include_files, exclude_files;
 };
@@ -43,13 +43,13 @@ struct annotate_image {
 	uint32_t image; /* in the gather */
 	struct sfile_header header;
 	struct samples samples;
-	uint64_t *counts; /* their sums, one a class */
+	uint64_t *counts; /* their sums, one per class */
 	uint64_t sum;	  /* of all classes */
 };
 
-/* Samples that could not be annotated, or were not wanted. */
+/* Samples that could not be annotated or were not selected. */
 struct annotate_rest {
-	uint32_t image; /* in the gather, ANNOTATE_NONE: of several */
+	uint32_t image; /* in the gather; ANNOTATE_NONE: several */
 	const char *why;
 	uint64_t *counts;
 };
@@ -58,7 +58,7 @@ struct annotate {
 	const struct annotate_config *config;
 	struct annotate_image *images; /* most samples first */
 	size_t image_count;
-	struct container totals; /* has no rows; its arena holds names and counts of all */
+	struct container totals; /* has no rows; its arena contains the names and counts */
 	struct report report;	 /* for the header */
 	struct annotate_rest *rest;
 	size_t rest_count, rest_room;
@@ -70,12 +70,12 @@ struct annotate_symbol {
 	const struct symbol *symbol; /* its first piece */
 	const char *text;	     /* its name for people */
 	uint32_t first, last;	     /* indexes in the table of its first and last piece; other
-				      * symbols may lie between */
+	 * symbols may be in between */
 	bool is_wanted;		     /* by --include-symbols and --exclude-symbols */
 	uint64_t *counts;
 };
 
-/* An image that is open. */
+/* An open image. */
 struct annotate_view {
 	const struct annotate_image *image;
 	struct binary binary;		 /* without symtab its samples cannot be annotated */
@@ -91,18 +91,19 @@ void annotate_collect(const struct gather *g, const struct classes *c, const str
 void annotate_done(struct annotate *a);
 
 /* Opens the i-th image and finds the symbols of its samples; samples in no symbol, or in one that
- * is not wanted, go to the rest. The caller calls annotate_close(). */
+ * is not selected, are added to the rest. The caller calls annotate_close(). */
 void annotate_open(struct annotate *a, size_t i, struct binaries *bs, struct annotate_view *ret);
 /* Closes what annotate_open() opened. */
 void annotate_close(struct annotate_view *v);
 
 /* The address that sample number @i of the view, which has a symbol, is linked to. */
 uint64_t annotate_address(const struct annotate_view *v, size_t i);
-/* New zero counts, one a class; they live as long as @a. */
+/* New zero counts, one per class; they live as long as @a. */
 uint64_t *annotate_counts(struct annotate *a);
 /* Adds @counts to the rest of @image for the reason @why, a literal. */
 void annotate_add_rest(struct annotate *a, uint32_t image, const char *why, const uint64_t *counts);
-/* Adds the samples of the wanted symbols of @v to the rest: they cannot be shown, for @why. */
+/* Adds the samples of the selected symbols of @v to the rest, because they cannot be shown, for the
+ * reason @why. */
 void annotate_give_up(struct annotate *a, const struct annotate_view *v, const char *why);
-/* Whether the counts' share reaches the threshold in some class. */
+/* Returns whether the share of the counts reaches the threshold in some class. */
 bool annotate_reaches(const struct annotate *a, const uint64_t *counts);

@@ -60,7 +60,8 @@ static size_t first_sample(const struct samples *s, uint64_t offset)
 	return FIRST_NOT(i, 0, s->count, s->samples[i].offset < offset);
 }
 
-/* Sums the samples from @i on that are before @end into @counts; returns the index after them. */
+/* Sums the samples from index @i on that are before @end into @counts; returns the index after
+ * them. */
 static size_t sum_samples(const struct samples *s, size_t i, uint64_t end, uint64_t *counts)
 {
 	for (; i < s->count && s->samples[i].offset < end; i++)
@@ -157,8 +158,7 @@ static int compare_symbols(const void *pa, const void *pb, void *data)
 	       (a->symbol->address < b->symbol->address);
 }
 
-/* The file that the code is of: as it was called when it was profiled, but of a kernel the one that
- * was found for it. */
+/* The file of the code: its name when it was profiled; for a kernel, the file that was found. */
 static const char *file_name(const struct listing *l)
 {
 	const struct gather_image *image = &l->a->report.gather->images[l->view->image->image];
@@ -167,7 +167,7 @@ static const char *file_name(const struct listing *l)
 	return is_kernel ? elffile_path(l->view->binary.file) : image->shown;
 }
 
-/* Prints what is to be shown of all symbols, most samples first. */
+/* Prints all symbols that are shown, most samples first. */
 static void print_symbols(struct listing *l)
 {
 	const struct annotate_view *v = l->view;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Annotated assembly: the code of the symbols that have samples, with the samples before each
- * instruction and, if wanted, the source lines above it.
+ * Annotated assembly: the code of symbols with samples, with the samples before each instruction
+ * and, on request, the source lines above it.
  *
  *	struct annotate_asm_output to = { .out = stdout };
  *	annotate_asm_print(&annotate, &view, &to);		once for each image
@@ -14,12 +14,13 @@ struct sources;
 
 struct annotate_asm_output {
 	FILE *out;
-	const char *options;	 /* of the machine's disassembler: "intel"; or NULL */
-	bool show_bytes;	 /* the instructions' bytes before them */
-	struct sources *sources; /* lines of source above the code they became; NULL: none */
+	const char *options; /* options of the disassembler: "intel"; or NULL */
+	bool show_bytes;     /* the instructions' bytes before them */
+	struct sources
+		*sources; /* for source lines above the code compiled from them; NULL: none */
 };
 
-/* Prints the symbols of the view that are wanted and reach the threshold, most samples first. What
- * is not printed goes to the rest. */
+/* Prints the selected symbols of the view that reach the threshold, most samples first. Adds the
+ * others to the rest. */
 void annotate_asm_print(struct annotate *a, const struct annotate_view *v,
 			const struct annotate_asm_output *to);

@@ -16,7 +16,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* A function that starts on a line, or one whose code was put in place of a call there. */
+/* A function that starts on a line, or one that was inlined at a call there. */
 struct head {
 	unsigned int line;
 	bool is_inlined;
@@ -39,7 +39,7 @@ struct annotate_source {
 	size_t count, room;
 	struct map by_hash;    /* of the path: index + 1 */
 	struct map by_pointer; /* the same for the strings of the open image */
-	struct map calls; /* inlined in the open image, by hash of place and name: their counts */
+	struct map calls;      /* inlined calls in the open image, by hash, to their counts */
 };
 
 struct annotate_source *annotate_source_new(struct annotate *a)
@@ -109,7 +109,7 @@ static void add_sample(struct annotate_source *s, const struct lines_place *at,
 	file->sum += sample->count;
 }
 
-/* Notes on which lines the functions with samples start. */
+/* Finds the lines on which functions with samples start. */
 static void add_heads(struct annotate_source *s, const struct annotate_view *v, struct lines *lines)
 {
 	size_t i;
@@ -223,7 +223,7 @@ void annotate_source_add(struct annotate_source *s, const struct annotate_view *
 				  lost);
 }
 
-/* A file being printed: what is before its lines, in their order. */
+/* A file being printed: the samples before its lines, in the order of lines. */
 struct printing {
 	const struct annotate *a;
 	struct source_file *file;
@@ -253,8 +253,7 @@ static int compare_heads(const void *pa, const void *pb)
 	return strcmp(a->name, b->name);
 }
 
-/* Calls of one function on one line, in several images or in several copies of the line, are one.
- */
+/* Merges calls of one function on one line, from several images or several copies of the line. */
 static void join_calls(struct printing *p, struct source_file *file)
 {
 	struct head *kept = NULL;
@@ -311,7 +310,7 @@ static void print_heads(struct printing *p, unsigned int line)
 	}
 }
 
-/* Copies the source through a character at a time: neither it nor a line of it need fit into
+/* Copies the source character by character: neither the source nor a line of it needs to fit into
  * memory. */
 static void print_lines(struct printing *p, FILE *in)
 {
@@ -333,7 +332,7 @@ static void print_lines(struct printing *p, FILE *in)
 	}
 }
 
-/* Lines that the source, where there is one, does not have. */
+/* Prints the lines that are missing in the source, if there is one. */
 static void print_unread_lines(struct printing *p, bool has_source)
 {
 	while (p->next_line < p->line_count || p->next_head < p->file->head_count) {
@@ -388,7 +387,7 @@ static void print_file_heading(struct printing *p)
 	put(p);
 }
 
-/* @path below @directory, without ways out of it: it comes out of a binary. */
+/* @path below @directory, without a way out of it: the path comes from a binary. */
 static char *path_inside(const char *directory, const char *path)
 {
 	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
@@ -412,7 +411,7 @@ static bool is_same_file(const char *a, FILE *b)
 	       sa.st_ino == sb.st_ino;
 }
 
-/* One source as a file of its own: the comments are after it, so that its lines keep their
+/* Writes one source to its own file. The comments follow it, so that its lines keep their
  * numbers. */
 static int write_file(struct printing *p, const struct annotate_source_output *to, FILE *in,
 		      struct error *err)
@@ -460,7 +459,7 @@ static int print_file(struct annotate_source *s, struct source_file *file,
 	return r;
 }
 
-/* Whether it is to be printed; puts its samples to the rest if not. */
+/* Returns whether the file is to be printed; if not, adds its samples to the rest. */
 static bool is_shown(struct annotate *a, const struct source_file *file)
 {
 	const struct annotate_config *c = a->config;
@@ -485,7 +484,7 @@ int annotate_source_print(struct annotate_source *s, const struct annotate_sourc
 	size_t i;
 	int r;
 
-	map_done(&s->by_hash); /* sorting makes it useless */
+	map_done(&s->by_hash); /* sorting invalidates it */
 	if (s->count)
 		qsort(s->files, s->count, sizeof(*s->files), compare_files);
 	for (i = 0; i < s->count; i++) {

@@ -17,9 +17,9 @@ struct sources;
 
 struct annotate_source_output {
 	struct sources *sources;
-	const char *heading;   /* lines above everything; borrowed */
-	FILE *out;	       /* where to; not used with a directory */
-	const char *directory; /* a file there for each source, below its path; or NULL */
+	const char *heading;   /* lines above the output; borrowed */
+	FILE *out;	       /* not used with ->directory */
+	const char *directory; /* write a file there for each source, below its path; or NULL */
 };
 
 /* Starts without samples; @a is borrowed. Caller frees. */
@@ -28,9 +28,9 @@ struct annotate_source *annotate_source_new(struct annotate *a);
 void annotate_source_free(struct annotate_source *s);
 DEFINE_CLEANUP(struct annotate_source *, annotate_source_free);
 
-/* Adds the samples of the view to their lines; those without a line go to the rest. */
+/* Adds the samples of the view to their lines; adds those without a line to the rest. */
 void annotate_source_add(struct annotate_source *s, const struct annotate_view *v);
-/* Prints the files that are wanted and reach the threshold, most samples first; the others go to
- * the rest. 0 or negative. */
+/* Prints the selected files that reach the threshold, most samples first; adds the others to the
+ * rest. Returns 0 or -errno. */
 int annotate_source_print(struct annotate_source *s, const struct annotate_source_output *to,
 			  struct error *err);

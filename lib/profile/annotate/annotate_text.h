@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What annotated sources and assembly have in common: the columns before a line, comments with
- * sums, the heading and the rest.
+ * Parts shared by annotated sources and assembly: the columns before a line, comments with sums,
+ * the heading and the rest.
  *
  *	annotate_prefix(a, counts, &line);		"  1729  2.9259 :"
  */
@@ -16,12 +16,13 @@ struct losses;
 void annotate_prefix(const struct annotate *a, const uint64_t *counts, struct strbuf *out);
 /* Adds the numbers alone: "  1729  2.9259", with two blanks between classes. */
 void annotate_numbers(const struct annotate *a, const uint64_t *counts, struct strbuf *out);
-/* Adds @name and its sums as a C comment: of the function, or of its code where it @is_inlined. */
+/* Adds @name and its sums as a C comment: of the function or, if @is_inlined, of its inlined
+ * code. */
 void annotate_symbol_total(const struct annotate *a, const char *name, bool is_inlined,
 			   const uint64_t *counts, struct strbuf *out);
 /* Adds @text as a C comment, each of its lines after " * ". */
 void annotate_comment(const char *text, struct strbuf *out);
-/* Adds the heading's lines: the command line, what it means, CPU, events, losses. */
+/* Adds the heading: the command line, its meaning, CPU, events and losses. */
 void annotate_heading(const struct annotate *a, const struct losses *l, const char *command_line,
 		      const char *meaning, struct strbuf *out);
 /* Adds a comment that lists the rest; nothing if there is none. */

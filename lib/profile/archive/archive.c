@@ -22,7 +22,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* Where every archive has its session, wherever that lay: as the original's do. */
+/* Where every archive has its session, wherever that was; as in OProfile 1.x. */
 static const char *const session_place = "/var/lib/oprofile";
 
 struct plan {
@@ -30,7 +30,7 @@ struct plan {
 	struct binaries *binaries;
 	const struct archive_config *config;
 	struct archive *out;
-	bool *done; /* images that were looked for */
+	bool *done; /* images already handled */
 	const struct gather_session *session;
 };
 
@@ -48,8 +48,8 @@ bool archive_path_is_safe(const char *path)
 	return true;
 }
 
-/* Adds a file. Another one that has its place already stays: NULL, and that is said. Else the file,
- * until the next is added. */
+/* Adds a file and returns it, valid until the next one is added. If another file already has its
+ * path in the archive, warns and returns NULL. */
 static struct archive_file *add_file(struct plan *p, const char *from, const char *to)
 {
 	struct archive *a = p->out;
@@ -95,7 +95,7 @@ static int add_session_file(const char *path, const char *below, void *data)
 	return 0;
 }
 
-/* Adds files of the session directory itself, where @samples is in one. */
+/* Adds files of the session directory itself, if @samples is in one. */
 static void add_session_directory(struct plan *p, const char *samples)
 {
 	static const char *const names[] = { "abi", "samples/oprofiled.log", "samples/operf.log" };
@@ -148,7 +148,7 @@ static void close_binary(struct binary *b)
 	elffile_close(b->debug);
 }
 
-/* Where the debug file of @ef, whose path is @path, is looked for first. Caller frees. */
+/* The first place to look for the debug file of @ef, whose path is @path. Caller frees. */
 static char *debug_place(const struct elffile *ef, const struct elffile *debug, const char *path)
 {
 	const struct build_id *id = elffile_build_id(ef);
@@ -161,7 +161,7 @@ static char *debug_place(const struct elffile *ef, const struct elffile *debug, 
 	return xasprintf("%.*s.debug/%s", (int)(path_base(path) - path), path, link);
 }
 
-/* What -g reads of a file that dwz(1) has taken common parts out of: the file with those parts. */
+/* Adds the file with the common parts that dwz(1) has moved out of a file, which -g reads. */
 static void add_common_debug(struct plan *p, const struct elffile *ef)
 {
 	_cleanup_(elffile_closep) struct elffile *common = NULL;
@@ -175,7 +175,7 @@ static void add_common_debug(struct plan *p, const struct elffile *ef)
 		(void)add_file(p, elffile_path(common), to);
 }
 
-/* The package with the split debug information of a file, which is next to it. */
+/* Adds the package with split debug information that is next to a file. */
 static void add_package(struct plan *p, const struct elffile *ef, const char *place)
 {
 	_cleanup_free_ char *from = xasprintf("%s.dwp", elffile_path(ef));
@@ -214,7 +214,7 @@ static void add_image_file(struct plan *p, uint32_t index, const struct sfile_he
 	file->image = index;
 	file->header =
 		memcpy(arena_alloc(&p->out->arena, sizeof(*header)), header, sizeof(*header));
-	if (p->config->compact) /* what is used of debug files goes into the image */
+	if (p->config->compact) /* the used parts of debug files go into the image */
 		return;
 	add_common_debug(p, b.file);
 	add_package(p, b.file, image->display);
@@ -225,7 +225,7 @@ static void add_image_file(struct plan *p, uint32_t index, const struct sfile_he
 	add_package(p, b.debug, place);
 }
 
-/* Whether the kernel that runs now can be the one that @image belongs to. */
+/* Returns whether @image can belong to the running kernel. */
 static bool can_be_running(const struct plan *p, const struct gather_image *image)
 {
 	_cleanup_free_ char *name = xasprintf("/proc/kallsyms%s", image->suffix);
@@ -239,9 +239,8 @@ static bool can_be_running(const struct plan *p, const struct gather_image *imag
 	       build_id_equal(&running, &profiled->build_id);
 }
 
-/* Where the file with the code of a kernel or module is looked for; caller frees. NULL where the
- * session does not say of which kernel it is, and for modules in memory: there is one file for
- * that, which is the kernel's. */
+/* The path at which the code of a kernel or module is looked for; caller frees. NULL if the session
+ * does not name the kernel, and for modules in memory, whose code is in the kernel's file. */
 static char *code_place(const struct plan *p, const struct gather_image *image,
 			const struct elffile *ef)
 {
@@ -260,7 +259,7 @@ static char *code_place(const struct plan *p, const struct gather_image *image,
 	return place;
 }
 
-/* For a compact archive: the code of kernel and modules, if there is any. */
+/* Adds the code of kernel and modules, if there is any, for a compact archive. */
 static void add_code(struct plan *p, uint32_t index, const struct sfile_header *header)
 {
 	_cleanup_(binary_close) struct binary b = { 0 };
@@ -280,7 +279,7 @@ static void add_code(struct plan *p, uint32_t index, const struct sfile_header *
 		memcpy(arena_alloc(&p->out->arena, sizeof(*header)), header, sizeof(*header));
 }
 
-/* The symbols of kernel and modules, where the session has no copy of them. */
+/* Adds the symbols of kernel and modules that the session has no copy of. */
 static void add_kernel(struct plan *p, const struct gather_image *image)
 {
 	const char *samples = p->gather->sessions[image->session].samples;
@@ -336,7 +335,7 @@ static void add_image(struct plan *p, uint32_t index, const struct sfile_header 
 	}
 }
 
-/* Adds the image that the samples of a file are in, with what its header says of it. */
+/* Adds the image of a file's samples, with the image's time from the header. */
 static void add_image_of(struct plan *p, const struct gather_file *f)
 {
 	struct sfile_header header;
@@ -350,7 +349,7 @@ static void add_image_of(struct plan *p, const struct gather_file *f)
 		add_image(p, f->image, &header);
 }
 
-/* Adds the call graph file that is made of chains. */
+/* Adds a call graph file derived from chains. */
 static void add_arcs(struct plan *p, const struct gather_file *f)
 {
 	_cleanup_free_ char *path = NULL;
@@ -367,7 +366,7 @@ static void add_arcs(struct plan *p, const struct gather_file *f)
 	(void)add_session_file(path, below, p);
 }
 
-/* Sample files first: what a callee is, only its own file knows. */
+/* Adds sample files first: only a callee's own file describes its image. */
 static void add_sample_files(struct plan *p)
 {
 	const struct gather *g = p->gather;
@@ -396,7 +395,7 @@ static void add_sample_files(struct plan *p)
 	}
 }
 
-/* Images that no sample is in, but callers of code that samples are in. */
+/* Adds images without samples that contain callers of sampled code. */
 static void add_chain_images(struct plan *p)
 {
 	const struct sfile_header unknown = { 0 };
@@ -465,7 +464,7 @@ int archive_write(const struct archive *a, const char *directory, struct error *
 	}
 	if (r == 0 && a->live_kernel)
 		r = write_kernel(directory, err);
-	if (r < 0) /* half an archive must not pass for one */
+	if (r < 0) /* a partial archive must not look complete */
 		(void)path_remove_tree(place, NULL);
 	return r;
 }

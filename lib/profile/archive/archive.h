@@ -25,20 +25,20 @@ struct gather;
 struct sfile_header;
 
 struct archive_config {
-	const char *root;	/* before every path, as in struct binaries_config; or NULL */
+	const char *root;	/* prefix of every path, as in struct binaries_config; or NULL */
 	bool exclude_dependent; /* only samples in the applications' own images */
-	const bool *chained;	/* by image: it is wanted for call chains, too
-				   (chains_images()); or NULL */
-	const char *arcs; /* directory to put call graph files into that are made of chains and are
-			   * added then; NULL: none are made */
+	const bool *chained;	/* by image: needed for call chains, too (chains_images()); or
+	 * NULL */
+	const char *arcs; /* directory for call graph files derived from chains, which are added;
+	 * NULL: none are made */
 	bool compact;	  /* without files that a compact archive does not contain */
 };
 
 enum archive_kind {
 	ARCHIVE_COPY,	  /* as it is */
-	ARCHIVE_IMAGE,	  /* what has code: a compact archive holds what of it is used */
-	ARCHIVE_CODE,	  /* of kernel or module: only a compact archive holds it */
-	ARCHIVE_KALLSYMS, /* likewise, symbols of the kernel */
+	ARCHIVE_IMAGE,	  /* has code: a compact archive contains the used parts */
+	ARCHIVE_CODE,	  /* code of kernel or module: only in a compact archive */
+	ARCHIVE_KALLSYMS, /* symbols of the kernel: only in a compact archive */
 };
 
 struct archive_file {
@@ -53,8 +53,8 @@ struct archive_file {
 struct archive {
 	struct archive_file *files;
 	size_t count, room;
-	size_t left_out;  /* images that are not in it; each was warned of */
-	bool live_kernel; /* the running kernel's symbols belong to it */
+	size_t left_out;  /* images that are missing in it; each was reported */
+	bool live_kernel; /* it includes the running kernel's symbols */
 	bool exclude_dependent;
 	struct arena arena;
 	struct map by_target; /* file index + 1 */
@@ -71,11 +71,11 @@ void archive_done(struct archive *a);
  * (-EEXIST). 0 or -errno. */
 int archive_write(const struct archive *a, const char *directory, struct error *err);
 
-/* Writes one compressed file at @path, where none may be yet (-EEXIST): what is copied by
- * archive_write(), but of images and kernels only what the profile @g uses (man oparchive.5). 0 or
- * -errno. */
+/* Writes one compressed file at @path, where none may be yet (-EEXIST): the same content, but only
+ * the parts of images and kernels that the profile @g uses (man oparchive.5). 0 or -errno. */
 int archive_write_compact(const struct archive *a, struct gather *g, struct binaries *bs,
 			  const char *path, struct error *err);
 
-/* Whether an absolute path stays below what it is appended to: no "." or ".." in it. */
+/* Returns whether an absolute path has no "." or "..", so that it stays below a directory that it
+ * is appended to. */
 bool archive_path_is_safe(const char *path);

@@ -48,7 +48,7 @@ struct binaries *binaries_new(const struct gather *g, const struct binaries_conf
 	bs->found = filefind_new();
 	if (config->image_paths)
 		(void)parse_list(config->image_paths, ',', add_image_path, bs);
-	/* What lies in the image paths can make a better table, and change at any time. */
+	/* Files in the image paths can make a better table, and can change at any time. */
 	bs->cache = config->symbols_only && !config->image_paths ? config->cache : NULL;
 	bs->kernels = kernel_binaries_new(
 		g, &(struct kernel_binaries_config){ .root = bs->root,
@@ -101,7 +101,8 @@ size_t binaries_opened(const struct binaries *bs)
 	return bs->opened;
 }
 
-/* Symbols of an opened file, which the table then holds; its debug file too, if there is one. */
+/* Reads the symbols of an open file, which the table then owns, with its debug file if there is
+ * one. */
 static void load_symbols(const struct search *s, struct elffile *ef, enum elfsym_unit unit,
 			 struct binary *ret)
 {
@@ -139,8 +140,8 @@ static void read_file(struct search *s, struct binary *ret)
 		load_symbols(s, STEAL(s->ef), unit, ret);
 }
 
-/* A key for what @unit counts the symbols of a file from, if only the file system distinguishes it
- * from others; caller frees. */
+/* A cache key for a file that only the file system distinguishes from others; @unit is the base of
+ * its symbols. Caller frees. */
 static char *key_of_file(const struct stat *st, const char *unit)
 {
 	return xasprintf("inode %ju:%ju %ju %jd.%09ld %jd.%09ld %s", (uintmax_t)st->st_dev,
@@ -158,7 +159,7 @@ static char *cache_key(const struct search *s, char **ret_path, uint64_t *ret_mt
 	char id[BUILD_ID_TEXT];
 	struct stat st;
 
-	/* A debug file that comes later makes a better table. */
+	/* A debug file installed later would make a better table. */
 	if (m && m->build_id.size)
 		return xasprintf("build-id %s %s%s%s", build_id_text(&m->build_id, id), unit,
 				 search_has_debug(s, &m->build_id) ? " debug" : "",
@@ -170,7 +171,7 @@ static char *cache_key(const struct search *s, char **ret_path, uint64_t *ret_mt
 	return key_of_file(&st, unit);
 }
 
-/* A search to be made again; the header is a copy. */
+/* A search to repeat later; the header is a copy. */
 struct again {
 	struct search search;
 	struct sfile_header header;
@@ -188,7 +189,7 @@ static struct symtab *load_again(void *data)
 	return b.symtab;
 }
 
-/* Takes the symbols from the cache; false if they are not there. */
+/* Takes the symbols from the cache; false if they are missing. */
 static bool open_cached(struct search *s, const char *key, struct binary *ret)
 {
 	struct again again = { *s, *s->header };
@@ -206,7 +207,7 @@ static bool open_cached(struct search *s, const char *key, struct binary *ret)
 	return true;
 }
 
-/* Opens an image by way of the cache, where it has @key (NULL: none); whether it was there. */
+/* Opens an image through the cache under @key (NULL: not cached); returns whether it was found. */
 static bool open_by(struct search *s, const char *key, struct binary *ret)
 {
 	if (key && open_cached(s, key, ret))
@@ -260,8 +261,8 @@ static bool is_vdso(const struct search *s)
 	return !strcmp(s->image->id.name, "[vdso]");
 }
 
-/* The only files for memory of processes are in the session: a copy of the vdso and, next to a
- * region, the code that was made there at run time. NULL if there can be none; caller frees. */
+/* The file for memory of a process, in the session: a copy of the vdso, or the JIT code next to its
+ * region. NULL if there can be none; caller frees. */
 static char *memory_path(const struct search *s)
 {
 	const struct gather *g = s->bs->gather;
@@ -313,7 +314,7 @@ static void open_memory(struct search *s, struct binary *ret)
 	(void)open_by(s, key, ret);
 }
 
-/* Kernel and modules; their debug files are found as those of programs. */
+/* Opens the kernel or a module; its debug file is found like that of a program. */
 static void open_kernel(struct search *s, struct binary *ret)
 {
 	struct binaries *bs = s->bs;

@@ -11,7 +11,7 @@
 /* Each with the text that is shown instead of a symbol's name. */
 #define BINARY_WHYS(X)                                                                             \
 	X(NO_SYMBOLS, "(no symbols)")	     /* its file has none */                               \
-	X(NO_FILE, "(file not found)")	     /* nothing to read symbols from */                    \
+	X(NO_FILE, "(file not found)")	     /* there is no file */                                \
 	X(UNREADABLE, "(file not readable)") /* no permission, or not an ELF file */               \
 	X(CHANGED, "(file has changed)")     /* the file is not the one that was profiled */       \
 	X(ANONYMOUS, "(anonymous memory)")   /* never had a file */

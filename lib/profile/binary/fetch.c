@@ -18,7 +18,7 @@ struct weight {
 	struct sfile_header header;
 };
 
-/* Sums all sample files; returns the total. The report warns of files that cannot be read. */
+/* Sums all sample files; returns the total. The report itself warns about unreadable files. */
 static uint64_t weigh(const struct gather *g, struct weight *weights)
 {
 	uint64_t total = 0;
@@ -45,7 +45,7 @@ static uint64_t weigh(const struct gather *g, struct weight *weights)
 struct plan {
 	const struct gather *g;
 	struct debuginfod_want *wants;
-	uint32_t *images; /* that they are for */
+	uint32_t *images; /* images that the files are for */
 	size_t count;
 };
 
@@ -59,7 +59,7 @@ static void add_want(struct plan *p, uint32_t image, bool executable)
 	p->images[p->count++] = image;
 }
 
-/* Wants what this machine does not have of an image. */
+/* Adds the missing files of an image to the plan. */
 static void plan_image(struct plan *p, struct binaries *bs, uint32_t image, const struct weight *w)
 {
 	const struct gather_image *i = &p->g->images[image];

@@ -16,8 +16,9 @@ struct binaries;
 struct debuginfod_progress;
 struct gather;
 
-/* Downloads, for the images of @g that have at least @percent of the samples and a build-id, what
- * @bs does not find, and hands it to @bs. @progress may be NULL. If no server could be asked, @err
- * has the reason; else its code stays 0. What no server has is only named in the debug log. */
+/* Downloads, for the images of @g that have at least @percent of the samples and a build-id,
+ * what @bs does not find, and hands it to @bs. @progress may be NULL. If no server could be
+ * asked, @err has the reason; else its code stays 0. Files that no server has are only named in
+ * the debug log. */
 void fetch_images(const struct gather *g, struct binaries *bs, double percent,
 		  const struct debuginfod_progress *progress, struct error *err);

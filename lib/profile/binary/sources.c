@@ -18,7 +18,7 @@
 struct sources {
 	char *root;
 	struct patterns search, base; /* as lists of directories */
-	struct map missing;	      /* hash of each path that was warned of */
+	struct map missing;	      /* hash of each path already reported */
 };
 
 struct sources *sources_new(const char *root, const char *search_dirs, const char *base_dirs)
@@ -44,13 +44,13 @@ void sources_free(struct sources *s)
 	free(s);
 }
 
-/* One look for a file: the places looked at so far, and where it was found. */
+/* The search for a file: the places tried so far, and where it was found. */
 struct look {
 	char *found;
 	struct strbuf places;
 };
 
-/* Takes @path over. */
+/* Takes @path. */
 static void try_path(struct look *l, char *path)
 {
 	_cleanup_free_ char *tried = path;

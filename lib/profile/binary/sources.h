@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the source files that debug information names, and reads their lines. Each missing file is
- * warned of once, with the places where it was looked for.
+ * Finds the source files that debug information names, and reads their lines. Reports each missing
+ * file once, with the places that were tried.
  *
  *	struct sources *s = sources_new(root, "/home/me/src", "/build/pkg-1.2");
  *	char *path = sources_find(s, "/build/pkg-1.2/lib/a.c");	"/home/me/src/lib/a.c"

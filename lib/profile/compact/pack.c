@@ -13,15 +13,15 @@
 #include <sys/stat.h>
 #include <zstd.h>
 
-/* A level at which code and symbols come out a third smaller than at zstd's own choice, at some
- * 15 MB a second. */
+/* At this level code and symbols are a third smaller than at zstd's default, at some 15 MB per
+ * second. */
 enum { LEVEL = 15 };
 
 struct pack_writer {
 	char *path, *temporary;
 	FILE *out;
 	ZSTD_CCtx *zstd;
-	char *piece; /* compressed, on its way out */
+	char *piece; /* compressed output */
 	size_t room;
 };
 
@@ -40,7 +40,7 @@ bool pack_name_is_safe(const char *name)
 	return strlen(name) < PACK_NAME_MAX;
 }
 
-/* Compresses @size bytes; with ZSTD_e_end all that is held back. */
+/* Compresses @size bytes; with ZSTD_e_end also flushes. */
 static int put(struct pack_writer *w, const void *bytes, size_t size, ZSTD_EndDirective end,
 	       struct error *err)
 {
@@ -82,7 +82,7 @@ int pack_create(const char *path, struct pack_writer **ret, struct error *err)
 	return 0;
 }
 
-/* A header, and before it, where the name is too long for one, a record that holds the name. */
+/* Writes a header, preceded by a record if the name is too long for the header. */
 static int put_header(struct pack_writer *w, const char *name, uint64_t size, uint64_t mtime,
 		      struct error *err)
 {
@@ -123,7 +123,7 @@ int pack_add(struct pack_writer *w, const char *name, const void *bytes, size_t 
 	return r;
 }
 
-/* A file of /proc says that it is empty: its bytes are read before its size is known. */
+/* Files of /proc have size 0, so the bytes are read before the size is known. */
 static int add_stream(struct pack_writer *w, const char *name, const char *from, uint64_t mtime,
 		      struct error *err)
 {
@@ -163,7 +163,7 @@ int pack_finish(struct pack_writer *w, struct error *err)
 		return r;
 	failed = fclose(w->out);
 	w->out = NULL;
-	/* link(2) and not rename(2): two that write one name must not both seem to have done so. */
+	/* link(2), not rename(2): of two writers of one name only one must succeed. */
 	if (failed || link(w->temporary, w->path) < 0)
 		return error_errno(err, -errno, "cannot write %s", w->path);
 	return 0;

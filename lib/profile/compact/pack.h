@@ -10,7 +10,8 @@
  *		r = pack_finish(w, err);
  *	pack_writer_free(w);
  *
- * Reading trusts nothing: whatever the writer would not write is rejected, with the reason.
+ * The reader does not trust its input: anything that the writer would not write is rejected with
+ * the reason.
  */
 #pragma once
 
@@ -26,7 +27,7 @@ enum {
 	PACK_NAME_MAX = 4096,	  /* bytes of a name */
 	PACK_FILES_MAX = 4000000, /* in one pack */
 };
-/* The most bytes that all its files may have together. */
+/* Limit on the total size of all files. */
 #define PACK_BYTES_MAX (UINT64_C(16) << 30)
 
 /* Starts a pack that will become @path, which must not exist (-EEXIST). 0 or -errno; caller
@@ -44,8 +45,9 @@ void pack_writer_free(struct pack_writer *w);
 DEFINE_CLEANUP(struct pack_writer *, pack_writer_free);
 
 /* Writes all files of the pack @path below @directory, which exists and in which nobody else
- * writes. Holes are left for zeros. 0, -EBADMSG if it is damaged, is no pack or holds what none may
- * hold, or -errno. */
+ * writes. Zeros become holes. Returns 0; -EBADMSG if it is damaged or not a valid pack; or another
+ * -errno. */
 int pack_unpack(const char *path, const char *directory, struct error *err);
-/* Whether @name may be a file's: relative, not empty, no part of it empty, "." or "..". */
+/* Returns whether @name is valid for a file: relative, not empty, and no part of it is empty, "."
+ * or "..". */
 bool pack_name_is_safe(const char *name);

@@ -10,7 +10,7 @@
  * The file (integers in the program's byte order, P: its word):
  *
  *	header		"gmon", u32 version 1, 12 zero bytes
- *	histogram	u8 0, P low, P high, u32 bins, u32 samples a second, char unit[15],
+ *	histogram	u8 0, P low, P high, u32 bins, u32 samples per second, char unit[15],
  *			char abbreviation, then bins times u16
  *	arc		u8 1, P from, P self, u32 count
  *
@@ -21,8 +21,8 @@ enum {
 	TAG_ARC = 1,
 	BIN_BYTES = 2,
 	BIN_MAX = UINT16_MAX,
-	RANGES = 512, /* about as many at most, for gprof searches them one by one */
-	GAP_MIN = 512 /* bins without samples that a range may have in it */
+	RANGES = 512, /* approximate limit, because gprof searches them one by one */
+	GAP_MIN = 512 /* bins without samples allowed inside a range */
 };
 
 void gmon_add_samples(struct gmon *g, uint64_t address, uint64_t low, uint64_t high, uint64_t count)
@@ -130,7 +130,7 @@ static void put_address(const struct gmon *g, FILE *out, uint64_t value)
 	put(g, out, value, g->is_64 ? 8 : 4);
 }
 
-/* The head of a histogram over the bins from @first to (without) @end. */
+/* Writes the header of a histogram of the bins from @first up to @end (exclusive). */
 static void put_range(const struct gmon *g, FILE *out, uint64_t first, uint64_t end)
 {
 	static const char unit[15] = "samples";
@@ -139,12 +139,12 @@ static void put_range(const struct gmon *g, FILE *out, uint64_t first, uint64_t 
 	put_address(g, out, first * BIN_BYTES);
 	put_address(g, out, end * BIN_BYTES);
 	put(g, out, end - first, 4);
-	put(g, out, 1, 4); /* a sample a unit */
+	put(g, out, 1, 4); /* one sample per unit */
 	(void)fwrite(unit, 1, sizeof(unit), out);
-	(void)putc('1', out); /* what gprof prints after a number of samples: "1/call" */
+	(void)putc('1', out); /* the unit that gprof prints: "1/call" */
 }
 
-/* One bin with more than fits: as many histograms of it as it takes. */
+/* Writes a bin whose count does not fit: as many histograms as necessary. */
 static void put_hot(struct gmon *g, FILE *out, const struct gmon_bin *bin)
 {
 	uint64_t left = bin->count;
@@ -160,7 +160,7 @@ static void put_hot(struct gmon *g, FILE *out, const struct gmon_bin *bin)
 	g->capped += left;
 }
 
-/* How far apart bins of one range may be. */
+/* The largest gap between bins of one range. */
 static uint64_t gap_of(const struct gmon *g)
 {
 	uint64_t span = g->bins[g->bin_count - 1].index - g->bins[0].index;
@@ -168,8 +168,8 @@ static uint64_t gap_of(const struct gmon *g)
 	return MAX((uint64_t)GAP_MIN, span / RANGES);
 }
 
-/* A histogram of the bins from the @i-th on that are near each other and not hot; returns the index
- * of the first one that is not in it. */
+/* Writes a histogram of the neighbouring bins from index @i on that are not hot; returns the index
+ * after the last. */
 static size_t put_bins(const struct gmon *g, FILE *out, size_t i, uint64_t gap)
 {
 	uint64_t at = g->bins[i].index;

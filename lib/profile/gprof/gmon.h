@@ -10,8 +10,8 @@
  *	gmon_done(&g);
  *
  * A 16-bit count is not enough for a hot instruction. gprof adds up histograms of one range, so a
- * bin with more gets a histogram of its own, as often as it takes; up to GMON_REPEATS_MAX times,
- * what is beyond is counted as capped.
+ * larger count gets as many histograms of its own as necessary, at most GMON_REPEATS_MAX; the rest
+ * is counted as capped.
  */
 #pragma once
 
@@ -20,7 +20,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-enum { GMON_REPEATS_MAX = 16384 }; /* of one bin: a thousand million samples */
+enum { GMON_REPEATS_MAX = 16384 }; /* histograms of one bin: a thousand million samples */
 
 struct gmon_bin {
 	uint64_t index; /* address / 2 */
@@ -41,7 +41,7 @@ struct gmon {
 };
 
 /* Counts @count samples at @address of a symbol from @low to (without) @high: in the bin of the
- * address, or its neighbour where gprof would take that for another symbol's. */
+ * address, or in its neighbour if gprof would attribute the bin to another symbol. */
 void gmon_add_samples(struct gmon *g, uint64_t address, uint64_t low, uint64_t high,
 		      uint64_t count);
 /* Counts @count calls from the instruction at @from to the function that starts at @self. */
@@ -51,9 +51,9 @@ void gmon_write(struct gmon *g, FILE *out);
 /* Frees what was added. */
 void gmon_done(struct gmon *g);
 
-/* Whether gprof knows a function of this name. It passes over names with a dollar sign, and with a
- * dot unless only digits follow, or "clone." or "constprop." and digits: code of such a function
- * counts there as that of the one before it. Of a name that ends in such digits it goes on to look
- * at what stands behind it in the string table (binutils 2.40), so that @next, that string, must
- * have neither dot nor dollar sign; NULL: not known, then such a name is not either. */
+/* Returns whether gprof accepts a function of this name. It ignores names with a dollar sign, and
+ * with a dot unless only digits follow, or "clone." or "constprop." and digits; it then attributes
+ * the function's code to the preceding one. After a name that ends in such digits it also looks at
+ * the next name in the string table (binutils 2.40), so @next, that name, must have neither dot nor
+ * dollar sign. NULL: unknown; such a name is then rejected. */
 bool gmon_name_is_known(const char *name, const char *next);

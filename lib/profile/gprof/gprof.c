@@ -25,15 +25,15 @@ struct collect {
 	struct binary binary;
 	const struct symtab *symtab;
 	const char *strings, *strings_end; /* the file's string table, ends with NUL */
-	uint64_t *sums;			   /* samples of each symbol, by index of its first piece */
-	uint64_t least;			   /* of these, to be in the profile */
+	uint64_t *sums;			   /* samples by index of a symbol's first piece */
+	uint64_t least;			   /* minimum for a symbol to be in the profile */
 	struct gmon *out;
 	struct gprof_stats *stats;
 };
 
 /* --- selecting --- */
 
-/* The only image that @wanted files have, or GATHER_NONE; adds their names to @names. */
+/* The only image of the @wanted files, or GATHER_NONE; adds their names to @names. */
 static uint32_t only_image(const struct gather *g, bool applications, struct strbuf *names)
 {
 	_cleanup_free_ bool *seen = xcalloc(g->image_count, sizeof(*seen));
@@ -75,8 +75,8 @@ static int check_events(const struct gather *g, struct error *err)
 			 strbuf_text(&list));
 }
 
-/* The image that the profile is about: the only one that has samples, or the only application. 0,
- * or -EINVAL with the list of images, or of events if there are several. */
+/* The image of the profile: the only one that has samples, or the only application. 0, or -EINVAL
+ * with the list of images, or of events if there are several. */
 static int select_image(const struct gather *g, uint32_t *ret, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf all = STRBUF_INIT, applications = STRBUF_INIT;
@@ -95,7 +95,7 @@ static int select_image(const struct gather *g, uint32_t *ret, struct error *err
 
 /* --- collecting --- */
 
-/* Reads the files of the image: flat ones, or the arcs inside it. @ret_header: of the first one. */
+/* Reads the image's sample files, or its files of arcs inside it. @ret_header: of the first one. */
 static void read_files(struct collect *c, bool arcs, struct samples *ret,
 		       struct sfile_header *ret_header)
 {
@@ -117,7 +117,7 @@ static void read_files(struct collect *c, bool arcs, struct samples *ret,
 		samples_sort(ret);
 }
 
-/* Whether gprof knows the function. */
+/* Returns whether gprof accepts the function. */
 static bool is_known(const struct collect *c, const struct symbol *sym)
 {
 	const char *next = NULL;
@@ -130,7 +130,7 @@ static bool is_known(const struct collect *c, const struct symbol *sym)
 	return gmon_name_is_known(sym->name, next);
 }
 
-/* The function at an offset, if it is one that gprof knows too. */
+/* The function at an offset, if gprof accepts it. */
 static const struct symbol *known_symbol(const struct collect *c, uint64_t offset)
 {
 	const struct symbol *sym = symtab_find(c->symtab, offset);
@@ -138,13 +138,13 @@ static const struct symbol *known_symbol(const struct collect *c, uint64_t offse
 	return sym && !(sym->rank & SYMBOL_SYNTHETIC) && is_known(c, sym) ? sym : NULL;
 }
 
-/* Where the code at an offset is linked to; pieces of a symbol share the address of the first. */
+/* The linked address of an offset; pieces of a symbol share the address of the first. */
 static uint64_t address_at(const struct collect *c, const struct symbol *sym, uint64_t offset)
 {
 	return sym->address + (offset - symtab_at(c->symtab, sym->whole)->offset);
 }
 
-/* Adds up what each function has, and what gprof cannot show. */
+/* Sums the samples of each function, and those that gprof cannot show. */
 static void sum_symbols(struct collect *c, const struct samples *s)
 {
 	size_t i;
@@ -206,7 +206,7 @@ static void add_arcs(struct collect *c, const struct samples *s)
 	}
 }
 
-/* Names of .symtab stand there; the pointers of the symbol table are into the same bytes. */
+/* Finds the string table of .symtab, which the pointers of the symbol table point into. */
 static void find_strings(struct collect *c)
 {
 	struct elf_section section;
@@ -221,7 +221,7 @@ static void find_strings(struct collect *c)
 	c->strings_end = c->strings + data->d_size;
 }
 
-/* Opens the program and takes its word size and byte order over. */
+/* Opens the program and adopts its word size and byte order. */
 static int open_program(struct collect *c, struct binaries *bs, const struct sfile_header *header,
 			struct error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The profile of one program as gprof(1) sees one: the samples in its functions by address, and the
- * arcs between these functions from call graph files.
+ * The profile of one program for gprof(1): the samples in its functions by address, and the arcs
+ * between these functions from call graph files.
  *
  *	if (gprof_collect(gather, binaries, 0, &gmon, &stats, err) == 0)
  *		gmon_write(&gmon, out);
@@ -19,12 +19,12 @@ struct gmon;
 
 struct gprof_stats {
 	uint64_t samples;  /* in the image, of these: */
-	uint64_t outside;  /* in no function, or in a PLT entry, which gprof knows nothing of */
-	uint64_t unknown;  /* in functions whose names gprof passes over */
+	uint64_t outside;  /* in no function, or in a PLT entry, which gprof does not know */
+	uint64_t unknown;  /* in functions whose names gprof ignores */
 	uint64_t below;	   /* in functions below the threshold */
 	uint64_t arcs;	   /* sum of the counts of arcs inside the image, of these: */
 	uint64_t lost;	   /* from or to such places */
-	char example[128]; /* one of the names that gprof passes over */
+	char example[128]; /* one of the names that gprof ignores */
 };
 
 /* Adds the samples of the only image that has any, or else of the only application, to @ret, except

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Below its chain's line a frame is indented. */
+/* Frames are indented below the line of their chain. */
 static const char indent[] = "    ";
 
 /* What --top and --threshold leave out: chains, stacks or functions, and their samples. */
@@ -109,8 +109,8 @@ struct folded {
 	bool is_left_out;
 };
 
-/* A function's name as a part of a folded stack: no semicolon in it, nothing a terminal obeys; the
- * mark by which tools colour the kernel and what is inlined. */
+/* Adds a function's name as part of a folded stack: without semicolons and control characters, with
+ * the mark by which tools colour kernel and inlined functions. */
 static void add_part(struct strbuf *b, const struct report *r, const struct chains *c,
 		     const struct row *row)
 {
@@ -155,8 +155,8 @@ static int compare_folded(const void *a, const void *b)
 	return strcmp(((const struct folded *)a)->text, ((const struct folded *)b)->text);
 }
 
-/* All stacks in the order of their text, those of one text added up; their number. The caller frees
- * the texts and the array. */
+/* Lists all stacks, sorted by text, with equal ones added up; returns their number. The caller
+ * frees the texts and the array. */
 static size_t fold_all(const struct report *r, const struct chains *c, struct folded **ret)
 {
 	struct folded *list = xcalloc(c->line_count + 1, sizeof(*list));
@@ -275,7 +275,7 @@ void report_chains_text(const struct report *r, FILE *out)
 {
 	const struct chains *c = r->chains;
 
-	/* Whatever reads folded stacks takes every line for one. */
+	/* Readers of folded stacks take every line for a stack. */
 	if (!r->view->no_header && r->view->chains != CHAINS_FOLDED)
 		report_header_text(r, out);
 	switch (r->view->chains) {
@@ -314,7 +314,7 @@ static void write_quality(const struct report *r, const struct chains *c, struct
 	json_close(j, ']');
 }
 
-/* What names a function: members of an object that its caller opens and closes. */
+/* Writes the members that name a function, in an object that the caller opens and closes. */
 static void write_function(const struct report *r, const struct chains *c, const struct row *row,
 			   struct json *j)
 {

@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-/* One session while it is read: a counter of a CPU counts only if there is none for all CPUs. */
+/* A session being read: a counter of one CPU counts only if there is none for all CPUs. */
 struct reading {
 	struct losses *losses;
 	const char *samples;
@@ -27,7 +27,7 @@ static const char *without_cpu(const char *name)
 	return digits && name[3 + digits] == '/' ? name + 3 + digits + 1 : name;
 }
 
-/* The original has a directory throttled/ with a file, maybe an empty one, for each event. */
+/* OProfile 1.x has a directory throttled/ with a file, possibly empty, for each event. */
 static bool is_throttled_event(const char *path)
 {
 	return !strncmp(path, "throttled/", strlen("throttled/"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What was lost while the sessions of a report were sampled: the counters in their stats/ that are
- * a loss or a trouble (stats/counters.h), summed over the sessions.
+ * What was lost while the sessions of a report were sampled: the counters in their stats/ of kind
+ * COUNTER_LOST or COUNTER_TROUBLE (stats/counters.h), summed over the sessions.
  *
  *	struct losses losses;
  *	losses_collect(gather, &losses);
@@ -27,14 +27,15 @@ struct loss {
 struct losses {
 	struct loss *list;
 	size_t count, room;
-	uint64_t samples;	      /* missing, the sum */
-	uint64_t recorded;	      /* by the sessions' own count; 0 if they have none */
-	uint64_t received, stretched; /* what samples stand for; what of that was not taken */
+	uint64_t samples;  /* sum of missing samples */
+	uint64_t recorded; /* as counted by the sessions; 0 if they do not count */
+	uint64_t received,
+		stretched; /* number of samples represented, and the part of them not taken */
 };
 
 /* Reads the counters of all sessions of @g; the caller calls losses_done(). */
 void losses_collect(const struct gather *g, struct losses *ret);
-/* How many samples a sample of the sessions stands for on average; 1 if they do not say. */
+/* The average number of samples that one sample of the sessions represents; 1 if unknown. */
 double losses_weight(const struct losses *l);
 /* Frees what losses_collect() allocated. */
 void losses_done(struct losses *l);

@@ -35,8 +35,8 @@ void report_add_name(struct strbuf *out, const struct row *row, unsigned int roo
 		strbuf_adds(out, mark);
 }
 
-/* "%7.4f" of what is below 100, without printf's arithmetic on long numbers: it is in
- * every row. */
+/* "%7.4f" for values below 100, without printf's arithmetic on long numbers, because every row has
+ * it. */
 static void write_percent(double percent, char text[16])
 {
 	double exact = percent * 1e4;
@@ -53,7 +53,7 @@ static void write_percent(double percent, char text[16])
 	text[7] = '\0';
 }
 
-/* "%7.1e" of what is below 0.001, likewise; false where rounding is too close to tell. */
+/* "%7.1e" for values below 0.001; false if rounding is too close to decide. */
 static bool write_small_percent(double percent, char text[16])
 {
 	int exponent = 3, tenths;

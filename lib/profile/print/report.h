@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the formatters (text, CSV, JSON, XML) print: rows with all that names them, and the view of
- * them that the user asked for. Formatters only read it; all of it is borrowed.
+ * What the formatters (text, CSV, JSON, XML) print: named rows, and the view of them that the user
+ * requested. Formatters only read it; all of it is borrowed.
  *
  *	struct report_view view = { .rows = { .symbols = true } };
  *	struct report report = { .view = &view, .gather = g, .classes = classes, .container = c };
@@ -35,7 +35,7 @@ struct report_before {
 	size_t skipped;
 };
 
-/* An option that the report was asked for with, as the XML form shows it. */
+/* An option given for the report, as the XML form shows it. */
 struct report_option {
 	const char *name, *value; /* NULL value: not given */
 };
@@ -45,17 +45,17 @@ enum report_form { REPORT_TEXT, REPORT_JSON, REPORT_CSV, REPORT_XML, REPORT_FORM
 
 /* How whole call chains are reported. */
 enum chains_form {
-	CHAINS_NONE,	/* they are not: the report is of images or symbols */
-	CHAINS_LIST,	/* the hottest chains, one function a line */
+	CHAINS_NONE,	/* no chains: the report is of images or symbols */
+	CHAINS_LIST,	/* the hottest chains, one function per line */
 	CHAINS_FOLDED,	/* "app;outermost;...;innermost COUNT", for flame graphs */
 	CHAINS_CHILDREN /* functions by the samples with them anywhere in the chain */
 };
 
-/* What a user asked to see. Zero is a summary by image, as text. */
+/* What a user requested. Zero is a summary by image, as text. */
 struct report_view {
 	enum report_form form;
 	enum chains_form chains;
-	struct populate_config rows; /* what the rows are */
+	struct populate_config rows; /* contents of the rows */
 	bool calls;		     /* callers and callees of each symbol, too */
 	bool quality;		     /* where and why call chains end, too */
 	struct symbol_filter chosen; /* only these symbols */
@@ -70,11 +70,11 @@ struct report_view {
 	bool accumulated;    /* columns of running sums */
 	bool errors;	     /* columns of the 95 % confidence interval of each share */
 	bool global_percent; /* of the total instead of the application or symbol */
-	bool colour;	     /* escape sequences are welcome */
+	bool colour;	     /* use escape sequences for colours */
 	bool terminal;	     /* output is a terminal: send nothing that it would obey */
-	unsigned int width;  /* of the terminal: names are cut to fit; 0: they are not */
+	unsigned int width;  /* of the terminal, which names are cut to fit; 0: not cut */
 	const char *command; /* the command line, for XML */
-	const struct report_option *options; /* likewise; ends with a NULL name */
+	const struct report_option *options; /* for XML; ends with a NULL name */
 };
 
 /* What is printed; all is borrowed. */
@@ -115,9 +115,9 @@ void report_symbols_text(const struct report *r, FILE *out);
 void report_calls_text(const struct report *r, FILE *out);
 /* Prints the summary: applications with their images below them. */
 void report_summary_text(const struct report *r, FILE *out);
-/* Prints the header, if wanted, and one of these three. */
+/* Prints the header, if requested, and one of these three. */
 void report_text(const struct report *r, FILE *out);
 /* Prints all rows and the facts of the header as one JSON object (man opreport-output.5). */
 void report_json(const struct report *r, FILE *out);
-/* Prints all rows as a table of comma-separated values (likewise). */
+/* Prints all rows as a table of comma-separated values (man opreport-output.5). */
 void report_csv(const struct report *r, FILE *out);

@@ -11,7 +11,7 @@
 
 #include <inttypes.h>
 
-/* The number in the headers is that of several types; which of them it was, the setup says. */
+/* Several types share the number in the headers; the setup names the type. */
 static const struct cpu_type *type_of(const struct report *r)
 {
 	const struct cpu_type *named = NULL;
@@ -63,7 +63,7 @@ uint64_t report_header_timer_hz(const struct gather *g)
 	return hz;
 }
 
-/* What the columns differ in where it is not the event. */
+/* Prints what the columns differ in, if it is not the event. */
 static void print_axis(const struct report *r, FILE *out)
 {
 	size_t i;
@@ -123,7 +123,7 @@ static void print_samples(const uint64_t *totals, size_t classes, FILE *out)
 	(void)fputs(" samples", out);
 }
 
-/* Which two profiles are compared and how. */
+/* Prints which two profiles are compared and how. */
 static void print_comparison(const struct report *r, FILE *out)
 {
 	const struct report_before *before = r->before;

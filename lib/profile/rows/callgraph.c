@@ -6,7 +6,7 @@
 #include "profile/rows/container.h"
 #include "profile/select/gather.h"
 
-/* Puts the numbers of rows for their ids, and counts the arcs that differ. */
+/* Replaces ids of rows by their numbers, and counts distinct arcs. */
 static size_t renumber(struct callgraph *graph, const struct container *c)
 {
 	_cleanup_free_ uint64_t *number = xcalloc(c->count + 1, sizeof(*number));
@@ -26,7 +26,7 @@ static size_t renumber(struct callgraph *graph, const struct container *c)
 	return n;
 }
 
-/* Makes the arcs, by caller and callee, of the sorted raw ones. */
+/* Merges the sorted raw arcs, by caller and callee. */
 static void merge_arcs(struct callgraph *graph, size_t count)
 {
 	struct arc *arc = xcalloc(count + 1, sizeof(*arc));
@@ -73,12 +73,11 @@ static uint32_t callee_of(const struct arc *arc)
 	return arc->callee;
 }
 
-/* Deals the arcs out to the rows at one of their ends, in the given order. */
+/* Distributes the arcs to the rows at one of their ends, in the given order. */
 static void make_list(const struct callgraph *graph, const struct radix_entry *order, size_t rows,
 		      uint32_t (*row_of_arc)(const struct arc *arc), struct arc_list *ret)
 {
-	uint32_t *
-		next; /* where the next arc of row i - 1 goes: at last where those of row i begin */
+	uint32_t *next; /* index of the next arc of row i - 1; in the end, the first of row i */
 	size_t i;
 
 	ret->first = xcalloc(rows + 2, sizeof(*ret->first));

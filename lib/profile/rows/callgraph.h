@@ -15,7 +15,7 @@
  *	callgraph_done(&graph);
  *
  * The graph owns the arcs, the container the rows. The binaries must be kept open (->keep in
- * binary.h), because those that hold samples were opened before.
+ * binary.h), because those with samples were opened before.
  */
 #pragma once
 
@@ -31,7 +31,7 @@ struct populate_job;
 
 struct arc {
 	uint32_t caller, callee; /* indexes of rows */
-	const uint64_t *counts;	 /* one a class */
+	const uint64_t *counts;	 /* one per class */
 };
 
 /* The arcs by the row at one end: that of row i are arcs[first[i]] up to arcs[first[i + 1]], by
@@ -47,7 +47,7 @@ struct callgraph {
 	size_t count;		 /* of arcs, each in both lists */
 	size_t class_count;
 	uint64_t *counts;
-	bool *is_shown; /* one a row: it gets a block, not only a place in those of others */
+	bool *is_shown; /* one per row: it gets its own block, not only lines in those of others */
 	/* Until callgraph_arrange(): the ids of caller and callee as offset; while it works: by
 	 * both. */
 	struct samples raw;
@@ -58,17 +58,16 @@ struct callgraph {
  * the rows that job->out lacks. Files that cannot be read are warned of and counted in job->stats.
  * The caller calls callgraph_done(). */
 void callgraph_collect(struct populate_job *job, struct callgraph *ret);
-/* Adds the arcs up and puts them into both lists, once the rows of @c stand in their order. */
+/* Adds up the arcs and puts them into both lists, once the rows of @c are in their final order. */
 void callgraph_arrange(struct callgraph *graph, const struct container *c);
 /* Frees all; a zeroed graph is fine. */
 void callgraph_done(struct callgraph *graph);
 
-/* Decides which rows get a block: chosen ones in images that @g was asked for, with a share of
- * @percent in the total of some event: their own samples, their callers' arcs or their callees'.
- * What has less is counted as hidden in @c; if @top is not 0, the blocks after the first
- * @top are counted as beyond. */
+/* Decides which rows get a block: selected ones in selected images, with a share of @percent in the
+ * total of some event: their own samples, their callers' arcs or their callees'. Rows with less are
+ * counted as hidden in @c; if @top is not 0, blocks after the first @top are counted as beyond. */
 void callgraph_cut(struct callgraph *graph, const struct gather *g, struct container *c,
 		   double percent, uint64_t top);
-/* Adds the counts of all arcs of row number @row in @list to @sums, one a class. */
+/* Adds the counts of all arcs of row number @row in @list to @sums, one per class. */
 void callgraph_sum(const struct callgraph *graph, const struct arc_list *list, size_t row,
 		   uint64_t *sums);

@@ -113,7 +113,7 @@ bool *chains_images(const struct chains *c)
 
 /* --- chains --- */
 
-/* Whether the specification wants the chains of a context whose sample is in some image. */
+/* Whether the specification selects the chains of a context whose sample is in some image. */
 enum { VERDICT_NO = 1, VERDICT_YES = 2 };
 
 struct collect {
@@ -124,9 +124,9 @@ struct collect {
 	struct map quality_by_key; /* index + 1 */
 	struct map wanted;	   /* by context and image of the source: VERDICT_ */
 	struct error *err;
-	uint32_t *seen; /* by row: the chain that had it last */
+	uint32_t *seen; /* by row: the last chain that contained it */
 	size_t seen_room;
-	uint32_t chain; /* number of the one being taken */
+	uint32_t chain; /* number of the current chain */
 };
 
 const struct row *chains_frame(const struct chains *c, const struct chains_line *line, size_t i)
@@ -144,8 +144,8 @@ static bool is_among(const struct row *row, const char *const *names, size_t cou
 	return false;
 }
 
-/* Whether the outermost frame is of a function that nothing calls: that ends a chain, however it
- * was found. */
+/* Returns whether the outermost frame is in a function without callers, which ends a chain however
+ * it was found. */
 static bool is_at_entry(const struct chains *c, const struct chains_line *line)
 {
 	static const char *const entries[] = {
@@ -184,7 +184,7 @@ static bool has_no_user_space(const struct chains *c, const struct chains_line *
 	return false;
 }
 
-/* Whether the functions of a chain may know better than who took it why it ends. */
+/* Returns whether the functions of a chain may show better why it ends than the recorded reason. */
 static bool is_end_in_doubt(uint32_t end)
 {
 	return end == CHAIN_END_FP_END || end == CHAIN_END_NO_USER || end == CHAIN_END_NO_MAPPING;
@@ -207,7 +207,7 @@ static bool same_line(const struct chains *c, const struct chains_line *a,
 	       !memcmp(c->frames + a->first, c->frames + b->first, a->count * sizeof(*c->frames));
 }
 
-/* Adds up the line whose frames stand last in ->frames; they stay if it is new. */
+/* Adds the line whose frames are the last in ->frames, which are kept if it is new. */
 static void add_line(struct collect *c, const struct chains_line *line)
 {
 	struct chains *out = c->out;
@@ -264,7 +264,7 @@ static void add_inclusive(struct collect *c, const struct chains_line *line)
 	}
 }
 
-/* The verdict on a context and an image, asked for the first time. */
+/* Decides whether a context and an image are selected. */
 static int judge(struct collect *c, uint32_t context, uint32_t image)
 {
 	const struct chain_names *names = chain_reader_names(c->source->reader);
@@ -287,7 +287,7 @@ static int judge(struct collect *c, uint32_t context, uint32_t image)
 	return VERDICT_YES;
 }
 
-/* Whether chains of the context with a sample in the image are wanted; or -errno. */
+/* Returns whether chains of the context with a sample in the image are selected; or -errno. */
 static int want(struct collect *c, uint32_t context, uint32_t image)
 {
 	uint64_t key = (uint64_t)context << 32 | image;
@@ -313,7 +313,7 @@ static void take_frames(struct collect *c, const struct chain *chain, struct cha
 
 		was_in_kernel = in_kernel;
 		in_kernel = out->is_kernel[image] = chain_frames_is_kernel(c->functions, image);
-		/* Where the kernel was entered from is no return address. */
+		/* The address at which the kernel was entered is not a return address. */
 		n = chain_frames_find(c->functions, image, chain->frames[i].offset,
 				      i && !(was_in_kernel && !in_kernel), &ids);
 		array_grow(&out->frames, line->first + line->count + n, &out->frame_room);

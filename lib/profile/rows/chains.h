@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Whole call chains for a report: read from the sessions of a gather, their frames turned into
- * functions, chains of the same functions added up. From them come the hottest chains, folded
+ * functions, with chains of the same functions added up. From them come the hottest chains, folded
  * stacks, and the exact inclusive counts of functions: a chain counts once for each function in it,
- * however often that recurs.
+ * however often it recurs.
  *
  *	struct chains c = CHAINS_INIT;
  *	chains_open(&c, gather, &spec, err);	adds their images to the gather
@@ -32,7 +32,7 @@ struct name_style;
 
 enum { CHAINS_SELF, CHAINS_INCLUSIVE, CHAINS_CLASS_COUNT_ };
 
-/* Why chains end; as in bpf/chain_end.h. */
+/* A reason why chains end, as in bpf/chain_end.h. */
 struct chains_end {
 	const char *name, *meaning; /* "copy_short", in words; static */
 	uint64_t samples;
@@ -74,8 +74,8 @@ struct chains {
 	uint32_t *frames;
 	size_t frame_count, frame_room;
 	struct chains_end *ends;
-	size_t end_count; /* all there are, with samples or without */
-	bool *is_kernel;  /* by image of the gather: it is the kernel or a part of it */
+	size_t end_count; /* all reasons, with samples or without */
+	bool *is_kernel;  /* by image of the gather: whether it is the kernel or a part of it */
 	struct chains_quality *quality;
 	size_t quality_count, quality_room;
 	uint64_t samples; /* all */
@@ -92,12 +92,11 @@ bool *chains_images(const struct chains *c);
 /* Frees all; CHAINS_INIT is fine. */
 void chains_done(struct chains *c);
 
-/* Reads those that the specification wants by application, image of the sample, event, task and
- * CPU; the symbols are those that @bs finds. 0, or -errno: -EINVAL where they are of several
- * events, -ENODATA if there is none. */
+/* Reads the chains that the specification selects by application, image of the sample, event, task
+ * and CPU, with symbols from @bs. Returns 0 or -errno: -EINVAL if they are of several events,
+ * -ENODATA if there are none. */
 int chains_collect(struct chains *c, struct binaries *bs, struct error *err);
-/* Names the functions in the style asked for, and puts the lines in their order: by falling
- * count. */
+/* Names the functions in @style, and sorts the lines by falling count. */
 void chains_name(struct chains *c, const struct name_style *style);
 
 /* The row of the @i-th frame of a line, from the innermost on; borrowed. */

@@ -157,7 +157,7 @@ void container_choose(struct container *c, const struct gather *g,
 	c->count = n;
 }
 
-/* Counts a row as not shown; one that is gone has no samples here. */
+/* Counts a row as not shown; one that is gone has no samples in this profile. */
 static void leave_out(const struct container *c, const struct row *row, uint64_t *counts,
 		      size_t *rows)
 {
@@ -193,7 +193,7 @@ void container_top(struct container *c, size_t count)
 	c->count = MIN(c->count, count);
 }
 
-/* Length of a name without its version; "@plt" is none. */
+/* Length of a name without its version; "@plt" is not a version. */
 static size_t unversioned_length(const char *name)
 {
 	const char *at = strchr(name, '@');
@@ -212,7 +212,7 @@ struct row_symbol *container_symbol(struct container *c, const char *name)
 	return symbol;
 }
 
-/* Names on their way to people; threads take turns at chunks of them. */
+/* Names to be demangled; threads take chunks of them by turns. */
 struct naming {
 	const struct name_style *style;
 	struct row_symbol **symbols;
@@ -241,7 +241,7 @@ static void demangle_chunk(size_t chunk, unsigned int thread, void *data)
 	}
 }
 
-/* The symbols of the rows that have no text yet, each once; it is their name until it is known to
+/* Lists the symbols of rows without a text, each once. The text is the name until it turns out to
  * be mangled. */
 static struct row_symbol **collect_unnamed(struct container *c, size_t *ret_count)
 {

@@ -29,7 +29,7 @@ struct symbol_filter;
 	X(SYMBOL, NULL)                                                                            \
 	X(IMAGE, NULL)		       /* a whole image: the summary */                            \
 	X(UNNAMED, "(no symbol here)") /* code between the symbols */                              \
-	BINARY_WHYS(X)		       /* the image has no symbols at all, and why */
+	BINARY_WHYS(X)		       /* reasons why the image has no symbols at all */
 
 enum row_kind {
 #define X(kind, text) ROW_##kind,
@@ -50,7 +50,7 @@ const char *row_kind_text(enum row_kind kind);
 struct row_symbol {
 	const char *text;    /* for people: demangled; NULL until container_name() */
 	uint64_t size;	     /* of its code in bytes; 0: not known */
-	const uint8_t *code; /* if wanted and known; in the file, which is kept open */
+	const uint8_t *code; /* if requested and known; in the file, which is kept open */
 	char name[];	     /* as linked */
 };
 
@@ -68,10 +68,10 @@ struct row {
 	struct row_symbol *symbol; /* NULL except for ROW_SYMBOL */
 	const char *text;	   /* for people; set by container_name() */
 	uint64_t *counts;	   /* one per class */
-	struct row_place place;	   /* of the symbol, if lines are wanted */
-	struct row_run *runs;	   /* its samples one by one, if wanted; see row_detail.h */
-	bool is_inlined;	   /* of a symbol: code of it that was inlined elsewhere;
-				    * ->place is that of the call */
+	struct row_place place;	   /* of the symbol, if lines are requested */
+	struct row_run *runs;	   /* its single samples, if requested; see row_detail.h */
+	bool is_inlined;	   /* of a symbol: its code inlined elsewhere; ->place is that of
+	 * the call */
 	uint32_t id;		   /* number of rows added before it; stays when rows move */
 	bool is_unchosen;	   /* shown only at the ends of arcs of other rows */
 	/* If two profiles are compared (diff.h): */
@@ -88,11 +88,10 @@ struct container {
 	uint64_t *none;	  /* zeros, one per class */
 	uint64_t *totals; /* of all samples read, one per class */
 	const uint64_t *before_totals; /* of the first of two profiles, else NULL */
-	double weight,
-		before_weight; /* samples that one stands for on average; 1 without a budget */
-	uint64_t *hidden;      /* part of ->totals in rows that container_cut() removed */
+	double weight, before_weight;  /* average number of samples that one represents */
+	uint64_t *hidden;	       /* part of ->totals in rows that container_cut() removed */
 	size_t hidden_rows;
-	uint64_t *beyond; /* likewise, container_top() */
+	uint64_t *beyond; /* the same for container_top() */
 	size_t beyond_rows;
 	uint64_t *unchosen; /* what container_choose() removed; not in ->totals */
 	size_t unchosen_rows;
@@ -114,8 +113,8 @@ struct row_symbol *container_symbol(struct container *c, const char *name);
  * added. Its symbol must be the container's. */
 struct row *container_add_row(struct container *c, const struct row *row);
 
-/* Removes the rows that @filter does not want, or with @keep only marks them as unchosen. Subtracts
- * them from the totals, so that percentages are of what was chosen. @g names the images. */
+/* Removes the rows that @filter excludes; with @keep, only marks them as unchosen. Subtracts them
+ * from the totals, so that percentages are of the selected rows. @g names the images. */
 void container_choose(struct container *c, const struct gather *g,
 		      const struct symbol_filter *filter, bool keep);
 /* Removes the rows that do not reach @percent (container_reaches()). */
@@ -125,20 +124,21 @@ void container_top(struct container *c, size_t count);
 /* Whether the row has at least @percent of the samples of some event in the profile, or in one of
  * the two that are compared. */
 bool container_reaches(const struct container *c, const struct row *row, double percent);
-/* Whether @counts are at least @percent of @totals for some event, all its classes added up. */
+/* Whether @counts are at least @percent of @totals for some event, with all its classes added
+ * up. */
 bool container_counts_reach(const struct container *c, const uint64_t *counts,
 			    const uint64_t *totals, double percent);
 /* The samples of all classes, which rows are ordered by. */
 uint64_t container_sum(const uint64_t *counts, size_t class_count);
-/* Sets the text of every row that is left, in this style (NULL: linker names). Equal names are
+/* Sets the text of all remaining rows, in this style (NULL: linker names). Equal names are
  * demangled once. */
 void container_name(struct container *c, const struct name_style *style);
-/* The samples that the row has, one count per class; zeros if it is gone. */
+/* The row's samples, one count per class; zeros if it is gone. */
 const uint64_t *container_counts(const struct container *c, const struct row *row);
 /* The confidence interval of the share of @count in @total. */
 struct statistics_interval container_interval(const struct container *c, uint64_t count,
 					      uint64_t total);
 /* Share of @count in @total, in percent; 0 of nothing is 0. */
 double container_share(uint64_t count, uint64_t total);
-/* Share of @count in the total of @class, likewise. */
+/* Share of @count in the total of @class, in percent. */
 double container_percent(const struct container *c, uint64_t count, size_t class);

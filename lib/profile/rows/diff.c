@@ -67,7 +67,7 @@ static void add_class(struct strbuf *out, const struct class *c)
 		strbuf_addf(out, " cpu %" PRId64, c->task.cpu);
 }
 
-/* The columns as a list, for messages; a report may have hundreds of them. */
+/* Adds a list of the columns, for messages; a report may have hundreds of them. */
 static void list_classes(struct strbuf *out, const struct classes *c)
 {
 	enum { LISTED_MAX = 6 };

@@ -16,20 +16,20 @@
 
 /* --- images --- */
 
-/* Whether both are the same kind of thing under one name, whatever file that is. */
+/* Returns whether both are of the same kind and have one name, whatever the file. */
 static bool same_image(const struct gather_image *a, const struct gather_image *b)
 {
 	return a->id.kind == b->id.kind && !strcmp(a->shown, b->shown);
 }
 
-/* What two images have in common if their paths differ: the last part; of anonymous memory, which
- * is elsewhere each time, the label. */
+/* The name by which images with different paths correspond: the last part of the path; for
+ * anonymous memory, which moves, the label. */
 static const char *short_name(const struct gather_image *i)
 {
 	return i->id.kind == SNAME_ANON ? i->id.name : path_base(i->display);
 }
 
-/* The only image of @g without a partner that is called like @wanted, or GATHER_NONE. */
+/* The only image of @g without a partner that has the short name of @wanted, or GATHER_NONE. */
 static uint32_t only_namesake(const struct gather *g, const bool *has_partner, size_t count,
 			      const struct gather_image *wanted)
 {
@@ -52,8 +52,8 @@ static uint32_t only_namesake(const struct gather *g, const bool *has_partner, s
 struct image_matching {
 	const struct gather *first;
 	struct gather *second;
-	size_t second_count; /* of images, before any were added */
-	uint32_t *partners;  /* of the first's images */
+	size_t second_count; /* number of images before any were added */
+	uint32_t *partners;  /* by image of the first */
 	bool *first_done, *second_done;
 };
 
@@ -121,19 +121,19 @@ uint32_t *diff_match_images(const struct gather *first, struct gather *second)
 
 /* --- rows --- */
 
-/* Rows of both sides that have one key: what must agree in any case. */
+/* Rows of both sides with the same key, which must always agree. */
 struct group {
-	uint32_t first[2]; /* of each side: the latest row, further ones by matching.next */
+	uint32_t first[2]; /* by side: the latest row; further ones follow by matching.next */
 	uint32_t count[2];
 };
 
 struct row_matching {
 	const struct diff_side *sides[2];
-	const uint32_t *images; /* of the first, in the second's numbers */
+	const uint32_t *images; /* images of the first, by numbers of the second */
 	struct map groups;	/* by hash */
 	struct arena arena;	/* holds them */
-	uint32_t *next[2];	/* of each row: one of its group */
-	uint32_t *partners;	/* of the first's rows */
+	uint32_t *next[2];	/* by row: the next one of its group */
+	uint32_t *partners;	/* by row of the first */
 };
 
 /* A row's key, with the images' numbers of the second side. */
@@ -230,7 +230,7 @@ static bool is_ambiguous(const struct group *group)
 	return group->count[0] > 1 || group->count[1] > 1;
 }
 
-/* Asks for the lines of rows that their names do not tell apart, by an address of theirs. */
+/* Marks rows that their names do not distinguish, to look up their lines. */
 static void mark_ambiguous(struct row_matching *m, const struct group *group)
 {
 	unsigned int side;
@@ -243,7 +243,7 @@ static void mark_ambiguous(struct row_matching *m, const struct group *group)
 			m->sides[side]->container->rows[i].needs_place = true;
 }
 
-/* Whether the row's line is to be looked for, and there may be a file that says it. */
+/* Returns whether the row's line must be looked up, and a file may contain it. */
 static bool wants_place(const struct diff_side *side, const struct row *row)
 {
 	const struct gather_image *image = &side->gather->images[row->image];
@@ -252,7 +252,7 @@ static bool wants_place(const struct diff_side *side, const struct row *row)
 	       image->id.kind == SNAME_ROOT && strcmp(image->display, "/proc/kallsyms");
 }
 
-/* Finds the lines that are asked for of the rows of one image, from the @i-th on. */
+/* Finds the requested lines of the rows of one image, from index @i on. */
 static void find_places_in(const struct diff_side *side, size_t i)
 {
 	struct container *c = side->container;
@@ -298,7 +298,7 @@ static int compare_places(const void *pa, const void *pb)
 	return r ? r : (a->address > b->address) - (a->address < b->address);
 }
 
-/* The rows of a group by file, line and address. Caller frees. */
+/* The rows of a group, sorted by file, line and address. Caller frees. */
 static struct row **sorted_rows(const struct row_matching *m, const struct group *group,
 				unsigned int side)
 {
@@ -323,8 +323,8 @@ static bool same_file(const struct row *a, const struct row *b)
 	return !strcmp(a->place.file ?: "", b->place.file ?: "");
 }
 
-/* Pairs each row of the first side with the first fitting one of the second that is left; both
- * lists lose them. */
+/* Pairs each row of the first side with the first remaining one of the second that fits; removes
+ * both from the lists. */
 static void pair_fitting(struct row_matching *m, const struct group *group, struct row **rows[2],
 			 bool same_line)
 {

@@ -17,8 +17,8 @@
 
 #include <string.h>
 
-/* Samples that are sorted at once: what fits into the cache, and memory that does not follow the
- * size of the session. */
+/* Samples that are sorted together: they fit into the cache, and memory does not grow with the
+ * session. */
 enum { PORTION = 64 << 10 };
 
 struct populate {
@@ -34,7 +34,7 @@ struct named {
 	size_t row;
 };
 
-/* The image whose samples are being turned into rows. */
+/* The image whose samples are being converted to rows. */
 struct current {
 	uint32_t image, app;
 	size_t first;		    /* rows from here on are of this image and application */
@@ -42,8 +42,8 @@ struct current {
 	struct sfile_header header; /* of its first file */
 	bool is_open;
 	struct binary binary;
-	struct named *named;	     /* one a symbol of the binary */
-	struct placer *placer;	     /* NULL: no lines are asked for, or there are none */
+	struct named *named;	     /* one per symbol of the binary */
+	struct placer *placer;	     /* NULL: lines are not requested, or there are none */
 	struct inline_rows *inlined; /* NULL: inlined functions have no rows */
 };
 
@@ -63,7 +63,7 @@ static struct row *add_row(struct populate *p, const struct current *cur, enum r
 		p->job->out, &(struct row){ .image = cur->image, .app = cur->app, .kind = kind });
 }
 
-/* The row of @sym: a new one, or, where an earlier piece of it had samples, that one's. */
+/* The row of @sym: a new one, or that of an earlier piece of it. */
 static struct row *symbol_row(struct populate *p, struct current *cur, const struct symbol *sym)
 {
 	struct named *named = &cur->named[sym->whole];
@@ -92,8 +92,8 @@ static const struct sample *count_up_to(struct row *row, const struct sample *at
 	return at;
 }
 
-/* The address as linked of code that no symbol has: as far from its offset as that of the symbol
- * after it (number @next), or else of the last one. */
+/* The linked address of code in no symbol: as far from its offset as that of the next symbol
+ * (number @next), or of the last one. */
 static uint64_t address_between(const struct current *cur, uint64_t offset, size_t next)
 {
 	const struct symtab *st = cur->binary.symtab;
@@ -102,7 +102,7 @@ static uint64_t address_between(const struct current *cur, uint64_t offset, size
 	return offset + (near->address - near->offset);
 }
 
-/* Counts the samples from @at up to the offset @last in the row @index and, if asked for, keeps
+/* Counts the samples from @at up to the offset @last in the row @index and, if requested, keeps
  * them; @address is that of the first one. Returns the first sample after it. */
 static const struct sample *take_up_to(struct populate *p, struct current *cur, size_t index,
 				       const struct sample *at, uint64_t last, uint64_t address)
@@ -186,7 +186,7 @@ static void merge_symbols(struct populate *p, struct current *cur)
 	}
 }
 
-/* Says how long the symbols with rows are, and where their code is. */
+/* Sets the size and code of the symbols with rows. */
 static void measure_symbols(struct current *cur)
 {
 	const struct symtab *st = cur->binary.symtab;
@@ -220,8 +220,8 @@ static void open_binary(struct populate *p, struct current *cur)
 					       p->job->config->lines);
 }
 
-/* Makes rows out of the samples read so far, where there are symbols. Rows with details want them
- * all at once. */
+/* Makes rows from the samples read so far, if there are symbols. Rows with details need all samples
+ * at once. */
 static void take_samples(struct populate *p, struct current *cur)
 {
 	open_binary(p, cur);
@@ -262,7 +262,8 @@ static void read_file(struct populate *p, size_t i, struct current *cur, uint64_
 	p->job->out->totals[class] += sum;
 }
 
-/* Makes the one row of an image and application that has no symbols, or is not asked for them. */
+/* Makes the one row of an image and application without symbols, or if symbols are not
+ * requested. */
 static void add_whole(struct populate *p, struct current *cur, const uint64_t *sums)
 {
 	struct row *row = add_row(
@@ -284,7 +285,7 @@ static bool is_any(const uint64_t *sums, size_t count)
 	return false;
 }
 
-/* Reads the files from the @i-th on that are of one application; returns the index after them. */
+/* Reads the files of one application from index @i on; returns the index after them. */
 static size_t populate_app(struct populate *p, struct current *cur, size_t i, size_t end)
 {
 	_cleanup_free_ uint64_t *sums = xcalloc(p->job->classes->count, sizeof(*sums));

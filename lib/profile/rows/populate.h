@@ -2,7 +2,7 @@
 /*
  * Reads the sample files, image by image, and makes the rows of a report from them: one for each
  * symbol and application or, for the summary, one for each image and application. Samples in no
- * symbol get rows of their own, so that the rows always add up to what was sampled.
+ * symbol get rows of their own, so that the rows always add up to all samples.
  *
  *	struct populate_config config = { .symbols = true };
  *	struct populate_job job = { gather, &classes, &by_image, binaries, &config, &container };
@@ -36,11 +36,11 @@ struct populate_config {
 
 struct populate_stats {
 	size_t read;		    /* sample files read */
-	size_t bad;		    /* sample files that could not be read; each was warned of */
+	size_t bad;		    /* sample files that could not be read; each was reported */
 	struct sfile_header header; /* of the first file: CPU type and speed */
 };
 
-/* What rows are made from and where they go; all is borrowed. */
+/* The sources and the destination of rows; all borrowed. */
 struct populate_job {
 	const struct gather *gather;
 	const struct classes *classes;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The samples of each row one by one, by address, for --details. They are kept in the container
- * while it is filled (populate.h), if the report wants them, and formatters read them from there.
+ * The single samples of each row, by address, for --details. They are kept in the container while
+ * it is filled (populate.h), if the report wants them, and formatters read them from there.
  *
  *	struct detail d;
  *	detail_begin(&d, &container, row);
@@ -19,7 +19,7 @@ struct sample;
 /* Neighbouring samples of a row: those in one piece of its symbol. */
 struct row_run {
 	const struct sample *samples;	/* by offset */
-	const struct row_place *places; /* one a sample, or NULL */
+	const struct row_place *places; /* one per sample, or NULL */
 	size_t count;
 	uint64_t shift;	      /* address as linked minus offset */
 	struct row_run *next; /* the last one's is the first one; a row points to its last */
@@ -28,7 +28,7 @@ struct row_run {
 /* One address of a row. */
 struct detail {
 	uint64_t address;
-	uint64_t *counts; /* one a class */
+	uint64_t *counts; /* one per class */
 	struct row_place place;
 	/* private */
 	size_t class_count, at;

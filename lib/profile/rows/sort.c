@@ -10,12 +10,12 @@
 #include <errno.h>
 #include <string.h>
 
-/* What keys need besides the rows. */
+/* Data that keys need besides the rows. */
 struct sorting {
 	const struct sort *sort;
 	struct row *rows;
 	size_t class_count;
-	uint32_t *rank; /* of each image's name among all */
+	uint32_t *rank; /* rank of each image's name */
 	struct radix_entry *spare;
 };
 
@@ -44,7 +44,7 @@ static const char *text_of_symbol(const struct row *row)
 	return row->text;
 }
 
-/* What has no place comes last: no path starts with this byte twice. */
+/* Rows without a place come last: no path starts with this byte twice. */
 static const char *text_of_file(const struct row *row)
 {
 	return row->place.file ? row->place.file : "\xff\xff";
@@ -55,7 +55,7 @@ static uint64_t number_of_line(const struct sorting *s _unused_, const struct ro
 	return row->place.line;
 }
 
-/* A key is a text, a number, or both, of which the text decides first. */
+/* A key is a text, a number, or both; the text decides first. */
 static const struct {
 	const char *name;
 	uint64_t (*number)(const struct sorting *s, const struct row *row);
@@ -117,7 +117,7 @@ int sort_parse(const char *text, struct sort *ret, struct error *err)
 	return 0;
 }
 
-/* The state of a sort: the key that decides now and, in its text, how far all rows agree. */
+/* The state of a sort: the current key and, in its text, how far all rows agree. */
 struct stage {
 	size_t key; /* index in the sort's keys */
 	size_t depth;
@@ -129,7 +129,7 @@ static bool is_text(const struct sorting *s, struct stage stage)
 	return !stage.past_text && keys[s->sort->keys[stage.key]].text;
 }
 
-/* A part of a text as a number that sorts as it does; bytes after its end are zero. */
+/* A part of a text as a number with the same order; bytes after its end are zero. */
 static uint64_t text_part(const char *text, size_t depth)
 {
 	uint64_t part = 0;
@@ -148,7 +148,7 @@ static uint64_t part_at(const struct sorting *s, struct stage stage, const struc
 				 : keys[key].number(s, row);
 }
 
-/* What decides among rows that agree in the stage's part of a text (NULL: in all of it), or in its
+/* The next stage for rows that agree in the current part of a text (NULL: in all of it), or in the
  * number. */
 static struct stage next_stage(const struct sorting *s, struct stage stage, const uint64_t *part)
 {
@@ -195,8 +195,8 @@ static int compare_entries(const void *pa, const void *pb, void *data)
 	return compare_rows(c->s, c->stage, &c->s->rows[a->value], &c->s->rows[b->value]);
 }
 
-/* Sorts entries that agree in all that comes before @stage: by its key as a number, then those
- * again that agree in it. Few of them, and texts that agree for long, are rather compared. */
+/* Sorts entries that agree before @stage: by its key as a number, then those that agree in it by
+ * the next stage. Few entries, and texts with long common prefixes, are compared instead. */
 static void sort_entries(const struct sorting *s, struct radix_entry *entries, size_t count,
 			 struct stage stage)
 {
@@ -253,8 +253,8 @@ static uint32_t *rank_images(const struct gather *g, bool long_names)
 	return rank;
 }
 
-/* Puts the rows in the order of the entries, which are used up, or the other way round. In place,
- * along the cycles of the permutation: rows are what a report has most memory for. */
+/* Puts the rows in the order of the entries, which are consumed, or in reverse. Works in place,
+ * along the cycles of the permutation, because rows take most of a report's memory. */
 static void reorder(struct container *c, struct radix_entry *entries, bool reverse)
 {
 	size_t i, j, from, n = c->count;

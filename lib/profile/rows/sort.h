@@ -16,7 +16,7 @@
 struct container;
 struct gather;
 
-/* In the order in which they decide if the user did not name them. */
+/* In the order in which they decide by default. */
 enum sort_key {
 	SORT_SAMPLE,
 	SORT_IMAGE,
@@ -30,7 +30,7 @@ enum sort_key {
 struct sort {
 	enum sort_key keys[SORT_KEY_COUNT_]; /* all of them, the most significant first */
 	bool reverse;
-	bool long_names; /* images are ordered as they are shown */
+	bool long_names; /* order images as they are shown */
 };
 
 /* Parses a comma list of keys; NULL is the default order. 0 or -EINVAL. */

@@ -5,7 +5,7 @@
 
 #include <math.h>
 
-/* The normal distribution has 95 % within so many standard deviations. */
+/* The normal distribution has 95 % within this many standard deviations. */
 static const double deviations = 1.959963984540054;
 
 /* Samples that were taken for the count. */
@@ -25,7 +25,7 @@ struct statistics_interval statistics_share(struct statistics_part part)
 	scale = 1 + squared / n;
 	centre = (share + squared / (2 * n)) / scale;
 	spread = deviations / scale * sqrt(share * (1 - share) / n + squared / (4 * n * n));
-	/* The ends are exact where nothing or all was counted, but for rounding. */
+	/* If nothing or everything was counted, the ends are exact except for rounding. */
 	return (struct statistics_interval){ part.count == 0 ? 0 : MAX(centre - spread, 0.0),
 					     part.count >= part.total ? 1
 								      : MIN(centre + spread, 1.0) };

@@ -14,7 +14,7 @@ enum { SHOWN_MAX = 10 };
 
 static const double worth_percent = 0.5, line_percent = 0.1;
 
-/* What is the matter and what helps; NULL: nothing is the matter. */
+/* The problem and its remedy; NULL: no problem. */
 static const char *const remedies[ROW_KIND_COUNT_] = {
 	[ROW_UNNAMED] = "code without a symbol; install its debug package or try --debuginfod",
 	[ROW_NO_SYMBOLS] = "stripped; install its debug package or try --debuginfod",
@@ -59,7 +59,7 @@ static uint64_t sum(const uint64_t *counts, size_t n)
 
 void unresolved_collect(const struct container *c, const struct gather *g, struct unresolved *ret)
 {
-	/* One a pair of image and reason. */
+	/* One per pair of image and reason. */
 	size_t i, pairs = g->image_count * ROW_KIND_COUNT_;
 	struct unresolved_image *all = xcalloc(pairs + 1, sizeof(*all));
 

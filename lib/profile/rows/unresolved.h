@@ -27,12 +27,12 @@ struct unresolved {
 	struct unresolved_image *images; /* heaviest first */
 	size_t count;
 	uint64_t samples, total; /* without symbol; in all */
-	uint64_t ranges;	 /* of these: in rows named after the place of the code */
+	uint64_t ranges;	 /* of these: in rows shown as [file+offset] */
 };
 
 /* Adds up the rows of all classes; the caller calls unresolved_done(). */
 void unresolved_collect(const struct container *c, const struct gather *g, struct unresolved *ret);
 /* Frees what was collected. */
 void unresolved_done(struct unresolved *u);
-/* Prints an empty line and the list, if there is enough to be worth it: half a percent. */
+/* Prints an empty line and the list, if the samples are at least half a percent. */
 void unresolved_text(const struct unresolved *u, const struct gather *g, FILE *out);

@@ -35,7 +35,7 @@ int callgraph_arcs_header(const struct gather_file *f, struct sfile_header *ret,
 	return r;
 }
 
-/* Counts of samples are narrower: one that is too large becomes several. */
+/* Counts of samples are narrower, so a larger one becomes several. */
 static void add_arc(struct samples *s, const struct chain_arc_count *arc, uint32_t class)
 {
 	uint64_t left = arc->samples;
@@ -73,7 +73,7 @@ int callgraph_arcs_read(const struct gather_file *f, uint32_t class, struct samp
 
 /* --- writing --- */
 
-/* What a sample file of the same event says that chains do not. */
+/* Copies from a sample file of the same event what chains do not record. */
 static void add_event(const struct gather *g, const struct gather_file *f,
 		      struct sfile_header *header)
 {
@@ -112,8 +112,8 @@ static int write_file(const char *path, const struct gather_file *f,
 	return r;
 }
 
-/* Gives the file the time of the chains that it is made of: archives of one session are the same.
- */
+/* Gives the file the time of the chains that it comes from, so that archives of one session are
+ * equal. */
 static int take_time(const char *path, const char *samples, struct error *err)
 {
 	_cleanup_free_ char *names = path_join(samples, CHAIN_DIRECTORY "/names");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Reads the counts of a file of the gather: of a sample file, flat or with arcs, or of a call graph
- * file that does not exist but whose arcs a session's call chains hold (chains/chain_arcs.h).
+ * file that does not exist but whose arcs are in a session's call chains (chains/chain_arcs.h).
  *
  *	if (callgraph_arcs_read(file, class, &samples, &header, err) == 0)
  *		samples_sort(&samples);
@@ -17,15 +17,14 @@ struct gather;
 struct gather_file;
 struct samples;
 
-/* The file's header, or what it would be; the time of an image in chains is not known. 0 or -errno.
- */
+/* Reads the file's header, or composes it for chains, without the image's time. Returns 0 or
+ * -errno. */
 int callgraph_arcs_header(const struct gather_file *f, struct sfile_header *ret, struct error *err);
-/* Likewise, and adds the counts to @s as those of @class, with the file's keys as offsets. */
+/* The same, and adds the counts to @s as those of @class, with the file's keys as offsets. */
 int callgraph_arcs_read(const struct gather_file *f, uint32_t class, struct samples *s,
 			struct sfile_header *ret, struct error *err);
 /* Adds the arcs of @f, which are from chains, to a call graph file below @directory, so that an
- * archive has files that the original's reports understand. 0 with its path in *@ret, which is
- * @directory, the session's name, and the path that it would have in the session; caller frees. Or
- * -errno. */
+ * archive has files that OProfile 1.x understands. 0 with its path in *@ret, which is @directory,
+ * the session's name, and the path that it would have in the session; caller frees. Or -errno. */
 int callgraph_arcs_write(const struct gather *g, const struct gather_file *f, const char *directory,
 			 char **ret, struct error *err);

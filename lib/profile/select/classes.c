@@ -57,7 +57,7 @@ static int compare_cpu(const struct class *a, const struct class *b)
 	return compare_int(a->task.cpu, b->task.cpu);
 }
 
-/* What the classes differ in on an axis, in the words of a specification: its tag, what stands for
+/* An axis along which classes differ, in the words of a specification: its tag, the placeholder of
  * its values in help, the option that merges it (NULL: none), the value of a class. */
 struct difference {
 	const char *tag, *placeholder, *merge;
@@ -175,8 +175,8 @@ static bool varies(const struct classes *c, enum class_axis axis)
 	return false;
 }
 
-/* Threads of different processes differ anyway: where each process has but one thread here, the
- * process alone says it. */
+/* Returns whether each process has only one thread here, so that the process alone distinguishes
+ * them. */
 static bool tid_follows_tgid(const struct classes *c)
 {
 	size_t i;
@@ -205,7 +205,7 @@ static const char *cgroup_name(const struct classes *c, const struct class *clas
 	return name;
 }
 
-/* The value of a class on an axis, as a specification would say it. */
+/* Adds the value of a class on an axis, as in a specification. */
 static void add_value(struct strbuf *out, const struct classes *c, enum class_axis axis,
 		      const struct class *class)
 {
@@ -231,7 +231,7 @@ static void add_value(struct strbuf *out, const struct classes *c, enum class_ax
 	}
 }
 
-/* Where the event is one, its counts or unit masks are what differs. */
+/* With a single event, its counts or unit masks differ. */
 static const struct difference *difference_on(const struct classes *c, enum class_axis axis)
 {
 	static const struct difference count = { "count", "N", NULL, value_count };
@@ -317,8 +317,8 @@ static int find_axis(struct classes *c, bool many, struct error *err)
 	return 0;
 }
 
-/* The event's name, and what else tells two columns of one event apart; where there is but one
- * event, the latter alone. */
+/* The event's name, and what distinguishes columns of one event; with a single event, only the
+ * latter. */
 static char *event_name(const struct classes *c, const struct class *class)
 {
 	bool event = c->count == 1, count = false, mask = false;

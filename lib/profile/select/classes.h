@@ -26,7 +26,7 @@ enum classes_merge {
 	CLASSES_MERGE_TID = 2,
 	CLASSES_MERGE_TGID = 4, /* implies TID */
 	CLASSES_MERGE_UNIT_MASK = 8,
-	CLASSES_MERGE_LIB = 16, /* not about classes: the rows of all applications are one */
+	CLASSES_MERGE_LIB = 16, /* not about classes: merge the rows of all applications */
 	CLASSES_MERGE_CGROUP = 32,
 	CLASSES_MERGE_ALL = 63,
 	CLASSES_MANY_AXES = 64 /* no merging: classes may differ along several axes */
@@ -46,8 +46,8 @@ struct classes {
 	struct class *classes; /* by event, then cgroup, tgid, tid, cpu */
 	size_t count, room;
 	uint32_t *of_file;    /* the class of each file of the gather */
-	enum class_axis axis; /* what they differ in; the first, if they may along several */
-	unsigned int axes;    /* all that they differ in: a bit each, 1 << axis */
+	enum class_axis axis; /* the axis along which they differ; the first of several */
+	unsigned int axes;    /* all axes along which they differ; bits 1 << axis */
 };
 
 /* Parses "cgroup,cpu,lib,tid,tgid,unitmask,all"; the bits, or -EINVAL. */

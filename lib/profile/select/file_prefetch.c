@@ -5,14 +5,13 @@
 #include "base/parallel.h"
 #include "profile/select/gather.h"
 
-/* Files opened at a time (few enough for their descriptors and for the memory of what they hold),
- * and by one thread in a row. */
+/* Files opened at a time (limited by descriptors and memory), and by one thread in a row. */
 enum { BATCH = 256, CHUNK = 16 };
 
 struct prefetched {
 	struct sfile *file; /* NULL: taken, or see ->result */
 	int result;
-	char *why; /* where the result is negative */
+	char *why; /* reason for a negative result */
 };
 
 static void open_chunk(size_t chunk, unsigned int thread _unused_, void *data)

@@ -20,7 +20,7 @@ struct walk {
 	struct gather *g;
 	const struct spec *spec;
 	uint32_t session;
-	struct spec_explain *why; /* it leaves nothing, should that be so */
+	struct spec_explain *why; /* notes why nothing is selected */
 	bool has_arcs;		  /* there are call graph files */
 };
 
@@ -51,7 +51,7 @@ static uint64_t hash_image(const struct sname_image *image)
 	return hash_add(hash_add(hash, image->start), image->end);
 }
 
-/* Whether two sessions mean the same file by one name. */
+/* Returns whether one name is the same file in two sessions. */
 static bool same_file(const struct manifest_image *a, const struct manifest_image *b)
 {
 	return !a || !b || !a->build_id.size || !b->build_id.size ||
@@ -66,7 +66,7 @@ static const char *suffix_of(const char *name)
 	return mark && strlen(mark) == 9 && strspn(mark + 1, "0123456789abcdef") == 8 ? mark : "";
 }
 
-/* Names the image: what it is by the path that the manifest knows, and for people with the mark. */
+/* Names the image: by the path in the manifest, and for people with the mark. */
 static void describe_image(struct gather *g, struct gather_image *image)
 {
 	struct sname_image shown = image->id;
@@ -123,7 +123,7 @@ uint32_t gather_add_image(struct gather *g, const struct gather_image *image)
 	return add_image(g, &copy);
 }
 
-/* Whether a call graph file has arcs to an image that is asked for, if not from one. */
+/* Returns whether a call graph file has arcs to a selected image, if not from one. */
 static bool is_callee_wanted(const struct spec *spec, const struct sname *name)
 {
 	struct sname callee = *name;
@@ -173,7 +173,7 @@ static int add_file(const char *path, const struct sname *name, void *data)
 	return 0;
 }
 
-/* Adds what the session's call graph files would be. */
+/* Adds the call graph files that the session's chains are equivalent to. */
 static void add_arcs(struct walk *w)
 {
 	struct gather_session *s = &w->g->sessions[w->session];
@@ -222,7 +222,7 @@ static void add_session(struct gather *g, const char *name, const char *samples)
 	}
 }
 
-/* A session's name from the directory's listing, or its tree given as a path. */
+/* Adds a session by its name, or by the path of its directory. */
 static int add_session_named(struct gather *g, const char *session_dir, const char *name)
 {
 	bool is_tree = spec_session_is_path(name);
@@ -247,7 +247,7 @@ static int list_session(const char *name, void *data)
 	return 0;
 }
 
-/* Whether no session is left of those that are asked for. */
+/* Returns whether all selected sessions are excluded. */
 static bool all_excluded(const struct spec *spec)
 {
 	const struct spec_values *wanted = &spec->of[SPEC_SESSION];

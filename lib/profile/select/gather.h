@@ -35,7 +35,7 @@ struct gather_session {
 	const char *name;	   /* "current" */
 	const char *samples;	   /* directory of the sample files */
 	struct manifest *manifest; /* NULL: the session has none */
-	struct chain_arcs *arcs;   /* NULL: not asked for, or there are none */
+	struct chain_arcs *arcs;   /* NULL: not requested, or there are none */
 };
 
 /* An image that has samples, or an application. One that is in several sessions is one image. */
@@ -51,10 +51,10 @@ struct gather_image {
 };
 
 struct gather_file {
-	const char *path; /* NULL: there is no file, its counts come from chains */
+	const char *path;		    /* NULL: no file, the counts come from chains */
 	const struct chain_arcs_file *arcs; /* these counts, else NULL */
 	uint32_t app, image;		    /* indexes of images */
-	uint32_t callee;		    /* likewise, GATHER_NONE for all but call graph files */
+	uint32_t callee; /* index of an image; GATHER_NONE except for call graph files */
 	uint32_t session;
 	const char *event; /* equal ones are the same pointer, as are cgroups */
 	int64_t count, unit_mask;
@@ -68,7 +68,7 @@ struct gather {
 	size_t image_count, image_room;
 	struct gather_file *files;
 	size_t file_count, file_room;
-	size_t skipped; /* files with invalid names; each was warned of */
+	size_t skipped; /* files with invalid names; each was reported */
 	struct arena arena;
 	struct map image_by_hash; /* index + 1 */
 	struct intern names;	  /* of events and cgroups */
@@ -80,7 +80,7 @@ struct gather {
  * remedy: -ENOENT if there is no such session, -ENODATA if it is empty or nothing is selected. */
 int gather_files(const struct spec *spec, const char *session_dir, bool calls, struct gather **ret,
 		 struct error *err);
-/* How people call image number @image: its path, or the last part of it unless @is_long.
+/* The name of image number @image for people: its path, or the last part of it unless @is_long.
  * Borrowed. */
 const char *gather_image_name(const struct gather *g, uint32_t image, bool is_long);
 /* Where the code of the anonymous region that @f belongs to would be: TGID.jo next to the region's

@@ -7,11 +7,11 @@
 
 #include <string.h>
 
-/* A radix sort takes DIGIT_BITS a pass, FEW_BITS where there are few samples; below SMALL the
- * passes cost more than they save. */
+/* A radix sort takes DIGIT_BITS per pass, FEW_BITS for few samples; below SMALL the passes cost
+ * more than they save. */
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, FEW_BITS = 8, SMALL = 48, LARGE = 256 << 10 };
 
-/* How many samples of a file are read before their pages are given back. */
+/* Number of samples read from a file before their pages are released. */
 enum { STRIDE = 64 << 10 };
 
 uint64_t samples_sum(struct sfile *sf)

@@ -34,7 +34,7 @@ struct samples {
 
 /* Adds the samples of @sf as those of @class; returns their sum. */
 uint64_t samples_read(struct samples *s, struct sfile *sf, uint32_t class);
-/* Likewise, but from sample number *@at on, which it advances, and until @s holds @most samples;
+/* The same, but from sample number *@at on, which it advances, until @s contains @most samples;
  * false at the end of the file. Adds to *@sum. */
 bool samples_read_some(struct samples *s, struct sfile *sf, uint32_t class, size_t *at, size_t most,
 		       uint64_t *sum);

@@ -96,7 +96,7 @@ static int check_values(enum spec_tag tag, const struct spec_values *values, str
 	return 0;
 }
 
-/* Tells a mistyped tag ("evnt:X") from an image whose name has a colon in it. */
+/* Distinguishes a mistyped tag ("evnt:X") from an image with a colon in its name. */
 static int check_path(const char *word, struct error *err)
 {
 	const char *colon = strchr(word, ':');
@@ -142,7 +142,7 @@ int spec_bad_pair(struct error *err)
 			 "of their own, and all specifications are inside them");
 }
 
-/* Takes "{ WORD... }" off the words from *at on. */
+/* Takes "{ WORD... }" from the words at *at. */
 static bool take_braced(char *const *words, size_t count, size_t *at, struct spec_pair *ret,
 			unsigned int which)
 {
@@ -264,8 +264,8 @@ static bool is_or_matches(const char *pattern, const char *name)
 	return !strcmp(pattern, name) || fnmatch(pattern, name, 0) == 0;
 }
 
-/* Whether one pattern is the image: the whole name literally or as a glob, for a pattern without
- * slash the last part of the path, the file that a path means here (links resolved or not), the
+/* Returns whether a pattern matches the image: the whole name, literally or as a glob; without a
+ * slash, the last part of the path; the file at a path on this machine (links resolved or not); the
  * name below the archive. */
 static bool image_matches(const struct spec *spec, const char *pattern,
 			  const struct sname_image *image)
@@ -290,7 +290,7 @@ static bool image_matches(const struct spec *spec, const char *pattern,
 	return is_or_matches(whole, below);
 }
 
-/* Tries all values, so that each that matches is known to be used. */
+/* Tries all values, so that each matching one is marked as used. */
 static bool any_matches(const struct spec *spec, enum spec_tag tag, const struct sname_image *image)
 {
 	const struct spec_values *values = &spec->of[tag];
@@ -347,8 +347,8 @@ static bool number_wanted(const struct spec *spec, enum spec_tag tag, int64_t nu
 	return any;
 }
 
-/* Whether @pattern is the cgroup or one above it: its path, or, without a slash, the name of any
- * on the way. */
+/* Returns whether @pattern is the cgroup or one above it: its path or, without a slash, the name of
+ * any part of it. */
 static bool is_in_cgroup(const char *pattern, const char *cgroup)
 {
 	const char *at = cgroup;
@@ -379,7 +379,7 @@ static bool cgroup_wanted(const struct spec *spec, const char *cgroup)
 	return any;
 }
 
-/* A plain name may be that of either image. */
+/* A plain name can match either image. */
 static bool path_wanted(const struct spec *spec, const struct sname *name)
 {
 	bool image = any_matches(spec, SPEC_PATH, &name->image);
@@ -389,7 +389,7 @@ static bool path_wanted(const struct spec *spec, const struct sname *name)
 	return any_matches(spec, SPEC_PATH, &name->app) || image;
 }
 
-/* Which tag the images do not fit, or -1. */
+/* The tag that rejects the images, or -1. */
 static int reject_images(const struct spec *spec, const struct sname *name)
 {
 	if (spec->of[SPEC_PATH].count && !path_wanted(spec, name))

@@ -69,7 +69,7 @@ struct spec_pair {
 /* Splits the words at the braces. 1, and the caller calls spec_pair_done(); 0 if no word is a
  * brace, or -EINVAL with how they must look. */
 int spec_split(char *const *words, size_t count, struct spec_pair *ret, struct error *err);
-/* Sets the error of spec_split(); -EINVAL. For words outside of the braces that are no options. */
+/* Sets the error of spec_split(); -EINVAL. For words outside the braces that are not options. */
 int spec_bad_pair(struct error *err);
 /* Frees what spec_split() allocated; a zeroed pair is fine. */
 void spec_pair_done(struct spec_pair *pair);
@@ -86,7 +86,7 @@ bool spec_wants_session_dir(const struct spec *spec);
 void spec_set_archive(struct spec *spec, char *directory);
 /* Whether session @name is wanted ("current" where no session is named). */
 bool spec_wants_session(const struct spec *spec, const char *name);
-/* The tag by which the sample file called @name is left out, or -1 if it is wanted. */
+/* The tag that rejects the sample file called @name, or -1 if it is selected. */
 int spec_reject(const struct spec *spec, const struct sname *name);
 
 /* The tag's word before the colon ("" for a plain image), and what it selects by. */

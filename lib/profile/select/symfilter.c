@@ -8,7 +8,7 @@
 
 #include <string.h>
 
-/* A symbol on its way through the lists; demangled when the first entry needs that. */
+/* A symbol being matched with the lists; demangled when first needed. */
 struct candidate {
 	const char *name; /* as linked, or NULL */
 	char *text;	  /* demangled */
@@ -63,7 +63,8 @@ static bool entry_matches(struct candidate *c, const struct symbol_entry *e)
 		return in_image && !strcmp(e->name, "*");
 	if (!e->image)
 		return name_matches(c, e->whole);
-	/* As a pattern the whole would make a set of characters of the brackets. */
+	/* The whole is not tried as a pattern, which would take the brackets for a set of
+	 * characters. */
 	return !strcmp(c->name, e->whole) || (text_of(c) && !strcmp(text_of(c), e->whole)) ||
 	       (in_image && name_matches(c, e->name));
 }

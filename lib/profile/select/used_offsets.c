@@ -11,7 +11,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Chains repeat places: from this number on that is used to keep them few. */
+/* Number of places from which on duplicates are removed early, because chains repeat places. */
 enum { SETTLE_FROM = 1 << 16 };
 
 static int compare(const void *pa, const void *pb)
@@ -41,7 +41,7 @@ void used_offsets_add(struct used_offsets *u, uint64_t offset)
 	u->offsets[u->count++] = offset;
 }
 
-/* A caller's place is where it goes on: the call, whose line is shown, ends there. */
+/* A caller's offset is its return address: the call, whose line is shown, ends there. */
 static void add_return(struct used_offsets *u, uint64_t offset)
 {
 	used_offsets_add(u, offset);
@@ -57,7 +57,7 @@ static void read_file(struct used_offsets_places *p, const struct gather_file *f
 	_cleanup_(sfile_closep) struct sfile *sf = NULL;
 	size_t i;
 
-	if (f->arcs) /* whole chains are read anyway */
+	if (f->arcs) /* whole chains are read in any case */
 		return;
 	if (sfile_open(f->path, &sf, NULL) < 0)
 		return; /* reports of the archive say so */

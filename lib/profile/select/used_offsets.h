@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The offsets in each image at which a profile has samples, arcs or chains: what a compact archive
- * of it must contain.
+ * The offsets in each image at which a profile has samples, arcs or chains: the content of a
+ * compact archive.
  *
  *	struct used_offsets_places p = { 0 };
  *	used_offsets_collect(gather, false, &p);
@@ -17,11 +17,11 @@
 
 struct gather;
 
-/* Of one image, in the unit of its samples; sorted, each once. */
+/* The offsets of one image, relative to the same base as its samples; sorted, each once. */
 struct used_offsets {
 	uint64_t *offsets;
 	size_t count, room;
-	size_t settled; /* while they are collected: the first of them are sorted */
+	size_t settled; /* during collection: the first ones, which are sorted */
 };
 
 struct used_offsets_places {
@@ -29,9 +29,9 @@ struct used_offsets_places {
 	size_t count;
 };
 
-/* Collects what the files of @g have: samples, callers, callees; with @exclude_dependent only of
- * files that are of the application itself; and the frames of all chains. Their images must be
- * in the gather already (chains_open()). The caller calls used_offsets_done(). */
+/* Collects samples, callers and callees from the files of @g (with @exclude_dependent only from
+ * those of the application itself), and the frames of all chains. Their images must be in the
+ * gather already (chains_open()). The caller calls used_offsets_done(). */
 void used_offsets_collect(struct gather *g, bool exclude_dependent,
 			  struct used_offsets_places *ret);
 /* Adds a place; used_offsets_settle() is to be called after the last one. */

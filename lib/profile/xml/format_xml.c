@@ -34,7 +34,7 @@ struct document {
 	size_t count;
 	struct listed *listed; /* by id */
 	size_t listed_count, listed_room;
-	struct map ids; /* by what a symbol is known by: id + 1 */
+	struct map ids; /* by the key of a symbol: id + 1 */
 };
 
 /* The key of an element of the symbol table: the symbol, or image and kind. */
@@ -62,7 +62,7 @@ static uint32_t app_of(const struct row *row)
 	return row->app == GATHER_NONE ? row->image : row->app;
 }
 
-/* The place of the first row with this key: @at where it is new. */
+/* The place of the first row with this key; @at if it is new. */
 static size_t first_place(struct map *places, uint64_t key, size_t at)
 {
 	uintptr_t found = (uintptr_t)map_get(places, key);
@@ -111,7 +111,7 @@ static void place_rows(struct document *d)
 	map_done(&images);
 }
 
-/* Where the share of all samples of the class is at 95 %, in percent. */
+/* Writes the 95 % confidence interval of a share, in percent. */
 static void write_interval(struct xml *x, struct statistics_interval interval)
 {
 	char text[32];
@@ -143,7 +143,7 @@ static void write_counts(struct document *d, const uint64_t *counts)
 	}
 }
 
-/* The sums of the rows from @from up to @to, without. */
+/* Writes the sums of the rows from @from up to @to (exclusive). */
 static void write_sums(struct document *d, size_t from, size_t to)
 {
 	size_t classes = d->report->container->class_count, i, j;
@@ -155,7 +155,7 @@ static void write_sums(struct document *d, size_t from, size_t to)
 	write_counts(d, sums);
 }
 
-/* An end of an arc, @counts: one a class. */
+/* Writes an end of an arc; @counts: one per class. */
 static void write_arc_end(struct document *d, size_t row, bool is_self, const uint64_t *counts)
 {
 	struct xml *x = &d->xml;
@@ -167,7 +167,7 @@ static void write_arc_end(struct document *d, size_t row, bool is_self, const ui
 	xml_close(x, "symbol");
 }
 
-/* Who calls a row, what it calls, and among that its own samples. */
+/* Writes the callers and callees of a row, with its own samples among the latter. */
 static void write_arcs(struct document *d, const struct row *row)
 {
 	const struct callgraph *calls = d->report->calls;
@@ -214,7 +214,7 @@ static void write_symbols(struct document *d, size_t from, size_t to)
 			write_symbol(d, &d->rows[from]);
 }
 
-/* The end of the rows from @from on that are of one image of one application. */
+/* The end of the rows from @from on of one image of one application. */
 static size_t image_end(const struct document *d, size_t from)
 {
 	size_t i = from;
@@ -231,7 +231,8 @@ static void open_image(struct document *d, const char *element, uint32_t image)
 	xml_string(&d->xml, "name", gather_image_name(d->report->gather, image, true));
 }
 
-/* An application from row @from on: its own symbols, then those of the modules; returns its end. */
+/* Writes an application from row @from on: its own symbols, then those of the modules; returns its
+ * end. */
 static size_t write_binary(struct document *d, size_t from)
 {
 	size_t end = from, i = from;
@@ -295,7 +296,7 @@ static void write_symbol_table(struct document *d)
 	xml_close(x, "symboltable");
 }
 
-/* The addresses of one row of symbol @id, numbered from *@number on. */
+/* Writes the addresses of one row of symbol @id, numbered from *@number on. */
 static void write_row_details(struct document *d, const struct row *row, size_t *number)
 {
 	_cleanup_(detail_done) struct detail detail;
@@ -312,7 +313,7 @@ static void write_row_details(struct document *d, const struct row *row, size_t 
 	}
 }
 
-/* Rows of one symbol, in the order in which they were given their numbers. */
+/* Orders rows of one symbol by id. */
 static int compare_ids(const void *pa, const void *pb)
 {
 	const struct placed *a = pa, *b = pb;
@@ -341,7 +342,7 @@ static void write_detail_table(struct document *d)
 	xml_close(x, "detailtable");
 }
 
-/* The code of the symbols, where it can be read. */
+/* Writes the code of the symbols, if it can be read. */
 static void write_bytes_table(struct document *d)
 {
 	struct xml *x = &d->xml;

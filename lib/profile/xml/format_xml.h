@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reports as XML documents in the original's schema (man opreport-output.5).
+ * Reports as XML documents in the schema of OProfile 1.x (man opreport-output.5).
  *
  *	report_xml(&report, stdout);
  */

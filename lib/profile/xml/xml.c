@@ -10,7 +10,7 @@ void xml_declare(struct xml *x)
 	(void)fputs_unlocked("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n", x->out);
 }
 
-/* Ends the tag that is still open, for there is something inside its element. */
+/* Ends the open tag, because its element has content. */
 static void end_tag(struct xml *x)
 {
 	if (x->in_tag)

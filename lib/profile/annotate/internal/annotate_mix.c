@@ -11,7 +11,8 @@
 
 #include <string.h>
 
-/* Lines before the first one of a function, and how many may be caught up with later. */
+/* Lines shown before the first one of a function, and the most lines between two printed ones that
+ * are shown, too. */
 enum { CONTEXT = 5 };
 
 struct text_file {
@@ -80,7 +81,7 @@ static struct text_file *file_called(struct annotate_mix *m, const char *path)
 	return file;
 }
 
-/* The first line to print on the way to @line. */
+/* The first line to print before @line. */
 static unsigned int first_line(const struct text_file *file, unsigned int line, bool is_start)
 {
 	if (is_start)
@@ -101,7 +102,8 @@ static uint64_t hash_calls(const struct lines_call *calls, size_t count)
 	return hash;
 }
 
-/* Adds where the code is from: its line, and the calls through which it came here, one a line. */
+/* Adds the origin of the code: its line, and the calls through which it was inlined, one per
+ * line. */
 static void announce(const struct annotate_mix *m, const struct lines_place *at,
 		     const struct lines_call *calls, size_t count, const char *prefix,
 		     struct strbuf *out)
@@ -120,7 +122,7 @@ static void announce(const struct annotate_mix *m, const struct lines_place *at,
 	strbuf_adds(out, " */\n");
 }
 
-/* Adds the lines of @file up to @line that are to be shown with it. */
+/* Adds the lines of @file up to @line that are shown with it. */
 static void add_lines(const struct text_file *file, unsigned int line, bool is_start,
 		      const char *prefix, struct strbuf *out)
 {

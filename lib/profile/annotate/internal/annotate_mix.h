@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The lines of source above the instructions they became: follows the code of one function after
- * the other and tells what to print before an instruction.
+ * Source lines above the instructions compiled from them: follows the code function by function and
+ * returns what to print before an instruction.
  *
  *	struct annotate_mix *m = annotate_mix_new(lines, sources, names);
  *	annotate_mix_start(m);				at each function
@@ -28,10 +28,10 @@ struct annotate_mix *annotate_mix_new(struct lines *lines, struct sources *sourc
 void annotate_mix_free(struct annotate_mix *m);
 DEFINE_CLEANUP(struct annotate_mix *, annotate_mix_free);
 
-/* Forgets what was printed: another function begins. */
+/* Starts another function: forgets what was printed. */
 void annotate_mix_start(struct annotate_mix *m);
-/* Adds the lines, each behind @prefix, that stand above the instruction at @address: nothing while
- * the source stays on one line. Code of another file is announced by its name and line, code of a
- * call that was inlined, and code behind that, by the calls, too. */
+/* Adds the lines to print above the instruction at @address, each after @prefix; nothing while the
+ * source stays on one line. When the file changes, adds its name and line; when an inlined call
+ * starts or ends, also the calls. */
 void annotate_mix_at(struct annotate_mix *m, uint64_t address, const char *prefix,
 		     struct strbuf *out);

@@ -19,7 +19,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* The symbols of one kernel: sessions can hold samples of several. */
+/* The symbols of one kernel: sessions can contain samples of several. */
 struct source {
 	uint32_t session;
 	const char *suffix;	   /* of the images' names, and of its file in the session */
@@ -29,8 +29,8 @@ struct source {
 struct kernel_binaries {
 	const struct gather *gather;
 	struct kernel_binaries_config config;
-	struct filefind *installed; /* modules in /lib/modules; NULL: not looked for yet */
-	struct source *sources;	    /* those asked for so far */
+	struct filefind *installed; /* modules in /lib/modules; NULL: not searched yet */
+	struct source *sources;	    /* sources used so far */
 	size_t source_count, source_room;
 	bool warned_hidden;
 };
@@ -58,7 +58,7 @@ void kernel_binaries_free(struct kernel_binaries *k)
 	free(k);
 }
 
-/* Whether the kernel that runs now is the one that was profiled. */
+/* Returns whether the running kernel is the one that was profiled. */
 static bool is_running(const struct manifest_image *profiled)
 {
 	struct build_id running = { 0 };
@@ -67,8 +67,8 @@ static bool is_running(const struct manifest_image *profiled)
 	       build_id_equal(&running, &profiled->build_id);
 }
 
-/* Whether nothing was written to @samples since this machine booted: then what is in it was sampled
- * under a kernel that may have been another one. */
+/* Returns whether @samples was not written since this machine booted, so that the samples may be
+ * from another kernel. */
 static bool is_older_than_boot(const char *samples)
 {
 	_cleanup_free_ char *text = NULL;
@@ -85,8 +85,7 @@ static bool is_older_than_boot(const char *samples)
 	return parse_dec(&line, &booted) == 0 && (uint64_t)st.st_mtime < booted;
 }
 
-/* The running kernel's symbols, where no others are there and it can be the one that was profiled.
- */
+/* The running kernel's symbols, if there are no others and it can be the profiled one. */
 static struct kallsyms *load_live(const struct gather_session *s,
 				  const struct manifest_image *profiled)
 {
@@ -136,7 +135,7 @@ static struct kallsyms *load_for(const struct kernel_binaries *k, const struct g
 	return symbols;
 }
 
-/* The symbols of the kernel that @image is or belongs to, read at the first question. */
+/* The symbols of the kernel that @image is or belongs to, read on the first call. */
 static const struct kallsyms *source_of(struct kernel_binaries *k, const struct gather_image *image)
 {
 	size_t i;
@@ -151,8 +150,8 @@ static const struct kallsyms *source_of(struct kernel_binaries *k, const struct 
 	return k->sources[i].kallsyms;
 }
 
-/* The table of kallsyms, whose names it borrows, as one of ours. Addresses are those of the kernel
- * where they are wanted @as_loaded, else they count from the image's start. */
+/* Converts kallsyms to a symtab, which borrows the names. With @as_loaded, addresses are those of
+ * the kernel; otherwise they are relative to the image's start. */
 static struct symtab *convert(const struct kallsyms_image *image, bool as_loaded)
 {
 	struct symtab *st = symtab_new();
@@ -162,7 +161,7 @@ static struct symtab *convert(const struct kallsyms_image *image, bool as_loaded
 		const struct kallsyms_symbol *from = &image->symbols[i];
 		struct symbol to = { .offset = from->address - image->start, .name = from->name };
 
-		/* Of several names at one address the first is the one to show. */
+		/* Of several names at one address, the first is shown. */
 		if (i && from[-1].address == from->address)
 			continue;
 		if (from->address < image->start)
@@ -176,7 +175,7 @@ static struct symtab *convert(const struct kallsyms_image *image, bool as_loaded
 	return st;
 }
 
-/* The symbols of the first file called @name that is no other module than the profiled one. */
+/* The symbols of the first file called @name that can be the profiled module. */
 static struct symtab *load_named(struct filefind *found, const char *name,
 				 const struct gather_image *image, struct elffile **ret_file)
 {
@@ -231,7 +230,7 @@ static struct symtab *load_module_file(struct filefind *found, const struct gath
 	return st;
 }
 
-/* The modules installed for the kernel that the session was made under. */
+/* The modules installed for the kernel of the session. */
 static struct filefind *installed_modules(struct kernel_binaries *k, uint32_t session)
 {
 	struct setup setup = { 0 };
@@ -270,7 +269,7 @@ static void warn_no_vmlinux(struct kernel_binaries *k)
 		 "kernel.perf_event_paranoid at most 1");
 }
 
-/* An image of a kernel's symbols, for reading it again. */
+/* An image of a kernel's symbols, for later reading. */
 struct place {
 	const struct kallsyms *source;
 	char *name;
@@ -292,7 +291,7 @@ static void free_place(void *data)
 	free(at);
 }
 
-/* The symbols that @source has of the image called @name, or NULL; by way of the cache. */
+/* The symbols in @source of the image called @name, or NULL; through the cache. */
 static struct symtab *load_cached(struct kernel_binaries *k, const struct kallsyms *source,
 				  const char *name)
 {
@@ -348,9 +347,9 @@ static struct elffile *try_found(struct filefind *found, const char *name,
 	return ef;
 }
 
-/* The vmlinux of kernel @release (may be NULL): the one that was named, one in the image paths, or
- * where distributions install it. With @id (may be NULL, or empty) it must have that build-id; NULL
- * if there is none. The caller closes. */
+/* The vmlinux of kernel @release (may be NULL): the given one, one in the image paths, or where
+ * distributions install it. With @id (may be NULL or empty) it must have that build-id. NULL if
+ * there is none; caller closes. */
 static struct elffile *find_vmlinux(const struct kernel_binaries_config *where, const char *release,
 				    const struct build_id *id)
 {
@@ -398,7 +397,7 @@ static const struct manifest_image *profiled_kernel(const struct kernel_binaries
 	return s->manifest ? manifest_find(s->manifest, name) : NULL;
 }
 
-/* The kernel's own file, with its symbols. */
+/* Opens the kernel's own file, with its symbols. */
 static bool open_vmlinux(struct kernel_binaries *k, const struct gather_image *image,
 			 struct kernel_binary *ret)
 {
@@ -426,7 +425,7 @@ static bool open_vmlinux(struct kernel_binaries *k, const struct gather_image *i
 	return true;
 }
 
-/* The memory of the kernel, with the symbols of kallsyms. */
+/* Opens the memory of the kernel, with the symbols of kallsyms. */
 static bool open_core(struct kernel_binaries *k, const struct gather_image *image,
 		      const struct kallsyms_image *symbols, struct kernel_binary *ret)
 {
@@ -450,7 +449,7 @@ static bool open_core(struct kernel_binaries *k, const struct gather_image *imag
 	return true;
 }
 
-/* Whether there is a file with the code of the image and its symbols. */
+/* Opens the file with the code and symbols of the image; false if there is none. */
 static bool open_code(struct kernel_binaries *k, const struct gather_image *image,
 		      struct kernel_binary *ret)
 {

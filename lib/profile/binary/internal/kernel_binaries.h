@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Symbols of kernel and modules for a report: from the copy of kallsyms in the session, else that
- * in the archive, else of the kernel that runs now if it is the one that was profiled; of a module
- * that is in none of them from its file, in the image paths or in /lib/modules. Each source is read
- * once a report.
+ * Symbols of kernel and modules for a report: from the copy of kallsyms in the session, else from
+ * the one in the archive, else from the running kernel if it is the one that was profiled; for a
+ * module in none of them, from its file in the image paths or in /lib/modules. Each source is read
+ * once per report.
  */
 #pragma once
 
@@ -18,22 +18,22 @@ struct symcache;
 struct symtab;
 
 struct kernel_binaries_config {
-	const char *root;	/* before every path; "" for this machine */
+	const char *root;	/* prefix of every path; "" for this machine */
 	struct filefind *found; /* files to search for modules and vmlinux */
-	struct symcache *cache; /* for what is read of kallsyms; or NULL */
-	bool code;		/* files with code are wanted, and come first */
+	struct symcache *cache; /* cache for symbols of kallsyms; or NULL */
+	bool code;		/* files with code are preferred */
 	const char *vmlinux;	/* with @code: the kernel's, or NULL */
 };
 
-/* What is known of the kernel or a module. */
+/* The symbols and the file of the kernel or a module. */
 struct kernel_binary {
-	struct symtab *symtab; /* NULL where there are none: why is warned of once */
+	struct symtab *symtab; /* NULL if there are none, with one warning */
 	struct elffile *file;  /* with the code, held by ->symtab; or NULL */
-	const char *no_code;   /* why, where code was wanted and there is none; a literal */
+	const char *no_code;   /* why there is no code, if requested; a literal */
 };
 
-/* Sources for the sessions of @g, which is borrowed as is all that @config points at. Caller frees.
- */
+/* Creates the sources for the sessions of @g. Borrows @g and everything in @config. Caller
+ * frees. */
 struct kernel_binaries *kernel_binaries_new(const struct gather *g,
 					    const struct kernel_binaries_config *config);
 /* NULL is fine. */

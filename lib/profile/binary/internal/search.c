@@ -24,7 +24,7 @@ static bool is_profiled(const struct search *s, const struct elffile *ef)
 	if (m && m->build_id.size)
 		return id && build_id_equal(id, &m->build_id);
 	if (!m)
-		return true; /* nothing to hold it against but the time, see search_check_time() */
+		return true; /* only the time can be compared, see search_check_time() */
 	return (!m->size || m->size == elffile_size(ef)) &&
 	       (!m->mtime || m->mtime == elffile_mtime(ef));
 }
@@ -53,8 +53,8 @@ static bool try_file(struct search *s, const char *path)
 	return false;
 }
 
-/* Where the host had a file that its process saw elsewhere: in a container, say. NULL if it is not
- * known to have been anywhere else; caller frees. */
+/* The path on the host of a file that its process saw elsewhere, for example in a container. NULL
+ * if unknown; caller frees. */
 static char *host_path(const struct search *s, const char *root)
 {
 	const struct manifest_image *m = s->image->manifest;
@@ -92,7 +92,7 @@ static char *own_root(const char *file, const char *path)
 								    : NULL;
 }
 
-/* Looks below the process's own root first: what a container has was made for what it runs. */
+/* Looks below the process's own root first: a container's debug files match its programs. */
 static int open_debug(const struct search *s, const struct elffile *ef, struct elffile **ret)
 {
 	_cleanup_free_ char *own = own_root(elffile_path(ef), s->path);
@@ -118,7 +118,7 @@ struct elffile *search_debug(const struct search *s, const struct elffile *ef)
 	return NULL;
 }
 
-/* The first few in full: after an update of the system there are many. */
+/* Reports the first few in full: after an update of the system there are many. */
 static void warn_changed(const struct search *s)
 {
 	const struct manifest_image *m = s->image->manifest;
@@ -176,7 +176,7 @@ bool search_file(struct search *s, enum binary_why *ret)
 	return found;
 }
 
-/* Whether what is at @path can be the profiled file. */
+/* Returns whether the file at @path can be the profiled one. */
 static bool may_be(const struct manifest_image *m, const char *path, struct stat *ret)
 {
 	return stat(path, ret) == 0 && S_ISREG(ret->st_mode) &&

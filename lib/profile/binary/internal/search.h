@@ -29,10 +29,10 @@ struct symcache;
 
 enum {
 	ROOTS_MAX = 16,
-	WARNINGS_MAX = 3 /* of files that have changed; the others are only counted */
+	WARNINGS_MAX = 3 /* warnings about changed files; further ones are only counted */
 };
 
-/* Paths of what was downloaded for an image, each NULL where nothing was. */
+/* Paths of downloaded files of an image; NULL: none. */
 struct fetched {
 	char *file, *debug;
 };
@@ -40,7 +40,7 @@ struct fetched {
 struct binaries {
 	const struct gather *gather;
 	const char *root;
-	/* Where debug files are looked for: the root, then the image paths, which may be roots. */
+	/* Roots to look for debug files: the root, then the image paths, which may be roots. */
 	const char *roots[ROOTS_MAX];
 	size_t root_count;
 	char *root_copies[ROOTS_MAX];
@@ -49,12 +49,12 @@ struct binaries {
 	struct binary *kept;	 /* one per image; NULL: none is kept */
 	struct symcache *cache;	 /* NULL: symbols come from the files */
 	struct fetched *fetched; /* one per image, ->image_count of them */
-	size_t image_count;	 /* of the gather when this was made */
+	size_t image_count;	 /* number of images at creation */
 	size_t opened;
-	size_t changed; /* images whose file is another one now */
+	size_t changed; /* images whose file has changed */
 };
 
-/* One image on its way to its symbols. */
+/* The search for the file of one image. */
 struct search {
 	struct binaries *bs;
 	uint32_t number; /* of the image in the gather */
@@ -73,8 +73,8 @@ struct search search_for(struct binaries *bs, uint32_t image, const struct sfile
 /* Looks for the file: below each root at its paths, then in the image paths by its name, then among
  * what was downloaded. True with s->ef; the caller closes that and s->changed. */
 bool search_find(struct search *s);
-/* Likewise, but warns of a file that is not the profiled one, and closes s->changed. False with
- * the reason. */
+/* The same, but warns about a file that is not the profiled one, and closes s->changed. Returns
+ * false with the reason in *@ret. */
 bool search_file(struct search *s, enum binary_why *ret);
 /* The debug file of @ef: one on this machine, else the one that was downloaded, else the symbols
  * embedded in @ef; NULL if there is none. Caller closes. */
@@ -84,6 +84,6 @@ struct elffile *search_debug(const struct search *s, const struct elffile *ef);
 char *search_unopened(const struct search *s, struct stat *ret);
 /* Whether a debug file with that build-id is installed. */
 bool search_has_debug(const struct search *s, const struct build_id *id);
-/* Warns if @mtime is not that in the sample file's header: all that there is to check in sessions
+/* Warns if @mtime is not that in the sample file's header: the only check possible in sessions
  * without a manifest. */
 void search_check_time(const struct search *s, const char *path, uint64_t mtime);

@@ -26,7 +26,7 @@ struct compact {
 	struct used_offsets_places used;
 };
 
-/* Without symbols there is the file alone, which binary_find() leaves to its caller. */
+/* Closes a file without symbols, which binary_find() leaves to its caller. */
 static void close_found(struct binary *b)
 {
 	if (!b->symtab) {
@@ -45,7 +45,7 @@ static int write_image(struct compact *c, const struct archive_file *f, struct e
 
 	binary_open(c->binaries, f->image, f->header, &b);
 	if (!b.file && !binary_find(c->binaries, f->image, f->header, &b)) {
-		/* Replaced since the files were listed: as if it had been so before. */
+		/* The file was replaced after the files were listed. */
 		log_warn("%s: the file is no longer the one that was profiled; skipped", f->from);
 		return 0;
 	}
@@ -55,7 +55,7 @@ static int write_image(struct compact *c, const struct archive_file *f, struct e
 	return r;
 }
 
-/* The code of a kernel or module, where it was found when the archive was planned. */
+/* Writes the code of a kernel or module from where archive_plan() found it. */
 static int write_code(struct compact *c, const struct archive_file *f, struct error *err)
 {
 	_cleanup_(binary_close) struct binary b = { 0 };
@@ -76,7 +76,7 @@ static int write_code(struct compact *c, const struct archive_file *f, struct er
 
 /* --- kernel symbols --- */
 
-/* Whether @image is the one called @name of the kernel whose symbols @f has. */
+/* Returns whether @image is the one called @name of the kernel with the symbols @f. */
 static bool is_of_kernel(const struct archive_file *f, const struct gather_image *image,
 			 const char *name)
 {
@@ -91,8 +91,8 @@ static bool is_of_kernel(const struct archive_file *f, const struct gather_image
 	return !strcmp(is_kernel ? "" : image->display, name);
 }
 
-/* The places of the kernel or module; NULL where it has no samples. Two images of one name are of
- * two kernels. */
+/* The used offsets of the kernel or module; NULL if it has no samples. Two images of one name
+ * belong to two kernels. */
 static const struct used_offsets *used_of_kernel(const struct compact *c,
 						 const struct archive_file *f, const char *name)
 {
@@ -114,7 +114,8 @@ static size_t next_address(const struct kallsyms_image *image, size_t i)
 	return i;
 }
 
-/* Symbols have no size: one ends where the next begins, which is written for that. */
+/* Adds the used symbols. Symbols have no size: each ends where the next begins, so that is written,
+ * too. */
 static void add_symbols(const struct kallsyms_image *image, const struct used_offsets *used,
 			struct strbuf *out)
 {
@@ -182,7 +183,7 @@ static int write_kallsyms(struct compact *c, const struct archive_file *f, struc
 	return put_kernel(c, f, k, err);
 }
 
-/* The running kernel's. */
+/* Writes the running kernel's symbols. */
 static int write_live_kernel(struct compact *c, struct error *err)
 {
 	const struct archive_file live = { .to = "/proc/kallsyms", .session = GATHER_NONE };
@@ -205,7 +206,7 @@ static int write_file(struct compact *c, const struct archive_file *f, struct er
 	case ARCHIVE_CODE:
 		return write_code(c, f, err);
 	case ARCHIVE_KALLSYMS:
-		return 0; /* after the code, which refers to more of them */
+		return 0; /* kernel symbols follow the code, which refers to more of them */
 	}
 	return 0;
 }

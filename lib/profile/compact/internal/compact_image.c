@@ -12,10 +12,10 @@
 
 #include <string.h>
 
-/* What is kept of a symbol. */
+/* The parts of a symbol to keep. */
 enum { KEEP_NAME = 1, KEEP_CODE = 2 };
 
-/* A list of addresses; it grows. */
+/* A growing list of addresses. */
 struct places {
 	uint64_t *list;
 	size_t count, room;
@@ -29,7 +29,7 @@ struct cutting {
 	uint8_t *keep; /* of each symbol that is a whole one */
 	struct elf_subset_run *runs;
 	size_t run_count, run_room;
-	struct places asked; /* where somebody will ask for the line */
+	struct places asked; /* addresses whose lines will be looked up */
 	struct elf_subset_symbol *symbols;
 	size_t symbol_count, symbol_room;
 	const char *strings, *strings_end; /* of the file's own .symtab */
@@ -62,7 +62,8 @@ static void keep_at(struct cutting *c, uint64_t offset, uint8_t what)
 		c->keep[sym->whole] |= what;
 }
 
-/* Symbols inside one that is kept cut it in pieces; without them it would be another one. */
+/* Keeps symbols inside a kept one: they cut it into pieces, and without them it would cover more
+ * code. */
 static void keep_inner(struct cutting *c)
 {
 	const struct symtab *st = c->b->symtab;
@@ -91,7 +92,7 @@ static int compare_runs(const void *pa, const void *pb)
 	return (a->start > b->start) - (a->start < b->start);
 }
 
-/* The pieces of all symbols whose code is kept, by address, joined where they touch. */
+/* Collects the pieces of all symbols whose code is kept, by address, joined if adjacent. */
 static void collect_runs(struct cutting *c)
 {
 	const struct symtab *st = c->b->symtab;
@@ -118,7 +119,7 @@ static void collect_runs(struct cutting *c)
 	c->run_count = kept;
 }
 
-/* Called for every address that the code refers to: a listing will name it. */
+/* Called for every address that the code refers to, which a listing will name. */
 static void keep_name(uint64_t address, struct strbuf *out, void *data)
 {
 	struct cutting *c = data;
@@ -129,8 +130,8 @@ static void keep_name(uint64_t address, struct strbuf *out, void *data)
 		keep_at(c, offset, KEEP_NAME);
 }
 
-/* Reads the code that is kept for the names it needs and the places of its instructions. Where the
- * machine is not known here, nobody will disassemble it. */
+/* Disassembles the kept code for the names it refers to and the addresses of its instructions. If
+ * its machine is unknown here, nobody will disassemble it. */
 static void read_code(struct cutting *c)
 {
 	_cleanup_(disasm_freep) struct disasm *d = NULL;
@@ -153,7 +154,7 @@ static void read_code(struct cutting *c)
 
 /* --- symbols --- */
 
-/* Names of .symtab stand there; the pointers of the symbol table are into the same bytes. */
+/* Finds the string table of .symtab, which the pointers of the symbol table point into. */
 static void find_strings(struct cutting *c)
 {
 	struct elf_section section;
@@ -168,7 +169,7 @@ static void find_strings(struct cutting *c)
 	c->strings_end = c->strings + data->d_size;
 }
 
-/* The name that gprof sees behind @name; ".", which it does not like, where there is none. */
+/* The name that gprof sees after @name; ".", which gprof rejects, if there is none. */
 static const char *name_behind(const struct cutting *c, const char *name)
 {
 	const char *next;
@@ -227,7 +228,7 @@ static void sort_places(struct places *p)
 	p->count = n;
 }
 
-/* The inlined calls of the code from ->start on, copied: the next question forgets them. */
+/* The inlined calls of the code from ->start on; a copy, because the next lookup discards them. */
 struct chain {
 	uint64_t start;
 	struct lines_call *calls;
@@ -282,7 +283,7 @@ static void copy_calls(struct chain *c, struct lines *lines, uint64_t address,
 	c->start = address;
 }
 
-/* Asks for the line of every place, in their order, and writes down what changes. */
+/* Looks up the line of every place, in order, and writes each change. */
 static void copy_lines(struct cutting *c, struct lines *lines, struct line_table *to)
 {
 	struct chain chain = { 0 };
@@ -345,7 +346,8 @@ static void cut(struct cutting *c)
 	c->keep = xcalloc(symtab_count(c->b->symtab) + 1, sizeof(*c->keep));
 	for (i = 0; i < c->used->count; i++)
 		keep_at(c, c->used->offsets[i], KEEP_CODE);
-	/* A file whose samples are in none of its symbols is no file without symbols. */
+	/* Keep one name, so that a file whose samples are in no symbol does not look like one
+	 * without symbols. */
 	c->keep[symtab_at(c->b->symtab, 0)->whole] |= KEEP_NAME;
 	collect_runs(c);
 	read_code(c);
@@ -354,7 +356,8 @@ static void cut(struct cutting *c)
 	collect_symbols(c);
 }
 
-/* Kernel symbols stand in a file of their own, which is written by these places. */
+/* Adds the names' addresses to @u, because kernel symbols are written to a separate file from
+ * these. */
 static void note_names(const struct cutting *c, struct used_offsets *u)
 {
 	size_t i, n = symtab_count(c->b->symtab);

@@ -22,8 +22,8 @@ size_t pack_format_padded(size_t size)
 	return (size + PACK_BLOCK - 1) / PACK_BLOCK * PACK_BLOCK;
 }
 
-/* Octal digits with zeros before and a NUL behind them; a number that is too large for that in
- * bytes, as GNU tar writes it. */
+/* Writes octal digits with leading zeros and a NUL; a number too large for that in binary, as GNU
+ * tar does. */
 static void put_number(char *block, struct field f, uint64_t value)
 {
 	char text[32];
@@ -61,7 +61,7 @@ static int get_number(const char *block, struct field f, uint64_t *ret)
 	return 0;
 }
 
-/* The sum of all bytes, with blanks for the sum itself. */
+/* The sum of all bytes, taking the checksum field as blanks. */
 static uint64_t sum_of(const char *block)
 {
 	uint64_t sum = 0;
@@ -124,7 +124,7 @@ int pack_format_parse(const char block[PACK_BLOCK], struct pack_header *ret)
 	return 0;
 }
 
-/* Cuts the next record off: its length in digits, a blank, then the rest up to its newline. */
+/* Takes the next record: its length in digits, a blank, then the rest up to its newline. */
 static bool next_record(const char **at, const char *end, const char **ret, size_t *ret_size)
 {
 	const char *start = *at, *digits = start;

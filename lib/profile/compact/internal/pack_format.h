@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The parts of POSIX tar ("ustar" with pax records) that a pack is made of. A file is a header of
- * one block, then its bytes, filled up with zeros to whole blocks. Before it may stand a file of
- * kind 'x' that holds records "LENGTH KEY=VALUE\n", of which "path" is the file's real name. Two
+ * one block, then its bytes, filled up with zeros to whole blocks. It may be preceded by a file of
+ * kind 'x' that contains records "LENGTH KEY=VALUE\n", of which "path" is the file's real name. Two
  * blocks of zeros end it.
  *
  *	char block[PACK_BLOCK];
@@ -36,12 +36,12 @@ void pack_format_header(const char *name, int kind, uint64_t size, uint64_t mtim
 /* The record for a key and its value; caller frees. */
 char *pack_format_record(const char *key, const char *value);
 
-/* Takes a header apart: 0, or -EBADMSG if it is none. A link count, a name in two parts and the
- * like, which no pack has, are ignored: the kind says that it is no regular file. */
+/* Parses a header: 0, or -EBADMSG if it is invalid. Link targets, split names and other fields that
+ * no pack has are ignored: the kind shows that it is not a regular file. */
 int pack_format_parse(const char block[PACK_BLOCK], struct pack_header *ret);
-/* Whether the block is one of the end. */
+/* Returns whether the block is an end marker. */
 bool pack_format_is_end(const char block[PACK_BLOCK]);
-/* Finds the value of @key in @size bytes of records; false if they have none or make no sense. The
- * value is not terminated. */
+/* Finds the value of @key in @size bytes of records; false if it is missing or the records are
+ * malformed. The value is not terminated. */
 bool pack_format_find(const char *records, size_t size, const char *key, const char **ret,
 		      size_t *ret_size);

@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <zstd.h>
 
-/* Of memory that decompressing may need for what lies back: far more than a writer makes it. */
+/* Limit on the window of the decompressor: far more than the writer uses. */
 enum { WINDOW_LOG_MAX = 27 };
 
 /* Bytes of a file are handled in pieces of this size. */
@@ -24,9 +24,9 @@ struct unpack {
 	char *piece; /* as in the file */
 	size_t room;
 	ZSTD_inBuffer in;
-	bool is_frame_end; /* all that was taken out so far is checked and whole */
+	bool is_frame_end; /* everything read so far is complete and verified */
 	uint64_t bytes, files;
-	char *name; /* by a record, of the file that follows; or NULL */
+	char *name; /* name of the next file, from a record; or NULL */
 	char *buffer;
 	struct error *err;
 };
@@ -36,7 +36,7 @@ static int bad(struct unpack *u, const char *why)
 	return error_set(u->err, -EBADMSG, "%s: %s", u->path, why);
 }
 
-/* Reads on where nothing is left to decompress. 1, 0 at the end of the file, or negative. */
+/* Reads more input if none is left. Returns 1; 0 at the end of the file; or -errno. */
 static int refill(struct unpack *u)
 {
 	ssize_t n;
@@ -51,7 +51,7 @@ static int refill(struct unpack *u)
 	return n > 0;
 }
 
-/* Takes exactly @size bytes out. */
+/* Reads exactly @size decompressed bytes. */
 static int take(struct unpack *u, char *ret, size_t size)
 {
 	ZSTD_outBuffer out = { ret, size, 0 };
@@ -81,7 +81,7 @@ static int take_padding(struct unpack *u, uint64_t size)
 	return take(u, block, (size_t)(-size % PACK_BLOCK));
 }
 
-/* A piece of zeros leaves a hole. */
+/* Returns whether a piece is all zeros, which become a hole. */
 static bool is_zero(const char *bytes, size_t size)
 {
 	return size == 0 || (!bytes[0] && !memcmp(bytes, bytes + 1, size - 1));
@@ -189,7 +189,7 @@ static int take_entry(struct unpack *u, const struct pack_header *h)
 	return take_file(u, h, name);
 }
 
-/* Behind the last file: a block of zeros, then the end of what is compressed, checked. */
+/* Checks the end: a block of zeros, then the end of the compressed data, verified. */
 static int check_end(struct unpack *u)
 {
 	char block[PACK_BLOCK], extra;
@@ -235,7 +235,7 @@ static int unpack_all(struct unpack *u)
 	return r < 0 ? r : check_end(u);
 }
 
-/* zstd's own magic number tells other files from damaged ones. */
+/* zstd's own magic number distinguishes other files from damaged ones. */
 static int check_magic(struct unpack *u)
 {
 	int r = refill(u);

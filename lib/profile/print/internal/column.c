@@ -77,7 +77,7 @@ static void write_percent(const struct cell *cell, struct strbuf *out)
 	add_share(cell, cell->counts[cell->class], out);
 }
 
-/* How the row changed, and whether that means anything. */
+/* Writes how the row changed, and whether that is significant. */
 static void write_difference(const struct cell *cell, struct strbuf *out)
 {
 	double percent;
@@ -223,7 +223,8 @@ static unsigned int longest_app(const struct report *r)
 	return longest;
 }
 
-/* Addresses of one length make a straight column. What is kept of a row ends with its highest. */
+/* Returns the length of the longest address, so that the column is aligned. The last kept address
+ * of a row is its highest. */
 static unsigned int longest_address(const struct report *r)
 {
 	const struct container *c = r->container;

@@ -24,8 +24,8 @@ struct cell {
 	const struct row *row;
 	const struct detail *detail; /* the address of the row that it is about; NULL: all */
 	size_t class;
-	const uint64_t *counts; /* of each class: the row's, or of a part of it */
-	const uint64_t *totals; /* of each class: what percentages are of */
+	const uint64_t *counts; /* of each class: of the row, or of a part of it */
+	const uint64_t *totals; /* of each class: the base of percentages */
 	uint64_t sum;		/* of the class, of all rows up to this one */
 	unsigned int room;	/* characters that it may have, 0: any number */
 	unsigned int width;	/* of the column */
@@ -34,10 +34,10 @@ struct cell {
 struct column {
 	const char *head;
 	unsigned int width; /* in characters, at least */
-	unsigned int most;  /* at most, where what is in it is longer; that then sticks out */
+	unsigned int most;  /* limit of the width; longer cells stick out */
 	bool per_class;	    /* occurs once for each class, next to its neighbours */
-	bool of_detail;	    /* says something of a single address, too */
-	bool is_share;	    /* in colour where it is large */
+	bool of_detail;	    /* also applies to a single address */
+	bool is_share;	    /* in colour if it is large */
 	bool (*is_shown)(const struct report *r);
 	/* Characters of the longest cell, or more; NULL: never longer than ->width. */
 	unsigned int (*longest)(const struct report *r);

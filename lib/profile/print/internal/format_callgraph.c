@@ -22,19 +22,19 @@ struct printer {
 	struct table table;
 	struct strbuf line, cell;
 	struct arena arena;
-	const char **names; /* of each row: its cells that are the same in every block */
-	/* One a class: */
+	const char **names; /* by row: its cells that are the same in every block */
+	/* One per class: */
 	uint64_t *sums;	    /* of the block's rows above the function, then of those below */
-	uint64_t *in_block; /* of these, so far */
+	uint64_t *in_block; /* the part of these so far */
 	uint64_t *running;  /* of the functions so far */
 	size_t hidden_arcs; /* below the threshold in their blocks */
 	FILE *out;
 };
 
-/* What a line shows of its row. */
+/* The parts of a row that a line shows. */
 struct line {
 	size_t row;
-	const uint64_t *counts, *totals; /* one a class */
+	const uint64_t *counts, *totals; /* one per class */
 	uint64_t *running;
 	bool in_block; /* a caller or callee */
 	bool is_self;
@@ -77,7 +77,7 @@ static void write_number(struct printer *p, const struct table_place *place, con
 			   used < place->width ? MIN(place->width - used, sizeof(blanks) - 1) : 1);
 }
 
-/* The cells of a row that are the same in each block, written once: of each run of neighbouring
+/* The cells of a row that are the same in each block, written once: for each run of neighbouring
  * columns its length, as a size_t, and its text. */
 static const char *constant_cells(struct printer *p, const struct line *l)
 {
@@ -146,7 +146,7 @@ static void print_arc(struct printer *p, const struct arc *arc, size_t row, cons
 				      .in_block = true });
 }
 
-/* The callers, those of most arcs last, next to the function. */
+/* Prints the callers; those with the most arcs come last, next to the function. */
 static void print_callers(struct printer *p, size_t row)
 {
 	const struct arc_list *list = &p->graph->callers;
@@ -172,7 +172,8 @@ static void print_self(struct printer *p, size_t row)
 				   .is_self = true });
 }
 
-/* The callees, those of most arcs first; the function's own samples stand among them. */
+/* Prints the callees, those with the most arcs first, with the function's own samples among
+ * them. */
 static void print_callees(struct printer *p, size_t row)
 {
 	const struct arc_list *list = &p->graph->callees;

@@ -17,7 +17,7 @@ struct csv_line {
 	const uint64_t *counts;
 };
 
-/* Adds a field with its comma, in quotes where it has what would end it (RFC 4180). */
+/* Adds a field with its comma, in quotes if it contains a delimiter (RFC 4180). */
 static void add_text(struct strbuf *line, const char *text)
 {
 	const char *quote;
@@ -120,7 +120,7 @@ static void write_line(const struct csv_line *l, struct strbuf *line)
 		add_text(line, "");
 }
 
-/* The columns before those of the classes. */
+/* The columns before the classes. */
 static const struct {
 	const char *head;
 	void (*write)(const struct csv_line *l, struct strbuf *line);
@@ -151,7 +151,7 @@ static void write_samples(const struct csv_line *l, size_t class, struct strbuf 
 	add_number(line, l->counts[class]);
 }
 
-/* Percentages are of all samples of the class, those of an address and an arc, too. */
+/* All percentages, also of addresses and arcs, are of all samples of the class. */
 static void write_percent(const struct csv_line *l, size_t class, struct strbuf *line)
 {
 	strbuf_addf(line, ",%.9g", percent_of(l, class));
@@ -184,7 +184,7 @@ static void write_before_percent(const struct csv_line *l, size_t class, struct 
 	strbuf_addf(line, ",%.9g", container_share(before_of(l, class), total));
 }
 
-/* "new" or "gone" where there is no number. */
+/* "new" or "gone" instead of a number. */
 static void write_difference(const struct csv_line *l, size_t class, struct strbuf *line)
 {
 	bool significant;
@@ -293,7 +293,7 @@ static void write_record(const struct csv_line *l, struct strbuf *line, FILE *ou
 	print_line(l->report, line, out);
 }
 
-/* What calls row number @row and what it calls: lines about the other ends. */
+/* Writes lines about the callers and callees of row number @row. */
 static void write_arcs(const struct report *r, size_t row, struct strbuf *line, FILE *out)
 {
 	const struct arc_list *callers = &r->calls->callers, *callees = &r->calls->callees;

@@ -61,7 +61,7 @@ static void write_losses(const struct losses *l, const char *name, struct json *
 	json_close(j, ']');
 }
 
-/* Where the percentages are at 95 %. */
+/* Writes the 95 % confidence intervals of the percentages. */
 static void write_intervals(const struct report *r, const uint64_t *counts, const uint64_t *totals,
 			    struct json *j)
 {
@@ -121,7 +121,7 @@ static void write_details(const struct report *r, const struct row *row, struct 
 	json_close(j, ']');
 }
 
-/* Rows that are not there; with percentages where they are still in the totals. */
+/* Writes the rows left out, with percentages if they are part of the totals. */
 static void write_left_out(const struct report *r, const char *name, size_t rows,
 			   const uint64_t *counts, const uint64_t *totals, struct json *j)
 {
@@ -142,7 +142,7 @@ static void write_left_out(const struct report *r, const char *name, size_t rows
 	json_close(j, '}');
 }
 
-/* What names the row: the members of an object that its caller opens and closes. */
+/* Writes the members that name the row, in an object that the caller opens and closes. */
 static void write_place(const struct report *r, const struct row *row, struct json *j)
 {
 	json_string(j, "image", gather_image_name(r->gather, row->image, true));
@@ -162,8 +162,8 @@ static void write_place(const struct report *r, const struct row *row, struct js
 	write_line(&row->place, j);
 }
 
-/* The rows at the other ends of a row's arcs; percentages are of all of these arcs, and of the
- * row's own samples @own, where not NULL. */
+/* Writes the rows at the other ends of a row's arcs; percentages are of these arcs plus the row's
+ * own samples @own, if not NULL. */
 static void write_arcs(const struct report *r, const char *name, const struct arc_list *list,
 		       size_t row, const uint64_t *own, struct json *j)
 {
@@ -188,7 +188,7 @@ static void write_arcs(const struct report *r, const char *name, const struct ar
 	json_close(j, ']');
 }
 
-/* What the row was in the first of two profiles, and what that means. */
+/* Writes the row's counts in the first of two profiles, and whether the change is significant. */
 static void write_difference(const struct report *r, const struct row *row, struct json *j)
 {
 	const struct container *c = r->container;
@@ -235,7 +235,7 @@ static void write_row(const struct report *r, size_t index, struct json *j)
 	json_close(j, '}');
 }
 
-/* Which two profiles the rows are of. */
+/* Writes which two profiles are compared. */
 static void write_comparison(const struct report *r, struct json *j)
 {
 	size_t i;

@@ -8,16 +8,16 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Of a class: nine digits, a blank, seven characters of percent; a blank and as many of the ends of
- * an interval. */
+/* Widths of a class: nine digits, a blank, seven characters of percent; a blank and seven
+ * characters for each end of an interval. */
 enum { HEAD_WIDTH = 17, PERCENT_WIDTH = 8 };
 
 /* The applications' sums, and the rows of each. */
 struct summary {
 	const struct report *report;
-	struct container apps;	 /* a row an application, its image the application's */
-	const struct row **rows; /* by application, each one's in the report's order */
-	size_t *first;		 /* of each image as application: its part of ->rows */
+	struct container apps;	 /* one row per application, its image the application's */
+	const struct row **rows; /* by application, in the report's order within each */
+	size_t *first;		 /* by image as application: its part of ->rows */
 	size_t *count;
 };
 
@@ -75,7 +75,7 @@ static void print_errors(const struct container *c, uint64_t count, uint64_t tot
 	(void)fprintf(out, "%s %s ", low, high);
 }
 
-/* One line: the counts as they are, percentages of @whole's (of all samples if NULL). */
+/* Prints one line: the counts, and their percentages of @whole (of all samples if NULL). */
 static void print_row(const struct report *r, const struct row *row, const uint64_t *whole,
 		      FILE *out)
 {
@@ -115,7 +115,7 @@ static void print_heads(const struct report *r, FILE *out)
 	(void)fputs("\n", out);
 }
 
-/* Takes what is not shown away from the rows, and from then on counts it. */
+/* Removes rows that are not shown, and counts them. */
 static void cut_rows(const struct report *r, struct container *c)
 {
 	container_cut(c, r->view->threshold);
@@ -131,7 +131,8 @@ static void hide_image(struct summary *s, const struct row *row)
 	s->apps.hidden_rows++;
 }
 
-/* The images of an application, indented; nothing where all is in the application itself. */
+/* Prints the images of an application, indented; nothing if all samples are in the application
+ * itself. */
 static void print_images(struct summary *s, const struct row *app, FILE *out)
 {
 	const struct row *const *rows = s->rows + s->first[app->image];
@@ -150,7 +151,7 @@ static void print_images(struct summary *s, const struct row *app, FILE *out)
 	}
 }
 
-/* Images alone: copies their rows, since some of them are cut away. */
+/* Prints images without applications. Copies their rows, because some are removed. */
 static void print_merged(const struct report *r, FILE *out)
 {
 	const struct container *c = r->container;

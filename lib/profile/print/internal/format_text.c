@@ -11,7 +11,7 @@
 
 enum { WRITE_SIZE = 64 << 10 };
 
-/* The list on its way out: one line after the other. */
+/* State while the list is printed. */
 struct printing {
 	const struct table *table;
 	struct strbuf text; /* lines that are not written yet */
@@ -24,8 +24,7 @@ static void flush(struct printing *p)
 	strbuf_clear(&p->text);
 }
 
-/* Prints a line of the cells that are like @like, but for class, sum and width; @sums: one a class.
- */
+/* Prints a line of cells like @like, with their own class, sum and width; @sums: one per class. */
 static void print_line(struct printing *p, const struct cell *like, const uint64_t *sums)
 {
 	size_t i;
@@ -56,7 +55,7 @@ static void add_counts(uint64_t *sums, const uint64_t *counts, size_t n)
 		sums[i] += counts[i];
 }
 
-/* The addresses of a row, their percentages of the row's samples or of all. */
+/* Prints the addresses of a row, with percentages of the row's samples or of all. */
 static void print_details(struct printing *p, const struct row *row)
 {
 	const struct report *r = p->table->report;

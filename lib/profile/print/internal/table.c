@@ -31,7 +31,7 @@ void table_add_cell(struct strbuf *line, const char *text, unsigned int width)
 		pad(line, text_width(text), width);
 }
 
-/* What makes a share stand out, or NULL. */
+/* The escape sequence that highlights a large share, or NULL. */
 static const char *colour_of(double percent)
 {
 	static const char red[] = "\033[31m", green[] = "\033[32m";
@@ -58,8 +58,8 @@ void table_write_cell(struct strbuf *line, const struct table_place *place, cons
 		pad(line, used, place->width);
 }
 
-/* Places the columns from @from on that stand once, or once for @class; returns the first that does
- * not. */
+/* Places the columns from @from on that occur once, or once for @class; returns the first other
+ * one. */
 static size_t place_run(struct table *t, size_t from, size_t class)
 {
 	size_t n, i;
@@ -71,7 +71,7 @@ static size_t place_run(struct table *t, size_t from, size_t class)
 	return i;
 }
 
-/* Puts the columns in order: those of one class together. */
+/* Orders the columns: those of one class are neighbours. */
 static void place_columns(struct table *t)
 {
 	size_t classes = t->report->container->class_count, n, i = 0, next, class;
@@ -86,7 +86,7 @@ static void place_columns(struct table *t)
 	}
 }
 
-/* Widens the columns to what is in them, as far as they go; the last one needs no width. */
+/* Widens the columns to their content, up to their limits; the last one needs no width. */
 static void fit_columns(struct table *t)
 {
 	size_t i;
@@ -138,8 +138,8 @@ void table_print_heads(const struct table *t, FILE *out)
 		      t->report->view->colour ? "\033[0m" : "");
 }
 
-/* Sees to it that lines fit the terminal, where there is one: columns have their least width where
- * names would have no room otherwise, and names are cut to what is left. */
+/* Makes lines fit the terminal, if there is one: shrinks columns to their minimum if names would
+ * have no room otherwise, and cuts names to the rest. */
 static void fit_terminal(struct table *t)
 {
 	enum { NAME_LEAST = 24, BESIDE_CALLS = 9 };

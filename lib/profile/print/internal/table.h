@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The columns of the symbol list where they stand in one report: those that are shown, in order,
- * those of one class together, as wide as what is in them. Formatters of text print through it.
+ * The columns of the symbol list in one report: those that are shown, in order, with those of one
+ * class together, as wide as their content. Text formatters print through it.
  *
  *	struct table t;
  *	table_init(&t, report);
@@ -33,7 +33,7 @@ struct table {
 	struct table_place *places;
 	size_t count;
 	unsigned int room; /* characters for the last column, 0: any number */
-	bool is_tight;	   /* no other column may be wider than it is */
+	bool is_tight;	   /* columns must not be wider than their minimum */
 };
 
 /* Places the columns of @report, which has its rows; the caller calls table_done(). */
@@ -42,15 +42,15 @@ void table_init(struct table *t, const struct report *report);
 void table_done(struct table *t);
 /* Characters that a cell may have at most; 0: any number. */
 unsigned int table_room(const struct table *t, const struct table_place *place);
-/* Prints the heads of the columns, and over them, where there are several classes, which is which.
- */
+/* Prints the heads of the columns; with several classes, their names above. */
 void table_print_heads(const struct table *t, FILE *out);
-/* Prints what was taken out of the rows of @c, for a threshold, as too many, or as not chosen. */
+/* Prints what was removed from the rows of @c: below the threshold, beyond the first ones, or not
+ * selected. */
 void table_print_left_out(const struct report *r, const struct container *c, FILE *out);
 /* Appends @text and blanks up to @width columns, at least one; no blanks if that is 0. */
 void table_add_cell(struct strbuf *line, const char *text, unsigned int width);
-/* Appends the cell as its column writes it, in colour where a share is large, and blanks
- * likewise. */
+/* Appends the cell as its column writes it, in colour if the share is large, and blanks as
+ * table_add_cell() does. */
 void table_write_cell(struct strbuf *line, const struct table_place *place,
 		      const struct cell *cell);
 /* Drops the blanks at the end of @line. */

@@ -14,27 +14,27 @@
 #include <errno.h>
 #include <string.h>
 
-/* One symbol of an image, or its code outside of all symbols. */
+/* A symbol of an image, or its code outside all symbols. */
 struct slot {
 	uint32_t row;		   /* id + 1 of its row for the current application, 0: none yet */
-	struct row_symbol *symbol; /* its name in the container, for all applications */
+	struct row_symbol *symbol; /* its name in the container, shared by all applications */
 };
 
-/* An image at an end of some arc. */
+/* An image at an end of an arc. */
 struct place {
 	bool is_open;
 	struct binary binary;
-	struct slot *slots; /* one a symbol, and a last one for what is in no symbol */
+	struct slot *slots; /* one per symbol, and a last one for code in no symbol */
 	size_t symbol_count;
-	struct placer *placer; /* finds lines, where they are asked for */
+	struct placer *placer; /* finds lines, if requested */
 };
 
 struct collect {
 	struct populate_job *job;
-	struct place *places; /* one an image of the gather */
+	struct place *places; /* one per image of the gather */
 	struct samples batch; /* arcs of one file */
 	struct samples arcs;  /* of all, resolved */
-	uint32_t app;	      /* whose files are being read */
+	uint32_t app;	      /* the application whose files are being read */
 };
 
 /* --- places --- */
@@ -62,7 +62,7 @@ static struct slot *slot_of_row(const struct collect *c, const struct row *row)
 	return &p->slots[row->kind == ROW_SYMBOL ? row->symbol_index : p->symbol_count];
 }
 
-/* Lets the slots of open images know the rows that there are for the application (or forget). */
+/* Sets the rows of the application in the slots of open images, or clears them. */
 static void load_rows(struct collect *c, const uint32_t *ids, size_t count, bool know)
 {
 	size_t i;
@@ -78,7 +78,7 @@ static void load_rows(struct collect *c, const uint32_t *ids, size_t count, bool
 	}
 }
 
-/* The id of the row for symbol number @index of an image, or for what is in none. */
+/* The id of the row for symbol number @index of an image, or for code in no symbol. */
 static uint32_t row_of(struct collect *c, uint32_t image, size_t index)
 {
 	struct place *p = &c->places[image];
@@ -115,7 +115,7 @@ static void swap_halves(struct samples *s)
 		s->samples[i].offset = s->samples[i].offset << 32 | s->samples[i].offset >> 32;
 }
 
-/* Which slot an offset belongs to; looks from *at on, for offsets come sorted. */
+/* The slot of an offset; searches from *at on, because offsets come sorted. */
 static size_t find_slot(const struct place *p, size_t *at, uint64_t offset)
 {
 	const struct symtab *st = p->binary.symtab;
@@ -128,8 +128,8 @@ static size_t find_slot(const struct place *p, size_t *at, uint64_t offset)
 	return sym && sym->offset <= offset ? sym->whole : p->symbol_count;
 }
 
-/* Sorts the batch and puts row ids in place of the offsets in the upper halves; these are @back
- * bytes behind the code that is meant. */
+/* Sorts the batch and replaces the offsets in the upper halves by row ids; these offsets are @back
+ * bytes after the code in question. */
 static void resolve_upper(struct collect *c, uint32_t image, uint64_t back)
 {
 	struct samples *s = &c->batch;
@@ -161,8 +161,9 @@ static void keep_batch(struct collect *c)
 	samples_clear(&c->batch);
 }
 
-/* The caller's offset is where its callee returns to, behind the call, which may be the last thing
- * a function does. Only where user code was interrupted is it the very instruction. */
+/* The distance from a caller's offset to its code. The offset is the return address, after the
+ * call, which may be the last instruction of a function. Only for interrupted user code it is the
+ * instruction itself. */
 static uint64_t caller_back(const struct sfile_header *h)
 {
 	return !h->is_kernel && h->cg_to_is_kernel ? 0 : 1;
@@ -207,7 +208,7 @@ static uint32_t app_slot(const struct collect *c, uint32_t app)
 	return app == GATHER_NONE ? (uint32_t)c->job->gather->image_count : app;
 }
 
-/* Whether a file has arcs that are wanted. */
+/* Returns whether a file has selected arcs. */
 static bool is_wanted(const struct collect *c, const struct gather_file *f)
 {
 	if (f->callee == GATHER_NONE)
@@ -229,14 +230,14 @@ static uint32_t app_of_row(const struct collect *c, size_t i)
 	return app_slot(c, c->job->out->rows[i].app);
 }
 
-/* Sorts @count things by @app_of them, which is at most the number of images + 1. */
+/* Sorts @count items by @app_of, which is at most the number of images + 1. */
 static struct by_app sort_by_app(const struct collect *c, size_t count,
 				 uint32_t (*app_of)(const struct collect *c, size_t i))
 {
 	size_t apps = c->job->gather->image_count + 2, i;
 	struct by_app by = { xcalloc(count + 1, sizeof(*by.ids)),
 			     xcalloc(apps + 2, sizeof(*by.first)) };
-	uint32_t *next = by.first + 1; /* which then shift into their places */
+	uint32_t *next = by.first + 1; /* which end up shifted into place */
 
 	for (i = 0; i < count; i++)
 		next[app_of(c, i) + 1]++;
@@ -247,7 +248,7 @@ static struct by_app sort_by_app(const struct collect *c, size_t count,
 	return by;
 }
 
-/* Opens the images that the application's arcs touch. Only the caller's header is in the file. */
+/* Opens the images at the ends of the application's arcs. The file has only the caller's header. */
 static void open_places(struct collect *c, const uint32_t *files, size_t count)
 {
 	size_t i;

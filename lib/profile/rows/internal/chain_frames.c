@@ -18,9 +18,9 @@ struct place {
 	bool is_open, is_kernel;
 	struct binary binary;
 	size_t symbol_count;
-	uint32_t *rows; /* id + 1 of each symbol's row, a last one for what is in no symbol */
+	uint32_t *rows; /* id + 1 of each symbol's row, and of the row for code in no symbol */
 	struct lines *lines;
-	struct inline_rows *inlined; /* NULL: inlined functions are not asked for, or not known */
+	struct inline_rows *inlined; /* NULL: inlined functions are not requested, or unknown */
 };
 
 struct chain_frames {
@@ -29,8 +29,8 @@ struct chain_frames {
 	struct binaries *binaries;
 	bool inlines;
 	struct place *places;
-	/* Where the functions of a frame stand in ->ids, + 1: their number, then themselves; by
-	 * return address, by the very address. */
+	/* Index + 1 of a frame's functions in ->ids: their number, then the functions; by return
+	 * address, and by address. */
 	struct map by_frame[2];
 	uint32_t *ids;
 	size_t id_count, id_room;
@@ -73,7 +73,7 @@ static bool looks_like_kernel(const struct gather *g, uint32_t image)
 	return i->id.kind == SNAME_KERN || !strcmp(i->display, "/proc/kallsyms");
 }
 
-/* The header of a sample file of the image, for its time and whether it is the kernel's. */
+/* The header of a sample file of the image, for its time and whether it is the kernel. */
 static struct sfile_header header_of(const struct gather *g, uint32_t image)
 {
 	struct sfile_header header = { .is_kernel = looks_like_kernel(g, image) };
@@ -90,7 +90,7 @@ static struct sfile_header header_of(const struct gather *g, uint32_t image)
 	return header;
 }
 
-/* An image's place, opened where it was not. */
+/* The place of an image, which is opened if necessary. */
 static struct place *open_place(struct chain_frames *f, uint32_t image)
 {
 	struct place *p = &f->places[image];
@@ -116,7 +116,7 @@ bool chain_frames_is_kernel(struct chain_frames *f, uint32_t image)
 	return open_place(f, image)->is_kernel;
 }
 
-/* Adds a row for @sym, or for what is in no symbol of the image: its id. */
+/* Adds a row for @sym, or for code of the image in no symbol; returns its id. */
 static uint32_t add_row(struct chain_frames *f, uint32_t image, const struct symbol *sym)
 {
 	struct place *p = &f->places[image];
@@ -153,7 +153,7 @@ static void add_id(struct chain_frames *f, uint32_t id)
 	f->ids[f->id_count++] = id;
 }
 
-/* Adds the functions that the code at @offset is of to ->ids: their number, then themselves. */
+/* Adds the functions of the code at @offset to ->ids: their number, then the functions. */
 static void resolve(struct chain_frames *f, uint32_t image, uint64_t offset)
 {
 	struct place *p = open_place(f, image);

@@ -10,7 +10,7 @@
 
 struct known {
 	struct inline_rows_call call;
-	const char *function; /* as lines know it */
+	const char *function; /* as in lines.h */
 };
 
 struct inline_rows {

@@ -2,7 +2,7 @@
 /*
  * Inlined functions as rows of a report: with --inlines, inlined code counts for the function that
  * was called, not for the symbol that contains it. All inlined calls of a function in an image are
- * one row; if lines are shown, all those on one line.
+ * one row; if lines are shown, there is one row for each line.
  *
  *	struct inline_rows *in = inline_rows_new(&container, lines, true);
  *	n = inline_rows_find(in, address, &calls);
@@ -19,13 +19,13 @@ struct lines;
 
 struct inline_rows_call {
 	struct row_symbol *symbol; /* the function, kept by the container */
-	struct row_place place;	   /* of the call, if places tell calls apart */
-	uint64_t address;	   /* start of its code that was asked for first */
+	struct row_place place;	   /* of the call, if places distinguish calls */
+	uint64_t address;	   /* start of its code that was first looked up */
 	uint32_t row;		   /* set by the caller: number of its row; UINT32_MAX at first */
 };
 
-/* The inlined calls of the image that @lines describes. @c keeps the names; both are borrowed.
- * Caller frees. */
+/* Creates the inlined calls of the image of @lines. @c keeps the names; both are borrowed. Caller
+ * frees. */
 struct inline_rows *inline_rows_new(struct container *c, struct lines *lines, bool by_place);
 /* NULL is fine. */
 void inline_rows_free(struct inline_rows *in);

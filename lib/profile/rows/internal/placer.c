@@ -8,7 +8,7 @@
 struct placer {
 	struct container *container;
 	struct lines *lines;
-	struct map files; /* by the pointer that lines gave: the container's copy */
+	struct map files; /* by the pointer from lines.h: the container's copy */
 };
 
 struct placer *placer_new(struct container *c, const struct elffile *ef,

@@ -15,7 +15,7 @@ static char *number_or_all(int64_t value)
 	return value == SNAME_ALL ? xstrdup("all") : xasprintf("%" PRId64, value);
 }
 
-/* What a file has where the tag wants something else; caller frees. */
+/* The value of a file that the tag rejects; caller frees. */
 static char *value_of(enum spec_tag tag, const struct sname *name)
 {
 	switch (tag) {
@@ -74,12 +74,12 @@ void spec_explain_note(struct spec_explain *n, int tag, const struct sname *name
 		return;
 	n->parts[tag].rejected++;
 	note_value(&n->parts[tag], value_of((enum spec_tag)tag, name));
-	/* A plain name may be that of either image. */
+	/* A plain name can match either image. */
 	if (tag == SPEC_PATH)
 		note_value(&n->parts[tag], value_of(SPEC_IMAGE, name));
 }
 
-/* " (available: A, B)"; where files have nothing but "all", they were not separated by this. */
+/* " (available: A, B)"; if files have only "all", they are not separated by this. */
 static void add_present(struct strbuf *out, enum spec_tag tag, const struct spec_explain_part *part)
 {
 	size_t i;
@@ -94,7 +94,7 @@ static void add_present(struct strbuf *out, enum spec_tag tag, const struct spec
 	strbuf_adds(out, part->more ? ", ...)" : ")");
 }
 
-/* The part as it was given. */
+/* Adds the part as given. */
 static void add_given(struct strbuf *out, const struct spec *spec, enum spec_tag tag)
 {
 	const struct spec_values *values = &spec->of[tag];

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Explains why a specification selects nothing: which part of it rejected how many files, and what
- * these files have instead. Parts are tried in order, so each is about the files that the parts
- * before it accepted.
+ * these files have instead. Parts are tried in order, each on the files that the previous ones
+ * accepted.
  *
  *	struct spec_explain n = { 0 };
  *	tag = spec_reject(spec, &name);
@@ -21,8 +21,8 @@ enum { SPEC_EXPLAIN_SHOWN_MAX = 8 };
 
 struct spec_explain_part {
 	size_t rejected;		       /* files left out */
-	char *present[SPEC_EXPLAIN_SHOWN_MAX]; /* what they have, each once */
-	size_t more;			       /* files that have what did not fit */
+	char *present[SPEC_EXPLAIN_SHOWN_MAX]; /* their values, each once */
+	size_t more;			       /* number of files with further values */
 };
 
 struct spec_explain {
