@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/macro.h"
+#include "stats/counters.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +25,7 @@ struct feature_ops;
 /* The state of every feature starts with this. */
 struct feature {
 	const struct feature_ops *ops;
+	struct feature_stats stats;
 };
 
 /* Receives a count: @value of the derived event @index at @pc. */
@@ -56,7 +58,7 @@ struct feature_ops {
 		     const uint64_t *words);
 	void (*keep_in)(struct feature *f, const char *directory);
 	/* Prints the feature's section of the statistics. */
-	void (*print_stats)(const struct feature *f, FILE *out);
+	void (*print_stats)(const struct feature_stats *stats, FILE *out);
 };
 
 /* Creates the feature that derives these events on the machine under @root; caller frees. Returns

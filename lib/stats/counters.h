@@ -150,6 +150,13 @@ struct driver_stats {
 #undef X
 };
 
+/* Of the samples of an extended feature; only the log has them. Arrays are by enum ibs_kind. */
+struct feature_stats {
+	uint64_t ibs_samples[2], ibs_words[2], ibs_incomplete[2];
+	uint64_t ibs_events; /* derived from these samples */
+	uint64_t offcpu_us;
+};
+
 struct record_stats {
 #define X(name, ...) uint64_t name;
 	COUNTERS_OF_RECORD(X)
@@ -157,6 +164,7 @@ struct record_stats {
 	/* Samples with a call chain, by why it ends: "chain_complete" and so on in stats/. They are
 	 * samples as well. */
 	uint64_t chain_ends[CHAIN_END_COUNT_];
+	struct feature_stats feature;
 };
 
 struct driver_cpu_stats {

@@ -43,8 +43,34 @@ static const uint64_t stream[] = { ESC,
 
 static const char program[] = "{root}/bin/p/{dep}/{root}/bin/p/TIMER.0.0.all.all.all";
 
+/* A sample in the program, and one of a counter after that of the event: 5 us off the CPU. */
+static const uint64_t stream_with_offcpu[] = {
+	ESC,
+	EVBUF_CPU_SWITCH,
+	0,
+	ESC,
+	EVBUF_USER_ENTER,
+	ESC,
+	EVBUF_CTX_SWITCH,
+	7,
+	1,
+	ESC,
+	EVBUF_CTX_TGID,
+	7,
+	ESC,
+	EVBUF_COOKIE_SWITCH,
+	1,
+	0x10,
+	0,
+	ESC,
+	EVBUF_WEIGHT,
+	5,
+	0x20,
+	1,
+};
+
 /* Records the stream in a file below @dir; caller frees the path. */
-static char *recorded(const char *dir)
+static char *recorded_words(const char *dir, const uint64_t *words, size_t count)
 {
 	char *path = path_join(dir, "stream");
 	struct cookie_table *cookies = cookie_table_new();
@@ -56,10 +82,15 @@ static char *recorded(const char *dir)
 	cookie_define(cookies,
 		      &(struct cookie_image){ .cookie = 1, .kind = COOKIE_FILE, .path = image });
 	CHECK_EQ(stream_file_create(path, &event, 1, cookies, &tee, NULL), 0);
-	CHECK_EQ(stream_file_words(stream, ARRAY_SIZE(stream), tee), 0);
+	CHECK_EQ(stream_file_words(words, count, tee), 0);
 	CHECK_EQ(stream_file_close(tee, &(struct driver_stats){ .sample_received = 4 }, NULL), 0);
 	cookie_table_free(cookies);
 	return path;
+}
+
+static char *recorded(const char *dir)
+{
+	return recorded_words(dir, stream, ARRAY_SIZE(stream));
 }
 
 static struct collector *open_collector(const char *dir, const char *stream_path, const char *tee)
@@ -274,7 +305,34 @@ static void statistics_go_on_after_a_change_of_settings(void)
 	CHECK_STR(after, before);
 }
 
+static void those_of_an_extended_feature_go_on_too(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path =
+		recorded_words(dir, stream_with_offcpu, ARRAY_SIZE(stream_with_offcpu));
+	_cleanup_free_ char *session = path_join(dir, "session"), *after = NULL;
+	_cleanup_(collector_freep) struct collector *c = NULL;
+	struct collector_config config = {
+		.driver = "replay",
+		.drive = { .replay_path = path, .derived.offcpu = true },
+		.record = { .session_dir = session, .session_name = "current", .no_vmlinux = true },
+	};
+	int i;
+
+	if (!CHECK(collector_new(&config, &c, NULL) == 0))
+		return;
+	for (i = 0; i < 2; i++) {
+		CHECK_EQ(collector_start(c, NULL), 0);
+		CHECK_EQ(collector_sync(c, true, NULL), 1);
+		CHECK_EQ(collector_stop(c, NULL), 0);
+		config.drive.derived.offcpu_blocked = true;
+		CHECK_EQ(collector_change(c, &config, true, NULL), 0);
+	}
+	after = printed_stats(c);
+	CHECK(strstr(after, "Nr. off-CPU microseconds  : 10\n"));
+}
+
 TESTS(T(a_replayed_stream_is_recorded_with_its_statistics), T(the_session_says_what_was_sampled),
       T(a_second_writer_is_refused), T(a_driver_nobody_knows_is_refused),
       T(reset_empties_the_session), T(save_moves_the_session_once), T(what_is_teed_replays_alike),
-      T(statistics_go_on_after_a_change_of_settings))
+      T(statistics_go_on_after_a_change_of_settings), T(those_of_an_extended_feature_go_on_too))

@@ -37,8 +37,6 @@ struct ibs {
 	bool branch_target;
 	struct ibs_log log;
 	uint64_t reserved[IBS_REGS];
-	uint64_t samples[IBS_KIND_COUNT_], words[IBS_KIND_COUNT_], incomplete[IBS_KIND_COUNT_];
-	uint64_t derived_events;
 };
 
 /* Finds the bits that have no meaning on this processor. */
@@ -111,13 +109,13 @@ static void ibs_sample(struct feature *f, uint64_t code, const uint64_t *words, 
 	uint64_t regs[IBS_REGS] = { 0 }, value;
 	size_t i;
 
-	x->samples[kind]++;
-	x->words[kind] += ibs_words(f, code);
+	f->stats.ibs_samples[kind]++;
+	f->stats.ibs_words[kind] += ibs_words(f, code);
 	/* Both kinds: offset, linear address, then the registers. */
 	for (i = 0; i < (kind == IBS_OP ? (size_t)IBS_REGS : 1); i++)
 		regs[i] = join(words + 3 + 2 * i) & ~x->reserved[i];
 	if (kind == IBS_OP && regs[IBS_DATA1] & IBS_DATA1_RIP_INVALID) {
-		x->incomplete[kind]++;
+		f->stats.ibs_incomplete[kind]++;
 		return;
 	}
 	for (i = 0; i < x->derived.event_count; i++) {
@@ -126,7 +124,7 @@ static void ibs_sample(struct feature *f, uint64_t code, const uint64_t *words, 
 		value = e->kind == kind ? ibs_event_value(e, regs) : 0;
 		if (!value)
 			continue;
-		x->derived_events++;
+		f->stats.ibs_events++;
 		emit(i, words[0], value, data);
 	}
 }
@@ -145,18 +143,18 @@ static void ibs_keep_in(struct feature *f, const char *directory)
 	((struct ibs *)f)->log.directory = xstrdup(directory);
 }
 
-static void ibs_print_stats(const struct feature *f, FILE *out)
+static void ibs_print_stats(const struct feature_stats *stats, FILE *out)
 {
-	const struct ibs *x = (const struct ibs *)f;
-
 	(void)fprintf(out, "\n-- OProfile Extended-Feature Statistics --\n");
 	(void)fprintf(out, "Nr. IBS Fetch samples     : %" PRIu64 " (%" PRIu64 " entries)\n",
-		      x->samples[IBS_FETCH], x->words[IBS_FETCH]);
-	(void)fprintf(out, "Nr. IBS Fetch incompletes : %" PRIu64 "\n", x->incomplete[IBS_FETCH]);
+		      stats->ibs_samples[IBS_FETCH], stats->ibs_words[IBS_FETCH]);
+	(void)fprintf(out, "Nr. IBS Fetch incompletes : %" PRIu64 "\n",
+		      stats->ibs_incomplete[IBS_FETCH]);
 	(void)fprintf(out, "Nr. IBS Op samples        : %" PRIu64 " (%" PRIu64 " entries)\n",
-		      x->samples[IBS_OP], x->words[IBS_OP]);
-	(void)fprintf(out, "Nr. IBS Op incompletes    : %" PRIu64 "\n", x->incomplete[IBS_OP]);
-	(void)fprintf(out, "Nr. IBS derived events    : %" PRIu64 "\n", x->derived_events);
+		      stats->ibs_samples[IBS_OP], stats->ibs_words[IBS_OP]);
+	(void)fprintf(out, "Nr. IBS Op incompletes    : %" PRIu64 "\n",
+		      stats->ibs_incomplete[IBS_OP]);
+	(void)fprintf(out, "Nr. IBS derived events    : %" PRIu64 "\n", stats->ibs_events);
 }
 
 const struct feature_ops feature_ibs = {

@@ -8,11 +8,6 @@
 
 #include <inttypes.h>
 
-struct offcpu_feature {
-	struct feature feature;
-	uint64_t us;
-};
-
 static void offcpu_free(struct feature *f)
 {
 	free(f);
@@ -20,13 +15,13 @@ static void offcpu_free(struct feature *f)
 
 static struct feature *offcpu_init(const struct evderived *derived, const char *root _unused_)
 {
-	struct offcpu_feature *x;
+	struct feature *f;
 
 	if (!derived->offcpu)
 		return NULL;
-	x = xcalloc(1, sizeof(*x));
-	x->feature.ops = &feature_offcpu;
-	return &x->feature;
+	f = xcalloc(1, sizeof(*f));
+	f->ops = &feature_offcpu;
+	return f;
 }
 
 static size_t offcpu_words(const struct feature *f, uint64_t code)
@@ -37,17 +32,13 @@ static size_t offcpu_words(const struct feature *f, uint64_t code)
 
 static void offcpu_counted(struct feature *f, uint64_t value)
 {
-	struct offcpu_feature *x = (struct offcpu_feature *)f;
-
-	x->us += value;
+	f->stats.offcpu_us += value;
 }
 
-static void offcpu_print_stats(const struct feature *f, FILE *out)
+static void offcpu_print_stats(const struct feature_stats *stats, FILE *out)
 {
-	const struct offcpu_feature *x = (const struct offcpu_feature *)f;
-
 	(void)fprintf(out, "\n-- OProfile Extended-Feature Statistics --\n");
-	(void)fprintf(out, "Nr. off-CPU microseconds  : %" PRIu64 "\n", x->us);
+	(void)fprintf(out, "Nr. off-CPU microseconds  : %" PRIu64 "\n", stats->offcpu_us);
 }
 
 const struct feature_ops feature_offcpu = {

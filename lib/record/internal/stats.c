@@ -41,6 +41,8 @@ void record_stats(const struct record *rec, struct record_stats *ret)
 		ret->lost_samplefile += jitting_lost(rec->jitting);
 	ret->chains_lost = chain_recorder_lost(rec->trace);
 	memcpy(ret->chain_ends, chain_recorder_ends(rec->trace), sizeof(ret->chain_ends));
+	if (rec->feature)
+		ret->feature = rec->feature->stats;
 	ret->extended_lost += store_lost(rec->store, STORE_LOST_EXTENDED);
 	/* The stream may continue, but for now it ends in the middle of a record. */
 	ret->incomplete_code += rec->pending_count > 0;
@@ -93,5 +95,5 @@ void record_print_stats(const struct record *rec, const struct record_stats *tot
 			(void)fprintf(out, "Nr. %s: %" PRIu64 "\n", c->log, value);
 	}
 	if (rec->feature)
-		rec->feature->ops->print_stats(rec->feature, out);
+		rec->feature->ops->print_stats(&totals->feature, out);
 }

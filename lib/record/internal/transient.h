@@ -70,9 +70,8 @@ struct record {
 
 	struct kernel_images *kernel;
 	struct sampled_images *binaries;
-	struct jitting *jitting;  /* NULL: JIT code is not looked up */
-	struct feature *feature;  /* or NULL */
-	uint64_t feature_samples; /* samples of the feature */
+	struct jitting *jitting; /* NULL: JIT code is not looked up */
+	struct feature *feature; /* or NULL */
 	const struct cookie_table *cookies;
 	struct intern cgroups;
 	struct event *events; /* events of the configuration, then of the feature */
