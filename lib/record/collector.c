@@ -6,12 +6,11 @@
 #include "base/mem.h"
 #include "identity/cookie.h"
 #include "stream/stream_file.h"
-#include "event/cpu_type.h"
 #include "parser/parser.h"
 #include "record/stream_outlet.h"
 #include "record/internal/spending.h"
+#include "record/internal/totals.h"
 #include "sfile/session.h"
-#include "sfile/setup.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -31,16 +30,11 @@ struct collector {
 	struct stream_outlet *outlet; /* borrowed, or NULL */
 	struct quota *quota;
 	bool setup_due; /* setup could not be written when the session began */
-	char *session_dir, *session_name, *samples, *root;
+	char *session_dir, *session_name, *samples;
 	int lock;
 	bool running;
-	/* Totals of the drivers and records before collector_change(). */
-	struct driver_stats past_driver;
-	struct record_stats past_record;
-	struct driver_cpu_stats *past_cpus;
-	unsigned int past_cpu_count;
-	struct driver_stats written; /* the part of this run that stats/ already contains */
-	uint64_t written_ns;
+	struct totals totals; /* of the drivers and records before collector_change() */
+	uint64_t written_ns;  /* when the counters were last written to stats/ */
 };
 
 /* Takes words of the event buffer from the driver; an evbuf_sink. */
@@ -79,11 +73,10 @@ void collector_free(struct collector *c)
 	cookie_table_free(c->cookies);
 	if (c->lock >= 0)
 		(void)close(c->lock);
-	free(c->past_cpus);
+	totals_done(&c->totals);
 	free(c->session_dir);
 	free(c->session_name);
 	free(c->samples);
-	free(c->root);
 	free(c);
 }
 
@@ -143,28 +136,6 @@ static int open_record(struct collector *c, const struct collector_config *confi
 	return r;
 }
 
-/* Writes to the session what is sampled, for the headers of reports. */
-static int write_setup(struct collector *c, struct error *err)
-{
-	struct setup s = { .driver = xstrdup(c->ops->why(c->driver)) };
-	const struct event *events;
-	size_t i, count;
-	int r;
-
-	events = c->ops->events(c->driver, &count);
-	s.cpu_type = xstrdup(cpu_type_detect(c->root, event_clock_only(events, count))->key);
-	s.separate = record_separation(c->record);
-	setup_describe_machine(&s, c->root);
-	for (i = 0; i < count; i++)
-		setup_add_event(&s, events[i].name, events[i].count, events[i].unit_mask,
-				events[i].rate_hz);
-	r = session_create(c->session_dir, c->session_name, err);
-	if (r == 0)
-		r = setup_write(c->samples, &s, err);
-	setup_done(&s);
-	return r;
-}
-
 void collector_quota(const struct collector *c, struct quota_reading *ret)
 {
 	quota_read(c->quota, ret);
@@ -186,7 +157,6 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 	c->session_dir = xstrdup(config->record.session_dir);
 	c->session_name = xstrdup(config->record.session_name);
 	c->samples = session_samples(c->session_dir, c->session_name);
-	c->root = xstrdup(config->record.root ? config->record.root : "");
 	c->cookies = cookie_table_new();
 	c->parser = config->parser;
 	cookie_table_parser(c->cookies, c->parser);
@@ -210,20 +180,12 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 	return 0;
 }
 
-/* All fields of the structs of totals are 64-bit numbers. */
-static void add_totals(void *to, const void *from, size_t bytes)
-{
-	for (size_t i = 0; i < bytes / sizeof(uint64_t); i++)
-		((uint64_t *)to)[i] += ((const uint64_t *)from)[i];
-}
-
 void collector_stats(const struct collector *c, struct driver_stats *driver,
 		     struct record_stats *record)
 {
 	c->ops->stats(c->driver, driver);
 	record_stats(c->record, record);
-	add_totals(driver, &c->past_driver, sizeof(*driver));
-	add_totals(record, &c->past_record, sizeof(*record));
+	totals_add(&c->totals, driver, record);
 	driver->parser_lost = parser_lost(c->parser);
 }
 
@@ -232,37 +194,22 @@ void collector_cpu_stats(const struct collector *c, unsigned int cpu, struct dri
 	*ret = (struct driver_cpu_stats){ 0 };
 	if (c->ops->cpu_stats)
 		c->ops->cpu_stats(c->driver, cpu, ret);
-	if (cpu < c->past_cpu_count)
-		add_totals(ret, &c->past_cpus[cpu], sizeof(*ret));
+	totals_add_cpu(&c->totals, cpu, ret);
 }
 
 /* Adds the growth of the driver's counters to stats/. */
 static int write_driver_stats(struct collector *c, struct error *err)
 {
-	const struct counter *counter;
 	struct record_stats record;
 	struct driver_stats now;
-	int r = 0;
 
 	collector_stats(c, &now, &record);
-	for (size_t i = 0; r == 0 && (counter = counter_at(i)); i++) {
-		uint64_t value, *written;
-
-		if (counter->source != COUNTER_OF_DRIVER)
-			continue;
-		value = counter_value(counter, &now, NULL);
-		written = counter_place(counter, &c->written);
-		if (value > *written)
-			r = session_stat_add(c->samples, counter->name, value - *written, err);
-		if (r == 0)
-			*written = value;
-	}
-	return r;
+	return totals_write(&c->totals, &now, c->samples, err);
 }
 
 static int try_write_stats(struct collector *c, struct error *err)
 {
-	int r = c->setup_due ? write_setup(c, err) : 0;
+	int r = c->setup_due ? record_write_setup(c->record, c->ops->why(c->driver), err) : 0;
 
 	if (r < 0)
 		return r;
@@ -330,7 +277,7 @@ int collector_start(struct collector *c, struct error *err)
 
 	if (c->running)
 		return 0;
-	r = write_setup(c, err);
+	r = record_write_setup(c->record, c->ops->why(c->driver), err);
 	if (r == 0 && c->ops != &driver_replay)
 		record_prepare(c->record);
 	if (r == 0)
@@ -424,31 +371,6 @@ int collector_reopen(struct collector *c, struct error *err)
 
 /* --- another configuration --- */
 
-static void keep_record_totals(struct collector *c, const struct record *rec)
-{
-	struct record_stats record;
-
-	record_stats(rec, &record);
-	add_totals(&c->past_record, &record, sizeof(record));
-}
-
-static void keep_driver_totals(struct collector *c)
-{
-	unsigned int cpu, count = (unsigned int)MAX(sysconf(_SC_NPROCESSORS_CONF), 1);
-	struct driver_cpu_stats of_cpu;
-	struct driver_stats driver;
-
-	c->ops->stats(c->driver, &driver);
-	add_totals(&c->past_driver, &driver, sizeof(driver));
-	if (!c->past_cpus)
-		c->past_cpus = xcalloc(count, sizeof(*c->past_cpus));
-	c->past_cpu_count = count;
-	for (cpu = 0; cpu < count && c->ops->cpu_stats; cpu++) {
-		c->ops->cpu_stats(c->driver, cpu, &of_cpu);
-		add_totals(&c->past_cpus[cpu], &of_cpu, sizeof(of_cpu));
-	}
-}
-
 /* Replaces the driver by a new one. */
 static int renew_driver(struct collector *c, const struct collector_config *config,
 			struct error *err)
@@ -459,7 +381,7 @@ static int renew_driver(struct collector *c, const struct collector_config *conf
 
 	if (r < 0)
 		return r;
-	keep_driver_totals(c);
+	totals_keep_driver(&c->totals, c->ops, c->driver);
 	c->ops->shutdown(c->driver);
 	c->ops = ops;
 	c->driver = driver;
@@ -524,7 +446,7 @@ int collector_change(struct collector *c, const struct collector_config *config,
 	r = open_record(c, config, err);
 	if (r < 0)
 		return r;
-	keep_record_totals(c, old);
+	totals_keep_record(&c->totals, old);
 	record_free(old);
 	return 0;
 }
@@ -540,7 +462,7 @@ static int leave_session(struct collector *c, struct error *err)
 /* Starts an empty session. If the disk is too full to write its setup, that is done later. */
 static int begin_session(struct collector *c, struct error *err)
 {
-	int r = write_setup(c, err);
+	int r = record_write_setup(c->record, c->ops->why(c->driver), err);
 
 	quota_reset(c->quota);
 	c->setup_due = collector_can_go_on(r);

@@ -17,6 +17,7 @@
 #include "record/internal/chain_recorder.h"
 #include "record/internal/transient.h"
 #include "sfile/session.h"
+#include "sfile/setup.h"
 
 #include <errno.h>
 #include <string.h>
@@ -69,11 +70,6 @@ char *record_separate_text(unsigned int bits)
 	if (!text.length)
 		strbuf_adds(&text, "none");
 	return strbuf_take(&text);
-}
-
-char *record_separation(const struct record *rec)
-{
-	return record_separate_text(rec->separate);
 }
 
 /* Copies the events of the configuration, followed by those of the feature. */
@@ -150,6 +146,7 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 		rec->separate |= RECORD_SEPARATE_LIB;
 	rec->select = config->images != NULL;
 	rec->cookies = config->cookies;
+	rec->root = xstrdup(config->root ?: "");
 	rec->session_dir = xstrdup(config->session_dir);
 	rec->session_name = xstrdup(config->session_name);
 	rec->samples = session_samples(config->session_dir, config->session_name);
@@ -191,10 +188,30 @@ void record_free(struct record *rec)
 	feature_free(rec->feature);
 	intern_done(&rec->cgroups);
 	free(rec->events);
+	free(rec->root);
 	free(rec->session_dir);
 	free(rec->session_name);
 	free(rec->samples);
 	free(rec);
+}
+
+int record_write_setup(const struct record *rec, const char *driver, struct error *err)
+{
+	bool clock = event_clock_only(rec->events, rec->event_count);
+	struct setup s = { .driver = xstrdup(driver) };
+	const struct event *e;
+	int r;
+
+	s.cpu_type = xstrdup(cpu_type_detect(rec->root, clock)->key);
+	s.separate = record_separate_text(rec->separate);
+	setup_describe_machine(&s, rec->root);
+	for (e = rec->events; e < rec->events + rec->event_count; e++)
+		setup_add_event(&s, e->name, e->count, e->unit_mask, e->rate_hz);
+	r = session_create(rec->session_dir, rec->session_name, err);
+	if (r == 0)
+		r = setup_write(rec->samples, &s, err);
+	setup_done(&s);
+	return r;
 }
 
 bool record_kernel_text(const struct record *rec, uint64_t *ret_start, uint64_t *ret_end)

@@ -44,9 +44,6 @@ int record_separate_parse(const char *text);
 /* The reverse: "library,thread", or "none"; caller frees. */
 char *record_separate_text(unsigned int bits);
 
-/* What sample files are separated by, as from record_separate_text(); caller frees. */
-char *record_separation(const struct record *rec);
-
 struct record_config {
 	const char *session_dir, *session_name; /* borrowed for record_new() */
 	const struct event *events;		/* index = counter in the event buffer; copied */
@@ -69,6 +66,10 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 /* Closes all sample files; NULL is fine. */
 void record_free(struct record *rec);
 DEFINE_CLEANUP(struct record *, record_free);
+
+/* Creates the session's directory and writes to its "setup" what is sampled, by the driver that
+ * @driver describes, for the headers of reports. Returns 0 or -errno. */
+int record_write_setup(const struct record *rec, const char *driver, struct error *err);
 
 /* Takes words of the event buffer; a record may be cut anywhere between calls. An evbuf_sink:
  * @data is the struct record. Always 0: what cannot be written is counted. */

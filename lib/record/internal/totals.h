@@ -1,0 +1,47 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The statistics of a collector over all its drivers and records: those of earlier ones, which a
+ * change of settings replaced, are added to those of the current ones. The caller embeds the
+ * struct, all-zero at first.
+ *
+ *	totals_keep_driver(&t, ops, driver);	before it is shut down
+ *	totals_keep_record(&t, rec);		before it is freed
+ *	totals_add(&t, &driver_stats, &record_stats);
+ *	totals_write(&t, &driver_stats, samples, err);
+ *	totals_done(&t);
+ */
+#pragma once
+
+#include "base/error.h"
+#include "stats/counters.h"
+
+struct driver;
+struct driver_ops;
+struct record;
+
+struct totals {
+	/* Of the drivers and records that were replaced. */
+	struct driver_stats driver;
+	struct record_stats record;
+	struct driver_cpu_stats *cpus;
+	unsigned int cpu_count;
+	struct driver_stats written; /* the part of all that stats/ already contains */
+};
+
+/* Frees the contents. */
+void totals_done(struct totals *t);
+
+/* Adds the statistics of a driver or a record that is about to end. */
+void totals_keep_driver(struct totals *t, const struct driver_ops *ops,
+			const struct driver *driver);
+void totals_keep_record(struct totals *t, const struct record *rec);
+
+/* Adds what was kept to the statistics of the current driver and record. */
+void totals_add(const struct totals *t, struct driver_stats *driver, struct record_stats *record);
+/* The same for one CPU. */
+void totals_add_cpu(const struct totals *t, unsigned int cpu, struct driver_cpu_stats *stats);
+
+/* Adds to stats/ in @samples what the driver's counters grew by since the last call. @now is from
+ * totals_add(). Returns 0 or -errno. */
+int totals_write(struct totals *t, const struct driver_stats *now, const char *samples,
+		 struct error *err);
