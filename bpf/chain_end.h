@@ -13,7 +13,7 @@
 	X(UNKNOWN, 1, "unknown", "the stream does not say")                                        \
 	X(DEPTH, 2, "depth", "as deep as asked for")                                               \
 	X(FP_END, 3, "fp_end", "the frame pointers lead no further")                               \
-	X(NO_MAPPING, 4, "no_mapping", "return address in no mapping")                             \
+	X(NO_MAPPING, 4, "no_mapping", "return address 0, or in no mapping")                       \
 	X(NO_TABLE, 5, "no_table", "no unwind table and no frame pointers")                        \
 	X(NO_RULE, 6, "no_rule", "the unwind table says nothing, or nothing usable, there")        \
 	X(NO_BUDGET, 7, "no_budget", "unwind table left out to save memory")                       \

@@ -169,7 +169,7 @@ static __always_inline int unwind_signal(struct unwind_frame *f, enum unwind_mac
 	f->lr = lr;
 	f->exact = 1;
 	f->first = 0;
-	return pc ? CHAIN_GOES_ON : CHAIN_END_COMPLETE;
+	return pc ? CHAIN_GOES_ON : CHAIN_END_NO_MAPPING;
 }
 
 /* The caller's PC. */
@@ -269,8 +269,10 @@ static __always_inline int unwind_apply(struct unwind_frame *f, const struct unw
 		return CHAIN_END_NO_PROGRESS;
 	if (rule->cfa == UNWIND_CFA_GUESS && (cfa < f->sp + 16 || cfa & 7 || pc < 4096 || pc >> 48))
 		return CHAIN_END_NO_RULE;
+	/* The rules of entry points say that they have no caller. Elsewhere a 0 may have been put
+	 * there as the end of a coroutine's stack, but the rule may as well be wrong. */
 	if (!pc)
-		return CHAIN_END_COMPLETE;
+		return CHAIN_END_NO_MAPPING;
 	f->pc = pc;
 	f->sp = cfa;
 	f->fp = fp;

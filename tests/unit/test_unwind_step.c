@@ -373,7 +373,7 @@ static void every_end_has_its_reason(void)
 		{ { .base = UNWIND_WHY_FULL }, 0x401000, CHAIN_END_NO_RULE },
 		{ { .cfa = UNWIND_CFA_REG, .saves = 16, .cfa_offset = 8, .ra = -1 },
 		  0,
-		  CHAIN_END_COMPLETE },
+		  CHAIN_END_NO_MAPPING },
 		{ { .cfa = UNWIND_CFA_REG, .saves = 16, .cfa_offset = 0, .ra = 0 },
 		  0x401000,
 		  CHAIN_END_NO_PROGRESS },
@@ -395,6 +395,16 @@ static void every_end_has_its_reason(void)
 		*at(&w, 0x7000) = cases[i].ra;
 		CHECK_EQ(apply(&f, cases[i].rule, &w), cases[i].stop);
 	}
+}
+
+static void a_program_that_jumped_to_0_has_no_mapping_there(void)
+{
+	struct world w = { .words = { 0 } };
+	struct unwind_frame f = frame_at(STACK);
+
+	f.exact = f.first = 0;
+	CHECK_EQ(apply(&f, (struct unwind_rule){ .cfa = UNWIND_CFA_SIGNAL }, &w),
+		 CHAIN_END_NO_MAPPING);
 }
 
 /* The byte before a caller's address is in the caller, even if a signal interrupted the first. */
@@ -453,4 +463,5 @@ TESTS(T(a_frame_counted_from_sp_has_a_caller), T(a_saved_fp_is_read_when_it_is_n
       T(code_without_rules_is_left_by_its_frame_pointer),
       T(a_frame_pointer_that_leads_nowhere_ends_the_chain), T(known_code_is_left_by_its_bytes),
       T(a_hole_is_told_from_other_rules), T(every_end_has_its_reason),
+      T(a_program_that_jumped_to_0_has_no_mapping_there),
       T(an_address_in_a_chain_follows_the_code_that_was_left), T(a_chain_ends_at_its_depth))

@@ -145,7 +145,8 @@ static bool is_among(const struct row *row, const char *const *names, size_t cou
 }
 
 /* Returns whether the outermost frame is in a function without callers, which ends a chain however
- * it was found. */
+ * it was found. Workers that the kernel runs for a process begin like its own threads; Go's
+ * functions are at the ends of its stacks. */
 static bool is_at_entry(const struct chains *c, const struct chains_line *line)
 {
 	static const char *const entries[] = {
@@ -161,14 +162,21 @@ static bool is_at_entry(const struct chains *c, const struct chains_line *line)
 		"_dl_start_user",
 		"ret_from_fork",
 		"ret_from_fork_asm",
+		"_rt0_amd64_linux",
+		"_rt0_arm64_linux",
+		"runtime.goexit",
+		"runtime.goexit.abi0",
+		"runtime.mstart",
+		"runtime.mstart.abi0",
+		"runtime.rt0_go",
+		"runtime.rt0_go.abi0",
 	};
 
 	return is_among(chains_frame(c, line, line->count - 1), entries, ARRAY_SIZE(entries));
 }
 
-/* Whether a chain that does not leave the kernel is in a task that has no user space: a worker that
- * the kernel runs for a process (io_uring's, vhost's); a task that exits; one that executes
- * something, and has not the user space that it came from. */
+/* Whether a chain that does not leave the kernel is in a task that has no user space, or not the
+ * one that it came from: the task exits or executes something. */
 static bool has_no_user_space(const struct chains *c, const struct chains_line *line)
 {
 	static const char *const doing[] = { "do_exit", "bprm_execve", "begin_new_exec" };
@@ -176,8 +184,6 @@ static bool has_no_user_space(const struct chains *c, const struct chains_line *
 
 	if (!c->is_kernel[chains_frame(c, line, line->count - 1)->image])
 		return false;
-	if (is_at_entry(c, line))
-		return true;
 	for (i = 0; i < line->count; i++)
 		if (is_among(chains_frame(c, line, i), doing, ARRAY_SIZE(doing)))
 			return true;
@@ -193,8 +199,7 @@ static bool is_end_in_doubt(uint32_t end)
 static uint32_t true_end(const struct chains *c, const struct chains_line *line)
 {
 	bool complete =
-		is_end_in_doubt(line->end) &&
-		(line->end == CHAIN_END_FP_END ? is_at_entry(c, line) : has_no_user_space(c, line));
+		is_end_in_doubt(line->end) && (is_at_entry(c, line) || has_no_user_space(c, line));
 
 	return complete ? CHAIN_END_COMPLETE : line->end;
 }
