@@ -23,6 +23,11 @@ char *session_samples(const char *session_dir, const char *name)
 	return path_join(samples, name);
 }
 
+char *session_code_path(const char *samples, uint32_t tgid)
+{
+	return xasprintf("%s/jit/%u.jo", samples, tgid);
+}
+
 bool session_name_valid(const char *name)
 {
 	return *name && *name != '.' && !strchr(name, '/') && strlen(name) <= NAME_MAX;

@@ -20,6 +20,10 @@ struct sname;
 /* Returns the path DIR/samples/NAME; caller frees. */
 char *session_samples(const char *session_dir, const char *name);
 
+/* Returns the path of the code that process @tgid generated and that is in call chains,
+ * @samples/jit/TGID.jo; caller frees. */
+char *session_code_path(const char *samples, uint32_t tgid);
+
 /* Creates DIR/samples/NAME/stats with all missing parents, and the file DIR/abi if it is missing.
  * Returns 0 or -errno. */
 int session_create(const char *session_dir, const char *name, struct error *err);

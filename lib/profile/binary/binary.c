@@ -14,6 +14,7 @@
 #include "profile/binary/internal/kernel_binaries.h"
 #include "profile/binary/internal/search.h"
 #include "sfile/manifest.h"
+#include "sfile/session.h"
 #include "sfile/sfile.h"
 
 #include <inttypes.h>
@@ -262,15 +263,17 @@ static bool is_vdso(const struct search *s)
 }
 
 /* The file for memory of a process, in the session: a copy of the vdso, or the JIT code next to its
- * region. NULL if there can be none; caller frees. */
+ * region or, if the region has no samples, that of call chains. NULL if there can be none; caller
+ * frees. */
 static char *memory_path(const struct search *s)
 {
 	const struct gather *g = s->bs->gather;
 	const struct gather_file *f = file_of(g, s->image);
+	const char *samples = g->sessions[s->image->session].samples;
 
 	if (is_vdso(s))
-		return path_join(g->sessions[s->image->session].samples, "vdso");
-	return f ? gather_code_path(g, f) : NULL;
+		return path_join(samples, "vdso");
+	return f ? gather_code_path(g, f) : session_code_path(samples, s->image->id.tgid);
 }
 
 static void read_memory(struct search *s, struct binary *ret)

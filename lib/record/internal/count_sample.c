@@ -136,7 +136,8 @@ static void add_frame(struct record *rec, uint64_t pc, const struct found *f)
 {
 	struct chain_recorder_place place = { f->lost ? NULL : f->place.image, pc - f->place.base };
 
-	if (place.image && rec->jitting && place.image->image.kind == SNAME_ANON)
+	if (place.image && rec->jitting && place.image->image.kind == SNAME_ANON &&
+	    !(rec->shed & RECORD_SHED_JIT))
 		jitting_place(rec->jitting, &place.image, &place.key);
 	chain_recorder_frame(rec->trace, &place);
 }

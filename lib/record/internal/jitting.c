@@ -12,6 +12,7 @@
 #include "parser/parser.h"
 #include "record/internal/sampled_image.h"
 #include "record/internal/jit_files.h"
+#include "sfile/session.h"
 
 #include <string.h>
 
@@ -30,7 +31,8 @@ struct waiting {
 	uint64_t after, time; /* sampled between these; time 0: since the last sync */
 };
 
-/* Where a process's code is written: next to the regions of an application, in a cgroup. */
+/* Where a process's code is written: next to the regions of an application, in a cgroup; or, with
+ * all NULL, for call chains. */
 struct spot {
 	const struct sampled_image *app, *region;
 	const char *cgroup;
@@ -50,6 +52,8 @@ struct maker {
 	size_t written, written_spots; /* pieces of code, and spots, written so far */
 	size_t told;		       /* dropped pieces that were already reported */
 	uint64_t search_at, search_every;
+	bool in_chains; /* has a spot for call chains */
+	bool unnamed;	/* a frame of a chain was in code that is not known yet */
 	bool gone;
 };
 
@@ -123,6 +127,12 @@ static struct maker *find_maker(struct jitting *j, uint32_t tgid)
 	return m;
 }
 
+static void add_spot(struct maker *m, const struct spot *spot)
+{
+	array_grow(&m->spots, m->spot_count + 1, &m->spot_room);
+	m->spots[m->spot_count++] = *spot;
+}
+
 /* Notes where the code is to be written; the newest is the likeliest. */
 static void note_spot(struct maker *m, const struct store_key *key)
 {
@@ -132,8 +142,7 @@ static void note_spot(struct maker *m, const struct store_key *key)
 		if (m->spots[i].app == key->app && m->spots[i].cgroup == key->task.cgroup &&
 		    !strcmp(m->spots[i].region->image.name, key->image->image.name))
 			return;
-	array_grow(&m->spots, m->spot_count + 1, &m->spot_room);
-	m->spots[m->spot_count++] = (struct spot){ key->app, key->image, key->task.cgroup };
+	add_spot(m, &(struct spot){ key->app, key->image, key->task.cgroup });
 }
 
 bool jitting_add(struct jitting *j, const struct store_key *key, uint64_t address, uint64_t weight)
@@ -153,13 +162,19 @@ bool jitting_add(struct jitting *j, const struct store_key *key, uint64_t addres
 	return true;
 }
 
-void jitting_place(const struct jitting *j, struct sampled_image **image, uint64_t *offset)
+void jitting_place(struct jitting *j, struct sampled_image **image, uint64_t *offset)
 {
 	const struct sname_image *region = &(*image)->image;
-	const struct maker *m = map_get(&j->makers, region->tgid);
+	struct maker *m = region->tgid ? find_maker(j, region->tgid) : NULL;
 	uint64_t address = region->start + *offset;
 	const struct jit_code *code = m ? jit_find(m->jit, address, j->last_sync) : NULL;
 
+	if (m && !m->in_chains)
+		add_spot(m, &(struct spot){ 0 });
+	if (m)
+		m->in_chains = true;
+	if (m && !code)
+		m->unnamed = true;
 	if (!code || code->place == code->address)
 		return;
 	*offset = code->place + (address - code->address) - JIT_PLACE_START;
@@ -167,16 +182,20 @@ void jitting_place(const struct jitting *j, struct sampled_image **image, uint64
 				      region->name);
 }
 
-static void find_sources(struct maker *m, uint64_t now)
+/* Searches for files that describe code, if something waits for them. A frame waits until a file is
+ * found: what the file does not describe then is searched for when it is met again. */
+static void find_sources(struct maker *m, uint64_t now, bool all)
 {
+	bool is_due = all || now >= m->search_at;
 	struct jit_source *s;
 
-	if ((now < m->search_at || !m->waiting_count) && !m->gone)
+	if (!(is_due && (m->waiting_count || m->unnamed)) && !m->gone)
 		return;
 	m->search_every = MIN(m->search_every * 2, search_every_max);
 	while (m->source_count < SOURCES_MAX && (s = jit_files_next(m->files))) {
 		m->sources[m->source_count++] = s;
 		m->search_every = search_every_min;
+		m->unnamed = false;
 	}
 	m->search_at = now + m->search_every;
 }
@@ -264,18 +283,18 @@ static void place_samples(struct jitting *j, struct maker *m, uint64_t now, bool
 static void sync_maker(struct jitting *j, struct maker *m, uint64_t now, bool all)
 {
 	m->gone = m->gone || jit_files_gone(m->files);
-	find_sources(m, now);
+	find_sources(m, now, all);
 	read_sources(m, sampled_image_parser(j->binaries), now);
 	place_samples(j, m, now, all);
 }
 
 /* Next to the directories of the regions: .../{anon:anon}/7.jo; caller frees. */
-static char *code_path(const struct jitting *j, const struct maker *m, const struct spot *at)
+static char *region_path(const struct jitting *j, const struct maker *m, const struct spot *at)
 {
-	struct sname name = { .app = at->app->image,
-			      .image = at->region->image,
-			      .event = "e",
-			      .task.cgroup = at->cgroup };
+	const struct sname name = { .app = at->app->image,
+				    .image = at->region->image,
+				    .event = "e",
+				    .task.cgroup = at->cgroup };
 	_cleanup_free_ char *file = sname_mangle(&name);
 
 	*strrchr(file, '/') = '\0';
@@ -304,7 +323,9 @@ static void write_maker(const struct jitting *j, struct maker *m)
 	    (m->written == jit_count(m->jit) && m->written_spots == m->spot_count))
 		return;
 	for (i = 0; i < m->spot_count; i++) {
-		_cleanup_free_ char *path = code_path(j, m, &m->spots[i]);
+		const struct spot *at = &m->spots[i];
+		_cleanup_free_ char *path =
+			at->app ? region_path(j, m, at) : session_code_path(j->samples, m->tgid);
 		struct error err = ERROR_INIT;
 
 		if (path_make_parents(path, 0755, &err) < 0 ||
