@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* What depends on the architecture: the registers that a sample comes with. Their layout is part of
- * the kernel's user interface (asm/ptrace.h), but that header cannot be used here: it looks at the
- * target of the compiler, which is bpf. */
+/* The parts that depend on the architecture: the registers of a sample. Their layout is part of the
+ * kernel's user interface (asm/ptrace.h), but that header cannot be used here, because it depends
+ * on the compiler's target, which is bpf. */
 #pragma once
 
 #include "unwind_step.h"

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Why a call chain ends where it does. The driver that unwinds determines it, the event buffer and
- * the chain store carry it, reports show it. The image it happened in is that of the outermost
- * frame.
+ * Why a call chain ends where it does. The driver determines it, the event buffer and the chain
+ * store record it, and reports show it. The image is that of the outermost frame.
  */
 #pragma once
 

@@ -88,9 +88,9 @@ static int read_code(void *data, __u64 address, __u64 *ret)
 	return CHAIN_GOES_ON;
 }
 
-/* Replaces the frame by its caller's, by its rule or a guess. Returns CHAIN_GOES_ON, or why there
- * is no caller. Not inlined: its stack frame would be added to those of the functions that look up
- * a mapping, and all that are nested may not exceed 512 bytes together. */
+/* Replaces the frame by its caller's, according to its rule or a guess. Returns CHAIN_GOES_ON, or
+ * why there is no caller. Not inlined: its stack frame would be added to those of the functions
+ * that look up a mapping, and all that are nested may not exceed 512 bytes together. */
 static __noinline __u32 go_to_caller(const struct run *run, struct unwinding *u,
 				     const struct mapping *v)
 {

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* If only a process and its descendants are sampled: the programs that keep the table of them. */
+/* The programs that keep the table of followed processes, if only a process and its descendants are
+ * sampled. */
 #pragma once
 
 #include "maps.bpf.h"
@@ -13,7 +14,7 @@ struct {
 	__uint(max_entries, 65536);
 } followed SEC(".maps");
 
-/* Whether the process is not to be sampled. */
+/* Returns whether the process is not to be sampled. */
 static __always_inline bool is_filtered(__u32 tgid)
 {
 	const __u32 *state;
@@ -34,7 +35,7 @@ int follow_fork(__u64 *context)
 
 	if (from == to)
 		return 0;
-	/* The number may have belonged to a process that is gone. */
+	/* The number may have belonged to an exited process. */
 	bpf_map_delete_elem(&followed, &to);
 	if (!state)
 		return 0;

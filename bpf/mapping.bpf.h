@@ -33,7 +33,7 @@ struct {
 } tables SEC(".maps");
 
 /* Asks, once, for the unwind table of @file, NULL for the vdso. All chains through the file end in
- * it until the table is loaded, so a thread of its own waits for these requests. */
+ * it until the table is loaded, so a separate thread waits for these requests. */
 static __noinline int want_table(struct run *run, struct file *file, const struct sample_file *id,
 				 const struct sample_region *region)
 {
@@ -64,7 +64,7 @@ static __always_inline void use_table(__u32 number)
 		table->used = control.round;
 }
 
-/* What kind of memory without a file it is. */
+/* The kind of memory without a file. */
 static __always_inline enum sample_place region_place(struct mm_struct *mm, const struct vma *vma)
 {
 	__u64 vdso = 0;
@@ -98,8 +98,8 @@ static __always_inline __u32 mappings_sequence(const struct run *run)
 	return mm && bpf_core_field_exists(mm->mm_lock_seq.sequence) ? mm->mm_lock_seq.sequence : 1;
 }
 
-/* Clears the cache if it is of another process, or may be out of date. Also at every drain, so that
- * each table in use is marked as such again. */
+/* Clears the cache if it belongs to another process or may be out of date; also at every drain, so
+ * that each table in use is marked again. */
 static __noinline int mappings_begin(struct run *run)
 {
 	const volatile struct sample_control *shared = &control;

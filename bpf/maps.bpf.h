@@ -15,9 +15,9 @@
 const volatile struct sample_config config SEC(".rodata.config");
 struct sample_control control SEC(".data.control") = { .round = 1 };
 
-/* The counts: first those of even rounds, place after place, then those of odd rounds. Only one CPU
- * writes at a place, so that nobody waits, and keys are stored in the order in which they came: the
- * reader has no empty slots to skip. */
+/* The counts: first those of even rounds, place by place, then those of odd rounds. Only one CPU
+ * writes at a place, so nobody waits. Keys are stored in order of arrival, so the reader has no
+ * empty slots to skip. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -44,8 +44,8 @@ struct known_image {
 	__u32 is_memory; /* treated as memory without a file */
 };
 
-/* Files whose paths have been sent. The least recently used are forgotten, and sent again when they
- * are seen again. */
+/* Files whose paths have been sent. The least recently used are dropped, and sent again when seen
+ * again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__type(key, struct sample_file);
@@ -66,7 +66,7 @@ struct {
 	__uint(max_entries, 1);
 } counters SEC(".maps");
 
-/* Indexed by run_place(): for each sample_slot, all CPUs that there can be. */
+/* Indexed by run_place(): for each sample_slot, all possible CPUs. */
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
 	__uint(map_flags, BPF_F_MMAPABLE);
@@ -89,7 +89,7 @@ struct mapping {
 
 enum { MAPPINGS = 4 };
 
-/* The last mappings that were looked up, all of one process; see mapping.bpf.h. */
+/* The last mappings looked up, all of one process; see mapping.bpf.h. */
 struct mappings {
 	__u64 mm, started_ns, execs; /* with ->tgid these identify the process */
 	__u32 tgid;
@@ -103,7 +103,7 @@ struct mappings {
 	struct mapping all[MAPPINGS];
 };
 
-/* What is too big for the stack, indexed by enum sample_slot. A perf event's program is never
+/* Data too big for the stack, indexed by enum sample_slot. A perf event's program is never
  * interrupted by another one on the same CPU. */
 struct scratch {
 	struct sample_key key;
@@ -128,7 +128,7 @@ struct run {
 	struct sample_counters *totals;
 	struct sample_gate *gate;
 	__u32 place;
-	__u64 weight; /* the samples that this one stands for, or microseconds */
+	__u64 weight; /* the number of samples that this one represents, or microseconds */
 	__u64 loss;   /* what to add to a counter of losses */
 };
 
@@ -171,9 +171,9 @@ static __always_inline bool run_begin(struct run *run, enum sample_slot slot)
 	return true;
 }
 
-/* Called before and after counting: whoever begins another round waits until each CPU has passed
- * its gate. It is also a memory barrier, but only because the result of the addition is used:
- * without that the compiler emits one that orders nothing. */
+/* Called before and after counting: user space begins another round and then waits until each CPU
+ * has passed its gate. It is also a memory barrier, but only because the result of the addition is
+ * used: without that the compiler emits one that orders nothing. */
 static __always_inline void pass_gate(struct run *run)
 {
 	__u64 passes = __sync_fetch_and_add(&run->gate->passes, 1);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Measures how long tasks are off the CPU. When a task leaves its CPU, the place where it is is
- * looked up and kept; when it comes back, the microseconds in between are counted there.
+ * Measures how long tasks are off the CPU. When a task leaves its CPU, its place is looked up and
+ * kept; when it comes back, the microseconds in between are counted there.
  */
 #pragma once
 
@@ -42,7 +42,7 @@ static __always_inline __u32 caller_of_scheduler(const __u64 *stack, long bytes)
 	return 0;
 }
 
-/* A task without user space: it is where it called the scheduler. */
+/* The place of a task without user space: where it called the scheduler. */
 static __noinline int leave_kernel(void *context, struct run *run, struct unwinding *u)
 {
 	__u32 leaf;
@@ -62,14 +62,14 @@ static __noinline int leave_kernel(void *context, struct run *run, struct unwind
 	return note_moment(run, SAMPLE_SLOT_SWITCH);
 }
 
-/* place_user() with a stack frame of its own: see keep(). */
+/* place_user() with its own stack frame: see keep(). */
 static __noinline int place_left(struct run *run, __u64 address)
 {
 	return run && place_user(run, address);
 }
 
-/* Any other task: it is where it entered the kernel. Returns false, and counts it, if that is in no
- * mapping. */
+/* The place of any other task: where it entered the kernel. Returns false, and counts it, if that
+ * is in no mapping. */
 static __always_inline bool leave_user(struct run *run, struct unwinding *u)
 {
 	u->frame = (struct unwind_frame){ .exact = 1, .first = 1 };
@@ -92,9 +92,9 @@ static __always_inline bool has_user(const struct run *run, struct unwinding *u)
 	       u->saved.ip && registers_in_user(&u->saved);
 }
 
-/* Keeps the key of the current task until it comes back. Not inlined, like all here that is not
- * part of the stack walk: the stack frames of the walk, which is deep, and of its callers may not
- * exceed 512 bytes together. */
+/* Keeps the key of the current task until it comes back. Not inlined, like everything here that is
+ * not part of the stack walk: the stack frames of the walk, which is deep, and of its callers may
+ * not exceed 512 bytes together. */
 static __noinline int keep(struct run *run)
 {
 	struct sample_left place;
@@ -103,7 +103,7 @@ static __noinline int keep(struct run *run)
 		return 0;
 	place.since_ns = bpf_ktime_get_ns();
 	place.key = run->scratch->key;
-	/* Now and then the kernel switches to a task without calling the tracepoint. */
+	/* Occasionally the kernel switches to a task without calling the tracepoint. */
 	if (bpf_map_lookup_elem(&left, &place.key.tid))
 		run->totals->unwatched++;
 	if (bpf_map_update_elem(&left, &place.key.tid, &place, BPF_ANY))
@@ -111,7 +111,7 @@ static __noinline int keep(struct run *run)
 	return 0;
 }
 
-/* Finds out where the current task is, which leaves its CPU. */
+/* Looks up the place of the current task, which leaves its CPU. */
 static __always_inline void leave(void *context, struct run *run, struct unwinding *u)
 {
 	__u64 ids = bpf_get_current_pid_tgid();
@@ -133,7 +133,7 @@ static __always_inline void leave(void *context, struct run *run, struct unwindi
 	(void)keep(run);
 }
 
-/* Counts the time that task @tid was off the CPU; it comes back now. */
+/* Counts the time that task @tid was off the CPU until now. */
 static __noinline int come_back(struct run *run, __u32 tid)
 {
 	struct sample_left *place = bpf_map_lookup_elem(&left, &tid);
@@ -154,8 +154,8 @@ static __noinline int come_back(struct run *run, __u32 tid)
 	return 0;
 }
 
-/* Whether the time off the CPU is not counted: the task has ended, or it could have gone on running
- * and only waiting is asked for. */
+/* Returns whether the time off the CPU does not count: the task has ended, or only blocked tasks
+ * count and it was preempted. */
 static __always_inline bool leaves_for_nothing(const struct task_struct *task, bool preempted)
 {
 	__u32 state = BPF_CORE_READ(task, __state);

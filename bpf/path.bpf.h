@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The identity and the path of a file. Programs of this type may not call bpf_d_path(). The walk
- * here takes no lock and is bounded; it reads the names as they are at that moment.
+ * The identity and the path of a file. Programs of this type may not call bpf_d_path(). This walk
+ * takes no lock and is bounded; it reads the names as they are at that moment.
  */
 #pragma once
 
@@ -26,7 +26,7 @@ static __always_inline struct mount *mount_of(struct vfsmount *mnt)
 /* Whether @file is the real file under a file of an overlay. Such files are opened on a clone of
  * the layer's mount, which has no parent and no namespace (NULL, or an error pointer for the
  * kernel's own mounts). So are memfds, but those are in no directory. The flag FMODE_BACKING would
- * tell, but its bit differs between kernels. */
+ * show it, but its bit differs between kernels. */
 static __always_inline bool file_is_backing(struct file *file)
 {
 	struct mount *m = mount_of(BPF_CORE_READ(file, f_path.mnt));

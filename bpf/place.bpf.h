@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Fills in the part of a key that says where a task was. */
+/* Fills in the place of a task in its key. */
 #pragma once
 
 #include "mapping.bpf.h"

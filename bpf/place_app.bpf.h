@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Fills in the application of a key: the executable of the process, or the name of a kernel thread.
- * A process gives up its memory, and with it its executable, before it has ended: what it then does
- * in the kernel may take long. So the executables of all processes are kept here.
+ * A process releases its memory, and with it its executable, before it ends, and may then spend a
+ * long time in the kernel. So the executables of all processes are kept here.
  */
 #pragma once
 
@@ -10,11 +10,11 @@
 #include "maps.bpf.h"
 
 struct executable {
-	__u64 started_ns; /* by which the process is told from a later one with the same number */
+	__u64 started_ns; /* distinguishes the process from a later one with the same number */
 	struct sample_file file;
 };
 
-/* By tgid; of all processes that are not yet freed. */
+/* By tgid, for all processes that are not yet freed. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);
@@ -28,8 +28,8 @@ static __always_inline bool is_main_thread(struct task_struct *task)
 	return BPF_CORE_READ(task, pid) == BPF_CORE_READ(task, tgid);
 }
 
-/* Keeps the executable of @task. Returns the file, and its identity in *@ret. Returns NULL for a
- * task of the kernel, which has none. */
+/* Keeps the executable of @task. Returns the file, and its identity in *@ret; NULL for a kernel
+ * task, which has none. */
 static __always_inline struct file *keep_executable(struct task_struct *task, __u64 flags,
 						    struct sample_file *ret)
 {
@@ -94,7 +94,7 @@ int app_free(__u64 *context)
 	return 0;
 }
 
-/* Run once at the start, for the tasks that exist already. */
+/* Runs once at the start, for the existing tasks. */
 SEC("iter/task")
 int app_each(__u64 *context)
 {
@@ -145,7 +145,7 @@ static __always_inline void place_app(struct run *run)
 		place_file(run, file);
 		return;
 	}
-	/* active_mm is no help: it is the memory of whoever ran before on this CPU. */
+	/* active_mm does not help: it is the memory of the task that ran before on this CPU. */
 	if (!is_kernels && (place_kept(run) || task->flags & TASK_EXITING))
 		return;
 	/* The kernel's own, or its helper that has not called execve() yet. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds the unwind rule for an address in a file: in the tables that user space has loaded
- * (unwind_row.h), or in a cache of the rules that were found before.
+ * (unwind_row.h), or in a cache of rules found before.
  */
 #pragma once
 
@@ -41,8 +41,8 @@ struct {
 	__array(values, struct chunk);
 } chunks SEC(".maps");
 
-/* A cache of the rules that were found, per CPU and slot like the gates: a lookup touches memory in
- * many places, and most callers were callers a moment ago. */
+/* A cache of found rules, per CPU and slot like the gates: a lookup touches memory in many places,
+ * and most callers were callers a moment ago. */
 enum { FOUND_SHIFT = 11 };
 
 struct found_rule {

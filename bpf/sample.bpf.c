@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The kernel half of the driver "bpf". At each counter overflow or clock tick it converts the
- * program counter to a file and an offset, with the mappings of that instant, and counts it by
+ * program counter to a file and an offset, with the mappings of that moment, and counts it by
  * process, CPU and event. To read the counts, user space begins another round and reads those of
  * the last one.
  */
@@ -16,8 +16,8 @@
 
 char gpl[] SEC("license") = "GPL";
 
-/* How many samples this one stands for. A fraction is rounded up or down at random, so that nothing
- * that runs in step with the samples makes some places count more than others. */
+/* The number of samples that this one represents. A fraction is rounded up or down at random, so
+ * that code running in step with the samples does not make some places count more. */
 static __always_inline __u64 weigh(const struct sample_gate *gate)
 {
 	__u64 stretch = *(volatile const __u32 *)&gate->stretch;
@@ -78,7 +78,8 @@ int take_sample(struct perf_event_context *context)
 	return config.pass_on;
 }
 
-/* The self-test: looks up an address of the process that runs it, which knows the right result. */
+/* The self-test: looks up an address of the process that runs it, which knows the correct
+ * result. */
 SEC("raw_tp")
 int test_self(__u64 *context)
 {

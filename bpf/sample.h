@@ -32,7 +32,7 @@ struct sample_region {
 };
 _Static_assert(sizeof(struct sample_region) == 16, "as long as a file");
 
-/* When code ran that may be replaced before user space looks up what it was. */
+/* The time at which code ran that may be replaced before user space looks it up. */
 struct sample_moment {
 	__u64 at_ns; /* CLOCK_MONOTONIC */
 	__u64 reserved;
@@ -75,7 +75,7 @@ struct sample_key {
 	__u8 counter;	   /* index of the event */
 	__u8 place : 4;	   /* enum sample_place */
 	__u8 app_kind : 4; /* enum sample_app */
-	__u32 cgroup;	   /* the lower half of its number, if asked for */
+	__u32 cgroup;	   /* the lower half of its number, if requested */
 	__u64 chain;	   /* number of the callers; 0: not known */
 };
 _Static_assert(sizeof(struct sample_key) == 64, "no padding");
@@ -87,10 +87,10 @@ struct sample_count {
 };
 _Static_assert(sizeof(struct sample_count) == 72, "no padding");
 
-/* Totals of a CPU. A sample counts as many as it stands for, except in ->received. */
+/* Totals of a CPU. A sample counts as the number that it represents, except in ->received. */
 struct sample_counters {
 	__u64 received;	      /* times the program ran for an event */
-	__u64 stood_for;      /* samples that were not taken, because others stand for them */
+	__u64 stood_for;      /* samples not taken, because others represent them */
 	__u64 run_ns;	      /* nanoseconds in the program */
 	__u64 filtered;	      /* of processes that are not followed */
 	__u64 map_full;	      /* samples dropped: no room for another key */
@@ -107,8 +107,8 @@ struct sample_counters {
 /* Programs that may interrupt each other on a CPU have their own counters and working memory. */
 enum sample_slot {
 	SAMPLE_SLOT_EVENT,   /* samples of events */
-	SAMPLE_SLOT_SWITCH,  /* tasks that leave their CPUs, if asked for */
-	SAMPLE_SLOT_PROCESS, /* processes that execute something; counts no samples */
+	SAMPLE_SLOT_SWITCH,  /* tasks that leave their CPUs, if requested */
+	SAMPLE_SLOT_PROCESS, /* processes that call execve(); counts no samples */
 	SAMPLE_SLOT_COUNT_
 };
 
@@ -117,7 +117,7 @@ enum sample_message_kind {
 	SAMPLE_WAKE, /* only this word: the map of counts is filling */
 	SAMPLE_IMAGE,
 	SAMPLE_CHAIN,
-	SAMPLE_TABLE, /* as SAMPLE_IMAGE, in the ring "wants": asks for its unwind table */
+	SAMPLE_TABLE, /* as SAMPLE_IMAGE, in the ring "wants": requests its unwind table */
 };
 
 /* A file seen for the first time. */
@@ -197,7 +197,7 @@ struct sample_chunk {
 	struct unwind_row rows[SAMPLE_CHUNK_ROWS];
 };
 
-/* A task that is off its CPU. */
+/* A task off its CPU. */
 struct sample_left {
 	__u64 since_ns; /* CLOCK_MONOTONIC */
 	struct sample_key key;
@@ -218,13 +218,13 @@ struct sample_config {
 	__u32 keys;	     /* how many fit, at each place (run_place()) and in each round */
 	__u32 key_slots;     /* of each place, a power of two */
 	__u32 places;	     /* number of possible CPUs times number of slots in use */
-	__u32 wake_at;	     /* wake user space at so many keys at a place */
-	__u32 wake_at_bytes; /* or at so many bytes in the ring */
+	__u32 wake_at;	     /* wake user space at this many keys at a place */
+	__u32 wake_at_bytes; /* or at this many bytes in the ring */
 	__u32 depth;	     /* most frames of a chain, including the sample itself; 0: no chains */
 	__u32 by_frame_pointers;
 	__u32 pass_on;		      /* samples also go to the event's ring */
 	__u32 cgroups;		      /* keys have the cgroup */
-	__u32 offcpu_blocked;	      /* tasks that could have gone on running do not count */
+	__u32 offcpu_blocked;	      /* preempted tasks do not count */
 	__u32 cpus;		      /* possible ones */
 	__u64 sched_start, sched_end; /* the scheduler's code; 0: not known */
 };
@@ -243,10 +243,10 @@ struct sample_control {
 	__u64 text_start, text_bytes; /* the kernel's own code, which is never replaced */
 };
 
-/* What the program and user space exchange about one CPU and slot; a cache line each. */
+/* Data that the program and user space exchange about one CPU and slot; one cache line. */
 struct sample_gate {
 	__u64 passes;  /* odd while the program runs */
-	__u32 stretch; /* how many samples each one stands for, in 1/STRETCH_ONE */
+	__u32 stretch; /* number of samples that each one represents, in 1/STRETCH_ONE */
 	__u32 used[2]; /* number of keys in the last even and odd round */
 	__u32 reserved;
 	__u64 padding[5];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* To save time a CPU may be sampled less often than was asked for; each sample then stands for more
- * than one. How many is a fixed-point number, in units of 1/STRETCH_ONE. */
+/* To save time a CPU may be sampled less often than requested; each sample then represents more
+ * than one. The number is fixed-point, in units of 1/STRETCH_ONE. */
 #pragma once
 
 enum { STRETCH_ONE_SHIFT = 16, STRETCH_ONE = 1 << STRETCH_ONE_SHIFT };

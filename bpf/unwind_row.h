@@ -3,17 +3,16 @@
  * The format of unwind tables, which user space builds (lib/unwind/unwind.h) and user space and BPF
  * programs search: arrays without pointers, which can be copied anywhere.
  *
- * An image has rows, sorted by PC. Each says which rule applies from its PC on; the rules of all
- * images are in one array. PCs are relative to the image's ->base. A row has only the low 16 bits
- * of its PC; the others are the index of a page of 64 KiB:
+ * An image has rows, sorted by PC. Each names the rule that applies from its PC on; the rules of
+ * all images are in one array. PCs are relative to the image's ->base. A row has only the low 16
+ * bits of its PC; the others are the index of a page of 64 KiB:
  *
  *	page = pc >> UNWIND_PAGE_SHIFT	       must be < page_count
  *	rows pages[page] up to pages[page + 1], at most 65,536: bisect for the last row with
  *	row.pc <= (pc & 0xffff), at most 16 steps. The first row of a page always has pc 0.
  *
- * Rule 0 means that nothing is known. unwind_step.h applies rules. On AArch64 pointer
- * authentication is always stripped from return addresses, so rules need not say which functions
- * sign them.
+ * Rule 0 means unknown. unwind_step.h applies rules. On AArch64 pointer authentication is always
+ * stripped from return addresses, so rules need not record which functions sign them.
  */
 #pragma once
 
@@ -39,7 +38,7 @@ struct unwind_segment {
 
 /* How to find the CFA, which is the caller's stack pointer. */
 enum unwind_cfa {
-	UNWIND_CFA_NONE,   /* no row: nothing is known here; base is an enum unwind_why */
+	UNWIND_CFA_NONE,   /* no row: unknown; base is an enum unwind_why */
 	UNWIND_CFA_REG,	   /* base + cfa */
 	UNWIND_CFA_DEREF,  /* [base + cfa] + add: realigned frames */
 	UNWIND_CFA_PLT,	   /* sp + cfa, 8 more from byte `add` of a 16-byte slot on: lazy PLT */
@@ -55,7 +54,7 @@ enum unwind_why {
 	UNWIND_WHY_CFA,	    /* the CFA is an expression, or of a register, not listed above */
 	UNWIND_WHY_RA,	    /* the same, of the place of the return address */
 	UNWIND_WHY_RANGE,   /* an offset is too large, or not a multiple of 8 */
-	UNWIND_WHY_DAMAGED, /* the instructions make no sense */
+	UNWIND_WHY_DAMAGED, /* the instructions are invalid */
 	UNWIND_WHY_FULL,    /* the array of rules is full */
 	UNWIND_WHY_COUNT_
 };

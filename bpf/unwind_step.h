@@ -197,15 +197,16 @@ static __always_inline int unwind_return_address(const struct unwind_frame *f,
 	return CHAIN_GOES_ON;
 }
 
-/* Whether @rule says that nothing describes the code: unwind_guess() has another one then. */
+/* Returns whether @rule means that nothing describes the code; unwind_guess() then provides another
+ * one. */
 static __always_inline int unwind_is_hole(const struct unwind_rule *rule)
 {
 	return rule->cfa == UNWIND_CFA_NONE && rule->base == UNWIND_WHY_NO_ROW;
 }
 
 /* Stores a rule for code without unwind information: assembler, what just-in-time compilers
- * generate, and all code of images without a table. The trampoline that a signal's handler returns
- * to and that of CPython are known by their bytes, which @code reads; other code is expected to
+ * generate, and all code of images without a table. The trampoline that a signal handler returns to
+ * and that of CPython are recognised by their bytes, which @code reads; other code is expected to
  * keep a frame pointer. The caller must make sure that the PC which the rule leads to is in
  * executable memory. */
 static __always_inline void unwind_guess(const struct unwind_frame *f, enum unwind_machine machine,
@@ -213,7 +214,7 @@ static __always_inline void unwind_guess(const struct unwind_frame *f, enum unwi
 {
 	int arm = machine == UNWIND_AARCH64;
 	/* mov x8, #139; svc #0, or mov $15, %rax and the first byte of syscall: rt_sigreturn(2).
-	 * What is interrupted there is in the system call, at the end of the code. */
+	 * Interrupted there, the thread is in the system call, at the end of the code. */
 	const __u64 signal = arm ? 0xd4000001d2801168 : 0x0f0000000fc0c748;
 	__u64 at = !f->exact ? f->pc : f->pc - (arm ? 8 : 9), bytes = 0;
 

@@ -7,7 +7,7 @@
 
 enum { STACK_LINE_BYTES = 64, STACK_PAGE_BYTES = 4096, STACK_WINDOW_BYTES = 512 };
 
-/* A copy of a part of the user's stack: copying it costs hardly more than copying one word. */
+/* A copy of a part of the user's stack, which costs hardly more than copying one word. */
 struct stack_window {
 	__u64 start, bytes;
 	__u64 words[STACK_WINDOW_BYTES / 8];

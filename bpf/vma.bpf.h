@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds the mapping at an address without taking the lock. Helpers that take it (bpf_find_vma) fail
- * while somebody maps or unmaps, always fail on PREEMPT_RT, and need an interrupt to release it.
- * The tree of mappings (a maple tree since Linux 6.1) is made for readers without a lock: nodes are
+ * while the mappings change, always fail on PREEMPT_RT, and need an interrupt to release it. The
+ * tree of mappings (a maple tree since Linux 6.1) is made for readers without a lock: nodes are
  * replaced, not changed, and freed only after every CPU has left the interrupt that it is in.
  */
 #pragma once
@@ -82,7 +82,7 @@ static __noinline int vma_find(struct mm_struct *mm, __u64 address, __u64 *words
 	vma = (void *)maple_find(mm, address, words, &failed);
 	if (!vma)
 		return failed ? VMA_UNREADABLE : VMA_NONE;
-	/* What may not be executed is not code, so the address is no return address. */
+	/* Memory that is not executable is not code, so the address is not a return address. */
 	if (!(BPF_CORE_READ(vma, vm_flags) & VMA_EXECUTABLE))
 		return VMA_NONE;
 	ret->start = BPF_CORE_READ(vma, vm_start);
