@@ -19,7 +19,7 @@
 
 static const uint64_t FILE_MAX = 4ull << 30; /* 200 million nodes */
 
-/* --- taking apart --- */
+/* --- decoding --- */
 
 /* The integer of @size bytes, one of 1, 2, 4, 8, at @at. */
 static uint64_t get_integer(const struct abi *abi, const uint8_t *at, uint32_t size)
@@ -38,7 +38,7 @@ static uint64_t get_integer(const struct abi *abi, const uint8_t *at, uint32_t s
 	}
 }
 
-/* A field of the structure at @at, which abi_parse() has made sure lies inside. */
+/* A field of the structure at @at; abi_parse() has checked that it is inside. */
 static uint64_t get_field(const struct abi *abi, const uint8_t *at, enum abi_field offset,
 			  enum abi_field size)
 {
@@ -129,7 +129,7 @@ void import_node(const struct import *import, size_t i, uint64_t *ret_key, uint3
 
 /* --- one file --- */
 
-/* Reads a file whole; its size, or -errno. Caller frees. */
+/* Reads a whole file. Returns its size or -errno; caller frees *ret. */
 static ssize_t read_file(const char *path, uint8_t **ret, struct error *err)
 {
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -155,7 +155,7 @@ static ssize_t read_file(const char *path, uint8_t **ret, struct error *err)
 	return (ssize_t)length;
 }
 
-/* Adds all nodes to the new file; their number and sum to @stats. */
+/* Adds all nodes to the new file, and their number and sum to @stats. */
 static int write_nodes(const struct import *import, struct sfile *to, struct import_stats *stats)
 {
 	size_t i;
@@ -167,7 +167,7 @@ static int write_nodes(const struct import *import, struct sfile *to, struct imp
 
 		import_node(import, i, &key, &count);
 		if (count == 0)
-			continue; /* of a writer that died while it inserted */
+			continue; /* left by a writer that died during an insertion */
 		r = odb_add(sfile_odb(to), key, count);
 		if (r < 0)
 			return r;
@@ -177,7 +177,7 @@ static int write_nodes(const struct import *import, struct sfile *to, struct imp
 	return 0;
 }
 
-/* Writes the new file under a name of its own first, so that @to is whole when it appears. */
+/* Writes the new file under a temporary name first, so that @to is complete when it appears. */
 static int write_file(const struct import *import, const char *to, bool force,
 		      struct import_stats *stats, struct error *err)
 {
@@ -223,7 +223,7 @@ int import_file(const char *from, const struct abi *abi, const char *to, bool fo
 
 struct importer {
 	const struct abi *abi;
-	const char *from, *to; /* samples directories of one session */
+	const char *from, *to; /* samples directories of a session */
 	const char *from_dir, *to_dir;
 	bool force;
 	struct import_stats *stats;
@@ -240,8 +240,8 @@ static int copy_other(const char *path, const char *below, void *data)
 	return r;
 }
 
-/* The code of a region of memory, TGID.jo beside the region's directory: the machine's own, in no
- * need of converting. Several files can be of one process. */
+/* Copies the code of a region, TGID.jo next to the region's directory, which needs no conversion.
+ * Several regions can share one file. */
 static int copy_code(struct importer *im, const char *path, const struct sname *name)
 {
 	const char *end = strrchr(path, '/');

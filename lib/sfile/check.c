@@ -146,8 +146,8 @@ static uint32_t count_by_table(const struct view *v)
 	return last ? last + 1 : 0;
 }
 
-/* Finds out how many nodes are in use, and how many of those are inside the file. If neither size
- * nor length is credible, nodes cannot be told from buckets. */
+/* Determines how many nodes are in use, and how many of those are inside the file. If neither size
+ * nor length is credible, nodes cannot be distinguished from buckets. */
 static void check_current(struct view *v, struct check_result *r)
 {
 	if (v->current < 1 || v->current > v->size) {

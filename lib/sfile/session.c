@@ -57,8 +57,8 @@ int session_create(const char *session_dir, const char *name, struct error *err)
 
 /* --- walking --- */
 
-/* Returns 0 if the directory can be read. With a name in it, a file is no directory rather than one
- * without permission. */
+/* Returns 0 if the directory can be read. Checks a name inside it, so that a file gives ENOTDIR,
+ * not EACCES. */
 static int check_readable(const char *directory, struct error *err)
 {
 	_cleanup_free_ char *inside = path_join(directory, ".");

@@ -140,7 +140,7 @@ int sfile_open(const char *path, struct sfile **ret, struct error *err)
 		return r;
 	(void)STEAL_FD(fd);
 	if (!is_callgraph(path)) {
-		/* The original leaves values of another file, a call graph file, in these
+		/* OProfile 1.x leaves values of another file, a call graph file, in these
 		 * fields. */
 		sf->header.cg_to_is_kernel = false;
 		sf->header.cg_to_anon_start = 0;

@@ -31,7 +31,7 @@ static bool is_directory(int dirfd, const struct dirent *d)
 	return fstatat(dirfd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
 }
 
-/* Fills in what stands in the directory. */
+/* Reads the entries of the directory. */
 static void read_entries(struct tree *t)
 {
 	DIR *dir = opendir(t->path);
