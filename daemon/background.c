@@ -5,7 +5,7 @@
 #include <fcntl.h>
 #include <sys/wait.h>
 
-/* The parent's part: the outcome. The daemon has said itself what went wrong. */
+/* Waits for the outcome, in the parent. The daemon itself reports what went wrong. */
 static _noreturn_ void await_ready(int fd)
 {
 	ssize_t n;
@@ -34,7 +34,7 @@ int background_enter(int *ret_ready, struct error *err)
 	}
 	(void)close(ends[0]);
 	(void)setsid();
-	/* The leader of a session could get a terminal by opening one; its child cannot. */
+	/* A session leader can acquire a terminal by opening one; its child cannot. */
 	pid = fork();
 	if (pid < 0)
 		return error_errno(err, -errno, "cannot fork");
@@ -53,7 +53,7 @@ void background_ready(int *ready)
 		(void)dup2(null, STDOUT_FILENO);
 		(void)close(null);
 	}
-	/* A parent that was killed does not wait any more. */
+	/* The parent may have been killed. */
 	(void)!write(*ready, "", 1);
 	(void)close(*ready);
 	*ready = -1;

@@ -12,7 +12,7 @@
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 
-/* What the command line said; NULL where nothing. */
+/* The options given on the command line; NULL: not given. */
 static struct setting_given given[] = SETTINGS_GIVEN;
 static const char *config_path, *events, *tee, *replay;
 static bool foreground, start, force, no_seccomp;
@@ -81,7 +81,7 @@ static int take_events(struct daemon_options *o, struct error *err)
 	return evderived_parse(feature, &o->derived, err);
 }
 
-/* The group that may control the daemon, unless one is set. */
+/* Sets the group that may control the daemon, unless it is configured. */
 static int take_group(struct settings *s, struct error *err)
 {
 	const char *group = s->socket_group ? NULL : rights_group(s->user);
@@ -130,7 +130,7 @@ static uint64_t file_limit(void)
 		       : 0;
 }
 
-/* The size of the file system that @path is on, or will be. */
+/* The size of the file system of @path, which may not exist yet. */
 static uint64_t file_system_bytes(const char *path)
 {
 	_cleanup_free_ char *at = xstrdup(path);

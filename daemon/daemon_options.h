@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What oprofiled is asked to do: the settings of daemonrc with those of the command line over them,
- * and the options that are not settings. Owns its strings.
+ * The options of oprofiled: the settings of daemonrc, overridden by those of the command line, and
+ * the options that are not settings. Owns its strings.
  *
  *	_cleanup_(daemon_options_done) struct daemon_options options = { 0 };
  *	struct collector_config config;
@@ -29,8 +29,8 @@ struct daemon_options {
 
 /* Reads command line and file into @ret, which is zeroed; 0 or -errno. */
 int daemon_options_load(int argc, char **argv, struct daemon_options *ret, struct error *err);
-/* Frees what it holds. */
+/* Frees the strings. */
 void daemon_options_done(struct daemon_options *options);
 
-/* The collector that is asked for; borrows from @options. */
+/* Sets the collector's configuration; borrows from @options. */
 void daemon_options_collector(const struct daemon_options *options, struct collector_config *ret);

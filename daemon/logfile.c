@@ -39,7 +39,7 @@ static void log_to_file(enum log_level level, const char *text, void *data _unus
 			*at = '?';
 	print_time(logfile.file);
 	(void)fprintf(logfile.file, " %s%s\n", log_prefix(level), line);
-	/* A full disk must not stop the daemon: a line that does not fit is gone. */
+	/* A full disk must not stop the daemon: a line that does not fit is dropped. */
 	(void)fflush(logfile.file);
 	clearerr(logfile.file);
 	if (logfile.echo || (!logfile.stderr_is_log && level <= LOG_LEVEL_WARNING))

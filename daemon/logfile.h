@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The daemon's log, SESSION/samples/oprofiled.log: lines with date and time, and sections of
- * statistics. A process has one; it gets the libraries' lines (base/log.h) as well.
+ * statistics. There is one per process; it also gets the libraries' lines (base/log.h).
  *
  *	logfile_open(session_dir, LOG_LEVEL_INFO, false, err);
  *	log_info("started");
@@ -18,12 +18,12 @@
  * @echo all of them go to stderr as well, otherwise only warnings, until logfile_detach(). 0 or
  * -errno. */
 int logfile_open(const char *session_dir, enum log_level level, bool echo, struct error *err);
-/* Reopens it, after it was moved away; on failure the old one stays in use. */
+/* Reopens it after it was moved away; on failure keeps the old one. */
 int logfile_reopen(struct error *err);
 /* Sends lines up to @level there from now on. */
 void logfile_level(enum log_level level);
-/* Redirects stderr to the log, so that last messages of libraries are kept: for a daemon that is
- * set up and has no terminal any more. */
+/* Redirects stderr to the log, so that last messages of libraries are kept: for a daemon that has
+ * left its terminal. */
 void logfile_detach(void);
 /* Writes a line with the time, then calls @print to write below it. */
 void logfile_section(void (*print)(void *data, FILE *out), void *data);

@@ -29,9 +29,9 @@ struct meter_reading {
 	double cpu_percent; /* of one CPU */
 };
 
-/* Starts over, with no marks. */
+/* Starts over without marks. */
 void meter_reset(struct meter *meter, uint64_t samples);
 /* Sets a mark if the last one is old enough. */
 void meter_tick(struct meter *meter, uint64_t samples);
-/* The rates from the older mark to now. */
+/* Reads the rates from the older mark to now. */
 void meter_read(const struct meter *meter, uint64_t samples, struct meter_reading *ret);

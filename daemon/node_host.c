@@ -13,8 +13,8 @@
 #include <string.h>
 
 enum {
-	COUNTERS_MIN = 4,	   /* the kernel's own events need none */
-	WATERSHED_DEFAULT = 32768, /* words, as of old */
+	COUNTERS_MIN = 4,	   /* room for the kernel's own events, which need no counter */
+	WATERSHED_DEFAULT = 32768, /* words, as in OProfile 1.x */
 	IBS_COUNT_DEFAULT = 250000,
 };
 
@@ -34,7 +34,7 @@ static struct node_counter show_event(const struct settings *s, const struct eve
 				      .user = e->user };
 }
 
-/* The number of counters of the CPU, judged by its events, and room for some software events. */
+/* The number of counters of the CPU, according to its events, but at least COUNTERS_MIN. */
 static size_t hardware_counters(void)
 {
 	size_t i, count = COUNTERS_MIN;
@@ -91,7 +91,7 @@ static void show_settings(const struct daemon_options *o, struct node_settings *
 
 /* --- nodes as settings --- */
 
-/* The event with @code on this machine; for 0 the clock. NULL if there is none. */
+/* The event with @code on this machine; 0 is the clock. NULL if there is none. */
 static const struct catalog_event *event_by_code(uint64_t code)
 {
 	size_t i;
@@ -123,8 +123,8 @@ static bool same_counter(const struct node_counter *a, const struct node_counter
 	return !memcmp(a, b, sizeof(*a));
 }
 
-/* Takes the events of the enabled counters. A counter that was not written to keeps its event,
- * which may have more than numbers can express. */
+/* Takes the events of the enabled counters. A counter that was not written keeps its event, which
+ * may have properties that numbers cannot express. */
 static int take_events(const struct node_settings *wanted, const struct node_settings *shown,
 		       struct daemon_options *o, struct error *err)
 {
@@ -192,8 +192,8 @@ static int set_number(struct settings *s, enum setting_id id, uint64_t number, s
 	return settings_set(s, id, text, err);
 }
 
-/* Sets what was written over @o; only what differs from what was shown, which may be a default that
- * depends on other settings. */
+/* Applies the written settings to @o, but only those that differ from what the nodes showed, which
+ * may be a default that depends on other settings. */
 static int take_settings(const struct node_settings *wanted, struct daemon_options *o,
 			 struct error *err)
 {
@@ -229,7 +229,7 @@ int node_host_take_over(struct node_host *host, struct nodes *nodes, struct erro
 		r = collector_change(host->collector, &config, o->no_seccomp, err);
 	}
 	if (r < 0) {
-		before = wanted.settings; /* to be freed instead */
+		before = wanted.settings; /* so that the old settings are freed */
 		return r;
 	}
 	*o = wanted;
@@ -285,7 +285,7 @@ static int host_event_code(const char *name, uint64_t *ret, void *data _unused_,
 	return 0;
 }
 
-/* How many counters are the driver's and the record's: they are the first of the table. */
+/* The number of counters of driver and record, which come first in the table. */
 static size_t own_counters(void)
 {
 	size_t n = 0;
@@ -295,7 +295,7 @@ static size_t own_counters(void)
 	return n;
 }
 
-/* The files of stats/: our counters, then two under the names that the original had for them. */
+/* The files of stats/: our counters, then two with their names in OProfile 1.x. */
 static bool host_stat(size_t i, const char **ret_name, uint64_t *ret_value, void *data)
 {
 	struct node_host *h = data;

@@ -23,12 +23,12 @@ void notify_manager(const char *format, ...)
 	text = xvasprintf(format, ap);
 	va_end(ap);
 	memcpy(address.sun_path, path, length);
-	if (path[0] == '@') /* an abstract socket: its name begins with NUL and ends with none */
+	if (path[0] == '@') /* an abstract socket: its name begins with NUL and has no final NUL */
 		address.sun_path[0] = '\0';
 	fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
 	if (fd < 0)
 		return;
-	/* The manager may have gone; we work on without. */
+	/* The manager may have gone; that does not matter. */
 	(void)sendto(fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT,
 		     (const struct sockaddr *)&address,
 		     (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length));

@@ -11,7 +11,7 @@
 
 #include <stdint.h>
 
-/* Sends a state; failures are ignored. */
+/* Sends a state; ignores failures. */
 void notify_manager(const char *format, ...) _printf_(1, 2);
 
 /* How often the manager wants WATCHDOG=1, in microseconds; 0: not at all. */

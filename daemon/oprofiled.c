@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* oprofiled: samples the whole machine for as long as it runs. Here is how it comes up and goes
- * down; service.c has what it does meanwhile. */
+/* oprofiled: samples the whole machine for as long as it runs. This file starts and ends it;
+ * service.c contains the main loop. */
 #include "background.h"
 #include "seccomp_list.h"
 #include "parser/parser.h"
@@ -22,11 +22,11 @@
 
 enum {
 	FILES_WANTED = 16384,
-	LARGE = 256 << 10, /* bytes that are given back at once: tables of most files have less */
+	LARGE = 256 << 10, /* allocations this large are returned to the system at once */
 };
 
-/* Open sample files are what the daemon is fast with: takes as many descriptors as it may, which
- * are @most where that is not 0. */
+/* Raises the limit of descriptors, to @most if it is not 0: open sample files make the daemon
+ * fast. */
 static void set_file_limit(uint64_t most)
 {
 	const struct rlimit hard = { most, most };
@@ -49,7 +49,7 @@ static void set_file_limit(uint64_t most)
 	(void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-/* Refuses early, with a remedy, what the session's lock would refuse later. */
+/* Fails early, with a remedy, if the session is locked. */
 static int refuse_second(const struct settings *settings, struct error *err)
 {
 	uint32_t pid = session_lock_holder(settings->session_dir);
@@ -94,11 +94,11 @@ static int lock_down(const struct daemon_options *options, const struct service 
 	return 0;
 }
 
-/* The daemon's life, from the first lock to the last sample. */
+/* Runs the daemon from the first lock to the last sample. */
 static int serve(struct daemon_options *options, int *ready, struct error *err)
 {
 	const struct settings *settings = &options->settings;
-	/* The service uses it: it must be freed after the service. */
+	/* Used by the service, so it must be freed after it. */
 	_cleanup_(parser_freep) struct parser *parser = NULL;
 	_cleanup_(service_freep) struct service *service = NULL;
 	int r = refuse_second(settings, err);
@@ -133,9 +133,9 @@ static int serve(struct daemon_options *options, int *ready, struct error *err)
 	return r;
 }
 
-/* Has malloc() return the memory of a large program's unwind tables to the system when it is freed,
+/* Makes malloc() return the memory of a large program's unwind tables to the system when freed,
  * here and in the parser, which is forked from here. By default malloc() raises its threshold after
- * the first and keeps that much in both processes. */
+ * the first one and keeps that much in both processes. */
 static void give_back_soon(void)
 {
 	(void)mallopt(M_MMAP_THRESHOLD, LARGE);

@@ -23,21 +23,21 @@ struct reader {
 	uint32_t mark; /* the epoll data of the connection */
 	struct collector *collector;
 	const struct nodes *nodes;
-	struct stream_outlet *outlet; /* NULL: nobody reads */
+	struct stream_outlet *outlet; /* NULL: no reader */
 	uint64_t lost;	/* words dropped because readers before this one were too slow */
-	uint32_t knows; /* counters that were enabled when it connected, a bit each */
+	uint32_t knows; /* counters enabled when it connected, one bit each */
 };
 
 /* Adds to @answer what a reader must know before its first words; 0, or -EBUSY if there is one. */
 int reader_ask(struct reader *r, struct strbuf *answer, struct error *err);
 /* Makes @fd the connection of the reader @data; closes it if there is one already. */
 void reader_adopt(int fd, void *data);
-/* Sends the waiting words once they reach the watershed, with @now at once; the rest follows when
- * the socket takes more. */
+/* Sends the waiting words once they reach the watershed, or at once with @now; the rest follows
+ * when the socket takes more. */
 void reader_feed(struct reader *r, bool now);
-/* For when the socket takes more, or was closed. */
+/* Called when the socket takes more or was closed. */
 void reader_take(struct reader *r);
-/* Disconnects a reader that has learnt numbers of counters which are wrong by now. */
+/* Disconnects a reader whose numbers of counters have become wrong. */
 void reader_check(struct reader *r);
 /* Disconnects the reader, if there is one. */
 void reader_end(struct reader *r);

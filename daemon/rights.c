@@ -13,7 +13,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
-/* Whether pages may be locked without a right to. */
+/* Returns whether pages may be locked without a capability. */
 static bool may_lock_pages(void)
 {
 	struct rlimit limit;
@@ -21,8 +21,8 @@ static bool may_lock_pages(void)
 	return getrlimit(RLIMIT_MEMLOCK, &limit) == 0 && limit.rlim_cur == RLIM_INFINITY;
 }
 
-/* Whether perf events are open to whoever has CAP_PERFMON. Debian's kernels, and others, know a
- * level above 2, which asks for CAP_SYS_ADMIN and for nothing less. */
+/* Returns whether CAP_PERFMON suffices for perf events. Kernels of Debian and others have a level
+ * above 2 that requires CAP_SYS_ADMIN. */
 static bool perfmon_suffices(void)
 {
 	uint64_t level;
@@ -30,12 +30,13 @@ static bool perfmon_suffices(void)
 	return path_read_u64("", "/proc/sys/kernel/perf_event_paranoid", &level) < 0 || level <= 2;
 }
 
-/* What is kept: oprofiled(8) says what for. Numbers, for what libcap may be too old to name. */
+/* The capabilities to keep, explained in oprofiled(8). Numbers, because libcap may be too old to
+ * know the names. */
 static const struct {
 	cap_value_t cap;
 	const char *name;
 	bool bpf, perf;	     /* which drivers need it */
-	bool (*spare)(void); /* says if it is not needed after all; NULL: it is */
+	bool (*spare)(void); /* returns whether it is not needed after all; NULL: always needed */
 } needs[] = {
 	{ CAP_PERFMON, "perfmon", true, true, NULL },
 	{ CAP_SYS_ADMIN, "sys_admin", true, true, perfmon_suffices },
@@ -118,8 +119,8 @@ static int set_capabilities(const char *driver, struct error *err)
 	return r < 0 ? error_errno(err, r, "cannot drop capabilities") : 0;
 }
 
-/* No program that this process might run has any, whatever its file says. Where the right to drop
- * the bound is missing, no_new_privs does it alone. */
+/* Leaves programs that this process might run no capabilities, whatever their files grant. Without
+ * the right to drop the bounding set, no_new_privs alone does that. */
 static void leave_none_to_others(void)
 {
 	int cap;
@@ -134,7 +135,7 @@ static int become(const struct rights *who, struct error *err)
 {
 	bool other = who->group != who->gid;
 
-	/* A container's root may not, and has none then. */
+	/* Root of a container may lack the permission, but then has no other groups. */
 	if (setgroups(other, &who->group) < 0 && (errno != EPERM || other))
 		return error_errno(err, -errno, "cannot set the groups");
 	if (prctl(PR_SET_KEEPCAPS, 1, 0, 0, 0) < 0 || setresgid(who->gid, who->gid, who->gid) < 0 ||
@@ -149,7 +150,8 @@ int rights_enter(const struct rights *who, struct error *err)
 	const struct rlimit none = { 0, 0 }, all = { RLIM_INFINITY, RLIM_INFINITY };
 	int r = 0;
 
-	/* The rings of CPUs that come later are mapped as its user, who may lock few pages. */
+	/* The rings of CPUs that come online later are mapped as its user, who may lock few
+	 * pages. */
 	(void)setrlimit(RLIMIT_MEMLOCK, &all);
 	(void)setrlimit(RLIMIT_CORE, &none);
 	leave_none_to_others();
@@ -157,14 +159,14 @@ int rights_enter(const struct rights *who, struct error *err)
 		r = become(who, err);
 	if (r == 0)
 		r = set_capabilities(NULL, err);
-	/* Its memory has addresses of the kernel and paths of all users in it. */
+	/* Its memory contains kernel addresses and paths of all users. */
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	return r;
 }
 
 int rights_keep(const char *driver, struct error *err)
 {
-	/* Of this thread: the others are the driver's "bpf", which needs all that is left. */
+	/* Only of this thread: the others belong to driver "bpf", which needs all that are left. */
 	return set_capabilities(driver, err);
 }
 

@@ -17,13 +17,13 @@
 #include <stdbool.h>
 #include <sys/types.h>
 
-/* The user to switch to when started as root, unless another is asked for. */
+/* The default user to switch to when started as root. */
 #define RIGHTS_USER "oprofile"
 
 struct rights {
 	uid_t uid;
 	gid_t gid;
-	gid_t group;  /* may control the daemon and read the session; ->gid unless asked for */
+	gid_t group;  /* may control the daemon and read the session; default: ->gid */
 	bool by_root; /* it was started as root */
 };
 
@@ -31,8 +31,8 @@ struct rights {
  * current user), and @group (NULL: the user's). 0; -ENOENT for a user or group that does not exist;
  * -EPERM for another user unless started as root. */
 int rights_choose(const char *user, const char *group, struct rights *ret, struct error *err);
-/* The group that may control and read if none is asked for: that of RIGHTS_USER if rights_choose()
- * would choose RIGHTS_USER for @user, else NULL. */
+/* The default group that may control and read: that of RIGHTS_USER if rights_choose() would choose
+ * RIGHTS_USER for @user, else NULL. */
 const char *rights_group(const char *user);
 /* Switches to that user for good: drops all other groups, and all capabilities that no driver
  * needs, for this program and any that it might run; disables core dumps. 0 or -errno. */

@@ -56,7 +56,7 @@ static const struct seccomp_confine_call calls[] = {
 	{ "rt_sigreturn" },
 	{ "sigaltstack" },
 	{ "tgkill" },
-	{ "kill", SECCOMP_CONFINE_IS(1, 0) }, /* asks whether a process exists */
+	{ "kill", SECCOMP_CONFINE_IS(1, 0) }, /* checks whether a process exists */
 	/* Who we are. */
 	{ "getegid" },
 	{ "geteuid" },
@@ -64,7 +64,7 @@ static const struct seccomp_confine_call calls[] = {
 	{ "getrlimit" },
 	{ "getrusage" },
 	{ "getuid" },
-	{ "prlimit64", SECCOMP_CONFINE_IS(2, 0) }, /* asks, does not set */
+	{ "prlimit64", SECCOMP_CONFINE_IS(2, 0) }, /* reads, does not set */
 	{ "sysinfo" },
 	{ "uname" },
 	/* Waiting. */
@@ -155,7 +155,7 @@ static const struct seccomp_confine_call calls[] = {
 	{ "socket", SECCOMP_CONFINE_IS(0, AF_UNIX) },
 	{ "socketpair", SECCOMP_CONFINE_IS(0, AF_UNIX) },
 	{ "wait4" },
-	/* Sampling: CPUs come and go, tables need room. Programs were loaded before. */
+	/* Sampling: CPUs come and go, and tables need maps. Programs were loaded before. */
 	{ "perf_event_open" },
 	{ "bpf", SECCOMP_CONFINE_IS(0, BPF_MAP_CREATE) },
 	{ "bpf", SECCOMP_CONFINE_IS(0, BPF_MAP_LOOKUP_ELEM) },

@@ -27,10 +27,10 @@
 enum source {
 	SOURCE_SIGNAL,
 	SOURCE_CONTROL,
-	SOURCE_DRIVER,	   /* a CPU buffer fills: only while sampling */
+	SOURCE_DRIVER,	   /* a CPU buffer fills; only while sampling */
 	SOURCE_TICK,	   /* only while sampling */
 	SOURCE_STATISTICS, /* only while sampling */
-	SOURCE_READER,	   /* of the event buffer: it takes more, or has gone */
+	SOURCE_READER,	   /* the reader of the event buffer takes more or has disconnected */
 	SOURCE_WATCHDOG,   /* if the service manager wants it */
 	SOURCE_COUNT_
 };
@@ -46,11 +46,11 @@ struct service {
 	bool quit;
 	struct meter meter;
 	uint64_t born_ns;
-	uint64_t lost_said;   /* samples that could not be written, as far as the log has it */
-	struct error trouble; /* what last went wrong by itself; code 0: nothing */
+	uint64_t lost_said;   /* unwritten samples reported in the log so far */
+	struct error trouble; /* the last error outside a command; code 0: none */
 };
 
-/* Adds @fd to what the loop waits for; one that is -1 is left out. */
+/* Adds @fd to the loop, unless it is -1. */
 static int watch(struct service *s, int fd, enum source source, struct error *err)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.u32 = source };
@@ -104,7 +104,7 @@ static void tell_manager(const struct service *s)
 		       collector_why(s->collector));
 }
 
-/* Sampling has begun or ended: the timers run only in between. */
+/* Starts or stops the timers, which run only while sampling. */
 static int set_sampling(struct service *s, bool on, struct error *err)
 {
 	int fd = collector_fd(s->collector);
@@ -126,7 +126,7 @@ static int start(struct service *s, struct error *err)
 
 	if (collector_running(s->collector))
 		return 0;
-	/* Other counters than its own would be wrong numbers to it. */
+	/* A reader must not get counters with other numbers. */
 	reader_check(&s->reader);
 	r = nodes_changed(s->nodes) ? node_host_take_over(&s->host, s->nodes, err) : 0;
 	if (r == 0)
@@ -152,7 +152,7 @@ static int stop(struct service *s, struct error *err)
 	return r;
 }
 
-/* Sampling cannot go on: the daemon stays, to be asked why. */
+/* Stops sampling after an error. The daemon keeps running and reports why. */
 static void give_up(struct service *s, const struct error *why)
 {
 	struct error err = ERROR_INIT;
@@ -163,8 +163,7 @@ static void give_up(struct service *s, const struct error *why)
 		log_error("%s", err.text);
 }
 
-/* Samples that could not be written are said in the log when they begin and as they grow tenfold,
- * not each time. */
+/* Logs samples that could not be written at first and each time their number has grown tenfold. */
 static void say_unwritten(struct service *s)
 {
 	struct driver_stats driver;
@@ -194,7 +193,7 @@ static void sync_now(struct service *s)
 	}
 }
 
-/* Commands of the control socket: thin, the same as the signals do. */
+/* Commands of the control socket; they share their functions with the signals. */
 
 static int run_status(const char *arg _unused_, struct strbuf *answer, void *data,
 		      struct error *err _unused_)
@@ -311,7 +310,7 @@ static int run_write(const char *arg, struct strbuf *answer _unused_, void *data
 	return nodes_request_write(((struct service *)data)->nodes, arg, err);
 }
 
-/* The connection becomes the event buffer. */
+/* Turns the connection into that of the event buffer's reader. */
 static int run_buffer(const char *arg _unused_, struct strbuf *answer, void *data,
 		      struct error *err)
 {
@@ -343,7 +342,7 @@ static const struct control_command commands[] = {
 	{ NULL, NULL, NULL, NULL },
 };
 
-/* What nodes set off. */
+/* Actions of nodes. */
 
 static int enable_node(bool on, void *data, struct error *err)
 {
@@ -474,7 +473,7 @@ static int open_timer(struct error *err)
 	return fd < 0 ? error_errno(err, -errno, "cannot create a timer") : fd;
 }
 
-/* Opens what the loop waits with. */
+/* Opens the descriptors of the loop. */
 static int open_loop(struct service *s, struct error *err)
 {
 	int r = 0;
@@ -490,7 +489,7 @@ static int open_loop(struct service *s, struct error *err)
 	    (r = watch(s, s->statistics, SOURCE_STATISTICS, err)) < 0 ||
 	    (r = watch(s, s->watchdog, SOURCE_WATCHDOG, err)) < 0)
 		return r;
-	/* Twice as often as demanded, as sd_watchdog_enabled(3) advises. */
+	/* Twice as often as required, as sd_watchdog_enabled(3) advises. */
 	set_period(s->watchdog, notify_watchdog_us() * 1000 / 2);
 	return 0;
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The daemon's main loop, over signals, the control socket, the driver and a few timers. A
- * collector does the profiling; this decides when. Nothing wakes the daemon while it does not
- * sample.
+ * collector does the profiling; the loop decides when. Nothing wakes the daemon while it is not
+ * sampling.
  *
  *	service_new(&options, parser, &service, err);
- *	service_run(service, err);		until told to end
+ *	service_run(service, err);		until asked to end
  *	service_free(service);
  */
 #pragma once
@@ -18,13 +18,13 @@ struct parser;
 struct service;
 struct daemon_options;
 
-/* Sets up collector and control socket, starts sampling if @options ask for it, and takes over the
- * signals that it handles. @options and @parser, which reads files for it, are borrowed and must
- * outlive it; settings written to oprofilefs change @options. Caller frees; 0 or -errno. */
+/* Sets up the collector, the control socket and signal handling, and starts sampling if @options
+ * say so. @options and @parser are borrowed and must outlive it; settings written to oprofilefs
+ * change @options. Caller frees; 0 or -errno. */
 int service_new(struct daemon_options *options, struct parser *parser, struct service **ret,
 		struct error *err);
-/* Serves until SIGTERM, SIGINT or the command "shutdown", then stops and records all. 0 or -errno
- * of what could not be recorded. */
+/* Runs until SIGTERM, SIGINT or the command "shutdown", then stops and records all samples. Returns
+ * 0, or -errno if they could not be recorded. */
 int service_run(struct service *service, struct error *err);
 /* NULL is fine. */
 void service_free(struct service *service);

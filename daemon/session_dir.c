@@ -17,7 +17,7 @@ static bool others_may_write(const struct stat *st)
 	return st->st_mode & (S_IWGRP | S_IWOTH);
 }
 
-/* Whether nobody but root and @uid can put something else in the place of a directory's entry. */
+/* Returns whether only root and @uid can replace an entry of the directory. */
 static bool is_safe_parent(const struct stat *st, uid_t uid)
 {
 	bool by_owner = st->st_uid == 0 || st->st_uid == uid;
@@ -26,7 +26,7 @@ static bool is_safe_parent(const struct stat *st, uid_t uid)
 	       (!(st->st_mode & S_IWGRP) || st->st_mode & S_ISVTX || st->st_gid == 0);
 }
 
-/* Goes up from the directory @path, which has no links in it, to the root. */
+/* Checks all parents of @path, which contains no links. */
 static int check_parents(const char *path, uid_t uid, struct error *err)
 {
 	_cleanup_free_ char *parent = xstrdup(path);
@@ -48,8 +48,8 @@ static int check_parents(const char *path, uid_t uid, struct error *err)
 	return 0;
 }
 
-/* Gives all that root has below @directory, and nobody else could have put there, to @uid. A file
- * with a second name may be one of somewhere else. */
+/* Gives to the user of @who everything below @directory that root owns and nobody else could have
+ * put there. Skips files with several links, which may belong elsewhere. */
 static int give_tree(int directory, const struct rights *who)
 {
 	DIR *dir = fdopendir(dup(directory));
@@ -79,7 +79,7 @@ static int give_tree(int directory, const struct rights *who)
 	return r;
 }
 
-/* Makes @directory theirs. */
+/* Gives @directory to the user of @who. */
 static int give(int directory, const char *path, mode_t mode, const struct rights *who,
 		struct error *err)
 {
@@ -122,7 +122,8 @@ int session_dir_prepare(const char *session_dir, mode_t mode, const struct right
 	if (directory < 0)
 		return error_errno(err, -errno, "%s", path);
 	if (!who->by_root) {
-		/* What is not ours is not ours to set; whether it can be written shows later. */
+		/* The directory of another user is left alone; whether it can be written shows
+		 * later. */
 		if (who->group == who->gid || fchown(directory, (uid_t)-1, who->group) == 0)
 			(void)fchmod(directory, mode);
 		return 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Prepares the session directory before the daemon writes in it. The daemon trusts the files in it,
- * so that only its user may write there; only its group may read them.
+ * so only its user may write there, and only its group may read them.
  *
  *	session_dir_prepare("/var/lib/oprofile", 0750, &who, err);	as the user at the start
  */
@@ -13,8 +13,8 @@
 
 struct rights;
 
-/* Creates the directory if it is missing, gives it, and what root wrote in it before, to the user
- * of @who, and sets its group and @mode. 0; -EPERM if another user could put files into it or
- * replace it; -errno. */
+/* Creates the directory if it is missing, gives it and root's files in it to the user of @who, and
+ * sets its group and @mode. 0; -EPERM if another user could put files into it or replace it;
+ * -errno. */
 int session_dir_prepare(const char *session_dir, mode_t mode, const struct rights *who,
 			struct error *err);

@@ -9,9 +9,9 @@
 #include <stdint.h>
 #include <string.h>
 
-/* All below runs in a signal handler: system calls and plain memory only. */
+/* Everything below runs in a signal handler: system calls and plain memory only. */
 
-/* The hexadecimal number at *@s; moves *@s past it. */
+/* Parses the hexadecimal number at *@s; moves *@s past it. */
 static uint64_t take_hex(const char **s)
 {
 	static const char digits[] = "0123456789abcdef";
@@ -23,7 +23,7 @@ static uint64_t take_hex(const char **s)
 	return value;
 }
 
-/* Whether a line of /proc/self/maps is about @address. */
+/* Returns whether a line of /proc/self/maps contains @address. */
 static bool line_has(const char *line, uint64_t address)
 {
 	uint64_t start = take_hex(&line);
@@ -31,7 +31,7 @@ static bool line_has(const char *line, uint64_t address)
 	return *line++ == '-' && address >= start && address < take_hex(&line);
 }
 
-/* Reads a line of at most @room - 1 bytes, dropping what does not fit; false at the end. */
+/* Reads a line of at most @room - 1 bytes and drops the rest; false at the end. */
 static bool read_line(int fd, char *line, size_t room)
 {
 	static char block[4096];

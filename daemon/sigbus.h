@@ -6,5 +6,5 @@
 #pragma once
 
 /* From now on a SIGBUS is reported with the file's name, in the log and on stderr, and ends the
- * process with status 1. All that was recorded before is in the files. */
+ * process with status 1. Everything recorded before is in the files. */
 void sigbus_catch(void);

@@ -32,7 +32,7 @@ static void answer_events(const struct status *status, struct strbuf *answer)
 		answer_event(&derived, answer);
 }
 
-/* Adds the counters that are not zero, each with its text, and the sum of the lost samples. */
+/* Adds the non-zero counters, each with its text, and the sum of the lost samples. */
 static void answer_counters(const struct status *status, struct strbuf *answer)
 {
 	struct driver_stats driver;
@@ -55,7 +55,7 @@ static void answer_counters(const struct status *status, struct strbuf *answer)
 	control_answer(answer, "samples_lost", "%" PRIu64, lost);
 }
 
-/* All that it costs, of all CPUs' time, and how far samples are stretched to keep it there. */
+/* Adds the cost as a share of all CPUs' time, and how far samples are stretched. */
 static void answer_cost(const struct status *status, struct strbuf *answer)
 {
 	struct governor_reading cost;
@@ -77,7 +77,7 @@ static void answer_cost(const struct status *status, struct strbuf *answer)
 		control_answer(answer, "budget_exceeded", "1");
 }
 
-/* Limits, what is used of them, and what is shed to keep to them. */
+/* Adds limits, their use, and what is shed to keep them. */
 static void answer_quota(const struct status *status, struct strbuf *answer)
 {
 	struct quota_reading quota;

@@ -87,7 +87,7 @@ static void show_progress(size_t done, size_t count, uint64_t bytes, void *data 
 		      count, (double)bytes / 1e6, done == count ? "\r\033[K" : "");
 }
 
-/* What the environment asks for, and how it is shown. */
+/* Sets what the environment requests, and how progress is shown. */
 static void configure_fetch(struct profile_fetch *how)
 {
 	static const struct debuginfod_progress progress = { .say = show_progress };

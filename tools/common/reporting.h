@@ -36,8 +36,8 @@ int reporting_set_verbose(const char *arg, void *target, struct error *err);
  * -EINVAL. */
 int reporting_set_debuginfod(const char *arg, void *target, struct error *err);
 
-/* Opens the profile that the operands of the command line select, as profile_open(). Images are
- * fetched if $OPROFILE_DEBUGINFOD (a percentage) says so, too, with progress on a terminal. Says on
- * stderr if oprofiled's session directory is used by default. */
+/* Opens the profile that the operands of the command line select, as profile_open(). Missing files
+ * are also fetched if $OPROFILE_DEBUGINFOD (a percentage) is set, with progress on a terminal.
+ * Prints a line on stderr if oprofiled's session directory is used by default. */
 int reporting_open(const struct profile_config *config, size_t count, char *const *words,
 		   struct profile **ret, struct error *err);

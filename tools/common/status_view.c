@@ -247,7 +247,7 @@ static void cost_row(const char *lines, struct strbuf *out)
 		    number_of(lines, "kernel_kib") / 1024, number_of(lines, "open_files"));
 }
 
-/* The budget, and how far samples are stretched to keep it. */
+/* Adds the budget, and how far samples are stretched to keep it. */
 static void budget_row(const char *lines, struct strbuf *out)
 {
 	double mean = number_of(lines, "stretch");
@@ -264,7 +264,7 @@ static void budget_row(const char *lines, struct strbuf *out)
 		strbuf_adds(out, "; it cannot be kept; use fewer events, or no call chains");
 }
 
-/* CPUs that are not sampled because they are offline. */
+/* Adds the CPUs that are not sampled because they are offline. */
 static void cpus_row(const char *lines, struct strbuf *out)
 {
 	_cleanup_free_ char *offline = control_value(lines, "cpus_offline");
@@ -310,7 +310,7 @@ static const struct {
 	{ "Settings", config_row },
 };
 
-/* Prints the line of a counter, "name value text", if it is a loss or a trouble. */
+/* Prints the line of a counter, "name value text", if it is a loss or trouble. */
 static void print_loss(const char *value, void *data)
 {
 	_cleanup_free_ char *name = xstrndup(value, strcspn(value, " "));
@@ -341,8 +341,7 @@ void status_view_text(const char *lines, FILE *out)
 
 enum json_kind { JSON_TEXT, JSON_NUMBER, JSON_LIST, JSON_COUNTERS };
 
-/* The members of the object: the key of the lines that one is made of, and its name where that is
- * another. */
+/* The members of the object: the key of their lines, and their name if it differs. */
 static const struct {
 	const char *key;
 	enum json_kind kind;

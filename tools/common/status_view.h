@@ -14,8 +14,8 @@
 
 #include <stdio.h>
 
-/* Adds what is known without an answer of the daemon, which does not run, or does not answer this
- * user (@refused). */
+/* Adds what is known without an answer of the daemon: it does not run, or does not answer this user
+ * (@refused). */
 void status_view_silent(const struct settings *s, const char *session_dir, bool refused,
 			struct strbuf *lines);
 /* Adds the sessions on disk and their size. */

@@ -19,8 +19,8 @@
 
 enum { EXIT_CANNOT_RUN = 126, EXIT_NOT_FOUND = 127, EXIT_SIGNAL = 128 };
 
-/* From here on signals wait in target->signals. SIGINT counts even if it was ignored, as the shell
- * does for what it starts in the background. */
+/* Routes signals to target->signals. SIGINT counts even if it was ignored, as shells do for
+ * background jobs. */
 static int take_signals(struct target *target, struct error *err)
 {
 	const struct sigaction by_default = { .sa_handler = SIG_DFL };
@@ -47,8 +47,8 @@ static int check_executable(const char *path)
 	return stat(path, &st) == 0 && S_ISREG(st.st_mode) ? 0 : -EACCES;
 }
 
-/* Looks along PATH as a shell does: 0 with the command's path, which the caller frees, -ENOENT, or
- * -EACCES where one was found that may not be executed. */
+/* Searches PATH as a shell does. Returns 0 with the command's path, which the caller frees;
+ * -ENOENT; or -EACCES if a file was found that may not be executed. */
 static int find_command(const char *name, char **ret)
 {
 	_cleanup_free_ char *path = xstrdup(getenv("PATH") ?: "/bin:/usr/bin");
@@ -65,7 +65,7 @@ static int find_command(const char *name, char **ret)
 		_cleanup_free_ char *full = path_join(*directory ? directory : ".", name);
 		int one = check_executable(full);
 
-		/* What cannot be seen is not there, as shells have it. */
+		/* As in shells, a file that cannot be seen does not exist. */
 		if (one == 0 || (one == -EACCES && access(full, F_OK) == 0))
 			r = one;
 		if (one == 0) {
@@ -76,7 +76,7 @@ static int find_command(const char *name, char **ret)
 	return r;
 }
 
-/* The command could not be started, as a shell would say it. */
+/* Reports, as a shell would, that the command could not be started. */
 static int not_started(struct target *target, int code, struct error *err)
 {
 	target->exit_status = code == -ENOENT ? EXIT_NOT_FOUND : EXIT_CANNOT_RUN;
@@ -85,7 +85,7 @@ static int not_started(struct target *target, int code, struct error *err)
 	return error_errno(err, code, "%s", target->name);
 }
 
-/* The child: waits until let go, then becomes the command. */
+/* Runs in the child: waits for the release, then executes the command. */
 _noreturn_ static void run_child(const struct target *target, int go, int failed, char **command)
 {
 	int code;
@@ -157,10 +157,10 @@ int target_system(struct target *target, struct error *err)
 	return take_signals(target, err);
 }
 
-/* Lets the child go; 0 or -errno. */
+/* Releases the child; 0 or -errno. */
 static int let_go(const struct target *target)
 {
-	/* Somebody may have killed it while it waited. */
+	/* It may have been killed while it waited. */
 	void (*before)(int) = signal(SIGPIPE, SIG_IGN);
 	int r = write(target->go, "", 1) == 1 ? 0 : -errno;
 
@@ -184,7 +184,7 @@ int target_release(struct target *target, struct error *err)
 	return got == sizeof(code) ? not_started(target, -code, err) : 0;
 }
 
-/* Collects the command's status where it has ended. */
+/* Collects the command's status if it has ended. */
 static void reap(struct target *target)
 {
 	struct rusage usage;
@@ -196,7 +196,7 @@ static void reap(struct target *target)
 			 (uint64_t)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) * 1000;
 }
 
-/* A signal from a keyboard goes to the whole foreground group, the command with it; one that was
+/* A signal from the keyboard goes to the whole foreground group, which includes the command; one
  * sent to the tool alone is meant for both. */
 static void pass_on(const struct target *target, const struct signalfd_siginfo *info)
 {

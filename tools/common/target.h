@@ -25,19 +25,19 @@ enum target_kind { TARGET_COMMAND, TARGET_PROCESS, TARGET_SYSTEM };
 struct target {
 	enum target_kind kind;
 	pid_t pid;	 /* 0: the whole machine */
-	int signals;	 /* polls readable when a signal came, -1 if none is waited for */
+	int signals;	 /* polls readable when a signal came; -1: none is expected */
 	int pidfd;	 /* TARGET_PROCESS: polls readable when it ended; else -1 */
-	int go, failed;	 /* TARGET_COMMAND: pipes: lets it exec; has the errno of that */
+	int go, failed;	 /* TARGET_COMMAND: pipes: to release it; to get the errno of its exec */
 	bool ended;	 /* seen by target_ended() */
 	bool reaped;	 /* TARGET_COMMAND: ->status is its wait status */
 	int status;	 /* from waitpid() */
 	int exit_status; /* 126 or 127 if it could not be started */
 	uint64_t cpu_ns; /* TARGET_COMMAND: CPU time it used, known when it ended */
-	int raised;	 /* how much lower the priority of a command shall be than ours */
+	int raised;	 /* how much lower a command's priority is than ours */
 	const char *name;
-	char *path;		    /* TARGET_COMMAND: of what is executed */
+	char *path;		    /* TARGET_COMMAND: path of the executable */
 	sigset_t mask;		    /* signals blocked before, which a command gets back */
-	struct sigaction interrupt; /* the handler of SIGINT before, likewise */
+	struct sigaction interrupt; /* the previous handler of SIGINT, which a command gets back */
 };
 
 #define TARGET_INIT ((struct target){ .signals = -1, .pidfd = -1, .go = -1, .failed = -1 })

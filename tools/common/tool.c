@@ -12,7 +12,8 @@
 
 static const char *tool_name = "oprofile";
 
-/* One message: names of files and processes stand in some, and a terminal obeys what it is sent. */
+/* Prints a message. Control characters are made visible, because some messages contain names of
+ * files and processes. */
 static void say(const char *kind, const char *text)
 {
 	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
