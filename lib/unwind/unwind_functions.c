@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "elf/elffile.h"
 #include "unwind/internal/cfi.h"
+#include "unwind/internal/plt_shape.h"
 
 #include <dwarf.h>
 
@@ -44,6 +45,15 @@ static void free_section(struct cfi *cfi)
 	if (cfi)
 		cfi_done(cfi);
 	free(cfi);
+}
+
+/* Adds @bytes of code at @start to which @rule applies. */
+static void add_bare(struct unwind_functions *f, uint64_t start, uint64_t bytes,
+		     const struct unwind_rule *rule)
+{
+	array_grow(&f->bare, f->bare_count + 1, &f->bare_room);
+	f->bare[f->bare_count] = (struct unwind_bare){ start + bytes, rule };
+	add_function(f, start, f->bare_count++, UNWIND_SOURCE_NONE);
 }
 
 static struct cfi *section_of(struct unwind_functions *f, enum unwind_source source)
@@ -221,6 +231,7 @@ static void read_debug_frame(struct unwind_functions *f)
 static void find_trampolines(struct unwind_functions *f)
 {
 	static const uint8_t code[] = { 0x68, 0x11, 0x80, 0xd2, 0x01, 0x00, 0x00, 0xd4 };
+	static const struct unwind_rule trampoline = { .cfa = UNWIND_CFA_SIGNAL };
 	struct span in;
 	size_t i;
 
@@ -232,8 +243,7 @@ static void find_trampolines(struct unwind_functions *f)
 		uint64_t before = i ? 4 : 0;
 
 		if (memcmp(in.at + i, code, sizeof(code)) == 0)
-			add_function(f, f->base + i - before, before + sizeof(code),
-				     UNWIND_SOURCE_TRAMPOLINE);
+			add_bare(f, f->base + i - before, before + sizeof(code), &trampoline);
 	}
 }
 
@@ -268,19 +278,14 @@ static void sort_functions(struct unwind_functions *f)
 bool unwind_functions_read(struct unwind_functions *f, size_t i, struct cfi_fde *ret,
 			   const struct unwind_rule **ret_rule)
 {
-	static const struct unwind_rule outermost = { .cfa = UNWIND_CFA_END };
-	static const struct unwind_rule trampoline = { .cfa = UNWIND_CFA_SIGNAL };
 	const struct unwind_function *function = &f->all[i];
 	struct cfi *cfi = section_of(f, function->source);
 	size_t next;
 
 	*ret_rule = NULL;
-	if (function->source == UNWIND_SOURCE_ENTRY)
-		*ret_rule = &outermost;
-	else if (function->source == UNWIND_SOURCE_TRAMPOLINE)
-		*ret_rule = &trampoline;
-	if (*ret_rule) {
-		ret->end = function->start + function->offset;
+	if (function->source == UNWIND_SOURCE_NONE) {
+		*ret_rule = f->bare[function->offset].rule;
+		ret->end = f->bare[function->offset].end;
 		return true;
 	}
 	return function->offset < cfi->bytes.left &&
@@ -302,25 +307,52 @@ bool unwind_functions_end(struct unwind_functions *f, uint64_t address, uint64_t
 	return false;
 }
 
-/* The dynamic loader's entry point has no description, and every chain in it ends there. */
-static void add_entry(struct unwind_functions *f)
+/* Adds up to @bytes of code at @start, to which @rule applies, unless a function is described
+ * there. The functions are sorted, and stay so. */
+static void add_missing(struct unwind_functions *f, uint64_t start, uint64_t bytes,
+			const struct unwind_rule *rule)
 {
-	uint64_t entry = elffile_header(f->ef)->e_entry, end;
-	size_t i = FIRST_NOT(k, 0, f->count, f->all[k].start <= entry), n = f->count;
+	size_t i = FIRST_NOT(k, 0, f->count, f->all[k].start <= start), n = f->count;
+	struct unwind_function added;
+	uint64_t end;
 
-	if (unwind_functions_end(f, entry, &end))
+	if (unwind_functions_end(f, start, &end))
 		return;
-	end = MIN(end, entry + ENTRY_BYTES);
-	add_function(f, entry, end - entry, UNWIND_SOURCE_ENTRY);
+	add_bare(f, start, MIN(bytes, end - start), rule);
 	if (f->count == n)
 		return;
+	added = f->all[n];
 	memmove(f->all + i + 1, f->all + i, (n - i) * sizeof(*f->all));
-	f->all[i] = (struct unwind_function){ entry, (uint32_t)(end - entry), UNWIND_SOURCE_ENTRY };
+	f->all[i] = added;
+}
+
+static void add_plt(struct unwind_functions *f, const char *name)
+{
+	const struct plt_part *part;
+	struct elf_section s;
+	const Elf_Data *data;
+	uint64_t at, left;
+
+	if (!elffile_find_section(f->ef, name, &s) || s.header.sh_addr & 15 ||
+	    !(data = elffile_data(&s)) || !data->d_buf)
+		return;
+	at = s.header.sh_addr;
+	left = data->d_size;
+	part = plt_shape(f->machine, name, span_of(data->d_buf, data->d_size));
+	for (; part && part->rule && left; part++) {
+		uint64_t bytes = part->bytes ? MIN(part->bytes, left) : left;
+
+		add_missing(f, at, bytes, part->rule);
+		at += bytes;
+		left -= bytes;
+	}
 }
 
 void unwind_functions_find(struct unwind_functions *f)
 {
+	static const struct unwind_rule outermost = { .cfa = UNWIND_CFA_END };
 	const GElf_Ehdr *header = elffile_header(f->ef);
+	size_t i;
 
 	f->eh = new_section(f, false);
 	f->debug = new_section(f, true);
@@ -328,8 +360,13 @@ void unwind_functions_find(struct unwind_functions *f)
 	read_debug_frame(f);
 	find_trampolines(f);
 	sort_functions(f);
-	if (f->count && (header->e_type == ET_DYN || header->e_type == ET_EXEC))
-		add_entry(f);
+	if (!f->count)
+		return;
+	for (i = 0; plt_sections[i]; i++)
+		add_plt(f, plt_sections[i]);
+	/* The dynamic loader's entry point has no description, and every chain in it ends there. */
+	if (header->e_type == ET_DYN || header->e_type == ET_EXEC)
+		add_missing(f, header->e_entry, ENTRY_BYTES, &outermost);
 }
 
 void unwind_functions_done(struct unwind_functions *f)
@@ -337,4 +374,5 @@ void unwind_functions_done(struct unwind_functions *f)
 	free_section(f->eh);
 	free_section(f->debug);
 	free(f->all);
+	free(f->bare);
 }

@@ -27,20 +27,21 @@ struct cfi;
 struct cfi_fde;
 struct elffile;
 
-/* Where a function is described. Of two functions with the same start the first in this order is
- * kept. */
-enum unwind_source {
-	UNWIND_SOURCE_EH,
-	UNWIND_SOURCE_DEBUG,
-	UNWIND_SOURCE_ENTRY,
-	UNWIND_SOURCE_TRAMPOLINE
-};
+/* Where a function is described; if by nothing, one rule is known for all of it. Of two functions
+ * with the same start the first in this order is kept. */
+enum unwind_source { UNWIND_SOURCE_EH, UNWIND_SOURCE_DEBUG, UNWIND_SOURCE_NONE };
 
 /* Small, because there are many: FDEs are read when their rows are written. */
 struct unwind_function {
 	uint64_t start;	 /* linked address */
-	uint32_t offset; /* of the FDE in its section; without an FDE the size in bytes */
+	uint32_t offset; /* of the FDE in its section; without an FDE the index in ->bare */
 	uint32_t source;
+};
+
+/* A function without an FDE. */
+struct unwind_bare {
+	uint64_t end; /* linked address */
+	const struct unwind_rule *rule;
 };
 
 struct unwind_functions {
@@ -50,6 +51,8 @@ struct unwind_functions {
 	struct cfi *eh, *debug;	     /* .eh_frame and .debug_frame */
 	struct unwind_function *all; /* sorted by start; all starts differ */
 	size_t count, room;
+	struct unwind_bare *bare;
+	size_t bare_count, bare_room;
 	size_t cfi_bytes; /* of both sections */
 	size_t bad_count; /* damaged records */
 };

@@ -4,6 +4,7 @@
 #include "elf/elffile.h"
 #include "symbol/elfsym.h"
 #include "symbol/symtab.h"
+#include "unwind/internal/plt_shape.h"
 #include "unwind/unwind.h"
 
 #include <errno.h>
@@ -295,6 +296,99 @@ static void the_trampoline_of_aarch64_is_known_by_its_code(void)
 	CHECK_STR(rule_text(&all[unwind_table_find(table, at + 12)]), "none: 0");
 }
 
+static void a_linkage_table_without_description_has_rules(void)
+{
+	_cleanup_image_ struct image im = { NULL };
+	static const struct {
+		const char *name;
+		const char *rule;
+	} cases[] = {
+		{ "plt_head", "plt+16,6 ra@cfa-8" },
+		{ "plt_stub", "plt+8,11 ra@cfa-8" },
+		{ "plt_last", "plt+8,11 ra@cfa-8" },
+		{ "described", "sp+8 ra@cfa-8" },
+	};
+	size_t i;
+
+	NEED_FIXTURE();
+	if (!image_open(&im, "tests/fixtures/cfi/libplt.so"))
+		return;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		printf("# %s\n", cases[i].name);
+		CHECK_STR(rule_at(&im, pc_of(&im, cases[i].name)), cases[i].rule);
+	}
+}
+
+/* The rule for byte @at of a table with @code. */
+static const char *plt_rule(enum unwind_machine machine, const char *section, struct span code,
+			    uint32_t at)
+{
+	const struct plt_part *part = plt_shape(machine, section, code);
+	uint32_t end = 0;
+
+	for (; part && part->rule; part++) {
+		end += part->bytes;
+		if (!part->bytes || at < end)
+			return rule_text(part->rule);
+	}
+	return "none";
+}
+
+/* The first bytes of tables as linkers write them, without the addresses in them. */
+static void linkage_tables_are_known_by_their_code(void)
+{
+	static const uint8_t ibt[64] = { [0] = 0xff, 0x35, [6] = 0xff, 0x25, [16] = 0xf3,
+					 0x0f,	     0x1e, 0xfa,       0x68 },
+			     retpoline[64] = { [0] = 0xff, 0x35,	[6] = 0x4c,  0x8b,
+					       0x1d,	   [13] = 0xe8, [32] = 0x4c, 0x89,
+					       0x1c,	   0x24,	0xc3 },
+			     retpoline_now[64] = { 0xe8,	0x0b, 0,    0,	  0,
+						   [16] = 0x4c, 0x89, 0x1c, 0x24, 0xc3 },
+			     mold[64] = { 0xf3, 0x0f, 0x1e, 0xfa,	 0x41,
+					  0x53, 0xff, 0x35, [12] = 0xff, 0x25 },
+			     arm[64] = { 0xf0, 0x7b, 0xbf, 0xa9 },
+			     arm_bti[64] = { 0x5f, 0x24, 0x03, 0xd5, 0xf0, 0x7b, 0xbf, 0xa9 },
+			     other[64] = { 0x90, 0x90 };
+	static const struct {
+		enum unwind_machine machine;
+		const char *section;
+		const uint8_t *code;
+		uint32_t at;
+		const char *rule;
+	} cases[] = {
+		{ UNWIND_X86_64, ".plt", ibt, 15, "plt+16,6 ra@cfa-8" },
+		{ UNWIND_X86_64, ".plt", ibt, 16, "plt+8,9 ra@cfa-8" },
+		{ UNWIND_X86_64, ".plt", retpoline, 0, "plt+16,6 ra@cfa-8" },
+		{ UNWIND_X86_64, ".plt", retpoline, 32, "sp+16 ra@cfa-8" },
+		{ UNWIND_X86_64, ".plt", retpoline, 48, "sp+8 ra@cfa-8" },
+		{ UNWIND_X86_64, ".plt", retpoline_now, 0, "sp+8 ra@cfa-8" },
+		{ UNWIND_X86_64, ".plt", retpoline_now, 20, "sp+16 ra@cfa-8" },
+		{ UNWIND_X86_64, ".plt", retpoline_now, 32, "sp+8 ra@cfa-8" },
+		{ UNWIND_X86_64, ".plt", mold, 4, "sp+8 ra@cfa-8" },
+		{ UNWIND_X86_64, ".plt", mold, 6, "sp+16 ra@cfa-8" },
+		{ UNWIND_X86_64, ".plt", mold, 12, "sp+24 ra@cfa-8" },
+		{ UNWIND_X86_64, ".plt", mold, 32, "sp+8 ra@cfa-8" },
+		{ UNWIND_X86_64, ".plt", other, 0, "none" },
+		{ UNWIND_X86_64, ".plt.sec", other, 0, "sp+8 ra@cfa-8" },
+		{ UNWIND_X86_64, ".text", mold, 0, "none" },
+		{ UNWIND_AARCH64, ".plt", arm, 0, "sp+0 ra=r30" },
+		{ UNWIND_AARCH64, ".plt", arm, 4, "sp+16 ra@cfa-8" },
+		{ UNWIND_AARCH64, ".plt", arm, 32, "sp+0 ra=r30" },
+		{ UNWIND_AARCH64, ".plt", arm_bti, 4, "sp+0 ra=r30" },
+		{ UNWIND_AARCH64, ".plt", arm_bti, 8, "sp+16 ra@cfa-8" },
+		{ UNWIND_AARCH64, ".plt", other, 0, "sp+0 ra=r30" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		printf("# case %zu\n", i);
+		CHECK_STR(plt_rule(cases[i].machine, cases[i].section, span_of(cases[i].code, 64),
+				   cases[i].at),
+			  cases[i].rule);
+	}
+	CHECK_STR(plt_rule(UNWIND_X86_64, ".plt", span_of(mold, 7), 0), "none");
+}
+
 static void one_rule_has_one_index(void)
 {
 	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = unwind_rules_new();
@@ -351,5 +445,6 @@ static void other_files_are_refused(void)
 
 TESTS(T(every_kind_of_rule_is_understood), T(rows_reach_over_pages), T(tables_are_flat_and_closed),
       T(debug_frame_is_read_where_eh_frame_says_nothing),
-      T(the_trampoline_of_aarch64_is_known_by_its_code), T(one_rule_has_one_index),
-      T(a_full_set_says_so), T(other_files_are_refused))
+      T(the_trampoline_of_aarch64_is_known_by_its_code),
+      T(a_linkage_table_without_description_has_rules), T(linkage_tables_are_known_by_their_code),
+      T(one_rule_has_one_index), T(a_full_set_says_so), T(other_files_are_refused))

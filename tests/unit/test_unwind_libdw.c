@@ -13,6 +13,7 @@ struct oracle {
 	const struct unwind_table *table;
 	const struct unwind_rule *rules;
 	uint64_t rows, compared, wrong;
+	GElf_Shdr plt; /* for which we may have rules that libdw does not */
 	bool arm;
 };
 
@@ -89,7 +90,8 @@ static bool agrees(const struct oracle *o, uint64_t pc, const struct unwind_rule
 	bool is_none = r->cfa == UNWIND_CFA_NONE && r->base == UNWIND_WHY_NO_ROW;
 
 	if (dwarf_cfi_addrframe(o->cfi, o->table->base + pc, &frame) != 0)
-		return is_none || r->cfa == UNWIND_CFA_END;
+		return is_none || r->cfa == UNWIND_CFA_END ||
+		       o->table->base + pc - o->plt.sh_addr < o->plt.sh_size;
 	*ret_compared = true;
 	if (r->cfa == UNWIND_CFA_SIGNAL)
 		return true;
@@ -132,6 +134,7 @@ static bool compare(const char *path)
 	_cleanup_(unwind_table_freep) struct unwind_table *table = NULL;
 	_cleanup_(elffile_closep) struct elffile *ef = NULL;
 	struct oracle o = { NULL };
+	struct elf_section plt;
 	size_t count;
 
 	if (elffile_open(path, &ef, NULL) < 0)
@@ -140,6 +143,8 @@ static bool compare(const char *path)
 	o.cfi = dwarf_getcfi_elf(elffile_elf(ef));
 	if (!table || !CHECK(o.cfi != NULL))
 		return true;
+	if (elffile_find_section(ef, ".plt", &plt))
+		o.plt = plt.header;
 	o.table = table;
 	o.rules = unwind_rules_all(rules, &count);
 	o.arm = table->machine == UNWIND_AARCH64;
