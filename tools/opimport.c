@@ -35,7 +35,7 @@ static const struct opt_cmdline cmdline = {
 	.summary = "Convert a sample file or a session directory from a machine with another word "
 		   "size or byte order.",
 	.epilog = "INPUT is a sample file, or a session directory (with abi and samples/). "
-		  "See opimport(1).\n",
+		  "See opimport(1).",
 	.opts = opts,
 };
 
@@ -123,5 +123,5 @@ int main(int argc, char **argv)
 							 : "more than one input is given");
 	if (!options.output)
 		return tool_usage("--output=FILE is required");
-	return import(argv[operands], &err) < 0 ? tool_fail(&err) : 0;
+	return import(argv[operands], &err) < 0 ? tool_fail(&err) : tool_finish(0);
 }

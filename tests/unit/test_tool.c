@@ -46,4 +46,17 @@ static void what_failed_in_between_is_told(void)
 	}
 }
 
-TESTS(T(what_failed_in_between_is_told))
+static void the_reason_of_an_earlier_failure_is_found_again(void)
+{
+	FILE *out = fopen("/dev/full", "we");
+	struct error err = ERROR_INIT;
+
+	if (!CHECK(out))
+		return;
+	(void)fputs("lost", out);
+	(void)fflush(out);
+	CHECK_EQ(tool_flush(out, "/dev/full", &err), -ENOSPC);
+	(void)fclose(out);
+}
+
+TESTS(T(what_failed_in_between_is_told), T(the_reason_of_an_earlier_failure_is_found_again))

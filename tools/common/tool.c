@@ -2,6 +2,7 @@
 #include "tools/common/tool.h"
 
 #include "base/mem.h"
+#include "base/parse.h"
 #include "base/text.h"
 
 #include <errno.h>
@@ -79,12 +80,21 @@ int tool_fail(const struct error *err)
 	return TOOL_FAILURE;
 }
 
+/* Why writing to @out failed. stdio does not keep it; another write fails for the same reason. */
+static int find_reason(FILE *out)
+{
+	int fd = fileno(out);
+
+	return fd < 0 || write(fd, "\n", 1) == 1 ? EIO : errno;
+}
+
 int tool_flush(FILE *out, const char *path, struct error *err)
 {
 	errno = 0;
 	if ((fflush(out) | ferror(out)) == 0)
 		return 0;
-	return error_errno(err, errno ? -errno : -EIO, "%s", path ? path : "standard output");
+	return error_errno(err, -(errno ?: find_reason(out)), "%s",
+			   path ? path : "standard output");
 }
 
 int tool_finish(int status)
@@ -118,6 +128,21 @@ void tool_warn(const char *format, ...)
 	say("warning: ", text);
 }
 
+/* The width of the text of --help: of the terminal it goes to, or may go to through a pager. */
+static unsigned int help_width(void)
+{
+	enum { WIDEST = 120, USUAL = 80 };
+	const char *columns = getenv("COLUMNS");
+	unsigned int width = tool_terminal_width(STDOUT_FILENO);
+	uint64_t number;
+
+	if (!width && columns && parse_u64(columns, 20, WIDEST, &number) == 0)
+		width = (unsigned int)number;
+	if (!width)
+		width = tool_terminal_width(STDERR_FILENO);
+	return MIN(width ?: USUAL, (unsigned int)WIDEST);
+}
+
 int tool_options(const struct opt_cmdline *cmdline, int argc, char **argv)
 {
 	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
@@ -131,7 +156,7 @@ int tool_options(const struct opt_cmdline *cmdline, int argc, char **argv)
 		return r;
 	switch (r) {
 	case OPT_HELP:
-		opt_help(cmdline, MIN(tool_terminal_width(STDOUT_FILENO) ?: 100, 120u), &out);
+		opt_help(cmdline, help_width(), &out);
 		break;
 	case OPT_VERSION:
 		strbuf_addf(&out, "%s (OProfile) %s\n", cmdline->tool, OPROFILE_VERSION);

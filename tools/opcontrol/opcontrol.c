@@ -302,5 +302,5 @@ int main(int argc, char **argv)
 		r = queue[i].action->run(&context, queue[i].arg, &err);
 	if ((r == -EACCES || r == -EPERM) && geteuid() != 0)
 		(void)error_set(&err, r, "%s; try 'sudo opcontrol ...'", err.text);
-	return r < 0 ? tool_fail(&err) : 0;
+	return r < 0 ? tool_fail(&err) : tool_finish(0);
 }
