@@ -120,7 +120,8 @@ static int unknown_option(const struct getopt_tables *t, const char *word, struc
 {
 	_cleanup_free_ char *name = xstrndup(word + 2, strcspn(word + 2, "="));
 	const char *nearest = NULL;
-	unsigned int best = 4, distance;
+	/* A name that differs in more than a third is another word, not a typing error. */
+	unsigned int best = MIN(((unsigned int)strlen(name) + 1) / 3 + 1, 4u), distance;
 	size_t i;
 
 	for (i = 0; i < t->count; i++) {
@@ -203,12 +204,29 @@ static void help_option(const struct opt *opt, bool letter, unsigned int width, 
 	text_wrap(out, opt->help, HELP_COLUMN, width);
 }
 
+/* Adds lines of text, each wrapped to its own indentation; the first starts in column @indent. */
+static void help_lines(struct strbuf *out, const char *text, unsigned int indent,
+		       unsigned int width)
+{
+	while (*text) {
+		size_t blanks = strspn(text, " "), length = strcspn(text, "\n");
+		_cleanup_free_ char *line = xstrndup(text + blanks, length - blanks);
+
+		strbuf_addf(out, "%*s", (int)blanks, "");
+		text_wrap(out, line, indent + (unsigned int)blanks, width);
+		text += length + (text[length] == '\n');
+		indent = 0;
+	}
+}
+
 void opt_help(const struct opt_cmdline *cmdline, unsigned int width, struct strbuf *out)
 {
+	_cleanup_free_ char *usage = xasprintf("%s %s", cmdline->tool, cmdline->usage);
 	const struct opt *opt;
 	size_t i;
 
-	strbuf_addf(out, "Usage: %s %s\n", cmdline->tool, cmdline->usage);
+	strbuf_adds(out, "Usage: ");
+	help_lines(out, usage, (unsigned int)strlen("Usage: "), width);
 	text_wrap(out, cmdline->summary, 0, width);
 	strbuf_adds(out, "\n");
 	for (opt = cmdline->opts; !is_end(opt); opt++)
@@ -221,8 +239,10 @@ void opt_help(const struct opt_cmdline *cmdline, unsigned int width, struct strb
 		if (standard[i].help)
 			help_option(&standard[i], !letter_taken(cmdline->opts, standard[i].letter),
 				    width, out);
-	if (cmdline->epilog)
-		strbuf_addf(out, "\n%s", cmdline->epilog);
+	if (!cmdline->epilog)
+		return;
+	strbuf_adds(out, "\n");
+	help_lines(out, cmdline->epilog, 0, width);
 }
 
 void opt_list(const struct opt_cmdline *cmdline, struct strbuf *out)

@@ -48,9 +48,9 @@ struct opt {
 
 struct opt_cmdline {
 	const char *tool;    /* "opreport" */
-	const char *usage;   /* what follows the tool's name: "[OPTION]... [IMAGE]..." */
+	const char *usage;   /* what follows the tool's name: "[OPTION]... [IMAGE]...", in lines */
 	const char *summary; /* one sentence for --help */
-	const char *epilog;  /* text after the options, or NULL */
+	const char *epilog;  /* lines after the options, wrapped, or NULL */
 	const struct opt *opts;
 	bool stop_at_operand; /* the first operand ends the options (operf COMMAND --its-option) */
 };

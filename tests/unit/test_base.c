@@ -272,6 +272,9 @@ static void options_come_from_the_table(void)
 	CHECK_EQ(parse(stop, &err, "t -f cmd --flg"), 2);
 	CHECK_EQ(parse(plain, &err, "t --flog"), -EINVAL);
 	CHECK_STR(err.text, "unknown option '--flog'; did you mean '--flag'?");
+	/* Three letters of four are another option. */
+	CHECK_EQ(parse(plain, &err, "t --fold"), -EINVAL);
+	CHECK_STR(err.text, "unknown option '--fold'");
 	CHECK_EQ(parse(plain, &err, "t --number=x"), -EINVAL);
 	CHECK_STR(err.text, "--number: 'x' is not a number");
 	CHECK_EQ(parse(plain, &err, "t -x"), -EINVAL);

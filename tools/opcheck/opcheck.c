@@ -37,8 +37,7 @@ static const struct opt_cmdline cmdline = {
 		"Verify sample files, or repair them (default: those of ./oprofile_data or, if it "
 		"does not exist, of /var/lib/oprofile).",
 	.epilog = "Exit status: 0 if all is well or repaired, 1 if damage is left, 2 if something "
-		  "could "
-		  "not be read.\n",
+		  "could not be read.",
 	.opts = opts,
 };
 

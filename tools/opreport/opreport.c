@@ -113,9 +113,8 @@ static const struct opt opts[] = {
 
 static const struct opt_cmdline cmdline = {
 	.tool = "opreport",
-	.usage =
-		"[OPTION]... [SPECIFICATION]...\n"
-		"       opreport [OPTION]... -l { [--session-dir=DIR] [SPECIFICATION]... } { ... }",
+	.usage = "[OPTION]... [SPECIFICATION]...\n"
+		 "       opreport [OPTION]... -l { [SPECIFICATION]... } { [SPECIFICATION]... }",
 	.summary = "Report where the samples of a profile went, by image or (-l) by symbol.",
 	.epilog = "A specification narrows the report: the name of an image, or TAG:VALUE,... with "
 		  "the tags archive, session, session-exclude, image, image-exclude, lib-image, "
