@@ -47,7 +47,7 @@ enum counter_kind {
 	X(sample_stretched, TROUBLE, "samples skipped to stay within the CPU budget",              \
 	  "samples skipped to stay within the CPU budget; the others are weighted accordingly")    \
 	X(sample_lost_overflow, LOST, "samples lost: CPU buffer overflow",                         \
-	  "the CPU buffers were full", "sample less often, or raise oprofiled --cpu-buffer-size")  \
+	  "the CPU buffers were full", "sample less often, or raise --cpu-buffer-size")            \
 	X(sample_lost_no_mapping, LOST, "samples lost: address in no mapping",                     \
 	  "their address was in no mapping")                                                       \
 	X(sample_lost_no_mm, LOST, "samples lost: process unknown", "their process was not known") \
