@@ -57,7 +57,8 @@ if grep -q '^driver: bpf' "$dir/chains/samples/current/setup"; then
 else
 	# A copy holds eight pages of one stack, and nothing of the other that a signal was delivered over.
 	# What returns from the frame lies above it, or, on arm64, below.
-	chain "a frame of ten pages, where the chain is cut" huge_frame "(run_huge;)?huge_frame;leaf"
+	chain "a frame of ten pages, where the chain is cut" huge_frame \
+		"[[](copy_short|unreadable)[]];(run_huge;)?huge_frame;leaf"
 	cp "$dir/quality" "$dir/output"
 	awk '$3 == "copy_short" && $4 == "truth_unwind" { n = $1 } END { exit n < 50 }' "$dir/quality"
 	result $? "  which is what is said of it"

@@ -73,7 +73,7 @@ static void print_left_out(const struct report *r, struct left_out left, FILE *o
 	if (!left.count)
 		return;
 	(void)fprintf(out, "(%zu %s%s not shown: %" PRIu64 " samples%s, %.4g %%)\n", left.count,
-		      functions ? "function" : "chain", left.count == 1 ? "" : "s", left.samples,
+		      functions ? "row" : "chain", left.count == 1 ? "" : "s", left.samples,
 		      functions ? " in them" : "",
 		      container_share(left.samples, r->chains->samples));
 }
@@ -95,8 +95,8 @@ static void print_chains(const struct report *r, const struct chains *c, FILE *o
 		text_visible(&line, report_image(r, l->app));
 		print_line(&line, out);
 		print_frames(r, c, l, out);
-		if (strcmp(c->ends[l->end].name, "complete"))
-			(void)fprintf(out, "%s(%s)\n", indent, c->ends[l->end].name);
+		if (c->ends[l->end].mark)
+			(void)fprintf(out, "%s%s\n", indent, c->ends[l->end].mark);
 	}
 	print_left_out(r, left, out);
 }
@@ -143,6 +143,8 @@ static char *fold(const struct report *r, const struct chains *c, const struct c
 	for (at = b.text; at && *at; at++)
 		if (*at == ';')
 			*at = ':';
+	if (c->ends[l->end].mark)
+		strbuf_addf(&b, ";%s", c->ends[l->end].mark);
 	for (i = l->count; i-- > 0;) {
 		strbuf_adds(&b, ";");
 		add_part(&b, r, c, chains_frame(c, l, i));
@@ -218,54 +220,73 @@ static void print_folded(const struct report *r, const struct chains *c, FILE *o
 
 /* --- functions --- */
 
-static int compare_rows(const void *a, const void *b)
+/* A line of the list: a function, or the mark of all chains that end early for the same reason. */
+struct child {
+	const struct row *row; /* NULL: a mark */
+	const char *text;      /* borrowed */
+	uint64_t inclusive, self;
+};
+
+static int compare_children(const void *a, const void *b)
 {
-	const struct row *x = *(const struct row *const *)a, *y = *(const struct row *const *)b;
+	const struct child *x = a, *y = b;
 	int i;
 
-	for (i = CHAINS_INCLUSIVE; i >= CHAINS_SELF; i--)
-		if (x->counts[i] != y->counts[i])
-			return x->counts[i] < y->counts[i] ? 1 : -1;
+	if (x->inclusive != y->inclusive)
+		return x->inclusive < y->inclusive ? 1 : -1;
+	if (x->self != y->self)
+		return x->self < y->self ? 1 : -1;
 	i = strcmp(x->text, y->text);
-	return i ? i : (x->id > y->id) - (x->id < y->id);
+	return i || !x->row || !y->row ? i : (x->row->id > y->row->id) - (x->row->id < y->row->id);
 }
 
-/* The functions by their inclusive counts; caller frees. */
-static const struct row **sorted_rows(const struct chains *c)
+/* Returns the functions, and with @marks the marks, by their inclusive counts; caller frees. */
+static struct child *sorted_children(const struct chains *c, bool marks, size_t *ret_count)
 {
-	const struct row **rows = xcalloc(c->rows.count + 1, sizeof(const struct row *));
-	size_t i;
+	struct child *all = xcalloc(c->rows.count + c->end_count, sizeof(*all));
+	size_t i, n = 0;
 
-	for (i = 0; i < c->rows.count; i++)
-		rows[i] = &c->rows.rows[i];
-	qsort(rows, c->rows.count, sizeof(*rows), compare_rows);
-	return rows;
+	for (i = 0; i < c->rows.count; i++) {
+		const struct row *row = &c->rows.rows[i];
+
+		all[n++] = (struct child){ row, row->text, row->counts[CHAINS_INCLUSIVE],
+					   row->counts[CHAINS_SELF] };
+	}
+	for (i = 0; marks && i < c->end_count; i++)
+		if (c->ends[i].mark && c->ends[i].samples)
+			all[n++] = (struct child){ NULL, c->ends[i].mark, c->ends[i].samples, 0 };
+	qsort(all, n, sizeof(*all), compare_children);
+	*ret_count = n;
+	return all;
 }
 
 static void print_children(const struct report *r, const struct chains *c, FILE *out)
 {
-	_cleanup_free_ const struct row **rows = sorted_rows(c);
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
 	struct left_out left = { 0 };
-	size_t i;
+	size_t i, count;
+	_cleanup_free_ struct child *all = sorted_children(c, true, &count);
 
 	if (!r->view->no_header)
 		(void)fprintf(out, "children %%        self     %%        image name"
 				   "               symbol name\n");
-	for (i = 0; i < c->rows.count; i++) {
-		const struct row *row = rows[i];
+	for (i = 0; i < count; i++) {
+		const struct child *child = &all[i];
 		size_t column;
 
-		if (!take(r, i, row->counts[CHAINS_INCLUSIVE], row->counts[CHAINS_SELF], &left))
+		if (!take(r, i, child->inclusive, child->self, &left))
 			continue;
-		chains_add_counts(&line, c, row->counts[CHAINS_INCLUSIVE]);
-		chains_add_counts(&line, c, row->counts[CHAINS_SELF]);
+		chains_add_counts(&line, c, child->inclusive);
+		chains_add_counts(&line, c, child->self);
 		column = line.length;
-		text_visible(&line, report_image(r, row->image));
+		text_visible(&line, child->row ? report_image(r, child->row->image) : "-");
 		do
 			strbuf_adds(&line, " ");
 		while (line.length < column + 25);
-		report_add_name(&line, row, 0);
+		if (child->row)
+			report_add_name(&line, child->row, 0);
+		else
+			strbuf_adds(&line, child->text);
 		print_line(&line, out);
 	}
 	print_left_out(r, left, out);
@@ -393,20 +414,19 @@ static void write_folded(const struct report *r, const struct chains *c, struct 
 
 static void write_children(const struct report *r, const struct chains *c, struct json *j)
 {
-	_cleanup_free_ const struct row **rows = sorted_rows(c);
 	struct left_out left = { 0 };
-	size_t i;
+	size_t i, count;
+	_cleanup_free_ struct child *all = sorted_children(c, false, &count);
 
 	json_open(j, "functions", '[');
-	for (i = 0; i < c->rows.count; i++) {
-		if (!take(r, i, rows[i]->counts[CHAINS_INCLUSIVE], rows[i]->counts[CHAINS_SELF],
-			  &left))
+	for (i = 0; i < count; i++) {
+		if (!take(r, i, all[i].inclusive, all[i].self, &left))
 			continue;
 		json_line(j);
 		json_open(j, NULL, '{');
-		write_function(r, c, rows[i], j);
-		json_u64(j, "children", rows[i]->counts[CHAINS_INCLUSIVE]);
-		json_u64(j, "self", rows[i]->counts[CHAINS_SELF]);
+		write_function(r, c, all[i].row, j);
+		json_u64(j, "children", all[i].inclusive);
+		json_u64(j, "self", all[i].self);
 		json_close(j, '}');
 	}
 	json_close(j, ']');

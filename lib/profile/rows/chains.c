@@ -16,7 +16,8 @@
 #include <string.h>
 
 static const struct chains_end ends[] = {
-#define X(name, number, text, meaning) [number] = { text, meaning, 0 },
+#define X(name, number, text, meaning)                                                             \
+	[number] = { text, meaning, number == CHAIN_END_COMPLETE ? NULL : "[" text "]", 0 },
 	CHAIN_ENDS(X)
 #undef X
 };

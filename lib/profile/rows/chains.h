@@ -35,6 +35,7 @@ enum { CHAINS_SELF, CHAINS_INCLUSIVE, CHAINS_CLASS_COUNT_ };
 /* A reason why chains end, as in bpf/chain_end.h. */
 struct chains_end {
 	const char *name, *meaning; /* "copy_short", in words; static */
+	const char *mark; /* "[copy_short]", in place of the callers; NULL: the chain is complete */
 	uint64_t samples;
 };
 
