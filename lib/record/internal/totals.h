@@ -6,8 +6,8 @@
  *
  *	totals_keep_driver(&t, ops, driver);	before it is shut down
  *	totals_keep_record(&t, rec);		before it is freed
- *	totals_add(&t, &driver_stats, &record_stats);
- *	totals_write(&t, &driver_stats, samples, err);
+ *	totals_add(&t, &driver_now, &record_now);
+ *	totals_write(&t, &driver_now, samples, err);
  *	totals_done(&t);
  */
 #pragma once
