@@ -161,9 +161,9 @@ static struct cookie_table *make_cookies(void)
 		cookie_define(t, &(struct cookie_image){ .cookie = i,
 							 .kind = COOKIE_FILE,
 							 .identified = true,
-							 .device = 8,
-							 .inode = i,
-							 .mtime = 1,
+							 .file.device = 8,
+							 .file.inode = i,
+							 .version.mtime = 1,
 							 .path = path });
 	}
 	return t;

@@ -67,14 +67,14 @@ static void maker_done(struct maker *m)
 static int add_manifest(struct maker *m, const struct elffile *ef)
 {
 	struct manifest_image image = { .path = elffile_path(ef),
-					.size = elffile_size(ef),
-					.mtime = elffile_mtime(ef) };
+					.version.size = elffile_size(ef),
+					.version.mtime = elffile_mtime(ef) };
 	struct stat st;
 
 	if (elffile_build_id(ef))
-		image.build_id = *elffile_build_id(ef);
+		image.version.build_id = *elffile_build_id(ef);
 	if (stat(elffile_path(ef), &st) == 0)
-		image.inode = st.st_ino;
+		image.file.inode = st.st_ino;
 	return manifest_name(m->manifest, &image, &m->err) ? 0 : m->err.code;
 }
 

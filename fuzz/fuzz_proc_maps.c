@@ -32,8 +32,9 @@ static void add_line(char *text, struct cookie_table *cookies, struct maps **map
 	mapping_from(&(struct mapping_source){ .start = line.start,
 					       .end = line.end,
 					       .offset = line.offset,
-					       .device = (uint64_t)line.major << 32 | line.minor,
-					       .inode = line.inode,
+					       .file.device =
+						       (uint64_t)line.major << 32 | line.minor,
+					       .file.inode = line.inode,
 					       .path = line.path },
 		     cookies, &mapping);
 	maps_add(maps, &mapping);

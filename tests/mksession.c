@@ -223,13 +223,13 @@ static int do_manifest(struct maker *m, size_t n, char **words)
 		return fail(m, "manifest");
 	parse_image(words[0], &name, &path);
 	image.path = name.name;
-	image.size = number(words[2]);
-	image.mtime = number(words[3]);
+	image.version.size = number(words[2]);
+	image.version.mtime = number(words[3]);
 	if (!strcmp(words[1], "build") && elffile_open(name.name, &ef, &m->err) == 0 &&
 	    elffile_build_id(ef))
-		image.build_id = *elffile_build_id(ef);
+		image.version.build_id = *elffile_build_id(ef);
 	else
-		(void)build_id_parse(words[1], &image.build_id);
+		(void)build_id_parse(words[1], &image.version.build_id);
 	r = manifest_open(m->samples, true, &manifest, &m->err);
 	if (r < 0)
 		return r;

@@ -71,12 +71,14 @@ void cookie_table_free(struct cookie_table *t)
 /* What an image is looked up by; what else must agree is compared by the lookups. */
 static uint64_t key_of(const struct cookie_image *i)
 {
+	struct file_identity file = i->file;
 	uint64_t hash = i->kind;
 
 	switch (i->kind) {
 	case COOKIE_FILE:
-		hash = hash_add(hash_add(hash, i->device), i->inode);
-		return i->inode ? hash : hash_add(hash, hash_bytes(i->path, strlen(i->path)));
+		file.generation = 0; /* not always known */
+		hash = hash_add(hash, file_identity_hash(&file));
+		return file.inode ? hash : hash_add(hash, hash_bytes(i->path, strlen(i->path)));
 	case COOKIE_ANON:
 		return hash_add(hash_add(hash, i->tgid), i->start);
 	case COOKIE_THREAD:
@@ -138,30 +140,24 @@ static char *file_path(const char *path)
  * generation (0): there the path must do. */
 static bool same_file(const struct cookie_image *have, const struct cookie_image *want)
 {
-	if (have->kind != COOKIE_FILE || have->device != want->device || have->inode != want->inode)
+	if (have->kind != COOKIE_FILE || !file_identity_matches(&have->file, &want->file))
 		return false;
-	if (!want->inode || have->generation != want->generation)
-		return (!have->generation || !want->generation) && !strcmp(have->path, want->path);
-	return want->generation || !strcmp(have->path, want->path);
+	return (want->file.inode && want->file.generation && have->file.generation) ||
+	       !strcmp(have->path, want->path);
 }
 
-uint64_t cookie_file(struct cookie_table *t, uint64_t device, uint64_t inode, uint64_t generation,
-		     const char *path)
+uint64_t cookie_file(struct cookie_table *t, const struct file_identity *file, const char *path)
 {
 	_cleanup_free_ char *clean = file_path(path);
-	struct cookie_image want = { .kind = COOKIE_FILE,
-				     .device = device,
-				     .inode = inode,
-				     .generation = generation,
-				     .path = clean };
+	struct cookie_image want = { .kind = COOKIE_FILE, .file = *file, .path = clean };
 	struct entry *e;
 
 	map_for_each_of(&t->by_key, key_of(&want), e)
 	{
 		if (!same_file(&e->image, &want))
 			continue;
-		if (!e->image.generation)
-			e->image.generation = generation;
+		if (!e->image.file.generation)
+			e->image.file.generation = file->generation;
 		return e->image.cookie;
 	}
 	return make(t, &want);
@@ -288,9 +284,7 @@ uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cook
 		return e->image.cookie;
 	unlist(t, e);
 	want = (struct cookie_image){ .kind = COOKIE_FILE,
-				      .device = e->image.device,
-				      .inode = e->image.inode,
-				      .generation = e->image.generation,
+				      .file = e->image.file,
 				      .path = e->image.path };
 	newer = map_get(&t->by_cookie, make(t, &want));
 	newer->looked_ns = now_ns;

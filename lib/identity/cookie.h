@@ -26,9 +26,8 @@ struct parser *cookie_parser(const struct cookie_table *t);
 /* Frees it with all images; NULL is fine. */
 void cookie_table_free(struct cookie_table *t);
 
-/* The cookie of the file (device, inode, generation) seen under @path; made where new. */
-uint64_t cookie_file(struct cookie_table *t, uint64_t device, uint64_t inode, uint64_t generation,
-		     const char *path);
+/* The cookie of the file seen under @path; made if it is new. */
+uint64_t cookie_file(struct cookie_table *t, const struct file_identity *file, const char *path);
 /* The cookie of anonymous memory; a region that grew in place keeps its cookie. */
 uint64_t cookie_anon(struct cookie_table *t, uint32_t tgid, uint64_t start, uint64_t end,
 		     const char *label);

@@ -12,23 +12,17 @@
 #include <linux/fs.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
-
-static uint64_t device_of(const struct stat *st)
-{
-	return (uint64_t)major(st->st_dev) << 32 | minor(st->st_dev);
-}
 
 /* Whether @st can be the file that was mapped. stat() of a btrfs subvolume shows a device of its
  * own where mappings show the file system's, all of them anonymous (major 0): there the inode alone
  * must do. */
 static bool is_mapped_file(const struct cookie_image *image, const struct stat *st)
 {
-	uint64_t device = device_of(st);
+	uint64_t device = file_identity_of(st).device;
 
-	if (!S_ISREG(st->st_mode) || st->st_ino != image->inode)
+	if (!S_ISREG(st->st_mode) || st->st_ino != image->file.inode)
 		return false;
-	return device == image->device || (device >> 32 == 0 && image->device >> 32 == 0);
+	return device == image->file.device || (device >> 32 == 0 && image->file.device >> 32 == 0);
 }
 
 /* The inode's generation, 0 where the file system does not tell. */
@@ -69,18 +63,19 @@ static int identify_by(const char *path, void *data)
 	struct stat st = { 0 };
 	_cleanup_close_ int fd = open_regular(path, &st);
 	uint32_t generation = fd < 0 ? 0 : generation_of(fd);
-	bool known = image->inode != 0; /* what to compare with */
+	bool known = image->file.inode != 0; /* what to compare with */
 
 	if (fd < 0 || (known && !is_mapped_file(image, &st)) ||
-	    (generation && image->generation && generation != (uint32_t)image->generation))
+	    (generation && image->file.generation &&
+	     generation != (uint32_t)image->file.generation))
 		return false;
-	if (known && !image->generation)
-		image->generation = generation;
-	image->size = (uint64_t)st.st_size;
-	image->mtime = (uint64_t)st.st_mtime;
+	if (known && !image->file.generation)
+		image->file.generation = generation;
+	image->version.size = (uint64_t)st.st_size;
+	image->version.mtime = (uint64_t)st.st_mtime;
 	image->verified = known;
-	if (parser_build_id(identify->parser, fd, &image->build_id) < 0)
-		image->build_id.size = 0;
+	if (parser_build_id(identify->parser, fd, &image->version.build_id) < 0)
+		image->version.build_id.size = 0;
 	if (known && is_ours)
 		image->host =
 			host_path(&(struct host_file){ fd, &st, image, identify->where->tgid });
@@ -117,8 +112,8 @@ static int each_way(const struct cookie_image *image, const struct cookie_mapped
 		const char *path;
 		bool usable; /* by name only if nothing else identifies the file */
 	} ways[] = {
-		{ range, tgid && where->end && image->inode },
-		{ exe, tgid && image->inode },
+		{ range, tgid && where->end && image->file.inode },
+		{ exe, tgid && image->file.inode },
 		{ inside, tgid },
 		{ plain, true },
 	};
@@ -149,7 +144,8 @@ static int try_to_compare(const char *path, void *data)
 
 	if (stat(path, &st) < 0 || !is_mapped_file(image, &st))
 		return UNKNOWN;
-	return (uint64_t)st.st_size == image->size && (uint64_t)st.st_mtime == image->mtime
+	return (uint64_t)st.st_size == image->version.size &&
+			       (uint64_t)st.st_mtime == image->version.mtime
 		       ? UNCHANGED
 		       : CHANGED;
 }
@@ -165,7 +161,7 @@ static int try_to_open(const char *path, void *data)
 	struct stat st = { 0 };
 	_cleanup_close_ int fd = open_regular(path, &st);
 
-	if (fd < 0 || (image->inode && !is_mapped_file(image, &st)))
+	if (fd < 0 || (image->file.inode && !is_mapped_file(image, &st)))
 		return 0;
 	/* 0 is for "go on looking". */
 	return STEAL_FD(fd) + 1;

@@ -2,7 +2,7 @@
 /* An image that samples are counted for, such as a mapped file: what it is, and how to find it. */
 #pragma once
 
-#include "base/build_id.h"
+#include "base/file_identity.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,15 +20,13 @@ enum cookie_kind {
 struct cookie_image {
 	uint64_t cookie;
 	enum cookie_kind kind;
-	bool identified; /* the fields up to build_id were looked for */
-	bool verified;	 /* and belong to the very file that was mapped */
-	uint64_t device; /* major << 32 | minor */
-	uint64_t inode, generation;
-	uint64_t size, mtime;	  /* bytes, seconds; 0: unknown */
-	struct build_id build_id; /* none if unknown */
-	uint32_t tgid;		  /* COOKIE_ANON */
-	uint64_t start, end;	  /* COOKIE_ANON: end excluded */
-	char *path;		  /* as the process saw it, " (deleted)" cut off */
+	bool identified; /* ->version was looked for */
+	bool verified;	 /* and belongs to the very file that was mapped */
+	struct file_identity file;
+	struct file_version version;
+	uint32_t tgid;	     /* COOKIE_ANON */
+	uint64_t start, end; /* COOKIE_ANON: end excluded */
+	char *path;	     /* as the process saw it, " (deleted)" cut off */
 	char *host; /* as we see it where that differs, "" if we cannot; NULL: by ->path or not
 		     * looked for */
 };

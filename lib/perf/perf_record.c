@@ -47,16 +47,16 @@ static int decode_map(struct span in, struct perf_record *r)
 	if (decode_ids(&in, &r->pid, &r->tid) < 0 || span_u64(&in, &r->map.start) < 0 ||
 	    span_u64(&in, &length) < 0 || span_u64(&in, &r->map.offset) < 0 ||
 	    span_u32(&in, &major) < 0 || span_u32(&in, &minor) < 0 ||
-	    span_u64(&in, &r->map.inode) < 0 || span_u64(&in, &r->map.generation) < 0 ||
+	    span_u64(&in, &r->map.file.inode) < 0 || span_u64(&in, &r->map.file.generation) < 0 ||
 	    span_u32(&in, &protection) < 0 || span_u32(&in, &flags) < 0)
 		return -EBADMSG;
 	r->map.path = span_string(&in);
 	if (!r->map.path || __builtin_add_overflow(r->map.start, length, &r->map.end))
 		return -EBADMSG;
-	r->map.device = (uint64_t)major << 32 | minor;
+	r->map.file.device = (uint64_t)major << 32 | minor;
 	/* A build-id in place of device and inode: we never ask for it. */
 	if (r->misc & PERF_RECORD_MISC_MMAP_BUILD_ID)
-		r->map.device = r->map.inode = r->map.generation = 0;
+		r->map.file = (struct file_identity){ 0 };
 	return 0;
 }
 

@@ -10,6 +10,7 @@
  */
 #pragma once
 
+#include "base/file_identity.h"
 #include "base/span.h"
 
 #include <linux/perf_event.h>
@@ -33,8 +34,7 @@ struct perf_record {
 		};
 		struct {			     /* MMAP2 */
 			uint64_t start, end, offset; /* end excluded */
-			uint64_t device;	     /* major << 32 | minor; 0: unknown */
-			uint64_t inode, generation;
+			struct file_identity file;
 			const char *path; /* "//anon", "[vdso]", or a file's */
 		} map;
 		struct { /* COMM */

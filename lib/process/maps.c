@@ -148,6 +148,5 @@ void mapping_from(const struct mapping_source *source, struct cookie_table *cook
 	if (ret->label)
 		return;
 	ret->offset = source->offset;
-	ret->cookie = cookie_file(cookies, source->device, source->inode, source->generation,
-				  source->path);
+	ret->cookie = cookie_file(cookies, &source->file, source->path);
 }

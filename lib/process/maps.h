@@ -13,6 +13,8 @@
  */
 #pragma once
 
+#include "base/file_identity.h"
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -26,9 +28,8 @@ struct mapping {
 /* A mapping as the kernel names it in MMAP2 records and in /proc/PID/maps; borrowed. */
 struct mapping_source {
 	uint64_t start, end;
-	uint64_t offset;	    /* of start in the file, in bytes */
-	uint64_t device;	    /* major << 32 | minor */
-	uint64_t inode, generation; /* 0: none, unknown */
+	uint64_t offset; /* of start in the file, in bytes */
+	struct file_identity file;
 	const char *path;
 };
 

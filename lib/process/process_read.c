@@ -10,7 +10,6 @@
 #include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 
 /* What is gathered of one process. */
 struct reading {
@@ -46,8 +45,8 @@ static int read_line(const struct maps_line *line, void *data)
 	mapping_from(&(struct mapping_source){ .start = line->start,
 					       .end = line->end,
 					       .offset = line->offset,
-					       .device = (uint64_t)line->major << 32 | line->minor,
-					       .inode = line->inode,
+					       .file = { (uint64_t)line->major << 32 | line->minor,
+							 line->inode },
 					       .path = path },
 		     reading->cookies, &mapping);
 	maps_add(&reading->maps, &mapping);
@@ -61,12 +60,13 @@ static int read_line(const struct maps_line *line, void *data)
 static uint64_t app_by_link(const struct process_source *from, uint32_t tid, const char *exe)
 {
 	_cleanup_free_ char *path = xasprintf("%s/proc/%u/exe", from->root ? from->root : "", tid);
+	struct file_identity file;
 	struct stat st;
 
 	if (!exe || stat(path, &st) < 0)
 		return EVBUF_NO_COOKIE;
-	return cookie_file(from->cookies, (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev),
-			   st.st_ino, 0, exe);
+	file = file_identity_of(&st);
+	return cookie_file(from->cookies, &file, exe);
 }
 
 /* A process without mappings: a thread of the kernel, or one that has exited. */

@@ -45,11 +45,11 @@ static void add_line(struct strbuf *b, const struct manifest_image *image)
 	strbuf_adds(b, "\t");
 	text_add_field(b, image->path);
 	strbuf_adds(b, "\t");
-	text_add_field(b, build_id_text(&image->build_id, id));
-	add_number(b, image->size);
-	add_number(b, image->mtime);
-	strbuf_addf(b, "\t%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64, image->device >> 32,
-		    image->device & UINT32_MAX, image->inode, image->generation);
+	text_add_field(b, build_id_text(&image->version.build_id, id));
+	add_number(b, image->version.size);
+	add_number(b, image->version.mtime);
+	strbuf_addf(b, "\t%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64, image->file.device >> 32,
+		    image->file.device & UINT32_MAX, image->file.inode, image->file.generation);
 	if (image->host) {
 		strbuf_adds(b, "\t");
 		text_add_field(b, image->host);
@@ -74,9 +74,9 @@ static int read_identity(const char *s, struct manifest_image *image)
 			return -EBADMSG;
 	if (*s || numbers[0] > UINT32_MAX || numbers[1] > UINT32_MAX)
 		return -EBADMSG;
-	image->device = numbers[0] << 32 | numbers[1];
-	image->inode = numbers[2];
-	image->generation = numbers[3];
+	image->file.device = numbers[0] << 32 | numbers[1];
+	image->file.inode = numbers[2];
+	image->file.generation = numbers[3];
 	return 0;
 }
 
@@ -97,8 +97,9 @@ static int read_line(char *line, struct manifest_image *ret)
 	    text_unescape_field(columns[0]) < 0 || text_unescape_field(columns[1]) < 0 ||
 	    text_unescape_field(columns[2]) < 0 || !*columns[0])
 		return -EBADMSG;
-	if (build_id_parse(columns[2], &image.build_id) < 0 ||
-	    read_number(columns[3], &image.size) < 0 || read_number(columns[4], &image.mtime) < 0 ||
+	if (build_id_parse(columns[2], &image.version.build_id) < 0 ||
+	    read_number(columns[3], &image.version.size) < 0 ||
+	    read_number(columns[4], &image.version.mtime) < 0 ||
 	    read_identity(columns[5], &image) < 0)
 		return -EBADMSG;
 	image.name = columns[0];
@@ -246,18 +247,20 @@ static bool same_file(const struct manifest_image *a, const struct manifest_imag
 {
 	if (strcmp(a->path, b->path))
 		return false;
-	if (a->build_id.size && b->build_id.size)
-		return build_id_equal(&a->build_id, &b->build_id);
-	return equal_or_unknown(a->inode, b->inode) && equal_or_unknown(a->device, b->device) &&
-	       equal_or_unknown(a->generation, b->generation) &&
-	       equal_or_unknown(a->size, b->size) && equal_or_unknown(a->mtime, b->mtime);
+	if (a->version.build_id.size && b->version.build_id.size)
+		return build_id_equal(&a->version.build_id, &b->version.build_id);
+	return file_identity_matches(&a->file, &b->file) &&
+	       equal_or_unknown(a->version.size, b->version.size) &&
+	       equal_or_unknown(a->version.mtime, b->version.mtime);
 }
 
 /* Returns whether @image has details of the file that @entry lacks. */
 static bool knows_more(const struct manifest_image *image, const struct manifest_image *entry)
 {
-	return (image->build_id.size && !entry->build_id.size) || (image->size && !entry->size) ||
-	       (image->mtime && !entry->mtime) || (image->inode && !entry->inode) ||
+	return (image->version.build_id.size && !entry->version.build_id.size) ||
+	       (image->version.size && !entry->version.size) ||
+	       (image->version.mtime && !entry->version.mtime) ||
+	       (image->file.inode && !entry->file.inode) ||
 	       (image->host && *image->host && (!entry->host || !*entry->host));
 }
 
@@ -265,13 +268,13 @@ static bool knows_more(const struct manifest_image *image, const struct manifest
  * path: the first bytes of the build-id, else a hash of device, inode and so on. */
 static uint32_t distinction(const struct manifest_image *image)
 {
-	const uint8_t *id = image->build_id.bytes;
+	const uint8_t *id = image->version.build_id.bytes;
 	uint64_t h;
 
-	if (image->build_id.size >= 4)
+	if (image->version.build_id.size >= 4)
 		return (uint32_t)id[0] << 24 | (uint32_t)id[1] << 16 | (uint32_t)id[2] << 8 | id[3];
-	h = hash_add(hash_add(image->device, image->inode), image->generation);
-	return (uint32_t)hash_add(hash_add(h, image->size), image->mtime);
+	h = file_identity_hash(&image->file);
+	return (uint32_t)hash_add(hash_add(h, image->version.size), image->version.mtime);
 }
 
 /* Writes the image's line, then stores the image in the table. */

@@ -16,8 +16,8 @@
  */
 #pragma once
 
-#include "base/build_id.h"
 #include "base/error.h"
+#include "base/file_identity.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,12 +27,8 @@ struct manifest_image {
 	const char *name; /* name in sample file names: absolute path or kernel name */
 	const char *path; /* path as seen by the process that mapped the file */
 	const char *host; /* path as seen by the host; "": not visible there; NULL: ->path */
-	struct build_id build_id;
-	uint64_t size;	 /* bytes; 0: unknown */
-	uint64_t mtime;	 /* seconds; 0: unknown */
-	uint64_t device; /* major << 32 | minor; 0: unknown */
-	uint64_t inode;
-	uint64_t generation;
+	struct file_identity file;
+	struct file_version version;
 };
 
 struct manifest;

@@ -126,19 +126,19 @@ static int write_cookie(struct stream_file *t, const struct cookie_image *image)
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
 
 	put_u64(&b, image->cookie);
-	put_u64(&b, image->device);
-	put_u64(&b, image->inode);
-	put_u64(&b, image->generation);
-	put_u64(&b, image->size);
-	put_u64(&b, image->mtime);
+	put_u64(&b, image->file.device);
+	put_u64(&b, image->file.inode);
+	put_u64(&b, image->file.generation);
+	put_u64(&b, image->version.size);
+	put_u64(&b, image->version.mtime);
 	put_u64(&b, image->start);
 	put_u64(&b, image->end);
 	put_u32(&b, image->tgid);
 	put_u32(&b, image->kind);
 	put_u32(&b, (image->identified ? COOKIE_IDENTIFIED : 0) |
 			    (image->verified ? COOKIE_VERIFIED : 0));
-	put_u32(&b, image->build_id.size);
-	put(&b, image->build_id.bytes, sizeof(image->build_id.bytes));
+	put_u32(&b, image->version.build_id.size);
+	put(&b, image->version.build_id.bytes, sizeof(image->version.build_id.bytes));
 	put_text(&b, image->path ? image->path : "");
 	if (image->host)
 		put_text(&b, image->host);
@@ -294,13 +294,13 @@ static int read_cookie(struct span in, struct cookie_table *cookies)
 	struct cookie_image image = { 0 };
 	uint32_t kind, flags, id_size;
 
-	if (span_u64(&in, &image.cookie) < 0 || span_u64(&in, &image.device) < 0 ||
-	    span_u64(&in, &image.inode) < 0 || span_u64(&in, &image.generation) < 0 ||
-	    span_u64(&in, &image.size) < 0 || span_u64(&in, &image.mtime) < 0 ||
+	if (span_u64(&in, &image.cookie) < 0 || span_u64(&in, &image.file.device) < 0 ||
+	    span_u64(&in, &image.file.inode) < 0 || span_u64(&in, &image.file.generation) < 0 ||
+	    span_u64(&in, &image.version.size) < 0 || span_u64(&in, &image.version.mtime) < 0 ||
 	    span_u64(&in, &image.start) < 0 || span_u64(&in, &image.end) < 0 ||
 	    span_u32(&in, &image.tgid) < 0 || span_u32(&in, &kind) < 0 ||
 	    span_u32(&in, &flags) < 0 || span_u32(&in, &id_size) < 0 ||
-	    span_copy(&in, image.build_id.bytes, sizeof(image.build_id.bytes)) < 0)
+	    span_copy(&in, image.version.build_id.bytes, sizeof(image.version.build_id.bytes)) < 0)
 		return -EBADMSG;
 	image.path = (char *)span_string(&in);
 	if (!image.path || kind >= COOKIE_KIND_COUNT_ || id_size > BUILD_ID_MAX ||
@@ -311,7 +311,7 @@ static int read_cookie(struct span in, struct cookie_table *cookies)
 	image.kind = kind;
 	image.identified = flags & COOKIE_IDENTIFIED;
 	image.verified = flags & COOKIE_VERIFIED;
-	image.build_id.size = (uint8_t)id_size;
+	image.version.build_id.size = (uint8_t)id_size;
 	cookie_define(cookies, &image);
 	return 0;
 }

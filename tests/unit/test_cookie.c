@@ -16,14 +16,17 @@ DEFINE_CLEANUP(struct cookie_table *, cookie_table_free);
 static void file_is_known_by_its_inode(void)
 {
 	_cleanup_table_ struct cookie_table *t = cookie_table_new();
-	uint64_t a = cookie_file(t, 8ULL << 32 | 1, 100, 7, "/usr/bin/a");
+	uint64_t a =
+		cookie_file(t, &(struct file_identity){ 8ULL << 32 | 1, 100, 7 }, "/usr/bin/a");
 
 	CHECK(a != 0);
-	CHECK_EQ(cookie_file(t, 8ULL << 32 | 1, 100, 7, "/usr/bin/a"), a);
-	CHECK_EQ(cookie_file(t, 8ULL << 32 | 1, 100, 7, "/mnt/bind/a"), a);
-	CHECK(cookie_file(t, 8ULL << 32 | 1, 101, 7, "/usr/bin/a") != a);
-	CHECK(cookie_file(t, 8ULL << 32 | 2, 100, 7, "/usr/bin/a") != a);
-	CHECK(cookie_file(t, 8ULL << 32 | 1, 100, 8, "/usr/bin/a") != a);
+	CHECK_EQ(cookie_file(t, &(struct file_identity){ 8ULL << 32 | 1, 100, 7 }, "/usr/bin/a"),
+		 a);
+	CHECK_EQ(cookie_file(t, &(struct file_identity){ 8ULL << 32 | 1, 100, 7 }, "/mnt/bind/a"),
+		 a);
+	CHECK(cookie_file(t, &(struct file_identity){ 8ULL << 32 | 1, 101, 7 }, "/usr/bin/a") != a);
+	CHECK(cookie_file(t, &(struct file_identity){ 8ULL << 32 | 2, 100, 7 }, "/usr/bin/a") != a);
+	CHECK(cookie_file(t, &(struct file_identity){ 8ULL << 32 | 1, 100, 8 }, "/usr/bin/a") != a);
 	CHECK_STR(cookie_lookup(t, a)->path, "/usr/bin/a");
 	CHECK_EQ(cookie_count(t), 4);
 }
@@ -31,23 +34,24 @@ static void file_is_known_by_its_inode(void)
 static void unknown_generation_agrees_where_the_path_does(void)
 {
 	_cleanup_table_ struct cookie_table *t = cookie_table_new();
-	uint64_t a = cookie_file(t, 1, 100, 0, "/lib/libc.so.6");
+	uint64_t a = cookie_file(t, &(struct file_identity){ 1, 100, 0 }, "/lib/libc.so.6");
 
-	CHECK_EQ(cookie_file(t, 1, 100, 9, "/lib/libc.so.6"), a);
-	CHECK_EQ(cookie_lookup(t, a)->generation, 9);
-	CHECK_EQ(cookie_file(t, 1, 100, 0, "/lib/libc.so.6"), a);
-	CHECK_EQ(cookie_file(t, 1, 100, 0, "/lib/libc.so.6 (deleted)"), a);
-	CHECK(cookie_file(t, 1, 100, 10, "/lib/libc.so.6") != a);
-	CHECK(cookie_file(t, 1, 100, 0, "/tmp/reused-inode") != a);
+	CHECK_EQ(cookie_file(t, &(struct file_identity){ 1, 100, 9 }, "/lib/libc.so.6"), a);
+	CHECK_EQ(cookie_lookup(t, a)->file.generation, 9);
+	CHECK_EQ(cookie_file(t, &(struct file_identity){ 1, 100, 0 }, "/lib/libc.so.6"), a);
+	CHECK_EQ(cookie_file(t, &(struct file_identity){ 1, 100, 0 }, "/lib/libc.so.6 (deleted)"),
+		 a);
+	CHECK(cookie_file(t, &(struct file_identity){ 1, 100, 10 }, "/lib/libc.so.6") != a);
+	CHECK(cookie_file(t, &(struct file_identity){ 1, 100, 0 }, "/tmp/reused-inode") != a);
 }
 
 static void files_without_an_inode_are_known_by_path(void)
 {
 	_cleanup_table_ struct cookie_table *t = cookie_table_new();
-	uint64_t a = cookie_file(t, 0, 0, 0, "/odd/a");
+	uint64_t a = cookie_file(t, &(struct file_identity){ 0, 0, 0 }, "/odd/a");
 
-	CHECK(cookie_file(t, 0, 0, 0, "/odd/b") != a);
-	CHECK_EQ(cookie_file(t, 0, 0, 0, "/odd/a"), a);
+	CHECK(cookie_file(t, &(struct file_identity){ 0, 0, 0 }, "/odd/b") != a);
+	CHECK_EQ(cookie_file(t, &(struct file_identity){ 0, 0, 0 }, "/odd/a"), a);
 }
 
 static void deleted_suffix_is_cut_off_but_for_nameless_memory(void)
@@ -65,7 +69,9 @@ static void deleted_suffix_is_cut_off_but_for_nameless_memory(void)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++)
-		CHECK_STR(cookie_lookup(t, cookie_file(t, 1, 10 + i, 1, rows[i].seen))->path,
+		CHECK_STR(cookie_lookup(t, cookie_file(t, &(struct file_identity){ 1, 10 + i, 1 },
+						       rows[i].seen))
+				  ->path,
 			  rows[i].path);
 }
 
@@ -101,8 +107,8 @@ static void recorded_cookies_keep_their_numbers(void)
 	char path[] = "/usr/bin/x", newer[] = "/usr/bin/y";
 	struct cookie_image image = { .cookie = 0xffff880012345678,
 				      .kind = COOKIE_FILE,
-				      .inode = 3,
-				      .device = 1,
+				      .file.inode = 3,
+				      .file.device = 1,
 				      .path = path };
 	_cleanup_table_ struct cookie_table *t = cookie_table_new();
 	const struct cookie_image *old;
@@ -110,13 +116,14 @@ static void recorded_cookies_keep_their_numbers(void)
 	cookie_define(t, &image);
 	old = cookie_lookup(t, image.cookie);
 	CHECK_STR(old->path, "/usr/bin/x");
-	CHECK_EQ(cookie_file(t, 1, 3, 0, "/usr/bin/x"), image.cookie);
+	CHECK_EQ(cookie_file(t, &(struct file_identity){ 1, 3, 0 }, "/usr/bin/x"), image.cookie);
 	image.path = newer;
 	cookie_define(t, &image);
 	CHECK_STR(old->path, "/usr/bin/x"); /* still the borrower's */
 	CHECK_STR(cookie_lookup(t, image.cookie)->path, "/usr/bin/y");
 	CHECK_EQ(cookie_count(t), 1);
-	CHECK_EQ(cookie_file(t, 2, 3, 0, "/usr/bin/z"), image.cookie + 1);
+	CHECK_EQ(cookie_file(t, &(struct file_identity){ 2, 3, 0 }, "/usr/bin/z"),
+		 image.cookie + 1);
 	CHECK(!cookie_lookup(t, 1));
 	CHECK(!cookie_lookup(t, 0));
 	CHECK_STR(cookie_at(t, 1)->path, "/usr/bin/z");
@@ -128,9 +135,9 @@ static void many_files_are_all_found(void)
 	uint64_t i;
 
 	for (i = 1; i <= 5000; i++)
-		CHECK_EQ(cookie_file(t, 1, i, 1, "/x"), i);
+		CHECK_EQ(cookie_file(t, &(struct file_identity){ 1, i, 1 }, "/x"), i);
 	for (i = 1; i <= 5000; i++)
-		CHECK_EQ(cookie_lookup(t, i)->inode, i);
+		CHECK_EQ(cookie_lookup(t, i)->file.inode, i);
 }
 
 /* The test program itself is a file with a build-id that is there to be read. */
@@ -141,19 +148,20 @@ static void file_that_was_mapped_is_identified(void)
 	char self[4096];
 	struct stat st;
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	struct file_identity file;
 	uint64_t cookie;
 
 	CHECK(n > 0 && stat("/proc/self/exe", &st) == 0);
+	file = file_identity_of(&st);
 	self[n] = '\0';
-	cookie = cookie_file(t, (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev), st.st_ino, 0,
-			     self);
+	cookie = cookie_file(t, &file, self);
 	cookie_identify(t, cookie, NULL, (uint32_t)getpid(), 0, 0);
 	image = cookie_lookup(t, cookie);
 	CHECK(image->identified);
 	CHECK(image->verified);
-	CHECK_EQ(image->size, st.st_size);
-	CHECK_EQ(image->mtime, st.st_mtime);
-	CHECK_EQ(image->build_id.size, 20);
+	CHECK_EQ(image->version.size, st.st_size);
+	CHECK_EQ(image->version.mtime, st.st_mtime);
+	CHECK_EQ(image->version.build_id.size, 20);
 }
 
 static void another_file_under_that_path_is_not_taken(void)
@@ -169,16 +177,18 @@ static void another_file_under_that_path_is_not_taken(void)
 	CHECK_EQ(mkfifo(fifo, 0600), 0);
 	CHECK_EQ(stat(path, &st), 0);
 	device = (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev);
-	image = cookie_lookup(t, cookie_file(t, device, st.st_ino + 1, 0, path));
+	image = cookie_lookup(t, cookie_file(t, &(struct file_identity){ device, st.st_ino + 1, 0 },
+					     path));
 	cookie_identify(t, image->cookie, NULL, 0, 0, 0);
-	CHECK(image->identified && !image->verified && image->size == 0);
-	image = cookie_lookup(t, cookie_file(t, device, st.st_ino, 0, path));
+	CHECK(image->identified && !image->verified && image->version.size == 0);
+	image = cookie_lookup(t, cookie_file(t, &(struct file_identity){ device, st.st_ino, 0 },
+					     path));
 	cookie_identify(t, image->cookie, NULL, 0, 0, 0);
-	CHECK(image->verified && image->size == 6 && image->build_id.size == 0);
+	CHECK(image->verified && image->version.size == 6 && image->version.build_id.size == 0);
 	/* Must not hang: nobody writes into that FIFO. */
-	image = cookie_lookup(t, cookie_file(t, 0, 0, 0, fifo));
+	image = cookie_lookup(t, cookie_file(t, &(struct file_identity){ 0, 0, 0 }, fifo));
 	cookie_identify(t, image->cookie, NULL, 0, 0, 0);
-	CHECK(!image->verified && image->size == 0);
+	CHECK(!image->verified && image->version.size == 0);
 }
 
 /* A build that writes over a program in place leaves device, inode and generation as they were. */
@@ -190,13 +200,14 @@ static void file_changed_in_place_gets_a_new_cookie(void)
 	const struct cookie_mapped where = { NULL, 0, 0, 0 };
 	const uint64_t second = 1000000000;
 	_cleanup_close_ int fd = -1;
+	struct file_identity file;
 	struct stat st;
 	uint64_t old, new;
 
 	CHECK_EQ(path_write(path, "one", 0644, NULL), 0);
 	CHECK_EQ(stat(path, &st), 0);
-	old = cookie_file(t, (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev), st.st_ino, 0,
-			  path);
+	file = file_identity_of(&st);
+	old = cookie_file(t, &file, path);
 	CHECK_EQ(cookie_renew(t, old, &where, 1 * second), old);
 	cookie_identify(t, old, NULL, 0, 0, 0);
 	CHECK_EQ(cookie_renew(t, old, &where, 10 * second), old);
@@ -205,9 +216,13 @@ static void file_changed_in_place_gets_a_new_cookie(void)
 	CHECK_EQ(cookie_renew(t, old, &where, 11 * second), old); /* looked a moment ago */
 	new = cookie_renew(t, old, &where, 20 * second);
 	CHECK(new != old);
-	CHECK_EQ(cookie_lookup(t, old)->size, 3);
-	CHECK_EQ(cookie_lookup(t, new)->size, 5);
-	CHECK_EQ(cookie_file(t, cookie_lookup(t, new)->device, st.st_ino, 0, path), new);
+	CHECK_EQ(cookie_lookup(t, old)->version.size, 3);
+	CHECK_EQ(cookie_lookup(t, new)->version.size, 5);
+	CHECK_EQ(cookie_file(t,
+			     &(struct file_identity){ cookie_lookup(t, new)->file.device,
+						      st.st_ino },
+			     path),
+		 new);
 	CHECK_EQ(cookie_renew(t, old, &where, 30 * second), new);
 	/* Gone is not changed. */
 	CHECK_EQ(unlink(path), 0);
@@ -256,19 +271,20 @@ static void file_that_was_renamed_is_found_by_its_inode(void)
 	/* Its process has gone, and another file has its name. */
 	CHECK_EQ(rename(old, new), 0);
 	CHECK_EQ(path_write(old, "another", 0644, NULL), 0);
-	cookie = cookie_file(t, device, st.st_ino, generation[0], old);
+	cookie = cookie_file(t, &(struct file_identity){ device, st.st_ino, generation[0] }, old);
 	cookie_identify(t, cookie, "", 0, 0, 0);
 	image = cookie_lookup(t, cookie);
 	CHECK(image->verified);
-	CHECK_EQ(image->size, st.st_size);
-	CHECK_EQ(image->mtime, st.st_mtime);
-	CHECK_EQ(image->build_id.size, 20);
+	CHECK_EQ(image->version.size, st.st_size);
+	CHECK_EQ(image->version.mtime, st.st_mtime);
+	CHECK_EQ(image->version.build_id.size, 20);
 	CHECK_STR(image->host, new);
 	/* Of one that is gone nothing is known, and nobody else's inode is taken for it. */
-	cookie = cookie_file(t, device, st.st_ino, generation[0] + 1, old);
+	cookie = cookie_file(t, &(struct file_identity){ device, st.st_ino, generation[0] + 1 },
+			     old);
 	cookie_identify(t, cookie, "", 0, 0, 0);
 	CHECK(!cookie_lookup(t, cookie)->verified);
-	CHECK_EQ(cookie_lookup(t, cookie)->size, 0);
+	CHECK_EQ(cookie_lookup(t, cookie)->version.size, 0);
 }
 
 TESTS(T(file_changed_in_place_gets_a_new_cookie), T(file_is_known_by_its_inode),

@@ -22,7 +22,7 @@ static const uint64_t kernel_pc = 0xffffffff81000010;
 
 static uint64_t program(struct bench *b)
 {
-	return cookie_file(b->cookies, 1, 1, 0, "/bin/p");
+	return cookie_file(b->cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
 }
 
 /* A sample at @cookie of a process that runs /bin/p. */

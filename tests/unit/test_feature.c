@@ -47,8 +47,8 @@ static void bench_init(struct bench *b, const char *feature)
 		abort();
 	}
 	b->buffer = evbuf_new(256, record_words, b->rec);
-	b->program = cookie_file(b->cookies, 1, 1, 0, "/bin/p");
-	b->library = cookie_file(b->cookies, 1, 2, 0, "/lib/l");
+	b->program = cookie_file(b->cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
+	b->library = cookie_file(b->cookies, &(struct file_identity){ 1, 2, 0 }, "/lib/l");
 	evbuf_context(b->buffer,
 		      &(struct evbuf_context){ .cpu = 1, .tgid = 7, .tid = 7, .app = b->program });
 }

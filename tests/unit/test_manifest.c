@@ -8,12 +8,12 @@
 
 static const struct manifest_image libc = {
 	.path = "/usr/lib/libc.so.6",
-	.build_id = { .bytes = { 0xaa, 0xbb, 0xcc, 0xdd, 0xee }, .size = 5 },
-	.size = 1926256,
-	.mtime = 1700000000,
-	.device = 254ULL << 32 | 1,
-	.inode = 1234,
-	.generation = 7,
+	.version.build_id = { .bytes = { 0xaa, 0xbb, 0xcc, 0xdd, 0xee }, .size = 5 },
+	.version.size = 1926256,
+	.version.mtime = 1700000000,
+	.file.device = 254ULL << 32 | 1,
+	.file.inode = 1234,
+	.file.generation = 7,
 };
 
 static struct manifest *open_manifest(const char *dir)
@@ -32,8 +32,8 @@ static void two_files_of_one_path_have_two_names(void)
 	struct manifest_image other = libc;
 	struct error err = ERROR_INIT;
 
-	other.build_id.bytes[0] = 0x11;
-	other.inode = 99;
+	other.version.build_id.bytes[0] = 0x11;
+	other.file.inode = 99;
 	CHECK_STR(manifest_name(m, &libc, &err), "/usr/lib/libc.so.6");
 	CHECK_STR(manifest_name(m, &other, &err), "/usr/lib/libc.so.6#11bbccdd");
 	CHECK_STR(manifest_name(m, &libc, &err), "/usr/lib/libc.so.6");
@@ -48,8 +48,8 @@ static void a_build_id_decides_over_the_inode(void)
 	struct manifest_image moved = libc;
 	struct error err = ERROR_INIT;
 
-	moved.inode = 4321;
-	moved.mtime++;
+	moved.file.inode = 4321;
+	moved.version.mtime++;
 	CHECK_STR(manifest_name(m, &libc, &err), "/usr/lib/libc.so.6");
 	CHECK_STR(manifest_name(m, &moved, &err), "/usr/lib/libc.so.6");
 }
@@ -62,9 +62,9 @@ static void without_build_ids_the_inode_decides(void)
 	struct error err = ERROR_INIT;
 	const char *name;
 
-	a.build_id.size = 0;
+	a.version.build_id.size = 0;
 	b = a;
-	b.inode = 5;
+	b.file.inode = 5;
 	CHECK_STR(manifest_name(m, &a, &err), a.path);
 	CHECK_STR(manifest_name(m, &unknown, &err), a.path);
 	name = manifest_name(m, &b, &err);
@@ -79,14 +79,14 @@ static void what_is_learnt_later_is_added(void)
 	struct manifest_image early = libc;
 	struct error err = ERROR_INIT;
 
-	early.build_id.size = 0;
-	early.size = early.mtime = 0;
+	early.version.build_id.size = 0;
+	early.version.size = early.version.mtime = 0;
 	CHECK_STR(manifest_name(m, &early, &err), libc.path);
 	CHECK_STR(manifest_name(m, &libc, &err), libc.path);
 	CHECK_EQ(manifest_count(m), 1);
 	again = open_manifest(dir);
 	CHECK_EQ(manifest_count(again), 1);
-	CHECK(build_id_equal(&manifest_at(again, 0)->build_id, &libc.build_id));
+	CHECK(build_id_equal(&manifest_at(again, 0)->version.build_id, &libc.version.build_id));
 }
 
 static void every_path_survives_the_file(void)
@@ -114,9 +114,11 @@ static void every_path_survives_the_file(void)
 		if (!CHECK(image))
 			continue;
 		CHECK_STR(image->path, paths[i]);
-		CHECK(image->size == libc.size && image->mtime == libc.mtime &&
-		      image->device == libc.device && image->inode == libc.inode &&
-		      image->generation == libc.generation);
+		CHECK(image->version.size == libc.version.size &&
+		      image->version.mtime == libc.version.mtime &&
+		      image->file.device == libc.file.device &&
+		      image->file.inode == libc.file.inode &&
+		      image->file.generation == libc.file.generation);
 	}
 }
 

@@ -160,8 +160,8 @@ static void kernel_names_become_cookies_or_labels(void)
 		struct mapping_source source = { .start = 0x1000,
 						 .end = 0x2000,
 						 .offset = 0x300,
-						 .device = 1,
-						 .inode = rows[i].inode,
+						 .file.device = 1,
+						 .file.inode = rows[i].inode,
 						 .path = rows[i].path };
 		struct mapping m;
 

@@ -60,7 +60,8 @@ static void mapping_is_taken_apart(void)
 	CHECK_EQ(perf_record_decode(span_of_buf(&b), &r), 0);
 	CHECK(r.pid == 70 && r.time_ns == 99 && r.id == 2);
 	CHECK(r.map.start == 0x401000 && r.map.end == 0x404000 && r.map.offset == 0x1000);
-	CHECK(r.map.device == (8ULL << 32 | 1) && r.map.inode == 5 && r.map.generation == 77);
+	CHECK(r.map.file.device == (8ULL << 32 | 1) && r.map.file.inode == 5 &&
+	      r.map.file.generation == 77);
 	CHECK_STR(r.map.path, "/usr/bin/xz");
 }
 

@@ -41,12 +41,14 @@ static void samples_are_kept_apart_as_asked(void)
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		BENCH(b);
-		uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
+		uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
 
 		b.config.separate = rows[i].separate;
 		bench_start(&b);
 		run_as(&b, 7, app);
-		evbuf_sample(b.buffer, cookie_file(b.cookies, 1, 2, 0, "/lib/l"), 0x20, 0, 1);
+		evbuf_sample(b.buffer,
+			     cookie_file(b.cookies, &(struct file_identity){ 1, 2, 0 }, "/lib/l"),
+			     0x20, 0, 1);
 		evbuf_kernel_sample(b.buffer, 0xffffffff81000010, 0, 1);
 		CHECK_LISTING(&b, rows[i].library, rows[i].kernel);
 	}
@@ -55,7 +57,7 @@ static void samples_are_kept_apart_as_asked(void)
 static void samples_are_kept_apart_by_cgroup(void)
 {
 	BENCH(b);
-	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
+	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
 	const uint64_t groups[] = { cookie_cgroup(b.cookies, "/a"), cookie_cgroup(b.cookies, "/"),
 				    EVBUF_NO_COOKIE };
 	struct evbuf_context context = { .tgid = 7, .tid = 7, .app = app };
@@ -77,7 +79,7 @@ static void samples_are_kept_apart_by_cgroup(void)
 static void cgroups_are_left_aside_unless_asked_for(void)
 {
 	BENCH(b);
-	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
+	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
 	struct evbuf_context context = { .tgid = 7, .tid = 7, .app = app };
 
 	b.config.separate = RECORD_SEPARATE_ALL;
@@ -94,7 +96,7 @@ static void other_kinds_of_images_have_their_names(void)
 	_cleanup_free_ char *samples = session_samples(b.session, "current");
 	_cleanup_free_ char *vdso = path_join(samples, "vdso");
 	_cleanup_free_ char *text = NULL;
-	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
+	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
 
 	b.config.separate = RECORD_SEPARATE_KERNEL;
 	bench_start(&b);
@@ -121,14 +123,16 @@ static void two_files_of_one_path_never_share_a_sample_file(void)
 	char path[] = "/lib/l";
 	const char *first;
 
-	cookie_define(
-		b.cookies,
-		&(struct cookie_image){
-			.cookie = 1, .kind = COOKIE_FILE, .device = 1, .inode = 1, .path = path });
-	cookie_define(
-		b.cookies,
-		&(struct cookie_image){
-			.cookie = 2, .kind = COOKIE_FILE, .device = 9, .inode = 1, .path = path });
+	cookie_define(b.cookies, &(struct cookie_image){ .cookie = 1,
+							 .kind = COOKIE_FILE,
+							 .file.device = 1,
+							 .file.inode = 1,
+							 .path = path });
+	cookie_define(b.cookies, &(struct cookie_image){ .cookie = 2,
+							 .kind = COOKIE_FILE,
+							 .file.device = 9,
+							 .file.inode = 1,
+							 .path = path });
 	bench_start(&b);
 	run_as(&b, 7, 1);
 	evbuf_sample(b.buffer, 1, 0x10, 0, 1);
@@ -150,8 +154,8 @@ static void the_filter_keeps_only_its_applications(void)
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		BENCH(b);
-		uint64_t p = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
-		uint64_t q = cookie_file(b.cookies, 1, 2, 0, "/bin/q");
+		uint64_t p = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
+		uint64_t q = cookie_file(b.cookies, &(struct file_identity){ 1, 2, 0 }, "/bin/q");
 		struct record_stats s;
 
 		b.config.images = rows[i].images;
@@ -243,7 +247,7 @@ static void losses_have_their_own_counters(void)
 static void weights_count_and_saturate(void)
 {
 	BENCH(b);
-	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
+	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
 
 	bench_start(&b);
 	run_as(&b, 7, app);
@@ -257,7 +261,7 @@ static void weights_count_and_saturate(void)
 static void a_session_that_was_moved_away_begins_anew(void)
 {
 	BENCH(b);
-	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
+	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
 	_cleanup_free_ char *saved = NULL, *current = NULL;
 
 	bench_start(&b);
@@ -277,7 +281,7 @@ static void a_session_that_was_moved_away_begins_anew(void)
 static void a_sample_file_that_fails_is_counted_and_tried_again(void)
 {
 	BENCH(b);
-	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
+	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
 	_cleanup_free_ char *samples = session_samples(b.session, "current");
 	_cleanup_free_ char *obstacle = path_join(samples, "{root}");
 

@@ -92,8 +92,8 @@ static void define_images(struct bench *b)
 						      .tgid = 1,
 						      .start = 0,
 						      .end = 0x10000 * i,
-						      .device = 1,
-						      .inode = i,
+						      .file.device = 1,
+						      .file.inode = i,
 						      .path = i % 10 ? path : none });
 	}
 }

@@ -5,8 +5,8 @@
 static void a_chain_makes_arcs_up_to_the_next_context(void)
 {
 	BENCH(b);
-	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
-	uint64_t lib = cookie_file(b.cookies, 1, 2, 0, "/lib/l");
+	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
+	uint64_t lib = cookie_file(b.cookies, &(struct file_identity){ 1, 2, 0 }, "/lib/l");
 
 	b.config.separate = RECORD_SEPARATE_KERNEL;
 	bench_start(&b);
@@ -69,8 +69,8 @@ static void check_chains(struct bench *b, const char *session, const char *expec
 static void whole_chains_are_stored(void)
 {
 	BENCH(b);
-	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
-	uint64_t lib = cookie_file(b.cookies, 1, 2, 0, "/lib/l");
+	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
+	uint64_t lib = cookie_file(b.cookies, &(struct file_identity){ 1, 2, 0 }, "/lib/l");
 	const struct evbuf_frame frames[] = {
 		{ EVBUF_KERNEL, 0xffffffff81000010 }, { lib, 0x20 }, { 99, 0x30 }, { app, 0x40 }
 	};
@@ -101,7 +101,7 @@ static void whole_chains_are_stored(void)
 static void chains_that_cannot_be_stored_are_counted(void)
 {
 	BENCH(b);
-	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
+	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
 	const struct evbuf_frame frames[] = { { app, 0x10 }, { app, 0x20 } };
 	_cleanup_free_ char *samples = session_samples(b.session, "current");
 
@@ -127,8 +127,8 @@ static void chains_that_cannot_be_stored_are_counted(void)
 /* The kernel below a library below a program: the program's cookie. */
 static uint64_t start_with_chain(struct bench *b, struct evbuf_frame frames[3])
 {
-	uint64_t app = cookie_file(b->cookies, 1, 1, 0, "/bin/p");
-	uint64_t lib = cookie_file(b->cookies, 1, 2, 0, "/lib/l");
+	uint64_t app = cookie_file(b->cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
+	uint64_t lib = cookie_file(b->cookies, &(struct file_identity){ 1, 2, 0 }, "/lib/l");
 
 	frames[0] = (struct evbuf_frame){ EVBUF_KERNEL, 0xffffffff81000010 };
 	frames[1] = (struct evbuf_frame){ lib, 0x20 };
@@ -182,7 +182,7 @@ static void arcs_of_a_process_that_nobody_knows_are_counted(void)
 static void arcs_are_in_the_session_that_is_moved_away(void)
 {
 	BENCH(b);
-	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
+	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
 	const struct evbuf_frame frames[] = { { app, 0x10 }, { app, 0x20 } };
 	_cleanup_free_ char *saved = NULL, *current = NULL;
 
@@ -208,9 +208,9 @@ static void arcs_are_in_the_session_that_is_moved_away(void)
 static void callers_may_be_a_number(void)
 {
 	BENCH(b);
-	uint64_t app = cookie_file(b.cookies, 1, 1, 0, "/bin/p");
-	uint64_t other = cookie_file(b.cookies, 1, 2, 0, "/bin/q");
-	uint64_t lib = cookie_file(b.cookies, 1, 3, 0, "/lib/l");
+	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
+	uint64_t other = cookie_file(b.cookies, &(struct file_identity){ 1, 2, 0 }, "/bin/q");
+	uint64_t lib = cookie_file(b.cookies, &(struct file_identity){ 1, 3, 0 }, "/lib/l");
 	const struct evbuf_frame frames[] = {
 		{ EVBUF_KERNEL, 0xffffffff81000010 }, { lib, 0x20 }, { app, 0x30 }, { 99, 0x40 }
 	};

@@ -7,7 +7,7 @@ static void every_kernel_address_finds_an_image(void)
 	BENCH(b);
 
 	bench_start(&b);
-	run_as(&b, 7, cookie_file(b.cookies, 1, 1, 0, "/bin/p"));
+	run_as(&b, 7, cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p"));
 	evbuf_kernel_sample(b.buffer, 0xffffffff81000fff, 0, 1);
 	evbuf_kernel_sample(b.buffer, 0xffffffffc0100010, 0, 1);
 	evbuf_kernel_sample(b.buffer, 0xffffffffc0300004, 0, 1);
@@ -24,7 +24,7 @@ static void a_module_that_is_loaded_is_found(void)
 	BENCH(b);
 
 	bench_start(&b);
-	run_as(&b, 7, cookie_file(b.cookies, 1, 1, 0, "/bin/p"));
+	run_as(&b, 7, cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p"));
 	evbuf_kernel_sample(b.buffer, 0xffffffffc0100010, 0, 1);
 	CHECK_EQ(evbuf_flush(b.buffer), 0);
 	put_file(b.root, "proc/modules", "nfs 4096 1 - Live 0xffffffffc0100000\n");
@@ -42,7 +42,7 @@ static void a_bpf_program_that_is_told_is_found(void)
 	uint64_t first = cookie_code(b.cookies, "bpf_prog_2"), next;
 
 	bench_start(&b);
-	run_as(&b, 7, cookie_file(b.cookies, 1, 1, 0, "/bin/p"));
+	run_as(&b, 7, cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p"));
 	evbuf_kernel_sample(b.buffer, 0xffffffffc0300104, 0,
 			    1); /* of bpf_prog_1, for all we know */
 	evbuf_kernel_code(b.buffer, 0xffffffffc0300100, 0x80, first);
@@ -80,7 +80,7 @@ static void code_that_traces_the_kernel_is_found(void)
 	size_t i;
 
 	bench_start(&b);
-	run_as(&b, 7, cookie_file(b.cookies, 1, 1, 0, "/bin/p"));
+	run_as(&b, 7, cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p"));
 	for (i = 0; i < ARRAY_SIZE(symbols); i++) {
 		/* All at one place, one after the other. */
 		evbuf_kernel_code(b.buffer, at, 0x1000, cookie_code(b.cookies, symbols[i]));
@@ -148,7 +148,7 @@ static void boots_do_not_mix(void)
 			record_free(b.rec);
 		}
 		bench_start(&b);
-		run_as(&b, 7, cookie_file(b.cookies, 1, 1, 0, "/bin/p"));
+		run_as(&b, 7, cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p"));
 		evbuf_kernel_sample(b.buffer, boots[i].text, 0, 1);
 		evbuf_kernel_sample(b.buffer, boots[i].xfs, 0, 1);
 		evbuf_kernel_sample(b.buffer, boots[i].program, 0, 1);
@@ -171,7 +171,7 @@ static void hidden_addresses_are_counted_as_they_are(void)
 
 	put_file(b.root, "proc/kallsyms", "0000000000000000 T _text\n");
 	bench_start(&b);
-	run_as(&b, 7, cookie_file(b.cookies, 1, 1, 0, "/bin/p"));
+	run_as(&b, 7, cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p"));
 	evbuf_kernel_sample(b.buffer, 0xffffffff81000fff, 0, 1);
 	CHECK_LISTING(&b, "{kern}/no-vmlinux/{dep}/{kern}/no-vmlinux/" T0 "ffffffff81000fff 1\n");
 }
@@ -183,7 +183,7 @@ static void the_symbols_of_the_boot_are_kept(void)
 	_cleanup_free_ char *text = NULL;
 
 	bench_start(&b);
-	run_as(&b, 7, cookie_file(b.cookies, 1, 1, 0, "/bin/p"));
+	run_as(&b, 7, cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p"));
 	evbuf_kernel_sample(b.buffer, 0xffffffff81000000, 0, 1);
 	(void)stats_of(&b);
 	CHECK(path_read(samples, "/kallsyms", &text, NULL) > 0);

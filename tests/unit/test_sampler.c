@@ -85,7 +85,7 @@ static void one_file_under_two_identities_has_two_cookies(void)
 	sampler_images_add(images, image);
 	cookie = sampler_images_cookie(images, &image->file, 1, 0);
 	known = cookie_lookup(cookies, cookie);
-	CHECK(known && known->device == ((uint64_t)8 << 32 | 1) && known->inode == 5);
+	CHECK(known && known->file.device == ((uint64_t)8 << 32 | 1) && known->file.inode == 5);
 	CHECK_EQ(sampler_images_cookie(images, &other, 1, 0), EVBUF_NO_COOKIE);
 	/* Told again, it is the same. */
 	sampler_images_add(images, image);

@@ -55,7 +55,7 @@ static void what_is_teed_is_what_is_replayed(void)
 	size_t n = 0;
 
 	run_init(&run);
-	CHECK_EQ(cookie_file(run.cookies, 5, 6, 7, "/usr/bin/a b"), 1);
+	CHECK_EQ(cookie_file(run.cookies, &(struct file_identity){ 5, 6, 7 }, "/usr/bin/a b"), 1);
 	CHECK_EQ(stream_file_words(words, 5, run.tee), 0);
 	CHECK_EQ(stream_file_words(words, 2, run.tee), 0);
 	CHECK_EQ(stream_file_close(run.tee, &stats, &err), 0);
@@ -70,7 +70,8 @@ static void what_is_teed_is_what_is_replayed(void)
 	image = cookie_lookup(seen, 1);
 	if (CHECK(image)) {
 		CHECK_STR(image->path, "/usr/bin/a b");
-		CHECK(image->device == 5 && image->inode == 6 && image->generation == 7);
+		CHECK(image->file.device == 5 && image->file.inode == 6 &&
+		      image->file.generation == 7);
 	}
 	CHECK_EQ(stream_file_next(reader, seen, &got, &n, &err), 1);
 	CHECK_EQ(n, 2);
@@ -90,7 +91,7 @@ static void a_stream_cut_anywhere_is_read_up_to_there(void)
 	int calls = 0;
 
 	run_init(&run);
-	CHECK_EQ(cookie_file(run.cookies, 5, 6, 7, "/bin/a"), 1);
+	CHECK_EQ(cookie_file(run.cookies, &(struct file_identity){ 5, 6, 7 }, "/bin/a"), 1);
 	CHECK_EQ(stream_file_words(words, 5, run.tee), 0);
 	CHECK_EQ(stream_file_close(run.tee, NULL, &err), 0);
 	CHECK_EQ(stat(run.path, &st), 0);

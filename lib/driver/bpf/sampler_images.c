@@ -95,23 +95,26 @@ char *sampler_image_path(const struct sample_image *image)
 	return strbuf_take(&path);
 }
 
-/* Converts the kernel's dev_t to that of cookies. */
-static uint64_t device_of(const struct sample_file *file)
+/* Converts what the kernel calls a file, with its dev_t. */
+static struct file_identity identity_of(const struct sample_file *file)
 {
-	return (uint64_t)(file->device >> 20) << 32 | (file->device & 0xfffff);
+	return (struct file_identity){ .device = (uint64_t)(file->device >> 20) << 32 |
+						 (file->device & 0xfffff),
+				       .inode = file->inode,
+				       .generation = file->generation };
 }
 
 void sampler_images_add(struct sampler_images *t, const struct sample_image *image)
 {
 	_cleanup_free_ char *path = sampler_image_path(image);
+	const struct file_identity seen = identity_of(&image->seen);
 	struct entry *e = find(t, &image->file);
 
 	t->last_cookie = 0;
 	if (!e)
 		e = make(t, &image->file);
 	/* Others identify the file by stat() of its path. */
-	e->cookie = cookie_file(t->cookies, device_of(&image->seen), image->seen.inode,
-				image->seen.generation, path);
+	e->cookie = cookie_file(t->cookies, &seen, path);
 	cookie_identify(t->cookies, e->cookie, t->root, image->tgid, image->mapped.start,
 			image->mapped.end);
 }
@@ -150,9 +153,7 @@ int sampler_image_open(const struct sample_image *image)
 	const struct cookie_mapped where = { "", image->tgid, image->mapped.start,
 					     image->mapped.end };
 	const struct cookie_image file = { .kind = COOKIE_FILE,
-					   .device = device_of(&image->seen),
-					   .inode = image->seen.inode,
-					   .generation = image->seen.generation,
+					   .file = identity_of(&image->seen),
 					   .path = path };
 
 	return cookie_open_file(&file, &where);

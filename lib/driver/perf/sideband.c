@@ -133,9 +133,7 @@ static void apply_map(struct sideband *s, const struct perf_record *r)
 	mapping_from(&(struct mapping_source){ .start = r->map.start,
 					       .end = r->map.end,
 					       .offset = r->map.offset,
-					       .device = r->map.device,
-					       .inode = r->map.inode,
-					       .generation = r->map.generation,
+					       .file = r->map.file,
 					       .path = r->map.path },
 		     s->from.cookies, &mapping);
 	process_map(&s->processes, p, &mapping);

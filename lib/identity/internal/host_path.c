@@ -40,14 +40,14 @@ int host_open(const struct cookie_image *image)
 	struct inode_handle handle = {
 		.head = { .handle_bytes = 2 * sizeof(uint32_t),
 			  .handle_type = HANDLE_INODE_GENERATION },
-		.inode = (uint32_t)image->inode,
-		.generation = (uint32_t)image->generation,
+		.inode = (uint32_t)image->file.inode,
+		.generation = (uint32_t)image->file.generation,
 	};
-	struct device_mount mount = { image->device, -1 };
+	struct device_mount mount = { image->file.device, -1 };
 	int fd;
 
 	/* Without a generation it may be another file by now. */
-	if (!image->generation || !image->inode || image->inode > UINT32_MAX ||
+	if (!image->file.generation || !image->file.inode || image->file.inode > UINT32_MAX ||
 	    procfs_mounts("", 0, open_if_device, &mount) <= 0)
 		return -1;
 	fd = open_by_handle_at(mount.fd, &handle.head, O_PATH | O_CLOEXEC);

@@ -233,10 +233,10 @@ static bool can_be_running(const struct plan *p, const struct gather_image *imag
 	const struct manifest_image *profiled = manifest ? manifest_find(manifest, name) : NULL;
 	struct build_id running;
 
-	if (!profiled || !profiled->build_id.size)
+	if (!profiled || !profiled->version.build_id.size)
 		return true;
 	return elf_build_id_read_kernel(NULL, &running) == 0 &&
-	       build_id_equal(&running, &profiled->build_id);
+	       build_id_equal(&running, &profiled->version.build_id);
 }
 
 /* The path at which the code of a kernel or module is looked for; caller frees. NULL if the session

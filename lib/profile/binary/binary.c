@@ -161,9 +161,9 @@ static char *cache_key(const struct search *s, char **ret_path, uint64_t *ret_mt
 	struct stat st;
 
 	/* A debug file installed later would make a better table. */
-	if (m && m->build_id.size)
-		return xasprintf("build-id %s %s%s%s", build_id_text(&m->build_id, id), unit,
-				 search_has_debug(s, &m->build_id) ? " debug" : "",
+	if (m && m->version.build_id.size)
+		return xasprintf("build-id %s %s%s%s", build_id_text(&m->version.build_id, id),
+				 unit, search_has_debug(s, &m->version.build_id) ? " debug" : "",
 				 s->bs->fetched[s->number].debug ? " fetched" : "");
 	*ret_path = search_unopened(s, &st);
 	if (!*ret_path)

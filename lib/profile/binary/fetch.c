@@ -53,7 +53,7 @@ static void add_want(struct plan *p, uint32_t image, bool executable)
 {
 	const struct gather_image *i = &p->g->images[image];
 
-	p->wants[p->count] = (struct debuginfod_want){ .id = &i->manifest->build_id,
+	p->wants[p->count] = (struct debuginfod_want){ .id = &i->manifest->version.build_id,
 						       .name = i->display,
 						       .executable = executable };
 	p->images[p->count++] = image;
@@ -65,7 +65,7 @@ static void plan_image(struct plan *p, struct binaries *bs, uint32_t image, cons
 	const struct gather_image *i = &p->g->images[image];
 	bool lines;
 
-	if (!i->manifest || !i->manifest->build_id.size || i->id.kind != SNAME_ROOT)
+	if (!i->manifest || !i->manifest->version.build_id.size || i->id.kind != SNAME_ROOT)
 		return;
 	if (!binary_is_here(bs, image, &w->header, &lines))
 		add_want(p, image, true);

@@ -130,8 +130,9 @@ static void print_image(const struct unresolved *u, const struct unresolved_imag
 		text_visible(&host, image->manifest->host);
 		(void)fprintf(out, " (it was %s on this machine)", strbuf_text(&host));
 	}
-	if (image->manifest && image->manifest->build_id.size)
-		(void)fprintf(out, " (build-id %s)", build_id_text(&image->manifest->build_id, id));
+	if (image->manifest && image->manifest->version.build_id.size)
+		(void)fprintf(out, " (build-id %s)",
+			      build_id_text(&image->manifest->version.build_id, id));
 	(void)fputs("\n", out);
 }
 

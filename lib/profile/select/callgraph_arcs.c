@@ -136,7 +136,7 @@ int callgraph_arcs_write(const struct gather *g, const struct gather_file *f, co
 	if (r < 0)
 		return r;
 	path = xasprintf("%s/%s/%s", directory, g->sessions[f->session].name, below);
-	header.mtime = image ? image->mtime : 0;
+	header.mtime = image ? image->version.mtime : 0;
 	add_event(g, f, &header);
 	r = write_file(path, f, &header, err);
 	if (r == 0)

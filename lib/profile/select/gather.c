@@ -54,8 +54,8 @@ static uint64_t hash_image(const struct sname_image *image)
 /* Returns whether one name is the same file in two sessions. */
 static bool same_file(const struct manifest_image *a, const struct manifest_image *b)
 {
-	return !a || !b || !a->build_id.size || !b->build_id.size ||
-	       build_id_equal(&a->build_id, &b->build_id);
+	return !a || !b || !a->version.build_id.size || !b->version.build_id.size ||
+	       build_id_equal(&a->version.build_id, &b->version.build_id);
 }
 
 /* The mark at the end of a name by which the recorder distinguishes files of one path. */

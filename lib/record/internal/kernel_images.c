@@ -240,7 +240,7 @@ static struct sampled_image *kallsyms_binary(struct kernel_images *k)
 {
 	struct manifest_image image = { .path = "/proc/kallsyms" };
 
-	(void)elf_build_id_read_kernel(k->root, &image.build_id);
+	(void)elf_build_id_read_kernel(k->root, &image.version.build_id);
 	return sampled_image_file(k->binaries, &image, true);
 }
 
@@ -251,9 +251,10 @@ static struct sampled_image *vmlinux_binary(struct kernel_images *k)
 	struct stat st;
 
 	if (fd >= 0 && fstat(fd, &st) == 0) {
-		image.size = (uint64_t)st.st_size;
-		image.mtime = (uint64_t)st.st_mtime;
-		(void)parser_build_id(sampled_image_parser(k->binaries), fd, &image.build_id);
+		image.version.size = (uint64_t)st.st_size;
+		image.version.mtime = (uint64_t)st.st_mtime;
+		(void)parser_build_id(sampled_image_parser(k->binaries), fd,
+				      &image.version.build_id);
 	}
 	return sampled_image_file(k->binaries, &image, true);
 }

@@ -136,7 +136,7 @@ struct sampled_image *sampled_image_file(struct sampled_images *t,
 	if (!image.name)
 		image.name = file->path;
 	b = intern(t, &image);
-	b->mtime = file->mtime;
+	b->mtime = file->version.mtime;
 	b->is_kernel = is_kernel;
 	/* A name made unique by the manifest ends in a mark, so ask for the path itself. */
 	if (t->select)
@@ -188,13 +188,7 @@ static struct sampled_image *vdso_binary(struct sampled_images *t)
 static struct sampled_image *cookie_binary(struct sampled_images *t, const struct cookie_image *c)
 {
 	_cleanup_free_ char *absolute = NULL;
-	struct manifest_image file = { .size = c->size,
-				       .mtime = c->mtime,
-				       .build_id = c->build_id,
-				       .device = c->device,
-				       .inode = c->inode,
-				       .generation = c->generation,
-				       .host = c->host };
+	struct manifest_image file = { .file = c->file, .version = c->version, .host = c->host };
 
 	switch (c->kind) {
 	case COOKIE_FILE:

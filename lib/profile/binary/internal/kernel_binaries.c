@@ -64,7 +64,7 @@ static bool is_running(const struct manifest_image *profiled)
 	struct build_id running = { 0 };
 
 	return profiled && elf_build_id_read_kernel(NULL, &running) == 0 &&
-	       build_id_equal(&running, &profiled->build_id);
+	       build_id_equal(&running, &profiled->version.build_id);
 }
 
 /* Returns whether @samples was not written since this machine booted, so that the samples may be
@@ -91,7 +91,7 @@ static struct kallsyms *load_live(const struct gather_session *s,
 {
 	static const char *const remedy =
 		"its samples are shown without symbols (--root=DIR reads DIR/proc/kallsyms)";
-	bool known = profiled && profiled->build_id.size, running = is_running(profiled);
+	bool known = profiled && profiled->version.build_id.size, running = is_running(profiled);
 	struct kallsyms *live = NULL;
 	struct error err = ERROR_INIT;
 
@@ -179,7 +179,8 @@ static struct symtab *convert(const struct kallsyms_image *image, bool as_loaded
 static struct symtab *load_named(struct filefind *found, const char *name,
 				 const struct gather_image *image, struct elffile **ret_file)
 {
-	const struct build_id *profiled = image->manifest ? &image->manifest->build_id : NULL;
+	const struct build_id *profiled =
+		image->manifest ? &image->manifest->version.build_id : NULL;
 	const char *path;
 	size_t i;
 
@@ -410,7 +411,7 @@ static bool open_vmlinux(struct kernel_binaries *k, const struct gather_image *i
 
 	if (setup_read(samples, &setup, NULL) == 0 && setup.kernel && !strchr(setup.kernel, '/'))
 		release = setup.kernel;
-	ef = find_vmlinux(&k->config, release, profiled ? &profiled->build_id : NULL);
+	ef = find_vmlinux(&k->config, release, profiled ? &profiled->version.build_id : NULL);
 	setup_done(&setup);
 	if (!ef)
 		return false;
@@ -430,7 +431,7 @@ static bool open_core(struct kernel_binaries *k, const struct gather_image *imag
 		      const struct kallsyms_image *symbols, struct kernel_binary *ret)
 {
 	const struct manifest_image *profiled = profiled_kernel(k, image);
-	bool known = profiled && profiled->build_id.size;
+	bool known = profiled && profiled->version.build_id.size;
 	struct elffile *ef;
 
 	ret->no_code = "symbols only: no vmlinux was found (--vmlinux, --image-path), and the "

@@ -21,12 +21,12 @@ static bool is_profiled(const struct search *s, const struct elffile *ef)
 	const struct manifest_image *m = s->image->manifest;
 	const struct build_id *id = elffile_build_id(ef);
 
-	if (m && m->build_id.size)
-		return id && build_id_equal(id, &m->build_id);
+	if (m && m->version.build_id.size)
+		return id && build_id_equal(id, &m->version.build_id);
 	if (!m)
 		return true; /* only the time can be compared, see search_check_time() */
-	return (!m->size || m->size == elffile_size(ef)) &&
-	       (!m->mtime || m->mtime == elffile_mtime(ef));
+	return (!m->version.size || m->version.size == elffile_size(ef)) &&
+	       (!m->version.mtime || m->version.mtime == elffile_mtime(ef));
 }
 
 /* Tries one file; true if it is the right one, which is then s->ef. */
@@ -127,17 +127,17 @@ static void warn_changed(const struct search *s)
 
 	if (s->bs->changed++ >= WARNINGS_MAX)
 		return;
-	if (m->build_id.size)
+	if (m->version.build_id.size)
 		log_warn("%s is not the file that was profiled (build-id %s, profiled was %s): its "
 			 "samples are shown without symbols; --image-path=DIR finds the old one",
 			 elffile_path(s->changed), id ? build_id_text(id, is) : "none",
-			 build_id_text(&m->build_id, was));
+			 build_id_text(&m->version.build_id, was));
 	else
 		log_warn("%s has changed since it was profiled (size %" PRIu64 ", mtime %" PRIu64
 			 "; profiled was %" PRIu64 ", %" PRIu64
 			 "): its samples are shown without symbols",
 			 elffile_path(s->changed), elffile_size(s->changed),
-			 elffile_mtime(s->changed), m->size, m->mtime);
+			 elffile_mtime(s->changed), m->version.size, m->version.mtime);
 }
 
 void search_check_time(const struct search *s, const char *path, uint64_t mtime)
@@ -180,8 +180,8 @@ bool search_file(struct search *s, enum binary_why *ret)
 static bool may_be(const struct manifest_image *m, const char *path, struct stat *ret)
 {
 	return stat(path, ret) == 0 && S_ISREG(ret->st_mode) &&
-	       (!m || ((!m->size || m->size == (uint64_t)ret->st_size) &&
-		       (!m->mtime || m->mtime == (uint64_t)ret->st_mtime)));
+	       (!m || ((!m->version.size || m->version.size == (uint64_t)ret->st_size) &&
+		       (!m->version.mtime || m->version.mtime == (uint64_t)ret->st_mtime)));
 }
 
 char *search_unopened(const struct search *s, struct stat *ret)
