@@ -7,7 +7,8 @@
  cmd           a shell script, run in a directory with those files and ./elf, the ELF fixtures;
                "$VALID_XML" copies an XML report and reports if it is not valid,
                "$TERMINAL" COLUMNS COMMAND runs a command on a terminal,
-               "$OPENED" PATH... -- COMMAND says which of the files a command opened
+               "$OPENED" PATH... -- COMMAND says which of the files a command opened,
+               "$DAEMON" SESSION ANSWERS COMMAND answers in the daemon's place meanwhile
  expect.out, expect.err    the expected output (no file: none)
  expect.rc     the expected exit status (no file: 0). If cmd exits with 77, the case is skipped, with
                the last line of its standard error as the reason
@@ -52,6 +53,7 @@ def run_case(case, build, work):
                VALID_XML=os.path.join(here, "valid_xml.sh"),
                TERMINAL=os.path.join(here, "terminal.py"),
                OPENED=os.path.join(here, "opened.py"),
+               DAEMON=os.path.join(here, "daemon.py"),
                LC_ALL="C.UTF-8", NO_COLOR="1", OPROFILE_SYMBOL_CACHE="no")
     if os.path.exists(os.path.join(work, "session")):
         with open(os.path.join(work, "session"), encoding="utf-8") as text:

@@ -95,7 +95,8 @@ int daemon_end(const char *session_dir, struct error *err)
 	if (r < 0)
 		return r;
 	for (waited = 0; waited < END_WAIT_MS; waited += END_POLL_MS) {
-		if (session_lock_holder(session_dir) != pid)
+		/* Without a lock that this user can see there is nothing to wait for. */
+		if (!pid || session_lock_holder(session_dir) != pid)
 			return 0;
 		(void)poll(NULL, 0, END_POLL_MS);
 	}
