@@ -8,7 +8,8 @@
                "$VALID_XML" copies an XML report and reports if it is not valid,
                "$TERMINAL" COLUMNS COMMAND runs a command on a terminal,
                "$OPENED" PATH... -- COMMAND says which of the files a command opened,
-               "$DAEMON" SESSION ANSWERS COMMAND answers in the daemon's place meanwhile
+               "$DAEMON" SESSION ANSWERS COMMAND answers in the daemon's place meanwhile,
+               "$DEBUGINFOD" for LD_LIBRARY_PATH has a libdebuginfod with a directory as server
  expect.out, expect.err    the expected output (no file: none)
  expect.rc     the expected exit status (no file: 0). If cmd exits with 77, the case is skipped, with
                the last line of its standard error as the reason
@@ -54,6 +55,7 @@ def run_case(case, build, work):
                TERMINAL=os.path.join(here, "terminal.py"),
                OPENED=os.path.join(here, "opened.py"),
                DAEMON=os.path.join(here, "daemon.py"),
+               DEBUGINFOD=os.path.join(build, "tests/fixtures/debuginfod"),
                LC_ALL="C.UTF-8", NO_COLOR="1", OPROFILE_SYMBOL_CACHE="no")
     if os.path.exists(os.path.join(work, "session")):
         with open(os.path.join(work, "session"), encoding="utf-8") as text:
