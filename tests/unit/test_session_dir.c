@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* daemon/session_dir.c and rights.c: whom the daemon trusts with its directory, and what it may do
+ * after it has stepped down. Skips unless run as root, who alone can give files away. */
+#include "test.h"
+
+#include "rights.h"
+#include "session_dir.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <grp.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+
+enum { USER = 54321, GROUP = 54322, OTHER = 54323 };
+
+static const struct rights daemon_user = { USER, GROUP, GROUP, true };
+
+/* A session directory below directories of which anything can be said. */
+struct tree {
+	char *top, *parent, *session;
+};
+
+static void tree_init(struct tree *t)
+{
+	*t = (struct tree){ .top = test_directory() };
+	t->parent = path_join(t->top, "parent");
+	t->session = path_join(t->parent, "session");
+	CHECK_EQ(mkdir(t->parent, 0755), 0);
+	CHECK_EQ(chmod(t->parent, 0755), 0);
+}
+
+static void tree_done(struct tree *t)
+{
+	free(t->parent);
+	free(t->session);
+	test_directory_donep(&t->top);
+}
+#define TREE(t)                                                                                    \
+	_cleanup_(tree_done) struct tree t;                                                        \
+	tree_init(&t)
+
+static void set_directory(const char *path, uid_t uid, gid_t gid, mode_t mode)
+{
+	CHECK(mkdir(path, 0700) == 0 || errno == EEXIST);
+	CHECK_EQ(chown(path, uid, gid), 0);
+	CHECK_EQ(chmod(path, mode), 0);
+}
+
+static void put(const char *directory, const char *name, uid_t uid)
+{
+	_cleanup_free_ char *path = path_join(directory, name);
+
+	CHECK_EQ(path_write(path, "x", 0644, NULL), 0);
+	CHECK_EQ(chown(path, uid, uid), 0);
+}
+
+static uid_t owner_of(const char *directory, const char *name)
+{
+	_cleanup_free_ char *path = path_join(directory, name);
+	struct stat st = { .st_uid = (uid_t)-1 };
+
+	CHECK_EQ(lstat(path, &st), 0);
+	return st.st_uid;
+}
+
+/* Why nothing can be given away here, or NULL. */
+static const char *unusable(const struct tree *t)
+{
+	_cleanup_free_ char *at = xstrdup(t->top);
+	struct stat st;
+	char *slash;
+
+	if (geteuid() != 0)
+		return "not root";
+	while ((slash = strrchr(at, '/')) && slash > at) {
+		*slash = '\0';
+		if (stat(at, &st) < 0 || st.st_uid != 0)
+			return "the directory for temporary files is not root's";
+	}
+	return NULL;
+}
+
+static void new_directory_is_the_daemons(void)
+{
+	const struct rights shared = { USER, GROUP, OTHER, true };
+	struct error err = ERROR_INIT;
+	struct stat st;
+	TREE(t);
+
+	if (unusable(&t))
+		SKIP(unusable(&t));
+	CHECK_EQ(session_dir_prepare(t.session, 0750, &shared, &err), 0);
+	CHECK_EQ(stat(t.session, &st), 0);
+	CHECK_EQ(st.st_uid, USER);
+	CHECK_EQ(st.st_gid, OTHER); /* the group that may read it */
+	CHECK_EQ(st.st_mode & 07777, 0750);
+	/* Again, as at the next start. */
+	CHECK_EQ(session_dir_prepare(t.session, 0700, &shared, &err), 0);
+	CHECK_EQ(stat(t.session, &st), 0);
+	CHECK_EQ(st.st_mode & 07777, 0700);
+}
+
+static void what_only_root_could_write_is_given_away(void)
+{
+	_cleanup_free_ char *linked = NULL, *elsewhere = NULL, *link = NULL;
+	struct error err = ERROR_INIT;
+	TREE(t);
+
+	if (unusable(&t))
+		SKIP(unusable(&t));
+	set_directory(t.session, 0, 0, 0755);
+	_cleanup_free_ char *samples = path_join(t.session, "samples");
+	_cleanup_free_ char *open = path_join(t.session, "open");
+
+	set_directory(samples, 0, 0, 0755);
+	set_directory(open, 0, 0, 0777);
+	put(t.session, "roots", 0);
+	put(t.session, "others", OTHER);
+	put(samples, "roots", 0);
+	put(open, "roots", 0);
+	put(t.parent, "elsewhere", 0);
+	elsewhere = path_join(t.parent, "elsewhere");
+	linked = path_join(t.session, "linked");
+	link = path_join(t.session, "link");
+	CHECK_EQ(symlink(elsewhere, link), 0);
+	CHECK_EQ(session_dir_prepare(t.session, 0755, &daemon_user, &err), 0);
+	CHECK_EQ(owner_of(t.session, "roots"), USER);
+	CHECK_EQ(owner_of(t.session, "others"), OTHER);
+	CHECK_EQ(owner_of(t.session, "samples"), USER);
+	CHECK_EQ(owner_of(samples, "roots"), USER);
+	CHECK_EQ(owner_of(t.session, "open"), USER);
+	CHECK_EQ(owner_of(open, "roots"), 0); /* anybody could have linked it there */
+	CHECK_EQ(owner_of(t.session, "link"), USER);
+	CHECK_EQ(owner_of(t.parent, "elsewhere"), 0);
+	/* A second name of a file that belongs elsewhere. */
+	CHECK_EQ(chown(t.session, 0, 0), 0);
+	CHECK_EQ(linkat(AT_FDCWD, elsewhere, AT_FDCWD, linked, 0), 0);
+	CHECK_EQ(session_dir_prepare(t.session, 0755, &daemon_user, &err), 0);
+	CHECK_EQ(owner_of(t.session, "linked"), 0);
+}
+
+static void directories_that_others_could_change_are_refused(void)
+{
+	static const struct {
+		uid_t parent, session;
+		gid_t parent_group, session_group;
+		mode_t parent_mode, session_mode;
+		const char *why; /* NULL: accepted */
+	} rows[] = {
+		{ 0, 0, 0, 0, 0755, 0755, NULL },
+		{ 0, USER, 0, GROUP, 0755, 0700, NULL },
+		{ USER, USER, GROUP, GROUP, 0755, 0755, NULL },
+		{ 0, 0, 0, 0, 01777, 0755, NULL }, /* sticky, as /tmp */
+		{ 0, 0, 0, 0, 0775, 0775, NULL },  /* root's group */
+		{ 0, 0, OTHER, 0, 01775, 0755, NULL },
+		{ 0, 0, 0, 0, 0777, 0755, "could redirect" },
+		{ 0, 0, OTHER, 0, 0775, 0755, "could redirect" },
+		{ OTHER, 0, 0, 0, 0755, 0755, "could redirect" },
+		{ 0, OTHER, 0, 0, 0755, 0755, "belongs to uid" },
+		{ 0, 0, 0, 0, 0755, 0757, "can be written by others" },
+		{ 0, 0, 0, OTHER, 0755, 0775, "can be written by others" },
+		{ 0, USER, 0, OTHER, 0755, 0770, "can be written by others" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		struct error err = ERROR_INIT;
+		int r;
+		TREE(t);
+
+		if (unusable(&t))
+			SKIP(unusable(&t));
+		set_directory(t.parent, rows[i].parent, rows[i].parent_group, rows[i].parent_mode);
+		set_directory(t.session, rows[i].session, rows[i].session_group,
+			      rows[i].session_mode);
+		r = session_dir_prepare(t.session, 0750, &daemon_user, &err);
+		if (!CHECK(r == (rows[i].why ? -EPERM : 0)) ||
+		    (rows[i].why && !CHECK(strstr(err.text, rows[i].why))))
+			printf("# row %zu: %d, %s\n", i, r, err.text);
+	}
+}
+
+static void links_to_a_directory_count_as_it(void)
+{
+	struct error err = ERROR_INIT;
+	_cleanup_free_ char *link = NULL;
+	TREE(t);
+
+	if (unusable(&t))
+		SKIP(unusable(&t));
+	link = path_join(t.top, "link");
+	set_directory(t.session, 0, 0, 0755);
+	CHECK_EQ(symlink(t.session, link), 0);
+	CHECK_EQ(session_dir_prepare(link, 0750, &daemon_user, &err), 0);
+	CHECK_EQ(owner_of(t.parent, "session"), USER);
+	set_directory(t.parent, 0, 0, 0777);
+	CHECK_EQ(session_dir_prepare(link, 0750, &daemon_user, &err), -EPERM);
+}
+
+static void without_root_only_the_mode_is_set(void)
+{
+	const struct rights mine = { geteuid(), getegid(), getegid(), false };
+	struct error err = ERROR_INIT;
+	struct stat st;
+	TREE(t);
+
+	CHECK_EQ(chmod(t.parent, 0777), 0);
+	CHECK_EQ(session_dir_prepare(t.session, 0710, &mine, &err), 0);
+	CHECK_EQ(stat(t.session, &st), 0);
+	CHECK_EQ(st.st_mode & 07777, 0710);
+	CHECK_EQ(st.st_uid, geteuid());
+}
+
+static void users_and_groups_are_looked_up(void)
+{
+	struct error err = ERROR_INIT;
+	struct rights who;
+
+	CHECK_EQ(rights_choose("no-such-user", NULL, &who, &err), -ENOENT);
+	CHECK_STR(err.text, "no user 'no-such-user'");
+	CHECK_EQ(rights_choose("root", "no-such-group", &who, &err), -ENOENT);
+	CHECK_STR(err.text, "no group 'no-such-group'");
+	CHECK_EQ(rights_choose("root", "", &who, &err), 0);
+	CHECK(who.uid == 0 && who.gid == 0 && who.group == 0);
+	CHECK(!rights_group("root"));
+	if (geteuid() != 0)
+		CHECK_EQ(rights_choose("root", NULL, &who, &err), -EPERM);
+}
+
+/* Steps down in a child; 0 if each promise of rights.h is kept, else the number of the first that
+ * is not. */
+static int step_down(void)
+{
+	struct error err = ERROR_INIT;
+	_cleanup_free_ char *any = NULL, *perf = NULL, *bpf = NULL;
+
+	if (setgroups(2, (const gid_t[]){ 0, OTHER }) < 0)
+		return 1;
+	if (rights_enter(&daemon_user, &err) < 0)
+		return 1;
+	any = rights_text();
+	if (geteuid() != USER || getuid() != USER || getegid() != GROUP || getgroups(0, NULL) != 0)
+		return 2;
+	if (setuid(0) == 0 || setgid(0) == 0)
+		return 3;
+	if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1 || prctl(PR_GET_DUMPABLE) != 0)
+		return 4;
+	if (strstr(any, "others") || prctl(PR_CAPBSET_READ, 0, 0, 0, 0) == 1)
+		return 5;
+	if (rights_keep("bpf", &err) < 0 || !(bpf = rights_text()) || strstr(bpf, "ipc_lock"))
+		return 6;
+	if (rights_keep("perf", &err) < 0 || !(perf = rights_text()) || strstr(perf, "bpf"))
+		return 7;
+	/* What was dropped does not come back. */
+	if (rights_keep("bpf", &err) < 0)
+		return 8;
+	free(bpf);
+	bpf = rights_text();
+	return strstr(bpf, "bpf") ? 9 : 0;
+}
+
+static void rights_are_given_up_for_good(void)
+{
+	int status = -1;
+	pid_t child;
+
+	if (geteuid() != 0)
+		SKIP("not root");
+	child = fork();
+	if (child == 0)
+		_exit(step_down());
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK(WIFEXITED(status));
+	CHECK_EQ(WEXITSTATUS(status), 0);
+}
+
+TESTS(T(new_directory_is_the_daemons), T(what_only_root_could_write_is_given_away),
+      T(directories_that_others_could_change_are_refused), T(links_to_a_directory_count_as_it),
+      T(without_root_only_the_mode_is_set), T(users_and_groups_are_looked_up),
+      T(rights_are_given_up_for_good))
