@@ -184,7 +184,7 @@ def check_format(root, _build):
         yield path, run.stderr.splitlines()[:3] if run.returncode else []
 
 
-# Lines of a file, and of a function, and which of the product may have more.
+# Lines of a file, and of a function, and which files of the product may have more.
 FILE_LINES = 500
 FUNCTION_LINES = 50
 LONGER_FILES = {
@@ -198,10 +198,6 @@ LONGER_FILES = {
     "lib/symbol/kallsyms.c": 550,
     "lib/unwind/internal/cfi_program.c": 550,
     "tools/oprofilefs/fuse_tree.c": 600,
-}
-LONGER_FUNCTIONS = {
-    "open_collector": 60,
-    "perf_setup": 60,
 }
 
 
@@ -231,7 +227,7 @@ def check_lengths(root, _build):
         if len(lines) > most and path in ours:
             wrong.append(f"{len(lines)} lines, not {most}")
         for name, start, length in functions_of(lines):
-            most = LONGER_FUNCTIONS.get(name, FUNCTION_LINES) if path in ours else 100
+            most = FUNCTION_LINES if path in ours else 100
             if length > most:
                 wrong.append(f"line {start}: {name}() has {length} lines, not {most}")
         yield path, wrong

@@ -183,22 +183,14 @@ static int check_owner(const char *directory, struct error *err)
 			 directory, st.st_uid);
 }
 
-/* Sets up the collector for @target. The current profile becomes "previous" unless appended to. */
-static int open_collector(const struct target *target, struct parser *parser,
-			  struct collector **ret, struct error *err)
+/* The settings of the collector for @target, but for the events. */
+static struct collector_config configure(const struct target *target, const char *directory)
 {
-	_cleanup_(collector_freep) struct collector *c = NULL;
-	_cleanup_free_ char *directory = path_absolute(session_dir);
 	bool cpus = may_sample_cpus();
-	struct event events[EVENT_MAX];
-	struct evderived derived = { 0 };
-	int count = choose_events(events, &derived, err), r;
-	struct collector_config config = {
+
+	return (struct collector_config){
 		.driver = settings.driver,
 		.drive = {
-			.events = events,
-			.event_count = (size_t)MAX(count, 0),
-			.derived = derived,
 			.scope = target->kind == TARGET_SYSTEM ? DRIVER_SYSTEM
 				 : cpus			       ? DRIVER_TREE
 							       : DRIVER_TASK,
@@ -218,12 +210,25 @@ static int open_collector(const struct target *target, struct parser *parser,
 				    (unsigned int)settings.separate,
 			.vmlinux = vmlinux,
 		},
-		.parser = parser,
 	};
+}
 
-	if (count < 0)
-		return count;
-	if (config.drive.scope == DRIVER_TASK && (r = leave_kernel_out(events, count, err)) < 0)
+/* Sets up the collector for @target. The current profile becomes "previous" unless appended to. */
+static int open_collector(const struct target *target, struct parser *parser,
+			  struct collector **ret, struct error *err)
+{
+	_cleanup_(collector_freep) struct collector *c = NULL;
+	_cleanup_free_ char *directory = path_absolute(session_dir);
+	struct collector_config config = configure(target, directory);
+	struct event events[EVENT_MAX];
+	int r = choose_events(events, &config.drive.derived, err);
+
+	if (r < 0)
+		return r;
+	config.parser = parser;
+	config.drive.events = events;
+	config.drive.event_count = (size_t)r;
+	if (config.drive.scope == DRIVER_TASK && (r = leave_kernel_out(events, r, err)) < 0)
 		return r;
 	r = check_owner(directory, err);
 	if (r < 0)
