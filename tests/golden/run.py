@@ -42,27 +42,38 @@ def write(path, text, default):
         f.write(text)
 
 
-def run_case(case, build, work):
-    """What came out: {"out": ..., "err": ..., "rc": ...}."""
+def environment(build):
+    here = os.path.dirname(os.path.abspath(__file__))
+    return dict(os.environ, PATH=f"{build}/tools:{build}/daemon:" + os.environ["PATH"],
+                MKSESSION=os.path.join(build, "tests/golden/mksession"),
+                VALID_XML=os.path.join(here, "valid_xml.sh"),
+                TERMINAL=os.path.join(here, "terminal.py"),
+                OPENED=os.path.join(here, "opened.py"),
+                DAEMON=os.path.join(here, "daemon.py"),
+                DEBUGINFOD=os.path.join(build, "tests/fixtures/debuginfod"),
+                LC_ALL="C.UTF-8", NO_COLOR="1", OPROFILE_SYMBOL_CACHE="no")
+
+
+def make_session(case, build, work):
+    """Puts the case's files and its session into the directory; what went wrong, or an empty string."""
     for name in os.listdir(case):
         if not name.startswith("expect."):
             shutil.copy(os.path.join(case, name), work)
     os.symlink(os.path.join(build, "tests/fixtures/elf-golden"), os.path.join(work, "elf"))
-    here = os.path.dirname(os.path.abspath(__file__))
-    env = dict(os.environ, PATH=f"{build}/tools:{build}/daemon:" + os.environ["PATH"],
-               MKSESSION=os.path.join(build, "tests/golden/mksession"),
-               VALID_XML=os.path.join(here, "valid_xml.sh"),
-               TERMINAL=os.path.join(here, "terminal.py"),
-               OPENED=os.path.join(here, "opened.py"),
-               DAEMON=os.path.join(here, "daemon.py"),
-               DEBUGINFOD=os.path.join(build, "tests/fixtures/debuginfod"),
-               LC_ALL="C.UTF-8", NO_COLOR="1", OPROFILE_SYMBOL_CACHE="no")
-    if os.path.exists(os.path.join(work, "session")):
-        with open(os.path.join(work, "session"), encoding="utf-8") as text:
-            made = subprocess.run([env["MKSESSION"], "oprofile_data"], stdin=text, cwd=work,
-                                  capture_output=True, text=True, check=False)
-        if made.returncode:
-            return {"out": "", "err": made.stderr, "rc": "mksession\n"}
+    if not os.path.exists(os.path.join(work, "session")):
+        return ""
+    with open(os.path.join(work, "session"), encoding="utf-8") as text:
+        made = subprocess.run([environment(build)["MKSESSION"], "oprofile_data"], stdin=text, cwd=work,
+                              capture_output=True, text=True, check=False)
+    return made.stderr if made.returncode else ""
+
+
+def run_case(case, build, work):
+    """What came out: {"out": ..., "err": ..., "rc": ...}."""
+    env = environment(build)
+    wrong = make_session(case, build, work)
+    if wrong:
+        return {"out": "", "err": wrong, "rc": "mksession\n"}
     done = subprocess.run(["sh", "-e", "cmd"], cwd=work, env=env, capture_output=True, check=False,
                           stdin=subprocess.DEVNULL)
     text = lambda data: data.decode("utf-8", "replace").replace(work, "@DIR@")
