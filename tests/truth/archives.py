@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+"""Reports from both kinds of archive are those of the session, byte for byte."""
+import os
+import re
+import shutil
+import tempfile
+
+REPORTS = [("opreport", *options) for options in (
+    (), ("-l",), ("-f", "-l", "-w"), ("-d", "-g"), ("-l", "--inlines", "-g"), ("-c",),
+    ("-c", "-f", "-w", "-g"), ("--chains",), ("--chains", "--quality"), ("--children",), ("--folded",), ("--folded", "--inlines"),
+    ("--json",), ("-l", "--json"), ("-d", "-g", "--json"), ("-c", "--json"), ("--chains", "--json"),
+    ("-l", "--csv"), ("-d", "-g", "--csv"), ("-c", "--csv"), ("-X",), ("-X", "-l", "-g"), ("-X", "-d", "-g"),
+    ("-X", "-c"), ("-x",), ("-l", "--errors"), ("-l", "-m", "all"))]
+REPORTS += [("opannotate", "-a"), ("opannotate", "-s"), ("opannotate", "-a", "-s")]
+
+
+def neutral(text):
+    """Without the command line, which names the archive. A file that has changed since is not in the
+    archive, and why there is no kernel's file depends on where it was looked for."""
+    text = re.sub(r'(<profile [^>]*)title="[^"]*"', r"\1", text)
+    text = re.sub(r'( <options [^>]*)specification="[^"]*" ?', r"\1", text)
+    text = re.sub(r'( <options [^>]*)sessiondir="[^"]*" ?', r"\1", text)
+    text = re.sub(r"symbols only: no vmlinux was found .*", "no vmlinux was found", text)
+    text = re.sub(r"file has changed|^changed(?=,)", "file not found", text, flags=re.M)
+    text = re.sub(r"^no-file(?=,)", "file not found", text, flags=re.M)
+    return re.sub(r" \* Command line: .*", "", text)
+
+
+def archive_words(profile, archive):
+    return [word for word in profile.words if not word.startswith("--session-dir=")] + [f"archive:{archive}"]
+
+
+def first_difference(one, other):
+    for number, (a, b) in enumerate(zip(one.splitlines(), other.splitlines()), 1):
+        if a != b:
+            return f"line {number}: {a[:300]!r} is not {b[:300]!r}"
+    return f"{len(one.splitlines())} lines, not {len(other.splitlines())}"
+
+
+def check_archives(profile, reports=None):
+    for kind in (), ("--compact",):
+        directory = tempfile.mkdtemp()
+        try:
+            archive = os.path.join(directory, "kept")
+            status, _, messages = profile.run("oparchive", *kind, "-o", archive)
+            if status:
+                profile.problem("archive", kind, messages)
+                continue
+            compare(profile, kind, archive, reports or REPORTS)
+        finally:
+            shutil.rmtree(directory)
+
+
+def compare(profile, kind, archive, reports):
+    live = profile.words
+    for tool, *options in reports:
+        expected = profile.run(tool, *options)
+        profile.words = archive_words(profile, archive)
+        got = profile.run(tool, *options)
+        profile.words = live
+        profile.count("archive reports")
+        if expected[0] != got[0]:
+            profile.problem("archive", *kind, tool, *options, "exits", got[0], "not", expected[0], got[2])
+        elif neutral(expected[1]) != neutral(got[1]):
+            profile.problem("archive", *kind, tool, *options,
+                            first_difference(neutral(got[1]), neutral(expected[1])))
