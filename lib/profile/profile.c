@@ -103,7 +103,9 @@ static void find_binaries(const struct profile_config *config, struct profile *p
 {
 	const char *archive = spec_value(&p->spec, SPEC_ARCHIVE);
 	struct binaries_config where = config->binaries;
-	_cleanup_free_ char *directory = config->symbol_cache ? symcache_directory() : NULL;
+	/* A compact archive has the images' build-ids, but only the symbols of its own profile. */
+	bool want_cache = config->symbol_cache && !p->unpacked;
+	_cleanup_free_ char *directory = want_cache ? symcache_directory() : NULL;
 
 	where.root = p->root = archive ? archive : where.root;
 	where.cache = p->cache = directory ? symcache_open(directory, SYMCACHE_CAP) : NULL;
