@@ -32,11 +32,12 @@ def stack_word(name):
 
 
 def folded(report):
-    """{stack: samples} as --folded writes them."""
+    """{stack: samples} as --folded writes them; a chain that is not complete begins with the reason."""
     found = Counter()
     for chain in report["chains"]:
         names = [folded_name(frame) for frame in reversed(chain["frames"])]
-        found[";".join([stack_word(base(chain["app"])), *names])] += chain["samples"]
+        reason = [] if chain["end"] == "complete" else [f"[{chain['end']}]"]
+        found[";".join([stack_word(base(chain["app"])), *reason, *names])] += chain["samples"]
     return found
 
 
@@ -69,7 +70,7 @@ def check_children(profile, options, report):
     for each in got["functions"]:
         selves[function_of(each)] += each["self"]
     profile.same_keys("children self", selves, own)
-    line = re.compile(r"(\d+) +([\d.e-]+) +(\d+) +([\d.e-]+) .*")
+    line = re.compile(r"(\d+) +([\d.e-]+) +(\d+) +([\d.e-]+) +(?! *- +\[\w+\]$).*")
     text = [line.match(given) for given in profile.text("--children", *options, *ALL, "-n").splitlines()]
     numbers = [(int(m[1]), int(m[3])) for m in text if m]
     profile.equal("children text", numbers, [(f["children"], f["self"]) for f in got["functions"]])
@@ -78,15 +79,15 @@ def check_children(profile, options, report):
 
 
 def check_text(profile, options, report):
-    """A function that occurs several times in a row is shown once."""
-    shown, frames = [], None
+    """A function that occurs several times in a row is shown once; why a chain ends is below it."""
+    shown, frames = [], []
     for line in profile.text("--chains", *options, *ALL, "-n").splitlines():
         head = re.fullmatch(r"(\d+) +([\d.e-]+) +(\S.*)", line)
         frame = re.fullmatch(r"    (?! )(.*?)( \d+ times)?", line)
         if head:
             frames = []
             shown.append((int(head[1]), frames))
-        elif frame and frames is not None and not frame[1].startswith("("):
+        elif frame and not re.fullmatch(r"\(.*|\[\w+\]", frame[1]):
             frames.append((frame[1], int(frame[2].split()[0]) if frame[2] else 1))
     expected = [(chain["samples"], sum(1 for frame in chain["frames"] if frame.get("symbol")))
                 for chain in report["chains"]]
