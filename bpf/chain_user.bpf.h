@@ -109,7 +109,7 @@ static __noinline __u32 go_to_caller(const struct run *run, struct unwinding *u,
 		u->rule = *rule;
 		u->astray = CHAIN_END_NO_MAPPING;
 	} else {
-		unwind_guess(&frame, UNWIND_MACHINE, read_code, u, &u->rule);
+		unwind_guess(&frame, UNWIND_MACHINE, read_stack, read_code, u, &u->rule);
 		u->astray = rule ? CHAIN_END_NO_RULE : why;
 	}
 	end = unwind_apply(&frame, &u->rule, UNWIND_MACHINE, read_stack, read_register, u);

@@ -9,7 +9,7 @@
  *	do {
  *		struct unwind_rule rule = ...;	of unwind_lookup_pc(&f)
  *		if (unwind_is_hole(&rule))
- *			unwind_guess(&f, UNWIND_X86_64, read_code, data, &rule);
+ *			unwind_guess(&f, UNWIND_X86_64, read_memory, read_code, data, &rule);
  *		stop = unwind_apply(&f, &rule, UNWIND_X86_64, read_memory, read_reg, data);
  *	} while (stop == CHAIN_GOES_ON);
  *
@@ -204,13 +204,30 @@ static __always_inline int unwind_is_hole(const struct unwind_rule *rule)
 	return rule->cfa == UNWIND_CFA_NONE && rule->base == UNWIND_WHY_NO_ROW;
 }
 
+/* Whether the word on top of the stack is the return address of a call to the function that is
+ * interrupted: of a direct call (e8) to a little before the PC. Another test would take what
+ * earlier calls have left on the stack for callers. On AArch64 it is in x30, which still has the
+ * address of an earlier call as often as not. */
+static __always_inline int unwind_has_just_been_called(const struct unwind_frame *f,
+						       unwind_read_fn *read, unwind_read_fn *code,
+						       void *data)
+{
+	enum { FUNCTION_BYTES = 4096 };
+	__u64 ra = 0, bytes = 0;
+
+	return read(data, f->sp, &ra) == CHAIN_GOES_ON &&
+	       code(data, ra - 8, &bytes) == CHAIN_GOES_ON && (bytes >> 24 & 0xff) == 0xe8 &&
+	       f->pc - (ra + (__u64)((__s64)bytes >> 32)) < FUNCTION_BYTES;
+}
+
 /* Stores a rule for code without unwind information: assembler, what just-in-time compilers
  * generate, and all code of images without a table. The trampoline that a signal handler returns to
- * and that of CPython are recognised by their bytes, which @code reads; other code is expected to
- * keep a frame pointer. The caller must make sure that the PC which the rule leads to is in
- * executable memory. */
+ * and that of CPython are recognised by their bytes, which @code reads; interrupted code may have
+ * made no frame yet; other code is expected to keep a frame pointer. The caller must make sure that
+ * the PC which the rule leads to is in executable memory. */
 static __always_inline void unwind_guess(const struct unwind_frame *f, enum unwind_machine machine,
-					 unwind_read_fn *code, void *data, struct unwind_rule *ret)
+					 unwind_read_fn *read, unwind_read_fn *code, void *data,
+					 struct unwind_rule *ret)
 {
 	int arm = machine == UNWIND_AARCH64;
 	/* mov x8, #139; svc #0, or mov $15, %rax and the first byte of syscall: rt_sigreturn(2).
@@ -234,6 +251,14 @@ static __always_inline void unwind_guess(const struct unwind_frame *f, enum unwi
 		/* add $8, %rsp; ret */
 		ret->base = UNWIND_BASE_SP;
 		ret->saves = UNWIND_SAVES(UNWIND_SAME, UNWIND_SAME, UNWIND_AT_CFA);
+	} else if (!arm && f->first && unwind_has_just_been_called(f, read, code, data)) {
+		*ret = (struct unwind_rule){
+			.cfa = UNWIND_CFA_REG,
+			.base = UNWIND_BASE_SP,
+			.saves = UNWIND_SAVES(UNWIND_SAME, UNWIND_SAME, UNWIND_AT_CFA),
+			.cfa_offset = 8,
+			.ra = -1,
+		};
 	}
 }
 

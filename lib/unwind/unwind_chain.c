@@ -9,7 +9,7 @@ static enum chain_end leave_by_guess(struct unwind_frame *f, const struct unwind
 	struct unwind_rule rule;
 	uint64_t pc;
 
-	unwind_guess(f, from->machine, from->code, from->data, &rule);
+	unwind_guess(f, from->machine, from->read, from->code, from->data, &rule);
 	if (unwind_apply(f, &rule, from->machine, from->read, from->reg, from->data) !=
 		    CHAIN_GOES_ON ||
 	    from->find(from->data, unwind_lookup_pc(f), &table, &pc) == CHAIN_END_NO_MAPPING)

@@ -27,5 +27,6 @@ if [ "$(uname -m)" = x86_64 ]; then
 		"by_trampoline;[^;]*anon[^;]*;called_leaf"
 	through "a signal's handler that returns to code of its own" signal handler_leaf \
 		"by_signal;[^;]*;[^;]*;handler;handler_leaf"
+	through "assembler without a frame" leaf by_hand "calls_by_hand;by_hand"
 fi
 done_testing

@@ -44,6 +44,19 @@ static __attribute__((noinline)) uint64_t by_trampoline(uint64_t steps)
 	return done;
 }
 
+/* Multiplies @steps times. No frame, no description, and rbp is as its caller left it. */
+uint64_t by_hand(uint64_t steps);
+__asm__(".text\n.balign 64\n.skip 64, 0x90\n.globl by_hand\n.type by_hand, @function\n"
+	"by_hand: mov %rdi, %rax\n"
+	"1: imul $1103515245, %rax, %rax\nadd $12345, %rax\ndec %rdi\njnz 1b\n"
+	"ret\n.size by_hand, .-by_hand\n.balign 64\n");
+
+static __attribute__((noinline)) uint64_t calls_by_hand(uint64_t steps)
+{
+	done += by_hand(steps);
+	return done;
+}
+
 static void handler(int signal)
 {
 	(void)signal;
@@ -81,6 +94,7 @@ static const struct {
 #ifdef __x86_64__
 	{ "trampoline", by_trampoline },
 	{ "signal", by_signal },
+	{ "leaf", calls_by_hand },
 #endif
 };
 

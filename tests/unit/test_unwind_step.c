@@ -26,9 +26,9 @@ static int read_code(void *data, __u64 address, __u64 *ret)
 {
 	const struct world *w = data;
 
-	if (!w->code_at || address != w->code_at)
+	if (!w->code_at)
 		return CHAIN_END_UNREADABLE;
-	*ret = w->code;
+	*ret = address == w->code_at ? w->code : 0;
 	return CHAIN_GOES_ON;
 }
 
@@ -350,6 +350,46 @@ static void known_code_is_left_by_its_bytes(void)
 	}
 }
 
+/* Only the call that led to the interrupted code says that the stack's top is a return address. */
+static void code_that_was_just_called_returns_by_the_top_of_the_stack(void)
+{
+	enum { PC = 0x400123, RA = 0x402000 };
+	static const struct {
+		uint8_t opcode;
+		int32_t to; /* of the call, relative to the return address */
+		bool first;
+		uint64_t pc; /* of the caller; otherwise that by the frame pointer */
+	} cases[] = {
+		{ 0xe8, PC - RA, true, RA },
+		{ 0xe8, PC - 0xfff - RA, true, RA },
+		{ 0xe8, PC - 0x1000 - RA, true, 0x403000 },
+		{ 0xe8, PC + 1 - RA, true, 0x403000 },
+		{ 0xe9, PC - RA, true, 0x403000 },
+		{ 0xe8, PC - RA, false, 0x403000 },
+	};
+	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = unwind_rules_new();
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct world w = { .code_at = RA - 8 };
+		const struct unwind_from from = from_world(rules, &w);
+		struct unwind_frame f = frame_at(0x7000);
+
+		printf("# case %zu\n", i);
+		f.first = cases[i].first;
+		f.fp.value = 0x7020;
+		w.code = 0x909090 | (uint64_t)cases[i].opcode << 24 |
+			 (uint64_t)(uint32_t)cases[i].to << 32;
+		*at(&w, 0x7000) = RA;
+		*at(&w, 0x7020) = 0x7040;
+		*at(&w, 0x7028) = 0x403000;
+		CHECK_EQ(unwind_step(&f, &from), CHAIN_GOES_ON);
+		CHECK_EQ(f.pc, cases[i].pc);
+		CHECK_EQ(f.sp, cases[i].pc == RA ? 0x7008 : 0x7030);
+		CHECK_EQ(fp_of(&f, &w), cases[i].pc == RA ? 0x7020 : 0x7040);
+	}
+}
+
 static void a_hole_is_told_from_other_rules(void)
 {
 	const struct unwind_rule hole = { .cfa = UNWIND_CFA_NONE },
@@ -462,6 +502,7 @@ TESTS(T(a_frame_counted_from_sp_has_a_caller), T(a_saved_fp_is_read_when_it_is_n
       T(aarch64_leaves_return_by_lr_and_addresses_lose_their_signature),
       T(code_without_rules_is_left_by_its_frame_pointer),
       T(a_frame_pointer_that_leads_nowhere_ends_the_chain), T(known_code_is_left_by_its_bytes),
+      T(code_that_was_just_called_returns_by_the_top_of_the_stack),
       T(a_hole_is_told_from_other_rules), T(every_end_has_its_reason),
       T(a_program_that_jumped_to_0_has_no_mapping_there),
       T(an_address_in_a_chain_follows_the_code_that_was_left), T(a_chain_ends_at_its_depth))
