@@ -361,8 +361,10 @@ static char *text_of(const struct setting *row, const char *value)
 {
 	if (!*value || (row->kind == KIND_IMAGES && !strcmp(value, "all")))
 		return NULL;
-	return row->kind == KIND_PATH && strcmp(value, "none") != 0 ? path_absolute(value)
-								    : xstrdup(value);
+	/* VMLINUX=none is no path. */
+	if (row->kind == KIND_PATH && !(row->bare && !strcmp(value, row->bare)))
+		return path_absolute(value);
+	return xstrdup(value);
 }
 
 /* Appends @number as a bound of a range; bytes are printed in the largest unit that divides

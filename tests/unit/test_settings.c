@@ -302,6 +302,21 @@ static void options_without_an_argument_have_a_meaning(void)
 	CHECK_EQ(s.callgraph, DRIVER_DEPTH_DEFAULT);
 }
 
+/* The daemon runs in another directory; only "none" in the place of a kernel is no path. */
+static void paths_are_absolute(void)
+{
+	_cleanup_(settings_done) struct settings s = settings_default();
+	_cleanup_free_ char *here = path_absolute("none");
+
+	CHECK(*here == '/');
+	CHECK_EQ(settings_set(&s, SETTING_SESSION_DIR, "none", NULL), 0);
+	CHECK_STR(s.session_dir, here);
+	CHECK_EQ(settings_set(&s, SETTING_VMLINUX, "none", NULL), 0);
+	CHECK_STR(s.vmlinux, "none");
+	CHECK_EQ(settings_set(&s, SETTING_VMLINUX, "./none", NULL), 0);
+	CHECK(*s.vmlinux == '/');
+}
+
 static void a_copy_has_strings_of_its_own(void)
 {
 	_cleanup_(settings_done) struct settings s = settings_default(), copy = settings_default();
@@ -331,5 +346,5 @@ TESTS(T(defaults_are_values_that_can_be_given), T(every_setting_reads_back_as_it
       T(budgets_are_percentages), T(limits_are_sizes_or_bounded_shares),
       T(kernel_range_is_two_hexadecimal_numbers), T(only_its_owner_writes_in_a_session),
       T(log_levels_are_ours_and_the_originals), T(separation_is_one_set_whoever_sets_it),
-      T(options_without_an_argument_have_a_meaning), T(a_copy_has_strings_of_its_own),
-      T(paths_are_made_absolute))
+      T(options_without_an_argument_have_a_meaning), T(paths_are_absolute),
+      T(a_copy_has_strings_of_its_own), T(paths_are_made_absolute))
