@@ -6,6 +6,7 @@
  kallsyms, ... other files the case needs
  cmd           a shell script, run in a directory with those files and ./elf, the ELF fixtures;
                "$VALID_XML" copies an XML report and reports if it is not valid,
+               "$MKSTREAM" FILE < TEXT makes a stream for oprofiled --replay (see tests/mkstream.c),
                "$TERMINAL" COLUMNS COMMAND runs a command on a terminal,
                "$OPENED" PATH... -- COMMAND says which of the files a command opened,
                "$DAEMON" SESSION ANSWERS COMMAND answers in the daemon's place meanwhile,
@@ -46,6 +47,7 @@ def environment(build):
     here = os.path.dirname(os.path.abspath(__file__))
     return dict(os.environ, PATH=f"{build}/tools:{build}/daemon:" + os.environ["PATH"],
                 MKSESSION=os.path.join(build, "tests/golden/mksession"),
+                MKSTREAM=os.path.join(build, "tests/golden/mkstream"),
                 VALID_XML=os.path.join(here, "valid_xml.sh"),
                 TERMINAL=os.path.join(here, "terminal.py"),
                 OPENED=os.path.join(here, "opened.py"),
