@@ -47,8 +47,8 @@ __noinline int is_chain_passing(__u32 slot)
 	return 0;
 }
 
-/* Adds the time to the key of a sample in, or called from, kernel code that may be replaced: the
- * time tells user space which code it was. */
+/* Adds the time to the key of a sample in, or called from, kernel code that may be replaced: from
+ * the time user space finds out which code it was. */
 static __noinline int note_moment(struct run *run, __u32 slot)
 {
 	if (!run)

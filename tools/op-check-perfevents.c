@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Shows what this machine and this user's rights allow to profile, and how to enable the rest. */
+/* Shows what can be profiled on this machine with this user's rights, and how to enable the
+ * rest. */
 #include "perf/probe.h"
 #include "tools/common/tool.h"
 

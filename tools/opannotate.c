@@ -146,7 +146,7 @@ static const struct opt_cmdline cmdline = {
 	.opts = opts,
 };
 
-/* All that is needed until the end; freed together. */
+/* Everything needed until the end; freed together. */
 struct parts {
 	struct profile *profile;
 	struct sources *sources;
@@ -180,7 +180,7 @@ static int check_options(struct error *err)
 	return 0;
 }
 
-/* From the specification to the samples. 0 or negative. */
+/* Opens the profile and reads its samples. Returns 0 or -errno. */
 static int collect(struct parts *parts, size_t count, char *const *words, struct error *err)
 {
 	int r = reporting_open(&options.profile, count, words, &parts->profile, err);
@@ -239,7 +239,7 @@ static void show_assembly(struct parts *p)
 	}
 }
 
-/* What is shown, for the heading; caller frees. */
+/* A description of what is shown, for the heading; caller frees. */
 static char *meaning(void)
 {
 	static const char *const what = "Output annotated source file with samples";

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* oparchive: puts a profile and all that a report of it reads into one directory. */
+/* oparchive: puts a profile and everything that reports of it read into one directory. */
 #include "tools/common/reporting.h"
 #include "tools/common/tool.h"
 
@@ -14,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Bytes of a call graph file and its directories, by and large. */
+/* Approximate bytes of a call graph file and its directories. */
 enum { SAMPLE_FILE_SIZE = 16 << 10 };
 
 static struct {
@@ -59,8 +59,8 @@ static void print_list(const struct archive *a)
 	bool terminal = isatty(STDOUT_FILENO);
 	size_t i;
 
-	/* Whoever reads it into a program wants the names as they are; a terminal would obey them.
-	 */
+	/* Programs get the names as they are; for a terminal, control characters are made
+	 * visible. */
 	for (i = 0; i < a->count; i++) {
 		_cleanup_(strbuf_done) struct strbuf name = STRBUF_INIT;
 
@@ -80,7 +80,8 @@ static int check_output(struct error *err)
 	return 0;
 }
 
-/* Whether it asks for a part of the samples. Then callers elsewhere are no part of the archive. */
+/* Returns whether the specification selects only a part of the samples. Callers elsewhere are then
+ * not archived. */
 static bool narrows(const struct spec *spec)
 {
 	size_t i;
@@ -92,8 +93,8 @@ static bool narrows(const struct spec *spec)
 	return false;
 }
 
-/* A directory for call graph files that are made of chains. A whole compact archive needs none: its
- * reports read the chains. *@ret is NULL where none are needed. */
+/* Creates a directory for call graph files derived from chains. A whole compact archive needs none,
+ * because its reports read the chains; *@ret is then NULL. */
 static int make_room_for_arcs(const struct gather *g, bool whole, struct scratch **ret,
 			      struct error *err)
 {

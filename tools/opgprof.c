@@ -69,7 +69,7 @@ static double share(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* Says what the file does not hold. */
+/* Warns about what the file does not contain. */
 static void warn_losses(const struct gprof_stats *s, const struct gmon *gmon)
 {
 	if (s->outside)

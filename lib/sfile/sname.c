@@ -183,7 +183,7 @@ struct split {
 	struct part app, image, callee;
 };
 
-/* Cuts @p before the first @separator at or after @*at, which is moved behind it. */
+/* Cuts @p before the first @separator at or after @*at, which is moved past it. */
 static bool cut(struct part p, const char *separator, size_t *at, struct part *before,
 		struct part *after)
 {

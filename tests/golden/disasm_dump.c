@@ -27,8 +27,8 @@ static void print_range(struct disasm *d, uint64_t start, uint64_t end)
 		printf("%" PRIx64 " %s\n", insn.address, insn.text);
 }
 
-/* Prints what of a section lies in @limits, from the addresses in @starts that lie there, in their
- * order. */
+/* Prints the part of a section inside @limits, from the addresses in @starts that are there, in
+ * their order. */
 static void print_section(struct disasm *d, const struct elf_section *s, const uint64_t *starts,
 			  size_t count, const uint64_t limits[2])
 {

@@ -20,7 +20,7 @@ struct chain *chain_new(const struct maps *maps, uint32_t tid, const uint64_t *p
 
 	*c = (struct chain){ .tid = tid };
 	for (i = 0; i < count; i++) {
-		/* A return address may lie behind the mapping of the call. */
+		/* A return address may be after the mapping of the call. */
 		m = maps ? maps_find(maps, i ? pcs[i] - 1 : pcs[i]) : NULL;
 		if (!m)
 			break;

@@ -25,7 +25,7 @@ struct in_kernel {
 	struct sampler_images *images;
 	struct table_loader *tables;
 	size_t depth;
-	struct map told; /* callers that the program told of, struct sample_chain by number */
+	struct map told; /* callers that the program has sent: struct sample_chain by number */
 	uint32_t pid;	 /* whose samples are compared */
 	struct chains ours, theirs;
 	struct tally tally;
@@ -103,7 +103,7 @@ void in_kernel_theirs(struct in_kernel *k, struct chain *chain)
 	add(&k->theirs, chain);
 }
 
-/* --- what the program tells --- */
+/* --- messages of the program --- */
 
 static void on_image(const struct sample_image *image, void *data)
 {

@@ -51,7 +51,7 @@ static const struct dump {
 } dumps[] = {
 #define LATENCY(cycles) ((uint64_t)(cycles) << 32)
 #define LOAD_MISS	(BIT(0) | BIT(7))
-	/* from memory: the own node's, another's; a cache far away; the L3 cache beside */
+	/* from memory of the own node, of another; a remote cache; the neighbouring L3 cache */
 	{ PMU_OP, 3, place_of_loads, 0, { 9 << 16 | 5, 3, LOAD_MISS | BIT(17) | LATENCY(200) } },
 	{ PMU_OP, 1, place_of_loads, 0, { 0, 3 | BIT(4), LOAD_MISS | LATENCY(300) } },
 	{ PMU_OP, 2, place_of_loads, 0, { 0, 5, LOAD_MISS | LATENCY(150) } },
@@ -170,7 +170,7 @@ static void put_samples(struct machine *m)
 			put_sample(m, &dumps[i]);
 }
 
-/* An address in the kernel's text, 0 where this user is told none. */
+/* An address in the kernel's text; 0 if this user may not see any. */
 static uint64_t kernel_text(void)
 {
 	char line[256], name[128];

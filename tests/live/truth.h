@@ -39,8 +39,8 @@
 		return x;                                                                          \
 	}
 
-/* Steps of one unit of weight: some 25 us. Rounds are long against what lies between the parts and
- * short against what disturbs. */
+/* Steps of one unit of weight: some 25 us. Rounds are long compared with the code between the
+ * parts, and short compared with disturbances. */
 enum { TRUTH_UNIT = 20000 };
 
 struct truth_part {

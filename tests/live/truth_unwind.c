@@ -119,7 +119,7 @@ void run_trap(void)
 	AFTER_CALL();
 }
 
-/* The call is the function's last instruction: its return address is behind the function. */
+/* The call is the function's last instruction: its return address is after the function. */
 FUNCTION __attribute__((noreturn)) void never_returns(void);
 void never_returns(void)
 {

@@ -35,7 +35,7 @@ struct differ {
 	bool loaded;  /* in the last run no table was waited for */
 	uint64_t samples;
 	struct libdw *libdw;
-	uint64_t mapped_at; /* changes of the process table when it was told the mappings */
+	uint64_t mapped_at; /* ->changes of the process table when it last got the mappings */
 	struct user_stack stack;
 	uint64_t theirs[DEPTH], ours[DEPTH];
 	size_t their_count, our_count;

@@ -29,7 +29,7 @@ struct machine {
 	/* What the words said last. */
 	uint64_t app, cookie, weight;
 	bool kernel;
-	bool tracing, calling; /* in a chain; behind its first frame */
+	bool tracing, calling; /* in a chain; after its first frame */
 	bool branch_target;    /* IBS_OP has another word than the table says */
 	struct strbuf seen;
 	uint64_t placed; /* samples that came out */

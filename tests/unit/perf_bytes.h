@@ -100,8 +100,8 @@ static inline void bytes_chain_sample(struct strbuf *b, uint16_t mode, uint32_t 
 	bytes_end(b);
 }
 
-/* What a sample of an event with registers and a stack copy ends with, behind bytes_chain_sample():
- * the registers named, all others 0, and @count words from sp on; nothing if @sp is 0. */
+/* The end of a sample with registers and a stack copy, after bytes_chain_sample(): the given
+ * registers, all others 0, and @count words from sp on; nothing if @sp is 0. */
 static inline void bytes_user_stack(struct strbuf *b, const uint64_t ip_sp_fp[3],
 				    const uint64_t *words, size_t count)
 {

@@ -45,7 +45,7 @@ static inline uint64_t samples_of_arc(const struct chain_arcs_file *f, size_t fr
 	return sum;
 }
 
-/* Likewise what call graph files would hold that are made of the session's chains. */
+/* The same for the call graph files that are derived from the session's chains. */
 static inline void list_arcs(const char *samples, char separator, struct strbuf *text)
 {
 	_cleanup_(chain_arcs_freep) struct chain_arcs *arcs = NULL;

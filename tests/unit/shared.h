@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Data that lie beside the source tree, not in it: recordings of the original tools. A stand-alone
- * checkout has none; tests then skip.
+ * Data next to the source tree, not in it: recordings of the original tools. A stand-alone checkout
+ * has none; tests then skip.
  *
  *	_cleanup_free_ char *path = shared_path("interop/abi");
  *	if (!path)
@@ -16,8 +16,8 @@
 
 #define SHARED_MISSING "no recordings beside the source tree (OP_SHARED)"
 
-/* $OP_SHARED/@name, else the directory "shared" beside the source root; caller frees. NULL where it
- * does not exist. */
+/* $OP_SHARED/@name, else in the directory "shared" next to the source root; caller frees. NULL if
+ * it does not exist. */
 static inline char *shared_path(const char *name)
 {
 	const char *shared = getenv("OP_SHARED"), *root = getenv("OP_SOURCE_ROOT");

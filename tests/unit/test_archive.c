@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* lib/profile/archive/archive.c beside what tests/golden/oparchive shows: paths that would leave
- * it. */
+/* lib/profile/archive/archive.c, in addition to tests/golden/oparchive: paths that would leave the
+ * archive. */
 #include "test.h"
 
 #include "base/copy.h"

@@ -315,7 +315,7 @@ static void anonymous_code_counts_from_its_start(void)
 	bytes_map(&m->bytes, 70, 0x10000000, 0x4000, 0, "//anon", tick(m));
 	apply(m);
 	sample(m, USER, 70, 0x10001234);
-	/* A library lands in its middle: what is behind it is still the same region. */
+	/* A library is mapped into its middle: the rest after it is still the same region. */
 	bytes_map(&m->bytes, 70, 0x10001000, 0x1000, 9, "/lib/x", tick(m));
 	apply(m);
 	sample(m, USER, 70, 0x10001234);
@@ -383,7 +383,7 @@ static void files_that_were_never_sampled_are_forgotten(void)
 	CHECK(cookie_count(m->cookies) < 10);
 	CHECK(cookie_lookup(m->cookies, sampled));
 	CHECK(!cookie_lookup(m->cookies, unused));
-	/* What runs now is still known, and what comes back is made anew. */
+	/* What runs now is still known, and what comes back is created again. */
 	sample(m, USER, 70, 0x400010);
 	exec_to(m, 70, "/bin/never-sampled");
 	sample(m, USER, 70, 0x400010);

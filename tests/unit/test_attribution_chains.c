@@ -35,7 +35,7 @@ static void callers_are_looked_up_like_samples(void)
 	sideband_read_all(&m->sideband, tick(m));
 	map_file(m, 70, 0x7f000000, "/lib/l");
 	CHAIN_SAMPLE(m, USER, 70, 0x7f000010, IN_USER, 0x7f000010, 0x7f000020, 0x400030);
-	/* A return address behind the last byte belongs to the call before it. */
+	/* A return address after the last byte belongs to the call before it. */
 	CHAIN_SAMPLE(m, USER, 70, 0x400010, IN_USER, 0x400010, 0x7f005000);
 	/* The kernel's part first; where user space stood is no return address. */
 	CHAIN_SAMPLE(m, KERNEL, 70, 0xffffffff81000010, IN_KERNEL, 0xffffffff81000010,

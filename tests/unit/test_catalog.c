@@ -112,7 +112,7 @@ static void bad_masks_name_the_good_ones(void)
 	}
 }
 
-/* Every type there is has files without mistakes, its own or others' that stand in. */
+/* Every type has valid files, its own or those of a substitute. */
 static void every_cpu_type_has_events(void)
 {
 	const struct cpu_type *type, *here = cpu_type_detect("", false);

@@ -37,7 +37,7 @@ static void what_is_reported_is_known(void)
 	a = cgroups_cookie(t, 0x100000007, 1);
 	CHECK_STR(path_of(cookies, a), "/a");
 	CHECK_STR(path_of(cookies, cgroups_cookie(t, 8, 2)), "/a/b");
-	/* The program in the kernel tells the lower half. */
+	/* The BPF program reports the lower half. */
 	CHECK_EQ(cgroups_cookie(t, 7, 3), a);
 	/* A number comes again only with another upper half. */
 	cgroups_add(t, 0x200000007, "/c");

@@ -310,7 +310,7 @@ static void under_a_writer_only_the_ends_are_judged(void)
 	CHECK_EQ(r.problems, 1u << CHECK_DESCRIPTOR);
 }
 
-/* Whatever is done to a file, it is told or harmless, and a repair makes it whole. */
+/* Any change of a file is reported or harmless, and a repair makes the file intact. */
 static void random_damage_is_repaired_or_refused(void)
 {
 	_cleanup_directory_ char *dir = test_directory();

@@ -229,7 +229,7 @@ static void file_changed_in_place_gets_a_new_cookie(void)
 	CHECK_EQ(cookie_renew(t, old, &where, 40 * second), new);
 }
 
-/* Whether the mount of a device can be seen: not that of a root that chroot(2) left behind. */
+/* Whether the mount of a device can be seen: not that of a root left by chroot(2). */
 static bool is_mounted(dev_t device)
 {
 	_cleanup_free_ char *text = NULL;

@@ -92,7 +92,7 @@ static void an_added_image_is_found_by_its_name(void)
 	gather_done(&second);
 }
 
-/* A symbol "f" as one side of a comparison has it: where it stands in the sources. */
+/* A symbol "f" on one side of a comparison: its place in the sources. */
 struct place {
 	const char *file;
 	unsigned int line;

@@ -66,7 +66,7 @@ static void terms_become_registers(void)
 		  0x1cd, 3, 2 },
 		{ "intel-skylake", "cpu/mem-loads/ppp:9000", "cpu~mem-loads:9000:0:1:1:ppp", 4,
 		  0x1cd, 3, 3 },
-		/* Whatever stands beside an event changes it, before it or behind. */
+		/* Terms next to an event change it, before or after it. */
 		{ "intel-skylake", "cpu/ldlat=30,mem-loads/", NULL, 4, 0x1cd, 30, 0 },
 		{ "intel-skylake", "cpu/mem-loads,ldlat=30/", NULL, 4, 0x1cd, 30, 0 },
 		{ "intel-skylake", "cpu/config=0x1b7,offcore_rsp=0x3f803c0001/", NULL, 4, 0x1b7,

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Extended features through the whole of the road behind the driver: event buffer, record, sample
- * files. */
+/* Extended features on the whole road after the driver: event buffer, record, sample files. */
 #include "sample_lines.h"
 
 #include "event/evderived.h"

@@ -42,7 +42,7 @@ static void one_sample_of_a_big_endian_32_bit_program(void)
 	free(b.data);
 }
 
-/* A histogram as it stands in a little-endian 64-bit file. */
+/* A histogram as in a little-endian 64-bit file. */
 struct histogram {
 	uint64_t low, high;
 	uint32_t bins;

@@ -233,7 +233,7 @@ static const struct symbol *find_name(const struct symtab *st, const char *name)
 	return NULL;
 }
 
-/* Whether the function's own constant stands near @offset of the file. */
+/* Whether the function's own constant is near @offset of the file. */
 static bool marker_follows(const char *file, uint64_t offset, uint32_t marker)
 {
 	_cleanup_free_ char *path = fixture(file);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Event buffers that the original daemon was fed must give the sample files that it wrote, call
- * graph files by way of the chains: the copies in tests/fixtures, and the recordings beside the
- * tree where there are any. */
+/* Event buffers that were fed to the original daemon must give the sample files that it wrote, call
+ * graph files through the chains: the copies in tests/fixtures, and the recordings next to the tree
+ * if there are any. */
 #include "sample_lines.h"
 #include "shared.h"
 
@@ -316,7 +316,7 @@ static void check_files(const struct run *run, const char *samples)
 	compare(run->name, &have, &want);
 }
 
-/* A line of the original's statistics must stand in ours. */
+/* A line of the original's statistics must be in ours. */
 struct stat_check {
 	const struct run *run;
 	const char *text;

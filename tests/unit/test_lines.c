@@ -51,7 +51,7 @@ static const struct symbol *symbol_called(const struct program *p, const char *n
 
 static void functions_start_on_their_lines(void)
 {
-	/* clang gives the line of the name, gcc that of the brace behind it. */
+	/* clang gives the line of the name, gcc that of the brace after it. */
 	static const struct {
 		const char *file, *function, *source;
 		unsigned int line;

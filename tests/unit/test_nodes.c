@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The tree of oprofilefs over a host that only notes what it is told. */
+/* The tree of oprofilefs over a host that only notes its calls. */
 #include "test.h"
 
 #include "oprofilefs/nodes.h"
@@ -120,7 +120,7 @@ static void fixture_done(struct fixture *f)
 	nodes_free(f->nodes);
 }
 
-/* What a request is answered, or the error's text behind "error: ". */
+/* The answer to a request, or the error's text after "error: ". */
 static const char *ask(struct fixture *f, const char *request)
 {
 	static char text[4096];

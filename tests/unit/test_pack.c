@@ -221,7 +221,7 @@ static void damage_is_noticed_wherever_it_is(void)
 		if (!CHECK(pack_unpack(cut, p.out, &err) == -EBADMSG))
 			printf("# cut at %zu of %zu\n", i, size);
 	}
-	for (i = 6; i < size; i += 5) { /* behind what says how much memory zstd needs */
+	for (i = 6; i < size; i += 5) { /* after the field with the memory that zstd needs */
 		_cleanup_free_ char *turned = xasprintf("%s/turned", p.directory);
 		FILE *to = fopen(turned, "we");
 

@@ -93,7 +93,7 @@ static void tasks_are_taken_apart(void)
 	CHECK(r.lost == 1000 && r.time_ns == 7);
 }
 
-/* The kernel writes a record of this kind the longer the more others are told before us. */
+/* The kernel pads the name in a record of this kind by the ids that follow it. */
 static void symbol_of_the_kernel_has_its_time_behind_the_name(void)
 {
 	static const char *const names[] = { "bpf_prog_1", "bpf_prog", "bpf_pro", "" };

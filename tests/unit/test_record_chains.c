@@ -65,7 +65,8 @@ static void check_chains(struct bench *b, const char *session, const char *expec
 	strbuf_done(&l.text);
 }
 
-/* The application and what is separated stand with a chain; a session moved away keeps its own. */
+/* A chain is stored with its application and what is separated; a session moved away keeps its
+ * own. */
 static void whole_chains_are_stored(void)
 {
 	BENCH(b);
@@ -106,7 +107,7 @@ static void chains_that_cannot_be_stored_are_counted(void)
 	_cleanup_free_ char *samples = session_samples(b.session, "current");
 
 	bench_start(&b);
-	/* A file stands where the store's directory belongs. */
+	/* A file is in the place of the store's directory. */
 	put_file(samples, "chains", "");
 	run_as(&b, 7, app);
 	evbuf_chain(b.buffer, frames, 2, &(struct evbuf_trace){ 0, 3, CHAIN_END_COMPLETE });
@@ -115,7 +116,7 @@ static void chains_that_cannot_be_stored_are_counted(void)
 	CHECK_EQ(stats_of(&b).samples, 5);
 	CHECK_EQ(stats_of(&b).chains_lost, 5);
 	CHECK_EQ(stats_of(&b).chain_ends[CHAIN_END_COMPLETE], 5);
-	/* What was in the way is gone, and the session begins anew. */
+	/* The obstacle is gone, and the session starts again. */
 	CHECK_EQ(record_close_files(b.rec, NULL), 0);
 	CHECK_EQ(session_remove(b.session, "current", NULL), 0);
 	run_as(&b, 7, app);

@@ -34,8 +34,8 @@ static void a_module_that_is_loaded_is_found(void)
 		      "{kern}/nfs/{dep}/{kern}/nfs/" T0 "10 1\n");
 }
 
-/* A BPF program is told with its address when it comes: the kernel's lists need not have it any
- * more when its samples are looked at, nor say where the one before it ended. */
+/* A BPF program is reported with its address when it is loaded: the kernel's lists need not contain
+ * it when its samples are looked at, nor show where the previous one ended. */
 static void a_bpf_program_that_is_told_is_found(void)
 {
 	BENCH(b);

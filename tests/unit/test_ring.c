@@ -230,7 +230,7 @@ static void bad_records_do_not_hide_the_good_ones(void)
 	cpus_free(c);
 }
 
-/* A clock that lies: one record of the far future must not keep those behind it waiting. */
+/* A wrong clock: one record of the far future must not delay those after it. */
 static void records_of_the_future_are_taken_as_of_now(void)
 {
 	const uint64_t day = 86400000000000;

@@ -297,7 +297,7 @@ static void tables_beyond_the_budget_are_refused(void)
 	table_store_free(t);
 }
 
-/* What stands in all rows of the table, mixed. */
+/* A hash of all rows of the table. */
 static uint64_t rows_of(struct sampler *s, const struct sample_table *table)
 {
 	static struct sample_chunk chunk;
@@ -388,7 +388,7 @@ static void tables_go_that_were_not_used_for_longest(void)
 	CHECK_EQ(tables[number].page_count, used.page_count);
 	CHECK_EQ(rows_of(s, &tables[number]), rows);
 	CHECK(!memcmp(tables[number].segments, used.segments, sizeof(used.segments)));
-	/* Asked for once more while it was moved: it stays as it is. */
+	/* Requested again while it was moved: it stays as it is. */
 	load(t, "/proc/self/exe", i / 2);
 	CHECK_EQ(number_of(s, i / 2), number);
 	CHECK_EQ(bytes_at_rest(t), 4 * sizeof(struct sample_chunk));

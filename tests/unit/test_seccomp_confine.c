@@ -48,7 +48,7 @@ static int in_confinement(int (*body)(void))
 
 		if (seccomp_confine_enter(calls, ARRAY_SIZE(calls), say, &count, NULL) < 0)
 			_exit(100);
-		/* One of this machine's is not there, one stands there twice. */
+		/* One of this machine's is missing, one is listed twice. */
 		_exit(count != ARRAY_SIZE(calls) - 2 ? 101 : body());
 	}
 	return waitpid(pid, &status, 0) == pid && WIFEXITED(status) ? WEXITSTATUS(status) : -1;

@@ -122,7 +122,7 @@ static void event_specs_go_both_ways(void)
 static void cgroups_go_both_ways(void)
 {
 	static const struct {
-		const char *cgroup, *text; /* and what stands before it in the name */
+		const char *cgroup, *text; /* and the part before it in the name */
 	} rows[] = {
 		{ "none", "" },
 		{ "/", "{cgroup}/" },

@@ -211,7 +211,7 @@ static void files_cut_short_are_not_believed(void)
 	}
 }
 
-/* Where the table cannot be read anew either. */
+/* If the table cannot be read again either. */
 static void a_symbol_that_is_lost_says_so(void)
 {
 	_cleanup_directory_ char *directory = test_directory();
@@ -356,7 +356,7 @@ static int use_directory(const char *directory, const struct symtab *model, uint
 	return wrong ? 1 : 0;
 }
 
-/* Bytes of all that lies in the directory, and how much of it is no table. */
+/* Bytes of all files in the directory, and how many of them are not tables. */
 static uint64_t directory_size(const char *directory, size_t *ret_others)
 {
 	DIR *d = opendir(directory);

@@ -90,14 +90,14 @@ static const struct opt_cmdline cmdline = {
 	.stop_at_operand = true,
 };
 
-/* A run: what counts, and what was read last. */
+/* A run: the counters, and their last values. */
 struct run {
 	struct target target;
 	struct ocount_places places;
 	struct counting *counting;
 	struct counting_value *before, *now; /* [place * event_count + event] */
 	enum ocount_axis axis;
-	uint64_t since_ns; /* when the stretch of time began */
+	uint64_t since_ns; /* start of the interval */
 	FILE *out;
 };
 
@@ -111,10 +111,10 @@ static void run_done(struct run *run)
 	free(run->before);
 	free(run->now);
 	if (run->out && run->out != stdout)
-		(void)fclose(run->out); /* what failed was seen by report() */
+		(void)fclose(run->out); /* report() has seen any failure */
 }
 
-/* Finds where to count; a command waits from here on. */
+/* Finds the places to count at; a command waits until it is released. */
 static int find_places(struct run *run, char **command, struct error *err)
 {
 	int r;
@@ -137,7 +137,7 @@ static int find_places(struct run *run, char **command, struct error *err)
 	return r;
 }
 
-/* Says, once a reason, which of the default events are not counted. */
+/* Reports, once per reason, which of the default events are not counted. */
 static void tell_missing(const struct counting *c)
 {
 	size_t i, k;
@@ -152,7 +152,7 @@ static void tell_missing(const struct counting *c)
 			if (!other || strcmp(why, other))
 				continue;
 			if (k < i)
-				break; /* told with that one */
+				break; /* reported with that one */
 			strbuf_addf(&names, "%s%s", names.length ? ", " : "", events.labels[k]);
 		}
 		if (names.length)
@@ -175,7 +175,7 @@ static void tell_user_only(const struct counting *c)
 			  strbuf_text(&names));
 }
 
-/* What is asked for, or the defaults, of which some may be missing. */
+/* Parses the given events, or the defaults, of which some may be missing. */
 static int parse_events(struct error *err)
 {
 	if (specs.length)
@@ -212,7 +212,7 @@ static int open_events(struct run *run, struct error *err)
 	return 0;
 }
 
-/* Prints what was counted since the last time. */
+/* Prints the counts since the last call. */
 static int report(struct run *run, struct error *err)
 {
 	size_t i, places = run->places.count, rows = run->axis == OCOUNT_TOGETHER ? 1 : places;
@@ -254,7 +254,8 @@ static int report(struct run *run, struct error *err)
 	return tool_flush(run->out, output_file, err);
 }
 
-/* Waits for a signal, the end of the command or @deadline_ns, or a while; whether it is over. */
+/* Waits for a signal, the end of the command, @deadline_ns or a while. Returns whether the target
+ * has ended. */
 static bool wait_until(struct run *run, uint64_t deadline_ns)
 {
 	struct pollfd fd = { .fd = run->target.signals, .events = POLLIN };
@@ -266,7 +267,7 @@ static bool wait_until(struct run *run, uint64_t deadline_ns)
 	return target_ended(&run->target) || ocount_places_ended(&run->places);
 }
 
-/* Counts until it is over, an interval after the other where there are any. */
+/* Counts until the target ends, interval by interval if requested. */
 static int count(struct run *run, struct error *err)
 {
 	const uint64_t length_ns = interval.length_ms * 1000000;

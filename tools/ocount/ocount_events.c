@@ -9,7 +9,7 @@
 
 enum { COLONS_MAX = 3 };
 
-/* The specification with the empty count that event_parse() wants after the name. Caller frees. */
+/* The specification with the empty count that event_parse() needs after the name. Caller frees. */
 static char *with_count(const char *spec)
 {
 	size_t name = event_part_length(spec, ":");
@@ -39,7 +39,7 @@ static int add_event(struct ocount_events *events, const struct event *event, co
 	return 0;
 }
 
-/* A specification stands for several events where there are several types of cores. */
+/* Adds a specification, which means several events if there are several types of cores. */
 static int add_one(struct ocount_events *events, const char *spec, struct error *err)
 {
 	_cleanup_free_ char *full = with_count(spec);

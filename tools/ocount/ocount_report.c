@@ -29,7 +29,7 @@ void ocount_report_sum(const struct counting_value *values, size_t place_count, 
 		}
 }
 
-/* The event was to be counted, but never had a counter. */
+/* Returns whether the event never had a counter. */
 static bool never_counted(const struct counting_sum *sum)
 {
 	return sum->enabled_ns && !sum->running_ns;
@@ -135,7 +135,7 @@ static void print_table(const struct ocount_report *r, FILE *out)
 				   "frees it.\n");
 }
 
-/* A label as a field; one with commas of its own in quotes (RFC 4180). */
+/* Prints a label as a field, in quotes if it contains commas (RFC 4180). */
 static void print_field(const char *label, FILE *out)
 {
 	(void)fprintf(out, strchr(label, ',') ? "\"%s\"," : "%s,", label);

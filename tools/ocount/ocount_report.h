@@ -26,7 +26,7 @@ struct ocount_report {
 	const struct counting_sum *sums; /* [row * event_count + event] */
 	bool watchdog;			 /* the kernel's NMI watchdog holds a counter */
 	uint64_t elapsed_ns;
-	uint64_t at_ns; /* end of the interval since the epoch; 0 where there are none */
+	uint64_t at_ns; /* end of the interval since the epoch; 0: no intervals */
 };
 
 /* Adds the counts of all places into the rows of @sums, which are the places or, for

@@ -77,7 +77,7 @@ static void print_json(struct json *j, const struct finding *f)
 	json_close(j, '}');
 }
 
-/* Names of files come from anywhere, and a terminal obeys what it is sent. */
+/* Names of files are not trusted: control characters are made visible. */
 static void print_text(const struct finding *f)
 {
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT, shown = STRBUF_INIT;

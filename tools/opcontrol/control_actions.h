@@ -11,7 +11,7 @@
 
 #include <stdbool.h>
 
-/* What the actions work on. The caller owns the strings. */
+/* The context of actions. The caller owns the strings. */
 struct control_context {
 	struct settings settings;
 	char *rc_path;	   /* absolute; need not exist */
@@ -39,10 +39,10 @@ enum action_id {
 };
 
 struct control_action {
-	/* Does it; @arg is the option's argument or NULL. What it shows goes to stdout. 0 or
-	 * -errno. */
+	/* Runs the action; @arg is the option's argument or NULL. Output goes to stdout. Returns 0
+	 * or -errno. */
 	int (*run)(const struct control_context *context, const char *arg, struct error *err);
-	bool stores;	/* --session-dir given together with it is stored */
+	bool stores;	/* a --session-dir given with it is stored */
 	bool tolerates; /* works even if lines of daemonrc are bad */
 };
 

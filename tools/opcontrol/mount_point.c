@@ -39,7 +39,7 @@ int mount_point_mount(const char *session_dir, const char *where, struct error *
 	struct statx st;
 	int r, found = statx(AT_FDCWD, where, AT_STATX_FORCE_SYNC, STATX_BASIC_STATS, &st);
 
-	/* One whose server has gone is replaced. */
+	/* A mount without a server is replaced. */
 	if (found == 0 && is_mounted(where))
 		return error_set(err, -EBUSY, "%s: oprofilefs is already mounted there", where);
 	r = found < 0 && errno == ENOENT ? path_make_dirs(where, 0755, err) : 0;

@@ -22,7 +22,7 @@
 
 enum { ACTIONS_MAX = 32 };
 
-/* What the command line said. */
+/* The options given on the command line. */
 static struct {
 	const struct control_action *action;
 	const char *arg;
@@ -34,7 +34,7 @@ static const char *events[SETTINGS_EVENTS_MAX];
 static size_t event_count;
 static bool noted, json;
 
-/* An action on the command line; actions are done in the order given. */
+/* Queues an action; actions run in the order given. */
 static int queue_action(const char *arg, void *target, struct error *err)
 {
 	if (queued == ACTIONS_MAX)
@@ -52,7 +52,7 @@ static int add_event(const char *arg, void *target _unused_, struct error *err)
 	return 0;
 }
 
-/* An option of OProfile 1.x that has no effect any more. */
+/* Notes an option of OProfile 1.x that no longer has any effect. */
 static int note_option(const char *arg _unused_, void *target, struct error *err _unused_)
 {
 	tool_warn("%s no longer has any effect", (const char *)target);
@@ -158,7 +158,7 @@ static int add_stored_event(const char *spec, void *data)
 	return settings_add_event(data, spec, NULL);
 }
 
-/* The events given replace those stored; "default" stores none. */
+/* Replaces the stored events by the given ones; "default" stores none. */
 static int take_events(struct settings *s, struct error *err)
 {
 	_cleanup_free_ char *all = NULL;
@@ -203,8 +203,8 @@ static int check_names(const struct settings *s, struct error *err)
 	return 0;
 }
 
-/* Stores the settings if they differ from @before, the file's text. A running daemon takes over
- * --verbose only. */
+/* Stores the settings if they differ from @before, the file's text. A running daemon only adopts
+ * --verbose. */
 static int store(const struct control_context *context, const char *before, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT, now = STRBUF_INIT;
@@ -228,7 +228,7 @@ static int store(const struct control_context *context, const char *before, stru
 	return 0;
 }
 
-/* Reads the settings' file; its text into @before. */
+/* Reads the settings' file, and its text into @before. */
 static int read_settings(struct control_context *context, struct strbuf *before, struct error *err)
 {
 	struct error why = ERROR_INIT;
@@ -294,7 +294,7 @@ int main(int argc, char **argv)
 		return tool_usage("unexpected '%s'", argv[operands]);
 	if (!queued && !settings_given() && !given[SETTING_SESSION_DIR].value && !noted)
 		return tool_usage("nothing to do");
-	/* What is kept for all to read must be readable whatever the caller's mask. */
+	/* The settings must be readable for all, whatever the caller's umask. */
 	umask(022);
 	context.json = json;
 	r = load(&context, &err);

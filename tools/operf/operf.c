@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Profiles a command, a process or the whole machine into a session of its own. */
+/* Profiles a command, a process or the whole machine into its own session. */
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
@@ -270,13 +270,13 @@ static int collect(struct collector *c, struct target *target, struct error *err
 	return MIN(r, 0);
 }
 
-/* Whether samples that had no room in the CPU buffers may have been other processes'. */
+/* Returns whether samples lost to full CPU buffers may belong to other processes. */
 static bool lost_for_others(const struct driver_stats *driver)
 {
 	return driver->sample_lost_overflow && driver->sample_filtered;
 }
 
-/* Prints a line for each way in which samples were lost; the sum of them. */
+/* Prints a line for each kind of lost samples; returns their sum. */
 static uint64_t print_losses(const struct driver_stats *driver, const struct record_stats *record)
 {
 	const struct counter *c;
@@ -314,7 +314,7 @@ static void print_no_samples(const struct collector *c, const struct target *tar
 				      "longer, or lower the count\n");
 }
 
-/* @word quoted for a shell; caller frees. */
+/* @word, quoted for a shell; caller frees. */
 static char *shell_word(const char *word)
 {
 	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
@@ -329,7 +329,7 @@ static char *shell_word(const char *word)
 	return strbuf_take(&out);
 }
 
-/* The option that merges what a report has no column for: it has a column for one separation. */
+/* The option that merges all separations but one, because a report has columns for only one. */
 static const char *merge_hint(void)
 {
 	bool thread = settings.separate & RECORD_SEPARATE_THREAD;
@@ -385,7 +385,7 @@ static bool is_among(const struct event *events, size_t count, const char *name)
 	return false;
 }
 
-/* Reports what takes the samples; as a warning if it is not what was asked for. */
+/* Reports which driver takes the samples, as a warning if it is not the requested one. */
 static void say_driver(const struct collector *c)
 {
 	struct event asked[EVENT_MAX];
@@ -402,7 +402,7 @@ static void say_driver(const struct collector *c)
 		log_info("%s", collector_why(c));
 }
 
-/* A file that the target will run code of. */
+/* Announces a file that the target will run code of. */
 static void expect(int fd, void *data)
 {
 	collector_expect(data, fd);
@@ -432,7 +432,7 @@ static int profile(struct target *target, struct parser *parser, struct error *e
 	return r;
 }
 
-/* What to profile; exits on contradicting options. */
+/* The kind of target; exits on contradicting options. */
 static enum target_kind target_kind_of(char **command)
 {
 	int ways = system_wide + (pid != 0) + (*command != NULL);

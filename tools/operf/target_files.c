@@ -25,7 +25,7 @@ struct reader {
 	void (*each)(int fd, void *data);
 	void *data;
 	const struct target *target;
-	uint32_t pid; /* of the process whose mappings are taken */
+	uint32_t pid; /* process whose mapped files are passed on */
 };
 
 static void take(const struct reader *to, const char *path)

@@ -196,7 +196,7 @@ static enum ophelp_format output_format(void)
 	return xml ? OPHELP_XML : json ? OPHELP_JSON : OPHELP_TEXT;
 }
 
-/* The events of every PMU that libpfm4 knows, those with none left out. */
+/* Prints the events of every PMU that libpfm4 knows, skipping PMUs without events. */
 static int print_all(struct error *err)
 {
 	unsigned int width = tool_terminal_width(STDOUT_FILENO);
@@ -220,7 +220,7 @@ static int print_list(const struct ophelp_place *place, struct error *err)
 	unsigned int width = tool_terminal_width(STDOUT_FILENO);
 	size_t count = ophelp_list(ophelp_catalog(place), word, output_format(), width, stdout);
 
-	/* What is wrong was a warning when it was read. */
+	/* The problem was a warning when the events were read. */
 	if (catalog_problem(ophelp_catalog(place)))
 		return error_set(err, -EBADMSG, "no events of %s but the clock", place->type->key);
 	return count ? 0 : error_set(err, -ENOENT, "no event contains '%s'", word ?: "");

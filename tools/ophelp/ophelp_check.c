@@ -70,7 +70,7 @@ static int check_one(struct check *c, const char *spec, struct error *err)
 	return event->feature ? evderived_add(&c->derived, event, err) : 0;
 }
 
-/* "events A, B and C collide: each needs a counter of its own out of 0, 1" */
+/* "events A, B and C collide: each needs its own counter out of 0, 1" */
 static int say_collision(const struct check *c, const struct allotment *a, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf names = STRBUF_INIT, counters = STRBUF_INIT;

@@ -135,7 +135,7 @@ static void parts_done(struct parts *p)
 	profile_close(p->profile);
 }
 
-/* The step of reading the images: shows it on standard error. */
+/* Shows the progress of reading images on standard error. */
 static void show_step(void *data, size_t done, size_t all)
 {
 	struct progress *progress = data;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Which form is asked for, and that nothing is asked for that it does not have. */
+/* Sets the form, and checks that it supports the other options. */
 static int check_form(struct opreport_options *o, struct error *err)
 {
 	struct report_view *v = &o->view;
@@ -29,7 +29,7 @@ static int check_form(struct opreport_options *o, struct error *err)
 	return 0;
 }
 
-/* That the options which need symbols have them. */
+/* Checks that options which need --symbols have it. */
 static int check_symbols(const struct opreport_options *o, struct error *err)
 {
 	const struct report_view *v = &o->view;
@@ -75,7 +75,7 @@ static int check_rows(const struct opreport_options *o, struct error *err)
 	return 0;
 }
 
-/* What whole chains go together with. */
+/* Checks which options whole chains can be combined with. */
 static int check_chains(const struct opreport_options *o, struct error *err)
 {
 	const struct report_view *v = &o->view;
@@ -108,7 +108,7 @@ static int check_chains(const struct opreport_options *o, struct error *err)
 	return 0;
 }
 
-/* What some options mean for others. */
+/* Sets options that others imply. */
 static void complete(struct opreport_options *o)
 {
 	enum { CHAINS_SHOWN = 20 };
@@ -116,7 +116,7 @@ static void complete(struct opreport_options *o)
 
 	v->rows.code = v->form == REPORT_XML;
 	v->show_address |= v->rows.details;
-	/* The list of chains is long: people get the first ones unless they say how many. */
+	/* The list of chains is long: people get the first ones unless they choose a number. */
 	if (v->chains == CHAINS_LIST && !o->json && v->threshold <= 0 && v->top == 0)
 		v->top = CHAINS_SHOWN;
 	o->profile.symbol_cache = !o->no_symbol_cache;

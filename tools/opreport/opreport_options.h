@@ -26,7 +26,7 @@ struct opreport_options {
 /* Whether the options can be combined. Sets the forms of the report, and what the view and the
  * profile need because of other options. 0, or -EINVAL with the conflict. */
 int opreport_check(struct opreport_options *o, struct error *err);
-/* Likewise if two profiles are to be compared. */
+/* The same for options that compare two profiles. */
 int opreport_check_pair(const struct opreport_options *o, struct error *err);
 
 /* @first and the words, with a blank between; caller frees. */

@@ -139,7 +139,7 @@ static void on_read_interrupt(fuse_req_t req, void *data)
 	(void)fuse_reply_err(req, EINTR);
 }
 
-/* Answers the reader with the words there are; without any, lets it wait. */
+/* Answers the reader with the available words; without any, lets it wait. */
 static void try_read(struct fuse_buffer *b, bool nonblocking)
 {
 	_cleanup_free_ uint64_t *out = xcalloc(b->room, sizeof(*out));
@@ -165,7 +165,8 @@ void fuse_buffer_read(struct fuse_buffer *b, fuse_req_t req, size_t size, bool n
 	size_t room = size / sizeof(uint64_t);
 
 	/* The kernel splits a long read, and asks for the next part if one was filled completely.
-	 * None is, so that a read ends with the words there are instead of waiting for more. */
+	 * No part is filled completely, so that a read returns the available words instead of
+	 * waiting for more. */
 	if (size >= SPLIT_FROM && size % PAGE == 0)
 		room--;
 	if (b->reader || room < EVEXPORT_READ_MIN) {

@@ -48,5 +48,5 @@ void fuse_buffer_release(struct fuse_buffer *b, fuse_req_t req);
 
 /* Fills FUSE_BUFFER_POLLED entries for poll(); fd -1: nothing to wait for. */
 void fuse_buffer_polled(const struct fuse_buffer *b, struct pollfd *ret);
-/* Does all that is possible without waiting. */
+/* Does everything possible without waiting. */
 void fuse_buffer_run(struct fuse_buffer *b);

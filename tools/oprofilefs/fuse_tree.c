@@ -108,8 +108,8 @@ static void forget(struct fuse_tree *tree, fuse_ino_t ino, uint64_t lookups)
 
 /* --- attributes --- */
 
-/* Nodes have the owner and group of the control socket; its group may do with files what the owner
- * may, and read directories. */
+/* Nodes have the owner and group of the control socket. The group has the owner's rights on files,
+ * and may read directories. */
 static void make_attr(const struct fuse_tree *tree, fuse_ino_t ino, mode_t mode, struct stat *ret)
 {
 	_cleanup_free_ char *socket = path_join(tree->session_dir, CONTROL_SOCKET);
@@ -170,7 +170,7 @@ static void call_ask(struct call *call, const char *verb, const char *arg, asker
 	asker_ask(call->tree->asker, request, take, call);
 }
 
-/* Takes the request out of the call, if somebody still waits, and answers a failure. NULL where
+/* Takes the request from the call, if it still waits, and answers a failure. Returns NULL if
  * nothing is left to do. */
 static fuse_req_t call_end(struct call *call, int r)
 {

@@ -26,7 +26,7 @@ struct fuse_tree {
 
 extern const struct fuse_lowlevel_ops fuse_tree_ops;
 
-/* Initialises it; asks the daemon nothing yet. */
+/* Initialises @tree without contacting the daemon. */
 void fuse_tree_init(struct fuse_tree *tree, const char *session_dir);
 /* Serves until it is unmounted or @stop, a descriptor, is readable; 0 or -errno. */
 int fuse_tree_serve(struct fuse_tree *tree, struct fuse_session *session, int stop);

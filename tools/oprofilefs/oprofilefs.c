@@ -44,7 +44,7 @@ static const struct opt_cmdline cmdline = {
 #include <sys/stat.h>
 #include <sys/wait.h>
 
-/* Files only, for all users where that can be had; the kernel checks who may do what. */
+/* Only files, for all users if possible; the kernel checks permissions. */
 #define MOUNT_OPTIONS "fsname=oprofilefs,subtype=oprofilefs,default_permissions,nosuid,nodev,noexec"
 
 /* Whether @path is @where or below it. */
@@ -57,7 +57,7 @@ static bool is_hidden_by(const char *path, const char *where)
 	       (!real[length] || real[length] == '/' || length == 1);
 }
 
-/* Unmounts, even if it is in use. */
+/* Unmounts @where, even if it is in use. */
 static void unmount(const char *where)
 {
 	pid_t pid;

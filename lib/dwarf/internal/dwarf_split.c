@@ -264,7 +264,7 @@ static struct dwarf_unit *try_object(struct dwarf_split *s, const char *path, ui
 	return NULL;
 }
 
-/* Tries @name in the directory that contains the file @beside. */
+/* Tries @name in the directory of the file @sibling. */
 static struct dwarf_unit *try_beside(struct dwarf_split *s, const char *beside, const char *name,
 				     uint64_t id)
 {

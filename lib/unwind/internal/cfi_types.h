@@ -20,7 +20,7 @@ struct cfi_state {
 		uint32_t special; /* 0: the rule is usable as it is */
 		struct {
 			uint8_t cfa_why; /* enum unwind_why; 0: the CFA is usable */
-			uint8_t ra_why;	 /* likewise for the return address */
+			uint8_t ra_why;	 /* the same for the return address */
 			bool outermost;	 /* the return address is undefined: no caller */
 			bool signal;	 /* of a frame that the kernel made */
 		};

@@ -62,11 +62,11 @@ size_t unwind_rows_finish(struct unwind_rows *w);
 /* For unwind_rows_put() only: looks the rule up, and remembers it in @memo. Returns its index. */
 uint16_t unwind_rows_learn(struct unwind_rows *w, struct unwind_rows_memo *memo, uint64_t a,
 			   uint64_t b);
-/* Likewise: starts the page of @pc; false if @pc is beyond the limit. */
+/* Starts the page of @pc; false if @pc is beyond the limit. */
 bool unwind_rows_turn(struct unwind_rows *w, uint64_t pc);
-/* Likewise: makes @index the rule of the last row. */
+/* Makes @index the rule of the last row. */
 void unwind_rows_replace(struct unwind_rows *w, uint16_t index);
-/* Likewise: makes room for more rows. */
+/* Makes room for more rows. */
 void unwind_rows_grow(struct unwind_rows *w);
 
 /* Writes a row: from @pc on, which is not below the PC of the last row, the rule with the words @a
