@@ -9,20 +9,20 @@
  * never changes its meaning; new ones are added at the end, without holes. */
 #define CHAIN_ENDS(X)                                                                              \
 	X(COMPLETE, 0, "complete", "reached the entry of the process, thread or kernel")           \
-	X(UNKNOWN, 1, "unknown", "the stream does not say")                                        \
-	X(DEPTH, 2, "depth", "as deep as asked for")                                               \
-	X(FP_END, 3, "fp_end", "the frame pointers lead no further")                               \
+	X(UNKNOWN, 1, "unknown", "not recorded in the stream")                                     \
+	X(DEPTH, 2, "depth", "reached the requested depth")                                        \
+	X(FP_END, 3, "fp_end", "the frame pointers end there")                                     \
 	X(NO_MAPPING, 4, "no_mapping", "return address 0, or in no mapping")                       \
 	X(NO_TABLE, 5, "no_table", "no unwind table and no frame pointers")                        \
-	X(NO_RULE, 6, "no_rule", "the unwind table says nothing, or nothing usable, there")        \
+	X(NO_RULE, 6, "no_rule", "the unwind table has no usable rule there")                      \
 	X(NO_BUDGET, 7, "no_budget", "unwind table left out to save memory")                       \
 	X(NOT_LOADED, 8, "not_loaded", "unwind table not loaded yet")                              \
 	X(UNREADABLE, 9, "unreadable", "stack memory could not be read")                           \
-	X(COPY_SHORT, 10, "copy_short", "the copy of the stack ends before it")                    \
-	X(NO_PROGRESS, 11, "no_progress", "a caller's frame not above the callee's")               \
-	X(NO_CODE, 12, "no_code", "generated code, which has no file")                             \
-	X(NO_USER, 13, "no_user", "the user's registers were not to be had")                       \
-	X(NO_ROOM, 14, "no_room", "too many different call chains at a time")
+	X(COPY_SHORT, 10, "copy_short", "the copy of the stack is too short")                      \
+	X(NO_PROGRESS, 11, "no_progress", "a caller's frame is not above the callee's")            \
+	X(NO_CODE, 12, "no_code", "JIT code, which has no file")                                   \
+	X(NO_USER, 13, "no_user", "the user-space registers were not available")                   \
+	X(NO_ROOM, 14, "no_room", "too many different call chains at once")
 
 enum chain_end {
 #define X(name, number, text, meaning) CHAIN_END_##name = number,

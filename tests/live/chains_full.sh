@@ -62,7 +62,7 @@ result $? "those without callers end for want of room"
 opreport --session-dir="$session" --chains --quality --top=1 >"$dir/quality" 2>&1
 has "a report says so" "^Note: $full samples without their callers: too many call chains" "$dir/quality"
 has "  in the line of quality, too" "^Call chains: .*[0-9.]* % no_room" "$dir/quality"
-has "  with its meaning" "^no_room: too many different call chains at a time" "$dir/quality"
+has "  with its meaning" "^no_room: too many different call chains at once" "$dir/quality"
 is "  and has as many of them" \
 	"$(awk '$3 == "no_room" { n += $1 } END { print n + 0 }' "$dir/quality")" "$without"
 is "all are in the store" \

@@ -14,7 +14,7 @@
 #include <fts.h>
 #include <string.h>
 
-#define SHARED_MISSING "no recordings beside the source tree (OP_SHARED)"
+#define SHARED_MISSING "no recordings next to the source tree (OP_SHARED)"
 
 /* $OP_SHARED/@name, else in the directory "shared" next to the source root; caller frees. NULL if
  * it does not exist. */
