@@ -62,7 +62,7 @@ static bool is_whole(const char *path, uint64_t acknowledged)
 			return test_check(false, "a key is not found", __FILE__, __LINE__);
 	(void)odb_nodes(db, &i);
 	if (i != n + 1)
-		return test_check(false, "a key stands twice", __FILE__, __LINE__);
+		return test_check(false, "a key occurs twice", __FILE__, __LINE__);
 	return true;
 }
 
@@ -183,7 +183,7 @@ static void no_instruction_of_insert_and_growth_loses_a_key(void)
 		SKIP("cannot trace a child");
 }
 
-/* Makes of a full file what a writer leaves that dies in the midst of its growth: half of the nodes
+/* Makes of a full file what a writer leaves that dies during its growth: half of the nodes
  * in new chains, half in the old ones. */
 static void grow_halfway(const char *path)
 {
