@@ -337,7 +337,7 @@ static void add_client(struct control_server *server, int fd)
 
 /* Accepts a waiting connection with the spare descriptor and hangs up. Otherwise, with no free
  * descriptor, that connection would keep the listener readable forever. */
-static void refuse_for_want_of_fds(struct control_server *server)
+static void refuse_without_descriptor(struct control_server *server)
 {
 	int fd;
 
@@ -356,7 +356,7 @@ static void accept_client(struct control_server *server)
 	if (fd >= 0)
 		add_client(server, fd);
 	else if (errno == EMFILE || errno == ENFILE)
-		refuse_for_want_of_fds(server);
+		refuse_without_descriptor(server);
 }
 
 void control_server_run(struct control_server *server)

@@ -257,7 +257,7 @@ static int alt_below(const char *root, const char *name, const struct build_id *
 int debugfile_alt(const struct elffile *ef, struct build_id *ret_id, struct elffile **ret)
 {
 	const char *self = elffile_path(ef), *name;
-	_cleanup_free_ char *root = xstrdup(self), *real = NULL, *beside = NULL;
+	_cleanup_free_ char *root = xstrdup(self), *real = NULL, *sibling = NULL;
 	char *end;
 
 	if (!read_alt_link(ef, &name, ret_id))
@@ -270,8 +270,8 @@ int debugfile_alt(const struct elffile *ef, struct build_id *ret_id, struct elff
 	} while (*root);
 	real = realpath(self, NULL);
 	if (real && *name != '/') {
-		beside = xasprintf("%.*s%s", (int)(path_base(real) - real), real, name);
-		if (try_alt(beside, ret_id, ret) == 0)
+		sibling = xasprintf("%.*s%s", (int)(path_base(real) - real), real, name);
+		if (try_alt(sibling, ret_id, ret) == 0)
 			return 0;
 	}
 	log_debug("%s: the file %s that dwz moved data to is missing", self, name);

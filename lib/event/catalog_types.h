@@ -36,7 +36,7 @@ struct catalog_event {
 	uint64_t perf_config;	 /* perf_event_attr.config, without the unit mask */
 	const char *pfm;	 /* libpfm4's PMU, if libpfm4 encodes it; else NULL */
 	const char *pmu;	 /* kernel PMU that counts it; NULL: the CPU's own */
-	bool beside_cores;	 /* counted per socket, not per CPU */
+	bool outside_cores;	 /* counted per socket, not per CPU */
 	bool bitmask;		 /* masks can be combined */
 	uint32_t default_mask;	 /* as returned by catalog_mask_number() */
 	const struct catalog_mask *masks; /* NULL if only 0 is allowed */

@@ -38,7 +38,7 @@ struct event {
 	uint64_t perf_config1, perf_config2;
 	char pmu[EVENT_PMU_MAX]; /* kernel PMU that counts it; empty: the CPU's own */
 	bool raw;		 /* samples carry the PMU's raw registers, no chains */
-	bool beside_cores;	 /* that PMU counts per socket, not per CPU */
+	bool outside_cores;	 /* that PMU counts per socket, not per CPU */
 	uint8_t precise;	 /* perf_event_attr.precise_ip */
 	uint8_t precise_by;	 /* precision requested by the specification, ":p" to ":ppp" */
 	const char *feature;	 /* feature that derives it (evderived.h); NULL: sampled */

@@ -346,7 +346,7 @@ static void add_event(const struct listing *l, const struct evsys_pmu *pmu, cons
 							   .description = arena_strdup(arena, text),
 							   .kind = CATALOG_COUNTER,
 							   .pmu = arena_strdup(arena, pmu->name),
-							   .beside_cores = pmu->cpumask != NULL,
+							   .outside_cores = pmu->cpumask != NULL,
 							   .counters = UINT64_MAX,
 							   .minimum = EVENT_RAW_MINIMUM,
 							   .count = EVENT_RAW_COUNT,

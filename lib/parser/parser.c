@@ -23,7 +23,7 @@ enum {
 	TIME_MS = 10000,
 	JIT_PORTIONS = 32, /* of a source per call, some MiB each, so that an endless one does not
 			    * block us */
-	UNTOLD_MAX = 16,   /* files reported by name in one parser_tell() */
+	NOTES_MAX = 16,	   /* files reported by name in one parser_tell() */
 };
 
 struct parser {
@@ -31,8 +31,8 @@ struct parser {
 	uint64_t lost; /* atomic, as is the next */
 	bool said_refused;
 	pthread_mutex_t lock; /* for all members below */
-	char *untold[UNTOLD_MAX];
-	size_t untold_count;
+	char *notes[NOTES_MAX];
+	size_t note_count;
 	uint64_t more; /* further ones, without name */
 };
 
@@ -59,8 +59,8 @@ void parser_free(struct parser *p)
 	if (!p)
 		return;
 	sandbox_free(p->sandbox);
-	while (p->untold_count)
-		free(p->untold[--p->untold_count]);
+	while (p->note_count)
+		free(p->notes[--p->note_count]);
 	(void)pthread_mutex_destroy(&p->lock);
 	free(p);
 }
@@ -80,8 +80,8 @@ static char *name_of(int fd)
 static void note(struct parser *p, char *line)
 {
 	(void)pthread_mutex_lock(&p->lock);
-	if (p->untold_count < UNTOLD_MAX)
-		p->untold[p->untold_count++] = line;
+	if (p->note_count < NOTES_MAX)
+		p->notes[p->note_count++] = line;
 	else
 		free(line), p->more++;
 	(void)pthread_mutex_unlock(&p->lock);
@@ -242,22 +242,22 @@ uint64_t parser_lost(struct parser *p)
 
 void parser_tell(struct parser *p)
 {
-	char *untold[UNTOLD_MAX];
+	char *notes[NOTES_MAX];
 	size_t count, i;
 	uint64_t more;
 
 	if (!p)
 		return;
 	(void)pthread_mutex_lock(&p->lock);
-	count = p->untold_count;
-	memcpy(untold, p->untold, sizeof(untold));
+	count = p->note_count;
+	memcpy(notes, p->notes, sizeof(notes));
 	more = p->more;
-	p->untold_count = 0;
+	p->note_count = 0;
 	p->more = 0;
 	(void)pthread_mutex_unlock(&p->lock);
 	for (i = 0; i < count; i++) {
-		log_warn("%s", untold[i]);
-		free(untold[i]);
+		log_warn("%s", notes[i]);
+		free(notes[i]);
 	}
 	if (more)
 		log_warn("the same for %llu more files", (unsigned long long)more);

@@ -86,7 +86,7 @@ static int open_event(struct counting *c, size_t event, const struct counting_pl
 	int fd = -ESRCH;
 
 	for (place = 0; place < c->place_count; place++) {
-		if (e->beside_cores && places[place].tid >= 0)
+		if (e->outside_cores && places[place].tid >= 0)
 			return error_set(
 				err, -EINVAL,
 				"%s: the event counts for a whole socket, not for a task: count "

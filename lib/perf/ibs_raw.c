@@ -84,7 +84,7 @@ static bool has_errata(const struct ibs_cpu *cpu)
 	return cpu->family == 0x19 && cpu->model < 0x10;
 }
 
-static void mend_fetch(const struct ibs_cpu *cpu, uint64_t *regs)
+static void correct_fetch(const struct ibs_cpu *cpu, uint64_t *regs)
 {
 	/* Page sizes by erratum 1347: 4K, 16K, 2M, 1G, as the field has them elsewhere; there is no
 	 * 16K, and 3 is reserved. */
@@ -120,7 +120,7 @@ static void even_source(uint64_t *data2)
 	*data2 |= old[source].source | (old[source].remote ? DATA2_REMOTE : 0);
 }
 
-static void mend_op(const struct ibs_cpu *cpu, uint32_t caps, uint64_t *regs)
+static void correct_op(const struct ibs_cpu *cpu, uint32_t caps, uint64_t *regs)
 {
 	/* 1293: without a miss address buffer these mean nothing. */
 	if (has_errata(cpu) && regs[OP_DATA3] & (DATA3_NO_MAB | DATA3_SW_PREFETCH)) {
@@ -141,7 +141,7 @@ static int decode_fetch(const struct ibs_cpu *cpu, uint64_t *regs, struct ibs_sa
 {
 	if (!(regs[FETCH_CTL] & FETCH_ENABLED) || !(regs[FETCH_CTL] & FETCH_VALID))
 		return -ENODATA;
-	mend_fetch(cpu, regs);
+	correct_fetch(cpu, regs);
 	*ret = (struct ibs_sample){ .ip = regs[FETCH_LINEAR], .count = 1 };
 	put(ret, regs[FETCH_LINEAR]);
 	put(ret, regs[FETCH_CTL]);
@@ -156,7 +156,7 @@ static int decode_op(const struct ibs_cpu *cpu, uint32_t caps, uint64_t *regs,
 
 	if (!(regs[OP_CTL] & OP_ENABLED) || !(regs[OP_CTL] & OP_VALID))
 		return -ENODATA;
-	mend_op(cpu, caps, regs);
+	correct_op(cpu, caps, regs);
 	*ret = (struct ibs_sample){ .count = 1 };
 	if (!(regs[OP_DATA1] & DATA1_RIP_INVALID))
 		ret->ip = regs[OP_RIP];

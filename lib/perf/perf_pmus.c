@@ -46,7 +46,7 @@ int perf_pmus_check(const char *root, const struct event *events, size_t count, 
 	for (i = 0; i < count; i++) {
 		_cleanup_(evsys_pmu_done) struct evsys_pmu pmu = { 0 };
 
-		if (!events[i].beside_cores)
+		if (!events[i].outside_cores)
 			continue;
 		if (evsys_pmu(root, events[i].pmu, &pmu, NULL) < 0 || !pmu.cpumask)
 			pmu.cpumask = xstrdup("?");

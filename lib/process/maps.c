@@ -51,7 +51,7 @@ static struct maps *unshare(struct maps **m)
 }
 
 /* Index of the first mapping that ends after @address. */
-static size_t first_behind(const struct maps *m, uint64_t address)
+static size_t first_after(const struct maps *m, uint64_t address)
 {
 	return FIRST_NOT(i, 0, m->count, m->list[i].end <= address);
 }
@@ -76,7 +76,7 @@ void maps_add(struct maps **shared, const struct mapping *mapping)
 	if (mapping->start >= mapping->end)
 		return;
 	m = unshare(shared);
-	at = end = first_behind(m, mapping->start);
+	at = end = first_after(m, mapping->start);
 	while (end < m->count && m->list[end].start < mapping->end)
 		end++;
 	/* [at, end) overlap: the head of the first may remain, and the tail of the last. */
@@ -95,7 +95,7 @@ void maps_add(struct maps **shared, const struct mapping *mapping)
 
 const struct mapping *maps_find(const struct maps *m, uint64_t address)
 {
-	size_t i = first_behind(m, address);
+	size_t i = first_after(m, address);
 
 	return i < m->count && m->list[i].start <= address ? &m->list[i] : NULL;
 }

@@ -126,7 +126,7 @@ static void open_store(struct record *rec, const struct record_config *config)
 }
 
 /* A feature's files are next to the sessions, as in OProfile 1.x. */
-static void keep_beside_sessions(struct record *rec)
+static void keep_next_to_sessions(struct record *rec)
 {
 	_cleanup_free_ char *directory = path_join(rec->session_dir, "samples");
 
@@ -152,7 +152,7 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 	rec->samples = session_samples(config->session_dir, config->session_name);
 	rec->feature = feature_new(derived, config->root);
 	if (rec->feature && rec->feature->ops->keep_in)
-		keep_beside_sessions(rec);
+		keep_next_to_sessions(rec);
 	copy_events(rec, config, derived);
 	rec->binaries = sampled_image_table_new(rec->samples, config->root, config->images,
 						config->cookies);

@@ -323,9 +323,9 @@ void kallsyms_ranges_done(struct kallsyms_ranges *r)
 
 struct kallsyms_range *kallsyms_ranges_find(const struct kallsyms_ranges *r, uint64_t address)
 {
-	size_t behind = FIRST_NOT(i, 0, r->count, r->ranges[i].start <= address);
+	size_t after = FIRST_NOT(i, 0, r->count, r->ranges[i].start <= address);
 
-	return behind && address < r->ranges[behind - 1].end ? &r->ranges[behind - 1] : NULL;
+	return after && address < r->ranges[after - 1].end ? &r->ranges[after - 1] : NULL;
 }
 
 /* Symbols being written to a saved file. */

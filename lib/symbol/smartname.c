@@ -320,7 +320,7 @@ int smart_rules_load(const char *path, struct smart_rules **ret, struct error *e
 
 char *smart_rules_path(void)
 {
-	static const char *const beside[] = { "../share/oprofile", "../../data" };
+	static const char *const near[] = { "../share/oprofile", "../../data" };
 	const char *given = getenv("OPROFILE_DEMANGLE_RULES");
 	_cleanup_free_ char *exe = realpath("/proc/self/exe", NULL);
 	size_t i;
@@ -331,8 +331,8 @@ char *smart_rules_path(void)
 		return xstrdup("/etc/oprofile/demangle-rules");
 	if (exe)
 		*(char *)path_base(exe) = '\0';
-	for (i = 0; exe && i < ARRAY_SIZE(beside); i++) {
-		_cleanup_free_ char *path = xasprintf("%s%s/demangle-rules", exe, beside[i]);
+	for (i = 0; exe && i < ARRAY_SIZE(near); i++) {
+		_cleanup_free_ char *path = xasprintf("%s%s/demangle-rules", exe, near[i]);
 
 		if (access(path, R_OK) == 0)
 			return realpath(path, NULL) ?: STEAL(path);

@@ -10,7 +10,7 @@
 #include <fcntl.h>
 #include <sys/stat.h>
 
-static void paths_that_leave_the_archive_are_told(void)
+static void paths_that_leave_the_archive_are_unsafe(void)
 {
 	static const struct {
 		const char *path;
@@ -75,5 +75,5 @@ static void copies_keep_mode_and_time_and_replace(void)
 	CHECK(stat(to, &st) == 0 && st.st_size > 100);
 }
 
-TESTS(T(paths_that_leave_the_archive_are_told), T(failed_archive_leaves_no_session),
+TESTS(T(paths_that_leave_the_archive_are_unsafe), T(failed_archive_leaves_no_session),
       T(copies_keep_mode_and_time_and_replace))

@@ -106,7 +106,7 @@ static void answers_come_in_order(void)
 	fixture_done(&f);
 }
 
-static void who_is_not_there_is_told_of(void)
+static void a_missing_daemon_is_reported(void)
 {
 	struct fixture f;
 
@@ -128,4 +128,4 @@ static void who_is_not_there_is_told_of(void)
 	fixture_done(&f);
 }
 
-TESTS(T(answers_come_in_order), T(who_is_not_there_is_told_of))
+TESTS(T(answers_come_in_order), T(a_missing_daemon_is_reported))

@@ -343,7 +343,7 @@ static void library_that_replaces_another_takes_its_addresses(void)
 }
 
 /* Unmapping is never reported: a plugin host would gather mappings for ever. */
-static void mappings_that_pile_up_are_read_anew(void)
+static void mappings_that_pile_up_are_read_again(void)
 {
 	_cleanup_machine_ struct machine *m = machine_new();
 	uint64_t i;
@@ -428,6 +428,6 @@ TESTS(T(process_that_was_there_is_known), T(fork_shares_and_exec_replaces),
       T(records_older_than_the_reading_are_old_news), T(kernel_threads_are_their_own_application),
       T(threads_belong_to_their_process), T(only_the_family_is_kept),
       T(command_is_sampled_from_its_exec_on), T(anonymous_code_counts_from_its_start),
-      T(library_that_replaces_another_takes_its_addresses), T(mappings_that_pile_up_are_read_anew),
+      T(library_that_replaces_another_takes_its_addresses), T(mappings_that_pile_up_are_read_again),
       T(files_that_were_never_sampled_are_forgotten), T(guests_and_hypervisors_have_no_mapping),
       T(changed_kernel_code_is_noticed))

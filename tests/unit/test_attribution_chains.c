@@ -79,7 +79,7 @@ static void chains_say_why_they_end(void)
 		  "/bin/a /bin/a+1040\ndepth\n");
 }
 
-static void what_stands_on_a_stack_is_no_reason_to_read(void)
+static void words_on_a_stack_are_no_reason_to_read(void)
 {
 	_cleanup_machine_ struct machine *m = machine_new();
 	struct evbuf_frame frames[4];
@@ -140,4 +140,4 @@ static void copied_stacks_are_unwound(void)
 }
 
 TESTS(T(callers_are_looked_up_like_samples), T(chains_say_why_they_end),
-      T(what_stands_on_a_stack_is_no_reason_to_read), T(copied_stacks_are_unwound))
+      T(words_on_a_stack_are_no_reason_to_read), T(copied_stacks_are_unwound))

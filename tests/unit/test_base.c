@@ -560,7 +560,7 @@ static void mount_lines_parse_with_blanks_in_names(void)
 	}
 }
 
-static void utf8_is_told_from_other_bytes(void)
+static void utf8_is_distinguished_from_other_bytes(void)
 {
 	static const struct {
 		const char *text;
@@ -635,7 +635,7 @@ static void equal_strings_become_one(void)
 }
 
 TESTS(T(equal_strings_become_one), T(mount_lines_parse_with_blanks_in_names),
-      T(utf8_is_told_from_other_bytes), T(stat_lines_parse_whatever_the_name),
+      T(utf8_is_distinguished_from_other_bytes), T(stat_lines_parse_whatever_the_name),
       T(numbers_are_whole_strings_in_range), T(sizes_take_units),
       T(octal_numbers_end_where_digits_do), T(decimal_numbers_end_where_digits_do),
       T(signed_numbers_reach_both_ends), T(map_finds_all_after_removals),

@@ -50,7 +50,7 @@ static void what_is_reported_is_known(void)
 	cookie_table_free(cookies);
 }
 
-static void what_nobody_told_of_is_unknown(void)
+static void cgroups_never_reported_are_unknown(void)
 {
 	_cleanup_directory_ char *root = bare_machine();
 	struct cookie_table *cookies = cookie_table_new();
@@ -80,5 +80,5 @@ static void the_one_that_we_are_in_is_found(void)
 	cookie_table_free(cookies);
 }
 
-TESTS(T(what_is_reported_is_known), T(what_nobody_told_of_is_unknown),
+TESTS(T(what_is_reported_is_known), T(cgroups_never_reported_are_unknown),
       T(the_one_that_we_are_in_is_found))

@@ -261,7 +261,7 @@ static void check_arcs(const char *dir, const char *expected)
 	CHECK_STR(strbuf_text(&text), expected);
 }
 
-static void arcs_that_chains_have_in_common_are_told_of_once(void)
+static void arcs_shared_by_chains_are_reported_once(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_(chain_store_closep) struct chain_store *s = open_store(dir);
@@ -532,7 +532,7 @@ static void too_many_images_are_refused(void)
 }
 
 TESTS(T(what_is_added_is_read), T(a_store_opened_again_goes_on), T(counts_saturate),
-      T(arcs_that_chains_have_in_common_are_told_of_once), T(sessions_are_merged_by_addition),
+      T(arcs_shared_by_chains_are_reported_once), T(sessions_are_merged_by_addition),
       T(many_chains_are_all_found), T(a_full_pair_of_files_is_followed_by_another),
       T(a_killed_writer_loses_the_chain_it_was_adding), T(damage_is_found_and_repaired),
       T(files_cut_short_keep_what_is_left), T(empty_files_have_no_chains),

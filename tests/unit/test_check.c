@@ -104,7 +104,7 @@ static void a_whole_file_is_whole(void)
 	CHECK_EQ(r.problems, 0);
 }
 
-static void what_a_killed_writer_leaves_is_told_and_repaired(void)
+static void damage_of_a_killed_writer_is_reported_and_repaired(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	char *path = make_file(dir);
@@ -118,7 +118,7 @@ static void what_a_killed_writer_leaves_is_told_and_repaired(void)
 	free(path);
 }
 
-static void damaged_chains_are_told_and_repaired(void)
+static void damaged_chains_are_reported_and_repaired(void)
 {
 	static const struct {
 		size_t offset;
@@ -164,7 +164,7 @@ static void twice_counted_keys_are_summed(void)
 	CHECK_EQ(r.samples, KEYS);
 }
 
-static void pages_that_were_never_written_are_told_and_dropped(void)
+static void pages_never_written_are_reported_and_dropped(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *path = make_file(dir);
@@ -239,7 +239,7 @@ static void without_size_and_length_nothing_is_guessed(void)
 	check_damage(path, "impossible size or number of nodes", -1);
 }
 
-static void a_foreign_file_is_told_and_left_alone(void)
+static void a_foreign_file_is_reported_and_left_alone(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *path = make_file(dir);
@@ -352,12 +352,12 @@ static void the_originals_files_are_whole(void)
 		SKIP(SHARED_MISSING);
 }
 
-TESTS(T(a_whole_file_is_whole), T(what_a_killed_writer_leaves_is_told_and_repaired),
-      T(damaged_chains_are_told_and_repaired), T(twice_counted_keys_are_summed),
-      T(pages_that_were_never_written_are_told_and_dropped),
+TESTS(T(a_whole_file_is_whole), T(damage_of_a_killed_writer_is_reported_and_repaired),
+      T(damaged_chains_are_reported_and_repaired), T(twice_counted_keys_are_summed),
+      T(pages_never_written_are_reported_and_dropped),
       T(impossible_descriptors_are_made_up_from_the_rest),
       T(a_file_cut_short_keeps_the_nodes_it_has), T(without_size_and_length_nothing_is_guessed),
-      T(a_foreign_file_is_told_and_left_alone), T(a_repaired_file_keeps_its_header_and_mode),
+      T(a_foreign_file_is_reported_and_left_alone), T(a_repaired_file_keeps_its_header_and_mode),
       T(a_repair_that_cannot_be_written_leaves_the_file),
       T(under_a_writer_only_the_ends_are_judged), T(random_damage_is_repaired_or_refused),
       T(the_originals_files_are_whole))

@@ -50,7 +50,7 @@ static const struct {
 	  "x86-64/generic" },
 };
 
-static void machines_are_told(void)
+static void machines_are_recognised(void)
 {
 	size_t i;
 
@@ -87,4 +87,4 @@ static void numbers_are_the_sample_files(void)
 	CHECK_STR(cpu_type_by_id(69)->pretty, "AMD64 generic");
 }
 
-TESTS(T(machines_are_told), T(no_cpuinfo_is_timer), T(numbers_are_the_sample_files))
+TESTS(T(machines_are_recognised), T(no_cpuinfo_is_timer), T(numbers_are_the_sample_files))

@@ -137,7 +137,7 @@ static void context_that_goes_and_comes_back_costs_nothing(void)
 	evbuf_free(b);
 }
 
-static void weight_stands_before_its_sample_only(void)
+static void weight_precedes_only_its_own_sample(void)
 {
 	struct taken t = { .count = 0 };
 	struct evbuf *b = evbuf_new(256, take, &t);
@@ -188,7 +188,7 @@ static void full_buffer_is_handed_over_in_whole_records(void)
 	evbuf_free(b);
 }
 
-static void sink_that_fails_is_told_once(void)
+static void failing_sink_is_called_once(void)
 {
 	struct taken t = { .answer = -ENOSPC };
 	struct evbuf *b = evbuf_new(64, take, &t);
@@ -199,7 +199,7 @@ static void sink_that_fails_is_told_once(void)
 	evbuf_free(b);
 }
 
-static void a_chain_stands_between_begin_and_end(void)
+static void a_chain_is_between_begin_and_end(void)
 {
 	const struct evbuf_frame frames[] = {
 		{ EVBUF_KERNEL, 0xffffffff81000010 }, { 9, 0x20 }, { 9, 0x30 }, { 10, 0x40 }
@@ -325,8 +325,8 @@ static void every_end_has_a_name_of_its_own(void)
 
 TESTS(T(first_sample_says_everything), T(cgroups_are_written_where_there_are_any),
       T(only_what_differs_is_written), T(context_that_goes_and_comes_back_costs_nothing),
-      T(weight_stands_before_its_sample_only), T(no_offset_reads_as_an_escape),
-      T(full_buffer_is_handed_over_in_whole_records), T(sink_that_fails_is_told_once),
-      T(a_chain_stands_between_begin_and_end), T(callers_have_a_number),
+      T(weight_precedes_only_its_own_sample), T(no_offset_reads_as_an_escape),
+      T(full_buffer_is_handed_over_in_whole_records), T(failing_sink_is_called_once),
+      T(a_chain_is_between_begin_and_end), T(callers_have_a_number),
       T(a_chain_is_cut_where_it_is_too_long), T(a_chain_cut_short_counts_once),
       T(every_end_has_a_name_of_its_own))

@@ -78,7 +78,7 @@ static void samples_are_as_many_as_they_weigh(void)
 	fixture_done(&f);
 }
 
-static void every_read_stands_for_itself(void)
+static void every_read_is_independent(void)
 {
 	struct fixture f;
 
@@ -313,7 +313,7 @@ static void a_sync_that_was_begun_badly_is_dropped_to_its_end(void)
 	stream_outlet_free(o);
 }
 
-TESTS(T(samples_are_as_many_as_they_weigh), T(every_read_stands_for_itself),
+TESTS(T(samples_are_as_many_as_they_weigh), T(every_read_is_independent),
       T(no_sample_is_lost_between_reads), T(chains_begin_and_end_as_of_old),
       T(callers_by_number_are_said), T(chains_that_do_not_fit_are_cut_short),
       T(words_may_come_one_by_one), T(features_keep_their_words), T(outlet_waits_for_its_watershed),

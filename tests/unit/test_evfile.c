@@ -266,7 +266,7 @@ static void includes_in_a_circle_end(void)
 	CHECK(strstr(err.text, "circle/a/events:1: includes are nested more than 8 deep"));
 }
 
-static void what_was_read_first_stands(void)
+static void the_first_definition_wins(void)
 {
 	_cleanup_(evfile_done) struct evfile f = { 0 };
 	struct error err = ERROR_INIT;
@@ -287,4 +287,4 @@ static void what_was_read_first_stands(void)
 TESTS(T(a_line_has_its_tags_in_any_order), T(mistakes_are_named_with_their_line),
       T(too_many_masks_are_refused), T(filtered_events_are_left_out),
       T(a_tree_of_the_originals_syntax_is_read), T(a_users_files_go_before_and_may_include_those),
-      T(includes_in_a_circle_end), T(what_was_read_first_stands))
+      T(includes_in_a_circle_end), T(the_first_definition_wins))

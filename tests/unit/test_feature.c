@@ -117,7 +117,7 @@ static void one_hardware_sample_becomes_many_files(void)
 	CHECK_EQ(stats.extended_lost, 0);
 }
 
-static void what_the_driver_counts_comes_behind_the_events(void)
+static void counts_of_the_driver_follow_the_events(void)
 {
 	static const char *const files[] = {
 		P "TIMER.0.0.all.all.all 100 1\n",
@@ -198,5 +198,5 @@ static void words_are_never_torn(void)
 	CHECK_EQ(stats.extended_lost, 0);
 }
 
-TESTS(T(one_hardware_sample_becomes_many_files), T(what_the_driver_counts_comes_behind_the_events),
+TESTS(T(one_hardware_sample_becomes_many_files), T(counts_of_the_driver_follow_the_events),
       T(single_samples_are_logged_if_asked_for), T(words_are_never_torn))

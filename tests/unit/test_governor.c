@@ -275,7 +275,7 @@ static void without_a_budget_the_cost_is_only_measured(void)
 	CHECK(!reading.exceeded);
 }
 
-static void a_cpu_that_comes_back_begins_anew(void)
+static void a_cpu_that_comes_back_starts_over(void)
 {
 	static const struct phase heavy = { 5, 1, 100000, 100000, 0 };
 	_cleanup_(governor_freep) struct governor *g = governor_new(0.005, interrupt_ns);
@@ -309,5 +309,5 @@ TESTS(T(the_cost_is_held_while_the_load_changes), T(what_is_cheap_is_sampled_as_
       T(the_rate_comes_back_when_it_can), T(each_cpu_has_a_budget_of_its_own),
       T(what_is_taken_anyway_does_not_cost_samples), T(what_cannot_be_held_is_said),
       T(a_rate_that_cannot_be_changed_is_not_thought_changed),
-      T(without_a_budget_the_cost_is_only_measured), T(a_cpu_that_comes_back_begins_anew),
+      T(without_a_budget_the_cost_is_only_measured), T(a_cpu_that_comes_back_starts_over),
       T(an_interrupt_costs_something))

@@ -297,7 +297,7 @@ static void samples_that_are_none_are_refused(void)
 		CHECK_EQ(ibs_raw_decode(&zen1, IBS_OP, span_of(raw, cut), &s), -EBADMSG);
 }
 
-static void processors_are_told(void)
+static void processors_are_recognised(void)
 {
 	_cleanup_free_ char *root =
 		xasprintf("%s/tests/fixtures/machines/amd-zen3", getenv("OP_SOURCE_ROOT"));
@@ -322,4 +322,5 @@ static void there_are_so_many_events(void)
 
 TESTS(T(each_bit_of_a_fetch_counts_its_events), T(each_bit_of_an_op_counts_its_events),
       T(errata_are_evened_out), T(newer_sources_of_data_are_the_older_ones),
-      T(samples_that_are_none_are_refused), T(processors_are_told), T(there_are_so_many_events))
+      T(samples_that_are_none_are_refused), T(processors_are_recognised),
+      T(there_are_so_many_events))

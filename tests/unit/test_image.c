@@ -249,7 +249,7 @@ static bool marker_follows(const char *file, uint64_t offset, uint32_t marker)
 	return false;
 }
 
-static void symbols_lie_where_their_code_is(void)
+static void symbols_are_where_their_code_is(void)
 {
 	static const char *const files[] = { "exe-pie", "exe-static", "exe-fixed", "lib.so" };
 	size_t i;
@@ -410,7 +410,7 @@ TESTS(T(symbols_hold_their_bytes_and_no_more), T(an_empty_table_finds_nothing),
       T(of_aliases_the_best_name_stays), T(sizeless_symbols_reach_to_the_next),
       T(labels_inside_functions_are_not_symbols), T(a_symbol_inside_another_cuts_it_in_pieces),
       T(seeking_from_anywhere_finds_the_same), T(names_are_demangled),
-      T(symbols_lie_where_their_code_is), T(kernel_symbols_count_from_its_start),
+      T(symbols_are_where_their_code_is), T(kernel_symbols_count_from_its_start),
       T(a_stripped_library_has_its_dynamic_symbols), T(code_without_symbols_is_named_by_its_place),
       T(the_debug_file_names_what_was_stripped), T(a_debug_file_of_another_binary_is_not_taken),
       T(plt_entries_have_names), T(what_is_no_elf_file_is_said_so), T(bzip2_is_no_elf_file),

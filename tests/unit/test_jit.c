@@ -38,7 +38,7 @@ static void code_is_found_by_address(void)
 	CHECK_STR(name_at(j, 0xfff, 5), "none");
 }
 
-static void code_over_code_is_told_apart_by_time(void)
+static void code_over_code_is_distinguished_by_time(void)
 {
 	_cleanup_(jit_freep) struct jit *j = jit_new();
 
@@ -382,8 +382,8 @@ static void the_elf_file_has_symbols_code_and_lines(void)
 	check_line(ef, 0x1002, 12);
 }
 
-TESTS(T(code_is_found_by_address), T(code_over_code_is_told_apart_by_time), T(code_moves_and_goes),
-      T(the_same_code_again_changes_nothing), T(impossible_code_is_counted),
+TESTS(T(code_is_found_by_address), T(code_over_code_is_distinguished_by_time),
+      T(code_moves_and_goes), T(the_same_code_again_changes_nothing), T(impossible_code_is_counted),
       T(a_perf_map_is_read_as_it_grows), T(a_jitdump_has_times_lines_and_code),
       T(a_dump_cut_anywhere_goes_on), T(a_damaged_dump_is_named),
       T(times_in_cycles_are_not_believed), T(the_dump_of_the_originals_agent_is_read),

@@ -129,7 +129,7 @@ static void every_kernel_address_has_its_range(void)
 	kallsyms_ranges_done(&r);
 }
 
-static void modules_alone_are_read_anew(void)
+static void modules_alone_are_read_again(void)
 {
 	_cleanup_directory_ char *root = fake_root(symbols, modules);
 	_cleanup_free_ char *path = path_under(root, "/proc/modules");
@@ -393,7 +393,7 @@ static void the_loader_reads_lines_alike(void)
 
 TESTS(T(the_loader_reads_lines_alike), T(images_have_digests_of_their_own),
       T(lines_are_taken_apart), T(module_lines_are_taken_apart),
-      T(every_kernel_address_has_its_range), T(modules_alone_are_read_anew),
+      T(every_kernel_address_has_its_range), T(modules_alone_are_read_again),
       T(code_outside_modules_reaches_a_little_past_its_symbols), T(addresses_of_zero_mean_hidden),
       T(no_kallsyms_is_an_error_that_names_it), T(saved_symbols_answer_by_key),
       T(code_that_comes_and_goes_keeps_its_place), T(addresses_of_old_files_take_no_place),

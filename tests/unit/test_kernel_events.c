@@ -11,7 +11,7 @@ enum {
 	GONE = PERF_RECORD_KSYMBOL_FLAGS_UNREGISTER
 };
 
-static void code_is_told_or_looked_up(void)
+static void code_is_reported_or_looked_up(void)
 {
 	static const struct {
 		uint32_t type;
@@ -89,4 +89,4 @@ static void code_comes_when_what_is_older_is_through(void)
 	kernel_events_done(&codes);
 }
 
-TESTS(T(code_is_told_or_looked_up), T(code_comes_when_what_is_older_is_through))
+TESTS(T(code_is_reported_or_looked_up), T(code_comes_when_what_is_older_is_through))

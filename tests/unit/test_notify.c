@@ -41,7 +41,7 @@ static void states_reach_both_kinds_of_socket(void)
 	unsetenv("NOTIFY_SOCKET");
 }
 
-static void nobody_to_tell_is_no_harm(void)
+static void a_missing_manager_is_harmless(void)
 {
 	static const char *const bad[] = { "", "relative", "/no/such/socket", "@" };
 	_cleanup_free_ char *endless = xcalloc(1, 301);
@@ -77,5 +77,5 @@ static void watchdog_is_of_this_process_only(void)
 	CHECK_EQ(notify_watchdog_us(), 0);
 }
 
-TESTS(T(states_reach_both_kinds_of_socket), T(nobody_to_tell_is_no_harm),
+TESTS(T(states_reach_both_kinds_of_socket), T(a_missing_manager_is_harmless),
       T(watchdog_is_of_this_process_only))

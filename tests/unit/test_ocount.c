@@ -163,7 +163,7 @@ static void counts_come_as_a_table(void)
 		      "  CYCLES:0:0:1        999          100.00\n");
 }
 
-static void what_was_scaled_is_told(void)
+static void scaled_counts_are_marked(void)
 {
 	struct ocount_report report = { .elapsed_ns = 2000000000 };
 
@@ -239,6 +239,6 @@ static void an_event_left_out_has_no_row(void)
 
 TESTS(T(events_have_no_count), T(the_default_event_has_its_name),
       T(defaults_begin_with_cycles_and_have_what_every_kernel_counts),
-      T(no_more_events_than_there_is_room), T(counts_come_as_a_table), T(what_was_scaled_is_told),
+      T(no_more_events_than_there_is_room), T(counts_come_as_a_table), T(scaled_counts_are_marked),
       T(what_never_had_a_counter_is_no_zero), T(cpus_and_threads_have_rows_of_their_own),
       T(brief_lines_have_no_separators_in_numbers), T(an_event_left_out_has_no_row))

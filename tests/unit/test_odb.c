@@ -260,7 +260,7 @@ static void a_length_that_size_does_not_explain_is_refused(void)
 	}
 }
 
-static void what_a_creator_left_blank_is_created_anew(void)
+static void a_file_that_a_creator_left_blank_is_created_again(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *path = path_join(dir, "f");
@@ -499,7 +499,7 @@ TESTS(T(a_new_file_is_the_smallest), T(the_known_keys_fall_into_the_known_bucket
       T(adding_sums_and_keeps_the_order_of_insertion), T(values_saturate),
       T(add_survives_growth_and_reopening), T(a_reader_follows_a_writer), T(a_reader_may_look_once),
       T(foreign_bytes_are_refused), T(a_length_that_size_does_not_explain_is_refused),
-      T(what_a_creator_left_blank_is_created_anew),
+      T(a_file_that_a_creator_left_blank_is_created_again),
       T(creation_leaves_no_second_file_and_keeps_the_first), T(an_interrupted_growth_is_undone),
       T(damaged_chains_neither_crash_nor_hang), T(a_file_that_may_not_grow_is_left_as_it_was),
       T(a_full_disk_leaves_the_file_as_it_was), T(our_bytes_are_the_originals))

@@ -111,7 +111,7 @@ static void unfinished_pack_leaves_nothing_and_none_is_replaced(void)
 	CHECK_EQ(pack_create(p.pack, &second, &err), -EEXIST);
 }
 
-static void names_that_leave_are_told(void)
+static void names_that_leave_are_unsafe(void)
 {
 	static const struct {
 		const char *name;
@@ -272,7 +272,7 @@ static void records_count_their_own_digits(void)
 }
 
 TESTS(T(what_is_packed_comes_out_with_its_time),
-      T(unfinished_pack_leaves_nothing_and_none_is_replaced), T(names_that_leave_are_told),
+      T(unfinished_pack_leaves_nothing_and_none_is_replaced), T(names_that_leave_are_unsafe),
       T(what_no_writer_writes_is_refused), T(what_is_no_pack_is_refused),
       T(damage_is_noticed_wherever_it_is), T(numbers_of_any_size_come_back),
       T(records_count_their_own_digits))

@@ -255,7 +255,7 @@ static void a_long_map_comes_in_portions(void)
 	compare_sources(text.text, text.length, text.length);
 }
 
-static void a_damaged_dump_is_told_of_by_its_name(void)
+static void a_damaged_dump_is_reported_by_its_name(void)
 {
 	_cleanup_(strbuf_done) struct strbuf dump = STRBUF_INIT;
 	_cleanup_(parser_freep) struct parser *p = make();
@@ -348,5 +348,5 @@ static void a_build_id_that_is_too_long_is_none(void)
 
 TESTS(T(a_build_id_is_what_it_is), T(a_table_is_what_it_is), T(a_file_without_table_has_none),
       T(a_perf_map_is_what_it_is), T(a_jitdump_is_what_it_is), T(a_long_map_comes_in_portions),
-      T(a_damaged_dump_is_told_of_by_its_name), T(an_answer_cut_short_is_none),
+      T(a_damaged_dump_is_reported_by_its_name), T(an_answer_cut_short_is_none),
       T(a_table_with_impossible_numbers_is_none), T(a_build_id_that_is_too_long_is_none))

@@ -22,7 +22,7 @@ static void sample_is_taken_apart(void)
 	CHECK_EQ(r.time_ns, 123456789);
 }
 
-static void call_chain_stands_behind_the_sample(void)
+static void call_chain_follows_the_sample(void)
 {
 	static const uint64_t words[] = { (uint64_t)PERF_CONTEXT_USER, 0x401000, 0x402000 };
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
@@ -94,7 +94,7 @@ static void tasks_are_taken_apart(void)
 }
 
 /* The kernel pads the name in a record of this kind by the ids that follow it. */
-static void symbol_of_the_kernel_has_its_time_behind_the_name(void)
+static void kernel_symbol_has_its_time_after_the_name(void)
 {
 	static const char *const names[] = { "bpf_prog_1", "bpf_prog", "bpf_pro", "" };
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
@@ -173,7 +173,7 @@ static void path_without_an_end_is_an_error(void)
 	CHECK_EQ(perf_record_decode(span_of_buf(&b), &r), -EBADMSG);
 }
 
-TESTS(T(sample_is_taken_apart), T(call_chain_stands_behind_the_sample), T(mapping_is_taken_apart),
-      T(tasks_are_taken_apart), T(symbol_of_the_kernel_has_its_time_behind_the_name),
+TESTS(T(sample_is_taken_apart), T(call_chain_follows_the_sample), T(mapping_is_taken_apart),
+      T(tasks_are_taken_apart), T(kernel_symbol_has_its_time_after_the_name),
       T(unknown_types_have_a_time_all_the_same), T(cut_records_are_errors),
       T(mapping_that_wraps_round_is_an_error), T(path_without_an_end_is_an_error))

@@ -94,7 +94,7 @@ static void recorded_machines_are_judged(void)
 	}
 }
 
-static void container_is_told_by_its_namespace(void)
+static void container_is_recognised_by_its_namespace(void)
 {
 	static const struct {
 		const char *link;
@@ -134,5 +134,5 @@ static void every_probe_has_a_line(void)
 	}
 }
 
-TESTS(T(recorded_machines_are_judged), T(container_is_told_by_its_namespace),
+TESTS(T(recorded_machines_are_judged), T(container_is_recognised_by_its_namespace),
       T(every_probe_has_a_line))

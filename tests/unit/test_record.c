@@ -258,7 +258,7 @@ static void weights_count_and_saturate(void)
 	CHECK_EQ(stats_of(&b).samples, UINT64_MAX / 2 + 6);
 }
 
-static void a_session_that_was_moved_away_begins_anew(void)
+static void a_session_moved_away_starts_again(void)
 {
 	BENCH(b);
 	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
@@ -304,5 +304,5 @@ TESTS(T(separations_are_parsed), T(samples_are_kept_apart_by_cgroup),
       T(cgroups_are_left_aside_unless_asked_for), T(samples_are_kept_apart_as_asked),
       T(other_kinds_of_images_have_their_names), T(two_files_of_one_path_never_share_a_sample_file),
       T(the_filter_keeps_only_its_applications), T(losses_have_their_own_counters),
-      T(weights_count_and_saturate), T(a_session_that_was_moved_away_begins_anew),
+      T(weights_count_and_saturate), T(a_session_moved_away_starts_again),
       T(a_sample_file_that_fails_is_counted_and_tried_again))

@@ -36,7 +36,7 @@ static void a_module_that_is_loaded_is_found(void)
 
 /* A BPF program is reported with its address when it is loaded: the kernel's lists need not contain
  * it when its samples are looked at, nor show where the previous one ended. */
-static void a_bpf_program_that_is_told_is_found(void)
+static void a_reported_bpf_program_is_found(void)
 {
 	BENCH(b);
 	uint64_t first = cookie_code(b.cookies, "bpf_prog_2"), next;
@@ -191,6 +191,6 @@ static void the_symbols_of_the_boot_are_kept(void)
 }
 
 TESTS(T(every_kernel_address_finds_an_image), T(a_module_that_is_loaded_is_found),
-      T(a_bpf_program_that_is_told_is_found), T(code_that_traces_the_kernel_is_found),
+      T(a_reported_bpf_program_is_found), T(code_that_traces_the_kernel_is_found),
       T(boots_do_not_mix), T(hidden_addresses_are_counted_as_they_are),
       T(the_symbols_of_the_boot_are_kept))

@@ -157,7 +157,7 @@ static void waiting_for_a_cpu_is_no_hanging(void)
 	}
 }
 
-static void one_that_lies_is_replaced(void)
+static void a_lying_worker_is_replaced(void)
 {
 	_cleanup_(sandbox_freep) struct sandbox *s = make(10000);
 	struct sandbox_reply reply;
@@ -254,6 +254,6 @@ static void what_its_processes_take_is_known(void)
 
 TESTS(T(what_its_processes_take_is_known), T(it_reads_what_it_is_handed),
       T(one_that_dies_is_replaced), T(one_that_hangs_is_replaced),
-      T(waiting_for_a_cpu_is_no_hanging), T(one_that_lies_is_replaced),
+      T(waiting_for_a_cpu_is_no_hanging), T(a_lying_worker_is_replaced),
       T(a_large_answer_is_given_back), T(it_can_open_and_start_nothing),
       T(a_new_worker_does_not_see_what_we_did_since), T(it_ends_with_us))

@@ -95,7 +95,7 @@ static void *refused_in_thread(void *data)
 	return data;
 }
 
-static void a_call_that_is_not_listed_fails_and_is_told_of_once(void)
+static void a_call_that_is_not_listed_fails_and_is_reported_once(void)
 {
 	if (!seccomp_confine_can())
 		SKIP("built without libseccomp");
@@ -141,5 +141,5 @@ static void threads_that_run_already_are_confined(void)
 	CHECK_EQ(status, 0);
 }
 
-TESTS(T(a_call_that_is_not_listed_fails_and_is_told_of_once), T(arguments_decide),
+TESTS(T(a_call_that_is_not_listed_fails_and_is_reported_once), T(arguments_decide),
       T(nothing_new_is_run), T(threads_that_run_already_are_confined))

@@ -132,7 +132,7 @@ static void the_clock_is_the_same_on_every_cpu(void)
 	CHECK_EQ(create(path, &elsewhere, 7, &err), 0);
 }
 
-static void a_file_left_blank_is_created_anew(void)
+static void a_file_left_blank_is_created_again(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *path = path_join(dir, "f");
@@ -145,7 +145,7 @@ static void a_file_left_blank_is_created_anew(void)
 	CHECK_EQ(try_open(path, &err), 0);
 }
 
-static void every_damage_is_told(void)
+static void every_damage_is_reported(void)
 {
 	static const struct {
 		size_t offset, size;
@@ -178,7 +178,7 @@ static void every_damage_is_told(void)
 	}
 }
 
-static void short_and_missing_files_are_told(void)
+static void short_and_missing_files_are_reported(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *path = path_join(dir, "f");
@@ -260,7 +260,7 @@ static void the_originals_header_is_read(void)
 
 /* A power cut in the middle of growth: the descriptor of the longer file is on the disk, the end of
  * the file is not. */
-static void a_writer_mends_what_a_power_cut_left(void)
+static void a_writer_repairs_what_a_power_cut_left(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_free_ char *path = path_join(dir, FLAT);
@@ -303,7 +303,7 @@ static void a_foreign_machines_files_name_the_converter(void)
 
 TESTS(T(what_is_written_is_read), T(callgraph_fields_count_in_callgraph_files_only),
       T(a_file_is_added_to_and_its_header_renewed), T(other_samples_are_not_mixed_in),
-      T(the_clock_is_the_same_on_every_cpu), T(a_file_left_blank_is_created_anew),
-      T(every_damage_is_told), T(short_and_missing_files_are_told),
+      T(the_clock_is_the_same_on_every_cpu), T(a_file_left_blank_is_created_again),
+      T(every_damage_is_reported), T(short_and_missing_files_are_reported),
       T(version_0x12_is_read_and_not_written), T(the_originals_header_is_read),
-      T(a_foreign_machines_files_name_the_converter), T(a_writer_mends_what_a_power_cut_left))
+      T(a_foreign_machines_files_name_the_converter), T(a_writer_repairs_what_a_power_cut_left))

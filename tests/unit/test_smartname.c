@@ -68,7 +68,7 @@ static void names_become_shorter(void)
 		check_apply(rules, rows[i].name, rows[i].expect);
 }
 
-static void what_stands_before_stays(void)
+static void text_before_the_match_stays(void)
 {
 	_cleanup_(smart_rules_freep) struct smart_rules *rules = rules_of("a => b");
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
@@ -126,5 +126,5 @@ static void bad_rules_are_named(void)
 	}
 }
 
-TESTS(T(names_become_shorter), T(what_stands_before_stays), T(rules_that_grow_end),
+TESTS(T(names_become_shorter), T(text_before_the_match_stays), T(rules_that_grow_end),
       T(slow_names_stay), T(bad_rules_are_named))

@@ -241,7 +241,7 @@ static void what_is_no_name_is_refused(void)
 	}
 }
 
-static void what_stands_before_the_first_token_is_skipped(void)
+static void text_before_the_first_token_is_skipped(void)
 {
 	struct sname name;
 
@@ -359,7 +359,7 @@ static void names_of_the_original_go_both_ways(void)
 
 TESTS(T(names_go_both_ways), T(event_specs_go_both_ways), T(cgroups_go_both_ways),
       T(tasks_compare_by_all_they_have), T(cgroups_cannot_pass_for_images),
-      T(what_is_no_name_is_refused), T(what_stands_before_the_first_token_is_skipped),
+      T(what_is_no_name_is_refused), T(text_before_the_first_token_is_skipped),
       T(no_name_leads_out_of_the_session), T(images_are_shown_as_the_original_does),
       T(equal_images_have_equal_regions), T(a_path_of_separators_is_refused_in_time),
       T(names_of_the_original_go_both_ways))

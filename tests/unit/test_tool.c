@@ -18,7 +18,7 @@ static ssize_t write_or_fail(void *data, const char *bytes _unused_, size_t coun
 	return (ssize_t)count;
 }
 
-static void what_failed_in_between_is_told(void)
+static void a_failure_in_between_is_reported(void)
 {
 	static const struct {
 		int failures;
@@ -59,4 +59,4 @@ static void the_reason_of_an_earlier_failure_is_found_again(void)
 	(void)fclose(out);
 }
 
-TESTS(T(what_failed_in_between_is_told), T(the_reason_of_an_earlier_failure_is_found_again))
+TESTS(T(a_failure_in_between_is_reported), T(the_reason_of_an_earlier_failure_is_found_again))

@@ -390,7 +390,7 @@ static void code_that_was_just_called_returns_by_the_top_of_the_stack(void)
 	}
 }
 
-static void a_hole_is_told_from_other_rules(void)
+static void a_hole_differs_from_other_rules(void)
 {
 	const struct unwind_rule hole = { .cfa = UNWIND_CFA_NONE },
 				 damaged = { .base = UNWIND_WHY_DAMAGED },
@@ -503,6 +503,6 @@ TESTS(T(a_frame_counted_from_sp_has_a_caller), T(a_saved_fp_is_read_when_it_is_n
       T(code_without_rules_is_left_by_its_frame_pointer),
       T(a_frame_pointer_that_leads_nowhere_ends_the_chain), T(known_code_is_left_by_its_bytes),
       T(code_that_was_just_called_returns_by_the_top_of_the_stack),
-      T(a_hole_is_told_from_other_rules), T(every_end_has_its_reason),
+      T(a_hole_differs_from_other_rules), T(every_end_has_its_reason),
       T(a_program_that_jumped_to_0_has_no_mapping_there),
       T(an_address_in_a_chain_follows_the_code_that_was_left), T(a_chain_ends_at_its_depth))

@@ -335,7 +335,7 @@ static void check_samples(struct check *c, const char *samples)
 		dir[--n] = '\0';
 	lock = take_lock(c, dir);
 	c->samples_dir = dir;
-	check_beside(c);
+	check_extras(c);
 	if (session_walk(dir, check_sample, check_other, c, &err) < 0) {
 		tool_warn("%s", err.text);
 		c->trouble++;

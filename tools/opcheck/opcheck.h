@@ -38,4 +38,4 @@ void finding_report(struct check *c, const struct finding *f);
 void finding_move_away(struct check *c, struct finding *f);
 
 /* Checks the other files of a session: the manifest and the call chains. */
-void check_beside(struct check *c);
+void check_extras(struct check *c);

@@ -40,7 +40,7 @@ static void add_counters(struct strbuf *out, const struct catalog_event *e)
 		return;
 	}
 	if (e->pmu) {
-		strbuf_addf(out, "%s%s", e->pmu, e->beside_cores ? ", of a socket" : "");
+		strbuf_addf(out, "%s%s", e->pmu, e->outside_cores ? ", of a socket" : "");
 		return;
 	}
 	if (e->counters == UINT64_MAX) {

@@ -19,7 +19,7 @@
 enum { EVICT_EVERY = 8 };
 
 /* The program's answer for a file. */
-struct told {
+struct answer {
 	struct sample_file file;
 	uint32_t number; /* of its table, or a special number without one */
 };
@@ -39,8 +39,8 @@ struct table_store {
 	struct unwind_rule *shared_rules;
 	struct unwind_rules *rules;
 	size_t rules_copied;
-	struct told *told;
-	size_t told_count, told_room;
+	struct answer *answers;
+	size_t answer_count, answer_room;
 	uint32_t table_count, page_count;
 	struct table_chunks *chunks;
 	uint32_t evicted_at, retried_at; /* drains */
@@ -90,7 +90,7 @@ void table_store_free(struct table_store *t)
 	if (t->shared_rules)
 		(void)munmap(t->shared_rules, rules_bytes);
 	unwind_rules_free(t->rules);
-	free(t->told);
+	free(t->answers);
 	free(t);
 }
 
@@ -99,8 +99,8 @@ static void set_number(struct table_store *t, const struct sample_file *file, ui
 {
 	if (bpf_map_update_elem(t->numbers, file, &number, BPF_ANY) < 0)
 		return;
-	array_grow(&t->told, t->told_count + 1, &t->told_room);
-	t->told[t->told_count++] = (struct told){ *file, number };
+	array_grow(&t->answers, t->answer_count + 1, &t->answer_room);
+	t->answers[t->answer_count++] = (struct answer){ *file, number };
 }
 
 /* Copies the rules added since the last table. */
@@ -196,18 +196,18 @@ static size_t forget_tables(struct table_store *t, struct kept *kept)
 {
 	size_t i, stay = 0, count = 0;
 
-	for (i = 0; i < t->told_count; i++) {
-		const struct told *told = &t->told[i];
+	for (i = 0; i < t->answer_count; i++) {
+		const struct answer *answer = &t->answers[i];
 
-		if (told->number == SAMPLE_TABLE_NONE) {
-			t->told[stay++] = *told;
+		if (answer->number == SAMPLE_TABLE_NONE) {
+			t->answers[stay++] = *answer;
 			continue;
 		}
-		(void)bpf_map_delete_elem(t->numbers, &told->file);
-		if (told->number != SAMPLE_TABLE_BUDGET)
-			kept[count++] = (struct kept){ t->tables[told->number], told->file };
+		(void)bpf_map_delete_elem(t->numbers, &answer->file);
+		if (answer->number != SAMPLE_TABLE_BUDGET)
+			kept[count++] = (struct kept){ t->tables[answer->number], answer->file };
 	}
-	t->told_count = stay;
+	t->answer_count = stay;
 	t->refused = 0;
 	sampler_forget_tables(t->sampler);
 	qsort(kept, count, sizeof(*kept), by_use);
@@ -265,12 +265,12 @@ static int build(struct table_store *t, int fd, struct unwind_table **ret)
 }
 
 /* Returns whether the program's request for the file was already answered. */
-static bool is_told(const struct table_store *t, const struct sample_file *file)
+static bool is_answered(const struct table_store *t, const struct sample_file *file)
 {
 	size_t i;
 
-	for (i = 0; i < t->told_count; i++)
-		if (!memcmp(&t->told[i].file, file, sizeof(*file)))
+	for (i = 0; i < t->answer_count; i++)
+		if (!memcmp(&t->answers[i].file, file, sizeof(*file)))
 			return true;
 	return false;
 }
@@ -281,7 +281,7 @@ void table_store_load(struct table_store *t, const struct sample_file *file, int
 	int r;
 
 	/* It may ask while the remaining tables are moved. */
-	if (is_told(t, file))
+	if (is_answered(t, file))
 		return;
 	r = build(t, fd, &table);
 	if (r < 0) {
@@ -308,7 +308,7 @@ void table_store_expect(struct table_store *t, const struct sample_file *file, i
 {
 	_cleanup_(unwind_table_freep) struct unwind_table *table = NULL;
 
-	if (!is_told(t, file) && build(t, fd, &table) == 0 && put_table(t, table, file) == 0)
+	if (!is_answered(t, file) && build(t, fd, &table) == 0 && put_table(t, table, file) == 0)
 		t->stats.counters.unwind_built++;
 }
 
@@ -331,13 +331,13 @@ void table_store_retry(struct table_store *t)
 	    sampler_drains(t->sampler) - t->retried_at < EVICT_EVERY)
 		return;
 	t->retried_at = sampler_drains(t->sampler);
-	for (i = 0; i < t->told_count; i++) {
-		if (t->told[i].number == SAMPLE_TABLE_BUDGET)
-			(void)bpf_map_delete_elem(t->numbers, &t->told[i].file);
+	for (i = 0; i < t->answer_count; i++) {
+		if (t->answers[i].number == SAMPLE_TABLE_BUDGET)
+			(void)bpf_map_delete_elem(t->numbers, &t->answers[i].file);
 		else
-			t->told[stay++] = t->told[i];
+			t->answers[stay++] = t->answers[i];
 	}
-	t->told_count = stay;
+	t->answer_count = stay;
 	t->refused = 0;
 }
 

@@ -36,7 +36,7 @@ struct driver {
 	struct perf_offcpu offcpu; /* time off the CPU, if requested */
 
 	uint64_t chance;	    /* random enough */
-	bool told_kernel_change;    /* already done in this sync */
+	bool kernel_change_written; /* already done in this sync */
 	uint64_t sideband_since_ns; /* /proc was read later than older records */
 	uint64_t now_ns;	    /* when this sync began */
 };
@@ -203,11 +203,11 @@ static void on_sample(size_t cpu, const struct perf_record *r, void *data)
 /* Once per sync is enough: the list of modules is read afterwards. */
 static void tell_kernel_change(struct driver *d)
 {
-	if (!d->sideband.kernel_changed || d->told_kernel_change)
+	if (!d->sideband.kernel_changed || d->kernel_change_written)
 		return;
 	evbuf_code(d->out, EVBUF_MODULE_LOADED);
 	d->sideband.kernel_changed = false;
-	d->told_kernel_change = true;
+	d->kernel_change_written = true;
 }
 
 /* Applies a record of code loaded into or removed from the kernel. */
@@ -309,7 +309,7 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 
 	perf_cpuset_clear_wakeups(&d->sampling.cpus);
 	d->now_ns = d->attribution.now_ns = clock_now_ns();
-	d->told_kernel_change = false;
+	d->kernel_change_written = false;
 	sideband_tidy(&d->sideband, d->now_ns);
 	if (d->attribution.unwinder)
 		unwinder_round(d->attribution.unwinder);

@@ -183,7 +183,7 @@ static void read_units(struct dwarf_file *f)
 
 /* The offset after the header of a table in the unit's format: the base for a split unit, which has
  * its tables to itself. */
-static uint64_t behind_header(const struct dwarf_unit *u, uint64_t rest)
+static uint64_t after_header(const struct dwarf_unit *u, uint64_t rest)
 {
 	return u->shape.version < 5 ? 0 : rest + (u->shape.offset_size == 8 ? 12 : 4);
 }
@@ -212,8 +212,8 @@ void dwarf_unit_open(struct dwarf_unit *u)
 		memset(u->root, 0, sizeof(u->root));
 	u->is_code = is_read && (a->tag == DW_TAG_compile_unit || a->tag == DW_TAG_skeleton_unit);
 	dwarf_unit_done(t);
-	u->strings_base = base_of(u, DWARF_STRINGS_BASE, behind_header(u, 4));
-	u->lists_base = base_of(u, DWARF_LISTS_BASE, behind_header(u, 8));
+	u->strings_base = base_of(u, DWARF_STRINGS_BASE, after_header(u, 4));
+	u->lists_base = base_of(u, DWARF_LISTS_BASE, after_header(u, 8));
 	u->address_base = base_of(u, DWARF_ADDRESS_BASE, 0);
 	u->ranges_base = base_of(u, DWARF_RANGES_BASE, 0);
 	if (!u->id)
@@ -224,8 +224,8 @@ void dwarf_unit_open(struct dwarf_unit *u)
 
 struct dwarf_unit *dwarf_file_unit(struct dwarf_file *f, uint64_t offset)
 {
-	size_t behind = FIRST_NOT(i, 0, f->unit_count, f->units[i].offset <= offset);
-	struct dwarf_unit *u = behind ? &f->units[behind - 1] : NULL;
+	size_t after = FIRST_NOT(i, 0, f->unit_count, f->units[i].offset <= offset);
+	struct dwarf_unit *u = after ? &f->units[after - 1] : NULL;
 
 	if (!u || offset < u->entries || offset >= u->end)
 		return NULL;

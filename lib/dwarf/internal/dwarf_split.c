@@ -265,11 +265,11 @@ static struct dwarf_unit *try_object(struct dwarf_split *s, const char *path, ui
 }
 
 /* Tries @name in the directory of the file @sibling. */
-static struct dwarf_unit *try_beside(struct dwarf_split *s, const char *beside, const char *name,
-				     uint64_t id)
+static struct dwarf_unit *try_sibling(struct dwarf_split *s, const char *sibling, const char *name,
+				      uint64_t id)
 {
 	_cleanup_free_ char *path =
-		xasprintf("%.*s%s", (int)(path_base(beside) - beside), beside, name);
+		xasprintf("%.*s%s", (int)(path_base(sibling) - sibling), sibling, name);
 
 	return try_object(s, path, id);
 }
@@ -292,9 +292,9 @@ static struct dwarf_unit *search_object(struct dwarf_split *s, const struct dwar
 	}
 	for (i = 0; i < 2 && !found && s->paths[i]; i++) {
 		if (*name != '/')
-			found = try_beside(s, s->paths[i], name, skeleton->id);
+			found = try_sibling(s, s->paths[i], name, skeleton->id);
 		if (!found)
-			found = try_beside(s, s->paths[i], path_base(name), skeleton->id);
+			found = try_sibling(s, s->paths[i], path_base(name), skeleton->id);
 	}
 	return found;
 }

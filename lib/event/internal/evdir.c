@@ -18,7 +18,7 @@ static void add(struct evdir *dirs, char *path)
 }
 
 /* Adds the first existing one of the directories relative to this executable. */
-static void add_beside_executable(struct evdir *dirs)
+static void add_near_executable(struct evdir *dirs)
 {
 	static const char *const places[] = { "../share/oprofile", "../events", "../../events" };
 	char exe[PATH_MAX];
@@ -52,7 +52,7 @@ void evdir_init(struct evdir *dirs)
 		add(dirs, path_join(home, ".oprofile/events"));
 	add(dirs, xstrdup("/etc/oprofile/events"));
 	dirs->users = dirs->count;
-	add_beside_executable(dirs);
+	add_near_executable(dirs);
 	add(dirs, xstrdup(OPROFILE_EVENTS_INSTALLED));
 }
 

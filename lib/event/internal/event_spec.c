@@ -347,7 +347,7 @@ static int encode_pmu(const struct place *place, struct parts *parts, const stru
 	event->precise = event->precise_by = precise;
 	if (read_rest(parts, core ?: &unknown, event) < 0 || check_precise(parts, pmu, event) < 0)
 		return -EINVAL;
-	event->beside_cores = pmu->cpumask != NULL;
+	event->outside_cores = pmu->cpumask != NULL;
 	if (!core) {
 		event->code = 0;
 		return evsys_encode(place->root, pmu, terms, event, parts->err);
@@ -430,7 +430,7 @@ int event_of_pmu(const char *root, const char *pmu, const char *terms, uint64_t 
 	    evsys_encode(root, &found, terms, &event, err) < 0 ||
 	    name_pmu_event(&parts, pmu, terms, &event) < 0)
 		return -EINVAL;
-	event.beside_cores = found.cpumask != NULL;
+	event.outside_cores = found.cpumask != NULL;
 	*ret = event;
 	return 0;
 }

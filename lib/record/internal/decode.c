@@ -190,7 +190,7 @@ static void (*const handlers[RECORD_CODES])(struct record *rec, const uint64_t *
 };
 
 /* Number of words after @code. */
-static size_t words_behind(const struct record *rec, uint64_t code)
+static size_t words_after(const struct record *rec, uint64_t code)
 {
 	size_t own = rec->feature ? rec->feature->ops->words(rec->feature, code) : 0;
 
@@ -239,7 +239,7 @@ static inline size_t take_record(struct record *rec, const uint64_t *words, size
 		take_sample(rec, words[0], words[1]);
 		return 2;
 	}
-	need = 2 + words_behind(rec, words[1]);
+	need = 2 + words_after(rec, words[1]);
 	if (count < need)
 		return 0;
 	take_code(rec, words[1], words + 2);

@@ -26,8 +26,8 @@ struct kernel_images {
 	bool given, absolute, wanted; /* given: the range came with the configuration */
 	uint64_t start, end;	      /* of the kernel's own text; equal: unknown */
 	struct kallsyms_ranges ranges;
-	struct kallsyms_ranges told; /* of code that was loaded since, reported by records */
-	size_t told_room;
+	struct kallsyms_ranges reported; /* of code that was loaded since, reported by records */
+	size_t reported_room;
 	bool doubtful; /* code may have come or gone without a record */
 	uint64_t read_ns;
 	uint64_t reread_at_ns; /* the ranges are not read before, unless */
@@ -63,49 +63,50 @@ static int by_start(const void *a, const void *b)
 }
 
 /* Forgets the code from @start to @end. Pieces of it may be left, which do no harm. */
-static void untell(struct kernel_images *k, uint64_t start, uint64_t end)
+static void forget_range(struct kernel_images *k, uint64_t start, uint64_t end)
 {
-	struct kallsyms_ranges *told = &k->told;
+	struct kallsyms_ranges *reported = &k->reported;
 	size_t i, kept = 0;
 
-	for (i = 0; i < told->count; i++) {
-		struct kallsyms_range *range = &told->ranges[i];
+	for (i = 0; i < reported->count; i++) {
+		struct kallsyms_range *range = &reported->ranges[i];
 
 		if (range->end <= start || range->start >= end) {
-			told->ranges[kept++] = *range;
+			reported->ranges[kept++] = *range;
 			continue;
 		}
 		free(range->name);
 		free(range->symbol);
 	}
-	told->count = kept;
+	reported->count = kept;
 }
 
 /* Forgets code that modules have replaced. */
-static void make_way(struct kernel_images *k)
+static void drop_replaced(struct kernel_images *k)
 {
 	size_t i;
 
 	for (i = 0; i < k->ranges.count; i++)
 		if (!k->ranges.ranges[i].symbol)
-			untell(k, k->ranges.ranges[i].start, k->ranges.ranges[i].end);
+			forget_range(k, k->ranges.ranges[i].start, k->ranges.ranges[i].end);
 }
 
 /* After records may have been lost, keeps only the reported code that is also in the kernel's
  * lists. */
-static void check_told(struct kernel_images *k)
+static void check_reported(struct kernel_images *k)
 {
 	size_t i = 0;
 
 	k->doubtful = false;
-	while (i < k->told.count) {
-		const struct kallsyms_range *told = &k->told.ranges[i];
-		const struct kallsyms_range *now = kallsyms_ranges_find(&k->ranges, told->start);
+	while (i < k->reported.count) {
+		const struct kallsyms_range *reported = &k->reported.ranges[i];
+		const struct kallsyms_range *now =
+			kallsyms_ranges_find(&k->ranges, reported->start);
 
-		if (now && now->symbol && !strcmp(now->symbol, told->symbol))
+		if (now && now->symbol && !strcmp(now->symbol, reported->symbol))
 			i++;
 		else
-			untell(k, told->start, told->end);
+			forget_range(k, reported->start, reported->end);
 	}
 }
 
@@ -120,7 +121,7 @@ static void read_ranges(struct kernel_images *k, struct error *err)
 		k->ranges = ranges;
 		k->saved = false;
 		if (k->doubtful)
-			check_told(k);
+			check_reported(k);
 	}
 	for (i = 0; i < k->ranges.count && !k->given; i++)
 		if (!*k->ranges.ranges[i].name) {
@@ -161,7 +162,7 @@ void kernel_images_free(struct kernel_images *k)
 	if (!k)
 		return;
 	kallsyms_ranges_done(&k->ranges);
-	kallsyms_ranges_done(&k->told);
+	kallsyms_ranges_done(&k->reported);
 	free(k->root);
 	free(k->samples);
 	free(k->vmlinux);
@@ -175,8 +176,8 @@ void kernel_images_forget(struct kernel_images *k)
 
 	for (i = 0; i < k->ranges.count; i++)
 		k->ranges.ranges[i].data = NULL;
-	for (i = 0; i < k->told.count; i++)
-		k->told.ranges[i].data = NULL;
+	for (i = 0; i < k->reported.count; i++)
+		k->reported.ranges[i].data = NULL;
 	free(k->suffix);
 	k->suffix = NULL;
 	k->self = NULL;
@@ -217,7 +218,7 @@ static const char *brackets_of(const char *symbol)
 void kernel_images_code(struct kernel_images *k, uint64_t start, uint64_t length,
 			const char *symbol)
 {
-	struct kallsyms_ranges *told = &k->told;
+	struct kallsyms_ranges *reported = &k->reported;
 	const char *brackets = brackets_of(symbol);
 	uint64_t end;
 
@@ -227,12 +228,12 @@ void kernel_images_code(struct kernel_images *k, uint64_t start, uint64_t length
 		kernel_images_changed(k);
 		return;
 	}
-	untell(k, start, end);
-	array_grow(&told->ranges, told->count + 1, &k->told_room);
-	told->ranges[told->count++] = (struct kallsyms_range){
+	forget_range(k, start, end);
+	array_grow(&reported->ranges, reported->count + 1, &k->reported_room);
+	reported->ranges[reported->count++] = (struct kallsyms_range){
 		.name = xstrdup(brackets), .symbol = xstrdup(symbol), .start = start, .end = end
 	};
-	qsort(told->ranges, told->count, sizeof(*told->ranges), by_start);
+	qsort(reported->ranges, reported->count, sizeof(*reported->ranges), by_start);
 }
 
 /* Enters the running kernel in the manifest under the name of kallsyms, for its build-id. */
@@ -331,9 +332,9 @@ static struct sampled_image *range_binary(struct kernel_images *k, struct kallsy
 /* The range of @pc, or NULL; reported ranges come before guessed ones. */
 static struct kallsyms_range *range_of(const struct kernel_images *k, uint64_t pc)
 {
-	struct kallsyms_range *told = kallsyms_ranges_find(&k->told, pc);
+	struct kallsyms_range *reported = kallsyms_ranges_find(&k->reported, pc);
 
-	return told ? told : kallsyms_ranges_find(&k->ranges, pc);
+	return reported ? reported : kallsyms_ranges_find(&k->ranges, pc);
 }
 
 /* Finds the range of a module or other code. */
@@ -367,7 +368,7 @@ static void renew_ranges(struct kernel_images *k, uint64_t pc)
 		k->doubtful = true;
 		if (kallsyms_modules_renew(k->root, &k->ranges)) {
 			k->saved = false;
-			make_way(k);
+			drop_replaced(k);
 		}
 	}
 	if (k->doubtful ? clock_now_ns() >= k->read_ns + REREAD_MIN_MS * NS_PER_MS

@@ -170,7 +170,7 @@ static void find_strings(struct cutting *c)
 }
 
 /* The name that gprof sees after @name; ".", which gprof rejects, if there is none. */
-static const char *name_behind(const struct cutting *c, const char *name)
+static const char *name_after(const struct cutting *c, const char *name)
 {
 	const char *next;
 
@@ -186,7 +186,7 @@ static void add_symbol(struct cutting *c, const char *name, uint64_t address, ui
 {
 	array_grow(&c->symbols, c->symbol_count + 1, &c->symbol_room);
 	c->symbols[c->symbol_count++] =
-		(struct elf_subset_symbol){ name, name_behind(c, name), address, size };
+		(struct elf_subset_symbol){ name, name_after(c, name), address, size };
 }
 
 static void collect_symbols(struct cutting *c)

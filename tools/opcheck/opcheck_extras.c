@@ -77,7 +77,7 @@ static void check_chains(struct check *c)
 	}
 }
 
-void check_beside(struct check *c)
+void check_extras(struct check *c)
 {
 	check_manifest(c);
 	check_chains(c);
