@@ -214,7 +214,7 @@ class Tests:
             f.write(whole.replace(build_id, bytes(len(build_id))))
         done = subprocess.run([self.names, path], input="".join(f"{a:x}\n" for a in asked),
                               capture_output=True, text=True, check=False, timeout=300)
-        named = re.search(r"dwz/common: not the build-id that dwz recorded", done.stderr)
+        named = re.search(r"dwz/common: its build-id is not the one that dwz recorded", done.stderr)
         problem = self.inlined(right)
         if not named or done.returncode:
             problem = f"exit {done.returncode}: {done.stderr}"
