@@ -15,6 +15,9 @@ enum {
 	ENTRY_BYTES = 256,
 };
 
+/* For code that has no caller. */
+static const struct unwind_rule outermost = { .cfa = UNWIND_CFA_END };
+
 /* Limit on the size of a decompressed section. */
 static const uint64_t section_max = 1ULL << 28;
 
@@ -47,13 +50,19 @@ static void free_section(struct cfi *cfi)
 	free(cfi);
 }
 
+/* Stores the rule for all code of a function up to @end; returns its index in ->bare. */
+static uint32_t new_bare(struct unwind_functions *f, uint64_t end, const struct unwind_rule *rule)
+{
+	array_grow(&f->bare, f->bare_count + 1, &f->bare_room);
+	f->bare[f->bare_count] = (struct unwind_bare){ end, rule };
+	return (uint32_t)f->bare_count++;
+}
+
 /* Adds @bytes of code at @start to which @rule applies. */
 static void add_bare(struct unwind_functions *f, uint64_t start, uint64_t bytes,
 		     const struct unwind_rule *rule)
 {
-	array_grow(&f->bare, f->bare_count + 1, &f->bare_room);
-	f->bare[f->bare_count] = (struct unwind_bare){ start + bytes, rule };
-	add_function(f, start, f->bare_count++, UNWIND_SOURCE_NONE);
+	add_function(f, start, new_bare(f, start + bytes, rule), UNWIND_SOURCE_NONE);
 }
 
 static struct cfi *section_of(struct unwind_functions *f, enum unwind_source source)
@@ -348,9 +357,48 @@ static void add_plt(struct unwind_functions *f, const char *name)
 	}
 }
 
+/* Whether a function is at the end of one of Go's stacks. Its description is that of any other, but
+ * above its frame is what the stack contained before. */
+static bool ends_go_stack(const char *name)
+{
+	static const char *const names[] = { "runtime.goexit", "runtime.mcall", "runtime.mstart",
+					     "runtime.rt0_go" };
+	size_t i, length;
+
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		length = strlen(names[i]);
+		if (!strncmp(name, names[i], length) &&
+		    (!name[length] || !strcmp(name + length, ".abi0")))
+			return true;
+	}
+	return false;
+}
+
+static void end_go_stacks(struct unwind_functions *f)
+{
+	struct elf_section s;
+	const Elf_Data *data;
+	const char *name;
+	GElf_Sym sym;
+	uint64_t end;
+	size_t k;
+	int i;
+
+	if (!elffile_find_section(f->ef, ".note.go.buildid", &s) ||
+	    !elffile_find_section(f->ef, ".symtab", &s) || !(data = elffile_data(&s)))
+		return;
+	for (i = 0; gelf_getsym((Elf_Data *)data, i, &sym); i++) {
+		name = elf_strptr(elffile_elf(f->ef), s.header.sh_link, sym.st_name);
+		if (!name || !ends_go_stack(name) || !unwind_functions_end(f, sym.st_value, &end))
+			continue;
+		k = FIRST_NOT(j, 0, f->count, f->all[j].start <= sym.st_value) - 1;
+		f->all[k].offset = new_bare(f, end, &outermost);
+		f->all[k].source = UNWIND_SOURCE_NONE;
+	}
+}
+
 void unwind_functions_find(struct unwind_functions *f)
 {
-	static const struct unwind_rule outermost = { .cfa = UNWIND_CFA_END };
 	const GElf_Ehdr *header = elffile_header(f->ef);
 	size_t i;
 
@@ -364,6 +412,7 @@ void unwind_functions_find(struct unwind_functions *f)
 		return;
 	for (i = 0; plt_sections[i]; i++)
 		add_plt(f, plt_sections[i]);
+	end_go_stacks(f);
 	/* The dynamic loader's entry point has no description, and every chain in it ends there. */
 	if (header->e_type == ET_DYN || header->e_type == ET_EXEC)
 		add_missing(f, header->e_entry, ENTRY_BYTES, &outermost);

@@ -319,6 +319,30 @@ static void a_linkage_table_without_description_has_rules(void)
 	}
 }
 
+static void stacks_of_go_end_where_they_begin(void)
+{
+	_cleanup_image_ struct image im = { NULL };
+	static const struct {
+		const char *name;
+		const char *rule;
+	} cases[] = {
+		{ "runtime.goexit.abi0", "end" },
+		{ "runtime.mcall", "end" },
+		{ "runtime.mcaller", "sp+8 ra@cfa-8" },
+		{ "runtime.gopark", "sp+8 ra@cfa-8" },
+	};
+	size_t i;
+
+	NEED_FIXTURE();
+	if (!image_open(&im, "tests/fixtures/cfi/libgo.so"))
+		return;
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		printf("# %s\n", cases[i].name);
+		CHECK_STR(rule_at(&im, pc_of(&im, cases[i].name)), cases[i].rule);
+		CHECK_STR(rule_at(&im, pc_of(&im, cases[i].name) + 16), cases[i].rule);
+	}
+}
+
 /* The rule for byte @at of a table with @code. */
 static const char *plt_rule(enum unwind_machine machine, const char *section, struct span code,
 			    uint32_t at)
@@ -446,5 +470,6 @@ static void other_files_are_refused(void)
 TESTS(T(every_kind_of_rule_is_understood), T(rows_reach_over_pages), T(tables_are_flat_and_closed),
       T(debug_frame_is_read_where_eh_frame_says_nothing),
       T(the_trampoline_of_aarch64_is_known_by_its_code),
-      T(a_linkage_table_without_description_has_rules), T(linkage_tables_are_known_by_their_code),
-      T(one_rule_has_one_index), T(a_full_set_says_so), T(other_files_are_refused))
+      T(a_linkage_table_without_description_has_rules), T(stacks_of_go_end_where_they_begin),
+      T(linkage_tables_are_known_by_their_code), T(one_rule_has_one_index), T(a_full_set_says_so),
+      T(other_files_are_refused))
