@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 """opannotate and opgprof have the samples of opreport: instructions those of -d, functions those of -l,
 source files those of -d -g, histograms those of -l for one image."""
+import bisect
 import os
 import re
 import struct
@@ -80,9 +81,9 @@ def check_assembly(profile):
             total = plus(total, numbers)
         expected = {}
         for address, samples in places.get(image, {}).items():
-            below = [start for start in starts if start <= address < start + 16]
-            if below:
-                expected[below[-1]] = plus(expected.get(below[-1], ()), samples)
+            below = bisect.bisect_right(starts, address) - 1
+            if below >= 0 and address < starts[below] + 16:
+                expected[starts[below]] = plus(expected.get(starts[below], ()), samples)
         shown = {key[1] for key in functions if key[0] == image}
         for start in set(got) | set(expected):
             profile.count("instructions")
@@ -185,11 +186,13 @@ def check_histogram(profile, image, cells, messages):
             here[address] = here.get(address, 0) + sum(detail["samples"])
     last = max(cells, default=None)
     for (start, end), value in cells.items():
-        # The last one also has samples after the end of its function.
-        inside = sum(here.get(address, 0) for address in range(start, end + 16 * ((start, end) == last)))
+        # A function's last cell may end before its last byte, and the file's last before padding.
+        after = end + (16 if (start, end) == last else 2)
+        least = sum(here.get(address, 0) for address in range(start, end))
+        most = least + sum(here.get(address, 0) for address in range(end, after))
         profile.count("gprof cells")
-        if value > inside or value < inside and not left:
-            profile.problem("gprof", image, hex(start), value, "is not", inside)
+        if value > most or value < least and not left:
+            profile.problem("gprof", image, hex(start), value, "is not", least, "to", most)
 
 
 def check_arcs(profile, image, arcs, messages):

@@ -91,7 +91,7 @@ class Steps:
 
 class Judge:
     def __init__(self, images):
-        self.images, self.insns = images, {}
+        self.images, self.insns, self.befores = images, {}, {}
 
     def load(self, functions):
         """Disassembles what is not known yet."""
@@ -100,20 +100,17 @@ class Judge:
         if wanted:
             for key, insns in instructions(wanted).items():
                 self.insns[key] = insns
+                self.befores[key] = {after: text for text, after in insns.values()}
             for code, start, _ in wanted:
                 self.insns.setdefault((code, start), {})
 
     def before(self, code, place):
-        """Address and text of the instruction that ends at @place."""
-        start = code.function(place - 1)
-        for address, (text, after) in self.insns.get((code, start), {}).items():
-            if after == place:
-                return address, text
-        return None, ""
+        """Text of the instruction that ends at @place."""
+        return self.befores.get((code, code.function(place - 1)), {}).get(place, "")
 
     def kind(self, code, place, callee, callee_place):
         """The kind of a step, or why it is wrong."""
-        _, text = self.before(code, place)
+        text = self.before(code, place)
         m = CALL.match(text)
         if not m:
             return f"no call: {text!r}"

@@ -46,7 +46,7 @@ def main():
     for number, session in enumerate(sessions, 1):
         profile = Profile(os.path.abspath(tools), ".", ["--session-dir=" + session], session)
         top = os.path.join(session, "samples/current")
-        check_all(profile, top)
+        check_all(profile, top, FEW_MERGES)
         if want_calls:
             calls.check_calls(profile, top)
         compared.update(profile.checked)
