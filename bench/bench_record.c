@@ -48,7 +48,8 @@ struct generator {
 	struct evbuf *buffer;
 	uint64_t made; /* samples */
 	struct record *record;
-	double record_cpu_s; /* spent in record_words() */
+	uint64_t words;	     /* passed to record_words() */
+	double record_cpu_s; /* spent there */
 };
 
 static double cpu_seconds(void)
@@ -103,6 +104,7 @@ static int take_words(const uint64_t *words, size_t count, void *data)
 	double start = cpu_seconds();
 	int r = record_words(words, count, g->record);
 
+	g->words += count;
 	g->record_cpu_s += cpu_seconds() - start;
 	return r;
 }
@@ -208,7 +210,7 @@ static int measure(const char *what, unsigned int separate, uint64_t samples, co
 	       "%.0f%% of the CPU time went into making the stream; %zu files open, %zu MiB "
 	       "mapped, "
 	       "peak RSS %ld MiB; %.0f samples not recorded\n",
-	       what, (double)g->made / 1e6, (double)evbuf_words(g->buffer) / (double)g->made,
+	       what, (double)g->made / 1e6, (double)g->words / (double)g->made,
 	       (double)g->made / g->record_cpu_s / 1e6, g->record_cpu_s / (double)g->made * 1e9,
 	       100 * (all - g->record_cpu_s) / all, files, mapped >> 20, usage.ru_maxrss >> 10,
 	       wrong);

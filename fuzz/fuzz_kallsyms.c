@@ -47,8 +47,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		for (i = 0; i < kallsyms_image_count(k); i++) {
 			const struct kallsyms_image *image = kallsyms_image_at(k, i);
 
-			(void)kallsyms_find(image, 0);
-			(void)kallsyms_find(image, UINT64_MAX - image->start);
+			if (image->count > 1 &&
+			    image->symbols[0].address > image->symbols[image->count - 1].address)
+				abort();
 		}
 	(void)fclose(f);
 	read_lines((const char *)data, size);

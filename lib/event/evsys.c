@@ -84,8 +84,10 @@ void evsys_pmu_done(struct evsys_pmu *pmu)
 	*pmu = (struct evsys_pmu){ 0 };
 }
 
-int evsys_each_pmu(const char *root, int (*each)(const struct evsys_pmu *pmu, void *data),
-		   void *data)
+/* Calls @each for every PMU, sorted by name, until a call returns non-zero. Returns that value,
+ * else 0. */
+static int each_pmu(const char *root, int (*each)(const struct evsys_pmu *pmu, void *data),
+		    void *data)
 {
 	struct dirent **names;
 	int count = list_names(root, devices, &names), i, r = 0;
@@ -153,7 +155,7 @@ int evsys_pmu(const char *root, const char *name, struct evsys_pmu *ret, struct 
 
 	if (read_pmu(root, name, ret))
 		return 0;
-	(void)evsys_each_pmu(root, consider_pmu, &n);
+	(void)each_pmu(root, consider_pmu, &n);
 	if (*n.name)
 		return error_set(err, -ENOENT, "no PMU '%s'; did you mean %s?", name, n.name);
 	return error_set(err, -ENOENT, "no PMU '%s' in %s", name, devices);
@@ -183,7 +185,7 @@ size_t evsys_core_types(const char *root, struct evsys_pmu **ret)
 	struct core_types list = { .root = root };
 	size_t i;
 
-	(void)evsys_each_pmu(root, add_core_type, &list);
+	(void)each_pmu(root, add_core_type, &list);
 	if (list.count > 1) {
 		*ret = list.pmus;
 		return list.count;
@@ -371,5 +373,5 @@ void evsys_read(const char *root, struct evlist *list)
 {
 	struct listing l = { root, list };
 
-	(void)evsys_each_pmu(root, add_events, &l);
+	(void)each_pmu(root, add_events, &l);
 }

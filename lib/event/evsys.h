@@ -33,11 +33,6 @@ int evsys_pmu(const char *root, const char *name, struct evsys_pmu *ret, struct 
 /* Frees the contents; an all-zero struct is allowed. */
 void evsys_pmu_done(struct evsys_pmu *pmu);
 
-/* Calls @each for every PMU, sorted by name, until a call returns non-zero. Returns that value,
- * else 0. */
-int evsys_each_pmu(const char *root, int (*each)(const struct evsys_pmu *pmu, void *data),
-		   void *data);
-
 /* Stores in *@ret the core PMUs of a machine that has several types of cores, such as "cpu_atom"
  * and "cpu_core". Returns their number, or 0 if all cores are of one type. The caller releases each
  * one and frees the array. */

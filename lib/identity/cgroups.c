@@ -78,11 +78,6 @@ void cgroups_add(struct cgroups *t, uint64_t id, const char *path)
 	*c = (struct cgroup){ .path = xstrdup(path) };
 }
 
-size_t cgroups_count(const struct cgroups *t)
-{
-	return t->by_id.count;
-}
-
 /* --- those that are there --- */
 
 /* Where the hierarchy of version @version is mounted. */

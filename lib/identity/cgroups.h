@@ -37,5 +37,3 @@ void cgroups_add(struct cgroups *t, uint64_t id, const char *path);
 /* The cookie of the cgroup, of which the lower half of the number is enough; looks where they are
  * mounted if it is not known, but not again and again. */
 uint64_t cgroups_cookie(struct cgroups *t, uint64_t id, uint64_t now_ns);
-/* How many are known. */
-size_t cgroups_count(const struct cgroups *t);

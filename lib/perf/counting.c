@@ -158,11 +158,6 @@ void counting_free(struct counting *c)
 	free(c);
 }
 
-bool counting_has(const struct counting *c, size_t event)
-{
-	return !c->why_not[event];
-}
-
 const char *counting_why_not(const struct counting *c, size_t event)
 {
 	return c->why_not[event];

@@ -61,9 +61,8 @@ int counting_open(const struct counting_config *config, struct counting **ret, s
 void counting_free(struct counting *c);
 DEFINE_CLEANUP(struct counting *, counting_free);
 
-/* Whether the event was opened; always true without ->optional. */
-bool counting_has(const struct counting *c, size_t event);
-/* Why the event was not opened, and the remedy, without its name; NULL if it was. Borrowed. */
+/* Why the event was not opened, and the remedy, without its name; NULL if it was,
+ * as always without ->optional. Borrowed. */
 const char *counting_why_not(const struct counting *c, size_t event);
 /* Whether the event was requested for the kernel too but counts user space only. */
 bool counting_user_only(const struct counting *c, size_t event);

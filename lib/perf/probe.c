@@ -310,16 +310,6 @@ static const struct {
 };
 static_assert(ARRAY_SIZE(probes) == PROBE_COUNT_, "a row for each probe");
 
-const char *probe_name(enum probe_id id)
-{
-	return probes[id].name;
-}
-
-const char *probe_what(enum probe_id id)
-{
-	return probes[id].what;
-}
-
 const char *probe_verdict_text(enum probe_verdict verdict)
 {
 	static const char *const text[] = {

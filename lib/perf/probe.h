@@ -6,7 +6,7 @@
  *	struct probe_result result;
  *	for (i = 0; i < PROBE_COUNT_; i++) {
  *		probe_run(i, "", &result);
- *		printf("%s: %s\n", probe_name(i), result.detail);
+ *		puts(result.detail);
  *	}
  */
 #pragma once
@@ -34,10 +34,6 @@ enum probe_id {
 	PROBE_COUNT_
 };
 
-/* A short name such as "hardware-event"; constant. */
-const char *probe_name(enum probe_id id);
-/* What the facility is for, one line; constant. */
-const char *probe_what(enum probe_id id);
 /* "ok", "warn" or "missing"; constant. */
 const char *probe_verdict_text(enum probe_verdict verdict);
 

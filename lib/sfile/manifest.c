@@ -321,16 +321,6 @@ int manifest_rewrite(const struct manifest *m, struct error *err)
 	return path_write(m->path, strbuf_text(&text), 0644, err);
 }
 
-size_t manifest_count(const struct manifest *m)
-{
-	return m->count;
-}
-
-const struct manifest_image *manifest_at(const struct manifest *m, size_t i)
-{
-	return &m->images[i];
-}
-
 size_t manifest_damaged(const struct manifest *m)
 {
 	return m->damaged;

@@ -58,9 +58,5 @@ const char *manifest_name(struct manifest *m, const struct manifest_image *image
  * called while another process has it open for writing. Returns 0 or -errno. */
 int manifest_rewrite(const struct manifest *m, struct error *err);
 
-/* Returns the number of images, for listings. */
-size_t manifest_count(const struct manifest *m);
-/* Returns the @i-th image; borrowed until the next manifest_name() or manifest_close(). */
-const struct manifest_image *manifest_at(const struct manifest *m, size_t i);
 /* Returns the number of damaged lines skipped by manifest_open(). */
 size_t manifest_damaged(const struct manifest *m);

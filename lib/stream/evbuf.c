@@ -14,7 +14,6 @@ struct evbuf {
 	void *data;
 	uint64_t *words;
 	size_t count, room;
-	uint64_t handed_over; /* words */
 	uint64_t cut_chains;
 	int failure; /* of the sink, the last one since the flush that returned one */
 
@@ -54,7 +53,6 @@ static void hand_over(struct evbuf *b)
 
 	if (r < 0)
 		b->failure = r;
-	b->handed_over += b->count;
 	b->count = 0;
 }
 
@@ -72,11 +70,6 @@ void evbuf_restart(struct evbuf *b)
 {
 	b->have_context = b->have_cookie = false;
 	b->mode = MODE_UNKNOWN;
-}
-
-uint64_t evbuf_words(const struct evbuf *b)
-{
-	return b->handed_over;
 }
 
 uint64_t evbuf_cut_chains(const struct evbuf *b)

@@ -127,7 +127,5 @@ void evbuf_words_at(struct evbuf *b, enum evbuf_code code, const struct evbuf_fr
 int evbuf_flush(struct evbuf *b);
 /* Has the next sample write its whole context, so that a reader may begin there. */
 void evbuf_restart(struct evbuf *b);
-/* Number of words handed over so far. */
-uint64_t evbuf_words(const struct evbuf *b);
 /* Number of samples so far whose chain was cut short: neither complete nor of the full depth. */
 uint64_t evbuf_cut_chains(const struct evbuf *b);

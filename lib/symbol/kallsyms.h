@@ -14,7 +14,7 @@
  *
  *	struct kallsyms *k;
  *	if (kallsyms_load(path, &k, err) == 0)
- *		symbol = kallsyms_find(kallsyms_image(k, "xfs"), key);
+ *		image = kallsyms_image(k, "xfs");
  *	kallsyms_free(k);
  */
 #pragma once
@@ -130,5 +130,3 @@ const struct kallsyms_image *kallsyms_image(const struct kallsyms *k, const char
 size_t kallsyms_image_count(const struct kallsyms *k);
 /* The @i-th image; borrowed until kallsyms_free(). */
 const struct kallsyms_image *kallsyms_image_at(const struct kallsyms *k, size_t i);
-/* The symbol at or before @key, an offset from the image's start, or NULL. @image may be NULL. */
-const struct kallsyms_symbol *kallsyms_find(const struct kallsyms_image *image, uint64_t key);

@@ -11,7 +11,7 @@
 /* Collects what a buffer hands over. */
 struct taken {
 	uint64_t words[512];
-	size_t count, calls;
+	size_t count, calls, offered; /* ->count: of words taken */
 	int answer;
 };
 
@@ -20,6 +20,7 @@ static int take(const uint64_t *words, size_t count, void *data)
 	struct taken *t = data;
 
 	t->calls++;
+	t->offered += count;
 	if (t->answer < 0)
 		return t->answer;
 	CHECK(t->count + count <= ARRAY_SIZE(t->words));
@@ -181,9 +182,7 @@ static void full_buffer_is_handed_over_in_whole_records(void)
 			CHECK_EQ(t.words[t.count - 2], i - 1);
 	}
 	CHECK(t.calls > 1);
-	CHECK_EQ(evbuf_words(b), t.count);
 	(void)evbuf_flush(b);
-	CHECK_EQ(evbuf_words(b), t.count);
 	CHECK_EQ(t.words[t.count - 2], 19);
 	evbuf_free(b);
 }
@@ -264,7 +263,7 @@ static void a_chain_is_cut_where_it_is_too_long(void)
 	evbuf_context(b, &first);
 	evbuf_chain(b, frames, ARRAY_SIZE(frames), &(struct evbuf_trace){ 0, 1, 0 });
 	CHECK_EQ(evbuf_flush(b), -EIO);
-	CHECK_EQ(evbuf_words(b), 17 + 2 * EVBUF_FRAMES_MAX + 5);
+	CHECK_EQ(t.offered, 17 + 2 * EVBUF_FRAMES_MAX + 5);
 	CHECK(t.calls > 2);
 	evbuf_free(b);
 

@@ -4,6 +4,15 @@
 #include "profile/select/patterns.h"
 #include "profile/select/symfilter.h"
 
+static bool one_matches(const struct patterns *p, const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < p->count && !pattern_match(p->list[i], name); i++)
+		;
+	return i < p->count;
+}
+
 static void names_match_as_they_should(void)
 {
 	static const struct {
@@ -31,7 +40,7 @@ static void names_match_as_they_should(void)
 		struct patterns p = { 0 };
 
 		patterns_add(&p, rows[i].list);
-		if (!CHECK(patterns_match(&p, rows[i].name) == rows[i].matches) ||
+		if (!CHECK(one_matches(&p, rows[i].name) == rows[i].matches) ||
 		    !CHECK(patterns_match_path(&p, rows[i].name) == rows[i].path_matches))
 			printf("# row %zu: %s\n", i, rows[i].list);
 		patterns_done(&p);
@@ -42,12 +51,11 @@ static void lists_add_up(void)
 {
 	struct patterns p = { 0 };
 
-	CHECK(!patterns_match(&p, "a"));
+	CHECK(!patterns_match_path(&p, "a"));
 	patterns_add(&p, "a");
 	patterns_add(&p, "b,c");
 	CHECK_EQ(p.count, 3);
-	CHECK(patterns_match(&p, "a") && patterns_match(&p, "c"));
-	CHECK(!patterns_match(&p, NULL));
+	CHECK(patterns_match_path(&p, "a") && patterns_match_path(&p, "c"));
 	patterns_done(&p);
 }
 

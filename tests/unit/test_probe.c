@@ -89,8 +89,7 @@ static void recorded_machines_are_judged(void)
 		CHECK(*rows[i].remedy ? strstr(result.remedy, rows[i].remedy) != NULL
 				      : !*result.remedy);
 		if (test_failures > before)
-			printf("# row %zu (%s): %s; %s\n", i, probe_name(rows[i].id), result.detail,
-			       result.remedy);
+			printf("# row %zu: %s; %s\n", i, result.detail, result.remedy);
 	}
 }
 
@@ -122,15 +121,21 @@ static void container_is_recognised_by_its_namespace(void)
 
 static void every_probe_has_a_line(void)
 {
+	static const char *const names[] = {
+		"own-process",	 "system-wide", "hardware-event", "paranoid",
+		"sample-rate",	 "ring-memory", "kernel-symbols", "capabilities",
+		"pid-namespace", "lockdown",	"nmi-watchdog",	  "bpf",
+		"btf",		 "fuse",
+	};
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT, json = STRBUF_INIT;
 	_cleanup_directory_ char *root = test_directory();
-	int i;
+	size_t i;
 
+	static_assert(ARRAY_SIZE(names) == PROBE_COUNT_, "a name for each probe");
 	CHECK(probe_report(root, true, &text) == probe_report_json(root, &json));
-	for (i = 0; i < PROBE_COUNT_; i++) {
-		CHECK(strstr(strbuf_text(&text), probe_name(i)));
-		CHECK(strstr(strbuf_text(&text), probe_what(i)));
-		CHECK(strstr(strbuf_text(&json), probe_name(i)));
+	for (i = 0; i < ARRAY_SIZE(names); i++) {
+		CHECK(strstr(strbuf_text(&text), names[i]));
+		CHECK(strstr(strbuf_text(&json), names[i]));
 	}
 }
 

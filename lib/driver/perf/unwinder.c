@@ -109,8 +109,10 @@ static int build_table(void *data, uint64_t cookie, struct unwind_rules *rules,
 	return r == -ENOENT ? -ENODATA : r;
 }
 
-enum chain_end unwinder_table(struct unwinder *u, uint64_t cookie,
-			      const struct cookie_mapped *where, const struct unwind_table **ret)
+/* Finds the table of the image @cookie, building it if necessary from the file mapped at @where.
+ * Returns CHAIN_GOES_ON, or why there is no table. *@ret is borrowed until the next call. */
+static enum chain_end find_table(struct unwinder *u, uint64_t cookie,
+				 const struct cookie_mapped *where, const struct unwind_table **ret)
 {
 	struct opening opening = { u, where };
 
@@ -131,10 +133,10 @@ static enum chain_end find(void *data, uint64_t address, const struct unwind_tab
 		/* Generated code. */
 		if (!m->cookie)
 			return CHAIN_END_NO_RULE;
-		stop = unwinder_table(w->u, m->cookie,
-				      &(struct cookie_mapped){ w->u->root, w->process->tgid,
-							       m->start, m->end },
-				      &w->table);
+		stop = find_table(w->u, m->cookie,
+				  &(struct cookie_mapped){ w->u->root, w->process->tgid, m->start,
+							   m->end },
+				  &w->table);
 		if (stop != CHAIN_GOES_ON)
 			return stop;
 		w->mapping = m;
@@ -173,7 +175,7 @@ enum chain_end unwinder_chain(struct unwinder *u, const struct process *process,
 	struct walk walk = { .u = u, .process = process, .stack = stack };
 	const struct unwind_from from = {
 		.machine = USER_STACK_MACHINE,
-		.rules = unwinder_rules(u),
+		.rules = unwind_cache_rules(u->cache),
 		.find = find,
 		.read = read_stack,
 		.code = read_code,
@@ -190,11 +192,6 @@ void unwinder_round(struct unwinder *u)
 {
 	unwind_cache_round(u->cache);
 	code_memory_round(u->code);
-}
-
-const struct unwind_rules *unwinder_rules(const struct unwinder *u)
-{
-	return unwind_cache_rules(u->cache);
 }
 
 const struct unwind_cache_stats *unwinder_stats(const struct unwinder *u)

@@ -24,11 +24,6 @@ struct unwinder *unwinder_new(const struct cookie_table *cookies, const char *ro
 void unwinder_free(struct unwinder *u);
 DEFINE_CLEANUP(struct unwinder *, unwinder_free);
 
-/* Finds the table of the image @cookie, building it if necessary from the file mapped at @where.
- * Returns CHAIN_GOES_ON, or why there is no table. *@ret is borrowed until the next call. */
-enum chain_end unwinder_table(struct unwinder *u, uint64_t cookie,
-			      const struct cookie_mapped *where, const struct unwind_table **ret);
-
 /* Unwinds @stack of @process. Writes at most @max addresses to @pcs, innermost first: the user PC,
  * then return addresses (see unwind_chain_address()). Their number, at least 1, is in *@ret_count.
  * Returns why there are no more. */
@@ -38,7 +33,5 @@ enum chain_end unwinder_chain(struct unwinder *u, const struct process *process,
 
 /* Ends a round of samples: see unwind_cache_round(). */
 void unwinder_round(struct unwinder *u);
-/* The rules of all tables. */
-const struct unwind_rules *unwinder_rules(const struct unwinder *u);
 /* Totals of the tables; borrowed. */
 const struct unwind_cache_stats *unwinder_stats(const struct unwinder *u);

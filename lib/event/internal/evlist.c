@@ -30,11 +30,3 @@ bool evlist_add(struct evlist *l, const struct catalog_event *event)
 	map_add(&l->names, hash_name(event->name), (void *)(uintptr_t)l->count);
 	return true;
 }
-
-void evlist_done(struct evlist *l)
-{
-	free(l->events);
-	map_done(&l->names);
-	arena_done(&l->arena);
-	*l = (struct evlist){ 0 };
-}

@@ -6,7 +6,6 @@
  *
  *	struct evlist l = { 0 };
  *	evlist_add(&l, &event);
- *	evlist_done(&l);
  */
 #pragma once
 
@@ -25,5 +24,3 @@ struct evlist {
 bool evlist_add(struct evlist *l, const struct catalog_event *event);
 /* Returns the event called @name, or NULL; borrowed until the next evlist_add(). */
 struct catalog_event *evlist_find(const struct evlist *l, const char *name);
-/* Frees everything. */
-void evlist_done(struct evlist *l);

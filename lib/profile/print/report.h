@@ -5,7 +5,7 @@
  *
  *	struct report_view view = { .rows = { .symbols = true } };
  *	struct report report = { .view = &view, .gather = g, .classes = classes, .container = c };
- *	report_symbols_text(&report, stdout);
+ *	report_text(&report, stdout);
  */
 #pragma once
 
@@ -109,8 +109,6 @@ void report_percent(double percent, char text[16]);
  * distinguishes it stays. @text has room for @width + 1. */
 void report_class_name(const struct report *r, size_t class, size_t width, char *text);
 
-/* Prints the list of symbols, one line per row, as a table for people. */
-void report_symbols_text(const struct report *r, FILE *out);
 /* Prints a block for each function, with its callers above it and its callees below. */
 void report_calls_text(const struct report *r, FILE *out);
 /* Prints the summary: applications with their images below them. */

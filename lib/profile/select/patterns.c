@@ -42,16 +42,6 @@ bool pattern_match_path(const char *pattern, const char *path)
 	return pattern_match(pattern, strchr(pattern, '/') ? path : path_base(path));
 }
 
-bool patterns_match(const struct patterns *p, const char *name)
-{
-	size_t i;
-
-	for (i = 0; name && i < p->count; i++)
-		if (pattern_match(p->list[i], name))
-			return true;
-	return false;
-}
-
 bool patterns_match_path(const struct patterns *p, const char *path)
 {
 	size_t i;

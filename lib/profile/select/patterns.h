@@ -5,7 +5,7 @@
  *
  *	struct patterns p = { 0 };
  *	patterns_add(&p, "*.h,msort.c");
- *	if (patterns_match(&p, path))
+ *	if (patterns_match_path(&p, path))
  *		...
  *	patterns_done(&p);
  */
@@ -21,8 +21,6 @@ struct patterns {
 
 /* Adds the parts of a comma list; a comma after a backslash is part of the name. */
 void patterns_add(struct patterns *p, const char *text);
-/* Whether @name is one of the list or matches one. NULL matches none. */
-bool patterns_match(const struct patterns *p, const char *name);
 /* Whether one of the list is @path or matches it, see pattern_match_path(). */
 bool patterns_match_path(const struct patterns *p, const char *path);
 /* Whether @name is equal to the pattern, or matches it. */

@@ -514,19 +514,3 @@ const struct kallsyms_image *kallsyms_image_at(const struct kallsyms *k, size_t 
 {
 	return kallsyms_image(k, k->images[i].shown.name);
 }
-
-const struct kallsyms_symbol *kallsyms_find(const struct kallsyms_image *image, uint64_t key)
-{
-	uint64_t address;
-	size_t i;
-
-	if (!image || __builtin_add_overflow(image->start, key, &address) ||
-	    (image->end && address >= image->end))
-		return NULL;
-	i = FIRST_NOT(k, 0, image->count, image->symbols[k].address <= address);
-	if (!i)
-		return NULL;
-	for (i--; i && image->symbols[i - 1].address == image->symbols[i].address;)
-		i--;
-	return &image->symbols[i];
-}

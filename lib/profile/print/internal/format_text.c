@@ -101,7 +101,8 @@ static void print_rows(const struct table *t, FILE *out)
 	strbuf_done(&p.text);
 }
 
-void report_symbols_text(const struct report *r, FILE *out)
+/* Prints the list of symbols, one line per row. */
+static void print_symbols(const struct report *r, FILE *out)
 {
 	struct table t;
 
@@ -120,7 +121,7 @@ void report_text(const struct report *r, FILE *out)
 	if (r->calls)
 		report_calls_text(r, out);
 	else if (r->view->rows.symbols)
-		report_symbols_text(r, out);
+		print_symbols(r, out);
 	else
 		report_summary_text(r, out);
 	if (!r->view->no_header && r->view->rows.symbols && r->unresolved)
