@@ -28,7 +28,7 @@ def instructions(command, pattern):
 
 
 def by_address(stream, at):
-    """The next instruction of the stream at or behind the address."""
+    """The next instruction of the stream at or after the address."""
     for address, text in stream:
         if address >= at:
             return address, text

@@ -37,7 +37,7 @@ def counts_of(text):
 
 
 def without_remarks(line):
-    """A line without what is said behind it: totals of functions and, which the original does not
+    """A line without the comment after it: totals of functions and, which the original does not
     have, of what is inlined there."""
     remark = r" /\* (?:(?! /\* ).)* (?:total|inlined): [ \d.e+-]+\*/$"
     while re.search(remark, line):

@@ -56,7 +56,7 @@ class Block:
             yield f"{name}: callers are not sorted"
         order = [(-row.count, row.is_self) for row in self.callees]
         if order != sorted(order):
-            yield f"{name}: callees are not sorted, itself behind its equals"
+            yield f"{name}: callees are not sorted, itself after its equals"
         own = [row for row in self.callees if row.is_self]
         if len(own) != 1 or own[0].count != self.function.count or \
            own[0].key() != self.function.key():
@@ -121,7 +121,7 @@ def compare(case, text, archive, whole):
 def compare_arcs(case, theirs, ours):
     (their_up, their_down), (our_up, our_down) = arcs(theirs), arcs(ours)
     if their_up != their_down or our_up != our_down:
-        case.say("callers and callees tell of different arcs")
+        case.say("callers and callees have different arcs")
     for (caller, callee), count in our_up.items():
         if (caller, callee) in their_up or is_outside(caller[1]) or is_outside(callee[1]):
             continue

@@ -129,7 +129,7 @@ def theirs(tool, path, asked, cwd):
         else:
             lines.append(line)
     for address, said in known.items():
-        # What stands behind the line: its column, or which of several.
+        # The part after the line: its column, or which of several.
         places = [os.path.basename(re.sub(r"^(.*?:\d+)(:\d+| \(.*)$", r"\1", p))
                   for p in said[1::2]]
         functions = [f.split(" inlined at ")[0] for f in said[0::2]]
@@ -251,7 +251,7 @@ def pack(tool):
 
 
 def move_objects(path):
-    """The .dwo files beside the program, which is not where it was compiled."""
+    """The .dwo files next to the program, which is not where it was compiled."""
     cwd = os.path.dirname(path)
     there = cwd + "-moved"
     os.mkdir(there)
@@ -267,7 +267,7 @@ def dwz(path):
 
 def dwz_shared(by_id, *options):
     """Two debug files below usr/lib/debug, of which dwz moves to a third what both have; the
-    program, beside them, is stripped. That file is found by its build-id alone, or by its name.
+    program, next to them, is stripped. That file is found by its build-id alone, or by its name.
     With --dwarf-5 the section .debug_sup names it, and the forms are those of the standard."""
     def change(path):
         debug = os.path.join(os.path.dirname(path), "usr/lib/debug")

@@ -3,7 +3,7 @@
 
 An example is a block of lines that begin with " *", a tab and code; one of them at least ends with a
 semicolon. Within a line a tab begins a remark. "..." stands for anything: a statement, the rest of an
-initialiser, a value. What begins with "static" stands outside of the function that the rest becomes.
+initialiser, a value. Lines that begin with "static" are put outside the function made of the rest.
 
 Names that an example does not declare are declared here: as what the functions that they are handed to
 take, as what the function returns that they are assigned from, as the structure of the same name, or as

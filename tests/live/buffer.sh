@@ -62,7 +62,7 @@ compare() # NAME OPTION...
 	opcontrol --mount="$fs" >"$dir/output" 2>&1
 	ok "$name: a reader" foreign_reader
 	fails "  has it for himself" 1 timeout 60 cat "$fs/buffer"
-	has "    others are told so" "Device or resource busy"
+	has "    others get an error" "Device or resource busy"
 	echo 1 >"$fs/enable"
 	timeout 1 sh -c "while :; do :; done"
 	opreport --session-dir="$dir" >/dev/null 2>&1

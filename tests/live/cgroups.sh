@@ -66,7 +66,7 @@ ok "chains of one" sh -c "opreport --session-dir='$dir/s' --folded cgroup:new >c
 is "they have as many samples" "$(awk '{ n += $NF } END { print n + 0 }' chains)" "$new"
 
 ok "who called whom in one" sh -c "opreport --session-dir='$dir/s' -c cgroup:new >calls"
-has "  is told" "truth_jit .* main" calls
+has "  is reported" "truth_jit .* main" calls
 
 # What has no cgroups in its name is as it was.
 ok "a profile without" operf --driver="$OP_DRIVER" -d "$dir/plain" --rate="$rate" truth_jit 0.2

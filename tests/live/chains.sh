@@ -16,7 +16,7 @@ stacks()
 bare='[[]libc[.]so[.]6[]]'
 
 # under TITLE NAME LEAF PATTERN: of the samples with LEAF in their stack at most one in ten is not
-# of a stack that the pattern matches from its root to its end; kernel frames may stand on top. The
+# of a stack that the pattern matches from its root to its end; kernel frames may be on top. The
 # driver bpf has no tables in the first moment of a program.
 under()
 {
@@ -54,7 +54,7 @@ known()
 	result $? "  recursion counts once"
 }
 
-# taken NAME DRIVER MODE PROGRAM DEPTH: by what chains are found, which is told.
+# taken NAME DRIVER MODE PROGRAM DEPTH: how chains are found, which is reported.
 taken()
 {
 	tables="unwind tables"
@@ -90,7 +90,7 @@ awk '/^-----/ { block = 0 } $NF == "leaf_deep" && !/^ / { block = 1 } /^  .*deep
 result $? "the block of a function has its callers"
 opreport --session-dir="$dir/perf-fp" --chains --top=20 >"$dir/output" 2>&1
 has "chains are listed" "^    deep \[truth_stacks\] 101 times"
-has "and their quality is told" "^Call chains: [0-9.]* % complete"
+has "and their quality is reported" "^Call chains: [0-9.]* % complete"
 
 ok "not so deep" profile cut --driver=perf --callgraph=20 --callgraph-mode=fp truth_stacks 50 100
 opreport --session-dir="$dir/cut" --chains --quality >"$dir/output" 2>&1

@@ -14,7 +14,7 @@ awk 'BEGIN { for (i = 0; i < 300; i++)
 	printf "int f%d(int *a, int n) { int s = 0; while (n--) s += a[n] %% (n + %d); return s; }\n", i, i + 2 }' \
 	>"$dir/work.c"
 
-# compiled NAME OPTION...: a profile of the compiler, beside a program whose table is small.
+# compiled NAME OPTION...: a profile of the compiler, next to a program with a small table.
 compiled()
 {
 	profile "$@" --verbose=record --callgraph=64 --callgraph-mode=table \
@@ -22,13 +22,13 @@ compiled()
 }
 
 ok "with room for all tables" compiled ample
-has "  the limit is told" "unwind tables of at most 64 MiB" "$dir/ample.log"
-is "  no chain ends for want of it" "$(stat_of ample chain_no_budget)" 0
+has "  the limit is reported" "unwind tables of at most 64 MiB" "$dir/ample.log"
+is "  no chain ends because of the limit" "$(stat_of ample chain_no_budget)" 0
 is "  no table is left out" "$(stat_of ample unwind_refused)" 0
 is "  of which a report says nothing" "$(grep -c unwind-memory "$dir/ample.report")" 0
 
 ok "with a MiB for them" compiled tight --unwind-memory=1M
-has "  which is told" "unwind tables of at most 1 MiB" "$dir/tight.log"
+has "  which is reported" "unwind tables of at most 1 MiB" "$dir/tight.log"
 ok "  a table is left out" test "$(stat_of tight unwind_refused)" -ge 1
 has "  each report says so, and what helps" \
 	"^Note: [0-9]* unwind tables did not fit into memory.*--unwind-memory" "$dir/tight.report"

@@ -58,7 +58,7 @@ full=$(counter unwound_full)
 without=$(counter chain_no_room)
 echo "$full without callers, of $without is that the end, $lost lost" >"$dir/output"
 [ "$without" -le "$full" ] && [ $((without + lost)) -ge "$full" ]
-result $? "those without callers end for want of room"
+result $? "those without callers end because there is no room"
 opreport --session-dir="$session" --chains --quality --top=1 >"$dir/quality" 2>&1
 has "a report says so" "^Note: $full samples without their callers: too many call chains" "$dir/quality"
 has "  in the line of quality, too" "^Call chains: .*[0-9.]* % no_room" "$dir/quality"

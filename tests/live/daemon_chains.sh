@@ -29,7 +29,7 @@ result $? "its chains are whole while the daemon runs"
 ok "status" opcontrol --status --json
 has "  counts chains by their end" "chain_"
 ok "save" opcontrol --save=first
-ok "the program once more" truth_stacks 100 5
+ok "the program again" truth_stacks 100 5
 ok "stop" opcontrol --stop
 # shellcheck disable=SC2046
 set -- $(samples_of first) $(samples_of current) $(samples_of first,current)

@@ -62,7 +62,7 @@ has "  naming the place" "$session"
 ok "what was recorded can be read" test "$(counter samples)" -gt "$kept"
 mount -o remount,rw "$session"
 
-ok "it starts once more" opcontrol --start
+ok "it starts again" opcontrol --start
 wait_for received_more_than 100
 find "$session" -name 'TIMER.*' -exec truncate -s 0 {} +
 ok "sample files cut short under it end it" wait_for no_daemon

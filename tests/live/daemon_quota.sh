@@ -17,7 +17,7 @@ is_any_shed() { [ "$(shed)" != none ]; }
 used_kib() { du -sk "$session" | cut -f 1; }
 log_has() { grep -q -e "$1" "$session/samples/oprofiled.log"; }
 
-# start OPTION...: with call chains and threads apart, so that there is something to do without.
+# start OPTION...: with call chains and threads separated, so that there is something to shed.
 start()
 {
 	opcontrol --session-dir="$session" --event=TIMER:500 --separate=thread --callgraph=16 \

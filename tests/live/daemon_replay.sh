@@ -7,7 +7,7 @@ command -v python3 >/dev/null || skip_all "needs python3"
 
 # same_samples A B: both hold the same sample files, with the same headers, and in them the same samples,
 # in whatever order: those that waited for something while they were taken come later. Other files are the
-# same byte by byte. What was in the kernel's programs cannot be told once they are unloaded.
+# same byte by byte. Which kernel programs ran is unknown once they are unloaded.
 same_samples()
 {
 	python3 - "$1" "$2" <<'END'

@@ -83,7 +83,7 @@ has "and says what is missing" "DEBUGINFOD_URLS names no server"
 export DEBUGINFOD_URLS=http://127.0.0.1:1
 title="a dead server has no names"
 lacks --debuginfod=0
-has "is told of" "no answer from http://127.0.0.1:1"
+has "is reported" "no answer from http://127.0.0.1:1"
 is "once" "$(grep -c 'no answer' output)" 1
 fails "a percentage that is none" 2 opreport --session-dir="$dir/plain" --debuginfod=x
 

@@ -95,7 +95,7 @@ gate
 DEBUGINFOD_URLS=http://127.0.0.1:$port DEBUGINFOD_TIMEOUT=1 DEBUGINFOD_RETRY_LIMIT=0 \
 	opreport --session-dir=s -l --debuginfod >report 2>warnings
 cat report warnings seen >output
-is "a server that never answers is told of once" "$(grep -c 'no answer from' warnings)" 1
+is "a server that never answers is reported once" "$(grep -c 'no answer from' warnings)" 1
 test "$(grep '/debuginfo$' seen | sort -u | wc -l)" -le 4
 result $? "and asked by nobody who had not asked it already"
 cmp -s before report

@@ -11,7 +11,7 @@ operf --driver=bpf true >"$dir/output" 2>&1 || skip_all "$(grep -m 1 '^operf: dr
 
 ok "operf chooses it" operf --verbose=record true
 has "  and says so" "operf: bpf: "
-ok "unless it is told otherwise" operf --verbose=record --driver=perf true
+ok "unless another is given" operf --verbose=record --driver=perf true
 has "  and says so, too" "operf: perf: "
 fails "a driver that there is not" 1 operf --driver=pref true
 has "  names those there are" "no driver 'pref'; available: auto, bpf, perf"
@@ -59,7 +59,7 @@ fi
 
 # Daemons, with all their programs: two at once are independent, and of one that is killed nothing stays
 # in the kernel.
-# Others may load programs meanwhile: a daemon's own are told by its descriptors.
+# Others may load programs meanwhile: a daemon's own are recognised by its descriptors.
 programs_of() { cat /proc/"$1"/fdinfo/* 2>/dev/null | sed -n 's/^prog_id:[[:blank:]]*//p' | sort -u; }
 sampler_of()
 {

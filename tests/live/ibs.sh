@@ -23,7 +23,7 @@ sampled()
 		"$OP_BUILD_ROOT/tests/live/ibs_machine" "$machine" "$@"
 }
 
-# all_with TERMS: every event with them behind it, and commas between.
+# all_with TERMS: every event followed by them, with commas in between.
 all_with()
 {
 	echo "$events" | sed "/IBS_FETCH/s/\$/:250000:0$1/; /IBS_OP/s/\$/:250000:1$1/" | paste -sd,

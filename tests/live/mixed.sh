@@ -84,7 +84,7 @@ fi
 opreport --session-dir="$dir/s" -l >report 2>warnings
 opreport --session-dir="$dir/s" -l --csv >table 2>/dev/null
 # Rows without a symbol have no quoted names before the count; code of stripped files is named by
-# where it lies: [FILE+0xADDRESS].
+# its address: [FILE+0xADDRESS].
 all=$(sum_of report)
 none=$(awk -F, 'NR > 1 && $1 != "symbol" { n += $9 } END { print n + 0 }' table)
 ranges=$(awk -F, '$1 == "symbol" && $4 ~ /^\[.*\+0x[0-9a-f]*\]$/ { n += $9 } END { print n + 0 }' table)

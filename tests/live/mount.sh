@@ -110,7 +110,7 @@ if command -v setpriv >/dev/null; then
 	ok "  and may have dumped" $as_user sh -c "echo 1 >'$fs/dump'"
 fi
 
-# Nothing wakes up while nobody asks; the kernel may have to tell of what was closed just now.
+# Nothing wakes up while nobody asks; the kernel may still have to report what was just closed.
 idle_for_a_second()
 {
 	before=$(switches)

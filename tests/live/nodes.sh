@@ -20,7 +20,7 @@ is "the type of a CPU that only the clock samples" "$(ask "read cpu_type")" time
 is "it does not sample" "$(ask "read enable")" 0
 ok "another event" ask "write 0/event TASK_CLOCK"
 ok "  how often" ask "write 0/count 2000000"
-ok "  and one beside it" ask "write 1/event PAGE_FAULTS"
+ok "  and another one" ask "write 1/event PAGE_FAULTS"
 ok "  how often" ask "write 1/count 500"
 ok "  enabled" ask "write 1/enabled 1"
 ok "it starts" ask "write enable 1"

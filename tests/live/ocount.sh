@@ -131,12 +131,12 @@ if [ "$(id -u)" = 0 ] && [ "$(cat /proc/sys/kernel/perf_event_paranoid)" = 2 ]; 
 	# By a shell: setpriv itself still has root's rights when it looks for a program.
 	if as_user sh -c "ocount_work 0 0" >/dev/null 2>&1; then
 		ok "an ordinary user counts" as_user ocount -e TASK_CLOCK,PAGE_FAULTS ocount_work 100 0
-		has "in user space only, and is told so" "warning: .*PAGE_FAULTS.*: only user space is counted"
+		has "in user space only, and gets a warning" "warning: .*PAGE_FAULTS.*: only user space is counted"
 		fails "but not what happens in the kernel" 1 as_user ocount -e CONTEXT_SWITCHES true
-		has "and is told the remedy" "perf_event_paranoid"
+		has "and gets the remedy" "perf_event_paranoid"
 		ok "the defaults are what is left" as_user ocount true
 		fails "the system is not for everyone" 1 as_user ocount -s
-		has "and the remedy is told" "perf_event_paranoid"
+		has "and the remedy is given" "perf_event_paranoid"
 	fi
 fi
 

@@ -61,7 +61,7 @@ has "is sampled by $driver" "^driver: $driver" naps/samples/current/setup
 if lost naps; then
 	skip "where it sleeps, how long" "samples of so many switches were lost"
 else
-	# The kernel does not tell of quite every switch: what was not seen is counted.
+	# The kernel does not report every single switch: unseen ones are counted.
 	unseen=$(stat_of naps offcpu_lost)
 	between "in the function that sleeps" "$(microseconds 'nanosleep' naps)" \
 		$(($(told 2 slept) * 98 / 100 - unseen * 24000)) $(($(told 3 slept) * 102 / 100))

@@ -59,7 +59,7 @@ ok "a counter and an event of the kernel" operf --events=CPU_CLK_UNHALTED,PAGE_F
 	truth_chains 0.3
 cp "$dir/output" two.log
 if grep -q "timer mode" two.log; then
-	has "without a counter the clock takes its place, aloud" \
+	has "without a counter the clock takes its place, with a warning" \
 		"warning: \(bpf\|perf\): .* by PAGE_FAULTS.*; the clock, .*CPU_CLK_UNHALTED did not open" two.log
 fi
 ok "are reported" opreport

@@ -34,7 +34,7 @@ ok "a session on a small disk" operf --session-dir=small/session truth_chains 0.
 opreport -l --merge=all --session-dir=small/session >small.before
 dd if=/dev/zero of=small/filler bs=4k >/dev/null 2>&1
 fails "no room on the disk at all" 1 operf --session-dir=small/session --append true
-has "is told with the path" "small/session.*No space left"
+has "is reported with the path" "small/session.*No space left"
 truncate -s -32K small/filler
 fails "room that does not last" 1 operf --session-dir=small/session --append --separate-thread truth_storm 100
 has "says how many samples could not be written" "[1-9][0-9]* samples lost: their sample file"
@@ -47,7 +47,7 @@ is "what was there before stays, and what it told was added" "$(sum_of small.aft
 rm small/filler
 mount -o remount,ro small
 fails "a session that is read-only" 1 operf --session-dir=small/session true
-has "is told with its path" "small/session.*Read-only"
+has "is reported with its path" "small/session.*Read-only"
 ok "and can still be reported" opreport --session-dir=small/session
 
 ok "few descriptors are enough" sh -c 'ulimit -n 20; operf --session-dir=few truth_storm 50'
@@ -62,6 +62,6 @@ ok "and for more images than descriptors" \
 	sh -c 'ulimit -n 24; operf --rate=9973 --session-dir=crowd sh many'
 ok "with all counters written" test -s crowd/samples/current/stats/sample_received
 fails "too few are not" 1 sh -c 'ulimit -n 8; operf --session-dir=fewer true'
-has "is told" "Too many open files"
+has "is reported" "Too many open files"
 
 done_testing

@@ -42,10 +42,10 @@ report c
 holds "children have their shares" c 5000
 
 fails "the whole machine is not for everyone" 1 as_user operf --session-dir="$dir/user/x" --system-wide
-has "and the remedy is told" "perf_event_paranoid\|CAP_PERFMON"
+has "and the remedy is given" "perf_event_paranoid\|CAP_PERFMON"
 fails "nor another's process" 1 as_user operf --session-dir="$dir/user/y" --pid=$$
 fails "a session that may not be written" 1 as_user operf --session-dir="$dir/z" true
-has "is told with its path" "$dir/z"
+has "is reported with its path" "$dir/z"
 ok "an event in the kernel only" sh -c "! $(command -v setpriv) --reuid=65534 --regid=65534 \
 	--clear-groups --bounding-set=-all --inh-caps=-all \
 	operf --session-dir=$dir/user/k --events=PAGE_FAULTS:1:0:1:0 true"

@@ -34,11 +34,11 @@ END {
 	for (i = 1; i <= lines; i++) {
 		p = weight[i] / weights
 		error = sqrt(all * p * (1 - p))
-		beside = count[i] - all * p
-		off = error > 0 ? beside / error : beside
+		excess = count[i] - all * p
+		off = error > 0 ? excess / error : excess
 		printf "%s %s: %d samples, %.3f %%, should be %.3f %%: off by %.2f standard errors\n",
 		       image[i], symbol[i], count[i], all ? 100 * count[i] / all : 0, 100 * p, off
-		if (beside > 6 * error + lost || beside < -6 * error - lost)
+		if (excess > 6 * error + lost || excess < -6 * error - lost)
 			bad = 1
 	}
 	exit bad

@@ -25,7 +25,7 @@ chain()
 	result $? "$1"
 }
 
-# through TITLE MARK PATTERN: likewise, the pattern being that below the entry.
+# through TITLE MARK PATTERN: the same, with the pattern below the entry.
 through()
 {
 	chain "$1" "$2" "_start;__libc_start_main[^;]*;(__libc_start_call_main|$bare);main;work;$3"
@@ -56,7 +56,7 @@ if grep -q '^driver: bpf' "$dir/chains/samples/current/setup"; then
 	through "a handler on a stack of its own" run_altstack "run_altstack;raise_with;.*;handler;leaf"
 else
 	# A copy holds eight pages of one stack, and nothing of the other that a signal was delivered over.
-	# What returns from the frame lies above it, or, on arm64, below.
+	# The return address of the frame is above it or, on arm64, below.
 	chain "a frame of ten pages, where the chain is cut" huge_frame \
 		"[[](copy_short|unreadable)[]];(run_huge;)?huge_frame;leaf"
 	cp "$dir/quality" "$dir/output"

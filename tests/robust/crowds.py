@@ -61,9 +61,9 @@ def main():
     if wraps:
         tap.result(int(LAST_PID.read_text()) < int(pathlib.Path(
             "/proc/sys/kernel/pid_max").read_text()) - 150 or processes < 300,
-            f"{processes} processes, whose numbers began anew")
+            f"{processes} processes, whose numbers started again")
     else:
-        tap.skip("process numbers begin anew", "ns_last_pid cannot be written")
+        tap.skip("process numbers start again", "ns_last_pid cannot be written")
     for path in programs(box, images):
         subprocess.run([path, "0.01", "25", "75"], stdout=subprocess.DEVNULL)
     tap.result(daemon.control("--dump").returncode == 0, f"{images} programs run")

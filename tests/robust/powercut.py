@@ -123,7 +123,7 @@ def cut(chance, durable, recent):
 
 
 def examine(box, mount, marks, with_chains, goes_on):
-    """What is wrong after a cut, or None; and whether something was to be mended."""
+    """What is wrong after a cut, or None; and whether something had to be repaired."""
     kept, chains = marks
     box.session = mount / "session"
     # Who samples on before anybody repairs must not make it worse.
@@ -131,17 +131,17 @@ def examine(box, mount, marks, with_chains, goes_on):
         daemon = box.start(*OPTIONS)
         if not daemon.await_samples(20) or not daemon.end():
             return "the daemon cannot go on: " + (box.dir / "stderr").read_text(), True
-    mended = run(box.tool("opcheck"), "--repair", box.session)
+    repaired = run(box.tool("opcheck"), "--repair", box.session)
     held, said, status = box.samples()
-    if mended.returncode or status:
-        return f"not whole: {mended.stdout} {said}", True
+    if repaired.returncode or status:
+        return f"not whole: {repaired.stdout} {said}", True
     if held < kept:
-        return f"{held} samples, {kept} were synced; {mended.stdout}", True
+        return f"{held} samples, {kept} were synced; {repaired.stdout}", True
     if with_chains:
         in_store = box.chains()
         if in_store < chains:
-            return f"{in_store} chains, {chains} were synced; {mended.stdout}", True
-    return None, "damaged" in mended.stdout
+            return f"{in_store} chains, {chains} were synced; {repaired.stdout}", True
+    return None, "damaged" in repaired.stdout
 
 
 def cut_many(tap, box, disk, cuts, chance):
@@ -150,7 +150,7 @@ def cut_many(tap, box, disk, cuts, chance):
     points = sorted(chance.sample(range(first + 1, len(records)),
                                   min(cuts, len(records) - first - 1)))
     durable, recent, marks = bytearray((box.dir / "before").read_bytes()), [], None
-    wrong, mended = [], 0
+    wrong, repaired = [], 0
     mount, image = box.dir / "after", box.dir / "cut"
     mount.mkdir()
     at = 0
@@ -166,20 +166,20 @@ def cut_many(tap, box, disk, cuts, chance):
                 recent = []
         at = point
         image.write_bytes(cut(chance, durable, recent))
-        # As at boot: the journal is played, and what the file system lost of itself is mended.
+        # As at boot: the journal is played, and what the file system lost of itself is repaired.
         run("e2fsck", "-fy", image)
         done = run("mount", "-t", "ext4", "-o", "loop", image, mount)
         if done.returncode:
             wrong.append(f"cut {point}: {done.stdout}")
             continue
-        text, was_mended = examine(box, mount, marks, n % 8 == 0, n % 4 == 1)
+        text, was_repaired = examine(box, mount, marks, n % 8 == 0, n % 4 == 1)
         run("umount", mount)
-        mended += was_mended
+        repaired += was_repaired
         tap.progress(n + 1, len(points))
         if text:
             wrong.append(f"cut at write {point} of {len(records)}, {len(recent)} not flushed: "
                          f"{text[:600]}")
-    return len(points), wrong, mended, len(records)
+    return len(points), wrong, repaired, len(records)
 
 
 def main():
@@ -197,8 +197,8 @@ def main():
         robust.skip_all(why)
     work(tap, box, disk, seconds)
     disk.end()
-    done, wrong, mended, writes = cut_many(tap, box, disk, cuts, chance)
-    tap.note(f"{writes} writes and flushes; after {mended} of {done} cuts there was something to mend")
+    done, wrong, repaired, writes = cut_many(tap, box, disk, cuts, chance)
+    tap.note(f"{writes} writes and flushes; after {repaired} of {done} cuts there was something to repair")
     tap.result(not wrong, f"{done} power cuts lose nothing that was synced", *wrong[:10],
                f"{len(wrong)} in all")
     tap.done()

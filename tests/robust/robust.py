@@ -55,7 +55,7 @@ def skip_all(why):
 
 
 def end_when_told():
-    """As meson ends what takes too long: it leaves nothing behind then either, told once or more."""
+    """As meson ends a slow test: it leaves nothing over then either, however often it is signalled."""
     def end(*_):
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
         sys.exit(128 + signal.SIGTERM)
