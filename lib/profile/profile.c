@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "base/scratch.h"
 #include "profile/binary/fetch.h"
+#include "profile/binary/keep.h"
 #include "profile/compact/pack.h"
 #include "symbol/symcache.h"
 
@@ -137,6 +138,25 @@ static void close_cache(struct symcache *cache)
 			  "not written",
 			  s->hits, s->misses, s->stored, s->damaged, s->failed);
 	symcache_close(cache);
+}
+
+void profile_keep_symbols(const char *session_dir, uid_t owner)
+{
+	const struct profile_config config = { .session_dir = session_dir,
+					       .symbol_cache = true,
+					       .merge = CLASSES_MANY_AXES,
+					       .binaries = { .symbols_only = true } };
+	const struct keep_limits limits = { .time_ns = 1000000000,
+					    .file_bytes = 256 << 20,
+					    .owner = owner };
+	_cleanup_(profile_closep) struct profile *p = NULL;
+	struct error err = ERROR_INIT;
+
+	if (profile_open(&config, 0, NULL, &p, &err) < 0)
+		log_debug("no symbols are kept: %s", err.text);
+	else if (p->cache)
+		log_debug("symbols of %zu files are kept",
+			  keep_symbols(p->gather, p->binaries, &limits));
 }
 
 void profile_close(struct profile *p)

@@ -25,6 +25,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <sys/types.h>
 
 struct debuginfod_progress;
 struct scratch;
@@ -79,6 +80,10 @@ struct profile {
  * gather_files() and classes_arrange(). */
 int profile_open(const struct profile_config *config, size_t count, char *const *words,
 		 struct profile **ret, struct error *err);
+/* Stores the symbols of the profile in @session_dir in the user's cache, those of the images with
+ * the most samples first, within a second; see keep.h. As root, reads only files of root and of
+ * @owner. */
+void profile_keep_symbols(const char *session_dir, uid_t owner);
 /* Frees all; NULL is fine. */
 void profile_close(struct profile *p);
 DEFINE_CLEANUP(struct profile *, profile_close);

@@ -121,6 +121,15 @@ if [ "$(id -u)" = 0 ]; then
 	ok "has the program in it" sh -c 'opreport --session-dir=oprofile_data | grep -q truth_chains'
 fi
 
+# A program that is rebuilt before its report keeps its names.
+cp "$(command -v truth_chains)" ./prog
+OPROFILE_SYMBOL_CACHE=$dir/cache operf --session-dir=rebuilt ./prog 0.3 >/dev/null 2>&1
+rm prog
+cp /bin/true prog
+ok "a report of a program that was overwritten" sh -c "OPROFILE_SYMBOL_CACHE=$dir/cache \
+	opreport -l --session-dir=rebuilt"
+has "has the names of the old one" ' prog .* chain_b$'
+
 # Ctrl-C at a terminal, where one can be made: the command gets it once and decides.
 if python3 -c 'import os, pty; os.close(pty.openpty()[0])' 2>/dev/null; then
 	cat >terminal.py <<'END'

@@ -1,7 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include "base/copy.h"
+#include "elf/elffile.h"
+#include "sfile/manifest.h"
 #include "symbol/smartname.h"
+#include "symbol/symtab.h"
 #include "profile/profile.h"
 #include "profile/binary/binary.h"
 #include "profile/select/classes.h"
@@ -17,6 +21,8 @@
 #include "sfile/sname.h"
 
 #include <errno.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 static int parse(const char *const *words, struct spec *ret, struct error *err)
 {
@@ -193,6 +199,60 @@ static void done(struct pipeline *p)
 static char *elf_fixture(const char *name)
 {
 	return xasprintf("%s/tests/fixtures/elf/%s", getenv("OP_BUILD_ROOT"), name);
+}
+
+/* The first symbol's name in the report of the only image of a session, with its cached symbols;
+ * caller frees. */
+static char *only_name(const char *directory)
+{
+	const struct profile_config where = { .session_dir = directory,
+					      .symbol_cache = true,
+					      .binaries = { .symbols_only = true } };
+	_cleanup_(profile_closep) struct profile *p = NULL;
+	struct sfile_header header = { .cpu_type = 4 };
+	struct error err = ERROR_INIT;
+	char *name = NULL;
+	struct binary b;
+
+	if (!CHECK(profile_open(&where, 0, NULL, &p, &err) == 0))
+		return NULL;
+	binary_open(p->binaries, p->gather->files[0].image, &header, &b);
+	if (b.symtab && symtab_count(b.symtab))
+		name = xstrdup(symtab_at(b.symtab, 0)->name);
+	binary_close(&b);
+	return name;
+}
+
+/* A program that is rebuilt before the first report. */
+static void kept_symbols_survive_their_file(void)
+{
+	_cleanup_directory_ char *directory = test_directory();
+	_cleanup_free_ char *samples = session_samples(directory, "current");
+	_cleanup_free_ char *fixture = elf_fixture("lib.so");
+	_cleanup_free_ char *path = path_join(directory, "lib.so");
+	_cleanup_free_ char *cache = path_join(directory, "cache");
+	_cleanup_free_ char *below =
+		xasprintf("{root}%s/{dep}/{root}%s/TIMER.0.0.all.all.all", path, path);
+	_cleanup_free_ char *before = NULL, *after = NULL;
+	_cleanup_(manifest_closep) struct manifest *m = NULL;
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	struct manifest_image image = { .path = path };
+	struct error err = ERROR_INIT;
+
+	CHECK_EQ(setenv("OPROFILE_SYMBOL_CACHE", cache, 1), 0);
+	write_samples(samples, below, (const uint64_t[]){ 0x1000, 2, 0, 0 });
+	if (!CHECK(copy_file(fixture, path, &err) == 0 && elffile_open(path, &ef, &err) == 0 &&
+		   manifest_open(samples, true, &m, &err) == 0))
+		return;
+	image.version.build_id = *elffile_build_id(ef);
+	CHECK(manifest_name(m, &image, &err) != NULL);
+	profile_keep_symbols(directory, geteuid());
+	CHECK_EQ(unlink(path), 0);
+	after = only_name(directory);
+	CHECK(after != NULL);
+	CHECK_EQ(setenv("OPROFILE_SYMBOL_CACHE", "no", 1), 0);
+	before = only_name(directory);
+	CHECK(before == NULL);
 }
 
 /* Fifty programs that use one library. */
@@ -435,6 +495,7 @@ static void xml_is_well_formed_whatever_the_bytes(void)
 
 TESTS(T(rows_are_in_the_order_of_their_keys), T(percentages_are_printed_as_printf_does),
       T(specifications_parse), T(specifications_select), T(samples_are_sorted_few_or_many),
-      T(an_image_is_opened_once_for_all_programs), T(rows_add_up_to_the_samples),
-      T(names_lose_their_version), T(one_axis_makes_columns_two_conflict), T(sort_keys_parse),
+      T(an_image_is_opened_once_for_all_programs), T(kept_symbols_survive_their_file),
+      T(rows_add_up_to_the_samples), T(names_lose_their_version),
+      T(one_axis_makes_columns_two_conflict), T(sort_keys_parse),
       T(xml_is_well_formed_whatever_the_bytes))

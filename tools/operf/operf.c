@@ -7,9 +7,11 @@
 #include "control/settings.h"
 #include "perf/probe.h"
 #include "parser/parser.h"
+#include "profile/profile.h"
 #include "record/collector.h"
 #include "sfile/session.h"
 #include "tools/common/target.h"
+#include "tools/operf/session_owner.h"
 #include "tools/operf/target_files.h"
 #include "tools/common/tool.h"
 
@@ -165,24 +167,6 @@ static int choose_events(struct event *events, struct evderived *derived, struct
 	return count;
 }
 
-/* Refuses to write as root where another user could plant links, unless that user runs us through
- * sudo. */
-static int check_owner(const char *directory, struct error *err)
-{
-	const char *sudo = getenv("SUDO_UID");
-	uint64_t asking = 0;
-	struct stat st;
-
-	if (geteuid() != 0 || stat(directory, &st) < 0 || st.st_uid == 0)
-		return 0;
-	if (sudo && parse_u64(sudo, 0, UINT32_MAX, &asking) == 0 && asking == st.st_uid)
-		return 0;
-	return error_set(err, -EPERM,
-			 "%s: belongs to uid %u, who could redirect root's writes; use another "
-			 "--session-dir",
-			 directory, st.st_uid);
-}
-
 /* The settings of the collector for @target, but for the events. */
 static struct collector_config configure(const struct target *target, const char *directory)
 {
@@ -230,7 +214,7 @@ static int open_collector(const struct target *target, struct parser *parser,
 	config.drive.event_count = (size_t)r;
 	if (config.drive.scope == DRIVER_TASK && (r = leave_kernel_out(events, r, err)) < 0)
 		return r;
-	r = check_owner(directory, err);
+	r = session_owner_check(directory, err);
 	if (r < 0)
 		return r;
 	if (vmlinux && access(vmlinux, R_OK) < 0)
@@ -464,6 +448,15 @@ static int raise_priority(void)
 	return before - getpriority(PRIO_PROCESS, 0);
 }
 
+/* Has later reports know the symbols of files that are rebuilt or removed. */
+static void remember_symbols(void)
+{
+	/* What is wrong with the files is for reports to say. */
+	if (!given[SETTING_VERBOSE].value)
+		tool_verbose(LOG_LEVEL_ERROR);
+	profile_keep_symbols(session_dir, session_owner_uid());
+}
+
 int main(int argc, char **argv)
 {
 	_cleanup_(parser_freep) struct parser *parser = NULL;
@@ -487,6 +480,8 @@ int main(int argc, char **argv)
 		r = open_target(&target, command, &err);
 	if (r == 0)
 		r = profile(&target, parser, &err);
+	if (r == 0)
+		remember_symbols();
 	strbuf_done(&specs);
 	settings_done(&settings);
 	if (r < 0)

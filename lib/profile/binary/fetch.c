@@ -5,42 +5,11 @@
 #include "base/mem.h"
 #include "elf/debuginfod.h"
 #include "profile/binary/binary.h"
+#include "profile/binary/internal/weigh.h"
 #include "profile/select/gather.h"
 #include "sfile/manifest.h"
-#include "sfile/odb.h"
-#include "sfile/sfile.h"
 
 #include <string.h>
-
-/* An image's samples, and the header of one of its files. */
-struct weight {
-	uint64_t samples;
-	struct sfile_header header;
-};
-
-/* Sums all sample files; returns the total. The report itself warns about unreadable files. */
-static uint64_t weigh(const struct gather *g, struct weight *weights)
-{
-	uint64_t total = 0;
-	size_t i, k, n;
-
-	for (i = 0; i < g->file_count; i++) {
-		const struct gather_file *file = &g->files[i];
-		_cleanup_(sfile_closep) struct sfile *sf = NULL;
-		const struct odb_node *nodes;
-		uint64_t sum = 0;
-
-		if (file->callee != GATHER_NONE || sfile_open(file->path, &sf, NULL) < 0)
-			continue;
-		nodes = odb_nodes(sfile_odb(sf), &n);
-		for (k = 0; k < n; k++)
-			sum += nodes[k].value;
-		weights[file->image].samples += sum;
-		weights[file->image].header = *sfile_header(sf);
-		total += sum;
-	}
-	return total;
-}
 
 struct plan {
 	const struct gather *g;
@@ -92,12 +61,12 @@ static void take(struct plan *p, struct binaries *bs)
 void fetch_images(const struct gather *g, struct binaries *bs, double percent,
 		  const struct debuginfod_progress *progress, struct error *err)
 {
-	_cleanup_free_ struct weight *weights = xcalloc(g->image_count + 1, sizeof(*weights));
+	uint64_t total;
+	_cleanup_free_ struct weight *weights = weigh_images(g, &total);
 	_cleanup_free_ struct debuginfod_want *wants =
 		xcalloc(2 * g->image_count + 1, sizeof(*wants));
 	_cleanup_free_ uint32_t *images = xcalloc(2 * g->image_count + 1, sizeof(*images));
 	struct plan plan = { .g = g, .wants = wants, .images = images };
-	uint64_t total = weigh(g, weights);
 	uint32_t i;
 
 	for (i = 0; i < g->image_count; i++)

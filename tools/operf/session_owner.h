@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Whose files operf trusts when it runs as root: those of root, and of the user who runs it with
+ * sudo.
+ *
+ *	if (session_owner_check("/home/me/oprofile_data", &err) < 0)
+ *		return tool_fail(&err);
+ */
+#pragma once
+
+#include "base/error.h"
+
+#include <sys/types.h>
+
+/* The user who runs us, maybe through sudo. */
+uid_t session_owner_uid(void);
+/* Refuses to write as root where another user could plant links: 0, or -EPERM. */
+int session_owner_check(const char *directory, struct error *err);
