@@ -225,6 +225,22 @@ int64_t parser_jit(struct parser *p, struct jit_source *s, struct jit *j, uint64
 	return n < 0 ? n : total;
 }
 
+int parser_pages(struct parser *p, int fd, const struct parser_pages *pages, void *ret)
+{
+	const struct parser_request request = { .what = PARSER_PAGES, .pages = *pages };
+	struct span in;
+	int r;
+
+	if (!p)
+		return parser_read_pages(fd, pages, ret);
+	r = ask(p, LANE_OTHERS, &request, fd, &in);
+	if (r == 0 && in.left != (size_t)pages->count * PARSER_PAGE_BYTES)
+		r = check(p, fd, -EBADMSG);
+	if (r == 0)
+		memcpy(ret, in.at, in.left);
+	return r;
+}
+
 uint64_t parser_cpu(struct parser *p)
 {
 	return p ? sandbox_cpu(p->sandbox) : 0;

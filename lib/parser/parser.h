@@ -17,6 +17,7 @@
 
 #include "base/build_id.h"
 #include "base/error.h"
+#include "parser/parser_pages.h"
 
 #include <stddef.h>
 #include <stdint.h>
@@ -41,6 +42,11 @@ int parser_table(struct parser *p, int fd, struct unwind_rules *rules, struct un
 /* As jit_source_read(), in the sandbox, but at most 64 MiB per call. */
 int64_t parser_jit(struct parser *p, struct jit_source *s, struct jit *j, uint64_t now,
 		   struct error *err);
+
+/* Reads @pages to @ret in the sandbox, because another process can make such a read take for ever:
+ * of a file, or of the memory of a process (/proc/PID/mem). What is not there is zero. 0 or
+ * -errno. */
+int parser_pages(struct parser *p, int fd, const struct parser_pages *pages, void *ret);
 
 /* CPU time of its processes so far, in ns; 0 for NULL. */
 uint64_t parser_cpu(struct parser *p);

@@ -170,6 +170,31 @@ static void serve_jit(const struct parser_request *request, int fd, struct sandb
 	finish(&w, reply, 0);
 }
 
+int parser_read_pages(int fd, const struct parser_pages *pages, void *ret)
+{
+	uint8_t *at = ret;
+	uint32_t i;
+	ssize_t n;
+
+	memset(ret, 0, (size_t)pages->count * PARSER_PAGE_BYTES);
+	for (i = 0; i < pages->count; i++, at += PARSER_PAGE_BYTES) {
+		n = pread(fd, at, PARSER_PAGE_BYTES, (off_t)(pages->offset + i * pages->step));
+		if (n < 0 && i == 0)
+			return -errno;
+	}
+	return 0;
+}
+
+static void serve_pages(const struct parser_pages *pages, int fd, struct sandbox_reply *reply)
+{
+	size_t bytes = (size_t)pages->count * PARSER_PAGE_BYTES;
+
+	if (bytes > reply->room)
+		return;
+	reply->code = parser_read_pages(fd, pages, reply->memory);
+	reply->size = bytes;
+}
+
 void parser_serve(const void *bytes, size_t size, int fd, struct sandbox_reply *reply)
 {
 	const struct parser_request *request = bytes;
@@ -186,6 +211,9 @@ void parser_serve(const void *bytes, size_t size, int fd, struct sandbox_reply *
 		break;
 	case PARSER_JIT:
 		serve_jit(request, fd, reply);
+		break;
+	case PARSER_PAGES:
+		serve_pages(&request->pages, fd, reply);
 		break;
 	}
 }

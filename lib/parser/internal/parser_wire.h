@@ -7,11 +7,12 @@
 #include "base/sandbox.h"
 #include "base/span.h"
 #include "jit/jit_source.h"
+#include "parser/parser_pages.h"
 
 struct unwind_rules;
 struct unwind_table;
 
-enum parser_what { PARSER_BUILD_ID, PARSER_TABLE, PARSER_JIT };
+enum parser_what { PARSER_BUILD_ID, PARSER_TABLE, PARSER_JIT, PARSER_PAGES };
 
 /* An answer of PARSER_JIT is a sequence of these, each with its fields, up to END. */
 enum parser_jit { PARSER_JIT_END, PARSER_JIT_LOAD, PARSER_JIT_MOVE, PARSER_JIT_UNLOAD };
@@ -23,10 +24,14 @@ struct parser_request {
 	uint32_t unused;
 	uint64_t now; /* PARSER_JIT */
 	struct jit_source_state state;
+	struct parser_pages pages; /* PARSER_PAGES: the answer has just these */
 };
 
 /* The worker: serves a request (a sandbox's ->serve). */
 void parser_serve(const void *request, size_t size, int fd, struct sandbox_reply *reply);
+
+/* Reads pages as the worker does; see parser_pages(). */
+int parser_read_pages(int fd, const struct parser_pages *pages, void *ret);
 
 /* These parse an answer: 0, or -EBADMSG if it is invalid. */
 int parser_take_build_id(struct span in, struct build_id *ret);
