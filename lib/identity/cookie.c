@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "identity/cookie_identify.h"
+#include "identity/internal/text_copy.h"
 
 #include <string.h>
 
@@ -15,6 +16,9 @@ struct entry {
 	struct cookie_image image;
 	struct entry *successor; /* the file as it is since it was changed, or NULL */
 	uint64_t looked_ns;	 /* for changes, last */
+	bool compared;		 /* memory: ->original was looked for */
+	uint64_t original; /* cookie of the file whose text was copied to this memory; 0: none */
+	uint64_t shift;	   /* from an offset here to one there */
 };
 
 struct cookie_table {
@@ -291,6 +295,45 @@ uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cook
 	cookie_identify_file(&newer->image, where, t->parser);
 	e->successor = newer;
 	return newer->image.cookie;
+}
+
+/* Whether it is memory that may contain what was mapped from a file before. */
+static bool may_be_copy(const struct cookie_image *image)
+{
+	return image->kind == COOKIE_ANON
+		       ? !strcmp(image->path, "anon")
+		       : image->kind == COOKIE_FILE && !strncmp(image->path, "/memfd:", 7);
+}
+
+static void find_original(struct cookie_table *t, struct entry *e,
+			  const struct cookie_mapped *where)
+{
+	struct text_copy copy;
+
+	if (!text_copy_find(t->parser, &e->image, where, &copy))
+		return;
+	e->original = cookie_file(t, &copy.file, copy.path);
+	e->shift = copy.shift;
+	cookie_identify(t, e->original, where->root, where->tgid, copy.start, copy.end);
+	free(copy.path);
+}
+
+uint64_t cookie_original(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
+			 uint64_t *offset)
+{
+	const struct cookie_image *image = cookie_lookup(t, cookie);
+	struct entry *e = image && may_be_copy(image) ? map_get(&t->by_cookie, cookie) : NULL;
+
+	if (!e)
+		return cookie;
+	if (!e->compared) {
+		e->compared = true;
+		find_original(t, e, where);
+	}
+	if (!e->original)
+		return cookie;
+	*offset += e->shift;
+	return e->original;
 }
 
 size_t cookie_sweep(struct cookie_table *t, const struct map *in_use)

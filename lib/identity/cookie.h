@@ -59,6 +59,12 @@ void cookie_identify(struct cookie_table *t, uint64_t cookie, const char *root, 
 uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
 		      uint64_t now_ns);
 
+/* The cookie of the file whose text was copied to the memory @cookie, anonymous or a memfd, in
+ * which case *@offset in that memory becomes the offset in the file; else @cookie. Looks once, at
+ * process @where->tgid, which has the memory mapped. */
+uint64_t cookie_original(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
+			 uint64_t *offset);
+
 /* Forgets the files that were never identified, for no sample fell into them, unless the cookie is
  * a key of @in_use; returns how many. Their numbers are not given out again. */
 size_t cookie_sweep(struct cookie_table *t, const struct map *in_use);

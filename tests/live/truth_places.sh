@@ -36,6 +36,11 @@ has "and the report warns that the file is another" "program.*not the\|program.*
 ok "a program without a file" profile memfd truth_memfd "$live/truth_chains" 2 25 75
 image_has "is called by its memfd" memfd memfd:truth
 
+for memory in anon memfd; do
+	ok "a program that moves its text to memory ($memory)" profile moved truth_moved $memory 2
+	holds "belongs to its file" moved
+done
+
 ok "code made at run time" profile jit truth_jit 2
 holds "has its share" jit
 

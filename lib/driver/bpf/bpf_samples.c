@@ -154,6 +154,8 @@ static void on_sample(const struct sample_key *key, uint32_t callers, uint64_t c
 			d->lost_no_path += count;
 		return;
 	}
+	leaf.cookie = cookie_original(d->cookies, leaf.cookie,
+				      &(struct cookie_mapped){ .tgid = key->tgid }, &leaf.offset);
 	set_context(d, key, app);
 	put(d, &s, &leaf);
 }

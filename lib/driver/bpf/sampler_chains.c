@@ -110,9 +110,10 @@ static size_t fill_frames(struct sampler_chains *t, const struct sample_chain *f
 			  uint64_t now_ns, enum chain_end *end)
 {
 	const uint64_t offset_mask = (1ULL << SAMPLE_FRAME_PLACE_SHIFT) - 1;
+	const struct cookie_mapped where = { .tgid = from->tgid };
 	uint32_t at, count = 0;
 	struct sample_frame f;
-	uint64_t cookie;
+	uint64_t cookie, offset;
 
 	array_grow(&t->frames, (size_t)from->words + 1, &t->frame_room);
 	for (at = 0; at < from->kernel_count && at < from->words; at++)
@@ -124,7 +125,9 @@ static size_t fill_frames(struct sampler_chains *t, const struct sample_chain *f
 			*end = CHAIN_END_UNKNOWN;
 			break;
 		}
-		t->frames[count++] = (struct evbuf_frame){ cookie, f.place_offset & offset_mask };
+		offset = f.place_offset & offset_mask;
+		cookie = cookie_original(t->cookies, cookie, &where, &offset);
+		t->frames[count++] = (struct evbuf_frame){ cookie, offset };
 	}
 	return count;
 }

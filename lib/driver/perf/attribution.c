@@ -34,6 +34,25 @@ static uint64_t app_of(struct attribution *a, struct process *p)
 	return p->app;
 }
 
+/* @m, or, if it is memory that contains a copy of a file's text, what takes its place in the
+ * process: a mapping of that file. */
+static const struct mapping *original_of(struct attribution *a, struct process *p,
+					 const struct mapping *m, uint64_t pc)
+{
+	struct cookie_table *cookies = a->sideband->from.cookies;
+	const struct cookie_mapped where = { .root = a->sideband->from.root, .tgid = p->tgid };
+	uint64_t cookie =
+		m->cookie ?: cookie_anon(cookies, p->tgid, m->start - m->offset, m->end, m->label);
+	struct mapping copy = { m->start, m->end, m->offset, cookie, NULL };
+
+	copy.cookie = cookie_original(cookies, cookie, &where, &copy.offset);
+	if (copy.cookie == cookie)
+		return m;
+	process_map(&a->sideband->processes, p, &copy);
+	a->memo.changes = a->sideband->processes.changes;
+	return maps_find(p->maps, pc);
+}
+
 /* The mapping that contains @pc. If there is none, and @r is recent, reads the mappings again. */
 static const struct mapping *find_mapping(struct attribution *a, struct process *p,
 					  const struct perf_record *r, uint64_t pc)
@@ -113,6 +132,8 @@ static const struct attribution_range *look_up(struct attribution *a, const stru
 	const struct mapping *m = p ? find_mapping(a, p, r, pc) : NULL;
 	const struct attribution_range *range;
 
+	if (m)
+		m = original_of(a, p, m, pc);
 	if (!m)
 		return NULL;
 	range = remember(a, p, m);
@@ -127,9 +148,11 @@ static const struct attribution_range *look_up(struct attribution *a, const stru
 static const struct attribution_range *look_up_caller(struct attribution *a,
 						      const struct perf_record *r, uint64_t pc)
 {
-	const struct process *p = process_get(&a->sideband->processes, r->pid);
+	struct process *p = process_get(&a->sideband->processes, r->pid);
 	const struct mapping *m = p && p->maps ? maps_find(p->maps, pc) : NULL;
 
+	if (m)
+		m = original_of(a, p, m, pc);
 	return m ? remember(a, p, m) : NULL;
 }
 
