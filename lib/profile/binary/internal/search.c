@@ -140,10 +140,32 @@ static void warn_changed(const struct search *s)
 			 elffile_mtime(s->changed), m->version.size, m->version.mtime);
 }
 
+/* Whether the profiled file, which has no build-id, was changed after the session named it. A copy
+ * or another file, whose inode differs, may be younger. */
+static bool is_rewritten(const struct search *s, const char *path)
+{
+	const struct manifest_image *m = s->image->manifest;
+	const char *samples = s->bs->gather->sessions[s->image->session].samples;
+	_cleanup_free_ char *manifest = path_join(samples, "images");
+	struct stat file, named;
+	struct file_identity now;
+
+	if (!m || m->version.build_id.size || !m->file.inode || stat(path, &file) < 0 ||
+	    stat(manifest, &named) < 0)
+		return false;
+	now = file_identity_of(&file);
+	return now.device == m->file.device && now.inode == m->file.inode &&
+	       file.st_ctime > named.st_mtime;
+}
+
 void search_check_time(const struct search *s, const char *path, uint64_t mtime)
 {
 	uint64_t profiled = s->header->mtime;
 
+	if (is_rewritten(s, path))
+		log_warn("%s was changed after it was profiled (ctime), and has no build-id: its "
+			 "symbols may be wrong",
+			 path);
 	if (s->image->manifest || !profiled || profiled == mtime)
 		return;
 	log_warn("%s was modified after it was profiled, or is another file (mtime %" PRIu64

@@ -84,6 +84,7 @@ struct elffile *search_debug(const struct search *s, const struct elffile *ef);
 char *search_unopened(const struct search *s, struct stat *ret);
 /* Whether a debug file with that build-id is installed. */
 bool search_has_debug(const struct search *s, const struct build_id *id);
-/* Warns if @mtime is not that in the sample file's header: the only check possible in sessions
- * without a manifest. */
+/* Warns if the file at @path was changed in place after it was profiled, as far as its inode shows;
+ * or if @mtime is not that in the sample file's header, the only check possible in sessions without
+ * a manifest. */
 void search_check_time(const struct search *s, const char *path, uint64_t mtime);
