@@ -172,7 +172,7 @@ int offcpu_switch(__u64 *context)
 
 	if (!*(volatile __u32 *)&control.offcpu || !u || !run_begin(&run, SAMPLE_SLOT_SWITCH))
 		return 0;
-	/* What cannot be placed counts as an interval, not as its time. */
+	/* Intervals that cannot be attributed count as one each, not by their time. */
 	run.weight = run.loss = 1;
 	pass_gate(&run);
 	/* The idle task is not measured. */

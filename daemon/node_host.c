@@ -169,7 +169,7 @@ static int derive_all(struct evderived *d, enum ibs_kind kind, uint64_t count, u
 	return evderived_add(d, &all, err);
 }
 
-/* Takes AMD's samples as asked for. */
+/* Adds the requested IBS samples. */
 static int take_ibs(const struct node_settings *wanted, struct daemon_options *o, struct error *err)
 {
 	uint32_t op_mask = (wanted->ibs_op.dispatched_ops ? IBS_OPS : 0) |

@@ -413,7 +413,7 @@ const Elf_Data *elffile_data(const struct elf_section *section)
 	return data && data->d_buf && data->d_size ? data : NULL;
 }
 
-/* An ELF subset has code at other offsets than the original: its sections say where. */
+/* An ELF subset has code at other offsets than the original, which its sections record. */
 static const void *subset_bytes(const struct elffile *ef, uint64_t offset, uint64_t size)
 {
 	struct elf_section s;

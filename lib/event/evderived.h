@@ -22,7 +22,7 @@ struct evderived {
 	const struct ibs_event *events[IBS_EVENTS_MAX];
 	size_t event_count;
 	bool offcpu;	     /* the time that tasks are off the CPU */
-	bool offcpu_blocked; /* but not of preempted tasks */
+	bool offcpu_blocked; /* ignore preempted tasks */
 };
 
 /* Adds an event whose ->feature is set. Returns 0, or -EINVAL if no feature derives the event or if

@@ -16,7 +16,7 @@ enum {
 	EVENT_TIMER_MAX_HZ = 100000, /* the kernel's clock event fires at most every 10 us */
 };
 
-/* How often an event is sampled, and what of it, in numbers. */
+/* How often an event is sampled, and which part of it, in numbers. */
 struct event_terms {
 	uint64_t count; /* events between two samples; of the clock, samples per second */
 	uint64_t unit_mask;

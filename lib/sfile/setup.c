@@ -116,7 +116,7 @@ static int read_event(struct setup *s, const char *value)
 	return 0;
 }
 
-/* Returns the number at the front of @value, or 0 if there is none. */
+/* Returns the number at the start of @value, or 0 if there is none. */
 static double read_mhz(const char *value)
 {
 	double mhz;

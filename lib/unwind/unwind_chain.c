@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unwind/unwind_chain.h"
 
-/* Leaves code without a rule by a guess. Returns @why if that leads nowhere. */
+/* Unwinds code without a rule by a guess. Returns @why if that leads nowhere. */
 static enum chain_end leave_by_guess(struct unwind_frame *f, const struct unwind_from *from,
 				     enum chain_end why)
 {

@@ -88,7 +88,7 @@ static void each_value(const char *lines, const char *key,
 	}
 }
 
-/* Returns the value of a key as a number; 0 if there is none, or if it is no number. */
+/* Returns the value of a key as a number; 0 if it is missing or not a number. */
 static double number_of(const char *lines, const char *key)
 {
 	_cleanup_free_ char *value = control_value(lines, key);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Code in the memory of running processes, eight bytes at a time: the unwinder recognises by them
- * what no unwind information describes. Each address is read once in a round, because most callers
- * are callers again in the next sample.
+ * Code in the memory of running processes, eight bytes at a time: by which the unwinder recognises
+ * code without unwind information. Each address is read once in a round, because most callers are
+ * callers again in the next sample.
  *
  *	struct code_memory *code = code_memory_new(root);
  *

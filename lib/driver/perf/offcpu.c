@@ -10,7 +10,7 @@
 enum { REAPED = UINT32_MAX };
 
 struct left {
-	bool exiting; /* it has exited: when it leaves for good, it does not come back */
+	bool exiting; /* it has exited, so it will not come back */
 	uint64_t time_ns;
 	void *place;
 };
@@ -46,7 +46,7 @@ static void note(struct offcpu *o, uint32_t tid, const struct left *what)
 
 void offcpu_leave(struct offcpu *o, uint32_t tid, uint64_t time_ns, void *place)
 {
-	/* Nobody waits for the idle task. */
+	/* The idle task does not count. */
 	if (!tid || tid == REAPED || is_exiting(o, tid))
 		free(place);
 	else
@@ -105,7 +105,7 @@ uint64_t offcpu_take(struct offcpu *o, unsigned int cpu, const struct perf_recor
 	case PERF_RECORD_SWITCH_CPU_WIDE:
 		return take_switch(o, cpu, r, ret_place);
 	case PERF_RECORD_FORK:
-		/* Its number may have been another's whose end was not seen. */
+		/* Its number may have belonged to a task whose end was not seen. */
 		forget(o, r->tid);
 		break;
 	case PERF_RECORD_EXIT:

@@ -18,7 +18,7 @@
 
 struct offcpu {
 	struct map left;   /* tid to struct left: tasks off their CPUs */
-	uint32_t *running; /* by CPU: the task that came last */
+	uint32_t *running; /* by CPU: the last task that came */
 	size_t room;	   /* CPUs in ->running */
 	bool blocked_only; /* ignore preempted tasks */
 };

@@ -15,7 +15,7 @@
 
 struct perf_ibs {
 	struct ibs_cpu cpu;			   /* whose errata are corrected */
-	struct event_terms terms[IBS_KIND_COUNT_]; /* which samples are wanted */
+	struct event_terms terms[IBS_KIND_COUNT_]; /* which samples to take */
 };
 
 /* Writes the sample @r of @cpu to the event buffer of @a. Leaves out samples of processes that are

@@ -322,7 +322,7 @@ static const struct catalog_event *core_event(const struct place *place,
 	return e && e->kind == CATALOG_COUNTER ? e : NULL;
 }
 
-/* Describes an event of which only the terms are known. */
+/* Describes an event by its terms alone. */
 static const struct catalog_event unknown = {
 	.name = "", .kind = CATALOG_COUNTER, .minimum = EVENT_RAW_MINIMUM, .count = EVENT_RAW_COUNT
 };

@@ -262,7 +262,7 @@ static bool all_excluded(const struct spec *spec)
 static int say_no_session(const struct spec *spec, const char *session_dir, struct error *err)
 {
 	const struct spec_values *wanted = &spec->of[SPEC_SESSION];
-	_cleanup_free_ char *inside = path_join(session_dir, "."); /* a file is no session */
+	_cleanup_free_ char *inside = path_join(session_dir, "."); /* a file is not a session */
 	struct session_list list = { .text = STRBUF_INIT };
 	int r;
 

@@ -12,7 +12,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* How samples of each kind come in the event buffer. */
+/* How samples of each kind are encoded in the event buffer. */
 static const struct {
 	uint64_t code, words;
 } kinds[] = {
