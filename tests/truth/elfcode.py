@@ -54,7 +54,8 @@ class Code:
     def bytes_at(self, address, size):
         for kind, _, start, base, _, length, _, _ in self.segments:
             if kind == 1 and base <= address < base + length:
-                return self.data[start + address - base:][:min(size, base + length - address)]
+                first = start + address - base
+                return self.data[first:first + min(size, base + length - address)]
         return b""
 
     def read_functions(self):
@@ -144,5 +145,7 @@ def instructions(wanted):
 
 def moved(text, by):
     """Targets of jumps and calls, which objdump shows as addresses in the blob."""
+    if "0x" not in text or not re.search(r"\b(?:call|j[a-z]+)\b", text):
+        return text.strip()
     return re.sub(r"^((?:\S+ +)*?(?:call|j[a-z]+)(?:,p[nt])? +)0x([0-9a-f]+)$",
                   lambda m: f"{m[1]}0x{(int(m[2], 16) + by) & (2 ** 64 - 1):x}", text.strip())

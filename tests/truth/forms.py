@@ -17,6 +17,8 @@ def close(one, other):
 
 def plain(text):
     """Forms differ in how they write what is not printable, so it is not compared."""
+    if text.isascii() and text.isprintable() and "\\" not in text:
+        return text
     return "".join(c if " " <= c <= "~" else "?" for c in re.sub(r"\\x[0-9a-f]{2}", "?", text))
 
 
