@@ -176,9 +176,9 @@ def check_gprof(profile, most=6):
 def check_histogram(profile, image, cells, messages):
     """A cell has the samples at its addresses, unless they are in functions that gprof ignores."""
     rows = [row for row in profile.json("-d", "-f", "-m", "all")["rows"] if row["image"] == image]
-    left = re.search(r"warning: (\d+) of (\d+) samples ", messages)
+    left = sum(int(n) for n in re.findall(r"warning: (\d+) of \d+ samples ", messages))
     total = sum(sum(row["samples"]) for row in rows)
-    profile.equal("gprof", sum(cells.values()) + (int(left[1]) if left else 0), total, image)
+    profile.equal("gprof", sum(cells.values()) + left, total, image)
     here = {}
     for row in rows:
         for detail in row["details"]:

@@ -117,8 +117,8 @@ class Judge:
         target, slot = m[1].split()[0], SLOT.match(m[1])
         if slot:
             at = place + int(slot[2], 16) * (-1 if slot[1] else 1)
-            if at not in code.slots:
-                return "indirect"
+            if not isinstance(code.slots.get(at), str):
+                return "indirect"  # a variable, or one that the program may have changed
             return self.linked(code, code.slots[at], callee, callee_place)
         if not target.startswith("0x"):
             return "indirect"

@@ -112,7 +112,9 @@ class Code:
         return None
 
     def is_signal_return(self, address):
-        return self.bytes_at(address, len(RESTORE_RT)) == RESTORE_RT
+        """Whether a signal handler returns there, or its return has entered the kernel there."""
+        return RESTORE_RT in (self.bytes_at(address, len(RESTORE_RT)),
+                              self.bytes_at(address - len(RESTORE_RT), len(RESTORE_RT)))
 
 
 def instructions(wanted):
