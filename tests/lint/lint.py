@@ -192,7 +192,6 @@ LONGER_FILES = {
     "lib/chains/chain_store.c": 550,
     "lib/control/settings.c": 550,
     "lib/driver/bpf/bpf.c": 650,
-    "lib/driver/bpf/sampler.c": 600,
     "lib/sfile/odb.c": 550,
     "lib/symbol/internal/kallsyms_table.c": 550,
     "lib/symbol/kallsyms.c": 550,

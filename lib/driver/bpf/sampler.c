@@ -2,22 +2,15 @@
 #include "driver/bpf/sampler.h"
 
 #include "base/clock.h"
-#include "base/log.h"
 #include "base/mem.h"
-#include "base/parse.h"
-#include "base/path.h"
 #include "bpf/sample.skel.h"
 #include "driver/bpf/sampler_test.h"
-#include "symbol/kallsyms.h"
 
 #include <bpf/bpf.h>
 #include <bpf/libbpf.h>
 #include <errno.h>
 #include <string.h>
 #include <sys/mman.h>
-
-enum { LEFT_MAX = 65536 }; /* tasks off their CPUs */
-enum { RING_BYTES = 1 << 20, RING_BYTES_OF_CPU = 1 << 20, RING_BYTES_MAX = 64 << 20 };
 
 struct counted {
 	const struct sample_key *key;
@@ -32,8 +25,7 @@ struct sampler {
 	struct sample_control *control; /* shared with the program */
 	struct sample_gate *gates;	/* shared, by CPU and slot */
 	struct sample_count *counts;	/* shared, by round and place */
-	size_t cpu_count, gate_count;
-	size_t places, keys; /* number of places where CPUs count, and of keys at each */
+	struct sampler_sizes sizes;
 	uint64_t kernel_bytes;
 	struct counted *list; /* counts of the last drain */
 	size_t room;
@@ -43,136 +35,9 @@ struct sampler {
 	const struct sampler_handler *handler;		     /* during a drain */
 };
 
-/* Silences libbpf, which prints many lines on a failure. */
-static int print_quietly(enum libbpf_print_level level, const char *format, va_list ap)
-{
-	char text[512];
-	int n;
-
-	if (level == LIBBPF_DEBUG || !log_wants(LOG_LEVEL_DEBUG))
-		return 0;
-	n = vsnprintf(text, sizeof(text), format, ap);
-	text[strcspn(text, "\n")] = '\0';
-	log_debug("%s", text);
-	return n;
-}
-
-static bool is_locked_down(void)
-{
-	_cleanup_free_ char *text = NULL;
-
-	return path_read("", "/sys/kernel/security/lockdown", &text, NULL) > 0 &&
-	       strstr(text, "[confidentiality]");
-}
-
-/* Writes to @err why loading failed with @code. */
-static int explain(int code, struct error *err)
-{
-	if (access("/sys/kernel/btf/vmlinux", R_OK) < 0)
-		return error_set(err, code, "this kernel has no BTF (CONFIG_DEBUG_INFO_BTF)");
-	if (is_locked_down())
-		return error_set(err, code, "lockdown=confidentiality forbids BPF");
-	if (code == -EPERM)
-		return error_set(err, code, "BPF needs CAP_BPF and CAP_PERFMON");
-	if (code == -EACCES)
-		return error_set(err, code, "this kernel's verifier rejects the BPF program");
-	return error_errno(err, code, "the BPF program cannot be loaded");
-}
-
-/* Bytes of the ring, which call chains go through. */
-static uint32_t ring_bytes(const struct sampler_config *config)
-{
-	uint32_t bytes = RING_BYTES, wanted = RING_BYTES;
-
-	if (config->depth)
-		wanted += RING_BYTES_OF_CPU * (uint32_t)MAX(sysconf(_SC_NPROCESSORS_ONLN), 1);
-	while (bytes < wanted && bytes < RING_BYTES_MAX)
-		bytes *= 2;
-	return bytes;
-}
-
-/* The number of key slots: a power of two, at least the number of keys. */
-static size_t key_slots(const struct sampler *s)
-{
-	size_t slots = 1;
-
-	while (slots < s->keys)
-		slots *= 2;
-	return slots;
-}
-
-/* Sets the sizes of the maps, which are fixed once the program is loaded. */
-static int set_sizes(struct sampler *s, const struct sampler_config *config)
-{
-	size_t slots = s->places / s->cpu_count; /* that count */
-	bool chains = config->depth > 0;
-	const struct {
-		struct bpf_map *map;
-		size_t entries;
-	} sizes[] = {
-		{ s->skeleton->maps.counts, 2 * s->places * s->keys },
-		{ s->skeleton->maps.key_slots, s->places * key_slots(s) },
-		{ s->skeleton->maps.gates, s->gate_count },
-		{ s->skeleton->maps.scratches, SAMPLE_SLOT_COUNT_ },
-		{ s->skeleton->maps.unwindings, slots },
-		{ s->skeleton->maps.counters, SAMPLE_SLOT_COUNT_ },
-		{ s->skeleton->maps.left, config->offcpu ? LEFT_MAX : 1 },
-		{ s->skeleton->maps.ring, ring_bytes(config) },
-		{ s->skeleton->maps.chains, chains ? SAMPLER_CHAINS_MAX : 1 },
-		{ s->skeleton->maps.table_numbers, chains ? SAMPLE_TABLES_MAX : 1 },
-		{ s->skeleton->maps.tables, chains ? SAMPLE_TABLES_MAX : 1 },
-		{ s->skeleton->maps.pages, chains ? SAMPLE_PAGES_MAX : 1 },
-		{ s->skeleton->maps.rules, chains ? UNWIND_RULES_MAX + 1 : 1 },
-		{ s->skeleton->maps.found, chains ? slots * s->cpu_count : 1 },
-	};
-	size_t i;
-	int r = 0;
-
-	for (i = 0; i < ARRAY_SIZE(sizes) && r == 0; i++)
-		r = bpf_map__set_max_entries(sizes[i].map, (uint32_t)sizes[i].entries);
-	return r;
-}
-
-/* Disables programs that are not needed, so that only needed ones can make loading fail. */
-static void choose_programs(struct sampler *s, const struct sampler_config *config)
-{
-	(void)bpf_program__set_autoload(s->skeleton->progs.follow_fork, config->follow);
-	(void)bpf_program__set_autoload(s->skeleton->progs.follow_exec, config->follow);
-	(void)bpf_program__set_autoload(s->skeleton->progs.follow_exit, config->follow);
-	(void)bpf_program__set_autoload(s->skeleton->progs.follow_free, config->follow);
-	(void)bpf_program__set_autoload(s->skeleton->progs.offcpu_switch, config->offcpu);
-}
-
-/* Sets the constants of the program, which are fixed once it is loaded. */
-static int configure(struct sampler *s, const struct sampler_config *config)
-{
-	uint64_t sched_start = 0, sched_end = 0;
-
-	if (config->offcpu)
-		kallsyms_scheduler("", &sched_start, &sched_end);
-	s->skeleton->rodata_config->config = (struct sample_config){
-		.follow = config->follow,
-		.keys = (uint32_t)s->keys,
-		.key_slots = (uint32_t)key_slots(s),
-		.places = (uint32_t)s->places,
-		.wake_at = (uint32_t)(s->keys / 2),
-		.wake_at_bytes = ring_bytes(config) / 2,
-		.depth = MIN(config->depth, (unsigned int)SAMPLE_DEPTH_MAX),
-		.by_frame_pointers = config->by_frame_pointers,
-		.pass_on = config->pass_on,
-		.cgroups = config->cgroups,
-		.offcpu_blocked = config->offcpu_blocked,
-		.cpus = (uint32_t)s->cpu_count,
-		.sched_start = sched_start,
-		.sched_end = sched_end,
-	};
-	choose_programs(s, config);
-	return set_sizes(s, config);
-}
-
 void sampler_stretch(struct sampler *s, unsigned int cpu, uint32_t stretch)
 {
-	if (cpu < s->cpu_count)
+	if (cpu < s->sizes.cpus)
 		__atomic_store_n(&s->gates[cpu].stretch, MAX(stretch, (uint32_t)STRETCH_ONE),
 				 __ATOMIC_SEQ_CST);
 }
@@ -191,29 +56,6 @@ bool sampler_is_passing(const struct sampler *s, uint64_t address)
 const struct sampler_maps *sampler_maps(const struct sampler *s)
 {
 	return &s->maps;
-}
-
-/* Returns the memory of all maps, which is fixed when they are loaded. */
-static uint64_t map_bytes(const struct sampler *s)
-{
-	const struct bpf_map *map;
-	uint64_t bytes = 0;
-
-	bpf_object__for_each_map(map, s->skeleton->obj)
-	{
-		_cleanup_free_ char *path = xasprintf("/proc/self/fdinfo/%d", bpf_map__fd(map));
-		_cleanup_free_ char *text = NULL;
-		const char *line;
-		uint64_t memory;
-
-		if (bpf_map__map_flags(map) & BPF_F_MMAPABLE ||
-		    path_read(NULL, path, &text, NULL) < 0)
-			continue;
-		line = strstr(text, "\nmemlock:\t");
-		if (line && (line += strlen("\nmemlock:\t"), parse_dec(&line, &memory) == 0))
-			bytes += memory;
-	}
-	return bytes;
 }
 
 uint64_t sampler_kernel_bytes(const struct sampler *s)
@@ -255,7 +97,7 @@ static int on_message(void *data, void *message, size_t size)
 
 static size_t counts_bytes(const struct sampler *s)
 {
-	return 2 * s->places * s->keys * sizeof(*s->counts);
+	return 2 * s->sizes.places * s->sizes.keys * sizeof(*s->counts);
 }
 
 static struct sampler_maps descriptors(const struct sample *skeleton)
@@ -279,15 +121,15 @@ static int share_memory(struct sampler *s)
 	s->maps = descriptors(s->skeleton);
 	s->control = &s->skeleton->data_control->control;
 	for (slot = 0; slot < SAMPLE_SLOT_COUNT_; slot++)
-		s->per_cpu[slot] = xcalloc(s->cpu_count, sizeof(*s->per_cpu[slot]));
+		s->per_cpu[slot] = xcalloc(s->sizes.cpus, sizeof(*s->per_cpu[slot]));
 	s->gates = sampler_map_memory(bpf_map__fd(s->skeleton->maps.gates),
-				      s->gate_count * sizeof(*s->gates));
+				      s->sizes.gates * sizeof(*s->gates));
 	if (!s->gates)
 		return -errno;
 	s->counts = sampler_map_memory(bpf_map__fd(s->skeleton->maps.counts), counts_bytes(s));
 	if (!s->counts)
 		return -errno;
-	for (cpu = 0; cpu < s->cpu_count; cpu++)
+	for (cpu = 0; cpu < s->sizes.cpus; cpu++)
 		sampler_stretch(s, cpu, STRETCH_ONE);
 	sampler_set_text(s, 0, UINT64_MAX);
 	s->ring = ring_buffer__new(bpf_map__fd(s->skeleton->maps.ring), on_message, s, NULL);
@@ -312,33 +154,21 @@ int sampler_new(const struct sampler_config *config, struct sampler **ret, struc
 	_cleanup_(sampler_freep) struct sampler *s = xcalloc(1, sizeof(*s));
 	int r;
 
-	(void)libbpf_set_print(print_quietly);
-	r = libbpf_num_possible_cpus();
+	r = sampler_load(config, &s->sizes, &s->skeleton, err);
 	if (r < 0)
-		return error_errno(err, r, "cannot read the number of possible CPUs");
-	s->cpu_count = (size_t)r;
-	s->gate_count = s->cpu_count * SAMPLE_SLOT_COUNT_;
-	s->skeleton = sample__open();
-	if (!s->skeleton)
-		return explain(-errno, err);
-	s->places = s->cpu_count * (config->offcpu ? SAMPLE_SLOT_SWITCH + 1 : 1);
-	s->keys = config->keys;
+		return r;
 	s->filling = config->keys / 8;
-	r = configure(s, config);
-	if (r == 0)
-		r = sample__load(s->skeleton);
-	if (r == 0)
-		r = share_memory(s);
+	r = share_memory(s);
 	if (r == 0)
 		r = sample__attach(s->skeleton);
 	if (r == 0)
 		r = visit_tasks(s);
 	if (r < 0)
-		return explain(r, err);
+		return sampler_load_explain(r, err);
 	r = sampler_test_self(bpf_program__fd(s->skeleton->progs.test_self), s->control, err);
 	if (r < 0)
 		return r;
-	s->kernel_bytes = map_bytes(s);
+	s->kernel_bytes = sampler_load_bytes(s->skeleton);
 	*ret = STEAL(s);
 	return 0;
 }
@@ -351,7 +181,7 @@ void sampler_free(struct sampler *s)
 		return;
 	ring_buffer__free(s->ring);
 	if (s->gates)
-		(void)munmap(s->gates, s->gate_count * sizeof(*s->gates));
+		(void)munmap(s->gates, s->sizes.gates * sizeof(*s->gates));
 	if (s->counts)
 		(void)munmap(s->counts, counts_bytes(s));
 	sample__destroy(s->skeleton);
@@ -384,7 +214,7 @@ static void settle(const struct sampler *s)
 	uint64_t passes;
 	size_t i;
 
-	for (i = 0; i < s->gate_count; i++) {
+	for (i = 0; i < s->sizes.gates; i++) {
 		passes = __atomic_load_n(&s->gates[i].passes, __ATOMIC_SEQ_CST);
 		while (passes & 1 &&
 		       __atomic_load_n(&s->gates[i].passes, __ATOMIC_SEQ_CST) == passes)
@@ -403,7 +233,7 @@ void sampler_end_round(struct sampler *s)
 	uint32_t was = s->control->round;
 	size_t i;
 
-	for (i = 0; i < s->gate_count; i++)
+	for (i = 0; i < s->sizes.gates; i++)
 		__atomic_store_n(&s->gates[i].used[!(was & 1)], 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&s->control->memory, 0, __ATOMIC_SEQ_CST);
 	__atomic_store_n(&s->control->round, was + 1, __ATOMIC_SEQ_CST);
@@ -414,10 +244,10 @@ void sampler_end_round(struct sampler *s)
 /* Lists the counts of a finished round; returns the number of keys. */
 static size_t list_counts(struct sampler *s, uint32_t round)
 {
-	const struct sample_count *all = s->counts + (round & 1) * s->places * s->keys;
+	const struct sample_count *all = s->counts + (round & 1) * s->sizes.places * s->sizes.keys;
 	size_t place, count = 0, i;
 
-	for (place = 0; place < s->places; place++, all += s->keys) {
+	for (place = 0; place < s->sizes.places; place++, all += s->sizes.keys) {
 		size_t n = s->gates[place].used[round & 1];
 
 		array_grow(&s->list, count + n, &s->room);
@@ -464,7 +294,7 @@ bool sampler_is_filling(const struct sampler *s)
 	unsigned int odd = s->control->round & 1;
 	size_t i;
 
-	for (i = 0; i < s->places; i++)
+	for (i = 0; i < s->sizes.places; i++)
 		if (__atomic_load_n(&s->gates[i].used[odd], __ATOMIC_RELAXED) >= s->filling)
 			return true;
 	return false;
@@ -517,15 +347,15 @@ void sampler_counters(const struct sampler *s, enum sample_slot slot, struct sam
 	*ret = (struct sample_counters){ 0 };
 	if (bpf_map_lookup_elem(bpf_map__fd(s->skeleton->maps.counters), &key, per_cpu) < 0)
 		return;
-	for (i = 0; i < s->cpu_count; i++)
+	for (i = 0; i < s->sizes.cpus; i++)
 		for (k = 0; k < words; k++)
 			sum[k] += ((const uint64_t *)&per_cpu[i])[k];
 }
 
 void sampler_cpu_counters(const struct sampler *s, unsigned int cpu, struct sample_counters *ret)
 {
-	*ret = cpu < s->cpu_count ? s->per_cpu[SAMPLE_SLOT_EVENT][cpu]
-				  : (struct sample_counters){ 0 };
+	*ret = cpu < s->sizes.cpus ? s->per_cpu[SAMPLE_SLOT_EVENT][cpu]
+				   : (struct sample_counters){ 0 };
 }
 
 int sampler_identify(const struct sampler *s, int fd, struct sample_file *ret)

@@ -14,25 +14,13 @@
 
 #include "base/error.h"
 #include "bpf/sample.h"
+#include "driver/bpf/sampler_load.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-enum { SAMPLER_CHAINS_MAX = 32768 }; /* known at the same time */
-
 struct sampler;
-
-struct sampler_config {
-	size_t keys; /* maximum counted on each CPU between two drains */
-	bool follow; /* sample only processes passed to sampler_follow(), and their descendants */
-	unsigned int depth; /* maximum frames in a chain, including the sample; 0: no chains */
-	bool by_frame_pointers;
-	bool pass_on;	     /* write samples to the event's ring as well */
-	bool cgroups;	     /* keys include the cgroup */
-	bool offcpu;	     /* sampler_offcpu() may be called */
-	bool offcpu_blocked; /* then ignore preempted tasks */
-};
 
 /* Loads the program and tests it by looking up an address of this process. Returns 0, or -errno
  * with the reason why it cannot be used here, in one line. Caller frees. */
