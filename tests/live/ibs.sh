@@ -91,7 +91,7 @@ END
 ok "samples are taken" sampled "$dir/all" "$(all_with "")" "$dir/stream"
 feature=$(grep '^ibs:' "$dir/output")
 has "  two are no samples" "^Nr. IBS Op incompletes    : 1$"
-has "  one of them by its control register" "could not be placed: 1$"
+has "  one of them by its control register" "could not be attributed: 1$"
 rows all >"$dir/rows"
 ok "each event has its counts" diff "$dir/expected" "$dir/rows"
 is "  the kernel has its own" "$(images all)" "2 kernel
