@@ -21,6 +21,11 @@ static __always_inline bool registers_in_user(const struct cpu_registers *r)
 	return (r->cs & 3) != 0; /* the privilege level */
 }
 
+static __always_inline bool registers_are_32_bit(const struct cpu_registers *r)
+{
+	return r->cs == 0x23; /* __USER32_CS: asm/segment.h */
+}
+
 enum { UNWIND_MACHINE = UNWIND_X86_64 };
 
 /* Sets up the innermost frame from the registers, and copies them to @numbered by DWARF number. */
@@ -58,6 +63,11 @@ struct cpu_registers {
 static __always_inline bool registers_in_user(const struct cpu_registers *r)
 {
 	return (r->pstate & 0xf) == 0; /* EL0 */
+}
+
+static __always_inline bool registers_are_32_bit(const struct cpu_registers *r)
+{
+	return (r->pstate & 0x10) != 0; /* PSR_MODE32_BIT: asm/ptrace.h */
 }
 
 enum { UNWIND_MACHINE = UNWIND_AARCH64 };

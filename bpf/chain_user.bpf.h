@@ -162,6 +162,10 @@ static __always_inline void chain_user(struct run *run, struct unwinding *u)
 		u->end = CHAIN_END_NO_USER;
 		return;
 	}
+	if (registers_are_32_bit(&u->saved)) {
+		u->end = CHAIN_END_BITS_32;
+		return;
+	}
 	u->window.start = u->window.bytes = 0;
 	u->end = CHAIN_END_DEPTH;
 	u->astray = CHAIN_END_NO_MAPPING;

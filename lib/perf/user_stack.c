@@ -36,6 +36,7 @@ int user_stack_decode(struct span *more, struct user_stack *ret)
 	if (size && (span_u64(&in, &used) < 0 || used > size))
 		return -EBADMSG;
 	*more = in;
+	ret->is_32_bit = abi == PERF_SAMPLE_REGS_ABI_32;
 	if (abi != PERF_SAMPLE_REGS_ABI_64)
 		return 0;
 	ret->reg_count = ARRAY_SIZE(order);

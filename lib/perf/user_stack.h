@@ -15,6 +15,8 @@
 #include "base/span.h"
 #include "bpf/unwind_step.h"
 
+#include <stdbool.h>
+
 /* perf_event_attr.sample_regs_user: the registers from which unwinding may start. */
 #if defined(__x86_64__)
 /* ax to ip, r8 to r15: asm/perf_regs.h */
@@ -36,6 +38,7 @@ struct user_stack {
 	size_t reg_count;
 	uint64_t sp;	   /* address of the copy's first byte */
 	struct span bytes; /* the copy */
+	bool is_32_bit;	   /* the process: there is nothing else then */
 };
 
 /* Moves registers and stack from the front of @more to @ret. Returns 1; 0 if the sample has none (a

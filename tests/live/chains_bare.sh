@@ -29,4 +29,15 @@ if [ "$(uname -m)" = x86_64 ]; then
 		"by_signal;[^;]*;[^;]*;handler;handler_leaf"
 	through "assembler without a frame" leaf by_hand "calls_by_hand;by_hand"
 fi
+
+if [ ! -x "$live/truth_32" ] || ! "$live/truth_32"; then
+	skip "a 32-bit program" "it cannot be built or run here"
+else
+	ok "a 32-bit program" profile bits --callgraph --callgraph-mode=table "$live/truth_32"
+	chains=$(awk '{ n += $1 } END { print n + 0 }' "$dir/bits/samples/current/stats/"chain_*)
+	ended=$(stat_of bits chain_32_bit)
+	echo "$ended of $chains" >"$dir/output"
+	test "$chains" -ge 50 && test $((ended * 10)) -gt $((chains * 9))
+	result $? "  has chains that end for that reason"
+fi
 done_testing

@@ -110,6 +110,8 @@ static enum chain_end unwind_user(struct walk *w, struct span more)
 
 	if (r < 0)
 		a->stats->bad_record++;
+	if (r == 0 && stack.is_32_bit)
+		return CHAIN_END_BITS_32;
 	if (r <= 0)
 		return a->memo.kernel || !w->record->pid ? CHAIN_END_COMPLETE : CHAIN_END_NO_USER;
 	/* A sample in user space is itself the first frame. */
