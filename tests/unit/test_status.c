@@ -1,0 +1,186 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* daemon/status.c: what the daemon answers to "status", over a replayed stream, and that whoever
+ * shows it knows each line. */
+#include "test.h"
+
+#include "base/clock.h"
+#include "control/client.h"
+#include "control/settings.h"
+#include "event/evderived.h"
+#include "identity/cookie.h"
+#include "meter.h"
+#include "record/collector.h"
+#include "status.h"
+#include "stream/evbuf.h"
+#include "stream/stream_file.h"
+#include "tools/common/status_view.h"
+
+/* A daemon that replays, with one event and limits of every kind. */
+struct bench {
+	char *dir, *session, *stream;
+	struct collector *collector;
+	struct settings settings;
+	struct evderived derived;
+	struct meter meter;
+	struct status status;
+};
+
+static char *make_stream(const char *dir)
+{
+	char *path = path_join(dir, "stream");
+	struct cookie_table *cookies = cookie_table_new();
+	const struct driver_stats totals = { .sample_received = 20,
+					     .sample_lost_overflow = 4,
+					     .sample_lost_no_mm = 3,
+					     .throttled = 2 };
+	struct stream_file *file = NULL;
+	struct event event;
+	struct evbuf *b;
+
+	event_timer(&event, 100, true, true);
+	CHECK_EQ(stream_file_create(path, &event, 1, cookies, &file, NULL), 0);
+	b = evbuf_new(64, stream_file_words, file);
+	evbuf_context(b, &(struct evbuf_context){ .tgid = 7, .tid = 7, .app = 1 });
+	evbuf_sample(b, cookie_file(cookies, &(struct file_identity){ .inode = 1 }, "/bin/p"), 0x10,
+		     0, 5);
+	CHECK_EQ(evbuf_flush(b), 0);
+	evbuf_free(b);
+	CHECK_EQ(stream_file_close(file, &totals, NULL), 0);
+	cookie_table_free(cookies);
+	return path;
+}
+
+static void bench_init(struct bench *b)
+{
+	struct error err = ERROR_INIT;
+
+	*b = (struct bench){ .dir = test_directory(), .settings = settings_default() };
+	b->session = path_join(b->dir, "session");
+	b->stream = make_stream(b->dir);
+	CHECK_EQ(settings_set(&b->settings, SETTING_SESSION_DIR, b->session, &err), 0);
+	const struct collector_config config = {
+		.driver = "replay",
+		.drive = { .replay_path = b->stream },
+		.record = { .session_dir = b->session,
+			    .session_name = "current",
+			    .no_vmlinux = true },
+		.quota = { .memory = 64 << 20, .disk = 2 << 20, .keep_free = 1 << 20, .files = 90 },
+	};
+
+	if (collector_new(&config, &b->collector, &err) < 0) {
+		printf("# %s\n", err.text);
+		abort();
+	}
+	b->status = (struct status){ .settings = &b->settings,
+				     .derived = &b->derived,
+				     .collector = b->collector,
+				     .meter = &b->meter,
+				     .born_ns = clock_now_ns() };
+}
+
+static void bench_done(struct bench *b)
+{
+	collector_free(b->collector);
+	settings_done(&b->settings);
+	free(b->session);
+	free(b->stream);
+	test_directory_donep(&b->dir);
+}
+#define BENCH(b)                                                                                   \
+	_cleanup_(bench_done) struct bench b;                                                      \
+	bench_init(&b)
+
+static void check_value(const struct strbuf *answer, const char *key, const char *value)
+{
+	_cleanup_free_ char *found = control_value(answer->text, key);
+
+	if (!CHECK(found && !strcmp(found, value)))
+		printf("# %s is %s, not %s\n", key, found ?: "missing", value);
+}
+
+/* The answer holds each of the keys with its value. */
+static void check_values(const struct strbuf *answer, const char *const (*rows)[2], size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		check_value(answer, rows[i][0], rows[i][1]);
+}
+
+static void a_daemon_that_samples_says_what(void)
+{
+	BENCH(b);
+	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
+	const char *const rows[][2] = {
+		{ "state", "running" },	      { "event", "TIMER:100:0:1:1" },
+		{ "separate", "library" },    { "images", "/bin/p" },
+		{ "session_dir", b.session }, { "samples_received", "20" },
+		{ "samples_lost", "7" },      { "counter", "sample_received 20 samples received" },
+		{ "budget_percent", "0.5" },  { "memory_max_kib", "65536" },
+		{ "disk_max_kib", "2048" },   { "keep_free_kib", "1024" },
+		{ "descriptors_max", "90" },  { "open_files", "1" },
+		{ "shed", "none" },	      { "uptime_s", "90" },
+	};
+
+	CHECK_EQ(settings_set(&b.settings, SETTING_SEPARATE, "library", NULL), 0);
+	CHECK_EQ(settings_set(&b.settings, SETTING_IMAGE_FILTER, "/bin/p", NULL), 0);
+	b.status.born_ns -= 90000000000;
+	CHECK_EQ(collector_start(b.collector, NULL), 0);
+	CHECK_EQ(collector_sync(b.collector, true, NULL), 1);
+	status_answer(&b.status, &answer);
+	check_values(&answer, rows, ARRAY_SIZE(rows));
+	CHECK(strstr(strbuf_text(&answer), "\ncounter samples 5 "));
+	CHECK(strstr(strbuf_text(&answer), "\ncounter throttled 2 "));
+	CHECK(!strstr(strbuf_text(&answer), " 0 "));
+	CHECK_EQ(collector_stop(b.collector, NULL), 0);
+}
+
+static void a_daemon_that_stopped_costs_nothing(void)
+{
+	BENCH(b);
+	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
+	const char *const rows[][2] = {
+		{ "state", "stopped" },	     { "trouble", "the disk is full" },
+		{ "separate", "none" },	     { "samples_per_s", "0.0" },
+		{ "cpu_percent", "0.00" },   { "cost_percent", "0.000" },
+		{ "stretch", "1.00" },	     { "stretch_highest", "1.00" },
+		{ "samples_received", "0" }, { "samples_lost", "0" },
+	};
+
+	CHECK_EQ(settings_set(&b.settings, SETTING_BUDGET, "none", NULL), 0);
+	b.status.trouble = "the disk is full";
+	status_answer(&b.status, &answer);
+	check_values(&answer, rows, ARRAY_SIZE(rows));
+	CHECK(!strstr(strbuf_text(&answer), "\nbudget_percent "));
+	CHECK(!strstr(strbuf_text(&answer), "\nimages "));
+	CHECK(!strstr(strbuf_text(&answer), "\ncounter "));
+}
+
+/* opcontrol --status --json has a member for each key. */
+static void no_line_is_unknown_to_the_view(void)
+{
+	BENCH(b);
+	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
+	_cleanup_free_ char *json = NULL;
+	char *rest, *line;
+	size_t size;
+	FILE *out;
+
+	b.status.trouble = "something";
+	CHECK_EQ(settings_set(&b.settings, SETTING_IMAGE_FILTER, "/bin/p", NULL), 0);
+	status_answer(&b.status, &answer);
+	out = open_memstream(&json, &size);
+	status_view_json(strbuf_text(&answer), out);
+	(void)fclose(out);
+	for (rest = answer.text; (line = strsep(&rest, "\n")) && *line;) {
+		_cleanup_free_ char *key = xstrndup(line, strcspn(line, " "));
+		_cleanup_free_ char *one = xasprintf("\"%s\": ", key);
+		_cleanup_free_ char *list = xasprintf("\"%ss\": ", key);
+
+		if (!CHECK(strstr(json, one) || strstr(json, list)))
+			printf("# %s\n", line);
+	}
+}
+
+TESTS(T(a_daemon_that_samples_says_what), T(a_daemon_that_stopped_costs_nothing),
+      T(no_line_is_unknown_to_the_view))
