@@ -249,7 +249,7 @@ static void explain_choice(struct perf_plan *plan, const struct driver_config *c
 	strbuf_addf(&why, "%s: %s by ", o->driver, scopes[plan->scope]);
 	describe_events(plan, &why);
 	if (o->code)
-		strbuf_addf(&why, " (timer mode: event %s did not open: %s)", o->failed.name,
+		strbuf_addf(&why, " (timer mode: event %s cannot be opened: %s)", o->failed.name,
 			    strerror(-o->code));
 	if (o->no_kernel)
 		strbuf_adds(&why, "; without the kernel (kernel.perf_event_paranoid is above 1 and "

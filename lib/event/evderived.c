@@ -260,10 +260,10 @@ int evderived_check(const char *root, const char *name, const char *feature, str
 	    evsys_pmu(root, ibs_kinds[kind].pmu, &pmu, NULL) == 0)
 		return 0;
 	return error_set(err, -EINVAL,
-			 "event %s is derived from AMD's instruction-based samples, for which PMU "
-			 "%s is missing: there is no %s/sys/bus/event_source/devices/%s. It takes "
-			 "an AMD processor of family 10h or later, mostly not a virtual machine; "
-			 "run ophelp to list this machine's events",
+			 "event %s is derived from AMD's instruction-based samples, but PMU %s is "
+			 "missing: no %s/sys/bus/event_source/devices/%s; IBS needs an AMD "
+			 "processor of family 10h or later and is rarely available in virtual "
+			 "machines; run ophelp to list this machine's events",
 			 name, ibs_kinds[kind].pmu, root, ibs_kinds[kind].pmu);
 }
 

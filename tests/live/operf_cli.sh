@@ -60,7 +60,7 @@ ok "a counter and an event of the kernel" operf --events=CPU_CLK_UNHALTED,PAGE_F
 cp "$dir/output" two.log
 if grep -q "timer mode" two.log; then
 	has "without a counter the clock takes its place, with a warning" \
-		"warning: \(bpf\|perf\): .* by PAGE_FAULTS.*; the clock, .*CPU_CLK_UNHALTED did not open" two.log
+		"warning: \(bpf\|perf\): .* by PAGE_FAULTS.*; the clock, .*CPU_CLK_UNHALTED cannot be opened" two.log
 fi
 ok "are reported" opreport
 has "side by side" "PAGE_FAULTS|.*\(TIMER\|CPU_CLK_UNHALTED\)[^|]*|"

@@ -89,7 +89,7 @@ static void what_does_not_go_is_refused_with_the_reason(void)
 		{ "amd-zen4", "IBS_OP_ALL,OFFCPU", "one is enabled at a time" },
 		{ "amd-zen4", "OFFCPU", "cannot be sampled alone" },
 		{ "vm-without-pmu", "TIMER,IBS_OP_ALL:250000:0:1:1", "PMU ibs_op is missing" },
-		{ "vm-without-pmu", "IBS_FETCH_ALL", "devices/ibs_fetch. It takes an AMD" },
+		{ "vm-without-pmu", "IBS_FETCH_ALL", "devices/ibs_fetch; IBS needs an AMD" },
 		{ "intel-skylake", "IBS_FETCH_LATENCY", "PMU ibs_fetch is missing" },
 		{ "arm-graviton2", "IBS_OP_DC_LOAD_LAT", "PMU ibs_op is missing" },
 	};
