@@ -362,7 +362,7 @@ static void add_plt(struct unwind_functions *f, const char *name)
 static bool ends_go_stack(const char *name)
 {
 	static const char *const names[] = { "runtime.goexit", "runtime.mcall", "runtime.mstart",
-					     "runtime.rt0_go" };
+					     "runtime.rt0_go", "runtime.systemstack" };
 	size_t i, length;
 
 	for (i = 0; i < ARRAY_SIZE(names); i++) {

@@ -329,6 +329,8 @@ static void stacks_of_go_end_where_they_begin(void)
 		{ "runtime.goexit.abi0", "end" },
 		{ "runtime.mcall", "end" },
 		{ "runtime.mcaller", "sp+8 ra@cfa-8" },
+		{ "runtime.systemstack.abi0", "end" },
+		{ "runtime.systemstack_switch.abi0", "sp+8 ra@cfa-8" },
 		{ "runtime.gopark", "sp+8 ra@cfa-8" },
 	};
 	size_t i;
