@@ -112,9 +112,10 @@ class Code:
         return None
 
     def is_signal_return(self, address):
-        """Whether a signal handler returns there, or its return has entered the kernel there."""
-        return RESTORE_RT in (self.bytes_at(address, len(RESTORE_RT)),
-                              self.bytes_at(address - len(RESTORE_RT), len(RESTORE_RT)))
+        """Whether a signal handler returns there (plus one: opchains(5)), or its return has entered
+        the kernel there."""
+        return RESTORE_RT in (self.bytes_at(address - back, len(RESTORE_RT))
+                              for back in (0, 1, len(RESTORE_RT)))
 
 
 def instructions(wanted):
