@@ -138,8 +138,10 @@ class Judge:
     def linked(self, code, symbol, callee, callee_place):
         if callee is None or callee_place is None:
             return "no code"
-        if "ld-linux" in callee.path and (symbol in ("lazy", None) or symbol not in callee.symbols):
-            return "lazy"
+        kind = self.linked_to(code, symbol, callee, callee_place)
+        return "lazy" if "ld-linux" in callee.path and kind.startswith("linked to") else kind
+
+    def linked_to(self, code, symbol, callee, callee_place):
         if symbol is None:
             return "linked to nothing known"
         if isinstance(symbol, int):
