@@ -39,13 +39,17 @@ static void read_file(struct annotate *a, const struct gather_file *f, uint32_t 
 	a->totals.totals[class] += sum;
 }
 
-static int compare_images(const void *pa, const void *pb)
+/* Most samples first, then by name: numbers of images differ between a session and its archive. */
+static int compare_images(const void *pa, const void *pb, void *data)
 {
 	const struct annotate_image *a = pa, *b = pb;
+	const struct gather *g = data;
+	int r;
 
 	if (a->sum != b->sum)
 		return (a->sum < b->sum) - (a->sum > b->sum);
-	return (a->image > b->image) - (a->image < b->image);
+	r = strcmp(g->images[a->image].display, g->images[b->image].display);
+	return r ? r : (a->image > b->image) - (a->image < b->image);
 }
 
 void annotate_collect(const struct gather *g, const struct classes *c, const struct by_image *inv,
@@ -71,7 +75,7 @@ void annotate_collect(const struct gather *g, const struct classes *c, const str
 		}
 		samples_sort(&image->samples);
 	}
-	qsort(ret->images, ret->image_count, sizeof(*ret->images), compare_images);
+	qsort_r(ret->images, ret->image_count, sizeof(*ret->images), compare_images, (void *)g);
 	while (ret->image_count && ret->images[ret->image_count - 1].sum == 0)
 		samples_done(&ret->images[--ret->image_count].samples);
 }
