@@ -39,6 +39,9 @@ static bool follows_call(const struct cookie_table *cookies, const struct evbuf_
 	uint8_t code[7];
 	size_t n;
 
+	/* Generated code is in no file, but the unwinder has looked at that instruction itself. */
+	if (frame->cookie == EVBUF_NO_COOKIE)
+		return true;
 	if (fd < 0 || pread(fd, code, sizeof(code), (off_t)frame->offset - 7) != 7)
 		return false;
 	if (code[2] == 0xe8)
