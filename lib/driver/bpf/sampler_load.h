@@ -7,7 +7,7 @@
  *	struct sample *skeleton;
  *	if (sampler_load(&(struct sampler_config){ .keys = 16384 }, &sizes, &skeleton, err) == 0)
  *		bytes = sampler_load_bytes(skeleton);
- *	sample__destroy(skeleton);
+ *	// then sample__destroy(), which bpf/sample.skel.h declares
  */
 #pragma once
 
@@ -39,7 +39,8 @@ struct sampler_sizes {
 };
 
 /* Opens and loads the program, which is not attached to anything. Returns 0, or -errno with the
- * reason why it cannot be used here, in one line. The caller destroys *@ret. */
+ * reason why it cannot be used here, in one line. The caller destroys *@ret with
+ * sample__destroy(). */
 int sampler_load(const struct sampler_config *config, struct sampler_sizes *ret_sizes,
 		 struct sample **ret, struct error *err);
 /* Returns @code, and writes to @err why the program cannot be used. */
