@@ -187,7 +187,7 @@ class Judge:
             target = int(m[1].split()[0], 16)
             if code.in_plt(target):
                 yield from self.owners(code.slot_of_plt(target))
-            elif code.function(target) != start:
+            if code.function(target) != start:
                 yield code, code.function(target)
 
     def owners(self, symbol):
