@@ -5,6 +5,7 @@
 usage: lint.py SOURCE_ROOT BUILD_ROOT [CHECK...]; default: all CHECKS, which are listed below.
 """
 import fnmatch
+import itertools
 import os
 import re
 import subprocess
@@ -215,7 +216,7 @@ def functions_of(lines):
 
 
 def check_lengths(root, _build):
-    """No line over 100 columns; files and functions as long as STYLE has it, or as listed."""
+    """No line over 100 columns; files and functions have at most FILE_LINES and FUNCTION_LINES, or what is listed."""
     ours = set(product(root))
     for path in sources(root, ".c", ".h"):
         lines = read(root, path).splitlines()
@@ -283,6 +284,24 @@ def check_settings(root, build):
                               check=True).stdout
         yield name, [f"--{option} is not in --help" for _, _, option, help in rows
                      if help != "NULL" and f"--{option}" not in text]
+
+
+def check_chain_ends(root, _build):
+    """oprofile-buffer(5) has the numbers and names of CHAIN_ENDS, in their order."""
+    table = re.findall(r'^\tX\(\w+, (\d+), "(\w+)"', read(root, "bpf/chain_end.h"), re.M)
+    page = read(root, "man/oprofile-buffer.5.scd").partition("*CHAIN_END*\n")[2]
+    documented = re.findall(r"^\|\s+(\d+)\n:\s+(\w+)$", page.partition("\n\n")[0], re.M)
+    yield "oprofile-buffer(5)", [f"{a} where the table has {b}" for a, b in
+                                 itertools.zip_longest(documented, table) if a != b]
+
+
+def check_cpu_types(root, _build):
+    """The CPU types that are detected, or known to libpfm4, are in the table of cpu_type.c."""
+    key = r'"([a-z0-9-]+/[^"/ ]+)(?<!\.h)"'
+    table = re.findall(r"\{ \d+, " + key, read(root, "lib/event/cpu_type.c"))
+    for path in ("lib/event/internal/cpu_detect.c", "lib/event/evpfm.c"):
+        yield path, [f"{name} is in no row of types[]"
+                     for name in sorted(set(re.findall(key, read(root, path))) - set(table))]
 
 
 def built_tools(build):
@@ -393,6 +412,8 @@ CHECKS = {
     "lengths": check_lengths,
     "options": check_options,
     "settings": check_settings,
+    "chainends": check_chain_ends,
+    "cputypes": check_cpu_types,
     "paths": check_paths,
     "words": check_words,
     "stack": check_stack,
