@@ -40,8 +40,10 @@ enum counter_kind {
 	  "raise --unwind-memory")
 
 /* Of a driver, with those of its unwind tables: samples received = samples in the event buffer +
- * all sample_lost_no_... + sample_filtered. A sample counts as what it stands for: of those
- * received, sample_stretched were not taken (driver_ops.stretch). */
+ * all sample_lost_no_... + sample_filtered; sample_lost_overflow is not in them. All are sums of
+ * weights: sample_stretched of those received were not taken, and others count for them
+ * (driver_ops.stretch). The driver bpf copies what its program counts (struct sample_counters) in
+ * read_counters() of bpf.c. */
 #define COUNTERS_OF_DRIVER(X)                                                                      \
 	X(sample_received, INFO, "samples received")                                               \
 	X(sample_stretched, TROUBLE, "samples skipped to stay within the CPU budget",              \
@@ -78,9 +80,9 @@ enum counter_kind {
 	COUNTERS_OF_TABLES(X)
 
 /* Of record. Every sample that came in is in "samples", in "filtered" or in exactly one of the
- * COUNTER_LOST, but for lost_samplefile, which is a part of "samples", as it was in the original:
- * recorded are samples - lost_samplefile. Samples of an extended feature are in none of these but
- * extended_lost; the feature counts them. */
+ * COUNTER_LOST, except lost_samplefile, which is a part of "samples", as in OProfile 1.x: recorded
+ * are samples - lost_samplefile. record_stats_total() adds up this table. Samples of an extended
+ * feature are only in extended_lost, if lost; the feature counts them. */
 #define COUNTERS_OF_RECORD(X)                                                                      \
 	X(sample_dumps, INFO, "sample dumps")                                                      \
 	X(samples, RECORDED, "non-backtrace samples")                                              \

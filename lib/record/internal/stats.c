@@ -15,9 +15,15 @@
 
 uint64_t record_stats_total(const struct record_stats *s)
 {
-	return s->samples + s->lost_no_context + s->lost_kernel + s->lost_no_mapping +
-	       s->lost_no_app_for_kernel_sample + s->lost_no_app_for_user_sample + s->lost_counter +
-	       s->filtered;
+	/* "samples" include lost_samplefile. */
+	uint64_t total = s->filtered - s->lost_samplefile;
+	const struct counter *c;
+
+	for (size_t i = 0; (c = counter_at(i)); i++)
+		if (c->source == COUNTER_OF_RECORD &&
+		    (c->kind == COUNTER_RECORDED || c->kind == COUNTER_LOST))
+			total += counter_value(c, NULL, s);
+	return total;
 }
 
 /* Samples not split by thread since that was shed. */
