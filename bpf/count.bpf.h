@@ -57,7 +57,8 @@ static __always_inline bool count_known(struct run *run, __u32 round, __u32 firs
 	return false;
 }
 
-/* Counts the key in this round. If no slot near its own is free, the key is inserted again. */
+/* Counts the key in this round. If no slot near its own is free, the key is stored without one,
+ * each time; the reader adds them up. */
 static __always_inline void count_key(struct run *run, __u32 round)
 {
 	__u32 odd = round & 1, first = (odd * config.places + run->place) * config.keys, used, at;

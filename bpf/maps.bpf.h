@@ -129,7 +129,7 @@ struct run {
 	struct sample_gate *gate;
 	__u32 place;
 	__u64 weight; /* the number of samples that this one represents, or microseconds */
-	__u64 loss;   /* what to add to a counter of losses */
+	__u64 loss;   /* the weight, but 1 for time off the CPU: losses of it count intervals */
 };
 
 static __always_inline __u64 mix(__u64 hash, __u64 word)

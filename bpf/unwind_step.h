@@ -54,10 +54,9 @@ static __always_inline __u64 unwind_lookup_pc(const struct unwind_frame *f)
 	return f->exact ? f->pc : f->pc - 1;
 }
 
-/* The address of frame @f in a call chain. Callers have the address after the instruction that they
- * were left by, so the byte before it is always in the caller: a return address, or, where nothing
- * was called, one more than the PC. That is so where a signal interrupted, and in the trampoline
- * that its handler returns to (@is_trampoline). The innermost frame has its PC. */
+/* The address of frame @f in a call chain. The innermost frame has its PC. For all others the byte
+ * before the address is in the caller: it is the return address after a call, and PC + 1 where a
+ * signal interrupted, and in the trampoline that a signal handler returns to (@is_trampoline). */
 static __always_inline __u64 unwind_chain_address(const struct unwind_frame *f, int is_trampoline)
 {
 	return f->pc + (!f->first && (f->exact || is_trampoline));

@@ -113,7 +113,7 @@ void report_class_name(const struct report *r, size_t class, size_t width, char 
 void report_calls_text(const struct report *r, FILE *out);
 /* Prints the summary: applications with their images below them. */
 void report_summary_text(const struct report *r, FILE *out);
-/* Prints the header, if requested, and one of these three. */
+/* Prints the header, if requested, and then the calls, the symbols or the summary. */
 void report_text(const struct report *r, FILE *out);
 /* Prints all rows and the facts of the header as one JSON object (man opreport-output.5). */
 void report_json(const struct report *r, FILE *out);

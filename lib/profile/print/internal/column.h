@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The columns of the symbol list as a table: head, width, when it is shown, how a cell is written.
- * Formatters walk it; a new column is one line of it.
+ * The text of symbol lists is printed from it. CSV, JSON, XML and the summary have lists of their
+ * own (format_csv.c, format_json.c, xml/format_xml.c, format_summary.c).
  *
  *	const struct column *columns = column_table(&n);
  *	struct cell cell = { .report = r, .row = row, .counts = counts, .totals = totals };

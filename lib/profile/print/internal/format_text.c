@@ -33,6 +33,7 @@ static void print_line(struct printing *p, const struct cell *like, const uint64
 		const struct table_place *place = &p->table->places[i];
 		struct cell cell = *like;
 
+		/* A line of a detail ends at the first column that details do not have. */
 		if (like->detail && !place->column->of_detail)
 			break;
 		cell.class = place->class;
