@@ -32,6 +32,11 @@ static uint32_t end_of(const char *name)
 	return CHAIN_END_UNKNOWN;
 }
 
+uint64_t chains_end_in_jit(const struct chains *c)
+{
+	return c->end_count ? c->ends[CHAIN_END_NO_CODE].samples : 0;
+}
+
 void chains_done(struct chains *c)
 {
 	size_t i;

@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/print/internal/chains_quality.h"
 
+#include "base/path.h"
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "profile/print/report.h"
 #include "profile/rows/chains.h"
+#include "profile/select/gather.h"
 
 #include <inttypes.h>
+#include <string.h>
 
 void chains_add_counts(struct strbuf *line, const struct chains *c, uint64_t samples)
 {
@@ -30,6 +33,34 @@ static void print_quality_line(const struct chains *c, FILE *out)
 		separator = ",";
 	}
 	(void)fprintf(out, " (of %" PRIu64 ")\n", c->samples);
+}
+
+/* A runtime whose compiler keeps no frame pointers unless an option asks for them. */
+static const struct {
+	const char *image, *remedy;
+} runtimes[] = {
+	{ "libjvm.so", "Java code has no frame pointers; run java with -XX:+PreserveFramePointer" },
+};
+
+/* A share of chains that ends in JIT code for which a remedy is worth a line, in percent. */
+static const double worth_remedy = 5;
+
+static bool has_image(const struct gather *g, const char *name)
+{
+	for (size_t i = 0; i < g->image_count; i++)
+		if (!strcmp(path_base(g->images[i].display), name))
+			return true;
+	return false;
+}
+
+/* Names what would lead callers through JIT code. */
+static void print_remedy(const struct report *r, const struct chains *c, FILE *out)
+{
+	double share = container_share(chains_end_in_jit(c), c->samples);
+
+	for (size_t i = 0; share >= worth_remedy && i < ARRAY_SIZE(runtimes); i++)
+		if (has_image(r->gather, runtimes[i].image))
+			(void)fprintf(out, "%.4g %% no_code: %s\n", share, runtimes[i].remedy);
 }
 
 static void print_quality_table(const struct report *r, const struct chains *c, FILE *out)
@@ -57,6 +88,7 @@ void chains_quality_print(const struct report *r, FILE *out)
 	const struct chains *c = r->chains;
 
 	print_quality_line(c, out);
+	print_remedy(r, c, out);
 	if (r->view->quality)
 		print_quality_table(r, c, out);
 }
