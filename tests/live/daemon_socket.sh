@@ -24,7 +24,7 @@ has "  but learns why" "^Daemon: *unknown: this user may not read the session"
 ok "shutdown" opcontrol --shutdown
 ok "where everybody may read" opcontrol --session-mode=755 --start
 ok "  another user sees that it runs" as_user 12345 12345 --status
-has "  by its pid" "^Daemon: *running, pid $(daemon_pid); only root may see more"
+has "  by its pid" "^Daemon: *running, pid $(daemon_pid); only root can see more"
 ok "  and reads the profile" as_user 12345 12345 --status --json
 ok "shutdown" opcontrol --shutdown
 opcontrol --setup --session-mode=750
