@@ -107,7 +107,7 @@ public class Spin {
 	}
 }
 END
-	ok "java compiles" javac -g Spin.java
+	ok "java compiles" javac -J-XX:-UsePerfData -g Spin.java
 	ok "java with the agent" env JITDUMPDIR="$dir" operf --session-dir="$dir/java" --rate="$rate" \
 		java -XX:-UsePerfData -agentpath:"$jvmti" Spin
 	rm -f jit-*.dump
@@ -132,7 +132,7 @@ public class Chain {
 }
 END
 	# Compiled before they run, and not into one another.
-	ok "java with chains compiles" javac -g Chain.java
+	ok "java with chains compiles" javac -J-XX:-UsePerfData -g Chain.java
 	ok "java with the agent and chains" env JITDUMPDIR="$dir" operf \
 		--session-dir="$dir/javachains" --rate="$rate" -g java -XX:-UsePerfData -Xcomp -Xbatch \
 		-XX:CompileOnly=Chain.outer,Chain.middle,Chain.leaf -XX:+PreserveFramePointer \

@@ -19,7 +19,17 @@ failures=0
 
 cleanup() { :; }
 last_words() { :; }
-trap 'cleanup; rm -rf "$dir"' EXIT
+
+# Compilers write the names of their code to /tmp/perf-PID.map, and leave it there.
+remove_maps()
+{
+	find /tmp -maxdepth 1 -name 'perf-*.map' -newer "$dir.began" 2>/dev/null | while read -r map; do
+		pid=${map#/tmp/perf-}
+		[ -d "/proc/${pid%.map}" ] || rm -f "$map"
+	done
+}
+: >"$dir.began"
+trap 'cleanup; remove_maps; rm -rf "$dir" "$dir.began"' EXIT
 trap 'exit 130' INT TERM
 
 skip_all()

@@ -59,10 +59,10 @@ until_deadline sh -c 'dd if=/dev/zero bs=64k count=200 | cat; find /usr/share/zo
 # Processes that live for a few milliseconds.
 until_deadline sh -c 'for i in 1 2 3 4 5 6 7 8; do /bin/true; ls / | wc -l; done' &
 wait
-rm -f /tmp/perf-*.map.none jit-*.dump
+rm -f jit-*.dump
 END
 if [ -e "$jvmti" ] && command -v javac >/dev/null; then
-	javac Spin.java
+	javac -J-XX:-UsePerfData Spin.java
 else
 	skip "java" "no JDK"
 fi
