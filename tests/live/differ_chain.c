@@ -52,14 +52,18 @@ static bool follows_call(const struct cookie_table *cookies, const struct evbuf_
 	return false;
 }
 
-/* Whether their chain is ours but for the frame at @i, which is true. */
+/* Whether their chain is ours without the frame at @i, or the two from there on, which are true. */
 static bool is_skipped(const struct cookie_table *cookies, const struct chain *ours,
 		       const struct chain *theirs, size_t i)
 {
-	return ours->count > theirs->count && i < theirs->count &&
-	       memcmp(ours->frames + i + 1, theirs->frames + i,
-		      (theirs->count - i) * sizeof(*ours->frames)) == 0 &&
-	       follows_call(cookies, &ours->frames[i]);
+	size_t more = ours->count - theirs->count;
+
+	if (ours->count <= theirs->count || more > 2 || i >= theirs->count ||
+	    memcmp(ours->frames + i + more, theirs->frames + i,
+		   (theirs->count - i) * sizeof(*ours->frames)) != 0)
+		return false;
+	return follows_call(cookies, &ours->frames[i]) &&
+	       follows_call(cookies, &ours->frames[i + more - 1]);
 }
 
 enum verdict chain_compare(const struct cookie_table *cookies, const struct chain *ours,
