@@ -2,11 +2,12 @@
 #include "driver/perf/code_memory.h"
 
 #include "base/mem.h"
+#include "identity/cookie.h"
+#include "parser/parser.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <unistd.h>
+#include <string.h>
 
 enum { KNOWN_SHIFT = 10 };
 
@@ -20,15 +21,17 @@ struct known {
 
 struct code_memory {
 	const char *root;
+	const struct cookie_table *cookies;
 	uint64_t round;
 	struct known known[1 << KNOWN_SHIFT]; /* by a hash of process and address */
 };
 
-struct code_memory *code_memory_new(const char *root)
+struct code_memory *code_memory_new(const char *root, const struct cookie_table *cookies)
 {
 	struct code_memory *c = xcalloc(1, sizeof(*c));
 
-	c->root = root;
+	c->root = root ?: "";
+	c->cookies = cookies;
 	c->round = 1;
 	return c;
 }
@@ -38,14 +41,23 @@ void code_memory_free(struct code_memory *c)
 	free(c);
 }
 
+/* Reads in the sandbox, because the process can make a read of its memory take for ever
+ * (userfaultfd). It reads what is not there as zeros, which are no code that is looked for. */
 static int read_bytes(const struct code_memory *c, uint32_t tgid, uint64_t address, uint64_t *ret)
 {
 	_cleanup_free_ char *path = xasprintf("%s/proc/%u/mem", c->root, tgid);
 	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	const struct parser_pages page = { address, PARSER_PAGE_BYTES, 1 };
+	uint8_t bytes[PARSER_PAGE_BYTES];
+	int r;
 
 	if (fd < 0)
 		return -errno;
-	return pread(fd, ret, sizeof(*ret), (off_t)address) == sizeof(*ret) ? 0 : -EIO;
+	r = parser_pages(cookie_parser(c->cookies), fd, &page, bytes);
+	if (r < 0)
+		return r;
+	memcpy(ret, bytes, sizeof(*ret));
+	return *ret ? 0 : -EIO;
 }
 
 int code_memory_read(struct code_memory *c, uint32_t tgid, uint64_t address, uint64_t *ret)

@@ -4,7 +4,7 @@
  * code without unwind information. Each address is read once in a round, because most callers are
  * callers again in the next sample.
  *
- *	struct code_memory *code = code_memory_new(root);
+ *	struct code_memory *code = code_memory_new(root, cookies);
  *
  *	if (code_memory_read(code, tgid, address, &bytes) == 0)
  *		printf("%#" PRIx64 "\n", bytes);
@@ -16,9 +16,11 @@
 #include <stdint.h>
 
 struct code_memory;
+struct cookie_table;
 
-/* Makes one for the processes whose /proc is below @root, which is borrowed; caller frees. */
-struct code_memory *code_memory_new(const char *root);
+/* Makes one for the processes whose /proc is below @root (NULL: "/"). The parser of @cookies reads
+ * the memory. Both are borrowed; caller frees. */
+struct code_memory *code_memory_new(const char *root, const struct cookie_table *cookies);
 /* Frees it; accepts NULL. */
 void code_memory_free(struct code_memory *c);
 

@@ -44,7 +44,7 @@ struct unwinder *unwinder_new(const struct cookie_table *cookies, const char *ro
 	u->cookies = cookies;
 	u->root = root;
 	u->cache = unwind_cache_new(budget ?: DRIVER_UNWIND_DEFAULT);
-	u->code = code_memory_new(root);
+	u->code = code_memory_new(root, cookies);
 	return u;
 }
 
