@@ -178,6 +178,8 @@ bool text_copy_find(struct parser *parser, const struct cookie_image *memory,
 		return false;
 	fd = open(path, O_RDONLY | O_CLOEXEC);
 	c.pages = pages_of(&s);
+	if (!c.pages.count)
+		return false;
 	room = xmalloc(2 * (size_t)c.pages.count * PARSER_PAGE_BYTES);
 	c.memory = room;
 	c.file = room + (size_t)c.pages.count * PARSER_PAGE_BYTES;
