@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/binary/keep.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "profile/binary/binary.h"
 #include "profile/binary/internal/search.h"
@@ -9,7 +10,6 @@
 #include "sfile/manifest.h"
 
 #include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 struct image_samples {
@@ -62,22 +62,14 @@ static bool may_read(struct binaries *bs, uint32_t image, const struct sfile_hea
 	       is_trusted(&st, limits->owner);
 }
 
-static uint64_t now_ns(void)
-{
-	struct timespec now;
-
-	(void)clock_gettime(CLOCK_MONOTONIC, &now);
-	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
-}
-
 size_t keep_symbols(const struct gather *g, struct binaries *bs, const struct keep_limits *limits)
 {
-	uint64_t total, start = now_ns();
+	uint64_t total, start = clock_now_ns();
 	_cleanup_free_ struct weight *weights = weigh_images(g, &total);
 	_cleanup_free_ struct image_samples *order = xcalloc(g->image_count + 1, sizeof(*order));
 	size_t i, n = order_images(g, weights, order), kept = 0;
 
-	for (i = 0; i < n && now_ns() - start < limits->time_ns; i++) {
+	for (i = 0; i < n && clock_now_ns() - start < limits->time_ns; i++) {
 		const struct sfile_header *header = &weights[order[i].image].header;
 		struct binary b;
 
