@@ -27,6 +27,7 @@ static char *allocate(struct arena *a, size_t size, size_t align)
 		block = xmalloc(sizeof(*block) + room);
 		block->next = a->blocks;
 		a->blocks = block;
+		a->bytes += sizeof(*block) + room;
 		a->at = block->bytes;
 		a->end = block->bytes + room;
 		skip = 0;
@@ -67,6 +68,7 @@ void arena_join(struct arena *a, struct arena *from)
 	if (a->blocks) {
 		oldest->next = a->blocks->next;
 		a->blocks->next = from->blocks;
+		a->bytes += from->bytes;
 	} else {
 		*a = *from;
 	}

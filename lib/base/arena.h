@@ -18,6 +18,7 @@ struct arena_block;
 struct arena {
 	struct arena_block *blocks; /* newest first */
 	char *at, *end;		    /* free part of the newest */
+	size_t bytes;		    /* of all blocks */
 };
 
 #define ARENA_INIT ((struct arena){ 0 })

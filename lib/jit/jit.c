@@ -3,24 +3,22 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "jit/internal/code_row.h"
 
 #include <string.h>
 
-/* Pieces that do not overlap, sorted by address. */
-struct row {
-	struct jit_code **codes;
-	size_t count, room;
-};
+/* find_moved() looks at so many pieces at most: a process can make up millions. */
+enum { MOVED_LOOK_MAX = 1024 };
 
 struct jit {
 	struct arena arena;	 /* the pieces and what they point at */
 	struct jit_code **codes; /* all, as loaded */
 	size_t count, room;
-	struct row alive;  /* those that have not ended */
-	struct row placed; /* those at their own address, alive or not */
-	struct row moved;  /* those that ended and have another place; by time of the end */
-	uint64_t place;	   /* next free place */
-	size_t bytes, lines;
+	struct code_row alive;	 /* those that have not ended */
+	struct code_row placed;	 /* those at their own address, alive or not */
+	struct jit_code **moved; /* those that ended and have another place; by time of the end */
+	size_t moved_count, moved_room;
+	uint64_t place; /* next free place */
 	size_t dropped;
 };
 
@@ -37,83 +35,37 @@ void jit_free(struct jit *j)
 	if (!j)
 		return;
 	free(j->codes);
-	free(j->alive.codes);
-	free(j->placed.codes);
-	free(j->moved.codes);
+	code_row_done(&j->alive);
+	code_row_done(&j->placed);
+	free(j->moved);
 	arena_done(&j->arena);
 	free(j);
 }
 
-/* Index of the first piece that ends after @address. */
-static size_t row_seek(const struct row *r, uint64_t address)
+static void end_code(struct jit *j, struct jit_code *code, uint64_t time)
 {
-	size_t low = 0, n = r->count;
-
-	while (n) {
-		size_t half = n / 2;
-		const struct jit_code *c = r->codes[low + half];
-
-		if (c->address + c->size <= address) {
-			low += half + 1;
-			n -= half + 1;
-		} else {
-			n = half;
-		}
-	}
-	return low;
-}
-
-static struct jit_code *row_find(const struct row *r, uint64_t address)
-{
-	size_t i = row_seek(r, address);
-
-	return i < r->count && r->codes[i]->address <= address ? r->codes[i] : NULL;
-}
-
-static void row_insert(struct row *r, size_t at, struct jit_code *code)
-{
-	array_grow(&r->codes, r->count + 1, &r->room);
-	memmove(r->codes + at + 1, r->codes + at, (r->count - at) * sizeof(*r->codes));
-	r->codes[at] = code;
-	r->count++;
-}
-
-static void row_remove(struct row *r, size_t at, size_t n)
-{
-	if (!n)
+	code->to = MAX(time, code->from);
+	code_row_remove(&j->alive, code);
+	if (code->place == code->address)
 		return;
-	memmove(r->codes + at, r->codes + at + n, (r->count - at - n) * sizeof(*r->codes));
-	r->count -= n;
+	array_grow(&j->moved, j->moved_count + 1, &j->moved_room);
+	j->moved[j->moved_count++] = code;
 }
 
-static bool overlaps(const struct row *r, size_t at, const struct jit_code *code)
+/* The first piece of the row that overlaps @code, or NULL. */
+static struct jit_code *overlapped(const struct code_row *r, const struct jit_code *code)
 {
-	return at < r->count && r->codes[at]->address < code->address + code->size;
-}
+	struct jit_code *c = code_row_next(r, code->address);
 
-/* Ends @n living pieces, from index @at on, at @time. */
-static void end_codes(struct jit *j, size_t at, size_t n, uint64_t time)
-{
-	size_t i;
-
-	for (i = at; i < at + n; i++) {
-		struct jit_code *c = j->alive.codes[i];
-
-		c->to = MAX(time, c->from);
-		if (c->place != c->address)
-			row_insert(&j->moved, j->moved.count, c);
-	}
-	row_remove(&j->alive, at, n);
+	return c && c->address < code->address + code->size ? c : NULL;
 }
 
 /* The code's place: its own address, or a reserved one if that was used before. */
 static bool place_code(struct jit *j, struct jit_code *code)
 {
-	size_t at = row_seek(&j->placed, code->address);
-
-	if (!overlaps(&j->placed, at, code)) {
+	if (!overlapped(&j->placed, code)) {
 		code->place = code->address;
-		row_insert(&j->placed, at, code);
+		code_row_add(&j->placed, code);
 		return true;
 	}
 	if (code->size + 16 > JIT_PLACE_END - j->place)
@@ -128,64 +80,85 @@ static bool is_same(const struct jit_code *a, const struct jit_code *b)
 	return a->address == b->address && a->size == b->size && !strcmp(a->name, b->name);
 }
 
+/* Whether @size more bytes are within @limit. */
+static bool has_room(const struct jit *j, size_t size, size_t limit)
+{
+	return jit_bytes(j) <= limit && size <= limit - jit_bytes(j);
+}
+
+/* The memory that its lines take. Nearly always one method is in one file. */
+static size_t lines_bytes(const struct jit_code *code)
+{
+	size_t i, bytes = code->line_count * sizeof(*code->lines);
+
+	for (i = 0; i < code->line_count; i++)
+		if (!i || strcmp(code->lines[i - 1].file, code->lines[i].file) != 0)
+			bytes += strlen(code->lines[i].file) + 1;
+	return bytes;
+}
+
 static const struct jit_line *copy_lines(struct jit *j, const struct jit_code *code)
 {
-	struct jit_line *lines;
+	struct jit_line *lines = arena_alloc(&j->arena, code->line_count * sizeof(*lines));
 	const char *file = NULL;
 	size_t i;
 
-	if (!code->line_count)
-		return NULL;
-	lines = arena_alloc(&j->arena, code->line_count * sizeof(*lines));
 	for (i = 0; i < code->line_count; i++) {
 		lines[i] = code->lines[i];
-		/* Nearly always one method is in one file. */
 		if (!file || strcmp(file, lines[i].file) != 0)
 			file = arena_strdup(&j->arena, lines[i].file);
 		lines[i].file = file;
 	}
-	j->lines += code->line_count;
 	return lines;
 }
 
-/* A copy in the table's memory, without bytes or lines if the limits are reached. */
+/* A copy in the table's memory, without bytes or lines if these are too many; NULL if there is no
+ * room for its name. */
 static struct jit_code *copy_code(struct jit *j, const struct jit_code *code)
 {
-	struct jit_code *copy = arena_alloc(&j->arena, sizeof(*copy));
+	struct jit_code *copy;
 
+	if (j->count == JIT_CODES_MAX ||
+	    !has_room(j, sizeof(*copy) + strlen(code->name) + 1, JIT_BYTES_MAX))
+		return NULL;
+	copy = arena_alloc(&j->arena, sizeof(*copy));
 	*copy = *code;
 	copy->to = JIT_FOREVER;
 	copy->name = arena_strdup(&j->arena, code->name);
 	copy->bytes = NULL;
-	if (code->bytes && j->bytes + code->size <= JIT_BYTES_MAX) {
+	copy->lines = NULL;
+	copy->line_count = 0;
+	if (code->bytes && has_room(j, code->size, JIT_DETAIL_MAX))
 		copy->bytes = (const uint8_t *)arena_strndup(&j->arena, (const char *)code->bytes,
 							     code->size);
-		j->bytes += code->size;
+	if (code->line_count && has_room(j, lines_bytes(code), JIT_DETAIL_MAX)) {
+		copy->lines = copy_lines(j, code);
+		copy->line_count = code->line_count;
 	}
-	if (j->lines + code->line_count > JIT_LINES_MAX)
-		copy->line_count = 0;
-	copy->lines = copy_lines(j, copy);
 	return copy;
+}
+
+static bool is_possible(const struct jit_code *code)
+{
+	return code->size && code->size <= JIT_SIZE_MAX && code->address < JIT_PLACE_START &&
+	       code->address + code->size <= JIT_PLACE_START;
 }
 
 void jit_load(struct jit *j, const struct jit_code *code)
 {
-	struct jit_code *copy;
-	size_t at, n = 0;
+	struct jit_code *copy, *other;
 
-	if (!code->size || code->size > JIT_SIZE_MAX || code->address > UINT64_MAX - code->size ||
-	    code->address + code->size > JIT_PLACE_START || j->count == JIT_CODES_MAX) {
+	if (!is_possible(code)) {
 		j->dropped++;
 		return;
 	}
-	at = row_seek(&j->alive, code->address);
-	if (overlaps(&j->alive, at, code) && is_same(j->alive.codes[at], code))
+	other = overlapped(&j->alive, code);
+	if (other && is_same(other, code))
 		return;
-	while (overlaps(&j->alive, at + n, code))
-		n++;
-	end_codes(j, at, n, code->from);
+	while ((other = overlapped(&j->alive, code)))
+		end_code(j, other, code->from);
 	copy = copy_code(j, code);
-	if (!place_code(j, copy)) {
+	if (!copy || !place_code(j, copy)) {
 		j->dropped++;
 		return;
 	}
@@ -193,62 +166,71 @@ void jit_load(struct jit *j, const struct jit_code *code)
 		copy->from = 0;
 	array_grow(&j->codes, j->count + 1, &j->room);
 	j->codes[j->count++] = copy;
-	row_insert(&j->alive, at, copy);
+	code_row_add(&j->alive, copy);
 }
 
-/* Index of the living piece that starts at @address. */
-static bool find_start(const struct jit *j, uint64_t address, size_t *ret)
+/* The living piece that starts at @address, or NULL. */
+static struct jit_code *find_start(const struct jit *j, uint64_t address)
 {
-	*ret = row_seek(&j->alive, address);
-	return *ret < j->alive.count && j->alive.codes[*ret]->address == address;
+	struct jit_code *c = code_row_next(&j->alive, address);
+
+	return c && c->address == address ? c : NULL;
 }
 
 void jit_unload(struct jit *j, uint64_t address, uint64_t time)
 {
-	size_t at;
+	struct jit_code *c = find_start(j, address);
 
-	if (find_start(j, address, &at))
-		end_codes(j, at, 1, time);
+	if (c)
+		end_code(j, c, time);
 }
 
 void jit_move(struct jit *j, uint64_t address, uint64_t to, uint64_t time)
 {
 	_cleanup_free_ struct jit_line *lines = NULL;
-	struct jit_code code;
-	size_t at, i;
+	struct jit_code *old = find_start(j, address), code;
+	size_t i;
 
-	if (!find_start(j, address, &at))
+	if (!old)
 		return;
-	code = *j->alive.codes[at];
+	code = *old;
 	lines = xcalloc(code.line_count + 1, sizeof(*lines));
 	for (i = 0; i < code.line_count; i++) {
 		lines[i] = code.lines[i];
 		lines[i].address += to - address;
 	}
-	end_codes(j, at, 1, time);
+	end_code(j, old, time);
 	code.address = to;
 	code.from = time;
 	code.lines = lines;
 	jit_load(j, &code);
 }
 
-const struct jit_code *jit_find(const struct jit *j, uint64_t pc, uint64_t time)
+/* The code at another place that was at @pc at @time, or NULL. Code that ended earlier is before
+ * the one that ended later. */
+static const struct jit_code *find_moved(const struct jit *j, uint64_t pc, uint64_t time)
 {
-	const struct jit_code *c = row_find(&j->alive, pc);
-	size_t i;
+	size_t left = MIN(j->moved_count, (size_t)MOVED_LOOK_MAX), i = j->moved_count;
 
-	if (c && c->from <= time)
-		return c;
-	c = row_find(&j->placed, pc);
-	if (c && c->from <= time && time < c->to)
-		return c;
-	/* Code that ended earlier is before this one. */
-	for (i = j->moved.count; i-- && j->moved.codes[i]->to > time;) {
-		c = j->moved.codes[i];
-		if (c->from <= time && time < c->to && pc - c->address < c->size)
+	for (; left && j->moved[i - 1]->to > time; left--, i--) {
+		const struct jit_code *c = j->moved[i - 1];
+
+		if (c->from <= time && pc - c->address < c->size)
 			return c;
 	}
 	return NULL;
+}
+
+const struct jit_code *jit_find(const struct jit *j, uint64_t pc, uint64_t time)
+{
+	const struct jit_code *c = code_row_find(&j->alive, pc);
+
+	if (c && c->from <= time)
+		return c;
+	c = code_row_find(&j->placed, pc);
+	if (c && c->from <= time && time < c->to)
+		return c;
+	return find_moved(j, pc, time);
 }
 
 size_t jit_count(const struct jit *j)
@@ -259,6 +241,12 @@ size_t jit_count(const struct jit *j)
 const struct jit_code *jit_at(const struct jit *j, size_t i)
 {
 	return j->codes[i];
+}
+
+size_t jit_bytes(const struct jit *j)
+{
+	/* Each piece is in three arrays, whose blocks may be half empty. */
+	return j->arena.bytes + j->count * 5 * sizeof(*j->codes);
 }
 
 size_t jit_dropped(const struct jit *j)

@@ -28,10 +28,10 @@
 #define JIT_FOREVER	UINT64_MAX
 
 enum {
-	JIT_CODES_MAX = 1 << 20,  /* pieces of code of one process */
-	JIT_BYTES_MAX = 64 << 20, /* of machine code kept, in all */
-	JIT_SIZE_MAX = 1 << 24,	  /* of one piece */
-	JIT_LINES_MAX = 4 << 20	  /* rows of line tables, in all */
+	JIT_CODES_MAX = 1 << 20,   /* pieces of code of one process */
+	JIT_BYTES_MAX = 64 << 20,  /* of memory: names, machine code and lines */
+	JIT_DETAIL_MAX = 48 << 20, /* of them, up to which machine code and lines are kept */
+	JIT_SIZE_MAX = 1 << 24,	   /* of one piece */
 };
 
 struct jit_line {
@@ -76,5 +76,7 @@ const struct jit_code *jit_find(const struct jit *j, uint64_t pc, uint64_t time)
 size_t jit_count(const struct jit *j);
 /* The @i-th piece in the order of loading; borrowed. */
 const struct jit_code *jit_at(const struct jit *j, size_t i);
+/* Bytes of memory that it takes. */
+size_t jit_bytes(const struct jit *j);
 /* Number of pieces that were left out. */
 size_t jit_dropped(const struct jit *j);

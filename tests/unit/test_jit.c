@@ -106,6 +106,62 @@ static void impossible_code_is_counted(void)
 	CHECK_EQ(jit_dropped(j), 4);
 }
 
+/* One after the other, in any order that a compiler, or a hostile process, may choose. */
+static void a_million_pieces_in_any_order_take_no_longer(void)
+{
+	static const struct {
+		uint64_t first, step;
+	} orders[] = { { 0, 1 }, { 999999, 999999 }, { 0, 611953 } };
+	enum { MILLION = 1000000 };
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_SIZE(orders); i++) {
+		_cleanup_(jit_freep) struct jit *j = jit_new();
+		uint64_t at = orders[i].first;
+
+		for (k = 0; k < MILLION; k++, at = (at + orders[i].step) % MILLION)
+			load(j, 0x1000 + at * 16, 16, 1, at % 2 ? "odd" : "even");
+		CHECK_EQ(jit_count(j) + jit_dropped(j), MILLION);
+		CHECK(jit_count(j) > MILLION / 3);
+		CHECK(jit_bytes(j) < JIT_BYTES_MAX + (1 << 17));
+		for (k = 0; k < jit_count(j); k += 999) {
+			const struct jit_code *c = jit_at(j, k);
+
+			CHECK(jit_find(j, c->address + 15, 2) == c);
+		}
+		/* Code over all of it ends it. */
+		load(j, 0x1000, JIT_SIZE_MAX, 3, "x");
+		CHECK(jit_count(j) < MILLION);
+	}
+}
+
+static void names_and_lines_count_in_the_limit(void)
+{
+	_cleanup_free_ char *name = xcalloc(1, (1 << 20) + 1);
+	struct jit_line lines[2] = { { 0x1000, 7, name }, { 0x1008, 8, "b.js" } };
+	_cleanup_(jit_freep) struct jit *j = jit_new();
+	uint64_t at;
+
+	memset(name, 'f', 1 << 20);
+	for (at = 0; at < 100; at++)
+		jit_load(j, &(struct jit_code){ .address = at * 16,
+						.size = 16,
+						.name = at < 10 ? name : "short",
+						.lines = lines,
+						.line_count = 2 });
+	/* Lines are left out first. */
+	CHECK_EQ(jit_count(j), 100);
+	CHECK_EQ(jit_at(j, 5)->line_count, 2);
+	CHECK_EQ(jit_at(j, 99)->line_count, 0);
+	CHECK(jit_bytes(j) < JIT_DETAIL_MAX + (1 << 17));
+	for (at = 100; at < 200; at++)
+		load(j, at * 16, 16, 1, name);
+	CHECK(jit_bytes(j) < JIT_BYTES_MAX + (1 << 17));
+	CHECK(jit_dropped(j) > 50);
+	load(j, 0x10000, 16, 1, "small");
+	CHECK_STR(name_at(j, 0x10000, 2), "small");
+}
+
 /* A source over the bytes given; the file can grow through *ret_fd. */
 static struct jit_source *source_of(const void *bytes, size_t size, int *ret_fd)
 {
@@ -384,6 +440,7 @@ static void the_elf_file_has_symbols_code_and_lines(void)
 
 TESTS(T(code_is_found_by_address), T(code_over_code_is_distinguished_by_time),
       T(code_moves_and_goes), T(the_same_code_again_changes_nothing), T(impossible_code_is_counted),
+      T(a_million_pieces_in_any_order_take_no_longer), T(names_and_lines_count_in_the_limit),
       T(a_perf_map_is_read_as_it_grows), T(a_jitdump_has_times_lines_and_code),
       T(a_dump_cut_anywhere_goes_on), T(a_damaged_dump_is_named),
       T(times_in_cycles_are_not_believed), T(the_dump_of_the_originals_agent_is_read),
