@@ -554,10 +554,16 @@ int service_run(struct service *s, struct error *err)
 
 	tell_manager(s);
 	while (!s->quit) {
-		if (epoll_wait(s->epoll, &event, 1, -1) == 1)
-			sources[event.data.u32](s);
-		else if (errno != EINTR)
-			return error_errno(err, -errno, "cannot wait");
+		uint64_t since_ns;
+
+		if (epoll_wait(s->epoll, &event, 1, -1) != 1) {
+			if (errno != EINTR)
+				return error_errno(err, -errno, "cannot wait");
+			continue;
+		}
+		since_ns = clock_now_ns();
+		sources[event.data.u32](s);
+		meter_busy(&s->meter, since_ns);
 	}
 	notify_manager("STOPPING=1");
 	logfile_section(print_statistics, s);

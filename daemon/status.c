@@ -116,7 +116,8 @@ static void answer_load(const struct status *status, struct strbuf *answer)
 	collector_stats(status->collector, &driver, &record);
 	meter_read(status->meter, driver.sample_received, &reading);
 	if (!collector_running(status->collector))
-		reading = (struct meter_reading){ 0 };
+		reading = (struct meter_reading){ .longest_ms = reading.longest_ms };
+	control_answer(answer, "busy_longest_ms", "%.1f", reading.longest_ms);
 	control_answer(answer, "samples_per_s", "%.1f", reading.samples_per_s);
 	control_answer(answer, "cpu_percent", "%.2f", reading.cpu_percent);
 	answer_cost(status, answer);

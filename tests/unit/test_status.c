@@ -135,6 +135,25 @@ static void a_daemon_that_samples_says_what(void)
 	CHECK_EQ(collector_stop(b.collector, NULL), 0);
 }
 
+static void the_longest_time_without_a_drain_is_shown(void)
+{
+	BENCH(b);
+	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
+	_cleanup_free_ char *found = NULL;
+	uint64_t now_ns;
+
+	meter_reset(&b.meter, 0);
+	now_ns = clock_now_ns();
+	meter_busy(&b.meter, now_ns - 300000000); /* began before the reset */
+	CHECK(b.meter.longest_ns < 300000000);
+	b.meter.reset_ns = 0;
+	meter_busy(&b.meter, now_ns - 300000000);
+	meter_busy(&b.meter, now_ns);
+	status_answer(&b.status, &answer);
+	found = control_value(answer.text, "busy_longest_ms");
+	CHECK(found && strtod(found, NULL) >= 300);
+}
+
 static void a_daemon_that_stopped_costs_nothing(void)
 {
 	BENCH(b);
@@ -182,5 +201,5 @@ static void no_line_is_unknown_to_the_view(void)
 	}
 }
 
-TESTS(T(a_daemon_that_samples_says_what), T(a_daemon_that_stopped_costs_nothing),
-      T(no_line_is_unknown_to_the_view))
+TESTS(T(a_daemon_that_samples_says_what), T(the_longest_time_without_a_drain_is_shown),
+      T(a_daemon_that_stopped_costs_nothing), T(no_line_is_unknown_to_the_view))

@@ -9,7 +9,8 @@ static const char running[] =
 	"event TIMER:199:0:1:1\nevent A:1:0:1:1\nseparate library\n"
 	"session_dir /var/lib/\"o\\p\"\nsession current\nsession monday\ndisk_kib "
 	"2048\nsession_samples 5\n"
-	"samples_received 1000\nsamples_lost 12\nsamples_per_s 398.0\ncpu_percent 0.25\n"
+	"samples_received 1000\nsamples_lost 12\nsamples_per_s 398.0\nbusy_longest_ms 12.4\n"
+	"cpu_percent 0.25\n"
 	"memory_kib 16384\nresident_kib 12288\nkernel_kib 2048\nopen_files 40\nmapped_kib 100\n"
 	"counter sample_received 1000 samples received\n"
 	"counter sample_lost_overflow 12 samples lost: the CPU buffers were full\n"
@@ -47,7 +48,7 @@ static void people_see_a_table(void)
 			"               12 samples lost: the CPU buffers were full\n"
 			"               3 call chains that could not be stored\n"
 			"Own cost:      0.25 % of a CPU, 16.0 MiB of memory (2.0 of it in the "
-			"kernel), 40 sample files open\n"
+			"kernel), 40 sample files open, busy for at most 12 ms at a time\n"
 			"Settings:      /etc/oprofile/daemonrc\n");
 }
 
@@ -78,7 +79,8 @@ static void programs_see_json(void)
 			"  \"sessions\": [\"current\", \"monday\"],\n  \"session_samples\": 5,\n  "
 			"\"disk_kib\": 2048,\n"
 			"  \"samples_received\": 1000,\n  \"samples_lost\": 12,\n"
-			"  \"samples_per_s\": 398.0,\n  \"cpu_percent\": 0.25,\n"
+			"  \"samples_per_s\": 398.0,\n  \"busy_longest_ms\": 12.4,\n"
+			"  \"cpu_percent\": 0.25,\n"
 			"  \"memory_kib\": 16384,\n  \"resident_kib\": 12288,\n"
 			"  \"kernel_kib\": 2048,\n  \"open_files\": 40,\n"
 			"  \"mapped_kib\": 100,\n  \"config\": \"/etc/oprofile/daemonrc\",\n"

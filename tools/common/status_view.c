@@ -245,6 +245,9 @@ static void cost_row(const char *lines, struct strbuf *out)
 		    "%.0f sample files open",
 		    number_of(lines, "cpu_percent"), number_of(lines, "memory_kib") / 1024,
 		    number_of(lines, "kernel_kib") / 1024, number_of(lines, "open_files"));
+	if (has_value(lines, "busy_longest_ms"))
+		strbuf_addf(out, ", busy for at most %.0f ms at a time",
+			    number_of(lines, "busy_longest_ms"));
 }
 
 /* Adds the budget, and how far samples are stretched to keep it. */
@@ -365,6 +368,7 @@ static const struct {
 	{ "samples_received", JSON_NUMBER },
 	{ "samples_lost", JSON_NUMBER },
 	{ "samples_per_s", JSON_NUMBER },
+	{ "busy_longest_ms", JSON_NUMBER },
 	{ "cpu_percent", JSON_NUMBER },
 	{ "budget_percent", JSON_NUMBER },
 	{ "budget_exceeded", JSON_NUMBER },
