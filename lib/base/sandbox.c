@@ -12,12 +12,15 @@
 #include <pthread.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
 /* Bytes of a lane's memory that are kept for the next request; the rest is freed. */
 enum { ROOM_KEPT = 1 << 20 };
+/* CPU time in a period that shows that a request moves on. */
+enum { MOVED_NS = 1000000 };
 
 struct lane {
 	int socket; /* to the worker; -1: there is none */
@@ -31,6 +34,9 @@ struct sandbox {
 	int nursery;	      /* socket to the process that forks workers; -1: it has ended */
 	uint64_t ended_ns;    /* CPU time of workers that have ended */
 	pid_t pid;
+	int stop;	       /* readable once requests are to fail; -1: never */
+	bool is_front_process; /* this is the worker of a sandbox that has this one as ->back */
+	struct sandbox *front; /* the one that has this one as ->back, or NULL */
 	struct lane lanes[SANDBOX_LANES_MAX];
 };
 
@@ -81,16 +87,19 @@ int sandbox_new(const struct sandbox_config *config, struct sandbox **ret, struc
 
 	s->config = *config;
 	s->nursery = -1;
+	s->stop = eventfd(0, EFD_CLOEXEC);
 	(void)pthread_mutex_init(&s->lock, NULL);
 	for (i = 0; i < SANDBOX_LANES_MAX; i++)
 		s->lanes[i].socket = -1;
-	r = map_lanes(s);
+	r = s->stop < 0 ? -errno : map_lanes(s);
 	if (r == 0)
 		r = start_nursery(s);
 	if (r < 0) {
 		sandbox_free(s);
 		return error_errno(err, r, "cannot create a sandbox");
 	}
+	if (config->back)
+		config->back->front = s;
 	*ret = s;
 	return 0;
 }
@@ -101,6 +110,8 @@ void sandbox_free(struct sandbox *s)
 
 	if (!s)
 		return;
+	if (s->config.back)
+		s->config.back->front = NULL;
 	for (i = 0; i < SANDBOX_LANES_MAX; i++) {
 		cleanup_closep(&s->lanes[i].socket);
 		if (s->lanes[i].shared)
@@ -108,6 +119,7 @@ void sandbox_free(struct sandbox *s)
 	}
 	/* When its socket closes, the nursery ends its workers and itself. */
 	cleanup_closep(&s->nursery);
+	cleanup_closep(&s->stop);
 	if (s->pid > 0)
 		(void)waitpid(s->pid, NULL, 0);
 	(void)pthread_mutex_destroy(&s->lock);
@@ -151,7 +163,7 @@ uint64_t sandbox_cpu(struct sandbox *s)
 	(void)pthread_mutex_lock(&s->lock);
 	ns = s->ended_ns + sum(s, cpu_ns);
 	(void)pthread_mutex_unlock(&s->lock);
-	return ns;
+	return s->front ? ns + sandbox_cpu(s->front) : ns;
 }
 
 uint64_t sandbox_memory(struct sandbox *s)
@@ -161,7 +173,7 @@ uint64_t sandbox_memory(struct sandbox *s)
 	(void)pthread_mutex_lock(&s->lock);
 	bytes = sum(s, private_bytes);
 	(void)pthread_mutex_unlock(&s->lock);
-	return bytes;
+	return s->front ? bytes + sandbox_memory(s->front) : bytes;
 }
 
 /* Has the nursery end the lane's worker, if there is one, and start another if @worker, its end of
@@ -184,33 +196,71 @@ static int ask_nursery(struct sandbox *s, unsigned int lane, int worker, int *re
 	return n == sizeof(outcome) ? outcome.code : -ECHILD;
 }
 
-static int start_worker(struct sandbox *s, unsigned int lane, struct error *err)
+/* Starts the worker of a lane; the socket to it, or -errno. */
+static int start_one(struct sandbox *s, unsigned int lane)
 {
-	struct lane *l = &s->lanes[lane];
 	int ends[2], status, r;
 
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
-		return error_errno(err, -errno, "cannot create a socket");
+		return -errno;
 	r = ask_nursery(s, lane, ends[1], &status);
 	(void)close(ends[1]);
-	if (r < 0) {
+	if (r < 0)
 		(void)close(ends[0]);
+	return r < 0 ? r : ends[0];
+}
+
+/* Starts a worker and, if the sandbox has another one at its back, the worker there, to which the
+ * first one gets the connection. */
+static int start_worker(struct sandbox *s, unsigned int lane, struct error *err)
+{
+	int r = start_one(s, lane);
+	_cleanup_close_ int front = r, back = -1;
+
+	if (r >= 0 && s->config.back) {
+		r = back = start_one(s->config.back, s->config.back_lane + lane);
+		if (r >= 0)
+			r = sandbox_send(front, "", 1, back);
+	}
+	if (r < 0)
 		return error_set(err, -ECHILD, "cannot start a process to read it: %s",
 				 strerror(-r));
-	}
-	l->socket = ends[0];
+	s->lanes[lane].socket = STEAL_FD(front);
 	return 0;
+}
+
+void sandbox_adopt(struct sandbox *s, unsigned int lane, int socket)
+{
+	s->is_front_process = true;
+	s->stop = s->nursery = -1; /* were closed */
+	s->lanes[lane].socket = socket;
+}
+
+/* Ends the worker of a lane and the one at its back; returns how it ended, or if it did so by
+ * itself, how that one ended. */
+static int end_pair(struct sandbox *s, unsigned int lane)
+{
+	struct lane *l = &s->lanes[lane];
+	int status = 0, back = 0;
+
+	if (l->socket >= 0)
+		(void)close(l->socket);
+	l->socket = -1;
+	(void)ask_nursery(s, lane, -1, &status);
+	if (s->config.back)
+		(void)ask_nursery(s->config.back, s->config.back_lane + lane, -1, &back);
+	return WIFSIGNALED(back) && !WIFSIGNALED(status) ? back : status;
 }
 
 /* Ends a worker that failed, and reports how it failed. */
 static int end_worker(struct sandbox *s, unsigned int lane, int code, struct error *err)
 {
-	struct lane *l = &s->lanes[lane];
-	int status = 0;
+	int status;
 
-	cleanup_closep(&l->socket);
-	l->socket = -1;
-	(void)ask_nursery(s, lane, -1, &status);
+	/* The sandbox of which this is a worker ends both. */
+	if (s->is_front_process)
+		_exit(1);
+	status = end_pair(s, lane);
 	if (code == -ETIME)
 		return error_set(err, code, "took more than %d s to read",
 				 s->config.time_ms / 1000);
@@ -228,21 +278,74 @@ static bool is_runnable(pid_t pid)
 	return procfs_stat("", (uint32_t)pid, &st) == 0 && st.state == 'R';
 }
 
+/* The worker that a request keeps busy, and the one at its back. */
+struct pair {
+	pid_t pids[2]; /* 0: there is none */
+};
+
+static struct pair pair_of(const struct sandbox *s, unsigned int lane)
+{
+	const struct sandbox *back = s->config.back;
+
+	return (struct pair){ { s->lanes[lane].pid,
+				back ? back->lanes[s->config.back_lane + lane].pid : 0 } };
+}
+
+static uint64_t pair_cpu_ns(const struct pair *p)
+{
+	return cpu_ns(p->pids[0]) + cpu_ns(p->pids[1]);
+}
+
+/* Limits of a request. */
+struct limits {
+	uint64_t asleep_until_ns, cpu_until_ns;
+};
+
+static struct limits limits_of(const struct sandbox *s, const struct pair *p)
+{
+	int cpu_ms = s->config.back ? s->config.back->config.time_ms : s->config.time_ms;
+
+	return (struct limits){ clock_now_ns() + (uint64_t)cpu_ms * 1000000,
+				pair_cpu_ns(p) + (uint64_t)cpu_ms * 1000000 };
+}
+
+/* Whether a request that has taken a period more is still being worked on: one of the processes is
+ * running or waits for a CPU, or, with another one at its back, has at least moved since. */
+static bool is_worked_on(const struct sandbox *s, const struct pair *p, const struct limits *limits,
+			 uint64_t *cpu)
+{
+	uint64_t before_ns = *cpu;
+
+	*cpu = pair_cpu_ns(p);
+	if (*cpu >= limits->cpu_until_ns)
+		return false;
+	return is_runnable(p->pids[0]) || is_runnable(p->pids[1]) ||
+	       (s->config.back && *cpu > before_ns + MOVED_NS &&
+		clock_now_ns() < limits->asleep_until_ns);
+}
+
 /* Waits for the answer; 0 or -errno. The limit is CPU time, so that a loaded machine does not make
  * a worker late; one that sleeps is late when that much time has passed. */
-static int await(const struct sandbox *s, const struct lane *l, struct sandbox_done *done)
+static int await(const struct sandbox *s, unsigned int lane, struct sandbox_done *done)
 {
-	const uint64_t end_ns = cpu_ns(l->pid) + (uint64_t)s->config.time_ms * 1000000;
-	struct pollfd p = { .fd = l->socket, .events = POLLIN };
+	struct pollfd p[] = { { .fd = s->lanes[lane].socket, .events = POLLIN },
+			      { .fd = s->stop, .events = POLLIN } };
+	const struct pair pair = pair_of(s, lane);
+	const struct limits limits = limits_of(s, &pair);
+	uint64_t cpu = pair_cpu_ns(&pair);
 	int r;
 
 	do
-		r = poll(&p, 1, s->config.time_ms);
-	while ((r < 0 && errno == EINTR) ||
-	       (r == 0 && cpu_ns(l->pid) < end_ns && is_runnable(l->pid)));
-	if (r == 0)
+		r = poll(p, ARRAY_SIZE(p), s->is_front_process ? -1 : s->config.time_ms);
+	while ((r < 0 && errno == EINTR) || (r == 0 && is_worked_on(s, &pair, &limits, &cpu)));
+	if (r == 0 || p[1].revents)
 		return -ETIME;
-	return recv(l->socket, done, sizeof(*done), MSG_DONTWAIT) == sizeof(*done) ? 0 : -EPIPE;
+	return recv(p[0].fd, done, sizeof(*done), MSG_DONTWAIT) == sizeof(*done) ? 0 : -EPIPE;
+}
+
+void sandbox_stop(struct sandbox *s)
+{
+	(void)eventfd_write(s->stop, 1);
 }
 
 /* Copies the name of a refused call; the worker may change it at any time, so it is terminated
@@ -258,16 +361,14 @@ static void take_refused(struct lane *l, char refused[64])
 static int send_request(struct sandbox *s, unsigned int lane, const void *request, size_t size,
 			int fd, struct error *err)
 {
-	struct lane *l = &s->lanes[lane];
-	int r = l->socket < 0 ? -EPIPE : sandbox_send(l->socket, request, size, fd), status;
+	const struct lane *l = &s->lanes[lane];
+	int r = l->socket < 0 ? -EPIPE : sandbox_send(l->socket, request, size, fd);
 
 	if (r == 0)
 		return 0;
-	if (l->socket >= 0) {
-		(void)close(l->socket);
-		l->socket = -1;
-		(void)ask_nursery(s, lane, -1, &status);
-	}
+	if (s->is_front_process)
+		_exit(1);
+	(void)end_pair(s, lane);
 	r = start_worker(s, lane, err);
 	if (r < 0)
 		return r;
@@ -296,7 +397,7 @@ int sandbox_call(struct sandbox *s, unsigned int lane, const void *request, size
 	r = send_request(s, lane, request, size, fd, err);
 	if (r < 0)
 		return r;
-	r = await(s, l, &done);
+	r = await(s, lane, &done);
 	if (r < 0)
 		return end_worker(s, lane, r == -ETIME ? r : -EPIPE, err);
 	if (done.size > s->config.room || done.code > 0)

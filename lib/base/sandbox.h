@@ -18,6 +18,9 @@
  *		...	copy from reply.memory, and check the copy
  *
  * Each lane has its own worker and serves one request at a time, so that each may have a thread.
+ *
+ * A worker may hang in the kernel, where no signal ends it, on a file whose server does not answer.
+ * It is then abandoned: killed, but not waited for.
  */
 #pragma once
 
@@ -40,6 +43,14 @@ DEFINE_CLEANUP(struct sandbox *, sandbox_free);
 uint64_t sandbox_cpu(struct sandbox *s);
 /* Private memory of its processes, in bytes. From any thread. */
 uint64_t sandbox_memory(struct sandbox *s);
+
+/* Lets requests fail at once from now on, also the one in progress: for another thread, before
+ * sandbox_free(). */
+void sandbox_stop(struct sandbox *s);
+
+/* For the worker of a sandbox that has @s as ->back: @socket leads to the worker of @lane there,
+ * and sandbox_call() uses it. If that fails, this process exits. */
+void sandbox_adopt(struct sandbox *s, unsigned int lane, int socket);
 
 /* Has the worker of @lane serve a request of at most SANDBOX_REQUEST_MAX bytes with the descriptor
  * @fd (-1: none), which stays the caller's. 0 with the answer in *@ret, valid until the lane's next

@@ -2,9 +2,12 @@
 /* How a sandbox (base/sandbox.h) is set up, and the answer to a request. */
 #pragma once
 
+#include <stdbool.h>
 #include <stddef.h>
 
-enum { SANDBOX_REQUEST_MAX = 256, SANDBOX_LANES_MAX = 4 };
+enum { SANDBOX_REQUEST_MAX = 8192, SANDBOX_LANES_MAX = 4 };
+
+struct sandbox;
 
 struct sandbox_reply {
 	void *memory;	  /* shared with the worker, which may still write: read each byte once */
@@ -12,6 +15,7 @@ struct sandbox_reply {
 	size_t size;	  /* bytes written, at most ->room */
 	int code;	  /* the result: 0 or -errno */
 	char refused[64]; /* a system call that the worker was refused, or "" */
+	void *data;	  /* the configuration's, for ->serve */
 };
 
 struct sandbox_config {
@@ -22,4 +26,11 @@ struct sandbox_config {
 	/* Runs in the worker and fills @reply, whose ->memory and ->room are set and the rest 0.
 	 * @fd is -1 if the request had none; it is closed afterwards. */
 	void (*serve)(const void *request, size_t size, int fd, struct sandbox_reply *reply);
+	void *data; /* for ->serve, as it is when the sandbox is made */
+	/* The workers may open files, and keep the rights to read those of others. They must parse
+	 * none: that is done by @back, to whose lane @back_lane + N the worker of lane N has a
+	 * connection, which nobody else uses. It must exist before and be freed after. */
+	bool opens;
+	struct sandbox *back;
+	unsigned int back_lane;
 };

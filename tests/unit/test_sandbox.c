@@ -81,6 +81,56 @@ static int call(struct sandbox *s, enum deed deed, struct sandbox_reply *reply, 
 	return sandbox_call(s, 0, &deed, sizeof(deed), -1, reply, err);
 }
 
+/* A worker that opens a file, and has another one do the deed with it. */
+static void serve_front(const void *request, size_t size, int fd _unused_,
+			struct sandbox_reply *reply)
+{
+	_cleanup_close_ int file = open("/proc/self/comm", O_RDONLY | O_CLOEXEC);
+	struct sandbox_reply there = { 0 };
+
+	reply->code = sandbox_call(reply->data, 1, request, size, file, &there, NULL);
+	reply->size = there.size;
+	memcpy(reply->memory, there.memory, there.size);
+}
+
+static struct sandbox *make_front(struct sandbox *back)
+{
+	const struct sandbox_config config = { .name = "test-front",
+					       .lanes = 1,
+					       .room = 1 << 20,
+					       .time_ms = 100,
+					       .serve = serve_front,
+					       .data = back,
+					       .opens = true,
+					       .back = back,
+					       .back_lane = 1 };
+	struct sandbox *s = NULL;
+
+	CHECK_EQ(sandbox_new(&config, &s, NULL), 0);
+	return s;
+}
+
+static void one_opens_and_another_reads(void)
+{
+	_cleanup_(sandbox_freep) struct sandbox *back = make(300);
+	_cleanup_(sandbox_freep) struct sandbox *front = make_front(back);
+	struct sandbox_reply reply = { 0 };
+	struct error err = ERROR_INIT;
+	int i;
+
+	for (i = 0; i < 2; i++) {
+		CHECK_EQ(call(front, READ, &reply, &err), 0);
+		CHECK_EQ(reply.code, 0);
+		CHECK(reply.size == 11 && !memcmp(reply.memory, "test-front\n", 11));
+		CHECK_EQ(call(front, LEAVE, &reply, &err), -EPIPE);
+		CHECK_EQ(call(front, HANG, &reply, &err), -ETIME);
+	}
+	CHECK_EQ(call(front, CRASH, &reply, &err), -EPIPE);
+	CHECK(strstr(err.text, "SIGSEGV") || strstr(err.text, "exited"));
+	sandbox_stop(front);
+	CHECK_EQ(call(front, READ, &reply, &err), -ETIME);
+}
+
 static bool works(struct sandbox *s)
 {
 	struct sandbox_reply reply = { 0 };
@@ -253,7 +303,7 @@ static void what_its_processes_take_is_known(void)
 }
 
 TESTS(T(what_its_processes_take_is_known), T(it_reads_what_it_is_handed),
-      T(one_that_dies_is_replaced), T(one_that_hangs_is_replaced),
+      T(one_opens_and_another_reads), T(one_that_dies_is_replaced), T(one_that_hangs_is_replaced),
       T(waiting_for_a_cpu_is_no_hanging), T(a_lying_worker_is_replaced),
       T(a_large_answer_is_given_back), T(it_can_open_and_start_nothing),
       T(a_new_worker_does_not_see_what_we_did_since), T(it_ends_with_us))

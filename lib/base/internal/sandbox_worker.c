@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/internal/sandbox_worker.h"
 
+#include "base/sandbox.h"
 #include "base/seccomp_confine.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/capability.h>
+#include <linux/fs.h>
 #include <sched.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
+#include <time.h>
 
 #if defined(__SANITIZE_ADDRESS__)
 #define SANITIZED 1
@@ -29,6 +33,10 @@
 
 /* Limit for a worker's heap: the tables of the largest known programs take a tenth of it. */
 enum { HEAP_MAX = 1 << 30, FILES_MAX = 16 };
+
+/* How long a killed worker is waited for; how many that did not die may exist, with room for one of
+ * each lane at the end. */
+enum { DEATH_MS = 20, ABANDONED_MAX = 24 };
 
 /* What a computation needs and no more: no path can be opened. */
 static const struct seccomp_confine_call worker_calls[] = {
@@ -62,6 +70,26 @@ static const struct seccomp_confine_call worker_calls[] = {
 	{ "write" },
 	{ "sched_yield" },
 #endif
+};
+
+/* What opening the files of others and asking another worker about them takes. */
+static const struct seccomp_confine_call opener_calls[] = {
+	{ "open" },
+	{ "openat" },
+	{ "openat2" },
+	{ "open_by_handle_at" },
+	{ "readlink" },
+	{ "readlinkat" },
+	{ "stat" },
+	{ "newfstatat" },
+	{ "statx" },
+	{ "fstatfs" },
+	{ "ioctl", SECCOMP_CONFINE_IS(1, FS_IOC_GETVERSION) },
+	{ "poll" },
+	{ "ppoll" },
+	{ "recvfrom" },
+	{ "getpid" },
+	{ "clock_getres" }, /* for the clock of another process */
 };
 
 static struct sandbox_shared *own; /* of this worker */
@@ -130,13 +158,29 @@ static void limit(int resource, rlim_t most)
 	(void)setrlimit(resource, &both);
 }
 
-/* Gives up all rights and resources that can be given up without a list of system calls. */
-static void renounce(void)
+/* Keeps the capabilities to read files and processes of others, or none. */
+static void keep_capabilities(bool opens)
 {
+	static const int reading[] = { CAP_DAC_READ_SEARCH, CAP_SYS_PTRACE,
+				       CAP_CHECKPOINT_RESTORE };
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[2] = { 0 };
+	struct __user_cap_data_struct have[2] = { 0 }, keep[2] = { 0 };
+	size_t i;
 
-	(void)syscall(SYS_capset, &head, none);
+	(void)syscall(SYS_capget, &head, have);
+	for (i = 0; i < ARRAY_SIZE(reading) && opens; i++) {
+		unsigned int word = CAP_TO_INDEX(reading[i]);
+
+		keep[word].permitted |= have[word].permitted & CAP_TO_MASK(reading[i]);
+		keep[word].effective = keep[word].permitted;
+	}
+	(void)syscall(SYS_capset, &head, keep);
+}
+
+/* Gives up all rights and resources that can be given up without a list of system calls. */
+static void renounce(bool opens)
+{
+	keep_capabilities(opens);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
 	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
 	limit(RLIMIT_CORE, 0);
@@ -146,8 +190,23 @@ static void renounce(void)
 		limit(RLIMIT_DATA, HEAP_MAX);
 }
 
-/* Serves requests until the socket is closed. */
-static _noreturn_ void work(const struct sandbox_config *config, int socket,
+/* Allows this worker the system calls that it needs, and no others. */
+static void confine(bool opens)
+{
+	struct seccomp_confine_call calls[ARRAY_SIZE(worker_calls) + ARRAY_SIZE(opener_calls)];
+	size_t count = ARRAY_SIZE(worker_calls);
+
+	memcpy(calls, worker_calls, sizeof(worker_calls));
+	memcpy(calls + count, opener_calls, sizeof(opener_calls));
+	if (opens)
+		count = ARRAY_SIZE(calls);
+	if (seccomp_confine_can() &&
+	    seccomp_confine_enter(calls, count, on_refused, NULL, NULL) < 0)
+		_exit(1);
+}
+
+/* Serves requests over @socket until it is closed. */
+static _noreturn_ void work(const struct sandbox_config *config, unsigned int lane, int socket,
 			    struct sandbox_shared *shared)
 {
 	static _Alignas(16) char request[SANDBOX_REQUEST_MAX];
@@ -155,11 +214,14 @@ static _noreturn_ void work(const struct sandbox_config *config, int socket,
 	int fd;
 
 	own = shared;
-	if (seccomp_confine_can() && seccomp_confine_enter(worker_calls, ARRAY_SIZE(worker_calls),
-							   on_refused, NULL, NULL) < 0)
-		_exit(1);
+	confine(config->opens);
+	/* First comes the connection to the worker at the back. */
+	if (config->back && receive(socket, request, 1, &fd) == 1)
+		sandbox_adopt(config->back, config->back_lane + lane, fd);
 	while ((n = receive(socket, request, sizeof(request), &fd)) > 0) {
-		struct sandbox_reply reply = { .memory = shared->memory, .room = config->room };
+		struct sandbox_reply reply = { .memory = shared->memory,
+					       .room = config->room,
+					       .data = config->data };
 		struct sandbox_done done;
 
 		config->serve(request, (size_t)n, fd, &reply);
@@ -171,8 +233,8 @@ static _noreturn_ void work(const struct sandbox_config *config, int socket,
 	_exit(0);
 }
 
-/* Starts a worker for a lane; its pid or -errno. */
-static pid_t start(const struct sandbox_config *config, int nursery, int socket,
+/* Starts a worker for @lane; its pid or -errno. */
+static pid_t start(const struct sandbox_config *config, unsigned int lane, int socket,
 		   struct sandbox_shared *shared)
 {
 	pid_t parent = getpid(), pid = fork();
@@ -181,16 +243,35 @@ static pid_t start(const struct sandbox_config *config, int nursery, int socket,
 		(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 		if (getppid() != parent)
 			_exit(1);
-		(void)close(nursery);
-		work(config, socket, shared);
+		(void)close(0); /* the nursery's */
+		work(config, lane, socket, shared);
 	}
 	return pid < 0 ? -errno : pid;
 }
 
-/* Ends a worker in whatever state it is; returns its status as of waitpid(). */
-static int end(pid_t pid)
+/* Workers that were killed but hang in the kernel, on a file of a server that does not answer. */
+struct abandoned {
+	pid_t pids[ABANDONED_MAX];
+	size_t count;
+};
+
+/* Takes leave of those that have ended since. */
+static void reap(struct abandoned *a)
 {
-	int status = 0;
+	size_t i, kept = 0;
+
+	for (i = 0; i < a->count; i++)
+		if (waitpid(a->pids[i], NULL, WNOHANG) == 0)
+			a->pids[kept++] = a->pids[i];
+	a->count = kept;
+}
+
+/* Ends a worker in whatever state it is, but does not wait for long; returns its status as of
+ * waitpid(). */
+static int end(struct abandoned *a, pid_t pid)
+{
+	const struct timespec pause = { .tv_nsec = 500000 };
+	int i, status = 0;
 
 	if (pid <= 0)
 		return 0;
@@ -198,8 +279,13 @@ static int end(pid_t pid)
 	if (waitpid(pid, &status, WNOHANG) == pid)
 		return status;
 	(void)kill(pid, SIGKILL);
-	(void)waitpid(pid, &status, 0);
-	return status;
+	for (i = 0; i < DEATH_MS * 2; i++) {
+		if (waitpid(pid, &status, WNOHANG) == pid)
+			return status;
+		(void)nanosleep(&pause, NULL);
+	}
+	a->pids[a->count++] = pid;
+	return SIGKILL;
 }
 
 /* Drops what was inherited from the parent, except for the socket and the shared memory. */
@@ -226,20 +312,24 @@ void sandbox_nurse(const struct sandbox_config *config, int socket,
 		   struct sandbox_shared *const *shared)
 {
 	pid_t workers[SANDBOX_LANES_MAX] = { 0 };
+	struct abandoned abandoned = { .count = 0 };
 	struct sandbox_order order;
 	int fd;
 
 	leave(config, socket);
-	renounce();
+	renounce(config->opens);
 	while (receive(0, &order, sizeof(order), &fd) == sizeof(order)) {
 		struct sandbox_outcome outcome = { 0 };
 
 		if (order.lane >= config->lanes)
 			break;
-		outcome.status = end(workers[order.lane]);
+		reap(&abandoned);
+		outcome.status = end(&abandoned, workers[order.lane]);
 		workers[order.lane] = 0;
-		if (fd >= 0) {
-			pid_t pid = start(config, 0, fd, shared[order.lane]);
+		if (fd >= 0 && abandoned.count + config->lanes > ABANDONED_MAX) {
+			outcome.code = -EBUSY;
+		} else if (fd >= 0) {
+			pid_t pid = start(config, order.lane, fd, shared[order.lane]);
 
 			workers[order.lane] = MAX(pid, 0);
 			outcome.code = pid;
@@ -249,6 +339,6 @@ void sandbox_nurse(const struct sandbox_config *config, int socket,
 			break;
 	}
 	for (order.lane = 0; order.lane < config->lanes; order.lane++)
-		(void)end(workers[order.lane]);
+		(void)end(&abandoned, workers[order.lane]);
 	_exit(0);
 }
