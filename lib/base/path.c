@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/path.h"
 
+#include "base/dirtree.h"
 #include "base/mem.h"
 #include "base/parse.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <fts.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -127,43 +127,21 @@ int path_make_parents(const char *path, mode_t mode, struct error *err)
 
 int path_remove_tree(const char *path, struct error *err)
 {
-	char *paths[] = { (char *)path, NULL };
-	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
-	FTSENT *entry;
-	int r = 0;
+	return dirtree_remove(AT_FDCWD, path, err);
+}
 
-	if (!fts)
-		return error_errno(err, -errno, "%s", path);
-	while (r == 0 && (entry = fts_read(fts)))
-		switch (entry->fts_info) {
-		case FTS_D:
-			break;
-		case FTS_ERR:
-		case FTS_NS:
-		case FTS_DNR:
-			if (entry->fts_errno != ENOENT)
-				r = error_errno(err, -entry->fts_errno, "%s", entry->fts_path);
-			break;
-		default:
-			if (remove(entry->fts_accpath) < 0 && errno != ENOENT)
-				r = error_errno(err, -errno, "cannot remove %s", entry->fts_path);
-		}
-	(void)fts_close(fts);
-	return r;
+static int add_blocks(const struct dirtree_visit *v, void *data)
+{
+	*(uint64_t *)data += (uint64_t)v->st.st_blocks;
+	return 0;
 }
 
 uint64_t path_disk_bytes(const char *path)
 {
-	char *paths[] = { (char *)path, NULL };
-	FTS *fts = fts_open(paths, FTS_PHYSICAL | FTS_NOCHDIR | FTS_XDEV, NULL);
 	uint64_t blocks = 0;
-	FTSENT *entry;
 
-	while (fts && (entry = fts_read(fts)))
-		if (entry->fts_info != FTS_DP && entry->fts_info != FTS_NS)
-			blocks += (uint64_t)entry->fts_statp->st_blocks;
-	if (fts)
-		(void)fts_close(fts);
+	/* What cannot be read is left out. */
+	(void)dirtree_walk(AT_FDCWD, path, add_blocks, &blocks, NULL);
 	return blocks * 512; /* whatever the file system's blocks are: stat(3type) */
 }
 
