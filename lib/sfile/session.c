@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sfile/session.h"
 
+#include "base/dirtree.h"
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
@@ -57,22 +59,46 @@ int session_create(const char *session_dir, const char *name, struct error *err)
 
 /* --- walking --- */
 
-/* Returns 0 if the directory can be read. Checks a name inside it, so that a file gives ENOTDIR,
- * not EACCES. */
-static int check_readable(const char *directory, struct error *err)
+/* Opens a directory, links followed, that can be read and searched; a descriptor or -errno. */
+static int open_readable(const char *directory, struct error *err)
 {
-	_cleanup_free_ char *inside = path_join(directory, ".");
+	_cleanup_close_ int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	return access(inside, R_OK | X_OK) < 0 ? error_errno(err, -errno, "%s", directory) : 0;
+	if (fd < 0 || faccessat(fd, ".", X_OK, AT_EACCESS) < 0)
+		return error_errno(err, -errno, "%s", directory);
+	return STEAL_FD(fd);
 }
 
 struct walk {
+	int top; /* the directory where the walk started */
 	int (*each)(const char *path, const struct sname *name, void *data);
 	void (*bad)(const char *path, const struct error *why, void *data);
 	void *data;
 	struct strbuf path;
-	size_t samples_length; /* length of the samples directory and its slash in path */
+	size_t top_length; /* length of the top's path and its slash in path */
 };
+
+static int walk_start(struct walk *w, const char *top, struct error *err)
+{
+	w->top = open_readable(top, err);
+	strbuf_adds(&w->path, top);
+	while (w->path.length > 1 && w->path.text[w->path.length - 1] == '/')
+		w->path.text[--w->path.length] = '\0';
+	w->top_length = w->path.length + 1;
+	return MIN(w->top, 0);
+}
+
+static void walk_done(struct walk *w)
+{
+	cleanup_closep(&w->top);
+	strbuf_done(&w->path);
+}
+
+/* Returns the part of w->path below the top. */
+static const char *walk_below(const struct walk *w)
+{
+	return w->path.length < w->top_length ? "." : w->path.text + w->top_length;
+}
 
 static void report_bad(struct walk *w, const struct error *why)
 {
@@ -89,7 +115,7 @@ static bool is_image(const char *name)
 /* Returns the directory at w->path: @read if that is given, else newly read. */
 static struct tree *take_directory(struct walk *w, struct tree *read)
 {
-	struct tree *t = read ? read : tree_read_one(strbuf_text(&w->path));
+	struct tree *t = read ? read : tree_read_one(w->top, walk_below(w));
 	struct error err = ERROR_INIT;
 
 	/* -ENOENT: removed since its parent was read. */
@@ -109,7 +135,7 @@ static bool ends_with(const char *s, const char *end)
 
 /* Handles a file below {root}, {kern} or {cgroup}. It is a sample file, or one to ignore: the code
  * of a JIT region (TGID.jo), or a temporary file of an interrupted odb_create(). */
-static int walk_file(struct walk *w)
+static int walk_file(struct walk *w, enum tree_kind kind)
 {
 	const char *path = strbuf_text(&w->path);
 	struct error err = ERROR_INIT;
@@ -118,7 +144,9 @@ static int walk_file(struct walk *w)
 
 	if (ends_with(path, ".jo") || path_base(path)[0] == '.')
 		return 0;
-	if (sname_parse(path + w->samples_length, &name, &err) < 0) {
+	r = kind == TREE_FILE ? sname_parse(walk_below(w), &name, &err)
+			      : error_set(&err, -EBADMSG, "%s: not a regular file", walk_below(w));
+	if (r < 0) {
 		report_bad(w, &err);
 		return 0;
 	}
@@ -137,11 +165,12 @@ static int walk_directory(struct walk *w, struct tree *read, bool top)
 	for (i = 0; r == 0 && i < t->count; i++) {
 		const struct tree_entry *entry = &t->entries[i];
 
-		if (top && !(entry->is_directory && is_image(entry->name)))
+		if (top && !(entry->kind == TREE_DIRECTORY && is_image(entry->name)))
 			continue;
 		strbuf_add(&w->path, "/", 1);
 		strbuf_adds(&w->path, entry->name);
-		r = entry->is_directory ? walk_directory(w, entry->below, false) : walk_file(w);
+		r = entry->kind == TREE_DIRECTORY ? walk_directory(w, entry->below, false)
+						  : walk_file(w, entry->kind);
 		strbuf_cut(&w->path, length);
 	}
 	if (!read)
@@ -149,30 +178,19 @@ static int walk_directory(struct walk *w, struct tree *read, bool top)
 	return r;
 }
 
-static void start_walk(struct walk *w, const char *samples)
-{
-	strbuf_adds(&w->path, samples);
-	while (w->path.length > 1 && w->path.text[w->path.length - 1] == '/')
-		w->path.text[--w->path.length] = '\0';
-	w->samples_length = w->path.length + 1;
-}
-
 int session_walk(const char *samples,
 		 int (*each)(const char *path, const struct sname *name, void *),
 		 void (*bad)(const char *path, const struct error *why, void *data), void *data,
 		 struct error *err)
 {
+	_cleanup_(walk_done) struct walk w = { .each = each, .bad = bad, .data = data };
 	_cleanup_(tree_freep) struct tree *tree = NULL;
-	struct walk w = { .each = each, .bad = bad, .data = data };
-	int r = check_readable(samples, err);
+	int r = walk_start(&w, samples, err);
 
 	if (r < 0)
 		return r;
-	start_walk(&w, samples);
-	tree = tree_read(strbuf_text(&w.path), is_image);
-	r = walk_directory(&w, tree, true);
-	strbuf_done(&w.path);
-	return r;
+	tree = tree_read(w.top, is_image);
+	return walk_directory(&w, tree, true);
 }
 
 struct walk_rest {
@@ -191,16 +209,19 @@ static int walk_rest(struct walk_rest *rest, struct error *err)
 	if (t->error && t->error != -ENOENT)
 		return error_errno(err, t->error, "%s", strbuf_text(&w->path));
 	for (i = 0; r == 0 && i < t->count; i++) {
-		const char *name = t->entries[i].name;
+		const struct tree_entry *entry = &t->entries[i];
+		const char *name = entry->name;
 
 		if (is_image(name) || name[0] == '.' || ends_with(name, ".tmp"))
 			continue;
 		strbuf_add(&w->path, "/", 1);
 		strbuf_adds(&w->path, name);
-		r = t->entries[i].is_directory
-			    ? walk_rest(rest, err)
-			    : rest->each(strbuf_text(&w->path),
-					 strbuf_text(&w->path) + w->samples_length, rest->data);
+		if (entry->kind == TREE_DIRECTORY)
+			r = walk_rest(rest, err);
+		else if (entry->kind == TREE_FILE)
+			r = rest->each(strbuf_text(&w->path), walk_below(w), rest->data);
+		else
+			log_warn("%s: not a regular file; skipped", strbuf_text(&w->path));
 		strbuf_cut(&w->path, length);
 	}
 	return r;
@@ -211,13 +232,11 @@ int session_walk_rest(const char *samples,
 		      struct error *err)
 {
 	struct walk_rest rest = { .each = each, .data = data };
-	int r = check_readable(samples, err);
+	int r = walk_start(&rest.w, samples, err);
 
-	if (r < 0)
-		return r;
-	start_walk(&rest.w, samples);
-	r = walk_rest(&rest, err);
-	strbuf_done(&rest.w.path);
+	if (r == 0)
+		r = walk_rest(&rest, err);
+	walk_done(&rest.w);
 	return r;
 }
 
@@ -230,61 +249,77 @@ static int found_one(const char *path _unused_, const struct sname *name _unused
 bool session_exists(const char *session_dir, const char *name)
 {
 	_cleanup_free_ char *samples = session_samples(session_dir, name);
+	_cleanup_(walk_done) struct walk w = { .each = found_one, .top = -1 };
 
-	struct walk w = { .each = found_one };
-	bool found;
-
-	if (!session_name_valid(name) || access(samples, R_OK | X_OK) < 0)
-		return false;
-	start_walk(&w, samples);
-	found = walk_directory(&w, NULL, true) == 1;
-	strbuf_done(&w.path);
-	return found;
+	return session_name_valid(name) && walk_start(&w, samples, NULL) == 0 &&
+	       walk_directory(&w, NULL, true) == 1;
 }
 
 int session_list(const char *session_dir, int (*each)(const char *name, void *data), void *data,
 		 struct error *err)
 {
 	_cleanup_free_ char *samples = path_join(session_dir, "samples");
+	_cleanup_close_ int top = open_readable(samples, err);
 	_cleanup_(tree_freep) struct tree *t = NULL;
 	size_t i;
-	int r = check_readable(samples, err);
+	int r = 0;
 
-	if (r < 0)
-		return r;
-	t = tree_read_one(samples);
+	if (top < 0)
+		return top;
+	t = tree_read_one(top, ".");
 	if (t->error)
 		return error_errno(err, t->error, "%s", samples);
 	for (i = 0; r == 0 && i < t->count; i++)
-		if (t->entries[i].is_directory && session_name_valid(t->entries[i].name))
+		if (t->entries[i].kind == TREE_DIRECTORY && session_name_valid(t->entries[i].name))
 			r = each(t->entries[i].name, data);
 	return r;
 }
 
 /* --- renaming and removing --- */
 
+/* Opens the directory of all sessions, which must not be a link. A descriptor or -errno. */
+static int open_sessions(const char *session_dir, struct error *err)
+{
+	_cleanup_close_ int dir = open(session_dir, O_PATH | O_DIRECTORY | O_CLOEXEC);
+	struct error why = ERROR_INIT;
+	int fd;
+
+	if (dir < 0)
+		return error_errno(err, -errno, "%s", session_dir);
+	fd = dirtree_open(dir, "samples", &why);
+	return fd < 0 ? error_set(err, fd, "%s/%s", session_dir, why.text) : fd;
+}
+
 int session_rename(const char *session_dir, const char *from, const char *to, struct error *err)
 {
-	_cleanup_free_ char *old = session_samples(session_dir, from);
-	_cleanup_free_ char *new = session_samples(session_dir, to);
+	_cleanup_close_ int samples = -1;
+	struct error why = ERROR_INIT;
+	int r;
 
 	if (check_name(from, err) < 0 || check_name(to, err) < 0)
 		return -EINVAL;
-	if (renameat2(AT_FDCWD, old, AT_FDCWD, new, RENAME_NOREPLACE) == 0)
-		return 0;
-	if (errno == EEXIST)
-		return error_set(err, -EEXIST, "session '%s' already exists in %s", to,
-				 session_dir);
-	return error_errno(err, -errno, "cannot rename %s to %s", old, new);
+	samples = open_sessions(session_dir, err);
+	if (samples < 0)
+		return samples;
+	r = dirtree_rename(samples, from, to, &why);
+	if (r == -EEXIST)
+		return error_set(err, r, "session '%s' already exists in %s", to, session_dir);
+	return r < 0 ? error_set(err, r, "%s: %s", session_dir, why.text) : 0;
 }
 
 int session_remove(const char *session_dir, const char *name, struct error *err)
 {
-	_cleanup_free_ char *samples = session_samples(session_dir, name);
+	_cleanup_close_ int samples = -1;
+	struct error why = ERROR_INIT;
+	int r;
 
 	if (check_name(name, err) < 0)
 		return -EINVAL;
-	return path_remove_tree(samples, err);
+	samples = open_sessions(session_dir, err);
+	if (samples < 0)
+		return samples == -ENOENT ? 0 : samples;
+	r = dirtree_remove(samples, name, &why);
+	return r < 0 ? error_set(err, r, "%s: %s", session_dir, why.text) : 0;
 }
 
 /* --- lock --- */
@@ -385,7 +420,6 @@ struct stat_walk {
 	void *data;
 	const char *samples;
 	struct walk w;
-	size_t stats_length; /* length of the stats directory and its slash in w.path */
 };
 
 static int each_stat(struct stat_walk *s)
@@ -398,10 +432,10 @@ static int each_stat(struct stat_walk *s)
 		const char *name;
 
 		strbuf_addf(&s->w.path, "/%s", t->entries[i].name);
-		name = strbuf_text(&s->w.path) + s->stats_length;
-		if (t->entries[i].is_directory)
+		name = walk_below(&s->w);
+		if (t->entries[i].kind == TREE_DIRECTORY)
 			r = each_stat(s);
-		else if (!ends_with(name, ".tmp"))
+		else if (t->entries[i].kind == TREE_FILE && !ends_with(name, ".tmp"))
 			s->each(name, session_stat_get(s->samples, name), s->data);
 		strbuf_cut(&s->w.path, length);
 	}
@@ -413,13 +447,10 @@ int session_stat_each(const char *samples, void (*each)(const char *name, uint64
 {
 	struct stat_walk s = { .each = each, .data = data, .samples = samples };
 	_cleanup_free_ char *stats = path_join(samples, "stats");
-	int r = check_readable(stats, NULL);
+	int r = walk_start(&s.w, stats, NULL);
 
-	if (r < 0)
-		return r;
-	strbuf_adds(&s.w.path, stats);
-	s.stats_length = s.w.path.length + 1;
-	r = each_stat(&s);
-	strbuf_done(&s.w.path);
+	if (r == 0)
+		r = each_stat(&s);
+	walk_done(&s.w);
 	return r;
 }

@@ -73,6 +73,37 @@ static void a_walk_passes_over_files_that_never_got_their_names(void)
 	CHECK_STR(strbuf_text(&seen), "/.hidden:TIMER ");
 }
 
+static int list_below(const char *path _unused_, const char *below, void *data)
+{
+	strbuf_addf(data, "%s ", below);
+	return 0;
+}
+
+/* The owner of a session may plant anything in it. */
+static void a_walk_opens_nothing_but_directories_and_files(void)
+{
+	_cleanup_directory_ char *dir = test_directory(), *other = test_directory();
+	_cleanup_free_ char *link = path_join(dir, "{root}/a/{dep}/{root}/a/LINK.0.0.all.all.all");
+	_cleanup_free_ char *fifo = path_join(dir, "{root}/a/{dep}/{root}/a/FIFO.0.0.all.all.all");
+	_cleanup_free_ char *tree = path_join(dir, "{root}/b"), *rest = path_join(dir, "kallsyms");
+	_cleanup_(strbuf_done) struct strbuf seen = STRBUF_INIT;
+	struct error err = ERROR_INIT;
+
+	put_file(other, "b/{dep}/{root}/b/TIMER.0.0.all.all.all");
+	put_file(dir, "{root}/a/{dep}/{root}/a/TIMER.0.0.all.all.all");
+	put_file(dir, "images");
+	CHECK_EQ(symlink("TIMER.0.0.all.all.all", link), 0);
+	CHECK_EQ(mkfifo(fifo, 0644), 0);
+	CHECK_EQ(symlink(other, tree), 0);
+	CHECK_EQ(symlink("/etc/passwd", rest), 0);
+	CHECK_EQ(session_walk(dir, list_event, list_bad, &seen, &err), 0);
+	CHECK_STR(strbuf_text(&seen),
+		  "bad:FIFO.0.0.all.all.all bad:LINK.0.0.all.all.all /a:TIMER bad:b ");
+	strbuf_clear(&seen);
+	CHECK_EQ(session_walk_rest(dir, list_below, &seen, &err), 0);
+	CHECK_STR(strbuf_text(&seen), "images ");
+}
+
 static void a_walk_survives_an_unreadable_directory(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -204,6 +235,20 @@ static void removing_a_session_does_not_follow_links(void)
 	CHECK_EQ(path_read(other, "/precious", &kept, &err), 1);
 }
 
+static void sessions_elsewhere_are_not_touched(void)
+{
+	_cleanup_directory_ char *dir = test_directory(), *other = test_directory();
+	_cleanup_free_ char *link = path_join(dir, "samples"), *kept = NULL;
+	struct error err = ERROR_INIT;
+
+	put_file(other, "current/precious");
+	CHECK_EQ(symlink(other, link), 0);
+	CHECK(session_remove(dir, "current", &err) < 0);
+	CHECK(strstr(err.text, "/samples: not a directory, or reached by a symbolic link"));
+	CHECK(session_rename(dir, "current", "saved", &err) < 0);
+	CHECK_EQ(path_read(other, "/current/precious", &kept, &err), 1);
+}
+
 static void one_writer_at_a_time_and_death_frees_the_lock(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -283,5 +328,7 @@ TESTS(T(a_walk_finds_sample_files_in_order_and_nothing_else),
       T(a_walk_survives_an_unreadable_directory), T(no_name_leads_out_of_the_session_directory),
       T(a_session_that_is_not_there_is_named), T(a_new_session_has_all_that_belongs_to_it),
       T(the_abi_is_the_originals), T(sessions_are_renamed_listed_and_removed),
-      T(removing_a_session_does_not_follow_links), T(one_writer_at_a_time_and_death_frees_the_lock),
-      T(counters_add_up), T(a_counter_that_cannot_be_read_keeps_its_count))
+      T(removing_a_session_does_not_follow_links),
+      T(a_walk_opens_nothing_but_directories_and_files), T(sessions_elsewhere_are_not_touched),
+      T(one_writer_at_a_time_and_death_frees_the_lock), T(counters_add_up),
+      T(a_counter_that_cannot_be_read_keeps_its_count))

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sfile/internal/tree.h"
 
+#include "base/dirtree.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "base/path.h"
@@ -15,6 +16,7 @@
 struct level {
 	struct tree **trees;
 	size_t count, room;
+	int top;
 };
 
 static int compare_entries(const void *a, const void *b)
@@ -22,33 +24,37 @@ static int compare_entries(const void *a, const void *b)
 	return strcmp(((const struct tree_entry *)a)->name, ((const struct tree_entry *)b)->name);
 }
 
-static bool is_directory(int dirfd, const struct dirent *d)
+static enum tree_kind kind_of(int dirfd, const struct dirent *d)
 {
+	unsigned int type = d->d_type;
 	struct stat st;
 
-	if (d->d_type != DT_UNKNOWN)
-		return d->d_type == DT_DIR;
-	return fstatat(dirfd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(st.st_mode);
+	if (type == DT_UNKNOWN && fstatat(dirfd, d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		type = IFTODT(st.st_mode);
+	if (type == DT_DIR)
+		return TREE_DIRECTORY;
+	return type == DT_REG ? TREE_FILE : TREE_OTHER;
 }
 
 /* Reads the entries of the directory. */
-static void read_entries(struct tree *t)
+static void read_entries(struct tree *t, int top)
 {
-	DIR *dir = opendir(t->path);
+	int fd = dirtree_open(top, t->path, NULL);
+	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	const struct dirent *d;
 	size_t room = 0;
 
 	if (!dir) {
-		t->error = -errno;
+		t->error = fd < 0 ? fd : -errno;
+		cleanup_closep(&fd);
 		return;
 	}
 	while ((errno = 0, d = readdir(dir))) {
 		if (!strcmp(d->d_name, ".") || !strcmp(d->d_name, ".."))
 			continue;
 		array_grow(&t->entries, t->count + 1, &room);
-		t->entries[t->count++] =
-			(struct tree_entry){ .name = xstrdup(d->d_name),
-					     .is_directory = is_directory(dirfd(dir), d) };
+		t->entries[t->count++] = (struct tree_entry){ .name = xstrdup(d->d_name),
+							      .kind = kind_of(dirfd(dir), d) };
 	}
 	t->error = -errno;
 	(void)closedir(dir);
@@ -56,12 +62,12 @@ static void read_entries(struct tree *t)
 		qsort(t->entries, t->count, sizeof(*t->entries), compare_entries);
 }
 
-struct tree *tree_read_one(const char *path)
+struct tree *tree_read_one(int top, const char *path)
 {
 	struct tree *t = xcalloc(1, sizeof(*t));
 
 	t->path = xstrdup(path);
-	read_entries(t);
+	read_entries(t, top);
 	return t;
 }
 
@@ -69,7 +75,7 @@ static void read_one(size_t i, unsigned int thread _unused_, void *data)
 {
 	const struct level *level = data;
 
-	read_entries(level->trees[i]);
+	read_entries(level->trees[i], level->top);
 }
 
 /* Adds the directories in @t to the next level. */
@@ -80,7 +86,7 @@ static void add_below(struct level *next, struct tree *t, bool (*wants)(const ch
 	for (i = 0; i < t->count; i++) {
 		struct tree_entry *entry = &t->entries[i];
 
-		if (!entry->is_directory || (wants && !wants(entry->name)))
+		if (entry->kind != TREE_DIRECTORY || (wants && !wants(entry->name)))
 			continue;
 		entry->below = xcalloc(1, sizeof(*entry->below));
 		entry->below->path = path_join(t->path, entry->name);
@@ -89,22 +95,22 @@ static void add_below(struct level *next, struct tree *t, bool (*wants)(const ch
 	}
 }
 
-struct tree *tree_read(const char *path, bool (*wants)(const char *name))
+struct tree *tree_read(int top, bool (*wants)(const char *name))
 {
-	struct tree *top = tree_read_one(path);
-	struct level level = { 0 }, next;
+	struct tree *t = tree_read_one(top, ".");
+	struct level level = { .top = top }, next;
 	size_t i;
 
-	add_below(&level, top, wants);
+	add_below(&level, t, wants);
 	while (level.count) {
 		parallel_each(level.count, read_one, &level);
-		next = (struct level){ 0 };
+		next = (struct level){ .top = top };
 		for (i = 0; i < level.count; i++)
 			add_below(&next, level.trees[i], NULL);
 		free(level.trees);
 		level = next;
 	}
-	return top;
+	return t;
 }
 
 void tree_free(struct tree *t)
