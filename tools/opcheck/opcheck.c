@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Checks the sample files of sessions, and repairs them. */
+#include "base/dirtree.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -166,24 +167,31 @@ static void end_json(struct check *c)
 
 /* --- repairing --- */
 
-/* Moves a file of a session into its damaged/, which no report reads, under an unused name.
- * Returns the new path, caller frees; NULL with the reason. */
+/* Moves a file of a session into its damaged/, which no report reads, under an unused name. No
+ * directory on the way may be a link, which could lead out of the session. Returns the new path,
+ * caller frees; NULL with the reason. */
 static char *move_away(const struct check *c, const char *path, struct error *err)
 {
-	_cleanup_free_ char *damaged = path_join(c->samples_dir, "damaged");
-	_cleanup_free_ char *base = path_join(damaged, path + strlen(c->samples_dir));
-	_cleanup_free_ char *target = xstrdup(base);
+	_cleanup_close_ int samples = open(c->samples_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	const char *from = path + strlen(c->samples_dir);
+	_cleanup_free_ char *base = NULL, *target = NULL;
+	struct error why = ERROR_INIT;
 	unsigned int n = 1;
+	int r = samples < 0 ? error_errno(&why, -errno, "%s", c->samples_dir) : 0;
 
-	if (path_make_parents(base, 0755, err) < 0)
-		return NULL;
-	while (access(target, F_OK) == 0) {
+	from += strspn(from, "/");
+	base = path_join("damaged", from);
+	target = xstrdup(base);
+	if (r == 0)
+		r = dirtree_make_parents(samples, base, 0755, &why);
+	while (r == 0 && (r = dirtree_rename(samples, from, target, &why)) == -EEXIST) {
 		free(target);
 		target = xasprintf("%s.%u", base, ++n);
+		r = 0;
 	}
-	if (rename(path, target) == 0)
-		return STEAL(target);
-	(void)error_errno(err, -errno, "cannot move it to %s", target);
+	if (r == 0)
+		return path_join(c->samples_dir, target);
+	(void)error_set(err, r, "cannot move it to damaged/: %s", why.text);
 	return NULL;
 }
 
