@@ -11,37 +11,51 @@
 #include "maps.bpf.h"
 #include "unwinding.bpf.h"
 
-/* The numbers of the chains that user space has been sent. */
-struct {
+/* The numbers of the chains that user space has been sent; they contain the slot. Locks: changed by
+ * the programs of its slot and by system calls, which no program of the slot interrupts. */
+struct known_chains {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__type(key, __u64);
 	__type(value, __u32);
 	__uint(max_entries, 1);
-} chains SEC(".maps");
+} event_chains SEC(".maps"), switch_chains SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__type(key, __u32);
+	__uint(max_entries, SAMPLE_CHAIN_SLOTS);
+	__array(values, struct known_chains);
+} chains SEC(".maps") = {
+	.values = {
+		[SAMPLE_SLOT_EVENT] = &event_chains,
+		[SAMPLE_SLOT_SWITCH] = &switch_chains,
+	},
+};
 
 /* Makes sure that user space has the chain. Returns false, and counts it, if there is no room. */
 static __always_inline bool send_chain(struct run *run, struct sample_chain *chain)
 {
+	void *sent = bpf_map_lookup_elem(&chains, &run->slot);
 	__u32 known = 1, words = chain->words;
 
-	if (bpf_map_lookup_elem(&chains, &chain->id))
+	if (sent && bpf_map_lookup_elem(sent, &chain->id))
 		return true;
 	if (words > SAMPLE_CHAIN_WORDS)
 		words = SAMPLE_CHAIN_WORDS;
-	if (!bpf_map_update_elem(&chains, &chain->id, &known, BPF_ANY)) {
-		if (!send(chain, offsetof(struct sample_chain, data) + words * 8))
+	if (sent && !bpf_map_update_elem(sent, &chain->id, &known, BPF_ANY)) {
+		if (send(run, chain, offsetof(struct sample_chain, data) + words * 8))
 			return true;
-		bpf_map_delete_elem(&chains, &chain->id);
+		bpf_map_delete_elem(sent, &chain->id);
 	}
 	run->totals->chain_full += run->loss;
 	return false;
 }
 
-static __always_inline void chain_begin(struct run *run, struct unwinding *u, enum sample_slot slot)
+static __always_inline void chain_begin(struct run *run, struct unwinding *u)
 {
 	struct sample_chain *chain = &u->chain;
 
-	u->place = run_place(slot);
+	u->place = run->place;
 	chain->kind = SAMPLE_CHAIN;
 	chain->tgid = run->scratch->key.tgid;
 	chain->id = 0;
@@ -55,7 +69,7 @@ static __always_inline void chain_finish(struct run *run, struct unwinding *u)
 	struct sample_chain *chain = &u->chain;
 
 	chain->end = (__u16)u->end;
-	chain->id = mix(chain->id, u->end) | 1;
+	chain->id = sample_chain_id(mix(chain->id, u->end), run->slot);
 	if (send_chain(run, chain))
 		run->scratch->key.chain = chain->id;
 }
@@ -68,7 +82,7 @@ static __always_inline void place_chain(struct perf_event_context *context, stru
 
 	if (!u)
 		return;
-	chain_begin(run, u, SAMPLE_SLOT_EVENT);
+	chain_begin(run, u);
 	if (!registers_in_user(&context->registers))
 		chain_kernel(u, bpf_get_stack(context, u->chain.data, CHAIN_KERNEL_BYTES, 0), 0);
 	u->end = CHAIN_END_COMPLETE;

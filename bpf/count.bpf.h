@@ -79,11 +79,8 @@ static __always_inline void count_key(struct run *run, __u32 round)
 	if (slot)
 		*slot = (struct key_slot){ round, used };
 	run->gate->used[odd] = used + 1;
-	if (used == config.wake_at) {
-		__u32 wake = SAMPLE_WAKE;
-
-		bpf_ringbuf_output(&ring, &wake, sizeof(wake), BPF_RB_FORCE_WAKEUP);
-	}
+	if (used == config.wake_at)
+		wake(run);
 }
 
 static __always_inline bool in_memory(const struct run *run)

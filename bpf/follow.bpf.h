@@ -5,7 +5,7 @@
 
 #include "maps.bpf.h"
 
-/* The processes that are followed: tgid to enum sample_follow. */
+/* The processes that are followed: tgid to enum sample_follow. Locks: as those of "executables". */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

@@ -37,18 +37,22 @@ static __noinline int send_image(struct run *run, struct file *file, const struc
 {
 	struct known_image known = { 0 };
 	struct sample_image *image;
+	void *sent;
 
 	if (!run || !id || !region)
 		return 0;
+	sent = bpf_map_lookup_elem(&images, &run->slot);
+	if (!sent)
+		return 0;
 	image = describe(run, file, id, region);
 	known.is_memory = image_is_memory(image);
-	if (bpf_map_update_elem(&images, id, &known, BPF_NOEXIST))
+	if (bpf_map_update_elem(sent, id, &known, BPF_NOEXIST))
 		return known.is_memory;
 	if (image->truncated)
 		run->totals->path_truncated++;
-	if (send(image, image_bytes(image))) {
+	if (!send(run, image, image_bytes(image))) {
 		run->totals->ring_full++;
-		bpf_map_delete_elem(&images, id);
+		bpf_map_delete_elem(sent, id);
 	}
 	return known.is_memory;
 }
@@ -59,7 +63,8 @@ static __always_inline bool meet_image(struct run *run, struct file *file,
 				       const struct sample_file *id,
 				       const struct sample_region *region)
 {
-	const struct known_image *known = bpf_map_lookup_elem(&images, id);
+	void *sent = bpf_map_lookup_elem(&images, &run->slot);
+	const struct known_image *known = sent ? bpf_map_lookup_elem(sent, id) : NULL;
 
 	return known ? known->is_memory : send_image(run, file, id, region);
 }

@@ -10,13 +10,43 @@
 #include "maps.bpf.h"
 #include "vma.bpf.h"
 
-/* Requests for unwind tables. */
-struct {
+/* Requests for unwind tables. Locks: as those of other rings. */
+struct wants {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 18);
-} wants SEC(".maps");
+} event_wants SEC(".maps"), switch_wants SEC(".maps");
 
-/* The number of each file's unwind table. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__type(key, __u32);
+	__uint(max_entries, SAMPLE_CHAIN_SLOTS);
+	__array(values, struct wants);
+} wants SEC(".maps") = {
+	.values = {
+		[SAMPLE_SLOT_EVENT] = &event_wants,
+		[SAMPLE_SLOT_SWITCH] = &switch_wants,
+	},
+};
+
+/* The requests of each place (run_place()) in this round, in the position that the file's hash
+ * selects. A request that another one has replaced is repeated. */
+enum { WANTED_SHIFT = 8 };
+
+struct wanted {
+	struct sample_file file;
+	__u32 round, tables; /* as in control, when it was requested */
+};
+struct wanted_files {
+	struct wanted files[1 << WANTED_SHIFT];
+};
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__type(key, __u32);
+	__type(value, struct wanted_files);
+	__uint(max_entries, 1);
+} wanted SEC(".maps");
+
+/* The number of each file's unwind table. Locks: changed by system calls only. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__type(key, struct sample_file);
@@ -32,15 +62,39 @@ struct {
 	__uint(max_entries, 1);
 } tables SEC(".maps");
 
-/* Asks, once, for the unwind table of @file, NULL for the vdso. All chains through the file end in
- * it until the table is loaded, so a separate thread waits for these requests. */
+/* Notes that the table of @id is requested. Returns whether it was not in this round. */
+static __always_inline struct wanted *want(const struct run *run, const struct sample_file *id)
+{
+	__u64 hash = mix(mix(id->inode, id->device), id->generation);
+	__u32 place = run->place, round = control.round, tables = control.tables;
+	struct wanted_files *all = bpf_map_lookup_elem(&wanted, &place);
+	struct wanted *w;
+
+	if (!all)
+		return NULL;
+	w = &all->files[hash >> (64 - WANTED_SHIFT)];
+	if (w->round == round && w->tables == tables && w->file.inode == id->inode &&
+	    w->file.device == id->device && w->file.generation == id->generation)
+		return NULL;
+	*w = (struct wanted){ *id, round, tables };
+	return w;
+}
+
+/* Asks for the unwind table of @file, NULL for the vdso; again in each round until it is there. All
+ * chains through the file end in it until the table is loaded, so a separate thread waits for these
+ * requests. */
 static __noinline int want_table(struct run *run, struct file *file, const struct sample_file *id,
 				 const struct sample_region *region)
 {
-	__u32 wanted = SAMPLE_TABLE_WANTED;
 	struct sample_image *image;
+	struct wanted *w;
+	void *ring;
 
-	if (!run || !id || !region || bpf_map_update_elem(&table_numbers, id, &wanted, BPF_NOEXIST))
+	if (!run || !id || !region)
+		return 0;
+	ring = bpf_map_lookup_elem(&wants, &run->slot);
+	w = ring ? want(run, id) : NULL;
+	if (!w)
 		return 0;
 	image = &run->scratch->image;
 	image->length = 0;
@@ -48,9 +102,9 @@ static __noinline int want_table(struct run *run, struct file *file, const struc
 	if (file)
 		image = describe(run, file, id, region);
 	image->kind = SAMPLE_TABLE;
-	if (bpf_ringbuf_output(&wants, image, image_bytes(image), BPF_RB_FORCE_WAKEUP)) {
+	if (bpf_ringbuf_output(ring, image, image_bytes(image), BPF_RB_FORCE_WAKEUP)) {
 		run->totals->ring_full++;
-		bpf_map_delete_elem(&table_numbers, id);
+		w->round = 0;
 	}
 	return 0;
 }

@@ -2,6 +2,22 @@
 /*
  * The maps of the sampling program, which keep data between its runs, and the data of one run.
  * Where max_entries is 1 the driver sets the number of entries before it loads the program.
+ *
+ * Programs interrupt each other, so a map may make none of them wait for the one that it
+ * interrupted. They run in these contexts (Linux 6.1 to 6.18):
+ * - SAMPLE_SLOT_EVENT: in an NMI (counters), a hard interrupt (clocks) or a task (software events).
+ *   The kernel skips a run while its CPU is in another perf event's program or in a system call
+ *   that changes a map (bpf_prog_active). So there is one run in this slot at a time on a CPU.
+ * - SAMPLE_SLOT_SWITCH: in the scheduler with interrupts off; only an NMI gets in between.
+ * - SAMPLE_SLOT_PROCESS, and all that watch fork, exec, exit and free: in a task or a softirq. An
+ *   NMI, an interrupt and the scheduler get in between, but nothing except an NMI while the kernel
+ *   holds the lock of a map, because it holds these with interrupts off.
+ * Reading a map takes no lock, nor does writing to an array. Adding to a hash table and deleting
+ * from it takes a lock, and so does sending to a ring. In LRU tables it is a plain spin lock, on
+ * which an NMI would wait forever. In other hash tables it fails if it is taken on this CPU. In
+ * rings an NMI only tries it, but from Linux 6.15 to 6.18 may wait for 250 ms. So each slot has
+ * tables and rings of its own: the holder of a lock is interrupted on its CPU only by programs that
+ * never take it. A comment at each hash table and ring says who changes it.
  */
 #pragma once
 
@@ -44,20 +60,48 @@ struct known_image {
 	__u32 is_memory; /* treated as memory without a file */
 };
 
-/* Files whose paths have been sent. The least recently used are dropped, and sent again when seen
- * again. */
-struct {
+/* Files whose paths have been sent through the ring of the same slot. The least recently used are
+ * dropped, and sent again when seen again. Locks: changed by the programs of its slot and by system
+ * calls, which no program of the slot interrupts. */
+struct known_images {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__type(key, struct sample_file);
 	__type(value, struct known_image);
-	__uint(max_entries, 16384);
-} images SEC(".maps");
+	__uint(max_entries, 1);
+} event_images SEC(".maps"), switch_images SEC(".maps"), process_images SEC(".maps");
 
-/* Messages to user space, see enum sample_message_kind. */
 struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__type(key, __u32);
+	__uint(max_entries, SAMPLE_SLOT_COUNT_);
+	__array(values, struct known_images);
+} images SEC(".maps") = {
+	.values = {
+		[SAMPLE_SLOT_EVENT] = &event_images,
+		[SAMPLE_SLOT_SWITCH] = &switch_images,
+		[SAMPLE_SLOT_PROCESS] = &process_images,
+	},
+};
+
+/* Messages to user space, see enum sample_message_kind. Locks: sent by the programs of its slot
+ * only; user space reads without the lock. */
+struct ring {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
-	__uint(max_entries, 1 << 20);
-} ring SEC(".maps");
+	__uint(max_entries, 1);
+} event_ring SEC(".maps"), switch_ring SEC(".maps"), process_ring SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY_OF_MAPS);
+	__type(key, __u32);
+	__uint(max_entries, SAMPLE_SLOT_COUNT_);
+	__array(values, struct ring);
+} rings SEC(".maps") = {
+	.values = {
+		[SAMPLE_SLOT_EVENT] = &event_ring,
+		[SAMPLE_SLOT_SWITCH] = &switch_ring,
+		[SAMPLE_SLOT_PROCESS] = &process_ring,
+	},
+};
 
 struct {
 	__uint(type, BPF_MAP_TYPE_PERCPU_ARRAY);
@@ -103,8 +147,7 @@ struct mappings {
 	struct mapping all[MAPPINGS];
 };
 
-/* Data too big for the stack, indexed by enum sample_slot. A perf event's program is never
- * interrupted by another one on the same CPU. */
+/* Data too big for the stack, indexed by enum sample_slot. */
 struct scratch {
 	struct sample_key key;
 	__u32 memory; /* whether a caller is in code without a file */
@@ -127,7 +170,8 @@ struct run {
 	struct scratch *scratch;
 	struct sample_counters *totals;
 	struct sample_gate *gate;
-	__u32 place;
+	__u32 slot;
+	__u32 place;  /* run_place() of ->slot */
 	__u64 weight; /* the number of samples that this one represents, or microseconds */
 	__u64 loss;   /* the weight, but 1 for time off the CPU: losses of it count intervals */
 };
@@ -138,14 +182,29 @@ static __always_inline __u64 mix(__u64 hash, __u64 word)
 	return hash ^ hash >> 29;
 }
 
-/* Sends a message to user space, which is woken when the ring is half full. 0 or -EAGAIN. */
-static __always_inline long send(void *message, __u64 bytes)
+/* Sends a message to user space, which is woken when the ring of the slot is half full. Returns
+ * whether there was room. */
+static __always_inline bool send(const struct run *run, void *message, __u64 bytes)
 {
-	__u64 flags = bpf_ringbuf_query(&ring, BPF_RB_AVAIL_DATA) > config.wake_at_bytes
-			      ? BPF_RB_FORCE_WAKEUP
-			      : BPF_RB_NO_WAKEUP;
+	void *ring = bpf_map_lookup_elem(&rings, &run->slot);
+	__u64 flags = BPF_RB_NO_WAKEUP;
 
-	return bpf_ringbuf_output(&ring, message, bytes, flags);
+	if (!ring)
+		return false;
+	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >
+	    bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2)
+		flags = BPF_RB_FORCE_WAKEUP;
+	return !bpf_ringbuf_output(ring, message, bytes, flags);
+}
+
+/* Wakes user space. */
+static __always_inline void wake(const struct run *run)
+{
+	void *ring = bpf_map_lookup_elem(&rings, &run->slot);
+	__u32 message = SAMPLE_WAKE;
+
+	if (ring)
+		bpf_ringbuf_output(ring, &message, sizeof(message), BPF_RB_FORCE_WAKEUP);
 }
 
 /* The index of this CPU and @slot in the maps that have an entry for each. */
@@ -157,13 +216,12 @@ static __always_inline __u32 run_place(enum sample_slot slot)
 /* Looks up the data that a run in @slot uses; false if it is missing. */
 static __always_inline bool run_begin(struct run *run, enum sample_slot slot)
 {
-	__u32 which = slot;
-
+	run->slot = slot;
 	run->task = bpf_get_current_task_btf();
 	run->place = run_place(slot);
 	run->gate = bpf_map_lookup_elem(&gates, &run->place);
-	run->scratch = bpf_map_lookup_elem(&scratches, &which);
-	run->totals = bpf_map_lookup_elem(&counters, &which);
+	run->scratch = bpf_map_lookup_elem(&scratches, &run->slot);
+	run->totals = bpf_map_lookup_elem(&counters, &run->slot);
 	if (!run->gate || !run->scratch || !run->totals)
 		return false;
 	run->scratch->memory = 0;

@@ -11,7 +11,8 @@
 #include "place.bpf.h"
 #include "place_app.bpf.h"
 
-/* Preallocated: the scheduler holds a lock that an allocation might need. */
+/* Preallocated: the scheduler holds a lock that an allocation might need. Locks: changed by
+ * offcpu_switch and by system calls, which hold them with interrupts off. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__type(key, __u32);
@@ -124,7 +125,7 @@ static __always_inline void leave(void *context, struct run *run, struct unwindi
 		key->cgroup = (__u32)bpf_get_current_cgroup_id();
 	(void)mappings_begin(run);
 	place_app(run);
-	chain_begin(run, u, SAMPLE_SLOT_SWITCH);
+	chain_begin(run, u);
 	if (!has_user(run, u))
 		(void)leave_kernel(context, run, u);
 	else if (!leave_user(run, u))

@@ -14,7 +14,9 @@ struct executable {
 	struct sample_file file;
 };
 
-/* By tgid, for all processes that are not yet freed. */
+/* By tgid, for all processes that are not yet freed. Locks: changed by the programs that watch
+ * processes, never in an NMI. Before Linux 6.7 one in a softirq may find the lock taken (EBUSY):
+ * then an entry stays until the number is used again. */
 struct {
 	__uint(type, BPF_MAP_TYPE_HASH);
 	__uint(map_flags, BPF_F_NO_PREALLOC);

@@ -111,6 +111,7 @@ enum sample_slot {
 	SAMPLE_SLOT_PROCESS, /* processes that call execve(); counts no samples */
 	SAMPLE_SLOT_COUNT_
 };
+enum { SAMPLE_CHAIN_SLOTS = SAMPLE_SLOT_SWITCH + 1 }; /* the number of those that count */
 
 /* The first word of each message in the ring. */
 enum sample_message_kind {
@@ -152,6 +153,17 @@ struct sample_frame {
 	} image;
 };
 _Static_assert(sizeof(struct sample_frame) == SAMPLE_FRAME_WORDS * 8, "no padding");
+
+/* The number of a chain, which is not 0 and contains the slot that it was seen in. */
+static inline __u64 sample_chain_id(__u64 hash, __u32 slot)
+{
+	return (hash & ~1ULL) | 2 | slot;
+}
+
+static inline __u32 sample_chain_slot(__u64 id)
+{
+	return id & 1;
+}
 
 /* A list of callers, when it is first seen: kernel addresses, then frames. */
 struct sample_chain {
@@ -214,13 +226,12 @@ enum sample_follow {
 
 /* Settings, which cannot change once the program is loaded. */
 struct sample_config {
-	__u32 follow;	     /* sample only processes in the map "followed" */
-	__u32 keys;	     /* how many fit, at each place (run_place()) and in each round */
-	__u32 key_slots;     /* of each place, a power of two */
-	__u32 places;	     /* number of possible CPUs times number of slots in use */
-	__u32 wake_at;	     /* wake user space at this many keys at a place */
-	__u32 wake_at_bytes; /* or at this many bytes in the ring */
-	__u32 depth;	     /* most frames of a chain, including the sample itself; 0: no chains */
+	__u32 follow;	 /* sample only processes in the map "followed" */
+	__u32 keys;	 /* how many fit, at each place (run_place()) and in each round */
+	__u32 key_slots; /* of each place, a power of two */
+	__u32 places;	 /* number of possible CPUs times number of slots in use */
+	__u32 wake_at;	 /* wake user space at this many keys at a place */
+	__u32 depth;	 /* most frames of a chain, including the sample itself; 0: no chains */
 	__u32 by_frame_pointers;
 	__u32 pass_on;		      /* samples also go to the event's ring */
 	__u32 cgroups;		      /* keys have the cgroup */

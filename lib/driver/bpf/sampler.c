@@ -70,6 +70,25 @@ void *sampler_map_memory(int map, size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+struct ring_buffer *sampler_rings(const int *maps, size_t count,
+				  int (*on_message)(void *data, void *message, size_t bytes),
+				  void *data)
+{
+	struct ring_buffer *rings = ring_buffer__new(maps[0], on_message, data, NULL);
+	size_t i;
+	int r;
+
+	for (i = 1; i < count && rings; i++) {
+		r = ring_buffer__add(rings, maps[i], on_message, data);
+		if (r < 0) {
+			ring_buffer__free(rings);
+			errno = -r;
+			rings = NULL;
+		}
+	}
+	return rings;
+}
+
 static int on_message(void *data, void *message, size_t size)
 {
 	const struct sampler_handler *h = ((struct sampler *)data)->handler;
@@ -103,19 +122,24 @@ static size_t counts_bytes(const struct sampler *s)
 static struct sampler_maps descriptors(const struct sample *skeleton)
 {
 	return (struct sampler_maps){
-		.chains = bpf_map__fd(skeleton->maps.chains),
 		.chunks = bpf_map__fd(skeleton->maps.chunks),
 		.pages = bpf_map__fd(skeleton->maps.pages),
 		.rules = bpf_map__fd(skeleton->maps.rules),
 		.table_numbers = bpf_map__fd(skeleton->maps.table_numbers),
 		.tables = bpf_map__fd(skeleton->maps.tables),
-		.wants = bpf_map__fd(skeleton->maps.wants),
+		.chains = { [SAMPLE_SLOT_EVENT] = bpf_map__fd(skeleton->maps.event_chains),
+			    [SAMPLE_SLOT_SWITCH] = bpf_map__fd(skeleton->maps.switch_chains) },
+		.wants = { [SAMPLE_SLOT_EVENT] = bpf_map__fd(skeleton->maps.event_wants),
+			   [SAMPLE_SLOT_SWITCH] = bpf_map__fd(skeleton->maps.switch_wants) },
 	};
 }
 
 /* Maps and initialises the memory shared with the loaded program. */
 static int share_memory(struct sampler *s)
 {
+	const int rings[] = { bpf_map__fd(s->skeleton->maps.event_ring),
+			      bpf_map__fd(s->skeleton->maps.switch_ring),
+			      bpf_map__fd(s->skeleton->maps.process_ring) };
 	unsigned int cpu, slot;
 
 	s->maps = descriptors(s->skeleton);
@@ -132,7 +156,7 @@ static int share_memory(struct sampler *s)
 	for (cpu = 0; cpu < s->sizes.cpus; cpu++)
 		sampler_stretch(s, cpu, STRETCH_ONE);
 	sampler_set_text(s, 0, UINT64_MAX);
-	s->ring = ring_buffer__new(bpf_map__fd(s->skeleton->maps.ring), on_message, s, NULL);
+	s->ring = sampler_rings(rings, ARRAY_SIZE(rings), on_message, s);
 	return s->ring ? 0 : -errno;
 }
 
@@ -377,7 +401,13 @@ int sampler_identify(const struct sampler *s, int fd, struct sample_file *ret)
 
 void sampler_forget_image(struct sampler *s, const struct sample_file *file)
 {
-	(void)bpf_map_delete_elem(bpf_map__fd(s->skeleton->maps.images), file);
+	const struct bpf_map *images[] = { s->skeleton->maps.event_images,
+					   s->skeleton->maps.switch_images,
+					   s->skeleton->maps.process_images };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(images); i++)
+		(void)bpf_map_delete_elem(bpf_map__fd(images[i]), file);
 }
 
 int sampler_follow(struct sampler *s, uint32_t tgid, enum sample_follow state)

@@ -20,6 +20,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct ring_buffer;
 struct sampler;
 
 /* Loads the program and tests it by looking up an address of this process. Returns 0, or -errno
@@ -97,12 +98,18 @@ int sampler_identify(const struct sampler *s, int fd, struct sample_file *ret);
 
 /* Descriptors of the maps that other modules read and write, named as in bpf/. */
 struct sampler_maps {
-	int chains, chunks, pages, rules, table_numbers, tables, wants;
+	int chunks, pages, rules, table_numbers, tables;
+	int chains[SAMPLE_CHAIN_SLOTS], wants[SAMPLE_CHAIN_SLOTS];
 };
 /* The maps of the program that @s has loaded; borrowed. */
 const struct sampler_maps *sampler_maps(const struct sampler *s);
 /* Bytes of the program's maps, except those mapped by this process and those of unwind tables. */
 uint64_t sampler_kernel_bytes(const struct sampler *s);
+/* Opens the rings @maps, whose messages @on_message gets with @data. Returns NULL with errno set on
+ * failure. Caller frees. */
+struct ring_buffer *sampler_rings(const int *maps, size_t count,
+				  int (*on_message)(void *data, void *message, size_t bytes),
+				  void *data);
 /* Maps @bytes of an array map. Returns NULL with errno set on failure. Caller unmaps. */
 void *sampler_map_memory(int map, size_t bytes);
 /* Makes the program drop its cached tables after their numbers were deleted, and waits until it no

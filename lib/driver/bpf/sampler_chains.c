@@ -28,7 +28,7 @@ struct sampler_chains {
 	struct sampler_images *images;
 	struct cookie_table *cookies;
 	struct evbuf *out;
-	int map;
+	const int *maps;      /* by slot */
 	struct map by_id;     /* number, as a pointer */
 	struct chain *chains; /* by number, from 1 */
 	uint32_t count;	      /* number of chains, and the first free one */
@@ -53,7 +53,7 @@ struct sampler_chains *sampler_chains_new(struct sampler *sampler, struct sample
 	t->images = images;
 	t->cookies = cookies;
 	t->out = out;
-	t->map = sampler_maps(sampler)->chains;
+	t->maps = sampler_maps(sampler)->chains;
 	t->count = 1;
 	return t;
 }
@@ -216,18 +216,40 @@ static void free_forgotten(struct sampler_chains *t)
 	t->forgotten_count = 0;
 }
 
-/* Makes the program forget the chains in ->forgotten. */
-static void tell_forgotten(const struct sampler_chains *t)
+static int by_slot(const void *a, const void *b)
+{
+	uint32_t x = sample_chain_slot(*(const uint64_t *)a);
+	uint32_t y = sample_chain_slot(*(const uint64_t *)b);
+
+	return (x > y) - (x < y);
+}
+
+/* Makes the program forget the @count chains @ids, all of one slot. */
+static void tell_slot(const struct sampler_chains *t, const uint64_t *ids, uint32_t count)
 {
 	uint32_t done = 0, left, n;
 
-	while (done < t->forgotten_count) {
-		n = left = (uint32_t)t->forgotten_count - done;
-		if (bpf_map_delete_batch(t->map, t->forgotten + done, &n, NULL) == 0)
+	while (done < count) {
+		n = left = count - done;
+		if (bpf_map_delete_batch(t->maps[sample_chain_slot(*ids)], ids + done, &n, NULL) ==
+		    0)
 			return;
 		/* Only a missing entry stops the batch. */
 		done += MIN(n, left - 1) + 1;
 	}
+}
+
+/* Makes the program forget the chains in ->forgotten, and sorts these by slot. */
+static void tell_forgotten(struct sampler_chains *t)
+{
+	size_t first = 0;
+
+	if (t->forgotten_count)
+		qsort(t->forgotten, t->forgotten_count, sizeof(*t->forgotten), by_slot);
+	while (first < t->forgotten_count && !sample_chain_slot(t->forgotten[first]))
+		first++;
+	tell_slot(t, t->forgotten, (uint32_t)first);
+	tell_slot(t, t->forgotten + first, (uint32_t)(t->forgotten_count - first));
 }
 
 enum chain_end sampler_chains_end(const struct sampler_chains *t, uint32_t number)

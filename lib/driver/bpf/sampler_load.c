@@ -16,6 +16,8 @@
 
 enum { LEFT_MAX = 65536 }; /* tasks off their CPUs */
 enum { RING_BYTES = 1 << 20, RING_BYTES_OF_CPU = 1 << 20, RING_BYTES_MAX = 64 << 20 };
+enum { WANTS_BYTES = 1 << 18 };
+enum { IMAGES_MAX = 16384 }; /* files that each slot remembers to have sent */
 
 /* Silences libbpf, which prints many lines on a failure. */
 static int print_quietly(enum libbpf_print_level level, const char *format, va_list ap)
@@ -79,7 +81,8 @@ static int set_sizes(const struct sample *skeleton, const struct sampler_config 
 		     const struct sampler_sizes *sizes)
 {
 	size_t slots = sizes->places / sizes->cpus; /* that count */
-	bool chains = config->depth > 0;
+	bool chains = config->depth > 0, waits = config->offcpu && chains;
+	const size_t page = (size_t)sysconf(_SC_PAGESIZE);
 	const struct {
 		struct bpf_map *map;
 		size_t count;
@@ -91,8 +94,17 @@ static int set_sizes(const struct sample *skeleton, const struct sampler_config 
 		{ skeleton->maps.unwindings, slots },
 		{ skeleton->maps.counters, SAMPLE_SLOT_COUNT_ },
 		{ skeleton->maps.left, config->offcpu ? LEFT_MAX : 1 },
-		{ skeleton->maps.ring, ring_bytes(config) },
-		{ skeleton->maps.chains, chains ? SAMPLER_CHAINS_MAX : 1 },
+		{ skeleton->maps.event_images, IMAGES_MAX },
+		{ skeleton->maps.switch_images, config->offcpu ? IMAGES_MAX : 1 },
+		{ skeleton->maps.process_images, IMAGES_MAX },
+		{ skeleton->maps.event_ring, ring_bytes(config) },
+		{ skeleton->maps.switch_ring, config->offcpu ? ring_bytes(config) : page },
+		{ skeleton->maps.process_ring, RING_BYTES },
+		{ skeleton->maps.event_chains, chains ? SAMPLER_CHAINS_MAX : 1 },
+		{ skeleton->maps.switch_chains, waits ? SAMPLER_CHAINS_MAX : 1 },
+		{ skeleton->maps.event_wants, chains ? WANTS_BYTES : page },
+		{ skeleton->maps.switch_wants, waits ? WANTS_BYTES : page },
+		{ skeleton->maps.wanted, chains ? slots * sizes->cpus : 1 },
 		{ skeleton->maps.table_numbers, chains ? SAMPLE_TABLES_MAX : 1 },
 		{ skeleton->maps.tables, chains ? SAMPLE_TABLES_MAX : 1 },
 		{ skeleton->maps.pages, chains ? SAMPLE_PAGES_MAX : 1 },
@@ -131,7 +143,6 @@ static int configure(struct sample *skeleton, const struct sampler_config *confi
 		.key_slots = (uint32_t)key_slots(sizes),
 		.places = (uint32_t)sizes->places,
 		.wake_at = (uint32_t)(sizes->keys / 2),
-		.wake_at_bytes = ring_bytes(config) / 2,
 		.depth = MIN(config->depth, (unsigned int)SAMPLE_DEPTH_MAX),
 		.by_frame_pointers = config->by_frame_pointers,
 		.pass_on = config->pass_on,

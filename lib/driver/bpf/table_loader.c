@@ -101,7 +101,7 @@ int table_loader_start(struct sampler *sampler, struct parser *parser, size_t bu
 	(void)pthread_mutex_init(&l->lock, NULL);
 	l->sampler = sampler;
 	l->stop = eventfd(0, EFD_CLOEXEC);
-	l->ring = ring_buffer__new(sampler_maps(sampler)->wants, on_want, l, NULL);
+	l->ring = sampler_rings(sampler_maps(sampler)->wants, SAMPLE_CHAIN_SLOTS, on_want, l);
 	r = l->stop < 0 || !l->ring
 		    ? error_errno(err, -errno, "cannot watch the requests for unwind tables")
 		    : table_store_new(sampler, parser, budget, &l->store, err);
