@@ -2,6 +2,7 @@
 #include "base/copy.h"
 
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/path.h"
 
 #include <errno.h>
@@ -45,12 +46,11 @@ static int copy_bytes(int from, int to)
 static int copy_open(int from, const struct stat *st, const char *to)
 {
 	struct timespec times[2] = { st->st_atim, st->st_mtim };
-	_cleanup_close_ int fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC,
-				      (st->st_mode & 0777) | 0200);
+	_cleanup_close_ int fd = open_regular_new(to, O_WRONLY, (st->st_mode & 0777) | 0200);
 	int r;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	r = copy_bytes(from, fd);
 	/* A copy does not get the set-user-id bits. */
 	if (r == 0 && (fchmod(fd, (st->st_mode & 0777) | 0200) < 0 || futimens(fd, times) < 0))
@@ -61,18 +61,17 @@ static int copy_open(int from, const struct stat *st, const char *to)
 int copy_file(const char *from, const char *to, struct error *err)
 {
 	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", to, (int)getpid());
-	_cleanup_close_ int fd = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	_cleanup_close_ int fd = open_regular(from, O_RDONLY);
 	struct stat st;
 	int r;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fd < 0)
+		return error_set(err, fd, "cannot read %s: %s", from, open_regular_why(fd));
+	if (fstat(fd, &st) < 0)
 		return error_errno(err, -errno, "cannot read %s", from);
-	if (!S_ISREG(st.st_mode))
-		return error_set(err, -EINVAL, "%s: not a file", from);
 	r = path_make_parents(to, 0755, err);
 	if (r < 0)
 		return r;
-	(void)unlink(temporary);
 	r = copy_open(fd, &st, temporary);
 	if (r == 0 && rename(temporary, to) < 0)
 		r = -errno;

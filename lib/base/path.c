@@ -3,6 +3,7 @@
 
 #include "base/dirtree.h"
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/parse.h"
 
 #include <errno.h>
@@ -145,23 +146,41 @@ uint64_t path_disk_bytes(const char *path)
 	return blocks * 512; /* whatever the file system's blocks are: stat(3type) */
 }
 
+/* Opens a regular file, or /dev/null instead of a link to it: administrators link a file there, and
+ * containers mount it over files of /proc, where it is to be empty. A descriptor or -errno. */
+static int open_text(const char *path)
+{
+	int fd = open_regular(path, O_RDONLY);
+	struct stat st, null;
+
+	if (fd != -EMEDIUMTYPE || stat(path, &st) < 0 || stat("/dev/null", &null) < 0 ||
+	    !S_ISCHR(st.st_mode) || st.st_rdev != null.st_rdev)
+		return fd;
+	fd = open("/dev/null", O_RDONLY | O_CLOEXEC);
+	return fd < 0 ? -errno : fd;
+}
+
 FILE *path_fopen(const char *root, const char *path)
 {
 	_cleanup_free_ char *full = path_under(root, path);
+	int fd = open_text(full);
 
-	return fopen(full, "re");
+	if (fd >= 0)
+		return fdopen(fd, "r");
+	errno = -fd;
+	return NULL;
 }
 
 ssize_t path_read(const char *root, const char *path, char **ret, struct error *err)
 {
 	_cleanup_free_ char *full = path_under(root, path);
 	_cleanup_free_ char *text = NULL;
-	_cleanup_close_ int fd = open(full, O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = open_text(full);
 	size_t length = 0, room = 0;
 	ssize_t n;
 
 	if (fd < 0)
-		return error_errno(err, -errno, "%s", full);
+		return error_set(err, fd, "%s: %s", full, open_regular_why(fd));
 	do {
 		array_grow(&text, length + 4096, &room);
 		n = read(fd, text + length, room - length - 1);
@@ -208,10 +227,9 @@ int path_write(const char *path, const char *text, mode_t mode, struct error *er
 	_cleanup_close_ int fd = -1;
 	int r;
 
-	(void)unlink(temporary);
-	fd = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode);
+	fd = open_regular_new(temporary, O_WRONLY, mode);
 	if (fd < 0)
-		return error_errno(err, -errno, "cannot create %s", temporary);
+		return error_errno(err, fd, "cannot create %s", temporary);
 	r = write_all(fd, text);
 	if (r == 0 && rename(temporary, path) < 0)
 		r = -errno;

@@ -38,7 +38,8 @@ int path_remove_tree(const char *path, struct error *err);
  * not exist. */
 uint64_t path_disk_bytes(const char *path);
 
-/* Opens @path below @root for reading; caller closes; NULL with errno. */
+/* Opens @path below @root for reading; caller closes; NULL with errno. Here and in path_read() it
+ * must be a regular file (see open_regular.h) or /dev/null. */
 FILE *path_fopen(const char *root, const char *path);
 /* Reads a text file of at most 16 MiB into *@ret, caller frees; its length or -errno. */
 ssize_t path_read(const char *root, const char *path, char **ret, struct error *err);

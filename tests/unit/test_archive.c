@@ -70,7 +70,7 @@ static void copies_keep_mode_and_time_and_replace(void)
 	CHECK_EQ(st.st_size, 5);
 	CHECK_EQ(st.st_mode & 07777, 0751);
 	CHECK_EQ(st.st_mtim.tv_sec, 1000000000);
-	CHECK_EQ(copy_file(directory, to, &err), -EINVAL);
+	CHECK_EQ(copy_file(directory, to, &err), -EISDIR);
 	CHECK_EQ(copy_file("/proc/self/status", to, &err), 0);
 	CHECK(stat(to, &st) == 0 && st.st_size > 100);
 }
