@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/strbuf.h"
@@ -170,14 +171,18 @@ static void read_text(struct chain_names *n, char *text, size_t size)
 
 static int read_file(struct chain_names *n, struct error *err)
 {
-	_cleanup_close_ int fd = open(n->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	_cleanup_close_ int fd = open_regular(n->path, O_RDONLY | O_NOFOLLOW);
 	_cleanup_free_ char *text = NULL;
 	struct stat st;
 	size_t have = 0;
 	ssize_t got = 1;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
-		return errno == ENOENT && n->fd >= 0 ? 0 : error_errno(err, -errno, "%s", n->path);
+	if (fd < 0)
+		return fd == -ENOENT && n->fd >= 0
+			       ? 0
+			       : error_set(err, fd, "%s: %s", n->path, open_regular_why(fd));
+	if (fstat(fd, &st) < 0)
+		return error_errno(err, -errno, "%s", n->path);
 	if (st.st_size > (off_t)1 << 30)
 		return error_set(err, -EFBIG, "%s: too large", n->path);
 	text = xcalloc(1, (size_t)st.st_size + 1);
@@ -194,12 +199,12 @@ static int read_file(struct chain_names *n, struct error *err)
 int chain_names_open(const char *dir, bool write, struct chain_names **ret, struct error *err)
 {
 	_cleanup_(chain_names_closep) struct chain_names *n = xcalloc(1, sizeof(*n));
-	int flags = O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC | O_NOFOLLOW, r;
+	int r;
 
 	n->path = path_join(dir, "names");
-	n->fd = write ? open(n->path, flags, 0644) : -1;
+	n->fd = write ? open_regular_or_create(n->path, O_WRONLY | O_APPEND, 0644) : -1;
 	if (write && n->fd < 0)
-		return error_errno(err, -errno, "%s", n->path);
+		return error_set(err, n->fd, "%s: %s", n->path, open_regular_why(n->fd));
 	r = read_file(n, err);
 	if (r < 0)
 		return r;

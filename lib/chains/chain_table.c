@@ -3,6 +3,7 @@
 
 #include "base/macro.h"
 #include "base/mem.h"
+#include "base/open_regular.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -123,7 +124,6 @@ static int map_file(struct chain_table *t, const struct header *wanted, const ch
 int chain_table_open(struct chain_table *t, const char *path, enum chain_table_kind kind,
 		     bool write, struct error *err)
 {
-	int flags = (write ? O_RDWR | O_CREAT : O_RDONLY) | O_CLOEXEC | O_NOFOLLOW;
 	struct header wanted = { .byte_order = BYTE_ORDER_MARK,
 				 .version = VERSION,
 				 .kind = kind,
@@ -135,9 +135,10 @@ int chain_table_open(struct chain_table *t, const char *path, enum chain_table_k
 	*t = CHAIN_TABLE_INIT;
 	t->record = record_sizes[kind];
 	t->writable = write;
-	t->fd = open(path, flags, 0644);
+	t->fd = write ? open_regular_or_create(path, O_RDWR, 0644)
+		      : open_regular(path, O_RDONLY | O_NOFOLLOW);
 	if (t->fd < 0)
-		return error_errno(err, -errno, "%s", path);
+		return error_set(err, t->fd, "%s: %s", path, open_regular_why(t->fd));
 	r = map_file(t, &wanted, path, err);
 	if (r < 0) {
 		t->writable = false;

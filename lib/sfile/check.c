@@ -2,6 +2,7 @@
 #include "sfile/check.h"
 
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/path.h"
 #include "sfile/sample_header.h"
 #include "sfile/odb.h"
@@ -91,17 +92,19 @@ static uint32_t size_of_length(const struct view *v)
 /* Maps the file and reads its header. Returns 0, or -errno if it cannot be read. */
 static int view_open(struct view *v, const char *path, struct check_result *r)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOFOLLOW);
+	_cleanup_close_ int fd = open_regular(path, O_RDONLY | O_NOFOLLOW);
 	struct sfile_header header;
 	int n;
 
-	if (fd < 0 || fstat(fd, &v->st) < 0)
-		return error_errno(&r->why, -errno, "cannot open %s", path);
-	if (!S_ISREG(v->st.st_mode)) {
+	if (fd < 0) {
+		(void)error_set(&r->why, fd, "cannot open %s: %s", path, open_regular_why(fd));
+		if (fd != -EMEDIUMTYPE && fd != -EISDIR)
+			return fd;
 		note(r, CHECK_OTHER, 0);
-		(void)error_set(&r->why, -EBADMSG, "%s: not a regular file", path);
 		return 0;
 	}
+	if (fstat(fd, &v->st) < 0)
+		return error_errno(&r->why, -errno, "cannot open %s", path);
 	if (v->st.st_size) {
 		v->map = mmap(NULL, (size_t)v->st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (v->map == MAP_FAILED) {

@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/strbuf.h"
@@ -151,14 +152,16 @@ static struct manifest_image *put(struct manifest *m, const struct manifest_imag
 
 static int read_manifest(struct manifest *m, struct error *err)
 {
-	_cleanup_fclose_ FILE *f = fopen(m->path, "re");
+	_cleanup_fclose_ FILE *f = open_regular_stream(m->path);
 	_cleanup_free_ char *line = NULL;
 	struct manifest_image image;
 	size_t room = 0;
 	ssize_t n;
 
 	if (!f)
-		return errno == ENOENT ? 0 : error_errno(err, -errno, "%s", m->path);
+		return errno == ENOENT ? 0
+				       : error_set(err, -errno, "%s: %s", m->path,
+						   open_regular_why(-errno));
 	while ((n = xgetline(&line, &room, f)) > 0) {
 		if (line[n - 1] == '\n' && strlen(line) == (size_t)n) {
 			line[n - 1] = '\0';
@@ -205,10 +208,11 @@ int manifest_open(const char *samples, bool write, struct manifest **ret, struct
 	if (r < 0)
 		return r;
 	if (write) {
-		m->fd = open(m->path, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
-		r = m->fd < 0 ? -errno : drop_torn_line(m->fd);
+		m->fd = open_regular_or_create(m->path, O_RDWR | O_APPEND, 0644);
+		r = m->fd < 0 ? m->fd : drop_torn_line(m->fd);
 		if (r < 0)
-			return error_errno(err, r, "cannot write %s", m->path);
+			return error_set(err, r, "cannot write %s: %s", m->path,
+					 open_regular_why(r));
 	}
 	*ret = STEAL(m);
 	return 0;

@@ -2,6 +2,7 @@
 #include "sfile/odb.h"
 
 #include "base/mem.h"
+#include "base/open_regular.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -197,9 +198,9 @@ static int create_file(const char *path, const void *header, size_t header_size,
 	ssize_t n;
 	int r = 0;
 
-	fd = open(temporary, O_RDWR | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0644);
+	fd = open_regular_new(temporary, O_RDWR, 0644);
 	if (fd < 0)
-		return error_errno(err, -errno, "cannot create %s", path);
+		return error_errno(err, fd, "cannot create %s", path);
 	if (header)
 		memcpy(bytes, header, header_size);
 	memcpy(bytes + header_size, &descriptor, sizeof(descriptor));
@@ -255,8 +256,6 @@ static int examine(int fd, const char *path, size_t header_size, struct descript
 		before = length;
 		if (fstat(fd, &st) < 0)
 			return error_errno(err, -errno, "%s", path);
-		if (!S_ISREG(st.st_mode))
-			return error_set(err, -EBADMSG, "%s: not a regular file", path);
 		length = (uint64_t)st.st_size;
 		r = read_descriptor(fd, header_size, ret);
 		if (r == -EBADMSG)
@@ -375,11 +374,11 @@ int odb_open(const char *path, enum odb_mode mode, size_t header_size, struct od
 	     struct error *err)
 {
 	_cleanup_close_ int fd =
-		open(path, (mode == ODB_WRITE ? O_RDWR : O_RDONLY) | O_CLOEXEC | O_NONBLOCK);
+		open_regular(path, (mode == ODB_WRITE ? O_RDWR : O_RDONLY) | O_NOFOLLOW);
 	int r;
 
-	if (fd < 0 && (errno != ENOENT || mode != ODB_WRITE))
-		return error_errno(err, -errno, "cannot open %s", path);
+	if (fd < 0 && (fd != -ENOENT || mode != ODB_WRITE))
+		return error_set(err, fd, "cannot open %s: %s", path, open_regular_why(fd));
 	if (mode == ODB_WRITE && (fd < 0 || odb_is_blank(fd, header_size))) {
 		cleanup_closep(&fd);
 		fd = create_file(path, NULL, header_size, err);

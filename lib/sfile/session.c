@@ -4,6 +4,7 @@
 #include "base/dirtree.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/strbuf.h"
@@ -350,9 +351,10 @@ int session_lock(const char *session_dir, struct error *err)
 	/* Only the user and the group may see what was running. */
 	if (mkdir(session_dir, 0750) < 0 && errno != EEXIST)
 		return error_errno(err, -errno, "cannot create the directory %s", session_dir);
-	fd = open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644);
+	fd = open_regular_or_create(path, O_RDWR, 0644);
 	if (fd < 0)
-		return error_errno(err, -errno, "cannot open the lock %s", path);
+		return error_set(err, fd, "cannot open the lock %s: %s", path,
+				 open_regular_why(fd));
 	if (fcntl(fd, F_OFD_SETLK, &whole) < 0) {
 		if (errno != EAGAIN && errno != EACCES)
 			return error_errno(err, -errno, "cannot lock %s", path);
@@ -367,7 +369,7 @@ int session_lock(const char *session_dir, struct error *err)
 uint32_t session_lock_holder(const char *session_dir)
 {
 	_cleanup_free_ char *path = path_join(session_dir, "lock");
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC);
+	_cleanup_close_ int fd = open_regular(path, O_RDONLY | O_NOFOLLOW);
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 
 	if (fd < 0 || fcntl(fd, F_OFD_GETLK, &whole) < 0 || whole.l_type == F_UNLCK)

@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/path.h"
 #include "base/span.h"
 #include "sfile/check.h"
@@ -37,10 +38,12 @@ static bool is_callgraph(const char *path)
  * removed. Returns a descriptor or -errno: -ENOENT if there is no file, or no longer. */
 static int open_existing(const char *path, struct error *err)
 {
-	_cleanup_close_ int fd = open(path, O_RDWR | O_CLOEXEC | O_NONBLOCK);
+	_cleanup_close_ int fd = open_regular(path, O_RDWR | O_NOFOLLOW);
 
 	if (fd < 0)
-		return errno == ENOENT ? -ENOENT : error_errno(err, -errno, "cannot open %s", path);
+		return fd == -ENOENT ? fd
+				     : error_set(err, fd, "cannot open %s: %s", path,
+						 open_regular_why(fd));
 	if (!odb_is_blank(fd, SAMPLE_HEADER_SIZE))
 		return STEAL_FD(fd);
 	if (unlink(path) < 0)
@@ -127,11 +130,11 @@ int sfile_create(const char *path, const struct sfile_header *header, struct sfi
 int sfile_open(const char *path, struct sfile **ret, struct error *err)
 {
 	_cleanup_(sfile_closep) struct sfile *sf = xcalloc(1, sizeof(*sf));
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	_cleanup_close_ int fd = open_regular(path, O_RDONLY | O_NOFOLLOW);
 	int r;
 
 	if (fd < 0)
-		return error_errno(err, -errno, "cannot open %s", path);
+		return error_set(err, fd, "cannot open %s: %s", path, open_regular_why(fd));
 	r = sample_header_read(fd, path, &sf->header, err);
 	if (r < 0)
 		return r;

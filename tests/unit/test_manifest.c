@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static const struct manifest_image libc = {
 	.path = "/usr/lib/libc.so.6",
@@ -228,8 +230,24 @@ static void a_write_that_fails_is_reported(void)
 	CHECK(!manifest_find(m, libc.path));
 }
 
+static void fifo_is_refused_at_once(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "images");
+	struct error err = ERROR_INIT;
+	struct manifest *m = NULL;
+
+	CHECK_EQ(mkfifo(path, 0600), 0);
+	(void)alarm(20); /* an open that waits must not hang the test */
+	CHECK_EQ(manifest_open(dir, false, &m, &err), -EMEDIUMTYPE);
+	CHECK(strstr(err.text, "/images: not a regular file"));
+	CHECK_EQ(manifest_open(dir, true, &m, &err), -EMEDIUMTYPE);
+	(void)alarm(0);
+}
+
 TESTS(T(two_files_of_one_path_have_two_names), T(where_the_host_has_it_survives_too),
       T(a_build_id_decides_over_the_inode), T(without_build_ids_the_inode_decides),
       T(what_is_learnt_later_is_added), T(every_path_survives_the_file),
       T(damaged_lines_are_skipped_and_counted), T(a_torn_line_is_never_taken_for_a_whole_one),
-      T(rewriting_leaves_damaged_lines_out), T(a_write_that_fails_is_reported))
+      T(rewriting_leaves_damaged_lines_out), T(a_write_that_fails_is_reported),
+      T(fifo_is_refused_at_once))

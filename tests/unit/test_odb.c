@@ -240,7 +240,7 @@ static void foreign_bytes_are_refused(void)
 	write_file(path, bytes, 90);
 	CHECK_EQ(try_open(path, ODB_READ, &err), -EBADMSG);
 	CHECK_EQ(mkfifo(fifo, 0600), 0);
-	CHECK_EQ(try_open(fifo, ODB_READ, &err), -EBADMSG);
+	CHECK_EQ(try_open(fifo, ODB_READ, &err), -EMEDIUMTYPE);
 }
 
 static void a_length_that_size_does_not_explain_is_refused(void)

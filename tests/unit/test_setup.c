@@ -4,6 +4,8 @@
 #include "sfile/setup.h"
 
 #include <errno.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 static void what_is_written_is_read(void)
 {
@@ -68,5 +70,19 @@ static void damaged_lines_leave_things_unknown(void)
 	setup_done(&s);
 }
 
+static void fifo_is_refused_at_once(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "setup");
+	struct error err = ERROR_INIT;
+	struct setup s;
+
+	CHECK_EQ(mkfifo(path, 0600), 0);
+	(void)alarm(20); /* an open that waits must not hang the test */
+	CHECK_EQ(setup_read(dir, &s, &err), -EMEDIUMTYPE);
+	CHECK(strstr(err.text, "/setup: not a regular file"));
+	(void)alarm(0);
+}
+
 TESTS(T(what_is_written_is_read), T(the_machine_is_read_below_the_root),
-      T(damaged_lines_leave_things_unknown))
+      T(damaged_lines_leave_things_unknown), T(fifo_is_refused_at_once))
