@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/path.h"
 #include "base/span.h"
 #include "elf/filefind.h"
@@ -43,7 +44,7 @@ uint32_t debugfile_crc(uint32_t crc, const void *data, size_t size)
 
 static bool crc_fits(const char *path, uint64_t size, uint32_t expected)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = open_regular(path, O_RDONLY);
 	void *bytes =
 		fd >= 0 && size ? mmap(NULL, size, PROT_READ, MAP_PRIVATE, fd, 0) : MAP_FAILED;
 	uint32_t crc;

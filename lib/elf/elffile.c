@@ -2,6 +2,7 @@
 #include "elf/elffile.h"
 
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/span.h"
 #include "elf/elf_build_id.h"
 #include "elf/internal/elfzstd.h"
@@ -204,7 +205,7 @@ static int unpack(struct elffile *ef, struct error *err)
 				       : strerror(-r));
 }
 
-/* Takes @fd, which is open or -1 with errno. */
+/* Takes @fd. */
 static int open_fd(int fd, const char *path, bool may_be_compressed, struct elffile **ret,
 		   struct error *err)
 {
@@ -213,7 +214,7 @@ static int open_fd(int fd, const char *path, bool may_be_compressed, struct elff
 	int r = 0;
 
 	ef->fd = fd;
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fstat(fd, &st) < 0)
 		return error_errno(err, -errno, "%s", path);
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, -EBADMSG, "%s: not a regular file", path);
@@ -232,8 +233,10 @@ static int open_fd(int fd, const char *path, bool may_be_compressed, struct elff
 
 int elffile_open(const char *path, struct elffile **ret, struct error *err)
 {
-	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	int fd = open_regular(path, O_RDONLY);
 
+	if (fd < 0)
+		return error_set(err, fd, "%s: %s", path, open_regular_why(fd));
 	return open_fd(fd, path, is_compressed(path), ret, err);
 }
 

@@ -2,6 +2,7 @@
 #include "symbol/kallsyms.h"
 
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/parse.h"
 #include "base/path.h"
 
@@ -359,12 +360,14 @@ static void save_symbol(const struct kallsyms_line *line, void *data)
 /* Copies the content of @path, if it exists; 0 or -errno. */
 static int copy_old(const char *path, FILE *out, struct error *err)
 {
-	_cleanup_fclose_ FILE *in = fopen(path, "re");
+	_cleanup_fclose_ FILE *in = open_regular_stream(path);
 	char bytes[4096];
 	size_t n;
 
 	if (!in)
-		return errno == ENOENT ? 0 : error_errno(err, -errno, "%s", path);
+		return errno == ENOENT
+			       ? 0
+			       : error_set(err, -errno, "%s: %s", path, open_regular_why(-errno));
 	while ((n = fread(bytes, 1, sizeof(bytes), in)) > 0)
 		(void)fwrite(bytes, 1, n, out);
 	return ferror(in) ? error_errno(err, -errno, "%s", path) : 0;

@@ -2,6 +2,7 @@
 #include "symbol/smartname.h"
 
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "symbol/demangle.h"
@@ -305,12 +306,12 @@ int smart_rules_parse(const char *text, const char *name, struct smart_rules **r
 int smart_rules_load(const char *path, struct smart_rules **ret, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
-	_cleanup_fclose_ FILE *f = fopen(path, "re");
+	_cleanup_fclose_ FILE *f = open_regular_stream(path);
 	char block[4096];
 	size_t n;
 
 	if (!f)
-		return error_errno(err, -errno, "%s", path);
+		return error_set(err, -errno, "%s: %s", path, open_regular_why(-errno));
 	while ((n = fread(block, 1, sizeof(block), f)) > 0)
 		strbuf_add(&text, block, n);
 	if (ferror(f))

@@ -4,6 +4,7 @@
 #include "base/digest.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/path.h"
 #include "symbol/internal/symcache_file.h"
 
@@ -145,8 +146,7 @@ static void touch(int fd, const struct stat *st)
 /* Maps the file called @name; NULL, with errno ENOENT, if there is none, or it is discarded. */
 static struct mapped *map_file(struct symcache *c, const char *key, const char *name)
 {
-	_cleanup_close_ int fd =
-		openat(c->directory, name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	_cleanup_close_ int fd = open_regular_at(c->directory, name, O_RDONLY | O_NOFOLLOW);
 	struct mapped *m;
 	struct stat st;
 	void *bytes;

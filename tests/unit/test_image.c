@@ -382,7 +382,7 @@ static void what_is_no_elf_file_is_said_so(void)
 	struct error err = ERROR_INIT;
 	char bytes[] = "#!/bin/sh\n";
 
-	CHECK_EQ(elffile_open("/dev/null", &ef, &err), -EBADMSG);
+	CHECK_EQ(elffile_open("/dev/null", &ef, &err), -EMEDIUMTYPE);
 	CHECK_EQ(elffile_open("/nonexistent", &ef, &err), -ENOENT);
 	CHECK(strstr(err.text, "/nonexistent"));
 	CHECK_EQ(elffile_open_memory(bytes, sizeof(bytes), "script", &ef, &err), -EBADMSG);

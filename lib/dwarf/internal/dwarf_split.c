@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/path.h"
 #include "elf/elffile.h"
 
@@ -51,13 +52,13 @@ static void object_free(struct object *o)
  * thousands of .dwo files. */
 static struct object *object_open(const char *path)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	_cleanup_close_ int fd = open_regular(path, O_RDONLY);
 	struct error err = ERROR_INIT;
 	struct object *o;
 	struct stat st;
 	void *bytes;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || st.st_size <= 0)
+	if (fd < 0 || fstat(fd, &st) < 0 || st.st_size <= 0)
 		return NULL;
 	/* libelf may write to the memory that it reads. */
 	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ | PROT_WRITE, MAP_PRIVATE, fd, 0);

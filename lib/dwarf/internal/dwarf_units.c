@@ -2,15 +2,18 @@
 #include "dwarf/internal/dwarf_units.h"
 
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "elf/debugfile.h"
 #include "dwarf/internal/dwarf_ranges.h"
 #include "dwarf/internal/dwarf_split.h"
 #include "dwarf/internal/nested_ranges.h"
 
 #include <elfutils/libdwfl.h>
+#include <fcntl.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* The address of a section of a relocatable file: ours, and that of its debug information. */
 struct moved {
@@ -81,11 +84,15 @@ static bool open_relocatable(struct dwarf_units *d, const struct elffile *ef)
 	Dwfl_Module *module;
 	GElf_Addr bias;
 	Elf *elf;
+	int fd;
 
 	d->dwfl = dwfl_begin(&callbacks);
-	if (!d->dwfl)
+	fd = d->dwfl ? open_regular(elffile_path(ef), O_RDONLY) : -1;
+	if (fd < 0)
 		return false;
-	module = dwfl_report_elf(d->dwfl, "module", elffile_path(ef), -1, 0, false);
+	module = dwfl_report_elf(d->dwfl, "module", elffile_path(ef), fd, 0, false);
+	if (!module) /* otherwise it owns the descriptor */
+		(void)close(fd);
 	(void)dwfl_report_end(d->dwfl, NULL, NULL);
 	elf = module ? dwfl_module_getelf(module, &bias) : NULL;
 	/* Getting its DWARF makes libdwfl relocate it. */

@@ -6,6 +6,7 @@
 #include "base/digest.h"
 #include "base/hash.h"
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/path.h"
 #include "base/span.h"
 
@@ -425,11 +426,11 @@ static bool map_file(struct kallsyms *k, int fd)
 int kallsyms_load(const char *path, struct kallsyms **ret, struct error *err)
 {
 	_cleanup_(kallsyms_freep) struct kallsyms *k = xcalloc(1, sizeof(*k));
-	_cleanup_fclose_ FILE *f = fopen(path, "re");
+	_cleanup_fclose_ FILE *f = open_regular_stream(path);
 	int r;
 
 	if (!f)
-		return error_errno(err, -errno, "%s", path);
+		return error_set(err, -errno, "%s: %s", path, open_regular_why(-errno));
 	if (!map_file(k, fileno(f)))
 		return kallsyms_load_stream(f, path, ret, err);
 	r = load_text(k, path, err);
