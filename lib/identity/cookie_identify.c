@@ -2,6 +2,7 @@
 #include "identity/cookie_identify.h"
 
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/path.h"
 #include "identity/internal/host_path.h"
 #include "parser/parser.h"
@@ -34,19 +35,6 @@ static uint32_t generation_of(int fd)
 	return ioctl(fd, FS_IOC_GETVERSION, generation) == 0 ? generation[0] : 0;
 }
 
-/* Opens the regular file that @path leads to for reading, without ever opening anything else (a
- * device, a FIFO) that a process may have put there meanwhile. -1 if there is none. */
-static int open_regular(const char *path, struct stat *st)
-{
-	_cleanup_close_ int handle = open(path, O_PATH | O_CLOEXEC);
-	char through[64];
-
-	if (handle < 0 || fstat(handle, st) < 0 || !S_ISREG(st->st_mode))
-		return -1;
-	(void)snprintf(through, sizeof(through), "/proc/self/fd/%d", handle);
-	return open(through, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-}
-
 /* A file to be identified. */
 struct identify {
 	struct cookie_image *image;
@@ -61,11 +49,11 @@ static int identify_by(const char *path, void *data)
 	struct cookie_image *image = identify->image;
 	bool is_ours = !identify->where->root || !*identify->where->root;
 	struct stat st = { 0 };
-	_cleanup_close_ int fd = open_regular(path, &st);
+	_cleanup_close_ int fd = open_regular(path, O_RDONLY);
 	uint32_t generation = fd < 0 ? 0 : generation_of(fd);
 	bool known = image->file.inode != 0; /* what to compare with */
 
-	if (fd < 0 || (known && !is_mapped_file(image, &st)) ||
+	if (fd < 0 || fstat(fd, &st) < 0 || (known && !is_mapped_file(image, &st)) ||
 	    (generation && image->file.generation &&
 	     generation != (uint32_t)image->file.generation))
 		return false;
@@ -159,9 +147,9 @@ static int try_to_open(const char *path, void *data)
 {
 	const struct cookie_image *image = data;
 	struct stat st = { 0 };
-	_cleanup_close_ int fd = open_regular(path, &st);
+	_cleanup_close_ int fd = open_regular(path, O_RDONLY);
 
-	if (fd < 0 || (image->file.inode && !is_mapped_file(image, &st)))
+	if (fd < 0 || fstat(fd, &st) < 0 || (image->file.inode && !is_mapped_file(image, &st)))
 		return 0;
 	/* 0 is for "go on looking". */
 	return STEAL_FD(fd) + 1;

@@ -2,6 +2,7 @@
 #include "driver/perf/code_memory.h"
 
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "identity/cookie.h"
 #include "parser/parser.h"
 
@@ -46,13 +47,13 @@ void code_memory_free(struct code_memory *c)
 static int read_bytes(const struct code_memory *c, uint32_t tgid, uint64_t address, uint64_t *ret)
 {
 	_cleanup_free_ char *path = xasprintf("%s/proc/%u/mem", c->root, tgid);
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = open_regular(path, O_RDONLY);
 	const struct parser_pages page = { address, PARSER_PAGE_BYTES, 1 };
 	uint8_t bytes[PARSER_PAGE_BYTES];
 	int r;
 
 	if (fd < 0)
-		return -errno;
+		return fd;
 	r = parser_pages(cookie_parser(c->cookies), fd, &page, bytes);
 	if (r < 0)
 		return r;

@@ -31,7 +31,7 @@ static int open_if_device(const struct mount_line *m, void *data)
 	struct device_mount *want = data;
 
 	if (((uint64_t)m->major << 32 | m->minor) == want->device)
-		want->fd = open(m->point, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+		want->fd = open(m->point, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	return want->fd >= 0;
 }
 

@@ -2,6 +2,7 @@
 #include "identity/internal/text_copy.h"
 
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/procfs.h"
 #include "identity/cookie_identify.h"
 #include "parser/parser.h"
@@ -176,7 +177,7 @@ bool text_copy_find(struct parser *parser, const struct cookie_image *memory,
 	if (procfs_maps(where->root, where->tgid, look_at, &s) < 0 || !s.met ||
 	    (!s.before.path && !s.after.path))
 		return false;
-	fd = open(path, O_RDONLY | O_CLOEXEC);
+	fd = open_regular(path, O_RDONLY);
 	c.pages = pages_of(&s);
 	if (!c.pages.count)
 		return false;

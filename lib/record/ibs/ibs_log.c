@@ -3,9 +3,11 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/path.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -34,14 +36,17 @@ static uint64_t join(const uint64_t *words)
 static FILE *file_of(struct ibs_log *log, enum ibs_log_file which)
 {
 	_cleanup_free_ char *path = NULL;
+	int fd;
 
 	if (log->files[which] || log->failed || !log->directory)
 		return log->files[which];
 	path = path_join(log->directory, files[which].name);
-	if (path_make_parents(path, 0755, NULL) == 0)
-		log->files[which] = fopen(path, "ae");
+	fd = path_make_parents(path, 0755, NULL);
+	if (fd == 0)
+		fd = open_regular_or_create(path, O_WRONLY | O_APPEND, 0644);
+	log->files[which] = fd < 0 ? NULL : fdopen(fd, "a");
 	if (!log->files[which]) {
-		log_warn("%s: %s: IBS samples are not logged there", path, strerror(errno));
+		log_warn("%s: %s: IBS samples are not logged there", path, open_regular_why(fd));
 		log->failed = true;
 		return NULL;
 	}

@@ -2,13 +2,13 @@
 #include "record/internal/jit_files.h"
 
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/procfs.h"
 #include "jit/jit_source.h"
 
 #include <fcntl.h>
-#include <linux/openat2.h>
 #include <poll.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -85,16 +85,6 @@ bool jit_files_gone(const struct jit_files *f)
 	return f->pidfd < 0 || poll(&p, 1, 0) > 0;
 }
 
-/* Opens @path as the process would, but no FIFO or device, and follows no link at the end of the
- * path. */
-static int open_inside(const struct jit_files *f, const char *path)
-{
-	struct open_how how = { .flags = O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
-
-	return (int)syscall(SYS_openat2, f->root, path, &how, sizeof(how));
-}
-
 static bool is_new(struct jit_files *f, const struct stat *st)
 {
 	size_t i;
@@ -107,10 +97,10 @@ static bool is_new(struct jit_files *f, const struct stat *st)
 
 static struct jit_source *try_file(struct jit_files *f, const char *path)
 {
-	_cleanup_close_ int fd = open_inside(f, path);
+	_cleanup_close_ int fd = open_regular_in(f->root, path, O_RDONLY | O_NOFOLLOW);
 	struct stat st;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) || !is_new(f, &st))
+	if (fd < 0 || fstat(fd, &st) < 0 || !is_new(f, &st))
 		return NULL;
 	/* A file with a second link may belong to another user. */
 	if ((st.st_uid != f->owner && st.st_uid != 0) || st.st_nlink > 1)

@@ -4,6 +4,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/path.h"
 #include "elf/elf_build_id.h"
 #include "symbol/kallsyms.h"
@@ -248,7 +249,7 @@ static struct sampled_image *kallsyms_binary(struct kernel_images *k)
 static struct sampled_image *vmlinux_binary(struct kernel_images *k)
 {
 	struct manifest_image image = { .path = k->vmlinux };
-	_cleanup_close_ int fd = open(k->vmlinux, O_RDONLY | O_CLOEXEC);
+	_cleanup_close_ int fd = open_regular(k->vmlinux, O_RDONLY);
 	struct stat st;
 
 	if (fd >= 0 && fstat(fd, &st) == 0) {
