@@ -2,6 +2,7 @@
 #include "logfile.h"
 
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/parse.h"
 #include "base/path.h"
 
@@ -53,11 +54,12 @@ void logfile_level(enum log_level level)
 
 int logfile_reopen(struct error *err)
 {
-	int fd = open(logfile.path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW | O_CLOEXEC, 0644);
+	int fd = open_regular_or_create(logfile.path, O_WRONLY | O_APPEND, 0644);
 	FILE *file = fd < 0 ? NULL : fdopen(fd, "a");
 
 	if (!file)
-		return error_errno(err, -errno, "cannot open the log %s", logfile.path);
+		return error_set(err, fd < 0 ? fd : -errno, "cannot open the log %s: %s",
+				 logfile.path, open_regular_why(fd < 0 ? fd : -errno));
 	if (logfile.file)
 		(void)fclose(logfile.file);
 	logfile.file = file;

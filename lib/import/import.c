@@ -4,6 +4,7 @@
 #include "base/copy.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/path.h"
 #include "base/span.h"
 #include "sfile/abi.h"
@@ -132,18 +133,18 @@ void import_node(const struct import *import, size_t i, uint64_t *ret_key, uint3
 /* Reads a whole file. Returns its size or -errno; caller frees *ret. */
 static ssize_t read_file(const char *path, uint8_t **ret, struct error *err)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	_cleanup_close_ int fd = open_regular(path, O_RDONLY);
 	_cleanup_free_ uint8_t *bytes = NULL;
 	struct stat st;
 	size_t length = 0;
 	ssize_t n = 1;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fd < 0)
+		return error_set(err, fd, "cannot open %s: %s", path, open_regular_why(fd));
+	if (fstat(fd, &st) < 0)
 		return error_errno(err, -errno, "cannot open %s", path);
-	if (!S_ISREG(st.st_mode) || (uint64_t)st.st_size > FILE_MAX)
-		return error_set(err, -EBADMSG, "%s: %s", path,
-				 S_ISREG(st.st_mode) ? "larger than any sample file"
-						     : "not a file");
+	if ((uint64_t)st.st_size > FILE_MAX)
+		return error_set(err, -EBADMSG, "%s: larger than any sample file", path);
 	bytes = xmalloc((size_t)st.st_size + 1);
 	while (n > 0 && length < (size_t)st.st_size) {
 		n = read(fd, bytes + length, (size_t)st.st_size - length);

@@ -2,6 +2,7 @@
 #include "tools/operf/target_files.h"
 
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/path.h"
 #include "base/procfs.h"
 #include "base/strbuf.h"
@@ -30,7 +31,7 @@ struct reader {
 
 static void take(const struct reader *to, const char *path)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	_cleanup_close_ int fd = open_regular(path, O_RDONLY);
 
 	if (fd >= 0)
 		to->each(fd, to->data);
@@ -141,7 +142,7 @@ static void take_linked(const struct reader *to, char *loader, const char *path)
 /* The interpreter of the script at @path; NULL if it is not a script. Caller frees. */
 static char *script_reader(const char *path)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	_cleanup_close_ int fd = open_regular(path, O_RDONLY);
 	char line[SCRIPT_BYTES + 1] = "", *start = line + 2;
 	ssize_t n = fd < 0 ? -1 : pread(fd, line, SCRIPT_BYTES, 0);
 

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "profile/select/patterns.h"
@@ -123,17 +124,15 @@ struct sourcetext {
 
 struct sourcetext *sourcetext_open(const char *path)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	_cleanup_close_ int fd = open_regular(path, O_RDONLY);
 	_cleanup_(sourcetext_freep) struct sourcetext *t = NULL;
 	struct stat st;
 	size_t at = 0;
 
 	if (fd < 0 || fstat(fd, &st) < 0) {
-		log_warn("%s: %s", path, strerror(errno));
+		log_warn("%s: %s", path, fd < 0 ? open_regular_why(fd) : strerror(errno));
 		return NULL;
 	}
-	if (!S_ISREG(st.st_mode))
-		return NULL;
 	t = xcalloc(1, sizeof(*t));
 	if (st.st_size) {
 		void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);

@@ -2,6 +2,7 @@
 #include "profile/compact/pack.h"
 
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/path.h"
 #include "profile/compact/internal/pack_format.h"
 
@@ -135,15 +136,15 @@ static int add_stream(struct pack_writer *w, const char *name, const char *from,
 
 int pack_add_file(struct pack_writer *w, const char *name, const char *from, struct error *err)
 {
-	_cleanup_close_ int fd = open(from, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	_cleanup_close_ int fd = open_regular(from, O_RDONLY);
 	struct stat st;
 	void *bytes;
 	int r;
 
-	if (fd < 0 || fstat(fd, &st) < 0)
+	if (fd < 0)
+		return error_set(err, fd, "cannot read %s: %s", from, open_regular_why(fd));
+	if (fstat(fd, &st) < 0)
 		return error_errno(err, -errno, "cannot read %s", from);
-	if (!S_ISREG(st.st_mode))
-		return error_set(err, -EINVAL, "%s: not a file", from);
 	if (st.st_size == 0)
 		return add_stream(w, name, from, (uint64_t)st.st_mtime, err);
 	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/path.h"
 #include "profile/compact/pack.h"
 #include "profile/compact/internal/pack_format.h"
@@ -249,12 +250,12 @@ static int check_magic(struct unpack *u)
 
 int pack_unpack(const char *path, const char *directory, struct error *err)
 {
-	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	_cleanup_close_ int fd = open_regular(path, O_RDONLY);
 	struct unpack u = { .path = path, .directory = directory, .fd = fd, .err = err };
 	int r;
 
 	if (fd < 0)
-		return error_errno(err, -errno, "cannot read %s", path);
+		return error_set(err, fd, "cannot read %s: %s", path, open_regular_why(fd));
 	u.zstd = ZSTD_createDCtx();
 	if (!u.zstd ||
 	    ZSTD_isError(ZSTD_DCtx_setParameter(u.zstd, ZSTD_d_windowLogMax, WINDOW_LOG_MAX))) {
