@@ -221,6 +221,23 @@ static int write_all(int fd, const char *text)
 	return 0;
 }
 
+int path_sync_parent(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *parent = slash ? xstrndup(path, (size_t)(slash + 1 - path)) : NULL;
+	_cleanup_close_ int fd = open(parent ?: ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	/* Some file systems cannot (EINVAL); they have nothing to be written. */
+	return fd < 0 || (fsync(fd) < 0 && errno != EINVAL) ? -errno : 0;
+}
+
+int path_publish(int fd, const char *from, const char *to)
+{
+	if (fdatasync(fd) < 0 || rename(from, to) < 0)
+		return -errno;
+	return path_sync_parent(to);
+}
+
 int path_write(const char *path, const char *text, mode_t mode, struct error *err)
 {
 	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", path, (int)getpid());
@@ -231,8 +248,8 @@ int path_write(const char *path, const char *text, mode_t mode, struct error *er
 	if (fd < 0)
 		return error_errno(err, fd, "cannot create %s", temporary);
 	r = write_all(fd, text);
-	if (r == 0 && rename(temporary, path) < 0)
-		r = -errno;
+	if (r == 0)
+		r = path_publish(fd, temporary, path);
 	if (r < 0) {
 		(void)unlink(temporary);
 		return error_errno(err, r, "cannot write %s", path);
