@@ -303,6 +303,8 @@ int session_rename(const char *session_dir, const char *from, const char *to, st
 	if (samples < 0)
 		return samples;
 	r = dirtree_rename(samples, from, to, &why);
+	if (r == 0)
+		(void)fsync(samples); /* where that fails, it takes a little longer */
 	if (r == -EEXIST)
 		return error_set(err, r, "session '%s' already exists in %s", to, session_dir);
 	return r < 0 ? error_set(err, r, "%s: %s", session_dir, why.text) : 0;
@@ -387,34 +389,84 @@ static char *stat_path(const char *samples, const char *name)
 	return xasprintf("%s/stats/%s", samples, name);
 }
 
+/* Reads a counter, which somebody may be writing: two reads must agree. The length of its text, or
+ * -errno. */
+static ssize_t read_stat(int fd, uint64_t *ret)
+{
+	char text[2][24] = { "", "*" };
+	ssize_t n = 0;
+	int r;
+
+	for (int i = 0; i < 8 && n >= 0 && strcmp(text[0], text[1]) != 0; i++) {
+		n = pread(fd, text[i % 2], sizeof(*text) - 1, 0);
+		text[i % 2][MAX(n, 0)] = '\0';
+	}
+	if (n < 0)
+		return -errno;
+	text[0][strcspn(text[0], "\n")] = '\0';
+	r = parse_u64(text[0], 0, UINT64_MAX, ret);
+	return r < 0 ? r : n;
+}
+
 uint64_t session_stat_get(const char *samples, const char *name)
 {
 	_cleanup_free_ char *path = stat_path(samples, name);
+	_cleanup_close_ int fd = path ? open_regular(path, O_RDONLY) : -1;
 	uint64_t value = 0;
 
-	if (path)
-		(void)path_read_u64(NULL, path, &value); /* a missing file counts as 0 */
+	if (fd >= 0)
+		(void)read_stat(fd, &value); /* a missing file counts as 0 */
 	return value;
+}
+
+/* Opens the file of a counter, and makes it if there is none; a descriptor or -errno. */
+static int open_stat(const char *path, struct error *err)
+{
+	int r, fd = open_regular_or_create(path, O_RDWR, 0644);
+
+	if (fd == -ENOENT) {
+		r = path_make_parents(path, 0755, err);
+		if (r < 0)
+			return r;
+		fd = open_regular_or_create(path, O_RDWR, 0644);
+	}
+	return fd < 0 ? error_errno(err, fd, "cannot create %s", path) : fd;
+}
+
+/* A text of the same length is written in place, which needs no sync: a power cut leaves the old
+ * value or the new one, because no block is allocated and no size changes. A new file has nothing
+ * to lose. Only another digit makes another file. */
+static int write_stat(int fd, const char *path, ssize_t before, uint64_t value, struct error *err)
+{
+	_cleanup_free_ char *text = xasprintf("%llu", (unsigned long long)value);
+	ssize_t n, length = (ssize_t)strlen(text);
+
+	if (before > 0 && before != length)
+		return path_write(path, text, 0644, err);
+	n = pwrite(fd, text, (size_t)length, 0);
+	if (n != length)
+		return error_errno(err, n < 0 ? -errno : -ENOSPC, "cannot write %s", path);
+	return 0;
 }
 
 int session_stat_add(const char *samples, const char *name, uint64_t value, struct error *err)
 {
 	_cleanup_free_ char *path = stat_path(samples, name);
-	_cleanup_free_ char *text = NULL;
+	_cleanup_close_ int fd = path ? open_stat(path, err) : -EINVAL;
 	uint64_t sum = 0;
-	int r;
+	ssize_t before;
 
 	if (!path)
 		return error_set(err, -EINVAL, "'%s' is not a valid counter name", name);
-	r = path_read_u64(NULL, path, &sum);
-	/* Start from 0 if the file is missing or not a number, but not if reading it failed. */
-	if (r < 0 && r != -ENOENT && r != -ENOTDIR && r != -EINVAL && r != -ERANGE)
-		return error_errno(err, r, "%s", path);
+	if (fd < 0)
+		return fd;
+	before = read_stat(fd, &sum);
+	/* Start from 0 if it is new or not a number, but not if reading it failed. */
+	if (before < 0 && before != -EINVAL && before != -ERANGE)
+		return error_errno(err, (int)before, "%s", path);
 	if (__builtin_add_overflow(sum, value, &sum))
 		sum = UINT64_MAX;
-	text = xasprintf("%llu", (unsigned long long)sum);
-	r = path_make_parents(path, 0755, err);
-	return r < 0 ? r : path_write(path, text, 0644, err);
+	return write_stat(fd, path, before, sum, err);
 }
 
 struct stat_walk {
