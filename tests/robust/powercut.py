@@ -4,8 +4,11 @@
 separate file system, whose disk (blocklog.c) logs its writes. Afterwards the power is cut at many of
 them: of the pages written since the last flush, a random choice is kept. Then the file system is
 checked and mounted, as at boot. The checker may only find damage that it can repair without loss,
-and every sample must be there that was there when the session was last dumped and synced."""
+and every sample must be there that was there when the session was last dumped and synced. So must every
+counter and every small file, whole. The file system does not write a file before its new name, as ext4
+does for programs that forget to."""
 import atexit
+import json
 import os
 import random
 import shutil
@@ -59,7 +62,7 @@ class Disk:
         if found.returncode:
             return found.stdout
         self.loop = found.stdout.strip()
-        mounted = run("mount", "-t", "ext4", self.loop, self.mount)
+        mounted = run("mount", "-t", "ext4", "-o", "noauto_da_alloc", self.loop, self.mount)
         return mounted.stdout if mounted.returncode else None
 
     def mark(self, text):
@@ -76,22 +79,41 @@ class Disk:
         self.server.wait(30)
 
 
+def small_files(box):
+    """The files of a session that are written whole; the first of their bytes must stay."""
+    return [p for p in (box.session / "samples/current" / name for name in
+                        ("setup", "kallsyms", "vdso", "images")) if p.exists()]
+
+
+def set_up(daemon, box, disk, n):
+    """Writes the settings, with a number that differs each time and a last line that does not."""
+    box.env["OPROFILE_DAEMONRC"] = str(disk.mount / "daemonrc")
+    done = daemon.control("--setup", f"--buffer-size={65536 + n}", "--verbose=all")
+    return done.stdout if done.returncode else None
+
+
 def work(tap, box, disk, seconds):
     """The daemon at work; what it had dumped and synced, as marks in the log."""
     box.session = disk.mount / "session"
     box.storm()
     daemon = box.start(*OPTIONS)
     daemon.await_samples(100)
-    until = time.monotonic() + seconds
+    until, n, refused = time.monotonic() + seconds, 0, None
     while time.monotonic() < until and daemon.process.poll() is None:
         time.sleep(0.3)
+        n += 1
+        refused = refused or set_up(daemon, box, disk, n)
         if daemon.control("--dump").returncode:
             continue
         stats = box.stats()
         run("sync", "-f", disk.mount)
         chains = sum(v for k, v in stats.items() if k.startswith("chain_"))
-        disk.mark(f"{stats['samples'] - stats.get('lost_samplefile', 0)} "
-                  f"{chains - stats.get('chains_lost', 0)}")
+        disk.mark(json.dumps({
+            "samples": stats["samples"] - stats.get("lost_samplefile", 0),
+            "chains": chains - stats.get("chains_lost", 0), "stats": stats,
+            "settings": len((disk.mount / "daemonrc").read_text().splitlines()),
+            "files": {p.name: p.stat().st_size for p in small_files(box)}}))
+    tap.result(not refused, "settings were written", refused)
     time.sleep(0.5)
     tap.result(daemon.process.poll() is None, "the daemon works",
                (box.dir / "stderr").read_text())
@@ -122,10 +144,28 @@ def cut(chance, durable, recent):
     return image
 
 
+def lost_small(box, mount, marks):
+    """What of the counters and the small files is not as it was when last synced, or newer; or None."""
+    stats = box.session / "samples/current/stats"
+    for name, value in marks["stats"].items():
+        text = (stats / name).read_text() if (stats / name).exists() else "no file"
+        if not text.strip().isdigit() or int(text) < value:
+            return f"counter {name} is {text!r}, was {value}"
+    settings = (mount / "daemonrc").read_text().splitlines()
+    if len(settings) < marks["settings"]:
+        return f"daemonrc has {len(settings)} lines, had {marks['settings']}"
+    sizes = {p.name: p.stat().st_size for p in small_files(box)}
+    small = [f"{name} has {sizes.get(name)} bytes, had {size}"
+             for name, size in marks["files"].items() if sizes.get(name, 0) < size]
+    return "; ".join(small) or None
+
+
 def examine(box, mount, marks, with_chains, goes_on):
     """What is wrong after a cut, or None; and whether something had to be repaired."""
-    kept, chains = marks
     box.session = mount / "session"
+    lost = lost_small(box, mount, marks)
+    if lost:
+        return lost, True
     # Who samples on before anybody repairs must not make it worse.
     if goes_on:
         daemon = box.start(*OPTIONS)
@@ -135,12 +175,12 @@ def examine(box, mount, marks, with_chains, goes_on):
     held, said, status = box.samples()
     if repaired.returncode or status:
         return f"not whole: {repaired.stdout} {said}", True
-    if held < kept:
-        return f"{held} samples, {kept} were synced; {repaired.stdout}", True
+    if held < marks["samples"]:
+        return f"{held} samples, {marks['samples']} were synced; {repaired.stdout}", True
     if with_chains:
         in_store = box.chains()
-        if in_store < chains:
-            return f"{in_store} chains, {chains} were synced; {repaired.stdout}", True
+        if in_store < marks["chains"]:
+            return f"{in_store} chains, {marks['chains']} were synced; {repaired.stdout}", True
     return None, "damaged" in repaired.stdout
 
 
@@ -159,7 +199,7 @@ def cut_many(tap, box, disk, cuts, chance):
             if kind == WRITE:
                 recent.append((kind, offset, data))
             elif kind == MARK:
-                marks = [int(x) for x in data.decode().split()]
+                marks = json.loads(data)
             else:
                 for _, o, d in recent:
                     durable[o:o + len(d)] = d
