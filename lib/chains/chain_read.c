@@ -6,6 +6,7 @@
 #include "chains/chain_table.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -334,13 +335,22 @@ int chain_merge(const char *samples, struct chain_store *to, struct error *err)
 	return chain_reader_each(r, add_there, m);
 }
 
+/* Writes the files in @directory to the disk, with all else on its file system. */
+static int sync_files(const char *directory)
+{
+	_cleanup_close_ int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	return fd < 0 ? -1 : syncfs(fd);
+}
+
 /* Replaces the directory @to by @from. */
 static int replace_directory(const char *from, const char *to, struct error *err)
 {
 	_cleanup_free_ char *aside = xasprintf("%s.old.tmp", to);
 
 	(void)path_remove_tree(aside, NULL);
-	if (rename(to, aside) < 0 || rename(from, to) < 0)
+	if (sync_files(from) < 0 || rename(to, aside) < 0 || rename(from, to) < 0 ||
+	    path_sync_parent(to) < 0)
 		return error_errno(err, -errno, "cannot replace %s", to);
 	return path_remove_tree(aside, err);
 }

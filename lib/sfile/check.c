@@ -340,7 +340,7 @@ int check_repair(const char *path, struct check_result *ret, struct error *err)
 	if (!ret->repairable)
 		return error_set(err, -EBADMSG, "%s: nothing in it can be recovered", path);
 	r = write_copy(&v, ret, copy, err);
-	if (r == 0 && rename(copy, path) < 0)
+	if (r == 0 && (rename(copy, path) < 0 || path_sync_parent(path) < 0))
 		r = error_errno(err, -errno, "cannot replace %s", path);
 	if (r < 0)
 		(void)unlink(copy);

@@ -379,7 +379,7 @@ static int append(const char *path, int (*add)(FILE *out, void *data, struct err
 {
 	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", path, (int)getpid());
 	FILE *out;
-	int r;
+	int r, status;
 
 	(void)unlink(temporary);
 	out = fopen(temporary, "wxe");
@@ -389,10 +389,12 @@ static int append(const char *path, int (*add)(FILE *out, void *data, struct err
 	if (r == 0)
 		r = add(out, data, err);
 	errno = 0;
-	if ((ferror(out) | fclose(out)) && r == 0)
+	if (r == 0 && (fflush(out) != 0 || ferror(out) || fchmod(fileno(out), 0644) < 0))
 		r = error_errno(err, errno ? -errno : -EIO, "cannot write %s", temporary);
-	if (r == 0 && (chmod(temporary, 0644) < 0 || rename(temporary, path) < 0))
-		r = error_errno(err, -errno, "cannot write %s", path);
+	status = r == 0 ? path_publish(fileno(out), temporary, path) : 0;
+	if (status < 0)
+		r = error_errno(err, status, "cannot write %s", path);
+	(void)fclose(out);
 	if (r < 0)
 		(void)unlink(temporary);
 	return r;
