@@ -56,6 +56,7 @@ static int write_gmon(struct gmon *gmon, struct error *err)
 	gmon_write(gmon, out);
 	if (ferror(out))
 		r = -EIO;
+	/* Without a sync: it can be made again from the session. */
 	if (fclose(out) != 0 || (r == 0 && rename(temporary, options.output) < 0))
 		r = -errno;
 	if (r == 0)

@@ -73,6 +73,7 @@ int copy_file(const char *from, const char *to, struct error *err)
 	if (r < 0)
 		return r;
 	r = copy_open(fd, &st, temporary);
+	/* Without a sync, as cp(1): the original remains. */
 	if (r == 0 && rename(temporary, to) < 0)
 		r = -errno;
 	if (r < 0) {

@@ -202,6 +202,8 @@ int jit_elf_write(const struct jit *j, const char *path, struct error *err)
 		return error_errno(err, -errno, "%s", temporary);
 	if (write_elf(j, fd) < 0)
 		r = error_set(err, -EIO, "%s: %s", path, elf_errmsg(-1));
+	/* Without a sync (path_publish()): a host with many compilers writes many of these at once,
+	 * while samples wait. A power cut may cost the names of code, but no sample. */
 	else if (fchmod(fd, 0644) < 0 || rename(temporary, path) < 0)
 		r = error_errno(err, -errno, "%s", path);
 	if (r < 0)

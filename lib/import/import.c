@@ -192,6 +192,7 @@ static int write_file(const struct import *import, const char *to, bool force,
 	if (r < 0)
 		return r;
 	r = write_nodes(import, sf, &sum);
+	/* Without a sync, as cp(1): the original remains. */
 	if (r == 0 &&
 	    renameat2(AT_FDCWD, temporary, AT_FDCWD, to, force ? 0 : RENAME_NOREPLACE) < 0)
 		r = -errno;

@@ -207,6 +207,7 @@ static int create_file(const char *path, const void *header, size_t header_size,
 	n = write(fd, bytes, length);
 	if (n != (ssize_t)length)
 		r = n < 0 ? -errno : -ENOSPC;
+	/* Without a sync (path_publish()): it has no samples yet, an empty one is made again. */
 	else if (rename(temporary, path) < 0)
 		r = -errno;
 	if (r < 0) {

@@ -210,6 +210,7 @@ static int write_file(struct symcache *c, const char *key, const char *name,
 	if (fd < 0)
 		return -errno;
 	r = symcache_write(fd, key, st);
+	/* Without a sync: what a power cut damages is not used, but made again. */
 	if (r == 0 && renameat(c->directory, temporary, c->directory, name) < 0)
 		r = -errno;
 	if (r < 0)
