@@ -4,12 +4,14 @@
 #include "tools/common/tool.h"
 
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/path.h"
 #include "profile/gprof/gmon.h"
 #include "profile/gprof/gprof.h"
 #include "profile/profile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,11 +50,11 @@ static const struct opt_cmdline cmdline = {
 static int write_gmon(struct gmon *gmon, struct error *err)
 {
 	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", options.output, (int)getpid());
-	FILE *out = fopen(temporary, "we");
-	int r = 0;
+	int r = 0, fd = open_regular_new(temporary, O_WRONLY, 0666);
+	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
 
 	if (!out)
-		return error_errno(err, -errno, "cannot write %s", options.output);
+		return error_errno(err, fd < 0 ? fd : -errno, "cannot write %s", options.output);
 	gmon_write(gmon, out);
 	if (ferror(out))
 		r = -EIO;
