@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/text.h"
 
+#include "base/mem.h"
+
 #include <errno.h>
 #include <stdint.h>
 #include <string.h>
@@ -135,12 +137,14 @@ unsigned int text_width(const char *s)
 	return width;
 }
 
-/* Length of the control character at @s: C0, DEL, or C1 in UTF-8; 0 if it is none. */
+/* Length of the control character that starts at @s: C0, DEL, C1 in UTF-8, or a byte that is not
+ * UTF-8 and is C1 to a terminal of 8 bits (0x9b starts a sequence there, as ESC [ does); 0 if it is
+ * none. */
 static size_t control_length(const char *s)
 {
 	unsigned char c = (unsigned char)s[0], next = (unsigned char)(c ? s[1] : 0);
 
-	if (c < 0x20 || c == 0x7f)
+	if (c < 0x20 || c == 0x7f || (c >= 0x80 && c < 0xa0))
 		return 1;
 	return c == 0xc2 && next >= 0x80 && next < 0xa0 ? 2 : 0;
 }
@@ -189,7 +193,7 @@ void text_visible(struct strbuf *out, const char *text)
 	while (*text) {
 		length = control_length(text);
 		if (!length) {
-			text++;
+			text += text_utf8_length(text) ?: 1;
 			continue;
 		}
 		strbuf_add(out, from, (size_t)(text - from));
@@ -198,6 +202,24 @@ void text_visible(struct strbuf *out, const char *text)
 		from = text;
 	}
 	strbuf_add(out, from, (size_t)(text - from));
+}
+
+void text_visible_line(struct strbuf *out, const char *line, size_t size)
+{
+	bool has_return = size && line[size - 1] == '\r';
+	size_t end = size - has_return, at, n;
+
+	for (at = 0; at < end; at += n + 1) {
+		_cleanup_free_ char *part = xstrndup(line + at, end - at);
+
+		n = strcspn(part, "\t");
+		part[n] = '\0';
+		text_visible(out, part);
+		if (at + n < end)
+			strbuf_adds(out, line[at + n] ? "\t" : "\\x00");
+	}
+	if (has_return)
+		strbuf_adds(out, "\r");
 }
 
 void text_add_field(struct strbuf *b, const char *s)

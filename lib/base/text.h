@@ -35,6 +35,8 @@ void text_cut(struct strbuf *b, size_t from, unsigned int width);
 /* Adds @text with control characters as \xNN, so that names of unknown origin cannot send escape
  * sequences to a terminal. */
 void text_visible(struct strbuf *out, const char *text);
+/* The same for a line of a text file, given without its newline: tabs and a CR at its end stay. */
+void text_visible_line(struct strbuf *out, const char *line, size_t size);
 /* Adds @s as a field of a tab-separated line: tab, newline and backslash are escaped; "-" if it is
  * empty. */
 void text_add_field(struct strbuf *out, const char *s);

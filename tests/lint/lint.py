@@ -185,6 +185,40 @@ def check_format(root, _build):
         yield path, run.stderr.splitlines()[:3] if run.returncode else []
 
 
+# Files of the product that open files in another way than by lib/base/open_regular.h, and why.
+OPENS = {
+    "lib/agent/opagent.c": "is linked into other programs; creates its dump with O_EXCL",
+    "lib/base/dirtree.c": "opens directories only, its flags are in a macro",
+    "lib/base/open_regular.c": "is that function",
+    "lib/base/procfs.c": "directories of /proc",
+    "lib/event/evpfm.c": "/proc/mounts, as libpfm4 opens it",
+    "lib/perf/probe.c": "/dev/fuse, to see whether it can be opened",
+    "lib/stream/stream_file.c": "an operand of oprofiled, which may be a pipe",
+    "tools/ocount/ocount.c": "its option --output, which may be a terminal or a pipe",
+    "tools/opreport/opreport.c": "its option --output-file, which may be a terminal or a pipe",
+}
+
+
+def is_harmless_open(call):
+    """Such a call can open neither a device nor a FIFO: it opens a directory or what it has just
+    created, opens nothing (O_PATH), or the name is in the program."""
+    return (re.search(r"O_PATH|O_DIRECTORY|O_EXCL", call) or
+            re.search(r'fopen\(.*"[wa]\w*x\w*"\)', call) or
+            re.match(r'\w+\("/(dev/null|proc/)[^"%]*"', call))
+
+
+def check_opens(root, _build):
+    """Files that others may have put there are opened by lib/base/open_regular.h."""
+    for path in product(root):
+        text = re.sub(r"/\*.*?\*/", lambda c: "\n" * c[0].count("\n"), read(root, path), flags=re.S)
+        found = [m for m in re.finditer(r"(?<![\w.>])((open|openat|fopen|opendir|creat)\([^;]*?\)|SYS_openat2)"
+                                        r"(?=[\s;,)])", text) if not is_harmless_open(m[1])]
+        if path in OPENS:
+            yield path, [] if found else ["needs no line in OPENS"]
+        else:
+            yield path, [f"line {text.count(chr(10), 0, m.start()) + 1}: {m[1]}" for m in found]
+
+
 # Lines of a file, and of a function, and which files of the product may have more.
 FILE_LINES = 500
 FUNCTION_LINES = 50
@@ -410,6 +444,7 @@ CHECKS = {
     "examples": check_examples,
     "format": check_format,
     "lengths": check_lengths,
+    "opens": check_opens,
     "options": check_options,
     "settings": check_settings,
     "chainends": check_chain_ends,

@@ -367,6 +367,34 @@ static void control_characters_become_visible(void)
 	text_visible(&b, "a\x1b[31m\n\x7f \xc3\xbc\xc2\x9b\xc2\xa0\xff");
 	CHECK_STR(strbuf_text(&b), "a\\x1b[31m\\x0a\\x7f \xc3\xbc\\xc2\\x9b\xc2\xa0\xff");
 	CHECK_EQ(text_width("\xc3\xbc\xe2\x82\xac!"), 3);
+	strbuf_clear(&b);
+	/* A terminal of 8 bits obeys 0x9b; in U+1F41B and after a lead byte that is cut short. */
+	text_visible(&b, "\x9b\x33m \xf0\x9f\x90\x9b \xe2\x9bx");
+	CHECK_STR(strbuf_text(&b), "\\x9b3m \xf0\x9f\x90\x9b \xe2\\x9bx");
+}
+
+static void lines_keep_tabs_and_their_end(void)
+{
+	static const struct {
+		const char *line;
+		size_t size;
+		const char *visible;
+	} rows[] = {
+		{ "", 0, "" },
+		{ "\tif (a)\t/* b */", 15, "\tif (a)\t/* b */" },
+		{ "a\rb\r", 4, "a\\x0db\r" },
+		{ "\t\x1b]0;title\a\t", 12, "\t\\x1b]0;title\\x07\t" },
+		{ "a\0b\0", 4, "a\\x00b\\x00" },
+		{ "cut here", 3, "cut" },
+	};
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		strbuf_clear(&b);
+		text_visible_line(&b, rows[i].line, rows[i].size);
+		CHECK_STR(strbuf_text(&b), rows[i].visible);
+	}
 }
 
 /* The fast way looks at eight bytes at a time: each byte at each place must be seen. */
@@ -377,7 +405,7 @@ static void one_control_character_anywhere_is_seen(void)
 
 	for (byte = 1; byte < 256; byte++) {
 		for (at = 0; at < 19; at++) {
-			bool control = byte < 0x20 || byte == 0x7f;
+			bool control = byte < 0x20 || byte == 0x7f || (byte >= 0x80 && byte < 0xa0);
 			char text[20] = "abcdefghijklmnopqrs", want[24];
 
 			text[at] = (char)byte;
@@ -642,7 +670,8 @@ TESTS(T(equal_strings_become_one), T(mount_lines_parse_with_blanks_in_names),
       T(a_key_of_the_map_has_several_values), T(values_of_a_key_keep_their_order_as_the_map_grows),
       T(span_never_leaves_its_bytes), T(maps_lines_parse), T(options_come_from_the_table),
       T(build_ids_survive_the_text_form), T(files_are_written_whole), T(long_errors_end_in_dots),
-      T(text_wraps_at_blanks), T(control_characters_become_visible), T(absolute_paths_have_no_dots),
+      T(text_wraps_at_blanks), T(control_characters_become_visible),
+      T(lines_keep_tabs_and_their_end), T(absolute_paths_have_no_dots),
       T(arenas_keep_what_they_gave), T(one_control_character_anywhere_is_seen),
       T(strings_take_numbers_and_formats_of_any_length), T(entries_are_sorted_and_stay_in_order),
       T(parallel_work_is_done_once), T(joined_arenas_keep_both),
