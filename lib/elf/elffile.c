@@ -27,6 +27,7 @@ struct elffile {
 	bool is_unpacked;
 	void *unpacked; /* contents of a compressed file; NULL: not compressed, or libdw has them */
 	uint64_t mtime, size;
+	uid_t owner;
 	bool is_subset;		  /* of the file that was profiled: see ELFFILE_ORIGINAL */
 	struct segment *segments; /* PT_LOAD */
 	size_t segment_count;
@@ -219,6 +220,7 @@ static int open_fd(int fd, const char *path, bool may_be_compressed, struct elff
 	if (!S_ISREG(st.st_mode))
 		return error_set(err, -EBADMSG, "%s: not a regular file", path);
 	ef->mtime = (uint64_t)st.st_mtime;
+	ef->owner = st.st_uid;
 	ef->size = (uint64_t)st.st_size;
 	ef->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (ef->elf && elf_kind(ef->elf) != ELF_K_ELF && may_be_compressed)
@@ -301,6 +303,11 @@ const struct build_id *elffile_build_id(const struct elffile *ef)
 uint64_t elffile_mtime(const struct elffile *ef)
 {
 	return ef->mtime;
+}
+
+uid_t elffile_owner(const struct elffile *ef)
+{
+	return ef->owner;
 }
 
 uint64_t elffile_size(const struct elffile *ef)

@@ -17,6 +17,7 @@
 #include <gelf.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct elffile;
 
@@ -57,6 +58,8 @@ int elffile_fd(const struct elffile *ef);
 const struct build_id *elffile_build_id(const struct elffile *ef);
 /* Modification time in seconds; 0 for memory. */
 uint64_t elffile_mtime(const struct elffile *ef);
+/* The user to whom the file belonged when it was opened; 0 for memory. */
+uid_t elffile_owner(const struct elffile *ef);
 /* Length in bytes; 0 for memory. For an ELF subset the length of the original. */
 uint64_t elffile_size(const struct elffile *ef);
 

@@ -5,6 +5,9 @@
 #include "base/strbuf.h"
 #include "profile/binary/sources.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 struct warnings {
 	size_t count;
 	char last[1024];
@@ -96,7 +99,7 @@ static char *lines_of(const char *content, size_t size)
 
 	if (!f || fwrite(content, 1, size, f) != size || fflush(f) != 0)
 		abort();
-	t = sourcetext_open(path);
+	t = sourcetext_open(path, 0);
 	CHECK(t);
 	CHECK(!sourcetext_line(t, 0, &text, &length));
 	for (i = 1; sourcetext_line(t, i, &text, &length); i++)
@@ -127,10 +130,43 @@ static void lines_are_found_by_number(void)
 
 static void what_is_no_file_is_not_opened(void)
 {
-	CHECK(!sourcetext_open("/nonexistent"));
-	CHECK(!sourcetext_open("/usr"));
-	CHECK(!sourcetext_open("/dev/null"));
+	CHECK(!sourcetext_open("/nonexistent", 0));
+	CHECK(!sourcetext_open("/usr", 0));
+	CHECK(!sourcetext_open("/dev/null", 0));
 }
 
-TESTS(T(a_source_is_looked_for_in_every_place), T(a_missing_source_is_warned_of_once),
+static void root_shows_a_users_binary_only_what_that_user_may_read(void)
+{
+	enum { NOBODY = 65534 };
+	static const struct {
+		mode_t mode;
+		uid_t file, binary;
+		bool shown;
+	} rows[] = {
+		{ 0600, 0, 0, true },		{ 0644, 0, NOBODY, true },
+		{ 0600, 0, NOBODY, false },	{ 0640, 0, NOBODY, false },
+		{ 0600, NOBODY, NOBODY, true }, { 0600, NOBODY - 1, NOBODY, false },
+		{ 0600, NOBODY, 0, true },
+	};
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "a.c");
+	size_t i;
+
+	if (geteuid() != 0)
+		SKIP("needs root, who may read all");
+	make_file(dir, "a.c");
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_fclose_ FILE *in = NULL;
+
+		CHECK_EQ(chmod(path, rows[i].mode), 0);
+		CHECK_EQ(chown(path, rows[i].file, rows[i].file), 0);
+		in = sources_open(path, rows[i].binary);
+		if ((in != NULL) != rows[i].shown)
+			printf("# row %zu\n", i);
+		CHECK_EQ(in != NULL, rows[i].shown);
+	}
+}
+
+TESTS(T(root_shows_a_users_binary_only_what_that_user_may_read),
+      T(a_source_is_looked_for_in_every_place), T(a_missing_source_is_warned_of_once),
       T(a_directory_is_no_source), T(lines_are_found_by_number), T(what_is_no_file_is_not_opened))

@@ -6,15 +6,17 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
+#include "base/text.h"
 #include "dwarf/lines.h"
 #include "symbol/smartname.h"
 #include "symbol/symtab.h"
 #include "profile/annotate/annotate_text.h"
+#include "profile/annotate/internal/source_copy.h"
 #include "profile/binary/sources.h"
 
 #include <errno.h>
 #include <string.h>
-#include <sys/stat.h>
+#include <unistd.h>
 
 /* A function that starts on a line, or one that was inlined at a call there. */
 struct head {
@@ -26,6 +28,7 @@ struct head {
 
 struct source_file {
 	const char *path;
+	uid_t owner;	  /* of the binary that names it; root if one of root names it */
 	struct map lines; /* line: its counts */
 	uint64_t *counts;
 	uint64_t sum;
@@ -35,6 +38,7 @@ struct source_file {
 
 struct annotate_source {
 	struct annotate *a;
+	uid_t owner; /* of the open image */
 	struct source_file *files;
 	size_t count, room;
 	struct map by_hash;    /* of the path: index + 1 */
@@ -78,6 +82,7 @@ static uintptr_t number_of(struct annotate_source *s, const char *path)
 	array_grow(&s->files, s->count + 1, &s->room);
 	s->files[s->count++] =
 		(struct source_file){ .path = arena_strdup(&s->a->totals.arena, path),
+				      .owner = s->owner,
 				      .counts = annotate_counts(s->a) };
 	map_add(&s->by_hash, hash, (void *)(uintptr_t)s->count);
 	return s->count;
@@ -90,6 +95,8 @@ static struct source_file *file_called(struct annotate_source *s, const char *pa
 	if (!number) {
 		number = number_of(s, path);
 		(void)map_set(&s->by_pointer, (uintptr_t)path, (void *)number);
+		if (s->owner == 0)
+			s->files[number - 1].owner = 0;
 	}
 	return &s->files[number - 1];
 }
@@ -198,6 +205,7 @@ void annotate_source_add(struct annotate_source *s, const struct annotate_view *
 						   : "symbols only, no file with code");
 		return;
 	}
+	s->owner = elffile_owner(v->binary.file);
 	lost = annotate_counts(s->a);
 	lines = lines_new(v->binary.file, v->binary.debug);
 	for (i = 0; i < samples->count; i++) {
@@ -233,6 +241,8 @@ struct printing {
 	FILE *out;
 	size_t next_line, next_head;
 	struct strbuf text;
+	bool is_terminal;   /* control characters of the source are made visible */
+	struct strbuf held; /* part of a line, until then */
 };
 
 static int compare_lines(const void *pa, const void *pb)
@@ -298,8 +308,19 @@ static void print_prefix(struct printing *p, unsigned int line)
 	put(p);
 }
 
+enum { HELD_MAX = 4096 };
+
+/* Writes the held part of a line, with control characters made visible. */
+static void put_held(struct printing *p)
+{
+	text_visible_line(&p->text, strbuf_text(&p->held), p->held.length);
+	put(p);
+	strbuf_clear(&p->held);
+}
+
 static void print_heads(struct printing *p, unsigned int line)
 {
+	put_held(p);
 	for (; p->next_head < p->file->head_count; p->next_head++) {
 		const struct head *head = &p->file->heads[p->next_head];
 
@@ -308,6 +329,16 @@ static void print_heads(struct printing *p, unsigned int line)
 		annotate_symbol_total(p->a, head->name, head->is_inlined, head->counts, &p->text);
 		put(p);
 	}
+}
+
+static void put_character(struct printing *p, char c)
+{
+	if (p->is_terminal && c != '\n')
+		strbuf_add(&p->held, &c, 1);
+	else
+		(void)putc_unlocked(c, p->out);
+	if (p->held.length == HELD_MAX)
+		put_held(p);
 }
 
 /* Copies the source character by character: neither the source nor a line of it needs to fit into
@@ -321,10 +352,10 @@ static void print_lines(struct printing *p, FILE *in)
 	while ((c = getc_unlocked(in)) != EOF) {
 		if (at_start)
 			print_prefix(p, ++line);
-		if (c == '\n')
-			print_heads(p, line);
-		(void)putc_unlocked(c, p->out);
 		at_start = c == '\n';
+		if (at_start)
+			print_heads(p, line);
+		put_character(p, (char)c);
 	}
 	if (!at_start) {
 		print_heads(p, line);
@@ -387,47 +418,17 @@ static void print_file_heading(struct printing *p)
 	put(p);
 }
 
-/* @path below @directory, without a way out of it: the path comes from a binary. */
-static char *path_inside(const char *directory, const char *path)
-{
-	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
-
-	strbuf_adds(&out, directory);
-	while (*path) {
-		size_t n = strcspn(path, "/");
-
-		if (n && !(n == 1 && path[0] == '.') && !(n == 2 && !strncmp(path, "..", 2)))
-			strbuf_addf(&out, "/%.*s", (int)n, path);
-		path += n + (path[n] == '/');
-	}
-	return strbuf_take(&out);
-}
-
-static bool is_same_file(const char *a, FILE *b)
-{
-	struct stat sa, sb;
-
-	return b && stat(a, &sa) == 0 && fstat(fileno(b), &sb) == 0 && sa.st_dev == sb.st_dev &&
-	       sa.st_ino == sb.st_ino;
-}
-
 /* Writes one source to its own file. The comments follow it, so that its lines keep their
  * numbers. */
 static int write_file(struct printing *p, const struct annotate_source_output *to, FILE *in,
 		      struct error *err)
 {
-	_cleanup_free_ char *path = path_inside(to->directory, p->file->path);
+	_cleanup_free_ char *path = source_copy_path(to->directory, p->file->path);
 	_cleanup_fclose_ FILE *out = NULL;
-	int r = path_make_parents(path, 0777, err);
+	int r = source_copy_create(path, in, &out, err);
 
 	if (r < 0)
 		return r;
-	if (is_same_file(path, in))
-		return error_set(err, -EEXIST,
-				 "%s is the source itself: choose another --output-dir", path);
-	out = fopen(path, "we");
-	if (!out)
-		return error_errno(err, -errno, "%s", path);
 	p->out = out;
 	print_body(p, in);
 	print_file_heading(p);
@@ -442,12 +443,11 @@ static int print_file(struct annotate_source *s, struct source_file *file,
 		      const struct annotate_source_output *to, struct error *err)
 {
 	_cleanup_free_ char *path = sources_find(to->sources, file->path);
-	_cleanup_fclose_ FILE *in = path ? fopen(path, "re") : NULL;
+	_cleanup_fclose_ FILE *in = path ? sources_open(path, file->owner) : NULL;
 	struct printing p = { .a = s->a, .file = file, .source = path, .out = to->out };
 	int r = 0;
 
-	if (path && !in)
-		log_warn("%s: %s", path, strerror(errno));
+	p.is_terminal = !to->directory && isatty(fileno(to->out));
 	if (to->directory) {
 		r = write_file(&p, to, in, err);
 	} else {
@@ -456,6 +456,7 @@ static int print_file(struct annotate_source *s, struct source_file *file,
 		print_body(&p, in);
 	}
 	strbuf_done(&p.text);
+	strbuf_done(&p.held);
 	return r;
 }
 

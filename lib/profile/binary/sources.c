@@ -113,6 +113,24 @@ char *sources_find(struct sources *s, const char *path)
 	return look.found;
 }
 
+FILE *sources_open(const char *path, uid_t owner)
+{
+	_cleanup_close_ int fd = open_regular(path, O_RDONLY);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0) {
+		log_warn("%s: %s", path, fd < 0 ? open_regular_why(fd) : strerror(errno));
+		return NULL;
+	}
+	if (geteuid() == 0 && owner != 0 && st.st_uid != owner && !(st.st_mode & S_IROTH)) {
+		log_warn("%s: not shown: uid %u, who owns the binary that names this source, may "
+			 "not read it",
+			 path, owner);
+		return NULL;
+	}
+	return fdopen(STEAL_FD(fd), "r");
+}
+
 /* --- lines --- */
 
 struct sourcetext {
@@ -122,20 +140,18 @@ struct sourcetext {
 	size_t count, room;
 };
 
-struct sourcetext *sourcetext_open(const char *path)
+struct sourcetext *sourcetext_open(const char *path, uid_t owner)
 {
-	_cleanup_close_ int fd = open_regular(path, O_RDONLY);
+	_cleanup_fclose_ FILE *in = sources_open(path, owner);
 	_cleanup_(sourcetext_freep) struct sourcetext *t = NULL;
 	struct stat st;
 	size_t at = 0;
 
-	if (fd < 0 || fstat(fd, &st) < 0) {
-		log_warn("%s: %s", path, fd < 0 ? open_regular_why(fd) : strerror(errno));
+	if (!in || fstat(fileno(in), &st) < 0)
 		return NULL;
-	}
 	t = xcalloc(1, sizeof(*t));
 	if (st.st_size) {
-		void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
+		void *bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fileno(in), 0);
 
 		if (bytes == MAP_FAILED) {
 			log_warn("cannot map %s: %s", path, strerror(errno));

@@ -5,7 +5,7 @@
  *
  *	struct sources *s = sources_new(root, "/home/me/src", "/build/pkg-1.2");
  *	char *path = sources_find(s, "/build/pkg-1.2/lib/a.c");	"/home/me/src/lib/a.c"
- *	struct sourcetext *t = path ? sourcetext_open(path) : NULL;
+ *	struct sourcetext *t = path ? sourcetext_open(path, elffile_owner(ef)) : NULL;
  *	const char *text;
  *	size_t size;
  *	if (t && sourcetext_line(t, 7, &text, &size))
@@ -20,6 +20,8 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
+#include <sys/types.h>
 
 struct sources;
 struct sourcetext;
@@ -36,8 +38,13 @@ DEFINE_CLEANUP(struct sources *, sources_free);
  * the base directory, all of @path, the last part of it. */
 char *sources_find(struct sources *s, const char *path);
 
-/* Maps the file and finds its lines; NULL if it cannot be read. Caller frees. */
-struct sourcetext *sourcetext_open(const char *path);
+/* Opens the source @path for reading, which a binary of user @owner names. For root, only if that
+ * user or everybody may read it: else a user could make root print any file. Caller closes; NULL
+ * after a warning. */
+FILE *sources_open(const char *path, uid_t owner);
+
+/* Maps what sources_open() opens and finds its lines; NULL if it cannot be read. Caller frees. */
+struct sourcetext *sourcetext_open(const char *path, uid_t owner);
 /* NULL is fine. */
 void sourcetext_free(struct sourcetext *t);
 DEFINE_CLEANUP(struct sourcetext *, sourcetext_free);

@@ -5,6 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
+#include "base/text.h"
 #include "dwarf/lines.h"
 #include "symbol/smartname.h"
 #include "profile/binary/sources.h"
@@ -22,23 +23,18 @@ struct text_file {
 };
 
 struct annotate_mix {
-	struct lines *lines;
-	struct sources *sources;
+	struct annotate_mix_config config;
 	struct map by_hash;	   /* of the path: files */
 	struct text_file *current; /* NULL at the start of a function */
 	unsigned int line;
 	uint64_t calls; /* hash of the inlined calls that the last code was of; 0: none */
-	const struct name_style *names;
 };
 
-struct annotate_mix *annotate_mix_new(struct lines *lines, struct sources *sources,
-				      const struct name_style *names)
+struct annotate_mix *annotate_mix_new(const struct annotate_mix_config *config)
 {
 	struct annotate_mix *m = xcalloc(1, sizeof(*m));
 
-	m->lines = lines;
-	m->sources = sources;
-	m->names = names;
+	m->config = *config;
 	return m;
 }
 
@@ -73,10 +69,10 @@ static struct text_file *file_called(struct annotate_mix *m, const char *path)
 	struct text_file *file;
 
 	map_for_each_of(&m->by_hash, hash, file) if (!strcmp(file->path, path)) return file;
-	found = sources_find(m->sources, path);
+	found = sources_find(m->config.sources, path);
 	file = xcalloc(1, sizeof(*file));
 	file->path = xstrdup(path);
-	file->text = found ? sourcetext_open(found) : NULL;
+	file->text = found ? sourcetext_open(found, m->config.owner) : NULL;
 	map_add(&m->by_hash, hash, file);
 	return file;
 }
@@ -110,22 +106,28 @@ static void announce(const struct annotate_mix *m, const struct lines_place *at,
 {
 	size_t i;
 
-	strbuf_addf(out, "%s/* %s:%u", prefix, at->file, at->line);
+	strbuf_addf(out, "%s/* ", prefix);
+	text_visible(out, at->file);
+	strbuf_addf(out, ":%u", at->line);
 	for (i = 0; i < count; i++) {
 		strbuf_adds(out, ": ");
-		if (!name_style_add(m->names, out, calls[i].function))
-			strbuf_adds(out, calls[i].function);
+		if (!name_style_add(m->config.names, out, calls[i].function))
+			text_visible(out, calls[i].function);
 		strbuf_addf(out, "\n%s * inlined", prefix);
-		if (calls[i].at.file)
-			strbuf_addf(out, " at %s:%u", calls[i].at.file, calls[i].at.line);
+		if (!calls[i].at.file)
+			continue;
+		strbuf_adds(out, " at ");
+		text_visible(out, calls[i].at.file);
+		strbuf_addf(out, ":%u", calls[i].at.line);
 	}
 	strbuf_adds(out, " */\n");
 }
 
-/* Adds the lines of @file up to @line that are shown with it. */
-static void add_lines(const struct text_file *file, unsigned int line, bool is_start,
+/* Adds the lines of the current file up to @line that are shown with it. */
+static void add_lines(const struct annotate_mix *m, unsigned int line, bool is_start,
 		      const char *prefix, struct strbuf *out)
 {
+	const struct text_file *file = m->current;
 	const char *text;
 	unsigned int i;
 	size_t size;
@@ -134,7 +136,10 @@ static void add_lines(const struct text_file *file, unsigned int line, bool is_s
 		if (!sourcetext_line(file->text, i, &text, &size))
 			return;
 		strbuf_adds(out, prefix);
-		strbuf_add(out, text, size);
+		if (m->config.is_terminal)
+			text_visible_line(out, text, size);
+		else
+			strbuf_add(out, text, size);
 		strbuf_adds(out, "\n");
 	}
 }
@@ -143,24 +148,25 @@ void annotate_mix_at(struct annotate_mix *m, uint64_t address, const char *prefi
 		     struct strbuf *out)
 {
 	const struct lines_call *calls = NULL;
-	bool is_start = !m->current;
+	bool is_start = !m->current, is_same;
 	struct text_file *file;
 	struct lines_place at;
 	uint64_t hash;
 	size_t count;
 
-	if (!lines_find(m->lines, address, &at))
+	if (!lines_find(m->config.lines, address, &at))
 		return;
-	count = lines_inlines(m->lines, address, &calls);
+	count = lines_inlines(m->config.lines, address, &calls);
 	hash = hash_calls(calls, count);
 	file = file_called(m, at.file);
-	if (file == m->current && at.line == m->line && hash == m->calls)
+	is_same = file == m->current;
+	if (is_same && at.line == m->line && hash == m->calls)
 		return;
-	if (file != m->current || !file->text || hash != m->calls)
+	if (!is_same || !file->text || hash != m->calls)
 		announce(m, &at, calls, count, prefix, out);
-	if (file != m->current || at.line != m->line)
-		add_lines(file, at.line, is_start, prefix, out);
 	m->current = file;
+	if (!is_same || at.line != m->line)
+		add_lines(m, at.line, is_start, prefix, out);
 	m->line = at.line;
 	m->calls = hash;
 	file->printed = MAX(file->printed, at.line);

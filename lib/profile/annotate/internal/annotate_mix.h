@@ -3,7 +3,7 @@
  * Source lines above the instructions compiled from them: follows the code function by function and
  * returns what to print before an instruction.
  *
- *	struct annotate_mix *m = annotate_mix_new(lines, sources, names);
+ *	struct annotate_mix *m = annotate_mix_new(&config);
  *	annotate_mix_start(m);				at each function
  *	annotate_mix_at(m, address, prefix, &text);	at each instruction
  *	annotate_mix_free(m);
@@ -14,6 +14,7 @@
 
 #include <stdbool.h>
 #include <stdint.h>
+#include <sys/types.h>
 
 struct annotate_mix;
 struct lines;
@@ -21,9 +22,16 @@ struct name_style;
 struct sources;
 struct strbuf;
 
-/* All are borrowed; inlined functions are named in the style @names. Caller frees. */
-struct annotate_mix *annotate_mix_new(struct lines *lines, struct sources *sources,
-				      const struct name_style *names);
+struct annotate_mix_config {
+	struct lines *lines;
+	struct sources *sources;
+	const struct name_style *names; /* of inlined functions */
+	uid_t owner;			/* of the binary, for sources_open() */
+	bool is_terminal;		/* makes control characters in the sources visible */
+};
+
+/* All that @config refers to is borrowed. Caller frees. */
+struct annotate_mix *annotate_mix_new(const struct annotate_mix_config *config);
 /* NULL is fine. */
 void annotate_mix_free(struct annotate_mix *m);
 DEFINE_CLEANUP(struct annotate_mix *, annotate_mix_free);
