@@ -11,7 +11,7 @@
 #include "rights.h"
 #include "service.h"
 #include "daemon_options.h"
-#include "sfile/session.h"
+#include "sfile/session_lock.h"
 #include "sigbus.h"
 #include "tools/common/tool.h"
 

@@ -11,6 +11,7 @@
 #include "record/internal/spending.h"
 #include "record/internal/totals.h"
 #include "sfile/session.h"
+#include "sfile/session_lock.h"
 
 #include <errno.h>
 #include <inttypes.h>

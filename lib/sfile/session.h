@@ -61,14 +61,6 @@ int session_remove(const char *session_dir, const char *name, struct error *err)
  * long. */
 bool session_name_valid(const char *name);
 
-/* Takes the lock that the only writer of DIR holds, and creates DIR if it is missing. It is a
- * record lock on DIR/lock, which the kernel releases when its holder dies; the file contains the
- * holder's pid. Returns the lock's file descriptor, which the caller closes to unlock; -EBUSY with
- * the holder's pid in @err; or -errno. */
-int session_lock(const char *session_dir, struct error *err);
-/* Returns the pid of the process that holds the lock, 0 if none does. */
-uint32_t session_lock_holder(const char *session_dir);
-
 /* Adds @value to the counter @name, a decimal number in the file @samples/stats/@name; the sum
  * saturates at UINT64_MAX. A slash in @name creates a subdirectory ("cpu0/sample_received").
  * Returns 0 or -errno. */

@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 #include "chains/chain_store.h"
 #include "sfile/session.h"
+#include "sfile/session_lock.h"
 #include "sfile/sfile.h"
 
 #include <errno.h>

@@ -3,6 +3,7 @@
 
 #include "base/strbuf.h"
 #include "sfile/session.h"
+#include "sfile/session_lock.h"
 #include "sfile/sname.h"
 
 #include <errno.h>

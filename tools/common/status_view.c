@@ -9,6 +9,7 @@
 #include "control/server.h"
 #include "record/record.h"
 #include "sfile/session.h"
+#include "sfile/session_lock.h"
 #include "stats/counters.h"
 
 #include <errno.h>

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "tools/opcheck/opcheck.h"
 #include "sfile/session.h"
+#include "sfile/session_lock.h"
 #include "tools/common/tool.h"
 
 #include <errno.h>

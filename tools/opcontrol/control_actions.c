@@ -11,6 +11,7 @@
 #include "event/event.h"
 #include "tools/opcontrol/mount_point.h"
 #include "sfile/session.h"
+#include "sfile/session_lock.h"
 #include "tools/common/status_view.h"
 
 #include <errno.h>

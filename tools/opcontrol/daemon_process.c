@@ -4,7 +4,7 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "control/client.h"
-#include "sfile/session.h"
+#include "sfile/session_lock.h"
 
 #include <errno.h>
 #include <poll.h>
