@@ -180,7 +180,7 @@ _Static_assert(sizeof(struct sample_chain) == 24 + 8 * SAMPLE_CHAIN_WORDS, "no p
 /* How the program finds unwind tables: a file has the number of its table, the table has pages, one
  * for each 64 KiB of code, and a page has its rows, all in one chunk. */
 enum {
-	SAMPLE_TABLES_MAX = 16384,
+	SAMPLE_TABLES_MAX = 16384, /* files with a table or known to have none */
 	SAMPLE_PAGES_MAX = 1 << 17,
 	SAMPLE_CHUNK_ROWS = 1 << 16,
 	SAMPLE_CHUNKS_MAX = 1024,

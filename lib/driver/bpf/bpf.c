@@ -25,6 +25,8 @@
 /* Number of keys per CPU between two drains; with fewer keys drains are more frequent. */
 enum { KEYS_OF_ALL = 8192, KEYS_OF_CPU = 1024, KEYS_MIN = 16, KEYS_MAX = 1 << 18 };
 
+enum { TABLES_MIN = 256 };
+
 /* Intervals between drains while the maps have room. They are shorter while JIT code is sampled:
  * code that replaces other code is distinguished by time. */
 enum { DRAIN_EVERY_NS = 900000000, DRAIN_MEMORY_EVERY_NS = 200000000 };
@@ -51,6 +53,15 @@ struct driver {
 	uint64_t doubted_ns;
 	uint64_t drained_ns;
 };
+
+/* One file for each 4 KiB of memory for unwind tables, which is about their average size. */
+static uint32_t tables_for(const struct driver_config *config)
+{
+	size_t bytes = config->unwind_bytes ?: DRIVER_UNWIND_DEFAULT;
+	size_t tables = MAX(bytes >> 12, (size_t)TABLES_MIN);
+
+	return (uint32_t)MIN(tables, (size_t)SAMPLE_TABLES_MAX);
+}
 
 static size_t keys_for(const struct driver_config *config)
 {
@@ -168,6 +179,7 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 		.follow = config->scope == DRIVER_TREE,
 		.depth = config->callgraph_depth,
 		.by_frame_pointers = config->callgraph_mode == DRIVER_CHAINS_FP,
+		.tables = tables_for(config),
 		.cgroups = config->cgroups,
 		.offcpu = config->derived.offcpu,
 		.offcpu_blocked = config->derived.offcpu_blocked,

@@ -53,6 +53,11 @@ bool sampler_is_passing(const struct sampler *s, uint64_t address)
 	return address - s->control->text_start >= s->control->text_bytes;
 }
 
+uint32_t sampler_tables(const struct sampler *s)
+{
+	return s->sizes.tables;
+}
+
 const struct sampler_maps *sampler_maps(const struct sampler *s)
 {
 	return &s->maps;

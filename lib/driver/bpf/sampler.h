@@ -101,6 +101,8 @@ struct sampler_maps {
 	int chunks, pages, rules, table_numbers, tables;
 	int chains[SAMPLE_CHAIN_SLOTS], wants[SAMPLE_CHAIN_SLOTS];
 };
+/* The number of entries in the maps of tables and of their numbers. */
+uint32_t sampler_tables(const struct sampler *s);
 /* The maps of the program that @s has loaded; borrowed. */
 const struct sampler_maps *sampler_maps(const struct sampler *s);
 /* Bytes of the program's maps, except those mapped by this process and those of unwind tables. */

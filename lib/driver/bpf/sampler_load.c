@@ -105,8 +105,8 @@ static int set_sizes(const struct sample *skeleton, const struct sampler_config 
 		{ skeleton->maps.event_wants, chains ? WANTS_BYTES : page },
 		{ skeleton->maps.switch_wants, waits ? WANTS_BYTES : page },
 		{ skeleton->maps.wanted, chains ? slots * sizes->cpus : 1 },
-		{ skeleton->maps.table_numbers, chains ? SAMPLE_TABLES_MAX : 1 },
-		{ skeleton->maps.tables, chains ? SAMPLE_TABLES_MAX : 1 },
+		{ skeleton->maps.table_numbers, chains ? sizes->tables : 1 },
+		{ skeleton->maps.tables, chains ? sizes->tables : 1 },
 		{ skeleton->maps.pages, chains ? SAMPLE_PAGES_MAX : 1 },
 		{ skeleton->maps.rules, chains ? UNWIND_RULES_MAX + 1 : 1 },
 		{ skeleton->maps.found, chains ? slots * sizes->cpus : 1 },
@@ -171,6 +171,7 @@ int sampler_load(const struct sampler_config *config, struct sampler_sizes *ret_
 		.gates = (size_t)cpus * SAMPLE_SLOT_COUNT_,
 		.places = (size_t)cpus * (config->offcpu ? SAMPLE_SLOT_SWITCH + 1 : 1),
 		.keys = config->keys,
+		.tables = config->tables ?: SAMPLE_TABLES_MAX,
 	};
 	skeleton = sample__open();
 	if (!skeleton)

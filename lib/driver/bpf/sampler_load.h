@@ -26,9 +26,10 @@ struct sampler_config {
 	bool follow; /* sample only processes passed to sampler_follow(), and their descendants */
 	unsigned int depth; /* maximum frames in a chain, including the sample; 0: no chains */
 	bool by_frame_pointers;
-	bool pass_on;	     /* write samples to the event's ring as well */
-	bool cgroups;	     /* keys include the cgroup */
-	bool offcpu;	     /* sampler_offcpu() may be called */
+	uint32_t tables; /* maximum files with an unwind table or without; 0: SAMPLE_TABLES_MAX */
+	bool pass_on;	 /* write samples to the event's ring as well */
+	bool cgroups;	 /* keys include the cgroup */
+	bool offcpu;	 /* sampler_offcpu() may be called */
 	bool offcpu_blocked; /* then ignore preempted tasks */
 };
 
@@ -36,6 +37,7 @@ struct sampler_config {
 struct sampler_sizes {
 	size_t cpus, gates;
 	size_t places, keys; /* number of places where CPUs count, and of keys at each */
+	uint32_t tables;     /* number of files whose unwind tables are known */
 };
 
 /* Opens and loads the program, which is not attached to anything. Returns 0, or -errno with the

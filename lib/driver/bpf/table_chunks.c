@@ -194,6 +194,8 @@ bool table_chunks_fit_half(const struct table_chunks *c, const uint32_t *pages, 
 
 void table_chunks_renew(struct table_chunks *c)
 {
+	uint32_t wanted = MIN(c->used + READY, c->limit / 2);
+
 	unmap_last(c);
 	table_chunks_leave_old(c);
 	while (c->old.count)
@@ -204,7 +206,7 @@ void table_chunks_renew(struct table_chunks *c)
 	c->fds = xcalloc(HALF, sizeof(*c->fds));
 	c->base = c->base ? 0 : HALF;
 	c->made = c->used = 0;
-	(void)make(c, c->limit / 2);
+	(void)make(c, wanted);
 }
 
 const struct unwind_row *table_chunks_old(struct table_chunks *c, const struct sample_page *page)

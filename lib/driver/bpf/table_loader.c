@@ -11,8 +11,8 @@
 #include <signal.h>
 #include <sys/eventfd.h>
 
-/* Interval of checks whether refused files may be requested again. */
-enum { RETRY_MS = 1000 };
+/* Interval of checks whether refused files, and those without a table, may be requested again. */
+enum { RETRY_MS = 1000, IDLE_MS = 60000 };
 
 struct table_loader {
 	struct sampler *sampler;
@@ -68,7 +68,7 @@ static void *serve(void *data)
 		table_store_retry(l->store);
 		(void)ring_buffer__consume(l->ring);
 		prepares = n > 0 || table_store_prepare(l->store);
-		waits_ms = prepares ? 0 : table_store_refuses(l->store) ? RETRY_MS : -1;
+		waits_ms = prepares ? 0 : table_store_refuses(l->store) ? RETRY_MS : IDLE_MS;
 		publish(l);
 		(void)pthread_mutex_unlock(&l->work);
 	}

@@ -17,11 +17,14 @@
 
 /* Number of drains, each about a second, between evictions from a full store. */
 enum { EVICT_EVERY = 8 };
+/* The time after which the program may ask again for a file that had no table. */
+static const uint64_t ask_again_ns = 300 * NS_PER_S;
 
-/* The program's answer for a file. */
-struct answer {
+/* A file without a table, which the program does not request again. */
+struct blank {
 	struct sample_file file;
-	uint32_t number; /* of its table, or a special number without one */
+	uint32_t number; /* SAMPLE_TABLE_NONE or SAMPLE_TABLE_BUDGET */
+	uint64_t since_ns;
 };
 
 /* A table that may survive an eviction. */
@@ -34,13 +37,15 @@ struct table_store {
 	struct sampler *sampler;
 	struct parser *parser;
 	int numbers;
+	uint32_t limit;		     /* of entries in ->numbers; see tables_max(), blanks_max() */
 	struct sample_table *tables; /* shared with the program, like the next two */
 	struct sample_page *pages;
 	struct unwind_rule *shared_rules;
 	struct unwind_rules *rules;
 	size_t rules_copied;
-	struct answer *answers;
-	size_t answer_count, answer_room;
+	struct sample_file *files; /* by number of the table */
+	struct blank *blanks;	   /* the oldest first */
+	size_t blank_count, blank_room;
 	uint32_t table_count, page_count;
 	struct table_chunks *chunks;
 	uint32_t evicted_at, retried_at; /* drains */
@@ -48,9 +53,24 @@ struct table_store {
 	struct table_store_stats stats;
 };
 
-static const size_t tables_bytes = SAMPLE_TABLES_MAX * sizeof(struct sample_table);
 static const size_t pages_bytes = SAMPLE_PAGES_MAX * sizeof(struct sample_page);
 static const size_t rules_bytes = (UNWIND_RULES_MAX + 1) * sizeof(struct unwind_rule);
+
+/* The program's map of numbers is shared out to tables and to files without one. */
+static uint32_t tables_max(const struct table_store *t)
+{
+	return t->limit / 4 * 3;
+}
+
+static uint32_t blanks_max(const struct table_store *t)
+{
+	return t->limit / 4;
+}
+
+static size_t tables_bytes(const struct table_store *t)
+{
+	return t->limit * sizeof(*t->tables);
+}
 
 int table_store_new(struct sampler *sampler, struct parser *parser, size_t budget,
 		    struct table_store **ret, struct error *err)
@@ -60,10 +80,12 @@ int table_store_new(struct sampler *sampler, struct parser *parser, size_t budge
 	t->sampler = sampler;
 	t->parser = parser;
 	t->numbers = sampler_maps(sampler)->table_numbers;
-	t->tables = sampler_map_memory(sampler_maps(sampler)->tables, tables_bytes);
+	t->limit = sampler_tables(sampler);
+	t->tables = sampler_map_memory(sampler_maps(sampler)->tables, tables_bytes(t));
 	t->pages = sampler_map_memory(sampler_maps(sampler)->pages, pages_bytes);
 	t->shared_rules = sampler_map_memory(sampler_maps(sampler)->rules, rules_bytes);
 	t->rules = unwind_rules_new();
+	t->files = xcalloc(tables_max(t), sizeof(*t->files));
 	t->table_count = 1; /* 0 is none */
 	t->chunks = table_chunks_new(sampler, (uint32_t)MIN(budget / sizeof(struct sample_chunk),
 							    (size_t)UINT32_MAX));
@@ -84,23 +106,46 @@ void table_store_free(struct table_store *t)
 		return;
 	table_chunks_free(t->chunks);
 	if (t->tables)
-		(void)munmap(t->tables, tables_bytes);
+		(void)munmap(t->tables, tables_bytes(t));
 	if (t->pages)
 		(void)munmap(t->pages, pages_bytes);
 	if (t->shared_rules)
 		(void)munmap(t->shared_rules, rules_bytes);
 	unwind_rules_free(t->rules);
-	free(t->answers);
+	free(t->files);
+	free(t->blanks);
 	free(t);
 }
 
-/* Answers the program's request for @file. */
-static void set_number(struct table_store *t, const struct sample_file *file, uint32_t number)
+/* Answers the program's request for @file. Returns false if there is no room for the answer. */
+static bool set_number(const struct table_store *t, const struct sample_file *file, uint32_t number)
 {
-	if (bpf_map_update_elem(t->numbers, file, &number, BPF_ANY) < 0)
+	return bpf_map_update_elem(t->numbers, file, &number, BPF_ANY) == 0;
+}
+
+/* Lets the program request the @count files again that have been without a table for longest. */
+static void forget_blanks(struct table_store *t, size_t count)
+{
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		(void)bpf_map_delete_elem(t->numbers, &t->blanks[i].file);
+		t->refused -= t->blanks[i].number == SAMPLE_TABLE_BUDGET;
+	}
+	t->blank_count -= count;
+	memmove(t->blanks, t->blanks + count, t->blank_count * sizeof(*t->blanks));
+}
+
+/* Answers that @file has no table, for the reason @number. */
+static void add_blank(struct table_store *t, const struct sample_file *file, uint32_t number)
+{
+	if (t->blank_count >= blanks_max(t))
+		forget_blanks(t, t->blank_count / 2);
+	if (!set_number(t, file, number))
 		return;
-	array_grow(&t->answers, t->answer_count + 1, &t->answer_room);
-	t->answers[t->answer_count++] = (struct answer){ *file, number };
+	array_grow(&t->blanks, t->blank_count + 1, &t->blank_room);
+	t->blanks[t->blank_count++] = (struct blank){ *file, number, clock_now_ns() };
+	t->refused += number == SAMPLE_TABLE_BUDGET;
 }
 
 /* Copies the rules added since the last table. */
@@ -118,23 +163,26 @@ static void copy_rules(struct table_store *t)
 /* Returns whether all of @table fits; a part would only take room from others. */
 static bool has_room(const struct table_store *t, const struct unwind_table *table)
 {
-	return t->table_count < SAMPLE_TABLES_MAX &&
+	return t->table_count < tables_max(t) &&
 	       t->page_count + table->page_count <= SAMPLE_PAGES_MAX &&
 	       table_chunks_fit(t->chunks, table->pages, table->page_count);
 }
 
-/* Completes the table whose pages follow those in use; it gets the next number. */
-static void finish_table(struct table_store *t, struct sample_table table,
-			 const struct sample_file *file)
+/* Completes the table whose pages follow those in use; it gets the next number. 0 or -errno. */
+static int finish_table(struct table_store *t, struct sample_table table,
+			const struct sample_file *file)
 {
 	uint32_t i;
 
 	table.first_page = t->page_count;
 	t->tables[t->table_count] = table;
+	if (!set_number(t, file, t->table_count))
+		return -ENOSPC;
+	t->files[t->table_count++] = *file;
 	for (i = 0; i < table.page_count; i++)
 		t->stats.rows_held += t->pages[t->page_count + i].rows;
 	t->page_count += table.page_count;
-	set_number(t, file, t->table_count++);
+	return 0;
 }
 
 /* Stores @table as that of @file where the program finds it; 0 or -errno. */
@@ -156,8 +204,7 @@ static int put_table(struct table_store *t, const struct unwind_table *table,
 	if (r < 0)
 		return r;
 	memcpy(put.segments, table->segments, table->segment_count * sizeof(*put.segments));
-	finish_table(t, put, file);
-	return 0;
+	return finish_table(t, put, file);
 }
 
 /* --- making room --- */
@@ -177,9 +224,22 @@ static int put_again(struct table_store *t, const struct kept *k, const struct s
 			return -ENOMEM;
 		r = table_chunks_put(t->chunks, rows, page->rows, &t->pages[t->page_count + i]);
 	}
-	if (r == 0)
-		finish_table(t, k->table, &k->file);
-	return r;
+	return r < 0 ? r : finish_table(t, k->table, &k->file);
+}
+
+/* Lets the program request all refused files again. */
+static void forget_refused(struct table_store *t)
+{
+	size_t i, stay = 0;
+
+	for (i = 0; i < t->blank_count; i++) {
+		if (t->blanks[i].number == SAMPLE_TABLE_BUDGET)
+			(void)bpf_map_delete_elem(t->numbers, &t->blanks[i].file);
+		else
+			t->blanks[stay++] = t->blanks[i];
+	}
+	t->blank_count = stay;
+	t->refused = 0;
 }
 
 /* Orders the last used first. */
@@ -194,24 +254,25 @@ static int by_use(const void *a, const void *b)
  * @kept; returns their number. */
 static size_t forget_tables(struct table_store *t, struct kept *kept)
 {
-	size_t i, stay = 0, count = 0;
+	size_t count = t->table_count - 1, i;
 
-	for (i = 0; i < t->answer_count; i++) {
-		const struct answer *answer = &t->answers[i];
-
-		if (answer->number == SAMPLE_TABLE_NONE) {
-			t->answers[stay++] = *answer;
-			continue;
-		}
-		(void)bpf_map_delete_elem(t->numbers, &answer->file);
-		if (answer->number != SAMPLE_TABLE_BUDGET)
-			kept[count++] = (struct kept){ t->tables[answer->number], answer->file };
+	for (i = 0; i < count; i++) {
+		kept[i] = (struct kept){ t->tables[i + 1], t->files[i + 1] };
+		(void)bpf_map_delete_elem(t->numbers, &kept[i].file);
 	}
-	t->answer_count = stay;
-	t->refused = 0;
+	forget_refused(t);
 	sampler_forget_tables(t->sampler);
 	qsort(kept, count, sizeof(*kept), by_use);
 	return count;
+}
+
+/* Returns whether half of the room is in use. */
+static bool is_half_full(const struct table_store *t)
+{
+	uint64_t rows = (uint64_t)table_chunks_limit(t->chunks) * SAMPLE_CHUNK_ROWS;
+
+	return t->stats.rows_held > rows / 2 || t->table_count > tables_max(t) / 2 ||
+	       t->page_count > SAMPLE_PAGES_MAX / 2;
 }
 
 /* Evicts tables, least recently used first, until half of the room is free. For some milliseconds
@@ -220,7 +281,6 @@ static void evict(struct table_store *t)
 {
 	_cleanup_free_ struct kept *kept = xcalloc(t->table_count, sizeof(*kept));
 	_cleanup_free_ struct sample_page *pages = xcalloc(t->page_count + 1, sizeof(*pages));
-	uint64_t most = (uint64_t)table_chunks_limit(t->chunks) * SAMPLE_CHUNK_ROWS / 2;
 	size_t i, count;
 
 	memcpy(pages, t->pages, t->page_count * sizeof(*pages));
@@ -229,14 +289,9 @@ static void evict(struct table_store *t)
 	t->table_count = 1;
 	t->page_count = 0;
 	t->stats.rows_held = 0;
-	for (i = 0; i < count; i++) {
-		uint64_t before = t->stats.rows_held;
-
-		if (put_again(t, &kept[i], pages) < 0 || t->stats.rows_held > most) {
-			i += t->stats.rows_held > before;
+	for (i = 0; i < count && !is_half_full(t); i++)
+		if (put_again(t, &kept[i], pages) < 0)
 			break;
-		}
-	}
 	t->stats.counters.unwind_evicted += count - i;
 	table_chunks_leave_old(t->chunks);
 	t->evicted_at = sampler_drains(t->sampler);
@@ -267,12 +322,9 @@ static int build(struct table_store *t, int fd, struct unwind_table **ret)
 /* Returns whether the program's request for the file was already answered. */
 static bool is_answered(const struct table_store *t, const struct sample_file *file)
 {
-	size_t i;
+	uint32_t number;
 
-	for (i = 0; i < t->answer_count; i++)
-		if (!memcmp(&t->answers[i].file, file, sizeof(*file)))
-			return true;
-	return false;
+	return bpf_map_lookup_elem(t->numbers, file, &number) == 0;
 }
 
 void table_store_load(struct table_store *t, const struct sample_file *file, int fd)
@@ -286,7 +338,7 @@ void table_store_load(struct table_store *t, const struct sample_file *file, int
 	r = build(t, fd, &table);
 	if (r < 0) {
 		t->stats.counters.unwind_none++;
-		set_number(t, file, SAMPLE_TABLE_NONE);
+		add_blank(t, file, SAMPLE_TABLE_NONE);
 		return;
 	}
 	r = put_table(t, table, file);
@@ -297,8 +349,7 @@ void table_store_load(struct table_store *t, const struct sample_file *file, int
 	}
 	if (r < 0) {
 		t->stats.counters.unwind_refused++;
-		t->refused++;
-		set_number(t, file, SAMPLE_TABLE_BUDGET);
+		add_blank(t, file, SAMPLE_TABLE_BUDGET);
 		return;
 	}
 	t->stats.counters.unwind_built++;
@@ -324,27 +375,27 @@ bool table_store_refuses(const struct table_store *t)
 
 void table_store_retry(struct table_store *t)
 {
-	size_t i, stay = 0;
+	uint64_t now_ns = clock_now_ns();
+	size_t old = 0;
 
+	while (old < t->blank_count && now_ns - t->blanks[old].since_ns > ask_again_ns)
+		old++;
+	forget_blanks(t, old);
 	/* Not at each call: a table that does not fit at all is built again each time. */
 	if (!t->refused || !may_evict(t) ||
 	    sampler_drains(t->sampler) - t->retried_at < EVICT_EVERY)
 		return;
 	t->retried_at = sampler_drains(t->sampler);
-	for (i = 0; i < t->answer_count; i++) {
-		if (t->answers[i].number == SAMPLE_TABLE_BUDGET)
-			(void)bpf_map_delete_elem(t->numbers, &t->answers[i].file);
-		else
-			t->answers[stay++] = t->answers[i];
-	}
-	t->answer_count = stay;
-	t->refused = 0;
+	forget_refused(t);
 }
 
 void table_store_give_up(struct table_store *t, const struct sample_file *file)
 {
+	/* Its process may be gone since the request that was answered. */
+	if (is_answered(t, file))
+		return;
 	t->stats.counters.unwind_unopened++;
-	set_number(t, file, SAMPLE_TABLE_NONE);
+	add_blank(t, file, SAMPLE_TABLE_NONE);
 }
 
 void table_store_stats(const struct table_store *t, struct table_store_stats *ret)

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Puts unwind tables into the maps of the BPF sampling program as it requests them, and drops
- * tables when memory runs out. The caller owns the store and frees it.
+ * tables when memory, or the number of files that the program can tell apart, runs out. The caller
+ * owns the store and frees it.
  *
  *	struct table_store *tables;
  *	if (table_store_new(sampler, parser, 64 << 20, &tables, err) == 0)
@@ -41,7 +42,8 @@ void table_store_expect(struct table_store *t, const struct sample_file *file, i
 bool table_store_prepare(struct table_store *t);
 /* Whether files were refused because there was no room; see table_store_retry(). */
 bool table_store_refuses(const struct table_store *t);
-/* Makes the program request refused files again, if other tables may now be dropped for them. */
+/* Makes the program request refused files again, if other tables may now be dropped for them, and
+ * files that had no table some minutes ago. */
 void table_store_retry(struct table_store *t);
 /* Marks @file as one that cannot be opened, so that the program does not request it again. */
 void table_store_give_up(struct table_store *t, const struct sample_file *file);

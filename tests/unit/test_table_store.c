@@ -1,0 +1,246 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Unwind tables in the maps of the program in the kernel; skips where such a program cannot be
+ * had. */
+#include "test.h"
+
+#include "base/hash.h"
+#include "driver/bpf/sampler.h"
+#include "driver/bpf/table_store.h"
+
+#include <bpf/bpf.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/mman.h>
+
+static struct sampler *open_sampler(const struct sampler_config *config, struct error *err)
+{
+	struct sampler *s = NULL;
+
+	return sampler_new(config, &s, err) < 0 ? NULL : s;
+}
+
+/* Loads the unwind table of @path as that of file number @number. */
+static void load(struct table_store *t, const char *path, uint64_t number)
+{
+	const struct sample_file file = { .inode = number };
+	_cleanup_close_ int fd = open(path, O_RDONLY | O_CLOEXEC);
+
+	CHECK(fd >= 0);
+	table_store_load(t, &file, fd);
+}
+
+/* Has all done that could wait; bytes of the chunks then. */
+static uint64_t bytes_at_rest(struct table_store *t)
+{
+	struct table_store_stats stats;
+
+	while (table_store_prepare(t))
+		;
+	table_store_stats(t, &stats);
+	return stats.bytes;
+}
+
+/* How the program would find the table of the file @inode: its number. */
+static uint32_t number_of(struct sampler *s, uint64_t inode)
+{
+	const struct sample_file file = { .inode = inode };
+	uint32_t number = SAMPLE_TABLE_WANTED;
+
+	(void)bpf_map_lookup_elem(sampler_maps(s)->table_numbers, &file, &number);
+	return number;
+}
+
+static void drain_often(struct sampler *s)
+{
+	int i;
+
+	for (i = 0; i < 10; i++)
+		sampler_end_round(s);
+}
+
+static void tables_beyond_the_budget_are_refused(void)
+{
+	struct error err = ERROR_INIT;
+	_cleanup_(sampler_freep) struct sampler *s =
+		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
+	struct table_store *t = NULL;
+	struct table_store_stats stats;
+	uint64_t i;
+
+	if (!s)
+		SKIP("no BPF here");
+	/* Of one chunk: this program fits some times, not so often. */
+	CHECK_EQ(table_store_new(s, NULL, sizeof(struct sample_chunk), &t, &err), 0);
+	for (i = 1; i <= 200; i++)
+		load(t, "/proc/self/exe", i);
+	table_store_load(t, &(struct sample_file){ 0 }, -1); /* the vdso */
+	load(t, "/proc/self/maps", 1000);		     /* not an ELF file */
+	table_store_give_up(t, &(struct sample_file){ .inode = 1001 });
+	table_store_stats(t, &stats);
+	printf("# %llu tables, %llu rows, %llu refused\n",
+	       (unsigned long long)stats.counters.unwind_built, (unsigned long long)stats.rows_held,
+	       (unsigned long long)stats.counters.unwind_refused);
+	CHECK(stats.counters.unwind_built > 0);
+	CHECK(stats.rows_held <= SAMPLE_CHUNK_ROWS);
+	CHECK(stats.counters.unwind_refused > 0);
+	CHECK_EQ(stats.counters.unwind_built + stats.counters.unwind_refused, 201);
+	CHECK_EQ(stats.counters.unwind_none, 1);
+	CHECK_EQ(stats.counters.unwind_unopened, 1);
+	/* What had no room took none from what needs little. */
+	CHECK(number_of(s, 0) != SAMPLE_TABLE_BUDGET);
+	CHECK_EQ(bytes_at_rest(t), sizeof(struct sample_chunk));
+	/* What was refused is asked for again, but not whenever somebody looks. */
+	drain_often(s);
+	table_store_retry(t);
+	CHECK(!table_store_refuses(t));
+	load(t, "/proc/self/exe", 200);
+	table_store_retry(t);
+	CHECK(table_store_refuses(t));
+	table_store_free(t);
+}
+
+/* A hash of all rows of the table. */
+static uint64_t rows_of(struct sampler *s, const struct sample_table *table)
+{
+	static struct sample_chunk chunk;
+	uint64_t hash = 0;
+	uint32_t i, zero = 0;
+
+	for (i = table->first_page; i < table->first_page + table->page_count; i++) {
+		_cleanup_close_ int fd = -1;
+		struct sample_page page;
+		uint32_t number, id;
+
+		CHECK_EQ(bpf_map_lookup_elem(sampler_maps(s)->pages, &i, &page), 0);
+		hash = hash_add(hash, page.rows);
+		if (!page.rows)
+			continue;
+		number = page.chunk;
+		CHECK_EQ(bpf_map_lookup_elem(sampler_maps(s)->chunks, &number, &id), 0);
+		fd = bpf_map_get_fd_by_id(id);
+		CHECK_EQ(bpf_map_lookup_elem(fd, &zero, &chunk), 0);
+		hash = hash_add(hash, hash_bytes(&chunk.rows[page.start],
+						 page.rows * sizeof(*chunk.rows)));
+	}
+	return hash;
+}
+
+static void chunks_stand_ready(void)
+{
+	struct error err = ERROR_INIT;
+	_cleanup_(sampler_freep) struct sampler *s =
+		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
+	struct table_store *t = NULL;
+	uint64_t before;
+
+	if (!s)
+		SKIP("no BPF here");
+	CHECK_EQ(table_store_new(s, NULL, 64 << 20, &t, &err), 0);
+	before = bytes_at_rest(t);
+	CHECK(before >= sizeof(struct sample_chunk));
+	load(t, "/proc/self/exe", 1);
+	CHECK(bytes_at_rest(t) > before);
+	table_store_free(t);
+}
+
+static void tables_go_that_were_not_used_for_longest(void)
+{
+	struct error err = ERROR_INIT;
+	_cleanup_(sampler_freep) struct sampler *s =
+		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
+	size_t bytes = SAMPLE_TABLES_MAX * sizeof(struct sample_table);
+	struct sample_table *tables;
+	struct table_store *t = NULL;
+	struct table_store_stats before, after;
+	struct sample_table used;
+	uint32_t number;
+	uint64_t i, rows;
+
+	if (!s)
+		SKIP("no BPF here");
+	tables = sampler_map_memory(sampler_maps(s)->tables, bytes);
+	CHECK(tables != NULL);
+	CHECK_EQ(table_store_new(s, NULL, 4 * sizeof(struct sample_chunk), &t, &err), 0);
+	for (i = 1; !t || !table_store_refuses(t); i++)
+		load(t, "/proc/self/exe", i);
+	table_store_stats(t, &before);
+	CHECK_EQ(before.counters.unwind_built, i - 2);
+	CHECK_EQ(number_of(s, i - 1), SAMPLE_TABLE_BUDGET);
+
+	/* In the middle of what was loaded. */
+	drain_often(s);
+	number = number_of(s, i / 2);
+	tables[number].used = sampler_drains(s);
+	used = tables[number];
+	rows = rows_of(s, &used);
+	table_store_retry(t);
+	CHECK(!table_store_refuses(t));
+	CHECK_EQ(number_of(s, i - 1), SAMPLE_TABLE_WANTED);
+	load(t, "/proc/self/exe", i - 1);
+	table_store_stats(t, &after);
+	printf("# %llu of %llu tables went\n", (unsigned long long)after.counters.unwind_evicted,
+	       (unsigned long long)before.counters.unwind_built);
+	CHECK(after.counters.unwind_evicted > 0 &&
+	      after.counters.unwind_evicted < before.counters.unwind_built);
+	CHECK_EQ(after.counters.unwind_built, before.counters.unwind_built + 1);
+	number = number_of(s, i - 1);
+	CHECK(number && number < SAMPLE_TABLES_MAX);
+	number = number_of(s, i / 2);
+	CHECK(number && number < SAMPLE_TABLES_MAX);
+	CHECK_EQ(tables[number].page_count, used.page_count);
+	CHECK_EQ(rows_of(s, &tables[number]), rows);
+	CHECK(!memcmp(tables[number].segments, used.segments, sizeof(used.segments)));
+	/* Requested again while it was moved: it stays as it is. */
+	load(t, "/proc/self/exe", i / 2);
+	CHECK_EQ(number_of(s, i / 2), number);
+	CHECK_EQ(bytes_at_rest(t), 4 * sizeof(struct sample_chunk));
+	table_store_free(t);
+	(void)munmap(tables, bytes);
+}
+
+enum { FEW = 64 };
+
+/* Loads @path as many more files, one after the other, than numbers can be told apart. Each is
+ * answered as @path is: with a table if @built, else with none. */
+static void check_many_files(const char *path, bool built)
+{
+	struct error err = ERROR_INIT;
+	_cleanup_(sampler_freep) struct sampler *s = open_sampler(
+		&(struct sampler_config){ .keys = 4096, .depth = 64, .tables = FEW }, &err);
+	struct table_store *t = NULL;
+	struct table_store_stats stats;
+	uint64_t i;
+
+	if (!s)
+		SKIP("no BPF here");
+	CHECK_EQ(table_store_new(s, NULL, 64 << 20, &t, &err), 0);
+	for (i = 1; i <= 10 * FEW; i++) {
+		drain_often(s);
+		load(t, path, i);
+		CHECK(number_of(s, i) != SAMPLE_TABLE_WANTED);
+		CHECK_EQ(number_of(s, i) < FEW, built);
+		/* A second request, of a process that is gone, takes nothing away. */
+		table_store_give_up(t, &(struct sample_file){ .inode = i });
+		CHECK_EQ(number_of(s, i) < FEW, built);
+	}
+	table_store_stats(t, &stats);
+	CHECK_EQ(stats.counters.unwind_built, built ? 10 * FEW : 0);
+	CHECK_EQ(stats.counters.unwind_none, built ? 0 : 10 * FEW);
+	CHECK_EQ(stats.counters.unwind_refused, 0);
+	CHECK_EQ(stats.counters.unwind_evicted > 8 * FEW, built);
+	table_store_free(t);
+}
+
+static void tables_make_way_for_those_of_new_files(void)
+{
+	check_many_files("/proc/self/exe", true);
+}
+
+static void files_without_a_table_leave_room_for_others(void)
+{
+	check_many_files("/proc/self/maps", false);
+}
+
+TESTS(T(tables_beyond_the_budget_are_refused), T(chunks_stand_ready),
+      T(tables_go_that_were_not_used_for_longest), T(tables_make_way_for_those_of_new_files),
+      T(files_without_a_table_leave_room_for_others))
