@@ -35,6 +35,8 @@ enum counter_kind {
 	X(unwind_none, INFO, "images without an unwind table")                                     \
 	X(unwind_unopened, INFO, "images that could not be opened for their unwind table")         \
 	X(unwind_evicted, INFO, "unwind tables evicted to free memory")                            \
+	X(unwind_partial, TROUBLE, "unwind tables without some rules: too many different ones",    \
+	  "unwind tables have too many different rules, which cuts call chains short")             \
 	X(unwind_refused, TROUBLE, "unwind tables not loaded: out of memory",                      \
 	  "unwind tables did not fit into memory, which cuts call chains short",                   \
 	  "raise --unwind-memory")

@@ -148,6 +148,7 @@ static int build_table(struct build *b, struct unwind_rules *rules, struct error
 	if (!f->count)
 		return error_set(err, t->bad_fde_count ? -EBADMSG : -ENODATA,
 				 "%s: no unwind information", elffile_path(f->ef));
+	unwind_rules_begin(rules);
 	write_rows(b, rules);
 	return 0;
 }

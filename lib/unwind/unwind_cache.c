@@ -10,6 +10,8 @@
 enum {
 	/* Rounds until an image that could not be opened, or was left out, is tried again. */
 	RETRY_ROUNDS = 64,
+	/* Number of images that are known; beyond, all are forgotten. */
+	IMAGES_MAX = 16384,
 };
 
 struct entry {
@@ -115,6 +117,8 @@ static void fill(struct unwind_cache *c, struct entry *e, uint64_t key, unwind_c
 		return;
 	}
 	c->stats.counters.unwind_built++;
+	c->stats.counters.unwind_partial +=
+		unwind_rules_missing(c->rules, table->rows, table->row_count) > 0;
 	c->stats.counters.unwind_build_ns += clock_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns;
 	if (!make_room(c, unwind_table_bytes(table))) {
 		e->stop = CHAIN_END_NO_BUDGET;
@@ -150,9 +154,26 @@ enum chain_end unwind_cache_find(struct unwind_cache *c, uint64_t key, unwind_ca
 	return CHAIN_GOES_ON;
 }
 
+/* Drops all tables and their rules, and forgets the images without a table. */
+static void start_over(struct unwind_cache *c)
+{
+	map_for_each (&c->entries, slot) {
+		struct entry *e = slot->value;
+
+		c->stats.counters.unwind_evicted += e->table != NULL;
+		if (e->table)
+			drop_table(c, e);
+		free(e);
+	}
+	map_done(&c->entries);
+	unwind_rules_clear(c->rules);
+}
+
 void unwind_cache_round(struct unwind_cache *c)
 {
 	c->round++;
+	if (unwind_rules_nearly_full(c->rules) || c->entries.count > IMAGES_MAX)
+		start_over(c);
 }
 
 const struct unwind_rules *unwind_cache_rules(const struct unwind_cache *c)

@@ -43,7 +43,7 @@ DEFINE_CLEANUP(struct unwind_cache *, unwind_cache_free);
  * there is none: CHAIN_END_NO_TABLE or CHAIN_END_NO_BUDGET. */
 enum chain_end unwind_cache_find(struct unwind_cache *c, uint64_t key, unwind_cache_build *build,
 				 void *data, const struct unwind_table **ret);
-/* Ends a round. */
+/* Ends a round. Drops all tables if there are too many rules or images. */
 void unwind_cache_round(struct unwind_cache *c);
 
 /* The rules of all its tables; borrowed. */

@@ -4,6 +4,7 @@
 #include "test.h"
 
 #include "base/hash.h"
+#include "base/path.h"
 #include "driver/bpf/sampler.h"
 #include "driver/bpf/table_store.h"
 
@@ -99,12 +100,13 @@ static void tables_beyond_the_budget_are_refused(void)
 	table_store_free(t);
 }
 
-/* A hash of all rows of the table. */
+/* A hash of all rows of the table, with their rules. */
 static uint64_t rows_of(struct sampler *s, const struct sample_table *table)
 {
 	static struct sample_chunk chunk;
+	struct unwind_rule rule;
 	uint64_t hash = 0;
-	uint32_t i, zero = 0;
+	uint32_t i, k, zero = 0;
 
 	for (i = table->first_page; i < table->first_page + table->page_count; i++) {
 		_cleanup_close_ int fd = -1;
@@ -119,8 +121,13 @@ static uint64_t rows_of(struct sampler *s, const struct sample_table *table)
 		CHECK_EQ(bpf_map_lookup_elem(sampler_maps(s)->chunks, &number, &id), 0);
 		fd = bpf_map_get_fd_by_id(id);
 		CHECK_EQ(bpf_map_lookup_elem(fd, &zero, &chunk), 0);
-		hash = hash_add(hash, hash_bytes(&chunk.rows[page.start],
-						 page.rows * sizeof(*chunk.rows)));
+		for (k = 0; k < page.rows; k++) {
+			const struct unwind_row *row = &chunk.rows[page.start + k];
+			uint32_t index = row->rule;
+
+			CHECK_EQ(bpf_map_lookup_elem(sampler_maps(s)->rules, &index, &rule), 0);
+			hash = hash_add(hash_add(hash, row->pc), hash_bytes(&rule, sizeof(rule)));
+		}
 	}
 	return hash;
 }
@@ -241,6 +248,76 @@ static void files_without_a_table_leave_room_for_others(void)
 	check_many_files("/proc/self/maps", false);
 }
 
+/* A file whose @count rules no other @number has. */
+static int open_many_rules(uint32_t number, uint32_t count)
+{
+	static const uint8_t step[] = { 0x41, 0x0e, 0xff, 0xff, 0x01 };
+	_cleanup_free_ char *path =
+		path_join(getenv("OP_BUILD_ROOT"), "tests/unit/libmany_rules.so");
+	_cleanup_free_ char *text = NULL;
+	ssize_t size = path_read("", path, &text, NULL);
+	uint8_t *at = size > 0 ? memmem(text, (size_t)size, step, sizeof(step)) : NULL;
+	int fd = memfd_create("rules", MFD_CLOEXEC);
+	uint32_t i, value;
+
+	CHECK(at && fd >= 0);
+	for (i = 0; i < count && at; i++, at += sizeof(step)) {
+		value = number * count + i;
+		at[2] = 0x80 | (value & 0x7f);
+		at[3] = 0x80 | (value >> 7 & 0x7f);
+		at[4] = value >> 14 & 0x7f;
+	}
+	CHECK_EQ(write(fd, text, (size_t)size), size);
+	return fd;
+}
+
+static void rules_of_dropped_tables_make_way(void)
+{
+	struct error err = ERROR_INIT;
+	_cleanup_(sampler_freep) struct sampler *s =
+		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
+	struct table_store *t = NULL;
+	struct table_store_stats stats;
+	uint32_t i;
+
+	if (!s)
+		SKIP("no BPF here");
+	CHECK_EQ(table_store_new(s, NULL, 64 << 20, &t, &err), 0);
+	for (i = 1; i <= 200; i++) {
+		_cleanup_close_ int fd = open_many_rules(i, 1300);
+
+		drain_often(s);
+		table_store_load(t, &(struct sample_file){ .inode = i }, fd);
+		CHECK(number_of(s, i) < SAMPLE_TABLES_MAX);
+	}
+	table_store_stats(t, &stats);
+	CHECK_EQ(stats.counters.unwind_built, 200);
+	CHECK_EQ(stats.counters.unwind_partial, 0);
+	CHECK(stats.counters.unwind_evicted > 100);
+	table_store_free(t);
+}
+
+static void a_file_with_too_many_rules_is_counted(void)
+{
+	struct error err = ERROR_INIT;
+	_cleanup_(sampler_freep) struct sampler *s =
+		open_sampler(&(struct sampler_config){ .keys = 4096, .depth = 64 }, &err);
+	_cleanup_close_ int fd = open_many_rules(1, 3000);
+	struct table_store *t = NULL;
+	struct table_store_stats stats;
+
+	if (!s)
+		SKIP("no BPF here");
+	CHECK_EQ(table_store_new(s, NULL, 64 << 20, &t, &err), 0);
+	table_store_load(t, &(struct sample_file){ .inode = 1 }, fd);
+	load(t, "/proc/self/exe", 2);
+	table_store_stats(t, &stats);
+	CHECK_EQ(stats.counters.unwind_built, 2);
+	CHECK_EQ(stats.counters.unwind_partial, 1);
+	table_store_free(t);
+}
+
 TESTS(T(tables_beyond_the_budget_are_refused), T(chunks_stand_ready),
       T(tables_go_that_were_not_used_for_longest), T(tables_make_way_for_those_of_new_files),
+      T(rules_of_dropped_tables_make_way), T(a_file_with_too_many_rules_is_counted),
       T(files_without_a_table_leave_room_for_others))

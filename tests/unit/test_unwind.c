@@ -454,6 +454,55 @@ static void a_full_set_says_so(void)
 	CHECK_EQ(all[unwind_rules_add(rules, &rule)].cfa_offset, 17);
 }
 
+/* Adds @count rules that only @file has; how many found room. */
+static size_t add_rules(struct unwind_rules *rules, int32_t file, int32_t count)
+{
+	struct unwind_rule rule = { .cfa = UNWIND_CFA_REG };
+	size_t fit = 0;
+	int32_t i;
+
+	unwind_rules_begin(rules);
+	for (i = 0; i < count; i++) {
+		struct unwind_row row = { 0 };
+
+		rule.cfa_offset = file << 16 | i;
+		row.rule = unwind_rules_add(rules, &rule);
+		fit += unwind_rules_missing(rules, &row, 1) == 0;
+	}
+	return fit;
+}
+
+static void one_file_leaves_rules_for_others(void)
+{
+	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = unwind_rules_new();
+	int32_t file = 0;
+
+	CHECK_EQ(add_rules(rules, 0, 65535), UNWIND_RULES_OF_FILE);
+	CHECK_EQ(add_rules(rules, 0, 65535), 2 * UNWIND_RULES_OF_FILE); /* the first are known */
+	while (!unwind_rules_nearly_full(rules))
+		CHECK_EQ(add_rules(rules, ++file, 1300), 1300);
+	CHECK(file > 40);
+	unwind_rules_clear(rules);
+	CHECK_EQ(add_rules(rules, 0, 1300), 1300);
+}
+
+static void rows_can_be_moved_to_another_set(void)
+{
+	_cleanup_(unwind_rules_freep) struct unwind_rules *from = unwind_rules_new();
+	_cleanup_(unwind_rules_freep) struct unwind_rules *to = unwind_rules_new();
+	_cleanup_free_ uint16_t *indices = xcalloc(UNWIND_RULES_MAX, sizeof(*indices));
+	struct unwind_row rows[] = { { 0, 0 }, { 1, 1200 }, { 2, 7 }, { 3, 1200 } };
+	size_t count;
+
+	CHECK_EQ(add_rules(from, 0, 1300), 1300);
+	unwind_rules_move(to, from, indices, rows, ARRAY_SIZE(rows));
+	CHECK_EQ(rows[0].rule, 0);
+	CHECK_EQ(rows[3].rule, rows[1].rule);
+	CHECK_EQ(unwind_rules_all(to, &count)[rows[1].rule].cfa_offset, 1199);
+	CHECK_EQ(unwind_rules_all(to, &count)[rows[2].rule].cfa_offset, 6);
+	CHECK_EQ(count, 3);
+}
+
 static void other_files_are_refused(void)
 {
 	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = unwind_rules_new();
@@ -474,4 +523,5 @@ TESTS(T(every_kind_of_rule_is_understood), T(rows_reach_over_pages), T(tables_ar
       T(the_trampoline_of_aarch64_is_known_by_its_code),
       T(a_linkage_table_without_description_has_rules), T(stacks_of_go_end_where_they_begin),
       T(linkage_tables_are_known_by_their_code), T(one_rule_has_one_index), T(a_full_set_says_so),
+      T(one_file_leaves_rules_for_others), T(rows_can_be_moved_to_another_set),
       T(other_files_are_refused))

@@ -32,6 +32,39 @@ static size_t bytes_of_one(void)
 	return table ? unwind_table_bytes(table) : 1;
 }
 
+/* The same, with a thousand rules of its own for each key. */
+static int open_with_rules(void *data, uint64_t key, struct unwind_rules *rules,
+			   struct unwind_table **ret)
+{
+	struct unwind_rule rule = { .cfa = UNWIND_CFA_REG };
+	int r = open_self(data, key, rules, ret);
+	int32_t i;
+
+	unwind_rules_begin(rules);
+	for (i = 0; i < 1000; i++) {
+		rule.cfa_offset = 1 << 30 | (int32_t)key << 10 | i;
+		(*ret)->rows[0].rule = unwind_rules_add(rules, &rule);
+	}
+	return r;
+}
+
+static void rules_of_old_tables_make_way(void)
+{
+	_cleanup_(unwind_cache_freep) struct unwind_cache *c = unwind_cache_new(SIZE_MAX);
+	const struct unwind_table *table = NULL;
+	unsigned int opened = 0;
+	uint64_t key;
+
+	for (key = 1; key <= 200; key++) {
+		CHECK_EQ(unwind_cache_find(c, key, open_with_rules, &opened, &table),
+			 CHAIN_GOES_ON);
+		unwind_cache_round(c);
+	}
+	CHECK_EQ(unwind_cache_stats(c)->counters.unwind_partial, 0);
+	CHECK(unwind_cache_stats(c)->counters.unwind_evicted > 0);
+	CHECK(unwind_cache_stats(c)->tables < 70);
+}
+
 static void a_table_is_built_once(void)
 {
 	_cleanup_(unwind_cache_freep) struct unwind_cache *c = unwind_cache_new(SIZE_MAX);
@@ -122,6 +155,6 @@ static void each_attempt_is_counted(void)
 	CHECK_EQ(counters->unwind_none, 1);
 }
 
-TESTS(T(a_table_is_built_once), T(what_cannot_be_opened_is_tried_again_later),
-      T(the_one_unused_for_longest_goes), T(tables_in_use_stay_and_the_new_one_is_left_out),
-      T(each_attempt_is_counted))
+TESTS(T(rules_of_old_tables_make_way), T(a_table_is_built_once),
+      T(what_cannot_be_opened_is_tried_again_later), T(the_one_unused_for_longest_goes),
+      T(tables_in_use_stay_and_the_new_one_is_left_out), T(each_attempt_is_counted))

@@ -209,7 +209,7 @@ void table_chunks_renew(struct table_chunks *c)
 	(void)make(c, wanted);
 }
 
-const struct unwind_row *table_chunks_old(struct table_chunks *c, const struct sample_page *page)
+struct unwind_row *table_chunks_old(struct table_chunks *c, const struct sample_page *page)
 {
 	struct old_chunks *o = &c->old;
 	uint32_t i = page->chunk - o->base;

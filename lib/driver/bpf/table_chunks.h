@@ -36,8 +36,9 @@ bool table_chunks_fit_half(const struct table_chunks *c, const uint32_t *pages, 
 /* Starts over with empty chunks. The rows put so far are kept as old rows until they are dropped,
  * or until the next call. */
 void table_chunks_renew(struct table_chunks *c);
-/* The rows of an old page, borrowed until they are dropped; NULL if they cannot be mapped. */
-const struct unwind_row *table_chunks_old(struct table_chunks *c, const struct sample_page *page);
+/* The rows of an old page, which the program no longer uses; borrowed until they are dropped. NULL
+ * if they cannot be mapped. */
+struct unwind_row *table_chunks_old(struct table_chunks *c, const struct sample_page *page);
 /* Declares old rows unused, also by the program; table_chunks_prepare() then drops them. */
 void table_chunks_leave_old(struct table_chunks *c);
 

@@ -27,10 +27,23 @@ struct blank {
 	uint64_t since_ns;
 };
 
+/* The file of a table. */
+struct held {
+	struct sample_file file;
+	bool partial; /* some of its rules had no room */
+};
+
 /* A table that may survive an eviction. */
 struct kept {
 	struct sample_table table;
-	struct sample_file file;
+	struct held held;
+};
+
+/* Where rows are moved from. */
+struct moving {
+	struct sample_page *pages;
+	struct unwind_rules *rules;
+	uint16_t *indices; /* see unwind_rules_move() */
 };
 
 struct table_store {
@@ -43,8 +56,8 @@ struct table_store {
 	struct unwind_rule *shared_rules;
 	struct unwind_rules *rules;
 	size_t rules_copied;
-	struct sample_file *files; /* by number of the table */
-	struct blank *blanks;	   /* the oldest first */
+	struct held *held;    /* by number of the table */
+	struct blank *blanks; /* the oldest first */
 	size_t blank_count, blank_room;
 	uint32_t table_count, page_count;
 	struct table_chunks *chunks;
@@ -85,7 +98,7 @@ int table_store_new(struct sampler *sampler, struct parser *parser, size_t budge
 	t->pages = sampler_map_memory(sampler_maps(sampler)->pages, pages_bytes);
 	t->shared_rules = sampler_map_memory(sampler_maps(sampler)->rules, rules_bytes);
 	t->rules = unwind_rules_new();
-	t->files = xcalloc(tables_max(t), sizeof(*t->files));
+	t->held = xcalloc(tables_max(t), sizeof(*t->held));
 	t->table_count = 1; /* 0 is none */
 	t->chunks = table_chunks_new(sampler, (uint32_t)MIN(budget / sizeof(struct sample_chunk),
 							    (size_t)UINT32_MAX));
@@ -112,7 +125,7 @@ void table_store_free(struct table_store *t)
 	if (t->shared_rules)
 		(void)munmap(t->shared_rules, rules_bytes);
 	unwind_rules_free(t->rules);
-	free(t->files);
+	free(t->held);
 	free(t->blanks);
 	free(t);
 }
@@ -169,16 +182,16 @@ static bool has_room(const struct table_store *t, const struct unwind_table *tab
 }
 
 /* Completes the table whose pages follow those in use; it gets the next number. 0 or -errno. */
-static int finish_table(struct table_store *t, struct sample_table table,
-			const struct sample_file *file)
+static int finish_table(struct table_store *t, struct sample_table table, const struct held *held)
 {
 	uint32_t i;
 
 	table.first_page = t->page_count;
 	t->tables[t->table_count] = table;
-	if (!set_number(t, file, t->table_count))
+	copy_rules(t);
+	if (!set_number(t, &held->file, t->table_count))
 		return -ENOSPC;
-	t->files[t->table_count++] = *file;
+	t->held[t->table_count++] = *held;
 	for (i = 0; i < table.page_count; i++)
 		t->stats.rows_held += t->pages[t->page_count + i].rows;
 	t->page_count += table.page_count;
@@ -191,12 +204,11 @@ static int put_table(struct table_store *t, const struct unwind_table *table,
 {
 	struct sample_table put = { .page_count = (uint32_t)table->page_count,
 				    .used = sampler_drains(t->sampler) };
-	size_t i;
+	size_t missing = unwind_rules_missing(t->rules, table->rows, table->row_count), i;
 	int r = 0;
 
 	if (!has_room(t, table))
 		return -ENOSPC;
-	copy_rules(t);
 	for (i = 0; i < table->page_count && r == 0; i++)
 		r = table_chunks_put(t->chunks, table->rows + table->pages[i],
 				     table->pages[i + 1] - table->pages[i],
@@ -204,27 +216,29 @@ static int put_table(struct table_store *t, const struct unwind_table *table,
 	if (r < 0)
 		return r;
 	memcpy(put.segments, table->segments, table->segment_count * sizeof(*put.segments));
-	return finish_table(t, put, file);
+	t->stats.counters.unwind_partial += missing > 0;
+	return finish_table(t, put, &(struct held){ *file, missing > 0 });
 }
 
 /* --- making room --- */
 
-/* Stores a table again whose old pages are @pages; 0 or -errno. */
-static int put_again(struct table_store *t, const struct kept *k, const struct sample_page *pages)
+/* Stores a table again, with the rules of its rows; 0 or -errno. */
+static int put_again(struct table_store *t, const struct kept *k, const struct moving *from)
 {
-	const struct unwind_row *rows;
+	struct unwind_row *rows;
 	uint32_t i;
 	int r = 0;
 
 	for (i = 0; i < k->table.page_count && r == 0; i++) {
-		const struct sample_page *page = &pages[k->table.first_page + i];
+		const struct sample_page *page = &from->pages[k->table.first_page + i];
 
 		rows = page->rows ? table_chunks_old(t->chunks, page) : NULL;
 		if (page->rows && !rows)
 			return -ENOMEM;
+		unwind_rules_move(t->rules, from->rules, from->indices, rows, page->rows);
 		r = table_chunks_put(t->chunks, rows, page->rows, &t->pages[t->page_count + i]);
 	}
-	return r < 0 ? r : finish_table(t, k->table, &k->file);
+	return r < 0 ? r : finish_table(t, k->table, &k->held);
 }
 
 /* Lets the program request all refused files again. */
@@ -251,18 +265,27 @@ static int by_use(const void *a, const void *b)
 }
 
 /* Hides all tables from the program and lets it request refused ones again. Lists the tables in
- * @kept; returns their number. */
+ * @kept, but not partial ones, which may find room for their rules now; returns their number. */
 static size_t forget_tables(struct table_store *t, struct kept *kept)
 {
-	size_t count = t->table_count - 1, i;
+	size_t count = 0, i;
 
-	for (i = 0; i < count; i++) {
-		kept[i] = (struct kept){ t->tables[i + 1], t->files[i + 1] };
-		(void)bpf_map_delete_elem(t->numbers, &kept[i].file);
+	for (i = 1; i < t->table_count; i++) {
+		(void)bpf_map_delete_elem(t->numbers, &t->held[i].file);
+		if (!t->held[i].partial)
+			kept[count++] = (struct kept){ t->tables[i], t->held[i] };
 	}
 	forget_refused(t);
 	sampler_forget_tables(t->sampler);
 	qsort(kept, count, sizeof(*kept), by_use);
+	return count;
+}
+
+static size_t rule_count(const struct table_store *t)
+{
+	size_t count;
+
+	(void)unwind_rules_all(t->rules, &count);
 	return count;
 }
 
@@ -272,7 +295,7 @@ static bool is_half_full(const struct table_store *t)
 	uint64_t rows = (uint64_t)table_chunks_limit(t->chunks) * SAMPLE_CHUNK_ROWS;
 
 	return t->stats.rows_held > rows / 2 || t->table_count > tables_max(t) / 2 ||
-	       t->page_count > SAMPLE_PAGES_MAX / 2;
+	       t->page_count > SAMPLE_PAGES_MAX / 2 || rule_count(t) > UNWIND_RULES_MAX / 2;
 }
 
 /* Evicts tables, least recently used first, until half of the room is free. For some milliseconds
@@ -281,18 +304,23 @@ static void evict(struct table_store *t)
 {
 	_cleanup_free_ struct kept *kept = xcalloc(t->table_count, sizeof(*kept));
 	_cleanup_free_ struct sample_page *pages = xcalloc(t->page_count + 1, sizeof(*pages));
-	size_t i, count;
+	_cleanup_free_ uint16_t *indices = xcalloc(UNWIND_RULES_MAX, sizeof(*indices));
+	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = t->rules;
+	const struct moving from = { pages, rules, indices };
+	size_t tables = t->table_count - 1, i, count;
 
 	memcpy(pages, t->pages, t->page_count * sizeof(*pages));
 	table_chunks_renew(t->chunks);
 	count = forget_tables(t, kept);
+	t->rules = unwind_rules_new();
+	t->rules_copied = 0;
 	t->table_count = 1;
 	t->page_count = 0;
 	t->stats.rows_held = 0;
 	for (i = 0; i < count && !is_half_full(t); i++)
-		if (put_again(t, &kept[i], pages) < 0)
+		if (put_again(t, &kept[i], &from) < 0)
 			break;
-	t->stats.counters.unwind_evicted += count - i;
+	t->stats.counters.unwind_evicted += tables - i;
 	table_chunks_leave_old(t->chunks);
 	t->evicted_at = sampler_drains(t->sampler);
 }
@@ -335,6 +363,8 @@ void table_store_load(struct table_store *t, const struct sample_file *file, int
 	/* It may ask while the remaining tables are moved. */
 	if (is_answered(t, file))
 		return;
+	if (unwind_rules_nearly_full(t->rules) && may_evict(t))
+		evict(t);
 	r = build(t, fd, &table);
 	if (r < 0) {
 		t->stats.counters.unwind_none++;

@@ -34,6 +34,7 @@ static int take_rules(struct span *in, size_t count, struct unwind_rules *rules,
 	struct unwind_rule rule;
 	size_t i;
 
+	unwind_rules_begin(rules);
 	for (i = 0; i < count; i++) {
 		if (span_copy(in, &rule, sizeof(rule)) < 0 || !rule_makes_sense(&rule))
 			return -EBADMSG;
