@@ -19,6 +19,7 @@
 #include <malloc.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 enum {
 	FILES_WANTED = 16384,
@@ -68,6 +69,10 @@ static int step_down(const struct settings *settings, struct error *err)
 	struct rights who;
 	int r = rights_choose(settings->user, settings->socket_group, &who, err);
 
+	if (r == 0)
+		r = rights_check(&who, settings->user, settings->as_root, err);
+	/* Who may enter the session directory may read it (--session-mode, --socket-group). */
+	(void)umask(022);
 	if (r == 0)
 		r = session_dir_prepare(settings->session_dir, (mode_t)settings->session_mode, &who,
 					err);

@@ -86,6 +86,16 @@ int rights_choose(const char *user, const char *group, struct rights *ret, struc
 	return group && *group ? find_group(group, &ret->group, err) : 0;
 }
 
+int rights_check(const struct rights *who, const char *user, bool as_root, struct error *err)
+{
+	if (who->uid != 0 || user || as_root)
+		return 0;
+	return error_set(err, -EPERM,
+			 "there is no user '" RIGHTS_USER
+			 "' to switch to; add it ('useradd --system " RIGHTS_USER
+			 "'), name another one with --user, or stay root with --as-root");
+}
+
 const char *rights_group(const char *user)
 {
 	const struct passwd *entry = getpwnam(RIGHTS_USER);

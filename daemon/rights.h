@@ -31,6 +31,9 @@ struct rights {
  * current user), and @group (NULL: the user's). 0; -ENOENT for a user or group that does not exist;
  * -EPERM for another user unless started as root. */
 int rights_choose(const char *user, const char *group, struct rights *ret, struct error *err);
+/* Whether that user was meant: 0, or -EPERM if it is root only because nobody else is there, which
+ * @as_root allows. */
+int rights_check(const struct rights *who, const char *user, bool as_root, struct error *err);
 /* The default group that may control and read: that of RIGHTS_USER if rights_choose() would choose
  * RIGHTS_USER for @user, else NULL. */
 const char *rights_group(const char *user);

@@ -137,6 +137,7 @@ void status_answer(const struct status *status, struct strbuf *answer)
 	if (status->trouble)
 		control_answer(answer, "trouble", "%s", status->trouble);
 	control_answer(answer, "pid", "%d", (int)getpid());
+	control_answer(answer, "uid", "%u", geteuid());
 	control_answer(answer, "version", "%s", OPROFILE_VERSION);
 	control_answer(answer, "uptime_s", "%" PRIu64,
 		       (clock_now_ns() - status->born_ns) / 1000000000);

@@ -94,7 +94,9 @@ enum {
 	X(SESSION_MODE, MODE, session_mode, 0, 0, "750", NULL, 0, "session-mode", "MODE",          \
 	  "mode of the session directory, octal (750)")                                            \
 	X(USER, TEXT, user, 0, 0, NULL, NULL, 0, "user", "NAME",                                   \
-	  "user to switch to when started as root (oprofile, if it exists)")                       \
+	  "user to switch to when started as root (oprofile)")                                     \
+	X(AS_ROOT, NUMBER, as_root, 0, 1, "0", "1", 0, "as-root", "[0|1]",                         \
+	  "stay root if there is no user to switch to (0)")                                        \
 	X(VERBOSE, LOG_LEVEL, verbose, 0, 0, "info", "all", 'V', "verbose", "[LEVEL]",             \
 	  "what to log: none, info or debug (info); all, sfile, arcs, samples, module, misc and "  \
 	  "ext of OProfile 1.x mean debug")

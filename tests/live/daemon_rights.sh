@@ -21,7 +21,17 @@ common=cap_dac_read_search,cap_sys_ptrace,cap_syslog
 chmod 755 "$dir"
 
 opcontrol --setup --session-dir="$session" --event=TIMER:500 --callgraph=16
-ok "root's daemon starts as it ever did" opcontrol --user=root --start
+if id oprofile >/dev/null 2>&1; then
+	skip "without a user to switch to it does not start" "there is a user 'oprofile'"
+	skip "  but says what helps" "there is a user 'oprofile'"
+else
+	fails "without a user to switch to it does not start" 1 opcontrol --as-root=0 --start
+	has "  but says what helps" "no user 'oprofile' to switch to; .*--as-root"
+	opcontrol --setup --as-root
+fi
+ok "root's daemon starts if that is meant" opcontrol --user=root --start
+ok "  --status warns of it" opcontrol --status
+has "    in words" "^Warning: *the daemon runs as root"
 keep_busy
 ok "  and samples" wait_for received_more_than 100
 ok "  and ends" opcontrol --shutdown
@@ -32,6 +42,7 @@ ln "$dir/elsewhere/file" "$session/samples/second-name"
 ln -s "$dir/elsewhere/file" "$session/samples/link"
 
 ok "it becomes another user" opcontrol --user=daemon --start
+ok "  --status has no warning" sh -c "! opcontrol --status | grep ^Warning"
 is "  which it is in all threads" "$(status_line Uid | tr '\t' ' ')" "1 1 1 1"
 is "  in no other group" "$(status_line Groups)" ""
 ok "  and samples" wait_for received_more_than 100

@@ -332,7 +332,7 @@ def record(bench):
     live = bench.build / "tests/live"
     base, stream = bench.dir / "base", bench.dir / "base.stream"
     daemon = subprocess.Popen(
-        [bench.tool("oprofiled"), "--foreground", "--start", "--events=TIMER:997",
+        [bench.tool("oprofiled"), "--foreground", "--as-root", "--start", "--events=TIMER:997",
          "--callgraph=3", "--no-vmlinux", f"--session-dir={bench.dir / 'first'}", f"--tee={stream}",
          "--separate=library,kernel", "--image=truth_*"], env=bench.env,
         stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)

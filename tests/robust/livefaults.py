@@ -68,7 +68,7 @@ class Bench:
     def daemon(self, options):
         self.fresh()
         process = self.start(
-            [self.box.tool("oprofiled"), "--foreground", "--start", "--events=TIMER:997",
+            [self.box.tool("oprofiled"), "--foreground", "--as-root", "--start", "--events=TIMER:997",
              "--callgraph=8", "--budget=none", f"--session-dir={self.box.session}"], options)
         control = [self.box.tool("opcontrol"), f"--session-dir={self.box.session}"]
         until = time.monotonic() + PATIENCE

@@ -68,7 +68,7 @@ class Daemon:
     def __init__(self, box, options):
         self.box = box
         self.process = subprocess.Popen(
-            [box.tool("oprofiled"), "--foreground", "--start", f"--session-dir={box.session}",
+            [box.tool("oprofiled"), "--foreground", "--as-root", "--start", f"--session-dir={box.session}",
              *options], env=box.env, stdout=subprocess.DEVNULL,
             stderr=open(box.dir / "stderr", "w"))
 

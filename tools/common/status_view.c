@@ -185,6 +185,14 @@ static void trouble_row(const char *lines, struct strbuf *out)
 	copy_value(lines, "trouble", out);
 }
 
+static void warning_row(const char *lines, struct strbuf *out)
+{
+	_cleanup_free_ char *uid = control_value(lines, "uid");
+
+	if (uid && !strcmp(uid, "0"))
+		strbuf_adds(out, "the daemon runs as root, not as a user of its own (--user)");
+}
+
 static void driver_row(const char *lines, struct strbuf *out)
 {
 	copy_value(lines, "driver", out);
@@ -307,11 +315,11 @@ static const struct {
 	const char *label;
 	void (*add)(const char *lines, struct strbuf *out);
 } rows[] = {
-	{ "Daemon", daemon_row },   { "Trouble", trouble_row }, { "Driver", driver_row },
-	{ "CPUs", cpus_row },	    { "Events", events_row },	{ "Separate", separate_row },
-	{ "Images", images_row },   { "Session", session_row }, { "Samples", samples_row },
-	{ "Own cost", cost_row },   { "Budget", budget_row },	{ "Limits", limits_row },
-	{ "Settings", config_row },
+	{ "Daemon", daemon_row },     { "Trouble", trouble_row }, { "Warning", warning_row },
+	{ "Driver", driver_row },     { "CPUs", cpus_row },	  { "Events", events_row },
+	{ "Separate", separate_row }, { "Images", images_row },	  { "Session", session_row },
+	{ "Samples", samples_row },   { "Own cost", cost_row },	  { "Budget", budget_row },
+	{ "Limits", limits_row },     { "Settings", config_row },
 };
 
 /* Prints the line of a counter, "name value text", if it is a loss or trouble. */
@@ -354,6 +362,7 @@ static const struct {
 	{ "state", JSON_TEXT },
 	{ "trouble", JSON_TEXT },
 	{ "pid", JSON_NUMBER },
+	{ "uid", JSON_NUMBER },
 	{ "writer", JSON_NUMBER },
 	{ "version", JSON_TEXT },
 	{ "uptime_s", JSON_NUMBER },
