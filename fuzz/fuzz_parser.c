@@ -34,7 +34,7 @@ static void take_jit(struct span in)
 	struct error err;
 	int64_t n;
 
-	jit_source_sink(j, &sink);
+	jit_sink_of(j, &sink);
 	(void)parser_take_jit(in, &sink, &state, &n, &err);
 }
 

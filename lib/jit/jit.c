@@ -19,6 +19,7 @@ struct jit {
 	struct jit_code **moved; /* those that ended and have another place; by time of the end */
 	size_t moved_count, moved_room;
 	uint64_t place; /* next free place */
+	size_t detail_max;
 	size_t dropped;
 };
 
@@ -27,6 +28,7 @@ struct jit *jit_new(void)
 	struct jit *j = xcalloc(1, sizeof(*j));
 
 	j->place = JIT_PLACE_START;
+	j->detail_max = JIT_DETAIL_MAX;
 	return j;
 }
 
@@ -128,10 +130,10 @@ static struct jit_code *copy_code(struct jit *j, const struct jit_code *code)
 	copy->bytes = NULL;
 	copy->lines = NULL;
 	copy->line_count = 0;
-	if (code->bytes && has_room(j, code->size, JIT_DETAIL_MAX))
+	if (code->bytes && has_room(j, code->size, j->detail_max))
 		copy->bytes = (const uint8_t *)arena_strndup(&j->arena, (const char *)code->bytes,
 							     code->size);
-	if (code->line_count && has_room(j, lines_bytes(code), JIT_DETAIL_MAX)) {
+	if (code->line_count && has_room(j, lines_bytes(code), j->detail_max)) {
 		copy->lines = copy_lines(j, code);
 		copy->line_count = code->line_count;
 	}
@@ -169,6 +171,11 @@ void jit_load(struct jit *j, const struct jit_code *code)
 	code_row_add(&j->alive, copy);
 }
 
+void jit_limit_detail(struct jit *j, size_t bytes)
+{
+	j->detail_max = MIN(bytes, (size_t)JIT_DETAIL_MAX);
+}
+
 /* The living piece that starts at @address, or NULL. */
 static struct jit_code *find_start(const struct jit *j, uint64_t address)
 {
@@ -204,6 +211,26 @@ void jit_move(struct jit *j, uint64_t address, uint64_t to, uint64_t time)
 	code.from = time;
 	code.lines = lines;
 	jit_load(j, &code);
+}
+
+static void load_into(void *data, const struct jit_code *code)
+{
+	jit_load(data, code);
+}
+
+static void move_in(void *data, uint64_t address, uint64_t to, uint64_t time)
+{
+	jit_move(data, address, to, time);
+}
+
+static void unload_from(void *data, uint64_t address, uint64_t time)
+{
+	jit_unload(data, address, time);
+}
+
+void jit_sink_of(struct jit *j, struct jit_sink *ret)
+{
+	*ret = (struct jit_sink){ load_into, move_in, unload_from, j };
 }
 
 /* The code at another place that was at @pc at @time, or NULL. Code that ended earlier is before

@@ -16,8 +16,8 @@
 #pragma once
 
 #include "base/macro.h"
+#include "jit/jit_code.h"
 
-#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -32,23 +32,6 @@ enum {
 	JIT_BYTES_MAX = 64 << 20,  /* of memory: names, machine code and lines */
 	JIT_DETAIL_MAX = 48 << 20, /* of them, up to which machine code and lines are kept */
 	JIT_SIZE_MAX = 1 << 24,	   /* of one piece */
-};
-
-struct jit_line {
-	uint64_t address; /* the first one of the line */
-	uint32_t line;
-	const char *file;
-};
-
-struct jit_code {
-	uint64_t address, size;
-	uint64_t from, to;    /* alive at from <= t < to; nanoseconds of CLOCK_MONOTONIC */
-	bool late;	      /* ->from is when it became known: it may have existed before */
-	uint64_t place;	      /* address in the ELF file, set by jit_load() */
-	const char *name;     /* as written by the compiler */
-	const uint8_t *bytes; /* the code, or NULL */
-	const struct jit_line *lines;
-	size_t line_count;
 };
 
 struct jit;
@@ -68,6 +51,20 @@ void jit_load(struct jit *j, const struct jit_code *code);
 void jit_move(struct jit *j, uint64_t address, uint64_t to, uint64_t time);
 /* The code that starts at @address ends at @time. */
 void jit_unload(struct jit *j, uint64_t address, uint64_t time);
+
+/* Keeps machine code and lines only while the table takes at most @bytes of memory. */
+void jit_limit_detail(struct jit *j, size_t bytes);
+
+/* Receives changes one after the other: the three functions above, with other @data. */
+struct jit_sink {
+	void (*load)(void *data, const struct jit_code *code);
+	void (*move)(void *data, uint64_t address, uint64_t to, uint64_t time);
+	void (*unload)(void *data, uint64_t address, uint64_t time);
+	void *data;
+};
+
+/* The sink that fills @j. */
+void jit_sink_of(struct jit *j, struct jit_sink *ret);
 
 /* The code that was at @pc at @time, or NULL. */
 const struct jit_code *jit_find(const struct jit *j, uint64_t pc, uint64_t time);

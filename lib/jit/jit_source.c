@@ -7,11 +7,13 @@
 #include "jit/jit.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum {
-	READ_SIZE = 1 << 20,
-	RECORD_MAX = JIT_SIZE_MAX + READ_SIZE, /* code, name and header of one record */
+	READ_SIZE = 256 << 10, /* at least, at once */
+	NAME_MAX_BYTES = 1 << 20,
+	RECORD_MAX = JIT_SIZE_MAX + NAME_MAX_BYTES, /* code, name and header of one record */
 	RECORD_HEADER = 16,
 	ARCH_TIMESTAMP = 1 /* flag of a jitdump: times are cycles */
 };
@@ -249,7 +251,7 @@ static int dump_header(struct jit_source *s, struct span *in, struct error *err)
 	if (version != 1)
 		return error_set(err, -ENOTSUP, "%s: jitdump of version %u, not 1", s->name,
 				 version);
-	if (size < 40 || size > READ_SIZE)
+	if (size < 40 || size > NAME_MAX_BYTES)
 		return damaged(s, "header with an impossible size", err);
 	if (!span_take(in, size))
 		return 0;
@@ -264,7 +266,7 @@ static int opagent_header(struct jit_source *s, struct span *in, struct error *e
 
 	if (span_u32(&at, &magic) < 0 || span_u32(&at, &version) < 0 || span_u32(&at, &size) < 0)
 		return 0;
-	if (version != 1 || size < 32 || size > READ_SIZE)
+	if (version != 1 || size < 32 || size > NAME_MAX_BYTES)
 		return error_set(err, -ENOTSUP, "%s: agent's dump of version %u, header %u",
 				 s->name, version, size);
 	/* Its times have seconds only: useless. */
@@ -320,7 +322,7 @@ static int map_record(struct jit_source *s, struct span *in, const struct jit_si
 	size_t length;
 
 	if (!newline)
-		return in->left > READ_SIZE ? damaged(s, "endless line", err) : 0;
+		return in->left > NAME_MAX_BYTES ? damaged(s, "endless line", err) : 0;
 	length = (size_t)(newline - in->at);
 	line = xstrndup((const char *)in->at, length);
 	(void)span_take(in, length + 1);
@@ -400,13 +402,16 @@ int64_t jit_source_read_some(struct jit_source *s, const struct jit_sink *sink, 
 			     uint64_t limit, struct error *err)
 {
 	uint64_t total = 0;
+	size_t size;
 	ssize_t n;
 
 	if (s->failed)
 		return error_set(err, -EBADMSG, "%s: ignored after an earlier error", s->name);
 	do {
-		array_grow(&s->buffer, s->have + READ_SIZE, &s->room);
-		n = pread(s->fd, s->buffer + s->have, READ_SIZE, (off_t)s->offset);
+		/* A long record is read in few steps, as each looks at it from its start. */
+		size = MAX((size_t)READ_SIZE, s->have);
+		array_grow(&s->buffer, s->have + size, &s->room);
+		n = pread(s->fd, s->buffer + s->have, size, (off_t)s->offset);
 		if (n < 0)
 			return error_errno(err, -errno, "%s", s->name);
 		s->have += (size_t)n;
@@ -416,37 +421,17 @@ int64_t jit_source_read_some(struct jit_source *s, const struct jit_sink *sink, 
 			s->failed = true;
 			return err ? err->code : -EBADMSG;
 		}
-	} while (n == READ_SIZE && (total < limit || s->resume + total <= s->offset));
-	if (n < READ_SIZE)
+	} while ((size_t)n == size && (total < limit || s->resume + total <= s->offset));
+	if ((size_t)n < size)
 		s->last_read = now;
 	return (int64_t)total;
-}
-
-static void load_into(void *data, const struct jit_code *code)
-{
-	jit_load(data, code);
-}
-
-static void move_in(void *data, uint64_t address, uint64_t to, uint64_t time)
-{
-	jit_move(data, address, to, time);
-}
-
-static void unload_from(void *data, uint64_t address, uint64_t time)
-{
-	jit_unload(data, address, time);
-}
-
-void jit_source_sink(struct jit *j, struct jit_sink *ret)
-{
-	*ret = (struct jit_sink){ load_into, move_in, unload_from, j };
 }
 
 int64_t jit_source_read(struct jit_source *s, struct jit *j, uint64_t now, struct error *err)
 {
 	struct jit_sink sink;
 
-	jit_source_sink(j, &sink);
+	jit_sink_of(j, &sink);
 	return jit_source_read_some(s, &sink, now, UINT64_MAX, err);
 }
 
@@ -480,6 +465,15 @@ int jit_source_fd(const struct jit_source *s)
 const char *jit_source_name(const struct jit_source *s)
 {
 	return s->name;
+}
+
+bool jit_source_grew(const struct jit_source *s)
+{
+	struct stat st;
+
+	/* The first reading also notes its time, even of an empty file. */
+	return s->failed || !s->last_read || fstat(s->fd, &st) < 0 ||
+	       (uint64_t)st.st_size != s->resume;
 }
 
 bool jit_source_timed(const struct jit_source *s)

@@ -20,7 +20,7 @@
 #include <stdint.h>
 
 struct jit;
-struct jit_code;
+struct jit_sink;
 
 #define JIT_DUMP_MAGIC	  0x4a695444u /* "JiTD" */
 #define JIT_OPAGENT_MAGIC 0x4f74496au /* "jItO" in memory */
@@ -57,17 +57,6 @@ struct jit_source_state {
 	uint64_t last_read, last_time;
 };
 
-/* Receives what a source says, in order; the functions are those of jit/jit.h. */
-struct jit_sink {
-	void (*load)(void *data, const struct jit_code *code);
-	void (*move)(void *data, uint64_t address, uint64_t to, uint64_t time);
-	void (*unload)(void *data, uint64_t address, uint64_t time);
-	void *data;
-};
-
-/* The sink that fills @j. */
-void jit_source_sink(struct jit *j, struct jit_sink *ret);
-
 /* As jit_source_read(), but passes records to @sink, and stops after the first record that ends
  * beyond @limit bytes. 0 if there is no more. The next call starts at ->offset, so that incomplete
  * records and lines whose code did not come yet are read again. */
@@ -82,6 +71,8 @@ int jit_source_fd(const struct jit_source *s);
 /* Its name; borrowed. */
 const char *jit_source_name(const struct jit_source *s);
 
+/* Whether there may be something new to read. */
+bool jit_source_grew(const struct jit_source *s);
 /* Whether its records have times of CLOCK_MONOTONIC. */
 bool jit_source_timed(const struct jit_source *s);
 /* The time of the last record, up to which all code is known; 0 before the first. */

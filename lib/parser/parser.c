@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "elf/elf_build_id.h"
 #include "elf/elffile.h"
+#include "jit/jit.h"
 #include "parser/internal/parser_wire.h"
 #include "unwind/unwind.h"
 
@@ -12,7 +13,6 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
-#include <sys/stat.h>
 
 enum {
 	LANE_TABLES,
@@ -21,9 +21,7 @@ enum {
 
 	ROOM = 128 << 20, /* of an answer: the tables of the largest programs have 20 MiB */
 	TIME_MS = 10000,
-	JIT_PORTIONS = 32, /* of a source per call, some MiB each, so that an endless one does not
-			    * block us */
-	NOTES_MAX = 16,	   /* files reported by name in one parser_tell() */
+	NOTES_MAX = 16, /* files reported by name in one parser_tell() */
 };
 
 struct parser {
@@ -207,22 +205,13 @@ static int64_t read_portion(struct parser *p, struct jit_source *s, const struct
 int64_t parser_jit(struct parser *p, struct jit_source *s, struct jit *j, uint64_t now,
 		   struct error *err)
 {
-	struct jit_source_state state;
 	struct jit_sink sink;
-	int64_t n = 0, total = 0;
-	struct stat st;
-	int i;
 
-	if (!p)
-		return jit_source_read(s, j, now, err);
-	jit_source_state(s, &state);
-	if (!state.failed && fstat(jit_source_fd(s), &st) == 0 && state.last_read &&
-	    (uint64_t)st.st_size == state.offset)
+	if (!jit_source_grew(s))
 		return 0;
-	jit_source_sink(j, &sink);
-	for (i = 0; i < JIT_PORTIONS && (n = read_portion(p, s, &sink, now, err)) > 0; i++)
-		total += n;
-	return n < 0 ? n : total;
+	jit_sink_of(j, &sink);
+	return p ? read_portion(p, s, &sink, now, err)
+		 : jit_source_read_some(s, &sink, now, PARSER_JIT_PORTION, err);
 }
 
 int parser_pages(struct parser *p, int fd, const struct parser_pages *pages, void *ret)

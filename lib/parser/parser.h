@@ -39,7 +39,8 @@ int parser_build_id(struct parser *p, int fd, struct build_id *ret);
 /* As unwind_table_build(), in the sandbox, for the ELF file @fd, which stays the caller's. */
 int parser_table(struct parser *p, int fd, struct unwind_rules *rules, struct unwind_table **ret,
 		 struct error *err);
-/* As jit_source_read(), in the sandbox, but at most 64 MiB per call. */
+/* As jit_source_read(), in the sandbox, but only a portion of some 256 KiB, or one record. Returns
+ * the number of bytes read, 0 at the end of what can be read now. */
 int64_t parser_jit(struct parser *p, struct jit_source *s, struct jit *j, uint64_t now,
 		   struct error *err);
 

@@ -19,6 +19,7 @@
 /* Counters are written to stats/ at least this often, so that those of a killed daemon are not
  * lost. */
 #define STATS_PERIOD_NS (10 * NS_PER_S)
+enum { JIT_SHARE = 4 }; /* JIT code may take 1/N of the memory */
 
 struct collector {
 	const struct driver_ops *ops;
@@ -131,6 +132,7 @@ static int open_record(struct collector *c, const struct collector_config *confi
 	record.cookies = c->cookies;
 	/* The processes of a recorded stream no longer run. */
 	record.jit = c->ops != &driver_replay;
+	record.jit_bytes_max = config->quota.memory / JIT_SHARE;
 	r = record_new(&record, &c->record, err);
 	if (r == 0 && c->ops->kernel_text && record_kernel_text(c->record, &start, &end))
 		c->ops->kernel_text(c->driver, start, end);

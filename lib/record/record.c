@@ -125,6 +125,17 @@ static void open_store(struct record *rec, const struct record_config *config)
 	rec->store = store_new(&store);
 }
 
+static void open_jitting(struct record *rec, const struct record_config *config)
+{
+	struct jitting_config jitting = { .root = config->root,
+					  .samples = rec->samples,
+					  .memory = config->jit_bytes_max,
+					  .binaries = rec->binaries,
+					  .store = rec->store };
+
+	rec->jitting = jitting_new(&jitting);
+}
+
 /* A feature's files are next to the sessions, as in OProfile 1.x. */
 static void keep_next_to_sessions(struct record *rec)
 {
@@ -166,7 +177,7 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 						 .sample_events = config->event_count });
 	open_kernel(rec, config);
 	if (config->jit)
-		rec->jitting = jitting_new(config->root, rec->samples, rec->binaries, rec->store);
+		open_jitting(rec, config);
 	*ret = STEAL(rec);
 	return 0;
 }
@@ -175,10 +186,7 @@ void record_free(struct record *rec)
 {
 	if (!rec)
 		return;
-	if (rec->jitting) {
-		record_sync(rec, true);
-		jitting_write(rec->jitting);
-	}
+	record_sync(rec, true);
 	jitting_free(rec->jitting);
 	store_free(rec->store);
 	chain_recorder_free(rec->trace);
@@ -246,11 +254,8 @@ void record_shed(struct record *rec, unsigned int what)
 		return;
 	rec->trans.size = 0;
 	record_settle_shed(rec);
-	if (what & ~rec->shed & RECORD_SHED_JIT && rec->jitting) {
-		jitting_sync(rec->jitting, clock_now_ns(), true);
-		jitting_write(rec->jitting);
-		jitting_forget(rec->jitting);
-	}
+	if (what & ~rec->shed & RECORD_SHED_JIT && rec->jitting)
+		jitting_settle(rec->jitting, clock_now_ns());
 	if (what & ~rec->shed & RECORD_SHED_CHAINS)
 		chain_recorder_close(rec->trace);
 	rec->shed = what & record_can_shed(rec);

@@ -56,6 +56,7 @@ struct record_config {
 	const char *root;		    /* whose /proc is read */
 	bool jit;			    /* the processes are live: look up their JIT code */
 	const struct evderived *derived;    /* borrowed for record_new(); NULL: none */
+	uint64_t jit_bytes_max;		    /* of memory, for JIT code; 0: default */
 	size_t mapped_bytes_max;	    /* of open sample files; 0: default */
 	unsigned int open_files_max;	    /* 0: from the fd limit */
 	const struct cookie_table *cookies; /* borrowed for the record's life */

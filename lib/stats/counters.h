@@ -117,6 +117,10 @@ enum counter_kind {
 	  "samples not split by thread or CPU, as memory or disk ran short")                       \
 	X(shed_pauses, TROUBLE, "pauses in sampling, as memory or disk ran short",                 \
 	  "times sampling paused, as memory or disk ran short")                                    \
+	X(jit_dropped, TROUBLE, "pieces of JIT code that were invalid or too many",                \
+	  "pieces of JIT code have no names: invalid, or too many in one process")                 \
+	X(jit_put_off, TROUBLE, "times that JIT code was not read further, for lack of memory",    \
+	  "times that JIT code was not read further, for lack of memory", "raise --max-memory")    \
 	X(extended_lost, TROUBLE, "samples or counts of an extended feature lost")
 
 /* Others that stats/ may have: the sum of all samples that came in; those of the original's daemon,

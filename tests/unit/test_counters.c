@@ -293,7 +293,7 @@ static void throttling_is_counted_with_its_time(void)
 	CHECK_EQ(stats.throttled_ns, 1);
 }
 
-/* The tests that move the counters of drivers, or balance them against the samples where they move
+/* The tests that move the other counters, or balance them against the samples where they move
  * by chance: the function, NULL in a script. */
 static const struct {
 	const char *counter, *file, *test;
@@ -326,6 +326,8 @@ static const struct {
 	{ "unwound_full", "live/chains_full.sh", NULL },
 	{ "parser_lost", "live/daemon_parser.sh", NULL },
 	{ "bad_record", "unit/test_attribution_chains.c", "chains_say_why_they_end" },
+	{ "jit_dropped", "unit/test_jit_reader.c", "code_that_cannot_be_kept_is_counted" },
+	{ "jit_put_off", "unit/test_jit_reader.c", "users_share_memory_and_get_it_back" },
 	{ "unwind_built", "unit/test_unwind_cache.c", "each_attempt_is_counted" },
 	{ "unwind_build_ns", "unit/test_unwind_cache.c", "each_attempt_is_counted" },
 	{ "unwind_none", "unit/test_unwind_cache.c", "each_attempt_is_counted" },

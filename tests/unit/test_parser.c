@@ -211,7 +211,9 @@ static void compare_sources(const char *text, size_t size, size_t step)
 		CHECK_EQ(write(fd, text + at, n), n);
 		at += n;
 		CHECK(jit_source_read(here, a, now, NULL) >= 0);
-		CHECK(parser_jit(p, there, b, now, NULL) >= 0);
+		do
+			n = (size_t)parser_jit(p, there, b, now, NULL);
+		while (n && CHECK(n <= 1 << 20));
 		CHECK_EQ(jit_source_timed(here), jit_source_timed(there));
 		CHECK_EQ(jit_source_time(here), jit_source_time(there));
 		now += 1000;

@@ -2,7 +2,7 @@
 #include "jit/internal/code_row.h"
 
 #include "base/mem.h"
-#include "jit/jit.h"
+#include "jit/jit_code.h"
 
 #include <string.h>
 

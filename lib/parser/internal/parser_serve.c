@@ -10,10 +10,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-/* Bytes of a file of run-time code that are read for one answer, which is at most eight times as
- * long. */
-enum { JIT_PORTION = 2 << 20 };
-
 /* An answer being written; ->full says that something did not fit and was left out. */
 struct writer {
 	char *at;
@@ -160,7 +156,7 @@ static void serve_jit(const struct parser_request *request, int fd, struct sandb
 	int64_t n;
 
 	jit_source_resume(s, &request->state);
-	n = jit_source_read_some(s, &sink, request->now, JIT_PORTION, &err);
+	n = jit_source_read_some(s, &sink, request->now, PARSER_JIT_PORTION, &err);
 	jit_source_state(s, &state);
 	put_u32(&w, PARSER_JIT_END);
 	put(&w, &state, sizeof(state));

@@ -14,6 +14,10 @@ struct unwind_table;
 
 enum parser_what { PARSER_BUILD_ID, PARSER_TABLE, PARSER_JIT, PARSER_PAGES };
 
+/* Bytes of a file of run-time code that are read for one answer, which is at most eight times as
+ * long; more if a record is longer. */
+enum { PARSER_JIT_PORTION = 256 << 10 };
+
 /* An answer of PARSER_JIT is a sequence of these, each with its fields, up to END. */
 enum parser_jit { PARSER_JIT_END, PARSER_JIT_LOAD, PARSER_JIT_MOVE, PARSER_JIT_UNLOAD };
 /* Flags of a LOAD: jit_code->late, the code's bytes follow. */

@@ -78,6 +78,11 @@ void jit_files_free(struct jit_files *f)
 	free(f);
 }
 
+uint32_t jit_files_owner(const struct jit_files *f)
+{
+	return f->owner;
+}
+
 bool jit_files_gone(const struct jit_files *f)
 {
 	struct pollfd p = { .fd = f->pidfd, .events = POLLIN };

@@ -31,5 +31,7 @@ DEFINE_CLEANUP(struct jit_files *, jit_files_free);
 /* Returns a file that was not returned before, which the caller frees; NULL if there is none
  * now. */
 struct jit_source *jit_files_next(struct jit_files *f);
+/* The user of the process. */
+uint32_t jit_files_owner(const struct jit_files *f);
 /* Whether the process has exited. */
 bool jit_files_gone(const struct jit_files *f);

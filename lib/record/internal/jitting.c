@@ -9,20 +9,24 @@
 #include "jit/jit.h"
 #include "elfwrite/jit_elf.h"
 #include "jit/jit_source.h"
-#include "parser/parser.h"
 #include "record/internal/sampled_image.h"
 #include "record/internal/jit_files.h"
+#include "record/internal/jit_reader.h"
 #include "sfile/session.h"
 
 #include <string.h>
 
 enum {
-	SOURCES_MAX = 16,
 	WAITING_MAX = 65536, /* samples of one process */
+	SPOTS_MAX = 16,	     /* of one process: each has a file */
+	WRITE_MAX =
+		2 << 20, /* bytes of code to write after a sync: the caller has samples to drain */
+	WRITE_MIN = 64 << 10, /* of them, what a file costs at least */
 };
 static const uint64_t wait_max = 10 * NS_PER_S;
 /* Interval of searches for new files while samples wait. It doubles after each search without a
  * result, because a search reads all mappings of a process. */
+static const uint64_t write_every = 10 * NS_PER_S;
 static const uint64_t search_every_min = NS_PER_S / 4, search_every_max = 8 * NS_PER_S;
 
 struct waiting {
@@ -41,50 +45,43 @@ struct spot {
 /* A process that generates code. */
 struct maker {
 	uint32_t tgid;
-	struct jit_files *files;
-	struct jit_source *sources[SOURCES_MAX];
-	size_t source_count;
-	struct jit *jit;
+	struct jit_process *process;
 	struct waiting *waiting;
 	size_t waiting_count, waiting_room;
 	struct spot *spots;
 	size_t spot_count, spot_room;
 	size_t written, written_spots; /* pieces of code, and spots, written so far */
-	size_t told;		       /* dropped pieces that were already reported */
+	uint64_t written_at;	       /* the last time */
 	uint64_t search_at, search_every;
-	bool in_chains; /* has a spot for call chains */
-	bool unnamed;	/* a frame of a chain was in code that is not known yet */
-	bool gone;
+	bool in_chains;	  /* has a spot for call chains */
+	bool unnamed;	  /* a frame of a chain was in code that is not known yet */
+	uint64_t gone_at; /* 0: it runs */
 };
 
 struct jitting {
-	char *root, *samples;
+	char *samples;
+	struct jit_reader *reader;
 	struct sampled_images *binaries;
 	struct store *store;
 	struct map makers; /* by tgid */
 	uint64_t last_sync, lost;
 };
 
-struct jitting *jitting_new(const char *root, const char *samples, struct sampled_images *binaries,
-			    struct store *store)
+struct jitting *jitting_new(const struct jitting_config *config)
 {
 	struct jitting *j = xcalloc(1, sizeof(*j));
 
-	j->root = xstrdup(root ? root : "");
-	j->samples = xstrdup(samples);
-	j->binaries = binaries;
-	j->store = store;
+	j->reader = jit_reader_new(config->root ?: "", config->memory);
+	j->samples = xstrdup(config->samples);
+	j->binaries = config->binaries;
+	j->store = config->store;
 	return j;
 }
 
 static void maker_free(struct maker *m)
 {
-	size_t i;
-
-	for (i = 0; i < m->source_count; i++)
-		jit_source_free(m->sources[i]);
-	jit_files_free(m->files);
-	jit_free(m->jit);
+	jit_process_waited(m->process, m->waiting_count);
+	jit_process_free(m->process);
 	free(m->waiting);
 	free(m->spots);
 	free(m);
@@ -102,7 +99,7 @@ void jitting_free(struct jitting *j)
 	if (!j)
 		return;
 	jitting_forget(j);
-	free(j->root);
+	jit_reader_free(j->reader);
 	free(j->samples);
 	free(j);
 }
@@ -110,6 +107,11 @@ void jitting_free(struct jitting *j)
 uint64_t jitting_lost(const struct jitting *j)
 {
 	return j->lost;
+}
+
+void jitting_stats(const struct jitting *j, struct jit_reader_stats *ret)
+{
+	jit_reader_stats(j->reader, ret);
 }
 
 static struct maker *find_maker(struct jitting *j, uint32_t tgid)
@@ -120,8 +122,7 @@ static struct maker *find_maker(struct jitting *j, uint32_t tgid)
 		return m;
 	m = xcalloc(1, sizeof(*m));
 	m->tgid = tgid;
-	m->files = jit_files_new(j->root, tgid);
-	m->jit = jit_new();
+	m->process = jit_process_new(j->reader, tgid);
 	m->search_every = search_every_min / 2;
 	(void)map_set(&j->makers, tgid, m);
 	return m;
@@ -129,6 +130,8 @@ static struct maker *find_maker(struct jitting *j, uint32_t tgid)
 
 static void add_spot(struct maker *m, const struct spot *spot)
 {
+	if (m->spot_count == SPOTS_MAX)
+		return;
 	array_grow(&m->spots, m->spot_count + 1, &m->spot_room);
 	m->spots[m->spot_count++] = *spot;
 }
@@ -152,7 +155,7 @@ bool jitting_add(struct jitting *j, const struct store_key *key, uint64_t addres
 	if (!key->image->image.tgid)
 		return false;
 	m = find_maker(j, key->image->image.tgid);
-	if (m->waiting_count == WAITING_MAX)
+	if (m->waiting_count == WAITING_MAX || !jit_process_may_wait(m->process))
 		return false;
 	note_spot(m, key);
 	array_grow(&m->waiting, m->waiting_count + 1, &m->waiting_room);
@@ -167,7 +170,7 @@ void jitting_place(struct jitting *j, struct sampled_image **image, uint64_t *of
 	const struct sname_image *region = &(*image)->image;
 	struct maker *m = region->tgid ? find_maker(j, region->tgid) : NULL;
 	uint64_t address = region->start + *offset;
-	const struct jit_code *code = m ? jit_find(m->jit, address, j->last_sync) : NULL;
+	const struct jit_code *code = m ? jit_find(m->process->jit, address, j->last_sync) : NULL;
 
 	if (m && !m->in_chains)
 		add_spot(m, &(struct spot){ 0 });
@@ -187,46 +190,26 @@ void jitting_place(struct jitting *j, struct sampled_image **image, uint64_t *of
 static void find_sources(struct maker *m, uint64_t now, bool all)
 {
 	bool is_due = all || now >= m->search_at;
-	struct jit_source *s;
 
-	if (!(is_due && (m->waiting_count || m->unnamed)) && !m->gone)
+	if (!(is_due && (m->waiting_count || m->unnamed)) && !m->gone_at)
 		return;
 	m->search_every = MIN(m->search_every * 2, search_every_max);
-	while (m->source_count < SOURCES_MAX && (s = jit_files_next(m->files))) {
-		m->sources[m->source_count++] = s;
+	if (jit_process_search(m->process)) {
 		m->search_every = search_every_min;
 		m->unnamed = false;
 	}
 	m->search_at = now + m->search_every;
 }
 
-/* Reads all sources. A damaged one is reported once and ignored from then on. */
-static void read_sources(struct maker *m, struct parser *parser, uint64_t now)
-{
-	size_t i = 0;
-
-	while (i < m->source_count) {
-		struct error err = ERROR_INIT;
-
-		if (parser_jit(parser, m->sources[i], m->jit, now, &err) >= 0) {
-			i++;
-			continue;
-		}
-		log_warn("%s: code of process %u after this point has no names", err.text, m->tgid);
-		jit_source_free(m->sources[i]);
-		m->sources[i] = m->sources[--m->source_count];
-	}
-}
-
 /* The time until which the sources are complete: one with timestamps may write late. */
-static uint64_t known_until(const struct maker *m, uint64_t now)
+static uint64_t known_until(const struct jit_process *p)
 {
-	uint64_t known = now;
+	uint64_t known = p->known;
 	size_t i;
 
-	for (i = 0; i < m->source_count; i++)
-		if (jit_source_timed(m->sources[i]))
-			known = MIN(known, jit_source_time(m->sources[i]));
+	for (i = 0; i < p->source_count; i++)
+		if (jit_source_timed(p->sources[i]))
+			known = MIN(known, jit_source_time(p->sources[i]));
 	return known;
 }
 
@@ -253,10 +236,10 @@ static void count(struct jitting *j, const struct waiting *w, const struct jit_c
 static bool try_count(struct jitting *j, const struct maker *m, const struct waiting *w,
 		      uint64_t known, bool must)
 {
-	const struct jit_code *code = jit_find(m->jit, w->address, w->time);
+	const struct jit_code *code = jit_find(m->process->jit, w->address, w->time);
 
 	if (!code)
-		code = jit_find(m->jit, w->address, w->after);
+		code = jit_find(m->process->jit, w->address, w->after);
 	if (!must && (!code || known < w->time))
 		return false;
 	count(j, w, code);
@@ -265,10 +248,10 @@ static bool try_count(struct jitting *j, const struct maker *m, const struct wai
 
 static void place_samples(struct jitting *j, struct maker *m, uint64_t now, bool all)
 {
-	uint64_t known = known_until(m, now);
+	uint64_t known = known_until(m->process);
 	size_t i, kept = 0;
 
-	all = all || m->gone || m->waiting_count == WAITING_MAX;
+	all = all || m->gone_at || m->waiting_count == WAITING_MAX;
 	for (i = 0; i < m->waiting_count; i++) {
 		struct waiting *w = &m->waiting[i];
 
@@ -277,15 +260,8 @@ static void place_samples(struct jitting *j, struct maker *m, uint64_t now, bool
 		if (!try_count(j, m, w, known, all || now - w->time > wait_max))
 			m->waiting[kept++] = *w;
 	}
+	jit_process_waited(m->process, m->waiting_count - kept);
 	m->waiting_count = kept;
-}
-
-static void sync_maker(struct jitting *j, struct maker *m, uint64_t now, bool all)
-{
-	m->gone = m->gone || jit_files_gone(m->files);
-	find_sources(m, now, all);
-	read_sources(m, sampled_image_parser(j->binaries), now);
-	place_samples(j, m, now, all);
 }
 
 /* Next to the directories of the regions: .../{anon:anon}/7.jo; caller frees. */
@@ -302,26 +278,18 @@ static char *region_path(const struct jitting *j, const struct maker *m, const s
 	return xasprintf("%s/%s/%u.jo", j->samples, file, m->tgid);
 }
 
-/* Reports how many pieces of code were dropped, each time there are more. */
-static void tell_dropped(struct maker *m)
+static bool has_news(const struct maker *m)
 {
-	size_t dropped = jit_dropped(m->jit);
+	size_t count = jit_count(m->process->jit);
 
-	if (dropped > m->told)
-		log_warn("process %u: %zu pieces of its code are invalid or too many, and have no "
-			 "names",
-			 m->tgid, dropped);
-	m->told = dropped;
+	return count && (m->written != count || m->written_spots != m->spot_count);
 }
 
-static void write_maker(const struct jitting *j, struct maker *m)
+/* Writes the code of a process; returns what that costs, in bytes. */
+static size_t write_maker(struct jitting *j, struct maker *m, uint64_t now)
 {
 	size_t i;
 
-	tell_dropped(m);
-	if (jit_count(m->jit) == 0 ||
-	    (m->written == jit_count(m->jit) && m->written_spots == m->spot_count))
-		return;
 	for (i = 0; i < m->spot_count; i++) {
 		const struct spot *at = &m->spots[i];
 		_cleanup_free_ char *path =
@@ -329,22 +297,29 @@ static void write_maker(const struct jitting *j, struct maker *m)
 		struct error err = ERROR_INIT;
 
 		if (path_make_parents(path, 0755, &err) < 0 ||
-		    jit_elf_write(m->jit, path, &err) < 0)
+		    jit_elf_write(m->process->jit, path, &err) < 0)
 			log_warn("%s: code of process %u has no names", err.text, m->tgid);
 	}
-	m->written = jit_count(m->jit);
+	m->written = jit_count(m->process->jit);
 	m->written_spots = m->spot_count;
+	m->written_at = now;
+	return m->spot_count * MAX(m->process->bytes, (size_t)WRITE_MIN);
 }
 
-/* Frees processes that have exited and have no waiting samples. */
-static void sweep(struct jitting *j)
+/* Whether nothing of a process will be needed: it has exited, and late samples have come. */
+static bool is_over(const struct maker *m, uint64_t now)
+{
+	return m->gone_at && now - m->gone_at >= write_every && !m->waiting_count && !has_news(m);
+}
+
+static void sweep(struct jitting *j, uint64_t now)
 {
 	struct map kept = MAP_INIT;
 
 	map_for_each (&j->makers, slot) {
 		struct maker *m = slot->value;
 
-		if (m->gone && !m->waiting_count)
+		if (is_over(m, now))
 			maker_free(m);
 		else
 			(void)map_set(&kept, slot->key, m);
@@ -353,16 +328,64 @@ static void sweep(struct jitting *j)
 	j->makers = kept;
 }
 
-void jitting_sync(struct jitting *j, uint64_t now, bool all)
+/* The process with new code that was written longest ago, if it is time to write it; or NULL. */
+static struct maker *next_to_write(const struct jitting *j, uint64_t now)
 {
-	map_for_each (&j->makers, slot)
-		sync_maker(j, slot->value, now, all);
-	j->last_sync = now;
+	struct maker *best = NULL;
+
+	map_for_each (&j->makers, slot) {
+		struct maker *m = slot->value;
+
+		if (has_news(m) && (m->gone_at || now - m->written_at >= write_every) &&
+		    (!best || m->written_at < best->written_at))
+			best = m;
+	}
+	return best;
 }
 
-void jitting_write(struct jitting *j)
+static void write_some(struct jitting *j, uint64_t now)
+{
+	size_t cost = 0;
+	struct maker *m;
+
+	while (cost < WRITE_MAX && (m = next_to_write(j, now)))
+		cost += write_maker(j, m, now);
+}
+
+static void write_all(struct jitting *j, uint64_t now)
+{
+	map_for_each (&j->makers, slot) {
+		struct maker *m = slot->value;
+
+		if (has_news(m))
+			(void)write_maker(j, m, now);
+	}
+}
+
+void jitting_sync(struct jitting *j, uint64_t now, bool all)
+{
+	map_for_each (&j->makers, slot) {
+		struct maker *m = slot->value;
+
+		if (!m->gone_at && jit_files_gone(m->process->files))
+			m->gone_at = now;
+		find_sources(m, now, all);
+	}
+	jit_reader_sync(j->reader, sampled_image_parser(j->binaries), now, all);
+	map_for_each (&j->makers, slot)
+		place_samples(j, slot->value, now, all);
+	j->last_sync = now;
+	if (all)
+		write_all(j, now);
+	else
+		write_some(j, now);
+	sweep(j, now);
+}
+
+void jitting_settle(struct jitting *j, uint64_t now)
 {
 	map_for_each (&j->makers, slot)
-		write_maker(j, slot->value);
-	sweep(j);
+		place_samples(j, slot->value, now, true);
+	write_all(j, now);
+	jitting_forget(j);
 }

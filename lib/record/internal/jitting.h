@@ -10,7 +10,6 @@
  *	if (jitting_add(j, &key, address, weight))
  *		...			it is taken
  *	jitting_sync(j, now, false);	after each drain
- *	jitting_write(j);		now and then
  */
 #pragma once
 
@@ -18,13 +17,20 @@
 
 #include <stdbool.h>
 
+struct jit_reader_stats;
 struct sampled_images;
 struct jitting;
 
-/* @root: parent of /proc. @samples: the session's directory, copied; the rest is borrowed. Caller
- * frees. */
-struct jitting *jitting_new(const char *root, const char *samples, struct sampled_images *binaries,
-			    struct store *store);
+struct jitting_config {
+	const char *root;    /* parent of /proc */
+	const char *samples; /* the session's directory */
+	uint64_t memory;     /* limit for the code of all processes, 0: a default */
+	struct sampled_images *binaries;
+	struct store *store;
+};
+
+/* @config: its strings are copied, the rest is borrowed. Caller frees. */
+struct jitting *jitting_new(const struct jitting_config *config);
 /* Frees it; what still waits is lost. NULL is fine. */
 void jitting_free(struct jitting *j);
 
@@ -35,13 +41,17 @@ bool jitting_add(struct jitting *j, const struct store_key *key, uint64_t addres
  * looked up like that of samples. Moves the frame to the place of the code that is there now, if it
  * is already known: chains do not wait. */
 void jitting_place(struct jitting *j, struct sampled_image **image, uint64_t *offset);
-/* Reads new descriptions and counts the samples that can be attributed; with @all, counts all.
- * @now: CLOCK_MONOTONIC, ns. */
+/* Reads new descriptions, counts the samples that can be attributed, and writes TGID.jo of
+ * processes with new code: as much as takes little time, the rest at the next call. With @all,
+ * counts all samples and writes all. @now: CLOCK_MONOTONIC, ns. */
 void jitting_sync(struct jitting *j, uint64_t now, bool all);
-/* Writes TGID.jo of all processes that have new code. */
-void jitting_write(struct jitting *j);
+/* Counts all samples and writes all by what is known, and forgets all processes: their code is
+ * looked up again if it is sampled again. */
+void jitting_settle(struct jitting *j, uint64_t now);
 /* Samples not counted because no sample file could be opened. */
 uint64_t jitting_lost(const struct jitting *j);
+/* What was left out of the code. */
+void jitting_stats(const struct jitting *j, struct jit_reader_stats *ret);
 /* Forgets all processes and their regions, because the session goes away. Waiting samples are
  * lost. */
 void jitting_forget(struct jitting *j);

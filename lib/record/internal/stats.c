@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "stream/evbuf.h"
 #include "record/feature.h"
+#include "record/internal/jit_reader.h"
 #include "record/internal/jitting.h"
 #include "record/internal/store.h"
 #include "record/internal/chain_recorder.h"
@@ -40,11 +41,17 @@ void record_settle_shed(struct record *rec)
 
 void record_stats(const struct record *rec, struct record_stats *ret)
 {
+	struct jit_reader_stats jit;
+
 	*ret = rec->stats;
 	ret->shed_threads += threads_shed(rec);
 	ret->lost_samplefile += store_lost(rec->store, STORE_LOST_SAMPLES);
-	if (rec->jitting)
+	if (rec->jitting) {
 		ret->lost_samplefile += jitting_lost(rec->jitting);
+		jitting_stats(rec->jitting, &jit);
+		ret->jit_dropped = jit.jit_dropped;
+		ret->jit_put_off = jit.jit_put_off;
+	}
 	ret->chains_lost = chain_recorder_lost(rec->trace);
 	memcpy(ret->chain_ends, chain_recorder_ends(rec->trace), sizeof(ret->chain_ends));
 	if (rec->feature)
@@ -79,8 +86,6 @@ int record_flush(struct record *rec, struct error *err)
 
 	rec->trans.size = 0; /* its file may have been closed */
 	store_flush(rec->store);
-	if (rec->jitting)
-		jitting_write(rec->jitting);
 	record_stats(rec, &now);
 	r = write_growth(rec, "total_samples", record_stats_total(&now), &rec->written_total, err);
 	for (size_t i = 0; r == 0 && (c = counter_at(i)); i++)

@@ -1,0 +1,24 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* A piece of code that a process generated at run time (jit/jit.h). */
+#pragma once
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct jit_line {
+	uint64_t address; /* the first one of the line */
+	uint32_t line;
+	const char *file;
+};
+
+struct jit_code {
+	uint64_t address, size;
+	uint64_t from, to;    /* alive at from <= t < to; nanoseconds of CLOCK_MONOTONIC */
+	bool late;	      /* ->from is when it became known: it may have existed before */
+	uint64_t place;	      /* address in the ELF file, set by jit_load() */
+	const char *name;     /* as written by the compiler */
+	const uint8_t *bytes; /* the code, or NULL */
+	const struct jit_line *lines;
+	size_t line_count;
+};

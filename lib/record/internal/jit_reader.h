@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads what many processes write about their JIT code, in turns: in a call only so much and for so
+ * long; each user gets its turn, and each process of a user. The code of all processes takes a
+ * limited amount of memory. A user may take half of what the other users leave, so there is always
+ * some for another one. What does not fit is read when there is memory again.
+ *
+ *	struct jit_reader *r = jit_reader_new("", memory);
+ *	struct jit_process *p = jit_process_new(r, tgid);
+ *	jit_reader_sync(r, parser, now, false);
+ *	code = jit_find(p->jit, address, now);
+ *	jit_process_free(p);
+ *	jit_reader_free(r);
+ */
+#pragma once
+
+#include "base/macro.h"
+#include "jit/jit_source.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct jit_files;
+struct jit_reader;
+struct parser;
+
+enum {
+	JIT_SOURCES_MAX = 16,	       /* of one process */
+	JIT_SYNC_BYTES = 8 << 20,      /* read in a call */
+	JIT_SYNC_BYTES_ALL = 64 << 20, /* read in a call that reads all */
+	JIT_MEMORY_DEFAULT = 64 << 20, /* of all processes */
+};
+
+/* The processes of a user. */
+struct jit_user {
+	uint64_t turn;		   /* the last one it had */
+	size_t bytes;		   /* of memory, of its code */
+	size_t waiting, processes; /* numbers; of waiting samples */
+	uint32_t uid;
+};
+
+/* A process that generates code; its members are for reading. */
+struct jit_process {
+	uint32_t tgid;
+	struct jit_reader *reader;
+	struct jit_user *user;
+	struct jit_files *files;
+	struct jit_source *sources[JIT_SOURCES_MAX];
+	size_t source_count;
+	struct jit *jit;
+	size_t bytes; /* of ->jit, as counted */
+	size_t dropped;
+	uint64_t turn;	/* the last one it had */
+	uint64_t known; /* until when all was read that was written */
+	bool unread;	/* there is more to read */
+	bool put_off;	/* it is read further when there is memory */
+};
+
+/* @root: parent of /proc. @memory: limit for all processes, 0: the default. Caller frees, after all
+ * processes. */
+struct jit_reader *jit_reader_new(const char *root, uint64_t memory);
+/* NULL is fine. */
+void jit_reader_free(struct jit_reader *r);
+DEFINE_CLEANUP(struct jit_reader *, jit_reader_free);
+
+/* Adds a process; caller frees, before the reader. */
+struct jit_process *jit_process_new(struct jit_reader *r, uint32_t tgid);
+/* NULL is fine. */
+void jit_process_free(struct jit_process *p);
+DEFINE_CLEANUP(struct jit_process *, jit_process_free);
+/* Searches for files that were not found before; returns whether there are any. */
+bool jit_process_search(struct jit_process *p);
+
+/* Reads what is new, up to the limits; with @all, more at once. @now: CLOCK_MONOTONIC, ns. A
+ * damaged source is logged once and ignored from then on. */
+void jit_reader_sync(struct jit_reader *r, struct parser *parser, uint64_t now, bool all);
+
+/* Counts a sample that waits for the process's code, unless its user has too many of them. */
+bool jit_process_may_wait(struct jit_process *p);
+/* @count samples no longer wait. */
+void jit_process_waited(struct jit_process *p, size_t count);
+
+/* The counters of these names (stats/counters.h). */
+struct jit_reader_stats {
+	uint64_t jit_dropped, jit_put_off;
+};
+
+void jit_reader_stats(const struct jit_reader *r, struct jit_reader_stats *ret);

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "base/strbuf.h"
+#include "jit/jit.h"
+#include "record/internal/jit_reader.h"
+
+enum {
+	MB = 1 << 20,
+	PID = 0x7f000000, /* no process has it */
+	LINE = 32,
+};
+
+/* Makes the /proc of a process of @uid below @root, with @count lines in its perf map. */
+static struct jit_process *plant(struct jit_reader *r, const char *root, uint32_t uid, size_t count)
+{
+	static uint32_t pid = PID;
+	_cleanup_free_ char *proc = xasprintf("%s/proc/%u", root, ++pid);
+	_cleanup_free_ char *map = xasprintf("%s/root/tmp/perf-%u.map", proc, pid);
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	struct jit_process *p;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		strbuf_addf(&text, "%08zx 00000010 f_%011zu\n", 0x1000 + i * 16, i);
+	CHECK_EQ(text.length, count * LINE);
+	CHECK_EQ(path_make_parents(map, 0755, NULL), 0);
+	CHECK_EQ(path_write(map, text.text ?: "", 0644, NULL), 0);
+	if (geteuid() == 0)
+		CHECK_EQ(chown(proc, uid, uid), 0);
+	p = jit_process_new(r, pid);
+	CHECK(jit_process_search(p));
+	CHECK(!jit_process_search(p));
+	return p;
+}
+
+/* Reads until there is nothing that may be read; returns the number of calls. */
+static size_t read_on(struct jit_reader *r, const struct jit_process *p)
+{
+	size_t calls = 0, before;
+
+	do {
+		before = jit_count(p->jit);
+		jit_reader_sync(r, NULL, ++calls, false);
+	} while (jit_count(p->jit) > before);
+	return calls;
+}
+
+static struct jit_reader_stats stats_of(const struct jit_reader *r)
+{
+	struct jit_reader_stats stats;
+
+	jit_reader_stats(r, &stats);
+	return stats;
+}
+
+static void a_call_reads_so_much_and_the_next_goes_on(void)
+{
+	enum { COUNT = 12 * MB / LINE };
+	_cleanup_directory_ char *root = test_directory();
+	_cleanup_(jit_reader_freep) struct jit_reader *r = jit_reader_new(root, (uint64_t)1 << 40);
+	_cleanup_(jit_process_freep) struct jit_process *p = plant(r, root, 1, COUNT);
+
+	jit_reader_sync(r, NULL, 1, false);
+	CHECK(jit_count(p->jit) > 0);
+	CHECK(jit_count(p->jit) <= (JIT_SYNC_BYTES + 256 * 1024) / LINE);
+	CHECK(p->unread);
+	CHECK_EQ(p->known, 0);
+	CHECK(read_on(r, p) > 1);
+	CHECK_EQ(jit_count(p->jit), COUNT);
+	CHECK(!p->unread);
+	CHECK(p->known > 0);
+}
+
+static void each_process_and_each_user_has_its_turn(void)
+{
+	enum { COUNT = MB / LINE, OTHERS = 8 };
+	_cleanup_directory_ char *root = test_directory();
+	_cleanup_(jit_reader_freep) struct jit_reader *r = jit_reader_new(root, (uint64_t)1 << 40);
+	struct jit_process *others[OTHERS], *p;
+	size_t i, most = 0, least = SIZE_MAX, all = 0;
+
+	for (i = 0; i < OTHERS; i++)
+		others[i] = plant(r, root, 1, 8 * COUNT);
+	p = plant(r, root, 2, COUNT);
+	for (i = 1; jit_count(p->jit) < COUNT && i < 1000; i++)
+		jit_reader_sync(r, NULL, i, false);
+	CHECK_EQ(jit_count(p->jit), COUNT);
+	for (i = 0; i < OTHERS; i++) {
+		all += jit_count(others[i]->jit);
+		most = MAX(most, jit_count(others[i]->jit));
+		least = MIN(least, jit_count(others[i]->jit));
+	}
+	/* The call that finished it went on, up to its limit. */
+	CHECK(most - least <= 2 * 256 * 1024 / LINE);
+	if (geteuid() == 0)
+		CHECK(all <= COUNT + (JIT_SYNC_BYTES + 2 * 256 * 1024) / LINE);
+	for (i = 0; i < OTHERS; i++)
+		jit_process_free(others[i]);
+	jit_process_free(p);
+}
+
+static void users_share_memory_and_get_it_back(void)
+{
+	enum { COUNT = 4 * MB / LINE };
+	_cleanup_directory_ char *root = test_directory();
+	_cleanup_(jit_reader_freep) struct jit_reader *r = jit_reader_new(root, 16 * MB);
+	_cleanup_(jit_process_freep) struct jit_process *b = NULL;
+	struct jit_process *a = plant(r, root, 1, COUNT);
+	size_t had;
+
+	(void)read_on(r, a);
+	/* A user has half, and what a portion takes. */
+	CHECK(a->put_off);
+	CHECK_EQ(stats_of(r).jit_put_off, 1);
+	CHECK(a->bytes >= 8 * MB && a->bytes < 12 * MB);
+	CHECK_EQ(jit_dropped(a->jit), 0);
+	if (geteuid() != 0) {
+		jit_process_free(a);
+		return;
+	}
+	b = plant(r, root, 2, COUNT);
+	(void)read_on(r, b);
+	CHECK(b->put_off);
+	CHECK_EQ(stats_of(r).jit_put_off, 2);
+	CHECK(b->bytes > MB && b->bytes < 8 * MB);
+	had = jit_count(b->jit);
+	jit_process_free(a);
+	(void)read_on(r, b);
+	CHECK(jit_count(b->jit) > had);
+	CHECK(b->bytes >= 8 * MB);
+}
+
+static void code_that_cannot_be_kept_is_counted(void)
+{
+	_cleanup_directory_ char *root = test_directory();
+	_cleanup_(jit_reader_freep) struct jit_reader *r = jit_reader_new(root, 0);
+	_cleanup_(jit_process_freep) struct jit_process *p = plant(r, root, 1, 10);
+	_cleanup_free_ char *map =
+		xasprintf("%s/proc/%u/root/tmp/perf-%u.map", root, p->tgid, p->tgid);
+	FILE *more = fopen(map, "ae");
+
+	(void)read_on(r, p);
+	CHECK_EQ(stats_of(r).jit_dropped, 0);
+	(void)fputs("1000 0 empty\nffffffffffffffff 10 nowhere\n", more);
+	CHECK_EQ(fclose(more), 0);
+	jit_reader_sync(r, NULL, 9, false);
+	CHECK_EQ(stats_of(r).jit_dropped, 2);
+	CHECK_EQ(jit_count(p->jit), 10);
+}
+
+static void samples_that_wait_are_shared_out_too(void)
+{
+	_cleanup_directory_ char *root = test_directory();
+	_cleanup_(jit_reader_freep) struct jit_reader *r = jit_reader_new(root, 0);
+	_cleanup_(jit_process_freep) struct jit_process *a = plant(r, root, 1, 1);
+	_cleanup_(jit_process_freep) struct jit_process *b = plant(r, root, 2, 1);
+	size_t i = 0;
+
+	while (jit_process_may_wait(a) && i < 1 << 20)
+		i++;
+	CHECK(i > 10000 && i < 100000);
+	if (geteuid() == 0)
+		CHECK(jit_process_may_wait(b));
+	jit_process_waited(a, 100);
+	CHECK(jit_process_may_wait(a));
+}
+
+TESTS(T(a_call_reads_so_much_and_the_next_goes_on), T(each_process_and_each_user_has_its_turn),
+      T(users_share_memory_and_get_it_back), T(code_that_cannot_be_kept_is_counted),
+      T(samples_that_wait_are_shared_out_too))
