@@ -62,25 +62,43 @@ static const char *choose_place(uint64_t room)
 	return "/tmp";
 }
 
+static int make(const char *below, const char *name, struct scratch **ret, struct error *err)
+{
+	_cleanup_free_ char *last = xasprintf("%s.XXXXXX", name);
+	_cleanup_free_ char *path = path_join(below, last);
+	struct scratch *s;
+
+	if (!mkdtemp(path))
+		return error_errno(err, -errno, "cannot create a directory in %s", below);
+	s = xcalloc(1, sizeof(*s));
+	s->alive = -1;
+	s->path = STEAL(path);
+	*ret = s;
+	return 0;
+}
+
 int scratch_new(const char *name, uint64_t room, struct scratch **ret, struct error *err)
 {
-	const char *below = choose_place(room);
-	_cleanup_free_ char *last = xasprintf("%s.XXXXXX", name);
-	_cleanup_(scratch_freep) struct scratch *s = xcalloc(1, sizeof(*s));
-	int r;
+	_cleanup_(scratch_freep) struct scratch *s = NULL;
+	int r = make(choose_place(room), name, &s, err);
 
-	s->alive = -1;
-	s->path = path_join(below, last);
-	if (!mkdtemp(s->path)) {
-		r = error_errno(err, -errno, "cannot create a directory in %s", below);
-		s->path[0] = '\0';
+	if (r < 0)
 		return r;
-	}
 	r = start_keeper(s);
 	if (r < 0)
 		return error_errno(err, r, "cannot start a process");
 	*ret = STEAL(s);
 	return 0;
+}
+
+int scratch_below(const char *directory, const char *name, struct scratch **ret, struct error *err)
+{
+	_cleanup_(scratch_freep) struct scratch *s = NULL;
+	int r = make(directory, name, &s, err);
+
+	if (r == 0)
+		*ret = STEAL(s);
+	return r;
 }
 
 const char *scratch_path(const struct scratch *s)
@@ -92,8 +110,7 @@ void scratch_free(struct scratch *s)
 {
 	if (!s)
 		return;
-	if (*s->path)
-		(void)path_remove_tree(s->path, NULL);
+	(void)path_remove_tree(s->path, NULL);
 	if (s->alive >= 0)
 		(void)close(s->alive);
 	while (s->keeper > 0 && waitpid(s->keeper, NULL, 0) < 0 && errno == EINTR)

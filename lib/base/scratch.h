@@ -20,6 +20,9 @@ struct scratch;
  * else below /tmp. Its name starts with @name; only this user may enter it. 0, the caller frees; or
  * -errno. */
 int scratch_new(const char *name, uint64_t room, struct scratch **ret, struct error *err);
+/* Makes one below @directory that only scratch_free() removes: for a process that can start no
+ * other, and whose parent removes @directory. 0, the caller frees; or -errno. */
+int scratch_below(const char *directory, const char *name, struct scratch **ret, struct error *err);
 /* Its path; borrowed. */
 const char *scratch_path(const struct scratch *s);
 /* Removes it and everything below it; NULL is fine. */
