@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* opannotate: sources and code with the samples of each line before it. */
+#include "tools/common/confine.h"
 #include "tools/common/reporting.h"
 #include "tools/common/tool.h"
 
@@ -131,6 +132,7 @@ static const struct opt opts[] = {
 	  reporting_set_debuginfod },
 	{ 'k', "vmlinux", OPT_PATH, &options.profile.binaries.vmlinux, "FILE",
 	  "the kernel that was profiled, with its code" },
+	CONFINE_OPTION,
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "print what is done, on standard error",
 	  reporting_set_verbose },
 	OPT_END
@@ -285,7 +287,7 @@ int main(int argc, char **argv)
 {
 	_cleanup_(strbuf_done) struct strbuf command_line = STRBUF_INIT;
 	struct error err = ERROR_INIT;
-	int operands, i;
+	int operands, i, status = 0, r;
 
 	strbuf_adds(&command_line, "opannotate");
 	for (i = 1; i < argc; i++)
@@ -293,7 +295,8 @@ int main(int argc, char **argv)
 	operands = tool_options(&cmdline, argc, argv);
 	if (check_options(&err) < 0)
 		return tool_usage("%s", err.text);
-	if (annotate(argc - operands, argv + operands, strbuf_text(&command_line), &err) < 0)
-		return tool_fail(&err);
-	return 0;
+	r = reporting_confine(&options.profile, options.output_dir, argv, &status, &err);
+	if (r == 0)
+		r = annotate(argc - operands, argv + operands, strbuf_text(&command_line), &err);
+	return r < 0 ? tool_fail(&err) : status;
 }

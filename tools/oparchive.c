@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* oparchive: puts a profile and everything that reports of it read into one directory. */
+#include "tools/common/confine.h"
 #include "tools/common/reporting.h"
 #include "tools/common/tool.h"
 
@@ -39,6 +40,7 @@ static const struct opt opts[] = {
 	{ 'p', "image-path", OPT_STRING, &options.profile.binaries.image_paths, "DIR,...",
 	  "look for images, modules and debug files in these directories too" },
 	{ 'R', "root", OPT_STRING, &options.profile.binaries.root, "DIR", "images are below DIR" },
+	CONFINE_OPTION,
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "print what is done, on standard error",
 	  reporting_set_verbose },
 	OPT_END
@@ -104,7 +106,9 @@ static int make_room_for_arcs(const struct gather *g, bool whole, struct scratch
 		n += g->files[i].arcs != NULL;
 	if (n == 0 || options.list || (options.compact && whole))
 		return 0;
-	return scratch_new("oparchive", n * SAMPLE_FILE_SIZE, ret, err);
+	return options.profile.scratch_dir
+		       ? scratch_below(options.profile.scratch_dir, "oparchive", ret, err)
+		       : scratch_new("oparchive", n * SAMPLE_FILE_SIZE, ret, err);
 }
 
 static int archive(int argc, char **argv, struct error *err)
@@ -115,11 +119,10 @@ static int archive(int argc, char **argv, struct error *err)
 	_cleanup_free_ bool *chained = NULL;
 	struct archive_config config = { .exclude_dependent = options.exclude_dependent,
 					 .compact = options.compact };
-	int r = check_output(err);
+	int r;
 
 	options.profile.binaries.code = options.compact;
-	if (r == 0)
-		r = reporting_open(&options.profile, (size_t)argc, argv, &p, err);
+	r = reporting_open(&options.profile, (size_t)argc, argv, &p, err);
 	if (r < 0)
 		return r;
 	config.root = p->root;
@@ -141,11 +144,19 @@ static int archive(int argc, char **argv, struct error *err)
 int main(int argc, char **argv)
 {
 	struct error err = ERROR_INIT;
-	int operands = tool_options(&cmdline, argc, argv);
+	int operands = tool_options(&cmdline, argc, argv), status = 0, r;
+	_cleanup_free_ char *parent = NULL;
+	const char *directory;
 
 	if (!options.list && !options.output)
 		return tool_usage("--output-directory=DIR or --list-files is required");
-	if (archive(argc - operands, argv + operands, &err) < 0)
-		return tool_fail(&err);
-	return tool_finish(0);
+	r = check_output(&err);
+	directory = options.list ? NULL : options.output;
+	if (directory && options.compact)
+		directory = parent = reporting_parent(directory);
+	if (r == 0)
+		r = reporting_confine(&options.profile, directory, NULL, &status, &err);
+	if (r == 0)
+		r = archive(argc - operands, argv + operands, &err);
+	return r < 0 ? tool_fail(&err) : status ?: tool_finish(0);
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* opgprof: the profile of one program as a gmon.out for gprof. */
+#include "tools/common/confine.h"
 #include "tools/common/reporting.h"
 #include "tools/common/tool.h"
 
@@ -32,6 +33,7 @@ static const struct opt opts[] = {
 	  "look for the program and its debug file in these directories too" },
 	{ 'R', "root", OPT_STRING, &options.profile.binaries.root, "DIR",
 	  "the program is below DIR" },
+	CONFINE_OPTION,
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "print what is done, on standard error",
 	  reporting_set_verbose },
 	OPT_END
@@ -115,9 +117,11 @@ static int convert(int argc, char **argv, struct error *err)
 int main(int argc, char **argv)
 {
 	struct error err = ERROR_INIT;
-	int operands = tool_options(&cmdline, argc, argv);
+	int operands = tool_options(&cmdline, argc, argv), status = 0, r;
+	_cleanup_free_ char *directory = reporting_parent(options.output);
 
-	if (convert(argc - operands, argv + operands, &err) < 0)
-		return tool_fail(&err);
-	return 0;
+	r = reporting_confine(&options.profile, directory, argv, &status, &err);
+	if (r == 0)
+		r = convert(argc - operands, argv + operands, &err);
+	return r < 0 ? tool_fail(&err) : status;
 }

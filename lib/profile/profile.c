@@ -5,7 +5,6 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/scratch.h"
-#include "profile/binary/fetch.h"
 #include "profile/binary/keep.h"
 #include "profile/compact/pack.h"
 #include "symbol/symcache.h"
@@ -17,8 +16,9 @@
 enum { ROOM_FACTOR = 64 };
 
 /* Unpacks an archive that is one file. The directory has the archive's name, for messages. */
-static int unpack_archive(struct profile *p, struct error *err)
+static int unpack_archive(const struct profile_config *config, struct profile *p, struct error *err)
 {
+	static const char *const name = "oprofile-archive";
 	const char *archive = spec_value(&p->spec, SPEC_ARCHIVE);
 	_cleanup_free_ char *directory = NULL;
 	struct stat st;
@@ -26,7 +26,9 @@ static int unpack_archive(struct profile *p, struct error *err)
 
 	if (!archive || stat(archive, &st) < 0 || !S_ISREG(st.st_mode))
 		return 0;
-	r = scratch_new("oprofile-archive", ROOM_FACTOR * (uint64_t)st.st_size, &p->unpacked, err);
+	r = config->scratch_dir
+		    ? scratch_below(config->scratch_dir, name, &p->unpacked, err)
+		    : scratch_new(name, ROOM_FACTOR * (uint64_t)st.st_size, &p->unpacked, err);
 	if (r < 0)
 		return r;
 	directory = path_join(scratch_path(p->unpacked), path_base(archive));
@@ -72,7 +74,7 @@ static int open_chains(struct profile *p, enum profile_chains wanted, struct err
 /* Goes from the specification to the files of each image. */
 static int select_files(const struct profile_config *config, struct profile *p, struct error *err)
 {
-	int r = unpack_archive(p, err);
+	int r = unpack_archive(config, p, err);
 
 	if (r < 0)
 		return r;
@@ -89,21 +91,11 @@ static int select_files(const struct profile_config *config, struct profile *p, 
 	return 0;
 }
 
-static void fetch_missing(const struct profile_fetch *how, struct profile *p)
-{
-	struct error err = ERROR_INIT;
-
-	if (!how->wanted)
-		return;
-	fetch_images(p->gather, p->binaries, how->percent, how->progress, &err);
-	if (err.code)
-		log_warn("%s", err.text);
-}
-
 static void find_binaries(const struct profile_config *config, struct profile *p)
 {
 	const char *archive = spec_value(&p->spec, SPEC_ARCHIVE);
 	struct binaries_config where = config->binaries;
+	struct error err = ERROR_INIT;
 	/* A compact archive has the images' build-ids, but only the symbols of its own profile. */
 	bool want_cache = config->symbol_cache && !p->unpacked;
 	_cleanup_free_ char *directory = want_cache ? symcache_directory() : NULL;
@@ -111,7 +103,9 @@ static void find_binaries(const struct profile_config *config, struct profile *p
 	where.root = p->root = archive ? archive : where.root;
 	where.cache = p->cache = directory ? symcache_open(directory, SYMCACHE_CAP) : NULL;
 	p->binaries = binaries_new(p->gather, &where);
-	fetch_missing(&config->fetch, p);
+	fetch_images(&config->fetch, p->gather, p->binaries, &err);
+	if (err.code)
+		log_warn("%s", err.text);
 }
 
 int profile_open(const struct profile_config *config, size_t count, char *const *words,

@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "profile/binary/binary.h"
+#include "profile/binary/fetch.h"
 #include "profile/print/losses.h"
 #include "profile/rows/chains.h"
 #include "profile/select/by_image.h"
@@ -27,7 +28,6 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-struct debuginfod_progress;
 struct scratch;
 struct symcache;
 
@@ -41,13 +41,6 @@ enum profile_chains {
 	PROFILE_CHAINS_NEEDED  /* a profile without chains is an error */
 };
 
-/* Asking debuginfod servers for what this machine lacks. */
-struct profile_fetch {
-	bool wanted;
-	double percent; /* share of the samples that an image must have */
-	const struct debuginfod_progress *progress; /* NULL: not shown */
-};
-
 struct profile_config {
 	const char *session_dir; /* NULL: ./oprofile_data, or PROFILE_SYSTEM_DIR without that */
 	/* Where to look for images, and which parts are needed. An archive in the specification
@@ -57,7 +50,9 @@ struct profile_config {
 	unsigned int merge; /* enum classes_merge */
 	bool calls;	    /* select call graph files, or make them from chains, too (gather.h) */
 	enum profile_chains chains;
-	struct profile_fetch fetch;
+	struct fetch_config fetch; /* from debuginfod servers what this machine lacks */
+	/* Where to make temporary directories, which the caller removes; NULL: as scratch_new(). */
+	const char *scratch_dir;
 };
 
 struct profile {

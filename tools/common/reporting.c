@@ -2,11 +2,17 @@
 #include "tools/common/reporting.h"
 
 #include "base/log.h"
+#include "base/mem.h"
 #include "base/parse.h"
+#include "base/path.h"
+#include "base/scratch.h"
 #include "elf/debuginfod.h"
 #include "profile/profile.h"
 #include "profile/select/symfilter.h"
 #include "symbol/smartname.h"
+#include "symbol/symcache.h"
+#include "tools/common/confine.h"
+#include "tools/common/fetch_service.h"
 #include "tools/common/tool.h"
 
 #include <errno.h>
@@ -75,9 +81,10 @@ int reporting_set_threshold(const char *arg, void *target, struct error *err)
 
 int reporting_set_debuginfod(const char *arg, void *target, struct error *err)
 {
-	struct profile_fetch *how = target;
+	struct fetch_config *how = target;
 
-	*how = (struct profile_fetch){ .wanted = true, .percent = 1 };
+	how->wanted = true;
+	how->percent = 1;
 	return arg ? parse_percent("--debuginfod", arg, &how->percent, err) : 0;
 }
 
@@ -88,7 +95,7 @@ static void show_progress(size_t done, size_t count, uint64_t bytes, void *data 
 }
 
 /* Sets what the environment requests, and how progress is shown. */
-static void configure_fetch(struct profile_fetch *how)
+static void configure_fetch(struct fetch_config *how)
 {
 	static const struct debuginfod_progress progress = { .say = show_progress };
 	const char *config = getenv("OPROFILE_DEBUGINFOD");
@@ -107,15 +114,68 @@ static void configure_fetch(struct profile_fetch *how)
 	how->progress = tool_can_redraw(STDERR_FILENO) ? &progress : NULL;
 }
 
+char *reporting_parent(const char *path)
+{
+	size_t length = (size_t)(path_base(path) - path);
+	char *parent = length ? xstrndup(path, length) : xstrdup(".");
+
+	if (access(parent, F_OK) == 0)
+		return parent;
+	free(parent);
+	return NULL;
+}
+
+/* Whether an archive may have to be unpacked. */
+static bool names_archive(char *const *words)
+{
+	if (!words)
+		return true;
+	while (*words && !strstr(*words, "archive:"))
+		words++;
+	return *words;
+}
+
+int reporting_confine(struct profile_config *config, const char *output, char *const *words,
+		      int *ret, struct error *err)
+{
+	static struct scratch *scratch; /* used until the end */
+	_cleanup_free_ char *cache = config->symbol_cache ? symcache_directory() : NULL;
+	struct confine c = { .writable = { output }, .serve = fetch_serve };
+	int r = 0;
+
+	configure_fetch(&config->fetch);
+	if (!confine_is_wanted())
+		return 0;
+	c.data = (void *)config->fetch.progress;
+	if (!config->fetch.wanted)
+		c.serve = NULL;
+	if (names_archive(words))
+		r = scratch_new("oprofile", 0, &scratch, err);
+	if (r < 0)
+		return r;
+	if (scratch)
+		c.writable[1] = config->scratch_dir = scratch_path(scratch);
+	if (cache && path_make_dirs(cache, 0700, NULL) == 0)
+		c.writable[2] = cache;
+	r = confine_enter(&c, err);
+	config->binaries.reading = c.reading;
+	if (c.serve) {
+		config->fetch.ask = fetch_ask;
+		config->fetch.socket = c.socket;
+	}
+	*ret = c.status;
+	/* The child leaves that to the parent. */
+	if (r != 0)
+		scratch_free(scratch);
+	return r;
+}
+
 int reporting_open(const struct profile_config *config, size_t count, char *const *words,
 		   struct profile **ret, struct error *err)
 {
-	struct profile_config how = *config;
-	int r;
+	int r = profile_open(config, count, words, ret, err);
 
-	configure_fetch(&how.fetch);
-	r = profile_open(&how, count, words, ret, err);
-	if (how.fetch.progress)
+	if (config->fetch.progress)
 		(void)fputs("\r\033[K", stderr);
 	if (r == 0 && (*ret)->is_system_dir)
 		(void)fprintf(stderr, "Using %s/samples/ for samples directory.\n",

@@ -32,10 +32,19 @@ int reporting_set_symbols(const char *arg, void *target, struct error *err);
 /* Shows the library's debug lines on stderr, whatever @arg is; 0. */
 int reporting_set_verbose(const char *arg, void *target, struct error *err);
 
-/* --debuginfod: sets the struct profile_fetch @target; @arg is the percentage, or NULL for 1. 0 or
+/* --debuginfod: sets the struct fetch_config @target; @arg is the percentage, or NULL for 1. 0 or
  * -EINVAL. */
 int reporting_set_debuginfod(const char *arg, void *target, struct error *err);
 
+/* Adds to @config what the environment says, and confines the rest of the tool if that is wanted
+ * (tools/common/confine.h). Call it before the profile is opened. @output is a directory to write
+ * to, or NULL; @words are the command line, or NULL if temporary files are needed whatever it says.
+ * 0 in the child, or if nothing is confined; 1 in the parent at the end, with the tool's status in
+ * *@ret; or -errno. */
+int reporting_confine(struct profile_config *config, const char *output, char *const *words,
+		      int *ret, struct error *err);
+/* The directory that contains the file @path; NULL if there is none. Caller frees. */
+char *reporting_parent(const char *path);
 /* Opens the profile that the operands of the command line select, as profile_open(). Missing files
  * are also fetched if $OPROFILE_DEBUGINFOD (a percentage) is set, with progress on a terminal.
  * Prints a line on stderr if oprofiled's session directory is used by default. */

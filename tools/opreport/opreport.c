@@ -2,6 +2,7 @@
 /* opreport: where the samples of a session went, by image or by symbol. */
 #include "tools/opreport/opreport_braces.h"
 #include "tools/opreport/opreport_options.h"
+#include "tools/common/confine.h"
 #include "tools/common/progress.h"
 #include "tools/common/reporting.h"
 #include "tools/common/tool.h"
@@ -10,10 +11,17 @@
 #include "base/path.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 
 static struct opreport_options options;
+
+/* What --output-file names. */
+static struct {
+	FILE *file;
+	bool is_new;
+} output;
 
 static int set_merge(const char *arg, void *target _unused_, struct error *err)
 {
@@ -106,6 +114,7 @@ static const struct opt opts[] = {
 	  "download missing files of images with at least PERCENT of the samples (1) from "
 	  "$DEBUGINFOD_URLS",
 	  reporting_set_debuginfod },
+	CONFINE_OPTION,
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "print what is done, on standard error",
 	  reporting_set_verbose },
 	OPT_END
@@ -155,13 +164,24 @@ static int collect(struct parts *p, const struct opreport_braces *in, struct err
 	return r < 0 ? r : profile_report_collect(p->profile, &options.view, &p->report, err);
 }
 
+/* Opens the output before this process is confined; the file keeps its contents until print(). */
+static int open_output(struct error *err)
+{
+	int fd = open(options.output, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+
+	output.is_new = fd >= 0;
+	if (fd < 0 && errno == EEXIST)
+		fd = open(options.output, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+	output.file = fd >= 0 ? fdopen(fd, "w") : NULL;
+	return output.file ? 0 : error_errno(err, -errno, "%s", options.output);
+}
+
 static int print(struct parts *p, struct error *err)
 {
-	_cleanup_fclose_ FILE *file = options.output ? fopen(options.output, "we") : NULL;
-	FILE *out = options.output ? file : stdout;
+	FILE *out = options.output ? output.file : stdout;
 
-	if (!out)
-		return error_errno(err, -errno, "%s", options.output);
+	if (options.output)
+		(void)!ftruncate(fileno(out), 0); /* pipes and devices have no length */
 	options.view.width = options.wide ? 0 : tool_terminal_width(fileno(out));
 	options.view.colour = tool_colour(fileno(out));
 	options.view.terminal = isatty(fileno(out));
@@ -238,13 +258,22 @@ static int compare_braces(const struct spec_pair *pair, struct error *err)
 	return compare(&first, &second, err) < 0 ? tool_fail(err) : 0;
 }
 
+/* Removes a new output file of a report that failed; returns @status. */
+static int finish(int status)
+{
+	if (status && output.is_new)
+		(void)unlink(options.output);
+	return status;
+}
+
 int main(int argc, char **argv)
 {
 	_cleanup_free_ char *command = opreport_words("opreport", (size_t)(argc - 1), argv + 1);
 	_cleanup_(spec_pair_done) struct spec_pair pair = { 0 };
 	struct error err = ERROR_INIT, bad_pair = ERROR_INIT;
 	struct progress progress;
-	int operands, is_pair;
+	char *const *all = argv;
+	int operands, is_pair, status = 0, r;
 
 	(void)sort_parse(NULL, &options.view.sort, &err);
 	options.view.command = command;
@@ -262,9 +291,12 @@ int main(int argc, char **argv)
 		return tool_usage("%s", bad_pair.text);
 	if (opreport_check(&options, &err) < 0)
 		return tool_usage("%s", err.text);
-	if (is_pair)
-		return compare_braces(&pair, &err);
-	if (report((size_t)(argc - operands), argv + operands, &err) < 0)
-		return tool_fail(&err);
-	return 0;
+	r = options.output ? open_output(&err) : 0;
+	if (r == 0)
+		r = reporting_confine(&options.profile, NULL, all, &status, &err);
+	if (r == 0 && is_pair)
+		status = compare_braces(&pair, &err);
+	else if (r == 0)
+		r = report((size_t)(argc - operands), argv + operands, &err);
+	return finish(r < 0 ? tool_fail(&err) : status);
 }

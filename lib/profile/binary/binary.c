@@ -19,6 +19,8 @@
 
 #include <inttypes.h>
 #include <errno.h>
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -58,6 +60,7 @@ struct binaries *binaries_new(const struct gather *g, const struct binaries_conf
 						     .code = config->code,
 						     .vmlinux = config->vmlinux });
 	bs->image_count = g->image_count;
+	bs->reading = config->reading;
 	bs->fetched = xcalloc(g->image_count + 1, sizeof(*bs->fetched));
 	if (config->keep)
 		bs->kept = xcalloc(g->image_count + 1, sizeof(*bs->kept));
@@ -339,6 +342,8 @@ static void open_image(struct binaries *bs, uint32_t image, const struct sfile_h
 {
 	struct search s = search_for(bs, image, header);
 
+	if (bs->reading)
+		(void)snprintf(bs->reading, PATH_MAX, "%s", s.image->display);
 	*ret = (struct binary){ .why = BINARY_NO_SYMBOLS };
 	switch (s.image->id.kind) {
 	case SNAME_ROOT:

@@ -34,6 +34,7 @@ struct binaries_config {
 	bool code;		 /* find the code of kernel and modules, too */
 	const char *vmlinux;	 /* with ->code: the kernel's file, or NULL */
 	bool symbols_only; /* ->file and ->debug are not needed: with a cache no file is opened */
+	char *reading;	   /* PATH_MAX bytes that get the name of each image opened; or NULL */
 };
 
 struct binary {

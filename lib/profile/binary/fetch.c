@@ -58,8 +58,16 @@ static void take(struct plan *p, struct binaries *bs)
 	}
 }
 
-void fetch_images(const struct gather *g, struct binaries *bs, double percent,
-		  const struct debuginfod_progress *progress, struct error *err)
+static void fetch(const struct fetch_config *config, struct plan *p, struct error *err)
+{
+	if (config->ask)
+		(void)config->ask(p->wants, p->count, config->socket, err);
+	else
+		(void)debuginfod_fetch(p->wants, p->count, config->progress, err);
+}
+
+void fetch_images(const struct fetch_config *config, const struct gather *g, struct binaries *bs,
+		  struct error *err)
 {
 	uint64_t total;
 	_cleanup_free_ struct weight *weights = weigh_images(g, &total);
@@ -69,11 +77,11 @@ void fetch_images(const struct gather *g, struct binaries *bs, double percent,
 	struct plan plan = { .g = g, .wants = wants, .images = images };
 	uint32_t i;
 
-	for (i = 0; i < g->image_count; i++)
+	for (i = 0; i < g->image_count && config->wanted; i++)
 		if (weights[i].samples &&
-		    (double)weights[i].samples * 100 >= percent * (double)total)
+		    (double)weights[i].samples * 100 >= config->percent * (double)total)
 			plan_image(&plan, bs, i, &weights[i]);
 	if (plan.count)
-		(void)debuginfod_fetch(wants, plan.count, progress, err);
+		fetch(config, &plan, err);
 	take(&plan, bs);
 }

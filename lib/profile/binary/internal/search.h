@@ -50,6 +50,7 @@ struct binaries {
 	struct symcache *cache;	 /* NULL: symbols come from the files */
 	struct fetched *fetched; /* one per image, ->image_count of them */
 	size_t image_count;	 /* number of images at creation */
+	char *reading;		 /* name of the image being opened, PATH_MAX bytes; or NULL */
 	size_t opened;
 	size_t changed; /* images whose file has changed */
 };

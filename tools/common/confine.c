@@ -1,0 +1,387 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tools/common/confine.h"
+
+#include "base/landlock.h"
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/seccomp_confine.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+#include "tools/common/tool.h"
+
+#include <asm/ioctls.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/capability.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
+/* Limits of the child. Large reports take a minute of CPU time, and a tenth of the memory. */
+enum { CPU_SECONDS = 600 };
+#define FILE_BYTES_MAX ((rlim_t)16 << 30)
+#define MEMORY_MIN     ((rlim_t)2 << 30)
+
+static enum { BY_USER, ALWAYS, NEVER } choice;
+
+/* What a report needs. Which files it may change is Landlock's part. */
+static const struct seccomp_confine_call calls[] = {
+	{ "read" },
+	{ "readv" },
+	{ "pread64" },
+	{ "write" },
+	{ "writev" },
+	{ "pwrite64" },
+	{ "lseek" },
+	{ "open" },
+	{ "openat" },
+	{ "close" },
+	{ "dup" },
+	{ "fcntl" },
+	{ "flock" },
+	{ "stat" },
+	{ "lstat" },
+	{ "fstat" },
+	{ "newfstatat" },
+	{ "statx" },
+	{ "statfs" },
+	{ "fstatfs" },
+	{ "access" },
+	{ "faccessat" },
+	{ "faccessat2" },
+	{ "readlink" },
+	{ "readlinkat" },
+	{ "getdents64" },
+	{ "getcwd" },
+	{ "mkdir" },
+	{ "mkdirat" },
+	{ "rmdir" },
+	{ "unlink" },
+	{ "unlinkat" },
+	{ "rename" },
+	{ "renameat" },
+	{ "renameat2" },
+	{ "link" },
+	{ "linkat" },
+	{ "symlink" },
+	{ "symlinkat" },
+	{ "ftruncate" },
+	{ "utimensat" },
+	{ "chmod" },
+	{ "fchmod" },
+	{ "fsync" },
+	{ "fdatasync" },
+	{ "copy_file_range" },
+	{ "sendfile" },
+	{ "fadvise64" },
+	{ "umask" },
+	{ "memfd_create" },
+	{ "mmap", SECCOMP_CONFINE_WITHOUT(2, PROT_EXEC) },
+	{ "mprotect", SECCOMP_CONFINE_WITHOUT(2, PROT_EXEC) },
+	{ "mremap" },
+	{ "munmap" },
+	{ "madvise" },
+	{ "brk" },
+	{ "futex" },
+	{ "clone", SECCOMP_CONFINE_WITH(0, CLONE_THREAD) },
+	{ "set_robust_list" },
+	{ "rseq" },
+	{ "exit" },
+	{ "exit_group" },
+	{ "rt_sigaction" },
+	{ "rt_sigprocmask" },
+	{ "rt_sigreturn" },
+	{ "sigaltstack" },
+	{ "getpid" },
+	{ "gettid" },
+	{ "getuid" },
+	{ "geteuid" },
+	{ "getgid" },
+	{ "getegid" },
+	{ "prlimit64", SECCOMP_CONFINE_IS(2, 0) }, /* asks, does not set */
+	{ "getrlimit" },
+	{ "sched_getaffinity" },
+	{ "sched_yield" },
+	{ "clock_gettime" },
+	{ "clock_nanosleep" },
+	{ "gettimeofday" },
+	{ "time" },
+	{ "getrandom" },
+	{ "sysinfo" },
+	{ "uname" },
+	{ "ioctl", SECCOMP_CONFINE_IS(1, TCGETS) },
+	{ "ioctl", SECCOMP_CONFINE_IS(1, TIOCGWINSZ) },
+};
+
+int confine_set(const char *arg, void *target _unused_, struct error *err)
+{
+	if (arg && strcmp(arg, "no") != 0)
+		return error_set(err, -EINVAL, "--sandbox: '%s' is not 'no'", arg);
+	choice = arg ? NEVER : ALWAYS;
+	return 0;
+}
+
+bool confine_is_wanted(void)
+{
+	const char *variable = getenv("OPROFILE_SANDBOX");
+
+	if (choice != BY_USER)
+		return choice == ALWAYS;
+	if (variable && (!strcmp(variable, "yes") || !strcmp(variable, "no")))
+		return *variable == 'y';
+	return geteuid() == 0;
+}
+
+bool confine_is_required(void)
+{
+	return choice == ALWAYS;
+}
+
+/* --- limits --- */
+
+/* The limit for the child, in seconds or bytes: ours, or a lower one that this process has. */
+static rlim_t limit_of(int resource)
+{
+	rlim_t memory = (rlim_t)sysconf(_SC_PHYS_PAGES) * (rlim_t)sysconf(_SC_PAGESIZE);
+	rlim_t most = resource == RLIMIT_CPU	 ? CPU_SECONDS
+		      : resource == RLIMIT_FSIZE ? FILE_BYTES_MAX
+						 : MAX(memory / 2, MEMORY_MIN);
+	struct rlimit now;
+
+	return getrlimit(resource, &now) < 0 ? most : MIN(now.rlim_cur, most);
+}
+
+/* --- the child --- */
+
+/* Reports a system call that is missing in the table. Called in a signal handler. */
+static void say_refused(const char *name, int number _unused_)
+{
+	static const char before[] = "the sandbox refused the system call ";
+
+	(void)!write(STDERR_FILENO, before, sizeof(before) - 1);
+	(void)!write(STDERR_FILENO, name, strlen(name));
+	(void)!write(STDERR_FILENO, "\n", 1);
+}
+
+static void limit(int resource)
+{
+	rlim_t most = limit_of(resource);
+	/* The soft limit ends a process by a signal that says why, the hard one by SIGKILL. */
+	const struct rlimit both = { most, resource == RLIMIT_CPU ? most + 5 : most };
+
+	(void)setrlimit(resource, &both);
+}
+
+static void limit_resources(void)
+{
+	const struct rlimit none = { 0, 0 };
+
+	limit(RLIMIT_CPU);
+	limit(RLIMIT_FSIZE);
+	if (!SANITIZED) /* its shadow memory would count */
+		limit(RLIMIT_DATA);
+	(void)setrlimit(RLIMIT_CORE, &none);
+}
+
+/* Keeps the rights that a report by root needs, of those that it has: reading what belongs to
+ * others, and writing in the directories that Landlock allows. */
+static int drop_capabilities(struct error *err)
+{
+	static const cap_value_t kept[] = { CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE };
+	cap_t now = cap_get_proc(), set = cap_init();
+	int r = now && set ? 0 : -errno;
+	size_t i;
+
+	for (i = 0; r == 0 && i < ARRAY_SIZE(kept); i++) {
+		cap_flag_value_t has = CAP_CLEAR;
+
+		if (cap_get_flag(now, kept[i], CAP_EFFECTIVE, &has) < 0 || has != CAP_SET)
+			continue;
+		(void)cap_set_flag(set, CAP_PERMITTED, 1, &kept[i], CAP_SET);
+		(void)cap_set_flag(set, CAP_EFFECTIVE, 1, &kept[i], CAP_SET);
+	}
+	if (r == 0 && cap_set_proc(set) < 0)
+		r = -errno;
+	(void)cap_free(now);
+	(void)cap_free(set);
+	return r < 0 ? error_errno(err, r, "cannot drop capabilities") : 0;
+}
+
+/* Reports a part of the confinement that is missing here; an error if it was asked for. */
+static int do_without(const struct error *why, struct error *err)
+{
+	if (confine_is_required())
+		return error_set(err, why->code, "--sandbox: %s", why->text);
+	tool_warn("the sandbox is incomplete: %s", why->text);
+	return 0;
+}
+
+/* Allows the table's calls and, because abort() needs it, signals to this process. */
+static int filter_calls(struct error *err)
+{
+	struct seccomp_confine_call all[ARRAY_SIZE(calls) + 1] = {
+		{ "tgkill", SECCOMP_CONFINE_IS(0, (uint64_t)getpid()) }
+	};
+
+	memcpy(&all[1], calls, sizeof(calls));
+	return seccomp_confine_enter(all, ARRAY_SIZE(all), say_refused, NULL, err);
+}
+
+static int confine_child(const struct confine *c, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	int r = 0;
+
+	limit_resources();
+	if (landlock_enter(c->writable, CONFINE_WRITABLE_MAX, &why) < 0)
+		r = do_without(&why, err);
+	if (r == 0)
+		r = drop_capabilities(err);
+	if (r < 0 || SANITIZED) /* the check for leaks needs ptrace() */
+		return r;
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	(void)prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+	if (filter_calls(&why) < 0)
+		r = do_without(&why, err);
+	return r;
+}
+
+/* --- the parent --- */
+
+/* Adds why the signal ended the child. */
+static void add_reason(struct strbuf *text, int signal)
+{
+	static const char unlimited[] = "--sandbox=no has no such limit";
+
+	if (signal == SIGXCPU)
+		strbuf_addf(text, "took more than %ju s of CPU time; %s",
+			    (uintmax_t)limit_of(RLIMIT_CPU), unlimited);
+	else if (signal == SIGXFSZ)
+		strbuf_addf(text, "wrote a file of more than %ju MiB; %s",
+			    (uintmax_t)limit_of(RLIMIT_FSIZE) >> 20, unlimited);
+	else if (signal == SIGABRT)
+		strbuf_addf(text, "ran out of memory, or failed; its limit is %ju MiB, and %s",
+			    (uintmax_t)limit_of(RLIMIT_DATA) >> 20, unlimited);
+	else if (signal == SIGKILL)
+		strbuf_adds(text, "was killed, perhaps because the machine ran out of memory");
+	else
+		strbuf_addf(text, "crashed (%s)", strsignal(signal));
+}
+
+/* Ends this process as the child was ended, if a person or a pipe did that. */
+static void pass_on(int signal)
+{
+	static const int by_others[] = { SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(by_others); i++)
+		if (signal == by_others[i])
+			(void)raise(signal);
+}
+
+static int wait_for(pid_t pid, const char *reading)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	_cleanup_free_ char *image = NULL;
+	struct error err = ERROR_INIT;
+	int status = 0;
+
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (WIFEXITED(status))
+		return WEXITSTATUS(status);
+	pass_on(WTERMSIG(status));
+	image = xstrndup(reading, PATH_MAX);
+	if (*image && WTERMSIG(status) != SIGXFSZ) {
+		text_visible(&text, image);
+		strbuf_adds(&text, ": ");
+	}
+	strbuf_adds(&text, "the process that reads files ");
+	add_reason(&text, WTERMSIG(status));
+	(void)error_set(&err, -ECHILD, "%s", strbuf_text(&text));
+	return tool_fail(&err);
+}
+
+/* Makes the directories that are missing, because Landlock needs them; notes which. */
+static int make_directories(const struct confine *c, bool ret_made[CONFINE_WRITABLE_MAX],
+			    struct error *err)
+{
+	size_t i;
+	int r = 0;
+
+	for (i = 0; i < CONFINE_WRITABLE_MAX && r == 0; i++) {
+		ret_made[i] = c->writable[i] && access(c->writable[i], F_OK) < 0;
+		if (ret_made[i])
+			r = path_make_dirs(c->writable[i], 0777, err);
+	}
+	return r;
+}
+
+/* Removes those that the child left empty. */
+static void remove_made(const struct confine *c, const bool made[CONFINE_WRITABLE_MAX])
+{
+	size_t i;
+
+	for (i = 0; i < CONFINE_WRITABLE_MAX; i++)
+		if (made[i])
+			(void)rmdir(c->writable[i]);
+}
+
+int confine_enter(struct confine *c, struct error *err)
+{
+	bool made[CONFINE_WRITABLE_MAX] = { false };
+	int ends[2] = { -1, -1 }; /* of the child, of the parent */
+	void *shared;
+	pid_t parent = getpid(), pid;
+	int r;
+
+	if (!confine_is_wanted())
+		return 0;
+	r = make_directories(c, made, err);
+	if (r < 0)
+		return r;
+	shared = mmap(NULL, PATH_MAX, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (shared == MAP_FAILED)
+		return error_errno(err, -errno, "cannot share memory");
+	if (c->serve && socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return error_errno(err, -errno, "cannot start a process");
+	(void)fflush(NULL);
+	pid = fork();
+	if (pid < 0)
+		return error_errno(err, -errno, "cannot start a process");
+	if (pid > 0) {
+		(void)close(ends[0]);
+		if (c->serve)
+			c->serve(ends[1], c->data);
+		(void)close(ends[1]);
+		c->status = wait_for(pid, shared);
+		(void)munmap(shared, PATH_MAX);
+		remove_made(c, made);
+		return 1;
+	}
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (getppid() != parent)
+		_exit(TOOL_FAILURE);
+	c->reading = shared;
+	(void)close(ends[1]);
+	c->socket = ends[0];
+	return confine_child(c, err);
+}
