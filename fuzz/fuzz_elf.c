@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* ELF files as reports read them: structure, build-id, debuglink, symbols, PLT names. */
+/* ELF files as reports read them: compressed or not; structure, build-id, debuglink, symbols, PLT
+ * names. */
 #include "fuzz.h"
 
 #include "symbol/elfcode.h"
@@ -11,7 +12,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
 	_cleanup_(symtab_freep) struct symtab *st = symtab_new();
-	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	_cleanup_(elffile_closep) struct elffile *ef = NULL, *packed = NULL;
 	_cleanup_(elfcode_freep) struct elfcode *code = NULL;
 	/* libelf may write into the memory that it is given: the input stays as it is. */
 	_cleanup_free_ uint8_t *copy = malloc(size + 1);
@@ -22,6 +23,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (!copy)
 		return 0;
 	memcpy(copy, data, size);
+	(void)elffile_open_packed(data, size, "input", &packed, NULL);
 	if (elffile_open_memory(copy, size, "input", &ef, NULL) < 0)
 		return 0;
 	(void)elffile_debuglink(ef, &link, &crc);

@@ -312,25 +312,19 @@ int debugfile_inside(const struct elffile *ef, struct elffile **ret)
 	struct elf_section section;
 	const Elf_Data *data;
 	struct error err = ERROR_INIT;
-	const char *at;
-	size_t left;
-	int fd;
+	int r;
 
 	if (!elffile_find_section(ef, ".gnu_debugdata", &section) ||
 	    !(data = elffile_data(&section)) || !data->d_size)
 		return -ENOENT;
-	fd = memfd_create("debugdata", MFD_CLOEXEC);
-	for (at = data->d_buf, left = data->d_size; fd >= 0 && left;) {
-		ssize_t n = write(fd, at, left);
-
-		if (n <= 0)
-			break;
-		at += n;
-		left -= (size_t)n;
-	}
-	/* libdw unpacks it, as it would a compressed file. */
-	if (elffile_open_fd(fd, elffile_path(ef), ret, &err) == 0)
+	r = elffile_open_packed(data->d_buf, data->d_size, elffile_path(ef), ret, &err);
+	if (r == 0)
 		return 0;
-	log_debug("%s: .gnu_debugdata: %s", elffile_path(ef), err.text);
+	if (r == -EFBIG)
+		log_warn("%s: its .gnu_debugdata would unpack to far more than its %zu KiB; its "
+			 "symbols are left out",
+			 elffile_path(ef), data->d_size >> 10);
+	else
+		log_debug("%s: .gnu_debugdata: %s", elffile_path(ef), err.text);
 	return -ENOENT;
 }

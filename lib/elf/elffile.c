@@ -5,13 +5,13 @@
 #include "base/open_regular.h"
 #include "base/span.h"
 #include "elf/elf_build_id.h"
-#include "elf/internal/elfzstd.h"
+#include "elf/internal/decompress.h"
 
-#include <elfutils/libdwelf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <libelf.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 struct segment {
@@ -24,8 +24,7 @@ struct elffile {
 	int fd;
 	Elf *elf;
 	GElf_Ehdr header;
-	bool is_unpacked;
-	void *unpacked; /* contents of a compressed file; NULL: not compressed, or libdw has them */
+	void *unpacked; /* contents of a compressed file; NULL: not compressed */
 	uint64_t mtime, size;
 	uid_t owner;
 	bool is_subset;		  /* of the file that was profiled: see ELFFILE_ORIGINAL */
@@ -148,62 +147,38 @@ static bool is_compressed(const char *path)
 	return false;
 }
 
-/* Whether it is gzip or xz, which libdw unpacks. bzip2 is left out: no kernel uses it for modules,
- * and libdw 0.188 loops for ever on a file that is cut short. */
-static bool is_for_libdw(int fd)
+/* Makes @bytes, which are compressed, the content of the file. */
+static int unpack_bytes(struct elffile *ef, const void *bytes, size_t size, struct error *err)
 {
-	static const char gzip[] = { '\x1f', '\x8b' }, xz[] = { '\xfd', '7', 'z', 'X', 'Z', '\0' };
-	char start[sizeof(xz)];
+	size_t unpacked;
+	int r = decompress(bytes, size, &ef->unpacked, &unpacked);
 
-	return pread(fd, start, sizeof(start), 0) == sizeof(start) &&
-	       (!memcmp(start, gzip, sizeof(gzip)) || !memcmp(start, xz, sizeof(xz)));
-}
-
-/* Whether the section headers, which are at the end of a module, are missing: libdw accepts a gzip
- * file that is cut short. */
-static bool is_cut_short(Elf *elf)
-{
-	GElf_Ehdr header;
-	size_t size;
-
-	return gelf_getehdr(elf, &header) && elf_rawfile(elf, &size) && header.e_shoff >= size;
-}
-
-/* Has libdw unpack the file. */
-static int unpack_by_libdw(struct elffile *ef)
-{
-	ef->elf = dwelf_elf_begin(ef->fd);
-	return ef->elf && !is_cut_short(ef->elf) ? 0 : -EBADMSG;
-}
-
-/* Unpacks a compressed file. */
-static int unpack_zstd(struct elffile *ef)
-{
-	size_t size;
-	int r = elfzstd_unpack(ef->fd, &ef->unpacked, &size);
-
-	if (r == 0)
-		ef->elf = elf_memory(ef->unpacked, size);
-	return r;
+	if (r == -EFBIG)
+		return error_set(err, r, "%s: not unpacked: it would be far larger than %zu KiB",
+				 ef->path, size >> 10);
+	if (r < 0)
+		return error_set(err, r, "%s: cannot unpack: %s", ef->path,
+				 r == -EBADMSG ? "the compressed data are damaged or cut short"
+					       : strerror(-r));
+	ef->elf = elf_memory(ef->unpacked, unpacked);
+	return 0;
 }
 
 /* Replaces a compressed file by its contents; other files stay as they are. */
-static int unpack(struct elffile *ef, struct error *err)
+static int unpack_file(struct elffile *ef, struct error *err)
 {
-	bool is_zstd = elfzstd_is(ef->fd);
-	int r;
+	void *bytes = mmap(NULL, ef->size, PROT_READ, MAP_PRIVATE, ef->fd, 0);
+	int r = 0;
 
-	if (!is_zstd && !is_for_libdw(ef->fd))
-		return 0;
-	(void)elf_end(ef->elf);
-	ef->elf = NULL;
-	ef->is_unpacked = true;
-	r = is_zstd ? unpack_zstd(ef) : unpack_by_libdw(ef);
-	if (r == 0)
-		return 0;
-	return error_set(err, r, "%s: cannot unpack: %s", ef->path,
-			 r == -EBADMSG ? "the compressed data are damaged or cut short"
-				       : strerror(-r));
+	if (bytes == MAP_FAILED)
+		return error_errno(err, -errno, "%s", ef->path);
+	if (decompress_is(bytes, ef->size)) {
+		(void)elf_end(ef->elf);
+		ef->elf = NULL;
+		r = unpack_bytes(ef, bytes, ef->size, err);
+	}
+	(void)munmap(bytes, ef->size);
+	return r;
 }
 
 /* Takes @fd. */
@@ -223,8 +198,8 @@ static int open_fd(int fd, const char *path, bool may_be_compressed, struct elff
 	ef->owner = st.st_uid;
 	ef->size = (uint64_t)st.st_size;
 	ef->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
-	if (ef->elf && elf_kind(ef->elf) != ELF_K_ELF && may_be_compressed)
-		r = unpack(ef, err);
+	if (ef->elf && elf_kind(ef->elf) != ELF_K_ELF && may_be_compressed && ef->size)
+		r = unpack_file(ef, err);
 	if (r == 0)
 		r = read_structure(ef, err);
 	if (r < 0)
@@ -245,6 +220,20 @@ int elffile_open(const char *path, struct elffile **ret, struct error *err)
 int elffile_open_fd(int fd, const char *name, struct elffile **ret, struct error *err)
 {
 	return open_fd(fd, name, true, ret, err);
+}
+
+int elffile_open_packed(const void *bytes, size_t size, const char *name, struct elffile **ret,
+			struct error *err)
+{
+	_cleanup_(elffile_closep) struct elffile *ef = elffile_new(name);
+	int r = unpack_bytes(ef, bytes, size, err);
+
+	if (r == 0)
+		r = read_structure(ef, err);
+	if (r < 0)
+		return r;
+	*ret = STEAL(ef);
+	return 0;
 }
 
 int elffile_open_memory(void *bytes, size_t size, const char *name, struct elffile **ret,
@@ -292,7 +281,7 @@ Elf *elffile_elf(const struct elffile *ef)
 
 int elffile_fd(const struct elffile *ef)
 {
-	return ef->is_unpacked ? -1 : ef->fd;
+	return ef->unpacked ? -1 : ef->fd;
 }
 
 const struct build_id *elffile_build_id(const struct elffile *ef)

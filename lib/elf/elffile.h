@@ -34,11 +34,16 @@ struct elf_section {
 };
 
 /* Opens a file, which may be compressed if its name says so (.xz, .zst, .gz). 0, caller closes;
- * -EBADMSG if it is not an ELF file or damaged; or -errno. */
+ * -EBADMSG if it is not an ELF file or damaged; -EFBIG if it would unpack to too much; or
+ * -errno. */
 int elffile_open(const char *path, struct elffile **ret, struct error *err);
 /* Opens the ELF file @fd, which may be compressed, and takes @fd even on failure; @name is
  * for messages. Returns as elffile_open(). */
 int elffile_open_fd(int fd, const char *name, struct elffile **ret, struct error *err);
+/* Opens @size bytes of a compressed ELF file; @name is for messages. Returns as elffile_open(), and
+ * -EFBIG if it would be too large. */
+int elffile_open_packed(const void *bytes, size_t size, const char *name, struct elffile **ret,
+			struct error *err);
 /* Opens @size bytes in memory, which must outlive the elffile; @name is for messages. */
 int elffile_open_memory(void *bytes, size_t size, const char *name, struct elffile **ret,
 			struct error *err);

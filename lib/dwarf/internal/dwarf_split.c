@@ -5,6 +5,7 @@
 #include "base/mem.h"
 #include "base/open_regular.h"
 #include "base/path.h"
+#include "elf/elf_packed.h"
 #include "elf/elffile.h"
 
 #include <dwarf.h>
@@ -68,6 +69,10 @@ static struct object *object_open(const char *path)
 	*o = (struct object){ .bytes = bytes, .size = (size_t)st.st_size };
 	if (elffile_open_memory(bytes, o->size, path, &o->ef, &err) < 0) {
 		log_debug("%s", err.text);
+		object_free(o);
+		return NULL;
+	}
+	if (!elf_packed_fits(o->ef)) {
 		object_free(o);
 		return NULL;
 	}

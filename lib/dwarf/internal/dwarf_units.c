@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/open_regular.h"
 #include "elf/debugfile.h"
+#include "elf/elf_packed.h"
 #include "dwarf/internal/dwarf_ranges.h"
 #include "dwarf/internal/dwarf_split.h"
 #include "dwarf/internal/nested_ranges.h"
@@ -148,7 +149,7 @@ static bool open_file(struct dwarf_units *d, const struct elffile *ef)
 {
 	struct build_id id;
 
-	if (!ef || !has_lines(ef))
+	if (!ef || !has_lines(ef) || !elf_packed_fits(ef))
 		return false;
 	if (!is_relocated(ef)) {
 		if (!open_relocatable(d, ef))
@@ -157,7 +158,7 @@ static bool open_file(struct dwarf_units *d, const struct elffile *ef)
 		map_file(d, ef);
 		d->file = dwarf_file_new(elffile_elf(ef), DWARF_WHOLE, d->map, d->map_size);
 	}
-	if (debugfile_alt(ef, &id, &d->alt) == 0)
+	if (debugfile_alt(ef, &id, &d->alt) == 0 && elf_packed_fits(d->alt))
 		d->file->alt = d->alt_file =
 			dwarf_file_new(elffile_elf(d->alt), DWARF_WHOLE, NULL, 0);
 	return true;
