@@ -95,6 +95,32 @@ struct signal_struct {
 	atomic_t live;
 };
 
+struct hrtimer {
+	int unused;
+};
+
+struct hw_perf_event {
+	struct hrtimer hrtimer;
+};
+
+struct bpf_prog_aux {
+	__u32 id;
+};
+
+struct bpf_prog {
+	struct bpf_prog_aux *aux;
+};
+
+struct perf_event_attr {
+	__u64 exclude_user : 1, exclude_kernel : 1;
+};
+
+struct perf_event {
+	struct perf_event_attr attr;
+	struct hw_perf_event hw;
+	struct bpf_prog *prog;
+};
+
 struct task_struct {
 	unsigned int flags, __state;
 	struct mm_struct *mm;

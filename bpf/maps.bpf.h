@@ -238,3 +238,14 @@ static __always_inline void pass_gate(struct run *run)
 
 	asm volatile("" ::"r"(passes));
 }
+
+/* The number of samples that this one represents. A fraction is rounded up or down at random, so
+ * that code running in step with the samples does not make some places count more. */
+static __always_inline __u64 weigh(const struct sample_gate *gate)
+{
+	__u64 stretch = *(volatile const __u32 *)&gate->stretch;
+
+	if (stretch % STRETCH_ONE)
+		stretch += bpf_get_prandom_u32() % STRETCH_ONE;
+	return stretch >> STRETCH_ONE_SHIFT;
+}

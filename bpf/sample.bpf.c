@@ -13,19 +13,9 @@
 #include "offcpu.bpf.h"
 #include "place.bpf.h"
 #include "place_app.bpf.h"
+#include "skipped.bpf.h"
 
 char gpl[] SEC("license") = "GPL";
-
-/* The number of samples that this one represents. A fraction is rounded up or down at random, so
- * that code running in step with the samples does not make some places count more. */
-static __always_inline __u64 weigh(const struct sample_gate *gate)
-{
-	__u64 stretch = *(volatile const __u32 *)&gate->stretch;
-
-	if (stretch % STRETCH_ONE)
-		stretch += bpf_get_prandom_u32() % STRETCH_ONE;
-	return stretch >> STRETCH_ONE_SHIFT;
-}
 
 static __always_inline void take(struct perf_event_context *context, struct run *run)
 {
@@ -69,6 +59,7 @@ int take_sample(struct perf_event_context *context)
 
 	if (!run_begin(&run, SAMPLE_SLOT_EVENT))
 		return config.pass_on;
+	run.gate->is_due = 0;
 	run.scratch->key = (struct sample_key){ 0 };
 	run.weight = run.loss = weigh(run.gate);
 	pass_gate(&run);

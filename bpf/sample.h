@@ -94,6 +94,7 @@ struct sample_counters {
 	__u64 run_ns;	      /* nanoseconds in the program */
 	__u64 filtered;	      /* of processes that are not followed */
 	__u64 map_full;	      /* samples dropped: no room for another key */
+	__u64 skipped;	      /* samples of clocks that the kernel skipped */
 	__u64 no_mapping;     /* samples whose address is in no mapping */
 	__u64 no_tree;	      /* samples whose mappings could not be read */
 	__u64 ring_full;      /* paths that could not be sent yet */
@@ -246,20 +247,24 @@ struct sample_control {
 	__u32 tables;	/* how many times the numbers of tables were withdrawn */
 	__u32 followed; /* followed processes that are alive */
 	__u32 offcpu;	/* the event of time off the CPU, plus 1; 0: not measured */
+	__u32 program;	/* the number of take_sample */
 	__u32 memory;	/* whether code without a file was counted in this round */
 	__u32 found;	/* the self-test's results: */
+	__u32 reserved;
 	struct sample_region test_region;
 	struct sample_file test_file, test_seen;
 	__u64 test_offset;
 	__u64 text_start, text_bytes; /* the kernel's own code, which is never replaced */
 };
 
+enum { SAMPLE_NO_CLOCKS = 4 };
+
 /* Data that the program and user space exchange about one CPU and slot; one cache line. */
 struct sample_gate {
 	__u64 passes;  /* odd while the program runs */
 	__u32 stretch; /* number of samples that each one represents, in 1/STRETCH_ONE */
 	__u32 used[2]; /* number of keys in the last even and odd round */
-	__u32 reserved;
-	__u64 padding[5];
+	__u32 is_due;  /* a sample of ->clock, which has expired; see skipped.bpf.h */
+	__u64 clock, no_clocks[SAMPLE_NO_CLOCKS];
 };
 _Static_assert(sizeof(struct sample_gate) == 64, "a cache line");

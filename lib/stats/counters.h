@@ -42,16 +42,18 @@ enum counter_kind {
 	  "raise --unwind-memory")
 
 /* Of a driver, with those of its unwind tables: samples received = samples in the event buffer +
- * all sample_lost_no_... + sample_filtered; sample_lost_overflow is not in them. All are sums of
- * weights: sample_stretched of those received were not taken, and others count for them
- * (driver_ops.stretch). The driver bpf copies what its program counts (struct sample_counters) in
- * read_counters() of bpf.c. */
+ * all sample_lost_no_... + sample_filtered; sample_lost_overflow is not in them, nor is
+ * sample_lost_skipped, which is known of clocks only. All are sums of weights: sample_stretched of
+ * those received were not taken, and others count for them (driver_ops.stretch). The driver bpf
+ * copies what its program counts (struct sample_counters) in read_counters() of bpf.c. */
 #define COUNTERS_OF_DRIVER(X)                                                                      \
 	X(sample_received, INFO, "samples received")                                               \
 	X(sample_stretched, TROUBLE, "samples skipped to stay within the CPU budget",              \
 	  "samples skipped to stay within the CPU budget; the others are weighted accordingly")    \
 	X(sample_lost_overflow, LOST, "samples lost: CPU buffer overflow",                         \
 	  "the CPU buffers were full", "sample less often, or raise --cpu-buffer-size")            \
+	X(sample_lost_skipped, LOST, "samples lost: another BPF program was running",              \
+	  "another BPF program was running on their CPU")                                          \
 	X(sample_lost_no_mapping, LOST, "samples lost: address in no mapping",                     \
 	  "their address was in no mapping")                                                       \
 	X(sample_lost_no_mm, LOST, "samples lost: process unknown", "their process was not known") \

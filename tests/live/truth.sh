@@ -45,7 +45,7 @@ report()
 lost_of()
 {
 	lost=0
-	for counter in overflow no_mapping no_mm no_tree no_path; do
+	for counter in overflow skipped no_mapping no_mm no_tree no_path; do
 		lost=$((lost + $(stat_of "$1" "sample_lost_$counter")))
 	done
 	echo "$lost"

@@ -301,6 +301,7 @@ static const struct {
 	{ "sample_received", "unit/test_stretch.c", "check_weights" },
 	{ "sample_stretched", "unit/test_stretch.c", "check_weights" },
 	{ "sample_lost_overflow", "unit/test_perf_cpu.c", "totals_of_a_cpu_outlive_it" },
+	{ "sample_lost_skipped", "live/skipped.sh", NULL },
 	{ "sample_lost_no_mapping", "unit/test_attribution.c",
 	  "address_in_no_mapping_is_looked_up_once_more" },
 	{ "sample_lost_no_mm", "unit/test_attribution.c",

@@ -417,6 +417,7 @@ static void read_counters(struct driver *d)
 	s->sample_stretched = c.stood_for;
 	s->sample_received = d->samples.drained + c.no_mapping + c.no_tree + c.filtered;
 	s->sample_lost_overflow = c.map_full + perf_cpuset_lost(&d->sampling.cpus);
+	s->sample_lost_skipped = c.skipped;
 	s->waited_ns = perf_cpuset_waited_ns(&d->sampling.cpus);
 	s->sample_lost_no_path = d->samples.lost_no_path;
 	s->sample_lost_no_mapping = c.no_mapping;

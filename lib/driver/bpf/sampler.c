@@ -139,6 +139,15 @@ static struct sampler_maps descriptors(const struct sample *skeleton)
 	};
 }
 
+/* The kernel's number of the program @fd; 0, which no program has, if it cannot be read. */
+static uint32_t program_number(int fd)
+{
+	struct bpf_prog_info info = { 0 };
+	uint32_t bytes = sizeof(info);
+
+	return bpf_obj_get_info_by_fd(fd, &info, &bytes) < 0 ? 0 : info.id;
+}
+
 /* Maps and initialises the memory shared with the loaded program. */
 static int share_memory(struct sampler *s)
 {
@@ -149,6 +158,7 @@ static int share_memory(struct sampler *s)
 
 	s->maps = descriptors(s->skeleton);
 	s->control = &s->skeleton->data_control->control;
+	s->control->program = program_number(bpf_program__fd(s->skeleton->progs.take_sample));
 	for (slot = 0; slot < SAMPLE_SLOT_COUNT_; slot++)
 		s->per_cpu[slot] = xcalloc(s->sizes.cpus, sizeof(*s->per_cpu[slot]));
 	s->gates = sampler_map_memory(bpf_map__fd(s->skeleton->maps.gates),
