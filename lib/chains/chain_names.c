@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/holes.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/open_regular.h"
@@ -183,6 +184,8 @@ static int read_file(struct chain_names *n, struct error *err)
 			       : error_set(err, fd, "%s: %s", n->path, open_regular_why(fd));
 	if (fstat(fd, &st) < 0)
 		return error_errno(err, -errno, "%s", n->path);
+	if (holes_prevail(fd, (uint64_t)st.st_size))
+		return error_set(err, -EBADMSG, "%s: %s", n->path, holes_text);
 	if (st.st_size > (off_t)1 << 30)
 		return error_set(err, -EFBIG, "%s: too large", n->path);
 	text = xcalloc(1, (size_t)st.st_size + 1);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "chains/chain_table.h"
 
+#include "base/holes.h"
 #include "base/macro.h"
 #include "base/mem.h"
 #include "base/open_regular.h"
@@ -112,6 +113,8 @@ static int map_file(struct chain_table *t, const struct header *wanted, const ch
 	}
 	if ((uint64_t)st.st_size < sizeof(struct header))
 		return error_set(err, -EBADMSG, "%s: cut short", path);
+	if (holes_prevail(t->fd, (uint64_t)st.st_size))
+		return error_set(err, -EBADMSG, "%s: %s", path, holes_text);
 	map = mmap(NULL, (size_t)st.st_size, PROT_READ | (t->writable ? PROT_WRITE : 0), MAP_SHARED,
 		   t->fd, 0);
 	if (map == MAP_FAILED)

@@ -3,6 +3,7 @@
 
 #include "base/copy.h"
 #include "base/log.h"
+#include "base/holes.h"
 #include "base/mem.h"
 #include "base/open_regular.h"
 #include "base/path.h"
@@ -145,6 +146,8 @@ static ssize_t read_file(const char *path, uint8_t **ret, struct error *err)
 		return error_errno(err, -errno, "cannot open %s", path);
 	if ((uint64_t)st.st_size > FILE_MAX)
 		return error_set(err, -EBADMSG, "%s: larger than any sample file", path);
+	if (holes_prevail(fd, (uint64_t)st.st_size))
+		return error_set(err, -EBADMSG, "%s: %s", path, holes_text);
 	bytes = xmalloc((size_t)st.st_size + 1);
 	while (n > 0 && length < (size_t)st.st_size) {
 		n = read(fd, bytes + length, (size_t)st.st_size - length);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sfile/check.h"
 
+#include "base/holes.h"
 #include "base/mem.h"
 #include "base/open_regular.h"
 #include "base/path.h"
@@ -105,6 +106,11 @@ static int view_open(struct view *v, const char *path, struct check_result *r)
 	}
 	if (fstat(fd, &v->st) < 0)
 		return error_errno(&r->why, -errno, "cannot open %s", path);
+	if (holes_prevail(fd, (uint64_t)v->st.st_size)) {
+		note(r, CHECK_OTHER, 0);
+		(void)error_set(&r->why, -EBADMSG, "%s: %s", path, holes_text);
+		return 0;
+	}
 	if (v->st.st_size) {
 		v->map = mmap(NULL, (size_t)v->st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (v->map == MAP_FAILED) {

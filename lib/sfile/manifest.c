@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/hash.h"
+#include "base/holes.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/open_regular.h"
@@ -15,6 +16,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 
 struct manifest {
 	char *path;
@@ -155,6 +157,7 @@ static int read_manifest(struct manifest *m, struct error *err)
 	_cleanup_fclose_ FILE *f = open_regular_stream(m->path);
 	_cleanup_free_ char *line = NULL;
 	struct manifest_image image;
+	struct stat st;
 	size_t room = 0;
 	ssize_t n;
 
@@ -162,6 +165,8 @@ static int read_manifest(struct manifest *m, struct error *err)
 		return errno == ENOENT ? 0
 				       : error_set(err, -errno, "%s: %s", m->path,
 						   open_regular_why(-errno));
+	if (fstat(fileno(f), &st) == 0 && holes_prevail(fileno(f), (uint64_t)st.st_size))
+		return error_set(err, -EBADMSG, "%s: %s", m->path, holes_text);
 	while ((n = xgetline(&line, &room, f)) > 0) {
 		if (line[n - 1] == '\n' && strlen(line) == (size_t)n) {
 			line[n - 1] = '\0';

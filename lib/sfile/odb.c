@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sfile/odb.h"
 
+#include "base/holes.h"
 #include "base/mem.h"
 #include "base/open_regular.h"
 
@@ -274,6 +275,9 @@ static int examine(int fd, const char *path, size_t header_size, struct descript
 		return error_set(err, -EINVAL, "%s: %ju bytes long, %ju expected for %u slots",
 				 path, (uintmax_t)length,
 				 (uintmax_t)file_length(header_size, ret->size), ret->size);
+	if (holes_prevail(fd, header_size + sizeof(*ret) +
+				      ret->current * (uint64_t)sizeof(struct odb_node)))
+		return error_set(err, -EBADMSG, "%s: %s", path, holes_text);
 	*ret_length = length;
 	return 0;
 }

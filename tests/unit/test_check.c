@@ -257,6 +257,18 @@ static void a_foreign_file_is_reported_and_left_alone(void)
 	CHECK(strstr(r.why.text, path) != NULL);
 }
 
+static void file_of_holes_is_not_read(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = make_file(dir);
+	struct check_result r;
+
+	CHECK_EQ(truncate(path, (off_t)1 << 40), 0);
+	CHECK_EQ(check_file(path, CHECK_CHAINS, &r), 0);
+	CHECK_EQ(r.problems, 1u << CHECK_OTHER);
+	CHECK(strstr(r.why.text, "(holes)"));
+}
+
 static void a_repaired_file_keeps_its_header_and_mode(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -357,7 +369,8 @@ TESTS(T(a_whole_file_is_whole), T(damage_of_a_killed_writer_is_reported_and_repa
       T(pages_never_written_are_reported_and_dropped),
       T(impossible_descriptors_are_made_up_from_the_rest),
       T(a_file_cut_short_keeps_the_nodes_it_has), T(without_size_and_length_nothing_is_guessed),
-      T(a_foreign_file_is_reported_and_left_alone), T(a_repaired_file_keeps_its_header_and_mode),
+      T(a_foreign_file_is_reported_and_left_alone), T(file_of_holes_is_not_read),
+      T(a_repaired_file_keeps_its_header_and_mode),
       T(a_repair_that_cannot_be_written_leaves_the_file),
       T(under_a_writer_only_the_ends_are_judged), T(random_damage_is_repaired_or_refused),
       T(the_originals_files_are_whole))

@@ -224,6 +224,25 @@ static void a_reader_may_look_once(void)
 	}
 }
 
+static void slots_in_holes_are_refused(void)
+{
+	enum { SLOTS = 1 << 26 };
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "f");
+	struct error err = ERROR_INIT;
+	uint32_t slots[2] = { SLOTS, SLOTS };
+	int fd;
+
+	odb_close(open_db(path, ODB_WRITE));
+	fd = open(path, O_WRONLY | O_CLOEXEC);
+	CHECK_EQ(pwrite(fd, slots, sizeof(slots), HEADER), sizeof(slots));
+	CHECK_EQ(ftruncate(fd, HEADER + 32 + (off_t)SLOTS * 20), 0);
+	(void)close(fd);
+	CHECK_EQ(try_open(path, ODB_READ_ONCE, &err), -EBADMSG);
+	CHECK_EQ(try_open(path, ODB_WRITE, &err), -EBADMSG);
+	CHECK(strstr(err.text, "(holes)"));
+}
+
 static void foreign_bytes_are_refused(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -498,7 +517,8 @@ static void our_bytes_are_the_originals(void)
 TESTS(T(a_new_file_is_the_smallest), T(the_known_keys_fall_into_the_known_buckets),
       T(adding_sums_and_keeps_the_order_of_insertion), T(values_saturate),
       T(add_survives_growth_and_reopening), T(a_reader_follows_a_writer), T(a_reader_may_look_once),
-      T(foreign_bytes_are_refused), T(a_length_that_size_does_not_explain_is_refused),
+      T(slots_in_holes_are_refused), T(foreign_bytes_are_refused),
+      T(a_length_that_size_does_not_explain_is_refused),
       T(a_file_that_a_creator_left_blank_is_created_again),
       T(creation_leaves_no_second_file_and_keeps_the_first), T(an_interrupted_growth_is_undone),
       T(damaged_chains_neither_crash_nor_hang), T(a_file_that_may_not_grow_is_left_as_it_was),

@@ -4,6 +4,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/holes.h"
 #include "base/mem.h"
 #include "base/open_regular.h"
 #include "base/path.h"
@@ -126,6 +127,10 @@ FILE *sources_open(const char *path, uid_t owner)
 		log_warn("%s: not shown: uid %u, who owns the binary that names this source, may "
 			 "not read it",
 			 path, owner);
+		return NULL;
+	}
+	if (holes_prevail(fd, (uint64_t)st.st_size)) {
+		log_warn("%s: not shown: %s", path, holes_text);
 		return NULL;
 	}
 	return fdopen(STEAL_FD(fd), "r");

@@ -5,6 +5,7 @@
 
 #include "base/digest.h"
 #include "base/hash.h"
+#include "base/holes.h"
 #include "base/mem.h"
 #include "base/open_regular.h"
 #include "base/path.h"
@@ -433,6 +434,8 @@ int kallsyms_load(const char *path, struct kallsyms **ret, struct error *err)
 		return error_set(err, -errno, "%s: %s", path, open_regular_why(-errno));
 	if (!map_file(k, fileno(f)))
 		return kallsyms_load_stream(f, path, ret, err);
+	if (holes_prevail(fileno(f), k->size))
+		return error_set(err, -EBADMSG, "%s: %s", path, holes_text);
 	r = load_text(k, path, err);
 	if (r < 0)
 		return r;
