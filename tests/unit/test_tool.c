@@ -5,6 +5,10 @@
 #include "tools/common/tool.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 /* A disk that is full for one write. */
 static ssize_t write_or_fail(void *data, const char *bytes _unused_, size_t count)
@@ -59,4 +63,38 @@ static void the_reason_of_an_earlier_failure_is_found_again(void)
 	(void)fclose(out);
 }
 
-TESTS(T(a_failure_in_between_is_reported), T(the_reason_of_an_earlier_failure_is_found_again))
+static void file_cut_short_while_mapped_is_named(void)
+{
+	static const struct opt opts[] = { OPT_END };
+	static const struct opt_cmdline cmdline = { .tool = "optest", .opts = opts };
+	char *argv[] = { (char *)"optest", NULL };
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "cut\033short"), *want = NULL;
+	_cleanup_close_ int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+	char said[512] = "";
+	int err[2], status = 0;
+	pid_t child;
+
+	CHECK_EQ(ftruncate(fd, 8192), 0);
+	CHECK_EQ(pipe(err), 0);
+	child = fork();
+	if (child == 0) {
+		const volatile char *bytes = mmap(NULL, 8192, PROT_READ, MAP_SHARED, fd, 0);
+
+		(void)dup2(err[1], STDERR_FILENO);
+		(void)tool_options(&cmdline, 1, argv);
+		_exit(ftruncate(fd, 0) == 0 ? bytes[4096] : 2);
+	}
+	(void)close(err[1]);
+	CHECK(waitpid(child, &status, 0) == child);
+	CHECK(WIFEXITED(status) && WEXITSTATUS(status) == TOOL_FAILURE);
+	CHECK(read(err[0], said, sizeof(said) - 1) > 0);
+	(void)close(err[0]);
+	want = xasprintf("optest: %s/cut?short: was cut short while it was in use, or the disk is "
+			 "full or fails\n",
+			 dir);
+	CHECK_STR(said, want);
+}
+
+TESTS(T(a_failure_in_between_is_reported), T(the_reason_of_an_earlier_failure_is_found_again),
+      T(file_cut_short_while_mapped_is_named))

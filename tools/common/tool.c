@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tools/common/tool.h"
 
+#include "base/mapped_name.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/text.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -143,13 +145,34 @@ static unsigned int help_width(void)
 	return MIN(width ?: USUAL, (unsigned int)WIDEST);
 }
 
+/* A signal handler: system calls only. */
+static void put_raw(const char *text)
+{
+	(void)!write(STDERR_FILENO, text, strlen(text));
+}
+
+static void on_sigbus(int number _unused_, siginfo_t *info, void *context _unused_)
+{
+	char name[MAPPED_NAME_ROOM];
+	bool known = mapped_name(info->si_addr, name, sizeof(name));
+
+	put_raw(tool_name);
+	put_raw(": ");
+	put_raw(known ? name : "a mapped file");
+	put_raw(": was cut short while it was in use, or the disk is full or fails\n");
+	_exit(TOOL_FAILURE);
+}
+
 int tool_options(const struct opt_cmdline *cmdline, int argc, char **argv)
 {
 	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
+	const struct sigaction action = { .sa_sigaction = on_sigbus,
+					  .sa_flags = (int)(SA_SIGINFO | SA_RESETHAND) };
 	struct error err = ERROR_INIT;
 	int r;
 
 	tool_name = cmdline->tool;
+	(void)sigaction(SIGBUS, &action, NULL);
 	tool_verbose(LOG_LEVEL_WARNING);
 	r = opt_parse(cmdline, argc, argv, &err);
 	if (r >= 0)

@@ -20,7 +20,8 @@ enum { TOOL_FAILURE = 1, TOOL_USAGE = 2 };
 
 /* Parses options and returns the index of the first operand. Prints help, version or the list of
  * options and exits 0 if asked to; reports a bad option and exits with TOOL_USAGE. From here on
- * warnings of the libraries go to stderr. */
+ * warnings of the libraries go to stderr, and so does the name of a mapped file that somebody cuts
+ * short, which ends the tool with TOOL_FAILURE. */
 int tool_options(const struct opt_cmdline *cmdline, int argc, char **argv);
 /* Prepares a process for the background: closes inherited descriptors other than stdin, stdout and
  * stderr, opens those three if they are closed, sets umask 022 and directory /. */
