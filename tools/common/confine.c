@@ -53,6 +53,7 @@ static const struct seccomp_confine_call calls[] = {
 	{ "lseek" },
 	{ "open" },
 	{ "openat" },
+	{ "openat2" },
 	{ "close" },
 	{ "dup" },
 	{ "fcntl" },
