@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "symbol/internal/called.h"
 #include "unwind/unwind_functions.h"
 
 #include <inttypes.h>
@@ -223,10 +224,34 @@ static void fill_code(struct filling *f, const struct unwind_functions *function
 		fill_section(f, functions, start, end);
 }
 
+/* Ends symbols without a size where a function begins that other code calls. */
+static void cut_called(struct elfcode *code, struct symtab *st)
+{
+	_cleanup_free_ struct called_range *ranges = NULL;
+	size_t i, k = 0, count = 0, room = 0;
+
+	for (i = 0; i < symtab_count(st); i++) {
+		const struct symbol *s = symtab_at(st, i);
+		uint64_t end;
+
+		if (!(s->rank & SYMBOL_ASSUMED_END) ||
+		    unwind_functions_end(&code->functions, s->address, &end))
+			continue;
+		array_grow(&ranges, count + 1, &room);
+		ranges[count++] = (struct called_range){ .start = s->address,
+							 .end = s->address + (s->end - s->offset),
+							 .symbol = i };
+	}
+	called_cut(code->ef, ranges, count);
+	for (k = 0; k < count; k++)
+		symtab_shorten(st, ranges[k].symbol, ranges[k].end - ranges[k].start);
+}
+
 size_t elfcode_fill(struct elfcode *code, const char *name, struct symtab *st)
 {
 	struct filling f = { .ef = code->ef, .name = name, .st = st };
 
+	cut_called(code, st);
 	f.names = xcalloc(1, sizeof(*f.names));
 	symtab_hold(st, f.names, release_names);
 	fill_code(&f, &code->functions);

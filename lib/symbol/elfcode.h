@@ -4,7 +4,7 @@
  *
  * It bounds symbols without a size, which would otherwise extend to the next symbol. Such a symbol
  * ends where the call frame information that covers it ends or, if none does, where the next
- * function begins that is covered.
+ * function begins: one that is covered, or that other code calls.
  *
  * It makes up names for code without symbols, mostly in stripped files: "[liblzma.so.5+0x1a2b0]",
  * the file and the linked address where a piece starts. Each function that call frame information

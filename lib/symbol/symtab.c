@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "base/radix.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -140,6 +141,7 @@ static void bound_sizeless(struct symtab *st)
 		sym->end = i + 1 < n ? st->symbols[i + 1].offset : sym->limit;
 		if (sym->limit > sym->offset)
 			sym->end = MIN(sym->end, sym->limit);
+		sym->rank |= SYMBOL_ASSUMED_END;
 	}
 }
 
@@ -273,6 +275,14 @@ void symtab_settle(struct symtab *st)
 		number(st);
 	else
 		cut_overlaps(st);
+}
+
+void symtab_shorten(struct symtab *st, size_t i, uint64_t size)
+{
+	struct symbol *sym = &st->symbols[i];
+
+	assert(sym->rank & SYMBOL_ASSUMED_END && size <= sym->end - sym->offset);
+	sym->end = sym->offset + size;
 }
 
 void symtab_insert(struct symtab *st, const struct symbol *symbols, size_t count)

@@ -31,7 +31,8 @@
 enum symbol_rank {
 	SYMBOL_LOCAL = 1, /* not visible outside its file */
 	SYMBOL_WEAK = 2,
-	SYMBOL_SYNTHETIC = 4 /* made up by us (a PLT entry): gives way to any other */
+	SYMBOL_SYNTHETIC = 4,  /* made up by us (a PLT entry): gives way to any other */
+	SYMBOL_ASSUMED_END = 8 /* set by settling: it had no size */
 };
 
 struct symbol {
@@ -76,6 +77,8 @@ void symtab_limit(struct symtab *st, symtab_limiter *limit, void *data);
 /* Sorts, drops aliases and bounds sizes, by the rules above. */
 void symtab_settle(struct symtab *st);
 
+/* Ends the @i-th symbol of a settled table, one with SYMBOL_ASSUMED_END, after @size bytes. */
+void symtab_shorten(struct symtab *st, size_t i, uint64_t size);
 /* Inserts @count symbols, sorted and disjoint, into gaps of a settled table. Not for a table of
  * symtab_new_from(). */
 void symtab_insert(struct symtab *st, const struct symbol *symbols, size_t count);
