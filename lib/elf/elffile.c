@@ -6,6 +6,7 @@
 #include "base/span.h"
 #include "elf/elf_build_id.h"
 #include "elf/internal/decompress.h"
+#include "elf/internal/section_count.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -13,6 +14,9 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+
+/* libelf allocates memory for each; programs have some dozens, objects some thousands. */
+enum { SECTIONS_MAX = 65535 };
 
 struct segment {
 	uint64_t address, offset, size; /* size: bytes present in the file */
@@ -197,6 +201,9 @@ static int open_fd(int fd, const char *path, bool may_be_compressed, struct elff
 	ef->mtime = (uint64_t)st.st_mtime;
 	ef->owner = st.st_uid;
 	ef->size = (uint64_t)st.st_size;
+	if (section_count(fd) > SECTIONS_MAX)
+		return error_set(err, -EBADMSG, "%s: has more than %d sections", path,
+				 SECTIONS_MAX);
 	ef->elf = elf_begin(fd, ELF_C_READ_MMAP, NULL);
 	if (ef->elf && elf_kind(ef->elf) != ELF_K_ELF && may_be_compressed && ef->size)
 		r = unpack_file(ef, err);
@@ -219,7 +226,7 @@ int elffile_open(const char *path, struct elffile **ret, struct error *err)
 
 int elffile_open_fd(int fd, const char *name, struct elffile **ret, struct error *err)
 {
-	return open_fd(fd, name, true, ret, err);
+	return open_fd(fd, name, false, ret, err);
 }
 
 int elffile_open_packed(const void *bytes, size_t size, const char *name, struct elffile **ret,

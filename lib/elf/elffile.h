@@ -37,8 +37,8 @@ struct elf_section {
  * -EBADMSG if it is not an ELF file or damaged; -EFBIG if it would unpack to too much; or
  * -errno. */
 int elffile_open(const char *path, struct elffile **ret, struct error *err);
-/* Opens the ELF file @fd, which may be compressed, and takes @fd even on failure; @name is
- * for messages. Returns as elffile_open(). */
+/* Opens the ELF file @fd, which is not compressed, and takes @fd even on failure; @name is for
+ * messages. Returns as elffile_open(). */
 int elffile_open_fd(int fd, const char *name, struct elffile **ret, struct error *err);
 /* Opens @size bytes of a compressed ELF file; @name is for messages. Returns as elffile_open(), and
  * -EFBIG if it would be too large. */

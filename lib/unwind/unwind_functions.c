@@ -18,7 +18,7 @@ enum {
 /* For code that has no caller. */
 static const struct unwind_rule outermost = { .cfa = UNWIND_CFA_END };
 
-/* Limit on the size of a decompressed section. */
+/* Limit on the size of a section, for what it takes to go through it. */
 static const uint64_t section_max = 1ULL << 28;
 
 static void add_function(struct unwind_functions *f, uint64_t start, uint64_t offset,
@@ -70,6 +70,13 @@ static struct cfi *section_of(struct unwind_functions *f, enum unwind_source sou
 	return source == UNWIND_SOURCE_DEBUG ? f->debug : f->eh;
 }
 
+/* Whether the record at @offset, which is not an FDE, ends the section: it has no length (LSB Core,
+ * 10.6.1). A hole in a file reads as such records. */
+static bool is_terminator(enum unwind_source source, size_t offset, size_t next)
+{
+	return source == UNWIND_SOURCE_EH && next - offset == sizeof(uint32_t);
+}
+
 /* Finds the functions of a section by reading it. */
 static void walk(struct unwind_functions *f, enum unwind_source source)
 {
@@ -80,6 +87,8 @@ static void walk(struct unwind_functions *f, enum unwind_source source)
 
 	for (; offset < cfi->bytes.left; offset = next) {
 		r = cfi_read(cfi, offset, &fde, &next);
+		if (r == 0 && is_terminator(source, offset, next))
+			break;
 		if (r < 0)
 			f->bad_count++;
 		else if (r && fde.end > fde.start)
@@ -122,6 +131,7 @@ static bool find_index(const struct unwind_functions *f, struct index *ret)
 			break;
 	if (i == count || !bytes_at(f, ph.p_vaddr, &in))
 		return false;
+	in.left = MIN(in.left, (size_t)section_max);
 	in.left = MIN(in.left, (size_t)ph.p_filesz);
 	head = span_take(&in, 4);
 	*ret = (struct index){ .address = ph.p_vaddr };
@@ -191,6 +201,7 @@ static void read_eh_frame(struct unwind_functions *f)
 	} else {
 		return;
 	}
+	f->eh->bytes.left = MIN(f->eh->bytes.left, (size_t)section_max);
 	f->cfi_bytes = f->eh->bytes.left;
 	if (!indexed || !read_indexed(f, &index))
 		walk(f, UNWIND_SOURCE_EH);
@@ -229,7 +240,7 @@ static void read_debug_frame(struct unwind_functions *f)
 
 	if (!data)
 		return;
-	f->debug->bytes = span_of(data->d_buf, data->d_size);
+	f->debug->bytes = span_of(data->d_buf, MIN(data->d_size, (size_t)section_max));
 	f->cfi_bytes += data->d_size;
 	walk(f, UNWIND_SOURCE_DEBUG);
 }
@@ -385,7 +396,8 @@ static void end_go_stacks(struct unwind_functions *f)
 	int i;
 
 	if (!elffile_find_section(f->ef, ".note.go.buildid", &s) ||
-	    !elffile_find_section(f->ef, ".symtab", &s) || !(data = elffile_data(&s)))
+	    !elffile_find_section(f->ef, ".symtab", &s) || s.header.sh_size > section_max ||
+	    !(data = elffile_data(&s)))
 		return;
 	for (i = 0; gelf_getsym((Elf_Data *)data, i, &sym); i++) {
 		name = elf_strptr(elffile_elf(f->ef), s.header.sh_link, sym.st_name);

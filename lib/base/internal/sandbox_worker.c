@@ -31,8 +31,9 @@
 #define SANITIZED 0
 #endif
 
-/* Limit for a worker's heap: the tables of the largest known programs take a tenth of it. */
-enum { HEAP_MAX = 1 << 30, FILES_MAX = 16 };
+/* Limit for a worker's heap: the unwind table of a program with a million rows takes 6 MiB, the
+ * largest record of JIT code 40. */
+enum { HEAP_MAX = 128 << 20, FILES_MAX = 16 };
 
 /* How long a killed worker is waited for; how many that did not die may exist, with room for one of
  * each lane at the end. */

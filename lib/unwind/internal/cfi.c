@@ -7,6 +7,7 @@
 
 enum {
 	PROGRAM_MAX = 4096, /* bytes of a CIE's: real ones have a dozen */
+	LETTERS_MAX = 16,   /* of the augmentation of a CIE, with the NUL: real ones have five */
 };
 
 /* The start of a record, which CIEs and FDEs have in common. */
@@ -157,10 +158,15 @@ static int read_cie(const struct cfi *cfi, struct span in, struct cfi_cie *cie)
 {
 	const char *letters;
 	uint8_t version, byte;
+	struct span head;
 	int r;
 
-	if (span_u8(&in, &version) < 0 || !(letters = span_string(&in)))
+	if (span_u8(&in, &version) < 0)
 		return -EBADMSG;
+	head = span_of(in.at, MIN(in.left, (size_t)LETTERS_MAX));
+	if (!(letters = span_string(&head)))
+		return -EBADMSG;
+	(void)span_take(&in, strlen(letters) + 1);
 	if (version != 1 && version != 3 && version != 4)
 		return -EBADMSG;
 	/* Address size 8, no segments. */
