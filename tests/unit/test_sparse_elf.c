@@ -6,6 +6,7 @@
 #include "base/clock.h"
 #include "elf/elffile.h"
 #include "parser/parser.h"
+#include "symbol/elfsym.h"
 #include "unwind/unwind.h"
 
 #include <elf.h>
@@ -122,5 +123,37 @@ static void a_table_of_billions_of_symbols_is_not_read(void)
 	CHECK(read_table(fd, 0) < 1000);
 }
 
+/* The end of the symbols is marked in the last chain of their hash table. */
+static void an_endless_chain_of_symbols_ends(void)
+{
+	static const Elf64_Phdr segments[] = {
+		{ .p_type = PT_LOAD,
+		  .p_flags = PF_R | PF_X,
+		  .p_filesz = (uint64_t)64 << 30,
+		  .p_memsz = (uint64_t)64 << 30 },
+		{ .p_type = PT_DYNAMIC, .p_offset = 0x300, .p_filesz = 5 * sizeof(Elf64_Dyn) },
+	};
+	static const Elf64_Dyn dynamic[] = { { DT_SYMTAB, { 0x100000 } },
+					     { DT_STRTAB, { 0x100000 } },
+					     { DT_STRSZ, { 16 } },
+					     { DT_GNU_HASH, { 0x200000 } } };
+	static const uint32_t hash[] = { 1, 0, 0, 0 };
+	const uint16_t count = ARRAY_SIZE(segments), none = 0;
+	_cleanup_close_ int fd = make(&string_table, 0);
+	_cleanup_(symtab_freep) struct symtab *st = symtab_new();
+	_cleanup_(elffile_closep) struct elffile *ef = NULL;
+	uint64_t since = clock_ns(CLOCK_THREAD_CPUTIME_ID);
+
+	put(fd, offsetof(Elf64_Ehdr, e_phnum), &count, sizeof(count));
+	put(fd, offsetof(Elf64_Ehdr, e_shoff), &(uint64_t){ 0 }, sizeof(uint64_t));
+	put(fd, offsetof(Elf64_Ehdr, e_shstrndx), &none, sizeof(none));
+	put(fd, 64, segments, sizeof(segments));
+	put(fd, 0x300, dynamic, sizeof(dynamic));
+	put(fd, 0x200000, hash, sizeof(hash));
+	CHECK_EQ(elffile_open_fd(dup(fd), "hostile", &ef, NULL), 0);
+	CHECK_EQ(elfsym_load(ef, NULL, ELFSYM_FILE_OFFSET, st), 0);
+	CHECK(clock_ns(CLOCK_THREAD_CPUTIME_ID) - since < 5 * NS_PER_S);
+}
+
 TESTS(T(more_sections_than_any_program_has_are_refused), T(a_hole_ends_eh_frame),
-      T(a_table_of_billions_of_symbols_is_not_read))
+      T(a_table_of_billions_of_symbols_is_not_read), T(an_endless_chain_of_symbols_ends))

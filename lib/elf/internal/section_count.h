@@ -5,5 +5,5 @@
 
 #include <stdint.h>
 
-/* The number of sections of the file @fd, by its headers; 0 if it has none or is not an ELF file. */
+/* The number of sections of the file @fd by its headers, 0 if it is not an ELF file. */
 uint64_t section_count(int fd);

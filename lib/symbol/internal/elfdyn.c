@@ -3,6 +3,10 @@
 
 #include "elf/elffile.h"
 
+/* The largest programs export some hundred thousand. A hole in a file reads as zeros, so the end of
+ * a chain may never come. */
+enum { SYMBOLS_MAX = 1 << 24 };
+
 /* What the dynamic section says about the symbols; addresses are linked ones, 0: not there. */
 struct dynamic {
 	uint64_t symbols, names, names_size, hash, gnu_hash;
@@ -67,6 +71,8 @@ static bool count_by_gnu_hash(const struct elffile *ef, uint64_t table, uint32_t
 	if (!word_at(ef, table, 0, &buckets) || !word_at(ef, table, 1, &first) ||
 	    !word_at(ef, table, 2, &bloom_words))
 		return false;
+	if (buckets > SYMBOLS_MAX)
+		return false;
 	at = 4 +
 	     (uint64_t)bloom_words * (elffile_header(ef)->e_ident[EI_CLASS] == ELFCLASS64 ? 2 : 1);
 	for (i = 0; i < buckets; i++, at++) {
@@ -75,7 +81,7 @@ static bool count_by_gnu_hash(const struct elffile *ef, uint64_t table, uint32_t
 		last = MAX(last, start);
 	}
 	for (; last >= first; last++) {
-		if (!word_at(ef, table, at + last - first, &hash))
+		if (last > SYMBOLS_MAX || !word_at(ef, table, at + last - first, &hash))
 			return false;
 		if (hash & 1)
 			break;
@@ -102,7 +108,7 @@ bool elfdyn_find(const struct elffile *ef, struct elfdyn *ret)
 	text = elffile_bytes(ef, names, d.names_size);
 	if (!text || !d.names_size || text[d.names_size - 1])
 		return false;
-	ret->count = MIN(count, (uint32_t)INT32_MAX);
+	ret->count = MIN(count, (uint32_t)SYMBOLS_MAX);
 	ret->names = span_of(text, d.names_size);
 	ret->symbols = elf_getdata_rawchunk(elf, (int64_t)symbols,
 					    ret->count * gelf_fsize(elf, ELF_T_SYM, 1, EV_CURRENT),
