@@ -14,9 +14,9 @@
 
 enum { WALK_EVERY_NS = 100000000 };
 
-/* Every service and container that ever was would stay in the table: when it has more than this it
- * is emptied, and filled with what is there. */
-enum { KNOWN_MAX = 16384 };
+/* Every service and container that ever was would stay in the table: when so many are new or were
+ * sampled, the others are forgotten. */
+enum { YOUNG_MAX = 8192 };
 
 /* The kernel's handle of a directory of cgroups is its number (FILEID_KERNFS). */
 enum { HANDLE_KERNFS = 0xfe };
@@ -30,7 +30,9 @@ struct cgroups {
 	char *root;
 	enum cgroups_of of;
 	struct cookie_table *cookies;
-	struct map by_id; /* the lower half of the number: a new one differs from all that live */
+	/* By the lower half of the number: a new one differs from all that live. Those not used
+	 * since YOUNG_MAX others were are in ->old. */
+	struct map young, old;
 	uint64_t walked_ns;
 };
 
@@ -44,35 +46,59 @@ struct cgroups *cgroups_new(const char *root, enum cgroups_of of, struct cookie_
 	return t;
 }
 
-static void forget(struct cgroups *t)
+static void forget(struct map *cgroups)
 {
-	map_for_each (&t->by_id, slot) {
+	map_for_each (cgroups, slot) {
 		struct cgroup *c = slot->value;
 
 		free(c->path);
 		free(c);
 	}
-	map_done(&t->by_id);
+	map_done(cgroups);
+}
+
+/* Makes @c young. */
+static void rejuvenate(struct cgroups *t, uint32_t id, struct cgroup *c)
+{
+	if (t->young.count >= YOUNG_MAX) {
+		forget(&t->old);
+		t->old = t->young;
+		t->young = MAP_INIT;
+	}
+	(void)map_set(&t->young, id, c);
+}
+
+static struct cgroup *find(struct cgroups *t, uint32_t id)
+{
+	struct cgroup *c = map_get(&t->young, id);
+
+	if (c)
+		return c;
+	c = map_remove(&t->old, id);
+	if (c)
+		rejuvenate(t, id, c);
+	return c;
 }
 
 void cgroups_free(struct cgroups *t)
 {
 	if (!t)
 		return;
-	forget(t);
+	forget(&t->young);
+	forget(&t->old);
 	free(t->root);
 	free(t);
 }
 
 void cgroups_add(struct cgroups *t, uint64_t id, const char *path)
 {
-	struct cgroup *c = map_get(&t->by_id, (uint32_t)id);
+	struct cgroup *c = find(t, (uint32_t)id);
 
 	if (c && !strcmp(c->path, path))
 		return;
 	if (!c) {
 		c = xcalloc(1, sizeof(*c));
-		(void)map_set(&t->by_id, (uint32_t)id, c);
+		rejuvenate(t, (uint32_t)id, c);
 	}
 	free(c->path);
 	*c = (struct cgroup){ .path = xstrdup(path) };
@@ -178,18 +204,17 @@ static void walk_all(struct cgroups *t)
 
 uint64_t cgroups_cookie(struct cgroups *t, uint64_t id, uint64_t now_ns)
 {
-	struct cgroup *c = map_get(&t->by_id, (uint32_t)id);
+	struct cgroup *c = find(t, (uint32_t)id);
 
 	if (!c && (!t->walked_ns || now_ns > t->walked_ns + WALK_EVERY_NS)) {
-		if (t->by_id.count > KNOWN_MAX)
-			forget(t);
 		walk_all(t);
 		t->walked_ns = now_ns;
-		c = map_get(&t->by_id, (uint32_t)id);
+		c = find(t, (uint32_t)id);
 	}
 	if (!c)
 		return cookie_cgroup(t->cookies, CGROUPS_UNKNOWN);
-	if (!c->cookie)
+	/* It is forgotten if it is not used for long. */
+	if (!c->cookie || !cookie_lookup(t->cookies, c->cookie))
 		c->cookie = cookie_cgroup(t->cookies, c->path);
 	return c->cookie;
 }

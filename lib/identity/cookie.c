@@ -19,6 +19,7 @@ struct entry {
 	bool compared;		 /* memory: ->original was looked for */
 	uint64_t original; /* cookie of the file whose text was copied to this memory; 0: none */
 	uint64_t shift;	   /* from an offset here to one there */
+	uint32_t age;	   /* when it was last asked for */
 };
 
 struct cookie_table {
@@ -30,6 +31,7 @@ struct cookie_table {
 	struct map by_key;    /* hash of what identifies an image: entries */
 	uint64_t last;	      /* the highest cookie given out or defined */
 	uint64_t vdso;	      /* its cookie, 0: not made yet */
+	uint32_t age;	      /* number of cookie_age() calls */
 	struct parser *parser;
 };
 
@@ -108,6 +110,7 @@ static struct entry *add(struct cookie_table *t, const struct cookie_image *imag
 	struct entry *e = xcalloc(1, sizeof(*e));
 
 	e->image = *image;
+	e->age = t->age;
 	e->image.path = xstrdup(image->path ? image->path : "");
 	e->image.host = image->host ? xstrdup(image->host) : NULL;
 	array_grow(&t->entries, t->count + 1, &t->room);
@@ -125,6 +128,13 @@ static uint64_t make(struct cookie_table *t, struct cookie_image *image)
 {
 	image->cookie = t->last + 1;
 	return add(t, image)->image.cookie;
+}
+
+/* Notes that @e is asked for; returns its cookie. */
+static uint64_t use(const struct cookie_table *t, struct entry *e)
+{
+	e->age = t->age;
+	return e->image.cookie;
 }
 
 /* Cuts " (deleted)" off, except where only the suffix distinguishes memory from a file of that
@@ -162,7 +172,7 @@ uint64_t cookie_file(struct cookie_table *t, const struct file_identity *file, c
 			continue;
 		if (!e->image.file.generation)
 			e->image.file.generation = file->generation;
-		return e->image.cookie;
+		return use(t, e);
 	}
 	return make(t, &want);
 }
@@ -181,7 +191,7 @@ uint64_t cookie_anon(struct cookie_table *t, uint32_t tgid, uint64_t start, uint
 		    e->image.start != start || strcmp(e->image.path, label))
 			continue;
 		e->image.end = MAX(e->image.end, end);
-		return e->image.cookie;
+		return use(t, e);
 	}
 	return make(t, &want);
 }
@@ -202,9 +212,11 @@ static uint64_t named(struct cookie_table *t, enum cookie_kind kind, const char 
 	struct cookie_image want = { .kind = kind, .path = (char *)name };
 	struct entry *e;
 
-	map_for_each_of(&t->by_key, key_of(&want),
-			e) if (e->image.kind == kind &&
-			       !strcmp(e->image.path, name)) return e->image.cookie;
+	map_for_each_of(&t->by_key, key_of(&want), e)
+	{
+		if (e->image.kind == kind && !strcmp(e->image.path, name))
+			return use(t, e);
+	}
 	return make(t, &want);
 }
 
@@ -252,12 +264,15 @@ void cookie_define(struct cookie_table *t, const struct cookie_image *image)
 
 const struct cookie_image *cookie_lookup(const struct cookie_table *t, uint64_t cookie)
 {
-	const struct entry *e;
+	struct entry *e;
 
 	/* Nearly always entry N - 1 has cookie N. */
 	if (cookie && cookie <= t->count && t->entries[cookie - 1]->image.cookie == cookie)
-		return &t->entries[cookie - 1]->image;
-	e = map_get(&t->by_cookie, cookie);
+		e = t->entries[cookie - 1];
+	else
+		e = map_get(&t->by_cookie, cookie);
+	if (e)
+		(void)use(t, e);
 	return e ? &e->image : NULL;
 }
 
@@ -279,8 +294,10 @@ uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cook
 
 	if (!e)
 		return cookie;
+	(void)use(t, e);
 	while (e->successor)
 		e = e->successor;
+	(void)use(t, e);
 	if (!e->image.verified || now_ns < e->looked_ns + RENEW_EVERY_NS)
 		return e->image.cookie;
 	e->looked_ns = now_ns;
@@ -336,15 +353,42 @@ uint64_t cookie_original(struct cookie_table *t, uint64_t cookie, const struct c
 	return e->original;
 }
 
+void cookie_age(struct cookie_table *t)
+{
+	t->age++;
+}
+
+/* Makes what an image that stays refers to stay as well. */
+static void keep_related(const struct cookie_table *t, const struct entry *e)
+{
+	struct entry *related = e->original ? map_get(&t->by_cookie, e->original) : NULL;
+
+	if (related)
+		(void)use(t, related);
+	for (related = e->successor; related; related = related->successor)
+		(void)use(t, related);
+}
+
+/* Whether @e is to be forgotten. The kernel's code may be in a queue. */
+static bool is_old(const struct cookie_table *t, const struct entry *e)
+{
+	if (e->image.kind == COOKIE_FILE && !e->image.identified)
+		return true;
+	return e->age != t->age && e->image.kind != COOKIE_CODE && e->image.kind != COOKIE_VDSO;
+}
+
 size_t cookie_sweep(struct cookie_table *t, const struct map *in_use)
 {
 	size_t i, kept = 0, count = t->count;
 
+	for (i = 0; i < count; i++)
+		if ((in_use && map_get(in_use, t->entries[i]->image.cookie)) ||
+		    !is_old(t, t->entries[i]))
+			keep_related(t, t->entries[i]);
 	for (i = 0; i < count; i++) {
 		struct entry *e = t->entries[i];
 
-		if (e->image.kind != COOKIE_FILE || e->image.identified ||
-		    map_get(in_use, e->image.cookie)) {
+		if (!is_old(t, e) || (in_use && map_get(in_use, e->image.cookie))) {
 			t->entries[kept++] = e;
 			continue;
 		}

@@ -4,8 +4,8 @@
  * looks them up. An image is identified (size, mtime, build-id) at its first sample, while the
  * process that mapped it can still show the file.
  *
- * The table owns everything; what it returns is borrowed until cookie_table_free(), of a file that
- * was never identified only until cookie_sweep().
+ * The table owns everything; what it returns is borrowed until cookie_sweep() or
+ * cookie_table_free(). A number that was swept is not given out again.
  */
 #pragma once
 
@@ -65,8 +65,10 @@ uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cook
 uint64_t cookie_original(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
 			 uint64_t *offset);
 
-/* Forgets the files that were never identified, for no sample fell into them, unless the cookie is
- * a key of @in_use; returns how many. Their numbers are not given out again. */
+/* Begins another age: images that nobody asks for from now on are swept. */
+void cookie_age(struct cookie_table *t);
+/* Forgets the images that were not asked for in this age, and the files that were never identified,
+ * unless the cookie is a key of @in_use (may be NULL); returns how many. */
 size_t cookie_sweep(struct cookie_table *t, const struct map *in_use);
 
 /* Number of cookies. */

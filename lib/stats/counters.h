@@ -76,6 +76,7 @@ enum counter_kind {
 	X(cpu_hotplug, INFO, "CPUs that came or went")                                             \
 	X(path_ring_full, INFO, "times a path was reported late: ring full")                       \
 	X(path_truncated, TROUBLE, "paths cut short: too long, or too many names")                 \
+	X(images_swept, INFO, "images forgotten because they were not sampled for long")           \
 	X(follow_full, TROUBLE, "processes that could not be followed: table full")                \
 	X(unwound_frames, INFO, "user-space frames looked up by the BPF program")                  \
 	X(unwound_full, TROUBLE, "samples without their callers: too many call chains")            \

@@ -2,6 +2,7 @@
 #include "stream/stream_file.h"
 
 #include "base/log.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
@@ -38,9 +39,8 @@ struct stream_file {
 	FILE *file;
 	char *path;
 	const struct cookie_table *cookies;
-	uint8_t *written; /* by index of the cookie: 0 not yet, 1 unidentified, 2 identified */
-	size_t written_room;
-	int failed; /* -errno of the first write that failed */
+	struct map written; /* cookie: 1 unidentified, 2 identified */
+	int failed;	    /* -errno of the first write that failed */
 };
 
 struct stream_file_reader {
@@ -148,19 +148,17 @@ static int write_cookie(struct stream_file *t, const struct cookie_image *image)
 /* Writes what has changed in the cookie table since the last words. */
 static int write_cookies(struct stream_file *t)
 {
-	size_t count = cookie_count(t->cookies), old = t->written_room, i;
+	size_t count = cookie_count(t->cookies), i;
 	int r = 0;
 
-	array_grow(&t->written, count, &t->written_room);
-	memset(t->written + old, 0, t->written_room - old);
 	for (i = 0; i < count && r == 0; i++) {
 		const struct cookie_image *image = cookie_at(t->cookies, i);
-		uint8_t state = image->identified ? 2 : 1;
+		uintptr_t state = image->identified ? 2 : 1;
 
-		if (t->written[i] >= state)
+		if ((uintptr_t)map_get(&t->written, image->cookie) >= state)
 			continue;
 		r = write_cookie(t, image);
-		t->written[i] = state;
+		(void)map_set(&t->written, image->cookie, (void *)state);
 	}
 	return r;
 }
@@ -239,7 +237,7 @@ int stream_file_close(struct stream_file *t, const struct driver_stats *stats, s
 		r = -errno;
 	if (r < 0)
 		(void)error_errno(err, r, "cannot write %s", t->path);
-	free(t->written);
+	map_done(&t->written);
 	free(t->path);
 	free(t);
 	return r;

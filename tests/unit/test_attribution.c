@@ -358,28 +358,35 @@ static void mappings_that_pile_up_are_read_again(void)
 	CHECK_EQ(maps_count(process_get(&m->sideband.processes, 70)->maps), 2);
 }
 
+/* A process runs 200 files that are never sampled, and those that are not needed are forgotten. */
+static void run_many_files(struct machine *m, uint64_t inode)
+{
+	uint64_t i;
+
+	m->sideband.cookie_limit = 100;
+	for (i = 0; i < 200; i++) {
+		bytes_comm(&m->bytes, 70, 70, "conftest", true, tick(m));
+		apply(m);
+		bytes_map(&m->bytes, 70, 0x400000, 0x5000, inode + i, "/tmp/conftest", tick(m));
+		apply(m);
+	}
+	sideband_tidy(&m->sideband, tick(m));
+}
+
 static void files_that_were_never_sampled_are_forgotten(void)
 {
 	_cleanup_machine_ struct machine *m = machine_new();
 	uint64_t sampled, unused;
-	size_t i;
 
 	proc_process(m, 70, 1, "/bin/a");
 	sideband_read_all(&m->sideband, tick(m));
-	m->sideband.cookie_limit = 100;
 	sample(m, USER, 70, 0x400010);
 	exec_to(m, 70, "/bin/sampled-once");
 	sample(m, USER, 70, 0x400010);
 	sampled = process_get(&m->sideband.processes, 70)->app;
 	exec_to(m, 70, "/bin/never-sampled");
 	unused = process_get(&m->sideband.processes, 70)->app;
-	for (i = 0; i < 200; i++) {
-		bytes_comm(&m->bytes, 70, 70, "conftest", true, tick(m));
-		apply(m);
-		bytes_map(&m->bytes, 70, 0x400000, 0x5000, 1000 + i, "/tmp/conftest", tick(m));
-		apply(m);
-	}
-	sideband_tidy(&m->sideband, tick(m));
+	run_many_files(m, 1000);
 	CHECK(cookie_count(m->cookies) < 10);
 	CHECK(cookie_lookup(m->cookies, sampled));
 	CHECK(!cookie_lookup(m->cookies, unused));
@@ -388,7 +395,14 @@ static void files_that_were_never_sampled_are_forgotten(void)
 	exec_to(m, 70, "/bin/never-sampled");
 	sample(m, USER, 70, 0x400010);
 	CHECK(process_get(&m->sideband.processes, 70)->app > unused);
+	/* One that was sampled is forgotten when it was not for long. */
+	run_many_files(m, 2000);
+	run_many_files(m, 3000);
+	CHECK(!cookie_lookup(m->cookies, sampled));
+	exec_to(m, 70, "/bin/sampled-once");
+	sample(m, USER, 70, 0x400010);
 	CHECK_EQ(m->stats.sample_lost_no_mapping + m->stats.sample_lost_no_mm, 0);
+	CHECK(m->stats.images_swept > 600);
 }
 
 static void guests_and_hypervisors_have_no_mapping(void)

@@ -49,6 +49,36 @@ static void what_is_reported_is_known(void)
 	cookie_table_free(cookies);
 }
 
+/* Containers that come and go, while one stays. */
+static void cgroups_that_are_gone_make_way(void)
+{
+	_cleanup_directory_ char *root = bare_machine();
+	struct cookie_table *cookies = cookie_table_new();
+	struct cgroups *t = cgroups_new(root, CGROUPS_UNIFIED, cookies);
+	uint64_t stays, first, i;
+
+	cgroups_add(t, 1, "/stays");
+	cgroups_add(t, 2, "/first");
+	stays = cgroups_cookie(t, 1, 1);
+	first = cgroups_cookie(t, 2, 1);
+	cookie_age(cookies);
+	for (i = 3; i < 50000; i++) {
+		_cleanup_free_ char *path = xasprintf("/%u", (unsigned int)i);
+
+		cgroups_add(t, i, path);
+		CHECK_EQ(cgroups_cookie(t, 1, 1), stays);
+		CHECK_STR(path_of(cookies, cgroups_cookie(t, i, 1)), path);
+	}
+	CHECK_STR(path_of(cookies, cgroups_cookie(t, 2, 1)), CGROUPS_UNKNOWN);
+	CHECK(cookie_sweep(cookies, NULL) > 0 && !cookie_lookup(cookies, first));
+	/* A cookie that was swept is made again. */
+	cookie_age(cookies);
+	CHECK(cookie_sweep(cookies, NULL) > 0 && !cookie_lookup(cookies, stays));
+	CHECK_STR(path_of(cookies, cgroups_cookie(t, 1, 1)), "/stays");
+	cgroups_free(t);
+	cookie_table_free(cookies);
+}
+
 static void cgroups_never_reported_are_unknown(void)
 {
 	_cleanup_directory_ char *root = bare_machine();
@@ -79,5 +109,5 @@ static void the_one_that_we_are_in_is_found(void)
 	cookie_table_free(cookies);
 }
 
-TESTS(T(what_is_reported_is_known), T(cgroups_never_reported_are_unknown),
-      T(the_one_that_we_are_in_is_found))
+TESTS(T(what_is_reported_is_known), T(cgroups_that_are_gone_make_way),
+      T(cgroups_never_reported_are_unknown), T(the_one_that_we_are_in_is_found))

@@ -140,6 +140,27 @@ static void many_files_are_all_found(void)
 		CHECK_EQ(cookie_lookup(t, i)->file.inode, i);
 }
 
+static void images_nobody_asks_for_are_swept(void)
+{
+	_cleanup_table_ struct cookie_table *t = cookie_table_new();
+	uint64_t asked, looked_up, idle, region;
+
+	asked = cookie_anon(t, 1, 0x1000, 0x2000, "anon");
+	looked_up = cookie_thread(t, "kworker");
+	idle = cookie_cgroup(t, "/old");
+	region = cookie_anon(t, 2, 0x1000, 0x2000, "anon");
+	CHECK_EQ(cookie_sweep(t, NULL), 0);
+	cookie_age(t);
+	CHECK_EQ(cookie_anon(t, 1, 0x1000, 0x3000, "anon"), asked);
+	CHECK(cookie_lookup(t, looked_up));
+	CHECK_EQ(cookie_sweep(t, NULL), 2);
+	CHECK_EQ(cookie_count(t), 2);
+	CHECK_EQ(cookie_anon(t, 1, 0x1000, 0x3000, "anon"), asked);
+	CHECK(!cookie_lookup(t, idle) && !cookie_lookup(t, region));
+	/* A number never has another meaning. */
+	CHECK(cookie_cgroup(t, "/old") > region);
+}
+
 /* The test program itself is a file with a build-id that is there to be read. */
 static void file_that_was_mapped_is_identified(void)
 {
@@ -292,5 +313,6 @@ TESTS(T(file_changed_in_place_gets_a_new_cookie), T(file_is_known_by_its_inode),
       T(deleted_suffix_is_cut_off_but_for_nameless_memory),
       T(anonymous_region_that_grows_keeps_its_cookie),
       T(kernel_threads_share_the_part_before_the_slash), T(recorded_cookies_keep_their_numbers),
-      T(many_files_are_all_found), T(file_that_was_mapped_is_identified),
-      T(another_file_under_that_path_is_not_taken), T(file_that_was_renamed_is_found_by_its_inode))
+      T(many_files_are_all_found), T(images_nobody_asks_for_are_swept),
+      T(file_that_was_mapped_is_identified), T(another_file_under_that_path_is_not_taken),
+      T(file_that_was_renamed_is_found_by_its_inode))

@@ -274,7 +274,9 @@ static void sweep_cookies(struct sideband *s)
 		for (i = 0; p->maps && i < maps_count(p->maps); i++)
 			note_use(&in_use, maps_at(p->maps, i)->cookie, p);
 	}
-	(void)cookie_sweep(s->from.cookies, &in_use);
+	s->stats->images_swept += cookie_sweep(s->from.cookies, &in_use);
+	cookie_age(s->from.cookies);
+	s->processes.changes++; /* what was looked up before may have a cookie that is gone */
 	map_done(&in_use);
 	s->cookie_limit = MAX(2 * cookie_count(s->from.cookies), (size_t)COOKIES_MIN);
 }
