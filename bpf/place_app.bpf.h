@@ -9,11 +9,6 @@
 #include "image.bpf.h"
 #include "maps.bpf.h"
 
-struct executable {
-	__u64 started_ns; /* distinguishes the process from a later one with the same number */
-	struct sample_file file;
-};
-
 /* By tgid, for all processes that are not yet freed. Locks: changed by the programs that watch
  * processes, never in an NMI. Before Linux 6.7 one in a softirq may find the lock taken (EBUSY):
  * then an entry stays until the number is used again. */

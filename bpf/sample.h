@@ -210,6 +210,12 @@ struct sample_chunk {
 	struct unwind_row rows[SAMPLE_CHUNK_ROWS];
 };
 
+/* What a process executes. */
+struct executable {
+	__u64 started_ns; /* distinguishes the process from a later one with the same number */
+	struct sample_file file;
+};
+
 /* A task off its CPU. */
 struct sample_left {
 	__u64 since_ns; /* CLOCK_MONOTONIC */

@@ -4,8 +4,11 @@
  * just mapped yields exactly one sample in that file. */
 #include "test.h"
 
+#include "base/clock.h"
 #include "base/procfs.h"
+#include "driver/bpf/bpf_sweep.h"
 #include "driver/bpf/sampler.h"
+#include "driver/bpf/sampler_images.h"
 #include "perf/perf_event.h"
 
 #include <elf.h>
@@ -229,6 +232,78 @@ static void a_path_without_room_in_the_ring_is_counted_and_sent_later(void)
 	CHECK_EQ(totals(&f).ring_full, 1);
 }
 
+/* What a driver knows of the files that were sampled. */
+struct known {
+	struct bpf_samples samples;
+	size_t images, unknown;
+};
+
+static void know_image(const struct sample_image *image, void *data)
+{
+	struct known *k = data;
+
+	k->images += image->tgid == (uint32_t)getpid();
+	sampler_images_add(k->samples.images, image);
+}
+
+static void know_sample(const struct sample_key *key, uint32_t callers _unused_,
+			uint64_t count _unused_, void *data)
+{
+	struct known *k = data;
+
+	k->unknown += key->place == SAMPLE_FILE &&
+		      sampler_images_cookie(k->samples.images, &key->image.file, key->tgid,
+					    k->samples.now_ns) == EVBUF_NO_COOKIE;
+}
+
+/* Samples in the files @first to @end of the directory, and drains; how many were reported. */
+static size_t sample_files(const struct faults *f, int dir, struct known *k, unsigned int first,
+			   unsigned int end)
+{
+	const struct sampler_handler handler = {
+		.image = know_image, .chain = see_chain, .sample = know_sample, .data = k
+	};
+
+	for (; first < end; first++) {
+		_cleanup_free_ char *file = xasprintf("%u", first);
+
+		sample_in(f, dir, file);
+	}
+	k->images = 0;
+	sampler_drain(f->s, &handler);
+	return k->images;
+}
+
+static void files_not_sampled_for_long_are_forgotten_and_come_back(void)
+{
+	_cleanup_directory_ char *top = test_directory();
+	_cleanup_close_ int dir = open_directory(top);
+	_cleanup_(faults_done) struct faults f;
+	const char *why = faults_init(&f, &(struct sampler_config){ .keys = 4096 });
+	struct known k = { .samples.cookies = cookie_table_new(), .samples.now_ns = NS_PER_S };
+	struct bpf_sweep sweep = { .limit = 50 };
+	size_t reported;
+
+	if (why)
+		SKIP(why);
+	k.samples.images = sampler_images_new("", k.samples.cookies);
+	(void)sample_files(&f, dir, &k, 0, 20);
+	CHECK_EQ(bpf_sweep(&sweep, f.s, &k.samples), 0);
+	CHECK_EQ(sample_files(&f, dir, &k, 0, 20), 0); /* below the limit all stay known */
+	(void)sample_files(&f, dir, &k, 20, 100);
+	CHECK_EQ(bpf_sweep(&sweep, f.s, &k.samples), 0);
+	/* What is sampled from now on stays. */
+	CHECK(sample_files(&f, dir, &k, 0, 10) >= 10);
+	k.samples.now_ns += 100 * NS_PER_S;
+	CHECK(bpf_sweep(&sweep, f.s, &k.samples) >= 90);
+	CHECK_EQ(sample_files(&f, dir, &k, 0, 10), 0);
+	reported = sample_files(&f, dir, &k, 10, 100);
+	CHECK(reported >= 90 && reported < 95);
+	CHECK_EQ(k.unknown, 0);
+	sampler_images_free(k.samples.images);
+	cookie_table_free(k.samples.cookies);
+}
+
 /* More processes than the table of those that are followed has room for. Their numbers are larger
  * than those of the machine's processes. */
 static void a_child_without_room_in_the_table_is_counted(void)
@@ -314,5 +389,6 @@ static void times_off_the_cpu_without_a_place_are_counted(void)
 
 TESTS(T(a_path_that_is_cut_short_is_counted),
       T(a_path_without_room_in_the_ring_is_counted_and_sent_later),
+      T(files_not_sampled_for_long_are_forgotten_and_come_back),
       T(a_child_without_room_in_the_table_is_counted),
       T(times_off_the_cpu_without_a_place_are_counted))

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "driver/bpf/bpf_samples.h"
+#include "driver/bpf/bpf_sweep.h"
 #include "identity/cgroups.h"
 #include "identity/cookie.h"
 #include "perf/kernel_events.h"
@@ -37,6 +38,7 @@ struct driver {
 	struct sampling sampling; /* the rings carry only sideband records, no samples */
 	struct sampler *sampler;
 	struct bpf_samples samples;
+	struct bpf_sweep sweep;
 	struct table_loader *tables; /* NULL: chains without unwind tables */
 	size_t keys;		     /* as set up, like the next three */
 	unsigned int depth_asked;
@@ -497,6 +499,8 @@ static int bpf_sync(struct driver *d, bool all, struct error *err)
 		tell_stretches(d);
 	r = evbuf_flush(d->samples.out);
 	evbuf_restart(d->samples.out);
+	if (is_drained)
+		d->sampling.stats.images_swept += bpf_sweep(&d->sweep, d->sampler, &d->samples);
 	if (r < 0)
 		return error_errno(err, r, "cannot record the samples");
 	return over;

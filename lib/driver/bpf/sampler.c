@@ -128,6 +128,8 @@ static struct sampler_maps descriptors(const struct sample *skeleton)
 {
 	return (struct sampler_maps){
 		.chunks = bpf_map__fd(skeleton->maps.chunks),
+		.executables = bpf_map__fd(skeleton->maps.executables),
+		.left = bpf_map__fd(skeleton->maps.left),
 		.pages = bpf_map__fd(skeleton->maps.pages),
 		.rules = bpf_map__fd(skeleton->maps.rules),
 		.table_numbers = bpf_map__fd(skeleton->maps.table_numbers),

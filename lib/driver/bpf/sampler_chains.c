@@ -18,6 +18,7 @@ struct chain {
 	bool here;	/* the number is in use */
 	bool used;	/* since ->hand last passed */
 	bool forgotten; /* asked to be forgotten, but may have been counted before */
+	bool kept;	/* by sampler_chains_keep() */
 	/* With room for one frame before. NULL: written, and none is in replaceable code. */
 	struct evbuf_frame *frames;
 	size_t frame_count;
@@ -322,6 +323,37 @@ void sampler_chains_spell_out(struct sampler_chains *t, bool on)
 	sampler_chains_restart(t, t->out);
 }
 
+/* Enters @c into the list of those to be forgotten. */
+static void forget(struct sampler_chains *t, struct chain *c)
+{
+	c->forgotten = true;
+	t->known--;
+	array_grow(&t->forgotten, t->forgotten_count + 1, &t->forgotten_room);
+	t->forgotten[t->forgotten_count++] = c->id;
+}
+
+void sampler_chains_keep(struct sampler_chains *t, uint64_t id)
+{
+	uint32_t number = id ? (uint32_t)(uintptr_t)map_get(&t->by_id, id) : 0;
+
+	if (number)
+		t->chains[number].kept = true;
+}
+
+void sampler_chains_renew(struct sampler_chains *t)
+{
+	uint32_t i;
+
+	for (i = 1; i < t->count; i++) {
+		struct chain *c = &t->chains[i];
+
+		if (c->here && !c->forgotten && !c->kept)
+			forget(t, c);
+		c->kept = false;
+	}
+	tell_forgotten(t);
+}
+
 void sampler_chains_prune(struct sampler_chains *t)
 {
 	struct chain *c;
@@ -338,10 +370,7 @@ void sampler_chains_prune(struct sampler_chains *t)
 			c->used = false;
 			continue;
 		}
-		c->forgotten = true;
-		t->known--;
-		array_grow(&t->forgotten, t->forgotten_count + 1, &t->forgotten_room);
-		t->forgotten[t->forgotten_count++] = c->id;
+		forget(t, c);
 	}
 	tell_forgotten(t);
 }

@@ -45,5 +45,10 @@ void sampler_chains_spell_out(struct sampler_chains *t, bool on);
 /* Makes all chains be reported again, to @out. Sampling must be stopped meanwhile. */
 void sampler_chains_restart(struct sampler_chains *t, struct evbuf *out);
 
+/* Makes the next sampler_chains_renew() leave the callers @id alone. */
+void sampler_chains_keep(struct sampler_chains *t, uint64_t id);
+/* Makes the program report all chains again that occur from now on. Call it after
+ * sampler_chains_prune(). */
+void sampler_chains_renew(struct sampler_chains *t);
 /* Forgets the chains unused for longest if there are many. Call it after each drain. */
 void sampler_chains_prune(struct sampler_chains *t);

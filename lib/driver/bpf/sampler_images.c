@@ -123,7 +123,7 @@ uint64_t sampler_images_cookie(struct sampler_images *t, const struct sample_fil
 			       uint32_t tgid, uint64_t now_ns)
 {
 	const struct cookie_mapped where = { .root = t->root, .tgid = tgid };
-	const struct entry *e;
+	struct entry *e;
 
 	if (t->last_cookie && t->last_ns == now_ns && !memcmp(&t->last, file, sizeof(*file)))
 		return t->last_cookie;
@@ -132,12 +132,44 @@ uint64_t sampler_images_cookie(struct sampler_images *t, const struct sample_fil
 		return EVBUF_NO_COOKIE;
 	t->last = *file;
 	t->last_ns = now_ns;
-	t->last_cookie = cookie_renew(t->cookies, e->cookie, &where, now_ns);
+	t->last_cookie = e->cookie = cookie_renew(t->cookies, e->cookie, &where, now_ns);
 	return t->last_cookie;
 }
 
-void sampler_images_unsure(const struct sampler_images *t,
-			   void (*each)(const struct sample_file *file, void *data), void *data)
+void sampler_images_each(const struct sampler_images *t, sampler_images_see *each, void *data)
+{
+	map_for_each (&t->by_file, slot)
+		each(&((const struct entry *)slot->value)->file, data);
+}
+
+void sampler_images_use(struct sampler_images *t, const struct sample_file *file)
+{
+	const struct entry *e = find(t, file);
+
+	if (e)
+		(void)cookie_lookup(t->cookies, e->cookie);
+}
+
+size_t sampler_images_sweep(struct sampler_images *t)
+{
+	size_t swept = cookie_sweep(t->cookies, NULL);
+	struct map kept = MAP_INIT;
+
+	map_for_each (&t->by_file, slot) {
+		struct entry *e = slot->value;
+
+		if (cookie_lookup(t->cookies, e->cookie))
+			map_add(&kept, slot->key, e);
+		else
+			free(e);
+	}
+	map_done(&t->by_file);
+	t->by_file = kept;
+	t->last_cookie = 0;
+	return swept;
+}
+
+void sampler_images_unsure(const struct sampler_images *t, sampler_images_see *each, void *data)
 {
 	map_for_each (&t->by_file, slot) {
 		const struct entry *e = slot->value;
