@@ -36,14 +36,13 @@ struct {
 static __always_inline bool send_chain(struct run *run, struct sample_chain *chain)
 {
 	void *sent = bpf_map_lookup_elem(&chains, &run->slot);
-	__u32 known = 1, words = chain->words;
+	__u32 known = 1;
 
 	if (sent && bpf_map_lookup_elem(sent, &chain->id))
 		return true;
-	if (words > SAMPLE_CHAIN_WORDS)
-		words = SAMPLE_CHAIN_WORDS;
 	if (sent && !bpf_map_update_elem(sent, &chain->id, &known, BPF_ANY)) {
-		if (send(run, chain, offsetof(struct sample_chain, data) + words * 8))
+		if (send(run, chain, offsetof(struct sample_chain, data) + chain->words * 8,
+			 sizeof(*chain)))
 			return true;
 		bpf_map_delete_elem(sent, &chain->id);
 	}

@@ -50,7 +50,7 @@ static __noinline int send_image(struct run *run, struct file *file, const struc
 		return known.is_memory;
 	if (image->truncated)
 		run->totals->path_truncated++;
-	if (!send(run, image, image_bytes(image))) {
+	if (!send(run, image, image_bytes(image), sizeof(*image))) {
 		run->totals->ring_full++;
 		bpf_map_delete_elem(sent, id);
 	}

@@ -182,9 +182,9 @@ static __always_inline __u64 mix(__u64 hash, __u64 word)
 	return hash ^ hash >> 29;
 }
 
-/* Sends a message to user space, which is woken when the ring of the slot is half full. Returns
- * whether there was room. */
-static __always_inline bool send(const struct run *run, void *message, __u64 bytes)
+/* Sends a message of at most @max bytes to user space, which is woken when the ring of the slot is
+ * half full. Returns whether there was room. */
+static __always_inline bool send(const struct run *run, void *message, __u64 bytes, __u64 max)
 {
 	void *ring = bpf_map_lookup_elem(&rings, &run->slot);
 	__u64 flags = BPF_RB_NO_WAKEUP;
@@ -194,6 +194,11 @@ static __always_inline bool send(const struct run *run, void *message, __u64 byt
 	if (bpf_ringbuf_query(ring, BPF_RB_AVAIL_DATA) >
 	    bpf_ringbuf_query(ring, BPF_RB_RING_SIZE) / 2)
 		flags = BPF_RB_FORCE_WAKEUP;
+	/* The verifier of Linux 6.1 knows the limit only of the register that is compared, so there
+	 * may be no other copy of the number. */
+	asm volatile("" : "+r"(bytes));
+	if (bytes > max)
+		bytes = max;
 	return !bpf_ringbuf_output(ring, message, bytes, flags);
 }
 
