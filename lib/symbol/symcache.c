@@ -143,7 +143,8 @@ static void touch(int fd, const struct stat *st)
 		(void)futimens(fd, NULL);
 }
 
-/* Maps the file called @name; NULL, with errno ENOENT, if there is none, or it is discarded. */
+/* Maps the file called @name; NULL, with errno ENOENT, if there is none, or it is discarded: it is
+ * damaged, or another user put it there while the directory was open to others. */
 static struct mapped *map_file(struct symcache *c, const char *key, const char *name)
 {
 	_cleanup_close_ int fd = open_regular_at(c->directory, name, O_RDONLY | O_NOFOLLOW);
@@ -153,7 +154,7 @@ static struct mapped *map_file(struct symcache *c, const char *key, const char *
 
 	if (fd < 0 || fstat(fd, &st) < 0)
 		return NULL;
-	bytes = S_ISREG(st.st_mode) && st.st_size > 0
+	bytes = S_ISREG(st.st_mode) && st.st_uid == geteuid() && st.st_size > 0
 			? mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)
 			: MAP_FAILED;
 	if (bytes == MAP_FAILED) {

@@ -284,6 +284,23 @@ static void directories_that_others_write_are_refused(void)
 	CHECK(!symcache_open("/proc/nowhere", SYMCACHE_CAP));
 }
 
+/* Only root can give a file away, and so test it. */
+static void files_of_others_are_not_believed(void)
+{
+	_cleanup_directory_ char *directory = test_directory();
+	_cleanup_(symcache_closep) struct symcache *c = symcache_open(directory, SYMCACHE_CAP);
+	_cleanup_(symtab_freep) struct symtab *st = make_table(10), *found = NULL;
+	_cleanup_free_ char *path = NULL;
+
+	symcache_store(c, "one", st);
+	path = only_file(directory);
+	if (chown(path, 12345, 12345) < 0)
+		return;
+	found = symcache_find(c, "one", NULL);
+	CHECK(!found);
+	CHECK_EQ(symcache_stats(c)->damaged, 1);
+}
+
 static void the_environment_names_the_directory(void)
 {
 	_cleanup_free_ char *named = NULL;
@@ -409,5 +426,6 @@ static void many_tools_may_use_one_directory(void)
 TESTS(T(tables_come_back_as_they_were), T(damage_is_found_and_made_good),
       T(files_of_other_versions_are_written_again), T(files_cut_short_are_not_believed),
       T(a_symbol_that_is_lost_says_so), T(what_was_used_least_goes_first),
-      T(directories_that_others_write_are_refused), T(the_environment_names_the_directory),
-      T(many_may_read_and_write_at_once), T(many_tools_may_use_one_directory))
+      T(directories_that_others_write_are_refused), T(files_of_others_are_not_believed),
+      T(the_environment_names_the_directory), T(many_may_read_and_write_at_once),
+      T(many_tools_may_use_one_directory))
