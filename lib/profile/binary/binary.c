@@ -140,8 +140,10 @@ static void read_file(struct search *s, struct binary *ret)
 {
 	enum elfsym_unit unit = s->header->is_kernel ? ELFSYM_FROM_TEXT : ELFSYM_FILE_OFFSET;
 
-	if (search_file(s, &ret->why))
-		load_symbols(s, STEAL(s->ef), unit, ret);
+	if (!search_file(s, &ret->why))
+		return;
+	s->read_path = xstrdup(elffile_path(s->ef));
+	load_symbols(s, STEAL(s->ef), unit, ret);
 }
 
 /* A cache key for a file that only the file system distinguishes from others; @unit is the base of
@@ -153,26 +155,24 @@ static char *key_of_file(const struct stat *st, const char *unit)
 			 st->st_mtim.tv_nsec, (intmax_t)st->st_ctime, st->st_ctim.tv_nsec, unit);
 }
 
-/* The key of the image's symbols in the cache; caller frees. NULL if only opening the file would
- * distinguish it from others. If the file was looked for, *ret_path is its path (caller frees) and
- * *ret_mtime its time of modification. */
-static char *cache_key(const struct search *s, char **ret_path, uint64_t *ret_mtime)
+/* The key of symbols that were read from the file @path, which its build-id identifies or, if there
+ * is none, its inode as @st describes it. Anybody can make a file with any build-id, so the path is
+ * a part of the key: who cannot write there cannot change what the cache has. Caller frees. */
+static char *cache_key(const struct search *s, const char *path, const struct stat *st)
 {
 	const struct manifest_image *m = s->image->manifest;
 	const char *unit = s->header->is_kernel ? "text" : "file";
+	_cleanup_free_ char *whole = path_absolute(path);
+	_cleanup_free_ char *file = NULL;
 	char id[BUILD_ID_TEXT];
-	struct stat st;
 
 	/* A debug file installed later would make a better table. */
-	if (m && m->version.build_id.size)
-		return xasprintf("build-id %s %s%s%s", build_id_text(&m->version.build_id, id),
+	if (!st)
+		return xasprintf("build-id %s %s%s%s %s", build_id_text(&m->version.build_id, id),
 				 unit, search_has_debug(s, &m->version.build_id) ? " debug" : "",
-				 s->bs->fetched[s->number].debug ? " fetched" : "");
-	*ret_path = search_unopened(s, &st);
-	if (!*ret_path)
-		return NULL;
-	*ret_mtime = (uint64_t)st.st_mtime;
-	return key_of_file(&st, unit);
+				 s->bs->fetched[s->number].debug ? " fetched" : "", whole);
+	file = key_of_file(st, unit);
+	return xasprintf("%s %s", file, whole);
 }
 
 /* A search to repeat later; the header is a copy. */
@@ -190,6 +190,8 @@ static struct symtab *load_again(void *data)
 	/* Images may have been added to the gather, which moves them. */
 	again->search.image = &again->search.bs->gather->images[again->search.number];
 	again->search.read(&again->search, &b);
+	free(again->search.read_path);
+	again->search.read_path = NULL;
 	return b.symtab;
 }
 
@@ -211,29 +213,78 @@ static bool open_cached(struct search *s, const char *key, struct binary *ret)
 	return true;
 }
 
+/* Stores what was read under @key (NULL: not at all). */
+static void store(struct search *s, const char *key, const struct binary *b)
+{
+	_cleanup_(symtab_freep) struct symtab *none = symtab_new();
+
+	if (key && (b->symtab || b->why == BINARY_NO_SYMBOLS))
+		symcache_store(s->bs->cache, key, b->symtab ? b->symtab : none);
+}
+
 /* Opens an image through the cache under @key (NULL: not cached); returns whether it was found. */
 static bool open_by(struct search *s, const char *key, struct binary *ret)
 {
 	if (key && open_cached(s, key, ret))
 		return true;
 	s->read(s, ret);
-	if (key && (ret->symtab || ret->why == BINARY_NO_SYMBOLS)) {
-		_cleanup_(symtab_freep) struct symtab *none = symtab_new();
-
-		symcache_store(s->bs->cache, key, ret->symtab ? ret->symtab : none);
-	}
+	store(s, key, ret);
 	return false;
+}
+
+static bool has_build_id(const struct search *s)
+{
+	return s->image->manifest && s->image->manifest->version.build_id.size;
+}
+
+/* Takes the symbols from the cache, for any of the paths where the file may be: it need not exist
+ * any more. */
+static bool open_any_cached(struct search *s, struct binary *ret)
+{
+	_cleanup_(search_places_done) struct search_places places = { .count = 0 };
+	bool found = false;
+	size_t i;
+
+	search_places_init(&places, s);
+	for (i = 0; i < places.count && !found; i++) {
+		_cleanup_free_ char *key = cache_key(s, places.paths[i], NULL);
+
+		found = open_cached(s, key, ret);
+	}
+	return found;
+}
+
+/* Opens a file that its build-id identifies. */
+static void open_identified(struct search *s, struct binary *ret)
+{
+	_cleanup_free_ char *key = NULL;
+
+	if (s->bs->cache && open_any_cached(s, ret))
+		return;
+	read_file(s, ret);
+	key = s->bs->cache && s->read_path ? cache_key(s, s->read_path, NULL) : NULL;
+	store(s, key, ret);
+}
+
+/* Opens a file that its inode identifies. */
+static void open_unidentified(struct search *s, struct binary *ret)
+{
+	struct stat st;
+	_cleanup_free_ char *path = s->bs->cache ? search_unopened(s, &st) : NULL;
+	_cleanup_free_ char *key = path ? cache_key(s, path, &st) : NULL;
+
+	if (open_by(s, key, ret) && path)
+		search_check_time(s, path, (uint64_t)st.st_mtime);
 }
 
 static void open_file(struct search *s, struct binary *ret)
 {
-	_cleanup_free_ char *path = NULL;
-	uint64_t mtime = 0;
-	_cleanup_free_ char *key = s->bs->cache ? cache_key(s, &path, &mtime) : NULL;
-
 	s->read = read_file;
-	if (open_by(s, key, ret) && path)
-		search_check_time(s, path, mtime);
+	if (has_build_id(s))
+		open_identified(s, ret);
+	else
+		open_unidentified(s, ret);
+	free(s->read_path);
 }
 
 bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header *header,

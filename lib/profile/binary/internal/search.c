@@ -62,24 +62,44 @@ static char *host_path(const struct search *s, const char *root)
 	return m && m->host && *m->host ? path_under(root, m->host) : NULL;
 }
 
-bool search_find(struct search *s)
+void search_places_init(struct search_places *ret, const struct search *s)
 {
 	const struct binaries *bs = s->bs;
+	const char *fetched = bs->fetched[s->number].file;
+	char *host;
+	size_t i;
+
+	ret->count = 0;
+	for (i = 0; i < bs->root_count; i++) {
+		ret->paths[ret->count++] = path_under(bs->roots[i], s->path);
+		host = host_path(s, bs->roots[i]);
+		if (host)
+			ret->paths[ret->count++] = host;
+	}
+	if (fetched)
+		ret->paths[ret->count++] = xstrdup(fetched);
+}
+
+void search_places_done(struct search_places *p)
+{
+	while (p->count)
+		free(p->paths[--p->count]);
+}
+
+bool search_find(struct search *s)
+{
+	_cleanup_(search_places_done) struct search_places places = { .count = 0 };
 	const char *found;
 	size_t i;
 
-	for (i = 0; i < bs->root_count; i++) {
-		_cleanup_free_ char *path = path_under(bs->roots[i], s->path);
-		_cleanup_free_ char *host = host_path(s, bs->roots[i]);
-
-		if (try_file(s, path) || (host && try_file(s, host)))
+	search_places_init(&places, s);
+	for (i = 0; i < places.count; i++)
+		if (try_file(s, places.paths[i]))
 			return true;
-	}
-	for (i = 0; (found = filefind_get(bs->found, path_base(s->path), i)); i++)
+	for (i = 0; (found = filefind_get(s->bs->found, path_base(s->path), i)); i++)
 		if (try_file(s, found))
 			return true;
-	found = bs->fetched[s->number].file;
-	return found && try_file(s, found);
+	return false;
 }
 
 /* The root directory of the process: @file, as we see it, without @path, as the process saw it.
@@ -208,23 +228,13 @@ static bool may_be(const struct manifest_image *m, const char *path, struct stat
 
 char *search_unopened(const struct search *s, struct stat *ret)
 {
-	const struct manifest_image *m = s->image->manifest;
-	const struct binaries *bs = s->bs;
+	_cleanup_(search_places_done) struct search_places places = { .count = 0 };
 	size_t i;
 
-	for (i = 0; i < bs->root_count; i++) {
-		char *path = path_under(bs->roots[i], s->image->display);
-		char *host = host_path(s, bs->roots[i]);
-
-		if (may_be(m, path, ret)) {
-			free(host);
-			return path;
-		}
-		free(path);
-		if (host && may_be(m, host, ret))
-			return host;
-		free(host);
-	}
+	search_places_init(&places, s);
+	for (i = 0; i < places.count; i++)
+		if (may_be(s->image->manifest, places.paths[i], ret))
+			return STEAL(places.paths[i]);
 	return NULL;
 }
 

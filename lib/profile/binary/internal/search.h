@@ -67,7 +67,19 @@ struct search {
 	bool unreadable;	 /* one was found but could not be opened */
 	bool quiet;		 /* no warnings */
 	void (*read)(struct search *s, struct binary *ret); /* its symbols, out of the file */
+	char *read_path; /* of the file that ->read found; the caller frees */
 };
+
+/* Paths at which a file may be. */
+struct search_places {
+	char *paths[2 * ROOTS_MAX + 1];
+	size_t count;
+};
+
+/* Fills *@ret for one search: below each root the path that the process saw, and the one that the
+ * host sees; then the path of what was downloaded. */
+void search_places_init(struct search_places *ret, const struct search *s);
+void search_places_done(struct search_places *p);
 
 /* A search for image number @image, whose samples are in a file with @header; not started yet. */
 struct search search_for(struct binaries *bs, uint32_t image, const struct sfile_header *header);
