@@ -61,18 +61,6 @@ void record_stats(const struct record *rec, struct record_stats *ret)
 	ret->incomplete_code += rec->pending_count > 0;
 }
 
-/* Adds the growth of a counter since the last call to stats/, and notes that in @written; 0 or
- * -errno. */
-static int write_growth(const struct record *rec, const char *name, uint64_t now, uint64_t *written,
-			struct error *err)
-{
-	int r = now > *written ? session_stat_add(rec->samples, name, now - *written, err) : 0;
-
-	if (r == 0)
-		*written = now;
-	return r;
-}
-
 static bool is_of_record(const struct counter *c)
 {
 	return c->source == COUNTER_OF_RECORD || c->source == COUNTER_OF_CHAINS;
@@ -87,11 +75,12 @@ int record_flush(struct record *rec, struct error *err)
 	rec->trans.size = 0; /* its file may have been closed */
 	store_flush(rec->store);
 	record_stats(rec, &now);
-	r = write_growth(rec, "total_samples", record_stats_total(&now), &rec->written_total, err);
+	r = session_stat_grow(rec->samples, "total_samples", record_stats_total(&now),
+			      &rec->written_total, err);
 	for (size_t i = 0; r == 0 && (c = counter_at(i)); i++)
 		if (is_of_record(c))
-			r = write_growth(rec, c->name, counter_value(c, NULL, &now),
-					 counter_place(c, &rec->written), err);
+			r = session_stat_grow(rec->samples, c->name, counter_value(c, NULL, &now),
+					      counter_place(c, &rec->written), err);
 	return r;
 }
 

@@ -61,17 +61,10 @@ int totals_write(struct totals *t, const struct driver_stats *now, const char *s
 	const struct counter *counter;
 	int r = 0;
 
-	for (size_t i = 0; r == 0 && (counter = counter_at(i)); i++) {
-		uint64_t value, *written;
-
-		if (counter->source != COUNTER_OF_DRIVER)
-			continue;
-		value = counter_value(counter, now, NULL);
-		written = counter_place(counter, &t->written);
-		if (value > *written)
-			r = session_stat_add(samples, counter->name, value - *written, err);
-		if (r == 0)
-			*written = value;
-	}
+	for (size_t i = 0; r == 0 && (counter = counter_at(i)); i++)
+		if (counter->source == COUNTER_OF_DRIVER)
+			r = session_stat_grow(samples, counter->name,
+					      counter_value(counter, now, NULL),
+					      counter_place(counter, &t->written), err);
 	return r;
 }
