@@ -11,6 +11,11 @@
 
 enum { FETCHERS = 4 };
 
+/* The most that one file may take, unless the environment says otherwise: a server could send for
+ * ever. The largest debug files, of browsers, have some 4 GB. */
+#define SIZE_BYTES   "8589934592"
+#define TIME_SECONDS "1800"
+
 struct debuginfod_client;
 
 /* The functions of libdebuginfod.so.1 that we call. */
@@ -186,6 +191,8 @@ int debuginfod_fetch(struct debuginfod_want *wants, size_t count,
 	r = load_library(&f.library, err);
 	if (r < 0)
 		return r;
+	(void)setenv("DEBUGINFOD_MAXSIZE", SIZE_BYTES, 0);
+	(void)setenv("DEBUGINFOD_MAXTIME", TIME_SECONDS, 0);
 	run(&f);
 	if (f.dead)
 		return error_set(err, -EHOSTUNREACH,

@@ -2,7 +2,8 @@
 /*
  * Fetches files by build-id from the debuginfod servers of $DEBUGINFOD_URLS. Uses libdebuginfod
  * (debuginfod_find_debuginfo.3), which is loaded on first use and caches what it fetches. Fetches
- * several files at a time; a server that does not answer is asked once.
+ * several files at a time; a server that does not answer is asked once. A file may have 8 GiB and
+ * take half an hour, unless DEBUGINFOD_MAXSIZE and DEBUGINFOD_MAXTIME say otherwise.
  *
  *	struct debuginfod_want wants[] = { { .id = id, .name = "libc.so.6" } };
  *	if (debuginfod_fetch(wants, 1, &progress, &err) == 0 && wants[0].path)
