@@ -17,18 +17,28 @@ struct csv_line {
 	const uint64_t *counts;
 };
 
-/* Adds a field with its comma, in quotes if it contains a delimiter (RFC 4180). */
+/* Whether a spreadsheet would compute @text instead of showing it, even in quotes. Texts that
+ * differ from such a one by apostrophes at their start count too: so the escape can be undone. */
+static bool is_formula(const char *text)
+{
+	const char *start = text + strspn(text, "'");
+
+	return *start && strchr("=+-@\t\r", *start);
+}
+
+/* Adds a field with its comma, in quotes if it contains a delimiter (RFC 4180), and with an
+ * apostrophe before what would be a formula. */
 static void add_text(struct strbuf *line, const char *text)
 {
-	const char *quote;
+	const char *quote, *escape = is_formula(text) ? "'" : "";
 
 	if (line->length)
 		strbuf_add(line, ",", 1);
 	if (!text[strcspn(text, ",\"\r\n")]) {
-		strbuf_adds(line, text);
+		strbuf_addf(line, "%s%s", escape, text);
 		return;
 	}
-	strbuf_add(line, "\"", 1);
+	strbuf_addf(line, "\"%s", escape);
 	while ((quote = strchr(text, '"'))) {
 		strbuf_add(line, text, (size_t)(quote + 1 - text));
 		strbuf_add(line, "\"", 1);
