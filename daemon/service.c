@@ -172,7 +172,7 @@ static void say_unwritten(struct service *s)
 	collector_stats(s->collector, &driver, &record);
 	if (record.lost_samplefile <= s->lost_said * 10)
 		return;
-	log_error("%llu samples so far could not be written to sample files; is the disk full?",
+	log_error("%llu samples so far could not be written to sample files; see the errors above",
 		  (unsigned long long)record.lost_samplefile);
 	s->lost_said = record.lost_samplefile;
 }

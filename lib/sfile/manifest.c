@@ -2,6 +2,7 @@
 #include "sfile/manifest.h"
 
 #include "base/arena.h"
+#include "base/digest.h"
 #include "base/hash.h"
 #include "base/holes.h"
 #include "base/map.h"
@@ -303,16 +304,50 @@ static const char *add(struct manifest *m, const struct manifest_image *image, s
 	return put(m, image)->name;
 }
 
+/* The path of a sample file contains the names of two or three images, and must fit into PATH_MAX;
+ * a component must fit into NAME_MAX, with "#" and eight digits. */
+enum { NAME_LONGEST = 1000, COMPONENT_LONGEST = 240, KEPT = 200 };
+
+static bool is_too_long(const char *path)
+{
+	size_t length = strlen(path), n, at;
+
+	for (at = 0; at < length && length <= NAME_LONGEST; at += n + 1) {
+		n = strcspn(path + at, "/");
+		if (n > COMPONENT_LONGEST)
+			return true;
+	}
+	return length > NAME_LONGEST;
+}
+
+/* The name of the image at @path: the path or, of one that is too long, its beginning and its end
+ * with a digest of all of it between them. Caller frees. */
+static char *name_of_path(const char *path)
+{
+	const char *tail = path_base(path);
+	size_t length = strlen(tail), head = 0, next;
+
+	if (!is_too_long(path))
+		return xstrdup(path);
+	while ((next = head + 1 + strcspn(path + head + 1, "/")) <= KEPT)
+		head = next;
+	tail += length - MIN(length, (size_t)KEPT);
+	while (((unsigned char)*tail & 0xc0) == 0x80) /* inside a character of UTF-8 */
+		tail++;
+	return xasprintf("%.*s/~%016" PRIx64 "/%s", (int)head, path,
+			 digest_bytes(path, strlen(path), 0), tail);
+}
+
 const char *manifest_name(struct manifest *m, const struct manifest_image *image, struct error *err)
 {
-	_cleanup_free_ char *name = xstrdup(image->path);
+	_cleanup_free_ char *plain = name_of_path(image->path), *name = xstrdup(plain);
 	const struct manifest_image *entry;
 	uint32_t digits = distinction(image);
 	struct manifest_image named = *image;
 
 	while ((entry = manifest_find(m, name)) && !same_file(entry, image)) {
 		free(name);
-		name = xasprintf("%s#%08x", image->path, digits++);
+		name = xasprintf("%s#%08x", plain, digits++);
 	}
 	if (entry && !knows_more(image, entry))
 		return entry->name;

@@ -9,8 +9,9 @@
  * only ever appended, each with one write, so that a crash leaves complete lines. A later line for
  * a name replaces an earlier one.
  *
- * NAME is the image's name in sample file names. It is the path, unless an earlier file of this
- * session had the same path: then "#" and eight hex digits are appended to the path.
+ * NAME is the image's name in sample file names. It is the path, unless that is too long for a file
+ * name: then the middle of it is replaced by "~" and a digest of 16 hex digits. If an earlier file
+ * of this session had the same path, "#" and eight hex digits are appended.
  *
  * A struct manifest owns its images and their strings.
  */

@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include "base/strbuf.h"
 #include "sfile/manifest.h"
+#include "sfile/sname.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -230,6 +232,57 @@ static void a_write_that_fails_is_reported(void)
 	CHECK(!manifest_find(m, libc.path));
 }
 
+/* Checks that the sample files of @name for itself exist below a directory of 1000 bytes. */
+static void check_fits(const char *name)
+{
+	struct sname s = { .app = { .name = (char *)name },
+			   .image = { .name = (char *)name },
+			   .event = (char *)"CPU_CLK_UNHALTED",
+			   .has_callee = true,
+			   .callee = { .name = (char *)name } };
+	_cleanup_free_ char *file = sname_mangle(&s);
+	const char *at = file;
+
+	CHECK(strlen(file) < 4096 - 1000);
+	for (; *at; at += strcspn(at, "/") + (at[strcspn(at, "/")] == '/'))
+		CHECK(strcspn(at, "/") <= 255 - strlen("#12345678"));
+}
+
+static void any_path_of_a_process_has_a_name_that_fits(void)
+{
+	static const struct {
+		const char *part;
+		size_t count;
+	} rows[] = { { "/directory", 400 }, { "/\xc3\xa4", 1200 }, { "x", 254 }, { "/x", 2000 } };
+	_cleanup_directory_ char *dir = test_directory();
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(manifest_closep) struct manifest *m = open_manifest(dir);
+		_cleanup_(strbuf_done) struct strbuf path = STRBUF_INIT, other = STRBUF_INIT;
+		_cleanup_free_ char *name = NULL;
+		struct manifest_image image = libc;
+
+		strbuf_adds(&path, "/start");
+		strbuf_adds(&path, rows[i].part[0] == '/' ? "" : "/");
+		for (k = 0; k < rows[i].count; k++)
+			strbuf_adds(&path, rows[i].part);
+		strbuf_addf(&other, "/start/other%s", strbuf_text(&path) + 6);
+		image.path = strbuf_text(&path);
+		name = xstrdup(manifest_name(m, &image, NULL));
+		check_fits(name);
+		CHECK(!strncmp(name, "/start/", 7));
+		CHECK_STR(manifest_find(m, name)->path, image.path);
+		CHECK_STR(manifest_name(m, &image, NULL), name);
+		image.version.build_id.bytes[0]++;
+		CHECK(!strncmp(manifest_name(m, &image, NULL), name, strlen(name)));
+		CHECK(strcmp(manifest_name(m, &image, NULL), name));
+		check_fits(manifest_name(m, &image, NULL));
+		image.path = strbuf_text(&other);
+		CHECK(strcmp(manifest_name(m, &image, NULL), name));
+	}
+}
+
 static void fifo_is_refused_at_once(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -250,4 +303,4 @@ TESTS(T(two_files_of_one_path_have_two_names), T(where_the_host_has_it_survives_
       T(what_is_learnt_later_is_added), T(every_path_survives_the_file),
       T(damaged_lines_are_skipped_and_counted), T(a_torn_line_is_never_taken_for_a_whole_one),
       T(rewriting_leaves_damaged_lines_out), T(a_write_that_fails_is_reported),
-      T(fifo_is_refused_at_once))
+      T(any_path_of_a_process_has_a_name_that_fits), T(fifo_is_refused_at_once))

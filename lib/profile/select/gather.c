@@ -79,6 +79,9 @@ static void describe_image(struct gather *g, struct gather_image *image)
 		plain = xstrndup(shown.name, (size_t)(image->suffix - shown.name));
 		shown.name = plain;
 	}
+	/* The recorder shortens long paths in names. */
+	if (shown.kind == SNAME_ROOT && m && m->path && strlen(m->path) > strlen(shown.name))
+		shown.name = (char *)m->path;
 	display = sname_image_display(&shown);
 	marked_display = xasprintf("%s%s", display, image->suffix);
 	image->display = arena_strdup(&g->arena, display);
