@@ -19,10 +19,22 @@
 static const uint64_t look_every = NS_PER_S, look_closely = NS_PER_S / 5;
 static const uint64_t settle = 3 * NS_PER_S; /* time to wait for the effect of a step */
 
-/* Percent of a limit at which it is near, work is shed, sampling pauses, and sampling resumes. */
-enum { NEAR_AT = 60, SHED_AT = 90, PAUSE_AT = 98, RESUME_AT = 85 };
+/* Time with ample room after which a level is undone: at first, and at most. */
+static const uint64_t calm_min = 60 * NS_PER_S, calm_max = 3600 * NS_PER_S;
+/* The least memory of a parser is that of one or two of these. */
+static const uint64_t parser_span = 5 * NS_PER_S;
+
+/* Percent of a limit at which it is near, work is shed, sampling pauses, sampling resumes, and
+ * there is ample room. */
+enum { NEAR_AT = 60, SHED_AT = 90, PAUSE_AT = 98, RESUME_AT = 85, CALM_AT = 75 };
 /* The same of the space to keep free. */
-enum { FREE_NEAR_AT = 200, FREE_SHED_AT = 150, FREE_PAUSE_AT = 100, FREE_RESUME_AT = 200 };
+enum {
+	FREE_NEAR_AT = 200,
+	FREE_SHED_AT = 150,
+	FREE_PAUSE_AT = 100,
+	FREE_RESUME_AT = 200,
+	FREE_CALM_AT = 250
+};
 /* The time for walks through the session, as 1/N of all time: normally; if the file system fills or
  * a limit of disk space is near; if both. */
 enum { WALK_SHARE = 4000, WALK_SHARE_SOON = 400, WALK_SHARE_NOW = 50 };
@@ -38,6 +50,12 @@ struct quota {
 	enum quota_level level, shed; /* ->shed ignores a pause */
 	const char *what;
 	uint64_t looked_ns, stepped_ns;
+	uint64_t calm_since_ns; /* there is ample room since then; 0: there is not */
+	uint64_t calm_ns;	/* so long before a level is undone */
+	uint64_t undone_ns;	/* when the last one was; 0: none */
+	struct {
+		uint64_t since_ns, now, before; /* the least in this span, and in the one before */
+	} parser_least;
 	uint64_t walked_ns, walk_ns; /* time of the last walk (0: walk at once), and its duration */
 	uint64_t free_then;	     /* at the last walk */
 };
@@ -58,6 +76,7 @@ struct quota *quota_new(const struct quota_limits *limits, const char *session_d
 	q->limits = *limits;
 	q->session_dir = xstrdup(session_dir);
 	q->parser = parser;
+	q->calm_ns = calm_min;
 	return q;
 }
 
@@ -74,6 +93,7 @@ void quota_reset(struct quota *q)
 	if (q->level != QUOTA_PAUSED)
 		q->level = QUOTA_EASY;
 	q->shed = QUOTA_EASY;
+	q->calm_since_ns = 0;
 	q->walked_ns = 0;
 }
 
@@ -124,6 +144,39 @@ static enum quota_level next_level(enum quota_level level, unsigned int useful)
 	return level;
 }
 
+/* The level before @level that frees anything. */
+static enum quota_level previous_level(enum quota_level level, unsigned int useful)
+{
+	while (--level > QUOTA_EASY && !(useful & 1u << level))
+		;
+	return level;
+}
+
+/* Undoes a level after a long enough time with ample room. */
+static void step_back(struct quota *q, const struct quota_use *use, uint64_t now_ns,
+		      unsigned int useful)
+{
+	if (q->shed == QUOTA_EASY || short_of(q, use, CALM_AT, FREE_CALM_AT, true)) {
+		q->calm_since_ns = 0;
+		return;
+	}
+	if (!q->calm_since_ns)
+		q->calm_since_ns = now_ns;
+	if (now_ns - q->calm_since_ns < q->calm_ns)
+		return;
+	q->level = q->shed = previous_level(q->shed, useful);
+	q->calm_since_ns = q->undone_ns = now_ns;
+}
+
+/* A level that has to be shed soon after one was undone is undone later the next time. */
+static void note_shedding(struct quota *q, uint64_t now_ns)
+{
+	bool soon = q->undone_ns && now_ns - q->undone_ns < 10 * q->calm_ns;
+
+	q->calm_ns = soon ? MIN(2 * q->calm_ns, calm_max) : calm_min;
+	q->undone_ns = q->calm_since_ns = 0;
+}
+
 enum quota_level quota_step(struct quota *q, const struct quota_use *use, uint64_t now_ns,
 			    unsigned int useful)
 {
@@ -138,15 +191,19 @@ enum quota_level quota_step(struct quota *q, const struct quota_use *use, uint64
 	what = short_of(q, use, PAUSE_AT, FREE_PAUSE_AT, false);
 	if (what) {
 		q->what = what;
+		note_shedding(q, now_ns);
 		/* All levels at once: with no room at all, there is no time either. */
 		while (next_level(q->shed, useful) != q->shed)
 			q->shed = next_level(q->shed, useful);
 		return q->level = QUOTA_PAUSED;
 	}
 	what = short_of(q, use, SHED_AT, FREE_SHED_AT, true);
+	if (!what)
+		step_back(q, use, now_ns, useful);
 	if (!what || (q->stepped_ns && now_ns - q->stepped_ns < settle))
 		return q->level;
 	q->stepped_ns = now_ns;
+	note_shedding(q, now_ns);
 	q->what = what;
 	q->level = q->shed = next_level(q->shed, useful);
 	return q->level;
@@ -154,10 +211,21 @@ enum quota_level quota_step(struct quota *q, const struct quota_use *use, uint64
 
 /* --- looking --- */
 
-static void look_at_memory(const struct quota *q, const struct driver_ops *ops,
+uint64_t quota_parser_memory(struct quota *q, uint64_t bytes, uint64_t now_ns)
+{
+	if (now_ns - q->parser_least.since_ns >= parser_span) {
+		q->parser_least.before = q->parser_least.since_ns ? q->parser_least.now : bytes;
+		q->parser_least.now = bytes;
+		q->parser_least.since_ns = now_ns;
+	}
+	q->parser_least.now = MIN(q->parser_least.now, bytes);
+	return MIN(q->parser_least.now, q->parser_least.before);
+}
+
+static void look_at_memory(struct quota *q, uint64_t now_ns, const struct driver_ops *ops,
 			   const struct driver *driver, struct quota_use *use)
 {
-	use->parser = parser_memory(q->parser);
+	use->parser = quota_parser_memory(q, parser_memory(q->parser), now_ns);
 	use->kernel = ops->kernel_bytes ? ops->kernel_bytes(driver) : 0;
 	if (procfs_memory(NULL, 0, &use->memory, NULL) < 0)
 		use->memory = 0;
@@ -228,7 +296,9 @@ static void say(const struct quota *q, enum quota_level was)
 			 q->what, levels[q->level].meaning, q->use.memory >> 20, q->use.disk >> 20,
 			 q->use.free >> 20, q->use.files);
 	else
-		log_info("there is room again: sampling continues; %s", levels[q->level].meaning);
+		log_info("there is room again: %s%s",
+			 was == QUOTA_PAUSED ? "sampling continues; " : "",
+			 levels[q->level].meaning);
 }
 
 /* What the levels up to @level shed, as bits. */
@@ -259,6 +329,8 @@ static void act(struct quota *q, enum quota_level was, struct record *rec,
 		(void)ops->sync(driver, true, NULL);
 		record_count_pause(rec);
 	}
+	if (q->level < was && was != QUOTA_PAUSED)
+		record_count_undone(rec);
 	record_shed(rec, shed_bits(q->shed));
 	/* First free what is kept only for speed. */
 	record_yield_files(rec);
@@ -278,7 +350,7 @@ void quota_keep(struct quota *q, struct record *rec, const struct driver_ops *op
 	if (q->looked_ns && now_ns - q->looked_ns < (is_near(q) ? look_closely : look_every))
 		return;
 	q->looked_ns = now_ns;
-	look_at_memory(q, ops, driver, &use);
+	look_at_memory(q, now_ns, ops, driver, &use);
 	use.files = descriptors(q->limits.files);
 	look_at_disk(q, now_ns, &use);
 	(void)quota_step(q, &use, now_ns, useful_levels(rec));

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Limits on memory, disk and descriptors for recording samples. If one runs short, work is shed
- * level by level; the last level pauses sampling until there is room. What is shed stays shed until
- * the session is reset, because a part of it would be worth little.
+ * level by level; the last level pauses sampling until there is room. If there is ample room for
+ * some time, the levels are undone one by one. The time doubles whenever one had to be shed again.
  *
  *	struct quota *q = quota_new(&limits, session_dir, parser);
  *	quota_keep(q, record, ops, driver);	a few times a second, while it samples
@@ -60,8 +60,8 @@ struct quota *quota_new(const struct quota_limits *limits, const char *session_d
 void quota_free(struct quota *q);
 DEFINE_CLEANUP(struct quota *, quota_free);
 
-/* The level that @use requires at the time @now_ns; @useful are the levels, as bits, that would
- * free anything. */
+/* The level that @use requires at the time @now_ns (not 0); @useful are the levels, as bits, that
+ * would free anything. */
 enum quota_level quota_step(struct quota *q, const struct quota_use *use, uint64_t now_ns,
 			    unsigned int useful);
 /* Returns N: walks through the session, which add up its size, may take 1/N of the time. @free_then
@@ -71,6 +71,10 @@ unsigned int quota_walk_share(const struct quota *q, uint64_t free_then, uint64_
  * the sampling driver. */
 void quota_keep(struct quota *q, struct record *rec, const struct driver_ops *ops,
 		struct driver *driver);
+/* The memory of a parser that counts, when it uses @bytes at the time @now_ns: the least of some
+ * seconds. What it uses for one file, which a process of anybody chooses, is limited by itself and
+ * given back, and shedding would not reduce it. */
+uint64_t quota_parser_memory(struct quota *q, uint64_t bytes, uint64_t now_ns);
 /* Ends all shedding after the session was emptied or reconfigured. A pause continues. */
 void quota_reset(struct quota *q);
 /* Reads limits, use and level. */

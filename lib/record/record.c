@@ -267,6 +267,11 @@ void record_count_pause(struct record *rec)
 	rec->stats.shed_pauses++;
 }
 
+void record_count_undone(struct record *rec)
+{
+	rec->stats.shed_undone++;
+}
+
 void record_yield_files(struct record *rec)
 {
 	rec->trans.size = 0;

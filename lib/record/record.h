@@ -97,6 +97,8 @@ void record_shed(struct record *rec, unsigned int what);
 unsigned int record_can_shed(const struct record *rec);
 /* Counts a pause of sampling. */
 void record_count_pause(struct record *rec);
+/* Counts that something is no longer shed, as there is room again. */
+void record_count_undone(struct record *rec);
 /* Closes the descriptors of the sample files, which are opened again when needed. */
 void record_yield_files(struct record *rec);
 /* Flushes and closes all sample files, so that the session's directory can be renamed or removed.

@@ -120,6 +120,7 @@ enum counter_kind {
 	  "samples not split by thread or CPU, as memory or disk ran short")                       \
 	X(shed_pauses, TROUBLE, "pauses in sampling, as memory or disk ran short",                 \
 	  "times sampling paused, as memory or disk ran short")                                    \
+	X(shed_undone, INFO, "times that what was left out is recorded again, as there is room")   \
 	X(jit_dropped, TROUBLE, "pieces of JIT code that were invalid or too many",                \
 	  "pieces of JIT code have no names: invalid, or too many in one process")                 \
 	X(jit_put_off, TROUBLE, "times that JIT code was not read further, for lack of memory",    \

@@ -163,6 +163,11 @@ static void pause_sampling(struct bench *b)
 	record_count_pause(b->rec);
 }
 
+static void undo_shedding(struct bench *b)
+{
+	record_count_undone(b->rec);
+}
+
 static void look_for_jit(struct bench *b)
 {
 	b->config.jit = true;
@@ -208,6 +213,7 @@ static const struct move moves[] = {
 	{ "shed_threads", .configure = keep_threads_apart, .prepare = shed_threads,
 	  .act = sample_program, .with = { "samples" } },
 	{ "shed_pauses", .act = pause_sampling },
+	{ "shed_undone", .act = undo_shedding },
 	{ "extended_lost", .configure = count_time_off_cpu, .act = count_unknown_image },
 };
 

@@ -39,10 +39,80 @@ static void things_are_left_out_one_after_the_other(void)
 	quota_read(q, &reading);
 	CHECK_STR(reading.what, "memory");
 	CHECK_STR(quota_level_name(reading.level), "threads");
-	/* What was left out stays so: half of it would be worth little. */
+	/* What was left out stays so for some time. */
 	CHECK_EQ(quota_step(q, &easy, 60 * second, all_useful), QUOTA_THREADS);
 	quota_reset(q);
 	CHECK_EQ(quota_step(q, &easy, 61 * second, all_useful), QUOTA_EASY);
+}
+
+/* The time until the level changes while @use lasts, in seconds; *@t goes on. */
+static uint64_t time_to_change(struct quota *q, const struct quota_use *use, uint64_t *t)
+{
+	uint64_t since = *t;
+	enum quota_level was = quota_step(q, use, ++*t * second, all_useful), is = was;
+
+	while (is == was && *t - since < 10000)
+		is = quota_step(q, use, ++*t * second, all_useful);
+	return *t - since;
+}
+
+static void with_ample_room_levels_are_undone_one_by_one(void)
+{
+	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere", NULL);
+	struct quota_use use = easy, full = easy;
+	enum quota_level level;
+	uint64_t t, first;
+
+	full.memory = 99 * MB;
+	CHECK_EQ(quota_step(q, &full, second, all_useful), QUOTA_PAUSED);
+	/* Room enough to resume, but not ample. */
+	use.memory = 80 * MB;
+	for (t = 2; t < 2000; t++)
+		CHECK_EQ(quota_step(q, &use, t * second, all_useful), QUOTA_THREADS);
+	for (level = QUOTA_THREADS; level-- > QUOTA_EASY;) {
+		first = time_to_change(q, &easy, &t);
+		CHECK(first >= 55 && first < 70);
+		CHECK_EQ(quota_step(q, &easy, ++t * second, all_useful), level);
+	}
+	CHECK_EQ(time_to_change(q, &easy, &t), 10000);
+}
+
+static void what_must_be_shed_again_is_undone_later(void)
+{
+	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere", NULL);
+	struct quota_use full = easy;
+	uint64_t t = 1, waited, before = 0;
+	int i;
+
+	full.memory = 93 * MB;
+	CHECK_EQ(quota_step(q, &full, second, all_useful), QUOTA_CHAINS);
+	for (i = 0; i < 4; i++) {
+		waited = time_to_change(q, &easy, &t);
+		CHECK(waited > before * 3 / 2 && waited < 1000);
+		before = waited;
+		CHECK_EQ(quota_step(q, &full, ++t * second, all_useful), QUOTA_CHAINS);
+	}
+	CHECK(before > 300);
+	/* Long afterwards it is as at first. */
+	(void)time_to_change(q, &easy, &t);
+	CHECK_EQ(time_to_change(q, &easy, &t), 10000);
+	CHECK_EQ(quota_step(q, &full, ++t * second, all_useful), QUOTA_CHAINS);
+	CHECK(time_to_change(q, &easy, &t) < 70);
+}
+
+static void a_peak_of_the_parser_does_not_count(void)
+{
+	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere", NULL);
+	uint64_t t = 100;
+
+	CHECK_EQ(quota_parser_memory(q, 5 * MB, t * second), 5 * MB);
+	for (; t < 104; t++)
+		CHECK_EQ(quota_parser_memory(q, 120 * MB, t * second), 5 * MB);
+	/* What lasts does. */
+	for (; t < 120; t++)
+		(void)quota_parser_memory(q, 120 * MB, t * second);
+	CHECK_EQ(quota_parser_memory(q, 120 * MB, t * second), 120 * MB);
+	CHECK_EQ(quota_parser_memory(q, 6 * MB, ++t * second), 6 * MB);
 }
 
 static void what_spares_nothing_is_passed_over(void)
@@ -147,4 +217,6 @@ static void it_walks_often_only_where_disk_space_may_run_short(void)
 TESTS(T(it_walks_often_only_where_disk_space_may_run_short), T(with_room_nothing_is_left_out),
       T(things_are_left_out_one_after_the_other), T(what_spares_nothing_is_passed_over),
       T(at_the_limit_sampling_pauses_until_there_is_room), T(after_a_pause_it_goes_on_with_less),
-      T(few_descriptors_are_no_reason_to_pause), T(without_limits_nothing_matters))
+      T(few_descriptors_are_no_reason_to_pause), T(without_limits_nothing_matters),
+      T(with_ample_room_levels_are_undone_one_by_one), T(what_must_be_shed_again_is_undone_later),
+      T(a_peak_of_the_parser_does_not_count))
