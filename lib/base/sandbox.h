@@ -48,10 +48,6 @@ uint64_t sandbox_memory(struct sandbox *s);
  * sandbox_free(). */
 void sandbox_stop(struct sandbox *s);
 
-/* For the worker of a sandbox that has @s as ->back: @socket leads to the worker of @lane there,
- * and sandbox_call() uses it. If that fails, this process exits. */
-void sandbox_adopt(struct sandbox *s, unsigned int lane, int socket);
-
 /* Has the worker of @lane serve a request of at most SANDBOX_REQUEST_MAX bytes with the descriptor
  * @fd (-1: none), which stays the caller's. 0 with the answer in *@ret, valid until the lane's next
  * call; -EPIPE if the worker died, -ETIME if it took too long, -ECHILD if none could be started. */

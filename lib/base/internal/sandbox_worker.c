@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/internal/sandbox_worker.h"
 
-#include "base/sandbox.h"
 #include "base/seccomp_confine.h"
 
 #include <errno.h>

@@ -38,3 +38,9 @@ int sandbox_send(int socket, const void *bytes, size_t size, int fd);
  * each lane. */
 _noreturn_ void sandbox_nurse(const struct sandbox_config *config, int socket,
 			      struct sandbox_shared *const *shared);
+
+struct sandbox;
+
+/* For the worker of a sandbox that has @s as ->back: @socket leads to the worker of @lane there,
+ * and sandbox_call() uses it. If that fails, this process exits. */
+void sandbox_adopt(struct sandbox *s, unsigned int lane, int socket);
