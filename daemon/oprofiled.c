@@ -3,6 +3,7 @@
  * service.c contains the main loop. */
 #include "background.h"
 #include "seccomp_list.h"
+#include "identity/opener.h"
 #include "parser/parser.h"
 #include "logfile.h"
 #include "notify.h"
@@ -99,19 +100,27 @@ static int lock_down(const struct daemon_options *options, const struct service 
 	return 0;
 }
 
+static void free_helpers(const struct service_helpers *helpers)
+{
+	opener_free(helpers->opener);
+	parser_free(helpers->parser);
+}
+
 /* Runs the daemon from the first lock to the last sample. */
 static int serve(struct daemon_options *options, int *ready, struct error *err)
 {
 	const struct settings *settings = &options->settings;
 	/* Used by the service, so it must be freed after it. */
-	_cleanup_(parser_freep) struct parser *parser = NULL;
+	_cleanup_(free_helpers) struct service_helpers helpers = { NULL, NULL };
 	_cleanup_(service_freep) struct service *service = NULL;
 	int r = refuse_second(settings, err);
 
 	if (r == 0)
 		r = step_down(settings, err);
 	if (r == 0)
-		r = parser_new(&parser, err);
+		r = parser_new(&helpers.parser, err);
+	if (r == 0)
+		r = opener_new(helpers.parser, &helpers.opener, err);
 	if (r == 0)
 		r = logfile_open(settings->session_dir, (enum log_level)settings->verbose,
 				 options->foreground, err);
@@ -121,7 +130,7 @@ static int serve(struct daemon_options *options, int *ready, struct error *err)
 	if (r < 0)
 		return r;
 	sigbus_catch();
-	r = service_new(options, parser, &service, err);
+	r = service_new(options, &helpers, &service, err);
 	if (r < 0)
 		return r;
 	log_info("oprofiled " OPROFILE_VERSION ", pid %d: %s", (int)getpid(), service_why(service));

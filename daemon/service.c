@@ -494,7 +494,7 @@ static int open_loop(struct service *s, struct error *err)
 	return 0;
 }
 
-static int set_up(struct service *s, struct parser *parser, struct error *err)
+static int set_up(struct service *s, const struct service_helpers *helpers, struct error *err)
 {
 	struct control_server_config control = { .session_dir = s->options->settings.session_dir,
 						 .group = s->options->settings.socket_group,
@@ -507,7 +507,8 @@ static int set_up(struct service *s, struct parser *parser, struct error *err)
 	if (r < 0)
 		return r;
 	daemon_options_collector(s->options, &collector);
-	collector.parser = s->meter.parser = parser;
+	collector.opener = helpers->opener;
+	collector.parser = s->meter.parser = helpers->parser;
 	r = collector_new(&collector, &s->collector, err);
 	if (r < 0)
 		return r;
@@ -528,8 +529,8 @@ static int set_up(struct service *s, struct parser *parser, struct error *err)
 	return r;
 }
 
-int service_new(struct daemon_options *options, struct parser *parser, struct service **ret,
-		struct error *err)
+int service_new(struct daemon_options *options, const struct service_helpers *helpers,
+		struct service **ret, struct error *err)
 {
 	_cleanup_(service_freep) struct service *s = xcalloc(1, sizeof(*s));
 	int r;
@@ -541,7 +542,7 @@ int service_new(struct daemon_options *options, struct parser *parser, struct se
 			       .statistics = -1,
 			       .watchdog = -1,
 			       .born_ns = clock_now_ns() };
-	r = set_up(s, parser, err);
+	r = set_up(s, helpers, err);
 	if (r < 0)
 		return r;
 	*ret = STEAL(s);

@@ -4,7 +4,7 @@
  * collector does the profiling; the loop decides when. Nothing wakes the daemon while it is not
  * sampling.
  *
- *	service_new(&options, parser, &service, err);
+ *	service_new(&options, &helpers, &service, err);
  *	service_run(service, err);		until asked to end
  *	service_free(service);
  */
@@ -18,11 +18,17 @@ struct parser;
 struct service;
 struct daemon_options;
 
+/* The processes that open and read foreign files. */
+struct service_helpers {
+	struct opener *opener;
+	struct parser *parser;
+};
+
 /* Sets up the collector, the control socket and signal handling, and starts sampling if @options
- * say so. @options and @parser are borrowed and must outlive it; settings written to oprofilefs
+ * say so. @options and @helpers are borrowed and must outlive it; settings written to oprofilefs
  * change @options. Caller frees; 0 or -errno. */
-int service_new(struct daemon_options *options, struct parser *parser, struct service **ret,
-		struct error *err);
+int service_new(struct daemon_options *options, const struct service_helpers *helpers,
+		struct service **ret, struct error *err);
 /* Runs until SIGTERM, SIGINT or the command "shutdown", then stops and records all samples. Returns
  * 0, or -errno if they could not be recorded. */
 int service_run(struct service *service, struct error *err);

@@ -79,6 +79,16 @@ static int start_nursery(struct sandbox *s)
 	return s->pid < 0 ? -errno : 0;
 }
 
+/* In a worker: what it asks the sandbox at its back goes over @socket. */
+static void adopt(const struct sandbox_config *config, unsigned int lane, int socket)
+{
+	struct sandbox *back = config->back;
+
+	back->is_front_process = true;
+	back->stop = back->nursery = -1; /* were closed */
+	back->lanes[config->back_lane + lane].socket = socket;
+}
+
 int sandbox_new(const struct sandbox_config *config, struct sandbox **ret, struct error *err)
 {
 	struct sandbox *s = xcalloc(1, sizeof(*s));
@@ -86,6 +96,7 @@ int sandbox_new(const struct sandbox_config *config, struct sandbox **ret, struc
 	int r;
 
 	s->config = *config;
+	s->config.adopt = adopt;
 	s->nursery = -1;
 	s->stop = eventfd(0, EFD_CLOEXEC);
 	(void)pthread_mutex_init(&s->lock, NULL);
@@ -229,13 +240,6 @@ static int start_worker(struct sandbox *s, unsigned int lane, struct error *err)
 	return 0;
 }
 
-void sandbox_adopt(struct sandbox *s, unsigned int lane, int socket)
-{
-	s->is_front_process = true;
-	s->stop = s->nursery = -1; /* were closed */
-	s->lanes[lane].socket = socket;
-}
-
 /* Ends the worker of a lane and the one at its back; returns how it ended, or if it did so by
  * itself, how that one ended. */
 static int end_pair(struct sandbox *s, unsigned int lane)
@@ -338,7 +342,9 @@ static int await(const struct sandbox *s, unsigned int lane, struct sandbox_done
 	do
 		r = poll(p, ARRAY_SIZE(p), s->is_front_process ? -1 : s->config.time_ms);
 	while ((r < 0 && errno == EINTR) || (r == 0 && is_worked_on(s, &pair, &limits, &cpu)));
-	if (r == 0 || p[1].revents)
+	if (p[1].revents)
+		return -ECANCELED;
+	if (r == 0)
 		return -ETIME;
 	return recv(p[0].fd, done, sizeof(*done), MSG_DONTWAIT) == sizeof(*done) ? 0 : -EPIPE;
 }
@@ -376,6 +382,12 @@ static int send_request(struct sandbox *s, unsigned int lane, const void *reques
 	return r < 0 ? end_worker(s, lane, -EPIPE, err) : 0;
 }
 
+void *sandbox_left(struct sandbox *s, unsigned int lane, size_t *size)
+{
+	*size = MIN(*size, s->config.room);
+	return s->lanes[lane].shared->memory;
+}
+
 void sandbox_drop(struct sandbox *s, unsigned int lane)
 {
 	struct lane *l = &s->lanes[lane];
@@ -399,7 +411,7 @@ int sandbox_call(struct sandbox *s, unsigned int lane, const void *request, size
 		return r;
 	r = await(s, lane, &done);
 	if (r < 0)
-		return end_worker(s, lane, r == -ETIME ? r : -EPIPE, err);
+		return end_worker(s, lane, r, err);
 	if (done.size > s->config.room || done.code > 0)
 		return end_worker(s, lane, -EPIPE, err);
 	l->shared->used = done.size;

@@ -50,9 +50,13 @@ void sandbox_stop(struct sandbox *s);
 
 /* Has the worker of @lane serve a request of at most SANDBOX_REQUEST_MAX bytes with the descriptor
  * @fd (-1: none), which stays the caller's. 0 with the answer in *@ret, valid until the lane's next
- * call; -EPIPE if the worker died, -ETIME if it took too long, -ECHILD if none could be started. */
+ * call; -EPIPE if the worker died, -ETIME if it took too long, -ECHILD if none could be started,
+ * -ECANCELED after sandbox_stop(). */
 int sandbox_call(struct sandbox *s, unsigned int lane, const void *request, size_t size, int fd,
 		 struct sandbox_reply *ret, struct error *err);
+/* The memory of @lane with an answer of *@size bytes that another process asked for; *@size becomes
+ * at most what there is room for. */
+void *sandbox_left(struct sandbox *s, unsigned int lane, size_t *size);
 /* Says that the lane's answer was read: frees the memory of a large one, otherwise kept until the
  * next call. */
 void sandbox_drop(struct sandbox *s, unsigned int lane);

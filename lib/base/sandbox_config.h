@@ -29,8 +29,11 @@ struct sandbox_config {
 	void *data; /* for ->serve, as it is when the sandbox is made */
 	/* The workers may open files, and keep the rights to read those of others. They must parse
 	 * none: that is done by @back, to whose lane @back_lane + N the worker of lane N has a
-	 * connection, which nobody else uses. It must exist before and be freed after. */
+	 * connection, which nobody else uses: the worker calls sandbox_call() with @back, and exits
+	 * if that fails. It must exist before and be freed after. */
 	bool opens;
 	struct sandbox *back;
 	unsigned int back_lane;
+	/* Set by sandbox_new(): in the worker of @lane, requests to @back go over @socket. */
+	void (*adopt)(const struct sandbox_config *config, unsigned int lane, int socket);
 };

@@ -4,36 +4,9 @@
 #include "base/hash.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "identity/cookie_identify.h"
-#include "identity/internal/text_copy.h"
+#include "identity/internal/cookie_table.h"
 
 #include <string.h>
-
-/* How often at most a file is looked at for changes. */
-enum { RENEW_EVERY_NS = 2000000000 };
-
-struct entry {
-	struct cookie_image image;
-	struct entry *successor; /* the file as it is since it was changed, or NULL */
-	uint64_t looked_ns;	 /* for changes, last */
-	bool compared;		 /* memory: ->original was looked for */
-	uint64_t original; /* cookie of the file whose text was copied to this memory; 0: none */
-	uint64_t shift;	   /* from an offset here to one there */
-	uint32_t age;	   /* when it was last asked for */
-};
-
-struct cookie_table {
-	struct entry **entries; /* in order of making */
-	size_t count, room;
-	struct entry **replaced; /* by cookie_define(): somebody may still look at them */
-	size_t replaced_count, replaced_room;
-	struct map by_cookie; /* cookie: entry */
-	struct map by_key;    /* hash of what identifies an image: entries */
-	uint64_t last;	      /* the highest cookie given out or defined */
-	uint64_t vdso;	      /* its cookie, 0: not made yet */
-	uint32_t age;	      /* number of cookie_age() calls */
-	struct parser *parser;
-};
 
 struct cookie_table *cookie_table_new(void)
 {
@@ -50,7 +23,12 @@ struct parser *cookie_parser(const struct cookie_table *t)
 	return t->parser;
 }
 
-static void entry_free(struct entry *e)
+void cookie_table_finder(struct cookie_table *t, struct finder *finder)
+{
+	t->finder = finder;
+}
+
+static void entry_free(struct cookie_entry *e)
 {
 	free(e->image.path);
 	free(e->image.host);
@@ -99,15 +77,15 @@ static uint64_t key_of(const struct cookie_image *i)
 }
 
 /* Takes an entry out of the lookups, unless it is already. */
-static void unlist(struct cookie_table *t, const struct entry *e)
+static void unlist(struct cookie_table *t, const struct cookie_entry *e)
 {
 	(void)map_remove_value(&t->by_key, key_of(&e->image), e);
 }
 
 /* Adds a copy of @image under its cookie. */
-static struct entry *add(struct cookie_table *t, const struct cookie_image *image)
+static struct cookie_entry *add(struct cookie_table *t, const struct cookie_image *image)
 {
-	struct entry *e = xcalloc(1, sizeof(*e));
+	struct cookie_entry *e = xcalloc(1, sizeof(*e));
 
 	e->image = *image;
 	e->age = t->age;
@@ -131,10 +109,22 @@ static uint64_t make(struct cookie_table *t, struct cookie_image *image)
 }
 
 /* Notes that @e is asked for; returns its cookie. */
-static uint64_t use(const struct cookie_table *t, struct entry *e)
+uint64_t cookie_table_use(const struct cookie_table *t, struct cookie_entry *e)
 {
 	e->age = t->age;
 	return e->image.cookie;
+}
+
+struct cookie_entry *cookie_table_succeed(struct cookie_table *t, struct cookie_entry *e)
+{
+	struct cookie_image want = { .kind = COOKIE_FILE,
+				     .file = e->image.file,
+				     .path = e->image.path };
+
+	unlist(t, e);
+	e->successor = map_get(&t->by_cookie, make(t, &want));
+	e->successor->looked_ns = e->looked_ns;
+	return e->successor;
 }
 
 /* Cuts " (deleted)" off, except where only the suffix distinguishes memory from a file of that
@@ -164,7 +154,7 @@ uint64_t cookie_file(struct cookie_table *t, const struct file_identity *file, c
 {
 	_cleanup_free_ char *clean = file_path(path);
 	struct cookie_image want = { .kind = COOKIE_FILE, .file = *file, .path = clean };
-	struct entry *e;
+	struct cookie_entry *e;
 
 	map_for_each_of(&t->by_key, key_of(&want), e)
 	{
@@ -172,7 +162,7 @@ uint64_t cookie_file(struct cookie_table *t, const struct file_identity *file, c
 			continue;
 		if (!e->image.file.generation)
 			e->image.file.generation = file->generation;
-		return use(t, e);
+		return cookie_table_use(t, e);
 	}
 	return make(t, &want);
 }
@@ -183,7 +173,7 @@ uint64_t cookie_anon(struct cookie_table *t, uint32_t tgid, uint64_t start, uint
 	struct cookie_image want = {
 		.kind = COOKIE_ANON, .tgid = tgid, .start = start, .end = end, .path = (char *)label
 	};
-	struct entry *e;
+	struct cookie_entry *e;
 
 	map_for_each_of(&t->by_key, key_of(&want), e)
 	{
@@ -191,7 +181,7 @@ uint64_t cookie_anon(struct cookie_table *t, uint32_t tgid, uint64_t start, uint
 		    e->image.start != start || strcmp(e->image.path, label))
 			continue;
 		e->image.end = MAX(e->image.end, end);
-		return use(t, e);
+		return cookie_table_use(t, e);
 	}
 	return make(t, &want);
 }
@@ -210,12 +200,12 @@ uint64_t cookie_vdso(struct cookie_table *t)
 static uint64_t named(struct cookie_table *t, enum cookie_kind kind, const char *name)
 {
 	struct cookie_image want = { .kind = kind, .path = (char *)name };
-	struct entry *e;
+	struct cookie_entry *e;
 
 	map_for_each_of(&t->by_key, key_of(&want), e)
 	{
 		if (e->image.kind == kind && !strcmp(e->image.path, name))
-			return use(t, e);
+			return cookie_table_use(t, e);
 	}
 	return make(t, &want);
 }
@@ -239,7 +229,7 @@ uint64_t cookie_code(struct cookie_table *t, const char *symbol)
 }
 
 /* Takes @e out of the lookups but keeps it. */
-static void retire(struct cookie_table *t, struct entry *e)
+static void retire(struct cookie_table *t, struct cookie_entry *e)
 {
 	size_t i = 0;
 
@@ -253,7 +243,7 @@ static void retire(struct cookie_table *t, struct entry *e)
 
 void cookie_define(struct cookie_table *t, const struct cookie_image *image)
 {
-	struct entry *old = map_get(&t->by_cookie, image->cookie);
+	struct cookie_entry *old = map_get(&t->by_cookie, image->cookie);
 
 	if (old)
 		retire(t, old);
@@ -264,7 +254,7 @@ void cookie_define(struct cookie_table *t, const struct cookie_image *image)
 
 const struct cookie_image *cookie_lookup(const struct cookie_table *t, uint64_t cookie)
 {
-	struct entry *e;
+	struct cookie_entry *e;
 
 	/* Nearly always entry N - 1 has cookie N. */
 	if (cookie && cookie <= t->count && t->entries[cookie - 1]->image.cookie == cookie)
@@ -272,85 +262,8 @@ const struct cookie_image *cookie_lookup(const struct cookie_table *t, uint64_t 
 	else
 		e = map_get(&t->by_cookie, cookie);
 	if (e)
-		(void)use(t, e);
+		(void)cookie_table_use(t, e);
 	return e ? &e->image : NULL;
-}
-
-void cookie_identify(struct cookie_table *t, uint64_t cookie, const char *root, uint32_t tgid,
-		     uint64_t start, uint64_t end)
-{
-	struct entry *e = map_get(&t->by_cookie, cookie);
-	struct cookie_mapped where = { root, tgid, start, end };
-
-	if (e && e->image.kind == COOKIE_FILE && !e->image.identified)
-		cookie_identify_file(&e->image, &where, t->parser);
-}
-
-uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
-		      uint64_t now_ns)
-{
-	struct entry *e = map_get(&t->by_cookie, cookie), *newer;
-	struct cookie_image want;
-
-	if (!e)
-		return cookie;
-	(void)use(t, e);
-	while (e->successor)
-		e = e->successor;
-	(void)use(t, e);
-	if (!e->image.verified || now_ns < e->looked_ns + RENEW_EVERY_NS)
-		return e->image.cookie;
-	e->looked_ns = now_ns;
-	if (!cookie_file_changed(&e->image, where))
-		return e->image.cookie;
-	unlist(t, e);
-	want = (struct cookie_image){ .kind = COOKIE_FILE,
-				      .file = e->image.file,
-				      .path = e->image.path };
-	newer = map_get(&t->by_cookie, make(t, &want));
-	newer->looked_ns = now_ns;
-	cookie_identify_file(&newer->image, where, t->parser);
-	e->successor = newer;
-	return newer->image.cookie;
-}
-
-/* Whether it is memory that may contain what was mapped from a file before. */
-static bool may_be_copy(const struct cookie_image *image)
-{
-	return image->kind == COOKIE_ANON
-		       ? !strcmp(image->path, "anon")
-		       : image->kind == COOKIE_FILE && !strncmp(image->path, "/memfd:", 7);
-}
-
-static void find_original(struct cookie_table *t, struct entry *e,
-			  const struct cookie_mapped *where)
-{
-	struct text_copy copy;
-
-	if (!text_copy_find(t->parser, &e->image, where, &copy))
-		return;
-	e->original = cookie_file(t, &copy.file, copy.path);
-	e->shift = copy.shift;
-	cookie_identify(t, e->original, where->root, where->tgid, copy.start, copy.end);
-	free(copy.path);
-}
-
-uint64_t cookie_original(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
-			 uint64_t *offset)
-{
-	const struct cookie_image *image = cookie_lookup(t, cookie);
-	struct entry *e = image && may_be_copy(image) ? map_get(&t->by_cookie, cookie) : NULL;
-
-	if (!e)
-		return cookie;
-	if (!e->compared) {
-		e->compared = true;
-		find_original(t, e, where);
-	}
-	if (!e->original)
-		return cookie;
-	*offset += e->shift;
-	return e->original;
 }
 
 void cookie_age(struct cookie_table *t)
@@ -359,18 +272,18 @@ void cookie_age(struct cookie_table *t)
 }
 
 /* Makes what an image that stays refers to stay as well. */
-static void keep_related(const struct cookie_table *t, const struct entry *e)
+static void keep_related(const struct cookie_table *t, const struct cookie_entry *e)
 {
-	struct entry *related = e->original ? map_get(&t->by_cookie, e->original) : NULL;
+	struct cookie_entry *related = e->original ? map_get(&t->by_cookie, e->original) : NULL;
 
 	if (related)
-		(void)use(t, related);
+		(void)cookie_table_use(t, related);
 	for (related = e->successor; related; related = related->successor)
-		(void)use(t, related);
+		(void)cookie_table_use(t, related);
 }
 
 /* Whether @e is to be forgotten. The kernel's code may be in a queue. */
-static bool is_old(const struct cookie_table *t, const struct entry *e)
+static bool is_old(const struct cookie_table *t, const struct cookie_entry *e)
 {
 	if (e->image.kind == COOKIE_FILE && !e->image.identified)
 		return true;
@@ -386,7 +299,7 @@ size_t cookie_sweep(struct cookie_table *t, const struct map *in_use)
 		    !is_old(t, t->entries[i]))
 			keep_related(t, t->entries[i]);
 	for (i = 0; i < count; i++) {
-		struct entry *e = t->entries[i];
+		struct cookie_entry *e = t->entries[i];
 
 		if (!is_old(t, e) || (in_use && map_get(in_use, e->image.cookie))) {
 			t->entries[kept++] = e;

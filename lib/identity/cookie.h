@@ -15,14 +15,21 @@
 #include <stddef.h>
 
 struct cookie_table;
+struct finder;
+struct opener;
 struct parser;
 
 /* Makes an empty table; caller frees. */
 struct cookie_table *cookie_table_new(void);
 /* Has files read by @parser from now on (parser/parser.h), which is borrowed; NULL: here. */
 void cookie_table_parser(struct cookie_table *t, struct parser *parser);
+/* Has files looked at by @finder (identity/finder.h), which is borrowed, from now on, so that
+ * nobody waits for them; NULL: here. What is known of an image then comes with cookie_settle(). */
+void cookie_table_finder(struct cookie_table *t, struct finder *finder);
 /* Who reads files; borrowed, may be NULL. */
 struct parser *cookie_parser(const struct cookie_table *t);
+/* Who opens them, if that is another process; borrowed, or NULL. */
+struct opener *cookie_opener(const struct cookie_table *t);
 /* Frees it with all images; NULL is fine. */
 void cookie_table_free(struct cookie_table *t);
 
@@ -64,6 +71,13 @@ uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cook
  * process @where->tgid, which has the memory mapped. */
 uint64_t cookie_original(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
 			 uint64_t *offset);
+
+/* Takes the finder's answers that have come. */
+void cookie_settle(struct cookie_table *t);
+/* The number of the finder's last question on which the name of a sample may depend; 0: none. */
+uint64_t cookie_asked(const struct cookie_table *t);
+/* Waits at most @ms for the answer to question @number and takes it; whether it has come. */
+bool cookie_await(struct cookie_table *t, uint64_t number, int ms);
 
 /* Begins another age: images that nobody asks for from now on are swept. */
 void cookie_age(struct cookie_table *t);

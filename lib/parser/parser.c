@@ -17,7 +17,8 @@
 enum {
 	LANE_TABLES,
 	LANE_OTHERS,
-	LANES,
+	LANES_OF_OPENER, /* the same two, for files that another process opens */
+	LANES = 2 * LANES_OF_OPENER,
 
 	ROOM = 128 << 20, /* of an answer: the tables of the largest programs have 20 MiB */
 	TIME_MS = 10000,
@@ -26,7 +27,8 @@ enum {
 
 struct parser {
 	struct sandbox *sandbox;
-	uint64_t lost; /* atomic, as is the next */
+	bool in_opener; /* this process opens the files for another one */
+	uint64_t lost;	/* atomic, as is the next */
 	bool said_refused;
 	pthread_mutex_t lock; /* for all members below */
 	char *notes[NOTES_MAX];
@@ -85,13 +87,18 @@ static void note(struct parser *p, char *line)
 	(void)pthread_mutex_unlock(&p->lock);
 }
 
+void parser_give_up(struct parser *p, const char *name, const char *why)
+{
+	__atomic_add_fetch(&p->lost, 1, __ATOMIC_RELAXED);
+	note(p, xasprintf("%s: %s; ignored from now on", name, why));
+}
+
 /* Notes that a file is given up. */
 static void give_up(struct parser *p, int fd, const char *why)
 {
 	_cleanup_free_ char *name = name_of(fd);
 
-	__atomic_add_fetch(&p->lost, 1, __ATOMIC_RELAXED);
-	note(p, xasprintf("%s: %s; ignored from now on", name, why));
+	parser_give_up(p, name, why);
 }
 
 /* Notes the first refusal of a system call to the worker. */
@@ -113,7 +120,11 @@ static int ask(struct parser *p, unsigned int lane, const struct parser_request 
 {
 	struct sandbox_reply reply;
 	struct error why = ERROR_INIT;
-	int r = sandbox_call(p->sandbox, lane, request, sizeof(*request), fd, &reply, &why);
+	int r;
+
+	if (p->in_opener)
+		lane += LANES_OF_OPENER;
+	r = sandbox_call(p->sandbox, lane, request, sizeof(*request), fd, &reply, &why);
 
 	if (r < 0) {
 		give_up(p, fd, why.text);
@@ -171,6 +182,40 @@ int parser_table(struct parser *p, int fd, struct unwind_rules *rules, struct un
 		r = check(p, fd, parser_take_table(in, rules, ret));
 	sandbox_drop(p->sandbox, LANE_TABLES);
 	return r < 0 ? error_set(err, r, "no unwind table") : 0;
+}
+
+struct sandbox *parser_sandbox(const struct parser *p, unsigned int *ret_lane)
+{
+	*ret_lane = LANES_OF_OPENER;
+	return p->sandbox;
+}
+
+void parser_open_for_another(struct parser *p)
+{
+	p->in_opener = true;
+}
+
+int parser_table_leave(struct parser *p, int fd, size_t *ret_size)
+{
+	const struct parser_request request = { .what = PARSER_TABLE };
+	struct span in = { 0 };
+	int r = ask(p, LANE_TABLES, &request, fd, &in);
+
+	*ret_size = in.left;
+	return r;
+}
+
+int parser_table_take(struct parser *p, size_t size, struct unwind_rules *rules,
+		      struct unwind_table **ret)
+{
+	const unsigned int lane = LANES_OF_OPENER + LANE_TABLES;
+	struct span in;
+	int r;
+
+	in = span_of(sandbox_left(p->sandbox, lane, &size), size);
+	r = parser_take_table(in, rules, ret);
+	sandbox_drop(p->sandbox, lane);
+	return r;
 }
 
 /* Reads one portion; returns the bytes read, 0 at the end, or -errno. */

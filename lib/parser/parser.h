@@ -25,6 +25,7 @@
 struct jit;
 struct jit_source;
 struct parser;
+struct sandbox;
 struct unwind_rules;
 struct unwind_table;
 
@@ -48,6 +49,22 @@ int64_t parser_jit(struct parser *p, struct jit_source *s, struct jit *j, uint64
  * of a file, or of the memory of a process (/proc/PID/mem). What is not there is zero. 0 or
  * -errno. */
 int parser_pages(struct parser *p, int fd, const struct parser_pages *pages, void *ret);
+
+/* The next four are for files that another process opens (identity/opener.h), because opening may
+ * hang. It has two lanes of the sandbox to itself: *@ret_lane for tables, and the next for all
+ * else. */
+struct sandbox *parser_sandbox(const struct parser *p, unsigned int *ret_lane);
+/* Says that this is the process that opens the files. */
+void parser_open_for_another(struct parser *p);
+/* In that process: has the unwind table of @fd built; it stays in *@ret_size bytes of memory that
+ * all share. 0 or -errno. */
+int parser_table_leave(struct parser *p, int fd, size_t *ret_size);
+/* In the process that asked: parser_table() of what was left there. */
+int parser_table_take(struct parser *p, size_t size, struct unwind_rules *rules,
+		      struct unwind_table **ret);
+
+/* Counts a file that is given up, and has parser_tell() name it with the reason. */
+void parser_give_up(struct parser *p, const char *name, const char *why);
 
 /* CPU time of its processes so far, in ns; 0 for NULL. */
 uint64_t parser_cpu(struct parser *p);

@@ -5,16 +5,17 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "identity/cookie.h"
+#include "identity/finder.h"
 #include "stream/stream_file.h"
 #include "parser/parser.h"
 #include "record/stream_outlet.h"
+#include "record/internal/intake.h"
 #include "record/internal/spending.h"
 #include "record/internal/totals.h"
 #include "sfile/session.h"
 #include "sfile/session_lock.h"
 
 #include <errno.h>
-#include <inttypes.h>
 
 /* Counters are written to stats/ at least this often, so that those of a killed daemon are not
  * lost. */
@@ -26,10 +27,10 @@ struct collector {
 	struct driver *driver;
 	struct cookie_table *cookies;
 	struct record *record;
-	struct stream_file *tee;   /* or NULL */
+	struct finder *finder;	   /* or NULL */
+	struct intake intake;	   /* of the event buffer */
 	struct spending *spending; /* or NULL */
 	struct parser *parser;
-	struct stream_outlet *outlet; /* borrowed, or NULL */
 	struct quota *quota;
 	bool setup_due; /* setup could not be written when the session began */
 	char *session_dir, *session_name, *samples;
@@ -39,34 +40,17 @@ struct collector {
 	uint64_t written_ns;  /* when the counters were last written to stats/ */
 };
 
-/* Takes words of the event buffer from the driver; an evbuf_sink. */
-static int take_words(const uint64_t *words, size_t count, void *data)
-{
-	struct collector *c = data;
-	struct error err = ERROR_INIT;
-
-	if (c->tee && stream_file_words(words, count, c->tee) < 0) {
-		(void)stream_file_close(c->tee, NULL, &err);
-		log_error("%s: the event buffer is no longer recorded", err.text);
-		c->tee = NULL;
-	}
-	if (c->outlet)
-		(void)stream_outlet_words(words, count, c->outlet);
-	return record_words(words, count, c->record);
-}
-
 void collector_free(struct collector *c)
 {
-	struct driver_stats stats;
-	struct error err = ERROR_INIT;
+	struct driver_stats stats = { 0 };
 
 	if (!c)
 		return;
-	if (c->tee) {
+	if (c->intake.tee)
 		c->ops->stats(c->driver, &stats);
-		if (stream_file_close(c->tee, &stats, &err) < 0)
-			log_error("%s", err.text);
-	}
+	intake_done(&c->intake, &stats);
+	finder_free(c->finder);
+	cookie_table_finder(c->cookies, NULL);
 	if (c->driver)
 		c->ops->shutdown(c->driver);
 	spending_free(c->spending);
@@ -88,8 +72,8 @@ static void complete_drive(struct collector *c, const struct collector_config *c
 {
 	*ret = config->drive;
 	ret->cookies = c->cookies;
-	ret->sink = take_words;
-	ret->sink_data = c;
+	ret->sink = intake_words;
+	ret->sink_data = &c->intake;
 	ret->cgroups = config->record.separate & RECORD_SEPARATE_CGROUP;
 }
 
@@ -124,7 +108,6 @@ static int open_record(struct collector *c, const struct collector_config *confi
 			 config->drive.replay_path);
 		record.no_vmlinux = true;
 	}
-
 	record.session_dir = c->session_dir;
 	record.session_name = c->session_name;
 	record.events = c->ops->events(c->driver, &record.event_count);
@@ -134,6 +117,7 @@ static int open_record(struct collector *c, const struct collector_config *confi
 	record.jit = c->ops != &driver_replay;
 	record.jit_bytes_max = config->quota.memory / JIT_SHARE;
 	r = record_new(&record, &c->record, err);
+	c->intake.record = c->record;
 	if (r == 0 && c->ops->kernel_text && record_kernel_text(c->record, &start, &end))
 		c->ops->kernel_text(c->driver, start, end);
 	return r;
@@ -163,16 +147,22 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 	c->cookies = cookie_table_new();
 	c->parser = config->parser;
 	cookie_table_parser(c->cookies, c->parser);
+	c->intake.cookies = c->cookies;
 	c->lock = session_lock(c->session_dir, err);
-	if (c->lock < 0)
-		return c->lock;
+	r = c->lock;
+	if (r >= 0 && config->opener)
+		r = finder_new(config->opener, &c->finder, err);
+	if (r < 0)
+		return r;
+	cookie_table_finder(c->cookies, c->finder);
 	r = open_driver(c, config, &c->ops, &c->driver, err);
 	if (r == 0)
 		r = open_record(c, config, err);
 	if (r == 0 && config->tee_path) {
 		const struct event *events = c->ops->events(c->driver, &count);
 
-		r = stream_file_create(config->tee_path, events, count, c->cookies, &c->tee, err);
+		r = stream_file_create(config->tee_path, events, count, c->cookies, &c->intake.tee,
+				       err);
 	}
 	if (r < 0)
 		return r;
@@ -218,7 +208,6 @@ static int try_write_stats(struct collector *c, struct error *err)
 		return r;
 	c->setup_due = false;
 	r = write_driver_stats(c, err);
-
 	return r < 0 ? r : record_flush(c->record, err);
 }
 
@@ -245,10 +234,23 @@ bool collector_can_go_on(int code)
 	       lacks_descriptors(code);
 }
 
+/* Drains the driver and records what it has. */
+static int sync_driver(struct collector *c, bool all, struct error *err)
+{
+	int r = c->ops->sync(c->driver, all, err);
+	int taken = intake_settle(&c->intake, !all	   ? INTAKE_SOME
+					      : c->running ? INTAKE_ALL
+							   : INTAKE_LAST);
+
+	return r >= 0 && taken < 0 ? error_errno(err, taken, "cannot record the samples") : r;
+}
+
 int collector_sync(struct collector *c, bool all, struct error *err)
 {
-	int r = c->ops->sync(c->driver, all, err), written;
+	int r, written;
 
+	cookie_settle(c->cookies);
+	r = sync_driver(c, all, err);
 	if (r < 0)
 		return r;
 	record_sync(c->record, all || r > 0);
@@ -336,7 +338,7 @@ void collector_set_outlet(struct collector *c, struct stream_outlet *outlet)
 	/* The new reader does not know what was announced before, so it is announced again. */
 	if (c->driver && c->ops->spell_out)
 		c->ops->spell_out(c->driver, outlet != NULL);
-	c->outlet = outlet;
+	c->intake.outlet = outlet;
 }
 
 const struct cookie_table *collector_cookies(const struct collector *c)
@@ -351,7 +353,6 @@ size_t collector_open_files(const struct collector *c, size_t *ret_mapped)
 
 void collector_print_stats(const struct collector *c, FILE *out)
 {
-	const struct counter *counter;
 	struct driver_stats driver;
 	struct record_stats record;
 
@@ -359,10 +360,7 @@ void collector_print_stats(const struct collector *c, FILE *out)
 	(void)fprintf(out, "-- OProfile Statistics --\n");
 	record_print_stats(c->record, &record, out);
 	(void)fprintf(out, "---- Statistics of driver %s ----\n", c->ops->name);
-	for (size_t i = 0; (counter = counter_at(i)); i++)
-		if (counter->source == COUNTER_OF_DRIVER)
-			(void)fprintf(out, "Nr. %s: %" PRIu64 "\n", counter->log,
-				      counter_value(counter, &driver, NULL));
+	totals_print_driver(&driver, out);
 }
 
 int collector_reopen(struct collector *c, struct error *err)
@@ -388,8 +386,8 @@ static int renew_driver(struct collector *c, const struct collector_config *conf
 	c->ops->shutdown(c->driver);
 	c->ops = ops;
 	c->driver = driver;
-	if (c->outlet)
-		collector_set_outlet(c, c->outlet);
+	if (c->intake.outlet)
+		collector_set_outlet(c, c->intake.outlet);
 	return 0;
 }
 
@@ -435,7 +433,7 @@ int collector_change(struct collector *c, const struct collector_config *config,
 	if (c->running)
 		return error_set(err, -EBUSY,
 				 "settings cannot change while sampling; stop it first");
-	if (c->tee)
+	if (c->intake.tee)
 		return error_set(
 			err, -EBUSY,
 			"settings cannot change while the event buffer is recorded (--tee)");
@@ -457,7 +455,7 @@ int collector_change(struct collector *c, const struct collector_config *config,
 /* Records all samples so far and closes the files of the session. */
 static int leave_session(struct collector *c, struct error *err)
 {
-	int r = c->running ? c->ops->sync(c->driver, true, err) : 0;
+	int r = c->running ? sync_driver(c, true, err) : 0;
 
 	return r < 0 ? r : collector_reopen(c, err);
 }

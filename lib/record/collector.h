@@ -19,6 +19,7 @@
 #include "record/quota.h"
 #include "record/record.h"
 
+struct opener;
 struct parser;
 
 enum { COLLECTOR_SYNC_MS = 250 };
@@ -33,6 +34,8 @@ struct collector_config {
 	double cpu_budget; /* limit on the share of CPU time (driver/governor.h); 0: none */
 	/* Reads files of other users (parser/parser.h); borrowed; NULL: this process reads them. */
 	struct parser *parser;
+	/* Opens them (identity/opener.h); borrowed; NULL: this process does, and may hang. */
+	struct opener *opener;
 };
 
 struct collector;

@@ -11,10 +11,10 @@ status_line()
 	cat "/proc/$(daemon_pid)"/task/*/status | sed -n "s/^$1:[[:blank:]]*//p" | sort -u
 }
 
-# capabilities: those that the daemon has, by name.
+# capabilities: those that the daemon has, by name. A thread may have none.
 capabilities()
 {
-	capsh --decode="$(status_line CapPrm)" | sed 's/.*=//'
+	capsh --decode="$(status_line CapPrm | grep -v '^0*$')" | sed 's/.*=//'
 }
 
 common=cap_dac_read_search,cap_sys_ptrace,cap_syslog

@@ -128,7 +128,7 @@ static void one_opens_and_another_reads(void)
 	CHECK_EQ(call(front, CRASH, &reply, &err), -EPIPE);
 	CHECK(strstr(err.text, "SIGSEGV") || strstr(err.text, "exited"));
 	sandbox_stop(front);
-	CHECK_EQ(call(front, READ, &reply, &err), -ETIME);
+	CHECK_EQ(call(front, READ, &reply, &err), -ECANCELED);
 }
 
 static bool works(struct sandbox *s)

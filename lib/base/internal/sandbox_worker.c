@@ -217,7 +217,7 @@ static _noreturn_ void work(const struct sandbox_config *config, unsigned int la
 	confine(config->opens);
 	/* First comes the connection to the worker at the back. */
 	if (config->back && receive(socket, request, 1, &fd) == 1)
-		sandbox_adopt(config->back, config->back_lane + lane, fd);
+		config->adopt(config, lane, fd);
 	while ((n = receive(socket, request, sizeof(request), &fd)) > 0) {
 		struct sandbox_reply reply = { .memory = shared->memory,
 					       .room = config->room,

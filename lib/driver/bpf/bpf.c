@@ -168,8 +168,8 @@ static int open_chains(struct driver *d, const struct driver_config *config, str
 		return 0;
 	d->samples.chains = sampler_chains_new(d->sampler, d->samples.images, d->samples.cookies,
 					       d->samples.out);
-	return by_tables ? table_loader_start(d->sampler, cookie_parser(d->samples.cookies),
-					      d->unwind_bytes, &d->tables, err)
+	return by_tables ? table_loader_start(d->sampler, d->samples.cookies, d->unwind_bytes,
+					      &d->tables, err)
 			 : 0;
 }
 

@@ -6,6 +6,7 @@
 #include "base/mem.h"
 #include "base/strbuf.h"
 #include "identity/cookie_identify.h"
+#include "identity/opener.h"
 #include "stream/evbuf.h"
 
 #include <string.h>
@@ -177,6 +178,19 @@ void sampler_images_unsure(const struct sampler_images *t, sampler_images_see *e
 		if (!e->file.generation)
 			each(&e->file, data);
 	}
+}
+
+int sampler_image_table(struct opener *opener, const struct sample_image *image,
+			struct unwind_rules *rules, struct unwind_table **ret)
+{
+	_cleanup_free_ char *path = sampler_image_path(image);
+	const struct cookie_mapped where = { "", image->tgid, image->mapped.start,
+					     image->mapped.end };
+	const struct cookie_image file = { .kind = COOKIE_FILE,
+					   .file = identity_of(&image->seen),
+					   .path = path };
+
+	return opener_table(opener, &file, &where, rules, ret);
 }
 
 int sampler_image_open(const struct sample_image *image)

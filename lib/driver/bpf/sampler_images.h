@@ -14,7 +14,10 @@
 
 #include <stdint.h>
 
+struct opener;
 struct sampler_images;
+struct unwind_rules;
+struct unwind_table;
 
 /* Creates an empty table. @root is the prefix of /proc, copied; @cookies is borrowed. Caller
  * frees. */
@@ -49,3 +52,6 @@ void sampler_images_unsure(const struct sampler_images *t, sampler_images_see *e
 char *sampler_image_path(const struct sample_image *image);
 /* Opens the file of @image. Returns a descriptor, which the caller closes, or -1. */
 int sampler_image_open(const struct sample_image *image);
+/* Has the unwind table of the file of @image built by a process that may hang (opener_table()). */
+int sampler_image_table(struct opener *opener, const struct sample_image *image,
+			struct unwind_rules *rules, struct unwind_table **ret);

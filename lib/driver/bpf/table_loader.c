@@ -17,7 +17,8 @@ enum { RETRY_MS = 1000, IDLE_MS = 60000 };
 struct table_loader {
 	struct sampler *sampler;
 	struct table_store *store;
-	pthread_mutex_t work; /* over ->store */
+	struct opener *opener; /* or NULL: this process opens files */
+	pthread_mutex_t work;  /* over ->store */
 	struct ring_buffer *ring;
 	int stop; /* becomes readable when the thread is to end */
 	bool running;
@@ -35,6 +36,10 @@ static int on_want(void *data, void *message, size_t size)
 	if (size < offsetof(struct sample_image, path) ||
 	    size < offsetof(struct sample_image, path) + want->length)
 		return 0;
+	if (want->length && l->opener) {
+		table_store_load_image(l->store, l->opener, want);
+		return 0;
+	}
 	if (want->length)
 		fd = sampler_image_open(want);
 	if (want->length && fd < 0)
@@ -91,7 +96,7 @@ static int start_thread(struct table_loader *l)
 	return -r;
 }
 
-int table_loader_start(struct sampler *sampler, struct parser *parser, size_t budget,
+int table_loader_start(struct sampler *sampler, const struct cookie_table *cookies, size_t budget,
 		       struct table_loader **ret, struct error *err)
 {
 	struct table_loader *l = xcalloc(1, sizeof(*l));
@@ -100,11 +105,13 @@ int table_loader_start(struct sampler *sampler, struct parser *parser, size_t bu
 	(void)pthread_mutex_init(&l->work, NULL);
 	(void)pthread_mutex_init(&l->lock, NULL);
 	l->sampler = sampler;
+	l->opener = cookies ? cookie_opener(cookies) : NULL;
 	l->stop = eventfd(0, EFD_CLOEXEC);
 	l->ring = sampler_rings(sampler_maps(sampler)->wants, SAMPLE_CHAIN_SLOTS, on_want, l);
 	r = l->stop < 0 || !l->ring
 		    ? error_errno(err, -errno, "cannot watch the requests for unwind tables")
-		    : table_store_new(sampler, parser, budget, &l->store, err);
+		    : table_store_new(sampler, cookies ? cookie_parser(cookies) : NULL, budget,
+				      &l->store, err);
 	if (r == 0) {
 		table_store_expect(l->store, &(struct sample_file){ 0 }, -1); /* the vdso */
 		r = start_thread(l);

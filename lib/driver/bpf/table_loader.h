@@ -5,7 +5,7 @@
  * owns the loader and stops it.
  *
  *	struct table_loader *loader;
- *	if (table_loader_start(sampler, parser, 64 << 20, &loader, err) == 0)
+ *	if (table_loader_start(sampler, cookies, 64 << 20, &loader, err) == 0)
  *		...
  *	table_loader_stop(loader);
  */
@@ -13,11 +13,12 @@
 
 #include "driver/bpf/table_store.h"
 
+struct cookie_table;
 struct table_loader;
 
 /* Starts the thread, which serves requests until it is stopped. Returns 0 or -errno. @sampler and
- * @parser (may be NULL) must outlive it. */
-int table_loader_start(struct sampler *sampler, struct parser *parser, size_t budget,
+ * the parser and the opener of @cookies (may be NULL), which read the files, must outlive it. */
+int table_loader_start(struct sampler *sampler, const struct cookie_table *cookies, size_t budget,
 		       struct table_loader **ret, struct error *err);
 /* Loads the table of the file open as @fd in advance, if it has one and there is room. Sampling
  * must be stopped meanwhile. */

@@ -3,6 +3,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "driver/bpf/sampler_images.h"
 #include "driver/bpf/table_chunks.h"
 #include "elf/elffile.h"
 #include "parser/parser.h"
@@ -338,10 +339,24 @@ static int build_vdso(struct table_store *t, struct unwind_table **ret)
 	return r < 0 ? r : unwind_table_build(ef, t->rules, ret, NULL);
 }
 
-static int build(struct table_store *t, int fd, struct unwind_table **ret)
+/* What a table is built from. */
+struct origin {
+	int fd;				  /* an open file; -1: the vdso of this process, or */
+	const struct sample_image *image; /* what ->opener opens, if not NULL */
+	struct opener *opener;
+};
+
+static int build(struct table_store *t, const struct origin *from, struct unwind_table **ret)
 {
 	uint64_t begin_ns = clock_now_ns();
-	int r = fd >= 0 ? parser_table(t->parser, fd, t->rules, ret, NULL) : build_vdso(t, ret);
+	int r;
+
+	if (from->image)
+		r = sampler_image_table(from->opener, from->image, t->rules, ret);
+	else if (from->fd >= 0)
+		r = parser_table(t->parser, from->fd, t->rules, ret, NULL);
+	else
+		r = build_vdso(t, ret);
 
 	t->stats.counters.unwind_build_ns += clock_now_ns() - begin_ns;
 	return r;
@@ -355,7 +370,13 @@ static bool is_answered(const struct table_store *t, const struct sample_file *f
 	return bpf_map_lookup_elem(t->numbers, file, &number) == 0;
 }
 
-void table_store_load(struct table_store *t, const struct sample_file *file, int fd)
+/* Whether the file could not be opened, or has kept the opener waiting. */
+static bool is_out_of_reach(int r)
+{
+	return r == -ENOENT || r == -ETIME || r == -EHOSTDOWN;
+}
+
+static void load(struct table_store *t, const struct sample_file *file, const struct origin *from)
 {
 	_cleanup_(unwind_table_freep) struct unwind_table *table = NULL;
 	int r;
@@ -365,7 +386,11 @@ void table_store_load(struct table_store *t, const struct sample_file *file, int
 		return;
 	if (unwind_rules_nearly_full(t->rules) && may_evict(t))
 		evict(t);
-	r = build(t, fd, &table);
+	r = build(t, from, &table);
+	if (from->image && is_out_of_reach(r)) {
+		table_store_give_up(t, file);
+		return;
+	}
 	if (r < 0) {
 		t->stats.counters.unwind_none++;
 		add_blank(t, file, SAMPLE_TABLE_NONE);
@@ -385,11 +410,23 @@ void table_store_load(struct table_store *t, const struct sample_file *file, int
 	t->stats.counters.unwind_built++;
 }
 
+void table_store_load(struct table_store *t, const struct sample_file *file, int fd)
+{
+	load(t, file, &(struct origin){ .fd = fd });
+}
+
+void table_store_load_image(struct table_store *t, struct opener *opener,
+			    const struct sample_image *image)
+{
+	load(t, &image->file, &(struct origin){ .image = image, .opener = opener });
+}
+
 void table_store_expect(struct table_store *t, const struct sample_file *file, int fd)
 {
+	const struct origin from = { .fd = fd };
 	_cleanup_(unwind_table_freep) struct unwind_table *table = NULL;
 
-	if (!is_answered(t, file) && build(t, fd, &table) == 0 && put_table(t, table, file) == 0)
+	if (!is_answered(t, file) && build(t, &from, &table) == 0 && put_table(t, table, file) == 0)
 		t->stats.counters.unwind_built++;
 }
 

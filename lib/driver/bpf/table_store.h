@@ -15,6 +15,7 @@
 #include "driver/bpf/sampler.h"
 #include "stats/counters.h"
 
+struct opener;
 struct parser;
 struct table_store;
 
@@ -35,6 +36,10 @@ void table_store_free(struct table_store *t);
  * the program. Remembers files without a table. If there is no room, drops the tables unused for
  * longest, but only every few drains. */
 void table_store_load(struct table_store *t, const struct sample_file *file, int fd);
+/* Does the same for the file of @image, which @opener opens and the parser of its own reads; if it
+ * cannot be opened, as table_store_give_up(). */
+void table_store_load_image(struct table_store *t, struct opener *opener,
+			    const struct sample_image *image);
 /* Does the same before the program asks for it, but only if there is room: drops no other table. */
 void table_store_expect(struct table_store *t, const struct sample_file *file, int fd);
 /* Does one step of slow work that can wait until there are no requests. Returns whether there is

@@ -6,6 +6,8 @@
 #include "record/record.h"
 #include "sfile/session.h"
 
+#include <inttypes.h>
+
 void totals_done(struct totals *t)
 {
 	free(t->cpus);
@@ -67,4 +69,14 @@ int totals_write(struct totals *t, const struct driver_stats *now, const char *s
 					      counter_value(counter, now, NULL),
 					      counter_place(counter, &t->written), err);
 	return r;
+}
+
+void totals_print_driver(const struct driver_stats *driver, FILE *out)
+{
+	const struct counter *counter;
+
+	for (size_t i = 0; (counter = counter_at(i)); i++)
+		if (counter->source == COUNTER_OF_DRIVER)
+			(void)fprintf(out, "Nr. %s: %" PRIu64 "\n", counter->log,
+				      counter_value(counter, driver, NULL));
 }

@@ -15,6 +15,8 @@
 #include "base/error.h"
 #include "stats/counters.h"
 
+#include <stdio.h>
+
 struct driver;
 struct driver_ops;
 struct record;
@@ -45,3 +47,6 @@ void totals_add_cpu(const struct totals *t, unsigned int cpu, struct driver_cpu_
  * totals_add(). Returns 0 or -errno. */
 int totals_write(struct totals *t, const struct driver_stats *now, const char *samples,
 		 struct error *err);
+
+/* Prints the driver's counters as lines of the log. */
+void totals_print_driver(const struct driver_stats *driver, FILE *out);

@@ -1,0 +1,179 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* What is found out about the files of cookies, here or by a finder. */
+#include "base/clock.h"
+#include "base/mem.h"
+#include "identity/cookie.h"
+#include "identity/cookie_identify.h"
+#include "identity/finder.h"
+#include "identity/internal/cookie_table.h"
+#include "identity/internal/text_copy.h"
+
+#include <string.h>
+
+/* How often at most a file is looked at for changes. */
+enum { RENEW_EVERY_NS = 2000000000 };
+/* How long the finder is waited for between two calls of cookie_settle(), in all. */
+enum { WAIT_NS = 20000000 };
+
+struct opener *cookie_opener(const struct cookie_table *t)
+{
+	return t->finder ? finder_opener(t->finder) : NULL;
+}
+
+/* Asks the finder about an image; returns the number of the question. */
+static uint64_t ask(const struct cookie_table *t, enum finder_what what,
+		    const struct cookie_entry *e, const struct cookie_mapped *where)
+{
+	return finder_ask(t->finder,
+			  &(struct finder_job){ .what = what, .image = e->image, .where = *where });
+}
+
+/* Identifies a file, now or when the finder has the answer. */
+static void identify(struct cookie_table *t, struct cookie_entry *e,
+		     const struct cookie_mapped *where)
+{
+	if (!t->finder) {
+		cookie_identify_file(&e->image, where, t->parser);
+		return;
+	}
+	e->image.identified = true;
+	t->last_identified = ask(t, FINDER_IDENTIFY, e, where);
+}
+
+void cookie_identify(struct cookie_table *t, uint64_t cookie, const char *root, uint32_t tgid,
+		     uint64_t start, uint64_t end)
+{
+	struct cookie_entry *e = map_get(&t->by_cookie, cookie);
+	struct cookie_mapped where = { root, tgid, start, end };
+
+	if (e && e->image.kind == COOKIE_FILE && !e->image.identified)
+		identify(t, e, &where);
+}
+
+uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
+		      uint64_t now_ns)
+{
+	struct cookie_entry *e = map_get(&t->by_cookie, cookie);
+
+	if (!e)
+		return cookie;
+	(void)cookie_table_use(t, e);
+	while (e->successor)
+		e = e->successor;
+	(void)cookie_table_use(t, e);
+	if (!e->image.verified || e->looking || now_ns < e->looked_ns + RENEW_EVERY_NS)
+		return e->image.cookie;
+	e->looked_ns = now_ns;
+	if (t->finder) {
+		e->looking = true;
+		(void)ask(t, FINDER_CHANGED, e, where);
+	} else if (cookie_file_changed(&e->image, where)) {
+		e = cookie_table_succeed(t, e);
+		cookie_identify_file(&e->image, where, t->parser);
+	}
+	return e->image.cookie;
+}
+
+/* Whether it is memory that may contain what was mapped from a file before. */
+static bool may_be_copy(const struct cookie_image *image)
+{
+	return image->kind == COOKIE_ANON
+		       ? !strcmp(image->path, "anon")
+		       : image->kind == COOKIE_FILE && !strncmp(image->path, "/memfd:", 7);
+}
+
+/* Notes of which file the memory is a copy. */
+static void note_original(struct cookie_table *t, struct cookie_entry *e,
+			  const struct text_copy *copy, const struct cookie_mapped *where)
+{
+	e->original = cookie_file(t, &copy->file, copy->path);
+	e->shift = copy->shift;
+	cookie_identify(t, e->original, where->root, where->tgid, copy->start, copy->end);
+}
+
+static void find_original(struct cookie_table *t, struct cookie_entry *e,
+			  const struct cookie_mapped *where)
+{
+	uint64_t now_ns = clock_now_ns(), number;
+	struct text_copy copy;
+
+	if (t->finder) {
+		number = ask(t, FINDER_COPY, e, where);
+		if (now_ns < t->wait_until_ns)
+			(void)cookie_await(t, number, (int)((t->wait_until_ns - now_ns) / 1000000));
+	} else if (text_copy_find(t->parser, &e->image, where, &copy)) {
+		note_original(t, e, &copy, where);
+		free(copy.path);
+	}
+}
+
+/* Applies an answer. The image may be gone. */
+static void settle(struct cookie_table *t, struct finder_job *job)
+{
+	struct cookie_entry *e = map_get(&t->by_cookie, job->image.cookie);
+	bool is_new = job->what == FINDER_IDENTIFY;
+
+	if (!e)
+		return;
+	if (job->what == FINDER_COPY) {
+		if (job->copy)
+			note_original(t, e, job->copy, &job->where);
+		return;
+	}
+	e->looking = false;
+	if (job->is_so)
+		e = cookie_table_succeed(t, e);
+	if (!is_new && !job->is_so)
+		return;
+	e->image.identified = true;
+	e->image.verified = job->image.verified;
+	e->image.version = job->image.version;
+	e->image.file.generation = job->image.file.generation;
+	free(e->image.host);
+	e->image.host = STEAL(job->image.host);
+}
+
+void cookie_settle(struct cookie_table *t)
+{
+	struct finder_job job;
+
+	while (t->finder && finder_take(t->finder, &job)) {
+		settle(t, &job);
+		finder_job_done(&job);
+	}
+	t->wait_until_ns = clock_now_ns() + WAIT_NS;
+}
+
+uint64_t cookie_asked(const struct cookie_table *t)
+{
+	return t->last_identified;
+}
+
+bool cookie_await(struct cookie_table *t, uint64_t number, int ms)
+{
+	bool is_answered = !t->finder || finder_wait(t->finder, number, ms);
+	uint64_t until_ns = t->wait_until_ns;
+
+	cookie_settle(t);
+	t->wait_until_ns = until_ns;
+	return is_answered;
+}
+
+uint64_t cookie_original(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
+			 uint64_t *offset)
+{
+	const struct cookie_image *image = cookie_lookup(t, cookie);
+	struct cookie_entry *e =
+		image && may_be_copy(image) ? map_get(&t->by_cookie, cookie) : NULL;
+
+	if (!e)
+		return cookie;
+	if (!e->compared) {
+		e->compared = true;
+		find_original(t, e, where);
+	}
+	if (!e->original)
+		return cookie;
+	*offset += e->shift;
+	return e->original;
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A thread that waits for an opener (identity/opener.h), so that nobody else has to: it is asked
+ * about images, and its answers are taken later, in the order of the questions. It has no rights of
+ * its own.
+ *
+ *	struct finder_job job = { .what = FINDER_IDENTIFY };	with ->image and ->where
+ *	ticket = finder_ask(f, &job);
+ *	...
+ *	while (finder_take(f, &job)) {
+ *		...				@job.image has the answer
+ *		finder_job_done(&job);
+ *	}
+ *	if (finder_answered(f) >= ticket)
+ *		...				or the answer will not come
+ */
+#pragma once
+
+#include "identity/cookie_image.h"
+#include "base/error.h"
+
+struct finder;
+struct opener;
+struct text_copy;
+
+enum finder_what {
+	FINDER_IDENTIFY, /* opener_identify() */
+	FINDER_CHANGED,	 /* opener_changed() */
+	FINDER_COPY,	 /* opener_text_copy() */
+	FINDER_COUNT_
+};
+
+struct finder_job {
+	enum finder_what what;
+	struct cookie_image image;
+	struct cookie_mapped where; /* ->root is "" */
+	bool is_so;		    /* the answer: was changed, is a copy */
+	struct text_copy *copy;	    /* the answer of FINDER_COPY */
+};
+
+/* Starts a thread that waits for @opener, which is borrowed. 0, caller frees; or -errno. */
+int finder_new(struct opener *opener, struct finder **ret, struct error *err);
+/* Stops the opener and the thread, which does not take long; NULL is fine. */
+void finder_free(struct finder *f);
+
+/* Whom it waits for; borrowed. */
+struct opener *finder_opener(const struct finder *f);
+/* Asks; the image's strings are copied. Returns the number of the question, counted from 1. If too
+ * many wait already, it is not asked, and the number is the last one's. */
+uint64_t finder_ask(struct finder *f, const struct finder_job *job);
+/* The number of the last question with an answer; all before have theirs, too. */
+uint64_t finder_answered(struct finder *f);
+/* Waits until the question @number is answered, but at most @ms; whether it is. */
+bool finder_wait(struct finder *f, uint64_t number, int ms);
+/* Takes the next answer, whose strings the caller frees by finder_job_done(); false if there is
+ * none. */
+bool finder_take(struct finder *f, struct finder_job *ret);
+void finder_job_done(struct finder_job *job);

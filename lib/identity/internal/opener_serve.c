@@ -1,0 +1,88 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The worker of an opener: it looks at files, and may hang there. */
+#include "base/mem.h"
+#include "identity/cookie_identify.h"
+#include "identity/internal/opener_wire.h"
+#include "parser/parser.h"
+
+#include <errno.h>
+#include <stddef.h>
+#include <string.h>
+
+/* Adds a string to the answer; one that is too long is none that leads to the file. */
+static void put_text(struct opener_answer *a, const char *text)
+{
+	size_t length = text ? strlen(text) : 0;
+
+	a->has_text = text != NULL;
+	if (length < sizeof(a->text))
+		memcpy(a->text, text ?: "", length + 1);
+}
+
+static void identify(struct cookie_image *image, const struct cookie_mapped *where,
+		     struct parser *parser, struct opener_answer *a)
+{
+	_cleanup_free_ char *host = NULL;
+
+	image->version = (struct file_version){ 0 };
+	image->verified = false;
+	cookie_identify_file(image, where, parser);
+	host = image->host;
+	put_text(a, host);
+	a->image = *image;
+}
+
+static void copy(const struct cookie_image *memory, const struct cookie_mapped *where,
+		 struct parser *parser, struct opener_answer *a)
+{
+	_cleanup_free_ char *path = NULL;
+
+	a->is_so = text_copy_find(parser, memory, where, &a->copy);
+	path = a->is_so ? a->copy.path : NULL;
+	put_text(a, path);
+}
+
+static int table(const struct cookie_image *image, const struct cookie_mapped *where,
+		 struct parser *parser, struct opener_answer *a)
+{
+	_cleanup_close_ int fd = cookie_open_file(image, where);
+	int r;
+
+	if (fd < 0)
+		return -ENOENT;
+	r = parser_table_leave(parser, fd, &a->table_size);
+	return r == -ENOENT ? -ENODATA : r;
+}
+
+void opener_serve(const void *request, size_t size, int fd _unused_, struct sandbox_reply *reply)
+{
+	const struct opener_request *r = request;
+	struct cookie_mapped where = { "", r->tgid, r->start, r->end };
+	struct cookie_image image = r->image;
+	struct parser *parser = reply->data;
+	struct opener_answer *a = reply->memory;
+
+	if (size <= offsetof(struct opener_request, path) || ((const char *)request)[size - 1])
+		return;
+	parser_open_for_another(parser);
+	image.path = (char *)r->path;
+	image.host = NULL;
+	memset(a, 0, sizeof(*a));
+	switch ((enum opener_what)r->what) {
+	case OPENER_CHANGED:
+		a->is_so = cookie_file_changed(&image, &where);
+		if (a->is_so)
+			identify(&image, &where, parser, a);
+		break;
+	case OPENER_IDENTIFY:
+		identify(&image, &where, parser, a);
+		break;
+	case OPENER_COPY:
+		copy(&image, &where, parser, a);
+		break;
+	case OPENER_TABLE:
+		reply->code = table(&image, &where, parser, a);
+		break;
+	}
+	reply->size = sizeof(*a);
+}

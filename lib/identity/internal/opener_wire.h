@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* The messages between an opener (identity/opener.h) and its worker, which were forked from one
+ * program. Strings follow the structures. For opener.c only. */
+#pragma once
+
+#include "base/sandbox_config.h"
+#include "identity/cookie_image.h"
+#include "identity/internal/text_copy.h"
+
+#include <limits.h>
+
+enum opener_what { OPENER_IDENTIFY, OPENER_CHANGED, OPENER_COPY, OPENER_TABLE };
+
+struct opener_request {
+	uint32_t what, tgid;	   /* enum opener_what */
+	uint64_t start, end;	   /* where the process has it mapped */
+	struct cookie_image image; /* without its strings */
+	char path[PATH_MAX];	   /* only as long as needed is sent */
+};
+
+struct opener_answer {
+	struct cookie_image image; /* identified, without its strings */
+	struct text_copy copy;	   /* without its string */
+	size_t table_size;
+	bool is_so;    /* changed, or a copy */
+	bool has_text; /* image.host, or copy.path */
+	char text[2 * PATH_MAX];
+};
+
+/* The worker: a sandbox's ->serve, whose ->data is the parser. */
+void opener_serve(const void *request, size_t size, int fd, struct sandbox_reply *reply);

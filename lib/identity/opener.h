@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Opens the files of others for a process that must never wait for them. A FUSE or network file
+ * system whose server does not answer holds whoever opens, reads, closes or only looks at a file,
+ * in a state in which even SIGKILL does not end it.
+ *
+ * So a process of its own, which may be abandoned (base/sandbox.h), does what identity/ does with
+ * files: it finds them, compares, and passes the open file to a parser, another process, which
+ * reads it. No descriptor comes back, because closing may hang, too. An opener has two lanes, each
+ * for one thread: opener_table() is one, all else the other. Answers that are late do not come:
+ * a process that has been asleep for two seconds is replaced, and the user whose file it was is not
+ * asked about for a minute, longer the next time (of root only the device is left out).
+ *
+ *	opener_new(parser, &o, err);		before there are secrets and threads
+ *	opener_identify(o, image, &where);	in a thread that may wait: identity/finder.h
+ *	opener_free(o);				before the parser
+ *
+ * The image's ->path and where->root are as for cookie_identify_file(); where->root must be "" or
+ * NULL.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "identity/cookie_image.h"
+
+struct opener;
+struct parser;
+struct text_copy;
+struct unwind_rules;
+struct unwind_table;
+
+/* Makes an opener whose files @parser reads. 0, caller frees; or -errno. */
+int opener_new(struct parser *parser, struct opener **ret, struct error *err);
+/* Lets all that is asked fail at once from now on, in other threads, too. NULL is fine. */
+void opener_stop(struct opener *o);
+/* NULL is fine. */
+void opener_free(struct opener *o);
+DEFINE_CLEANUP(struct opener *, opener_free);
+
+/* As cookie_identify_file(); 0, or -errno if there was no answer. */
+int opener_identify(struct opener *o, struct cookie_image *image,
+		    const struct cookie_mapped *where);
+/* As cookie_file_changed(); then @image is identified again. */
+bool opener_changed(struct opener *o, struct cookie_image *image,
+		    const struct cookie_mapped *where);
+/* As text_copy_find(). */
+bool opener_text_copy(struct opener *o, const struct cookie_image *memory,
+		      const struct cookie_mapped *where, struct text_copy *ret);
+/* Builds the unwind table of @image, as parser_table(); -ENOENT if no path leads to the file. */
+int opener_table(struct opener *o, const struct cookie_image *image,
+		 const struct cookie_mapped *where, struct unwind_rules *rules,
+		 struct unwind_table **ret);

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Files that hold whoever touches them: on a file system whose server does not answer, or with a
+# lease. The daemon goes on draining, answers, and ends when it is told to.
+. "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
+hostile=$OP_BUILD_ROOT/tests/hostile
+[ -x "$hostile/hangfs" ] || skip_all "built without libfuse3"
+[ -c /dev/fuse ] || skip_all "needs /dev/fuse"
+[ "$(uname -m)" = x86_64 ] || skip_all "the code is for x86-64"
+
+server=
+runner=
+end_attack()
+{
+	for pid in $runner $server; do
+		kill -9 "$pid" 2>/dev/null
+	done
+	umount -l "$dir/mnt" 2>/dev/null
+	server=
+	runner=
+}
+cleanup()
+{
+	end_attack
+	stop_all
+}
+
+# attack: code that hangs and code with leases runs for half a minute, and an honest program.
+attack()
+{
+	mkdir -p "$dir/mnt"
+	"$hostile/hangfs" -f -o allow_other "$dir/mnt" 2>"$dir/hangfs.err" &
+	server=$!
+	for _ in $(seq 100); do [ -e "$dir/mnt/code" ] && break; sleep 0.1; done
+	set -- "$dir/mnt/code"
+	for i in 1 2 3 4; do
+		printf '\110\211\370\110\377\310\165\373\303' >"$dir/leased$i"
+		truncate -s 4096 "$dir/leased$i"
+		set -- "$@" --lease "$dir/leased$i"
+	done
+	"$hostile/run_code" 30 "$@" 2>"$dir/run_code.err" &
+	runner=$!
+	keep_busy
+}
+
+# Seconds, with a fraction, that a command takes.
+seconds()
+{
+	/usr/bin/env time -f %e -o "$dir/time" "$@" >"$dir/output" 2>&1
+	cat "$dir/time"
+}
+
+stuck()
+{
+	ps -e -o stat=,comm= | grep -q '^D.*oprofile-opener'
+}
+
+for driver in bpf perf; do
+	attack
+	ok "$driver: the daemon starts" opcontrol --start --driver="$driver" --session-dir="$session"
+	for _ in $(seq 100); do stuck && break; sleep 0.1; done
+	ok "$driver: another process hangs" stuck
+	sleep 4
+	ok "$driver: the daemon answers" opcontrol --status
+	busy=$(status_number busy_longest_ms)
+	echo "# busy for at most $busy ms"
+	ok "$driver: it was never busy for long" test "${busy%.*}" -lt 400
+	pid=$(daemon_pid)
+	kill -TERM "$pid"
+	for _ in $(seq 60); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
+	ok "$driver: SIGTERM ends it" sh -c "! kill -0 $pid 2>/dev/null"
+	kill "$worker"
+	end_attack
+	opreport --session-dir="$session" >"$dir/report"
+	for image in dash code leased1 leased4; do
+		ok "$driver: samples of $image are in the profile" grep -q " $image\$" "$dir/report"
+	done
+	ok "$driver: what hung is named" grep -q "mnt/code: took more than" \
+		"$session/samples/oprofiled.log"
+	rm -rf "$session"
+done
+
+attack
+opcontrol --start --session-dir="$session" >/dev/null
+for _ in $(seq 100); do stuck && break; sleep 0.1; done
+pid=$(daemon_pid)
+kill -KILL "$pid"
+for _ in $(seq 20); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
+ok "SIGKILL leaves no daemon" sh -c "! kill -0 $pid 2>/dev/null"
+ok "and another can start" opcontrol --start --session-dir="$session"
+done_testing

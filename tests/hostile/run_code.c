@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Runs code of files for a while: run_code SECONDS FILE.... With a lease on each that has the
+ * option --lease before it, so that whoever opens the file waits until the lease is given up. */
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <time.h>
+
+enum { FILES_MAX = 64 };
+
+typedef void run_code(unsigned long count);
+
+static run_code *map_code(const char *path, int lease)
+{
+	int fd = open(path, O_RDONLY);
+	void *code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE, fd, 0);
+
+	if (code == MAP_FAILED || (lease && fcntl(fd, F_SETLEASE, F_WRLCK) < 0)) {
+		perror(path);
+		exit(1);
+	}
+	return (run_code *)code;
+}
+
+int main(int argc, char **argv)
+{
+	time_t end = time(NULL) + (argc > 2 ? atoi(argv[1]) : 0);
+	run_code *codes[FILES_MAX];
+	int i, count = 0, lease = 0;
+
+	(void)signal(SIGIO, SIG_IGN);
+	for (i = 2; i < argc && count < FILES_MAX; i++) {
+		if (strcmp(argv[i], "--lease") != 0)
+			codes[count++] = map_code(argv[i], lease);
+		lease = !strcmp(argv[i], "--lease");
+	}
+	for (i = 0; count && time(NULL) < end; i++)
+		codes[i % count](1000000);
+	return 0;
+}

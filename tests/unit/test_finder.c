@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "identity/finder.h"
+
+#include "base/copy.h"
+#include "base/file_identity.h"
+#include "identity/cookie.h"
+#include "identity/opener.h"
+#include "parser/parser.h"
+#include "record/internal/backlog.h"
+#include "test.h"
+#include "unwind/unwind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+
+DEFINE_CLEANUP(struct cookie_table *, cookie_table_free);
+
+struct bench {
+	char *dir, *path;
+	struct parser *parser;
+	struct opener *opener;
+	struct finder *finder;
+	struct cookie_table *cookies;
+};
+
+static void bench_init(struct bench *b)
+{
+	struct error err = ERROR_INIT;
+
+	*b = (struct bench){ .dir = test_directory() };
+	b->path = xasprintf("%s/program", b->dir);
+	b->cookies = cookie_table_new();
+	CHECK_EQ(copy_file("/proc/self/exe", b->path, &err), 0);
+	CHECK_EQ(parser_new(&b->parser, &err), 0);
+	CHECK_EQ(opener_new(b->parser, &b->opener, &err), 0);
+	CHECK_EQ(finder_new(b->opener, &b->finder, &err), 0);
+	cookie_table_finder(b->cookies, b->finder);
+}
+
+static void bench_done(struct bench *b)
+{
+	finder_free(b->finder);
+	opener_free(b->opener);
+	parser_free(b->parser);
+	cookie_table_free(b->cookies);
+	free(b->path);
+	test_directory_donep(&b->dir);
+}
+#define BENCH(b)                                                                                   \
+	_cleanup_(bench_done) struct bench b;                                                      \
+	bench_init(&b)
+
+static uint64_t cookie_of(struct bench *b)
+{
+	struct file_identity file;
+	struct stat st;
+
+	CHECK_EQ(stat(b->path, &st), 0);
+	file = file_identity_of(&st);
+	return cookie_file(b->cookies, &file, b->path);
+}
+
+static void an_image_is_identified_later(void)
+{
+	BENCH(b);
+	uint64_t cookie = cookie_of(&b);
+	const struct cookie_image *image = cookie_lookup(b.cookies, cookie);
+	_cleanup_(cookie_table_freep) struct cookie_table *here = cookie_table_new();
+	const struct cookie_image *same;
+
+	CHECK_EQ(cookie_asked(b.cookies), 0);
+	cookie_identify(b.cookies, cookie, "", 0, 0, 0);
+	CHECK_EQ(cookie_asked(b.cookies), 1);
+	CHECK(image->identified && !image->verified && !image->version.size);
+	CHECK(cookie_await(b.cookies, 1, 10000));
+	CHECK(image->verified);
+	same = cookie_lookup(here, cookie_file(here, &image->file, b.path));
+	cookie_identify(here, same->cookie, "", 0, 0, 0);
+	CHECK_EQ(image->version.size, same->version.size);
+	CHECK_EQ(image->version.mtime, same->version.mtime);
+	CHECK_EQ(image->file.generation, same->file.generation);
+	CHECK(image->version.build_id.size == same->version.build_id.size &&
+	      !memcmp(image->version.build_id.bytes, same->version.build_id.bytes,
+		      same->version.build_id.size));
+}
+
+static void a_changed_file_gets_another_cookie_later(void)
+{
+	const uint64_t second = 1000000000;
+	const struct cookie_mapped where = { .root = "" };
+	BENCH(b);
+	uint64_t cookie = cookie_of(&b), new = cookie;
+	_cleanup_close_ int fd = open(b.path, O_WRONLY | O_APPEND);
+	int i;
+
+	cookie_identify(b.cookies, cookie, "", 0, 0, 0);
+	CHECK(cookie_await(b.cookies, 1, 10000));
+	CHECK_EQ(write(fd, "more", 4), 4);
+	CHECK_EQ(cookie_renew(b.cookies, cookie, &where, 10 * second), cookie);
+	for (i = 0; i < 1000 && new == cookie; i++) {
+		(void)usleep(10000);
+		cookie_settle(b.cookies);
+		new = cookie_renew(b.cookies, cookie, &where, 11 * second);
+	}
+	CHECK(new != cookie);
+	CHECK_EQ(cookie_lookup(b.cookies, new)->version.size,
+		 cookie_lookup(b.cookies, cookie)->version.size + 4);
+}
+
+static void a_table_is_built_of_what_another_process_opens(void)
+{
+	BENCH(b);
+	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = unwind_rules_new();
+	_cleanup_(unwind_table_freep) struct unwind_table *there = NULL, *here = NULL;
+	_cleanup_close_ int fd = open(b.path, O_RDONLY | O_CLOEXEC);
+	const struct cookie_mapped where = { .root = "" };
+	struct cookie_image image = { .kind = COOKIE_FILE, .path = b.path };
+
+	CHECK_EQ(opener_table(b.opener, &image, &where, rules, &there), 0);
+	CHECK_EQ(parser_table(NULL, fd, rules, &here, NULL), 0);
+	CHECK_EQ(there->row_count, here->row_count);
+	image.path = b.dir;
+	CHECK_EQ(opener_table(b.opener, &image, &where, rules, &there), -ENOENT);
+}
+
+static void samples_wait_in_order_until_images_are_known(void)
+{
+	BENCH(b);
+	struct backlog backlog = { 0 };
+	struct backlog_part part;
+	uint64_t word = 1;
+
+	backlog_put(&backlog, &word, 1, 1);
+	word = 2;
+	backlog_put(&backlog, &word, 1, 0);
+	CHECK(!backlog_take(&backlog, b.cookies, &part));
+	cookie_identify(b.cookies, cookie_of(&b), "", 0, 0, 0);
+	CHECK(cookie_await(b.cookies, 1, 10000));
+	for (word = 1; word <= 2; word++) {
+		CHECK(backlog_take(&backlog, b.cookies, &part));
+		CHECK_EQ(part.words[0], word);
+		free(part.words);
+	}
+	CHECK(backlog_is_empty(&backlog));
+	backlog_put(&backlog, &word, 1, 2); /* an answer that does not come */
+	CHECK(!backlog_take(&backlog, b.cookies, &part));
+	backlog_release(&backlog, b.cookies, 1);
+	CHECK(backlog_take(&backlog, b.cookies, &part));
+	free(part.words);
+	backlog_done(&backlog);
+}
+
+TESTS(T(an_image_is_identified_later), T(a_changed_file_gets_another_cookie_later),
+      T(a_table_is_built_of_what_another_process_opens),
+      T(samples_wait_in_order_until_images_are_known))
