@@ -18,6 +18,11 @@ static bool equal_or_unknown(uint64_t a, uint64_t b)
 	return !a || !b || a == b;
 }
 
+uint64_t file_version_ctime_ns(const struct stat *st)
+{
+	return (uint64_t)st->st_ctim.tv_sec * 1000000000 + (uint64_t)st->st_ctim.tv_nsec;
+}
+
 bool file_identity_matches(const struct file_identity *a, const struct file_identity *b)
 {
 	return equal_or_unknown(a->device, b->device) && equal_or_unknown(a->inode, b->inode) &&

@@ -24,10 +24,13 @@ struct file_identity {
 struct file_version {
 	uint64_t size, mtime;	  /* bytes, seconds; 0: unknown */
 	struct build_id build_id; /* none if unknown */
+	uint64_t ctime_ns;	  /* 0: unknown, or has a build-id */
 };
 
 /* Returns the identity of the file that @st describes, without its generation. */
 struct file_identity file_identity_of(const struct stat *st);
+/* Returns when the file that @st describes was last changed (ctime), since the epoch. */
+uint64_t file_version_ctime_ns(const struct stat *st);
 /* Returns whether both can be the same file: what both know is equal. */
 bool file_identity_matches(const struct file_identity *a, const struct file_identity *b);
 /* Returns a hash of all three numbers. */

@@ -64,6 +64,8 @@ static int identify_by(const char *path, void *data)
 	image->verified = known;
 	if (parser_build_id(identify->parser, fd, &image->version.build_id) < 0)
 		image->version.build_id.size = 0;
+	if (!image->version.build_id.size)
+		image->version.ctime_ns = file_version_ctime_ns(&st);
 	if (known && is_ours)
 		image->host =
 			host_path(&(struct host_file){ fd, &st, image, identify->where->tgid });
@@ -128,14 +130,18 @@ enum { UNKNOWN, UNCHANGED, CHANGED };
 static int try_to_compare(const char *path, void *data)
 {
 	const struct cookie_image *image = data;
+	uint64_t ctime;
 	struct stat st;
 
 	if (stat(path, &st) < 0 || !is_mapped_file(image, &st))
 		return UNKNOWN;
-	return (uint64_t)st.st_size == image->version.size &&
-			       (uint64_t)st.st_mtime == image->version.mtime
-		       ? UNCHANGED
-		       : CHANGED;
+	/* Removing a name changes ctime, too. */
+	ctime = st.st_nlink && image->version.ctime_ns ? file_version_ctime_ns(&st)
+						       : image->version.ctime_ns;
+	if ((uint64_t)st.st_size != image->version.size ||
+	    (uint64_t)st.st_mtime != image->version.mtime || ctime != image->version.ctime_ns)
+		return CHANGED;
+	return UNCHANGED;
 }
 
 bool cookie_file_changed(const struct cookie_image *image, const struct cookie_mapped *where)

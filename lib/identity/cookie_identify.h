@@ -19,7 +19,8 @@ struct parser;
 void cookie_identify_file(struct cookie_image *image, const struct cookie_mapped *where,
 			  struct parser *parser);
 
-/* Whether the file can be found and its size or mtime differ from those in @image. */
+/* Whether the file can be found and its size, mtime or, without build-id, ctime differ from those
+ * in @image. */
 bool cookie_file_changed(const struct cookie_image *image, const struct cookie_mapped *where);
 
 /* Opens the file for reading; a descriptor, which the caller closes, or -ENOENT if no path leads to

@@ -52,6 +52,8 @@ static void add_line(struct strbuf *b, const struct manifest_image *image)
 	text_add_field(b, build_id_text(&image->version.build_id, id));
 	add_number(b, image->version.size);
 	add_number(b, image->version.mtime);
+	if (image->version.ctime_ns)
+		strbuf_addf(b, ":%" PRIu64, image->version.ctime_ns);
 	strbuf_addf(b, "\t%" PRIu64 ":%" PRIu64 ":%" PRIu64 ":%" PRIu64, image->file.device >> 32,
 		    image->file.device & UINT32_MAX, image->file.inode, image->file.generation);
 	if (image->host) {
@@ -65,6 +67,17 @@ static int read_number(const char *s, uint64_t *ret)
 {
 	*ret = 0;
 	return !strcmp(s, "-") ? 0 : parse_u64(s, 0, UINT64_MAX, ret);
+}
+
+/* Parses "mtime[:ctime]". */
+static int read_times(char *s, struct file_version *ret)
+{
+	char *mtime = strsep(&s, ":");
+
+	ret->ctime_ns = 0;
+	if (s && parse_u64(s, 0, UINT64_MAX, &ret->ctime_ns) < 0)
+		return -EBADMSG;
+	return read_number(mtime, &ret->mtime);
 }
 
 /* Parses "major:minor:inode:generation". */
@@ -103,8 +116,7 @@ static int read_line(char *line, struct manifest_image *ret)
 		return -EBADMSG;
 	if (build_id_parse(columns[2], &image.version.build_id) < 0 ||
 	    read_number(columns[3], &image.version.size) < 0 ||
-	    read_number(columns[4], &image.version.mtime) < 0 ||
-	    read_identity(columns[5], &image) < 0)
+	    read_times(columns[4], &image.version) < 0 || read_identity(columns[5], &image) < 0)
 		return -EBADMSG;
 	image.name = columns[0];
 	image.path = columns[1];
@@ -261,7 +273,8 @@ static bool same_file(const struct manifest_image *a, const struct manifest_imag
 		return build_id_equal(&a->version.build_id, &b->version.build_id);
 	return file_identity_matches(&a->file, &b->file) &&
 	       equal_or_unknown(a->version.size, b->version.size) &&
-	       equal_or_unknown(a->version.mtime, b->version.mtime);
+	       equal_or_unknown(a->version.mtime, b->version.mtime) &&
+	       equal_or_unknown(a->version.ctime_ns, b->version.ctime_ns);
 }
 
 /* Returns whether @image has details of the file that @entry lacks. */
@@ -270,6 +283,7 @@ static bool knows_more(const struct manifest_image *image, const struct manifest
 	return (image->version.build_id.size && !entry->version.build_id.size) ||
 	       (image->version.size && !entry->version.size) ||
 	       (image->version.mtime && !entry->version.mtime) ||
+	       (image->version.ctime_ns && !entry->version.ctime_ns) ||
 	       (image->file.inode && !entry->file.inode) ||
 	       (image->host && *image->host && (!entry->host || !*entry->host));
 }
@@ -284,7 +298,8 @@ static uint32_t distinction(const struct manifest_image *image)
 	if (image->version.build_id.size >= 4)
 		return (uint32_t)id[0] << 24 | (uint32_t)id[1] << 16 | (uint32_t)id[2] << 8 | id[3];
 	h = file_identity_hash(&image->file);
-	return (uint32_t)hash_add(hash_add(h, image->version.size), image->version.mtime);
+	h = hash_add(hash_add(h, image->version.size), image->version.mtime);
+	return (uint32_t)(image->version.ctime_ns ? hash_add(h, image->version.ctime_ns) : h);
 }
 
 /* Writes the image's line, then stores the image in the table. */

@@ -3,7 +3,7 @@
  * The image manifest, the text file samples/NAME/images of a session. It records which file each
  * image name referred to when it was profiled, one line per image (man opmanifest.5):
  *
- *	NAME \t PATH \t BUILDID \t SIZE \t MTIME \t MAJOR:MINOR:INODE:GENERATION [\t HOST]
+ *	NAME \t PATH \t BUILDID \t SIZE \t MTIME[:CTIME] \t MAJOR:MINOR:INODE:GENERATION [\t HOST]
  *
  * Tab, newline and backslash are escaped with a backslash; "-" marks an unknown value. Lines are
  * only ever appended, each with one write, so that a crash leaves complete lines. A later line for
@@ -48,8 +48,8 @@ const struct manifest_image *manifest_find(const struct manifest *m, const char 
 
 /* Returns the name to use for the file @image in this session; its ->name is ignored. If an earlier
  * entry of the same path is the same file, its name is returned. Files are the same if their
- * build-ids are equal, or, where one has none, if device, inode, generation, size and mtime are
- * equal where known. Otherwise a free name is chosen. An entry that is new, or for which @image
+ * build-ids are equal, or, where one has none, if device, inode, generation, size, mtime and ctime
+ * are equal where known. Otherwise a free name is chosen. An entry that is new, or for which @image
  * adds details, is written to the file. The name is borrowed until manifest_close(). Returns NULL
  * with the reason in @err if the line cannot be written. */
 const char *manifest_name(struct manifest *m, const struct manifest_image *image,

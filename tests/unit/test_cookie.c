@@ -222,7 +222,7 @@ static void file_changed_in_place_gets_a_new_cookie(void)
 	const uint64_t second = 1000000000;
 	_cleanup_close_ int fd = -1;
 	struct file_identity file;
-	struct stat st;
+	struct stat st, now;
 	uint64_t old, new;
 
 	CHECK_EQ(path_write(path, "one", 0644, NULL), 0);
@@ -245,9 +245,20 @@ static void file_changed_in_place_gets_a_new_cookie(void)
 			     path),
 		 new);
 	CHECK_EQ(cookie_renew(t, old, &where, 30 * second), new);
+	/* As many bytes and the same mtime, where only ctime is left. */
+	cookie_identify(t, new, NULL, 0, 0, 0);
+	CHECK_EQ(fstat(fd, &st), 0);
+	old = new;
+	do {
+		CHECK_EQ(pwrite(fd, "THREE", 5, 0), 5);
+		CHECK_EQ(futimens(fd, (struct timespec[]){ st.st_atim, st.st_mtim }), 0);
+		CHECK_EQ(fstat(fd, &now), 0);
+	} while (file_version_ctime_ns(&now) == file_version_ctime_ns(&st));
+	new = cookie_renew(t, old, &where, 35 * second);
+	CHECK(new != old);
 	/* Gone is not changed. */
 	CHECK_EQ(unlink(path), 0);
-	CHECK_EQ(cookie_renew(t, old, &where, 40 * second), new);
+	CHECK_EQ(cookie_renew(t, new, &where, 45 * second), new);
 }
 
 /* Whether the mount of a device can be seen: not that of a root left by chroot(2). */

@@ -75,6 +75,29 @@ static void without_build_ids_the_inode_decides(void)
 	CHECK(name && !strncmp(name, "/usr/lib/libc.so.6#", 19) && strlen(name) == 27);
 }
 
+static void without_build_id_ctime_tells_versions_apart(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(manifest_closep) struct manifest *m = open_manifest(dir);
+	_cleanup_(manifest_closep) struct manifest *again = NULL;
+	struct manifest_image a = libc, b;
+	struct error err = ERROR_INIT;
+	const char *name;
+
+	a.version.build_id.size = 0;
+	a.version.ctime_ns = 1700000000123456789;
+	b = a;
+	b.version.ctime_ns++;
+	CHECK_STR(manifest_name(m, &a, &err), a.path);
+	name = manifest_name(m, &b, &err);
+	CHECK(name && !strncmp(name, "/usr/lib/libc.so.6#", 19));
+	again = open_manifest(dir);
+	CHECK_EQ(manifest_damaged(again), 0);
+	CHECK_EQ(manifest_find(again, a.path)->version.ctime_ns, a.version.ctime_ns);
+	CHECK_EQ(manifest_find(again, a.path)->version.mtime, a.version.mtime);
+	CHECK_STR(manifest_name(again, &a, &err), a.path);
+}
+
 static void what_is_learnt_later_is_added(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -300,7 +323,8 @@ static void fifo_is_refused_at_once(void)
 
 TESTS(T(two_files_of_one_path_have_two_names), T(where_the_host_has_it_survives_too),
       T(a_build_id_decides_over_the_inode), T(without_build_ids_the_inode_decides),
-      T(what_is_learnt_later_is_added), T(every_path_survives_the_file),
-      T(damaged_lines_are_skipped_and_counted), T(a_torn_line_is_never_taken_for_a_whole_one),
-      T(rewriting_leaves_damaged_lines_out), T(a_write_that_fails_is_reported),
-      T(any_path_of_a_process_has_a_name_that_fits), T(fifo_is_refused_at_once))
+      T(without_build_id_ctime_tells_versions_apart), T(what_is_learnt_later_is_added),
+      T(every_path_survives_the_file), T(damaged_lines_are_skipped_and_counted),
+      T(a_torn_line_is_never_taken_for_a_whole_one), T(rewriting_leaves_damaged_lines_out),
+      T(a_write_that_fails_is_reported), T(any_path_of_a_process_has_a_name_that_fits),
+      T(fifo_is_refused_at_once))

@@ -13,6 +13,18 @@
 
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* Whether it is the profiled inode, without build-id, but was changed since: by as many bytes of
+ * another program, perhaps, with the same mtime. A copy is another inode. */
+static bool is_rewritten(const struct manifest_image *m, const struct stat *st)
+{
+	struct file_identity now = file_identity_of(st);
+
+	return !m->version.build_id.size && m->version.ctime_ns && m->file.inode &&
+	       file_identity_matches(&now, &m->file) &&
+	       file_version_ctime_ns(st) != m->version.ctime_ns;
+}
 
 /* Whether the file is the one that was profiled: by build-id if both have one, else by size and
  * modification time as far as they are known. */
@@ -20,11 +32,14 @@ static bool is_profiled(const struct search *s, const struct elffile *ef)
 {
 	const struct manifest_image *m = s->image->manifest;
 	const struct build_id *id = elffile_build_id(ef);
+	struct stat st;
 
 	if (m && m->version.build_id.size)
 		return id && build_id_equal(id, &m->version.build_id);
 	if (!m)
 		return true; /* only the time can be compared, see search_check_time() */
+	if (stat(elffile_path(ef), &st) == 0 && is_rewritten(m, &st))
+		return false;
 	return (!m->version.size || m->version.size == elffile_size(ef)) &&
 	       (!m->version.mtime || m->version.mtime == elffile_mtime(ef));
 }
@@ -152,6 +167,12 @@ static void warn_changed(const struct search *s)
 			 "samples are shown without symbols; --image-path=DIR finds the old one",
 			 elffile_path(s->changed), id ? build_id_text(id, is) : "none",
 			 build_id_text(&m->version.build_id, was));
+	else if (m->version.size == elffile_size(s->changed) &&
+		 m->version.mtime == elffile_mtime(s->changed))
+		log_warn("%s has changed since it was profiled (its ctime; size and mtime are the "
+			 "same): its samples are shown without symbols; if its contents are the "
+			 "same, --image-path=DIR takes a copy",
+			 elffile_path(s->changed));
 	else
 		log_warn("%s has changed since it was profiled (size %" PRIu64 ", mtime %" PRIu64
 			 "; profiled was %" PRIu64 ", %" PRIu64
@@ -160,32 +181,10 @@ static void warn_changed(const struct search *s)
 			 elffile_mtime(s->changed), m->version.size, m->version.mtime);
 }
 
-/* Whether the profiled file, which has no build-id, was changed after the session named it. A copy
- * or another file, whose inode differs, may be younger. */
-static bool is_rewritten(const struct search *s, const char *path)
-{
-	const struct manifest_image *m = s->image->manifest;
-	const char *samples = s->bs->gather->sessions[s->image->session].samples;
-	_cleanup_free_ char *manifest = path_join(samples, "images");
-	struct stat file, named;
-	struct file_identity now;
-
-	if (!m || m->version.build_id.size || !m->file.inode || stat(path, &file) < 0 ||
-	    stat(manifest, &named) < 0)
-		return false;
-	now = file_identity_of(&file);
-	return now.device == m->file.device && now.inode == m->file.inode &&
-	       file.st_ctime > named.st_mtime;
-}
-
 void search_check_time(const struct search *s, const char *path, uint64_t mtime)
 {
 	uint64_t profiled = s->header->mtime;
 
-	if (is_rewritten(s, path))
-		log_warn("%s was changed after it was profiled (ctime), and has no build-id: its "
-			 "symbols may be wrong",
-			 path);
 	if (s->image->manifest || !profiled || profiled == mtime)
 		return;
 	log_warn("%s was modified after it was profiled, or is another file (mtime %" PRIu64
@@ -223,7 +222,8 @@ static bool may_be(const struct manifest_image *m, const char *path, struct stat
 {
 	return stat(path, ret) == 0 && S_ISREG(ret->st_mode) &&
 	       (!m || ((!m->version.size || m->version.size == (uint64_t)ret->st_size) &&
-		       (!m->version.mtime || m->version.mtime == (uint64_t)ret->st_mtime)));
+		       (!m->version.mtime || m->version.mtime == (uint64_t)ret->st_mtime) &&
+		       !is_rewritten(m, ret)));
 }
 
 char *search_unopened(const struct search *s, struct stat *ret)
