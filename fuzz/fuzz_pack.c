@@ -42,7 +42,7 @@ static void try_bytes(const void *bytes, size_t size)
 
 	(void)mkdir(out, 0700);
 	if (fd >= 0 && write(fd, bytes, size) == (ssize_t)size)
-		(void)pack_unpack(path, out, NULL); /* must not crash, nor write elsewhere */
+		(void)pack_unpack(path, out, 0, NULL); /* must not crash, nor write elsewhere */
 	if (fd >= 0)
 		(void)close(fd);
 	if (access(outside, F_OK) == 0)

@@ -132,6 +132,7 @@ static const struct opt opts[] = {
 	  reporting_set_debuginfod },
 	{ 'k', "vmlinux", OPT_PATH, &options.profile.binaries.vmlinux, "FILE",
 	  "the kernel that was profiled, with its code" },
+	REPORTING_MAX_SIZE(options.profile),
 	CONFINE_OPTION,
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "print what is done, on standard error",
 	  reporting_set_verbose },

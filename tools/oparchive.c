@@ -40,6 +40,7 @@ static const struct opt opts[] = {
 	{ 'p', "image-path", OPT_STRING, &options.profile.binaries.image_paths, "DIR,...",
 	  "look for images, modules and debug files in these directories too" },
 	{ 'R', "root", OPT_STRING, &options.profile.binaries.root, "DIR", "images are below DIR" },
+	REPORTING_MAX_SIZE(options.profile),
 	CONFINE_OPTION,
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "print what is done, on standard error",
 	  reporting_set_verbose },

@@ -33,6 +33,7 @@ static const struct opt opts[] = {
 	  "look for the program and its debug file in these directories too" },
 	{ 'R', "root", OPT_STRING, &options.profile.binaries.root, "DIR",
 	  "the program is below DIR" },
+	REPORTING_MAX_SIZE(options.profile),
 	CONFINE_OPTION,
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "print what is done, on standard error",
 	  reporting_set_verbose },

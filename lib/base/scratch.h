@@ -16,9 +16,9 @@
 
 struct scratch;
 
-/* Makes a directory below $TMPDIR if that is set, else in /dev/shm if @room bytes are free there,
- * else below /tmp. Its name starts with @name; only this user may enter it. 0, the caller frees; or
- * -errno. */
+/* Makes a directory below $TMPDIR if that is set, else in /dev/shm if @room bytes are at most a
+ * quarter of what is free there, else below /var/tmp or, if there is none, /tmp. Its name starts
+ * with @name; only this user may enter it. 0, the caller frees; or -errno. */
 int scratch_new(const char *name, uint64_t room, struct scratch **ret, struct error *err);
 /* Makes one below @directory that only scratch_free() removes: for a process that can start no
  * other, and whose parent removes @directory. 0, the caller frees; or -errno. */

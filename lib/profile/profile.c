@@ -12,9 +12,6 @@
 #include <errno.h>
 #include <sys/stat.h>
 
-/* Estimate of how much larger the files of a compact archive are than the archive. */
-enum { ROOM_FACTOR = 64 };
-
 /* Unpacks an archive that is one file. The directory has the archive's name, for messages. */
 static int unpack_archive(const struct profile_config *config, struct profile *p, struct error *err)
 {
@@ -28,13 +25,14 @@ static int unpack_archive(const struct profile_config *config, struct profile *p
 		return 0;
 	r = config->scratch_dir
 		    ? scratch_below(config->scratch_dir, name, &p->unpacked, err)
-		    : scratch_new(name, ROOM_FACTOR * (uint64_t)st.st_size, &p->unpacked, err);
+		    : scratch_new(name, pack_limit((uint64_t)st.st_size, config->max_size).bytes,
+				  &p->unpacked, err);
 	if (r < 0)
 		return r;
 	directory = path_join(scratch_path(p->unpacked), path_base(archive));
 	r = path_make_dirs(directory, 0700, err);
 	if (r == 0)
-		r = pack_unpack(archive, directory, err);
+		r = pack_unpack(archive, directory, config->max_size, err);
 	if (r == 0)
 		spec_set_archive(&p->spec, STEAL(directory));
 	return r;

@@ -53,6 +53,7 @@ struct profile_config {
 	struct fetch_config fetch; /* from debuginfod servers what this machine lacks */
 	/* Where to make temporary directories, which the caller removes; NULL: as scratch_new(). */
 	const char *scratch_dir;
+	uint64_t max_size; /* limit for the files of a compact archive; 0: as pack_limit() */
 };
 
 struct profile {

@@ -79,7 +79,7 @@ static void what_is_packed_comes_out_with_its_time(void)
 	CHECK_EQ(pack_add(w, "empty", NULL, 0, 0, &err), 0);
 	CHECK_EQ(pack_add_file(w, "status", "/proc/self/status", &err), 0);
 	CHECK_EQ(pack_finish(w, &err), 0);
-	CHECK_EQ(pack_unpack(p.pack, p.out, &err), 0);
+	CHECK_EQ(pack_unpack(p.pack, p.out, 0, &err), 0);
 	CHECK_EQ(path_read(NULL, path, &text, &err), 5);
 	CHECK_STR(text, "hello");
 	CHECK(stat(path, &st) == 0 && st.st_mtime == 1234567890);
@@ -170,7 +170,7 @@ static void what_no_writer_writes_is_refused(void)
 			add_end(&tar);
 		}
 		write_compressed(&p, tar.text, tar.length);
-		CHECK_EQ(pack_unpack(p.pack, p.out, &err), -EBADMSG);
+		CHECK_EQ(pack_unpack(p.pack, p.out, 0, &err), -EBADMSG);
 		if (!CHECK(strstr(err.text, cases[i].why) &&
 			   !strncmp(err.text, p.pack, strlen(p.pack))))
 			printf("# %zu: %s\n", i, err.text);
@@ -185,12 +185,66 @@ static void what_is_no_pack_is_refused(void)
 	CHECK_EQ(path_write(p.pack, "no pack, but a text that is longer than a few bytes\n", 0600,
 			    &err),
 		 0);
-	CHECK_EQ(pack_unpack(p.pack, p.out, &err), -EBADMSG);
+	CHECK_EQ(pack_unpack(p.pack, p.out, 0, &err), -EBADMSG);
 	CHECK(strstr(err.text, "not an archive of oparchive"));
 	write_compressed(&p, "some text", 9);
-	CHECK_EQ(pack_unpack(p.pack, p.out, &err), -EBADMSG);
+	CHECK_EQ(pack_unpack(p.pack, p.out, 0, &err), -EBADMSG);
 	CHECK(strstr(err.text, "is cut short"));
-	CHECK_EQ(pack_unpack("/none", p.out, &err), -ENOENT);
+	CHECK_EQ(pack_unpack("/none", p.out, 0, &err), -ENOENT);
+}
+
+/* Some kilobytes that would fill a disk: by bytes or by directories. */
+static void check_bombs(void)
+{
+	enum { LARGE = 80 << 20, ENTRIES = 60, LEVELS = 200 };
+	_cleanup_(places_done) struct places bytes = places_new(), deep = places_new();
+	_cleanup_free_ char *content = xmalloc(LARGE + 1);
+	_cleanup_(strbuf_done) struct strbuf tar = STRBUF_INIT;
+	struct error err = ERROR_INIT;
+	int i, k;
+
+	memset(content, 'x', LARGE);
+	content[LARGE] = '\0';
+	add_entry(&tar, "large", PACK_REGULAR, LARGE, content);
+	add_end(&tar);
+	write_compressed(&bytes, tar.text, tar.length);
+	CHECK_EQ(pack_unpack(bytes.pack, bytes.out, 0, &err), -EFBIG);
+	CHECK(strstr(err.text, "kept.oparc: not unpacked: it would take more than 64 MiB or "));
+	free(bytes.out);
+	bytes.out = path_join(bytes.directory, "more");
+	CHECK_EQ(mkdir(bytes.out, 0700), 0);
+	CHECK_EQ(pack_unpack(bytes.pack, bytes.out, LARGE, &err), 0);
+
+	strbuf_clear(&tar);
+	for (i = 0; i < ENTRIES; i++) {
+		_cleanup_(strbuf_done) struct strbuf name = STRBUF_INIT;
+		_cleanup_free_ char *record = NULL;
+
+		strbuf_addf(&name, "%d", i);
+		for (k = 0; k < LEVELS; k++)
+			strbuf_adds(&name, "/a");
+		record = pack_format_record("path", strbuf_text(&name));
+		add_entry(&tar, "name", PACK_EXTENDED, strlen(record), record);
+		add_entry(&tar, "short", PACK_REGULAR, 0, "");
+	}
+	add_end(&tar);
+	write_compressed(&deep, tar.text, tar.length);
+	CHECK_EQ(pack_unpack(deep.pack, deep.out, 0, &err), -EFBIG);
+	CHECK(strstr(err.text, "files; --max-size=SIZE allows more"));
+}
+
+/* In memory if possible: on a disk thousands of directories take their time. */
+static void bomb_is_limited(void)
+{
+	_cleanup_free_ char *before = getenv("TMPDIR") ? xstrdup(getenv("TMPDIR")) : NULL;
+
+	if (access("/dev/shm", W_OK) == 0)
+		(void)setenv("TMPDIR", "/dev/shm", 1);
+	check_bombs();
+	if (before)
+		(void)setenv("TMPDIR", before, 1);
+	else
+		(void)unsetenv("TMPDIR");
 }
 
 /* Every byte that is cut off or turned is noticed: zstd's checksum is over all of it. */
@@ -218,7 +272,7 @@ static void damage_is_noticed_wherever_it_is(void)
 		CHECK(to && fwrite(bytes, 1, i, to) == i && fclose(to) == 0);
 		CHECK_EQ(path_remove_tree(p.out, &err), 0);
 		CHECK_EQ(mkdir(p.out, 0700), 0);
-		if (!CHECK(pack_unpack(cut, p.out, &err) == -EBADMSG))
+		if (!CHECK(pack_unpack(cut, p.out, 0, &err) == -EBADMSG))
 			printf("# cut at %zu of %zu\n", i, size);
 	}
 	for (i = 6; i < size; i += 5) { /* after the field with the memory that zstd needs */
@@ -230,7 +284,7 @@ static void damage_is_noticed_wherever_it_is(void)
 		bytes[i] ^= 0x10;
 		CHECK_EQ(path_remove_tree(p.out, &err), 0);
 		CHECK_EQ(mkdir(p.out, 0700), 0);
-		if (!CHECK(pack_unpack(turned, p.out, &err) == -EBADMSG))
+		if (!CHECK(pack_unpack(turned, p.out, 0, &err) == -EBADMSG))
 			printf("# turned at %zu of %zu\n", i, size);
 	}
 }
@@ -273,6 +327,6 @@ static void records_count_their_own_digits(void)
 
 TESTS(T(what_is_packed_comes_out_with_its_time),
       T(unfinished_pack_leaves_nothing_and_none_is_replaced), T(names_that_leave_are_unsafe),
-      T(what_no_writer_writes_is_refused), T(what_is_no_pack_is_refused),
+      T(what_no_writer_writes_is_refused), T(what_is_no_pack_is_refused), T(bomb_is_limited),
       T(damage_is_noticed_wherever_it_is), T(numbers_of_any_size_come_back),
       T(records_count_their_own_digits))

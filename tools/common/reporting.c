@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "base/scratch.h"
 #include "elf/debuginfod.h"
+#include "profile/compact/pack.h"
 #include "profile/profile.h"
 #include "profile/select/symfilter.h"
 #include "symbol/smartname.h"
@@ -18,6 +19,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static int load_rules(struct smart_rules **ret, struct error *err)
 {
@@ -125,14 +127,26 @@ char *reporting_parent(const char *path)
 	return NULL;
 }
 
-/* Whether an archive may have to be unpacked. */
-static bool names_archive(char *const *words)
+/* Whether a word names an archive, which may have to be unpacked; *@ret_room: to how much. */
+static bool names_archive(char *const *words, uint64_t most, uint64_t *ret_room)
 {
-	if (!words)
-		return true;
-	while (*words && !strstr(*words, "archive:"))
-		words++;
-	return *words;
+	static const char tag[] = "archive:";
+	const char *at;
+	struct stat st;
+	bool any = false;
+
+	for (*ret_room = 0; *words; words++) {
+		_cleanup_free_ char *path = NULL;
+
+		if (!(at = strstr(*words, tag)))
+			continue;
+		any = true;
+		at += strlen(tag);
+		path = xstrndup(at, strcspn(at, ","));
+		if (stat(path, &st) == 0 && S_ISREG(st.st_mode))
+			*ret_room += pack_limit((uint64_t)st.st_size, most).bytes;
+	}
+	return any;
 }
 
 int reporting_confine(struct profile_config *config, const char *output, char *const *words,
@@ -141,6 +155,7 @@ int reporting_confine(struct profile_config *config, const char *output, char *c
 	static struct scratch *scratch; /* used until the end */
 	_cleanup_free_ char *cache = config->symbol_cache ? symcache_directory() : NULL;
 	struct confine c = { .writable = { output }, .serve = fetch_serve };
+	uint64_t room = 0;
 	int r = 0;
 
 	configure_fetch(&config->fetch);
@@ -149,8 +164,8 @@ int reporting_confine(struct profile_config *config, const char *output, char *c
 	c.data = (void *)config->fetch.progress;
 	if (!config->fetch.wanted)
 		c.serve = NULL;
-	if (names_archive(words))
-		r = scratch_new("oprofile", 0, &scratch, err);
+	if (!words || names_archive(words, config->max_size, &room))
+		r = scratch_new("oprofile", room, &scratch, err);
 	if (r < 0)
 		return r;
 	if (scratch)

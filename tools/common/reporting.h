@@ -36,6 +36,13 @@ int reporting_set_verbose(const char *arg, void *target, struct error *err);
  * -EINVAL. */
 int reporting_set_debuginfod(const char *arg, void *target, struct error *err);
 
+/* The row of a tool's table of options for the limit of compact archives, in @config. */
+#define REPORTING_MAX_SIZE(config)                                                                 \
+	{                                                                                          \
+		0, "max-size", OPT_SIZE, &(config).max_size, "SIZE",                               \
+			"unpack compact archives of up to SIZE (default: 64 times their own)",     \
+	}
+
 /* Adds to @config what the environment says, and confines the rest of the tool if that is wanted
  * (tools/common/confine.h). Call it before the profile is opened. @output is a directory to write
  * to, or NULL; @words are the command line, or NULL if temporary files are needed whatever it says.

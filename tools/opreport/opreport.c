@@ -114,6 +114,7 @@ static const struct opt opts[] = {
 	  "download missing files of images with at least PERCENT of the samples (1) from "
 	  "$DEBUGINFOD_URLS",
 	  reporting_set_debuginfod },
+	REPORTING_MAX_SIZE(options.profile),
 	CONFINE_OPTION,
 	{ 'V', "verbose", OPT_CALL, NULL, "[WHAT]", "print what is done, on standard error",
 	  reporting_set_verbose },

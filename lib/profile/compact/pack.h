@@ -44,10 +44,18 @@ int pack_finish(struct pack_writer *w, struct error *err);
 void pack_writer_free(struct pack_writer *w);
 DEFINE_CLEANUP(struct pack_writer *, pack_writer_free);
 
+/* What a pack may become. */
+struct pack_limit {
+	uint64_t bytes;	  /* written; holes do not count */
+	uint64_t entries; /* files and directories */
+};
+
+/* The limits for a pack of @size bytes: @most bytes or, if that is 0, in proportion to its size. */
+struct pack_limit pack_limit(uint64_t size, uint64_t most);
 /* Writes all files of the pack @path below @directory, which exists and in which nobody else
- * writes. Zeros become holes. Returns 0; -EBADMSG if it is damaged or not a valid pack; or another
- * -errno. */
-int pack_unpack(const char *path, const char *directory, struct error *err);
+ * writes, within pack_limit(). Zeros become holes. Returns 0; -EBADMSG if it is damaged or not a
+ * valid pack; -EFBIG if a limit is reached; or another -errno. */
+int pack_unpack(const char *path, const char *directory, uint64_t most, struct error *err);
 /* Returns whether @name is valid for a file: relative, not empty, and no part of it is empty, "."
  * or "..". */
 bool pack_name_is_safe(const char *name);

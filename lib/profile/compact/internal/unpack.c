@@ -27,7 +27,11 @@ struct unpack {
 	ZSTD_inBuffer in;
 	bool is_frame_end; /* everything read so far is complete and verified */
 	uint64_t bytes, files;
-	char *name; /* name of the next file, from a record; or NULL */
+	struct pack_limit limit;
+	uint64_t written; /* bytes, without those that are holes */
+	uint64_t entries; /* files and directories that were made */
+	char *last;	  /* name of the file before, or NULL */
+	char *name;	  /* name of the next file, from a record; or NULL */
 	char *buffer;
 	struct error *err;
 };
@@ -88,8 +92,42 @@ static bool is_zero(const char *bytes, size_t size)
 	return size == 0 || (!bytes[0] && !memcmp(bytes, bytes + 1, size - 1));
 }
 
+/* The limits of a small file that would fill a disk or the memory. */
+static int check_limit(struct unpack *u)
+{
+	if (u->written <= u->limit.bytes && u->entries <= u->limit.entries)
+		return 0;
+	return error_set(u->err, -EFBIG,
+			 "%s: not unpacked: it would take more than %" PRIu64 " MiB or %" PRIu64
+			 " files; --max-size=SIZE allows more",
+			 u->path, u->limit.bytes >> 20, u->limit.entries);
+}
+
+/* Counts the file @name, and the directories in it that the file before did not need. */
+static int count_entry(struct unpack *u, const char *name)
+{
+	const char *at = name, *last = u->last ?: "";
+
+	while (*at && *at == *last++)
+		at++;
+	u->entries++;
+	while ((at = strchr(at, '/'))) {
+		u->entries++;
+		at++;
+	}
+	free(u->last);
+	u->last = xstrdup(name);
+	return check_limit(u);
+}
+
 static int write_all(struct unpack *u, int fd, const char *bytes, size_t size, const char *to)
 {
+	int r;
+
+	u->written += size;
+	r = check_limit(u);
+	if (r < 0)
+		return r;
 	while (size) {
 		ssize_t n = write(fd, bytes, size);
 
@@ -136,7 +174,9 @@ static int take_file(struct unpack *u, const struct pack_header *h, const char *
 		return error_set(u->err, -EBADMSG,
 				 "%s: not unpacked: '%s' would be outside the archive", u->path,
 				 name);
-	r = path_make_parents(to, 0700, u->err);
+	r = count_entry(u, name);
+	if (r == 0)
+		r = path_make_parents(to, 0700, u->err);
 	if (r < 0)
 		return r;
 	fd = open(to, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
@@ -248,10 +288,23 @@ static int check_magic(struct unpack *u)
 	return 0;
 }
 
-int pack_unpack(const char *path, const char *directory, struct error *err)
+struct pack_limit pack_limit(uint64_t size, uint64_t most)
+{
+	enum { RATIO = 64, ALWAYS_MIB = 64, ENTRIES = 10000 };
+	struct pack_limit limit = { .bytes = most ?: PACK_BYTES_MAX, .entries = PACK_FILES_MAX };
+
+	if (most || size > PACK_BYTES_MAX)
+		return limit;
+	limit.bytes = MIN(PACK_BYTES_MAX, RATIO * size + ((uint64_t)ALWAYS_MIB << 20));
+	limit.entries = MIN(limit.entries, ENTRIES + size / 2);
+	return limit;
+}
+
+int pack_unpack(const char *path, const char *directory, uint64_t most, struct error *err)
 {
 	_cleanup_close_ int fd = open_regular(path, O_RDONLY);
 	struct unpack u = { .path = path, .directory = directory, .fd = fd, .err = err };
+	struct stat st;
 	int r;
 
 	if (fd < 0)
@@ -262,6 +315,7 @@ int pack_unpack(const char *path, const char *directory, struct error *err)
 		(void)ZSTD_freeDCtx(u.zstd);
 		return error_set(err, -ENOMEM, "%s: cannot start to decompress", path);
 	}
+	u.limit = pack_limit(fstat(fd, &st) < 0 ? 0 : (uint64_t)st.st_size, most);
 	u.room = ZSTD_DStreamInSize();
 	u.piece = xmalloc(u.room);
 	u.buffer = xmalloc(PIECE);
@@ -272,5 +326,6 @@ int pack_unpack(const char *path, const char *directory, struct error *err)
 	free(u.piece);
 	free(u.buffer);
 	free(u.name);
+	free(u.last);
 	return r;
 }
