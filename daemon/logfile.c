@@ -30,28 +30,6 @@ static void print_time(FILE *out)
 	(void)fputs(text, out);
 }
 
-static void log_to_file(enum log_level level, const char *text, void *data _unused_)
-{
-	_cleanup_free_ char *line = xstrdup(text);
-
-	/* Some lines contain names of files and processes, which must not forge other lines. */
-	for (unsigned char *at = (unsigned char *)line; *at; at++)
-		if (*at < ' ' || *at == 0x7f)
-			*at = '?';
-	print_time(logfile.file);
-	(void)fprintf(logfile.file, " %s%s\n", log_prefix(level), line);
-	/* A full disk must not stop the daemon: a line that does not fit is dropped. */
-	(void)fflush(logfile.file);
-	clearerr(logfile.file);
-	if (logfile.echo || (!logfile.stderr_is_log && level <= LOG_LEVEL_WARNING))
-		(void)fprintf(stderr, "oprofiled: %s%s\n", log_prefix(level), line);
-}
-
-void logfile_level(enum log_level level)
-{
-	log_to(level, log_to_file, NULL);
-}
-
 int logfile_reopen(struct error *err)
 {
 	int fd = open_regular_or_create(logfile.path, O_WRONLY | O_APPEND, 0644);
@@ -66,6 +44,42 @@ int logfile_reopen(struct error *err)
 	if (logfile.stderr_is_log)
 		(void)dup2(fd, STDERR_FILENO);
 	return 0;
+}
+
+/* Ends what was written. A full disk must not stop the daemon: what does not fit is dropped. A long
+ * log begins again, and the last one is kept next to it. */
+static void finish(void)
+{
+	_cleanup_free_ char *last = NULL;
+
+	(void)fflush(logfile.file);
+	clearerr(logfile.file);
+	if (ftello(logfile.file) < LOGFILE_BYTES_MAX)
+		return;
+	last = xasprintf("%s.1", logfile.path);
+	/* If this fails, the log only gets longer. It can be lost in a crash. */
+	if (rename(logfile.path, last) == 0)
+		(void)logfile_reopen(NULL);
+}
+
+static void log_to_file(enum log_level level, const char *text, void *data _unused_)
+{
+	_cleanup_free_ char *line = xstrdup(text);
+
+	/* Some lines contain names of files and processes, which must not forge other lines. */
+	for (unsigned char *at = (unsigned char *)line; *at; at++)
+		if (*at < ' ' || *at == 0x7f)
+			*at = '?';
+	print_time(logfile.file);
+	(void)fprintf(logfile.file, " %s%s\n", log_prefix(level), line);
+	finish();
+	if (logfile.echo || (!logfile.stderr_is_log && level <= LOG_LEVEL_WARNING))
+		(void)fprintf(stderr, "oprofiled: %s%s\n", log_prefix(level), line);
+}
+
+void logfile_level(enum log_level level)
+{
+	log_to(level, log_to_file, NULL);
 }
 
 int logfile_open(const char *session_dir, enum log_level level, bool echo, struct error *err)
@@ -94,8 +108,7 @@ void logfile_section(void (*print)(void *data, FILE *out), void *data)
 	print_time(logfile.file);
 	(void)fputc('\n', logfile.file);
 	print(data, logfile.file);
-	(void)fflush(logfile.file);
-	clearerr(logfile.file);
+	finish();
 }
 
 void logfile_raw(const char *text)

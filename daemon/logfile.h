@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * The daemon's log, SESSION/samples/oprofiled.log: lines with date and time, and sections of
- * statistics. There is one per process; it also gets the libraries' lines (base/log.h).
+ * statistics. There is one per process; it also gets the libraries' lines (base/log.h). When it is
+ * long, it is renamed to oprofiled.log.1, which is replaced, and a new one begins.
  *
  *	logfile_open(session_dir, LOG_LEVEL_INFO, false, err);
  *	log_info("started");
@@ -13,6 +14,8 @@
 #include "base/log.h"
 
 #include <stdio.h>
+
+enum { LOGFILE_BYTES_MAX = 4 << 20 };
 
 /* Opens it for appending, creating it with its directory, and sends lines up to @level there. With
  * @echo all of them go to stderr as well, otherwise only warnings, until logfile_detach(). 0 or

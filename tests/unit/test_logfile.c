@@ -4,6 +4,8 @@
 #include "logfile.h"
 
 #include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
 
 static void print_section(void *data, FILE *out)
 {
@@ -37,6 +39,27 @@ static void lines_are_dated_and_cannot_forge_others(void)
 	log_to(LOG_LEVEL_ERROR, NULL, NULL);
 }
 
+static void a_long_log_begins_again(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "samples/oprofiled.log"), *text = NULL;
+	_cleanup_free_ char *last = path_join(dir, "samples/oprofiled.log.1");
+	_cleanup_free_ char *line = xcalloc(1001, 1);
+	struct error err = ERROR_INIT;
+	struct stat st;
+	size_t i;
+
+	memset(line, 'x', 1000);
+	CHECK_EQ(logfile_open(dir, LOG_LEVEL_INFO, false, &err), 0);
+	for (i = 0; i < 3 * LOGFILE_BYTES_MAX / 1000; i++)
+		log_info("%s", line);
+	log_info("the end");
+	CHECK(stat(path, &st) == 0 && st.st_size < LOGFILE_BYTES_MAX);
+	CHECK(path_read(NULL, path, &text, &err) > 0 && strstr(text, "the end\n"));
+	CHECK(stat(last, &st) == 0 && st.st_size < LOGFILE_BYTES_MAX + 2000);
+	log_to(LOG_LEVEL_ERROR, NULL, NULL);
+}
+
 static void link_in_its_place_is_not_followed(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -51,4 +74,5 @@ static void link_in_its_place_is_not_followed(void)
 	CHECK(access(victim, F_OK) < 0);
 }
 
-TESTS(T(lines_are_dated_and_cannot_forge_others), T(link_in_its_place_is_not_followed))
+TESTS(T(lines_are_dated_and_cannot_forge_others), T(a_long_log_begins_again),
+      T(link_in_its_place_is_not_followed))
