@@ -19,14 +19,26 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* A line of the file, and the image in it. */
+struct line {
+	char *text;
+	size_t room;
+	struct manifest_image image;
+};
+
+/* A reader has all images in memory. A writer, which may run for months, reads each from its line
+ * in the file. */
 struct manifest {
 	char *path;
-	int fd; /* open for appending, or -1 */
+	int fd; /* open for appending, or -1: a reader */
 	struct manifest_image *images;
 	size_t count, room;
 	size_t damaged;
-	struct map by_name; /* hash of the name -> index + 1; see find_index() for collisions */
+	/* Hash of the name -> index + 1, of a writer the line's offset + 1; see find_key() for
+	 * collisions. */
+	struct map by_name;
 	struct arena strings;
+	struct line *line; /* the last one read by read_again() */
 };
 
 enum { COLUMNS = 6 };
@@ -127,42 +139,75 @@ static int read_line(char *line, struct manifest_image *ret)
 
 /* --- table --- */
 
-/* Returns the index of @name, or -1, and in *ret_key the key it has or should get. Names with the
- * same hash have consecutive keys. */
-static ssize_t find_index(const struct manifest *m, const char *name, uint64_t *ret_key)
+/* Reads the line at @offset; the image, borrowed until the next call, or NULL. */
+static const struct manifest_image *read_again(const struct manifest *m, off_t offset)
+{
+	enum { STEP = 4096 };
+	struct line *l = m->line;
+	size_t have = 0;
+	char *end = NULL;
+	ssize_t n;
+
+	while (!end) {
+		array_grow(&l->text, have + STEP, &l->room);
+		n = pread(m->fd, l->text + have, STEP, offset + (off_t)have);
+		if (n <= 0)
+			return NULL;
+		end = memchr(l->text + have, '\n', (size_t)n);
+		have += (size_t)n;
+	}
+	*end = '\0';
+	return read_line(l->text, &l->image) == 0 ? &l->image : NULL;
+}
+
+static const struct manifest_image *image_at(const struct manifest *m, uintptr_t value)
+{
+	return m->fd < 0 ? &m->images[value - 1] : read_again(m, (off_t)value - 1);
+}
+
+/* Returns the image called @name, or NULL, and in *ret_key the key it has or should get. Names with
+ * the same hash have consecutive keys. */
+static const struct manifest_image *find_key(const struct manifest *m, const char *name,
+					     uint64_t *ret_key)
 {
 	uint64_t key = hash_bytes(name, strlen(name));
+	const struct manifest_image *image = NULL;
 	uintptr_t value;
 
 	while ((value = (uintptr_t)map_get(&m->by_name, key))) {
-		if (!strcmp(m->images[value - 1].name, name))
+		image = image_at(m, value);
+		if (image && !strcmp(image->name, name))
 			break;
+		image = NULL;
 		key++;
 	}
 	*ret_key = key;
-	return (ssize_t)value - 1;
+	return image;
 }
 
-/* Stores @image in the table, replacing an earlier image of the same name. Returns the entry. */
-static struct manifest_image *put(struct manifest *m, const struct manifest_image *image)
+/* Stores @image, whose line is at @offset, replacing an earlier image of the same name. */
+static void put(struct manifest *m, const struct manifest_image *image, off_t offset)
 {
 	struct manifest_image copy = *image, *entry;
 	uint64_t key;
-	ssize_t i = find_index(m, image->name, &key);
+	const struct manifest_image *old = find_key(m, image->name, &key);
 
+	if (m->fd >= 0) {
+		(void)map_set(&m->by_name, key, (void *)((uintptr_t)offset + 1));
+		return;
+	}
 	copy.path = arena_strdup(&m->strings, image->path);
 	copy.host = image->host ? arena_strdup(&m->strings, image->host) : NULL;
-	if (i >= 0) {
-		copy.name = m->images[i].name;
-		m->images[i] = copy;
-		return &m->images[i];
+	if (old) {
+		copy.name = old->name;
+		m->images[old - m->images] = copy;
+		return;
 	}
 	copy.name = arena_strdup(&m->strings, image->name);
 	array_grow(&m->images, m->count + 1, &m->room);
 	entry = &m->images[m->count++];
 	*entry = copy;
 	map_set(&m->by_name, key, (void *)(uintptr_t)m->count);
-	return entry;
 }
 
 static int read_manifest(struct manifest *m, struct error *err)
@@ -172,6 +217,7 @@ static int read_manifest(struct manifest *m, struct error *err)
 	struct manifest_image image;
 	struct stat st;
 	size_t room = 0;
+	off_t offset = 0;
 	ssize_t n;
 
 	if (!f)
@@ -180,11 +226,11 @@ static int read_manifest(struct manifest *m, struct error *err)
 						   open_regular_why(-errno));
 	if (fstat(fileno(f), &st) == 0 && holes_prevail(fileno(f), (uint64_t)st.st_size))
 		return error_set(err, -EBADMSG, "%s: %s", m->path, holes_text);
-	while ((n = xgetline(&line, &room, f)) > 0) {
+	for (; (n = xgetline(&line, &room, f)) > 0; offset += n) {
 		if (line[n - 1] == '\n' && strlen(line) == (size_t)n) {
 			line[n - 1] = '\0';
 			if (read_line(line, &image) == 0) {
-				(void)put(m, &image);
+				put(m, &image, offset);
 				continue;
 			}
 		}
@@ -222,16 +268,18 @@ int manifest_open(const char *samples, bool write, struct manifest **ret, struct
 
 	m->fd = -1;
 	m->path = path_join(samples, "images");
+	m->line = xcalloc(1, sizeof(*m->line));
+	if (write) {
+		m->fd = open_regular_or_create(m->path, O_RDWR | O_APPEND, 0644);
+		if (m->fd < 0)
+			return error_set(err, m->fd, "cannot write %s: %s", m->path,
+					 open_regular_why(m->fd));
+	}
 	r = read_manifest(m, err);
 	if (r < 0)
 		return r;
-	if (write) {
-		m->fd = open_regular_or_create(m->path, O_RDWR | O_APPEND, 0644);
-		r = m->fd < 0 ? m->fd : drop_torn_line(m->fd);
-		if (r < 0)
-			return error_set(err, r, "cannot write %s: %s", m->path,
-					 open_regular_why(r));
-	}
+	if (write && (r = drop_torn_line(m->fd)) < 0)
+		return error_errno(err, r, "cannot write %s", m->path);
 	*ret = STEAL(m);
 	return 0;
 }
@@ -244,6 +292,8 @@ void manifest_close(struct manifest *m)
 		(void)close(m->fd);
 	map_done(&m->by_name);
 	arena_done(&m->strings);
+	free(m->line ? m->line->text : NULL);
+	free(m->line);
 	free(m->images);
 	free(m->path);
 	free(m);
@@ -252,9 +302,8 @@ void manifest_close(struct manifest *m)
 const struct manifest_image *manifest_find(const struct manifest *m, const char *name)
 {
 	uint64_t key;
-	ssize_t i = find_index(m, name, &key);
 
-	return i >= 0 ? &m->images[i] : NULL;
+	return find_key(m, name, &key);
 }
 
 /* --- naming --- */
@@ -302,10 +351,12 @@ static uint32_t distinction(const struct manifest_image *image)
 	return (uint32_t)(image->version.ctime_ns ? hash_add(h, image->version.ctime_ns) : h);
 }
 
-/* Writes the image's line, then stores the image in the table. */
+/* Writes the image's line, then notes its place. */
 static const char *add(struct manifest *m, const struct manifest_image *image, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf line = STRBUF_INIT;
+	off_t end = lseek(m->fd, 0, SEEK_END);
+	const struct manifest_image *added;
 	ssize_t n;
 
 	add_line(&line, image);
@@ -316,7 +367,9 @@ static const char *add(struct manifest *m, const struct manifest_image *image, s
 			(void)drop_torn_line(m->fd); /* if this fails, readers skip it */
 		return NULL;
 	}
-	return put(m, image)->name;
+	put(m, image, end);
+	added = read_again(m, end);
+	return added ? added->name : NULL;
 }
 
 /* The path of a sample file contains the names of two or three images, and must fit into PATH_MAX;

@@ -42,16 +42,16 @@ int manifest_open(const char *samples, bool write, struct manifest **ret, struct
 void manifest_close(struct manifest *m);
 DEFINE_CLEANUP(struct manifest *, manifest_close);
 
-/* Returns the image called @name, or NULL. Borrowed until the next manifest_name() or
- * manifest_close(). */
+/* Returns the image called @name, or NULL. Borrowed until manifest_close(), of a manifest open for
+ * writing until the next call. */
 const struct manifest_image *manifest_find(const struct manifest *m, const char *name);
 
 /* Returns the name to use for the file @image in this session; its ->name is ignored. If an earlier
  * entry of the same path is the same file, its name is returned. Files are the same if their
  * build-ids are equal, or, where one has none, if device, inode, generation, size, mtime and ctime
  * are equal where known. Otherwise a free name is chosen. An entry that is new, or for which @image
- * adds details, is written to the file. The name is borrowed until manifest_close(). Returns NULL
- * with the reason in @err if the line cannot be written. */
+ * adds details, is written to the file. The name is borrowed until the next call. Returns NULL with
+ * the reason in @err if the line cannot be written. */
 const char *manifest_name(struct manifest *m, const struct manifest_image *image,
 			  struct error *err);
 
