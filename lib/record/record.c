@@ -232,12 +232,30 @@ void record_prepare(struct record *rec)
 	kernel_images_prepare(rec->kernel);
 }
 
+/* Frees the images that were not sampled for long, if there are many. */
+static void sweep_images(struct record *rec)
+{
+	/* The parts of an incomplete chain refer to images. */
+	if (!sampled_image_are_many(rec->binaries) || rec->trans.tracing != TRACE_OFF ||
+	    rec->pending_count)
+		return;
+	if (rec->jitting)
+		jitting_use_images(rec->jitting);
+	store_close_all(rec->store);
+	chain_recorder_let_go(rec->trace);
+	rec->trans.app_known = false;
+	rec->trans.app = NULL;
+	rec->trans.size = 0;
+	(void)sampled_image_sweep(rec->binaries); /* none is lost */
+}
+
 void record_sync(struct record *rec, bool all)
 {
-	if (!rec->jitting)
-		return;
-	rec->trans.size = 0; /* its file may have been closed */
-	jitting_sync(rec->jitting, clock_now_ns(), all);
+	if (rec->jitting) {
+		rec->trans.size = 0; /* its file may have been closed */
+		jitting_sync(rec->jitting, clock_now_ns(), all);
+	}
+	sweep_images(rec);
 }
 
 unsigned int record_can_shed(const struct record *rec)

@@ -2,6 +2,8 @@
 /* The event buffer to sample files. */
 #include "record_bench.h"
 
+#include "record/internal/sampled_image.h"
+
 static void separations_are_parsed(void)
 {
 	static const struct {
@@ -300,9 +302,85 @@ static void a_sample_file_that_fails_is_counted_and_tried_again(void)
 	CHECK_EQ(session_stat_get(samples, "total_samples"), 3);
 }
 
+static uint64_t numbered_file(const struct bench *b, uint64_t number)
+{
+	_cleanup_free_ char *path = xasprintf("/tmp/conftest/%" PRIu64, number);
+
+	return cookie_file(b->cookies, &(struct file_identity){ 1, 100 + number, 1 }, path);
+}
+
+/* More images than are kept, few of which are selected, because files take time. Those that come
+ * back count in the files that they had. */
+static void images_that_come_back_keep_their_files(void)
+{
+	enum { FILES = 9500 };
+	BENCH(b);
+	_cleanup_free_ char *images = path_join(b.session, "samples/current/images"), *text = NULL;
+	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p"), i;
+	const char *at;
+	size_t lines = 0;
+
+	b.config.images = "/bin/p,/tmp/conftest/7,/tmp/conftest/9499";
+	bench_start(&b);
+	for (i = 0; i < 2 * FILES; i++) {
+		uint64_t file = numbered_file(&b, i % FILES);
+
+		run_as(&b, 7, app);
+		evbuf_sample(b.buffer, app, 0x20, 0, 1);
+		run_as(&b, 8, file);
+		evbuf_sample(b.buffer, file, 0x20, 0, 1);
+		if (i % 100)
+			continue;
+		CHECK_EQ(evbuf_flush(b.buffer), 0);
+		evbuf_restart(b.buffer);
+		record_sync(b.rec, false);
+	}
+	CHECK_LISTING(&b, P "{root}/bin/p/" T0 "20 19000\n",
+		      "{root}/tmp/conftest/7/{dep}/{root}/tmp/conftest/7/" T0 "20 2\n",
+		      "{root}/tmp/conftest/9499/{dep}/{root}/tmp/conftest/9499/" T0 "20 2\n");
+	CHECK(path_read("", images, &text, NULL) > 0);
+	for (at = text; (at = strchr(at, '\n')); at++)
+		lines++;
+	CHECK_EQ(lines, FILES + 1);
+}
+
+static struct sampled_image *numbered_image(struct sampled_images *t, struct cookie_table *cookies,
+					    uint64_t number)
+{
+	_cleanup_free_ char *path = xasprintf("/a/%" PRIu64, number);
+
+	return sampled_image_of_cookie(
+		t, cookie_file(cookies, &(struct file_identity){ 1, number, 1 }, path));
+}
+
+static void images_unused_for_long_are_freed(void)
+{
+	struct cookie_table *cookies = cookie_table_new();
+	struct sampled_images *t = sampled_image_table_new("/nowhere", "", NULL, cookies);
+	struct sampled_image *kernel = sampled_image_kernel(t, "vmlinux", true), *held = NULL;
+	uint64_t i;
+
+	for (i = 1; i <= 5000; i++)
+		held = numbered_image(t, cookies, i);
+	CHECK(sampled_image_are_many(t));
+	CHECK_EQ(sampled_image_sweep(t), 0);
+	CHECK(!sampled_image_are_many(t));
+	for (; i <= 10000; i++)
+		CHECK(numbered_image(t, cookies, i) != NULL);
+	CHECK(sampled_image_are_many(t));
+	sampled_image_use(t, held);
+	CHECK_EQ(sampled_image_sweep(t), 4999);
+	CHECK(numbered_image(t, cookies, 5000) == held);
+	CHECK_STR(numbered_image(t, cookies, 1)->image.name, "/a/1");
+	CHECK(sampled_image_kernel(t, "vmlinux", true) == kernel);
+	sampled_image_table_free(t);
+	cookie_table_free(cookies);
+}
+
 TESTS(T(separations_are_parsed), T(samples_are_kept_apart_by_cgroup),
       T(cgroups_are_left_aside_unless_asked_for), T(samples_are_kept_apart_as_asked),
       T(other_kinds_of_images_have_their_names), T(two_files_of_one_path_never_share_a_sample_file),
       T(the_filter_keeps_only_its_applications), T(losses_have_their_own_counters),
       T(weights_count_and_saturate), T(a_session_moved_away_starts_again),
-      T(a_sample_file_that_fails_is_counted_and_tried_again))
+      T(a_sample_file_that_fails_is_counted_and_tried_again),
+      T(images_that_come_back_keep_their_files), T(images_unused_for_long_are_freed))

@@ -53,6 +53,9 @@ void chain_recorder_free(struct chain_recorder *t);
  * the store again. */
 void chain_recorder_close(struct chain_recorder *t);
 
+/* Lets go of the images of all chains so far, so that some can be freed. Marks become invalid. */
+void chain_recorder_let_go(struct chain_recorder *t);
+
 /* Starts a chain of @weight samples; drops an unfinished one. */
 void chain_recorder_begin(struct chain_recorder *t, const struct chain_recorder_owner *owner,
 			  uint64_t weight);

@@ -94,6 +94,24 @@ void jitting_forget(struct jitting *j)
 	map_done(&j->makers);
 }
 
+void jitting_use_images(const struct jitting *j)
+{
+	size_t i;
+
+	map_for_each (&j->makers, slot) {
+		const struct maker *m = slot->value;
+
+		for (i = 0; i < m->spot_count; i++) {
+			sampled_image_use(j->binaries, m->spots[i].app);
+			sampled_image_use(j->binaries, m->spots[i].region);
+		}
+		for (i = 0; i < m->waiting_count; i++) {
+			sampled_image_use(j->binaries, m->waiting[i].key.app);
+			sampled_image_use(j->binaries, m->waiting[i].key.image);
+		}
+	}
+}
+
 void jitting_free(struct jitting *j)
 {
 	if (!j)

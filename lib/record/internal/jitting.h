@@ -52,6 +52,8 @@ void jitting_settle(struct jitting *j, uint64_t now);
 uint64_t jitting_lost(const struct jitting *j);
 /* What was left out of the code. */
 void jitting_stats(const struct jitting *j, struct jit_reader_stats *ret);
+/* Keeps the images that samples and code wait for from being swept (sampled_image_sweep()). */
+void jitting_use_images(const struct jitting *j);
 /* Forgets all processes and their regions, because the session goes away. Waiting samples are
  * lost. */
 void jitting_forget(struct jitting *j);

@@ -17,6 +17,9 @@
 #include <fnmatch.h>
 #include <string.h>
 
+/* The number of images after which those unused for long are swept. */
+enum { MANY = 4096 };
+
 struct sampled_images {
 	char *samples, *root, *select;
 	const struct cookie_table *cookies;
@@ -26,6 +29,8 @@ struct sampled_images {
 	struct sampled_image **regions; /* images found by /proc/PID/maps */
 	size_t region_count, region_room;
 	uint32_t count;	 /* number of binaries so far */
+	uint32_t age;	 /* number of sweeps */
+	size_t swept_to; /* binaries left by the last sweep */
 	bool complained; /* a problem with the manifest was already logged */
 };
 
@@ -47,14 +52,16 @@ struct parser *sampled_image_parser(const struct sampled_images *t)
 	return t->cookies ? cookie_parser(t->cookies) : NULL;
 }
 
+static void image_free(struct sampled_image *b)
+{
+	free((char *)b->image.name);
+	free(b);
+}
+
 void sampled_image_forget(struct sampled_images *t)
 {
-	map_for_each (&t->by_name, slot) {
-		struct sampled_image *b = slot->value;
-
-		free((char *)b->image.name);
-		free(b);
-	}
+	map_for_each (&t->by_name, slot)
+		image_free(slot->value);
 	map_done(&t->by_name);
 	map_done(&t->by_cookie);
 	t->region_count = 0;
@@ -103,14 +110,74 @@ static struct sampled_image *intern(struct sampled_images *t, const struct sname
 	uint64_t hash = image_hash(image);
 	struct sampled_image *b;
 
-	map_for_each_of(&t->by_name, hash, b) if (sname_image_equal(&b->image, image)) return b;
+	map_for_each_of(&t->by_name, hash, b)
+	{
+		if (!sname_image_equal(&b->image, image))
+			continue;
+		b->age = t->age;
+		return b;
+	}
 	b = xcalloc(1, sizeof(*b));
 	b->image = *image;
 	b->image.name = xstrdup(image->name);
 	b->id = ++t->count;
+	b->age = t->age;
 	b->selected = !t->select;
 	map_add(&t->by_name, hash, b);
 	return b;
+}
+
+bool sampled_image_are_many(const struct sampled_images *t)
+{
+	return t->by_name.count > t->swept_to + MANY;
+}
+
+void sampled_image_use(const struct sampled_images *t, const struct sampled_image *b)
+{
+	if (b)
+		((struct sampled_image *)b)->age = t->age;
+}
+
+static bool is_old(const struct sampled_images *t, const struct sampled_image *b)
+{
+	return b->age != t->age && !b->is_kernel && b->image.kind != SNAME_KERN;
+}
+
+/* Removes the old images from a map, without freeing them. */
+static void drop_old(const struct sampled_images *t, struct map *images)
+{
+	struct map kept = MAP_INIT;
+
+	map_for_each (images, slot)
+		if (!is_old(t, slot->value))
+			map_add(&kept, slot->key, slot->value);
+	map_done(images);
+	*images = kept;
+}
+
+size_t sampled_image_sweep(struct sampled_images *t)
+{
+	struct map all = t->by_name;
+	size_t i, kept = 0, count = all.count;
+
+	for (i = 0; i < t->region_count; i++)
+		if (!is_old(t, t->regions[i]))
+			t->regions[kept++] = t->regions[i];
+	t->region_count = kept;
+	drop_old(t, &t->by_cookie);
+	t->by_name = MAP_INIT;
+	map_for_each (&all, slot) {
+		struct sampled_image *b = slot->value;
+
+		if (is_old(t, b))
+			image_free(b);
+		else
+			map_add(&t->by_name, slot->key, b);
+	}
+	map_done(&all);
+	t->age++;
+	t->swept_to = t->by_name.count;
+	return count - t->swept_to;
 }
 
 static int matches(const char *pattern, void *path)
@@ -214,8 +281,10 @@ struct sampled_image *sampled_image_of_cookie(struct sampled_images *t, uint64_t
 	struct sampled_image *b = map_get(&t->by_cookie, cookie);
 	const struct cookie_image *image;
 
-	if (b)
+	if (b) {
+		b->age = t->age;
 		return b;
+	}
 	image = cookie_lookup(t->cookies, cookie);
 	b = image ? cookie_binary(t, image) : NULL;
 	if (b)
@@ -248,8 +317,10 @@ struct sampled_image *sampled_image_of_region(struct sampled_images *t, uint32_t
 
 	for (i = t->region_count; i-- > 0;)
 		if (t->regions[i]->image.tgid == tgid && pc >= t->regions[i]->image.start &&
-		    pc < t->regions[i]->image.end)
+		    pc < t->regions[i]->image.end) {
+			t->regions[i]->age = t->age;
 			return t->regions[i];
+		}
 	if (procfs_maps(t->root, tgid, look_at_mapping, &s) <= 0 || !s.found)
 		return NULL;
 	array_grow(&t->regions, t->region_count + 1, &t->region_room);

@@ -2,7 +2,7 @@
 /*
  * Images as named in sample files. There is one struct sampled_image for each name, so that equal
  * names are equal pointers. It is found by cookie, kernel range or /proc maps. All belong to the
- * table and live until sampled_image_forget() or sampled_image_table_free().
+ * table and live until sampled_image_sweep(), sampled_image_forget() or sampled_image_table_free().
  *
  *	struct sampled_image *b = sampled_image_of_cookie(t, cookie);
  *	struct sname name = { .image = b->image };
@@ -26,6 +26,7 @@ struct sampled_image {
 	bool selected;		   /* as application: selected by --image */
 	uint32_t id;		   /* number in the table, for hashing */
 	uint32_t chain_number;	   /* in the chain store; 0: not looked up yet */
+	uint32_t age;		   /* of the table when it was last looked up */
 	struct store_file *recent; /* shortcut of the store: a file of this image, or NULL */
 };
 
@@ -50,6 +51,15 @@ int sampled_image_open_manifest(struct sampled_images *t, const char *session_di
 /* Frees all images and closes the manifest, so that the session's directory can be moved or
  * removed. */
 void sampled_image_forget(struct sampled_images *t);
+
+/* Returns whether there are so many images that those unused for long are to be swept: first
+ * sampled_image_use() those that somebody holds, let go of all others, then sweep. */
+bool sampled_image_are_many(const struct sampled_images *t);
+/* Keeps @b (may be NULL) from being swept. */
+void sampled_image_use(const struct sampled_images *t, const struct sampled_image *b);
+/* Frees the images that were not looked up since the last sweep, except those of the kernel. They
+ * get the same names when they are sampled again. Returns how many. */
+size_t sampled_image_sweep(struct sampled_images *t);
 
 /* The image of a cookie, or NULL if it is unknown. A new image is entered in the manifest. */
 struct sampled_image *sampled_image_of_cookie(struct sampled_images *t, uint64_t cookie);
