@@ -35,6 +35,9 @@ enum source {
 	SOURCE_COUNT_
 };
 
+/* How often oprofilefs may have all samples recorded. */
+static const uint64_t dump_every_ns = NS_PER_S;
+
 struct service {
 	struct daemon_options *options;
 	struct collector *collector;
@@ -46,6 +49,8 @@ struct service {
 	bool quit;
 	struct meter meter;
 	uint64_t born_ns;
+	uint64_t dumped_ns;   /* when all samples were last recorded on request */
+	bool dump_due;	      /* they are to be recorded when dump_every_ns have passed */
 	uint64_t lost_said;   /* unwritten samples reported in the log so far */
 	struct error trouble; /* the last error outside a command; code 0: none */
 };
@@ -177,10 +182,29 @@ static void say_unwritten(struct service *s)
 	s->lost_said = record.lost_samplefile;
 }
 
+/* Records all samples so far. */
+static int dump(struct service *s, struct error *err)
+{
+	int r = collector_sync(s->collector, true, err);
+
+	s->dumped_ns = clock_now_ns();
+	s->dump_due = false;
+	reader_feed(&s->reader, true);
+	if (r == 0)
+		s->trouble = ERROR_INIT;
+	return MIN(r, 0);
+}
+
+static bool may_dump(const struct service *s)
+{
+	return clock_now_ns() - s->dumped_ns >= dump_every_ns;
+}
+
 static void sync_now(struct service *s)
 {
 	struct error err = ERROR_INIT;
-	int r = collector_sync(s->collector, false, &err);
+	bool all = s->dump_due && may_dump(s);
+	int r = all ? dump(s, &err) : collector_sync(s->collector, false, &err);
 
 	reader_feed(&s->reader, false);
 	if (r > 0)
@@ -224,16 +248,6 @@ static int run_stop(const char *arg _unused_, struct strbuf *answer _unused_, vo
 		    struct error *err)
 {
 	return stop(data, err);
-}
-
-static int dump(struct service *s, struct error *err)
-{
-	int r = collector_sync(s->collector, true, err);
-
-	reader_feed(&s->reader, true);
-	if (r == 0)
-		s->trouble = ERROR_INIT;
-	return MIN(r, 0);
 }
 
 static int run_dump(const char *arg _unused_, struct strbuf *answer, void *data, struct error *err)
@@ -354,9 +368,13 @@ static int enable_node(bool on, void *data, struct error *err)
 	return r;
 }
 
+/* Anybody may write to that node, and a dump is work. */
 static int dump_node(void *data, struct error *err)
 {
-	return dump(data, err);
+	struct service *s = data;
+
+	s->dump_due = !may_dump(s);
+	return s->dump_due ? 0 : dump(s, err);
 }
 
 static uint64_t event_lost(const void *data)
