@@ -244,6 +244,20 @@ static void repair_or_move(struct check *c, struct finding *f)
 	finding_report(c, f);
 }
 
+/* Adds up what a file contains now, after a repair. */
+static void count_contents(struct check *c, const struct finding *f)
+{
+	struct check_result repaired;
+	const struct check_result *result = f->result;
+
+	if (f->action == ACTION_MOVED)
+		return;
+	if (f->action == ACTION_REPAIRED && check_file(f->path, c->depth, &repaired) == 0)
+		result = &repaired;
+	c->nodes += result->nodes;
+	c->samples += result->samples;
+}
+
 static void check_one(struct check *c, const char *path)
 {
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
@@ -256,8 +270,6 @@ static void check_one(struct check *c, const char *path)
 		c->trouble++;
 		return;
 	}
-	c->nodes += result.nodes;
-	c->samples += result.samples;
 	if (result.why.code)
 		strbuf_adds(&text, reason(&result.why, path));
 	else
@@ -269,6 +281,7 @@ static void check_one(struct check *c, const char *path)
 		repair_or_move(c, &f);
 	else
 		finding_report(c, &f);
+	count_contents(c, &f);
 }
 
 static int check_sample(const char *path, const struct sname *name _unused_, void *data)
