@@ -9,15 +9,16 @@
 #include "profile/rows/unresolved.h"
 #include "profile/xml/format_xml.h"
 
+#include <assert.h>
 #include <errno.h>
 
 const struct report_form_info *report_form(enum report_form form)
 {
 	static const struct report_form_info forms[] = {
-		[REPORT_TEXT] = { "text", false, report_text },
-		[REPORT_JSON] = { "JSON", true, report_json },
-		[REPORT_CSV] = { "CSV", true, report_csv },
-		[REPORT_XML] = { "XML", true, report_xml },
+		[REPORT_TEXT] = { "text", false, report_text, report_chains_text },
+		[REPORT_JSON] = { "JSON", true, report_json, report_chains_json },
+		[REPORT_CSV] = { "CSV", true, report_csv, NULL },
+		[REPORT_XML] = { "XML", true, report_xml, NULL },
 	};
 	static_assert(ARRAY_SIZE(forms) == REPORT_FORM_COUNT_, "a row for each form");
 
@@ -168,10 +169,8 @@ static void print_chains(struct report *report, struct chains *chains, FILE *out
 {
 	chains_name(chains, &report->view->names);
 	report->container = &chains->rows;
-	if (report->view->form == REPORT_JSON)
-		report_chains_json(report, out);
-	else
-		report_chains_text(report, out);
+	assert(report_form(report->view->form)->print_chains);
+	report_form(report->view->form)->print_chains(report, out);
 }
 
 static void print_rows(struct profile_report *r, struct report *report, FILE *out)

@@ -38,6 +38,8 @@ struct report_form_info {
 	const char *name;
 	bool is_for_programs; /* complete: any number of classes along any axes, whole paths */
 	void (*print)(const struct report *r, FILE *out);
+	void (*print_chains)(const struct report *r,
+			     FILE *out); /* NULL: chains have no such form */
 };
 
 /* The properties of a form. */
