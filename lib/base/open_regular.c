@@ -47,15 +47,27 @@ int open_regular(const char *path, int flags)
 	return open_regular_at(AT_FDCWD, path, flags);
 }
 
-int open_regular_in(int root, const char *path, int flags)
+int open_regular_find(int root, const char *path)
 {
-	const struct open_how how = {
-		.flags = (uint64_t)(O_PATH | O_CLOEXEC | (flags & O_NOFOLLOW)),
-		.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS,
-	};
-	_cleanup_close_ int handle = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	struct open_how how = { .flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
+				.resolve =
+					RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED };
+	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 
-	return reopen(handle, flags);
+	/* Before Linux 5.12. */
+	if (fd < 0 && errno == EINVAL) {
+		how.resolve &= ~(uint64_t)RESOLVE_CACHED;
+		fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
+	}
+	return fd < 0 ? -errno : fd;
+}
+
+int open_regular_found(int handle, int flags)
+{
+	char through[64];
+
+	(void)snprintf(through, sizeof(through), "/proc/self/fd/%d", handle);
+	return open_regular(through, flags & ~O_NOFOLLOW);
 }
 
 FILE *open_regular_stream(const char *path)

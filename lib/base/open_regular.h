@@ -30,9 +30,13 @@
 int open_regular(const char *path, int flags);
 /* The same with @path relative to the open directory @directory, as in openat(2). */
 int open_regular_at(int directory, const char *path, int flags);
-/* The same where @root is the root directory of all links and ".." in @path (openat2(2),
- * RESOLVE_IN_ROOT): for paths as a process in another mount namespace sees them. */
-int open_regular_in(int root, const char *path, int flags);
+/* Finds @path, where @root is the root directory of all links and ".." in it (openat2(2),
+ * RESOLVE_IN_ROOT): for paths as a process in another mount namespace sees them. Does not ask the
+ * server of a file system, which may not answer: -EAGAIN if the kernel does not remember the path.
+ * Opens nothing: returns a descriptor with O_PATH, also of a link at the end, or -errno. */
+int open_regular_find(int root, const char *path);
+/* Opens what was found, as open_regular(). */
+int open_regular_found(int handle, int flags);
 /* As open_regular() for reading; NULL with errno. */
 FILE *open_regular_stream(const char *path);
 

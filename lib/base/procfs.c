@@ -80,9 +80,10 @@ static char *unescape(char *text)
 
 int mount_line_parse(char *line, struct mount_line *ret)
 {
-	enum { DEVICE = 2, ROOT, POINT, OPTIONS, FIXED }; /* before optional fields and a "-" */
+	/* Before optional fields and a "-". */
+	enum { ID, DEVICE = 2, ROOT, POINT, OPTIONS, FIXED };
 	char *fields[FIXED] = { NULL }, *type, *source, *options, *rest = line;
-	uint64_t major, minor;
+	uint64_t id, major, minor;
 	const char *at;
 	size_t i;
 
@@ -97,10 +98,13 @@ int mount_line_parse(char *line, struct mount_line *ret)
 	options = strsep(&rest, " ");
 	if (!source || !options)
 		return -EBADMSG;
+	if (parse_u64(fields[ID], 10, UINT64_MAX, &id) < 0)
+		return -EBADMSG;
 	at = fields[DEVICE];
 	if (parse_dec(&at, &major) < 0 || !skip(&at, ':') || parse_dec(&at, &minor) < 0 || *at)
 		return -EBADMSG;
-	*ret = (struct mount_line){ .major = (uint32_t)major,
+	*ret = (struct mount_line){ .id = id,
+				    .major = (uint32_t)major,
 				    .minor = (uint32_t)minor,
 				    .root = unescape(fields[ROOT]),
 				    .point = unescape(fields[POINT]),

@@ -34,6 +34,7 @@ int procfs_maps(const char *root, uint32_t pid,
 
 /* One line of /proc/PID/mountinfo (proc(5)); its strings are borrowed from the line. */
 struct mount_line {
+	uint64_t id; /* of the mount, as in statx(2) */
 	uint32_t major, minor;
 	const char *root;    /* directory of the file system that is mounted */
 	const char *point;   /* where */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A file system that hangs: hangfs -f -o allow_other MOUNTPOINT. The file "code" in it contains
- * code that counts its argument down. The first open succeeds; later ones wait
+/* A file system that hangs: hangfs -f -o allow_other MOUNTPOINT. Its files "code" and "jit-1.dump"
+ * contain code that counts its argument down. The first open of each succeeds; later ones wait
  * until this process ends, and no signal ends them. */
 #define FUSE_USE_VERSION 31
 #include <errno.h>
@@ -10,7 +10,8 @@
 
 /* mov rax, rdi; again: dec rax; jnz again; ret */
 static const unsigned char code[] = { 0x48, 0x89, 0xf8, 0x48, 0xff, 0xc8, 0x75, 0xfb, 0xc3 };
-static int opened;
+static const char *const paths[] = { "/code", "/jit-1.dump" };
+static int opened[2];
 
 static int get_attributes(const char *path, struct stat *st, struct fuse_file_info *file)
 {
@@ -21,13 +22,14 @@ static int get_attributes(const char *path, struct stat *st, struct fuse_file_in
 	st->st_size = 4096;
 	if (!strcmp(path, "/"))
 		st->st_mode = S_IFDIR | 0755;
-	return !strcmp(path, "/") || !strcmp(path, "/code") ? 0 : -ENOENT;
+	return !strcmp(path, "/") || !strcmp(path, paths[0]) || !strcmp(path, paths[1]) ? 0
+											: -ENOENT;
 }
 
 static int open_file(const char *path, struct fuse_file_info *file)
 {
-	(void)path, (void)file;
-	while (__atomic_exchange_n(&opened, 1, __ATOMIC_SEQ_CST))
+	(void)file;
+	while (__atomic_exchange_n(&opened[!strcmp(path, paths[1])], 1, __ATOMIC_SEQ_CST))
 		(void)pause();
 	return 0;
 }

@@ -31,7 +31,7 @@ attack()
 	"$hostile/hangfs" -f -o allow_other "$dir/mnt" 2>"$dir/hangfs.err" &
 	server=$!
 	for _ in $(seq 100); do [ -e "$dir/mnt/code" ] && break; sleep 0.1; done
-	set -- "$dir/mnt/code"
+	set -- "$dir/mnt/code" "$dir/mnt/jit-1.dump"
 	for i in 1 2 3 4; do
 		printf '\110\211\370\110\377\310\165\373\303' >"$dir/leased$i"
 		truncate -s 4096 "$dir/leased$i"
@@ -63,7 +63,7 @@ for driver in bpf perf; do
 	ok "$driver: the daemon answers" opcontrol --status
 	busy=$(status_number busy_longest_ms)
 	echo "# busy for at most $busy ms"
-	ok "$driver: it was never busy for long" test "${busy%.*}" -lt 400
+	ok "$driver: it was never busy for long" test "${busy%.*}" -lt 1000
 	pid=$(daemon_pid)
 	kill -TERM "$pid"
 	for _ in $(seq 60); do kill -0 "$pid" 2>/dev/null || break; sleep 0.1; done
@@ -74,7 +74,7 @@ for driver in bpf perf; do
 	for image in dash code leased1 leased4; do
 		ok "$driver: samples of $image are in the profile" grep -q " $image\$" "$dir/report"
 	done
-	ok "$driver: what hung is named" grep -q "mnt/code: took more than" \
+	ok "$driver: what hung is named" grep -q "mnt/.*: took more than" \
 		"$session/samples/oprofiled.log"
 	rm -rf "$session"
 done

@@ -13,8 +13,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/sysmacros.h>
 
-enum { FILES_MAX = 16 };
+/* Mounts are looked through up to a limit; what is in a later one is not read. */
+enum { FILES_MAX = 16, MOUNTS_MAX = 4096 };
 
 struct jit_files {
 	char *proc_root;
@@ -90,29 +92,79 @@ bool jit_files_gone(const struct jit_files *f)
 	return f->pidfd < 0 || poll(&p, 1, 0) > 0;
 }
 
-static bool is_new(struct jit_files *f, const struct stat *st)
+static bool is_new(const struct jit_files *f, const struct statx *st)
 {
+	const dev_t device = makedev(st->stx_dev_major, st->stx_dev_minor);
 	size_t i;
 
 	for (i = 0; i < f->seen_count; i++)
-		if (f->seen[i].device == st->st_dev && f->seen[i].inode == st->st_ino)
+		if (f->seen[i].device == device && f->seen[i].inode == st->stx_ino)
 			return false;
 	return f->seen_count < FILES_MAX;
 }
 
+static void note_seen(struct jit_files *f, const struct statx *st)
+{
+	f->seen[f->seen_count].device = makedev(st->stx_dev_major, st->stx_dev_minor);
+	f->seen[f->seen_count++].inode = st->stx_ino;
+}
+
+/* A search for the type of a mount. */
+struct mount_search {
+	uint64_t id;
+	size_t seen;
+	bool local;
+};
+
+static int look_at_mount(const struct mount_line *m, void *data)
+{
+	static const char *const remote[] = { "fuse", "fuseblk", "nfs",	 "nfs4", "cifs",
+					      "smb3", "9p",	 "ceph", "afs",	 "autofs" };
+	struct mount_search *s = data;
+	size_t i;
+
+	if (m->id != s->id)
+		return ++s->seen == MOUNTS_MAX;
+	s->local = strncmp(m->type, "fuse.", 5) != 0;
+	for (i = 0; i < ARRAY_SIZE(remote); i++)
+		s->local = s->local && strcmp(m->type, remote[i]) != 0;
+	return 1;
+}
+
+/* Whether no server can hold whoever opens the file, which only the mount says without asking it.
+ * Before Linux 5.8 that is unknown. */
+static bool is_local(const struct jit_files *f, const struct statx *st)
+{
+	struct mount_search s = { .id = st->stx_mnt_id };
+
+	if (!(st->stx_mask & STATX_MNT_ID))
+		return true;
+	if (procfs_mounts(f->proc_root, f->tgid, look_at_mount, &s) < 0)
+		(void)procfs_mounts("", 0, look_at_mount, &s);
+	return s.local;
+}
+
+/* What the process has just written, the kernel remembers. */
 static struct jit_source *try_file(struct jit_files *f, const char *path)
 {
-	_cleanup_close_ int fd = open_regular_in(f->root, path, O_RDONLY | O_NOFOLLOW);
-	struct stat st;
+	const unsigned int mask = STATX_TYPE | STATX_INO | STATX_UID | STATX_NLINK | STATX_MNT_ID;
+	_cleanup_close_ int handle = open_regular_find(f->root, path);
+	struct statx st;
+	int fd = -1;
 
-	if (fd < 0 || fstat(fd, &st) < 0 || !is_new(f, &st))
+	if (handle < 0 || statx(handle, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, &st) < 0 ||
+	    !S_ISREG(st.stx_mode))
 		return NULL;
 	/* A file with a second link may belong to another user. */
-	if ((st.st_uid != f->owner && st.st_uid != 0) || st.st_nlink > 1)
+	if ((st.stx_uid != f->owner && st.stx_uid != 0) || st.stx_nlink > 1 || !is_new(f, &st))
 		return NULL;
-	f->seen[f->seen_count].device = st.st_dev;
-	f->seen[f->seen_count++].inode = st.st_ino;
-	return jit_source_new(STEAL_FD(fd), path);
+	if (is_local(f, &st)) {
+		fd = open_regular_found(handle, O_RDONLY);
+		if (fd < 0)
+			return NULL;
+	}
+	note_seen(f, &st);
+	return fd < 0 ? NULL : jit_source_new(fd, path);
 }
 
 struct search {
