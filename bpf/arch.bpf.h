@@ -21,17 +21,45 @@ static __always_inline bool registers_in_user(const struct cpu_registers *r)
 	return (r->cs & 3) != 0; /* the privilege level */
 }
 
-static __always_inline bool registers_are_32_bit(const struct cpu_registers *r)
+/* Stores the machine whose code runs; false if its stack cannot be walked. */
+static __always_inline bool registers_machine(const struct cpu_registers *r, __u32 *ret)
 {
-	return r->cs == 0x23; /* __USER32_CS: asm/segment.h */
+	*ret = r->cs == 0x23 ? UNWIND_I386 : UNWIND_X86_64; /* __USER32_CS: asm/segment.h */
+	return true;
 }
 
-enum { UNWIND_MACHINE = UNWIND_X86_64 };
+/* The machine @noted by registers_machine(), where there is more than one. */
+static __always_inline enum unwind_machine machine_of(__u32 noted)
+{
+	return noted == UNWIND_I386 ? UNWIND_I386 : UNWIND_X86_64;
+}
+
+/* As registers_to_frame() for a 32-bit program, whose registers have other numbers. */
+static __always_inline void registers_to_frame_32(const struct cpu_registers *r,
+						  struct unwind_frame *frame, __u64 *numbered)
+{
+	frame->pc = (__u32)r->ip;
+	frame->sp = (__u32)r->sp;
+	frame->fp.value = (__u32)r->bp;
+	frame->bx.value = (__u32)r->bx;
+	numbered[0] = (__u32)r->ax;
+	numbered[1] = (__u32)r->cx;
+	numbered[2] = (__u32)r->dx;
+	numbered[3] = (__u32)r->bx;
+	numbered[4] = (__u32)r->sp;
+	numbered[5] = (__u32)r->bp;
+	numbered[6] = (__u32)r->si;
+	numbered[7] = (__u32)r->di;
+}
 
 /* Sets up the innermost frame from the registers, and copies them to @numbered by DWARF number. */
 static __always_inline void registers_to_frame(const struct cpu_registers *r,
 					       struct unwind_frame *frame, __u64 *numbered)
 {
+	if (r->cs == 0x23) {
+		registers_to_frame_32(r, frame, numbered);
+		return;
+	}
 	frame->pc = r->ip;
 	frame->sp = r->sp;
 	frame->fp.value = r->bp;
@@ -65,12 +93,18 @@ static __always_inline bool registers_in_user(const struct cpu_registers *r)
 	return (r->pstate & 0xf) == 0; /* EL0 */
 }
 
-static __always_inline bool registers_are_32_bit(const struct cpu_registers *r)
+/* Stores the machine whose code runs; false if its stack cannot be walked. */
+static __always_inline bool registers_machine(const struct cpu_registers *r, __u32 *ret)
 {
-	return (r->pstate & 0x10) != 0; /* PSR_MODE32_BIT: asm/ptrace.h */
+	*ret = UNWIND_AARCH64;
+	return !(r->pstate & 0x10); /* PSR_MODE32_BIT: asm/ptrace.h */
 }
 
-enum { UNWIND_MACHINE = UNWIND_AARCH64 };
+/* The machine @noted by registers_machine(), where there is more than one. */
+static __always_inline enum unwind_machine machine_of(__u32 noted)
+{
+	return UNWIND_AARCH64;
+}
 
 /* Sets up the innermost frame from the registers, and copies them to @numbered by DWARF number. */
 static __always_inline void registers_to_frame(const struct cpu_registers *r,

@@ -60,15 +60,20 @@ static __noinline int copy_window(struct stack_window *w, __u64 address)
 /* An unwind_read_fn. Stacks are read upwards, so an address below the window is read on its own. */
 static int read_stack(void *data, __u64 address, __u64 *ret)
 {
-	struct stack_window *w = &((struct unwinding *)data)->window;
+	struct unwinding *u = data;
+	struct stack_window *w = &u->window;
+	__u64 word = unwind_word(machine_of(u->machine));
 
-	if (address & 7 || address < w->start)
-		return bpf_probe_read_user(ret, sizeof(*ret), (void *)address)
-			       ? CHAIN_END_UNREADABLE
-			       : CHAIN_GOES_ON;
+	if (address & (word - 1) || address < w->start) {
+		*ret = 0;
+		return bpf_probe_read_user(ret, word, (void *)address) ? CHAIN_END_UNREADABLE
+								       : CHAIN_GOES_ON;
+	}
 	if (address - w->start >= w->bytes && copy_window(w, address) != CHAIN_GOES_ON)
 		return CHAIN_END_UNREADABLE;
 	*ret = w->words[(address - w->start) / 8 & (STACK_WINDOW_BYTES / 8 - 1)];
+	if (word == 4)
+		*ret = address & 4 ? *ret >> 32 : (__u32)*ret;
 	return CHAIN_GOES_ON;
 }
 
@@ -109,10 +114,10 @@ static __noinline __u32 go_to_caller(const struct run *run, struct unwinding *u,
 		u->rule = *rule;
 		u->astray = CHAIN_END_NO_MAPPING;
 	} else {
-		unwind_guess(&frame, UNWIND_MACHINE, read_stack, read_code, u, &u->rule);
+		unwind_guess(&frame, machine_of(u->machine), read_stack, read_code, u, &u->rule);
 		u->astray = rule ? CHAIN_END_NO_RULE : why;
 	}
-	end = unwind_apply(&frame, &u->rule, UNWIND_MACHINE, read_stack, read_register, u);
+	end = unwind_apply(&frame, &u->rule, machine_of(u->machine), read_stack, read_register, u);
 	u->frame = frame;
 	if (end != CHAIN_GOES_ON && u->astray != CHAIN_END_NO_MAPPING)
 		return u->astray;
@@ -162,7 +167,7 @@ static __always_inline void chain_user(struct run *run, struct unwinding *u)
 		u->end = CHAIN_END_NO_USER;
 		return;
 	}
-	if (registers_are_32_bit(&u->saved)) {
+	if (!registers_machine(&u->saved, &u->machine)) {
 		u->end = CHAIN_END_BITS_32;
 		return;
 	}

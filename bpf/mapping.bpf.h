@@ -125,7 +125,8 @@ static __always_inline enum sample_place region_place(struct mm_struct *mm, cons
 
 	if (bpf_core_field_exists(mm->context.vdso))
 		vdso = (__u64)BPF_CORE_READ(mm, context.vdso);
-	if (vdso && vma->start == vdso)
+	/* That of a 32-bit process is another one. */
+	if (vdso && vma->start == vdso && vdso >> 32)
 		return SAMPLE_VDSO;
 	if (vma->start <= BPF_CORE_READ(mm, brk) && vma->end >= BPF_CORE_READ(mm, start_brk))
 		return SAMPLE_HEAP;

@@ -11,8 +11,9 @@
  *	rows pages[page] up to pages[page + 1], at most 65,536: bisect for the last row with
  *	row.pc <= (pc & 0xffff), at most 16 steps. The first row of a page always has pc 0.
  *
- * Rule 0 means unknown. unwind_step.h applies rules. On AArch64 pointer authentication is always
- * stripped from return addresses, so rules need not record which functions sign them.
+ * Rule 0 means unknown. unwind_step.h applies rules. A word has 8 bytes, on i386 4. On AArch64
+ * pointer authentication is always stripped from return addresses, so rules need not record which
+ * functions sign them.
  */
 #pragma once
 
@@ -38,11 +39,11 @@ struct unwind_segment {
 
 /* How to find the CFA, which is the caller's stack pointer. */
 enum unwind_cfa {
-	UNWIND_CFA_NONE,   /* no row: unknown; base is an enum unwind_why */
-	UNWIND_CFA_REG,	   /* base + cfa */
-	UNWIND_CFA_DEREF,  /* [base + cfa] + add: realigned frames */
-	UNWIND_CFA_PLT,	   /* sp + cfa, 8 more from byte `add` of a 16-byte slot on: lazy PLT */
-	UNWIND_CFA_SIGNAL, /* the kernel's rt_sigframe is at sp */
+	UNWIND_CFA_NONE,  /* no row: unknown; base is an enum unwind_why */
+	UNWIND_CFA_REG,	  /* base + cfa */
+	UNWIND_CFA_DEREF, /* [base + cfa] + add: realigned frames */
+	UNWIND_CFA_PLT,	  /* sp + cfa, a word more from byte `add` of a 16-byte slot on: lazy PLT */
+	UNWIND_CFA_SIGNAL, /* the kernel's rt_sigframe is at sp; on i386 the context, at sp + cfa */
 	UNWIND_CFA_END,	   /* the outermost frame: it has no caller */
 	UNWIND_CFA_INDEX,  /* [sp + cfa + 8 * register ->reg] + add: large numbers in OpenSSL */
 	UNWIND_CFA_GUESS,  /* base + cfa, if it looks like a frame: never in a table */
@@ -53,7 +54,7 @@ enum unwind_why {
 	UNWIND_WHY_NO_ROW,  /* no unwind information for this code */
 	UNWIND_WHY_CFA,	    /* the CFA is an expression, or of a register, not listed above */
 	UNWIND_WHY_RA,	    /* the same, of the place of the return address */
-	UNWIND_WHY_RANGE,   /* an offset is too large, or not a multiple of 8 */
+	UNWIND_WHY_RANGE,   /* an offset is too large, or not a multiple of a word */
 	UNWIND_WHY_DAMAGED, /* the instructions are invalid */
 	UNWIND_WHY_FULL,    /* the array of rules is full */
 	UNWIND_WHY_COUNT_
@@ -63,7 +64,7 @@ enum unwind_why {
  * known in the interrupted frame only, and ->reg has their DWARF number. */
 enum unwind_base {
 	UNWIND_BASE_SP,
-	UNWIND_BASE_FP, /* rbp; x29 */
+	UNWIND_BASE_FP, /* rbp; ebp; x29 */
 	UNWIND_BASE_BX, /* rbx, which the dynamic loader's trampolines use; none on AArch64
 			 */
 	UNWIND_BASE_OTHER,
@@ -72,8 +73,8 @@ enum unwind_base {
 /* Where the caller's value of a register is. */
 enum unwind_save {
 	UNWIND_SAME,   /* still in the register. The return address: in register ->ra */
-	UNWIND_AT_CFA, /* in memory at CFA + 8 * n */
-	UNWIND_AT_FP,  /* in memory at this frame's fp + 8 * n */
+	UNWIND_AT_CFA, /* in memory at CFA + n words */
+	UNWIND_AT_FP,  /* in memory at this frame's fp + n words */
 	UNWIND_LOST,   /* nowhere */
 };
 

@@ -24,7 +24,8 @@
 #define __always_inline inline __attribute__((always_inline))
 #endif
 
-enum unwind_machine { UNWIND_X86_64, UNWIND_AARCH64 };
+/* I386: 32-bit programs of an x86-64 kernel. */
+enum unwind_machine { UNWIND_X86_64, UNWIND_AARCH64, UNWIND_I386, UNWIND_MACHINE_COUNT_ };
 
 enum { UNWIND_REG_KNOWN, UNWIND_REG_SAVED, UNWIND_REG_LOST };
 
@@ -42,10 +43,17 @@ struct unwind_frame {
 	__u64 lr;    /* AArch64, if ->exact: x30 */
 };
 
-/* Reads 8 bytes at @address of the process. Returns CHAIN_GOES_ON, or why the walk must end. */
+/* Reads 8 bytes of code, or unwind_word() bytes of the stack, at @address of the process. Returns
+ * CHAIN_GOES_ON, or why the walk must end. */
 typedef int unwind_read_fn(void *data, __u64 address, __u64 *ret);
 /* Reads register @reg (DWARF number) of the interrupted frame; returns the same. */
 typedef int unwind_reg_fn(void *data, __u32 reg, __u64 *ret);
+
+/* The bytes of a register, in which rules count, too. */
+static __always_inline __u64 unwind_word(enum unwind_machine machine)
+{
+	return machine == UNWIND_I386 ? 4 : 8;
+}
 
 /* The PC whose rule is to be looked up. A return address may be the first byte after the function
  * that called. */
@@ -90,7 +98,8 @@ static __always_inline int unwind_base_value(const struct unwind_frame *f,
 }
 
 static __always_inline int unwind_cfa_value(const struct unwind_frame *f,
-					    const struct unwind_rule *rule, unwind_read_fn *read,
+					    const struct unwind_rule *rule,
+					    enum unwind_machine machine, unwind_read_fn *read,
 					    unwind_reg_fn *reg, void *data, __u64 *ret)
 {
 	__u64 cfa = 0;
@@ -108,7 +117,7 @@ static __always_inline int unwind_cfa_value(const struct unwind_frame *f,
 		cfa += (__s64)rule->cfa_add;
 	} else if (rule->cfa == UNWIND_CFA_PLT &&
 		   (unwind_lookup_pc(f) & 15) >= (__u64)rule->cfa_add) {
-		cfa += 8;
+		cfa += unwind_word(machine);
 	}
 	*ret = cfa;
 	return CHAIN_GOES_ON;
@@ -116,9 +125,9 @@ static __always_inline int unwind_cfa_value(const struct unwind_frame *f,
 
 /* Notes where the caller's value of a register is. A value saved below sp is gone: the epilogue has
  * restored the register already. Compilers do not record that, because no call can be there. */
-static __always_inline int unwind_restore(struct unwind_reg *reg, __u32 save, __s64 n, __u64 cfa,
-					  const struct unwind_frame *f, unwind_read_fn *read,
-					  void *data)
+static __always_inline int unwind_restore(struct unwind_reg *reg, __u32 save, __s64 offset,
+					  __u64 cfa, const struct unwind_frame *f,
+					  unwind_read_fn *read, void *data)
 {
 	__u64 base = cfa;
 
@@ -134,7 +143,7 @@ static __always_inline int unwind_restore(struct unwind_reg *reg, __u32 save, __
 		if (stop != CHAIN_GOES_ON)
 			return stop;
 	}
-	base += (__u64)(n * 8);
+	base += (__u64)offset;
 	if (base < f->sp)
 		return CHAIN_GOES_ON;
 	reg->value = base;
@@ -145,23 +154,24 @@ static __always_inline int unwind_restore(struct unwind_reg *reg, __u32 save, __
 /* Reads the registers from the kernel's struct rt_sigframe, which is at sp. On x86-64 its first
  * word, the return address, has been popped: struct ucontext is at sp, its mcontext at 40 (kernel:
  * arch/x86/include/asm/sigframe.h); on AArch64 siginfo of 128 bytes is first, mcontext's regs[] at
- * 312 (arch/arm64/kernel/signal.c). Both are ABI. */
+ * 312 (arch/arm64/kernel/signal.c). On i386 there are two kinds of frames: struct sigcontext_32 is
+ * at sp + @offset. All are ABI. */
 static __always_inline int unwind_signal(struct unwind_frame *f, enum unwind_machine machine,
-					 unwind_read_fn *read, void *data)
+					 __s64 offset, unwind_read_fn *read, void *data)
 {
-	int arm = machine == UNWIND_AARCH64;
-	__u64 at = f->sp, pc = 0, sp = 0, lr = 0;
-	int stop = read(data, at + (arm ? 568 : 168), &pc);
+	int arm = machine == UNWIND_AARCH64, ia32 = machine == UNWIND_I386;
+	__u64 at = ia32 ? f->sp + (__u64)offset : f->sp, pc = 0, sp = 0, lr = 0;
+	int stop = read(data, at + (ia32 ? 56 : arm ? 568 : 168), &pc);
 
 	if (stop == CHAIN_GOES_ON)
-		stop = read(data, at + (arm ? 560 : 160), &sp);
+		stop = read(data, at + (ia32 ? 28 : arm ? 560 : 160), &sp);
 	if (stop == CHAIN_GOES_ON && arm)
 		stop = read(data, at + 552, &lr);
 	if (stop != CHAIN_GOES_ON)
 		return stop;
-	f->fp.value = at + (arm ? 544 : 120);
+	f->fp.value = at + (ia32 ? 24 : arm ? 544 : 120);
 	f->fp.where = UNWIND_REG_SAVED;
-	f->bx.value = at + 128;
+	f->bx.value = at + (ia32 ? 32 : 128);
 	f->bx.where = arm ? UNWIND_REG_LOST : UNWIND_REG_SAVED;
 	f->pc = pc;
 	f->sp = sp;
@@ -182,7 +192,8 @@ static __always_inline int unwind_return_address(const struct unwind_frame *f,
 	int stop;
 
 	if (UNWIND_SAVE_RA(rule->saves) == UNWIND_AT_CFA)
-		stop = read(data, cfa + (__u64)((__s64)rule->ra * 8), &pc);
+		stop = read(data, cfa + (__u64)((__s64)rule->ra * (__s64)unwind_word(machine)),
+			    &pc);
 	else if (machine == UNWIND_AARCH64 && rule->ra == 30 && f->exact)
 		stop = CHAIN_GOES_ON, pc = f->lr;
 	else
@@ -219,6 +230,35 @@ static __always_inline int unwind_has_just_been_called(const struct unwind_frame
 	       f->pc - (ra + (__u64)((__s64)bytes >> 32)) < FUNCTION_BYTES;
 }
 
+/* Recognises, in @bytes at the PC or, if that was interrupted, in the 8 bytes before it, what i386
+ * code returns from the kernel with; stores how to get to its caller. Mostly it is in the vdso. */
+static __always_inline int unwind_guess_i386(const struct unwind_frame *f, __u64 bytes,
+					     unwind_read_fn *code, void *data,
+					     struct unwind_rule *ret)
+{
+	/* pop %eax; mov $119, %eax; int $0x80: sigreturn(2). mov $173, %eax; int $0x80:
+	 * rt_sigreturn(2). pop %ebp; pop %edx; pop %ecx; ret: the end of __kernel_vsyscall. */
+	const __u64 sigreturn = 0x80cd00000077b858, rt_sigreturn = 0x80cd000000adb8;
+	const __u32 vsyscall = 0xc3595a5d;
+
+	ret->cfa = UNWIND_CFA_SIGNAL;
+	if (bytes == sigreturn) {
+		ret->cfa_offset = f->exact ? 0 : 4;
+	} else if ((f->exact ? bytes >> 8 : bytes << 8 >> 8) == rt_sigreturn) {
+		ret->cfa_offset = 160;
+	} else if (f->exact && code(data, f->pc, &bytes) == CHAIN_GOES_ON &&
+		   (__u32)bytes == vsyscall) {
+		ret->cfa = UNWIND_CFA_REG;
+		ret->base = UNWIND_BASE_SP;
+		ret->cfa_offset = 16;
+		ret->fp = -4;
+	} else {
+		ret->cfa = UNWIND_CFA_GUESS;
+		return 0;
+	}
+	return 1;
+}
+
 /* Stores a rule for code without unwind information: assembler, what just-in-time compilers
  * generate, and all code of images without a table. The trampoline that a signal handler returns to
  * and that of CPython are recognised by their bytes, which @code reads; interrupted code may have
@@ -228,25 +268,27 @@ static __always_inline void unwind_guess(const struct unwind_frame *f, enum unwi
 					 unwind_read_fn *read, unwind_read_fn *code, void *data,
 					 struct unwind_rule *ret)
 {
-	int arm = machine == UNWIND_AARCH64;
+	int arm = machine == UNWIND_AARCH64, ia32 = machine == UNWIND_I386;
 	/* mov x8, #139; svc #0, or mov $15, %rax and the first byte of syscall: rt_sigreturn(2).
 	 * Interrupted there, the thread is in the system call, at the end of the code. */
 	const __u64 signal = arm ? 0xd4000001d2801168 : 0x0f0000000fc0c748;
-	__u64 at = !f->exact ? f->pc : f->pc - (arm ? 8 : 9), bytes = 0;
+	__u64 at = !f->exact ? f->pc : f->pc - (arm || ia32 ? 8 : 9), bytes = 0;
 
 	*ret = (struct unwind_rule){
 		.cfa = UNWIND_CFA_GUESS,
 		.base = UNWIND_BASE_FP,
 		.saves = UNWIND_SAVES(UNWIND_AT_CFA, UNWIND_LOST, UNWIND_AT_CFA),
-		.cfa_offset = 16,
+		.cfa_offset = (__s32)unwind_word(machine) * 2,
 		.ra = -1,
 		.fp = -2,
 	};
 	if (code(data, at, &bytes) != CHAIN_GOES_ON)
 		return;
-	if (bytes == signal) {
+	if (ia32 && unwind_guess_i386(f, bytes, code, data, ret))
+		return;
+	if (!ia32 && bytes == signal) {
 		ret->cfa = UNWIND_CFA_SIGNAL;
-	} else if (!arm && !f->exact && (bytes & 0xffffffffff) == 0xc308c48348) {
+	} else if (!arm && !ia32 && !f->exact && (bytes & 0xffffffffff) == 0xc308c48348) {
 		/* add $8, %rsp; ret */
 		ret->base = UNWIND_BASE_SP;
 		ret->saves = UNWIND_SAVES(UNWIND_SAME, UNWIND_SAME, UNWIND_AT_CFA);
@@ -255,7 +297,7 @@ static __always_inline void unwind_guess(const struct unwind_frame *f, enum unwi
 			.cfa = UNWIND_CFA_REG,
 			.base = UNWIND_BASE_SP,
 			.saves = UNWIND_SAVES(UNWIND_SAME, UNWIND_SAME, UNWIND_AT_CFA),
-			.cfa_offset = 8,
+			.cfa_offset = (__s32)unwind_word(machine),
 			.ra = -1,
 		};
 	}
@@ -267,6 +309,7 @@ static __always_inline int unwind_apply(struct unwind_frame *f, const struct unw
 					enum unwind_machine machine, unwind_read_fn *read,
 					unwind_reg_fn *reg, void *data)
 {
+	const __u64 word = unwind_word(machine);
 	__u64 cfa = 0, pc = 0;
 	struct unwind_reg fp = f->fp, bx = f->bx;
 	int stop;
@@ -276,23 +319,24 @@ static __always_inline int unwind_apply(struct unwind_frame *f, const struct unw
 	if (rule->cfa == UNWIND_CFA_NONE)
 		return CHAIN_END_NO_RULE;
 	if (rule->cfa == UNWIND_CFA_SIGNAL)
-		return unwind_signal(f, machine, read, data);
-	stop = unwind_cfa_value(f, rule, read, reg, data, &cfa);
+		return unwind_signal(f, machine, rule->cfa_offset, read, data);
+	stop = unwind_cfa_value(f, rule, machine, read, reg, data, &cfa);
 	if (stop == CHAIN_GOES_ON)
 		stop = unwind_return_address(f, rule, machine, cfa, read, reg, data, &pc);
 	if (stop == CHAIN_GOES_ON)
-		stop = unwind_restore(&bx, UNWIND_SAVE_BX(rule->saves), rule->bx, cfa, f, read,
-				      data);
+		stop = unwind_restore(&bx, UNWIND_SAVE_BX(rule->saves),
+				      (__s64)rule->bx * (__s64)word, cfa, f, read, data);
 	if (stop == CHAIN_GOES_ON)
-		stop = unwind_restore(&fp, UNWIND_SAVE_FP(rule->saves), rule->fp, cfa, f, read,
-				      data);
+		stop = unwind_restore(&fp, UNWIND_SAVE_FP(rule->saves),
+				      (__s64)rule->fp * (__s64)word, cfa, f, read, data);
 	if (stop != CHAIN_GOES_ON)
 		return stop;
 	/* Stacks grow down. But interrupted code may have pushed nothing yet, or be on its way to
 	 * another frame, like code that catches an exception. */
 	if (!f->exact && cfa <= f->sp)
 		return CHAIN_END_NO_PROGRESS;
-	if (rule->cfa == UNWIND_CFA_GUESS && (cfa < f->sp + 16 || cfa & 7 || pc < 4096 || pc >> 48))
+	if (rule->cfa == UNWIND_CFA_GUESS &&
+	    (cfa < f->sp + word * 2 || cfa & (word - 1) || pc < 4096 || pc >> 48))
 		return CHAIN_END_NO_RULE;
 	/* The rules of entry points say that they have no caller. Elsewhere a 0 may have been put
 	 * there as the end of a coroutine's stack, but the rule may as well be wrong. */

@@ -24,8 +24,8 @@ struct unwinding {
 	__u32 append;		 /* false for the first frame, which is the sample itself */
 	__u32 place;		 /* index in the map "found" */
 	__u32 end;
-	__u32 astray; /* why the chain ends if no code is at the PC: it may be a guess */
-	__u32 reserved;
+	__u32 astray;  /* why the chain ends if no code is at the PC: it may be a guess */
+	__u32 machine; /* enum unwind_machine */
 	struct sample_chain chain;
 };
 

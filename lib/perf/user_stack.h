@@ -20,29 +20,27 @@
 /* perf_event_attr.sample_regs_user: the registers from which unwinding may start. */
 #if defined(__x86_64__)
 /* ax to ip, r8 to r15: asm/perf_regs.h */
-#define USER_STACK_REGS	   0xff01ffULL
-#define USER_STACK_MACHINE UNWIND_X86_64
+#define USER_STACK_REGS 0xff01ffULL
 #elif defined(__aarch64__)
 /* x0 to x29, lr, sp, pc */
-#define USER_STACK_REGS	   0x1ffffffffULL
-#define USER_STACK_MACHINE UNWIND_AARCH64
+#define USER_STACK_REGS 0x1ffffffffULL
 #else
-#define USER_STACK_REGS	   0ULL /* no tables for this machine */
-#define USER_STACK_MACHINE UNWIND_X86_64
+#define USER_STACK_REGS 0ULL /* no tables for this machine */
 #endif
 
 enum { USER_STACK_REGS_MAX = 33 };
 
 struct user_stack {
+	enum unwind_machine machine;
 	uint64_t regs[USER_STACK_REGS_MAX]; /* in the order of DWARF numbers, then the PC */
 	size_t reg_count;
 	uint64_t sp;	   /* address of the copy's first byte */
 	struct span bytes; /* the copy */
-	bool is_32_bit;	   /* the process: there is nothing else then */
+	bool is_32_bit;	   /* an AArch32 process: there is nothing else then */
 };
 
 /* Moves registers and stack from the front of @more to @ret. Returns 1; 0 if the sample has none (a
- * kernel thread, a 32-bit process); -EBADMSG. */
+ * kernel thread, an AArch32 process); -EBADMSG. */
 int user_stack_decode(struct span *more, struct user_stack *ret);
 /* Stores the frame that user space was in. */
 void user_stack_frame(const struct user_stack *u, struct unwind_frame *ret);

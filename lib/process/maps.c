@@ -140,7 +140,8 @@ void mapping_from(const struct mapping_source *source, struct cookie_table *cook
 		  struct mapping *ret)
 {
 	*ret = (struct mapping){ .start = source->start, .end = source->end };
-	if (!strcmp(source->path, "[vdso]")) {
+	/* That of a 32-bit process is another one. */
+	if (!strcmp(source->path, "[vdso]") && source->start >> 32) {
 		ret->cookie = cookie_vdso(cookies);
 		return;
 	}

@@ -127,6 +127,30 @@ static void write_rows(struct build *b, struct unwind_rules *rules)
 	t->rows = b->rows.rows;
 }
 
+/* Stores the machine that the code is for; false if it is not supported. */
+static bool find_machine(const GElf_Ehdr *header, enum unwind_machine *ret)
+{
+	static const struct {
+		unsigned char class;
+		uint16_t machine;
+		enum unwind_machine ours;
+	} rows[] = {
+		{ ELFCLASS64, EM_X86_64, UNWIND_X86_64 },
+		{ ELFCLASS64, EM_AARCH64, UNWIND_AARCH64 },
+		{ ELFCLASS32, EM_386, UNWIND_I386 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		if (header->e_ident[EI_CLASS] == rows[i].class &&
+		    header->e_machine == rows[i].machine) {
+			*ret = rows[i].ours;
+			return header->e_ident[EI_DATA] == ELFDATA2LSB;
+		}
+	}
+	return false;
+}
+
 static int build_table(struct build *b, struct unwind_rules *rules, struct error *err)
 {
 	struct unwind_functions *f = &b->functions;
@@ -134,11 +158,10 @@ static int build_table(struct build *b, struct unwind_rules *rules, struct error
 	struct unwind_table *t = b->table;
 	int r;
 
-	if (header->e_ident[EI_CLASS] != ELFCLASS64 || header->e_ident[EI_DATA] != ELFDATA2LSB ||
-	    (header->e_machine != EM_X86_64 && header->e_machine != EM_AARCH64))
-		return error_set(err, -ENOTSUP, "%s: neither x86-64 nor AArch64",
+	if (!find_machine(header, &t->machine))
+		return error_set(err, -ENOTSUP, "%s: neither x86-64 nor AArch64 nor i386",
 				 elffile_path(f->ef));
-	t->machine = f->machine = header->e_machine == EM_X86_64 ? UNWIND_X86_64 : UNWIND_AARCH64;
+	f->machine = t->machine;
 	r = find_segments(b, err);
 	if (r < 0)
 		return r;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Unwind tables: how to get from a frame to its caller, for each address of an image's code, as
- * .eh_frame or, where that says nothing, .debug_frame describes it. x86-64 and AArch64. The tables
- * have the compact form of bpf/unwind_row.h; what that cannot express becomes a rule that names the
- * reason. Damaged input loses the functions that are damaged, not the others.
+ * .eh_frame or, where that says nothing, .debug_frame describes it. x86-64, AArch64 and i386. The
+ * tables have the compact form of bpf/unwind_row.h; what that cannot express becomes a rule that
+ * names the reason. Damaged input loses the functions that are damaged, not the others.
  *
  *	struct unwind_rules *rules = unwind_rules_new();
  *	struct unwind_table *table;

@@ -30,14 +30,24 @@ if [ "$(uname -m)" = x86_64 ]; then
 	through "assembler without a frame" leaf by_hand "calls_by_hand;by_hand"
 fi
 
+# through_32 LEAF CHAIN: as above, in the session of the 32-bit program.
+through_32()
+{
+	awk -v leaf="$1" -v pattern="^truth_32;_start;program;$2\$" '
+		{ n = $NF; sub(/ [0-9]+$/, ""); sub(/;[^;]*_[[]k[]].*$/, "") }
+		$0 ~ ";" leaf "$" { all += n; if ($0 ~ pattern) good += n; else print n, $0 }
+		END { printf "%d of %d\n", good, all; exit all < 50 || good < 0.97 * all }' \
+		"$dir/bits.folded" >"$dir/output"
+	result $? "  has whole chains to $1"
+}
+
 if [ ! -x "$live/truth_32" ] || ! "$live/truth_32"; then
 	skip "a 32-bit program" "it cannot be built or run here"
 else
 	ok "a 32-bit program" profile bits --callgraph --callgraph-mode=table "$live/truth_32"
-	chains=$(awk '{ n += $1 } END { print n + 0 }' "$dir/bits/samples/current/stats/"chain_*)
-	ended=$(stat_of bits chain_32_bit)
-	echo "$ended of $chains" >"$dir/output"
-	test "$chains" -ge 50 && test $((ended * 10)) -gt $((chains * 9))
-	result $? "  has chains that end for that reason"
+	opreport --session-dir="$dir/bits" --folded >"$dir/bits.folded" 2>"$dir/bits.err"
+	through_32 inner "work;outer;middle;inner"
+	through_32 "old_handler;spin" "raised;call;[^;]*;old_handler;spin"
+	through_32 "new_handler;spin" "raised;call;[^;]*;new_handler;spin"
 fi
 done_testing

@@ -143,10 +143,11 @@ static inline void proc_process(struct machine *m, uint32_t pid, uint32_t parent
 	_cleanup_free_ char *comm = xasprintf("%s\n", path_base(exe));
 	_cleanup_free_ char *stat = xasprintf("%u (%s) S %u 1 1 0 -1 0 0 0 0 0 0 0 0 0 20 0 1 0 1",
 					      pid, path_base(exe), parent);
-	_cleanup_free_ char *maps = xasprintf("00400000-00405000 r-xp 00001000 08:01 %u %s\n"
-					      "00800000-00805000 rw-p 00001000 08:01 %u %s\n"
-					      "7ffc0000-7ffc1000 r-xp 00000000 00:00 0 [vdso]\n",
-					      pid, exe, pid, exe);
+	_cleanup_free_ char *maps =
+		xasprintf("00400000-00405000 r-xp 00001000 08:01 %u %s\n"
+			  "00800000-00805000 rw-p 00001000 08:01 %u %s\n"
+			  "7fff7ffc0000-7fff7ffc1000 r-xp 00000000 00:00 0 [vdso]\n",
+			  pid, exe, pid, exe);
 
 	proc_file(m, pid, "comm", comm);
 	proc_file(m, pid, "stat", stat);

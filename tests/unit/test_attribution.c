@@ -12,7 +12,7 @@ static void process_that_was_there_is_known(void)
 	sideband_read_all(&m->sideband, tick(m));
 	sample(m, USER, 70, 0x400010);
 	sample(m, USER, 70, 0x404fff);
-	sample(m, USER, 70, 0x7ffc0123);
+	sample(m, USER, 70, 0x7fff7ffc0123);
 	sample(m, KERNEL, 70, 0xffffffff81000010);
 	expect(m, "/usr/bin/old /usr/bin/old+1010\n"
 		  "/usr/bin/old /usr/bin/old+5fff\n"

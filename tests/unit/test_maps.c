@@ -153,17 +153,18 @@ static void kernel_names_become_cookies_or_labels(void)
 		{ "[stack]", 0, COOKIE_ANON, "[stack]" },
 		{ "[uprobes]", 0, COOKIE_ANON, "[uprobes]" },
 	};
+	const uint64_t high = 1ULL << 46;
 	struct cookie_table *cookies = cookie_table_new();
+	struct mapping m;
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
-		struct mapping_source source = { .start = 0x1000,
-						 .end = 0x2000,
+		struct mapping_source source = { .start = high,
+						 .end = high + 0x1000,
 						 .offset = 0x300,
 						 .file.device = 1,
 						 .file.inode = rows[i].inode,
 						 .path = rows[i].path };
-		struct mapping m;
 
 		mapping_from(&source, cookies, &m);
 		if (rows[i].kind == COOKIE_ANON) {
@@ -176,6 +177,10 @@ static void kernel_names_become_cookies_or_labels(void)
 		CHECK_EQ(cookie_lookup(cookies, m.cookie)->kind, rows[i].kind);
 		CHECK_EQ(m.offset, rows[i].kind == COOKIE_FILE ? 0x300 : 0);
 	}
+	/* Of a 32-bit process: another one. */
+	mapping_from(&(struct mapping_source){ .start = 0x1000, .end = 0x2000, .path = "[vdso]" },
+		     cookies, &m);
+	CHECK_STR(m.label, "anon");
 	cookie_table_free(cookies);
 }
 

@@ -174,7 +174,7 @@ enum chain_end unwinder_chain(struct unwinder *u, const struct process *process,
 {
 	struct walk walk = { .u = u, .process = process, .stack = stack };
 	const struct unwind_from from = {
-		.machine = USER_STACK_MACHINE,
+		.machine = stack->machine,
 		.rules = unwind_cache_rules(u->cache),
 		.find = find,
 		.read = read_stack,

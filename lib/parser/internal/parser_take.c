@@ -119,7 +119,7 @@ int parser_take_table(struct span in, struct unwind_rules *rules, struct unwind_
 	int r;
 
 	/* Check that the arrays fit into the answer. */
-	if (span_copy(&in, &c, sizeof(c)) < 0 || c.machine > UNWIND_AARCH64 ||
+	if (span_copy(&in, &c, sizeof(c)) < 0 || c.machine >= UNWIND_MACHINE_COUNT_ ||
 	    c.segments > UNWIND_SEGMENTS_MAX || !c.rules || c.rules > UNWIND_RULES_MAX ||
 	    c.pages > in.left || c.rows > in.left || !c.pages || !c.rows)
 		return -EBADMSG;

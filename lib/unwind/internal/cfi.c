@@ -18,6 +18,14 @@ struct record {
 	bool is_cie;
 };
 
+/* The encoding @encoding; an address of the machine's size as what it is. */
+static uint8_t sized(const struct cfi *cfi, uint8_t encoding)
+{
+	return cfi->machine == UNWIND_I386 && (encoding & 0x0f) == DW_EH_PE_absptr
+		       ? encoding | DW_EH_PE_udata4
+		       : encoding;
+}
+
 /* Reads a number with the form in the low bits of an encoding. */
 static int read_value(struct span *in, uint8_t form, uint64_t *ret)
 {
@@ -114,7 +122,8 @@ static int read_record(const struct cfi *cfi, size_t offset, struct record *ret,
 }
 
 /* Reads what the augmentation string announces; 0 or -EBADMSG. */
-static int read_augmentation(struct cfi_cie *cie, const char *letters, struct span *in)
+static int read_augmentation(const struct cfi *cfi, struct cfi_cie *cie, const char *letters,
+			     struct span *in)
 {
 	struct span data;
 	uint64_t size, ignored;
@@ -129,8 +138,9 @@ static int read_augmentation(struct cfi_cie *cie, const char *letters, struct sp
 	for (; *letters; letters++) {
 		switch (*letters) {
 		case 'R':
-			if (span_u8(&data, &cie->encoding) < 0)
+			if (span_u8(&data, &encoding) < 0)
 				return -EBADMSG;
+			cie->encoding = sized(cfi, encoding);
 			break;
 		case 'L':
 			if (span_u8(&data, &encoding) < 0)
@@ -138,7 +148,7 @@ static int read_augmentation(struct cfi_cie *cie, const char *letters, struct sp
 			break;
 		case 'P':
 			if (span_u8(&data, &encoding) < 0 ||
-			    read_value(&data, encoding & 0x0f, &ignored) < 0)
+			    read_value(&data, sized(cfi, encoding) & 0x0f, &ignored) < 0)
 				return -EBADMSG;
 			break;
 		case 'S':
@@ -169,10 +179,11 @@ static int read_cie(const struct cfi *cfi, struct span in, struct cfi_cie *cie)
 	(void)span_take(&in, strlen(letters) + 1);
 	if (version != 1 && version != 3 && version != 4)
 		return -EBADMSG;
-	/* Address size 8, no segments. */
-	if (version == 4 &&
-	    (span_u8(&in, &byte) < 0 || byte != 8 || span_u8(&in, &byte) < 0 || byte))
+	/* The size of an address; no segments. */
+	if (version == 4 && (span_u8(&in, &byte) < 0 || byte != unwind_word(cfi->machine) ||
+			     span_u8(&in, &byte) < 0 || byte))
 		return -EBADMSG;
+	cie->encoding = sized(cfi, DW_EH_PE_absptr);
 	if (span_uleb(&in, &cie->code_align) < 0 || span_sleb(&in, &cie->data_align) < 0)
 		return -EBADMSG;
 	if (version == 1) {
@@ -181,7 +192,7 @@ static int read_cie(const struct cfi *cfi, struct span in, struct cfi_cie *cie)
 	} else {
 		r = span_uleb(&in, &cie->ra);
 	}
-	if (r < 0 || read_augmentation(cie, letters, &in) < 0 || in.left > PROGRAM_MAX)
+	if (r < 0 || read_augmentation(cfi, cie, letters, &in) < 0 || in.left > PROGRAM_MAX)
 		return -EBADMSG;
 	cie->program = in;
 	cie->is_usual = !cfi->debug && cie->augmented && cie->code_align &&

@@ -2,8 +2,9 @@
 #include "unwind/internal/cfi_expression.h"
 
 #include <dwarf.h>
+#include <stdbool.h>
 
-enum { X86_SP = 7 };
+enum { X86_SP = 7, I386_SP = 4 };
 
 int cfi_expression_breg(struct span *in, uint64_t *ret_reg, int64_t *ret_offset)
 {
@@ -15,12 +16,12 @@ int cfi_expression_breg(struct span *in, uint64_t *ret_reg, int64_t *ret_offset)
 	return span_sleb(in, ret_offset);
 }
 
-/* Whether this is the rest of the CFA of a lazy PLT, rsp + 8 + ((rip & 15) >= n) * 8: 8 bytes more
+/* Whether this is the rest of the CFA of a lazy PLT, rsp + 8 + ((rip & 15) >= n) * 8: a word more
  * once the slot has pushed its number. */
-static bool is_plt(struct span in, uint8_t *ret_n)
+static bool is_plt(struct span in, bool ia32, uint8_t *ret_n)
 {
-	static const uint8_t head[] = { DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and };
-	static const uint8_t tail[] = { DW_OP_ge, DW_OP_lit3, DW_OP_shl, DW_OP_plus };
+	const uint8_t head[] = { ia32 ? DW_OP_breg8 : DW_OP_breg16, 0, DW_OP_lit15, DW_OP_and };
+	const uint8_t tail[] = { DW_OP_ge, ia32 ? DW_OP_lit2 : DW_OP_lit3, DW_OP_shl, DW_OP_plus };
 
 	if (in.left != sizeof(head) + 1 + sizeof(tail) || memcmp(in.at, head, sizeof(head)) != 0 ||
 	    memcmp(in.at + sizeof(head) + 1, tail, sizeof(tail)) != 0)
@@ -47,8 +48,9 @@ static bool read_index(struct span *in, uint64_t *ret_reg)
 	return true;
 }
 
-int cfi_expression_cfa(struct span in, bool x86, struct cfi_expression *ret)
+int cfi_expression_cfa(struct span in, enum unwind_machine machine, struct cfi_expression *ret)
 {
+	bool x86 = machine == UNWIND_X86_64, ia32 = machine == UNWIND_I386;
 	struct cfi_expression x = { .cfa = UNWIND_CFA_REG };
 	uint64_t add = 0;
 	uint64_t index = 0;
@@ -60,7 +62,7 @@ int cfi_expression_cfa(struct span in, bool x86, struct cfi_expression *ret)
 	    offset > INT32_MAX / 2)
 		return -EBADMSG;
 	x.offset = (int32_t)offset;
-	if (x86 && x.reg == X86_SP && is_plt(in, &n)) {
+	if (((x86 && x.reg == X86_SP) || (ia32 && x.reg == I386_SP)) && is_plt(in, ia32, &n)) {
 		x.cfa = UNWIND_CFA_PLT;
 		x.add = n;
 		*ret = x;

@@ -5,15 +5,13 @@
  *
  *	struct cfi_expression x;
  *
- *	if (cfi_expression_cfa(block, true, &x) == 0 && x.cfa == UNWIND_CFA_REG)
+ *	if (cfi_expression_cfa(block, UNWIND_X86_64, &x) == 0 && x.cfa == UNWIND_CFA_REG)
  *		printf("register %d + %d", (int)x.reg, x.offset);
  */
 #pragma once
 
 #include "base/span.h"
-#include "bpf/unwind_row.h"
-
-#include <stdbool.h>
+#include "bpf/unwind_step.h"
 
 /* A CFA; unwind_row.h says how a rule expresses each kind. */
 struct cfi_expression {
@@ -25,6 +23,6 @@ struct cfi_expression {
 
 /* Reads "breg N offset" off the front of @in; 0 or -EBADMSG. */
 int cfi_expression_breg(struct span *in, uint64_t *ret_reg, int64_t *ret_offset);
-/* Recognises @in as a CFA, that of a lazy PLT or an index only if @x86. 0, or -EBADMSG if it is
- * anything else. */
-int cfi_expression_cfa(struct span in, bool x86, struct cfi_expression *ret);
+/* Recognises @in as a CFA, that of a lazy PLT only on x86, an index only on x86-64. 0, or -EBADMSG
+ * if it is anything else. */
+int cfi_expression_cfa(struct span in, enum unwind_machine machine, struct cfi_expression *ret);

@@ -8,41 +8,43 @@
 #include <dwarf.h>
 #include <limits.h>
 
-enum {
-	X86_BX = 3,
-	X86_FP = 6,
-	X86_SP = 7,
-	X86_RA = 16,
-	ARM_FP = 29,
-	ARM_LR = 30,
-	ARM_SP = 31,
+/* DWARF numbers of the registers that are tracked. */
+static const struct {
+	uint64_t sp, fp, bx;
+} numbers[] = {
+	[UNWIND_X86_64] = { .sp = 7, .fp = 6, .bx = 3 },
+	[UNWIND_AARCH64] = { .sp = 31, .fp = 29, .bx = UINT64_MAX },
+	[UNWIND_I386] = { .sp = 4, .fp = 5, .bx = 3 },
 };
+
+static_assert(ARRAY_SIZE(numbers) == UNWIND_MACHINE_COUNT_, "one row each");
 
 /* Not in the dwarf.h of elfutils 0.188. */
 enum { CFA_AARCH64_NEGATE_RA_STATE_WITH_PC = 0x2c };
 
 /* The CFA of glibc's __restore_rt: where the kernel's struct ucontext has rsp. */
 enum { X86_SIGNAL_SP = 160 };
+/* The same of the vdso's trampolines on i386: esp in struct sigcontext_32. */
+enum { I386_CONTEXT_SP = 28 };
 
 static enum cfi_which which_register(const struct cfi_run *run, uint64_t reg)
 {
 	if (reg == run->cie->ra)
 		return CFI_WHICH_RA;
-	if (run->machine == UNWIND_AARCH64)
-		return reg == ARM_FP ? CFI_WHICH_FP : CFI_WHICH_NONE;
-	return reg == X86_FP ? CFI_WHICH_FP : reg == X86_BX ? CFI_WHICH_BX : CFI_WHICH_NONE;
+	if (reg == numbers[run->machine].fp)
+		return CFI_WHICH_FP;
+	return reg == numbers[run->machine].bx ? CFI_WHICH_BX : CFI_WHICH_NONE;
 }
 
 static void set_base(struct cfi_run *run, uint64_t reg)
 {
-	bool arm = run->machine == UNWIND_AARCH64;
 	enum unwind_base base = UNWIND_BASE_OTHER;
 
-	if (reg == (arm ? ARM_SP : X86_SP))
+	if (reg == numbers[run->machine].sp)
 		base = UNWIND_BASE_SP;
-	else if (reg == (arm ? ARM_FP : X86_FP))
+	else if (reg == numbers[run->machine].fp)
 		base = UNWIND_BASE_FP;
-	else if (!arm && reg == X86_BX)
+	else if (reg == numbers[run->machine].bx)
 		base = UNWIND_BASE_BX;
 	run->state.rule.base = (uint8_t)base;
 	run->state.rule.reg = base == UNWIND_BASE_OTHER ? (uint8_t)reg : 0;
@@ -70,7 +72,7 @@ static void set_cfa(struct cfi_run *run, uint64_t reg, int64_t offset)
 		s->cfa_why = UNWIND_WHY_CFA;
 }
 
-/* Sets how a tracked register is saved; @n is in units of 8 bytes if it is an offset. */
+/* Sets how a tracked register is saved; @n is in words if it is an offset. */
 static void set_save(struct cfi_run *run, enum cfi_which which, enum unwind_save save, int16_t n)
 {
 	struct cfi_state *s = &run->state;
@@ -102,9 +104,10 @@ static void set_save(struct cfi_run *run, enum cfi_which which, enum unwind_save
 static void set_saved_at(struct cfi_run *run, enum cfi_which which, enum unwind_save save,
 			 int64_t offset)
 {
-	bool fits = !(offset & 7) && offset >= INT16_MIN * 8L && offset <= INT16_MAX * 8L;
+	int64_t word = (int64_t)unwind_word(run->machine);
+	bool fits = offset % word == 0 && offset >= INT16_MIN * word && offset <= INT16_MAX * word;
 
-	set_save(run, which, fits ? save : UNWIND_LOST, fits ? (int16_t)(offset / 8) : 0);
+	set_save(run, which, fits ? save : UNWIND_LOST, fits ? (int16_t)(offset / word) : 0);
 	if (which == CFI_WHICH_RA && !fits)
 		run->state.ra_why = UNWIND_WHY_RANGE;
 }
@@ -116,7 +119,7 @@ static void set_cfa_expression(struct cfi_run *run, struct span in)
 
 	s->cfa_why = UNWIND_WHY_CFA;
 	s->rule.cfa = UNWIND_CFA_DEREF;
-	if (cfi_expression_cfa(in, run->machine == UNWIND_X86_64, &x) < 0)
+	if (cfi_expression_cfa(in, run->machine, &x) < 0)
 		return;
 	s->rule.cfa = (uint8_t)x.cfa;
 	s->rule.cfa_add = x.add;
@@ -133,7 +136,7 @@ static void set_cfa_expression(struct cfi_run *run, struct span in)
 /* A register saved at the address of an expression: realigned frames use the frame pointer. */
 static void set_save_expression(struct cfi_run *run, enum cfi_which which, struct span in)
 {
-	uint64_t reg, fp = run->machine == UNWIND_AARCH64 ? ARM_FP : X86_FP;
+	uint64_t reg, fp = numbers[run->machine].fp;
 	int64_t offset;
 
 	if (cfi_expression_breg(&in, &reg, &offset) == 0 && !in.left && reg == fp &&
@@ -170,13 +173,16 @@ static void restore(struct cfi_run *run, uint64_t reg)
 static struct unwind_rule special_rule(const struct cfi_run *run)
 {
 	const struct cfi_state *s = &run->state;
-	bool arm = run->machine == UNWIND_AARCH64;
+	bool arm = run->machine == UNWIND_AARCH64, ia32 = run->machine == UNWIND_I386;
 	const struct unwind_rule *r = &s->rule;
+	bool is_at_sp = r->cfa == UNWIND_CFA_DEREF && r->base == UNWIND_BASE_SP;
 
 	if (s->outermost)
 		return (struct unwind_rule){ .cfa = UNWIND_CFA_END };
-	if (s->signal && (arm || (r->cfa == UNWIND_CFA_DEREF && r->base == UNWIND_BASE_SP &&
-				  r->cfa_offset == X86_SIGNAL_SP)))
+	if (s->signal && ia32 && is_at_sp)
+		return (struct unwind_rule){ .cfa = UNWIND_CFA_SIGNAL,
+					     .cfa_offset = r->cfa_offset - I386_CONTEXT_SP };
+	if (s->signal && (arm || (!ia32 && is_at_sp && r->cfa_offset == X86_SIGNAL_SP)))
 		return (struct unwind_rule){ .cfa = UNWIND_CFA_SIGNAL };
 	if (s->cfa_why || s->ra_why)
 		return (struct unwind_rule){ .base = s->cfa_why ? s->cfa_why : s->ra_why };
@@ -486,17 +492,18 @@ int cfi_program_initial(struct cfi_cie *cie, enum unwind_machine machine)
 	unsigned int reg;
 
 	/* Until the program says more there is no CFA, and the return address is in its register,
-	 * which on x86-64 is not a real one. */
+	 * which on x86 is not a real one. */
 	run.state.cfa_why = UNWIND_WHY_CFA;
 	run.state.signal = cie->signal;
 	run.state.rule.ra = cie->ra <= UINT8_MAX ? (int16_t)cie->ra : 0;
-	run.state.ra_why = machine == UNWIND_X86_64 ? UNWIND_WHY_RA : 0;
+	run.state.ra_why = machine == UNWIND_AARCH64 ? 0 : UNWIND_WHY_RA;
 	while (run.in.left)
 		if (step(&run) < 0)
 			return -EBADMSG;
 	cie->initial = run.state;
-	cie->is_quick = cie->code_align <= UINT16_MAX && cie->data_align % 8 == 0 &&
-			cie->data_align >= INT8_MIN && cie->data_align <= INT8_MAX;
+	cie->is_quick = machine != UNWIND_I386 && cie->code_align <= UINT16_MAX &&
+			cie->data_align % 8 == 0 && cie->data_align >= INT8_MIN &&
+			cie->data_align <= INT8_MAX;
 	for (reg = 0; reg < 64; reg++)
 		cie->which[reg] = (uint8_t)which_register(&run, reg);
 	return 0;
