@@ -7,10 +7,13 @@
 
 #include "base/mem.h"
 
+#include <fcntl.h>
 #include <seccomp.h>
 #include <signal.h>
 #include <string.h>
+#include <sys/syscall.h>
 #include <ucontext.h>
+#include <unistd.h>
 
 /* Above all numbers of system calls, including those common to all architectures. */
 enum { NUMBERS = 1024 };
@@ -34,12 +37,42 @@ static void set_result(ucontext_t *context, long result)
 #endif
 }
 
+/* An argument of the refused call, of the first four. */
+static uint64_t get_argument(const ucontext_t *context, int i)
+{
+#if defined(__x86_64__)
+	static const int registers[] = { REG_RDI, REG_RSI, REG_RDX, REG_R10 };
+
+	return (uint64_t)context->uc_mcontext.gregs[registers[i]];
+#elif defined(__aarch64__)
+	return context->uc_mcontext.regs[i];
+#endif
+}
+
+/* Serves newfstatat(2) without a path, which is fstat(2); false if it is another call. */
+static bool serve_fstat(int call, ucontext_t *context)
+{
+	const char *path = (const char *)get_argument(context, 1);
+	long r;
+
+	if (call != SYS_newfstatat || !(get_argument(context, 3) & AT_EMPTY_PATH) ||
+	    (path && *path))
+		return false;
+	r = syscall(SYS_fstat, get_argument(context, 0), get_argument(context, 2));
+	set_result(context, r < 0 ? -errno : r);
+	return true;
+}
+
 /* Handles a refused system call: reports it and makes it fail with EPERM. */
 static void on_refusal(int number _unused_, siginfo_t *info, void *context)
 {
 	int call = info->si_syscall, saved = errno;
 	bool known = call >= 0 && call < NUMBERS;
 
+	if (serve_fstat(call, context)) {
+		errno = saved;
+		return;
+	}
 	if (!known || !__atomic_exchange_n(&confined.said[call], true, __ATOMIC_RELAXED))
 		confined.say(known && confined.names[call] ? confined.names[call] : "?", call);
 	errno = saved;
@@ -64,15 +97,16 @@ static int catch_refusals(seccomp_confine_say *say, struct error *err)
 static int add(scmp_filter_ctx filter, const struct seccomp_confine_call *c, bool seen[NUMBERS])
 {
 	int number = seccomp_syscall_resolve_name(c->name), r;
-	struct scmp_arg_cmp compare = { .arg = c->argument,
-					.op = SCMP_CMP_MASKED_EQ,
-					.datum_a = c->mask,
-					.datum_b = c->value };
+	const struct scmp_arg_cmp compare[] = {
+		{ c->argument, SCMP_CMP_MASKED_EQ, c->mask, c->value },
+		{ c->argument_too, SCMP_CMP_MASKED_EQ, c->mask_too, c->value_too },
+	};
 
 	/* Negative numbers are calls of other architectures. */
 	if (number < 0 || number >= NUMBERS)
 		return 0;
-	r = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, number, c->limited, &compare);
+	r = seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, number,
+				   (unsigned int)c->limited + c->limited_too, compare);
 	if (r < 0)
 		return r;
 	r = !seen[number];

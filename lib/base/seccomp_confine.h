@@ -17,13 +17,20 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* A call that is allowed; if ->limited, only with (argument & mask) == value. Names that this
- * machine does not have are ignored. A name may have several rows. */
+/* A call that is allowed; if ->limited, only with (argument & mask) == value, and if ->limited_too,
+ * only if that is so of another argument, too. Names that this machine does not have are ignored. A
+ * name may have several rows.
+ *
+ * If fstat(2) is in the list and newfstatat(2) is not, the latter still works as the former with an
+ * empty path. The C library calls it so, and a filter cannot read the path. */
 struct seccomp_confine_call {
 	const char *name;
 	bool limited;
 	unsigned int argument; /* from 0 */
 	uint64_t mask, value;
+	bool limited_too;
+	unsigned int argument_too;
+	uint64_t mask_too, value_too;
 };
 
 #define SECCOMP_CONFINE_IS(argument, value)	      true, (argument), UINT64_MAX, (value)

@@ -6,11 +6,28 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
-enum deed { ECHO, READ, CRASH, HANG, OPEN, CONNECT, FORK, PEEK, LIE, LEAVE, FILL };
+enum deed {
+	ECHO,
+	READ,
+	CRASH,
+	HANG,
+	OPEN,
+	CONNECT,
+	FORK,
+	PEEK,
+	LIE,
+	LEAVE,
+	FILL,
+	STAT,
+	FSTAT,
+	SHARE
+};
 
 static int secret = 7; /* changed after the sandbox was made */
 
@@ -18,6 +35,7 @@ static int secret = 7; /* changed after the sandbox was made */
 static void serve(const void *request, size_t size, int fd, struct sandbox_reply *reply)
 {
 	enum deed deed = *(const enum deed *)request;
+	struct stat st;
 	ssize_t n = 0;
 
 	switch (deed) {
@@ -36,6 +54,17 @@ static void serve(const void *request, size_t size, int fd, struct sandbox_reply
 			__asm__ volatile("");
 	case OPEN:
 		n = syscall(SYS_openat, AT_FDCWD, "/etc/passwd", O_RDONLY);
+		break;
+	case STAT: /* the flag does not say that the path is empty */
+		n = fstatat(AT_FDCWD, "/etc/passwd", &st, AT_EMPTY_PATH);
+		break;
+	case FSTAT:
+		n = fstat(fd, &st) < 0 || !S_ISREG(st.st_mode) ? -1 : 0;
+		break;
+	case SHARE:
+		n = mmap(NULL, 1 << 20, PROT_READ, MAP_SHARED | MAP_ANONYMOUS, -1, 0) == MAP_FAILED
+			    ? -1
+			    : 0;
 		break;
 	case CONNECT:
 		n = syscall(SYS_socket, AF_UNIX, SOCK_STREAM, 0);
@@ -236,7 +265,11 @@ static void it_can_open_and_start_nothing(void)
 	static const struct {
 		enum deed deed;
 		const char *call;
-	} deeds[] = { { OPEN, "openat" }, { CONNECT, "socket" }, { FORK, "clone" } };
+	} deeds[] = { { OPEN, "openat" },
+		      { CONNECT, "socket" },
+		      { FORK, "clone" },
+		      { STAT, "newfstatat" },
+		      { SHARE, "mmap" } };
 	_cleanup_(sandbox_freep) struct sandbox *s = NULL;
 	size_t i;
 
@@ -251,6 +284,18 @@ static void it_can_open_and_start_nothing(void)
 		CHECK_STR(reply.refused, deeds[i].call);
 		CHECK(works(s));
 	}
+}
+
+static void it_can_ask_for_the_size_of_what_it_is_handed(void)
+{
+	_cleanup_(sandbox_freep) struct sandbox *s = make(10000);
+	_cleanup_close_ int fd = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+	struct sandbox_reply reply = { .code = 1 };
+	enum deed deed = FSTAT;
+
+	CHECK_EQ(sandbox_call(s, 0, &deed, sizeof(deed), fd, &reply, NULL), 0);
+	CHECK_EQ(reply.code, 0);
+	CHECK_STR(reply.refused, "");
 }
 
 static void a_new_worker_does_not_see_what_we_did_since(void)
@@ -306,4 +351,5 @@ TESTS(T(what_its_processes_take_is_known), T(it_reads_what_it_is_handed),
       T(one_opens_and_another_reads), T(one_that_dies_is_replaced), T(one_that_hangs_is_replaced),
       T(waiting_for_a_cpu_is_no_hanging), T(a_lying_worker_is_replaced),
       T(a_large_answer_is_given_back), T(it_can_open_and_start_nothing),
+      T(it_can_ask_for_the_size_of_what_it_is_handed),
       T(a_new_worker_does_not_see_what_we_did_since), T(it_ends_with_us))

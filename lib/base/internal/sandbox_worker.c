@@ -48,9 +48,10 @@ static const struct seccomp_confine_call worker_calls[] = {
 	{ "fcntl", SECCOMP_CONFINE_IS(1, F_GETFD) },
 	{ "fcntl", SECCOMP_CONFINE_IS(1, F_GETFL) },
 	{ "fstat" },
-	{ "newfstatat", SECCOMP_CONFINE_IS(3, AT_EMPTY_PATH) }, /* fstat() of glibc */
 	{ "brk" },
-	{ "mmap", SECCOMP_CONFINE_WITHOUT(2, PROT_EXEC) },
+	/* RLIMIT_DATA limits private memory only. */
+	{ "mmap", SECCOMP_CONFINE_WITHOUT(2, PROT_EXEC),
+	  SECCOMP_CONFINE_MASKED(3, MAP_TYPE, MAP_PRIVATE) },
 	{ "mprotect", SECCOMP_CONFINE_WITHOUT(2, PROT_EXEC) },
 	{ "mremap" },
 	{ "munmap" },
