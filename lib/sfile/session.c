@@ -146,7 +146,7 @@ static int walk_file(struct walk *w, enum tree_kind kind)
 	if (ends_with(path, ".jo") || path_base(path)[0] == '.')
 		return 0;
 	r = kind == TREE_FILE ? sname_parse(walk_below(w), &name, &err)
-			      : error_set(&err, -EBADMSG, "%s: not a regular file", walk_below(w));
+			      : error_set(&err, -EBADMSG, "%s: not a regular file", path);
 	if (r < 0) {
 		report_bad(w, &err);
 		return 0;

@@ -13,9 +13,11 @@
 #include <stdint.h>
 
 /* Takes the lock that the only writer of DIR holds, and creates DIR if it is missing. It is a
- * record lock on DIR/lock, which the kernel releases when its holder dies; the file contains the
- * holder's pid. Returns the lock's file descriptor, which the caller closes to unlock; -EBUSY with
- * the holder's pid in @err; or -errno. */
+ * record lock on DIR/lock, which the kernel releases when its holder dies. Only the owner may open
+ * that file, since any lock on it would keep the writer out; others see the holder in DIR/writer.
+ * Returns the lock's file descriptor, which the caller closes to unlock; -EBUSY with the holder's
+ * pid in @err; or -errno. */
 int session_lock(const char *session_dir, struct error *err);
-/* Returns the pid of the process that holds the lock, 0 if none does. */
+/* Returns the pid of the process that holds the lock, 0 if none does, or if this user may not see
+ * that. */
 uint32_t session_lock_holder(const char *session_dir);

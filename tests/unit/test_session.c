@@ -250,6 +250,36 @@ static void sessions_elsewhere_are_not_touched(void)
 	CHECK_EQ(path_read(other, "/current/precious", &kept, &err), 1);
 }
 
+/* What session_lock_holder() returns to somebody who may not open the lock. */
+static uint32_t holder_for_others(const char *dir)
+{
+	_cleanup_free_ char *lock = path_join(dir, "lock"), *aside = path_join(dir, "aside");
+	uint32_t holder;
+
+	CHECK_EQ(rename(lock, aside), 0);
+	holder = session_lock_holder(dir);
+	CHECK_EQ(rename(aside, lock), 0);
+	return holder;
+}
+
+static void a_reader_cannot_keep_the_writer_out(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *lock = path_join(dir, "lock");
+	_cleanup_close_ int first = session_lock(dir, NULL), second = -1;
+	struct stat st;
+
+	CHECK_EQ(stat(lock, &st), 0);
+	CHECK_EQ(st.st_mode & 07777, 0600);
+	/* The mode of earlier versions. */
+	CHECK_EQ(chmod(lock, 0644), 0);
+	(void)close(first);
+	first = -1;
+	second = session_lock(dir, NULL);
+	CHECK(second >= 0 && stat(lock, &st) == 0);
+	CHECK_EQ(st.st_mode & 07777, 0600);
+}
+
 static void one_writer_at_a_time_and_death_frees_the_lock(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -269,11 +299,13 @@ static void one_writer_at_a_time_and_death_frees_the_lock(void)
 	}
 	CHECK_EQ(read(ready[0], &byte, 1), 1);
 	CHECK_EQ(session_lock_holder(dir), child);
+	CHECK_EQ(holder_for_others(dir), child);
 	CHECK_EQ(session_lock(dir, &err), -EBUSY);
 	CHECK(strstr(err.text, "another profiler"));
 	CHECK_EQ(kill(child, SIGKILL), 0);
 	CHECK_EQ(waitpid(child, &status, 0), child);
 	CHECK_EQ(session_lock_holder(dir), 0);
+	CHECK_EQ(holder_for_others(dir), 0);
 	fd = session_lock(dir, &err);
 	CHECK(fd >= 0);
 	CHECK_EQ(session_lock(dir, &err), -EBUSY);
@@ -331,5 +363,5 @@ TESTS(T(a_walk_finds_sample_files_in_order_and_nothing_else),
       T(the_abi_is_the_originals), T(sessions_are_renamed_listed_and_removed),
       T(removing_a_session_does_not_follow_links),
       T(a_walk_opens_nothing_but_directories_and_files), T(sessions_elsewhere_are_not_touched),
-      T(one_writer_at_a_time_and_death_frees_the_lock), T(counters_add_up),
-      T(a_counter_that_cannot_be_read_keeps_its_count))
+      T(a_reader_cannot_keep_the_writer_out), T(one_writer_at_a_time_and_death_frees_the_lock),
+      T(counters_add_up), T(a_counter_that_cannot_be_read_keeps_its_count))
