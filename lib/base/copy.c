@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/open_regular.h"
+#include "base/owner.h"
 #include "base/path.h"
 
 #include <errno.h>
@@ -58,10 +59,26 @@ static int copy_open(int from, const struct stat *st, const char *to)
 	return r;
 }
 
-int copy_file(const char *from, const char *to, struct error *err)
+/* Writes as root if this process has only borrowed another user's rights. */
+static int write_copy(int from, const struct stat *st, const char *to)
 {
 	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", to, (int)getpid());
-	_cleanup_close_ int fd = open_regular(from, O_RDONLY);
+	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
+	int r = path_make_parents(to, 0755, NULL);
+
+	if (r == 0)
+		r = copy_open(from, st, temporary);
+	/* Without a sync, as cp(1): the original remains. */
+	if (r == 0 && rename(temporary, to) < 0)
+		r = -errno;
+	if (r < 0)
+		(void)unlink(temporary);
+	return r;
+}
+
+int copy_file(const char *from, int flags, const char *to, struct error *err)
+{
+	_cleanup_close_ int fd = open_regular(from, O_RDONLY | flags);
 	struct stat st;
 	int r;
 
@@ -69,16 +86,6 @@ int copy_file(const char *from, const char *to, struct error *err)
 		return error_set(err, fd, "cannot read %s: %s", from, open_regular_why(fd));
 	if (fstat(fd, &st) < 0)
 		return error_errno(err, -errno, "cannot read %s", from);
-	r = path_make_parents(to, 0755, err);
-	if (r < 0)
-		return r;
-	r = copy_open(fd, &st, temporary);
-	/* Without a sync, as cp(1): the original remains. */
-	if (r == 0 && rename(temporary, to) < 0)
-		r = -errno;
-	if (r < 0) {
-		(void)unlink(temporary);
-		return error_errno(err, r, "cannot copy %s to %s", from, to);
-	}
-	return 0;
+	r = write_copy(fd, &st, to);
+	return r < 0 ? error_errno(err, r, "cannot copy %s to %s", from, to) : 0;
 }

@@ -6,6 +6,7 @@
 #include "base/holes.h"
 #include "base/mem.h"
 #include "base/open_regular.h"
+#include "base/owner.h"
 #include "base/path.h"
 #include "base/span.h"
 #include "sfile/abi.h"
@@ -186,6 +187,7 @@ static int write_file(const struct import *import, const char *to, bool force,
 		      struct import_stats *stats, struct error *err)
 {
 	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", to, (int)getpid());
+	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
 	_cleanup_(sfile_closep) struct sfile *sf = NULL;
 	struct import_stats sum = { 0 };
 	int r;
@@ -239,7 +241,7 @@ static int copy_other(const char *path, const char *below, void *data)
 {
 	struct importer *im = data;
 	_cleanup_free_ char *to = path_join(im->to, below);
-	int r = copy_file(path, to, im->err);
+	int r = copy_file(path, O_NOFOLLOW, to, im->err);
 
 	im->stats->copied += r == 0;
 	return r;
@@ -286,12 +288,19 @@ static void name_bad(const char *path _unused_, const struct error *why, void *d
 	im->stats->bad++;
 }
 
+static int create_session(const char *session_dir, const char *name, struct error *err)
+{
+	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
+
+	return session_create(session_dir, name, err);
+}
+
 static int import_one_session(const char *name, void *data)
 {
 	struct importer *im = data;
 	_cleanup_free_ char *from = session_samples(im->from_dir, name);
 	_cleanup_free_ char *to = session_samples(im->to_dir, name);
-	int r = session_create(im->to_dir, name, im->err);
+	int r = create_session(im->to_dir, name, im->err);
 
 	im->from = from;
 	im->to = to;

@@ -61,17 +61,17 @@ static void copies_keep_mode_and_time_and_replace(void)
 	struct stat st = { 0 };
 
 	CHECK_EQ(path_write(from, "one", 0600, &err), 0);
-	CHECK_EQ(copy_file(from, to, &err), 0);
+	CHECK_EQ(copy_file(from, 0, to, &err), 0);
 	CHECK_EQ(path_write(from, "three", 0751, &err), 0);
 	CHECK_EQ(chmod(from, 04751), 0);
 	CHECK_EQ(utimensat(AT_FDCWD, from, times, 0), 0);
-	CHECK_EQ(copy_file(from, to, &err), 0);
+	CHECK_EQ(copy_file(from, 0, to, &err), 0);
 	CHECK_EQ(stat(to, &st), 0);
 	CHECK_EQ(st.st_size, 5);
 	CHECK_EQ(st.st_mode & 07777, 0751);
 	CHECK_EQ(st.st_mtim.tv_sec, 1000000000);
-	CHECK_EQ(copy_file(directory, to, &err), -EISDIR);
-	CHECK_EQ(copy_file("/proc/self/status", to, &err), 0);
+	CHECK_EQ(copy_file(directory, 0, to, &err), -EISDIR);
+	CHECK_EQ(copy_file("/proc/self/status", 0, to, &err), 0);
 	CHECK(stat(to, &st) == 0 && st.st_size > 100);
 }
 

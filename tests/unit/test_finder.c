@@ -31,7 +31,7 @@ static void bench_init(struct bench *b)
 	*b = (struct bench){ .dir = test_directory() };
 	b->path = xasprintf("%s/program", b->dir);
 	b->cookies = cookie_table_new();
-	CHECK_EQ(copy_file("/proc/self/exe", b->path, &err), 0);
+	CHECK_EQ(copy_file("/proc/self/exe", 0, b->path, &err), 0);
 	CHECK_EQ(parser_new(&b->parser, &err), 0);
 	CHECK_EQ(opener_new(b->parser, &b->opener, &err), 0);
 	CHECK_EQ(finder_new(b->opener, &b->finder, &err), 0);

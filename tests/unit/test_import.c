@@ -172,7 +172,7 @@ static void recorded_files_become_what_the_original_made(void)
 
 		CHECK_EQ(import_file(from, &abi, to, false, &stats, &err), 0);
 		CHECK_EQ(stats.nodes, 999);
-		CHECK_EQ(copy_file(expected, copy, &err), 0);
+		CHECK_EQ(copy_file(expected, 0, copy, &err), 0);
 		CHECK_EQ(sfile_open(to, &ours, &err), 0);
 		CHECK_EQ(sfile_open(copy, &theirs, &err), 0);
 		if (!ours || !theirs)

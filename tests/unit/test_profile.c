@@ -241,7 +241,7 @@ static void kept_symbols_survive_their_file(void)
 
 	CHECK_EQ(setenv("OPROFILE_SYMBOL_CACHE", cache, 1), 0);
 	write_samples(samples, below, (const uint64_t[]){ 0x1000, 2, 0, 0 });
-	if (!CHECK(copy_file(fixture, path, &err) == 0 && elffile_open(path, &ef, &err) == 0 &&
+	if (!CHECK(copy_file(fixture, 0, path, &err) == 0 && elffile_open(path, &ef, &err) == 0 &&
 		   manifest_open(samples, true, &m, &err) == 0))
 		return;
 	image.version.build_id = *elffile_build_id(ef);

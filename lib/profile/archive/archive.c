@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/owner.h"
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "elf/elf_build_id.h"
@@ -20,6 +21,7 @@
 #include "sfile/sfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
 
 /* Where every archive has its session, wherever that was; as in OProfile 1.x. */
@@ -88,6 +90,8 @@ static int add_session_file(const char *path, const char *below, void *data)
 		xasprintf("%s/samples/%s/%s", session_place, p->session->name, below);
 	struct archive_file *file = add_file(p, path, to);
 
+	if (file)
+		file->flags = O_NOFOLLOW;
 	if (file && !strncmp(below, "kallsyms", strlen("kallsyms")) && !strchr(below, '/')) {
 		file->kind = ARCHIVE_KALLSYMS;
 		file->session = (uint32_t)(p->session - p->gather->sessions);
@@ -99,15 +103,17 @@ static int add_session_file(const char *path, const char *below, void *data)
 static void add_session_directory(struct plan *p, const char *samples)
 {
 	static const char *const names[] = { "abi", "samples/oprofiled.log", "samples/operf.log" };
+	_cleanup_free_ char *above = path_join(samples, "../..");
+	_cleanup_free_ char *directory = realpath(above, NULL);
 	size_t i;
 
-	for (i = 0; i < ARRAY_SIZE(names); i++) {
-		_cleanup_free_ char *from = xasprintf("%s/../../%s", samples, names[i]);
-		_cleanup_free_ char *plain = realpath(from, NULL);
+	for (i = 0; directory && i < ARRAY_SIZE(names); i++) {
+		_cleanup_free_ char *from = path_join(directory, names[i]);
 		_cleanup_free_ char *to = path_join(session_place, names[i]);
+		struct archive_file *f = access(from, F_OK) == 0 ? add_file(p, from, to) : NULL;
 
-		if (plain)
-			(void)add_file(p, plain, to);
+		if (f)
+			f->flags = O_NOFOLLOW;
 	}
 }
 
@@ -430,6 +436,7 @@ void archive_done(struct archive *a)
 
 static int write_kernel(const char *directory, struct error *err)
 {
+	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
 	_cleanup_free_ char *to = path_under(directory, "/proc/kallsyms");
 	struct kallsyms_ranges ranges = { 0 };
 	int r = kallsyms_ranges_read(NULL, &ranges, err);
@@ -449,22 +456,41 @@ static int write_kernel(const char *directory, struct error *err)
 	return r;
 }
 
-int archive_write(const struct archive *a, const char *directory, struct error *err)
+/* Makes the directory, for this user alone: the session may have been hidden from others. */
+static int make_directory(const char *directory, struct error *err)
 {
+	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
 	_cleanup_free_ char *place = path_under(directory, session_place);
-	int r = 0;
-	size_t i;
 
 	if (access(place, F_OK) == 0)
 		return error_set(err, -EEXIST, "%s: already contains an archive", directory);
+	return path_make_dirs(directory, 0700, err);
+}
+
+/* A partial archive must not look complete. */
+static void remove_partial(const char *directory)
+{
+	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
+	_cleanup_free_ char *place = path_under(directory, session_place);
+
+	(void)path_remove_tree(place, NULL);
+}
+
+int archive_write(const struct archive *a, const char *directory, struct error *err)
+{
+	int r = make_directory(directory, err);
+	size_t i;
+
+	if (r < 0)
+		return r;
 	for (i = 0; r == 0 && i < a->count; i++) {
 		_cleanup_free_ char *to = path_under(directory, a->files[i].to);
 
-		r = copy_file(a->files[i].from, to, err);
+		r = copy_file(a->files[i].from, a->files[i].flags, to, err);
 	}
 	if (r == 0 && a->live_kernel)
 		r = write_kernel(directory, err);
-	if (r < 0) /* a partial archive must not look complete */
-		(void)path_remove_tree(place, NULL);
+	if (r < 0)
+		remove_partial(directory);
 	return r;
 }

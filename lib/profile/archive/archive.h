@@ -44,6 +44,7 @@ enum archive_kind {
 struct archive_file {
 	const char *from; /* here */
 	const char *to;	  /* below the archive's directory: absolute, without "." and ".." */
+	int flags;	  /* for opening: O_NOFOLLOW for files of the session, else 0 */
 	enum archive_kind kind;
 	uint32_t image;			   /* which one of the gather */
 	uint32_t session;		   /* of kernel symbols; GATHER_NONE: of all */
@@ -67,8 +68,8 @@ void archive_plan(const struct gather *g, struct binaries *bs, const struct arch
 /* Frees what archive_plan() allocated. */
 void archive_done(struct archive *a);
 
-/* Writes it to @directory, which is created if it is missing and must not contain an archive
- * (-EEXIST). 0 or -errno. */
+/* Writes it to @directory, which is created, for this user alone, if it is missing, and must not
+ * contain an archive (-EEXIST). 0 or -errno. */
 int archive_write(const struct archive *a, const char *directory, struct error *err);
 
 /* Writes one compressed file at @path, where none may be yet (-EEXIST): the same content, but only

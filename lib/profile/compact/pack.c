@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/open_regular.h"
+#include "base/owner.h"
 #include "base/path.h"
 #include "profile/compact/internal/pack_format.h"
 
@@ -63,6 +64,8 @@ static int put(struct pack_writer *w, const void *bytes, size_t size, ZSTD_EndDi
 int pack_create(const char *path, struct pack_writer **ret, struct error *err)
 {
 	_cleanup_(pack_writer_freep) struct pack_writer *w = xcalloc(1, sizeof(*w));
+	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
+	int fd;
 
 	if (access(path, F_OK) == 0)
 		return error_set(err, -EEXIST, "%s: already exists", path);
@@ -70,10 +73,10 @@ int pack_create(const char *path, struct pack_writer **ret, struct error *err)
 	w->temporary = xasprintf("%s.%d.tmp", path, (int)getpid());
 	w->room = ZSTD_CStreamOutSize();
 	w->piece = xmalloc(w->room);
-	(void)unlink(w->temporary);
-	w->out = fopen(w->temporary, "wxe");
-	if (!w->out)
-		return error_errno(err, -errno, "cannot create %s", path);
+	fd = open_regular_new(w->temporary, O_WRONLY, 0600);
+	if (fd < 0)
+		return error_errno(err, fd, "cannot create %s", path);
+	w->out = fdopen(fd, "w");
 	w->zstd = ZSTD_createCCtx();
 	if (!w->zstd ||
 	    ZSTD_isError(ZSTD_CCtx_setParameter(w->zstd, ZSTD_c_compressionLevel, LEVEL)) ||
@@ -125,18 +128,20 @@ int pack_add(struct pack_writer *w, const char *name, const void *bytes, size_t 
 }
 
 /* Files of /proc have size 0, so the bytes are read before the size is known. */
-static int add_stream(struct pack_writer *w, const char *name, const char *from, uint64_t mtime,
+static int add_stream(struct pack_writer *w, const char *name, int from, uint64_t mtime,
 		      struct error *err)
 {
 	_cleanup_free_ char *bytes = NULL;
-	ssize_t size = path_read(NULL, from, &bytes, err);
+	_cleanup_free_ char *path = xasprintf("/proc/self/fd/%d", from);
+	ssize_t size = path_read(NULL, path, &bytes, err);
 
 	return size < 0 ? (int)size : pack_add(w, name, bytes, (size_t)size, mtime, err);
 }
 
-int pack_add_file(struct pack_writer *w, const char *name, const char *from, struct error *err)
+int pack_add_file(struct pack_writer *w, const char *name, const char *from, int flags,
+		  struct error *err)
 {
-	_cleanup_close_ int fd = open_regular(from, O_RDONLY);
+	_cleanup_close_ int fd = open_regular(from, O_RDONLY | flags);
 	struct stat st;
 	void *bytes;
 	int r;
@@ -146,7 +151,7 @@ int pack_add_file(struct pack_writer *w, const char *name, const char *from, str
 	if (fstat(fd, &st) < 0)
 		return error_errno(err, -errno, "cannot read %s", from);
 	if (st.st_size == 0)
-		return add_stream(w, name, from, (uint64_t)st.st_mtime, err);
+		return add_stream(w, name, fd, (uint64_t)st.st_mtime, err);
 	bytes = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
 	if (bytes == MAP_FAILED)
 		return error_errno(err, -errno, "cannot read %s", from);
@@ -157,6 +162,7 @@ int pack_add_file(struct pack_writer *w, const char *name, const char *from, str
 
 int pack_finish(struct pack_writer *w, struct error *err)
 {
+	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
 	static const char end[2 * PACK_BLOCK];
 	int r = put(w, end, sizeof(end), ZSTD_e_end, err), failed;
 
@@ -170,6 +176,13 @@ int pack_finish(struct pack_writer *w, struct error *err)
 	return 0;
 }
 
+static void remove_temporary(const char *path)
+{
+	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
+
+	(void)unlink(path);
+}
+
 void pack_writer_free(struct pack_writer *w)
 {
 	if (!w)
@@ -177,7 +190,7 @@ void pack_writer_free(struct pack_writer *w)
 	if (w->out)
 		(void)fclose(w->out);
 	if (w->temporary)
-		(void)unlink(w->temporary);
+		remove_temporary(w->temporary);
 	(void)ZSTD_freeCCtx(w->zstd);
 	free(w->piece);
 	free(w->temporary);

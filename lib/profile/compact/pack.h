@@ -30,14 +30,15 @@ enum {
 /* Limit on the total size of all files. */
 #define PACK_BYTES_MAX (UINT64_C(16) << 30)
 
-/* Starts a pack that will become @path, which must not exist (-EEXIST). 0 or -errno; caller
- * frees. */
+/* Starts a pack that will become @path, which must not exist (-EEXIST), readable by this user only.
+ * After owner_become(), it is written with root's rights. 0 or -errno; caller frees. */
 int pack_create(const char *path, struct pack_writer **ret, struct error *err);
 /* Adds @size bytes as the file @name, modified at @mtime. 0 or -errno. */
 int pack_add(struct pack_writer *w, const char *name, const void *bytes, size_t size,
 	     uint64_t mtime, struct error *err);
-/* Adds the content of the file @from. 0 or -errno. */
-int pack_add_file(struct pack_writer *w, const char *name, const char *from, struct error *err);
+/* Adds the content of the file @from, opened with @flags: O_NOFOLLOW or 0. 0 or -errno. */
+int pack_add_file(struct pack_writer *w, const char *name, const char *from, int flags,
+		  struct error *err);
 /* Writes the end and gives the pack its name. 0 or -errno. */
 int pack_finish(struct pack_writer *w, struct error *err);
 /* Frees the writer, and removes a pack that was not finished. NULL is fine. */

@@ -3,6 +3,7 @@
 
 #include "base/mem.h"
 #include "base/open_regular.h"
+#include "base/owner.h"
 #include "base/path.h"
 #include "base/strbuf.h"
 
@@ -28,6 +29,7 @@ char *source_copy_path(const char *directory, const char *path)
 
 int source_copy_create(const char *path, FILE *source, FILE **ret, struct error *err)
 {
+	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
 	struct stat st, there;
 	mode_t mode = 0666;
 	int r = path_make_parents(path, 0777, err), fd;

@@ -77,7 +77,7 @@ void pack_format_header(const char *name, int kind, uint64_t size, uint64_t mtim
 {
 	memset(ret, 0, PACK_BLOCK);
 	memcpy(ret + field_name.at, name, MIN(strlen(name), field_name.size));
-	put_number(ret, field_mode, 0644);
+	put_number(ret, field_mode, 0600);
 	put_number(ret, field_uid, 0);
 	put_number(ret, field_gid, 0);
 	put_number(ret, field_size, size);
