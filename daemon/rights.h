@@ -13,12 +13,13 @@
 #pragma once
 
 #include "base/error.h"
+#include "sfile/session.h"
 
 #include <stdbool.h>
 #include <sys/types.h>
 
 /* The default user to switch to when started as root. */
-#define RIGHTS_USER "oprofile"
+#define RIGHTS_USER SESSION_SYSTEM_USER
 
 struct rights {
 	uid_t uid;

@@ -296,7 +296,9 @@ int main(int argc, char **argv)
 	operands = tool_options(&cmdline, argc, argv);
 	if (check_options(&err) < 0)
 		return tool_usage("%s", err.text);
-	r = reporting_confine(&options.profile, options.output_dir, argv, &status, &err);
+	r = reporting_become_owner(&options.profile, options.output_dir, argv, &err);
+	if (r == 0)
+		r = reporting_confine(&options.profile, options.output_dir, argv, &status, &err);
 	if (r == 0)
 		r = annotate(argc - operands, argv + operands, strbuf_text(&command_line), &err);
 	return r < 0 ? tool_fail(&err) : status;

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <string.h>
 
 /* Approximate bytes of a call graph file and its directories. */
@@ -148,6 +149,7 @@ int main(int argc, char **argv)
 	int operands = tool_options(&cmdline, argc, argv), status = 0, r;
 	_cleanup_free_ char *parent = NULL;
 	const char *directory;
+	mode_t mask;
 
 	if (!options.list && !options.output)
 		return tool_usage("--output-directory=DIR or --list-files is required");
@@ -156,7 +158,11 @@ int main(int argc, char **argv)
 	if (directory && options.compact)
 		directory = parent = reporting_parent(directory);
 	if (r == 0)
+		r = reporting_become_owner(&options.profile, directory, argv, &err);
+	mask = umask(077); /* nobody else may look into the archive */
+	if (r == 0)
 		r = reporting_confine(&options.profile, directory, NULL, &status, &err);
+	(void)umask(mask);
 	if (r == 0)
 		r = archive(argc - operands, argv + operands, &err);
 	return r < 0 ? tool_fail(&err) : status ?: tool_finish(0);

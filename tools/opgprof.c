@@ -6,6 +6,7 @@
 
 #include "base/mem.h"
 #include "base/open_regular.h"
+#include "base/owner.h"
 #include "base/path.h"
 #include "profile/gprof/gmon.h"
 #include "profile/gprof/gprof.h"
@@ -52,6 +53,7 @@ static const struct opt_cmdline cmdline = {
 
 static int write_gmon(struct gmon *gmon, struct error *err)
 {
+	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
 	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", options.output, (int)getpid());
 	int r = 0, fd = open_regular_new(temporary, O_WRONLY, 0666);
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");
@@ -121,7 +123,9 @@ int main(int argc, char **argv)
 	int operands = tool_options(&cmdline, argc, argv), status = 0, r;
 	_cleanup_free_ char *directory = reporting_parent(options.output);
 
-	r = reporting_confine(&options.profile, directory, argv, &status, &err);
+	r = reporting_become_owner(&options.profile, true, argv, &err);
+	if (r == 0)
+		r = reporting_confine(&options.profile, directory, argv, &status, &err);
 	if (r == 0)
 		r = convert(argc - operands, argv + operands, &err);
 	return r < 0 ? tool_fail(&err) : status;

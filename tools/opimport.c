@@ -3,6 +3,7 @@
 #include "tools/common/tool.h"
 
 #include "base/mem.h"
+#include "base/owner.h"
 #include "base/path.h"
 #include "sfile/abi.h"
 #include "import/import.h"
@@ -94,7 +95,12 @@ static int import(const char *input, struct error *err)
 
 	if (access(input, R_OK) < 0)
 		return error_errno(err, -errno, "%s", input);
-	r = read_abi(input, &abi, err);
+	/* What --abi names is read with the rights of whoever named it. */
+	r = options.abi ? read_abi(input, &abi, err) : 0;
+	if (r == 0)
+		r = owner_become(input, OWNER_EXCEPT_OUTPUT, NULL, err);
+	if (r == 0 && !options.abi)
+		r = read_abi(input, &abi, err);
 	if (r < 0)
 		return r;
 	if (is_directory(input))

@@ -10,6 +10,7 @@
 #include "symbol/symcache.h"
 
 #include <errno.h>
+#include <string.h>
 #include <sys/stat.h>
 
 /* Unpacks an archive that is one file. The directory has the archive's name, for messages. */
@@ -38,19 +39,23 @@ static int unpack_archive(const struct profile_config *config, struct profile *p
 	return r;
 }
 
-static void find_session_dir(const struct profile_config *config, struct profile *p)
+const char *profile_session_dir(const struct profile_config *config, bool is_archive)
 {
 	static const char *const local = "oprofile_data";
+
+	if (config->session_dir)
+		return config->session_dir;
+	return !is_archive && access(local, F_OK) == 0 ? local : PROFILE_SYSTEM_DIR;
+}
+
+static void find_session_dir(const struct profile_config *config, struct profile *p)
+{
 	bool is_archive = spec_value(&p->spec, SPEC_ARCHIVE);
 
-	if (config->session_dir) {
-		p->session_dir = config->session_dir;
-	} else if (!is_archive && access(local, F_OK) == 0) {
-		p->session_dir = local;
-	} else {
-		p->session_dir = PROFILE_SYSTEM_DIR;
-		p->is_system_dir = !is_archive && spec_wants_session_dir(&p->spec);
-	}
+	p->session_dir = profile_session_dir(config, is_archive);
+	p->is_system_dir = !config->session_dir && !is_archive &&
+			   !strcmp(p->session_dir, PROFILE_SYSTEM_DIR) &&
+			   spec_wants_session_dir(&p->spec);
 }
 
 /* Opens the whole call chains, which adds their images to the gather. */

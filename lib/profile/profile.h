@@ -71,6 +71,8 @@ struct profile {
 	struct losses losses; /* what was lost while sampling */
 };
 
+/* The session directory that profile_open() reads; in an archive if @is_archive. Borrowed. */
+const char *profile_session_dir(const struct profile_config *config, bool is_archive);
 /* Opens the profile that @count words select. A compact archive is unpacked into a directory that
  * lives as long as the profile. 0, caller closes; or negative with the reason: see spec_parse(),
  * gather_files() and classes_arrange(). */

@@ -310,22 +310,28 @@ static int write_copy(const struct view *v, const struct check_result *found, co
 		      struct error *err)
 {
 	_cleanup_(odb_closep) struct odb *db = NULL;
-	int r;
+	_cleanup_close_ int new = -1;
+	int fd, r;
 
 	(void)unlink(path);
 	r = odb_create(path, v->all.at, v->header_size, err);
-	if (r == 0)
-		r = odb_open(path, ODB_WRITE, v->header_size, &db, err);
 	if (r < 0)
 		return r;
+	new = open_regular(path, O_RDWR | O_NOFOLLOW);
+	if (new < 0)
+		return error_set(err, new, "cannot write %s: %s", path, open_regular_why(new));
+	r = odb_open_fd(new, path, ODB_WRITE, v->header_size, &db, err);
+	if (r < 0)
+		return r;
+	fd = STEAL_FD(new); /* it is the database's now */
 	r = copy_nodes(v, found, db);
 	if (r == 0)
 		r = odb_sync(db);
 	if (r < 0)
 		return error_errno(err, r, "cannot write %s", path);
 	/* Only root can change the owner; other users own the new file already. */
-	(void)!chown(path, v->st.st_uid, v->st.st_gid);
-	(void)chmod(path, v->st.st_mode & 07777);
+	(void)!fchown(fd, v->st.st_uid, v->st.st_gid);
+	(void)fchmod(fd, v->st.st_mode & 0666);
 	return 0;
 }
 

@@ -15,6 +15,9 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The user whose daemon profiles the machine, unless it was told otherwise. */
+#define SESSION_SYSTEM_USER "oprofile"
+
 struct sname;
 
 /* Returns the path DIR/samples/NAME; caller frees. */

@@ -2,6 +2,7 @@
 #include "tools/common/confine.h"
 
 #include "base/landlock.h"
+#include "base/owner.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/seccomp_confine.h"
@@ -18,6 +19,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/capability.h>
+#include <sys/fsuid.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
@@ -40,7 +42,7 @@ enum { CPU_SECONDS = 600 };
 #define FILE_BYTES_MAX ((rlim_t)16 << 30)
 #define MEMORY_MIN     ((rlim_t)2 << 30)
 
-static enum { BY_USER, ALWAYS, NEVER } choice;
+static enum { BY_USER, WANTED, ALWAYS, NEVER } choice;
 
 /* What a report needs. Which files it may change is Landlock's part. */
 static const struct seccomp_confine_call calls[] = {
@@ -53,6 +55,7 @@ static const struct seccomp_confine_call calls[] = {
 	{ "lseek" },
 	{ "open" },
 	{ "openat" },
+	{ "openat2" },
 	{ "openat2" },
 	{ "close" },
 	{ "dup" },
@@ -117,6 +120,10 @@ static const struct seccomp_confine_call calls[] = {
 	{ "geteuid" },
 	{ "getgid" },
 	{ "getegid" },
+	{ "setfsuid" }, /* owner_pause() */
+	{ "setfsgid" },
+	{ "capget" },
+	{ "capset" },
 	{ "prlimit64", SECCOMP_CONFINE_IS(2, 0) }, /* asks, does not set */
 	{ "getrlimit" },
 	{ "sched_getaffinity" },
@@ -145,10 +152,16 @@ bool confine_is_wanted(void)
 	const char *variable = getenv("OPROFILE_SANDBOX");
 
 	if (choice != BY_USER)
-		return choice == ALWAYS;
+		return choice != NEVER;
 	if (variable && (!strcmp(variable, "yes") || !strcmp(variable, "no")))
 		return *variable == 'y';
 	return geteuid() == 0;
+}
+
+void confine_decide(void)
+{
+	if (choice == BY_USER)
+		choice = confine_is_wanted() ? WANTED : NEVER;
 }
 
 bool confine_is_required(void)
@@ -203,21 +216,24 @@ static void limit_resources(void)
 }
 
 /* Keeps the rights that a report by root needs, of those that it has: reading what belongs to
- * others, and writing in the directories that Landlock allows. */
+ * others, and writing in the directories that Landlock allows. With the rights of a session's owner
+ * (base/owner.h) it may write only as root, and must be able to go back and forth. */
 static int drop_capabilities(struct error *err)
 {
-	static const cap_value_t kept[] = { CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE };
+	static const cap_value_t kept[] = { CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE, CAP_SETUID,
+					    CAP_SETGID };
+	size_t count = setfsuid((uid_t)-1) == (int)geteuid() ? 2 : ARRAY_SIZE(kept);
 	cap_t now = cap_get_proc(), set = cap_init();
 	int r = now && set ? 0 : -errno;
 	size_t i;
 
-	for (i = 0; r == 0 && i < ARRAY_SIZE(kept); i++) {
-		cap_flag_value_t has = CAP_CLEAR;
+	for (i = 0; r == 0 && i < count; i++) {
+		cap_flag_value_t may = CAP_CLEAR, has = CAP_CLEAR;
 
-		if (cap_get_flag(now, kept[i], CAP_EFFECTIVE, &has) < 0 || has != CAP_SET)
-			continue;
-		(void)cap_set_flag(set, CAP_PERMITTED, 1, &kept[i], CAP_SET);
-		(void)cap_set_flag(set, CAP_EFFECTIVE, 1, &kept[i], CAP_SET);
+		(void)cap_get_flag(now, kept[i], CAP_PERMITTED, &may);
+		(void)cap_get_flag(now, kept[i], CAP_EFFECTIVE, &has);
+		(void)cap_set_flag(set, CAP_PERMITTED, 1, &kept[i], may);
+		(void)cap_set_flag(set, CAP_EFFECTIVE, 1, &kept[i], has);
 	}
 	if (r == 0 && cap_set_proc(set) < 0)
 		r = -errno;
@@ -246,13 +262,21 @@ static int filter_calls(struct error *err)
 	return seccomp_confine_enter(all, ARRAY_SIZE(all), say_refused, NULL, err);
 }
 
+/* The directories may be root's own, in which a session's owner cannot search. */
+static int restrict_writing(const struct confine *c, struct error *err)
+{
+	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
+
+	return landlock_enter(c->writable, CONFINE_WRITABLE_MAX, err);
+}
+
 static int confine_child(const struct confine *c, struct error *err)
 {
 	struct error why = ERROR_INIT;
 	int r = 0;
 
 	limit_resources();
-	if (landlock_enter(c->writable, CONFINE_WRITABLE_MAX, &why) < 0)
+	if (restrict_writing(c, &why) < 0)
 		r = do_without(&why, err);
 	if (r == 0)
 		r = drop_capabilities(err);
@@ -325,6 +349,7 @@ static int wait_for(pid_t pid, const char *reading)
 static int make_directories(const struct confine *c, bool ret_made[CONFINE_WRITABLE_MAX],
 			    struct error *err)
 {
+	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
 	size_t i;
 	int r = 0;
 

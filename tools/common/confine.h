@@ -45,6 +45,8 @@ struct confine {
 int confine_set(const char *arg, void *target, struct error *err);
 /* Whether the options, the environment and the user want the rest to be confined. */
 bool confine_is_wanted(void);
+/* Keeps the present answer of confine_is_wanted(), before this process becomes another user. */
+void confine_decide(void);
 /* Whether --sandbox was given. */
 bool confine_is_required(void);
 /* Forks if confinement is wanted. Returns 0 in the child, and where nothing is confined; 1 in the

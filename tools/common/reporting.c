@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/owner.h"
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/scratch.h"
@@ -10,6 +11,7 @@
 #include "profile/compact/pack.h"
 #include "profile/profile.h"
 #include "profile/select/symfilter.h"
+#include "sfile/session.h"
 #include "symbol/smartname.h"
 #include "symbol/symcache.h"
 #include "tools/common/confine.h"
@@ -147,6 +149,40 @@ static bool names_archive(char *const *words, uint64_t most, uint64_t *ret_room)
 			*ret_room += pack_limit((uint64_t)st.st_size, most).bytes;
 	}
 	return any;
+}
+
+/* Returns the value of a tag or an option at the start of @word or after a comma, NULL if it is not
+ * there; caller frees. */
+static char *value_in(const char *word, const char *name)
+{
+	const char *at = strstr(word, name);
+
+	if (!at || (at > word && at[-1] != ','))
+		return NULL;
+	at += strlen(name);
+	return xstrndup(at, strcspn(at, ","));
+}
+
+int reporting_become_owner(const struct profile_config *config, bool writes, char *const *words,
+			   struct error *err)
+{
+	enum owner_extent extent = writes ? OWNER_EXCEPT_OUTPUT : OWNER_FOR_GOOD;
+	bool is_archive = false;
+	int r = 0;
+
+	confine_decide();
+	for (; *words && r == 0; words++) {
+		_cleanup_free_ char *archive = value_in(*words, "archive:");
+		_cleanup_free_ char *session = value_in(*words, "--session-dir=");
+
+		is_archive |= archive != NULL;
+		if (archive || session)
+			r = owner_become(archive ?: session, extent, SESSION_SYSTEM_USER, err);
+	}
+	if (r == 0 && !is_archive)
+		r = owner_become(profile_session_dir(config, false), extent, SESSION_SYSTEM_USER,
+				 err);
+	return r;
 }
 
 int reporting_confine(struct profile_config *config, const char *output, char *const *words,

@@ -43,6 +43,11 @@ int reporting_set_debuginfod(const char *arg, void *target, struct error *err);
 			"unpack compact archives of up to SIZE (default: 64 times their own)",     \
 	}
 
+/* As root, takes on the rights of the owner of what @config and @words name, sessions or archives,
+ * to read it; of the first one, if there are several that are not root's. With @writes, output is
+ * still written by root (owner.h). Call it before reporting_confine(). 0 or -errno. */
+int reporting_become_owner(const struct profile_config *config, bool writes, char *const *words,
+			   struct error *err);
 /* Adds to @config what the environment says, and confines the rest of the tool if that is wanted
  * (tools/common/confine.h). Call it before the profile is opened. @output is a directory to write
  * to, or NULL; @words are the command line, or NULL if temporary files are needed whatever it says.

@@ -3,6 +3,7 @@
 #include "base/dirtree.h"
 #include "base/json.h"
 #include "base/mem.h"
+#include "base/owner.h"
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "base/text.h"
@@ -413,7 +414,26 @@ static bool is_samples(const char *dir)
 	return i < ARRAY_SIZE(names);
 }
 
-static void check_operand(struct check *c, const char *path)
+/* Takes on the rights of whoever owns @path or what contains it, up to the session directory: all
+ * of them could replace it. */
+static int become_owner(const char *path, bool is_directory, enum owner_extent extent,
+			struct error *err)
+{
+	_cleanup_free_ char *at = realpath(path, NULL);
+	bool go_up = !is_directory;
+	int r = 0;
+
+	while (r == 0 && at && *at) {
+		r = owner_become(at, extent, NULL, err);
+		if (!go_up && (has_entry(at, "samples") || !strstr(at, "/samples")))
+			break;
+		go_up = false;
+		*strrchr(at, '/') = '\0';
+	}
+	return r;
+}
+
+static void check_operand(struct check *c, const char *path, enum owner_extent extent)
 {
 	struct session_check s = { c, path };
 	struct error err = ERROR_INIT;
@@ -421,6 +441,8 @@ static void check_operand(struct check *c, const char *path)
 
 	if (stat(path, &st) < 0) {
 		(void)error_errno(&err, -errno, "%s", path);
+	} else if (become_owner(path, S_ISDIR(st.st_mode), extent, &err) < 0) {
+		/* It is not looked at. */
 	} else if (!S_ISDIR(st.st_mode)) {
 		check_single(c, path);
 	} else if (has_entry(path, "samples")) {
@@ -435,6 +457,7 @@ static void check_operand(struct check *c, const char *path)
 		(void)tool_fail(&err);
 		c->trouble++;
 	}
+	(void)owner_pause();
 }
 
 int main(int argc, char **argv)
@@ -445,10 +468,12 @@ int main(int argc, char **argv)
 	if (json && !quiet)
 		begin_json(&c.json);
 	for (i = operands; i < argc; i++)
-		check_operand(&c, argv[i]);
+		check_operand(&c, argv[i], i < argc - 1 ? OWNER_EXCEPT_OUTPUT : OWNER_FOR_GOOD);
 	if (operands == argc)
-		check_operand(&c, has_entry("oprofile_data", "samples") ? "oprofile_data"
-									: "/var/lib/oprofile");
+		check_operand(&c,
+			      has_entry("oprofile_data", "samples") ? "oprofile_data"
+								    : "/var/lib/oprofile",
+			      OWNER_FOR_GOOD);
 	if (json && !quiet)
 		end_json(&c);
 	else if (!quiet && (c.files || !c.trouble))

@@ -2,6 +2,7 @@
 #include "tools/opcontrol/control_actions.h"
 
 #include "base/mem.h"
+#include "base/owner.h"
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "control/client.h"
@@ -85,8 +86,9 @@ static int do_dump(const struct control_context *context, const char *arg _unuse
 	return request(context, "dump", err);
 }
 
-/* Saves or resets the session in this process, under its lock: for when no daemon runs. */
-static int alone(const struct control_context *context, const char *save_as, struct error *err)
+/* Saves or resets the session in this process, under its lock. */
+static int change_session(const struct control_context *context, const char *save_as,
+			  struct error *err)
 {
 	_cleanup_close_ int lock = session_lock(context->session_dir, err);
 
@@ -99,6 +101,17 @@ static int alone(const struct control_context *context, const char *save_as, str
 	if (!session_exists(context->session_dir, "current"))
 		return error_set(err, -ENOENT, "%s: no samples to save", context->session_dir);
 	return session_rename(context->session_dir, "current", save_as, err);
+}
+
+/* The same as the owner of the session: for when no daemon runs. */
+static int alone(const struct control_context *context, const char *save_as, struct error *err)
+{
+	int r = owner_become(context->session_dir, OWNER_EXCEPT_OUTPUT, NULL, err);
+
+	if (r == 0)
+		r = change_session(context, save_as, err);
+	(void)owner_pause();
+	return r;
 }
 
 static int do_reset(const struct control_context *context, const char *arg _unused_,

@@ -8,6 +8,7 @@
 #include "tools/common/tool.h"
 
 #include "base/mem.h"
+#include "base/owner.h"
 #include "base/path.h"
 
 #include <errno.h>
@@ -262,8 +263,10 @@ static int compare_braces(const struct spec_pair *pair, struct error *err)
 /* Removes a new output file of a report that failed; returns @status. */
 static int finish(int status)
 {
-	if (status && output.is_new)
+	if (status && output.is_new) {
+		(void)owner_pause();
 		(void)unlink(options.output);
+	}
 	return status;
 }
 
@@ -293,6 +296,8 @@ int main(int argc, char **argv)
 	if (opreport_check(&options, &err) < 0)
 		return tool_usage("%s", err.text);
 	r = options.output ? open_output(&err) : 0;
+	if (r == 0)
+		r = reporting_become_owner(&options.profile, options.output, all, &err);
 	if (r == 0)
 		r = reporting_confine(&options.profile, NULL, all, &status, &err);
 	if (r == 0 && is_pair)

@@ -4,6 +4,7 @@
 #include "tools/common/tool.h"
 
 #include "base/mem.h"
+#include "base/owner.h"
 #include "base/path.h"
 #include "control/settings.h"
 
@@ -86,14 +87,9 @@ static void clear_dead_mount(const char *where)
 /* Switches to the owner of the session, and drops all other rights. */
 static int drop_rights(const char *session, struct error *err)
 {
+	int r = owner_become(session, OWNER_FOR_GOOD, NULL, err);
 	cap_t none = cap_init();
-	struct stat st;
-	int r = 0;
 
-	if (geteuid() == 0 && stat(session, &st) == 0 && st.st_uid != 0 &&
-	    (setresgid(st.st_gid, st.st_gid, st.st_gid) < 0 ||
-	     setresuid(st.st_uid, st.st_uid, st.st_uid) < 0))
-		r = error_errno(err, -errno, "cannot switch to the owner of %s", session);
 	if (r == 0 && (!none || cap_set_proc(none) < 0))
 		r = error_errno(err, -errno, "cannot drop capabilities");
 	(void)cap_free(none);
