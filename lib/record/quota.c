@@ -35,6 +35,8 @@ enum {
 	FREE_RESUME_AT = 200,
 	FREE_CALM_AT = 250
 };
+/* With a limit on free space, 1/N of the file system's inodes are left free, too. */
+enum { KEEP_INODES = 50 };
 /* The time for walks through the session, as 1/N of all time: normally; if the file system fills or
  * a limit of disk space is near; if both. */
 enum { WALK_SHARE = 4000, WALK_SHARE_SOON = 400, WALK_SHARE_NOW = 50 };
@@ -130,6 +132,8 @@ static const char *short_of(const struct quota *q, const struct quota_use *use,
 		return "disk";
 	if (below(use->free, q->limits.keep_free, free_percent))
 		return "free disk space";
+	if (q->limits.keep_free && below(use->inodes_free, use->inodes / KEEP_INODES, free_percent))
+		return "free inodes";
 	return files && above(use->files, q->limits.files, percent) ? "descriptors" : NULL;
 }
 
@@ -272,8 +276,12 @@ static void look_at_disk(struct quota *q, uint64_t now_ns, struct quota_use *use
 	uint64_t since_ns;
 
 	use->free = UINT64_MAX;
-	if (statvfs(q->session_dir, &fs) == 0)
+	use->inodes = 0;
+	if (statvfs(q->session_dir, &fs) == 0) {
 		use->free = (uint64_t)fs.f_bavail * fs.f_frsize;
+		use->inodes = fs.f_files;
+		use->inodes_free = fs.f_favail;
+	}
 	use->disk = q->use.disk;
 	if (!q->limits.disk ||
 	    (q->walked_ns &&

@@ -40,10 +40,12 @@ struct quota_limits {
 	uint64_t files;	    /* descriptors */
 };
 
-/* What is in use, in the units of the limits; ->free: bytes of the file system. */
+/* What is in use, in the units of the limits; ->free: bytes of the file system. Each sample file
+ * and directory takes an inode; ->inodes is 0 where the file system makes them as needed. */
 struct quota_use {
 	uint64_t memory, disk, free, files;
-	uint64_t parser, kernel; /* parts of ->memory: of the parser, of the driver */
+	uint64_t inodes, inodes_free; /* of the file system */
+	uint64_t parser, kernel;      /* parts of ->memory: of the parser, of the driver */
 };
 
 struct quota_reading {

@@ -156,6 +156,23 @@ static void at_the_limit_sampling_pauses_until_there_is_room(void)
 	}
 }
 
+static void inodes_run_short_like_space(void)
+{
+	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere", NULL);
+	struct quota_use use = easy;
+	struct quota_reading reading;
+
+	use.inodes = 1000000;
+	use.inodes_free = 100000;
+	CHECK_EQ(quota_step(q, &use, second, all_useful), QUOTA_EASY);
+	use.inodes_free = 19000;
+	CHECK_EQ(quota_step(q, &use, 2 * second, all_useful), QUOTA_PAUSED);
+	quota_read(q, &reading);
+	CHECK_STR(reading.what, "free inodes");
+	use.inodes_free = 100000;
+	CHECK(quota_step(q, &use, 3 * second, all_useful) != QUOTA_PAUSED);
+}
+
 static void after_a_pause_it_goes_on_with_less(void)
 {
 	_cleanup_(quota_freep) struct quota *q = quota_new(&limits, "/nowhere", NULL);
@@ -216,7 +233,7 @@ static void it_walks_often_only_where_disk_space_may_run_short(void)
 
 TESTS(T(it_walks_often_only_where_disk_space_may_run_short), T(with_room_nothing_is_left_out),
       T(things_are_left_out_one_after_the_other), T(what_spares_nothing_is_passed_over),
-      T(at_the_limit_sampling_pauses_until_there_is_room), T(after_a_pause_it_goes_on_with_less),
-      T(few_descriptors_are_no_reason_to_pause), T(without_limits_nothing_matters),
-      T(with_ample_room_levels_are_undone_one_by_one), T(what_must_be_shed_again_is_undone_later),
-      T(a_peak_of_the_parser_does_not_count))
+      T(at_the_limit_sampling_pauses_until_there_is_room), T(inodes_run_short_like_space),
+      T(after_a_pause_it_goes_on_with_less), T(few_descriptors_are_no_reason_to_pause),
+      T(without_limits_nothing_matters), T(with_ample_room_levels_are_undone_one_by_one),
+      T(what_must_be_shed_again_is_undone_later), T(a_peak_of_the_parser_does_not_count))
