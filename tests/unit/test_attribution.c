@@ -181,6 +181,30 @@ static void lost_records_are_made_good_from_proc(void)
 		  "/bin/fork-was-lost /bin/fork-was-lost+1010\n");
 }
 
+static void all_of_proc_is_read_for_a_share_of_the_time(void)
+{
+	_cleanup_machine_ struct machine *m = machine_new();
+
+	proc_process(m, 70, 1, "/bin/sh");
+	sideband_read_all(&m->sideband, tick(m));
+	bytes_lost(&m->bytes, 5, tick(m));
+	apply(m);
+	CHECK_EQ(m->stats.resync, 1);
+	CHECK(m->sideband.read_next_ns > m->now_ns);
+	m->sideband.read_next_ns = m->now_ns + 1000000000;
+	bytes_lost(&m->bytes, 5, tick(m));
+	apply(m);
+	sideband_tidy(&m->sideband, m->now_ns);
+	CHECK_EQ(m->stats.sideband_lost, 10);
+	CHECK_EQ(m->stats.resync, 1);
+	m->now_ns += 1000000000;
+	sideband_tidy(&m->sideband, m->now_ns);
+	CHECK_EQ(m->stats.resync, 2);
+	m->now_ns += 1000000000;
+	sideband_tidy(&m->sideband, m->now_ns);
+	CHECK_EQ(m->stats.resync, 2);
+}
+
 static void records_older_than_the_reading_are_old_news(void)
 {
 	_cleanup_machine_ struct machine *m = machine_new();
@@ -439,6 +463,7 @@ TESTS(T(process_that_was_there_is_known), T(fork_shares_and_exec_replaces),
       T(unknown_process_is_read_when_it_is_sampled),
       T(address_in_no_mapping_is_looked_up_once_more),
       T(what_is_mapped_now_says_nothing_of_long_ago), T(lost_records_are_made_good_from_proc),
+      T(all_of_proc_is_read_for_a_share_of_the_time),
       T(records_older_than_the_reading_are_old_news), T(kernel_threads_are_their_own_application),
       T(threads_belong_to_their_process), T(only_the_family_is_kept),
       T(command_is_sampled_from_its_exec_on), T(anonymous_code_counts_from_its_start),

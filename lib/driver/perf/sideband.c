@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "driver/perf/sideband.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
@@ -17,6 +18,9 @@ enum { LEAVE_NS = 1000000000, READ_AGAIN_NS = 100000000 };
  * this, and twice as many as when last read. */
 enum { MAPS_STALE = 2048 };
 enum { PRUNE_EVERY_NS = 2000000000 };
+
+/* All of /proc is read for at most one part in so many of the time. */
+enum { READ_ALL_SHARE = 20 };
 
 /* Every executed file has a cookie, although few are ever sampled. Without a limit, a machine that
  * builds and tests all day would collect them without end. */
@@ -171,16 +175,30 @@ static void apply_exit(struct sideband *s, const struct perf_record *r)
 		process_leave(&s->processes, p, r->time_ns);
 }
 
+/* Reads all processes again; next time not before twenty times as long has passed. */
+static void read_again(struct sideband *s, uint64_t now_ns)
+{
+	uint64_t begin_ns = clock_now_ns();
+
+	s->stats->resync++;
+	sideband_read_all(s, now_ns);
+	s->lost = false;
+	s->read_next_ns = now_ns + READ_ALL_SHARE * (clock_now_ns() - begin_ns);
+}
+
 static void apply_lost(struct sideband *s, const struct perf_record *r, uint64_t now_ns)
 {
 	s->stats->sideband_lost += r->lost;
 	/* Records lost before /proc was last read are in the table. */
 	if (r->time_ns < s->read_all_ns)
 		return;
-	s->stats->resync++;
-	log_warn("%llu mapping records were lost: reading all processes again",
-		 (unsigned long long)r->lost);
-	sideband_read_all(s, now_ns);
+	if (!s->stats->resync)
+		log_warn("%llu mapping records were lost: reading all processes again, as "
+			 "whenever that happens (resync)",
+			 (unsigned long long)r->lost);
+	s->lost = true;
+	if (now_ns >= s->read_next_ns)
+		read_again(s, now_ns);
 }
 
 void sideband_apply(struct sideband *s, const struct perf_record *r, uint64_t now_ns)
@@ -289,6 +307,8 @@ void sideband_tidy(struct sideband *s, uint64_t now_ns)
 	if (now_ns > wait)
 		process_expire(&s->processes, now_ns - wait, is_gone, s);
 	s->kernel_changed |= kernel_events_modules_changed(s->from.root, &s->module_count);
+	if (s->lost && now_ns >= s->read_next_ns)
+		read_again(s, now_ns);
 	prune_maps(s, now_ns);
 	sweep_cookies(s);
 }

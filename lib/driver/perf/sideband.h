@@ -22,6 +22,8 @@ struct sideband {
 	bool follow_children;  /* include descendants that it already has */
 	bool await_exec;       /* sample that process from its next exec on */
 	uint64_t read_all_ns;  /* when all of /proc was last read, 0: never */
+	uint64_t read_next_ns; /* when it may be read again because records were lost */
+	bool lost;	       /* they were, and it was not read since */
 	size_t cookie_limit;   /* cookies in the table above which unused ones are forgotten */
 	uint64_t pruned_ns;    /* when stale mappings were last looked for */
 	bool kernel_changed;   /* kernel code came or went; the caller clears it */
