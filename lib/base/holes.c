@@ -12,12 +12,13 @@ const char holes_text[] = "nearly all of it was never written (holes)";
 
 bool holes_prevail(int fd, uint64_t bytes)
 {
-	off_t before = lseek(fd, 0, SEEK_CUR), at = 0, end;
+	off_t before, at = 0, end;
 	uint64_t written = 0;
 	bool known = true;
 
 	if (bytes <= ALLOWED)
 		return false;
+	before = lseek(fd, 0, SEEK_CUR);
 	while (known && (at = lseek(fd, at, SEEK_DATA)) >= 0 && (uint64_t)at < bytes) {
 		end = lseek(fd, at, SEEK_HOLE);
 		known = end > at;

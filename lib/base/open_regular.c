@@ -14,19 +14,26 @@
 
 static const char *const descriptors = "/proc/self/fd";
 
+/* 0 for a regular file, else -errno. */
+static int check_kind(const struct stat *st)
+{
+	if (S_ISDIR(st->st_mode) || S_ISLNK(st->st_mode))
+		return S_ISDIR(st->st_mode) ? -EISDIR : -ELOOP;
+	return S_ISREG(st->st_mode) ? 0 : -EMEDIUMTYPE;
+}
+
 /* Opens what @handle, a descriptor of O_PATH or -1 with errno, refers to. */
 static int reopen(int handle, int flags)
 {
 	struct stat st;
 	char path[32];
-	int fd;
+	int fd, r;
 
 	if (handle < 0 || fstat(handle, &st) < 0)
 		return -errno;
-	if (S_ISDIR(st.st_mode) || S_ISLNK(st.st_mode))
-		return S_ISDIR(st.st_mode) ? -EISDIR : -ELOOP;
-	if (!S_ISREG(st.st_mode))
-		return -EMEDIUMTYPE;
+	r = check_kind(&st);
+	if (r < 0)
+		return r;
 	(void)snprintf(path, sizeof(path), "%s/%d", descriptors, handle);
 	fd = open(path, (flags & ~O_NOFOLLOW) | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
 	if (fd >= 0)
@@ -45,6 +52,19 @@ int open_regular_at(int directory, const char *path, int flags)
 int open_regular(const char *path, int flags)
 {
 	return open_regular_at(AT_FDCWD, path, flags);
+}
+
+int open_regular_sample(const char *path)
+{
+	_cleanup_close_ int fd =
+		open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+	struct stat st;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -errno;
+	r = check_kind(&st);
+	return r < 0 ? r : STEAL_FD(fd);
 }
 
 int open_regular_find(int root, const char *path)

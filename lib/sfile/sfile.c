@@ -130,7 +130,7 @@ int sfile_create(const char *path, const struct sfile_header *header, struct sfi
 int sfile_open(const char *path, struct sfile **ret, struct error *err)
 {
 	_cleanup_(sfile_closep) struct sfile *sf = xcalloc(1, sizeof(*sf));
-	_cleanup_close_ int fd = open_regular(path, O_RDONLY | O_NOFOLLOW);
+	_cleanup_close_ int fd = open_regular_sample(path);
 	int r;
 
 	if (fd < 0)

@@ -76,6 +76,10 @@ static void nothing_else_is_ever_opened(void)
 		CHECK(!was_opened(opens));
 	}
 	CHECK_EQ(open_regular(dir, O_RDONLY), -EISDIR);
+	CHECK_EQ(open_regular_sample(dir), -EISDIR);
+	CHECK_EQ(open_regular_sample(fifo), -EMEDIUMTYPE);
+	CHECK_EQ(open_regular_sample(device), -ELOOP);
+	(void)was_opened(opens);
 	CHECK_EQ(open_regular_or_create(fifo, O_WRONLY, 0600), -EMEDIUMTYPE);
 	CHECK(!was_opened(opens));
 	CHECK_STR(open_regular_why(-EMEDIUMTYPE), "not a regular file");
