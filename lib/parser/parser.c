@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "parser/parser.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "elf/elf_build_id.h"
 #include "elf/elffile.h"
 #include "jit/jit.h"
+#include "parser/internal/parser_tokens.h"
 #include "parser/internal/parser_wire.h"
 #include "unwind/unwind.h"
 
@@ -13,6 +15,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <sys/stat.h>
 
 enum {
 	LANE_TABLES,
@@ -27,8 +30,9 @@ enum {
 
 struct parser {
 	struct sandbox *sandbox;
-	bool in_opener; /* this process opens the files for another one */
-	uint64_t lost;	/* atomic, as is the next */
+	struct parser_tokens tokens; /* of the thread that has tables built */
+	bool in_opener;		     /* this process opens the files for another one */
+	uint64_t lost;		     /* atomic, as is the next */
 	bool said_refused;
 	pthread_mutex_t lock; /* for all members below */
 	char *notes[NOTES_MAX];
@@ -61,6 +65,7 @@ void parser_free(struct parser *p)
 	sandbox_free(p->sandbox);
 	while (p->note_count)
 		free(p->notes[--p->note_count]);
+	parser_tokens_done(&p->tokens);
 	(void)pthread_mutex_destroy(&p->lock);
 	free(p);
 }
@@ -168,16 +173,32 @@ static int build_here(int fd, struct unwind_rules *rules, struct unwind_table **
 	return r < 0 ? r : unwind_table_build(ef, rules, ret, err);
 }
 
+/* Has a table built, if the file's owner has time left. */
+static int ask_table(struct parser *p, int fd, struct span *ret)
+{
+	const struct parser_request request = { .what = PARSER_TABLE };
+	uint64_t begin_ns = clock_now_ns();
+	struct stat st;
+	int r;
+
+	if (fstat(fd, &st) < 0)
+		return -errno;
+	if (!parser_tokens_left(&p->tokens, st.st_uid, begin_ns))
+		return -EDQUOT;
+	r = ask(p, LANE_TABLES, &request, fd, ret);
+	parser_tokens_spend(&p->tokens, st.st_uid, clock_now_ns() - begin_ns);
+	return r;
+}
+
 int parser_table(struct parser *p, int fd, struct unwind_rules *rules, struct unwind_table **ret,
 		 struct error *err)
 {
-	const struct parser_request request = { .what = PARSER_TABLE };
 	struct span in;
 	int r;
 
 	if (!p)
 		return build_here(fd, rules, ret, err);
-	r = ask(p, LANE_TABLES, &request, fd, &in);
+	r = ask_table(p, fd, &in);
 	if (r == 0)
 		r = check(p, fd, parser_take_table(in, rules, ret));
 	sandbox_drop(p->sandbox, LANE_TABLES);
@@ -197,9 +218,8 @@ void parser_open_for_another(struct parser *p)
 
 int parser_table_leave(struct parser *p, int fd, size_t *ret_size)
 {
-	const struct parser_request request = { .what = PARSER_TABLE };
 	struct span in = { 0 };
-	int r = ask(p, LANE_TABLES, &request, fd, &in);
+	int r = ask_table(p, fd, &in);
 
 	*ret_size = in.left;
 	return r;

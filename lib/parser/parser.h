@@ -37,7 +37,8 @@ DEFINE_CLEANUP(struct parser *, parser_free);
 
 /* As elf_build_id_read_fd(), in the sandbox. */
 int parser_build_id(struct parser *p, int fd, struct build_id *ret);
-/* As unwind_table_build(), in the sandbox, for the ELF file @fd, which stays the caller's. */
+/* As unwind_table_build(), in the sandbox, for the ELF file @fd, which stays the caller's. -EDQUOT
+ * if files of the same owner have taken too long lately: try again later. */
 int parser_table(struct parser *p, int fd, struct unwind_rules *rules, struct unwind_table **ret,
 		 struct error *err);
 /* As jit_source_read(), in the sandbox, but only a portion of some 256 KiB, or one record. Returns

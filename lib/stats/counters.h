@@ -34,6 +34,9 @@ enum counter_kind {
 	X(unwind_build_ns, INFO, "nanoseconds spent building unwind tables")                       \
 	X(unwind_none, INFO, "images without an unwind table")                                     \
 	X(unwind_unopened, INFO, "images that could not be opened for their unwind table")         \
+	X(unwind_put_off, TROUBLE,                                                                 \
+	  "unwind tables put off: files of their owner took too long to read",                     \
+	  "unwind tables not built yet, as other files of their owner took too long to read")      \
 	X(unwind_evicted, INFO, "unwind tables evicted to free memory")                            \
 	X(unwind_partial, TROUBLE, "unwind tables without some rules: too many different ones",    \
 	  "unwind tables have too many different rules, which cuts call chains short")             \

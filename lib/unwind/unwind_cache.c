@@ -112,6 +112,11 @@ static void fill(struct unwind_cache *c, struct entry *e, uint64_t key, unwind_c
 		c->stats.counters.unwind_unopened++;
 		return;
 	}
+	if (r == -EDQUOT) {
+		e->may_retry = true;
+		c->stats.counters.unwind_put_off++;
+		return;
+	}
 	if (r < 0) {
 		c->stats.counters.unwind_none++;
 		return;

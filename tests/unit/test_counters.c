@@ -341,6 +341,7 @@ static const struct {
 	{ "unwind_build_ns", "unit/test_unwind_cache.c", "each_attempt_is_counted" },
 	{ "unwind_none", "unit/test_unwind_cache.c", "each_attempt_is_counted" },
 	{ "unwind_unopened", "unit/test_unwind_cache.c", "each_attempt_is_counted" },
+	{ "unwind_put_off", "unit/test_unwind_cache.c", "each_attempt_is_counted" },
 	{ "unwind_evicted", "unit/test_unwind_cache.c", "the_one_unused_for_longest_goes" },
 	{ "unwind_partial", "unit/test_table_store.c", "a_file_with_too_many_rules_is_counted" },
 	{ "unwind_refused", "unit/test_unwind_cache.c",

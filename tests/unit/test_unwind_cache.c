@@ -18,6 +18,8 @@ static int open_self(void *data, uint64_t key, struct unwind_rules *rules,
 		return -ENODATA;
 	if (key == 404)
 		return -ENOENT;
+	if (key == 429)
+		return -EDQUOT;
 	CHECK_EQ(elffile_open("/proc/self/exe", &ef, NULL), 0);
 	return ef ? unwind_table_build(ef, rules, ret, NULL) : -ENODATA;
 }
@@ -150,6 +152,9 @@ static void each_attempt_is_counted(void)
 	(void)unwind_cache_find(c, 403, open_self, &opened, &table);
 	CHECK_EQ(counters->unwind_none, 1);
 	(void)unwind_cache_find(c, 404, open_self, &opened, &table);
+	CHECK_EQ(counters->unwind_unopened, 1);
+	(void)unwind_cache_find(c, 429, open_self, &opened, &table);
+	CHECK_EQ(counters->unwind_put_off, 1);
 	CHECK_EQ(counters->unwind_unopened, 1);
 	CHECK_EQ(counters->unwind_built, 1);
 	CHECK_EQ(counters->unwind_none, 1);

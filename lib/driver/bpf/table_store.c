@@ -392,7 +392,10 @@ static void load(struct table_store *t, const struct sample_file *file, const st
 		return;
 	}
 	if (r < 0) {
-		t->stats.counters.unwind_none++;
+		if (r == -EDQUOT)
+			t->stats.counters.unwind_put_off++;
+		else
+			t->stats.counters.unwind_none++;
 		add_blank(t, file, SAMPLE_TABLE_NONE);
 		return;
 	}
