@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The user whose daemon profiles the machine, unless it was told otherwise. */
+/* The user whose daemon profiles the machine, unless --user names another. */
 #define SESSION_SYSTEM_USER "oprofile"
 
 struct sname;
