@@ -17,17 +17,16 @@ static bool others_may_write(const struct stat *st)
 	return st->st_mode & (S_IWGRP | S_IWOTH);
 }
 
-/* Returns whether only root and @uid can replace an entry of the directory. */
-static bool is_safe_parent(const struct stat *st, uid_t uid)
+/* Returns whether only root can replace an entry of the directory. Not even the daemon's user may:
+ * root would give it whatever it put there. */
+static bool is_safe_parent(const struct stat *st)
 {
-	bool by_owner = st->st_uid == 0 || st->st_uid == uid;
-
-	return by_owner && (!(st->st_mode & S_IWOTH) || st->st_mode & S_ISVTX) &&
+	return st->st_uid == 0 && (!(st->st_mode & S_IWOTH) || st->st_mode & S_ISVTX) &&
 	       (!(st->st_mode & S_IWGRP) || st->st_mode & S_ISVTX || st->st_gid == 0);
 }
 
 /* Checks all parents of @path, which contains no links. */
-static int check_parents(const char *path, uid_t uid, struct error *err)
+static int check_parents(const char *path, struct error *err)
 {
 	_cleanup_free_ char *parent = xstrdup(path);
 	struct stat st;
@@ -38,7 +37,7 @@ static int check_parents(const char *path, uid_t uid, struct error *err)
 			(void)strcpy(parent, "/");
 		if (stat(parent, &st) < 0)
 			return error_errno(err, -errno, "%s", parent);
-		if (!is_safe_parent(&st, uid))
+		if (!is_safe_parent(&st))
 			return error_set(err, -EPERM,
 					 "%s: uid %u, or others who may write to %s, could "
 					 "redirect the daemon's writes; use another --session-dir, "
@@ -48,9 +47,33 @@ static int check_parents(const char *path, uid_t uid, struct error *err)
 	return 0;
 }
 
+/* Returns an entry of @directory that no session directory has, or NULL; caller frees. A directory
+ * that serves something else is not given away because of a wrong --session-dir. */
+static char *find_foreign(int directory)
+{
+	static const char *const names[] = { ".",      "..",	  "abi",    "lock",
+					     "writer", "control", "samples" };
+	DIR *dir = fdopendir(dup(directory));
+	const struct dirent *entry;
+	char *found = NULL;
+	size_t i;
+
+	while (dir && !found && (entry = readdir(dir))) {
+		for (i = 0; i < ARRAY_SIZE(names) && strcmp(entry->d_name, names[i]) != 0; i++)
+			;
+		if (i == ARRAY_SIZE(names))
+			found = xstrdup(entry->d_name);
+	}
+	if (dir) {
+		rewinddir(dir); /* its position is also that of @directory */
+		(void)closedir(dir);
+	}
+	return found;
+}
+
 /* Gives to the user of @who everything below @directory that root owns and nobody else could have
  * put there. Skips files with several links, which may belong elsewhere. */
-static int give_tree(int directory, const struct rights *who)
+static int give_tree(int directory, dev_t device, const struct rights *who)
 {
 	DIR *dir = fdopendir(dup(directory));
 	const struct dirent *entry;
@@ -63,12 +86,13 @@ static int give_tree(int directory, const struct rights *who)
 		if (!strcmp(entry->d_name, ".") || !strcmp(entry->d_name, ".."))
 			continue;
 		if (fstatat(directory, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-		    st.st_uid != 0 || (!S_ISDIR(st.st_mode) && st.st_nlink > 1))
+		    st.st_dev != device || st.st_uid != 0 ||
+		    (!S_ISDIR(st.st_mode) && st.st_nlink > 1))
 			continue;
 		if (S_ISDIR(st.st_mode) && !others_may_write(&st)) {
 			below = openat(directory, entry->d_name,
 				       O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-			r = below < 0 ? -errno : give_tree(below, who);
+			r = below < 0 ? -errno : give_tree(below, device, who);
 		}
 		if (r == 0 &&
 		    fchownat(directory, entry->d_name, who->uid, who->gid, AT_SYMLINK_NOFOLLOW) < 0)
@@ -83,6 +107,7 @@ static int give_tree(int directory, const struct rights *who)
 static int give(int directory, const char *path, mode_t mode, const struct rights *who,
 		struct error *err)
 {
+	_cleanup_free_ char *foreign = NULL;
 	struct stat st;
 	int r = 0;
 
@@ -98,8 +123,15 @@ static int give(int directory, const char *path, mode_t mode, const struct right
 				 "%s can be written by others, who could redirect the daemon's "
 				 "writes; chmod go-w it, or use another --session-dir",
 				 path);
+	foreign = st.st_uid != who->uid ? find_foreign(directory) : NULL;
+	if (foreign)
+		return error_set(
+			err, -EPERM,
+			"%s: not given to uid %u, because it is not only a session: it contains "
+			"'%s'; use an empty or new directory as --session-dir",
+			path, who->uid, foreign);
 	if (st.st_uid != who->uid)
-		r = give_tree(directory, who);
+		r = give_tree(directory, st.st_dev, who);
 	if (r == 0 && (fchown(directory, who->uid, who->group) < 0 || fchmod(directory, mode) < 0))
 		r = -errno;
 	return r < 0 ? error_errno(err, r, "cannot give %s to uid %u", path, who->uid) : 0;
@@ -128,6 +160,6 @@ int session_dir_prepare(const char *session_dir, mode_t mode, const struct right
 			(void)fchmod(directory, mode);
 		return 0;
 	}
-	r = check_parents(path, who->uid, err);
+	r = check_parents(path, err);
 	return r < 0 ? r : give(directory, path, mode, who, err);
 }

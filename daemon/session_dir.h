@@ -14,7 +14,7 @@
 struct rights;
 
 /* Creates the directory if it is missing, gives it and root's files in it to the user of @who, and
- * sets its group and @mode. 0; -EPERM if another user could put files into it or replace it;
- * -errno. */
+ * sets its group and @mode. 0; -EPERM if another user, or that of @who, could put files into it or
+ * replace it, or if it is root's and contains more than a session; -errno. */
 int session_dir_prepare(const char *session_dir, mode_t mode, const struct rights *who,
 			struct error *err);

@@ -112,33 +112,49 @@ static void what_only_root_could_write_is_given_away(void)
 		SKIP(unusable(&t));
 	set_directory(t.session, 0, 0, 0755);
 	_cleanup_free_ char *samples = path_join(t.session, "samples");
-	_cleanup_free_ char *open = path_join(t.session, "open");
+	_cleanup_free_ char *open = path_join(samples, "open");
 
 	set_directory(samples, 0, 0, 0755);
 	set_directory(open, 0, 0, 0777);
-	put(t.session, "roots", 0);
-	put(t.session, "others", OTHER);
+	put(t.session, "abi", 0);
+	put(samples, "others", OTHER);
 	put(samples, "roots", 0);
 	put(open, "roots", 0);
 	put(t.parent, "elsewhere", 0);
 	elsewhere = path_join(t.parent, "elsewhere");
-	linked = path_join(t.session, "linked");
-	link = path_join(t.session, "link");
+	linked = path_join(samples, "linked");
+	link = path_join(samples, "link");
 	CHECK_EQ(symlink(elsewhere, link), 0);
 	CHECK_EQ(session_dir_prepare(t.session, 0755, &daemon_user, &err), 0);
-	CHECK_EQ(owner_of(t.session, "roots"), USER);
-	CHECK_EQ(owner_of(t.session, "others"), OTHER);
+	CHECK_EQ(owner_of(t.session, "abi"), USER);
+	CHECK_EQ(owner_of(samples, "others"), OTHER);
 	CHECK_EQ(owner_of(t.session, "samples"), USER);
 	CHECK_EQ(owner_of(samples, "roots"), USER);
-	CHECK_EQ(owner_of(t.session, "open"), USER);
+	CHECK_EQ(owner_of(samples, "open"), USER);
 	CHECK_EQ(owner_of(open, "roots"), 0); /* anybody could have linked it there */
-	CHECK_EQ(owner_of(t.session, "link"), USER);
+	CHECK_EQ(owner_of(samples, "link"), USER);
 	CHECK_EQ(owner_of(t.parent, "elsewhere"), 0);
 	/* A second name of a file that belongs elsewhere. */
 	CHECK_EQ(chown(t.session, 0, 0), 0);
 	CHECK_EQ(linkat(AT_FDCWD, elsewhere, AT_FDCWD, linked, 0), 0);
 	CHECK_EQ(session_dir_prepare(t.session, 0755, &daemon_user, &err), 0);
-	CHECK_EQ(owner_of(t.session, "linked"), 0);
+	CHECK_EQ(owner_of(samples, "linked"), 0);
+}
+
+static void what_is_not_only_a_session_is_kept(void)
+{
+	struct error err = ERROR_INIT;
+	TREE(t);
+
+	if (unusable(&t))
+		SKIP(unusable(&t));
+	set_directory(t.session, 0, 0, 0755);
+	put(t.session, "abi", 0);
+	put(t.session, "authorized_keys", 0);
+	CHECK_EQ(session_dir_prepare(t.session, 0750, &daemon_user, &err), -EPERM);
+	CHECK(strstr(err.text, "it contains 'authorized_keys'"));
+	CHECK_EQ(owner_of(t.session, "authorized_keys"), 0);
+	CHECK_EQ(owner_of(t.parent, "session"), 0);
 }
 
 static void directories_that_others_could_change_are_refused(void)
@@ -151,7 +167,8 @@ static void directories_that_others_could_change_are_refused(void)
 	} rows[] = {
 		{ 0, 0, 0, 0, 0755, 0755, NULL },
 		{ 0, USER, 0, GROUP, 0755, 0700, NULL },
-		{ USER, USER, GROUP, GROUP, 0755, 0755, NULL },
+		{ USER, USER, GROUP, GROUP, 0755, 0755, "could redirect" },
+		{ USER, 0, GROUP, 0, 0755, 0755, "could redirect" },
 		{ 0, 0, 0, 0, 01777, 0755, NULL }, /* sticky, as /tmp */
 		{ 0, 0, 0, 0, 0775, 0775, NULL },  /* root's group */
 		{ 0, 0, OTHER, 0, 01775, 0755, NULL },
@@ -277,6 +294,6 @@ static void rights_are_given_up_for_good(void)
 }
 
 TESTS(T(new_directory_is_the_daemons), T(what_only_root_could_write_is_given_away),
-      T(directories_that_others_could_change_are_refused), T(links_to_a_directory_count_as_it),
-      T(without_root_only_the_mode_is_set), T(users_and_groups_are_looked_up),
-      T(rights_are_given_up_for_good))
+      T(what_is_not_only_a_session_is_kept), T(directories_that_others_could_change_are_refused),
+      T(links_to_a_directory_count_as_it), T(without_root_only_the_mode_is_set),
+      T(users_and_groups_are_looked_up), T(rights_are_given_up_for_good))
