@@ -2,6 +2,7 @@
 /* oprofiled: samples the whole machine for as long as it runs. This file starts and ends it;
  * service.c contains the main loop. */
 #include "background.h"
+#include "base/owner.h"
 #include "seccomp_list.h"
 #include "identity/opener.h"
 #include "parser/parser.h"
@@ -167,7 +168,10 @@ int main(int argc, char **argv)
 	(void)signal(SIGPIPE, SIG_IGN);
 	set_file_limit(options.settings.max_files);
 	if (r == 0 && options.replay) {
-		r = replay_run(&options, &err);
+		/* What it writes to may lead elsewhere. */
+		r = owner_become(options.settings.session_dir, OWNER_FOR_GOOD, RIGHTS_USER, &err);
+		if (r == 0)
+			r = replay_run(&options, &err);
 		return r < 0 ? tool_fail(&err) : 0;
 	}
 	if (r == 0 && !options.foreground)

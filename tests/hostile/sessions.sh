@@ -70,6 +70,12 @@ fails "no reset where 'samples' is a link" 1 opcontrol --session-dir="$dir/sessi
 fails "no saving there" 1 opcontrol --session-dir="$dir/session" --save=monday
 ok "nothing is removed or renamed" untouched
 
+printf 'event TIMER 100\nprocess 0 70 70 /bin/app\nsample 0 5 /bin/app 0x10\ntotal sample_received 5\n' |
+	"$OP_BUILD_ROOT/tests/golden/mkstream" "$dir/recording"
+oprofiled --config=/dev/null --no-vmlinux --session-dir="$dir/session" --replay="$dir/recording" \
+	>"$dir/output" 2>&1
+ok "a replay writes nothing there" untouched
+
 # Links in place of files that are copied.
 new_session
 as_user ln -s "$dir/roots/secret" "$samples/kallsyms"
