@@ -52,6 +52,7 @@ static const struct seccomp_confine_call calls[] = {
 	{ "write" },
 	{ "writev" },
 	{ "pwrite64" },
+	{ "pwritev" },
 	{ "lseek" },
 	{ "open" },
 	{ "openat" },
