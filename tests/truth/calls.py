@@ -10,7 +10,8 @@ target is known is of the function that the callee is in. Kinds of steps that ar
  indirect  the target is in a register or in memory
 
 What is not checked: "kernel" frames, "interrupted" frames (next to the kernel or a signal's return), and
-"no code" (JIT compilers, deleted files)."""
+"no code" (JIT compilers, deleted files, and functions reached by a jump from a library that is in no
+chain)."""
 import os
 import re
 from collections import Counter
@@ -148,6 +149,8 @@ class Judge:
             return "ifunc" if callee is code else f"linked to {symbol:#x}"
         there = callee.function(callee_place)
         owners = [c for c in self.images.found.values() if c and symbol in c.symbols]
+        if not owners:
+            return "no code"  # of a library that no chain contains
         for owner in owners:
             for value, kind in owner.symbols[symbol]:
                 if kind == "IFUNC" and owner is callee:
