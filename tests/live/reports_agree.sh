@@ -1,12 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Profiles of real programs, with call chains, and without them by thread and CPU: all reports agree with
+# Profiles of twenty real programs, with call chains, and without them by thread and CPU: all reports agree with
 # each other, with what is stored, with those of archives, and with the programs' code
 # (tests/truth/check.py).
 . "$OP_SOURCE_ROOT/tests/live/truth.sh"
 need_root
 need_sampling
-for program in python3 objdump readelf gcc xz perl sort; do
+for program in python3 objdump readelf gcc xz perl sort awk sed grep gzip tar ld nm; do
 	command -v "$program" >/dev/null || skip_all "needs $program"
 done
 
@@ -19,6 +19,22 @@ done >"$dir/work.c"
 gcc -O2 -c "$dir/work.c" -o "$dir/work.o"
 python3 -c 'print("\n".join(str(i * 7919 % 1000003) for i in range(300000)))' >"$dir/numbers"
 sort --parallel=2 -S 16M "$dir/numbers" >"$dir/sorted"
+cat "$dir/sorted" "$dir/sorted" "$dir/sorted" "$dir/sorted" >"$dir/long"
+awk '{ n[$1 % 1009] += $1 } END { for (i in n) s += n[i]; print s }' "$dir/long" >/dev/null
+sed -e 's/\([0-9]\)\([0-9]\)/\2\1/g' "$dir/sorted" >/dev/null
+grep -cE '([0-9])\1(.).*\2' "$dir/sorted" | cat >/dev/null
+gzip -6 -c "$dir/long" >/dev/null
+tar -cf - -C "$dir" sorted long numbers | cat >/dev/null
+sha256sum "$dir/long" "$dir/long" "$dir/long" >/dev/null
+od -x "$dir/sorted" >/dev/null
+cat "$dir/work.c" "$dir/work.c" "$dir/work.c" | ptx -w 40 >/dev/null
+factor 10000000000000000000000000000000000000000000000000001 >/dev/null
+archive=$(gcc -print-file-name=libc.a)
+objdump -d "$dir/work.o" "$dir/work.o" >/dev/null
+readelf --wide --all "$archive" >/dev/null
+ld -r --whole-archive -o "$dir/linked.o" "$archive" 2>/dev/null
+nm "$archive" >/dev/null 2>&1
+for i in 1 2 3 4 5 6 7 8; do tar -cf - -C /usr include | cat >/dev/null; done
 perl -ne '$n{length $_} .= substr $_, 0, 2; END { print join ",", map length, values %n }' "$dir/sorted" >/dev/null
 xz -T2 -3 -c "$dir/sorted" >/dev/null
 END
@@ -33,6 +49,8 @@ agree()
 
 ok "programs are sampled with chains" operf --driver="$driver" --rate=997 --callgraph \
 	--session-dir="$dir/chains" sh "$dir/work"
+count=$(opreport --session-dir="$dir/chains" -n | grep -c "^ ")
+ok "  $count of them" [ "$count" -ge 20 ]
 agree "  reports agree" chains
 has "  and callers are checked" "^# step direct: [0-9]\{3,\}"
 ok "programs are sampled by thread and CPU" operf --driver="$driver" --rate=997 --separate-thread \
