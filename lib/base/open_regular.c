@@ -67,15 +67,15 @@ int open_regular_sample(const char *path)
 	return r < 0 ? r : STEAL_FD(fd);
 }
 
-int open_regular_find(int root, const char *path)
+int open_regular_find(int root, const char *path, bool asks)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
-				.resolve =
-					RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS | RESOLVE_CACHED };
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS |
+					   (asks ? RESOLVE_NO_XDEV : RESOLVE_CACHED) };
 	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 
 	/* Before Linux 5.12. */
-	if (fd < 0 && errno == EINVAL) {
+	if (fd < 0 && errno == EINVAL && !asks) {
 		how.resolve &= ~(uint64_t)RESOLVE_CACHED;
 		fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 	}

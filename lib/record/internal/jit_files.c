@@ -8,6 +8,7 @@
 #include "base/procfs.h"
 #include "jit/jit_source.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <string.h>
@@ -113,7 +114,7 @@ static void note_seen(struct jit_files *f, const struct statx *st)
 struct mount_search {
 	uint64_t id;
 	size_t seen;
-	bool local;
+	bool found, local;
 };
 
 static int look_at_mount(const struct mount_line *m, void *data)
@@ -125,6 +126,7 @@ static int look_at_mount(const struct mount_line *m, void *data)
 
 	if (m->id != s->id)
 		return ++s->seen == MOUNTS_MAX;
+	s->found = true;
 	s->local = strncmp(m->type, "fuse.", 5) != 0;
 	for (i = 0; i < ARRAY_SIZE(remote); i++)
 		s->local = s->local && strcmp(m->type, remote[i]) != 0;
@@ -132,28 +134,52 @@ static int look_at_mount(const struct mount_line *m, void *data)
 }
 
 /* Whether no server can hold whoever opens the file, which only the mount says without asking it.
- * Before Linux 5.8 that is unknown. */
+ * Before Linux 5.8 that is unknown. In a chroot, the list of mounts may lack that of "/": then a
+ * file system on a disk is local. */
 static bool is_local(const struct jit_files *f, const struct statx *st)
 {
 	struct mount_search s = { .id = st->stx_mnt_id };
 
 	if (!(st->stx_mask & STATX_MNT_ID))
 		return true;
-	if (procfs_mounts(f->proc_root, f->tgid, look_at_mount, &s) < 0)
+	(void)procfs_mounts(f->proc_root, f->tgid, look_at_mount, &s);
+	if (!s.found)
 		(void)procfs_mounts("", 0, look_at_mount, &s);
-	return s.local;
+	return s.found ? s.local : st->stx_dev_major != 0;
 }
 
-/* What the process has just written, the kernel remembers. */
-static struct jit_source *try_file(struct jit_files *f, const char *path)
+/* Attributes as the kernel remembers them. */
+static bool recall(int handle, struct statx *st)
 {
 	const unsigned int mask = STATX_TYPE | STATX_INO | STATX_UID | STATX_NLINK | STATX_MNT_ID;
-	_cleanup_close_ int handle = open_regular_find(f->root, path);
+
+	return statx(handle, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, st) == 0;
+}
+
+/* What the process has just written, the kernel remembers. For what was written long ago, it reads
+ * the directory again, if that is local. */
+static int find_file(const struct jit_files *f, const char *path)
+{
+	_cleanup_free_ char *parent = xstrndup(path, (size_t)(path_base(path) - path));
+	int handle = open_regular_find(f->root, path, false);
+	_cleanup_close_ int directory = -1;
+	struct statx st;
+
+	if (handle != -EAGAIN)
+		return handle;
+	directory = open_regular_find(f->root, parent, false);
+	if (directory < 0 || !recall(directory, &st) || !is_local(f, &st))
+		return -EAGAIN;
+	return open_regular_find(directory, path_base(path), true);
+}
+
+static struct jit_source *try_file(struct jit_files *f, const char *path)
+{
+	_cleanup_close_ int handle = find_file(f, path);
 	struct statx st;
 	int fd = -1;
 
-	if (handle < 0 || statx(handle, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, mask, &st) < 0 ||
-	    !S_ISREG(st.stx_mode))
+	if (handle < 0 || !recall(handle, &st) || !S_ISREG(st.stx_mode))
 		return NULL;
 	/* A file with a second link may belong to another user. */
 	if ((st.stx_uid != f->owner && st.stx_uid != 0) || st.stx_nlink > 1 || !is_new(f, &st))
