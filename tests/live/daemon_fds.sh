@@ -19,7 +19,7 @@ run_many_programs()
 	done
 }
 
-limit=$((64 + 8 * $(nproc)))
+limit=$((96 + 8 * $(nproc)))
 ok "it starts" start_with_few "$limit"
 ok "many programs run" run_many_programs
 ok "dump" opcontrol --dump

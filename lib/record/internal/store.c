@@ -10,6 +10,7 @@
 #include "sfile/sfile.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdbool.h>
 #include <sys/resource.h>
 
@@ -83,6 +84,16 @@ struct store {
 	uint64_t lost[STORE_LOSS_COUNT_];
 };
 
+/* Returns half of the number of descriptors below @limit that are free. */
+static size_t half_of_the_free(rlim_t limit)
+{
+	size_t count = 0;
+
+	for (int fd = 0; fd < (int)limit; fd++)
+		count += fcntl(fd, F_GETFD) < 0;
+	return count / 2;
+}
+
 /* Returns the number of descriptors for sample files; raises the soft limit to the hard one. */
 static size_t descriptors(void)
 {
@@ -96,7 +107,7 @@ static size_t descriptors(void)
 		(void)getrlimit(RLIMIT_NOFILE, &limit); /* the limit, whether raised or not */
 	}
 	if (limit.rlim_cur < 2 * FD_RESERVE)
-		return MAX((size_t)limit.rlim_cur / 2, (size_t)OPEN_MIN);
+		return MAX(half_of_the_free(limit.rlim_cur), (size_t)OPEN_MIN);
 	return MIN((size_t)limit.rlim_cur - FD_RESERVE, (size_t)OPEN_MAX);
 }
 
