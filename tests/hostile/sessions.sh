@@ -6,6 +6,8 @@
 need_root
 user=65534
 as_user() { setpriv --reuid=$user --regid=$user --clear-groups "$@"; }
+racer=
+cleanup() { [ -z "$racer" ] || kill -9 "$racer" 2>/dev/null; }
 as_user true 2>/dev/null || skip_all "needs setpriv, and the right to become another user"
 
 chmod 755 "$dir"
@@ -48,8 +50,9 @@ ok "and puts nothing where it leads" untouched
 new_session
 cp -p "$samples/$sample" "$dir/undamaged"
 tries=20
-as_user "$OP_BUILD_ROOT/tests/hostile/racer" "$samples/$(dirname "$sample")" .repair. \
-	"$dir/roots/secret" >"$dir/racing" &
+# Not as_user, whose process would be the shell's.
+setpriv --reuid=$user --regid=$user --clear-groups "$OP_BUILD_ROOT/tests/hostile/racer" \
+	"$samples/$(dirname "$sample")" .repair. "$dir/roots/secret" >"$dir/racing" 2>&1 &
 racer=$!
 wait_for grep -q watching "$dir/racing"
 while [ $tries -gt 0 ] && untouched; do
