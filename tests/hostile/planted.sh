@@ -96,5 +96,14 @@ chown 65534 "$dir/theirs"
 SUDO_UID= fails "root does not write where another user could lead it" 1 \
 	operf --session-dir="$dir/theirs" true
 has "  and says so" "belongs to uid 65534"
+mkdir -p "$dir/ours/samples/current"
+chown -h 65534 "$dir/ours/samples"
+ln -s "$dir/theirs" "$dir/link"
+chown -h 65534 "$dir/link"
+for place in ours link; do
+	SUDO_UID= fails "nor below a directory of another user: $place" 1 \
+		operf --session-dir="$dir/$place" true
+	has "  and says so" "belongs to uid 65534"
+done
 ok "but where sudo's user asks for it" env SUDO_UID=65534 operf --session-dir="$dir/theirs" true
 done_testing
