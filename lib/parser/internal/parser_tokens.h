@@ -5,8 +5,8 @@
  * others are still read. Files of root take what they need.
  *
  *	struct parser_tokens t = { 0 };
- *	if (parser_tokens_left(&t, st.st_uid, now_ns))
- *		...	parser_tokens_spend(&t, st.st_uid, took_ns);
+ *	if (parser_tokens_left(&t, uid, now_ns))
+ *		...	parser_tokens_spend(&t, uid, took_ns);
  *	parser_tokens_done(&t);
  */
 #pragma once
