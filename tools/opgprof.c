@@ -53,7 +53,7 @@ static const struct opt_cmdline cmdline = {
 
 static int write_gmon(struct gmon *gmon, struct error *err)
 {
-	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
+	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
 	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", options.output, (int)getpid());
 	int r = 0, fd = open_regular_new(temporary, O_WRONLY, 0666);
 	FILE *out = fd < 0 ? NULL : fdopen(fd, "w");

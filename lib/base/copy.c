@@ -63,7 +63,7 @@ static int copy_open(int from, const struct stat *st, const char *to)
 static int write_copy(int from, const struct stat *st, const char *to)
 {
 	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", to, (int)getpid());
-	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
+	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
 	int r = path_make_parents(to, 0755, NULL);
 
 	if (r == 0)

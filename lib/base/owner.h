@@ -6,7 +6,7 @@
  *
  *	r = owner_become(session_dir, OWNER_EXCEPT_OUTPUT, "oprofile", err);
  *	...	read the session
- *	_cleanup_(owner_resume) struct owner_pause as_root = owner_pause();
+ *	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
  *	...	write what root asked for
  *
  * In processes that root did not start, and for directories of root, all this changes nothing.

@@ -187,7 +187,7 @@ static int write_file(const struct import *import, const char *to, bool force,
 		      struct import_stats *stats, struct error *err)
 {
 	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", to, (int)getpid());
-	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
+	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
 	_cleanup_(sfile_closep) struct sfile *sf = NULL;
 	struct import_stats sum = { 0 };
 	int r;
@@ -290,7 +290,7 @@ static void name_bad(const char *path _unused_, const struct error *why, void *d
 
 static int create_session(const char *session_dir, const char *name, struct error *err)
 {
-	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
+	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
 
 	return session_create(session_dir, name, err);
 }

@@ -28,7 +28,11 @@ struct new_action {
 };
 
 /* A function with its own name: not inlined, nor made for its only arguments. */
-#define TRUTH_CALLED __attribute__((noipa))
+#define TRUTH_CALLED __attribute__((noinline, noclone, noipa))
+#ifdef __clang__
+#undef TRUTH_CALLED
+#define TRUTH_CALLED __attribute__((noinline, optnone))
+#endif
 
 void _start(void);
 

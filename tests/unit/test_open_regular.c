@@ -107,8 +107,8 @@ static void lease_is_not_waited_for(void)
 static void links_stay_in_a_root(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
-	_cleanup_free_ char *file = file_with(dir, "file", "inside"),
-			    *link = path_join(dir, "link"), *by_way = path_join(dir, "way");
+	_cleanup_free_ _unused_ char *file = file_with(dir, "file", "inside");
+	_cleanup_free_ char *link = path_join(dir, "link"), *by_way = path_join(dir, "way");
 	_cleanup_close_ int root = open(dir, O_PATH | O_DIRECTORY), by_link = -1, by_dots = -1;
 	_cleanup_close_ int found = -1;
 

@@ -267,7 +267,7 @@ static int filter_calls(struct error *err)
 /* The directories may be root's own, in which a session's owner cannot search. */
 static int restrict_writing(const struct confine *c, struct error *err)
 {
-	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
+	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
 
 	return landlock_enter(c->writable, CONFINE_WRITABLE_MAX, err);
 }
@@ -351,7 +351,7 @@ static int wait_for(pid_t pid, const char *reading)
 static int make_directories(const struct confine *c, bool ret_made[CONFINE_WRITABLE_MAX],
 			    struct error *err)
 {
-	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
+	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
 	size_t i;
 	int r = 0;
 

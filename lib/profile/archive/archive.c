@@ -436,7 +436,7 @@ void archive_done(struct archive *a)
 
 static int write_kernel(const char *directory, struct error *err)
 {
-	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
+	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
 	_cleanup_free_ char *to = path_under(directory, "/proc/kallsyms");
 	struct kallsyms_ranges ranges = { 0 };
 	int r = kallsyms_ranges_read(NULL, &ranges, err);
@@ -459,7 +459,7 @@ static int write_kernel(const char *directory, struct error *err)
 /* Makes the directory, for this user alone: the session may have been hidden from others. */
 static int make_directory(const char *directory, struct error *err)
 {
-	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
+	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
 	_cleanup_free_ char *place = path_under(directory, session_place);
 
 	if (access(place, F_OK) == 0)
@@ -470,7 +470,7 @@ static int make_directory(const char *directory, struct error *err)
 /* A partial archive must not look complete. */
 static void remove_partial(const char *directory)
 {
-	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
+	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
 	_cleanup_free_ char *place = path_under(directory, session_place);
 
 	(void)path_remove_tree(place, NULL);

@@ -64,7 +64,7 @@ static int put(struct pack_writer *w, const void *bytes, size_t size, ZSTD_EndDi
 int pack_create(const char *path, struct pack_writer **ret, struct error *err)
 {
 	_cleanup_(pack_writer_freep) struct pack_writer *w = xcalloc(1, sizeof(*w));
-	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
+	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
 	int fd;
 
 	if (access(path, F_OK) == 0)
@@ -162,7 +162,7 @@ int pack_add_file(struct pack_writer *w, const char *name, const char *from, int
 
 int pack_finish(struct pack_writer *w, struct error *err)
 {
-	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
+	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
 	static const char end[2 * PACK_BLOCK];
 	int r = put(w, end, sizeof(end), ZSTD_e_end, err), failed;
 
@@ -178,7 +178,7 @@ int pack_finish(struct pack_writer *w, struct error *err)
 
 static void remove_temporary(const char *path)
 {
-	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
+	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
 
 	(void)unlink(path);
 }

@@ -29,7 +29,7 @@ char *source_copy_path(const char *directory, const char *path)
 
 int source_copy_create(const char *path, FILE *source, FILE **ret, struct error *err)
 {
-	_cleanup_(owner_resume) const struct owner_pause as_root = owner_pause();
+	_cleanup_(owner_resume) _unused_ struct owner_pause as_root = owner_pause();
 	struct stat st, there;
 	mode_t mode = 0666;
 	int r = path_make_parents(path, 0777, err), fd;
