@@ -82,6 +82,19 @@
 	}                                                                                          \
 	struct cleanup_##name##_semicolon
 
+/* Whether this is built with AddressSanitizer, whose shadow memory and system calls would exceed
+ * what confined processes may use: 1 or 0. */
+#if defined(__SANITIZE_ADDRESS__)
+#define SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SANITIZED 1
+#endif
+#endif
+#ifndef SANITIZED
+#define SANITIZED 0
+#endif
+
 static inline void cleanup_freep(void *p)
 {
 	free(*(void **)p);

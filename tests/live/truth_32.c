@@ -104,8 +104,8 @@ static TRUTH_CALLED int raised(int signal)
 
 static TRUTH_CALLED int program(void)
 {
-	struct old_action before = { old_handler, 0, 0, 0 };
-	struct new_action after = { new_handler, 4 /* SA_SIGINFO */, 0, { 0, 0 } };
+	static struct old_action before = { old_handler, 0, 0, 0 };
+	static struct new_action after = { new_handler, 4 /* SA_SIGINFO */, 0, { 0, 0 } };
 	int result = work();
 
 	result += call(SYS_SIGACTION, SIGNAL_OLD, (int)&before, 0, 0);

@@ -91,13 +91,16 @@ static void child_reads_and_prints_only(void)
 	static const struct {
 		const char *name;
 		int (*act)(void);
+		bool by_filter; /* of system calls, which a build with sanitizers has not */
 	} acts[] = {
-		{ "read and print", read_and_print },	{ "write elsewhere", write_elsewhere },
-#ifndef __SANITIZE_ADDRESS__
-		{ "open a socket", open_socket },	{ "start a process", start_process },
-		{ "signal the parent", signal_parent }, { "become root", become_root },
-#endif
-		{ "run a program", run_program },	{ "keep capabilities", keep_capabilities },
+		{ "read and print", read_and_print, false },
+		{ "write elsewhere", write_elsewhere, false },
+		{ "open a socket", open_socket, true },
+		{ "start a process", start_process, true },
+		{ "signal the parent", signal_parent, true },
+		{ "become root", become_root, true },
+		{ "run a program", run_program, false },
+		{ "keep capabilities", keep_capabilities, false },
 	};
 	size_t i;
 
@@ -105,7 +108,8 @@ static void child_reads_and_prints_only(void)
 	outside = test_directory();
 	(void)setenv("OPROFILE_SANDBOX", "yes", 1);
 	for (i = 0; i < ARRAY_SIZE(acts); i++) {
-		int status = status_of(acts[i].act);
+		bool skipped = SANITIZED && acts[i].by_filter;
+		int status = skipped ? 0 : status_of(acts[i].act);
 
 		if (status != 0)
 			printf("# %s: %d\n", acts[i].name, status);
@@ -120,6 +124,7 @@ static char *words_of_end(int signal)
 {
 	_cleanup_directory_ char *directory = test_directory();
 	_cleanup_free_ char *path = path_join(directory, "said");
+	const struct sigaction ours = { .sa_handler = SIG_DFL };
 	struct confine c = { .writable = { NULL } };
 	int said = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600), before = dup(STDERR_FILENO);
 	char *text = NULL;
@@ -128,6 +133,7 @@ static char *words_of_end(int signal)
 	(void)dup2(said, STDERR_FILENO);
 	if (confine_enter(&c, NULL) == 0) {
 		(void)strcpy(c.reading, "/usr/bin/hostile\n");
+		(void)sigaction(signal, &ours, NULL); /* not that of a sanitizer */
 		(void)raise(signal);
 		_exit(0);
 	}

@@ -26,17 +26,6 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
 /* Limits of the child. Large reports take a minute of CPU time, and a tenth of the memory. */
 enum { CPU_SECONDS = 600 };
 #define FILE_BYTES_MAX ((rlim_t)16 << 30)

@@ -19,17 +19,6 @@
 #include <sys/wait.h>
 #include <time.h>
 
-#if defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define SANITIZED 1
-#endif
-#endif
-#ifndef SANITIZED
-#define SANITIZED 0
-#endif
-
 /* Limit for a worker's heap: the unwind table of a program with a million rows takes 6 MiB, the
  * largest record of JIT code 40. */
 enum { HEAP_MAX = 128 << 20, FILES_MAX = 16 };
