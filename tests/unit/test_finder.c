@@ -151,6 +151,25 @@ static void samples_wait_in_order_until_images_are_known(void)
 	backlog_done(&backlog);
 }
 
+static void a_backlog_that_is_never_empty_stays_small(void)
+{
+	_cleanup_(cookie_table_freep) struct cookie_table *cookies = cookie_table_new();
+	struct backlog waiting = { 0 };
+	struct backlog_part part;
+	uint64_t i, wrong = 0;
+
+	backlog_put(&waiting, &(uint64_t){ 0 }, 1, 0);
+	for (i = 1; i < 10000; i++) {
+		backlog_put(&waiting, &i, 1, 0);
+		CHECK(backlog_take(&waiting, cookies, &part));
+		wrong += *part.words != i - 1;
+		free(part.words);
+	}
+	CHECK_EQ(wrong, 0);
+	CHECK(waiting.room < 100);
+	backlog_done(&waiting);
+}
+
 TESTS(T(an_image_is_identified_later), T(a_changed_file_gets_another_cookie_later),
       T(a_table_is_built_of_what_another_process_opens),
-      T(samples_wait_in_order_until_images_are_known))
+      T(samples_wait_in_order_until_images_are_known), T(a_backlog_that_is_never_empty_stays_small))

@@ -5,13 +5,29 @@
 #include "base/mem.h"
 #include "identity/cookie.h"
 
+#include <string.h>
+
 /* Longer than a file system that hangs keeps the finder from the next question
  * (identity/opener.h); and 16 MiB. */
 enum { WORDS_MAX = 2 << 20 };
 #define WAIT_NS (3 * NS_PER_S)
 
+/* Moves the parts that wait to the front, when as many have been taken: on a host where something
+ * always waits, the array would grow for ever. */
+static void move_up(struct backlog *b)
+{
+	size_t waiting = b->end - b->first;
+
+	if (!b->first || b->first < waiting)
+		return;
+	memmove(b->parts, b->parts + b->first, waiting * sizeof(*b->parts));
+	b->first = 0;
+	b->end = waiting;
+}
+
 void backlog_put(struct backlog *b, const uint64_t *words, size_t count, uint64_t asked)
 {
+	move_up(b);
 	array_grow(&b->parts, b->end + 1, &b->room);
 	b->parts[b->end++] = (struct backlog_part){
 		.words = xmemdup(words, count * sizeof(*words)),
