@@ -32,12 +32,17 @@ static uint64_t ask(const struct cookie_table *t, enum finder_what what,
 static void identify(struct cookie_table *t, struct cookie_entry *e,
 		     const struct cookie_mapped *where)
 {
+	uint64_t number;
+
 	if (!t->finder) {
 		cookie_identify_file(&e->image, where, t->parser);
 		return;
 	}
+	number = ask(t, FINDER_IDENTIFY, e, where);
+	if (!number)
+		return; /* the next sample asks again */
 	e->image.identified = true;
-	t->last_identified = ask(t, FINDER_IDENTIFY, e, where);
+	t->last_identified = number;
 }
 
 void cookie_identify(struct cookie_table *t, uint64_t cookie, const char *root, uint32_t tgid,
@@ -65,8 +70,7 @@ uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cook
 		return e->image.cookie;
 	e->looked_ns = now_ns;
 	if (t->finder) {
-		e->looking = true;
-		(void)ask(t, FINDER_CHANGED, e, where);
+		e->looking = ask(t, FINDER_CHANGED, e, where) != 0;
 	} else if (cookie_file_changed(&e->image, where)) {
 		e = cookie_table_succeed(t, e);
 		cookie_identify_file(&e->image, where, t->parser);
@@ -99,6 +103,7 @@ static void find_original(struct cookie_table *t, struct cookie_entry *e,
 
 	if (t->finder) {
 		number = ask(t, FINDER_COPY, e, where);
+		e->compared = number != 0;
 		if (now_ns < t->wait_until_ns)
 			(void)cookie_await(t, number, (int)((t->wait_until_ns - now_ns) / 1000000));
 	} else if (text_copy_find(t->parser, &e->image, where, &copy)) {

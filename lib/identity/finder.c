@@ -205,15 +205,14 @@ static struct entry *entry_of(const struct finder_job *job)
 uint64_t finder_ask(struct finder *f, const struct finder_job *job)
 {
 	struct entry *e = entry_of(job);
-	uint64_t number;
+	uint64_t number = 0;
 
 	(void)pthread_mutex_lock(&f->lock);
 	if (f->questions.count < QUEUE_MAX) {
 		put(&f->questions, STEAL(e));
-		f->asked++;
+		number = ++f->asked;
 		(void)pthread_cond_broadcast(&f->changed);
 	}
-	number = f->asked;
 	(void)pthread_mutex_unlock(&f->lock);
 	if (e)
 		entry_free(e);

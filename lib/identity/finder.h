@@ -45,8 +45,8 @@ void finder_free(struct finder *f);
 
 /* Whom it waits for; borrowed. */
 struct opener *finder_opener(const struct finder *f);
-/* Asks; the image's strings are copied. Returns the number of the question, counted from 1. If too
- * many wait already, it is not asked, and the number is the last one's. */
+/* Asks; the image's strings are copied. Returns the number of the question, counted from 1; 0
+ * if it is not asked, because too many wait. */
 uint64_t finder_ask(struct finder *f, const struct finder_job *job);
 /* The number of the last question with an answer; all before have theirs, too. */
 uint64_t finder_answered(struct finder *f);
