@@ -180,27 +180,33 @@ void sampler_images_unsure(const struct sampler_images *t, sampler_images_see *e
 	}
 }
 
+/* What identity/ has to know of the image, whose path is @path. */
+static void describe(const struct sample_image *image, char *path, struct cookie_image *file,
+		     struct cookie_mapped *where)
+{
+	*file = (struct cookie_image){ .kind = COOKIE_FILE,
+				       .file = identity_of(&image->seen),
+				       .path = path };
+	*where = (struct cookie_mapped){ "", image->tgid, image->mapped.start, image->mapped.end };
+}
+
 int sampler_image_table(struct opener *opener, const struct sample_image *image,
 			struct unwind_rules *rules, struct unwind_table **ret)
 {
 	_cleanup_free_ char *path = sampler_image_path(image);
-	const struct cookie_mapped where = { "", image->tgid, image->mapped.start,
-					     image->mapped.end };
-	const struct cookie_image file = { .kind = COOKIE_FILE,
-					   .file = identity_of(&image->seen),
-					   .path = path };
+	struct cookie_mapped where;
+	struct cookie_image file;
 
+	describe(image, path, &file, &where);
 	return opener_table(opener, &file, &where, rules, ret);
 }
 
 int sampler_image_open(const struct sample_image *image)
 {
 	_cleanup_free_ char *path = sampler_image_path(image);
-	const struct cookie_mapped where = { "", image->tgid, image->mapped.start,
-					     image->mapped.end };
-	const struct cookie_image file = { .kind = COOKIE_FILE,
-					   .file = identity_of(&image->seen),
-					   .path = path };
+	struct cookie_mapped where;
+	struct cookie_image file;
 
+	describe(image, path, &file, &where);
 	return cookie_open_file(&file, &where);
 }
