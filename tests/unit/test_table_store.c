@@ -207,8 +207,8 @@ static void tables_go_that_were_not_used_for_longest(void)
 
 enum { FEW = 64 };
 
-/* Loads @path as many more files, one after the other, than numbers can be told apart. Each is
- * answered as @path is: with a table if @built, else with none. */
+/* Loads @path under the identities of more files than there are numbers. Each is answered as @path
+ * is: with a table if @built, else with none. */
 static void check_many_files(const char *path, bool built)
 {
 	struct error err = ERROR_INIT;

@@ -25,7 +25,7 @@ struct fetch_config {
 	bool wanted;
 	double percent; /* share of the samples that an image must have */
 	const struct debuginfod_progress *progress; /* NULL: not shown */
-	/* Fetches like debuginfod_fetch(), which NULL stands for, in another process. */
+	/* Fetches in another process; NULL: debuginfod_fetch() does it in this one. */
 	int (*ask)(struct debuginfod_want *wants, size_t count, int socket, struct error *err);
 	int socket; /* for ->ask */
 };
