@@ -46,7 +46,6 @@ static const struct seccomp_confine_call calls[] = {
 	{ "open" },
 	{ "openat" },
 	{ "openat2" },
-	{ "openat2" },
 	{ "close" },
 	{ "dup" },
 	{ "fcntl" },
