@@ -55,7 +55,7 @@ static char *find_foreign(int directory)
 					     "writer", "control", "samples" };
 	DIR *dir = fdopendir(dup(directory));
 	const struct dirent *entry;
-	char *found = NULL;
+	char *found = dir ? NULL : xstrdup("what cannot be listed");
 	size_t i;
 
 	while (dir && !found && (entry = readdir(dir))) {
