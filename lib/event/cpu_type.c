@@ -133,6 +133,20 @@ static const struct cpu_type types[] = {
 	{ 83, "s390/z14", "IBM z14" },
 	{ 83, "s390/z15", "IBM z15" },
 	{ 83, "s390/z16", "IBM z16" },
+
+	/* Types that only OProfile 0.9 had: 0x900 and their number then (sfile/sample_header.h). */
+	{ 0x905, "rtc", "CPU with RTC device" },
+	{ 0x907, "ia64/ia64", "IA64" },
+	{ 0x908, "ia64/itanium", "Itanium" },
+	{ 0x909, "ia64/itanium2", "Itanium 2" },
+	{ 0x90c, "alpha/ev4", "Alpha EV4" },
+	{ 0x90d, "alpha/ev5", "Alpha EV5" },
+	{ 0x90e, "alpha/pca56", "Alpha PCA56" },
+	{ 0x90f, "alpha/ev6", "Alpha EV6" },
+	{ 0x92b, "ppc64/cell-be", "ppc64 Cell Broadband Engine" },
+	{ 0x92d, "ppc64/pa6t", "ppc64 PA6T" },
+	{ 0x932, "avr32", "AVR32" },
+	{ 0x937, "ppc64/ibm-compat-v1", "ppc64 compat version 1" },
 };
 
 const struct cpu_type *cpu_type_at(size_t i)

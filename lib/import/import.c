@@ -68,6 +68,7 @@ static void get_header(const struct abi *abi, const uint8_t *at, struct sfile_he
 #undef WORD
 #undef LONG
 	};
+	ret->cpu_type = sample_header_cpu_type(ret->version, ret->cpu_type);
 	memcpy(&ret->cpu_mhz, &mhz, sizeof(ret->cpu_mhz));
 }
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "sfile/sample_header.h"
 
+#include "base/macro.h"
+
 #include <errno.h>
 #include <unistd.h>
 
@@ -37,6 +39,12 @@ static const struct layout layouts[] = {
 	{ SAMPLE_HEADER_VERSION_0_9, SAMPLE_HEADER_SIZE_0_9, 64, 72 },
 };
 
+/* The CPU types of version 0x12 that version 0x13 lacks: the real-time clock, IA-64, Alphas before
+ * the EV67, Cell, PA6T, AVR32 and POWER's compatibility mode. The numbers after each are one less
+ * now. */
+static const uint32_t given_up[] = { 5, 7, 8, 9, 12, 13, 14, 15, 43, 45, 50, 55 };
+enum { CPU_TYPES_0_9 = 84 }; /* how many version 0x12 had, ppc64/power8 the last */
+
 static uint32_t u32_at(struct span in, size_t offset)
 {
 	uint32_t value;
@@ -57,7 +65,7 @@ static const struct layout *find_layout(uint32_t version)
 {
 	size_t i;
 
-	for (i = 0; i < sizeof(layouts) / sizeof(layouts[0]); i++)
+	for (i = 0; i < ARRAY_SIZE(layouts); i++)
 		if (layouts[i].version == version)
 			return &layouts[i];
 	return NULL;
@@ -88,6 +96,20 @@ static bool is_32_bit(struct span in)
 	       current <= size;
 }
 
+uint32_t sample_header_cpu_type(uint32_t version, uint32_t number)
+{
+	uint32_t before = 0;
+
+	if (version != SAMPLE_HEADER_VERSION_0_9)
+		return number;
+	while (before < ARRAY_SIZE(given_up) && given_up[before] < number)
+		before++;
+	if (number >= CPU_TYPES_0_9 ||
+	    (before < ARRAY_SIZE(given_up) && given_up[before] == number))
+		return SAMPLE_HEADER_CPU_0_9 + number;
+	return number - before;
+}
+
 bool sample_header_has_magic(struct span in)
 {
 	return in.left >= HEADER_NEEDED && memcmp(in.at, magic, sizeof(magic)) == 0;
@@ -112,7 +134,7 @@ int sample_header_decode(struct span in, const char *path, struct sfile_header *
 				 path);
 	*ret = (struct sfile_header){
 		.version = layout->version,
-		.cpu_type = u32_at(in, 8),
+		.cpu_type = sample_header_cpu_type(layout->version, u32_at(in, 8)),
 		.event = u32_at(in, 12),
 		.unit_mask = u32_at(in, 16),
 		.count = u32_at(in, 20),

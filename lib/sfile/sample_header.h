@@ -20,13 +20,14 @@ enum {
 	SAMPLE_HEADER_SIZE = 72,	  /* bytes */
 	SAMPLE_HEADER_VERSION_0_9 = 0x12, /* written by OProfile 0.9.8 and 0.9.9 */
 	SAMPLE_HEADER_SIZE_0_9 = 88,
-	SAMPLE_HEADER_SIZE_MAX = SAMPLE_HEADER_SIZE_0_9
+	SAMPLE_HEADER_SIZE_MAX = SAMPLE_HEADER_SIZE_0_9,
+	SAMPLE_HEADER_CPU_0_9 = 0x900 /* added to numbers that only version 0x12 had */
 };
 
 /* The fields of a header, decoded (man opsample.5 shows the bytes). */
 struct sfile_header {
 	uint32_t version;  /* 0x13; set by the reader, ignored by the writer */
-	uint32_t cpu_type; /* the CPU type's number in the original OProfile */
+	uint32_t cpu_type; /* the CPU type's number in OProfile 1.x, whatever the file's version */
 	uint32_t event;	   /* event code, 0 in timer mode */
 	uint32_t unit_mask;
 	uint32_t count;	      /* sampling period, 0 in timer mode */
@@ -41,6 +42,10 @@ struct sfile_header {
 /* Returns whether @in starts with the magic of a sample file of any machine and version, and is
  * long enough to identify the version. */
 bool sample_header_has_magic(struct span in);
+
+/* Returns the number in OProfile 1.x of the CPU type that has @number in files of @version. Types
+ * that were given up before version 0x13 have numbers from SAMPLE_HEADER_CPU_0_9 on. */
+uint32_t sample_header_cpu_type(uint32_t version, uint32_t number);
 
 /* Decodes the header from the first bytes of a file (at most SAMPLE_HEADER_SIZE_MAX are used);
  * @path is for messages. Returns the size of the header, or -EBADMSG with the reason in @err: not a

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "event/cpu_type.h"
+
+#include "sfile/sample_header.h"
 #include "test.h"
 
 static const struct {
@@ -87,4 +89,37 @@ static void numbers_are_the_sample_files(void)
 	CHECK_STR(cpu_type_by_id(69)->pretty, "AMD64 generic");
 }
 
-TESTS(T(machines_are_recognised), T(no_cpuinfo_is_timer), T(numbers_are_the_sample_files))
+/* Every number of version 0x12 with the key it had then. */
+static void numbers_of_0_9_are_understood(void)
+{
+	char keys[] = "i386/ppro i386/pii i386/piii i386/athlon timer rtc i386/p4 ia64/ia64 "
+		      "ia64/itanium ia64/itanium2 x86-64/hammer i386/p4-ht alpha/ev4 alpha/ev5 "
+		      "alpha/pca56 alpha/ev6 alpha/ev67 i386/p6_mobile arm/xscale1 arm/xscale2 "
+		      "ppc64/power4 ppc64/power5 ppc64/power5+ ppc64/970 mips/20K mips/24K "
+		      "mips/25K mips/34K mips/5K mips/r10000 mips/r12000 mips/rm7000 "
+		      "mips/rm9000 mips/sb1 mips/vr5432 mips/vr5500 ppc/e500 ppc/e500v2 "
+		      "i386/core ppc/7450 i386/core_2 ppc64/power6 ppc64/970MP ppc64/cell-be "
+		      "x86-64/family10 ppc64/pa6t arm/mpcore arm/armv6 ppc64/power5++ ppc/e300 "
+		      "avr32 arm/armv7 i386/arch_perfmon x86-64/family11h ppc64/power7 "
+		      "ppc64/ibm-compat-v1 i386/core_i7 i386/atom mips/loongson2 i386/nehalem "
+		      "arm/armv7-ca9 mips/74K mips/1004K x86-64/family12h x86-64/family14h "
+		      "x86-64/family15h i386/westmere arm/armv7-scorpion arm/armv7-scorpionmp "
+		      "i386/sandybridge tile/tile64 tile/tilepro tile/tilegx s390/z10 s390/z196 "
+		      "i386/ivybridge arm/armv7-ca5 arm/armv7-ca7 arm/armv7-ca15 i386/haswell "
+		      "s390/zEC12 x86-64/generic ppc64/architected_events_v1 ppc64/power8";
+	char *key, *next = keys;
+	uint32_t id;
+
+	for (id = 0; (key = strsep(&next, " ")); id++) {
+		const struct cpu_type *type = cpu_type_by_id(sample_header_cpu_type(0x12, id));
+
+		CHECK_STR(type ? type->key : "none", key);
+		CHECK_EQ(sample_header_cpu_type(0x13, id), id);
+	}
+	CHECK_EQ(id, 84);
+	CHECK(!cpu_type_by_id(sample_header_cpu_type(0x12, 84)));
+	CHECK(!cpu_type_by_id(sample_header_cpu_type(0x12, UINT32_MAX)));
+}
+
+TESTS(T(machines_are_recognised), T(numbers_of_0_9_are_understood), T(no_cpuinfo_is_timer),
+      T(numbers_are_the_sample_files))

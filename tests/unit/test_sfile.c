@@ -229,6 +229,7 @@ static void version_0x12_is_read_and_not_written(void)
 	write_at(path, 0, &old, sizeof(old));
 	CHECK_EQ(truncate(path, 120 + 20 * 128), 0);
 	expected.version = 0x12;
+	expected.cpu_type = 57;
 	if (CHECK(sfile_open(path, &sf, &err) == 0))
 		CHECK(headers_equal(sfile_header(sf), &expected));
 	CHECK_EQ(create(path, &full, 7, &err), -EBADMSG);
