@@ -144,10 +144,10 @@ int session_dir_prepare(const char *session_dir, mode_t mode, const struct right
 	_cleanup_close_ int directory = -1;
 	int r = path_make_parents(session_dir, 0755, err);
 
+	if (r == 0)
+		r = path_make_dirs(session_dir, mode, err);
 	if (r < 0)
 		return r;
-	if (mkdir(session_dir, mode) < 0 && errno != EEXIST)
-		return error_errno(err, -errno, "cannot create %s", session_dir);
 	if (!realpath(session_dir, path))
 		return error_errno(err, -errno, "%s", session_dir);
 	directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);

@@ -64,12 +64,10 @@ static int write_gmon(struct gmon *gmon, struct error *err)
 	if (ferror(out))
 		r = -EIO;
 	/* Without a sync: it can be made again from the session. */
-	if (fclose(out) != 0 || (r == 0 && rename(temporary, options.output) < 0))
+	if (fclose(out) != 0)
 		r = -errno;
-	if (r == 0)
-		return 0;
-	(void)unlink(temporary);
-	return error_errno(err, r, "cannot write %s", options.output);
+	r = path_put(temporary, options.output, 0, r);
+	return r < 0 ? error_errno(err, r, "cannot write %s", options.output) : 0;
 }
 
 static double share(uint64_t part, uint64_t whole)

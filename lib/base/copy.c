@@ -69,11 +69,7 @@ static int write_copy(int from, const struct stat *st, const char *to)
 	if (r == 0)
 		r = copy_open(from, st, temporary);
 	/* Without a sync, as cp(1): the original remains. */
-	if (r == 0 && rename(temporary, to) < 0)
-		r = -errno;
-	if (r < 0)
-		(void)unlink(temporary);
-	return r;
+	return path_put(temporary, to, 0, r);
 }
 
 int copy_file(const char *from, int flags, const char *to, struct error *err)

@@ -274,7 +274,8 @@ int dirtree_make_parents(int at, const char *path, mode_t mode, struct error *er
 		if (parent < 0)
 			return parent;
 		if (mkdirat(parent, name, mode) < 0 && errno != EEXIST)
-			return error_errno(err, -errno, "cannot create directory %s", directory);
+			return error_errno(err, -errno, "cannot create the directory %s",
+					   directory);
 	}
 	return 0;
 }

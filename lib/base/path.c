@@ -86,7 +86,7 @@ static int make_dirs_until(const char *path, const char *end, mode_t mode, struc
 			*slash = '\0';
 		r = mkdir(dir, mode) < 0 ? -errno : 0;
 		if (r < 0 && r != -EEXIST)
-			return error_errno(err, r, "cannot create directory %s", dir);
+			return error_errno(err, r, "cannot create the directory %s", dir);
 		if (slash)
 			*slash = '/';
 	} while (slash);
@@ -231,11 +231,21 @@ int path_sync_parent(const char *path)
 	return fd < 0 || (fsync(fd) < 0 && errno != EINVAL) ? -errno : 0;
 }
 
-int path_publish(int fd, const char *from, const char *to)
+int path_put(const char *from, const char *to, unsigned int flags, int r)
 {
-	if (fdatasync(fd) < 0 || rename(from, to) < 0)
-		return -errno;
-	return path_sync_parent(to);
+	if (r == 0 && renameat2(AT_FDCWD, from, AT_FDCWD, to, flags) < 0)
+		r = -errno;
+	if (r < 0)
+		(void)unlink(from);
+	return r;
+}
+
+int path_publish(int fd, const char *from, const char *to, int r)
+{
+	if (r == 0 && fdatasync(fd) < 0)
+		r = -errno;
+	r = path_put(from, to, 0, r);
+	return r < 0 ? r : path_sync_parent(to);
 }
 
 int path_write(const char *path, const char *text, mode_t mode, struct error *err)
@@ -247,12 +257,6 @@ int path_write(const char *path, const char *text, mode_t mode, struct error *er
 	fd = open_regular_new(temporary, O_WRONLY, mode);
 	if (fd < 0)
 		return error_errno(err, fd, "cannot create %s", temporary);
-	r = write_all(fd, text);
-	if (r == 0)
-		r = path_publish(fd, temporary, path);
-	if (r < 0) {
-		(void)unlink(temporary);
-		return error_errno(err, r, "cannot write %s", path);
-	}
-	return 0;
+	r = path_publish(fd, temporary, path, write_all(fd, text));
+	return r < 0 ? error_errno(err, r, "cannot write %s", path) : 0;
 }

@@ -45,10 +45,14 @@ FILE *path_fopen(const char *root, const char *path);
 ssize_t path_read(const char *root, const char *path, char **ret, struct error *err);
 /* Reads a file that holds one number; 0 or -errno (-EINVAL if it holds something else). */
 int path_read_u64(const char *root, const char *path, uint64_t *ret);
-/* Gives the file @from, open as @fd, the name @to in the same file system. After a power cut, @to
- * is the old file or the whole new one: the contents reach the disk before the name does, and the
- * name before this returns (rename(2), fsync(2)). 0 or -errno. */
-int path_publish(int fd, const char *from, const char *to);
+/* Ends the writing of a file under a temporary name, @from, with the result @r: if that is 0, gives
+ * it the name @to in the same file system; if not, or if that fails, removes it. @flags are
+ * RENAME_NOREPLACE or 0. Returns @r or -errno. */
+int path_put(const char *from, const char *to, unsigned int flags, int r);
+/* As path_put() for the open file @fd. After a power cut, @to is the old file or the whole new one:
+ * the contents reach the disk before the name does, and the name before this returns (rename(2),
+ * fsync(2)). */
+int path_publish(int fd, const char *from, const char *to, int r);
 /* Writes the names in the directory of @path to the disk; 0 or -errno. */
 int path_sync_parent(const char *path);
 /* Writes a small file atomically: a temporary in the same directory, published; 0 or -errno. */

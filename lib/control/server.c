@@ -446,7 +446,7 @@ void control_server_free(struct control_server *server)
 		if (server->clients[i].fd >= 0)
 			drop(&server->clients[i]);
 	if (server->listener >= 0)
-		(void)unlinkat(server->directory, CONTROL_SOCKET, 0);
+		control_unlisten(server->directory);
 	cleanup_closep(&server->listener);
 	cleanup_closep(&server->epoll);
 	cleanup_closep(&server->timer);

@@ -66,6 +66,11 @@ static int give_to_group(int directory, const char *name, struct error *err)
 	return 0;
 }
 
+void control_unlisten(int directory)
+{
+	(void)unlinkat(directory, CONTROL_SOCKET, 0);
+}
+
 int control_listen(int directory, const char *session_dir, const char *group, struct error *err)
 {
 	_cleanup_close_ int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
@@ -90,7 +95,7 @@ int control_listen(int directory, const char *session_dir, const char *group, st
 	if (r == 0 && listen(fd, BACKLOG) < 0)
 		r = error_errno(err, -errno, "cannot listen on %s/" CONTROL_SOCKET, session_dir);
 	if (r < 0) {
-		(void)unlinkat(directory, CONTROL_SOCKET, 0);
+		control_unlisten(directory);
 		return r;
 	}
 	return STEAL_FD(fd);

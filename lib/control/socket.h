@@ -17,6 +17,8 @@ int control_directory(const char *session_dir, struct error *err);
  * holds the session's lock, so nobody else listens there. Only the owner may connect, and the
  * members of @group (a name, or NULL). Returns a descriptor or -errno. */
 int control_listen(int directory, const char *session_dir, const char *group, struct error *err);
+/* Removes the socket that control_listen() bound. */
+void control_unlisten(int directory);
 /* Connects to the daemon, waiting at most @timeout_ms. Returns a descriptor or -errno: -ENOENT if
  * no daemon is listening. */
 int control_connect(const char *session_dir, int timeout_ms, struct error *err);

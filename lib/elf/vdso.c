@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "elf/vdso.h"
 
+#include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/path.h"
 #include "base/procfs.h"
 
@@ -36,17 +38,21 @@ uint64_t vdso_size(void)
 int vdso_save(const char *path, struct error *err)
 {
 	size_t size = (size_t)vdso_size();
+	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", path, (int)getpid());
 	_cleanup_close_ int fd = -1;
 	ssize_t n;
+	int r = 0;
 
 	if (!size)
 		return error_set(err, -ENODATA, "this process has no vdso");
-	fd = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
-	if (fd < 0)
-		return errno == EEXIST ? 0 : error_errno(err, -errno, "cannot create %s", path);
-	n = write(fd, (const void *)getauxval(AT_SYSINFO_EHDR), size);
-	if (n == (ssize_t)size)
+	if (access(path, F_OK) == 0)
 		return 0;
-	(void)unlink(path);
-	return error_errno(err, n < 0 ? -errno : -ENOSPC, "cannot write %s", path);
+	fd = open_regular_new(temporary, O_WRONLY, 0644);
+	if (fd < 0)
+		return error_errno(err, fd, "cannot create %s", path);
+	n = write(fd, (const void *)getauxval(AT_SYSINFO_EHDR), size);
+	if (n != (ssize_t)size)
+		r = n < 0 ? -errno : -ENOSPC;
+	r = path_put(temporary, path, 0, r);
+	return r < 0 ? error_errno(err, r, "cannot write %s", path) : 0;
 }

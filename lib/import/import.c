@@ -193,20 +193,16 @@ static int write_file(const struct import *import, const char *to, bool force,
 	struct import_stats sum = { 0 };
 	int r;
 
-	(void)unlink(temporary);
+	(void)path_remove_tree(temporary, NULL);
 	r = sfile_create(temporary, &import->header, &sf, err);
 	if (r < 0)
 		return r;
 	r = write_nodes(import, sf, &sum);
 	/* Without a sync, as cp(1): the original remains. */
-	if (r == 0 &&
-	    renameat2(AT_FDCWD, temporary, AT_FDCWD, to, force ? 0 : RENAME_NOREPLACE) < 0)
-		r = -errno;
-	if (r < 0) {
-		(void)unlink(temporary);
+	r = path_put(temporary, to, force ? 0 : RENAME_NOREPLACE, r);
+	if (r < 0)
 		return r == -EEXIST ? error_set(err, r, "%s: exists (--force replaces it)", to)
 				    : error_errno(err, r, "cannot write %s", to);
-	}
 	stats->files++;
 	stats->nodes += sum.nodes;
 	stats->samples += sum.samples;

@@ -313,7 +313,6 @@ static int write_copy(const struct view *v, const struct check_result *found, co
 	_cleanup_close_ int new = -1;
 	int fd, r;
 
-	(void)unlink(path);
 	r = odb_create(path, v->all.at, v->header_size, err);
 	if (r < 0)
 		return r;
@@ -340,7 +339,7 @@ int check_repair(const char *path, struct check_result *ret, struct error *err)
 	_cleanup_(view_done) struct view v = { 0 };
 	_cleanup_free_ char *copy =
 		xasprintf("%.*s.repair.%d", (int)(path_base(path) - path), path, (int)gettid());
-	int r;
+	int r, status;
 
 	*ret = (struct check_result){ .why = ERROR_INIT };
 	r = view_open(&v, path, ret);
@@ -352,11 +351,10 @@ int check_repair(const char *path, struct check_result *ret, struct error *err)
 	if (!ret->repairable)
 		return error_set(err, -EBADMSG, "%s: nothing in it can be recovered", path);
 	r = write_copy(&v, ret, copy, err);
-	if (r == 0 && (rename(copy, path) < 0 || path_sync_parent(path) < 0))
-		r = error_errno(err, -errno, "cannot replace %s", path);
-	if (r < 0)
-		(void)unlink(copy);
-	return r;
+	status = path_put(copy, path, 0, r);
+	if (status == 0)
+		status = path_sync_parent(path);
+	return status < 0 && r == 0 ? error_errno(err, status, "cannot replace %s", path) : status;
 }
 
 static const struct {

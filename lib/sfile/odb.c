@@ -4,6 +4,7 @@
 #include "base/holes.h"
 #include "base/mem.h"
 #include "base/open_regular.h"
+#include "base/path.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -209,13 +210,8 @@ static int create_file(const char *path, const void *header, size_t header_size,
 	if (n != (ssize_t)length)
 		r = n < 0 ? -errno : -ENOSPC;
 	/* Without a sync (path_publish()): it has no samples yet, an empty one is made again. */
-	else if (rename(temporary, path) < 0)
-		r = -errno;
-	if (r < 0) {
-		(void)unlink(temporary);
-		return error_errno(err, r, "cannot create %s", path);
-	}
-	return STEAL_FD(fd);
+	r = path_put(temporary, path, 0, r);
+	return r < 0 ? error_errno(err, r, "cannot create %s", path) : STEAL_FD(fd);
 }
 
 int odb_create(const char *path, const void *header, size_t header_size, struct error *err)

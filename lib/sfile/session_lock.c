@@ -68,11 +68,10 @@ int session_lock(const char *session_dir, struct error *err)
 	unsigned long long start;
 	int r = path_make_parents(session_dir, 0755, err);
 
+	if (r == 0) /* Only the user and the group may see what was running. */
+		r = path_make_dirs(session_dir, 0750, err);
 	if (r < 0)
 		return r;
-	/* Only the user and the group may see what was running. */
-	if (mkdir(session_dir, 0750) < 0 && errno != EEXIST)
-		return error_errno(err, -errno, "cannot create the directory %s", session_dir);
 	fd = open_file(session_dir, "lock", 0600, err);
 	if (fd < 0)
 		return fd;

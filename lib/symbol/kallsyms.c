@@ -7,6 +7,7 @@
 #include "base/path.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -378,25 +379,22 @@ static int append(const char *path, int (*add)(FILE *out, void *data, struct err
 		  void *data, struct error *err)
 {
 	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", path, (int)getpid());
+	int r, status, fd = open_regular_new(temporary, O_WRONLY, 0644);
 	FILE *out;
-	int r, status;
 
-	(void)unlink(temporary);
-	out = fopen(temporary, "wxe");
+	out = fd < 0 ? NULL : fdopen(fd, "w");
 	if (!out)
-		return error_errno(err, -errno, "cannot create %s", temporary);
+		return error_errno(err, fd < 0 ? fd : -errno, "cannot create %s", temporary);
 	r = copy_old(path, out, err);
 	if (r == 0)
 		r = add(out, data, err);
 	errno = 0;
-	if (r == 0 && (fflush(out) != 0 || ferror(out) || fchmod(fileno(out), 0644) < 0))
+	if (r == 0 && (fflush(out) != 0 || ferror(out) || fchmod(fd, 0644) < 0))
 		r = error_errno(err, errno ? -errno : -EIO, "cannot write %s", temporary);
-	status = r == 0 ? path_publish(fileno(out), temporary, path) : 0;
-	if (status < 0)
+	status = path_publish(fd, temporary, path, r);
+	if (status < 0 && r == 0)
 		r = error_errno(err, status, "cannot write %s", path);
 	(void)fclose(out);
-	if (r < 0)
-		(void)unlink(temporary);
 	return r;
 }
 

@@ -2,6 +2,7 @@
 #include "profile/select/callgraph_arcs.h"
 
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/path.h"
 #include "profile/select/gather.h"
 #include "profile/select/samples.h"
@@ -117,11 +118,12 @@ static int write_file(const char *path, const struct gather_file *f,
 static int take_time(const char *path, const char *samples, struct error *err)
 {
 	_cleanup_free_ char *names = path_join(samples, CHAIN_DIRECTORY "/names");
+	_cleanup_close_ int fd = open_regular(path, O_RDONLY | O_NOFOLLOW);
 	struct stat st;
 
-	if (stat(names, &st) < 0 ||
-	    utimensat(AT_FDCWD, path, (struct timespec[]){ st.st_atim, st.st_mtim }, 0) < 0)
-		return error_errno(err, -errno, "cannot write %s", path);
+	if (fd < 0 || stat(names, &st) < 0 ||
+	    futimens(fd, (struct timespec[]){ st.st_atim, st.st_mtim }) < 0)
+		return error_errno(err, fd < 0 ? fd : -errno, "cannot write %s", path);
 	return 0;
 }
 
