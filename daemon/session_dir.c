@@ -47,6 +47,32 @@ static int check_parents(const char *path, struct error *err)
 	return 0;
 }
 
+/* Directories that serve the whole system, and are never made a session, even if they are empty.
+ * What ends in a slash includes all below it. Those directly below / need no line. */
+static const char *const of_system[] = {
+	"/bin/",      "/boot/",	     "/dev/mqueue", "/dev/pts",	  "/dev/shm",	"/etc/",
+	"/lib/",      "/lib32/",     "/lib64/",	    "/proc/",	  "/run/lock",	"/run/systemd/",
+	"/run/udev/", "/run/user",   "/sbin/",	    "/sys/",	  "/usr/",	"/var/backups",
+	"/var/cache", "/var/crash",  "/var/db",	    "/var/empty", "/var/games", "/var/lib",
+	"/var/lock",  "/var/local",  "/var/log",    "/var/mail",  "/var/opt",	"/var/run",
+	"/var/spool", "/var/spool/", "/var/tmp",    "/var/www",
+};
+
+/* Returns whether @path, without links, is such a directory. */
+static bool is_of_system(const char *path)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(of_system); i++) {
+		size_t length = strlen(of_system[i]);
+		bool and_below = of_system[i][length - 1] == '/';
+
+		if (and_below ? !strncmp(path, of_system[i], length) : !strcmp(path, of_system[i]))
+			return true;
+	}
+	return !strchr(path + 1, '/');
+}
+
 /* Returns an entry of @directory that no session directory has, or NULL; caller frees. A directory
  * that serves something else is not given away because of a wrong --session-dir. */
 static char *find_foreign(int directory)
@@ -150,6 +176,11 @@ int session_dir_prepare(const char *session_dir, mode_t mode, const struct right
 		return r;
 	if (!realpath(session_dir, path))
 		return error_errno(err, -errno, "%s", session_dir);
+	if (is_of_system(path))
+		return error_set(err, -EPERM,
+				 "%s: a directory of the system does not become a session; use a "
+				 "new directory as --session-dir",
+				 path);
 	directory = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (directory < 0)
 		return error_errno(err, -errno, "%s", path);

@@ -157,6 +157,27 @@ static void what_is_not_only_a_session_is_kept(void)
 	CHECK_EQ(owner_of(t.parent, "session"), 0);
 }
 
+static void directories_of_the_system_are_kept(void)
+{
+	static const char *const paths[] = { "/",    "/var",  "/var/lib",     "/usr/bin",  "/tmp",
+					     "/etc", "/home", "/usr/../etc/", "/proc/self" };
+	/* Gives nothing away, whatever the function does. */
+	const struct rights nobody = { geteuid(), getegid(), getegid(), false };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(paths); i++) {
+		struct error err = ERROR_INIT;
+		struct stat before, after;
+
+		CHECK_EQ(stat(paths[i], &before), 0);
+		CHECK_EQ(session_dir_prepare(paths[i], before.st_mode & 07777, &nobody, &err),
+			 -EPERM);
+		CHECK(strstr(err.text, "a directory of the system"));
+		CHECK_EQ(stat(paths[i], &after), 0);
+		CHECK(before.st_uid == after.st_uid && before.st_mode == after.st_mode);
+	}
+}
+
 static void directories_that_others_could_change_are_refused(void)
 {
 	static const struct {
@@ -294,6 +315,7 @@ static void rights_are_given_up_for_good(void)
 }
 
 TESTS(T(new_directory_is_the_daemons), T(what_only_root_could_write_is_given_away),
-      T(what_is_not_only_a_session_is_kept), T(directories_that_others_could_change_are_refused),
-      T(links_to_a_directory_count_as_it), T(without_root_only_the_mode_is_set),
-      T(users_and_groups_are_looked_up), T(rights_are_given_up_for_good))
+      T(what_is_not_only_a_session_is_kept), T(directories_of_the_system_are_kept),
+      T(directories_that_others_could_change_are_refused), T(links_to_a_directory_count_as_it),
+      T(without_root_only_the_mode_is_set), T(users_and_groups_are_looked_up),
+      T(rights_are_given_up_for_good))
