@@ -6,7 +6,6 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/parse.h"
-#include "unwind/chain_end_name.h"
 #include "profile/rows/internal/chain_frames.h"
 #include "profile/select/gather.h"
 #include "chains/chain_read.h"
@@ -14,23 +13,6 @@
 
 #include <errno.h>
 #include <string.h>
-
-static const struct chains_end ends[] = {
-#define X(name, number, text, meaning)                                                             \
-	[number] = { text, meaning, number == CHAIN_END_COMPLETE ? NULL : "[" text "]", 0 },
-	CHAIN_ENDS(X)
-#undef X
-};
-
-static uint32_t end_of(const char *name)
-{
-	uint32_t i;
-
-	for (i = 0; i < ARRAY_SIZE(ends); i++)
-		if (!strcmp(ends[i].name, name))
-			return i;
-	return CHAIN_END_UNKNOWN;
-}
 
 uint64_t chains_end_in_jit(const struct chains *c)
 {
@@ -78,7 +60,7 @@ static int open_source(struct chains *c, struct gather *g, uint32_t session, str
 		s->images[i] = gather_image(g, session, chain_names_image_at(names, i));
 	s->ends = xcalloc(chain_names_contexts(names) + 1, sizeof(*s->ends));
 	for (i = 1; i <= chain_names_contexts(names); i++)
-		s->ends[i] = end_of(chain_names_context_at(names, i)->end);
+		s->ends[i] = chain_ends_find(chain_names_context_at(names, i)->end);
 	return 0;
 }
 
@@ -140,6 +122,15 @@ const struct row *chains_frame(const struct chains *c, const struct chains_line 
 	return &c->rows.rows[c->frames[line->first + i]];
 }
 
+/* Returns whether the outermost frame is in a function without callers, which ends a chain however
+ * it was found. */
+static bool is_at_entry(const struct chains *c, const struct chains_line *line)
+{
+	const struct row *row = chains_frame(c, line, line->count - 1);
+
+	return row->kind == ROW_SYMBOL && chain_ends_is_entry(row->symbol->name);
+}
+
 static bool is_among(const struct row *row, const char *const *names, size_t count)
 {
 	size_t i;
@@ -148,37 +139,6 @@ static bool is_among(const struct row *row, const char *const *names, size_t cou
 		if (!strcmp(row->symbol->name, names[i]))
 			return true;
 	return false;
-}
-
-/* Returns whether the outermost frame is in a function without callers, which ends a chain however
- * it was found. Workers that the kernel runs for a process begin like its own threads; Go's
- * functions are at the ends of its stacks. */
-static bool is_at_entry(const struct chains *c, const struct chains_line *line)
-{
-	static const char *const entries[] = {
-		"_start",
-		"__libc_start_main",
-		"__libc_start_main_impl",
-		"__libc_start_call_main",
-		"start_thread",
-		"clone",
-		"clone3",
-		"__clone",
-		"__clone3",
-		"_dl_start_user",
-		"ret_from_fork",
-		"ret_from_fork_asm",
-		"_rt0_amd64_linux",
-		"_rt0_arm64_linux",
-		"runtime.goexit",
-		"runtime.goexit.abi0",
-		"runtime.mstart",
-		"runtime.mstart.abi0",
-		"runtime.rt0_go",
-		"runtime.rt0_go.abi0",
-	};
-
-	return is_among(chains_frame(c, line, line->count - 1), entries, ARRAY_SIZE(entries));
 }
 
 /* Whether a chain that does not leave the kernel is in a task that has no user space, or not the
@@ -196,16 +156,10 @@ static bool has_no_user_space(const struct chains *c, const struct chains_line *
 	return false;
 }
 
-/* Returns whether the functions of a chain may show better why it ends than the recorded reason. */
-static bool is_end_in_doubt(uint32_t end)
-{
-	return end == CHAIN_END_FP_END || end == CHAIN_END_NO_USER || end == CHAIN_END_NO_MAPPING;
-}
-
 static uint32_t true_end(const struct chains *c, const struct chains_line *line)
 {
-	bool complete =
-		is_end_in_doubt(line->end) && (is_at_entry(c, line) || has_no_user_space(c, line));
+	bool complete = chain_ends_in_doubt(line->end) &&
+			(is_at_entry(c, line) || has_no_user_space(c, line));
 
 	return complete ? CHAIN_END_COMPLETE : line->end;
 }
@@ -348,7 +302,7 @@ static int take_chain(uint32_t context, const struct chain *chain, void *data)
 
 	if (r != VERDICT_YES)
 		return MIN(r, 0);
-	if (!out->quality_only || is_end_in_doubt(line.end)) {
+	if (!out->quality_only || chain_ends_in_doubt(line.end)) {
 		take_frames(c, chain, &line);
 		line.end = true_end(out, &line);
 	}
@@ -377,9 +331,9 @@ int chains_collect(struct chains *c, struct binaries *bs, struct error *err)
 	int r = 0;
 
 	container_init(&c->rows, CHAINS_CLASS_COUNT_);
-	c->ends = xcalloc(ARRAY_SIZE(ends), sizeof(*c->ends));
-	memcpy(c->ends, ends, sizeof(ends));
-	c->end_count = ARRAY_SIZE(ends);
+	c->ends = xcalloc(ARRAY_SIZE(chain_ends), sizeof(*c->ends));
+	memcpy(c->ends, chain_ends, sizeof(chain_ends));
+	c->end_count = ARRAY_SIZE(chain_ends);
 	collect.functions = chain_frames_new(c->gather, &c->rows, bs, c->inlines);
 	c->is_kernel = xcalloc(c->gather->image_count, sizeof(*c->is_kernel));
 	for (i = 0; i < c->source_count && r == 0; i++) {

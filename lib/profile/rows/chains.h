@@ -18,6 +18,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "profile/rows/chain_ends.h"
 #include "profile/rows/container.h"
 #include "profile/select/spec.h"
 
@@ -31,13 +32,6 @@ struct gather;
 struct name_style;
 
 enum { CHAINS_SELF, CHAINS_INCLUSIVE, CHAINS_CLASS_COUNT_ };
-
-/* A reason why chains end, as in bpf/chain_end.h. */
-struct chains_end {
-	const char *name, *meaning; /* "copy_short", in words; static */
-	const char *mark; /* "[copy_short]", in place of the callers; NULL: the chain is complete */
-	uint64_t samples;
-};
 
 /* How many chains end in an image for one reason. */
 struct chains_quality {
