@@ -29,7 +29,7 @@ struct collect {
 	const struct chain_names *names;
 	bool by_library, by_kernel; /* applications are separated */
 	uint32_t *owners;  /* by context: a representative of those that differ only in ->end */
-	struct map by_key; /* of owner and both images to the file's index + 1 */
+	struct map by_key; /* of context and both images to the file's index + 1 */
 	struct found *found;
 	size_t found_count, found_room;
 };
@@ -80,23 +80,27 @@ static uint32_t app_of(const struct collect *c, uint32_t app, uint32_t caller)
 	return app;
 }
 
-/* Makes the file for arcs between two images in an owner's chains. Returns its number, or
+/* Makes the file for arcs between two images in the chains of a context, or of those that it
+ * represents; with caller 0, for where the context's chains end. Returns the file's number, or
  * UINT32_MAX if the context's event is invalid. */
-static uint32_t add_file(struct collect *c, uint32_t owner, uint32_t caller, uint32_t callee)
+static uint32_t add_file(struct collect *c, uint32_t context, uint32_t caller, uint32_t callee)
 {
 	struct chain_arcs *out = c->out;
-	const struct chain_context *x = chain_names_context_at(c->names, owner);
-	struct sname name = { .app = *chain_names_image_at(c->names, app_of(c, x->app, caller)),
-			      .image = *chain_names_image_at(c->names, caller),
-			      .callee = *chain_names_image_at(c->names, callee),
+	const struct chain_context *x = chain_names_context_at(c->names, context);
+	const char *end = caller ? NULL : x->end;
+	struct sname name = { .callee = *chain_names_image_at(c->names, callee),
 			      .has_callee = true,
 			      .task = x->task };
 
+	caller = caller ?: callee;
+	name.app = *chain_names_image_at(c->names, app_of(c, x->app, caller));
+	name.image = *chain_names_image_at(c->names, caller);
 	if (!chain_event_split(arena_strdup(&out->strings, x->event), &name))
 		return UINT32_MAX;
 	array_grow(&out->files, out->count + 1, &out->room);
 	out->files[out->count] = (struct chain_arcs_file){
 		.name = name,
+		.end = end,
 		.is_kernel = chain_names_is_kernel(c->names, caller),
 		.callee_is_kernel = chain_names_is_kernel(c->names, callee),
 	};
@@ -105,12 +109,12 @@ static uint32_t add_file(struct collect *c, uint32_t owner, uint32_t caller, uin
 
 static uint32_t file_of(struct collect *c, const struct chain_arc *arc)
 {
-	uint32_t owner = c->owners[arc->context];
-	uint64_t key = (uint64_t)owner << 32 | arc->caller.image << 16 | arc->callee.image;
+	uint32_t context = arc->caller.image ? c->owners[arc->context] : arc->context;
+	uint64_t key = (uint64_t)context << 32 | arc->caller.image << 16 | arc->callee.image;
 	uintptr_t known = (uintptr_t)map_get(&c->by_key, key);
 
 	if (!known) {
-		known = (uintptr_t)add_file(c, owner, arc->caller.image, arc->callee.image) + 1;
+		known = (uintptr_t)add_file(c, context, arc->caller.image, arc->callee.image) + 1;
 		(void)map_set(&c->by_key, key, (void *)known);
 	}
 	return (uint32_t)(known - 1);

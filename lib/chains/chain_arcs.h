@@ -13,6 +13,8 @@
  *
  * The application in a name is the one in the session's sample files: if these are not separated by
  * application (see setup), it is the caller's image.
+ *
+ * Where chains end is in further elements, one per reason, which are no call graph files (->end).
  */
 #pragma once
 
@@ -32,6 +34,9 @@ struct chain_arc_count {
 /* The arcs of one sample file; several can have the same name. */
 struct chain_arcs_file {
 	struct sname name;
+	/* NULL: these are arcs. Else why chains end at the callees, their outermost frames. The
+	 * caller is not known; its image in ->name is that of the callee, and its offset 0. */
+	const char *end;
 	bool is_kernel, callee_is_kernel;
 	const struct chain_arc_count *arcs; /* a key can occur more than once: readers add up */
 	size_t count;

@@ -217,10 +217,12 @@ static void list_arcs(const struct chain_reader *r, const struct generation *g,
 					 .samples = samples[i],
 					 .returns = returns[i] };
 
-		if (!contexts[i] || !samples[i] || !n.parent || !node_of(g, n.parent).parent)
+		if (!contexts[i] || !samples[i] || !n.parent)
 			continue;
-		if (frame_at(r, g, node_of(g, n.parent).place, &arc.caller) &&
-		    frame_at(r, g, n.place, &arc.callee))
+		if (node_of(g, n.parent).parent &&
+		    !frame_at(r, g, node_of(g, n.parent).place, &arc.caller))
+			continue;
+		if (frame_at(r, g, n.place, &arc.callee))
 			each(&arc, data);
 	}
 }

@@ -33,7 +33,8 @@ int chain_reader_each(struct chain_reader *r,
 		      int (*each)(uint32_t context, const struct chain *chain, void *data),
 		      void *data);
 
-/* A caller and callee, adjacent frames in chains of one context. */
+/* A caller and callee, adjacent frames in chains of one context. The outermost frame is a callee,
+ * too: of no caller, whose image is 0. */
 struct chain_arc {
 	uint32_t context;
 	struct chain_frame caller, callee;

@@ -8,6 +8,8 @@ import stored
 from forms import agrees, plain
 from reports import Failed, name_of
 
+# The kernel may do something for a task that has no user space.
+IN_DOUBT = "fp_end", "no_user", "no_mapping"
 ALL = ("--top=1000000000",)
 
 
@@ -108,11 +110,21 @@ def check_quality(profile, report):
     profile.equal("chains", sum(ends.values()), report["samples"], "samples")
 
 
+def is_end(caller):
+    """Whether a caller in -c is the reason why it is not known."""
+    return (caller.get("why") or "").startswith("[")
+
+
 def check_calls(profile, options, report):
-    """The callers and callees of -c are the neighbours in chains; its own samples those of -l."""
-    arcs = Counter()
+    """The callers and callees of -c are the neighbours in chains, or why a chain ends; its own samples are
+    those of -l."""
+    arcs, ends = Counter(), Counter()
     for chain in report["chains"]:
         functions = [function_of(frame) for frame in chain["frames"]]
+        outermost = chain["frames"][-1]
+        if chain["end"] != "complete" and not (outermost["kernel"] and chain["end"] in IN_DOUBT):
+            end = {"image": outermost["image"], "symbol": None, "why": f"[{chain['end']}]"}
+            ends[function_of(end), function_of(outermost)] += chain["samples"]
         for callee, caller in zip(functions, functions[1:]):
             arcs[caller, callee] += chain["samples"]
     calls = profile.json("-c", *options)
@@ -123,7 +135,7 @@ def check_calls(profile, options, report):
             above[function_of(caller), function_of(row)] += sum(caller["samples"])
         for callee in row["callees"]:
             below[function_of(row), function_of(callee)] += sum(callee["samples"])
-    profile.same_keys("callers", above, arcs)
+    profile.same_keys("callers", above, arcs + ends)
     profile.same_keys("callees", below, arcs)
     listed = Counter()
     for row in profile.json("-l", *options)["rows"]:

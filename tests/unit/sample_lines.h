@@ -57,7 +57,7 @@ static inline void list_arcs(const char *samples, char separator, struct strbuf 
 		const struct chain_arcs_file *f = chain_arcs_at(arcs, i);
 		_cleanup_free_ char *mangled = sname_mangle(&f->name);
 
-		for (j = 0; j < f->count; j++) {
+		for (j = 0; j < f->count && !f->end; j++) {
 			uint64_t sum = samples_of_arc(f, j);
 
 			if (sum)

@@ -245,8 +245,10 @@ static void a_full_pair_of_files_is_followed_by_another(void)
 
 static void list_arc(const struct chain_arc *arc, void *data)
 {
-	strbuf_addf(data, "%u: %u+%" PRIx64 " calls %u+%" PRIx64 " %" PRIu64 "\n", arc->context,
-		    arc->caller.image, arc->caller.offset, arc->callee.image, arc->callee.offset,
+	strbuf_addf(data, "%u: ", arc->context);
+	if (arc->caller.image)
+		strbuf_addf(data, "%u+%" PRIx64 " calls ", arc->caller.image, arc->caller.offset);
+	strbuf_addf(data, "%u+%" PRIx64 " %" PRIu64 "\n", arc->callee.image, arc->callee.offset,
 		    arc->samples);
 }
 
@@ -274,17 +276,28 @@ static void arcs_shared_by_chains_are_reported_once(void)
 	CHECK_EQ(chain_store_add(s, 1, &(struct chain){ frames + 1, 2, 2 }, NULL), 0);
 	CHECK_EQ(chain_store_add(s, 2, &(struct chain){ frames, 2, 3 }, NULL), 0);
 	CHECK_EQ(chain_store_add(s, 2, &(struct chain){ frames, 1, 9 }, NULL), 0);
-	check_arcs(dir, "1: 2+1 calls 1+1 1\n"
+	check_arcs(dir, "1: 2+1 1\n"
+			"1: 2+1 calls 1+1 1\n"
+			"2: 1+1 1\n"
+			"1: 1+10 7\n"
 			"1: 1+10 calls 1+20 7\n"
 			"1: 1+20 calls 2+ffffffff81000010 5\n"
-			"2: 1+20 calls 2+ffffffff81000010 3\n");
+			"2: 1+20 3\n"
+			"2: 1+20 calls 2+ffffffff81000010 3\n"
+			"2: 2+ffffffff81000010 9\n");
 	frames[0].offset = 0x30;
 	CHECK_EQ(chain_store_add(s, 1, &(struct chain){ frames, 2, UINT64_MAX }, NULL), 0);
 	CHECK_EQ(chain_store_add(s, 1, &(struct chain){ frames, 2, 1 }, NULL), 0);
-	check_arcs(dir, "1: 2+1 calls 1+1 1\n"
+	check_arcs(dir, "1: 2+1 1\n"
+			"1: 2+1 calls 1+1 1\n"
+			"2: 1+1 1\n"
+			"1: 1+10 7\n"
 			"1: 1+10 calls 1+20 7\n"
 			"1: 1+20 calls 2+ffffffff81000010 5\n"
+			"2: 1+20 3\n"
 			"2: 1+20 calls 2+ffffffff81000010 3\n"
+			"2: 2+ffffffff81000010 9\n"
+			"1: 1+20 4294967295\n"
 			"1: 1+20 calls 2+30 4294967295\n");
 }
 

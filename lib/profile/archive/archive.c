@@ -362,7 +362,7 @@ static void add_arcs(struct plan *p, const struct gather_file *f)
 	struct error err = ERROR_INIT;
 	const char *below;
 
-	if (!p->config->arcs)
+	if (!p->config->arcs || f->end)
 		return;
 	if (callgraph_arcs_write(p->gather, f, p->config->arcs, &path, &err) < 0) {
 		log_warn("%s; the archive's call graph is incomplete", err.text);

@@ -106,7 +106,7 @@ static void read_files(struct collect *c, bool arcs, struct samples *ret,
 		struct sfile_header header;
 		struct error err = ERROR_INIT;
 
-		if (f->image != c->image || f->callee != (arcs ? c->image : GATHER_NONE))
+		if (f->image != c->image || f->callee != (arcs ? c->image : GATHER_NONE) || f->end)
 			continue;
 		if (callgraph_arcs_read(f, 0, ret, &header, &err) < 0)
 			log_warn("%s; file skipped", err.text);

@@ -141,7 +141,8 @@ void container_choose(struct container *c, const struct gather *g,
 		struct row *row = &c->rows[i];
 		const char *name = row->kind == ROW_SYMBOL ? row->symbol->name : NULL;
 
-		if (symbol_filter_wants(filter, name, g->images[row->image].display)) {
+		if (row->is_end ||
+		    symbol_filter_wants(filter, name, g->images[row->image].display)) {
 			c->rows[n++] = *row;
 			continue;
 		}

@@ -72,6 +72,8 @@ struct row {
 	struct row_run *runs;	   /* its single samples, if requested; see row_detail.h */
 	bool is_inlined;	   /* of a symbol: its code inlined elsewhere; ->place is that of
 	 * the call */
+	bool is_end;		   /* of a symbol: it is the reason why callers are not known,
+	 * "[depth]" */
 	uint32_t id;		   /* number of rows added before it; stays when rows move */
 	bool is_unchosen;	   /* shown only at the ends of arcs of other rows */
 	/* If two profiles are compared (diff.h): */

@@ -176,6 +176,25 @@ static int add_file(const char *path, const struct sname *name, void *data)
 	return 0;
 }
 
+static bool has_samples(const struct walk *w, uint32_t app)
+{
+	size_t i;
+
+	for (i = 0; i < w->g->file_count; i++)
+		if (w->g->files[i].session == w->session && w->g->files[i].app == app)
+			return true;
+	return false;
+}
+
+/* Returns whether what is known from chains is missing. An archive may have call graph files, of
+ * some applications only, which do not say where chains end. */
+static bool is_missing(const struct walk *w, const struct chain_arcs_file *arcs)
+{
+	if (!w->has_arcs)
+		return true;
+	return arcs->end && has_samples(w, gather_image(w->g, w->session, &arcs->name.app));
+}
+
 /* Adds the call graph files that the session's chains are equivalent to. */
 static void add_arcs(struct walk *w)
 {
@@ -188,10 +207,12 @@ static void add_arcs(struct walk *w)
 		log_warn("%s; the call graph is missing", err.text);
 	for (i = 0; r == 0 && i < chain_arcs_count(s->arcs); i++) {
 		const struct chain_arcs_file *arcs = chain_arcs_at(s->arcs, i);
-		struct gather_file *file = add_name(w, &arcs->name);
+		struct gather_file *file = is_missing(w, arcs) ? add_name(w, &arcs->name) : NULL;
 
-		if (file)
-			file->arcs = arcs;
+		if (!file)
+			continue;
+		file->arcs = arcs;
+		file->end = arcs->end;
 	}
 }
 
@@ -348,7 +369,7 @@ int gather_files(const struct spec *spec, const char *session_dir, bool calls, s
 		struct walk w = { .g = g, .spec = spec, .session = (uint32_t)i, .why = &why };
 
 		r = session_walk(g->sessions[i].samples, add_file, skip_file, &w, err);
-		if (r == 0 && calls && !w.has_arcs)
+		if (r == 0 && calls)
 			add_arcs(&w);
 	}
 	if (r < 0)

@@ -55,6 +55,7 @@ struct gather_file {
 	const struct chain_arcs_file *arcs; /* these counts, else NULL */
 	uint32_t app, image;		    /* indexes of images */
 	uint32_t callee; /* index of an image; GATHER_NONE except for call graph files */
+	const char *end; /* NULL, or these are no arcs: see struct chain_arcs_file */
 	uint32_t session;
 	const char *event; /* equal ones are the same pointer, as are cgroups */
 	int64_t count, unit_mask;

@@ -148,7 +148,10 @@ static void write_place(const struct report *r, const struct row *row, struct js
 	json_string(j, "image", gather_image_name(r->gather, row->image, true));
 	if (row->app != GATHER_NONE)
 		json_string(j, "app", gather_image_name(r->gather, row->app, true));
-	if (row->kind == ROW_SYMBOL) {
+	if (row->is_end) {
+		json_string(j, "symbol", NULL);
+		json_string(j, "why", row->text);
+	} else if (row->kind == ROW_SYMBOL) {
 		json_string(j, "symbol", row->text);
 		if (strcmp(row->text, row->symbol->name))
 			json_string(j, "linkage_name", row->symbol->name);

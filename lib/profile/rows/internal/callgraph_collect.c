@@ -2,11 +2,13 @@
 #include "profile/rows/callgraph.h"
 
 #include "base/log.h"
+#include "base/map.h"
 #include "base/mem.h"
 #include "symbol/symtab.h"
 #include "profile/select/callgraph_arcs.h"
 #include "profile/binary/binary.h"
 #include "profile/select/classes.h"
+#include "profile/rows/chain_ends.h"
 #include "profile/rows/internal/placer.h"
 #include "profile/select/gather.h"
 #include "profile/rows/populate.h"
@@ -35,6 +37,7 @@ struct collect {
 	struct samples batch; /* arcs of one file */
 	struct samples arcs;  /* of all, resolved */
 	uint32_t app;	      /* the application whose files are being read */
+	struct map end_rows;  /* of the application: by image and end, the id + 1 */
 };
 
 /* --- places --- */
@@ -53,11 +56,12 @@ static void open_place(struct collect *c, uint32_t image, const struct sfile_hea
 		p->placer = placer_new(c->job->out, p->binary.file, p->binary.debug);
 }
 
+/* Rows of cut chains are in no slot. */
 static struct slot *slot_of_row(const struct collect *c, const struct row *row)
 {
 	struct place *p = &c->places[row->image];
 
-	if (!p->is_open)
+	if (!p->is_open || row->is_end)
 		return NULL;
 	return &p->slots[row->kind == ROW_SYMBOL ? row->symbol_index : p->symbol_count];
 }
@@ -151,6 +155,60 @@ static void resolve_upper(struct collect *c, uint32_t image, uint64_t back)
 	}
 }
 
+/* The id of the row that takes the place of the callers where chains end early in an image. */
+static uint32_t end_row(struct collect *c, uint32_t image, uint32_t end)
+{
+	struct container *out = c->job->out;
+	uint64_t key = (uint64_t)image << 8 | end;
+	uintptr_t known = (uintptr_t)map_get(&c->end_rows, key);
+
+	if (!known) {
+		struct row row = { .image = image,
+				   .app = c->app,
+				   .kind = ROW_SYMBOL,
+				   .symbol = container_symbol(out, chain_ends[end].mark),
+				   .symbol_index = UINT32_MAX,
+				   .is_end = true,
+				   .is_unchosen = true };
+
+		known = (uintptr_t)container_add_row(out, &row)->id + 1;
+		(void)map_set(&c->end_rows, key, (void *)known);
+	}
+	return (uint32_t)(known - 1);
+}
+
+/* Returns whether the chains that end in a row are complete, or not known to be cut: what the
+ * kernel does for a task that has no user space any more ends there, too. */
+static bool is_root(const struct collect *c, uint32_t id, const struct sfile_header *header,
+		    uint32_t end)
+{
+	const struct row *row = &c->job->out->rows[id];
+
+	return chain_ends_in_doubt(end) &&
+	       (header->is_kernel ||
+		(row->kind == ROW_SYMBOL && chain_ends_is_entry(row->symbol->name)));
+}
+
+/* Makes the row of chains that end early the caller of their outermost functions, whose ids are in
+ * the lower halves. */
+static void add_ends(struct collect *c, uint32_t image, uint32_t end,
+		     const struct sfile_header *header)
+{
+	struct samples *s = &c->batch;
+	uint64_t from = UINT64_MAX;
+	size_t i, n = 0;
+
+	for (i = 0; i < s->count; i++) {
+		if (is_root(c, (uint32_t)s->samples[i].offset, header, end))
+			continue;
+		if (from == UINT64_MAX)
+			from = end_row(c, image, end);
+		s->samples[n] = s->samples[i];
+		s->samples[n++].offset = from << 32 | (uint32_t)s->samples[i].offset;
+	}
+	s->count = n;
+}
+
 static void keep_batch(struct collect *c)
 {
 	struct samples *to = &c->arcs;
@@ -172,9 +230,12 @@ static uint64_t caller_back(const struct sfile_header *h)
 static void read_arcs(struct collect *c, uint32_t index)
 {
 	const struct gather_file *f = &c->job->gather->files[index];
+	uint32_t end = f->end ? chain_ends_find(f->end) : CHAIN_END_COUNT_;
 	struct sfile_header header;
 	struct error err = ERROR_INIT;
 
+	if (end == CHAIN_END_COMPLETE)
+		return;
 	if (callgraph_arcs_read(f, c->job->classes->of_file[index], &c->batch, &header, &err) ==
 		    0 &&
 	    (!c->places[f->image].is_open || !c->places[f->callee].is_open))
@@ -192,7 +253,10 @@ static void read_arcs(struct collect *c, uint32_t index)
 	swap_halves(&c->batch);
 	resolve_upper(c, f->callee, 0);
 	swap_halves(&c->batch);
-	resolve_upper(c, f->image, caller_back(&header));
+	if (end < CHAIN_END_COUNT_)
+		add_ends(c, f->image, end, &header);
+	else
+		resolve_upper(c, f->image, caller_back(&header));
 	keep_batch(c);
 }
 
@@ -273,8 +337,12 @@ static void forget_new_rows(struct collect *c, size_t first)
 {
 	size_t i;
 
-	for (i = first; i < c->job->out->count; i++)
-		slot_of_row(c, &c->job->out->rows[i])->row = 0;
+	for (i = first; i < c->job->out->count; i++) {
+		struct slot *slot = slot_of_row(c, &c->job->out->rows[i]);
+
+		if (slot)
+			slot->row = 0;
+	}
 }
 
 static void collect_app(struct collect *c, const struct by_app *files, const struct by_app *rows,
@@ -292,6 +360,7 @@ static void collect_app(struct collect *c, const struct by_app *files, const str
 	for (i = 0; i < count; i++)
 		read_arcs(c, files->ids[first + i]);
 	load_rows(c, ids, row_count, false);
+	map_done(&c->end_rows);
 	forget_new_rows(c, before);
 }
 
