@@ -2,7 +2,6 @@
 #include "meter.h"
 
 #include "base/clock.h"
-#include "base/macro.h"
 #include "parser/parser.h"
 
 #define MARK_EVERY_NS (10 * NS_PER_S)
@@ -18,8 +17,7 @@ static struct meter_mark mark_now(const struct meter *meter, uint64_t samples)
 void meter_reset(struct meter *meter, uint64_t samples)
 {
 	meter->older = meter->newer = mark_now(meter, samples);
-	meter->reset_ns = clock_now_ns();
-	meter->longest_ns = 0;
+	turn_reset(&meter->turn);
 }
 
 void meter_tick(struct meter *meter, uint64_t samples)
@@ -30,19 +28,12 @@ void meter_tick(struct meter *meter, uint64_t samples)
 	meter->newer = mark_now(meter, samples);
 }
 
-void meter_busy(struct meter *meter, uint64_t since_ns)
-{
-	uint64_t busy_ns = clock_now_ns() - MAX(since_ns, meter->reset_ns);
-
-	meter->longest_ns = MAX(meter->longest_ns, busy_ns);
-}
-
 void meter_read(const struct meter *meter, uint64_t samples, struct meter_reading *ret)
 {
 	struct meter_mark now = mark_now(meter, samples);
 	double ns = (double)(now.at_ns - meter->older.at_ns);
 
-	*ret = (struct meter_reading){ .longest_ms = (double)meter->longest_ns / 1e6 };
+	*ret = (struct meter_reading){ 0 };
 	if (ns <= 0)
 		return;
 	ret->samples_per_s = (double)(now.samples - meter->older.samples) * 1e9 / ns;

@@ -526,6 +526,7 @@ static int set_up(struct service *s, const struct service_helpers *helpers, stru
 		return r;
 	daemon_options_collector(s->options, &collector);
 	collector.opener = helpers->opener;
+	collector.turn = &s->meter.turn;
 	collector.parser = s->meter.parser = helpers->parser;
 	r = collector_new(&collector, &s->collector, err);
 	if (r < 0)
@@ -573,16 +574,14 @@ int service_run(struct service *s, struct error *err)
 
 	tell_manager(s);
 	while (!s->quit) {
-		uint64_t since_ns;
-
 		if (epoll_wait(s->epoll, &event, 1, -1) != 1) {
 			if (errno != EINTR)
 				return error_errno(err, -errno, "cannot wait");
 			continue;
 		}
-		since_ns = clock_now_ns();
+		turn_begin(&s->meter.turn);
 		sources[event.data.u32](s);
-		meter_busy(&s->meter, since_ns);
+		turn_end(&s->meter.turn);
 	}
 	notify_manager("STOPPING=1");
 	logfile_section(print_statistics, s);

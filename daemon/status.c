@@ -106,6 +106,19 @@ static void answer_quota(const struct status *status, struct strbuf *answer)
 			       quota_level_meaning(quota.level));
 }
 
+/* Adds the longest time that the loop was busy, and those of its stages. */
+static void answer_turns(const struct turn *turn, struct strbuf *answer)
+{
+	enum turn_stage stage;
+
+	control_answer(answer, "busy_longest_ms", "%.1f", (double)turn->longest_ns / 1e6);
+	for (stage = 0; stage < TURN_STAGE_COUNT_; stage++)
+		if (turn->stages_ns[stage] >= 1000)
+			control_answer(answer, "busy_stage", "%s %" PRIu64 " %s",
+				       turn_stage_name(stage), turn->stages_ns[stage] / 1000,
+				       turn_stage_text(stage));
+}
+
 static void answer_load(const struct status *status, struct strbuf *answer)
 {
 	struct driver_stats driver;
@@ -116,8 +129,8 @@ static void answer_load(const struct status *status, struct strbuf *answer)
 	collector_stats(status->collector, &driver, &record);
 	meter_read(status->meter, driver.sample_received, &reading);
 	if (!collector_running(status->collector))
-		reading = (struct meter_reading){ .longest_ms = reading.longest_ms };
-	control_answer(answer, "busy_longest_ms", "%.1f", reading.longest_ms);
+		reading = (struct meter_reading){ 0 };
+	answer_turns(&status->meter->turn, answer);
 	control_answer(answer, "samples_per_s", "%.1f", reading.samples_per_s);
 	control_answer(answer, "cpu_percent", "%.2f", reading.cpu_percent);
 	answer_cost(status, answer);

@@ -26,6 +26,7 @@
 struct cookie_table;
 struct driver;
 struct perf_event_attr;
+struct turn;
 
 enum driver_scope {
 	DRIVER_SYSTEM, /* every CPU, every process */
@@ -86,7 +87,8 @@ struct driver_config {
 	const char *instead;	      /* why a preferred driver cannot be used, or NULL */
 	const char *replay_path;      /* driver "replay": the recorded stream */
 	struct cookie_table *cookies; /* borrowed for the driver's life */
-	evbuf_sink *sink;	      /* receives the event buffer */
+	struct turn *turn; /* of the caller's loop, borrowed for the driver's life; or NULL */
+	evbuf_sink *sink;  /* receives the event buffer */
 	void *sink_data;
 };
 

@@ -14,6 +14,7 @@
 #include "record/internal/totals.h"
 #include "sfile/session.h"
 #include "sfile/session_lock.h"
+#include "stats/turn.h"
 
 #include <errno.h>
 
@@ -38,6 +39,7 @@ struct collector {
 	bool running;
 	struct totals totals; /* of the drivers and records before collector_change() */
 	uint64_t written_ns;  /* when the counters were last written to stats/ */
+	struct turn *turn;    /* of the caller's loop, or NULL */
 };
 
 void collector_free(struct collector *c)
@@ -74,6 +76,7 @@ static void complete_drive(struct collector *c, const struct collector_config *c
 	ret->cookies = c->cookies;
 	ret->sink = intake_words;
 	ret->sink_data = &c->intake;
+	ret->turn = c->turn;
 	ret->cgroups = config->record.separate & RECORD_SEPARATE_CGROUP;
 }
 
@@ -86,16 +89,6 @@ static int open_driver(struct collector *c, const struct collector_config *confi
 	return driver_open(config->driver, &drive, ret_ops, ret, err);
 }
 
-/* Returns whether the driver's kernel addresses belong to another boot than the running one. */
-static bool from_another_boot(const struct collector *c, const struct collector_config *config)
-{
-	_cleanup_(stream_file_reader_closep) struct stream_file_reader *reader = NULL;
-
-	return c->ops == &driver_replay &&
-	       stream_file_open(config->drive.replay_path, &reader, NULL) == 0 &&
-	       !stream_file_same_boot(reader);
-}
-
 static int open_record(struct collector *c, const struct collector_config *config,
 		       struct error *err)
 {
@@ -103,7 +96,8 @@ static int open_record(struct collector *c, const struct collector_config *confi
 	uint64_t start, end;
 	int r;
 
-	if (from_another_boot(c, config) && !record.no_vmlinux && !record.kernel_end) {
+	if (c->ops == &driver_replay && !record.no_vmlinux && !record.kernel_end &&
+	    stream_file_other_boot(config->drive.replay_path)) {
 		log_warn("%s was recorded in another boot: kernel samples will have no symbols",
 			 config->drive.replay_path);
 		record.no_vmlinux = true;
@@ -113,6 +107,7 @@ static int open_record(struct collector *c, const struct collector_config *confi
 	record.events = c->ops->events(c->driver, &record.event_count);
 	record.derived = &config->drive.derived;
 	record.cookies = c->cookies;
+	record.turn = c->turn;
 	/* The processes of a recorded stream no longer run. */
 	record.jit = c->ops != &driver_replay;
 	record.jit_bytes_max = config->quota.memory / JIT_SHARE;
@@ -146,6 +141,7 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 	c->samples = session_samples(c->session_dir, c->session_name);
 	c->cookies = cookie_table_new();
 	c->parser = config->parser;
+	c->turn = config->turn;
 	cookie_table_parser(c->cookies, c->parser);
 	c->intake.cookies = c->cookies;
 	c->lock = session_lock(c->session_dir, err);
@@ -180,6 +176,7 @@ void collector_stats(const struct collector *c, struct driver_stats *driver,
 	record_stats(c->record, record);
 	totals_add(&c->totals, driver, record);
 	driver->parser_lost = parser_lost(c->parser);
+	driver->drains_late = c->turn ? c->turn->late : 0;
 }
 
 void collector_cpu_stats(const struct collector *c, unsigned int cpu, struct driver_cpu_stats *ret)
@@ -208,6 +205,7 @@ static int try_write_stats(struct collector *c, struct error *err)
 		return r;
 	c->setup_due = false;
 	r = write_driver_stats(c, err);
+	turn_stage(c->turn, TURN_STATS);
 	return r < 0 ? r : record_flush(c->record, err);
 }
 
@@ -237,11 +235,13 @@ bool collector_can_go_on(int code)
 /* Drains the driver and records what it has. */
 static int sync_driver(struct collector *c, bool all, struct error *err)
 {
-	int r = c->ops->sync(c->driver, all, err);
-	int taken = intake_settle(&c->intake, !all	   ? INTAKE_SOME
-					      : c->running ? INTAKE_ALL
-							   : INTAKE_LAST);
+	int r = c->ops->sync(c->driver, all, err), taken;
 
+	turn_stage(c->turn, TURN_DRAIN);
+	taken = intake_settle(&c->intake, !all	       ? INTAKE_SOME
+					  : c->running ? INTAKE_ALL
+						       : INTAKE_LAST);
+	turn_stage(c->turn, TURN_AWAIT);
 	return r >= 0 && taken < 0 ? error_errno(err, taken, "cannot record the samples") : r;
 }
 
@@ -250,6 +250,7 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 	int r, written;
 
 	cookie_settle(c->cookies);
+	turn_stage(c->turn, TURN_IDENTIFY);
 	r = sync_driver(c, all, err);
 	if (r < 0)
 		return r;
@@ -259,6 +260,7 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 		spending_look(c->spending, c->ops, c->driver);
 	if (c->running && !all)
 		quota_keep(c->quota, c->record, c->ops, c->driver);
+	turn_stage(c->turn, TURN_QUOTA);
 	if (r == 0 && !all && clock_now_ns() - c->written_ns < STATS_PERIOD_NS)
 		return r;
 	written = write_stats(c, err);

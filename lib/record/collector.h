@@ -21,6 +21,7 @@
 
 struct opener;
 struct parser;
+struct turn;
 
 enum { COLLECTOR_SYNC_MS = 250 };
 
@@ -36,6 +37,8 @@ struct collector_config {
 	struct parser *parser;
 	/* Opens them (identity/opener.h); borrowed; NULL: this process does, and may hang. */
 	struct opener *opener;
+	/* The turns of the caller's loop, whose stages are noted; borrowed, may be NULL. */
+	struct turn *turn;
 };
 
 struct collector;

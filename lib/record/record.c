@@ -18,6 +18,7 @@
 #include "record/internal/transient.h"
 #include "sfile/session.h"
 #include "sfile/setup.h"
+#include "stats/turn.h"
 
 #include <errno.h>
 #include <string.h>
@@ -157,6 +158,7 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 		rec->separate |= RECORD_SEPARATE_LIB;
 	rec->select = config->images != NULL;
 	rec->cookies = config->cookies;
+	rec->turn = config->turn;
 	rec->root = xstrdup(config->root ?: "");
 	rec->session_dir = xstrdup(config->session_dir);
 	rec->session_name = xstrdup(config->session_name);
@@ -255,7 +257,9 @@ void record_sync(struct record *rec, bool all)
 		rec->trans.size = 0; /* its file may have been closed */
 		jitting_sync(rec->jitting, clock_now_ns(), all);
 	}
+	turn_stage(rec->turn, TURN_JIT);
 	sweep_images(rec);
+	turn_stage(rec->turn, TURN_IMAGES);
 }
 
 unsigned int record_can_shed(const struct record *rec)

@@ -26,6 +26,7 @@
 struct cookie_table;
 struct evderived;
 struct record;
+struct turn;
 
 /* --separate, a set of bits. */
 enum record_separate {
@@ -60,6 +61,7 @@ struct record_config {
 	size_t mapped_bytes_max;	    /* of open sample files; 0: default */
 	unsigned int open_files_max;	    /* 0: from the fd limit */
 	const struct cookie_table *cookies; /* borrowed for the record's life */
+	struct turn *turn; /* of the caller's loop, borrowed for the record's life; or NULL */
 };
 
 /* Prepares the session directory, kernel ranges and manifest. Caller frees. Returns 0 or -errno. */

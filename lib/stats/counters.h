@@ -84,6 +84,7 @@ enum counter_kind {
 	X(unwound_frames, INFO, "user-space frames looked up by the BPF program")                  \
 	X(unwound_full, TROUBLE, "samples without their callers: too many call chains")            \
 	X(parser_lost, TROUBLE, "files skipped because they could not be parsed")                  \
+	X(drains_late, INFO, "times the buffers were not drained for over 50 ms, for other work")  \
 	X(bad_record, TROUBLE, "malformed records from the kernel")                                \
 	COUNTERS_OF_TABLES(X)
 

@@ -437,6 +437,13 @@ bool stream_file_same_boot(const struct stream_file_reader *r)
 	return *boot_id && !strcmp(boot_id, r->boot_id);
 }
 
+bool stream_file_other_boot(const char *path)
+{
+	_cleanup_(stream_file_reader_closep) struct stream_file_reader *reader = NULL;
+
+	return stream_file_open(path, &reader, NULL) == 0 && !stream_file_same_boot(reader);
+}
+
 int stream_file_next(struct stream_file_reader *r, struct cookie_table *cookies,
 		     const uint64_t **ret_words, size_t *ret_count, struct error *err)
 {

@@ -334,6 +334,7 @@ static const struct {
 	{ "unwound_frames", "live/chains_bpf.sh", NULL },
 	{ "unwound_full", "live/chains_full.sh", NULL },
 	{ "parser_lost", "live/daemon_parser.sh", NULL },
+	{ "drains_late", "unit/test_status.c", "the_longest_time_without_a_drain_is_shown" },
 	{ "bad_record", "unit/test_attribution_chains.c", "chains_say_why_they_end" },
 	{ "jit_dropped", "unit/test_jit_reader.c", "code_that_cannot_be_kept_is_counted" },
 	{ "jit_put_off", "unit/test_jit_reader.c", "users_share_memory_and_get_it_back" },

@@ -60,6 +60,7 @@ static void bench_init(struct bench *b)
 	CHECK_EQ(settings_set(&b->settings, SETTING_SESSION_DIR, b->session, &err), 0);
 	const struct collector_config config = {
 		.driver = "replay",
+		.turn = &b->meter.turn,
 		.drive = { .replay_path = b->stream },
 		.record = { .session_dir = b->session,
 			    .session_name = "current",
@@ -139,19 +140,36 @@ static void the_longest_time_without_a_drain_is_shown(void)
 {
 	BENCH(b);
 	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
-	_cleanup_free_ char *found = NULL;
-	uint64_t now_ns;
+	_cleanup_free_ char *busy = NULL, *stage = NULL;
+	struct turn *turn = &b.meter.turn;
 
-	meter_reset(&b.meter, 0);
-	now_ns = clock_now_ns();
-	meter_busy(&b.meter, now_ns - 300000000); /* began before the reset */
-	CHECK(b.meter.longest_ns < 300000000);
-	b.meter.reset_ns = 0;
-	meter_busy(&b.meter, now_ns - 300000000);
-	meter_busy(&b.meter, now_ns);
+	turn_begin(turn);
+	turn->begun_ns = turn->marked_ns -= 300000000;
+	turn_stage(turn, TURN_QUOTA);
+	turn_end(turn);
+	turn_begin(turn);
+	turn_end(turn);
+	CHECK_EQ(turn->late, 1);
 	status_answer(&b.status, &answer);
-	found = control_value(answer.text, "busy_longest_ms");
-	CHECK(found && strtod(found, NULL) >= 300);
+	busy = control_value(answer.text, "busy_longest_ms");
+	CHECK(busy && strtod(busy, NULL) >= 300);
+	stage = control_value(answer.text, "busy_stage");
+	CHECK(stage && !strncmp(stage, "quota 300", 9));
+	CHECK(strstr(strbuf_text(&answer), "\ncounter drains_late 1 "));
+}
+
+static void a_start_forgets_the_longest_times(void)
+{
+	BENCH(b);
+	struct turn *turn = &b.meter.turn;
+
+	turn_begin(turn);
+	turn->begun_ns = turn->marked_ns -= 300000000;
+	turn_stage(turn, TURN_QUOTA);
+	meter_reset(&b.meter, 0);
+	turn_end(turn); /* it began before the start */
+	CHECK(turn->longest_ns < 300000000);
+	CHECK(turn->stages_ns[TURN_QUOTA] < 300000000);
 }
 
 static void a_daemon_that_stopped_costs_nothing(void)
@@ -202,4 +220,5 @@ static void no_line_is_unknown_to_the_view(void)
 }
 
 TESTS(T(a_daemon_that_samples_says_what), T(the_longest_time_without_a_drain_is_shown),
-      T(a_daemon_that_stopped_costs_nothing), T(no_line_is_unknown_to_the_view))
+      T(a_start_forgets_the_longest_times), T(a_daemon_that_stopped_costs_nothing),
+      T(no_line_is_unknown_to_the_view))

@@ -242,6 +242,42 @@ static void samples_row(const char *lines, struct strbuf *out)
 		strbuf_addf(out, "; %.0f per second", number_of(lines, "samples_per_s"));
 }
 
+/* The stage of the daemon's work that took longest. */
+struct longest {
+	uint64_t us;
+	struct strbuf text;
+};
+
+/* Compares the stage @value, "NAME MICROSECONDS TEXT", with the longest so far. */
+static void compare_stage(const char *value, void *data)
+{
+	const char *at = strchr(value, ' ');
+	struct longest *longest = data;
+	uint64_t us;
+
+	if (!at || (at++, parse_dec(&at, &us) < 0) || us <= longest->us)
+		return;
+	longest->us = us;
+	strbuf_cut(&longest->text, 0);
+	strbuf_adds(&longest->text, at);
+}
+
+/* Adds for how long the daemon did not drain, and what took most of that. */
+static void add_busy(const char *lines, struct strbuf *out)
+{
+	struct longest longest = { .text = STRBUF_INIT };
+
+	if (!has_value(lines, "busy_longest_ms"))
+		return;
+	strbuf_addf(out, ", busy for at most %.0f ms at a time",
+		    number_of(lines, "busy_longest_ms"));
+	each_value(lines, "busy_stage", compare_stage, &longest);
+	if (longest.us)
+		strbuf_addf(out, " (%.0f of them%s)", (double)longest.us / 1000,
+			    strbuf_text(&longest.text));
+	strbuf_done(&longest.text);
+}
+
 static void cost_row(const char *lines, struct strbuf *out)
 {
 	if (!is_answer(lines))
@@ -254,9 +290,7 @@ static void cost_row(const char *lines, struct strbuf *out)
 		    "%.0f sample files open",
 		    number_of(lines, "cpu_percent"), number_of(lines, "memory_kib") / 1024,
 		    number_of(lines, "kernel_kib") / 1024, number_of(lines, "open_files"));
-	if (has_value(lines, "busy_longest_ms"))
-		strbuf_addf(out, ", busy for at most %.0f ms at a time",
-			    number_of(lines, "busy_longest_ms"));
+	add_busy(lines, out);
 }
 
 /* Adds the budget, and how far samples are stretched to keep it. */
@@ -379,6 +413,7 @@ static const struct {
 	{ "samples_lost", JSON_NUMBER },
 	{ "samples_per_s", JSON_NUMBER },
 	{ "busy_longest_ms", JSON_NUMBER },
+	{ "busy_stage", JSON_COUNTERS, "busy_stages_us" },
 	{ "cpu_percent", JSON_NUMBER },
 	{ "budget_percent", JSON_NUMBER },
 	{ "budget_exceeded", JSON_NUMBER },

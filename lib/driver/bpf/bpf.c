@@ -18,6 +18,7 @@
 #include "driver/bpf/sampler_chains.h"
 #include "driver/bpf/sampler_images.h"
 #include "driver/bpf/table_loader.h"
+#include "stats/turn.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -54,6 +55,7 @@ struct driver {
 	uint64_t module_count;
 	uint64_t doubted_ns;
 	uint64_t drained_ns;
+	struct turn *turn; /* or NULL */
 };
 
 /* One file for each 4 KiB of memory for unwind tables, which is about their average size. */
@@ -197,6 +199,7 @@ static int bpf_setup(const struct driver_config *config, struct driver **ret, st
 		r = sampler_new(&sampler, &d->sampler, err);
 	if (r == 0)
 		r = open_events(d, config, err);
+	d->turn = config->turn;
 	d->samples.cookies = config->cookies;
 	d->samples.cpus = &d->sampling.cpus;
 	d->samples.images = sampler_images_new("", d->samples.cookies);
@@ -493,14 +496,17 @@ static int bpf_sync(struct driver *d, bool all, struct error *err)
 		listen(d);
 		d->offcpu_ended += sampler_offcpu_end(d->sampler, &ended);
 	}
+	r = evbuf_flush(d->samples.out);
+	evbuf_restart(d->samples.out);
+	turn_stage(d->turn, TURN_DRAIN);
 	read_counters(d);
 	doubt_images(d);
 	if (sampling_look_at_cpus(&d->sampling, d->samples.now_ns))
 		tell_stretches(d);
-	r = evbuf_flush(d->samples.out);
-	evbuf_restart(d->samples.out);
+	turn_stage(d->turn, TURN_CHECK);
 	if (is_drained)
 		d->sampling.stats.images_swept += bpf_sweep(&d->sweep, d->sampler, &d->samples);
+	turn_stage(d->turn, TURN_SWEEP);
 	if (r < 0)
 		return error_errno(err, r, "cannot record the samples");
 	return over;

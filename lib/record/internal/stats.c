@@ -10,6 +10,7 @@
 #include "record/internal/chain_recorder.h"
 #include "record/internal/transient.h"
 #include "sfile/session.h"
+#include "stats/turn.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -74,6 +75,7 @@ int record_flush(struct record *rec, struct error *err)
 
 	rec->trans.size = 0; /* its file may have been closed */
 	store_flush(rec->store);
+	turn_stage(rec->turn, TURN_FLUSH);
 	record_stats(rec, &now);
 	r = session_stat_grow(rec->samples, "total_samples", record_stats_total(&now),
 			      &rec->written_total, err);
@@ -81,6 +83,7 @@ int record_flush(struct record *rec, struct error *err)
 		if (is_of_record(c))
 			r = session_stat_grow(rec->samples, c->name, counter_value(c, NULL, &now),
 					      counter_place(c, &rec->written), err);
+	turn_stage(rec->turn, TURN_STATS);
 	return r;
 }
 

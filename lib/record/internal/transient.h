@@ -80,6 +80,7 @@ struct record {
 	struct record_stats written; /* the part of this run that stats/ already contains */
 	uint64_t written_total;	     /* the same for their sum */
 	bool session_ready;	     /* its directory and manifest are open */
+	struct turn *turn;	     /* of the caller's loop, or NULL */
 };
 
 /* Counts what was shed so far, before ->shed changes. */

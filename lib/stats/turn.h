@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The time that the loop of a profiler takes between two waits, during which it drains nothing, and
+ * the stage of the work that took it. A plain value: nothing to free.
+ *
+ *	turn_begin(&turn);		after each wait
+ *	...
+ *	turn_stage(&turn, TURN_DRAIN);	the time since the last stage was spent on draining
+ *	turn_end(&turn);		before the next wait
+ */
+#pragma once
+
+#include <stdint.h>
+
+/* Stages: name, what is done. */
+#define TURN_STAGES(X)                                                                             \
+	X(IDENTIFY, "identify", "taking over the identities of files")                             \
+	X(DRAIN, "drain", "draining samples and recording them")                                   \
+	X(CHECK, "check", "reading the program's counters, and looking at CPUs")                   \
+	X(SWEEP, "sweep", "forgetting files that were not sampled for long")                       \
+	X(AWAIT, "await", "waiting for the identities of files")                                   \
+	X(JIT, "jit", "placing samples in JIT code")                                               \
+	X(IMAGES, "images", "forgetting images that were not sampled for long")                    \
+	X(QUOTA, "quota", "measuring what sampling costs, and memory and disk in use")             \
+	X(FLUSH, "flush", "writing counts to sample files that are not open")                      \
+	X(STATS, "stats", "writing counters")                                                      \
+	X(OTHER, "other", "requests, signals and the rest")
+
+enum turn_stage {
+#define X(stage, name, text) TURN_##stage,
+	TURN_STAGES(X)
+#undef X
+		TURN_STAGE_COUNT_
+};
+
+struct turn {
+	uint64_t begun_ns, marked_ns;	       /* this turn, and its last stage; CLOCK_MONOTONIC */
+	uint64_t longest_ns;		       /* turn */
+	uint64_t late;			       /* turns longer than turn_late_ns */
+	uint64_t stages_ns[TURN_STAGE_COUNT_]; /* the longest time of each stage */
+};
+
+/* A turn that takes longer is late. */
+extern const uint64_t turn_late_ns;
+
+/* Begins a turn. */
+void turn_begin(struct turn *t);
+/* Ends a stage, which began with the turn or at the end of the stage before. NULL is fine. */
+void turn_stage(struct turn *t, enum turn_stage stage);
+/* Ends a turn. */
+void turn_end(struct turn *t);
+/* Forgets the longest times, because sampling starts. What was late stays counted. */
+void turn_reset(struct turn *t);
+/* The name of a stage, and what is done in it. */
+const char *turn_stage_name(enum turn_stage stage);
+const char *turn_stage_text(enum turn_stage stage);
