@@ -295,6 +295,13 @@ static size_t own_counters(void)
 	return n;
 }
 
+/* Call chains that end because a frame is in no mapping: what the kernel driver counted as
+ * bt_lost_no_mapping. */
+static uint64_t chains_without_mapping(const struct record_stats *record)
+{
+	return record->chain_ends[CHAIN_END_NO_MAPPING];
+}
+
 /* The files of stats/: our counters, then two with their names in OProfile 1.x. */
 static bool host_stat(size_t i, const char **ret_name, uint64_t *ret_value, void *data)
 {
@@ -311,16 +318,16 @@ static bool host_stat(size_t i, const char **ret_name, uint64_t *ret_value, void
 		*ret_value = h->actions->event_lost(h->data);
 	} else if (i == own + 1) {
 		*ret_name = "bt_lost_no_mapping";
-		*ret_value = h->record.arcs_no_mapping;
+		*ret_value = chains_without_mapping(&h->record);
 	}
 	return i <= own + 1;
 }
 
 static const struct {
-	const char *name;
+	const char *name, *log;
 	size_t offset;
 } cpu_stats[] = {
-#define X(name) { #name, offsetof(struct driver_cpu_stats, name) },
+#define X(name, log) { #name, log, offsetof(struct driver_cpu_stats, name) },
 	COUNTERS_OF_CPU(X)
 #undef X
 };
@@ -380,4 +387,21 @@ struct nodes *node_host_nodes(struct node_host *host)
 
 	show_settings(host->options, &shown);
 	return nodes_new(&shown, &node_functions, host);
+}
+
+void node_host_print_stats(struct node_host *host, FILE *out)
+{
+	const char *name;
+	uint64_t value;
+
+	collector_stats(host->collector, &host->driver, &host->record);
+	(void)fprintf(out, "Nr. samples lost due to buffer overflow: %" PRIu64 "\n",
+		      host->actions->event_lost(host->data));
+	(void)fprintf(out, "Nr. backtraces skipped due to no file mapping: %" PRIu64 "\n",
+		      chains_without_mapping(&host->record));
+	for (unsigned int cpu = 0; cpu < host_cpu_count(host); cpu++) {
+		(void)fprintf(out, "---- Statistics for cpu : %u\n", cpu);
+		for (size_t i = 0; host_cpu_stat(cpu, i, &name, &value, host); i++)
+			(void)fprintf(out, "Nr. %s: %" PRIu64 "\n", cpu_stats[i].log, value);
+	}
 }

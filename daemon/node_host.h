@@ -13,6 +13,8 @@
 #include "oprofilefs/nodes.h"
 #include "record/collector.h"
 
+#include <stdio.h>
+
 struct daemon_options;
 
 /* Actions of nodes, as in struct nodes_host. */
@@ -40,3 +42,6 @@ struct nodes *node_host_nodes(struct node_host *host);
 /* Reconfigures the collector with the settings written; it must not be sampling. On failure the
  * collector and the settings are unchanged. 0 or -errno. */
 int node_host_take_over(struct node_host *host, struct nodes *nodes, struct error *err);
+/* Prints for the log what stats/ has and collector_print_stats() does not, as the original's daemon
+ * did: what the reader of the event buffer lost, and the counters of each CPU. */
+void node_host_print_stats(struct node_host *host, FILE *out);

@@ -100,7 +100,10 @@ static uint64_t samples_received(const struct service *s)
 
 static void print_statistics(void *data, FILE *out)
 {
-	collector_print_stats(((struct service *)data)->collector, out);
+	struct service *s = data;
+
+	collector_print_stats(s->collector, out);
+	node_host_print_stats(&s->host, out);
 }
 
 static void tell_manager(const struct service *s)

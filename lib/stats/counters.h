@@ -113,7 +113,7 @@ enum counter_kind {
 	X(lost_counter, LOST, "samples lost due to a counter not in use",                          \
 	  "their counter was not in use")                                                          \
 	X(filtered, INFO, "samples left out by the image filter")                                  \
-	X(arcs_no_mapping, TROUBLE, "backtraces skipped due to no file mapping",                   \
+	X(arcs_no_mapping, TROUBLE, "callers skipped due to no file mapping",                      \
 	  "call chains without mapping")                                                           \
 	X(chains_lost, TROUBLE, "call chains that could not be stored")                            \
 	X(shed_chains, TROUBLE, "call chains left out, as memory or disk ran short")               \
@@ -147,12 +147,13 @@ enum counter_kind {
 	X(bt_lost_no_mapping, TROUBLE, "call chains without mapping")                              \
 	X(multiplex_counter, INFO, "times that events took turns")
 
-/* Those that are also known by CPU, under the names that the original's kernel driver had. */
+/* Those that are also known by CPU, under the names that the original's kernel driver had: name;
+ * text in the log, that of the original's daemon. */
 #define COUNTERS_OF_CPU(X)                                                                         \
-	X(sample_received)                                                                         \
-	X(sample_lost_overflow)                                                                    \
-	X(backtrace_aborted)                                                                       \
-	X(sample_invalid_eip)
+	X(sample_lost_overflow, "samples lost cpu buffer overflow")                                \
+	X(sample_received, "samples received")                                                     \
+	X(backtrace_aborted, "backtrace aborted")                                                  \
+	X(sample_invalid_eip, "samples lost invalid pc")
 
 struct unwind_counters {
 #define X(name, ...) uint64_t name;
@@ -184,7 +185,7 @@ struct record_stats {
 };
 
 struct driver_cpu_stats {
-#define X(name) uint64_t name;
+#define X(name, ...) uint64_t name;
 	COUNTERS_OF_CPU(X)
 #undef X
 };

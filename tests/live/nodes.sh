@@ -12,6 +12,28 @@ received_some()
 	[ "$(ask "read stats/sample_received")" -gt "$1" ]
 }
 
+# The numbers in the log's last statistics whose lines match a pattern, added up.
+logged()
+{
+	awk -v pattern="^Nr[.] ($1): " '/^-- OProfile Statistics --/ { sum = 0 }
+		$0 ~ pattern { sum += $NF } END { print sum + 0 }' "$session/samples/oprofiled.log"
+}
+
+# Every sample that was received is recorded or has a line that says why not, and the CPUs' sections
+# have all of them.
+check_log()
+{
+	wait_for sh -c "tail -n 1 '$session/samples/oprofiled.log' | grep -q ' ended$'"
+	is "the log has all samples" "$(logged "samples received")" "$((2 * received))"
+	is "  and where they are" "$(logged "non-backtrace samples|lost .*samples.*|samples lost: (address|process|the).*|samples lost: path.*|user .* lost .*|samples lost due to (no|a) .*|samples left out.*|samples of other.*")" \
+		"$received"
+	has "  with a section for each CPU" "^---- Statistics for cpu : 0$" \
+		"$session/samples/oprofiled.log"
+	is "  which lost none" "$(logged "samples lost cpu buffer overflow")" \
+		"$(logged "samples lost: CPU buffer overflow")"
+	is "  nor did a reader" "$(logged "samples lost due to buffer overflow")" 0
+}
+
 opcontrol --session-dir="$session" --event=TIMER:300 --start-daemon >"$dir/output" 2>&1 ||
 	skip_all "no daemon here: $(cat "$dir/output")"
 is "the events as they were set" "$(ask "read 0/event") $(ask "read 0/count") $(ask "read 0/enabled")" \
@@ -62,6 +84,8 @@ takes_chains()
 	ok "  which come" wait_for received_some $(($1 + 200))
 	opcontrol --status >"$dir/status"
 	ask "write enable 0"
+	is "  those without a mapping by their old name, too" \
+		"$(ask "read stats/bt_lost_no_mapping")" "$(ask "read stats/chain_no_mapping")"
 	ok "  are there" test "$(($(ask "read stats/chain_complete") + $(ask "read stats/chain_depth")))" -gt 0
 }
 opcontrol --status >"$dir/status"
@@ -69,8 +93,10 @@ if grep -q "^Driver: *bpf" "$dir/status"; then
 	takes_chains "$received"
 	has "  by the driver that needs no program" \
 		"^Driver: *perf: .*not bpf: the confined daemon (seccomp) cannot load another BPF program" "$dir/status"
-	is "totals go on" "$(accounted)" "$(ask "read stats/sample_received")"
+	received=$(ask "read stats/sample_received")
+	is "totals go on" "$(accounted)" "$received"
 	ok "shutdown" opcontrol --shutdown
+	check_log
 	ok "a daemon that is to have the program" opcontrol --driver=bpf --start-daemon
 	ask "write backtrace_depth 8"
 	fails "  does not start" 1 ask "write enable 1"
