@@ -261,7 +261,63 @@ static void callers_may_be_a_number(void)
 	CHECK_EQ(stats_of(&b).chain_ends[CHAIN_END_UNKNOWN], 1);
 }
 
+/* The old kernel driver wrote a change of task after the begin of its first chain. */
+static void a_chain_may_begin_before_its_context(void)
+{
+	BENCH(b);
+	uint64_t p = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
+	uint64_t q = cookie_file(b.cookies, &(struct file_identity){ 1, 2, 0 }, "/bin/q");
+	const uint64_t words[] = { ESC,
+				   EVBUF_CPU_SWITCH,
+				   0,
+				   ESC,
+				   EVBUF_TRACE_BEGIN,
+				   ESC,
+				   EVBUF_USER_ENTER,
+				   ESC,
+				   EVBUF_CTX_SWITCH,
+				   7,
+				   p,
+				   ESC,
+				   EVBUF_CTX_TGID,
+				   7,
+				   ESC,
+				   EVBUF_COOKIE_SWITCH,
+				   p,
+				   0x10,
+				   0,
+				   0x20,
+				   0,
+				   ESC,
+				   EVBUF_TRACE_BEGIN,
+				   ESC,
+				   EVBUF_CTX_SWITCH,
+				   8,
+				   q,
+				   ESC,
+				   EVBUF_CTX_TGID,
+				   8,
+				   ESC,
+				   EVBUF_COOKIE_SWITCH,
+				   q,
+				   0x30,
+				   0,
+				   0x40,
+				   0,
+				   ESC,
+				   EVBUF_TRACE_END };
+
+	bench_start(&b);
+	CHECK_EQ(record_words(words, ARRAY_SIZE(words), b.rec), 0);
+	CHECK_LISTING(&b, P "{root}/bin/p/" T0 "10 1\n",
+		      P "{root}/bin/p/{cg}/{root}/bin/p/" T0 "2000000010 1\n",
+		      "{root}/bin/q/{dep}/{root}/bin/q/" T0 "30 1\n",
+		      "{root}/bin/q/{dep}/{root}/bin/q/{cg}/{root}/bin/q/" T0 "4000000030 1\n");
+	CHECK_EQ(stats_of(&b).samples, 2);
+}
+
 TESTS(T(a_chain_makes_arcs_up_to_the_next_context), T(whole_chains_count_by_how_they_end),
       T(arcs_of_a_process_that_nobody_knows_are_counted),
       T(arcs_are_in_the_session_that_is_moved_away), T(callers_may_be_a_number),
-      T(whole_chains_are_stored), T(chains_that_cannot_be_stored_are_counted))
+      T(whole_chains_are_stored), T(a_chain_may_begin_before_its_context),
+      T(chains_that_cannot_be_stored_are_counted))

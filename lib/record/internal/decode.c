@@ -28,11 +28,19 @@ static void end_trace(struct record *rec)
 	t->tracing = TRACE_OFF;
 }
 
+/* The same at a change of context, except for a chain without any frame yet: the old kernel driver
+ * wrote the change between TRACE_BEGIN and the first one. */
+static void end_trace_before(struct record *rec)
+{
+	if (rec->trans.tracing == TRACE_ON)
+		end_trace(rec);
+}
+
 static void code_ctx_switch(struct record *rec, const uint64_t *words)
 {
 	struct transient *t = &rec->trans;
 
-	end_trace(rec);
+	end_trace_before(rec);
 	t->tid = (uint32_t)words[0];
 	t->tgid = t->tid; /* unless CTX_TGID follows */
 	t->app_cookie = words[1];
@@ -49,13 +57,13 @@ static void code_ctx_cgroup(struct record *rec, const uint64_t *words)
 	const struct cookie_image *cgroup = cookie_lookup(rec->cookies, words[0]);
 	bool valid = cgroup && cgroup->kind == COOKIE_CGROUP;
 
-	end_trace(rec);
+	end_trace_before(rec);
 	rec->trans.cgroup = intern(&rec->cgroups, valid ? cgroup->path : CGROUPS_UNKNOWN);
 }
 
 static void code_cpu_switch(struct record *rec, const uint64_t *words)
 {
-	end_trace(rec);
+	end_trace_before(rec);
 	rec->trans.cpu = (uint32_t)words[0];
 }
 
