@@ -365,7 +365,10 @@ static char *host_cookie_path(uint64_t cookie, void *data)
 		collector_cookies(((const struct node_host *)data)->collector);
 	const struct cookie_image *image = cookie_lookup(t, cookie);
 
-	return image && image->path ? xstrdup(image->path) : NULL;
+	/* Those that are in the buffer (record/stream_outlet.h). */
+	if (!image || (image->kind != COOKIE_FILE && image->kind != COOKIE_VDSO))
+		return NULL;
+	return xstrdup(image->path);
 }
 
 static const struct nodes_host node_functions = {

@@ -69,6 +69,11 @@ void reader_check(struct reader *r)
 		reader_end(r);
 }
 
+static size_t ibs_op_words(const struct node_settings *settings)
+{
+	return settings->ibs_op.enable && settings->ibs_op.branch_target ? 14 : 13;
+}
+
 int reader_ask(struct reader *r, struct strbuf *answer, struct error *err)
 {
 	const struct node_settings *settings = nodes_settings(r->nodes);
@@ -79,8 +84,7 @@ int reader_ask(struct reader *r, struct strbuf *answer, struct error *err)
 	for (size_t i = 0; i < settings->counter_count; i++)
 		if (settings->counters[i].enabled)
 			control_answer(answer, "counter", "%zu", i);
-	control_answer(answer, "ibs_op_words", "%d",
-		       settings->ibs_op.enable && settings->ibs_op.branch_target ? 14 : 13);
+	control_answer(answer, "ibs_op_words", "%zu", ibs_op_words(settings));
 	return 0;
 }
 
@@ -89,6 +93,12 @@ void reader_adopt(int fd, void *data)
 	struct epoll_event event = { .events = EPOLLRDHUP };
 	struct reader *r = data;
 	const struct node_settings *settings = nodes_settings(r->nodes);
+	const struct stream_outlet_config outlet = {
+		.room = settings->buffer_size,
+		.watershed = MIN(settings->buffer_watershed, settings->buffer_size - 1),
+		.ibs_op_words = ibs_op_words(settings),
+		.cookies = collector_cookies(r->collector),
+	};
 
 	event.data.u32 = r->mark;
 	if (r->outlet) {
@@ -96,7 +106,7 @@ void reader_adopt(int fd, void *data)
 		return;
 	}
 	r->knows = enabled_counters(r);
-	r->outlet = stream_outlet_new(fd, settings->buffer_size, settings->buffer_watershed);
+	r->outlet = stream_outlet_new(fd, &outlet);
 	if (epoll_ctl(r->epoll, EPOLL_CTL_ADD, fd, &event) < 0) {
 		log_error("cannot wait for the reader of the event buffer: %m");
 		stream_outlet_free(STEAL(r->outlet));

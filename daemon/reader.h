@@ -32,8 +32,8 @@ struct reader {
 int reader_ask(struct reader *r, struct strbuf *answer, struct error *err);
 /* Makes @fd the connection of the reader @data; closes it if there is one already. */
 void reader_adopt(int fd, void *data);
-/* Sends the waiting words once they reach the watershed, or at once with @now; the rest follows
- * when the socket takes more. */
+/* Sends the waiting words if there is room for no more than the watershed, or with @now; the rest
+ * follows when the socket takes more. */
 void reader_feed(struct reader *r, bool now);
 /* Called when the socket takes more or was closed. */
 void reader_take(struct reader *r);

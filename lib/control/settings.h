@@ -76,7 +76,7 @@ enum {
 	  "WORDS", "size of the event buffer (0: default)")                                        \
 	X(BUF_WATERSHED, NUMBER, buffer_watershed, 0, SETTINGS_WORDS_MAX, "0", NULL, 0,            \
 	  "buffer-watershed", "WORDS",                                                             \
-	  "words after which a foreign reader of the event buffer is woken (0: default)")          \
+	  "words left free in the event buffer when a foreign reader is woken (0: default)")       \
 	X(CPU_BUF_SIZE, NUMBER, cpu_buffer_size, 0, SETTINGS_WORDS_MAX, "0", NULL, 0,              \
 	  "cpu-buffer-size", "WORDS", "size of each CPU's buffer (0: default)")
 #define SETTINGS_OF_DAEMON(X)                                                                      \

@@ -107,19 +107,9 @@ void evexport_restart(struct evexport *e)
 
 /* --- reading --- */
 
-/* The number of words after a code; -1 for an unknown code. */
 static int words_after(const struct evexport *e, uint64_t code)
 {
-	if (code == EVBUF_IBS_OP)
-		return (int)e->config.ibs_op_words;
-	switch (code) {
-#define X(name, number, words)                                                                     \
-	case number:                                                                               \
-		return words;
-		EVBUF_CODES(X)
-#undef X
-	}
-	return -1;
+	return code == EVBUF_IBS_OP ? (int)e->config.ibs_op_words : evbuf_words_after(code);
 }
 
 /* The chain that grew is whole. */
@@ -306,15 +296,19 @@ static void add_code(struct output *o, uint64_t code)
 	add(o, code);
 }
 
-static void add_context(struct evexport *e, struct output *o)
+static void add_cpu(struct evexport *e, struct output *o)
+{
+	if (e->sent.known && e->sent.cpu == e->now.cpu)
+		return;
+	add_code(o, EVBUF_CPU_SWITCH);
+	add(o, e->now.cpu);
+	e->sent_any_cookie = false;
+}
+
+static void add_task(struct evexport *e, struct output *o)
 {
 	const struct context *now = &e->now, *sent = &e->sent;
 
-	if (!sent->known || sent->cpu != now->cpu) {
-		add_code(o, EVBUF_CPU_SWITCH);
-		add(o, now->cpu);
-		e->sent_any_cookie = false;
-	}
 	if (!sent->known || sent->tid != now->tid || sent->tgid != now->tgid ||
 	    sent->app != now->app) {
 		add_code(o, EVBUF_CTX_SWITCH);
@@ -328,11 +322,16 @@ static void add_context(struct evexport *e, struct output *o)
 	e->sent.known = true;
 }
 
-static void add_place(struct evexport *e, struct output *o, bool kernel, uint64_t cookie)
+static void add_mode(struct evexport *e, struct output *o, bool kernel)
 {
 	if (e->sent_kernel != kernel)
 		add_code(o, kernel ? EVBUF_KERNEL_ENTER : EVBUF_USER_ENTER);
 	e->sent_kernel = kernel;
+}
+
+static void add_place(struct evexport *e, struct output *o, bool kernel, uint64_t cookie)
+{
+	add_mode(e, o, kernel);
 	if (kernel || (e->sent_any_cookie && e->sent_cookie == cookie))
 		return;
 	add_code(o, EVBUF_COOKIE_SWITCH);
@@ -349,7 +348,9 @@ static void add_unit(struct evexport *e, struct output *o)
 
 	if (u->code) {
 		if (u->word_count) {
-			add_context(e, o);
+			add_cpu(e, o);
+			add_mode(e, o, e->kernel);
+			add_task(e, o);
 			add_place(e, o, e->kernel, e->cookie);
 		}
 		add_code(o, u->code);
@@ -357,11 +358,14 @@ static void add_unit(struct evexport *e, struct output *o)
 			add(o, u->words[i]);
 		return;
 	}
-	add_context(e, o);
-	/* A chain ends with the next one: a sample without one among them is a chain of one. */
+	add_cpu(e, o);
+	/* A chain ends with the next one: a sample without one among them is a chain of one. The
+	 * kernel driver wrote a change of task after the begin of its first chain. */
 	if (u->chain || e->traced)
 		add_code(o, EVBUF_TRACE_BEGIN);
 	e->traced |= u->chain;
+	add_mode(e, o, u->frames[0].kernel);
+	add_task(e, o);
 	for (i = 0; i < u->count && o->room - o->count >= FRAME_WORDS; i++) {
 		add_place(e, o, u->frames[i].kernel, u->frames[i].cookie);
 		add(o, u->frames[i].at);

@@ -21,7 +21,7 @@ enum { NODES_COUNTERS_MAX = 24 };
 #define NODES_OF_SETTINGS(X)                                                                       \
 	X(buffer_size, BUF_SIZE, 1024, "words of the event buffer")                                \
 	X(buffer_watershed, BUF_WATERSHED, 1,                                                      \
-	  "words after which the reader of the buffer is woken")                                   \
+	  "words left free when the reader of the buffer is woken")                                \
 	X(cpu_buffer_size, CPU_BUF_SIZE, 1024, "words of each CPU's buffer")                       \
 	X(backtrace_depth, CALLGRAPH, 0, "most frames of a call chain; 0: no call chains")
 

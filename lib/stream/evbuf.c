@@ -28,6 +28,18 @@ struct evbuf {
 	bool context_changed;	      /* it differs from ->written */
 };
 
+int evbuf_words_after(uint64_t code)
+{
+	switch (code) {
+#define X(name, number, words)                                                                     \
+	case number:                                                                               \
+		return words;
+		EVBUF_CODES(X)
+#undef X
+	}
+	return -1;
+}
+
 struct evbuf *evbuf_new(size_t words, evbuf_sink *sink, void *data)
 {
 	struct evbuf *b = xcalloc(1, sizeof(*b));

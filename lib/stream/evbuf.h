@@ -56,6 +56,10 @@ enum evbuf_code {
 #undef X
 };
 
+/* The number of words after @code; -1 for an unknown code. An IBS_OP with a branch target has one
+ * more. */
+int evbuf_words_after(uint64_t code);
+
 /* A chain has at most so many frames; a list of callers has a number below the other. */
 enum { EVBUF_FRAMES_MAX = 1024, EVBUF_LISTS_MAX = 1 << 20 };
 

@@ -5,9 +5,11 @@
 
 fs=$dir/fs
 reader=
+jit=
 cleanup()
 {
 	[ -z "$reader" ] || kill "$reader" 2>/dev/null
+	[ -z "$jit" ] || kill "$jit" 2>/dev/null
 	umount -l "$fs" 2>/dev/null
 	stop_all
 }
@@ -52,6 +54,19 @@ as_read()
 		END { for (i in sum) print i "\t" sum[i] }' "$dir/read" | plain_names
 }
 
+# Samples in anonymous memory by the sample files.
+recorded_anon()
+{
+	opreport --session-dir="$session" --merge=all --symbols 2>/dev/null |
+		awk '$1 ~ /^[0-9]+$/ && / \(tgid:[0-9]+ range:/ { sum += $1 } END { print sum + 0 }'
+}
+
+# Samples that the reader has for an image.
+read_samples()
+{
+	awk -F '\t' -v image="$1" '$1 == image { sum += $3 } END { print sum + 0 }' "$dir/read"
+}
+
 # One load, sampled with settings "$@", read by both.
 compare() # NAME OPTION...
 {
@@ -64,6 +79,8 @@ compare() # NAME OPTION...
 	fails "  has it for himself" 1 timeout 60 cat "$fs/buffer"
 	has "    others get an error" "Device or resource busy"
 	echo 1 >"$fs/enable"
+	"$OP_BUILD_ROOT/tests/live/truth_jit" 600 >/dev/null &
+	jit=$!
 	timeout 1 sh -c "while :; do :; done"
 	opreport --session-dir="$dir" >/dev/null 2>&1
 	echo 1 >"$fs/dump"
@@ -71,12 +88,22 @@ compare() # NAME OPTION...
 	echo 0 >"$fs/enable"
 	ok "  which ends with the samples" wait "$reader"
 	reader=
+	kill "$jit"
+	wait "$jit" 2>/dev/null
+	jit=
 	is "  lost none" "$(cat "$fs/stats/event_lost_overflow")" 0
 	is "  and counted as many as are recorded" \
 		"$(awk -F '\t' '{ sum += $3 } END { print sum }' "$dir/read")" "$(counter samples)"
 	as_read >"$dir/by_reader"
 	reported >"$dir/by_report"
 	ok "  image by image" diff -u "$dir/by_reader" "$dir/by_report"
+	unplaced=$(read_samples unplaced)
+	anon=$(($(read_samples anon) + unplaced))
+	is "  anonymous memory" "$anon" "$(recorded_anon)"
+	ok "    which ran" test "$anon" -gt 20
+	ok "    by its address in the maps" test "$((unplaced * 1000))" -le "$(counter samples)"
+	ok "  kernel threads have no application" grep -q " [1-9][0-9]* times no application" \
+		"$dir/reader"
 	ok "  among them the shell's" grep -q "$(readlink -f "$(command -v sh)")" "$dir/by_reader"
 }
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * A reader of the event buffer like the daemon of OProfile 1.x. It is written only from the
+ * A reader of the event buffer like the daemon of OProfile 0.9. It is written only from the
  * description of the format (oprofile-buffer(5), oprofilefs(5)) and uses nothing of this tree. It
  * interprets each read by itself, and fails on anything that the description does not contain. It
  * reads until sampling has ended and the buffer is empty, then prints
- * "image<TAB>counter<TAB>samples"; of call chains it counts the first sample.
+ * "image<TAB>counter<TAB>samples"; of call chains it counts the first sample. Samples in anonymous
+ * memory are placed by their address in the process's maps: image "anon", or "unplaced".
  *
  *	foreign_reader MOUNT
  */
@@ -18,17 +19,26 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { IMAGES_MAX = 20000, COUNTERS_MAX = 8, QUIET_MS = 1000 };
+enum { IMAGES_MAX = 20000, REGIONS_MAX = 200000, COUNTERS_MAX = 8, QUIET_MS = 1000 };
+
+enum kind { FILE_IMAGE, KERNEL, ANON, UNPLACED };
 
 struct image {
-	uint64_t cookie;
-	bool kernel;
+	uint64_t cookie; /* FILE_IMAGE */
+	enum kind kind;
 	uint64_t samples[COUNTERS_MAX];
 };
 
-static struct image images[IMAGES_MAX];
-static size_t image_count;
-static unsigned long reads, frames;
+/* Anonymous memory of a process. */
+struct region {
+	uint64_t tgid, start, end;
+};
+
+static struct image images[IMAGES_MAX], applications[IMAGES_MAX];
+static size_t image_count, application_count;
+static struct region regions[REGIONS_MAX];
+static size_t region_count;
+static unsigned long reads, frames, without_application;
 
 static void die(const char *what, uint64_t value)
 {
@@ -49,31 +59,83 @@ static uint64_t number_in(const char *mount, const char *name)
 	return strtoull(text, NULL, 10);
 }
 
-static void count(bool kernel, uint64_t cookie, uint64_t counter)
+static bool is_known(uint64_t tgid, uint64_t pc)
+{
+	for (size_t i = region_count; i--;)
+		if (regions[i].tgid == tgid && regions[i].start <= pc && pc < regions[i].end)
+			return true;
+	return false;
+}
+
+/* Notes the anonymous memory of a process. */
+static void read_maps(uint64_t tgid)
+{
+	char path[64], line[4400];
+	unsigned long long start, end, inode;
+	FILE *maps;
+
+	(void)snprintf(path, sizeof(path), "/proc/%llu/maps", (unsigned long long)tgid);
+	maps = fopen(path, "re");
+	while (maps && fgets(line, sizeof(line), maps)) {
+		if (sscanf(line, "%llx-%llx %*s %*x %*s %llu", &start, &end, &inode) != 3 || inode)
+			continue;
+		if (region_count == REGIONS_MAX)
+			die("too many regions", region_count);
+		regions[region_count++] = (struct region){ tgid, start, end };
+	}
+	if (maps)
+		(void)fclose(maps);
+}
+
+static enum kind place(uint64_t tgid, uint64_t pc)
+{
+	if (!is_known(tgid, pc))
+		read_maps(tgid);
+	return is_known(tgid, pc) ? ANON : UNPLACED;
+}
+
+/* The entry of an image in a list; made if it is new. */
+static struct image *find(struct image *list, size_t *length, enum kind kind, uint64_t cookie)
 {
 	size_t i = 0;
 
-	if (counter >= COUNTERS_MAX)
-		die("counter", counter);
-	cookie = kernel ? 0 : cookie;
-	while (i < image_count && (images[i].kernel != kernel || images[i].cookie != cookie))
+	while (i < *length && (list[i].kind != kind || list[i].cookie != cookie))
 		i++;
 	if (i == IMAGES_MAX)
 		die("too many images", i);
-	if (i == image_count) {
-		images[i].kernel = kernel;
-		images[i].cookie = cookie;
-		image_count++;
-	}
-	images[i].samples[counter]++;
+	if (i == *length)
+		list[(*length)++] = (struct image){ .kind = kind, .cookie = cookie };
+	return &list[i];
 }
 
 /* What one read begins with. */
 struct state {
 	bool know_cpu, know_task, know_mode, know_cookie, kernel;
 	enum { NO_TRACE, TRACE_STARTS, IN_TRACE } trace;
-	uint64_t cookie;
+	uint64_t cookie, tgid;
 };
+
+static void count(const struct state *s, uint64_t pc, uint64_t counter)
+{
+	enum kind kind = s->kernel ? KERNEL : s->cookie ? FILE_IMAGE : place(s->tgid, pc);
+
+	if (counter >= COUNTERS_MAX)
+		die("counter", counter);
+	find(images, &image_count, kind, kind == FILE_IMAGE ? s->cookie : 0)->samples[counter]++;
+}
+
+static void take_task(const uint64_t *w, struct state *s)
+{
+	s->know_task = true;
+	s->tgid = w[6];
+	if (w[3])
+		(void)find(applications, &application_count, FILE_IMAGE, w[3]);
+	else
+		without_application++;
+	/* Between the begin of a chain and its first sample it is the task of that chain. */
+	if (s->trace == IN_TRACE)
+		s->trace = NO_TRACE;
+}
 
 static size_t decode_code(const uint64_t *w, size_t left, struct state *s)
 {
@@ -83,8 +145,7 @@ static size_t decode_code(const uint64_t *w, size_t left, struct state *s)
 	case 1:
 		if (left < 7 || w[4] != UINT64_MAX || w[5] != 7)
 			die("a task without a thread group", left);
-		s->know_task = true;
-		s->trace = NO_TRACE;
+		take_task(w, s);
 		return 7;
 	case 2:
 		s->know_cpu = true;
@@ -128,29 +189,40 @@ static void decode(const uint64_t *w, size_t left)
 		if (s.trace == IN_TRACE)
 			frames++;
 		else
-			count(s.kernel, s.cookie, w[1]);
+			count(&s, w[0], w[1]);
 		if (s.trace == TRACE_STARTS)
 			s.trace = IN_TRACE;
 		n = 2;
 	}
 }
 
-static void print_image(const char *mount, const struct image *image)
+/* Reads the path of an image; fails if there is none. */
+static void read_path(const char *mount, const struct image *image, char *name, size_t room)
 {
-	char path[4096], name[4096] = "kernel";
+	char path[4096];
 	int fd;
 	ssize_t n;
 
-	if (!image->kernel && image->cookie) {
-		(void)snprintf(path, sizeof(path), "%s/cookies/%llu", mount,
-			       (unsigned long long)image->cookie);
-		fd = open(path, O_RDONLY);
-		n = fd < 0 ? -1 : read(fd, name, sizeof(name) - 1);
-		if (n <= 0)
-			die("cookie without a path", image->cookie);
-		name[n - (name[n - 1] == '\n')] = '\0';
-		(void)close(fd);
-	}
+	(void)snprintf(path, sizeof(path), "%s/cookies/%llu", mount,
+		       (unsigned long long)image->cookie);
+	fd = open(path, O_RDONLY);
+	n = fd < 0 ? -1 : read(fd, name, room - 1);
+	if (n <= 0)
+		die("cookie without a path", image->cookie);
+	name[n - (name[n - 1] == '\n')] = '\0';
+	(void)close(fd);
+	if (*name != '/' && strcmp(name, "[vdso]") != 0)
+		die("no path of a file", image->cookie);
+}
+
+static void print_image(const char *mount, const struct image *image)
+{
+	static const char *const names[] = { "", "kernel", "anon", "unplaced" };
+	char name[4096];
+
+	(void)snprintf(name, sizeof(name), "%s", names[image->kind]);
+	if (image->kind == FILE_IMAGE)
+		read_path(mount, image, name, sizeof(name));
 	for (size_t i = 0; i < COUNTERS_MAX; i++)
 		if (image->samples[i])
 			printf("%s\t%zu\t%llu\n", name, i, (unsigned long long)image->samples[i]);
@@ -192,6 +264,9 @@ int main(int argc, char **argv)
 	}
 	for (size_t i = 0; i < image_count; i++)
 		print_image(argv[1], &images[i]);
-	(void)fprintf(stderr, "%lu reads, %lu frames\n", reads, frames);
+	for (size_t i = 0; i < application_count; i++)
+		read_path(argv[1], &applications[i], path, sizeof(path));
+	(void)fprintf(stderr, "%lu reads, %lu frames, %lu times no application\n", reads, frames,
+		      without_application);
 	return 0;
 }

@@ -241,7 +241,7 @@ static void directories_list_what_can_be_read(void)
 		  "dump 100666 write anything to record all samples taken so far\n"
 		  "buffer 100400 the event buffer, for one reader\n"
 		  "buffer_size 100644 words of the event buffer\n"
-		  "buffer_watershed 100644 words after which the reader of the buffer is woken\n"
+		  "buffer_watershed 100644 words left free when the reader of the buffer is woken\n"
 		  "cpu_buffer_size 100644 words of each CPU's buffer\n"
 		  "backtrace_depth 100644 most frames of a call chain; 0: no call chains\n"
 		  "cpu_type 100444 key of the CPU type\n"

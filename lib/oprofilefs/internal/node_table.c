@@ -244,8 +244,12 @@ static void each_cookie(const struct nodes *n, const struct place *in _unused_, 
 {
 	uint64_t cookie;
 
-	for (size_t i = 0; (cookie = n->host->cookie_at(i, n->data)); i++)
-		name_number(cookie, "", item, data);
+	for (size_t i = 0; (cookie = n->host->cookie_at(i, n->data)); i++) {
+		_cleanup_free_ char *path = n->host->cookie_path(cookie, n->data);
+
+		if (path)
+			name_number(cookie, "", item, data);
+	}
 }
 
 static int read_cookie(const struct nodes *n, const struct place *at, struct strbuf *text)
