@@ -123,7 +123,7 @@ static void add_all(struct catalog *c)
 
 	for (i = 0; i < c->files.count; i++)
 		if (!gives_way(c, &c->files.events[i]))
-			(void)evlist_add(&c->list, &c->files.events[i]);
+			evlist_append(&c->list, &c->files.events[i]);
 	for (i = 0; i < c->pfm.count; i++)
 		(void)evlist_add(&c->list, &c->pfm.events[i]);
 }
@@ -178,7 +178,7 @@ static void load_machine(struct catalog *c, const struct catalog *of_type)
 	c->problem = of_type->problem;
 	c->users = of_type->users;
 	for (i = 0; i < of_type->list.count; i++)
-		(void)evlist_add(&c->list, &of_type->list.events[i]);
+		evlist_append(&c->list, &of_type->list.events[i]);
 	if (!c->users)
 		evsys_read(c->root, &c->list);
 }

@@ -189,7 +189,9 @@ static char *mask_spec(const struct catalog *c, const struct event *event)
 	if (*event->masks)
 		return xstrdup(event->masks);
 	for (i = 0; info && i < info->mask_count; i++)
-		if (info->masks[i].name && catalog_mask_number(&info->masks[i]) == event->unit_mask)
+		if (info->masks[i].name &&
+		    catalog_mask_number(&info->masks[i]) == event->unit_mask &&
+		    catalog_mask_named(info, info->masks[i].name) == &info->masks[i])
 			return xstrdup(info->masks[i].name);
 	return xasprintf("%u", event->unit_mask);
 }

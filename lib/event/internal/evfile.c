@@ -2,6 +2,7 @@
 #include "event/internal/evfile.h"
 
 #include "base/hash.h"
+#include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/parse.h"
@@ -38,17 +39,21 @@ struct draft {
 	bool filtered;	   /* this CPU lacks the event */
 };
 
+/* Reads a code, which is hexadecimal also without "0x". */
 static int read_code(struct draft *d, char *value)
 {
+	const char *digits = value + (strncasecmp(value, "0x", 2) ? 0 : 2);
 	uint64_t code;
 
-	if (evline_number(d->l, "event", value, INT32_MAX, &code) < 0)
-		return -EBADMSG;
+	if (parse_hex(&digits, &code) < 0 || *digits)
+		return evline_fail(d->l, "event '%s' is not a hexadecimal number", value);
+	if (code > UINT32_MAX)
+		return evline_fail(d->l, "event '%s' is larger than %#x", value, UINT32_MAX);
 	d->event.code = (uint32_t)code;
 	return 0;
 }
 
-/* Reads "0,1,3", or "cpuid" for as many as the CPU has. */
+/* Reads "0,1,3" or "0,1,", or "cpuid" for as many as the CPU has. */
 static int read_counters(struct draft *d, char *value)
 {
 	uint64_t number;
@@ -59,6 +64,8 @@ static int read_counters(struct draft *d, char *value)
 		return 0;
 	}
 	while ((part = strsep(&value, ","))) {
+		if (!*part)
+			continue;
 		if (evline_number(d->l, "counter", part, 63, &number) < 0)
 			return -EBADMSG;
 		d->event.counters |= 1ULL << number;
@@ -71,11 +78,13 @@ static bool is_zero(const struct evmask *set)
 	return set->type == EVMASK_MANDATORY && !set->masks->value && !set->masks->name;
 }
 
-/* Reads "a" or "a,b": the masks of both, with the default of the first. */
+/* Reads "a" or "a,b": the masks of both, with the defaults of both added up if that is a mask, or
+ * else the default of the first. */
 static int read_um(struct draft *d, char *value)
 {
 	struct catalog_mask joined[EVMASK_MAX];
 	struct evmask *set, *first = NULL;
+	uint32_t defaults = 0;
 	size_t count = 0;
 	char *part;
 
@@ -91,15 +100,17 @@ static int read_um(struct draft *d, char *value)
 			return evline_fail(d->l, "more than %d unit masks", EVMASK_MAX);
 		memcpy(joined + count, set->masks, set->count * sizeof(*joined));
 		count += set->count;
+		defaults |= set->default_mask;
 		first = first ?: set;
 	}
 	if (count == 1 && is_zero(first))
 		return 0;
 	d->event.bitmask = first->type == EVMASK_BITMASK;
-	d->event.default_mask = first->default_mask;
 	d->event.masks = memcpy(arena_alloc(&d->f->arena, count * sizeof(*joined)), joined,
 				count * sizeof(*joined));
 	d->event.mask_count = count;
+	d->event.default_mask =
+		catalog_mask_valid(&d->event, defaults) ? defaults : first->default_mask;
 	return 0;
 }
 
@@ -233,10 +244,6 @@ static int missing_tag(const struct draft *d)
 	for (i = 0; i < ARRAY_SIZE(needed); i++)
 		if (!(d->seen & 1U << needed[i]))
 			return evline_fail(d->l, "an event needs %s:", tags[needed[i]].name);
-	if (!(d->seen & (1U << TAG_COUNTERS | 1U << TAG_EXT | 1U << TAG_PERF)))
-		return evline_fail(d->l, "event %s needs counters:", d->event.name);
-	if (!d->event.description)
-		return evline_fail(d->l, "event %s has no ': description'", d->event.name);
 	return 0;
 }
 
@@ -245,6 +252,7 @@ static void complete(struct draft *d)
 {
 	struct catalog_event *event = &d->event;
 
+	event->description = event->description ?: "";
 	if (!(d->seen & 1U << TAG_COUNTERS))
 		event->counters = UINT64_MAX;
 	if (!(d->seen & 1U << TAG_PERF)) {
@@ -310,25 +318,24 @@ static int include(void *data, const char *key, const struct evline *l)
 	return r == -ENOENT ? evline_fail(l, "no '%s' of '%s' to include", at->name, key) : r;
 }
 
-static int read_events(struct reading *at, struct evline *l)
+static void read_events(struct reading *at, struct evline *l)
 {
 	static const char prefix[] = "include:";
-	char *line;
-	int r;
+	char *line, *key;
 
 	while ((line = evline_next(l))) {
-		r = strncmp(line, prefix, strlen(prefix)) ? read_event(at, l, line)
-							  : include(at, line + strlen(prefix), l);
-		if (r < 0)
-			return r;
+		key = line + strlen(prefix);
+		(void)evline_ok(l, strncmp(line, prefix, strlen(prefix))
+					   ? read_event(at, l, line)
+					   : include(at, evline_word(&key) ?: "", l));
 	}
-	return 0;
 }
 
 static int read_file(struct reading *at, size_t from, struct error *err)
 {
+	struct error mistake = ERROR_INIT;
 	struct evfile_text text = { 0 };
-	struct evline l = { .err = err };
+	struct evline l = { .err = &mistake, .mistakes = &at->f->mistakes };
 	int r = at->source(at->data, at->key, at->name, from, &text, err);
 
 	if (r < 0)
@@ -339,8 +346,11 @@ static int read_file(struct reading *at, size_t from, struct error *err)
 	free(text.text);
 	at->directory = text.directory;
 	at->f->files++;
-	return strcmp(at->name, "events") ? evmask_read(&at->f->masks, &l, at->depth, include, at)
-					  : read_events(at, &l);
+	if (strcmp(at->name, "events") != 0)
+		evmask_read(&at->f->masks, &l, at->depth, include, at);
+	else
+		read_events(at, &l);
+	return 0;
 }
 
 static uint64_t name_key(const struct catalog_event *event)
@@ -348,23 +358,29 @@ static uint64_t name_key(const struct catalog_event *event)
 	return hash_bytes(event->name, strlen(event->name));
 }
 
-/* Removes repeated names: of the events from @start on, keeps the one read at the least depth, and
+/* Removes repeated names: of the events from @start on, keeps those read at the least depth, and
  * none whose name was already present before @start. */
 static void drop_repeated(struct evfile *f, size_t start)
 {
 	struct map seen = MAP_INIT;
-	size_t i, kept = start;
+	size_t i, best, kept = start;
 
 	for (i = 0; i < f->count; i++) {
 		uint64_t key = name_key(&f->events[i]);
 		size_t old = (uintptr_t)map_get(&seen, key);
 
-		if (!old || (i >= start && old > start && f->depth[i] < f->depth[old - 1]))
+		if (!old || (old > start && f->depth[i] < f->depth[old - 1]))
 			(void)map_set(&seen, key, (void *)(uintptr_t)(i + 1));
 	}
-	for (i = start; i < f->count; i++)
-		if ((uintptr_t)map_get(&seen, name_key(&f->events[i])) == i + 1)
-			f->events[kept++] = f->events[i];
+	for (i = start; i < f->count; i++) {
+		best = (uintptr_t)map_get(&seen, name_key(&f->events[i])) - 1;
+		if (best < start || f->depth[i] > f->depth[best])
+			continue;
+		if (best != i)
+			log_info("event %s is described twice; its name means the first",
+				 f->events[i].name);
+		f->events[kept++] = f->events[i];
+	}
 	f->count = kept;
 	map_done(&seen);
 }
@@ -384,11 +400,14 @@ int evfile_read(struct evfile *f, const char *key, evfile_source *source, void *
 	r = read_file(&at, 0, err);
 	if (r < 0)
 		return r;
-	r = evmask_check_used(&f->masks, err);
+	evmask_check_used(&f->masks);
 	evmask_done(&f->masks);
-	if (r == 0)
-		drop_repeated(f, start);
-	return r;
+	drop_repeated(f, start);
+	if (f->mistakes > EVLINE_WARNINGS)
+		log_warn("%u more mistakes in the events and unit masks of %s",
+			 f->mistakes - EVLINE_WARNINGS, key);
+	f->mistakes = 0;
+	return 0;
 }
 
 void evfile_done(struct evfile *f)

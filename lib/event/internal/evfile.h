@@ -38,14 +38,16 @@ struct evfile {
 	size_t count, room, depth_room;
 	struct evmask_table masks;
 	struct arena arena;
-	uint32_t unavailable; /* events with filter:N are omitted if bit N is set here */
-	unsigned int files;   /* number read so far */
+	uint32_t unavailable;  /* events with filter:N are omitted if bit N is set here */
+	unsigned int files;    /* number read so far */
+	unsigned int mistakes; /* in them */
 };
 
 /* Adds the events of the CPU type @key to those already read. An event whose name is already
- * present is skipped; an including file's event overrides an included one. Returns 0, -ENOENT if
- * there is no such type, or -EBADMSG with path and line of the first mistake. After an error the
- * evfile can only be released. */
+ * present is skipped; an including file's event overrides an included one. If a file describes an
+ * event twice, both are added. A line that cannot be read is ignored, with a warning that names its
+ * file and number. Returns 0, -ENOENT if there is no such type, or -errno if its files cannot be
+ * read. After an error the evfile can only be released. */
 int evfile_read(struct evfile *f, const char *key, evfile_source *source, void *data,
 		struct error *err);
 /* Frees everything. */

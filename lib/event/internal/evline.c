@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "event/internal/evline.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/parse.h"
 
@@ -47,6 +48,20 @@ int evline_fail(const struct evline *l, const char *format, ...)
 	text = xvasprintf(format, ap);
 	va_end(ap);
 	return error_set(l->err, -EBADMSG, "%s:%u: %s", l->path, l->number, text);
+}
+
+void evline_warn(const struct evline *l, const char *consequence)
+{
+	if ((*l->mistakes)++ < EVLINE_WARNINGS)
+		log_warn("%s; %s", l->err->text, consequence);
+	*l->err = ERROR_INIT;
+}
+
+bool evline_ok(const struct evline *l, int r)
+{
+	if (r < 0)
+		evline_warn(l, "the line is ignored");
+	return r >= 0;
 }
 
 int evline_number(const struct evline *l, const char *what, const char *text, uint64_t max,

@@ -21,12 +21,18 @@ struct catalog_event *evlist_find(const struct evlist *l, const char *name)
 	return NULL;
 }
 
+void evlist_append(struct evlist *l, const struct catalog_event *event)
+{
+	array_grow(&l->events, l->count + 1, &l->room);
+	l->events[l->count++] = *event;
+	if (!evlist_find(l, event->name))
+		map_add(&l->names, hash_name(event->name), (void *)(uintptr_t)l->count);
+}
+
 bool evlist_add(struct evlist *l, const struct catalog_event *event)
 {
 	if (evlist_find(l, event->name))
 		return false;
-	array_grow(&l->events, l->count + 1, &l->room);
-	l->events[l->count++] = *event;
-	map_add(&l->names, hash_name(event->name), (void *)(uintptr_t)l->count);
+	evlist_append(l, event);
 	return true;
 }

@@ -20,6 +20,8 @@ struct evlist {
 	struct arena arena;
 };
 
+/* Adds a copy of @event. If the list has one of that name, the name still means that one. */
+void evlist_append(struct evlist *l, const struct catalog_event *event);
 /* Adds a copy of @event unless the list has one of that name. Returns whether it was added. */
 bool evlist_add(struct evlist *l, const struct catalog_event *event);
 /* Returns the event called @name, or NULL; borrowed until the next evlist_add(). */

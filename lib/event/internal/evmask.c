@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "event/internal/evmask.h"
 
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "event/catalog_types.h"
@@ -47,7 +48,12 @@ static int set_type(const struct evline *l, struct evmask *set, const char *valu
 	return evline_fail(l, "unit mask type '%s' is not mandatory, exclusive or bitmask", value);
 }
 
-/* Reads "name:N type:T default:D", in any order. */
+static bool is_head(char *line)
+{
+	return tag_value(line, "name:") || tag_value(line, "type:") || tag_value(line, "default:");
+}
+
+/* Reads "name:N type:T default:D", in any order; the default is 0 if it is missing. */
 static int read_head(const struct evline *l, char *line, struct evmask *set)
 {
 	const char *type = NULL;
@@ -70,8 +76,9 @@ static int read_head(const struct evline *l, char *line, struct evmask *set)
 			return evline_fail(l, "tag '%s' has no value", word);
 		*to = value;
 	}
-	if (!set->name || !type || !set->default_text)
-		return evline_fail(l, "a unit mask needs name:, type: and default:");
+	if (!set->name || !type)
+		return evline_fail(l, "a unit mask needs name: and type:");
+	set->default_text = set->default_text ?: "0";
 	return set_type(l, set, type);
 }
 
@@ -103,13 +110,26 @@ static int read_extra(const struct evline *l, char *list, uint32_t *ret)
 	return 0;
 }
 
+/* Notes that several masks of a set have the same name, as in some files of OProfile 1.x. */
+static void note_repeated(const struct evline *l, const struct evmask *set, const char *name)
+{
+	size_t i;
+
+	for (i = 0; name && i < set->count; i++) {
+		if (!set->masks[i].name || strcmp(set->masks[i].name, name) != 0)
+			continue;
+		log_info("%s:%u: mask name '%s' is given twice in '%s'; it means the first",
+			 l->path, l->number, name, set->name);
+		return;
+	}
+}
+
 /* Reads "0xNN [extra:... name] description". */
 static int add_mask(const struct evline *l, char *line, struct evmask *set)
 {
 	struct catalog_mask mask = { 0 };
 	uint64_t value;
 	char *extra;
-	size_t i;
 
 	if (evline_number(l, "unit mask", evline_word(&line), UINT32_MAX, &value) < 0)
 		return -EBADMSG;
@@ -128,13 +148,11 @@ static int add_mask(const struct evline *l, char *line, struct evmask *set)
 		if (mask.extra && mask.value > 0xff)
 			return evline_fail(l, "a mask with extra bits is at most 0xff");
 	}
-	for (i = 0; mask.name && i < set->count; i++)
-		if (set->masks[i].name && !strcmp(set->masks[i].name, mask.name))
-			return evline_fail(l, "mask name '%s' is given twice in '%s'", mask.name,
-					   set->name);
 	if (set->count == EVMASK_MAX)
 		return evline_fail(l, "'%s' has more than %d masks", set->name, EVMASK_MAX);
-	mask.description = line + strspn(line, " \t");
+	line += strspn(line, " \t");
+	mask.description = *line || !mask.name ? line : mask.name;
+	note_repeated(l, set, mask.name);
 	array_grow(&set->masks, set->count + 1, &set->room);
 	set->masks[set->count++] = mask;
 	return 0;
@@ -171,22 +189,40 @@ static bool default_name(struct evmask *set)
 	return false;
 }
 
-/* Checks a complete set and sets its default mask; mistakes are reported at its first line. */
-static int finish_set(const struct evline *at, struct evmask *set)
+static bool set_default(struct evmask *set)
 {
-	struct evline l = { .path = set->path, .number = set->line, .err = at->err };
 	uint64_t number;
 
-	if (!set->count)
-		return evline_fail(&l, "unit mask '%s' has no masks", set->name);
-	if (set->type == EVMASK_MANDATORY && set->count > 1)
-		return evline_fail(&l, "mandatory unit mask '%s' has more than one mask",
-				   set->name);
-	if (parse_u64(set->default_text, 0, UINT32_MAX, &number) == 0 ? default_number(set, number)
-								      : default_name(set))
-		return 0;
-	return evline_fail(&l, "default '%s' of unit mask '%s' is not one of its masks",
-			   set->default_text, set->name);
+	return parse_u64(set->default_text, 0, UINT32_MAX, &number) == 0
+		       ? default_number(set, number)
+		       : default_name(set);
+}
+
+/* Checks the last set, which is complete, and sets its default mask. Mistakes are reported at its
+ * first line, and cost as little as possible. */
+static void finish_set(struct evmask_table *t, const struct evline *at)
+{
+	struct evmask *set = &t->sets[t->count - 1];
+	struct evline l = *at;
+
+	l.path = set->path;
+	l.number = set->line;
+	if (!set->count) {
+		t->count--;
+		(void)evline_ok(&l, evline_fail(&l, "unit mask '%s' has no masks", set->name));
+		return;
+	}
+	if (set->type == EVMASK_MANDATORY && set->count > 1) {
+		(void)evline_fail(&l, "mandatory unit mask '%s' has more than one mask", set->name);
+		evline_warn(&l, "it is read as exclusive");
+		set->type = EVMASK_EXCLUSIVE;
+	}
+	if (set_default(set))
+		return;
+	(void)evline_fail(&l, "default '%s' of unit mask '%s' is not one of its masks",
+			  set->default_text, set->name);
+	evline_warn(&l, "its first mask is the default");
+	set->default_mask = catalog_mask_number(&set->masks[0]);
 }
 
 static int start_set(struct evmask_table *t, const struct evline *l, char *line, unsigned int depth)
@@ -204,33 +240,33 @@ static int start_set(struct evmask_table *t, const struct evline *l, char *line,
 	return 0;
 }
 
-int evmask_read(struct evmask_table *t, struct evline *l, unsigned int depth,
-		evmask_include *include, void *data)
+void evmask_read(struct evmask_table *t, struct evline *l, unsigned int depth,
+		 evmask_include *include, void *data)
 {
-	struct evmask *set = NULL;
+	enum { OUTSIDE, IN_SET, IN_IGNORED_SET } where = OUTSIDE;
 	char *line, *key;
-	int r;
 
 	while ((line = evline_next(l))) {
 		key = tag_value(line, "include:");
-		if (!key && strncmp(line, "name:", strlen("name:")) != 0) {
-			if (!set)
-				return evline_fail(l, "'%s' belongs to no unit mask", line);
-			r = add_mask(l, line, set);
-			if (r < 0)
-				return r;
+		if (!key && !is_head(line)) {
+			if (where == IN_SET)
+				(void)evline_ok(l, add_mask(l, line, &t->sets[t->count - 1]));
+			else if (where == OUTSIDE)
+				(void)evline_ok(l, evline_fail(l, "'%s' belongs to no unit mask",
+							       line));
 			continue;
 		}
-		r = set ? finish_set(l, set) : 0;
-		set = NULL;
-		if (r == 0)
-			r = key ? include(data, key, l) : start_set(t, l, line, depth);
-		if (r < 0)
-			return r;
-		if (!key)
-			set = &t->sets[t->count - 1];
+		if (where == IN_SET)
+			finish_set(t, l);
+		where = OUTSIDE;
+		if (key)
+			(void)evline_ok(l, include(data, evline_word(&key) ?: "", l));
+		else
+			where = evline_ok(l, start_set(t, l, line, depth)) ? IN_SET
+									   : IN_IGNORED_SET;
 	}
-	return set ? finish_set(l, set) : 0;
+	if (where == IN_SET)
+		finish_set(t, l);
 }
 
 struct evmask *evmask_find(const struct evmask_table *t, const char *name)
@@ -244,15 +280,14 @@ struct evmask *evmask_find(const struct evmask_table *t, const char *name)
 	return found;
 }
 
-int evmask_check_used(const struct evmask_table *t, struct error *err)
+void evmask_check_used(const struct evmask_table *t)
 {
-	size_t i;
+	const struct evmask *set;
 
-	for (i = 0; i < t->count; i++)
-		if (!t->sets[i].used && !t->sets[i].depth && strcmp(t->sets[i].name, "zero") != 0)
-			return error_set(err, -EBADMSG, "%s:%u: no event uses unit mask '%s'",
-					 t->sets[i].path, t->sets[i].line, t->sets[i].name);
-	return 0;
+	for (set = t->sets; set < t->sets + t->count; set++)
+		if (!set->used && !set->depth && strcmp(set->name, "zero") != 0)
+			log_warn("%s:%u: no event uses unit mask '%s'", set->path, set->line,
+				 set->name);
 }
 
 void evmask_done(struct evmask_table *t)

@@ -4,7 +4,7 @@
  * Strings are borrowed from the text that was read; the table owns the arrays.
  *
  *	struct evmask_table t = { 0 };
- *	if (evmask_read(&t, &lines, 0, include, data) < 0) ...
+ *	evmask_read(&t, &lines, 0, include, data);
  *	set = evmask_find(&t, "dc_refills");
  *	evmask_done(&t);
  */
@@ -45,14 +45,13 @@ struct evmask_table {
 typedef int evmask_include(void *data, const char *key, const struct evline *l);
 
 /* Reads a file's lines into the table. @depth is the number of includes that led to the file; of
- * sets with the same name the one read at the least depth is used. Returns 0, -EBADMSG with line
- * and mistake, or what @include returned. */
-int evmask_read(struct evmask_table *t, struct evline *l, unsigned int depth,
-		evmask_include *include, void *data);
+ * sets with the same name the one read at the least depth is used. A line that cannot be read is
+ * ignored with a warning, a set's first line with all lines of the set. */
+void evmask_read(struct evmask_table *t, struct evline *l, unsigned int depth,
+		 evmask_include *include, void *data);
 /* Returns the set called @name, the one at the least depth if there are several, or NULL. */
 struct evmask *evmask_find(const struct evmask_table *t, const char *name);
-/* Returns -EBADMSG if no event uses some set of the file itself (not of an included one), else
- * 0. */
-int evmask_check_used(const struct evmask_table *t, struct error *err);
+/* Warns of each set of the file itself (not of an included one) that no event uses. */
+void evmask_check_used(const struct evmask_table *t);
 /* Frees the table. */
 void evmask_done(struct evmask_table *t);
