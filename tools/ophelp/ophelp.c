@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Lists and checks the events of this or any other CPU. */
+#include "base/log.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/text.h"
@@ -13,7 +14,7 @@
 #include <stdio.h>
 #include <string.h>
 
-static bool get_cpu_type, get_default, list_types, ignore_count, xml, json;
+static bool get_cpu_type, get_default, list_types, ignore_count, xml, json, verbose;
 static const char *cpu_name, *root = "", *check_list, *mask_event, *extra_event, *word;
 static uint64_t callgraph;
 
@@ -38,6 +39,8 @@ static const struct opt opts[] = {
 	  "list only events with WORD in their name, description or unit masks" },
 	{ 'X', "xml", OPT_FLAG, &xml, NULL, "print the list as XML" },
 	{ 0, "json", OPT_FLAG, &json, NULL, "print the list as JSON" },
+	{ 'V', "verbose", OPT_FLAG, &verbose, NULL,
+	  "print what is ambiguous in the description files" },
 	OPT_END
 };
 
@@ -289,6 +292,8 @@ int main(int argc, char **argv)
 		return tool_usage("--xml and --cpu-type=all cannot be combined");
 	if (xml && json)
 		return tool_usage("--xml and --json cannot be combined");
+	if (verbose)
+		tool_verbose(LOG_LEVEL_INFO);
 	r = act(argv[operands], &err);
 	if (r < 0)
 		return tool_fail(&err);
