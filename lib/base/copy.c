@@ -44,17 +44,27 @@ static int copy_bytes(int from, int to)
 	return r;
 }
 
+/* Creates the copy with the permissions of the original, but never its set-user-id bits. Not by
+ * fchmod(2): the sandbox of the tools forbids it, since it works on files of others, too. */
+static int create_copy(const struct stat *st, const char *to)
+{
+	mode_t mask = umask(0);
+	int fd = open_regular_new(to, O_WRONLY, (st->st_mode & 0777) | 0200);
+
+	(void)umask(mask);
+	return fd;
+}
+
 static int copy_open(int from, const struct stat *st, const char *to)
 {
 	struct timespec times[2] = { st->st_atim, st->st_mtim };
-	_cleanup_close_ int fd = open_regular_new(to, O_WRONLY, (st->st_mode & 0777) | 0200);
+	_cleanup_close_ int fd = create_copy(st, to);
 	int r;
 
 	if (fd < 0)
 		return fd;
 	r = copy_bytes(from, fd);
-	/* A copy does not get the set-user-id bits. */
-	if (r == 0 && (fchmod(fd, (st->st_mode & 0777) | 0200) < 0 || futimens(fd, times) < 0))
+	if (r == 0 && futimens(fd, times) < 0)
 		r = -errno;
 	return r;
 }

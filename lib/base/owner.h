@@ -36,6 +36,8 @@ struct owner_pause {
  * that has them itself. 0, also if there is no @path, or if another owner's rights are in use
  * already; or -errno, also if the owner cannot reach @path. Call it while there is one thread. */
 int owner_become(const char *path, enum owner_extent extent, const char *reader, struct error *err);
+/* Gives up the way back after OWNER_EXCEPT_OUTPUT, as with OWNER_FOR_GOOD. 0 or -errno. */
+int owner_stay(void);
 /* Makes this thread root again, after OWNER_EXCEPT_OUTPUT, for files that root itself named. */
 struct owner_pause owner_pause(void);
 /* Ends a pause; the cleanup form. Ends the process if that fails. */

@@ -389,7 +389,7 @@ static int append(const char *path, int (*add)(FILE *out, void *data, struct err
 	if (r == 0)
 		r = add(out, data, err);
 	errno = 0;
-	if (r == 0 && (fflush(out) != 0 || ferror(out) || fchmod(fd, 0644) < 0))
+	if (r == 0 && (fflush(out) != 0 || ferror(out)))
 		r = error_errno(err, errno ? -errno : -EIO, "cannot write %s", temporary);
 	status = path_publish(fd, temporary, path, r);
 	if (status < 0 && r == 0)

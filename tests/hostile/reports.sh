@@ -106,6 +106,26 @@ ok "a report that was killed leaves no files" test ! -e "$TMPDIR"
 ok "and no processes" test -z "$(ps -o stat= -p "$(echo $child | tr ' ' ,)" | grep -v Z)"
 mkdir "$TMPDIR"
 
+# A parser that was taken over, with the rights of the child that reads files
+mkdir other theirs evil
+echo secret | tee other/victim other/secret >/dev/null
+chmod 600 other/secret
+cp "$OP_BUILD_ROOT/tests/hostile/confined" other/program
+before=$(stat -c '%n %u %a %s %Y' other other/*)
+ok "what it cannot do can be tried" "$OP_BUILD_ROOT/tests/hostile/confined" evil other
+has "  it tried" "[0-9][0-9] attempts"
+is "it can do none of that" "$(grep could output)" ""
+is "nothing has changed" "$(stat -c '%n %u %a %s %Y' other other/*)" "$before"
+is "  nor was anything made" "$(ls evil)" ""
+if [ "$(id -u)" = 0 ]; then
+	chown 65534 theirs
+	chmod 755 "$dir"
+	ok "nor with the rights of a session's owner" \
+		"$OP_BUILD_ROOT/tests/hostile/confined" evil other theirs
+	is "  can it become root" "$(grep could output)" ""
+fi
+rm -r other theirs evil
+
 # Names of a program with the build-id of another one
 mkdir good evil
 cp elf/lib.so good

@@ -4,6 +4,7 @@
 #include "base/landlock.h"
 #include "base/owner.h"
 #include "base/mem.h"
+#include "base/parse.h"
 #include "base/path.h"
 #include "base/seccomp_confine.h"
 #include "base/strbuf.h"
@@ -11,6 +12,7 @@
 #include "tools/common/tool.h"
 
 #include <asm/ioctls.h>
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -24,6 +26,7 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 
 /* Limits of the child. Large reports take a minute of CPU time, and a tenth of the memory. */
@@ -33,7 +36,9 @@ enum { CPU_SECONDS = 600 };
 
 static enum { BY_USER, WANTED, ALWAYS, NEVER } choice;
 
-/* What a report needs. Which files it may change is Landlock's part. */
+/* What a report needs. Which files it may write, make and remove is Landlock's part, but not modes,
+ * owners and times, nor what is open already: no chmod(2) of any kind, not even as a file is made,
+ * and no signal by fcntl(2), F_SETOWN. */
 static const struct seccomp_confine_call calls[] = {
 	{ "read" },
 	{ "readv" },
@@ -43,13 +48,15 @@ static const struct seccomp_confine_call calls[] = {
 	{ "pwrite64" },
 	{ "pwritev" },
 	{ "lseek" },
-	{ "open" },
-	{ "openat" },
-	{ "openat2" },
+	{ "open", SECCOMP_CONFINE_WITHOUT(2, S_ISUID | S_ISGID) },
+	{ "openat", SECCOMP_CONFINE_WITHOUT(3, S_ISUID | S_ISGID) },
 	{ "close" },
 	{ "dup" },
-	{ "fcntl" },
-	{ "flock" },
+	{ "fcntl", SECCOMP_CONFINE_IS(1, F_DUPFD_CLOEXEC) },
+	{ "fcntl", SECCOMP_CONFINE_IS(1, F_GETFD) },
+	{ "fcntl", SECCOMP_CONFINE_IS(1, F_SETFD) },
+	{ "fcntl", SECCOMP_CONFINE_IS(1, F_GETFL) },
+	{ "fcntl", SECCOMP_CONFINE_IS(1, F_OFD_GETLK) },
 	{ "stat" },
 	{ "lstat" },
 	{ "fstat" },
@@ -77,9 +84,7 @@ static const struct seccomp_confine_call calls[] = {
 	{ "symlink" },
 	{ "symlinkat" },
 	{ "ftruncate" },
-	{ "utimensat" },
-	{ "chmod" },
-	{ "fchmod" },
+	{ "utimensat", SECCOMP_CONFINE_IS(1, 0) }, /* of an open file */
 	{ "fsync" },
 	{ "fdatasync" },
 	{ "copy_file_range" },
@@ -260,16 +265,36 @@ static int restrict_writing(const struct confine *c, struct error *err)
 	return landlock_enter(c->writable, CONFINE_WRITABLE_MAX, err);
 }
 
+/* Closes the files that this tool did not open itself, but for the standard ones. */
+static void close_inherited(void)
+{
+	DIR *dir = opendir("/proc/self/fd");
+	const struct dirent *entry;
+	uint64_t fd;
+
+	while (dir && (entry = readdir(dir)))
+		if (parse_u64(entry->d_name, STDERR_FILENO + 1, INT_MAX, &fd) == 0 &&
+		    !(fcntl((int)fd, F_GETFD) & FD_CLOEXEC))
+			(void)close((int)fd);
+	if (dir)
+		(void)closedir(dir);
+}
+
 static int confine_child(const struct confine *c, struct error *err)
 {
 	struct error why = ERROR_INIT;
 	int r = 0;
 
+	close_inherited();
 	limit_resources();
 	if (restrict_writing(c, &why) < 0)
 		r = do_without(&why, err);
+	if (r == 0 && !c->writable[0] && (r = owner_stay()) < 0)
+		r = error_errno(err, r, "cannot stay the session's owner");
 	if (r == 0)
 		r = drop_capabilities(err);
+	/* The kernel forgets it when a process changes its user. */
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
 	if (r < 0 || SANITIZED) /* the check for leaks needs ptrace() */
 		return r;
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);

@@ -30,7 +30,8 @@ enum { CONFINE_WRITABLE_MAX = 3 };
 	}
 
 struct confine {
-	/* Directories in which files may be written; NULL: none. */
+	/* Directories in which files may be written; NULL: none. If the first one is NULL, nothing
+	 * is written as root after owner_become(). */
 	const char *writable[CONFINE_WRITABLE_MAX];
 	char *reading; /* PATH_MAX bytes, for the name of the image that is being read; shared with
 			* the parent. NULL if not confined */

@@ -21,6 +21,7 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/fsuid.h>
 #include <sys/stat.h>
 
 static int load_rules(struct smart_rules **ret, struct error *err)
@@ -206,7 +207,9 @@ int reporting_confine(struct profile_config *config, const char *output, char *c
 		return r;
 	if (scratch)
 		c.writable[1] = config->scratch_dir = scratch_path(scratch);
-	if (cache && path_make_dirs(cache, 0700, NULL) == 0)
+	/* What comes from the session of another user is not for root's cache. */
+	if (cache && setfsuid((uid_t)-1) == (int)geteuid() &&
+	    path_make_dirs(cache, 0700, NULL) == 0)
 		c.writable[2] = cache;
 	r = confine_enter(&c, err);
 	config->binaries.reading = c.reading;
