@@ -400,6 +400,7 @@ const struct catalog_event *catalog_default(const struct cpu_type *type)
 		{ "mips/1004K", "INSTRUCTIONS" },
 		{ "mips/", "CYCLES" },
 		{ "i386/p4", "GLOBAL_POWER_EVENTS" },
+		{ "i386/p4", "global_power_events" },
 		{ "", "CPU_CLK_UNHALTED" },
 		{ "", "cpu_clk_unhalted" },
 		{ "", "CPU_CYCLES" },

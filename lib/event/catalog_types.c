@@ -10,12 +10,16 @@ uint32_t catalog_mask_number(const struct catalog_mask *mask)
 
 const struct catalog_mask *catalog_mask_named(const struct catalog_event *event, const char *name)
 {
-	size_t i;
+	const struct catalog_mask *mask, *similar = NULL;
 
-	for (i = 0; i < event->mask_count; i++)
-		if (event->masks[i].name && !strcmp(event->masks[i].name, name))
-			return &event->masks[i];
-	return NULL;
+	for (mask = event->masks; mask < event->masks + event->mask_count; mask++) {
+		if (!mask->name || strcasecmp(mask->name, name) != 0)
+			continue;
+		if (!strcmp(mask->name, name))
+			return mask;
+		similar = similar ?: mask;
+	}
+	return similar;
 }
 
 bool catalog_mask_valid(const struct catalog_event *event, uint64_t mask)

@@ -47,7 +47,7 @@ struct catalog_event {
 /* Returns the number of a mask in specifications and sample files: its value, or for a mask with
  * extra bits, those bits plus the value at its position in the event select register. */
 uint32_t catalog_mask_number(const struct catalog_mask *mask);
-/* Returns the mask called @name, or NULL. */
+/* Returns the mask called @name, or else one whose name differs in case only, or NULL. */
 const struct catalog_mask *catalog_mask_named(const struct catalog_event *event, const char *name);
 /* Returns whether the event has the mask, or a combination of masks, with the number @mask. */
 bool catalog_mask_valid(const struct catalog_event *event, uint64_t mask);

@@ -6,6 +6,7 @@
 #include "event/cpu_type.h"
 #include "event/evderived.h"
 #include "event/internal/event_encode.h"
+#include "event/internal/evname.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -220,16 +221,17 @@ char *event_describe(const struct cpu_type *type, const char *name, uint64_t cou
 		     uint64_t unit_mask)
 {
 	const struct catalog_event *info;
+	struct evname found;
 
 	/* The clock needs no catalogue, and reading the catalogue would be half the cost of a short
 	 * report. */
 	if (catalog_is_timer(name))
 		return xstrdup("Profiling through timer interrupt");
-	info = catalog_event_find(type ? catalog_of(type) : catalog_here(), name);
-	if (!info)
+	if (!evname_find(type ? catalog_of(type) : catalog_here(), name, &found))
 		return xasprintf("Counted %s events with a unit mask of 0x%02" PRIx64
 				 " count %" PRIu64,
 				 name, unit_mask, count);
+	info = found.event;
 	return xasprintf("Counted %s events (%s) with a unit mask of 0x%02" PRIx64
 			 " (%s) count %" PRIu64,
 			 name, info->description, unit_mask, catalog_mask_text(info, unit_mask),

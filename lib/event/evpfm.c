@@ -209,6 +209,12 @@ static uint32_t fold(uint64_t code)
 	return (uint32_t)(code ^ code >> 32);
 }
 
+/* Returns the mask's code. For the Pentium 4 the library has the number of the mask's bit. */
+static uint64_t code_of(const struct catalog_event *e, uint64_t code)
+{
+	return strncmp(e->pfm, "netburst", strlen("netburst")) ? code : 1ULL << (code & 63);
+}
+
 /* Reads the masks into a growing array. Unit masks come before the modifiers. Getting an attribute
  * costs the library time proportional to its index, so each is requested only once. */
 static void read_masks(int number, struct catalog_mask **masks, struct catalog_event *e)
@@ -217,6 +223,7 @@ static void read_masks(int number, struct catalog_mask **masks, struct catalog_e
 	uint64_t all = 0, single = 0;
 	struct catalog_mask *mask;
 	size_t room = 0;
+	uint64_t code;
 	int i;
 
 	for (i = 0; pfm_get_event_attr_info(number, i, PFM_OS_NONE, &attr) == PFM_SUCCESS &&
@@ -224,12 +231,13 @@ static void read_masks(int number, struct catalog_mask **masks, struct catalog_e
 	     i++) {
 		array_grow(masks, e->mask_count + 1, &room);
 		mask = &(*masks)[e->mask_count++];
-		*mask = (struct catalog_mask){ .value = fold(attr.code),
+		code = code_of(e, attr.code);
+		*mask = (struct catalog_mask){ .value = fold(code),
 					       .description = attr.desc,
 					       .name = attr.name };
 		e->default_mask |= attr.is_dfl ? mask->value : 0;
-		all |= attr.code;
-		single |= __builtin_popcountll(attr.code) == 1 ? attr.code : 0;
+		all |= code;
+		single |= __builtin_popcountll(code) == 1 ? code : 0;
 	}
 	/* Masks can be combined only if each is a single bit: otherwise a sum would be
 	 * ambiguous. */

@@ -63,6 +63,10 @@ static void masks_go_by_name_and_number(void)
 		{ "NAMED:500:never:0", "NAMED:500:never:0:1", code | 1 << 23 | 2 << 24 | 0x100, 0 },
 		{ "NAMED:500:3", "NAMED:500:four:1:1", code | 0x300, 0 },
 		{ "NAMED:500:2", "NAMED:500:rare:1:1", code | 1 << 18 | 0x200, 2 },
+		{ "named:500:OFTEN", "NAMED:500:often:1:1", code | 0x100, 0 },
+		{ "Named_Four", "NAMED:100000:four:1:1", code | 0x300, 0 },
+		{ "NAMED.rare:500:2", "NAMED:500:rare:1:1", code | 1 << 18 | 0x200, 2 },
+		{ "NAMED:500:0", "NAMED:500:rare:1:1", code | 1 << 18 | 0x200, 2 },
 		{ "BITS:500", "BITS:500:3:1:1", 0x341, 0 },
 		{ "BITS:500:0x2", "BITS:500:2:1:1", 0x241, 0 },
 	};
@@ -96,7 +100,8 @@ static void bad_masks_name_the_good_ones(void)
 		  "Unit mask 0x1 of event NAMED is ambiguous; use one of often, never" },
 		{ "NAMED:500:7",
 		  "Invalid unit mask 0x7 for event NAMED; available: often, never, rare, four" },
-		{ "NAMED:500:seldom", "unit mask 'seldom' is not a number" },
+		{ "NAMED:500:seldom",
+		  "Invalid unit mask seldom for event NAMED; available: often" },
 		{ "BITS:500:4", "Invalid unit mask 0x4 for event BITS; available: 0x1, 0x2" },
 	};
 	size_t i;

@@ -70,6 +70,75 @@ static void specifications_become_registers(void)
 	}
 }
 
+/* As OProfile 1.x spelled them: name, unit mask by name or value. The register is that of its
+ * description files: code and unit mask. */
+static void names_of_oprofile_1_x_are_understood(void)
+{
+	static const struct {
+		const char *type, *spec, *name;
+		uint64_t config;
+	} rows[] = {
+		{ "i386/haswell", "br_inst_exec:200003:0xff", "BR_INST_EXEC", 0xff88 },
+		{ "i386/haswell", "ld_blocks_partial_address_alias:100003:0x1", "LD_BLOCKS_PARTIAL",
+		  0x107 },
+		{ "i386/haswell", "baclears_any:100003:0x1f:0:1", "BACLEARS", 0x1fe6 },
+		{ "i386/haswell", "l2_rqsts:200003:references", "L2_RQSTS", 0xff24 },
+		{ "i386/haswell", "int_misc_recovery_cycles:2000003:3", "INT_MISC", 0x100030d },
+		{ "i386/skylake", "ept_walk_pending", "EPT", 0x104f },
+		{ "i386/skylake", "longest_lat_cache:100003:miss", "LONGEST_LAT_CACHE", 0x412e },
+		{ "i386/core_2", "BUS_TRAN_ANY:500:0xc0", "BUS_TRANS_ANY", 0xc070 },
+		{ "i386/core_2", "INST_RETIRED.ANY_P:6000:0", "INST_RETIRED", 0xc0 },
+		{ "i386/core_2", "THERMAL_TRIP:500:0xc0", "THERMAL_TRIP", 0xc03b },
+		{ "i386/nehalem", "MEMORY_DISAMBIGURATION:6000:1", "MEMORY_DISAMBIGUATION", 0x109 },
+		{ "i386/nehalem", "PARTIAL_ADDRESS_ALIAS:6000:1", "PARTIAL_ADDRESS_ALIAS", 0x107 },
+		{ "x86-64/hammer", "DATA_CACHE_MISSES:100000:0:1:1", "DATA_CACHE_MISSES", 0x141 },
+		{ "x86-64/hammer", "DISPATCHED_FPU_OPS:500:0x3f", "DISPATCHED_FPU", 0x3f00 },
+		{ "x86-64/hammer", "DRAM_ACCESSES:500:7", "DRAM_ACCESSES_PAGE", 0x7e0 },
+		{ "x86-64/family15h", "L2_PREFETCHER_TRIGGER:500:3", "L2_PREFETCHER_TRIGGER_EVENTS",
+		  0x10000036c },
+	};
+	size_t i;
+
+	if (!knows("skx"))
+		SKIP("libpfm4 for x86 is not there");
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct cpu_type *type = cpu_type_named(rows[i].type);
+		struct error err = ERROR_INIT;
+		struct event e = { 0 }, again = { 0 };
+
+		printf("# %s %s\n", rows[i].type, rows[i].spec);
+		if (!CHECK(event_parse_on(type, rows[i].spec, &e, &err) == 0)) {
+			printf("# %s\n", err.text);
+			continue;
+		}
+		_cleanup_free_ char *text = event_text_on(type, &e);
+		CHECK_STR(e.name, rows[i].name);
+		CHECK_EQ(e.perf_config, rows[i].config);
+		CHECK_EQ(event_parse_on(type, text, &again, &err), 0);
+		CHECK_EQ(again.perf_config, e.perf_config);
+	}
+}
+
+/* The library has numbers of bits for the Pentium 4, OProfile 1.x and sample files their values. */
+static void masks_of_the_pentium_4_are_values(void)
+{
+	const struct cpu_type *type = cpu_type_named("i386/p4");
+	struct event by_value, by_name, both;
+	struct error err = ERROR_INIT;
+
+	if (!knows("netburst"))
+		SKIP("libpfm4 for x86 is not there");
+	CHECK_EQ(event_parse_on(type, "GLOBAL_POWER_EVENTS:100000:1:1:1", &by_value, &err), 0);
+	CHECK_EQ(event_parse_on(type, "default", &by_name, &err), 0);
+	CHECK_STR(by_value.name, "global_power_events");
+	CHECK(by_value.unit_mask == 1 && by_name.unit_mask == 1);
+	CHECK(by_value.perf_config && by_value.perf_config == by_name.perf_config);
+	CHECK_EQ(event_parse_on(type, "BRANCH_RETIRED:6000:0xc", &both, &err), 0);
+	CHECK_EQ(event_parse_on(type, "branch_retired:6000:MMTP+MMTM", &by_name, &err), 0);
+	CHECK(both.unit_mask == 0xc && by_name.unit_mask == 0xc);
+	CHECK_EQ(both.perf_config, by_name.perf_config);
+}
+
 static void mistakes_are_named(void)
 {
 	static const struct {
@@ -80,8 +149,9 @@ static void mistakes_are_named(void)
 		  "event BR_INST_RETIRED: libpfm4: invalid combination of model specific "
 		  "features" },
 		{ "BR_INST_RETIRED:9000:NO_SUCH",
-		  "event 'BR_INST_RETIRED:9000:NO_SUCH': unit mask "
-		  "'NO_SUCH' is not a number from 0 to 4294967295" },
+		  "Invalid unit mask NO_SUCH for event BR_INST_RETIRED; available: CONDITIONAL, "
+		  "COND, NEAR_CALL, ALL_BRANCHES, NEAR_RETURN, NOT_TAKEN, NEAR_TAKEN, "
+		  "FAR_BRANCH" },
 		{ "BR_INST_RETIRED:9000:0:1:1:x",
 		  "event 'BR_INST_RETIRED:9000:0:1:1:x': hypervisor 'x' is not a number from 0 to "
 		  "1" },
@@ -158,5 +228,6 @@ static void types_have_the_pmus_that_are_there(void)
 	CHECK(!evpfm_pmu_named("no_such_pmu", &pmu) && !catalog_pmu_type("no_such_pmu"));
 }
 
-TESTS(T(specifications_become_registers), T(mistakes_are_named),
+TESTS(T(specifications_become_registers), T(names_of_oprofile_1_x_are_understood),
+      T(masks_of_the_pentium_4_are_values), T(mistakes_are_named),
       T(whatever_is_listed_can_be_programmed), T(types_have_the_pmus_that_are_there))

@@ -8,7 +8,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-static int bad_mask(const struct catalog_event *info, uint64_t number, struct error *err)
+int event_mask_unknown(const struct catalog_event *info, const char *text, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf valid = STRBUF_INIT;
 	const struct catalog_mask *mask;
@@ -22,9 +22,15 @@ static int bad_mask(const struct catalog_event *info, uint64_t number, struct er
 		else
 			strbuf_addf(&valid, "%#x", mask->value);
 	}
-	return error_set(err, -EINVAL, "Invalid unit mask %#" PRIx64 " for event %s; %s", number,
-			 info->name,
+	return error_set(err, -EINVAL, "Invalid unit mask %s for event %s; %s", text, info->name,
 			 info->masks ? strbuf_text(&valid) : "it has no unit masks; use 0");
+}
+
+static int bad_mask(const struct catalog_event *info, uint64_t number, struct error *err)
+{
+	_cleanup_free_ char *text = xasprintf("%#" PRIx64, number);
+
+	return event_mask_unknown(info, text, err);
 }
 
 /* Replaces a mask's value by the number of the mask that has it. Returns -EINVAL if several named
@@ -95,12 +101,27 @@ static int set_number(const struct catalog_event *info, uint64_t number, struct 
 	return 0;
 }
 
+/* The bits of a unit mask in the event select register's low half. */
+enum { UNIT_MASK = 0xff };
+
+/* Returns whether @mask, which is not one of the event's, means the mask that the event has anyway:
+ * 0 is no mask; the value can be part of the event's code (libpfm4: 0x0107), or be the mask's
+ * without its further bits. */
+static bool is_implied(const struct catalog_event *info, uint64_t mask, const struct event *event)
+{
+	if (info->mask_count)
+		return !mask || (event->unit_mask & UNIT_MASK) == mask;
+	return info->pfm && mask == (info->code >> 8 & UNIT_MASK);
+}
+
 int event_mask_set(const struct catalog_event *info, uint64_t mask, struct event *event,
 		   struct error *err)
 {
 	int r = number_of_value(info, &mask, err);
 
-	return r < 0 ? r : set_number(info, mask, event, err);
+	if (r < 0 || catalog_mask_valid(info, mask) || !is_implied(info, mask, event))
+		return r < 0 ? r : set_number(info, mask, event, err);
+	return 0;
 }
 
 int event_mask_named(const struct catalog_event *info, const char *names, struct event *event,

@@ -12,10 +12,13 @@
 #include "event/catalog_types.h"
 #include "event/event_types.h"
 
-/* Sets the mask with that number, or else the named mask with that value. Returns 0, or -EINVAL if
- * the event described by @info has no such mask, or several with that value. */
+/* Sets the mask with that number, or else the named mask with that value. Where no mask is 0, 0
+ * leaves @event the mask that it has. Returns 0, or -EINVAL if the event described by @info has no
+ * such mask, or several with that value. */
 int event_mask_set(const struct catalog_event *info, uint64_t mask, struct event *event,
 		   struct error *err);
+/* Returns -EINVAL with a message that the event has no mask @text and which it has. */
+int event_mask_unknown(const struct catalog_event *info, const char *text, struct error *err);
 /* Sets the masks called @names, "A" or "A+B". Returns 1; 0 if a name is unknown; -EINVAL if the
  * event cannot have them. */
 int event_mask_named(const struct catalog_event *info, const char *names, struct event *event,

@@ -9,6 +9,7 @@
 #include "event/evderived.h"
 #include "event/internal/event_encode.h"
 #include "event/internal/event_mask.h"
+#include "event/internal/evname.h"
 #include "event/evsys.h"
 
 #include <errno.h>
@@ -161,8 +162,8 @@ static int read_mask(const struct parts *parts, const struct catalog_event *info
 	r = event_mask_named(info, parts->at[PART_MASK], event, parts->err);
 	if (r)
 		return MIN(r, 0);
-	if (parts_number(parts, PART_MASK, "unit mask", UINT32_MAX, &mask) < 0)
-		return -EINVAL;
+	if (parse_u64(parts->at[PART_MASK], 0, UINT32_MAX, &mask) < 0)
+		return event_mask_unknown(info, parts->at[PART_MASK], parts->err);
 	return event_mask_set(info, mask, event, parts->err);
 }
 
@@ -240,17 +241,21 @@ static int read_rest(struct parts *parts, const struct catalog_event *info, stru
 
 static int parse_own(const struct place *place, struct parts *parts, struct event *event)
 {
-	const struct catalog *c = catalog_of(place->type);
 	const char *name = parts->at[PART_NAME];
 	const struct catalog_event *info;
 	struct catalog_event raw;
+	struct evname found = { 0 };
 
-	info = strcmp(name, "default") ? catalog_event_find(c, name) : catalog_default(place->type);
-	if (!info)
-		info = raw_event(name, &raw);
+	if (!strcmp(name, "default"))
+		found.event = catalog_default(place->type);
+	else
+		(void)evname_find(catalog_of(place->type), name, &found);
+	info = found.event ?: raw_event(name, &raw);
 	if (!info)
 		return unknown_name(place, name, parts->err);
 	event_fill(event, info);
+	if (found.mask && event_mask_named(info, found.mask->name, event, parts->err) < 0)
+		return -EINVAL;
 	if (read_rest(parts, info, event) < 0)
 		return -EINVAL;
 	if (info->feature)

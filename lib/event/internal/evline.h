@@ -4,7 +4,7 @@
  * and is modified in place (words are terminated with NULs); it must outlive the lines and words
  * returned.
  *
- *	struct evline l = { .path = path, .next = text, .err = &err, .mistakes = &mistakes };
+ *	struct evline l = { .path = path, .next = text, .err = err, .mistakes = mistakes };
  *	while ((line = evline_next(&l)))
  *		while ((word = evline_word(&line)))
  *			if (strcmp(word, "event") != 0)
