@@ -1,63 +1,21 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "identity/finder.h"
 
-#include "base/clock.h"
+#include "base/errands.h"
 #include "base/mem.h"
 #include "identity/internal/text_copy.h"
 #include "identity/opener.h"
 
-#include <errno.h>
-#include <linux/capability.h>
-#include <pthread.h>
-#include <signal.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-/* Questions that may wait. */
-enum { QUEUE_MAX = 8192 };
-
-struct entry {
-	struct finder_job job;
-	struct entry *next;
-};
-
-/* First in, first out. */
-struct queue {
-	struct entry *first, **end;
-	size_t count;
-};
-
 struct finder {
 	struct opener *opener;
-	pthread_t thread;
-	pthread_mutex_t lock; /* over all that follows */
-	pthread_cond_t changed;
-	struct queue questions, answers;
-	uint64_t asked, answered;
-	bool ends;
+	struct errands *errands;
 };
 
-static void put(struct queue *q, struct entry *e)
-{
-	e->next = NULL;
-	if (!q->first)
-		q->end = &q->first;
-	*q->end = e;
-	q->end = &e->next;
-	q->count++;
-}
-
-static struct entry *take(struct queue *q)
-{
-	struct entry *e = q->first;
-
-	if (e) {
-		q->first = e->next;
-		q->count--;
-	}
-	return e;
-}
+struct question {
+	struct errand errand;
+	struct opener *opener;
+	struct finder_job job;
+};
 
 void finder_job_done(struct finder_job *job)
 {
@@ -69,14 +27,16 @@ void finder_job_done(struct finder_job *job)
 	job->copy = NULL;
 }
 
-static void entry_free(struct entry *e)
+static void drop(struct errand *e)
 {
-	finder_job_done(&e->job);
+	finder_job_done(&((struct question *)e)->job);
 	free(e);
 }
 
-static void answer(struct opener *o, struct finder_job *job)
+static void answer(struct errand *e)
 {
+	struct opener *o = ((struct question *)e)->opener;
+	struct finder_job *job = &((struct question *)e)->job;
 	struct text_copy copy;
 
 	switch (job->what) {
@@ -96,80 +56,15 @@ static void answer(struct opener *o, struct finder_job *job)
 	}
 }
 
-/* Gives up the capabilities of this thread, which only talks to others. */
-static void renounce(void)
-{
-	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[2] = { 0 };
-
-	(void)syscall(SYS_capset, &head, none);
-}
-
-static void *serve(void *data)
-{
-	struct finder *f = data;
-	struct entry *e;
-
-	renounce();
-	(void)pthread_mutex_lock(&f->lock);
-	while (!f->ends) {
-		e = take(&f->questions);
-		if (!e) {
-			(void)pthread_cond_wait(&f->changed, &f->lock);
-			continue;
-		}
-		(void)pthread_mutex_unlock(&f->lock);
-		answer(f->opener, &e->job);
-		(void)pthread_mutex_lock(&f->lock);
-		put(&f->answers, e);
-		f->answered++;
-		(void)pthread_cond_broadcast(&f->changed);
-	}
-	(void)pthread_mutex_unlock(&f->lock);
-	return NULL;
-}
-
-static void init_lock(struct finder *f)
-{
-	pthread_condattr_t clock;
-
-	(void)pthread_mutex_init(&f->lock, NULL);
-	(void)pthread_condattr_init(&clock);
-	(void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
-	(void)pthread_cond_init(&f->changed, &clock);
-	(void)pthread_condattr_destroy(&clock);
-}
-
-static void finder_done(struct finder *f)
-{
-	struct entry *e;
-
-	while ((e = take(&f->questions)) || (e = take(&f->answers)))
-		entry_free(e);
-	(void)pthread_cond_destroy(&f->changed);
-	(void)pthread_mutex_destroy(&f->lock);
-	free(f);
-}
-
 int finder_new(struct opener *opener, struct finder **ret, struct error *err)
 {
-	struct finder *f = xcalloc(1, sizeof(*f));
-	sigset_t all, before;
-	int r;
+	struct errands *errands;
+	int r = errands_new(&errands, err);
 
-	f->opener = opener;
-	init_lock(f);
-	/* Another thread waits for signals; SIGSYS reports a refused system call. */
-	(void)sigfillset(&all);
-	(void)sigdelset(&all, SIGSYS);
-	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
-	r = pthread_create(&f->thread, NULL, serve, f);
-	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-	if (r) {
-		finder_done(f);
-		return error_errno(err, -r, "cannot start a thread");
-	}
-	*ret = f;
+	if (r < 0)
+		return r;
+	*ret = xcalloc(1, sizeof(**ret));
+	**ret = (struct finder){ opener, errands };
 	return 0;
 }
 
@@ -177,13 +72,10 @@ void finder_free(struct finder *f)
 {
 	if (!f)
 		return;
-	(void)pthread_mutex_lock(&f->lock);
-	f->ends = true;
-	(void)pthread_cond_broadcast(&f->changed);
-	(void)pthread_mutex_unlock(&f->lock);
+	errands_end(f->errands);
 	opener_stop(f->opener);
-	(void)pthread_join(f->thread, NULL);
-	finder_done(f);
+	errands_free(f->errands);
+	free(f);
 }
 
 struct opener *finder_opener(const struct finder *f)
@@ -191,68 +83,35 @@ struct opener *finder_opener(const struct finder *f)
 	return f->opener;
 }
 
-static struct entry *entry_of(const struct finder_job *job)
-{
-	struct entry *e = xcalloc(1, sizeof(*e));
-
-	e->job = *job;
-	e->job.image.path = xstrdup(job->image.path);
-	e->job.image.host = job->image.host ? xstrdup(job->image.host) : NULL;
-	e->job.where.root = "";
-	return e;
-}
-
 uint64_t finder_ask(struct finder *f, const struct finder_job *job)
 {
-	struct entry *e = entry_of(job);
-	uint64_t number = 0;
+	struct question *q = xcalloc(1, sizeof(*q));
 
-	(void)pthread_mutex_lock(&f->lock);
-	if (f->questions.count < QUEUE_MAX) {
-		put(&f->questions, STEAL(e));
-		number = ++f->asked;
-		(void)pthread_cond_broadcast(&f->changed);
-	}
-	(void)pthread_mutex_unlock(&f->lock);
-	if (e)
-		entry_free(e);
-	return number;
+	q->errand = (struct errand){ .run = answer, .drop = drop };
+	q->opener = f->opener;
+	q->job = *job;
+	q->job.image.path = xstrdup(job->image.path);
+	q->job.image.host = job->image.host ? xstrdup(job->image.host) : NULL;
+	q->job.where.root = "";
+	return errands_add(f->errands, &q->errand);
 }
 
 uint64_t finder_answered(struct finder *f)
 {
-	uint64_t number;
-
-	(void)pthread_mutex_lock(&f->lock);
-	number = f->answered;
-	(void)pthread_mutex_unlock(&f->lock);
-	return number;
+	return errands_finished(f->errands);
 }
 
 bool finder_wait(struct finder *f, uint64_t number, int ms)
 {
-	uint64_t until_ns = clock_now_ns() + (uint64_t)ms * 1000000;
-	struct timespec until = { (time_t)(until_ns / NS_PER_S), (long)(until_ns % NS_PER_S) };
-	bool is_answered;
-	int r = 0;
-
-	(void)pthread_mutex_lock(&f->lock);
-	while (f->answered < number && r == 0)
-		r = pthread_cond_timedwait(&f->changed, &f->lock, &until);
-	is_answered = f->answered >= number;
-	(void)pthread_mutex_unlock(&f->lock);
-	return is_answered;
+	return errands_wait(f->errands, number, ms);
 }
 
 bool finder_take(struct finder *f, struct finder_job *ret)
 {
-	struct entry *e;
+	struct question *q = (struct question *)errands_take(f->errands);
 
-	(void)pthread_mutex_lock(&f->lock);
-	e = take(&f->answers);
-	(void)pthread_mutex_unlock(&f->lock);
-	if (e)
-		*ret = e->job;
-	free(e);
-	return e != NULL;
+	if (q)
+		*ret = q->job;
+	free(q);
+	return q != NULL;
 }

@@ -1,0 +1,194 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/errands.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+
+#include <linux/capability.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* Errands that may wait. */
+enum { QUEUE_MAX = 8192 };
+
+/* First in, first out. */
+struct queue {
+	struct errand *first, **end;
+	size_t count;
+};
+
+struct errands {
+	pthread_t thread;
+	pthread_mutex_t lock; /* over all that follows */
+	pthread_cond_t changed;
+	struct queue waiting, done;
+	uint64_t added, finished;
+	bool ends;
+};
+
+static void put(struct queue *q, struct errand *e)
+{
+	e->next = NULL;
+	if (!q->first)
+		q->end = &q->first;
+	*q->end = e;
+	q->end = &e->next;
+	q->count++;
+}
+
+static struct errand *take(struct queue *q)
+{
+	struct errand *e = q->first;
+
+	if (e) {
+		q->first = e->next;
+		q->count--;
+	}
+	return e;
+}
+
+/* Gives up the capabilities of this thread, which only talks to others. */
+static void renounce(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[2] = { 0 };
+
+	(void)syscall(SYS_capset, &head, none);
+}
+
+static void *serve(void *data)
+{
+	struct errands *s = data;
+	struct errand *e;
+
+	renounce();
+	(void)pthread_mutex_lock(&s->lock);
+	while (!s->ends) {
+		e = take(&s->waiting);
+		if (!e) {
+			(void)pthread_cond_wait(&s->changed, &s->lock);
+			continue;
+		}
+		(void)pthread_mutex_unlock(&s->lock);
+		e->run(e);
+		(void)pthread_mutex_lock(&s->lock);
+		put(&s->done, e);
+		s->finished++;
+		(void)pthread_cond_broadcast(&s->changed);
+	}
+	(void)pthread_mutex_unlock(&s->lock);
+	return NULL;
+}
+
+static void init_lock(struct errands *s)
+{
+	pthread_condattr_t clock;
+
+	(void)pthread_mutex_init(&s->lock, NULL);
+	(void)pthread_condattr_init(&clock);
+	(void)pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	(void)pthread_cond_init(&s->changed, &clock);
+	(void)pthread_condattr_destroy(&clock);
+}
+
+static void destroy(struct errands *s)
+{
+	struct errand *e;
+
+	while ((e = take(&s->waiting)) || (e = take(&s->done)))
+		e->drop(e);
+	(void)pthread_cond_destroy(&s->changed);
+	(void)pthread_mutex_destroy(&s->lock);
+	free(s);
+}
+
+int errands_new(struct errands **ret, struct error *err)
+{
+	struct errands *s = xcalloc(1, sizeof(*s));
+	sigset_t all, before;
+	int r;
+
+	init_lock(s);
+	/* Another thread waits for signals; SIGSYS reports a refused system call. */
+	(void)sigfillset(&all);
+	(void)sigdelset(&all, SIGSYS);
+	(void)pthread_sigmask(SIG_SETMASK, &all, &before);
+	r = pthread_create(&s->thread, NULL, serve, s);
+	(void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+	if (r) {
+		destroy(s);
+		return error_errno(err, -r, "cannot start a thread");
+	}
+	*ret = s;
+	return 0;
+}
+
+void errands_end(struct errands *s)
+{
+	(void)pthread_mutex_lock(&s->lock);
+	s->ends = true;
+	(void)pthread_cond_broadcast(&s->changed);
+	(void)pthread_mutex_unlock(&s->lock);
+}
+
+void errands_free(struct errands *s)
+{
+	if (!s)
+		return;
+	errands_end(s);
+	(void)pthread_join(s->thread, NULL);
+	destroy(s);
+}
+
+uint64_t errands_add(struct errands *s, struct errand *e)
+{
+	uint64_t number = 0;
+
+	(void)pthread_mutex_lock(&s->lock);
+	if (s->waiting.count < QUEUE_MAX) {
+		put(&s->waiting, e);
+		number = ++s->added;
+		(void)pthread_cond_broadcast(&s->changed);
+	}
+	(void)pthread_mutex_unlock(&s->lock);
+	if (!number)
+		e->drop(e);
+	return number;
+}
+
+uint64_t errands_finished(struct errands *s)
+{
+	uint64_t number;
+
+	(void)pthread_mutex_lock(&s->lock);
+	number = s->finished;
+	(void)pthread_mutex_unlock(&s->lock);
+	return number;
+}
+
+bool errands_wait(struct errands *s, uint64_t number, int ms)
+{
+	uint64_t until_ns = clock_now_ns() + (uint64_t)ms * 1000000;
+	struct timespec until = { (time_t)(until_ns / NS_PER_S), (long)(until_ns % NS_PER_S) };
+	bool is_finished;
+	int r = 0;
+
+	(void)pthread_mutex_lock(&s->lock);
+	while (s->finished < number && r == 0)
+		r = pthread_cond_timedwait(&s->changed, &s->lock, &until);
+	is_finished = s->finished >= number;
+	(void)pthread_mutex_unlock(&s->lock);
+	return is_finished;
+}
+
+struct errand *errands_take(struct errands *s)
+{
+	struct errand *e;
+
+	(void)pthread_mutex_lock(&s->lock);
+	e = take(&s->done);
+	(void)pthread_mutex_unlock(&s->lock);
+	return e;
+}

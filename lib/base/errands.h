@@ -1,0 +1,50 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A thread that runs errands: calls that may wait for others, so that the thread that asks for them
+ * need not. They are run one after the other, in order, and taken back in that order. The thread
+ * has no capabilities and gets no signals.
+ *
+ *	errands_new(&errands, err);
+ *	e->run = run_it;
+ *	e->drop = drop_it;
+ *	number = errands_add(errands, e);
+ *	...
+ *	while ((e = errands_take(errands)))	it is the caller's again
+ *		...
+ *	errands_free(errands);
+ *
+ * What an errand uses must exist until errands_free(), which waits for the one that is being run.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/macro.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The first member of what the caller makes. */
+struct errand {
+	void (*run)(struct errand *e);	/* in the thread */
+	void (*drop)(struct errand *e); /* frees it; for those that are not taken */
+	struct errand *next;		/* private */
+};
+
+struct errands;
+
+/* Starts the thread. 0, caller frees; or -errno. */
+int errands_new(struct errands **ret, struct error *err);
+/* Begins no further errand. */
+void errands_end(struct errands *s);
+/* Ends the thread after the errand that it runs, and drops all. NULL is fine. */
+void errands_free(struct errands *s);
+DEFINE_CLEANUP(struct errands *, errands_free);
+
+/* Takes @e. Returns its number, counted from 1; 0 if too many wait: then it is dropped. */
+uint64_t errands_add(struct errands *s, struct errand *e);
+/* The number of the last one that was run. */
+uint64_t errands_finished(struct errands *s);
+/* Waits until the one with @number was run, but at most @ms; returns whether it was. */
+bool errands_wait(struct errands *s, uint64_t number, int ms);
+/* Returns the next one that was run, which is the caller's again; NULL if there is none. */
+struct errand *errands_take(struct errands *s);

@@ -1,0 +1,93 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/errands.h"
+
+#include "base/mem.h"
+#include "test.h"
+
+#include <sys/eventfd.h>
+
+struct note {
+	struct errand errand;
+	int number, *dropped;
+	int gate; /* readable when it may go on, or -1 */
+	bool ran;
+};
+
+static void run(struct errand *e)
+{
+	struct note *n = (struct note *)e;
+	eventfd_t value;
+
+	n->ran = n->gate < 0 || eventfd_read(n->gate, &value) == 0;
+}
+
+static void drop(struct errand *e)
+{
+	struct note *n = (struct note *)e;
+
+	++*n->dropped;
+	free(n);
+}
+
+static uint64_t add(struct errands *s, int number, int gate, int *dropped)
+{
+	struct note *n = xcalloc(1, sizeof(*n));
+
+	*n = (struct note){ { .run = run, .drop = drop }, number, dropped, gate, false };
+	return errands_add(s, &n->errand);
+}
+
+static void errands_come_back_in_order(void)
+{
+	_cleanup_(errands_freep) struct errands *s = NULL;
+	int dropped = 0, i;
+
+	CHECK_EQ(errands_new(&s, NULL), 0);
+	CHECK(!errands_take(s));
+	for (i = 1; i <= 100; i++)
+		CHECK_EQ(add(s, i, -1, &dropped), (uint64_t)i);
+	CHECK(errands_wait(s, 100, 10000));
+	for (i = 1; i <= 100; i++) {
+		struct note *n = (struct note *)errands_take(s);
+
+		CHECK(n && n->ran && n->number == i);
+		free(n);
+	}
+	CHECK(!errands_take(s));
+	CHECK_EQ(dropped, 0);
+}
+
+static void one_that_waits_holds_up_the_later_ones_only(void)
+{
+	_cleanup_(errands_freep) struct errands *s = NULL;
+	_cleanup_close_ int gate = eventfd(0, EFD_CLOEXEC);
+	int dropped = 0;
+
+	CHECK_EQ(errands_new(&s, NULL), 0);
+	CHECK_EQ(add(s, 1, gate, &dropped), 1);
+	CHECK_EQ(add(s, 2, -1, &dropped), 2);
+	CHECK(!errands_wait(s, 1, 1));
+	CHECK_EQ(errands_finished(s), 0);
+	CHECK_EQ(eventfd_write(gate, 1), 0);
+	CHECK(errands_wait(s, 2, 10000));
+}
+
+static void what_is_not_taken_is_dropped(void)
+{
+	struct errands *s;
+	int dropped = 0, gate = eventfd(0, EFD_CLOEXEC), i;
+
+	CHECK_EQ(errands_new(&s, NULL), 0);
+	(void)add(s, 0, -1, &dropped);
+	CHECK(errands_wait(s, 1, 10000));
+	for (i = 0; i < 10; i++)
+		(void)add(s, i, gate, &dropped);
+	errands_end(s);
+	CHECK_EQ(eventfd_write(gate, 1), 0);
+	errands_free(s);
+	CHECK_EQ(dropped, 11);
+	(void)close(gate);
+}
+
+TESTS(T(errands_come_back_in_order), T(one_that_waits_holds_up_the_later_ones_only),
+      T(what_is_not_taken_is_dropped))
