@@ -67,18 +67,12 @@ int open_regular_sample(const char *path)
 	return r < 0 ? r : STEAL_FD(fd);
 }
 
-int open_regular_find(int root, const char *path, bool asks)
+int open_regular_find(int root, const char *path)
 {
 	struct open_how how = { .flags = O_PATH | O_CLOEXEC | O_NOFOLLOW,
-				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS |
-					   (asks ? RESOLVE_NO_XDEV : RESOLVE_CACHED) };
+				.resolve = RESOLVE_IN_ROOT | RESOLVE_NO_MAGICLINKS };
 	int fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
 
-	/* Before Linux 5.12. */
-	if (fd < 0 && errno == EINVAL && !asks) {
-		how.resolve &= ~(uint64_t)RESOLVE_CACHED;
-		fd = (int)syscall(SYS_openat2, root, path, &how, sizeof(how));
-	}
 	return fd < 0 ? -errno : fd;
 }
 

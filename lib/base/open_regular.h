@@ -32,11 +32,10 @@ int open_regular(const char *path, int flags);
 /* The same with @path relative to the open directory @directory, as in openat(2). */
 int open_regular_at(int directory, const char *path, int flags);
 /* Finds @path, where @root is the root directory of all links and ".." in it (openat2(2),
- * RESOLVE_IN_ROOT): for paths as a process in another mount namespace sees them. Unless it
- * @asks, it does not wait for the server of a file system: -EAGAIN if the kernel does not
- * remember the path. What it asks is the file system of @root: -EXDEV for others. Opens nothing:
- * returns a descriptor with O_PATH, also of a directory, or of a link at the end; or -errno. */
-int open_regular_find(int root, const char *path, bool asks);
+ * RESOLVE_IN_ROOT): for paths as a process in another mount namespace sees them. It may wait for
+ * the server of a file system. Opens nothing: returns a descriptor with O_PATH, also of a
+ * directory, or of a link at the end; or -errno. */
+int open_regular_find(int root, const char *path);
 /* Opens what was found, as open_regular(). */
 int open_regular_found(int handle, int flags);
 /* As open_regular() with O_RDONLY and O_NOFOLLOW, in two system calls instead of five: for sample

@@ -328,17 +328,20 @@ static bool is_worked_on(const struct sandbox *s, const struct pair *p, const st
 		clock_now_ns() < limits->asleep_until_ns);
 }
 
-/* Waits for the answer; 0 or -errno. The limit is CPU time, so that a loaded machine does not make
- * a worker late; one that sleeps is late when that much time has passed. */
-static int await(const struct sandbox *s, unsigned int lane, struct sandbox_done *done)
+/* Waits for the answer; 0 with a descriptor or -1 in *@ret_fd, or -errno. The limit is CPU time, so
+ * that a loaded machine does not make a worker late; one that sleeps is late when that much time
+ * has passed. */
+static int await(const struct sandbox *s, unsigned int lane, struct sandbox_done *done, int *ret_fd)
 {
 	struct pollfd p[] = { { .fd = s->lanes[lane].socket, .events = POLLIN },
 			      { .fd = s->stop, .events = POLLIN } };
 	const struct pair pair = pair_of(s, lane);
 	const struct limits limits = limits_of(s, &pair);
 	uint64_t cpu = pair_cpu_ns(&pair);
+	ssize_t n;
 	int r;
 
+	*ret_fd = -1;
 	do
 		r = poll(p, ARRAY_SIZE(p), s->is_front_process ? -1 : s->config.time_ms);
 	while ((r < 0 && errno == EINTR) || (r == 0 && is_worked_on(s, &pair, &limits, &cpu)));
@@ -346,7 +349,9 @@ static int await(const struct sandbox *s, unsigned int lane, struct sandbox_done
 		return -ECANCELED;
 	if (r == 0)
 		return -ETIME;
-	return recv(p[0].fd, done, sizeof(*done), MSG_DONTWAIT) == sizeof(*done) ? 0 : -EPIPE;
+	n = s->config.opens ? sandbox_receive(p[0].fd, done, sizeof(*done), ret_fd)
+			    : recv(p[0].fd, done, sizeof(*done), MSG_DONTWAIT);
+	return n == sizeof(*done) ? 0 : -EPIPE;
 }
 
 void sandbox_stop(struct sandbox *s)
@@ -402,6 +407,7 @@ int sandbox_call(struct sandbox *s, unsigned int lane, const void *request, size
 		 struct sandbox_reply *ret, struct error *err)
 {
 	struct lane *l = &s->lanes[lane];
+	_cleanup_close_ int back = -1;
 	struct sandbox_done done;
 	int r;
 
@@ -409,7 +415,7 @@ int sandbox_call(struct sandbox *s, unsigned int lane, const void *request, size
 	r = send_request(s, lane, request, size, fd, err);
 	if (r < 0)
 		return r;
-	r = await(s, lane, &done);
+	r = await(s, lane, &done, &back);
 	if (r < 0)
 		return end_worker(s, lane, r, err);
 	if (done.size > s->config.room || done.code > 0)
@@ -418,7 +424,8 @@ int sandbox_call(struct sandbox *s, unsigned int lane, const void *request, size
 	*ret = (struct sandbox_reply){ .memory = l->shared->memory,
 				       .room = s->config.room,
 				       .size = done.size,
-				       .code = done.code };
+				       .code = done.code,
+				       .fd = STEAL_FD(back) };
 	if (*l->shared->refused)
 		take_refused(l, ret->refused);
 	return 0;

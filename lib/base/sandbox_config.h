@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SANDBOX_REQUEST_MAX = 8192, SANDBOX_LANES_MAX = 4 };
+enum { SANDBOX_REQUEST_MAX = 8192, SANDBOX_LANES_MAX = 6 };
 
 struct sandbox;
 
@@ -16,6 +16,9 @@ struct sandbox_reply {
 	int code;	  /* the result: 0 or -errno */
 	char refused[64]; /* a system call that the worker was refused, or "" */
 	void *data;	  /* the configuration's, for ->serve */
+	/* A descriptor with the answer, or -1; only of a sandbox with ->opens. It is whose it comes
+	 * to. */
+	int fd;
 };
 
 struct sandbox_config {
@@ -23,8 +26,8 @@ struct sandbox_config {
 	unsigned int lanes; /* up to SANDBOX_LANES_MAX */
 	size_t room;	    /* bytes for an answer, for each lane; used only once written */
 	int time_ms;	    /* limit for a request, in CPU time if the CPUs are busy */
-	/* Runs in the worker and fills @reply, whose ->memory and ->room are set and the rest 0.
-	 * @fd is -1 if the request had none; it is closed afterwards. */
+	/* Runs in the worker and fills @reply, whose ->memory and ->room are set, ->fd is -1 and
+	 * the rest 0. @fd is -1 if the request had none; it is closed afterwards. */
 	void (*serve)(const void *request, size_t size, int fd, struct sandbox_reply *reply);
 	void *data; /* for ->serve, as it is when the sandbox is made */
 	/* The workers may open files, and keep the rights to read those of others. They must parse

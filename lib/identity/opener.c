@@ -16,6 +16,7 @@
 enum {
 	LANE_TABLES, /* in the order of parser_sandbox() */
 	LANE_OTHERS,
+	LANE_JIT,
 	LANES,
 
 	ASLEEP_MS = 2000,   /* after which an answer is late */
@@ -108,6 +109,14 @@ static struct avoided *find_avoided(struct opener *o, uid_t owner, uint64_t devi
 	return oldest;
 }
 
+/* Who is to be avoided if the request @r hangs. */
+static struct avoided *find_avoided_of(struct opener *o, const struct opener_request *r, bool make)
+{
+	uid_t owner = r->owner != UINT32_MAX ? r->owner : owner_of(r->tgid);
+
+	return find_avoided(o, owner, r->image.file.device, make);
+}
+
 static bool is_avoided(struct opener *o, const struct opener_request *r)
 {
 	const struct avoided *a;
@@ -117,7 +126,7 @@ static bool is_avoided(struct opener *o, const struct opener_request *r)
 	(void)pthread_mutex_lock(&o->lock);
 	for (i = 0; i < AVOIDED_MAX && !is_any; i++)
 		is_any = o->avoided[i].until_ns > 0;
-	a = is_any ? find_avoided(o, owner_of(r->tgid), r->image.file.device, false) : NULL;
+	a = is_any ? find_avoided_of(o, r, false) : NULL;
 	is = a && clock_now_ns() < a->until_ns;
 	(void)pthread_mutex_unlock(&o->lock);
 	return is;
@@ -128,7 +137,7 @@ static void avoid(struct opener *o, const struct opener_request *r)
 	struct avoided *a;
 
 	(void)pthread_mutex_lock(&o->lock);
-	a = find_avoided(o, owner_of(r->tgid), r->image.file.device, true);
+	a = find_avoided_of(o, r, true);
 	a->seconds = a->seconds ? MIN(2 * a->seconds, (unsigned int)AVOID_MOST_S) : AVOID_FIRST_S;
 	a->until_ns = clock_now_ns() + a->seconds * NS_PER_S;
 	(void)pthread_mutex_unlock(&o->lock);
@@ -136,39 +145,66 @@ static void avoid(struct opener *o, const struct opener_request *r)
 
 /* --- requests --- */
 
+static unsigned int lane_of(enum opener_what what)
+{
+	switch (what) {
+	case OPENER_TABLE:
+		return LANE_TABLES;
+	case OPENER_JIT_FIND:
+	case OPENER_JIT_READ:
+		return LANE_JIT;
+	case OPENER_IDENTIFY:
+	case OPENER_CHANGED:
+	case OPENER_COPY:
+		break;
+	}
+	return LANE_OTHERS;
+}
+
+/* Has @request, about the file @name, served with the descriptor @fd (-1: none). Returns the
+ * worker's result with the descriptor that came back or -1 in *@ret_fd, or -errno. */
+static int call(struct opener *o, struct opener_request *request, const char *name, int fd,
+		struct opener_answer *ret, int *ret_fd)
+{
+	size_t size = strlen(name) + 1;
+	struct sandbox_reply reply;
+	struct error why = ERROR_INIT;
+	int r;
+
+	if (size > sizeof(request->path))
+		return -ENAMETOOLONG;
+	if (is_avoided(o, request))
+		return -EHOSTDOWN;
+	memcpy(request->path, name, size);
+	r = sandbox_call(o->sandbox, lane_of(request->what), request,
+			 offsetof(struct opener_request, path) + size, fd, &reply, &why);
+	if (r == -ETIME)
+		avoid(o, request);
+	if (r < 0 && r != -ECANCELED)
+		parser_give_up(o->parser, name, why.text);
+	if (r < 0)
+		return r;
+	*ret_fd = reply.fd;
+	if (reply.size != sizeof(*ret))
+		return -EBADMSG;
+	memcpy(ret, reply.memory, sizeof(*ret));
+	ret->text[sizeof(ret->text) - 1] = '\0';
+	return reply.code;
+}
+
 /* Has @what done with the file of @image. Returns the worker's result, or -errno without one. */
 static int ask(struct opener *o, enum opener_what what, const struct cookie_image *image,
 	       const struct cookie_mapped *where, struct opener_answer *ret)
 {
 	struct opener_request request = { .what = what,
 					  .tgid = where->tgid,
+					  .owner = UINT32_MAX,
 					  .start = where->start,
 					  .end = where->end,
 					  .image = *image };
-	size_t size = strlen(image->path) + 1;
-	unsigned int lane = what == OPENER_TABLE ? LANE_TABLES : LANE_OTHERS;
-	struct sandbox_reply reply;
-	struct error why = ERROR_INIT;
-	int r;
+	_cleanup_close_ int none = -1;
 
-	if (size > sizeof(request.path))
-		return -ENAMETOOLONG;
-	if (is_avoided(o, &request))
-		return -EHOSTDOWN;
-	memcpy(request.path, image->path, size);
-	r = sandbox_call(o->sandbox, lane, &request, offsetof(struct opener_request, path) + size,
-			 -1, &reply, &why);
-	if (r == -ETIME)
-		avoid(o, &request);
-	if (r < 0 && r != -ECANCELED)
-		parser_give_up(o->parser, image->path, why.text);
-	if (r < 0)
-		return r;
-	if (reply.size != sizeof(*ret))
-		return -EBADMSG;
-	memcpy(ret, reply.memory, sizeof(*ret));
-	ret->text[sizeof(ret->text) - 1] = '\0';
-	return reply.code;
+	return call(o, &request, image->path, -1, ret, &none);
 }
 
 static void take_image(const struct opener_answer *a, struct cookie_image *image)
@@ -223,6 +259,40 @@ int opener_table(struct opener *o, const struct cookie_image *image,
 	int r = ask(o, OPENER_TABLE, image, where, &a);
 
 	if (r == 0)
-		r = parser_table_take(o->parser, a.table_size, rules, ret);
+		r = parser_table_take(o->parser, a.size, rules, ret);
 	return r;
+}
+
+int opener_jit_find(struct opener *o, int root, const struct jit_files_query *query, char **ret)
+{
+	struct opener_request request = {
+		.what = OPENER_JIT_FIND, .tgid = query->tgid, .owner = query->owner, .jit = *query
+	};
+	_cleanup_free_ char *name = xasprintf("JIT files of process %u", query->tgid);
+	_cleanup_close_ int found = -1;
+	struct opener_answer a;
+	int r = call(o, &request, name, root, &a, &found);
+
+	if (r < 0 || found < 0)
+		return r < 0 ? r : -EBADMSG;
+	*ret = xstrdup(a.text);
+	return STEAL_FD(found);
+}
+
+int opener_jit_read(struct opener *o, const struct opener_jit *from, void **ret, size_t *ret_size)
+{
+	struct opener_request request = { .what = OPENER_JIT_READ,
+					  .tgid = from->tgid,
+					  .owner = from->owner,
+					  .state = from->state,
+					  .now = from->now };
+	_cleanup_close_ int none = -1;
+	struct opener_answer a;
+	int r = call(o, &request, from->name, from->fd, &a, &none);
+
+	if (r < 0)
+		return r;
+	*ret_size = a.size;
+	*ret = parser_jit_copy(o->parser, ret_size);
+	return 0;
 }

@@ -6,8 +6,8 @@
  *
  * So a process of its own, which may be abandoned (base/sandbox.h), does what identity/ does with
  * files: it finds them, compares, and passes the open file to a parser, another process, which
- * reads it. No descriptor comes back, because closing may hang, too. An opener has two lanes, each
- * for one thread: opener_table() is one, all else the other. Answers that are late do not come:
+ * reads it. No open file comes back, because closing may hang, too. An opener has three lanes, each
+ * for one thread: opener_table(), opener_jit_*(), and all else. Answers that are late do not come:
  * a process that has been asleep for two seconds is replaced, and the user whose file it was is not
  * asked about for a minute, longer the next time (of root only the device is left out).
  *
@@ -22,8 +22,10 @@
 
 #include "base/error.h"
 #include "identity/cookie_image.h"
+#include "jit/jit_source.h"
 
 struct opener;
+struct jit_files_query;
 struct parser;
 struct text_copy;
 struct unwind_rules;
@@ -50,3 +52,19 @@ bool opener_text_copy(struct opener *o, const struct cookie_image *memory,
 int opener_table(struct opener *o, const struct cookie_image *image,
 		 const struct cookie_mapped *where, struct unwind_rules *rules,
 		 struct unwind_table **ret);
+
+/* As jit_files_find() on this machine; @root stays the caller's. */
+int opener_jit_find(struct opener *o, int root, const struct jit_files_query *query, char **ret);
+
+/* A source of JIT code that was found, and where to go on reading it; borrowed. */
+struct opener_jit {
+	int fd;		  /* with O_PATH */
+	const char *name; /* for messages */
+	uint32_t tgid, owner;
+	struct jit_source_state state;
+	uint64_t now;
+};
+
+/* Has a portion of a source read. 0 with the answer for parser_jit_take() in *@ret, which the
+ * caller frees; or -errno. */
+int opener_jit_read(struct opener *o, const struct opener_jit *from, void **ret, size_t *ret_size);

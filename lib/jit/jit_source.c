@@ -6,6 +6,7 @@
 #include "base/span.h"
 #include "jit/jit.h"
 
+#include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -469,11 +470,13 @@ const char *jit_source_name(const struct jit_source *s)
 
 bool jit_source_grew(const struct jit_source *s)
 {
-	struct stat st;
+	struct statx st;
 
-	/* The first reading also notes its time, even of an empty file. */
-	return s->failed || !s->last_read || fstat(s->fd, &st) < 0 ||
-	       (uint64_t)st.st_size != s->resume;
+	/* The first reading also notes its time, even of an empty file. The kernel knows the size
+	 * of what is written here, without asking the file's server. */
+	return s->failed || !s->last_read ||
+	       statx(s->fd, "", AT_EMPTY_PATH | AT_STATX_DONT_SYNC, STATX_SIZE, &st) < 0 ||
+	       st.stx_size != s->resume;
 }
 
 bool jit_source_timed(const struct jit_source *s)

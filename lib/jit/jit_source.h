@@ -37,7 +37,8 @@ enum jit_dump_record {
 
 struct jit_source;
 
-/* Takes @fd, open for reading; @name is copied for messages. Caller frees. */
+/* Takes @fd, open for reading, or, if another process reads it, with O_PATH; @name is copied for
+ * messages. Caller frees. */
 struct jit_source *jit_source_new(int fd, const char *name);
 /* Closes it; NULL is fine. */
 void jit_source_free(struct jit_source *s);

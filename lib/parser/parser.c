@@ -20,7 +20,8 @@
 enum {
 	LANE_TABLES,
 	LANE_OTHERS,
-	LANES_OF_OPENER, /* the same two, for files that another process opens */
+	LANE_JIT,
+	LANES_OF_OPENER, /* the same, for files that another process opens */
 	LANES = 2 * LANES_OF_OPENER,
 
 	ROOM = 128 << 20, /* of an answer: the tables of the largest programs have 20 MiB */
@@ -238,33 +239,64 @@ int parser_table_take(struct parser *p, size_t size, struct unwind_rules *rules,
 	return r;
 }
 
-/* Reads one portion; returns the bytes read, 0 at the end, or -errno. */
-static int64_t read_portion(struct parser *p, struct jit_source *s, const struct jit_sink *sink,
-			    uint64_t now, struct error *err)
+int parser_jit_leave(struct parser *p, int fd, const struct jit_source_state *from, uint64_t now,
+		     size_t *ret_size)
 {
-	struct parser_request request = { .what = PARSER_JIT, .now = now };
-	_cleanup_free_ void *bytes = NULL;
-	struct jit_source_state state;
-	struct span in;
+	const struct parser_request request = { .what = PARSER_JIT, .now = now, .state = *from };
+	struct span in = { 0 };
+	int r = ask(p, LANE_JIT, &request, fd, &in);
+
+	*ret_size = in.left;
+	return r;
+}
+
+void *parser_jit_copy(struct parser *p, size_t *size)
+{
+	const unsigned int lane = LANES_OF_OPENER + LANE_JIT;
+	void *copy = xmemdup(sandbox_left(p->sandbox, lane, size), *size);
+
+	sandbox_drop(p->sandbox, lane);
+	return copy;
+}
+
+int64_t parser_jit_take(struct parser *p, const void *bytes, size_t size, struct jit_source *s,
+			struct jit *j, struct error *err)
+{
+	struct jit_source_state before, state;
+	struct jit_sink sink;
 	int64_t n = 0;
 	int r;
 
-	jit_source_state(s, &request.state);
-	r = ask(p, LANE_OTHERS, &request, jit_source_fd(s), &in);
-	if (r == 0) {
-		bytes = xmemdup(in.at, in.left);
-		r = check(p, jit_source_fd(s),
-			  parser_take_jit(span_of(bytes, in.left), sink, &state, &n, err));
-	}
+	jit_sink_of(j, &sink);
+	jit_source_state(s, &before);
+	r = check(p, jit_source_fd(s),
+		  parser_take_jit(span_of(bytes, size), &sink, &state, &n, err));
 	if (r < 0)
 		return error_set(err, r, "%s: could not be read safely", jit_source_name(s));
 	/* A worker that goes back would never end. */
-	if (n > 0 && state.offset < request.state.offset)
+	if (n > 0 && state.offset < before.offset)
 		return error_set(err, -EBADMSG, "%s: read backwards", jit_source_name(s));
 	jit_source_resume(s, &state);
 	if (n < 0)
 		return error_prefix(err, "%s", jit_source_name(s));
-	return state.offset > request.state.offset ? n : 0;
+	return state.offset > before.offset ? n : 0;
+}
+
+/* Reads one portion; returns the bytes read, 0 at the end, or -errno. */
+static int64_t read_portion(struct parser *p, struct jit_source *s, struct jit *j, uint64_t now,
+			    struct error *err)
+{
+	struct parser_request request = { .what = PARSER_JIT, .now = now };
+	_cleanup_free_ void *bytes = NULL;
+	struct span in;
+	int r;
+
+	jit_source_state(s, &request.state);
+	r = ask(p, LANE_JIT, &request, jit_source_fd(s), &in);
+	if (r < 0)
+		return error_set(err, r, "%s: could not be read safely", jit_source_name(s));
+	bytes = xmemdup(in.at, in.left);
+	return parser_jit_take(p, bytes, in.left, s, j, err);
 }
 
 int64_t parser_jit(struct parser *p, struct jit_source *s, struct jit *j, uint64_t now,
@@ -274,9 +306,10 @@ int64_t parser_jit(struct parser *p, struct jit_source *s, struct jit *j, uint64
 
 	if (!jit_source_grew(s))
 		return 0;
+	if (p)
+		return read_portion(p, s, j, now, err);
 	jit_sink_of(j, &sink);
-	return p ? read_portion(p, s, &sink, now, err)
-		 : jit_source_read_some(s, &sink, now, PARSER_JIT_PORTION, err);
+	return jit_source_read_some(s, &sink, now, PARSER_JIT_PORTION, err);
 }
 
 int parser_pages(struct parser *p, int fd, const struct parser_pages *pages, void *ret)

@@ -10,8 +10,8 @@
  *	parser_tell(p);				now and then: logs what went wrong
  *	parser_free(p);
  *
- * With a NULL parser files are parsed in this process. parser_table() may be called by one thread,
- * all other functions by another one at the same time.
+ * With a NULL parser files are parsed in this process. parser_table(), parser_jit() and all other
+ * functions may be called by one thread each, at the same time.
  */
 #pragma once
 
@@ -24,6 +24,7 @@
 
 struct jit;
 struct jit_source;
+struct jit_source_state;
 struct parser;
 struct sandbox;
 struct unwind_rules;
@@ -51,9 +52,9 @@ int64_t parser_jit(struct parser *p, struct jit_source *s, struct jit *j, uint64
  * -errno. */
 int parser_pages(struct parser *p, int fd, const struct parser_pages *pages, void *ret);
 
-/* The next four are for files that another process opens (identity/opener.h), because opening may
- * hang. It has two lanes of the sandbox to itself: *@ret_lane for tables, and the next for all
- * else. */
+/* The following are for files that another process opens (identity/opener.h), because opening may
+ * hang. It has three lanes of the sandbox to itself: *@ret_lane for tables, the next for all else,
+ * and the last for JIT code. */
 struct sandbox *parser_sandbox(const struct parser *p, unsigned int *ret_lane);
 /* Says that this is the process that opens the files. */
 void parser_open_for_another(struct parser *p);
@@ -63,6 +64,16 @@ int parser_table_leave(struct parser *p, int fd, size_t *ret_size);
 /* In the process that asked: parser_table() of what was left there. */
 int parser_table_take(struct parser *p, size_t size, struct unwind_rules *rules,
 		      struct unwind_table **ret);
+
+/* In the process that opens: has a portion of @fd read as parser_jit() does, beginning at @from;
+ * the answer stays in *@ret_size bytes of memory that all share. 0 or -errno. */
+int parser_jit_leave(struct parser *p, int fd, const struct jit_source_state *from, uint64_t now,
+		     size_t *ret_size);
+/* In the process that asked: a copy of the *@size bytes left there, which the caller frees. */
+void *parser_jit_copy(struct parser *p, size_t *size);
+/* Applies that answer to the source whose state was @from; returns as parser_jit(). */
+int64_t parser_jit_take(struct parser *p, const void *bytes, size_t size, struct jit_source *s,
+			struct jit *j, struct error *err);
 
 /* Counts a file that is given up, and has parser_tell() name it with the reason. */
 void parser_give_up(struct parser *p, const char *name, const char *why);

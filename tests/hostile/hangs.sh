@@ -14,7 +14,7 @@ end_attack()
 	for pid in $runner $server; do
 		kill -9 "$pid" 2>/dev/null
 	done
-	umount -l "$dir/mnt" 2>/dev/null
+	umount -l "$dir/over" "$dir/mnt" 2>/dev/null
 	server=
 	runner=
 }
@@ -24,14 +24,16 @@ cleanup()
 	stop_all
 }
 
-# attack: code that hangs and code with leases runs for half a minute, and an honest program.
+# attack: code that hangs and code with leases runs for half a minute, and an honest program. What
+# looks like a jitdump is on an overlay, which looks like a local file system.
 attack()
 {
-	mkdir -p "$dir/mnt"
+	mkdir -p "$dir/mnt" "$dir/empty" "$dir/over"
 	"$hostile/hangfs" -f -o allow_other "$dir/mnt" 2>"$dir/hangfs.err" &
 	server=$!
 	for _ in $(seq 100); do [ -e "$dir/mnt/code" ] && break; sleep 0.1; done
-	set -- "$dir/mnt/code" "$dir/mnt/jit-1.dump"
+	mount -t overlay -o "lowerdir=$dir/mnt:$dir/empty" overlay "$dir/over"
+	set -- "$dir/mnt/code" "$dir/over/jit-1.dump"
 	for i in 1 2 3 4; do
 		printf '\110\211\370\110\377\310\165\373\303' >"$dir/leased$i"
 		truncate -s 4096 "$dir/leased$i"

@@ -2,7 +2,9 @@
 #include "test.h"
 
 #include "base/strbuf.h"
+#include "identity/opener.h"
 #include "jit/jit.h"
+#include "parser/parser.h"
 #include "record/internal/jit_reader.h"
 
 enum {
@@ -58,7 +60,8 @@ static void a_call_reads_so_much_and_the_next_goes_on(void)
 {
 	enum { COUNT = 12 * MB / LINE };
 	_cleanup_directory_ char *root = test_directory();
-	_cleanup_(jit_reader_freep) struct jit_reader *r = jit_reader_new(root, (uint64_t)1 << 40);
+	_cleanup_(jit_reader_freep) struct jit_reader *r =
+		jit_reader_new(root, (uint64_t)1 << 40, NULL);
 	_cleanup_(jit_process_freep) struct jit_process *p = plant(r, root, 1, COUNT);
 
 	jit_reader_sync(r, NULL, 1, false);
@@ -76,7 +79,8 @@ static void each_process_and_each_user_has_its_turn(void)
 {
 	enum { COUNT = MB / LINE, OTHERS = 8 };
 	_cleanup_directory_ char *root = test_directory();
-	_cleanup_(jit_reader_freep) struct jit_reader *r = jit_reader_new(root, (uint64_t)1 << 40);
+	_cleanup_(jit_reader_freep) struct jit_reader *r =
+		jit_reader_new(root, (uint64_t)1 << 40, NULL);
 	struct jit_process *others[OTHERS], *p;
 	size_t i, most = 0, least = SIZE_MAX, all = 0;
 
@@ -104,7 +108,7 @@ static void users_share_memory_and_get_it_back(void)
 {
 	enum { COUNT = 4 * MB / LINE };
 	_cleanup_directory_ char *root = test_directory();
-	_cleanup_(jit_reader_freep) struct jit_reader *r = jit_reader_new(root, 16 * MB);
+	_cleanup_(jit_reader_freep) struct jit_reader *r = jit_reader_new(root, 16 * MB, NULL);
 	_cleanup_(jit_process_freep) struct jit_process *b = NULL;
 	struct jit_process *a = plant(r, root, 1, COUNT);
 	size_t had;
@@ -134,7 +138,7 @@ static void users_share_memory_and_get_it_back(void)
 static void code_that_cannot_be_kept_is_counted(void)
 {
 	_cleanup_directory_ char *root = test_directory();
-	_cleanup_(jit_reader_freep) struct jit_reader *r = jit_reader_new(root, 0);
+	_cleanup_(jit_reader_freep) struct jit_reader *r = jit_reader_new(root, 0, NULL);
 	_cleanup_(jit_process_freep) struct jit_process *p = plant(r, root, 1, 10);
 	_cleanup_free_ char *map =
 		xasprintf("%s/proc/%u/root/tmp/perf-%u.map", root, p->tgid, p->tgid);
@@ -152,7 +156,7 @@ static void code_that_cannot_be_kept_is_counted(void)
 static void samples_that_wait_are_shared_out_too(void)
 {
 	_cleanup_directory_ char *root = test_directory();
-	_cleanup_(jit_reader_freep) struct jit_reader *r = jit_reader_new(root, 0);
+	_cleanup_(jit_reader_freep) struct jit_reader *r = jit_reader_new(root, 0, NULL);
 	_cleanup_(jit_process_freep) struct jit_process *a = plant(r, root, 1, 1);
 	_cleanup_(jit_process_freep) struct jit_process *b = plant(r, root, 2, 1);
 	size_t i = 0;
@@ -166,6 +170,40 @@ static void samples_that_wait_are_shared_out_too(void)
 	CHECK(jit_process_may_wait(a));
 }
 
+/* Its own files, as another process finds and reads them. */
+static void an_opener_finds_and_reads_while_nobody_waits(void)
+{
+	enum { COUNT = MB / LINE };
+	_cleanup_free_ char *map = xasprintf("/tmp/perf-%d.map", getpid());
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	_cleanup_(parser_freep) struct parser *parser = NULL;
+	_cleanup_(opener_freep) struct opener *opener = NULL;
+	_cleanup_(jit_reader_freep) struct jit_reader *r = NULL;
+	_cleanup_(jit_process_freep) struct jit_process *p = NULL;
+	size_t i;
+
+	for (i = 0; i < COUNT; i++)
+		strbuf_addf(&text, "%08zx 00000010 f_%011zu\n", 0x1000 + i * 16, i);
+	CHECK_EQ(parser_new(&parser, NULL), 0);
+	CHECK_EQ(opener_new(parser, &opener, NULL), 0);
+	r = jit_reader_new("", 0, opener);
+	p = jit_process_new(r, (uint32_t)getpid());
+	CHECK(!jit_process_search(p));
+	jit_reader_sync(r, parser, 1, true);
+	CHECK_EQ(p->source_count, 0);
+	CHECK_EQ(path_write(map, text.text, 0644, NULL), 0);
+	for (i = 1; jit_count(p->jit) < COUNT && i < 100; i++) {
+		(void)jit_process_search(p);
+		jit_reader_sync(r, parser, i, true);
+	}
+	CHECK_EQ(unlink(map), 0);
+	CHECK_EQ(p->source_count, 1);
+	CHECK_EQ(jit_count(p->jit), COUNT);
+	CHECK_EQ(p->dropped, 0);
+	jit_reader_sync(r, parser, i, true);
+	CHECK(p->known == i && !p->unread);
+}
+
 TESTS(T(a_call_reads_so_much_and_the_next_goes_on), T(each_process_and_each_user_has_its_turn),
       T(users_share_memory_and_get_it_back), T(code_that_cannot_be_kept_is_counted),
-      T(samples_that_wait_are_shared_out_too))
+      T(samples_that_wait_are_shared_out_too), T(an_opener_finds_and_reads_while_nobody_waits))

@@ -116,8 +116,7 @@ int sandbox_send(int socket, const void *bytes, size_t size, int fd)
 	return n < 0 ? -errno : 0;
 }
 
-/* Receives up to @room bytes, and a descriptor or -1 in *@ret_fd; their number, 0 at the end. */
-static ssize_t receive(int socket, void *bytes, size_t room, int *ret_fd)
+ssize_t sandbox_receive(int socket, void *bytes, size_t room, int *ret_fd)
 {
 	union {
 		char bytes[CMSG_SPACE(sizeof(int))];
@@ -127,7 +126,8 @@ static ssize_t receive(int socket, void *bytes, size_t room, int *ret_fd)
 	struct msghdr message = { .msg_iov = &io,
 				  .msg_iovlen = 1,
 				  .msg_control = control.bytes,
-				  .msg_controllen = sizeof(control.bytes) };
+				  /* Padding would have room for a second one. */
+				  .msg_controllen = CMSG_LEN(sizeof(int)) };
 	const struct cmsghdr *head;
 	ssize_t n;
 
@@ -201,23 +201,26 @@ static _noreturn_ void work(const struct sandbox_config *config, unsigned int la
 {
 	static _Alignas(16) char request[SANDBOX_REQUEST_MAX];
 	ssize_t n;
-	int fd;
+	int fd, r;
 
 	own = shared;
 	confine(config->opens);
 	/* First comes the connection to the worker at the back. */
-	if (config->back && receive(socket, request, 1, &fd) == 1)
+	if (config->back && sandbox_receive(socket, request, 1, &fd) == 1)
 		config->adopt(config, lane, fd);
-	while ((n = receive(socket, request, sizeof(request), &fd)) > 0) {
+	while ((n = sandbox_receive(socket, request, sizeof(request), &fd)) > 0) {
 		struct sandbox_reply reply = { .memory = shared->memory,
 					       .room = config->room,
-					       .data = config->data };
+					       .data = config->data,
+					       .fd = -1 };
 		struct sandbox_done done;
 
 		config->serve(request, (size_t)n, fd, &reply);
 		cleanup_closep(&fd);
 		done = (struct sandbox_done){ .size = reply.size, .code = reply.code };
-		if (sandbox_send(socket, &done, sizeof(done), -1) < 0)
+		r = sandbox_send(socket, &done, sizeof(done), reply.fd);
+		cleanup_closep(&reply.fd);
+		if (r < 0)
 			break;
 	}
 	_exit(0);
@@ -308,7 +311,7 @@ void sandbox_nurse(const struct sandbox_config *config, int socket,
 
 	leave(config, socket);
 	renounce(config->opens);
-	while (receive(0, &order, sizeof(order), &fd) == sizeof(order)) {
+	while (sandbox_receive(0, &order, sizeof(order), &fd) == sizeof(order)) {
 		struct sandbox_outcome outcome = { 0 };
 
 		if (order.lane >= config->lanes)

@@ -7,6 +7,7 @@
 #include "base/sandbox_config.h"
 
 #include <stdint.h>
+#include <sys/types.h>
 
 /* A lane's memory, which all three processes map. */
 struct sandbox_shared {
@@ -34,6 +35,8 @@ struct sandbox_done {
 
 /* Sends @size bytes over a socket with the descriptor @fd (-1: none); 0 or -errno. */
 int sandbox_send(int socket, const void *bytes, size_t size, int fd);
+/* Receives up to @room bytes, and a descriptor or -1 in *@ret_fd; their number, 0 at the end. */
+ssize_t sandbox_receive(int socket, void *bytes, size_t room, int *ret_fd);
 /* The nursery: forks workers as ordered over @socket until that is closed. @shared is the memory of
  * each lane. */
 _noreturn_ void sandbox_nurse(const struct sandbox_config *config, int socket,

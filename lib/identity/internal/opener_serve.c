@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The worker of an opener: it looks at files, and may hang there. */
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "identity/cookie_identify.h"
 #include "identity/internal/opener_wire.h"
 #include "parser/parser.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
 
@@ -50,11 +52,31 @@ static int table(const struct cookie_image *image, const struct cookie_mapped *w
 
 	if (fd < 0)
 		return -ENOENT;
-	r = parser_table_leave(parser, fd, &a->table_size);
+	r = parser_table_leave(parser, fd, &a->size);
 	return r == -ENOENT ? -ENODATA : r;
 }
 
-void opener_serve(const void *request, size_t size, int fd _unused_, struct sandbox_reply *reply)
+static int find_jit(const struct opener_request *r, int root, struct sandbox_reply *reply)
+{
+	_cleanup_free_ char *path = NULL;
+	int fd = jit_files_find("", root, &r->jit, &path);
+
+	if (fd < 0)
+		return fd;
+	put_text(reply->memory, path);
+	reply->fd = fd;
+	return 0;
+}
+
+static int read_jit(const struct opener_request *r, int handle, struct parser *parser,
+		    struct opener_answer *a)
+{
+	_cleanup_close_ int fd = open_regular_found(handle, O_RDONLY);
+
+	return fd < 0 ? fd : parser_jit_leave(parser, fd, &r->state, r->now, &a->size);
+}
+
+void opener_serve(const void *request, size_t size, int fd, struct sandbox_reply *reply)
 {
 	const struct opener_request *r = request;
 	struct cookie_mapped where = { "", r->tgid, r->start, r->end };
@@ -82,6 +104,12 @@ void opener_serve(const void *request, size_t size, int fd _unused_, struct sand
 		break;
 	case OPENER_TABLE:
 		reply->code = table(&image, &where, parser, a);
+		break;
+	case OPENER_JIT_FIND:
+		reply->code = find_jit(r, fd, reply);
+		break;
+	case OPENER_JIT_READ:
+		reply->code = read_jit(r, fd, parser, a);
 		break;
 	}
 	reply->size = sizeof(*a);

@@ -6,24 +6,37 @@
 #include "base/sandbox_config.h"
 #include "identity/cookie_image.h"
 #include "identity/internal/text_copy.h"
+#include "jit/jit_files.h"
+#include "jit/jit_source.h"
 
 #include <limits.h>
 
-enum opener_what { OPENER_IDENTIFY, OPENER_CHANGED, OPENER_COPY, OPENER_TABLE };
+enum opener_what {
+	OPENER_IDENTIFY,
+	OPENER_CHANGED,
+	OPENER_COPY,
+	OPENER_TABLE,
+	OPENER_JIT_FIND, /* below the directory that comes along */
+	OPENER_JIT_READ, /* the file that comes along with O_PATH */
+};
 
 struct opener_request {
 	uint32_t what, tgid;	   /* enum opener_what */
 	uint64_t start, end;	   /* where the process has it mapped */
+	uint32_t owner;		   /* of the process; UINT32_MAX: not looked up */
 	struct cookie_image image; /* without its strings */
-	char path[PATH_MAX];	   /* only as long as needed is sent */
+	struct jit_files_query jit;
+	struct jit_source_state state; /* of the source to read */
+	uint64_t now;
+	char path[PATH_MAX]; /* only as long as needed is sent */
 };
 
 struct opener_answer {
 	struct cookie_image image; /* identified, without its strings */
 	struct text_copy copy;	   /* without its string */
-	size_t table_size;
-	bool is_so;    /* changed, or a copy */
-	bool has_text; /* image.host, or copy.path */
+	size_t size;		   /* of what is left for the one who asked: a table, a portion */
+	bool is_so;		   /* changed, or a copy */
+	bool has_text;		   /* image.host, copy.path, or that of a JIT file */
 	char text[2 * PATH_MAX];
 };
 

@@ -5,14 +5,21 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "jit/jit.h"
 #include "parser/parser.h"
-#include "record/internal/jit_files.h"
+#include "record/internal/jit_errand.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
 
 enum { WAITING_MAX = 131072 }; /* samples, of all processes */
 
 /* Time to spend in a call, whatever was written: the caller has samples to drain. */
 static const uint64_t sync_max = NS_PER_S / 40, sync_max_all = 2 * NS_PER_S;
+/* How long an answer is waited for at most. */
+enum { WAIT_MS = 500 };
 
 struct jit_reader {
 	char *root;
@@ -20,16 +27,23 @@ struct jit_reader {
 	struct map users;     /* struct jit_user by uid; those with processes */
 	struct map processes; /* struct jit_process by tgid */
 	size_t bytes, waiting;
-	uint64_t turn;
+	uint64_t turn, serial;
+	struct opener *opener;	 /* or NULL */
+	struct errands *errands; /* NULL: nothing was asked yet */
+	uint64_t asked;		 /* the last errand's number */
+	uint64_t asked_before;	 /* that of the last one before this call */
+	uint64_t taken;		 /* answers */
+	bool reading;		 /* a source is being read */
 	struct jit_reader_stats stats;
 };
 
-struct jit_reader *jit_reader_new(const char *root, uint64_t memory)
+struct jit_reader *jit_reader_new(const char *root, uint64_t memory, struct opener *opener)
 {
 	struct jit_reader *r = xcalloc(1, sizeof(*r));
 
 	r->root = xstrdup(root);
 	r->memory = memory ?: JIT_MEMORY_DEFAULT;
+	r->opener = opener;
 	return r;
 }
 
@@ -37,6 +51,7 @@ void jit_reader_free(struct jit_reader *r)
 {
 	if (!r)
 		return;
+	errands_free(r->errands);
 	map_done(&r->users);
 	map_done(&r->processes);
 	free(r->root);
@@ -60,9 +75,10 @@ struct jit_process *jit_process_new(struct jit_reader *r, uint32_t tgid)
 	struct jit_process *p = xcalloc(1, sizeof(*p));
 
 	p->tgid = tgid;
+	p->serial = ++r->serial;
 	p->reader = r;
 	p->files = jit_files_new(r->root, tgid);
-	p->user = user_of(r, jit_files_owner(p->files));
+	p->user = user_of(r, jit_files_query(p->files)->owner);
 	p->user->processes++;
 	p->jit = jit_new();
 	(void)map_set(&r->processes, tgid, p);
@@ -114,15 +130,73 @@ void jit_process_free(struct jit_process *p)
 	free(p);
 }
 
+/* --- searches --- */
+
+/* Hands a question to the thread that asks them; returns whether it will be answered. */
+static bool ask(struct jit_reader *r, struct errand *e)
+{
+	uint64_t number;
+
+	if (!r->errands && errands_new(&r->errands, NULL) < 0) {
+		e->drop(e);
+		return false;
+	}
+	number = errands_add(r->errands, e);
+	r->asked = MAX(r->asked, number);
+	return number != 0;
+}
+
+static void ask_for_files(struct jit_process *p)
+{
+	struct jit_reader *r = p->reader;
+
+	if (!p->searching && p->source_count < JIT_FILES_MAX && jit_files_root(p->files) >= 0)
+		p->searching = ask(r, jit_errand_find(r->opener, p->serial, p->files));
+}
+
+/* Adds the file @path, which @fd refers to and which it takes. */
+static void add_source(struct jit_process *p, int fd, const char *path)
+{
+	jit_files_note(p->files, fd);
+	p->sources[p->source_count++] = jit_source_new(fd, path);
+	p->unread = true;
+	p->found = true;
+}
+
+/* Searches in this process. */
+static void search_here(struct jit_process *p)
+{
+	const char *root = p->reader->root;
+	int handle, fd;
+	char *path;
+
+	while (p->source_count < JIT_FILES_MAX &&
+	       (handle = jit_files_find(root, jit_files_root(p->files), jit_files_query(p->files),
+					&path)) >= 0) {
+		fd = open_regular_found(handle, O_RDONLY);
+		if (fd >= 0)
+			add_source(p, fd, path);
+		else
+			jit_files_note(p->files, handle);
+		(void)close(handle);
+		free(path);
+	}
+}
+
 bool jit_process_search(struct jit_process *p)
 {
-	size_t count = p->source_count;
-	struct jit_source *s;
+	bool found;
 
-	while (p->source_count < JIT_SOURCES_MAX && (s = jit_files_next(p->files)))
-		p->sources[p->source_count++] = s;
-	return p->source_count > count;
+	if (p->reader->opener)
+		ask_for_files(p);
+	else
+		search_here(p);
+	found = p->found;
+	p->found = false;
+	return found;
 }
+
+/* --- limits --- */
 
 /* The share of @total of a user who has taken @own, when all have taken @all: half of what the
  * others leave. */
@@ -189,34 +263,120 @@ static struct jit_process *next_process(struct jit_reader *r)
 	return best;
 }
 
-static void drop_source(struct jit_process *p, size_t i)
+/* --- reading --- */
+
+/* Notes the result of reading source @i of a process: the number of bytes, 0 if there is no more,
+ * or negative. Returns the number of bytes. */
+static uint64_t note_read(struct jit_process *p, size_t i, int64_t n, const struct error *why)
 {
-	jit_source_free(p->sources[i]);
-	p->sources[i] = p->sources[--p->source_count];
+	if (n < 0) {
+		log_warn("%s: code of process %u after this point has no names", why->text,
+			 p->tgid);
+		jit_source_free(p->sources[i]);
+		p->sources[i] = p->sources[--p->source_count];
+	} else if (n == 0) {
+		p->at = i + 1;
+	}
+	count_bytes(p, jit_bytes(p->jit));
+	count_dropped(p);
+	return (uint64_t)MAX(n, (int64_t)0);
 }
 
-/* Reads a portion; returns the bytes read, 0 if there is no more. */
+/* Reads a portion, or asks for it; returns the bytes read, 0 if there is no more. */
 static uint64_t take_turn(struct jit_process *p, struct parser *parser, uint64_t now)
 {
-	size_t i = 0;
+	struct jit_reader *r = p->reader;
+	struct error err = ERROR_INIT;
+	uint64_t n = 0;
 
-	p->turn = p->user->turn = ++p->reader->turn;
-	while (i < p->source_count) {
-		struct error err = ERROR_INIT;
-		int64_t n = parser_jit(parser, p->sources[i], p->jit, now, &err);
+	p->turn = p->user->turn = ++r->turn;
+	while (!n && p->at < p->source_count) {
+		struct jit_source *s = p->sources[p->at];
 
-		if (n > 0)
-			return (uint64_t)n;
-		if (n == 0) {
-			i++;
+		if (!jit_source_grew(s)) {
+			p->at++;
 			continue;
 		}
-		log_warn("%s: code of process %u after this point has no names", err.text, p->tgid);
-		drop_source(p, i);
+		if (!r->opener) {
+			n = note_read(p, p->at, parser_jit(parser, s, p->jit, now, &err), &err);
+			continue;
+		}
+		r->reading = ask(r, jit_errand_read(r->opener, p->serial, p->files, s, now));
+		if (r->reading)
+			return 0;
+		p->at++;
 	}
-	p->unread = false;
-	p->known = now;
-	return 0;
+	if (!n) {
+		p->unread = false;
+		p->known = now;
+	}
+	return n;
+}
+
+/* Whether a file may be read later that could not be read now: its server does not answer, or
+ * another process has a lease on it. */
+static bool may_pass(int code)
+{
+	return code == -EHOSTDOWN || code == -ETIME || code == -ECANCELED || code == -EWOULDBLOCK;
+}
+
+/* Takes a portion of a source; returns the number of bytes. */
+static uint64_t take_portion(struct jit_process *p, struct parser *parser,
+			     const struct jit_errand *e)
+{
+	struct error err = ERROR_INIT;
+	int64_t n = 0;
+	size_t i = 0;
+
+	while (i < p->source_count && p->sources[i] != e->source)
+		i++;
+	if (i == p->source_count)
+		return 0;
+	if (e->code == 0)
+		n = parser_jit_take(parser, e->bytes, e->size, p->sources[i], p->jit, &err);
+	else if (!may_pass(e->code))
+		n = error_set(&err, e->code, "%s: could not be read: %s", e->from.name,
+			      strerror(-e->code));
+	return note_read(p, i, n, &err);
+}
+
+/* Applies the answers that have come; returns the number of bytes that were read. */
+static uint64_t take_answers(struct jit_reader *r, struct parser *parser)
+{
+	struct errand *next;
+	uint64_t bytes = 0;
+
+	while (r->errands && (next = errands_take(r->errands))) {
+		_cleanup_(jit_errand_freep) struct jit_errand *e = (struct jit_errand *)next;
+		struct jit_process *p = map_get(&r->processes, e->query.tgid);
+
+		r->taken++;
+		r->reading = r->reading && !e->source;
+		if (!p || p->serial != e->serial)
+			continue;
+		if (e->source) {
+			bytes += take_portion(p, parser, e);
+			continue;
+		}
+		p->searching = false;
+		if (e->found < 0)
+			continue;
+		add_source(p, STEAL_FD(e->found), e->path);
+		ask_for_files(p);
+	}
+	return bytes;
+}
+
+/* Waits until @end_ns for an answer; not for one that was late in the call before unless @all.
+ * Returns whether there is one to take. */
+static bool await(struct jit_reader *r, uint64_t end_ns, bool all)
+{
+	uint64_t now_ns = clock_now_ns();
+	int ms = now_ns < end_ns ? (int)MIN((end_ns - now_ns) / 1000000 + 1, (uint64_t)WAIT_MS) : 0;
+
+	if (r->taken == r->asked)
+		return false;
+	return errands_wait(r->errands, r->taken + 1, r->taken < r->asked_before && !all ? 0 : ms);
 }
 
 /* Finds out whose sources have grown. */
@@ -228,26 +388,32 @@ static void look_for_growth(struct jit_reader *r, uint64_t now)
 
 		while (i < p->source_count && !jit_source_grew(p->sources[i]))
 			i++;
+		p->at = i;
 		p->unread = i < p->source_count;
-		if (!p->unread)
+		if (!p->unread && !p->searching)
 			p->known = now;
 	}
 }
 
 void jit_reader_sync(struct jit_reader *r, struct parser *parser, uint64_t now, bool all)
 {
-	uint64_t end = clock_now_ns() + (all ? sync_max_all : sync_max), bytes = 0;
+	uint64_t end_ns = clock_now_ns() + (all ? sync_max_all : sync_max), bytes = 0;
 	uint64_t bytes_max = all ? JIT_SYNC_BYTES_ALL : JIT_SYNC_BYTES;
 	struct jit_process *p;
 
+	(void)take_answers(r, parser);
 	look_for_growth(r, now);
-	while (bytes < bytes_max && (p = next_process(r))) {
-		bytes += take_turn(p, parser, now);
-		count_bytes(p, jit_bytes(p->jit));
-		count_dropped(p);
-		if (clock_now_ns() >= end)
+	do {
+		p = r->reading ? NULL : next_process(r);
+		if (p)
+			bytes += take_turn(p, parser, now);
+		if (await(r, end_ns, all))
+			bytes += take_answers(r, parser);
+		else if (r->taken < r->asked)
 			break;
-	}
+	} while (bytes < bytes_max && clock_now_ns() < end_ns &&
+		 (p || r->taken < r->asked || next_process(r)));
+	r->asked_before = r->asked;
 }
 
 void jit_reader_stats(const struct jit_reader *r, struct jit_reader_stats *ret)

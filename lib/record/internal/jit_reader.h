@@ -5,7 +5,10 @@
  * limited amount of memory. A user may take half of what the other users leave, so there is always
  * some for another one. What does not fit is read when there is memory again.
  *
- *	struct jit_reader *r = jit_reader_new("", memory);
+ * With an opener, which is asked in a thread, the files are searched for and read elsewhere, and
+ * nobody waits for one that does not answer: its process gets no names meanwhile.
+ *
+ *	struct jit_reader *r = jit_reader_new("", memory, opener);
  *	struct jit_process *p = jit_process_new(r, tgid);
  *	jit_reader_sync(r, parser, now, false);
  *	code = jit_find(p->jit, address, now);
@@ -15,18 +18,18 @@
 #pragma once
 
 #include "base/macro.h"
+#include "jit/jit_files.h"
 #include "jit/jit_source.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-struct jit_files;
 struct jit_reader;
+struct opener;
 struct parser;
 
 enum {
-	JIT_SOURCES_MAX = 16,	       /* of one process */
 	JIT_SYNC_BYTES = 8 << 20,      /* read in a call */
 	JIT_SYNC_BYTES_ALL = 64 << 20, /* read in a call that reads all */
 	JIT_MEMORY_DEFAULT = 64 << 20, /* of all processes */
@@ -43,11 +46,15 @@ struct jit_user {
 /* A process that generates code; its members are for reading. */
 struct jit_process {
 	uint32_t tgid;
+	uint64_t serial; /* unlike a PID, used once */
 	struct jit_reader *reader;
 	struct jit_user *user;
 	struct jit_files *files;
-	struct jit_source *sources[JIT_SOURCES_MAX];
+	struct jit_source *sources[JIT_FILES_MAX];
 	size_t source_count;
+	size_t at;	/* the source to read next */
+	bool searching; /* for files */
+	bool found;	/* one, since jit_process_search() */
 	struct jit *jit;
 	size_t bytes; /* of ->jit, as counted */
 	size_t dropped;
@@ -57,9 +64,9 @@ struct jit_process {
 	bool put_off;	/* it is read further when there is memory */
 };
 
-/* @root: parent of /proc. @memory: limit for all processes, 0: the default. Caller frees, after all
- * processes. */
-struct jit_reader *jit_reader_new(const char *root, uint64_t memory);
+/* @root: parent of /proc. @memory: limit for all processes, 0: the default. @opener, borrowed,
+ * opens the files of this machine; NULL: this process does. Caller frees, after all processes. */
+struct jit_reader *jit_reader_new(const char *root, uint64_t memory, struct opener *opener);
 /* NULL is fine. */
 void jit_reader_free(struct jit_reader *r);
 DEFINE_CLEANUP(struct jit_reader *, jit_reader_free);
@@ -69,10 +76,12 @@ struct jit_process *jit_process_new(struct jit_reader *r, uint32_t tgid);
 /* NULL is fine. */
 void jit_process_free(struct jit_process *p);
 DEFINE_CLEANUP(struct jit_process *, jit_process_free);
-/* Searches for files that were not found before; returns whether there are any. */
+/* Searches for files that were not found before; returns whether there are any. With an opener,
+ * they may be found later: then the next call returns true. */
 bool jit_process_search(struct jit_process *p);
 
-/* Reads what is new, up to the limits; with @all, more at once. @now: CLOCK_MONOTONIC, ns. A
+/* Reads what is new, up to the limits; with @all, more at once. Answers of the opener are waited
+ * for only a little; those that come later are taken in the next call. @now: CLOCK_MONOTONIC, ns. A
  * damaged source is logged once and ignored from then on. */
 void jit_reader_sync(struct jit_reader *r, struct parser *parser, uint64_t now, bool all);
 

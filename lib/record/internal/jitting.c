@@ -10,7 +10,6 @@
 #include "elfwrite/jit_elf.h"
 #include "jit/jit_source.h"
 #include "record/internal/sampled_image.h"
-#include "record/internal/jit_files.h"
 #include "record/internal/jit_reader.h"
 #include "sfile/session.h"
 
@@ -71,7 +70,8 @@ struct jitting *jitting_new(const struct jitting_config *config)
 {
 	struct jitting *j = xcalloc(1, sizeof(*j));
 
-	j->reader = jit_reader_new(config->root ?: "", config->memory);
+	j->reader = jit_reader_new(config->root ?: "", config->memory,
+				   sampled_image_opener(config->binaries));
 	j->samples = xstrdup(config->samples);
 	j->binaries = config->binaries;
 	j->store = config->store;

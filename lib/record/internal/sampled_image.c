@@ -52,6 +52,11 @@ struct parser *sampled_image_parser(const struct sampled_images *t)
 	return t->cookies ? cookie_parser(t->cookies) : NULL;
 }
 
+struct opener *sampled_image_opener(const struct sampled_images *t)
+{
+	return t->cookies ? cookie_opener(t->cookies) : NULL;
+}
+
 static void image_free(struct sampled_image *b)
 {
 	free((char *)b->image.name);

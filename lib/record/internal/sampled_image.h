@@ -31,6 +31,7 @@ struct sampled_image {
 };
 
 struct sampled_images;
+struct opener;
 struct parser;
 
 /* @samples is the session's directory, @root the parent of /proc, @select the list of --image (or
@@ -38,8 +39,9 @@ struct parser;
 struct sampled_images *sampled_image_table_new(const char *samples, const char *root,
 					       const char *select,
 					       const struct cookie_table *cookies);
-/* The parser of the table; borrowed, may be NULL. */
+/* The parser and the opener of the table; borrowed, may be NULL. */
 struct parser *sampled_image_parser(const struct sampled_images *t);
+struct opener *sampled_image_opener(const struct sampled_images *t);
 /* NULL is fine. */
 void sampled_image_table_free(struct sampled_images *t);
 
