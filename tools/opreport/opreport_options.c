@@ -56,7 +56,8 @@ static int check_rows(const struct opreport_options *o, struct error *err)
 {
 	const struct report_view *v = &o->view;
 
-	if (v->rows.exclude_dependent && v->rows.merge_lib)
+	/* --merge=all means what is left to merge, as in OProfile 1.x. */
+	if (v->rows.exclude_dependent && v->rows.merge_lib && o->profile.merge != CLASSES_MERGE_ALL)
 		return error_set(err, -EINVAL,
 				 "--merge=lib and --exclude-dependent cannot be combined: one "
 				 "merges all libraries, the other leaves them out");
