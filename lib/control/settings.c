@@ -517,6 +517,10 @@ int setting_give(const char *arg, void *target, struct error *err)
 		return error_set(err, -EINVAL, "--%s: an empty name", row->option);
 	if (settings_set(&checked, given->id, value, err) < 0)
 		return error_prefix(err, "--%s", row->option);
+	if (given->id == SETTING_EXT_FEATURE && given->value)
+		return error_set(err, -EINVAL,
+				 "--%s: given twice; only one extended feature can be enabled",
+				 row->option);
 	given->value = value;
 	return 0;
 }
