@@ -44,6 +44,7 @@ struct control_action {
 	int (*run)(const struct control_context *context, const char *arg, struct error *err);
 	bool stores;	/* a --session-dir given with it is stored */
 	bool tolerates; /* works even if lines of daemonrc are bad */
+	bool commits; /* refused after a failed setup: it would sample or change another session */
 };
 
 extern const struct control_action control_actions[ACTION_COUNT_];

@@ -9,6 +9,7 @@
 #include "control/daemonrc.h"
 #include "tools/opcontrol/control_actions.h"
 #include "tools/opcontrol/daemon_process.h"
+#include "tools/opcontrol/refused_setup.h"
 #include "driver/driver.h"
 #include "event/evderived.h"
 #include "event/event.h"
@@ -33,6 +34,7 @@ static const char *config_path;
 static const char *events[SETTINGS_EVENTS_MAX];
 static size_t event_count;
 static bool noted, json;
+static char **parsing; /* the command line while it is being checked, else NULL */
 
 /* Queues an action; actions run in the order given. */
 static int queue_action(const char *arg, void *target, struct error *err)
@@ -254,6 +256,45 @@ static int drop_bad_events(struct control_context *context)
 	return 0;
 }
 
+/* Whether a session directory was given. */
+static bool session_given(void)
+{
+	return given[SETTING_SESSION_DIR].value;
+}
+
+/* Whether an action was given that must not be done for another session than the one meant. */
+static bool commits(void)
+{
+	for (size_t i = 0; i < queued; i++)
+		if (queue[i].action->commits)
+			return true;
+	return false;
+}
+
+/* Whether --setup was given. */
+static bool sets_up(void)
+{
+	for (size_t i = 0; i < queued; i++)
+		if (queue[i].action == &control_actions[ACTION_SETUP])
+			return true;
+	return false;
+}
+
+/* Remembers a session directory whose setup fails because the command line is wrong. */
+static void on_exit_with(int status, void *data _unused_)
+{
+	_cleanup_free_ char *path = NULL;
+	static const char option[] = "--session-dir=";
+
+	if (status != TOOL_USAGE || !parsing)
+		return;
+	path = daemonrc_path(config_path, true);
+	for (char **arg = parsing; *arg; arg++)
+		if (!strncmp(*arg, option, strlen(option)) && (*arg)[strlen(option)])
+			refused_setup_note(path, *arg + strlen(option),
+					   "the command line was wrong");
+}
+
 static int load(struct control_context *context, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf before = STRBUF_INIT;
@@ -263,6 +304,8 @@ static int load(struct control_context *context, struct error *err)
 
 	context->rc_path = daemonrc_path(config_path, stores);
 	r = read_settings(context, &before, err);
+	if (r == 0 && commits() && !sets_up() && !session_given())
+		r = refused_setup_check(context->rc_path, err);
 	if (r == 0)
 		r = settings_take(s, given, err);
 	if (r < 0)
@@ -271,9 +314,23 @@ static int load(struct control_context *context, struct error *err)
 	r = check_names(s, err);
 	if (r == 0)
 		r = tolerates() ? drop_bad_events(context) : take_events(s, err);
-	if (r == 0 && stores && (settings_given() || given[SETTING_SESSION_DIR].value))
+	if (r == 0 && stores && (settings_given() || session_given()))
 		r = store(context, strbuf_text(&before), err);
 	return r;
+}
+
+/* The same; remembers which session directory could not be set up. */
+static int load_or_remember(struct control_context *context, struct error *err)
+{
+	struct error why = ERROR_INIT;
+	bool stores = storing_action() || settings_given();
+	int r = load(context, &why);
+
+	if (r < 0 && stores && session_given())
+		refused_setup_note(context->rc_path, given[SETTING_SESSION_DIR].value, why.text);
+	else if (r == 0 && stores && (settings_given() || session_given() || sets_up()))
+		refused_setup_forget(context->rc_path);
+	return r < 0 ? error_set(err, r, "%s", why.text) : 0;
 }
 
 static void context_done(struct control_context *context)
@@ -286,18 +343,22 @@ static void context_done(struct control_context *context)
 int main(int argc, char **argv)
 {
 	_cleanup_(context_done) struct control_context context = { .settings = settings_default() };
-	int operands = tool_options(&cmdline, argc, argv), r;
 	struct error err = ERROR_INIT;
+	int operands, r;
 	size_t i;
 
+	parsing = argv;
+	(void)on_exit(on_exit_with, NULL);
+	operands = tool_options(&cmdline, argc, argv);
 	if (operands < argc)
 		return tool_usage("unexpected '%s'", argv[operands]);
-	if (!queued && !settings_given() && !given[SETTING_SESSION_DIR].value && !noted)
+	if (!queued && !settings_given() && !session_given() && !noted)
 		return tool_usage("nothing to do");
+	parsing = NULL;
 	/* The settings must be readable for all, whatever the caller's umask. */
 	umask(022);
 	context.json = json;
-	r = load(&context, &err);
+	r = load_or_remember(&context, &err);
 	for (i = 0; r == 0 && i < queued; i++)
 		r = queue[i].action->run(&context, queue[i].arg, &err);
 	if ((r == -EACCES || r == -EPERM) && geteuid() != 0)
