@@ -88,7 +88,7 @@ static int read_register(void *data, __u32 number, __u64 *ret)
 /* An unwind_read_fn for code. */
 static int read_code(void *data, __u64 address, __u64 *ret)
 {
-	if (config.by_frame_pointers || bpf_probe_read_user(ret, sizeof(*ret), (void *)address))
+	if (bpf_probe_read_user(ret, sizeof(*ret), (void *)address))
 		return CHAIN_END_UNREADABLE;
 	return CHAIN_GOES_ON;
 }

@@ -7,11 +7,11 @@ operf --session-dir="$dir/try" --driver="$driver" --callgraph --callgraph-mode=t
 	>"$dir/output" 2>&1 || skip_all "$(tail -n 1 "$dir/output")"
 rate=997
 
-# through TITLE KIND LEAF CHAIN: of the samples in the function LEAF at most one in fifty has another
+# through TITLE KIND LEAF CHAIN [fp]: of the samples in the function LEAF at most one in fifty has another
 # chain than from the entry through main and CHAIN. What runs in the kernel on top is left out.
 through()
 {
-	ok "$1" profile "$2" --callgraph --callgraph-mode=table truth_bare 1 "$2"
+	ok "$1" profile "$2" --callgraph "--callgraph-mode=${5:-table}" "truth_bare${5:+_frames}" 1 "$2"
 	opreport --session-dir="$dir/$2" --folded >"$dir/$2.folded" 2>"$dir/$2.err"
 	awk -v leaf="$3" -v pattern=";main;(truth_rounds;)?(truth_round;)?$4\$" '
 		{ n = $NF; sub(/ [0-9]+$/, ""); sub(/;[^;]*_[[]k[]].*$/, "") }
@@ -28,6 +28,10 @@ if [ "$(uname -m)" = x86_64 ]; then
 	through "a signal's handler that returns to code of its own" signal handler_leaf \
 		"by_signal;[^;]*;[^;]*;handler;handler_leaf"
 	through "assembler without a frame" leaf by_hand "calls_by_hand;by_hand"
+	if [ "$driver" = bpf ]; then
+		through "a signal's handler, by frame pointers" signal handler_leaf \
+			"(by_signal;)?[^;]*kill[^;]*;restorer;handler;handler_leaf" fp
+	fi
 fi
 
 # through_32 LEAF CHAIN: as above, in the session of the 32-bit program.
