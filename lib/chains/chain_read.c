@@ -236,6 +236,14 @@ void chain_reader_arcs(const struct chain_reader *r,
 		list_arcs(r, &r->generations[k], each, data);
 }
 
+/* Returns whether the file of nodes was emptied: a writer makes its header before it adds places
+ * or, to the first files, names. */
+static bool is_emptied(const struct chain_reader *r, const struct generation *g)
+{
+	return !g->nodes.map &&
+	       (g->places.count > 1 || (g == r->generations && chain_names_contexts(r->names)));
+}
+
 static void check_generation(const struct chain_reader *r, const struct generation *g,
 			     struct chain_damage *ret)
 {
@@ -244,6 +252,8 @@ static void check_generation(const struct chain_reader *r, const struct generati
 	uint32_t i;
 
 	ret->missing += (uint64_t)g->nodes.damaged + g->places.damaged;
+	if (is_emptied(r, g) && !ret->emptied++)
+		ret->emptied_number = (unsigned int)(g - r->generations);
 	for (i = 1; i < g->nodes.count; i++) {
 		const struct chain_node n = node_of(g, i);
 
@@ -263,7 +273,7 @@ void chain_reader_check(const struct chain_reader *r, struct chain_damage *ret)
 	*ret = (struct chain_damage){ .bytes = chain_names_damaged(r->names) };
 	for (i = 0; i < r->count; i++)
 		check_generation(r, &r->generations[i], ret);
-	ret->any = ret->nodes || ret->missing || ret->bytes;
+	ret->any = ret->nodes || ret->emptied || ret->missing || ret->bytes;
 }
 
 /* --- merging --- */

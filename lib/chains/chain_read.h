@@ -50,10 +50,12 @@ void chain_reader_arcs(const struct chain_reader *r,
 
 /* Damage found in the files. */
 struct chain_damage {
-	uint64_t nodes;	  /* that are invalid, or below an invalid one */
-	uint64_t samples; /* samples of those nodes */
-	uint64_t missing; /* tables with fewer records than their headers count */
-	uint64_t bytes;	  /* of names that are invalid */
+	uint64_t nodes;		     /* that are invalid, or below an invalid one */
+	uint64_t samples;	     /* samples of those nodes */
+	uint64_t emptied;	     /* files of nodes without any, although there were some */
+	unsigned int emptied_number; /* of the first of them: 0 for nodes.0 */
+	uint64_t missing;	     /* tables with fewer records than their headers count */
+	uint64_t bytes;		     /* of names that are invalid */
 	bool any;
 };
 /* Checks all nodes. */

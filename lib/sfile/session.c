@@ -256,8 +256,8 @@ bool session_exists(const char *session_dir, const char *name)
 	       walk_directory(&w, NULL, true) == 1;
 }
 
-int session_list(const char *session_dir, int (*each)(const char *name, void *data), void *data,
-		 struct error *err)
+static int list_entries(const char *session_dir, enum tree_kind kind,
+			int (*each)(const char *name, void *data), void *data, struct error *err)
 {
 	_cleanup_free_ char *samples = path_join(session_dir, "samples");
 	_cleanup_close_ int top = open_readable(samples, err);
@@ -271,9 +271,21 @@ int session_list(const char *session_dir, int (*each)(const char *name, void *da
 	if (t->error)
 		return error_errno(err, t->error, "%s", samples);
 	for (i = 0; r == 0 && i < t->count; i++)
-		if (t->entries[i].kind == TREE_DIRECTORY && session_name_valid(t->entries[i].name))
+		if (t->entries[i].kind == kind && session_name_valid(t->entries[i].name))
 			r = each(t->entries[i].name, data);
 	return r;
+}
+
+int session_list(const char *session_dir, int (*each)(const char *name, void *data), void *data,
+		 struct error *err)
+{
+	return list_entries(session_dir, TREE_DIRECTORY, each, data, err);
+}
+
+int session_list_strays(const char *session_dir, int (*each)(const char *name, void *data),
+			void *data, struct error *err)
+{
+	return list_entries(session_dir, TREE_FILE, each, data, err);
 }
 
 /* --- renaming and removing --- */

@@ -55,6 +55,10 @@ int session_walk_rest(const char *samples,
 int session_list(const char *session_dir, int (*each)(const char *name, void *data), void *data,
 		 struct error *err);
 
+/* The same for regular files that are in the place of a session. */
+int session_list_strays(const char *session_dir, int (*each)(const char *name, void *data),
+			void *data, struct error *err);
+
 /* Renames session @from to @to, which must not exist (-EEXIST). Returns 0 or -errno. */
 int session_rename(const char *session_dir, const char *from, const char *to, struct error *err);
 /* Removes session @name and everything in it; a missing session is not an error. Returns 0 or

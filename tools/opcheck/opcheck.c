@@ -381,6 +381,19 @@ static int check_session(const char *name, void *data)
 	return 0;
 }
 
+/* Handles a file where the directory of a session should be. */
+static int check_stray(const char *name, void *data)
+{
+	const struct session_check *s = data;
+	_cleanup_free_ char *path = session_samples(s->dir, name);
+	_cleanup_close_ int lock = take_lock(s->check, path);
+
+	s->check->samples_dir = s->dir; /* its damaged/ is not that of a session */
+	check_other(path, &(struct error){ -EBADMSG, "not a directory" }, s->check);
+	s->check->samples_dir = NULL;
+	return 0;
+}
+
 /* Checks one file, whose session follows from its path. */
 static void check_single(struct check *c, const char *path)
 {
@@ -446,7 +459,8 @@ static void check_operand(struct check *c, const char *path, enum owner_extent e
 	} else if (!S_ISDIR(st.st_mode)) {
 		check_single(c, path);
 	} else if (has_entry(path, "samples")) {
-		(void)session_list(path, check_session, &s, &err);
+		if (session_list_strays(path, check_stray, &s, &err) == 0)
+			(void)session_list(path, check_session, &s, &err);
 	} else if (is_samples(path)) {
 		check_samples(c, path);
 	} else {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "base/mem.h"
 #include "base/path.h"
+#include "base/strbuf.h"
 #include "tools/opcheck/opcheck.h"
 #include "chains/chain_read.h"
 #include "sfile/manifest.h"
@@ -8,6 +9,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 static void check_manifest(struct check *c)
 {
@@ -34,6 +36,30 @@ static void check_manifest(struct check *c)
 	finding_report(c, &f);
 }
 
+static const char *plural(uint64_t n)
+{
+	return n == 1 ? "" : "s";
+}
+
+/* Returns "nodes.0 is empty, 1 file cut short"; caller frees. */
+static char *describe(const struct chain_damage *d)
+{
+	struct strbuf b = STRBUF_INIT;
+
+	if (d->nodes)
+		strbuf_addf(&b, "%" PRIu64 " node%s with %" PRIu64 " samples damaged, ", d->nodes,
+			    plural(d->nodes), d->samples);
+	if (d->emptied)
+		strbuf_addf(&b, "nodes.%u is empty, ", d->emptied_number);
+	if (d->missing)
+		strbuf_addf(&b, "%" PRIu64 " file%s cut short, ", d->missing, plural(d->missing));
+	if (d->bytes)
+		strbuf_addf(&b, "%" PRIu64 " byte%s of names unreadable, ", d->bytes,
+			    plural(d->bytes));
+	strbuf_cut(&b, b.length - strlen(", "));
+	return strbuf_take(&b);
+}
+
 /* Describes damage of the chains. Returns NULL if there is none, or if they cannot be read: then
  * @err says why. Caller frees. */
 static char *chain_problem(const struct check *c, struct error *err)
@@ -47,9 +73,7 @@ static char *chain_problem(const struct check *c, struct error *err)
 	/* A writer may be adding nodes now. */
 	if (!damage.any || (c->depth == CHECK_ENDS && !damage.nodes))
 		return NULL;
-	return xasprintf("%" PRIu64 " nodes with %" PRIu64 " samples damaged, %" PRIu64
-			 " files cut short, %" PRIu64 " bytes of names unreadable",
-			 damage.nodes, damage.samples, damage.missing, damage.bytes);
+	return describe(&damage);
 }
 
 static void check_chains(struct check *c)
