@@ -64,7 +64,7 @@ static void answer_cost(const struct status *status, struct strbuf *answer)
 	if (!collector_running(status->collector))
 		cost = (struct governor_reading){ .stretch = 1, .highest = 1 };
 	if (status->settings->budget > 0)
-		control_answer(answer, "budget_percent", "%g", status->settings->budget * 100);
+		control_answer(answer, "budget_percent", "%.15g", status->settings->budget * 100);
 	control_answer(answer, "cost_percent", "%.3f", cost.all * 100);
 	control_answer(answer, "cost_interrupts_percent", "%.3f", cost.interrupts * 100);
 	control_answer(answer, "cost_program_percent", "%.3f", cost.program * 100);

@@ -113,18 +113,27 @@ static void a_daemon_that_samples_says_what(void)
 	BENCH(b);
 	_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
 	const char *const rows[][2] = {
-		{ "state", "running" },	      { "event", "TIMER:100:0:1:1" },
-		{ "separate", "library" },    { "images", "/bin/p" },
-		{ "session_dir", b.session }, { "samples_received", "20" },
-		{ "samples_lost", "7" },      { "counter", "sample_received 20 samples received" },
-		{ "budget_percent", "0.5" },  { "memory_max_kib", "65536" },
-		{ "disk_max_kib", "2048" },   { "keep_free_kib", "1024" },
-		{ "descriptors_max", "90" },  { "open_files", "1" },
-		{ "shed", "none" },	      { "uptime_s", "90" },
+		{ "state", "running" },
+		{ "event", "TIMER:100:0:1:1" },
+		{ "separate", "library" },
+		{ "images", "/bin/p" },
+		{ "session_dir", b.session },
+		{ "samples_received", "20" },
+		{ "samples_lost", "7" },
+		{ "counter", "sample_received 20 samples received" },
+		{ "budget_percent", "12.3456789" },
+		{ "memory_max_kib", "65536" },
+		{ "disk_max_kib", "2048" },
+		{ "keep_free_kib", "1024" },
+		{ "descriptors_max", "90" },
+		{ "open_files", "1" },
+		{ "shed", "none" },
+		{ "uptime_s", "90" },
 	};
 
 	CHECK_EQ(settings_set(&b.settings, SETTING_SEPARATE, "library", NULL), 0);
 	CHECK_EQ(settings_set(&b.settings, SETTING_IMAGE_FILTER, "/bin/p", NULL), 0);
+	CHECK_EQ(settings_set(&b.settings, SETTING_BUDGET, "12.3456789%", NULL), 0);
 	b.status.born_ns -= 90000000000;
 	CHECK_EQ(collector_start(b.collector, NULL), 0);
 	CHECK_EQ(collector_sync(b.collector, true, NULL), 1);

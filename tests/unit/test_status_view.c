@@ -20,7 +20,7 @@ static const char running[] =
 
 static const char stretched[] =
 	"state running\nsamples_per_s 398.0\ncpu_percent 0.25\nresident_kib 12288\n"
-	"budget_percent 0.5\ncost_percent 0.487\nstretch 3.50\nstretch_highest 8.25\n";
+	"budget_percent 0.12345678\ncost_percent 0.487\nstretch 3.50\nstretch_highest 8.25\n";
 
 static char *printed(void (*print)(const char *lines, FILE *out), const char *lines)
 {
@@ -59,9 +59,9 @@ static void a_budget_is_shown_with_what_it_takes(void)
 
 	CHECK(strstr(text,
 		     "Own cost:      0.49 % of the CPUs' time; the daemon 0.25 % of a CPU, "));
-	CHECK(strstr(text, "Budget:        0.5 % of each CPU's time, kept by sampling less often: "
-			   "each sample counts for 3.5 (at most 8.2)\n"));
-	CHECK(strstr(json, "\"budget_percent\": 0.5,\n  \"cost_percent\": 0.487,"));
+	CHECK(strstr(text, "Budget:        0.12345678 % of each CPU's time, kept by sampling less "
+			   "often: each sample counts for 3.5 (at most 8.2)\n"));
+	CHECK(strstr(json, "\"budget_percent\": 0.12345678,\n  \"cost_percent\": 0.487,"));
 	CHECK(strstr(json, "\"stretch\": 3.50,\n  \"stretch_highest\": 8.25,"));
 }
 

@@ -300,7 +300,7 @@ static void budget_row(const char *lines, struct strbuf *out)
 
 	if (!has_value(lines, "budget_percent"))
 		return;
-	strbuf_addf(out, "%g %% of each CPU's time", number_of(lines, "budget_percent"));
+	strbuf_addf(out, "%.15g %% of each CPU's time", number_of(lines, "budget_percent"));
 	if (mean > 1.005)
 		strbuf_addf(
 			out,
