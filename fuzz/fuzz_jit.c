@@ -4,10 +4,22 @@
 #include "jit/jit.h"
 #include "elfwrite/jit_elf.h"
 #include "jit/jit_source.h"
+#include "unwind/unwind_code.h"
 
 #include <stdlib.h>
 #include <sys/mman.h>
 #include <unistd.h>
+
+/* How to unwind code is known from its start, and in order. */
+static void check_rows(const struct jit_code *code)
+{
+	size_t i;
+
+	for (i = 0; i < code->row_count; i++)
+		if (code->rows[i].offset >= code->size ||
+		    (i ? code->rows[i].offset <= code->rows[i - 1].offset : code->rows[i].offset))
+			abort();
+}
 
 /* What any process may have written about its code; what it made must answer, and be written. */
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -27,8 +39,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	jit_source_state(s, &state);
 	jit_source_resume(s, &state);
 	(void)jit_source_read(s, j, 2, NULL);
-	for (i = 0; i < jit_count(j); i++)
+	for (i = 0; i < jit_count(j); i++) {
 		(void)jit_find(j, jit_at(j, i)->address, jit_at(j, i)->from);
+		check_rows(jit_at(j, i));
+	}
 	out = mkstemp(path);
 	if (out < 0)
 		return 0;

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/mem.h"
 #include "jit/internal/code_row.h"
+#include "unwind/unwind_code.h"
 
 #include <string.h>
 
@@ -114,8 +115,16 @@ static const struct jit_line *copy_lines(struct jit *j, const struct jit_code *c
 	return lines;
 }
 
-/* A copy in the table's memory, without bytes or lines if these are too many; NULL if there is no
- * room for its name. */
+static const struct unwind_code_row *copy_rows(struct jit *j, const struct jit_code *code)
+{
+	struct unwind_code_row *rows = arena_alloc(&j->arena, code->row_count * sizeof(*rows));
+
+	memcpy(rows, code->rows, code->row_count * sizeof(*rows));
+	return rows;
+}
+
+/* A copy in the table's memory, without bytes, lines or rows if these are too many; NULL if there
+ * is no room for its name. */
 static struct jit_code *copy_code(struct jit *j, const struct jit_code *code)
 {
 	struct jit_code *copy;
@@ -130,6 +139,12 @@ static struct jit_code *copy_code(struct jit *j, const struct jit_code *code)
 	copy->bytes = NULL;
 	copy->lines = NULL;
 	copy->line_count = 0;
+	copy->rows = NULL;
+	copy->row_count = 0;
+	if (code->row_count && has_room(j, code->row_count * sizeof(*code->rows), j->detail_max)) {
+		copy->rows = copy_rows(j, code);
+		copy->row_count = code->row_count;
+	}
 	if (code->bytes && has_room(j, code->size, j->detail_max))
 		copy->bytes = (const uint8_t *)arena_strndup(&j->arena, (const char *)code->bytes,
 							     code->size);

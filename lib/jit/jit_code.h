@@ -6,6 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct unwind_code_row;
+
 struct jit_line {
 	uint64_t address; /* the first one of the line */
 	uint32_t line;
@@ -21,4 +23,6 @@ struct jit_code {
 	const uint8_t *bytes; /* the code, or NULL */
 	const struct jit_line *lines;
 	size_t line_count;
+	const struct unwind_code_row *rows; /* how to unwind it (unwind/unwind_code.h) */
+	size_t row_count;		    /* 0: not known */
 };

@@ -4,8 +4,11 @@
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/span.h"
+#include "jit/internal/code_details.h"
 #include "jit/jit.h"
+#include "unwind/unwind_code.h"
 
+#include <elf.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -27,17 +30,15 @@ struct jit_source {
 	const struct format *format; /* NULL until known from the first bytes */
 	uint64_t offset;	     /* in the file, after what is in the buffer */
 	uint64_t resume;	     /* of the file: what is before was handed over */
-	uint64_t record_at,
-		lines_at; /* offsets of the present record and of the one with the lines */
+	uint64_t record_at;	     /* offset of the present record */
+	uint64_t details_at;	     /* the same of the first one with details */
 	uint8_t *buffer;
 	size_t have, room;
 	uint64_t last_read, last_time;
 	bool cycles; /* times are CPU cycles, which cannot be converted */
 	bool failed;
-	struct jit_line *lines; /* of the next code; ->file points into line_files */
-	size_t line_count, line_room;
-	char **files;
-	size_t file_count, file_room;
+	uint16_t machine;	     /* that the code is for: EM_* */
+	struct code_details details; /* of the next code */
 };
 
 /* A format consumes complete records of the span and leaves an incomplete one. */
@@ -58,21 +59,11 @@ struct jit_source *jit_source_new(int fd, const char *name)
 	return s;
 }
 
-/* Drops the lines that wait for their code. */
-static void drop_lines(struct jit_source *s)
-{
-	while (s->file_count)
-		free(s->files[--s->file_count]);
-	s->line_count = 0;
-}
-
 void jit_source_free(struct jit_source *s)
 {
 	if (!s)
 		return;
-	drop_lines(s);
-	free(s->files);
-	free(s->lines);
+	code_details_done(&s->details);
 	free(s->buffer);
 	free(s->name);
 	(void)close(s->fd);
@@ -94,31 +85,28 @@ static uint64_t time_of(struct jit_source *s, uint64_t stamp)
 	return time;
 }
 
-static void add_line(struct jit_source *s, uint64_t address, uint32_t line, const char *file)
+/* Notes that the present record has details of the code that comes next. */
+static void begin_details(struct jit_source *s)
 {
-	/* 0xff alone means the file of the row before. */
-	bool again = s->file_count &&
-		     (!strcmp(file, "\xff") || !strcmp(file, s->files[s->file_count - 1]));
-
-	if (!again) {
-		array_grow(&s->files, s->file_count + 1, &s->file_room);
-		s->files[s->file_count++] = xstrdup(file);
-	}
-	array_grow(&s->lines, s->line_count + 1, &s->line_room);
-	s->lines[s->line_count++] = (struct jit_line){ .address = address,
-						       .line = line,
-						       .file = s->files[s->file_count - 1] };
+	if (!code_details_any(&s->details))
+		s->details_at = s->record_at;
 }
 
-/* Passes code to the sink, with those waiting lines that are inside it. */
+static enum unwind_machine machine_of(const struct jit_source *s)
+{
+	return s->machine == EM_AARCH64 ? UNWIND_AARCH64
+	       : s->machine == EM_386	? UNWIND_I386
+					: UNWIND_X86_64;
+}
+
+/* Passes code to the sink, with those details that wait for it. */
 static void load(struct jit_source *s, const struct jit_sink *sink, struct jit_code *code)
 {
-	if (s->line_count && s->lines[0].address - code->address < code->size) {
-		code->lines = s->lines;
-		code->line_count = s->line_count;
-	}
+	struct unwind_code_row *rows = code_details_fill(&s->details, machine_of(s), code);
+
 	sink->load(sink->data, code);
-	drop_lines(s);
+	free(rows);
+	code_details_drop(&s->details);
 }
 
 static int dump_load(struct jit_source *s, struct span *in, uint64_t time,
@@ -157,17 +145,29 @@ static int read_lines(struct jit_source *s, struct span *in, bool is_dump)
 	uint32_t line, discriminator;
 	const char *file;
 
-	drop_lines(s);
-	s->lines_at = s->record_at;
+	code_details_drop_lines(&s->details);
+	begin_details(s);
 	if (span_u64(in, &code) < 0 || span_u64(in, &count) < 0)
 		return -EBADMSG;
 	for (i = 0; i < count; i++) {
 		if (span_u64(in, &address) < 0 || span_u32(in, &line) < 0 ||
 		    (is_dump && span_u32(in, &discriminator) < 0) || !(file = span_string(in)))
 			return -EBADMSG;
-		add_line(s, address, line, file);
+		code_details_line(&s->details, address, line, file);
 	}
 	return 0;
+}
+
+/* Reads the .eh_frame of the next code, which is followed by its index. The code has a name also if
+ * this makes no sense. */
+static void read_cfi(struct jit_source *s, struct span *in)
+{
+	uint64_t size, index, mapped;
+
+	begin_details(s);
+	if (span_u64(in, &size) == 0 && span_u64(in, &index) == 0 && span_u64(in, &mapped) == 0 &&
+	    size <= in->left && index <= size)
+		code_details_cfi(&s->details, span_of(in->at, (size_t)(size - index)));
 }
 
 static int dump_unload(struct span *in, uint64_t time, const struct jit_sink *sink)
@@ -193,6 +193,9 @@ static int dump_payload(struct jit_source *s, uint32_t id, struct span *in, uint
 		return dump_move(in, time, sink);
 	case JIT_DUMP_DEBUG_INFO:
 		return read_lines(s, in, true);
+	case JIT_DUMP_UNWINDING_INFO:
+		read_cfi(s, in);
+		return 0;
 	case JIT_DUMP_UNLOAD:
 		return dump_unload(in, time, sink);
 	default: /* nothing we need, or from a newer version */
@@ -257,6 +260,7 @@ static int dump_header(struct jit_source *s, struct span *in, struct error *err)
 	if (!span_take(in, size))
 		return 0;
 	s->cycles = flags & ARCH_TIMESTAMP;
+	s->machine = (uint16_t)machine;
 	return 1;
 }
 
@@ -368,14 +372,14 @@ static int find_format(struct jit_source *s, struct span *in, struct error *err)
 	return s->format->header ? s->format->header(s, in, err) : 1;
 }
 
-/* Notes that all before @in was read, except for lines that wait for their code, which comes soon
+/* Notes that all before @in was read, except for details that wait for their code, which comes soon
  * if at all. */
 static void note_taken(struct jit_source *s, const struct span *in)
 {
 	s->record_at = s->offset - in->left;
-	if (s->line_count && s->record_at - s->lines_at > RECORD_MAX)
-		drop_lines(s);
-	s->resume = s->line_count ? s->lines_at : s->record_at;
+	if (s->record_at - s->details_at > RECORD_MAX)
+		code_details_drop(&s->details);
+	s->resume = code_details_any(&s->details) ? s->details_at : s->record_at;
 }
 
 static int take_all(struct jit_source *s, const struct jit_sink *sink, struct error *err)
@@ -439,6 +443,7 @@ int64_t jit_source_read(struct jit_source *s, struct jit *j, uint64_t now, struc
 void jit_source_state(const struct jit_source *s, struct jit_source_state *ret)
 {
 	*ret = (struct jit_source_state){ .format = s->format ? (uint32_t)(s->format - formats) : 0,
+					  .machine = s->machine,
 					  .cycles = s->cycles,
 					  .failed = s->failed,
 					  .offset = s->resume,
@@ -448,8 +453,9 @@ void jit_source_state(const struct jit_source *s, struct jit_source_state *ret)
 
 void jit_source_resume(struct jit_source *s, const struct jit_source_state *state)
 {
-	drop_lines(s);
+	code_details_drop(&s->details);
 	s->format = state->format && state->format < FORMAT_COUNT_ ? &formats[state->format] : NULL;
+	s->machine = state->machine;
 	s->cycles = state->cycles;
 	s->failed = state->failed || state->format >= FORMAT_COUNT_ || state->offset > INT64_MAX;
 	s->offset = s->resume = s->record_at = state->offset;

@@ -31,7 +31,7 @@ enum jit_dump_record {
 	JIT_DUMP_MOVE = 1,
 	JIT_DUMP_DEBUG_INFO = 2, /* lines of the code of the next LOAD */
 	JIT_DUMP_CLOSE = 3,
-	JIT_DUMP_UNWINDING_INFO = 4,
+	JIT_DUMP_UNWINDING_INFO = 4, /* .eh_frame of the code of the next LOAD */
 	JIT_DUMP_UNLOAD = 0x4f50
 };
 
@@ -53,6 +53,7 @@ int64_t jit_source_read(struct jit_source *s, struct jit *j, uint64_t now, struc
 /* All that a source remembers between two calls of jit_source_read_some(). */
 struct jit_source_state {
 	uint32_t format; /* 0: not known yet */
+	uint16_t machine;
 	bool cycles, failed;
 	uint64_t offset; /* of the next byte to read */
 	uint64_t last_read, last_time;

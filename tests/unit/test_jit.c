@@ -6,6 +6,7 @@
 #include "jit/jit.h"
 #include "elfwrite/jit_elf.h"
 #include "jit/jit_source.h"
+#include "unwind/unwind_code.h"
 #include "dwarf/lines.h"
 
 #include <errno.h>
@@ -258,12 +259,36 @@ static void add_lines(struct strbuf *b, uint64_t time, uint64_t address)
 	add_record(b, JIT_DUMP_DEBUG_INFO, time, &p);
 }
 
+/* What CPython writes about its trampolines: sub $8, %rsp; call *%rcx; add $8, %rsp; ret. */
+static const uint8_t trampoline_cfi[] = {
+	20,   0,    0,	  0,	0,    0, 0, 0, 1,  'z',	 'R',  0,  1,	 0x78, 16, 1,
+	0x1b, 12,   7,	  8,	0x90, 1, 0, 0, 20, 0,	 0,    0,  28,	 0,    0,  0,
+	0xd0, 0xff, 0xff, 0xff, 11,   0, 0, 0, 0,  0x44, 0x0e, 16, 0x46, 0x0e, 8,  0,
+};
+
+/* How to unwind the code of the next record; the .eh_frame is followed by @padding more bytes and
+ * by an index, here of 4 bytes. */
+static void add_unwinding(struct strbuf *b, uint64_t time, size_t padding)
+{
+	_cleanup_(strbuf_done) struct strbuf p = STRBUF_INIT;
+
+	add_u64(&p, sizeof(trampoline_cfi) + padding + 4);
+	add_u64(&p, 4);
+	add_u64(&p, 4096);
+	strbuf_add(&p, trampoline_cfi, sizeof(trampoline_cfi));
+	for (; padding; padding--)
+		strbuf_add(&p, "", 1);
+	add_u32(&p, 0);
+	add_record(b, JIT_DUMP_UNWINDING_INFO, time, &p);
+}
+
 /* A dump with two functions that lie at one address in turn. */
 static void make_dump(struct strbuf *b, uint64_t flags)
 {
 	_cleanup_(strbuf_done) struct strbuf p = STRBUF_INIT;
 
 	add_dump_header(b, flags);
+	add_unwinding(b, 1900, 0);
 	add_lines(b, 2000, 0x1000);
 	add_load(b, 2000, 0x1000, "\x90\x90\x90\xc3", "first");
 	add_load(b, 3000, 0x1000, "\x55\x5d\xc3", "second");
@@ -274,7 +299,7 @@ static void make_dump(struct strbuf *b, uint64_t flags)
 	add_u64(&p, 3);
 	add_u64(&p, 2);
 	add_record(b, JIT_DUMP_MOVE, 4000, &p);
-	/* Nothing of these is needed: how to unwind, the end of the writer, what is yet to come. */
+	/* Nothing of these is needed: damaged unwinding, the writer's end, what comes later. */
 	add_record(b, JIT_DUMP_UNWINDING_INFO, 4100, &p);
 	add_record(b, JIT_DUMP_CLOSE, 4200, &p);
 	add_record(b, 77, 4500, &p);
@@ -308,6 +333,43 @@ static void a_jitdump_has_times_lines_and_code(void)
 	CHECK_EQ(jit_at(j, 1)->bytes[0], 0x55);
 }
 
+static void code_knows_how_to_unwind_it(void)
+{
+	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
+	_cleanup_(jit_freep) struct jit *j = jit_new();
+	_cleanup_(jit_source_freep) struct jit_source *s = NULL;
+	_cleanup_close_ int fd = -1;
+	const struct jit_code *c;
+
+	add_dump_header(&b, 0);
+	add_unwinding(&b, 1000, 0);
+	add_lines(&b, 2000, 0x1000);
+	add_load(&b, 2000, 0x1000, "\x48\x83\xec\x08\xff\xd1\x48\x83\xc4\x08\xc3", "trampoline");
+	add_load(&b, 2000, 0x2000, "\xc3", "without");
+	add_unwinding(&b, 2000, 1 << 20);
+	add_load(&b, 2000, 0x3000, "\xc3", "with too much");
+	s = source_of(b.text, b.length, &fd);
+	CHECK_EQ(jit_source_read(s, j, 100, NULL), b.length);
+	if (!CHECK(jit_count(j) == 3))
+		return;
+	c = jit_at(j, 0);
+	CHECK_EQ(c->line_count, 3);
+	if (!CHECK(c->row_count == 3))
+		return;
+	CHECK_EQ(c->rows[0].offset, 0);
+	CHECK_EQ(c->rows[0].rule.cfa_offset, 8);
+	CHECK_EQ(c->rows[1].offset, 4);
+	CHECK_EQ(c->rows[1].rule.cfa_offset, 16);
+	CHECK_EQ(c->rows[2].offset, 10);
+	CHECK_EQ(c->rows[2].rule.cfa_offset, 8);
+	CHECK_EQ(jit_at(j, 1)->row_count, 0);
+	CHECK_EQ(jit_at(j, 2)->row_count, 0);
+	/* It moves with its code. */
+	jit_move(j, 0x1000, 0x5000, 3000);
+	c = jit_find(j, 0x5000, 3000);
+	CHECK(c && c->row_count == 3 && c->rows[2].offset == 10);
+}
+
 /* Wherever a dump is cut: what is whole is there, the rest comes when the file has grown. */
 static void a_dump_cut_anywhere_goes_on(void)
 {
@@ -325,6 +387,8 @@ static void a_dump_cut_anywhere_goes_on(void)
 		CHECK_EQ(write(fd, b.text + cut, b.length - cut), b.length - cut);
 		CHECK_EQ(jit_source_read(s, j, 200, NULL), b.length - cut);
 		CHECK_EQ(jit_count(j), 3);
+		CHECK(jit_at(j, 0)->row_count > 0);
+		CHECK_EQ(jit_at(j, 0)->line_count, 3);
 	}
 }
 
@@ -442,6 +506,6 @@ TESTS(T(code_is_found_by_address), T(code_over_code_is_distinguished_by_time),
       T(code_moves_and_goes), T(the_same_code_again_changes_nothing), T(impossible_code_is_counted),
       T(a_million_pieces_in_any_order_take_no_longer), T(names_and_lines_count_in_the_limit),
       T(a_perf_map_is_read_as_it_grows), T(a_jitdump_has_times_lines_and_code),
-      T(a_dump_cut_anywhere_goes_on), T(a_damaged_dump_is_named),
+      T(code_knows_how_to_unwind_it), T(a_dump_cut_anywhere_goes_on), T(a_damaged_dump_is_named),
       T(times_in_cycles_are_not_believed), T(the_dump_of_the_originals_agent_is_read),
       T(the_elf_file_has_symbols_code_and_lines))

@@ -7,6 +7,7 @@
 #include "elf/elffile.h"
 #include "jit/jit.h"
 #include "jit/jit_source.h"
+#include "unwind/unwind_code.h"
 #include "parser/parser.h"
 #include "parser/internal/parser_wire.h"
 #include "unwind/unwind.h"
@@ -140,6 +141,22 @@ static void add_lines(struct strbuf *b, uint64_t address, uint64_t time)
 	strbuf_add(b, "\xff", 2);
 }
 
+/* How to unwind the code of the next record: "sub $8, %rsp" at its start. */
+static void add_unwinding(struct strbuf *b, uint64_t time)
+{
+	static const uint8_t cfi[] = {
+		20,   0,    0,	  0,	0,    0, 0, 0, 1,  'z',	 'R',  0,  1,  0x78, 16, 1,
+		0x1b, 12,   7,	  8,	0x90, 1, 0, 0, 20, 0,	 0,    0,  28, 0,    0,	 0,
+		0xd8, 0xff, 0xff, 0xff, 4,    0, 0, 0, 0,  0x42, 0x0e, 16, 0,  0,    0,	 0,
+	};
+
+	add_head(b, JIT_DUMP_UNWINDING_INFO, 24 + sizeof(cfi), time);
+	add_u64(b, sizeof(cfi));
+	add_u64(b, 0);
+	add_u64(b, 0);
+	strbuf_add(b, cfi, sizeof(cfi));
+}
+
 /* All that can be said in a jitdump. */
 static void make_dump(struct strbuf *b)
 {
@@ -155,6 +172,7 @@ static void make_dump(struct strbuf *b)
 	add_u64(b, 0);
 	for (i = 0; i < 20; i++) {
 		add_lines(b, 0x1000 + i * 16, 100 + i);
+		add_unwinding(b, 100 + i);
 		add_load(b, 0x1000 + i * 16, 100 + i, "one");
 	}
 	add_head(b, JIT_DUMP_MOVE, 40, 200);
@@ -191,6 +209,9 @@ static void check_same(const struct jit *a, const struct jit *b)
 			CHECK_EQ(x->lines[k].line, y->lines[k].line);
 			CHECK_STR(x->lines[k].file, y->lines[k].file);
 		}
+		CHECK_EQ(x->row_count, y->row_count);
+		CHECK(x->row_count != y->row_count ||
+		      !memcmp(x->rows, y->rows, x->row_count * sizeof(*x->rows)));
 	}
 }
 

@@ -5,6 +5,7 @@
 #include "jit/jit.h"
 #include "parser/internal/parser_wire.h"
 #include "unwind/unwind.h"
+#include "unwind/unwind_code.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -125,6 +126,8 @@ static void put_load(void *data, const struct jit_code *code)
 		put_string(w, file && !strcmp(file, line->file) ? "" : line->file);
 		file = line->file;
 	}
+	put_u32(w, (uint32_t)code->row_count);
+	put(w, code->rows, code->row_count * sizeof(*code->rows));
 }
 
 static void put_move(void *data, uint64_t address, uint64_t to, uint64_t time)

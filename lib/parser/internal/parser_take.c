@@ -4,6 +4,7 @@
 #include "jit/jit.h"
 #include "parser/internal/parser_wire.h"
 #include "unwind/unwind.h"
+#include "unwind/unwind_code.h"
 
 int parser_take_build_id(struct span in, struct build_id *ret)
 {
@@ -162,8 +163,31 @@ static int take_lines(struct span *in, uint32_t count, struct jit_line **ret)
 	return 0;
 }
 
+/* Reads how to unwind the code: rows sorted by offset, the first one at 0. */
+static int take_code_rows(struct span *in, struct jit_code *code, struct unwind_code_row **ret)
+{
+	uint32_t count, i;
+
+	if (span_u32(in, &count) < 0 || count > UNWIND_CODE_ROWS_MAX ||
+	    count * sizeof(**ret) > in->left)
+		return -EBADMSG;
+	*ret = xcalloc(count + 1, sizeof(**ret));
+	(void)span_copy(in, *ret, count * sizeof(**ret));
+	for (i = 0; i < count; i++) {
+		const struct unwind_code_row *row = *ret + i;
+
+		if (row->offset >= code->size || !rule_makes_sense(&row->rule) ||
+		    (i ? row->offset <= row[-1].offset : row->offset))
+			return -EBADMSG;
+	}
+	code->rows = *ret;
+	code->row_count = count;
+	return 0;
+}
+
 static int take_load(struct span *in, const struct jit_sink *sink)
 {
+	_cleanup_free_ struct unwind_code_row *rows = NULL;
 	_cleanup_free_ struct jit_line *lines = NULL;
 	struct jit_code code = { 0 };
 	uint32_t flags, count;
@@ -179,6 +203,8 @@ static int take_load(struct span *in, const struct jit_sink *sink)
 		return -EBADMSG;
 	code.lines = lines;
 	code.line_count = count;
+	if (take_code_rows(in, &code, &rows) < 0)
+		return -EBADMSG;
 	sink->load(sink->data, &code);
 	return 0;
 }

@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * What a source has read about code that it reads next: lines, and how to unwind it.
+ *
+ *	struct code_details d = { 0 };
+ *	code_details_line(&d, 0x1000, 7, "a.js");
+ *	rows = code_details_fill(&d, UNWIND_X86_64, &code);
+ *	...					code refers to @d and to the rows
+ *	free(rows);
+ *	code_details_drop(&d);
+ *	code_details_done(&d);
+ */
+#pragma once
+
+#include "base/span.h"
+#include "bpf/unwind_step.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct jit_code;
+struct unwind_code_row;
+
+struct code_details {
+	struct jit_line *lines; /* ->file points into ->files */
+	size_t line_count, line_room;
+	char **files;
+	size_t file_count, file_room;
+	uint8_t *cfi; /* .eh_frame, or NULL */
+	size_t cfi_bytes;
+};
+
+/* Adds a line of the next code. */
+void code_details_line(struct code_details *d, uint64_t address, uint32_t line, const char *file);
+/* Sets the .eh_frame of the next code to a copy of @bytes, to none if there are too many. */
+void code_details_cfi(struct code_details *d, struct span bytes);
+/* Whether there is anything. */
+bool code_details_any(const struct code_details *d);
+/* Sets ->lines, if they are inside the code, and ->rows, which the caller frees: returned, too. */
+struct unwind_code_row *code_details_fill(const struct code_details *d, enum unwind_machine machine,
+					  struct jit_code *code);
+/* Drops the lines. */
+void code_details_drop_lines(struct code_details *d);
+/* Drops all. */
+void code_details_drop(struct code_details *d);
+/* Frees all but itself. */
+void code_details_done(struct code_details *d);
