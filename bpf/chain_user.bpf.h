@@ -109,6 +109,9 @@ static __noinline __u32 go_to_caller(const struct run *run, struct unwinding *u,
 		rule = find_rule(run, u, v, unwind_lookup_pc(&frame), &why);
 		if (!rule && why != CHAIN_END_NO_RULE && why != CHAIN_END_NO_TABLE)
 			return why;
+	} else if (!config.by_frame_pointers && look_up_code(&u->rule, unwind_lookup_pc(&frame),
+							     run->task->tgid) == CHAIN_GOES_ON) {
+		rule = &u->rule;
 	}
 	if (rule && !unwind_is_hole(rule)) {
 		u->rule = *rule;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Finds the unwind rule for an address in a file: in the tables that user space has loaded
- * (unwind_row.h), or in a cache of rules found before.
+ * Finds the unwind rule for an address: in a file, in the tables that user space has loaded
+ * (unwind_row.h), or in a cache of rules found before; in code that a process generated, in the
+ * rows that user space has read from what the process wrote about it.
  */
 #pragma once
 
@@ -145,4 +146,39 @@ static __always_inline const struct unwind_rule *find_rule(const struct run *run
 		return NULL;
 	known->tables = run->scratch->tables;
 	return &known->rule;
+}
+
+/* How to unwind code of processes, by sample_code_key(). Locks: changed by system calls only. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, __u64);
+	__type(value, struct sample_code);
+	__uint(max_entries, 1);
+} codes SEC(".maps");
+
+/* Copies the rule for the code at @address of process @tgid to @ret. Returns CHAIN_GOES_ON, or why
+ * there is none. */
+static __noinline __u32 look_up_code(struct unwind_rule *ret, __u64 address, __u32 tgid)
+{
+	__u64 key = sample_code_key(tgid, address);
+	const struct sample_code *code;
+	__u32 low = 0, at, i;
+
+	if (!ret || !control.codes || address >> SAMPLE_CODE_ADDRESS_BITS)
+		return CHAIN_END_NO_CODE;
+	code = bpf_map_lookup_elem(&codes, &key);
+	if (!code)
+		return CHAIN_END_NO_CODE;
+	at = code->row_count;
+	for (i = 0; i < 6 && at > 1; i++) {
+		__u32 half = at / 2;
+
+		if (code->rows[(low + half) & (SAMPLE_CODE_ROWS - 1)].pc <=
+		    (address & ((1 << SAMPLE_CODE_SHIFT) - 1)))
+			low += half;
+		at -= half;
+	}
+	*ret = code->rules[code->rows[low & (SAMPLE_CODE_ROWS - 1)].rule & (SAMPLE_CODE_RULES - 1)];
+	return code->key != key || unwind_is_hole(ret) ? CHAIN_END_NO_CODE : CHAIN_GOES_ON;
 }

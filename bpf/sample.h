@@ -210,6 +210,30 @@ struct sample_chunk {
 	struct unwind_row rows[SAMPLE_CHUNK_ROWS];
 };
 
+/* How to unwind 1 KiB of code that a process generated: rows with offsets in it, the first one at
+ * 0, and the rules that they refer to. */
+enum {
+	SAMPLE_CODE_SHIFT = 10,
+	SAMPLE_CODE_ROWS = 64,
+	SAMPLE_CODE_RULES = 16,
+	SAMPLE_CODE_ADDRESS_BITS = 48, /* code above has no rows */
+};
+
+struct sample_code {
+	__u64 key; /* sample_code_key(), because memory of deleted entries is used again at once */
+	__u32 row_count, rule_count;
+	struct unwind_row rows[SAMPLE_CODE_ROWS];
+	struct unwind_rule rules[SAMPLE_CODE_RULES];
+};
+_Static_assert(sizeof(struct sample_code) == 16 + 4 * 64 + 16 * 16, "no padding");
+
+/* The key of the code at @address of process @tgid, which has at most 22 bits. */
+static inline __u64 sample_code_key(__u32 tgid, __u64 address)
+{
+	return (__u64)tgid << (SAMPLE_CODE_ADDRESS_BITS - SAMPLE_CODE_SHIFT) |
+	       address >> SAMPLE_CODE_SHIFT;
+}
+
 /* What a process executes. */
 struct executable {
 	__u64 started_ns; /* distinguishes the process from a later one with the same number */
@@ -255,8 +279,8 @@ struct sample_control {
 	__u32 offcpu;	/* the event of time off the CPU, plus 1; 0: not measured */
 	__u32 program;	/* the number of take_sample */
 	__u32 memory;	/* whether code without a file was counted in this round */
+	__u32 codes;	/* entries in the map "codes" */
 	__u32 found;	/* the self-test's results: */
-	__u32 reserved;
 	struct sample_region test_region;
 	struct sample_file test_file, test_seen;
 	__u64 test_offset;

@@ -27,6 +27,7 @@ struct cookie_table;
 struct driver;
 struct perf_event_attr;
 struct turn;
+struct unwind_code;
 
 enum driver_scope {
 	DRIVER_SYSTEM, /* every CPU, every process */
@@ -149,6 +150,9 @@ struct driver_ops {
 	/* Announces, before the first start(), that the profiled program will run code of the file
 	 * open as @fd, so that the driver can prepare for it. NULL: not needed. */
 	void (*expect)(struct driver *d, int fd);
+	/* Receives how to unwind code that a process has generated; borrowed during the call. NULL:
+	 * not used. */
+	void (*code)(struct driver *d, const struct unwind_code *code);
 	/* Sets, before start(), the address range of the kernel's own text, for a driver that must
 	 * distinguish kernel code outside it (modules, BPF programs) from code loaded later at the
 	 * same address. NULL: not needed. */

@@ -83,6 +83,9 @@ enum counter_kind {
 	X(follow_full, TROUBLE, "processes that could not be followed: table full")                \
 	X(unwound_frames, INFO, "user-space frames looked up by the BPF program")                  \
 	X(unwound_full, TROUBLE, "samples without their callers: too many call chains")            \
+	X(unwind_code_refused, TROUBLE, "KiB of JIT code whose unwinding had no room",             \
+	  "KiB of JIT code have too many unwind rules, which cuts call chains short",              \
+	  "raise --unwind-memory")                                                                 \
 	X(parser_lost, TROUBLE, "files skipped because they could not be parsed")                  \
 	X(drains_late, INFO, "times the buffers were not drained for over 50 ms, for other work")  \
 	X(bad_record, TROUBLE, "malformed records from the kernel")                                \

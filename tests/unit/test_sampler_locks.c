@@ -13,7 +13,7 @@
 enum { MAPS_MAX = 64 };
 
 /* Hash tables that programs of several slots use, but in interrupts and the scheduler only read. */
-static const char *const only_read[] = { "table_numbers", "executables", "followed" };
+static const char *const only_read[] = { "table_numbers", "codes", "executables", "followed" };
 
 DEFINE_CLEANUP(struct sample *, sample__destroy);
 

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "driver/bpf/bpf_samples.h"
 #include "driver/bpf/bpf_sweep.h"
+#include "driver/bpf/code_store.h"
 #include "identity/cgroups.h"
 #include "identity/cookie.h"
 #include "perf/kernel_events.h"
@@ -40,8 +41,9 @@ struct driver {
 	struct sampler *sampler;
 	struct bpf_samples samples;
 	struct bpf_sweep sweep;
-	struct table_loader *tables; /* NULL: chains without unwind tables */
-	size_t keys;		     /* as set up, like the next three */
+	struct table_loader *tables; /* NULL: chains without unwind tables, as the next */
+	struct code_store *codes;
+	size_t keys; /* as set up, like the next three */
 	unsigned int depth_asked;
 	enum driver_chain_mode mode;
 	size_t unwind_bytes;
@@ -101,6 +103,7 @@ static void bpf_shutdown(struct driver *d)
 		return;
 	sampling_done(&d->sampling);
 	table_loader_stop(d->tables);
+	code_store_free(d->codes);
 	sampler_chains_free(d->samples.chains);
 	sampler_free(d->sampler);
 	sampler_images_free(d->samples.images);
@@ -170,9 +173,10 @@ static int open_chains(struct driver *d, const struct driver_config *config, str
 		return 0;
 	d->samples.chains = sampler_chains_new(d->sampler, d->samples.images, d->samples.cookies,
 					       d->samples.out);
-	return by_tables ? table_loader_start(d->sampler, d->samples.cookies, d->unwind_bytes,
-					      &d->tables, err)
-			 : 0;
+	if (!by_tables)
+		return 0;
+	d->codes = code_store_new(d->sampler);
+	return table_loader_start(d->sampler, d->samples.cookies, d->unwind_bytes, &d->tables, err);
 }
 
 static int bpf_setup(const struct driver_config *config, struct driver **ret, struct error *err)
@@ -438,6 +442,7 @@ static void read_counters(struct driver *d)
 		read_offcpu_counters(d);
 	if (!d->tables)
 		return;
+	s->unwind_code_refused = code_store_refused(d->codes);
 	table_loader_stats(d->tables, &tables);
 #define X(name, ...) s->name = tables.counters.name;
 	COUNTERS_OF_TABLES(X)
@@ -587,6 +592,12 @@ static void bpf_expect(struct driver *d, int fd)
 		table_loader_expect(d->tables, fd);
 }
 
+static void bpf_code(struct driver *d, const struct unwind_code *code)
+{
+	if (d->codes)
+		code_store_put(d->codes, code);
+}
+
 static int bpf_stretch(struct driver *d, unsigned int cpu, uint32_t stretch)
 {
 	int r = sampling_stretch(&d->sampling, cpu, stretch);
@@ -616,5 +627,6 @@ const struct driver_ops driver_bpf = {
 	.kernel_bytes = bpf_kernel_bytes,
 	.stretch = bpf_stretch,
 	.expect = bpf_expect,
+	.code = bpf_code,
 	.kernel_text = bpf_kernel_text,
 };

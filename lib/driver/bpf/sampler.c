@@ -58,6 +58,16 @@ uint32_t sampler_tables(const struct sampler *s)
 	return s->sizes.tables;
 }
 
+uint32_t sampler_codes_max(const struct sampler *s)
+{
+	return s->sizes.codes;
+}
+
+void sampler_set_codes(struct sampler *s, uint32_t count)
+{
+	s->control->codes = count;
+}
+
 const struct sampler_maps *sampler_maps(const struct sampler *s)
 {
 	return &s->maps;
@@ -128,6 +138,7 @@ static struct sampler_maps descriptors(const struct sample *skeleton)
 {
 	return (struct sampler_maps){
 		.chunks = bpf_map__fd(skeleton->maps.chunks),
+		.codes = bpf_map__fd(skeleton->maps.codes),
 		.executables = bpf_map__fd(skeleton->maps.executables),
 		.left = bpf_map__fd(skeleton->maps.left),
 		.pages = bpf_map__fd(skeleton->maps.pages),

@@ -98,11 +98,15 @@ int sampler_identify(const struct sampler *s, int fd, struct sample_file *ret);
 
 /* Descriptors of the maps that other modules read and write, named as in bpf/. */
 struct sampler_maps {
-	int chunks, executables, left, pages, rules, table_numbers, tables;
+	int chunks, codes, executables, left, pages, rules, table_numbers, tables;
 	int chains[SAMPLE_CHAIN_SLOTS], wants[SAMPLE_CHAIN_SLOTS];
 };
 /* The number of entries in the maps of tables and of their numbers. */
 uint32_t sampler_tables(const struct sampler *s);
+/* The number of entries in the map of unwinding for generated code. */
+uint32_t sampler_codes_max(const struct sampler *s);
+/* Sets the number of entries that are in use there: the program looks there only if there are. */
+void sampler_set_codes(struct sampler *s, uint32_t count);
 /* The maps of the program that @s has loaded; borrowed. */
 const struct sampler_maps *sampler_maps(const struct sampler *s);
 /* Bytes of the program's maps, except those mapped by this process and those of unwind tables. */

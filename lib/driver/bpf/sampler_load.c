@@ -17,6 +17,7 @@
 enum { LEFT_MAX = 65536 }; /* tasks off their CPUs */
 enum { RING_BYTES = 1 << 20, RING_BYTES_OF_CPU = 1 << 20, RING_BYTES_MAX = 64 << 20 };
 enum { WANTS_BYTES = 1 << 18 };
+enum { CODES_OF_TABLE = 2 }; /* entries for generated code, for each one in the map of tables */
 enum { IMAGES_MAX = 16384 }; /* files that each slot remembers to have sent */
 
 /* Silences libbpf, which prints many lines on a failure. */
@@ -109,6 +110,7 @@ static int set_sizes(const struct sample *skeleton, const struct sampler_config 
 		{ skeleton->maps.tables, chains ? sizes->tables : 1 },
 		{ skeleton->maps.pages, chains ? SAMPLE_PAGES_MAX : 1 },
 		{ skeleton->maps.rules, chains ? UNWIND_RULES_MAX + 1 : 1 },
+		{ skeleton->maps.codes, chains ? sizes->codes : 1 },
 		{ skeleton->maps.found, chains ? slots * sizes->cpus : 1 },
 	};
 	size_t i;
@@ -173,6 +175,7 @@ int sampler_load(const struct sampler_config *config, struct sampler_sizes *ret_
 		.keys = config->keys,
 		.tables = config->tables ?: SAMPLE_TABLES_MAX,
 	};
+	sizes.codes = sizes.tables * CODES_OF_TABLE;
 	skeleton = sample__open();
 	if (!skeleton)
 		return sampler_load_explain(-errno, err);

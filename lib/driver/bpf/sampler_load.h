@@ -38,6 +38,7 @@ struct sampler_sizes {
 	size_t cpus, gates;
 	size_t places, keys; /* number of places where CPUs count, and of keys at each */
 	uint32_t tables;     /* number of files whose unwind tables are known */
+	uint32_t codes;	     /* KiB of generated code whose unwinding is known */
 };
 
 /* Opens and loads the program, which is not attached to anything. Returns 0, or -errno with the
