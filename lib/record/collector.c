@@ -54,7 +54,7 @@ void collector_free(struct collector *c)
 	finder_free(c->finder);
 	cookie_table_finder(c->cookies, NULL);
 	if (c->driver)
-		c->ops->shutdown(c->driver);
+		c->ops->shutdown(STEAL(c->driver));
 	spending_free(c->spending);
 	quota_free(c->quota);
 	record_free(c->record);
@@ -111,6 +111,8 @@ static int open_record(struct collector *c, const struct collector_config *confi
 	/* The processes of a recorded stream no longer run. */
 	record.jit = c->ops != &driver_replay;
 	record.jit_bytes_max = config->quota.memory / JIT_SHARE;
+	record.ops = &c->ops;
+	record.driver = &c->driver;
 	r = record_new(&record, &c->record, err);
 	c->intake.record = c->record;
 	if (r == 0 && c->ops->kernel_text && record_kernel_text(c->record, &start, &end))
@@ -125,9 +127,7 @@ void collector_quota(const struct collector *c, struct quota_reading *ret)
 
 void collector_cost(const struct collector *c, struct governor_reading *ret)
 {
-	*ret = (struct governor_reading){ 0 };
-	if (c->spending)
-		spending_read(c->spending, ret);
+	spending_read(c->spending, ret);
 }
 
 int collector_new(const struct collector_config *config, struct collector **ret, struct error *err)

@@ -24,6 +24,8 @@
 #include <stdio.h>
 
 struct cookie_table;
+struct driver;
+struct driver_ops;
 struct evderived;
 struct record;
 struct turn;
@@ -52,11 +54,14 @@ struct record_config {
 	unsigned int separate; /* enum record_separate */
 	const char *images;    /* only these application images, comma-separated; or NULL */
 	const char *vmlinux;   /* kernel image with symbols; NULL: /proc/kallsyms */
-	uint64_t kernel_start, kernel_end;  /* its text; 0: from kallsyms */
-	bool no_vmlinux;		    /* one image for all kernel addresses */
-	const char *root;		    /* whose /proc is read */
-	bool jit;			    /* the processes are live: look up their JIT code */
-	const struct evderived *derived;    /* borrowed for record_new(); NULL: none */
+	uint64_t kernel_start, kernel_end; /* its text; 0: from kallsyms */
+	bool no_vmlinux;		   /* one image for all kernel addresses */
+	const char *root;		   /* whose /proc is read */
+	bool jit;			   /* the processes are live: look up their JIT code */
+	const struct evderived *derived;   /* borrowed for record_new(); NULL: none */
+	/* The driver, which receives how to unwind JIT code. It may change, and be none. */
+	const struct driver_ops *const *ops;
+	struct driver *const *driver;
 	uint64_t jit_bytes_max;		    /* of memory, for JIT code; 0: default */
 	size_t mapped_bytes_max;	    /* of open sample files; 0: default */
 	unsigned int open_files_max;	    /* 0: from the fd limit */

@@ -7,11 +7,13 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "jit/jit.h"
+#include "driver/driver.h"
 #include "elfwrite/jit_elf.h"
 #include "jit/jit_source.h"
 #include "record/internal/sampled_image.h"
 #include "record/internal/jit_reader.h"
 #include "sfile/session.h"
+#include "unwind/unwind_code.h"
 
 #include <string.h>
 
@@ -21,6 +23,8 @@ enum {
 	WRITE_MAX =
 		2 << 20, /* bytes of code to write after a sync: the caller has samples to drain */
 	WRITE_MIN = 64 << 10, /* of them, what a file costs at least */
+	PASS_MAX = 4 << 20,   /* bytes of code to pass to the driver after a sync */
+	PASS_MIN = 1 << 10,   /* of them, what a piece costs at least */
 };
 static const uint64_t wait_max = 10 * NS_PER_S;
 /* Interval of searches for new files while samples wait. It doubles after each search without a
@@ -50,6 +54,8 @@ struct maker {
 	struct spot *spots;
 	size_t spot_count, spot_room;
 	size_t written, written_spots; /* pieces of code, and spots, written so far */
+	size_t passed;		       /* pieces of code that the driver was passed, or needs not */
+	bool has_rows;		       /* some of them have rows for unwinding */
 	uint64_t written_at;	       /* the last time */
 	uint64_t search_at, search_every;
 	bool in_chains;	  /* has a spot for call chains */
@@ -59,6 +65,8 @@ struct maker {
 
 struct jitting {
 	char *samples;
+	const struct driver_ops *const *ops;
+	struct driver *const *driver;
 	struct jit_reader *reader;
 	struct sampled_images *binaries;
 	struct store *store;
@@ -75,11 +83,22 @@ struct jitting *jitting_new(const struct jitting_config *config)
 	j->samples = xstrdup(config->samples);
 	j->binaries = config->binaries;
 	j->store = config->store;
+	j->ops = config->ops;
+	j->driver = config->driver;
 	return j;
 }
 
-static void maker_free(struct maker *m)
+/* Passes to the driver, if there is one that needs it, how to unwind code. */
+static void pass(const struct jitting *j, const struct unwind_code *code)
 {
+	if (*j->driver && (*j->ops)->code)
+		(*j->ops)->code(*j->driver, code);
+}
+
+static void maker_free(struct jitting *j, struct maker *m)
+{
+	if (m->has_rows)
+		pass(j, &(struct unwind_code){ .tgid = m->tgid });
 	jit_process_waited(m->process, m->waiting_count);
 	jit_process_free(m->process);
 	free(m->waiting);
@@ -90,7 +109,7 @@ static void maker_free(struct maker *m)
 void jitting_forget(struct jitting *j)
 {
 	map_for_each (&j->makers, slot)
-		maker_free(slot->value);
+		maker_free(j, slot->value);
 	map_done(&j->makers);
 }
 
@@ -219,6 +238,29 @@ static void find_sources(struct maker *m, uint64_t now, bool all)
 	m->search_at = now + m->search_every;
 }
 
+/* Passes to the driver how to unwind what is new, at most @bytes of code. If some code of a process
+ * has rows, that of other code is passed, too: it may have taken its place. */
+static void pass_rows(struct jitting *j, struct maker *m, size_t bytes)
+{
+	const struct jit *jit = m->process->jit;
+	size_t count = jit_count(jit), taken = 0;
+
+	for (; m->passed < count && taken < bytes; m->passed++) {
+		const struct jit_code *c = jit_at(jit, m->passed);
+
+		m->has_rows = m->has_rows || c->row_count;
+		if (!m->has_rows || c->to != JIT_FOREVER)
+			continue;
+		taken += MAX(c->size, (uint64_t)PASS_MIN);
+		pass(j, &(struct unwind_code){ .tgid = m->tgid,
+					       .uid = m->process->user->uid,
+					       .address = c->address,
+					       .size = c->size,
+					       .rows = c->rows,
+					       .row_count = c->row_count });
+	}
+}
+
 /* The time until which the sources are complete: one with timestamps may write late. */
 static uint64_t known_until(const struct jit_process *p)
 {
@@ -338,7 +380,7 @@ static void sweep(struct jitting *j, uint64_t now)
 		struct maker *m = slot->value;
 
 		if (is_over(m, now))
-			maker_free(m);
+			maker_free(j, m);
 		else
 			(void)map_set(&kept, slot->key, m);
 	}
@@ -390,6 +432,9 @@ void jitting_sync(struct jitting *j, uint64_t now, bool all)
 		find_sources(m, now, all);
 	}
 	jit_reader_sync(j->reader, sampled_image_parser(j->binaries), now, all);
+	map_for_each (&j->makers, slot)
+		if (j->driver)
+			pass_rows(j, slot->value, PASS_MAX / j->makers.count);
 	map_for_each (&j->makers, slot)
 		place_samples(j, slot->value, now, all);
 	j->last_sync = now;

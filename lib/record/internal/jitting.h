@@ -17,14 +17,18 @@
 
 #include <stdbool.h>
 
+struct driver;
+struct driver_ops;
 struct jit_reader_stats;
 struct sampled_images;
 struct jitting;
 
 struct jitting_config {
-	const char *root;    /* parent of /proc */
-	const char *samples; /* the session's directory */
-	uint64_t memory;     /* limit for the code of all processes, 0: a default */
+	const char *root;		     /* parent of /proc */
+	const char *samples;		     /* the session's directory */
+	uint64_t memory;		     /* limit for the code of all processes, 0: a default */
+	const struct driver_ops *const *ops; /* as in struct record_config */
+	struct driver *const *driver;
 	struct sampled_images *binaries;
 	struct store *store;
 };

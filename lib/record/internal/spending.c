@@ -62,5 +62,7 @@ void spending_look(struct spending *s, const struct driver_ops *ops, struct driv
 
 void spending_read(const struct spending *s, struct governor_reading *ret)
 {
-	governor_read(s->governor, ret);
+	*ret = (struct governor_reading){ 0 };
+	if (s)
+		governor_read(s->governor, ret);
 }

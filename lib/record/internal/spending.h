@@ -28,5 +28,5 @@ DEFINE_CLEANUP(struct spending *, spending_free);
 void spending_begin(struct spending *s, const struct driver_ops *ops, struct driver *driver);
 /* Adds the spending since the last call, and makes the driver sample less or more often. */
 void spending_look(struct spending *s, const struct driver_ops *ops, struct driver *driver);
-/* Reads the cost. */
+/* Reads the cost; that of NULL is 0. */
 void spending_read(const struct spending *s, struct governor_reading *ret);
