@@ -34,9 +34,10 @@ struct catalog {
 	struct evlist pfm;  /* from libpfm4 */
 	struct evlist list; /* from all sources */
 	struct late *late;
-	bool stand_in; /* the files are a fallback, not the type's own */
-	bool users;    /* the files are the user's */
+	const char *stand_in; /* type whose files are a fallback; NULL: they are its own */
+	bool users;	      /* the files are the user's */
 	struct error problem;
+	char *gap;	      /* what is missing, or NULL */
 	struct catalog *next; /* the catalogue loaded before this one */
 };
 
@@ -97,8 +98,8 @@ static int read_type(struct catalog *c, struct evdir *dirs)
 		return r;
 	while (!key_starts(c->type, common[i].start))
 		i++;
-	c->stand_in = true;
-	return evfile_read(&c->files, common[i].key, evdir_source, dirs, &c->problem);
+	c->stand_in = common[i].key;
+	return evfile_read(&c->files, c->stand_in, evdir_source, dirs, &c->problem);
 }
 
 /* Returns whether a fallback file's event is replaced by libpfm4's, which is more detailed. Cycles
@@ -128,6 +129,19 @@ static void add_all(struct catalog *c)
 		(void)evlist_add(&c->list, &c->pfm.events[i]);
 }
 
+/* Describes the events listed in place of the type's own. */
+static char *describe_gap(const struct catalog *c)
+{
+	const char *only = strcmp(c->stand_in, "generic") ? "that all such CPUs have"
+							  : "that the kernel offers on any CPU";
+
+	return xasprintf("The events of %s itself are not known to this build: only those %s, and "
+			 "software events, are listed. The others need description files in "
+			 "OPROFILE_EVENTS_DIR (man opevents), or a build with a libpfm4 that knows "
+			 "this CPU.",
+			 c->type->pretty, only);
+}
+
 static int read_files(struct catalog *c, struct evdir *dirs)
 {
 	_cleanup_free_ char *where = NULL;
@@ -142,6 +156,8 @@ static int read_files(struct catalog *c, struct evdir *dirs)
 			pmu = evpfm_pmu_of(c->type, c->type == cpu_type_detect("", false));
 		if (pmu)
 			evpfm_read(pmu, &c->pfm);
+		else if (c->stand_in && c->type != cpu_type_named("timer"))
+			c->gap = describe_gap(c);
 		add_all(c);
 	}
 	if (r != -ENOENT)
@@ -176,6 +192,7 @@ static void load_machine(struct catalog *c, const struct catalog *of_type)
 	size_t i;
 
 	c->problem = of_type->problem;
+	c->gap = of_type->gap;
 	c->users = of_type->users;
 	for (i = 0; i < of_type->list.count; i++)
 		evlist_append(&c->list, &of_type->list.events[i]);
@@ -300,6 +317,11 @@ const struct catalog *catalog_here(void)
 const char *catalog_problem(const struct catalog *c)
 {
 	return c->problem.code ? c->problem.text : NULL;
+}
+
+const char *catalog_gap(const struct catalog *c)
+{
+	return c->gap;
 }
 
 size_t catalog_size(const struct catalog *c)

@@ -38,6 +38,9 @@ const struct catalog *catalog_machine(const char *root);
 const struct cpu_type *catalog_type(const struct catalog *c);
 /* Returns what is wrong with the files, with path and line, or NULL. */
 const char *catalog_problem(const struct catalog *c);
+/* Returns a sentence about events of the type's own that are missing because neither its files nor
+ * libpfm4's are there, or NULL. */
+const char *catalog_gap(const struct catalog *c);
 /* Returns the number of events. */
 size_t catalog_size(const struct catalog *c);
 /* Returns the @i-th event, in the order of the files. */

@@ -153,6 +153,32 @@ static void every_cpu_type_has_events(void)
 	CHECK(t >= 88);
 }
 
+/* A list of nothing but what the kernel offers on any CPU says so, and no other does. */
+static void what_is_missing_is_said(void)
+{
+	const struct catalog *any = catalog_of(cpu_type_named("rtc"));
+	const struct cpu_type *type;
+	size_t i, t, own, said = 0;
+
+	CHECK(catalog_gap(any) && !catalog_gap(catalog_of(cpu_type_named("timer"))));
+	for (t = 0; (type = cpu_type_at(t)); t++) {
+		const struct catalog *c = catalog_of(type);
+		const char *gap = catalog_gap(c);
+
+		for (i = own = 0; i < catalog_size(c); i++) {
+			own += !catalog_event_find(any, catalog_event_peek(c, i)->name);
+			CHECK(!gap || !catalog_event_peek(c, i)->pfm);
+		}
+		if (!own && !gap && strcmp(type->key, "timer") != 0) {
+			printf("# %s\n", type->key);
+			CHECK(!"the list says what it lacks");
+		}
+		CHECK(!gap || strstr(gap, type->pretty));
+		said += gap != NULL;
+	}
+	CHECK(said >= 12);
+}
+
 static void ibs_events_are_those_that_are_derived(void)
 {
 	const struct catalog *c = catalog_of(cpu_type_by_id(35)); /* x86-64/family10 */
@@ -176,4 +202,5 @@ static void ibs_events_are_those_that_are_derived(void)
 }
 
 TESTS(T(own_tree), T(masks_go_by_name_and_number), T(bad_masks_name_the_good_ones),
-      T(every_cpu_type_has_events), T(ibs_events_are_those_that_are_derived))
+      T(every_cpu_type_has_events), T(what_is_missing_is_said),
+      T(ibs_events_are_those_that_are_derived))

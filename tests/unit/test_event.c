@@ -64,7 +64,7 @@ static void bad_specs_say_what_is_wrong(void)
 		{ "CPU_CLK_UNHALTD",
 		  "Invalid event CPU_CLK_UNHALTD; did you mean CPU_CLK_UNHALTED?" },
 		{ "page-faults:1", "did you mean PAGE_FAULTS?" },
-		{ "XYZZY", "Invalid event XYZZY; " },
+		{ "XYZZY", "Invalid event XYZZY" },
 		{ ":100000", "Invalid event " },
 		{ "CPU_CLK_UNHALTED:1",
 		  "Count 1 for event CPU_CLK_UNHALTED is below the minimum 50000" },
