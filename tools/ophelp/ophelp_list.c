@@ -2,6 +2,7 @@
 #include "tools/ophelp/ophelp_list.h"
 
 #include "base/json.h"
+#include "base/mem.h"
 #include "base/text.h"
 
 #include <inttypes.h>
@@ -158,41 +159,59 @@ static void xml_attribute(const char *name, const char *value, FILE *out)
 	(void)fputc('"', out);
 }
 
-static void xml_masks(const struct catalog_event *e, FILE *out)
+static void xml_number(const char *name, uint64_t value, FILE *out)
 {
-	_cleanup_(strbuf_done) struct strbuf usual = STRBUF_INIT;
+	(void)fprintf(out, " %s=\"%" PRIu64 "\"", name, value);
+}
+
+/* Returns the default mask's value, without further bits. */
+static uint32_t default_value(const struct catalog_event *e)
+{
 	size_t i;
 
-	add_default(&usual, e);
+	for (i = 0; i < e->mask_count; i++)
+		if (catalog_mask_number(&e->masks[i]) == e->default_mask)
+			return e->masks[i].value;
+	return e->default_mask;
+}
+
+static void xml_masks(const struct catalog_event *e, FILE *out)
+{
+	size_t i;
+
 	(void)fputs("    <unit_masks", out);
-	xml_attribute("default", strbuf_text(&usual), out);
+	xml_number("default", default_value(e), out);
 	xml_attribute("category", e->bitmask ? "bitmask" : "exclusive", out);
 	(void)fputs(">\n", out);
 	for (i = 0; i < e->mask_count; i++) {
-		(void)fprintf(out, "      <unit_mask mask=\"0x%02" PRIx32 "\"", e->masks[i].value);
+		(void)fputs("      <unit_mask", out);
 		if (e->masks[i].name)
 			xml_attribute("name", e->masks[i].name, out);
-		if (e->masks[i].extra)
-			(void)fprintf(out, " extra=\"0x%" PRIx32 "\"", e->masks[i].extra);
+		xml_number("mask", e->masks[i].value, out);
 		xml_attribute("desc", e->masks[i].description, out);
 		(void)fputs("/>\n", out);
 	}
 	(void)fputs("    </unit_masks>\n", out);
 }
 
+/* Returns the numbers of an event's counters as OProfile 1.x writes them: 32 bits, 0 for an event
+ * that is not counted by the CPU. */
+static uint32_t counter_mask(const struct catalog_event *e)
+{
+	return e->kind == CATALOG_COUNTER && !e->pmu ? (uint32_t)e->counters : 0;
+}
+
+/* Prints an event with the elements and attributes of OProfile 1.x (ophelp.xsd). */
 static void xml_event(const struct catalog_event *e, FILE *out)
 {
-	_cleanup_(strbuf_done) struct strbuf counters = STRBUF_INIT;
-
-	add_counters(&counters, e);
 	(void)fputs("  <event", out);
 	xml_attribute("event_name", e->name, out);
+	xml_attribute("desc", e->description, out);
+	xml_number("counter_mask", counter_mask(e), out);
 	if (e->feature)
 		xml_attribute("ext", e->feature, out);
-	xml_attribute("desc", e->description, out);
-	(void)fprintf(out, " code=\"0x%" PRIx32 "\"", e->code);
-	xml_attribute("counter", strbuf_text(&counters), out);
-	(void)fprintf(out, " min_count=\"%" PRIu64 "\"%s>\n", e->minimum, e->mask_count ? "" : "/");
+	xml_number("min_count", e->minimum, out);
+	(void)fputs(e->mask_count ? ">\n" : "/>\n", out);
 	if (!e->mask_count)
 		return;
 	xml_masks(e, out);
@@ -235,28 +254,35 @@ static void json_event(struct json *j, const struct catalog_event *e)
 	json_close(j, '}');
 }
 
-static void begin(const struct cpu_type *type, enum ophelp_format format, struct json *j, FILE *out)
+static void begin_text(const char *title, const char *gap, unsigned int width, FILE *out)
 {
-	switch (format) {
-	case OPHELP_TEXT:
-		(void)fprintf(out, "oprofile: available events for CPU type \"%s\" (%s)\n\n",
-			      type->pretty, type->key);
-		return;
-	case OPHELP_XML:
-		(void)fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<help_events", out);
-		xml_attribute("cpu_type", type->key, out);
-		xml_attribute("title", type->pretty, out);
-		(void)fputs(">\n", out);
-		return;
-	case OPHELP_JSON:
-		json_open(j, NULL, '{');
-		json_string(j, "cpu_type", type->key);
-		json_string(j, "title", type->pretty);
-		json_open(j, "events", '[');
-		return;
-	case OPHELP_FORMAT_COUNT_:
-		return;
-	}
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+
+	strbuf_addf(&text, "%s\n", title);
+	if (gap)
+		text_wrap(&text, gap, 0, width);
+	(void)fprintf(out, "%s\n", strbuf_text(&text));
+}
+
+static void begin_xml(const char *title, const char *gap, FILE *out)
+{
+	(void)fputs("<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
+		    "<help_events schemaversion=\"2.0\">\n  <header",
+		    out);
+	xml_attribute("title", title, out);
+	if (gap)
+		xml_attribute("doc", gap, out);
+	(void)fputs("/>\n", out);
+}
+
+static void begin_json(const struct cpu_type *type, const char *gap, struct json *j)
+{
+	json_open(j, NULL, '{');
+	json_string(j, "cpu_type", type->key);
+	json_string(j, "title", type->pretty);
+	if (gap)
+		json_string(j, "note", gap);
+	json_open(j, "events", '[');
 }
 
 static void end(enum ophelp_format format, struct json *j, FILE *out)
@@ -285,10 +311,18 @@ size_t ophelp_list(const struct catalog *c, const char *word, enum ophelp_format
 		   unsigned int width, FILE *out)
 {
 	_cleanup_(page_done) struct page page = { .width = width };
+	const struct cpu_type *type = catalog_type(c);
+	_cleanup_free_ char *title = xasprintf(
+		"oprofile: available events for CPU type \"%s\" (%s)", type->pretty, type->key);
 	struct json j = JSON_INIT(out);
 	size_t i, count = 0;
 
-	begin(catalog_type(c), format, &j, out);
+	if (format == OPHELP_TEXT)
+		begin_text(title, catalog_gap(c), width, out);
+	else if (format == OPHELP_XML)
+		begin_xml(title, catalog_gap(c), out);
+	else
+		begin_json(type, catalog_gap(c), &j);
 	for (i = 0; i < catalog_size(c); i++) {
 		const struct catalog_event *e = catalog_event_at(c, i);
 
