@@ -310,28 +310,19 @@ static int write_copy(const struct view *v, const struct check_result *found, co
 		      struct error *err)
 {
 	_cleanup_(odb_closep) struct odb *db = NULL;
-	_cleanup_close_ int new = -1;
-	int fd, r;
+	_cleanup_close_ int new = open_regular_new(path, O_RDWR, v->st.st_mode & 0666);
+	int r = new < 0 ? new : odb_start(new, v->all.at, v->header_size);
 
-	r = odb_create(path, v->all.at, v->header_size, err);
 	if (r < 0)
-		return r;
-	new = open_regular(path, O_RDWR | O_NOFOLLOW);
-	if (new < 0)
-		return error_set(err, new, "cannot write %s: %s", path, open_regular_why(new));
+		return error_errno(err, r, "cannot write %s", path);
 	r = odb_open_fd(new, path, ODB_WRITE, v->header_size, &db, err);
 	if (r < 0)
 		return r;
-	fd = STEAL_FD(new); /* it is the database's now */
+	(void)STEAL_FD(new); /* it is the database's now */
 	r = copy_nodes(v, found, db);
 	if (r == 0)
 		r = odb_sync(db);
-	if (r < 0)
-		return error_errno(err, r, "cannot write %s", path);
-	/* Only root can change the owner; other users own the new file already. */
-	(void)!fchown(fd, v->st.st_uid, v->st.st_gid);
-	(void)fchmod(fd, v->st.st_mode & 0666);
-	return 0;
+	return r < 0 ? error_errno(err, r, "cannot write %s", path) : 0;
 }
 
 int check_repair(const char *path, struct check_result *ret, struct error *err)

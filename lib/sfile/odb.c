@@ -186,31 +186,36 @@ static int grow(struct odb *db)
 	return 0;
 }
 
-/* Creates the file under a temporary name and renames it when complete. Returns an open descriptor
- * or -errno. */
-static int create_file(const char *path, const void *header, size_t header_size, struct error *err)
+int odb_start(int fd, const void *header, size_t header_size)
 {
 	const struct descriptor descriptor = { .size = FIRST_SIZE, .current = 1 };
 	size_t length = file_length(header_size, FIRST_SIZE);
 	_cleanup_free_ uint8_t *bytes = xcalloc(1, length);
-	const char *slash = strrchr(path, '/');
-	_cleanup_free_ char *temporary =
-		xasprintf("%.*s.new.%d", slash ? (int)(slash + 1 - path) : 0, path, (int)gettid());
-	_cleanup_close_ int fd = -1;
 	ssize_t n;
-	int r = 0;
 
-	fd = open_regular_new(temporary, O_RDWR, 0644);
-	if (fd < 0)
-		return error_errno(err, fd, "cannot create %s", path);
 	if (header)
 		memcpy(bytes, header, header_size);
 	memcpy(bytes + header_size, &descriptor, sizeof(descriptor));
 	n = write(fd, bytes, length);
-	if (n != (ssize_t)length)
-		r = n < 0 ? -errno : -ENOSPC;
+	if (n == (ssize_t)length)
+		return 0;
+	return n < 0 ? -errno : -ENOSPC;
+}
+
+/* Creates the file under a temporary name and renames it when complete. Returns an open descriptor
+ * or -errno. */
+static int create_file(const char *path, const void *header, size_t header_size, struct error *err)
+{
+	const char *slash = strrchr(path, '/');
+	_cleanup_free_ char *temporary =
+		xasprintf("%.*s.new.%d", slash ? (int)(slash + 1 - path) : 0, path, (int)gettid());
+	_cleanup_close_ int fd = open_regular_new(temporary, O_RDWR, 0644);
+	int r;
+
+	if (fd < 0)
+		return error_errno(err, fd, "cannot create %s", path);
 	/* Without a sync (path_publish()): it has no samples yet, an empty one is made again. */
-	r = path_put(temporary, path, 0, r);
+	r = path_put(temporary, path, 0, odb_start(fd, header, header_size));
 	return r < 0 ? error_errno(err, r, "cannot create %s", path) : STEAL_FD(fd);
 }
 

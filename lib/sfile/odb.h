@@ -51,6 +51,9 @@ static inline uint32_t odb_bucket(uint64_t key, uint32_t mask)
  * is complete. Returns 0 or -errno (-EEXIST). */
 int odb_create(const char *path, const void *header, size_t header_size, struct error *err);
 
+/* Writes a header and an empty database, as odb_create(), to the new file @fd. 0 or -errno. */
+int odb_start(int fd, const void *header, size_t header_size);
+
 /* Opens the database in @path, which follows a header of @header_size bytes; a new file gets a
  * zeroed header. Readers may open a file that is growing, or was growing when its writer died.
  * Returns 0 or -errno: -EBADMSG if the file is not a sample database or is damaged beyond what

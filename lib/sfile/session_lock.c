@@ -53,12 +53,9 @@ static int open_file(const char *session_dir, const char *name, mode_t mode, str
 	_cleanup_free_ char *path = path_join(session_dir, name);
 	int fd = open_regular_or_create(path, O_RDWR, mode);
 
-	if (fd < 0)
-		return error_set(err, fd, "cannot open the lock %s: %s", path,
-				 open_regular_why(fd));
-	/* Not only new ones: earlier versions let everybody read the lock. */
-	(void)fchmod(fd, mode);
-	return fd;
+	return fd < 0 ? error_set(err, fd, "cannot open the lock %s: %s", path,
+				  open_regular_why(fd))
+		      : fd;
 }
 
 int session_lock(const char *session_dir, struct error *err)
@@ -66,6 +63,7 @@ int session_lock(const char *session_dir, struct error *err)
 	struct flock whole = { .l_type = F_WRLCK, .l_whence = SEEK_SET };
 	_cleanup_close_ int fd = -1, seen = -1;
 	unsigned long long start;
+	struct stat st;
 	int r = path_make_parents(session_dir, 0755, err);
 
 	if (r == 0) /* Only the user and the group may see what was running. */
@@ -81,6 +79,9 @@ int session_lock(const char *session_dir, struct error *err)
 		return error_set(err, -EBUSY, "%s is being written by another profiler (pid %u)",
 				 session_dir, read_holder(fd, &start));
 	}
+	/* Earlier versions let everybody read the lock. */
+	if (fstat(fd, &st) == 0 && st.st_mode & 077)
+		(void)fchmod(fd, 0600);
 	seen = open_file(session_dir, "writer", 0644, err);
 	if (seen < 0)
 		return seen;
