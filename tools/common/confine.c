@@ -57,6 +57,7 @@ static const struct seccomp_confine_call calls[] = {
 	{ "fcntl", SECCOMP_CONFINE_IS(1, F_SETFD) },
 	{ "fcntl", SECCOMP_CONFINE_IS(1, F_GETFL) },
 	{ "fcntl", SECCOMP_CONFINE_IS(1, F_OFD_GETLK) },
+	{ "fcntl", SECCOMP_CONFINE_IS(1, F_OFD_SETLK) },
 	{ "stat" },
 	{ "lstat" },
 	{ "fstat" },
@@ -87,6 +88,8 @@ static const struct seccomp_confine_call calls[] = {
 	{ "utimensat", SECCOMP_CONFINE_IS(1, 0) }, /* of an open file */
 	{ "fsync" },
 	{ "fdatasync" },
+	{ "msync" }, /* opcheck --repair */
+	{ "syncfs" },
 	{ "copy_file_range" },
 	{ "sendfile" },
 	{ "fadvise64" },

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Checks the sample files of sessions, and repairs them. */
-#include "base/dirtree.h"
 #include "base/json.h"
 #include "base/mem.h"
 #include "base/owner.h"
@@ -10,13 +9,15 @@
 #include "tools/opcheck/opcheck.h"
 #include "sfile/session.h"
 #include "sfile/session_lock.h"
+#include "tools/common/confine.h"
 #include "tools/common/tool.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 
 /* Exit statuses other than 0. */
@@ -30,6 +31,7 @@ static const struct opt opts[] = {
 	{ 'q', "quiet", OPT_FLAG, &quiet, NULL, "print nothing, only set the exit status" },
 	{ 'V', "verbose", OPT_FLAG, &verbose, NULL, "also list undamaged files" },
 	{ 0, "json", OPT_FLAG, &json, NULL, "print JSON" },
+	CONFINE_OPTION,
 	OPT_END
 };
 
@@ -110,33 +112,33 @@ static void print_text(const struct finding *f)
 
 void finding_report(struct check *c, const struct finding *f)
 {
-	c->actions[f->action]++;
+	c->sums.actions[f->action]++;
 	if (quiet || (f->action == ACTION_NONE && !verbose))
 		return;
 	if (json)
 		print_json(&c->json, f);
 	else
 		print_text(f);
-	c->listed = true;
+	c->sums.listed = true;
 }
 
 static void print_summary(const struct check *c)
 {
-	uint64_t damaged =
-		c->actions[ACTION_LEFT] + c->actions[ACTION_REPAIRED] + c->actions[ACTION_MOVED];
+	uint64_t damaged = c->sums.actions[ACTION_LEFT] + c->sums.actions[ACTION_REPAIRED] +
+			   c->sums.actions[ACTION_MOVED];
 
-	printf("%" PRIu64 " sample file%s, %" PRIu64 " samples: ", c->files,
-	       c->files == 1 ? "" : "s", c->samples);
+	printf("%" PRIu64 " sample file%s, %" PRIu64 " samples: ", c->sums.files,
+	       c->sums.files == 1 ? "" : "s", c->sums.samples);
 	if (!damaged)
 		printf("no damage\n");
-	else if (damaged == c->actions[ACTION_LEFT])
+	else if (damaged == c->sums.actions[ACTION_LEFT])
 		printf("%" PRIu64 " damaged%s\n", damaged,
 		       repair ? "" : " (opcheck --repair repairs what it can)");
 	else
 		printf("%" PRIu64 " damaged: %" PRIu64 " repaired, %" PRIu64 " moved away, %" PRIu64
 		       " left\n",
-		       damaged, c->actions[ACTION_REPAIRED], c->actions[ACTION_MOVED],
-		       c->actions[ACTION_LEFT]);
+		       damaged, c->sums.actions[ACTION_REPAIRED], c->sums.actions[ACTION_MOVED],
+		       c->sums.actions[ACTION_LEFT]);
 }
 
 static void begin_json(struct json *j)
@@ -152,64 +154,19 @@ static void end_json(struct check *c)
 	struct json *j = &c->json;
 	int i;
 
-	if (c->listed)
+	if (c->sums.listed)
 		json_line(j);
 	json_close(j, ']');
 	json_line(j);
-	json_u64(j, "sample_files", c->files);
-	json_u64(j, "nodes", c->nodes);
-	json_u64(j, "samples", c->samples);
+	json_u64(j, "sample_files", c->sums.files);
+	json_u64(j, "nodes", c->sums.nodes);
+	json_u64(j, "samples", c->sums.samples);
 	for (i = ACTION_LEFT; i < ACTION_COUNT_; i++)
-		json_u64(j, action_names[i], c->actions[i]);
-	json_u64(j, "not_looked_at", c->trouble);
+		json_u64(j, action_names[i], c->sums.actions[i]);
+	json_u64(j, "not_looked_at", c->sums.trouble);
 	json_line(j);
 	json_close(j, '}');
 	(void)fputc('\n', stdout);
-}
-
-/* --- repairing --- */
-
-/* Moves a file of a session into its damaged/, which no report reads, under an unused name. No
- * directory on the way may be a link, which could lead out of the session. Returns the new path,
- * caller frees; NULL with the reason. */
-static char *move_away(const struct check *c, const char *path, struct error *err)
-{
-	_cleanup_close_ int samples = open(c->samples_dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	const char *from = path + strlen(c->samples_dir);
-	_cleanup_free_ char *base = NULL, *target = NULL;
-	struct error why = ERROR_INIT;
-	unsigned int n = 1;
-	int r = samples < 0 ? error_errno(&why, -errno, "%s", c->samples_dir) : 0;
-
-	from += strspn(from, "/");
-	base = path_join("damaged", from);
-	target = xstrdup(base);
-	if (r == 0)
-		r = dirtree_make_parents(samples, base, 0755, &why);
-	while (r == 0 && (r = dirtree_rename(samples, from, target, &why)) == -EEXIST) {
-		free(target);
-		target = xasprintf("%s.%u", base, ++n);
-		r = 0;
-	}
-	if (r == 0)
-		return path_join(c->samples_dir, target);
-	(void)error_set(err, r, "cannot move it to damaged/: %s", why.text);
-	return NULL;
-}
-
-void finding_move_away(struct check *c, struct finding *f)
-{
-	_cleanup_free_ char *target = NULL;
-	struct error err = ERROR_INIT;
-
-	if (c->samples_dir)
-		target = move_away(c, f->path, &err);
-	else
-		(void)error_set(&err, -EBADMSG, "nothing in it can be recovered; delete it");
-	f->action = target ? ACTION_MOVED : ACTION_LEFT;
-	f->target = target;
-	f->failed = target ? NULL : err.text;
-	finding_report(c, f);
 }
 
 /* --- checking --- */
@@ -255,8 +212,8 @@ static void count_contents(struct check *c, const struct finding *f)
 		return;
 	if (f->action == ACTION_REPAIRED && check_file(f->path, c->depth, &repaired) == 0)
 		result = &repaired;
-	c->nodes += result->nodes;
-	c->samples += result->samples;
+	c->sums.nodes += result->nodes;
+	c->sums.samples += result->samples;
 }
 
 static void check_one(struct check *c, const char *path)
@@ -265,10 +222,10 @@ static void check_one(struct check *c, const char *path)
 	struct check_result result;
 	struct finding f = { .path = path, .result = &result };
 
-	c->files++;
+	c->sums.files++;
 	if (check_file(path, c->depth, &result) < 0) {
 		tool_warn("%s", result.why.text);
-		c->trouble++;
+		c->sums.trouble++;
 		return;
 	}
 	if (result.why.code)
@@ -299,7 +256,7 @@ static void check_other(const char *path, const struct error *why, void *data)
 
 	if (why->code != -EBADMSG) {
 		tool_warn("%s", why->text);
-		c->trouble++;
+		c->sums.trouble++;
 	} else if (c->repair) {
 		finding_move_away(c, &f);
 	} else {
@@ -309,27 +266,11 @@ static void check_other(const char *path, const struct error *why, void *data)
 
 /* --- operands --- */
 
-/* Returns the session directory of DIR/samples/NAME, or NULL if it is not inside one. */
-static char *session_of(const char *samples)
-{
-	_cleanup_free_ char *whole = realpath(samples, NULL);
-	char *slash = whole ? strrchr(whole, '/') : NULL;
-
-	if (!slash)
-		return NULL;
-	*slash = '\0';
-	slash = strrchr(whole, '/');
-	if (!slash || strcmp(slash, "/samples") != 0)
-		return NULL;
-	*(slash == whole ? slash + 1 : slash) = '\0';
-	return STEAL(whole);
-}
-
 /* Finds out whether the samples are being written, and for a repair locks out writers. Returns the
  * lock, or -1 if none is needed or available. */
 static int take_lock(struct check *c, const char *samples)
 {
-	_cleanup_free_ char *session = samples ? session_of(samples) : NULL;
+	_cleanup_free_ char *session = samples ? place_session(samples) : NULL;
 	struct error err = ERROR_INIT;
 	int fd = -1;
 
@@ -338,7 +279,7 @@ static int take_lock(struct check *c, const char *samples)
 	if (session && repair) {
 		fd = session_lock(session, &err);
 		c->repair = fd >= 0;
-		c->trouble += fd < 0;
+		c->sums.trouble += fd < 0;
 		if (fd < 0)
 			tool_warn("not repaired: %s", err.text);
 	} else if (c->depth == CHECK_ENDS && !quiet) {
@@ -361,7 +302,7 @@ static void check_samples(struct check *c, const char *samples)
 	check_extras(c);
 	if (session_walk(dir, check_sample, check_other, c, &err) < 0) {
 		tool_warn("%s", err.text);
-		c->trouble++;
+		c->sums.trouble++;
 	}
 	c->samples_dir = NULL;
 }
@@ -410,66 +351,81 @@ static void check_single(struct check *c, const char *path)
 	c->samples_dir = NULL;
 }
 
-static bool has_entry(const char *dir, const char *name)
-{
-	_cleanup_free_ char *path = path_join(dir, name);
-
-	return access(path, F_OK) == 0;
-}
-
-static bool is_samples(const char *dir)
-{
-	static const char *const names[] = { "{root}", "{kern}", "stats", "images", "chains" };
-	size_t i = 0;
-
-	while (i < ARRAY_SIZE(names) && !has_entry(dir, names[i]))
-		i++;
-	return i < ARRAY_SIZE(names);
-}
-
-/* Takes on the rights of whoever owns @path or what contains it, up to the session directory: all
- * of them could replace it. */
-static int become_owner(const char *path, bool is_directory, enum owner_extent extent,
-			struct error *err)
-{
-	_cleanup_free_ char *at = realpath(path, NULL);
-	bool go_up = !is_directory;
-	int r = 0;
-
-	while (r == 0 && at && *at) {
-		r = owner_become(at, extent, NULL, err);
-		if (!go_up && (has_entry(at, "samples") || !strstr(at, "/samples")))
-			break;
-		go_up = false;
-		*strrchr(at, '/') = '\0';
-	}
-	return r;
-}
-
-static void check_operand(struct check *c, const char *path, enum owner_extent extent)
+/* Checks what @path names: a session directory, a session or a file. 0 or -errno. */
+static int check_path(struct check *c, const char *path, bool is_directory, struct error *err)
 {
 	struct session_check s = { c, path };
+
+	if (!is_directory)
+		check_single(c, path);
+	else if (place_has(path, "samples"))
+		return session_list_strays(path, check_stray, &s, err)
+			       ?: session_list(path, check_session, &s, err);
+	else if (place_is_samples(path))
+		check_samples(c, path);
+	else
+		return error_set(err, -ENOENT, "%s: neither a session directory nor a session",
+				 path);
+	return 0;
+}
+
+/* Checks it, and reports what went wrong. */
+static void check_here(struct check *c, const char *path, bool is_directory)
+{
+	struct error err = ERROR_INIT;
+
+	if (check_path(c, path, is_directory, &err) < 0) {
+		(void)tool_fail(&err);
+		c->sums.trouble++;
+	}
+}
+
+/* Checks it in a child process that can write in @directory only, or here if that is not wanted.
+ * All that comes back is numbers: the child may have been taken over. */
+static int check_confined(struct check *c, const char *path, bool is_directory,
+			  const char *directory, struct error *err)
+{
+	struct confine how = { .writable = { NULL, repair ? directory : NULL } };
+	struct check_sums *sums = mmap(NULL, sizeof(*sums), PROT_READ | PROT_WRITE,
+				       MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	int r;
+
+	if (sums == MAP_FAILED)
+		return error_errno(err, -errno, "cannot share memory");
+	*sums = c->sums;
+	r = confine_enter(&how, err);
+	if (r == 0)
+		check_here(c, path, is_directory);
+	if (how.reading) { /* in the child */
+		*sums = c->sums;
+		exit(tool_finish(0));
+	}
+	if (r > 0) {
+		c->sums = *sums;
+		c->sums.trouble += how.status != 0;
+		c->json.comma |= c->sums.listed;
+	}
+	(void)munmap(sums, sizeof(*sums));
+	return MIN(r, 0);
+}
+
+static void check_operand(struct check *c, const char *path, bool is_last)
+{
+	_cleanup_free_ char *directory = NULL;
 	struct error err = ERROR_INIT;
 	struct stat st;
+	int r = stat(path, &st) < 0 ? error_errno(&err, -errno, "%s", path) : 0;
 
-	if (stat(path, &st) < 0) {
-		(void)error_errno(&err, -errno, "%s", path);
-	} else if (become_owner(path, S_ISDIR(st.st_mode), extent, &err) < 0) {
-		/* It is not looked at. */
-	} else if (!S_ISDIR(st.st_mode)) {
-		check_single(c, path);
-	} else if (has_entry(path, "samples")) {
-		if (session_list_strays(path, check_stray, &s, &err) == 0)
-			(void)session_list(path, check_session, &s, &err);
-	} else if (is_samples(path)) {
-		check_samples(c, path);
-	} else {
-		(void)error_set(&err, -ENOENT, "%s: neither a session directory nor a session",
-				path);
-	}
-	if (err.code) {
+	if (r == 0)
+		r = place_become_owner(path, S_ISDIR(st.st_mode),
+				       is_last && !confine_is_wanted() ? OWNER_FOR_GOOD
+								       : OWNER_EXCEPT_OUTPUT,
+				       &directory, &err);
+	if (r == 0)
+		r = check_confined(c, path, S_ISDIR(st.st_mode), directory, &err);
+	if (r < 0) {
 		(void)tool_fail(&err);
-		c->trouble++;
+		c->sums.trouble++;
 	}
 	(void)owner_pause();
 }
@@ -482,17 +438,17 @@ int main(int argc, char **argv)
 	if (json && !quiet)
 		begin_json(&c.json);
 	for (i = operands; i < argc; i++)
-		check_operand(&c, argv[i], i < argc - 1 ? OWNER_EXCEPT_OUTPUT : OWNER_FOR_GOOD);
+		check_operand(&c, argv[i], i == argc - 1);
 	if (operands == argc)
 		check_operand(&c,
-			      has_entry("oprofile_data", "samples") ? "oprofile_data"
+			      place_has("oprofile_data", "samples") ? "oprofile_data"
 								    : "/var/lib/oprofile",
-			      OWNER_FOR_GOOD);
+			      true);
 	if (json && !quiet)
 		end_json(&c);
-	else if (!quiet && (c.files || !c.trouble))
+	else if (!quiet && (c.sums.files || !c.sums.trouble))
 		print_summary(&c);
-	if (tool_finish(0) || c.trouble)
+	if (tool_finish(0) || c.sums.trouble)
 		return EXIT_TROUBLE;
-	return c.actions[ACTION_LEFT] ? EXIT_DAMAGE : 0;
+	return c.sums.actions[ACTION_LEFT] ? EXIT_DAMAGE : 0;
 }

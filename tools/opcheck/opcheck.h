@@ -3,6 +3,7 @@
 #pragma once
 
 #include "base/json.h"
+#include "base/owner.h"
 #include "sfile/check.h"
 
 enum action {
@@ -22,13 +23,17 @@ struct finding {
 	const char *failed; /* why a repair failed, or NULL */
 };
 
-struct check {
+struct check_sums {
 	uint64_t files, nodes, samples, actions[ACTION_COUNT_];
-	unsigned int trouble; /* files and directories that could not be read */
+	uint64_t trouble; /* files and directories that could not be read */
+	bool listed;	  /* a finding was printed */
+};
+
+struct check {
+	struct check_sums sums;
 	enum check_depth depth;
 	bool repair;		 /* repair the current files, which nobody writes */
 	const char *samples_dir; /* of the current files, or NULL */
-	bool listed;		 /* a finding was printed */
 	struct json json;
 };
 
@@ -39,3 +44,14 @@ void finding_move_away(struct check *c, struct finding *f);
 
 /* Checks the other files of a session: the manifest and the call chains. */
 void check_extras(struct check *c);
+
+/* Returns the session directory of DIR/samples/NAME, NULL if it is not in one; caller frees. */
+char *place_session(const char *samples);
+/* Whether @dir contains @name. */
+bool place_has(const char *dir, const char *name);
+/* Whether @dir contains the files of a session, as DIR/samples/NAME does. */
+bool place_is_samples(const char *dir);
+/* Takes on the rights of whoever owns @path or what contains it, up to the session directory: all
+ * of them could replace it. *@ret is that directory; caller frees. */
+int place_become_owner(const char *path, bool is_directory, enum owner_extent extent, char **ret,
+		       struct error *err);

@@ -20,7 +20,7 @@ static void check_manifest(struct check *c)
 
 	if (manifest_open(c->samples_dir, false, &m, &err) < 0) {
 		tool_warn("%s", err.text);
-		c->trouble++;
+		c->sums.trouble++;
 		return;
 	}
 	/* A writer may be in the middle of the last line. */
@@ -97,7 +97,7 @@ static void check_chains(struct check *c)
 		finding_report(c, &f);
 	} else if (why.code && why.code != -ENOENT) {
 		tool_warn("%s", why.text);
-		c->trouble++;
+		c->sums.trouble++;
 	}
 }
 
