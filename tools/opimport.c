@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Converts sample files from another kind of machine to this machine's layout. */
+#include "tools/common/confine.h"
+#include "tools/common/reporting.h"
 #include "tools/common/tool.h"
 
 #include "base/mem.h"
@@ -27,6 +29,7 @@ static const struct opt opts[] = {
 	{ 'f', "force", OPT_FLAG, &options.force, NULL,
 	  "convert even if INPUT is from this kind of machine, and overwrite files" },
 	{ 'V', "verbose", OPT_FLAG, &options.verbose, NULL, "report how much was converted" },
+	CONFINE_OPTION,
 	OPT_END
 };
 
@@ -87,20 +90,26 @@ static int read_abi(const char *input, struct abi *ret, struct error *err)
 			 path);
 }
 
-static int import(const char *input, struct error *err)
+/* Continues in a child process that can write the output only; 1 in the parent, with the status to
+ * exit with in *@ret. */
+static int confine(const char *input, int *ret, struct error *err)
+{
+	bool is_session = is_directory(input);
+	_cleanup_free_ char *parent = is_session ? NULL : reporting_parent(options.output);
+	struct confine c = { .writable = { is_session ? options.output : parent } };
+	int r = confine_enter(&c, err);
+
+	*ret = c.status;
+	return r;
+}
+
+/* Imports with the rights that this process has by now. */
+static int import(const char *input, const struct abi *given, struct error *err)
 {
 	struct import_stats stats = { 0 };
-	struct abi abi;
-	int r;
+	struct abi abi = *given;
+	int r = options.abi ? 0 : read_abi(input, &abi, err);
 
-	if (access(input, R_OK) < 0)
-		return error_errno(err, -errno, "%s", input);
-	/* What --abi names is read with the rights of whoever named it. */
-	r = options.abi ? read_abi(input, &abi, err) : 0;
-	if (r == 0)
-		r = owner_become(input, OWNER_EXCEPT_OUTPUT, NULL, err);
-	if (r == 0 && !options.abi)
-		r = read_abi(input, &abi, err);
 	if (r < 0)
 		return r;
 	if (is_directory(input))
@@ -121,13 +130,24 @@ static int import(const char *input, struct error *err)
 
 int main(int argc, char **argv)
 {
+	struct abi abi = { 0 };
 	struct error err = ERROR_INIT;
-	int operands = tool_options(&cmdline, argc, argv);
+	int r, status = 0, operands = tool_options(&cmdline, argc, argv);
 
 	if (argc - operands != 1)
 		return tool_usage("%s", operands == argc ? "no input is given"
 							 : "more than one input is given");
 	if (!options.output)
 		return tool_usage("--output=FILE is required");
-	return import(argv[operands], &err) < 0 ? tool_fail(&err) : tool_finish(0);
+	r = access(argv[operands], R_OK) < 0 ? error_errno(&err, -errno, "%s", argv[operands]) : 0;
+	/* What --abi names is read with the rights of whoever named it. */
+	if (r == 0 && options.abi)
+		r = read_abi(argv[operands], &abi, &err);
+	if (r == 0)
+		r = owner_become(argv[operands], OWNER_EXCEPT_OUTPUT, NULL, &err);
+	if (r == 0)
+		r = confine(argv[operands], &status, &err);
+	if (r == 0)
+		r = import(argv[operands], &abi, &err);
+	return r < 0 ? tool_fail(&err) : status ?: tool_finish(0);
 }
