@@ -106,7 +106,6 @@ static int unknown_name(const struct place *place, const char *name, struct erro
 	const struct catalog *c =
 		place->root ? catalog_machine(place->root) : catalog_of(place->type);
 	const char *problem = catalog_problem(c), *feature = evderived_feature(name);
-	const char *gap = catalog_gap(c);
 	const struct catalog_event *nearest = catalog_event_nearest(c, name);
 	_cleanup_(strbuf_done) struct strbuf known = STRBUF_INIT;
 	size_t i;
@@ -116,10 +115,8 @@ static int unknown_name(const struct place *place, const char *name, struct erro
 	if (feature && evderived_check(place->root, name, feature, err) < 0)
 		return -EINVAL;
 	if (nearest)
-		return error_set(err, -EINVAL, "Invalid event %s; did you mean %s?%s%s", name,
-				 nearest->name, gap ? " " : "", gap ?: "");
-	if (gap)
-		return error_set(err, -EINVAL, "Invalid event %s. %s", name, gap);
+		return error_set(err, -EINVAL, "Invalid event %s; did you mean %s?", name,
+				 nearest->name);
 	if (catalog_size(c) > LISTED_MAX)
 		return error_set(err, -EINVAL,
 				 "Invalid event %s; run ophelp to list the %zu available events",
