@@ -11,10 +11,9 @@
 
 #include <inttypes.h>
 
-/* Several types share the number in the headers; the setup names the type. */
-static const struct cpu_type *type_of(const struct report *r)
+const struct cpu_type *report_header_type(const struct report *r)
 {
-	const struct cpu_type *named = NULL;
+	const struct cpu_type *named = NULL, *timer = cpu_type_named("timer");
 	struct setup setup = { 0 };
 
 	if (!r->gather || !r->gather->session_count ||
@@ -23,13 +22,14 @@ static const struct cpu_type *type_of(const struct report *r)
 	if (setup.cpu_type)
 		named = cpu_type_named(setup.cpu_type);
 	setup_done(&setup);
-	return named && named->id == r->header.cpu_type ? named
-							: cpu_type_by_id(r->header.cpu_type);
+	if (named && (named->id == r->header.cpu_type || timer->id == r->header.cpu_type))
+		return named;
+	return cpu_type_by_id(r->header.cpu_type);
 }
 
 char *report_header_cpu(const struct report *r)
 {
-	const struct cpu_type *type = type_of(r);
+	const struct cpu_type *type = report_header_type(r);
 	_cleanup_free_ char *name = type ? xstrdup(type->pretty)
 					 : xasprintf("unknown type %" PRIu32, r->header.cpu_type);
 
@@ -42,7 +42,8 @@ char *report_header_class(const struct report *r, size_t class)
 {
 	const struct class *c = &r->classes->classes[class];
 	uint64_t mask = c->unit_mask == SNAME_ALL ? 0 : (uint32_t)c->unit_mask;
-	_cleanup_free_ char *text = event_describe(type_of(r), c->event, (uint32_t)c->count, mask);
+	_cleanup_free_ char *text =
+		event_describe(report_header_type(r), c->event, (uint32_t)c->count, mask);
 
 	if (c->count || !r->timer_hz)
 		return STEAL(text);

@@ -14,12 +14,17 @@
 #include <stdint.h>
 #include <stdio.h>
 
+struct cpu_type;
 struct gather;
 struct losses;
 struct report;
 
 /* The rate of the clock in timer mode, by the setup of the first session; 0 if not known. */
 uint64_t report_header_timer_hz(const struct gather *g);
+/* The type of the CPU that was profiled, as the session's setup names it if the number in the
+ * sample files' headers may mean it: several types share a number, and the clock's files are of the
+ * type "timer". NULL if the number is unknown. */
+const struct cpu_type *report_header_type(const struct report *r);
 /* "CPU: NAME, speed 2596.1 MHz (estimated)"; caller frees. */
 char *report_header_cpu(const struct report *r);
 /* What was counted in a class: "Counted CPU_CLK_UNHALTED events (...) ..."; caller frees. */

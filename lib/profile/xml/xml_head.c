@@ -109,7 +109,7 @@ static void write_options(struct xml *x, const struct report *r)
 /* Opens the root element: what was profiled, on what. */
 static void open_profile(struct xml *x, const struct report *r)
 {
-	const struct cpu_type *type = cpu_type_by_id(r->header.cpu_type);
+	const struct cpu_type *type = report_header_type(r);
 	const char *key = type ? type->key : "unknown", *slash = strchr(key, '/');
 	_cleanup_free_ char *family = xasprintf("%.*s", (int)strcspn(key, "/"), key);
 	char mhz[32];

@@ -5,6 +5,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "base/path.h"
+#include "event/cpu_type.h"
 #include "record/internal/sampled_image.h"
 #include "sfile/sfile.h"
 #include "sfile/sname.h"
@@ -66,12 +67,19 @@ static char *file_path(const struct store_opener *o, const struct store_key *k)
 	return path_join(o->samples, mangled);
 }
 
+/* Returns the CPU type for the header of the event's files. Those of the clock, whose code is 0,
+ * are of the type "timer" also if other events are sampled: so OProfile 1.x knows what they are. */
+static uint32_t cpu_type_of(const struct store_opener *o, const struct event *e)
+{
+	return e->is_timer ? cpu_type_named("timer")->id : o->cpu_type;
+}
+
 int store_opener_open(struct store_opener *o, const struct store_key *key, struct sfile **ret,
 		      struct error *err)
 {
 	const struct event *e = &o->events[key->event];
 	_cleanup_free_ char *path = file_path(o, key);
-	struct sfile_header header = { .cpu_type = o->cpu_type,
+	struct sfile_header header = { .cpu_type = cpu_type_of(o, e),
 				       .event = e->code,
 				       .unit_mask = e->unit_mask,
 				       .count = (uint32_t)e->count,
