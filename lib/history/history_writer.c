@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "history/history_writer.h"
+
+#include "base/map.h"
+#include "base/mem.h"
+#include "base/open_regular.h"
+#include "base/path.h"
+#include "history/internal/generations.h"
+#include "history/internal/tally.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+	GENERATION_MS = 3600 * 1000,
+	/* Counts of one slice: ten seconds of a busy machine have some thousand. */
+	COUNTS_MAX = 1 << 20,
+};
+
+struct history_writer {
+	char *dir;
+	uint64_t keep_ms;
+	uint32_t epoch;
+
+	/* The generation; ->slices is NULL before its first slice. */
+	struct slice_file *slices;
+	int names_fd;
+	off_t names_length;
+	int64_t hour; /* in which it began */
+
+	struct map by_hash; /* of a name's path to its number */
+	char **paths;	    /* by number - 1 */
+	size_t count, room;
+	struct strbuf lines; /* of the names that are not written yet */
+
+	struct tally tally;
+	int64_t last_ms; /* when the last slice ended */
+};
+
+struct history_writer *history_writer_new(const char *samples, uint64_t keep_ms)
+{
+	struct history_writer *h = xcalloc(1, sizeof(*h));
+
+	h->dir = path_join(samples, HISTORY_DIRECTORY);
+	h->keep_ms = keep_ms;
+	h->epoch = 1;
+	h->names_fd = -1;
+	return h;
+}
+
+/* Ends the generation: its numbers become invalid. */
+static void end_generation(struct history_writer *h)
+{
+	size_t i;
+
+	slice_file_close(h->slices);
+	h->slices = NULL;
+	if (h->names_fd >= 0)
+		(void)close(h->names_fd);
+	h->names_fd = -1;
+	for (i = 0; i < h->count; i++)
+		free(h->paths[i]);
+	h->count = 0;
+	map_done(&h->by_hash);
+	strbuf_clear(&h->lines);
+	h->epoch++;
+}
+
+void history_writer_leave(struct history_writer *h)
+{
+	end_generation(h);
+	tally_done(&h->tally);
+}
+
+void history_writer_free(struct history_writer *h)
+{
+	if (!h)
+		return;
+	history_writer_leave(h);
+	strbuf_done(&h->lines);
+	free(h->paths);
+	free(h->dir);
+	free(h);
+}
+
+uint32_t history_writer_epoch(const struct history_writer *h)
+{
+	return h->epoch;
+}
+
+uint32_t history_writer_file(struct history_writer *h, const struct history_name *name)
+{
+	_cleanup_free_ char *path = sname_mangle(&name->name);
+	uint64_t hash = hash_bytes(path, strlen(path));
+	uintptr_t number;
+
+	map_for_each_of(&h->by_hash, hash,
+			number) if (!strcmp(h->paths[number - 1], path)) return (uint32_t)number;
+	generation_add_name(&h->lines, name, path);
+	array_grow(&h->paths, h->count + 1, &h->room);
+	h->paths[h->count++] = STEAL(path);
+	map_add(&h->by_hash, hash, (void *)(uintptr_t)h->count);
+	return (uint32_t)h->count;
+}
+
+void history_writer_count(struct history_writer *h, uint32_t file, uint64_t key, uint64_t count)
+{
+	tally_add(&h->tally, file, key, count);
+}
+
+bool history_writer_is_full(const struct history_writer *h)
+{
+	return h->tally.used >= COUNTS_MAX;
+}
+
+/* --- slices --- */
+
+/* Adds the numbers of one slice: for each file its number, how many keys, and these; then all
+ * counts. Numbers and keys that rise are written as their distances. */
+static void encode(struct strbuf *out, const struct tally_entry *entries, size_t count)
+{
+	uint32_t file = 0;
+	size_t i, k;
+
+	for (i = 0; i < count; i = k) {
+		uint64_t key = 0;
+
+		for (k = i; k < count && entries[k].file == entries[i].file; k++)
+			;
+		slice_put(out, entries[i].file - file);
+		slice_put(out, k - i);
+		file = entries[i].file;
+		for (size_t j = i; j < k; j++) {
+			slice_put(out, entries[j].key - key);
+			key = entries[j].key;
+		}
+	}
+	slice_put(out, 0);
+	for (i = 0; i < count; i++)
+		slice_put(out, entries[i].count);
+}
+
+/* Begins a generation on disk. */
+static int open_generation(struct history_writer *h, int64_t now_ms, struct error *err)
+{
+	_cleanup_free_ char *names = NULL, *slices = NULL;
+	uint32_t number;
+	int r = path_make_dirs(h->dir, 0755, err);
+
+	if (r < 0)
+		return r;
+	generations_expire(h->dir, (now_ms - (int64_t)h->keep_ms) / 1000);
+	number = generations_next(h->dir);
+	names = generation_names_path(h->dir, number);
+	slices = generation_slices_path(h->dir, number);
+	h->names_length = 0;
+	h->names_fd = open_regular_new(names, O_WRONLY | O_APPEND, 0644);
+	if (h->names_fd < 0)
+		return error_set(err, h->names_fd, "%s: %s", names, open_regular_why(h->names_fd));
+	h->hour = now_ms / GENERATION_MS;
+	return slice_file_open(slices, &h->slices, err);
+}
+
+/* Writes the lines of new names: a slice must not name what is not there. */
+static int write_names(struct history_writer *h, struct error *err)
+{
+	ssize_t written = write(h->names_fd, h->lines.text, h->lines.length);
+	int why = written < 0 ? -errno : -ENOSPC;
+
+	if (written != (ssize_t)h->lines.length) {
+		(void)!ftruncate(h->names_fd, h->names_length);
+		return error_errno(err, why, "cannot write the names in %s", h->dir);
+	}
+	h->names_length += written;
+	strbuf_clear(&h->lines);
+	return 0;
+}
+
+/* The clock may have been set back: a slice begins where the last one ended, or later. */
+static struct slice after_the_last(const struct history_writer *h, const struct slice *slice)
+{
+	struct slice s = *slice;
+
+	s.span.begin_ms = MAX(s.span.begin_ms, h->last_ms);
+	s.span.end_ms = MAX(s.span.end_ms, s.span.begin_ms + 1);
+	return s;
+}
+
+int history_writer_end(struct history_writer *h, const struct slice *slice, struct error *err)
+{
+	_cleanup_(strbuf_done) struct strbuf numbers = STRBUF_INIT;
+	struct slice s = after_the_last(h, slice);
+	size_t count;
+	_cleanup_free_ struct tally_entry *entries = tally_take(&h->tally, &count);
+	int r = 0;
+
+	if (!h->slices)
+		r = open_generation(h, s.span.end_ms, err);
+	if (r == 0 && h->lines.length)
+		r = write_names(h, err);
+	encode(&numbers, entries, count);
+	if (r == 0)
+		r = slice_file_add(h->slices, &s, numbers.text, numbers.length, err);
+	h->last_ms = s.span.end_ms;
+	if (r < 0 || s.span.end_ms / GENERATION_MS != h->hour)
+		end_generation(h);
+	return r;
+}
+
+size_t history_writer_memory(const struct history_writer *h)
+{
+	return (h->tally.slots ? h->tally.mask + 1 : 0) * sizeof(*h->tally.slots) +
+	       h->by_hash.room * sizeof(*h->by_hash.slots) + h->room * sizeof(*h->paths);
+}

@@ -1,0 +1,328 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "history/window.h"
+
+#include "base/clock.h"
+#include "base/macro.h"
+#include "base/mem.h"
+#include "base/parse.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <string.h>
+#include <time.h>
+
+#define MS_PER_S INT64_C(1000)
+
+/* Farther away than any profile; keeps the arithmetic within 64 bits. */
+#define SECONDS_MAX (UINT64_C(1) << 40)
+
+/* What a word for a time means: it lasts a second, a minute or a day. */
+struct instant {
+	int64_t begin_ms, end_ms;
+	bool is_day;	/* as an end it includes that day */
+	bool has_clock; /* it is a time of day without a date */
+	bool is_past;	/* it is relative to now: alone, it reaches until now */
+};
+
+static const struct unit {
+	char letter;
+	uint32_t seconds;
+} units[] = { { 's', 1 }, { 'm', 60 }, { 'h', 3600 }, { 'd', 86400 }, { 'w', 604800 } };
+
+int64_t window_now_ms(void)
+{
+	return (int64_t)(clock_ns(CLOCK_REALTIME) / 1000000);
+}
+
+/* --- durations --- */
+
+static const struct unit *unit_of(char letter)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(units); i++)
+		if (units[i].letter == (letter | 0x20)) /* ISO 8601 has capitals */
+			return &units[i];
+	return NULL;
+}
+
+int window_duration(const char *text, int64_t *ret_ms)
+{
+	const char *s = text;
+	bool is_iso = *s == 'P', in_time = false;
+	uint64_t value, sum = 0;
+
+	s += is_iso;
+	do {
+		const struct unit *unit;
+
+		if (is_iso && *s == 'T') {
+			in_time = true;
+			s++;
+		}
+		if (parse_dec(&s, &value) < 0 || !(unit = unit_of(*s)) || value > SECONDS_MAX)
+			return -EINVAL;
+		/* "M" before the "T" would be months, whose length varies. */
+		if (is_iso && in_time != (unit->seconds < 86400))
+			return -EINVAL;
+		sum += value * unit->seconds;
+		s++;
+		if (sum > SECONDS_MAX)
+			return -EINVAL;
+	} while (*s);
+	*ret_ms = (int64_t)sum * MS_PER_S;
+	return 0;
+}
+
+/* --- instants --- */
+
+static struct tm local_of(int64_t ms)
+{
+	time_t seconds = (time_t)(ms / MS_PER_S);
+	struct tm tm;
+
+	(void)localtime_r(&seconds, &tm);
+	return tm;
+}
+
+/* The instant of local time @tm, @days later; with daylight saving as on that day. */
+static int64_t ms_of(struct tm tm, int days)
+{
+	tm.tm_mday += days;
+	tm.tm_isdst = -1;
+	return (int64_t)mktime(&tm) * MS_PER_S;
+}
+
+static struct instant day_of(struct tm tm, int days)
+{
+	tm.tm_hour = tm.tm_min = tm.tm_sec = 0;
+	return (struct instant){ .begin_ms = ms_of(tm, days),
+				 .end_ms = ms_of(tm, days + 1),
+				 .is_day = true };
+}
+
+/* Parses @digits decimal digits, followed by @after unless that is NUL. */
+static int parse_part(const char **s, int digits, char after, int max, int *ret)
+{
+	int value = 0, i;
+
+	for (i = 0; i < digits; i++, (*s)++) {
+		if (**s < '0' || **s > '9')
+			return -EINVAL;
+		value = value * 10 + (**s - '0');
+	}
+	if (value > max || (after && **s != after))
+		return -EINVAL;
+	*s += after != '\0';
+	*ret = value;
+	return 0;
+}
+
+/* Parses "2026-11-20". */
+static int parse_date(const char **s, struct tm *tm)
+{
+	int year, month, day;
+
+	if (parse_part(s, 4, '-', 9999, &year) < 0 || parse_part(s, 2, '-', 12, &month) < 0 ||
+	    parse_part(s, 2, '\0', 31, &day) < 0 || year < 1970 || !month || !day)
+		return -EINVAL;
+	tm->tm_year = year - 1900;
+	tm->tm_mon = month - 1;
+	tm->tm_mday = day;
+	return 0;
+}
+
+/* Parses "14:00" or "14:00:30". */
+static int parse_clock(const char **s, struct tm *tm, bool *ret_seconds)
+{
+	tm->tm_sec = 0;
+	if (parse_part(s, 2, ':', 23, &tm->tm_hour) < 0 ||
+	    parse_part(s, 2, '\0', 59, &tm->tm_min) < 0)
+		return -EINVAL;
+	*ret_seconds = **s == ':';
+	if (!*ret_seconds)
+		return 0;
+	(*s)++;
+	return parse_part(s, 2, '\0', 60, &tm->tm_sec);
+}
+
+/* Parses "Z", "+01:00", "+0100" or "+01"; seconds east of Greenwich. */
+static int parse_zone(const char *s, int *ret)
+{
+	int sign = *s == '-' ? -1 : 1, hours, minutes = 0;
+
+	*ret = 0;
+	if (!strcmp(s, "Z"))
+		return 0;
+	if ((*s != '+' && *s != '-') || (s++, parse_part(&s, 2, '\0', 14, &hours) < 0))
+		return -EINVAL;
+	s += *s == ':';
+	if (*s && (parse_part(&s, 2, '\0', 59, &minutes) < 0 || *s))
+		return -EINVAL;
+	*ret = sign * (hours * 3600 + minutes * 60);
+	return 0;
+}
+
+/* Parses "2026-11-20", "2026-11-20T14:00", "14:00:30", each with a zone if it has a clock. A clock
+ * without a date is on the day of @day_ms. */
+static int parse_calendar(const char *s, int64_t day_ms, struct instant *ret)
+{
+	struct tm tm = local_of(day_ms);
+	bool has_date = strlen(s) > 4 && s[4] == '-', seconds;
+	int east;
+
+	if (has_date && parse_date(&s, &tm) < 0)
+		return -EINVAL;
+	if (has_date && !*s) {
+		*ret = day_of(tm, 0);
+		return 0;
+	}
+	if ((has_date && *s != 'T' && *s != ' ') || (s += has_date, *s == '\0') ||
+	    parse_clock(&s, &tm, &seconds) < 0)
+		return -EINVAL;
+	*ret = (struct instant){ .has_clock = !has_date, .begin_ms = ms_of(tm, 0) };
+	if (*s) {
+		if (parse_zone(s, &east) < 0)
+			return -EINVAL;
+		ret->begin_ms = ((int64_t)timegm(&tm) - east) * MS_PER_S;
+	}
+	ret->end_ms = ret->begin_ms + (seconds ? 1 : 60) * MS_PER_S;
+	return 0;
+}
+
+/* Parses one time. A clock without a date is on the day of @day_ms. */
+static int parse_instant(const char *s, int64_t now_ms, int64_t day_ms, struct instant *ret)
+{
+	uint64_t seconds;
+	int64_t ago;
+
+	*ret = (struct instant){ .begin_ms = now_ms, .end_ms = now_ms };
+	if (!strcmp(s, "now"))
+		return 0;
+	if (!strcmp(s, "today") || !strcmp(s, "yesterday")) {
+		*ret = day_of(local_of(now_ms), *s == 'y' ? -1 : 0);
+		return 0;
+	}
+	if (*s == '-') {
+		if (window_duration(s + 1, &ago) < 0)
+			return -EINVAL;
+		ret->begin_ms -= ago;
+		ret->is_past = true;
+		return 0;
+	}
+	if (*s == '@') {
+		if (parse_u64(s + 1, 0, SECONDS_MAX, &seconds) < 0)
+			return -EINVAL;
+		ret->begin_ms = (int64_t)seconds * MS_PER_S;
+		ret->end_ms = ret->begin_ms + MS_PER_S;
+		return 0;
+	}
+	return parse_calendar(s, day_ms, ret);
+}
+
+/* Parses the time that a window begins at: a clock without a date is the last time that it was so
+ * late. */
+static int parse_begin(const char *s, int64_t now_ms, struct instant *ret)
+{
+	int r = parse_instant(s, now_ms, now_ms, ret);
+	int64_t length = ret->end_ms - ret->begin_ms;
+
+	if (r < 0 || !ret->has_clock || ret->begin_ms <= now_ms)
+		return r;
+	ret->begin_ms = ms_of(local_of(ret->begin_ms), -1);
+	ret->end_ms = ret->begin_ms + length;
+	return 0;
+}
+
+/* Parses the time that a window ends at, which began at @begin_ms: a clock without a date is the
+ * first time after that. */
+static int parse_end(const char *s, int64_t now_ms, int64_t begin_ms, int64_t *ret)
+{
+	bool is_open = begin_ms == INT64_MIN;
+	struct instant at;
+
+	if (is_open ? parse_begin(s, now_ms, &at) < 0 : parse_instant(s, now_ms, begin_ms, &at) < 0)
+		return -EINVAL;
+	*ret = at.is_day ? at.end_ms : at.begin_ms;
+	if (at.has_clock && !is_open && *ret <= begin_ms)
+		*ret = ms_of(local_of(*ret), 1);
+	return 0;
+}
+
+/* --- windows --- */
+
+/* Parses "A..B", where either may be missing. */
+static int parse_range(char *from, char *to, int64_t now_ms, struct window *ret)
+{
+	struct instant begin;
+
+	*ret = WINDOW_ALL;
+	if (*from) {
+		if (parse_begin(from, now_ms, &begin) < 0)
+			return -EINVAL;
+		ret->begin_ms = begin.begin_ms;
+	}
+	return *to ? parse_end(to, now_ms, ret->begin_ms, &ret->end_ms) : 0;
+}
+
+static int parse_parts(char *text, int64_t now_ms, struct window *ret)
+{
+	char *dots = strstr(text, ".."), *slash = strchr(text, '/');
+	struct instant at;
+	int64_t length;
+
+	if (dots) {
+		*dots = '\0';
+		return parse_range(text, dots + 2, now_ms, ret);
+	}
+	if (slash)
+		*slash = '\0';
+	if (parse_begin(text, now_ms, &at) < 0 ||
+	    (slash && window_duration(slash + 1, &length) < 0))
+		return -EINVAL;
+	ret->begin_ms = at.begin_ms;
+	ret->end_ms = slash ? at.begin_ms + length : at.is_past ? now_ms : at.end_ms;
+	return 0;
+}
+
+int window_parse(const char *text, int64_t now_ms, struct window *ret, struct error *err)
+{
+	_cleanup_free_ char *copy = xstrdup(text);
+
+	if (parse_parts(copy, now_ms, ret) < 0)
+		return error_set(err, -EINVAL,
+				 "'%s' is not a time; write for example -10m, 14:00..14:05, "
+				 "yesterday, 2026-11-20, 2026-11-20T14:00Z/PT5M",
+				 text);
+	if (ret->begin_ms >= ret->end_ms)
+		return error_set(err, -EINVAL, "'%s' ends before it begins", text);
+	return 0;
+}
+
+static void add_time(struct strbuf *out, int64_t ms, const char *format)
+{
+	struct tm tm = local_of(ms);
+	char text[64];
+
+	(void)strftime(text, sizeof(text), format, &tm);
+	strbuf_adds(out, text);
+}
+
+char *window_text(const struct window *w)
+{
+	struct strbuf out = STRBUF_INIT;
+	bool has_begin = w->begin_ms != INT64_MIN, has_end = w->end_ms != INT64_MAX;
+	struct tm begin = local_of(has_begin ? w->begin_ms : w->end_ms),
+		  end = local_of(has_end ? w->end_ms : w->begin_ms);
+	bool same_day = begin.tm_year == end.tm_year && begin.tm_yday == end.tm_yday;
+
+	if (has_begin)
+		add_time(&out, w->begin_ms, "%Y-%m-%d %H:%M:%S ");
+	strbuf_adds(&out, "..");
+	if (has_end)
+		add_time(&out, w->end_ms,
+			 has_begin && same_day ? " %H:%M:%S" : " %Y-%m-%d %H:%M:%S");
+	if (has_begin || has_end)
+		add_time(&out, has_end ? w->end_ms : w->begin_ms, " %z");
+	return strbuf_take(&out);
+}

@@ -1,0 +1,264 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "history/history.h"
+#include "history/history_writer.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { HOUR_MS = 3600 * 1000, KEEP_MS = 100000 };
+
+/* "/usr/bin/NAME", sampled by TIMER. */
+static struct history_name name_of(const char *path)
+{
+	struct history_name n = { .name = { .event = "TIMER", .task = SNAME_TASK_ALL },
+				  .header = { .mtime = 7, .cpu_type = 4, .cpu_mhz = 2400 } };
+
+	n.name.app = n.name.image = (struct sname_image){ .kind = SNAME_ROOT, .name = path };
+	return n;
+}
+
+static void count(struct history_writer *h, const char *path, uint64_t key, uint64_t samples)
+{
+	struct history_name name = name_of(path);
+
+	history_writer_count(h, history_writer_file(h, &name), key, samples);
+}
+
+static void end(struct history_writer *h, int64_t begin_ms, int64_t end_ms)
+{
+	struct slice s = { { begin_ms, end_ms }, .samples = 10, .taken = 5, .cpu_ms = 20 };
+
+	CHECK_EQ(history_writer_end(h, &s, NULL), 0);
+}
+
+/* The count at @key of @path in the history; 0 if there is none. */
+static uint64_t count_at(const struct history *h, const char *path, uint64_t key)
+{
+	size_t i, k;
+
+	for (i = 0; i < history_files(h); i++) {
+		const struct history_file *f = history_file_at(h, i);
+
+		for (k = 0; k < f->count && !strcmp(f->about.name.image.name, path); k++)
+			if (f->counts[k].key == key)
+				return f->counts[k].count;
+	}
+	return 0;
+}
+
+static struct history *read_window(const char *dir, int64_t begin_ms, int64_t end_ms)
+{
+	struct history *h = NULL;
+
+	CHECK_EQ(history_read(dir, &(struct window){ begin_ms, end_ms }, &h, NULL), 0);
+	return h;
+}
+
+/* Three slices of ten seconds, the last one after a gap of five. */
+static void write_three(const char *dir)
+{
+	_cleanup_(history_writer_freep) struct history_writer *h = history_writer_new(dir, KEEP_MS);
+
+	count(h, "/usr/bin/a", 0x10, 3);
+	count(h, "/usr/bin/a", 0x10, 1);
+	count(h, "/usr/bin/b", UINT64_MAX, 2);
+	end(h, 0, 10000);
+	count(h, "/usr/bin/a", 0x10, 5);
+	count(h, "/usr/bin/a", 0x8, 1);
+	end(h, 10000, 20000);
+	count(h, "/usr/bin/c", 0, UINT64_MAX);
+	end(h, 25000, 35000);
+}
+
+static void a_window_has_the_slices_that_it_meets(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(history_freep) struct history *all = NULL, *second = NULL, *none = NULL;
+	const struct history_cover *c;
+
+	write_three(dir);
+	all = read_window(dir, INT64_MIN, INT64_MAX);
+	CHECK_EQ(count_at(all, "/usr/bin/a", 0x10), 9);
+	CHECK_EQ(count_at(all, "/usr/bin/a", 0x8), 1);
+	CHECK_EQ(count_at(all, "/usr/bin/b", UINT64_MAX), 2);
+	CHECK_EQ(count_at(all, "/usr/bin/c", 0), UINT64_MAX);
+	c = history_covers(all);
+	CHECK_EQ(c->span.begin_ms, 0);
+	CHECK_EQ(c->span.end_ms, 35000);
+	CHECK_EQ(c->gaps_ms, 5000);
+	CHECK_EQ(c->slices, 3);
+	CHECK_EQ(c->samples, 30);
+	CHECK_EQ(c->taken, 15);
+	CHECK_EQ(c->cpu_ms, 60);
+	CHECK_EQ(c->damaged, 0);
+	second = read_window(dir, 15000, 15001);
+	CHECK_EQ(count_at(second, "/usr/bin/a", 0x10), 5);
+	CHECK_EQ(count_at(second, "/usr/bin/b", UINT64_MAX), 0);
+	none = read_window(dir, 20000, 25000);
+	CHECK_EQ(history_covers(none)->slices, 0);
+}
+
+static void names_say_what_the_file_is(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(history_freep) struct history *all = NULL;
+	struct history_writer *h = history_writer_new(dir, KEEP_MS);
+	struct history_name name = name_of("/tmp/tab\there\n");
+	const struct history_file *f;
+
+	name.name.image = (struct sname_image){ .kind = SNAME_KERN, .name = "ext4" };
+	name.name.task.tid = 7;
+	name.name.task.cgroup = "/a b";
+	name.header.is_kernel = true;
+	name.header.event = 60;
+	name.name.unit_mask = 3;
+	history_writer_count(h, history_writer_file(h, &name), 1, 1);
+	end(h, 0, 1);
+	history_writer_free(h);
+	all = read_window(dir, 0, 1);
+	CHECK_EQ(history_files(all), 1);
+	f = history_file_at(all, 0);
+	CHECK_STR(f->about.name.app.name, "/tmp/tab\there\n");
+	CHECK_STR(f->about.name.image.name, "ext4");
+	CHECK_STR(f->about.name.event, "TIMER");
+	CHECK_STR(f->about.name.task.cgroup, "/a b");
+	CHECK_EQ(f->about.name.task.tid, 7);
+	CHECK(f->about.header.is_kernel);
+	CHECK_EQ(f->about.header.mtime, 7);
+	CHECK_EQ(f->about.header.cpu_type, 4);
+	CHECK_EQ(f->about.header.cpu_mhz, 2400);
+	CHECK_EQ(f->about.header.event, 60);
+	CHECK_EQ(f->about.header.unit_mask, 3);
+}
+
+static void generations_have_their_own_numbers(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(history_freep) struct history *all = NULL, *later = NULL;
+	struct history_writer *h = history_writer_new(dir, KEEP_MS);
+	uint32_t epoch;
+
+	count(h, "/usr/bin/a", 1, 1);
+	count(h, "/usr/bin/b", 1, 2);
+	epoch = history_writer_epoch(h);
+	end(h, 10 * HOUR_MS, 10 * HOUR_MS + 10000);
+	CHECK_EQ(history_writer_epoch(h), epoch);
+	end(h, 10 * HOUR_MS + 10000, 11 * HOUR_MS + 5);
+	CHECK(history_writer_epoch(h) != epoch);
+	count(h, "/usr/bin/b", 1, 4);
+	end(h, 11 * HOUR_MS + 5, 11 * HOUR_MS + 10000);
+	history_writer_free(h);
+	/* Another writer, and a clock that was set back meanwhile. */
+	h = history_writer_new(dir, KEEP_MS);
+	count(h, "/usr/bin/b", 1, 8);
+	end(h, 10 * HOUR_MS, 10 * HOUR_MS + 10000);
+	history_writer_free(h);
+	all = read_window(dir, INT64_MIN, INT64_MAX);
+	CHECK_EQ(count_at(all, "/usr/bin/a", 1), 1);
+	CHECK_EQ(count_at(all, "/usr/bin/b", 1), 14);
+	later = read_window(dir, 11 * HOUR_MS + 6, INT64_MAX);
+	CHECK_EQ(count_at(later, "/usr/bin/b", 1), 4);
+	CHECK_EQ(history_files(later), 1);
+}
+
+static void a_clock_that_is_set_back_makes_no_slice_overlap(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(history_freep) struct history *all = NULL;
+	struct history_writer *h = history_writer_new(dir, KEEP_MS);
+
+	end(h, 50000, 60000);
+	end(h, 20000, 30000);
+	history_writer_free(h);
+	all = read_window(dir, INT64_MIN, INT64_MAX);
+	CHECK_EQ(history_covers(all)->span.begin_ms, 50000);
+	CHECK_EQ(history_covers(all)->span.end_ms, 60001);
+	CHECK_EQ(history_covers(all)->gaps_ms, 0);
+}
+
+static void what_was_not_ended_is_in_no_slice(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(history_freep) struct history *all = NULL;
+	struct history_writer *h = history_writer_new(dir, KEEP_MS);
+	struct history *none = NULL;
+
+	count(h, "/usr/bin/a", 1, 1);
+	history_writer_free(h);
+	CHECK_EQ(history_read(dir, &WINDOW_ALL, &none, NULL), -ENOENT);
+	h = history_writer_new(dir, KEEP_MS);
+	count(h, "/usr/bin/a", 1, 1);
+	end(h, 0, 10);
+	count(h, "/usr/bin/a", 1, 1);
+	history_writer_leave(h);
+	count(h, "/usr/bin/a", 1, 4);
+	end(h, 20, 30);
+	history_writer_free(h);
+	all = read_window(dir, INT64_MIN, INT64_MAX);
+	CHECK_EQ(count_at(all, "/usr/bin/a", 1), 5);
+}
+
+/* Damages the byte at @at of the file; -1: of its end. */
+static void damage(const char *dir, const char *file, off_t at)
+{
+	_cleanup_free_ char *path = path_join(dir, file);
+	_cleanup_close_ int fd = open(path, O_RDWR | O_CLOEXEC);
+	uint8_t byte;
+
+	at = at < 0 ? lseek(fd, 0, SEEK_END) + at : at;
+	CHECK_EQ(pread(fd, &byte, 1, at), 1);
+	byte ^= 0x55;
+	CHECK_EQ(pwrite(fd, &byte, 1, at), 1);
+}
+
+static void old_generations_are_deleted(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *first = path_join(dir, "history/1.slices");
+	_cleanup_(history_freep) struct history *all = NULL;
+	struct history_writer *h = history_writer_new(dir, KEEP_MS);
+	int64_t now_ms = window_now_ms();
+	struct timespec then[2] = { { now_ms / 1000 - KEEP_MS / 1000 - 10, 0 },
+				    { now_ms / 1000 - KEEP_MS / 1000 - 10, 0 } };
+
+	count(h, "/usr/bin/a", 1, 1);
+	end(h, 0, 10);
+	history_writer_leave(h);
+	count(h, "/usr/bin/a", 1, 2);
+	end(h, now_ms - 10, now_ms);
+	history_writer_leave(h);
+	CHECK_EQ(utimensat(AT_FDCWD, first, then, 0), 0);
+	count(h, "/usr/bin/a", 1, 4);
+	end(h, now_ms, now_ms + 10);
+	history_writer_free(h);
+	all = read_window(dir, INT64_MIN, INT64_MAX);
+	CHECK_EQ(count_at(all, "/usr/bin/a", 1), 6);
+	CHECK(access(first, F_OK) < 0);
+}
+
+static void damage_is_skipped_and_counted(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(history_freep) struct history *no_slice = NULL, *no_name = NULL;
+
+	write_three(dir);
+	damage(dir, "history/1.slices", -1);
+	no_slice = read_window(dir, INT64_MIN, INT64_MAX);
+	CHECK_EQ(count_at(no_slice, "/usr/bin/a", 0x10), 9);
+	CHECK_EQ(count_at(no_slice, "/usr/bin/c", 0), 0);
+	CHECK_EQ(history_covers(no_slice)->slices, 2);
+	CHECK(history_covers(no_slice)->damaged > 0);
+	damage(dir, "history/1.names", 0);
+	no_name = read_window(dir, INT64_MIN, INT64_MAX);
+	CHECK_EQ(count_at(no_name, "/usr/bin/a", 0x10), 0);
+	CHECK_EQ(count_at(no_name, "/usr/bin/b", UINT64_MAX), 2);
+}
+
+TESTS(T(a_window_has_the_slices_that_it_meets), T(names_say_what_the_file_is),
+      T(generations_have_their_own_numbers), T(a_clock_that_is_set_back_makes_no_slice_overlap),
+      T(what_was_not_ended_is_in_no_slice), T(old_generations_are_deleted),
+      T(damage_is_skipped_and_counted))

@@ -1,0 +1,109 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "history/window.h"
+
+#include <errno.h>
+#include <time.h>
+
+static int64_t now_ms(void)
+{
+	return INT64_C(1795437015) * 1000 + 500;
+}
+
+static void use_zone(const char *zone)
+{
+	(void)setenv("TZ", zone, 1);
+	tzset();
+}
+
+/* What @text means at NOW; "-" if it is refused. */
+static char *meaning(const char *text)
+{
+	struct window w;
+
+	return window_parse(text, now_ms(), &w, NULL) < 0 ? xstrdup("-") : window_text(&w);
+}
+
+static void times_mean_what_people_write(void)
+{
+	static const struct {
+		const char *text, *window;
+	} rows[] = {
+		{ "-10m", "2026-11-23 13:20:15 .. 13:30:15 +0100" },
+		{ "-90s", "2026-11-23 13:28:45 .. 13:30:15 +0100" },
+		{ "-1h30m", "2026-11-23 12:00:15 .. 13:30:15 +0100" },
+		{ "-2h..-1h", "2026-11-23 11:30:15 .. 12:30:15 +0100" },
+		{ "-1h..", "2026-11-23 12:30:15 .. +0100" },
+		{ "..-1h", ".. 2026-11-23 12:30:15 +0100" },
+		{ "today", "2026-11-23 00:00:00 .. 2026-11-24 00:00:00 +0100" },
+		{ "yesterday", "2026-11-22 00:00:00 .. 2026-11-23 00:00:00 +0100" },
+		{ "yesterday..today", "2026-11-22 00:00:00 .. 2026-11-24 00:00:00 +0100" },
+		{ "2026-11-20", "2026-11-20 00:00:00 .. 2026-11-21 00:00:00 +0100" },
+		{ "2026-11-20..2026-11-21", "2026-11-20 00:00:00 .. 2026-11-22 00:00:00 +0100" },
+		{ "13:00", "2026-11-23 13:00:00 .. 13:01:00 +0100" },
+		{ "13:00:30", "2026-11-23 13:00:30 .. 13:00:31 +0100" },
+		/* Not yet today, so yesterday. */
+		{ "14:00..14:05", "2026-11-22 14:00:00 .. 14:05:00 +0100" },
+		{ "22:00..02:00", "2026-11-22 22:00:00 .. 2026-11-23 02:00:00 +0100" },
+		{ "yesterday..02:00", "2026-11-22 00:00:00 .. 02:00:00 +0100" },
+		{ "13:00..now", "2026-11-23 13:00:00 .. 13:30:15 +0100" },
+		{ "2026-11-20T14:00Z/PT5M", "2026-11-20 15:00:00 .. 15:05:00 +0100" },
+		{ "2026-11-20 14:00/5m", "2026-11-20 14:00:00 .. 14:05:00 +0100" },
+		{ "2026-11-20T14:00+05:30/P1DT1H",
+		  "2026-11-20 09:30:00 .. 2026-11-21 10:30:00 +0100" },
+		{ "@1795437015..@1795437020", "2026-11-23 13:30:15 .. 13:30:20 +0100" },
+		{ "..", ".." },
+		{ "", "-" },
+		{ "now", "-" },
+		{ "later", "-" },
+		{ "10m", "-" },
+		{ "-10", "-" },
+		{ "-10y", "-" },
+		{ "-99999999999999999999s", "-" },
+		{ "-9999999999999h", "-" },
+		{ "25:00", "-" },
+		{ "14:60", "-" },
+		{ "2026-13-01", "-" },
+		{ "2026-11-20x", "-" },
+		{ "2026-11-20T", "-" },
+		{ "14:00+", "-" },
+		{ "14:00/", "-" },
+		{ "14:00/P5M", "-" }, /* five months */
+		{ "-1h..-2h", "-" },
+		{ "13:00..13:00:00..14:00", "-" },
+	};
+	size_t i;
+
+	use_zone("CET-1CEST,M3.5.0,M10.5.0/3");
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_free_ char *window = meaning(rows[i].text);
+
+		CHECK_STR(window, rows[i].window);
+	}
+}
+
+static void a_day_of_daylight_saving_has_its_own_length(void)
+{
+	struct window w;
+
+	use_zone("CET-1CEST,M3.5.0,M10.5.0/3");
+	CHECK_EQ(window_parse("2026-03-29", now_ms(), &w, NULL), 0);
+	CHECK_EQ((w.end_ms - w.begin_ms) / 3600000, 23);
+	CHECK_EQ(window_parse("2026-10-25", now_ms(), &w, NULL), 0);
+	CHECK_EQ((w.end_ms - w.begin_ms) / 3600000, 25);
+}
+
+static void a_refusal_shows_the_forms(void)
+{
+	struct error err = ERROR_INIT;
+	struct window w;
+
+	CHECK_EQ(window_parse("soon", now_ms(), &w, &err), -EINVAL);
+	CHECK(strstr(err.text, "'soon'") && strstr(err.text, "14:00..14:05"));
+	CHECK_EQ(window_parse("-1h..-2h", now_ms(), &w, &err), -EINVAL);
+	CHECK(strstr(err.text, "before"));
+}
+
+TESTS(T(times_mean_what_people_write), T(a_day_of_daylight_saving_has_its_own_length),
+      T(a_refusal_shows_the_forms))
