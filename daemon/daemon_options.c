@@ -177,6 +177,7 @@ void daemon_options_collector(const struct daemon_options *o, struct collector_c
 			.kernel_start = s->kernel_range.start,
 			.kernel_end = s->kernel_range.end,
 			.no_vmlinux = none,
+			.keep_ms = s->keep,
 		},
 		.tee_path = o->tee,
 		.measures_cost = true,

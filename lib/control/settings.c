@@ -7,6 +7,7 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "driver/driver.h"
+#include "history/window.h"
 #include "record/record.h"
 
 #include <errno.h>
@@ -21,6 +22,7 @@ enum kind {
 	KIND_SIZE,
 	KIND_SIZE_OR_NONE,
 	KIND_SHARE,
+	KIND_TIME_OR_NONE,
 	KIND_LIMIT,
 	KIND_RANGE,
 	KIND_MODE,
@@ -108,6 +110,16 @@ static int parse_share(const struct setting *row _unused_, const char *text, voi
 	    (take_percent(&text, &share) < 0 || strcmp(text + (*text == '%'), "")))
 		return -EINVAL;
 	*(double *)field = share;
+	return 0;
+}
+
+static int parse_time_or_none(const struct setting *row _unused_, const char *text, void *field)
+{
+	int64_t ms = 0;
+
+	if (!is_none(text) && (window_duration(text, &ms) < 0 || !ms))
+		return -EINVAL;
+	*(uint64_t *)field = (uint64_t)ms;
 	return 0;
 }
 
@@ -254,6 +266,7 @@ static const struct {
 	[KIND_SIZE] = { parse_bytes, "a size" },
 	[KIND_SIZE_OR_NONE] = { parse_bytes_or_none, "a size" },
 	[KIND_SHARE] = { parse_share, "a percentage such as 0.5%, or none" },
+	[KIND_TIME_OR_NONE] = { parse_time_or_none, "a time such as 12h or 7d, or none" },
 	[KIND_LIMIT] = { parse_limit, "a size such as 4G, a percentage such as 10%, or none" },
 	[KIND_RANGE] = { parse_range, "START,END in hexadecimal digits" },
 	[KIND_MODE] = { parse_mode, "a mode such as 750 that lets only the owner write" },

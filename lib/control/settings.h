@@ -87,6 +87,8 @@ enum {
 	  "system, from 64M to 4G); none: no limit")                                               \
 	X(KEEP_FREE, LIMIT, keep_free, 0, 0, "5%,0,1G", NULL, 0, "keep-free", "SIZE|PERCENT",      \
 	  "space of the file system to leave free (5%, up to 1G); none: no limit")                 \
+	X(KEEP, TIME_OR_NONE, keep, 0, 0, "7d", NULL, 0, "keep", "TIME",                           \
+	  "how long the slices of the history are kept (7d); none: no history")                    \
 	X(MAX_FILES, NUMBER_OR_NONE, max_files, 64, 1 << 20, "none", NULL, 0, "max-files", "N",    \
 	  "limit on open files (as many as the system allows)")                                    \
 	X(SOCKET_GROUP, TEXT, socket_group, 0, 0, NULL, NULL, 0, "socket-group", "GROUP",          \
@@ -129,6 +131,7 @@ struct setting_list {
 #define SETTING_FIELD_SIZE(name)	   uint64_t name;
 #define SETTING_FIELD_SIZE_OR_NONE(name)   uint64_t name; /* 0: none */
 #define SETTING_FIELD_SHARE(name)	   double name;	  /* 1 is all; 0: no limit */
+#define SETTING_FIELD_TIME_OR_NONE(name)   uint64_t name; /* in milliseconds; 0: none */
 #define SETTING_FIELD_LIMIT(name)	   struct setting_limit name;
 #define SETTING_FIELD_RANGE(name)	   struct setting_range name;
 #define SETTING_FIELD_MODE(name)	   uint64_t name;    /* a mode_t */

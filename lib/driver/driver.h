@@ -120,6 +120,9 @@ struct driver_ops {
 	 * if @all. Returns 0; 1 if the source has ended (replay finished, no process left to
 	 * follow); or -errno. */
 	int (*sync)(struct driver *d, bool all, struct error *err);
+	/* The time (CLOCK_MONOTONIC) before which all samples in the event buffer were taken; those
+	 * taken before it that are still missing are rare. NULL: not known. */
+	uint64_t (*taken_until_ns)(const struct driver *d);
 	/* Stops counting; the contents of the CPU buffers stay for a last sync(). */
 	void (*stop)(struct driver *d);
 	/* Frees everything; accepts NULL. */

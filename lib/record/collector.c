@@ -9,38 +9,19 @@
 #include "stream/stream_file.h"
 #include "parser/parser.h"
 #include "record/stream_outlet.h"
-#include "record/internal/intake.h"
+#include "record/internal/collector_state.h"
 #include "record/internal/spending.h"
-#include "record/internal/totals.h"
 #include "sfile/session.h"
 #include "sfile/session_lock.h"
 #include "stats/turn.h"
 
 #include <errno.h>
+#include <inttypes.h>
 
 /* Counters are written to stats/ at least this often, so that those of a killed daemon are not
  * lost. */
 #define STATS_PERIOD_NS (10 * NS_PER_S)
 enum { JIT_SHARE = 4 }; /* JIT code may take 1/N of the memory */
-
-struct collector {
-	const struct driver_ops *ops;
-	struct driver *driver;
-	struct cookie_table *cookies;
-	struct record *record;
-	struct finder *finder;	   /* or NULL */
-	struct intake intake;	   /* of the event buffer */
-	struct spending *spending; /* or NULL */
-	struct parser *parser;
-	struct quota *quota;
-	bool setup_due; /* setup could not be written when the session began */
-	char *session_dir, *session_name, *samples;
-	int lock;
-	bool running;
-	struct totals totals; /* of the drivers and records before collector_change() */
-	uint64_t written_ns;  /* when the counters were last written to stats/ */
-	struct turn *turn;    /* of the caller's loop, or NULL */
-};
 
 void collector_free(struct collector *c)
 {
@@ -68,9 +49,8 @@ void collector_free(struct collector *c)
 	free(c);
 }
 
-/* Completes the driver's configuration with the collector's own fields. */
-static void complete_drive(struct collector *c, const struct collector_config *config,
-			   struct driver_config *ret)
+void collector_complete_drive(struct collector *c, const struct collector_config *config,
+			      struct driver_config *ret)
 {
 	*ret = config->drive;
 	ret->cookies = c->cookies;
@@ -80,17 +60,17 @@ static void complete_drive(struct collector *c, const struct collector_config *c
 	ret->cgroups = config->record.separate & RECORD_SEPARATE_CGROUP;
 }
 
-static int open_driver(struct collector *c, const struct collector_config *config,
-		       const struct driver_ops **ret_ops, struct driver **ret, struct error *err)
+int collector_open_driver(struct collector *c, const struct collector_config *config,
+			  const struct driver_ops **ret_ops, struct driver **ret, struct error *err)
 {
 	struct driver_config drive;
 
-	complete_drive(c, config, &drive);
+	collector_complete_drive(c, config, &drive);
 	return driver_open(config->driver, &drive, ret_ops, ret, err);
 }
 
-static int open_record(struct collector *c, const struct collector_config *config,
-		       struct error *err)
+int collector_open_record(struct collector *c, const struct collector_config *config,
+			  struct error *err)
 {
 	struct record_config record = config->record;
 	uint64_t start, end;
@@ -110,6 +90,9 @@ static int open_record(struct collector *c, const struct collector_config *confi
 	record.turn = c->turn;
 	/* The processes of a recorded stream no longer run. */
 	record.jit = c->ops != &driver_replay;
+	/* Nor is it known when their samples were taken. */
+	record.keep_ms = c->ops->taken_until_ns ? record.keep_ms : 0;
+	c->has_history = record.keep_ms;
 	record.jit_bytes_max = config->quota.memory / JIT_SHARE;
 	record.ops = &c->ops;
 	record.driver = &c->driver;
@@ -151,9 +134,9 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 	if (r < 0)
 		return r;
 	cookie_table_finder(c->cookies, c->finder);
-	r = open_driver(c, config, &c->ops, &c->driver, err);
+	r = collector_open_driver(c, config, &c->ops, &c->driver, err);
 	if (r == 0)
-		r = open_record(c, config, err);
+		r = collector_open_record(c, config, err);
 	if (r == 0 && config->tee_path) {
 		const struct event *events = c->ops->events(c->driver, &count);
 
@@ -245,6 +228,39 @@ static int sync_driver(struct collector *c, bool all, struct error *err)
 	return r >= 0 && taken < 0 ? error_errno(err, taken, "cannot record the samples") : r;
 }
 
+/* Begins a slice of the history. */
+static void begin_slice(struct collector *c)
+{
+	struct driver_stats driver;
+	struct record_stats record;
+
+	if (!c->has_history)
+		return;
+	collector_stats(c, &driver, &record);
+	slicing_begin(&c->slicing, &driver, &record);
+}
+
+/* Ends the slice if it is due, or if it is the @last one for now. */
+static void end_slice(struct collector *c, bool last)
+{
+	uint64_t until_ns = c->has_history ? c->ops->taken_until_ns(c->driver) : 0;
+	struct driver_stats driver;
+	struct record_stats record;
+	struct error err = ERROR_INIT;
+	struct slice slice;
+
+	if (until_ns <= c->slicing.begin_ns || !c->slicing.begin_ns ||
+	    !(last || slicing_is_due(&c->slicing, until_ns) || record_slice_is_full(c->record)))
+		return;
+	collector_stats(c, &driver, &record);
+	slicing_end(&c->slicing, until_ns, &driver, &record, &slice);
+	if (record_end_slice(c->record, &slice, &err) < 0)
+		log_error("%s: %" PRId64 " ms are missing in the history", err.text,
+			  slice.span.end_ms - slice.span.begin_ms);
+	if (last)
+		c->slicing.begin_ns = 0;
+}
+
 int collector_sync(struct collector *c, bool all, struct error *err)
 {
 	int r, written;
@@ -255,6 +271,7 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 	if (r < 0)
 		return r;
 	record_sync(c->record, all || r > 0);
+	end_slice(c, r > 0 || !c->running);
 	parser_tell(c->parser);
 	if (c->spending && c->running)
 		spending_look(c->spending, c->ops, c->driver);
@@ -295,6 +312,7 @@ int collector_start(struct collector *c, struct error *err)
 		spending_begin(c->spending, c->ops, c->driver);
 	c->written_ns = clock_now_ns();
 	c->running = true;
+	begin_slice(c);
 	return 0;
 }
 
@@ -372,93 +390,13 @@ int collector_reopen(struct collector *c, struct error *err)
 	return r < 0 ? r : closed;
 }
 
-/* --- another configuration --- */
-
-/* Replaces the driver by a new one. */
-static int renew_driver(struct collector *c, const struct collector_config *config,
-			struct error *err)
-{
-	const struct driver_ops *ops;
-	struct driver *driver;
-	int r = open_driver(c, config, &ops, &driver, err);
-
-	if (r < 0)
-		return r;
-	totals_keep_driver(&c->totals, c->ops, c->driver);
-	c->ops->shutdown(c->driver);
-	c->ops = ops;
-	c->driver = driver;
-	if (c->intake.outlet)
-		collector_set_outlet(c, c->intake.outlet);
-	return 0;
-}
-
-/* If no BPF program may be loaded any more, "auto" means the driver that needs none. */
-static int renew_without_loading(struct collector *c, const struct collector_config *config,
-				 struct error *err)
-{
-	struct collector_config other = *config;
-
-	if (driver_is_auto(config->driver)) {
-		other.driver = driver_perf.name;
-		other.drive.instead =
-			"not bpf: the confined daemon (seccomp) cannot load another BPF program";
-	}
-	/* ->change() would have succeeded if the program could stay the same. */
-	if (driver_find(other.driver)->change)
-		return error_set(err, -EPERM,
-				 "the daemon can no longer load BPF programs (seccomp); restart it "
-				 "with these settings, or with --no-seccomp");
-	return renew_driver(c, &other, err);
-}
-
-static int change_driver(struct collector *c, const struct collector_config *config, bool may_load,
-			 struct error *err)
-{
-	struct driver_config drive;
-	int r = -ENOTSUP;
-
-	complete_drive(c, config, &drive);
-	if (c->ops->change)
-		r = c->ops->change(c->driver, &drive, err);
-	if (r != -ENOTSUP)
-		return r;
-	return may_load ? renew_driver(c, config, err) : renew_without_loading(c, config, err);
-}
-
-int collector_change(struct collector *c, const struct collector_config *config, bool may_load,
-		     struct error *err)
-{
-	struct record *old;
-	int r;
-
-	if (c->running)
-		return error_set(err, -EBUSY,
-				 "settings cannot change while sampling; stop it first");
-	if (c->intake.tee)
-		return error_set(
-			err, -EBUSY,
-			"settings cannot change while the event buffer is recorded (--tee)");
-	record_sync(c->record, true);
-	r = collector_reopen(c, err);
-	if (r == 0)
-		r = change_driver(c, config, may_load, err);
-	if (r < 0)
-		return r;
-	old = c->record;
-	r = open_record(c, config, err);
-	if (r < 0)
-		return r;
-	totals_keep_record(&c->totals, old);
-	record_free(old);
-	return 0;
-}
-
 /* Records all samples so far and closes the files of the session. */
 static int leave_session(struct collector *c, struct error *err)
 {
 	int r = c->running ? sync_driver(c, true, err) : 0;
 
+	record_sync(c->record, true);
+	end_slice(c, true);
 	return r < 0 ? r : collector_reopen(c, err);
 }
 
@@ -467,6 +405,8 @@ static int begin_session(struct collector *c, struct error *err)
 {
 	int r = record_write_setup(c->record, c->ops->why(c->driver), err);
 
+	if (c->running)
+		begin_slice(c);
 	quota_reset(c->quota);
 	c->setup_due = collector_can_go_on(r);
 	if (!c->setup_due)

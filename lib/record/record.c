@@ -13,6 +13,7 @@
 #include "record/internal/sampled_image.h"
 #include "record/feature.h"
 #include "record/internal/jitting.h"
+#include "record/internal/past.h"
 #include "record/internal/store.h"
 #include "record/internal/chain_recorder.h"
 #include "record/internal/transient.h"
@@ -121,6 +122,7 @@ static void open_store(struct record *rec, const struct record_config *config)
 				      .cpu_type = cpu_type_detect(config->root, clock)->id,
 				      .cpu_mhz = procfs_cpu_mhz(config->root),
 				      .mapped_max = config->mapped_bytes_max,
+				      .keep_ms = config->keep_ms,
 				      .open_max = config->open_files_max };
 
 	rec->store = store_new(&store);
@@ -264,6 +266,20 @@ void record_sync(struct record *rec, bool all)
 	turn_stage(rec->turn, TURN_IMAGES);
 }
 
+bool record_slice_is_full(const struct record *rec)
+{
+	const struct past *past = store_past(rec->store);
+
+	return past && past_is_full(past);
+}
+
+int record_end_slice(struct record *rec, const struct slice *slice, struct error *err)
+{
+	struct past *past = store_past(rec->store);
+
+	return past ? past_end_slice(past, slice, err) : 0;
+}
+
 unsigned int record_can_shed(const struct record *rec)
 {
 	bool apart = rec->separate & (RECORD_SEPARATE_THREAD | RECORD_SEPARATE_CPU);
@@ -312,6 +328,8 @@ int record_close_files(struct record *rec, struct error *err)
 		jitting_forget(rec->jitting);
 	store_close_all(rec->store);
 	chain_recorder_close(rec->trace);
+	if (store_past(rec->store))
+		past_leave(store_past(rec->store));
 	kernel_images_forget(rec->kernel);
 	sampled_image_forget(rec->binaries);
 	rec->trans.app_known = false;
@@ -321,11 +339,16 @@ int record_close_files(struct record *rec, struct error *err)
 	return r;
 }
 
+static size_t history_memory(const struct record *rec)
+{
+	return store_past(rec->store) ? past_memory(store_past(rec->store)) : 0;
+}
+
 size_t record_open_files(const struct record *rec, size_t *ret_mapped)
 {
 	size_t mapped, files = store_open_files(rec->store, &mapped);
 
 	if (ret_mapped)
-		*ret_mapped = mapped + chain_recorder_memory(rec->trace);
+		*ret_mapped = mapped + chain_recorder_memory(rec->trace) + history_memory(rec);
 	return files;
 }

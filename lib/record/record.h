@@ -28,6 +28,7 @@ struct driver;
 struct driver_ops;
 struct evderived;
 struct record;
+struct slice;
 struct turn;
 
 /* --separate, a set of bits. */
@@ -65,6 +66,7 @@ struct record_config {
 	uint64_t jit_bytes_max;		    /* of memory, for JIT code; 0: default */
 	size_t mapped_bytes_max;	    /* of open sample files; 0: default */
 	unsigned int open_files_max;	    /* 0: from the fd limit */
+	uint64_t keep_ms;		    /* how long to keep the history; 0: there is none */
 	const struct cookie_table *cookies; /* borrowed for the record's life */
 	struct turn *turn; /* of the caller's loop, borrowed for the record's life; or NULL */
 };
@@ -90,6 +92,11 @@ void record_prepare(struct record *rec);
 /* Called after each drain: counts samples that waited for their JIT code; with @all, all of
  * them. */
 void record_sync(struct record *rec, bool all);
+/* Whether so much was counted since the last slice of the history that it should end early. */
+bool record_slice_is_full(const struct record *rec);
+/* Ends a slice of the history: what was counted since the last call. Nothing if there is no
+ * history. 0 or -errno. */
+int record_end_slice(struct record *rec, const struct slice *slice, struct error *err);
 /* Writes the counters to stats/ of the session; 0 or -errno. */
 int record_flush(struct record *rec, struct error *err);
 /* What recording can shed; bits. */

@@ -19,6 +19,7 @@ static bool same(const struct settings *a, const struct settings *b)
 #define DIFFER_SIZE		      NUMBERS_DIFFER
 #define DIFFER_SIZE_OR_NONE	      NUMBERS_DIFFER
 #define DIFFER_SHARE		      NUMBERS_DIFFER
+#define DIFFER_TIME_OR_NONE	      NUMBERS_DIFFER
 #define DIFFER_LIMIT		      STRUCTS_DIFFER
 #define DIFFER_RANGE		      STRUCTS_DIFFER
 #define DIFFER_MODE		      NUMBERS_DIFFER
@@ -54,6 +55,7 @@ static const struct {
 	{ "SIZE", "2M", "100K" },
 	{ "SIZE_OR_NONE", "64M", "1M" },
 	{ "SHARE", "2%", "101%" },
+	{ "TIME_OR_NONE", "12h", "12" },
 	{ "LIMIT", "20%", "a lot" },
 	{ "RANGE", "1000,2000", "2000,1000" },
 	{ "MODE", "755", "777" },

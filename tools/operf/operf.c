@@ -193,6 +193,7 @@ static struct collector_config configure(const struct target *target, const char
 			.separate = RECORD_SEPARATE_LIB | RECORD_SEPARATE_KERNEL |
 				    (unsigned int)settings.separate,
 			.vmlinux = vmlinux,
+			.keep_ms = settings.keep,
 		},
 	};
 }

@@ -525,6 +525,11 @@ static void bpf_spell_out(struct driver *d, bool on)
 	sampler_chains_spell_out(d->samples.chains, on);
 }
 
+static uint64_t bpf_taken_until_ns(const struct driver *d)
+{
+	return d->drained_ns;
+}
+
 static int bpf_fd(const struct driver *d)
 {
 	return d->sampling.cpus.epoll;
@@ -615,6 +620,7 @@ const struct driver_ops driver_bpf = {
 	.change = bpf_change,
 	.start = bpf_start,
 	.sync = bpf_sync,
+	.taken_until_ns = bpf_taken_until_ns,
 	.stop = bpf_stop,
 	.shutdown = bpf_shutdown,
 	.spell_out = bpf_spell_out,

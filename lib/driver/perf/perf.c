@@ -333,6 +333,11 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 	return d->sampling.plan.scope != DRIVER_SYSTEM && !sideband_any_followed(&d->sideband);
 }
 
+static uint64_t perf_taken_until_ns(const struct driver *d)
+{
+	return d->now_ns - HORIZON_NS;
+}
+
 static int perf_fd(const struct driver *d)
 {
 	return d->sampling.cpus.epoll;
@@ -383,6 +388,7 @@ const struct driver_ops driver_perf = {
 	.setup = perf_setup,
 	.start = perf_start,
 	.sync = perf_sync,
+	.taken_until_ns = perf_taken_until_ns,
 	.stop = perf_stop,
 	.shutdown = perf_shutdown,
 	.fd = perf_fd,

@@ -5,22 +5,18 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "record/internal/past.h"
 #include "record/internal/sampled_image.h"
 #include "record/internal/store_opener.h"
 #include "sfile/sfile.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <stdbool.h>
-#include <sys/resource.h>
 
 #define MAPPED_MAX_DEFAULT ((size_t)24 << 20)
 
 enum {
-	/* Descriptors reserved for other uses; least and greatest number of open files. */
-	FD_RESERVE = 256,
-	OPEN_MIN = 8,
-	OPEN_MAX = 16384,
+	OPEN_MIN = 8, /* least number of open files */
 
 	/* Counts that wait for a file: initial room, and the number for which the file is
 	 * opened. */
@@ -51,6 +47,7 @@ struct store_file {
 	struct waiting *waiting;
 	uint32_t waiting_count, waiting_room;
 	uint64_t waiting_since; /* tick */
+	struct past_mark past_mark;
 };
 
 /* Files ordered by last use. */
@@ -67,6 +64,7 @@ struct addition {
 
 struct store {
 	struct store_opener *opener;
+	struct past *past; /* or NULL */
 	size_t mapped_max, open_max, waiting_max;
 
 	struct map by_hash; /* hash of the key to files */
@@ -84,41 +82,16 @@ struct store {
 	uint64_t lost[STORE_LOSS_COUNT_];
 };
 
-/* Returns half of the number of descriptors below @limit that are free. */
-static size_t half_of_the_free(rlim_t limit)
-{
-	size_t count = 0;
-
-	for (int fd = 0; fd < (int)limit; fd++)
-		count += fcntl(fd, F_GETFD) < 0;
-	return count / 2;
-}
-
-/* Returns the number of descriptors for sample files; raises the soft limit to the hard one. */
-static size_t descriptors(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return OPEN_MIN;
-	if (limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &limit);
-		(void)getrlimit(RLIMIT_NOFILE, &limit); /* the limit, whether raised or not */
-	}
-	if (limit.rlim_cur < 2 * FD_RESERVE)
-		return MAX(half_of_the_free(limit.rlim_cur), (size_t)OPEN_MIN);
-	return MIN((size_t)limit.rlim_cur - FD_RESERVE, (size_t)OPEN_MAX);
-}
-
 struct store *store_new(const struct store_config *config)
 {
 	struct store *s = xcalloc(1, sizeof(*s));
 
 	s->opener = store_opener_new(config);
+	if (config->keep_ms)
+		s->past = past_new(config, s->opener);
 	s->sample_events = config->sample_events;
 	s->mapped_max = config->mapped_max ? config->mapped_max : MAPPED_MAX_DEFAULT;
-	s->open_max = config->open_max ? config->open_max : descriptors();
+	s->open_max = config->open_max ? config->open_max : store_opener_descriptors();
 	s->waiting_max = s->mapped_max / 2;
 	return s;
 }
@@ -130,6 +103,7 @@ void store_free(struct store *s)
 	store_close_all(s);
 	map_done(&s->by_hash);
 	store_opener_free(s->opener);
+	past_free(s->past);
 	free(s);
 }
 
@@ -464,6 +438,8 @@ void store_add(struct store *s, struct store_file *f, uint64_t key, uint64_t cou
 {
 	uint32_t value = (uint32_t)MIN(count, (uint64_t)UINT32_MAX);
 
+	if (s->past)
+		past_count(s->past, &f->key, &f->past_mark, key, count);
 	if (_likely_(f->db))
 		add_open(s, f, key, value);
 	else
@@ -483,6 +459,11 @@ void store_close_all(struct store *s)
 	while (s->open.oldest)
 		drop(s, s->open.oldest);
 	store_opener_forget(s->opener);
+}
+
+struct past *store_past(const struct store *s)
+{
+	return s->past;
 }
 
 uint64_t store_lost(const struct store *s, enum store_loss loss)

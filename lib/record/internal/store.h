@@ -17,6 +17,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct past;
 struct store;
 struct store_file;
 
@@ -38,6 +39,9 @@ void store_settle(struct store *s);
 void store_flush(struct store *s);
 /* Flushes, then closes all sample files. */
 void store_close_all(struct store *s);
+
+/* What counts for the session's history; NULL if there is none. Borrowed. */
+struct past *store_past(const struct store *s);
 
 /* Kinds of counts that could not be written. */
 enum store_loss {

@@ -11,9 +11,18 @@
 #include "sfile/sname.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <string.h>
+#include <sys/resource.h>
 
-enum { CAUSES = 256 };
+enum {
+	CAUSES = 256,
+
+	/* Descriptors reserved for other uses; least and greatest number of open files. */
+	FD_RESERVE = 256,
+	OPEN_MIN = 8,
+	OPEN_MAX = 16384,
+};
 #define RETRY_NS NS_PER_S
 
 struct store_opener {
@@ -25,6 +34,32 @@ struct store_opener {
 	uint64_t pardon;   /* retry times returned before this are void */
 	bool said[CAUSES]; /* by errno */
 };
+
+/* Returns half of the number of descriptors below @limit that are free. */
+static size_t half_of_the_free(rlim_t limit)
+{
+	size_t count = 0;
+
+	for (int fd = 0; fd < (int)limit; fd++)
+		count += fcntl(fd, F_GETFD) < 0;
+	return count / 2;
+}
+
+size_t store_opener_descriptors(void)
+{
+	struct rlimit limit;
+
+	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
+		return OPEN_MIN;
+	if (limit.rlim_cur < limit.rlim_max) {
+		limit.rlim_cur = limit.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &limit);
+		(void)getrlimit(RLIMIT_NOFILE, &limit); /* the limit, whether raised or not */
+	}
+	if (limit.rlim_cur < 2 * FD_RESERVE)
+		return MAX(half_of_the_free(limit.rlim_cur), (size_t)OPEN_MIN);
+	return MIN((size_t)limit.rlim_cur - FD_RESERVE, (size_t)OPEN_MAX);
+}
 
 struct store_opener *store_opener_new(const struct store_config *config)
 {
@@ -52,21 +87,6 @@ bool store_opener_may_try(const struct store_opener *o, uint64_t retry_at)
 	return !at || clock_now_ns() >= at;
 }
 
-static char *file_path(const struct store_opener *o, const struct store_key *k)
-{
-	const struct event *e = &o->events[k->event];
-	struct sname name = { .app = k->app->image,
-			      .image = k->image->image,
-			      .event = e->name,
-			      .count = (int32_t)e->count,
-			      .unit_mask = (int32_t)e->unit_mask,
-			      .task = k->task };
-	_cleanup_free_ char *mangled = NULL;
-
-	mangled = sname_mangle(&name);
-	return path_join(o->samples, mangled);
-}
-
 /* Returns the CPU type for the header of the event's files. Those of the clock, whose code is 0,
  * are of the type "timer" also if other events are sampled: so OProfile 1.x knows what they are. */
 static uint32_t cpu_type_of(const struct store_opener *o, const struct event *e)
@@ -74,19 +94,44 @@ static uint32_t cpu_type_of(const struct store_opener *o, const struct event *e)
 	return e->is_timer ? cpu_type_named("timer")->id : o->cpu_type;
 }
 
+void store_opener_describe(const struct store_opener *o, const struct store_key *key,
+			   struct sname *ret_name, struct sfile_header *ret_header)
+{
+	const struct event *e = &o->events[key->event];
+
+	*ret_name = (struct sname){ .app = key->app->image,
+				    .image = key->image->image,
+				    .event = e->name,
+				    .count = (int32_t)e->count,
+				    .unit_mask = (int32_t)e->unit_mask,
+				    .task = key->task };
+	*ret_header = (struct sfile_header){ .cpu_type = cpu_type_of(o, e),
+					     .event = e->code,
+					     .unit_mask = e->unit_mask,
+					     .count = (uint32_t)e->count,
+					     .is_kernel = key->image->is_kernel,
+					     .cpu_mhz = o->cpu_mhz,
+					     .mtime = key->image->mtime,
+					     .anon_start = key->image->image.start };
+}
+
+/* Describes the file as above, and returns its path; caller frees. */
+static char *describe(const struct store_opener *o, const struct store_key *key,
+		      struct sfile_header *ret)
+{
+	_cleanup_free_ char *mangled = NULL;
+	struct sname name;
+
+	store_opener_describe(o, key, &name, ret);
+	mangled = sname_mangle(&name);
+	return path_join(o->samples, mangled);
+}
+
 int store_opener_open(struct store_opener *o, const struct store_key *key, struct sfile **ret,
 		      struct error *err)
 {
-	const struct event *e = &o->events[key->event];
-	_cleanup_free_ char *path = file_path(o, key);
-	struct sfile_header header = { .cpu_type = cpu_type_of(o, e),
-				       .event = e->code,
-				       .unit_mask = e->unit_mask,
-				       .count = (uint32_t)e->count,
-				       .is_kernel = key->image->is_kernel,
-				       .cpu_mhz = o->cpu_mhz,
-				       .mtime = key->image->mtime,
-				       .anon_start = key->image->image.start };
+	struct sfile_header header;
+	_cleanup_free_ char *path = describe(o, key, &header);
 
 	return sfile_create(path, &header, ret, err);
 }
@@ -115,10 +160,11 @@ uint64_t store_opener_failed(struct store_opener *o, int code, const struct erro
 void store_opener_complain(struct store_opener *o, const struct store_key *key, int code)
 {
 	_cleanup_free_ char *path = NULL;
+	struct sfile_header header;
 
 	if (!is_news(o, code))
 		return;
-	path = file_path(o, key);
+	path = describe(o, key, &header);
 	log_error("cannot write %s: %s: its samples are lost (counted in stats/lost_samplefile)",
 		  path, strerror(-code));
 }

@@ -13,15 +13,23 @@
 #include "record/internal/store_types.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct store_opener;
 struct sfile;
+struct sfile_header;
+
+/* The number of descriptors for sample files. Raises the soft limit to the hard one. */
+size_t store_opener_descriptors(void);
 
 /* Caller frees. */
 struct store_opener *store_opener_new(const struct store_config *config);
 /* NULL is fine. */
 void store_opener_free(struct store_opener *o);
 
+/* The name of the sample file of @key, whose strings are borrowed, and its header. */
+void store_opener_describe(const struct store_opener *o, const struct store_key *key,
+			   struct sname *ret_name, struct sfile_header *ret_header);
 /* Returns whether a file may be opened for which store_opener_failed() returned @retry_at (0: did
  * not fail). */
 bool store_opener_may_try(const struct store_opener *o, uint64_t retry_at);

@@ -20,6 +20,11 @@ struct store_key {
 	struct sname_task task; /* equal cgroups are one string */
 };
 
+/* The number that a sample file has in the session's history; all-zero at first. */
+struct past_mark {
+	uint32_t epoch, number;
+};
+
 struct store_config {
 	const char *samples;	    /* the session's directory; copied */
 	const struct event *events; /* borrowed for the store's life */
@@ -27,5 +32,6 @@ struct store_config {
 	double cpu_mhz;
 	size_t sample_events;  /* the first events, whose counts are samples */
 	size_t mapped_max;     /* bytes of open files; 0: default */
+	uint64_t keep_ms;      /* how long to keep the history; 0: there is none */
 	unsigned int open_max; /* 0: by the descriptor limit, which is raised as far as allowed */
 };

@@ -1,0 +1,49 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Private to the room: the state of a collector, and what collector_new() and collector_change()
+ * share.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "record/internal/intake.h"
+#include "record/internal/slicing.h"
+#include "record/internal/totals.h"
+
+struct collector_config;
+struct driver_config;
+struct driver_ops;
+struct finder;
+struct spending;
+
+struct collector {
+	const struct driver_ops *ops;
+	struct driver *driver;
+	struct cookie_table *cookies;
+	struct record *record;
+	struct finder *finder;	   /* or NULL */
+	struct intake intake;	   /* of the event buffer */
+	struct spending *spending; /* or NULL */
+	bool has_history;
+	struct slicing slicing; /* of the history */
+	struct parser *parser;
+	struct quota *quota;
+	bool setup_due; /* setup could not be written when the session began */
+	char *session_dir, *session_name, *samples;
+	int lock;
+	bool running;
+	struct totals totals; /* of the drivers and records before collector_change() */
+	uint64_t written_ns;  /* when the counters were last written to stats/ */
+	struct turn *turn;    /* of the caller's loop, or NULL */
+};
+
+/* Completes the driver's configuration with the collector's own fields. */
+void collector_complete_drive(struct collector *c, const struct collector_config *config,
+			      struct driver_config *ret);
+/* Sets up the driver that @config asks for. 0 or -errno. */
+int collector_open_driver(struct collector *c, const struct collector_config *config,
+			  const struct driver_ops **ret_ops, struct driver **ret,
+			  struct error *err);
+/* Opens the record, for the events of the driver that is set up. 0 or -errno. */
+int collector_open_record(struct collector *c, const struct collector_config *config,
+			  struct error *err);

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The slices of a session's history: when each ends, and what was sampled in it. The times of a
+ * slice are those between which its samples were taken, not when they were recorded. The caller
+ * embeds the struct, all-zero at first.
+ *
+ *	slicing_begin(&s, &driver, &record);
+ *	if (slicing_is_due(&s, until_ns))
+ *		slicing_end(&s, until_ns, &driver, &record, &slice);
+ */
+#pragma once
+
+#include "history/slice_file.h"
+#include "stats/counters.h"
+
+struct slicing {
+	uint64_t begin_ns; /* CLOCK_MONOTONIC; 0: no slice has begun */
+	struct slice then; /* its numbers are the totals when the slice began */
+};
+
+/* Begins the first slice: samples are taken from now on. */
+void slicing_begin(struct slicing *s, const struct driver_stats *driver,
+		   const struct record_stats *record);
+/* Whether the slice is as long as it should be, if the samples taken before @until_ns are
+ * recorded. */
+bool slicing_is_due(const struct slicing *s, uint64_t until_ns);
+/* Ends the slice, which contains the samples taken before @until_ns, and begins the next one. */
+void slicing_end(struct slicing *s, uint64_t until_ns, const struct driver_stats *driver,
+		 const struct record_stats *record, struct slice *ret);

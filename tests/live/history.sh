@@ -1,0 +1,47 @@
+#!/bin/sh
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The history: a window of time has the samples that were taken in it, and all of it has all samples.
+. "$OP_SOURCE_ROOT/tests/live/truth.sh"
+need_root
+need_sampling
+
+for name in first second; do
+	cp "$(command -v sh)" "$dir/$name"
+done
+
+# samples_of DRIVER PROGRAM WORD: those of the program in a report.
+samples_of()
+{
+	opreport --session-dir="$dir/$1" "$3" 2>"$dir/why" |
+		awk -v p="$2" '!/^\t/ && $3 == p { n = $1 } END { print n + 0 }'
+}
+totals() { opreport --session-dir="$dir/$1" -l "$2" 2>/dev/null | grep -v "^Time\|^Lost\|^CPU"; }
+at() { echo "@$(($1 + $2))"; }
+
+for driver in bpf perf; do
+	begin=$(date +%s)
+	if ! operf --session-dir="$dir/$driver" --driver=$driver sh -c "
+		timeout 23 '$dir/first' -c 'while :; do :; done'
+		timeout 23 '$dir/second' -c 'while :; do :; done'; true" >"$dir/output" 2>&1; then
+		ok "driver $driver works" false
+		continue
+	fi
+	opreport --session-dir="$dir/$driver" "time:$(at "$begin" 11)" | sed 's/^/# /' | head -8
+	is "$driver: the first part has none of the second" \
+		"$(samples_of $driver second "time:$(at "$begin" 3)..$(at "$begin" 11)")" 0
+	ok "  but those of the first" \
+		test "$(samples_of $driver first "time:$(at "$begin" 3)..$(at "$begin" 11)")" -gt 500
+	is "  the last part has none of the first" \
+		"$(samples_of $driver first "time:$(at "$begin" 36)..$(at "$begin" 40)")" 0
+	ok "  but those of the second" \
+		test "$(samples_of $driver second "time:$(at "$begin" 36)..$(at "$begin" 40)")" -gt 500
+	totals $driver time:.. >"$dir/by-time"
+	totals $driver session:current >"$dir/whole"
+	ok "  all times together are the whole session" cmp "$dir/by-time" "$dir/whole"
+	ok "  the header says which time it is" sh -c \
+		"opreport --session-dir='$dir/$driver' time:.. | grep -q '^Time: .* slices'"
+	opreport --session-dir="$dir/$driver" "time:$(at "$begin" -100)..$(at "$begin" -50)" \
+		>"$dir/before" 2>&1
+	ok "  nothing was sampled before" grep -q "no samples were taken" "$dir/before"
+done
+done_testing
