@@ -127,6 +127,10 @@ static int archive(int argc, char **argv, struct error *err)
 	r = reporting_open(&options.profile, (size_t)argc, argv, &p, err);
 	if (r < 0)
 		return r;
+	if (spec_window(&p->spec))
+		return error_set(err, -EINVAL,
+				 "an archive has the whole history; give time: to the reports of "
+				 "it");
 	config.root = p->root;
 	if (!options.exclude_dependent && !narrows(&p->spec))
 		config.chained = chained = chains_images(&p->chains);

@@ -5,6 +5,7 @@
 #include "base/macro.h"
 #include "profile/print/format_chains.h"
 #include "profile/print/report_header.h"
+#include "profile/select/file_counts.h"
 #include "profile/rows/diff_match.h"
 #include "profile/rows/unresolved.h"
 #include "profile/xml/format_xml.h"
@@ -50,13 +51,13 @@ void profile_report_configure(const struct report_view *view, struct profile_con
 /* The header of the first sample file that can be read, for type and speed of the CPU. */
 static struct sfile_header some_header(const struct gather *g)
 {
-	_cleanup_(sfile_closep) struct sfile *sf = NULL;
+	struct sfile_header header = { 0 };
 	size_t i;
 
 	for (i = 0; i < g->file_count; i++)
-		if (sfile_open(g->files[i].path, &sf, NULL) == 0)
-			return *sfile_header(sf);
-	return (struct sfile_header){ 0 };
+		if (file_counts_read_header(&g->files[i], &header, NULL) == 0)
+			break;
+	return header;
 }
 
 static int collect_chains(struct profile_report *r, struct error *err)

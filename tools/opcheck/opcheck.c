@@ -327,7 +327,7 @@ static int check_stray(const char *name, void *data)
 {
 	const struct session_check *s = data;
 	_cleanup_free_ char *path = session_samples(s->dir, name);
-	_cleanup_close_ int lock = take_lock(s->check, path);
+	_unused_ _cleanup_close_ int lock = take_lock(s->check, path);
 
 	s->check->samples_dir = s->dir; /* its damaged/ is not that of a session */
 	check_other(path, &(struct error){ -EBADMSG, "not a directory" }, s->check);

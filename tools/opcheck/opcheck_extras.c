@@ -4,6 +4,7 @@
 #include "base/strbuf.h"
 #include "tools/opcheck/opcheck.h"
 #include "chains/chain_read.h"
+#include "history/history.h"
 #include "sfile/manifest.h"
 #include "tools/common/tool.h"
 
@@ -101,8 +102,32 @@ static void check_chains(struct check *c)
 	}
 }
 
+/* Reports skip what is damaged; what is whole stays as it is, so there is nothing to repair. */
+static void check_history(struct check *c)
+{
+	_cleanup_free_ char *path = path_join(c->samples_dir, HISTORY_DIRECTORY), *text = NULL;
+	_cleanup_(history_freep) struct history *h = NULL;
+	struct finding f = { .path = path, .action = ACTION_LEFT };
+	struct error err = ERROR_INIT;
+
+	if (history_read(c->samples_dir, &WINDOW_ALL, &h, &err) < 0) {
+		if (err.code == -ENOENT)
+			return;
+		tool_warn("%s", err.text);
+		c->sums.trouble++;
+		return;
+	}
+	/* A writer may be in the middle of the last slice. */
+	if (!history_covers(h)->damaged || c->depth == CHECK_ENDS)
+		return;
+	f.text = text =
+		xasprintf("%zu damaged bytes, which reports skip", history_covers(h)->damaged);
+	finding_report(c, &f);
+}
+
 void check_extras(struct check *c)
 {
 	check_manifest(c);
 	check_chains(c);
+	check_history(c);
 }

@@ -128,8 +128,9 @@ static const struct opt_cmdline cmdline = {
 		 "       opreport [OPTION]... -l { [SPECIFICATION]... } { [SPECIFICATION]... }",
 	.summary = "Report where the samples of a profile went, by image or (-l) by symbol.",
 	.epilog = "A specification narrows the report: the name of an image, or TAG:VALUE,... with "
-		  "the tags archive, session, session-exclude, image, image-exclude, lib-image, "
-		  "lib-image-exclude, event, count, unit-mask, cgroup, tgid, tid, cpu. See "
+		  "the tags archive, session, session-exclude, time, image, image-exclude, "
+		  "lib-image, lib-image-exclude, event, count, unit-mask, cgroup, tgid, tid, cpu. "
+		  "See "
 		  "opreport(1).",
 	.opts = opts,
 };

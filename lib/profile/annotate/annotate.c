@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "symbol/symtab.h"
 #include "profile/select/by_image.h"
-#include "sfile/sfile.h"
+#include "profile/select/file_counts.h"
 
 #include <string.h>
 
@@ -20,20 +20,20 @@ uint64_t *annotate_counts(struct annotate *a)
 static void read_file(struct annotate *a, const struct gather_file *f, uint32_t class,
 		      struct annotate_image *image)
 {
-	_cleanup_(sfile_closep) struct sfile *sf = NULL;
+	_cleanup_(file_counts_closep) struct file_counts *counts = NULL;
 	struct error err = ERROR_INIT;
 	uint64_t sum;
 
-	if (sfile_open(f->path, &sf, &err) < 0) {
+	if (file_counts_open(f, &counts, &err) < 0) {
 		a->bad++;
 		log_warn("%s; file skipped", err.text);
 		return;
 	}
 	if (a->read++ == 0)
-		a->report.header = *sfile_header(sf);
+		a->report.header = *file_counts_header(counts);
 	if (image->header.version == 0)
-		image->header = *sfile_header(sf);
-	sum = samples_read(&image->samples, sf, class);
+		image->header = *file_counts_header(counts);
+	sum = file_counts_read(counts, class, &image->samples);
 	image->counts[class] += sum;
 	image->sum += sum;
 	a->totals.totals[class] += sum;

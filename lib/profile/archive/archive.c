@@ -12,7 +12,7 @@
 #include "elf/debugfile.h"
 #include "elf/elffile.h"
 #include "symbol/kallsyms.h"
-#include "profile/select/callgraph_arcs.h"
+#include "profile/select/file_counts.h"
 #include "profile/binary/binary.h"
 #include "profile/select/gather.h"
 #include "sfile/manifest.h"
@@ -349,14 +349,14 @@ static void add_image_of(struct plan *p, const struct gather_file *f)
 
 	if (p->done[f->image])
 		return;
-	if (callgraph_arcs_header(f, &header, &err) < 0)
+	if (file_counts_read_header(f, &header, &err) < 0)
 		log_warn("%s; its image is skipped", err.text);
 	else
 		add_image(p, f->image, &header);
 }
 
-/* Adds a call graph file derived from chains. */
-static void add_arcs(struct plan *p, const struct gather_file *f)
+/* Adds a file whose counts are in chains, or in the history. */
+static void add_made(struct plan *p, const struct gather_file *f)
 {
 	_cleanup_free_ char *path = NULL;
 	struct error err = ERROR_INIT;
@@ -364,8 +364,8 @@ static void add_arcs(struct plan *p, const struct gather_file *f)
 
 	if (!p->config->arcs || f->end)
 		return;
-	if (callgraph_arcs_write(p->gather, f, p->config->arcs, &path, &err) < 0) {
-		log_warn("%s; the archive's call graph is incomplete", err.text);
+	if (file_counts_write(p->gather, f, p->config->arcs, &path, &err) < 0) {
+		log_warn("%s; the archive is incomplete", err.text);
 		return;
 	}
 	below = path + strlen(p->config->arcs) + 1 + strlen(p->session->name) + 1;
@@ -385,8 +385,8 @@ static void add_sample_files(struct plan *p)
 		if (p->config->exclude_dependent && f->app != f->image)
 			continue;
 		p->session = &g->sessions[f->session];
-		if (f->arcs)
-			add_arcs(p, f);
+		if (!f->path)
+			add_made(p, f);
 		else
 			(void)add_session_file(f->path, below_session(p, f->path), p);
 		add_jit(p, f);

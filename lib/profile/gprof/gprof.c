@@ -6,7 +6,7 @@
 #include "base/strbuf.h"
 #include "elf/elffile.h"
 #include "symbol/symtab.h"
-#include "profile/select/callgraph_arcs.h"
+#include "profile/select/file_counts.h"
 #include "profile/binary/binary.h"
 #include "profile/select/classes.h"
 #include "profile/select/gather.h"
@@ -103,15 +103,18 @@ static void read_files(struct collect *c, bool arcs, struct samples *ret,
 
 	for (i = 0; i < c->gather->file_count; i++) {
 		const struct gather_file *f = &c->gather->files[i];
-		struct sfile_header header;
+		_cleanup_(file_counts_closep) struct file_counts *counts = NULL;
 		struct error err = ERROR_INIT;
 
 		if (f->image != c->image || f->callee != (arcs ? c->image : GATHER_NONE) || f->end)
 			continue;
-		if (callgraph_arcs_read(f, 0, ret, &header, &err) < 0)
+		if (file_counts_open(f, &counts, &err) < 0) {
 			log_warn("%s; file skipped", err.text);
-		else if (ret_header->version == 0)
-			*ret_header = header;
+			continue;
+		}
+		(void)file_counts_read(counts, 0, ret);
+		if (ret_header->version == 0)
+			*ret_header = *file_counts_header(counts);
 	}
 	if (ret->count)
 		samples_sort(ret);

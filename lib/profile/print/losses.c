@@ -3,6 +3,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "history/history.h"
 #include "profile/select/gather.h"
 #include "sfile/session.h"
 #include "stats/counters.h"
@@ -80,6 +81,20 @@ static void take_off_unwritten(struct losses *l, const char *samples)
 	l->recorded -= MIN(unwritten, l->recorded);
 }
 
+/* What is known of a window of time: not why samples were lost. */
+static void take_cover(struct losses *l, const struct history_cover *c)
+{
+	static const struct counter any = {
+		.kind = COUNTER_LOST, .text = "for reasons that are known of the whole session"
+	};
+
+	if (c->lost)
+		add_loss(l, HISTORY_DIRECTORY, c->lost, &any);
+	l->recorded += c->samples;
+	l->received += c->samples;
+	l->stretched += c->samples - MIN(c->taken, c->samples);
+}
+
 void losses_collect(const struct gather *g, struct losses *ret)
 {
 	size_t i;
@@ -87,8 +102,13 @@ void losses_collect(const struct gather *g, struct losses *ret)
 	*ret = (struct losses){ 0 };
 	for (i = 0; i < g->session_count; i++) {
 		struct reading reading = { ret, g->sessions[i].samples };
-		int r = session_stat_each(reading.samples, read_counter, &reading);
+		int r;
 
+		if (g->sessions[i].history) {
+			take_cover(ret, history_covers(g->sessions[i].history));
+			continue;
+		}
+		r = session_stat_each(reading.samples, read_counter, &reading);
 		take_off_unwritten(ret, reading.samples);
 		ret->received += session_stat_get(reading.samples, "sample_received");
 		ret->stretched += session_stat_get(reading.samples, "sample_stretched");

@@ -4,6 +4,7 @@
 #include "base/mem.h"
 #include "event/cpu_type.h"
 #include "event/event.h"
+#include "history/history.h"
 #include "profile/print/internal/chains_quality.h"
 #include "profile/print/losses.h"
 #include "profile/print/report.h"
@@ -154,6 +155,17 @@ static void print_comparison(const struct report *r, FILE *out)
 	}
 }
 
+/* Prints when the samples were taken, if the report is about a window of time. */
+static void print_window(const struct history_cover *c, FILE *out)
+{
+	_cleanup_free_ char *span = window_text(&c->span);
+
+	(void)fprintf(out, "Time: %s, %zu slice%s", span, c->slices, c->slices == 1 ? "" : "s");
+	if (c->gaps_ms >= 100)
+		(void)fprintf(out, "; %.1f s of it are in none", (double)c->gaps_ms / 1000);
+	(void)fputc('\n', out);
+}
+
 void report_header_text(const struct report *r, FILE *out)
 {
 	const struct losses *l = r->losses;
@@ -168,6 +180,9 @@ void report_header_text(const struct report *r, FILE *out)
 
 		(void)fprintf(out, "%s\n", text);
 	}
+	for (i = 0; r->gather && i < r->gather->session_count; i++)
+		if (r->gather->sessions[i].history)
+			print_window(history_covers(r->gather->sessions[i].history), out);
 	print_axis(r, out);
 	if (r->skipped)
 		(void)fprintf(out, "Note: %zu file%s could not be read and %s not in this report\n",

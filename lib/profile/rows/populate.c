@@ -238,25 +238,25 @@ static void take_samples(struct populate *p, struct current *cur)
 /* Reads file number @i into the samples, or, for the summary, its sum into @sums. */
 static void read_file(struct populate *p, size_t i, struct current *cur, uint64_t *sums)
 {
-	_cleanup_(sfile_closep) struct sfile *sf = NULL;
+	_cleanup_(file_counts_closep) struct file_counts *counts = NULL;
 	struct error err = ERROR_INIT;
 	uint32_t class = p->job->classes->of_file[p->job->by_image->files[i]];
 	size_t most = p->job->config->details ? SIZE_MAX : PORTION, at = 0;
 	uint64_t sum = 0;
 
-	if (file_prefetch_take(&p->files, i, &sf, &err) < 0) {
+	if (file_prefetch_take(&p->files, i, &counts, &err) < 0) {
 		p->job->stats.bad++;
 		log_warn("%s; skipped", err.text);
 		return;
 	}
 	if (p->job->stats.read++ == 0)
-		p->job->stats.header = *sfile_header(sf);
+		p->job->stats.header = *file_counts_header(counts);
 	if (cur->header.version == 0)
-		cur->header = *sfile_header(sf);
+		cur->header = *file_counts_header(counts);
 	if (!p->job->config->symbols)
-		sum = samples_sum(sf);
+		sum = file_counts_sum(counts);
 	else
-		while (samples_read_some(&p->samples, sf, class, &at, most, &sum))
+		while (file_counts_read_some(counts, class, &p->samples, &at, most, &sum))
 			take_samples(p, cur);
 	sums[class] += sum;
 	p->job->out->totals[class] += sum;

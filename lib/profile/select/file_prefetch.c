@@ -9,7 +9,7 @@
 enum { BATCH = 256, CHUNK = 16 };
 
 struct prefetched {
-	struct sfile *file; /* NULL: taken, or see ->result */
+	struct file_counts *file; /* NULL: taken, or see ->result */
 	int result;
 	char *why; /* reason for a negative result */
 };
@@ -23,7 +23,7 @@ static void open_chunk(size_t chunk, unsigned int thread _unused_, void *data)
 		const struct gather_file *f = &p->gather->files[p->order[p->first + i]];
 		struct error err = ERROR_INIT;
 
-		p->files[i].result = sfile_open(f->path, &p->files[i].file, &err);
+		p->files[i].result = file_counts_open(f, &p->files[i].file, &err);
 		if (p->files[i].result < 0)
 			p->files[i].why = xstrdup(err.text);
 	}
@@ -34,13 +34,14 @@ static void drop(struct file_prefetch *p)
 	size_t i;
 
 	for (i = 0; i < p->ready; i++) {
-		sfile_close(p->files[i].file);
+		file_counts_close(p->files[i].file);
 		free(p->files[i].why);
 	}
 	p->ready = 0;
 }
 
-int file_prefetch_take(struct file_prefetch *p, size_t i, struct sfile **ret, struct error *err)
+int file_prefetch_take(struct file_prefetch *p, size_t i, struct file_counts **ret,
+		       struct error *err)
 {
 	struct prefetched *f;
 

@@ -5,14 +5,14 @@
  *
  *	struct file_prefetch p = { .gather = g, .order = files, .count = file_count };
  *	for (i = 0; i < p.count; i++)
- *		if (file_prefetch_take(&p, i, &sf, &err) == 0)
+ *		if (file_prefetch_take(&p, i, &counts, &err) == 0)
  *			...
  *	file_prefetch_done(&p);
  */
 #pragma once
 
 #include "base/error.h"
-#include "sfile/sfile.h"
+#include "profile/select/file_counts.h"
 
 struct gather;
 
@@ -24,8 +24,9 @@ struct file_prefetch {
 	size_t first, ready;
 };
 
-/* Returns file number @i of the order opened, as sfile_open(); the caller closes it. Files are
+/* Opens file number @i of the order, as file_counts_open(); the caller closes it. Files are
  * taken in ascending order, each at most once. */
-int file_prefetch_take(struct file_prefetch *p, size_t i, struct sfile **ret, struct error *err);
+int file_prefetch_take(struct file_prefetch *p, size_t i, struct file_counts **ret,
+		       struct error *err);
 /* Closes the files that were not taken. */
 void file_prefetch_done(struct file_prefetch *p);

@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "profile/select/internal/spec_explain.h"
 #include "chains/chain_arcs.h"
+#include "history/history.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"
 
@@ -33,6 +34,7 @@ void gather_free(struct gather *g)
 	for (i = 0; i < g->session_count; i++) {
 		manifest_close(g->sessions[i].manifest);
 		chain_arcs_free(g->sessions[i].arcs);
+		history_free(g->sessions[i].history);
 	}
 	free(g->sessions);
 	free(g->images);
@@ -216,6 +218,26 @@ static void add_arcs(struct walk *w)
 	}
 }
 
+/* Adds what the session's sample files counted in a window of time. */
+static int add_past(struct walk *w, const struct window *window, struct error *err)
+{
+	struct gather_session *s = &w->g->sessions[w->session];
+	int r = history_read(s->samples, window, &s->history, err);
+	size_t i;
+
+	if (r == 0 && history_covers(s->history)->damaged)
+		log_warn("%s/%s: %zu damaged bytes are skipped", s->samples, HISTORY_DIRECTORY,
+			 history_covers(s->history)->damaged);
+	for (i = 0; r == 0 && i < history_files(s->history); i++) {
+		const struct history_file *past = history_file_at(s->history, i);
+		struct gather_file *file = past->count ? add_name(w, &past->about.name) : NULL;
+
+		if (file)
+			file->past = past;
+	}
+	return r;
+}
+
 static void skip_file(const char *path _unused_, const struct error *why, void *data)
 {
 	struct walk *w = data;
@@ -345,8 +367,25 @@ static int add_sessions(struct gather *g, const struct spec *spec, const char *s
 	return 0;
 }
 
-static int say_nothing_there(const struct gather *g, struct error *err)
+/* Sets the error that nothing was sampled in the window, with what the history has instead. */
+static int say_no_slice(const struct gather *g, const struct window *wanted, struct error *err)
 {
+	_cleanup_(history_freep) struct history *all = NULL;
+	_cleanup_free_ char *window = window_text(wanted), *there = NULL;
+	const char *samples = g->sessions[0].samples;
+
+	if (history_read(samples, &WINDOW_ALL, &all, err) < 0)
+		return err ? err->code : -ENODATA;
+	there = window_text(&history_covers(all)->span);
+	return error_set(err, -ENODATA,
+			 "%s: no samples were taken in the time %s; there are some from %s",
+			 samples, window, there);
+}
+
+static int say_nothing_there(const struct gather *g, const struct spec *spec, struct error *err)
+{
+	if (spec_window(spec))
+		return say_no_slice(g, spec_window(spec), err);
 	return error_set(err, -ENODATA,
 			 "%s: contains no sample files%s; nothing was sampled yet, or it was not "
 			 "written out (opcontrol --dump)",
@@ -368,14 +407,17 @@ int gather_files(const struct spec *spec, const char *session_dir, bool calls, s
 	for (i = 0; r == 0 && i < g->session_count; i++) {
 		struct walk w = { .g = g, .spec = spec, .session = (uint32_t)i, .why = &why };
 
-		r = session_walk(g->sessions[i].samples, add_file, skip_file, &w, err);
+		r = spec_window(spec)
+			    ? add_past(&w, spec_window(spec), err)
+			    : session_walk(g->sessions[i].samples, add_file, skip_file, &w, err);
 		if (r == 0 && calls)
 			add_arcs(&w);
 	}
 	if (r < 0)
 		return r;
 	if (g->file_count == 0)
-		return why.files ? spec_explain_say(&why, spec, err) : say_nothing_there(g, err);
+		return why.files ? spec_explain_say(&why, spec, err)
+				 : say_nothing_there(g, spec, err);
 	spec_explain_warn_unused(&why, spec);
 	*ret = STEAL(g);
 	return 0;
@@ -388,14 +430,24 @@ const char *gather_image_name(const struct gather *g, uint32_t image, bool is_lo
 	return i->id.kind == SNAME_ROOT && !is_long ? path_base(i->shown) : i->shown;
 }
 
+/* The path of the sample file whose past counts @f has. */
+static char *path_of_past(const struct gather *g, const struct gather_file *f)
+{
+	_cleanup_free_ char *below = sname_mangle(&f->past->about.name);
+
+	return path_join(g->sessions[f->session].samples, below);
+}
+
 char *gather_code_path(const struct gather *g, const struct gather_file *f)
 {
 	const struct gather_image *image = &g->images[f->image];
+	_cleanup_free_ char *path = NULL;
 	const char *end;
 
 	if (image->id.kind != SNAME_ANON || f->callee != GATHER_NONE)
 		return NULL;
-	end = strrchr(f->path, '/');
-	end = memrchr(f->path, '/', (size_t)(end - f->path));
-	return xasprintf("%.*s/%u.jo", (int)(end - f->path), f->path, image->id.tgid);
+	path = f->path ? xstrdup(f->path) : path_of_past(g, f);
+	end = strrchr(path, '/');
+	end = memrchr(path, '/', (size_t)(end - path));
+	return xasprintf("%.*s/%u.jo", (int)(end - path), path, image->id.tgid);
 }

@@ -26,6 +26,8 @@
 
 struct chain_arcs;
 struct chain_arcs_file;
+struct history;
+struct history_file;
 struct manifest;
 struct manifest_image;
 
@@ -36,6 +38,7 @@ struct gather_session {
 	const char *samples;	   /* directory of the sample files */
 	struct manifest *manifest; /* NULL: the session has none */
 	struct chain_arcs *arcs;   /* NULL: not requested, or there are none */
+	struct history *history;   /* NULL: no window of time was requested */
 };
 
 /* An image that has samples, or an application. One that is in several sessions is one image. */
@@ -51,8 +54,9 @@ struct gather_image {
 };
 
 struct gather_file {
-	const char *path;		    /* NULL: no file, the counts come from chains */
-	const struct chain_arcs_file *arcs; /* these counts, else NULL */
+	const char *path;		    /* NULL: no file, the counts come from elsewhere: */
+	const struct chain_arcs_file *arcs; /* from chains, else NULL */
+	const struct history_file *past;    /* from the history, else NULL */
 	uint32_t app, image;		    /* indexes of images */
 	uint32_t callee; /* index of an image; GATHER_NONE except for call graph files */
 	const char *end; /* NULL, or these are no arcs: see struct chain_arcs_file */

@@ -2,64 +2,12 @@
 #include "profile/select/samples.h"
 
 #include "base/mem.h"
-#include "sfile/odb.h"
-#include "sfile/sfile.h"
 
 #include <string.h>
 
 /* A radix sort takes DIGIT_BITS per pass, FEW_BITS for few samples; below SMALL the passes cost
  * more than they save. */
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, FEW_BITS = 8, SMALL = 48, LARGE = 256 << 10 };
-
-/* Number of samples read from a file before their pages are released. */
-enum { STRIDE = 64 << 10 };
-
-uint64_t samples_sum(struct sfile *sf)
-{
-	const struct odb *db = sfile_odb(sf);
-	const struct odb_node *nodes;
-	uint64_t sum = 0;
-	size_t i = 0, n, end;
-
-	nodes = odb_nodes(db, &n);
-	while (i < n) {
-		for (end = MIN(n, i + STRIDE); i < end; i++)
-			sum += nodes[i].value;
-		if (i < n)
-			odb_forget(db, i);
-	}
-	return sum;
-}
-
-bool samples_read_some(struct samples *s, struct sfile *sf, uint32_t class, size_t *at, size_t most,
-		       uint64_t *sum)
-{
-	const struct odb *db = sfile_odb(sf);
-	const struct odb_node *nodes;
-	size_t i = *at, n, end;
-
-	nodes = odb_nodes(db, &n);
-	end = s->count < most ? i + MIN(n - i, most - s->count) : i;
-	array_grow(&s->samples, s->count + (end - i), &s->room);
-	for (; i < end; i++) {
-		if (i && i % STRIDE == 0)
-			odb_forget(db, i);
-		s->samples[s->count++] = (struct sample){ nodes[i].key, nodes[i].value, class };
-		*sum += nodes[i].value;
-	}
-	*at = i;
-	return i < n;
-}
-
-uint64_t samples_read(struct samples *s, struct sfile *sf, uint32_t class)
-{
-	uint64_t sum = 0;
-	size_t at = 0;
-
-	while (samples_read_some(s, sf, class, &at, s->count + STRIDE, &sum))
-		;
-	return sum;
-}
 
 static int compare_samples(const void *pa, const void *pb)
 {

@@ -3,7 +3,7 @@
  * The samples of one or several sample files, sorted by offset.
  *
  *	struct samples s = SAMPLES_INIT;
- *	samples_read(&s, sf, class);		once for each file
+ *	file_counts_read(c, class, &s);		once for each file
  *	samples_sort(&s);
  *	for (i = 0; i < s.count; i++)
  *		...s.samples[i].offset...
@@ -14,8 +14,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct sfile;
 
 struct sample {
 	uint64_t offset; /* the key of the sample file */
@@ -32,14 +30,6 @@ struct samples {
 
 #define SAMPLES_INIT ((struct samples){ 0 })
 
-/* Adds the samples of @sf as those of @class; returns their sum. */
-uint64_t samples_read(struct samples *s, struct sfile *sf, uint32_t class);
-/* The same, but from sample number *@at on, which it advances, until @s contains @most samples;
- * false at the end of the file. Adds to *@sum. */
-bool samples_read_some(struct samples *s, struct sfile *sf, uint32_t class, size_t *at, size_t most,
-		       uint64_t *sum);
-/* The sum alone, without keeping the samples. */
-uint64_t samples_sum(struct sfile *sf);
 /* Sorts them by offset. */
 void samples_sort(struct samples *s);
 /* Frees the memory that sorting needed, which is as much as that of the samples. */

@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 
 /* What the values of a tag must look like. */
-enum value_kind { ANY, NUMBER, ONE };
+enum value_kind { ANY, NUMBER, ONE, TIME };
 
 static const struct {
 	const char *name, *what;
@@ -86,7 +86,7 @@ static int check_values(enum spec_tag tag, const struct spec_values *values, str
 
 	if (values->count == 0)
 		return error_set(err, -EINVAL, "%s: no value after the colon", tags[tag].name);
-	if (tags[tag].kind == ONE && values->count > 1)
+	if ((tags[tag].kind == ONE || tags[tag].kind == TIME) && values->count > 1)
 		return error_set(err, -EINVAL, "%s: takes only one value", tags[tag].name);
 	for (i = 0; tags[tag].kind == NUMBER && i < values->count; i++)
 		if (strcmp(values->values[i], "all") &&
@@ -132,7 +132,10 @@ static int parse_word(const char *word, struct spec *spec, struct error *err)
 		return error_set(err, -EINVAL, "%s: is given twice; put its values in one list",
 				 tags[tag].name);
 	split_values(value, &spec->of[tag]);
-	return check_values(tag, &spec->of[tag], err);
+	r = check_values(tag, &spec->of[tag], err);
+	if (r == 0 && tags[tag].kind == TIME)
+		r = window_parse(spec_value(spec, tag), window_now_ms(), &spec->window, err);
+	return r;
 }
 
 int spec_bad_pair(struct error *err)
@@ -211,6 +214,11 @@ void spec_done(struct spec *spec)
 		free(spec->of[i].used);
 	}
 	*spec = (struct spec){ 0 };
+}
+
+const struct window *spec_window(const struct spec *spec)
+{
+	return spec->of[SPEC_TIME].count ? &spec->window : NULL;
 }
 
 const char *spec_value(const struct spec *spec, enum spec_tag tag)

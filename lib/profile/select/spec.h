@@ -12,6 +12,7 @@
 #pragma once
 
 #include "base/error.h"
+#include "history/window.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -24,6 +25,7 @@ struct sname;
 	X(ARCHIVE, "archive", "archive directory", ONE)                                            \
 	X(SESSION, "session", "session", ANY)                                                      \
 	X(SESSION_EXCLUDE, "session-exclude", "session", ANY)                                      \
+	X(TIME, "time", "time", TIME)                                                              \
 	X(PATH, "", "image", ANY)                                                                  \
 	X(IMAGE, "image", "application", ANY)                                                      \
 	X(IMAGE_EXCLUDE, "image-exclude", "image", ANY)                                            \
@@ -52,6 +54,7 @@ struct spec_values {
 
 struct spec {
 	struct spec_values of[SPEC_TAG_COUNT_];
+	struct window window; /* of the tag time, if it was given */
 };
 
 /* Parses @count words. 0, the caller calls spec_done(); or -EINVAL with the reason: a tag given
@@ -76,6 +79,8 @@ void spec_pair_done(struct spec_pair *pair);
 /* Frees what spec_parse() allocated. */
 void spec_done(struct spec *spec);
 
+/* The window of time that is wanted, or NULL: everything that there is. */
+const struct window *spec_window(const struct spec *spec);
 /* The only value of a tag that takes one (archive), or NULL. */
 const char *spec_value(const struct spec *spec, enum spec_tag tag);
 /* Whether a value of the tag session is a directory of sample files, not a session's name. */

@@ -3,10 +3,10 @@
 
 #include "base/log.h"
 #include "base/mem.h"
+#include "profile/select/file_counts.h"
 #include "profile/select/gather.h"
 #include "profile/select/samples.h"
 #include "chains/chain_read.h"
-#include "sfile/sfile.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -54,14 +54,14 @@ static void add_return(struct used_offsets *u, uint64_t offset)
 static void read_file(struct used_offsets_places *p, const struct gather_file *f)
 {
 	_cleanup_(samples_done) struct samples s = SAMPLES_INIT;
-	_cleanup_(sfile_closep) struct sfile *sf = NULL;
+	_cleanup_(file_counts_closep) struct file_counts *counts = NULL;
 	size_t i;
 
 	if (f->arcs) /* whole chains are read in any case */
 		return;
-	if (sfile_open(f->path, &sf, NULL) < 0)
+	if (file_counts_open(f, &counts, NULL) < 0)
 		return; /* reports of the archive say so */
-	(void)samples_read(&s, sf, 0);
+	(void)file_counts_read(counts, 0, &s);
 	for (i = 0; i < s.count; i++) {
 		uint64_t offset = s.samples[i].offset;
 

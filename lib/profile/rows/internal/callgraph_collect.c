@@ -5,7 +5,7 @@
 #include "base/map.h"
 #include "base/mem.h"
 #include "symbol/symtab.h"
-#include "profile/select/callgraph_arcs.h"
+#include "profile/select/file_counts.h"
 #include "profile/binary/binary.h"
 #include "profile/select/classes.h"
 #include "profile/rows/chain_ends.h"
@@ -231,15 +231,18 @@ static void read_arcs(struct collect *c, uint32_t index)
 {
 	const struct gather_file *f = &c->job->gather->files[index];
 	uint32_t end = f->end ? chain_ends_find(f->end) : CHAIN_END_COUNT_;
-	struct sfile_header header;
+	_cleanup_(file_counts_closep) struct file_counts *counts = NULL;
+	struct sfile_header header = { 0 };
 	struct error err = ERROR_INIT;
 
 	if (end == CHAIN_END_COMPLETE)
 		return;
-	if (callgraph_arcs_read(f, c->job->classes->of_file[index], &c->batch, &header, &err) ==
-		    0 &&
-	    (!c->places[f->image].is_open || !c->places[f->callee].is_open))
-		(void)error_set(&err, -EIO, "%s: could not be read at first", f->path);
+	if (file_counts_open(f, &counts, &err) == 0) {
+		header = *file_counts_header(counts);
+		(void)file_counts_read(counts, c->job->classes->of_file[index], &c->batch);
+		if (!c->places[f->image].is_open || !c->places[f->callee].is_open)
+			(void)error_set(&err, -EIO, "%s: could not be read at first", f->path);
+	}
 	if (err.code) {
 		c->job->stats.bad++;
 		log_warn("%s; skipped", err.text);
@@ -323,7 +326,7 @@ static void open_places(struct collect *c, const uint32_t *files, size_t count)
 
 		if (c->places[f->image].is_open && c->places[f->callee].is_open)
 			continue;
-		if (callgraph_arcs_header(f, &header, NULL) < 0)
+		if (file_counts_read_header(f, &header, NULL) < 0)
 			continue;
 		open_place(c, f->image, &header);
 		header.is_kernel = header.cg_to_is_kernel;

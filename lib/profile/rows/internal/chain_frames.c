@@ -6,6 +6,7 @@
 #include "dwarf/lines.h"
 #include "symbol/symtab.h"
 #include "profile/binary/binary.h"
+#include "profile/select/file_counts.h"
 #include "profile/select/gather.h"
 #include "profile/rows/internal/inline_rows.h"
 #include "chains/chain_table.h"
@@ -80,12 +81,11 @@ static struct sfile_header header_of(const struct gather *g, uint32_t image)
 	size_t i;
 
 	for (i = 0; i < g->file_count; i++) {
-		_cleanup_(sfile_closep) struct sfile *sf = NULL;
+		struct sfile_header of_file;
 
-		if (g->files[i].image != image || g->files[i].arcs ||
-		    sfile_open(g->files[i].path, &sf, NULL) < 0)
-			continue;
-		return *sfile_header(sf);
+		if (g->files[i].image == image && !g->files[i].arcs &&
+		    file_counts_read_header(&g->files[i], &of_file, NULL) == 0)
+			return of_file;
 	}
 	return header;
 }

@@ -43,6 +43,7 @@ static char *value_of(enum spec_tag tag, const struct sname *name)
 	case SPEC_ARCHIVE:
 	case SPEC_SESSION:
 	case SPEC_SESSION_EXCLUDE:
+	case SPEC_TIME:
 	case SPEC_TAG_COUNT_:
 		break;
 	}
@@ -128,8 +129,7 @@ int spec_explain_say(const struct spec_explain *n, const struct spec *spec, stru
 
 static bool selects(enum spec_tag tag)
 {
-	return tag > SPEC_SESSION_EXCLUDE && tag != SPEC_IMAGE_EXCLUDE &&
-	       tag != SPEC_LIB_IMAGE_EXCLUDE;
+	return tag > SPEC_TIME && tag != SPEC_IMAGE_EXCLUDE && tag != SPEC_LIB_IMAGE_EXCLUDE;
 }
 
 void spec_explain_warn_unused(const struct spec_explain *n, const struct spec *spec)
