@@ -87,6 +87,7 @@ static void names_of_oprofile_1_x_are_understood(void)
 		{ "i386/skylake", "ept_walk_pending", "EPT", 0x104f },
 		{ "i386/skylake", "longest_lat_cache:100003:miss", "LONGEST_LAT_CACHE", 0x412e },
 		{ "i386/core_2", "BUS_TRAN_ANY:500:0xc0", "BUS_TRANS_ANY", 0xc070 },
+		{ "i386/core_2", "FLOPS:3000:0", "FP_COMP_OPS_EXE", 0x10 },
 		{ "i386/core_2", "INST_RETIRED.ANY_P:6000:0", "INST_RETIRED", 0xc0 },
 		{ "i386/core_2", "THERMAL_TRIP:500:0xc0", "THERMAL_TRIP", 0xc03b },
 		{ "i386/nehalem", "MEMORY_DISAMBIGURATION:6000:1", "MEMORY_DISAMBIGUATION", 0x109 },
@@ -94,6 +95,9 @@ static void names_of_oprofile_1_x_are_understood(void)
 		{ "x86-64/hammer", "DATA_CACHE_MISSES:100000:0:1:1", "DATA_CACHE_MISSES", 0x141 },
 		{ "x86-64/hammer", "DISPATCHED_FPU_OPS:500:0x3f", "DISPATCHED_FPU", 0x3f00 },
 		{ "x86-64/hammer", "DRAM_ACCESSES:500:7", "DRAM_ACCESSES_PAGE", 0x7e0 },
+		{ "x86-64/family10", "DISPATCHED_FPU_OPS:500:0x3f", "DISPATCHED_FPU", 0x3f00 },
+		{ "x86-64/family10", "CPU_DRAM_REQUEST_TO_NODE:500:0xff",
+		  "CPU_TO_DRAM_REQUESTS_TO_TARGET_NODE", 0x10000ffe0 },
 		{ "x86-64/family15h", "L2_PREFETCHER_TRIGGER:500:3", "L2_PREFETCHER_TRIGGER_EVENTS",
 		  0x10000036c },
 	};

@@ -6,63 +6,111 @@
 
 #include <string.h>
 
-/* Events that libpfm4 calls otherwise than OProfile 1.x did. Each pair has the same code. */
+#define AMD "x86-64/hammer x86-64/family1"
+
+/* Names of OProfile 1.x that libpfm4 does not have, with their codes, by which its events are
+ * found. The CPU types are named by the starts of their keys. */
 static const struct {
-	const char *cpus, *old, *name;
+	const char *cpus, *old;
+	uint32_t code;
 } renamed[] = {
-	{ "i386/core_2", "BR_BOGUS", "BOGUS_BR" },
-	{ "i386/core_2", "BUS_REQ_OUTSTANDING", "BUS_REQUEST_OUTSTANDING" },
-	{ "i386/core_2", "BUS_TRAN_ANY", "BUS_TRANS_ANY" },
-	{ "i386/core_2", "BUS_TRAN_BRD", "BUS_TRANS_BRD" },
-	{ "i386/core_2", "BUS_TRAN_BURST", "BUS_TRANS_BURST" },
-	{ "i386/core_2", "BUS_TRAN_IFETCH", "BUS_TRANS_IFETCH" },
-	{ "i386/core_2", "BUS_TRAN_INVAL", "BUS_TRANS_INVAL" },
-	{ "i386/core_2", "BUS_TRAN_MEM", "BUS_TRANS_MEM" },
-	{ "i386/core_2", "BUS_TRAN_PWR", "BUS_TRANS_PWR" },
-	{ "i386/core_2", "BUS_TRAN_RFO", "BUS_TRANS_RFO" },
-	{ "i386/core_2", "BUS_TRAN_WB", "BUS_TRANS_WB" },
-	{ "i386/core_2", "EIST_TRANS_ALL", "EIST_TRANS" },
-	{ "i386/core_2", "FLOPS", "FP_COMP_OPS_EXE" },
-	{ "i386/core_2", "IFU_MEM_STALL", "CYCLES_L1I_MEM_STALLED" },
-	{ "i386/core_2", "MMX_ASSIST", "SIMD_ASSIST" },
-	{ "i386/core_2", "SEG_RENAMES", "SEG_REG_RENAMES" },
-	{ "i386/core_2", "SIMD_INSTR_RET", "SIMD_INSTR_RETIRED" },
-	{ "i386/core_2", "SIMD_SAT_INSTR_RET", "SIMD_SAT_INSTR_RETIRED" },
-	{ "i386/core_2", "SSE_PREF_MISS", "SSE_PRE_MISS" },
-	{ "i386/core_i7", "MEMORY_DISAMBIGURATION", "MEMORY_DISAMBIGUATION" },
-	{ "i386/core_i7", "OOF_CORE_RESPONSE_0", "OFFCORE_RESPONSE_0" },
-	{ "i386/nehalem", "MEMORY_DISAMBIGURATION", "MEMORY_DISAMBIGUATION" },
-	{ "i386/nehalem", "OOF_CORE_RESPONSE_0", "OFFCORE_RESPONSE_0" },
-	{ "i386/p4", "UOP_TYPE", "uops_type" },
-	{ "x86-64/family15h", "EXECUTED_CFLUSH_INST", "EXECUTED_CLFLUSH_INSTRUCTIONS" },
-	{ "x86-64/family15h", "L2_PREFETCHER_TRIGGER", "L2_PREFETCHER_TRIGGER_EVENTS" },
-	{ "x86-64/hammer", "1_BIT_ECC_ERRORS", "SCRUBBER_SINGLE_BIT_ECC_ERRORS" },
-	{ "x86-64/hammer", "CYCLES_FPU_EMPTY", "CYCLES_NO_FPU_OPS_RETIRED" },
-	{ "x86-64/hammer", "DATA_CACHE_REFILLS_FROM_L2_OR_SYSTEM", "DATA_CACHE_REFILLS" },
-	{ "x86-64/hammer", "DISPATCHED_FPU_OPS", "DISPATCHED_FPU" },
-	{ "x86-64/hammer", "DISPATCH_STALL_FOR_FAR_TRANSFER_OR_RESYNC",
-	  "DISPATCH_STALL_FOR_FAR_TRANSFER_OR_RSYNC" },
-	{ "x86-64/hammer", "DR0_BREAKPOINTS", "DR0_BREAKPOINT_MATCHES" },
-	{ "x86-64/hammer", "DR1_BREAKPOINTS", "DR1_BREAKPOINT_MATCHES" },
-	{ "x86-64/hammer", "DR2_BREAKPOINTS", "DR2_BREAKPOINT_MATCHES" },
-	{ "x86-64/hammer", "DR3_BREAKPOINTS", "DR3_BREAKPOINT_MATCHES" },
-	{ "x86-64/hammer", "DRAM_ACCESSES", "DRAM_ACCESSES_PAGE" },
-	{ "x86-64/hammer", "HYPERTRANSPORT_LINK0_TRANSMIT_BANDWIDTH", "HYPERTRANSPORT_LINK0" },
-	{ "x86-64/hammer", "HYPERTRANSPORT_LINK1_TRANSMIT_BANDWIDTH", "HYPERTRANSPORT_LINK1" },
-	{ "x86-64/hammer", "HYPERTRANSPORT_LINK2_TRANSMIT_BANDWIDTH", "HYPERTRANSPORT_LINK2" },
-	{ "x86-64/hammer", "L2_CACHE_FILL_WRITEBACK", "L2_FILL_WRITEBACK" },
-	{ "x86-64/hammer", "LOCKED_INSTRUCTIONS_DCACHE_MISSES",
-	  "DCACHE_MISSES_BY_LOCKED_INSTRUCTIONS" },
-	{ "x86-64/hammer", "MEMORY_CONTROLLER_BYPASS_COUNTER_SATURATION",
-	  "MEMORY_CONTROLLER_BYPASS" },
-	{ "x86-64/hammer", "MICRO_ARCH_EARLY_CANCEL_ACCESS",
-	  "MICROARCHITECTURAL_EARLY_CANCEL_OF_AN_ACCESS" },
-	{ "x86-64/hammer", "MICRO_ARCH_LATE_CANCEL_ACCESS",
-	  "MICROARCHITECTURAL_LATE_CANCEL_OF_AN_ACCESS" },
-	{ "x86-64/hammer", "PROBE_RESPONSES_AND_UPSTREAM_REQUESTS", "PROBE" },
-	{ "x86-64/hammer", "QUADWORD_WRITE_TRANSFERS", "QUADWORDS_WRITTEN_TO_SYSTEM" },
-	{ "x86-64/hammer", "RETIRED_MMX_FP_INSTRUCTIONS", "RETIRED_MMX_AND_FP_INSTRUCTIONS" },
+	{ "i386/core_2", "BR_BOGUS", 0xe4 },
+	{ "i386/core_2", "BUS_REQ_OUTSTANDING", 0x60 },
+	{ "i386/core_2", "BUS_TRAN_ANY", 0x70 },
+	{ "i386/core_2", "BUS_TRAN_BRD", 0x65 },
+	{ "i386/core_2", "BUS_TRAN_BURST", 0x6e },
+	{ "i386/core_2", "BUS_TRAN_IFETCH", 0x68 },
+	{ "i386/core_2", "BUS_TRAN_INVAL", 0x69 },
+	{ "i386/core_2", "BUS_TRAN_MEM", 0x6f },
+	{ "i386/core_2", "BUS_TRAN_PWR", 0x6a },
+	{ "i386/core_2", "BUS_TRAN_RFO", 0x66 },
+	{ "i386/core_2", "BUS_TRAN_WB", 0x67 },
+	{ "i386/core_2", "EIST_TRANS_ALL", 0x3a },
+	{ "i386/core_2", "FLOPS", 0x10 },
+	{ "i386/core_2", "IFU_MEM_STALL", 0x86 },
+	{ "i386/core_2", "MMX_ASSIST", 0xcd },
+	{ "i386/core_2", "SEG_RENAMES", 0xd5 },
+	{ "i386/core_2", "SIMD_INSTR_RET", 0xce },
+	{ "i386/core_2", "SIMD_SAT_INSTR_RET", 0xcf },
+	{ "i386/core_2", "SSE_PREF_MISS", 0x4b },
+	{ "i386/core_i7 i386/nehalem", "MEMORY_DISAMBIGURATION", 0x9 },
+	{ "i386/core_i7 i386/nehalem", "OOF_CORE_RESPONSE_0", 0xb7 },
+	{ AMD, "1_BIT_ECC_ERRORS", 0x4a },
+	{ AMD, "CACHE_BLOCK_COMMANDS", 0xea },
+	{ AMD, "CANCELLED_STORE_TO_LOAD", 0x2a },
+	{ AMD, "CPU_COMMAND_LATENCY_TARGET", 0x1e6 },
+	{ AMD, "CPU_DRAM_REQUEST_TO_NODE", 0x1e0 },
+	{ AMD, "CPU_READ_COMMAND_LATENCY_NODE_0_3", 0x1e2 },
+	{ AMD, "CPU_READ_COMMAND_LATENCY_NODE_4_7", 0x1e4 },
+	{ AMD, "CPU_READ_COMMAND_REQUEST_NODE_0_3", 0x1e3 },
+	{ AMD, "CPU_READ_COMMAND_REQUEST_NODE_4_7", 0x1e5 },
+	{ AMD, "CPU_REQUEST_TARGET", 0x1e7 },
+	{ AMD, "CYCLES_FPU_EMPTY", 0x1 },
+	{ AMD, "DATA_CACHE_REFILLS_FROM_L2_OR_SYSTEM", 0x42 },
+	{ AMD, "DATA_CACHE_REFILLS_FROM_NORTHBRIDGE", 0x43 },
+	{ AMD, "DISPATCHED_FPU_OPS", 0x0 },
+	{ AMD, "DISPATCH_STALL_FOR_FAR_TRANSFER_OR_RESYNC", 0xda },
+	{ AMD, "DR0_BREAKPOINTS", 0xdc },
+	{ AMD, "DR1_BREAKPOINTS", 0xdd },
+	{ AMD, "DR2_BREAKPOINTS", 0xde },
+	{ AMD, "DR3_BREAKPOINTS", 0xdf },
+	{ AMD, "DRAM_ACCESSES", 0xe0 },
+	{ AMD, "EXECUTED_CFLUSH_INST", 0x30 },
+	{ AMD, "GART_EVENTS", 0xee },
+	{ AMD, "HYPERTRANSPORT_LINK0_TRANSMIT_BANDWIDTH", 0xf6 },
+	{ AMD, "HYPERTRANSPORT_LINK1_TRANSMIT_BANDWIDTH", 0xf7 },
+	{ AMD, "HYPERTRANSPORT_LINK2_TRANSMIT_BANDWIDTH", 0xf8 },
+	{ AMD, "HYPERTRANSPORT_LINK3_TRANSMIT_BANDWIDTH", 0x1f9 },
+	{ AMD, "IBS_OPS_TAGGED", 0x1cf },
+	{ AMD, "INSTRUCTION_CACHE_INVALIDATED", 0x8c },
+	{ AMD, "IO_DRAM_REQUEST_TO_NODE", 0x1e1 },
+	{ AMD, "L2_CACHE_FILL_WRITEBACK", 0x7f },
+	{ AMD, "L2_PREFETCHER_TRIGGER", 0x16c },
+	{ AMD, "LFENCE_INSTRUCTIONS_RETIRED", 0x1d3 },
+	{ AMD, "LOCKED_INSTRUCTIONS_DCACHE_MISSES", 0x4c },
+	{ AMD, "MAB_REQS", 0x68 },
+	{ AMD, "MAB_WAIT", 0x69 },
+	{ AMD, "MEMORY_CONTROLLER_BYPASS_COUNTER_SATURATION", 0xe4 },
+	{ AMD, "MEMORY_CONTROLLER_SLOT_MISSED", 0xe2 },
+	{ AMD, "MFENCE_INSTRUCTIONS_RETIRED", 0x1d5 },
+	{ AMD, "MICRO_ARCH_EARLY_CANCEL_ACCESS", 0x49 },
+	{ AMD, "MICRO_ARCH_LATE_CANCEL_ACCESS", 0x48 },
+	{ AMD, "NORTHBRIDGE_READ_RESPONSES", 0x6c },
+	{ AMD, "OCTWORD_WRITE_TRANSFERS", 0x6d },
+	{ AMD, "PAGE_SIZE_MISMATCHES", 0x165 },
+	{ AMD, "PROBE_RESPONSES_AND_UPSTREAM_REQUESTS", 0xec },
+	{ AMD, "QUADWORD_WRITE_TRANSFERS", 0x6d },
+	{ AMD, "RETIRED_MMX_FP_INSTRUCTIONS", 0xcb },
+	{ AMD, "RETIRED_SSE_OPS", 0x3 },
+	{ AMD, "RETIRED_X87_FLOATING_POINT_OPERATIONS", 0x1c0 },
+	{ AMD, "SERIAL_UOPS_IN_FP_SCHED", 0x6 },
+	{ AMD, "SFENCE_INSTRUCTIONS_RETIRED", 0x1d4 },
+	{ AMD, "THERMAL_STATUS", 0xe8 },
 };
+
+static bool is_one_of(const char *starts, const char *key)
+{
+	size_t length = strcspn(starts, " ");
+
+	return !strncmp(starts, key, length) ||
+	       (starts[length] && is_one_of(starts + length + 1, key));
+}
+
+/* Finds libpfm4's event with this code. Intel's codes can have a unit mask in the second byte;
+ * AMD's have 12 bits. */
+static const struct catalog_event *with_code(const struct catalog *c, uint32_t code)
+{
+	uint32_t bits = strncmp(catalog_type(c)->key, "i386/", 5) ? UINT32_MAX : 0xff;
+	const struct catalog_event *event;
+	size_t i;
+
+	for (i = 0; i < catalog_size(c); i++) {
+		event = catalog_event_peek(c, i);
+		if (event->pfm && (event->code & bits) == code)
+			return catalog_event_at(c, i);
+	}
+	return NULL;
+}
 
 static bool since_renamed(const struct catalog *c, const char *name, struct evname *ret)
 {
@@ -70,9 +118,8 @@ static bool since_renamed(const struct catalog *c, const char *name, struct evna
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(renamed) && !ret->event; i++)
-		if (!strncmp(renamed[i].cpus, key, strlen(renamed[i].cpus)) &&
-		    !strcmp(renamed[i].old, name))
-			ret->event = catalog_event_find(c, renamed[i].name);
+		if (is_one_of(renamed[i].cpus, key) && !strcmp(renamed[i].old, name))
+			ret->event = with_code(c, renamed[i].code);
 	return ret->event;
 }
 
