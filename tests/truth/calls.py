@@ -9,15 +9,16 @@ target is known is of the function that the callee is in. Kinds of steps that ar
  tail      the call's target, or a function that it jumps to, jumps to the callee's function
  indirect  the target is in a register or in memory
 
-What is not checked: "kernel" frames, "interrupted" frames (next to the kernel or a signal's return), and
-"no code" (JIT compilers, deleted files, and functions reached by a jump from a library that is in no
-chain)."""
+Steps to a caller in code that its process generated are also "generated". What is not checked: "kernel"
+frames, "interrupted" frames (next to the kernel or a signal's return), and "no code" (generated code that
+its process did not write, or that calls a file; deleted files, and functions reached by a jump from a
+library that is in no chain)."""
 import os
 import re
 from collections import Counter
 
 import stored
-from elfcode import Code, instructions
+from elfcode import Code, Generated, instructions
 
 CALL = re.compile(r"(?:(?:bnd|notrack|data16|addr32|rex\S*|ds|cs) +)*call +(.*)")
 JUMP = re.compile(r"(?:(?:bnd|notrack|data16|ds|cs) +)*j[a-z]+(?:,p[nt])? +(.*)")
@@ -27,7 +28,7 @@ DEPTH = 4
 
 class Images:
     def __init__(self, top):
-        self.top, self.found, self.paths = top, {}, {}
+        self.top, self.found, self.paths, self.generated = top, {}, {}, {}
         manifest = os.path.join(top, "images")
         if os.path.exists(manifest):
             with open(manifest, encoding="utf-8", errors="surrogateescape") as file:
@@ -38,13 +39,31 @@ class Images:
     def code(self, image):
         if image not in self.found:
             path = self.paths.get(image.name, image.name)
-            if image.kind == "anon":
-                path = os.path.join(self.top, "vdso") if image.name == "[vdso]" else ""
             try:
-                self.found[image] = Code(path, image.name)
+                if image.kind == "anon" and image.tgid:
+                    self.found[image] = self.code_of(image.tgid)
+                elif image.name == "[vdso]":
+                    self.found[image] = Code(os.path.join(self.top, "vdso"), image.name)
+                else:
+                    self.found[image] = Code(path, image.name)
             except (OSError, ValueError):
                 self.found[image] = None
         return self.found[image]
+
+    def code_of(self, tgid):
+        """What a process generated, one for all of its regions."""
+        if tgid not in self.generated:
+            path = os.path.join(self.top, "jit", f"{tgid}.jo")
+            self.generated[tgid] = Generated(path, f"code of process {tgid}")
+        return self.generated[tgid]
+
+    def address(self, image, offset):
+        """The linked address of an offset in an image; None if it is in no code that is known."""
+        code = self.code(image)
+        if isinstance(code, Generated):
+            address = image.start + offset
+            return address if code.function(address) is not None else None
+        return code.address(offset) if code else None
 
 
 class Steps:
@@ -57,7 +76,7 @@ class Steps:
         is_return = False  # the first frame is where the sample was taken
         for index, (image, offset) in enumerate(chain.frames):
             code = None if image.kernel else self.images.code(image)
-            place = code and code.address(offset if not is_return else offset - 1)
+            place = None if image.kernel else self.images.address(image, offset - is_return)
             if place is not None and is_return:
                 place += 1
             if index:
@@ -86,7 +105,7 @@ class Steps:
         if image.kernel:
             return True
         code = self.images.code(image)
-        place = code.address(offset) if code else None
+        place = self.images.address(image, offset)
         return bool(place and code.is_signal_return(place))
 
 
@@ -130,6 +149,8 @@ class Judge:
         if callee is None or callee_place is None:
             return "no code"
         there = callee.function(callee_place)
+        if isinstance(code, Generated) and code.function(target) is None:
+            return "no code"  # where files were mapped is not recorded
         if callee is code and code.function(target) == there:
             return "direct"
         if code.in_plt(target):
@@ -188,6 +209,9 @@ class Judge:
                 yield "anywhere"
                 continue
             target = int(m[1].split()[0], 16)
+            if isinstance(code, Generated) and code.function(target) is None:
+                yield "anywhere"
+                continue
             if code.in_plt(target):
                 yield from self.owners(code.slot_of_plt(target))
             if code.function(target) != start:
@@ -215,12 +239,14 @@ def check_calls(profile, top, allowed=0):
     wrong = Counter()
     for (code, place, image, offset, is_return), count in steps.pairs.items():
         callee = images.code(image) if not image.kernel else None
-        at = callee.address(offset - is_return) if callee else None
+        at = images.address(image, offset - is_return) if callee else None
         kind = judge.kind(code, place, callee, at)
         if image.kernel:
             kind = "no call" if kind.startswith("no call") else "interrupted"
         if kind in ("direct", "linked", "ifunc", "lazy", "tail", "indirect", "no code", "interrupted"):
             steps.kinds[kind] += count
+            if isinstance(code, Generated) and kind != "no code":
+                steps.kinds["generated"] += count
         else:
             where = hex(offset if at is None else at)
             wrong[f"{code.name} {place:#x} called {image.name} {where}: {kind}"] += count

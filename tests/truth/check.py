@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""check.py [--calls] TOOLS SESSION_DIR...: checks that all reports of each session (oprofile_data) agree
-with each other and with what is stored, whatever their form and options; with --calls that callers in
-chains are callers. Prints TAP, and what was compared."""
+"""check.py [--calls|--calls-only] TOOLS SESSION_DIR...: checks that all reports of each session
+(oprofile_data) agree with each other and with what is stored, whatever their form and options; with --calls
+that callers in chains are callers, too, with --calls-only just that. Prints TAP, and what was compared."""
 import os
 import sys
 import time
@@ -40,14 +40,15 @@ def check_all(profile, top, merges=None):
 
 def main():
     words = sys.argv[1:]
-    want_calls = words[0] == "--calls"
-    tools, *sessions = words[want_calls:]
+    option = words[0] if words[0].startswith("--") else ""
+    tools, *sessions = words[bool(option):]
     compared, failed = Counter(), 0
     for number, session in enumerate(sessions, 1):
         profile = Profile(os.path.abspath(tools), ".", ["--session-dir=" + session], session)
         top = os.path.join(session, "samples/current")
-        check_all(profile, top, FEW_MERGES)
-        if want_calls:
+        if option != "--calls-only":
+            check_all(profile, top, FEW_MERGES)
+        if option:
             calls.check_calls(profile, top)
         compared.update(profile.checked)
         failed += bool(profile.problems)

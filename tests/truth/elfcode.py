@@ -118,6 +118,27 @@ class Code:
                               for back in (0, 1, len(RESTORE_RT)))
 
 
+class Generated(Code):
+    """What a process generated, as it is next to the session's chains: opjit(5)."""
+
+    def read_functions(self):
+        """Start addresses out of the table of symbols, without pieces whose code the process did not
+        write."""
+        self.sizes = {}
+        _, _, offset, size = self.sections.get(".symtab", (0, 0, 0, 0))
+        for _, info, _, _, value, length in struct.iter_unpack("<IBBHQQ", self.data[offset:offset + size]):
+            if info & 15 == STT_FUNC and any(self.bytes_at(value, length)):
+                self.sizes[value] = length
+        return sorted(self.sizes)
+
+    def function(self, address):
+        start = super().function(address)
+        return start if start is not None and address < start + self.sizes[start] else None
+
+    def end(self, start):
+        return start + self.sizes[start]
+
+
 def instructions(wanted):
     """Disassembles functions, given as (image, start, end), all with one run of objdump."""
     blob, places = bytearray(), []
