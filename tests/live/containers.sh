@@ -38,6 +38,21 @@ ok "a program in a chroot" profile jail chroot "$dir/jail" /bin/jailed 0.5 25 75
 named "has its symbols" jail
 is "and both its paths" "$(host jail /bin/jailed)" "$dir/jail/bin/jailed"
 
+if command -v python3 >/dev/null && command -v objdump >/dev/null && [ "$(uname -m)" = x86_64 ]; then
+	# Linked with libraries of its own root.
+	cp "$live/truth_chains" jail/bin/linked
+	ldd "$live/truth_chains" | grep -o '/[^ ]*' | while read -r library; do
+		mkdir -p "jail${library%/*}" && cp "$library" "jail$library"
+	done
+	ok "call chains of a program in a chroot" profile jailcalls -g chroot "$dir/jail" /bin/linked 0.5 25 75
+	ok "have callers that are callers" python3 "$OP_SOURCE_ROOT/tests/truth/check.py" --calls-only \
+		"$OP_BUILD_ROOT/tools" "$dir/jailcalls"
+	has "by the bytes of the file that it sees" "^# step direct: [0-9]\{3,\}"
+else
+	skip "call chains of a program in a chroot" "needs python3, objdump and x86-64"
+fi
+rm -rf jail/lib jail/lib64 jail/usr
+
 # Its debug information is where its own root has it.
 strip -o jail/bin/stripped "$live/truth_chains_static"
 objcopy --only-keep-debug "$live/truth_chains_static" stripped.debug

@@ -30,4 +30,12 @@ opreport --session-dir="$dir/unwound" --folded >folded 2>&1
 callers="main;(run_set;)?outer second[^;]*;middle second[^;]*;leaf second"
 nearly_all "samples in the code have their callers" "leaf second" "$callers"
 nearly_all "samples in what it calls have them, too" "known" "$callers[^;]*;known"
+if command -v python3 >/dev/null && command -v objdump >/dev/null; then
+	ok "callers are callers" python3 "$OP_SOURCE_ROOT/tests/truth/check.py" --calls-only \
+		"$OP_BUILD_ROOT/tools" "$dir/unwound"
+	sed -n 's/^# \(step [^:]*: [0-9]*\)$/# \1/p' output
+	has "those in the code, too, by its bytes" "^# step generated: [0-9]\{4,\}"
+else
+	skip "callers are callers" "needs python3 and objdump"
+fi
 done_testing

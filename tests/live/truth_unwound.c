@@ -12,18 +12,17 @@ TRUTH_CHAIN(known)
 #ifdef __x86_64__
 /* Calls the function that is filled in, with its own arguments. */
 static const uint8_t caller[] = {
-	0x55,					     /* push %rbp */
-	0x53,					     /* push %rbx */
-	0x48, 0x83, 0xec, 0,			     /* sub $FRAME, %rsp */
-	0xbd, 0x78, 0x56, 0x34, 0x12,		     /* mov $0x12345678, %ebp */
-	0x48, 0xb8, 0,	  0,	0,    0, 0, 0, 0, 0, /* mov $NEXT, %rax */
-	0xff, 0xd0,				     /* call *%rax */
-	0x48, 0x83, 0xc4, 0,			     /* add $FRAME, %rsp */
-	0x5b,					     /* pop %rbx */
-	0x5d,					     /* pop %rbp */
-	0xc3,					     /* ret */
+	0x55,			      /* push %rbp */
+	0x53,			      /* push %rbx */
+	0x48, 0x83, 0xec, 0,	      /* sub $FRAME, %rsp */
+	0xbd, 0x78, 0x56, 0x34, 0x12, /* mov $0x12345678, %ebp */
+	0xe8, 0,    0,	  0,	0,    /* call NEXT */
+	0x48, 0x83, 0xc4, 0,	      /* add $FRAME, %rsp */
+	0x5b,			      /* pop %rbx */
+	0x5d,			      /* pop %rbp */
+	0xc3,			      /* ret */
 };
-enum { CALLER_SUB = 5, CALLER_NEXT = 13, CALLER_ADD = 26 };
+enum { CALLER_SUB = 5, CALLER_NEXT = 12, CALLER_ADD = 19 };
 
 /* Counts its first argument down, then calls the second one with the first. */
 static const uint8_t leaf[] = {
@@ -45,7 +44,7 @@ static const uint8_t leaf[] = {
 static const uint8_t caller_cfi[] = {
 	CIE,  FDE(36), 0x41, 0x0e, 16,	 0x86, 2, /* after 1 byte: CFA rsp + 16, rbp at CFA - 16 */
 	0x41, 0x0e,    24,   0x83, 3,	 0x44, 0x0e, 0, /* FRAME + 24 */
-	0x55, 0x0e,    24,   0x41, 0x0e, 16,   0x41, 0x0e, 8, 0,
+	0x4e, 0x0e,    24,   0x41, 0x0e, 16,   0x41, 0x0e, 8, 0,
 };
 static const uint8_t leaf_cfi[] = {
 	CIE, FDE(28), 0x41, 0x0e, 16, 0x86, 2, 0x4b, 0x0e, 8, 0, 0, 0, 0, 0, 0, 0,
@@ -80,7 +79,7 @@ static void make_caller(uint8_t *at, const uint8_t *next, uint8_t frame, const c
 	uint8_t cfi[sizeof(caller_cfi)];
 
 	memcpy(at, caller, sizeof(caller));
-	memcpy(at + CALLER_NEXT, &next, sizeof(next));
+	put_word(at + CALLER_NEXT, (uint32_t)(next - (at + CALLER_NEXT + 4)));
 	at[CALLER_SUB] = at[CALLER_ADD] = frame;
 	memcpy(cfi, caller_cfi, sizeof(cfi));
 	cfi[CALLER_CFA] = frame + 24;
