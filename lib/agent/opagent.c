@@ -18,7 +18,13 @@
 #define EXPORT __attribute__((visibility("default")))
 
 /* The jitdump of Linux; UNLOAD is our own; others ignore it. */
-enum { RECORD_LOAD = 0, RECORD_DEBUG_INFO = 2, RECORD_CLOSE = 3, RECORD_UNLOAD = 0x4f50 };
+enum {
+	RECORD_LOAD = 0,
+	RECORD_DEBUG_INFO = 2,
+	RECORD_CLOSE = 3,
+	RECORD_UNWINDING = 4,
+	RECORD_UNLOAD = 0x4f50
+};
 
 static const uint32_t dump_magic = 0x4a695444, agent_magic = 0x6f704167;
 
@@ -46,6 +52,11 @@ struct lines {
 struct line {
 	uint64_t address;
 	uint32_t line, discriminator;
+};
+
+struct unwinding {
+	struct record record;
+	uint64_t size, index_size, mapped_size;
 };
 
 struct unload {
@@ -178,12 +189,13 @@ EXPORT op_agent_t op_open_agent(void)
 	return NULL;
 }
 
-/* Writes a record whose header is the first of @parts, and sets its size and time. */
-static int write_record(struct agent *a, uint32_t id, struct iovec *parts, int count)
+/* Writes a record whose header is the first of @parts, and sets its size and time. The caller has
+ * the lock. */
+static int write_locked(struct agent *a, uint32_t id, struct iovec *parts, int count)
 {
 	struct record *r = parts->iov_base;
 	uint64_t size = 0;
-	int i, result;
+	int i;
 
 	for (i = 0; i < count; i++)
 		size += parts[i].iov_len;
@@ -193,11 +205,18 @@ static int write_record(struct agent *a, uint32_t id, struct iovec *parts, int c
 	}
 	r->id = id;
 	r->size = (uint32_t)size;
-	(void)pthread_mutex_lock(&a->lock);
 	r->time = clock_now_ns();
 	if (id == RECORD_LOAD)
 		((struct load *)parts->iov_base)->index = a->index++;
-	result = write_all(a, parts, count);
+	return write_all(a, parts, count);
+}
+
+static int write_record(struct agent *a, uint32_t id, struct iovec *parts, int count)
+{
+	int result;
+
+	(void)pthread_mutex_lock(&a->lock);
+	result = write_locked(a, id, parts, count);
 	(void)pthread_mutex_unlock(&a->lock);
 	return result;
 }
@@ -222,9 +241,11 @@ EXPORT int op_close_agent(op_agent_t handle)
 	return result;
 }
 
-EXPORT int op_write_native_code(op_agent_t handle, char const *symbol_name, uint64_t vma,
-				void const *code, unsigned int size)
+EXPORT int op_write_unwindable_code(op_agent_t handle, char const *symbol_name, uint64_t vma,
+				    void const *code, unsigned int size, void const *eh_frame,
+				    size_t eh_frame_size)
 {
+	struct unwinding u = { .size = eh_frame_size };
 	struct agent *a = agent_of(handle);
 	struct load l = { .pid = (uint32_t)getpid(),
 			  .tid = (uint32_t)gettid(),
@@ -234,14 +255,29 @@ EXPORT int op_write_native_code(op_agent_t handle, char const *symbol_name, uint
 	struct iovec parts[] = { { &l, sizeof(l) },
 				 { (void *)symbol_name, symbol_name ? strlen(symbol_name) + 1 : 0 },
 				 { (void *)code, size } };
+	struct iovec unwinding[] = { { &u, sizeof(u) }, { (void *)eh_frame, eh_frame_size } };
+	int result = 0;
 
 	if (!a)
 		return -1;
-	if (!symbol_name || !size) {
+	if (!symbol_name || !size || (!eh_frame && eh_frame_size)) {
 		errno = EINVAL;
 		return -1;
 	}
-	return write_record(a, RECORD_LOAD, parts, code ? 3 : 2);
+	/* Nobody else may write code between these. */
+	(void)pthread_mutex_lock(&a->lock);
+	if (eh_frame_size)
+		result = write_locked(a, RECORD_UNWINDING, unwinding, 2);
+	if (result == 0)
+		result = write_locked(a, RECORD_LOAD, parts, code ? 3 : 2);
+	(void)pthread_mutex_unlock(&a->lock);
+	return result;
+}
+
+EXPORT int op_write_native_code(op_agent_t handle, char const *symbol_name, uint64_t vma,
+				void const *code, unsigned int size)
+{
+	return op_write_unwindable_code(handle, symbol_name, vma, code, size, NULL, 0);
 }
 
 /* The rows in the file's format, each followed by its name; caller frees. */

@@ -3,7 +3,7 @@
  * libopagent: programs that generate code at run time describe it here, so that OProfile and perf
  * can show its names. Everything is written to a jitdump, $JITDUMPDIR/jit-PID.dump or
  * /tmp/jit-PID.dump (tools/perf/Documentation/jitdump-specification.txt in Linux). The interface is
- * that of OProfile 1.x. All functions are thread-safe.
+ * that of OProfile 1.x, and op_write_unwindable_code(). All functions are thread-safe.
  *
  *	op_agent_t agent = op_open_agent();
  *	op_write_native_code(agent, "my_function", (uint64_t)code, code, size);
@@ -44,6 +44,13 @@ int op_close_agent(op_agent_t agent);
  * points to its bytes, NULL if they are not available. 0, or -1 with errno. */
 int op_write_native_code(op_agent_t agent, char const *symbol_name, uint64_t vma, void const *code,
 			 unsigned int size);
+
+/* As op_write_native_code(), for code without frame pointers: @eh_frame of @eh_frame_size bytes, at
+ * most 16 KiB, says how to find the caller, in the format of the section .eh_frame. It is linked at
+ * the next multiple of 8 after the code. 0, or -1 with errno. */
+int op_write_unwindable_code(op_agent_t agent, char const *symbol_name, uint64_t vma,
+			     void const *code, unsigned int size, void const *eh_frame,
+			     size_t eh_frame_size);
 
 /* Gives the lines of the code that the next op_write_native_code() with the same @code adds;
  * @compile_map has @nr_entry rows. 0, or -1 with errno. */

@@ -4,6 +4,7 @@
 #include "agent/opagent.h"
 #include "jit/jit.h"
 #include "jit/jit_source.h"
+#include "unwind/unwind_code.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -19,6 +20,10 @@ static char *dump_path(const char *dir)
 static void what_is_said_is_read(void)
 {
 	static const uint8_t code[] = { 0x90, 0xc3 };
+	static const uint8_t cfi[] = { 20, 0,	 0,  0, 0,    0,  0, 0, 1,    'z',  'R',  0,
+				       1,  0x78, 16, 1, 0x1b, 12, 7, 8, 0x90, 1,    0,	  0,
+				       20, 0,	 0,  0, 28,   0,  0, 0, 0xd8, 0xff, 0xff, 0xff,
+				       2,  0,	 0,  0, 0,    0,  0, 0, 0,    0,    0,	  0 };
 	static const struct debug_line_info lines[] = { { 0x1000, 3, "a.lang" },
 							{ 0x1001, 4, "b.lang" } };
 	_cleanup_directory_ char *dir = test_directory();
@@ -36,12 +41,19 @@ static void what_is_said_is_read(void)
 	CHECK_EQ(op_write_native_code(agent, "with code", 0x1000, code, sizeof(code)), 0);
 	CHECK_EQ(op_write_native_code(agent, "without", 0x2000, NULL, 64), 0);
 	CHECK_EQ(op_unload_native_code(agent, 0x2000), 0);
+	CHECK_EQ(op_write_unwindable_code(agent, "unwindable", 0x3000, code, sizeof(code), cfi,
+					  sizeof(cfi)),
+		 0);
 	CHECK_EQ(op_close_agent(agent), 0);
 
 	s = jit_source_new(open(path, O_RDONLY | O_CLOEXEC), path);
 	CHECK(jit_source_read(s, j, 1, NULL) > 0);
 	CHECK(jit_source_timed(s));
-	CHECK_EQ(jit_count(j), 2);
+	CHECK_EQ(jit_count(j), 3);
+	c = jit_at(j, 2);
+	CHECK_STR(c->name, "unwindable");
+	CHECK(c->row_count == 1 && c->rows[0].rule.cfa_offset == 8);
+	CHECK_EQ(jit_at(j, 1)->row_count, 0);
 	c = jit_at(j, 0);
 	CHECK_STR(c->name, "with code");
 	CHECK_EQ(c->bytes[1], 0xc3);
@@ -67,6 +79,7 @@ static void misuse_is_an_error(void)
 	agent = op_open_agent();
 	CHECK_EQ(op_write_native_code(agent, NULL, 0x1000, NULL, 1), -1);
 	CHECK_EQ(errno, EINVAL);
+	CHECK_EQ(op_write_unwindable_code(agent, "f", 0x1000, NULL, 1, NULL, 1), -1);
 	CHECK_EQ(op_write_native_code(agent, "f", 0x1000, NULL, 0), -1);
 	CHECK_EQ(op_write_debug_line_info(agent, NULL, 0, NULL), 0);
 	CHECK_EQ(op_close_agent(agent), 0);
