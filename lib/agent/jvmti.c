@@ -7,6 +7,7 @@
  * The option "version" prints the interface's version; "debug=yes" of the original is accepted, for
  * lines are always written. Written to JVMTI 1.1 with the inline records of jvmticmlr.h.
  */
+#include "agent/java_frame.h"
 #include "agent/opagent.h"
 
 #include <errno.h>
@@ -193,13 +194,15 @@ static bool name_of(jvmtiEnv *env, jmethodID method, char name[NAME_MAX_BYTES])
 static void JNICALL on_load(jvmtiEnv *env, jmethodID method, jint size, const void *code,
 			    jint map_length, const jvmtiAddrLocationMap *map, const void *info)
 {
+	uint8_t cfi[JAVA_FRAME_BYTES];
 	char name[NAME_MAX_BYTES];
 
 	if (size <= 0 || !name_of(env, method, name))
 		return;
 	write_lines(env, method, code, map_length, map, info);
-	(void)op_write_native_code(agent, name, (uint64_t)(uintptr_t)code, code,
-				   (unsigned int)size);
+	(void)op_write_unwindable_code(agent, name, (uint64_t)(uintptr_t)code, code,
+				       (unsigned int)size, cfi,
+				       java_frame_cfi(code, (size_t)size, cfi));
 }
 
 static void JNICALL on_unload(jvmtiEnv *env, jmethodID method, const void *code)

@@ -127,7 +127,7 @@ public class Chain {
 	static int middle(int n) { return leaf(n) + 1; }
 	static int outer(int n) { return middle(n) + 1; }
 	public static void main(String[] args) {
-		for (int i = 0; i < 700; i++) sink += outer(1000000);
+		for (int i = 0; i < Integer.parseInt(args[0]); i++) sink += outer(1000000);
 	}
 }
 END
@@ -136,7 +136,7 @@ END
 	ok "java with the agent and chains" env JITDUMPDIR="$dir" operf \
 		--session-dir="$dir/javachains" --rate="$rate" -g java -XX:-UsePerfData -Xcomp -Xbatch \
 		-XX:CompileOnly=Chain.outer,Chain.middle,Chain.leaf -XX:+PreserveFramePointer \
-		-XX:-Inline -agentpath:"$jvmti" Chain
+		-XX:-Inline -agentpath:"$jvmti" Chain 700
 	rm -f jit-*.dump
 	opreport --session-dir="$dir/javachains" --folded >folded 2>&1
 	counts=$(awk '/int Chain.leaf/ { all += $NF }
@@ -146,6 +146,23 @@ END
 	tail -n 20 folded >output
 	ok "java: call chains go through its methods" test "${counts#* }" -gt 100 -a \
 		$((${counts% *} * 10)) -gt $((${counts#* } * 8))
+	# But for the first quarter of a second of some three.
+	for compiler in "" -XX:TieredStopAtLevel=1; do
+		[ "$(uname -m)" = x86_64 ] && [ "$driver" != perf ] || continue
+		ok "java without frame pointers $compiler" env JITDUMPDIR="$dir" operf \
+			--session-dir="$dir/javabare$compiler" --rate="$rate" -g java -XX:-UsePerfData \
+			-Xcomp -Xbatch -XX:CompileOnly=Chain.outer,Chain.middle,Chain.leaf \
+			-XX:-Inline $compiler -agentpath:"$jvmti" Chain 2800
+		rm -f jit-*.dump
+		opreport --session-dir="$dir/javabare$compiler" --folded >folded 2>&1
+		counts=$(awk '/int Chain.leaf/ { all += $NF }
+			/;int Chain.outer[^;]*;int Chain.middle[^;]*;int Chain.leaf/ && !/^java;\[/ { whole += $NF }
+			END { print whole + 0, all + 0 }' folded)
+		echo "# $counts samples of the method have whole chains, and all"
+		tail -n 20 folded >output
+		ok "its call chains are whole" test "${counts#* }" -gt 100 -a \
+			$((${counts% *} * 100)) -gt $((${counts#* } * 85))
+	done
 	opreport --session-dir="$dir/javachains" --chains >list 2>&1
 	cp list output
 	ok "java: they are in the list of chains, too" grep -q "int Chain.middle(int)" list
