@@ -259,6 +259,41 @@ static void the_originals_header_is_read(void)
 	CHECK(!h->is_kernel);
 }
 
+/* A file with the header and the counts of the original's has its bytes. Bytes that the original
+ * left as they were are set to 0 in both. */
+static void the_originals_file_is_written_bit_for_bit(void)
+{
+	static const struct {
+		size_t at, size;
+	} unset[] = { { 28, 4 }, { 48, 8 }, { 64, 8 } };
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *data = shared_sessions(dir), *path = NULL, *theirs = NULL,
+			    *ours = NULL, *copy = path_join(dir, FLAT);
+	_cleanup_(sfile_closep) struct sfile *sf = NULL, *written = NULL;
+	const struct odb_node *nodes;
+	ssize_t size;
+	size_t i, n;
+
+	if (!data)
+		SKIP(SHARED_MISSING);
+	path = path_join(data, "flat/samples/current/{root}/opt/interop/src/wl/{dep}/{root}/opt/"
+			       "interop/src/libwl.so/CPU_CLK_UNHALTED.100000.0.all.all.all");
+	if (!CHECK(sfile_open(path, &sf, NULL) == 0) ||
+	    !CHECK(sfile_create(copy, sfile_header(sf), &written, NULL) == 0))
+		return;
+	nodes = odb_nodes(sfile_odb(sf), &n);
+	for (i = 0; i < n; i++)
+		CHECK_EQ(odb_add(sfile_odb(written), nodes[i].key, nodes[i].value), 0);
+	size = path_read(NULL, path, &theirs, NULL);
+	CHECK(n > 2 && size > 0);
+	CHECK_EQ(path_read(NULL, copy, &ours, NULL), size);
+	for (i = 0; i < ARRAY_SIZE(unset); i++) {
+		memset(theirs + unset[i].at, 0, unset[i].size);
+		memset(ours + unset[i].at, 0, unset[i].size);
+	}
+	CHECK(!memcmp(ours, theirs, (size_t)size));
+}
+
 /* A power cut in the middle of growth: the descriptor of the longer file is on the disk, the end of
  * the file is not. */
 static void a_writer_repairs_what_a_power_cut_left(void)
@@ -307,4 +342,5 @@ TESTS(T(what_is_written_is_read), T(callgraph_fields_count_in_callgraph_files_on
       T(the_clock_is_the_same_on_every_cpu), T(a_file_left_blank_is_created_again),
       T(every_damage_is_reported), T(short_and_missing_files_are_reported),
       T(version_0x12_is_read_and_not_written), T(the_originals_header_is_read),
-      T(a_foreign_machines_files_name_the_converter), T(a_writer_repairs_what_a_power_cut_left))
+      T(the_originals_file_is_written_bit_for_bit), T(a_foreign_machines_files_name_the_converter),
+      T(a_writer_repairs_what_a_power_cut_left))
