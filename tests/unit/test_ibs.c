@@ -153,6 +153,8 @@ static void each_bit_of_an_op_counts_its_events(void)
 		{ { 0, 0, BIT(0) | BIT(17) }, LOAD " L1_DTLB_HITS 1 DATA_HITS 1 L1_DTLB_4K 1" },
 		{ { 0, 0, BIT(0) | BIT(17) | BIT(4) },
 		  LOAD " L1_DTLB_HITS 1 DATA_HITS 1 L1_DTLB_2M 1" },
+		{ { 0, 0, BIT(0) | BIT(17) | BIT(4) | BIT(5) }, /* as OProfile 0.9.9 has it */
+		  LOAD " L1_DTLB_HITS 1 DATA_HITS 1 L1_DTLB_2M 1" },
 		{ { 0, 0, BIT(0) | BIT(17) | BIT(5) },
 		  LOAD " L1_DTLB_HITS 1 DATA_HITS 1 L1_DTLB_1G 1" },
 		{ { 0, 0, BIT(0) | BIT(17) | BIT(2) },
