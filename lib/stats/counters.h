@@ -57,9 +57,9 @@ enum counter_kind {
 	  "the CPU buffers were full", "sample less often, or raise --cpu-buffer-size")            \
 	X(sample_lost_skipped, LOST, "samples lost: another BPF program was running",              \
 	  "another BPF program was running on their CPU")                                          \
-	X(sample_lost_no_mapping, LOST, "samples lost: address in no mapping",                     \
+	X(sample_lost_no_mapping, LOST, "samples lost due to no mapping",                          \
 	  "their address was in no mapping")                                                       \
-	X(sample_lost_no_mm, LOST, "samples lost: process unknown", "their process was not known") \
+	X(sample_lost_no_mm, LOST, "samples lost due to no mm", "their process was not known")     \
 	X(sample_lost_no_tree, LOST, "samples lost: the process's mappings could not be read",     \
 	  "the mappings of their process could not be read")                                       \
 	X(sample_lost_no_path, LOST, "samples lost: path of the file unknown",                     \
