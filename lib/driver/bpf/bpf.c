@@ -33,8 +33,8 @@ enum { TABLES_MIN = 256 };
 /* Intervals between drains while the maps have room. They are shorter while JIT code is sampled:
  * code that replaces other code is distinguished by time. */
 enum { DRAIN_EVERY_NS = 900000000, DRAIN_MEMORY_EVERY_NS = 200000000 };
-/* Interval of checks of files whose inode numbers may be reused. */
-enum { DOUBT_EVERY_S = 10 };
+/* Interval of checks of files whose inode numbers may be reused, and number in one turn. */
+enum { DOUBT_EVERY_S = 10, DOUBT_STEP = 1024 };
 
 struct driver {
 	struct sampling sampling; /* the rings carry only sideband records, no samples */
@@ -56,6 +56,7 @@ struct driver {
 	bool kernel_changed;
 	uint64_t module_count;
 	uint64_t doubted_ns;
+	size_t doubt_next; /* file to be checked; 0: all were */
 	uint64_t drained_ns;
 	struct turn *turn; /* or NULL */
 };
@@ -380,13 +381,17 @@ static void forget(const struct sample_file *file, void *data)
 	sampler_forget_image(data, file);
 }
 
-/* Makes the program report files again whose identity may belong to another file by now. */
+/* Makes the program report files again whose identity may belong to another file by now, some at a
+ * time. */
 static void doubt_images(struct driver *d)
 {
-	if (d->samples.now_ns < d->doubted_ns + DOUBT_EVERY_S * NS_PER_S)
+	const struct sampler_images_walk walk = { forget, d->sampler, .unsure = true };
+
+	if (!d->doubt_next && d->samples.now_ns < d->doubted_ns + DOUBT_EVERY_S * NS_PER_S)
 		return;
-	d->doubted_ns = d->samples.now_ns;
-	sampler_images_unsure(d->samples.images, forget, d->sampler);
+	if (!d->doubt_next)
+		d->doubted_ns = d->samples.now_ns;
+	d->doubt_next = sampler_images_walk(d->samples.images, &walk, d->doubt_next, DOUBT_STEP);
 }
 
 static void read_offcpu_counters(struct driver *d)

@@ -2,86 +2,127 @@
 #include "driver/bpf/bpf_sweep.h"
 
 #include "base/clock.h"
+#include "base/mem.h"
 #include "driver/bpf/sampler_chains.h"
 #include "driver/bpf/sampler_images.h"
 #include "identity/cookie.h"
-
-#include <bpf/bpf.h>
 
 /* Number of images that are always kept, and the time that others have to be sampled again. Words
  * of the event buffer that wait for an image to be identified do not wait that long. */
 enum { IMAGES_ENOUGH = 8192 };
 static const uint64_t wait_ns = 60 * NS_PER_S;
 
-/* Entries of a map that are looked at, at most: it changes meanwhile. */
-enum { ENTRIES_MAX = 1 << 17 };
+/* What is dealt with in a step takes a few milliseconds. */
+enum { IMAGES_STEP = 512, CHAINS_STEP = 8192, EXECUTABLES_STEP = 4096, LEFT_STEP = 1024 };
 
 static void forget_image(const struct sample_file *file, void *data)
 {
 	sampler_forget_image(data, file);
 }
 
-/* Keeps the callers that tasks off their CPUs wait in. */
-static void keep_chains(const struct sampler *sampler, struct sampler_chains *chains)
+/* Makes the program report images again; returns whether all were dealt with. */
+static bool tell_images(struct bpf_sweep *w, struct sampler *sampler, struct bpf_samples *samples)
 {
-	int map = sampler_maps(sampler)->left;
-	uint32_t tid = UINT32_MAX; /* no task */
-	struct sample_left left;
-	size_t i;
+	const struct sampler_images_walk walk = { .each = forget_image, .data = sampler };
 
-	for (i = 0; i < ENTRIES_MAX && bpf_map_get_next_key(map, &tid, &tid) == 0; i++)
-		if (bpf_map_lookup_elem(map, &tid, &left) == 0)
-			sampler_chains_keep(chains, left.key.chain);
+	w->next = sampler_images_walk(samples->images, &walk, w->next, IMAGES_STEP);
+	return !w->next;
 }
 
-/* Keeps the executables of all processes, which may exit without being reported again, and the
- * files that tasks off their CPUs wait in. */
-static void keep_files(const struct sampler *sampler, struct sampler_images *images)
+/* Calls @each with all tasks that are off their CPUs, if that is watched. */
+static void each_left(const struct sampler *sampler,
+		      void (*each)(const struct sample_left *left, struct bpf_samples *samples),
+		      struct bpf_samples *samples)
 {
-	const struct sampler_maps *maps = sampler_maps(sampler);
-	uint32_t tid = UINT32_MAX, tgid = UINT32_MAX;
-	struct sample_left left;
-	struct executable exe;
-	size_t i;
+	struct map_reader reader = { .map = sampler_maps(sampler)->left };
+	_cleanup_free_ struct sample_left *left = xcalloc(LEFT_STEP, sizeof(*left));
+	_cleanup_free_ uint32_t *tids = xcalloc(LEFT_STEP, sizeof(*tids));
+	uint32_t i, count;
 
-	for (i = 0; i < ENTRIES_MAX && bpf_map_get_next_key(maps->executables, &tgid, &tgid) == 0;
-	     i++)
-		if (bpf_map_lookup_elem(maps->executables, &tgid, &exe) == 0)
-			sampler_images_use(images, &exe.file);
-	for (i = 0; i < ENTRIES_MAX && bpf_map_get_next_key(maps->left, &tid, &tid) == 0; i++) {
-		if (bpf_map_lookup_elem(maps->left, &tid, &left) < 0)
-			continue;
-		if (left.key.app_kind == SAMPLE_APP_FILE)
-			sampler_images_use(images, &left.key.app.file);
-		if (left.key.place == SAMPLE_FILE)
-			sampler_images_use(images, &left.key.image.file);
-	}
+	while ((count = map_reader_next(&reader, tids, left, LEFT_STEP)))
+		for (i = 0; i < count; i++)
+			each(&left[i], samples);
 }
 
-/* Makes the program report again what it samples. */
-static void begin(struct sampler *sampler, const struct bpf_samples *samples)
+static void keep_chain(const struct sample_left *left, struct bpf_samples *samples)
 {
-	cookie_age(samples->cookies);
-	sampler_images_each(samples->images, forget_image, sampler);
+	sampler_chains_keep(samples->chains, left->key.chain);
+}
+
+/* Makes the program report chains again, except callers that tasks off their CPUs wait in; returns
+ * whether all were dealt with. */
+static bool tell_chains(struct bpf_sweep *w, struct sampler *sampler, struct bpf_samples *samples)
+{
 	if (!samples->chains)
-		return;
-	keep_chains(sampler, samples->chains);
-	sampler_chains_renew(samples->chains);
+		return true;
+	each_left(sampler, keep_chain, samples);
+	w->next = sampler_chains_renew(samples->chains, w->next, CHAINS_STEP);
+	return !w->next;
+}
+
+/* Keeps the executables of all processes, which may exit without being reported again; returns
+ * whether all were dealt with. */
+static bool keep_executables(struct bpf_sweep *w, struct bpf_samples *samples)
+{
+	_cleanup_free_ struct executable *exes = xcalloc(EXECUTABLES_STEP, sizeof(*exes));
+	_cleanup_free_ uint32_t *tgids = xcalloc(EXECUTABLES_STEP, sizeof(*tgids));
+	uint32_t i, count = map_reader_next(&w->executables, tgids, exes, EXECUTABLES_STEP);
+
+	for (i = 0; i < count; i++)
+		sampler_images_use(samples->images, &exes[i].file);
+	return w->executables.ended;
+}
+
+/* Keeps the files that a task off its CPU waits in. */
+static void keep_files(const struct sample_left *left, struct bpf_samples *samples)
+{
+	if (left->key.app_kind == SAMPLE_APP_FILE)
+		sampler_images_use(samples->images, &left->key.app.file);
+	if (left->key.place == SAMPLE_FILE)
+		sampler_images_use(samples->images, &left->key.image.file);
+}
+
+static size_t forget(struct bpf_sweep *w, struct sampler *sampler, struct bpf_samples *samples)
+{
+	size_t swept;
+
+	each_left(sampler, keep_files, samples);
+	swept = sampler_images_sweep(samples->images);
+	w->limit = MAX(2 * cookie_count(samples->cookies), (size_t)IMAGES_ENOUGH);
+	w->at_once = false;
+	w->stage = BPF_SWEEP_OFF;
+	return swept;
 }
 
 size_t bpf_sweep(struct bpf_sweep *w, struct sampler *sampler, struct bpf_samples *samples)
 {
-	size_t limit = w->limit ?: IMAGES_ENOUGH, swept;
-
-	if (!w->begun_ns && cookie_count(samples->cookies) > limit) {
-		w->begun_ns = samples->now_ns;
-		begin(sampler, samples);
+	switch (w->stage) {
+	case BPF_SWEEP_OFF:
+		if (!w->at_once && cookie_count(samples->cookies) <= (w->limit ?: IMAGES_ENOUGH))
+			break;
+		cookie_age(samples->cookies);
+		w->stage = BPF_SWEEP_IMAGES;
+		break;
+	case BPF_SWEEP_IMAGES:
+		if (tell_images(w, sampler, samples))
+			w->stage = BPF_SWEEP_CHAINS;
+		break;
+	case BPF_SWEEP_CHAINS:
+		if (!tell_chains(w, sampler, samples))
+			break;
+		w->told_ns = samples->now_ns;
+		w->stage = BPF_SWEEP_WAIT;
+		break;
+	case BPF_SWEEP_WAIT:
+		if (!w->at_once && samples->now_ns < w->told_ns + wait_ns)
+			break;
+		w->executables = (struct map_reader){ .map = sampler_maps(sampler)->executables };
+		w->stage = BPF_SWEEP_KEEP;
+		break;
+	case BPF_SWEEP_KEEP:
+		if (keep_executables(w, samples))
+			return forget(w, sampler, samples);
+		break;
 	}
-	if (!w->begun_ns || samples->now_ns < w->begun_ns + wait_ns)
-		return 0;
-	w->begun_ns = 0;
-	keep_files(sampler, samples->images);
-	swept = sampler_images_sweep(samples->images);
-	w->limit = MAX(2 * cookie_count(samples->cookies), (size_t)IMAGES_ENOUGH);
-	return swept;
+	return 0;
 }

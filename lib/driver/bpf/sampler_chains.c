@@ -340,11 +340,11 @@ void sampler_chains_keep(struct sampler_chains *t, uint64_t id)
 		t->chains[number].kept = true;
 }
 
-void sampler_chains_renew(struct sampler_chains *t)
+size_t sampler_chains_renew(struct sampler_chains *t, size_t from, size_t count)
 {
-	uint32_t i;
+	size_t i = MAX(from, (size_t)1), end = MIN(i + count, (size_t)t->count);
 
-	for (i = 1; i < t->count; i++) {
+	for (; i < end; i++) {
 		struct chain *c = &t->chains[i];
 
 		if (c->here && !c->forgotten && !c->kept)
@@ -352,6 +352,7 @@ void sampler_chains_renew(struct sampler_chains *t)
 		c->kept = false;
 	}
 	tell_forgotten(t);
+	return end < t->count ? end : 0;
 }
 
 void sampler_chains_prune(struct sampler_chains *t)

@@ -47,8 +47,8 @@ void sampler_chains_restart(struct sampler_chains *t, struct evbuf *out);
 
 /* Makes the next sampler_chains_renew() leave the callers @id alone. */
 void sampler_chains_keep(struct sampler_chains *t, uint64_t id);
-/* Makes the program report all chains again that occur from now on. Call it after
- * sampler_chains_prune(). */
-void sampler_chains_renew(struct sampler_chains *t);
+/* Makes the program report chains again that occur from now on: @count of them, from number @from
+ * on. Returns the number to go on with; 0 at the end. Call it after sampler_chains_prune(). */
+size_t sampler_chains_renew(struct sampler_chains *t, size_t from, size_t count);
 /* Forgets the chains unused for longest if there are many. Call it after each drain. */
 void sampler_chains_prune(struct sampler_chains *t);

@@ -20,6 +20,8 @@ struct sampler_images {
 	char *root;
 	struct cookie_table *cookies;
 	struct map by_file; /* hash: entries */
+	struct entry **all;
+	size_t count, room;
 
 	/* The last file looked up: the next frame is often in the same file. */
 	struct sample_file last;
@@ -39,9 +41,10 @@ void sampler_images_free(struct sampler_images *t)
 {
 	if (!t)
 		return;
-	map_for_each (&t->by_file, slot)
-		free(slot->value);
+	while (t->count)
+		free(t->all[--t->count]);
 	map_done(&t->by_file);
+	free(t->all);
 	free(t->root);
 	free(t);
 }
@@ -66,6 +69,8 @@ static struct entry *make(struct sampler_images *t, const struct sample_file *fi
 
 	e->file = *file;
 	map_add(&t->by_file, hash_file(file), e);
+	array_grow(&t->all, t->count + 1, &t->room);
+	t->all[t->count++] = e;
 	return e;
 }
 
@@ -137,10 +142,18 @@ uint64_t sampler_images_cookie(struct sampler_images *t, const struct sample_fil
 	return t->last_cookie;
 }
 
-void sampler_images_each(const struct sampler_images *t, sampler_images_see *each, void *data)
+size_t sampler_images_walk(const struct sampler_images *t, const struct sampler_images_walk *walk,
+			   size_t from, size_t count)
 {
-	map_for_each (&t->by_file, slot)
-		each(&((const struct entry *)slot->value)->file, data);
+	size_t i, end = MIN(from + count, t->count);
+
+	for (i = from; i < end; i++) {
+		const struct sample_file *file = &t->all[i]->file;
+
+		if (!walk->unsure || !file->generation)
+			walk->each(file, walk->data);
+	}
+	return end < t->count ? end : 0;
 }
 
 void sampler_images_use(struct sampler_images *t, const struct sample_file *file)
@@ -153,31 +166,22 @@ void sampler_images_use(struct sampler_images *t, const struct sample_file *file
 
 size_t sampler_images_sweep(struct sampler_images *t)
 {
-	size_t swept = cookie_sweep(t->cookies, NULL);
-	struct map kept = MAP_INIT;
+	size_t swept = cookie_sweep(t->cookies, NULL), i, kept = 0;
 
-	map_for_each (&t->by_file, slot) {
-		struct entry *e = slot->value;
-
-		if (cookie_lookup(t->cookies, e->cookie))
-			map_add(&kept, slot->key, e);
-		else
-			free(e);
-	}
 	map_done(&t->by_file);
-	t->by_file = kept;
+	for (i = 0; i < t->count; i++) {
+		struct entry *e = t->all[i];
+
+		if (cookie_lookup(t->cookies, e->cookie)) {
+			t->all[kept++] = e;
+			map_add(&t->by_file, hash_file(&e->file), e);
+		} else {
+			free(e);
+		}
+	}
+	t->count = kept;
 	t->last_cookie = 0;
 	return swept;
-}
-
-void sampler_images_unsure(const struct sampler_images *t, sampler_images_see *each, void *data)
-{
-	map_for_each (&t->by_file, slot) {
-		const struct entry *e = slot->value;
-
-		if (!e->file.generation)
-			each(&e->file, data);
-	}
 }
 
 /* What identity/ has to know of the image, whose path is @path. */

@@ -34,19 +34,22 @@ void sampler_images_add(struct sampler_images *t, const struct sample_image *ima
 uint64_t sampler_images_cookie(struct sampler_images *t, const struct sample_file *file,
 			       uint32_t tgid, uint64_t now_ns);
 
-typedef void sampler_images_see(const struct sample_file *file, void *data);
-
-/* Calls @each with every file. */
-void sampler_images_each(const struct sampler_images *t, sampler_images_see *each, void *data);
+/* Calls that go through the files step by step. */
+struct sampler_images_walk {
+	void (*each)(const struct sample_file *file, void *data);
+	void *data;
+	bool unsure; /* only files whose inode number could be reused undetected, because their file
+		      * system keeps no generations */
+};
+/* Calls ->each with up to @count files from number @from on. Returns the number to go on with; 0 at
+ * the end. Files that are added meanwhile come last; after a sweep, start again. */
+size_t sampler_images_walk(const struct sampler_images *t, const struct sampler_images_walk *walk,
+			   size_t from, size_t count);
 /* Keeps @file from being swept, if it is known. */
 void sampler_images_use(struct sampler_images *t, const struct sample_file *file);
 /* Sweeps the cookies, and forgets the files that had them; returns the number of cookies. The
  * program must have reported all files again whose samples may come from now on. */
 size_t sampler_images_sweep(struct sampler_images *t);
-
-/* Calls @each with every file whose inode number could be reused undetected, because its file
- * system keeps no generations. */
-void sampler_images_unsure(const struct sampler_images *t, sampler_images_see *each, void *data);
 
 /* The path in @image, as the process sees it; caller frees. */
 char *sampler_image_path(const struct sample_image *image);
