@@ -180,7 +180,7 @@ static int write_driver_stats(struct collector *c, struct error *err)
 	return totals_write(&c->totals, &now, c->samples, err);
 }
 
-static int try_write_stats(struct collector *c, struct error *err)
+static int try_write_stats(struct collector *c, bool all, struct error *err)
 {
 	int r = c->setup_due ? record_write_setup(c->record, c->ops->why(c->driver), err) : 0;
 
@@ -189,7 +189,7 @@ static int try_write_stats(struct collector *c, struct error *err)
 	c->setup_due = false;
 	r = write_driver_stats(c, err);
 	turn_stage(c->turn, TURN_STATS);
-	return r < 0 ? r : record_flush(c->record, err);
+	return r < 0 ? r : record_flush(c->record, all, err);
 }
 
 static bool lacks_descriptors(int code)
@@ -197,13 +197,13 @@ static bool lacks_descriptors(int code)
 	return code == -EMFILE || code == -ENFILE;
 }
 
-static int write_stats(struct collector *c, struct error *err)
+static int write_stats(struct collector *c, bool all, struct error *err)
 {
-	int r = try_write_stats(c, err);
+	int r = try_write_stats(c, all, err);
 
 	if (lacks_descriptors(r)) {
 		record_yield_files(c->record);
-		r = try_write_stats(c, err);
+		r = try_write_stats(c, all, err);
 	}
 	c->written_ns = clock_now_ns();
 	return r;
@@ -280,7 +280,7 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 	turn_stage(c->turn, TURN_QUOTA);
 	if (r == 0 && !all && clock_now_ns() - c->written_ns < STATS_PERIOD_NS)
 		return r;
-	written = write_stats(c, err);
+	written = write_stats(c, all || r > 0, err);
 	return written < 0 ? written : r;
 }
 

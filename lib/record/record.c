@@ -24,6 +24,9 @@
 #include <errno.h>
 #include <string.h>
 
+/* How long a turn spends on files that are to be written or closed, and on each of two kinds. */
+static const uint64_t tend_ns = 5000000;
+
 static const struct {
 	const char *name;
 	unsigned int bits;
@@ -238,31 +241,60 @@ void record_prepare(struct record *rec)
 	kernel_images_prepare(rec->kernel);
 }
 
-/* Frees the images that were not sampled for long, if there are many. */
-static void sweep_images(struct record *rec)
+static bool is_of_old_images(const struct store_key *key, void *data)
 {
+	const struct record *rec = data;
+
+	return sampled_image_is_old(rec->binaries, key->app) ||
+	       sampled_image_is_old(rec->binaries, key->image);
+}
+
+/* Frees the images that were not sampled for long, if there are many, once their files are closed,
+ * which takes several turns. */
+static void sweep_images(struct record *rec, uint64_t until_ns)
+{
+	const struct store_choice choice = { .until_tick = UINT64_MAX,
+					     .leaves = is_of_old_images,
+					     .data = rec,
+					     .until_ns = until_ns };
+
 	/* The parts of an incomplete chain refer to images. */
 	if (!sampled_image_are_many(rec->binaries) || rec->trans.tracing != TRACE_OFF ||
 	    rec->pending_count)
 		return;
 	if (rec->jitting)
 		jitting_use_images(rec->jitting);
-	store_close_all(rec->store);
+	if (!store_leave(rec->store, &choice, true))
+		return;
 	chain_recorder_let_go(rec->trace);
 	rec->trans.app_known = false;
 	rec->trans.app = NULL;
-	rec->trans.size = 0;
 	(void)sampled_image_sweep(rec->binaries); /* none is lost */
+}
+
+/* Does what is left to do with the files, for a short time. */
+static void tend_files(struct record *rec)
+{
+	struct store_choice choice = { .until_ns = clock_now_ns() + tend_ns };
+
+	store_turn(rec->store, choice.until_ns);
+	choice.until_tick = rec->flush_tick;
+	if (rec->flush_tick && store_leave(rec->store, &choice, false))
+		rec->flush_tick = 0;
+	choice.until_tick = rec->yield_tick;
+	if (rec->yield_tick && store_leave(rec->store, &choice, true))
+		rec->yield_tick = 0;
 }
 
 void record_sync(struct record *rec, bool all)
 {
-	if (rec->jitting) {
-		rec->trans.size = 0; /* its file may have been closed */
+	rec->trans.size = 0; /* its file may be closed */
+	if (rec->jitting)
 		jitting_sync(rec->jitting, clock_now_ns(), all);
-	}
 	turn_stage(rec->turn, TURN_JIT);
-	sweep_images(rec);
+	tend_files(rec);
+	turn_stage(rec->turn, TURN_FILES);
+	sweep_images(rec, clock_now_ns() + tend_ns);
 	turn_stage(rec->turn, TURN_IMAGES);
 }
 
@@ -314,8 +346,9 @@ void record_count_undone(struct record *rec)
 
 void record_yield_files(struct record *rec)
 {
-	rec->trans.size = 0;
-	store_close_all(rec->store);
+	rec->trans.size = 0; /* its file may be closed */
+	rec->yield_tick = store_tick(rec->store);
+	tend_files(rec);
 }
 
 int record_close_files(struct record *rec, struct error *err)
@@ -323,7 +356,7 @@ int record_close_files(struct record *rec, struct error *err)
 	int r;
 
 	record_sync(rec, true);
-	r = record_flush(rec, err);
+	r = record_flush(rec, true, err);
 	if (rec->jitting)
 		jitting_forget(rec->jitting);
 	store_close_all(rec->store);
@@ -335,6 +368,7 @@ int record_close_files(struct record *rec, struct error *err)
 	rec->trans.app_known = false;
 	rec->trans.app = NULL;
 	rec->trans.size = 0;
+	rec->flush_tick = rec->yield_tick = 0;
 	rec->session_ready = false;
 	return r;
 }

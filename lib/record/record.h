@@ -7,7 +7,7 @@
  *	struct record *rec;
  *	record_new(&config, &rec, err);
  *	record_words(words, count, rec);	an evbuf_sink with rec as data
- *	record_flush(rec, err);			counters to stats/
+ *	record_flush(rec, true, err);			counters to stats/
  *	record_free(rec);
  */
 #pragma once
@@ -89,16 +89,17 @@ int record_words(const uint64_t *words, size_t count, void *data);
 bool record_kernel_text(const struct record *rec, uint64_t *ret_start, uint64_t *ret_end);
 /* Does slow work before sampling starts. */
 void record_prepare(struct record *rec);
-/* Called after each drain: counts samples that waited for their JIT code; with @all, all of
- * them. */
+/* Called after each drain, once a turn of the loop: counts samples that waited for their JIT code,
+ * with @all all of them, and does a part of what is due with sample files and images. */
 void record_sync(struct record *rec, bool all);
 /* Whether so much was counted since the last slice of the history that it should end early. */
 bool record_slice_is_full(const struct record *rec);
 /* Ends a slice of the history: what was counted since the last call. Nothing if there is no
  * history. 0 or -errno. */
 int record_end_slice(struct record *rec, const struct slice *slice, struct error *err);
-/* Writes the counters to stats/ of the session; 0 or -errno. */
-int record_flush(struct record *rec, struct error *err);
+/* Writes all counts to the sample files, at once or in the next turns, and the counters to stats/
+ * of the session; 0 or -errno. */
+int record_flush(struct record *rec, bool at_once, struct error *err);
 /* What recording can shed; bits. */
 enum record_shed {
 	RECORD_SHED_CHAINS = 1, /* call chains */
@@ -113,7 +114,8 @@ unsigned int record_can_shed(const struct record *rec);
 void record_count_pause(struct record *rec);
 /* Counts that something is no longer shed, as there is room again. */
 void record_count_undone(struct record *rec);
-/* Closes the descriptors of the sample files, which are opened again when needed. */
+/* Closes the descriptors of the sample files, some at once and the others in the next turns. They
+ * are opened again when needed. */
 void record_yield_files(struct record *rec);
 /* Flushes and closes all sample files, so that the session's directory can be renamed or removed.
  * The next sample creates them again. */

@@ -20,9 +20,9 @@
 	X(SWEEP, "sweep", "forgetting files that were not sampled for long")                       \
 	X(AWAIT, "await", "waiting for the identities of files")                                   \
 	X(JIT, "jit", "placing samples in JIT code")                                               \
+	X(FILES, "files", "opening, writing and closing sample files")                             \
 	X(IMAGES, "images", "forgetting images that were not sampled for long")                    \
 	X(QUOTA, "quota", "measuring what sampling costs, and memory and disk in use")             \
-	X(FLUSH, "flush", "writing counts to sample files that are not open")                      \
 	X(STATS, "stats", "writing counters")                                                      \
 	X(OTHER, "other", "requests, signals and the rest")
 

@@ -103,7 +103,7 @@ static inline struct record_stats stats_of(struct bench *b)
 static inline char *listing(struct bench *b, const char *session)
 {
 	CHECK_EQ(evbuf_flush(b->buffer), 0);
-	CHECK_EQ(record_flush(b->rec, NULL), 0);
+	CHECK_EQ(record_flush(b->rec, true, NULL), 0);
 	return sample_lines(b->session, session);
 }
 
@@ -111,7 +111,7 @@ static inline char *listing(struct bench *b, const char *session)
 static inline void check_listing(struct bench *b, const char *const *lines, size_t count)
 {
 	CHECK_EQ(evbuf_flush(b->buffer), 0);
-	CHECK_EQ(record_flush(b->rec, NULL), 0);
+	CHECK_EQ(record_flush(b->rec, true, NULL), 0);
 	check_sample_lines(b->session, lines, count);
 }
 #define CHECK_LISTING(b, ...)                                                                      \

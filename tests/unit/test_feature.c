@@ -65,7 +65,7 @@ static void bench_done(struct bench *b)
 static void check_files(struct bench *b, const char *const *lines, size_t count)
 {
 	CHECK_EQ(evbuf_flush(b->buffer), 0);
-	CHECK_EQ(record_flush(b->rec, NULL), 0);
+	CHECK_EQ(record_flush(b->rec, true, NULL), 0);
 	check_sample_lines(b->session, lines, count);
 }
 

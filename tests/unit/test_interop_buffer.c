@@ -386,7 +386,7 @@ static void run_case(const char *dir, const char *name)
 	CHECK_EQ(record_new(&run.config, &rec, &err), 0);
 	if (rec) {
 		(void)parse_list(run.input, '\n', feed_line, rec);
-		CHECK_EQ(record_flush(rec, &err), 0);
+		CHECK_EQ(record_flush(rec, true, &err), 0);
 		check_files(&run, samples);
 		check_statistics(&run, rec);
 	}

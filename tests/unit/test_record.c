@@ -294,7 +294,7 @@ static void a_sample_file_that_fails_is_counted_and_tried_again(void)
 	evbuf_sample(b.buffer, app, 0x10, 0, 1);
 	CHECK_EQ(stats_of(&b).lost_samplefile, 2);
 	CHECK_EQ(unlink(obstacle), 0);
-	CHECK_EQ(record_flush(b.rec, NULL), 0);
+	CHECK_EQ(record_flush(b.rec, true, NULL), 0);
 	evbuf_sample(b.buffer, app, 0x20, 0, 1);
 	CHECK_LISTING(&b, P "{root}/bin/p/" T0 "20 1\n");
 	CHECK_EQ(stats_of(&b).samples, 3);

@@ -117,7 +117,7 @@ static void balance(unsigned int separate, uint64_t seed, size_t piece, size_t m
 		n = MIN(1 + next_random(&state) % piece, count - i);
 		CHECK_EQ(record_words(words + i, n, b.rec), 0);
 	}
-	CHECK_EQ(record_flush(b.rec, NULL), 0);
+	CHECK_EQ(record_flush(b.rec, true, NULL), 0);
 	s = stats_of(&b);
 	CHECK_EQ(session_walk(samples, add_up, NULL, &sum, NULL), 0);
 	CHECK_EQ(record_stats_total(&s), in);

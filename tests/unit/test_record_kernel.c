@@ -153,7 +153,7 @@ static void boots_do_not_mix(void)
 		evbuf_kernel_sample(b.buffer, boots[i].xfs, 0, 1);
 		evbuf_kernel_sample(b.buffer, boots[i].program, 0, 1);
 		CHECK_EQ(evbuf_flush(b.buffer), 0);
-		CHECK_EQ(record_flush(b.rec, NULL), 0);
+		CHECK_EQ(record_flush(b.rec, true, NULL), 0);
 	}
 	CHECK_LISTING(&b, "{root}/proc/kallsyms/{dep}/{root}/proc/kallsyms/" T0 "10 3\n",
 		      "{kern}/xfs/{dep}/{kern}/xfs/" T0 "10 3\n",

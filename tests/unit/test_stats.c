@@ -36,10 +36,10 @@ static void a_counter_that_was_written_is_not_written_twice(void)
 	CHECK_EQ(record_words(words, ARRAY_SIZE(words), rec), 0);
 	CHECK_EQ(path_make_parents(obstacle, 0755, &err), 0);
 	CHECK_EQ(mkdir(obstacle, 0755), 0);
-	CHECK(record_flush(rec, &err) < 0);
-	CHECK(record_flush(rec, &err) < 0);
+	CHECK(record_flush(rec, true, &err) < 0);
+	CHECK(record_flush(rec, true, &err) < 0);
 	CHECK_EQ(rmdir(obstacle), 0);
-	CHECK_EQ(record_flush(rec, &err), 0);
+	CHECK_EQ(record_flush(rec, true, &err), 0);
 	CHECK_EQ(session_stat_get(samples, "lost_no_context"), 1);
 	CHECK_EQ(session_stat_get(samples, "total_samples"), 1);
 }

@@ -9,7 +9,7 @@ uint32_t map_reader_next(struct map_reader *r, void *keys, void *values, uint32_
 
 	if (r->ended)
 		return 0;
-	/* An error also ends it: ENOENT at the end of the map, which comes with the last entries. */
+	/* An error ends it, too: ENOENT, at the end of the map, comes with the last entries. */
 	r->ended = bpf_map_lookup_batch(r->map, r->begun ? &r->place : NULL, &r->place, keys,
 					values, &count, NULL) < 0;
 	r->begun = true;

@@ -4,7 +4,7 @@
  * may be missed; the others are not. The caller has the arrays.
  *
  *	struct map_reader reader = { .map = fd };
- *	while ((count = map_reader_next(&reader, keys, values, ARRAY_SIZE(keys))))
+ *	while ((count = map_reader_next(&reader, keys, values, 1024)))
  *		...
  */
 #pragma once

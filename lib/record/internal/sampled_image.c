@@ -143,7 +143,7 @@ void sampled_image_use(const struct sampled_images *t, const struct sampled_imag
 		((struct sampled_image *)b)->age = t->age;
 }
 
-static bool is_old(const struct sampled_images *t, const struct sampled_image *b)
+bool sampled_image_is_old(const struct sampled_images *t, const struct sampled_image *b)
 {
 	return b->age != t->age && !b->is_kernel && b->image.kind != SNAME_KERN;
 }
@@ -154,7 +154,7 @@ static void drop_old(const struct sampled_images *t, struct map *images)
 	struct map kept = MAP_INIT;
 
 	map_for_each (images, slot)
-		if (!is_old(t, slot->value))
+		if (!sampled_image_is_old(t, slot->value))
 			map_add(&kept, slot->key, slot->value);
 	map_done(images);
 	*images = kept;
@@ -166,7 +166,7 @@ size_t sampled_image_sweep(struct sampled_images *t)
 	size_t i, kept = 0, count = all.count;
 
 	for (i = 0; i < t->region_count; i++)
-		if (!is_old(t, t->regions[i]))
+		if (!sampled_image_is_old(t, t->regions[i]))
 			t->regions[kept++] = t->regions[i];
 	t->region_count = kept;
 	drop_old(t, &t->by_cookie);
@@ -174,7 +174,7 @@ size_t sampled_image_sweep(struct sampled_images *t)
 	map_for_each (&all, slot) {
 		struct sampled_image *b = slot->value;
 
-		if (is_old(t, b))
+		if (sampled_image_is_old(t, b))
 			image_free(b);
 		else
 			map_add(&t->by_name, slot->key, b);

@@ -57,6 +57,8 @@ void sampled_image_forget(struct sampled_images *t);
 /* Returns whether there are so many images that those unused for long are to be swept: first
  * sampled_image_use() those that somebody holds, let go of all others, then sweep. */
 bool sampled_image_are_many(const struct sampled_images *t);
+/* Whether @b would be swept now. */
+bool sampled_image_is_old(const struct sampled_images *t, const struct sampled_image *b);
 /* Keeps @b (may be NULL) from being swept. */
 void sampled_image_use(const struct sampled_images *t, const struct sampled_image *b);
 /* Frees the images that were not looked up since the last sweep, except those of the kernel. They

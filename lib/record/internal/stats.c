@@ -67,15 +67,18 @@ static bool is_of_record(const struct counter *c)
 	return c->source == COUNTER_OF_RECORD || c->source == COUNTER_OF_CHAINS;
 }
 
-int record_flush(struct record *rec, struct error *err)
+int record_flush(struct record *rec, bool at_once, struct error *err)
 {
 	const struct counter *c;
 	struct record_stats now;
 	int r;
 
 	rec->trans.size = 0; /* its file may have been closed */
-	store_flush(rec->store);
-	turn_stage(rec->turn, TURN_FLUSH);
+	if (at_once)
+		store_flush(rec->store);
+	else
+		rec->flush_tick = store_tick(rec->store);
+	turn_stage(rec->turn, TURN_FILES);
 	record_stats(rec, &now);
 	r = session_stat_grow(rec->samples, "total_samples", record_stats_total(&now),
 			      &rec->written_total, err);

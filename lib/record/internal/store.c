@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "record/internal/store.h"
 
-#include "base/hash.h"
+#include "base/clock.h"
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
+#include "record/internal/descriptor_limit.h"
 #include "record/internal/past.h"
 #include "record/internal/sampled_image.h"
 #include "record/internal/store_opener.h"
 #include "sfile/sfile.h"
 
 #include <errno.h>
-#include <stdbool.h>
 
 #define MAPPED_MAX_DEFAULT ((size_t)24 << 20)
 
 enum {
-	OPEN_MIN = 8, /* least number of open files */
+	/* Least and greatest number of open files, and how many are opened in a turn. */
+	OPEN_MIN = 8,
+	OPEN_MAX = 16384,
+	OPEN_IN_TURN = 64,
 
-	/* Counts that wait for a file: initial room, and the number for which the file is
-	 * opened. */
+	/* Counts that wait for a file: room at first, and how many open it. */
 	WAITING_FIRST = 8,
 	WAITING_FULL = 4096,
 	POPULATE_SHARE = 8192, /* bytes per count; below, mapping the whole file pays */
+	UNLOAD_SOME = 64,      /* files looked at when too much waits */
 
 	/* Number of pending additions, and the distance between the prefetch steps of one. */
 	UNDER_WAY = 32,
@@ -74,6 +77,7 @@ struct store {
 	size_t waiting_files;	     /* files with waiting counts, */
 	size_t waiting, closed_size; /* number of these counts, and bytes of all closed files */
 	uint64_t tick;		     /* calls of store_get() */
+	unsigned int may_open;	     /* files, until the next turn */
 
 	struct addition ring[UNDER_WAY];
 	unsigned int ring_at; /* index of the oldest addition, and of the next one */
@@ -91,8 +95,10 @@ struct store *store_new(const struct store_config *config)
 		s->past = past_new(config, s->opener);
 	s->sample_events = config->sample_events;
 	s->mapped_max = config->mapped_max ? config->mapped_max : MAPPED_MAX_DEFAULT;
-	s->open_max = config->open_max ? config->open_max : store_opener_descriptors();
+	s->open_max =
+		config->open_max ? config->open_max : descriptor_limit_share(OPEN_MIN, OPEN_MAX);
 	s->waiting_max = s->mapped_max / 2;
+	s->may_open = OPEN_IN_TURN;
 	return s;
 }
 
@@ -108,23 +114,6 @@ void store_free(struct store *s)
 }
 
 /* --- finding --- */
-
-static uint64_t key_hash(const struct store_key *k)
-{
-	uint64_t images = (uint64_t)k->app->id << 32 | k->image->id;
-	uint64_t rest = (uint64_t)k->event << 32 | (uint32_t)k->task.cpu;
-	uint64_t task = (uint64_t)k->task.tgid << 32 ^ (uint64_t)k->task.tid;
-
-	if (k->task.cgroup)
-		rest = hash_add(rest, (uintptr_t)k->task.cgroup);
-	return hash_u64(images) ^ hash_u64(rest * 0x9e3779b97f4a7c15ULL + task);
-}
-
-static bool key_equal(const struct store_key *a, const struct store_key *b)
-{
-	return a->image == b->image && a->app == b->app && a->event == b->event &&
-	       sname_task_equal(&a->task, &b->task);
-}
 
 static struct list *list_of(struct store *s, const struct store_file *f)
 {
@@ -148,10 +137,10 @@ static void list_push(struct list *l, struct store_file *f)
 /* Returns the file of @key; creates it, closed and without counts, if it is new. */
 static struct store_file *lookup(struct store *s, const struct store_key *key)
 {
-	uint64_t hash = key_hash(key);
+	uint64_t hash = store_key_hash(key);
 	struct store_file *f;
 
-	map_for_each_of(&s->by_hash, hash, f) if (key_equal(&f->key, key)) return f;
+	map_for_each_of(&s->by_hash, hash, f) if (store_key_equal(&f->key, key)) return f;
 	f = xcalloc(1, sizeof(*f));
 	f->key = *key;
 	f->hash = hash;
@@ -183,9 +172,7 @@ static void finish(struct store *s, struct addition *a)
 
 void store_settle(struct store *s)
 {
-	unsigned int i;
-
-	for (i = 0; i < UNDER_WAY; i++)
+	for (unsigned int i = 0; i < UNDER_WAY; i++)
 		if (s->ring[i].file)
 			finish(s, &s->ring[i]);
 }
@@ -358,10 +345,16 @@ static bool is_busy(const struct store *s, const struct store_file *f)
 	       (s->tick - f->waiting_since) / (f->waiting_count + 1) < s->tick - oldest->used_at;
 }
 
+/* Returns whether another file can be opened without closing one; eviction leaves some room. */
+static bool has_room(const struct store *s)
+{
+	return s->open_count < s->open_max && s->mapped < s->mapped_max - s->mapped_max / 8;
+}
+
 /* Writes the waiting counts of a file, which stays open if that is worthwhile. */
 static void unload(struct store *s, struct store_file *f)
 {
-	bool keep = is_busy(s, f);
+	bool keep = has_room(s) || is_busy(s, f);
 
 	if (!write_waiting(s, f) || !keep)
 		drop(s, f);
@@ -369,35 +362,50 @@ static void unload(struct store *s, struct store_file *f)
 		evict(s, f);
 }
 
-/* Writes the waiting counts of all files with at least @least of them. */
-static void unload_all(struct store *s, size_t least)
+/* Makes room: writes the counts of some files, of those that have most of them. The next call goes
+ * on with the others. */
+static void unload_some(struct store *s)
 {
-	struct store_file *f, *newer;
+	size_t average = s->waiting_files ? s->waiting / s->waiting_files : 0;
+	struct store_file *f;
+	int i;
 
-	/* This evicts only open files, so the next closed one stays valid. */
-	for (f = s->closed.oldest; f; f = newer) {
-		newer = f->newer;
-		if (f->waiting_count >= least)
+	store_settle(s);
+	for (i = 0; i < UNLOAD_SOME && (f = s->closed.oldest); i++) {
+		list_remove(&s->closed, f);
+		list_push(&s->closed, f);
+		if (f->waiting_count >= average)
 			unload(s, f);
 	}
 }
 
-/* Makes room: writes the counts of the files with most of them, at least half of all. */
-static void unload_some(struct store *s)
+static bool is_chosen(const struct store_choice *choice, const struct store_file *f)
 {
-	size_t average = s->waiting_files ? s->waiting / s->waiting_files : 0;
+	return (f->db ? f->used_at : f->waiting_since) <= choice->until_tick &&
+	       (!choice->leaves || choice->leaves(&f->key, choice->data));
+}
 
-	store_settle(s);
-	unload_all(s, average);
+/* Closes the chosen open files, or unloads the closed ones. */
+static bool leave(struct store *s, const struct store_choice *choice, bool open)
+{
+	struct store_file *f, *newer;
+
+	/* Unloading evicts only open files, so the next closed one stays valid. */
+	for (f = open ? s->open.oldest : s->closed.oldest; f; f = newer) {
+		newer = f->newer;
+		if (!is_chosen(choice, f))
+			continue;
+		if (choice->until_ns && clock_now_ns() > choice->until_ns)
+			return false;
+		if (open)
+			drop(s, f);
+		else
+			unload(s, f);
+	}
+	return true;
 }
 
 /* --- the public side --- */
-
-/* Returns whether another file can be opened without closing one; eviction leaves some room. */
-static bool has_room(const struct store *s)
-{
-	return s->open_count < s->open_max && s->mapped < s->mapped_max - s->mapped_max / 8;
-}
 
 /* Enforces the limits before a file is returned. */
 static void keep_bounds(struct store *s)
@@ -411,6 +419,12 @@ static void keep_bounds(struct store *s)
 		unload_some(s);
 }
 
+/* Returns whether a file is to be opened now. Many new ones are opened over several turns. */
+static bool may_open(struct store *s)
+{
+	return has_room(s) && s->may_open && s->may_open--;
+}
+
 struct store_file *store_get(struct store *s, const struct store_key *key)
 {
 	struct store_file *f;
@@ -419,11 +433,11 @@ struct store_file *store_get(struct store *s, const struct store_key *key)
 	s->tick++;
 	keep_bounds(s);
 	f = key->image->recent;
-	if (!f || !key_equal(&f->key, key))
+	if (!f || !store_key_equal(&f->key, key))
 		f = lookup(s, key);
 	key->image->recent = f;
 	f->used_at = s->tick;
-	if (_unlikely_(!f->db) && (f->retry_at || has_room(s)) && !write_waiting(s, f))
+	if (_unlikely_(!f->db) && (f->retry_at || may_open(s)) && !write_waiting(s, f))
 		return NULL;
 	list = list_of(s, f);
 	if (list->newest != f) {
@@ -446,18 +460,36 @@ void store_add(struct store *s, struct store_file *f, uint64_t key, uint64_t cou
 		add_waiting(s, f, key, value);
 }
 
-void store_flush(struct store *s)
+bool store_leave(struct store *s, const struct store_choice *choice, bool open)
 {
 	store_settle(s);
+	return leave(s, choice, false) && (!open || leave(s, choice, true));
+}
+
+void store_turn(struct store *s, uint64_t until_ns)
+{
+	const struct store_choice all = { .until_tick = UINT64_MAX, .until_ns = until_ns };
+
+	s->may_open = OPEN_IN_TURN;
+	if (s->waiting_files && has_room(s))
+		(void)store_leave(s, &all, false);
+}
+
+uint64_t store_tick(const struct store *s)
+{
+	return s->tick;
+}
+
+void store_flush(struct store *s)
+{
 	store_opener_retry(s->opener);
-	unload_all(s, 0);
+	(void)store_leave(s, &(struct store_choice){ .until_tick = UINT64_MAX }, false);
 }
 
 void store_close_all(struct store *s)
 {
-	store_flush(s);
-	while (s->open.oldest)
-		drop(s, s->open.oldest);
+	store_opener_retry(s->opener);
+	(void)store_leave(s, &(struct store_choice){ .until_tick = UINT64_MAX }, true);
 	store_opener_forget(s->opener);
 }
 

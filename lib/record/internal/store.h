@@ -14,6 +14,7 @@
 
 #include "record/internal/store_types.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -35,6 +36,21 @@ void store_add(struct store *s, struct store_file *f, uint64_t key, uint64_t cou
 
 /* Makes the counts of open files visible to readers. */
 void store_settle(struct store *s);
+/* Which files are to be dealt with, and until when. */
+struct store_choice {
+	uint64_t
+		until_tick; /* used or, if closed, with counts since, not after this store_tick() */
+	bool (*leaves)(const struct store_key *key, void *data); /* or NULL: all keys */
+	void *data;
+	uint64_t until_ns; /* CLOCK_MONOTONIC; 0: however long it takes */
+};
+/* Writes the waiting counts of the chosen files; with @open closes those that are open, too.
+ * Returns whether it was done with all in time. */
+bool store_leave(struct store *s, const struct store_choice *choice, bool open);
+/* Begins a turn: opens files that could not all be opened in the last one, until @until_ns. */
+void store_turn(struct store *s, uint64_t until_ns);
+/* The time, as the number of store_get(). */
+uint64_t store_tick(const struct store *s);
 /* Writes all counts; tries files that failed again at once. */
 void store_flush(struct store *s);
 /* Flushes, then closes all sample files. */

@@ -11,18 +11,9 @@
 #include "sfile/sname.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/resource.h>
 
-enum {
-	CAUSES = 256,
-
-	/* Descriptors reserved for other uses; least and greatest number of open files. */
-	FD_RESERVE = 256,
-	OPEN_MIN = 8,
-	OPEN_MAX = 16384,
-};
+enum { CAUSES = 256 };
 #define RETRY_NS NS_PER_S
 
 struct store_opener {
@@ -34,32 +25,6 @@ struct store_opener {
 	uint64_t pardon;   /* retry times returned before this are void */
 	bool said[CAUSES]; /* by errno */
 };
-
-/* Returns half of the number of descriptors below @limit that are free. */
-static size_t half_of_the_free(rlim_t limit)
-{
-	size_t count = 0;
-
-	for (int fd = 0; fd < (int)limit; fd++)
-		count += fcntl(fd, F_GETFD) < 0;
-	return count / 2;
-}
-
-size_t store_opener_descriptors(void)
-{
-	struct rlimit limit;
-
-	if (getrlimit(RLIMIT_NOFILE, &limit) < 0)
-		return OPEN_MIN;
-	if (limit.rlim_cur < limit.rlim_max) {
-		limit.rlim_cur = limit.rlim_max;
-		(void)setrlimit(RLIMIT_NOFILE, &limit);
-		(void)getrlimit(RLIMIT_NOFILE, &limit); /* the limit, whether raised or not */
-	}
-	if (limit.rlim_cur < 2 * FD_RESERVE)
-		return MAX(half_of_the_free(limit.rlim_cur), (size_t)OPEN_MIN);
-	return MIN((size_t)limit.rlim_cur - FD_RESERVE, (size_t)OPEN_MAX);
-}
 
 struct store_opener *store_opener_new(const struct store_config *config)
 {

@@ -19,8 +19,6 @@ struct store_opener;
 struct sfile;
 struct sfile_header;
 
-/* The number of descriptors for sample files. Raises the soft limit to the hard one. */
-size_t store_opener_descriptors(void);
 
 /* Caller frees. */
 struct store_opener *store_opener_new(const struct store_config *config);

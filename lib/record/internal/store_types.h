@@ -5,13 +5,14 @@
  */
 #pragma once
 
+#include "base/hash.h"
 #include "event/event.h"
+#include "record/internal/sampled_image.h"
 #include "sfile/sname.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-
-struct sampled_image;
 
 /* The key of a sample file; fields that samples are not separated by are SNAME_ALL. */
 struct store_key {
@@ -24,6 +25,23 @@ struct store_key {
 struct past_mark {
 	uint32_t epoch, number;
 };
+
+static inline uint64_t store_key_hash(const struct store_key *k)
+{
+	uint64_t images = (uint64_t)k->app->id << 32 | k->image->id;
+	uint64_t rest = (uint64_t)k->event << 32 | (uint32_t)k->task.cpu;
+	uint64_t task = (uint64_t)k->task.tgid << 32 ^ (uint64_t)k->task.tid;
+
+	if (k->task.cgroup)
+		rest = hash_add(rest, (uintptr_t)k->task.cgroup);
+	return hash_u64(images) ^ hash_u64(rest * 0x9e3779b97f4a7c15ULL + task);
+}
+
+static inline bool store_key_equal(const struct store_key *a, const struct store_key *b)
+{
+	return a->image == b->image && a->app == b->app && a->event == b->event &&
+	       sname_task_equal(&a->task, &b->task);
+}
 
 struct store_config {
 	const char *samples;	    /* the session's directory; copied */

@@ -80,7 +80,10 @@ struct record {
 	struct record_stats written; /* the part of this run that stats/ already contains */
 	uint64_t written_total;	     /* the same for their sum */
 	bool session_ready;	     /* its directory and manifest are open */
-	struct turn *turn;	     /* of the caller's loop, or NULL */
+	/* Sample files used before this tick are to be written, or closed, in the next turns; 0:
+	 * none. */
+	uint64_t flush_tick, yield_tick;
+	struct turn *turn; /* of the caller's loop, or NULL */
 };
 
 /* Counts what was shed so far, before ->shed changes. */
