@@ -9,6 +9,8 @@
 #include "image.bpf.h"
 #include "maps.bpf.h"
 
+#include <linux/errno.h>
+
 /* By tgid, for all processes that are not yet freed. Locks: changed by the programs that watch
  * processes, never in an NMI. Before Linux 6.7 one in a softirq may find the lock taken (EBUSY):
  * then an entry stays until the number is used again. */
@@ -25,6 +27,15 @@ static __always_inline bool is_main_thread(struct task_struct *task)
 	return BPF_CORE_READ(task, pid) == BPF_CORE_READ(task, tgid);
 }
 
+static __always_inline void count_full(void)
+{
+	__u32 slot = SAMPLE_SLOT_PROCESS;
+	struct sample_counters *totals = bpf_map_lookup_elem(&counters, &slot);
+
+	if (totals)
+		totals->exe_full++;
+}
+
 /* Keeps the executable of @task. Returns the file, and its identity in *@ret; NULL for a kernel
  * task, which has none. */
 static __always_inline struct file *keep_executable(struct task_struct *task, __u64 flags,
@@ -37,7 +48,8 @@ static __always_inline struct file *keep_executable(struct task_struct *task, __
 	if (!file)
 		return NULL;
 	file_identity(BPF_CORE_READ(file, f_inode), &e.file);
-	(void)bpf_map_update_elem(&executables, &tgid, &e, flags);
+	if (bpf_map_update_elem(&executables, &tgid, &e, flags) == -E2BIG)
+		count_full();
 	*ret = e.file;
 	return file;
 }

@@ -102,6 +102,7 @@ struct sample_counters {
 	__u64 follow_full;    /* processes that could not be followed */
 	__u64 chain_full;     /* samples without their callers: no room for another chain */
 	__u64 frames;	      /* user-space frames that were looked up */
+	__u64 exe_full;	      /* processes whose executable could not be kept */
 	__u64 unwatched; /* times off the CPU that were not measured: no room, or no end seen */
 };
 

@@ -81,6 +81,8 @@ enum counter_kind {
 	X(path_truncated, TROUBLE, "paths cut short: too long, or too many names")                 \
 	X(images_swept, INFO, "images forgotten because they were not sampled for long")           \
 	X(follow_full, TROUBLE, "processes that could not be followed: table full")                \
+	X(executables_full, TROUBLE, "processes whose program was not kept: table full",           \
+	  "processes that are unknown when they exit, as more run than can be kept")               \
 	X(unwound_frames, INFO, "user-space frames looked up by the BPF program")                  \
 	X(unwound_full, TROUBLE, "samples without their callers: too many call chains")            \
 	X(unwind_code_refused, TROUBLE, "KiB of JIT code whose unwinding had no room",             \

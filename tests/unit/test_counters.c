@@ -329,6 +329,8 @@ static const struct {
 	{ "path_truncated", "unit/test_sampler_losses.c", "a_path_that_is_cut_short_is_counted" },
 	{ "images_swept", "unit/test_attribution.c",
 	  "files_that_were_never_sampled_are_forgotten" },
+	{ "executables_full", "unit/test_sampler_losses.c",
+	  "a_process_without_room_for_its_executable_is_counted" },
 	{ "follow_full", "unit/test_sampler_losses.c",
 	  "a_child_without_room_in_the_table_is_counted" },
 	{ "unwound_frames", "live/chains_bpf.sh", NULL },

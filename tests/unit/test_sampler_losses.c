@@ -7,10 +7,12 @@
 #include "base/clock.h"
 #include "base/procfs.h"
 #include "driver/bpf/bpf_sweep.h"
+#include "driver/bpf/executables.h"
 #include "driver/bpf/sampler.h"
 #include "driver/bpf/sampler_images.h"
 #include "perf/perf_event.h"
 
+#include <bpf/bpf.h>
 #include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -345,6 +347,60 @@ static void a_child_without_room_in_the_table_is_counted(void)
 	CHECK_EQ(after.follow_full, 1);
 }
 
+static size_t entries(int map)
+{
+	static struct executable values[4096];
+	static uint32_t keys[4096];
+	struct map_reader reader = { .map = map };
+	size_t all = 0, count;
+
+	while ((count = map_reader_next(&reader, keys, values, 4096)))
+		all += count;
+	return all;
+}
+
+static void run_a_child(void)
+{
+	pid_t child = fork();
+
+	if (child == 0)
+		_exit(0);
+	CHECK_EQ(waitpid(child, NULL, 0), child);
+}
+
+/* Those that fill the table do not exist, and make way. */
+static void a_process_without_room_for_its_executable_is_counted(void)
+{
+	enum { ROOM = 65536, FIRST = 1 << 23 };
+	_cleanup_(sampler_freep) struct sampler *s = NULL;
+	const struct executable exe = { .started_ns = 1 };
+	struct executables executables = { 0 };
+	struct sample_counters c;
+	struct error err = ERROR_INIT;
+	uint32_t i, before;
+	int map;
+
+	if (!procfs_first_pid_namespace())
+		SKIP("a PID namespace of its own");
+	if (sampler_new(&(struct sampler_config){ .keys = 64 }, &s, &err) < 0)
+		SKIP("no BPF here");
+	map = sampler_maps(s)->executables;
+	before = (uint32_t)entries(map);
+	for (i = FIRST; bpf_map_update_elem(map, &i, &exe, BPF_ANY) == 0; i++)
+		;
+	CHECK(i - FIRST >= ROOM / 2 && i - FIRST <= ROOM);
+	run_a_child();
+	sampler_counters(s, SAMPLE_SLOT_PROCESS, &c);
+	CHECK(c.exe_full > 0); /* executables_full of the driver */
+	do
+		executables_look(&executables, s, c.exe_full);
+	while (executables.sweeping);
+	CHECK(entries(map) < before + 1000);
+	/* This process runs, and stays. */
+	i = (uint32_t)getpid();
+	CHECK_EQ(bpf_map_lookup_elem(map, &i, &(struct executable){ 0 }), 0);
+}
+
 /* Waits until @child has stopped @times times, each time because of what it runs into when it goes
  * on at an address without a mapping. */
 static void run_into_nothing(pid_t child, int times)
@@ -403,4 +459,5 @@ TESTS(T(a_path_that_is_cut_short_is_counted),
       T(a_path_without_room_in_the_ring_is_counted_and_sent_later),
       T(files_not_sampled_for_long_are_forgotten_and_come_back),
       T(a_child_without_room_in_the_table_is_counted),
+      T(a_process_without_room_for_its_executable_is_counted),
       T(times_off_the_cpu_without_a_place_are_counted))

@@ -9,6 +9,7 @@
 #include "driver/bpf/bpf_samples.h"
 #include "driver/bpf/bpf_sweep.h"
 #include "driver/bpf/code_store.h"
+#include "driver/bpf/executables.h"
 #include "identity/cgroups.h"
 #include "identity/cookie.h"
 #include "perf/kernel_events.h"
@@ -41,6 +42,7 @@ struct driver {
 	struct sampler *sampler;
 	struct bpf_samples samples;
 	struct bpf_sweep sweep;
+	struct executables executables;
 	struct table_loader *tables; /* NULL: chains without unwind tables, as the next */
 	struct code_store *codes;
 	size_t keys; /* as set up, like the next three */
@@ -418,6 +420,7 @@ static void read_process_counters(struct driver *d)
 	sampler_counters(d->sampler, SAMPLE_SLOT_PROCESS, &c);
 	s->path_ring_full += c.ring_full;
 	s->path_truncated += c.path_truncated;
+	s->executables_full = c.exe_full;
 }
 
 /* Reads the program's other counters; samples that are not drained yet do not count yet. */
@@ -510,6 +513,7 @@ static int bpf_sync(struct driver *d, bool all, struct error *err)
 	evbuf_restart(d->samples.out);
 	turn_stage(d->turn, TURN_DRAIN);
 	read_counters(d);
+	executables_look(&d->executables, d->sampler, d->sampling.stats.executables_full);
 	doubt_images(d);
 	if (sampling_look_at_cpus(&d->sampling, d->samples.now_ns))
 		tell_stretches(d);
