@@ -35,6 +35,8 @@ enum source {
 	SOURCE_COUNT_
 };
 
+/* Between two parts of work that takes several turns. */
+enum { PAUSE_MS = 5 };
 /* How often oprofilefs may have all samples recorded. */
 static const uint64_t dump_every_ns = NS_PER_S;
 
@@ -574,16 +576,19 @@ int service_new(struct daemon_options *options, const struct service_helpers *he
 int service_run(struct service *s, struct error *err)
 {
 	struct epoll_event event;
+	bool is_left = false; /* collector_tend() has more to do */
 
 	tell_manager(s);
 	while (!s->quit) {
-		if (epoll_wait(s->epoll, &event, 1, -1) != 1) {
-			if (errno != EINTR)
-				return error_errno(err, -errno, "cannot wait");
-			continue;
-		}
+		int count = epoll_wait(s->epoll, &event, 1, is_left ? PAUSE_MS : -1);
+
+		if (count < 0 && errno != EINTR)
+			return error_errno(err, -errno, "cannot wait");
 		turn_begin(&s->meter.turn);
-		sources[event.data.u32](s);
+		if (count > 0)
+			sources[event.data.u32](s);
+		if (count > 0 || is_left)
+			is_left = collector_tend(s->collector);
 		turn_end(&s->meter.turn);
 	}
 	notify_manager("STOPPING=1");

@@ -18,8 +18,7 @@
 #include <errno.h>
 #include <inttypes.h>
 
-/* Counters are written to stats/ at least this often, so that those of a killed daemon are not
- * lost. */
+/* Counters are written to stats/ at least this often, in case that the daemon is killed. */
 #define STATS_PERIOD_NS (10 * NS_PER_S)
 enum { JIT_SHARE = 4 }; /* JIT code may take 1/N of the memory */
 
@@ -127,8 +126,7 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 	c->turn = config->turn;
 	cookie_table_parser(c->cookies, c->parser);
 	c->intake.cookies = c->cookies;
-	c->lock = session_lock(c->session_dir, err);
-	r = c->lock;
+	r = c->lock = session_lock(c->session_dir, err);
 	if (r >= 0 && config->opener)
 		r = finder_new(config->opener, &c->finder, err);
 	if (r < 0)
@@ -282,6 +280,11 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 		return r;
 	written = write_stats(c, all || r > 0, err);
 	return written < 0 ? written : r;
+}
+
+bool collector_tend(struct collector *c)
+{
+	return record_tend(c->record);
 }
 
 bool collector_expects(const struct collector *c)

@@ -78,6 +78,9 @@ int collector_sync(struct collector *c, bool all, struct error *err);
  * disk. Samples that could not be written meanwhile are counted. */
 bool collector_can_go_on(int code);
 
+/* Does some of the work that collector_sync() left, in some milliseconds. Returns whether there is
+ * more: then call it again soon. */
+bool collector_tend(struct collector *c);
 /* A descriptor that becomes readable when a sync is due early; -1 if there is none. */
 int collector_fd(const struct collector *c);
 /* Returns whether it is sampling. */

@@ -272,18 +272,31 @@ static void sweep_images(struct record *rec, uint64_t until_ns)
 	(void)sampled_image_sweep(rec->binaries); /* none is lost */
 }
 
-/* Does what is left to do with the files, for a short time. */
-static void tend_files(struct record *rec)
+/* Does what is left to do with the files, for a short time; returns whether there is more. */
+static bool tend_files(struct record *rec)
 {
 	struct store_choice choice = { .until_ns = clock_now_ns() + tend_ns };
+	bool is_left;
 
-	store_turn(rec->store, choice.until_ns);
+	rec->trans.size = 0; /* its file may be closed */
+	is_left = store_turn(rec->store, choice.until_ns);
 	choice.until_tick = rec->flush_tick;
 	if (rec->flush_tick && store_leave(rec->store, &choice, false))
 		rec->flush_tick = 0;
 	choice.until_tick = rec->yield_tick;
 	if (rec->yield_tick && store_leave(rec->store, &choice, true))
 		rec->yield_tick = 0;
+	return is_left || rec->flush_tick || rec->yield_tick;
+}
+
+bool record_tend(struct record *rec)
+{
+	bool is_left = tend_files(rec);
+
+	turn_stage(rec->turn, TURN_FILES);
+	sweep_images(rec, clock_now_ns() + tend_ns);
+	turn_stage(rec->turn, TURN_IMAGES);
+	return is_left;
 }
 
 void record_sync(struct record *rec, bool all)
@@ -292,10 +305,7 @@ void record_sync(struct record *rec, bool all)
 	if (rec->jitting)
 		jitting_sync(rec->jitting, clock_now_ns(), all);
 	turn_stage(rec->turn, TURN_JIT);
-	tend_files(rec);
-	turn_stage(rec->turn, TURN_FILES);
-	sweep_images(rec, clock_now_ns() + tend_ns);
-	turn_stage(rec->turn, TURN_IMAGES);
+	(void)record_tend(rec);
 }
 
 bool record_slice_is_full(const struct record *rec)
@@ -346,9 +356,8 @@ void record_count_undone(struct record *rec)
 
 void record_yield_files(struct record *rec)
 {
-	rec->trans.size = 0; /* its file may be closed */
 	rec->yield_tick = store_tick(rec->store);
-	tend_files(rec);
+	(void)tend_files(rec);
 }
 
 int record_close_files(struct record *rec, struct error *err)

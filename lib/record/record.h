@@ -97,6 +97,9 @@ bool record_slice_is_full(const struct record *rec);
 /* Ends a slice of the history: what was counted since the last call. Nothing if there is no
  * history. 0 or -errno. */
 int record_end_slice(struct record *rec, const struct slice *slice, struct error *err);
+/* Does a part of what is due with sample files and images, which record_sync() does as well.
+ * Returns whether more is due: then call it again soon. */
+bool record_tend(struct record *rec);
 /* Writes all counts to the sample files, at once or in the next turns, and the counters to stats/
  * of the session; 0 or -errno. */
 int record_flush(struct record *rec, bool at_once, struct error *err);

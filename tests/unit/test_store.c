@@ -67,9 +67,9 @@ static void many_new_files_are_opened_over_several_turns(void)
 	sample_all(&b);
 	few = open_files(&b);
 	CHECK(few > 0 && few < FILES / 2);
-	store_turn(b.store, 1); /* it is later than that: there is no time */
+	CHECK(store_turn(b.store, 1)); /* it is later than that: there is no time */
 	CHECK_EQ(open_files(&b), few);
-	store_turn(b.store, UINT64_MAX);
+	CHECK(!store_turn(b.store, UINT64_MAX));
 	CHECK_EQ(open_files(&b), FILES);
 	CHECK_EQ(store_lost(b.store, STORE_LOST_SAMPLES), 0);
 }
@@ -89,7 +89,7 @@ static void files_are_closed_by_choice_as_far_as_there_is_time(void)
 				       .until_ns = 1 };
 
 	sample_all(&b);
-	store_turn(b.store, UINT64_MAX);
+	(void)store_turn(b.store, UINT64_MAX);
 	CHECK(!store_leave(b.store, &choice, true));
 	CHECK_EQ(open_files(&b), FILES);
 	choice.until_ns = UINT64_MAX;
@@ -106,7 +106,7 @@ static void files_used_since_stay_open(void)
 	struct store_choice choice = { 0 };
 
 	sample_all(&b);
-	store_turn(b.store, UINT64_MAX);
+	(void)store_turn(b.store, UINT64_MAX);
 	choice.until_tick = store_tick(b.store);
 	sample_all(&b);
 	CHECK(store_leave(b.store, &choice, true));

@@ -368,10 +368,9 @@ static void unload_some(struct store *s)
 {
 	size_t average = s->waiting_files ? s->waiting / s->waiting_files : 0;
 	struct store_file *f;
-	int i;
 
 	store_settle(s);
-	for (i = 0; i < UNLOAD_SOME && (f = s->closed.oldest); i++) {
+	for (int i = 0; i < UNLOAD_SOME && (f = s->closed.oldest); i++) {
 		list_remove(&s->closed, f);
 		list_push(&s->closed, f);
 		if (f->waiting_count >= average)
@@ -466,13 +465,14 @@ bool store_leave(struct store *s, const struct store_choice *choice, bool open)
 	return leave(s, choice, false) && (!open || leave(s, choice, true));
 }
 
-void store_turn(struct store *s, uint64_t until_ns)
+bool store_turn(struct store *s, uint64_t until_ns)
 {
 	const struct store_choice all = { .until_tick = UINT64_MAX, .until_ns = until_ns };
 
 	s->may_open = OPEN_IN_TURN;
 	if (s->waiting_files && has_room(s))
-		(void)store_leave(s, &all, false);
+		return !store_leave(s, &all, false);
+	return false;
 }
 
 uint64_t store_tick(const struct store *s)

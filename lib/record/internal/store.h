@@ -47,8 +47,9 @@ struct store_choice {
 /* Writes the waiting counts of the chosen files; with @open closes those that are open, too.
  * Returns whether it was done with all in time. */
 bool store_leave(struct store *s, const struct store_choice *choice, bool open);
-/* Begins a turn: opens files that could not all be opened in the last one, until @until_ns. */
-void store_turn(struct store *s, uint64_t until_ns);
+/* Begins a turn: opens files that could not all be opened in the last one, until @until_ns. Returns
+ * whether there are more. */
+bool store_turn(struct store *s, uint64_t until_ns);
 /* The time, as the number of store_get(). */
 uint64_t store_tick(const struct store *s);
 /* Writes all counts; tries files that failed again at once. */
