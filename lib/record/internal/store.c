@@ -8,6 +8,7 @@
 #include "record/internal/descriptor_limit.h"
 #include "record/internal/past.h"
 #include "record/internal/sampled_image.h"
+#include "record/internal/store_file.h"
 #include "record/internal/store_opener.h"
 #include "sfile/sfile.h"
 
@@ -30,32 +31,6 @@ enum {
 	/* Number of pending additions, and the distance between the prefetch steps of one. */
 	UNDER_WAY = 32,
 	STEP = 10
-};
-
-/* A count for a closed file; 12 bytes, because there are many. */
-struct waiting {
-	uint32_t key_low, key_high, count;
-};
-
-/* A sample file, open or with waiting counts. */
-struct store_file {
-	struct store_key key;
-	struct odb *db; /* NULL: closed */
-	struct sfile *sf;
-	size_t mapped; /* bytes, as of the last account() */
-	uint64_t hash;
-	struct store_file *newer, *older; /* in its list */
-	uint64_t used_at;		  /* tick of the last use */
-	uint64_t retry_at;		  /* set by the opener; 0: did not fail */
-	struct waiting *waiting;
-	uint32_t waiting_count, waiting_room;
-	uint64_t waiting_since; /* tick */
-	struct past_mark past_mark;
-};
-
-/* Files ordered by last use. */
-struct list {
-	struct store_file *newest, *oldest;
 };
 
 /* A pending addition to an open file, whose memory is being prefetched. */
@@ -118,20 +93,6 @@ void store_free(struct store *s)
 static struct list *list_of(struct store *s, const struct store_file *f)
 {
 	return f->db ? &s->open : &s->closed;
-}
-
-static void list_remove(struct list *l, struct store_file *f)
-{
-	*(f->newer ? &f->newer->older : &l->newest) = f->older;
-	*(f->older ? &f->older->newer : &l->oldest) = f->newer;
-}
-
-static void list_push(struct list *l, struct store_file *f)
-{
-	f->newer = NULL;
-	f->older = l->newest;
-	*(l->newest ? &l->newest->newer : &l->oldest) = f;
-	l->newest = f;
 }
 
 /* Returns the file of @key; creates it, closed and without counts, if it is new. */

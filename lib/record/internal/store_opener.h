@@ -19,7 +19,6 @@ struct store_opener;
 struct sfile;
 struct sfile_header;
 
-
 /* Caller frees. */
 struct store_opener *store_opener_new(const struct store_config *config);
 /* NULL is fine. */
