@@ -46,7 +46,7 @@ struct store {
 	size_t mapped_max, open_max, waiting_max;
 
 	struct map by_hash; /* hash of the key to files */
-	struct list open, closed;
+	struct store_list open, closed;
 	struct store_file *growing;  /* the last used file: its ->mapped may be outdated */
 	size_t open_count, mapped;   /* open files, and their bytes */
 	size_t waiting_files;	     /* files with waiting counts, */
@@ -90,7 +90,7 @@ void store_free(struct store *s)
 
 /* --- finding --- */
 
-static struct list *list_of(struct store *s, const struct store_file *f)
+static struct store_list *list_of(struct store *s, const struct store_file *f)
 {
 	return f->db ? &s->open : &s->closed;
 }
@@ -388,7 +388,7 @@ static bool may_open(struct store *s)
 struct store_file *store_get(struct store *s, const struct store_key *key)
 {
 	struct store_file *f;
-	struct list *list;
+	struct store_list *list;
 
 	s->tick++;
 	keep_bounds(s);

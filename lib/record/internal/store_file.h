@@ -34,17 +34,17 @@ struct store_file {
 };
 
 /* Files ordered by last use. */
-struct list {
+struct store_list {
 	struct store_file *newest, *oldest;
 };
 
-static inline void list_remove(struct list *l, struct store_file *f)
+static inline void list_remove(struct store_list *l, struct store_file *f)
 {
 	*(f->newer ? &f->newer->older : &l->newest) = f->older;
 	*(f->older ? &f->older->newer : &l->oldest) = f->newer;
 }
 
-static inline void list_push(struct list *l, struct store_file *f)
+static inline void list_push(struct store_list *l, struct store_file *f)
 {
 	f->newer = NULL;
 	f->older = l->newest;
