@@ -39,13 +39,17 @@ static const struct {
 	{ NULL, "the session has no symbols of it; find a module's file with --image-path" },
 };
 
-static int heavier(const void *a, const void *b)
+/* By falling count; then by name, because an archive lists its images in another order. */
+static int heavier(const void *a, const void *b, void *data)
 {
 	const struct unresolved_image *x = a, *y = b;
+	const struct gather *g = data;
+	int order;
 
 	if (x->samples != y->samples)
 		return x->samples > y->samples ? -1 : 1;
-	return x->image < y->image ? -1 : x->image > y->image;
+	order = strcmp(g->images[x->image].shown, g->images[y->image].shown);
+	return order ? order : (x->why > y->why) - (x->why < y->why);
 }
 
 static uint64_t sum(const uint64_t *counts, size_t n)
@@ -83,7 +87,7 @@ void unresolved_collect(const struct container *c, const struct gather *g, struc
 	for (i = 0; i < pairs; i++)
 		if (all[i].samples)
 			all[ret->count++] = all[i];
-	qsort(all, ret->count, sizeof(*all), heavier);
+	qsort_r(all, ret->count, sizeof(*all), heavier, (void *)g);
 }
 
 void unresolved_done(struct unresolved *u)
