@@ -55,7 +55,7 @@ int session_walk_rest(const char *samples,
 int session_list(const char *session_dir, int (*each)(const char *name, void *data), void *data,
 		 struct error *err);
 
-/* The same for regular files that are in the place of a session. */
+/* The same for the regular files next to the sessions. */
 int session_list_strays(const char *session_dir, int (*each)(const char *name, void *data),
 			void *data, struct error *err);
 

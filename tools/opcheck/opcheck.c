@@ -322,13 +322,17 @@ static int check_session(const char *name, void *data)
 	return 0;
 }
 
-/* Handles a file where the directory of a session should be. */
+/* Handles a file next to the sessions: damage if a session that has this name is always a
+ * directory. Logs and the files of features are there, too. */
 static int check_stray(const char *name, void *data)
 {
 	const struct session_check *s = data;
 	_cleanup_free_ char *path = session_samples(s->dir, name);
-	_unused_ _cleanup_close_ int lock = take_lock(s->check, path);
+	_unused_ _cleanup_close_ int lock = -1;
 
+	if (strcmp(name, "current") && strcmp(name, "previous"))
+		return 0;
+	lock = take_lock(s->check, path);
 	s->check->samples_dir = s->dir; /* its damaged/ is not that of a session */
 	check_other(path, &(struct error){ -EBADMSG, "not a directory" }, s->check);
 	s->check->samples_dir = NULL;
