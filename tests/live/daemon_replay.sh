@@ -13,7 +13,7 @@ same_samples()
 	python3 - "$1" "$2" <<'END'
 import os, struct, sys
 HEADER, NODE = 72, 16
-LEFT_OUT = ("setup", "kallsyms", "images", "{kern}")
+LEFT_OUT = ("setup", "kallsyms", "images", "history", "{kern}")
 
 def contents(top):
     found = {}
