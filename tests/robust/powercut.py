@@ -106,13 +106,15 @@ def work(tap, box, disk, seconds):
         if daemon.control("--dump").returncode:
             continue
         stats = box.stats()
+        # Before the sync: the daemon adds lines at any time.
+        files = {p.name: p.stat().st_size for p in small_files(box)}
         run("sync", "-f", disk.mount)
         chains = sum(v for k, v in stats.items() if k.startswith("chain_"))
         disk.mark(json.dumps({
             "samples": stats["samples"] - stats.get("lost_samplefile", 0),
             "chains": chains - stats.get("chains_lost", 0), "stats": stats,
             "settings": len((disk.mount / "daemonrc").read_text().splitlines()),
-            "files": {p.name: p.stat().st_size for p in small_files(box)}}))
+            "files": files}))
     tap.result(not refused, "settings were written", refused)
     time.sleep(0.5)
     tap.result(daemon.process.poll() is None, "the daemon works",
