@@ -195,7 +195,8 @@ void record_free(struct record *rec)
 {
 	if (!rec)
 		return;
-	record_sync(rec, true);
+	if (rec->store) /* NULL: record_new() failed */
+		record_sync(rec, true);
 	jitting_free(rec->jitting);
 	store_free(rec->store);
 	chain_recorder_free(rec->trace);
