@@ -10,9 +10,12 @@ uint32_t catalog_mask_number(const struct catalog_mask *mask)
 
 const struct catalog_mask *catalog_mask_named(const struct catalog_event *event, const char *name)
 {
-	const struct catalog_mask *mask, *similar = NULL;
+	const struct catalog_mask *similar = NULL;
+	size_t i;
 
-	for (mask = event->masks; mask < event->masks + event->mask_count; mask++) {
+	for (i = 0; i < event->mask_count; i++) {
+		const struct catalog_mask *mask = &event->masks[i];
+
 		if (!mask->name || strcasecmp(mask->name, name) != 0)
 			continue;
 		if (!strcmp(mask->name, name))

@@ -39,8 +39,8 @@ static uint64_t add(struct errands *s, int number, int gate, int *dropped)
 
 static void errands_come_back_in_order(void)
 {
-	_cleanup_(errands_freep) struct errands *s = NULL;
 	int dropped = 0, i;
+	_cleanup_(errands_freep) struct errands *s = NULL;
 
 	CHECK_EQ(errands_new(&s, NULL), 0);
 	CHECK(!errands_take(s));
@@ -59,9 +59,9 @@ static void errands_come_back_in_order(void)
 
 static void one_that_waits_holds_up_the_later_ones_only(void)
 {
+	int dropped = 0; /* is used until the errands are freed */
 	_cleanup_(errands_freep) struct errands *s = NULL;
 	_cleanup_close_ int gate = eventfd(0, EFD_CLOEXEC);
-	int dropped = 0;
 
 	CHECK_EQ(errands_new(&s, NULL), 0);
 	CHECK_EQ(add(s, 1, gate, &dropped), 1);

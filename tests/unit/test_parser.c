@@ -210,7 +210,7 @@ static void check_same(const struct jit *a, const struct jit *b)
 			CHECK_STR(x->lines[k].file, y->lines[k].file);
 		}
 		CHECK_EQ(x->row_count, y->row_count);
-		CHECK(x->row_count != y->row_count ||
+		CHECK(x->row_count != y->row_count || !x->row_count ||
 		      !memcmp(x->rows, y->rows, x->row_count * sizeof(*x->rows)));
 	}
 }

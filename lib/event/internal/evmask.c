@@ -282,12 +282,15 @@ struct evmask *evmask_find(const struct evmask_table *t, const char *name)
 
 void evmask_check_used(const struct evmask_table *t)
 {
-	const struct evmask *set;
+	size_t i;
 
-	for (set = t->sets; set < t->sets + t->count; set++)
+	for (i = 0; i < t->count; i++) {
+		const struct evmask *set = &t->sets[i];
+
 		if (!set->used && !set->depth && strcmp(set->name, "zero") != 0)
 			log_warn("%s:%u: no event uses unit mask '%s'", set->path, set->line,
 				 set->name);
+	}
 }
 
 void evmask_done(struct evmask_table *t)
