@@ -89,7 +89,6 @@ static size_t forget(struct bpf_sweep *w, struct sampler *sampler, struct bpf_sa
 	each_left(sampler, keep_files, samples);
 	swept = sampler_images_sweep(samples->images);
 	w->limit = MAX(2 * cookie_count(samples->cookies), (size_t)IMAGES_ENOUGH);
-	w->at_once = false;
 	w->stage = BPF_SWEEP_OFF;
 	return swept;
 }
@@ -98,7 +97,7 @@ size_t bpf_sweep(struct bpf_sweep *w, struct sampler *sampler, struct bpf_sample
 {
 	switch (w->stage) {
 	case BPF_SWEEP_OFF:
-		if (!w->at_once && cookie_count(samples->cookies) <= (w->limit ?: IMAGES_ENOUGH))
+		if (cookie_count(samples->cookies) <= (w->limit ?: IMAGES_ENOUGH))
 			break;
 		cookie_age(samples->cookies);
 		w->stage = BPF_SWEEP_IMAGES;
@@ -114,7 +113,7 @@ size_t bpf_sweep(struct bpf_sweep *w, struct sampler *sampler, struct bpf_sample
 		w->stage = BPF_SWEEP_WAIT;
 		break;
 	case BPF_SWEEP_WAIT:
-		if (!w->at_once && samples->now_ns < w->told_ns + wait_ns)
+		if (samples->now_ns < w->told_ns + wait_ns)
 			break;
 		w->executables = (struct map_reader){ .map = sampler_maps(sampler)->executables };
 		w->stage = BPF_SWEEP_KEEP;

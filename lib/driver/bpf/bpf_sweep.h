@@ -18,7 +18,6 @@
 
 struct bpf_sweep {
 	size_t limit; /* of images; 0: the default */
-	bool at_once; /* nothing is sampled: forget all that can be, however few there are */
 	enum {
 		BPF_SWEEP_OFF,
 		BPF_SWEEP_IMAGES, /* the program is made to report images again, */
