@@ -79,7 +79,7 @@ void spec_pair_done(struct spec_pair *pair);
 /* Frees what spec_parse() allocated. */
 void spec_done(struct spec *spec);
 
-/* The window of time that is wanted, or NULL: everything that there is. */
+/* The window of the tag time; NULL if it was not given. Borrowed. */
 const struct window *spec_window(const struct spec *spec);
 /* The only value of a tag that takes one (archive), or NULL. */
 const char *spec_value(const struct spec *spec, enum spec_tag tag);
