@@ -40,7 +40,7 @@ static void read_all(const char *samples)
 	_cleanup_(history_freep) struct history *h = NULL;
 	size_t i, k;
 
-	if (history_read(samples, &WINDOW_ALL, &h, NULL) < 0)
+	if (history_read(samples, &WINDOW_ALL, NULL, &h, NULL) < 0)
 		return;
 	for (i = 0; i < history_files(h); i++) {
 		const struct history_file *f = history_file_at(h, i);

@@ -21,12 +21,15 @@ struct history {
 	size_t count, room;
 	struct history_count *counts; /* of all files, one file after the other */
 	struct history_cover cover;
+	struct history_cover *steps; /* NULL: time is not divided */
 };
 
 /* A history being read. */
 struct reading {
 	struct history *out;
 	const struct window *window;
+	const struct steps *steps; /* NULL: time is not divided */
+	uint32_t step;		   /* that the current slice belongs to */
 	struct arena paths;
 	struct map by_path; /* hash to struct path */
 	struct tally tally; /* files are numbered from 1 on, in the order of ->out */
@@ -116,6 +119,19 @@ static size_t skip_keys(struct slice_numbers *n)
 	return n->damaged || total > (size_t)(n->end - n->at) ? SIZE_MAX : total;
 }
 
+/* Begins with the counts of a slice. */
+static void begin_slice(struct reading *r, const struct slice *slice)
+{
+	r->step = r->steps ? steps_at(r->steps, &slice->span) : 0;
+}
+
+/* Adds a count of the slice; @file is its number in ->tally. */
+static void add_count(struct reading *r, uint32_t file, uint64_t key, uint64_t count)
+{
+	tally_add(&r->tally, (struct tally_entry){
+				     .file = file, .key = key, .count = count, .step = r->step });
+}
+
 /* Adds the counts of one file; its number is 0 if its name is not known. */
 static void add_file(struct reading *r, struct pass *p, uint32_t number, uint64_t keys)
 {
@@ -126,7 +142,7 @@ static void add_file(struct reading *r, struct pass *p, uint32_t number, uint64_
 
 		key += slice_get(&p->keys);
 		if (number && count)
-			tally_add(&r->tally, number, key, count);
+			add_count(r, number, key, count);
 	}
 }
 
@@ -148,18 +164,33 @@ static bool add_slice(struct reading *r, const uint8_t *content, size_t size)
 	return !p.counts.damaged;
 }
 
-static void cover(struct history_cover *c, const struct slice *slice)
+static void add_time(int64_t *sum_ms, int64_t ms)
+{
+	if (__builtin_add_overflow(*sum_ms, ms, sum_ms))
+		*sum_ms = INT64_MAX;
+}
+
+static void add_to_cover(struct history_cover *c, const struct slice *slice)
 {
 	if (!c->slices++)
 		c->span = (struct window){ slice->span.begin_ms, slice->span.begin_ms };
 	if (slice->span.begin_ms > c->span.end_ms)
-		c->gaps_ms += slice->span.begin_ms - c->span.end_ms;
+		add_time(&c->gaps_ms, slice->span.begin_ms - c->span.end_ms);
+	add_time(&c->covered_ms, slice->span.end_ms - slice->span.begin_ms);
 	c->span.begin_ms = MIN(c->span.begin_ms, slice->span.begin_ms);
 	c->span.end_ms = MAX(c->span.end_ms, slice->span.end_ms);
 	c->samples += slice->samples;
 	c->taken += slice->taken;
 	c->lost += slice->lost;
 	c->cpu_ms += slice->cpu_ms;
+}
+
+/* Ends the slice, all of whose counts were added. */
+static void end_slice(struct reading *r, const struct slice *slice)
+{
+	add_to_cover(&r->out->cover, slice);
+	if (r->steps)
+		add_to_cover(&r->out->steps[r->step], slice);
 }
 
 /* Reads the slices of a generation that are in the window. The names are read when the first one
@@ -184,9 +215,10 @@ static int read_generation(struct reading *r, const char *dir, uint32_t number, 
 		if (!named)
 			read_names(r, names);
 		named = true;
+		begin_slice(r, &slice);
 		content = slices_content(s, &size);
 		if (content && add_slice(r, content, size))
-			cover(&r->out->cover, &slice);
+			end_slice(r, &slice);
 		else
 			r->out->cover.damaged += size;
 	}
@@ -205,25 +237,33 @@ static void deal_out(struct reading *r)
 	for (i = 0; i < count; i++) {
 		struct history_file *f = &out->files[entries[i].file - 1];
 
-		out->counts[i] = (struct history_count){ entries[i].key, entries[i].count };
+		out->counts[i] =
+			(struct history_count){ entries[i].key, entries[i].count, entries[i].step };
 		if (!f->count++)
 			f->counts = &out->counts[i];
 	}
 }
 
-int history_read(const char *samples, const struct window *window, struct history **ret,
-		 struct error *err)
+static int say_no_history(const char *samples, struct error *err)
+{
+	return error_set(err, -ENOENT, "%s: the session has no history, so times are not known",
+			 samples);
+}
+
+int history_read(const char *samples, const struct window *window, const struct steps *steps,
+		 struct history **ret, struct error *err)
 {
 	_cleanup_free_ char *dir = path_join(samples, HISTORY_DIRECTORY);
 	_cleanup_(history_freep) struct history *h = xcalloc(1, sizeof(*h));
-	struct reading r = { .out = h, .window = window };
+	struct reading r = { .out = h, .window = window, .steps = steps };
 	size_t count, i;
 	_cleanup_free_ uint32_t *list = generations_list(dir, &count);
 	int status = 0;
 
 	if (!count)
-		return error_set(err, -ENOENT,
-				 "%s: the session has no history, so times are not known", samples);
+		return say_no_history(samples, err);
+	if (steps)
+		h->steps = xcalloc(steps->count, sizeof(*h->steps));
 	for (i = 0; status == 0 && i < count; i++)
 		status = read_generation(&r, dir, list[i], err);
 	deal_out(&r);
@@ -246,6 +286,7 @@ void history_free(struct history *h)
 		sname_done(&h->files[i].about.name);
 	free(h->files);
 	free(h->counts);
+	free(h->steps);
 	free(h);
 }
 
@@ -262,4 +303,34 @@ const struct history_file *history_file_at(const struct history *h, size_t i)
 const struct history_cover *history_covers(const struct history *h)
 {
 	return &h->cover;
+}
+
+const struct history_cover *history_covers_step(const struct history *h, uint32_t i)
+{
+	return h->steps ? &h->steps[i] : NULL;
+}
+
+int history_span(const char *samples, const struct window *window, struct window *ret,
+		 struct error *err)
+{
+	_cleanup_free_ char *dir = path_join(samples, HISTORY_DIRECTORY);
+	struct window span = { INT64_MAX, INT64_MIN };
+	size_t count, i;
+	_cleanup_free_ uint32_t *list = generations_list(dir, &count);
+
+	for (i = 0; i < count; i++) {
+		_cleanup_free_ char *path = generation_slices_path(dir, list[i]);
+		struct window one;
+
+		if (slices_span(path, &one) < 0 || !window_overlaps(&one, window))
+			continue;
+		one.begin_ms = MAX(one.begin_ms, window->begin_ms);
+		one.end_ms = MIN(one.end_ms, window->end_ms);
+		span.begin_ms = MIN(span.begin_ms, one.begin_ms);
+		span.end_ms = MAX(span.end_ms, one.end_ms);
+	}
+	if (span.begin_ms >= span.end_ms)
+		return say_no_history(samples, err);
+	*ret = span;
+	return 0;
 }

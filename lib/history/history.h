@@ -6,7 +6,7 @@
  * from the files is treated as untrusted. The struct history owns what it returns.
  *
  *	struct history *h;
- *	if (history_read(samples, &window, &h, err) == 0)	-ENOENT: there is none
+ *	if (history_read(samples, &window, NULL, &h, err) == 0)	-ENOENT: there is none
  *		for (i = 0; i < history_files(h); i++)
  *			puts(history_file_at(h, i)->about.name.image.name);
  *	history_free(h);
@@ -16,6 +16,7 @@
 #include "base/error.h"
 #include "base/macro.h"
 #include "history/history_name.h"
+#include "history/steps.h"
 #include "history/window.h"
 
 #include <stddef.h>
@@ -23,12 +24,13 @@
 struct history_count {
 	uint64_t key; /* as in the sample file */
 	uint64_t count;
+	uint32_t step; /* of the steps that time was divided into */
 };
 
 /* A sample file as it would be if the session were the window. */
 struct history_file {
 	struct history_name about;
-	const struct history_count *counts; /* sorted by key, each once */
+	const struct history_count *counts; /* sorted by key and step, each once */
 	size_t count;
 };
 
@@ -36,6 +38,7 @@ struct history_file {
 struct history_cover {
 	struct window span; /* from the begin of the first one to the end of the last one */
 	int64_t gaps_ms;    /* time in the span that is in no slice */
+	int64_t covered_ms; /* the sum of their lengths */
 	size_t slices;
 	uint64_t samples, taken, lost, cpu_ms; /* see struct slice */
 	size_t damaged;			       /* bytes, of all files that were read */
@@ -43,10 +46,16 @@ struct history_cover {
 
 struct history;
 
-/* Reads the slices of the session at @samples that are in @window. Returns 0 (the caller frees) or
- * -errno: -ENOENT if the session has no history. There may be no slice in the window. */
-int history_read(const char *samples, const struct window *window, struct history **ret,
+/* Finds the time that the history of the session at @samples may cover in @window, without reading
+ * counts. Returns 0, or -errno: -ENOENT if the session has no history, or none in the window. */
+int history_span(const char *samples, const struct window *window, struct window *ret,
 		 struct error *err);
+/* Reads the slices of the session at @samples that are in @window, each once. @steps divides the
+ * time, if it is not NULL: the counts of a slice are those of the step that it belongs to. Returns
+ * 0 (the caller frees) or -errno: -ENOENT if the session has no history. There may be no slice in
+ * the window. */
+int history_read(const char *samples, const struct window *window, const struct steps *steps,
+		 struct history **ret, struct error *err);
 /* NULL is allowed. */
 void history_free(struct history *h);
 DEFINE_CLEANUP(struct history *, history_free);
@@ -54,3 +63,5 @@ DEFINE_CLEANUP(struct history *, history_free);
 size_t history_files(const struct history *h);
 const struct history_file *history_file_at(const struct history *h, size_t i);
 const struct history_cover *history_covers(const struct history *h);
+/* The same of the slices in step number @i alone; NULL if time was not divided. */
+const struct history_cover *history_covers_step(const struct history *h, uint32_t i);

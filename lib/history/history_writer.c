@@ -107,7 +107,7 @@ uint32_t history_writer_file(struct history_writer *h, const struct history_name
 
 void history_writer_count(struct history_writer *h, uint32_t file, uint64_t key, uint64_t count)
 {
-	tally_add(&h->tally, file, key, count);
+	tally_add(&h->tally, (struct tally_entry){ .file = file, .key = key, .count = count });
 }
 
 bool history_writer_is_full(const struct history_writer *h)

@@ -57,15 +57,23 @@ static uint32_t checksum(const uint8_t *frame, size_t stored)
 	return (uint32_t)crc32_z(0, frame + CHECKED, sizeof(struct frame) - CHECKED + stored);
 }
 
+/* Whether the times are some that a clock shows: within a thousand years of 1970. */
+static bool is_plausible(const struct frame *f)
+{
+	const int64_t far_ms = INT64_C(1) << 45;
+
+	return f->magic == MAGIC && -far_ms < f->begin_ms && f->begin_ms < f->end_ms &&
+	       f->end_ms < far_ms;
+}
+
 /* Copies the frame at @at to @ret; false if there is no whole slice. */
 static bool frame_at(const struct slices *s, size_t at, struct frame *ret)
 {
 	if (s->size - at < sizeof(*ret))
 		return false;
 	memcpy(ret, s->bytes + at, sizeof(*ret));
-	return ret->magic == MAGIC && ret->stored <= s->size - at - sizeof(*ret) &&
-	       ret->size <= CONTENT_MAX && ret->begin_ms < ret->end_ms &&
-	       checksum(s->bytes + at, ret->stored) == ret->crc;
+	return is_plausible(ret) && ret->stored <= s->size - at - sizeof(*ret) &&
+	       ret->size <= CONTENT_MAX && checksum(s->bytes + at, ret->stored) == ret->crc;
 }
 
 /* --- writing --- */
@@ -273,4 +281,24 @@ const void *slices_content(struct slices *s, size_t *ret_size)
 size_t slices_damaged(const struct slices *s)
 {
 	return s->damaged;
+}
+
+int slices_span(const char *path, struct window *ret)
+{
+	_cleanup_close_ int fd = open_regular(path, O_RDONLY | O_NOFOLLOW);
+	struct window span = { INT64_MAX, INT64_MIN };
+	struct frame f;
+	off_t at = 0;
+
+	if (fd < 0)
+		return fd;
+	while (pread(fd, &f, sizeof(f), at) == sizeof(f) && is_plausible(&f)) {
+		span.begin_ms = MIN(span.begin_ms, f.begin_ms);
+		span.end_ms = MAX(span.end_ms, f.end_ms);
+		at += (off_t)(sizeof(f) + f.stored);
+	}
+	if (span.begin_ms >= span.end_ms)
+		return -ENODATA;
+	*ret = span;
+	return 0;
 }

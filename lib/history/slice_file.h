@@ -61,6 +61,10 @@ const void *slices_content(struct slices *s, size_t *ret_size);
 /* Bytes that were skipped so far, because they are not part of a whole slice. */
 size_t slices_damaged(const struct slices *s);
 
+/* Finds from when to when the slices of the file at @path are, by their headers alone. Returns 0 or
+ * -errno: -ENODATA if there is no slice. */
+int slices_span(const char *path, struct window *ret);
+
 /* Adds @value in 7 bits a byte, the lowest first (LEB128). */
 void slice_put(struct strbuf *out, uint64_t value);
 

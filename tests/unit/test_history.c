@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -54,7 +55,7 @@ static struct history *read_window(const char *dir, int64_t begin_ms, int64_t en
 {
 	struct history *h = NULL;
 
-	CHECK_EQ(history_read(dir, &(struct window){ begin_ms, end_ms }, &h, NULL), 0);
+	CHECK_EQ(history_read(dir, &(struct window){ begin_ms, end_ms }, NULL, &h, NULL), 0);
 	return h;
 }
 
@@ -189,7 +190,7 @@ static void what_was_not_ended_is_in_no_slice(void)
 
 	count(h, "/usr/bin/a", 1, 1);
 	history_writer_free(h);
-	CHECK_EQ(history_read(dir, &WINDOW_ALL, &none, NULL), -ENOENT);
+	CHECK_EQ(history_read(dir, &WINDOW_ALL, NULL, &none, NULL), -ENOENT);
 	h = history_writer_new(dir, KEEP_MS);
 	count(h, "/usr/bin/a", 1, 1);
 	end(h, 0, 10);
@@ -258,7 +259,95 @@ static void damage_is_skipped_and_counted(void)
 	CHECK_EQ(count_at(no_name, "/usr/bin/b", UINT64_MAX), 2);
 }
 
+static void steps_are_round_and_fit(void)
+{
+	static const struct {
+		int64_t begin_ms, end_ms, length_ms;
+		uint32_t most, count;
+		int64_t first_ms, expected_ms;
+	} rows[] = {
+		{ 0, 10000, 0, 60, 1, 0, 10000 },
+		{ 3000, 600000, 0, 60, 60, 0, 10000 },
+		{ 0, HOUR_MS, 0, 60, 60, 0, 60000 },
+		{ 59000, HOUR_MS, 0, 59, 30, 0, 120000 },
+		{ 59000, HOUR_MS, 60000, 2, 60, 0, 60000 },
+		{ -1, 10000, 0, 60, 2, -10000, 10000 },
+		{ 0, (int64_t)HOUR_MS * 24 * 365, 0, 60, 53, 0, (int64_t)HOUR_MS * 24 * 7 },
+	};
+	size_t i;
+
+	(void)setenv("TZ", "UTC", 1);
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		const struct window span = { rows[i].begin_ms, rows[i].end_ms };
+		struct steps s = { 0 };
+
+		CHECK_EQ(steps_choose(&span, rows[i].length_ms, rows[i].most, &s, NULL), 0);
+		CHECK_EQ(s.begin_ms, rows[i].first_ms);
+		CHECK_EQ(s.length_ms, rows[i].expected_ms);
+		CHECK_EQ(s.count, rows[i].count);
+	}
+}
+
+static void steps_are_whole_slices_and_not_too_many(void)
+{
+	const struct window hour = { 0, HOUR_MS }, year = { 0, (int64_t)HOUR_MS * 24 * 365 };
+	struct steps s;
+
+	CHECK_EQ(steps_choose(&hour, 15000, 60, &s, NULL), -EINVAL);
+	CHECK_EQ(steps_choose(&hour, -10000, 60, &s, NULL), -EINVAL);
+	CHECK_EQ(steps_choose(&year, 10000, 60, &s, NULL), -EINVAL);
+}
+
+static void lengths_are_written_as_they_are_read(void)
+{
+	static const char *const texts[] = { "10s", "1m30s", "1h", "1d", "1d2h3m4s" };
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(texts); i++) {
+		_cleanup_free_ char *text = NULL;
+		int64_t ms;
+
+		CHECK_EQ(window_duration(texts[i], &ms), 0);
+		text = steps_length_text(ms);
+		CHECK_STR(text, texts[i]);
+	}
+}
+
+/* A slice is in the step of its middle, so those at the edges of the window are in one, too. */
+static void steps_add_up_to_the_window(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(history_freep) struct history *h = NULL;
+	uint64_t counted[2] = { 0 };
+	struct window span;
+	struct steps steps;
+	size_t i, k;
+
+	write_three(dir);
+	CHECK_EQ(history_span(dir, &(struct window){ 5000, INT64_MAX }, &span, NULL), 0);
+	CHECK_EQ(span.begin_ms, 5000);
+	CHECK_EQ(span.end_ms, 35000);
+	CHECK_EQ(history_span(dir, &(struct window){ 35000, INT64_MAX }, &span, NULL), -ENOENT);
+	CHECK_EQ(steps_choose(&span, 20000, 0, &steps, NULL), 0);
+	CHECK_EQ(steps.count, 2);
+	CHECK_EQ(history_read(dir, &WINDOW_ALL, &steps, &h, NULL), 0);
+	for (i = 0; i < history_files(h); i++) {
+		const struct history_file *f = history_file_at(h, i);
+
+		for (k = 0; k < f->count && strcmp(f->about.name.image.name, "/usr/bin/c"); k++)
+			counted[f->counts[k].step] += f->counts[k].count;
+	}
+	CHECK_EQ(counted[0], 12);
+	CHECK_EQ(counted[1], 0);
+	CHECK_EQ(history_covers_step(h, 0)->slices, 2);
+	CHECK_EQ(history_covers_step(h, 0)->covered_ms, 20000);
+	CHECK_EQ(history_covers_step(h, 1)->samples, 10);
+	CHECK_EQ(history_covers(h)->covered_ms, 30000);
+}
+
 TESTS(T(a_window_has_the_slices_that_it_meets), T(names_say_what_the_file_is),
       T(generations_have_their_own_numbers), T(a_clock_that_is_set_back_makes_no_slice_overlap),
       T(what_was_not_ended_is_in_no_slice), T(old_generations_are_deleted),
-      T(damage_is_skipped_and_counted))
+      T(damage_is_skipped_and_counted), T(steps_are_round_and_fit),
+      T(steps_are_whole_slices_and_not_too_many), T(lengths_are_written_as_they_are_read),
+      T(steps_add_up_to_the_window))

@@ -110,7 +110,7 @@ static void check_history(struct check *c)
 	struct finding f = { .path = path, .action = ACTION_LEFT };
 	struct error err = ERROR_INIT;
 
-	if (history_read(c->samples_dir, &WINDOW_ALL, &h, &err) < 0) {
+	if (history_read(c->samples_dir, &WINDOW_ALL, NULL, &h, &err) < 0) {
 		if (err.code == -ENOENT)
 			return;
 		tool_warn("%s", err.text);

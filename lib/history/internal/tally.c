@@ -16,7 +16,7 @@ void tally_grow(struct tally *t)
 	*t = (struct tally){ xcalloc(room, sizeof(*t->slots)), room - 1, 0 };
 	for (i = 0; old.slots && i <= old.mask; i++)
 		if (old.slots[i].file)
-			tally_add(t, old.slots[i].file, old.slots[i].key, old.slots[i].count);
+			tally_add(t, old.slots[i]);
 	free(old.slots);
 }
 
@@ -26,7 +26,9 @@ static int compare(const void *pa, const void *pb)
 
 	if (a->file != b->file)
 		return a->file < b->file ? -1 : 1;
-	return (a->key > b->key) - (a->key < b->key);
+	if (a->key != b->key)
+		return a->key < b->key ? -1 : 1;
+	return (a->step > b->step) - (a->step < b->step);
 }
 
 struct tally_entry *tally_take(struct tally *t, size_t *ret_count)

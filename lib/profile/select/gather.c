@@ -222,7 +222,7 @@ static void add_arcs(struct walk *w)
 static int add_past(struct walk *w, const struct window *window, struct error *err)
 {
 	struct gather_session *s = &w->g->sessions[w->session];
-	int r = history_read(s->samples, window, &s->history, err);
+	int r = history_read(s->samples, window, NULL, &s->history, err);
 	size_t i;
 
 	if (r == 0 && history_covers(s->history)->damaged)
@@ -374,7 +374,7 @@ static int say_no_slice(const struct gather *g, const struct window *wanted, str
 	_cleanup_free_ char *window = window_text(wanted), *there = NULL;
 	const char *samples = g->sessions[0].samples;
 
-	if (history_read(samples, &WINDOW_ALL, &all, err) < 0)
+	if (history_read(samples, &WINDOW_ALL, NULL, &all, err) < 0)
 		return err ? err->code : -ENODATA;
 	there = window_text(&history_covers(all)->span);
 	return error_set(err, -ENODATA,
