@@ -2,6 +2,7 @@
 #include "elfwrite/jit_elf.h"
 
 #include "base/mem.h"
+#include "base/open_regular.h"
 #include "base/path.h"
 #include "elfwrite/internal/elf_writer.h"
 #include "elfwrite/line_table.h"
@@ -195,18 +196,16 @@ static int write_elf(const struct jit *j, int fd)
 
 int jit_elf_write(const struct jit *j, const char *path, struct error *err)
 {
-	_cleanup_free_ char *temporary = xasprintf("%s.XXXXXX", path);
-	_cleanup_close_ int fd = mkostemp(temporary, O_CLOEXEC);
+	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", path, (int)gettid());
+	_cleanup_close_ int fd = open_regular_new(temporary, O_RDWR, 0644);
 	int r = 0, status;
 
 	if (fd < 0)
-		return error_errno(err, -errno, "%s", temporary);
+		return error_errno(err, fd, "%s", temporary);
 	if (write_elf(j, fd) < 0)
 		r = error_set(err, -EIO, "%s: %s", path, elf_errmsg(-1));
 	/* Without a sync (path_publish()): a host with many compilers writes many of these at once,
 	 * while samples wait. A power cut may cost the names of code, but no sample. */
-	else if (fchmod(fd, 0644) < 0)
-		r = error_errno(err, -errno, "%s", path);
 	status = path_put(temporary, path, 0, r);
 	return status < 0 && r == 0 ? error_errno(err, status, "%s", path) : status;
 }

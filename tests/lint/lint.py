@@ -235,7 +235,6 @@ CHANGES = {
     "lib/base/scratch.c": "creates a directory with a random name",
     "lib/chains/chain_read.c": "replaces the directory of chains, for a repair by the owner",
     "lib/control/socket.c": "its socket, in a directory by its descriptor",
-    "lib/elfwrite/jit_elf.c": "creates a file with a random name",
     "lib/profile/compact/pack.c": "link(2), so that of two writers only one succeeds",
     "lib/sfile/sfile.c": "removes a sample file whose writer died, in a session that it writes",
     "lib/symbol/symcache.c": "its own files, in a directory by its descriptor",
