@@ -180,7 +180,7 @@ void daemon_options_collector(const struct daemon_options *o, struct collector_c
 			.keep_ms = s->keep,
 		},
 		.tee_path = o->tee,
-		.measures_cost = true,
+		.measures_cost = !o->replay,
 		.cpu_budget = s->budget,
 		.quota = {
 			.memory = s->max_memory,

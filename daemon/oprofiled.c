@@ -3,6 +3,7 @@
  * service.c contains the main loop. */
 #include "background.h"
 #include "base/owner.h"
+#include "base/path.h"
 #include "seccomp_list.h"
 #include "identity/opener.h"
 #include "parser/parser.h"
@@ -15,6 +16,7 @@
 #include "daemon_options.h"
 #include "sfile/session_lock.h"
 #include "sigbus.h"
+#include "tools/common/confine.h"
 #include "tools/common/tool.h"
 
 #include <errno.h>
@@ -156,6 +158,29 @@ static void give_back_soon(void)
 	(void)mallopt(M_MMAP_THRESHOLD, LARGE);
 }
 
+/* Replays a recording, which may be anybody's, with the rights of the session's owner, in a child
+ * process that can write in the session only. Returns the exit status. */
+static int replay(const struct daemon_options *options, struct error *err)
+{
+	const char *session = options->settings.session_dir;
+	struct confine c = { .writable = { NULL, session } };
+	int r = path_make_parents(session, 0755, err);
+	struct stat st;
+
+	confine_decide();
+	if (r == 0) /* as session_lock() would */
+		r = path_make_dirs(session, 0750, err);
+	if (r == 0 && (stat(session, &st) < 0 || !S_ISDIR(st.st_mode)))
+		r = error_set(err, -ENOTDIR, "%s: not a directory", session);
+	if (r == 0)
+		r = owner_become(session, OWNER_FOR_GOOD, RIGHTS_USER, err);
+	if (r == 0)
+		r = confine_enter(&c, err);
+	if (r == 0)
+		r = replay_run(options, err);
+	return r < 0 ? tool_fail(err) : c.status;
+}
+
 int main(int argc, char **argv)
 {
 	_cleanup_(daemon_options_done) struct daemon_options options = { 0 };
@@ -167,13 +192,8 @@ int main(int argc, char **argv)
 	give_back_soon();
 	(void)signal(SIGPIPE, SIG_IGN);
 	set_file_limit(options.settings.max_files);
-	if (r == 0 && options.replay) {
-		/* What it writes to may lead elsewhere. */
-		r = owner_become(options.settings.session_dir, OWNER_FOR_GOOD, RIGHTS_USER, &err);
-		if (r == 0)
-			r = replay_run(&options, &err);
-		return r < 0 ? tool_fail(&err) : 0;
-	}
+	if (r == 0 && options.replay)
+		return replay(&options, &err);
 	if (r == 0 && !options.foreground)
 		r = background_enter(&ready, &err);
 	if (r == 0)

@@ -78,6 +78,18 @@ printf 'event TIMER 100\nprocess 0 70 70 /bin/app\nsample 0 5 /bin/app 0x10\ntot
 oprofiled --config=/dev/null --no-vmlinux --session-dir="$dir/session" --replay="$dir/recording" \
 	>"$dir/output" 2>&1
 ok "a replay writes nothing there" untouched
+# In root's own session it is in the sandbox, which lets it write in the session only.
+new_session
+rm -rf "$dir/session"
+mkdir "$dir/session"
+ln -s "$dir/roots" "$dir/session/samples"
+if OPROFILE_SANDBOX=yes opreport --sandbox --session-dir=/none 2>&1 | grep -q -e "--sandbox:"; then
+	skip "nor out of root's session" "no whole sandbox here"
+else
+	oprofiled --config=/dev/null --no-vmlinux --session-dir="$dir/session" \
+		--replay="$dir/recording" >"$dir/output" 2>&1
+	ok "nor out of root's session" untouched
+fi
 
 # Links in place of files that are copied.
 new_session

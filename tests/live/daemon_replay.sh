@@ -48,6 +48,8 @@ ok "it ends" opcontrol --shutdown
 ok "the stream replays" oprofiled --replay="$dir/stream" --session-dir="$dir/again" \
 	--separate=library,thread --image='truth_*'
 has "  and prints statistics" "^Nr. non-backtrace samples: $(counter samples)$"
+ok "  the kernel's addresses can be read in the sandbox" \
+	grep -q "^[0-9a-f]*[1-9a-f][0-9a-f]* . _text$" "$dir/again/samples/current/kallsyms"
 # The daemon enters the kernel in the manifest before it samples, the replay when its first sample comes.
 ok "  the sample files are the same" same_samples "$session/samples/current" \
 	"$dir/again/samples/current"

@@ -101,6 +101,7 @@ static const struct seccomp_confine_call calls[] = {
 	{ "munmap" },
 	{ "madvise" },
 	{ "brk" },
+	{ "eventfd2" }, /* oprofiled --replay */
 	{ "futex" },
 	{ "clone", SECCOMP_CONFINE_WITH(0, CLONE_THREAD) },
 	{ "set_robust_list" },
@@ -213,14 +214,15 @@ static void limit_resources(void)
 }
 
 /* Keeps the rights that a report by root needs, of those that it has: reading what belongs to
- * others, and the kernel's code (/proc/kcore), and writing in the directories that Landlock allows.
+ * others, and the kernel's code and addresses (/proc/kcore, /proc/kallsyms), and writing in the
+ * directories that Landlock allows.
  * With the rights of a session's owner (base/owner.h) it may write only as root, and must be able
  * to go back and forth. */
 static int drop_capabilities(struct error *err)
 {
 	static const cap_value_t kept[] = { CAP_DAC_READ_SEARCH, CAP_DAC_OVERRIDE, CAP_SYS_RAWIO,
-					    CAP_SETUID, CAP_SETGID };
-	size_t count = setfsuid((uid_t)-1) == (int)geteuid() ? 3 : ARRAY_SIZE(kept);
+					    CAP_SYSLOG,		 CAP_SETUID,	   CAP_SETGID };
+	size_t count = setfsuid((uid_t)-1) == (int)geteuid() ? 4 : ARRAY_SIZE(kept);
 	cap_t now = cap_get_proc(), set = cap_init();
 	int r = now && set ? 0 : -errno;
 	size_t i;
