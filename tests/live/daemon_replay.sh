@@ -53,9 +53,11 @@ ok "  the kernel's addresses can be read in the sandbox" \
 # The daemon enters the kernel in the manifest before it samples, the replay when its first sample comes.
 ok "  the sample files are the same" same_samples "$session/samples/current" \
 	"$dir/again/samples/current"
-sort "$session/samples/current/images" >"$dir/images"
-sort "$dir/again/samples/current/images" >"$dir/images.again"
-ok "  the images too" cmp "$dir/images" "$dir/images.again"
+# The version of a file that other programs deleted is not known as exactly from the stream.
+for run in "$session" "$dir/again"; do
+	grep -v " (deleted)" "$run/samples/current/images" | sort >"$dir/images.${run##*/}"
+done
+ok "  the images too" cmp "$dir/images.${session##*/}" "$dir/images.again"
 fails "a file that is no stream" 1 oprofiled --replay="$OPROFILE_DAEMONRC" --session-dir="$dir/other"
 has "  is named" "$OPROFILE_DAEMONRC: not a recorded event stream"
 done_testing
