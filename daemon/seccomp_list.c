@@ -57,7 +57,9 @@ static const struct seccomp_confine_call calls[] = {
 	{ "sigaltstack" },
 	{ "tgkill" },
 	{ "kill", SECCOMP_CONFINE_IS(1, 0) }, /* checks whether a process exists */
-	/* Who we are. */
+	/* Who we are. A thread gives up capabilities when it starts. */
+	{ "capget" },
+	{ "capset" },
 	{ "getegid" },
 	{ "geteuid" },
 	{ "getgid" },
