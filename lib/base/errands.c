@@ -26,6 +26,7 @@ struct errands {
 	struct queue waiting, done;
 	uint64_t added, finished;
 	bool ends;
+	enum errands_kind kind;
 };
 
 static void put(struct queue *q, struct errand *e)
@@ -49,13 +50,19 @@ static struct errand *take(struct queue *q)
 	return e;
 }
 
-/* Gives up the capabilities of this thread, which only talks to others. */
-static void renounce(void)
+/* Gives up the capabilities of this thread that errands of @kind do not need. */
+static void renounce(enum errands_kind kind)
 {
+	static const uint32_t kept[] = { [ERRANDS_OUTSIDE] = 0,
+					 [ERRANDS_FILES] = CAP_TO_MASK(CAP_DAC_OVERRIDE) |
+							   CAP_TO_MASK(CAP_DAC_READ_SEARCH) };
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
-	struct __user_cap_data_struct none[2] = { 0 };
+	struct __user_cap_data_struct now[2] = { 0 }, then[2] = { 0 };
 
-	(void)syscall(SYS_capset, &head, none);
+	(void)syscall(SYS_capget, &head, now);
+	then[0].permitted = now[0].permitted & kept[kind];
+	then[0].effective = now[0].effective & kept[kind];
+	(void)syscall(SYS_capset, &head, then);
 }
 
 static void *serve(void *data)
@@ -63,7 +70,7 @@ static void *serve(void *data)
 	struct errands *s = data;
 	struct errand *e;
 
-	renounce();
+	renounce(s->kind);
 	(void)pthread_mutex_lock(&s->lock);
 	while (!s->ends) {
 		e = take(&s->waiting);
@@ -104,12 +111,13 @@ static void destroy(struct errands *s)
 	free(s);
 }
 
-int errands_new(struct errands **ret, struct error *err)
+int errands_new(enum errands_kind kind, struct errands **ret, struct error *err)
 {
 	struct errands *s = xcalloc(1, sizeof(*s));
 	sigset_t all, before;
 	int r;
 
+	s->kind = kind;
 	init_lock(s);
 	/* Another thread waits for signals; SIGSYS reports a refused system call. */
 	(void)sigfillset(&all);

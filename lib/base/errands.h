@@ -2,9 +2,9 @@
 /*
  * A thread that runs errands: calls that may wait for others, so that the thread that asks for them
  * need not. They are run one after the other, in order, and taken back in that order. The thread
- * has no capabilities and gets no signals.
+ * gets no signals, and has no capabilities but those to use files.
  *
- *	errands_new(&errands, err);
+ *	errands_new(ERRANDS_OUTSIDE, &errands, err);
  *	e->run = run_it;
  *	e->drop = drop_it;
  *	number = errands_add(errands, e);
@@ -32,8 +32,13 @@ struct errand {
 
 struct errands;
 
+enum errands_kind {
+	ERRANDS_OUTSIDE, /* they talk to others: the thread has no capabilities */
+	ERRANDS_FILES,	 /* they use own files: it keeps those that override the modes of files */
+};
+
 /* Starts the thread. 0, caller frees; or -errno. */
-int errands_new(struct errands **ret, struct error *err);
+int errands_new(enum errands_kind kind, struct errands **ret, struct error *err);
 /* Begins no further errand. */
 void errands_end(struct errands *s);
 /* Ends the thread after the errand that it runs, and drops all. NULL is fine. */

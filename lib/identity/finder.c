@@ -59,7 +59,7 @@ static void answer(struct errand *e)
 int finder_new(struct opener *opener, struct finder **ret, struct error *err)
 {
 	struct errands *errands;
-	int r = errands_new(&errands, err);
+	int r = errands_new(ERRANDS_OUTSIDE, &errands, err);
 
 	if (r < 0)
 		return r;

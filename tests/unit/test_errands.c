@@ -4,19 +4,34 @@
 #include "base/mem.h"
 #include "test.h"
 
+#include <linux/capability.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 struct note {
 	struct errand errand;
 	int number, *dropped;
 	int gate; /* readable when it may go on, or -1 */
 	bool ran;
+	uint64_t rights; /* effective capabilities of the thread */
 };
+
+static uint64_t rights(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct sets[2] = { 0 };
+
+	CHECK_EQ(syscall(SYS_capget, &head, sets), 0);
+	return (uint64_t)sets[1].effective << 32 | sets[0].effective;
+}
 
 static void run(struct errand *e)
 {
 	struct note *n = (struct note *)e;
 	eventfd_t value;
+
+	n->rights = rights();
 
 	n->ran = n->gate < 0 || eventfd_read(n->gate, &value) == 0;
 }
@@ -33,7 +48,7 @@ static uint64_t add(struct errands *s, int number, int gate, int *dropped)
 {
 	struct note *n = xcalloc(1, sizeof(*n));
 
-	*n = (struct note){ { .run = run, .drop = drop }, number, dropped, gate, false };
+	*n = (struct note){ { .run = run, .drop = drop }, number, dropped, gate, false, 0 };
 	return errands_add(s, &n->errand);
 }
 
@@ -42,7 +57,7 @@ static void errands_come_back_in_order(void)
 	int dropped = 0, i;
 	_cleanup_(errands_freep) struct errands *s = NULL;
 
-	CHECK_EQ(errands_new(&s, NULL), 0);
+	CHECK_EQ(errands_new(ERRANDS_OUTSIDE, &s, NULL), 0);
 	CHECK(!errands_take(s));
 	for (i = 1; i <= 100; i++)
 		CHECK_EQ(add(s, i, -1, &dropped), (uint64_t)i);
@@ -63,7 +78,7 @@ static void one_that_waits_holds_up_the_later_ones_only(void)
 	_cleanup_(errands_freep) struct errands *s = NULL;
 	_cleanup_close_ int gate = eventfd(0, EFD_CLOEXEC);
 
-	CHECK_EQ(errands_new(&s, NULL), 0);
+	CHECK_EQ(errands_new(ERRANDS_OUTSIDE, &s, NULL), 0);
 	CHECK_EQ(add(s, 1, gate, &dropped), 1);
 	CHECK_EQ(add(s, 2, -1, &dropped), 2);
 	CHECK(!errands_wait(s, 1, 1));
@@ -77,7 +92,7 @@ static void what_is_not_taken_is_dropped(void)
 	struct errands *s;
 	int dropped = 0, gate = eventfd(0, EFD_CLOEXEC), i;
 
-	CHECK_EQ(errands_new(&s, NULL), 0);
+	CHECK_EQ(errands_new(ERRANDS_OUTSIDE, &s, NULL), 0);
 	(void)add(s, 0, -1, &dropped);
 	CHECK(errands_wait(s, 1, 10000));
 	for (i = 0; i < 10; i++)
@@ -89,5 +104,25 @@ static void what_is_not_taken_is_dropped(void)
 	(void)close(gate);
 }
 
+/* The capabilities of a thread for @kind. */
+static uint64_t rights_for(enum errands_kind kind)
+{
+	int dropped = 0;
+	_cleanup_(errands_freep) struct errands *s = NULL;
+	_cleanup_free_ struct note *n = NULL;
+
+	CHECK_EQ(errands_new(kind, &s, NULL), 0);
+	CHECK(errands_wait(s, add(s, 1, -1, &dropped), 10000));
+	n = (struct note *)errands_take(s);
+	return n->rights;
+}
+
+static void the_thread_has_only_the_rights_that_it_needs(void)
+{
+	CHECK_EQ(rights_for(ERRANDS_OUTSIDE), 0);
+	CHECK_EQ(rights_for(ERRANDS_FILES),
+		 rights() & (CAP_TO_MASK(CAP_DAC_OVERRIDE) | CAP_TO_MASK(CAP_DAC_READ_SEARCH)));
+}
+
 TESTS(T(errands_come_back_in_order), T(one_that_waits_holds_up_the_later_ones_only),
-      T(what_is_not_taken_is_dropped))
+      T(what_is_not_taken_is_dropped), T(the_thread_has_only_the_rights_that_it_needs))

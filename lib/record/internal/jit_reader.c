@@ -137,7 +137,7 @@ static bool ask(struct jit_reader *r, struct errand *e)
 {
 	uint64_t number;
 
-	if (!r->errands && errands_new(&r->errands, NULL) < 0) {
+	if (!r->errands && errands_new(ERRANDS_OUTSIDE, &r->errands, NULL) < 0) {
 		e->drop(e);
 		return false;
 	}
