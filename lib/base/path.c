@@ -131,19 +131,28 @@ int path_remove_tree(const char *path, struct error *err)
 	return dirtree_remove(AT_FDCWD, path, err);
 }
 
+/* The blocks so far, and whether to go on. */
+struct disk_walk {
+	uint64_t blocks;
+	bool (*goes_on)(const void *data); /* or NULL */
+	const void *data;
+};
+
 static int add_blocks(const struct dirtree_visit *v, void *data)
 {
-	*(uint64_t *)data += (uint64_t)v->st.st_blocks;
-	return 0;
+	struct disk_walk *w = data;
+
+	w->blocks += (uint64_t)v->st.st_blocks;
+	return w->goes_on && !w->goes_on(w->data);
 }
 
-uint64_t path_disk_bytes(const char *path)
+uint64_t path_disk_bytes(const char *path, bool (*goes_on)(const void *data), const void *data)
 {
-	uint64_t blocks = 0;
+	struct disk_walk w = { .goes_on = goes_on, .data = data };
 
 	/* What cannot be read is left out. */
-	(void)dirtree_walk(AT_FDCWD, path, add_blocks, &blocks, NULL);
-	return blocks * 512; /* whatever the file system's blocks are: stat(3type) */
+	(void)dirtree_walk(AT_FDCWD, path, add_blocks, &w, NULL);
+	return w.blocks * 512; /* whatever the file system's blocks are: stat(3type) */
 }
 
 /* Opens a regular file, or /dev/null instead of a link to it: administrators link a file there, and

@@ -35,8 +35,8 @@ int path_make_parents(const char *path, mode_t mode, struct error *err);
  * or -errno. */
 int path_remove_tree(const char *path, struct error *err);
 /* Bytes that @path and the files below it use on disk, other file systems not counted; 0 if it does
- * not exist. */
-uint64_t path_disk_bytes(const char *path);
+ * not exist. Ends early when @goes_on (or NULL), called with @data for each file, returns false. */
+uint64_t path_disk_bytes(const char *path, bool (*goes_on)(const void *data), const void *data);
 
 /* Opens @path below @root for reading; caller closes; NULL with errno. Here and in path_read() it
  * must be a regular file (see open_regular.h) or /dev/null. */

@@ -4,9 +4,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "base/path.h"
 #include "base/procfs.h"
 #include "parser/parser.h"
+#include "record/internal/session_size.h"
 #include "record/record.h"
 
 #include <fcntl.h>
@@ -58,8 +58,11 @@ struct quota {
 	struct {
 		uint64_t since_ns, now, before; /* the least in this span, and in the one before */
 	} parser_least;
-	uint64_t walked_ns, walk_ns; /* time of the last walk (0: walk at once), and its duration */
-	uint64_t free_then;	     /* at the last walk */
+	struct session_size *size; /* which walks through the session */
+	uint64_t disk;		   /* what the last walk found */
+	uint64_t walked_ns,
+		walk_ns;    /* begin of the last walk (0: walk at once), and its CPU time */
+	uint64_t free_then; /* at its begin */
 };
 
 static const struct {
@@ -77,6 +80,7 @@ struct quota *quota_new(const struct quota_limits *limits, const char *session_d
 
 	q->limits = *limits;
 	q->session_dir = xstrdup(session_dir);
+	q->size = session_size_new(session_dir);
 	q->parser = parser;
 	q->calm_ns = calm_min;
 	return q;
@@ -86,17 +90,21 @@ void quota_free(struct quota *q)
 {
 	if (!q)
 		return;
+	session_size_free(q->size);
 	free(q->session_dir);
 	free(q);
 }
 
 void quota_reset(struct quota *q)
 {
-	if (q->level != QUOTA_PAUSED)
+	if (q->level != QUOTA_PAUSED) {
 		q->level = QUOTA_EASY;
+		q->disk = 0; /* until it is known: it would be shed for what is gone */
+	}
 	q->shed = QUOTA_EASY;
 	q->calm_since_ns = 0;
 	q->walked_ns = 0;
+	session_size_forget(q->size);
 }
 
 const char *quota_level_name(enum quota_level level)
@@ -269,11 +277,11 @@ unsigned int quota_walk_share(const struct quota *q, uint64_t free_then, uint64_
 	return fills || is_disk_near(q) ? WALK_SHARE_SOON : WALK_SHARE;
 }
 
-/* Walks through the session, but only as often as that costs little. */
+/* Has the session walked through, but only as often as that costs little. What the last walk found
+ * counts until the next one is over. */
 static void look_at_disk(struct quota *q, uint64_t now_ns, struct quota_use *use)
 {
 	struct statvfs fs;
-	uint64_t since_ns;
 
 	use->free = UINT64_MAX;
 	use->inodes = 0;
@@ -282,14 +290,14 @@ static void look_at_disk(struct quota *q, uint64_t now_ns, struct quota_use *use
 		use->inodes = fs.f_files;
 		use->inodes_free = fs.f_favail;
 	}
-	use->disk = q->use.disk;
-	if (!q->limits.disk ||
+	(void)session_size_take(q->size, &q->disk, &q->walk_ns);
+	use->disk = q->disk;
+	if (!q->limits.disk || session_size_is_asked(q->size) ||
 	    (q->walked_ns &&
 	     now_ns < q->walked_ns + q->walk_ns * quota_walk_share(q, q->free_then, use->free)))
 		return;
-	since_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-	use->disk = path_disk_bytes(q->session_dir);
-	q->walk_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - since_ns;
+	if (!session_size_ask(q->size))
+		return;
 	q->walked_ns = now_ns;
 	q->free_then = use->free;
 }
@@ -355,7 +363,9 @@ void quota_keep(struct quota *q, struct record *rec, const struct driver_ops *op
 	enum quota_level was = q->level;
 	struct quota_use use;
 
-	if (q->looked_ns && now_ns - q->looked_ns < (is_near(q) ? look_closely : look_every))
+	if (q->looked_ns &&
+	    now_ns - q->looked_ns <
+		    (is_near(q) || session_size_is_asked(q->size) ? look_closely : look_every))
 		return;
 	q->looked_ns = now_ns;
 	look_at_memory(q, now_ns, ops, driver, &use);

@@ -64,7 +64,7 @@ void status_view_session(const char *session_dir, struct strbuf *lines)
 	/* A user who may not look does not know whether there are sessions: print none. */
 	if (access(session_dir, X_OK) < 0 && errno == EACCES)
 		return;
-	control_answer(lines, "disk_kib", "%" PRIu64, path_disk_bytes(all) / 1024);
+	control_answer(lines, "disk_kib", "%" PRIu64, path_disk_bytes(all, NULL, NULL) / 1024);
 	control_answer(lines, "session_samples", "%" PRIu64,
 		       session_stat_get(current, "total_samples"));
 	/* A directory that is not there yet has no sessions. */
