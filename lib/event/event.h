@@ -19,13 +19,14 @@ struct catalog_event;
 struct cpu_type;
 struct evderived;
 
-/* Parses "NAME[:count[:unitmask[:kernel[:user[:hypervisor]]]]][:p]". NAME can also be "default",
+/* Parses "NAME[:count[:unitmask[:kernel[:user[:hypervisor]]]]][:ukp]". NAME can also be "default",
  * the CPU's default event; "TIMER" or "TIMER:HZ", the clock; "r1c2", a value of the event select
  * register; or "PMU/TERM,.../", an event of the kernel or a PMU programmed by terms. The last is
  * stored without slashes as "PMU~TERM+...", which is accepted too. A unit mask is a number, a name,
  * or several names, "A+B". The suffix "p", "pp" or "ppp" requests precise samples: constant skid,
- * no skid if possible, no skid at all. Returns 0, or -EINVAL and a message that names the most
- * similar event or what this machine lacks. */
+ * no skid if possible, no skid at all. A "u" or "k" in it is user space or the kernel alone. The
+ * names that perf(1) has for common events, "page-faults", are accepted. Returns 0, or -EINVAL and
+ * a message that names the most similar event or what this machine lacks. */
 int event_parse(const char *spec, struct event *ret, struct error *err);
 /* Parses an event for CPUs of @type, which this machine need not have; the kernel's PMUs are not
  * available then. */

@@ -37,6 +37,13 @@ static void specs_are_read(void)
 		{ "r1c2", "r1c2:100000:0:1:1" },
 		{ "rffffffffffffffff:500:0:0", "rffffffffffffffff:500:0:0:1" },
 		{ "CONTEXT_SWITCHES:2147483647", "CONTEXT_SWITCHES:2147483647:0:1:1" },
+		/* as in perf(1) */
+		{ "cycles", "CPU_CLK_UNHALTED:100000:0:1:1" },
+		{ "faults:1", "PAGE_FAULTS:1:0:1:1" },
+		{ "page-faults:u", "PAGE_FAULTS:100:0:0:1" },
+		{ "cs:5:k", "CONTEXT_SWITCHES:5:0:1:0" },
+		{ "cpu-clock:4000:uk", "TIMER:4000:0:1:1" },
+		{ "cycles:upp", "CPU_CLK_UNHALTED:100000:0:0:1:pp" },
 	};
 	size_t i;
 
@@ -63,7 +70,8 @@ static void bad_specs_say_what_is_wrong(void)
 		{ "", "no name" },
 		{ "CPU_CLK_UNHALTD",
 		  "Invalid event CPU_CLK_UNHALTD; did you mean CPU_CLK_UNHALTED?" },
-		{ "page-faults:1", "did you mean PAGE_FAULTS?" },
+		{ "page-fault:1", "did you mean PAGE_FAULTS?" },
+		{ "PAGE_FAULTS:1:p", "it cannot be sampled precisely" },
 		{ "XYZZY", "Invalid event XYZZY" },
 		{ ":100000", "Invalid event " },
 		{ "CPU_CLK_UNHALTED:1",
@@ -75,7 +83,8 @@ static void bad_specs_say_what_is_wrong(void)
 		{ "CPU_CLK_UNHALTED:100000:0:2", "kernel '2' is not a number" },
 		{ "CPU_CLK_UNHALTED:100000:0:0:0", "excludes both the kernel and user space" },
 		{ "CPU_CLK_UNHALTED:100000:0:1:1:2", "hypervisor '2' is not a number" },
-		{ "CPU_CLK_UNHALTED:100000:0:1:1:1:1", "'1' is not p, pp or ppp" },
+		{ "CPU_CLK_UNHALTED:100000:0:1:1:1:1",
+		  "'1' is not made of u, k and up to three p" },
 		{ "CPU_CLK_UNHALTED:100000:0:1:1:1:p:1", "too many colons" },
 		{ "TIMER:1000000", "is not a number from 0 to 100000" },
 		{ "r1c2:1", "Count 1 for event r1c2 is below the minimum 500" },

@@ -31,7 +31,7 @@ enum part {
 	PART_KERNEL,
 	PART_USER,
 	PART_HYPERVISOR,
-	PART_PRECISE,
+	PART_LETTERS,
 	PART_COUNT_
 };
 
@@ -39,6 +39,7 @@ struct parts {
 	const char *spec; /* the whole specification, for messages */
 	char *at[PART_COUNT_];
 	size_t count;
+	bool user_only, kernel_only; /* by letters; numbers override them */
 	struct error *err;
 };
 
@@ -167,25 +168,32 @@ static int read_mask(const struct parts *parts, const struct catalog_event *info
 	return event_mask_set(info, mask, event, parts->err);
 }
 
-/* Reads and removes a last part of "p", "pp" or "ppp", unless it is a mask of that name. */
-static int read_precise(struct parts *parts, const struct catalog_event *info, struct event *event)
+/* Reads and removes a last part of letters as in perf(1), unless it is a mask of that name: "u" and
+ * "k" for user space or the kernel alone, a "p" for each degree of precision. */
+static int read_letters(struct parts *parts, const struct catalog_event *info, struct event *event)
 {
-	size_t last = parts->count - 1, length;
-	const char *text = parts->at[last];
+	size_t last = parts->count - 1;
+	const char *text = parts->at[last], *at;
+	size_t length = strspn(text, "ukp"), precise = 0;
 
-	length = strspn(text, "p");
-	if (last == PART_PRECISE && (!length || text[length]))
-		return error_set(parts->err, -EINVAL, "event '%s': '%s' is not p, pp or ppp",
+	for (at = text; *at; at++)
+		precise += *at == 'p';
+	if (last == PART_LETTERS && (!length || text[length] || precise > 3))
+		return error_set(parts->err, -EINVAL,
+				 "event '%s': '%s' is not made of u, k and up to three p",
 				 parts->spec, text);
-	if (!last || !length || text[length] || length > 3 ||
+	if (!last || !length || text[length] || precise > 3 ||
 	    (last == PART_MASK && catalog_mask_named(info, text)))
 		return 0;
-	if (info->kind != CATALOG_COUNTER)
+	if (precise && info->kind != CATALOG_COUNTER)
 		return error_set(parts->err, -EINVAL,
 				 "event %s is not counted by a hardware counter, so it cannot be "
 				 "sampled precisely",
 				 info->name);
-	event->precise = event->precise_by = (uint8_t)length;
+	if (precise)
+		event->precise = event->precise_by = (uint8_t)precise;
+	parts->user_only = strchr(text, 'u') && !strchr(text, 'k');
+	parts->kernel_only = strchr(text, 'k') && !strchr(text, 'u');
 	free(parts->at[--parts->count]);
 	return 0;
 }
@@ -202,7 +210,7 @@ static int set_where(const struct parts *parts, bool kernel, bool user, struct e
 
 static int read_where(const struct parts *parts, struct event *event)
 {
-	uint64_t kernel = 1, user = 1, hypervisor = 1;
+	uint64_t kernel = !parts->user_only, user = !parts->kernel_only, hypervisor = 1;
 
 	if (parts_number(parts, PART_KERNEL, "kernel", 1, &kernel) < 0 ||
 	    parts_number(parts, PART_USER, "user", 1, &user) < 0 ||
@@ -233,7 +241,7 @@ static const struct catalog_event *raw_event(const char *name, struct catalog_ev
 /* Reads the parts after the name. */
 static int read_rest(struct parts *parts, const struct catalog_event *info, struct event *event)
 {
-	if (read_precise(parts, info, event) < 0 || read_count(parts, info, event) < 0 ||
+	if (read_letters(parts, info, event) < 0 || read_count(parts, info, event) < 0 ||
 	    read_mask(parts, info, event) < 0 || read_where(parts, event) < 0)
 		return -EINVAL;
 	return 0;

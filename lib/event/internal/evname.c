@@ -88,6 +88,42 @@ static const struct {
 	{ AMD, "THERMAL_STATUS", 0xe8 },
 };
 
+/* What perf(1) and the kernel call these events. */
+static const struct {
+	const char *perf, *name;
+} perf_names[] = {
+	{ "cycles", "CPU_CLK_UNHALTED" },
+	{ "cpu-cycles", "CPU_CLK_UNHALTED" },
+	{ "instructions", "INST_RETIRED" },
+	{ "cache-references", "LLC_REFS" },
+	{ "cache-misses", "LLC_MISSES" },
+	{ "branches", "BR_INST_RETIRED" },
+	{ "branch-instructions", "BR_INST_RETIRED" },
+	{ "branch-misses", "BR_MISS_PRED_RETIRED" },
+	{ "cpu-clock", "TIMER" },
+	{ "task-clock", "TASK_CLOCK" },
+	{ "page-faults", "PAGE_FAULTS" },
+	{ "faults", "PAGE_FAULTS" },
+	{ "minor-faults", "PAGE_FAULTS_MIN" },
+	{ "major-faults", "PAGE_FAULTS_MAJ" },
+	{ "context-switches", "CONTEXT_SWITCHES" },
+	{ "cs", "CONTEXT_SWITCHES" },
+	{ "cpu-migrations", "CPU_MIGRATIONS" },
+	{ "migrations", "CPU_MIGRATIONS" },
+	{ "alignment-faults", "ALIGNMENT_FAULTS" },
+	{ "emulation-faults", "EMULATION_FAULTS" },
+};
+
+static bool as_in_perf(const struct catalog *c, const char *name, struct evname *ret)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(perf_names) && !ret->event; i++)
+		if (!strcmp(perf_names[i].perf, name))
+			ret->event = catalog_event_find(c, perf_names[i].name);
+	return ret->event;
+}
+
 static bool is_one_of(const char *starts, const char *key)
 {
 	size_t length = strcspn(starts, " ");
@@ -162,6 +198,6 @@ static bool with_mask(const struct catalog *c, const char *name, struct evname *
 bool evname_find(const struct catalog *c, const char *name, struct evname *ret)
 {
 	*ret = (struct evname){ .event = catalog_event_find(c, name) };
-	return ret->event || in_any_case(c, name, ret) || since_renamed(c, name, ret) ||
-	       with_mask(c, name, ret);
+	return ret->event || as_in_perf(c, name, ret) || in_any_case(c, name, ret) ||
+	       since_renamed(c, name, ret) || with_mask(c, name, ret);
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * Finds the event that a name means to people who know it from OProfile 1.x: in capitals or not,
- * with a unit mask appended ("ld_blocks_partial_address_alias"), or renamed since. Nothing is
- * allocated; events and masks belong to the catalogue.
+ * with a unit mask appended ("ld_blocks_partial_address_alias"), or renamed since; or from perf(1):
+ * "page-faults". Nothing is allocated; events and masks belong to the catalogue.
  *
  *	struct evname found;
  *	if (evname_find(catalog_here(), "ITLB_ITLB_FLUSH", &found))
