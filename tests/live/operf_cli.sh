@@ -7,7 +7,7 @@ cd "$dir" || exit 1
 
 fails "nothing to profile" 2 operf
 has "says what can be" "a command, --pid or --system-wide"
-fails "two things to profile" 2 operf --system-wide true
+fails "two things to profile" 2 operf --pid=$$ true
 has "are one too many" "cannot be combined"
 fails "an unknown option" 2 operf --evnets=x true
 fails "an unknown level of verbosity" 2 operf --verbose=x true
@@ -119,6 +119,18 @@ if [ "$(id -u)" = 0 ]; then
 	wait $profiler
 	is "the whole machine, until SIGINT" $? 0
 	ok "has the program in it" sh -c 'opreport --session-dir=oprofile_data | grep -q truth_chains'
+
+	cp "$(command -v truth_chains)" ./outsider
+	./outsider 1000 >/dev/null &
+	outsider=$!
+	ok "the whole machine, for some time" operf -s --quiet --duration=1 -d some
+	fails "or while a command runs" 3 operf -s -d while -- sh -c "truth_chains 0.5; exit 3"
+	kill $outsider
+	wait $outsider 2>/dev/null
+	for of in some while; do
+		ok "  has another process" sh -c "opreport --session-dir=$of | grep -q outsider"
+	done
+	ok "  and the command" sh -c "opreport --session-dir=while | grep -q truth_chains"
 fi
 
 # A program that is rebuilt before its report keeps its names.

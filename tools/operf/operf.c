@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* Profiles a command, a process or the whole machine into its own session. */
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/parse.h"
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "control/settings.h"
+#include "history/window.h"
 #include "perf/probe.h"
 #include "parser/parser.h"
 #include "profile/profile.h"
@@ -12,6 +14,7 @@
 #include "sfile/session.h"
 #include "tools/common/target.h"
 #include "tools/operf/session_owner.h"
+#include "tools/operf/summary.h"
 #include "tools/operf/target_files.h"
 #include "tools/common/tool.h"
 
@@ -28,9 +31,10 @@ enum { DEFAULT_HZ = 997 }; /* a prime: not in step with periodic work */
 
 static const char default_dir[] = "oprofile_data";
 
-static bool force, system_wide, append, lazy, off_cpu;
+static bool force, system_wide, append, lazy, off_cpu, quiet;
 static const char *session_dir = default_dir, *vmlinux;
 static uint64_t pid;
+static int64_t duration_ms; /* 0: until the target ends */
 static struct setting_given given[] = SETTINGS_GIVEN;
 static struct settings settings; /* the options shared with the daemon */
 static struct strbuf specs;	 /* of all --events, joined by commas */
@@ -45,13 +49,31 @@ static int add_events(const char *arg, void *target, struct error *err)
 	return 0;
 }
 
+static int set_duration(const char *arg, void *target, struct error *err)
+{
+	int64_t *ms = target;
+	uint64_t seconds;
+
+	if (parse_u64(arg, 0, 1 << 30, &seconds) == 0)
+		*ms = (int64_t)seconds * 1000;
+	else if (window_duration(arg, ms) < 0)
+		*ms = 0;
+	return *ms > 0 ? 0
+		       : error_set(err, -EINVAL,
+				   "--duration=%s: not a length of time, such as 10s or 1h30m",
+				   arg);
+}
+
 /* clang-format off */
 static const struct opt opts[] = {
 	{ 0, NULL, OPT_HEADING, NULL, NULL, "What to profile", NULL },
 	{ 'p', "pid", OPT_U64, &pid, "PID",
 	  "profile a running process and the children that it forks, until it ends or ctrl-C" },
 	{ 's', "system-wide", OPT_FLAG, &system_wide, NULL,
-	  "profile the whole machine until ctrl-C" },
+	  "profile the whole machine, until ctrl-C or while COMMAND runs" },
+	{ 0, "duration", OPT_CALL, &duration_ms, "TIME",
+	  "end the profile after TIME: 10s, 5m, 1h30m; for --pid and --system-wide",
+	  set_duration },
 	{ 'e', "events", OPT_CALL, &specs, "EVENT,...",
 	  "sample these: NAME[:count[:unitmask[:kernel[:user]]]]; the CPU's cycles by default",
 	  add_events },
@@ -83,6 +105,7 @@ static const struct opt opts[] = {
 	  "separate samples by cgroup: container, service", setting_give },
 	{ 'k', "vmlinux", OPT_PATH, &vmlinux, "FILE",
 	  "image of the running kernel, with symbols (default: /proc/kallsyms)" },
+	{ 'q', "quiet", OPT_FLAG, &quiet, NULL, "print only warnings and errors" },
 	{ 'l', "lazy-conversion", OPT_FLAG, &lazy, NULL,
 	  "accepted without effect: samples are always converted at once" },
 	{ 'V', "verbose", OPT_CALL, &given[SETTING_VERBOSE], "LEVEL,...",
@@ -93,7 +116,7 @@ static const struct opt opts[] = {
 
 static const struct opt_cmdline cmdline = {
 	.tool = "operf",
-	.usage = "[OPTION]... COMMAND [ARGUMENT]... | --pid=PID | --system-wide",
+	.usage = "[OPTION]... COMMAND [ARGUMENT]... | --pid=PID | --system-wide [COMMAND]",
 	.summary = "Profile a command, a process or the whole machine.",
 	.opts = opts,
 	.stop_at_operand = true,
@@ -175,11 +198,9 @@ static struct collector_config configure(const struct target *target, const char
 	return (struct collector_config){
 		.driver = settings.driver,
 		.drive = {
-			.scope = target->kind == TARGET_SYSTEM ? DRIVER_SYSTEM
-				 : cpus			       ? DRIVER_TREE
-							       : DRIVER_TASK,
-			.pid = target->pid,
-			.enable_on_exec = target->kind == TARGET_COMMAND,
+			.scope = system_wide ? DRIVER_SYSTEM : cpus ? DRIVER_TREE : DRIVER_TASK,
+			.pid = system_wide ? 0 : target->pid,
+			.enable_on_exec = target->kind == TARGET_COMMAND && !system_wide,
 			.timer_hz = rate_hz(),
 			.force = force,
 			.callgraph_depth = (unsigned int)settings.callgraph,
@@ -232,18 +253,20 @@ static int open_collector(const struct target *target, struct parser *parser,
 	return 0;
 }
 
-/* Samples until the target ends. An error ends sampling, except one that may pass, such as a full
- * disk; it never ends the command. */
+/* Samples until the target or --duration ends. An error ends sampling, except one that may pass,
+ * such as a full disk; it never ends the command. */
 static int collect(struct collector *c, struct target *target, struct error *err)
 {
 	struct pollfd fds[] = { { .fd = collector_fd(c), .events = POLLIN },
 				{ .fd = target->signals, .events = POLLIN },
 				{ .fd = target->pidfd, .events = POLLIN } };
+	int64_t end_ms = duration_ms ? clock_now_ms() + duration_ms : INT64_MAX;
+	int64_t left_ms;
 	bool on = true;
 	int r = 0;
 
-	while (on && !target_ended(target)) {
-		(void)poll(fds, ARRAY_SIZE(fds), COLLECTOR_SYNC_MS);
+	while (on && !target_ended(target) && (left_ms = end_ms - clock_now_ms()) > 0) {
+		(void)poll(fds, ARRAY_SIZE(fds), (int)MIN(left_ms, COLLECTOR_SYNC_MS));
 		r = collector_sync(c, false, err);
 		on = r == 0 || collector_can_go_on(r);
 	}
@@ -253,111 +276,6 @@ static int collect(struct collector *c, struct target *target, struct error *err
 		r = collector_stop(c, err);
 	target_wait(target);
 	return MIN(r, 0);
-}
-
-/* Returns whether samples lost to full CPU buffers may belong to other processes. */
-static bool lost_for_others(const struct driver_stats *driver)
-{
-	return driver->sample_lost_overflow && driver->sample_filtered;
-}
-
-/* Prints a line for each kind of lost samples; returns their sum. */
-static uint64_t print_losses(const struct driver_stats *driver, const struct record_stats *record)
-{
-	const struct counter *c;
-	uint64_t all = 0;
-
-	for (size_t i = 0; (c = counter_at(i)); i++) {
-		uint64_t value = c->kind == COUNTER_LOST ? counter_value(c, driver, record) : 0;
-		_cleanup_free_ char *text = counter_text(c);
-
-		if (value)
-			(void)fprintf(stderr, "operf: %" PRIu64 " %s\n", value, text);
-		all += value;
-	}
-	if (lost_for_others(driver))
-		(void)fprintf(stderr, "operf: some of the samples lost to full CPU buffers may "
-				      "belong to other processes\n");
-	return all;
-}
-
-static void print_no_samples(const struct collector *c, const struct target *target)
-{
-	size_t count;
-	const struct event *event = collector_events(c, &count);
-	double period_ms = 1e3 / (double)(event->rate_hz ?: rate_hz());
-
-	if (target->kind == TARGET_COMMAND && event->is_timer)
-		(void)fprintf(stderr,
-			      "operf: no samples: the command used %.1f ms of CPU time, and a "
-			      "sample is taken every %.1f ms; let it run longer, or raise --rate\n",
-			      (double)target->cpu_ns / 1e6, period_ms);
-	else if (event->is_timer)
-		(void)fprintf(stderr, "operf: no samples: the target used almost no CPU time\n");
-	else
-		(void)fprintf(stderr, "operf: no samples: the event occurred too rarely; profile "
-				      "longer, or lower the count\n");
-}
-
-/* @word, quoted for a shell; caller frees. */
-static char *shell_word(const char *word)
-{
-	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
-
-	if (strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
-			 "/._-+:,@%=") == strlen(word))
-		return xstrdup(word);
-	strbuf_adds(&out, "'");
-	for (; *word; word++)
-		strbuf_adds(&out, *word == '\'' ? "'\\''" : (const char[]){ *word, '\0' });
-	strbuf_adds(&out, "'");
-	return strbuf_take(&out);
-}
-
-/* The option that merges all separations but one, because a report has columns for only one. */
-static const char *merge_hint(void)
-{
-	bool thread = settings.separate & RECORD_SEPARATE_THREAD;
-	bool cpu = settings.separate & RECORD_SEPARATE_CPU;
-	bool cgroup = settings.separate & RECORD_SEPARATE_CGROUP;
-
-	if (thread && cpu)
-		return cgroup ? " --merge=cpu,cgroup" : " --merge=cpu";
-	return cgroup && (thread || cpu) ? " --merge=cgroup" : "";
-}
-
-/* The command that shows the profile. */
-static void print_hint(void)
-{
-	bool elsewhere = session_dir != default_dir;
-	_cleanup_free_ char *word = elsewhere ? shell_word(session_dir) : NULL;
-
-	(void)fprintf(stderr, "operf: see them with: opreport%s%s -l%s\n",
-		      elsewhere ? " --session-dir=" : "", elsewhere ? word : "", merge_hint());
-}
-
-/* Prints what was sampled and lost, and how to see it. */
-static void summarise(const struct collector *c, const struct target *target)
-{
-	struct driver_stats driver;
-	struct record_stats record;
-	uint64_t lost;
-
-	collector_stats(c, &driver, &record);
-	(void)fprintf(stderr, "Profiling done.\n");
-	lost = print_losses(&driver, &record);
-	if (driver.throttled)
-		(void)fprintf(stderr,
-			      "operf: warning: the kernel throttled sampling %" PRIu64
-			      " times, for %.1f ms in all; sample less often\n",
-			      driver.throttled, (double)driver.throttled_ns / 1e6);
-	(void)fprintf(stderr, "operf: %" PRIu64 " samples, %s%" PRIu64 " lost\n",
-		      record.samples - record.lost_samplefile,
-		      lost_for_others(&driver) ? "at most " : "", lost);
-	if (!record.samples && !lost)
-		print_no_samples(c, target);
-	else
-		print_hint();
 }
 
 static bool is_among(const struct event *events, size_t count, const char *name)
@@ -393,6 +311,14 @@ static void expect(int fd, void *data)
 	collector_expect(data, fd);
 }
 
+static void say_started(const struct target *target)
+{
+	(void)fprintf(stderr, "operf: Profiler started\n");
+	if (target->kind != TARGET_COMMAND && !duration_ms)
+		(void)fprintf(stderr, "operf: Press Ctl-c or 'kill -SIGINT %d' to stop profiling\n",
+			      getpid());
+}
+
 static int profile(struct target *target, struct parser *parser, struct error *err)
 {
 	_cleanup_(collector_freep) struct collector *c = NULL;
@@ -400,35 +326,43 @@ static int profile(struct target *target, struct parser *parser, struct error *e
 
 	if (r < 0)
 		return r;
-	if (settings.callgraph && collector_expects(c))
+	if (settings.callgraph && collector_expects(c)) {
 		target_files(target, expect, c);
+		if (system_wide && target->kind != TARGET_SYSTEM)
+			target_files(&(struct target){ .kind = TARGET_SYSTEM }, expect, c);
+	}
 	r = collector_start(c, err);
 	if (r < 0)
 		return r;
 	say_driver(c);
 	if (target->kind == TARGET_COMMAND && (r = target_release(target, err)) < 0)
 		return r;
-	(void)fprintf(stderr, "operf: Profiler started\n");
-	if (target->kind != TARGET_COMMAND)
-		(void)fprintf(stderr, "operf: Press Ctl-c or 'kill -SIGINT %d' to stop profiling\n",
-			      getpid());
+	if (!quiet)
+		say_started(target);
 	r = collect(c, target, err);
-	summarise(c, target);
+	summary_print(&(struct summary){ .target = target,
+					 .session_dir =
+						 session_dir == default_dir ? NULL : session_dir,
+					 .separate = settings.separate,
+					 .rate_hz = rate_hz(),
+					 .quiet = quiet },
+		      c);
 	return r;
 }
 
 /* The kind of target; exits on contradicting options. */
 static enum target_kind target_kind_of(char **command)
 {
-	int ways = system_wide + (pid != 0) + (*command != NULL);
-
-	if (ways != 1)
-		exit(tool_usage(
-			ways ? "a command, --pid and --system-wide cannot be combined"
-			     : "nothing to profile; give a command, --pid or --system-wide"));
-	if (system_wide)
-		return TARGET_SYSTEM;
-	return pid ? TARGET_PROCESS : TARGET_COMMAND;
+	if (pid && (system_wide || *command))
+		exit(tool_usage("--pid cannot be combined with a command or --system-wide"));
+	if (!pid && !system_wide && !*command)
+		exit(tool_usage("nothing to profile; give a command, --pid or --system-wide"));
+	if (duration_ms && *command)
+		exit(tool_usage("--duration cannot be combined with a command: the profile ends "
+				"with it"));
+	if (*command)
+		return TARGET_COMMAND;
+	return pid ? TARGET_PROCESS : TARGET_SYSTEM;
 }
 
 static int open_target(struct target *target, char **command, struct error *err)

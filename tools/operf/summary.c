@@ -1,0 +1,116 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tools/operf/summary.h"
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "record/collector.h"
+#include "stats/counters.h"
+#include "tools/common/target.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Returns whether samples lost to full CPU buffers may belong to other processes. */
+static bool lost_for_others(const struct driver_stats *driver)
+{
+	return driver->sample_lost_overflow && driver->sample_filtered;
+}
+
+/* Prints a line for each kind of lost samples; returns their sum. */
+static uint64_t print_losses(const struct driver_stats *driver, const struct record_stats *record)
+{
+	const struct counter *c;
+	uint64_t all = 0;
+
+	for (size_t i = 0; (c = counter_at(i)); i++) {
+		uint64_t value = c->kind == COUNTER_LOST ? counter_value(c, driver, record) : 0;
+		_cleanup_free_ char *text = counter_text(c);
+
+		if (value)
+			(void)fprintf(stderr, "operf: %" PRIu64 " %s\n", value, text);
+		all += value;
+	}
+	if (lost_for_others(driver))
+		(void)fprintf(stderr, "operf: some of the samples lost to full CPU buffers may "
+				      "belong to other processes\n");
+	return all;
+}
+
+static void print_no_samples(const struct summary *s, const struct collector *c)
+{
+	size_t count;
+	const struct event *event = collector_events(c, &count);
+	double period_ms = 1e3 / (double)(event->rate_hz ?: s->rate_hz);
+
+	if (s->target->kind == TARGET_COMMAND && event->is_timer)
+		(void)fprintf(stderr,
+			      "operf: no samples: the command used %.1f ms of CPU time, and a "
+			      "sample is taken every %.1f ms; let it run longer, or raise --rate\n",
+			      (double)s->target->cpu_ns / 1e6, period_ms);
+	else if (event->is_timer)
+		(void)fprintf(stderr, "operf: no samples: the target used almost no CPU time\n");
+	else
+		(void)fprintf(stderr, "operf: no samples: the event occurred too rarely; profile "
+				      "longer, or lower the count\n");
+}
+
+/* @word, quoted for a shell; caller frees. */
+static char *shell_word(const char *word)
+{
+	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
+
+	if (strspn(word, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+			 "/._-+:,@%=") == strlen(word))
+		return xstrdup(word);
+	strbuf_adds(&out, "'");
+	for (; *word; word++)
+		strbuf_adds(&out, *word == '\'' ? "'\\''" : (const char[]){ *word, '\0' });
+	strbuf_adds(&out, "'");
+	return strbuf_take(&out);
+}
+
+/* The option that merges all separations but one, because a report has columns for only one. */
+static const char *merge_hint(unsigned int separate)
+{
+	bool thread = separate & RECORD_SEPARATE_THREAD;
+	bool cpu = separate & RECORD_SEPARATE_CPU;
+	bool cgroup = separate & RECORD_SEPARATE_CGROUP;
+
+	if (thread && cpu)
+		return cgroup ? " --merge=cpu,cgroup" : " --merge=cpu";
+	return cgroup && (thread || cpu) ? " --merge=cgroup" : "";
+}
+
+/* Prints how much was sampled, and the command that shows the profile. */
+static void print_result(const struct summary *s, uint64_t samples, uint64_t lost, bool for_others)
+{
+	_cleanup_free_ char *word = s->session_dir ? shell_word(s->session_dir) : NULL;
+
+	(void)fprintf(stderr, "operf: %" PRIu64 " samples, %s%" PRIu64 " lost\n", samples,
+		      for_others ? "at most " : "", lost);
+	(void)fprintf(stderr, "operf: see them with: opreport%s%s -l%s\n",
+		      word ? " --session-dir=" : "", word ?: "", merge_hint(s->separate));
+}
+
+void summary_print(const struct summary *s, const struct collector *c)
+{
+	struct driver_stats driver;
+	struct record_stats record;
+	uint64_t lost;
+
+	collector_stats(c, &driver, &record);
+	if (!s->quiet)
+		(void)fprintf(stderr, "Profiling done.\n");
+	lost = print_losses(&driver, &record);
+	if (driver.throttled)
+		(void)fprintf(stderr,
+			      "operf: warning: the kernel throttled sampling %" PRIu64
+			      " times, for %.1f ms in all; sample less often\n",
+			      driver.throttled, (double)driver.throttled_ns / 1e6);
+	if (!record.samples && !lost)
+		print_no_samples(s, c);
+	else if (!s->quiet)
+		print_result(s, record.samples - record.lost_samplefile, lost,
+			     lost_for_others(&driver));
+}
