@@ -14,12 +14,14 @@
 /* The list stays sorted and without overlaps whatever is put in. */
 static void check_order(const struct maps *maps)
 {
-	size_t i;
+	const struct mapping *m, *before = NULL;
+	size_t count = 0;
 
-	for (i = 0; i < maps_count(maps); i++)
-		if (maps_at(maps, i)->start >= maps_at(maps, i)->end ||
-		    (i && maps_at(maps, i - 1)->end > maps_at(maps, i)->start))
+	for (m = maps_next(maps, 0); m; before = m, m = maps_next(maps, m->end), count++)
+		if (m->start >= m->end || (before && before->end > m->start))
 			abort();
+	if (count != maps_count(maps))
+		abort();
 }
 
 static void add_line(char *text, struct cookie_table *cookies, struct maps **maps)

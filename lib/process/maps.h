@@ -52,8 +52,8 @@ const struct mapping *maps_find(const struct maps *m, uint64_t address);
 
 /* Number of mappings. */
 size_t maps_count(const struct maps *m);
-/* The @i-th by address; borrowed until the next change. */
-const struct mapping *maps_at(const struct maps *m, size_t i);
+/* The first mapping that ends after @address, or NULL; borrowed until the next change. */
+const struct mapping *maps_next(const struct maps *m, uint64_t address);
 
 /* Fills *@ret from what the kernel says: the cookie of a file or of the vdso, or a label for memory
  * without a file, where offsets count from its start. */

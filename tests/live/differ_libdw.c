@@ -132,13 +132,12 @@ void libdw_free(struct libdw *l)
 
 void libdw_map(struct libdw *l, const struct maps *maps)
 {
-	size_t i;
+	const struct mapping *m;
 
 	if (l->dwfl)
 		dwfl_end(l->dwfl);
 	l->dwfl = dwfl_begin(&dwfl_calls);
-	for (i = 0; maps && i < maps_count(maps); i++) {
-		const struct mapping *m = maps_at(maps, i);
+	for (m = maps ? maps_next(maps, 0) : NULL; m; m = maps_next(maps, m->end)) {
 		const struct cookie_image *image = cookie_lookup(l->cookies, m->cookie);
 		uint64_t bias;
 

@@ -14,13 +14,11 @@ static void put(struct maps **m, uint64_t start, uint64_t end, uint64_t cookie)
 static char *text_of(const struct maps *m)
 {
 	char *text = xstrdup(""), *longer;
-	size_t i;
+	const struct mapping *at;
 
-	for (i = 0; i < maps_count(m); i++) {
-		const struct mapping *at = maps_at(m, i);
-
+	for (at = maps_next(m, 0); at; at = maps_next(m, at->end)) {
 		longer = xasprintf("%s%s%" PRIx64 "-%" PRIx64 ":%" PRIu64 "+%" PRIx64, text,
-				   i ? " " : "", at->start, at->end, at->cookie, at->offset);
+				   *text ? " " : "", at->start, at->end, at->cookie, at->offset);
 		free(text);
 		text = longer;
 	}
@@ -102,21 +100,23 @@ static void sharers_do_not_see_each_others_changes(void)
 
 static void random_mappings_agree_with_a_plain_array(void)
 {
-	uint64_t owner[256] = { 0 }, begin[256] = { 0 }, seed = 1, i, k;
+	enum { SPACE = 4096, ADDED = 6000 };
+	static uint64_t owner[SPACE], begin[SPACE];
+	uint64_t seed = 1, i, k;
 	struct maps *m = maps_new();
 
-	for (i = 1; i < 3000; i++) {
+	for (i = 1; i < ADDED; i++) {
 		uint64_t start, end;
 
 		seed = seed * 6364136223846793005ULL + 1442695040888963407ULL;
-		start = seed >> 33 & 255;
-		end = MIN(start + (seed >> 45 & 31), (uint64_t)256);
+		start = seed >> 33 & (SPACE - 1);
+		end = MIN(start + (seed >> 45 & 7), (uint64_t)SPACE);
 		maps_add(&m, &(struct mapping){ start, end, 1000 * i, i, NULL });
 		for (k = start; k < end; k++) {
 			owner[k] = i;
 			begin[k] = start;
 		}
-		for (k = 0; k < 256; k++) {
+		for (k = 0; k < SPACE && i % 16 == 0; k++) {
 			const struct mapping *at = maps_find(m, k);
 
 			if ((at ? at->cookie : 0) != owner[k] ||
@@ -128,6 +128,37 @@ static void random_mappings_agree_with_a_plain_array(void)
 		}
 	}
 	maps_unref(m);
+}
+
+/* A process may have 65,530 mappings, and another limit can be set. */
+static void half_a_million_mappings_in_any_order_take_no_longer(void)
+{
+	static const struct {
+		uint64_t first, step;
+	} orders[] = { { 0, 1 }, { 499999, 499999 }, { 0, 305621 } };
+	enum { COUNT = 500000 };
+	size_t i, k;
+
+	for (i = 0; i < ARRAY_SIZE(orders); i++) {
+		struct maps *m = maps_new();
+		const struct mapping *at;
+		uint64_t number = orders[i].first;
+
+		for (k = 0; k < COUNT; k++, number = (number + orders[i].step) % COUNT)
+			put(&m, 0x4000 + number * 0x2000, 0x5000 + number * 0x2000, number + 1);
+		CHECK_EQ(maps_count(m), COUNT);
+		for (k = 0, at = maps_next(m, 0); at; at = maps_next(m, at->end))
+			k += at->cookie == k + 1;
+		CHECK_EQ(k, COUNT);
+		/* One over nearly all of them. */
+		put(&m, 0x4800, 0x4000 + (COUNT - 1) * (uint64_t)0x2000 + 0x800, COUNT + 1);
+		CHECK_EQ(maps_count(m), 3);
+		CHECK_EQ(maps_find(m, 0x47ff)->cookie, 1);
+		CHECK_EQ(maps_find(m, 0x4800)->cookie, COUNT + 1);
+		CHECK_EQ(maps_next(m, 0x4000 + (COUNT - 1) * (uint64_t)0x2000 + 0x800)->cookie,
+			 COUNT);
+		maps_unref(m);
+	}
 }
 
 static void kernel_names_become_cookies_or_labels(void)
@@ -186,4 +217,5 @@ static void kernel_names_become_cookies_or_labels(void)
 
 TESTS(T(new_mapping_cuts_what_it_covers), T(address_is_found_up_to_the_last_byte),
       T(sharers_do_not_see_each_others_changes), T(random_mappings_agree_with_a_plain_array),
+      T(half_a_million_mappings_in_any_order_take_no_longer),
       T(kernel_names_become_cookies_or_labels))

@@ -281,7 +281,7 @@ static void note_use(struct map *in_use, uint64_t cookie, struct process *by)
 static void sweep_cookies(struct sideband *s)
 {
 	struct map in_use = MAP_INIT;
-	size_t i;
+	const struct mapping *m;
 
 	if (cookie_count(s->from.cookies) <= s->cookie_limit)
 		return;
@@ -289,8 +289,8 @@ static void sweep_cookies(struct sideband *s)
 		struct process *p = slot->value;
 
 		note_use(&in_use, p->app, p);
-		for (i = 0; p->maps && i < maps_count(p->maps); i++)
-			note_use(&in_use, maps_at(p->maps, i)->cookie, p);
+		for (m = p->maps ? maps_next(p->maps, 0) : NULL; m; m = maps_next(p->maps, m->end))
+			note_use(&in_use, m->cookie, p);
 	}
 	s->stats->images_swept += cookie_sweep(s->from.cookies, &in_use);
 	cookie_age(s->from.cookies);
