@@ -10,6 +10,7 @@
 #include "base/open_regular.h"
 #include "base/parse.h"
 #include "base/path.h"
+#include "base/span.h"
 #include "base/strbuf.h"
 #include "base/text.h"
 
@@ -42,6 +43,8 @@ struct manifest {
 };
 
 enum { COLUMNS = 6 };
+/* Names that are tried for a file whose path others had. */
+enum { TRIES_MAX = 64 };
 
 /* --- text form --- */
 
@@ -338,17 +341,22 @@ static bool knows_more(const struct manifest_image *image, const struct manifest
 }
 
 /* Returns a value, printed as eight hex digits, that distinguishes @image from others of the same
- * path: the first bytes of the build-id, else a hash of device, inode and so on. */
-static uint32_t distinction(const struct manifest_image *image)
+ * path: the first bytes of the build-id, else a hash of device, inode and so on. If another file
+ * has those, the next @tries have nothing in common with them: who makes files chooses their
+ * build-ids, and names that only count up would be looked for one after the other. */
+static uint32_t distinction(const struct manifest_image *image, unsigned int tries)
 {
-	const uint8_t *id = image->version.build_id.bytes;
+	const struct build_id *id = &image->version.build_id;
 	uint64_t h;
 
-	if (image->version.build_id.size >= 4)
-		return (uint32_t)id[0] << 24 | (uint32_t)id[1] << 16 | (uint32_t)id[2] << 8 | id[3];
+	if (id->size >= 4 && tries)
+		return (uint32_t)digest_bytes(id->bytes, id->size, tries);
+	if (id->size >= 4)
+		return get_be32(id->bytes);
 	h = file_identity_hash(&image->file);
 	h = hash_add(hash_add(h, image->version.size), image->version.mtime);
-	return (uint32_t)(image->version.ctime_ns ? hash_add(h, image->version.ctime_ns) : h);
+	h = image->version.ctime_ns ? hash_add(h, image->version.ctime_ns) : h;
+	return (uint32_t)(tries ? hash_add(h, tries) : h);
 }
 
 /* Writes the image's line, then notes its place. */
@@ -410,12 +418,18 @@ const char *manifest_name(struct manifest *m, const struct manifest_image *image
 {
 	_cleanup_free_ char *plain = name_of_path(image->path), *name = xstrdup(plain);
 	const struct manifest_image *entry;
-	uint32_t digits = distinction(image);
 	struct manifest_image named = *image;
+	unsigned int tries = 0;
 
 	while ((entry = manifest_find(m, name)) && !same_file(entry, image)) {
+		if (tries == TRIES_MAX) {
+			(void)error_set(err, -EEXIST,
+					"%s: too many files of this path have similar build-ids",
+					image->path);
+			return NULL;
+		}
 		free(name);
-		name = xasprintf("%s#%08x", plain, digits++);
+		name = xasprintf("%s#%08x", plain, distinction(image, tries++));
 	}
 	if (entry && !knows_more(image, entry))
 		return entry->name;

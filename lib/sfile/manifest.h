@@ -51,7 +51,7 @@ const struct manifest_image *manifest_find(const struct manifest *m, const char 
  * build-ids are equal, or, where one has none, if device, inode, generation, size, mtime and ctime
  * are equal where known. Otherwise a free name is chosen. An entry that is new, or for which @image
  * adds details, is written to the file. The name is borrowed until the next call. Returns NULL with
- * the reason in @err if the line cannot be written. */
+ * the reason in @err if the line cannot be written, or if many names for such a file are taken. */
 const char *manifest_name(struct manifest *m, const struct manifest_image *image,
 			  struct error *err);
 

@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "test.h"
 
+#include "base/mem.h"
+#include "base/parse.h"
 #include "base/strbuf.h"
 #include "sfile/manifest.h"
 #include "sfile/sname.h"
@@ -43,6 +45,86 @@ static void two_files_of_one_path_have_two_names(void)
 	CHECK_STR(manifest_name(m, &libc, &err), "/usr/lib/libc.so.6");
 	CHECK_STR(manifest_name(m, &other, &err), "/usr/lib/libc.so.6#11bbccdd");
 	CHECK(manifest_find(m, "/usr/lib/libc.so.6#11bbccdd"));
+}
+
+static void put_be32(uint8_t *bytes, uint32_t value)
+{
+	for (int i = 0; i < 4; i++)
+		bytes[i] = (uint8_t)(value >> (24 - 8 * i));
+}
+
+/* A file at libc's path whose build-id begins with @digits; @number makes it unique. */
+static struct manifest_image forge(uint32_t digits, uint32_t number)
+{
+	struct manifest_image image = libc;
+
+	image.version.build_id.size = 20;
+	put_be32(image.version.build_id.bytes, digits);
+	put_be32(image.version.build_id.bytes + 4, number);
+	return image;
+}
+
+static uint32_t digits_of(const char *name)
+{
+	const char *mark = strchr(name, '#');
+	uint64_t digits = 0;
+
+	CHECK(mark++);
+	CHECK_EQ(parse_hex(&mark, &digits), 0);
+	return (uint32_t)digits;
+}
+
+static void files_with_similar_build_ids_are_named_soon(void)
+{
+	enum { FILES = 20000 };
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(manifest_closep) struct manifest *m = open_manifest(dir);
+	_cleanup_free_ uint32_t *digits = xcalloc(FILES, sizeof(*digits));
+	struct manifest_image image;
+	uint32_t i;
+
+	CHECK_STR(manifest_name(m, &libc, NULL), libc.path);
+	for (i = 0; i < FILES; i++) {
+		image = forge(0x12345678, i);
+		digits[i] = digits_of(manifest_name(m, &image, NULL));
+	}
+	CHECK_EQ(digits[0], 0x12345678);
+	for (i = 0; i < FILES; i++) {
+		image = forge(0x12345678, i);
+		CHECK_EQ(digits_of(manifest_name(m, &image, NULL)), digits[i]);
+	}
+}
+
+/* Forged files can take all names of another one. Then the search for its name ends. */
+static void the_names_for_a_file_are_limited(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct manifest_image victim = forge(0x12345678, 0), taker;
+	_cleanup_free_ uint32_t *taken = NULL;
+	struct error err = ERROR_INIT;
+	size_t count = 0, room = 0, i;
+	bool ends = false;
+
+	while (!ends && count < 1000) {
+		_cleanup_free_ char *samples = xasprintf("%s/%zu", dir, count);
+		_cleanup_(manifest_closep) struct manifest *m = NULL;
+		const char *name;
+
+		CHECK_EQ(path_make_dirs(samples, 0755, NULL), 0);
+		m = open_manifest(samples);
+		CHECK_STR(manifest_name(m, &libc, NULL), libc.path);
+		for (i = 0; i < count; i++) {
+			taker = forge(taken[i], 1);
+			CHECK_EQ(digits_of(manifest_name(m, &taker, NULL)), taken[i]);
+		}
+		name = manifest_name(m, &victim, &err);
+		ends = !name;
+		array_grow(&taken, count + 1, &room);
+		taken[count++] = name ? digits_of(name) : 0;
+	}
+	CHECK_EQ(count, 65);
+	CHECK_STR(err.text,
+		  "/usr/lib/libc.so.6: too many files of this path have similar build-ids");
 }
 
 static void a_build_id_decides_over_the_inode(void)
@@ -321,7 +403,8 @@ static void fifo_is_refused_at_once(void)
 	(void)alarm(0);
 }
 
-TESTS(T(two_files_of_one_path_have_two_names), T(where_the_host_has_it_survives_too),
+TESTS(T(files_with_similar_build_ids_are_named_soon), T(the_names_for_a_file_are_limited),
+      T(two_files_of_one_path_have_two_names), T(where_the_host_has_it_survives_too),
       T(a_build_id_decides_over_the_inode), T(without_build_ids_the_inode_decides),
       T(without_build_id_ctime_tells_versions_apart), T(what_is_learnt_later_is_added),
       T(every_path_survives_the_file), T(damaged_lines_are_skipped_and_counted),
