@@ -30,19 +30,24 @@ static const char *last_part(const char *path)
 static int open_by_steps(int at, const char *path)
 {
 	_cleanup_free_ char *copy = xstrdup(path);
-	_cleanup_close_ int fd = openat(at, ".", O_PATH | DIRECTORY);
+	_cleanup_close_ int fd = -1;
 	char *rest = copy, *step;
 
-	while (fd >= 0 && (step = strsep(&rest, "/"))) {
+	while ((step = strsep(&rest, "/"))) {
 		int next;
 
 		if (!strcmp(step, ".."))
 			return -ELOOP;
-		next = openat(fd, *step ? step : ".", (rest ? O_PATH : O_RDONLY) | DIRECTORY);
-		(void)close(fd);
+		if (rest && (!*step || !strcmp(step, ".")))
+			continue;
+		next = openat(fd < 0 ? at : fd, *step ? step : ".",
+			      (rest ? O_PATH : O_RDONLY) | DIRECTORY);
+		if (next < 0)
+			return -errno;
+		cleanup_closep(&fd);
 		fd = next;
 	}
-	return fd < 0 ? -errno : STEAL_FD(fd);
+	return STEAL_FD(fd);
 }
 
 /* Opens @path below @at; a descriptor or -errno. */
