@@ -12,11 +12,17 @@
 #include <string.h>
 #include <sys/stat.h>
 
+/* A directory is opened from the top, which takes a step for each part of its path where openat2()
+ * is refused, as in a sandbox. So if there are enough directories to occupy all CPUs, each is read
+ * together with several levels below it. */
+enum { MANY = PARALLEL_MAX, LEVELS = 8 };
+
 /* Directories of one depth. */
 struct level {
 	struct tree **trees;
 	size_t count, room;
 	int top;
+	unsigned int depth; /* levels to read */
 };
 
 static int compare_entries(const void *a, const void *b)
@@ -36,13 +42,22 @@ static enum tree_kind kind_of(int dirfd, const struct dirent *d)
 	return type == DT_REG ? TREE_FILE : TREE_OTHER;
 }
 
-/* Reads the entries of the directory. */
-static void read_entries(struct tree *t, int top)
+static struct tree *tree_new(char *path)
 {
-	int fd = dirtree_open(top, t->path, NULL);
+	struct tree *t = xcalloc(1, sizeof(*t));
+
+	t->path = path;
+	return t;
+}
+
+/* Reads the entries of the directory @path below @at, and @depth - 1 levels of directories below
+ * it. */
+static void read_entries(struct tree *t, int at, const char *path, unsigned int depth)
+{
+	int fd = dirtree_open(at, path, NULL);
 	DIR *dir = fd >= 0 ? fdopendir(fd) : NULL;
 	const struct dirent *d;
-	size_t room = 0;
+	size_t room = 0, i;
 
 	if (!dir) {
 		t->error = fd < 0 ? fd : -errno;
@@ -57,17 +72,24 @@ static void read_entries(struct tree *t, int top)
 							      .kind = kind_of(dirfd(dir), d) };
 	}
 	t->error = -errno;
-	(void)closedir(dir);
 	if (t->count)
 		qsort(t->entries, t->count, sizeof(*t->entries), compare_entries);
+	for (i = 0; depth > 1 && i < t->count; i++) {
+		struct tree_entry *entry = &t->entries[i];
+
+		if (entry->kind != TREE_DIRECTORY)
+			continue;
+		entry->below = tree_new(path_join(t->path, entry->name));
+		read_entries(entry->below, dirfd(dir), entry->name, depth - 1);
+	}
+	(void)closedir(dir);
 }
 
 struct tree *tree_read_one(int top, const char *path)
 {
-	struct tree *t = xcalloc(1, sizeof(*t));
+	struct tree *t = tree_new(xstrdup(path));
 
-	t->path = xstrdup(path);
-	read_entries(t, top);
+	read_entries(t, top, path, 1);
 	return t;
 }
 
@@ -75,10 +97,10 @@ static void read_one(size_t i, unsigned int thread _unused_, void *data)
 {
 	const struct level *level = data;
 
-	read_entries(level->trees[i], level->top);
+	read_entries(level->trees[i], level->top, level->trees[i]->path, level->depth);
 }
 
-/* Adds the directories in @t to the next level. */
+/* Adds the directories in @t, or below it, that were not read to the next level. */
 static void add_below(struct level *next, struct tree *t, bool (*wants)(const char *name))
 {
 	size_t i;
@@ -88,8 +110,11 @@ static void add_below(struct level *next, struct tree *t, bool (*wants)(const ch
 
 		if (entry->kind != TREE_DIRECTORY || (wants && !wants(entry->name)))
 			continue;
-		entry->below = xcalloc(1, sizeof(*entry->below));
-		entry->below->path = path_join(t->path, entry->name);
+		if (entry->below) {
+			add_below(next, entry->below, NULL);
+			continue;
+		}
+		entry->below = tree_new(path_join(t->path, entry->name));
 		array_grow(&next->trees, next->count + 1, &next->room);
 		next->trees[next->count++] = entry->below;
 	}
@@ -103,6 +128,7 @@ struct tree *tree_read(int top, bool (*wants)(const char *name))
 
 	add_below(&level, t, wants);
 	while (level.count) {
+		level.depth = level.count < MANY ? 1 : LEVELS;
 		parallel_each(level.count, read_one, &level);
 		next = (struct level){ .top = top };
 		for (i = 0; i < level.count; i++)
