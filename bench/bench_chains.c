@@ -151,7 +151,7 @@ int main(int argc, char **argv)
 		(void)fprintf(stderr, "usage: bench_chains SAMPLES\n");
 		return 2;
 	}
-	if (chain_reader_open(argv[1], &l.reader, &err) < 0) {
+	if (chain_reader_open(argv[1], NULL, &l.reader, &err) < 0) {
 		(void)fprintf(stderr, "%s\n", err.text);
 		return 1;
 	}

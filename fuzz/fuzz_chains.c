@@ -8,6 +8,7 @@
 #include "base/path.h"
 #include "base/span.h"
 #include "chains/chain_arcs.h"
+#include "chains/chain_merge.h"
 #include "chains/chain_read.h"
 
 #include <fcntl.h>
@@ -45,7 +46,7 @@ static void read_all(const char *samples)
 	struct chain_damage damage;
 	uint64_t sum = 0;
 
-	if (chain_reader_open(samples, &r, NULL) < 0)
+	if (chain_reader_open(samples, NULL, &r, NULL) < 0)
 		return;
 	(void)chain_reader_each(r, add_up, &sum);
 	chain_reader_check(r, &damage);
@@ -57,7 +58,7 @@ static void read_arcs(const char *samples)
 	_cleanup_(chain_arcs_freep) struct chain_arcs *a = NULL;
 	size_t i;
 
-	if (chain_arcs_read(samples, &a, NULL) < 0)
+	if (chain_arcs_read(samples, NULL, &a, NULL) < 0)
 		return;
 	for (i = 0; i < chain_arcs_count(a); i++) {
 		const struct chain_arcs_file *f = chain_arcs_at(a, i);

@@ -187,11 +187,12 @@ static void find_separation(struct collect *c, const char *samples)
 	setup_done(&setup);
 }
 
-int chain_arcs_read(const char *samples, struct chain_arcs **ret, struct error *err)
+int chain_arcs_read(const char *samples, const struct window *window, struct chain_arcs **ret,
+		    struct error *err)
 {
 	_cleanup_(chain_arcs_freep) struct chain_arcs *a = xcalloc(1, sizeof(*a));
 	struct collect c = { .out = a };
-	int r = chain_reader_open(samples, &a->reader, err);
+	int r = chain_reader_open(samples, window, &a->reader, err);
 
 	if (r < 0)
 		return r;
@@ -216,6 +217,11 @@ void chain_arcs_free(struct chain_arcs *a)
 	free(a->files);
 	free(a->arcs);
 	free(a);
+}
+
+struct chain_skipped chain_arcs_skipped(const struct chain_arcs *a)
+{
+	return chain_reader_skipped(a->reader);
 }
 
 size_t chain_arcs_count(const struct chain_arcs *a)

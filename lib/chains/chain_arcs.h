@@ -6,7 +6,7 @@
  * it.
  *
  *	struct chain_arcs *a;
- *	if (chain_arcs_read(samples, &a, err) == 0)	-ENOENT: there are no chains
+ *	if (chain_arcs_read(samples, NULL, &a, err) == 0)	-ENOENT: there are no chains
  *		for (i = 0; i < chain_arcs_count(a); i++)
  *			puts(chain_arcs_at(a, i)->name.image.name);
  *	chain_arcs_free(a);
@@ -43,10 +43,15 @@ struct chain_arcs_file {
 };
 
 struct chain_arcs;
+struct chain_skipped;
+struct window;
 
-/* Reads the chains of the session at @samples. Returns 0 (the caller frees), or -errno: -ENOENT if
- * there are none. */
-int chain_arcs_read(const char *samples, struct chain_arcs **ret, struct error *err);
+/* Reads the chains of the session at @samples, with a window as chain_reader_open(). Returns 0 (the
+ * caller frees), or -errno: -ENOENT if there are none. */
+int chain_arcs_read(const char *samples, const struct window *window, struct chain_arcs **ret,
+		    struct error *err);
+/* Returns what chain_reader_skipped() does. */
+struct chain_skipped chain_arcs_skipped(const struct chain_arcs *a);
 /* Frees the arcs; NULL is allowed. */
 void chain_arcs_free(struct chain_arcs *a);
 DEFINE_CLEANUP(struct chain_arcs *, chain_arcs_free);

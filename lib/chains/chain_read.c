@@ -4,27 +4,36 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "chains/chain_table.h"
+#include "chains/internal/chain_past.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
+#include <inttypes.h>
 
 struct generation {
+	uint32_t number;
 	struct chain_table places, nodes;
+	struct chain_past past; /* if a window is wanted */
 };
 
 struct chain_reader {
+	char *dir;
 	struct chain_names *names;
 	struct generation *generations;
 	size_t count, room;
 	struct chain_frame frames[CHAIN_FRAMES_MAX];
 };
 
-static int open_generation(const char *dir, unsigned int n, struct generation *g, struct error *err)
+static void close_generation(struct generation *g)
 {
-	_cleanup_free_ char *places = xasprintf("%s/places.%u", dir, n);
-	_cleanup_free_ char *nodes = xasprintf("%s/nodes.%u", dir, n);
+	chain_table_close(&g->places);
+	chain_table_close(&g->nodes);
+	chain_past_done(&g->past);
+}
+
+static int open_tables(const char *dir, uint32_t n, struct generation *g, struct error *err)
+{
+	_cleanup_free_ char *places = xasprintf("%s/places.%" PRIu32, dir, n);
+	_cleanup_free_ char *nodes = xasprintf("%s/nodes.%" PRIu32, dir, n);
 	int r;
 
 	/* The nodes first: an active writer adds places before the nodes that refer to them. */
@@ -37,26 +46,56 @@ static int open_generation(const char *dir, unsigned int n, struct generation *g
 	return r;
 }
 
-int chain_reader_open(const char *samples, struct chain_reader **ret, struct error *err)
+/* Opens a pair of files. Returns 1, or 0 if it has no slice in the window; or -errno. */
+static int open_generation(const char *dir, const struct window *window, struct generation *g,
+			   struct error *err)
+{
+	_cleanup_(slices_freep) struct slices *slices = NULL;
+	/* The slices before all else, because a node is counted before the slice ends. */
+	int r = window ? chain_past_open(dir, g->number, &slices, err) : 0;
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	r = open_tables(dir, g->number, g, err);
+	if (r < 0 || !window)
+		return r < 0 ? r : 1;
+	chain_past_read(slices, window, &g->nodes, &g->past);
+	return g->past.slices || g->past.damaged;
+}
+
+int chain_reader_open(const char *samples, const struct window *window, struct chain_reader **ret,
+		      struct error *err)
 {
 	_cleanup_(chain_reader_closep) struct chain_reader *r = xcalloc(1, sizeof(*r));
 	_cleanup_free_ char *dir = path_join(samples, CHAIN_DIRECTORY);
-	unsigned int i, n = chain_generations(dir);
+	size_t i, n;
+	_cleanup_free_ uint32_t *pairs = chain_pairs(dir, &n);
 	int status;
 
 	if (!n)
 		return error_set(err, -ENOENT, "%s: no call chains were recorded", samples);
 	for (i = 0; i < n; i++) {
+		struct generation *g;
+
 		array_grow(&r->generations, r->count + 1, &r->room);
-		status = open_generation(dir, i, &r->generations[r->count], err);
+		g = &r->generations[r->count];
+		*g = (struct generation){ pairs[i], CHAIN_TABLE_INIT, CHAIN_TABLE_INIT, { 0 } };
+		status = open_generation(dir, window, g, err);
+		if (status > 0)
+			r->count++;
+		else
+			close_generation(g);
 		if (status < 0)
 			return status;
-		r->count++;
 	}
+	if (!r->count)
+		return error_set(err, -ENOENT, "%s: no call chains were recorded in this time",
+				 samples);
 	/* The names last, for the same reason. */
 	status = chain_names_open(dir, false, &r->names, err);
 	if (status < 0)
 		return status;
+	r->dir = STEAL(dir);
 	*ret = STEAL(r);
 	return 0;
 }
@@ -67,12 +106,11 @@ void chain_reader_close(struct chain_reader *r)
 
 	if (!r)
 		return;
-	for (i = 0; i < r->count; i++) {
-		chain_table_close(&r->generations[i].places);
-		chain_table_close(&r->generations[i].nodes);
-	}
+	for (i = 0; i < r->count; i++)
+		close_generation(&r->generations[i]);
 	free(r->generations);
 	chain_names_close(r->names);
+	free(r->dir);
 	free(r);
 }
 
@@ -83,7 +121,10 @@ const struct chain_names *chain_reader_names(const struct chain_reader *r)
 
 static struct chain_node node_of(const struct generation *g, uint32_t i)
 {
-	return *(const struct chain_node *)chain_table_at(&g->nodes, i);
+	struct chain_node n = *(const struct chain_node *)chain_table_at(&g->nodes, i);
+
+	n.count = g->past.counts ? g->past.counts[i] : n.count;
+	return n;
 }
 
 /* Gets the frame at place @i; returns false if there is no such place or image. */
@@ -144,6 +185,97 @@ int chain_reader_each(struct chain_reader *r,
 		}
 	}
 	return 0;
+}
+
+/* Reports the chains of a slice. @left has, by node, the samples that no slice had yet. */
+static int each_of_slice(struct chain_reader *r, const struct generation *g,
+			 struct chain_past_entries *entries, uint32_t *left,
+			 const struct chain_visitor *v)
+{
+	struct chain chain = { .frames = r->frames };
+	uint64_t node, count;
+	uint32_t context;
+	int status = 0;
+
+	while (status == 0 && chain_past_next(entries, &node, &count)) {
+		if (node >= g->nodes.count || !left[node] || !count)
+			continue;
+		chain.samples = MIN(count, (uint64_t)left[node]);
+		left[node] -= (uint32_t)chain.samples;
+		chain.count = collect(r, g, (uint32_t)node, &context);
+		status = chain.count ? v->each(context, &chain, v->data) : 0;
+	}
+	return status;
+}
+
+/* Reports all slices of a pair of files. */
+static int each_slice(struct chain_reader *r, const struct generation *g, struct slices *slices,
+		      const struct chain_visitor *v)
+{
+	_cleanup_free_ uint32_t *left = xcalloc(g->nodes.count, sizeof(*left));
+	struct slice slice;
+	int status = 0;
+	uint32_t i;
+
+	for (i = 1; i < g->nodes.count; i++)
+		left[i] = node_of(g, i).count;
+	while (status == 0 && slices_next(slices, &slice)) {
+		struct chain_past_entries entries;
+		size_t size = 0;
+		const void *content = slices_content(slices, &size);
+
+		if (!content || !chain_past_begin(content, size, &entries))
+			continue;
+		status = each_of_slice(r, g, &entries, left, v);
+		if (status == 0)
+			status = v->end(&slice, v->data);
+	}
+	return status;
+}
+
+int chain_reader_each_slice(struct chain_reader *r, const struct chain_visitor *v)
+{
+	int status = 0;
+	size_t i;
+
+	for (i = 0; i < r->count && status == 0; i++) {
+		_cleanup_(slices_freep) struct slices *slices = NULL;
+
+		if (chain_past_open(r->dir, r->generations[i].number, &slices, NULL) == 0)
+			status = each_slice(r, &r->generations[i], slices, v);
+	}
+	return status;
+}
+
+void chain_reader_keep_rest(struct chain_reader *r)
+{
+	size_t i;
+	uint32_t k;
+
+	for (i = 0; i < r->count; i++) {
+		_cleanup_(slices_freep) struct slices *slices = NULL;
+		struct generation *g = &r->generations[i];
+		struct chain_past past;
+
+		if (chain_past_open(r->dir, g->number, &slices, NULL) < 0)
+			continue;
+		chain_past_read(slices, &WINDOW_ALL, &g->nodes, &past);
+		for (k = 1; k < g->nodes.count; k++)
+			past.counts[k] = node_of(g, k).count - past.counts[k];
+		g->past = past;
+	}
+}
+
+struct chain_skipped chain_reader_skipped(const struct chain_reader *r)
+{
+	struct chain_skipped sum = { 0 };
+	size_t i;
+
+	for (i = 0; i < r->count; i++) {
+		sum.bytes += r->generations[i].past.damaged;
+		sum.samples += r->generations[i].past.unknown;
+	}
+	return sum;
 }
 
 /* Sums over the nodes of a pair of files. */
@@ -253,7 +385,7 @@ static void check_generation(const struct chain_reader *r, const struct generati
 
 	ret->missing += (uint64_t)g->nodes.damaged + g->places.damaged;
 	if (is_emptied(r, g) && !ret->emptied++)
-		ret->emptied_number = (unsigned int)(g - r->generations);
+		ret->emptied_number = g->number;
 	for (i = 1; i < g->nodes.count; i++) {
 		const struct chain_node n = node_of(g, i);
 
@@ -274,114 +406,4 @@ void chain_reader_check(const struct chain_reader *r, struct chain_damage *ret)
 	for (i = 0; i < r->count; i++)
 		check_generation(r, &r->generations[i], ret);
 	ret->any = ret->nodes || ret->emptied || ret->missing || ret->bytes;
-}
-
-/* --- merging --- */
-
-struct merge {
-	const struct chain_names *names;
-	struct chain_store *to;
-	uint32_t *images, *contexts; /* numbers in @to; 0: not requested yet */
-	struct chain_frame frames[CHAIN_FRAMES_MAX];
-	struct error *err;
-};
-
-static int image_there(struct merge *m, uint32_t image, uint32_t *ret)
-{
-	int r = 0;
-
-	if (!m->images[image])
-		r = chain_store_image(m->to, chain_names_image_at(m->names, image),
-				      chain_names_is_kernel(m->names, image), &m->images[image],
-				      m->err);
-	*ret = m->images[image];
-	return r;
-}
-
-static int context_there(struct merge *m, uint32_t context, uint32_t *ret)
-{
-	struct chain_context own;
-	int r = 0;
-
-	if (!m->contexts[context]) {
-		own = *chain_names_context_at(m->names, context);
-		r = image_there(m, own.app, &own.app);
-		if (r == 0)
-			r = chain_store_context(m->to, &own, &m->contexts[context], m->err);
-	}
-	*ret = m->contexts[context];
-	return r;
-}
-
-static int add_there(uint32_t context, const struct chain *chain, void *data)
-{
-	struct merge *m = data;
-	struct chain own = { m->frames, chain->count, chain->samples };
-	uint32_t there = 0;
-	size_t i;
-	int r = context_there(m, context, &there);
-
-	for (i = 0; i < chain->count && r == 0; i++) {
-		m->frames[i] = chain->frames[i];
-		r = image_there(m, chain->frames[i].image, &m->frames[i].image);
-	}
-	return r < 0 ? r : chain_store_add(m->to, there, &own, m->err);
-}
-
-int chain_merge(const char *samples, struct chain_store *to, struct error *err)
-{
-	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
-	_cleanup_free_ uint32_t *images = NULL, *contexts = NULL;
-	_cleanup_free_ struct merge *m = xcalloc(1, sizeof(*m));
-	int status = chain_reader_open(samples, &r, err);
-
-	if (status < 0)
-		return status;
-	images = xcalloc(chain_names_images(r->names) + 1, sizeof(*images));
-	contexts = xcalloc(chain_names_contexts(r->names) + 1, sizeof(*contexts));
-	m->names = r->names;
-	m->to = to;
-	m->images = images;
-	m->contexts = contexts;
-	m->err = err;
-	return chain_reader_each(r, add_there, m);
-}
-
-/* Writes the files in @directory to the disk, with all else on its file system. */
-static int sync_files(const char *directory)
-{
-	_cleanup_close_ int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-
-	return fd < 0 ? -1 : syncfs(fd);
-}
-
-/* Replaces the directory @to by @from. */
-static int replace_directory(const char *from, const char *to, struct error *err)
-{
-	_cleanup_free_ char *aside = xasprintf("%s.old.tmp", to);
-
-	(void)path_remove_tree(aside, NULL);
-	if (sync_files(from) < 0 || rename(to, aside) < 0 || rename(from, to) < 0 ||
-	    path_sync_parent(to) < 0)
-		return error_errno(err, -errno, "cannot replace %s", to);
-	return path_remove_tree(aside, err);
-}
-
-int chain_repair(const char *samples, struct error *err)
-{
-	_cleanup_free_ char *work = path_join(samples, ".chains.tmp");
-	_cleanup_free_ char *made = path_join(work, CHAIN_DIRECTORY);
-	_cleanup_free_ char *dir = path_join(samples, CHAIN_DIRECTORY);
-	struct chain_store *to = NULL;
-	int r;
-
-	(void)path_remove_tree(work, NULL);
-	r = chain_store_open(work, &to, err);
-	if (r == 0)
-		r = chain_merge(samples, to, err);
-	chain_store_close(to);
-	if (r == 0)
-		r = replace_directory(made, dir, err);
-	(void)path_remove_tree(work, NULL);
-	return r;
 }

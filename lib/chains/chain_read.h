@@ -1,24 +1,27 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads, merges, checks and repairs the call chains of sessions (chain_store.h). All data read from
- * the files is treated as untrusted. A reader owns what it returns.
+ * Reads and checks the call chains of sessions (chain_store.h). All data read from the files is
+ * treated as untrusted. A reader owns what it returns.
  *
  *	struct chain_reader *r;
- *	if (chain_reader_open(samples, &r, err) == 0)	-ENOENT: there are none
+ *	if (chain_reader_open(samples, NULL, &r, err) == 0)	-ENOENT: there are none
  *		chain_reader_each(r, add_up, data);
  *	chain_reader_close(r);
  */
 #pragma once
 
 #include "chains/chain_store.h"
+#include "history/window.h"
 
 #include <stdbool.h>
 
 struct chain_reader;
 
-/* Opens the chains of the session at @samples. Returns 0 (the caller closes), or -errno: -ENOENT if
- * there are none. */
-int chain_reader_open(const char *samples, struct chain_reader **ret, struct error *err);
+/* Opens the chains of the session at @samples. With @window, chains have the samples of the slices
+ * that have an instant in common with it (ophistory(5)); NULL: all samples. Returns 0 (the caller
+ * closes), or -errno: -ENOENT if there are none. */
+int chain_reader_open(const char *samples, const struct window *window, struct chain_reader **ret,
+		      struct error *err);
 /* Closes the reader; NULL is allowed. */
 void chain_reader_close(struct chain_reader *r);
 DEFINE_CLEANUP(struct chain_reader *, chain_reader_close);
@@ -32,6 +35,26 @@ const struct chain_names *chain_reader_names(const struct chain_reader *r);
 int chain_reader_each(struct chain_reader *r,
 		      int (*each)(uint32_t context, const struct chain *chain, void *data),
 		      void *data);
+
+/* What is called for the slices of a session: ->each for every chain of a slice, as by
+ * chain_reader_each(); then ->end. A call that returns non-zero ends the visit. */
+struct chain_visitor {
+	int (*each)(uint32_t context, const struct chain *chain, void *data);
+	int (*end)(const struct slice *slice, void *data);
+	void *data;
+};
+/* Visits all slices of a reader without a window, in their order. Samples that a slice has, but no
+ * node, are left out. A slice can occur twice. Returns 0 or what a call returned. */
+int chain_reader_each_slice(struct chain_reader *r, const struct chain_visitor *v);
+/* Makes the reader, which must have no window, one of the samples that are in no slice. */
+void chain_reader_keep_rest(struct chain_reader *r);
+
+/* What is wrong with the slices of the reader's pairs of files, and was left out. */
+struct chain_skipped {
+	size_t bytes;	  /* that are no whole slice */
+	uint64_t samples; /* that a slice in the window has, but no node */
+};
+struct chain_skipped chain_reader_skipped(const struct chain_reader *r);
 
 /* A caller and callee, adjacent frames in chains of one context. The outermost frame is a callee,
  * too: of no caller, whose image is 0. */
@@ -50,20 +73,13 @@ void chain_reader_arcs(const struct chain_reader *r,
 
 /* Damage found in the files. */
 struct chain_damage {
-	uint64_t nodes;		     /* that are invalid, or below an invalid one */
-	uint64_t samples;	     /* samples of those nodes */
-	uint64_t emptied;	     /* files of nodes without any, although there were some */
-	unsigned int emptied_number; /* of the first of them: 0 for nodes.0 */
-	uint64_t missing;	     /* tables with fewer records than their headers count */
-	uint64_t bytes;		     /* of names that are invalid */
+	uint64_t nodes;		 /* that are invalid, or below an invalid one */
+	uint64_t samples;	 /* samples of those nodes */
+	uint64_t emptied;	 /* files of nodes without any, although there were some */
+	uint32_t emptied_number; /* of the first of them: 0 for nodes.0 */
+	uint64_t missing;	 /* tables with fewer records than their headers count */
+	uint64_t bytes;		 /* of names that are invalid */
 	bool any;
 };
 /* Checks all nodes. */
 void chain_reader_check(const struct chain_reader *r, struct chain_damage *ret);
-
-/* Adds all chains of the session at @samples to @to. Returns 0 or -errno (-ENOENT if there are
- * none). */
-int chain_merge(const char *samples, struct chain_store *to, struct error *err);
-/* Rewrites the session's files with all valid chains. Returns 0, or -errno with the old files kept.
- * Must not run while a writer is active. */
-int chain_repair(const char *samples, struct error *err);

@@ -5,6 +5,8 @@
 #include "base/mem.h"
 #include "base/path.h"
 #include "chains/chain_table.h"
+#include "chains/internal/chain_lookup.h"
+#include "chains/internal/chain_slicer.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -16,15 +18,10 @@
  * Chains seen before are stored again in the new pair. */
 enum { NODES_MAX = 750000 };
 
-enum { SLOTS_MIN = 1 << 10 };
-
 enum { AHEAD = 16 }; /* prefetch distance in records */
 
-/* A hash table of record numbers, 0: free. It is not stored but built when the file is opened. */
-struct lookup {
-	uint32_t *slots;
-	uint32_t mask, used;
-};
+enum { HOUR_MS = 3600 * 1000 };
+#define NO_HOUR INT64_MIN
 
 /* A frame of a chain and its position in the tree. */
 struct step {
@@ -43,12 +40,18 @@ struct memo {
 struct chain_store {
 	char *dir;
 	struct chain_names *names;
-	unsigned int generation; /* which pair of files */
+	uint32_t generation; /* which pair of files */
 	struct chain_table places, nodes;
 	struct lookup by_place, by_node;
 	struct memo memo;
 	uint32_t *paths; /* of the chain being added, outermost first */
 	size_t path_room;
+
+	/* The history, if there is one. */
+	bool is_sliced;
+	struct chain_slicer slicer;
+	int64_t hour;	   /* of the first slice of the pair; NO_HOUR before it */
+	bool hour_is_over; /* the pair ends */
 };
 
 static uint64_t pack(const struct chain_frame *f)
@@ -86,38 +89,6 @@ static struct chain_node *node_at(const struct chain_store *s, uint32_t i)
 }
 
 /* --- the lookups --- */
-
-static void lookup_put(struct lookup *l, uint64_t hash, uint32_t number)
-{
-	uint32_t i = (uint32_t)hash & l->mask;
-
-	while (l->slots[i])
-		i = (i + 1) & l->mask;
-	l->slots[i] = number;
-	l->used++;
-}
-
-/* Clears the table and makes room for @count records. */
-static void lookup_reset(struct lookup *l, uint32_t count)
-{
-	size_t slots = SLOTS_MIN;
-
-	while (slots / 2 < count)
-		slots *= 2;
-	free(l->slots);
-	*l = (struct lookup){ xcalloc(slots, sizeof(*l->slots)), (uint32_t)slots - 1, 0 };
-}
-
-static bool lookup_is_full(const struct lookup *l)
-{
-	return l->used > l->mask / 4 * 3;
-}
-
-/* Prefetches the slot of a hash, which is rarely cached. */
-static void lookup_fetch(const struct lookup *l, uint64_t hash)
-{
-	__builtin_prefetch(&l->slots[(uint32_t)hash & l->mask], 1);
-}
 
 static void index_places(struct chain_store *s)
 {
@@ -286,8 +257,8 @@ static uint32_t sound_nodes(const struct chain_store *s)
 
 static int open_tables(struct chain_store *s, struct error *err)
 {
-	_cleanup_free_ char *places = xasprintf("%s/places.%u", s->dir, s->generation);
-	_cleanup_free_ char *nodes = xasprintf("%s/nodes.%u", s->dir, s->generation);
+	_cleanup_free_ char *places = xasprintf("%s/places.%" PRIu32, s->dir, s->generation);
+	_cleanup_free_ char *nodes = xasprintf("%s/nodes.%" PRIu32, s->dir, s->generation);
 	int r = chain_table_open(&s->places, places, CHAIN_TABLE_PLACES, true, err);
 
 	if (r == 0)
@@ -303,25 +274,45 @@ static int open_tables(struct chain_store *s, struct error *err)
 	return 0;
 }
 
-int chain_store_open(const char *samples, struct chain_store **ret, struct error *err)
+/* Returns the number of the pair of files that a store opened now continues, or begins. */
+static uint32_t pair_to_open(const struct chain_store *s)
+{
+	size_t count;
+	_cleanup_free_ uint32_t *pairs = chain_pairs(s->dir, &count);
+
+	return count ? pairs[count - 1] + s->is_sliced : 0;
+}
+
+static int store_open(const char *samples, bool is_sliced, struct chain_store **ret,
+		      struct error *err)
 {
 	_cleanup_(chain_store_closep) struct chain_store *s = xcalloc(1, sizeof(*s));
-	unsigned int pairs;
 	int r;
 
 	s->places = s->nodes = CHAIN_TABLE_INIT;
+	s->is_sliced = is_sliced;
+	s->hour = NO_HOUR;
 	s->dir = path_join(samples, CHAIN_DIRECTORY);
 	r = path_make_dirs(s->dir, 0755, err);
 	if (r == 0)
 		r = chain_names_open(s->dir, true, &s->names, err);
 	if (r < 0)
 		return r;
-	pairs = chain_generations(s->dir);
-	s->generation = pairs ? pairs - 1 : 0;
+	s->generation = pair_to_open(s);
 	r = open_tables(s, err);
 	if (r == 0)
 		*ret = STEAL(s);
 	return r;
+}
+
+int chain_store_open(const char *samples, struct chain_store **ret, struct error *err)
+{
+	return store_open(samples, false, ret, err);
+}
+
+int chain_store_open_sliced(const char *samples, struct chain_store **ret, struct error *err)
+{
+	return store_open(samples, true, ret, err);
 }
 
 void chain_store_close(struct chain_store *s)
@@ -329,6 +320,7 @@ void chain_store_close(struct chain_store *s)
 	if (!s)
 		return;
 	close_tables(s);
+	chain_slicer_done(&s->slicer);
 	chain_names_close(s->names);
 	free(s->by_place.slots);
 	free(s->by_node.slots);
@@ -463,15 +455,22 @@ static uint32_t add_saturated(uint32_t count, uint64_t samples)
 /* Adds @samples to the chain of @node. */
 static void count_chain(struct chain_store *s, uint32_t node, uint64_t samples)
 {
-	node_at(s, node)->count = add_saturated(node_at(s, node)->count, samples);
+	uint32_t *count = &node_at(s, node)->count;
+
+	if (s->is_sliced)
+		chain_slicer_note(&s->slicer, node, *count);
+	*count = add_saturated(*count, samples);
 }
 
 /* Makes sure that files are open for adding. Returns 0 or -errno. */
 static int make_ready(struct chain_store *s, struct error *err)
 {
 	if (chain_store_is_full(s)) {
+		chain_slicer_leave(&s->slicer, &s->nodes, s->generation);
 		close_tables(s);
 		s->generation++;
+		s->hour = NO_HOUR;
+		s->hour_is_over = false;
 		return open_tables(s, err);
 	}
 	/* If the last attempt failed, try again: its cause may be gone. */
@@ -510,14 +509,25 @@ int chain_store_add_called(struct chain_store *s, const struct chain_callers *ca
 	return r;
 }
 
+int chain_store_end_slice(struct chain_store *s, const struct slice *slice, struct error *err)
+{
+	const struct chain_slicer_place place = { s->dir, s->generation };
+	int64_t hour = slice->span.end_ms / HOUR_MS;
+
+	s->hour = s->hour == NO_HOUR ? hour : s->hour;
+	s->hour_is_over = hour != s->hour;
+	return chain_slicer_end(&s->slicer, &s->nodes, &place, slice, err);
+}
+
 bool chain_store_is_full(const struct chain_store *s)
 {
-	return s->nodes.count >= NODES_MAX;
+	return s->nodes.count >= NODES_MAX || s->hour_is_over;
 }
 
 size_t chain_store_memory(const struct chain_store *s)
 {
 	size_t slots = (size_t)s->by_place.mask + s->by_node.mask + 2;
 
-	return s->places.mapped + s->nodes.mapped + slots * sizeof(uint32_t);
+	return s->places.mapped + s->nodes.mapped + slots * sizeof(uint32_t) +
+	       chain_slicer_memory(&s->slicer);
 }

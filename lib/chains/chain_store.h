@@ -43,10 +43,14 @@ struct chain {
 };
 
 struct chain_store;
+struct slice;
 
 /* Opens the store of the session at @samples for adding. Creates it if missing and repairs what a
  * killed writer left. Returns 0 (the caller closes) or -errno. */
 int chain_store_open(const char *samples, struct chain_store **ret, struct error *err);
+/* The same for a session with a history: begins a new pair of files, and notes what is counted in
+ * each slice for chain_store_end_slice(). */
+int chain_store_open_sliced(const char *samples, struct chain_store **ret, struct error *err);
 /* Closes the store; NULL is allowed. */
 void chain_store_close(struct chain_store *s);
 DEFINE_CLEANUP(struct chain_store *, chain_store_close);
@@ -75,6 +79,11 @@ struct chain_callers chain_store_callers(const struct chain_store *s);
 /* Adds a chain of @leaf and these callers. Returns 0 or -errno. */
 int chain_store_add_called(struct chain_store *s, const struct chain_callers *callers,
 			   const struct chain_frame *leaf, uint64_t samples);
+
+/* Writes what was counted since the last slice as @slice, and begins the next one. After a slice
+ * that ends in another hour than the first one of a pair of files, the next pair begins. Returns 0,
+ * or -errno: some of what was counted is then in no slice. */
+int chain_store_end_slice(struct chain_store *s, const struct slice *slice, struct error *err);
 
 /* Returns whether the next chain_store_add() starts another pair of files. */
 bool chain_store_is_full(const struct chain_store *s);

@@ -5,9 +5,12 @@
 #include "base/macro.h"
 #include "base/mem.h"
 #include "base/open_regular.h"
+#include "base/parse.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -209,14 +212,47 @@ void chain_table_cut(struct chain_table *t, uint32_t count)
 	t->count = count;
 }
 
-unsigned int chain_generations(const char *dir)
+/* Gets the number in the name of a file of nodes; returns false if it is another file. */
+static bool pair_of(const char *name, uint32_t *ret)
 {
-	unsigned int n = 0;
+	static const char prefix[] = "nodes.";
+	const char *at = name + MIN(strlen(name), strlen(prefix));
+	uint64_t number;
 
-	for (;; n++) {
-		_cleanup_free_ char *nodes = xasprintf("%s/nodes.%u", dir, n);
+	if (strncmp(name, prefix, strlen(prefix)) != 0 || parse_dec(&at, &number) < 0 || *at ||
+	    number >= UINT32_MAX)
+		return false;
+	*ret = (uint32_t)number;
+	return true;
+}
 
-		if (access(nodes, F_OK) < 0)
-			return n;
+static int compare(const void *pa, const void *pb)
+{
+	uint32_t a = *(const uint32_t *)pa, b = *(const uint32_t *)pb;
+
+	return (a > b) - (a < b);
+}
+
+uint32_t *chain_pairs(const char *dir, size_t *ret_count)
+{
+	_cleanup_close_ int fd = open(dir, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	uint32_t *list = NULL, number;
+	size_t count = 0, room = 0;
+	struct dirent *entry;
+
+	while (d && (entry = readdir(d))) {
+		if (!pair_of(entry->d_name, &number))
+			continue;
+		array_grow(&list, count + 1, &room);
+		list[count++] = number;
 	}
+	if (d) {
+		(void)closedir(d);
+		fd = -1;
+	}
+	if (count)
+		qsort(list, count, sizeof(*list), compare);
+	*ret_count = count;
+	return list;
 }

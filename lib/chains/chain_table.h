@@ -75,5 +75,6 @@ static inline void *chain_table_at(const struct chain_table *t, uint32_t i)
 	return t->map + HEADER + i * t->record;
 }
 
-/* Returns the number of pairs of tables in a store's directory. */
-unsigned int chain_generations(const char *dir);
+/* Returns the numbers of the pairs of tables in a store's directory, ascending; the caller
+ * frees. */
+uint32_t *chain_pairs(const char *dir, size_t *ret_count);

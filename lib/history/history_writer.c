@@ -179,32 +179,29 @@ static int write_names(struct history_writer *h, struct error *err)
 }
 
 /* The clock may have been set back: a slice begins where the last one ended, or later. */
-static struct slice after_the_last(const struct history_writer *h, const struct slice *slice)
+static void move_after_last(struct history_writer *h, struct window *span)
 {
-	struct slice s = *slice;
-
-	s.span.begin_ms = MAX(s.span.begin_ms, h->last_ms);
-	s.span.end_ms = MAX(s.span.end_ms, s.span.begin_ms + 1);
-	return s;
+	span->begin_ms = MAX(span->begin_ms, h->last_ms);
+	span->end_ms = MAX(span->end_ms, span->begin_ms + 1);
+	h->last_ms = span->end_ms;
 }
 
-int history_writer_end(struct history_writer *h, const struct slice *slice, struct error *err)
+int history_writer_end(struct history_writer *h, struct slice *slice, struct error *err)
 {
 	_cleanup_(strbuf_done) struct strbuf numbers = STRBUF_INIT;
-	struct slice s = after_the_last(h, slice);
 	size_t count;
 	_cleanup_free_ struct tally_entry *entries = tally_take(&h->tally, &count);
 	int r = 0;
 
+	move_after_last(h, &slice->span);
 	if (!h->slices)
-		r = open_generation(h, s.span.end_ms, err);
+		r = open_generation(h, slice->span.end_ms, err);
 	if (r == 0 && h->lines.length)
 		r = write_names(h, err);
 	encode(&numbers, entries, count);
 	if (r == 0)
-		r = slice_file_add(h->slices, &s, numbers.text, numbers.length, err);
-	h->last_ms = s.span.end_ms;
-	if (r < 0 || s.span.end_ms / GENERATION_MS != h->hour)
+		r = slice_file_add(h->slices, slice, numbers.text, numbers.length, err);
+	if (r < 0 || slice->span.end_ms / GENERATION_MS != h->hour)
 		end_generation(h);
 	return r;
 }

@@ -45,8 +45,9 @@ void history_writer_count(struct history_writer *h, uint32_t file, uint64_t key,
 /* Whether so much was counted that the slice should end early. */
 bool history_writer_is_full(const struct history_writer *h);
 /* Writes what was counted as @slice, whose ->samples it does not need to be the sum of, and begins
- * the next one. Returns 0, or -errno: what was counted is then in no slice. */
-int history_writer_end(struct history_writer *h, const struct slice *slice, struct error *err);
+ * the next one. If the clock was set back, *@slice is moved after the last one. Returns 0, or
+ * -errno: what was counted is then in no slice. */
+int history_writer_end(struct history_writer *h, struct slice *slice, struct error *err);
 /* Closes the files, so that the session's directory can be renamed or removed. What was counted
  * since the last slice is discarded. */
 void history_writer_leave(struct history_writer *h);

@@ -74,24 +74,11 @@ static int open_chains(struct profile *p, enum profile_chains wanted, struct err
 	return 0;
 }
 
-/* The history has no chains. */
-static int check_window(const struct profile_config *config, const struct profile *p,
-			struct error *err)
-{
-	if (!spec_window(&p->spec) || (!config->calls && config->chains != PROFILE_CHAINS_NEEDED))
-		return 0;
-	return error_set(
-		err, -EOPNOTSUPP,
-		"callers and call chains are known of whole sessions only; leave out time:");
-}
-
 /* Goes from the specification to the files of each image. */
 static int select_files(const struct profile_config *config, struct profile *p, struct error *err)
 {
-	int r = check_window(config, p, err);
+	int r = unpack_archive(config, p, err);
 
-	if (r == 0)
-		r = unpack_archive(config, p, err);
 	if (r < 0)
 		return r;
 	find_session_dir(config, p);

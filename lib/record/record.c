@@ -10,6 +10,7 @@
 #include "base/strbuf.h"
 #include "event/cpu_type.h"
 #include "event/evderived.h"
+#include "history/slice_file.h"
 #include "record/internal/sampled_image.h"
 #include "record/feature.h"
 #include "record/internal/jitting.h"
@@ -183,7 +184,8 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 	rec->trace = chain_recorder_new(
 		&(struct chain_recorder_config){ .samples = rec->samples,
 						 .events = rec->events,
-						 .sample_events = config->event_count });
+						 .sample_events = config->event_count,
+						 .sliced = config->keep_ms });
 	open_kernel(rec, config);
 	if (config->jit)
 		open_jitting(rec, config);
@@ -320,7 +322,14 @@ int record_end_slice(struct record *rec, const struct slice *slice, struct error
 {
 	struct past *past = store_past(rec->store);
 
-	return past ? past_end_slice(past, slice, err) : 0;
+	struct slice own = *slice;
+	int chains, counts;
+
+	if (!past)
+		return 0;
+	counts = past_end_slice(past, &own, err);
+	chains = chain_recorder_end_slice(rec->trace, &own, err);
+	return counts < 0 ? counts : chains;
 }
 
 unsigned int record_can_shed(const struct record *rec)

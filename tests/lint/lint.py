@@ -233,7 +233,7 @@ CHANGES = {
     "lib/base/open_regular.c": "is one of the functions to use",
     "lib/base/path.c": "is one of the functions to use",
     "lib/base/scratch.c": "creates a directory with a random name",
-    "lib/chains/chain_read.c": "replaces the directory of chains, for a repair by the owner",
+    "lib/chains/chain_merge.c": "replaces the directory of chains, for a repair by the owner",
     "lib/control/socket.c": "its socket, in a directory by its descriptor",
     "lib/profile/compact/pack.c": "link(2), so that of two writers only one succeeds",
     "lib/sfile/sfile.c": "removes a sample file whose writer died, in a session that it writes",

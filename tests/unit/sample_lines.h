@@ -51,7 +51,7 @@ static inline void list_arcs(const char *samples, char separator, struct strbuf 
 	_cleanup_(chain_arcs_freep) struct chain_arcs *arcs = NULL;
 	size_t i, j;
 
-	if (chain_arcs_read(samples, &arcs, NULL) < 0)
+	if (chain_arcs_read(samples, NULL, &arcs, NULL) < 0)
 		return;
 	for (i = 0; i < chain_arcs_count(arcs); i++) {
 		const struct chain_arcs_file *f = chain_arcs_at(arcs, i);

@@ -172,8 +172,12 @@ static void a_clock_that_is_set_back_makes_no_slice_overlap(void)
 	_cleanup_(history_freep) struct history *all = NULL;
 	struct history_writer *h = history_writer_new(dir, KEEP_MS);
 
+	struct slice back = { .span = { 20000, 30000 } };
+
 	end(h, 50000, 60000);
-	end(h, 20000, 30000);
+	CHECK_EQ(history_writer_end(h, &back, NULL), 0);
+	CHECK_EQ(back.span.begin_ms, 60000);
+	CHECK_EQ(back.span.end_ms, 60001);
 	history_writer_free(h);
 	all = read_window(dir, INT64_MIN, INT64_MAX);
 	CHECK_EQ(history_covers(all)->span.begin_ms, 50000);

@@ -202,6 +202,9 @@ static void call_chains_are_checked_too(void)
 	add_chain(samples);
 	CHECK_EQ(run(dir, ".", &out), 0);
 	CHECK_STR(strbuf_text(&out), "2 sample files, 6 samples: no damage\n");
+	write_at(samples, "chains/slices.0", 0, "no slice", 8);
+	CHECK_EQ(run(dir, ".", &out), 1);
+	CHECK(says(&out, "/chains: slices with 8 damaged bytes, "));
 	write_at(samples, "chains/nodes.0", 32 + 12 * 3 + 4, "\x63", 1);
 	CHECK_EQ(run(dir, ".", &out), 1);
 	CHECK(says(&out, "/chains: 1 node with 3 samples damaged"));

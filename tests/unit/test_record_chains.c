@@ -56,7 +56,7 @@ static void check_chains(struct bench *b, const char *session, const char *expec
 	struct chain_listing l = { .text = STRBUF_INIT };
 
 	CHECK_EQ(evbuf_flush(b->buffer), 0);
-	CHECK_EQ(chain_reader_open(samples, &r, NULL), 0);
+	CHECK_EQ(chain_reader_open(samples, NULL, &r, NULL), 0);
 	if (!r)
 		return;
 	l.names = chain_reader_names(r);

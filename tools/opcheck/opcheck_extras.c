@@ -3,6 +3,7 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "tools/opcheck/opcheck.h"
+#include "chains/chain_merge.h"
 #include "chains/chain_read.h"
 #include "history/history.h"
 #include "sfile/manifest.h"
@@ -51,7 +52,7 @@ static char *describe(const struct chain_damage *d)
 		strbuf_addf(&b, "%" PRIu64 " node%s with %" PRIu64 " samples damaged, ", d->nodes,
 			    plural(d->nodes), d->samples);
 	if (d->emptied)
-		strbuf_addf(&b, "nodes.%u is empty, ", d->emptied_number);
+		strbuf_addf(&b, "nodes.%" PRIu32 " is empty, ", d->emptied_number);
 	if (d->missing)
 		strbuf_addf(&b, "%" PRIu64 " file%s cut short, ", d->missing, plural(d->missing));
 	if (d->bytes)
@@ -68,7 +69,7 @@ static char *chain_problem(const struct check *c, struct error *err)
 	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
 	struct chain_damage damage;
 
-	if (chain_reader_open(c->samples_dir, &r, err) < 0)
+	if (chain_reader_open(c->samples_dir, NULL, &r, err) < 0)
 		return NULL;
 	chain_reader_check(r, &damage);
 	/* A writer may be adding nodes now. */
@@ -102,6 +103,33 @@ static void check_chains(struct check *c)
 	}
 }
 
+/* What reports of a window of time skip, after check_chains(). */
+static void check_chain_slices(struct check *c)
+{
+	_cleanup_free_ char *path = path_join(c->samples_dir, CHAIN_DIRECTORY), *text = NULL;
+	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
+	struct finding f = { .path = path, .action = ACTION_LEFT };
+	struct error err = ERROR_INIT;
+	struct chain_skipped skipped;
+	int status = chain_reader_open(c->samples_dir, &WINDOW_ALL, &r, &err);
+
+	if (status < 0) {
+		/* Other files than the slices were reported. */
+		if (strstr(err.text, "/slices."))
+			tool_warn("%s", err.text);
+		c->sums.trouble += strstr(err.text, "/slices.") != NULL;
+		return;
+	}
+	skipped = chain_reader_skipped(r);
+	/* A writer may be in the middle of the last slice. */
+	if (c->depth == CHECK_ENDS || (!skipped.bytes && !skipped.samples))
+		return;
+	f.text = text = xasprintf("slices with %zu damaged bytes, and %" PRIu64
+				  " samples of lost chains, which reports skip",
+				  skipped.bytes, skipped.samples);
+	finding_report(c, &f);
+}
+
 /* Reports skip what is damaged; what is whole stays as it is, so there is nothing to repair. */
 static void check_history(struct check *c)
 {
@@ -129,5 +157,6 @@ void check_extras(struct check *c)
 {
 	check_manifest(c);
 	check_chains(c);
+	check_chain_slices(c);
 	check_history(c);
 }

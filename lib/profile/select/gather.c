@@ -8,6 +8,7 @@
 #include "base/strbuf.h"
 #include "profile/select/internal/spec_explain.h"
 #include "chains/chain_arcs.h"
+#include "chains/chain_read.h"
 #include "history/history.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"
@@ -197,16 +198,31 @@ static bool is_missing(const struct walk *w, const struct chain_arcs_file *arcs)
 	return arcs->end && has_samples(w, gather_image(w->g, w->session, &arcs->name.app));
 }
 
+void gather_warn_skipped(const struct gather_session *s, const struct chain_skipped *skipped)
+{
+	if (skipped->bytes)
+		log_warn("%s/%s: %zu damaged bytes of slices are skipped", s->samples,
+			 CHAIN_DIRECTORY, skipped->bytes);
+	if (skipped->samples)
+		log_warn("%s/%s: %" PRIu64 " samples of slices are skipped, whose chains are lost",
+			 s->samples, CHAIN_DIRECTORY, skipped->samples);
+}
+
 /* Adds the call graph files that the session's chains are equivalent to. */
 static void add_arcs(struct walk *w)
 {
 	struct gather_session *s = &w->g->sessions[w->session];
 	struct error err = ERROR_INIT;
-	int r = chain_arcs_read(s->samples, &s->arcs, &err);
+	int r = chain_arcs_read(s->samples, spec_window(w->spec), &s->arcs, &err);
+	struct chain_skipped skipped;
 	size_t i;
 
 	if (r < 0 && r != -ENOENT)
 		log_warn("%s; the call graph is missing", err.text);
+	if (r == 0) {
+		skipped = chain_arcs_skipped(s->arcs);
+		gather_warn_skipped(s, &skipped);
+	}
 	for (i = 0; r == 0 && i < chain_arcs_count(s->arcs); i++) {
 		const struct chain_arcs_file *arcs = chain_arcs_at(s->arcs, i);
 		struct gather_file *file = is_missing(w, arcs) ? add_name(w, &arcs->name) : NULL;

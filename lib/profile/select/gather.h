@@ -26,6 +26,7 @@
 
 struct chain_arcs;
 struct chain_arcs_file;
+struct chain_skipped;
 struct history;
 struct history_file;
 struct manifest;
@@ -91,6 +92,8 @@ const char *gather_image_name(const struct gather *g, uint32_t image, bool is_lo
 /* Where the code of the anonymous region that @f belongs to would be: TGID.jo next to the region's
  * directory; caller frees. NULL if @f belongs to no region. */
 char *gather_code_path(const struct gather *g, const struct gather_file *f);
+/* Warns of what was left out of the chains of a window of time. */
+void gather_warn_skipped(const struct gather_session *s, const struct chain_skipped *skipped);
 /* The number of the image @id of session number @session; adds it if no sample file names it. Must
  * not be called after binaries_new(). */
 uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_image *id);

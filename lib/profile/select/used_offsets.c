@@ -95,7 +95,7 @@ static bool source_open(struct gather *g, uint32_t session, struct source *ret)
 	const struct chain_names *names;
 	struct error err = ERROR_INIT;
 	uint32_t i;
-	int r = chain_reader_open(g->sessions[session].samples, &ret->reader, &err);
+	int r = chain_reader_open(g->sessions[session].samples, NULL, &ret->reader, &err);
 
 	if (r < 0 && r != -ENOENT)
 		log_warn("%s", err.text);

@@ -16,6 +16,7 @@
 
 struct chain_recorder {
 	char *samples;
+	bool sliced;
 	const struct event *events;
 	struct chain_store *store; /* NULL: not open */
 	uint32_t epoch;		   /* changes when marks become invalid */
@@ -48,6 +49,7 @@ struct chain_recorder *chain_recorder_new(const struct chain_recorder_config *co
 	struct chain_recorder *t = xcalloc(1, sizeof(*t));
 
 	t->samples = xstrdup(config->samples);
+	t->sliced = config->sliced;
 	t->events = config->events;
 	t->epoch = 1;
 	t->sample_events = config->sample_events;
@@ -155,6 +157,12 @@ static int find_context(struct chain_recorder *t, uint64_t end, struct error *er
 	return 0;
 }
 
+static int open_store(struct chain_recorder *t, struct error *err)
+{
+	return t->sliced ? chain_store_open_sliced(t->samples, &t->store, err)
+			 : chain_store_open(t->samples, &t->store, err);
+}
+
 static int store_chain(struct chain_recorder *t, uint64_t end, struct error *err)
 {
 	const struct chain chain = { t->frames, t->count, t->weight };
@@ -162,7 +170,7 @@ static int store_chain(struct chain_recorder *t, uint64_t end, struct error *err
 	int r = 0;
 
 	if (!t->store)
-		r = chain_store_open(t->samples, &t->store, err);
+		r = open_store(t, err);
 	if (r == 0)
 		r = find_context(t, end, err);
 	for (i = 0; i < t->count && r == 0; i++)
@@ -239,6 +247,11 @@ bool chain_recorder_end_at(struct chain_recorder *t, uint64_t end,
 	t->on = false;
 	t->ends[end] += samples_of(t);
 	return true;
+}
+
+int chain_recorder_end_slice(struct chain_recorder *t, const struct slice *slice, struct error *err)
+{
+	return t->store ? chain_store_end_slice(t->store, slice, err) : 0;
 }
 
 const uint64_t *chain_recorder_ends(const struct chain_recorder *t)

@@ -20,6 +20,7 @@
 
 struct sampled_image;
 struct chain_recorder;
+struct slice;
 
 /* The owner of a chain; fields that samples are not separated by are SNAME_ALL. */
 struct chain_recorder_owner {
@@ -43,6 +44,7 @@ struct chain_recorder_config {
 	const char *samples;	    /* directory of the session; copied */
 	const struct event *events; /* borrowed */
 	size_t sample_events;	    /* the first events, whose weights are samples */
+	bool sliced;		    /* the session has a history */
 };
 
 /* Nothing is written before the first chain. Caller frees. */
@@ -69,6 +71,9 @@ void chain_recorder_end(struct chain_recorder *t, uint64_t end, struct chain_rec
  * does nothing if @mark is no longer valid. */
 bool chain_recorder_end_at(struct chain_recorder *t, uint64_t end,
 			   const struct chain_recorder_mark *mark);
+/* Ends a slice of the history: what was added since the last one. 0 or -errno. */
+int chain_recorder_end_slice(struct chain_recorder *t, const struct slice *slice,
+			     struct error *err);
 /* Stored samples by the end of their chain, indexed by enum chain_end. An event that does not count
  * samples counts as one each time. */
 const uint64_t *chain_recorder_ends(const struct chain_recorder *t);

@@ -49,7 +49,7 @@ bool past_is_full(const struct past *p)
 	return history_writer_is_full(p->writer);
 }
 
-int past_end_slice(struct past *p, const struct slice *slice, struct error *err)
+int past_end_slice(struct past *p, struct slice *slice, struct error *err)
 {
 	return history_writer_end(p->writer, slice, err);
 }

@@ -26,8 +26,9 @@ void past_count(struct past *p, const struct store_key *key, struct past_mark *m
 		uint64_t offset, uint64_t count);
 /* Whether so much was counted that the slice should end early. */
 bool past_is_full(const struct past *p);
-/* Writes what was counted since the last slice. 0 or -errno: then it is in no slice. */
-int past_end_slice(struct past *p, const struct slice *slice, struct error *err);
+/* Writes what was counted since the last slice. 0 or -errno: then it is in no slice. *@slice may be
+ * moved, as by history_writer_end(). */
+int past_end_slice(struct past *p, struct slice *slice, struct error *err);
 /* Closes the files, as history_writer_leave(). */
 void past_leave(struct past *p);
 /* Bytes of memory. */

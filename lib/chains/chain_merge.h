@@ -1,0 +1,17 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Copies the call chains of a session to another chain store (chain_store.h).
+ *
+ *	r = chain_merge("samples/before", store, err);
+ *	r = chain_repair("samples/current", err);
+ */
+#pragma once
+
+#include "chains/chain_store.h"
+
+/* Adds all chains of the session at @samples to @to. Returns 0 or -errno (-ENOENT if there are
+ * none). */
+int chain_merge(const char *samples, struct chain_store *to, struct error *err);
+/* Rewrites the session's files with all valid chains and slices. Returns 0, or -errno with the old
+ * files kept. Must not run while a writer is active. */
+int chain_repair(const char *samples, struct error *err);
