@@ -17,10 +17,17 @@ samples_of()
 }
 totals() { opreport --session-dir="$dir/$1" -l "$2" 2>/dev/null | grep -v "^Time\|^Lost\|^CPU"; }
 at() { echo "@$(($1 + $2))"; }
+# chains_of DRIVER PROGRAM WORD: the samples of the program's call chains; of all without one.
+chains_of()
+{
+	opreport --session-dir="$dir/$1" --folded "$3" 2>"$dir/why" |
+		awk -v p="$2" 'p == "" || index($0, p) == 1 { n += $NF } END { print n + 0 }'
+}
+folded() { opreport --session-dir="$dir/$1" --folded "$2" 2>/dev/null | sort; }
 
 for driver in bpf perf; do
 	begin=$(date +%s)
-	if ! operf --session-dir="$dir/$driver" --driver=$driver sh -c "
+	if ! operf --session-dir="$dir/$driver" --driver=$driver --callgraph sh -c "
 		timeout 23 '$dir/first' -c 'while :; do :; done'
 		timeout 23 '$dir/second' -c 'while :; do :; done'; true" >"$dir/output" 2>&1; then
 		ok "driver $driver works" false
@@ -35,6 +42,20 @@ for driver in bpf perf; do
 		"$(samples_of $driver first "time:$(at "$begin" 36)..$(at "$begin" 40)")" 0
 	ok "  but those of the second" \
 		test "$(samples_of $driver second "time:$(at "$begin" 36)..$(at "$begin" 40)")" -gt 500
+	is "  nor of its call chains" \
+		"$(chains_of $driver first "time:$(at "$begin" 36)..$(at "$begin" 40)")" 0
+	is "  the call chains of that time are those of its samples" \
+		"$(chains_of $driver second "time:$(at "$begin" 36)..$(at "$begin" 40)")" \
+		"$(samples_of $driver second "time:$(at "$begin" 36)..$(at "$begin" 40)")"
+	ok "  the call graph is that of the time" sh -c \
+		"opreport --session-dir='$dir/$driver' --callgraph 'time:$(at "$begin" 36)..' |
+			grep -q second &&
+		! opreport --session-dir='$dir/$driver' --callgraph 'time:$(at "$begin" 36)..' |
+			grep -q first"
+	folded $driver time:.. >"$dir/by-time"
+	folded $driver session:current >"$dir/whole"
+	ok "  all call chains are in some time" cmp "$dir/by-time" "$dir/whole"
+	is "  opcheck finds nothing" "$(opcheck "$dir/$driver" 2>&1 | grep -c damaged)" 0
 	totals $driver time:.. >"$dir/by-time"
 	totals $driver session:current >"$dir/whole"
 	ok "  all times together are the whole session" cmp "$dir/by-time" "$dir/whole"
