@@ -16,6 +16,9 @@
  *	    WHERE COUNT ...		its samples: an offset, or SYMBOL[+OFFSET] of the image
  *	    With CALLEE it is a call graph file, and WHERE is FROM>TO, a place in each image.
  *
+ *	slice BEGIN END [LOST]		a slice of the session's history, in seconds since 1970
+ *	    during SLICE WHERE COUNT ...	in a file: samples of slice number SLICE, from 1
+ *
  *	chain APP EVENT.COUNT.MASK.TGID.TID.CPU END COUNT IMAGE WHERE IMAGE WHERE ...
  *	    A whole call chain, the innermost frame first; END is the reason why it ends. The sample
  *	    file of its sample must be described separately.
@@ -29,6 +32,7 @@
 #include "base/path.h"
 #include "symbol/elfsym.h"
 #include "chains/chain_store.h"
+#include "history/history_writer.h"
 #include "sfile/manifest.h"
 #include "sfile/session.h"
 #include "sfile/sfile.h"
@@ -40,7 +44,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { WORDS_MAX = 160 };
+enum { WORDS_MAX = 160, SLICES_MAX = 64 };
+
+/* A count that was made in a slice of time. */
+struct past_count {
+	size_t slice;
+	char *below; /* the sample file */
+	struct sfile_header header;
+	uint64_t key, count;
+};
 
 struct maker {
 	const char *directory;
@@ -52,6 +64,11 @@ struct maker {
 	char *cgroup;		    /* or NULL */
 	char *symbol_file;	    /* whose symbols are used instead, or NULL */
 	struct chain_store *chains; /* of the session, or NULL */
+	char *below;		    /* path of ->file in the session, or NULL */
+	struct slice slices[SLICES_MAX];
+	size_t slice_count;
+	struct past_count *past;
+	size_t past_count, past_room;
 	struct error err;
 };
 
@@ -108,6 +125,35 @@ static void close_file(struct maker *m)
 	m->callees = NULL;
 }
 
+static void add_past(struct history_writer *writer, const struct past_count *p)
+{
+	struct history_name name = { .header = p->header };
+
+	if (sname_parse(p->below, &name.name, NULL) < 0)
+		return;
+	history_writer_count(writer, history_writer_file(writer, &name), p->key, p->count);
+	sname_done(&name.name);
+}
+
+static int write_history(struct maker *m)
+{
+	_cleanup_(history_writer_freep) struct history_writer *writer =
+		m->slice_count ? history_writer_new(m->samples, UINT64_MAX >> 1) : NULL;
+	size_t i, k;
+	int r = 0;
+
+	for (i = 0; r == 0 && i < m->slice_count; i++) {
+		for (k = 0; k < m->past_count; k++)
+			if (m->past[k].slice == i)
+				add_past(writer, &m->past[k]);
+		r = history_writer_end(writer, &m->slices[i], &m->err);
+	}
+	for (k = 0; k < m->past_count; k++)
+		free(m->past[k].below);
+	m->slice_count = m->past_count = 0;
+	return r;
+}
+
 static int do_session(struct maker *m, size_t n, char **words)
 {
 	if (n != 1)
@@ -115,6 +161,8 @@ static int do_session(struct maker *m, size_t n, char **words)
 	close_file(m);
 	chain_store_close(m->chains);
 	m->chains = NULL;
+	if (write_history(m) < 0)
+		return m->err.code;
 	free(m->samples);
 	m->samples = session_samples(m->directory, words[0]);
 	return session_create(m->directory, words[0], &m->err);
@@ -283,7 +331,7 @@ static bool is_kernel(const struct sname_image *image)
 static int do_file(struct maker *m, size_t n, char **words)
 {
 	_cleanup_free_ char *app = NULL, *image = NULL, *callee = NULL;
-	_cleanup_free_ char *below = NULL, *path = NULL;
+	_cleanup_free_ char *path = NULL;
 	struct sname name = { 0 };
 
 	close_file(m);
@@ -297,8 +345,9 @@ static int do_file(struct maker *m, size_t n, char **words)
 		m->callees = read_symbols(name.callee.name);
 	}
 	name.task.cgroup = m->cgroup;
-	below = sname_mangle(&name);
-	path = path_join(m->samples, below);
+	free(m->below);
+	m->below = sname_mangle(&name);
+	path = path_join(m->samples, m->below);
 	m->header.count = (uint32_t)name.count;
 	m->header.unit_mask = (uint32_t)name.unit_mask;
 	m->header.is_kernel = is_kernel(&name.image);
@@ -413,6 +462,45 @@ static int add_samples(struct maker *m, size_t n, char **words)
 	return r;
 }
 
+/* slice BEGIN END [LOST]: a slice of time, in seconds since 1970. */
+static int do_slice(struct maker *m, size_t n, char **words)
+{
+	struct slice *s = &m->slices[m->slice_count];
+
+	if (n < 2 || m->slice_count == SLICES_MAX)
+		return fail(m, "slice");
+	s->span.begin_ms = (int64_t)number(words[0]) * 1000;
+	s->span.end_ms = (int64_t)number(words[1]) * 1000;
+	s->lost = n > 2 ? number(words[2]) : 0;
+	m->slice_count++;
+	return 0;
+}
+
+/* during SLICE OFFSET COUNT...: samples that were taken in slice number SLICE, from 1 on. */
+static int do_during(struct maker *m, size_t n, char **words)
+{
+	uint64_t slice = n ? number(words[0]) : 0;
+	size_t i;
+
+	if (!slice || slice > m->slice_count || !m->file || n % 2 == 0)
+		return fail(m, "during");
+	for (i = 1; i < n; i += 2) {
+		struct past_count *p;
+
+		array_grow(&m->past, m->past_count + 1, &m->past_room);
+		p = &m->past[m->past_count++];
+		*p = (struct past_count){ .slice = slice - 1, .header = m->header };
+		p->below = xstrdup(m->below);
+		p->count = number(words[i + 1]);
+		if (place(m, m->symbols, words[i], &p->key) < 0 ||
+		    odb_add(sfile_odb(m->file), p->key, (uint32_t)p->count) < 0)
+			return fail(m, words[i]);
+		m->slices[p->slice].samples += p->count;
+		m->slices[p->slice].taken += p->count;
+	}
+	return 0;
+}
+
 static const struct {
 	const char *word;
 	int (*run)(struct maker *m, size_t n, char **words);
@@ -420,7 +508,8 @@ static const struct {
 	{ "session", do_session },   { "cpu", do_cpu },	      { "mtime", do_mtime },
 	{ "stat", do_stat },	     { "copy", do_copy },     { "raw", do_raw },
 	{ "manifest", do_manifest }, { "file", do_file },     { "symbols", do_symbols },
-	{ "chain", do_chain },	     { "cgroup", do_cgroup },
+	{ "chain", do_chain },	     { "cgroup", do_cgroup }, { "slice", do_slice },
+	{ "during", do_during },
 };
 
 static int run_line(struct maker *m, char *line)
@@ -455,6 +544,10 @@ int main(int argc, char **argv)
 		r = run_line(&m, line);
 	}
 	close_file(&m);
+	if (write_history(&m) < 0)
+		r = m.err.code;
+	free(m.below);
+	free(m.past);
 	chain_store_close(m.chains);
 	free(m.samples);
 	free(m.symbol_file);
