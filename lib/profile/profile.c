@@ -117,6 +117,8 @@ int profile_open(const struct profile_config *config, size_t count, char *const 
 	_cleanup_(profile_closep) struct profile *p = xcalloc(1, sizeof(*p));
 	int r = spec_parse(words, count, &p->spec, err);
 
+	if (r == 0 && config->division.most)
+		spec_divide_time(&p->spec, config->division);
 	if (r == 0)
 		r = select_files(config, p, err);
 	if (r < 0)

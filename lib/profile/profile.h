@@ -50,7 +50,8 @@ struct profile_config {
 	unsigned int merge; /* enum classes_merge */
 	bool calls;	    /* select call graph files, or make them from chains, too (gather.h) */
 	enum profile_chains chains;
-	struct fetch_config fetch; /* from debuginfod servers what this machine lacks */
+	struct spec_division division; /* of time, for a timeline */
+	struct fetch_config fetch;     /* from debuginfod servers what this machine lacks */
 	/* Where to make temporary directories, which the caller removes; NULL: as scratch_new(). */
 	const char *scratch_dir;
 	uint64_t max_size; /* limit for the files of a compact archive; 0: as pack_limit() */

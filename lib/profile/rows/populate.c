@@ -235,14 +235,39 @@ static void take_samples(struct populate *p, struct current *cur)
 	samples_clear(&p->samples);
 }
 
-/* Reads file number @i into the samples, or, for the summary, its sum into @sums. */
+/* Adds the samples from number @first on to the sums of their classes. */
+static void add_sums(const struct samples *s, size_t first, uint64_t *sums)
+{
+	size_t i;
+
+	for (i = first; i < s->count; i++)
+		sums[s->samples[i].class] += s->samples[i].count;
+}
+
+/* Reads the samples of a file, and makes rows from them whenever there are enough. */
+static void read_samples(struct populate *p, struct current *cur, struct file_counts *counts,
+			 uint32_t class, uint64_t *sums)
+{
+	size_t most = p->job->config->details ? SIZE_MAX : PORTION, at = 0;
+	bool is_more = true;
+
+	while (is_more) {
+		size_t first = p->samples.count;
+
+		is_more = file_counts_read_some(counts, class, &p->samples, &at, most);
+		add_sums(&p->samples, first, sums);
+		if (is_more)
+			take_samples(p, cur);
+	}
+}
+
+/* Reads file number @i into the samples, or, for the summary, only their sum; adds to @sums, by
+ * class. */
 static void read_file(struct populate *p, size_t i, struct current *cur, uint64_t *sums)
 {
 	_cleanup_(file_counts_closep) struct file_counts *counts = NULL;
 	struct error err = ERROR_INIT;
 	uint32_t class = p->job->classes->of_file[p->job->by_image->files[i]];
-	size_t most = p->job->config->details ? SIZE_MAX : PORTION, at = 0;
-	uint64_t sum = 0;
 
 	if (file_prefetch_take(&p->files, i, &counts, &err) < 0) {
 		p->job->stats.bad++;
@@ -253,13 +278,10 @@ static void read_file(struct populate *p, size_t i, struct current *cur, uint64_
 		p->job->stats.header = *file_counts_header(counts);
 	if (cur->header.version == 0)
 		cur->header = *file_counts_header(counts);
-	if (!p->job->config->symbols)
-		sum = file_counts_sum(counts);
+	if (p->job->config->symbols)
+		read_samples(p, cur, counts, class, sums);
 	else
-		while (file_counts_read_some(counts, class, &p->samples, &at, most, &sum))
-			take_samples(p, cur);
-	sums[class] += sum;
-	p->job->out->totals[class] += sum;
+		file_counts_add_sums(counts, class, sums);
 }
 
 /* Makes the one row of an image and application without symbols, or if symbols are not
@@ -290,6 +312,7 @@ static size_t populate_app(struct populate *p, struct current *cur, size_t i, si
 {
 	_cleanup_free_ uint64_t *sums = xcalloc(p->job->classes->count, sizeof(*sums));
 	const uint32_t *files = p->job->by_image->files;
+	size_t class;
 
 	cur->app = app_of(p, files[i]);
 	cur->first = p->job->out->count;
@@ -298,6 +321,8 @@ static size_t populate_app(struct populate *p, struct current *cur, size_t i, si
 	for (; i < end && app_of(p, files[i]) == cur->app; i++)
 		if (is_wanted(p, &p->job->gather->files[files[i]]))
 			read_file(p, i, cur, sums);
+	for (class = 0; class < p->job->classes->count; class ++)
+		p->job->out->totals[class] += sums[class];
 	if (!is_any(sums, p->job->classes->count))
 		return i;
 	if (p->job->config->symbols)

@@ -377,6 +377,23 @@ static void collect_templates(const struct gather *g, unsigned int merge, struct
 	c->count = n;
 }
 
+/* Makes a class for each step of time of each class, next to each other. */
+static void divide_time(struct classes *c, uint32_t steps)
+{
+	struct class *divided = xcalloc(c->count * steps, sizeof(*divided));
+	size_t i;
+
+	for (i = 0; i < c->count * steps; i++) {
+		divided[i] = c->classes[i / steps];
+		if (i % steps)
+			divided[i].name = xstrdup(divided[i].name);
+	}
+	free(c->classes);
+	c->classes = divided;
+	c->count *= steps;
+	c->steps = steps;
+}
+
 int classes_arrange(const struct gather *g, unsigned int merge, struct classes *ret,
 		    struct error *err)
 {
@@ -398,8 +415,9 @@ int classes_arrange(const struct gather *g, unsigned int merge, struct classes *
 		const struct class *found =
 			bsearch(&want, c.classes, c.count, sizeof(*c.classes), compare_classes);
 
-		c.of_file[i] = (uint32_t)(found - c.classes);
+		c.of_file[i] = (uint32_t)(found - c.classes) * MAX(g->steps.count, 1U);
 	}
+	divide_time(&c, MAX(g->steps.count, 1U));
 	*ret = c;
 	return 0;
 }

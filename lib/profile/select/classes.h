@@ -43,9 +43,10 @@ struct class
 };
 
 struct classes {
-	struct class *classes; /* by event, then cgroup, tgid, tid, cpu */
+	struct class *classes; /* by event, then cgroup, tgid, tid, cpu, step of time */
 	size_t count, room;
-	uint32_t *of_file;    /* the class of each file of the gather */
+	uint32_t *of_file;    /* the class of each file of the gather; of its first step */
+	uint32_t steps;	      /* classes that differ in time only: as in the gather, or 1 */
 	enum class_axis axis; /* the axis along which they differ; the first of several */
 	unsigned int axes;    /* all axes along which they differ; bits 1 << axis */
 };

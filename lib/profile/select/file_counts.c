@@ -90,8 +90,7 @@ static void add_count(struct samples *s, uint64_t offset, uint64_t left, uint32_
 	}
 }
 
-static bool read_nodes(struct sfile *sf, uint32_t class, struct samples *s, size_t *at, size_t most,
-		       uint64_t *sum)
+static bool read_nodes(struct sfile *sf, uint32_t class, struct samples *s, size_t *at, size_t most)
 {
 	const struct odb *db = sfile_odb(sf);
 	const struct odb_node *nodes;
@@ -104,26 +103,24 @@ static bool read_nodes(struct sfile *sf, uint32_t class, struct samples *s, size
 		if (i && i % STRIDE == 0)
 			odb_forget(db, i);
 		s->samples[s->count++] = (struct sample){ nodes[i].key, nodes[i].value, class };
-		*sum += nodes[i].value;
 	}
 	*at = i;
 	return i < n;
 }
 
 bool file_counts_read_some(struct file_counts *c, uint32_t class, struct samples *s, size_t *at,
-			   size_t most, uint64_t *sum)
+			   size_t most)
 {
 	size_t i;
 
 	if (c->sf)
-		return read_nodes(c->sf, class, s, at, most, sum);
-	for (i = *at; c->arcs && i < c->arcs->count && s->count < most; i++) {
+		return read_nodes(c->sf, class, s, at, most);
+	for (i = *at; c->arcs && i < c->arcs->count && s->count < most; i++)
 		add_count(s, c->arcs->arcs[i].key, c->arcs->arcs[i].samples, class);
-		*sum += c->arcs->arcs[i].samples;
-	}
 	for (; c->past && i < c->past->count && s->count < most; i++) {
-		add_count(s, c->past->counts[i].key, c->past->counts[i].count, class);
-		*sum += c->past->counts[i].count;
+		const struct history_count *past = &c->past->counts[i];
+
+		add_count(s, past->key, past->count, class + past->step);
 	}
 	*at = i;
 	return i < (c->arcs ? c->arcs->count : c->past->count);
@@ -131,11 +128,13 @@ bool file_counts_read_some(struct file_counts *c, uint32_t class, struct samples
 
 uint64_t file_counts_read(struct file_counts *c, uint32_t class, struct samples *s)
 {
+	size_t first = s->count, at = 0, i;
 	uint64_t sum = 0;
-	size_t at = 0;
 
-	while (file_counts_read_some(c, class, s, &at, s->count + STRIDE, &sum))
+	while (file_counts_read_some(c, class, s, &at, s->count + STRIDE))
 		;
+	for (i = first; i < s->count; i++)
+		sum += s->samples[i].count;
 	return sum;
 }
 
@@ -168,6 +167,16 @@ uint64_t file_counts_sum(struct file_counts *c)
 	for (i = 0; c->past && i < c->past->count; i++)
 		sum += c->past->counts[i].count;
 	return sum;
+}
+
+void file_counts_add_sums(struct file_counts *c, uint32_t class, uint64_t *sums)
+{
+	size_t i;
+
+	if (!c->past)
+		sums[class] += file_counts_sum(c);
+	for (i = 0; c->past && i < c->past->count; i++)
+		sums[class + c->past->counts[i].step] += c->past->counts[i].count;
 }
 
 /* --- writing --- */

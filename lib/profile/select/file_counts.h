@@ -37,14 +37,17 @@ const struct sfile_header *file_counts_header(const struct file_counts *c);
 int file_counts_read_header(const struct gather_file *f, struct sfile_header *ret,
 			    struct error *err);
 
-/* Adds the counts to @s as those of @class, with the file's keys as offsets; returns their sum. */
+/* Adds the counts to @s as those of @class, with the file's keys as offsets; returns their sum. If
+ * time is divided into steps, @class is that of the first one, and the others follow. */
 uint64_t file_counts_read(struct file_counts *c, uint32_t class, struct samples *s);
 /* The same, but from count number *@at on, which it advances, until @s contains @most samples;
- * false at the end. Adds to *@sum. */
+ * false at the end. */
 bool file_counts_read_some(struct file_counts *c, uint32_t class, struct samples *s, size_t *at,
-			   size_t most, uint64_t *sum);
+			   size_t most);
 /* The sum alone, without keeping the counts. */
 uint64_t file_counts_sum(struct file_counts *c);
+/* Adds the sum to @sums[@class], or the sum of each step to that of its class. */
+void file_counts_add_sums(struct file_counts *c, uint32_t class, uint64_t *sums);
 
 /* Writes the counts of @f, which are in no sample file, to one below @directory, so that an archive
  * has files that OProfile 1.x understands. 0 with its path in *@ret, which is @directory, the

@@ -238,7 +238,8 @@ static void add_arcs(struct walk *w)
 static int add_past(struct walk *w, const struct window *window, struct error *err)
 {
 	struct gather_session *s = &w->g->sessions[w->session];
-	int r = history_read(s->samples, window, NULL, &s->history, err);
+	const struct steps *steps = w->g->steps.count ? &w->g->steps : NULL;
+	int r = history_read(s->samples, window, steps, &s->history, err);
 	size_t i;
 
 	if (r == 0 && history_covers(s->history)->damaged)
@@ -252,6 +253,23 @@ static int add_past(struct walk *w, const struct window *window, struct error *e
 			file->past = past;
 	}
 	return r;
+}
+
+/* Divides the time that the sessions cover in the window. */
+static int divide_time(struct gather *g, const struct spec *spec, struct error *err)
+{
+	struct window all = { INT64_MAX, INT64_MIN }, one;
+	size_t i;
+
+	for (i = 0; i < g->session_count; i++) {
+		if (history_span(g->sessions[i].samples, spec_window(spec), &one, NULL) < 0)
+			continue;
+		all.begin_ms = MIN(all.begin_ms, one.begin_ms);
+		all.end_ms = MAX(all.end_ms, one.end_ms);
+	}
+	if (all.begin_ms >= all.end_ms) /* why is found out later */
+		return 0;
+	return steps_choose(&all, spec->division.length_ms, spec->division.most, &g->steps, err);
 }
 
 static void skip_file(const char *path _unused_, const struct error *why, void *data)
@@ -420,6 +438,8 @@ int gather_files(const struct spec *spec, const char *session_dir, bool calls, s
 	int r;
 
 	r = add_sessions(g, spec, directory, err);
+	if (r == 0 && spec->division.most)
+		r = divide_time(g, spec, err);
 	for (i = 0; r == 0 && i < g->session_count; i++) {
 		struct walk w = { .g = g, .spec = spec, .session = (uint32_t)i, .why = &why };
 

@@ -18,6 +18,7 @@
 #include "base/error.h"
 #include "base/intern.h"
 #include "base/map.h"
+#include "history/steps.h"
 #include "profile/select/spec.h"
 #include "sfile/sname.h"
 
@@ -74,7 +75,8 @@ struct gather {
 	size_t image_count, image_room;
 	struct gather_file *files;
 	size_t file_count, file_room;
-	size_t skipped; /* files with invalid names; each was reported */
+	struct steps steps; /* that time is divided into; ->count is 0 if it is not */
+	size_t skipped;	    /* files with invalid names; each was reported */
 	struct arena arena;
 	struct map image_by_hash; /* index + 1 */
 	struct intern names;	  /* of events and cgroups */

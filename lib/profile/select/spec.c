@@ -216,9 +216,16 @@ void spec_done(struct spec *spec)
 	*spec = (struct spec){ 0 };
 }
 
+void spec_divide_time(struct spec *spec, struct spec_division division)
+{
+	if (!spec_window(spec))
+		spec->window = WINDOW_ALL;
+	spec->division = division;
+}
+
 const struct window *spec_window(const struct spec *spec)
 {
-	return spec->of[SPEC_TIME].count ? &spec->window : NULL;
+	return spec->of[SPEC_TIME].count || spec->division.most ? &spec->window : NULL;
 }
 
 const char *spec_value(const struct spec *spec, enum spec_tag tag)

@@ -52,9 +52,16 @@ struct spec_values {
 	size_t used_room;
 };
 
+/* Whether, and how, time is divided into steps (history/steps.h). */
+struct spec_division {
+	uint32_t most;	   /* so many steps at most, if their length is not given; 0: it is not */
+	int64_t length_ms; /* 0: as fits */
+};
+
 struct spec {
 	struct spec_values of[SPEC_TAG_COUNT_];
 	struct window window; /* of the tag time, if it was given */
+	struct spec_division division;
 };
 
 /* Parses @count words. 0, the caller calls spec_done(); or -EINVAL with the reason: a tag given
@@ -79,7 +86,9 @@ void spec_pair_done(struct spec_pair *pair);
 /* Frees what spec_parse() allocated. */
 void spec_done(struct spec *spec);
 
-/* The window of the tag time; NULL if it was not given. Borrowed. */
+/* Divides the window of time, which is all if the tag time was not given. */
+void spec_divide_time(struct spec *spec, struct spec_division division);
+/* The window of the tag time, or that is divided; NULL if there is none. Borrowed. */
 const struct window *spec_window(const struct spec *spec);
 /* The only value of a tag that takes one (archive), or NULL. */
 const char *spec_value(const struct spec *spec, enum spec_tag tag);
