@@ -326,3 +326,13 @@ char *window_text(const struct window *w)
 		add_time(&out, has_end ? w->end_ms : w->begin_ms, " %z");
 	return strbuf_take(&out);
 }
+
+char *window_time(int64_t ms)
+{
+	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
+	size_t minutes; /* where those of the zone are: "+0100" */
+
+	add_time(&out, ms, "%Y-%m-%dT%H:%M:%S%z");
+	minutes = out.length - 2;
+	return xasprintf("%.*s:%s", (int)minutes, strbuf_text(&out), strbuf_text(&out) + minutes);
+}

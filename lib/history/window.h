@@ -44,3 +44,6 @@ static inline bool window_overlaps(const struct window *a, const struct window *
 /* The window as "2026-11-20 14:00:00 .. 14:05:00 +0100", in local time; the caller frees. A side
  * that is open is left out. */
 char *window_text(const struct window *w);
+/* A time as in ISO 8601, to the second: "2026-11-20T14:00:00+01:00", in local time; the caller
+ * frees. */
+char *window_time(int64_t ms);

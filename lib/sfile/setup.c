@@ -28,6 +28,9 @@ static const struct field {
 	{ "boot-id", FIELD_TEXT, offsetof(struct setup, boot_id) },
 	{ "hostname", FIELD_TEXT, offsetof(struct setup, hostname) },
 	{ "started", FIELD_NUMBER, offsetof(struct setup, started) },
+	{ "began", FIELD_NUMBER, offsetof(struct setup, began) },
+	{ "ended", FIELD_NUMBER, offsetof(struct setup, ended) },
+	{ "command", FIELD_TEXT, offsetof(struct setup, command) },
 };
 
 static char **text_of(struct setup *s, const struct field *field)

@@ -33,7 +33,10 @@ struct setup {
 	char *kernel;	/* release: "6.1.0-18-amd64" */
 	char *boot_id;
 	char *hostname;
-	uint64_t started; /* seconds since the epoch */
+	uint64_t started; /* seconds since the epoch; of the last run into the session */
+	uint64_t began;	  /* the same of the first run */
+	uint64_t ended;	  /* when the last run ended; 0: it did not, or was killed */
+	char *command;	  /* what was profiled or who recorded it: the command line of operf */
 	struct setup_event *events;
 	size_t event_count;
 };

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "profile/rows/chains.h"
 #include "profile/print/losses.h"
+#include "profile/print/internal/json_head.h"
 #include "profile/print/report_header.h"
 #include "profile/print/report.h"
 #include "profile/print/internal/chains_quality.h"
@@ -442,6 +443,7 @@ void report_chains_json(const struct report *r, FILE *out)
 	json_open(&j, NULL, '{');
 	json_string(&j, "format", "opreport-chains-1");
 	json_string(&j, "cpu", cpu);
+	json_sessions(r, &j);
 	json_string(&j, "event", c->event);
 	json_u64(&j, "lost", r->losses->samples);
 	json_u64(&j, "samples", c->samples);

@@ -4,10 +4,10 @@
 #include "base/mem.h"
 #include "event/cpu_type.h"
 #include "event/event.h"
-#include "history/history.h"
 #include "profile/print/internal/chains_quality.h"
 #include "profile/print/losses.h"
 #include "profile/print/report.h"
+#include "profile/print/session_facts.h"
 #include "sfile/setup.h"
 
 #include <inttypes.h>
@@ -155,15 +155,17 @@ static void print_comparison(const struct report *r, FILE *out)
 	}
 }
 
-/* Prints when the samples were taken, if the report is about a window of time. */
-static void print_window(const struct history_cover *c, FILE *out)
+/* Prints a line about each session of which these facts are known. */
+static void print_facts(const struct report *r, enum session_facts which, FILE *out)
 {
-	_cleanup_free_ char *span = window_text(&c->span);
+	size_t i;
 
-	(void)fprintf(out, "Time: %s, %zu slice%s", span, c->slices, c->slices == 1 ? "" : "s");
-	if (c->gaps_ms >= 100)
-		(void)fprintf(out, "; %.1f s of it are in none", (double)c->gaps_ms / 1000);
-	(void)fputc('\n', out);
+	for (i = 0; r->gather && i < r->gather->session_count; i++) {
+		_cleanup_free_ char *line = session_facts_line(&r->gather->sessions[i], which);
+
+		if (line)
+			(void)fprintf(out, "%s\n", line);
+	}
 }
 
 void report_header_text(const struct report *r, FILE *out)
@@ -175,14 +177,14 @@ void report_header_text(const struct report *r, FILE *out)
 		l->recorded ? l->recorded : sum_of(r->container->totals, r->container->class_count);
 
 	(void)fprintf(out, "%s\n", cpu);
-	for (i = 0; i < events; i++) {
-		_cleanup_free_ char *text = report_header_class(r, i);
+	print_facts(r, SESSION_FACTS_RECORDING, out);
+	for (i = 0; i < events; i += r->classes->steps) {
+		_cleanup_free_ char *text = NULL;
 
+		text = report_header_class(r, i);
 		(void)fprintf(out, "%s\n", text);
 	}
-	for (i = 0; r->gather && i < r->gather->session_count; i++)
-		if (r->gather->sessions[i].history)
-			print_window(history_covers(r->gather->sessions[i].history), out);
+	print_facts(r, SESSION_FACTS_TIME, out);
 	print_axis(r, out);
 	if (r->skipped)
 		(void)fprintf(out, "Note: %zu file%s could not be read and %s not in this report\n",

@@ -6,6 +6,7 @@
 #include "profile/print/losses.h"
 #include "profile/print/report_header.h"
 #include "profile/print/report.h"
+#include "profile/print/session_facts.h"
 #include "profile/xml/xml.h"
 
 #include <string.h>
@@ -96,6 +97,37 @@ static void write_losses(struct xml *x, const struct report *r)
 	xml_close(x, "losses");
 }
 
+static void write_fact(const struct session_fact *fact, void *data)
+{
+	xml_string(data, fact->name, fact->text);
+}
+
+static void note_fact(const struct session_fact *fact _unused_, void *data _unused_)
+{
+}
+
+/* Writes what is known of the sessions, and of the window of time. */
+static void write_sessions(struct xml *x, const struct report *r)
+{
+	size_t i;
+
+	for (i = 0; i < r->gather->session_count; i++) {
+		const struct gather_session *s = &r->gather->sessions[i];
+
+		if (!session_facts_each(s, SESSION_FACTS_RECORDING, note_fact, NULL) && !s->history)
+			continue;
+		xml_open(x, "session");
+		xml_string(x, "name", s->name);
+		(void)session_facts_each(s, SESSION_FACTS_RECORDING, write_fact, x);
+		if (s->history) {
+			xml_open(x, "time");
+			(void)session_facts_each(s, SESSION_FACTS_TIME, write_fact, x);
+			xml_close(x, "time");
+		}
+		xml_close(x, "session");
+	}
+}
+
 static void write_options(struct xml *x, const struct report *r)
 {
 	const struct report_option *o;
@@ -132,5 +164,6 @@ void xml_head(struct xml *x, const struct report *r)
 	write_options(x, r);
 	write_setup(x, r);
 	write_classes(x, r);
+	write_sessions(x, r);
 	write_losses(x, r);
 }

@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/print/report.h"
 
+#include "profile/print/internal/csv.h"
+#include "profile/print/session_facts.h"
+
+#include "base/mem.h"
 #include "base/strbuf.h"
-#include "base/text.h"
 #include "profile/rows/callgraph.h"
 #include "profile/rows/row_detail.h"
 
@@ -17,53 +20,6 @@ struct csv_line {
 	const uint64_t *counts;
 };
 
-/* Whether a spreadsheet would compute @text instead of showing it, even in quotes. Texts that
- * differ from such a one by apostrophes at their start count too: so the escape can be undone. */
-static bool is_formula(const char *text)
-{
-	const char *start = text + strspn(text, "'");
-
-	return *start && strchr("=+-@\t\r", *start);
-}
-
-/* Adds a field with its comma, in quotes if it contains a delimiter (RFC 4180), and with an
- * apostrophe before what would be a formula. */
-static void add_text(struct strbuf *line, const char *text)
-{
-	const char *quote, *escape = is_formula(text) ? "'" : "";
-
-	if (line->length)
-		strbuf_add(line, ",", 1);
-	if (!text[strcspn(text, ",\"\r\n")]) {
-		strbuf_addf(line, "%s%s", escape, text);
-		return;
-	}
-	strbuf_addf(line, "\"%s", escape);
-	while ((quote = strchr(text, '"'))) {
-		strbuf_add(line, text, (size_t)(quote + 1 - text));
-		strbuf_add(line, "\"", 1);
-		text = quote + 1;
-	}
-	strbuf_adds(line, text);
-	strbuf_add(line, "\"", 1);
-}
-
-static void add_number(struct strbuf *line, uint64_t value)
-{
-	char digits[20];
-
-	strbuf_add(line, ",", 1);
-	strbuf_add(line, digits, text_dec(value, digits));
-}
-
-static void add_address(struct strbuf *line, uint64_t address)
-{
-	char digits[16];
-
-	strbuf_add(line, ",0x", 3);
-	strbuf_add(line, digits, text_hex(address, 1, digits));
-}
-
 static void write_kind(const struct csv_line *l, struct strbuf *line)
 {
 	static const char *const kinds[] = {
@@ -75,41 +31,41 @@ static void write_kind(const struct csv_line *l, struct strbuf *line)
 	static_assert(ARRAY_SIZE(kinds) == ROW_KIND_COUNT_, "a name for each kind");
 
 	if (l->row->is_inlined && !l->arc && !l->detail)
-		add_text(line, "inlined");
+		csv_text(line, "inlined");
 	else
-		add_text(line, l->arc ?: l->detail ? "detail" : kinds[l->row->kind]);
+		csv_text(line, l->arc ?: l->detail ? "detail" : kinds[l->row->kind]);
 }
 
 static void write_image(const struct csv_line *l, struct strbuf *line)
 {
-	add_text(line, gather_image_name(l->report->gather, l->row->image, true));
+	csv_text(line, gather_image_name(l->report->gather, l->row->image, true));
 }
 
 static void write_app(const struct csv_line *l, struct strbuf *line)
 {
 	uint32_t app = l->row->app;
 
-	add_text(line, app == GATHER_NONE ? "" : gather_image_name(l->report->gather, app, true));
+	csv_text(line, app == GATHER_NONE ? "" : gather_image_name(l->report->gather, app, true));
 }
 
 static void write_symbol(const struct csv_line *l, struct strbuf *line)
 {
-	add_text(line, l->row->kind == ROW_SYMBOL ? l->row->text : "");
+	csv_text(line, l->row->kind == ROW_SYMBOL ? l->row->text : "");
 }
 
 static void write_linkage_name(const struct csv_line *l, struct strbuf *line)
 {
-	add_text(line, l->row->kind == ROW_SYMBOL ? l->row->symbol->name : "");
+	csv_text(line, l->row->kind == ROW_SYMBOL ? l->row->symbol->name : "");
 }
 
 static void write_address(const struct csv_line *l, struct strbuf *line)
 {
 	if (l->detail)
-		add_address(line, l->detail->address);
+		csv_address(line, l->detail->address);
 	else if (l->row->kind == ROW_SYMBOL)
-		add_address(line, l->row->address);
+		csv_address(line, l->row->address);
 	else
-		add_text(line, "");
+		csv_text(line, "");
 }
 
 static const struct row_place *place_of(const struct csv_line *l)
@@ -119,15 +75,15 @@ static const struct row_place *place_of(const struct csv_line *l)
 
 static void write_file(const struct csv_line *l, struct strbuf *line)
 {
-	add_text(line, place_of(l)->file ?: "");
+	csv_text(line, place_of(l)->file ?: "");
 }
 
 static void write_line(const struct csv_line *l, struct strbuf *line)
 {
 	if (place_of(l)->file)
-		add_number(line, place_of(l)->line);
+		csv_number(line, place_of(l)->line);
 	else
-		add_text(line, "");
+		csv_text(line, "");
 }
 
 /* The columns before the classes. */
@@ -158,7 +114,7 @@ static struct statistics_interval interval_of(const struct csv_line *l, size_t c
 
 static void write_samples(const struct csv_line *l, size_t class, struct strbuf *line)
 {
-	add_number(line, l->counts[class]);
+	csv_number(line, l->counts[class]);
 }
 
 /* All percentages, also of addresses and arcs, are of all samples of the class. */
@@ -184,7 +140,7 @@ static uint64_t before_of(const struct csv_line *l, size_t class)
 
 static void write_before(const struct csv_line *l, size_t class, struct strbuf *line)
 {
-	add_number(line, before_of(l, class));
+	csv_number(line, before_of(l, class));
 }
 
 static void write_before_percent(const struct csv_line *l, size_t class, struct strbuf *line)
@@ -261,20 +217,29 @@ static void write_class_heads(const struct report *r, size_t class, struct strbu
 		strbuf_adds(&head, class_fields[i].head);
 		if (r->classes->count > 1)
 			strbuf_addf(&head, " %s", r->classes->classes[class].name);
-		add_text(line, strbuf_text(&head));
+		csv_text(line, strbuf_text(&head));
 	}
 }
 
-static void print_line(const struct report *r, const struct strbuf *line, FILE *out)
+/* What a window of time covers, in columns after the others. Of several sessions, only the times of
+ * one are those of a row, so there are none. */
+static void add_time_head(const struct session_fact *fact, void *data)
 {
-	_cleanup_(strbuf_done) struct strbuf shown = STRBUF_INIT;
+	_cleanup_free_ char *head = xasprintf("time_%s", fact->name);
 
-	if (r->view->terminal) {
-		text_visible(&shown, strbuf_text(line));
-		line = &shown;
-	}
-	(void)fwrite(strbuf_text(line), 1, line->length, out);
-	(void)putc('\n', out);
+	csv_text(data, head);
+}
+
+static void add_time_value(const struct session_fact *fact, void *data)
+{
+	csv_text(data, fact->text);
+}
+
+static void add_times(const struct report *r,
+		      void (*add)(const struct session_fact *fact, void *data), struct strbuf *line)
+{
+	if (r->gather && r->gather->session_count == 1)
+		(void)session_facts_each(&r->gather->sessions[0], SESSION_FACTS_TIME, add, line);
 }
 
 static void write_heads(const struct report *r, FILE *out)
@@ -283,10 +248,11 @@ static void write_heads(const struct report *r, FILE *out)
 	size_t i;
 
 	for (i = 0; i < ARRAY_SIZE(fields); i++)
-		add_text(&line, fields[i].head);
+		csv_text(&line, fields[i].head);
 	for (i = 0; i < r->classes->count; i++)
 		write_class_heads(r, i, &line);
-	print_line(r, &line, out);
+	add_times(r, add_time_head, &line);
+	csv_line_print(r, &line, out);
 }
 
 static void write_record(const struct csv_line *l, struct strbuf *line, FILE *out)
@@ -300,7 +266,8 @@ static void write_record(const struct csv_line *l, struct strbuf *line, FILE *ou
 		for (j = 0; j < ARRAY_SIZE(class_fields); j++)
 			if (class_fields[j].is_shown(l->report))
 				class_fields[j].write(l, i, line);
-	print_line(l->report, line, out);
+	add_times(l->report, add_time_value, line);
+	csv_line_print(l->report, line, out);
 }
 
 /* Writes lines about the callers and callees of row number @row. */

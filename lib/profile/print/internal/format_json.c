@@ -1,65 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-#include "profile/print/report.h"
+#include "profile/print/internal/json_head.h"
 
 #include "base/json.h"
 #include "base/mem.h"
 #include "profile/rows/callgraph.h"
 #include "profile/rows/row_detail.h"
 #include "profile/print/losses.h"
-#include "profile/print/report_header.h"
+#include "profile/print/report.h"
 
 #include <string.h>
-
-static void write_number_or_all(struct json *j, const char *name, int64_t value)
-{
-	if (value == SNAME_ALL)
-		json_string(j, name, "all");
-	else
-		json_i64(j, name, value);
-}
-
-static void write_classes(const struct report *r, struct json *j)
-{
-	size_t i;
-
-	json_open(j, "classes", '[');
-	for (i = 0; i < r->classes->count; i++) {
-		const struct class *c = &r->classes->classes[i];
-		_cleanup_free_ char *text = report_header_class(r, i);
-
-		json_open(j, NULL, '{');
-		json_string(j, "event", c->event);
-		json_u64(j, "count", (uint32_t)c->count);
-		if (c->unit_mask == SNAME_ALL)
-			json_string(j, "unit_mask", "all");
-		else
-			json_hex(j, "unit_mask", (uint32_t)c->unit_mask);
-		if (c->task.cgroup)
-			json_string(j, "cgroup", c->task.cgroup);
-		write_number_or_all(j, "tgid", c->task.tgid);
-		write_number_or_all(j, "tid", c->task.tid);
-		write_number_or_all(j, "cpu", c->task.cpu);
-		json_string(j, "text", text);
-		json_u64(j, "samples", r->container->totals[i]);
-		json_close(j, '}');
-	}
-	json_close(j, ']');
-}
-
-static void write_losses(const struct losses *l, const char *name, struct json *j)
-{
-	size_t i;
-
-	json_open(j, name, '[');
-	for (i = 0; i < l->count; i++) {
-		json_open(j, NULL, '{');
-		json_string(j, "counter", l->list[i].name);
-		json_u64(j, "value", l->list[i].value);
-		json_string(j, "meaning", l->list[i].meaning);
-		json_close(j, '}');
-	}
-	json_close(j, ']');
-}
 
 /* Writes the 95 % confidence intervals of the percentages. */
 static void write_intervals(const struct report *r, const uint64_t *counts, const uint64_t *totals,
@@ -252,23 +201,18 @@ static void write_comparison(const struct report *r, struct json *j)
 		json_u64(j, NULL, r->container->before_totals[i]);
 	json_close(j, ']');
 	json_u64(j, "first_skipped_files", r->before->skipped);
-	write_losses(r->before->losses, "first_losses", j);
+	json_losses(r->before->losses, "first_losses", j);
 	json_close(j, '}');
 }
 
 void report_json(const struct report *r, FILE *out)
 {
 	const struct container *c = r->container;
-	_cleanup_free_ char *cpu = report_header_cpu(r);
 	struct json j = JSON_INIT(out);
 	size_t i;
 
 	json_open(&j, NULL, '{');
-	json_string(&j, "format", "opreport-1");
-	json_string(&j, "cpu", cpu);
-	write_classes(r, &j);
-	write_losses(r->losses, "losses", &j);
-	json_u64(&j, "skipped_files", r->skipped);
+	json_head(r, &j);
 	if (r->before)
 		write_comparison(r, &j);
 	json_open(&j, "rows", '[');

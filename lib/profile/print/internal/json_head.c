@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/print/internal/json_head.h"
+
+#include "base/json.h"
+#include "base/mem.h"
+#include "profile/print/losses.h"
+#include "profile/print/report.h"
+#include "profile/print/report_header.h"
+#include "profile/print/session_facts.h"
+
+void json_losses(const struct losses *l, const char *name, struct json *j)
+{
+	size_t i;
+
+	json_open(j, name, '[');
+	for (i = 0; i < l->count; i++) {
+		json_open(j, NULL, '{');
+		json_string(j, "counter", l->list[i].name);
+		json_u64(j, "value", l->list[i].value);
+		json_string(j, "meaning", l->list[i].meaning);
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+static void write_fact(const struct session_fact *fact, void *data)
+{
+	if (fact->is_number)
+		json_number(data, fact->name, fact->text);
+	else
+		json_string(data, fact->name, fact->text);
+}
+
+static void note_fact(const struct session_fact *fact _unused_, void *data _unused_)
+{
+}
+
+/* Whether anything but its name is known of a session. */
+static bool is_known(const struct gather_session *s)
+{
+	return s->history || session_facts_each(s, SESSION_FACTS_RECORDING, note_fact, NULL);
+}
+
+void json_sessions(const struct report *r, struct json *j)
+{
+	bool is_open = false;
+	size_t i;
+
+	for (i = 0; r->gather && i < r->gather->session_count; i++) {
+		const struct gather_session *s = &r->gather->sessions[i];
+
+		if (!is_known(s))
+			continue;
+		if (!is_open)
+			json_open(j, "sessions", '[');
+		is_open = true;
+		json_open(j, NULL, '{');
+		json_string(j, "name", s->name);
+		(void)session_facts_each(s, SESSION_FACTS_RECORDING, write_fact, j);
+		if (s->history) {
+			json_open(j, "time", '{');
+			(void)session_facts_each(s, SESSION_FACTS_TIME, write_fact, j);
+			json_close(j, '}');
+		}
+		json_close(j, '}');
+	}
+	if (is_open)
+		json_close(j, ']');
+}
+
+static void write_number_or_all(struct json *j, const char *name, int64_t value)
+{
+	if (value == SNAME_ALL)
+		json_string(j, name, "all");
+	else
+		json_i64(j, name, value);
+}
+
+static void write_classes(const struct report *r, struct json *j)
+{
+	size_t i, steps = r->classes->steps;
+
+	json_open(j, "classes", '[');
+	for (i = 0; i < r->classes->count; i += steps) {
+		const struct class *c = &r->classes->classes[i];
+		_cleanup_free_ char *text = report_header_class(r, i);
+
+		json_open(j, NULL, '{');
+		json_string(j, "event", c->event);
+		json_u64(j, "count", (uint32_t)c->count);
+		if (c->unit_mask == SNAME_ALL)
+			json_string(j, "unit_mask", "all");
+		else
+			json_hex(j, "unit_mask", (uint32_t)c->unit_mask);
+		if (c->task.cgroup)
+			json_string(j, "cgroup", c->task.cgroup);
+		write_number_or_all(j, "tgid", c->task.tgid);
+		write_number_or_all(j, "tid", c->task.tid);
+		write_number_or_all(j, "cpu", c->task.cpu);
+		json_string(j, "text", text);
+		json_u64(j, "samples", container_sum(r->container->totals + i, steps));
+		json_close(j, '}');
+	}
+	json_close(j, ']');
+}
+
+void json_head(const struct report *r, struct json *j)
+{
+	_cleanup_free_ char *cpu = report_header_cpu(r);
+
+	json_string(j, "format", "opreport-1");
+	json_string(j, "cpu", cpu);
+	json_sessions(r, j);
+	write_classes(r, j);
+	json_losses(r->losses, "losses", j);
+	json_u64(j, "skipped_files", r->skipped);
+}

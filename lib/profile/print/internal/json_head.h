@@ -1,0 +1,20 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The members of a report in JSON that say what was profiled, and how well.
+ *
+ *	json_open(&j, NULL, '{');
+ *	json_head(report, &j);
+ */
+#pragma once
+
+struct json;
+struct losses;
+struct report;
+
+/* Writes the facts of the header: CPU, sessions, classes, losses. */
+void json_head(const struct report *r, struct json *j);
+/* Writes what is known of the sessions, and of the window of time, as the member "sessions"; writes
+ * nothing if that is unknown. */
+void json_sessions(const struct report *r, struct json *j);
+/* Writes the losses as the member @name. */
+void json_losses(const struct losses *l, const char *name, struct json *j);
