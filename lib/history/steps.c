@@ -67,7 +67,8 @@ int steps_choose(const struct window *span, int64_t length_ms, uint32_t most, st
 
 	if (length_ms % HISTORY_SLICE_MS || length_ms < 0)
 		return error_set(err, -EINVAL,
-				 "steps must be whole slices, which are %d seconds long",
+				 "the steps of a timeline must be whole slices, which are %d "
+				 "seconds long",
 				 HISTORY_SLICE_MS / 1000);
 	s = length_ms ? cover(span, length_ms) : fit(span, most);
 	if (s.count > STEPS_MAX) {
@@ -95,6 +96,26 @@ struct window steps_window(const struct steps *s, uint32_t i)
 	int64_t begin_ms = s->begin_ms + i * s->length_ms;
 
 	return (struct window){ begin_ms, begin_ms + s->length_ms };
+}
+
+int64_t steps_label_ms(const struct steps *s, uint32_t columns)
+{
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(usual); i++) {
+		int64_t length_ms = (int64_t)usual[i] * 1000;
+
+		if (length_ms >= columns * s->length_ms && length_ms % s->length_ms == 0)
+			return length_ms;
+	}
+	return columns * s->length_ms;
+}
+
+bool steps_begins_at(const struct steps *s, uint32_t i, int64_t length_ms)
+{
+	int64_t begin_ms = steps_window(s, i).begin_ms;
+
+	return (begin_ms + east_of(begin_ms) * 1000) % length_ms == 0;
 }
 
 char *steps_length_text(int64_t length_ms)

@@ -16,10 +16,12 @@
 const struct report_form_info *report_form(enum report_form form)
 {
 	static const struct report_form_info forms[] = {
-		[REPORT_TEXT] = { "text", false, report_text, report_chains_text },
-		[REPORT_JSON] = { "JSON", true, report_json, report_chains_json },
-		[REPORT_CSV] = { "CSV", true, report_csv, NULL },
-		[REPORT_XML] = { "XML", true, report_xml, NULL },
+		[REPORT_TEXT] = { "text", false, report_text, report_chains_text,
+				  report_timeline_text },
+		[REPORT_JSON] = { "JSON", true, report_json, report_chains_json,
+				  report_timeline_json },
+		[REPORT_CSV] = { "CSV", true, report_csv, NULL, report_timeline_csv },
+		[REPORT_XML] = { "XML", true, report_xml, NULL, NULL },
 	};
 	static_assert(ARRAY_SIZE(forms) == REPORT_FORM_COUNT_, "a row for each form");
 
@@ -42,6 +44,8 @@ void profile_report_configure(const struct report_view *view, struct profile_con
 	} else if (view->calls) {
 		config->chains = PROFILE_CHAINS_IF_ANY;
 	}
+	if (view->timeline)
+		config->merge |= timeline_merge(view->timeline);
 	if (view->chains || report_form(view->form)->is_for_programs)
 		config->merge |= CLASSES_MANY_AXES;
 }
@@ -185,6 +189,26 @@ static void print_rows(struct profile_report *r, struct report *report, FILE *ou
 	unresolved_done(&unresolved);
 }
 
+static void print_timeline(struct profile_report *r, struct report *report, FILE *out)
+{
+	const struct report_view *view = r->view;
+	const struct gather *g = r->profile->gather;
+	struct timeline timeline;
+	size_t i;
+
+	if (view->timeline == TIMELINE_APPLICATION)
+		container_fold_apps(&r->rows);
+	container_name(&r->rows, &view->names);
+	sort_rows(&r->rows, g, &view->sort);
+	timeline_make(view->timeline, g, &r->profile->classes, &r->rows, &timeline);
+	for (i = 0; i < timeline.table_count; i++)
+		timeline_cut(&timeline.tables[i], view->threshold, view->top);
+	report->timeline = &timeline;
+	assert(report_form(view->form)->print_timeline);
+	report_form(view->form)->print_timeline(report, out);
+	timeline_done(&timeline);
+}
+
 static size_t skipped_files(const struct profile_report *r)
 {
 	return r->stats.bad + r->profile->gather->skipped;
@@ -212,6 +236,8 @@ void profile_report_print(struct profile_report *r, FILE *out)
 	}
 	if (r->view->chains)
 		print_chains(&report, &p->chains, out);
+	else if (r->view->timeline)
+		print_timeline(r, &report, out);
 	else
 		print_rows(r, &report, out);
 }

@@ -40,6 +40,7 @@ struct report_form_info {
 	void (*print)(const struct report *r, FILE *out);
 	void (*print_chains)(const struct report *r,
 			     FILE *out); /* NULL: chains have no such form */
+	void (*print_timeline)(const struct report *r, FILE *out); /* the same for timelines */
 };
 
 /* The properties of a form. */

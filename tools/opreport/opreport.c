@@ -13,6 +13,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <langinfo.h>
+#include <locale.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,6 +37,24 @@ static int set_merge(const char *arg, void *target _unused_, struct error *err)
 static int set_sort(const char *arg, void *target, struct error *err)
 {
 	return sort_parse(arg, target, err);
+}
+
+static int set_timeline(const char *arg, void *target _unused_, struct error *err)
+{
+	int by = timeline_by_parse(arg, err);
+
+	options.view.timeline = by < 0 ? TIMELINE_NONE : (enum timeline_by)by;
+	return by < 0 ? by : 0;
+}
+
+static int set_step(const char *arg, void *target, struct error *err)
+{
+	if (window_duration(arg, target) < 0)
+		return error_set(err, -EINVAL,
+				 "--step: '%s' is not a length of time; write for example 10s, 5m, "
+				 "1h30m, 1d",
+				 arg);
+	return 0;
 }
 
 static int set_compare(const char *arg, void *target _unused_, struct error *err)
@@ -62,6 +82,13 @@ static const struct opt opts[] = {
 	  "call chains folded into lines, for flame graphs" },
 	{ 0, "children", OPT_FLAG, &options.children, NULL,
 	  "functions by the samples with them anywhere in the call chain" },
+	{ 0, "timeline", OPT_CALL, NULL, "[WHAT]",
+	  "when the samples were taken, a row per image (default), symbol, application, cgroup or "
+	  "event",
+	  set_timeline },
+	{ 0, "step", OPT_CALL, &options.profile.division.length_ms, "LENGTH",
+	  "with --timeline: the length of time of a column (default: as fits the terminal)",
+	  set_step },
 	{ 0, "quality", OPT_FLAG, &options.view.quality, NULL,
 	  "with these or -c: where and why call chains end, by image" },
 	{ 'x', "exclude-dependent", OPT_FLAG, &options.view.rows.exclude_dependent, NULL,
@@ -192,6 +219,22 @@ static int print(struct parts *p, struct error *err)
 	return tool_flush(out, options.output, err);
 }
 
+/* Chooses how many columns of time there may be: what numbers and names leave of the terminal. */
+static void fit_timeline(void)
+{
+	enum { OTHER_COLUMNS = 48, LEAST = 12, MOST = 120, ELSEWHERE = 60 };
+	unsigned int width = options.wide     ? 0
+			     : options.output ? tool_terminal_width(fileno(output.file))
+					      : tool_terminal_width(STDOUT_FILENO);
+	bool is_text = options.view.form == REPORT_TEXT;
+
+	options.view.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
+	options.profile.division.most = !is_text || !width		? ELSEWHERE
+					: width < OTHER_COLUMNS + LEAST ? LEAST
+					: width > OTHER_COLUMNS + MOST	? MOST
+									: width - OTHER_COLUMNS;
+}
+
 static int report(size_t count, char **words, struct error *err)
 {
 	_cleanup_free_ char *specification = opreport_words("", count, words);
@@ -280,6 +323,7 @@ int main(int argc, char **argv)
 	char *const *all = argv;
 	int operands, is_pair, status = 0, r;
 
+	(void)setlocale(LC_CTYPE, "");
 	(void)sort_parse(NULL, &options.view.sort, &err);
 	options.view.command = command;
 	options.view.rows.step = show_step;
@@ -297,6 +341,8 @@ int main(int argc, char **argv)
 	if (opreport_check(&options, &err) < 0)
 		return tool_usage("%s", err.text);
 	r = options.output ? open_output(&err) : 0;
+	if (r == 0 && options.view.timeline)
+		fit_timeline();
 	if (r == 0)
 		r = reporting_become_owner(&options.profile, options.output, all, &err);
 	if (r == 0)

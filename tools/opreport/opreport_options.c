@@ -109,6 +109,39 @@ static int check_chains(const struct opreport_options *o, struct error *err)
 	return 0;
 }
 
+/* Checks which options a timeline can be combined with. */
+static int check_timeline(const struct opreport_options *o, struct error *err)
+{
+	const struct report_view *v = &o->view;
+	const struct {
+		bool is_given;
+		const char *name;
+	} others[] = {
+		{ v->rows.symbols && v->timeline != TIMELINE_SYMBOL,
+		  "--symbols, --details or --callgraph; use --timeline=symbol" },
+		{ v->rows.details, "--details" },
+		{ v->calls, "--callgraph" },
+		{ v->chains, "call chains" },
+		{ v->accumulated, "--accumulated" },
+		{ v->show_address, "--show-address" },
+		{ v->rows.lines, "--debug-info" },
+		{ v->errors, "--errors" },
+		{ v->global_percent, "--global-percent" },
+		{ o->xml, "--xml" },
+	};
+	size_t i;
+
+	if (!v->timeline)
+		return o->profile.division.length_ms
+			       ? error_set(err, -EINVAL, "--step needs --timeline")
+			       : 0;
+	for (i = 0; i < ARRAY_SIZE(others); i++)
+		if (others[i].is_given)
+			return error_set(err, -EINVAL, "--timeline cannot be combined with %s",
+					 others[i].name);
+	return 0;
+}
+
 /* Sets options that others imply. */
 static void complete(struct opreport_options *o)
 {
@@ -137,7 +170,12 @@ int opreport_check(struct opreport_options *o, struct error *err)
 		    : o->folded	  ? CHAINS_FOLDED
 		    : o->children ? CHAINS_CHILDREN
 				  : CHAINS_NONE;
-	r = check_symbols(o, err);
+	v->rows.symbols |= v->timeline == TIMELINE_SYMBOL;
+	v->rows.merge_lib |= v->timeline == TIMELINE_IMAGE;
+	v->rows.merge_lib &= v->timeline != TIMELINE_APPLICATION;
+	r = check_timeline(o, err);
+	if (r == 0)
+		r = check_symbols(o, err);
 	if (r == 0)
 		r = check_rows(o, err);
 	if (r == 0)
@@ -159,6 +197,7 @@ int opreport_check_pair(const struct opreport_options *o, struct error *err)
 		{ o->view.rows.details, "--details" },
 		{ o->xml, "--xml" },
 		{ o->view.chains, "a report of call chains" },
+		{ o->view.timeline, "--timeline" },
 	};
 	size_t i;
 

@@ -15,6 +15,7 @@
 #include "profile/rows/populate.h"
 #include "profile/select/gather.h"
 #include "profile/rows/sort.h"
+#include "profile/rows/timeline.h"
 #include "profile/select/symfilter.h"
 #include "symbol/smartname.h"
 #include "sfile/sfile.h"
@@ -62,18 +63,20 @@ struct report_view {
 	struct name_style names;
 	enum diff_by compare_by; /* if two profiles are compared */
 	struct sort sort;
-	double threshold;    /* in percent: rows below are left out */
-	uint64_t top;	     /* if not 0: rows after so many are left out */
-	bool no_header;	     /* rows only */
-	bool long_names;     /* paths instead of their last parts */
-	bool show_address;   /* a column of addresses */
-	bool accumulated;    /* columns of running sums */
-	bool errors;	     /* columns of the 95 % confidence interval of each share */
-	bool global_percent; /* of the total instead of the application or symbol */
-	bool colour;	     /* use escape sequences for colours */
-	bool terminal;	     /* output is a terminal: send nothing that it would obey */
-	unsigned int width;  /* of the terminal, which names are cut to fit; 0: not cut */
-	const char *command; /* the command line, for XML */
+	enum timeline_by timeline; /* rows of times; else TIMELINE_NONE */
+	bool utf8;		   /* with it: bars may be block elements of Unicode */
+	double threshold;	   /* in percent: rows below are left out */
+	uint64_t top;		   /* if not 0: rows after so many are left out */
+	bool no_header;		   /* rows only */
+	bool long_names;	   /* paths instead of their last parts */
+	bool show_address;	   /* a column of addresses */
+	bool accumulated;	   /* columns of running sums */
+	bool errors;		   /* columns of the 95 % confidence interval of each share */
+	bool global_percent;	   /* of the total instead of the application or symbol */
+	bool colour;		   /* use escape sequences for colours */
+	bool terminal;		   /* output is a terminal: send nothing that it would obey */
+	unsigned int width;	   /* of the terminal, which names are cut to fit; 0: not cut */
+	const char *command;	   /* the command line, for XML */
 	const struct report_option *options; /* for XML; ends with a NULL name */
 };
 
@@ -85,6 +88,7 @@ struct report {
 	const struct container *container;
 	const struct callgraph *calls; /* between the rows; NULL unless view->calls */
 	const struct chains *chains;   /* to report, or for their quality in the header; or NULL */
+	const struct timeline *timeline;     /* if requested, else NULL */
 	const struct report_before *before;  /* if two profiles are compared, else NULL */
 	const struct unresolved *unresolved; /* samples without a symbol, or NULL */
 	const struct losses *losses;
@@ -119,3 +123,7 @@ void report_text(const struct report *r, FILE *out);
 void report_json(const struct report *r, FILE *out);
 /* Prints all rows as a table of comma-separated values (man opreport-output.5). */
 void report_csv(const struct report *r, FILE *out);
+/* The same for the timeline, if view->timeline. */
+void report_timeline_text(const struct report *r, FILE *out);
+void report_timeline_json(const struct report *r, FILE *out);
+void report_timeline_csv(const struct report *r, FILE *out);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "profile/rows/container.h"
 
+#include "base/map.h"
 #include "base/mem.h"
 #include "base/parallel.h"
 #include "base/strbuf.h"
@@ -156,6 +157,27 @@ void container_choose(struct container *c, const struct gather *g,
 			c->rows[n++] = *row;
 	}
 	c->count = n;
+}
+
+void container_fold_apps(struct container *c)
+{
+	struct map places = MAP_INIT; /* by application: index + 1 of its row */
+	size_t i, j, n = 0;
+
+	for (i = 0; i < c->count; i++) {
+		struct row *row = &c->rows[i];
+		uintptr_t at = (uintptr_t)map_get(&places, row->app);
+
+		for (j = 0; at && j < c->class_count; j++)
+			c->rows[at - 1].counts[j] += row->counts[j];
+		if (at)
+			continue;
+		row->image = row->app;
+		c->rows[n++] = *row;
+		(void)map_set(&places, row->app, (void *)(uintptr_t)n);
+	}
+	c->count = n;
+	map_done(&places);
 }
 
 /* Counts a row as not shown; one that is gone has no samples in this profile. */

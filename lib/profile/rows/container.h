@@ -115,6 +115,8 @@ struct row_symbol *container_symbol(struct container *c, const char *name);
  * added. Its symbol must be the container's. */
 struct row *container_add_row(struct container *c, const struct row *row);
 
+/* Adds the rows of each application to one row, whose image is the application. */
+void container_fold_apps(struct container *c);
 /* Removes the rows that @filter excludes; with @keep, only marks them as unchosen. Subtracts them
  * from the totals, so that percentages are of the selected rows. @g names the images. */
 void container_choose(struct container *c, const struct gather *g,
