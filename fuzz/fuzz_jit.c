@@ -29,6 +29,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	char path[] = "/tmp/fuzz-jit-XXXXXX";
 	int fd = memfd_create("jit", MFD_CLOEXEC), out;
 	struct jit_source_state state;
+	_cleanup_(jit_elf_freep) struct jit_elf *elf = NULL;
 	size_t i;
 
 	if (fd < 0 || pwrite(fd, data, size, 0) != (ssize_t)size)
@@ -47,7 +48,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	if (out < 0)
 		return 0;
 	(void)close(out);
-	(void)jit_elf_write(j, path, NULL);
+	elf = jit_elf_new(j);
+	(void)jit_elf_write(elf, path, NULL);
 	(void)unlink(path);
 	return 0;
 }

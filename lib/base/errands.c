@@ -10,9 +10,6 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-/* Errands that may wait. */
-enum { QUEUE_MAX = 8192 };
-
 /* First in, first out. */
 struct queue {
 	struct errand *first, **end;
@@ -155,7 +152,7 @@ uint64_t errands_add(struct errands *s, struct errand *e)
 	uint64_t number = 0;
 
 	(void)pthread_mutex_lock(&s->lock);
-	if (s->waiting.count < QUEUE_MAX) {
+	if (s->waiting.count < ERRANDS_MAX) {
 		put(&s->waiting, e);
 		number = ++s->added;
 		(void)pthread_cond_broadcast(&s->changed);

@@ -32,6 +32,8 @@ struct errand {
 
 struct errands;
 
+enum { ERRANDS_MAX = 8192 }; /* that may wait */
+
 enum errands_kind {
 	ERRANDS_OUTSIDE, /* they talk to others: the thread has no capabilities */
 	ERRANDS_FILES,	 /* they use own files: it keeps those that override the modes of files */

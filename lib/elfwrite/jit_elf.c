@@ -21,11 +21,37 @@ enum {
 	SECTIONS_MAX = 4096
 };
 
-/* The pieces of code, sorted by place; no two overlap. */
+/* The pieces of code; no two are at one place. */
+struct jit_elf {
+	const struct jit_code **codes;
+	size_t count;
+};
+
+/* The same, sorted by place. */
 struct code_list {
 	const struct jit_code **codes;
 	size_t count;
 };
+
+struct jit_elf *jit_elf_new(const struct jit *j)
+{
+	struct jit_elf *e = xcalloc(1, sizeof(*e));
+	size_t i;
+
+	e->count = jit_count(j);
+	e->codes = xreallocarray(NULL, e->count + 1, sizeof(*e->codes));
+	for (i = 0; i < e->count; i++)
+		e->codes[i] = jit_at(j, i);
+	return e;
+}
+
+void jit_elf_free(struct jit_elf *e)
+{
+	if (!e)
+		return;
+	free(e->codes);
+	free(e);
+}
 
 static int by_place(const void *a, const void *b)
 {
@@ -35,14 +61,12 @@ static int by_place(const void *a, const void *b)
 	return (x->place > y->place) - (x->place < y->place);
 }
 
-static struct code_list sort_codes(const struct jit *j)
+static struct code_list sort_codes(const struct jit_elf *e)
 {
-	struct code_list l = { .count = jit_count(j) };
-	size_t i;
+	struct code_list l = { .count = e->count };
 
-	l.codes = xcalloc(l.count + 1, sizeof(*l.codes));
-	for (i = 0; i < l.count; i++)
-		l.codes[i] = jit_at(j, i);
+	l.codes = xreallocarray(NULL, l.count + 1, sizeof(*l.codes));
+	memcpy(l.codes, e->codes, l.count * sizeof(*l.codes));
 	qsort(l.codes, l.count, sizeof(*l.codes), by_place);
 	return l;
 }
@@ -178,9 +202,9 @@ static unsigned int machine(void)
 #endif
 }
 
-static int write_elf(const struct jit *j, int fd)
+static int write_elf(const struct jit_elf *e, int fd)
 {
-	_cleanup_(code_list_done) struct code_list codes = sort_codes(j);
+	_cleanup_(code_list_done) struct code_list codes = sort_codes(e);
 	_cleanup_(line_table_freep) struct line_table *lines = collect_lines(&codes);
 	_cleanup_(elf_writer_done) struct elf_writer w = { 0 };
 	struct line_table_section debug[LINE_TABLE_SECTIONS];
@@ -194,7 +218,7 @@ static int write_elf(const struct jit *j, int fd)
 	return elf_writer_finish(&w, line_table_any(lines) ? debug : NULL);
 }
 
-int jit_elf_write(const struct jit *j, const char *path, struct error *err)
+int jit_elf_write(const struct jit_elf *e, const char *path, struct error *err)
 {
 	_cleanup_free_ char *temporary = xasprintf("%s.%d.tmp", path, (int)gettid());
 	_cleanup_close_ int fd = open_regular_new(temporary, O_RDWR, 0644);
@@ -202,7 +226,7 @@ int jit_elf_write(const struct jit *j, const char *path, struct error *err)
 
 	if (fd < 0)
 		return error_errno(err, fd, "%s", temporary);
-	if (write_elf(j, fd) < 0)
+	if (write_elf(e, fd) < 0)
 		r = error_set(err, -EIO, "%s: %s", path, elf_errmsg(-1));
 	/* Without a sync (path_publish()): a host with many compilers writes many of these at once,
 	 * while samples wait. A power cut may cost the names of code, but no sample. */

@@ -4,13 +4,24 @@
  * its bytes if they are known, and its lines as DWARF. The original OProfile's reports can read
  * these files (TGID.jo) too.
  *
- *	jit_elf_write(jit, "samples/current/{anon:anon}/7.jo", err);
+ *	struct jit_elf *e = jit_elf_new(jit);
+ *	jit_elf_write(e, "samples/current/{anon:anon}/7.jo", err);
+ *	jit_elf_free(e);
  */
 #pragma once
 
 #include "base/error.h"
+#include "base/macro.h"
 
 struct jit;
+struct jit_elf;
+
+/* The code that @j has now, to be written by any thread, also while @j gets more. What it refers to
+ * is @j's, which must exist until then. Caller frees. */
+struct jit_elf *jit_elf_new(const struct jit *j);
+/* NULL is fine. */
+void jit_elf_free(struct jit_elf *e);
+DEFINE_CLEANUP(struct jit_elf *, jit_elf_free);
 
 /* Writes a new file and renames it to @path, atomically; 0 or -errno. */
-int jit_elf_write(const struct jit *j, const char *path, struct error *err);
+int jit_elf_write(const struct jit_elf *e, const char *path, struct error *err);

@@ -297,6 +297,8 @@ bool record_tend(struct record *rec)
 	bool is_left = tend_files(rec);
 
 	turn_stage(rec->turn, TURN_FILES);
+	is_left |= rec->jitting && jitting_tend(rec->jitting, clock_now_ns());
+	turn_stage(rec->turn, TURN_JIT);
 	sweep_images(rec, clock_now_ns() + tend_ns);
 	turn_stage(rec->turn, TURN_IMAGES);
 	return is_left;

@@ -473,6 +473,7 @@ static void the_elf_file_has_symbols_code_and_lines(void)
 	_cleanup_free_ char *path = path_join(dir, "7.jo");
 	_cleanup_(strbuf_done) struct strbuf b = STRBUF_INIT;
 	_cleanup_(jit_freep) struct jit *j = jit_new();
+	_cleanup_(jit_elf_freep) struct jit_elf *elf = NULL;
 	_cleanup_(jit_source_freep) struct jit_source *s = NULL;
 	_cleanup_(symtab_freep) struct symtab *st = symtab_new();
 	_cleanup_close_ int fd = -1;
@@ -484,7 +485,9 @@ static void the_elf_file_has_symbols_code_and_lines(void)
 	s = source_of(b.text, b.length, &fd);
 	CHECK_EQ(jit_source_read(s, j, 100, NULL), b.length);
 	load(j, 0x100000, 64, 1, "far_away");
-	CHECK_EQ(jit_elf_write(j, path, &err), 0);
+	elf = jit_elf_new(j);
+	load(j, 0x200000, 64, 1, "too_late");
+	CHECK_EQ(jit_elf_write(elf, path, &err), 0);
 	if (!CHECK(elffile_open(path, &ef, &err) == 0)) {
 		printf("# %s\n", err.text);
 		return;

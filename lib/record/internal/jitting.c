@@ -5,23 +5,21 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/mem.h"
-#include "base/path.h"
 #include "jit/jit.h"
 #include "driver/driver.h"
-#include "elfwrite/jit_elf.h"
 #include "jit/jit_source.h"
 #include "record/internal/sampled_image.h"
 #include "record/internal/jit_reader.h"
+#include "record/internal/jit_writer.h"
 #include "sfile/session.h"
 #include "unwind/unwind_code.h"
 
 #include <string.h>
 
 enum {
-	WAITING_MAX = 65536, /* samples of one process */
-	SPOTS_MAX = 16,	     /* of one process: each has a file */
-	WRITE_MAX =
-		2 << 20, /* bytes of code to write after a sync: the caller has samples to drain */
+	WAITING_MAX = 65536,  /* samples of one process */
+	SPOTS_MAX = 16,	      /* of one process: each has a file */
+	WRITE_MAX = 2 << 20,  /* bytes of code to write at a time */
 	WRITE_MIN = 64 << 10, /* of them, what a file costs at least */
 	PASS_MAX = 4 << 20,   /* bytes of code to pass to the driver after a sync */
 	PASS_MIN = 1 << 10,   /* of them, what a piece costs at least */
@@ -57,9 +55,11 @@ struct maker {
 	size_t passed;		       /* pieces of code that the driver was passed, or needs not */
 	bool has_rows;		       /* some of them have rows for unwinding */
 	uint64_t written_at;	       /* the last time */
+	uint64_t writing;	       /* the number of that job */
 	uint64_t search_at, search_every;
 	bool in_chains;	  /* has a spot for call chains */
 	bool unnamed;	  /* a frame of a chain was in code that is not known yet */
+	bool ends;	  /* is forgotten when all is written */
 	uint64_t gone_at; /* 0: it runs */
 };
 
@@ -68,10 +68,13 @@ struct jitting {
 	const struct driver_ops *const *ops;
 	struct driver *const *driver;
 	struct jit_reader *reader;
+	struct jit_writer *writer;
 	struct sampled_images *binaries;
 	struct store *store;
 	struct map makers; /* by tgid */
 	uint64_t last_sync, lost;
+	uint64_t flush_at; /* what was new then is to be written at once; 0: nothing */
+	bool ending;	   /* some processes are to be forgotten */
 };
 
 struct jitting *jitting_new(const struct jitting_config *config)
@@ -80,6 +83,7 @@ struct jitting *jitting_new(const struct jitting_config *config)
 
 	j->reader = jit_reader_new(config->root ?: "", config->memory,
 				   sampled_image_opener(config->binaries));
+	j->writer = jit_writer_new();
 	j->samples = xstrdup(config->samples);
 	j->binaries = config->binaries;
 	j->store = config->store;
@@ -108,6 +112,7 @@ static void maker_free(struct jitting *j, struct maker *m)
 
 void jitting_forget(struct jitting *j)
 {
+	jit_writer_wait(j->writer);
 	map_for_each (&j->makers, slot)
 		maker_free(j, slot->value);
 	map_done(&j->makers);
@@ -137,6 +142,7 @@ void jitting_free(struct jitting *j)
 		return;
 	jitting_forget(j);
 	jit_reader_free(j->reader);
+	jit_writer_free(j->writer);
 	free(j->samples);
 	free(j);
 }
@@ -155,8 +161,10 @@ static struct maker *find_maker(struct jitting *j, uint32_t tgid)
 {
 	struct maker *m = map_get(&j->makers, tgid);
 
-	if (m)
+	if (m) {
+		m->ends = false;
 		return m;
+	}
 	m = xcalloc(1, sizeof(*m));
 	m->tgid = tgid;
 	m->process = jit_process_new(j->reader, tgid);
@@ -345,21 +353,19 @@ static bool has_news(const struct maker *m)
 	return count && (m->written != count || m->written_spots != m->spot_count);
 }
 
-/* Writes the code of a process; returns what that costs, in bytes. */
+/* Has the code of a process written; returns what that costs, in bytes. */
 static size_t write_maker(struct jitting *j, struct maker *m, uint64_t now)
 {
+	struct jit_writing *job = jit_writing_new(m->process->jit, m->tgid);
 	size_t i;
 
 	for (i = 0; i < m->spot_count; i++) {
 		const struct spot *at = &m->spots[i];
-		_cleanup_free_ char *path =
-			at->app ? region_path(j, m, at) : session_code_path(j->samples, m->tgid);
-		struct error err = ERROR_INIT;
 
-		if (path_make_parents(path, 0755, &err) < 0 ||
-		    jit_elf_write(m->process->jit, path, &err) < 0)
-			log_warn("%s: code of process %u has no names", err.text, m->tgid);
+		jit_writing_path(job, at->app ? region_path(j, m, at)
+					      : session_code_path(j->samples, m->tgid));
 	}
+	m->writing = jit_writer_add(j->writer, job);
 	m->written = jit_count(m->process->jit);
 	m->written_spots = m->spot_count;
 	m->written_at = now;
@@ -367,9 +373,12 @@ static size_t write_maker(struct jitting *j, struct maker *m, uint64_t now)
 }
 
 /* Whether nothing of a process will be needed: it has exited, and late samples have come. */
-static bool is_over(const struct maker *m, uint64_t now)
+static bool is_over(const struct jitting *j, const struct maker *m, uint64_t now)
 {
-	return m->gone_at && now - m->gone_at >= write_every && !m->waiting_count && !has_news(m);
+	bool is_past = m->ends || (m->gone_at && now - m->gone_at >= write_every);
+
+	return is_past && !m->waiting_count && !has_news(m) &&
+	       jit_writer_is_over(j->writer, m->writing);
 }
 
 static void sweep(struct jitting *j, uint64_t now)
@@ -379,7 +388,7 @@ static void sweep(struct jitting *j, uint64_t now)
 	map_for_each (&j->makers, slot) {
 		struct maker *m = slot->value;
 
-		if (is_over(m, now))
+		if (is_over(j, m, now))
 			maker_free(j, m);
 		else
 			(void)map_set(&kept, slot->key, m);
@@ -388,7 +397,14 @@ static void sweep(struct jitting *j, uint64_t now)
 	j->makers = kept;
 }
 
-/* The process with new code that was written longest ago, if it is time to write it; or NULL. */
+/* Whether new code of a process is to be written now. */
+static bool is_due(const struct jitting *j, const struct maker *m, uint64_t now)
+{
+	return has_news(m) && (m->ends || m->gone_at || m->written_at < j->flush_at ||
+			       now - m->written_at >= write_every);
+}
+
+/* The process to write that was written longest ago; or NULL. */
 static struct maker *next_to_write(const struct jitting *j, uint64_t now)
 {
 	struct maker *best = NULL;
@@ -396,20 +412,28 @@ static struct maker *next_to_write(const struct jitting *j, uint64_t now)
 	map_for_each (&j->makers, slot) {
 		struct maker *m = slot->value;
 
-		if (has_news(m) && (m->gone_at || now - m->written_at >= write_every) &&
-		    (!best || m->written_at < best->written_at))
+		if (is_due(j, m, now) && (!best || m->written_at < best->written_at))
 			best = m;
 	}
 	return best;
 }
 
-static void write_some(struct jitting *j, uint64_t now)
+/* Has some code written, unless the last is still being written. Returns whether any is left that
+ * is not only due by time. */
+static bool write_some(struct jitting *j, uint64_t now)
 {
 	size_t cost = 0;
 	struct maker *m;
 
+	if (!jit_writer_is_idle(j->writer))
+		return j->flush_at || j->ending;
 	while (cost < WRITE_MAX && (m = next_to_write(j, now)))
 		cost += write_maker(j, m, now);
+	if (cost)
+		return j->flush_at || j->ending;
+	j->flush_at = 0;
+	j->ending = false;
+	return false;
 }
 
 static void write_all(struct jitting *j, uint64_t now)
@@ -420,6 +444,7 @@ static void write_all(struct jitting *j, uint64_t now)
 		if (has_news(m))
 			(void)write_maker(j, m, now);
 	}
+	jit_writer_wait(j->writer);
 }
 
 void jitting_sync(struct jitting *j, uint64_t now, bool all)
@@ -441,14 +466,32 @@ void jitting_sync(struct jitting *j, uint64_t now, bool all)
 	if (all)
 		write_all(j, now);
 	else
-		write_some(j, now);
+		(void)write_some(j, now);
 	sweep(j, now);
+}
+
+bool jitting_tend(struct jitting *j, uint64_t now)
+{
+	bool ending = j->ending, is_left = (j->flush_at || ending) && write_some(j, now);
+
+	if (ending && !is_left)
+		sweep(j, now);
+	return is_left;
+}
+
+void jitting_flush(struct jitting *j, uint64_t now)
+{
+	map_for_each (&j->makers, slot)
+		place_samples(j, slot->value, now, true);
+	j->flush_at = now;
 }
 
 void jitting_settle(struct jitting *j, uint64_t now)
 {
-	map_for_each (&j->makers, slot)
-		place_samples(j, slot->value, now, true);
-	write_all(j, now);
-	jitting_forget(j);
+	map_for_each (&j->makers, slot) {
+		struct maker *m = slot->value;
+
+		place_samples(j, m, now, true);
+		m->ends = j->ending = true;
+	}
 }

@@ -45,13 +45,18 @@ bool jitting_add(struct jitting *j, const struct store_key *key, uint64_t addres
  * looked up like that of samples. Moves the frame to the place of the code that is there now, if it
  * is already known: chains do not wait. */
 void jitting_place(struct jitting *j, struct sampled_image **image, uint64_t *offset);
-/* Reads new descriptions, counts the samples that can be attributed, and writes TGID.jo of
- * processes with new code: as much as takes little time, the rest at the next call. With @all,
- * counts all samples and writes all. @now: CLOCK_MONOTONIC, ns. */
+/* Reads new descriptions, counts the samples that can be attributed, and has TGID.jo of processes
+ * with new code written (jit_writer.h): some now, the rest in the next calls. With @all, counts all
+ * samples, and returns when all is written. @now: CLOCK_MONOTONIC, ns. */
 void jitting_sync(struct jitting *j, uint64_t now, bool all);
-/* Counts all samples and writes all by what is known, and forgets all processes: their code is
- * looked up again if it is sampled again. */
+/* Counts all samples by what is known. All is written, and then all processes are forgotten, in the
+ * next calls of jitting_tend(): their code is looked up again if it is sampled again. */
 void jitting_settle(struct jitting *j, uint64_t now);
+/* Counts all samples by what is known. All that is new is written in the next calls of
+ * jitting_tend(). */
+void jitting_flush(struct jitting *j, uint64_t now);
+/* Does a part of what jitting_settle() and jitting_flush() left; returns whether there is more. */
+bool jitting_tend(struct jitting *j, uint64_t now);
 /* Samples not counted because no sample file could be opened. */
 uint64_t jitting_lost(const struct jitting *j);
 /* What was left out of the code. */
