@@ -46,7 +46,7 @@ static void place_done(struct place *p)
 
 static bool opens(const char *path, int flags)
 {
-	_cleanup_close_ int fd = open(path, flags | O_CLOEXEC);
+	_cleanup_close_ int fd = open(path, flags | O_CLOEXEC, 0600);
 
 	return fd >= 0;
 }
