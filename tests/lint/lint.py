@@ -465,6 +465,19 @@ def check_stack(root, _build):
     yield "bpf/sample.bpf.c", stack_errors(root)
 
 
+def check_packages(root, _build):
+    """debian/control builds with the packages of scripts/install-deps, and its version is meson's."""
+    wanted = re.search(r'^packages="([^"]*)"', read(root, "scripts/install-deps"), re.M).group(1)
+    stanza = re.search(r"^Build-Depends:\n((?: .*\n)*)", read(root, "debian/control"), re.M).group(1)
+    implied = {"gcc", "libc6-dev", "pkg-config"}  # by build-essential and meson
+    yield "debian/control", [f"Build-Depends lacks {name}" for name in wanted.split()
+                             if name not in implied | set(re.findall(r"[\w.+-]+", stanza))]
+    version = re.search(r"version: '([^']*)'", read(root, "meson.build")).group(1)
+    for path, form in (("debian/changelog", f"oprofile ({version})"),
+                       ("packaging/oprofile.spec", f"Version:        {version}\n")):
+        yield path, [] if form in read(root, path) else [f"the version is not {version}"]
+
+
 CHECKS = {
     "spdx": check_spdx,
     "includes": check_includes,
@@ -485,6 +498,7 @@ CHECKS = {
     "paths": check_paths,
     "words": check_words,
     "stack": check_stack,
+    "packages": check_packages,
 }
 
 
