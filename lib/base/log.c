@@ -24,14 +24,16 @@ const char *log_prefix(enum log_level level)
 
 void log_to(enum log_level level, log_sink *sink, void *data)
 {
-	log_state.level = level;
-	log_state.sink = sink;
+	/* Other threads ask log_wants(). */
+	__atomic_store_n(&log_state.level, level, __ATOMIC_RELAXED);
+	__atomic_store_n(&log_state.sink, sink, __ATOMIC_RELAXED);
 	log_state.data = data;
 }
 
 bool log_wants(enum log_level level)
 {
-	return log_state.sink && level <= log_state.level;
+	return __atomic_load_n(&log_state.sink, __ATOMIC_RELAXED) &&
+	       level <= __atomic_load_n(&log_state.level, __ATOMIC_RELAXED);
 }
 
 void log_line(enum log_level level, const char *format, ...)

@@ -35,17 +35,15 @@ void strbuf_adds(struct strbuf *b, const char *s)
 	strbuf_add(b, s, strlen(s));
 }
 
-void strbuf_addf(struct strbuf *b, const char *format, ...)
+void strbuf_vaddf(struct strbuf *b, const char *format, va_list ap)
 {
 	enum { GUESS = 64 };
-	va_list ap, again;
+	va_list again;
 	int size;
 
 	array_grow(&b->text, b->length + GUESS, &b->room);
-	va_start(ap, format);
 	va_copy(again, ap);
 	size = vsnprintf(b->text + b->length, b->room - b->length, format, ap);
-	va_end(ap);
 	if (size >= 0 && (size_t)size >= b->room - b->length) {
 		array_grow(&b->text, b->length + (size_t)size + 1, &b->room);
 		(void)vsnprintf(b->text + b->length, (size_t)size + 1, format, again);
@@ -53,6 +51,15 @@ void strbuf_addf(struct strbuf *b, const char *format, ...)
 	va_end(again);
 	b->length += size > 0 ? (size_t)size : 0;
 	b->text[b->length] = '\0';
+}
+
+void strbuf_addf(struct strbuf *b, const char *format, ...)
+{
+	va_list ap;
+
+	va_start(ap, format);
+	strbuf_vaddf(b, format, ap);
+	va_end(ap);
 }
 
 void strbuf_addu(struct strbuf *b, uint64_t value)

@@ -10,6 +10,7 @@
 
 #include "base/macro.h"
 
+#include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -27,6 +28,7 @@ void strbuf_add(struct strbuf *b, const void *data, size_t size);
 void strbuf_adds(struct strbuf *b, const char *s);
 /* Appends formatted text. */
 void strbuf_addf(struct strbuf *b, const char *format, ...) _printf_(2, 3);
+void strbuf_vaddf(struct strbuf *b, const char *format, va_list ap) _printf_(2, 0);
 /* Appends a number in decimal, several times as fast as strbuf_addf(). */
 void strbuf_addu(struct strbuf *b, uint64_t value);
 /* The text so far, "" if there is none; borrowed until the next change. */

@@ -4,19 +4,21 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "control/internal/peer.h"
 #include "control/socket.h"
 
 #include <errno.h>
 #include <fcntl.h>
-#include <grp.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/timerfd.h>
 
-enum { GROUPS_MAX = 1024, EVENTS_A_RUN = 16 };
+enum { EVENTS_A_RUN = 16, ANSWER_KEPT = 64 << 10 /* bytes of memory that a free slot keeps */ };
 
 struct client {
 	int fd; /* -1: free slot */
@@ -28,12 +30,11 @@ struct client {
 	size_t sent;  /* bytes of ->answer */
 	bool closing; /* hang up once the answer is sent */
 	bool adopted; /* hand the connection over once the answer is sent */
+	bool parked;  /* not watched until a request that was passed on is answered */
 };
 
 struct control_server {
-	const struct control_command *commands;
-	void *data;
-	void (*adopt)(int fd, void *data);
+	struct control_server_config config; /* ->session_dir and ->group are not used later */
 	int client_time_ms;
 	gid_t group; /* members may connect; (gid_t)-1: none */
 	int directory, listener, epoll, timer;
@@ -67,11 +68,37 @@ static void set_timer(struct control_server *server)
 	(void)timerfd_settime(server->timer, TFD_TIMER_ABSTIME, &when, NULL);
 }
 
+/* Writes a line to the log, or leaves that to somebody else. */
+static _printf_(3, 4) void say(const struct control_server *server, enum log_level level,
+			       const char *format, ...)
+{
+	char text[CONTROL_SAY_MAX];
+	va_list ap;
+
+	if (!log_wants(level))
+		return;
+	va_start(ap, format);
+	(void)vsnprintf(text, sizeof(text), format, ap);
+	va_end(ap);
+	if (server->config.say)
+		server->config.say(level, text, server->config.data);
+	else
+		log_line(level, "%s", text);
+}
+
+/* Empties the slot, which keeps some memory for the answers to the next client. */
+static void vacate(struct client *client)
+{
+	client->fd = -1;
+	strbuf_clear(&client->answer);
+	if (client->answer.room > ANSWER_KEPT)
+		strbuf_done(&client->answer);
+}
+
 static void drop(struct client *client)
 {
 	(void)close(client->fd);
-	strbuf_done(&client->answer);
-	client->fd = -1;
+	vacate(client);
 }
 
 static void end_overdue(struct control_server *server)
@@ -86,7 +113,8 @@ static void end_overdue(struct control_server *server)
 
 		if (client->fd < 0 || client->deadline_ms > now)
 			continue;
-		log_info("control: pid %d read too slowly; disconnected", client->peer.pid);
+		say(server, LOG_LEVEL_INFO, "control: pid %d read too slowly; disconnected",
+		    client->peer.pid);
 		drop(client);
 	}
 }
@@ -109,86 +137,82 @@ static int send_answer(struct client *client)
 	return 0;
 }
 
-/* Replaces control characters, so that a path or a peer's text cannot end a line of the answer. */
-static void make_printable(char *text)
+static void list_commands(const struct control_command *commands, struct strbuf *answer)
 {
-	for (; *text; text++)
-		if ((unsigned char)*text < ' ' || *text == 0x7f)
-			*text = '?';
-}
-
-void control_answer(struct strbuf *answer, const char *key, const char *format, ...)
-{
-	_cleanup_free_ char *value = NULL;
-	va_list ap;
-
-	va_start(ap, format);
-	value = xvasprintf(format, ap);
-	va_end(ap);
-	make_printable(value);
-	strbuf_addf(answer, "%s %s\n", key, value);
-}
-
-static void list_commands(const struct control_server *server, struct strbuf *answer)
-{
-	for (const struct control_command *c = server->commands; c->name; c++)
+	for (const struct control_command *c = commands; c->name; c++)
 		control_answer(answer, c->name, "%s%s%s", c->arg ?: "", c->arg ? ": " : "",
 			       c->help);
 }
 
-static int run_command(const struct control_server *server, const char *name, const char *arg,
-		       struct strbuf *answer, struct error *err)
+/* Answers in this thread if possible, else passes the request on. */
+static int peek_or_pass(struct control_server *server, struct client *client,
+			const struct control_command *c, const char *arg, struct error *err)
+{
+	int r = CONTROL_PASSED;
+
+	if (c->peek)
+		r = c->peek(arg, &client->answer, server->config.peek_data, err);
+	if (r != CONTROL_PASSED)
+		return r;
+	client->parked = true;
+	server->config.pass((uint32_t)(client - server->clients), c, arg, server->config.data);
+	return r;
+}
+
+static int run_command(struct control_server *server, struct client *client, const char *name,
+		       const char *arg, struct error *err)
 {
 	if (!strcmp(name, "help")) {
-		list_commands(server, answer);
+		list_commands(server->config.commands, &client->answer);
 		return 0;
 	}
-	for (const struct control_command *c = server->commands; c->name; c++) {
+	for (const struct control_command *c = server->config.commands; c->name; c++) {
 		if (strcmp(name, c->name) != 0)
 			continue;
 		if (arg && !c->arg)
 			return error_set(err, -EINVAL, "%s: takes no argument", name);
 		if (!arg && c->arg && c->arg[0] != '[')
 			return error_set(err, -EINVAL, "%s needs %s", name, c->arg);
-		return c->run(arg, answer, server->data, err);
+		if (server->config.pass)
+			return peek_or_pass(server, client, c, arg, err);
+		return c->run(arg, &client->answer, server->config.data, err);
 	}
 	return error_set(err, -EINVAL, "unknown request; \"help\" lists the requests");
 }
 
-static bool is_text(const char *line, size_t length)
+/* Completes the answer to a command that returned @r; @err is its error. */
+static void end_answer(struct client *client, int r, struct error *err)
 {
-	size_t i;
-
-	for (i = 0; i < length; i++)
-		if ((unsigned char)line[i] < ' ' || line[i] == 0x7f)
-			return false;
-	return true;
+	if (r >= 0) {
+		strbuf_adds(&client->answer, CONTROL_END "\n");
+		client->adopted = r == CONTROL_ADOPT;
+		return;
+	}
+	control_answer_clean(err->text);
+	strbuf_clear(&client->answer);
+	strbuf_addf(&client->answer, CONTROL_ERROR "%s\n", err->text);
 }
 
-/* Runs one request line, which it modifies, and puts the answer in the client's buffer. */
-static void answer_line(const struct control_server *server, struct client *client, char *line,
+/* Runs one request line, which it modifies, and puts the answer in the client's buffer, or parks
+ * the client. */
+static void answer_line(struct control_server *server, struct client *client, char *line,
 			size_t length)
 {
 	struct error err = ERROR_INIT;
 	char *arg = strchr(line, ' ');
 	int r;
 
-	if (!is_text(line, length)) {
+	if (!control_answer_is_text(line, length)) {
 		strbuf_adds(&client->answer, CONTROL_ERROR "control characters in the request\n");
 		return;
 	}
-	log_debug("control: \"%s\" from pid %d, user %u", line, client->peer.pid, client->peer.uid);
+	say(server, LOG_LEVEL_DEBUG, "control: \"%s\" from pid %d, user %u", line, client->peer.pid,
+	    client->peer.uid);
 	if (arg)
 		*arg++ = '\0';
-	r = run_command(server, line, arg && *arg ? arg : NULL, &client->answer, &err);
-	if (r >= 0) {
-		strbuf_adds(&client->answer, CONTROL_END "\n");
-		client->adopted = r == CONTROL_ADOPT;
-		return;
-	}
-	make_printable(err.text);
-	strbuf_clear(&client->answer);
-	strbuf_addf(&client->answer, CONTROL_ERROR "%s\n", err.text);
+	r = run_command(server, client, line, arg && *arg ? arg : NULL, &err);
+	if (r != CONTROL_PASSED)
+		end_answer(client, r, &err);
 }
 
 /* Runs the lines that have arrived, stopping if an answer cannot be sent at once. Returns 0, or
@@ -205,6 +229,10 @@ static int run_lines(struct control_server *server, struct client *client)
 		answer_line(server, client, client->line, length - 1);
 		client->length -= length;
 		memmove(client->line, client->line + length, client->length);
+		if (server->config.served)
+			server->config.served(server->config.data);
+		if (client->parked)
+			return 0;
 		r = send_answer(client);
 		if (r < 0 || client->adopted)
 			return r;
@@ -238,24 +266,20 @@ static void hand_over(struct control_server *server, struct client *client)
 	int fd = STEAL_FD(client->fd);
 
 	(void)epoll_ctl(server->epoll, EPOLL_CTL_DEL, fd, NULL);
-	strbuf_done(&client->answer);
-	server->adopt(fd, server->data);
+	vacate(client);
+	server->config.adopt(fd, server->config.data);
 }
 
-/* Serves a client that is ready: sends the rest of an answer before running more requests. */
-static void serve(struct control_server *server, uint32_t index)
+/* Decides what happens to the connection after @r: 0, -EAGAIN if the rest of the answer must wait,
+ * or another -errno to hang up. A parked client is not watched: a hangup would wake us for ever. */
+static void settle(struct control_server *server, struct client *client, int r)
 {
-	struct client *client = &server->clients[index];
-	bool waiting = client->answer.length > 0;
-	struct epoll_event event = { .data.u32 = index };
-	int r;
+	struct epoll_event event = { .data.u32 = (uint32_t)(client - server->clients) };
 
-	if (client->fd < 0)
+	if (client->parked) {
+		client->deadline_ms = INT64_MAX;
+		(void)epoll_ctl(server->epoll, EPOLL_CTL_DEL, client->fd, NULL);
 		return;
-	r = waiting ? send_answer(client) : receive(server, client);
-	if (waiting && r == 0 && !client->closing && !client->adopted) {
-		client->deadline_ms = clock_now_ms() + server->client_time_ms;
-		r = run_lines(server, client);
 	}
 	if ((r < 0 && r != -EAGAIN) || (r == 0 && client->closing)) {
 		drop(client);
@@ -266,26 +290,46 @@ static void serve(struct control_server *server, uint32_t index)
 		return;
 	}
 	event.events = client->answer.length ? EPOLLOUT : EPOLLIN;
-	(void)epoll_ctl(server->epoll, EPOLL_CTL_MOD, client->fd, &event);
+	if (epoll_ctl(server->epoll, EPOLL_CTL_MOD, client->fd, &event) < 0)
+		drop(client);
 }
 
-/* Whether the peer is in the group, by its primary or a supplementary group. */
-static bool in_group(int fd, const struct ucred *peer, gid_t group)
+/* Sends what there is of an answer, then runs the next requests. Returns as run_lines(). */
+static int go_on(struct control_server *server, struct client *client)
 {
-	gid_t groups[GROUPS_MAX];
-	socklen_t size = sizeof(groups);
-	size_t i;
+	int r = send_answer(client);
 
-	if (group == (gid_t)-1)
-		return false;
-	if (peer->gid == group)
-		return true;
-	if (getsockopt(fd, SOL_SOCKET, SO_PEERGROUPS, groups, &size) < 0)
-		return false;
-	for (i = 0; i < size / sizeof(groups[0]); i++)
-		if (groups[i] == group)
-			return true;
-	return false;
+	if (r < 0 || client->closing || client->adopted)
+		return r;
+	client->deadline_ms = clock_now_ms() + server->client_time_ms;
+	return run_lines(server, client);
+}
+
+/* Serves a client that is ready: sends the rest of an answer before running more requests. */
+static void serve(struct control_server *server, uint32_t index)
+{
+	struct client *client = &server->clients[index];
+
+	if (client->fd < 0 || client->parked)
+		return;
+	settle(server, client,
+	       client->answer.length ? go_on(server, client) : receive(server, client));
+}
+
+void control_server_answer(struct control_server *server, uint32_t ticket, int r,
+			   const struct strbuf *answer, struct error *err)
+{
+	struct client *client = &server->clients[ticket];
+
+	client->parked = false;
+	client->deadline_ms = clock_now_ms() + server->client_time_ms;
+	strbuf_add(&client->answer, strbuf_text(answer), answer->length);
+	end_answer(client, r, err);
+	if (watch(server, client->fd, 0, ticket) < 0)
+		drop(client);
+	else
+		settle(server, client, go_on(server, client));
+	set_timer(server);
 }
 
 /* A free slot for a new client, or NULL with the reason in *@ret_why. */
@@ -297,7 +341,7 @@ static struct client *find_slot(struct control_server *server, int fd, const str
 	size_t i;
 
 	*ret_why = "you may not control this daemon";
-	if (peer->uid != 0 && peer->uid != geteuid() && !in_group(fd, peer, server->group))
+	if (peer->uid != 0 && peer->uid != geteuid() && !peer_in_group(fd, peer, server->group))
 		return NULL;
 	for (i = 0; i < CONTROL_CLIENTS_MAX; i++) {
 		if (server->clients[i].fd < 0)
@@ -325,12 +369,14 @@ static void add_client(struct control_server *server, int fd)
 	if (!slot) {
 		_cleanup_free_ char *text = xasprintf(CONTROL_ERROR "%s\n", why);
 
-		log_info("control: pid %d, user %u refused: %s", peer.pid, peer.uid, why);
+		say(server, LOG_LEVEL_INFO, "control: pid %d, user %u refused: %s", peer.pid,
+		    peer.uid, why);
 		(void)send(fd, text, strlen(text), MSG_NOSIGNAL | MSG_DONTWAIT);
 		(void)close(fd);
 		return;
 	}
 	*slot = (struct client){ .fd = fd,
+				 .answer = slot->answer,
 				 .peer = peer,
 				 .deadline_ms = clock_now_ms() + server->client_time_ms };
 }
@@ -341,7 +387,8 @@ static void refuse_without_descriptor(struct control_server *server)
 {
 	int fd;
 
-	log_warn("control: no free file descriptor, a connection was refused");
+	say(server, LOG_LEVEL_WARNING,
+	    "control: no free file descriptor, a connection was refused");
 	(void)close(server->spare);
 	fd = accept4(server->listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
 	if (fd >= 0)
@@ -396,13 +443,6 @@ static int open_descriptors(struct control_server *server, struct error *err)
 	return r < 0 ? error_errno(err, r, "cannot watch the control socket") : 0;
 }
 
-static gid_t group_id(const char *name)
-{
-	const struct group *group = name ? getgrnam(name) : NULL;
-
-	return group ? group->gr_gid : (gid_t)-1;
-}
-
 int control_server_new(const struct control_server_config *config, struct control_server **ret,
 		       struct error *err)
 {
@@ -410,12 +450,10 @@ int control_server_new(const struct control_server_config *config, struct contro
 	size_t i;
 	int r;
 
-	*server = (struct control_server){ .commands = config->commands,
-					   .data = config->data,
-					   .adopt = config->adopt,
+	*server = (struct control_server){ .config = *config,
 					   .client_time_ms =
 						   config->client_time_ms ?: CONTROL_CLIENT_TIME_MS,
-					   .group = group_id(config->group),
+					   .group = peer_group(config->group),
 					   .listener = -1,
 					   .epoll = -1,
 					   .timer = -1,
@@ -442,9 +480,10 @@ void control_server_free(struct control_server *server)
 
 	if (!server)
 		return;
-	for (i = 0; i < CONTROL_CLIENTS_MAX; i++)
-		if (server->clients[i].fd >= 0)
-			drop(&server->clients[i]);
+	for (i = 0; i < CONTROL_CLIENTS_MAX; i++) {
+		cleanup_closep(&server->clients[i].fd);
+		strbuf_done(&server->clients[i].answer);
+	}
 	if (server->listener >= 0)
 		control_unlisten(server->directory);
 	cleanup_closep(&server->listener);

@@ -15,18 +15,19 @@
 #pragma once
 
 #include "base/error.h"
+#include "base/log.h"
 #include "base/strbuf.h"
+#include "control/answer.h"
 
 #include <stddef.h>
-
-#define CONTROL_END   "."
-#define CONTROL_ERROR "error: "
+#include <stdint.h>
 
 enum {
-	CONTROL_LINE_MAX = 1024,      /* bytes of a request */
-	CONTROL_CLIENTS_MAX = 32,     /* simultaneous connections */
-	CONTROL_CLIENTS_PER_USER = 8, /* of these, for one user */
-	CONTROL_CLIENT_TIME_MS = 5000 /* to send a request and read the answer */
+	CONTROL_LINE_MAX = 1024,       /* bytes of a request */
+	CONTROL_CLIENTS_MAX = 32,      /* simultaneous connections */
+	CONTROL_CLIENTS_PER_USER = 8,  /* of these, for one user */
+	CONTROL_CLIENT_TIME_MS = 5000, /* to send a request and read the answer */
+	CONTROL_SAY_MAX = 256	       /* bytes of a line for the log */
 };
 
 struct control_command {
@@ -34,22 +35,35 @@ struct control_command {
 	const char *arg; /* argument shown after the name; NULL: none; "[LEVEL]": optional */
 	/* Runs the command and appends to @answer with control_answer(); @arg is NULL if none was
 	 * sent. Returns 0; -errno, in which case the text of @err is sent to the client; or
-	 * CONTROL_ADOPT to pass the connection to ->adopt. */
+	 * CONTROL_ADOPT to pass the connection to ->adopt. NULL: ->peek always answers. */
 	int (*run)(const char *arg, struct strbuf *answer, void *data, struct error *err);
 	const char *help;
+	/* Answers without ->run where requests are passed on. Returns as ->run, or CONTROL_PASSED
+	 * if only ->run can answer. NULL: only ->run can. */
+	int (*peek)(const char *arg, struct strbuf *answer, void *data, struct error *err);
 };
 
-/* After its answer, the connection carries no more requests. */
-enum { CONTROL_ADOPT = 1 };
+enum {
+	CONTROL_ADOPT = 1, /* after its answer, the connection carries no more requests */
+	CONTROL_PASSED,	   /* the answer comes later, by control_server_answer() */
+};
 
 struct control_server_config {
 	const char *session_dir; /* borrowed during control_server_new() */
 	const char *group;	 /* members may connect, besides owner and root; or NULL */
 	const struct control_command *commands; /* borrowed; ends with a NULL name */
-	void *data;				/* passed to ->run and ->adopt */
+	void *data;				/* passed to all functions but ->peek */
+	void *peek_data;			/* passed to ->peek */
 	/* Takes over a connection once the answer to a command that returned CONTROL_ADOPT is
 	 * sent. */
 	void (*adopt)(int fd, void *data);
+	/* Runs the command elsewhere; then control_server_answer() must be called with
+	 * @ticket, after this has returned. NULL: ->run is called here. */
+	void (*pass)(uint32_t ticket, const struct control_command *c, const char *arg, void *data);
+	/* Is called after each request; may wait. NULL: nothing is called. */
+	void (*served)(void *data);
+	/* Writes a line to the log; NULL: log_line(). */
+	void (*say)(enum log_level level, const char *text, void *data);
 	int client_time_ms; /* 0: CONTROL_CLIENT_TIME_MS */
 };
 
@@ -67,5 +81,7 @@ int control_server_fd(const struct control_server *server);
 /* Does all pending work: accepts clients, runs commands that have arrived, sends answers. */
 void control_server_run(struct control_server *server);
 
-/* Appends a "key value" line to an answer; control characters in the value become '?'. */
-void control_answer(struct strbuf *answer, const char *key, const char *format, ...) _printf_(3, 4);
+/* Answers the request that was passed on with @ticket, as its command returned @r, with @answer or
+ * @err. The client may have gone meanwhile. */
+void control_server_answer(struct control_server *server, uint32_t ticket, int r,
+			   const struct strbuf *answer, struct error *err);
