@@ -2,7 +2,9 @@
 #include "rights.h"
 
 #include "base/mem.h"
+#include "base/parse.h"
 #include "base/path.h"
+#include "base/procfs.h"
 #include "base/strbuf.h"
 
 #include <errno.h>
@@ -12,6 +14,9 @@
 #include <sys/capability.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <time.h>
+
+enum { THREADS_TRIES = 200 }; /* in 2 s */
 
 /* Returns whether pages may be locked without a capability. */
 static bool may_lock_pages(void)
@@ -46,6 +51,7 @@ static const struct {
 	{ CAP_SYS_PTRACE, "sys_ptrace", true, true, NULL },
 	{ CAP_CHECKPOINT_RESTORE, "checkpoint_restore", true, true, NULL },
 	{ CAP_IPC_LOCK, "ipc_lock", false, true, may_lock_pages },
+	{ CAP_SYS_NICE, "sys_nice", false, false, NULL }, /* until a driver is set up */
 };
 
 static bool is_needed(size_t i, const char *driver)
@@ -174,10 +180,98 @@ int rights_enter(const struct rights *who, struct error *err)
 	return r;
 }
 
+void rights_renounce(void)
+{
+	cap_t none = cap_init();
+
+	(void)cap_set_proc(none);
+	(void)cap_free(none);
+}
+
+/* The capabilities of a thread. */
+struct sets {
+	uint64_t inheritable, permitted, effective;
+};
+
+struct check {
+	struct sets own; /* no thread may have others */
+	struct error *err;
+	int r;
+};
+
+static int read_set(const char *text, const char *key, uint64_t *ret)
+{
+	const char *at = strstr(text, key);
+
+	if (!at)
+		return -EBADMSG;
+	at += strlen(key);
+	at += strspn(at, " \t");
+	return parse_hex(&at, ret);
+}
+
+static int read_sets(uint32_t tid, struct sets *ret)
+{
+	_cleanup_free_ char *path = xasprintf("/proc/self/task/%u/status", tid);
+	_cleanup_free_ char *text = NULL;
+	ssize_t n = path_read("", path, &text, NULL);
+	int r = (int)MIN(n, 0);
+
+	if (r == 0)
+		r = read_set(text, "\nCapInh:", &ret->inheritable);
+	if (r == 0)
+		r = read_set(text, "\nCapPrm:", &ret->permitted);
+	return r < 0 ? r : read_set(text, "\nCapEff:", &ret->effective);
+}
+
+static void check_thread(uint32_t tid, void *data)
+{
+	struct check *check = data;
+	struct sets sets = { 0 };
+	int r = read_sets(tid, &sets);
+
+	if (check->r < 0 || r == -ENOENT || r == -ESRCH) /* a thread that has ended has none */
+		return;
+	if (r < 0)
+		check->r = error_errno(check->err, r, "cannot check the capabilities of thread %u",
+				       tid);
+	else if ((sets.inheritable & ~check->own.inheritable) |
+		 (sets.permitted & ~check->own.permitted) |
+		 (sets.effective & ~check->own.effective))
+		check->r = error_set(check->err, -EPERM,
+				     "thread %u has capabilities that the daemon dropped", tid);
+}
+
+/* Checks that no thread has a capability that this one does not have. */
+static int check_threads(struct error *err)
+{
+	struct check check = { .err = err };
+	int r = read_sets((uint32_t)gettid(), &check.own);
+
+	if (r == 0)
+		r = procfs_tids("", (uint32_t)getpid(), check_thread, &check);
+	return r < 0 ? error_errno(err, r, "cannot check the capabilities of threads") : check.r;
+}
+
+/* Waits until the check succeeds: threads give up capabilities themselves, when they first run. */
+static int wait_for_threads(struct error *err)
+{
+	const struct timespec pause = { .tv_nsec = 10 * 1000 * 1000 };
+	int r = check_threads(err), i;
+
+	for (i = 0; r == -EPERM && i < THREADS_TRIES; i++) {
+		(void)nanosleep(&pause, NULL);
+		r = check_threads(err);
+	}
+	return r;
+}
+
 int rights_keep(const char *driver, struct error *err)
 {
-	/* Only of this thread: the others belong to driver "bpf", which needs all that are left. */
-	return set_capabilities(driver, err);
+	int r = set_capabilities(driver, err);
+
+	/* That was only this thread. */
+	return r < 0 ? r : wait_for_threads(err);
 }
 
 char *rights_text(void)

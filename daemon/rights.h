@@ -41,7 +41,10 @@ const char *rights_group(const char *user);
 /* Switches to that user for good: drops all other groups, and all capabilities that no driver
  * needs, for this program and any that it might run; disables core dumps. 0 or -errno. */
 int rights_enter(const struct rights *who, struct error *err);
-/* Drops the capabilities that the driver called @driver does not need; 0 or -errno. */
+/* Drops all capabilities of the calling thread. */
+void rights_renounce(void);
+/* Drops the capabilities that the driver called @driver does not need, in the calling thread; 0 or
+ * -errno: -EPERM if another thread has any of them. */
 int rights_keep(const char *driver, struct error *err);
 /* The capabilities of this process: "perfmon,bpf", or "none"; caller frees. */
 char *rights_text(void);

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -314,8 +315,49 @@ static void rights_are_given_up_for_good(void)
 	CHECK_EQ(WEXITSTATUS(status), 0);
 }
 
+static void *wait_for_end(void *data)
+{
+	char byte;
+
+	(void)!read(*(int *)data, &byte, 1);
+	return NULL;
+}
+
+/* Steps down while another thread keeps what it has; the exit status is the first step that went
+ * wrong. */
+static int step_down_alone(void)
+{
+	struct error err = ERROR_INIT;
+	pthread_t other;
+	int ends[2];
+
+	if (rights_enter(&daemon_user, &err) < 0 || pipe(ends) < 0)
+		return 1;
+	if (pthread_create(&other, NULL, wait_for_end, &ends[0]))
+		return 2;
+	if (rights_keep("perf", &err) != -EPERM || !strstr(err.text, "has capabilities"))
+		return 3;
+	(void)close(ends[1]);
+	(void)pthread_join(other, NULL);
+	return rights_keep("perf", &err) < 0 ? 4 : 0;
+}
+
+static void no_thread_may_keep_what_was_dropped(void)
+{
+	int status = -1;
+	pid_t child;
+
+	if (geteuid() != 0)
+		SKIP("needs root");
+	child = fork();
+	if (child == 0)
+		_exit(step_down_alone());
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK_EQ(WEXITSTATUS(status), 0);
+}
+
 TESTS(T(new_directory_is_the_daemons), T(what_only_root_could_write_is_given_away),
       T(what_is_not_only_a_session_is_kept), T(directories_of_the_system_are_kept),
       T(directories_that_others_could_change_are_refused), T(links_to_a_directory_count_as_it),
       T(without_root_only_the_mode_is_set), T(users_and_groups_are_looked_up),
-      T(rights_are_given_up_for_good))
+      T(rights_are_given_up_for_good), T(no_thread_may_keep_what_was_dropped))

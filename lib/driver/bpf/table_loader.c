@@ -6,10 +6,13 @@
 
 #include <bpf/libbpf.h>
 #include <errno.h>
+#include <linux/capability.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/eventfd.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 /* Interval of checks whether refused files, and those without a table, may be requested again. */
 enum { RETRY_MS = 1000, IDLE_MS = 60000 };
@@ -57,6 +60,22 @@ static void publish(struct table_loader *l)
 	(void)pthread_mutex_unlock(&l->lock);
 }
 
+/* Gives up the capabilities that are for other threads: the owner drops only its own. */
+static void renounce(void)
+{
+	static const int others[] = { CAP_IPC_LOCK, CAP_SYS_NICE };
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct sets[2] = { 0 };
+
+	if (syscall(SYS_capget, &head, sets) < 0)
+		return;
+	for (size_t i = 0; i < ARRAY_SIZE(others); i++) {
+		sets[CAP_TO_INDEX(others[i])].permitted &= ~CAP_TO_MASK(others[i]);
+		sets[CAP_TO_INDEX(others[i])].effective &= ~CAP_TO_MASK(others[i]);
+	}
+	(void)syscall(SYS_capset, &head, sets);
+}
+
 static void *serve(void *data)
 {
 	struct table_loader *l = data;
@@ -65,6 +84,7 @@ static void *serve(void *data)
 	int waits_ms = 0, n;
 	bool prepares;
 
+	renounce();
 	while (!fds[1].revents) {
 		n = poll(fds, ARRAY_SIZE(fds), waits_ms);
 		if (n < 0)
