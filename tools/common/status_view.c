@@ -180,11 +180,6 @@ static void copy_value(const char *lines, const char *key, struct strbuf *out)
 	strbuf_adds(out, value ?: "");
 }
 
-static void trouble_row(const char *lines, struct strbuf *out)
-{
-	copy_value(lines, "trouble", out);
-}
-
 static void warning_row(const char *lines, struct strbuf *out)
 {
 	_cleanup_free_ char *uid = control_value(lines, "uid");
@@ -193,26 +188,11 @@ static void warning_row(const char *lines, struct strbuf *out)
 		strbuf_adds(out, "the daemon runs as root, not as a user of its own (--user)");
 }
 
-static void driver_row(const char *lines, struct strbuf *out)
-{
-	copy_value(lines, "driver", out);
-}
-
 static void events_row(const char *lines, struct strbuf *out)
 {
 	each_value(lines, "event", add_joined, out);
 	if (!out->length)
 		strbuf_adds(out, "the CPU's default event");
-}
-
-static void separate_row(const char *lines, struct strbuf *out)
-{
-	copy_value(lines, "separate", out);
-}
-
-static void images_row(const char *lines, struct strbuf *out)
-{
-	copy_value(lines, "images", out);
 }
 
 static void session_row(const char *lines, struct strbuf *out)
@@ -340,20 +320,18 @@ static void limits_row(const char *lines, struct strbuf *out)
 		strbuf_addf(out, "%s%s", out->length ? "; " : "", shed);
 }
 
-static void config_row(const char *lines, struct strbuf *out)
-{
-	copy_value(lines, "config", out);
-}
-
+/* A row is the value of a key, or made by a function. */
 static const struct {
-	const char *label;
+	const char *label, *key;
 	void (*add)(const char *lines, struct strbuf *out);
 } rows[] = {
-	{ "Daemon", daemon_row },     { "Trouble", trouble_row }, { "Warning", warning_row },
-	{ "Driver", driver_row },     { "CPUs", cpus_row },	  { "Events", events_row },
-	{ "Separate", separate_row }, { "Images", images_row },	  { "Session", session_row },
-	{ "Samples", samples_row },   { "Own cost", cost_row },	  { "Budget", budget_row },
-	{ "Limits", limits_row },     { "Settings", config_row },
+	{ "Daemon", NULL, daemon_row },	  { "Trouble", "trouble" },
+	{ "Warning", NULL, warning_row }, { "Driver", "driver" },
+	{ "CPUs", NULL, cpus_row },	  { "Events", NULL, events_row },
+	{ "Separate", "separate" },	  { "Images", "images" },
+	{ "Session", NULL, session_row }, { "Samples", NULL, samples_row },
+	{ "Own cost", NULL, cost_row },	  { "Budget", NULL, budget_row },
+	{ "Limits", NULL, limits_row },	  { "Settings", "config" },
 };
 
 /* Prints the line of a counter, "name value text", if it is a loss or trouble. */
@@ -373,7 +351,10 @@ void status_view_text(const char *lines, FILE *out)
 	for (i = 0; i < ARRAY_SIZE(rows); i++) {
 		_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 
-		rows[i].add(lines, &text);
+		if (rows[i].key)
+			copy_value(lines, rows[i].key, &text);
+		else
+			rows[i].add(lines, &text);
 		if (!text.length)
 			continue;
 		(void)fprintf(out, "%s:%*s %s\n", rows[i].label,
