@@ -4,8 +4,8 @@
 #include "base/mem.h"
 #include "identity/cookie.h"
 #include "event/catalog.h"
-#include "event/cpu_type.h"
 #include "daemon_options.h"
+#include "view.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -241,9 +241,7 @@ int node_host_take_over(struct node_host *host, struct nodes *nodes, struct erro
 
 static bool host_running(void *data)
 {
-	const struct node_host *h = data;
-
-	return collector_running(h->collector);
+	return ((const struct node_host *)data)->view->running;
 }
 
 static int host_enable(bool on, void *data, struct error *err)
@@ -262,11 +260,7 @@ static int host_dump(void *data, struct error *err)
 
 static const char *host_cpu_type(void *data)
 {
-	const struct node_host *h = data;
-	size_t count;
-	const struct event *events = collector_events(h->collector, &count);
-
-	return cpu_type_detect("", event_clock_only(events, count))->key;
+	return ((const struct node_host *)data)->view->cpu_type;
 }
 
 static int host_event_code(const char *name, uint64_t *ret, void *data _unused_, struct error *err)
@@ -305,20 +299,18 @@ static uint64_t chains_without_mapping(const struct record_stats *record)
 /* The files of stats/: our counters, then two with their names in OProfile 1.x. */
 static bool host_stat(size_t i, const char **ret_name, uint64_t *ret_value, void *data)
 {
-	struct node_host *h = data;
+	const struct view *v = ((const struct node_host *)data)->view;
 	size_t own = own_counters();
 
-	if (i == 0)
-		collector_stats(h->collector, &h->driver, &h->record);
 	if (i < own) {
 		*ret_name = counter_at(i)->name;
-		*ret_value = counter_value(counter_at(i), &h->driver, &h->record);
+		*ret_value = counter_value(counter_at(i), &v->driver, &v->record);
 	} else if (i == own) {
 		*ret_name = "event_lost_overflow";
-		*ret_value = h->actions->event_lost(h->data);
+		*ret_value = v->event_lost;
 	} else if (i == own + 1) {
 		*ret_name = "bt_lost_no_mapping";
-		*ret_value = chains_without_mapping(&h->record);
+		*ret_value = chains_without_mapping(&v->record);
 	}
 	return i <= own + 1;
 }
@@ -335,20 +327,18 @@ static const struct {
 static bool host_cpu_stat(unsigned int cpu, size_t i, const char **ret_name, uint64_t *ret_value,
 			  void *data)
 {
-	struct node_host *h = data;
+	const struct view *v = ((const struct node_host *)data)->view;
 
-	if (i >= ARRAY_SIZE(cpu_stats))
+	if (i >= ARRAY_SIZE(cpu_stats) || cpu >= v->cpu_count)
 		return false;
-	if (i == 0)
-		collector_cpu_stats(h->collector, cpu, &h->cpu);
 	*ret_name = cpu_stats[i].name;
-	memcpy(ret_value, (const char *)&h->cpu + cpu_stats[i].offset, sizeof(*ret_value));
+	memcpy(ret_value, (const char *)&v->cpus[cpu] + cpu_stats[i].offset, sizeof(*ret_value));
 	return true;
 }
 
-static unsigned int host_cpu_count(void *data _unused_)
+static unsigned int host_cpu_count(void *data)
 {
-	return (unsigned int)MAX(sysconf(_SC_NPROCESSORS_CONF), 1);
+	return ((const struct node_host *)data)->view->cpu_count;
 }
 
 static uint64_t host_cookie_at(size_t i, void *data)
@@ -384,25 +374,26 @@ static const struct nodes_host node_functions = {
 	.cookie_path = host_cookie_path,
 };
 
-struct nodes *node_host_nodes(struct node_host *host)
+void node_host_settings(const struct node_host *host, struct node_settings *ret)
 {
-	struct node_settings shown;
+	show_settings(host->options, ret);
+}
 
-	show_settings(host->options, &shown);
-	return nodes_new(&shown, &node_functions, host);
+struct nodes *node_host_nodes(struct node_host *host, const struct node_settings *settings)
+{
+	return nodes_new(settings, &node_functions, host);
 }
 
 void node_host_print_stats(struct node_host *host, FILE *out)
 {
+	const struct view *v = host->view;
 	const char *name;
 	uint64_t value;
 
-	collector_stats(host->collector, &host->driver, &host->record);
-	(void)fprintf(out, "Nr. samples lost due to buffer overflow: %" PRIu64 "\n",
-		      host->actions->event_lost(host->data));
+	(void)fprintf(out, "Nr. samples lost due to buffer overflow: %" PRIu64 "\n", v->event_lost);
 	(void)fprintf(out, "Nr. backtraces skipped due to no file mapping: %" PRIu64 "\n",
-		      chains_without_mapping(&host->record));
-	for (unsigned int cpu = 0; cpu < host_cpu_count(host); cpu++) {
+		      chains_without_mapping(&v->record));
+	for (unsigned int cpu = 0; cpu < v->cpu_count; cpu++) {
 		(void)fprintf(out, "---- Statistics for cpu : %u\n", cpu);
 		for (size_t i = 0; host_cpu_stat(cpu, i, &name, &value, host); i++)
 			(void)fprintf(out, "Nr. %s: %" PRIu64 "\n", cpu_stats[i].log, value);

@@ -3,8 +3,9 @@
  * The daemon as the host of oprofilefs (oprofilefs/nodes.h): provides what the nodes show, and
  * turns settings written to nodes into those of the collector.
  *
- *	struct node_host host = { .collector = c, .options = options, ... };
- *	struct nodes *nodes = node_host_nodes(&host);
+ *	struct node_host host = { .view = &view, .collector = c, .options = options, ... };
+ *	node_host_settings(&host, &settings);
+ *	struct nodes *nodes = node_host_nodes(&host, &settings);
  *	if (nodes_changed(nodes))
  *		r = node_host_take_over(&host, nodes, err);
  */
@@ -16,29 +17,28 @@
 #include <stdio.h>
 
 struct daemon_options;
+struct view;
 
 /* Actions of nodes, as in struct nodes_host. */
 struct node_actions {
 	int (*enable)(bool on, void *data, struct error *err);
 	int (*dump)(void *data, struct error *err);
-	/* Words dropped because readers of the event buffer were too slow. */
-	uint64_t (*event_lost)(const void *data);
 };
 
-/* Everything is borrowed. */
+/* Everything is borrowed. A host for nodes that are only read, and are no cookies, has nothing but
+ * a view. */
 struct node_host {
+	const struct view *view; /* what the nodes show */
 	struct collector *collector;
 	struct daemon_options *options;
 	const struct node_actions *actions;
 	void *data; /* for ->actions */
-	/* The counters that stats/ shows, read when its first one is asked for. */
-	struct driver_stats driver;
-	struct record_stats record;
-	struct driver_cpu_stats cpu;
 };
 
-/* Makes the tree, which shows the settings; @host must outlive it. Caller frees. */
-struct nodes *node_host_nodes(struct node_host *host);
+/* The settings in force, as nodes show them. */
+void node_host_settings(const struct node_host *host, struct node_settings *ret);
+/* Makes the tree, which shows @settings; @host must outlive it. Caller frees. */
+struct nodes *node_host_nodes(struct node_host *host, const struct node_settings *settings);
 /* Reconfigures the collector with the settings written; it must not be sampling. On failure the
  * collector and the settings are unchanged. 0 or -errno. */
 int node_host_take_over(struct node_host *host, struct nodes *nodes, struct error *err);

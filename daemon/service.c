@@ -4,21 +4,25 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "oprofilefs/nodes.h"
-#include "control/server.h"
+#include "control/control_thread.h"
 #include "logfile.h"
+#include "loop.h"
 #include "meter.h"
 #include "node_host.h"
 #include "notify.h"
 #include "reader.h"
 #include "daemon_options.h"
+#include "rights.h"
+#include "peek.h"
 #include "status.h"
+#include "urgent.h"
+#include "view.h"
 
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
-#include <sys/timerfd.h>
 
 #define MS		  1000000ULL /* nanoseconds */
 #define STATISTICS_PERIOD (600000 * MS)
@@ -39,6 +43,8 @@ enum source {
 enum { PAUSE_MS = 5 };
 /* How often oprofilefs may have all samples recorded. */
 static const uint64_t dump_every_ns = NS_PER_S;
+/* How often the view is made at most while sampling. */
+static const uint64_t view_every_ns = 450 * MS;
 
 struct service {
 	struct daemon_options *options;
@@ -46,50 +52,18 @@ struct service {
 	struct node_host host;
 	struct nodes *nodes;  /* oprofilefs */
 	struct reader reader; /* of the event buffer */
-	struct control_server *control;
+	struct view view;     /* what is shown, in this thread */
+	struct view_board *board;
+	struct peek *peek; /* used by the thread of ->control */
+	struct control_thread *control;
 	int epoll, signals, tick, statistics, watchdog;
 	bool quit;
 	struct meter meter;
-	uint64_t born_ns;
 	uint64_t dumped_ns;   /* when all samples were last recorded on request */
 	bool dump_due;	      /* they are to be recorded when dump_every_ns have passed */
 	uint64_t lost_said;   /* unwritten samples reported in the log so far */
 	struct error trouble; /* the last error outside a command; code 0: none */
 };
-
-/* Adds @fd to the loop, unless it is -1. */
-static int watch(struct service *s, int fd, enum source source, struct error *err)
-{
-	struct epoll_event event = { .events = EPOLLIN, .data.u32 = source };
-
-	if (fd < 0 || epoll_ctl(s->epoll, EPOLL_CTL_ADD, fd, &event) == 0)
-		return 0;
-	return error_errno(err, -errno, "cannot watch a file descriptor");
-}
-
-static void unwatch(struct service *s, int fd)
-{
-	if (fd >= 0)
-		(void)epoll_ctl(s->epoll, EPOLL_CTL_DEL, fd, NULL);
-}
-
-/* Lets a timer fire every @period_ns; 0: never. */
-static void set_period(int timer, uint64_t period_ns)
-{
-	struct itimerspec when = { 0 };
-
-	when.it_interval = (struct timespec){ (time_t)(period_ns / 1000000000),
-					      (long)(period_ns % 1000000000) };
-	when.it_value = when.it_interval;
-	(void)timerfd_settime(timer, 0, &when, NULL);
-}
-
-static void swallow_expirations(int timer)
-{
-	uint64_t expirations;
-
-	(void)!read(timer, &expirations, sizeof(expirations));
-}
 
 static uint64_t samples_received(const struct service *s)
 {
@@ -100,10 +74,26 @@ static uint64_t samples_received(const struct service *s)
 	return driver.sample_received;
 }
 
+/* Shows those who only look what there is to see. */
+static void show(struct service *s)
+{
+	const struct status status = { .settings = &s->options->settings,
+				       .derived = &s->options->derived,
+				       .collector = s->collector,
+				       .meter = &s->meter,
+				       .trouble = s->trouble.code ? s->trouble.text : NULL };
+
+	view_make(&s->view, &status);
+	s->view.settings = *nodes_settings(s->nodes);
+	s->view.event_lost = reader_lost(&s->reader);
+	view_show(s->board, &s->view);
+}
+
 static void print_statistics(void *data, FILE *out)
 {
 	struct service *s = data;
 
+	show(s);
 	collector_print_stats(s->collector, out);
 	node_host_print_stats(&s->host, out);
 }
@@ -119,14 +109,14 @@ static int set_sampling(struct service *s, bool on, struct error *err)
 {
 	int fd = collector_fd(s->collector);
 
-	set_period(s->tick, on ? COLLECTOR_SYNC_MS * MS : 0);
-	set_period(s->statistics, on ? STATISTICS_PERIOD : 0);
+	loop_set_period(s->tick, on ? COLLECTOR_SYNC_MS * MS : 0);
+	loop_set_period(s->statistics, on ? STATISTICS_PERIOD : 0);
 	tell_manager(s);
 	if (on) {
 		meter_reset(&s->meter, samples_received(s));
-		return watch(s, fd, SOURCE_DRIVER, err);
+		return loop_watch(s->epoll, fd, SOURCE_DRIVER, err);
 	}
-	unwatch(s, fd);
+	loop_unwatch(s->epoll, fd);
 	return 0;
 }
 
@@ -223,21 +213,6 @@ static void sync_now(struct service *s)
 }
 
 /* Commands of the control socket; they share their functions with the signals. */
-
-static int run_status(const char *arg _unused_, struct strbuf *answer, void *data,
-		      struct error *err _unused_)
-{
-	const struct service *s = data;
-	const struct status status = { .settings = &s->options->settings,
-				       .derived = &s->options->derived,
-				       .collector = s->collector,
-				       .meter = &s->meter,
-				       .born_ns = s->born_ns,
-				       .trouble = s->trouble.code ? s->trouble.text : NULL };
-
-	status_answer(&status, answer);
-	return 0;
-}
 
 static int run_start(const char *arg _unused_, struct strbuf *answer, void *data, struct error *err)
 {
@@ -339,23 +314,29 @@ static int run_buffer(const char *arg _unused_, struct strbuf *answer, void *dat
 	return r < 0 ? r : CONTROL_ADOPT;
 }
 
+static void ran(void *data)
+{
+	show(data);
+}
+
 static void adopt(int fd, void *data)
 {
 	reader_adopt(fd, &((struct service *)data)->reader);
 }
 
 static const struct control_command commands[] = {
-	{ "status", NULL, run_status, "show state, rates and losses" },
+	{ "status", NULL, NULL, "show state, rates and losses", peek_status },
 	{ "start", NULL, run_start, "start sampling" },
 	{ "stop", NULL, run_stop, "stop sampling, record all samples taken so far" },
 	{ "dump", NULL, run_dump, "record all samples taken so far" },
 	{ "reset", NULL, run_reset, "empty the current session" },
-	{ "save", "NAME", run_save, "rename the current session to NAME, start an empty one" },
+	{ "save", "NAME", run_save, "rename the current session to NAME, start an empty one",
+	  NULL },
 	{ "shutdown", NULL, run_shutdown, "stop sampling and exit" },
 	{ "verbose", "[LEVEL]", run_verbose, "set the log level; without LEVEL: all" },
-	{ "list", "[PATH]", run_list, "list a directory of oprofilefs" },
-	{ "stat", "PATH", run_stat, "show the type and mode of a node" },
-	{ "read", "PATH", run_read, "show the text of a node" },
+	{ "list", "[PATH]", run_list, "list a directory of oprofilefs", peek_list },
+	{ "stat", "PATH", run_stat, "show the type and mode of a node", peek_stat },
+	{ "read", "PATH", run_read, "show the text of a node", peek_read },
 	{ "write", "PATH VALUE", run_write, "write to a node" },
 	{ "buffer", NULL, run_buffer, "read the event buffer: its words follow the answer" },
 	{ NULL, NULL, NULL, NULL },
@@ -382,12 +363,7 @@ static int dump_node(void *data, struct error *err)
 	return s->dump_due ? 0 : dump(s, err);
 }
 
-static uint64_t event_lost(const void *data)
-{
-	return reader_lost(&((const struct service *)data)->reader);
-}
-
-static const struct node_actions node_actions = { enable_node, dump_node, event_lost };
+static const struct node_actions node_actions = { enable_node, dump_node };
 
 /* Signals. */
 
@@ -436,7 +412,7 @@ static void take_signal(struct service *s)
 
 static void take_control(struct service *s)
 {
-	control_server_run(s->control);
+	control_thread_run(s->control);
 }
 
 static void take_reader(struct service *s)
@@ -446,7 +422,7 @@ static void take_reader(struct service *s)
 
 static void take_tick(struct service *s)
 {
-	swallow_expirations(s->tick);
+	loop_swallow(s->tick);
 	sync_now(s);
 	meter_tick(&s->meter, samples_received(s));
 	say_unwritten(s);
@@ -454,13 +430,13 @@ static void take_tick(struct service *s)
 
 static void take_statistics(struct service *s)
 {
-	swallow_expirations(s->statistics);
+	loop_swallow(s->statistics);
 	logfile_section(print_statistics, s);
 }
 
 static void take_watchdog(struct service *s)
 {
-	swallow_expirations(s->watchdog);
+	loop_swallow(s->watchdog);
 	notify_manager("WATCHDOG=1");
 }
 
@@ -489,13 +465,6 @@ static int open_signals(struct error *err)
 	return fd < 0 ? error_errno(err, -errno, "cannot set up signal handling") : fd;
 }
 
-static int open_timer(struct error *err)
-{
-	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_NONBLOCK | TFD_CLOEXEC);
-
-	return fd < 0 ? error_errno(err, -errno, "cannot create a timer") : fd;
-}
-
 /* Opens the descriptors of the loop. */
 static int open_loop(struct service *s, struct error *err)
 {
@@ -504,26 +473,51 @@ static int open_loop(struct service *s, struct error *err)
 	s->epoll = epoll_create1(EPOLL_CLOEXEC);
 	if (s->epoll < 0)
 		return error_errno(err, -errno, "cannot create an epoll descriptor");
-	if ((r = s->signals = open_signals(err)) < 0 || (r = s->tick = open_timer(err)) < 0 ||
-	    (r = s->statistics = open_timer(err)) < 0 || (r = s->watchdog = open_timer(err)) < 0)
+	if ((r = s->signals = open_signals(err)) < 0 || (r = s->tick = loop_timer(err)) < 0 ||
+	    (r = s->statistics = loop_timer(err)) < 0 || (r = s->watchdog = loop_timer(err)) < 0)
 		return r;
-	if ((r = watch(s, s->signals, SOURCE_SIGNAL, err)) < 0 ||
-	    (r = watch(s, s->tick, SOURCE_TICK, err)) < 0 ||
-	    (r = watch(s, s->statistics, SOURCE_STATISTICS, err)) < 0 ||
-	    (r = watch(s, s->watchdog, SOURCE_WATCHDOG, err)) < 0)
+	if ((r = loop_watch(s->epoll, s->signals, SOURCE_SIGNAL, err)) < 0 ||
+	    (r = loop_watch(s->epoll, s->tick, SOURCE_TICK, err)) < 0 ||
+	    (r = loop_watch(s->epoll, s->statistics, SOURCE_STATISTICS, err)) < 0 ||
+	    (r = loop_watch(s->epoll, s->watchdog, SOURCE_WATCHDOG, err)) < 0)
 		return r;
 	/* Twice as often as required, as sd_watchdog_enabled(3) advises. */
-	set_period(s->watchdog, notify_watchdog_us() * 1000 / 2);
+	loop_set_period(s->watchdog, notify_watchdog_us() * 1000 / 2);
 	return 0;
+}
+
+/* Keeps the thread's clients from waiting for a CPU; it needs no other rights. */
+static void enter_control(void *data _unused_)
+{
+	const char *priority = urgent_enter();
+
+	rights_renounce();
+	/* The main thread waits meanwhile, so the log is free. */
+	log_info("requests are answered at %s", priority);
+}
+
+/* Starts to answer requests; those that change something wait for the loop. */
+static int open_control(struct service *s, struct error *err)
+{
+	struct control_thread_config config = { .session_dir = s->options->settings.session_dir,
+						.group = s->options->settings.socket_group,
+						.commands = commands,
+						.ran = ran,
+						.adopt = adopt,
+						.enter = enter_control,
+						.data = s };
+	int r;
+
+	s->board = view_board_new();
+	s->peek = config.peek_data = peek_new(s->board, clock_now_ns());
+	show(s);
+	r = control_thread_new(&config, &s->control, err);
+	return r < 0 ? r : loop_watch(s->epoll, control_thread_fd(s->control), SOURCE_CONTROL, err);
 }
 
 static int set_up(struct service *s, const struct service_helpers *helpers, struct error *err)
 {
-	struct control_server_config control = { .session_dir = s->options->settings.session_dir,
-						 .group = s->options->settings.socket_group,
-						 .commands = commands,
-						 .adopt = adopt,
-						 .data = s };
+	struct node_settings settings;
 	struct collector_config collector;
 	int r = open_loop(s, err);
 
@@ -536,20 +530,21 @@ static int set_up(struct service *s, const struct service_helpers *helpers, stru
 	r = collector_new(&collector, &s->collector, err);
 	if (r < 0)
 		return r;
-	s->host = (struct node_host){ .collector = s->collector,
+	s->host = (struct node_host){ .view = &s->view,
+				      .collector = s->collector,
 				      .options = s->options,
 				      .actions = &node_actions,
 				      .data = s };
-	s->nodes = node_host_nodes(&s->host);
+	node_host_settings(&s->host, &settings);
+	s->nodes = node_host_nodes(&s->host, &settings);
 	s->reader = (struct reader){ .epoll = s->epoll,
 				     .mark = SOURCE_READER,
 				     .collector = s->collector,
 				     .nodes = s->nodes };
-	r = control_server_new(&control, &s->control, err);
-	if (r == 0)
-		r = watch(s, control_server_fd(s->control), SOURCE_CONTROL, err);
+	r = open_control(s, err);
 	if (r == 0 && s->options->start)
 		r = start(s, err);
+	show(s);
 	return r;
 }
 
@@ -564,13 +559,34 @@ int service_new(struct daemon_options *options, const struct service_helpers *he
 			       .signals = -1,
 			       .tick = -1,
 			       .statistics = -1,
-			       .watchdog = -1,
-			       .born_ns = clock_now_ns() };
+			       .watchdog = -1 };
+	view_init(&s->view);
 	r = set_up(s, helpers, err);
 	if (r < 0)
 		return r;
 	*ret = STEAL(s);
 	return 0;
+}
+
+/* Whether a view must be made after a turn for @source: not so often that it costs much, and always
+ * if sampling may have started or stopped. */
+static bool view_is_due(const struct service *s, enum source source)
+{
+	switch (source) {
+	case SOURCE_DRIVER:
+	case SOURCE_TICK:
+		return clock_now_ns() - s->view.at_ns >= view_every_ns ||
+		       collector_running(s->collector) != s->view.running;
+	case SOURCE_CONTROL:
+	case SOURCE_SIGNAL:
+		return true;
+	case SOURCE_STATISTICS:
+	case SOURCE_READER:
+	case SOURCE_WATCHDOG:
+	case SOURCE_COUNT_:
+		break;
+	}
+	return false;
 }
 
 int service_run(struct service *s, struct error *err)
@@ -589,6 +605,8 @@ int service_run(struct service *s, struct error *err)
 			sources[event.data.u32](s);
 		if (count > 0 || is_left)
 			is_left = collector_tend(s->collector);
+		if (count > 0 && view_is_due(s, event.data.u32))
+			show(s);
 		turn_end(&s->meter.turn);
 	}
 	notify_manager("STOPPING=1");
@@ -600,10 +618,13 @@ void service_free(struct service *s)
 {
 	if (!s)
 		return;
-	control_server_free(s->control);
+	control_thread_free(s->control);
+	peek_free(s->peek);
+	view_board_free(s->board);
 	reader_end(&s->reader);
 	nodes_free(s->nodes);
 	collector_free(s->collector);
+	view_done(&s->view);
 	cleanup_closep(&s->watchdog);
 	cleanup_closep(&s->statistics);
 	cleanup_closep(&s->tick);

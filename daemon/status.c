@@ -32,6 +32,13 @@ static void answer_events(const struct status *status, struct strbuf *answer)
 		answer_event(&derived, answer);
 }
 
+static void answer_counter(const struct counter *c, uint64_t value, struct strbuf *answer)
+{
+	_cleanup_free_ char *text = counter_text(c);
+
+	control_answer(answer, "counter", "%s %" PRIu64 " %s", c->name, value, text);
+}
+
 /* Adds the non-zero counters, each with its text, and the sum of the lost samples. */
 static void answer_counters(const struct status *status, struct strbuf *answer)
 {
@@ -43,11 +50,9 @@ static void answer_counters(const struct status *status, struct strbuf *answer)
 	collector_stats(status->collector, &driver, &record);
 	for (size_t i = 0; (c = counter_at(i)); i++) {
 		uint64_t value = counter_value(c, &driver, &record);
-		_cleanup_free_ char *text = counter_text(c);
 
 		if (value)
-			control_answer(answer, "counter", "%s %" PRIu64 " %s", c->name, value,
-				       text);
+			answer_counter(c, value, answer);
 		if (c->kind == COUNTER_LOST)
 			lost += value;
 	}
@@ -81,10 +86,7 @@ static void answer_cost(const struct status *status, struct strbuf *answer)
 static void answer_quota(const struct status *status, struct strbuf *answer)
 {
 	struct quota_reading quota;
-	uint64_t resident;
 
-	if (procfs_memory(NULL, 0, &resident, NULL) < 0)
-		resident = 0;
 	collector_quota(status->collector, &quota);
 	if (quota.limits.memory)
 		control_answer(answer, "memory_max_kib", "%" PRIu64, quota.limits.memory / 1024);
@@ -94,9 +96,6 @@ static void answer_quota(const struct status *status, struct strbuf *answer)
 		control_answer(answer, "keep_free_kib", "%" PRIu64, quota.limits.keep_free / 1024);
 	if (quota.limits.files)
 		control_answer(answer, "descriptors_max", "%" PRIu64, quota.limits.files);
-	control_answer(answer, "resident_kib", "%" PRIu64, resident / 1024);
-	control_answer(answer, "memory_kib", "%" PRIu64,
-		       (resident + quota.use.parser + quota.use.kernel) / 1024);
 	control_answer(answer, "parser_kib", "%" PRIu64, quota.use.parser / 1024);
 	control_answer(answer, "kernel_kib", "%" PRIu64, quota.use.kernel / 1024);
 	control_answer(answer, "descriptors", "%" PRIu64, quota.use.files);
@@ -143,7 +142,6 @@ void status_answer(const struct status *status, struct strbuf *answer)
 {
 	const struct settings *settings = status->settings;
 	_cleanup_free_ char *separate = record_separate_text((unsigned int)settings->separate);
-	_cleanup_free_ char *offline = cpulist_offline("");
 
 	control_answer(answer, "state", "%s",
 		       collector_running(status->collector) ? "running" : "stopped");
@@ -152,11 +150,7 @@ void status_answer(const struct status *status, struct strbuf *answer)
 	control_answer(answer, "pid", "%d", (int)getpid());
 	control_answer(answer, "uid", "%u", geteuid());
 	control_answer(answer, "version", "%s", OPROFILE_VERSION);
-	control_answer(answer, "uptime_s", "%" PRIu64,
-		       (clock_now_ns() - status->born_ns) / 1000000000);
 	control_answer(answer, "driver", "%s", collector_why(status->collector));
-	if (offline)
-		control_answer(answer, "cpus_offline", "%s", offline);
 	answer_events(status, answer);
 	control_answer(answer, "separate", "%s", separate);
 	if (settings->image_filter)
@@ -164,4 +158,21 @@ void status_answer(const struct status *status, struct strbuf *answer)
 	control_answer(answer, "session_dir", "%s", settings->session_dir);
 	answer_load(status, answer);
 	answer_counters(status, answer);
+}
+
+void status_answer_now(const struct status_now *now, struct strbuf *answer)
+{
+	uint64_t age_ns = now->now_ns - MIN(now->at_ns, now->now_ns), resident;
+	_cleanup_free_ char *offline = cpulist_offline("");
+
+	if (procfs_memory(NULL, 0, &resident, NULL) < 0)
+		resident = 0;
+	control_answer(answer, "uptime_s", "%" PRIu64, (now->now_ns - now->born_ns) / NS_PER_S);
+	/* A daemon that does not sample sleeps until something changes. */
+	if (now->running && age_ns > NS_PER_S)
+		control_answer(answer, "age_s", "%.1f", (double)age_ns / 1e9);
+	if (offline)
+		control_answer(answer, "cpus_offline", "%s", offline);
+	control_answer(answer, "resident_kib", "%" PRIu64, resident / 1024);
+	control_answer(answer, "memory_kib", "%" PRIu64, (resident + now->other_bytes) / 1024);
 }

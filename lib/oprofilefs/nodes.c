@@ -177,6 +177,19 @@ const struct node_settings *nodes_settings(const struct nodes *n)
 	return &n->settings;
 }
 
+void nodes_show(struct nodes *n, const struct node_settings *settings)
+{
+	n->settings = *settings;
+}
+
+bool nodes_is_cookie(const char *path)
+{
+	size_t length = strlen(NODE_COOKIES);
+
+	path += *path == '/';
+	return !strncmp(path, NODE_COOKIES, length) && (!path[length] || path[length] == '/');
+}
+
 bool nodes_changed(const struct nodes *n)
 {
 	return n->changed;

@@ -39,6 +39,11 @@ DEFINE_CLEANUP(struct nodes *, nodes_free);
 
 /* The settings as written; borrowed. */
 const struct node_settings *nodes_settings(const struct nodes *n);
+/* Shows @settings from now on, as if they had been written. */
+void nodes_show(struct nodes *n, const struct node_settings *settings);
+/* Returns whether the node is the directory of cookies, or in it: the host asks large tables for
+ * them. */
+bool nodes_is_cookie(const char *path);
 /* Whether any was written since nodes_new() or nodes_taken_over(). */
 bool nodes_changed(const struct nodes *n);
 /* Says that the host has taken the settings over. */

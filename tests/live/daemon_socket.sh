@@ -66,6 +66,19 @@ ok "others are answered" timeout 60 opcontrol --status
 ok "it samples on" wait_for received_more_than $(($(status_number samples_received) + 100))
 ok "its memory does not follow them" test "$(status_number resident_kib)" -lt $((before + 8192))
 exec 9>&-
+
+# What answers them goes before others, and no other thread may.
+priorities()
+{
+	cat "/proc/$pid"/task/*/stat | awk '{ print $41 }' | sort | uniq -c | awk '{ print $2 }' | tr '\n' ' '
+}
+pid=$(daemon_pid)
+case $(grep -h 'requests are answered' "$session/samples/oprofiled.log" | tail -n 1) in
+*real-time*) is "one thread has real-time priority" "$(priorities)" "0 2 " ;;
+*) skip "one thread has real-time priority" "it may not have it" ;;
+esac
+fails "no thread has kept the right to that" 1 grep -q 'Cap\(Eff\|Prm\):.*[89a-f].....$' \
+	"/proc/$pid"/task/*/status
 ok "shutdown" opcontrol --shutdown
 is "the hostile ones met no surprise" "$(cat "$dir/hostile.err")" ""
 done_testing

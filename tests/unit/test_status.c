@@ -75,8 +75,7 @@ static void bench_init(struct bench *b)
 	b->status = (struct status){ .settings = &b->settings,
 				     .derived = &b->derived,
 				     .collector = b->collector,
-				     .meter = &b->meter,
-				     .born_ns = clock_now_ns() };
+				     .meter = &b->meter };
 }
 
 static void bench_done(struct bench *b)
@@ -128,13 +127,11 @@ static void a_daemon_that_samples_says_what(void)
 		{ "descriptors_max", "90" },
 		{ "open_files", "1" },
 		{ "shed", "none" },
-		{ "uptime_s", "90" },
 	};
 
 	CHECK_EQ(settings_set(&b.settings, SETTING_SEPARATE, "library", NULL), 0);
 	CHECK_EQ(settings_set(&b.settings, SETTING_IMAGE_FILTER, "/bin/p", NULL), 0);
 	CHECK_EQ(settings_set(&b.settings, SETTING_BUDGET, "12.3456789%", NULL), 0);
-	b.status.born_ns -= 90000000000;
 	CHECK_EQ(collector_start(b.collector, NULL), 0);
 	CHECK_EQ(collector_sync(b.collector, true, NULL), 1);
 	status_answer(&b.status, &answer);
@@ -215,6 +212,7 @@ static void no_line_is_unknown_to_the_view(void)
 	b.status.trouble = "something";
 	CHECK_EQ(settings_set(&b.settings, SETTING_IMAGE_FILTER, "/bin/p", NULL), 0);
 	status_answer(&b.status, &answer);
+	status_answer_now(&(struct status_now){ .now_ns = 9 * NS_PER_S, .running = true }, &answer);
 	out = open_memstream(&json, &size);
 	status_view_json(strbuf_text(&answer), out);
 	(void)fclose(out);
@@ -228,6 +226,29 @@ static void no_line_is_unknown_to_the_view(void)
 	}
 }
 
-TESTS(T(a_daemon_that_samples_says_what), T(the_longest_time_without_a_drain_is_shown),
-      T(a_start_forgets_the_longest_times), T(a_daemon_that_stopped_costs_nothing),
-      T(no_line_is_unknown_to_the_view))
+static void what_is_old_is_said_to_be(void)
+{
+	static const struct {
+		struct status_now now;
+		const char *answer;
+	} rows[] = {
+		{ { 95 * NS_PER_S, 5 * NS_PER_S, 94 * NS_PER_S, true }, "uptime_s 90\n" },
+		{ { 95 * NS_PER_S, 5 * NS_PER_S, 91 * NS_PER_S, true },
+		  "uptime_s 90\nage_s 4.0\n" },
+		{ { 95 * NS_PER_S, 5 * NS_PER_S, 91 * NS_PER_S, false }, "uptime_s 90\n" },
+		{ { 95 * NS_PER_S, 5 * NS_PER_S, 96 * NS_PER_S, true }, "uptime_s 90\n" },
+	};
+
+	for (size_t i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(strbuf_done) struct strbuf answer = STRBUF_INIT;
+
+		status_answer_now(&rows[i].now, &answer);
+		*strstr(answer.text, "resident_kib ") =
+			'\0'; /* and what follows is this machine's */
+		CHECK_STR(answer.text, rows[i].answer);
+	}
+}
+
+TESTS(T(a_daemon_that_samples_says_what), T(what_is_old_is_said_to_be),
+      T(the_longest_time_without_a_drain_is_shown), T(a_start_forgets_the_longest_times),
+      T(a_daemon_that_stopped_costs_nothing), T(no_line_is_unknown_to_the_view))

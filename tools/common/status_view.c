@@ -171,6 +171,9 @@ static void daemon_row(const char *lines, struct strbuf *out)
 	if (seconds >= 60)
 		strbuf_addf(out, "%lu min ", seconds / 60 % 60);
 	strbuf_addf(out, "%lu s", seconds % 60);
+	if (has_value(lines, "age_s"))
+		strbuf_addf(out, "; it is busy, and what follows is %.1f s old",
+			    number_of(lines, "age_s"));
 }
 
 static void copy_value(const char *lines, const char *key, struct strbuf *out)
@@ -381,6 +384,7 @@ static const struct {
 	{ "writer", JSON_NUMBER },
 	{ "version", JSON_TEXT },
 	{ "uptime_s", JSON_NUMBER },
+	{ "age_s", JSON_NUMBER },
 	{ "driver", JSON_TEXT },
 	{ "cpus_offline", JSON_TEXT },
 	{ "event", JSON_LIST, "events" },

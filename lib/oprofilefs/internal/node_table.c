@@ -330,8 +330,8 @@ const struct node node_table[] = {
 	SETTING("ibs_op/branch_target", ibs_op.branch_target, 0, 1,
 		"1: record the targets of branches", .exists = has_ibs_op),
 	/* Shows what all users run: only for those who may read the buffer. */
-	DIRECTORY("cookies", 0500, "images by their cookies in the buffer"),
-	FILE_NODE("cookies/#", 0400, "path of the image",
+	DIRECTORY(NODE_COOKIES, 0500, "images by their cookies in the buffer"),
+	FILE_NODE(NODE_COOKIES "/#", 0400, "path of the image",
 		  .exists = has_cookie, .each = each_cookie, .read = read_cookie),
 };
 /* clang-format on */

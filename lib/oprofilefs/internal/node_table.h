@@ -59,6 +59,9 @@ struct node {
 
 #define NO_SETTING SIZE_MAX
 
+/* The directory of cookies. */
+#define NODE_COOKIES "cookies"
+
 extern const struct node node_table[];
 extern const size_t node_count;
 
