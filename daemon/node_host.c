@@ -5,6 +5,7 @@
 #include "identity/cookie.h"
 #include "event/catalog.h"
 #include "daemon_options.h"
+#include "event_box.h"
 #include "view.h"
 
 #include <errno.h>
@@ -91,30 +92,12 @@ static void show_settings(const struct daemon_options *o, struct node_settings *
 
 /* --- nodes as settings --- */
 
-/* The event with @code on this machine; 0 is the clock. NULL if there is none. */
-static const struct catalog_event *event_by_code(uint64_t code)
-{
-	size_t i;
-
-	if (!code)
-		return catalog_find("TIMER");
-	for (i = 0; i < catalog_count(); i++)
-		if (catalog_peek(i)->code == code && catalog_peek(i)->kind != CATALOG_FEATURE)
-			return catalog_peek(i);
-	return NULL;
-}
-
-static int parse_counter(size_t number, const struct node_counter *c, struct event *ret,
-			 struct error *err)
+static int make_event(const struct node_host *host, size_t number, const struct node_counter *c,
+		      struct event *ret, struct error *err)
 {
 	const struct event_terms terms = { c->count, c->unit_mask, c->kernel, c->user };
-	const struct catalog_event *info = event_by_code(c->event);
-	int r;
+	int r = event_box_make(host->events, c->event, &terms, ret, err);
 
-	if (!info)
-		return error_set(err, -EINVAL, "%zu/event: no event has the code %#" PRIx64, number,
-				 c->event);
-	r = event_make(info, &terms, ret, err);
 	return r < 0 ? error_prefix(err, "%zu", number) : 0;
 }
 
@@ -125,8 +108,9 @@ static bool same_counter(const struct node_counter *a, const struct node_counter
 
 /* Takes the events of the enabled counters. A counter that was not written keeps its event, which
  * may have properties that numbers cannot express. */
-static int take_events(const struct node_settings *wanted, const struct node_settings *shown,
-		       struct daemon_options *o, struct error *err)
+static int take_events(const struct node_host *host, const struct node_settings *shown,
+		       const struct node_settings *wanted, struct daemon_options *o,
+		       struct error *err)
 {
 	struct event events[EVENT_MAX];
 	size_t i, count = 0, old = o->event_count;
@@ -141,7 +125,7 @@ static int take_events(const struct node_settings *wanted, const struct node_set
 			events[count++] = o->events[i];
 			continue;
 		}
-		r = parse_counter(i, c, &events[count], err);
+		r = make_event(host, i, c, &events[count], err);
 		if (r < 0)
 			return r;
 		count++;
@@ -194,8 +178,8 @@ static int set_number(struct settings *s, enum setting_id id, uint64_t number, s
 
 /* Applies the written settings to @o, but only those that differ from what the nodes showed, which
  * may be a default that depends on other settings. */
-static int take_settings(const struct node_settings *wanted, struct daemon_options *o,
-			 struct error *err)
+static int take_settings(const struct node_host *host, const struct node_settings *wanted,
+			 struct daemon_options *o, struct error *err)
 {
 	struct settings *s = &o->settings;
 	struct node_settings shown;
@@ -212,7 +196,7 @@ static int take_settings(const struct node_settings *wanted, struct daemon_optio
 	if (r == 0 && (memcmp(&wanted->ibs_fetch, &shown.ibs_fetch, sizeof(shown.ibs_fetch)) != 0 ||
 		       memcmp(&wanted->ibs_op, &shown.ibs_op, sizeof(shown.ibs_op)) != 0))
 		r = take_ibs(wanted, o, err);
-	return r < 0 ? r : take_events(wanted, &shown, o, err);
+	return r < 0 ? r : take_events(host, &shown, wanted, o, err);
 }
 
 int node_host_take_over(struct node_host *host, struct nodes *nodes, struct error *err)
@@ -223,7 +207,7 @@ int node_host_take_over(struct node_host *host, struct nodes *nodes, struct erro
 	int r;
 
 	settings_copy(&before, &wanted.settings);
-	r = take_settings(nodes_settings(nodes), &wanted, err);
+	r = take_settings(host, nodes_settings(nodes), &wanted, err);
 	if (r == 0) {
 		daemon_options_collector(&wanted, &config);
 		r = collector_change(host->collector, &config, o->no_seccomp, err);
@@ -263,20 +247,9 @@ static const char *host_cpu_type(void *data)
 	return ((const struct node_host *)data)->view->cpu_type;
 }
 
-static int host_event_code(const char *name, uint64_t *ret, void *data _unused_, struct error *err)
+static int host_event_code(const char *name, uint64_t *ret, void *data, struct error *err)
 {
-	struct event event;
-	int r = event_parse(name, &event, err);
-	const struct catalog_event *info;
-
-	if (r < 0)
-		return r;
-	info = event_by_code(event.code);
-	if (!info || info->perf_type != event.perf_type)
-		return error_set(err, -EINVAL,
-				 "%s has no code of its own; set it with opcontrol --event", name);
-	*ret = event.code;
-	return 0;
+	return event_box_code(((const struct node_host *)data)->events, name, ret, err);
 }
 
 /* The number of counters of driver and record, which come first in the table. */

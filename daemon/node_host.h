@@ -17,6 +17,7 @@
 #include <stdio.h>
 
 struct daemon_options;
+struct event_box;
 struct view;
 
 /* Actions of nodes, as in struct nodes_host. */
@@ -29,6 +30,7 @@ struct node_actions {
  * a view. */
 struct node_host {
 	const struct view *view; /* what the nodes show */
+	struct event_box *events;
 	struct collector *collector;
 	struct daemon_options *options;
 	const struct node_actions *actions;

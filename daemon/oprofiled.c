@@ -4,6 +4,7 @@
 #include "background.h"
 #include "base/owner.h"
 #include "base/path.h"
+#include "event_box.h"
 #include "seccomp_list.h"
 #include "identity/opener.h"
 #include "parser/parser.h"
@@ -105,6 +106,7 @@ static int lock_down(const struct daemon_options *options, const struct service 
 
 static void free_helpers(const struct service_helpers *helpers)
 {
+	event_box_free(helpers->events);
 	opener_free(helpers->opener);
 	parser_free(helpers->parser);
 }
@@ -114,7 +116,7 @@ static int serve(struct daemon_options *options, int *ready, struct error *err)
 {
 	const struct settings *settings = &options->settings;
 	/* Used by the service, so it must be freed after it. */
-	_cleanup_(free_helpers) struct service_helpers helpers = { NULL, NULL };
+	_cleanup_(free_helpers) struct service_helpers helpers = { NULL, NULL, NULL };
 	_cleanup_(service_freep) struct service *service = NULL;
 	int r = refuse_second(settings, err);
 
@@ -124,6 +126,8 @@ static int serve(struct daemon_options *options, int *ready, struct error *err)
 		r = parser_new(&helpers.parser, err);
 	if (r == 0)
 		r = opener_new(helpers.parser, &helpers.opener, err);
+	if (r == 0)
+		r = event_box_new(&helpers.events, err);
 	if (r == 0)
 		r = logfile_open(settings->session_dir, (enum log_level)settings->verbose,
 				 options->foreground, err);
@@ -186,8 +190,10 @@ int main(int argc, char **argv)
 	_cleanup_(daemon_options_done) struct daemon_options options = { 0 };
 	_cleanup_close_ int ready = -1;
 	struct error err = ERROR_INIT;
-	int r = daemon_options_load(argc, argv, &options, &err);
+	int r;
 
+	event_box_clean_environment();
+	r = daemon_options_load(argc, argv, &options, &err);
 	tool_tidy();
 	give_back_soon();
 	(void)signal(SIGPIPE, SIG_IGN);

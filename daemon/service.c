@@ -531,6 +531,7 @@ static int set_up(struct service *s, const struct service_helpers *helpers, stru
 	if (r < 0)
 		return r;
 	s->host = (struct node_host){ .view = &s->view,
+				      .events = helpers->events,
 				      .collector = s->collector,
 				      .options = s->options,
 				      .actions = &node_actions,

@@ -18,8 +18,9 @@ struct parser;
 struct service;
 struct daemon_options;
 
-/* The processes that open and read foreign files. */
+/* The processes that open and read foreign files, and that look events up. */
 struct service_helpers {
+	struct event_box *events;
 	struct opener *opener;
 	struct parser *parser;
 };

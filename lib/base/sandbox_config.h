@@ -30,6 +30,9 @@ struct sandbox_config {
 	 * the rest 0. @fd is -1 if the request had none; it is closed afterwards. */
 	void (*serve)(const void *request, size_t size, int fd, struct sandbox_reply *reply);
 	void *data; /* for ->serve, as it is when the sandbox is made */
+	/* The workers may open files and list directories, as this process's user, without other
+	 * rights. */
+	bool browses;
 	/* The workers may open files, and keep the rights to read those of others. They must parse
 	 * none: that is done by @back, to whose lane @back_lane + N the worker of lane N has a
 	 * connection, which nobody else uses: the worker calls sandbox_call() with @back, and exits

@@ -82,6 +82,14 @@ static const struct seccomp_confine_call opener_calls[] = {
 	{ "clock_getres" }, /* for the clock of another process */
 };
 
+/* What else looking around takes. */
+static const struct seccomp_confine_call browser_calls[] = {
+	{ "access" },
+	{ "faccessat" },
+	{ "faccessat2" },
+	{ "getdents64" },
+};
+
 static struct sandbox_shared *own; /* of this worker */
 
 /* Notes the refused call for the answer; the worker goes on. */
@@ -181,15 +189,21 @@ static void renounce(bool opens)
 }
 
 /* Allows this worker the system calls that it needs, and no others. */
-static void confine(bool opens)
+static void confine(const struct sandbox_config *config)
 {
-	struct seccomp_confine_call calls[ARRAY_SIZE(worker_calls) + ARRAY_SIZE(opener_calls)];
+	struct seccomp_confine_call calls[ARRAY_SIZE(worker_calls) + ARRAY_SIZE(opener_calls) +
+					  ARRAY_SIZE(browser_calls)];
 	size_t count = ARRAY_SIZE(worker_calls);
 
 	memcpy(calls, worker_calls, sizeof(worker_calls));
-	memcpy(calls + count, opener_calls, sizeof(opener_calls));
-	if (opens)
-		count = ARRAY_SIZE(calls);
+	if (config->opens || config->browses) {
+		memcpy(calls + count, opener_calls, sizeof(opener_calls));
+		count += ARRAY_SIZE(opener_calls);
+	}
+	if (config->browses) {
+		memcpy(calls + count, browser_calls, sizeof(browser_calls));
+		count += ARRAY_SIZE(browser_calls);
+	}
 	if (seccomp_confine_can() &&
 	    seccomp_confine_enter(calls, count, on_refused, NULL, NULL) < 0)
 		_exit(1);
@@ -204,7 +218,7 @@ static _noreturn_ void work(const struct sandbox_config *config, unsigned int la
 	int fd, r;
 
 	own = shared;
-	confine(config->opens);
+	confine(config);
 	/* First comes the connection to the worker at the back. */
 	if (config->back && sandbox_receive(socket, request, 1, &fd) == 1)
 		config->adopt(config, lane, fd);

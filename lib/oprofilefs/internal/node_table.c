@@ -31,15 +31,23 @@ uint64_t *node_setting(struct nodes *n, const struct place *at)
 	return (uint64_t *)(void *)(base + at->node->offset);
 }
 
+static int check_stopped(const struct nodes *n, struct error *err)
+{
+	if (n->host->running(n->data))
+		return error_set(err, -EBUSY,
+				 "settings cannot change while sampling; write 0 to enable first");
+	return 0;
+}
+
 static int write_setting(struct nodes *n, const struct place *at, const char *value,
 			 struct error *err)
 {
 	const struct node *node = at->node;
 	uint64_t number, max = node->max ?: setting_most(node->setting);
+	int r = check_stopped(n, err);
 
-	if (n->host->running(n->data))
-		return error_set(err, -EBUSY,
-				 "settings cannot change while sampling; write 0 to enable first");
+	if (r < 0)
+		return r;
 	if (read_number(value, &number) < 0 || number < node->min || number > max)
 		return error_set(err, -EINVAL, "'%s' is not a number from %" PRIu64 " to %" PRIu64,
 				 value, node->min, max);
@@ -58,7 +66,10 @@ static int write_event(struct nodes *n, const struct place *at, const char *valu
 
 	if (*value >= '0' && *value <= '9')
 		return write_setting(n, at, value, err);
-	r = n->host->event_code(value, &number, n->data, err);
+	/* The host takes its time for a name. */
+	r = check_stopped(n, err);
+	if (r == 0)
+		r = n->host->event_code(value, &number, n->data, err);
 	if (r < 0)
 		return r;
 	(void)snprintf(code, sizeof(code), "%" PRIu64, number);
