@@ -4,11 +4,13 @@
 
 log=$session/samples/oprofiled.log
 log_has() { grep -q -e "$1" "$log"; }
+# Its socket may be there shortly before it listens.
+answers() { [ -n "$(status_number samples_received)" ]; }
 start_foreground()
 {
 	oprofiled --foreground --session-dir="$session" --events=TIMER:500 "$@" 2>"$dir/stderr" &
 	daemon=$!
-	wait_for test -S "$session/control"
+	wait_for answers
 }
 
 ok "setup" opcontrol --setup --session-dir="$session"
