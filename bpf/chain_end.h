@@ -23,7 +23,8 @@
 	X(NO_CODE, 12, "no_code", "JIT code, which has no file")                                   \
 	X(NO_USER, 13, "no_user", "the user-space registers were not available")                   \
 	X(NO_ROOM, 14, "no_room", "too many different call chains at once")                        \
-	X(BITS_32, 15, "32_bit", "a 32-bit Arm program, whose stack is not walked")
+	X(BITS_32, 15, "32_bit", "a 32-bit Arm program, whose stack is not walked")                \
+	X(SIGNAL, 16, "signal", "frame pointers skip the function that a signal interrupted")
 
 enum chain_end {
 #define X(name, number, text, meaning) CHAIN_END_##name = number,

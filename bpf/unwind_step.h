@@ -207,6 +207,13 @@ static __always_inline int unwind_return_address(const struct unwind_frame *f,
 	return CHAIN_GOES_ON;
 }
 
+/* The first 8 bytes of what a signal handler returns to: mov x8, #139; svc #0, or mov $15, %rax and
+ * the first byte of syscall: rt_sigreturn(2). */
+static __always_inline __u64 unwind_signal_code(enum unwind_machine machine)
+{
+	return machine == UNWIND_AARCH64 ? 0xd4000001d2801168 : 0x0f0000000fc0c748;
+}
+
 /* Returns whether @rule means that nothing describes the code; unwind_guess() then provides another
  * one. */
 static __always_inline int unwind_is_hole(const struct unwind_rule *rule)
@@ -269,9 +276,7 @@ static __always_inline void unwind_guess(const struct unwind_frame *f, enum unwi
 					 struct unwind_rule *ret)
 {
 	int arm = machine == UNWIND_AARCH64, ia32 = machine == UNWIND_I386;
-	/* mov x8, #139; svc #0, or mov $15, %rax and the first byte of syscall: rt_sigreturn(2).
-	 * Interrupted there, the thread is in the system call, at the end of the code. */
-	const __u64 signal = arm ? 0xd4000001d2801168 : 0x0f0000000fc0c748;
+	/* Interrupted in a trampoline, the thread is in the system call, at the end of the code. */
 	__u64 at = !f->exact ? f->pc : f->pc - (arm || ia32 ? 8 : 9), bytes = 0;
 
 	*ret = (struct unwind_rule){
@@ -286,7 +291,7 @@ static __always_inline void unwind_guess(const struct unwind_frame *f, enum unwi
 		return;
 	if (ia32 && unwind_guess_i386(f, bytes, code, data, ret))
 		return;
-	if (!ia32 && bytes == signal) {
+	if (!ia32 && bytes == unwind_signal_code(machine)) {
 		ret->cfa = UNWIND_CFA_SIGNAL;
 	} else if (!arm && !ia32 && !f->exact && (bytes & 0xffffffffff) == 0xc308c48348) {
 		/* add $8, %rsp; ret */

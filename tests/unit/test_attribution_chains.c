@@ -2,8 +2,11 @@
 /* lib/driver/perf/attribution.c and chain.c: the callers of a sample, and why there are no more. */
 #include "machine.h"
 
+#include "base/span.h"
 #include "driver/perf/perf_chain.h"
 #include "driver/perf/unwinder.h"
+
+#include <fcntl.h>
 
 #define IN_KERNEL ((uint64_t)PERF_CONTEXT_KERNEL)
 #define IN_USER	  ((uint64_t)PERF_CONTEXT_USER)
@@ -96,6 +99,51 @@ static void words_on_a_stack_are_no_reason_to_read(void)
 		  "/bin/a /bin/a+1010\n/bin/a /bin/a+1020\nfp_end\n");
 }
 
+static void write_code(struct machine *m, uint32_t pid, uint64_t address, const char *code,
+		       size_t size)
+{
+	_cleanup_free_ char *path = xasprintf("%s/proc/%u/mem", m->root, pid);
+	_cleanup_close_ int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0644);
+
+	CHECK_EQ(pwrite(fd, code, size, (off_t)address), size);
+}
+
+/* The kernel follows the frame pointer, which is still that of the interrupted function. */
+static void frame_pointers_skip_what_a_signal_interrupted(void)
+{
+	static const char code[] = "\x48\xc7\xc0\x0f\x00\x00\x00\x0f\x05";
+	_cleanup_machine_ struct machine *m = machine_new();
+	struct evbuf_frame frames[6];
+
+	if (unwind_signal_code(UNWIND_X86_64) != get_le64(code) || !USER_STACK_REGS)
+		SKIP("another machine");
+	m->attribution.frames = frames;
+	m->attribution.depth = ARRAY_SIZE(frames);
+	m->attribution.trampolines = trampolines_new(m->root, m->cookies);
+	proc_process(m, 70, 1, "/bin/a");
+	sideband_read_all(&m->sideband, tick(m));
+	/* The first reaches into the next page. */
+	write_code(m, 70, 0x400ffc, code, sizeof(code) - 1);
+	write_code(m, 70, 0x402000, code, sizeof(code) - 1);
+	CHAIN_SAMPLE(m, USER, 70, 0x400010, IN_USER, 0x400010, 0x400020, 0x400ffc, 0x400030);
+	CHAIN_SAMPLE(m, USER, 70, 0x400010, IN_USER, 0x400010, 0x400ffb, 0x400030);
+	/* Interrupted there, and on the way out of it. */
+	CHAIN_SAMPLE(m, USER, 70, 0x402000, IN_USER, 0x402000, 0x400030);
+	CHAIN_SAMPLE(m, KERNEL, 70, 0xffffffff81000010, IN_KERNEL, 0xffffffff81000010, IN_USER,
+		     0x402009, 0x400030);
+	CHAIN_SAMPLE(m, USER, 70, 0x40200a, IN_USER, 0x40200a, 0x400030);
+	/* What was read of a file stays known. */
+	write_code(m, 70, 0x400ffc, "", 1);
+	CHAIN_SAMPLE(m, USER, 70, 0x400010, IN_USER, 0x400010, 0x400ffc, 0x400030);
+	expect(m, "/bin/a /bin/a+1010\n/bin/a /bin/a+1020\n/bin/a /bin/a+1ffd\nsignal\n"
+		  "/bin/a /bin/a+1010\n/bin/a /bin/a+1ffb\n/bin/a /bin/a+1030\nfp_end\n"
+		  "/bin/a /bin/a+3000\nsignal\n"
+		  "/bin/a kernel+ffffffff81000010\n/bin/a /bin/a+3009\nsignal\n"
+		  "/bin/a /bin/a+300a\n/bin/a /bin/a+1030\nfp_end\n"
+		  "/bin/a /bin/a+1010\n/bin/a /bin/a+1ffd\nsignal\n");
+	trampolines_free(m->attribution.trampolines);
+}
+
 /* Generated code of process 70 that keeps frame pointers, and no file: two callers up. */
 static void stack_sample(struct machine *m, uint16_t mode, uint64_t ip, const uint64_t *user)
 {
@@ -140,4 +188,5 @@ static void copied_stacks_are_unwound(void)
 }
 
 TESTS(T(callers_are_looked_up_like_samples), T(chains_say_why_they_end),
-      T(words_on_a_stack_are_no_reason_to_read), T(copied_stacks_are_unwound))
+      T(words_on_a_stack_are_no_reason_to_read), T(frame_pointers_skip_what_a_signal_interrupted),
+      T(copied_stacks_are_unwound))

@@ -11,6 +11,7 @@
 #include "identity/cgroups.h"
 #include "stream/evbuf.h"
 #include "driver/perf/sideband.h"
+#include "driver/perf/trampolines.h"
 #include "driver/perf/unwinder.h"
 
 /* An address range that maps part of one image. */
@@ -44,9 +45,10 @@ struct attribution {
 	struct evbuf_frame *frames; /* room for ->depth; NULL: no chains */
 	size_t depth;
 	/* If samples contain stack copies: unwinds them into ->pcs, which has room for ->depth
-	 * addresses. NULL: samples contain chains. */
+	 * addresses. NULL: samples contain chains, in which ->trampolines finds signal handlers. */
 	struct unwinder *unwinder;
 	uint64_t *pcs;
+	struct trampolines *trampolines;
 };
 
 /* Translates the address @pc in the process of @r. With @is_caller it is a return address, which

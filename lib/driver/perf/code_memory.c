@@ -43,18 +43,23 @@ void code_memory_free(struct code_memory *c)
 }
 
 /* Reads in the sandbox, because the process can make a read of its memory take for ever
- * (userfaultfd). It reads what is not there as zeros, which are no code that is looked for. */
-static int read_bytes(const struct code_memory *c, uint32_t tgid, uint64_t address, uint64_t *ret)
+ * (userfaultfd). */
+int code_memory_pages(const struct code_memory *c, uint32_t tgid, uint64_t address, uint32_t count,
+		      void *ret)
 {
 	_cleanup_free_ char *path = xasprintf("%s/proc/%u/mem", c->root, tgid);
 	_cleanup_close_ int fd = open_regular(path, O_RDONLY);
-	const struct parser_pages page = { address, PARSER_PAGE_BYTES, 1 };
-	uint8_t bytes[PARSER_PAGE_BYTES];
-	int r;
+	const struct parser_pages pages = { address, PARSER_PAGE_BYTES, count };
 
-	if (fd < 0)
-		return fd;
-	r = parser_pages(cookie_parser(c->cookies), fd, &page, bytes);
+	return fd < 0 ? fd : parser_pages(cookie_parser(c->cookies), fd, &pages, ret);
+}
+
+/* What is not there is read as zeros, which are no code that is looked for. */
+static int read_bytes(const struct code_memory *c, uint32_t tgid, uint64_t address, uint64_t *ret)
+{
+	uint8_t bytes[PARSER_PAGE_BYTES];
+	int r = code_memory_pages(c, tgid, address, 1, bytes);
+
 	if (r < 0)
 		return r;
 	memcpy(ret, bytes, sizeof(*ret));

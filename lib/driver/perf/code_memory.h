@@ -27,5 +27,9 @@ void code_memory_free(struct code_memory *c);
 /* Reads the bytes at @address of the process @tgid, in the machine's order. Returns 0; or -errno if
  * the process may not be read, has no memory there, or ended before anything there was read. */
 int code_memory_read(struct code_memory *c, uint32_t tgid, uint64_t address, uint64_t *ret);
+/* Reads @count pages from @address on to @ret; what cannot be read is zero. Returns 0; or -errno if
+ * even the first page cannot be read. */
+int code_memory_pages(const struct code_memory *c, uint32_t tgid, uint64_t address, uint32_t count,
+		      void *ret);
 /* Ends a round: code may be replaced, so it is read again. */
 void code_memory_round(struct code_memory *c);

@@ -65,6 +65,7 @@ static void perf_shutdown(struct driver *d)
 	free(d->attribution.frames);
 	free(d->attribution.pcs);
 	unwinder_free(d->attribution.unwinder);
+	trampolines_free(d->attribution.trampolines);
 	free(d->root);
 	free(d);
 }
@@ -102,6 +103,8 @@ static void setup_attribution(struct driver *d, const struct driver_config *conf
 		d->attribution.pcs = xcalloc(plan->depth, sizeof(*d->attribution.pcs));
 		d->attribution.unwinder =
 			unwinder_new(config->cookies, d->root, config->unwind_bytes);
+	} else if (plan->depth) {
+		d->attribution.trampolines = trampolines_new(d->root, config->cookies);
 	}
 }
 

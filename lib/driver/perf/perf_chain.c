@@ -15,6 +15,7 @@ struct walk {
 	bool leaf_seen; /* the address of the sample itself */
 	bool user_seen; /* an address in user space */
 	bool lost;	/* an address was in no mapping */
+	bool signal;	/* the frame is the code that a signal handler returns to */
 };
 
 static bool is_mark(uint64_t word)
@@ -34,6 +35,17 @@ static enum context context_of(uint64_t mark)
 	}
 }
 
+/* Whether the kernel skips the caller of user space's frame at @address, which is the last one: the
+ * function that a signal interrupted. */
+static bool ends_in_signal(struct walk *w, uint64_t address)
+{
+	struct attribution *a = w->a;
+
+	w->signal = a->trampolines && trampolines_has(a->trampolines, w->record->pid,
+						      &a->frames[w->count - 1], address);
+	return w->signal;
+}
+
 /* Adds the frame at @address; false if the chain ends. */
 static bool add_frame(struct walk *w, uint64_t address)
 {
@@ -49,7 +61,10 @@ static bool add_frame(struct walk *w, uint64_t address)
 	w->user_seen = true;
 	w->lost = !attribution_user_frame(w->a, w->record, address, is_caller, frame);
 	w->count += !w->lost;
-	return !w->lost;
+	if (w->lost || !ends_in_signal(w, address))
+		return !w->lost;
+	frame->offset += is_caller;
+	return false;
 }
 
 /* Handles the next word of the chain; false if the chain ends. */
@@ -70,7 +85,7 @@ static bool take(struct walk *w, uint64_t word)
 	if (!w->leaf_seen) {
 		w->leaf_seen = true;
 		w->user_seen = w->context == CONTEXT_USER;
-		return true;
+		return !w->user_seen || !ends_in_signal(w, word);
 	}
 	return w->count < w->a->depth && add_frame(w, word);
 }
@@ -80,6 +95,8 @@ static enum chain_end end_of(const struct walk *w, size_t addresses)
 {
 	if (w->lost)
 		return CHAIN_END_NO_MAPPING;
+	if (w->signal)
+		return CHAIN_END_SIGNAL;
 	/* The kernel stops at the requested depth. */
 	if (addresses >= w->a->depth)
 		return CHAIN_END_DEPTH;
