@@ -39,6 +39,13 @@ image_has "is called by its memfd" memfd memfd:truth
 for memory in anon memfd; do
 	ok "a program that moves its text to memory ($memory)" profile moved truth_moved $memory 2
 	holds "belongs to its file" moved
+	ok "  with call chains" profile moved --callgraph truth_moved $memory 1
+	ok "  they are complete, or said to end in moved text" \
+		sh -c "opreport --session-dir='$dir/moved' --folded | awk '
+			{ n = \$NF; all += n }
+			/^truth_moved;(_start;.*|\[moved\];)(main;)?(truth_run;)?moved_[ab] / { right += n }
+			/no_code|no_table/ { wrong += n }
+			END { print right, \"right,\", wrong + 0, \"wrong of\", all; exit wrong > 0.02 * all || right < 0.5 * all }'"
 done
 
 ok "code made at run time" profile jit truth_jit 2

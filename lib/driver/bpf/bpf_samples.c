@@ -97,6 +97,7 @@ struct counted {
 	const struct sample_key *key;
 	uint32_t callers; /* their number, or 0 */
 	uint64_t count;
+	bool is_in_copy; /* of a file's text */
 };
 
 /* Writes the samples at @leaf to the event buffer, with their callers if requested. */
@@ -104,11 +105,16 @@ static void put(struct bpf_samples *d, const struct counted *s, const struct evb
 {
 	struct evbuf_trace trace = { .counter = s->key->counter, .weight = s->count };
 	uint64_t aborted = evbuf_cut_chains(d->out);
+	uint32_t callers = s->callers;
 
 	if (d->chains)
-		trace.end = sampler_chains_end(d->chains, s->callers);
+		trace.end = sampler_chains_end(d->chains, callers);
+	if (d->chains && s->is_in_copy && sampler_chains_end_in_copy(d->chains, callers)) {
+		trace.end = CHAIN_END_MOVED;
+		callers = 0;
+	}
 	if (d->chains)
-		sampler_chains_put(d->chains, leaf, s->callers, &trace);
+		sampler_chains_put(d->chains, leaf, callers, &trace);
 	else if (leaf->cookie == EVBUF_KERNEL)
 		evbuf_kernel_sample(d->out, leaf->offset, s->key->counter, s->count);
 	else
@@ -130,10 +136,10 @@ void bpf_samples_let_come(struct bpf_samples *s, uint64_t until_ns)
 
 static void on_sample(const struct sample_key *key, uint32_t callers, uint64_t count, void *data)
 {
-	const struct counted s = { key, callers, count };
+	struct counted s = { key, callers, count, false };
 	struct bpf_samples *d = data;
 	struct evbuf_frame leaf = { EVBUF_KERNEL, key->offset };
-	uint64_t app = app_of(d, key);
+	uint64_t app = app_of(d, key), mapped;
 
 	if (key->counter != d->offcpu)
 		d->drained += count;
@@ -154,8 +160,10 @@ static void on_sample(const struct sample_key *key, uint32_t callers, uint64_t c
 			d->lost_no_path += count;
 		return;
 	}
-	leaf.cookie = cookie_original(d->cookies, leaf.cookie,
+	mapped = leaf.cookie;
+	leaf.cookie = cookie_original(d->cookies, mapped,
 				      &(struct cookie_mapped){ .tgid = key->tgid }, &leaf.offset);
+	s.is_in_copy = leaf.cookie != mapped;
 	set_context(d, key, app);
 	put(d, &s, &leaf);
 }

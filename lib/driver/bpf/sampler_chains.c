@@ -106,6 +106,13 @@ static uint64_t frame_cookie(struct sampler_chains *t, const struct sample_frame
 	return cookie_anon(t->cookies, tgid, f->image.region.start, f->image.region.end, label);
 }
 
+/* Whether a chain that ends in a copy of a file's text ends because it is one: the program searches
+ * a table of the copy. */
+static bool is_end_of_copies(enum chain_end end)
+{
+	return end == CHAIN_END_NO_CODE || end == CHAIN_END_NO_TABLE;
+}
+
 /* Fills in the frames up to the first unknown one; returns their number. */
 static size_t fill_frames(struct sampler_chains *t, const struct sample_chain *from,
 			  uint64_t now_ns, enum chain_end *end)
@@ -114,22 +121,24 @@ static size_t fill_frames(struct sampler_chains *t, const struct sample_chain *f
 	const struct cookie_mapped where = { .tgid = from->tgid };
 	uint32_t at, count = 0;
 	struct sample_frame f;
-	uint64_t cookie, offset;
+	uint64_t cookie, offset, mapped = 0;
 
 	array_grow(&t->frames, (size_t)from->words + 1, &t->frame_room);
 	for (at = 0; at < from->kernel_count && at < from->words; at++)
 		t->frames[count++] = (struct evbuf_frame){ EVBUF_KERNEL, from->data[at] };
 	for (; at + SAMPLE_FRAME_WORDS <= from->words; at += SAMPLE_FRAME_WORDS) {
 		memcpy(&f, &from->data[at], sizeof(f));
-		cookie = frame_cookie(t, &f, from->tgid, now_ns);
-		if (cookie == EVBUF_NO_COOKIE) {
+		mapped = frame_cookie(t, &f, from->tgid, now_ns);
+		if (mapped == EVBUF_NO_COOKIE) {
 			*end = CHAIN_END_UNKNOWN;
 			break;
 		}
 		offset = f.place_offset & offset_mask;
-		cookie = cookie_original(t->cookies, cookie, &where, &offset);
+		cookie = cookie_original(t->cookies, mapped, &where, &offset);
 		t->frames[count++] = (struct evbuf_frame){ cookie, offset };
 	}
+	if (mapped && is_end_of_copies(*end) && t->frames[count - 1].cookie != mapped)
+		*end = CHAIN_END_MOVED;
 	return count;
 }
 
@@ -256,6 +265,11 @@ static void tell_forgotten(struct sampler_chains *t)
 enum chain_end sampler_chains_end(const struct sampler_chains *t, uint32_t number)
 {
 	return number ? t->chains[number].end : CHAIN_END_NO_ROOM;
+}
+
+bool sampler_chains_end_in_copy(const struct sampler_chains *t, uint32_t number)
+{
+	return number && !t->chains[number].frame_count && is_end_of_copies(t->chains[number].end);
 }
 
 void sampler_chains_restart(struct sampler_chains *t, struct evbuf *out)

@@ -32,6 +32,9 @@ uint32_t sampler_chains_number(struct sampler_chains *t, uint64_t id);
 
 /* Why there are no callers beyond those of @number; for 0, because the program had no room. */
 enum chain_end sampler_chains_end(const struct sampler_chains *t, uint32_t number);
+/* Whether samples with the callers @number end at once, because a copy of their file's text is no
+ * place for which the program has an unwind table. */
+bool sampler_chains_end_in_copy(const struct sampler_chains *t, uint32_t number);
 
 /* Writes samples at @leaf with the callers @number, 0 if unknown, to the event buffer. */
 void sampler_chains_put(struct sampler_chains *t, const struct evbuf_frame *leaf, uint32_t number,
