@@ -3,6 +3,7 @@
 
 #include "base/arena.h"
 #include "base/mem.h"
+#include "symbol/elfsym.h"
 #include "symbol/internal/called.h"
 #include "unwind/unwind_functions.h"
 
@@ -35,21 +36,23 @@ static void release_names(void *names)
 	free(names);
 }
 
+char *elfcode_name(struct arena *names, const char *file, uint64_t address)
+{
+	size_t room = strlen(file) + sizeof("[+0x0123456789abcdef]");
+	char *name = arena_alloc(names, room);
+
+	(void)snprintf(name, room, "[%s+0x%" PRIx64 "]", file, address);
+	return name;
+}
+
 static void add_piece(struct filling *f, uint64_t offset, uint64_t end, uint64_t address)
 {
-	char text[32];
-	char *name;
-	size_t length = strlen(f->name);
-
-	(void)snprintf(text, sizeof(text), "+0x%" PRIx64 "]", address);
-	name = arena_alloc(f->names, length + strlen(text) + 2);
-	(void)sprintf(name, "[%s%s", f->name, text);
 	array_grow(&f->pieces, f->count + 1, &f->room);
 	f->pieces[f->count++] = (struct symbol){ .offset = offset,
 						 .end = end,
 						 .limit = end,
 						 .address = address,
-						 .name = name,
+						 .name = elfcode_name(f->names, f->name, address),
 						 .rank = SYMBOL_LOCAL | SYMBOL_SYNTHETIC };
 }
 
@@ -261,4 +264,20 @@ size_t elfcode_fill(struct elfcode *code, const char *name, struct symtab *st)
 	symtab_insert(st, f.pieces, f.count);
 	free(f.pieces);
 	return f.count;
+}
+
+struct symtab *elfcode_symbols(struct elffile *ef, struct elffile *debug, const char *name)
+{
+	_cleanup_(elfcode_freep) struct elfcode *code = elfcode_new(ef);
+	struct symtab *st = symtab_new();
+
+	if (debug)
+		symtab_hold(st, debug, elfsym_release);
+	symtab_hold(st, ef, elfsym_release);
+	(void)elfsym_load(ef, debug, ELFSYM_FILE_OFFSET, st);
+	elfsym_load_plt(ef, st);
+	elfcode_limit(code, st);
+	symtab_settle(st);
+	(void)elfcode_fill(code, name, st);
+	return st;
 }

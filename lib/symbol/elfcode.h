@@ -21,6 +21,7 @@
 #include "elf/elffile.h"
 #include "symbol/symtab.h"
 
+struct arena;
 struct elfcode;
 
 /* Finds the functions of @ef, which is borrowed. Caller frees. */
@@ -34,5 +35,12 @@ void elfcode_limit(struct elfcode *code, struct symtab *st);
 /* Fills the gaps that the settled table, whose unit is the file offset, leaves in the file's code.
  * The table owns the names. Returns the number of pieces. */
 size_t elfcode_fill(struct elfcode *code, const char *name, struct symtab *st);
+/* The name of the piece at the linked address @address of the file called @file; @names owns it. */
+char *elfcode_name(struct arena *names, const char *file, uint64_t address);
 /* Whether @name is such a name. */
 bool elfcode_is_name(const char *name);
+
+/* Does all of this: makes a settled table of the symbols of @ef and, unless NULL, its debug file
+ * @debug, filled with pieces that are named after @name. The table takes both files; caller
+ * frees. */
+struct symtab *elfcode_symbols(struct elffile *ef, struct elffile *debug, const char *name);

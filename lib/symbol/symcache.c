@@ -6,18 +6,17 @@
 #include "base/mem.h"
 #include "base/open_regular.h"
 #include "base/path.h"
+#include "symbol/internal/lru_directory.h"
 #include "symbol/internal/symcache_file.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
-#include <time.h>
 
-enum { NAME_SIZE = 48, STALE_SECONDS = 3600 };
+enum { NAME_SIZE = 48 };
 
 struct symcache {
 	char *path; /* for messages */
@@ -136,13 +135,6 @@ static void read_symbol(void *data, size_t i, struct symbol *ret)
 		read_fresh(m, i, ret);
 }
 
-/* Notes that the file was used, once an hour. */
-static void touch(int fd, const struct stat *st)
-{
-	if (time(NULL) - st->st_mtime > STALE_SECONDS)
-		(void)futimens(fd, NULL);
-}
-
 /* Maps the file called @name; NULL, with errno ENOENT, if there is none, or it is discarded: it is
  * damaged, or another user put it there while the directory was open to others. */
 static struct mapped *map_file(struct symcache *c, const char *key, const char *name)
@@ -170,7 +162,7 @@ static struct mapped *map_file(struct symcache *c, const char *key, const char *
 	}
 	m->cache = c;
 	(void)strcpy(m->name, name);
-	touch(fd, &st);
+	lru_directory_touch(fd, &st);
 	return m;
 }
 
@@ -236,91 +228,14 @@ const struct symcache_stats *symcache_stats(const struct symcache *c)
 	return &c->stats;
 }
 
-/* A file of the cache, to decide whether to remove it. */
-struct candidate {
-	char *name;
-	uint64_t size;
-	struct timespec used;
-};
-
-struct census {
-	struct candidate *files;
-	size_t count, room;
-	uint64_t size;
-};
-
-static bool ends_with(const char *name, const char *tail)
-{
-	size_t length = strlen(name), n = strlen(tail);
-
-	return length > n && !strcmp(name + length - n, tail);
-}
-
-static void take_census(struct symcache *c, struct census *ret)
-{
-	int fd = openat(c->directory, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
-	const struct dirent *entry;
-	struct stat st;
-
-	while (d && (entry = readdir(d))) {
-		if (fstatat(c->directory, entry->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0 ||
-		    !S_ISREG(st.st_mode))
-			continue;
-		/* Left by a writer that was killed. */
-		if (ends_with(entry->d_name, ".tmp") && time(NULL) - st.st_mtime > STALE_SECONDS)
-			(void)unlinkat(c->directory, entry->d_name, 0);
-		if (!ends_with(entry->d_name, ".sym"))
-			continue;
-		array_grow(&ret->files, ret->count + 1, &ret->room);
-		ret->files[ret->count++] = (struct candidate){ xstrdup(entry->d_name),
-							       (uint64_t)st.st_size, st.st_mtim };
-		ret->size += (uint64_t)st.st_size;
-	}
-	if (d)
-		(void)closedir(d);
-	else if (fd >= 0)
-		(void)close(fd);
-}
-
-static int compare_use(const void *pa, const void *pb)
-{
-	const struct candidate *a = pa, *b = pb;
-
-	if (a->used.tv_sec != b->used.tv_sec)
-		return (a->used.tv_sec > b->used.tv_sec) - (a->used.tv_sec < b->used.tv_sec);
-	if (a->used.tv_nsec != b->used.tv_nsec)
-		return (a->used.tv_nsec > b->used.tv_nsec) - (a->used.tv_nsec < b->used.tv_nsec);
-	return strcmp(a->name, b->name);
-}
-
-/* Removes the least recently used files, down to three quarters of the cap, so that not every
- * report has to. */
-static void evict(struct symcache *c)
-{
-	struct census census = { 0 };
-	size_t i;
-
-	take_census(c, &census);
-	if (census.size > c->cap) {
-		qsort(census.files, census.count, sizeof(*census.files), compare_use);
-		for (i = 0; i < census.count && census.size > c->cap / 4 * 3; i++) {
-			(void)unlinkat(c->directory, census.files[i].name, 0);
-			census.size -= census.files[i].size;
-			c->stats.evicted++;
-		}
-	}
-	for (i = 0; i < census.count; i++)
-		free(census.files[i].name);
-	free(census.files);
-}
-
 void symcache_close(struct symcache *c)
 {
+	uint64_t left;
+
 	if (!c)
 		return;
 	if (c->stats.stored)
-		evict(c);
+		c->stats.evicted += lru_directory_trim(c->directory, ".sym", c->cap, &left);
 	(void)close(c->directory);
 	free(c->path);
 	free(c);

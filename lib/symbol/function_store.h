@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The functions of the files that were sampled (symbol/functions.h), as they were then: one file
+ * each in the directory symbols/ of a session directory, named by build-id (man opsymbols). Its
+ * size is limited; the tables of files that were not sampled for longest go first.
+ *
+ *	struct function_store *store = function_store_new("/var/lib/oprofile", 64 << 20);
+ *	char key[FUNCTION_KEY];
+ *
+ *	if (function_key(&file, &version, key) && function_store_wants(store, key, true))
+ *		function_store_put(store, key, &table);
+ *	function_store_free(store);
+ *	...
+ *	function_store_read("/var/lib/oprofile/symbols/0123456789abcdef", "xz", &symtab, err);
+ *
+ * Who has a store may be another thread than who reads its counters.
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/macro.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct file_identity;
+struct file_version;
+struct function_store;
+struct symtab;
+
+enum { FUNCTION_KEY = 128 };
+
+/* The functions of one file. */
+struct function_table {
+	const void *bytes; /* of functions_pack(); not looked at */
+	size_t size;
+	uint32_t owner; /* of the file: its table gives way to one of a file of root */
+};
+
+struct function_store_counts {
+	uint64_t functions_kept, functions_evicted; /* tables */
+	uint64_t functions_put_off;		    /* too many at once; asked for again */
+	uint64_t functions_failed;		    /* too large, or could not be written */
+	uint64_t bytes;				    /* on the disk */
+};
+
+/* Writes to @ret the name of the table of a file in this version: its build-id or, if it has none,
+ * numbers that identify it on this machine. False if it is not known which file it is. */
+bool function_key(const struct file_identity *file, const struct file_version *version,
+		  char ret[FUNCTION_KEY]);
+
+/* Creates a store in the directory @session_dir, which may grow to @limit bytes; 0: none are kept.
+ * Nothing is written before the first table. Caller frees. */
+struct function_store *function_store_new(const char *session_dir, uint64_t limit);
+/* NULL is fine. */
+void function_store_free(struct function_store *s);
+DEFINE_CLEANUP(struct function_store *, function_store_free);
+
+/* Changes the limit, from any thread. */
+void function_store_set_limit(struct function_store *s, uint64_t limit);
+
+/* Whether the table @key should be put into the store; notes that it is in use. @is_new: the file
+ * is seen for the first time, so that, if another's table has its build-id, its own may be
+ * better. */
+bool function_store_wants(struct function_store *s, const char *key, bool is_new);
+/* Writes a table, unless one of a file of root is there. What fails is counted. */
+void function_store_put(struct function_store *s, const char *key,
+			const struct function_table *table);
+/* Says that the file has no table that could be read: it is not wanted for an hour. */
+void function_store_lacks(struct function_store *s, const char *key);
+/* Reads the counters, from any thread. */
+void function_store_count(const struct function_store *s, struct function_store_counts *ret);
+
+/* Reads the table in the file @path, symbols/KEY; @name is the name of the file that it is of. 0,
+ * the caller frees; or -errno: -EBADMSG if it is damaged. */
+int function_store_read(const char *path, const char *name, struct symtab **ret, struct error *err);
