@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { SANDBOX_REQUEST_MAX = 8192, SANDBOX_LANES_MAX = 6 };
+enum { SANDBOX_REQUEST_MAX = 8192, SANDBOX_LANES_MAX = 8 };
 
 struct sandbox;
 

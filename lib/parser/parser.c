@@ -21,6 +21,7 @@ enum {
 	LANE_TABLES,
 	LANE_OTHERS,
 	LANE_JIT,
+	LANE_FUNCTIONS,
 	LANES_OF_OPENER, /* the same, for files that another process opens */
 	LANES = 2 * LANES_OF_OPENER,
 
@@ -31,9 +32,10 @@ enum {
 
 struct parser {
 	struct sandbox *sandbox;
-	struct parser_tokens tokens; /* of the thread that has tables built */
-	bool in_opener;		     /* this process opens the files for another one */
-	uint64_t lost;		     /* atomic, as is the next */
+	struct parser_tokens tokens;	      /* of the thread that has tables built */
+	struct parser_tokens function_tokens; /* of the one that has functions read */
+	bool in_opener;			      /* this process opens the files for another one */
+	uint64_t lost;			      /* atomic, as is the next */
 	bool said_refused;
 	pthread_mutex_t lock; /* for all members below */
 	char *notes[NOTES_MAX];
@@ -67,6 +69,7 @@ void parser_free(struct parser *p)
 	while (p->note_count)
 		free(p->notes[--p->note_count]);
 	parser_tokens_done(&p->tokens);
+	parser_tokens_done(&p->function_tokens);
 	(void)pthread_mutex_destroy(&p->lock);
 	free(p);
 }
@@ -174,20 +177,22 @@ static int build_here(int fd, struct unwind_rules *rules, struct unwind_table **
 	return r < 0 ? r : unwind_table_build(ef, rules, ret, err);
 }
 
-/* Has a table built, if the file's owner has time left. */
-static int ask_table(struct parser *p, int fd, struct span *ret)
+/* Has all of a file read, if its owner has time left. */
+static int ask_whole(struct parser *p, enum parser_what what, int fd, struct span *ret)
 {
-	const struct parser_request request = { .what = PARSER_TABLE };
+	const struct parser_request request = { .what = what };
+	const bool is_table = what == PARSER_TABLE;
+	struct parser_tokens *tokens = is_table ? &p->tokens : &p->function_tokens;
 	uint64_t begin_ns = clock_now_ns();
 	struct stat st;
 	int r;
 
 	if (fstat(fd, &st) < 0)
 		return -errno;
-	if (!parser_tokens_left(&p->tokens, st.st_uid, begin_ns))
+	if (!parser_tokens_left(tokens, st.st_uid, begin_ns))
 		return -EDQUOT;
-	r = ask(p, LANE_TABLES, &request, fd, ret);
-	parser_tokens_spend(&p->tokens, st.st_uid, clock_now_ns() - begin_ns);
+	r = ask(p, is_table ? LANE_TABLES : LANE_FUNCTIONS, &request, fd, ret);
+	parser_tokens_spend(tokens, st.st_uid, clock_now_ns() - begin_ns);
 	return r;
 }
 
@@ -199,11 +204,24 @@ int parser_table(struct parser *p, int fd, struct unwind_rules *rules, struct un
 
 	if (!p)
 		return build_here(fd, rules, ret, err);
-	r = ask_table(p, fd, &in);
+	r = ask_whole(p, PARSER_TABLE, fd, &in);
 	if (r == 0)
 		r = check(p, fd, parser_take_table(in, rules, ret));
 	sandbox_drop(p->sandbox, LANE_TABLES);
 	return r < 0 ? error_set(err, r, "no unwind table") : 0;
+}
+
+int parser_functions(struct parser *p, int fd, void **ret, size_t *ret_size)
+{
+	struct span in;
+	int r = p ? ask_whole(p, PARSER_FUNCTIONS, fd, &in) : -EOPNOTSUPP;
+
+	if (r < 0)
+		return r;
+	*ret_size = in.left;
+	*ret = xmemdup(in.at, in.left);
+	sandbox_drop(p->sandbox, LANE_FUNCTIONS);
+	return 0;
 }
 
 struct sandbox *parser_sandbox(const struct parser *p, unsigned int *ret_lane)
@@ -217,13 +235,23 @@ void parser_open_for_another(struct parser *p)
 	p->in_opener = true;
 }
 
-int parser_table_leave(struct parser *p, int fd, size_t *ret_size)
+static int leave(struct parser *p, enum parser_what what, int fd, size_t *ret_size)
 {
 	struct span in = { 0 };
-	int r = ask_table(p, fd, &in);
+	int r = ask_whole(p, what, fd, &in);
 
 	*ret_size = in.left;
 	return r;
+}
+
+int parser_table_leave(struct parser *p, int fd, size_t *ret_size)
+{
+	return leave(p, PARSER_TABLE, fd, ret_size);
+}
+
+int parser_functions_leave(struct parser *p, int fd, size_t *ret_size)
+{
+	return leave(p, PARSER_FUNCTIONS, fd, ret_size);
 }
 
 int parser_table_take(struct parser *p, size_t size, struct unwind_rules *rules,
@@ -250,13 +278,23 @@ int parser_jit_leave(struct parser *p, int fd, const struct jit_source_state *fr
 	return r;
 }
 
+/* A copy of what was left in @lane of the opener. */
+static void *copy_left(struct parser *p, unsigned int lane, size_t *size)
+{
+	void *copy = xmemdup(sandbox_left(p->sandbox, LANES_OF_OPENER + lane, size), *size);
+
+	sandbox_drop(p->sandbox, LANES_OF_OPENER + lane);
+	return copy;
+}
+
 void *parser_jit_copy(struct parser *p, size_t *size)
 {
-	const unsigned int lane = LANES_OF_OPENER + LANE_JIT;
-	void *copy = xmemdup(sandbox_left(p->sandbox, lane, size), *size);
+	return copy_left(p, LANE_JIT, size);
+}
 
-	sandbox_drop(p->sandbox, lane);
-	return copy;
+void *parser_functions_copy(struct parser *p, size_t *size)
+{
+	return copy_left(p, LANE_FUNCTIONS, size);
 }
 
 int64_t parser_jit_take(struct parser *p, const void *bytes, size_t size, struct jit_source *s,

@@ -10,8 +10,9 @@
  *	parser_tell(p);				now and then: logs what went wrong
  *	parser_free(p);
  *
- * With a NULL parser files are parsed in this process. parser_table(), parser_jit() and all other
- * functions may be called by one thread each, at the same time.
+ * With a NULL parser files are parsed in this process, but for functions, which are not read then.
+ * parser_table(), parser_functions(), parser_jit() and all other functions may be called by one
+ * thread each, at the same time.
  */
 #pragma once
 
@@ -42,6 +43,10 @@ int parser_build_id(struct parser *p, int fd, struct build_id *ret);
  * if files of the same owner have taken too long lately: try again later. */
 int parser_table(struct parser *p, int fd, struct unwind_rules *rules, struct unwind_table **ret,
 		 struct error *err);
+/* As functions_pack() of elfcode_symbols(), in the sandbox, for the ELF file @fd, which stays the
+ * caller's. 0 with *@ret_size bytes, untrusted, in *@ret, which the caller frees; -ENODATA if it
+ * has none; -EDQUOT as above. */
+int parser_functions(struct parser *p, int fd, void **ret, size_t *ret_size);
 /* As jit_source_read(), in the sandbox, but only a portion of some 256 KiB, or one record. Returns
  * the number of bytes read, 0 at the end of what can be read now. */
 int64_t parser_jit(struct parser *p, struct jit_source *s, struct jit *j, uint64_t now,
@@ -53,8 +58,8 @@ int64_t parser_jit(struct parser *p, struct jit_source *s, struct jit *j, uint64
 int parser_pages(struct parser *p, int fd, const struct parser_pages *pages, void *ret);
 
 /* The following are for files that another process opens (identity/opener.h), because opening may
- * hang. It has three lanes of the sandbox to itself: *@ret_lane for tables, the next for all else,
- * and the last for JIT code. */
+ * hang. It has four lanes of the sandbox to itself: *@ret_lane for tables, the next for all else,
+ * then one for JIT code, and one for functions. */
 struct sandbox *parser_sandbox(const struct parser *p, unsigned int *ret_lane);
 /* Says that this is the process that opens the files. */
 void parser_open_for_another(struct parser *p);
@@ -65,6 +70,9 @@ int parser_table_leave(struct parser *p, int fd, size_t *ret_size);
 int parser_table_take(struct parser *p, size_t size, struct unwind_rules *rules,
 		      struct unwind_table **ret);
 
+/* The same for parser_functions(). */
+int parser_functions_leave(struct parser *p, int fd, size_t *ret_size);
+void *parser_functions_copy(struct parser *p, size_t *size);
 /* In the process that opens: has a portion of @fd read as parser_jit() does, beginning at @from;
  * the answer stays in *@ret_size bytes of memory that all share. 0 or -errno. */
 int parser_jit_leave(struct parser *p, int fd, const struct jit_source_state *from, uint64_t now,

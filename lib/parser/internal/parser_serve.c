@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /* The worker's half of a parser: it runs without privileges, and its answers are not trusted. */
+#include "elf/debugfile.h"
 #include "elf/elf_build_id.h"
 #include "elf/elffile.h"
 #include "jit/jit.h"
 #include "parser/internal/parser_wire.h"
+#include "symbol/elfcode.h"
+#include "symbol/functions.h"
+#include "symbol/symtab.h"
 #include "unwind/unwind.h"
 #include "unwind/unwind_code.h"
 
@@ -100,6 +104,24 @@ static void serve_table(int fd, struct sandbox_reply *reply)
 	if (r == 0)
 		put_table(&w, table, rules);
 	finish(&w, reply, r);
+}
+
+static void serve_functions(int fd, struct sandbox_reply *reply)
+{
+	_cleanup_(symtab_freep) struct symtab *st = NULL;
+	struct elffile *ef, *debug = NULL;
+	ssize_t n;
+
+	reply->code = elffile_open_fd(dup(fd), "file", &ef, NULL);
+	if (reply->code < 0)
+		return;
+	if (debugfile_inside(ef, &debug) < 0)
+		debug = NULL;
+	/* Who shows the pieces knows the name of the file. */
+	st = elfcode_symbols(ef, debug, "");
+	n = symtab_count(st) ? functions_pack(st, reply->memory, reply->room) : -ENODATA;
+	reply->code = (int)MIN(n, 0);
+	reply->size = (size_t)MAX(n, 0);
 }
 
 static void put_load(void *data, const struct jit_code *code)
@@ -207,6 +229,9 @@ void parser_serve(const void *bytes, size_t size, int fd, struct sandbox_reply *
 		break;
 	case PARSER_TABLE:
 		serve_table(fd, reply);
+		break;
+	case PARSER_FUNCTIONS:
+		serve_functions(fd, reply);
 		break;
 	case PARSER_JIT:
 		serve_jit(request, fd, reply);

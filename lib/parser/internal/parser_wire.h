@@ -12,7 +12,7 @@
 struct unwind_rules;
 struct unwind_table;
 
-enum parser_what { PARSER_BUILD_ID, PARSER_TABLE, PARSER_JIT, PARSER_PAGES };
+enum parser_what { PARSER_BUILD_ID, PARSER_TABLE, PARSER_FUNCTIONS, PARSER_JIT, PARSER_PAGES };
 
 /* Bytes of a file of run-time code that are read for one answer, which is at most ten times as
  * long; more if a record is longer. */
