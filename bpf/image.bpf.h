@@ -16,6 +16,7 @@ static __always_inline struct sample_image *describe(struct run *run, struct fil
 	image->tgid = run->scratch->key.tgid;
 	image->file = *id;
 	image->mapped = *region;
+	image->sampled = run->slot != SAMPLE_SLOT_PROCESS;
 	path_fill(file, run->task, image);
 	return image;
 }

@@ -41,6 +41,7 @@ void cookie_table_free(struct cookie_table *t)
 
 	if (!t)
 		return;
+	keep_functions_done(&t->keep);
 	for (i = 0; i < t->count; i++)
 		entry_free(t->entries[i]);
 	for (i = 0; i < t->replaced_count; i++)

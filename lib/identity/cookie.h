@@ -16,6 +16,7 @@
 
 struct cookie_table;
 struct finder;
+struct function_store;
 struct opener;
 struct parser;
 
@@ -26,6 +27,12 @@ void cookie_table_parser(struct cookie_table *t, struct parser *parser);
 /* Has files looked at by @finder (identity/finder.h), which is borrowed, from now on, so that
  * nobody waits for them; NULL: here. What is known of an image then comes with cookie_settle(). */
 void cookie_table_finder(struct cookie_table *t, struct finder *finder);
+/* Keeps the functions of the files that are sampled from now on in @store, which is borrowed
+ * (symbol/function_store.h). The parser and the finder must be known. */
+void cookie_keep_in(struct cookie_table *t, struct function_store *store);
+/* Without a finder: reads the functions of files that were identified, for some milliseconds or,
+ * with @all, of all. */
+void cookie_read_functions(struct cookie_table *t, bool all);
 /* Who reads files; borrowed, may be NULL. */
 struct parser *cookie_parser(const struct cookie_table *t);
 /* Who opens them, if that is another process; borrowed, or NULL. */
@@ -56,10 +63,11 @@ void cookie_define(struct cookie_table *t, const struct cookie_image *image);
 const struct cookie_image *cookie_lookup(const struct cookie_table *t, uint64_t cookie);
 
 /* Looks for size, mtime and build-id of a file image, once: through /proc/PID/map_files, the path
- * below /proc/PID/root, the path itself, whichever is the file that was mapped. @address is where
- * process @tgid has it mapped, 0 if unknown. */
-void cookie_identify(struct cookie_table *t, uint64_t cookie, const char *root, uint32_t tgid,
-		     uint64_t start, uint64_t end);
+ * below /proc/PID/root, the path itself, whichever is the file that was mapped. */
+void cookie_identify(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where);
+/* Notes that code of a file image was sampled, and keeps its functions (cookie_keep_in()), once. It
+ * was identified, or will be. */
+void cookie_keep(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where);
 
 /* The cookie to count under: @cookie, or, where its file was changed in place since it was
  * identified, a new one, identified. Looks at the file no more than every few seconds. */

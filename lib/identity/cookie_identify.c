@@ -167,3 +167,14 @@ int cookie_open_file(const struct cookie_image *image, const struct cookie_mappe
 
 	return fd < 0 ? -ENOENT : fd;
 }
+
+int cookie_open_version(const struct cookie_image *image, const struct cookie_mapped *where)
+{
+	_cleanup_close_ int fd = cookie_open_file(image, where);
+	struct stat st;
+
+	if (fd < 0 || fstat(fd, &st) < 0 || (uint64_t)st.st_size != image->version.size ||
+	    (uint64_t)st.st_mtime != image->version.mtime)
+		return -ENOENT;
+	return STEAL_FD(fd);
+}

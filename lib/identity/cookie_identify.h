@@ -26,3 +26,5 @@ bool cookie_file_changed(const struct cookie_image *image, const struct cookie_m
 /* Opens the file for reading; a descriptor, which the caller closes, or -ENOENT if no path leads to
  * it any more. */
 int cookie_open_file(const struct cookie_image *image, const struct cookie_mapped *where);
+/* The same for an image that was identified, if the file is still in that version. */
+int cookie_open_version(const struct cookie_image *image, const struct cookie_mapped *where);

@@ -22,6 +22,7 @@ struct cookie_image {
 	enum cookie_kind kind;
 	bool identified; /* ->version was looked for */
 	bool verified;	 /* and belongs to the very file that was mapped */
+	bool sampled;	 /* code of it was sampled, so that its functions are kept */
 	struct file_identity file;
 	struct file_version version;
 	uint32_t tgid;	     /* COOKIE_ANON */

@@ -14,6 +14,8 @@
 enum { RENEW_EVERY_NS = 2000000000 };
 /* How long the finder is waited for between two calls of cookie_settle(), in all. */
 enum { WAIT_NS = 20000000 };
+/* How long functions are read between two syncs. */
+enum { WORK_NS = 10000000 };
 
 struct opener *cookie_opener(const struct cookie_table *t)
 {
@@ -45,20 +47,39 @@ static void identify(struct cookie_table *t, struct cookie_entry *e,
 	t->last_identified = number;
 }
 
-void cookie_identify(struct cookie_table *t, uint64_t cookie, const char *root, uint32_t tgid,
-		     uint64_t start, uint64_t end)
+/* Keeps the functions of a file of which code was sampled. */
+static void keep_functions(struct cookie_table *t, struct cookie_entry *e,
+			   const struct cookie_mapped *where)
+{
+	if (t->finder)
+		finder_keep_functions(t->finder,
+				      &(struct finder_job){ .image = e->image, .where = *where });
+	else
+		keep_functions_soon(&t->keep, &e->image, where);
+	e->image.sampled = true;
+}
+
+void cookie_identify(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where)
 {
 	struct cookie_entry *e = map_get(&t->by_cookie, cookie);
-	struct cookie_mapped where = { root, tgid, start, end };
 
 	if (e && e->image.kind == COOKIE_FILE && !e->image.identified)
-		identify(t, e, &where);
+		identify(t, e, where);
+}
+
+void cookie_keep(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where)
+{
+	struct cookie_entry *e = map_get(&t->by_cookie, cookie);
+
+	if (e && e->image.kind == COOKIE_FILE && !e->image.sampled)
+		keep_functions(t, e, where);
 }
 
 uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cookie_mapped *where,
 		      uint64_t now_ns)
 {
 	struct cookie_entry *e = map_get(&t->by_cookie, cookie);
+	bool was_sampled;
 
 	if (!e)
 		return cookie;
@@ -68,6 +89,7 @@ uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cook
 	(void)cookie_table_use(t, e);
 	if (!e->image.verified || e->looking || now_ns < e->looked_ns + RENEW_EVERY_NS)
 		return e->image.cookie;
+	was_sampled = e->image.sampled;
 	e->looked_ns = now_ns;
 	if (t->finder) {
 		e->looking = ask(t, FINDER_CHANGED, e, where) != 0;
@@ -75,7 +97,25 @@ uint64_t cookie_renew(struct cookie_table *t, uint64_t cookie, const struct cook
 		e = cookie_table_succeed(t, e);
 		cookie_identify_file(&e->image, where, t->parser);
 	}
+	/* Or notes that they are still needed. */
+	if (was_sampled)
+		keep_functions(t, e, where);
 	return e->image.cookie;
+}
+
+void cookie_keep_in(struct cookie_table *t, struct function_store *store)
+{
+	if (t->finder) {
+		finder_set_store(t->finder, store);
+		return;
+	}
+	t->keep.store = store;
+	t->keep.parser = t->parser;
+}
+
+void cookie_read_functions(struct cookie_table *t, bool all)
+{
+	keep_functions_work(&t->keep, all ? UINT64_MAX : WORK_NS);
 }
 
 /* Whether it is memory that may contain what was mapped from a file before. */
@@ -90,9 +130,12 @@ static bool may_be_copy(const struct cookie_image *image)
 static void note_original(struct cookie_table *t, struct cookie_entry *e,
 			  const struct text_copy *copy, const struct cookie_mapped *where)
 {
+	const struct cookie_mapped mapped = { where->root, where->tgid, copy->start, copy->end };
+
 	e->original = cookie_file(t, &copy->file, copy->path);
 	e->shift = copy->shift;
-	cookie_identify(t, e->original, where->root, where->tgid, copy->start, copy->end);
+	cookie_identify(t, e->original, &mapped);
+	cookie_keep(t, e->original, &mapped);
 }
 
 static void find_original(struct cookie_table *t, struct cookie_entry *e,
@@ -116,7 +159,7 @@ static void find_original(struct cookie_table *t, struct cookie_entry *e,
 static void settle(struct cookie_table *t, struct finder_job *job)
 {
 	struct cookie_entry *e = map_get(&t->by_cookie, job->image.cookie);
-	bool is_new = job->what == FINDER_IDENTIFY;
+	bool is_new = job->what == FINDER_IDENTIFY, was_sampled;
 
 	if (!e)
 		return;
@@ -126,6 +169,7 @@ static void settle(struct cookie_table *t, struct finder_job *job)
 		return;
 	}
 	e->looking = false;
+	was_sampled = e->image.sampled;
 	if (job->is_so)
 		e = cookie_table_succeed(t, e);
 	if (!is_new && !job->is_so)
@@ -136,6 +180,8 @@ static void settle(struct cookie_table *t, struct finder_job *job)
 	e->image.file.generation = job->image.file.generation;
 	free(e->image.host);
 	e->image.host = STEAL(job->image.host);
+	if (job->is_so && was_sampled)
+		keep_functions(t, e, &job->where);
 }
 
 void cookie_settle(struct cookie_table *t)

@@ -3,17 +3,20 @@
 
 #include "base/errands.h"
 #include "base/mem.h"
+#include "identity/internal/keep_functions.h"
 #include "identity/internal/text_copy.h"
 #include "identity/opener.h"
 
 struct finder {
 	struct opener *opener;
 	struct errands *errands;
+	struct errands *reading;      /* functions */
+	struct function_store *store; /* of the thread of ->reading; NULL: they are not kept */
 };
 
 struct question {
 	struct errand errand;
-	struct opener *opener;
+	struct finder *finder;
 	struct finder_job job;
 };
 
@@ -33,9 +36,33 @@ static void drop(struct errand *e)
 	free(e);
 }
 
+/* Adds a copy of @job; returns the number of the question. */
+static uint64_t add(struct finder *f, struct errands *to, const struct finder_job *job,
+		    void (*run)(struct errand *e))
+{
+	struct question *q = xcalloc(1, sizeof(*q));
+
+	q->errand = (struct errand){ .run = run, .drop = drop };
+	q->finder = f;
+	q->job = *job;
+	q->job.image.path = xstrdup(job->image.path);
+	q->job.image.host = job->image.host ? xstrdup(job->image.host) : NULL;
+	q->job.where.root = "";
+	return errands_add(to, &q->errand);
+}
+
+static void keep_functions(struct errand *e)
+{
+	const struct question *q = (struct question *)e;
+	const struct finder_job *job = &q->job;
+
+	keep_functions_now(q->finder->store, q->finder->opener, &job->image, &job->where);
+}
+
 static void answer(struct errand *e)
 {
-	struct opener *o = ((struct question *)e)->opener;
+	struct finder *f = ((struct question *)e)->finder;
+	struct opener *o = f->opener;
 	struct finder_job *job = &((struct question *)e)->job;
 	struct text_copy copy;
 
@@ -58,13 +85,15 @@ static void answer(struct errand *e)
 
 int finder_new(struct opener *opener, struct finder **ret, struct error *err)
 {
-	struct errands *errands;
+	_cleanup_(errands_freep) struct errands *errands = NULL, *reading = NULL;
 	int r = errands_new(ERRANDS_OUTSIDE, &errands, err);
 
+	if (r == 0)
+		r = errands_new(ERRANDS_FILES, &reading, err);
 	if (r < 0)
 		return r;
 	*ret = xcalloc(1, sizeof(**ret));
-	**ret = (struct finder){ opener, errands };
+	**ret = (struct finder){ opener, STEAL(errands), STEAL(reading), NULL };
 	return 0;
 }
 
@@ -73,9 +102,22 @@ void finder_free(struct finder *f)
 	if (!f)
 		return;
 	errands_end(f->errands);
+	errands_end(f->reading);
 	opener_stop(f->opener);
 	errands_free(f->errands);
+	errands_free(f->reading);
 	free(f);
+}
+
+void finder_set_store(struct finder *f, struct function_store *store)
+{
+	f->store = store;
+}
+
+void finder_keep_functions(struct finder *f, const struct finder_job *job)
+{
+	if (f->store)
+		(void)add(f, f->reading, job, keep_functions);
 }
 
 struct opener *finder_opener(const struct finder *f)
@@ -85,15 +127,7 @@ struct opener *finder_opener(const struct finder *f)
 
 uint64_t finder_ask(struct finder *f, const struct finder_job *job)
 {
-	struct question *q = xcalloc(1, sizeof(*q));
-
-	q->errand = (struct errand){ .run = answer, .drop = drop };
-	q->opener = f->opener;
-	q->job = *job;
-	q->job.image.path = xstrdup(job->image.path);
-	q->job.image.host = job->image.host ? xstrdup(job->image.host) : NULL;
-	q->job.where.root = "";
-	return errands_add(f->errands, &q->errand);
+	return add(f, f->errands, job, answer);
 }
 
 uint64_t finder_answered(struct finder *f)
@@ -109,7 +143,10 @@ bool finder_wait(struct finder *f, uint64_t number, int ms)
 bool finder_take(struct finder *f, struct finder_job *ret)
 {
 	struct question *q = (struct question *)errands_take(f->errands);
+	struct errand *read;
 
+	while ((read = errands_take(f->reading)))
+		drop(read);
 	if (q)
 		*ret = q->job;
 	free(q);

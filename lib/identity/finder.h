@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
  * A thread that waits for an opener (identity/opener.h), so that nobody else has to: it is asked
- * about images, and its answers are taken later, in the order of the questions. It has no rights of
- * its own.
+ * about images, and its answers are taken later, in the order of the questions. Another one keeps
+ * the functions of the files that it finds. They have no rights of their own.
  *
  *	struct finder_job job = { .what = FINDER_IDENTIFY };	with ->image and ->where
  *	ticket = finder_ask(f, &job);
@@ -20,6 +20,7 @@
 #include "base/error.h"
 
 struct finder;
+struct function_store;
 struct opener;
 struct text_copy;
 
@@ -43,6 +44,11 @@ int finder_new(struct opener *opener, struct finder **ret, struct error *err);
 /* Stops the opener and the thread, which does not take long; NULL is fine. */
 void finder_free(struct finder *f);
 
+/* Has finder_keep_functions() use @store, which is borrowed; before the first call. */
+void finder_set_store(struct finder *f, struct function_store *store);
+/* Has the functions of an image kept (symbol/function_store.h), without an answer; ->what is
+ * ignored, and ->is_so: the image is new. */
+void finder_keep_functions(struct finder *f, const struct finder_job *job);
 /* Whom it waits for; borrowed. */
 struct opener *finder_opener(const struct finder *f);
 /* Asks; the image's strings are copied. Returns the number of the question, counted from 1; 0

@@ -6,6 +6,7 @@
 #include "base/sandbox.h"
 #include "identity/internal/opener_wire.h"
 #include "parser/parser.h"
+#include "symbol/function_store.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -17,6 +18,7 @@ enum {
 	LANE_TABLES, /* in the order of parser_sandbox() */
 	LANE_OTHERS,
 	LANE_JIT,
+	LANE_FUNCTIONS,
 	LANES,
 
 	ASLEEP_MS = 2000,   /* after which an answer is late */
@@ -153,6 +155,9 @@ static unsigned int lane_of(enum opener_what what)
 	case OPENER_JIT_FIND:
 	case OPENER_JIT_READ:
 		return LANE_JIT;
+	case OPENER_VERSION:
+	case OPENER_FUNCTIONS:
+		return LANE_FUNCTIONS;
 	case OPENER_IDENTIFY:
 	case OPENER_CHANGED:
 	case OPENER_COPY:
@@ -218,15 +223,27 @@ static void take_image(const struct opener_answer *a, struct cookie_image *image
 	image->host = a->has_text ? xstrdup(a->text) : NULL;
 }
 
-int opener_identify(struct opener *o, struct cookie_image *image, const struct cookie_mapped *where)
+/* Has an image identified by a question of the kind @what. */
+static int identify(struct opener *o, enum opener_what what, struct cookie_image *image,
+		    const struct cookie_mapped *where)
 {
 	struct opener_answer a;
-	int r = ask(o, OPENER_IDENTIFY, image, where, &a);
+	int r = ask(o, what, image, where, &a);
 
 	image->identified = true;
 	if (r == 0)
 		take_image(&a, image);
 	return r;
+}
+
+int opener_identify(struct opener *o, struct cookie_image *image, const struct cookie_mapped *where)
+{
+	return identify(o, OPENER_IDENTIFY, image, where);
+}
+
+int opener_version(struct opener *o, struct cookie_image *image, const struct cookie_mapped *where)
+{
+	return identify(o, OPENER_VERSION, image, where);
 }
 
 bool opener_changed(struct opener *o, struct cookie_image *image, const struct cookie_mapped *where)
@@ -261,6 +278,21 @@ int opener_table(struct opener *o, const struct cookie_image *image,
 	if (r == 0)
 		r = parser_table_take(o->parser, a.size, rules, ret);
 	return r;
+}
+
+int opener_functions(struct opener *o, const struct cookie_image *image,
+		     const struct cookie_mapped *where, struct function_table *ret,
+		     void **ret_bytes)
+{
+	struct opener_answer a;
+	int r = ask(o, OPENER_FUNCTIONS, image, where, &a);
+
+	if (r < 0)
+		return r;
+	ret->owner = a.owner;
+	ret->size = a.size;
+	ret->bytes = *ret_bytes = parser_functions_copy(o->parser, &ret->size);
+	return 0;
 }
 
 int opener_jit_find(struct opener *o, int root, const struct jit_files_query *query, char **ret)

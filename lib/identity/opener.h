@@ -6,10 +6,11 @@
  *
  * So a process of its own, which may be abandoned (base/sandbox.h), does what identity/ does with
  * files: it finds them, compares, and passes the open file to a parser, another process, which
- * reads it. No open file comes back, because closing may hang, too. An opener has three lanes, each
- * for one thread: opener_table(), opener_jit_*(), and all else. Answers that are late do not come:
- * a process that has been asleep for two seconds is replaced, and the user whose file it was is not
- * asked about for a minute, longer the next time (of root only the device is left out).
+ * reads it. No open file comes back, because closing may hang, too. An opener has four lanes, each
+ * for one thread: opener_table(), opener_jit_*(), opener_version() with opener_functions(), and all
+ * else. Answers that are late do not come: a process that has been asleep for two seconds is
+ * replaced, and the user whose file it was is not asked about for a minute, longer the next time
+ * (of root only the device is left out).
  *
  *	opener_new(parser, &o, err);		before there are secrets and threads
  *	opener_identify(o, image, &where);	in a thread that may wait: identity/finder.h
@@ -24,6 +25,7 @@
 #include "identity/cookie_image.h"
 #include "jit/jit_source.h"
 
+struct function_table;
 struct opener;
 struct jit_files_query;
 struct parser;
@@ -52,6 +54,14 @@ bool opener_text_copy(struct opener *o, const struct cookie_image *memory,
 int opener_table(struct opener *o, const struct cookie_image *image,
 		 const struct cookie_mapped *where, struct unwind_rules *rules,
 		 struct unwind_table **ret);
+
+/* As opener_identify(), for the thread that calls opener_functions(). */
+int opener_version(struct opener *o, struct cookie_image *image, const struct cookie_mapped *where);
+/* Has the functions of @image read, as parser_functions(), which then are *@ret; the caller frees
+ * *@ret_bytes. -ENOENT if no path leads to the file. */
+int opener_functions(struct opener *o, const struct cookie_image *image,
+		     const struct cookie_mapped *where, struct function_table *ret,
+		     void **ret_bytes);
 
 /* As jit_files_find() on this machine; @root stays the caller's. */
 int opener_jit_find(struct opener *o, int root, const struct jit_files_query *query, char **ret);

@@ -176,7 +176,7 @@ static void file_that_was_mapped_is_identified(void)
 	file = file_identity_of(&st);
 	self[n] = '\0';
 	cookie = cookie_file(t, &file, self);
-	cookie_identify(t, cookie, NULL, (uint32_t)getpid(), 0, 0);
+	cookie_identify(t, cookie, &(struct cookie_mapped){ .tgid = (uint32_t)getpid() });
 	image = cookie_lookup(t, cookie);
 	CHECK(image->identified);
 	CHECK(image->verified);
@@ -200,15 +200,15 @@ static void another_file_under_that_path_is_not_taken(void)
 	device = (uint64_t)major(st.st_dev) << 32 | minor(st.st_dev);
 	image = cookie_lookup(t, cookie_file(t, &(struct file_identity){ device, st.st_ino + 1, 0 },
 					     path));
-	cookie_identify(t, image->cookie, NULL, 0, 0, 0);
+	cookie_identify(t, image->cookie, &(struct cookie_mapped){ 0 });
 	CHECK(image->identified && !image->verified && image->version.size == 0);
 	image = cookie_lookup(t, cookie_file(t, &(struct file_identity){ device, st.st_ino, 0 },
 					     path));
-	cookie_identify(t, image->cookie, NULL, 0, 0, 0);
+	cookie_identify(t, image->cookie, &(struct cookie_mapped){ 0 });
 	CHECK(image->verified && image->version.size == 6 && image->version.build_id.size == 0);
 	/* Must not hang: nobody writes into that FIFO. */
 	image = cookie_lookup(t, cookie_file(t, &(struct file_identity){ 0, 0, 0 }, fifo));
-	cookie_identify(t, image->cookie, NULL, 0, 0, 0);
+	cookie_identify(t, image->cookie, &(struct cookie_mapped){ 0 });
 	CHECK(!image->verified && image->version.size == 0);
 }
 
@@ -230,7 +230,7 @@ static void file_changed_in_place_gets_a_new_cookie(void)
 	file = file_identity_of(&st);
 	old = cookie_file(t, &file, path);
 	CHECK_EQ(cookie_renew(t, old, &where, 1 * second), old);
-	cookie_identify(t, old, NULL, 0, 0, 0);
+	cookie_identify(t, old, &(struct cookie_mapped){ 0 });
 	CHECK_EQ(cookie_renew(t, old, &where, 10 * second), old);
 	fd = open(path, O_WRONLY | O_TRUNC);
 	CHECK_EQ(write(fd, "three", 5), 5);
@@ -246,7 +246,7 @@ static void file_changed_in_place_gets_a_new_cookie(void)
 		 new);
 	CHECK_EQ(cookie_renew(t, old, &where, 30 * second), new);
 	/* As many bytes and the same mtime, where only ctime is left. */
-	cookie_identify(t, new, NULL, 0, 0, 0);
+	cookie_identify(t, new, &(struct cookie_mapped){ 0 });
 	CHECK_EQ(fstat(fd, &st), 0);
 	old = new;
 	do {
@@ -304,7 +304,7 @@ static void file_that_was_renamed_is_found_by_its_inode(void)
 	CHECK_EQ(rename(old, new), 0);
 	CHECK_EQ(path_write(old, "another", 0644, NULL), 0);
 	cookie = cookie_file(t, &(struct file_identity){ device, st.st_ino, generation[0] }, old);
-	cookie_identify(t, cookie, "", 0, 0, 0);
+	cookie_identify(t, cookie, &(struct cookie_mapped){ 0 });
 	image = cookie_lookup(t, cookie);
 	CHECK(image->verified);
 	CHECK_EQ(image->version.size, st.st_size);
@@ -314,7 +314,7 @@ static void file_that_was_renamed_is_found_by_its_inode(void)
 	/* Of one that is gone nothing is known, and nobody else's inode is taken for it. */
 	cookie = cookie_file(t, &(struct file_identity){ device, st.st_ino, generation[0] + 1 },
 			     old);
-	cookie_identify(t, cookie, "", 0, 0, 0);
+	cookie_identify(t, cookie, &(struct cookie_mapped){ 0 });
 	CHECK(!cookie_lookup(t, cookie)->verified);
 	CHECK_EQ(cookie_lookup(t, cookie)->version.size, 0);
 }

@@ -7,6 +7,8 @@
 #include "identity/opener.h"
 #include "parser/parser.h"
 #include "record/internal/backlog.h"
+#include "symbol/function_store.h"
+#include "symbol/symtab.h"
 #include "test.h"
 #include "unwind/unwind.h"
 
@@ -70,19 +72,76 @@ static void an_image_is_identified_later(void)
 	const struct cookie_image *same;
 
 	CHECK_EQ(cookie_asked(b.cookies), 0);
-	cookie_identify(b.cookies, cookie, "", 0, 0, 0);
+	cookie_identify(b.cookies, cookie, &(struct cookie_mapped){ 0 });
 	CHECK_EQ(cookie_asked(b.cookies), 1);
 	CHECK(image->identified && !image->verified && !image->version.size);
 	CHECK(cookie_await(b.cookies, 1, 10000));
 	CHECK(image->verified);
 	same = cookie_lookup(here, cookie_file(here, &image->file, b.path));
-	cookie_identify(here, same->cookie, "", 0, 0, 0);
+	cookie_identify(here, same->cookie, &(struct cookie_mapped){ 0 });
 	CHECK_EQ(image->version.size, same->version.size);
 	CHECK_EQ(image->version.mtime, same->version.mtime);
 	CHECK_EQ(image->file.generation, same->file.generation);
 	CHECK(image->version.build_id.size == same->version.build_id.size &&
 	      !memcmp(image->version.build_id.bytes, same->version.build_id.bytes,
 		      same->version.build_id.size));
+}
+
+/* The path of the functions of @image in the bench's directory; caller frees. */
+static char *kept_path(const struct bench *b, const struct cookie_image *image)
+{
+	char key[FUNCTION_KEY];
+
+	CHECK(function_key(&image->file, &image->version, key));
+	return xasprintf("%s/symbols/%s", b->dir, key);
+}
+
+static void functions_of_what_is_sampled_are_kept(void)
+{
+	BENCH(b);
+	_cleanup_(function_store_freep) struct function_store *store =
+		function_store_new(b.dir, 1 << 30);
+	const struct cookie_mapped where = { .tgid = (uint32_t)getpid() };
+	uint64_t cookie = cookie_of(&b);
+	const struct cookie_image *image = cookie_lookup(b.cookies, cookie);
+	_cleanup_(symtab_freep) struct symtab *st = NULL;
+	_cleanup_free_ char *path = NULL;
+	unsigned int i;
+
+	cookie_keep_in(b.cookies, store);
+	cookie_identify(b.cookies, cookie, &where);
+	CHECK(cookie_await(b.cookies, 1, 10000));
+	path = kept_path(&b, image);
+	CHECK(access(path, F_OK) < 0);
+	cookie_keep(b.cookies, cookie, &where);
+	for (i = 0; i < 1000 && access(path, F_OK) < 0; i++)
+		(void)usleep(10000);
+	CHECK_EQ(function_store_read(path, "program", &st, NULL), 0);
+	finder_free(STEAL(b.finder));
+	cookie_table_finder(b.cookies, NULL);
+}
+
+static void without_a_finder_an_open_file_is_enough(void)
+{
+	BENCH(b);
+	_cleanup_(function_store_freep) struct function_store *store =
+		function_store_new(b.dir, 1 << 30);
+	const struct cookie_mapped where = { .tgid = (uint32_t)getpid() };
+	uint64_t cookie = cookie_of(&b);
+	const struct cookie_image *image = cookie_lookup(b.cookies, cookie);
+	_cleanup_(symtab_freep) struct symtab *st = NULL;
+	_cleanup_free_ char *path = NULL;
+
+	cookie_table_finder(b.cookies, NULL);
+	cookie_table_parser(b.cookies, b.parser);
+	cookie_keep_in(b.cookies, store);
+	cookie_identify(b.cookies, cookie, &where);
+	cookie_keep(b.cookies, cookie, &where);
+	CHECK_EQ(unlink(b.path), 0);
+	path = kept_path(&b, image);
+	CHECK(access(path, F_OK) < 0);
+	cookie_read_functions(b.cookies, true);
+	CHECK_EQ(function_store_read(path, "program", &st, NULL), 0);
 }
 
 static void a_changed_file_gets_another_cookie_later(void)
@@ -94,7 +153,7 @@ static void a_changed_file_gets_another_cookie_later(void)
 	_cleanup_close_ int fd = open(b.path, O_WRONLY | O_APPEND);
 	int i;
 
-	cookie_identify(b.cookies, cookie, "", 0, 0, 0);
+	cookie_identify(b.cookies, cookie, &(struct cookie_mapped){ 0 });
 	CHECK(cookie_await(b.cookies, 1, 10000));
 	CHECK_EQ(write(fd, "more", 4), 4);
 	CHECK_EQ(cookie_renew(b.cookies, cookie, &where, 10 * second), cookie);
@@ -135,7 +194,7 @@ static void samples_wait_in_order_until_images_are_known(void)
 	word = 2;
 	backlog_put(&backlog, &word, 1, 0);
 	CHECK(!backlog_take(&backlog, b.cookies, &part));
-	cookie_identify(b.cookies, cookie_of(&b), "", 0, 0, 0);
+	cookie_identify(b.cookies, cookie_of(&b), &(struct cookie_mapped){ 0 });
 	CHECK(cookie_await(b.cookies, 1, 10000));
 	for (word = 1; word <= 2; word++) {
 		CHECK(backlog_take(&backlog, b.cookies, &part));
@@ -170,6 +229,7 @@ static void a_backlog_that_is_never_empty_stays_small(void)
 	backlog_done(&waiting);
 }
 
-TESTS(T(an_image_is_identified_later), T(a_changed_file_gets_another_cookie_later),
+TESTS(T(an_image_is_identified_later), T(functions_of_what_is_sampled_are_kept),
+      T(without_a_finder_an_open_file_is_enough), T(a_changed_file_gets_another_cookie_later),
       T(a_table_is_built_of_what_another_process_opens),
       T(samples_wait_in_order_until_images_are_known), T(a_backlog_that_is_never_empty_stays_small))

@@ -115,14 +115,18 @@ void sampler_images_add(struct sampler_images *t, const struct sample_image *ima
 	_cleanup_free_ char *path = sampler_image_path(image);
 	const struct file_identity seen = identity_of(&image->seen);
 	struct entry *e = find(t, &image->file);
+	struct cookie_mapped where;
 
 	t->last_cookie = 0;
 	if (!e)
 		e = make(t, &image->file);
 	/* Others identify the file by stat() of its path. */
 	e->cookie = cookie_file(t->cookies, &seen, path);
-	cookie_identify(t->cookies, e->cookie, t->root, image->tgid, image->mapped.start,
-			image->mapped.end);
+	where = (struct cookie_mapped){ t->root, image->tgid, image->mapped.start,
+					image->mapped.end };
+	cookie_identify(t->cookies, e->cookie, &where);
+	if (image->sampled)
+		cookie_keep(t->cookies, e->cookie, &where);
 }
 
 uint64_t sampler_images_cookie(struct sampler_images *t, const struct sample_file *file,

@@ -20,7 +20,9 @@ static uint64_t identify(struct attribution *a, uint64_t cookie, uint32_t tgid,
 	if (!image || image->kind != COOKIE_FILE)
 		return cookie;
 	if (!image->identified)
-		cookie_identify(from->cookies, cookie, where.root, tgid, where.start, where.end);
+		cookie_identify(from->cookies, cookie, &where);
+	if (mapping && !image->sampled)
+		cookie_keep(from->cookies, cookie, &where);
 	return cookie_renew(from->cookies, cookie, &where, a->now_ns);
 }
 

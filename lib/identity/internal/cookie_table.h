@@ -4,6 +4,7 @@
 
 #include "base/map.h"
 #include "identity/cookie_image.h"
+#include "identity/internal/keep_functions.h"
 
 #include <stddef.h>
 
@@ -29,9 +30,10 @@ struct cookie_table {
 	uint64_t vdso;	      /* its cookie, 0: not made yet */
 	uint32_t age;	      /* number of cookie_age() calls */
 	struct parser *parser;
-	struct finder *finder;	  /* looks at files, or NULL */
-	uint64_t last_identified; /* the number of its last question that samples wait for */
-	uint64_t wait_until_ns;	  /* no answer is waited for after that */
+	struct finder *finder;	    /* looks at files, or NULL */
+	struct keep_functions keep; /* without a finder */
+	uint64_t last_identified;   /* the number of its last question that samples wait for */
+	uint64_t wait_until_ns;	    /* no answer is waited for after that */
 };
 
 /* Notes that @e is asked for; returns its cookie. */

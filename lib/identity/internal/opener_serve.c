@@ -10,6 +10,7 @@
 #include <fcntl.h>
 #include <stddef.h>
 #include <string.h>
+#include <sys/stat.h>
 
 /* Adds a string to the answer; one that is too long is none that leads to the file. */
 static void put_text(struct opener_answer *a, const char *text)
@@ -56,6 +57,20 @@ static int table(const struct cookie_image *image, const struct cookie_mapped *w
 	return r == -ENOENT ? -ENODATA : r;
 }
 
+static int functions(const struct cookie_image *image, const struct cookie_mapped *where,
+		     struct parser *parser, struct opener_answer *a)
+{
+	_cleanup_close_ int fd = cookie_open_version(image, where);
+	struct stat st;
+	int r;
+
+	if (fd < 0 || fstat(fd, &st) < 0)
+		return -ENOENT;
+	a->owner = st.st_uid;
+	r = parser_functions_leave(parser, fd, &a->size);
+	return r == -ENOENT ? -ENODATA : r;
+}
+
 static int find_jit(const struct opener_request *r, int root, struct sandbox_reply *reply)
 {
 	_cleanup_free_ char *path = NULL;
@@ -97,6 +112,7 @@ void opener_serve(const void *request, size_t size, int fd, struct sandbox_reply
 			identify(&image, &where, parser, a);
 		break;
 	case OPENER_IDENTIFY:
+	case OPENER_VERSION:
 		identify(&image, &where, parser, a);
 		break;
 	case OPENER_COPY:
@@ -104,6 +120,9 @@ void opener_serve(const void *request, size_t size, int fd, struct sandbox_reply
 		break;
 	case OPENER_TABLE:
 		reply->code = table(&image, &where, parser, a);
+		break;
+	case OPENER_FUNCTIONS:
+		reply->code = functions(&image, &where, parser, a);
 		break;
 	case OPENER_JIT_FIND:
 		reply->code = find_jit(r, fd, reply);

@@ -16,6 +16,8 @@ enum opener_what {
 	OPENER_CHANGED,
 	OPENER_COPY,
 	OPENER_TABLE,
+	OPENER_VERSION, /* as OPENER_IDENTIFY, in the lane of the next */
+	OPENER_FUNCTIONS,
 	OPENER_JIT_FIND, /* below the directory that comes along */
 	OPENER_JIT_READ, /* the file that comes along with O_PATH */
 };
@@ -34,9 +36,10 @@ struct opener_request {
 struct opener_answer {
 	struct cookie_image image; /* identified, without its strings */
 	struct text_copy copy;	   /* without its string */
-	size_t size;		   /* of what is left for the one who asked: a table, a portion */
-	bool is_so;		   /* changed, or a copy */
-	bool has_text;		   /* image.host, copy.path, or that of a JIT file */
+	size_t size;	/* of what is left for the one who asked: a table, functions, a portion */
+	uint32_t owner; /* of the file, with OPENER_FUNCTIONS */
+	bool is_so;	/* changed, or a copy */
+	bool has_text;	/* image.host, copy.path, or that of a JIT file */
 	char text[2 * PATH_MAX];
 };
 

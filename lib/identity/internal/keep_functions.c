@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "identity/internal/keep_functions.h"
+
+#include "base/clock.h"
+#include "base/mem.h"
+#include "identity/cookie_identify.h"
+#include "identity/opener.h"
+#include "parser/parser.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Whether the functions of @image are to be kept, and are not yet. */
+static bool is_wanted(struct function_store *store, const struct cookie_image *image,
+		      char key[FUNCTION_KEY])
+{
+	return image->verified && function_key(&image->file, &image->version, key) &&
+	       function_store_wants(store, key, !image->sampled);
+}
+
+/* Notes how the attempt @r to read them ended. */
+static void settle(struct function_store *store, const char *key, int r,
+		   const struct function_table *table)
+{
+	if (r == 0)
+		function_store_put(store, key, table);
+	else if (r != -ENOENT && r != -EDQUOT && r != -EHOSTDOWN && r != -ECANCELED)
+		function_store_lacks(store, key);
+}
+
+void keep_functions_now(struct function_store *store, struct opener *opener,
+			const struct cookie_image *image, const struct cookie_mapped *where)
+{
+	struct cookie_image known = *image;
+	_cleanup_free_ void *bytes = NULL;
+	struct function_table table = { 0 };
+	char key[FUNCTION_KEY];
+
+	/* The answer to opener_identify(), in another thread, may not have come yet. */
+	known.host = NULL;
+	if (!known.verified)
+		(void)opener_version(opener, &known, where);
+	free(known.host);
+	known.host = NULL;
+	if (is_wanted(store, &known, key))
+		settle(store, key, opener_functions(opener, &known, where, &table, &bytes), &table);
+}
+
+/* Reads the first file. */
+static void read_first(struct keep_functions *k)
+{
+	_cleanup_close_ int fd = k->files[0].fd;
+	_cleanup_free_ void *bytes = NULL;
+	struct function_table table = { 0 };
+	struct stat st;
+	int r = parser_functions(k->parser, fd, &bytes, &table.size);
+
+	table.bytes = bytes;
+	table.owner = fstat(fd, &st) == 0 ? st.st_uid : UINT32_MAX;
+	settle(k->store, k->files[0].key, r, &table);
+	memmove(&k->files[0], &k->files[1], --k->count * sizeof(k->files[0]));
+}
+
+static bool is_waiting(const struct keep_functions *k, const char *key)
+{
+	size_t i;
+
+	for (i = 0; i < k->count; i++)
+		if (!strcmp(k->files[i].key, key))
+			return true;
+	return false;
+}
+
+void keep_functions_soon(struct keep_functions *k, const struct cookie_image *image,
+			 const struct cookie_mapped *where)
+{
+	char key[FUNCTION_KEY];
+	int fd;
+
+	if (!k->store || !k->parser || !is_wanted(k->store, image, key) || is_waiting(k, key))
+		return;
+	fd = cookie_open_version(image, where);
+	if (fd < 0)
+		return;
+	if (k->count == KEEP_FUNCTIONS_FILES)
+		read_first(k);
+	k->files[k->count].fd = fd;
+	memcpy(k->files[k->count++].key, key, sizeof(key));
+}
+
+void keep_functions_work(struct keep_functions *k, uint64_t ns)
+{
+	uint64_t begin_ns = clock_now_ns();
+
+	while (k->count && clock_now_ns() - begin_ns < ns)
+		read_first(k);
+}
+
+void keep_functions_done(struct keep_functions *k)
+{
+	while (k->count)
+		(void)close(k->files[--k->count].fd);
+}

@@ -1,0 +1,44 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Keeps the functions of files that are sampled (symbol/function_store.h), while a process still
+ * shows these files. An opener does so at once, in a thread that may wait. Without one, files are
+ * opened at once, and read in one of the next rounds.
+ *
+ *	struct keep_functions keep = { .store = store, .parser = parser };
+ *	keep_functions_soon(&keep, image, &where);	with the first sample
+ *	keep_functions_work(&keep, 10000000);		now and then
+ *	keep_functions_done(&keep);
+ */
+#pragma once
+
+#include "symbol/function_store.h"
+
+struct cookie_image;
+struct cookie_mapped;
+struct opener;
+struct parser;
+
+enum { KEEP_FUNCTIONS_FILES = 64 };
+
+/* All are borrowed; NULL: nothing is kept. */
+struct keep_functions {
+	struct function_store *store;
+	struct parser *parser;
+	struct {
+		int fd;
+		char key[FUNCTION_KEY];
+	} files[KEEP_FUNCTIONS_FILES]; /* to be read, ->count of them */
+	size_t count;
+};
+
+/* Has @opener read the functions of @image and keeps them, if they are not kept yet. */
+void keep_functions_now(struct function_store *store, struct opener *opener,
+			const struct cookie_image *image, const struct cookie_mapped *where);
+
+/* Opens the file of @image, if its functions are not kept yet. */
+void keep_functions_soon(struct keep_functions *k, const struct cookie_image *image,
+			 const struct cookie_mapped *where);
+/* Reads files for @ns, or a little longer. */
+void keep_functions_work(struct keep_functions *k, uint64_t ns);
+/* Closes those that were not read. */
+void keep_functions_done(struct keep_functions *k);
