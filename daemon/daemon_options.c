@@ -179,6 +179,7 @@ void daemon_options_collector(const struct daemon_options *o, struct collector_c
 			.no_vmlinux = none,
 			.keep_ms = s->keep,
 		},
+		.functions_max = s->max_symbols,
 		.tee_path = o->tee,
 		.measures_cost = !o->replay,
 		.cpu_budget = s->budget,

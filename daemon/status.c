@@ -97,6 +97,8 @@ static void answer_quota(const struct status *status, struct strbuf *answer)
 	if (quota.limits.files)
 		control_answer(answer, "descriptors_max", "%" PRIu64, quota.limits.files);
 	control_answer(answer, "parser_kib", "%" PRIu64, quota.use.parser / 1024);
+	control_answer(answer, "symbols_kib", "%" PRIu64,
+		       collector_functions(status->collector) / 1024);
 	control_answer(answer, "kernel_kib", "%" PRIu64, quota.use.kernel / 1024);
 	control_answer(answer, "descriptors", "%" PRIu64, quota.use.files);
 	control_answer(answer, "shed", "%s", quota_level_name(quota.level));

@@ -89,6 +89,10 @@ enum {
 	  "space of the file system to leave free (5%, up to 1G); none: no limit")                 \
 	X(KEEP, TIME_OR_NONE, keep, 0, 0, "7d", NULL, 0, "keep", "TIME",                           \
 	  "how long the slices of the history are kept (7d); none: no history")                    \
+	X(MAX_SYMBOLS, SIZE_OR_NONE, max_symbols, 4 << 20, (uint64_t)1 << 40, "64M", NULL, 0,      \
+	  "max-symbols", "SIZE",                                                                   \
+	  "size of the functions kept of sampled files, for when the files are gone (64M); none: " \
+	  "none are kept")                                                                         \
 	X(MAX_FILES, NUMBER_OR_NONE, max_files, 64, 1 << 20, "none", NULL, 0, "max-files", "N",    \
 	  "limit on open files (as many as the system allows)")                                    \
 	X(SOCKET_GROUP, TEXT, socket_group, 0, 0, NULL, NULL, 0, "socket-group", "GROUP",          \

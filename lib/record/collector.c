@@ -14,6 +14,7 @@
 #include "sfile/session.h"
 #include "sfile/session_lock.h"
 #include "stats/turn.h"
+#include "symbol/function_store.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -39,6 +40,7 @@ void collector_free(struct collector *c)
 	quota_free(c->quota);
 	record_free(c->record);
 	cookie_table_free(c->cookies);
+	function_store_free(c->functions);
 	if (c->lock >= 0)
 		(void)close(c->lock);
 	totals_done(&c->totals);
@@ -132,6 +134,8 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 	if (r < 0)
 		return r;
 	cookie_table_finder(c->cookies, c->finder);
+	c->functions = function_store_new(c->session_dir, config->functions_max);
+	cookie_keep_in(c->cookies, c->functions);
 	r = collector_open_driver(c, config, &c->ops, &c->driver, err);
 	if (r == 0)
 		r = collector_open_record(c, config, err);
@@ -153,11 +157,26 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 void collector_stats(const struct collector *c, struct driver_stats *driver,
 		     struct record_stats *record)
 {
+	struct function_store_counts functions;
+
 	c->ops->stats(c->driver, driver);
 	record_stats(c->record, record);
 	totals_add(&c->totals, driver, record);
+	function_store_count(c->functions, &functions);
+	driver->functions_kept = functions.functions_kept;
+	driver->functions_put_off = functions.functions_put_off;
+	driver->functions_failed = functions.functions_failed;
+	driver->functions_evicted = functions.functions_evicted;
 	driver->parser_lost = parser_lost(c->parser);
 	driver->drains_late = c->turn ? c->turn->late : 0;
+}
+
+uint64_t collector_functions(const struct collector *c)
+{
+	struct function_store_counts functions;
+
+	function_store_count(c->functions, &functions);
+	return functions.bytes;
 }
 
 void collector_cpu_stats(const struct collector *c, unsigned int cpu, struct driver_cpu_stats *ret)
@@ -264,6 +283,7 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 	int r, written;
 
 	cookie_settle(c->cookies);
+	cookie_read_functions(c->cookies, !c->running);
 	turn_stage(c->turn, TURN_IDENTIFY);
 	r = sync_driver(c, all, err);
 	if (r < 0)

@@ -29,8 +29,9 @@ struct collector_config {
 	const char *driver;	     /* "auto", "bpf", "perf", "replay"; NULL: auto */
 	struct driver_config drive;  /* the collector sets cookies, sink and sink_data */
 	struct record_config record; /* it sets events, event_count, derived and cookies */
-	const char *tee_path;	     /* file that the event buffer is also written to, or NULL */
-	bool measures_cost;	     /* measure the cost of sampling */
+	uint64_t functions_max; /* bytes of functions kept (symbol/function_store.h); 0: none */
+	const char *tee_path;	/* file that the event buffer is also written to, or NULL */
+	bool measures_cost;	/* measure the cost of sampling */
 	struct quota_limits quota;
 	double cpu_budget; /* limit on the share of CPU time (driver/governor.h); 0: none */
 	/* Reads files of other users (parser/parser.h); borrowed; NULL: this process reads them. */
@@ -104,6 +105,8 @@ const struct cookie_table *collector_cookies(const struct collector *c);
 void collector_cost(const struct collector *c, struct governor_reading *ret);
 /* Reads the use of memory, disk and descriptors, and what is shed to limit it. */
 void collector_quota(const struct collector *c, struct quota_reading *ret);
+/* Returns the size of the functions kept in the session directory, in bytes. */
+uint64_t collector_functions(const struct collector *c);
 /* Returns the number of open sample files; *@ret_mapped: the bytes that they map. */
 size_t collector_open_files(const struct collector *c, size_t *ret_mapped);
 /* Prints the statistics section of the log. */

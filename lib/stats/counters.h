@@ -88,6 +88,11 @@ enum counter_kind {
 	X(unwind_code_refused, TROUBLE, "KiB of JIT code whose unwinding had no room",             \
 	  "KiB of JIT code have too many unwind rules, which cuts call chains short",              \
 	  "raise --unwind-memory")                                                                 \
+	X(functions_kept, INFO, "files whose functions were kept")                                 \
+	X(functions_put_off, INFO, "times that functions were not kept at once: too many")         \
+	X(functions_failed, TROUBLE, "files whose functions could not be kept",                    \
+	  "files whose functions could not be kept: without names once the file is gone")          \
+	X(functions_evicted, INFO, "files whose functions were removed: directory full")           \
 	X(parser_lost, TROUBLE, "files skipped because they could not be parsed")                  \
 	X(drains_late, INFO, "times the buffers were not drained for over 50 ms, for other work")  \
 	X(bad_record, TROUBLE, "malformed records from the kernel")                                \

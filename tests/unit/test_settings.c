@@ -53,7 +53,7 @@ static const struct {
 	{ "NUMBER", "1024", "many" },
 	{ "NUMBER_OR_NONE", "128", "1" },
 	{ "SIZE", "2M", "100K" },
-	{ "SIZE_OR_NONE", "64M", "1M" },
+	{ "SIZE_OR_NONE", "96M", "1M" },
 	{ "SHARE", "2%", "101%" },
 	{ "TIME_OR_NONE", "12h", "12" },
 	{ "LIMIT", "20%", "a lot" },

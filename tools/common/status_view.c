@@ -198,6 +198,15 @@ static void events_row(const char *lines, struct strbuf *out)
 		strbuf_adds(out, "the CPU's default event");
 }
 
+static void add_limit(const char *lines, const char *key, const char *format, double unit,
+		      struct strbuf *out)
+{
+	if (!has_value(lines, key))
+		return;
+	strbuf_adds(out, out->length ? ", " : "");
+	strbuf_addf(out, format, number_of(lines, key) / unit);
+}
+
 static void session_row(const char *lines, struct strbuf *out)
 {
 	struct names names = { .text = STRBUF_INIT };
@@ -206,9 +215,11 @@ static void session_row(const char *lines, struct strbuf *out)
 	if (!has_value(lines, "disk_kib"))
 		return;
 	each_value(lines, "session", add_name, &names);
-	strbuf_addf(out, " (%.0f samples in current, %.1f MiB on disk; %s%s",
-		    number_of(lines, "session_samples"), number_of(lines, "disk_kib") / 1024,
-		    names.count ? "sessions: " : "no session yet", strbuf_text(&names.text));
+	strbuf_addf(out, " (%.0f samples in current, %.1f MiB on disk",
+		    number_of(lines, "session_samples"), number_of(lines, "disk_kib") / 1024);
+	add_limit(lines, "symbols_kib", "%.1f MiB of it functions", 1024, out);
+	strbuf_addf(out, "; %s%s", names.count ? "sessions: " : "no session yet",
+		    strbuf_text(&names.text));
 	if (names.count > NAMES_SHOWN)
 		strbuf_addf(out, " and %zu more", names.count - NAMES_SHOWN);
 	strbuf_adds(out, ")");
@@ -300,15 +311,6 @@ static void cpus_row(const char *lines, struct strbuf *out)
 
 	if (offline)
 		strbuf_addf(out, "%s offline", offline);
-}
-
-static void add_limit(const char *lines, const char *key, const char *format, double unit,
-		      struct strbuf *out)
-{
-	if (!has_value(lines, key))
-		return;
-	strbuf_adds(out, out->length ? ", " : "");
-	strbuf_addf(out, format, number_of(lines, key) / unit);
 }
 
 static void limits_row(const char *lines, struct strbuf *out)
@@ -416,6 +418,7 @@ static const struct {
 	{ "kernel_kib", JSON_NUMBER },
 	{ "memory_max_kib", JSON_NUMBER },
 	{ "disk_max_kib", JSON_NUMBER },
+	{ "symbols_kib", JSON_NUMBER },
 	{ "keep_free_kib", JSON_NUMBER },
 	{ "descriptors", JSON_NUMBER },
 	{ "descriptors_max", JSON_NUMBER },

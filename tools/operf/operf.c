@@ -216,6 +216,7 @@ static struct collector_config configure(const struct target *target, const char
 			.vmlinux = vmlinux,
 			.keep_ms = settings.keep,
 		},
+		.functions_max = settings.max_symbols,
 	};
 }
 

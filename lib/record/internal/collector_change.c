@@ -2,6 +2,7 @@
 #include "record/internal/collector_state.h"
 
 #include "record/collector.h"
+#include "symbol/function_store.h"
 
 #include <errno.h>
 
@@ -82,5 +83,6 @@ int collector_change(struct collector *c, const struct collector_config *config,
 		return r;
 	totals_keep_record(&c->totals, old);
 	record_free(old);
+	function_store_set_limit(c->functions, config->functions_max);
 	return 0;
 }

@@ -14,6 +14,7 @@ struct collector_config;
 struct driver_config;
 struct driver_ops;
 struct finder;
+struct function_store;
 struct spending;
 
 struct collector {
@@ -21,7 +22,8 @@ struct collector {
 	struct driver *driver;
 	struct cookie_table *cookies;
 	struct record *record;
-	struct finder *finder;	   /* or NULL */
+	struct finder *finder; /* or NULL */
+	struct function_store *functions;
 	struct intake intake;	   /* of the event buffer */
 	struct spending *spending; /* or NULL */
 	bool has_history;
