@@ -229,6 +229,7 @@ void profile_report_print(struct profile_report *r, FILE *out)
 				 .timer_hz = report_header_timer_hz(p->gather),
 				 .skipped = skipped_files(r) };
 
+	binaries_count(p->binaries, &report.files, &report.gone);
 	if (r->before) {
 		before.losses = &r->before->profile->losses;
 		before.skipped = skipped_files(r->before);

@@ -31,6 +31,23 @@ char *session_code_path(const char *samples, uint32_t tgid)
 	return xasprintf("%s/jit/%u.jo", samples, tgid);
 }
 
+/* Bytes of @path, @length long, without its last part. */
+static size_t parent_length(const char *path, size_t length)
+{
+	while (length && path[length - 1] == '/')
+		length--;
+	while (length && path[length - 1] != '/')
+		length--;
+	return length;
+}
+
+char *session_symbols(const char *samples)
+{
+	size_t length = parent_length(samples, parent_length(samples, strlen(samples)));
+
+	return xasprintf("%.*ssymbols", (int)length, samples);
+}
+
 bool session_name_valid(const char *name)
 {
 	return *name && *name != '.' && !strchr(name, '/') && strlen(name) <= NAME_MAX;

@@ -27,6 +27,10 @@ char *session_samples(const char *session_dir, const char *name);
  * @samples/jit/TGID.jo; caller frees. */
 char *session_code_path(const char *samples, uint32_t tgid);
 
+/* Returns the path of the functions kept of sampled files (man opsymbols), DIR/symbols for @samples
+ * in DIR; caller frees. */
+char *session_symbols(const char *samples);
+
 /* Creates DIR/samples/NAME/stats with all missing parents, and the file DIR/abi if it is missing.
  * Returns 0 or -errno. */
 int session_create(const char *session_dir, const char *name, struct error *err);

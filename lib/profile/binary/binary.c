@@ -62,6 +62,7 @@ struct binaries *binaries_new(const struct gather *g, const struct binaries_conf
 	bs->image_count = g->image_count;
 	bs->reading = config->reading;
 	bs->fetched = xcalloc(g->image_count + 1, sizeof(*bs->fetched));
+	bs->outcomes = xcalloc(g->image_count + 1, sizeof(*bs->outcomes));
 	if (config->keep)
 		bs->kept = xcalloc(g->image_count + 1, sizeof(*bs->kept));
 	return bs;
@@ -93,6 +94,7 @@ void binaries_free(struct binaries *bs)
 		free(bs->fetched[i].debug);
 	}
 	free(bs->fetched);
+	free(bs->outcomes);
 	for (i = 0; i < ROOTS_MAX; i++)
 		free(bs->root_copies[i]);
 	filefind_free(bs->found);
@@ -100,9 +102,33 @@ void binaries_free(struct binaries *bs)
 	free(bs);
 }
 
+void binaries_count(const struct binaries *bs, size_t *ret_files, size_t *ret_gone)
+{
+	size_t i;
+
+	*ret_files = *ret_gone = 0;
+	for (i = 0; i < bs->image_count; i++) {
+		*ret_files += bs->outcomes[i] != NOT_OPENED;
+		*ret_gone += bs->outcomes[i] == GONE;
+	}
+}
+
 size_t binaries_opened(const struct binaries *bs)
 {
 	return bs->opened;
+}
+
+/* The symbols of a kernel's file and of its debug file, which the table then owns. */
+static struct symtab *kernel_symbols(struct elffile *ef, struct elffile *debug)
+{
+	struct symtab *st = symtab_new();
+
+	if (debug)
+		symtab_hold(st, debug, elfsym_release);
+	symtab_hold(st, ef, elfsym_release);
+	(void)elfsym_load(ef, debug, ELFSYM_FROM_TEXT, st);
+	symtab_settle(st);
+	return st;
 }
 
 /* Reads the symbols of an open file, which the table then owns, with its debug file if there is
@@ -110,22 +136,11 @@ size_t binaries_opened(const struct binaries *bs)
 static void load_symbols(const struct search *s, struct elffile *ef, enum elfsym_unit unit,
 			 struct binary *ret)
 {
-	bool is_file = unit == ELFSYM_FILE_OFFSET;
-	_cleanup_(elfcode_freep) struct elfcode *code = is_file ? elfcode_new(ef) : NULL;
-	struct symtab *st = symtab_new();
 	struct elffile *debug = search_debug(s, ef);
+	struct symtab *st = unit == ELFSYM_FROM_TEXT
+				    ? kernel_symbols(ef, debug)
+				    : elfcode_symbols(ef, debug, path_base(s->image->display));
 
-	if (debug)
-		symtab_hold(st, debug, elfsym_release);
-	symtab_hold(st, ef, elfsym_release);
-	(void)elfsym_load(ef, debug, unit, st);
-	if (is_file) {
-		elfsym_load_plt(ef, st);
-		elfcode_limit(code, st);
-	}
-	symtab_settle(st);
-	if (is_file)
-		(void)elfcode_fill(code, path_base(s->image->display), st);
 	ret->why = BINARY_NO_SYMBOLS;
 	if (symtab_count(st) == 0) {
 		symtab_free(st);
@@ -140,8 +155,10 @@ static void read_file(struct search *s, struct binary *ret)
 {
 	enum elfsym_unit unit = s->header->is_kernel ? ELFSYM_FROM_TEXT : ELFSYM_FILE_OFFSET;
 
-	if (!search_file(s, &ret->why))
+	if (!search_file(s, &ret->why)) {
+		ret->gone = !s->header->is_kernel && search_read_kept(s, &ret->symtab);
 		return;
+	}
 	s->read_path = xstrdup(elffile_path(s->ef));
 	load_symbols(s, STEAL(s->ef), unit, ret);
 }
@@ -280,6 +297,7 @@ static void open_unidentified(struct search *s, struct binary *ret)
 static void open_file(struct search *s, struct binary *ret)
 {
 	s->read = read_file;
+	s->bs->outcomes[s->number] = OPENED;
 	if (has_build_id(s))
 		open_identified(s, ret);
 	else
@@ -292,9 +310,16 @@ bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header 
 {
 	struct search s = search_for(bs, image, header);
 
+	_cleanup_free_ char *kept = NULL;
+
 	*ret = (struct binary){ .why = BINARY_NO_FILE };
-	if (s.image->id.kind != SNAME_ROOT || !search_file(&s, &ret->why))
+	if (s.image->id.kind != SNAME_ROOT)
 		return false;
+	if (!search_file(&s, &ret->why)) {
+		kept = search_kept(&s);
+		ret->gone = kept;
+		return false;
+	}
 	ret->file = STEAL(s.ef);
 	ret->debug = search_debug(&s, ret->file);
 	return true;

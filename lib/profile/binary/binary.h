@@ -45,6 +45,8 @@ struct binary {
 	struct elffile *file, *debug;
 	const char
 		*no_code; /* of a kernel: why there is no file with code, if requested; or NULL */
+	bool gone;	  /* there is no such file any more; ->symtab, or for binary_find() the
+			   * session, has its functions as kept when it was sampled */
 	bool is_kept;	  /* belongs to the binaries: binary_close() leaves it open */
 };
 
@@ -76,5 +78,8 @@ bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header 
 bool binary_offset(const struct binary *b, bool is_kernel, uint64_t address, uint64_t *ret);
 /* Frees its symbols, unless they are kept. */
 void binary_close(struct binary *b);
+/* Counts the files of images that were opened, and those of them that are gone, so that their
+ * functions are shown as kept when they were sampled. */
+void binaries_count(const struct binaries *bs, size_t *ret_files, size_t *ret_gone);
 /* How often binary_open() opened an image's own file, for tests. */
 size_t binaries_opened(const struct binaries *bs);

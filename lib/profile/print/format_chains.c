@@ -447,6 +447,8 @@ void report_chains_json(const struct report *r, FILE *out)
 	json_string(&j, "event", c->event);
 	json_u64(&j, "lost", r->losses->samples);
 	json_u64(&j, "samples", c->samples);
+	if (r->gone)
+		json_u64(&j, "gone_files", r->gone);
 	write_quality(r, c, &j);
 	switch (r->view->chains) {
 	case CHAINS_NONE:

@@ -95,6 +95,7 @@ struct report {
 	struct sfile_header header; /* of a sample file: CPU type and speed */
 	uint64_t timer_hz;	    /* samples per second per CPU in timer mode; 0: unknown */
 	size_t skipped;		    /* sample files that could not be read */
+	size_t files, gone; /* binaries, and those of them that are gone; see binaries_count() */
 };
 
 /* The name of image number @image in the report: its path, or the last part of it. */

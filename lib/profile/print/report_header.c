@@ -194,6 +194,11 @@ void report_header_text(const struct report *r, FILE *out)
 		(void)fprintf(out, "Note: %zu file%s could not be read and %s not in this report\n",
 			      r->skipped, r->skipped == 1 ? "" : "s",
 			      r->skipped == 1 ? "is" : "are");
+	if (r->gone)
+		(void)fprintf(out,
+			      "Note: %zu of %zu files gone or changed; shown with the functions "
+			      "that they had when sampled\n",
+			      r->gone, r->files);
 	for (i = 0; i < l->count; i++)
 		print_loss(&l->list[i], (double)(recorded + l->samples), out);
 	if (r->chains)

@@ -9,7 +9,9 @@
 #include "elf/filefind.h"
 #include "profile/select/gather.h"
 #include "sfile/manifest.h"
+#include "sfile/session.h"
 #include "sfile/sfile.h"
+#include "symbol/function_store.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -201,14 +203,45 @@ struct search search_for(struct binaries *bs, uint32_t image, const struct sfile
 	};
 }
 
+char *search_kept(const struct search *s)
+{
+	const struct manifest_image *m = s->image->manifest;
+	_cleanup_free_ char *symbols = NULL, *path = NULL;
+	char key[FUNCTION_KEY];
+
+	if (!m || !function_key(&m->file, &m->version, key))
+		return NULL;
+	symbols = session_symbols(s->bs->gather->sessions[s->image->session].samples);
+	path = path_join(symbols, key);
+	return access(path, F_OK) == 0 ? STEAL(path) : NULL;
+}
+
+bool search_read_kept(const struct search *s, struct symtab **ret)
+{
+	_cleanup_free_ char *path = search_kept(s);
+	const char *name = path_base(s->image->display);
+	struct error err = ERROR_INIT;
+
+	if (!path)
+		return false;
+	if (function_store_read(path, name, ret, &err) < 0) {
+		log_warn("%s; samples of %s are shown without symbols", err.text, name);
+		return false;
+	}
+	s->bs->outcomes[s->number] = GONE;
+	return true;
+}
+
 bool search_file(struct search *s, enum binary_why *ret)
 {
 	bool found = search_find(s);
+	_cleanup_free_ char *kept = found ? NULL : search_kept(s);
 
 	if (found) {
 		search_check_time(s, elffile_path(s->ef), elffile_mtime(s->ef));
 	} else if (s->changed) {
-		warn_changed(s);
+		if (!kept)
+			warn_changed(s);
 		*ret = BINARY_CHANGED;
 	} else {
 		*ret = s->unreadable ? BINARY_UNREADABLE : BINARY_NO_FILE;

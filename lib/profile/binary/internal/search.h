@@ -26,6 +26,7 @@ struct gather_image;
 struct kernel_binaries;
 struct sfile_header;
 struct symcache;
+struct symtab;
 
 enum {
 	ROOTS_MAX = 16,
@@ -36,6 +37,9 @@ enum {
 struct fetched {
 	char *file, *debug;
 };
+
+/* What became of an image. */
+enum outcome { NOT_OPENED, OPENED, GONE /* its functions were kept */ };
 
 struct binaries {
 	const struct gather *gather;
@@ -49,6 +53,7 @@ struct binaries {
 	struct binary *kept;	 /* one per image; NULL: none is kept */
 	struct symcache *cache;	 /* NULL: symbols come from the files */
 	struct fetched *fetched; /* one per image, ->image_count of them */
+	uint8_t *outcomes;	 /* the same: enum outcome */
 	size_t image_count;	 /* number of images at creation */
 	char *reading;		 /* name of the image being opened, PATH_MAX bytes; or NULL */
 	size_t opened;
@@ -86,8 +91,13 @@ struct search search_for(struct binaries *bs, uint32_t image, const struct sfile
 /* Looks for the file: below each root at its paths, then in the image paths by its name, then among
  * what was downloaded. True with s->ef; the caller closes that and s->changed. */
 bool search_find(struct search *s);
-/* The same, but warns about a file that is not the profiled one, and closes s->changed. Returns
- * false with the reason in *@ret. */
+/* The path of the functions that were kept of the file when it was sampled; caller frees. NULL if
+ * there are none. */
+char *search_kept(const struct search *s);
+/* Makes a table of them, which the caller frees; false if they cannot be read. */
+bool search_read_kept(const struct search *s, struct symtab **ret);
+/* As search_find(), but warns about a file that is not the profiled one, unless its functions were
+ * kept, and closes s->changed. Returns false with the reason in *@ret. */
 bool search_file(struct search *s, enum binary_why *ret);
 /* The debug file of @ef: one on this machine, else the one that was downloaded, else the symbols
  * embedded in @ef; NULL if there is none. Caller closes. */

@@ -114,4 +114,6 @@ void json_head(const struct report *r, struct json *j)
 	write_classes(r, j);
 	json_losses(r->losses, "losses", j);
 	json_u64(j, "skipped_files", r->skipped);
+	if (r->gone)
+		json_u64(j, "gone_files", r->gone);
 }
