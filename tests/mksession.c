@@ -138,7 +138,7 @@ static void add_past(struct history_writer *writer, const struct past_count *p)
 static int write_history(struct maker *m)
 {
 	_cleanup_(history_writer_freep) struct history_writer *writer =
-		m->slice_count ? history_writer_new(m->samples, UINT64_MAX >> 1) : NULL;
+		m->slice_count ? history_writer_new(m->samples) : NULL;
 	size_t i, k;
 	int r = 0;
 

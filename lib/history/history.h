@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Reads what the sample files of a session counted in a window of time (man ophistory.5). A slice
- * is counted whole or not at all: it belongs to the window if they have an instant in common. What
- * the slices cover may thus be a little more than the window, and there may be gaps. All data read
- * from the files is treated as untrusted. The struct history owns what it returns.
+ * Reads what the sample files of a session counted in a window of time (man ophistory.5), each part
+ * of it from the finest level that has it. A slice is counted whole or not at all: it belongs to
+ * the window if they have an instant in common. What the slices cover may thus be a little more
+ * than the window, and there may be gaps. All data read from the files is treated as untrusted. The
+ * struct history owns what it returns.
  *
  *	struct history *h;
  *	if (history_read(samples, &window, NULL, &h, err) == 0)	-ENOENT: there is none
@@ -16,30 +17,20 @@
 #include "base/error.h"
 #include "base/macro.h"
 #include "history/history_name.h"
+#include "history/levels.h"
 #include "history/steps.h"
 #include "history/window.h"
 
 #include <stddef.h>
 
-struct history_count {
-	uint64_t key; /* as in the sample file */
-	uint64_t count;
-	uint32_t step; /* of the steps that time was divided into */
-};
-
-/* A sample file as it would be if the session were the window. */
-struct history_file {
-	struct history_name about;
-	const struct history_count *counts; /* sorted by key and step, each once */
-	size_t count;
-};
-
 /* What the slices say about themselves. */
 struct history_cover {
 	struct window span; /* from the begin of the first one to the end of the last one */
 	int64_t gaps_ms;    /* time in the span that is in no slice */
-	int64_t covered_ms; /* the sum of their lengths */
+	int64_t covered_ms; /* the sum of their lengths, without gaps in them */
 	size_t slices;
+	size_t by_level[HISTORY_LEVELS]; /* of these: history/levels.h */
+	uint64_t folded;		 /* counts whose key or program is not known, as too rare */
 	uint64_t samples, taken, lost, cpu_ms; /* see struct slice */
 	size_t damaged;			       /* bytes, of all files that were read */
 };

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * What the history of a session says about a sample file.
+ * What the history of a session says about a sample file: what it is, and its counts.
  */
 #pragma once
 
 #include "sfile/sample_header.h"
 #include "sfile/sname.h"
+
+#include <stddef.h>
+#include <stdint.h>
 
 #define HISTORY_DIRECTORY "history" /* below samples/NAME */
 
@@ -13,4 +16,20 @@
 struct history_name {
 	struct sname name;	    /* without a callee */
 	struct sfile_header header; /* ->count, ->unit_mask and ->anon_start are as in the name */
+};
+
+/* The key of counts whose keys were too rare to be kept. */
+#define HISTORY_RARE UINT64_MAX
+
+struct history_count {
+	uint64_t key; /* as in the sample file */
+	uint64_t count;
+	uint32_t step; /* of the steps that time was divided into */
+};
+
+/* A sample file as it would be if the session were the window. */
+struct history_file {
+	struct history_name about;
+	const struct history_count *counts; /* sorted by key and step, each once */
+	size_t count;
 };

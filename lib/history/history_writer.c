@@ -6,6 +6,7 @@
 #include "base/open_regular.h"
 #include "base/path.h"
 #include "history/internal/generations.h"
+#include "history/internal/history_source.h"
 #include "history/internal/tally.h"
 
 #include <errno.h>
@@ -21,7 +22,6 @@ enum {
 
 struct history_writer {
 	char *dir;
-	uint64_t keep_ms;
 	uint32_t epoch;
 
 	/* The generation; ->slices is NULL before its first slice. */
@@ -29,6 +29,7 @@ struct history_writer {
 	int names_fd;
 	off_t names_length;
 	int64_t hour; /* in which it began */
+	uint32_t number;
 
 	struct map by_hash; /* of a name's path to its number */
 	char **paths;	    /* by number - 1 */
@@ -39,12 +40,11 @@ struct history_writer {
 	int64_t last_ms; /* when the last slice ended */
 };
 
-struct history_writer *history_writer_new(const char *samples, uint64_t keep_ms)
+struct history_writer *history_writer_new(const char *samples)
 {
 	struct history_writer *h = xcalloc(1, sizeof(*h));
 
 	h->dir = path_join(samples, HISTORY_DIRECTORY);
-	h->keep_ms = keep_ms;
 	h->epoch = 1;
 	h->names_fd = -1;
 	return h;
@@ -105,6 +105,11 @@ uint32_t history_writer_file(struct history_writer *h, const struct history_name
 	return (uint32_t)h->count;
 }
 
+uint32_t history_writer_generation(const struct history_writer *h)
+{
+	return h->number;
+}
+
 void history_writer_count(struct history_writer *h, uint32_t file, uint64_t key, uint64_t count)
 {
 	tally_add(&h->tally, (struct tally_entry){ .file = file, .key = key, .count = count });
@@ -146,15 +151,13 @@ static void encode(struct strbuf *out, const struct tally_entry *entries, size_t
 static int open_generation(struct history_writer *h, int64_t now_ms, struct error *err)
 {
 	_cleanup_free_ char *names = NULL, *slices = NULL;
-	uint32_t number;
 	int r = path_make_dirs(h->dir, 0755, err);
 
 	if (r < 0)
 		return r;
-	generations_expire(h->dir, (now_ms - (int64_t)h->keep_ms) / 1000);
-	number = generations_next(h->dir);
-	names = generation_names_path(h->dir, number);
-	slices = generation_slices_path(h->dir, number);
+	h->number = sources_next(h->dir);
+	names = generation_names_path(h->dir, h->number);
+	slices = generation_slices_path(h->dir, h->number);
 	h->names_length = 0;
 	h->names_fd = open_regular_new(names, O_WRONLY | O_APPEND, 0644);
 	if (h->names_fd < 0)

@@ -3,14 +3,15 @@
  * Writes the history of a session: what its sample files counted in each slice of time
  * (samples/NAME/history, man ophistory.5). The counts of a slice are added up in memory.
  *
- *	history_writer_new(samples, &h);
+ *	h = history_writer_new(samples);
  *	file = history_writer_file(h, &name);
  *	history_writer_count(h, file, offset, 1);
  *	history_writer_end(h, &slice, err);	every ten seconds
  *	history_writer_free(h);
  *
  * The files are in generations, each with its own numbers for the names of sample files, so that
- * old ones can be deleted. A new one begins with the first slice and each full hour.
+ * old ones can be rolled up and deleted (history/upkeep.h). A new one begins with the first slice
+ * and each full hour.
  */
 #pragma once
 
@@ -22,15 +23,11 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* The length of a slice. */
-enum { HISTORY_SLICE_MS = 10000 };
-
 struct history_writer;
 
 /* A writer for the session at @samples, which is copied; caller frees. Nothing is created before
- * the first slice. When a generation begins, those that ended more than @keep_ms ago are
- * deleted. */
-struct history_writer *history_writer_new(const char *samples, uint64_t keep_ms);
+ * the first slice. */
+struct history_writer *history_writer_new(const char *samples);
 /* Discards what was counted since the last slice; NULL is allowed. */
 void history_writer_free(struct history_writer *h);
 DEFINE_CLEANUP(struct history_writer *, history_writer_free);
@@ -40,6 +37,9 @@ DEFINE_CLEANUP(struct history_writer *, history_writer_free);
 uint32_t history_writer_file(struct history_writer *h, const struct history_name *name);
 /* Changes when the numbers of files become invalid. Never 0. */
 uint32_t history_writer_epoch(const struct history_writer *h);
+/* The number of the generation that was begun last; 0: none. Those before it do not change any
+ * more. */
+uint32_t history_writer_generation(const struct history_writer *h);
 /* Adds @count at @key of the sample file with number @file. */
 void history_writer_count(struct history_writer *h, uint32_t file, uint64_t key, uint64_t count);
 /* Whether so much was counted that the slice should end early. */

@@ -4,7 +4,7 @@
 #include "base/macro.h"
 #include "base/mem.h"
 #include "base/strbuf.h"
-#include "history/history_writer.h"
+#include "history/levels.h"
 
 #include <errno.h>
 #include <inttypes.h>

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { HOUR_MS = 3600 * 1000, KEEP_MS = 100000 };
+enum { HOUR_MS = 3600 * 1000 };
 
 /* "/usr/bin/NAME", sampled by TIMER. */
 static struct history_name name_of(const char *path)
@@ -62,7 +62,7 @@ static struct history *read_window(const char *dir, int64_t begin_ms, int64_t en
 /* Three slices of ten seconds, the last one after a gap of five. */
 static void write_three(const char *dir)
 {
-	_cleanup_(history_writer_freep) struct history_writer *h = history_writer_new(dir, KEEP_MS);
+	_cleanup_(history_writer_freep) struct history_writer *h = history_writer_new(dir);
 
 	count(h, "/usr/bin/a", 0x10, 3);
 	count(h, "/usr/bin/a", 0x10, 1);
@@ -107,7 +107,7 @@ static void names_say_what_the_file_is(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_(history_freep) struct history *all = NULL;
-	struct history_writer *h = history_writer_new(dir, KEEP_MS);
+	struct history_writer *h = history_writer_new(dir);
 	struct history_name name = name_of("/tmp/tab\there\n");
 	const struct history_file *f;
 
@@ -140,7 +140,7 @@ static void generations_have_their_own_numbers(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_(history_freep) struct history *all = NULL, *later = NULL;
-	struct history_writer *h = history_writer_new(dir, KEEP_MS);
+	struct history_writer *h = history_writer_new(dir);
 	uint32_t epoch;
 
 	count(h, "/usr/bin/a", 1, 1);
@@ -154,7 +154,7 @@ static void generations_have_their_own_numbers(void)
 	end(h, 11 * HOUR_MS + 5, 11 * HOUR_MS + 10000);
 	history_writer_free(h);
 	/* Another writer, and a clock that was set back meanwhile. */
-	h = history_writer_new(dir, KEEP_MS);
+	h = history_writer_new(dir);
 	count(h, "/usr/bin/b", 1, 8);
 	end(h, 10 * HOUR_MS, 10 * HOUR_MS + 10000);
 	history_writer_free(h);
@@ -170,7 +170,7 @@ static void a_clock_that_is_set_back_makes_no_slice_overlap(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_(history_freep) struct history *all = NULL;
-	struct history_writer *h = history_writer_new(dir, KEEP_MS);
+	struct history_writer *h = history_writer_new(dir);
 
 	struct slice back = { .span = { 20000, 30000 } };
 
@@ -189,13 +189,13 @@ static void what_was_not_ended_is_in_no_slice(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
 	_cleanup_(history_freep) struct history *all = NULL;
-	struct history_writer *h = history_writer_new(dir, KEEP_MS);
+	struct history_writer *h = history_writer_new(dir);
 	struct history *none = NULL;
 
 	count(h, "/usr/bin/a", 1, 1);
 	history_writer_free(h);
 	CHECK_EQ(history_read(dir, &WINDOW_ALL, NULL, &none, NULL), -ENOENT);
-	h = history_writer_new(dir, KEEP_MS);
+	h = history_writer_new(dir);
 	count(h, "/usr/bin/a", 1, 1);
 	end(h, 0, 10);
 	count(h, "/usr/bin/a", 1, 1);
@@ -218,31 +218,6 @@ static void damage(const char *dir, const char *file, off_t at)
 	CHECK_EQ(pread(fd, &byte, 1, at), 1);
 	byte ^= 0x55;
 	CHECK_EQ(pwrite(fd, &byte, 1, at), 1);
-}
-
-static void old_generations_are_deleted(void)
-{
-	_cleanup_directory_ char *dir = test_directory();
-	_cleanup_free_ char *first = path_join(dir, "history/1.slices");
-	_cleanup_(history_freep) struct history *all = NULL;
-	struct history_writer *h = history_writer_new(dir, KEEP_MS);
-	int64_t now_ms = window_now_ms();
-	struct timespec then[2] = { { now_ms / 1000 - KEEP_MS / 1000 - 10, 0 },
-				    { now_ms / 1000 - KEEP_MS / 1000 - 10, 0 } };
-
-	count(h, "/usr/bin/a", 1, 1);
-	end(h, 0, 10);
-	history_writer_leave(h);
-	count(h, "/usr/bin/a", 1, 2);
-	end(h, now_ms - 10, now_ms);
-	history_writer_leave(h);
-	CHECK_EQ(utimensat(AT_FDCWD, first, then, 0), 0);
-	count(h, "/usr/bin/a", 1, 4);
-	end(h, now_ms, now_ms + 10);
-	history_writer_free(h);
-	all = read_window(dir, INT64_MIN, INT64_MAX);
-	CHECK_EQ(count_at(all, "/usr/bin/a", 1), 6);
-	CHECK(access(first, F_OK) < 0);
 }
 
 static void damage_is_skipped_and_counted(void)
@@ -351,7 +326,6 @@ static void steps_add_up_to_the_window(void)
 
 TESTS(T(a_window_has_the_slices_that_it_meets), T(names_say_what_the_file_is),
       T(generations_have_their_own_numbers), T(a_clock_that_is_set_back_makes_no_slice_overlap),
-      T(what_was_not_ended_is_in_no_slice), T(old_generations_are_deleted),
-      T(damage_is_skipped_and_counted), T(steps_are_round_and_fit),
-      T(steps_are_whole_slices_and_not_too_many), T(lengths_are_written_as_they_are_read),
-      T(steps_add_up_to_the_window))
+      T(what_was_not_ended_is_in_no_slice), T(damage_is_skipped_and_counted),
+      T(steps_are_round_and_fit), T(steps_are_whole_slices_and_not_too_many),
+      T(lengths_are_written_as_they_are_read), T(steps_add_up_to_the_window))

@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "history/internal/generations.h"
 
-#include "base/dirtree.h"
+#include "base/holes.h"
 #include "base/macro.h"
 #include "base/mem.h"
 #include "base/parse.h"
-#include "base/path.h"
+#include "base/open_regular.h"
 #include "base/text.h"
+#include "history/slice_file.h"
 
-#include <dirent.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 static const char kernel_mark[] = "kernel", user_mark[] = "user";
+
+/* Stands for the programs that were rarely sampled; no file has this name. */
+static const char other_image[] = "/[other programs]";
 
 char *generation_names_path(const char *dir, uint32_t number)
 {
@@ -26,82 +27,6 @@ char *generation_names_path(const char *dir, uint32_t number)
 char *generation_slices_path(const char *dir, uint32_t number)
 {
 	return xasprintf("%s/%" PRIu32 ".slices", dir, number);
-}
-
-static int compare(const void *a, const void *b)
-{
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-	return (x > y) - (x < y);
-}
-
-static int open_directory(const char *path)
-{
-	return open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-}
-
-/* The number in the name of a file of slices; 0 if it is another file. */
-static uint32_t number_of(const char *name)
-{
-	const char *at = name;
-	uint64_t number;
-
-	if (parse_dec(&at, &number) < 0 || number >= UINT32_MAX || strcmp(at, ".slices"))
-		return 0;
-	return (uint32_t)number;
-}
-
-uint32_t *generations_list(const char *dir, size_t *ret_count)
-{
-	_cleanup_close_ int fd = open_directory(dir);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
-	uint32_t *list = NULL;
-	size_t count = 0, room = 0;
-	struct dirent *entry;
-
-	while (d && (entry = readdir(d))) {
-		uint32_t number = number_of(entry->d_name);
-
-		if (!number)
-			continue;
-		array_grow(&list, count + 1, &room);
-		list[count++] = number;
-	}
-	if (d) {
-		(void)closedir(d);
-		fd = -1;
-	}
-	if (count)
-		qsort(list, count, sizeof(*list), compare);
-	*ret_count = count;
-	return list;
-}
-
-uint32_t generations_next(const char *dir)
-{
-	size_t count;
-	_cleanup_free_ uint32_t *list = generations_list(dir, &count);
-
-	return count ? list[count - 1] + 1 : 1;
-}
-
-void generations_expire(const char *dir, int64_t since_s)
-{
-	_cleanup_close_ int fd = open_directory(dir);
-	size_t count, i;
-	_cleanup_free_ uint32_t *list = generations_list(dir, &count);
-
-	for (i = 0; i < count; i++) {
-		_cleanup_free_ char *slices = generation_slices_path(dir, list[i]);
-		_cleanup_free_ char *names = generation_names_path(dir, list[i]);
-		struct stat st;
-
-		/* The slices first: without them the generation does not exist. */
-		if (lstat(slices, &st) < 0 || st.st_mtim.tv_sec >= since_s)
-			continue;
-		(void)dirtree_remove(fd, path_base(slices), NULL);
-		(void)dirtree_remove(fd, path_base(names), NULL);
-	}
 }
 
 void generation_add_name(struct strbuf *out, const struct history_name *name, const char *path)
@@ -149,4 +74,102 @@ int generation_parse_name(char *line, struct history_name *ret, char **ret_path)
 	ret->header.anon_start = ret->name.image.start;
 	*ret_path = line;
 	return 0;
+}
+
+void generation_each_line(const char *path, generation_line *each, void *data)
+{
+	FILE *f = open_regular_stream(path);
+	_cleanup_free_ char *line = NULL;
+	size_t room = 0;
+	ssize_t length;
+	struct stat st;
+
+	if (!f)
+		return;
+	if (fstat(fileno(f), &st) == 0 && !holes_prevail(fileno(f), (uint64_t)st.st_size))
+		while ((length = xgetline(&line, &room, f)) > 0 && line[length - 1] == '\n') {
+			line[length - 1] = '\0';
+			each(strlen(line) == (size_t)length - 1 ? line : NULL, (size_t)length,
+			     data);
+		}
+	(void)fclose(f);
+}
+
+/* --- counts --- */
+
+/* Moves @n past the keys of a slice, to the counts; false if they are damaged. */
+static bool skip_keys(struct slice_numbers *n)
+{
+	size_t total = 0, left;
+
+	while (slice_get(n)) {
+		left = slice_get(n);
+		if (left > (size_t)(n->end - n->at))
+			return false;
+		for (total += left; left; left--)
+			(void)slice_get(n);
+	}
+	return !n->damaged && total <= (size_t)(n->end - n->at);
+}
+
+bool generation_each_count(const struct generation_content *c, generation_count *each, void *data)
+{
+	struct slice_numbers keys = { c->bytes, c->bytes + c->size, false }, counts = keys;
+	uint64_t line = 0, distance, left, key;
+
+	if (!skip_keys(&counts))
+		return false;
+	while ((distance = slice_get(&keys))) {
+		line += distance;
+		if (distance > c->lines || line > c->lines)
+			return false;
+		for (left = slice_get(&keys), key = 0; left; left--) {
+			uint64_t count = slice_get(&counts);
+
+			key += slice_get(&keys);
+			if (count)
+				each((uint32_t)line, key, count, data);
+		}
+	}
+	return !counts.damaged;
+}
+
+/* --- what is rare --- */
+
+static bool is_other(const struct sname_image *image)
+{
+	return image->kind == SNAME_ROOT && !strcmp(image->name, other_image);
+}
+
+char *generation_other(const char *line, unsigned int rung, bool *ret_same)
+{
+	const struct sname_image other = { .kind = SNAME_ROOT, .name = other_image };
+	_cleanup_free_ char *copy = xstrdup(line), *path = NULL;
+	struct strbuf out = STRBUF_INIT;
+	struct history_name parsed, name;
+	char *as_parsed;
+
+	if (generation_parse_name(copy, &parsed, &as_parsed) < 0)
+		return NULL;
+	if (is_other(&parsed.name.app) != (rung == 1) || is_other(&parsed.name.image)) {
+		sname_done(&parsed.name);
+		return NULL;
+	}
+	name = parsed;
+	name.name.app = other;
+	/* The images of many programs stay what they are, at first: libraries and the kernel. */
+	*ret_same = rung == 0 && parsed.name.image.kind != SNAME_ANON &&
+		    !sname_image_equal(&parsed.name.image, &parsed.name.app);
+	if (!*ret_same) {
+		name.name.image = other;
+		name.header = (struct sfile_header){ .version = SAMPLE_HEADER_VERSION,
+						     .cpu_type = name.header.cpu_type,
+						     .event = name.header.event,
+						     .cpu_mhz = name.header.cpu_mhz };
+	}
+	path = sname_mangle(&name.name);
+	generation_add_name(&out, &name, path);
+	strbuf_cut(&out, out.length - 1);
+	sname_done(&parsed.name);
+	return strbuf_take(&out);
 }

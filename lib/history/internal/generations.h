@@ -6,6 +6,7 @@
 
 #include "history/history_name.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -14,15 +15,31 @@ struct strbuf;
 /* The paths of generation @number; the caller frees. */
 char *generation_names_path(const char *dir, uint32_t number);
 char *generation_slices_path(const char *dir, uint32_t number);
-/* The number of the next generation: greater than that of any file in @dir. */
-uint32_t generations_next(const char *dir);
-/* The numbers of the generations in @dir, ascending; the caller frees. */
-uint32_t *generations_list(const char *dir, size_t *ret_count);
-
-/* Deletes the generations that were last written before @since_s, in seconds since 1970. */
-void generations_expire(const char *dir, int64_t since_s);
-
 /* Adds the line of a name; @path is that of the sample file (sname_mangle()). */
 void generation_add_name(struct strbuf *out, const struct history_name *name, const char *path);
 /* Parses a line, in place. Returns 0, with the path in *@ret_path, or -EBADMSG. */
 int generation_parse_name(char *line, struct history_name *ret, char **ret_path);
+
+/* Is called with each line of a file of names, in order, which is NULL if there is a NUL in it, and
+ * its bytes. */
+typedef void generation_line(char *line, size_t bytes, void *data);
+/* Reads the names at @path; none if they cannot be read. */
+void generation_each_line(const char *path, generation_line *each, void *data);
+
+/* The content of a slice; ->lines is the number of names. */
+struct generation_content {
+	const uint8_t *bytes;
+	size_t size, lines;
+};
+/* Is called with each count, by line, from 1 on, and key. */
+typedef void generation_count(uint32_t line, uint64_t key, uint64_t count, void *data);
+/* Reads the counts of a slice; false if they are damaged: then some are not read. */
+bool generation_each_count(const struct generation_content *c, generation_count *each, void *data);
+
+/* Reads the closed generation @number and adds the bytes of a segment with the same slices to @out.
+ * 0 or -errno; what is damaged is left out, and its bytes are added to *@damaged. */
+int generation_to_segment(const char *dir, uint32_t number, struct strbuf *out, size_t *damaged);
+
+/* What the line of a rarely sampled file is folded into: on rung 0 its program becomes "other
+ * programs", on rung 1 the libraries and kernels of these, too (segment_other()). */
+char *generation_other(const char *line, unsigned int rung, bool *ret_same);

@@ -15,7 +15,7 @@ struct past *past_new(const struct store_config *config, const struct store_open
 {
 	struct past *p = xcalloc(1, sizeof(*p));
 
-	p->writer = history_writer_new(config->samples, config->keep_ms);
+	p->writer = history_writer_new(config->samples);
 	p->opener = opener;
 	return p;
 }
@@ -52,6 +52,11 @@ bool past_is_full(const struct past *p)
 int past_end_slice(struct past *p, struct slice *slice, struct error *err)
 {
 	return history_writer_end(p->writer, slice, err);
+}
+
+uint32_t past_generation(const struct past *p)
+{
+	return history_writer_generation(p->writer);
 }
 
 void past_leave(struct past *p)

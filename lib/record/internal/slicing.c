@@ -2,7 +2,7 @@
 #include "record/internal/slicing.h"
 
 #include "base/clock.h"
-#include "history/history_writer.h"
+#include "history/levels.h"
 
 #include <unistd.h>
 

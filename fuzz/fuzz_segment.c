@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Segments of a history: lib/history/internal/segment.c, segment_roll.c. The input is the numbers
+ * of slices, lines, places and nodes, 8 bits each; five blocks, each preceded by its length in 16
+ * bits; and the content of all slices. The checksums are made here. */
+#include "fuzz.h"
+
+#include "base/span.h"
+#include "base/strbuf.h"
+#include "history/internal/generations.h"
+#include "history/internal/segment.h"
+#include "history/internal/segment_format.h"
+#include "history/internal/segment_roll.h"
+
+#include <stdlib.h>
+#include <zlib.h>
+#include <zstd.h>
+
+static struct segment_block put_block(struct strbuf *out, struct span raw)
+{
+	static char bytes[1 << 17];
+	size_t stored = ZSTD_compress(bytes, sizeof(bytes), raw.at, raw.left, 1);
+	struct segment_block b = { .offset = out->length };
+
+	if (ZSTD_isError(stored))
+		abort();
+	b.stored = (uint32_t)stored;
+	b.size = (uint32_t)raw.left;
+	b.crc = (uint32_t)crc32_z(0, (const uint8_t *)bytes, stored);
+	strbuf_add(out, bytes, stored);
+	return b;
+}
+
+/* Makes the segment; false if the input is too short. */
+static bool make(struct span in, struct strbuf *out)
+{
+	struct segment_header h = { .magic = SEGMENT_MAGIC, .level = 1, .first = 1, .last = 255 };
+	struct segment_entry entry;
+	struct span blocks[SEGMENT_BLOCK_COUNT_];
+	uint8_t numbers[4];
+	uint16_t length;
+	size_t i, k;
+
+	if (span_copy(&in, numbers, sizeof(numbers)) < 0)
+		return false;
+	for (i = 0; i < SEGMENT_BLOCK_COUNT_; i++)
+		if (span_u16(&in, &length) < 0 || span_sub(&in, length, &blocks[i]) < 0)
+			return false;
+	h.slices = numbers[0];
+	h.lines = numbers[1];
+	h.places = numbers[2];
+	h.nodes = numbers[3];
+	strbuf_add(out, &h, sizeof(h));
+	for (i = 0; i < SEGMENT_INDEX; i++)
+		h.blocks[i] = put_block(out, blocks[i]);
+	in = span_of(in.at, in.left < 1 << 16 ? in.left : 1 << 16);
+	for (k = 0; k + sizeof(entry) <= blocks[SEGMENT_INDEX].left; k += sizeof(entry)) {
+		memcpy(&entry, blocks[SEGMENT_INDEX].at + k, sizeof(entry));
+		entry.block = put_block(out, in);
+		memcpy((uint8_t *)blocks[SEGMENT_INDEX].at + k, &entry, sizeof(entry));
+	}
+	h.blocks[SEGMENT_INDEX] = put_block(out, blocks[SEGMENT_INDEX]);
+	h.crc = (uint32_t)crc32_z(0, (const uint8_t *)&h.level,
+				  sizeof(h) - offsetof(struct segment_header, level));
+	memcpy(out->text, &h, sizeof(h));
+	return true;
+}
+
+/* What can be read can be rolled up, and is sound then. */
+static void roll(struct segment *s)
+{
+	static const struct segment_rolling how = {
+		.about = { .level = 2, .first = 1, .last = 255 },
+		.slice_ms = 60000,
+		.part = 3,
+		.other = generation_other,
+	};
+	_cleanup_(strbuf_done) struct strbuf out = STRBUF_INIT;
+	_cleanup_(segment_freep) struct segment *rolled = NULL;
+
+	if (segment_roll(&how, &s, 1, &out) < 0)
+		return;
+	if (segment_open_bytes(out.text, out.length, &rolled, NULL) < 0 ||
+	    segment_check(rolled, NULL) < 0)
+		abort();
+}
+
+int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
+{
+	_cleanup_(strbuf_done) struct strbuf bytes = STRBUF_INIT;
+	_cleanup_(segment_freep) struct segment *s = NULL;
+	_cleanup_free_ uint8_t *copy = malloc(size + 1);
+	const uint64_t *totals;
+
+	if (!copy || size > 1 << 16)
+		return 0;
+	memcpy(copy, data, size);
+	if (!make(span_of(copy, size), &bytes) ||
+	    segment_open_bytes(bytes.text, bytes.length, &s, NULL) < 0)
+		return 0;
+	(void)segment_totals(s, &totals, NULL);
+	(void)segment_check(s, NULL);
+	if (segment_load(s, NULL) == 0)
+		roll(s);
+	return 0;
+}

@@ -1,0 +1,15 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Verifies the segments of a history: that their checksums are right, and that the samples of each
+ * are the sum of its slices, and its totals the sums of their counts.
+ *
+ *	char *text = history_check(samples);
+ *	if (text)
+ *		puts(text);
+ *	free(text);
+ */
+#pragma once
+
+/* Describes what is wrong with the segments of the session at @samples, one after the other,
+ * separated by "; ". NULL if nothing is. The caller frees. */
+char *history_check(const char *samples);

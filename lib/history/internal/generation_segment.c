@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "history/internal/generations.h"
+
+#include "base/mem.h"
+#include "history/internal/segment_tree.h"
+#include "history/internal/segment_writer.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* A generation that is read into memory. */
+struct reading {
+	struct segment_tree tree;
+	uint32_t *roots; /* the node of each line, from 1 on; 0: the line is damaged */
+	size_t lines, room;
+	struct segment_slice *slices;
+	size_t count, slices_room;
+	struct segment_count *counts; /* of all slices */
+	size_t counted, counts_room;
+	size_t damaged; /* bytes */
+};
+
+static void take_line(char *line, size_t bytes, void *data)
+{
+	struct reading *r = data;
+
+	array_grow(&r->roots, r->lines + 2, &r->room);
+	r->roots[++r->lines] =
+		line ? segment_tree_node(&r->tree, 0, segment_tree_line(&r->tree, line), 0) : 0;
+	r->damaged += line ? 0 : bytes;
+}
+
+static void take_count(uint32_t line, uint64_t key, uint64_t count, void *data)
+{
+	struct reading *r = data;
+	uint32_t root = r->roots[line], node;
+
+	if (!root)
+		return;
+	node = segment_tree_node(&r->tree, root, r->tree.nodes[root].line, key);
+	segment_tree_count(&r->tree, node, count);
+	array_grow(&r->counts, r->counted + 1, &r->counts_room);
+	r->counts[r->counted++] = (struct segment_count){ node, count };
+}
+
+static void take_slice(struct reading *r, struct slices *s, const struct slice *slice,
+		       uint32_t number)
+{
+	struct generation_content c = { .lines = r->lines };
+	size_t before = r->counted, i;
+
+	c.bytes = slices_content(s, &c.size);
+	if (!c.bytes || !generation_each_count(&c, take_count, r)) {
+		for (i = before; i < r->counted; i++) /* as if there were no such slice */
+			r->tree.counts[r->counts[i].node] -= r->counts[i].count;
+		r->counted = before;
+		r->damaged += c.size;
+		return;
+	}
+	array_grow(&r->slices, r->count + 1, &r->slices_room);
+	r->slices[r->count++] = (struct segment_slice){
+		.slice = *slice,
+		.covered_ms = (uint64_t)(slice->span.end_ms - slice->span.begin_ms),
+		.generation = number,
+		.counts = r->counted - before,
+	};
+}
+
+static int write_slices(struct reading *r, uint32_t number, struct strbuf *out)
+{
+	const struct segment_about about = { .first = number, .last = number };
+	const struct segment_folding none = { 0 };
+	size_t nodes = r->tree.count, at = 0, i;
+	_cleanup_free_ uint32_t *to = segment_tree_fold(&r->tree, &none);
+	_cleanup_(segment_writer_freep) struct segment_writer *w =
+		segment_writer_new(&r->tree, to, nodes);
+
+	for (i = 0; i < r->count; at += r->slices[i++].counts)
+		segment_writer_slice(w, &r->slices[i], r->counts + at, r->slices[i].counts);
+	return segment_writer_finish(w, &about, out);
+}
+
+int generation_to_segment(const char *dir, uint32_t number, struct strbuf *out, size_t *damaged)
+{
+	_cleanup_free_ char *names = generation_names_path(dir, number),
+			    *path = generation_slices_path(dir, number);
+	_cleanup_(slices_freep) struct slices *s = NULL;
+	struct reading r = { 0 };
+	struct slice slice;
+	int status = slices_read(path, &s, NULL);
+
+	if (status < 0)
+		return status;
+	segment_tree_init(&r.tree);
+	generation_each_line(names, take_line, &r);
+	while (slices_next(s, &slice))
+		take_slice(&r, s, &slice, number);
+	status = write_slices(&r, number, out);
+	*damaged += r.damaged + slices_damaged(s);
+	segment_tree_done(&r.tree);
+	free(r.roots);
+	free(r.slices);
+	free(r.counts);
+	return status;
+}

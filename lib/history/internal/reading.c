@@ -1,0 +1,296 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "history/internal/reading.h"
+
+#include "base/mem.h"
+#include "history/internal/generations.h"
+#include "history/internal/segment.h"
+#include "history/internal/segment_tree.h"
+#include "history/internal/history_source.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+static_assert(HISTORY_RARE == SEGMENT_RARE, "both are keys of sample files");
+
+/* A line of names that was seen before. */
+struct known {
+	const char *text;
+	uint32_t number; /* of its sample file; 0: it is damaged */
+};
+
+/* --- names --- */
+
+/* Remembers that @text has @number. */
+static void remember(struct reading *r, struct map *m, const char *text, uint32_t number)
+{
+	struct known *k = arena_alloc(&r->text, sizeof(*k));
+
+	*k = (struct known){ arena_strdup(&r->text, text), number };
+	map_add(m, hash_bytes(text, strlen(text)), k);
+}
+
+static const struct known *recall(const struct map *m, const char *text)
+{
+	const struct known *k;
+
+	map_for_each_of(m, hash_bytes(text, strlen(text)), k) if (!strcmp(k->text, text)) return k;
+	return NULL;
+}
+
+/* The number of the sample file at @path; it takes the strings of @name if it is new. */
+static uint32_t file_of(struct reading *r, struct history_name *name, const char *path)
+{
+	const struct known *k = recall(&r->by_path, path);
+
+	if (k) {
+		sname_done(&name->name);
+		return k->number;
+	}
+	array_grow(&r->files, r->file_count + 1, &r->file_room);
+	r->files[r->file_count++] = (struct history_file){ .about = *name };
+	remember(r, &r->by_path, path, (uint32_t)r->file_count);
+	return (uint32_t)r->file_count;
+}
+
+/* The number of the sample file of a line; 0 if it is damaged. */
+static uint32_t number_of(struct reading *r, const char *line)
+{
+	const struct known *k = recall(&r->by_line, line);
+	_cleanup_free_ char *copy = NULL;
+	struct history_name name;
+	uint32_t number;
+	char *path;
+
+	if (k)
+		return k->number;
+	copy = xstrdup(line);
+	number = generation_parse_name(copy, &name, &path) == 0 ? file_of(r, &name, path) : 0;
+	remember(r, &r->by_line, line, number);
+	return number;
+}
+
+/* Adds a name. A bad line has no number, but counts: numbers are those of lines. */
+static void add_name(char *line, size_t bytes, void *data)
+{
+	struct reading *r = data;
+	uint32_t number = line ? number_of(r, line) : 0;
+
+	r->damaged += number ? 0 : bytes;
+	array_grow(&r->numbers, r->count + 1, &r->room);
+	r->numbers[r->count++] = number;
+}
+
+/* --- slices --- */
+
+/* Begins with the counts of a slice. */
+static void begin_slice(struct reading *r, const struct slice *slice)
+{
+	r->step = r->steps ? steps_at(r->steps, &slice->span) : 0;
+}
+
+/* Ends the slice, all of whose counts were added. */
+static void end_slice(struct reading *r, const struct slice *slice, unsigned int level,
+		      int64_t gaps_ms)
+{
+	array_grow(&r->extents, r->extent_count + 1, &r->extent_room);
+	r->extents[r->extent_count++] = (struct extent){ *slice, gaps_ms, level };
+}
+
+static void add_count(uint32_t line, uint64_t key, uint64_t count, void *data)
+{
+	struct reading *r = data;
+
+	if (r->numbers[line - 1])
+		tally_add(&r->tally, (struct tally_entry){ .file = r->numbers[line - 1],
+							   .key = key,
+							   .count = count,
+							   .step = r->step });
+}
+
+/* The names are read when the first slice is found, and after the slices: a name is written before
+ * a slice refers to it. */
+int reading_generation(struct reading *r, const struct history_source *source, struct error *err)
+{
+	_cleanup_free_ char *slices = source_path(r->dir, source);
+	_cleanup_free_ char *names = generation_names_path(r->dir, source->first);
+	_cleanup_(slices_freep) struct slices *s = NULL;
+	struct slice slice;
+	bool named = false;
+	int status = slices_read(slices, &s, err);
+
+	if (status < 0)
+		return status;
+	while (slices_next(s, &slice)) {
+		struct generation_content c = { 0 };
+
+		if (!window_overlaps(&slice.span, r->window))
+			continue;
+		if (!named) {
+			r->count = 0;
+			generation_each_line(names, add_name, r);
+		}
+		named = true;
+		begin_slice(r, &slice);
+		c.bytes = slices_content(s, &c.size);
+		c.lines = r->count;
+		if (c.bytes && generation_each_count(&c, add_count, r))
+			end_slice(r, &slice, 0, 0);
+		else
+			r->damaged += c.size;
+	}
+	r->damaged += slices_damaged(s);
+	return 0;
+}
+
+/* --- segments --- */
+
+/* Whether a finer source, which was read, has one of the generations from @first to @last. */
+static bool is_taken(const struct reading *r, const struct history_source *source, uint32_t first,
+		     uint32_t last)
+{
+	size_t i;
+
+	for (i = 0; i < r->taken_count && r->taken[i].level < source->level; i++)
+		if (r->taken[i].first <= last && first <= r->taken[i].last)
+			return true;
+	return false;
+}
+
+/* A segment being read. */
+struct part {
+	struct segment *segment;
+	const struct segment_node *nodes;
+	uint32_t *files; /* in the tally, by node; 0: it has no counts of a file */
+	const struct history_source *source;
+};
+
+/* Finds the file of each node: that of its root. */
+static void find_files(struct reading *r, struct part *p)
+{
+	const struct segment_about *about = segment_about(p->segment);
+	uint32_t i;
+
+	r->count = 0;
+	for (i = 1; i <= about->lines; i++) {
+		_cleanup_free_ char *line = xstrdup(segment_line(p->segment, i));
+
+		add_name(line, strlen(line), r);
+	}
+	p->files = xcalloc(about->nodes + 1, sizeof(*p->files));
+	for (i = 1; i <= about->nodes; i++) {
+		uint32_t parent = p->nodes[i].parent, line = p->nodes[i].line;
+
+		if (parent)
+			p->files[i] = p->files[parent];
+		else if (line)
+			p->files[i] = r->numbers[line - 1];
+	}
+}
+
+static void add_node(struct reading *r, const struct part *p, uint32_t node, uint64_t count)
+{
+	if (!p->files[node] || !count)
+		return;
+	tally_add(&r->tally, (struct tally_entry){ .file = p->files[node],
+						   .key = p->nodes[node].key,
+						   .count = count,
+						   .step = r->step });
+	if (p->nodes[node].key == SEGMENT_RARE)
+		r->folded += count;
+}
+
+static bool is_wanted(const struct reading *r, const struct part *p, const struct segment_slice *s)
+{
+	return window_overlaps(&s->slice.span, r->window) &&
+	       !is_taken(r, p->source, s->generation, s->generation);
+}
+
+static void end_segment_slice(struct reading *r, const struct part *p,
+			      const struct segment_slice *s)
+{
+	int64_t length_ms = s->slice.span.end_ms - s->slice.span.begin_ms,
+		covered_ms = (int64_t)MIN(s->covered_ms, (uint64_t)length_ms);
+
+	end_slice(r, &s->slice, p->source->level, length_ms - covered_ms);
+}
+
+/* Adds the slices that are wanted one by one. */
+static void add_slices(struct reading *r, const struct part *p)
+{
+	size_t i, k;
+
+	for (i = 0; i < segment_about(p->segment)->slices; i++) {
+		const struct segment_slice *s = segment_slice_at(p->segment, i);
+		struct segment_counts c;
+
+		if (!is_wanted(r, p, s))
+			continue;
+		if (segment_counts(p->segment, i, &c) < 0) {
+			r->damaged += s->bytes;
+			continue;
+		}
+		begin_slice(r, &s->slice);
+		for (k = 0; k < c.count; k++)
+			add_node(r, p, c.nodes[k], c.counts[k]);
+		end_segment_slice(r, p, s);
+	}
+}
+
+/* Adds the sums of all slices at once; false if they are not available. */
+static bool add_totals(struct reading *r, const struct part *p)
+{
+	const struct segment_about *about = segment_about(p->segment);
+	const uint64_t *totals;
+	uint32_t i;
+
+	for (i = 0; i < about->slices; i++)
+		if (r->steps || !is_wanted(r, p, segment_slice_at(p->segment, i)))
+			return false;
+	r->step = 0;
+	if (segment_totals(p->segment, &totals, NULL) < 0)
+		return false;
+	for (i = 1; i <= about->nodes; i++)
+		add_node(r, p, i, totals[i]);
+	for (i = 0; i < about->slices; i++)
+		end_segment_slice(r, p, segment_slice_at(p->segment, i));
+	return true;
+}
+
+int reading_segment(struct reading *r, const struct history_source *source, struct error *err)
+{
+	_cleanup_free_ char *path = source_path(r->dir, source);
+	_cleanup_(segment_freep) struct segment *s = NULL;
+	const struct segment_about *about;
+	struct part p = { .source = source };
+	int status = segment_open(path, &s, err);
+
+	if (status < 0)
+		return status;
+	about = segment_about(s);
+	if (about->level != source->level || about->first != source->first ||
+	    about->last != source->last)
+		return error_set(err, -EBADMSG, "%s: has the name of another segment", path);
+	if (!window_overlaps(&about->span, r->window))
+		return 0;
+	status = segment_load(s, err);
+	if (status < 0)
+		return status;
+	p.segment = s;
+	p.nodes = segment_nodes(s);
+	find_files(r, &p);
+	if (!add_totals(r, &p))
+		add_slices(r, &p);
+	free(p.files);
+	return 0;
+}
+
+void reading_done(struct reading *r)
+{
+	tally_done(&r->tally);
+	map_done(&r->by_line);
+	map_done(&r->by_path);
+	arena_done(&r->text);
+	free(r->numbers);
+	free(r->extents);
+}

@@ -1,0 +1,61 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Reads the sources of a history one after the other: adds up the counts of their slices in a
+ * window, by sample file.
+ *
+ *	struct reading r = { .dir = dir, .window = &window };
+ *	if (reading_generation(&r, source, err) == 0)
+ *		...	take ->files, ->tally and ->extents
+ *	reading_done(&r);
+ */
+#pragma once
+
+#include "base/arena.h"
+#include "base/error.h"
+#include "base/map.h"
+#include "history/history_name.h"
+#include "history/internal/tally.h"
+#include "history/slice_file.h"
+#include "history/steps.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct history_source;
+
+/* A slice that was read. */
+struct extent {
+	struct slice slice;
+	int64_t gaps_ms; /* in it */
+	unsigned int level;
+};
+
+struct reading {
+	const char *dir;
+	const struct window *window;
+	const struct steps *steps;	    /* NULL: time is not divided */
+	const struct history_source *taken; /* those that were read, finest first */
+	size_t taken_count;
+
+	struct history_file *files; /* the caller's */
+	size_t file_count, file_room;
+	struct tally tally; /* files are numbered from 1 on */
+	struct extent *extents;
+	size_t extent_count, extent_room;
+	uint64_t folded; /* counts of what is rare */
+	size_t damaged;	 /* bytes */
+
+	uint32_t step; /* that the current slice belongs to */
+	struct arena text;
+	struct map by_line; /* hash to struct known */
+	struct map by_path; /* the same, with paths of sample files */
+	uint32_t *numbers;  /* of the names being read, in ->tally; by line, from 0 on */
+	size_t count, room;
+};
+
+/* Adds the slices of a generation that are in the window. 0 or -errno: then nothing was added. */
+int reading_generation(struct reading *r, const struct history_source *source, struct error *err);
+/* The same of a segment, without the generations that were taken from finer sources. */
+int reading_segment(struct reading *r, const struct history_source *source, struct error *err);
+/* Frees all but ->files. */
+void reading_done(struct reading *r);

@@ -1,0 +1,457 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "history/internal/segment.h"
+
+#include "base/holes.h"
+#include "base/mem.h"
+#include "base/open_regular.h"
+#include "history/internal/segment_format.h"
+#include "history/internal/segment_tree.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <zlib.h>
+#include <zstd.h>
+
+/* Times that a clock shows are within a thousand years of 1970. */
+#define TIME_MAX (INT64_C(1) << 45)
+
+struct segment {
+	char *name;	      /* for messages */
+	int fd;		      /* or -1: ->bytes */
+	const uint8_t *bytes; /* borrowed */
+	uint64_t size;
+	struct segment_header header;
+	struct segment_about about;
+	struct segment_entry *index;
+	struct segment_slice *slices;
+	char *text; /* of ->lines */
+	const char **lines;
+	struct segment_node *nodes;
+	uint64_t *totals;
+	uint32_t *ids; /* of the counts that were read last */
+	uint64_t *counts;
+	size_t ids_room, counts_room;
+	ZSTD_DCtx *zstd;
+};
+
+/* --- blocks --- */
+
+static int read_at(const struct segment *s, uint64_t offset, void *to, size_t size)
+{
+	ssize_t got;
+
+	if (offset > s->size || size > s->size - offset)
+		return -EBADMSG;
+	if (s->fd < 0) {
+		memcpy(to, s->bytes + offset, size);
+		return 0;
+	}
+	got = pread(s->fd, to, size, (off_t)offset);
+	return got < 0 ? -errno : got == (ssize_t)size ? 0 : -EBADMSG;
+}
+
+/* Reads and decompresses a block into *@ret, with a NUL after it; the caller frees. 0, or -EBADMSG
+ * if it is damaged. */
+static int read_block(struct segment *s, const struct segment_block *b, uint8_t **ret)
+{
+	_cleanup_free_ uint8_t *stored = NULL, *raw = NULL;
+	size_t got;
+	int r;
+
+	if (b->size > SEGMENT_BLOCK_MAX || b->stored > s->size)
+		return -EBADMSG;
+	stored = xmalloc((size_t)b->stored + 1);
+	r = read_at(s, b->offset, stored, b->stored);
+	if (r < 0)
+		return r;
+	if ((uint32_t)crc32_z(0, stored, b->stored) != b->crc)
+		return -EBADMSG;
+	raw = xmalloc((size_t)b->size + 1);
+	got = ZSTD_decompressDCtx(s->zstd, raw, b->size, stored, b->stored);
+	if (ZSTD_isError(got) || got != b->size)
+		return -EBADMSG;
+	raw[b->size] = '\0';
+	*ret = STEAL(raw);
+	return 0;
+}
+
+static struct slice_numbers numbers_of(const uint8_t *raw, const struct segment_block *b)
+{
+	return (struct slice_numbers){ raw, raw + b->size, false };
+}
+
+/* --- opening --- */
+
+static int read_header(struct segment *s)
+{
+	struct segment_header *h = &s->header;
+	int r = read_at(s, 0, h, sizeof(*h));
+
+	if (r < 0)
+		return r;
+	if (h->magic != SEGMENT_MAGIC || h->first > h->last || h->nodes > SEGMENT_NODES_MAX ||
+	    h->places > h->nodes || h->lines > SEGMENT_NODES_MAX ||
+	    (uint32_t)crc32_z(0, (const uint8_t *)&h->level,
+			      sizeof(*h) - offsetof(struct segment_header, level)) != h->crc)
+		return -EBADMSG;
+	s->about = (struct segment_about){ .level = h->level,
+					   .first = h->first,
+					   .last = h->last,
+					   .span = { h->begin_ms, h->end_ms },
+					   .slices = h->slices,
+					   .nodes = h->nodes,
+					   .lines = h->lines,
+					   .samples = h->samples,
+					   .counts = h->counts };
+	return 0;
+}
+
+static bool take_entry(struct segment *s, size_t i)
+{
+	const struct segment_entry *e = &s->index[i];
+
+	s->slices[i] = (struct segment_slice){ .slice = { .span = { e->begin_ms, e->end_ms },
+							  .samples = e->samples,
+							  .taken = e->taken,
+							  .lost = e->lost,
+							  .cpu_ms = e->cpu_ms },
+					       .covered_ms = e->covered_ms,
+					       .generation = e->generation,
+					       .counts = e->counts,
+					       .bytes = e->block.stored };
+	return -TIME_MAX < e->begin_ms && e->begin_ms < e->end_ms && e->end_ms < TIME_MAX &&
+	       e->counts <= s->header.nodes && e->generation >= s->header.first &&
+	       e->generation <= s->header.last;
+}
+
+static int read_index(struct segment *s)
+{
+	const struct segment_block *b = &s->header.blocks[SEGMENT_INDEX];
+	uint8_t *raw = NULL;
+	size_t i;
+	int r = read_block(s, b, &raw);
+
+	if (r < 0)
+		return r;
+	s->index = (struct segment_entry *)(void *)raw;
+	if (b->size != (uint64_t)s->header.slices * sizeof(*s->index))
+		return -EBADMSG;
+	s->slices = xcalloc((size_t)s->header.slices + 1, sizeof(*s->slices));
+	for (i = 0; i < s->header.slices; i++)
+		if (!take_entry(s, i))
+			return -EBADMSG;
+	return 0;
+}
+
+static int begin(struct segment *s, struct error *err)
+{
+	int r;
+
+	s->zstd = ZSTD_createDCtx();
+	if (!s->zstd)
+		return error_errno(err, -ENOMEM, "%s", s->name);
+	r = read_header(s);
+	if (r == 0)
+		r = read_index(s);
+	return r < 0 ? error_set(err, r, "%s: damaged", s->name) : 0;
+}
+
+int segment_open(const char *path, struct segment **ret, struct error *err)
+{
+	_cleanup_(segment_freep) struct segment *s = xcalloc(1, sizeof(*s));
+	struct stat st;
+	int r;
+
+	s->name = xstrdup(path);
+	s->fd = open_regular(path, O_RDONLY | O_NOFOLLOW);
+	if (s->fd < 0)
+		return error_set(err, s->fd, "%s: %s", path, open_regular_why(s->fd));
+	if (fstat(s->fd, &st) < 0)
+		return error_errno(err, -errno, "%s", path);
+	s->size = (uint64_t)st.st_size;
+	if (holes_prevail(s->fd, s->size))
+		return error_set(err, -EBADMSG, "%s: %s", path, holes_text);
+	r = begin(s, err);
+	if (r == 0)
+		*ret = STEAL(s);
+	return r;
+}
+
+int segment_open_bytes(const void *bytes, size_t size, struct segment **ret, struct error *err)
+{
+	_cleanup_(segment_freep) struct segment *s = xcalloc(1, sizeof(*s));
+	int r;
+
+	s->name = xstrdup("segment");
+	s->fd = -1;
+	s->bytes = bytes;
+	s->size = size;
+	r = begin(s, err);
+	if (r == 0)
+		*ret = STEAL(s);
+	return r;
+}
+
+static void unload(struct segment *s)
+{
+	free(s->text);
+	free(s->lines);
+	free(s->nodes);
+	s->text = NULL;
+	s->lines = NULL;
+	s->nodes = NULL;
+}
+
+void segment_free(struct segment *s)
+{
+	if (!s)
+		return;
+	if (s->fd >= 0)
+		(void)close(s->fd);
+	(void)ZSTD_freeDCtx(s->zstd);
+	free(s->name);
+	free(s->index);
+	free(s->slices);
+	unload(s);
+	free(s->totals);
+	free(s->ids);
+	free(s->counts);
+	free(s);
+}
+
+const struct segment_about *segment_about(const struct segment *s)
+{
+	return &s->about;
+}
+
+const struct segment_slice *segment_slice_at(const struct segment *s, size_t i)
+{
+	return &s->slices[i];
+}
+
+/* --- the tree --- */
+
+static int load_lines(struct segment *s)
+{
+	const struct segment_block *b = &s->header.blocks[SEGMENT_LINES];
+	uint8_t *raw = NULL;
+	char *at, *end;
+	size_t i;
+	int r = read_block(s, b, &raw);
+
+	if (r < 0)
+		return r;
+	s->text = (char *)raw;
+	if (b->size < s->header.lines)
+		return -EBADMSG;
+	s->lines = xcalloc((size_t)s->header.lines + 1, sizeof(*s->lines));
+	s->lines[0] = "";
+	for (at = s->text, i = 1; i <= s->header.lines; at = end + 1, i++) {
+		s->lines[i] = at;
+		end = at < s->text + b->size ? strchr(at, '\n') : NULL;
+		if (!end)
+			return -EBADMSG;
+		*end = '\0';
+	}
+	return at == s->text + b->size ? 0 : -EBADMSG;
+}
+
+/* Reads the places; nodes without parents stand for them; the caller frees. */
+static int load_places(struct segment *s, struct segment_node **ret)
+{
+	const struct segment_block *b = &s->header.blocks[SEGMENT_PLACES];
+	_cleanup_free_ struct segment_node *places = NULL;
+	_cleanup_free_ uint8_t *raw = NULL;
+	struct slice_numbers lines, keys;
+	uint64_t line = 0, key = 0;
+	size_t i;
+	int r = read_block(s, b, &raw);
+
+	if (r < 0)
+		return r;
+	if (b->size / 2 < s->header.places)
+		return -EBADMSG;
+	places = xcalloc((size_t)s->header.places + 1, sizeof(*places));
+	lines = keys = numbers_of(raw, b);
+	for (i = 0; i < s->header.places; i++)
+		(void)slice_get(&keys);
+	for (i = 0; i < s->header.places; i++) {
+		uint64_t distance = slice_get(&lines), next = slice_get(&keys);
+
+		line += distance;
+		if (distance > s->header.lines || line > s->header.lines || keys.damaged)
+			return -EBADMSG;
+		key = distance ? next : key + next;
+		places[i] = (struct segment_node){ .key = key, .line = (uint32_t)line };
+	}
+	*ret = STEAL(places);
+	return 0;
+}
+
+/* Makes the nodes from two columns: how many levels each one goes up, and its place. */
+static int make_nodes(struct segment *s, const struct segment_node *places,
+		      struct slice_numbers levels)
+{
+	_cleanup_free_ uint32_t *last = xcalloc((size_t)s->header.nodes + 2, sizeof(*last));
+	struct slice_numbers at = levels;
+	uint64_t depth = 0, place = 0;
+	size_t i;
+
+	for (i = 0; i < s->header.nodes; i++)
+		(void)slice_get(&at);
+	s->nodes = xcalloc((size_t)s->header.nodes + 1, sizeof(*s->nodes));
+	for (i = 1; i <= s->header.nodes; i++) {
+		uint64_t up = slice_get(&levels), zigzag = slice_get(&at);
+
+		place += zigzag >> 1 ^ -(zigzag & 1);
+		if (up > depth || place >= s->header.places || at.damaged)
+			return -EBADMSG;
+		depth += 1 - up;
+		s->nodes[i] = places[place];
+		s->nodes[i].parent = last[depth - 1];
+		last[depth] = (uint32_t)i;
+	}
+	return 0;
+}
+
+static int load_nodes(struct segment *s)
+{
+	const struct segment_block *b = &s->header.blocks[SEGMENT_NODES];
+	_cleanup_free_ struct segment_node *places = NULL;
+	_cleanup_free_ uint8_t *raw = NULL;
+	int r = load_places(s, &places);
+
+	if (r == 0)
+		r = read_block(s, b, &raw);
+	if (r == 0 && b->size / 2 < s->header.nodes)
+		r = -EBADMSG;
+	return r < 0 ? r : make_nodes(s, places, numbers_of(raw, b));
+}
+
+int segment_load(struct segment *s, struct error *err)
+{
+	int r = s->lines ? 0 : load_lines(s);
+
+	if (r == 0 && !s->nodes)
+		r = load_nodes(s);
+	if (r == 0)
+		return 0;
+	unload(s);
+	return error_set(err, r, "%s: the names are damaged", s->name);
+}
+
+const char *segment_line(const struct segment *s, uint32_t i)
+{
+	return s->lines[i];
+}
+
+const struct segment_node *segment_nodes(const struct segment *s)
+{
+	return s->nodes;
+}
+
+/* --- counts --- */
+
+/* Reads @count nodes and their counts. */
+static int decode(struct segment *s, struct slice_numbers n, size_t count)
+{
+	uint64_t id = 0;
+	size_t i;
+
+	array_grow(&s->ids, count + 1, &s->ids_room);
+	array_grow(&s->counts, count + 1, &s->counts_room);
+	for (i = 0; i < count; i++) {
+		uint64_t distance = slice_get(&n);
+
+		id += distance;
+		if (!distance || distance > s->header.nodes || id > s->header.nodes)
+			return -EBADMSG;
+		s->ids[i] = (uint32_t)id;
+	}
+	for (i = 0; i < count; i++)
+		s->counts[i] = slice_get(&n);
+	return n.damaged || n.at != n.end ? -EBADMSG : 0;
+}
+
+int segment_counts(struct segment *s, size_t i, struct segment_counts *ret)
+{
+	const struct segment_entry *e = &s->index[i];
+	_cleanup_free_ uint8_t *raw = NULL;
+	int r = read_block(s, &e->block, &raw);
+
+	if (r == 0 && e->block.size / 2 < e->counts)
+		r = -EBADMSG;
+	if (r == 0)
+		r = decode(s, numbers_of(raw, &e->block), e->counts);
+	if (r == 0)
+		*ret = (struct segment_counts){ s->ids, s->counts, e->counts };
+	return r;
+}
+
+int segment_totals(struct segment *s, const uint64_t **ret, struct error *err)
+{
+	const struct segment_block *b = &s->header.blocks[SEGMENT_TOTALS];
+	_cleanup_free_ uint8_t *raw = NULL;
+	struct slice_numbers n;
+	size_t i;
+	int r = s->totals ? 0 : read_block(s, b, &raw);
+
+	if (r < 0 || (raw && b->size < s->header.nodes))
+		return error_set(err, r ?: -EBADMSG, "%s: the totals are damaged", s->name);
+	if (raw) {
+		n = numbers_of(raw, b);
+		s->totals = xcalloc((size_t)s->header.nodes + 1, sizeof(*s->totals));
+		for (i = 1; i <= s->header.nodes; i++)
+			s->totals[i] = slice_get(&n);
+	}
+	*ret = s->totals;
+	return 0;
+}
+
+/* Adds up all slices; 0 or -errno. */
+static int sum_slices(struct segment *s, uint64_t *sums, uint64_t *samples, struct error *err)
+{
+	struct segment_counts c;
+	size_t i, k;
+
+	for (i = 0; i < s->header.slices; i++) {
+		if (segment_counts(s, i, &c) < 0)
+			return error_set(err, -EBADMSG, "%s: slice %zu is damaged", s->name, i);
+		for (k = 0; k < c.count; k++)
+			if (__builtin_add_overflow(sums[c.nodes[k]], c.counts[k],
+						   &sums[c.nodes[k]]))
+				sums[c.nodes[k]] = UINT64_MAX;
+		*samples += s->slices[i].slice.samples;
+	}
+	return 0;
+}
+
+int segment_check(struct segment *s, struct error *err)
+{
+	_cleanup_free_ uint64_t *sums = NULL;
+	uint64_t samples = 0, counts = 0;
+	const uint64_t *totals;
+	int r = segment_load(s, err);
+	size_t i;
+
+	if (r == 0)
+		r = segment_totals(s, &totals, err);
+	if (r < 0)
+		return r;
+	sums = xcalloc((size_t)s->header.nodes + 1, sizeof(*sums));
+	r = sum_slices(s, sums, &samples, err);
+	for (i = 1; r == 0 && i <= s->header.nodes; i++) {
+		if (sums[i] != totals[i])
+			return error_set(err, -EBADMSG, "%s: a total is not the sum of the slices",
+					 s->name);
+		if (__builtin_add_overflow(counts, totals[i], &counts))
+			counts = UINT64_MAX;
+	}
+	if (r == 0 && (samples != s->header.samples || counts != s->header.counts))
+		return error_set(err, -EBADMSG, "%s: its sum is not that of its slices", s->name);
+	return r;
+}

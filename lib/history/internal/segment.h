@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A segment of a history: a file that is never changed, with the counts of some generations in
+ * slices of one length, and with its own names (man ophistory.5). All data read from it is treated
+ * as untrusted.
+ *
+ *	if (segment_open(path, &s, err) == 0 && segment_load(s, err) == 0)
+ *		for (i = 0; i < segment_about(s)->slices; i++)
+ *			segment_counts(s, i, &counts);
+ *	segment_free(s);
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/macro.h"
+#include "history/slice_file.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct segment;
+struct segment_node;
+
+struct segment_about {
+	uint32_t level, first, last; /* generations */
+	struct window span;	     /* from the first slice's begin to the last one's end */
+	size_t slices, nodes, lines;
+	uint64_t samples, counts; /* of all slices */
+};
+
+struct segment_slice {
+	struct slice slice;
+	uint64_t covered_ms; /* of its span: it may have gaps */
+	uint32_t generation;
+	size_t counts;	/* nodes with counts */
+	uint32_t bytes; /* that it takes in the file */
+};
+
+/* Counts of nodes, which are numbered from 1 on. */
+struct segment_counts {
+	const uint32_t *nodes; /* ascending */
+	const uint64_t *counts;
+	size_t count;
+};
+
+/* Opens the segment at @path, and reads its header and its index. Returns 0 (the caller frees) or
+ * -errno. */
+int segment_open(const char *path, struct segment **ret, struct error *err);
+/* The same with the bytes of a segment in memory, which are borrowed. */
+int segment_open_bytes(const void *bytes, size_t size, struct segment **ret, struct error *err);
+/* NULL is allowed. */
+void segment_free(struct segment *s);
+DEFINE_CLEANUP(struct segment *, segment_free);
+
+const struct segment_about *segment_about(const struct segment *s);
+const struct segment_slice *segment_slice_at(const struct segment *s, size_t i);
+/* Reads names and nodes. 0 or -errno. */
+int segment_load(struct segment *s, struct error *err);
+/* The name with number @i, from 1 on; after segment_load(). */
+const char *segment_line(const struct segment *s, uint32_t i);
+/* The nodes, from 1 on; after segment_load(). */
+const struct segment_node *segment_nodes(const struct segment *s);
+/* Reads the counts of slice @i, which are valid until the next call. 0 or -errno. */
+int segment_counts(struct segment *s, size_t i, struct segment_counts *ret);
+/* Reads the sums of all slices, by node from 1 on, valid until segment_free(). 0 or -errno. */
+int segment_totals(struct segment *s, const uint64_t **ret, struct error *err);
+/* Whether the totals are the sums of the slices, and the header's sums those of both. 0 or -errno,
+ * -EBADMSG if not. */
+int segment_check(struct segment *s, struct error *err);

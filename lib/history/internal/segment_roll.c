@@ -1,0 +1,160 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "history/internal/segment_roll.h"
+
+#include "base/mem.h"
+#include "history/internal/segment_writer.h"
+
+#include <stdlib.h>
+
+struct roll {
+	const struct segment_rolling *how;
+	struct segment *const *inputs;
+	size_t count;
+	struct segment_tree tree;
+	uint32_t **numbers; /* in the tree, by input and node */
+	int damaged;	    /* slices */
+
+	/* The slice that is being added up. */
+	struct segment_writer *writer;
+	struct segment_slice slice;
+	int64_t period;
+	bool has_slice;
+	struct segment_count *counts;
+	size_t counted, room;
+};
+
+/* Adds the tree of an input. */
+static void merge_tree(struct roll *r, size_t input)
+{
+	const struct segment *s = r->inputs[input];
+	const struct segment_about *about = segment_about(s);
+	const struct segment_node *nodes = segment_nodes(s);
+	_cleanup_free_ uint32_t *lines = xcalloc(about->lines + 1, sizeof(*lines));
+	uint32_t *numbers = xcalloc(about->nodes + 1, sizeof(*numbers)), i;
+
+	for (i = 1; i <= about->lines; i++)
+		lines[i] = segment_tree_line(&r->tree, segment_line(s, i));
+	for (i = 1; i <= about->nodes; i++)
+		numbers[i] = segment_tree_node(&r->tree, numbers[nodes[i].parent],
+					       lines[nodes[i].line], nodes[i].key);
+	r->numbers[input] = numbers;
+}
+
+/* Adds the counts of an input to the tree. They are those of its slices, not its totals: if one is
+ * damaged, the new totals are the sum of the others. */
+static void add_counts(struct roll *r, size_t input)
+{
+	struct segment *s = r->inputs[input];
+	struct segment_counts c;
+	size_t i, k;
+
+	for (i = 0; i < segment_about(s)->slices; i++) {
+		if (segment_counts(s, i, &c) < 0) {
+			r->damaged++;
+			continue;
+		}
+		for (k = 0; k < c.count; k++)
+			segment_tree_count(&r->tree, r->numbers[input][c.nodes[k]], c.counts[k]);
+	}
+}
+
+static void end_slice(struct roll *r)
+{
+	if (r->has_slice)
+		segment_writer_slice(r->writer, &r->slice, r->counts, r->counted);
+	r->has_slice = false;
+	r->counted = 0;
+}
+
+/* Adds the numbers of a slice to those of the new one, or begins a new one. */
+static void join_slice(struct roll *r, const struct segment_slice *next)
+{
+	int64_t period = next->slice.span.begin_ms / r->how->slice_ms;
+	struct segment_slice *s = &r->slice;
+
+	if (r->has_slice && (period != r->period || next->generation != s->generation))
+		end_slice(r);
+	if (!r->has_slice) {
+		r->has_slice = true;
+		r->period = period;
+		*s = *next;
+		return;
+	}
+	s->slice.span.begin_ms = MIN(s->slice.span.begin_ms, next->slice.span.begin_ms);
+	s->slice.span.end_ms = MAX(s->slice.span.end_ms, next->slice.span.end_ms);
+	s->slice.samples += next->slice.samples;
+	s->slice.taken += next->slice.taken;
+	s->slice.lost += next->slice.lost;
+	s->slice.cpu_ms += next->slice.cpu_ms;
+	s->covered_ms += next->covered_ms;
+}
+
+static void roll_slices(struct roll *r, size_t input)
+{
+	struct segment *s = r->inputs[input];
+	struct segment_counts c;
+	size_t i, k;
+
+	for (i = 0; i < segment_about(s)->slices; i++) {
+		if (segment_counts(s, i, &c) < 0)
+			continue;
+		join_slice(r, segment_slice_at(s, i));
+		array_grow(&r->counts, r->counted + c.count + 1, &r->room);
+		for (k = 0; k < c.count; k++)
+			r->counts[r->counted++] =
+				(struct segment_count){ r->numbers[input][c.nodes[k]],
+							c.counts[k] };
+	}
+}
+
+/* The sum of all counts. */
+static uint64_t sum_of(const struct segment_tree *t)
+{
+	uint64_t sum = 0;
+	size_t i;
+
+	for (i = 1; i <= t->count; i++)
+		if (__builtin_add_overflow(sum, t->counts[i], &sum))
+			return UINT64_MAX;
+	return sum;
+}
+
+static int write_segment(struct roll *r, struct strbuf *out)
+{
+	const struct segment_folding folding = {
+		.threshold = r->how->part ? sum_of(&r->tree) / r->how->part : 0,
+		.other = r->how->other,
+	};
+	size_t count = r->tree.count, i;
+	_cleanup_free_ uint32_t *to = segment_tree_fold(&r->tree, &folding);
+	_cleanup_(segment_writer_freep) struct segment_writer *w =
+		segment_writer_new(&r->tree, to, count);
+
+	r->writer = w;
+	for (i = 0; i < r->count; i++)
+		roll_slices(r, i);
+	end_slice(r);
+	return segment_writer_finish(w, &r->how->about, out);
+}
+
+int segment_roll(const struct segment_rolling *how, struct segment *const *inputs, size_t count,
+		 struct strbuf *out)
+{
+	struct roll r = { .how = how, .inputs = inputs, .count = count };
+	size_t i;
+	int status;
+
+	segment_tree_init(&r.tree);
+	r.numbers = xcalloc(count + 1, sizeof(*r.numbers));
+	for (i = 0; i < count; i++) {
+		merge_tree(&r, i);
+		add_counts(&r, i);
+	}
+	status = write_segment(&r, out);
+	for (i = 0; i < count; i++)
+		free(r.numbers[i]);
+	free(r.numbers);
+	free(r.counts);
+	segment_tree_done(&r.tree);
+	return status < 0 ? status : r.damaged;
+}

@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "history/internal/segment_tree.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOTS_MIN = 1 << 10 };
+
+void segment_tree_init(struct segment_tree *t)
+{
+	*t = (struct segment_tree){ .mask = SLOTS_MIN - 1 };
+	t->slots = xcalloc(SLOTS_MIN, sizeof(*t->slots));
+	array_grow(&t->nodes, 1, &t->room);
+	array_grow(&t->counts, 1, &t->counts_room);
+	array_grow(&t->lines, 1, &t->line_room);
+	t->nodes[0] = (struct segment_node){ 0 };
+	t->counts[0] = 0;
+	t->lines[0] = "";
+}
+
+void segment_tree_done(struct segment_tree *t)
+{
+	free(t->nodes);
+	free(t->counts);
+	free(t->lines);
+	free(t->slots);
+	arena_done(&t->text);
+	map_done(&t->by_line);
+	*t = (struct segment_tree){ 0 };
+}
+
+uint32_t segment_tree_line(struct segment_tree *t, const char *line)
+{
+	size_t length = strlen(line);
+	uint64_t hash = hash_bytes(line, length);
+	uintptr_t number;
+
+	map_for_each_of(&t->by_line, hash,
+			number) if (!strcmp(t->lines[number], line)) return (uint32_t)number;
+	array_grow(&t->lines, t->line_count + 2, &t->line_room);
+	t->lines[++t->line_count] = arena_strndup(&t->text, line, length);
+	map_add(&t->by_line, hash, (void *)(uintptr_t)t->line_count);
+	return (uint32_t)t->line_count;
+}
+
+/* The slot of the node @wanted, or the free one for it. */
+static uint32_t *slot_of(const struct segment_tree *t, const struct segment_node *wanted)
+{
+	uint64_t hash =
+		hash_add(hash_u64(wanted->key), (uint64_t)wanted->parent << 32 | wanted->line);
+	size_t i;
+
+	for (i = hash & t->mask;; i = (i + 1) & t->mask) {
+		const struct segment_node *n = &t->nodes[t->slots[i]];
+
+		if (!t->slots[i] || (n->key == wanted->key && n->parent == wanted->parent &&
+				     n->line == wanted->line))
+			return &t->slots[i];
+	}
+}
+
+static void grow_slots(struct segment_tree *t)
+{
+	size_t i;
+
+	free(t->slots);
+	t->mask = t->mask * 2 + 1;
+	t->slots = xcalloc(t->mask + 1, sizeof(*t->slots));
+	for (i = 1; i <= t->count; i++)
+		*slot_of(t, &t->nodes[i]) = (uint32_t)i;
+}
+
+uint32_t segment_tree_node(struct segment_tree *t, uint32_t parent, uint32_t line, uint64_t key)
+{
+	const struct segment_node wanted = { key, parent, line };
+	uint32_t *slot;
+
+	if (t->count >= t->mask / 2)
+		grow_slots(t);
+	slot = slot_of(t, &wanted);
+	if (*slot)
+		return *slot;
+	array_grow(&t->nodes, t->count + 2, &t->room);
+	array_grow(&t->counts, t->count + 2, &t->counts_room);
+	t->nodes[++t->count] = wanted;
+	t->counts[t->count] = 0;
+	*slot = (uint32_t)t->count;
+	return *slot;
+}
+
+void segment_tree_count(struct segment_tree *t, uint32_t node, uint64_t count)
+{
+	if (__builtin_add_overflow(t->counts[node], count, &t->counts[node]))
+		t->counts[node] = UINT64_MAX;
+}
+
+/* The counts of each node and all below it; the caller frees. */
+static uint64_t *inclusive(const struct segment_tree *t)
+{
+	uint64_t *sums = xmemdup(t->counts, (t->count + 1) * sizeof(*sums));
+	size_t i;
+
+	for (i = t->count; i > 0; i--) {
+		uint64_t *parent = &sums[t->nodes[i].parent];
+
+		if (__builtin_add_overflow(*parent, sums[i], parent))
+			*parent = UINT64_MAX;
+	}
+	return sums;
+}
+
+/* --- folding --- */
+
+/* One pass over the nodes that moves rare roots. */
+struct moving {
+	struct segment_tree *t;
+	uint32_t *to;	/* by node: itself, or where it was moved */
+	uint32_t *top;	/* its root */
+	uint64_t *sums; /* of it and all below it */
+	bool *same;	/* of a root that was moved: those below it keep their keys */
+};
+
+/* Where the root @i is moved to. */
+static uint32_t move_root(struct moving *m, uint32_t i, const struct segment_folding *how,
+			  unsigned int rung)
+{
+	struct segment_tree *t = m->t;
+	_cleanup_free_ char *line = NULL;
+
+	if (!m->sums[i] || m->sums[i] >= how->threshold)
+		return i;
+	line = how->other(t->lines[t->nodes[i].line], rung, &m->same[i]);
+	return line ? segment_tree_node(t, 0, segment_tree_line(t, line), 0) : i;
+}
+
+/* Where @i, below a root that was moved, is moved to. */
+static uint32_t move_child(struct moving *m, uint32_t i)
+{
+	struct segment_tree *t = m->t;
+	struct segment_node n = t->nodes[i];
+	uint32_t root = m->top[i], line = t->nodes[m->to[root]].line;
+
+	if (!m->same[root])
+		return segment_tree_node(t, m->to[root], line, SEGMENT_RARE);
+	return segment_tree_node(t, m->to[n.parent], n.line == t->nodes[root].line ? line : n.line,
+				 n.key);
+}
+
+/* Moves rare roots and their counts; returns where each node is now, caller frees. */
+static uint32_t *move_roots(struct segment_tree *t, const struct segment_folding *how,
+			    unsigned int rung)
+{
+	size_t count = t->count, i;
+	_cleanup_free_ uint64_t *sums = inclusive(t);
+	_cleanup_free_ uint32_t *top = xcalloc(count + 1, sizeof(*top));
+	_cleanup_free_ bool *same = xcalloc(count + 1, sizeof(*same));
+	struct moving m = { t, xcalloc(count + 1, sizeof(*m.to)), top, sums, same };
+
+	for (i = 1; i <= count; i++) {
+		uint32_t parent = t->nodes[i].parent, number = (uint32_t)i;
+
+		top[i] = parent ? top[parent] : number;
+		if (!parent)
+			m.to[i] = move_root(&m, number, how, rung);
+		else
+			m.to[i] = m.to[top[i]] == top[i] ? number : move_child(&m, number);
+	}
+	for (i = 1; i <= count; i++)
+		if (m.to[i] != i) {
+			segment_tree_count(t, m.to[i], t->counts[i]);
+			t->counts[i] = 0;
+		}
+	return m.to;
+}
+
+/* Folds what is rare below a root; returns where each node is now, 0 if it has no counts; the
+ * caller frees. */
+static uint32_t *fold_nodes(struct segment_tree *t, uint64_t threshold)
+{
+	size_t count = t->count;
+	_cleanup_free_ uint64_t *sums = inclusive(t);
+	uint32_t *to = xcalloc(count + 1, sizeof(*to)), i;
+
+	for (i = 1; i <= count; i++) {
+		uint32_t parent = t->nodes[i].parent, kept = to[parent];
+
+		if (!sums[i])
+			continue;
+		if (sums[i] >= threshold || !parent)
+			to[i] = i;
+		else if (t->nodes[kept].key == SEGMENT_RARE)
+			to[i] = kept;
+		else
+			to[i] = segment_tree_node(t, kept, t->nodes[kept].line, SEGMENT_RARE);
+	}
+	return to;
+}
+
+uint32_t *segment_tree_fold(struct segment_tree *t, const struct segment_folding *how)
+{
+	size_t count = t->count, i;
+	_cleanup_free_ uint32_t *first = move_roots(t, how, 0), *second = move_roots(t, how, 1);
+	uint32_t *to = fold_nodes(t, how->threshold);
+
+	for (i = 1; i <= count; i++)
+		first[i] = to[second[first[i]]];
+	free(to);
+	return STEAL(first);
+}

@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "history/internal/segment_writer.h"
+
+#include "base/mem.h"
+#include "history/internal/segment_format.h"
+#include "history/internal/segment_tree.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <zlib.h>
+#include <zstd.h>
+
+/* A node of the tree that is written; sorted by parent, line and key. */
+struct sibling {
+	struct segment_node node; /* ->line: as written */
+	uint32_t number;	  /* in the tree */
+	uint32_t place;
+};
+
+struct segment_writer {
+	const uint32_t *to;
+	struct segment_header header;
+	struct strbuf body, raw; /* what follows the header; a block before compression */
+	struct segment_entry *index;
+	size_t slices, room;
+	uint32_t *numbers; /* as written, by the tree's; 0: not written */
+	uint64_t *totals;  /* by number as written, from 1 on */
+	uint64_t *sums;	   /* of the slice being added; all zero otherwise */
+	uint32_t *touched;
+	size_t touched_room;
+	ZSTD_CCtx *zstd;
+	bool is_too_large;
+};
+
+/* Compresses ->raw as a block. */
+static struct segment_block put_block(struct segment_writer *w)
+{
+	size_t bound = ZSTD_compressBound(w->raw.length);
+	_cleanup_free_ char *bytes = xmalloc(bound);
+	size_t stored = ZSTD_compressCCtx(w->zstd, bytes, bound, strbuf_text(&w->raw),
+					  w->raw.length, SEGMENT_ZSTD_LEVEL);
+	struct segment_block b = { .offset = sizeof(w->header) + w->body.length };
+
+	if (ZSTD_isError(stored) || w->raw.length > SEGMENT_BLOCK_MAX) {
+		w->is_too_large = true;
+		stored = 0;
+	}
+	b.size = (uint32_t)w->raw.length;
+	b.stored = (uint32_t)stored;
+	b.crc = (uint32_t)crc32_z(0, (const uint8_t *)bytes, stored);
+	strbuf_add(&w->body, bytes, stored);
+	strbuf_clear(&w->raw);
+	return b;
+}
+
+/* --- the tree --- */
+
+/* Which nodes are written: those that counts belong to, and all above them; the caller frees. */
+static bool *used_nodes(const struct segment_tree *t, const uint32_t *to, size_t folded)
+{
+	bool *used = xcalloc(t->count + 1, sizeof(*used));
+	size_t i;
+
+	for (i = 1; i <= folded; i++)
+		used[to[i]] = true;
+	for (i = t->count; i > 0; i--)
+		if (used[i])
+			used[t->nodes[i].parent] = true;
+	return used;
+}
+
+static int compare_siblings(const void *pa, const void *pb)
+{
+	const struct segment_node *a = &((const struct sibling *)pa)->node,
+				  *b = &((const struct sibling *)pb)->node;
+
+	if (a->parent != b->parent)
+		return a->parent < b->parent ? -1 : 1;
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return (a->key > b->key) - (a->key < b->key);
+}
+
+static int compare_places(const void *pa, const void *pb)
+{
+	const struct segment_node *a = &(*(struct sibling *const *)pa)->node,
+				  *b = &(*(struct sibling *const *)pb)->node;
+
+	if (a->line != b->line)
+		return a->line < b->line ? -1 : 1;
+	return (a->key > b->key) - (a->key < b->key);
+}
+
+/* Writes the lines of the nodes and renumbers these, in the order of their first nodes. */
+static void put_lines(struct segment_writer *w, const struct segment_tree *t, struct sibling *list,
+		      size_t count)
+{
+	_cleanup_free_ uint32_t *numbers = xcalloc(t->line_count + 1, sizeof(*numbers));
+	size_t i;
+
+	for (i = 0; i < count; i++) {
+		uint32_t line = list[i].node.line;
+
+		if (line && !numbers[line]) {
+			numbers[line] = ++w->header.lines;
+			strbuf_adds(&w->raw, t->lines[line]);
+			strbuf_add(&w->raw, "\n", 1);
+		}
+		list[i].node.line = numbers[line];
+	}
+	w->header.blocks[SEGMENT_LINES] = put_block(w);
+}
+
+/* Writes the places and notes which one each node has. */
+static void put_places(struct segment_writer *w, struct sibling *list, size_t count)
+{
+	_cleanup_free_ struct sibling **sorted = xcalloc(count + 1, sizeof(struct sibling *));
+	struct strbuf keys = STRBUF_INIT;
+	uint32_t line = 0;
+	uint64_t key = 0;
+	size_t i;
+
+	for (i = 0; i < count; i++)
+		sorted[i] = &list[i];
+	qsort(sorted, count, sizeof(struct sibling *), compare_places);
+	for (i = 0; i < count; i++) {
+		const struct segment_node *n = &sorted[i]->node;
+
+		if (!i || n->line != line || n->key != key) {
+			w->header.places++;
+			slice_put(&w->raw, n->line - line);
+			slice_put(&keys, n->line == line ? n->key - key : n->key);
+		}
+		line = n->line;
+		key = n->key;
+		sorted[i]->place = w->header.places - 1;
+	}
+	strbuf_add(&w->raw, strbuf_text(&keys), keys.length);
+	strbuf_done(&keys);
+	w->header.blocks[SEGMENT_PLACES] = put_block(w);
+}
+
+/* The next node in depth-first order. */
+struct walk {
+	const struct sibling *list;
+	const uint32_t *first; /* child in ->list, by number in the tree */
+	size_t count;
+	uint32_t *pending; /* in ->list, the next one last */
+	size_t left, room;
+};
+
+static void push_children(struct walk *w, uint32_t parent)
+{
+	size_t end = w->first[parent], n;
+
+	while (end < w->count && w->list[end].node.parent == parent)
+		end++;
+	n = end - w->first[parent];
+	array_grow(&w->pending, w->left + n, &w->room);
+	while (end > w->first[parent])
+		w->pending[w->left++] = (uint32_t)--end;
+}
+
+/* Numbers the nodes and writes them. */
+static void put_nodes(struct segment_writer *w, const struct segment_tree *t,
+		      const struct sibling *list, size_t count)
+{
+	_cleanup_free_ uint32_t *first = xcalloc(t->count + 1, sizeof(*first));
+	_cleanup_free_ uint32_t *depths = xcalloc(t->count + 1, sizeof(*depths));
+	struct walk walk = { .list = list, .first = first, .count = count };
+	struct strbuf places = STRBUF_INIT;
+	uint32_t depth = 0, place = 0;
+	size_t i;
+
+	for (i = 0; i <= t->count; i++)
+		first[i] = (uint32_t)count;
+	for (i = count; i > 0; i--)
+		first[list[i - 1].node.parent] = (uint32_t)i - 1;
+	push_children(&walk, 0);
+	while (walk.left) {
+		const struct sibling *s = &list[walk.pending[--walk.left]];
+		int64_t distance = (int64_t)s->place - place;
+
+		w->numbers[s->number] = ++w->header.nodes;
+		depths[s->number] = depths[s->node.parent] + 1;
+		slice_put(&w->raw, depth + 1 - depths[s->number]);
+		slice_put(&places, (uint64_t)distance << 1 ^ (uint64_t)(distance >> 63));
+		depth = depths[s->number];
+		place = s->place;
+		push_children(&walk, s->number);
+	}
+	strbuf_add(&w->raw, strbuf_text(&places), places.length);
+	strbuf_done(&places);
+	free(walk.pending);
+	w->header.blocks[SEGMENT_NODES] = put_block(w);
+}
+
+static void put_tree(struct segment_writer *w, const struct segment_tree *t, const bool *used)
+{
+	_cleanup_free_ struct sibling *list = xcalloc(t->count + 1, sizeof(*list));
+	size_t count = 0;
+	uint32_t i;
+
+	for (i = 1; i <= t->count; i++)
+		if (used[i])
+			list[count++] = (struct sibling){ .node = t->nodes[i], .number = i };
+	qsort(list, count, sizeof(*list), compare_siblings);
+	put_lines(w, t, list, count);
+	put_places(w, list, count);
+	put_nodes(w, t, list, count);
+}
+
+struct segment_writer *segment_writer_new(const struct segment_tree *tree, const uint32_t *to,
+					  size_t folded)
+{
+	struct segment_writer *w = xcalloc(1, sizeof(*w));
+	_cleanup_free_ bool *used = used_nodes(tree, to, folded);
+
+	w->to = to;
+	w->numbers = xcalloc(tree->count + 1, sizeof(*w->numbers));
+	w->zstd = ZSTD_createCCtx();
+	put_tree(w, tree, used);
+	w->totals = xcalloc((size_t)w->header.nodes + 1, sizeof(*w->totals));
+	w->sums = xcalloc((size_t)w->header.nodes + 1, sizeof(*w->sums));
+	return w;
+}
+
+void segment_writer_free(struct segment_writer *w)
+{
+	if (!w)
+		return;
+	(void)ZSTD_freeCCtx(w->zstd);
+	strbuf_done(&w->body);
+	strbuf_done(&w->raw);
+	free(w->index);
+	free(w->numbers);
+	free(w->totals);
+	free(w->sums);
+	free(w->touched);
+	free(w);
+}
+
+/* --- slices --- */
+
+static int compare_numbers(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void add(uint64_t *sum, uint64_t count)
+{
+	if (__builtin_add_overflow(*sum, count, sum))
+		*sum = UINT64_MAX;
+}
+
+/* Adds up the counts by node; how many nodes have any. */
+static size_t sum_up(struct segment_writer *w, const struct segment_count *counts, size_t count)
+{
+	size_t touched = 0, i;
+
+	for (i = 0; i < count; i++) {
+		uint32_t number = w->numbers[w->to[counts[i].node]];
+
+		if (!counts[i].count || !number)
+			continue;
+		array_grow(&w->touched, touched + 1, &w->touched_room);
+		if (!w->sums[number])
+			w->touched[touched++] = number;
+		add(&w->sums[number], counts[i].count);
+	}
+	if (touched)
+		qsort(w->touched, touched, sizeof(*w->touched), compare_numbers);
+	return touched;
+}
+
+void segment_writer_slice(struct segment_writer *w, const struct segment_slice *slice,
+			  const struct segment_count *counts, size_t count)
+{
+	const struct slice *s = &slice->slice;
+	size_t touched = sum_up(w, counts, count), i;
+	uint32_t last = 0;
+
+	for (i = 0; i < touched; last = w->touched[i++])
+		slice_put(&w->raw, w->touched[i] - last);
+	for (i = 0; i < touched; i++) {
+		uint64_t *sum = &w->sums[w->touched[i]];
+
+		slice_put(&w->raw, *sum);
+		add(&w->totals[w->touched[i]], *sum);
+		*sum = 0;
+	}
+	array_grow(&w->index, w->slices + 1, &w->room);
+	w->index[w->slices++] = (struct segment_entry){ .begin_ms = s->span.begin_ms,
+							.end_ms = s->span.end_ms,
+							.samples = s->samples,
+							.taken = s->taken,
+							.lost = s->lost,
+							.cpu_ms = s->cpu_ms,
+							.covered_ms = slice->covered_ms,
+							.generation = slice->generation,
+							.counts = (uint32_t)touched,
+							.block = put_block(w) };
+}
+
+/* Fills in what the header says about the slices. */
+static void sum_slices(struct segment_writer *w)
+{
+	struct segment_header *h = &w->header;
+	size_t i;
+
+	h->slices = (uint32_t)w->slices;
+	for (i = 0; i < w->slices; i++) {
+		const struct segment_entry *e = &w->index[i];
+
+		h->begin_ms = i ? MIN(h->begin_ms, e->begin_ms) : e->begin_ms;
+		h->end_ms = i ? MAX(h->end_ms, e->end_ms) : e->end_ms;
+		add(&h->samples, e->samples);
+	}
+	for (i = 1; i <= h->nodes; i++)
+		add(&h->counts, w->totals[i]);
+}
+
+int segment_writer_finish(struct segment_writer *w, const struct segment_about *about,
+			  struct strbuf *out)
+{
+	struct segment_header *h = &w->header;
+	size_t i;
+
+	h->magic = SEGMENT_MAGIC;
+	h->level = about->level;
+	h->first = about->first;
+	h->last = about->last;
+	sum_slices(w);
+	for (i = 1; i <= h->nodes; i++)
+		slice_put(&w->raw, w->totals[i]);
+	h->blocks[SEGMENT_TOTALS] = put_block(w);
+	strbuf_add(&w->raw, w->index, w->slices * sizeof(*w->index));
+	h->blocks[SEGMENT_INDEX] = put_block(w);
+	h->crc = (uint32_t)crc32_z(0, (const uint8_t *)&h->level,
+				   sizeof(*h) - offsetof(struct segment_header, level));
+	strbuf_add(out, h, sizeof(*h));
+	strbuf_add(out, w->body.text, w->body.length);
+	return w->is_too_large || h->nodes > SEGMENT_NODES_MAX ? -EFBIG : 0;
+}

@@ -1,0 +1,200 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "history/keeper.h"
+
+#include "base/mem.h"
+#include "base/path.h"
+#include "base/strbuf.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <linux/capability.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum {
+	LOWEST = 19,	      /* nice(2) */
+	IDLE_DISK = 3 << 13,  /* ioprio_set(2): when nobody else uses the disk */
+	HEAP_MAX = 512 << 20, /* a day of 64 CPUs takes some 150 MiB */
+	TEXT_MAX = 16 << 10,
+};
+
+struct request {
+	struct upkeep how;
+	char samples[PATH_MAX];
+};
+
+struct keeper {
+	pid_t pid;
+	int socket;
+	bool is_busy;
+};
+
+/* --- in the process --- */
+
+static void renounce(void)
+{
+	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
+	struct __user_cap_data_struct none[2] = { 0 };
+	const struct rlimit heap = { HEAP_MAX, HEAP_MAX };
+	struct rlimit files;
+
+	(void)syscall(SYS_capset, &head, none);
+	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	(void)setpriority(PRIO_PROCESS, 0, LOWEST);
+	(void)syscall(SYS_ioprio_set, 1, 0, IDLE_DISK);
+	if (!SANITIZED) /* its shadow memory would count */
+		(void)setrlimit(RLIMIT_DATA, &heap);
+	if (getrlimit(RLIMIT_NOFILE, &files) == 0) {
+		files.rlim_cur = files.rlim_max;
+		(void)setrlimit(RLIMIT_NOFILE, &files);
+	}
+}
+
+/* Serves one request. The session may be renamed meanwhile, and another one get its name. */
+static _noreturn_ void serve(const struct request *request, int socket)
+{
+	struct strbuf log = STRBUF_INIT;
+
+	if (chdir(request->samples) == 0)
+		(void)history_upkeep(".", &request->how, &log);
+	else
+		strbuf_addf(&log, "%s: %s\n", request->samples, strerror(errno));
+	strbuf_cut(&log, MIN(log.length, (size_t)TEXT_MAX));
+	(void)send(socket, strbuf_text(&log), log.length + 1, MSG_NOSIGNAL);
+	_exit(0);
+}
+
+/* Waits for the process that serves; kills it if nobody waits for its answer any more. */
+static int await(pid_t pid, int socket)
+{
+	struct pollfd fds[] = { { .fd = (int)syscall(SYS_pidfd_open, pid, 0), .events = POLLIN },
+				{ .fd = socket, .events = POLLRDHUP } };
+	int status = 0;
+
+	while (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno == EINTR)
+		;
+	if (fds[1].revents)
+		(void)kill(pid, SIGKILL);
+	while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
+		;
+	if (fds[0].fd >= 0)
+		(void)close(fds[0].fd);
+	return status;
+}
+
+/* Serves each request in a process of its own, which takes its memory with it. */
+static _noreturn_ void keep(int socket)
+{
+	struct request request;
+
+	while (recv(socket, &request, sizeof(request), 0) == sizeof(request)) {
+		pid_t parent = getpid(), pid = fork();
+		char text[64];
+		int status;
+
+		if (pid == 0) {
+			(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+			if (getppid() == parent)
+				serve(&request, socket);
+			_exit(1);
+		}
+		status = pid < 0 ? -1 : await(pid, socket);
+		if (!status)
+			continue;
+		(void)snprintf(text, sizeof(text), "the roll-up did not end well (status %#x)\n",
+			       (unsigned int)status);
+		(void)send(socket, text, strlen(text) + 1, MSG_NOSIGNAL);
+	}
+	_exit(0);
+}
+
+/* Drops what was inherited, except for the socket. */
+static _noreturn_ void begin(int socket, pid_t parent)
+{
+	static const int ignored[] = { SIGINT,	SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
+				       SIGUSR2, SIGALRM, SIGPIPE, SIGTSTP };
+	sigset_t none;
+	size_t i;
+
+	(void)prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
+	if (getppid() != parent)
+		_exit(1);
+	for (i = 0; i < ARRAY_SIZE(ignored); i++)
+		(void)signal(ignored[i], SIG_IGN);
+	(void)signal(SIGCHLD, SIG_DFL);
+	(void)sigemptyset(&none);
+	(void)sigprocmask(SIG_SETMASK, &none, NULL);
+	(void)prctl(PR_SET_NAME, "oprofile-keeper", 0, 0, 0);
+	(void)dup2(socket, 0);
+	(void)close_range(SANITIZED ? 3 : 1, ~0U, 0);
+	renounce();
+	keep(0);
+}
+
+/* --- its user --- */
+
+int keeper_new(struct keeper **ret, struct error *err)
+{
+	pid_t parent = getpid(), pid;
+	int ends[2];
+
+	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends) < 0)
+		return error_errno(err, -errno, "cannot start the keeper of the history");
+	pid = fork();
+	if (pid == 0)
+		begin(ends[1], parent);
+	(void)close(ends[1]);
+	if (pid < 0) {
+		int r = -errno;
+
+		(void)close(ends[0]);
+		return error_errno(err, r, "cannot start the keeper of the history");
+	}
+	*ret = xcalloc(1, sizeof(**ret));
+	**ret = (struct keeper){ .pid = pid, .socket = ends[0] };
+	return 0;
+}
+
+void keeper_free(struct keeper *k)
+{
+	if (!k)
+		return;
+	(void)close(k->socket);
+	while (waitpid(k->pid, NULL, 0) < 0 && errno == EINTR)
+		;
+	free(k);
+}
+
+void keeper_ask(struct keeper *k, const char *samples, const struct upkeep *how)
+{
+	struct request request = { .how = *how };
+	_cleanup_free_ char *path = path_absolute(samples);
+
+	if (k->is_busy || strlen(path) >= sizeof(request.samples))
+		return;
+	memcpy(request.samples, path, strlen(path) + 1);
+	k->is_busy = send(k->socket, &request, sizeof(request), MSG_NOSIGNAL | MSG_DONTWAIT) ==
+		     sizeof(request);
+}
+
+bool keeper_take(struct keeper *k, struct strbuf *text)
+{
+	char bytes[TEXT_MAX + 1];
+	ssize_t n = k->is_busy ? recv(k->socket, bytes, sizeof(bytes), MSG_DONTWAIT) : -1;
+
+	if (!k->is_busy || (n < 0 && (errno == EAGAIN || errno == EINTR)))
+		return false;
+	k->is_busy = false;
+	if (n > 0)
+		strbuf_add(text, bytes, (size_t)n - 1);
+	else
+		strbuf_adds(text, "the keeper of the history has ended\n");
+	return true;
+}

@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * A process of its own for history_upkeep(), which takes seconds and memory now and then. It has
+ * the lowest priority and no capabilities. It may be killed at any time: what it did not finish is
+ * done the next time.
+ *
+ *	keeper_new(&k, err);		before there are threads and a list of system calls
+ *	keeper_ask(k, samples, &how);
+ *	...
+ *	if (keeper_take(k, &text))	a while later
+ *		log_info("%s", strbuf_text(&text));
+ *	keeper_free(k);
+ */
+#pragma once
+
+#include "base/error.h"
+#include "base/macro.h"
+#include "history/upkeep.h"
+
+#include <stdbool.h>
+
+struct keeper;
+
+/* Starts the process. 0, the caller frees; or -errno. */
+int keeper_new(struct keeper **ret, struct error *err);
+/* Ends the process, whatever it is doing. NULL is fine. */
+void keeper_free(struct keeper *k);
+DEFINE_CLEANUP(struct keeper *, keeper_free);
+
+/* Lets it do the upkeep of the session at @samples, now. Nothing while it is busy: what is due then
+ * is due the next time. Never waits. */
+void keeper_ask(struct keeper *k, const char *samples, const struct upkeep *how);
+/* Whether the upkeep has ended; then @text gets the lines that a person should know, if any. Never
+ * waits. */
+bool keeper_take(struct keeper *k, struct strbuf *text);

@@ -1,0 +1,27 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Keeps a history small: rolls up what is complete to coarser levels, and deletes what is too old
+ * or too much. Each step is one file that is renamed into place, or removed, so it may be
+ * interrupted anywhere and done again (man ophistory.5).
+ *
+ *	struct upkeep how = { .now_ms = window_now_ms(), .keep_ms = keep, .live = generation };
+ *	history_upkeep(samples, &how, &log);
+ *	puts(strbuf_text(&log));
+ */
+#pragma once
+
+#include <stdint.h>
+
+struct strbuf;
+
+struct upkeep {
+	int64_t now_ms;
+	uint64_t keep_ms;   /* what was written longer ago is deleted; 0: nothing */
+	uint64_t bytes_max; /* of all files; 0: no limit */
+	uint32_t live;	    /* the generation that is being written; UINT32_MAX: none */
+};
+
+/* Rolls up and deletes what is due in the history of the session at @samples. Adds a line to @log
+ * for whatever a person should know: what failed, was damaged, or was deleted for its size. Returns
+ * the number of segments that were written. */
+unsigned int history_upkeep(const char *samples, const struct upkeep *how, struct strbuf *log);
