@@ -29,6 +29,7 @@ struct symbol_filter;
 	X(SYMBOL, NULL)                                                                            \
 	X(IMAGE, NULL)		       /* a whole image: the summary */                            \
 	X(UNNAMED, "(no symbol here)") /* code between the symbols */                              \
+	X(RARE, "[rare]")	       /* the history has no offsets: ophistory(5) */              \
 	BINARY_WHYS(X)		       /* reasons why the image has no symbols at all */
 
 enum row_kind {

@@ -151,7 +151,9 @@ static struct row_key key_of(const struct row_matching *m, unsigned int side, ui
 			       .is_symbol = row->kind == ROW_SYMBOL,
 			       .is_unnamed = row->kind == ROW_UNNAMED,
 			       .is_inlined = row->is_inlined,
-			       .name = row->kind == ROW_SYMBOL ? row->symbol->name : "" };
+			       .name = row->kind == ROW_SYMBOL ? row->symbol->name
+				       : row->kind == ROW_RARE ? row_kind_text(row->kind)
+							       : "" };
 
 	if (side == 0) {
 		key.image = m->images[key.image];

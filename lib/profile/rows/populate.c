@@ -39,6 +39,7 @@ struct current {
 	uint32_t image, app;
 	size_t first;		    /* rows from here on are of this image and application */
 	size_t unnamed;		    /* their row for code between symbols, or SIZE_MAX */
+	size_t rare;		    /* and for what is rare */
 	struct sfile_header header; /* of its first file */
 	bool is_open;
 	struct binary binary;
@@ -220,12 +221,35 @@ static void open_binary(struct populate *p, struct current *cur)
 					       p->job->config->lines);
 }
 
+/* Moves the samples without an offset, which are the last ones, to a row of their own. */
+static void take_rare(struct populate *p, struct current *cur)
+{
+	struct samples *s = &p->samples;
+	const struct sample *end = s->samples + s->count, *first;
+	struct row *row;
+
+	while (s->count && s->samples[s->count - 1].offset == SAMPLE_RARE)
+		s->count--;
+	first = s->samples + s->count;
+	if (first == end)
+		return;
+	if (cur->rare == SIZE_MAX) {
+		cur->rare = p->job->out->count;
+		(void)add_row(p, cur, ROW_RARE);
+	}
+	row = &p->job->out->rows[cur->rare];
+	(void)count_up_to(row, first, end, SAMPLE_RARE);
+	if (p->job->config->details)
+		detail_keep(p->job->out, row, first, (size_t)(end - first), 0, NULL);
+}
+
 /* Makes rows from the samples read so far, if there are symbols. Rows with details need all samples
  * at once. */
 static void take_samples(struct populate *p, struct current *cur)
 {
 	open_binary(p, cur);
 	samples_sort(&p->samples);
+	take_rare(p, cur);
 	if (p->job->config->details)
 		samples_trim(&p->samples); /* copies of all of them follow */
 	if (cur->binary.symtab)
@@ -284,19 +308,6 @@ static void read_file(struct populate *p, size_t i, struct current *cur, uint64_
 		file_counts_add_sums(counts, class, sums);
 }
 
-/* Makes the one row of an image and application without symbols, or if symbols are not
- * requested. */
-static void add_whole(struct populate *p, struct current *cur, const uint64_t *sums)
-{
-	struct row *row = add_row(
-		p, cur,
-		p->job->config->symbols ? row_kind_without_symbols(cur->binary.why) : ROW_IMAGE);
-
-	memcpy(row->counts, sums, p->job->classes->count * sizeof(*sums));
-	if (p->job->config->details)
-		detail_keep(p->job->out, row, p->samples.samples, p->samples.count, 0, NULL);
-}
-
 static bool is_any(const uint64_t *sums, size_t count)
 {
 	size_t i;
@@ -305,6 +316,25 @@ static bool is_any(const uint64_t *sums, size_t count)
 		if (sums[i])
 			return true;
 	return false;
+}
+
+/* Makes the one row of an image and application without symbols, or if symbols are not
+ * requested. */
+static void add_whole(struct populate *p, struct current *cur, uint64_t *sums)
+{
+	struct row *row;
+	size_t i;
+
+	for (i = 0; cur->rare != SIZE_MAX && i < p->job->classes->count; i++)
+		sums[i] -= p->job->out->rows[cur->rare].counts[i];
+	if (!is_any(sums, p->job->classes->count))
+		return;
+	row = add_row(p, cur,
+		      p->job->config->symbols ? row_kind_without_symbols(cur->binary.why)
+					      : ROW_IMAGE);
+	memcpy(row->counts, sums, p->job->classes->count * sizeof(*sums));
+	if (p->job->config->details)
+		detail_keep(p->job->out, row, p->samples.samples, p->samples.count, 0, NULL);
 }
 
 /* Reads the files of one application from index @i on; returns the index after them. */
@@ -316,7 +346,7 @@ static size_t populate_app(struct populate *p, struct current *cur, size_t i, si
 
 	cur->app = app_of(p, files[i]);
 	cur->first = p->job->out->count;
-	cur->unnamed = SIZE_MAX;
+	cur->unnamed = cur->rare = SIZE_MAX;
 	samples_clear(&p->samples);
 	for (; i < end && app_of(p, files[i]) == cur->app; i++)
 		if (is_wanted(p, &p->job->gather->files[files[i]]))

@@ -19,6 +19,8 @@
 /* Number of counts read from a file before their pages are released. */
 enum { STRIDE = 64 << 10 };
 
+static_assert(SAMPLE_RARE == HISTORY_RARE, "a key of the history is an offset");
+
 struct file_counts {
 	struct sfile *sf; /* one of these three */
 	const struct chain_arcs_file *arcs;

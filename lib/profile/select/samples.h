@@ -15,6 +15,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The offset of samples whose own was too rare to be kept in the history. */
+#define SAMPLE_RARE UINT64_MAX
+
 struct sample {
 	uint64_t offset; /* the key of the sample file */
 	uint32_t count;

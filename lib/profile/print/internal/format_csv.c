@@ -23,10 +23,11 @@ struct csv_line {
 static void write_kind(const struct csv_line *l, struct strbuf *line)
 {
 	static const char *const kinds[] = {
-		[ROW_SYMBOL] = "symbol",   [ROW_IMAGE] = "image",
-		[ROW_UNNAMED] = "unnamed", [ROW_NO_SYMBOLS] = "no-symbols",
-		[ROW_NO_FILE] = "no-file", [ROW_UNREADABLE] = "unreadable",
-		[ROW_CHANGED] = "changed", [ROW_ANONYMOUS] = "anonymous",
+		[ROW_SYMBOL] = "symbol",	 [ROW_IMAGE] = "image",
+		[ROW_UNNAMED] = "unnamed",	 [ROW_RARE] = "rare",
+		[ROW_NO_SYMBOLS] = "no-symbols", [ROW_NO_FILE] = "no-file",
+		[ROW_UNREADABLE] = "unreadable", [ROW_CHANGED] = "changed",
+		[ROW_ANONYMOUS] = "anonymous",
 	};
 	static_assert(ARRAY_SIZE(kinds) == ROW_KIND_COUNT_, "a name for each kind");
 

@@ -56,12 +56,12 @@ static void open_place(struct collect *c, uint32_t image, const struct sfile_hea
 		p->placer = placer_new(c->job->out, p->binary.file, p->binary.debug);
 }
 
-/* Rows of cut chains are in no slot. */
+/* Rows of cut chains and of what is rare are in no slot. */
 static struct slot *slot_of_row(const struct collect *c, const struct row *row)
 {
 	struct place *p = &c->places[row->image];
 
-	if (!p->is_open || row->is_end)
+	if (!p->is_open || row->is_end || row->kind == ROW_RARE)
 		return NULL;
 	return &p->slots[row->kind == ROW_SYMBOL ? row->symbol_index : p->symbol_count];
 }
