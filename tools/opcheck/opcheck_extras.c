@@ -6,6 +6,7 @@
 #include "chains/chain_merge.h"
 #include "chains/chain_read.h"
 #include "history/history.h"
+#include "history/history_check.h"
 #include "sfile/manifest.h"
 #include "tools/common/tool.h"
 
@@ -145,12 +146,15 @@ static void check_history(struct check *c)
 		c->sums.trouble++;
 		return;
 	}
-	/* A writer may be in the middle of the last slice. */
-	if (!history_covers(h)->damaged || c->depth == CHECK_ENDS)
+	if (c->depth == CHECK_ENDS)
 		return;
-	f.text = text =
-		xasprintf("%zu damaged bytes, which reports skip", history_covers(h)->damaged);
-	finding_report(c, &f);
+	text = history_check(c->samples_dir);
+	if (!text && history_covers(h)->damaged)
+		text = xasprintf("%zu damaged bytes, which reports skip",
+				 history_covers(h)->damaged);
+	f.text = text;
+	if (text)
+		finding_report(c, &f);
 }
 
 void check_extras(struct check *c)
