@@ -178,6 +178,7 @@ void daemon_options_collector(const struct daemon_options *o, struct collector_c
 			.kernel_end = s->kernel_range.end,
 			.no_vmlinux = none,
 			.keep_ms = s->keep,
+			.history_max = s->max_history,
 		},
 		.functions_max = s->max_symbols,
 		.tee_path = o->tee,

@@ -6,6 +6,7 @@
 #include "base/path.h"
 #include "event_box.h"
 #include "seccomp_list.h"
+#include "history/keeper.h"
 #include "identity/opener.h"
 #include "parser/parser.h"
 #include "logfile.h"
@@ -107,6 +108,7 @@ static int lock_down(const struct daemon_options *options, const struct service 
 static void free_helpers(const struct service_helpers *helpers)
 {
 	event_box_free(helpers->events);
+	keeper_free(helpers->keeper);
 	opener_free(helpers->opener);
 	parser_free(helpers->parser);
 }
@@ -116,7 +118,7 @@ static int serve(struct daemon_options *options, int *ready, struct error *err)
 {
 	const struct settings *settings = &options->settings;
 	/* Used by the service, so it must be freed after it. */
-	_cleanup_(free_helpers) struct service_helpers helpers = { NULL, NULL, NULL };
+	_cleanup_(free_helpers) struct service_helpers helpers = { 0 };
 	_cleanup_(service_freep) struct service *service = NULL;
 	int r = refuse_second(settings, err);
 
@@ -128,6 +130,8 @@ static int serve(struct daemon_options *options, int *ready, struct error *err)
 		r = opener_new(helpers.parser, &helpers.opener, err);
 	if (r == 0)
 		r = event_box_new(&helpers.events, err);
+	if (r == 0)
+		r = keeper_new(&helpers.keeper, err);
 	if (r == 0)
 		r = logfile_open(settings->session_dir, (enum log_level)settings->verbose,
 				 options->foreground, err);

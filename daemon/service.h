@@ -14,15 +14,17 @@
 #include "base/macro.h"
 #include "base/strbuf.h"
 
+struct keeper;
 struct parser;
 struct service;
 struct daemon_options;
 
-/* The processes that open and read foreign files, and that look events up. */
+/* The processes that open and read foreign files, look events up, and roll up the history. */
 struct service_helpers {
 	struct event_box *events;
 	struct opener *opener;
 	struct parser *parser;
+	struct keeper *keeper;
 };
 
 /* Sets up the collector, the control socket and signal handling, and starts sampling if @options

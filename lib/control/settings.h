@@ -87,8 +87,11 @@ enum {
 	  "system, from 64M to 4G); none: no limit")                                               \
 	X(KEEP_FREE, LIMIT, keep_free, 0, 0, "5%,0,1G", NULL, 0, "keep-free", "SIZE|PERCENT",      \
 	  "space of the file system to leave free (5%, up to 1G); none: no limit")                 \
-	X(KEEP, TIME_OR_NONE, keep, 0, 0, "7d", NULL, 0, "keep", "TIME",                           \
-	  "how long the slices of the history are kept (7d); none: no history")                    \
+	X(KEEP, TIME_OR_NONE, keep, 0, 0, "30d", NULL, 0, "keep", "TIME",                          \
+	  "how long the history is kept (30d); none: no history")                                  \
+	X(MAX_HISTORY, SIZE_OR_NONE, max_history, 8 << 20, (uint64_t)1 << 40, "512M", NULL, 0,     \
+	  "max-history", "SIZE", "size above which the oldest history is deleted (512M); none: "   \
+	  "no limit")                                                                              \
 	X(MAX_SYMBOLS, SIZE_OR_NONE, max_symbols, 4 << 20, (uint64_t)1 << 40, "64M", NULL, 0,      \
 	  "max-symbols", "SIZE",                                                                   \
 	  "size of the functions kept of sampled files, for when the files are gone (64M); none: " \

@@ -4,6 +4,9 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "base/mem.h"
+#include "base/strbuf.h"
+#include "history/history_name.h"
+#include "history/keeper.h"
 #include "identity/cookie.h"
 #include "identity/finder.h"
 #include "stream/stream_file.h"
@@ -18,6 +21,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <string.h>
 
 /* Counters are written to stats/ at least this often, in case that the daemon is killed. */
 #define STATS_PERIOD_NS (10 * NS_PER_S)
@@ -94,6 +98,8 @@ int collector_open_record(struct collector *c, const struct collector_config *co
 	/* Nor is it known when their samples were taken. */
 	record.keep_ms = c->ops->taken_until_ns ? record.keep_ms : 0;
 	c->has_history = record.keep_ms;
+	c->upkeep.keep_ms = record.keep_ms;
+	c->upkeep.bytes_max = record.history_max;
 	record.jit_bytes_max = config->quota.memory / JIT_SHARE;
 	record.ops = &c->ops;
 	record.driver = &c->driver;
@@ -125,6 +131,7 @@ int collector_new(const struct collector_config *config, struct collector **ret,
 	c->samples = session_samples(c->session_dir, c->session_name);
 	c->cookies = cookie_table_new();
 	c->parser = config->parser;
+	c->keeper = config->keeper;
 	c->turn = config->turn;
 	cookie_table_parser(c->cookies, c->parser);
 	c->intake.cookies = c->cookies;
@@ -257,6 +264,25 @@ static void begin_slice(struct collector *c)
 	slicing_begin(&c->slicing, &driver, &record);
 }
 
+/* Lets the history be rolled up when a generation has ended, and logs what came of it. */
+static void tend_history(struct collector *c)
+{
+	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+	uint32_t generation = record_generation(c->record);
+	char *line, *rest;
+
+	if (!c->keeper)
+		return;
+	if (keeper_take(c->keeper, &text))
+		for (rest = text.text; rest && (line = strsep(&rest, "\n")) && *line;)
+			log_warn("%s/%s: %s", c->samples, HISTORY_DIRECTORY, line);
+	if (!generation || generation == c->upkeep.live)
+		return;
+	c->upkeep.live = generation;
+	c->upkeep.now_ms = window_now_ms();
+	keeper_ask(c->keeper, c->samples, &c->upkeep);
+}
+
 /* Ends the slice if it is due, or if it is the @last one for now. */
 static void end_slice(struct collector *c, bool last)
 {
@@ -290,6 +316,7 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 		return r;
 	record_sync(c->record, all || r > 0);
 	end_slice(c, r > 0 || !c->running);
+	tend_history(c);
 	parser_tell(c->parser);
 	if (c->spending && c->running)
 		spending_look(c->spending, c->ops, c->driver);

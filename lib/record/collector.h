@@ -19,6 +19,7 @@
 #include "record/quota.h"
 #include "record/record.h"
 
+struct keeper;
 struct opener;
 struct parser;
 struct turn;
@@ -38,6 +39,8 @@ struct collector_config {
 	struct parser *parser;
 	/* Opens them (identity/opener.h); borrowed; NULL: this process does, and may hang. */
 	struct opener *opener;
+	/* Rolls up the history (history/keeper.h); borrowed; NULL: it grows. */
+	struct keeper *keeper;
 	/* The turns of the caller's loop, whose stages are noted; borrowed, may be NULL. */
 	struct turn *turn;
 };

@@ -334,6 +334,13 @@ int record_end_slice(struct record *rec, const struct slice *slice, struct error
 	return counts < 0 ? counts : chains;
 }
 
+uint32_t record_generation(const struct record *rec)
+{
+	const struct past *past = store_past(rec->store);
+
+	return past ? past_generation(past) : 0;
+}
+
 unsigned int record_can_shed(const struct record *rec)
 {
 	bool apart = rec->separate & (RECORD_SEPARATE_THREAD | RECORD_SEPARATE_CPU);

@@ -67,6 +67,7 @@ struct record_config {
 	size_t mapped_bytes_max;	    /* of open sample files; 0: default */
 	unsigned int open_files_max;	    /* 0: from the fd limit */
 	uint64_t keep_ms;		    /* how long to keep the history; 0: there is none */
+	uint64_t history_max;		    /* bytes of all of it; 0: no limit */
 	const struct cookie_table *cookies; /* borrowed for the record's life */
 	struct turn *turn; /* of the caller's loop, borrowed for the record's life; or NULL */
 };
@@ -97,6 +98,8 @@ bool record_slice_is_full(const struct record *rec);
 /* Ends a slice of the history: what was counted since the last call. Nothing if there is no
  * history. 0 or -errno. */
 int record_end_slice(struct record *rec, const struct slice *slice, struct error *err);
+/* The generation of the history that was begun last (history_writer.h); 0: none. */
+uint32_t record_generation(const struct record *rec);
 /* Does a part of what is due with sample files and images, which record_sync() does as well.
  * Returns whether more is due: then call it again soon. */
 bool record_tend(struct record *rec);

@@ -8,11 +8,11 @@
 #include "control/settings.h"
 #include "history/window.h"
 #include "perf/probe.h"
-#include "parser/parser.h"
 #include "profile/profile.h"
 #include "record/collector.h"
 #include "sfile/session.h"
 #include "tools/common/target.h"
+#include "tools/operf/helpers.h"
 #include "tools/operf/session_owner.h"
 #include "tools/operf/summary.h"
 #include "tools/operf/target_files.h"
@@ -215,13 +215,14 @@ static struct collector_config configure(const struct target *target, const char
 				    (unsigned int)settings.separate,
 			.vmlinux = vmlinux,
 			.keep_ms = settings.keep,
+			.history_max = settings.max_history,
 		},
 		.functions_max = settings.max_symbols,
 	};
 }
 
 /* Sets up the collector for @target. The current profile becomes "previous" unless appended to. */
-static int open_collector(const struct target *target, struct parser *parser,
+static int open_collector(const struct target *target, const struct helpers *helpers,
 			  struct collector **ret, struct error *err)
 {
 	_cleanup_(collector_freep) struct collector *c = NULL;
@@ -232,7 +233,8 @@ static int open_collector(const struct target *target, struct parser *parser,
 
 	if (r < 0)
 		return r;
-	config.parser = parser;
+	config.parser = helpers->parser;
+	config.keeper = helpers->keeper;
 	config.drive.events = events;
 	config.drive.event_count = (size_t)r;
 	if (config.drive.scope == DRIVER_TASK && (r = leave_kernel_out(events, r, err)) < 0)
@@ -320,10 +322,10 @@ static void say_started(const struct target *target)
 			      getpid());
 }
 
-static int profile(struct target *target, struct parser *parser, struct error *err)
+static int profile(struct target *target, const struct helpers *helpers, struct error *err)
 {
 	_cleanup_(collector_freep) struct collector *c = NULL;
-	int r = open_collector(target, parser, &c, err);
+	int r = open_collector(target, helpers, &c, err);
 
 	if (r < 0)
 		return r;
@@ -395,7 +397,7 @@ static void remember_symbols(void)
 
 int main(int argc, char **argv)
 {
-	_cleanup_(parser_freep) struct parser *parser = NULL;
+	_cleanup_(helpers_done) struct helpers helpers = { NULL, NULL };
 	_cleanup_(target_done) struct target target = TARGET_INIT;
 	struct error err = ERROR_INIT;
 	char **command = argv + tool_options(&cmdline, argc, argv);
@@ -411,11 +413,11 @@ int main(int argc, char **argv)
 		log_info("--lazy-conversion has no effect: samples are converted at once");
 	if (settings.callgraph)
 		target.raised = raise_priority();
-	r = parser_new(&parser, &err);
+	r = helpers_start(&helpers, &err);
 	if (r == 0)
 		r = open_target(&target, command, &err);
 	if (r == 0)
-		r = profile(&target, parser, &err);
+		r = profile(&target, &helpers, &err);
 	if (r == 0)
 		remember_symbols();
 	strbuf_done(&specs);

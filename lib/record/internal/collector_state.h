@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "record/internal/intake.h"
+#include "history/upkeep.h"
 #include "record/internal/slicing.h"
 #include "record/internal/totals.h"
 
@@ -28,6 +29,8 @@ struct collector {
 	struct spending *spending; /* or NULL */
 	bool has_history;
 	struct slicing slicing; /* of the history */
+	struct keeper *keeper;	/* or NULL */
+	struct upkeep upkeep;	/* ->live: for which it was asked last */
 	struct parser *parser;
 	struct quota *quota;
 	bool setup_due; /* setup could not be written when the session began */

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "tools/operf/helpers.h"
+
+#include "history/keeper.h"
+#include "parser/parser.h"
+
+int helpers_start(struct helpers *h, struct error *err)
+{
+	int r = parser_new(&h->parser, err);
+
+	return r < 0 ? r : keeper_new(&h->keeper, err);
+}
+
+void helpers_done(const struct helpers *h)
+{
+	keeper_free(h->keeper);
+	parser_free(h->parser);
+}

@@ -1,0 +1,21 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * The processes that help operf: one reads foreign files, one rolls up the history. Start them
+ * before there are threads.
+ *
+ *	_cleanup_(helpers_done) struct helpers helpers = { 0 };
+ *	r = helpers_start(&helpers, err);
+ */
+#pragma once
+
+#include "base/error.h"
+
+struct helpers {
+	struct parser *parser;
+	struct keeper *keeper;
+};
+
+/* Starts them; 0 or -errno. Then, too, the caller ends them. */
+int helpers_start(struct helpers *h, struct error *err);
+/* Ends them. */
+void helpers_done(const struct helpers *h);
