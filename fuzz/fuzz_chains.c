@@ -98,7 +98,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	made = true;
 	chains = path_join(dir, CHAIN_DIRECTORY);
 	(void)mkdir(chains, 0700);
-	put_file(chains, "names", &in);
+	put_file(chains, "names.0", &in);
 	put_file(chains, "places.0", &in);
 	put_file(chains, "nodes.0", &in);
 	read_all(dir);

@@ -2,6 +2,7 @@
 #include "chains/chain_arcs.h"
 
 #include "base/arena.h"
+#include "base/hash.h"
 #include "base/map.h"
 #include "base/mem.h"
 #include "base/parse.h"
@@ -18,6 +19,12 @@ struct chain_arcs {
 	struct chain_arc_count *arcs; /* of all files, one file after the other */
 };
 
+/* What the arcs of a file have in common. */
+struct ends {
+	uint32_t context, caller, callee;
+	uint32_t file; /* UINT32_MAX: none */
+};
+
 /* An arc as read, with the file that it belongs to. */
 struct found {
 	uint32_t file;
@@ -28,8 +35,10 @@ struct collect {
 	struct chain_arcs *out;
 	const struct chain_names *names;
 	bool by_library, by_kernel; /* applications are separated */
-	uint32_t *owners;  /* by context: a representative of those that differ only in ->end */
-	struct map by_key; /* of context and both images to the file's index + 1 */
+	uint32_t *owners;   /* by context: a representative of those that differ only in ->end */
+	struct map by_ends; /* hash to index + 1 in ->ends */
+	struct ends *ends;
+	size_t ends_count, ends_room;
 	struct found *found;
 	size_t found_count, found_room;
 };
@@ -109,15 +118,23 @@ static uint32_t add_file(struct collect *c, uint32_t context, uint32_t caller, u
 
 static uint32_t file_of(struct collect *c, const struct chain_arc *arc)
 {
-	uint32_t context = arc->caller.image ? c->owners[arc->context] : arc->context;
-	uint64_t key = (uint64_t)context << 32 | arc->caller.image << 16 | arc->callee.image;
-	uintptr_t known = (uintptr_t)map_get(&c->by_key, key);
+	uint32_t caller = arc->caller.image, callee = arc->callee.image;
+	uint32_t context = caller ? c->owners[arc->context] : arc->context;
+	uint64_t hash = hash_add(hash_add(hash_u64(context), caller), callee);
+	uintptr_t i;
 
-	if (!known) {
-		known = (uintptr_t)add_file(c, context, arc->caller.image, arc->callee.image) + 1;
-		(void)map_set(&c->by_key, key, (void *)known);
+	map_for_each_of(&c->by_ends, hash, i)
+	{
+		const struct ends *known = &c->ends[i - 1];
+
+		if (known->context == context && known->caller == caller && known->callee == callee)
+			return known->file;
 	}
-	return (uint32_t)(known - 1);
+	array_grow(&c->ends, c->ends_count + 1, &c->ends_room);
+	c->ends[c->ends_count++] =
+		(struct ends){ context, caller, callee, add_file(c, context, caller, callee) };
+	map_add(&c->by_ends, hash, (void *)(uintptr_t)c->ends_count);
+	return c->ends[c->ends_count - 1].file;
 }
 
 /* --- arcs --- */
@@ -201,7 +218,8 @@ int chain_arcs_read(const char *samples, const struct window *window, struct cha
 	find_owners(&c);
 	chain_reader_arcs(a->reader, take_arc, &c);
 	deal_out(&c);
-	map_done(&c.by_key);
+	map_done(&c.by_ends);
+	free(c.ends);
 	free(c.owners);
 	free(c.found);
 	*ret = STEAL(a);

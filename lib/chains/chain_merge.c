@@ -8,6 +8,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 struct merge {
@@ -51,8 +52,14 @@ static int add_there(uint32_t context, const struct chain *chain, void *data)
 	struct chain own = { m->frames, chain->count, chain->samples };
 	uint32_t there = 0;
 	size_t i;
-	int r = context_there(m, context, &there);
+	int r = chain_store_turn(m->to, m->err);
 
+	if (r > 0) {
+		memset(m->images, 0, (chain_names_images(m->names) + 1) * sizeof(*m->images));
+		memset(m->contexts, 0, (chain_names_contexts(m->names) + 1) * sizeof(*m->contexts));
+	}
+	if (r >= 0)
+		r = context_there(m, context, &there);
 	for (i = 0; i < chain->count && r == 0; i++) {
 		m->frames[i] = chain->frames[i];
 		r = image_there(m, chain->frames[i].image, &m->frames[i].image);

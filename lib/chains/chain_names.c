@@ -17,6 +17,7 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /*
  *	image \t KIND \t TGID \t START \t END \t NAME [\t kernel]	KIND: root, kern, anon
@@ -199,12 +200,29 @@ static int read_file(struct chain_names *n, struct error *err)
 	return 0;
 }
 
-int chain_names_open(const char *dir, bool write, struct chain_names **ret, struct error *err)
+struct chain_names *chain_names_new(void)
 {
-	_cleanup_(chain_names_closep) struct chain_names *n = xcalloc(1, sizeof(*n));
+	struct chain_names *n = xcalloc(1, sizeof(*n));
+
+	n->fd = -1;
+	return n;
+}
+
+static char *file_of(const char *dir, uint32_t pair)
+{
+	_cleanup_free_ char *own = xasprintf("%s/names.%" PRIu32, dir, pair);
+	_cleanup_free_ char *shared = path_join(dir, "names");
+
+	return access(own, F_OK) < 0 && access(shared, F_OK) == 0 ? STEAL(shared) : STEAL(own);
+}
+
+int chain_names_open(const char *dir, uint32_t pair, bool write, struct chain_names **ret,
+		     struct error *err)
+{
+	_cleanup_(chain_names_closep) struct chain_names *n = chain_names_new();
 	int r;
 
-	n->path = path_join(dir, "names");
+	n->path = file_of(dir, pair);
 	n->fd = write ? open_regular_or_create(n->path, O_WRONLY | O_APPEND, 0644) : -1;
 	if (write && n->fd < 0)
 		return error_set(err, n->fd, "%s: %s", n->path, open_regular_why(n->fd));
@@ -235,10 +253,10 @@ void chain_names_close(struct chain_names *n)
 
 /* --- adding --- */
 
-/* Writes one line; removes a partly written line on failure. */
+/* Writes one line, if there is a file; removes a partly written line on failure. */
 static int append(struct chain_names *n, const struct strbuf *line, struct error *err)
 {
-	ssize_t w = write(n->fd, line->text, line->length);
+	ssize_t w = n->fd < 0 ? (ssize_t)line->length : write(n->fd, line->text, line->length);
 	int r = w < 0 ? -errno : -ENOSPC;
 
 	if (w != (ssize_t)line->length) {
@@ -262,7 +280,7 @@ int chain_names_image(struct chain_names *n, const struct sname_image *image, bo
 		*ret = (uint32_t)number;
 		return 0;
 	}
-	if (n->image_count == CHAIN_IMAGES_MAX)
+	if (n->fd >= 0 && n->image_count == CHAIN_IMAGES_MAX)
 		return error_set(err, -EOVERFLOW, "%s: more than %d images", n->path,
 				 CHAIN_IMAGES_MAX);
 	strbuf_addf(&line, "image\t%s\t%" PRIu32 "\t%" PRIu64 "\t%" PRIu64 "\t", kinds[image->kind],

@@ -2,11 +2,11 @@
 /*
  * The images and contexts that the numbers in a chain store refer to. A context is everything that
  * distinguishes chains apart from their frames. The names are lines of a text file that only grows,
- * samples/NAME/chains/names; the n-th line of a kind has number n, starting at 1. Each line is
- * written by one write(). A struct chain_names owns the strings it returns.
+ * samples/NAME/chains/names.N for each pair of files; the n-th line of a kind has number n, from 1
+ * on. Each line is written by one write(). A struct chain_names owns the strings it returns.
  *
  *	struct chain_names *n;
- *	if (chain_names_open(dir, true, &n, err) == 0)
+ *	if (chain_names_open(dir, pair, true, &n, err) == 0)
  *		r = chain_names_image(n, &image, false, &id, err);
  *	chain_names_close(n);
  */
@@ -33,9 +33,13 @@ struct chain_context {
 
 struct chain_names;
 
-/* Opens @dir/names. With @write it is opened for adding and created if missing. Reading stops at
- * the first invalid line. Returns 0 (the caller closes) or -errno. */
-int chain_names_open(const char *dir, bool write, struct chain_names **ret, struct error *err);
+/* Opens @dir/names.@pair; if it is missing, but @dir/names is not, which older sessions have for
+ * all pairs, opens that. With @write it is opened for adding and created if missing. Reading stops
+ * at the first invalid line. Returns 0 (the caller closes) or -errno. */
+int chain_names_open(const char *dir, uint32_t pair, bool write, struct chain_names **ret,
+		     struct error *err);
+/* Returns names that are in no file, and as many as wanted. The caller closes them. */
+struct chain_names *chain_names_new(void);
 /* Closes the file and frees the names; NULL is allowed. */
 void chain_names_close(struct chain_names *n);
 DEFINE_CLEANUP(struct chain_names *, chain_names_close);

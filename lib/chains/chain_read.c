@@ -12,7 +12,10 @@
 struct generation {
 	uint32_t number;
 	struct chain_table places, nodes;
-	struct chain_past past; /* if a window is wanted */
+	struct chain_past past;	     /* if a window is wanted */
+	uint32_t *images, *contexts; /* the reader's number for each of the pair */
+	uint32_t image_count, context_count;
+	size_t names_damaged;
 };
 
 struct chain_reader {
@@ -28,6 +31,8 @@ static void close_generation(struct generation *g)
 	chain_table_close(&g->places);
 	chain_table_close(&g->nodes);
 	chain_past_done(&g->past);
+	free(g->images);
+	free(g->contexts);
 }
 
 static int open_tables(const char *dir, uint32_t n, struct generation *g, struct error *err)
@@ -46,9 +51,42 @@ static int open_tables(const char *dir, uint32_t n, struct generation *g, struct
 	return r;
 }
 
+/* Adds the names of a pair to those of the reader. */
+static void merge_names(struct chain_names *all, const struct chain_names *own,
+			struct generation *g)
+{
+	uint32_t i;
+
+	g->image_count = chain_names_images(own);
+	g->images = xcalloc((size_t)g->image_count + 1, sizeof(*g->images));
+	for (i = 1; i <= g->image_count; i++)
+		(void)chain_names_image(all, chain_names_image_at(own, i),
+					chain_names_is_kernel(own, i), &g->images[i], NULL);
+	g->context_count = chain_names_contexts(own);
+	g->contexts = xcalloc((size_t)g->context_count + 1, sizeof(*g->contexts));
+	for (i = 1; i <= g->context_count; i++) {
+		struct chain_context context = *chain_names_context_at(own, i);
+
+		context.app = g->images[context.app];
+		(void)chain_names_context(all, &context, &g->contexts[i], NULL);
+	}
+	g->names_damaged = chain_names_damaged(own);
+}
+
+static int open_names(const char *dir, struct chain_names *all, struct generation *g,
+		      struct error *err)
+{
+	_cleanup_(chain_names_closep) struct chain_names *own = NULL;
+	int r = chain_names_open(dir, g->number, false, &own, err);
+
+	if (r == 0)
+		merge_names(all, own, g);
+	return r == -ENOENT ? 0 : r; /* then all nodes are invalid */
+}
+
 /* Opens a pair of files. Returns 1, or 0 if it has no slice in the window; or -errno. */
-static int open_generation(const char *dir, const struct window *window, struct generation *g,
-			   struct error *err)
+static int open_generation(const char *dir, const struct window *window, struct chain_names *names,
+			   struct generation *g, struct error *err)
 {
 	_cleanup_(slices_freep) struct slices *slices = NULL;
 	/* The slices before all else, because a node is counted before the slice ends. */
@@ -57,10 +95,16 @@ static int open_generation(const char *dir, const struct window *window, struct 
 	if (r < 0)
 		return r == -ENOENT ? 0 : r;
 	r = open_tables(dir, g->number, g, err);
-	if (r < 0 || !window)
-		return r < 0 ? r : 1;
-	chain_past_read(slices, window, &g->nodes, &g->past);
-	return g->past.slices || g->past.damaged;
+	if (r < 0)
+		return r;
+	if (window) {
+		chain_past_read(slices, window, &g->nodes, &g->past);
+		if (!g->past.slices && !g->past.damaged)
+			return 0;
+	}
+	/* The names last: places and nodes refer to them. */
+	r = open_names(dir, names, g, err);
+	return r < 0 ? r : 1;
 }
 
 int chain_reader_open(const char *samples, const struct window *window, struct chain_reader **ret,
@@ -74,13 +118,16 @@ int chain_reader_open(const char *samples, const struct window *window, struct c
 
 	if (!n)
 		return error_set(err, -ENOENT, "%s: no call chains were recorded", samples);
+	r->names = chain_names_new();
 	for (i = 0; i < n; i++) {
 		struct generation *g;
 
 		array_grow(&r->generations, r->count + 1, &r->room);
 		g = &r->generations[r->count];
-		*g = (struct generation){ pairs[i], CHAIN_TABLE_INIT, CHAIN_TABLE_INIT, { 0 } };
-		status = open_generation(dir, window, g, err);
+		*g = (struct generation){ .number = pairs[i],
+					  .places = CHAIN_TABLE_INIT,
+					  .nodes = CHAIN_TABLE_INIT };
+		status = open_generation(dir, window, r->names, g, err);
 		if (status > 0)
 			r->count++;
 		else
@@ -91,10 +138,6 @@ int chain_reader_open(const char *samples, const struct window *window, struct c
 	if (!r->count)
 		return error_set(err, -ENOENT, "%s: no call chains were recorded in this time",
 				 samples);
-	/* The names last, for the same reason. */
-	status = chain_names_open(dir, false, &r->names, err);
-	if (status < 0)
-		return status;
 	r->dir = STEAL(dir);
 	*ret = STEAL(r);
 	return 0;
@@ -128,18 +171,21 @@ static struct chain_node node_of(const struct generation *g, uint32_t i)
 }
 
 /* Gets the frame at place @i; returns false if there is no such place or image. */
-static bool frame_at(const struct chain_reader *r, const struct generation *g, uint32_t i,
-		     struct chain_frame *ret)
+static bool frame_at(const struct generation *g, uint32_t i, struct chain_frame *ret)
 {
 	uint64_t value;
+	uint32_t image;
 
 	if (!i || i >= g->places.count)
 		return false;
 	value = ((const struct chain_place *)chain_table_at(&g->places, i))->image_offset;
-	ret->image = (uint32_t)(value >> CHAIN_OFFSET_BITS);
+	image = (uint32_t)(value >> CHAIN_OFFSET_BITS);
 	/* Sign extension: the upper bits repeat the highest of the lower. */
 	ret->offset = (uint64_t)((int64_t)(value << 16) >> 16);
-	return ret->image && ret->image <= chain_names_images(r->names);
+	if (!image || image > g->image_count)
+		return false;
+	ret->image = g->images[image];
+	return true;
 }
 
 /* Collects the frames of node @i in r->frames. Returns their number, or 0 if the node is
@@ -153,13 +199,15 @@ static size_t collect(struct chain_reader *r, const struct generation *g, uint32
 	while (n.parent) {
 		/* Parents precede their children, so every walk ends. */
 		if (n.parent >= i || count == CHAIN_FRAMES_MAX ||
-		    !frame_at(r, g, n.place, &r->frames[count++]))
+		    !frame_at(g, n.place, &r->frames[count++]))
 			return 0;
 		i = n.parent;
 		n = node_of(g, i);
 	}
-	*ret_context = n.place;
-	return n.place && n.place <= chain_names_contexts(r->names) ? count : 0;
+	if (!n.place || n.place > g->context_count)
+		return 0;
+	*ret_context = g->contexts[n.place];
+	return count;
 }
 
 int chain_reader_each(struct chain_reader *r,
@@ -285,22 +333,21 @@ struct sums {
 	uint64_t *returns;  /* of those in which the node's offset is a return address */
 };
 
-static uint32_t context_of_node(const struct chain_reader *r, const struct generation *g,
-				const uint32_t *contexts, uint32_t i)
+static uint32_t context_of_node(const struct generation *g, const uint32_t *contexts, uint32_t i)
 {
 	const struct chain_node n = node_of(g, i);
 	struct chain_frame frame;
 
 	if (!n.parent)
-		return n.place <= chain_names_contexts(r->names) ? n.place : 0;
-	return n.parent < i && frame_at(r, g, n.place, &frame) ? contexts[n.parent] : 0;
+		return n.place <= g->context_count ? g->contexts[n.place] : 0;
+	return n.parent < i && frame_at(g, n.place, &frame) ? contexts[n.parent] : 0;
 }
 
 static bool is_kernel(const struct chain_reader *r, const struct generation *g, uint32_t i)
 {
 	struct chain_frame frame;
 
-	return frame_at(r, g, node_of(g, i).place, &frame) &&
+	return frame_at(g, node_of(g, i).place, &frame) &&
 	       chain_names_is_kernel(r->names, frame.image);
 }
 
@@ -319,7 +366,7 @@ static void add_up(const struct chain_reader *r, const struct generation *g, uin
 	uint32_t i;
 
 	for (i = 1; i < count; i++)
-		s->contexts[i] = context_of_node(r, g, s->contexts, i);
+		s->contexts[i] = context_of_node(g, s->contexts, i);
 	for (i = count; i-- > 1;) {
 		const struct chain_node n = node_of(g, i);
 
@@ -352,9 +399,9 @@ static void list_arcs(const struct chain_reader *r, const struct generation *g,
 		if (!contexts[i] || !samples[i] || !n.parent)
 			continue;
 		if (node_of(g, n.parent).parent &&
-		    !frame_at(r, g, node_of(g, n.parent).place, &arc.caller))
+		    !frame_at(g, node_of(g, n.parent).place, &arc.caller))
 			continue;
-		if (frame_at(r, g, n.place, &arc.callee))
+		if (frame_at(g, n.place, &arc.callee))
 			each(&arc, data);
 	}
 }
@@ -368,31 +415,29 @@ void chain_reader_arcs(const struct chain_reader *r,
 		list_arcs(r, &r->generations[k], each, data);
 }
 
-/* Returns whether the file of nodes was emptied: a writer makes its header before it adds places
- * or, to the first files, names. */
-static bool is_emptied(const struct chain_reader *r, const struct generation *g)
+/* Returns whether the file of nodes was emptied: a writer makes its header before it adds places or
+ * names. */
+static bool is_emptied(const struct generation *g)
 {
-	return !g->nodes.map &&
-	       (g->places.count > 1 || (g == r->generations && chain_names_contexts(r->names)));
+	return !g->nodes.map && (g->places.count > 1 || g->context_count);
 }
 
-static void check_generation(const struct chain_reader *r, const struct generation *g,
-			     struct chain_damage *ret)
+static void check_generation(const struct generation *g, struct chain_damage *ret)
 {
 	_cleanup_free_ bool *bad = xcalloc(g->nodes.count, sizeof(*bad));
 	struct chain_frame frame;
 	uint32_t i;
 
 	ret->missing += (uint64_t)g->nodes.damaged + g->places.damaged;
-	if (is_emptied(r, g) && !ret->emptied++)
+	if (is_emptied(g) && !ret->emptied++)
 		ret->emptied_number = g->number;
 	for (i = 1; i < g->nodes.count; i++) {
 		const struct chain_node n = node_of(g, i);
 
 		if (n.parent)
-			bad[i] = n.parent >= i || bad[n.parent] || !frame_at(r, g, n.place, &frame);
+			bad[i] = n.parent >= i || bad[n.parent] || !frame_at(g, n.place, &frame);
 		else
-			bad[i] = !n.place || n.place > chain_names_contexts(r->names) || n.count;
+			bad[i] = !n.place || n.place > g->context_count || n.count;
 		ret->nodes += bad[i];
 		ret->samples += bad[i] ? n.count : 0;
 	}
@@ -402,8 +447,10 @@ void chain_reader_check(const struct chain_reader *r, struct chain_damage *ret)
 {
 	size_t i;
 
-	*ret = (struct chain_damage){ .bytes = chain_names_damaged(r->names) };
-	for (i = 0; i < r->count; i++)
-		check_generation(r, &r->generations[i], ret);
+	*ret = (struct chain_damage){ 0 };
+	for (i = 0; i < r->count; i++) {
+		check_generation(&r->generations[i], ret);
+		ret->bytes += r->generations[i].names_damaged;
+	}
 	ret->any = ret->nodes || ret->emptied || ret->missing || ret->bytes;
 }

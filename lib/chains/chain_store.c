@@ -18,6 +18,9 @@
  * Chains seen before are stored again in the new pair. */
 enum { NODES_MAX = 750000 };
 
+/* Number of images at which a pair is full: then those of another chain still have numbers. */
+enum { IMAGES_FULL = CHAIN_IMAGES_MAX - CHAIN_FRAMES_MAX - 1 };
+
 enum { AHEAD = 16 }; /* prefetch distance in records */
 
 enum { HOUR_MS = 3600 * 1000 };
@@ -221,6 +224,8 @@ static int find_root(struct chain_store *s, uint32_t context, struct chain_calle
 
 static void close_tables(struct chain_store *s)
 {
+	chain_names_close(s->names);
+	s->names = NULL;
 	chain_table_close(&s->places);
 	chain_table_close(&s->nodes);
 	s->memo.count = 0;
@@ -259,8 +264,11 @@ static int open_tables(struct chain_store *s, struct error *err)
 {
 	_cleanup_free_ char *places = xasprintf("%s/places.%" PRIu32, s->dir, s->generation);
 	_cleanup_free_ char *nodes = xasprintf("%s/nodes.%" PRIu32, s->dir, s->generation);
-	int r = chain_table_open(&s->places, places, CHAIN_TABLE_PLACES, true, err);
+	/* The nodes last: readers take the pair for one that exists. */
+	int r = chain_names_open(s->dir, s->generation, true, &s->names, err);
 
+	if (r == 0)
+		r = chain_table_open(&s->places, places, CHAIN_TABLE_PLACES, true, err);
 	if (r == 0)
 		r = chain_table_open(&s->nodes, nodes, CHAIN_TABLE_NODES, true, err);
 	if (r < 0) {
@@ -294,8 +302,6 @@ static int store_open(const char *samples, bool is_sliced, struct chain_store **
 	s->hour = NO_HOUR;
 	s->dir = path_join(samples, CHAIN_DIRECTORY);
 	r = path_make_dirs(s->dir, 0755, err);
-	if (r == 0)
-		r = chain_names_open(s->dir, true, &s->names, err);
 	if (r < 0)
 		return r;
 	s->generation = pair_to_open(s);
@@ -321,7 +327,6 @@ void chain_store_close(struct chain_store *s)
 		return;
 	close_tables(s);
 	chain_slicer_done(&s->slicer);
-	chain_names_close(s->names);
 	free(s->by_place.slots);
 	free(s->by_node.slots);
 	free(s->memo.steps);
@@ -462,29 +467,30 @@ static void count_chain(struct chain_store *s, uint32_t node, uint64_t samples)
 	*count = add_saturated(*count, samples);
 }
 
-/* Makes sure that files are open for adding. Returns 0 or -errno. */
-static int make_ready(struct chain_store *s, struct error *err)
+int chain_store_turn(struct chain_store *s, struct error *err)
 {
-	if (chain_store_is_full(s)) {
+	bool is_full = chain_store_is_full(s);
+	int r = 0;
+
+	if (is_full) {
 		chain_slicer_leave(&s->slicer, &s->nodes, s->generation);
 		close_tables(s);
 		s->generation++;
 		s->hour = NO_HOUR;
 		s->hour_is_over = false;
-		return open_tables(s, err);
 	}
 	/* If the last attempt failed, try again: its cause may be gone. */
-	return s->nodes.fd < 0 ? open_tables(s, err) : 0;
+	if (s->nodes.fd < 0)
+		r = open_tables(s, err);
+	return r < 0 ? r : is_full;
 }
 
 int chain_store_add(struct chain_store *s, uint32_t context, const struct chain *chain,
 		    struct error *err)
 {
 	size_t count = MIN(chain->count, (size_t)CHAIN_FRAMES_MAX);
-	int r = make_ready(s, err);
+	int r = find_chain(s, context, chain, count, err);
 
-	if (r == 0)
-		r = find_chain(s, context, chain, count, err);
 	if (r < 0)
 		return r;
 	count_chain(s, reached(&s->memo, count).node, chain->samples);
@@ -521,7 +527,8 @@ int chain_store_end_slice(struct chain_store *s, const struct slice *slice, stru
 
 bool chain_store_is_full(const struct chain_store *s)
 {
-	return s->nodes.count >= NODES_MAX || s->hour_is_over;
+	return s->nodes.count >= NODES_MAX || s->hour_is_over ||
+	       (s->names && chain_names_images(s->names) >= IMAGES_FULL);
 }
 
 size_t chain_store_memory(const struct chain_store *s)

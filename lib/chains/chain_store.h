@@ -10,6 +10,7 @@
  *
  *	struct chain_store *s;
  *	if (chain_store_open(samples, &s, err) < 0) ...
+ *	chain_store_turn(s, err);
  *	chain_store_image(s, &image, false, &id, err);
  *	chain_store_context(s, &context, &context_id, err);
  *	chain_store_add(s, context_id, &(struct chain){ frames, count, samples }, err);
@@ -55,11 +56,15 @@ int chain_store_open_sliced(const char *samples, struct chain_store **ret, struc
 void chain_store_close(struct chain_store *s);
 DEFINE_CLEANUP(struct chain_store *, chain_store_close);
 
-/* Gets the number of an image, valid until the store is closed. Returns 0 or -errno (-EOVERFLOW:
- * too many images). */
+/* Starts another pair of files if this one is full. Returns 1 if it did: all numbers and callers
+ * are then invalid; else 0, or -errno. To be called before each chain of a store that can become
+ * full; after an error, before anything else. */
+int chain_store_turn(struct chain_store *s, struct error *err);
+/* Gets the number of an image, valid until chain_store_turn() returns 1. Returns 0 or -errno
+ * (-EOVERFLOW: too many images). */
 int chain_store_image(struct chain_store *s, const struct sname_image *image, bool is_kernel,
 		      uint32_t *ret, struct error *err);
-/* Gets the number of a context, valid until the store is closed. Returns 0 or -errno. */
+/* Gets the number of a context, valid for the same time. Returns 0 or -errno. */
 int chain_store_context(struct chain_store *s, const struct chain_context *context, uint32_t *ret,
 			struct error *err);
 
@@ -73,8 +78,7 @@ struct chain_callers {
 	uint32_t node, path;
 };
 
-/* Returns the callers of the chain that chain_store_add() added last, valid until
- * chain_store_is_full() returns true. */
+/* Returns the callers of the chain that chain_store_add() added last, valid for the same time. */
 struct chain_callers chain_store_callers(const struct chain_store *s);
 /* Adds a chain of @leaf and these callers. Returns 0 or -errno. */
 int chain_store_add_called(struct chain_store *s, const struct chain_callers *callers,
@@ -85,7 +89,7 @@ int chain_store_add_called(struct chain_store *s, const struct chain_callers *ca
  * or -errno: some of what was counted is then in no slice. */
 int chain_store_end_slice(struct chain_store *s, const struct slice *slice, struct error *err);
 
-/* Returns whether the next chain_store_add() starts another pair of files. */
+/* Returns whether the next chain_store_turn() starts another pair of files. */
 bool chain_store_is_full(const struct chain_store *s);
 
 /* Returns the bytes mapped and allocated for lookups. */

@@ -42,7 +42,7 @@ is "  and every chain is in the store" \
 	"$(opreport --session-dir="$session" --folded | awk '{ n += $NF } END { print n }')" "$chains"
 ok "the store is whole" opcheck "$session"
 is "  and nobody calls from memory that is no code" \
-	"$(grep -c "^image.*$session/samples" "$session/samples/current/chains/names")" 0
+	"$(grep -c "^image.*$session/samples" "$session/samples/current/chains/names.0")" 0
 ok "reset" opcontrol --reset
 fails "leaves no chain" 1 opreport --session-dir="$session" --chains
 ok "shutdown" opcontrol --shutdown

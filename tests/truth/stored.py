@@ -118,17 +118,19 @@ def records(path, kind, size):
     return list(struct.iter_unpack("Q" if kind == 1 else "3I", data[CHAIN_HEADER:][:number * size]))
 
 
+def pairs(top):
+    """The numbers of the store's pairs of files."""
+    names = os.listdir(top) if os.path.exists(top) else []
+    return sorted(int(name[6:]) for name in names if re.fullmatch(r"nodes\.[0-9]+", name))
+
+
 def chains(top):
     """Every chain of the store that has samples."""
     top = os.path.join(top, "chains")
-    if not os.path.exists(os.path.join(top, "names")):
-        return
-    images, contexts = read_names(os.path.join(top, "names"))
-    number = 0
-    while os.path.exists(os.path.join(top, f"nodes.{number}")):
+    for number in pairs(top):
+        images, contexts = read_names(os.path.join(top, f"names.{number}"))
         places = records(os.path.join(top, f"places.{number}"), 1, 8)
         nodes = records(os.path.join(top, f"nodes.{number}"), 2, 12)
-        number += 1
         for index, (_, _, count) in enumerate(nodes):
             if not count:
                 continue

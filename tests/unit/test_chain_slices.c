@@ -24,6 +24,7 @@ static void add(struct chain_store *s, uint64_t leaf, uint64_t samples)
 	struct chain_frame frames[] = { { .offset = leaf }, { .offset = 1 } };
 	uint32_t id = 0;
 
+	CHECK(chain_store_turn(s, NULL) >= 0);
 	CHECK_EQ(chain_store_image(s, &program, false, &context.app, NULL), 0);
 	CHECK_EQ(chain_store_context(s, &context, &id, NULL), 0);
 	frames[0].image = frames[1].image = context.app;
@@ -174,6 +175,41 @@ static void a_pair_of_files_ends_with_the_hour_and_the_writer(void)
 	}
 	CHECK_EQ(samples_in(dir, NULL, 0x10), 12);
 	CHECK_EQ(samples_in(dir, &WINDOW_ALL, 0x10), 12);
+}
+
+/* Each pair of files has names of its own, so that the numbers of images never run out. */
+static void numbers_of_images_do_not_run_out(void)
+{
+	enum { IMAGES = 140000 };
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(chain_reader_closep) struct chain_reader *r = NULL;
+	struct chain_store *s = open_sliced(dir);
+	struct tally t = { 0 };
+	uint32_t i, bad = 0;
+
+	for (i = 0; i < IMAGES; i++) {
+		_cleanup_free_ char *name = xasprintf("/tmp/%u", i);
+		const struct sname_image image = { .kind = SNAME_ROOT, .name = name };
+		struct chain_context context = { .event = "TIMER.0.0",
+						 .end = "complete",
+						 .task = SNAME_TASK_ALL };
+		struct chain_frame frame = { .offset = i };
+		uint32_t id = 0;
+
+		bad += chain_store_turn(s, NULL) < 0;
+		bad += chain_store_image(s, &image, false, &frame.image, NULL) < 0;
+		context.app = frame.image;
+		bad += chain_store_context(s, &context, &id, NULL) < 0;
+		bad += chain_store_add(s, id, &(struct chain){ &frame, 1, 1 }, NULL) < 0;
+	}
+	CHECK_EQ(bad, 0);
+	end(s, 0, 10);
+	chain_store_close(s);
+	CHECK_EQ(pairs_of(dir), 3);
+	CHECK_EQ(chain_reader_open(dir, &WINDOW_ALL, &r, NULL), 0);
+	CHECK_EQ(chain_reader_each(r, take, &t), 0);
+	CHECK_EQ(t.all, IMAGES);
+	CHECK_EQ(chain_names_images(chain_reader_names(r)), IMAGES);
 }
 
 /* A pair that is full within a slice is in that slice with what it counted. */
@@ -352,7 +388,7 @@ static void arbitrary_content_is_skipped(void)
 }
 
 TESTS(T(a_window_has_the_chains_of_its_slices), T(windows_that_partition_a_session_add_up),
-      T(a_pair_of_files_ends_with_the_hour_and_the_writer), T(a_slice_can_be_in_two_pairs_of_files),
-      T(without_a_history_there_are_no_slices), T(a_damaged_byte_costs_one_slice),
-      T(slices_of_lost_nodes_are_skipped), T(a_repair_keeps_the_slices),
-      T(arbitrary_content_is_skipped))
+      T(a_pair_of_files_ends_with_the_hour_and_the_writer), T(numbers_of_images_do_not_run_out),
+      T(a_slice_can_be_in_two_pairs_of_files), T(without_a_history_there_are_no_slices),
+      T(a_damaged_byte_costs_one_slice), T(slices_of_lost_nodes_are_skipped),
+      T(a_repair_keeps_the_slices), T(arbitrary_content_is_skipped))

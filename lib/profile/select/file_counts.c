@@ -229,11 +229,11 @@ static int write_file(const char *path, const struct gather_file *f,
  * equal. */
 static int take_time(const char *path, const char *samples, struct error *err)
 {
-	_cleanup_free_ char *names = path_join(samples, CHAIN_DIRECTORY "/names");
+	_cleanup_free_ char *chains = path_join(samples, CHAIN_DIRECTORY);
 	_cleanup_close_ int fd = open_regular(path, O_RDONLY | O_NOFOLLOW);
 	struct stat st;
 
-	if (fd < 0 || stat(names, &st) < 0 ||
+	if (fd < 0 || stat(chains, &st) < 0 ||
 	    futimens(fd, (struct timespec[]){ st.st_atim, st.st_mtim }) < 0)
 		return error_errno(err, fd < 0 ? fd : -errno, "cannot write %s", path);
 	return 0;

@@ -19,7 +19,7 @@ struct chain_recorder {
 	bool sliced;
 	const struct event *events;
 	struct chain_store *store; /* NULL: not open */
-	uint32_t epoch;		   /* changes when marks become invalid */
+	uint32_t epoch;		   /* changes when marks and numbers become invalid */
 	uint64_t retry_ns;	   /* when to try again; 0: at once */
 
 	/* The chain being taken. */
@@ -115,9 +115,11 @@ static int number_of(struct chain_recorder *t, struct sampled_image *image, uint
 {
 	int r = 0;
 
-	if (!image->chain_number)
+	if (image->chain_epoch != t->epoch)
 		r = chain_store_image(t->store, &image->image, image->is_kernel,
 				      &image->chain_number, err);
+	if (r == 0)
+		image->chain_epoch = t->epoch;
 	*ret = image->chain_number;
 	return r;
 }
@@ -171,14 +173,16 @@ static int store_chain(struct chain_recorder *t, uint64_t end, struct error *err
 
 	if (!t->store)
 		r = open_store(t, err);
+	if (r == 0 && chain_store_is_full(t->store))
+		chain_recorder_let_go(t);
 	if (r == 0)
+		r = chain_store_turn(t->store, err);
+	if (r >= 0)
 		r = find_context(t, end, err);
 	for (i = 0; i < t->count && r == 0; i++)
 		r = number_of(t, t->images[i], &t->frames[i].image, err);
 	if (r < 0)
 		return r;
-	if (chain_store_is_full(t->store))
-		t->epoch++;
 	return chain_store_add(t->store, t->last_context, &chain, err);
 }
 

@@ -25,7 +25,8 @@ struct sampled_image {
 	bool is_kernel;		   /* kernel or module */
 	bool selected;		   /* as application: selected by --image */
 	uint32_t id;		   /* number in the table, for hashing */
-	uint32_t chain_number;	   /* in the chain store; 0: not looked up yet */
+	uint32_t chain_number;	   /* in the chain store, */
+	uint32_t chain_epoch;	   /* in this epoch of the chain recorder; 0: never looked up */
 	uint32_t age;		   /* of the table when it was last looked up */
 	struct store_file *recent; /* shortcut of the store: a file of this image, or NULL */
 };
