@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* bench_chains SAMPLES: adds the call chains of a session (the directory SAMPLES, samples/NAME)
+/* bench_chains SAMPLES [N]: adds the call chains of a session (the directory SAMPLES, samples/NAME)
  * again, sample by sample in random order, to an empty store. Measures the cost, and how the store
- * grows. */
+ * grows. With N, each N samples are a slice. */
 #include "base/hash.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "chains/chain_read.h"
+#include "history/slice_file.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,6 +23,8 @@ struct one {
 };
 
 struct load {
+	size_t per_slice, slices; /* samples per slice; 0: no slices */
+	double slice_ns, slice_ns_max;
 	struct chain_reader *reader;
 	struct one *ones; /* one a sample */
 	size_t count, room;
@@ -78,8 +81,7 @@ static void name_all(const struct load *l, struct chain_store *s)
 
 static uint64_t bytes_of(const char *dir)
 {
-	static const char *const names[] = { "names", "places.0", "nodes.0", "places.1",
-					     "nodes.1" };
+	static const char *const names[] = { "names.0", "places.0", "nodes.0", "slices.0" };
 	uint64_t sum = 0;
 	struct stat st;
 	size_t i;
@@ -100,6 +102,20 @@ static double cpu_ns(void)
 	return (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
 }
 
+/* Ends a slice of ten seconds, all in one hour. */
+static void end_slice(struct load *l, struct chain_store *s)
+{
+	const int64_t begin_ms = (int64_t)l->slices++;
+	const struct slice slice = { .span = { begin_ms, begin_ms + 1 } };
+	double before = cpu_ns(), spent;
+
+	if (chain_store_end_slice(s, &slice, NULL) < 0)
+		abort();
+	spent = cpu_ns() - before;
+	l->slice_ns += spent;
+	l->slice_ns_max = spent > l->slice_ns_max ? spent : l->slice_ns_max;
+}
+
 static void add_some(struct load *l, struct chain_store *s, size_t from, size_t to)
 {
 	struct error err = ERROR_INIT;
@@ -114,6 +130,8 @@ static void add_some(struct load *l, struct chain_store *s, size_t from, size_t 
 			(void)fprintf(stderr, "%s\n", err.text);
 			exit(1);
 		}
+		if (l->per_slice && i % l->per_slice == l->per_slice - 1)
+			end_slice(l, s);
 	}
 }
 
@@ -123,22 +141,25 @@ static void run(struct load *l, const char *dir)
 	size_t done = 0, step;
 	double spent = 0, before;
 
+	if ((l->per_slice ? chain_store_open_sliced : chain_store_open)(dir, &s, NULL) < 0)
+		abort();
+	name_all(l, s);
 	for (step = 1; step <= STEPS; step++) {
 		size_t until = l->count * step / STEPS;
 
-		if (chain_store_open(dir, &s, NULL) < 0)
-			abort();
-		name_all(l, s);
 		before = cpu_ns();
 		add_some(l, s, done, until);
 		spent += cpu_ns() - before;
-		chain_store_close(s);
 		done = until;
 		printf("%9zu samples: %9" PRIu64 " bytes, %5.1f a sample; %5.0f ns a chain, %4.1f "
 		       "ns a frame\n",
 		       done, bytes_of(dir), (double)bytes_of(dir) / (double)done,
 		       spent / (double)done, spent / (double)l->frames_added);
 	}
+	if (l->slices)
+		printf("%9zu slices: %5.0f us each, %5.0f at most\n", l->slices,
+		       l->slice_ns / (double)l->slices / 1e3, l->slice_ns_max / 1e3);
+	chain_store_close(s);
 }
 
 int main(int argc, char **argv)
@@ -147,8 +168,9 @@ int main(int argc, char **argv)
 	struct load l = { .count = 0 };
 	struct error err = ERROR_INIT;
 
-	if (argc != 2 || !mkdtemp(dir)) {
-		(void)fprintf(stderr, "usage: bench_chains SAMPLES\n");
+	l.per_slice = argc == 3 ? strtoul(argv[2], NULL, 10) : 0;
+	if (argc < 2 || argc > 3 || !mkdtemp(dir)) {
+		(void)fprintf(stderr, "usage: bench_chains SAMPLES [N]\n");
 		return 2;
 	}
 	if (chain_reader_open(argv[1], NULL, &l.reader, &err) < 0) {
