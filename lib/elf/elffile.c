@@ -109,6 +109,15 @@ static void read_original_size(struct elffile *ef)
 	ef->size = big ? get_be32(note) | (uint64_t)get_be32(note + 4) << 32 : get_le64(note);
 }
 
+bool elffile_lacked_memory(void)
+{
+	int code = elf_errno();
+	const char *text = code ? elf_errmsg(code) : NULL;
+
+	/* The codes are libelf's own, their texts are not. */
+	return text && !strcmp(text, "out of memory");
+}
+
 /* Reads what every user needs; completes the elffile. */
 static int read_structure(struct elffile *ef, struct error *err)
 {

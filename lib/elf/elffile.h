@@ -50,6 +50,9 @@ int elffile_open_memory(void *bytes, size_t size, const char *name, struct elffi
 /* Closes; NULL is fine. */
 void elffile_close(struct elffile *ef);
 DEFINE_CLEANUP(struct elffile *, elffile_close);
+/* Whether libelf last failed, in this thread and since the last call, for lack of memory; its
+ * functions, and those here, fail then as for a damaged file. */
+bool elffile_lacked_memory(void);
 
 /* The path or name that it was opened with; borrowed. */
 const char *elffile_path(const struct elffile *ef);

@@ -12,9 +12,12 @@
 #include "parser/internal/parser_wire.h"
 #include "unwind/unwind.h"
 
+#include <elf.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 
 static struct parser *make(void)
 {
@@ -245,6 +248,65 @@ static void compare_sources(const char *text, size_t size, size_t step)
 	CHECK_EQ(parser_lost(p), 0);
 }
 
+enum { SECTIONS = 65000 }; /* libelf allocates some hundred bytes for each, at once */
+
+/* A program with a great many sections, all empty. */
+static int many_sections(void)
+{
+	const Elf64_Ehdr header = {
+		.e_ident = { ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB,
+			     EV_CURRENT },
+		.e_type = ET_EXEC,
+		.e_machine = EM_X86_64,
+		.e_version = EV_CURRENT,
+		.e_shoff = sizeof(header),
+		.e_ehsize = sizeof(header),
+		.e_shentsize = sizeof(Elf64_Shdr),
+		.e_shnum = SECTIONS,
+	};
+	int fd = memfd_create("sections", MFD_CLOEXEC);
+
+	CHECK_EQ(ftruncate(fd, (off_t)(sizeof(header) + SECTIONS * sizeof(Elf64_Shdr))), 0);
+	CHECK_EQ(pwrite(fd, &header, sizeof(header), 0), sizeof(header));
+	return fd;
+}
+
+/* Reads it with little memory; the exit status is the first step that went wrong. */
+static int read_with_little_memory(int fd)
+{
+	const struct rlimit little = { 8 << 20, 8 << 20 };
+	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = unwind_rules_new();
+	_cleanup_(parser_freep) struct parser *p = NULL;
+	_cleanup_(unwind_table_freep) struct unwind_table *table = NULL;
+
+	if (setrlimit(RLIMIT_DATA, &little) < 0 || parser_new(&p, NULL) < 0)
+		return 1;
+	if (parser_table(p, fd, rules, &table, NULL) != -EPIPE)
+		return 2;
+	return parser_lost(p) == 1 ? 0 : 3;
+}
+
+static void a_library_without_memory_is_a_loss(void)
+{
+	_cleanup_(parser_freep) struct parser *p = make();
+	_cleanup_(unwind_rules_freep) struct unwind_rules *rules = unwind_rules_new();
+	_cleanup_close_ int fd = many_sections();
+	struct unwind_table *table = NULL;
+	int status = -1;
+	pid_t child;
+
+	/* With enough of it, the file has no table. */
+	CHECK(parser_table(p, fd, rules, &table, NULL) < 0);
+	CHECK_EQ(parser_lost(p), 0);
+	if (SANITIZED)
+		SKIP("workers have no limit of memory with sanitizers");
+	child = fork();
+	if (child == 0)
+		_exit(read_with_little_memory(fd));
+	CHECK_EQ(waitpid(child, &status, 0), child);
+	CHECK_EQ(WEXITSTATUS(status), 0);
+}
+
 static void a_perf_map_is_what_it_is(void)
 {
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
@@ -370,6 +432,7 @@ static void a_build_id_that_is_too_long_is_none(void)
 }
 
 TESTS(T(a_build_id_is_what_it_is), T(a_table_is_what_it_is), T(a_file_without_table_has_none),
-      T(a_perf_map_is_what_it_is), T(a_jitdump_is_what_it_is), T(a_long_map_comes_in_portions),
+      T(a_library_without_memory_is_a_loss), T(a_perf_map_is_what_it_is),
+      T(a_jitdump_is_what_it_is), T(a_long_map_comes_in_portions),
       T(a_damaged_dump_is_reported_by_its_name), T(an_answer_cut_short_is_none),
       T(a_table_with_impossible_numbers_is_none), T(a_build_id_that_is_too_long_is_none))

@@ -13,6 +13,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <unistd.h>
 
 /* An answer being written; ->full says that something did not fit and was left out. */
@@ -101,6 +102,10 @@ static void serve_table(int fd, struct sandbox_reply *reply)
 
 	if (r == 0)
 		r = unwind_table_build(ef, rules, &table, NULL);
+	/* Not a file without a table: this worker ends, as if our own functions had no memory, and
+	 * the loss is counted and named. */
+	if (elffile_lacked_memory())
+		abort();
 	if (r == 0)
 		put_table(&w, table, rules);
 	finish(&w, reply, r);
