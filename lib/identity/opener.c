@@ -151,6 +151,7 @@ static unsigned int lane_of(enum opener_what what)
 {
 	switch (what) {
 	case OPENER_TABLE:
+	case OPENER_CODE:
 		return LANE_TABLES;
 	case OPENER_JIT_FIND:
 	case OPENER_JIT_READ:
@@ -277,6 +278,31 @@ int opener_table(struct opener *o, const struct cookie_image *image,
 
 	if (r == 0)
 		r = parser_table_take(o->parser, a.size, rules, ret);
+	return r;
+}
+
+int opener_table_bytes(struct opener *o, const struct cookie_image *image,
+		       const struct cookie_mapped *where, void **ret, size_t *ret_size)
+{
+	struct opener_answer a;
+	int r = ask(o, OPENER_TABLE, image, where, &a);
+
+	if (r < 0)
+		return r;
+	*ret_size = a.size;
+	*ret = parser_table_copy(o->parser, ret_size);
+	return 0;
+}
+
+int opener_code(struct opener *o, const struct cookie_mapped *where, uint64_t *ret)
+{
+	char name[] = "memory of a process";
+	const struct cookie_image memory = { .path = name };
+	struct opener_answer a;
+	int r = ask(o, OPENER_CODE, &memory, where, &a);
+
+	if (r == 0)
+		*ret = a.word;
 	return r;
 }
 

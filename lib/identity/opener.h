@@ -7,10 +7,10 @@
  * So a process of its own, which may be abandoned (base/sandbox.h), does what identity/ does with
  * files: it finds them, compares, and passes the open file to a parser, another process, which
  * reads it. No open file comes back, because closing may hang, too. An opener has four lanes, each
- * for one thread: opener_table(), opener_jit_*(), opener_version() with opener_functions(), and all
- * else. Answers that are late do not come: a process that has been asleep for two seconds is
- * replaced, and the user whose file it was is not asked about for a minute, longer the next time
- * (of root only the device is left out).
+ * for one thread: opener_table*() with opener_code(), opener_jit_*(), opener_version() with
+ * opener_functions(), and all else. Answers that are late do not come: a process that has been
+ * asleep for two seconds is replaced, and the user whose file it was is not asked about for a
+ * minute, longer the next time (of root only the device is left out).
  *
  *	opener_new(parser, &o, err);		before there are secrets and threads
  *	opener_identify(o, image, &where);	in a thread that may wait: identity/finder.h
@@ -54,6 +54,12 @@ bool opener_text_copy(struct opener *o, const struct cookie_image *memory,
 int opener_table(struct opener *o, const struct cookie_image *image,
 		 const struct cookie_mapped *where, struct unwind_rules *rules,
 		 struct unwind_table **ret);
+/* The same, but only the answer for parser_table_parse(), which the caller frees. */
+int opener_table_bytes(struct opener *o, const struct cookie_image *image,
+		       const struct cookie_mapped *where, void **ret, size_t *ret_size);
+/* Reads eight bytes of the memory of process @where->tgid at @where->start. 0, or -errno, also if
+ * there is nothing but zeros. In the lane of tables. */
+int opener_code(struct opener *o, const struct cookie_mapped *where, uint64_t *ret);
 
 /* As opener_identify(), for the thread that calls opener_functions(). */
 int opener_version(struct opener *o, struct cookie_image *image, const struct cookie_mapped *where);

@@ -267,6 +267,26 @@ int parser_table_take(struct parser *p, size_t size, struct unwind_rules *rules,
 	return r;
 }
 
+/* A copy of what was left in @lane of the opener. */
+static void *copy_left(struct parser *p, unsigned int lane, size_t *size)
+{
+	void *copy = xmemdup(sandbox_left(p->sandbox, LANES_OF_OPENER + lane, size), *size);
+
+	sandbox_drop(p->sandbox, LANES_OF_OPENER + lane);
+	return copy;
+}
+
+void *parser_table_copy(struct parser *p, size_t *size)
+{
+	return copy_left(p, LANE_TABLES, size);
+}
+
+int parser_table_parse(const void *bytes, size_t size, struct unwind_rules *rules,
+		       struct unwind_table **ret)
+{
+	return parser_take_table(span_of(bytes, size), rules, ret);
+}
+
 int parser_jit_leave(struct parser *p, int fd, const struct jit_source_state *from, uint64_t now,
 		     size_t *ret_size)
 {
@@ -276,15 +296,6 @@ int parser_jit_leave(struct parser *p, int fd, const struct jit_source_state *fr
 
 	*ret_size = in.left;
 	return r;
-}
-
-/* A copy of what was left in @lane of the opener. */
-static void *copy_left(struct parser *p, unsigned int lane, size_t *size)
-{
-	void *copy = xmemdup(sandbox_left(p->sandbox, LANES_OF_OPENER + lane, size), *size);
-
-	sandbox_drop(p->sandbox, LANES_OF_OPENER + lane);
-	return copy;
 }
 
 void *parser_jit_copy(struct parser *p, size_t *size)

@@ -70,9 +70,16 @@ int parser_table_leave(struct parser *p, int fd, size_t *ret_size);
 int parser_table_take(struct parser *p, size_t size, struct unwind_rules *rules,
 		      struct unwind_table **ret);
 
+/* The same in two steps, the first of which may be in another thread: a copy of the *@size bytes
+ * left there, which the caller frees, and their table. */
+void *parser_table_copy(struct parser *p, size_t *size);
+int parser_table_parse(const void *bytes, size_t size, struct unwind_rules *rules,
+		       struct unwind_table **ret);
+
 /* The same for parser_functions(). */
 int parser_functions_leave(struct parser *p, int fd, size_t *ret_size);
 void *parser_functions_copy(struct parser *p, size_t *size);
+
 /* In the process that opens: has a portion of @fd read as parser_jit() does, beginning at @from;
  * the answer stays in *@ret_size bytes of memory that all share. 0 or -errno. */
 int parser_jit_leave(struct parser *p, int fd, const struct jit_source_state *from, uint64_t now,

@@ -52,12 +52,19 @@ static void look_at(struct merge *m, struct ring_merge_cpu *c)
 	c->have_sample = next_record(m, c->samples, &c->sample);
 }
 
+static bool is_held(const struct merge *m)
+{
+	return m->handler->held && *m->handler->held;
+}
+
 static void take_samples_of(struct merge *m, struct ring_merge_cpu *c, uint64_t until_ns)
 {
 	bool any = false;
 
 	while (c->have_sample && c->sample.time_ns <= until_ns) {
 		m->handler->sample((size_t)(c - m->cpus), &c->sample, m->handler->data);
+		if (is_held(m))
+			break;
 		ring_take(c->samples);
 		c->have_sample = next_record(m, c->samples, &c->sample);
 		any = true;
@@ -74,7 +81,7 @@ static void take_samples(struct merge *m, uint64_t until_ns)
 	if (m->first_sample_ns > until_ns)
 		return;
 	m->first_sample_ns = UINT64_MAX;
-	for (i = 0; i < m->count; i++) {
+	for (i = 0; i < m->count && !is_held(m); i++) {
 		struct ring_merge_cpu *c = &m->cpus[i];
 
 		take_samples_of(m, c, until_ns);
@@ -112,12 +119,15 @@ size_t ring_merge_run(struct ring_merge_cpu *cpus, size_t count, uint64_t until_
 		/* What happened in the same nanosecond as a change is looked up after it. */
 		if (c->change.time_ns)
 			take_samples(&m, c->change.time_ns - 1);
+		if (is_held(&m))
+			break;
 		handler->change((size_t)(c - cpus), &c->change, handler->data);
 		ring_take(c->sideband);
 		ring_release(c->sideband);
 		c->have_change = next_record(&m, c->sideband, &c->change);
 	}
-	take_samples(&m, until_ns);
+	if (!is_held(&m))
+		take_samples(&m, until_ns);
 	/* Records that made no sense were passed over without a handler's taking them. */
 	for (i = 0; i < count; i++) {
 		if (cpus[i].samples)

@@ -25,6 +25,8 @@ struct ring_merge_handler {
 	/* A record of its sideband ring. */
 	void (*change)(size_t i, const struct perf_record *record, void *data);
 	void *data;
+	/* NULL, or set by ->sample if it cannot take the record yet: it stays, and the run ends. */
+	bool *held;
 };
 
 /* Handles all records up to @until_ns, a time shortly before now, that are in the rings, and frees

@@ -18,6 +18,7 @@ struct entry {
 	struct unwind_table *table; /* NULL: none, for the reason in ->stop */
 	enum chain_end stop;
 	bool may_retry;	 /* the reason may be temporary */
+	bool is_awaited; /* unwind_cache_answer() will be called */
 	uint64_t round;	 /* of the last use, or of the last attempt if there is no table */
 	uint64_t serial; /* order of the last uses */
 };
@@ -107,6 +108,11 @@ static void fill(struct unwind_cache *c, struct entry *e, uint64_t key, unwind_c
 	e->stop = CHAIN_END_NO_TABLE;
 	e->may_retry = false;
 	r = build(data, key, c->rules, &table);
+	e->is_awaited = r == -EINPROGRESS;
+	if (e->is_awaited) {
+		e->stop = CHAIN_END_NOT_LOADED;
+		return;
+	}
 	if (r == -ENOENT) {
 		e->may_retry = true;
 		c->stats.counters.unwind_unopened++;
@@ -157,6 +163,18 @@ enum chain_end unwind_cache_find(struct unwind_cache *c, uint64_t key, unwind_ca
 	e->serial = ++c->serial;
 	*ret = e->table;
 	return CHAIN_GOES_ON;
+}
+
+void unwind_cache_answer(struct unwind_cache *c, uint64_t key, unwind_cache_build *build,
+			 void *data)
+{
+	struct entry *e = map_get(&c->entries, key);
+
+	/* If all were forgotten since, the next search asks again. */
+	if (!e || !e->is_awaited)
+		return;
+	fill(c, e, key, build, data);
+	e->round = c->round;
 }
 
 /* Drops all tables and their rules, and forgets the images without a table. */

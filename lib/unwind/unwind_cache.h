@@ -29,7 +29,8 @@ struct unwind_cache_stats {
 struct unwind_cache;
 
 /* Builds the table of the image @key with @rules into *@ret, which the cache takes. 0, -ENOENT if
- * the file cannot be opened at present, or another error if the image has no table. */
+ * the file cannot be opened at present, -EINPROGRESS if unwind_cache_answer() will be called, or
+ * another error if the image has no table. */
 typedef int unwind_cache_build(void *data, uint64_t key, struct unwind_rules *rules,
 			       struct unwind_table **ret);
 
@@ -40,9 +41,13 @@ void unwind_cache_free(struct unwind_cache *c);
 DEFINE_CLEANUP(struct unwind_cache *, unwind_cache_free);
 
 /* Finds the table of the image @key, and builds it if necessary. Returns CHAIN_GOES_ON, or why
- * there is none: CHAIN_END_NO_TABLE or CHAIN_END_NO_BUDGET. */
+ * there is none: CHAIN_END_NO_TABLE, CHAIN_END_NO_BUDGET or, while it is being built,
+ * CHAIN_END_NOT_LOADED. */
 enum chain_end unwind_cache_find(struct unwind_cache *c, uint64_t key, unwind_cache_build *build,
 				 void *data, const struct unwind_table **ret);
+/* Has @build make the table of @key, which was in progress. */
+void unwind_cache_answer(struct unwind_cache *c, uint64_t key, unwind_cache_build *build,
+			 void *data);
 /* Ends a round. Drops all tables if there are too many rules or images. */
 void unwind_cache_round(struct unwind_cache *c);
 

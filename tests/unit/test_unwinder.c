@@ -4,6 +4,9 @@
 
 #include "process/process_read.h"
 #include "driver/perf/unwinder.h"
+#include "identity/finder.h"
+#include "identity/opener.h"
+#include "parser/parser.h"
 #include "unwind/unwind_chain.h"
 
 #include <pthread.h>
@@ -11,6 +14,8 @@
 #include <sys/uio.h>
 #include <ucontext.h>
 #include <unistd.h>
+
+DEFINE_CLEANUP(struct finder *, finder_free);
 
 enum { DEPTH = 64 };
 
@@ -200,5 +205,36 @@ static void tables_without_a_budget_are_left_out(void)
 	CHECK_EQ(unwinder_stats(u)->bytes, 0);
 }
 
+static void a_chain_waits_for_tables_that_another_process_opens(void)
+{
+	_cleanup_(parser_freep) struct parser *parser = NULL;
+	_cleanup_(opener_freep) struct opener *opener = NULL;
+	_cleanup_(finder_freep) struct finder *finder = NULL;
+	_cleanup_self_ struct self s = { NULL };
+	_cleanup_(unwinder_freep) struct unwinder *u = NULL;
+	int waits = 0;
+
+	CHECK_EQ(parser_new(&parser, NULL), 0);
+	CHECK_EQ(opener_new(parser, &opener, NULL), 0);
+	CHECK_EQ(finder_new(opener, &finder, NULL), 0);
+	if (!read_self(&s))
+		return;
+	cookie_table_parser(s.cookies, parser);
+	cookie_table_finder(s.cookies, finder);
+	u = unwinder_new(s.cookies, "", 0);
+	if (!unwind_here(&s, u, SIZE_MAX))
+		SKIP("not known how to take this machine's registers");
+	CHECK_EQ(s.stop, CHAIN_END_NOT_LOADED);
+	CHECK(!unwinder_waits(u));
+	unwinder_may_wait(u, true);
+	do {
+		CHECK(unwind_here(&s, u, SIZE_MAX));
+	} while (unwinder_waits(u) && ++waits < 100 && unwinder_await(u, 10000));
+	CHECK(waits > 0);
+	CHECK_EQ(s.stop, CHAIN_END_COMPLETE);
+	CHECK(unwinder_stats(u)->counters.unwind_built >= 2);
+}
+
 TESTS(T(this_process_is_unwound_to_its_entry), T(what_a_signal_interrupted_is_no_return_address),
-      T(a_short_copy_gives_a_short_chain), T(tables_without_a_budget_are_left_out))
+      T(a_short_copy_gives_a_short_chain), T(tables_without_a_budget_are_left_out),
+      T(a_chain_waits_for_tables_that_another_process_opens))

@@ -17,12 +17,15 @@ struct known {
 	uint64_t address, bytes;
 	uint32_t tgid; /* 0: unused */
 	int status;
+	bool is_asked;	/* code_memory_answer() will be called */
 	uint64_t round; /* of the last attempt */
 };
 
 struct code_memory {
 	const char *root;
 	const struct cookie_table *cookies;
+	code_memory_ask *ask; /* or NULL */
+	void *ask_data;
 	uint64_t round;
 	struct known known[1 << KNOWN_SHIFT]; /* by a hash of process and address */
 };
@@ -35,6 +38,12 @@ struct code_memory *code_memory_new(const char *root, const struct cookie_table 
 	c->cookies = cookies;
 	c->round = 1;
 	return c;
+}
+
+void code_memory_asker(struct code_memory *c, code_memory_ask *ask, void *data)
+{
+	c->ask = ask;
+	c->ask_data = data;
 }
 
 void code_memory_free(struct code_memory *c)
@@ -66,23 +75,46 @@ static int read_bytes(const struct code_memory *c, uint32_t tgid, uint64_t addre
 	return *ret ? 0 : -EIO;
 }
 
+static struct known *place_of(struct code_memory *c, uint32_t tgid, uint64_t address)
+{
+	return &c->known[(address ^ (uint64_t)tgid << 32) * 0x9e3779b97f4a7c15ULL >>
+			 (64 - KNOWN_SHIFT)];
+}
+
+/* When the process has ended, what was read before is all that is known. */
+static void note(struct known *k, int r, uint64_t bytes)
+{
+	if (r == 0)
+		k->bytes = bytes;
+	if (r == 0 || k->status < 0)
+		k->status = r;
+}
+
+void code_memory_answer(struct code_memory *c, uint32_t tgid, uint64_t address, int r,
+			uint64_t bytes)
+{
+	struct known *k = place_of(c, tgid, address);
+
+	if (k->tgid != tgid || k->address != address)
+		return;
+	k->is_asked = false;
+	note(k, r, bytes);
+}
+
 int code_memory_read(struct code_memory *c, uint32_t tgid, uint64_t address, uint64_t *ret)
 {
-	struct known *k = &c->known[(address ^ (uint64_t)tgid << 32) * 0x9e3779b97f4a7c15ULL >>
-				    (64 - KNOWN_SHIFT)];
-	uint64_t bytes;
+	struct known *k = place_of(c, tgid, address);
+	uint64_t bytes = 0;
 	int r;
 
 	if (k->tgid != tgid || k->address != address)
 		*k = (struct known){ .address = address, .tgid = tgid, .status = -ESRCH };
-	if (k->round != c->round) {
+	if (k->round != c->round && !k->is_asked) {
+		r = c->ask ? c->ask(c->ask_data, tgid, address)
+			   : read_bytes(c, tgid, address, &bytes);
 		k->round = c->round;
-		r = read_bytes(c, tgid, address, &bytes);
-		if (r == 0)
-			k->bytes = bytes;
-		/* When the process has ended, what was read before is all that is known. */
-		if (r == 0 || k->status < 0)
-			k->status = r;
+		k->is_asked = r == -EINPROGRESS;
+		note(k, r, bytes);
 	}
 	if (k->status == 0)
 		*ret = k->bytes;

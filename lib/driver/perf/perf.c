@@ -23,6 +23,9 @@
 /* Records younger than this may be preceded by ones that another CPU is still writing. */
 enum { HORIZON_NS = 2000000 };
 
+/* How long unwind tables are waited for in a sync, and after sampling. Most take a few ms. */
+enum { WAIT_MS = 20, WAIT_LAST_MS = 500 };
+
 struct driver {
 	struct sampling sampling;
 	char *root;
@@ -36,6 +39,7 @@ struct driver {
 	struct perf_offcpu offcpu; /* time off the CPU, if requested */
 
 	uint64_t chance;	    /* random enough */
+	bool held;		    /* a sample waits in its ring (unwinder_waits()) */
 	bool kernel_change_written; /* already done in this sync */
 	uint64_t sideband_since_ns; /* /proc was read later than older records */
 	uint64_t now_ns;	    /* when this sync began */
@@ -156,16 +160,20 @@ static uint64_t unplaced(const struct driver *d)
 	return d->sampling.stats.sample_lost_no_mapping + d->sampling.stats.sample_lost_no_mm;
 }
 
-static void put_sample(struct driver *d, unsigned int cpu, unsigned int counter,
+/* Returns whether the sample need not wait. */
+static bool put_sample(struct driver *d, unsigned int cpu, unsigned int counter,
 		       const struct perf_record *r)
 {
 	struct driver_cpu_stats *totals = perf_cpuset_totals(&d->sampling.cpus, cpu);
 	uint64_t invalid = unplaced(d), aborted = evbuf_cut_chains(d->out);
 
-	perf_samples_put(&d->attribution, cpu, counter, r);
+	if (!perf_samples_put(&d->attribution, cpu, counter, r))
+		return false;
+	d->sampling.stats.sample_stretched += d->attribution.weight - 1;
 	totals->sample_received += d->attribution.weight;
 	totals->sample_invalid_eip += unplaced(d) - invalid;
 	totals->backtrace_aborted += evbuf_cut_chains(d->out) - aborted;
+	return true;
 }
 
 /* The number of samples that one counts as. A fraction is rounded up or down at random, so that
@@ -178,7 +186,6 @@ static uint64_t weigh(struct driver *d, uint32_t stretch)
 		return 1;
 	d->chance = hash_u64(d->chance + 1);
 	weight = (stretch + d->chance % STRETCH_ONE) / STRETCH_ONE;
-	d->sampling.stats.sample_stretched += weight - 1;
 	return weight;
 }
 
@@ -193,14 +200,14 @@ static void on_sample(size_t cpu, const struct perf_record *r, void *data)
 		return;
 	}
 	counter = counter_of(d, c, r->id);
-	c->taken++;
 	if (_likely_(counter < PERF_PLAN_IBS)) {
 		d->attribution.weight = weigh(d, perf_cpu_stretch_at(c, r->time_ns));
-		put_sample(d, c->cpu, counter, r);
+		d->held = !put_sample(d, c->cpu, counter, r);
 	} else if (counter == PERF_PLAN_LEAVING) {
-		perf_offcpu_leave(&d->offcpu, r, d->now_ns);
+		d->held = !perf_offcpu_leave(&d->offcpu, r, d->now_ns);
 	} else
 		perf_ibs_put(&d->ibs, &d->attribution, c->cpu, counter - PERF_PLAN_IBS, r);
+	c->taken += !d->held;
 }
 
 /* Once per sync is enough: the list of modules is read afterwards. */
@@ -245,12 +252,34 @@ static void on_change(size_t cpu, const struct perf_record *r, void *data)
 	apply_kernel(d, r);
 }
 
+/* Handles all records up to @until_ns, or, if they @may_wait, those before the first that does. */
+static void drain_until(struct driver *d, uint64_t until_ns, bool may_wait)
+{
+	const struct ring_merge_handler handler = { on_sample, on_change, d, &d->held };
+
+	if (d->attribution.unwinder)
+		unwinder_may_wait(d->attribution.unwinder, may_wait);
+	d->held = false;
+	sampling_read(&d->sampling, &handler, until_ns);
+}
+
 /* Handles all records up to @until_ns. */
 static void drain(struct driver *d, uint64_t until_ns)
 {
-	const struct ring_merge_handler handler = { on_sample, on_change, d };
+	drain_until(d, until_ns, false);
+}
 
-	sampling_read(&d->sampling, &handler, until_ns);
+/* The same, but chains may wait: here for at most @ms, and the samples from there on in the rings.
+ * That is their room: nothing is copied, and the order stays. */
+static void drain_patiently(struct driver *d, uint64_t until_ns, int ms)
+{
+	uint64_t end_ns = clock_now_ns() + (uint64_t)ms * 1000000, now_ns;
+
+	do {
+		drain_until(d, until_ns, true);
+		now_ns = clock_now_ns();
+	} while (d->held && now_ns < end_ns &&
+		 unwinder_await(d->attribution.unwinder, (int)((end_ns - now_ns) / 1000000) + 1));
 }
 
 static void perf_stop(struct driver *d)
@@ -308,6 +337,7 @@ static void look_at_cpus(struct driver *d)
 
 static int perf_sync(struct driver *d, bool all, struct error *err)
 {
+	uint64_t until_ns;
 	int r;
 
 	perf_cpuset_clear_wakeups(&d->sampling.cpus);
@@ -317,10 +347,10 @@ static int perf_sync(struct driver *d, bool all, struct error *err)
 	if (d->attribution.unwinder)
 		unwinder_round(d->attribution.unwinder);
 	tell_kernel_change(d);
-	if (all)
-		drain(d, d->sampling.running ? d->now_ns : UINT64_MAX);
-	else
-		drain(d, d->now_ns - HORIZON_NS);
+	until_ns = !all ? d->now_ns - HORIZON_NS : d->sampling.running ? d->now_ns : UINT64_MAX;
+	drain_patiently(d, until_ns, all && !d->sampling.running ? WAIT_LAST_MS : WAIT_MS);
+	if (all && d->held)
+		drain(d, until_ns);
 	/* A sample processed too early is better than a lost one. */
 	if (perf_cpuset_half_full(&d->sampling.cpus))
 		drain(d, clock_now_ns());

@@ -85,7 +85,7 @@ static void find_kernel(struct perf_offcpu *o, const struct perf_record *r,
 	ret->end = a->memo.kernel ? CHAIN_END_COMPLETE : CHAIN_END_NO_USER;
 }
 
-void perf_offcpu_leave(struct perf_offcpu *o, const struct perf_record *r, uint64_t now_ns)
+bool perf_offcpu_leave(struct perf_offcpu *o, const struct perf_record *r, uint64_t now_ns)
 {
 	struct perf_record at = *r;
 	struct perf_samples_found found;
@@ -93,17 +93,20 @@ void perf_offcpu_leave(struct perf_offcpu *o, const struct perf_record *r, uint6
 
 	o->attribution.now_ns = now_ns;
 	if (!r->tid || perf_samples_are_filtered(&o->attribution, r))
-		return;
+		return true;
 	if (find_user_ip(o, r, &at.ip))
 		at.misc = PERF_RECORD_MISC_USER;
 	if (!perf_samples_find(&o->attribution, 0, &at, &found))
-		return;
+		return true;
+	if (found.waits)
+		return false;
 	if (at.misc != PERF_RECORD_MISC_USER)
 		find_kernel(o, r, &found);
 	place = xmalloc(sizeof(*place) + found.count * sizeof(place->frames[0]));
 	*place = (struct place){ .found = found };
 	memcpy(place->frames, o->attribution.frames, found.count * sizeof(place->frames[0]));
 	offcpu_leave(&o->offcpu, r->tid, r->time_ns, place);
+	return true;
 }
 
 /* Counts an interval off the CPU as one sample. */

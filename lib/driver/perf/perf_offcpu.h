@@ -34,8 +34,9 @@ void perf_offcpu_init(struct perf_offcpu *o, const struct attribution *like, uns
 /* Frees everything that @o owns; accepts a zeroed struct. */
 void perf_offcpu_done(struct perf_offcpu *o);
 
-/* Processes the sample of a task that leaves its CPU. */
-void perf_offcpu_leave(struct perf_offcpu *o, const struct perf_record *r, uint64_t now_ns);
+/* Processes the sample of a task that leaves its CPU; returns false, having done nothing, if its
+ * chain waits (unwinder_waits()). */
+bool perf_offcpu_leave(struct perf_offcpu *o, const struct perf_record *r, uint64_t now_ns);
 /* Processes any sideband record of @cpu. */
 void perf_offcpu_change(struct perf_offcpu *o, unsigned int cpu, const struct perf_record *r);
 /* Writes the intervals up to @now_ns of tasks still off their CPUs. */

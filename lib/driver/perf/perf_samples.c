@@ -33,8 +33,15 @@ bool perf_samples_are_filtered(const struct attribution *a, const struct perf_re
 	return !p || !p->followed || p->waiting;
 }
 
-/* Writes the sample to the event buffer, with its callers if they are asked for. */
-static void put(struct attribution *a, unsigned int counter, const struct perf_record *r,
+/* Whether the chain that was looked for last waits for what it needs. */
+static bool waits(const struct attribution *a)
+{
+	return a->unwinder && unwinder_waits(a->unwinder);
+}
+
+/* Writes the sample to the event buffer, with its callers if they are asked for; returns whether it
+ * need not wait. */
+static bool put(struct attribution *a, unsigned int counter, const struct perf_record *r,
 		const struct evbuf_frame *leaf)
 {
 	uint64_t weight = MAX(a->weight, 1ULL);
@@ -44,12 +51,15 @@ static void put(struct attribution *a, unsigned int counter, const struct perf_r
 	if (a->frames) {
 		a->frames[0] = *leaf;
 		count = perf_chain_callers(a, r, &trace.end);
+		if (waits(a))
+			return false;
 		evbuf_chain(a->out, a->frames, count, &trace);
 	} else if (leaf->cookie == EVBUF_KERNEL) {
 		evbuf_kernel_sample(a->out, leaf->offset, counter, weight);
 	} else {
 		evbuf_sample(a->out, leaf->cookie, leaf->offset, counter, weight);
 	}
+	return true;
 }
 
 /* How many samples this one counts as. */
@@ -110,24 +120,28 @@ bool perf_samples_find(struct attribution *a, unsigned int cpu, const struct per
 	ret->context = context_of(a, cpu, r, app);
 	if (a->depth > 1)
 		ret->count = perf_chain_callers(a, r, &ret->end);
+	ret->waits = waits(a);
 	return true;
 }
 
-void perf_samples_put(struct attribution *a, unsigned int cpu, unsigned int counter,
+bool perf_samples_put(struct attribution *a, unsigned int cpu, unsigned int counter,
 		      const struct perf_record *r)
 {
 	struct evbuf_frame leaf;
 	uint64_t app;
 
-	a->stats->sample_received += count_of(a);
 	if (_unlikely_(perf_samples_are_filtered(a, r))) {
+		a->stats->sample_received += count_of(a);
 		a->stats->sample_filtered += count_of(a);
-		return;
+		return true;
 	}
-	if (!find_leaf(a, r, &app, &leaf))
-		return;
-	set_context(a, cpu, r, app);
-	put(a, counter, r, &leaf);
+	if (find_leaf(a, r, &app, &leaf)) {
+		set_context(a, cpu, r, app);
+		if (!put(a, counter, r, &leaf))
+			return false;
+	}
+	a->stats->sample_received += count_of(a);
+	return true;
 }
 
 bool perf_samples_put_words(struct attribution *a, unsigned int cpu, const struct perf_record *r,

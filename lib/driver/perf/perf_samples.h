@@ -15,6 +15,7 @@ struct perf_samples_found {
 	struct evbuf_context context;
 	size_t count; /* of frames, at least 1 */
 	enum chain_end end;
+	bool waits; /* the callers are incomplete: look again later (unwinder_waits()) */
 };
 
 /* Looks up the sample @r with its callers, up to ->depth frames; ->frames has room for at least
@@ -22,8 +23,9 @@ struct perf_samples_found {
 bool perf_samples_find(struct attribution *a, unsigned int cpu, const struct perf_record *r,
 		       struct perf_samples_found *ret);
 
-/* Writes the sample @r of event @counter to the event buffer. */
-void perf_samples_put(struct attribution *a, unsigned int cpu, unsigned int counter,
+/* Writes the sample @r of event @counter to the event buffer; returns false, having done nothing,
+ * if its chain waits (unwinder_waits()). */
+bool perf_samples_put(struct attribution *a, unsigned int cpu, unsigned int counter,
 		      const struct perf_record *r);
 
 /* Writes @code of an extended feature to the event buffer with @count @words, at the place of the

@@ -2,7 +2,9 @@
 #include "driver/perf/unwinder.h"
 
 #include "base/mem.h"
+#include "base/clock.h"
 #include "driver/perf/code_memory.h"
+#include "driver/perf/unwind_errand.h"
 #include "identity/cookie_identify.h"
 #include "driver/driver.h"
 #include "elf/elffile.h"
@@ -18,8 +20,17 @@ struct unwinder {
 	const char *root;
 	struct unwind_cache *cache;
 	struct code_memory *code;
-	void *vdso; /* a copy, because libelf needs it writable; NULL: not needed yet */
+	void *vdso;	       /* a copy, because libelf needs it writable; NULL: not needed yet */
+	struct opener *opener; /* has files opened, or NULL */
+	struct errands *errands; /* asks it; NULL: nothing was asked yet */
+	uint64_t asked, taken;	 /* questions and answers */
+	uint64_t moved_ns;	 /* when the last answer came, or the first question was asked */
+	bool may_wait, waits;
 };
+
+/* How long the last answer may be ago for a chain to wait for the next one. A file system that
+ * hangs takes longer (identity/opener.h), the tables of large programs do not. */
+static const uint64_t patience_ns = NS_PER_S / 2;
 
 /* One unwinding. */
 struct walk {
@@ -37,6 +48,85 @@ struct opening {
 	const struct cookie_mapped *where;
 };
 
+/* --- questions --- */
+
+/* Hands over a question: -EINPROGRESS, or -EDQUOT if it is to be asked again later. */
+static int ask(struct unwinder *u, struct errand *e)
+{
+	if (!u->errands && errands_new(ERRANDS_OUTSIDE, &u->errands, NULL) < 0) {
+		e->drop(e);
+		return -EDQUOT;
+	}
+	if (!errands_add(u->errands, e))
+		return -EDQUOT;
+	if (u->taken == u->asked++)
+		u->moved_ns = clock_now_ns();
+	return -EINPROGRESS;
+}
+
+/* A code_memory_ask. */
+static int ask_for_code(void *data, uint32_t tgid, uint64_t address)
+{
+	struct unwinder *u = data;
+
+	return ask(u, unwind_errand_code(u->opener, tgid, address));
+}
+
+/* An unwind_cache_build of an answer. */
+static int take_table(void *data, uint64_t cookie _unused_, struct unwind_rules *rules,
+		      struct unwind_table **ret)
+{
+	const struct unwind_errand *e = data;
+	int r = e->code ?: parser_table_parse(e->bytes, e->size, rules, ret);
+
+	/* Who made us wait is asked again later. */
+	return r == -EHOSTDOWN || r == -ETIME ? -EDQUOT : r;
+}
+
+static void take_answers(struct unwinder *u)
+{
+	struct errand *next;
+
+	while (u->errands && (next = errands_take(u->errands))) {
+		_cleanup_(unwind_errand_freep) struct unwind_errand *e =
+			(struct unwind_errand *)next;
+
+		u->taken++;
+		u->moved_ns = clock_now_ns();
+		if (e->cookie)
+			unwind_cache_answer(u->cache, e->cookie, take_table, e);
+		else
+			code_memory_answer(u->code, e->where.tgid, e->where.start, e->code,
+					   e->word);
+	}
+}
+
+/* Notes that a chain depends on an answer that has not come. */
+static void note_wait(struct unwinder *u)
+{
+	u->waits = u->waits || (u->may_wait && clock_now_ns() < u->moved_ns + patience_ns);
+}
+
+void unwinder_may_wait(struct unwinder *u, bool may_wait)
+{
+	u->may_wait = may_wait;
+	u->waits = false;
+}
+
+bool unwinder_waits(const struct unwinder *u)
+{
+	return u->waits;
+}
+
+bool unwinder_await(struct unwinder *u, int ms)
+{
+	bool has_come =
+		u->errands && u->taken < u->asked && errands_wait(u->errands, u->taken + 1, ms);
+
+	take_answers(u);
+	return has_come;
+}
+
 struct unwinder *unwinder_new(const struct cookie_table *cookies, const char *root, size_t budget)
 {
 	struct unwinder *u = xcalloc(1, sizeof(*u));
@@ -45,6 +135,9 @@ struct unwinder *unwinder_new(const struct cookie_table *cookies, const char *ro
 	u->root = root;
 	u->cache = unwind_cache_new(budget ?: DRIVER_UNWIND_DEFAULT);
 	u->code = code_memory_new(root, cookies);
+	u->opener = cookie_opener(cookies);
+	if (u->opener)
+		code_memory_asker(u->code, ask_for_code, u);
 	return u;
 }
 
@@ -52,6 +145,7 @@ void unwinder_free(struct unwinder *u)
 {
 	if (!u)
 		return;
+	errands_free(u->errands);
 	unwind_cache_free(u->cache);
 	code_memory_free(u->code);
 	free(u->vdso);
@@ -102,6 +196,8 @@ static int build_table(void *data, uint64_t cookie, struct unwind_rules *rules,
 		return build_vdso(o->u, rules, ret);
 	if (image->kind != COOKIE_FILE)
 		return -ENOENT;
+	if (o->u->opener)
+		return ask(o->u, unwind_errand_table(o->u->opener, image, o->where));
 	fd = cookie_open_file(image, o->where);
 	if (fd < 0)
 		return fd;
@@ -116,7 +212,11 @@ static enum chain_end find_table(struct unwinder *u, uint64_t cookie,
 {
 	struct opening opening = { u, where };
 
-	return unwind_cache_find(u->cache, cookie, build_table, &opening, ret);
+	enum chain_end stop = unwind_cache_find(u->cache, cookie, build_table, &opening, ret);
+
+	if (stop == CHAIN_END_NOT_LOADED)
+		note_wait(u);
+	return stop;
 }
 
 static enum chain_end find(void *data, uint64_t address, const struct unwind_table **ret,
@@ -156,8 +256,11 @@ static int read_code(void *data, __u64 address, __u64 *ret)
 {
 	const struct walk *w = data;
 	uint64_t bytes;
+	int r = code_memory_read(w->u->code, w->process->tgid, address, &bytes);
 
-	if (code_memory_read(w->u->code, w->process->tgid, address, &bytes) < 0)
+	if (r == -EINPROGRESS)
+		note_wait(w->u);
+	if (r < 0)
 		return CHAIN_END_UNREADABLE;
 	*ret = bytes;
 	return CHAIN_GOES_ON;
@@ -184,12 +287,14 @@ enum chain_end unwinder_chain(struct unwinder *u, const struct process *process,
 	};
 	struct unwind_frame frame;
 
+	u->waits = false;
 	user_stack_frame(stack, &frame);
 	return unwind_chain(&frame, &from, pcs, max, ret_count);
 }
 
 void unwinder_round(struct unwinder *u)
 {
+	take_answers(u);
 	unwind_cache_round(u->cache);
 	code_memory_round(u->code);
 }

@@ -7,6 +7,11 @@
  *	stop = unwinder_chain(u, process, &stack, pcs, depth, &count);
  *	unwinder_round(u);	at each sync
  *	unwinder_free(u);
+ *
+ * If @cookies has an opener, a thread asks it for tables, and for code in memory. Until the answer
+ * comes, chains that need it end there (CHAIN_END_NOT_LOADED, or CHAIN_END_UNREADABLE for code).
+ * After unwinder_may_wait(), unwinder_waits() says that the answer is expected soon, and that the
+ * chain should be unwound again then.
  */
 #pragma once
 
@@ -30,6 +35,13 @@ DEFINE_CLEANUP(struct unwinder *, unwinder_free);
 enum chain_end unwinder_chain(struct unwinder *u, const struct process *process,
 			      struct user_stack *stack, uint64_t *pcs, size_t max,
 			      size_t *ret_count);
+
+/* Says whether chains may wait from now on, and that none does so far. */
+void unwinder_may_wait(struct unwinder *u, bool may_wait);
+/* Whether the last chain waits. */
+bool unwinder_waits(const struct unwinder *u);
+/* Waits for the next answer, but at most @ms; returns whether one has come. */
+bool unwinder_await(struct unwinder *u, int ms);
 
 /* Ends a round of samples: see unwind_cache_round(). */
 void unwinder_round(struct unwinder *u);

@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 /* Adds a string to the answer; one that is too long is none that leads to the file. */
 static void put_text(struct opener_answer *a, const char *text)
@@ -71,6 +72,18 @@ static int functions(const struct cookie_image *image, const struct cookie_mappe
 	return r == -ENOENT ? -ENODATA : r;
 }
 
+static int code(uint32_t tgid, uint64_t address, struct opener_answer *a)
+{
+	_cleanup_free_ char *path = xasprintf("/proc/%u/mem", tgid);
+	_cleanup_close_ int fd = open_regular(path, O_RDONLY);
+
+	if (fd < 0)
+		return fd;
+	if (pread(fd, &a->word, sizeof(a->word), (off_t)address) != sizeof(a->word) || !a->word)
+		return -EIO;
+	return 0;
+}
+
 static int find_jit(const struct opener_request *r, int root, struct sandbox_reply *reply)
 {
 	_cleanup_free_ char *path = NULL;
@@ -123,6 +136,9 @@ void opener_serve(const void *request, size_t size, int fd, struct sandbox_reply
 		break;
 	case OPENER_FUNCTIONS:
 		reply->code = functions(&image, &where, parser, a);
+		break;
+	case OPENER_CODE:
+		reply->code = code(r->tgid, r->start, a);
 		break;
 	case OPENER_JIT_FIND:
 		reply->code = find_jit(r, fd, reply);

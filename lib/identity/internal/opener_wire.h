@@ -16,6 +16,7 @@ enum opener_what {
 	OPENER_CHANGED,
 	OPENER_COPY,
 	OPENER_TABLE,
+	OPENER_CODE,
 	OPENER_VERSION, /* as OPENER_IDENTIFY, in the lane of the next */
 	OPENER_FUNCTIONS,
 	OPENER_JIT_FIND, /* below the directory that comes along */
@@ -36,6 +37,7 @@ struct opener_request {
 struct opener_answer {
 	struct cookie_image image; /* identified, without its strings */
 	struct text_copy copy;	   /* without its string */
+	uint64_t word;	/* of code */
 	size_t size;	/* of what is left for the one who asked: a table, functions, a portion */
 	uint32_t owner; /* of the file, with OPENER_FUNCTIONS */
 	bool is_so;	/* changed, or a copy */
