@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
 # Files that hold whoever touches them: on a file system whose server does not answer, or with a
-# lease. The daemon goes on draining, answers, and ends when it is told to.
+# lease. The daemon goes on draining, answers, and ends when it is told to; so does operf.
 . "$OP_SOURCE_ROOT/tests/live/daemon_lib.sh"
 hostile=$OP_BUILD_ROOT/tests/hostile
 [ -x "$hostile/hangfs" ] || skip_all "built without libfuse3"
@@ -56,9 +56,16 @@ stuck()
 	ps -e -o stat=,comm= | grep -q '^D.*oprofile-opener'
 }
 
+# Whether a child has ended; the shell has not waited for it.
+is_over()
+{
+	grep -q '^[0-9]* (.*) Z' "/proc/$1/stat" 2>/dev/null || [ ! -d "/proc/$1" ]
+}
+
 for driver in bpf perf; do
 	attack
-	ok "$driver: the daemon starts" opcontrol --start --driver="$driver" --session-dir="$session"
+	ok "$driver: the daemon starts" opcontrol --start --driver="$driver" --callgraph=16 \
+		--session-dir="$session"
 	for _ in $(seq 100); do stuck && break; sleep 0.1; done
 	ok "$driver: another process hangs" stuck
 	sleep 4
@@ -79,6 +86,22 @@ for driver in bpf perf; do
 	ok "$driver: what hung is named" grep -q "mnt/.*: took more than" \
 		"$session/samples/oprofiled.log"
 	rm -rf "$session"
+done
+
+attack
+operf --callgraph --system-wide --session-dir="$dir/operf" 2>"$dir/operf.err" &
+operf=$!
+for _ in $(seq 100); do stuck && break; sleep 0.1; done
+ok "operf: another process hangs" stuck
+sleep 3
+kill -INT "$operf"
+for _ in $(seq 60); do is_over "$operf" && break; sleep 0.1; done
+ok "operf: SIGINT ends it" is_over "$operf"
+kill "$worker"
+end_attack
+opreport --session-dir="$dir/operf" >"$dir/report"
+for image in dash code leased1; do
+	ok "operf: samples of $image are in the profile" grep -q " $image\$" "$dir/report"
 done
 
 attack

@@ -241,7 +241,7 @@ static void files_of_a_command_are_its_program_and_libraries(void)
 		struct error err = ERROR_INIT;
 
 		CHECK_EQ(target_command(&target, (char *[]){ rows[i].command, NULL }, &err), 0);
-		target_files(&target, see, &files);
+		target_files(&target, NULL, see, &files);
 		if (!CHECK(files.seen == rows[i].seen && files.count >= rows[i].least))
 			printf("# %s: %#x of %zu\n", rows[i].command, files.seen, files.count);
 	}
@@ -254,7 +254,7 @@ static void files_of_a_process_are_those_it_has_mapped(void)
 
 	if (geteuid() != 0)
 		SKIP("not root");
-	target_files(&target, see, &files);
+	target_files(&target, NULL, see, &files);
 	CHECK_EQ(files.seen, 1);
 	CHECK(files.count >= 2);
 }

@@ -2,17 +2,21 @@
 #include "tools/operf/helpers.h"
 
 #include "history/keeper.h"
+#include "identity/opener.h"
 #include "parser/parser.h"
 
 int helpers_start(struct helpers *h, struct error *err)
 {
 	int r = parser_new(&h->parser, err);
 
+	if (r == 0)
+		r = opener_new(h->parser, &h->opener, err);
 	return r < 0 ? r : keeper_new(&h->keeper, err);
 }
 
 void helpers_done(const struct helpers *h)
 {
 	keeper_free(h->keeper);
+	opener_free(h->opener);
 	parser_free(h->parser);
 }

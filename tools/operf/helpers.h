@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * The processes that help operf: one reads foreign files, one rolls up the history. Start them
- * before there are threads.
+ * The processes that help operf: one opens foreign files, one reads them, one rolls up the history.
+ * Start them before there are threads.
  *
  *	_cleanup_(helpers_done) struct helpers helpers = { 0 };
  *	r = helpers_start(&helpers, err);
@@ -12,6 +12,7 @@
 
 struct helpers {
 	struct parser *parser;
+	struct opener *opener;
 	struct keeper *keeper;
 };
 

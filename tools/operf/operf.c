@@ -234,6 +234,7 @@ static int open_collector(const struct target *target, const struct helpers *hel
 	if (r < 0)
 		return r;
 	config.parser = helpers->parser;
+	config.opener = helpers->opener;
 	config.keeper = helpers->keeper;
 	config.drive.events = events;
 	config.drive.event_count = (size_t)r;
@@ -330,9 +331,10 @@ static int profile(struct target *target, const struct helpers *helpers, struct 
 	if (r < 0)
 		return r;
 	if (settings.callgraph && collector_expects(c)) {
-		target_files(target, expect, c);
+		target_files(target, helpers->opener, expect, c);
 		if (system_wide && target->kind != TARGET_SYSTEM)
-			target_files(&(struct target){ .kind = TARGET_SYSTEM }, expect, c);
+			target_files(&(struct target){ .kind = TARGET_SYSTEM }, helpers->opener,
+				     expect, c);
 	}
 	r = collector_start(c, err);
 	if (r < 0)
@@ -397,7 +399,7 @@ static void remember_symbols(void)
 
 int main(int argc, char **argv)
 {
-	_cleanup_(helpers_done) struct helpers helpers = { NULL, NULL };
+	_cleanup_(helpers_done) struct helpers helpers = { 0 };
 	_cleanup_(target_done) struct target target = TARGET_INIT;
 	struct error err = ERROR_INIT;
 	char **command = argv + tool_options(&cmdline, argc, argv);

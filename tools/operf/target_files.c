@@ -7,6 +7,7 @@
 #include "base/procfs.h"
 #include "base/strbuf.h"
 #include "elf/elffile.h"
+#include "identity/opener.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -26,6 +27,7 @@ struct reader {
 	void (*each)(int fd, void *data);
 	void *data;
 	const struct target *target;
+	struct opener *opener;
 	uint32_t pid; /* process whose mapped files are passed on */
 };
 
@@ -164,12 +166,28 @@ static void take_program(const struct reader *to, const char *path)
 
 /* --- processes --- */
 
+/* Whether the file system of a mapped file answers whoever opens the file. */
+static bool answers(const struct reader *to, const struct maps_line *line)
+{
+	struct cookie_image image = { .kind = COOKIE_FILE, .path = (char *)line->path };
+	const struct cookie_mapped where = { "", to->pid, line->start, line->end };
+	int r;
+
+	if (!to->opener)
+		return true;
+	image.file.device = (uint64_t)line->major << 32 | line->minor;
+	image.file.inode = line->inode;
+	r = opener_identify(to->opener, &image, &where);
+	free(image.host);
+	return r == 0 && image.verified;
+}
+
 static int take_mapping(const struct maps_line *line, void *data)
 {
 	const struct reader *to = data;
 	_cleanup_free_ char *path = NULL;
 
-	if (!line->executable || !line->inode)
+	if (!line->executable || !line->inode || !answers(to, line))
 		return 0;
 	path = xasprintf("/proc/%u/map_files/%" PRIx64 "-%" PRIx64, to->pid, line->start,
 			 line->end);
@@ -192,9 +210,10 @@ static void take_running(uint32_t pid, void *data)
 		take_process(data, pid);
 }
 
-void target_files(const struct target *target, void (*each)(int fd, void *data), void *data)
+void target_files(const struct target *target, struct opener *opener,
+		  void (*each)(int fd, void *data), void *data)
 {
-	struct reader to = { .each = each, .data = data, .target = target };
+	struct reader to = { .each = each, .data = data, .target = target, .opener = opener };
 	_cleanup_free_ char *script = NULL;
 
 	switch (target->kind) {

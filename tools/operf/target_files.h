@@ -2,14 +2,18 @@
 /*
  * The files with the code that a target will run, as far as that is known in advance.
  *
- *	target_files(&target, expect, collector);	after target_command() or target_process()
+ *	target_files(&target, opener, expect, collector);	after target_command()
  */
 #pragma once
 
 #include "tools/common/target.h"
 
+struct opener;
+
 /* Calls @each with files open for reading, borrowed for the call. For a command that waits to be
  * started: the program, or its script's interpreter, and the libraries that the dynamic loader
  * lists for it, without running any of them. For a process: the files it has mapped. For the
- * machine: those of all running processes. */
-void target_files(const struct target *target, void (*each)(int fd, void *data), void *data);
+ * machine: those of all running processes. Files of other processes that keep @opener waiting are
+ * left out; NULL: none are. */
+void target_files(const struct target *target, struct opener *opener,
+		  void (*each)(int fd, void *data), void *data);
