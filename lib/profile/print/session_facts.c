@@ -165,12 +165,32 @@ static char *recording_line(const struct gather_session *s, const struct setup *
 	return strbuf_take(&line);
 }
 
+/* Adds how long the slices are, unless they are as they were written. */
+static void add_levels(struct strbuf *line, const struct history_cover *c)
+{
+	const char *between = " (";
+	unsigned int i;
+
+	if (c->by_level[0] == c->slices)
+		return;
+	for (i = 0; i < HISTORY_LEVELS; i++)
+		if (c->by_level[i]) {
+			strbuf_addf(line, "%s%zu of %s", between, c->by_level[i],
+				    history_level(i)->slice_text);
+			between = ", ";
+		}
+	strbuf_adds(line, ")");
+}
+
 static char *time_line(const struct history_cover *c)
 {
 	_cleanup_free_ char *span = window_text(&c->span);
 	struct strbuf line = STRBUF_INIT;
 
 	strbuf_addf(&line, "Time: %s, %zu slice%s", span, c->slices, c->slices == 1 ? "" : "s");
+	add_levels(&line, c);
+	if (c->folded)
+		strbuf_addf(&line, "; %" PRIu64 " samples are folded as rare", c->folded);
 	if (c->gaps_ms >= 100)
 		strbuf_addf(&line, "; %.1f s of it are in none", (double)c->gaps_ms / 1000);
 	return strbuf_take(&line);
