@@ -180,7 +180,7 @@ static void say_unwritten(struct service *s)
 /* Records all samples so far. */
 static int dump(struct service *s, struct error *err)
 {
-	int r = collector_sync(s->collector, true, err);
+	int r = collector_dump(s->collector, err);
 
 	s->dumped_ns = clock_now_ns();
 	s->dump_due = false;

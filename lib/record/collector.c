@@ -221,7 +221,7 @@ static bool lacks_descriptors(int code)
 	return code == -EMFILE || code == -ENFILE;
 }
 
-static int write_stats(struct collector *c, bool all, struct error *err)
+int collector_write(struct collector *c, bool all, struct error *err)
 {
 	int r = try_write_stats(c, all, err);
 
@@ -239,11 +239,14 @@ bool collector_can_go_on(int code)
 	       lacks_descriptors(code);
 }
 
-/* Drains the driver and records what it has. */
-static int sync_driver(struct collector *c, bool all, struct error *err)
+int collector_drain(struct collector *c, bool all, struct error *err)
 {
-	int r = c->ops->sync(c->driver, all, err), taken;
+	int r, taken;
 
+	cookie_settle(c->cookies);
+	cookie_read_functions(c->cookies, !c->running);
+	turn_stage(c->turn, TURN_IDENTIFY);
+	r = c->ops->sync(c->driver, all, err);
 	turn_stage(c->turn, TURN_DRAIN);
 	taken = intake_settle(&c->intake, !all	       ? INTAKE_SOME
 					  : c->running ? INTAKE_ALL
@@ -283,8 +286,7 @@ static void tend_history(struct collector *c)
 	keeper_ask(c->keeper, c->samples, &c->upkeep);
 }
 
-/* Ends the slice if it is due, or if it is the @last one for now. */
-static void end_slice(struct collector *c, bool last)
+void collector_end_slice(struct collector *c, bool last)
 {
 	uint64_t until_ns = c->has_history ? c->ops->taken_until_ns(c->driver) : 0;
 	struct driver_stats driver;
@@ -308,14 +310,11 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 {
 	int r, written;
 
-	cookie_settle(c->cookies);
-	cookie_read_functions(c->cookies, !c->running);
-	turn_stage(c->turn, TURN_IDENTIFY);
-	r = sync_driver(c, all, err);
+	r = collector_drain(c, all, err);
 	if (r < 0)
 		return r;
 	record_sync(c->record, all || r > 0);
-	end_slice(c, r > 0 || !c->running);
+	collector_end_slice(c, r > 0 || !c->running);
 	tend_history(c);
 	parser_tell(c->parser);
 	if (c->spending && c->running)
@@ -325,7 +324,7 @@ int collector_sync(struct collector *c, bool all, struct error *err)
 	turn_stage(c->turn, TURN_QUOTA);
 	if (r == 0 && !all && clock_now_ns() - c->written_ns < STATS_PERIOD_NS)
 		return r;
-	written = write_stats(c, all || r > 0, err);
+	written = collector_write(c, all || r > 0, err);
 	return written < 0 ? written : r;
 }
 
@@ -443,10 +442,10 @@ int collector_reopen(struct collector *c, struct error *err)
 /* Records all samples so far and closes the files of the session. */
 static int leave_session(struct collector *c, struct error *err)
 {
-	int r = c->running ? sync_driver(c, true, err) : 0;
+	int r = c->running ? collector_drain(c, true, err) : 0;
 
 	record_sync(c->record, true);
-	end_slice(c, true);
+	collector_end_slice(c, true);
 	return r < 0 ? r : collector_reopen(c, err);
 }
 

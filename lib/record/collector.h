@@ -78,6 +78,10 @@ int collector_stop(struct collector *c, struct error *err);
  * counters to stats/. Returns 0; 1 if the source has ended; or -errno. */
 int collector_sync(struct collector *c, bool all, struct error *err);
 
+/* As collector_sync() with @all, but drains samples while it writes, each time a sync is due. What
+ * was sampled before is written then, and perhaps more. */
+int collector_dump(struct collector *c, struct error *err);
+
 /* Returns whether sampling can continue after collector_sync() failed with @code, such as a full
  * disk. Samples that could not be written meanwhile are counted. */
 bool collector_can_go_on(int code);

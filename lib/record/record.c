@@ -27,6 +27,8 @@
 
 /* How long a turn spends on files that are to be written or closed, and on each of two kinds. */
 static const uint64_t tend_ns = 5000000;
+/* How long a dump reads descriptions of JIT code at most. */
+static const uint64_t dump_read_ns = 2 * NS_PER_S;
 
 static const struct {
 	const char *name;
@@ -311,6 +313,42 @@ void record_sync(struct record *rec, bool all)
 		jitting_sync(rec->jitting, clock_now_ns(), all);
 	turn_stage(rec->turn, TURN_JIT);
 	(void)record_tend(rec);
+}
+
+void record_begin_dump(struct record *rec)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	rec->trans.size = 0; /* its file may be closed */
+	rec->flush_tick = store_tick(rec->store);
+	if (!rec->jitting)
+		return;
+	jitting_search(rec->jitting, now_ns);
+	rec->dump_until_ns = now_ns + dump_read_ns;
+}
+
+/* Reads descriptions of JIT code; once all are read, counts the samples that wait for them. */
+static void dump_jit(struct record *rec)
+{
+	uint64_t now_ns = clock_now_ns();
+
+	jitting_sync(rec->jitting, now_ns, false);
+	if (now_ns >= rec->dump_until_ns || !jitting_reads(rec->jitting)) {
+		jitting_flush(rec->jitting, now_ns);
+		rec->flush_tick = store_tick(rec->store);
+		rec->dump_until_ns = 0;
+	}
+	turn_stage(rec->turn, TURN_JIT);
+}
+
+bool record_dump(struct record *rec)
+{
+	bool is_left;
+
+	if (rec->dump_until_ns)
+		dump_jit(rec);
+	is_left = record_tend(rec);
+	return is_left || rec->dump_until_ns;
 }
 
 bool record_slice_is_full(const struct record *rec)

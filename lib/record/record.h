@@ -103,6 +103,10 @@ uint32_t record_generation(const struct record *rec);
 /* Does a part of what is due with sample files and images, which record_sync() does as well.
  * Returns whether more is due: then call it again soon. */
 bool record_tend(struct record *rec);
+/* Begins to write all that was counted so far, and the JIT code that it is in. */
+void record_begin_dump(struct record *rec);
+/* Does a part of that in a turn of the loop; returns whether there is more. */
+bool record_dump(struct record *rec);
 /* Writes all counts to the sample files, at once or in the next turns, and the counters to stats/
  * of the session; 0 or -errno. */
 int record_flush(struct record *rec, bool at_once, struct error *err);

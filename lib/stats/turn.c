@@ -40,6 +40,14 @@ void turn_end(struct turn *t)
 	t->late += took_ns > turn_late_ns;
 }
 
+void turn_next(struct turn *t)
+{
+	if (!t)
+		return;
+	turn_end(t);
+	turn_begin(t);
+}
+
 void turn_reset(struct turn *t)
 {
 	uint64_t late = t->late;

@@ -49,6 +49,8 @@ void turn_begin(struct turn *t);
 void turn_stage(struct turn *t, enum turn_stage stage);
 /* Ends a turn. */
 void turn_end(struct turn *t);
+/* Ends a turn and begins the next one, in work that drains in between. NULL is fine. */
+void turn_next(struct turn *t);
 /* Forgets the longest times, because sampling starts. What was late stays counted. */
 void turn_reset(struct turn *t);
 /* The name of a stage, and what is done in it. */

@@ -38,13 +38,18 @@ void backlog_put(struct backlog *b, const uint64_t *words, size_t count, uint64_
 	b->words += count;
 }
 
+bool backlog_has_room(const struct backlog *b)
+{
+	return b->words <= WORDS_MAX;
+}
+
 bool backlog_take(struct backlog *b, struct cookie_table *cookies, struct backlog_part *ret)
 {
 	const struct backlog_part *next = &b->parts[b->first];
 
 	if (backlog_is_empty(b))
 		return false;
-	if (b->words <= WORDS_MAX && clock_now_ns() - next->since_ns < WAIT_NS &&
+	if (backlog_has_room(b) && clock_now_ns() - next->since_ns < WAIT_NS &&
 	    !cookie_await(cookies, next->asked, 0))
 		return false;
 	*ret = *next;

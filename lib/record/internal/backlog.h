@@ -38,6 +38,8 @@ void backlog_put(struct backlog *b, const uint64_t *words, size_t count, uint64_
 bool backlog_take(struct backlog *b, struct cookie_table *cookies, struct backlog_part *ret);
 /* Whether nothing waits. */
 bool backlog_is_empty(const struct backlog *b);
+/* Whether not too much waits for more to wait. */
+bool backlog_has_room(const struct backlog *b);
 /* Waits at most @ms until what waits may be taken; then all of it may be. */
 void backlog_release(struct backlog *b, struct cookie_table *cookies, int ms);
 /* Frees what waits. */

@@ -42,6 +42,15 @@ struct collector {
 	struct turn *turn;    /* of the caller's loop, or NULL */
 };
 
+/* Drains the driver and records what it has, with @all all of it. 0; 1 if the source has ended; or
+ * -errno. */
+int collector_drain(struct collector *c, bool all, struct error *err);
+/* Ends the slice of the history if it is due, or if it is the @last one for now. */
+void collector_end_slice(struct collector *c, bool last);
+/* Writes the counters to stats/, and the counts to the sample files: with @all at once, else in the
+ * next turns. 0 or -errno. */
+int collector_write(struct collector *c, bool all, struct error *err);
+
 /* Completes the driver's configuration with the collector's own fields. */
 void collector_complete_drive(struct collector *c, const struct collector_config *config,
 			      struct driver_config *ret);

@@ -32,7 +32,8 @@ int intake_words(const uint64_t *words, size_t count, void *data)
 	struct intake *i = data;
 	uint64_t asked = cookie_asked(i->cookies);
 
-	if (_likely_(backlog_is_empty(&i->backlog) && cookie_await(i->cookies, asked, 0)))
+	if (_likely_(!i->holds && backlog_is_empty(&i->backlog) &&
+		     cookie_await(i->cookies, asked, 0)))
 		return pass_on(i, words, count);
 	backlog_put(&i->backlog, words, count, asked);
 	return 0;
@@ -43,7 +44,7 @@ int intake_settle(struct intake *i, enum intake_wait wait)
 	struct backlog_part part;
 	int r = 0, failed;
 
-	if (backlog_is_empty(&i->backlog))
+	if (backlog_is_empty(&i->backlog) || (i->holds && backlog_has_room(&i->backlog)))
 		return 0;
 	if (wait == INTAKE_SOME)
 		(void)cookie_await(i->cookies, cookie_asked(i->cookies), wait_ms[wait]);

@@ -29,6 +29,7 @@ struct intake {
 	struct stream_file *tee;      /* owned, or NULL */
 	struct stream_outlet *outlet; /* or NULL */
 	struct backlog backlog;
+	bool holds; /* all waits in the backlog, unless there is no room */
 };
 
 /* Takes words; an evbuf_sink whose @data is a struct intake. */

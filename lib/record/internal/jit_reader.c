@@ -416,6 +416,28 @@ void jit_reader_sync(struct jit_reader *r, struct parser *parser, uint64_t now, 
 	r->asked_before = r->asked;
 }
 
+bool jit_reader_has_more(const struct jit_reader *r)
+{
+	map_for_each (&r->processes, slot) {
+		const struct jit_process *p = slot->value;
+
+		if (p->unread && !p->put_off)
+			return true;
+	}
+	return r->taken < r->asked;
+}
+
+uint64_t jit_process_known_until(const struct jit_process *p)
+{
+	uint64_t known = p->known;
+	size_t i;
+
+	for (i = 0; i < p->source_count; i++)
+		if (jit_source_timed(p->sources[i]))
+			known = MIN(known, jit_source_time(p->sources[i]));
+	return known;
+}
+
 void jit_reader_stats(const struct jit_reader *r, struct jit_reader_stats *ret)
 {
 	*ret = r->stats;

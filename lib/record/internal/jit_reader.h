@@ -85,6 +85,11 @@ bool jit_process_search(struct jit_process *p);
  * damaged source is logged once and ignored from then on. */
 void jit_reader_sync(struct jit_reader *r, struct parser *parser, uint64_t now, bool all);
 
+/* Returns whether there is more to read, or an answer to come. */
+bool jit_reader_has_more(const struct jit_reader *r);
+/* The time until which the sources are complete: one with timestamps may write late. */
+uint64_t jit_process_known_until(const struct jit_process *p);
+
 /* Counts a sample that waits for the process's code, unless its user has too many of them. */
 bool jit_process_may_wait(struct jit_process *p);
 /* @count samples no longer wait. */

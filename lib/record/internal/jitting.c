@@ -269,18 +269,6 @@ static void pass_rows(struct jitting *j, struct maker *m, size_t bytes)
 	}
 }
 
-/* The time until which the sources are complete: one with timestamps may write late. */
-static uint64_t known_until(const struct jit_process *p)
-{
-	uint64_t known = p->known;
-	size_t i;
-
-	for (i = 0; i < p->source_count; i++)
-		if (jit_source_timed(p->sources[i]))
-			known = MIN(known, jit_source_time(p->sources[i]));
-	return known;
-}
-
 static void count(struct jitting *j, const struct waiting *w, const struct jit_code *code)
 {
 	struct store_key key = w->key;
@@ -316,7 +304,7 @@ static bool try_count(struct jitting *j, const struct maker *m, const struct wai
 
 static void place_samples(struct jitting *j, struct maker *m, uint64_t now, bool all)
 {
-	uint64_t known = known_until(m->process);
+	uint64_t known = jit_process_known_until(m->process);
 	size_t i, kept = 0;
 
 	all = all || m->gone_at || m->waiting_count == WAITING_MAX;
@@ -477,6 +465,17 @@ bool jitting_tend(struct jitting *j, uint64_t now)
 	if (ending && !is_left)
 		sweep(j, now);
 	return is_left;
+}
+
+void jitting_search(struct jitting *j, uint64_t now)
+{
+	map_for_each (&j->makers, slot)
+		find_sources(slot->value, now, true);
+}
+
+bool jitting_reads(const struct jitting *j)
+{
+	return jit_reader_has_more(j->reader);
 }
 
 void jitting_flush(struct jitting *j, uint64_t now)

@@ -52,6 +52,10 @@ void jitting_sync(struct jitting *j, uint64_t now, bool all);
 /* Counts all samples by what is known. All is written, and then all processes are forgotten, in the
  * next calls of jitting_tend(): their code is looked up again if it is sampled again. */
 void jitting_settle(struct jitting *j, uint64_t now);
+/* Searches for new descriptions of all code that something waits for. */
+void jitting_search(struct jitting *j, uint64_t now);
+/* Returns whether there are descriptions that the next calls of jitting_sync() will read. */
+bool jitting_reads(const struct jitting *j);
 /* Counts all samples by what is known. All that is new is written in the next calls of
  * jitting_tend(). */
 void jitting_flush(struct jitting *j, uint64_t now);

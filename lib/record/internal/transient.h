@@ -83,7 +83,8 @@ struct record {
 	/* Sample files used before this tick are to be written, or closed, in the next turns; 0:
 	 * none. */
 	uint64_t flush_tick, yield_tick;
-	struct turn *turn; /* of the caller's loop, or NULL */
+	uint64_t dump_until_ns; /* a dump reads descriptions of JIT code until then; 0: not now */
+	struct turn *turn;	/* of the caller's loop, or NULL */
 };
 
 /* Counts what was shed so far, before ->shed changes. */

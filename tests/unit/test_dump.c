@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/* Writing all that was counted, in turns, while samples come in. */
+#include "record_bench.h"
+
+#include "record/internal/intake.h"
+
+enum { THREADS = 40 };
+
+/* A sample of each thread, whose file cannot be kept open. */
+static void count_threads(struct bench *b)
+{
+	uint64_t app = cookie_file(b->cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
+
+	for (uint32_t pid = 1; pid <= THREADS; pid++) {
+		run_as(b, pid, app);
+		evbuf_sample(b->buffer, app, 0x10, 0, 1);
+	}
+	CHECK_EQ(evbuf_flush(b->buffer), 0);
+}
+
+static size_t count_lines(const struct bench *b)
+{
+	_cleanup_free_ char *lines = sample_lines(b->session, "current");
+	size_t count = 0;
+
+	for (const char *at = lines; (at = strchr(at, '\n')); at++)
+		count++;
+	return count;
+}
+
+static void a_dump_ends_when_all_is_written(void)
+{
+	BENCH(b);
+	unsigned int turns = 0;
+
+	b.config.separate = RECORD_SEPARATE_THREAD;
+	b.config.open_files_max = 8;
+	bench_start(&b);
+	count_threads(&b);
+	CHECK(count_lines(&b) < THREADS);
+	record_begin_dump(b.rec);
+	while (record_dump(b.rec))
+		turns++;
+	CHECK_EQ(count_lines(&b), THREADS);
+	CHECK(turns < 10000);
+}
+
+static void what_comes_during_a_dump_waits(void)
+{
+	BENCH(b);
+	struct intake intake = { .cookies = b.cookies };
+
+	bench_start(&b);
+	evbuf_free(b.buffer);
+	b.buffer = evbuf_new(256, intake_words, &intake);
+	intake.record = b.rec;
+	intake.holds = true;
+	count_threads(&b);
+	CHECK_EQ(intake_settle(&intake, INTAKE_SOME), 0);
+	CHECK_EQ(stats_of(&b).samples, 0);
+	intake.holds = false;
+	CHECK_EQ(intake_settle(&intake, INTAKE_SOME), 0);
+	CHECK_EQ(stats_of(&b).samples, THREADS);
+	intake_done(&intake, NULL);
+}
+
+TESTS(T(a_dump_ends_when_all_is_written), T(what_comes_during_a_dump_waits))
