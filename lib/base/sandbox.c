@@ -305,12 +305,26 @@ struct limits {
 	uint64_t asleep_until_ns, cpu_until_ns;
 };
 
+/* The CPU time that a request may take. */
+static uint64_t request_ns(const struct sandbox *s)
+{
+	int ms = s->config.back ? s->config.back->config.time_ms : s->config.time_ms;
+
+	return (uint64_t)ms * 1000000;
+}
+
 static struct limits limits_of(const struct sandbox *s, const struct pair *p)
 {
-	int cpu_ms = s->config.back ? s->config.back->config.time_ms : s->config.time_ms;
+	return (struct limits){ clock_now_ns() + request_ns(s), pair_cpu_ns(p) + request_ns(s) };
+}
 
-	return (struct limits){ clock_now_ns() + (uint64_t)cpu_ms * 1000000,
-				pair_cpu_ns(p) + (uint64_t)cpu_ms * 1000000 };
+/* Whether the lane's worker might not have enough left of its CPU time, which is limited in all,
+ * for one more request. */
+static bool is_used_up(const struct sandbox *s, unsigned int lane)
+{
+	const struct pair p = pair_of(s, lane);
+
+	return !s->is_front_process && pair_cpu_ns(&p) >= request_ns(s);
 }
 
 /* Whether a request that has taken a period more is still being worked on: one of the processes is
@@ -368,13 +382,15 @@ static void take_refused(struct lane *l, char refused[64])
 	memset(l->shared->refused, 0, sizeof(l->shared->refused));
 }
 
-/* Sends a request; a worker that died while idle is replaced first. */
+/* Sends a request; a worker that died while idle, or is used up, is replaced first. */
 static int send_request(struct sandbox *s, unsigned int lane, const void *request, size_t size,
 			int fd, struct error *err)
 {
 	const struct lane *l = &s->lanes[lane];
-	int r = l->socket < 0 ? -EPIPE : sandbox_send(l->socket, request, size, fd);
+	int r = -EPIPE;
 
+	if (l->socket >= 0 && !is_used_up(s, lane))
+		r = sandbox_send(l->socket, request, size, fd);
 	if (r == 0)
 		return 0;
 	if (s->is_front_process)

@@ -21,6 +21,9 @@
  *
  * A worker may hang in the kernel, where no signal ends it, on a file whose server does not answer.
  * It is then abandoned: killed, but not waited for.
+ *
+ * The CPU time of a worker that opens no files is limited in all, also between requests. One that
+ * has used much of it is replaced before the next request.
  */
 #pragma once
 

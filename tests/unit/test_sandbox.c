@@ -1,4 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/clock.h"
+#include "base/internal/sandbox_worker.h"
 #include "base/seccomp_confine.h"
 #include "base/sandbox.h"
 #include "test.h"
@@ -26,10 +28,35 @@ enum deed {
 	FILL,
 	STAT,
 	FSTAT,
-	SHARE
+	SHARE,
+	BURN,
+	LINGER
 };
 
 static int secret = 7; /* changed after the sandbox was made */
+
+/* Answers as a worker would, over whatever socket it has, and goes on. */
+static _noreturn_ void linger(void)
+{
+	const struct sandbox_done done = { 0 };
+	int fd;
+
+	for (fd = 0; fd < 16; fd++)
+		(void)sandbox_send(fd, &done, sizeof(done), -1);
+	for (;;)
+		__asm__ volatile("");
+}
+
+/* Takes 200 ms of CPU time; returns how often this worker did that. */
+static ssize_t burn(void)
+{
+	static ssize_t served;
+	uint64_t end_ns = clock_ns(CLOCK_PROCESS_CPUTIME_ID) + NS_PER_S / 5;
+
+	while (clock_ns(CLOCK_PROCESS_CPUTIME_ID) < end_ns)
+		;
+	return ++served;
+}
 
 /* What a worker does that was taken over. */
 static void serve(const void *request, size_t size, int fd, struct sandbox_reply *reply)
@@ -81,6 +108,11 @@ static void serve(const void *request, size_t size, int fd, struct sandbox_reply
 		break;
 	case LEAVE:
 		_exit(3);
+	case BURN:
+		n = burn();
+		break;
+	case LINGER:
+		linger();
 	case FILL:
 		memset(reply->memory, 1, reply->room);
 		n = (ssize_t)reply->room;
@@ -209,6 +241,36 @@ static void one_that_hangs_is_replaced(void)
 	CHECK_EQ(call(s, HANG, &reply, &err), -ETIME);
 	CHECK(strstr(err.text, "took more than"));
 	CHECK_EQ(call(s, HANG, &reply, &err), -ETIME);
+}
+
+static void its_time_is_limited_between_requests_too(void)
+{
+	_cleanup_(sandbox_freep) struct sandbox *s = make(300);
+	const uint64_t most_ns = 5 * NS_PER_S;
+	uint64_t cpu_ns = 1, before_ns = 0;
+	struct sandbox_reply reply;
+
+	CHECK_EQ(call(s, LINGER, &reply, NULL), 0);
+	/* Until it is at rest, or was not stopped. */
+	for (; (cpu_ns != before_ns || cpu_ns < NS_PER_S / 2) && cpu_ns < most_ns; (void)sleep(2)) {
+		before_ns = cpu_ns;
+		cpu_ns = sandbox_cpu(s);
+	}
+	CHECK(cpu_ns < most_ns);
+	CHECK(works(s));
+}
+
+static void one_that_used_its_time_is_replaced_before_a_request(void)
+{
+	_cleanup_(sandbox_freep) struct sandbox *s = make(500);
+	struct sandbox_reply reply;
+	size_t i, most = 0;
+
+	for (i = 0; i < 12; i++) {
+		CHECK_EQ(call(s, BURN, &reply, NULL), 0);
+		most = MAX(most, reply.size);
+	}
+	CHECK(most > 0 && most <= 3);
 }
 
 /* On a busy machine it has its time all the same. */
@@ -349,7 +411,8 @@ static void what_its_processes_take_is_known(void)
 
 TESTS(T(what_its_processes_take_is_known), T(it_reads_what_it_is_handed),
       T(one_opens_and_another_reads), T(one_that_dies_is_replaced), T(one_that_hangs_is_replaced),
-      T(waiting_for_a_cpu_is_no_hanging), T(a_lying_worker_is_replaced),
-      T(a_large_answer_is_given_back), T(it_can_open_and_start_nothing),
-      T(it_can_ask_for_the_size_of_what_it_is_handed),
+      T(its_time_is_limited_between_requests_too),
+      T(one_that_used_its_time_is_replaced_before_a_request), T(waiting_for_a_cpu_is_no_hanging),
+      T(a_lying_worker_is_replaced), T(a_large_answer_is_given_back),
+      T(it_can_open_and_start_nothing), T(it_can_ask_for_the_size_of_what_it_is_handed),
       T(a_new_worker_does_not_see_what_we_did_since), T(it_ends_with_us))

@@ -90,6 +90,11 @@ static const struct seccomp_confine_call browser_calls[] = {
 	{ "getdents64" },
 };
 
+/* A worker that was taken over could use the CPU for ever between two requests. So its time is
+ * limited in all: to what sandbox.c lets it use before it is replaced, and one more request, which
+ * takes up to two periods. */
+enum { LIFE_PERIODS = 3 };
+
 static struct sandbox_shared *own; /* of this worker */
 
 /* Notes the refused call for the answer; the worker goes on. */
@@ -218,6 +223,8 @@ static _noreturn_ void work(const struct sandbox_config *config, unsigned int la
 	int fd, r;
 
 	own = shared;
+	if (!config->opens)
+		limit(RLIMIT_CPU, (rlim_t)(config->time_ms * LIFE_PERIODS + 999) / 1000);
 	confine(config);
 	/* First comes the connection to the worker at the back. */
 	if (config->back && sandbox_receive(socket, request, 1, &fd) == 1)
