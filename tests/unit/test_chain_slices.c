@@ -2,10 +2,13 @@
 /* Call chains in slices of time. */
 #include "test.h"
 
+#include "chains/chain_arcs.h"
 #include "chains/chain_merge.h"
 #include "chains/chain_read.h"
 #include "chains/chain_table.h"
+#include "history/history_writer.h"
 #include "history/slice_file.h"
+#include "profile/select/gather.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -249,6 +252,51 @@ static void without_a_history_there_are_no_slices(void)
 	CHECK_EQ(samples_in(dir, &WINDOW_ALL, 0), 0);
 }
 
+/* Writes a history whose only slice is the first minute. */
+static void write_minute(const char *samples)
+{
+	_cleanup_(history_writer_freep) struct history_writer *h = history_writer_new(samples);
+	struct history_name name = { .name = { .app = program,
+					       .image = program,
+					       .event = "TIMER",
+					       .task = SNAME_TASK_ALL },
+				     .header = { .cpu_type = 4 } };
+	struct slice minute = { .span = { 0, 6 * SLICE_MS }, .samples = 6 };
+
+	history_writer_count(h, history_writer_file(h, &name), 0x10, 6);
+	CHECK_EQ(history_writer_end(h, &minute, NULL), 0);
+}
+
+/* The flat counts of a window may be those of longer slices. The chains are those of the same
+ * time. */
+static void chains_cover_what_the_history_covers(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *samples = path_join(dir, "samples/current");
+	_cleanup_(gather_freep) struct gather *g = NULL;
+	char text[] = "time:@12..@13", *word = text;
+	struct chain_store *s;
+	struct spec spec;
+	uint64_t sum = 0;
+	size_t i, k;
+
+	write_minute(samples);
+	s = open_sliced(samples);
+	for (i = 0; i < 6; i++) {
+		add(s, 0x10, 1);
+		end(s, (int64_t)i * SLICE_MS, ((int64_t)i + 1) * SLICE_MS);
+	}
+	chain_store_close(s);
+	CHECK_EQ(spec_parse(&word, 1, &spec, NULL), 0);
+	CHECK_EQ(gather_files(&spec, dir, true, &g, NULL), 0);
+	for (i = 0; g && i < g->file_count; i++)
+		for (k = 0; g->files[i].arcs && !g->files[i].end && k < g->files[i].arcs->count;
+		     k++)
+			sum += g->files[i].arcs->arcs[k].samples;
+	CHECK_EQ(sum, 6);
+	spec_done(&spec);
+}
+
 /* --- damage --- */
 
 /* Three slices with 1, 2 and 4 samples. */
@@ -390,5 +438,6 @@ static void arbitrary_content_is_skipped(void)
 TESTS(T(a_window_has_the_chains_of_its_slices), T(windows_that_partition_a_session_add_up),
       T(a_pair_of_files_ends_with_the_hour_and_the_writer), T(numbers_of_images_do_not_run_out),
       T(a_slice_can_be_in_two_pairs_of_files), T(without_a_history_there_are_no_slices),
-      T(a_damaged_byte_costs_one_slice), T(slices_of_lost_nodes_are_skipped),
-      T(a_repair_keeps_the_slices), T(arbitrary_content_is_skipped))
+      T(chains_cover_what_the_history_covers), T(a_damaged_byte_costs_one_slice),
+      T(slices_of_lost_nodes_are_skipped), T(a_repair_keeps_the_slices),
+      T(arbitrary_content_is_skipped))

@@ -47,18 +47,18 @@ static int open_source(struct chains *c, struct gather *g, uint32_t session, str
 	struct chains_source *s;
 	const struct chain_names *names;
 	struct chain_skipped skipped;
+	const struct gather_session *from = &g->sessions[session];
 	uint32_t i;
 
 	array_grow(&c->sources, c->source_count + 1, &c->source_room);
 	s = &c->sources[c->source_count];
 	*s = (struct chains_source){ 0 };
-	if (chain_reader_open(g->sessions[session].samples, spec_window(c->spec), &s->reader, err) <
-	    0)
+	if (chain_reader_open(from->samples, gather_window(from), &s->reader, err) < 0)
 		return err->code;
 	c->source_count++;
 	skipped = chain_reader_skipped(s->reader);
-	if (!g->sessions[session].arcs) /* else it was said */
-		gather_warn_skipped(&g->sessions[session], &skipped);
+	if (!from->arcs) /* else it was said */
+		gather_warn_skipped(from, &skipped);
 	names = chain_reader_names(s->reader);
 	s->images = xcalloc(chain_names_images(names) + 1, sizeof(*s->images));
 	for (i = 1; i <= chain_names_images(names); i++)

@@ -198,6 +198,11 @@ static bool is_missing(const struct walk *w, const struct chain_arcs_file *arcs)
 	return arcs->end && has_samples(w, gather_image(w->g, w->session, &arcs->name.app));
 }
 
+const struct window *gather_window(const struct gather_session *s)
+{
+	return s->history ? &history_covers(s->history)->span : NULL;
+}
+
 void gather_warn_skipped(const struct gather_session *s, const struct chain_skipped *skipped)
 {
 	if (skipped->bytes)
@@ -213,7 +218,7 @@ static void add_arcs(struct walk *w)
 {
 	struct gather_session *s = &w->g->sessions[w->session];
 	struct error err = ERROR_INIT;
-	int r = chain_arcs_read(s->samples, spec_window(w->spec), &s->arcs, &err);
+	int r = chain_arcs_read(s->samples, gather_window(s), &s->arcs, &err);
 	struct chain_skipped skipped;
 	size_t i;
 

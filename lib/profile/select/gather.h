@@ -94,6 +94,9 @@ const char *gather_image_name(const struct gather *g, uint32_t image, bool is_lo
 /* Where the code of the anonymous region that @f belongs to would be: TGID.jo next to the region's
  * directory; caller frees. NULL if @f belongs to no region. */
 char *gather_code_path(const struct gather *g, const struct gather_file *f);
+/* The time that the samples of a session are of, to be read from its chains; NULL: all. The history
+ * may have longer slices than the chains, so it can be more than the window requested. */
+const struct window *gather_window(const struct gather_session *s);
 /* Warns of what was left out of the chains of a window of time. */
 void gather_warn_skipped(const struct gather_session *s, const struct chain_skipped *skipped);
 /* The number of the image @id of session number @session; adds it if no sample file names it. Must
