@@ -290,6 +290,7 @@ unsigned int history_upkeep(const char *samples, const struct upkeep *how, struc
 	list_sources(&j);
 	delete_old(&j);
 	delete_excess(&j);
+	sources_tidy(dir, how->live);
 	free(j.sources);
 	return j.written;
 }

@@ -15,6 +15,7 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -359,6 +360,53 @@ static void a_process_of_its_own_does_it(void)
 	keeper_ask(k, dir, &how);
 }
 
+/* No file may be longer than @bytes: as on a full disk. */
+static void fill_disk(rlim_t bytes)
+{
+	const struct rlimit most = { bytes, RLIM_INFINITY };
+
+	CHECK_EQ(setrlimit(RLIMIT_FSIZE, &most), 0);
+}
+
+static void a_full_disk_changes_no_sum(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	struct upkeep how = { 0 };
+	rlim_t bytes;
+
+	(void)signal(SIGXFSZ, SIG_IGN);
+	write_hour(&p, 10 * MINUTE);
+	how.now_ms = p.now_ms;
+	how.live = p.generation + 1;
+	for (bytes = 0; bytes < 500; bytes += 100) {
+		fill_disk(bytes);
+		CHECK_EQ(history_upkeep(p.dir, &how, &log), 0);
+		fill_disk(RLIM_INFINITY);
+		check_sums(&p);
+	}
+	CHECK(strstr(strbuf_text(&log), "cannot write flat.1.1-1: ") != NULL);
+	CHECK_EQ(files_of(&p, "roll", ""), 0);
+	CHECK_EQ(files_of(&p, "flat.", ""), 0);
+	CHECK_EQ(upkeep(&p, 0), 1);
+	check_sums(&p);
+}
+
+static void names_without_slices_are_removed(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *slices = path_join(dir, "history/1.slices");
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+
+	write_hour(&p, 10 * MINUTE);
+	write_hour(&p, 10 * MINUTE);
+	CHECK_EQ(unlink(slices), 0);
+	CHECK_EQ(files_of(&p, "", ".names"), 2);
+	(void)upkeep(&p, 0);
+	CHECK_EQ(files_of(&p, "", ".names"), 1);
+}
+
 /* --- damage --- */
 
 static void damage_anywhere_is_noticed(void)
@@ -483,5 +531,6 @@ static void rare_keys_fold_into_their_file(void)
 TESTS(T(sums_stay_exact_while_levels_change), T(a_window_has_the_finest_level_there_is),
       T(a_clock_that_is_set_back_loses_nothing), T(the_oldest_of_the_finest_go_first),
       T(old_files_are_deleted), T(a_kill_at_any_time_changes_no_sum),
-      T(a_process_of_its_own_does_it), T(damage_anywhere_is_noticed),
+      T(a_process_of_its_own_does_it), T(a_full_disk_changes_no_sum),
+      T(names_without_slices_are_removed), T(damage_anywhere_is_noticed),
       T(a_damaged_file_costs_itself), T(rare_keys_fold_into_their_file))

@@ -10,6 +10,7 @@
 #include "history/levels.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
@@ -138,5 +139,35 @@ void source_remove(const char *dir, const struct history_source *s)
 		_cleanup_free_ char *names = generation_names_path(dir, s->first);
 
 		(void)dirtree_remove(fd, path_base(names), NULL);
+	}
+}
+
+/* Whether @entry is the file of names of a generation before @live. */
+static bool is_names(const char *entry, uint32_t live, uint32_t *ret)
+{
+	return parse_number(&entry, ret) && !strcmp(entry, ".names") && *ret < live;
+}
+
+void sources_tidy(const char *dir, uint32_t live)
+{
+	_cleanup_close_ int fd = open_directory(dir), own = -1;
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	struct dirent *entry;
+	uint32_t number;
+
+	own = d ? dup(fd) : -1;
+	while (d && (entry = readdir(d))) {
+		_cleanup_free_ char *slices = NULL;
+		struct stat st;
+
+		if (!is_names(entry->d_name, live, &number))
+			continue;
+		slices = generation_slices_path(dir, number);
+		if (lstat(slices, &st) < 0 && errno == ENOENT)
+			(void)dirtree_remove(own, entry->d_name, NULL);
+	}
+	if (d) {
+		(void)closedir(d);
+		fd = -1;
 	}
 }

@@ -30,5 +30,8 @@ struct history_source *sources_list(const char *dir, size_t *ret_count);
 char *source_path(const char *dir, const struct history_source *s);
 /* The number of the next generation: greater than that of any source in @dir. */
 uint32_t sources_next(const char *dir);
+/* Removes names of generations before @live that have no slices: somebody was killed between the
+ * two. */
+void sources_tidy(const char *dir, uint32_t live);
 /* Removes the files of @s from @dir. */
 void source_remove(const char *dir, const struct history_source *s);
