@@ -11,7 +11,7 @@
 
 enum { WIDTH = 20, DEPTH = 20 };
 
-/* Makes a file below @depth directories in @top, and returns its directory; caller frees. */
+/* Makes a file below @depth directories in @top, and returns its path; caller frees. */
 static char *make_deep(const char *top, int number, int depth)
 {
 	_cleanup_(strbuf_done) struct strbuf path = STRBUF_INIT;
@@ -52,9 +52,8 @@ static void all_of_a_wide_and_deep_tree_is_read(void)
 	_cleanup_(tree_freep) struct tree *t = NULL;
 	int deepest = 0;
 
-	for (int i = 0; i < WIDTH; i++) {
-		_cleanup_free_ char *file = make_deep(top, i, i ? 2 : DEPTH);
-	}
+	for (int i = 0; i < WIDTH; i++)
+		free(make_deep(top, i, i ? 2 : DEPTH));
 	t = tree_read(fd, NULL);
 	CHECK_EQ(count_files(t, &deepest, 0), WIDTH);
 	CHECK_EQ(deepest, DEPTH);
