@@ -271,6 +271,8 @@ static int end_worker(struct sandbox *s, unsigned int lane, int code, struct err
 	if (WIFSIGNALED(status))
 		return error_set(err, code, "the process that read it was killed by SIG%s",
 				 sigabbrev_np(WTERMSIG(status)) ?: "?");
+	if (WIFEXITED(status) && WEXITSTATUS(status) == SANDBOX_NO_MEMORY)
+		return error_set(err, code, "takes too much memory to read");
 	return error_set(err, code, "the process that read it exited unexpectedly");
 }
 

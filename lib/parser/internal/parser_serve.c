@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
 #include <unistd.h>
 
 /* An answer being written; ->full says that something did not fit and was left out. */
@@ -102,10 +101,6 @@ static void serve_table(int fd, struct sandbox_reply *reply)
 
 	if (r == 0)
 		r = unwind_table_build(ef, rules, &table, NULL);
-	/* Not a file without a table: this worker ends, as if our own functions had no memory, and
-	 * the loss is counted and named. */
-	if (elffile_lacked_memory())
-		abort();
 	if (r == 0)
 		put_table(&w, table, rules);
 	finish(&w, reply, r);
@@ -245,4 +240,8 @@ void parser_serve(const void *bytes, size_t size, int fd, struct sandbox_reply *
 		serve_pages(&request->pages, fd, reply);
 		break;
 	}
+	/* libelf fails then as for a damaged file. This worker ends, so that the loss is counted
+	 * and named. */
+	if (elffile_lacked_memory())
+		_exit(SANDBOX_NO_MEMORY);
 }
