@@ -171,6 +171,7 @@ void daemon_options_collector(const struct daemon_options *o, struct collector_c
 		.record = {
 			.session_dir = s->session_dir,
 			.session_name = "current",
+			.command = "oprofiled",
 			.separate = (unsigned int)s->separate,
 			.images = s->image_filter,
 			.vmlinux = none ? NULL : s->vmlinux,

@@ -56,6 +56,27 @@ static void add_to_cover(struct history_cover *c, const struct extent *e)
 	c->cpu_ms += slice->cpu_ms;
 }
 
+/* Notes where the steps begin and end that have an instant of @span: count_touching() adds up. */
+static void note_touching(struct history_cover *covers, const struct steps *steps,
+			  const struct window *span)
+{
+	const int64_t begin_ms = span->begin_ms, last_ms = span->end_ms - 1;
+	uint32_t first = steps_at(steps, &(struct window){ begin_ms, begin_ms }),
+		 last = steps_at(steps, &(struct window){ last_ms, last_ms });
+
+	covers[first].touching++;
+	if (last + 1 < steps->count)
+		covers[last + 1].touching--;
+}
+
+static void count_touching(struct history_cover *covers, const struct steps *steps)
+{
+	uint32_t i;
+
+	for (i = 1; i < steps->count; i++)
+		covers[i].touching += covers[i - 1].touching;
+}
+
 static void find_cover(struct history *h, struct reading *r)
 {
 	size_t i;
@@ -68,9 +89,13 @@ static void find_cover(struct history *h, struct reading *r)
 		const struct extent *e = &r->extents[i];
 
 		add_to_cover(&h->cover, e);
-		if (r->steps)
-			add_to_cover(&h->steps[steps_at(r->steps, &e->slice.span)], e);
+		if (!r->steps)
+			continue;
+		add_to_cover(&h->steps[steps_at(r->steps, &e->slice.span)], e);
+		note_touching(h->steps, r->steps, &e->slice.span);
 	}
+	if (r->steps)
+		count_touching(h->steps, r->steps);
 	h->cover.folded = r->folded;
 	h->cover.damaged = r->damaged;
 }

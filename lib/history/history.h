@@ -32,7 +32,8 @@ struct history_cover {
 	size_t by_level[HISTORY_LEVELS]; /* of these: history/levels.h */
 	uint64_t folded;		 /* counts whose key or program is not known, as too rare */
 	uint64_t samples, taken, lost, cpu_ms; /* see struct slice */
-	size_t damaged;			       /* bytes, of all files that were read */
+	int64_t touching; /* of a step: slices with an instant in it, those of other steps too */
+	size_t damaged;	  /* bytes, of all files that were read */
 };
 
 struct history;

@@ -16,6 +16,7 @@
 #include "record/internal/spending.h"
 #include "sfile/session.h"
 #include "sfile/session_lock.h"
+#include "sfile/setup.h"
 #include "stats/turn.h"
 #include "symbol/function_store.h"
 
@@ -374,6 +375,7 @@ int collector_stop(struct collector *c, struct error *err)
 	c->ops->stop(c->driver);
 	c->running = false;
 	r = collector_sync(c, true, err);
+	(void)setup_end(c->samples, NULL); /* on a full disk it has no end */
 	return MIN(r, 0);
 }
 
@@ -446,6 +448,8 @@ static int leave_session(struct collector *c, struct error *err)
 
 	record_sync(c->record, true);
 	collector_end_slice(c, true);
+	if (c->running)
+		(void)setup_end(c->samples, NULL);
 	return r < 0 ? r : collector_reopen(c, err);
 }
 

@@ -172,6 +172,7 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 	rec->root = xstrdup(config->root ?: "");
 	rec->session_dir = xstrdup(config->session_dir);
 	rec->session_name = xstrdup(config->session_name);
+	rec->command = config->command ? xstrdup(config->command) : NULL;
 	rec->samples = session_samples(config->session_dir, config->session_name);
 	rec->feature = feature_new(derived, config->root);
 	if (rec->feature && rec->feature->ops->keep_in)
@@ -214,7 +215,21 @@ void record_free(struct record *rec)
 	free(rec->session_dir);
 	free(rec->session_name);
 	free(rec->samples);
+	free(rec->command);
 	free(rec);
+}
+
+/* When the first run into this session began; that is @now if there was none. */
+static uint64_t began_at(const struct record *rec, uint64_t now)
+{
+	struct setup old = { 0 };
+	uint64_t began;
+
+	if (setup_read(rec->samples, &old, NULL) < 0)
+		return now;
+	began = old.began ?: old.started;
+	setup_done(&old);
+	return began ?: now;
 }
 
 int record_write_setup(const struct record *rec, const char *driver, struct error *err)
@@ -226,7 +241,9 @@ int record_write_setup(const struct record *rec, const char *driver, struct erro
 
 	s.cpu_type = xstrdup(cpu_type_detect(rec->root, clock)->key);
 	s.separate = record_separate_text(rec->separate);
+	s.command = rec->command ? xstrdup(rec->command) : NULL;
 	setup_describe_machine(&s, rec->root);
+	s.began = began_at(rec, s.started);
 	for (e = rec->events; e < rec->events + rec->event_count; e++)
 		setup_add_event(&s, e->name, e->count, e->unit_mask, e->rate_hz);
 	r = session_create(rec->session_dir, rec->session_name, err);

@@ -53,6 +53,7 @@ struct record_config {
 	const struct event *events;		/* index = counter in the event buffer; copied */
 	size_t event_count;
 	unsigned int separate; /* enum record_separate */
+	const char *command;   /* what records, for the headers of reports; or NULL */
 	const char *images;    /* only these application images, comma-separated; or NULL */
 	const char *vmlinux;   /* kernel image with symbols; NULL: /proc/kallsyms */
 	uint64_t kernel_start, kernel_end; /* its text; 0: from kallsyms */

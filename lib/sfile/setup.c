@@ -170,6 +170,19 @@ int setup_read(const char *samples, struct setup *ret, struct error *err)
 	return parse_list(text, '\n', read_line, ret);
 }
 
+int setup_end(const char *samples, struct error *err)
+{
+	struct setup s = { 0 };
+	int r = setup_read(samples, &s, err);
+
+	if (r < 0)
+		return r == -ENOENT ? 0 : r;
+	s.ended = (uint64_t)time(NULL);
+	r = setup_write(samples, &s, err);
+	setup_done(&s);
+	return r;
+}
+
 void setup_done(struct setup *s)
 {
 	size_t i;

@@ -2,8 +2,8 @@
 /*
  * Reads and writes the file samples/NAME/setup of a session. It records the events sampled, the
  * driver used and the machine, one "key: value" per line (man opsample.5). It is written when
- * sampling starts; each further run into the same session replaces it. A struct setup owns its
- * strings and events.
+ * sampling starts and when it ends; each further run into the same session replaces it. A struct
+ * setup owns its strings and events.
  *
  *	struct setup s = { .driver = "perf: timer mode", .cpu_mhz = 2600 };
  *	setup_add_event(&s, "TIMER", 0, 0, 997);
@@ -48,6 +48,8 @@ void setup_add_event(struct setup *s, const char *name, uint64_t count, uint64_t
 void setup_describe_machine(struct setup *s, const char *root);
 /* Writes @samples/setup, replacing an existing one. Returns 0 or -errno. */
 int setup_write(const char *samples, const struct setup *s, struct error *err);
+/* Notes in @samples/setup that sampling ended now. Returns 0 or -errno; 0 if there is no setup. */
+int setup_end(const char *samples, struct error *err);
 /* Reads @samples/setup; fields that are missing or damaged are left unknown. Returns 0, or -errno:
  * -ENOENT if there is no such file, as in a session of the original OProfile. If @err is NULL,
  * errors other than -ENOENT are logged. On success the caller calls setup_done(). */

@@ -32,6 +32,27 @@ static void what_is_written_is_read(void)
 	setup_done(&back);
 }
 
+static void the_end_is_added(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	struct setup s = { .began = 5, .started = 7, .command = xstrdup("operf a\nb") };
+	struct setup back;
+
+	CHECK_EQ(setup_end(dir, NULL), 0);
+	CHECK_EQ(setup_read(dir, &back, NULL), -ENOENT);
+	setup_add_event(&s, "TIMER", 0, 0, 997);
+	CHECK_EQ(setup_write(dir, &s, NULL), 0);
+	CHECK_EQ(setup_end(dir, NULL), 0);
+	CHECK_EQ(setup_read(dir, &back, NULL), 0);
+	CHECK_EQ(back.began, 5);
+	CHECK_EQ(back.started, 7);
+	CHECK(back.ended > 7);
+	CHECK_STR(back.command, "operf a");
+	CHECK_EQ(back.event_count, 1);
+	setup_done(&s);
+	setup_done(&back);
+}
+
 static void the_machine_is_read_below_the_root(void)
 {
 	_cleanup_directory_ char *dir = test_directory();
@@ -84,5 +105,5 @@ static void fifo_is_refused_at_once(void)
 	(void)alarm(0);
 }
 
-TESTS(T(what_is_written_is_read), T(the_machine_is_read_below_the_root),
+TESTS(T(what_is_written_is_read), T(the_end_is_added), T(the_machine_is_read_below_the_root),
       T(damaged_lines_leave_things_unknown), T(fifo_is_refused_at_once))

@@ -33,6 +33,7 @@ static const char default_dir[] = "oprofile_data";
 
 static bool force, system_wide, append, lazy, off_cpu, quiet;
 static const char *session_dir = default_dir, *vmlinux;
+static const char *command_line; /* of this tool, for the headers of reports */
 static uint64_t pid;
 static int64_t duration_ms; /* 0: until the target ends */
 static struct setting_given given[] = SETTINGS_GIVEN;
@@ -211,6 +212,7 @@ static struct collector_config configure(const struct target *target, const char
 		.record = {
 			.session_dir = directory,
 			.session_name = "current",
+			.command = command_line,
 			.separate = RECORD_SEPARATE_LIB | RECORD_SEPARATE_KERNEL |
 				    (unsigned int)settings.separate,
 			.vmlinux = vmlinux,
@@ -397,14 +399,28 @@ static void remember_symbols(void)
 	profile_keep_symbols(session_dir, session_owner_uid());
 }
 
+/* The command line; caller frees. */
+static char *join_words(int count, char **words)
+{
+	struct strbuf line = STRBUF_INIT;
+	int i;
+
+	strbuf_adds(&line, "operf");
+	for (i = 1; i < count; i++)
+		strbuf_addf(&line, " %s", words[i]);
+	return strbuf_take(&line);
+}
+
 int main(int argc, char **argv)
 {
 	_cleanup_(helpers_done) struct helpers helpers = { 0 };
 	_cleanup_(target_done) struct target target = TARGET_INIT;
 	struct error err = ERROR_INIT;
+	_cleanup_free_ char *line = join_words(argc, argv);
 	char **command = argv + tool_options(&cmdline, argc, argv);
 	int r;
 
+	command_line = line;
 	target.kind = target_kind_of(command);
 	settings = settings_default();
 	/* Each was checked when it was given. */

@@ -127,6 +127,7 @@ static void add_cover(struct timeline *t, const struct history *h)
 		struct timeline_step *step = &t->cover[i];
 
 		step->covered_ms += c->covered_ms;
+		step->is_recorded |= c->touching > 0;
 		step->samples += c->samples;
 		step->taken += c->taken;
 		step->lost += c->lost;

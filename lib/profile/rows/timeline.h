@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "history/steps.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -63,7 +64,8 @@ struct timeline_table {
 
 /* What the history knows of a step of time, of all sessions together. */
 struct timeline_step {
-	int64_t covered_ms; /* time in slices; 0: nothing was recorded */
+	int64_t covered_ms; /* length of the slices whose counts these are */
+	bool is_recorded;   /* some slice has an instant in it, maybe one that counts for another */
 	uint64_t samples, taken, lost;
 };
 

@@ -77,6 +77,7 @@ struct record {
 	struct event *events; /* events of the configuration, then of the feature */
 	size_t derived_count; /* the latter */
 	char *root, *session_dir, *session_name, *samples;
+	char *command;		     /* or NULL */
 	struct record_stats written; /* the part of this run that stats/ already contains */
 	uint64_t written_total;	     /* the same for their sum */
 	bool session_ready;	     /* its directory and manifest are open */

@@ -217,7 +217,7 @@ static void print_columns(const struct report *r, FILE *out)
 	uint32_t i;
 
 	for (i = 0; i < t->steps.count; i++)
-		has_gap |= t->cover[i].covered_ms <= 0;
+		has_gap |= !t->cover[i].is_recorded;
 	(void)fprintf(out,
 		      "Columns: %s each; a bar is relative to the row's peak, in samples per "
 		      "second",
@@ -288,7 +288,7 @@ static void add_csv_row(const struct report *r, const struct timeline_row *row, 
 	}
 	csv_number(line, row->sum);
 	for (i = 0; i < t->steps.count; i++)
-		if (t->cover[i].covered_ms > 0)
+		if (t->cover[i].is_recorded)
 			csv_number(line, row->counts[i]);
 		else
 			csv_text(line, "");
@@ -326,6 +326,7 @@ static void write_columns(const struct timeline *t, struct json *j)
 		json_open(j, NULL, '{');
 		json_string(j, "begin", begin);
 		json_string(j, "end", end);
+		json_bool(j, "recorded", t->cover[i].is_recorded);
 		json_i64(j, "covered_ms", t->cover[i].covered_ms);
 		json_u64(j, "samples", t->cover[i].samples);
 		json_u64(j, "taken", t->cover[i].taken);

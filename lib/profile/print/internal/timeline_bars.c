@@ -26,11 +26,34 @@ const char *timeline_gap(bool utf8)
 	return utf8 ? "░" : "?";
 }
 
+/* Whether step number @i was recorded, but in a slice that counts for another step: slices may be
+ * as long as steps, or longer. */
+static bool is_elsewhere(const struct timeline *t, uint32_t i)
+{
+	return t->cover[i].is_recorded && t->cover[i].covered_ms <= 0;
+}
+
+/* The step that the slice counts for which step number @i was recorded in. */
+static uint32_t step_of_slice(const struct timeline *t, uint32_t i)
+{
+	uint32_t at = i;
+
+	while (at > 0 && is_elsewhere(t, at))
+		at--;
+	if (t->cover[at].covered_ms > 0)
+		return at;
+	for (at = i; at + 1 < t->steps.count && is_elsewhere(t, at);)
+		at++;
+	return at;
+}
+
 /* Samples per second in step number @i. */
 static double rate(const struct timeline *t, const uint64_t *counts, uint32_t i)
 {
-	int64_t covered_ms = t->cover[i].covered_ms;
+	int64_t covered_ms;
 
+	i = step_of_slice(t, i);
+	covered_ms = t->cover[i].covered_ms;
 	return covered_ms > 0 ? (double)counts[i] * 1000 / (double)covered_ms : 0;
 }
 
@@ -62,7 +85,7 @@ void timeline_bars(const struct timeline *t, const uint64_t *counts, bool utf8, 
 	uint32_t i;
 
 	for (i = 0; i < t->steps.count; i++)
-		strbuf_adds(out, t->cover[i].covered_ms > 0
+		strbuf_adds(out, t->cover[i].is_recorded
 					 ? bars[peak > 0 ? level_of(rate(t, counts, i) / peak) : 0]
 					 : timeline_gap(utf8));
 	for (; i < timeline_bars_width(t); i++)
