@@ -258,3 +258,24 @@ int history_span(const char *samples, const struct window *window, struct window
 	*ret = span;
 	return 0;
 }
+
+void history_kept(const char *samples, struct history_kept ret[HISTORY_LEVELS])
+{
+	_cleanup_free_ char *dir = path_join(samples, HISTORY_DIRECTORY);
+	size_t count, i;
+	_cleanup_free_ struct history_source *list = sources_list(dir, &count);
+
+	for (i = 0; i < HISTORY_LEVELS; i++)
+		ret[i] = (struct history_kept){ .span = { INT64_MAX, INT64_MIN } };
+	for (i = 0; i < count; i++) {
+		struct history_kept *kept = &ret[list[i].level];
+		struct window span;
+
+		if (source_span(dir, &list[i], &span) < 0)
+			continue;
+		kept->span.begin_ms = MIN(kept->span.begin_ms, span.begin_ms);
+		kept->span.end_ms = MAX(kept->span.end_ms, span.end_ms);
+		kept->bytes += list[i].bytes;
+		kept->files++;
+	}
+}

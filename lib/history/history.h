@@ -42,6 +42,15 @@ struct history;
  * counts. Returns 0, or -errno: -ENOENT if the session has no history, or none in the window. */
 int history_span(const char *samples, const struct window *window, struct window *ret,
 		 struct error *err);
+/* What there is of a level (history/levels.h). */
+struct history_kept {
+	struct window span; /* from the begin of the first slice to the end of the last one */
+	size_t files;	    /* 0: there is nothing */
+	uint64_t bytes;
+};
+
+/* Finds what the history of the session at @samples has of each level, without reading counts. */
+void history_kept(const char *samples, struct history_kept ret[HISTORY_LEVELS]);
 /* Reads the slices of the session at @samples that are in @window, each once. @steps divides the
  * time, if it is not NULL: the counts of a slice are those of the step that it belongs to. Returns
  * 0 (the caller frees) or -errno: -ENOENT if the session has no history. There may be no slice in

@@ -11,6 +11,7 @@
 #include "perf/probe.h"
 #include "event/event.h"
 #include "tools/opcontrol/mount_point.h"
+#include "tools/opcontrol/session_actions.h"
 #include "sfile/session.h"
 #include "sfile/session_lock.h"
 #include "tools/common/status_view.h"
@@ -134,6 +135,23 @@ static int do_save(const struct control_context *context, const char *arg, struc
 	return r == -ENOENT ? alone(context, arg, err) : r;
 }
 
+static int do_list_sessions(const struct control_context *context, const char *arg _unused_,
+			    struct error *err)
+{
+	return session_action_list(context->session_dir, context->json, err);
+}
+
+static int do_delete(const struct control_context *context, const char *arg, struct error *err)
+{
+	return session_action_delete(context->session_dir, arg, err);
+}
+
+static int do_history(const struct control_context *context, const char *arg _unused_,
+		      struct error *err)
+{
+	return session_action_history(context->session_dir, context->json, err);
+}
+
 static int do_status(const struct control_context *context, const char *arg _unused_,
 		     struct error *err)
 {
@@ -212,6 +230,9 @@ const struct control_action control_actions[ACTION_COUNT_] = {
 	[ACTION_DUMP] = { do_dump, false, true, false },
 	[ACTION_RESET] = { do_reset, false, false, true },
 	[ACTION_SAVE] = { do_save, false, false, true },
+	[ACTION_LIST_SESSIONS] = { do_list_sessions, false, false, false },
+	[ACTION_DELETE] = { do_delete, false, false, true },
+	[ACTION_HISTORY] = { do_history, false, false, false },
 	[ACTION_STATUS] = { do_status, false, true, false },
 	[ACTION_SHUTDOWN] = { do_shutdown, false, true, false },
 	[ACTION_LIST_EVENTS] = { do_list_events, false, false, false },
