@@ -115,7 +115,7 @@ static int copy_slices(const char *from, const char *to, struct error *err)
 	r = NULL;
 	status = chain_reader_open(from, NULL, &r, err);
 	if (status == 0)
-		status = chain_store_open_sliced(to, &s, err);
+		status = chain_store_open_sliced(to, UINT64_MAX, &s, err);
 	return status < 0 ? status : merge(r, true, s, err);
 }
 

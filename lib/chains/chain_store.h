@@ -50,8 +50,10 @@ struct slice;
  * killed writer left. Returns 0 (the caller closes) or -errno. */
 int chain_store_open(const char *samples, struct chain_store **ret, struct error *err);
 /* The same for a session with a history: begins a new pair of files, and notes what is counted in
- * each slice for chain_store_end_slice(). */
-int chain_store_open_sliced(const char *samples, struct chain_store **ret, struct error *err);
+ * each slice for chain_store_end_slice(). Slices older than @keep_ms are deleted when a pair
+ * begins. */
+int chain_store_open_sliced(const char *samples, uint64_t keep_ms, struct chain_store **ret,
+			    struct error *err);
 /* Closes the store; NULL is allowed. */
 void chain_store_close(struct chain_store *s);
 DEFINE_CLEANUP(struct chain_store *, chain_store_close);
@@ -85,8 +87,8 @@ int chain_store_add_called(struct chain_store *s, const struct chain_callers *ca
 			   const struct chain_frame *leaf, uint64_t samples);
 
 /* Writes what was counted since the last slice as @slice, and begins the next one. After a slice
- * that ends in another hour than the first one of a pair of files, the next pair begins. Returns 0,
- * or -errno: some of what was counted is then in no slice. */
+ * that ends on another day (UTC) than the first one of a pair of files, the next pair begins.
+ * Returns 0, or -errno: some of what was counted is then in no slice. */
 int chain_store_end_slice(struct chain_store *s, const struct slice *slice, struct error *err);
 
 /* Returns whether the next chain_store_turn() starts another pair of files. */

@@ -188,7 +188,7 @@ int record_new(const struct record_config *config, struct record **ret, struct e
 		&(struct chain_recorder_config){ .samples = rec->samples,
 						 .events = rec->events,
 						 .sample_events = config->event_count,
-						 .sliced = config->keep_ms });
+						 .keep_ms = config->keep_ms });
 	open_kernel(rec, config);
 	if (config->jit)
 		open_jitting(rec, config);

@@ -4,7 +4,7 @@
 
 #include "history/slice_file.h"
 
-enum { HOUR_MS = 3600 * 1000 };
+enum { DAY_MS = 24 * 3600 * 1000 };
 
 static void a_chain_makes_arcs_up_to_the_next_context(void)
 {
@@ -110,25 +110,25 @@ static void end_slice_at(struct bench *b, int64_t begin_ms)
 	CHECK_EQ(record_end_slice(b->rec, &slice, NULL), 0);
 }
 
-/* Each hour begins files in which images and contexts have other numbers. */
-static void chains_of_the_next_hour_keep_their_names(void)
+/* Each day begins files in which images and contexts have other numbers. */
+static void chains_of_the_next_day_keep_their_names(void)
 {
 	BENCH(b);
 	uint64_t app = cookie_file(b.cookies, &(struct file_identity){ 1, 1, 0 }, "/bin/p");
 	uint64_t lib = cookie_file(b.cookies, &(struct file_identity){ 1, 2, 0 }, "/lib/l");
 	const struct evbuf_frame frames[] = { { app, 0x10 }, { lib, 0x20 }, { app, 0x30 } };
-	int64_t hour;
+	int64_t day;
 
 	b.config.keep_ms = 1000000;
 	bench_start(&b);
-	for (hour = 0; hour < 3; hour++) {
-		run_as(&b, 7, hour ? lib : app);
-		evbuf_chain(b.buffer, frames + hour, 1,
+	for (day = 0; day < 3; day++) {
+		run_as(&b, 7, day ? lib : app);
+		evbuf_chain(b.buffer, frames + day, 1,
 			    &(struct evbuf_trace){ 0, 1, CHAIN_END_DEPTH });
 		evbuf_chain(b.buffer, frames, 3, &(struct evbuf_trace){ 0, 1, CHAIN_END_DEPTH });
 		CHECK_EQ(evbuf_flush(b.buffer), 0);
-		end_slice_at(&b, 2 * hour * HOUR_MS);
-		end_slice_at(&b, 2 * hour * HOUR_MS + HOUR_MS); /* in another hour: the files end */
+		end_slice_at(&b, 2 * day * DAY_MS);
+		end_slice_at(&b, 2 * day * DAY_MS + DAY_MS); /* on another day: the files end */
 	}
 	check_chains(&b, "current",
 		     "/bin/p TIMER.0.0 depth -1: /bin/p+10 1\n"
@@ -359,5 +359,5 @@ static void a_chain_may_begin_before_its_context(void)
 TESTS(T(a_chain_makes_arcs_up_to_the_next_context), T(whole_chains_count_by_how_they_end),
       T(arcs_of_a_process_that_nobody_knows_are_counted),
       T(arcs_are_in_the_session_that_is_moved_away), T(callers_may_be_a_number),
-      T(whole_chains_are_stored), T(chains_of_the_next_hour_keep_their_names),
+      T(whole_chains_are_stored), T(chains_of_the_next_day_keep_their_names),
       T(a_chain_may_begin_before_its_context), T(chains_that_cannot_be_stored_are_counted))

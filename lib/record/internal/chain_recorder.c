@@ -16,7 +16,7 @@
 
 struct chain_recorder {
 	char *samples;
-	bool sliced;
+	uint64_t keep_ms; /* slices; 0: there are none */
 	const struct event *events;
 	struct chain_store *store; /* NULL: not open */
 	uint32_t epoch;		   /* changes when marks and numbers become invalid */
@@ -49,7 +49,7 @@ struct chain_recorder *chain_recorder_new(const struct chain_recorder_config *co
 	struct chain_recorder *t = xcalloc(1, sizeof(*t));
 
 	t->samples = xstrdup(config->samples);
-	t->sliced = config->sliced;
+	t->keep_ms = config->keep_ms;
 	t->events = config->events;
 	t->epoch = 1;
 	t->sample_events = config->sample_events;
@@ -161,8 +161,8 @@ static int find_context(struct chain_recorder *t, uint64_t end, struct error *er
 
 static int open_store(struct chain_recorder *t, struct error *err)
 {
-	return t->sliced ? chain_store_open_sliced(t->samples, &t->store, err)
-			 : chain_store_open(t->samples, &t->store, err);
+	return t->keep_ms ? chain_store_open_sliced(t->samples, t->keep_ms, &t->store, err)
+			  : chain_store_open(t->samples, &t->store, err);
 }
 
 static int store_chain(struct chain_recorder *t, uint64_t end, struct error *err)

@@ -44,7 +44,7 @@ struct chain_recorder_config {
 	const char *samples;	    /* directory of the session; copied */
 	const struct event *events; /* borrowed */
 	size_t sample_events;	    /* the first events, whose weights are samples */
-	bool sliced;		    /* the session has a history */
+	uint64_t keep_ms;	    /* how long the history is kept; 0: there is none */
 };
 
 /* Nothing is written before the first chain. Caller frees. */
