@@ -41,6 +41,20 @@ bool path_is_absolute(const char *path)
 	return path[0] == '/';
 }
 
+bool path_stays_below(const char *path)
+{
+	const char *at;
+
+	for (at = path; at; at = strchr(at + 1, '/')) {
+		size_t length = strcspn(at + 1, "/");
+
+		if (*at != '/' || (length == 1 && at[1] == '.') ||
+		    (length == 2 && at[1] == '.' && at[2] == '.'))
+			return false;
+	}
+	return true;
+}
+
 /* Removes "." and empty parts from a path, in place. ".." is kept, as it may follow a link. */
 static void drop_dots(char *path)
 {

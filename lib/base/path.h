@@ -26,6 +26,9 @@ const char *path_base(const char *path);
 char *path_absolute(const char *path);
 /* Whether @path starts with a slash. */
 bool path_is_absolute(const char *path);
+/* Returns whether an absolute path has no "." or "..", so that it stays below a directory that it
+ * is appended to. */
+bool path_stays_below(const char *path);
 
 /* Creates @path and its missing parents with @mode; 0 or -errno. */
 int path_make_dirs(const char *path, mode_t mode, struct error *err);

@@ -36,20 +36,6 @@ struct plan {
 	const struct gather_session *session;
 };
 
-bool archive_path_is_safe(const char *path)
-{
-	const char *at;
-
-	for (at = path; at; at = strchr(at + 1, '/')) {
-		size_t length = strcspn(at + 1, "/");
-
-		if (*at != '/' || (length == 1 && at[1] == '.') ||
-		    (length == 2 && at[1] == '.' && at[2] == '.'))
-			return false;
-	}
-	return true;
-}
-
 /* Adds a file and returns it, valid until the next one is added. If another file already has its
  * path in the archive, warns and returns NULL. */
 static struct archive_file *add_file(struct plan *p, const char *from, const char *to)
@@ -58,7 +44,7 @@ static struct archive_file *add_file(struct plan *p, const char *from, const cha
 	uint64_t hash = hash_bytes(to, strlen(to));
 	uintptr_t known;
 
-	if (!archive_path_is_safe(to)) {
+	if (!path_stays_below(to)) {
 		log_warn("%s: would be stored outside the archive; skipped", to);
 		return NULL;
 	}
@@ -197,6 +183,19 @@ static void leave_out(struct plan *p, const struct gather_image *image, const ch
 	p->out->left_out++;
 }
 
+/* Adds what was kept of a file that is gone. Returns false if that is nothing. */
+static bool add_kept(struct plan *p, uint32_t index)
+{
+	_cleanup_free_ char *from = binaries_kept_path(p->binaries, index);
+	_cleanup_free_ char *to =
+		from ? xasprintf("%s/symbols/%s", session_place, path_base(from)) : NULL;
+	struct archive_file *file = to ? add_file(p, from, to) : NULL;
+
+	if (file)
+		file->flags = O_NOFOLLOW;
+	return file;
+}
+
 static void add_image_file(struct plan *p, uint32_t index, const struct sfile_header *header)
 {
 	const struct gather_image *image = &p->gather->images[index];
@@ -205,6 +204,8 @@ static void add_image_file(struct plan *p, uint32_t index, const struct sfile_he
 	struct archive_file *file;
 
 	if (!binary_find(p->binaries, index, header, &b)) {
+		if (add_kept(p, index))
+			return;
 		leave_out(p, image,
 			  b.why == BINARY_NO_FILE
 				  ? "file not found"

@@ -76,7 +76,3 @@ int archive_write(const struct archive *a, const char *directory, struct error *
  * the parts of images and kernels that the profile @g uses (man oparchive.5). 0 or -errno. */
 int archive_write_compact(const struct archive *a, struct gather *g, struct binaries *bs,
 			  const char *path, struct error *err);
-
-/* Returns whether an absolute path has no "." or "..", so that it stays below a directory that it
- * is appended to. */
-bool archive_path_is_safe(const char *path);

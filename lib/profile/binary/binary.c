@@ -113,6 +113,13 @@ void binaries_count(const struct binaries *bs, size_t *ret_files, size_t *ret_go
 	}
 }
 
+char *binaries_kept_path(struct binaries *bs, uint32_t image)
+{
+	struct search s = search_for(bs, image, NULL);
+
+	return search_kept(&s);
+}
+
 size_t binaries_opened(const struct binaries *bs)
 {
 	return bs->opened;
@@ -310,16 +317,9 @@ bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header 
 {
 	struct search s = search_for(bs, image, header);
 
-	_cleanup_free_ char *kept = NULL;
-
 	*ret = (struct binary){ .why = BINARY_NO_FILE };
-	if (s.image->id.kind != SNAME_ROOT)
+	if (s.image->id.kind != SNAME_ROOT || !search_file(&s, &ret->why))
 		return false;
-	if (!search_file(&s, &ret->why)) {
-		kept = search_kept(&s);
-		ret->gone = kept;
-		return false;
-	}
 	ret->file = STEAL(s.ef);
 	ret->debug = search_debug(&s, ret->file);
 	return true;

@@ -45,8 +45,7 @@ struct binary {
 	struct elffile *file, *debug;
 	const char
 		*no_code; /* of a kernel: why there is no file with code, if requested; or NULL */
-	bool gone;	  /* there is no such file any more; ->symtab, or for binary_find() the
-			   * session, has its functions as kept when it was sampled */
+	bool gone;	  /* there is no such file any more: ->symtab is what was kept of it */
 	bool is_kept;	  /* belongs to the binaries: binary_close() leaves it open */
 };
 
@@ -78,6 +77,9 @@ bool binary_find(struct binaries *bs, uint32_t image, const struct sfile_header 
 bool binary_offset(const struct binary *b, bool is_kernel, uint64_t address, uint64_t *ret);
 /* Frees its symbols, unless they are kept. */
 void binary_close(struct binary *b);
+/* The path of the functions kept of image number @image when it was sampled; caller frees. NULL if
+ * there are none. */
+char *binaries_kept_path(struct binaries *bs, uint32_t image);
 /* Counts the files of images that were opened, and those of them that are gone, so that their
  * functions are shown as kept when they were sampled. */
 void binaries_count(const struct binaries *bs, size_t *ret_files, size_t *ret_gone);
