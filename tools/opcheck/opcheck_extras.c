@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "base/dirtree.h"
 #include "base/mem.h"
 #include "base/path.h"
 #include "base/strbuf.h"
@@ -8,9 +9,13 @@
 #include "history/history.h"
 #include "history/history_check.h"
 #include "sfile/manifest.h"
+#include "sfile/session.h"
+#include "symbol/function_store.h"
+#include "symbol/symtab.h"
 #include "tools/common/tool.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
 
@@ -157,10 +162,41 @@ static void check_history(struct check *c)
 		finding_report(c, &f);
 }
 
+/* Checks the functions kept of one file. */
+static int check_functions(const struct dirtree_visit *visit, void *data)
+{
+	struct check *c = data;
+	_cleanup_free_ char *symbols = session_symbols(c->samples_dir), *path = NULL;
+	_cleanup_(symtab_freep) struct symtab *st = NULL;
+	struct finding f = { .text = "damaged functions, which reports ignore",
+			     .action = ACTION_LEFT };
+
+	if (!S_ISREG(visit->st.st_mode) || !strcmp(visit->name, "new.tmp"))
+		return 0;
+	f.path = path = path_join(symbols, visit->name);
+	if (function_store_read(path, "", &st, NULL) == -EBADMSG)
+		finding_report(c, &f);
+	return 0;
+}
+
+/* Checks the functions that the sessions share, once: with the current one. */
+static void check_symbols(struct check *c)
+{
+	_cleanup_free_ char *session = place_session(c->samples_dir);
+	_cleanup_close_ int fd = -1;
+
+	if (!session || strcmp(path_base(c->samples_dir), "current") != 0)
+		return;
+	fd = open(session, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd >= 0)
+		(void)dirtree_walk(fd, "symbols", check_functions, c, NULL);
+}
+
 void check_extras(struct check *c)
 {
 	check_manifest(c);
 	check_chains(c);
 	check_chain_slices(c);
 	check_history(c);
+	check_symbols(c);
 }
