@@ -37,7 +37,7 @@ struct opener_request {
 struct opener_answer {
 	struct cookie_image image; /* identified, without its strings */
 	struct text_copy copy;	   /* without its string */
-	uint64_t word;	/* of code */
+	uint64_t word;		   /* of code */
 	size_t size;	/* of what is left for the one who asked: a table, functions, a portion */
 	uint32_t owner; /* of the file, with OPENER_FUNCTIONS */
 	bool is_so;	/* changed, or a copy */
