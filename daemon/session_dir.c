@@ -77,8 +77,8 @@ static bool is_of_system(const char *path)
  * that serves something else is not given away because of a wrong --session-dir. */
 static char *find_foreign(int directory)
 {
-	static const char *const names[] = { ".",      "..",	  "abi",    "lock",
-					     "writer", "control", "samples" };
+	static const char *const names[] = { ".",      "..",	  "abi",     "lock",
+					     "writer", "control", "samples", "symbols" };
 	DIR *dir = fdopendir(dup(directory));
 	const struct dirent *entry;
 	char *found = dir ? NULL : xstrdup("what cannot be listed");

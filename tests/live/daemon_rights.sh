@@ -11,10 +11,12 @@ status_line()
 	cat "/proc/$(daemon_pid)"/task/*/status | sed -n "s/^$1:[[:blank:]]*//p" | sort -u
 }
 
-# capabilities: those that the daemon has, by name. A thread may have none.
+# capabilities: those that the daemon has, by name. Threads may have none, or only that to read any file.
 capabilities()
 {
-	capsh --decode="$(status_line CapPrm | grep -v '^0*$')" | sed 's/.*=//'
+	for set in $(status_line CapPrm | grep -v '^0*$'); do
+		capsh --decode="$set" | sed 's/.*=//'
+	done | grep -vx cap_dac_read_search
 }
 
 common=cap_dac_read_search,cap_sys_ptrace,cap_syslog
