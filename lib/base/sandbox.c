@@ -34,9 +34,10 @@ struct sandbox {
 	int nursery;	      /* socket to the process that forks workers; -1: it has ended */
 	uint64_t ended_ns;    /* CPU time of workers that have ended */
 	pid_t pid;
-	int stop;	       /* readable once requests are to fail; -1: never */
-	bool is_front_process; /* this is the worker of a sandbox that has this one as ->back */
-	struct sandbox *front; /* the one that has this one as ->back, or NULL */
+	int stop;		   /* readable once requests are to fail; -1: never */
+	bool is_front_process;	   /* this is the worker of a sandbox that has this one as ->back */
+	unsigned int adopted_lane; /* then: the only one that it can use */
+	struct sandbox *front;	   /* the one that has this one as ->back, or NULL */
 	struct lane lanes[SANDBOX_LANES_MAX];
 };
 
@@ -86,7 +87,8 @@ static void adopt(const struct sandbox_config *config, unsigned int lane, int so
 
 	back->is_front_process = true;
 	back->stop = back->nursery = -1; /* were closed */
-	back->lanes[config->back_lane + lane].socket = socket;
+	back->adopted_lane = config->back_lane + lane;
+	back->lanes[back->adopted_lane].socket = socket;
 }
 
 int sandbox_new(const struct sandbox_config *config, struct sandbox **ret, struct error *err)
@@ -253,7 +255,11 @@ static int end_pair(struct sandbox *s, unsigned int lane)
 	(void)ask_nursery(s, lane, -1, &status);
 	if (s->config.back)
 		(void)ask_nursery(s->config.back, s->config.back_lane + lane, -1, &back);
-	return WIFSIGNALED(back) && !WIFSIGNALED(status) ? back : status;
+	if (WIFSIGNALED(status))
+		return status;
+	return WIFSIGNALED(back) || (WIFEXITED(back) && WEXITSTATUS(back) == SANDBOX_NO_MEMORY)
+		       ? back
+		       : status;
 }
 
 /* Ends a worker that failed, and reports how it failed. */
@@ -403,6 +409,11 @@ static int send_request(struct sandbox *s, unsigned int lane, const void *reques
 		return r;
 	r = sandbox_send(l->socket, request, size, fd);
 	return r < 0 ? end_worker(s, lane, -EPIPE, err) : 0;
+}
+
+unsigned int sandbox_adopted_lane(const struct sandbox *s)
+{
+	return s->adopted_lane;
 }
 
 void *sandbox_left(struct sandbox *s, unsigned int lane, size_t *size)

@@ -60,6 +60,8 @@ int sandbox_call(struct sandbox *s, unsigned int lane, const void *request, size
 /* The memory of @lane with an answer of *@size bytes that another process asked for; *@size becomes
  * at most what there is room for. */
 void *sandbox_left(struct sandbox *s, unsigned int lane, size_t *size);
+/* In a worker of a sandbox that has @s at its back: the only lane of @s that it can use. */
+unsigned int sandbox_adopted_lane(const struct sandbox *s);
 /* Says that the lane's answer was read: frees the memory of a large one, otherwise kept until the
  * next call. */
 void sandbox_drop(struct sandbox *s, unsigned int lane);

@@ -132,7 +132,7 @@ static int ask(struct parser *p, unsigned int lane, const struct parser_request 
 	int r;
 
 	if (p->in_opener)
-		lane += LANES_OF_OPENER;
+		lane = sandbox_adopted_lane(p->sandbox);
 	r = sandbox_call(p->sandbox, lane, request, sizeof(*request), fd, &reply, &why);
 
 	if (r < 0) {
