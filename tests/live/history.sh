@@ -15,7 +15,7 @@ samples_of()
 	opreport --session-dir="$dir/$1" "$3" 2>"$dir/why" |
 		awk -v p="$2" '!/^\t/ && $3 == p { n = $1 } END { print n + 0 }'
 }
-totals() { opreport --session-dir="$dir/$1" -l "$2" 2>/dev/null | grep -v "^Time\|^Lost\|^CPU"; }
+totals() { opreport --session-dir="$dir/$1" -l "$2" 2>/dev/null | grep -v "^Time\|^Lost\|^CPU\|^Session"; }
 at() { echo "@$(($1 + $2))"; }
 # chains_of DRIVER PROGRAM WORD: the samples of the program's call chains; of all without one.
 chains_of()
@@ -54,11 +54,11 @@ for driver in bpf perf; do
 			grep -q first"
 	folded $driver time:.. >"$dir/by-time"
 	folded $driver session:current >"$dir/whole"
-	ok "  all call chains are in some time" cmp "$dir/by-time" "$dir/whole"
+	ok "  all call chains are in some time" diff "$dir/by-time" "$dir/whole"
 	is "  opcheck finds nothing" "$(opcheck "$dir/$driver" 2>&1 | grep -c damaged)" 0
 	totals $driver time:.. >"$dir/by-time"
 	totals $driver session:current >"$dir/whole"
-	ok "  all times together are the whole session" cmp "$dir/by-time" "$dir/whole"
+	ok "  all times together are the whole session" diff "$dir/by-time" "$dir/whole"
 	ok "  the header says which time it is" sh -c \
 		"opreport --session-dir='$dir/$driver' time:.. | grep -q '^Time: .* slices'"
 	opreport --session-dir="$dir/$driver" "time:$(at "$begin" -100)..$(at "$begin" -50)" \

@@ -50,7 +50,7 @@ fails "a session that is read-only" 1 operf --session-dir=small/session true
 has "is reported with its path" "small/session.*Read-only"
 ok "and can still be reported" opreport --session-dir=small/session
 
-ok "few descriptors are enough" sh -c 'ulimit -n 20; operf --session-dir=few truth_storm 50'
+ok "few descriptors are enough" sh -c 'ulimit -n 24; operf --session-dir=few truth_storm 50'
 has "with no sample lost" ", 0 lost"
 cat >many <<'EOF'
 for i in $(seq 40); do
@@ -59,7 +59,7 @@ for i in $(seq 40); do
 done
 EOF
 ok "and for more images than descriptors" \
-	sh -c 'ulimit -n 24; operf --rate=9973 --session-dir=crowd sh many'
+	sh -c 'ulimit -n 26; operf --rate=9973 --session-dir=crowd sh many'
 ok "with all counters written" test -s crowd/samples/current/stats/sample_received
 fails "too few are not" 1 sh -c 'ulimit -n 8; operf --session-dir=fewer true'
 has "is reported" "Too many open files"
