@@ -94,13 +94,15 @@ static uid_t owner_of(uint32_t tgid)
 /* The place for files on @device of @owner's processes: one in use or, for @make, another one. */
 static struct avoided *find_avoided(struct opener *o, uid_t owner, uint64_t device, bool make)
 {
+	/* Root has everything, and an owner who is not known may be anybody. */
+	bool is_user = owner && owner != (uid_t)-1;
 	struct avoided *oldest = o->avoided;
 	size_t i;
 
 	for (i = 0; i < AVOIDED_MAX; i++) {
 		struct avoided *a = &o->avoided[i];
 
-		if (a->seconds && a->owner == owner && (owner || a->device == device))
+		if (a->seconds && a->owner == owner && (is_user || a->device == device))
 			return a;
 		if (a->until_ns < oldest->until_ns)
 			oldest = a;

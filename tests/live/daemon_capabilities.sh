@@ -53,24 +53,6 @@ run_programs
 ok "with all it knows a private program" knows only-mine
 ok "  and one in a file system of its own" knows unseen
 ok "  and the kernel" sh -c "! grep 'addresses are hidden' '$session/samples/oprofiled.log'"
-# As in the service file (ProtectProc=ptraceable): CAP_SYS_PTRACE makes others visible.
-start_with_own_proc()
-{
-	session=$dir/own-proc
-	mkdir "$session"
-	chown 65534 "$session"
-	caps=-all$(printf ',+%s' $all)
-	unshare -m sh -c "mount -t proc -o hidepid=ptraceable none /proc &&
-		exec setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=$caps --ambient-caps=$caps \
-			oprofiled --session-dir='$session' --events=TIMER:997 --driver=bpf --start"
-}
-
-if unshare -m mount -t proc -o hidepid=ptraceable none /proc 2>/dev/null; then
-	ok "it starts where processes are hidden" start_with_own_proc
-	run_programs
-	ok "  and knows a private program" knows only-mine
-	ok "  and one in a file system of its own" knows unseen
-fi
 fails "without CAP_BPF it does not start" 1 start_without bpf
 fails "without CAP_PERFMON neither" 1 start_without perfmon
 start_without syslog >/dev/null 2>&1
