@@ -92,9 +92,11 @@ static void serve(const void *bytes, size_t size _unused_, int fd _unused_,
 void event_box_clean_environment(void)
 {
 	for (size_t i = 0; environ[i];) {
-		_cleanup_free_ char *name = xstrndup(environ[i], strcspn(environ[i], "="));
+		size_t size = strcspn(environ[i], "=");
+		_cleanup_free_ char *name = xstrndup(environ[i], size);
 
-		if (!strncmp(name, obeyed, strlen(obeyed)))
+		/* Without '=' it is no variable: nobody can read or remove it. */
+		if (environ[i][size] && !strncmp(name, obeyed, strlen(obeyed)))
 			(void)unsetenv(name);
 		else
 			i++;
@@ -131,6 +133,34 @@ void event_box_free(struct event_box *box)
 	free(box);
 }
 
+/* Whether @text can be a part of the name of a file, and of a line. */
+static bool is_name(const char *text)
+{
+	for (; *text; text++)
+		if ((unsigned char)*text <= ' ' || *text == '/' || *text == 0x7f)
+			return false;
+	return true;
+}
+
+static bool is_bool(const void *byte)
+{
+	return *(const unsigned char *)byte <= 1;
+}
+
+static bool is_event(const struct event *e)
+{
+	return is_name(e->name) && is_name(e->masks) && is_name(e->pmu) && is_bool(&e->kernel) &&
+	       is_bool(&e->user) && is_bool(&e->no_hypervisor) && is_bool(&e->is_timer) &&
+	       is_bool(&e->raw) && is_bool(&e->outside_cores);
+}
+
+/* Whether @e counts what @terms say, and no more. */
+static bool has_terms(const struct event *e, const struct event_terms *terms)
+{
+	return *e->name && e->kernel <= !!terms->kernel && e->user <= !!terms->user &&
+	       (e->is_timer ? e->rate_hz : e->count) == terms->count;
+}
+
 /* Has a request served and copies the answer. */
 static int ask(struct event_box *box, const struct request *request, struct answer *ret,
 	       struct error *err)
@@ -149,6 +179,8 @@ static int ask(struct event_box *box, const struct request *request, struct answ
 	ret->event.masks[sizeof(ret->event.masks) - 1] = '\0';
 	ret->event.pmu[sizeof(ret->event.pmu) - 1] = '\0';
 	ret->event.feature = NULL;
+	if (!is_event(&ret->event))
+		return error_set(err, -EBADMSG, "cannot look the event up: invalid answer");
 	return reply.code < 0 ? error_set(err, reply.code, "%s", ret->why) : 0;
 }
 
@@ -174,7 +206,10 @@ int event_box_make(struct event_box *box, uint64_t code, const struct event_term
 	struct answer answer;
 	int r = ask(box, &request, &answer, err);
 
-	if (r == 0)
-		*ret = answer.event;
-	return r;
+	if (r < 0)
+		return r;
+	if (!has_terms(&answer.event, terms))
+		return error_set(err, -EBADMSG, "cannot look the event up: invalid answer");
+	*ret = answer.event;
+	return 0;
 }

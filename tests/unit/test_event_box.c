@@ -79,6 +79,9 @@ static void library_that_fails_costs_the_request(void)
 
 static void the_environment_is_not_obeyed(void)
 {
+	static char without_value[] = "LIBPFM_X";
+	static char *odd[] = { without_value, NULL };
+
 	CHECK_EQ(setenv("LIBPFM_FORCE_PMU", "skx", 1), 0);
 	CHECK_EQ(setenv("LIBPFM_DEBUG", "1", 1), 0);
 	CHECK_EQ(setenv("LIBPFMX", "kept", 1), 0);
@@ -86,6 +89,9 @@ static void the_environment_is_not_obeyed(void)
 	CHECK(!getenv("LIBPFM_FORCE_PMU"));
 	CHECK(!getenv("LIBPFM_DEBUG"));
 	CHECK_STR(getenv("LIBPFMX"), "kept");
+	environ = odd;
+	event_box_clean_environment();
+	CHECK(environ[0] == without_value);
 }
 
 TESTS(T(events_are_looked_up), T(library_that_fails_costs_the_request),
