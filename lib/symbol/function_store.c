@@ -53,7 +53,7 @@ enum {
 struct known {
 	uint64_t looked_ns; /* since when */
 	bool is_lacking;    /* there is none */
-	bool is_others;	    /* it is of a file that is not root's */
+	bool is_others;	    /* it is, or may be, of a file that is not root's */
 };
 
 struct function_store {
@@ -214,7 +214,11 @@ bool function_store_wants(struct function_store *s, const char *key, bool is_new
 
 void function_store_lacks(struct function_store *s, const char *key)
 {
-	know(s, key)->is_lacking = true;
+	struct known *k = know(s, key);
+
+	k->is_lacking = true;
+	/* Another file of this key may have what this one lacks. */
+	k->is_others = true;
 }
 
 /* Takes the budget for @size bytes; false if it is used up. */
@@ -265,6 +269,21 @@ static int write_file(const struct function_store *s, const char *key,
 	return path_put(temporary, path, 0, r);
 }
 
+static int put(struct function_store *s, const char *key, const struct function_table *table)
+{
+	int r = open_directory(s, true);
+
+	if (r < 0)
+		return r;
+	r = write_file(s, key, table);
+	if (r < 0) {
+		/* It may have been removed: the next table makes it again. */
+		(void)close(s->directory);
+		s->directory = -1;
+	}
+	return r;
+}
+
 void function_store_put(struct function_store *s, const char *key,
 			const struct function_table *table)
 {
@@ -277,8 +296,7 @@ void function_store_put(struct function_store *s, const char *key,
 		count(&s->counts.functions_put_off, 1);
 		return;
 	}
-	if (table->size > FUNCTIONS_PACKED_MAX || open_directory(s, true) < 0 ||
-	    write_file(s, key, table) < 0) {
+	if (table->size > FUNCTIONS_PACKED_MAX || put(s, key, table) < 0) {
 		count(&s->counts.functions_failed, 1);
 		function_store_lacks(s, key);
 		return;

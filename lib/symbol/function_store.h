@@ -13,7 +13,7 @@
  *	...
  *	function_store_read("/var/lib/oprofile/symbols/0123456789abcdef", "xz", &symtab, err);
  *
- * Who has a store may be another thread than who reads its counters.
+ * One thread may use a store while another reads its counters.
  */
 #pragma once
 
@@ -64,10 +64,12 @@ void function_store_set_limit(struct function_store *s, uint64_t limit);
  * is seen for the first time, so that, if another's table has its build-id, its own may be
  * better. */
 bool function_store_wants(struct function_store *s, const char *key, bool is_new);
-/* Writes a table, unless one of a file of root is there. What fails is counted. */
+/* Writes a table. A table that is there is replaced only by that of a file of root. What fails is
+ * counted. */
 void function_store_put(struct function_store *s, const char *key,
 			const struct function_table *table);
-/* Says that the file has no table that could be read: it is not wanted for an hour. */
+/* Says that the file has no table that could be read: for an hour only another file of this key
+ * is tried. */
 void function_store_lacks(struct function_store *s, const char *key);
 /* Reads the counters, from any thread. */
 void function_store_count(const struct function_store *s, struct function_store_counts *ret);

@@ -155,7 +155,7 @@ static void a_file_is_kept_once(void)
 	CHECK(!function_store_wants(s, "ab", true));
 	CHECK(function_store_wants(s, "cd", true));
 	function_store_lacks(s, "cd");
-	CHECK(!function_store_wants(s, "cd", true));
+	CHECK(!function_store_wants(s, "cd", false));
 	function_store_count(s, &counts);
 	CHECK_EQ(counts.functions_kept, 1);
 	CHECK(counts.bytes > 0);
@@ -198,6 +198,38 @@ static void a_users_file_gives_way_to_one_of_root(void)
 	function_store_put(s, "ab", three(1000));
 	function_store_count(s, &counts);
 	CHECK_EQ(counts.functions_kept, 2);
+}
+
+/* Anybody can run an unreadable file with the build-id of a system's program. */
+static void a_file_that_lacks_functions_keeps_none_out(void)
+{
+	_cleanup_directory_ char *directory = test_directory();
+	_cleanup_(function_store_freep) struct function_store *s =
+		function_store_new(directory, 1 << 20);
+
+	function_store_lacks(s, "ab");
+	CHECK(!function_store_wants(s, "ab", false));
+	CHECK(function_store_wants(s, "ab", true));
+	function_store_put(s, "ab", three(0));
+	CHECK(!function_store_wants(s, "ab", true));
+}
+
+static void a_removed_directory_is_made_again(void)
+{
+	_cleanup_directory_ char *directory = test_directory();
+	_cleanup_free_ char *path = path_of(directory, "ab"), *symbols = path_of(directory, "");
+	_cleanup_(function_store_freep) struct function_store *s =
+		function_store_new(directory, 1 << 20);
+	struct function_store_counts counts;
+
+	function_store_put(s, "ab", three(0));
+	CHECK_EQ(unlink(path), 0);
+	CHECK_EQ(rmdir(symbols), 0);
+	function_store_put(s, "cd", three(0));
+	function_store_put(s, "ef", three(0));
+	function_store_count(s, &counts);
+	CHECK_EQ(counts.functions_kept, 2);
+	CHECK_EQ(counts.functions_failed, 1);
 }
 
 static void set_used(const char *directory, const char *key, time_t seconds)
@@ -317,6 +349,7 @@ static void a_file_is_named_by_what_identifies_it(void)
 TESTS(T(functions_come_back_as_they_were), T(the_sandbox_reads_the_same),
       T(names_that_are_made_up_have_the_name_of_the_file), T(what_has_no_room_is_not_packed),
       T(a_file_is_kept_once), T(none_are_kept_without_room),
-      T(a_users_file_gives_way_to_one_of_root), T(those_not_used_for_longest_go_first),
+      T(a_users_file_gives_way_to_one_of_root), T(a_file_that_lacks_functions_keeps_none_out),
+      T(a_removed_directory_is_made_again), T(those_not_used_for_longest_go_first),
       T(what_is_too_much_at_once_is_put_off), T(what_cannot_be_written_is_counted),
       T(damage_is_found), T(a_file_is_named_by_what_identifies_it))
