@@ -385,7 +385,8 @@ int record_end_slice(struct record *rec, const struct slice *slice, struct error
 	if (!past)
 		return 0;
 	counts = past_end_slice(past, &own, err);
-	chains = chain_recorder_end_slice(rec->trace, &own, err);
+	/* In any case: the next slice must not get these chains. The first error is reported. */
+	chains = chain_recorder_end_slice(rec->trace, &own, counts < 0 ? NULL : err);
 	return counts < 0 ? counts : chains;
 }
 
