@@ -74,7 +74,7 @@ static uint64_t samples_received(const struct service *s)
 	return driver.sample_received;
 }
 
-/* Shows those who only look what there is to see. */
+/* Makes the view and shows it to the thread of the control socket. */
 static void show(struct service *s)
 {
 	const struct status status = { .settings = &s->options->settings,

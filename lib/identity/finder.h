@@ -2,7 +2,8 @@
 /*
  * A thread that waits for an opener (identity/opener.h), so that nobody else has to: it is asked
  * about images, and its answers are taken later, in the order of the questions. Another one keeps
- * the functions of the files that it finds. They have no rights of their own.
+ * the functions of the files that it finds. The first has no capabilities, the
+ * second only those to use files.
  *
  *	struct finder_job job = { .what = FINDER_IDENTIFY };	with ->image and ->where
  *	ticket = finder_ask(f, &job);

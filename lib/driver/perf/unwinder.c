@@ -79,7 +79,7 @@ static int take_table(void *data, uint64_t cookie _unused_, struct unwind_rules 
 	const struct unwind_errand *e = data;
 	int r = e->code ?: parser_table_parse(e->bytes, e->size, rules, ret);
 
-	/* Who made us wait is asked again later. */
+	/* A process that hung is asked again later. */
 	return r == -EHOSTDOWN || r == -ETIME ? -EDQUOT : r;
 }
 
