@@ -42,11 +42,12 @@ static void renounce(void)
 {
 	struct __user_cap_header_struct head = { .version = _LINUX_CAPABILITY_VERSION_3 };
 	struct __user_cap_data_struct none[2] = { 0 };
-	const struct rlimit heap = { HEAP_MAX, HEAP_MAX };
+	const struct rlimit heap = { HEAP_MAX, HEAP_MAX }, no_core = { 0, 0 };
 	struct rlimit files;
 
 	(void)syscall(SYS_capset, &head, none);
 	(void)prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+	(void)setrlimit(RLIMIT_CORE, &no_core);
 	(void)setpriority(PRIO_PROCESS, 0, LOWEST);
 	(void)syscall(SYS_ioprio_set, 1, 0, IDLE_DISK);
 	if (!SANITIZED) /* its shadow memory would count */
@@ -78,7 +79,7 @@ static int await(pid_t pid, int socket)
 				{ .fd = socket, .events = POLLRDHUP } };
 	int status = 0;
 
-	while (poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno == EINTR)
+	while (fds[0].fd >= 0 && poll(fds, ARRAY_SIZE(fds), -1) < 0 && errno == EINTR)
 		;
 	if (fds[1].revents)
 		(void)kill(pid, SIGKILL);
@@ -87,6 +88,18 @@ static int await(pid_t pid, int socket)
 	if (fds[0].fd >= 0)
 		(void)close(fds[0].fd);
 	return status;
+}
+
+/* Says why the process that serves failed; -1: there was none. */
+static void describe(int status, char *text, size_t size)
+{
+	if (status == -1)
+		(void)snprintf(text, size, "the roll-up failed (no process)\n");
+	else if (WIFSIGNALED(status))
+		(void)snprintf(text, size, "the roll-up failed (signal %d)\n", WTERMSIG(status));
+	else
+		(void)snprintf(text, size, "the roll-up failed (exit status %d)\n",
+			       WEXITSTATUS(status));
 }
 
 /* Serves each request in a process of its own, which takes its memory with it. */
@@ -108,15 +121,14 @@ static _noreturn_ void keep(int socket)
 		status = pid < 0 ? -1 : await(pid, socket);
 		if (!status)
 			continue;
-		(void)snprintf(text, sizeof(text), "the roll-up did not end well (status %#x)\n",
-			       (unsigned int)status);
+		describe(status, text, sizeof(text));
 		(void)send(socket, text, strlen(text) + 1, MSG_NOSIGNAL);
 	}
 	_exit(0);
 }
 
-/* Drops what was inherited, except for the socket. */
-static _noreturn_ void begin(int socket, pid_t parent)
+/* Drops what was inherited, except for its end of the socket. */
+static _noreturn_ void begin(const int ends[2], pid_t parent)
 {
 	static const int ignored[] = { SIGINT,	SIGTERM, SIGHUP,  SIGQUIT, SIGUSR1,
 				       SIGUSR2, SIGALRM, SIGPIPE, SIGTSTP };
@@ -132,7 +144,8 @@ static _noreturn_ void begin(int socket, pid_t parent)
 	(void)sigemptyset(&none);
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 	(void)prctl(PR_SET_NAME, "oprofile-keeper", 0, 0, 0);
-	(void)dup2(socket, 0);
+	(void)close(ends[0]);
+	(void)dup2(ends[1], 0);
 	(void)close_range(SANITIZED ? 3 : 1, ~0U, 0);
 	renounce();
 	keep(0);
@@ -149,7 +162,7 @@ int keeper_new(struct keeper **ret, struct error *err)
 		return error_errno(err, -errno, "cannot start the keeper of the history");
 	pid = fork();
 	if (pid == 0)
-		begin(ends[1], parent);
+		begin(ends, parent);
 	(void)close(ends[1]);
 	if (pid < 0) {
 		int r = -errno;
@@ -172,16 +185,17 @@ void keeper_free(struct keeper *k)
 	free(k);
 }
 
-void keeper_ask(struct keeper *k, const char *samples, const struct upkeep *how)
+bool keeper_ask(struct keeper *k, const char *samples, const struct upkeep *how)
 {
 	struct request request = { .how = *how };
 	_cleanup_free_ char *path = path_absolute(samples);
 
 	if (k->is_busy || strlen(path) >= sizeof(request.samples))
-		return;
+		return false;
 	memcpy(request.samples, path, strlen(path) + 1);
 	k->is_busy = send(k->socket, &request, sizeof(request), MSG_NOSIGNAL | MSG_DONTWAIT) ==
 		     sizeof(request);
+	return k->is_busy;
 }
 
 bool keeper_take(struct keeper *k, struct strbuf *text)

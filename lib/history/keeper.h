@@ -27,9 +27,9 @@ int keeper_new(struct keeper **ret, struct error *err);
 void keeper_free(struct keeper *k);
 DEFINE_CLEANUP(struct keeper *, keeper_free);
 
-/* Lets it do the upkeep of the session at @samples, now. Nothing while it is busy: what is due then
- * is due the next time. Never waits. */
-void keeper_ask(struct keeper *k, const char *samples, const struct upkeep *how);
+/* Lets it do the upkeep of the session at @samples, now. False if it cannot, such as while it is
+ * busy: what is due then is due the next time. Never waits. */
+bool keeper_ask(struct keeper *k, const char *samples, const struct upkeep *how);
 /* Whether the upkeep has ended; then @text gets the lines that a person should know, if any. Never
  * waits. */
 bool keeper_take(struct keeper *k, struct strbuf *text);

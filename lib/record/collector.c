@@ -273,6 +273,7 @@ static void tend_history(struct collector *c)
 {
 	_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
 	uint32_t generation = record_generation(c->record);
+	struct upkeep how = c->upkeep;
 	char *line, *rest;
 
 	if (!c->keeper)
@@ -282,9 +283,10 @@ static void tend_history(struct collector *c)
 			log_warn("%s/%s: %s", c->samples, HISTORY_DIRECTORY, line);
 	if (!generation || generation == c->upkeep.live)
 		return;
-	c->upkeep.live = generation;
-	c->upkeep.now_ms = window_now_ms();
-	keeper_ask(c->keeper, c->samples, &c->upkeep);
+	how.live = generation;
+	how.now_ms = window_now_ms();
+	if (keeper_ask(c->keeper, c->samples, &how))
+		c->upkeep = how;
 }
 
 void collector_end_slice(struct collector *c, bool last)
