@@ -220,7 +220,7 @@ const struct history_cover *history_covers_step(const struct history *h, uint32_
 	return h->steps ? &h->steps[i] : NULL;
 }
 
-/* When the slices of a source begin and end; 0 or -errno. */
+/* When the slices of a source begin and end; 0 or -errno: -ENODATA if it has none. */
 static int source_span(const char *dir, const struct history_source *source, struct window *ret)
 {
 	_cleanup_free_ char *path = source_path(dir, source);
@@ -230,9 +230,10 @@ static int source_span(const char *dir, const struct history_source *source, str
 	if (!source->level)
 		return slices_span(path, ret);
 	r = segment_open(path, &s, NULL);
-	if (r == 0)
-		*ret = segment_about(s)->span;
-	return r;
+	if (r < 0)
+		return r;
+	*ret = segment_about(s)->span;
+	return segment_about(s)->slices ? 0 : -ENODATA;
 }
 
 int history_span(const char *samples, const struct window *window, struct window *ret,

@@ -65,7 +65,7 @@ static int open_input(struct job *j, const struct history_source *s, struct inpu
 	if (r < 0) {
 		segment_free(ret->segment);
 		ret->segment = NULL;
-		if (r == -ENOENT || r == -EMFILE || r == -ENFILE)
+		if (r != -EBADMSG && r != -EFBIG)
 			return r;
 		strbuf_addf(j->log, "%s is damaged and left out of the history\n", path_base(path));
 	} else if (damaged) {
@@ -252,7 +252,7 @@ static size_t find_victim(const struct job *j)
 	return victim;
 }
 
-static void delete_excess(struct job *j)
+static void delete_excess(struct job *j, uint64_t bytes_max)
 {
 	uint64_t bytes = 0, before;
 	unsigned int deleted = 0;
@@ -261,7 +261,7 @@ static void delete_excess(struct job *j)
 	for (i = 0; i < j->count; i++)
 		bytes += j->sources[i].bytes;
 	before = bytes;
-	while (j->how->bytes_max && bytes > j->how->bytes_max) {
+	while (bytes_max && bytes > bytes_max) {
 		size_t victim = find_victim(j);
 
 		if (victim == j->count)
@@ -283,13 +283,17 @@ unsigned int history_upkeep(const char *samples, const struct upkeep *how, struc
 	struct job j = { .dir = dir, .how = how, .log = log };
 	unsigned int level;
 
+	/* In case no roll-up comes to an end: then nothing is deleted after it, either. */
+	list_sources(&j);
+	delete_old(&j);
+	delete_excess(&j, 2 * how->bytes_max);
 	for (level = 1; level < HISTORY_LEVELS; level++) {
 		list_sources(&j);
 		roll_level(&j, level);
 	}
 	list_sources(&j);
 	delete_old(&j);
-	delete_excess(&j);
+	delete_excess(&j, how->bytes_max);
 	sources_tidy(dir, how->live);
 	free(j.sources);
 	return j.written;

@@ -5,6 +5,7 @@
 #include "history/history_check.h"
 #include "history/history_writer.h"
 #include "history/internal/segment.h"
+#include "history/internal/segment_format.h"
 #include "history/internal/segment_tree.h"
 #include "history/keeper.h"
 #include "history/levels.h"
@@ -19,6 +20,7 @@
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
+#include <zlib.h>
 
 enum { PROGRAMS = 5, SECOND = 1000, MINUTE = 60 * SECOND, HOUR = 60 * MINUTE };
 
@@ -480,6 +482,72 @@ static void a_damaged_file_costs_itself(void)
 	CHECK_EQ(history_covers(h)->samples, 25 * 6 * 10);
 }
 
+static void a_header_is_about_its_index(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "history/flat.1.1-1");
+	_cleanup_(segment_freep) struct segment *s = NULL;
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	_cleanup_close_ int fd = -1;
+	struct segment_header h;
+
+	write_hour(&p, 10 * MINUTE);
+	(void)upkeep(&p, 0);
+	fd = open(path, O_RDWR | O_CLOEXEC);
+	CHECK_EQ(pread(fd, &h, sizeof(h), 0), sizeof(h));
+	h.end_ms++;
+	h.crc = (uint32_t)crc32_z(0, (const uint8_t *)&h.level,
+				  sizeof(h) - offsetof(struct segment_header, level));
+	CHECK_EQ(pwrite(fd, &h, sizeof(h), 0), sizeof(h));
+	CHECK_EQ(segment_open(path, &s, NULL), -EBADMSG);
+}
+
+/* Lets all be rolled up, and notes what is said of it. */
+static void upkeep_with_log(const struct past *p, struct strbuf *log)
+{
+	const struct upkeep how = { .now_ms = p->now_ms, .live = p->generation + 1 };
+
+	(void)history_upkeep(p->dir, &how, log);
+}
+
+static void a_segment_without_slices_has_no_time(void)
+{
+	_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "history/1.slices");
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+	const struct window always = { INT64_MIN, INT64_MAX };
+	struct history_kept kept[HISTORY_LEVELS];
+	struct window span;
+
+	write_hour(&p, 10 * MINUTE);
+	CHECK_EQ(truncate(path, 10), 0);
+	upkeep_with_log(&p, &log);
+	CHECK_EQ(files_of(&p, "flat.1.1-1", ""), 1);
+	CHECK_EQ(history_span(dir, &always, &span, NULL), -ENOENT);
+	history_kept(dir, kept);
+	CHECK_EQ(kept[1].files, 0);
+}
+
+static void what_cannot_be_read_now_is_not_rolled_past(void)
+{
+	_cleanup_(strbuf_done) struct strbuf log = STRBUF_INIT;
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *path = path_join(dir, "history/1.slices"),
+			    *other = path_join(dir, "slices");
+	struct past p = { .dir = dir, .now_ms = BEGIN_MS };
+
+	write_hour(&p, 10 * MINUTE);
+	CHECK_EQ(rename(path, other), 0);
+	CHECK_EQ(symlink(other, path), 0);
+	upkeep_with_log(&p, &log);
+	CHECK_EQ(files_of(&p, "flat.", ""), 0);
+	CHECK_EQ(rename(other, path), 0);
+	(void)upkeep(&p, 0);
+	CHECK_EQ(files_of(&p, "flat.1.1-1", ""), 1);
+	check_sums(&p);
+}
+
 /* --- folding --- */
 
 static char *to_other(const char *line, unsigned int rung, bool *ret_same)
@@ -533,4 +601,6 @@ TESTS(T(sums_stay_exact_while_levels_change), T(a_window_has_the_finest_level_th
       T(old_files_are_deleted), T(a_kill_at_any_time_changes_no_sum),
       T(a_process_of_its_own_does_it), T(a_full_disk_changes_no_sum),
       T(names_without_slices_are_removed), T(damage_anywhere_is_noticed),
-      T(a_damaged_file_costs_itself), T(rare_keys_fold_into_their_file))
+      T(a_damaged_file_costs_itself), T(a_header_is_about_its_index),
+      T(a_segment_without_slices_has_no_time), T(what_cannot_be_read_now_is_not_rolled_past),
+      T(rare_keys_fold_into_their_file))

@@ -131,6 +131,7 @@ static bool take_entry(struct segment *s, size_t i)
 static int read_index(struct segment *s)
 {
 	const struct segment_block *b = &s->header.blocks[SEGMENT_INDEX];
+	struct window span = { 0, 0 };
 	uint8_t *raw = NULL;
 	size_t i;
 	int r = read_block(s, b, &raw);
@@ -141,10 +142,16 @@ static int read_index(struct segment *s)
 	if (b->size != (uint64_t)s->header.slices * sizeof(*s->index))
 		return -EBADMSG;
 	s->slices = xcalloc((size_t)s->header.slices + 1, sizeof(*s->slices));
-	for (i = 0; i < s->header.slices; i++)
+	for (i = 0; i < s->header.slices; i++) {
+		const struct segment_entry *e = &s->index[i];
+
 		if (!take_entry(s, i))
 			return -EBADMSG;
-	return 0;
+		span.begin_ms = i ? MIN(span.begin_ms, e->begin_ms) : e->begin_ms;
+		span.end_ms = i ? MAX(span.end_ms, e->end_ms) : e->end_ms;
+	}
+	return span.begin_ms == s->header.begin_ms && span.end_ms == s->header.end_ms ? 0
+										      : -EBADMSG;
 }
 
 static int begin(struct segment *s, struct error *err)
@@ -407,6 +414,11 @@ int segment_totals(struct segment *s, const uint64_t **ret, struct error *err)
 		s->totals = xcalloc((size_t)s->header.nodes + 1, sizeof(*s->totals));
 		for (i = 1; i <= s->header.nodes; i++)
 			s->totals[i] = slice_get(&n);
+		if (n.damaged || n.at != n.end) {
+			free(s->totals);
+			s->totals = NULL;
+			return error_set(err, -EBADMSG, "%s: the totals are damaged", s->name);
+		}
 	}
 	*ret = s->totals;
 	return 0;

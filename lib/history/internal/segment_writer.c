@@ -29,7 +29,7 @@ struct segment_writer {
 	uint64_t *sums;	   /* of the slice being added; all zero otherwise */
 	uint32_t *touched;
 	size_t touched_room;
-	ZSTD_CCtx *zstd;
+	ZSTD_CCtx *zstd; /* NULL: no memory for it */
 	bool is_too_large;
 };
 
@@ -38,8 +38,9 @@ static struct segment_block put_block(struct segment_writer *w)
 {
 	size_t bound = ZSTD_compressBound(w->raw.length);
 	_cleanup_free_ char *bytes = xmalloc(bound);
-	size_t stored = ZSTD_compressCCtx(w->zstd, bytes, bound, strbuf_text(&w->raw),
-					  w->raw.length, SEGMENT_ZSTD_LEVEL);
+	size_t stored = w->zstd ? ZSTD_compressCCtx(w->zstd, bytes, bound, strbuf_text(&w->raw),
+						    w->raw.length, SEGMENT_ZSTD_LEVEL)
+				: 0;
 	struct segment_block b = { .offset = sizeof(w->header) + w->body.length };
 
 	if (ZSTD_isError(stored) || w->raw.length > SEGMENT_BLOCK_MAX) {
@@ -329,6 +330,8 @@ int segment_writer_finish(struct segment_writer *w, const struct segment_about *
 	struct segment_header *h = &w->header;
 	size_t i;
 
+	if (!w->zstd)
+		return -ENOMEM;
 	h->magic = SEGMENT_MAGIC;
 	h->level = about->level;
 	h->first = about->first;
