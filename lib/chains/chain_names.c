@@ -208,12 +208,16 @@ struct chain_names *chain_names_new(void)
 	return n;
 }
 
+/* Sessions of older versions have one file for all pairs that they wrote. */
 static char *file_of(const char *dir, uint32_t pair)
 {
+	_cleanup_free_ char *nodes = xasprintf("%s/nodes.%" PRIu32, dir, pair);
 	_cleanup_free_ char *own = xasprintf("%s/names.%" PRIu32, dir, pair);
 	_cleanup_free_ char *shared = path_join(dir, "names");
 
-	return access(own, F_OK) < 0 && access(shared, F_OK) == 0 ? STEAL(shared) : STEAL(own);
+	return access(nodes, F_OK) == 0 && access(own, F_OK) < 0 && access(shared, F_OK) == 0
+		       ? STEAL(shared)
+		       : STEAL(own);
 }
 
 int chain_names_open(const char *dir, uint32_t pair, bool write, struct chain_names **ret,

@@ -466,6 +466,23 @@ static void a_line_cut_short_is_taken_back(void)
 	check_listing(dir, "");
 }
 
+static void only_a_pair_of_an_older_version_shares_its_names(void)
+{
+	_cleanup_directory_ char *dir = test_directory();
+	_cleanup_free_ char *own = path_join(dir, "chains/names.0"),
+			    *shared = path_join(dir, "chains/names"),
+			    *nodes = path_join(dir, "chains/nodes.0");
+
+	made(dir);
+	CHECK_EQ(rename(own, shared), 0);
+	check_listing(dir, two);
+	made(dir);
+	CHECK_EQ(access(own, F_OK), -1);
+	CHECK_EQ(unlink(nodes), 0);
+	made(dir);
+	CHECK_EQ(access(own, F_OK), 0);
+}
+
 static void other_files_are_refused(void)
 {
 	static const struct {
@@ -560,5 +577,5 @@ TESTS(T(what_is_added_is_read), T(a_store_opened_again_goes_on), T(counts_satura
       T(many_chains_are_all_found), T(a_full_pair_of_files_is_followed_by_another),
       T(a_killed_writer_loses_the_chain_it_was_adding), T(damage_is_found_and_repaired),
       T(files_cut_short_keep_what_is_left), T(empty_files_have_no_chains),
-      T(a_line_cut_short_is_taken_back), T(other_files_are_refused), T(no_byte_leads_astray),
-      T(too_many_images_are_refused))
+      T(a_line_cut_short_is_taken_back), T(only_a_pair_of_an_older_version_shares_its_names),
+      T(other_files_are_refused), T(no_byte_leads_astray), T(too_many_images_are_refused))
