@@ -343,14 +343,17 @@ int session_remove(const char *session_dir, const char *name, struct error *err)
 {
 	_cleanup_close_ int samples = -1;
 	struct error why = ERROR_INIT;
-	int r;
+	int tries = 10, r;
 
 	if (check_name(name, err) < 0)
 		return -EINVAL;
 	samples = open_sessions(session_dir, err);
 	if (samples < 0)
 		return samples == -ENOENT ? 0 : samples;
-	r = dirtree_remove(samples, name, &why);
+	/* Who rolls its history up may create a file meanwhile. */
+	do
+		r = dirtree_remove(samples, name, &why);
+	while (r == -ENOTEMPTY && --tries > 0);
 	return r < 0 ? error_set(err, r, "%s: %s", session_dir, why.text) : 0;
 }
 
