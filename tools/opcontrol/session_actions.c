@@ -330,8 +330,8 @@ static int delete_as_owner(const char *session_dir, const char *name, struct err
 
 	if (!session_name_valid(name))
 		return error_set(err, -EINVAL, "'%s' is not a valid session name", name);
-	if (lstat(samples, &st) < 0)
-		return error_set(err, -errno,
+	if (lstat(samples, &st) < 0 || !S_ISDIR(st.st_mode))
+		return error_set(err, -ENOENT,
 				 "%s: no session '%s'; 'opcontrol --list-sessions' lists them",
 				 session_dir, name);
 	if (!strcmp(name, "current")) {
