@@ -121,6 +121,18 @@ static void functions_of_what_is_sampled_are_kept(void)
 	cookie_table_finder(b.cookies, NULL);
 }
 
+/* The opener's worker that is asked reaches only one worker of the parser. */
+static void a_version_is_read_for_the_thread_of_functions(void)
+{
+	BENCH(b);
+	const struct cookie_mapped where = { .tgid = (uint32_t)getpid() };
+	struct cookie_image image = *cookie_lookup(b.cookies, cookie_of(&b));
+
+	CHECK_EQ(opener_version(b.opener, &image, &where), 0);
+	CHECK(image.verified);
+	CHECK(image.version.build_id.size > 0);
+}
+
 static void without_a_finder_an_open_file_is_enough(void)
 {
 	BENCH(b);
@@ -230,6 +242,7 @@ static void a_backlog_that_is_never_empty_stays_small(void)
 }
 
 TESTS(T(an_image_is_identified_later), T(functions_of_what_is_sampled_are_kept),
-      T(without_a_finder_an_open_file_is_enough), T(a_changed_file_gets_another_cookie_later),
+      T(a_version_is_read_for_the_thread_of_functions), T(without_a_finder_an_open_file_is_enough),
+      T(a_changed_file_gets_another_cookie_later),
       T(a_table_is_built_of_what_another_process_opens),
       T(samples_wait_in_order_until_images_are_known), T(a_backlog_that_is_never_empty_stays_small))
