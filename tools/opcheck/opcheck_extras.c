@@ -162,7 +162,8 @@ static void check_history(struct check *c)
 		finding_report(c, &f);
 }
 
-/* Checks the functions kept of one file. */
+/* Checks the functions kept of one file. The repair removes them: they are kept again with the next
+ * sample of the file. */
 static int check_functions(const struct dirtree_visit *visit, void *data)
 {
 	struct check *c = data;
@@ -174,8 +175,11 @@ static int check_functions(const struct dirtree_visit *visit, void *data)
 	if (!S_ISREG(visit->st.st_mode) || !strcmp(visit->name, "new.tmp"))
 		return 0;
 	f.path = path = path_join(symbols, visit->name);
-	if (function_store_read(path, "", &st, NULL) == -EBADMSG)
-		finding_report(c, &f);
+	if (function_store_read(path, "", &st, NULL) != -EBADMSG)
+		return 0;
+	if (c->repair && dirtree_remove(visit->directory, visit->name, NULL) == 0)
+		f.action = ACTION_REPAIRED;
+	finding_report(c, &f);
 	return 0;
 }
 
