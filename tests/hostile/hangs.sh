@@ -93,7 +93,8 @@ operf --callgraph --system-wide --session-dir="$dir/operf" 2>"$dir/operf.err" &
 operf=$!
 for _ in $(seq 100); do stuck && break; sleep 0.1; done
 ok "operf: another process hangs" stuck
-sleep 3
+# Each of two files that hang is waited for, for two seconds.
+sleep 8
 kill -INT "$operf"
 for _ in $(seq 60); do is_over "$operf" && break; sleep 0.1; done
 ok "operf: SIGINT ends it" is_over "$operf"
