@@ -99,6 +99,8 @@ fi
 
 ok "a program that nobody else can see" profile private unshare -m sh -c \
 	"mount -t tmpfs tmpfs $dir/private && cp $dir/original $dir/private/ && exec $dir/private/original 0.5 25 75"
+rm -r private/symbols
+report private
 has "the foot says why it has no symbols" "original: only visible in the mount namespace" private.report
 opreport --session-dir="$dir/private" --image-path="$dir" -l >private.report 2>private.err
 named "a copy of it serves" private
