@@ -93,8 +93,9 @@ operf --callgraph --system-wide --session-dir="$dir/operf" 2>"$dir/operf.err" &
 operf=$!
 for _ in $(seq 100); do stuck && break; sleep 0.1; done
 ok "operf: another process hangs" stuck
-# Each of two files that hang is waited for, for two seconds.
-sleep 8
+# Before it samples, it looks at the files of running processes, two seconds at each that hangs.
+for _ in $(seq 300); do grep -q "Profiler started" "$dir/operf.err" && break; sleep 0.1; done
+sleep 3
 kill -INT "$operf"
 for _ in $(seq 60); do is_over "$operf" && break; sleep 0.1; done
 ok "operf: SIGINT ends it" is_over "$operf"
