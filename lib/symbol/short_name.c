@@ -1,0 +1,119 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "symbol/short_name.h"
+
+#include "base/mem.h"
+#include "base/strbuf.h"
+#include "base/text.h"
+
+#include <ctype.h>
+#include <stdbool.h>
+#include <string.h>
+
+static const char dots[] = "...";
+
+/* Returns the length of "operator" and its sign at @at, whose brackets enclose nothing; else 0. */
+static size_t operator_length(const char *text, const char *at)
+{
+	static const char word[] = "operator", call[] = "()";
+	size_t length = sizeof(word) - 1;
+
+	if (strncmp(at, word, length) != 0 ||
+	    (at > text && (isalnum((unsigned char)at[-1]) || at[-1] == '_')))
+		return 0;
+	if (!strncmp(at + length, call, sizeof(call) - 1))
+		return length + sizeof(call) - 1;
+	return length + strspn(at + length, "<>=-");
+}
+
+/* Returns the first bracket at or after @at, or the end. */
+static const char *next_bracket(const char *text, const char *at)
+{
+	size_t skip;
+
+	for (; *at && !strchr("(<[{", *at); at += skip ?: 1)
+		skip = operator_length(text, at);
+	return at;
+}
+
+/* Returns the bracket that closes the one at @open, NULL if there is none. */
+static const char *closing_bracket(const char *text, const char *open)
+{
+	const char *at = open;
+	unsigned int depth = 0;
+	size_t skip;
+
+	for (; *at; at += skip ?: 1) {
+		skip = operator_length(text, at);
+		if (skip)
+			continue;
+		depth += strchr("(<[{", *at) != NULL;
+		/* The arrow before a type closes nothing. */
+		if (strchr(")>]}", *at) && !(*at == '>' && at[-1] == '-') && --depth == 0)
+			return at;
+	}
+	return NULL;
+}
+
+/* Whether the brackets enclose what is left out as @kind: not "(anonymous namespace)", nor the type
+ * that a name of Rust starts with. */
+static bool is_left_out(const char *text, const char *open, const char *close, char kind)
+{
+	return *open == kind && open > text && close - open > (long)sizeof(dots) &&
+	       !(kind == '(' && close[1] == ':');
+}
+
+/* Replaces by dots what brackets of @kind, not in others, enclose. */
+static void leave_out(struct strbuf *b, size_t from, char kind)
+{
+	_cleanup_free_ char *text = xstrdup(strbuf_text(b) + from);
+	const char *at = text, *open, *close;
+
+	strbuf_cut(b, from);
+	while (*(open = next_bracket(text, at)) && (close = closing_bracket(text, open))) {
+		strbuf_add(b, at, (size_t)(open + 1 - at));
+		if (is_left_out(text, open, close, kind))
+			strbuf_adds(b, dots);
+		else
+			strbuf_add(b, open + 1, (size_t)(close - open - 1));
+		at = close;
+	}
+	strbuf_adds(b, at);
+}
+
+/* Removes the type that precedes the name of a function with parameters. */
+static void remove_return_type(struct strbuf *b, size_t from)
+{
+	_cleanup_free_ char *text = xstrdup(strbuf_text(b) + from);
+	const char *name = text, *at = text, *open, *close, *blank;
+
+	while (*(open = next_bracket(text, at))) {
+		while ((blank = memchr(at, ' ', (size_t)(open - at))))
+			name = at = blank + 1;
+		close = closing_bracket(text, open);
+		if (!close)
+			return;
+		if (*open == '(' && close[1] != ':')
+			break;
+		at = close + 1;
+	}
+	if (*open != '(')
+		return;
+	strbuf_cut(b, from);
+	strbuf_adds(b, name);
+}
+
+static bool fits(const struct strbuf *b, size_t from, unsigned int room)
+{
+	return text_width(strbuf_text(b) + from) <= room;
+}
+
+void short_name(struct strbuf *name, size_t from, unsigned int room)
+{
+	if (!fits(name, from, room))
+		leave_out(name, from, '(');
+	if (!fits(name, from, room))
+		remove_return_type(name, from);
+	if (!fits(name, from, room))
+		leave_out(name, from, '<');
+	text_cut(name, from, room);
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+/*
+ * Shortens demangled names of C++ and Rust to the room that a line has. What people know a
+ * function by is kept longest: parameters go first, then the type that it returns, then arguments
+ * of templates.
+ *
+ *	strbuf_adds(&text, "std::vector<int> ns::find<int>(std::map<int, int> const&) const");
+ *	short_name(&text, 0, 20);			"ns::find<int>(...)"
+ */
+#pragma once
+
+#include <stddef.h>
+
+struct strbuf;
+
+/* Shortens the name in @name from byte @from on to at most @room characters (at least 3); a name
+ * that is too long all the same ends with three dots. Does nothing to one that fits. */
+void short_name(struct strbuf *name, size_t from, unsigned int room);

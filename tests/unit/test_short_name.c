@@ -1,0 +1,67 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "test.h"
+
+#include "base/strbuf.h"
+#include "symbol/short_name.h"
+
+static void parts_go_in_order(void)
+{
+	static const char find[] =
+		"std::vector<int> ns::find<int>(std::map<int, int> const&) const";
+	static const struct {
+		const char *name;
+		unsigned int room;
+		const char *expect;
+	} rows[] = {
+		{ find, 63, find },
+		{ find, 62, "std::vector<int> ns::find<int>(...) const" },
+		{ find, 40, "ns::find<int>(...) const" },
+		{ find, 16, "ns::find<int>..." },
+		{ "f<std::allocator<char> >(int)", 12, "f<...>(int)" },
+		{ "do_syscall_64", 13, "do_syscall_64" },
+		{ "do_syscall_64", 10, "do_sysc..." },
+		{ "", 3, "" },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+
+		strbuf_adds(&text, "before ");
+		strbuf_adds(&text, rows[i].name);
+		short_name(&text, 7, rows[i].room);
+		CHECK_STR(strbuf_text(&text) + 7, rows[i].expect);
+	}
+}
+
+static void brackets_of_names_stay(void)
+{
+	static const struct {
+		const char *name, *expect;
+	} rows[] = {
+		{ "(anonymous namespace)::sum_all_of_it(int, long)",
+		  "(anonymous namespace)::sum_all_of_it(...)" },
+		{ "<alloc::vec::Vec<T> as core::Index>::index_of_it<u8, u16>",
+		  "<alloc::vec::Vec<T> as core::Index>::index..." },
+		{ "main::{lambda(int)#1}::operator()(int, unsigned long) const",
+		  "main::{lambda(int)#1}::operator()(...) const" },
+		{ "std::ostream& operator<< <char>(std::ostream&, int)",
+		  "std::ostream& operator<< <char>(...)" },
+		{ "Ns::operator->(unsigned long, unsigned long, int)", "Ns::operator->(...)" },
+		{ "outer_function(int, int)::inner::call_it(int, long)",
+		  "outer_function(int, int)::inner::call_it(...)" },
+		{ "a name (that never ends and is longer than the room",
+		  "a name (that never ends and is longer than..." },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(rows); i++) {
+		_cleanup_(strbuf_done) struct strbuf text = STRBUF_INIT;
+
+		strbuf_adds(&text, rows[i].name);
+		short_name(&text, 0, 45);
+		CHECK_STR(strbuf_text(&text), rows[i].expect);
+	}
+}
+
+TESTS(T(parts_go_in_order), T(brackets_of_names_stay));
