@@ -2,6 +2,7 @@
 /* opannotate: sources and code with the samples of each line before it. */
 #include "tools/common/confine.h"
 #include "tools/common/reporting.h"
+#include "tools/common/screen.h"
 #include "tools/common/tool.h"
 
 #include "base/mem.h"
@@ -23,6 +24,7 @@ static struct {
 	struct annotate_config config;
 	const char *output_dir, *search_dirs, *base_dirs;
 	struct profile_config profile;
+	struct screen screen;
 } options = { .profile = { .merge = CLASSES_MERGE_LIB, .binaries = { .code = true } } };
 
 static int set_merge(const char *arg, void *target _unused_, struct error *err)
@@ -115,6 +117,7 @@ static const struct opt opts[] = {
 	{ 'D', "demangle", OPT_CALL, &options.config.names, "KIND",
 	  "none, normal (default) or smart (leaves out default arguments and the like)",
 	  reporting_set_demangle },
+	SCREEN_OPTIONS(options.screen),
 	{ 0, "where to look", OPT_HEADING, NULL, NULL, "Where to look" },
 	{ 'd', "search-dirs", OPT_STRING, &options.search_dirs, "DIR,...",
 	  "look for sources in these directories too" },
@@ -296,6 +299,11 @@ int main(int argc, char **argv)
 	operands = tool_options(&cmdline, argc, argv);
 	if (check_options(&err) < 0)
 		return tool_usage("%s", err.text);
+	if (!options.output_dir)
+		screen_open(&options.screen, stdout);
+	options.config.decimals = options.screen.decimals;
+	options.config.width = options.screen.width;
+	options.config.colour = options.screen.colour;
 	r = reporting_become_owner(&options.profile, options.output_dir, argv, &err);
 	if (r == 0)
 		r = reporting_confine(&options.profile, options.output_dir, argv, &status, &err);

@@ -54,7 +54,7 @@ def environment(build):
                 OPENED=os.path.join(here, "opened.py"),
                 DAEMON=os.path.join(here, "daemon.py"),
                 DEBUGINFOD=os.path.join(build, "tests/fixtures/debuginfod"),
-                LC_ALL="C.UTF-8", NO_COLOR="1", OPROFILE_SYMBOL_CACHE="no",
+                LC_ALL="C.UTF-8", NO_COLOR="1", OPROFILE_PAGER="", OPROFILE_SYMBOL_CACHE="no",
                 OPROFILE_SANDBOX="yes" if sys.argv[3:] == ["yes"] else "no")
 
 

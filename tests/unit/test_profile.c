@@ -460,7 +460,7 @@ static void percentages_are_printed_as_printf_does(void)
 
 		if (i % 2)
 			percent = percent * percent * percent / (1e6 * i);
-		report_percent(percent, text);
+		report_percent(0, percent, text);
 		(void)snprintf(want, sizeof(want), percent < 0.001 ? "%7.1e" : "%7.4f", percent);
 		CHECK_STR(text, want);
 	}

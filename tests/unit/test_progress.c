@@ -60,10 +60,6 @@ static void a_line_is_written_over_only_where_the_terminal_can(void)
 	if (terminal < 0)
 		return;
 	CHECK(tool_can_redraw(terminal));
-	CHECK(tool_colour(terminal));
-	(void)setenv("NO_COLOR", "1", 1);
-	CHECK(tool_can_redraw(terminal));
-	CHECK(!tool_colour(terminal));
 	(void)setenv("TERM", "dumb", 1);
 	CHECK(!tool_can_redraw(terminal));
 	(void)unsetenv("TERM");

@@ -56,13 +56,6 @@ bool tool_can_redraw(int fd)
 	return isatty(fd) && term && *term && strcmp(term, "dumb") != 0;
 }
 
-bool tool_colour(int fd)
-{
-	const char *no_colour = getenv("NO_COLOR");
-
-	return tool_can_redraw(fd) && !(no_colour && *no_colour);
-}
-
 void tool_tidy(void)
 {
 	int fd;

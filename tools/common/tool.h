@@ -44,5 +44,3 @@ void tool_verbose(enum log_level level);
 unsigned int tool_terminal_width(int fd);
 /* Whether @fd is a terminal that takes escape sequences, so that a line can be overwritten. */
 bool tool_can_redraw(int fd);
-/* Whether @fd is a terminal that may be coloured (not with NO_COLOR or TERM=dumb). */
-bool tool_colour(int fd);

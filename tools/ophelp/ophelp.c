@@ -7,6 +7,7 @@
 #include "event/evpfm.h"
 #include "tools/ophelp/ophelp_check.h"
 #include "tools/ophelp/ophelp_list.h"
+#include "tools/common/screen.h"
 #include "tools/common/tool.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@
 static bool get_cpu_type, get_default, list_types, ignore_count, xml, json, verbose;
 static const char *cpu_name, *root = "", *check_list, *mask_event, *extra_event, *word;
 static uint64_t callgraph;
+static struct screen screen;
 
 static const struct opt opts[] = {
 	{ 'c', "cpu-type", OPT_STRING, &cpu_name, "NAME|NUMBER",
@@ -39,6 +41,7 @@ static const struct opt opts[] = {
 	  "list only events with WORD in their name, description or unit masks" },
 	{ 'X', "xml", OPT_FLAG, &xml, NULL, "print the list as XML" },
 	{ 0, "json", OPT_FLAG, &json, NULL, "print the list as JSON" },
+	SCREEN_PAGER_OPTION(screen),
 	{ 'V', "verbose", OPT_FLAG, &verbose, NULL,
 	  "print what is ambiguous in the description files" },
 	OPT_END
@@ -202,7 +205,6 @@ static enum ophelp_format output_format(void)
 /* Prints the events of every PMU that libpfm4 knows, skipping PMUs without events. */
 static int print_all(struct error *err)
 {
-	unsigned int width = tool_terminal_width(STDOUT_FILENO);
 	const struct catalog *c;
 	struct evpfm_pmu pmu;
 	size_t i, count = 0;
@@ -210,7 +212,7 @@ static int print_all(struct error *err)
 	for (i = 0; evpfm_pmu_at(i, &pmu); i++) {
 		c = catalog_of(catalog_pmu_type(pmu.name));
 		if (ophelp_any(c, word))
-			count += ophelp_list(c, word, output_format(), width, stdout);
+			count += ophelp_list(c, word, output_format(), screen.width, stdout);
 	}
 	if (!i)
 		return error_set(err, -ENOENT,
@@ -220,8 +222,8 @@ static int print_all(struct error *err)
 
 static int print_list(const struct ophelp_place *place, struct error *err)
 {
-	unsigned int width = tool_terminal_width(STDOUT_FILENO);
-	size_t count = ophelp_list(ophelp_catalog(place), word, output_format(), width, stdout);
+	size_t count =
+		ophelp_list(ophelp_catalog(place), word, output_format(), screen.width, stdout);
 
 	/* The problem was a warning when the events were read. */
 	if (catalog_problem(ophelp_catalog(place)))
@@ -294,6 +296,7 @@ int main(int argc, char **argv)
 		return tool_usage("--xml and --json cannot be combined");
 	if (verbose)
 		tool_verbose(LOG_LEVEL_INFO);
+	screen_open(&screen, stdout);
 	r = act(argv[operands], &err);
 	if (r < 0)
 		return tool_fail(&err);

@@ -100,6 +100,8 @@ static const struct opt opts[] = {
 	  "leave out rows below this share, and print their sum", reporting_set_threshold },
 	{ 0, "top", OPT_U64, &options.view.top, "N",
 	  "only the first N rows (blocks, applications), and the sum of the others" },
+	{ 0, "all", OPT_FLAG, &options.all, NULL,
+	  "on a terminal: all rows (default: the first 30)" },
 	{ 0, "compare", OPT_CALL, NULL, "WHAT",
 	  "compare two profiles ({ FIRST } { SECOND }) by share (default) or samples",
 	  set_compare },
@@ -124,7 +126,7 @@ static const struct opt opts[] = {
 	{ 'D', "demangle", OPT_CALL, &options.view.names, "KIND",
 	  "none, normal (default) or smart (leaves out default arguments and the like)",
 	  reporting_set_demangle },
-	{ 'W', "wide", OPT_FLAG, &options.wide, NULL, "do not cut names to fit the terminal" },
+	SCREEN_OPTIONS(options.screen),
 	{ 'n', "no-header", OPT_FLAG, &options.view.no_header, NULL, "rows only" },
 	{ 'X', "xml", OPT_FLAG, &options.xml, NULL, "as XML" },
 	{ 0, "json", OPT_FLAG, &options.json, NULL, "as JSON" },
@@ -212,9 +214,6 @@ static int print(struct parts *p, struct error *err)
 
 	if (options.output)
 		(void)!ftruncate(fileno(out), 0); /* pipes and devices have no length */
-	options.view.width = options.wide ? 0 : tool_terminal_width(fileno(out));
-	options.view.colour = tool_colour(fileno(out));
-	options.view.terminal = isatty(fileno(out));
 	profile_report_print(&p->report, out);
 	return tool_flush(out, options.output, err);
 }
@@ -223,9 +222,7 @@ static int print(struct parts *p, struct error *err)
 static void fit_timeline(void)
 {
 	enum { OTHER_COLUMNS = 48, LEAST = 12, MOST = 120, ELSEWHERE = 60 };
-	unsigned int width = options.wide     ? 0
-			     : options.output ? tool_terminal_width(fileno(output.file))
-					      : tool_terminal_width(STDOUT_FILENO);
+	unsigned int width = options.view.width;
 	bool is_text = options.view.form == REPORT_TEXT;
 
 	options.view.utf8 = !strcmp(nl_langinfo(CODESET), "UTF-8");
@@ -341,6 +338,8 @@ int main(int argc, char **argv)
 	if (opreport_check(&options, &err) < 0)
 		return tool_usage("%s", err.text);
 	r = options.output ? open_output(&err) : 0;
+	if (r == 0)
+		opreport_fit(&options, options.output ? output.file : stdout);
 	if (r == 0 && options.view.timeline)
 		fit_timeline();
 	if (r == 0)

@@ -12,6 +12,8 @@ static int check_form(struct opreport_options *o, struct error *err)
 {
 	struct report_view *v = &o->view;
 
+	if (o->all && v->top)
+		return error_set(err, -EINVAL, "--all and --top cannot be combined");
 	if (o->xml + o->json + o->csv > 1)
 		return error_set(err, -EINVAL, "--xml, --json and --csv cannot be combined");
 	v->form = o->xml ? REPORT_XML : o->json ? REPORT_JSON : o->csv ? REPORT_CSV : REPORT_TEXT;
@@ -151,8 +153,10 @@ static void complete(struct opreport_options *o)
 	v->rows.code = v->form == REPORT_XML;
 	v->show_address |= v->rows.details;
 	/* The list of chains is long: people get the first ones unless they choose a number. */
-	if (v->chains == CHAINS_LIST && !o->json && v->threshold <= 0 && v->top == 0)
+	if (v->chains == CHAINS_LIST && !o->json && v->threshold <= 0 && v->top == 0 && !o->all) {
 		v->top = CHAINS_SHOWN;
+		v->top_is_default = true;
+	}
 	o->profile.symbol_cache = !o->no_symbol_cache;
 	profile_report_configure(v, &o->profile);
 }
@@ -208,6 +212,23 @@ int opreport_check_pair(const struct opreport_options *o, struct error *err)
 	if (!o->view.rows.symbols)
 		return error_set(err, -EINVAL, "comparing profiles requires -l (--symbols)");
 	return 0;
+}
+
+void opreport_fit(struct opreport_options *o, FILE *out)
+{
+	enum { ROWS_SHOWN = 30 };
+	struct report_view *v = &o->view;
+
+	screen_open(&o->screen, out);
+	v->width = o->screen.width;
+	v->colour = o->screen.colour;
+	v->terminal = o->screen.is_terminal;
+	v->decimals = o->screen.decimals;
+	if (v->terminal && v->form == REPORT_TEXT && v->chains != CHAINS_FOLDED && !o->all &&
+	    !v->top && v->threshold <= 0) {
+		v->top = ROWS_SHOWN;
+		v->top_is_default = true;
+	}
 }
 
 char *opreport_words(const char *first, size_t count, char *const *words)

@@ -11,6 +11,7 @@
 
 #include "base/error.h"
 #include "profile/profile_report.h"
+#include "tools/common/screen.h"
 
 #include <stdbool.h>
 
@@ -19,7 +20,8 @@ struct opreport_options {
 	struct profile_config profile;
 	bool chains, folded, children;
 	bool json, csv, xml;
-	bool reverse, wide, no_symbol_cache;
+	bool reverse, all, no_symbol_cache;
+	struct screen screen;
 	const char *output;
 };
 
@@ -28,6 +30,9 @@ struct opreport_options {
 int opreport_check(struct opreport_options *o, struct error *err);
 /* The same for options that compare two profiles. */
 int opreport_check_pair(const struct opreport_options *o, struct error *err);
+
+/* Fits the report to @out, where it goes: on a terminal, people get the first rows and a pager. */
+void opreport_fit(struct opreport_options *o, FILE *out);
 
 /* @first and the words, with a blank between; caller frees. */
 char *opreport_words(const char *first, size_t count, char *const *words);

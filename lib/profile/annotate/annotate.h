@@ -33,7 +33,10 @@ enum { ANNOTATE_NONE = UINT32_MAX };
 struct annotate_config {
 	bool exclude_dependent; /* only samples in the application's own image */
 	struct name_style names;
-	double threshold; /* in percent: less is not shown */
+	double threshold;      /* in percent: less is not shown */
+	unsigned int decimals; /* of percentages; 0: the digits of OProfile 1.x */
+	unsigned int width;    /* of the terminal, to which names are shortened; 0: they are not */
+	bool colour;	       /* numbers of hot lines in colour */
 	struct symbol_filter symbols;
 	struct patterns include_files, exclude_files;
 };

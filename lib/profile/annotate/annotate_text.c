@@ -5,6 +5,7 @@
 #include "base/strbuf.h"
 #include "base/text.h"
 #include "profile/print/report_header.h"
+#include "symbol/short_name.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -33,30 +34,55 @@ void annotate_numbers(const struct annotate *a, const uint64_t *counts, struct s
 	for (i = 0; i < a->totals.class_count; i++) {
 		char share[16];
 
-		report_percent(container_percent(&a->totals, counts[i], i), share);
+		report_percent(a->config->decimals, container_percent(&a->totals, counts[i], i),
+			       share);
 		strbuf_addf(out, "%s%*" PRIu64 " %s", i ? "  " : "", width, counts[i], share);
 	}
+}
+
+/* The colour of a line, by its greatest share. */
+static const char *colour_of(const struct annotate *a, const uint64_t *counts)
+{
+	double most = 0;
+	size_t i;
+
+	for (i = 0; i < a->totals.class_count; i++)
+		most = MAX(most, container_percent(&a->totals, counts[i], i));
+	return report_colour(most);
 }
 
 void annotate_prefix(const struct annotate *a, const uint64_t *counts, struct strbuf *out)
 {
 	size_t n = a->totals.class_count, i = 0;
+	const char *colour;
 
 	while (counts && i < n && !counts[i])
 		i++;
-	if (counts && i < n)
+	if (counts && i < n) {
+		colour = a->config->colour ? colour_of(a, counts) : NULL;
+		strbuf_adds(out, colour ?: "");
 		annotate_numbers(a, counts, out);
-	else
+		strbuf_adds(out, colour ? report_colour_end : "");
+	} else {
 		strbuf_addf(out, "%*s",
 			    (int)n * (count_width(a) + 1 + PERCENT_WIDTH) + 2 * (int)(n - 1), "");
+	}
 	strbuf_adds(out, " :");
 }
 
 void annotate_symbol_total(const struct annotate *a, const char *name, bool is_inlined,
 			   const uint64_t *counts, struct strbuf *out)
 {
+	enum { LEAST = 24 };
+	unsigned int used =
+		(unsigned int)a->totals.class_count * (COUNT_WIDTH + PERCENT_WIDTH) + 32;
+	size_t from;
+
 	strbuf_adds(out, " /* ");
+	from = out->length;
 	text_visible(out, name);
+	if (a->config->width)
+		short_name(out, from, MAX(a->config->width, used + LEAST) - used);
 	strbuf_adds(out, is_inlined ? " inlined: " : " total: ");
 	annotate_numbers(a, counts, out);
 	strbuf_adds(out, " */");

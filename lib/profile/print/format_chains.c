@@ -43,7 +43,29 @@ static void print_line(struct strbuf *line, FILE *out)
 	strbuf_clear(line);
 }
 
+/* The room that the terminal has after @used characters; 0: any number. */
+static unsigned int room_after(const struct report *r, unsigned int used)
+{
+	enum { LEAST = 24 };
+
+	return r->view->width ? MAX(r->view->width, used + LEAST) - used : 0;
+}
+
 /* --- the hottest chains --- */
+
+/* Adds "    function [image]". */
+static void add_frame(const struct report *r, const struct row *row, struct strbuf *line)
+{
+	_cleanup_(strbuf_done) struct strbuf image = STRBUF_INIT;
+	unsigned int used = sizeof(indent) - 1;
+
+	strbuf_adds(&image, " [");
+	text_visible(&image, report_image(r, row->image));
+	strbuf_adds(&image, "]");
+	strbuf_adds(line, indent);
+	report_add_name(line, row, room_after(r, used + text_width(strbuf_text(&image))));
+	strbuf_adds(line, strbuf_text(&image));
+}
 
 static void print_frames(const struct report *r, const struct chains *c,
 			 const struct chains_line *l, FILE *out)
@@ -56,11 +78,7 @@ static void print_frames(const struct report *r, const struct chains *c,
 
 		for (times = 1; i + times < l->count && chains_frame(c, l, i + times) == row;)
 			times++;
-		strbuf_adds(&line, indent);
-		report_add_name(&line, row, 0);
-		strbuf_adds(&line, " [");
-		text_visible(&line, report_image(r, row->image));
-		strbuf_adds(&line, "]");
+		add_frame(r, row, &line);
 		if (times > 1)
 			strbuf_addf(&line, " %zu times", times);
 		print_line(&line, out);
@@ -73,10 +91,13 @@ static void print_left_out(const struct report *r, struct left_out left, FILE *o
 
 	if (!left.count)
 		return;
-	(void)fprintf(out, "(%zu %s%s not shown: %" PRIu64 " samples%s, %.4g %%)\n", left.count,
+	(void)fprintf(out, "(%zu %s%s not shown: %" PRIu64 " samples%s, ", left.count,
 		      functions ? "row" : "chain", left.count == 1 ? "" : "s", left.samples,
-		      functions ? " in them" : "",
+		      functions ? " in them" : "");
+	(void)fprintf(out, r->view->decimals ? "%.*f %%" : "%.*g %%",
+		      (int)(r->view->decimals ?: REPORT_DECIMALS_MAX),
 		      container_share(left.samples, r->chains->samples));
+	(void)fputs(report_all_hint(r->view), out);
 }
 
 static void print_chains(const struct report *r, const struct chains *c, FILE *out)
@@ -92,7 +113,7 @@ static void print_chains(const struct report *r, const struct chains *c, FILE *o
 
 		if (!take(r, i, l->samples, l->samples, &left))
 			continue;
-		chains_add_counts(&line, c, l->samples);
+		chains_add_counts(&line, r, l->samples);
 		text_visible(&line, report_image(r, l->app));
 		print_line(&line, out);
 		print_frames(r, c, l, out);
@@ -277,15 +298,16 @@ static void print_children(const struct report *r, const struct chains *c, FILE 
 
 		if (!take(r, i, child->inclusive, child->self, &left))
 			continue;
-		chains_add_counts(&line, c, child->inclusive);
-		chains_add_counts(&line, c, child->self);
+		chains_add_counts(&line, r, child->inclusive);
+		chains_add_counts(&line, r, child->self);
 		column = line.length;
 		text_visible(&line, child->row ? report_image(r, child->row->image) : "-");
 		do
 			strbuf_adds(&line, " ");
 		while (line.length < column + 25);
 		if (child->row)
-			report_add_name(&line, child->row, 0);
+			report_add_name(&line, child->row,
+					room_after(r, text_width(strbuf_text(&line))));
 		else
 			strbuf_adds(&line, child->text);
 		print_line(&line, out);

@@ -4,6 +4,7 @@
 #include "base/path.h"
 #include "base/strbuf.h"
 #include "base/text.h"
+#include "symbol/short_name.h"
 
 #include <string.h>
 
@@ -30,7 +31,7 @@ void report_add_name(struct strbuf *out, const struct row *row, unsigned int roo
 
 	text_visible(out, row->text);
 	if (room)
-		text_cut(out, before, room > length + least ? room - length : least);
+		short_name(out, before, room > length + least ? room - length : least);
 	if (row->is_inlined)
 		strbuf_adds(out, mark);
 }
@@ -81,9 +82,23 @@ static bool write_small_percent(double percent, char text[16])
 	return true;
 }
 
-void report_percent(double percent, char text[16])
+/* With few decimals; what is not 0 does not look like it. */
+static void write_rounded_percent(unsigned int decimals, double percent, char text[16])
 {
-	if (percent == 0)
+	static const double least[REPORT_DECIMALS_MAX] = { 1, 0.1, 0.01, 0.001 };
+	char rounded[16];
+
+	(void)snprintf(rounded, sizeof(rounded), "%s%.*f",
+		       percent > 0 && percent < least[decimals] / 2 ? "<" : "", (int)decimals,
+		       percent > 0 ? MAX(percent, least[decimals]) : 0);
+	(void)snprintf(text, 16, "%7s", rounded);
+}
+
+void report_percent(unsigned int decimals, double percent, char text[16])
+{
+	if (decimals && decimals < REPORT_DECIMALS_MAX)
+		write_rounded_percent(decimals, percent, text);
+	else if (percent == 0)
 		(void)snprintf(text, 16, "%7d", 0);
 	else if (percent < 0.001 && write_small_percent(percent, text))
 		return;
@@ -93,6 +108,33 @@ void report_percent(double percent, char text[16])
 		(void)snprintf(text, 16, "%7.3f", percent);
 	else
 		write_percent(percent, text);
+}
+
+void report_note_percent(const struct report_view *view, double percent, char text[16])
+{
+	char padded[16];
+
+	if (!view->decimals) {
+		(void)snprintf(text, 16, "%.4f", percent);
+		return;
+	}
+	report_percent(view->decimals, percent, padded);
+	(void)strcpy(text, padded + strspn(padded, " "));
+}
+
+const char *report_all_hint(const struct report_view *view)
+{
+	return view->top_is_default ? "; --all shows them)\n" : ")\n";
+}
+
+const char report_colour_end[] = "\033[0m";
+
+const char *report_colour(double percent)
+{
+	static const char red[] = "\033[31m", green[] = "\033[32m";
+	enum { HOT = 5, WARM = 1 };
+
+	return percent >= HOT ? red : percent >= WARM ? green : NULL;
 }
 
 void report_class_name(const struct report *r, size_t class, size_t width, char *text)

@@ -67,6 +67,8 @@ struct report_view {
 	bool utf8;		   /* with it: bars may be block elements of Unicode */
 	double threshold;	   /* in percent: rows below are left out */
 	uint64_t top;		   /* if not 0: rows after so many are left out */
+	bool top_is_default;	   /* --top was not given: the report says how to see all */
+	unsigned int decimals;	   /* of percentages; 0: the digits of OProfile 1.x */
 	bool no_header;		   /* rows only */
 	bool long_names;	   /* paths instead of their last parts */
 	bool show_address;	   /* a column of addresses */
@@ -103,12 +105,23 @@ const char *report_image(const struct report *r, uint32_t image);
 /* Whether the rows have more than one application, so that a column for it is useful. */
 bool report_has_apps(const struct report *r);
 
-/* Adds the name of the row's symbol, or the text for its kind, cut to @room characters if that is
- * not 0; " (inlined)" follows the name of an inlined function. */
+/* Adds the name of the row's symbol, or the text for its kind, shortened to @room characters if
+ * that is not 0; " (inlined)" follows the name of an inlined function. */
 void report_add_name(struct strbuf *out, const struct row *row, unsigned int room);
 
-/* A percentage in seven characters: "62.2916", "100.000", "      0", "3.4e-06". */
-void report_percent(double percent, char text[16]);
+enum { REPORT_DECIMALS_MAX = 4 };
+
+/* A percentage in seven characters: "62.2916", "100.000", "      0", "3.4e-06" or, if @decimals is
+ * neither 0 nor REPORT_DECIMALS_MAX, "  62.29", " 100.00", "   0.00", "  <0.01". */
+void report_percent(unsigned int decimals, double percent, char text[16]);
+/* The same for a note below the rows: without blanks, and with four decimals for scripts. */
+void report_note_percent(const struct report_view *view, double percent, char text[16]);
+/* How a note on the rows after view->top ends: ")\n", or first the option that shows them. */
+const char *report_all_hint(const struct report_view *view);
+
+/* The escape sequence that highlights a large share, NULL for a small one; and what ends it. */
+const char *report_colour(double percent);
+extern const char report_colour_end[];
 
 /* The name of a class cut to @width characters: in the middle, so that the part that
  * distinguishes it stays. @text has room for @width + 1. */

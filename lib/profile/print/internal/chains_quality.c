@@ -11,11 +11,11 @@
 #include <inttypes.h>
 #include <string.h>
 
-void chains_add_counts(struct strbuf *line, const struct chains *c, uint64_t samples)
+void chains_add_counts(struct strbuf *line, const struct report *r, uint64_t samples)
 {
 	char percent[16];
 
-	report_percent(container_share(samples, c->samples), percent);
+	report_percent(r->view->decimals, container_share(samples, r->chains->samples), percent);
 	strbuf_addf(line, "%-8" PRIu64 " %s  ", samples, percent);
 }
 
@@ -72,7 +72,7 @@ static void print_quality_table(const struct report *r, const struct chains *c, 
 	for (i = 0; i < c->quality_count; i++) {
 		const struct chains_quality *q = &c->quality[i];
 
-		chains_add_counts(&line, c, q->samples);
+		chains_add_counts(&line, r, q->samples);
 		strbuf_addf(&line, "%-14s ", c->ends[q->end].name);
 		text_visible(&line, report_image(r, q->image));
 		(void)fprintf(out, "%s\n", strbuf_text(&line));

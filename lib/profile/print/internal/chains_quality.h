@@ -16,6 +16,6 @@ struct report;
 struct strbuf;
 
 /* Adds the columns of samples and of their percentage of all chains: "123      12.3456 ". */
-void chains_add_counts(struct strbuf *line, const struct chains *c, uint64_t samples);
+void chains_add_counts(struct strbuf *line, const struct report *r, uint64_t samples);
 /* Prints one line on r->chains, or with r->view->quality a table of images. */
 void chains_quality_print(const struct report *r, FILE *out);

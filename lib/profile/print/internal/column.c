@@ -49,7 +49,8 @@ static void add_share(const struct cell *cell, uint64_t count, struct strbuf *ou
 {
 	char text[16];
 
-	report_percent(container_share(count, cell->totals[cell->class]), text);
+	report_percent(cell->report->view->decimals,
+		       container_share(count, cell->totals[cell->class]), text);
 	strbuf_adds(out, text);
 }
 
@@ -109,7 +110,7 @@ static void add_end(const struct cell *cell, double end, struct strbuf *out)
 {
 	char text[16];
 
-	report_percent(100 * end, text);
+	report_percent(cell->report->view->decimals, 100 * end, text);
 	strbuf_adds(out, cell->row->is_gone ? "    ---" : text);
 }
 

@@ -65,13 +65,13 @@ static void sum_apps(struct summary *s)
 	container_name(&s->apps, NULL);
 }
 
-static void print_errors(const struct container *c, uint64_t count, uint64_t total, FILE *out)
+static void print_errors(const struct report *r, uint64_t count, uint64_t total, FILE *out)
 {
-	struct statistics_interval interval = container_interval(c, count, total);
+	struct statistics_interval interval = container_interval(r->container, count, total);
 	char low[16], high[16];
 
-	report_percent(100 * interval.low, low);
-	report_percent(100 * interval.high, high);
+	report_percent(r->view->decimals, 100 * interval.low, low);
+	report_percent(r->view->decimals, 100 * interval.high, high);
 	(void)fprintf(out, "%s %s ", low, high);
 }
 
@@ -86,10 +86,10 @@ static void print_row(const struct report *r, const struct row *row, const uint6
 		uint64_t of = whole ? whole[i] : r->container->totals[i];
 		char text[16];
 
-		report_percent(container_share(row->counts[i], of), text);
+		report_percent(r->view->decimals, container_share(row->counts[i], of), text);
 		(void)fprintf(out, "%9" PRIu64 " %s ", row->counts[i], text);
 		if (r->view->errors)
-			print_errors(r->container, row->counts[i], of, out);
+			print_errors(r, row->counts[i], of, out);
 	}
 	text_visible(&name, report_image(r, row->image));
 	(void)fprintf(out, "%s\n", strbuf_text(&name));

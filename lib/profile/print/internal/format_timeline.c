@@ -130,7 +130,8 @@ static void add_counts(struct text *t, const uint64_t *counts, uint64_t sum)
 
 	strbuf_addf(&t->line, "%-8" PRIu64 " ", sum);
 	if (t->table->totals) {
-		report_percent(container_share(sum, t->table->total), percent);
+		report_percent(t->r->view->decimals, container_share(sum, t->table->total),
+			       percent);
 		strbuf_addf(&t->line, "%s  ", percent);
 	}
 	strbuf_addf(&t->line, "%8.1f  ", timeline_peak(timeline, counts));
@@ -177,12 +178,12 @@ static void print_rest(const struct text *t, const struct timeline_rest *rest, c
 
 	if (!rest->rows)
 		return;
-	report_percent(container_share(rest->sum, t->table->total), percent);
+	report_percent(t->r->view->decimals, container_share(rest->sum, t->table->total), percent);
 	(void)fprintf(t->out, "(%zu row%s %s not shown: %" PRIu64 " sample%s", rest->rows,
 		      rest->rows == 1 ? "" : "s", why, rest->sum, rest->sum == 1 ? "" : "s");
 	if (t->table->totals)
 		(void)fprintf(t->out, ", %s %%", percent + strspn(percent, " "));
-	(void)fputs(")\n", t->out);
+	(void)fputs(rest == &t->table->beyond ? report_all_hint(t->r->view) : ")\n", t->out);
 }
 
 static void print_table(const struct report *r, const struct timeline_table *table, FILE *out)

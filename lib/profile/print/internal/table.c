@@ -31,15 +31,6 @@ void table_add_cell(struct strbuf *line, const char *text, unsigned int width)
 		pad(line, text_width(text), width);
 }
 
-/* The escape sequence that highlights a large share, or NULL. */
-static const char *colour_of(double percent)
-{
-	static const char red[] = "\033[31m", green[] = "\033[32m";
-	enum { HOT = 5, WARM = 1 };
-
-	return percent >= HOT ? red : percent >= WARM ? green : NULL;
-}
-
 void table_write_cell(struct strbuf *line, const struct table_place *place, const struct cell *cell)
 {
 	const char *colour = NULL;
@@ -47,13 +38,13 @@ void table_write_cell(struct strbuf *line, const struct table_place *place, cons
 	size_t from;
 
 	if (place->column->is_share && cell->report->view->colour)
-		colour = colour_of(
+		colour = report_colour(
 			container_share(cell->counts[cell->class], cell->totals[cell->class]));
 	strbuf_adds(line, colour ?: "");
 	from = line->length;
 	place->column->write(cell, line);
 	used = place->width ? text_width(strbuf_text(line) + from) : 0;
-	strbuf_adds(line, colour ? "\033[0m" : "");
+	strbuf_adds(line, colour ? report_colour_end : "");
 	if (place->width)
 		pad(line, used, place->width);
 }
@@ -135,7 +126,7 @@ void table_print_heads(const struct table *t, FILE *out)
 	for (i = 0; i < t->count; i++)
 		table_add_cell(&line, t->places[i].column->head, t->places[i].width);
 	(void)fprintf(out, "%s%s%s\n", t->report->view->colour ? "\033[1m" : "", strbuf_text(&line),
-		      t->report->view->colour ? "\033[0m" : "");
+		      t->report->view->colour ? report_colour_end : "");
 }
 
 /* Makes lines fit the terminal, if there is one: shrinks columns to their minimum if names would
@@ -179,19 +170,22 @@ void table_done(struct table *t)
 	*t = (struct table){ 0 };
 }
 
-/* "(3 rows WHY: 40 samples, 10.0000 %)" */
-static void print_note(const struct container *c, size_t rows, const uint64_t *counts,
-		       const char *why, FILE *out)
+/* Prints "(3 rows WHY: 40 samples, 10.0000 %" and returns true if there are such rows. */
+static bool print_note(const struct report *r, const struct container *c, size_t rows,
+		       const uint64_t *counts, const char *why, FILE *out)
 {
+	char percent[16];
 	size_t i;
 
 	if (rows == 0)
-		return;
+		return false;
 	(void)fprintf(out, "(%zu row%s %s not shown:", rows, rows == 1 ? "" : "s", why);
-	for (i = 0; i < c->class_count; i++)
-		(void)fprintf(out, "%s %" PRIu64 " sample%s, %.4f %%", i ? ";" : "", counts[i],
-			      counts[i] == 1 ? "" : "s", container_percent(c, counts[i], i));
-	(void)fprintf(out, ")\n");
+	for (i = 0; i < c->class_count; i++) {
+		report_note_percent(r->view, container_percent(c, counts[i], i), percent);
+		(void)fprintf(out, "%s %" PRIu64 " sample%s, %s %%", i ? ";" : "", counts[i],
+			      counts[i] == 1 ? "" : "s", percent);
+	}
+	return true;
 }
 
 void table_print_left_out(const struct report *r, const struct container *c, FILE *out)
@@ -200,9 +194,11 @@ void table_print_left_out(const struct report *r, const struct container *c, FIL
 	size_t i;
 
 	(void)snprintf(why, sizeof(why), "below %g %%", r->view->threshold);
-	print_note(c, c->hidden_rows, c->hidden, why, out);
+	if (print_note(r, c, c->hidden_rows, c->hidden, why, out))
+		(void)fputs(")\n", out);
 	(void)snprintf(why, sizeof(why), "beyond the first %" PRIu64, r->view->top);
-	print_note(c, c->beyond_rows, c->beyond, why, out);
+	if (print_note(r, c, c->beyond_rows, c->beyond, why, out))
+		(void)fputs(report_all_hint(r->view), out);
 	if (!c->unchosen_rows)
 		return;
 	(void)fprintf(out,
