@@ -7,6 +7,7 @@
 #include "base/scratch.h"
 #include "profile/binary/keep.h"
 #include "profile/compact/pack.h"
+#include "profile/select/programs.h"
 #include "symbol/symcache.h"
 
 #include <errno.h>
@@ -83,6 +84,8 @@ static int select_files(const struct profile_config *config, struct profile *p, 
 		return r;
 	find_session_dir(config, p);
 	r = gather_files(&p->spec, p->session_dir, config->calls, &p->gather, err);
+	if (r == 0)
+		programs_find(p->gather);
 	if (r == 0)
 		r = open_chains(p, config->chains, err);
 	if (r == 0)

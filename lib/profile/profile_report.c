@@ -7,6 +7,7 @@
 #include "profile/print/report_header.h"
 #include "profile/select/file_counts.h"
 #include "profile/rows/diff_match.h"
+#include "profile/rows/row_join.h"
 #include "profile/rows/unresolved.h"
 #include "profile/xml/format_xml.h"
 
@@ -70,6 +71,7 @@ static int collect_chains(struct profile_report *r, struct error *err)
 	int status;
 
 	c->inlines = r->view->rows.inlines;
+	c->regions = r->view->rows.regions;
 	status = chains_collect(c, r->profile->binaries, err);
 	if (status < 0)
 		return status;
@@ -112,6 +114,8 @@ static int collect_rows(struct profile_report *r, struct error *err)
 		return error_set(err, -ENODATA, "%s: %s", p->gather->sessions[0].samples,
 				 r->stats.read ? "the sample files hold no samples"
 					       : "no sample file can be read");
+	if (!r->view->rows.regions)
+		row_join_regions(&r->rows, p->gather, r->view->calls ? &r->calls : NULL);
 	if (symbol_filter_is_set(&r->view->chosen))
 		container_choose(&r->rows, p->gather, &r->view->chosen, r->view->calls);
 	return 0;

@@ -43,7 +43,7 @@ if op-check-perfevents >/dev/null 2>&1; then
 	ok "the example is profiled" env JITDUMPDIR="$dir" operf --session-dir="$dir/agent" \
 		--rate="$rate" away/example 1
 	report agent
-	counts=$(awk '$1 ~ /^[0-9]+$/ && $3 == "anon" { all += $1 }
+	counts=$(awk '$1 ~ /^[0-9]+$/ && $3 == "[JIT" { all += $1 }
 		/made_at_run_time/ { named += $1 } END { print named + 0, all + 0 }' agent.report)
 	echo "# $counts samples of its code have its name, and all"
 	cp agent.report output

@@ -57,7 +57,7 @@ as_read()
 # Samples in anonymous memory by the sample files.
 recorded_anon()
 {
-	opreport --session-dir="$session" --merge=all --symbols 2>/dev/null |
+	opreport --session-dir="$session" --merge=all --symbols --separate-regions 2>/dev/null |
 		awk '$1 ~ /^[0-9]+$/ && / \(tgid:[0-9]+ range:/ { sum += $1 } END { print sum + 0 }'
 }
 

@@ -24,7 +24,7 @@ through()
 through "a library without unwind table" library bare_leaf "bare_outer;bare_middle;bare_leaf"
 if [ "$(uname -m)" = x86_64 ]; then
 	through "code made as CPython makes it" trampoline called_leaf \
-		"by_trampoline;[^;]*anon[^;]*;called_leaf"
+		"by_trampoline;[^;]*JIT[^;]*;called_leaf"
 	through "a signal's handler that returns to code of its own" signal handler_leaf \
 		"by_signal;[^;]*;[^;]*;handler;handler_leaf"
 	through "assembler without a frame" leaf by_hand "calls_by_hand;by_hand"

@@ -9,7 +9,7 @@ cd "$dir" || exit 1
 # percent NAME SYMBOL: of the samples in anonymous memory those in a symbol that starts so.
 percent()
 {
-	awk -v symbol="$2" '$1 ~ /^[0-9]+$/ && $3 == "anon" {
+	awk -v symbol="$2" '$1 ~ /^[0-9]+$/ && $3 == "[JIT" {
 		all += $1
 		if (index($0, symbol)) n += $1
 	} END { printf "%.0f", all ? 100 * n / all : 0 }' "$dir/$1.report"

@@ -10,7 +10,7 @@ adds_up "and no sample too few or too many" storm
 
 # Of what was received, that which came to be a symbol of an image.
 received=$(($(stat_of storm sample_received) - $(stat_of storm sample_filtered)))
-grep -v ' (.*)$' "$dir/storm.report" | awk '$3 !~ /^anon/' >"$dir/named"
+grep -v ' (.*)$' "$dir/storm.report" | awk '$3 !~ /^.JIT/' >"$dir/named"
 named=$(sum_of "$dir/named")
 echo "# $named of $received samples have an image and a symbol"
 if [ "$(stat_of storm sideband_lost)" -gt 0 ]; then

@@ -142,9 +142,12 @@ static void add_part(struct strbuf *b, const struct report *r, const struct chai
 	if (row->kind == ROW_SYMBOL) {
 		text_visible(b, row->text);
 	} else {
-		strbuf_adds(b, "[");
-		text_visible(b, report_image(r, row->image));
-		strbuf_adds(b, "]");
+		const char *image = report_image(r, row->image);
+		bool is_bare = *image != '['; /* not like "[JIT node]" */
+
+		strbuf_adds(b, is_bare ? "[" : "");
+		text_visible(b, image);
+		strbuf_adds(b, is_bare ? "]" : "");
 	}
 	for (at = b->text + from; *at; at++)
 		if (*at == ';')

@@ -8,6 +8,7 @@
 #include "base/parse.h"
 #include "profile/rows/internal/chain_frames.h"
 #include "profile/select/gather.h"
+#include "profile/select/programs.h"
 #include "chains/chain_read.h"
 #include "sfile/sfile.h"
 
@@ -42,6 +43,26 @@ void chains_done(struct chains *c)
 
 /* --- which chains are wanted --- */
 
+/* Whether an image is a region of JIT code of a program that is not known yet. */
+static bool is_homeless(const struct gather_image *i)
+{
+	return i->id.kind == SNAME_ANON && i->id.tgid && i->program == GATHER_NONE &&
+	       !strcmp(i->id.name, "anon");
+}
+
+/* Adds the programs that the regions of JIT code may belong to which only chains have. */
+static void find_programs(struct gather *g, const struct chains_source *s)
+{
+	const struct chain_names *names = chain_reader_names(s->reader);
+	bool is_any = false;
+	uint32_t i;
+
+	for (i = 1; i <= chain_names_images(names); i++)
+		is_any |= is_homeless(&g->images[s->images[i]]);
+	for (i = 1; is_any && i <= chain_names_contexts(names); i++)
+		programs_add(g, s->images[chain_names_context_at(names, i)->app]);
+}
+
 static int open_source(struct chains *c, struct gather *g, uint32_t session, struct error *err)
 {
 	struct chains_source *s;
@@ -66,6 +87,7 @@ static int open_source(struct chains *c, struct gather *g, uint32_t session, str
 	s->ends = xcalloc(chain_names_contexts(names) + 1, sizeof(*s->ends));
 	for (i = 1; i <= chain_names_contexts(names); i++)
 		s->ends[i] = chain_ends_find(chain_names_context_at(names, i)->end);
+	find_programs(g, s);
 	return 0;
 }
 
@@ -282,6 +304,7 @@ static void take_frames(struct collect *c, const struct chain *chain, struct cha
 		const uint32_t *ids;
 
 		was_in_kernel = in_kernel;
+		programs_note(out->gather, image, line->app);
 		in_kernel = out->is_kernel[image] = chain_frames_is_kernel(c->functions, image);
 		/* The address at which the kernel was entered is not a return address. */
 		n = chain_frames_find(c->functions, image, chain->frames[i].offset,
@@ -304,6 +327,7 @@ static int take_chain(uint32_t context, const struct chain *chain, void *data)
 		.samples = chain->samples,
 	};
 	int r = want(c, context, chain->frames[0].image);
+	uint32_t image;
 
 	if (r != VERDICT_YES)
 		return MIN(r, 0);
@@ -311,7 +335,8 @@ static int take_chain(uint32_t context, const struct chain *chain, void *data)
 		take_frames(c, chain, &line);
 		line.end = true_end(out, &line);
 	}
-	add_quality(c, c->source->images[chain->frames[chain->count - 1].image], line.end,
+	image = c->source->images[chain->frames[chain->count - 1].image];
+	add_quality(c, out->regions ? image : programs_shown(out->gather, image), line.end,
 		    line.samples);
 	if (out->quality_only)
 		return 0;
@@ -339,7 +364,8 @@ int chains_collect(struct chains *c, struct binaries *bs, struct error *err)
 	c->ends = xcalloc(ARRAY_SIZE(chain_ends), sizeof(*c->ends));
 	memcpy(c->ends, chain_ends, sizeof(chain_ends));
 	c->end_count = ARRAY_SIZE(chain_ends);
-	collect.functions = chain_frames_new(c->gather, &c->rows, bs, c->inlines);
+	collect.functions = chain_frames_new(
+		&(struct chain_frames_config){ c->gather, &c->rows, bs, c->inlines, c->regions });
 	c->is_kernel = xcalloc(c->gather->image_count, sizeof(*c->is_kernel));
 	for (i = 0; i < c->source_count && r == 0; i++) {
 		collect.source = &c->sources[i];

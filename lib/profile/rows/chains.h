@@ -56,12 +56,13 @@ struct chains_source {
 };
 
 struct chains {
-	const struct gather *gather;
+	struct gather *gather;
 	const struct spec *spec;
 	struct chains_source *sources;
 	size_t source_count, source_room;
 	bool quality_only;     /* set by the caller: no lines; of several events together */
 	bool inlines;	       /* set by the caller: inlined functions are frames, too */
+	bool regions;	       /* set by the caller: see struct populate_config */
 	char *event;	       /* "NAME.COUNT.UNITMASK" of all; NULL: none is wanted */
 	struct container rows; /* in the order of their ids */
 	struct chains_line *lines;

@@ -24,6 +24,7 @@ struct by_image;
 struct populate_config {
 	bool symbols;		/* rows by symbol, else by image */
 	bool merge_lib;		/* the rows of all applications are one */
+	bool regions;		/* each region of JIT code has rows of its own (row_join.h) */
 	bool exclude_dependent; /* only samples in the application's own image */
 	bool details;		/* with symbols: keep the samples of each row (row_detail.h) */
 	bool code;		/* with symbols: their size and code; binaries are kept open */

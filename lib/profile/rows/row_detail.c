@@ -74,11 +74,32 @@ void detail_done(struct detail *d)
 	*d = (struct detail){ 0 };
 }
 
+void detail_join(struct row *row, const struct row *other)
+{
+	struct row_run *first;
+
+	if (!row->runs || !other->runs) {
+		row->runs = row->runs ?: other->runs;
+		return;
+	}
+	first = row->runs->next;
+	row->runs->next = other->runs->next;
+	other->runs->next = first;
+	row->runs = other->runs;
+}
+
 uint64_t detail_highest(const struct row *row)
 {
-	const struct row_run *last = row->runs;
+	const struct row_run *run = row->runs;
+	uint64_t highest = 0;
 
-	return last ? last->samples[last->count - 1].offset + last->shift : 0;
+	if (!run)
+		return 0;
+	do {
+		run = run->next;
+		highest = MAX(highest, run->samples[run->count - 1].offset + run->shift);
+	} while (run != row->runs);
+	return highest;
 }
 
 size_t detail_count(const struct row *row)

@@ -41,6 +41,9 @@ struct detail {
 void detail_keep(struct container *c, struct row *row, const struct sample *samples, size_t count,
 		 uint64_t shift, struct placer *placer);
 
+/* Adds the samples of @other, which must not be used any more, to those of @row: of other code with
+ * the same name. */
+void detail_join(struct row *row, const struct row *other);
 /* Begins to go through the addresses of @row, in the order in which they were kept. */
 void detail_begin(struct detail *d, const struct container *c, const struct row *row);
 /* The next one; false after the last. */

@@ -108,7 +108,9 @@ uint32_t gather_image(struct gather *g, uint32_t session, const struct sname_ima
 	const struct manifest *manifest = g->sessions[session].manifest;
 	const struct manifest_image *entry =
 		manifest && id->kind != SNAME_ANON ? manifest_find(manifest, id->name) : NULL;
-	struct gather_image image = { .id = *id, .manifest = entry, .session = session };
+	struct gather_image image = {
+		.id = *id, .manifest = entry, .session = session, .program = GATHER_NONE
+	};
 	uintptr_t number;
 
 	map_for_each_of(&g->image_by_hash, hash_image(id),
@@ -126,6 +128,7 @@ uint32_t gather_add_image(struct gather *g, const struct gather_image *image)
 	struct gather_image copy = *image;
 
 	copy.session = 0;
+	copy.program = GATHER_NONE;
 	return add_image(g, &copy);
 }
 

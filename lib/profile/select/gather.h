@@ -51,6 +51,8 @@ struct gather_image {
 	const char *shown;		       /* ->display with the suffix, so that it is unique */
 	const char *suffix; /* "#12345678", to distinguish files of one path, or "" */
 	uint32_t session;   /* index of the first session it was seen in */
+	uint32_t program;   /* of memory of a process, or an application: the image that stands for
+			   * that memory of all processes of the program; or GATHER_NONE */
 	bool is_wanted;	    /* the specification selects samples in it; else it is only at the
 			     * other end of arcs, or an application */
 };

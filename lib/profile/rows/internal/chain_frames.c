@@ -8,7 +8,9 @@
 #include "profile/binary/binary.h"
 #include "profile/select/file_counts.h"
 #include "profile/select/gather.h"
+#include "profile/select/programs.h"
 #include "profile/rows/internal/inline_rows.h"
+#include "profile/rows/row_join.h"
 #include "chains/chain_table.h"
 #include "sfile/sfile.h"
 
@@ -25,10 +27,8 @@ struct place {
 };
 
 struct chain_frames {
-	const struct gather *gather;
-	struct container *rows;
-	struct binaries *binaries;
-	bool inlines;
+	struct chain_frames_config config;
+	struct row_join programs; /* rows of joined regions */
 	struct place *places;
 	/* Index + 1 of a frame's functions in ->ids: their number, then the functions; by return
 	 * address, and by address. */
@@ -37,13 +37,12 @@ struct chain_frames {
 	size_t id_count, id_room;
 };
 
-struct chain_frames *chain_frames_new(const struct gather *g, struct container *rows,
-				      struct binaries *bs, bool inlines)
+struct chain_frames *chain_frames_new(const struct chain_frames_config *config)
 {
 	struct chain_frames *f = xcalloc(1, sizeof(*f));
 
-	*f = (struct chain_frames){ g, rows, bs, inlines, .places = NULL };
-	f->places = xcalloc(g->image_count + 1, sizeof(*f->places));
+	f->config = *config;
+	f->places = xcalloc(config->gather->image_count + 1, sizeof(*f->places));
 	return f;
 }
 
@@ -53,7 +52,7 @@ void chain_frames_free(struct chain_frames *f)
 
 	if (!f)
 		return;
-	for (i = 0; i < f->gather->image_count; i++) {
+	for (i = 0; i < f->config.gather->image_count; i++) {
 		inline_rows_free(f->places[i].inlined);
 		lines_free(f->places[i].lines);
 		if (f->places[i].is_open)
@@ -63,6 +62,7 @@ void chain_frames_free(struct chain_frames *f)
 	free(f->places);
 	map_done(&f->by_frame[0]);
 	map_done(&f->by_frame[1]);
+	row_join_done(&f->programs);
 	free(f->ids);
 	free(f);
 }
@@ -99,14 +99,14 @@ static struct place *open_place(struct chain_frames *f, uint32_t image)
 	if (p->is_open)
 		return p;
 	p->is_open = true;
-	header = header_of(f->gather, image);
+	header = header_of(f->config.gather, image);
 	p->is_kernel = header.is_kernel;
-	binary_open(f->binaries, image, &header, &p->binary);
+	binary_open(f->config.binaries, image, &header, &p->binary);
 	p->symbol_count = p->binary.symtab ? symtab_count(p->binary.symtab) : 0;
 	p->rows = xcalloc(p->symbol_count + 1, sizeof(*p->rows));
-	if (f->inlines && p->binary.file) {
+	if (f->config.inlines && p->binary.file) {
 		p->lines = lines_new(p->binary.file, p->binary.debug);
-		p->inlined = inline_rows_new(f->rows, p->lines, false);
+		p->inlined = inline_rows_new(f->config.rows, p->lines, false);
 	}
 	return p;
 }
@@ -116,7 +116,20 @@ bool chain_frames_is_kernel(struct chain_frames *f, uint32_t image)
 	return open_place(f, image)->is_kernel;
 }
 
-/* Adds a row for @sym, or for code of the image in no symbol; returns its id. */
+/* The id of the row that is like @row, which is added if there is none; the image of @row is the
+ * program of a region. */
+static uint32_t program_row(struct chain_frames *f, const struct row *row)
+{
+	size_t at = row_join_find(&f->programs, f->config.rows, row);
+
+	if (at == SIZE_MAX) {
+		at = container_add_row(f->config.rows, row)->id;
+		row_join_note(&f->programs, row, at);
+	}
+	return (uint32_t)at;
+}
+
+/* The id of a row for @sym, or for code of the image in no symbol. */
 static uint32_t add_row(struct chain_frames *f, uint32_t image, const struct symbol *sym)
 {
 	struct place *p = &f->places[image];
@@ -124,26 +137,30 @@ static uint32_t add_row(struct chain_frames *f, uint32_t image, const struct sym
 
 	if (sym) {
 		row.kind = ROW_SYMBOL;
-		row.symbol = container_symbol(f->rows, sym->name);
+		row.symbol = container_symbol(f->config.rows, sym->name);
 		row.symbol_index = sym->whole;
 		row.address = sym->address;
 	} else if (!p->binary.symtab) {
 		row.kind = row_kind_without_symbols(p->binary.why);
 	}
-	return container_add_row(f->rows, &row)->id;
+	if (f->config.regions || programs_shown(f->config.gather, image) == image)
+		return container_add_row(f->config.rows, &row)->id;
+	row.image = programs_shown(f->config.gather, image);
+	return program_row(f, &row);
 }
 
 static uint32_t inlined_row(struct chain_frames *f, uint32_t image, struct inline_rows_call *call)
 {
 	if (call->row == UINT32_MAX)
-		call->row = container_add_row(f->rows, &(struct row){ .image = image,
-								      .app = GATHER_NONE,
-								      .kind = ROW_SYMBOL,
-								      .symbol = call->symbol,
-								      .symbol_index = UINT32_MAX,
-								      .address = call->address,
-								      .is_inlined = true })
-				    ->id;
+		call->row =
+			container_add_row(f->config.rows, &(struct row){ .image = image,
+									 .app = GATHER_NONE,
+									 .kind = ROW_SYMBOL,
+									 .symbol = call->symbol,
+									 .symbol_index = UINT32_MAX,
+									 .address = call->address,
+									 .is_inlined = true })
+				->id;
 	return call->row;
 }
 

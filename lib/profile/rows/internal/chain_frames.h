@@ -3,7 +3,7 @@
  * Converts the frames of call chains to functions, which are rows of a container. If inlined
  * functions are wanted, one frame can be several functions.
  *
- *	struct chain_frames *f = chain_frames_new(gather, &rows, binaries, false);
+ *	struct chain_frames *f = chain_frames_new(&config);
  *	n = chain_frames_find(f, image, offset, is_caller, &ids);
  *	chain_frames_free(f);
  */
@@ -19,9 +19,16 @@ struct binaries;
 struct chain_frames;
 struct gather;
 
-/* Rows go to @rows, with symbols from @bs; all are borrowed. Caller frees. */
-struct chain_frames *chain_frames_new(const struct gather *g, struct container *rows,
-				      struct binaries *bs, bool inlines);
+struct chain_frames_config {
+	const struct gather *gather;
+	struct container *rows; /* that rows are added to */
+	struct binaries *binaries;
+	bool inlines; /* inlined functions are functions of their own */
+	bool regions; /* each region of JIT code is an image of its own (row_join.h) */
+};
+
+/* All that is in @config is borrowed. Caller frees. */
+struct chain_frames *chain_frames_new(const struct chain_frames_config *config);
 /* Closes the images; NULL is fine. */
 void chain_frames_free(struct chain_frames *f);
 

@@ -1,0 +1,105 @@
+/* SPDX-License-Identifier: GPL-2.0-or-later */
+#include "profile/rows/row_join.h"
+
+#include "base/hash.h"
+#include "base/mem.h"
+#include "profile/rows/callgraph.h"
+#include "profile/rows/row_detail.h"
+#include "profile/select/gather.h"
+#include "profile/select/programs.h"
+
+#include <string.h>
+
+static const char *name_of(const struct row *row)
+{
+	return row->symbol ? row->symbol->name : "";
+}
+
+static uint64_t hash_of(const struct row *row)
+{
+	uint64_t hash = hash_bytes(name_of(row), strlen(name_of(row)));
+
+	return hash_add(hash_add(hash, (uint64_t)row->image << 32 | row->app),
+			(uint64_t)row->kind << 1 | row->is_inlined);
+}
+
+static bool is_same(const struct row *a, const struct row *b)
+{
+	return a->image == b->image && a->app == b->app && a->kind == b->kind &&
+	       a->is_inlined == b->is_inlined && !strcmp(name_of(a), name_of(b));
+}
+
+size_t row_join_find(const struct row_join *j, const struct container *c, const struct row *row)
+{
+	uintptr_t number;
+
+	map_for_each_of(&j->by_hash, hash_of(row),
+			number) if (is_same(&c->rows[number - 1], row)) return number -
+		1;
+	return SIZE_MAX;
+}
+
+void row_join_note(struct row_join *j, const struct row *row, size_t index)
+{
+	map_add(&j->by_hash, hash_of(row), (void *)(uintptr_t)(index + 1));
+}
+
+void row_join_done(struct row_join *j)
+{
+	map_done(&j->by_hash);
+}
+
+/* Lets arcs lead to other rows: @ids has the id of that for each. */
+static void move_arcs(struct callgraph *graph, const uint32_t *ids)
+{
+	size_t i;
+
+	for (i = 0; i < graph->raw.count; i++) {
+		uint64_t *key = &graph->raw.samples[i].offset;
+
+		*key = (uint64_t)ids[*key >> 32] << 32 | ids[*key & UINT32_MAX];
+	}
+}
+
+/* Moves row number @i to its program: it stays there as number @to, or is added to one that is
+ * there already. Returns whether it stays. */
+static bool join(struct container *c, struct row_join *join, size_t i, size_t to, uint32_t *ids)
+{
+	const struct row *row = &c->rows[i];
+	size_t at = row_join_find(join, c, row), k;
+
+	if (at == SIZE_MAX) {
+		row_join_note(join, row, to);
+		return true;
+	}
+	for (k = 0; k < c->class_count; k++)
+		c->rows[at].counts[k] += row->counts[k];
+	detail_join(&c->rows[at], row);
+	ids[row->id] = (uint32_t)at;
+	return false;
+}
+
+void row_join_regions(struct container *c, const struct gather *g, struct callgraph *graph)
+{
+	_cleanup_free_ uint32_t *ids = xcalloc(c->count + 1, sizeof(*ids));
+	struct row_join programs = { .by_hash = MAP_INIT };
+	size_t i, n = 0;
+
+	for (i = 0; i < c->count; i++) {
+		struct row *row = &c->rows[i];
+		uint32_t shown = programs_shown(g, row->image);
+		bool is_region = shown != row->image;
+
+		ids[row->id] = (uint32_t)n;
+		row->image = shown;
+		if (is_region && !join(c, &programs, i, n, ids))
+			continue;
+		c->rows[n] = *row;
+		c->rows[n].id = (uint32_t)n;
+		n++;
+	}
+	c->count = n;
+	row_join_done(&programs);
+	if (graph)
+		move_arcs(graph, ids);
+}
