@@ -113,10 +113,9 @@ static __noinline __u32 go_to_caller(const struct run *run, struct unwinding *u,
 							     run->task->tgid) == CHAIN_GOES_ON) {
 		rule = &u->rule;
 	}
-	if (rule && !unwind_is_hole(rule)) {
-		u->rule = *rule;
-		u->astray = CHAIN_END_NO_MAPPING;
-	} else {
+	u->rule = rule ? *rule : (struct unwind_rule){ .cfa = UNWIND_CFA_NONE };
+	u->astray = CHAIN_END_NO_MAPPING;
+	if (unwind_is_hole(&u->rule)) {
 		unwind_guess(&frame, machine_of(u->machine), read_stack, read_code, u, &u->rule);
 		u->astray = rule ? CHAIN_END_NO_RULE : why;
 	}

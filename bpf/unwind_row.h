@@ -51,12 +51,13 @@ enum unwind_cfa {
 
 /* Why a rule is empty. */
 enum unwind_why {
-	UNWIND_WHY_NO_ROW,  /* no unwind information for this code */
-	UNWIND_WHY_CFA,	    /* the CFA is an expression, or of a register, not listed above */
-	UNWIND_WHY_RA,	    /* the same, of the place of the return address */
-	UNWIND_WHY_RANGE,   /* an offset is too large, or not a multiple of a word */
-	UNWIND_WHY_DAMAGED, /* the instructions are invalid */
-	UNWIND_WHY_FULL,    /* the array of rules is full */
+	UNWIND_WHY_NO_ROW,   /* no unwind information for this code */
+	UNWIND_WHY_CFA,	     /* the CFA is an expression, or of a register, not listed above */
+	UNWIND_WHY_RA,	     /* the same, of the place of the return address */
+	UNWIND_WHY_RANGE,    /* an offset is too large, or not a multiple of a word */
+	UNWIND_WHY_DAMAGED,  /* the instructions are invalid */
+	UNWIND_WHY_FULL,     /* the array of rules is full */
+	UNWIND_WHY_NO_FRAME, /* the same as NO_ROW, and this code makes no frame of its own */
 	UNWIND_WHY_COUNT_
 };
 

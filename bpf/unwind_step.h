@@ -218,7 +218,8 @@ static __always_inline __u64 unwind_signal_code(enum unwind_machine machine)
  * one. */
 static __always_inline int unwind_is_hole(const struct unwind_rule *rule)
 {
-	return rule->cfa == UNWIND_CFA_NONE && rule->base == UNWIND_WHY_NO_ROW;
+	return rule->cfa == UNWIND_CFA_NONE &&
+	       (rule->base == UNWIND_WHY_NO_ROW || rule->base == UNWIND_WHY_NO_FRAME);
 }
 
 /* Whether the word on top of the stack is the return address of a call to the function that is
@@ -248,10 +249,11 @@ static __always_inline int unwind_guess_i386(const struct unwind_frame *f, __u64
 	const __u64 sigreturn = 0x80cd00000077b858, rt_sigreturn = 0x80cd000000adb8;
 	const __u32 vsyscall = 0xc3595a5d;
 
-	ret->cfa = UNWIND_CFA_SIGNAL;
 	if (bytes == sigreturn) {
+		ret->cfa = UNWIND_CFA_SIGNAL;
 		ret->cfa_offset = f->exact ? 0 : 4;
 	} else if ((f->exact ? bytes >> 8 : bytes << 8 >> 8) == rt_sigreturn) {
+		ret->cfa = UNWIND_CFA_SIGNAL;
 		ret->cfa_offset = 160;
 	} else if (f->exact && code(data, f->pc, &bytes) == CHAIN_GOES_ON &&
 		   (__u32)bytes == vsyscall) {
@@ -260,17 +262,18 @@ static __always_inline int unwind_guess_i386(const struct unwind_frame *f, __u64
 		ret->cfa_offset = 16;
 		ret->fp = -4;
 	} else {
-		ret->cfa = UNWIND_CFA_GUESS;
 		return 0;
 	}
 	return 1;
 }
 
-/* Stores a rule for code without unwind information: assembler, what just-in-time compilers
- * generate, and all code of images without a table. The trampoline that a signal handler returns to
- * and that of CPython are recognised by their bytes, which @code reads; interrupted code may have
- * made no frame yet; other code is expected to keep a frame pointer. The caller must make sure that
- * the PC which the rule leads to is in executable memory. */
+/* Replaces the hole *@ret by a rule for code without unwind information: assembler, what
+ * just-in-time compilers generate, and all code of images without a table. The trampoline that a
+ * signal handler returns to and that of CPython are recognised by their bytes, which @code reads;
+ * interrupted code may have made no frame yet; other code is expected to keep a frame pointer,
+ * unless the hole says that it does not: the frame pointer is then that of a caller, and would lead
+ * to the caller's caller. The caller must make sure that the PC which the rule leads to is in
+ * executable memory. */
 static __always_inline void unwind_guess(const struct unwind_frame *f, enum unwind_machine machine,
 					 unwind_read_fn *read, unwind_read_fn *code, void *data,
 					 struct unwind_rule *ret)
@@ -280,7 +283,7 @@ static __always_inline void unwind_guess(const struct unwind_frame *f, enum unwi
 	__u64 at = !f->exact ? f->pc : f->pc - (arm || ia32 ? 8 : 9), bytes = 0;
 
 	*ret = (struct unwind_rule){
-		.cfa = UNWIND_CFA_GUESS,
+		.cfa = ret->base == UNWIND_WHY_NO_FRAME ? UNWIND_CFA_NONE : UNWIND_CFA_GUESS,
 		.base = UNWIND_BASE_FP,
 		.saves = UNWIND_SAVES(UNWIND_AT_CFA, UNWIND_LOST, UNWIND_AT_CFA),
 		.cfa_offset = (__s32)unwind_word(machine) * 2,
@@ -295,6 +298,7 @@ static __always_inline void unwind_guess(const struct unwind_frame *f, enum unwi
 		ret->cfa = UNWIND_CFA_SIGNAL;
 	} else if (!arm && !ia32 && !f->exact && (bytes & 0xffffffffff) == 0xc308c48348) {
 		/* add $8, %rsp; ret */
+		ret->cfa = UNWIND_CFA_GUESS;
 		ret->base = UNWIND_BASE_SP;
 		ret->saves = UNWIND_SAVES(UNWIND_SAME, UNWIND_SAME, UNWIND_AT_CFA);
 	} else if (!arm && f->first && unwind_has_just_been_called(f, read, code, data)) {

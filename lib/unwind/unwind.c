@@ -82,13 +82,17 @@ static void write_function(struct build *b, const struct cfi_fde *fde)
 	unwind_rows_put_rule(&b->rows, fde->start - b->table->base, &damaged);
 }
 
-/* Writes a row that says that nothing is known from @pc on. */
-static void write_hole(struct build *b, uint64_t pc)
+/* Writes a row that says that nothing is known from @pc on, up to @end. */
+static void write_hole(struct build *b, uint64_t pc, uint64_t end)
 {
-	static const struct unwind_rule none = { .cfa = UNWIND_CFA_NONE };
+	const struct unwind_rule hole = {
+		.cfa = UNWIND_CFA_NONE,
+		.base = unwind_functions_make_frames(&b->functions, pc, end) ? UNWIND_WHY_NO_ROW
+									     : UNWIND_WHY_NO_FRAME,
+	};
 
 	unwind_rows_limit(&b->rows, b->functions.top);
-	unwind_rows_put_rule(&b->rows, pc, &none);
+	unwind_rows_put_rule(&b->rows, pc, &hole);
 }
 
 static void write_rows(struct build *b, struct unwind_rules *rules)
@@ -111,7 +115,7 @@ static void write_rows(struct build *b, struct unwind_rules *rules)
 			continue;
 		}
 		if (start > end && start - end > PADDING_MAX)
-			write_hole(b, end);
+			write_hole(b, end, start);
 		end = MIN(fde.end - t->base, f->top);
 		if (i + 1 < f->count)
 			end = MIN(end, f->all[i + 1].start - t->base);
@@ -121,7 +125,7 @@ static void write_rows(struct build *b, struct unwind_rules *rules)
 		else
 			write_function(b, &fde);
 	}
-	write_hole(b, end);
+	write_hole(b, end, f->top);
 	t->row_count = unwind_rows_finish(&b->rows);
 	t->pages = b->rows.pages;
 	t->rows = b->rows.rows;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "unwind/unwind_chain.h"
 
-/* Unwinds code without a rule by a guess. Returns @why if that leads nowhere. */
+/* Unwinds code of which @rule, a hole, says nothing by a guess. Returns @why if that leads nowhere.
+ */
 static enum chain_end leave_by_guess(struct unwind_frame *f, const struct unwind_from *from,
-				     enum chain_end why)
+				     struct unwind_rule rule, enum chain_end why)
 {
 	const struct unwind_table *table;
-	struct unwind_rule rule;
 	uint64_t pc;
 
 	unwind_guess(f, from->machine, from->read, from->code, from->data, &rule);
@@ -27,12 +27,13 @@ enum chain_end unwind_step(struct unwind_frame *f, const struct unwind_from *fro
 
 	stop = from->find(from->data, unwind_lookup_pc(f), &table, &pc);
 	if (stop == CHAIN_END_NO_RULE || stop == CHAIN_END_NO_TABLE)
-		return leave_by_guess(f, from, stop);
+		return leave_by_guess(f, from, (struct unwind_rule){ .cfa = UNWIND_CFA_NONE },
+				      stop);
 	if (stop != CHAIN_GOES_ON)
 		return stop;
 	rule = &unwind_rules_all(from->rules, &count)[unwind_table_find(table, pc)];
 	if (unwind_is_hole(rule))
-		return leave_by_guess(f, from, CHAIN_END_NO_RULE);
+		return leave_by_guess(f, from, *rule, CHAIN_END_NO_RULE);
 	return (enum chain_end)unwind_apply(f, rule, from->machine, from->read, from->reg,
 					    from->data);
 }

@@ -66,5 +66,8 @@ bool unwind_functions_read(struct unwind_functions *f, size_t i, struct cfi_fde 
 /* Where the function ends that contains the linked @address. If none does, false, and where the
  * next one starts, or UINT64_MAX. */
 bool unwind_functions_end(struct unwind_functions *f, uint64_t address, uint64_t *ret);
+/* Whether some instruction between the PCs @from and @to, where nothing is described, makes a
+ * frame: sets the frame pointer from the stack pointer. */
+bool unwind_functions_make_frames(const struct unwind_functions *f, uint64_t from, uint64_t to);
 /* Frees all but the elffile. */
 void unwind_functions_done(struct unwind_functions *f);

@@ -28,6 +28,14 @@ if [ "$(uname -m)" = x86_64 ]; then
 	through "a signal's handler that returns to code of its own" signal handler_leaf \
 		"by_signal;[^;]*;[^;]*;handler;handler_leaf"
 	through "assembler without a frame" leaf by_hand "calls_by_hand;by_hand"
+	ok "assembler that has pushed a register" profile pushing --callgraph --callgraph-mode=table \
+		truth_bare 1 pushing
+	opreport --session-dir="$dir/pushing" --folded >"$dir/pushing.folded" 2>"$dir/pushing.err"
+	awk '{ n = $NF; sub(/ [0-9]+$/, ""); sub(/;[^;]*_[[]k[]].*$/, "") }
+		/;pushes_by_hand$/ { all += n; if (!/;(calls_pushing|[[][a-z_]+[]]);[^;]*$/) { bad += n; print n, $0 } }
+		END { printf "%d of %d skip a caller\n", bad, all; exit all < 50 || bad > 0 }' \
+		"$dir/pushing.folded" >"$dir/output"
+	result $? "  does not skip its caller"
 	if [ "$driver" = bpf ]; then
 		through "a signal's handler, by frame pointers" signal handler_leaf \
 			"(by_signal;)?[^;]*kill[^;]*;restorer;handler;handler_leaf" fp

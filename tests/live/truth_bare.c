@@ -57,6 +57,24 @@ static __attribute__((noinline)) uint64_t calls_by_hand(uint64_t steps)
 	return done;
 }
 
+/* The same in a loop that has pushed a register, called by a function with a frame pointer. */
+uint64_t pushes_by_hand(uint64_t steps);
+__asm__(".text\n.balign 64\n.skip 64, 0x90\n.globl pushes_by_hand\n"
+	".type pushes_by_hand, @function\n"
+	"pushes_by_hand: push %rbx\nmov %rdi, %rax\n"
+	"1: imul $1103515245, %rax, %rax\nadd $12345, %rax\ndec %rdi\njnz 1b\n"
+	"pop %rbx\nret\n.size pushes_by_hand, .-pushes_by_hand\n.balign 64\n");
+
+static __attribute__((noinline)) uint64_t calls_pushing(uint64_t steps)
+{
+	/* Memory whose size is not known needs a frame pointer. */
+	volatile uint64_t *kept = __builtin_alloca(8 + (steps & 8));
+
+	*kept = pushes_by_hand(steps);
+	done += *kept;
+	return done;
+}
+
 static void handler(int signal)
 {
 	(void)signal;
@@ -92,9 +110,8 @@ static const struct {
 } kinds[] = {
 	{ "library", bare_outer },
 #ifdef __x86_64__
-	{ "trampoline", by_trampoline },
-	{ "signal", by_signal },
-	{ "leaf", calls_by_hand },
+	{ "trampoline", by_trampoline }, { "signal", by_signal },
+	{ "leaf", calls_by_hand },	 { "pushing", calls_pushing },
 #endif
 };
 

@@ -214,7 +214,7 @@ static void code_without_description_is_left_by_its_bytes(void)
 	for (i = 0; i < ARRAY_SIZE(cases); i++) {
 		struct world w = { .code = cases[i].code };
 		struct unwind_frame f = { .pc = 0x804a000, .sp = STACK };
-		struct unwind_rule rule;
+		struct unwind_rule rule = { .cfa = UNWIND_CFA_NONE };
 
 		printf("# case %zu\n", i);
 		fill(&w);

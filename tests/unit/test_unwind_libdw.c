@@ -87,7 +87,7 @@ static bool agrees(const struct oracle *o, uint64_t pc, const struct unwind_rule
 		   bool *ret_compared)
 {
 	_cleanup_free_ Dwarf_Frame *frame = NULL;
-	bool is_none = r->cfa == UNWIND_CFA_NONE && r->base == UNWIND_WHY_NO_ROW;
+	bool is_none = unwind_is_hole(r);
 
 	if (dwarf_cfi_addrframe(o->cfi, o->table->base + pc, &frame) != 0)
 		return is_none || r->cfa == UNWIND_CFA_END ||

@@ -390,13 +390,52 @@ static void code_that_was_just_called_returns_by_the_top_of_the_stack(void)
 	}
 }
 
+/* Of code that makes no frame itself, the frame pointer is a caller's, and leads to the caller's
+ * caller. What is known otherwise is known there, too. */
+static void code_that_makes_no_frame_is_not_left_by_its_frame_pointer(void)
+{
+	enum { PC = 0x400123, RA = 0x402000 };
+	static const struct {
+		uint64_t code_at, code;
+		bool exact;
+		uint64_t pc; /* of the caller; 0: there is none */
+	} cases[] = {
+		{ RA - 8, 0, true, 0 },
+		{ RA - 8, 0, false, 0 },
+		{ RA - 8, 0xe8909090 | (uint64_t)(uint32_t)(PC - RA) << 32, true, RA },
+		{ PC, 0xccccccc308c48348, false, 0x403000 },
+		{ PC - 9, 0x0f0000000fc0c748, true, 0x404000 },
+	};
+	size_t i;
+
+	for (i = 0; i < ARRAY_SIZE(cases); i++) {
+		struct unwind_rule rule = { .base = UNWIND_WHY_NO_FRAME };
+		struct world w = { .code_at = cases[i].code_at, .code = cases[i].code };
+		struct unwind_frame f = frame_at(0x7000);
+
+		printf("# case %zu\n", i);
+		f.exact = f.first = cases[i].exact;
+		f.fp.value = 0x7020;
+		*at(&w, 0x7000) = RA;
+		*at(&w, 0x7008) = 0x403000;
+		*at(&w, 0x7020) = 0x7040;
+		*at(&w, 0x7028) = 0x405000;
+		*at(&w, 0x70a8) = 0x404000;
+		unwind_guess(&f, UNWIND_X86_64, read_word, read_code, &w, &rule);
+		CHECK_EQ(apply(&f, rule, &w), cases[i].pc ? CHAIN_GOES_ON : CHAIN_END_NO_RULE);
+		CHECK_EQ(f.pc, cases[i].pc ? cases[i].pc : PC);
+	}
+}
+
 static void a_hole_differs_from_other_rules(void)
 {
 	const struct unwind_rule hole = { .cfa = UNWIND_CFA_NONE },
+				 no_frame = { .base = UNWIND_WHY_NO_FRAME },
 				 damaged = { .base = UNWIND_WHY_DAMAGED },
 				 usable = plain(UNWIND_BASE_SP, 8);
 
 	CHECK(unwind_is_hole(&hole));
+	CHECK(unwind_is_hole(&no_frame));
 	CHECK(!unwind_is_hole(&damaged));
 	CHECK(!unwind_is_hole(&usable));
 }
@@ -503,6 +542,7 @@ TESTS(T(a_frame_counted_from_sp_has_a_caller), T(a_saved_fp_is_read_when_it_is_n
       T(code_without_rules_is_left_by_its_frame_pointer),
       T(a_frame_pointer_that_leads_nowhere_ends_the_chain), T(known_code_is_left_by_its_bytes),
       T(code_that_was_just_called_returns_by_the_top_of_the_stack),
+      T(code_that_makes_no_frame_is_not_left_by_its_frame_pointer),
       T(a_hole_differs_from_other_rules), T(every_end_has_its_reason),
       T(a_program_that_jumped_to_0_has_no_mapping_there),
       T(an_address_in_a_chain_follows_the_code_that_was_left), T(a_chain_ends_at_its_depth))
