@@ -14,7 +14,7 @@ end_attack()
 	for pid in $runner $server; do
 		kill -9 "$pid" 2>/dev/null
 	done
-	umount -l "$dir/over" "$dir/mnt" 2>/dev/null
+	umount -l "$dir/over" "$dir/mnt" "$dir"/mnt? 2>/dev/null
 	server=
 	runner=
 }
@@ -24,16 +24,25 @@ cleanup()
 	stop_all
 }
 
-# attack: code that hangs and code with leases runs for half a minute, and an honest program. What
-# looks like a jitdump is on an overlay, which looks like a local file system.
+# attack [COUNT]: code that hangs and code with leases runs for half a minute, and an honest program.
+# What looks like a jitdump is on an overlay, which looks like a local file system. COUNT more devices
+# hang, each on its own.
 attack()
 {
+	more=$(seq "${1:-0}")
 	mkdir -p "$dir/mnt" "$dir/empty" "$dir/over"
 	"$hostile/hangfs" -f -o allow_other "$dir/mnt" 2>"$dir/hangfs.err" &
 	server=$!
 	for _ in $(seq 100); do [ -e "$dir/mnt/code" ] && break; sleep 0.1; done
 	mount -t overlay -o "lowerdir=$dir/mnt:$dir/empty" overlay "$dir/over"
 	set -- "$dir/mnt/code" "$dir/over/jit-1.dump"
+	for i in $more; do
+		mkdir -p "$dir/mnt$i"
+		"$hostile/hangfs" -f -o allow_other "$dir/mnt$i" 2>"$dir/hangfs.err" &
+		server="$server $!"
+		for _ in $(seq 100); do [ -e "$dir/mnt$i/code" ] && break; sleep 0.1; done
+		set -- "$@" "$dir/mnt$i/code"
+	done
 	for i in 1 2 3 4; do
 		printf '\110\211\370\110\377\310\165\373\303' >"$dir/leased$i"
 		truncate -s 4096 "$dir/leased$i"
@@ -88,13 +97,17 @@ for driver in bpf perf; do
 	rm -rf "$session"
 done
 
-attack
+attack 6
+begun=$(date +%s)
 operf --callgraph --system-wide --session-dir="$dir/operf" 2>"$dir/operf.err" &
 operf=$!
 for _ in $(seq 100); do stuck && break; sleep 0.1; done
 ok "operf: another process hangs" stuck
-# Before it samples, it looks at the files of running processes, two seconds at each that hangs.
 for _ in $(seq 300); do grep -q "Profiler started" "$dir/operf.err" && break; sleep 0.1; done
+# Before it samples, it looks at the files of running processes, two seconds at one that hangs.
+waited=$(($(date +%s) - begun))
+ok "operf: it does not wait for all of them" test "$waited" -lt 14
+echo "# $waited s"
 sleep 3
 kill -INT "$operf"
 for _ in $(seq 60); do is_over "$operf" && break; sleep 0.1; done

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 #include "tools/operf/target_files.h"
 
+#include "base/clock.h"
 #include "base/mem.h"
 #include "base/open_regular.h"
 #include "base/path.h"
@@ -21,6 +22,7 @@
 enum {
 	LOADER_MS = 30000,  /* longer than finding libraries takes on any disk */
 	SCRIPT_BYTES = 256, /* of the first line, as the kernel reads it */
+	LOOK_MS = 2000,	    /* for all files of processes; the opener adds its own limit once */
 };
 
 struct reader {
@@ -28,7 +30,8 @@ struct reader {
 	void *data;
 	const struct target *target;
 	struct opener *opener;
-	uint32_t pid; /* process whose mapped files are passed on */
+	uint32_t pid;	   /* process whose mapped files are passed on */
+	uint64_t until_ns; /* no file of a process is looked at any more */
 };
 
 static void take(const struct reader *to, const char *path)
@@ -166,8 +169,9 @@ static void take_program(const struct reader *to, const char *path)
 
 /* --- processes --- */
 
-/* Whether the file system of a mapped file answers whoever opens the file. */
-static bool answers(const struct reader *to, const struct maps_line *line)
+/* Whether the file system of a mapped file answers whoever opens the file. After one that does not,
+ * no other is asked: the target waits for us, and its tables are also loaded while it runs. */
+static bool answers(struct reader *to, const struct maps_line *line)
 {
 	struct cookie_image image = { .kind = COOKIE_FILE, .path = (char *)line->path };
 	const struct cookie_mapped where = { "", to->pid, line->start, line->end };
@@ -175,16 +179,20 @@ static bool answers(const struct reader *to, const struct maps_line *line)
 
 	if (!to->opener)
 		return true;
+	if (clock_now_ns() >= to->until_ns)
+		return false;
 	image.file.device = (uint64_t)line->major << 32 | line->minor;
 	image.file.inode = line->inode;
 	r = opener_identify(to->opener, &image, &where);
 	free(image.host);
+	if (r < 0)
+		to->until_ns = 0;
 	return r == 0 && image.verified;
 }
 
 static int take_mapping(const struct maps_line *line, void *data)
 {
-	const struct reader *to = data;
+	struct reader *to = data;
 	_cleanup_free_ char *path = NULL;
 
 	if (!line->executable || !line->inode || !answers(to, line))
@@ -213,7 +221,11 @@ static void take_running(uint32_t pid, void *data)
 void target_files(const struct target *target, struct opener *opener,
 		  void (*each)(int fd, void *data), void *data)
 {
-	struct reader to = { .each = each, .data = data, .target = target, .opener = opener };
+	struct reader to = { .each = each,
+			     .data = data,
+			     .target = target,
+			     .opener = opener,
+			     .until_ns = clock_now_ns() + LOOK_MS * 1000000ULL };
 	_cleanup_free_ char *script = NULL;
 
 	switch (target->kind) {
